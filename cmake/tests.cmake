@@ -1,0 +1,37 @@
+# A test program is a file tests/<kind>/**/test_<name>.c; its ctest name is its path without "test_".
+# Nothing is registered by hand.
+find_package(cmocka REQUIRED)
+
+file(GLOB SHERD_TEST_SUPPORT CONFIGURE_DEPENDS tests/support/*.c)
+list(FILTER SHERD_TEST_SUPPORT EXCLUDE REGEX "fail_malloc\\.c$")
+add_library(sherd_test_support STATIC ${SHERD_TEST_SUPPORT})
+target_include_directories(sherd_test_support PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+target_link_libraries(sherd_test_support PUBLIC sherd_static cmocka PRIVATE sherd_flags)
+
+set(SHERD_FIXTURES "${PROJECT_SOURCE_DIR}/../shared/fixtures")
+if(EXISTS "${SHERD_FIXTURES}")
+  get_filename_component(SHERD_FIXTURES "${SHERD_FIXTURES}" ABSOLUTE)
+else()
+  message(STATUS "sherd: no foreign fixtures beside the checkout; tests that read them are left out")
+  set(SHERD_FIXTURES "")
+endif()
+
+file(GLOB_RECURSE SHERD_TEST_PROGRAMS CONFIGURE_DEPENDS tests/*/test_*.c)
+foreach(source ${SHERD_TEST_PROGRAMS})
+  file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR}/tests ${source})
+  string(REGEX REPLACE "test_([^/]*)\\.c$" "\\1" name ${path})
+  string(REPLACE "/" "_" target "test_${name}")
+  add_executable(${target} ${source})
+  target_link_libraries(${target} PRIVATE sherd_test_support sherd_flags)
+  if(name MATCHES "^fault/")
+    # Every allocation of the process can be made to fail.
+    target_sources(${target} PRIVATE tests/support/fail_malloc.c)
+    target_link_options(${target} PRIVATE
+      -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=aligned_alloc,--wrap=posix_memalign)
+  endif()
+  add_test(NAME ${name} COMMAND ${target})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 900
+    ENVIRONMENT "SHERD_SOURCE=${PROJECT_SOURCE_DIR};SHERD_BUILD=${PROJECT_BINARY_DIR};SHERD_FIXTURES=${SHERD_FIXTURES};SHERD_COMMAND=${PROJECT_BINARY_DIR}/sherd")
+endforeach()
+
+include(cmake/scripts.cmake)

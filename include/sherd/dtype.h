@@ -1,0 +1,50 @@
+/* sherd/dtype.h - element types of tensors. */
+#ifndef SHERD_DTYPE_H
+#define SHERD_DTYPE_H
+
+#include <sherd/export.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+SHERD_BEGIN_DECLS
+
+/* The values are written into checkpoint shards: they never change meaning. */
+typedef enum sherd_dtype {
+	SHERD_DTYPE_NONE = 0,
+	SHERD_BOOL = 1,
+	SHERD_U8 = 2,
+	SHERD_I8 = 3,
+	SHERD_U16 = 4,
+	SHERD_I16 = 5,
+	SHERD_U32 = 6,
+	SHERD_I32 = 7,
+	SHERD_U64 = 8,
+	SHERD_I64 = 9,
+	SHERD_F16 = 10,
+	SHERD_BF16 = 11,
+	SHERD_F32 = 12,
+	SHERD_F64 = 13,
+	SHERD_F8_E4M3 = 14,
+	SHERD_F8_E5M2 = 15,
+	SHERD_C64 = 16, /* two F32: real, imaginary */
+	SHERD_UTF8 = 17 /* n+1 64-bit offsets from 0, then the text of n strings */
+} sherd_dtype;
+
+#define SHERD_DTYPE_COUNT 18
+
+/* A type is stored in blocks of a fixed number of elements and bytes. */
+typedef struct sherd_dtype_info {
+	const char *name;        /* "F32" */
+	uint32_t block_elements; /* 1 for all plain types */
+	uint32_t block_bytes;    /* 0 for UTF8, whose size the shape does not tell */
+} sherd_dtype_info;
+
+/* NULL for a value that names no type. */
+SHERD_API const sherd_dtype_info *sherd_dtype_describe(sherd_dtype dtype);
+/* SHERD_DTYPE_NONE for an unknown name; the name is exact ("F32", "F8_E4M3"). */
+SHERD_API sherd_dtype sherd_dtype_by_name(const char *name, size_t len);
+
+SHERD_END_DECLS
+
+#endif

@@ -1,0 +1,19 @@
+/* sherd/sherd.h - everything, and the version. */
+#ifndef SHERD_SHERD_H
+#define SHERD_SHERD_H
+
+#include <sherd/bundle.h>
+#include <sherd/ckpt.h>
+#include <sherd/convert.h>
+#include <sherd/detect.h>
+#include <sherd/dtype.h>
+#include <sherd/error.h>
+#include <sherd/limits.h>
+#include <sherd/pool.h>
+#include <sherd/progress.h>
+#include <sherd/store.h>
+#include <sherd/tensor.h>
+#include <sherd/verify.h>
+#include <sherd/version.h>
+
+#endif

@@ -1,0 +1,127 @@
+/* sherd/store.h - where objects live.
+ *
+ * A store is a flat map from key to bytes. An object appears whole or not at
+ * all: it is invisible until its writer commits, and it never changes
+ * afterwards; it can only be replaced whole or removed. Keys are relative paths
+ * with '/': no empty part, no "." or "..", no NUL, no leading '/'.
+ *
+ * Thread safety: a store and its readers may be used from any number of threads
+ * at once; a writer belongs to one thread at a time. A store outlives its
+ * readers, writers and locks. */
+#ifndef SHERD_STORE_H
+#define SHERD_STORE_H
+
+#include <sherd/error.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+SHERD_BEGIN_DECLS
+
+typedef struct sherd_store sherd_store;
+typedef struct sherd_reader sherd_reader;
+typedef struct sherd_writer sherd_writer;
+typedef struct sherd_lock sherd_lock;
+
+/* What a backend promises beyond the contract. */
+#define SHERD_CAP_MAP (1u << 0)     /* readers can map */
+#define SHERD_CAP_DURABLE (1u << 1) /* what is committed survives power loss */
+#define SHERD_CAP_LOCK (1u << 2)    /* objects can be locked */
+#define SHERD_CAP_MKDIR (1u << 3)   /* folders exist by themselves */
+
+typedef struct sherd_local_options {
+	bool create;          /* make the folder, and its parents, durably */
+	bool follow_symlinks; /* trust links that lead out of the folder */
+	bool buffered;        /* never O_DIRECT */
+} sherd_local_options;
+
+SHERD_API int sherd_store_open_memory(sherd_store **out, sherd_error *err);
+/* Objects are files below the folder. SHERD_ENOTFOUND when there is none. */
+SHERD_API int sherd_store_open_local(sherd_store **out, const char *folder, const sherd_local_options *options,
+                                     sherd_error *err);
+/* Opens the store that holds the thing named by a plain path or "file:" URI, and
+ * hands out its key there (free() it); the key is "" when the path is a folder
+ * that exists. */
+SHERD_API int sherd_store_open_path(sherd_store **out, char **key, const char *path, const sherd_local_options *options,
+                                    sherd_error *err);
+SHERD_API void sherd_store_close(sherd_store *store); /* NULL is fine */
+SHERD_API unsigned sherd_store_caps(const sherd_store *store);
+
+typedef struct sherd_stat {
+	uint64_t size;
+	int64_t mtime_ns;  /* since 1970 UTC; 0 when unknown */
+	char identity[72]; /* differs whenever the object was replaced */
+} sherd_stat;
+
+SHERD_API int sherd_store_stat(sherd_store *store, const char *key, sherd_stat *out, sherd_error *err);
+
+/* Calls each() for every key that begins with prefix and sorts after `after`
+ * ("" = from the first), in byte order. each() returns false to stop early. */
+typedef bool sherd_list_fn(const char *key, const sherd_stat *stat, void *arg);
+SHERD_API int sherd_store_list(sherd_store *store, const char *prefix, const char *after, sherd_list_fn *each,
+                               void *arg, sherd_error *err);
+
+/* Durable when it returns. Removing what is not there succeeds. */
+SHERD_API int sherd_store_remove(sherd_store *store, const char *key, sherd_error *err);
+/* Makes a folder and its parents, durably; it may exist. SHERD_EUNSUPPORTED without SHERD_CAP_MKDIR. */
+SHERD_API int sherd_store_mkdir(sherd_store *store, const char *key, sherd_error *err);
+
+/* Reading. An open reader survives the removal of its object, or fails; it never gives wrong bytes. */
+SHERD_API int sherd_store_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err);
+SHERD_API void sherd_reader_close(sherd_reader *reader); /* NULL is fine */
+SHERD_API uint64_t sherd_reader_size(const sherd_reader *reader);
+SHERD_API const char *sherd_reader_key(const sherd_reader *reader);
+SHERD_API const char *sherd_reader_identity(const sherd_reader *reader); /* as in sherd_stat */
+/* Reads exactly len bytes at offset; less is SHERD_ECORRUPT, "truncated". */
+SHERD_API int sherd_reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size_t len, sherd_error *err);
+/* Borrows the bytes themselves, until the reader is closed. SHERD_EUNSUPPORTED without SHERD_CAP_MAP.
+ * A disk that fails under a map raises SIGBUS: use sherd_reader_at() where that matters. */
+SHERD_API int sherd_reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out,
+                               sherd_error *err);
+
+/* Writing. A writer is gone after commit or abort, whatever commit returns. */
+typedef enum sherd_write_mode {
+	SHERD_WRITE_NEW = 0,    /* commit fails with SHERD_EEXIST when the key is taken; of two, one wins */
+	SHERD_WRITE_REPLACE = 1 /* readers see the old object or the new one, whole */
+} sherd_write_mode;
+
+typedef struct sherd_write_options {
+	sherd_write_mode mode;
+	uint32_t head;           /* how many bytes at the front fill() may change; at most SHERD_MAX_HEAD */
+	const char *if_identity; /* REPLACE only what has this identity, else SHERD_ECONFLICT; NULL: anything */
+	uint64_t size_hint;      /* the expected size, 0 when unknown */
+} sherd_write_options;
+
+#define SHERD_MAX_HEAD (1u << 20)
+
+SHERD_API int sherd_store_write(sherd_store *store, const char *key, const sherd_write_options *options,
+                                sherd_writer **out, sherd_error *err);
+/* A failed append or fill is remembered: commit then fails and leaves nothing behind. */
+SHERD_API int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err);
+/* Changes bytes of the head that were appended before. */
+SHERD_API int sherd_writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, size_t len, sherd_error *err);
+SHERD_API int sherd_writer_commit(sherd_writer *writer, sherd_error *err);
+SHERD_API void sherd_writer_abort(sherd_writer *writer); /* NULL is fine */
+
+/* Whole small objects in one call. */
+SHERD_API int sherd_store_put(sherd_store *store, const char *key, sherd_write_mode mode, const void *data, size_t len,
+                              sherd_error *err);
+/* Reads at most max bytes (SHERD_ELIMIT above), NUL-terminated behind the last; free() the result. */
+SHERD_API int sherd_store_get(sherd_store *store, const char *key, uint64_t max, char **data, size_t *len,
+                              sherd_error *err);
+
+/* Locks live on objects and end with the process that holds them. Never waits:
+ * SHERD_ECONFLICT when an incompatible lock is held. */
+typedef enum sherd_lock_mode { SHERD_LOCK_SHARED = 0, SHERD_LOCK_EXCLUSIVE = 1 } sherd_lock_mode;
+
+/* Locks an object that exists (SHERD_ENOTFOUND if not). */
+SHERD_API int sherd_store_lock(sherd_store *store, const char *key, sherd_lock_mode mode, sherd_lock **out,
+                               sherd_error *err);
+/* Creates an object that is locked from the moment it can be seen; SHERD_EEXIST when the key is taken. */
+SHERD_API int sherd_store_create_locked(sherd_store *store, const char *key, const void *data, size_t len,
+                                        sherd_lock_mode mode, sherd_lock **out, sherd_error *err);
+SHERD_API void sherd_lock_release(sherd_lock *lock); /* NULL is fine */
+
+SHERD_END_DECLS
+
+#endif

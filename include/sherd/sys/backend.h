@@ -1,0 +1,74 @@
+/* sherd/sys/backend.h - write your own store. Stable within a minor release only.
+ *
+ * The front (sherd_store_*) checks keys, ranges and sticky failures and names
+ * the object in errors; a backend does the rest. Backends embed the structs
+ * below as their first member. */
+#ifndef SHERD_SYS_BACKEND_H
+#define SHERD_SYS_BACKEND_H
+
+#include <sherd/store.h>
+
+SHERD_BEGIN_DECLS
+
+struct sherd_store {
+	const struct sherd_store_ops *ops;
+};
+
+/* key is filled in by the front and freed by it when the reader is closed. */
+struct sherd_reader {
+	const struct sherd_reader_ops *ops;
+	uint64_t size;
+	char identity[72];
+	char *key;
+};
+
+/* key, length, head and status are the front's; a backend leaves them alone. */
+struct sherd_writer {
+	const struct sherd_writer_ops *ops;
+	char *key;
+	uint64_t length; /* appended so far */
+	uint32_t head;
+	int status; /* the first failure, SHERD_OK while all is well */
+};
+
+struct sherd_lock {
+	void (*release)(sherd_lock *);
+};
+
+struct sherd_store_ops {
+	const char *scheme; /* "file", "mem", "s3" */
+	unsigned caps;      /* SHERD_CAP_*: engines choose by these, never by scheme */
+	int (*read)(sherd_store *, const char *key, sherd_reader **out, sherd_error *err);
+	int (*write)(sherd_store *, const char *key, const sherd_write_options *options, sherd_writer **out,
+	             sherd_error *err);
+	int (*list)(sherd_store *, const char *prefix, const char *after, sherd_list_fn *each, void *arg,
+	            sherd_error *err);
+	int (*stat)(sherd_store *, const char *key, sherd_stat *out, sherd_error *err);
+	int (*remove)(sherd_store *, const char *key, sherd_error *err);
+	void (*close)(sherd_store *);
+	/* With SHERD_CAP_MKDIR, else NULL. */
+	int (*mkdir)(sherd_store *, const char *key, sherd_error *err);
+	/* With SHERD_CAP_LOCK, else NULL. */
+	int (*lock)(sherd_store *, const char *key, sherd_lock_mode mode, sherd_lock **out, sherd_error *err);
+	int (*create_locked)(sherd_store *, const char *key, const void *data, size_t len, sherd_lock_mode mode,
+	                     sherd_lock **out, sherd_error *err);
+};
+
+/* Ranges were checked against size. */
+struct sherd_reader_ops {
+	int (*at)(const sherd_reader *, uint64_t offset, void *buf, size_t len, sherd_error *err);
+	int (*map)(const sherd_reader *, uint64_t offset, size_t len, const void **out, sherd_error *err); /* or NULL */
+	void (*close)(sherd_reader *);
+};
+
+/* commit and abort free the writer. */
+struct sherd_writer_ops {
+	int (*append)(sherd_writer *, const void *buf, size_t len, sherd_error *err);
+	int (*fill)(sherd_writer *, uint32_t offset, const void *buf, size_t len, sherd_error *err);
+	int (*commit)(sherd_writer *, sherd_error *err);
+	void (*abort)(sherd_writer *);
+};
+
+SHERD_END_DECLS
+
+#endif

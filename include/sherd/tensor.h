@@ -1,0 +1,28 @@
+/* sherd/tensor.h - the description of one tensor. */
+#ifndef SHERD_TENSOR_H
+#define SHERD_TENSOR_H
+
+#include <sherd/dtype.h>
+#include <sherd/error.h>
+
+#include <stdbool.h>
+
+SHERD_BEGIN_DECLS
+
+/* A view: the pointers belong to whoever handed it out. Elements are stored in
+ * C order, little-endian. A scalar has ndim 0. */
+typedef struct sherd_tensor {
+	const char *name; /* UTF-8, NUL-terminated */
+	sherd_dtype dtype;
+	uint32_t ndim;
+	const uint64_t *shape; /* ndim of them */
+	uint64_t bytes;
+} sherd_tensor;
+
+/* The bytes that a tensor of this type and shape takes; false when that does not
+ * fit 64 bits, is no whole number of blocks, or the type is UTF8. */
+SHERD_API bool sherd_tensor_bytes(sherd_dtype dtype, uint32_t ndim, const uint64_t *shape, uint64_t *out);
+
+SHERD_END_DECLS
+
+#endif

@@ -1,0 +1,113 @@
+#include "base/map.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+
+struct sherd_map_slot {
+	uint64_t hash; /* 0 = empty; a real hash of 0 is stored as 1 */
+	sherd_str key;
+	size_t value;
+};
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	__uint128_t product = (__uint128_t)a * b;
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint64_t load(const uint8_t *p, size_t n)
+{
+	uint64_t v = 0;
+	memcpy(&v, p, n);
+	return v;
+}
+
+uint64_t sherd_hash(uint64_t seed, const void *data, size_t len)
+{
+	const uint64_t k1 = 0x9e3779b97f4a7c15u, k2 = 0xd6e8feb86659fd93u;
+	const uint8_t *p = data;
+	size_t left = len;
+	uint64_t h = mix(seed ^ k1, k2 ^ len);
+	for (; left >= 16; p += 16, left -= 16)
+		h = mix(load(p, 8) ^ h ^ seed, load(p + 8, 8) ^ k1);
+	if (left >= 8) {
+		h = mix(load(p, 8) ^ h ^ seed, k2);
+		p += 8;
+		left -= 8;
+	}
+	if (left)
+		h = mix(load(p, left) ^ h ^ seed, k1 + left);
+	return mix(h ^ k2, seed | 1);
+}
+
+uint64_t sherd_hash_seed(void)
+{
+	uint64_t seed = 0;
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed)) {
+		struct timespec now;
+		(void)clock_gettime(CLOCK_MONOTONIC, &now);
+		seed = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15u ^ (uintptr_t)&seed;
+	}
+	return seed;
+}
+
+static uint64_t hash_of(const sherd_map *m, sherd_str key)
+{
+	uint64_t h = sherd_hash(m->seed, key.ptr, key.len);
+	return h ? h : 1;
+}
+
+/* The slot of the key, or the empty one where it belongs. */
+static struct sherd_map_slot *slot_of(const sherd_map *m, uint64_t hash, sherd_str key)
+{
+	for (size_t i = hash & (m->cap - 1);; i = (i + 1) & (m->cap - 1)) {
+		struct sherd_map_slot *s = &m->slots[i];
+		if (!s->hash || (s->hash == hash && s->key.len == key.len && memcmp(s->key.ptr, key.ptr, key.len) == 0))
+			return s;
+	}
+}
+
+static bool grow(sherd_map *m)
+{
+	size_t cap = m->cap ? m->cap * 2 : 16;
+	struct sherd_map_slot *slots = cap > SIZE_MAX / sizeof(*slots) ? NULL : calloc(cap, sizeof(*slots));
+	if (!slots)
+		return false;
+	sherd_map bigger = {
+		.slots = slots, .cap = cap, .count = m->count, .seed = m->cap ? m->seed : sherd_hash_seed()};
+	for (size_t i = 0; i < m->cap; i++)
+		if (m->slots[i].hash)
+			*slot_of(&bigger, m->slots[i].hash, m->slots[i].key) = m->slots[i];
+	free(m->slots);
+	*m = bigger;
+	return true;
+}
+
+size_t sherd_map_add(sherd_map *m, sherd_str key, size_t value, bool *ok)
+{
+	*ok = m->count < m->cap / 4 * 3 || grow(m);
+	if (!*ok)
+		return SHERD_MAP_NONE;
+	uint64_t hash = hash_of(m, key);
+	struct sherd_map_slot *s = slot_of(m, hash, key);
+	if (s->hash)
+		return s->value;
+	*s = (struct sherd_map_slot){.hash = hash, .key = key, .value = value};
+	m->count++;
+	return SHERD_MAP_NONE;
+}
+
+size_t sherd_map_find(const sherd_map *m, sherd_str key)
+{
+	if (!m->cap)
+		return SHERD_MAP_NONE;
+	const struct sherd_map_slot *s = slot_of(m, hash_of(m, key), key);
+	return s->hash ? s->value : SHERD_MAP_NONE;
+}
+
+void sherd_map_done(sherd_map *m)
+{
+	free(m->slots);
+	*m = (sherd_map){0};
+}

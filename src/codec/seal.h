@@ -1,0 +1,20 @@
+/* codec/seal.h - a JSON document that notices its own damage.
+ *
+ * The last key of a sealed document is "sha256"; its value is the lower-case hex
+ * SHA-256 of all bytes before that key's opening quote. Nothing follows the
+ * closing brace, not even a newline. */
+#ifndef SHERD_CODEC_SEAL_H
+#define SHERD_CODEC_SEAL_H
+
+#include "codec/json.h"
+
+typedef enum sherd_seal { SHERD_SEAL_ABSENT = 0, SHERD_SEAL_GOOD = 1, SHERD_SEAL_BROKEN = 2 } sherd_seal;
+
+/* Looks at bytes only; the document is parsed by others. GOOD only if the document ends exactly as
+ * sherd_seal_put() ends it and the hash is right; ABSENT when no such ending is there. */
+sherd_seal sherd_seal_check(const void *data, size_t len);
+
+/* Writes the key, its value and the end of the outermost object, which must be the writer's only open one. */
+void sherd_seal_put(sherd_json_writer *w);
+
+#endif

@@ -1,0 +1,73 @@
+#include "support/fail_malloc.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+static _Atomic long countdown;
+static _Atomic bool hit;
+
+void *__real_malloc(size_t);
+void *__real_calloc(size_t, size_t);
+void *__real_realloc(void *, size_t);
+void *__real_aligned_alloc(size_t, size_t);
+int __real_posix_memalign(void **, size_t, size_t);
+void *__wrap_malloc(size_t);
+void *__wrap_calloc(size_t, size_t);
+void *__wrap_realloc(void *, size_t);
+char *__wrap_strdup(const char *);
+void *__wrap_aligned_alloc(size_t, size_t);
+int __wrap_posix_memalign(void **, size_t, size_t);
+
+static bool fails(void)
+{
+	if (atomic_load(&countdown) <= 0 || atomic_fetch_sub(&countdown, 1) != 1)
+		return false;
+	atomic_store(&hit, true);
+	errno = ENOMEM;
+	return true;
+}
+
+void fail_malloc_at(long nth)
+{
+	atomic_store(&hit, false);
+	atomic_store(&countdown, nth);
+}
+
+bool fail_malloc_hit(void)
+{
+	return atomic_load(&hit);
+}
+
+void *__wrap_malloc(size_t n)
+{
+	return fails() ? NULL : __real_malloc(n);
+}
+
+void *__wrap_calloc(size_t n, size_t m)
+{
+	return fails() ? NULL : __real_calloc(n, m);
+}
+
+void *__wrap_realloc(void *p, size_t n)
+{
+	return fails() ? NULL : __real_realloc(p, n);
+}
+
+char *__wrap_strdup(const char *s)
+{
+	size_t n = strlen(s) + 1;
+	char *copy = __wrap_malloc(n);
+	return copy ? memcpy(copy, s, n) : NULL;
+}
+
+void *__wrap_aligned_alloc(size_t align, size_t n)
+{
+	return fails() ? NULL : __real_aligned_alloc(align, n);
+}
+
+int __wrap_posix_memalign(void **out, size_t align, size_t n)
+{
+	return fails() ? ENOMEM : __real_posix_memalign(out, align, n);
+}

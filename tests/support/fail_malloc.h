@@ -1,0 +1,10 @@
+/* tests/support/fail_malloc.h - make the nth allocation of the process fail (linked with --wrap). */
+#ifndef SHERD_TEST_FAIL_MALLOC_H
+#define SHERD_TEST_FAIL_MALLOC_H
+
+#include <stdbool.h>
+
+void fail_malloc_at(long nth); /* 1 = the next one, on whatever thread; 0 = never */
+bool fail_malloc_hit(void);    /* did it happen since fail_malloc_at()? */
+
+#endif

@@ -1,0 +1,32 @@
+#include "support/scratch.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+char *scratch_make(void)
+{
+	const char *base = getenv("SHERD_BUILD");
+	char path[4096];
+	(void)snprintf(path, sizeof(path), "%s/scratch-XXXXXX", base && *base ? base : "/tmp");
+	if (!mkdtemp(path)) {
+		perror(path);
+		abort();
+	}
+	char *copy = malloc(strlen(path) + 1);
+	return copy ? strcpy(copy, path) : NULL;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *where)
+{
+	(void)st, (void)kind, (void)where;
+	return remove(path);
+}
+
+void scratch_remove(char *folder)
+{
+	(void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	free(folder);
+}

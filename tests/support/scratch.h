@@ -1,0 +1,10 @@
+/* tests/support/scratch.h - a folder of the test's own, removed at its end. */
+#ifndef SHERD_TEST_SCRATCH_H
+#define SHERD_TEST_SCRATCH_H
+
+/* A new empty folder below the build folder (or the system's for temporary files); owned by the caller. */
+char *scratch_make(void);
+/* Removes it and all that is in it, and frees the name. */
+void scratch_remove(char *folder);
+
+#endif
