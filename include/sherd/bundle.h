@@ -1,0 +1,55 @@
+/* sherd/bundle.h - the tensors of any file or set, whatever its format, for reading.
+ *
+ * Opening reads heads and metadata, never tensor data. An open bundle is
+ * immutable and may be shared by threads; what it hands out is valid until it is
+ * closed. The store must outlive it. */
+#ifndef SHERD_BUNDLE_H
+#define SHERD_BUNDLE_H
+
+#include <sherd/detect.h>
+#include <sherd/limits.h>
+#include <sherd/tensor.h>
+
+SHERD_BEGIN_DECLS
+
+typedef struct sherd_bundle sherd_bundle;
+
+/* Detects the format of the object or set under the key and opens it. */
+SHERD_API int sherd_bundle_open(sherd_bundle **out, sherd_store *store, const char *key, const sherd_limits *limits,
+                                sherd_error *err);
+SHERD_API void sherd_bundle_close(sherd_bundle *bundle); /* NULL is fine */
+
+SHERD_API sherd_format sherd_bundle_format(const sherd_bundle *bundle);
+/* Tensors in stored order. */
+SHERD_API size_t sherd_bundle_count(const sherd_bundle *bundle);
+SHERD_API const sherd_tensor *sherd_bundle_tensor(const sherd_bundle *bundle, size_t index); /* NULL past the end */
+#define SHERD_NO_TENSOR SIZE_MAX
+SHERD_API size_t sherd_bundle_find(const sherd_bundle *bundle, const char *name); /* or SHERD_NO_TENSOR */
+
+/* Copies bytes [offset, offset+len) of the tensor: C order, little-endian, whatever the file holds. */
+SHERD_API int sherd_bundle_read(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len,
+                                sherd_error *err);
+/* Borrows all bytes of the tensor, aligned for its type; SHERD_EUNSUPPORTED when the file does not hold them so. */
+SHERD_API int sherd_bundle_map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err);
+
+/* Pairs of text that the file carries: safetensors' __metadata__, a checkpoint's customFields. */
+typedef struct sherd_pair {
+	const char *key;
+	const char *value;
+} sherd_pair;
+SHERD_API size_t sherd_bundle_pairs(const sherd_bundle *bundle, const sherd_pair **out);
+
+/* A selection of another bundle, which must outlive it. */
+typedef struct sherd_bundle_selection {
+	const char *const *names; /* only these, SHERD_ENOTFOUND when one is missing; NULL: all */
+	size_t name_count;
+	uint32_t rank, world; /* world 0 or 1: all of it */
+	bool cut;             /* rows [rank*d/world, (rank+1)*d/world) of dimension 0 of every tensor, scalars and UTF8
+	                       * whole; else the whole tensors that the size plan gives the rank */
+} sherd_bundle_selection;
+SHERD_API int sherd_bundle_select(sherd_bundle **out, const sherd_bundle *from, const sherd_bundle_selection *selection,
+                                  sherd_error *err);
+
+SHERD_END_DECLS
+
+#endif

@@ -1,0 +1,31 @@
+/* sherd/convert.h - from any tensor format to any that can hold it. */
+#ifndef SHERD_CONVERT_H
+#define SHERD_CONVERT_H
+
+#include <sherd/bundle.h>
+#include <sherd/pool.h>
+#include <sherd/progress.h>
+
+SHERD_BEGIN_DECLS
+
+typedef struct sherd_convert_options {
+	uint32_t shards; /* files of a sharded target; 0: one */
+	bool replace;    /* an existing target may be replaced, in one step per object */
+	int64_t time_ns; /* when, for targets that record it; since 1970 UTC */
+	sherd_pool *pool;
+	const sherd_progress *progress;
+	const sherd_limits *limits;
+} sherd_convert_options;
+
+/* Writes the bundle under the key as
+ *   SAFETENSORS        one object;
+ *   SAFETENSORS_INDEX  <key>.safetensors.index.json and its `shards` files, the index last;
+ *   NPY                one object for the bundle's only tensor, or <key>/<name>.npy for each;
+ *   CHECKPOINT         a set with that prefix.
+ * SHERD_EUNSUPPORTED, "cannot-hold", names the tensor that the target cannot hold; nothing is written then. */
+SHERD_API int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key, sherd_format to,
+                            const sherd_convert_options *options, sherd_error *err);
+
+SHERD_END_DECLS
+
+#endif
