@@ -33,10 +33,6 @@ SHERD_API int sherd_bundle_read(const sherd_bundle *bundle, size_t index, uint64
 SHERD_API int sherd_bundle_map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err);
 
 /* Pairs of text that the file carries: safetensors' __metadata__, a checkpoint's customFields. */
-typedef struct sherd_pair {
-	const char *key;
-	const char *value;
-} sherd_pair;
 SHERD_API size_t sherd_bundle_pairs(const sherd_bundle *bundle, const sherd_pair **out);
 
 /* A selection of another bundle, which must outlive it. */

@@ -38,7 +38,7 @@ void *sherd_arena_alloc(sherd_arena *a, size_t count, size_t size)
 	if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - ALIGN)
 		return NULL;
 	bytes = (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-	if (bytes > a->cap - a->used) {
+	if (!a->head || bytes > a->cap - a->used) {
 		size_t next = a->cap ? a->cap * 2 : FIRST_BLOCK;
 		if (next > LARGEST_BLOCK)
 			next = LARGEST_BLOCK;

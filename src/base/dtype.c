@@ -1,0 +1,113 @@
+#include "base/dtype.h"
+
+#include "base/error.h"
+
+#include <sherd/tensor.h>
+
+enum { NO_NUMBER = -1 };
+
+typedef struct dtype_row {
+	sherd_dtype_info info;
+	const char *csharp;
+	int number; /* in the C# enum */
+	uint32_t align;
+} dtype_row;
+
+static const dtype_row table[SHERD_DTYPE_COUNT] = {
+	[SHERD_BOOL] = {{"BOOL", 1, 1}, "Bool", 11, 1},
+	[SHERD_U8] = {{"U8", 1, 1}, "UInt8", 7, 1},
+	[SHERD_I8] = {{"I8", 1, 1}, "Int8", 3, 1},
+	[SHERD_U16] = {{"U16", 1, 2}, "UInt16", 8, 2},
+	[SHERD_I16] = {{"I16", 1, 2}, "Int16", 4, 2},
+	[SHERD_U32] = {{"U32", 1, 4}, "UInt32", 9, 4},
+	[SHERD_I32] = {{"I32", 1, 4}, "Int32", 5, 4},
+	[SHERD_U64] = {{"U64", 1, 8}, "UInt64", 10, 8},
+	[SHERD_I64] = {{"I64", 1, 8}, "Int64", 6, 8},
+	[SHERD_F16] = {{"F16", 1, 2}, "Float16", 0, 2},
+	[SHERD_BF16] = {{"BF16", 1, 2}, "BFloat16", 12, 2},
+	[SHERD_F32] = {{"F32", 1, 4}, "Float32", 1, 4},
+	[SHERD_F64] = {{"F64", 1, 8}, "Float64", 2, 8},
+	[SHERD_F8_E4M3] = {{"F8_E4M3", 1, 1}, "Float8E4M3", NO_NUMBER, 1},
+	[SHERD_F8_E5M2] = {{"F8_E5M2", 1, 1}, "Float8E5M2", NO_NUMBER, 1},
+	[SHERD_C64] = {{"C64", 1, 8}, "Complex64", NO_NUMBER, 4},
+	[SHERD_UTF8] = {{"UTF8", 1, 0}, "Utf8", NO_NUMBER, 8},
+};
+
+/* NULL for a value that names no type. */
+static const dtype_row *row_of(sherd_dtype dtype)
+{
+	return (unsigned)dtype < COUNT_OF(table) && table[dtype].info.name ? &table[dtype] : NULL;
+}
+
+const sherd_dtype_info *sherd_dtype_describe(sherd_dtype dtype)
+{
+	const dtype_row *row = row_of(dtype);
+	return row ? &row->info : NULL;
+}
+
+sherd_dtype sherd_dtype_by_name(const char *name, size_t len)
+{
+	for (unsigned i = SHERD_DTYPE_NONE + 1; i < COUNT_OF(table); i++)
+		if (sherd_str_is((sherd_str){name, len}, table[i].info.name))
+			return (sherd_dtype)i;
+	return SHERD_DTYPE_NONE;
+}
+
+const char *sherd_dtype_csharp_name(sherd_dtype dtype)
+{
+	const dtype_row *row = row_of(dtype);
+	return row ? row->csharp : NULL;
+}
+
+sherd_dtype sherd_dtype_by_csharp_name(sherd_str name)
+{
+	for (unsigned i = SHERD_DTYPE_NONE + 1; i < COUNT_OF(table); i++)
+		if (sherd_str_is(name, table[i].csharp))
+			return (sherd_dtype)i;
+	return SHERD_DTYPE_NONE;
+}
+
+int sherd_dtype_csharp_number(sherd_dtype dtype)
+{
+	const dtype_row *row = row_of(dtype);
+	return row ? row->number : NO_NUMBER;
+}
+
+sherd_dtype sherd_dtype_by_csharp_number(uint64_t number)
+{
+	for (unsigned i = SHERD_DTYPE_NONE + 1; i < COUNT_OF(table); i++)
+		if (table[i].number != NO_NUMBER && (uint64_t)table[i].number == number)
+			return (sherd_dtype)i;
+	return SHERD_DTYPE_NONE;
+}
+
+uint32_t sherd_dtype_align(sherd_dtype dtype)
+{
+	const dtype_row *row = row_of(dtype);
+	return row ? row->align : 0;
+}
+
+/* A dimension of 0 makes 0 of any others, however large. */
+static bool count_elements(uint32_t ndim, const uint64_t *shape, uint64_t *out)
+{
+	uint64_t count = 1;
+	bool overflow = false, empty = false;
+	for (uint32_t i = 0; i < ndim; i++) {
+		empty |= shape[i] == 0;
+		overflow |= __builtin_mul_overflow(count, shape[i], &count);
+	}
+	*out = empty ? 0 : count;
+	return empty || !overflow;
+}
+
+bool sherd_tensor_bytes(sherd_dtype dtype, uint32_t ndim, const uint64_t *shape, uint64_t *out)
+{
+	const sherd_dtype_info *info = sherd_dtype_describe(dtype);
+	uint64_t elements, bytes;
+	if (!info || !info->block_bytes || !count_elements(ndim, shape, &elements) || elements % info->block_elements)
+		return false;
+	if (__builtin_mul_overflow(elements / info->block_elements, (uint64_t)info->block_bytes, &bytes))
+		return false;
+	*out = bytes;
+	return true;
+}

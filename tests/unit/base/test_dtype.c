@@ -1,0 +1,121 @@
+#include "support/test.h"
+
+#include "base/dtype.h"
+#include "base/error.h"
+
+#include <sherd/tensor.h>
+
+#include <string.h>
+
+static const struct {
+	sherd_dtype dtype;
+	const char *name, *csharp;
+	int number;
+	uint32_t bytes, align;
+} all[] = {
+	{SHERD_BOOL, "BOOL", "Bool", 11, 1, 1},
+	{SHERD_U8, "U8", "UInt8", 7, 1, 1},
+	{SHERD_I8, "I8", "Int8", 3, 1, 1},
+	{SHERD_U16, "U16", "UInt16", 8, 2, 2},
+	{SHERD_I16, "I16", "Int16", 4, 2, 2},
+	{SHERD_U32, "U32", "UInt32", 9, 4, 4},
+	{SHERD_I32, "I32", "Int32", 5, 4, 4},
+	{SHERD_U64, "U64", "UInt64", 10, 8, 8},
+	{SHERD_I64, "I64", "Int64", 6, 8, 8},
+	{SHERD_F16, "F16", "Float16", 0, 2, 2},
+	{SHERD_BF16, "BF16", "BFloat16", 12, 2, 2},
+	{SHERD_F32, "F32", "Float32", 1, 4, 4},
+	{SHERD_F64, "F64", "Float64", 2, 8, 8},
+	{SHERD_F8_E4M3, "F8_E4M3", "Float8E4M3", -1, 1, 1},
+	{SHERD_F8_E5M2, "F8_E5M2", "Float8E5M2", -1, 1, 1},
+	{SHERD_C64, "C64", "Complex64", -1, 8, 4},
+	{SHERD_UTF8, "UTF8", "Utf8", -1, 0, 8},
+};
+
+TEST(every_type_is_found_under_each_of_its_names)
+{
+	assert_int_equal(COUNT_OF(all), SHERD_DTYPE_COUNT - 1);
+	for (size_t i = 0; i < COUNT_OF(all); i++) {
+		const sherd_dtype_info *info = sherd_dtype_describe(all[i].dtype);
+		assert_non_null(info);
+		assert_string_equal(info->name, all[i].name);
+		assert_int_equal(info->block_elements, 1);
+		assert_int_equal(info->block_bytes, all[i].bytes);
+		assert_int_equal(sherd_dtype_by_name(all[i].name, strlen(all[i].name)), all[i].dtype);
+		assert_string_equal(sherd_dtype_csharp_name(all[i].dtype), all[i].csharp);
+		assert_int_equal(sherd_dtype_by_csharp_name(sherd_str_of(all[i].csharp)), all[i].dtype);
+		assert_int_equal(sherd_dtype_csharp_number(all[i].dtype), all[i].number);
+		if (all[i].number >= 0)
+			assert_int_equal(sherd_dtype_by_csharp_number((uint64_t)all[i].number), all[i].dtype);
+		assert_int_equal(sherd_dtype_align(all[i].dtype), all[i].align);
+	}
+}
+
+TEST(names_are_exact)
+{
+	static const char *const wrong[] = {"", "f32", "F3", "F322", "F8", "F8_E4M3FNUZ", "F4", "NONE"};
+	for (size_t i = 0; i < COUNT_OF(wrong); i++)
+		assert_int_equal(sherd_dtype_by_name(wrong[i], strlen(wrong[i])), SHERD_DTYPE_NONE);
+	assert_int_equal(sherd_dtype_by_name("F32\0", 4), SHERD_DTYPE_NONE);
+	assert_int_equal(sherd_dtype_by_csharp_name(SHERD_STR("float32")), SHERD_DTYPE_NONE);
+	assert_int_equal(sherd_dtype_by_csharp_name(SHERD_STR("")), SHERD_DTYPE_NONE);
+}
+
+TEST(values_outside_the_table_name_no_type)
+{
+	const sherd_dtype outside[] = {SHERD_DTYPE_NONE, (sherd_dtype)SHERD_DTYPE_COUNT, (sherd_dtype)-1,
+	                               (sherd_dtype)1000000};
+	for (size_t i = 0; i < COUNT_OF(outside); i++) {
+		assert_null(sherd_dtype_describe(outside[i]));
+		assert_null(sherd_dtype_csharp_name(outside[i]));
+		assert_int_equal(sherd_dtype_csharp_number(outside[i]), -1);
+		assert_int_equal(sherd_dtype_align(outside[i]), 0);
+		uint64_t bytes;
+		assert_false(sherd_tensor_bytes(outside[i], 0, NULL, &bytes));
+	}
+	assert_int_equal(sherd_dtype_by_csharp_number(13), SHERD_DTYPE_NONE);
+	assert_int_equal(sherd_dtype_by_csharp_number(UINT64_MAX), SHERD_DTYPE_NONE);
+}
+
+TEST(the_size_of_a_tensor_follows_from_type_and_shape)
+{
+	uint64_t bytes;
+	assert_true(sherd_tensor_bytes(SHERD_F32, 0, NULL, &bytes));
+	assert_int_equal(bytes, 4);
+	assert_true(sherd_tensor_bytes(SHERD_C64, 3, (uint64_t[]){2, 3, 4}, &bytes));
+	assert_int_equal(bytes, 192);
+	assert_true(sherd_tensor_bytes(SHERD_U8, 1, (uint64_t[]){UINT64_MAX}, &bytes));
+	assert_true(bytes == UINT64_MAX);
+	assert_false(sherd_tensor_bytes(SHERD_UTF8, 1, (uint64_t[]){3}, &bytes));
+}
+
+TEST(a_size_that_does_not_fit_is_no_size)
+{
+	uint64_t bytes = 77;
+	assert_false(sherd_tensor_bytes(SHERD_U16, 1, (uint64_t[]){UINT64_MAX}, &bytes));
+	assert_false(sherd_tensor_bytes(SHERD_U8, 2, (uint64_t[]){UINT64_C(1) << 32, UINT64_C(1) << 32}, &bytes));
+	assert_false(sherd_tensor_bytes(SHERD_F64, 1, (uint64_t[]){UINT64_C(1) << 61}, &bytes));
+	assert_int_equal(bytes, 77);
+}
+
+TEST(a_dimension_of_zero_makes_an_empty_tensor_whatever_the_others)
+{
+	uint64_t bytes;
+	assert_true(sherd_tensor_bytes(SHERD_F64, 3, (uint64_t[]){UINT64_MAX, UINT64_MAX, 0}, &bytes));
+	assert_int_equal(bytes, 0);
+	assert_true(sherd_tensor_bytes(SHERD_F64, 3, (uint64_t[]){0, UINT64_MAX, UINT64_MAX}, &bytes));
+	assert_int_equal(bytes, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_type_is_found_under_each_of_its_names),
+		cmocka_unit_test(names_are_exact),
+		cmocka_unit_test(values_outside_the_table_name_no_type),
+		cmocka_unit_test(the_size_of_a_tensor_follows_from_type_and_shape),
+		cmocka_unit_test(a_size_that_does_not_fit_is_no_size),
+		cmocka_unit_test(a_dimension_of_zero_makes_an_empty_tensor_whatever_the_others),
+	};
+	return cmocka_run_group_tests_name("dtype", tests, NULL, NULL);
+}
