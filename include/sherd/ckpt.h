@@ -75,6 +75,7 @@ typedef struct sherd_ckpt_shard {
 /* Where one piece of a tensor lies. */
 typedef struct sherd_ckpt_piece {
 	uint32_t shard;  /* index of the shard */
+	uint32_t entry;  /* its place in the shard's list */
 	uint64_t offset; /* in the shard's data */
 	uint64_t bytes;
 	const uint64_t *shape; /* of the piece */

@@ -9,7 +9,9 @@
 typedef struct sherd_ckpt_claim {
 	sherd_set_id set_id;
 	uint32_t world;
-	bool removing; /* the set is being removed, not saved */
+	bool removing;     /* the set is being removed, not saved */
+	bool named_by_set; /* its shards carry the set id in their names */
+	bool csharp;       /* its shards have no index */
 	int64_t time_ns;
 	uint64_t process;
 	char host[65];
