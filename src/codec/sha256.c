@@ -1,0 +1,67 @@
+/* The low-level functions of libcrypto: they work in the caller's memory and cannot fail, which the EVP ones
+ * (an allocation and a fetch for each hash) do not offer. */
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include "codec/sha256.h"
+
+#include <openssl/sha.h>
+
+#include <stdalign.h>
+
+_Static_assert(sizeof(SHA256_CTX) <= sizeof(sherd_sha256), "libcrypto's state fits into ours");
+_Static_assert(alignof(SHA256_CTX) <= alignof(sherd_sha256), "and may stand where ours does");
+
+void sherd_sha256_init(sherd_sha256 *h)
+{
+	(void)SHA256_Init((SHA256_CTX *)h->state);
+}
+
+void sherd_sha256_add(sherd_sha256 *h, const void *data, size_t len)
+{
+	if (len)
+		(void)SHA256_Update((SHA256_CTX *)h->state, data, len);
+}
+
+void sherd_sha256_finish(sherd_sha256 *h, uint8_t out[SHERD_SHA256_BYTES])
+{
+	(void)SHA256_Final(out, (SHA256_CTX *)h->state);
+}
+
+void sherd_sha256_of(const void *data, size_t len, uint8_t out[SHERD_SHA256_BYTES])
+{
+	sherd_sha256 h;
+	sherd_sha256_init(&h);
+	sherd_sha256_add(&h, data, len);
+	sherd_sha256_finish(&h, out);
+}
+
+void sherd_hex(const void *data, size_t len, char *out)
+{
+	static const char digits[] = "0123456789abcdef";
+	const uint8_t *p = data;
+	for (size_t i = 0; i < len; i++) {
+		out[2 * i] = digits[p[i] >> 4];
+		out[2 * i + 1] = digits[p[i] & 15];
+	}
+	out[2 * len] = 0;
+}
+
+/* 16 when it is none. */
+static unsigned digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (unsigned)(c - '0');
+	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
+}
+
+bool sherd_unhex(const char *text, size_t text_len, void *out, size_t len)
+{
+	uint8_t *to = out;
+	if (text_len % 2 || text_len / 2 != len)
+		return false;
+	for (size_t i = 0; i < text_len; i++)
+		if (digit_of(text[i]) > 15)
+			return false;
+	for (size_t i = 0; i < len; i++)
+		to[i] = (uint8_t)(digit_of(text[2 * i]) << 4 | digit_of(text[2 * i + 1]));
+	return true;
+}
