@@ -26,6 +26,7 @@ foreach(check layers size text)
   sherd_script_test(lint/${check} ${PROJECT_SOURCE_DIR}/tools/check-${check})
 endforeach()
 sherd_script_test(lint/symbols ${PROJECT_SOURCE_DIR}/tools/symbols --check ${PROJECT_BINARY_DIR})
+sherd_script_test(lint/pure ${PROJECT_SOURCE_DIR}/tools/check-pure ${PROJECT_BINARY_DIR})
 
 # tests/lint/<name>-test.sh: <name> itself is checked, or what needs no tool of its own.
 file(GLOB SHERD_LINT_TESTS CONFIGURE_DEPENDS tests/lint/*-test.sh)

@@ -118,9 +118,14 @@ begin format-includes-a-backend-header
 file src/format/npy.c '#include <sherd/sys/fault.h>'
 fails src/format/npy.c:1 'format may not reach <sherd/sys/fault.h>'
 
-begin format-reaches-store-through-a-header
-file src/format/npy.c '#include <stddef.h>' '#include <sherd/detect.h>'
+begin format-reaches-store-through-a-private-header
+file src/base/handle.h '#include <sherd/store.h>'
+file src/format/npy.c '#include <stddef.h>' '#include "base/handle.h"'
 fails src/format/npy.c:2 'format may not reach <sherd/store.h>'
+
+begin format-may-use-the-types-of-public-headers
+file src/format/npy.c '#include <sherd/detect.h>'
+passes
 
 begin engine-may-use-the-public-store
 file src/engine/ckpt/save.c '#include <sherd/store.h>'
