@@ -36,10 +36,15 @@ typedef enum sherd_json_type {
 
 typedef struct sherd_json sherd_json;
 
-/* data must outlive the parser. limits gives depth and number_bytes; NULL means defaults.
- * A document longer than limits->metadata_bytes is SHERD_ELIMIT. */
+/* data must outlive the parser. Nothing of it is copied but strings with escapes; besides them the memory used is
+ * for the keys of open objects, a small multiple of their text. limits gives depth and number_bytes; NULL means
+ * defaults. A document longer than limits->metadata_bytes is SHERD_ELIMIT. */
 int sherd_json_open(sherd_json **out, const void *data, size_t len, const sherd_limits *limits, sherd_error *err);
 void sherd_json_close(sherd_json *j); /* NULL is fine */
+/* Reasons: "bad-json", "bad-utf8" (lone surrogates too), "bad-escape", "bad-number", "bad-type", "duplicate-key",
+ * "truncated", and with SHERD_ELIMIT "too-deep" and "too-long". After "bad-type" the value can still be taken as
+ * another type; after other failures the parser is good for closing only. A call that does not fit what was taken
+ * before (a value where a key comes next) is SHERD_EINVAL. */
 
 /* The type of the next value, without taking it; < 0 on failure. */
 int sherd_json_peek(sherd_json *j, sherd_error *err);
@@ -90,7 +95,7 @@ typedef struct sherd_json_writer {
 } sherd_json_writer;
 
 void sherd_json_writer_init(sherd_json_writer *w, sherd_buf *buf);
-/* A container inside an inline one is inline too. At most 63 levels. */
+/* A container inside an inline one is inline too, and so is any below 63 levels. Empty ones are "{}" and "[]". */
 void sherd_json_put_object(sherd_json_writer *w, bool within_line);
 void sherd_json_put_array(sherd_json_writer *w, bool within_line);
 void sherd_json_put_object_end(sherd_json_writer *w);
@@ -101,7 +106,8 @@ void sherd_json_put_string(sherd_json_writer *w, sherd_str text); /* valid UTF-8
 void sherd_json_put_u64(sherd_json_writer *w, uint64_t v);
 void sherd_json_put_i64(sherd_json_writer *w, int64_t v);
 void sherd_json_put_u128(sherd_json_writer *w, unsigned __int128 v);
-void sherd_json_put_double(sherd_json_writer *w, double v); /* shortest text that reads back the same; finite */
+void sherd_json_put_double(sherd_json_writer *w,
+                           double v); /* shortest text that reads back the same; null if not finite */
 void sherd_json_put_bool(sherd_json_writer *w, bool v);
 void sherd_json_put_null(sherd_json_writer *w);
 void sherd_json_put_raw(sherd_json_writer *w, sherd_str text); /* one valid value */

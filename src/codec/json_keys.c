@@ -1,0 +1,163 @@
+/* codec/json_keys.c - no object has a key twice.
+ *
+ * A few keys are told apart by a quick mark of each, compared one by one. More are
+ * found by a hash that is keyed with a random seed, so that no document can be made
+ * to collide; the few before are then hashed anew. Texts are compared only when the
+ * marks or hashes agree. */
+#include "codec/json_state.h"
+
+#include "codec/json_scan.h"
+
+#include "base/map.h"
+
+#include <stdlib.h>
+
+enum { FEW_KEYS = 16, FIRST_TABLE = 4 * FEW_KEYS };
+
+static uint64_t load(const char *p, size_t n)
+{
+	uint64_t v = 0;
+	memcpy(&v, p, n);
+	return v;
+}
+
+/* A function of the length, the first and the last eight bytes. */
+static inline uint64_t mark_of(sherd_str s)
+{
+	uint64_t first, last;
+	if (s.len >= 8) {
+		first = load(s.ptr, 8);
+		last = load(s.ptr + s.len - 8, 8);
+	} else if (s.len >= 4) {
+		first = load(s.ptr, 4);
+		last = load(s.ptr + s.len - 4, 4);
+	} else {
+		first = s.len ? (uint8_t)s.ptr[0] : 0;
+		last = s.len ? (uint64_t)(uint8_t)s.ptr[s.len / 2] << 8 | (uint8_t)s.ptr[s.len - 1] : 0;
+	}
+	uint64_t high = (last ^ s.len) * 0xd6e8feb86659fd93u;
+	return first * 0x9e3779b97f4a7c15u ^ (high << 32 | high >> 32);
+}
+
+/* The text of a key that was checked before. */
+static int text_at(sherd_json *j, uint64_t offset, sherd_str *out, sherd_error *err)
+{
+	json_span s = {.from = j->data + offset + 1};
+	TRY(sherd_json_scan_string(j, s.from, &s, err));
+	return sherd_json_unescape(&s, &j->other, out, err);
+}
+
+/* Fails if the key is the earlier one; they have the same mark or hash. */
+static int check_same(sherd_json *j, uint64_t earlier, sherd_str key, const uint8_t *quote, sherd_error *err)
+{
+	sherd_str text;
+	TRY(text_at(j, earlier, &text, err));
+	if (text.len != key.len || memcmp(text.ptr, key.ptr, key.len) != 0)
+		return SHERD_OK;
+	return sherd_json_fail(j, quote, "duplicate-key", err, "this key stands at byte %llu already",
+	                       (unsigned long long)earlier);
+}
+
+static inline int push(sherd_json *j, uint64_t hash, const uint8_t *quote, sherd_error *err)
+{
+	if (j->key_count == j->key_room) {
+		size_t room = j->key_room ? j->key_room + j->key_room / 2 : 64;
+		json_key *keys = room > SIZE_MAX / sizeof(*keys) ? NULL : realloc(j->keys, room * sizeof(*keys));
+		if (!keys)
+			return sherd_fail_nomem(err);
+		j->keys = keys;
+		j->key_room = room;
+	}
+	j->keys[j->key_count++] = (json_key){hash, (uint64_t)(quote - j->data)};
+	return SHERD_OK;
+}
+
+/* A slot is 0 when it is empty, else the upper half of the hash and 1 + the number of the key in its object.
+ * The place of a hash is given by its upper half as well. */
+static uint64_t slot_for(uint64_t hash, size_t number)
+{
+	return (hash & 0xffffffff00000000u) | (number + 1);
+}
+
+static void insert(json_level *l, uint64_t hash, size_t number)
+{
+	size_t i = (hash >> 32) & (l->table_size - 1);
+	while (l->table[i])
+		i = (i + 1) & (l->table_size - 1);
+	l->table[i] = slot_for(hash, number);
+}
+
+/* Makes a table of this many slots over the first count keys, whose hashes are known. */
+static int build_table(sherd_json *j, json_level *l, size_t size, size_t count, sherd_error *err)
+{
+	if (size > l->table_room) {
+		free(l->table);
+		l->table_room = 0;
+		l->table = size > SIZE_MAX / sizeof(*l->table) ? NULL : malloc(size * sizeof(*l->table));
+		if (!l->table)
+			return sherd_fail_nomem(err);
+		l->table_room = size;
+	}
+	memset(l->table, 0, size * sizeof(*l->table));
+	l->table_size = size;
+	for (size_t i = 0; i < count; i++)
+		insert(l, j->keys[l->first_key + i].hash, i);
+	return SHERD_OK;
+}
+
+/* The object outgrew the quick marks. */
+static int begin_table(sherd_json *j, json_level *l, sherd_error *err)
+{
+	while (!j->seed)
+		j->seed = sherd_hash_seed();
+	for (size_t i = l->first_key; i < j->key_count; i++) {
+		sherd_str text;
+		TRY(text_at(j, j->keys[i].offset, &text, err));
+		j->keys[i].hash = sherd_hash(j->seed, text.ptr, text.len);
+	}
+	return build_table(j, l, FIRST_TABLE, j->key_count - l->first_key, err);
+}
+
+static int add_to_table(sherd_json *j, sherd_str key, const uint8_t *quote, sherd_error *err)
+{
+	json_level *l = &j->levels[j->depth - 1];
+	size_t count = j->key_count - l->first_key;
+	if (!l->table_size)
+		TRY(begin_table(j, l, err));
+	else if (count >= l->table_size / 2)
+		TRY(build_table(j, l, l->table_size * 2, count, err));
+	/* So many keys fill more than 16 GiB of text. */
+	if (count >= UINT32_MAX - 1)
+		return sherd_fail_at(err, SHERD_ELIMIT, "too-long", (uint64_t)(quote - j->data), "too many keys");
+	uint64_t hash = sherd_hash(j->seed, key.ptr, key.len);
+	size_t mask = l->table_size - 1;
+	for (size_t i = (hash >> 32) & mask; l->table[i]; i = (i + 1) & mask) {
+		if ((l->table[i] ^ hash) >> 32)
+			continue;
+		const json_key *k = &j->keys[l->first_key + (uint32_t)l->table[i] - 1];
+		if (k->hash == hash)
+			TRY(check_same(j, k->offset, key, quote, err));
+	}
+	TRY(push(j, hash, quote, err));
+	insert(l, hash, count);
+	return SHERD_OK;
+}
+
+int sherd_json_keys_add(sherd_json *j, sherd_str key, const uint8_t *quote, sherd_error *err)
+{
+	size_t first = j->levels[j->depth - 1].first_key;
+	if (j->key_count - first >= FEW_KEYS)
+		return add_to_table(j, key, quote, err);
+	uint64_t mark = mark_of(key);
+	for (size_t i = first; i < j->key_count; i++)
+		if (j->keys[i].hash == mark)
+			TRY(check_same(j, j->keys[i].offset, key, quote, err));
+	return push(j, mark, quote, err);
+}
+
+void sherd_json_keys_drop(sherd_json *j)
+{
+	json_level *l = &j->levels[j->depth - 1];
+	j->key_count = l->first_key;
+	l->table_size = 0;
+}

@@ -1,0 +1,70 @@
+/* codec/json_state.h - the parser from inside, for the files it is made of. */
+#ifndef SHERD_CODEC_JSON_STATE_H
+#define SHERD_CODEC_JSON_STATE_H
+
+#include "codec/json.h"
+
+enum json_state {
+	JSON_VALUE = 1, /* a value must come */
+	JSON_FIRST,     /* a container was opened, nothing of it is taken yet */
+	JSON_AFTER      /* a value was taken whole: its container goes on, or the document is over */
+};
+
+/* A key of an open object. */
+typedef struct json_key {
+	uint64_t hash;
+	uint64_t offset; /* of its opening quote in the document */
+} json_key;
+
+/* An open container. */
+typedef struct json_level {
+	size_t first_key; /* its keys are sherd_json.keys[first_key ...] */
+	bool object;
+	/* Once the keys are many: their numbers, found by hash. The memory stays for the next object at this depth. */
+	uint64_t *table;
+	size_t table_room; /* slots that are allocated */
+	size_t table_size; /* slots in use by the open object: a power of two, or 0 */
+} json_level;
+
+struct sherd_json {
+	const uint8_t *data, *p, *end;
+	const uint8_t *at; /* the token taken last */
+	enum json_state state;
+	uint32_t depth, depth_limit, number_limit;
+	json_level *levels; /* depth of them are open */
+	uint32_t level_room;
+	json_key *keys; /* of all open objects, outermost first */
+	size_t key_count, key_room;
+	uint64_t seed;   /* 0 until an object has many keys */
+	sherd_buf text;  /* the string unescaped last */
+	sherd_buf other; /* an earlier key, while it is compared */
+};
+
+/* A string between its quotes. */
+typedef struct json_span {
+	const uint8_t *from, *to;
+	bool escaped;
+} json_span;
+
+__attribute__((format(printf, 5, 6), cold)) int
+sherd_json_fail(const sherd_json *j, const uint8_t *at, const char *reason, sherd_error *err, const char *fmt, ...);
+__attribute__((cold)) int sherd_json_fail_end(const sherd_json *j, sherd_error *err);
+
+/* Checks the rest of a string from p, the first byte of it that is not plain, and fills to and escaped. */
+int sherd_json_scan_string(const sherd_json *j, const uint8_t *p, json_span *out, sherd_error *err);
+/* The text that a checked span stands for, in *buf if anything was escaped. */
+int sherd_json_unescape(const json_span *s, sherd_buf *buf, sherd_str *out, sherd_error *err);
+/* Checks the number at p and fills *to with its end. */
+int sherd_json_scan_number(const sherd_json *j, const uint8_t *p, const uint8_t **to, sherd_error *err);
+
+/* Notes a key of the innermost object; "duplicate-key" when it has it already. */
+int sherd_json_keys_add(sherd_json *j, sherd_str key, const uint8_t *quote, sherd_error *err);
+/* Forgets the keys of the innermost object. */
+void sherd_json_keys_drop(sherd_json *j);
+
+/* Numbers as text, in the "C" locale whatever the program's is. text ends with NUL. */
+bool sherd_double_parse(const char *text, double *out);
+#define SHERD_DOUBLE_TEXT 32
+bool sherd_double_format(double v, char out[SHERD_DOUBLE_TEXT]);
+
+#endif
