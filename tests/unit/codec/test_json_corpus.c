@@ -15,11 +15,12 @@ static int is_case(const struct dirent *e)
 
 static void read_file(const char *folder, const char *name, sherd_buf *out)
 {
-	char path[4096];
-	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
-	FILE *f = fopen(path, "rb");
+	SHERD_AUTO_BUF path = {0};
+	sherd_buf_printf(&path, "%s/%s", folder, name);
+	assert_false(path.failed);
+	FILE *f = fopen((const char *)path.data, "rb");
 	if (!f)
-		fail_msg("cannot open %s", path);
+		fail_msg("cannot open %s", (const char *)path.data);
 	for (int c; (c = getc(f)) != EOF;)
 		sherd_buf_u8(out, (uint8_t)c);
 	assert_int_equal(ferror(f), 0);
@@ -46,12 +47,13 @@ static void check_file(const char *folder, const char *name)
 TEST(each_file_of_the_corpus_gets_the_verdict_in_its_name)
 {
 	const char *source = getenv("SHERD_SOURCE");
-	char folder[4000];
+	SHERD_AUTO_BUF folder = {0};
 	struct dirent **cases = NULL;
 	size_t kinds[3] = {0};
 	assert_non_null(source);
-	(void)snprintf(folder, sizeof(folder), "%s/tests/corpus/json", source);
-	int count = scandir(folder, &cases, is_case, alphasort);
+	sherd_buf_printf(&folder, "%s/tests/corpus/json", source);
+	assert_false(folder.failed);
+	int count = scandir((const char *)folder.data, &cases, is_case, alphasort);
 	assert_true(count > 0);
 	for (int i = 0; i < count; i++) {
 		const char *name = cases[i]->d_name;
@@ -60,7 +62,7 @@ TEST(each_file_of_the_corpus_gets_the_verdict_in_its_name)
 		if (!kind)
 			fail_msg("%s: what should become of it?", name);
 		kinds[kind - letters]++;
-		check_file(folder, name);
+		check_file((const char *)folder.data, name);
 		free(cases[i]);
 	}
 	free(cases);
