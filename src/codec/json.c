@@ -73,28 +73,21 @@ uint64_t sherd_json_offset(const sherd_json *j)
 	return (uint64_t)(j->at - j->data);
 }
 
-/* 0 when no value begins with c. */
-static int type_of(uint8_t c)
-{
-	switch (c) {
-	case '{': return SHERD_JSON_OBJECT;
-	case '[': return SHERD_JSON_ARRAY;
-	case '"': return SHERD_JSON_STRING;
-	case 't': return SHERD_JSON_TRUE;
-	case 'f': return SHERD_JSON_FALSE;
-	case 'n': return SHERD_JSON_NULL;
-	default: return c == '-' || (c >= '0' && c <= '9') ? SHERD_JSON_NUMBER : 0;
-	}
-}
+/* By first byte; 0 where no value begins with it. */
+static const uint8_t types[256] = {
+	['{'] = SHERD_JSON_OBJECT, ['['] = SHERD_JSON_ARRAY,          ['"'] = SHERD_JSON_STRING,
+	['t'] = SHERD_JSON_TRUE,   ['f'] = SHERD_JSON_FALSE,          ['n'] = SHERD_JSON_NULL,
+	['-'] = SHERD_JSON_NUMBER, ['0' ... '9'] = SHERD_JSON_NUMBER,
+};
 
-static int skip_space(sherd_json *j, sherd_error *err)
+static inline int skip_space(sherd_json *j, sherd_error *err)
 {
 	j->p = json_space_end(j->p, j->end);
 	return j->p < j->end ? SHERD_OK : sherd_json_fail_end(j, err);
 }
 
 /* Moves to the first byte of the value that must come. */
-static int begin_value(sherd_json *j, sherd_error *err)
+static inline int begin_value(sherd_json *j, sherd_error *err)
 {
 	return j->state == JSON_VALUE ? skip_space(j, err) : fail_order(err);
 }
@@ -102,7 +95,7 @@ static int begin_value(sherd_json *j, sherd_error *err)
 int sherd_json_peek(sherd_json *j, sherd_error *err)
 {
 	TRY(begin_value(j, err));
-	int type = type_of(*j->p);
+	int type = types[*j->p];
 	return type ? type : fail_syntax(j, j->p, "a value", err);
 }
 
@@ -112,14 +105,14 @@ __attribute__((cold)) static int fail_type(const sherd_json *j, const char *want
 		[SHERD_JSON_OBJECT] = "an object", [SHERD_JSON_ARRAY] = "an array", [SHERD_JSON_STRING] = "a string",
 		[SHERD_JSON_NUMBER] = "a number",  [SHERD_JSON_TRUE] = "true",      [SHERD_JSON_FALSE] = "false",
 		[SHERD_JSON_NULL] = "null"};
-	int type = type_of(*j->p);
+	int type = types[*j->p];
 	if (!type)
 		return fail_syntax(j, j->p, "a value", err);
 	return sherd_json_fail(j, j->p, "bad-type", err, "%s where %s must stand", names[type], want);
 }
 
 /* The token at j->at was a whole value that ends at to. */
-static void finish_value(sherd_json *j, const uint8_t *to)
+static inline void finish_value(sherd_json *j, const uint8_t *to)
 {
 	j->p = to;
 	j->state = JSON_AFTER;
@@ -138,7 +131,7 @@ static int more_levels(sherd_json *j, sherd_error *err)
 }
 
 /* Takes the bracket at j->p. */
-static int open_container(sherd_json *j, sherd_error *err)
+static inline int open_container(sherd_json *j, sherd_error *err)
 {
 	if (j->depth == j->depth_limit)
 		return sherd_fail_at(err, SHERD_ELIMIT, "too-deep", (uint64_t)(j->p - j->data), "nested deeper than %u",
@@ -210,6 +203,14 @@ static inline int scan_string(const sherd_json *j, const uint8_t *p, json_span *
 	return sherd_json_scan_string(j, s->to, s, err);
 }
 
+static inline int text_of(sherd_json *j, const json_span *s, sherd_str *out, sherd_error *err)
+{
+	if (s->escaped)
+		return sherd_json_unescape(s, &j->text, out, err);
+	*out = (sherd_str){(const char *)s->from, (size_t)(s->to - s->from)};
+	return SHERD_OK;
+}
+
 static inline int next_key(sherd_json *j, sherd_str *key, sherd_error *err)
 {
 	int more = next_member(j, '}', err);
@@ -221,7 +222,7 @@ static inline int next_key(sherd_json *j, sherd_str *key, sherd_error *err)
 	if (*quote != '"')
 		return fail_syntax(j, quote, "a key", err);
 	TRY(scan_string(j, quote, &s, err));
-	TRY(sherd_json_unescape(&s, &j->text, &text, err));
+	TRY(text_of(j, &s, &text, err));
 	TRY(sherd_json_keys_add(j, text, quote, err));
 	j->p = s.to + 1;
 	TRY(skip_space(j, err));
@@ -235,7 +236,7 @@ static inline int next_key(sherd_json *j, sherd_str *key, sherd_error *err)
 }
 
 /* Is the parser between the members of an open object (or array)? */
-static bool between(const sherd_json *j, bool object)
+static inline bool between(const sherd_json *j, bool object)
 {
 	return j->depth && j->state != JSON_VALUE && j->levels[j->depth - 1].object == object;
 }
@@ -258,7 +259,7 @@ int sherd_json_string(sherd_json *j, sherd_str *out, sherd_error *err)
 	if (*j->p != '"')
 		return fail_type(j, "a string", err);
 	TRY(scan_string(j, j->p, &s, err));
-	TRY(sherd_json_unescape(&s, &j->text, &text, err));
+	TRY(text_of(j, &s, &text, err));
 	j->at = j->p;
 	finish_value(j, s.to + 1);
 	*out = text;
@@ -269,7 +270,7 @@ int sherd_json_number(sherd_json *j, sherd_str *text, sherd_error *err)
 {
 	const uint8_t *to;
 	TRY(begin_value(j, err));
-	if (type_of(*j->p) != SHERD_JSON_NUMBER)
+	if (types[*j->p] != SHERD_JSON_NUMBER)
 		return fail_type(j, "a number", err);
 	TRY(sherd_json_scan_number(j, j->p, &to, err));
 	j->at = j->p;
@@ -315,7 +316,7 @@ static inline int pass_value(sherd_json *j, sherd_error *err)
 {
 	json_span s;
 	const uint8_t *to;
-	switch (type_of(*j->p)) {
+	switch (types[*j->p]) {
 	case SHERD_JSON_STRING:
 		TRY(scan_string(j, j->p, &s, err));
 		finish_value(j, s.to + 1);

@@ -58,7 +58,7 @@ static int check_same(sherd_json *j, uint64_t earlier, sherd_str key, const uint
 	                       (unsigned long long)earlier);
 }
 
-static int push(sherd_json *j, uint64_t hash, const uint8_t *quote, sherd_error *err)
+static inline int push(sherd_json *j, uint64_t hash, const uint8_t *quote, sherd_error *err)
 {
 	if (j->key_count == j->key_room) {
 		size_t room = j->key_room ? j->key_room + j->key_room / 2 : 64;

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool is_digit(uint8_t c)
+static inline bool is_digit(uint8_t c)
 {
 	return c >= '0' && c <= '9';
 }
 
 /* At least one digit must stand at *p, which moves past all of them. */
-static int scan_digits(const sherd_json *j, const uint8_t **p, sherd_error *err)
+static inline int scan_digits(const sherd_json *j, const uint8_t **p, sherd_error *err)
 {
 	const uint8_t *q = *p;
 	while (q < j->end && is_digit(*q))

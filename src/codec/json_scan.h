@@ -65,13 +65,23 @@ static inline const uint8_t *json_plain_end(const uint8_t *p, const uint8_t *end
 	return p;
 }
 
+static const uint8_t *json_spaces_end(const uint8_t *p, const uint8_t *end);
+
 /* The first byte that is not white space, or end. */
 static inline const uint8_t *json_space_end(const uint8_t *p, const uint8_t *end)
 {
-	if (p<end && * p> ' ')
-		return p;
-	if (end - p > 1 && *p == ' ' && p[1] > ' ')
-		return p + 1;
+	/* Mostly nothing or one space stands between tokens of a line. */
+	if (end - p > 1) {
+		if (*p > ' ')
+			return p;
+		if (*p == ' ' && p[1] > ' ')
+			return p + 1;
+	}
+	return json_spaces_end(p, end);
+}
+
+__attribute__((noinline)) static const uint8_t *json_spaces_end(const uint8_t *p, const uint8_t *end)
+{
 #ifdef JSON_SCAN_SSE2
 	const __m128i space = _mm_set1_epi8(' '), line = _mm_set1_epi8('\n'), tab = _mm_set1_epi8('\t'),
 		      ret = _mm_set1_epi8('\r');
