@@ -3,7 +3,9 @@
  * A store is a flat map from key to bytes. An object appears whole or not at
  * all: it is invisible until its writer commits, and it never changes
  * afterwards; it can only be replaced whole or removed. Keys are relative paths
- * with '/': no empty part, no "." or "..", no NUL, no leading '/'.
+ * with '/': no empty part, no "." or "..", no NUL, no leading '/', at most
+ * SHERD_MAX_KEY bytes and 255 in one part, no part that begins with
+ * ".sherd-tmp-". Any other byte is fine.
  *
  * Thread safety: a store and its readers may be used from any number of threads
  * at once; a writer belongs to one thread at a time. A store outlives its
@@ -23,6 +25,8 @@ typedef struct sherd_reader sherd_reader;
 typedef struct sherd_writer sherd_writer;
 typedef struct sherd_lock sherd_lock;
 
+#define SHERD_MAX_KEY 1024
+
 /* What a backend promises beyond the contract. */
 #define SHERD_CAP_MAP (1u << 0)     /* readers can map */
 #define SHERD_CAP_DURABLE (1u << 1) /* what is committed survives power loss */
@@ -32,7 +36,6 @@ typedef struct sherd_lock sherd_lock;
 typedef struct sherd_local_options {
 	bool create;          /* make the folder, and its parents, durably */
 	bool follow_symlinks; /* trust links that lead out of the folder */
-	bool buffered;        /* never O_DIRECT */
 } sherd_local_options;
 
 SHERD_API int sherd_store_open_memory(sherd_store **out, sherd_error *err);
@@ -89,14 +92,15 @@ typedef struct sherd_write_options {
 	sherd_write_mode mode;
 	uint32_t head;           /* how many bytes at the front fill() may change; at most SHERD_MAX_HEAD */
 	const char *if_identity; /* REPLACE only what has this identity, else SHERD_ECONFLICT; NULL: anything */
-	uint64_t size_hint;      /* the expected size, 0 when unknown */
+	uint64_t size_hint;      /* the expected size, 0 when unknown; need not be right */
 } sherd_write_options;
 
 #define SHERD_MAX_HEAD (1u << 20)
 
 SHERD_API int sherd_store_write(sherd_store *store, const char *key, const sherd_write_options *options,
                                 sherd_writer **out, sherd_error *err);
-/* A failed append or fill is remembered: commit then fails and leaves nothing behind. */
+/* The first failed append or fill is remembered: later calls and commit then fail with the same error, and
+ * nothing is left behind. */
 SHERD_API int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err);
 /* Changes bytes of the head that were appended before. */
 SHERD_API int sherd_writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, size_t len, sherd_error *err);

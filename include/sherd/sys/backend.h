@@ -22,13 +22,13 @@ struct sherd_reader {
 	char *key;
 };
 
-/* key, length, head and status are the front's; a backend leaves them alone. */
+/* All but ops is the front's; a backend leaves it alone. */
 struct sherd_writer {
 	const struct sherd_writer_ops *ops;
 	char *key;
 	uint64_t length; /* appended so far */
 	uint32_t head;
-	int status; /* the first failure, SHERD_OK while all is well */
+	sherd_error failure; /* the first one; its code is SHERD_OK while all is well */
 };
 
 struct sherd_lock {
@@ -39,6 +39,7 @@ struct sherd_store_ops {
 	const char *scheme; /* "file", "mem", "s3" */
 	unsigned caps;      /* SHERD_CAP_*: engines choose by these, never by scheme */
 	int (*read)(sherd_store *, const char *key, sherd_reader **out, sherd_error *err);
+	/* options is never NULL, and gone when the call returns */
 	int (*write)(sherd_store *, const char *key, const sherd_write_options *options, sherd_writer **out,
 	             sherd_error *err);
 	int (*list)(sherd_store *, const char *prefix, const char *after, sherd_list_fn *each, void *arg,
@@ -54,14 +55,14 @@ struct sherd_store_ops {
 	                     sherd_lock **out, sherd_error *err);
 };
 
-/* Ranges were checked against size. */
+/* Ranges were checked against size and are not empty. */
 struct sherd_reader_ops {
 	int (*at)(const sherd_reader *, uint64_t offset, void *buf, size_t len, sherd_error *err);
 	int (*map)(const sherd_reader *, uint64_t offset, size_t len, const void **out, sherd_error *err); /* or NULL */
 	void (*close)(sherd_reader *);
 };
 
-/* commit and abort free the writer. */
+/* commit and abort free the writer. After a failure only abort is called. Ranges to fill were checked. */
 struct sherd_writer_ops {
 	int (*append)(sherd_writer *, const void *buf, size_t len, sherd_error *err);
 	int (*fill)(sherd_writer *, uint32_t offset, const void *buf, size_t len, sherd_error *err);

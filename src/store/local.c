@@ -1,0 +1,316 @@
+#include "store/local.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/openat2.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+
+int sherd_local_fail(sherd_error *err, int os_errno, const char *fmt, ...)
+{
+	char text[160];
+	va_list ap;
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (os_errno == EXDEV || os_errno == ELOOP)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "symlink", "%s: a symbolic link leads out of the store",
+		                  text);
+	return sherd_fail_os(err, os_errno, "%s", text);
+}
+
+/* Opens one part of a path and follows no link; a link is ELOOP whatever the flags make of it. */
+static int open_part(sherd_local *s, int dir, const char *part, int flags)
+{
+	int fd = SHERD_RETRY(s->sys->open(s->sys, dir, part, flags | O_NOFOLLOW, 0, 0));
+	struct stat st;
+	if (fd >= 0) {
+		/* O_PATH opens the link itself. */
+		if (!(flags & O_PATH) || s->sys->fstat(s->sys, fd, &st) < 0 || !S_ISLNK(st.st_mode))
+			return fd;
+		(void)s->sys->close(s->sys, fd);
+		errno = ELOOP;
+	} else if (errno == ENOTDIR) {
+		bool link = s->sys->fstatat(s->sys, dir, part, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+		errno = link ? ELOOP : ENOTDIR;
+	}
+	return -1;
+}
+
+/* Without openat2(): part by part. */
+static int walk(sherd_local *s, const char *path, int flags)
+{
+	char part[256];
+	int dir = s->root;
+	for (const char *slash; (slash = strchr(path, '/')); path = slash + 1) {
+		(void)snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
+		int next = open_part(s, dir, part, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		int saved = errno;
+		if (dir != s->root)
+			(void)s->sys->close(s->sys, dir);
+		errno = saved;
+		if (next < 0)
+			return -1;
+		dir = next;
+	}
+	int fd = open_part(s, dir, path, flags);
+	int saved = errno;
+	if (dir != s->root)
+		(void)s->sys->close(s->sys, dir);
+	errno = saved;
+	return fd;
+}
+
+int sherd_local_open(sherd_local *s, const char *path, int flags)
+{
+	if (!*path)
+		path = ".";
+	if (s->follow)
+		return SHERD_RETRY(s->sys->open(s->sys, s->root, path, flags, 0, 0));
+	/* EAGAIN: something was renamed under ".." of a link; a second look settles it. */
+	for (int tries = 0; !atomic_load(&s->no_openat2) && tries < 64; tries++) {
+		int fd = SHERD_RETRY(
+			s->sys->open(s->sys, s->root, path, flags, 0, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS));
+		if (fd >= 0 || (errno != EAGAIN && errno != ENOSYS))
+			return fd;
+		if (errno == ENOSYS)
+			atomic_store(&s->no_openat2, true);
+	}
+	return walk(s, path, flags);
+}
+
+const char *sherd_local_leaf(const char *key)
+{
+	const char *slash = strrchr(key, '/');
+	return slash ? slash + 1 : key;
+}
+
+int sherd_local_check_kind(mode_t mode, sherd_error *err)
+{
+	if (S_ISREG(mode))
+		return SHERD_OK;
+	if (S_ISDIR(mode))
+		return sherd_fail(err, SHERD_ENOTFOUND, "is-folder", "a folder, not an object");
+	return sherd_fail(err, SHERD_EUNSUPPORTED, "not-a-file", "a special file, not an object");
+}
+
+/* The commit gives every object the exact time, so that even a reused inode tells it from its predecessor. */
+void sherd_local_stat_of(const struct stat *st, sherd_stat *out)
+{
+	*out = (sherd_stat){.size = (uint64_t)st->st_size,
+	                    .mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec};
+	(void)snprintf(out->identity, sizeof(out->identity), "%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%" PRIx64,
+	               (uint64_t)st->st_dev, (uint64_t)st->st_ino, out->size, (uint64_t)out->mtime_ns);
+}
+
+int sherd_local_stat(sherd_local *s, const char *key, sherd_stat *out, sherd_error *err)
+{
+	int fd = sherd_local_open(s, key, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return sherd_local_fail(err, errno, "cannot find it");
+	struct stat st;
+	int rc = SHERD_OK;
+	if (s->sys->fstat(s->sys, fd, &st) < 0)
+		rc = sherd_local_fail(err, errno, "cannot stat");
+	(void)s->sys->close(s->sys, fd);
+	TRY(rc);
+	TRY(sherd_local_check_kind(st.st_mode, err));
+	sherd_local_stat_of(&st, out);
+	return SHERD_OK;
+}
+
+static int local_stat(sherd_store *store, const char *key, sherd_stat *out, sherd_error *err)
+{
+	return sherd_local_stat((sherd_local *)store, key, out, err);
+}
+
+/* EINVAL: a file system whose folders need no sync. */
+int sherd_local_sync_folder(const sherd_sys *sys, int fd, sherd_error *err)
+{
+	if (SHERD_RETRY(sys->fsync(sys, fd)) < 0 && errno != EINVAL)
+		return sherd_local_fail(err, errno, "cannot sync the folder");
+	return SHERD_OK;
+}
+
+/* Makes sure that the folder `part` in the open folder `dir` exists and survives. */
+static int make_part(sherd_local *s, int dir, const char *part, sherd_error *err)
+{
+	if (s->sys->mkdir(s->sys, dir, part, 0777) < 0 && errno != EEXIST)
+		return sherd_local_fail(err, errno, "cannot make the folder %s", part);
+	/* Whoever made it may not have come to its sync yet. */
+	return sherd_local_sync_folder(s->sys, dir, err);
+}
+
+/* Makes what is missing of a way below the root and syncs every folder on it; path is used up. */
+static int make_way(sherd_local *s, char *path, sherd_error *err)
+{
+	int dir = sherd_local_open(s, "", FOLDER_FLAGS);
+	int rc = dir < 0 ? sherd_local_fail(err, errno, "cannot open the folder") : SHERD_OK;
+	for (char *part = path, *slash; rc == SHERD_OK && part; part = slash) {
+		slash = strchr(part, '/');
+		if (slash)
+			*slash = 0;
+		rc = make_part(s, dir, part, err);
+		(void)s->sys->close(s->sys, dir);
+		dir = rc < 0 ? -1 : sherd_local_open(s, path, FOLDER_FLAGS);
+		if (rc == SHERD_OK && dir < 0)
+			rc = errno == ENOTDIR ? sherd_fail(err, SHERD_EEXIST, "not-a-folder",
+			                                   "%s is an object, not a folder", part)
+			                      : sherd_local_fail(err, errno, "cannot open the folder %s", part);
+		if (slash)
+			*slash++ = '/';
+	}
+	if (dir >= 0)
+		(void)s->sys->close(s->sys, dir);
+	return rc;
+}
+
+static bool is_ready(sherd_local *s, const char *folder)
+{
+	pthread_mutex_lock(&s->mutex);
+	bool ready = sherd_map_find(&s->ready, sherd_str_of(folder)) != SHERD_MAP_NONE;
+	pthread_mutex_unlock(&s->mutex);
+	return ready;
+}
+
+/* Forgetting it for want of memory only means to do the work again. */
+static void set_ready(sherd_local *s, const char *folder)
+{
+	pthread_mutex_lock(&s->mutex);
+	if (sherd_map_find(&s->ready, sherd_str_of(folder)) == SHERD_MAP_NONE) {
+		char *copy = sherd_arena_str(&s->ready_names, sherd_str_of(folder));
+		bool ok;
+		if (copy)
+			(void)sherd_map_add(&s->ready, sherd_str_of(copy), 0, &ok);
+	}
+	pthread_mutex_unlock(&s->mutex);
+}
+
+static int open_ready_folder(sherd_local *s, char *folder, int *fd, sherd_error *err)
+{
+	if (is_ready(s, folder)) {
+		*fd = sherd_local_open(s, folder, FOLDER_FLAGS);
+		if (*fd >= 0)
+			return SHERD_OK;
+		if (errno != ENOENT)
+			return sherd_local_fail(err, errno, "cannot open the folder");
+	}
+	if (*folder)
+		TRY(make_way(s, folder, err));
+	*fd = sherd_local_open(s, folder, FOLDER_FLAGS);
+	if (*fd < 0)
+		return sherd_local_fail(err, errno, "cannot open the folder");
+	sherd_local_sweep(s, *fd);
+	set_ready(s, folder);
+	return SHERD_OK;
+}
+
+int sherd_local_open_folder(sherd_local *s, const char *key, int *fd, sherd_error *err)
+{
+	char folder[SHERD_MAX_KEY + 1];
+	size_t len = (size_t)(sherd_local_leaf(key) - key);
+	(void)snprintf(folder, sizeof(folder), "%.*s", len ? (int)len - 1 : 0, key);
+	return open_ready_folder(s, folder, fd, err);
+}
+
+static int local_mkdir(sherd_store *store, const char *key, sherd_error *err)
+{
+	char path[SHERD_MAX_KEY + 1];
+	(void)snprintf(path, sizeof(path), "%s", key);
+	return make_way((sherd_local *)store, path, err);
+}
+
+static void local_close(sherd_store *store)
+{
+	sherd_local *s = (sherd_local *)store;
+	if (s->root >= 0)
+		(void)s->sys->close(s->sys, s->root);
+	sherd_map_done(&s->ready);
+	sherd_arena_done(&s->ready_names);
+	pthread_mutex_destroy(&s->mutex);
+	free(s);
+}
+
+static const struct sherd_store_ops local_ops = {
+	.scheme = "file",
+	.caps = SHERD_CAP_MAP | SHERD_CAP_DURABLE | SHERD_CAP_LOCK | SHERD_CAP_MKDIR,
+	.read = sherd_local_read,
+	.write = sherd_local_write,
+	.list = sherd_local_list,
+	.stat = local_stat,
+	.remove = sherd_local_remove,
+	.close = local_close,
+	.mkdir = local_mkdir,
+	.lock = sherd_local_lock,
+	.create_locked = sherd_local_create_locked,
+};
+
+/* Syncs the folder that holds the entry named by path[0..len). */
+static int sync_parent(const sherd_sys *sys, const char *path, size_t len, sherd_error *err)
+{
+	while (len > 0 && path[len - 1] != '/')
+		len--;
+	char *parent = len ? strndup(path, len) : strdup(".");
+	if (!parent)
+		return sherd_fail_nomem(err);
+	int fd = SHERD_RETRY(sys->open(sys, AT_FDCWD, parent, FOLDER_FLAGS, 0, 0));
+	int rc = fd < 0 ? sherd_fail_os(err, errno, "cannot open %s", parent) : sherd_local_sync_folder(sys, fd, err);
+	if (fd >= 0)
+		(void)sys->close(sys, fd);
+	free(parent);
+	return rc;
+}
+
+/* Makes the folder and its parents; only those that are new are synced, since the way above is not ours. */
+static int make_root(const sherd_sys *sys, const char *folder, sherd_error *err)
+{
+	char *path = strdup(folder);
+	if (!path)
+		return sherd_fail_nomem(err);
+	int rc = SHERD_OK;
+	for (char *end = path; rc == SHERD_OK && *end;) {
+		end += strspn(end, "/");
+		end += strcspn(end, "/");
+		char saved = *end;
+		*end = 0;
+		if (sys->mkdir(sys, AT_FDCWD, path, 0777) == 0)
+			rc = sync_parent(sys, path, (size_t)(end - path), err);
+		else if (errno != EEXIST)
+			rc = sherd_fail_os(err, errno, "cannot make the folder");
+		*end = saved;
+	}
+	free(path);
+	return rc;
+}
+
+int sherd_store_open_local_sys(sherd_store **out, const char *folder, const sherd_local_options *options,
+                               const sherd_sys *sys, sherd_error *err)
+{
+	if (!folder || !*folder)
+		return sherd_fail(err, SHERD_EINVAL, "bad-path", "the name of the folder is empty");
+	if (options && options->create)
+		TRY(sherd_in_object(err, make_root(sys, folder, err), folder));
+	sherd_local *s = calloc(1, sizeof(*s));
+	if (!s)
+		return sherd_in_object(err, sherd_fail_nomem(err), folder);
+	s->base.ops = &local_ops;
+	s->sys = sys;
+	s->follow = options && options->follow_symlinks;
+	pthread_mutex_init(&s->mutex, NULL);
+	s->root = SHERD_RETRY(sys->open(sys, AT_FDCWD, folder, FOLDER_FLAGS, 0, 0));
+	if (s->root < 0) {
+		int rc = sherd_in_object(err, sherd_fail_os(err, errno, "cannot open the folder"), folder);
+		local_close(&s->base);
+		return rc;
+	}
+	*out = &s->base;
+	return SHERD_OK;
+}
+
+int sherd_store_open_local(sherd_store **out, const char *folder, const sherd_local_options *options, sherd_error *err)
+{
+	return sherd_store_open_local_sys(out, folder, options, &sherd_sys_linux, err);
+}

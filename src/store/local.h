@@ -1,0 +1,109 @@
+/* store/local.h - objects are files below a folder. Between the files of the local store only; tests use
+ * sherd_store_open_local_sys(). */
+#ifndef SHERD_STORE_LOCAL_H
+#define SHERD_STORE_LOCAL_H
+
+#include <sherd/sys/backend.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "store/sys.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* As sherd_store_open_local(), over another table, which outlives the store. */
+int sherd_store_open_local_sys(sherd_store **out, const char *folder, const sherd_local_options *options,
+                               const sherd_sys *sys, sherd_error *err);
+
+#define SHERD_TEMP_PREFIX ".sherd-tmp-"
+
+typedef struct sherd_local {
+	sherd_store base;
+	const sherd_sys *sys;
+	int root;
+	bool follow;              /* links may lead anywhere */
+	_Atomic bool no_openat2;  /* the system refused it: folders are walked one by one, links are refused */
+	_Atomic bool no_nameless; /* O_TMPFILE, or giving such a file a name, was refused */
+	pthread_mutex_t mutex;    /* of what follows */
+	sherd_map ready;          /* folders whose way from the root was synced and that were swept */
+	sherd_arena ready_names;
+} sherd_local;
+
+/* Repeats a system call that a signal interrupted. */
+#define SHERD_RETRY(call)                               \
+	({                                              \
+		__typeof__(call) retry_;                \
+		do                                      \
+			retry_ = (call);                \
+		while (retry_ == -1 && errno == EINTR); \
+		retry_;                                 \
+	})
+
+/* local.c */
+
+/* As sherd_fail_os(), and tells when a link led out. */
+__attribute__((format(printf, 3, 4))) int sherd_local_fail(sherd_error *err, int os_errno, const char *fmt, ...);
+/* Opens what lies at a path below the root ("" is the root itself) without leaving it; -1 and errno on failure. */
+int sherd_local_open(sherd_local *s, const char *path, int flags);
+/* A file of its own for every caller, so that it can be locked. folder is the part of the key before its last '/'.
+ * Missing folders are made. The first time a folder is asked for here, the way to it is synced and what dead
+ * writers left in it is swept. */
+int sherd_local_open_folder(sherd_local *s, const char *key, int *fd, sherd_error *err);
+/* The last part of a key. */
+const char *sherd_local_leaf(const char *key);
+int sherd_local_stat(sherd_local *s, const char *key, sherd_stat *out, sherd_error *err);
+void sherd_local_stat_of(const struct stat *st, sherd_stat *out);
+/* SHERD_OK when it is a plain file. */
+int sherd_local_check_kind(mode_t mode, sherd_error *err);
+int sherd_local_sync_folder(const sherd_sys *sys, int fd, sherd_error *err);
+
+/* local_read.c */
+int sherd_local_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err);
+
+/* local_list.c */
+int sherd_local_list(sherd_store *store, const char *prefix, const char *after, sherd_list_fn *each, void *arg,
+                     sherd_error *err);
+/* Calls each() for the entries of an open folder, but for "." and ".."; it returns false to stop. type is a DT_. */
+typedef bool sherd_local_entry_fn(const char *name, unsigned char type, void *arg);
+int sherd_local_entries(const sherd_sys *sys, int fd, sherd_local_entry_fn *each, void *arg, sherd_error *err);
+
+/* local_temp.c: a file that is not an object yet */
+typedef struct sherd_local_temp {
+	int dir;       /* the folder it will stand in; -1 when there is nothing */
+	int fd;        /* open for reading and writing; -1 when there is nothing */
+	int lock;      /* LOCK_SH, LOCK_EX, or 0 when nobody needs it locked */
+	char name[48]; /* "" while it has none */
+} sherd_local_temp;
+
+#define SHERD_LOCAL_TEMP_NONE ((sherd_local_temp){.dir = -1, .fd = -1})
+
+/* lock 0 locks only files that have a name, so that they are not swept. */
+int sherd_local_temp_open(sherd_local *s, const char *key, bool named, int lock, sherd_local_temp *out,
+                          sherd_error *err);
+/* Trades a file without a name for one with a name and the same bytes. */
+int sherd_local_temp_name(sherd_local *s, sherd_local_temp *temp, sherd_error *err);
+/* Removes what has not become an object, and closes. */
+void sherd_local_temp_done(sherd_local *s, sherd_local_temp *temp);
+void sherd_local_sweep(sherd_local *s, int dir);
+int sherd_local_pwrite(const sherd_sys *sys, int fd, const void *buf, size_t len, uint64_t offset, sherd_error *err);
+
+/* local_commit.c: temp becomes the object under key, durably. */
+int sherd_local_commit_new(sherd_local *s, sherd_local_temp *temp, const char *key, sherd_error *err);
+/* if_identity may be NULL. */
+int sherd_local_commit_over(sherd_local *s, sherd_local_temp *temp, const char *key, const char *if_identity,
+                            sherd_error *err);
+int sherd_local_remove(sherd_store *store, const char *key, sherd_error *err);
+
+/* local_write.c */
+int sherd_local_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,
+                      sherd_error *err);
+
+/* local_lock.c */
+int sherd_local_lock(sherd_store *store, const char *key, sherd_lock_mode mode, sherd_lock **out, sherd_error *err);
+int sherd_local_create_locked(sherd_store *store, const char *key, const void *data, size_t len, sherd_lock_mode mode,
+                              sherd_lock **out, sherd_error *err);
+
+#endif

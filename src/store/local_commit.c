@@ -1,0 +1,165 @@
+/* store/local_commit.c - how a temporary file becomes an object, and how an object goes.
+ *
+ * 1. No name of an object ever points to bytes that are not durable: the file is synced before it gets the name.
+ * 2. A name appears or changes in one step of the file system: link, rename.
+ * 3. Commit and remove return only after the folder that holds the name is synced; the way to that folder was
+ *    synced when it was first opened for writing.
+ * 4. Replacing and removing happen under a lock on the folder, so that what a conditional replacement compared is
+ *    still there when it renames. The folder is locked, not the object: locks on objects belong to the user. */
+#include "store/local.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+
+/* The kernel's own time stamps are as coarse as its clock tick; identities need finer ones. */
+static int sync_file(const sherd_sys *sys, int fd, sherd_error *err)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	if (sys->set_mtime(sys, fd, now) < 0)
+		return sherd_fail_os(err, errno, "cannot set the time");
+	if (SHERD_RETRY(sys->fsync(sys, fd)) < 0)
+		return sherd_fail_os(err, errno, "cannot sync");
+	return SHERD_OK;
+}
+
+static bool is_refusal(int os_errno)
+{
+	return os_errno == EPERM || os_errno == EOPNOTSUPP || os_errno == ENOSYS || os_errno == EINVAL ||
+	       os_errno == EMLINK;
+}
+
+/* Gives a named temporary file the object's name, unless that is taken. */
+static int publish_named(sherd_local *s, sherd_local_temp *temp, const char *leaf, sherd_error *err)
+{
+	const sherd_sys *sys = s->sys;
+	if (sys->rename(sys, temp->dir, temp->name, leaf, RENAME_NOREPLACE) == 0) {
+		temp->name[0] = 0;
+		return SHERD_OK;
+	}
+	if (is_refusal(errno)) {
+		/* The temporary name goes when the temporary file is done with. */
+		if (sys->link(sys, temp->dir, temp->name, leaf) == 0)
+			return SHERD_OK;
+		if (is_refusal(errno))
+			return sherd_fail(err, SHERD_EUNSUPPORTED, "no-exclusive",
+			                  "this file system can neither link nor rename exclusively");
+	}
+	return sherd_local_fail(err, errno, "cannot give it its name");
+}
+
+static int publish_new(sherd_local *s, sherd_local_temp *temp, const char *leaf, sherd_error *err)
+{
+	if (temp->name[0])
+		return publish_named(s, temp, leaf, err);
+	if (s->sys->link_nameless(s->sys, temp->fd, temp->dir, leaf) == 0)
+		return SHERD_OK;
+	/* ENOENT: no /proc to link through, or no folder any more, which the copy will find out. */
+	if (!is_refusal(errno) && errno != ENOENT)
+		return sherd_local_fail(err, errno, "cannot give it its name");
+	atomic_store(&s->no_nameless, true);
+	TRY(sherd_local_temp_name(s, temp, err));
+	TRY(sync_file(s->sys, temp->fd, err));
+	return publish_named(s, temp, leaf, err);
+}
+
+/* 1: the folder cannot be locked here. */
+static int lock_folder(const sherd_sys *sys, int dir, sherd_error *err)
+{
+	if (SHERD_RETRY(sys->flock(sys, dir, LOCK_EX)) == 0)
+		return SHERD_OK;
+	if (errno == EBADF || errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL)
+		return 1;
+	return sherd_fail_os(err, errno, "cannot lock the folder");
+}
+
+/* Takes the name away again, if it is still that of our file. */
+static void unpublish(sherd_local *s, const sherd_local_temp *temp, const char *leaf)
+{
+	struct stat ours, there;
+	const sherd_sys *sys = s->sys;
+	int locked = lock_folder(sys, temp->dir, NULL);
+	if (sys->fstat(sys, temp->fd, &ours) == 0 &&
+	    sys->fstatat(sys, temp->dir, leaf, &there, AT_SYMLINK_NOFOLLOW) == 0 && ours.st_ino == there.st_ino &&
+	    ours.st_dev == there.st_dev)
+		(void)sys->unlink(sys, temp->dir, leaf);
+	if (locked == SHERD_OK)
+		(void)sys->flock(sys, temp->dir, LOCK_UN);
+}
+
+int sherd_local_commit_new(sherd_local *s, sherd_local_temp *temp, const char *key, sherd_error *err)
+{
+	const char *leaf = sherd_local_leaf(key);
+	TRY(sync_file(s->sys, temp->fd, err));
+	TRY(publish_new(s, temp, leaf, err));
+	int rc = sherd_local_sync_folder(s->sys, temp->dir, err);
+	if (rc < 0)
+		unpublish(s, temp, leaf);
+	return rc;
+}
+
+static int check_identity(sherd_local *s, const char *key, const char *identity, sherd_error *err)
+{
+	sherd_stat stat;
+	int rc = sherd_local_stat(s, key, &stat, err);
+	if (rc == SHERD_ENOTFOUND)
+		return sherd_fail(err, SHERD_ECONFLICT, "replaced", "the object was removed");
+	TRY(rc);
+	if (strcmp(stat.identity, identity) != 0)
+		return sherd_fail(err, SHERD_ECONFLICT, "replaced", "the object was replaced");
+	return SHERD_OK;
+}
+
+int sherd_local_commit_over(sherd_local *s, sherd_local_temp *temp, const char *key, const char *if_identity,
+                            sherd_error *err)
+{
+	const sherd_sys *sys = s->sys;
+	TRY(sync_file(sys, temp->fd, err));
+	int locked = lock_folder(sys, temp->dir, err);
+	TRY(locked);
+	int rc = SHERD_OK;
+	if (if_identity && locked == 1)
+		rc = sherd_fail(err, SHERD_EUNSUPPORTED, "no-lock",
+		                "a conditional replacement needs a lock on the folder");
+	else if (if_identity)
+		rc = check_identity(s, key, if_identity, err);
+	if (rc == SHERD_OK && sys->rename(sys, temp->dir, temp->name, sherd_local_leaf(key), 0) < 0)
+		rc = errno == EISDIR ? sherd_fail(err, SHERD_EEXIST, "is-folder", "a folder is in its place")
+		                     : sherd_local_fail(err, errno, "cannot give it its name");
+	else if (rc == SHERD_OK)
+		temp->name[0] = 0;
+	if (locked == SHERD_OK)
+		(void)sys->flock(sys, temp->dir, LOCK_UN);
+	TRY(rc);
+	return sherd_local_sync_folder(sys, temp->dir, err);
+}
+
+/* Also when nothing is there the folder is synced: somebody else's removal may not have come to its sync yet. */
+static int remove_from(const sherd_sys *sys, int dir, const char *leaf, sherd_error *err)
+{
+	int locked = lock_folder(sys, dir, err);
+	TRY(locked);
+	int rc = SHERD_OK;
+	if (sys->unlink(sys, dir, leaf) < 0 && errno != ENOENT && errno != EISDIR)
+		rc = sherd_local_fail(err, errno, "cannot remove");
+	if (locked == SHERD_OK)
+		(void)sys->flock(sys, dir, LOCK_UN);
+	TRY(rc);
+	return sherd_local_sync_folder(sys, dir, err);
+}
+
+int sherd_local_remove(sherd_store *store, const char *key, sherd_error *err)
+{
+	sherd_local *s = (sherd_local *)store;
+	const char *leaf = sherd_local_leaf(key);
+	char folder[SHERD_MAX_KEY + 1];
+	(void)snprintf(folder, sizeof(folder), "%.*s", leaf == key ? 0 : (int)(leaf - key - 1), key);
+	int dir = sherd_local_open(s, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return errno == ENOENT || errno == ENOTDIR ? SHERD_OK
+		                                           : sherd_local_fail(err, errno, "cannot open the folder");
+	int rc = remove_from(s->sys, dir, leaf, err);
+	(void)s->sys->close(s->sys, dir);
+	return rc;
+}

@@ -1,0 +1,143 @@
+#include "store/local.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Appends below this size are gathered; larger ones go straight to the file. */
+#define GATHER_SIZE ((size_t)256 << 10)
+/* Write-back is started whenever so much has been written, to run beside the caller's work (docs/store.md). */
+#define SYNC_STEP ((uint64_t)8 << 20)
+
+typedef struct local_writer {
+	sherd_writer base;
+	sherd_local *store;
+	sherd_local_temp temp;
+	char *key;
+	sherd_write_mode mode;
+	bool conditional;
+	char if_identity[72];
+	uint8_t *gather; /* made when first needed */
+	size_t gathered;
+	uint64_t written; /* bytes in the file; the gathered ones follow */
+	uint64_t started; /* bytes whose write-back was started */
+} local_writer;
+
+static int write_out(local_writer *w, const void *buf, size_t len, sherd_error *err)
+{
+	const sherd_sys *sys = w->store->sys;
+	for (size_t done = 0; done < len;) {
+		size_t step = len - done < SYNC_STEP ? len - done : SYNC_STEP;
+		TRY(sherd_local_pwrite(sys, w->temp.fd, (const uint8_t *)buf + done, step, w->written, err));
+		done += step;
+		w->written += step;
+		if (w->written - w->started >= SYNC_STEP) {
+			/* Only a hint: the sync at commit is what counts, and it reports. */
+			(void)sys->start_sync(sys, w->temp.fd, (off_t)w->started, (off_t)(w->written - w->started));
+			w->started = w->written;
+		}
+	}
+	return SHERD_OK;
+}
+
+static int flush(local_writer *w, sherd_error *err)
+{
+	size_t len = w->gathered;
+	w->gathered = 0;
+	return write_out(w, w->gather, len, err);
+}
+
+static int writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
+{
+	local_writer *w = (local_writer *)writer;
+	const uint8_t *bytes = buf;
+	if (len < GATHER_SIZE && !w->gather && !(w->gather = malloc(GATHER_SIZE)))
+		return sherd_fail_nomem(err);
+	if (w->gathered && w->gathered + len >= GATHER_SIZE) {
+		size_t part = GATHER_SIZE - w->gathered;
+		memcpy(w->gather + w->gathered, bytes, part);
+		w->gathered = GATHER_SIZE;
+		TRY(flush(w, err));
+		bytes += part;
+		len -= part;
+	}
+	if (len >= GATHER_SIZE)
+		return write_out(w, bytes, len, err);
+	if (len > 0)
+		memcpy(w->gather + w->gathered, bytes, len);
+	w->gathered += len;
+	return SHERD_OK;
+}
+
+/* A part of the head may be in the file already, the rest still gathered. */
+static int writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, size_t len, sherd_error *err)
+{
+	local_writer *w = (local_writer *)writer;
+	const uint8_t *bytes = buf;
+	if (offset < w->written) {
+		size_t part = len < w->written - offset ? len : (size_t)(w->written - offset);
+		TRY(sherd_local_pwrite(w->store->sys, w->temp.fd, bytes, part, offset, err));
+		if (part == len)
+			return SHERD_OK;
+		bytes += part;
+		len -= part;
+		offset += (uint32_t)part;
+	}
+	memcpy(w->gather + (offset - w->written), bytes, len);
+	return SHERD_OK;
+}
+
+static void writer_abort(sherd_writer *writer)
+{
+	local_writer *w = (local_writer *)writer;
+	sherd_local_temp_done(w->store, &w->temp);
+	free(w->gather);
+	free(w->key);
+	free(w);
+}
+
+static int commit(local_writer *w, sherd_error *err)
+{
+	TRY(flush(w, err));
+	if (w->mode == SHERD_WRITE_NEW)
+		return sherd_local_commit_new(w->store, &w->temp, w->key, err);
+	return sherd_local_commit_over(w->store, &w->temp, w->key, w->conditional ? w->if_identity : NULL, err);
+}
+
+static int writer_commit(sherd_writer *writer, sherd_error *err)
+{
+	int rc = commit((local_writer *)writer, err);
+	writer_abort(writer);
+	return rc;
+}
+
+static const struct sherd_writer_ops writer_ops = {
+	.append = writer_append, .fill = writer_fill, .commit = writer_commit, .abort = writer_abort};
+
+static int begin(local_writer *w, const char *key, const sherd_write_options *options, sherd_error *err)
+{
+	w->mode = options->mode;
+	w->conditional = options->if_identity != NULL;
+	if (w->conditional)
+		(void)snprintf(w->if_identity, sizeof(w->if_identity), "%s", options->if_identity);
+	w->key = strdup(key);
+	if (!w->key)
+		return sherd_fail_nomem(err);
+	return sherd_local_temp_open(w->store, key, options->mode == SHERD_WRITE_REPLACE, 0, &w->temp, err);
+}
+
+int sherd_local_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,
+                      sherd_error *err)
+{
+	local_writer *w = calloc(1, sizeof(*w));
+	if (!w)
+		return sherd_fail_nomem(err);
+	w->base.ops = &writer_ops;
+	w->store = (sherd_local *)store;
+	w->temp = SHERD_LOCAL_TEMP_NONE;
+	int rc = begin(w, key, options, err);
+	if (rc < 0)
+		writer_abort(&w->base);
+	else
+		*out = &w->base;
+	return rc;
+}

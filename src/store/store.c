@@ -1,0 +1,339 @@
+#include <sherd/sys/backend.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+SHERD_AUTO_DEFINE(void, free)
+
+#define PART_MAX 255
+
+/* Why one part of a key is refused, or NULL. */
+static const char *part_fault(sherd_str part)
+{
+	if (part.len == 0)
+		return "has an empty part";
+	if (part.len > PART_MAX)
+		return "has a part of more than 255 bytes";
+	if (sherd_str_is(part, ".") || sherd_str_is(part, ".."))
+		return "has a part that is \".\" or \"..\"";
+	if (sherd_str_starts(part, ".sherd-tmp-"))
+		return "has a part that is reserved for temporary files";
+	return NULL;
+}
+
+/* Checks the parts that end with '/', and the last one if it is whole. */
+static int check_parts(const char *key, bool last_is_whole, sherd_error *err)
+{
+	if (strlen(key) > SHERD_MAX_KEY)
+		return sherd_in_object(
+			err, sherd_fail(err, SHERD_EINVAL, "bad-key", "key of more than %d bytes", SHERD_MAX_KEY), key);
+	const char *fault = NULL, *part = key, *slash;
+	for (; !fault && (slash = strchr(part, '/')); part = slash + 1)
+		fault = part_fault((sherd_str){part, (size_t)(slash - part)});
+	if (!fault && last_is_whole)
+		fault = part_fault(sherd_str_of(part));
+	if (fault)
+		return sherd_in_object(err, sherd_fail(err, SHERD_EINVAL, "bad-key", "key %s", fault), key);
+	return SHERD_OK;
+}
+
+static int check_key(const char *key, sherd_error *err)
+{
+	if (!key)
+		return sherd_fail(err, SHERD_EINVAL, "bad-key", "no key");
+	return check_parts(key, true, err);
+}
+
+void sherd_store_close(sherd_store *store)
+{
+	if (store)
+		store->ops->close(store);
+}
+
+unsigned sherd_store_caps(const sherd_store *store)
+{
+	return store->ops->caps;
+}
+
+int sherd_store_stat(sherd_store *store, const char *key, sherd_stat *out, sherd_error *err)
+{
+	TRY(check_key(key, err));
+	sherd_stat stat = {0};
+	TRY(sherd_in_object(err, store->ops->stat(store, key, &stat, err), key));
+	*out = stat;
+	return SHERD_OK;
+}
+
+int sherd_store_list(sherd_store *store, const char *prefix, const char *after, sherd_list_fn *each, void *arg,
+                     sherd_error *err)
+{
+	prefix = prefix ? prefix : "";
+	after = after ? after : "";
+	TRY(check_parts(prefix, false, err));
+	return sherd_in_object(err, store->ops->list(store, prefix, after, each, arg, err), prefix);
+}
+
+int sherd_store_remove(sherd_store *store, const char *key, sherd_error *err)
+{
+	TRY(check_key(key, err));
+	return sherd_in_object(err, store->ops->remove(store, key, err), key);
+}
+
+int sherd_store_mkdir(sherd_store *store, const char *key, sherd_error *err)
+{
+	TRY(check_key(key, err));
+	if (!store->ops->mkdir)
+		return sherd_in_object(
+			err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-folders", "this store has no folders"), key);
+	return sherd_in_object(err, store->ops->mkdir(store, key, err), key);
+}
+
+/* Reading */
+
+int sherd_store_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err)
+{
+	TRY(check_key(key, err));
+	SHERD_AUTO(void, free) copy = strdup(key);
+	if (!copy)
+		return sherd_in_object(err, sherd_fail_nomem(err), key);
+	sherd_reader *reader = NULL;
+	TRY(sherd_in_object(err, store->ops->read(store, key, &reader, err), key));
+	reader->key = TAKE(copy);
+	*out = reader;
+	return SHERD_OK;
+}
+
+void sherd_reader_close(sherd_reader *reader)
+{
+	if (!reader)
+		return;
+	free(reader->key);
+	reader->ops->close(reader);
+}
+
+uint64_t sherd_reader_size(const sherd_reader *reader)
+{
+	return reader->size;
+}
+
+const char *sherd_reader_key(const sherd_reader *reader)
+{
+	return reader->key;
+}
+
+const char *sherd_reader_identity(const sherd_reader *reader)
+{
+	return reader->identity;
+}
+
+static int check_range(const sherd_reader *reader, uint64_t offset, size_t len, sherd_error *err)
+{
+	if (offset <= reader->size && len <= reader->size - offset)
+		return SHERD_OK;
+	return sherd_in_object(err,
+	                       sherd_fail_at(err, SHERD_ECORRUPT, "truncated", offset,
+	                                     "%zu bytes wanted, the object ends at %llu", len,
+	                                     (unsigned long long)reader->size),
+	                       reader->key);
+}
+
+int sherd_reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	TRY(check_range(reader, offset, len, err));
+	if (len == 0)
+		return SHERD_OK;
+	return sherd_in_object(err, reader->ops->at(reader, offset, buf, len, err), reader->key);
+}
+
+int sherd_reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out, sherd_error *err)
+{
+	if (!reader->ops->map)
+		return sherd_in_object(err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "this store cannot map"),
+		                       reader->key);
+	TRY(check_range(reader, offset, len, err));
+	if (len == 0) {
+		*out = "";
+		return SHERD_OK;
+	}
+	const void *bytes = NULL;
+	TRY(sherd_in_object(err, reader->ops->map(reader, offset, len, &bytes, err), reader->key));
+	*out = bytes;
+	return SHERD_OK;
+}
+
+/* Writing */
+
+static int check_options(const sherd_write_options *options, sherd_error *err)
+{
+	if (options->mode != SHERD_WRITE_NEW && options->mode != SHERD_WRITE_REPLACE)
+		return sherd_fail(err, SHERD_EINVAL, "bad-mode", "no such mode: %d", (int)options->mode);
+	if (options->head > SHERD_MAX_HEAD)
+		return sherd_fail(err, SHERD_EINVAL, "bad-head", "a head of %u bytes, at most %u can be filled",
+		                  options->head, SHERD_MAX_HEAD);
+	if (!options->if_identity)
+		return SHERD_OK;
+	if (options->mode != SHERD_WRITE_REPLACE)
+		return sherd_fail(err, SHERD_EINVAL, "bad-mode", "only a replacement can ask for an identity");
+	if (strlen(options->if_identity) >= sizeof(((sherd_stat *)0)->identity))
+		return sherd_fail(err, SHERD_EINVAL, "bad-identity", "no identity is that long");
+	return SHERD_OK;
+}
+
+int sherd_store_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,
+                      sherd_error *err)
+{
+	static const sherd_write_options defaults;
+	options = options ? options : &defaults;
+	TRY(check_key(key, err));
+	TRY(sherd_in_object(err, check_options(options, err), key));
+	SHERD_AUTO(void, free) copy = strdup(key);
+	if (!copy)
+		return sherd_in_object(err, sherd_fail_nomem(err), key);
+	sherd_writer *writer = NULL;
+	TRY(sherd_in_object(err, store->ops->write(store, key, options, &writer, err), key));
+	writer->key = TAKE(copy);
+	writer->length = 0;
+	writer->head = options->head;
+	writer->failure = (sherd_error){0};
+	*out = writer;
+	return SHERD_OK;
+}
+
+static int report(const sherd_writer *writer, sherd_error *err)
+{
+	if (writer->failure.code != SHERD_OK && err)
+		*err = writer->failure;
+	return writer->failure.code;
+}
+
+/* Ends a failed append or fill: what stands in writer->failure stays. */
+static int stick(sherd_writer *writer, int rc, uint64_t offset, sherd_error *err)
+{
+	(void)sherd_in_object(&writer->failure, rc, writer->key);
+	if (writer->failure.offset == SHERD_NO_OFFSET)
+		writer->failure.offset = offset;
+	return report(writer, err);
+}
+
+int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
+{
+	TRY(report(writer, err));
+	if (len == 0)
+		return SHERD_OK;
+	int rc;
+	if (len > INT64_MAX - writer->length)
+		rc = sherd_fail(&writer->failure, SHERD_EINVAL, "too-large", "an object ends below 2^63");
+	else
+		rc = writer->ops->append(writer, buf, len, &writer->failure);
+	if (rc < 0)
+		return stick(writer, rc, writer->length, err);
+	writer->length += len;
+	return SHERD_OK;
+}
+
+int sherd_writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, size_t len, sherd_error *err)
+{
+	TRY(report(writer, err));
+	uint64_t end = writer->head < writer->length ? writer->head : writer->length;
+	int rc = SHERD_OK;
+	if (offset > end || len > end - offset)
+		rc = sherd_fail(&writer->failure, SHERD_EINVAL, "bad-range",
+		                "%zu bytes to fill, but the head that was appended ends at %llu", len,
+		                (unsigned long long)end);
+	else if (len > 0)
+		rc = writer->ops->fill(writer, offset, buf, len, &writer->failure);
+	return rc < 0 ? stick(writer, rc, offset, err) : SHERD_OK;
+}
+
+int sherd_writer_commit(sherd_writer *writer, sherd_error *err)
+{
+	if (!writer)
+		return sherd_fail(err, SHERD_EINVAL, "no-writer", "nothing to commit");
+	int rc = report(writer, err);
+	if (rc < 0) {
+		sherd_writer_abort(writer);
+		return rc;
+	}
+	SHERD_AUTO(void, free) key = writer->key;
+	return sherd_in_object(err, writer->ops->commit(writer, err), key);
+}
+
+void sherd_writer_abort(sherd_writer *writer)
+{
+	if (!writer)
+		return;
+	free(writer->key);
+	writer->ops->abort(writer);
+}
+
+int sherd_store_put(sherd_store *store, const char *key, sherd_write_mode mode, const void *data, size_t len,
+                    sherd_error *err)
+{
+	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	TRY(sherd_store_write(store, key, &(sherd_write_options){.mode = mode, .size_hint = len}, &writer, err));
+	TRY(sherd_writer_append(writer, data, len, err));
+	return sherd_writer_commit(TAKE(writer), err);
+}
+
+int sherd_store_get(sherd_store *store, const char *key, uint64_t max, char **data, size_t *len, sherd_error *err)
+{
+	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	TRY(sherd_store_read(store, key, &reader, err));
+	if (reader->size > max || reader->size >= SIZE_MAX)
+		return sherd_in_object(err,
+		                       sherd_fail(err, SHERD_ELIMIT, "too-large", "%llu bytes, the limit is %llu",
+		                                  (unsigned long long)reader->size, (unsigned long long)max),
+		                       key);
+	size_t size = (size_t)reader->size;
+	SHERD_AUTO(void, free) bytes = malloc(size + 1);
+	if (!bytes)
+		return sherd_in_object(err, sherd_fail_nomem(err), key);
+	TRY(sherd_reader_at(reader, 0, bytes, size, err));
+	((char *)bytes)[size] = 0;
+	*data = TAKE(bytes);
+	*len = size;
+	return SHERD_OK;
+}
+
+/* Locking */
+
+static int check_lock(const sherd_store *store, const char *key, sherd_lock_mode mode, sherd_error *err)
+{
+	TRY(check_key(key, err));
+	if (mode != SHERD_LOCK_SHARED && mode != SHERD_LOCK_EXCLUSIVE)
+		return sherd_in_object(err, sherd_fail(err, SHERD_EINVAL, "bad-mode", "no such lock: %d", (int)mode),
+		                       key);
+	if (!(store->ops->caps & SHERD_CAP_LOCK))
+		return sherd_in_object(err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-lock", "this store cannot lock"),
+		                       key);
+	return SHERD_OK;
+}
+
+int sherd_store_lock(sherd_store *store, const char *key, sherd_lock_mode mode, sherd_lock **out, sherd_error *err)
+{
+	TRY(check_lock(store, key, mode, err));
+	sherd_lock *lock = NULL;
+	TRY(sherd_in_object(err, store->ops->lock(store, key, mode, &lock, err), key));
+	*out = lock;
+	return SHERD_OK;
+}
+
+int sherd_store_create_locked(sherd_store *store, const char *key, const void *data, size_t len, sherd_lock_mode mode,
+                              sherd_lock **out, sherd_error *err)
+{
+	TRY(check_lock(store, key, mode, err));
+	sherd_lock *lock = NULL;
+	TRY(sherd_in_object(err, store->ops->create_locked(store, key, data, len, mode, &lock, err), key));
+	*out = lock;
+	return SHERD_OK;
+}
+
+void sherd_lock_release(sherd_lock *lock)
+{
+	if (lock)
+		lock->release(lock);
+}

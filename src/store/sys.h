@@ -1,0 +1,49 @@
+/* store/sys.h - the system calls of the local store, as a table.
+ *
+ * What the local store promises about crashes is decided by the order of these
+ * calls, so tests put their own table here: one that fails the nth call, one
+ * that keeps a log of what a power loss may leave. Results and errno are those
+ * of the system calls of the same name. A table must be usable from several
+ * threads at once. */
+#ifndef SHERD_STORE_SYS_H
+#define SHERD_STORE_SYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+
+typedef struct sherd_sys sherd_sys;
+
+struct sherd_sys {
+	/* openat(), or openat2() with these RESOLVE_ flags when they are not 0. */
+	int (*open)(const sherd_sys *sys, int dir, const char *path, int flags, mode_t mode, uint64_t resolve);
+	int (*close)(const sherd_sys *sys, int fd);
+	ssize_t (*pread)(const sherd_sys *sys, int fd, void *buf, size_t len, off_t offset);
+	ssize_t (*pwrite)(const sherd_sys *sys, int fd, const void *buf, size_t len, off_t offset);
+	int (*fsync)(const sherd_sys *sys, int fd);
+	/* Starts write-back and does not wait for it: sync_file_range(WRITE). */
+	int (*start_sync)(const sherd_sys *sys, int fd, off_t offset, off_t len);
+	int (*fstat)(const sherd_sys *sys, int fd, struct stat *out);
+	int (*fstatat)(const sherd_sys *sys, int dir, const char *name, struct stat *out, int flags);
+	/* futimens() of the time of modification alone. */
+	int (*set_mtime)(const sherd_sys *sys, int fd, struct timespec mtime);
+	/* Gives a file without a name one; EEXIST when the name is taken. */
+	int (*link_nameless)(const sherd_sys *sys, int fd, int dir, const char *name);
+	/* linkat() and renameat2() within one folder. */
+	int (*link)(const sherd_sys *sys, int dir, const char *from, const char *to);
+	int (*rename)(const sherd_sys *sys, int dir, const char *from, const char *to, unsigned flags);
+	int (*unlink)(const sherd_sys *sys, int dir, const char *name);
+	int (*mkdir)(const sherd_sys *sys, int dir, const char *path, mode_t mode);
+	int (*flock)(const sherd_sys *sys, int fd, int operation);
+	/* mmap() for reading, shared, from the start; MAP_FAILED on failure. */
+	void *(*map)(const sherd_sys *sys, int fd, size_t len);
+	int (*unmap)(const sherd_sys *sys, void *start, size_t len);
+	/* Fills buf with struct dirent64 records. */
+	ssize_t (*getdents)(const sherd_sys *sys, int fd, void *buf, size_t len);
+};
+
+extern const sherd_sys sherd_sys_linux;
+
+#endif

@@ -1,0 +1,147 @@
+#include "store/sys.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int linux_open(const sherd_sys *sys, int dir, const char *path, int flags, mode_t mode, uint64_t resolve)
+{
+	(void)sys;
+	if (resolve == 0)
+		return openat(dir, path, flags, mode);
+	/* openat2() refuses a mode where nothing is created. */
+	bool creates = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+	struct open_how how = {
+		.flags = (uint64_t)(unsigned)flags, .mode = creates ? (uint64_t)mode : 0, .resolve = resolve};
+	return (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+}
+
+static int linux_close(const sherd_sys *sys, int fd)
+{
+	(void)sys;
+	return close(fd);
+}
+
+static ssize_t linux_pread(const sherd_sys *sys, int fd, void *buf, size_t len, off_t offset)
+{
+	(void)sys;
+	return pread(fd, buf, len, offset);
+}
+
+static ssize_t linux_pwrite(const sherd_sys *sys, int fd, const void *buf, size_t len, off_t offset)
+{
+	(void)sys;
+	return pwrite(fd, buf, len, offset);
+}
+
+static int linux_fsync(const sherd_sys *sys, int fd)
+{
+	(void)sys;
+	return fsync(fd);
+}
+
+static int linux_start_sync(const sherd_sys *sys, int fd, off_t offset, off_t len)
+{
+	(void)sys;
+	return sync_file_range(fd, offset, len, SYNC_FILE_RANGE_WRITE);
+}
+
+static int linux_fstat(const sherd_sys *sys, int fd, struct stat *out)
+{
+	(void)sys;
+	return fstat(fd, out);
+}
+
+static int linux_fstatat(const sherd_sys *sys, int dir, const char *name, struct stat *out, int flags)
+{
+	(void)sys;
+	return fstatat(dir, name, out, flags);
+}
+
+static int linux_set_mtime(const sherd_sys *sys, int fd, struct timespec mtime)
+{
+	(void)sys;
+	return futimens(fd, (struct timespec[2]){{.tv_nsec = UTIME_OMIT}, mtime});
+}
+
+static int linux_link_nameless(const sherd_sys *sys, int fd, int dir, const char *name)
+{
+	(void)sys;
+	char path[32];
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, path, dir, name, AT_SYMLINK_FOLLOW);
+}
+
+static int linux_link(const sherd_sys *sys, int dir, const char *from, const char *to)
+{
+	(void)sys;
+	return linkat(dir, from, dir, to, 0);
+}
+
+static int linux_rename(const sherd_sys *sys, int dir, const char *from, const char *to, unsigned flags)
+{
+	(void)sys;
+	return flags ? renameat2(dir, from, dir, to, flags) : renameat(dir, from, dir, to);
+}
+
+static int linux_unlink(const sherd_sys *sys, int dir, const char *name)
+{
+	(void)sys;
+	return unlinkat(dir, name, 0);
+}
+
+static int linux_mkdir(const sherd_sys *sys, int dir, const char *path, mode_t mode)
+{
+	(void)sys;
+	return mkdirat(dir, path, mode);
+}
+
+static int linux_flock(const sherd_sys *sys, int fd, int operation)
+{
+	(void)sys;
+	return flock(fd, operation);
+}
+
+static void *linux_map(const sherd_sys *sys, int fd, size_t len)
+{
+	(void)sys;
+	return mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
+}
+
+static int linux_unmap(const sherd_sys *sys, void *start, size_t len)
+{
+	(void)sys;
+	return munmap(start, len);
+}
+
+static ssize_t linux_getdents(const sherd_sys *sys, int fd, void *buf, size_t len)
+{
+	(void)sys;
+	return syscall(SYS_getdents64, fd, buf, len);
+}
+
+const sherd_sys sherd_sys_linux = {
+	.open = linux_open,
+	.close = linux_close,
+	.pread = linux_pread,
+	.pwrite = linux_pwrite,
+	.fsync = linux_fsync,
+	.start_sync = linux_start_sync,
+	.fstat = linux_fstat,
+	.fstatat = linux_fstatat,
+	.set_mtime = linux_set_mtime,
+	.link_nameless = linux_link_nameless,
+	.link = linux_link,
+	.rename = linux_rename,
+	.unlink = linux_unlink,
+	.mkdir = linux_mkdir,
+	.flock = linux_flock,
+	.map = linux_map,
+	.unmap = linux_unmap,
+	.getdents = linux_getdents,
+};
