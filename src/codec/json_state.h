@@ -64,7 +64,7 @@ void sherd_json_keys_drop(sherd_json *j);
 
 /* Numbers as text, in the "C" locale whatever the program's is. text ends with NUL. */
 bool sherd_double_parse(const char *text, double *out);
-#define SHERD_DOUBLE_TEXT 32
+#define SHERD_DOUBLE_TEXT 40
 bool sherd_double_format(double v, char out[SHERD_DOUBLE_TEXT]);
 
 #endif

@@ -210,6 +210,21 @@ TEST(a_large_object_goes_on_after_large_objects_inside_it)
 	assert_fails(SHERD_ECORRUPT, so_far, sherd_json_check(b.data, b.len, NULL, err));
 }
 
+/* All keys have the same length, first and last bytes, which is all that the quick marks see. Comparing each with
+ * each would take hours. */
+TEST(a_million_keys_that_look_alike_take_linear_time)
+{
+	SHERD_AUTO_BUF b = {0};
+	for (unsigned i = 0; i < 1000000; i++)
+		sherd_buf_printf(&b, "%s\"prefix__%07u__suffix\":0", i ? "," : "{", i);
+	sherd_buf_u8(&b, '}');
+	assert_ok(sherd_json_check(b.data, b.len, NULL, err));
+	b.len--;
+	size_t twin = b.len + 1;
+	sherd_buf_str(&b, ",\"prefix__0567890__suffix\":0}");
+	assert_fails(SHERD_ECORRUPT, twin, sherd_json_check(b.data, b.len, NULL, err));
+}
+
 TEST(every_part_from_the_start_of_a_document_is_truncated_there)
 {
 	static const char text[] =
@@ -386,6 +401,7 @@ int main(void)
 		cmocka_unit_test(a_key_that_stands_twice_is_refused_wherever_it_is),
 		cmocka_unit_test(objects_of_any_size_find_the_second_of_two_keys),
 		cmocka_unit_test(a_large_object_goes_on_after_large_objects_inside_it),
+		cmocka_unit_test(a_million_keys_that_look_alike_take_linear_time),
 		cmocka_unit_test(every_part_from_the_start_of_a_document_is_truncated_there),
 		cmocka_unit_test(depth_is_limited_at_the_bracket_that_exceeds_it),
 		cmocka_unit_test(a_million_brackets_need_no_stack),

@@ -1,0 +1,86 @@
+#include "base/map.h"
+
+#include "support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+TEST(names_are_found_under_their_numbers_and_only_once)
+{
+	enum { COUNT = 5000 };
+	sherd_map m = {0};
+	char(*names)[24] = calloc(COUNT, sizeof(*names));
+	bool ok;
+	assert_non_null(names);
+	for (size_t i = 0; i < COUNT; i++) {
+		(void)snprintf(names[i], sizeof(names[i]), "name %zu", i * 7919);
+		assert_true(sherd_map_add(&m, sherd_str_of(names[i]), i, &ok) == SHERD_MAP_NONE);
+		assert_true(ok);
+	}
+	for (size_t i = 0; i < COUNT; i++) {
+		assert_int_equal(sherd_map_find(&m, sherd_str_of(names[i])), i);
+		assert_int_equal(sherd_map_add(&m, sherd_str_of(names[i]), 99999, &ok), i);
+		assert_true(ok);
+	}
+	assert_int_equal(m.count, COUNT);
+	assert_true(sherd_map_find(&m, sherd_str_of("name 1")) == SHERD_MAP_NONE);
+	sherd_map_done(&m);
+	free(names);
+}
+
+TEST(an_empty_map_has_nothing_and_the_empty_name_is_a_name)
+{
+	sherd_map m = {0};
+	bool ok;
+	assert_true(sherd_map_find(&m, SHERD_STR("a")) == SHERD_MAP_NONE);
+	assert_true(sherd_map_add(&m, SHERD_STR(""), 5, &ok) == SHERD_MAP_NONE);
+	assert_int_equal(sherd_map_find(&m, SHERD_STR("")), 5);
+	assert_true(sherd_map_find(&m, SHERD_STR("\0")) == SHERD_MAP_NONE);
+	sherd_map_done(&m);
+	sherd_map_done(&m);
+}
+
+TEST(a_hash_depends_on_every_byte_the_length_and_the_seed)
+{
+	uint8_t data[70] = {0};
+	for (size_t len = 0; len <= sizeof(data); len++) {
+		uint64_t h = sherd_hash(1, data, len);
+		assert_true(h == sherd_hash(1, data, len));
+		assert_true(h != sherd_hash(2, data, len));
+		if (len)
+			assert_true(h != sherd_hash(1, data, len - 1));
+		for (size_t i = 0; i < len; i++) {
+			data[i] = 1;
+			assert_true(h != sherd_hash(1, data, len));
+			data[i] = 0;
+		}
+	}
+}
+
+TEST(a_hash_does_not_depend_on_where_the_bytes_stand)
+{
+	uint8_t room[64 + 8], text[40];
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = (uint8_t)(i * 11);
+	for (size_t at = 0; at < 8; at++) {
+		memcpy(room + at, text, sizeof(text));
+		assert_true(sherd_hash(7, room + at, sizeof(text)) == sherd_hash(7, text, sizeof(text)));
+	}
+}
+
+TEST(seeds_differ)
+{
+	assert_true(sherd_hash_seed() != sherd_hash_seed());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_found_under_their_numbers_and_only_once),
+		cmocka_unit_test(an_empty_map_has_nothing_and_the_empty_name_is_a_name),
+		cmocka_unit_test(a_hash_depends_on_every_byte_the_length_and_the_seed),
+		cmocka_unit_test(a_hash_does_not_depend_on_where_the_bytes_stand),
+		cmocka_unit_test(seeds_differ),
+	};
+	return cmocka_run_group_tests_name("map", tests, NULL, NULL);
+}
