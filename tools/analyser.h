@@ -1,7 +1,8 @@
 /* tools/analyser.h - put before every file by tools/lint, for clang's analyser alone.
  *
  * The analyser sees one file at a time and takes "the call failed, and returned
- * success" for possible. These say that failing yields a negative code. */
+ * success" for possible. These say that failing yields a negative code, and that
+ * a test does not go on behind an assertion that does not hold. */
 #if __has_include("base/error.h")
 #include "base/error.h"
 
@@ -21,4 +22,15 @@
 		(void)(sherd_shift_offset)(err, analysed_rc_, base); \
 		analysed_rc_;                                        \
 	})
+#endif
+
+#if __has_include("support/test.h")
+#include "support/test.h"
+
+void _fail(const char *file, int line) __attribute__((analyzer_noreturn));
+
+#undef assert_true
+#undef assert_non_null
+#define assert_true(condition) ((condition) ? (void)0 : _fail(__FILE__, __LINE__))
+#define assert_non_null(pointer) assert_true((pointer) != NULL)
 #endif
