@@ -185,6 +185,12 @@ SHERD_API int sherd_ckpt_save(sherd_store *store, const char *prefix, const sher
 SHERD_API int sherd_ckpt_save_bundle(sherd_store *store, const char *prefix, const sherd_bundle *bundle, bool cut,
                                      const sherd_ckpt_save_options *options, sherd_error *err);
 
+/* The same for one rank of several processes, each with the same set id and the same bundle: saves the shard of this
+ * rank, and publishes if it finds all others there (*committed, may be NULL, tells). */
+SHERD_API int sherd_ckpt_save_bundle_rank(sherd_store *store, const char *prefix, const sherd_bundle *bundle,
+                                          uint32_t rank, bool cut, const sherd_ckpt_save_options *options,
+                                          bool *committed, sherd_error *err);
+
 /* The same in steps, for ranks that save by themselves: every process opens a saver with the same set id, saves
  * its own shard and finishes. Whoever finds all shards there publishes the metadata. */
 typedef struct sherd_ckpt_saver sherd_ckpt_saver;

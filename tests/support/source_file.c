@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,9 +72,10 @@ static bool hex_line(const char *line, uint8_t *out, size_t *len)
 	for (;;) {
 		unsigned byte;
 		int used;
-		if (*end == '\n' || *end == 0 || strncmp(end, "  |", 3) == 0)
+		end += strspn(end, " ");
+		if (*end == '\n' || *end == 0 || *end == '|')
 			return true;
-		if (sscanf(end, " %2x%n", &byte, &used) != 1)
+		if (sscanf(end, "%2x%n", &byte, &used) != 1)
 			return false;
 		out[(*len)++] = (uint8_t)byte;
 		end += used;

@@ -22,7 +22,7 @@ struct sherd_reader {
 	char *key;
 };
 
-/* All but ops is the front's; a backend may read it from the first append on. */
+/* All but ops is the front's; a backend leaves it alone. */
 struct sherd_writer {
 	const struct sherd_writer_ops *ops;
 	char *key;

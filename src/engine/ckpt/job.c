@@ -150,8 +150,8 @@ static void free_job(sherd_ckpt_job *j)
 	free(j);
 }
 
-static int prepare(sherd_ckpt_job *j, const char *prefix, const sherd_ckpt_shard_items *shards, sherd_ckpt_job_mode mode,
-                   sherd_error *err)
+static int prepare(sherd_ckpt_job *j, const char *prefix, const sherd_ckpt_shard_items *shards,
+                   sherd_ckpt_job_mode mode, sherd_error *err)
 {
 	bool csharp = j->options.layout == SHERD_CKPT_LAYOUT_CSHARP;
 	for (uint32_t r = 0; r < j->world; r++)

@@ -284,7 +284,8 @@ int sherd_ckpt_saver_published(sherd_ckpt_saver *s, int rc, bool *committed, she
 		return SHERD_OK;
 	}
 	if (rc < 0 && may_be_published(s)) {
-		/* Somebody else of the set was first, or the metadata is there but was not synced. Its shards must stay. */
+		/* Somebody else of the set was first, or the metadata is there but was not synced. Its shards must
+		 * stay. */
 		if (!refused) {
 			leave(s);
 			return rc;

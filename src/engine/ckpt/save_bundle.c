@@ -133,30 +133,63 @@ static int spread(spreading *g, bool cut, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_ckpt_save_spread(sherd_store *store, const char *prefix, const sherd_bundle *bundle,
-                           const char *const *extras, bool cut, const sherd_ckpt_save_options *options,
-                           const uint32_t *only_rank, bool *committed, sherd_error *err)
+/* Completes the options; the pairs of the bundle are the custom fields unless the caller has some. */
+static sherd_ckpt_save_options complete(const sherd_ckpt_save_options *options, const sherd_bundle *bundle,
+                                        sherd_ckpt_about *about)
 {
 	sherd_ckpt_save_options o = options ? *options : (sherd_ckpt_save_options){0};
-	sherd_ckpt_about about = o.about ? *o.about : (sherd_ckpt_about){0};
-	spreading g = {.bundle = bundle, .extras = extras, .world = o.world ? o.world : 1};
-	if (!about.field_count)
-		about.field_count = sherd_bundle_pairs(bundle, &about.fields);
-	o.about = &about;
+	*about = o.about ? *o.about : (sherd_ckpt_about){0};
+	if (!about->field_count)
+		about->field_count = sherd_bundle_pairs(bundle, &about->fields);
+	o.about = about;
+	o.world = o.world ? o.world : 1;
+	return o;
+}
+
+int sherd_ckpt_save_spread(sherd_store *store, const char *prefix, const sherd_bundle *bundle,
+                           const char *const *extras, bool cut, const sherd_ckpt_save_options *options,
+                           sherd_error *err)
+{
+	sherd_ckpt_about about;
+	sherd_ckpt_save_options o = complete(options, bundle, &about);
+	spreading g = {.bundle = bundle, .extras = extras, .world = o.world};
 	int rc = spread(&g, cut, err);
-	if (rc == SHERD_OK && only_rank) {
-		sherd_ckpt_saver *saver;
-		rc = sherd_ckpt_saver_open(&saver, store, prefix, &o, err);
-		if (rc == SHERD_OK) {
-			rc = sherd_ckpt_saver_shard(saver, *only_rank, g.shards[*only_rank].items, g.shards[*only_rank].count, err);
-			if (rc == SHERD_OK)
-				rc = sherd_ckpt_saver_finish(saver, committed, err);
-			else
-				sherd_ckpt_saver_abort(saver);
-		}
-	} else if (rc == SHERD_OK) {
+	if (rc == SHERD_OK)
 		rc = sherd_ckpt_save(store, prefix, g.shards, &o, err);
+	sherd_arena_done(&g.arena);
+	return rc;
+}
+
+int sherd_ckpt_save_bundle(sherd_store *store, const char *prefix, const sherd_bundle *bundle, bool cut,
+                           const sherd_ckpt_save_options *options, sherd_error *err)
+{
+	return sherd_ckpt_save_spread(store, prefix, bundle, NULL, cut, options, err);
+}
+
+static int save_rank(const spreading *g, sherd_store *store, const char *prefix, uint32_t rank,
+                     const sherd_ckpt_save_options *o, bool *committed, sherd_error *err)
+{
+	sherd_ckpt_saver *saver;
+	TRY(sherd_ckpt_saver_open(&saver, store, prefix, o, err));
+	int rc = sherd_ckpt_saver_shard(saver, rank, g->shards[rank].items, g->shards[rank].count, err);
+	if (rc < 0) {
+		sherd_ckpt_saver_abort(saver);
+		return rc;
 	}
+	return sherd_ckpt_saver_finish(saver, committed, err);
+}
+
+int sherd_ckpt_save_bundle_rank(sherd_store *store, const char *prefix, const sherd_bundle *bundle, uint32_t rank,
+                                bool cut, const sherd_ckpt_save_options *options, bool *committed, sherd_error *err)
+{
+	sherd_ckpt_about about;
+	sherd_ckpt_save_options o = complete(options, bundle, &about);
+	spreading g = {.bundle = bundle, .world = o.world};
+	if (rank >= o.world)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rank %u of %u", rank, o.world);
+	int rc = spread(&g, cut, err);
+	if (rc == SHERD_OK)
+		rc = save_rank(&g, store, prefix, rank, &o, committed, err);
 	sherd_arena_done(&g.arena);
 	return rc;
 }

@@ -1,0 +1,36 @@
+/* Whatever is accepted must survive being written and read again. */
+#include "base/error.h"
+#include "format/safetensors_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static void must(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void write_again(const sherd_safetensors_index *index, sherd_arena *arena)
+{
+	SHERD_AUTO_BUF out = {0}, twice = {0};
+	sherd_safetensors_index again;
+	must(sherd_safetensors_index_encode(index, &out, NULL) == SHERD_OK);
+	must(sherd_safetensors_index_decode(out.data, out.len, NULL, arena, &again, NULL) == SHERD_OK);
+	must(again.sealed && again.count == index->count && again.pair_count == index->pair_count &&
+	     again.file_count == index->file_count);
+	must(sherd_safetensors_index_encode(&again, &twice, NULL) == SHERD_OK);
+	must(twice.len == out.len && memcmp(twice.data, out.data, out.len) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	sherd_arena arena = {0};
+	sherd_safetensors_index index;
+	if (sherd_safetensors_index_decode(data, len, NULL, &arena, &index, NULL) == SHERD_OK)
+		write_again(&index, &arena);
+	sherd_arena_done(&arena);
+	return 0;
+}

@@ -1,0 +1,724 @@
+/* The contract of the store, once per backend. */
+#include "support/test.h"
+
+#include <sherd/store.h>
+
+#include "store/local.h"
+#include "support/fail_store.h"
+#include "support/fail_sys.h"
+#include "support/scratch.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BIG ((size_t)5 << 20)
+
+typedef struct backend {
+	const char *name;
+	bool local, wrapped, stutter;
+	unsigned refuse;
+} backend;
+
+static const backend backends[] = {
+	{.name = "memory"},
+	{.name = "local", .local = true},
+	{.name = "local without openat2", .local = true, .refuse = FAIL_SYS_NO_OPENAT2},
+	{.name = "local without nameless files", .local = true, .refuse = FAIL_SYS_NO_TMPFILE},
+	{.name = "local without links", .local = true, .refuse = FAIL_SYS_NO_LINK},
+	{.name = "local without exclusive rename",
+         .local = true,
+         .refuse = FAIL_SYS_NO_TMPFILE | FAIL_SYS_NO_NOREPLACE},
+	{.name = "local in small portions", .local = true, .stutter = true},
+	{.name = "local behind a decorator", .local = true, .wrapped = true},
+	{.name = "memory behind a decorator", .wrapped = true},
+};
+
+static const backend *current;
+
+typedef struct fixture {
+	char *folder;
+	fail_sys sys;
+	sherd_store *store;
+} fixture;
+
+static sherd_store *open_store(fixture *f)
+{
+	sherd_store *store = NULL;
+	if (!current->local)
+		assert_ok(sherd_store_open_memory(&store, err));
+	else
+		assert_ok(sherd_store_open_local_sys(&store, f->folder, NULL, &f->sys.sys, err));
+	return current->wrapped ? fail_store_over(store) : store;
+}
+
+static int begin(void **state)
+{
+	fixture *f = calloc(1, sizeof(*f));
+	f->folder = scratch_make();
+	fail_sys_init(&f->sys);
+	f->sys.refuse = current->refuse;
+	f->sys.stutter = current->stutter;
+	f->store = open_store(f);
+	*state = f;
+	return 0;
+}
+
+static int end(void **state)
+{
+	fixture *f = *state;
+	sherd_store_close(f->store);
+	scratch_remove(f->folder);
+	free(f);
+	return 0;
+}
+
+#define STORE (((fixture *)*state)->store)
+
+static void put(sherd_store *s, const char *key, const char *text)
+{
+	assert_ok(sherd_store_put(s, key, SHERD_WRITE_NEW, text, strlen(text), err));
+}
+
+static void assert_holds(sherd_store *s, const char *key, const char *text)
+{
+	char *data = NULL;
+	size_t len = 0;
+	assert_ok(sherd_store_get(s, key, 1 << 20, &data, &len, err));
+	assert_int_equal(len, strlen(text));
+	assert_string_equal(data, text);
+	free(data);
+}
+
+static void assert_absent(sherd_store *s, const char *key)
+{
+	sherd_stat stat;
+	sherd_reader *r = NULL;
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(s, key, &stat, err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_read(s, key, &r, err));
+}
+
+/* Keys joined by '|', as list() gives them. */
+typedef struct keys {
+	char text[4096];
+	size_t count, stop_at;
+} keys;
+
+static bool add_key(const char *key, const sherd_stat *stat, void *arg)
+{
+	keys *k = arg;
+	assert_true(stat->identity[0] != 0);
+	(void)snprintf(k->text + strlen(k->text), sizeof(k->text) - strlen(k->text), "%s%s", k->count ? "|" : "", key);
+	return ++k->count != k->stop_at;
+}
+
+static void assert_lists(sherd_store *s, const char *prefix, const char *after, const char *want)
+{
+	keys k = {.text = ""};
+	assert_ok(sherd_store_list(s, prefix, after, add_key, &k, err));
+	assert_string_equal(k.text, want);
+}
+
+static sherd_writer *writer_of(sherd_store *s, const char *key, const sherd_write_options *options)
+{
+	sherd_writer *w = NULL;
+	assert_ok(sherd_store_write(s, key, options, &w, err));
+	return w;
+}
+
+TEST(an_object_is_invisible_until_commit)
+{
+	sherd_writer *w = writer_of(STORE, "d/x", NULL);
+	assert_ok(sherd_writer_append(w, "hello", 5, err));
+	assert_absent(STORE, "d/x");
+	assert_lists(STORE, "", "", "");
+	assert_ok(sherd_writer_commit(w, err));
+	assert_holds(STORE, "d/x", "hello");
+	assert_lists(STORE, "", "", "d/x");
+}
+
+TEST(an_aborted_writer_leaves_nothing)
+{
+	sherd_writer *w = writer_of(STORE, "d/x", NULL);
+	assert_ok(sherd_writer_append(w, "hello", 5, err));
+	sherd_writer_abort(w);
+	w = writer_of(STORE, "d/x", &(sherd_write_options){.mode = SHERD_WRITE_REPLACE});
+	sherd_writer_abort(w);
+	sherd_writer_abort(NULL);
+	assert_absent(STORE, "d/x");
+	assert_lists(STORE, "", "", "");
+}
+
+TEST(a_new_object_does_not_replace)
+{
+	put(STORE, "x", "one");
+	sherd_stat before, after;
+	assert_ok(sherd_store_stat(STORE, "x", &before, err));
+	assert_refused(SHERD_EEXIST, "exists", sherd_store_put(STORE, "x", SHERD_WRITE_NEW, "two", 3, err));
+	assert_ok(sherd_store_stat(STORE, "x", &after, err));
+	assert_string_equal(before.identity, after.identity);
+	assert_holds(STORE, "x", "one");
+	assert_lists(STORE, "", "", "x");
+}
+
+TEST(a_replacement_changes_content_and_identity)
+{
+	char seen[16][72];
+	for (int i = 0; i < 16; i++) {
+		char text[8];
+		(void)snprintf(text, sizeof(text), "%07d", i);
+		assert_ok(sherd_store_put(STORE, "x", SHERD_WRITE_REPLACE, text, 7, err));
+		assert_holds(STORE, "x", text);
+		sherd_stat stat;
+		assert_ok(sherd_store_stat(STORE, "x", &stat, err));
+		assert_int_equal(stat.size, 7);
+		assert_true(stat.mtime_ns > 0);
+		memcpy(seen[i], stat.identity, sizeof(seen[i]));
+		for (int j = 0; j < i; j++)
+			assert_string_not_equal(seen[i], seen[j]);
+	}
+	assert_lists(STORE, "", "", "x");
+}
+
+TEST(a_conditional_replacement_needs_the_identity)
+{
+	put(STORE, "x", "one");
+	sherd_stat first;
+	assert_ok(sherd_store_stat(STORE, "x", &first, err));
+	sherd_write_options options = {.mode = SHERD_WRITE_REPLACE, .if_identity = first.identity};
+	sherd_writer *a = writer_of(STORE, "x", &options), *b = writer_of(STORE, "x", &options);
+	assert_ok(sherd_writer_append(a, "two", 3, err));
+	assert_ok(sherd_writer_append(b, "six", 3, err));
+	assert_ok(sherd_writer_commit(a, err));
+	assert_refused(SHERD_ECONFLICT, "replaced", sherd_writer_commit(b, err));
+	assert_holds(STORE, "x", "two");
+	assert_ok(sherd_store_remove(STORE, "x", err));
+	assert_refused(SHERD_ECONFLICT, "replaced", sherd_writer_commit(writer_of(STORE, "x", &options), err));
+	assert_lists(STORE, "", "", "");
+}
+
+TEST(reads_give_all_bytes_or_fail_with_the_offset)
+{
+	put(STORE, "x", "0123456789");
+	sherd_reader *r = NULL;
+	char buf[16];
+	assert_ok(sherd_store_read(STORE, "x", &r, err));
+	assert_int_equal(sherd_reader_size(r), 10);
+	assert_string_equal(sherd_reader_key(r), "x");
+	assert_ok(sherd_reader_at(r, 3, buf, 7, err));
+	assert_memory_equal(buf, "3456789", 7);
+	assert_ok(sherd_reader_at(r, 10, buf, 0, err));
+	assert_fails(SHERD_ECORRUPT, 4, sherd_reader_at(r, 4, buf, 7, err));
+	assert_fails(SHERD_ECORRUPT, 11, sherd_reader_at(r, 11, buf, 0, err));
+	assert_fails(SHERD_ECORRUPT, UINT64_MAX - 1, sherd_reader_at(r, UINT64_MAX - 1, buf, 7, err));
+	assert_refused(SHERD_ECORRUPT, "truncated", sherd_reader_at(r, 1, buf, SIZE_MAX, err));
+	sherd_error e = {0};
+	assert_int_equal(sherd_reader_at(r, 1, buf, SIZE_MAX, &e), SHERD_ECORRUPT);
+	assert_string_equal(e.object, "x");
+	sherd_reader_close(r);
+	sherd_reader_close(NULL);
+}
+
+TEST(a_map_shows_the_same_bytes)
+{
+	put(STORE, "x", "0123456789");
+	sherd_reader *r = NULL;
+	const void *a = NULL, *b = NULL;
+	assert_true(sherd_store_caps(STORE) & SHERD_CAP_MAP);
+	assert_ok(sherd_store_read(STORE, "x", &r, err));
+	assert_ok(sherd_reader_map(r, 2, 8, &a, err));
+	assert_ok(sherd_reader_map(r, 10, 0, &b, err));
+	assert_memory_equal(a, "23456789", 8);
+	assert_non_null(b);
+	assert_fails(SHERD_ECORRUPT, 2, sherd_reader_map(r, 2, 9, &a, err));
+	sherd_reader_close(r);
+}
+
+TEST(an_open_reader_survives_removal_and_replacement)
+{
+	put(STORE, "x", "one");
+	sherd_reader *r = NULL, *s = NULL;
+	const void *map = NULL;
+	char buf[3];
+	assert_ok(sherd_store_read(STORE, "x", &r, err));
+	assert_ok(sherd_reader_map(r, 0, 3, &map, err));
+	assert_ok(sherd_store_put(STORE, "x", SHERD_WRITE_REPLACE, "two", 3, err));
+	assert_ok(sherd_store_read(STORE, "x", &s, err));
+	assert_ok(sherd_store_remove(STORE, "x", err));
+	assert_ok(sherd_reader_at(r, 0, buf, 3, err));
+	assert_memory_equal(buf, "one", 3);
+	assert_memory_equal(map, "one", 3);
+	assert_ok(sherd_reader_at(s, 0, buf, 3, err));
+	assert_memory_equal(buf, "two", 3);
+	assert_string_not_equal(sherd_reader_identity(r), sherd_reader_identity(s));
+	sherd_reader_close(r);
+	sherd_reader_close(s);
+	assert_absent(STORE, "x");
+}
+
+TEST(the_first_failure_of_a_writer_sticks)
+{
+	sherd_writer *w = writer_of(STORE, "x", &(sherd_write_options){.head = 4});
+	assert_ok(sherd_writer_append(w, "abcdef", 6, err));
+	assert_refused(SHERD_EINVAL, "bad-range", sherd_writer_fill(w, 3, "zz", 2, err));
+	assert_refused(SHERD_EINVAL, "bad-range", sherd_writer_append(w, "g", 1, err));
+	assert_refused(SHERD_EINVAL, "bad-range", sherd_writer_fill(w, 0, "z", 1, err));
+	sherd_error e = {0};
+	assert_int_equal(sherd_writer_commit(w, &e), SHERD_EINVAL);
+	assert_string_equal(e.reason, "bad-range");
+	assert_string_equal(e.object, "x");
+	assert_lists(STORE, "", "", "");
+	w = writer_of(STORE, "x", NULL);
+	assert_int_equal(sherd_writer_append(w, "a", 1, NULL), SHERD_OK);
+	assert_int_equal(sherd_writer_append(w, "a", SIZE_MAX, NULL), SHERD_EINVAL);
+	assert_refused(SHERD_EINVAL, "too-large", sherd_writer_commit(w, err));
+	assert_absent(STORE, "x");
+}
+
+TEST(the_head_can_be_filled_before_commit)
+{
+	enum { HEAD = 300000 };
+	char *zero = calloc(1, HEAD);
+	sherd_writer *w = writer_of(STORE, "x", &(sherd_write_options){.head = HEAD});
+	assert_ok(sherd_writer_append(w, zero, 200000, err));
+	assert_ok(sherd_writer_append(w, zero, 100000, err));
+	assert_ok(sherd_writer_append(w, "tail", 4, err));
+	assert_ok(sherd_writer_fill(w, 0, "AB", 2, err));
+	memset(zero, 'q', HEAD);
+	/* across the border between what was written and what is still gathered */
+	assert_ok(sherd_writer_fill(w, 250000, zero, 30000, err));
+	assert_ok(sherd_writer_fill(w, HEAD - 1, "Z", 1, err));
+	assert_ok(sherd_writer_commit(w, err));
+	char *data = NULL;
+	size_t len = 0;
+	assert_ok(sherd_store_get(STORE, "x", 1 << 20, &data, &len, err));
+	assert_int_equal(len, HEAD + 4);
+	assert_memory_equal(data, "AB\0", 3);
+	assert_int_equal(data[249999], 0);
+	assert_memory_equal(data + 250000, zero, 30000);
+	assert_int_equal(data[280000], 0);
+	assert_memory_equal(data + HEAD - 1, "Ztail", 5);
+	free(data);
+	free(zero);
+}
+
+TEST(options_are_checked)
+{
+	sherd_writer *w = NULL;
+	assert_refused(SHERD_EINVAL, "bad-head",
+	               sherd_store_write(STORE, "x", &(sherd_write_options){.head = SHERD_MAX_HEAD + 1}, &w, err));
+	assert_refused(SHERD_EINVAL, "bad-mode",
+	               sherd_store_write(STORE, "x", &(sherd_write_options){.mode = 7}, &w, err));
+	assert_refused(SHERD_EINVAL, "bad-mode",
+	               sherd_store_write(STORE, "x", &(sherd_write_options){.if_identity = "a"}, &w, err));
+	assert_refused(SHERD_EINVAL, "no-writer", sherd_writer_commit(NULL, err));
+}
+
+TEST(bad_keys_are_refused_by_every_verb)
+{
+	char longer[SHERD_MAX_KEY + 2], part[260];
+	memset(longer, 'a', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = 0;
+	for (size_t i = 100; i < sizeof(longer) - 1; i += 100)
+		longer[i] = '/';
+	memset(part, 'p', 256);
+	part[256] = 0;
+	const char *bad[] = {"",    "/",      "/a",   "a/",   "a//b", ".",    "..", "./a",
+	                     "a/.", "a/../b", "a/..", "../a", part,   longer, NULL, ".sherd-tmp-1/x"};
+	for (size_t i = 0; i < COUNT_OF(bad); i++) {
+		sherd_stat stat;
+		sherd_reader *r = NULL;
+		sherd_writer *w = NULL;
+		sherd_lock *l = NULL;
+		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_stat(STORE, bad[i], &stat, err));
+		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_read(STORE, bad[i], &r, err));
+		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_write(STORE, bad[i], NULL, &w, err));
+		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_remove(STORE, bad[i], err));
+		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_mkdir(STORE, bad[i], err));
+		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_lock(STORE, bad[i], SHERD_LOCK_SHARED, &l, err));
+		assert_refused(SHERD_EINVAL, "bad-key",
+		               sherd_store_create_locked(STORE, bad[i], "", 0, SHERD_LOCK_SHARED, &l, err));
+	}
+	keys k = {.text = ""};
+	assert_refused(SHERD_EINVAL, "bad-key", sherd_store_list(STORE, "../", "", add_key, &k, err));
+	assert_refused(SHERD_EINVAL, "bad-key", sherd_store_list(STORE, "/", "", add_key, &k, err));
+}
+
+TEST(odd_but_good_keys_work)
+{
+	char part[256], longest[SHERD_MAX_KEY + 1];
+	memset(part, 'p', 255);
+	part[255] = 0;
+	(void)snprintf(longest, sizeof(longest), "%s/%s/%s/%.254s/q", part, part, part, part);
+	assert_int_equal(strlen(longest), SHERD_MAX_KEY);
+	const char *good[] = {"...", "..a",    "a b", "h\xc3\xa9llo/w\xc3\xb6rld \xe2\x82\xac",
+	                      "-",   "\xff\n", part,  longest};
+	for (size_t i = 0; i < COUNT_OF(good); i++) {
+		assert_ok(sherd_store_put(STORE, good[i], SHERD_WRITE_NEW, good[i], strlen(good[i]), err));
+		assert_holds(STORE, good[i], good[i]);
+		assert_lists(STORE, good[i], "", good[i]);
+		assert_ok(sherd_store_remove(STORE, good[i], err));
+	}
+	assert_lists(STORE, "", "", "");
+}
+
+TEST(list_is_complete_and_in_byte_order)
+{
+	static const char *const in[] = {"b", "a/c/d", "a.b", "a/b", "a0", "a-", "a/c.x", "\xc3\xa9", "Z", "a/c0"};
+	for (size_t i = 0; i < COUNT_OF(in); i++)
+		put(STORE, in[i], "x");
+	sherd_writer *w = writer_of(STORE, "a/new", &(sherd_write_options){.mode = SHERD_WRITE_REPLACE});
+	assert_lists(STORE, "", "", "Z|a-|a.b|a/b|a/c.x|a/c/d|a/c0|a0|b|\xc3\xa9");
+	assert_lists(STORE, NULL, NULL, "Z|a-|a.b|a/b|a/c.x|a/c/d|a/c0|a0|b|\xc3\xa9");
+	assert_lists(STORE, "a", "", "a-|a.b|a/b|a/c.x|a/c/d|a/c0|a0");
+	assert_lists(STORE, "a/", "", "a/b|a/c.x|a/c/d|a/c0");
+	assert_lists(STORE, "a/c", "", "a/c.x|a/c/d|a/c0");
+	assert_lists(STORE, "a/c/", "", "a/c/d");
+	assert_lists(STORE, "a/c/d", "", "a/c/d");
+	assert_lists(STORE, "a/c/d/", "", "");
+	assert_lists(STORE, "q/", "", "");
+	assert_lists(STORE, "", "a/c", "a/c.x|a/c/d|a/c0|a0|b|\xc3\xa9");
+	assert_lists(STORE, "", "a/c/d", "a/c0|a0|b|\xc3\xa9");
+	assert_lists(STORE, "a", "a/b", "a/c.x|a/c/d|a/c0|a0");
+	assert_lists(STORE, "a/", "b", "");
+	assert_lists(STORE, "", "\xff", "");
+	keys k = {.stop_at = 2};
+	assert_ok(sherd_store_list(STORE, "a/", "", add_key, &k, err));
+	assert_string_equal(k.text, "a/b|a/c.x");
+	sherd_writer_abort(w);
+}
+
+TEST(list_tells_what_stat_tells)
+{
+	put(STORE, "x", "12345");
+	sherd_stat stat;
+	assert_ok(sherd_store_stat(STORE, "x", &stat, err));
+	sherd_reader *r = NULL;
+	assert_ok(sherd_store_read(STORE, "x", &r, err));
+	assert_string_equal(stat.identity, sherd_reader_identity(r));
+	assert_int_equal(stat.size, 5);
+	sherd_reader_close(r);
+}
+
+TEST(removing_nothing_succeeds)
+{
+	assert_ok(sherd_store_remove(STORE, "x", err));
+	assert_ok(sherd_store_remove(STORE, "no/such/folder", err));
+	put(STORE, "a/x", "one");
+	assert_ok(sherd_store_remove(STORE, "a/x", err));
+	assert_ok(sherd_store_remove(STORE, "a/x", err));
+	assert_ok(sherd_store_remove(STORE, "a", err));
+	assert_absent(STORE, "a/x");
+	put(STORE, "a/x", "two");
+	assert_ok(sherd_store_remove(STORE, "a/x/y", err));
+	assert_holds(STORE, "a/x", "two");
+}
+
+TEST(an_object_may_be_empty)
+{
+	assert_ok(sherd_store_put(STORE, "x", SHERD_WRITE_NEW, NULL, 0, err));
+	assert_holds(STORE, "x", "");
+	sherd_reader *r = NULL;
+	const void *map = NULL;
+	assert_ok(sherd_store_read(STORE, "x", &r, err));
+	assert_ok(sherd_reader_map(r, 0, 0, &map, err));
+	sherd_reader_close(r);
+}
+
+TEST(a_large_object_keeps_every_byte_of_odd_appends)
+{
+	static const size_t sizes[] = {1, 3, 262143, 262144, 7, 1000001, 262145, 13, 524287};
+	char *bytes = malloc(BIG), *back = NULL;
+	size_t len = 0;
+	uint64_t x = 88172645463325252u;
+	for (size_t i = 0; i < BIG; i++) {
+		x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+		bytes[i] = (char)x;
+	}
+	sherd_writer *w = writer_of(STORE, "big", &(sherd_write_options){.size_hint = BIG});
+	for (size_t at = 0, i = 0; at < BIG; i++) {
+		size_t n = sizes[i % COUNT_OF(sizes)] < BIG - at ? sizes[i % COUNT_OF(sizes)] : BIG - at;
+		assert_ok(sherd_writer_append(w, bytes + at, n, err));
+		at += n;
+	}
+	assert_ok(sherd_writer_commit(w, err));
+	assert_ok(sherd_store_get(STORE, "big", BIG, &back, &len, err));
+	assert_int_equal(len, BIG);
+	assert_memory_equal(back, bytes, BIG);
+	free(back);
+	assert_refused(SHERD_ELIMIT, "too-large", sherd_store_get(STORE, "big", BIG - 1, &back, &len, err));
+	free(bytes);
+}
+
+TEST(locks_exclude_and_end)
+{
+	sherd_lock *a = NULL, *b = NULL, *c = NULL;
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_lock(STORE, "x", SHERD_LOCK_SHARED, &a, err));
+	put(STORE, "x", "one");
+	assert_ok(sherd_store_lock(STORE, "x", SHERD_LOCK_SHARED, &a, err));
+	assert_ok(sherd_store_lock(STORE, "x", SHERD_LOCK_SHARED, &b, err));
+	assert_refused(SHERD_ECONFLICT, "locked", sherd_store_lock(STORE, "x", SHERD_LOCK_EXCLUSIVE, &c, err));
+	sherd_lock_release(a);
+	assert_refused(SHERD_ECONFLICT, "locked", sherd_store_lock(STORE, "x", SHERD_LOCK_EXCLUSIVE, &c, err));
+	sherd_lock_release(b);
+	assert_ok(sherd_store_lock(STORE, "x", SHERD_LOCK_EXCLUSIVE, &c, err));
+	assert_refused(SHERD_ECONFLICT, "locked", sherd_store_lock(STORE, "x", SHERD_LOCK_SHARED, &a, err));
+	assert_holds(STORE, "x", "one");
+	/* a lock belongs to the object, not to what comes after it */
+	assert_ok(sherd_store_put(STORE, "x", SHERD_WRITE_REPLACE, "two", 3, err));
+	assert_ok(sherd_store_lock(STORE, "x", SHERD_LOCK_EXCLUSIVE, &a, err));
+	sherd_lock_release(a);
+	sherd_lock_release(c);
+	sherd_lock_release(NULL);
+}
+
+TEST(an_object_can_be_created_locked)
+{
+	sherd_lock *a = NULL, *b = NULL;
+	assert_ok(sherd_store_create_locked(STORE, "d/x", "one", 3, SHERD_LOCK_EXCLUSIVE, &a, err));
+	assert_holds(STORE, "d/x", "one");
+	assert_refused(SHERD_ECONFLICT, "locked", sherd_store_lock(STORE, "d/x", SHERD_LOCK_SHARED, &b, err));
+	assert_refused(SHERD_EEXIST, "exists",
+	               sherd_store_create_locked(STORE, "d/x", "two", 3, SHERD_LOCK_EXCLUSIVE, &b, err));
+	sherd_lock_release(a);
+	assert_ok(sherd_store_lock(STORE, "d/x", SHERD_LOCK_EXCLUSIVE, &b, err));
+	assert_ok(sherd_store_remove(STORE, "d/x", err));
+	assert_ok(sherd_store_create_locked(STORE, "d/x", "two", 3, SHERD_LOCK_EXCLUSIVE, &a, err));
+	sherd_lock_release(b);
+	assert_refused(SHERD_ECONFLICT, "locked", sherd_store_lock(STORE, "d/x", SHERD_LOCK_SHARED, &b, err));
+	sherd_lock_release(a);
+	assert_lists(STORE, "", "", "d/x");
+}
+
+TEST(folders_can_be_made_where_there_are_any)
+{
+	if (!(sherd_store_caps(STORE) & SHERD_CAP_MKDIR)) {
+		assert_refused(SHERD_EUNSUPPORTED, "no-folders", sherd_store_mkdir(STORE, "a/b", err));
+		return;
+	}
+	assert_ok(sherd_store_mkdir(STORE, "a/b/c", err));
+	assert_ok(sherd_store_mkdir(STORE, "a/b", err));
+	assert_lists(STORE, "", "", "");
+	sherd_reader *r = NULL;
+	assert_refused(SHERD_ENOTFOUND, "is-folder", sherd_store_read(STORE, "a/b", &r, err));
+	put(STORE, "x", "one");
+	assert_refused(SHERD_EEXIST, "not-a-folder", sherd_store_mkdir(STORE, "x/y", err));
+	assert_refused(SHERD_EEXIST, "not-a-folder", sherd_store_put(STORE, "x/y", SHERD_WRITE_NEW, "", 0, err));
+	assert_refused(SHERD_EEXIST, "exists", sherd_store_put(STORE, "a/b", SHERD_WRITE_NEW, "", 0, err));
+	assert_refused(SHERD_EEXIST, "is-folder", sherd_store_put(STORE, "a/b", SHERD_WRITE_REPLACE, "", 0, err));
+	assert_lists(STORE, "", "", "x");
+}
+
+/* Of several that commit the same key at once exactly one wins. */
+enum { RACERS = 4, ROUNDS = 25, RACE_SIZE = 5000 };
+
+typedef struct racer {
+	sherd_store *store;
+	pthread_barrier_t *start;
+	const char *key, *identity;
+	int id, rc;
+} racer;
+
+static int race_once(const racer *r)
+{
+	char bytes[RACE_SIZE];
+	memset(bytes, 'a' + r->id, sizeof(bytes));
+	sherd_write_options options = {.mode = r->identity ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
+	                               .if_identity = r->identity};
+	sherd_writer *w = NULL;
+	int rc = sherd_store_write(r->store, r->key, &options, &w, NULL);
+	if (rc == SHERD_OK)
+		rc = sherd_writer_append(w, bytes, sizeof(bytes), NULL);
+	if (r->start)
+		pthread_barrier_wait(r->start);
+	return rc == SHERD_OK ? sherd_writer_commit(w, NULL) : rc;
+}
+
+static void *race_thread(void *arg)
+{
+	racer *r = arg;
+	r->rc = race_once(r);
+	return NULL;
+}
+
+static void assert_whole_from(sherd_store *s, const char *key, int winner)
+{
+	char *data = NULL;
+	size_t len = 0;
+	assert_ok(sherd_store_get(s, key, RACE_SIZE, &data, &len, err));
+	assert_int_equal(len, RACE_SIZE);
+	for (size_t i = 0; i < len; i++)
+		assert_int_equal(data[i], 'a' + winner);
+	free(data);
+}
+
+static void race_threads(sherd_store *s, const char *key, const char *identity, int loss)
+{
+	pthread_barrier_t start;
+	pthread_barrier_init(&start, NULL, RACERS);
+	racer racers[RACERS];
+	pthread_t threads[RACERS];
+	int winner = -1;
+	for (int i = 0; i < RACERS; i++) {
+		racers[i] = (racer){s, &start, key, identity, i, 0};
+		assert_int_equal(pthread_create(&threads[i], NULL, race_thread, &racers[i]), 0);
+	}
+	for (int i = 0; i < RACERS; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < RACERS; i++) {
+		if (racers[i].rc == SHERD_OK) {
+			assert_int_equal(winner, -1);
+			winner = i;
+		} else {
+			assert_int_equal(racers[i].rc, loss);
+		}
+	}
+	pthread_barrier_destroy(&start);
+	assert_true(winner >= 0);
+	assert_whole_from(s, key, winner);
+}
+
+TEST(of_threads_that_commit_one_key_exactly_one_wins)
+{
+	for (int round = 0; round < ROUNDS; round++) {
+		char key[32];
+		(void)snprintf(key, sizeof(key), "race/%d", round);
+		race_threads(STORE, key, NULL, SHERD_EEXIST);
+	}
+}
+
+TEST(of_threads_that_replace_one_identity_exactly_one_wins)
+{
+	put(STORE, "x", "one");
+	for (int round = 0; round < ROUNDS; round++) {
+		sherd_stat stat;
+		assert_ok(sherd_store_stat(STORE, "x", &stat, err));
+		race_threads(STORE, "x", stat.identity, SHERD_ECONFLICT);
+	}
+	assert_lists(STORE, "", "", "x");
+}
+
+static int race_process(fixture *f, const char *key, const char *identity, int id, int go)
+{
+	/* a store of its own, as another program has it */
+	sherd_store *store = NULL;
+	char byte;
+	if (sherd_store_open_local_sys(&store, f->folder, NULL, &f->sys.sys, NULL) < 0 || read(go, &byte, 1) < 0)
+		return 99;
+	int rc = race_once(&(racer){.store = store, .key = key, .identity = identity, .id = id});
+	sherd_store_close(store);
+	return -rc;
+}
+
+static void race_processes(fixture *f, const char *key, const char *identity, int loss)
+{
+	int go[2], winner = -1;
+	pid_t pids[RACERS];
+	assert_int_equal(pipe(go), 0);
+	for (int i = 0; i < RACERS; i++) {
+		pids[i] = fork();
+		if (pids[i] == 0) {
+			close(go[1]);
+			_exit(race_process(f, key, identity, i, go[0]));
+		}
+	}
+	close(go[0]);
+	close(go[1]);
+	for (int i = 0; i < RACERS; i++) {
+		int status = 0;
+		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+		assert_true(WIFEXITED(status));
+		if (WEXITSTATUS(status) == 0) {
+			assert_int_equal(winner, -1);
+			winner = i;
+		} else {
+			assert_int_equal(WEXITSTATUS(status), -loss);
+		}
+	}
+	assert_true(winner >= 0);
+	assert_whole_from(f->store, key, winner);
+}
+
+TEST(of_processes_that_commit_one_key_exactly_one_wins)
+{
+	if (!current->local)
+		return;
+	for (int round = 0; round < ROUNDS; round++) {
+		char key[32];
+		(void)snprintf(key, sizeof(key), "race/%d", round);
+		race_processes(*state, key, NULL, SHERD_EEXIST);
+	}
+}
+
+TEST(of_processes_that_replace_one_identity_exactly_one_wins)
+{
+	if (!current->local)
+		return;
+	put(STORE, "x", "one");
+	for (int round = 0; round < ROUNDS; round++) {
+		sherd_stat stat;
+		assert_ok(sherd_store_stat(STORE, "x", &stat, err));
+		race_processes(*state, "x", stat.identity, SHERD_ECONFLICT);
+	}
+	assert_lists(STORE, "", "", "x");
+}
+
+TEST(no_temporary_file_stays_behind)
+{
+	fixture *f = *state;
+	put(STORE, "x", "one");
+	assert_ok(sherd_store_put(STORE, "x", SHERD_WRITE_REPLACE, "two", 3, err));
+	(void)sherd_store_put(STORE, "x", SHERD_WRITE_NEW, "two", 3, NULL);
+	sherd_writer_abort(writer_of(STORE, "y", NULL));
+	if (!current->local)
+		return;
+	DIR *d = opendir(f->folder);
+	int count = 0;
+	for (struct dirent *e; (e = readdir(d));)
+		count += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+	closedir(d);
+	assert_int_equal(count, 1);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(an_object_is_invisible_until_commit),
+		CASE(an_aborted_writer_leaves_nothing),
+		CASE(a_new_object_does_not_replace),
+		CASE(a_replacement_changes_content_and_identity),
+		CASE(a_conditional_replacement_needs_the_identity),
+		CASE(reads_give_all_bytes_or_fail_with_the_offset),
+		CASE(a_map_shows_the_same_bytes),
+		CASE(an_open_reader_survives_removal_and_replacement),
+		CASE(the_first_failure_of_a_writer_sticks),
+		CASE(the_head_can_be_filled_before_commit),
+		CASE(options_are_checked),
+		CASE(bad_keys_are_refused_by_every_verb),
+		CASE(odd_but_good_keys_work),
+		CASE(list_is_complete_and_in_byte_order),
+		CASE(list_tells_what_stat_tells),
+		CASE(removing_nothing_succeeds),
+		CASE(an_object_may_be_empty),
+		CASE(a_large_object_keeps_every_byte_of_odd_appends),
+		CASE(locks_exclude_and_end),
+		CASE(an_object_can_be_created_locked),
+		CASE(folders_can_be_made_where_there_are_any),
+		CASE(of_threads_that_commit_one_key_exactly_one_wins),
+		CASE(of_threads_that_replace_one_identity_exactly_one_wins),
+		CASE(of_processes_that_commit_one_key_exactly_one_wins),
+		CASE(of_processes_that_replace_one_identity_exactly_one_wins),
+		CASE(no_temporary_file_stays_behind),
+	};
+	int failed = 0;
+	for (size_t i = 0; i < COUNT_OF(backends); i++) {
+		current = &backends[i];
+		failed += cmocka_run_group_tests_name(current->name, tests, NULL, NULL);
+	}
+	return failed;
+}

@@ -1,0 +1,223 @@
+#include "support/fail_store.h"
+
+#include <sherd/sys/backend.h>
+
+#include "base/error.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct fail_store {
+	sherd_store base;
+	struct sherd_store_ops ops;
+	sherd_store *inner;
+	_Atomic long countdown;
+	_Atomic bool hit;
+} fail_store;
+
+typedef struct fail_reader {
+	sherd_reader base;
+	struct sherd_reader_ops ops;
+	fail_store *store;
+	sherd_reader *inner;
+} fail_reader;
+
+typedef struct fail_writer {
+	sherd_writer base;
+	fail_store *store;
+	sherd_writer *inner;
+} fail_writer;
+
+static int count(fail_store *f, const char *verb, sherd_error *err)
+{
+	if (atomic_load(&f->countdown) <= 0 || atomic_fetch_sub(&f->countdown, 1) != 1)
+		return SHERD_OK;
+	atomic_store(&f->hit, true);
+	return sherd_fail(err, SHERD_EIO, "injected", "%s was made to fail", verb);
+}
+
+static int reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	const fail_reader *r = (const fail_reader *)reader;
+	TRY(count(r->store, "at", err));
+	return r->inner->ops->at(r->inner, offset, buf, len, err);
+}
+
+static int reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out, sherd_error *err)
+{
+	const fail_reader *r = (const fail_reader *)reader;
+	TRY(count(r->store, "map", err));
+	return r->inner->ops->map(r->inner, offset, len, out, err);
+}
+
+static void reader_close(sherd_reader *reader)
+{
+	fail_reader *r = (fail_reader *)reader;
+	if (r->inner)
+		r->inner->ops->close(r->inner);
+	free(r);
+}
+
+static int store_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err)
+{
+	fail_store *f = (fail_store *)store;
+	TRY(count(f, "read", err));
+	fail_reader *r = calloc(1, sizeof(*r));
+	if (!r)
+		return sherd_fail_nomem(err);
+	r->store = f;
+	int rc = f->inner->ops->read(f->inner, key, &r->inner, err);
+	if (rc < 0) {
+		reader_close(&r->base);
+		return rc;
+	}
+	r->ops = (struct sherd_reader_ops){
+		.at = reader_at, .map = r->inner->ops->map ? reader_map : NULL, .close = reader_close};
+	r->base.ops = &r->ops;
+	r->base.size = r->inner->size;
+	(void)snprintf(r->base.identity, sizeof(r->base.identity), "%s", r->inner->identity);
+	*out = &r->base;
+	return SHERD_OK;
+}
+
+static int writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
+{
+	fail_writer *w = (fail_writer *)writer;
+	TRY(count(w->store, "append", err));
+	return w->inner->ops->append(w->inner, buf, len, err);
+}
+
+static int writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, size_t len, sherd_error *err)
+{
+	fail_writer *w = (fail_writer *)writer;
+	TRY(count(w->store, "fill", err));
+	return w->inner->ops->fill(w->inner, offset, buf, len, err);
+}
+
+static int writer_commit(sherd_writer *writer, sherd_error *err)
+{
+	fail_writer *w = (fail_writer *)writer;
+	int rc = count(w->store, "commit", err);
+	if (rc < 0)
+		w->inner->ops->abort(w->inner);
+	else
+		rc = w->inner->ops->commit(w->inner, err);
+	free(w);
+	return rc;
+}
+
+static void writer_abort(sherd_writer *writer)
+{
+	fail_writer *w = (fail_writer *)writer;
+	w->inner->ops->abort(w->inner);
+	free(w);
+}
+
+static const struct sherd_writer_ops writer_ops = {
+	.append = writer_append, .fill = writer_fill, .commit = writer_commit, .abort = writer_abort};
+
+static int store_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,
+                       sherd_error *err)
+{
+	fail_store *f = (fail_store *)store;
+	TRY(count(f, "write", err));
+	fail_writer *w = calloc(1, sizeof(*w));
+	if (!w)
+		return sherd_fail_nomem(err);
+	w->base.ops = &writer_ops;
+	w->store = f;
+	int rc = f->inner->ops->write(f->inner, key, options, &w->inner, err);
+	if (rc < 0)
+		free(w);
+	else
+		*out = &w->base;
+	return rc;
+}
+
+static int store_list(sherd_store *store, const char *prefix, const char *after, sherd_list_fn *each, void *arg,
+                      sherd_error *err)
+{
+	fail_store *f = (fail_store *)store;
+	TRY(count(f, "list", err));
+	return f->inner->ops->list(f->inner, prefix, after, each, arg, err);
+}
+
+static int store_stat(sherd_store *store, const char *key, sherd_stat *out, sherd_error *err)
+{
+	fail_store *f = (fail_store *)store;
+	TRY(count(f, "stat", err));
+	return f->inner->ops->stat(f->inner, key, out, err);
+}
+
+static int store_remove(sherd_store *store, const char *key, sherd_error *err)
+{
+	fail_store *f = (fail_store *)store;
+	TRY(count(f, "remove", err));
+	return f->inner->ops->remove(f->inner, key, err);
+}
+
+static int store_mkdir(sherd_store *store, const char *key, sherd_error *err)
+{
+	fail_store *f = (fail_store *)store;
+	TRY(count(f, "mkdir", err));
+	return f->inner->ops->mkdir(f->inner, key, err);
+}
+
+static int store_lock(sherd_store *store, const char *key, sherd_lock_mode mode, sherd_lock **out, sherd_error *err)
+{
+	fail_store *f = (fail_store *)store;
+	TRY(count(f, "lock", err));
+	return f->inner->ops->lock(f->inner, key, mode, out, err);
+}
+
+static int store_create_locked(sherd_store *store, const char *key, const void *data, size_t len, sherd_lock_mode mode,
+                               sherd_lock **out, sherd_error *err)
+{
+	fail_store *f = (fail_store *)store;
+	TRY(count(f, "create_locked", err));
+	return f->inner->ops->create_locked(f->inner, key, data, len, mode, out, err);
+}
+
+static void store_close(sherd_store *store)
+{
+	fail_store *f = (fail_store *)store;
+	sherd_store_close(f->inner);
+	free(f);
+}
+
+sherd_store *fail_store_over(sherd_store *inner)
+{
+	fail_store *f = calloc(1, sizeof(*f));
+	if (!f)
+		abort();
+	const struct sherd_store_ops *ops = inner->ops;
+	f->inner = inner;
+	f->ops = (struct sherd_store_ops){
+		.scheme = ops->scheme,
+		.caps = ops->caps,
+		.read = store_read,
+		.write = store_write,
+		.list = store_list,
+		.stat = store_stat,
+		.remove = store_remove,
+		.close = store_close,
+		.mkdir = ops->mkdir ? store_mkdir : NULL,
+		.lock = ops->lock ? store_lock : NULL,
+		.create_locked = ops->create_locked ? store_create_locked : NULL,
+	};
+	f->base.ops = &f->ops;
+	return &f->base;
+}
+
+void fail_store_at(sherd_store *store, long nth)
+{
+	fail_store *f = (fail_store *)store;
+	atomic_store(&f->hit, false);
+	atomic_store(&f->countdown, nth);
+}
+
+bool fail_store_hit(sherd_store *store)
+{
+	return atomic_load(&((fail_store *)store)->hit);
+}

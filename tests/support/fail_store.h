@@ -1,0 +1,16 @@
+/* tests/support/fail_store.h - a store whose nth operation fails; the others go through to the store below.
+ *
+ * Every verb counts, those of readers and writers too; close, abort and release do not, as they cannot fail. */
+#ifndef SHERD_TEST_FAIL_STORE_H
+#define SHERD_TEST_FAIL_STORE_H
+
+#include <sherd/store.h>
+
+/* Takes the inner store over: closing this one closes it. Same capabilities. */
+sherd_store *fail_store_over(sherd_store *inner);
+/* 1 = the next operation fails with SHERD_EIO, "injected"; 0 = none. */
+void fail_store_at(sherd_store *store, long nth);
+/* Did it happen since fail_store_at()? */
+bool fail_store_hit(sherd_store *store);
+
+#endif
