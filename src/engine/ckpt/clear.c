@@ -1,35 +1,7 @@
 #include "engine/ckpt/clear.h"
 
-#include "base/limits.h"
 #include "engine/ckpt/files.h"
-#include "format/ckpt_meta.h"
-
-#include <stdlib.h>
-
-SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
-
-static int load_meta(sherd_store *store, const char *prefix, sherd_arena *arena, sherd_ckpt_meta *meta,
-                     char identity[72], sherd_error *err)
-{
-	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
-	SHERD_AUTO_BUF key = {0};
-	sherd_limits limits = sherd_limits_or_default(NULL);
-	sherd_ckpt_name_metadata(&key, prefix);
-	TRY(sherd_buf_check(&key, err));
-	TRY(sherd_store_read(store, (const char *)key.data, &reader, err));
-	memcpy(identity, sherd_reader_identity(reader), 72);
-	uint64_t size = sherd_reader_size(reader);
-	if (size > limits.metadata_bytes)
-		return sherd_fail(err, SHERD_ELIMIT, "too-long", "metadata is too long");
-	char *text = malloc(size + 1);
-	if (!text)
-		return sherd_fail_nomem(err);
-	int rc = sherd_reader_at(reader, 0, text, size, err);
-	if (rc == SHERD_OK)
-		rc = sherd_ckpt_meta_decode(text, size, &limits, arena, meta, err);
-	free(text);
-	return rc;
-}
+#include "engine/ckpt/metadata.h"
 
 static bool is_about_the_data(int rc)
 {
@@ -41,7 +13,7 @@ int sherd_ckpt_committed(sherd_store *store, const char *prefix, ckpt_committed 
 	sherd_arena arena = {0};
 	sherd_ckpt_meta meta = {0};
 	ckpt_committed c = {0};
-	int rc = load_meta(store, prefix, &arena, &meta, c.identity, err);
+	int rc = sherd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, c.identity, err);
 	c.there = rc != SHERD_ENOTFOUND;
 	c.readable = rc == SHERD_OK;
 	c.has_set_id = c.readable && meta.has_set_id;
@@ -86,7 +58,7 @@ int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, sherd_error
 	sherd_ckpt_meta meta;
 	ckpt_files files = {0};
 	char identity[72];
-	int rc = load_meta(store, prefix, &arena, &meta, identity, err);
+	int rc = sherd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, identity, err);
 	if (rc == SHERD_OK)
 		rc = sherd_ckpt_files_open(&files, store, prefix, err);
 	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++)
