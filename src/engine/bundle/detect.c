@@ -41,6 +41,14 @@ sherd_format sherd_format_by_name(const char *name)
 	return SHERD_FORMAT_UNKNOWN;
 }
 
+/* Forwards a failure that was kept apart from the caller's error while it was not known to be one. */
+static int forward(sherd_error *err, const sherd_error *from, int rc)
+{
+	if (err)
+		*err = *from;
+	return rc;
+}
+
 static sherd_format by_first_bytes(sherd_str first)
 {
 	if (sherd_str_starts(first, SHARD_MAGIC))
@@ -63,25 +71,27 @@ static bool is_object(sherd_str first)
 }
 
 /* Goes by the keys of the outermost object, and stops where the document is damaged: what it was meant to be is told
- * by what stands before. */
-static sherd_format by_keys(const char *data, size_t len)
+ * by what stands before. Fails for lack of memory only. */
+static int by_keys(const char *data, size_t len, sherd_format *out, sherd_error *err)
 {
-	bool shards = false, world = false;
+	bool shards = false, world = false, map = false;
+	sherd_error damage;
 	sherd_str key;
 	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
-	if (sherd_json_open(&j, data, len, NULL, NULL) < 0 || sherd_json_object(j, NULL) < 0)
-		return SHERD_FORMAT_UNKNOWN;
-	while (sherd_json_key(j, &key, NULL) > 0) {
-		if (sherd_str_is(key, "weight_map"))
-			return SHERD_FORMAT_SAFETENSORS_INDEX;
+	int rc = sherd_json_open(&j, data, len, NULL, &damage);
+	if (rc >= 0)
+		rc = sherd_json_object(j, &damage);
+	while (rc >= 0 && !map && !(shards && world) && (rc = sherd_json_key(j, &key, &damage)) > 0) {
+		map = sherd_str_is(key, "weight_map");
 		shards |= sherd_str_is(key, "shards");
 		world |= sherd_str_is(key, "worldSize");
-		if (shards && world)
-			return SHERD_FORMAT_CHECKPOINT;
-		if (sherd_json_skip(j, NULL) < 0)
-			break;
+		if (!map && !(shards && world))
+			rc = sherd_json_skip(j, &damage);
 	}
-	return SHERD_FORMAT_UNKNOWN;
+	if (rc == SHERD_ENOMEM)
+		return forward(err, &damage, rc);
+	*out = map ? SHERD_FORMAT_SAFETENSORS_INDEX : shards && world ? SHERD_FORMAT_CHECKPOINT : SHERD_FORMAT_UNKNOWN;
+	return SHERD_OK;
 }
 
 /* Reads the whole document, if it is not larger than any we would open. */
@@ -95,8 +105,7 @@ static int by_document(const sherd_reader *reader, sherd_format *out, sherd_erro
 	if (!text)
 		return sherd_fail_nomem(err);
 	TRY(sherd_reader_at(reader, 0, text, (size_t)size, err));
-	*out = by_keys(text, (size_t)size);
-	return SHERD_OK;
+	return by_keys(text, (size_t)size, out, err);
 }
 
 static int by_content(const sherd_reader *reader, const char *key, sherd_format *out, sherd_error *err)
@@ -121,14 +130,6 @@ static int by_content(const sherd_reader *reader, const char *key, sherd_format 
 		                       key);
 	*out = format;
 	return SHERD_OK;
-}
-
-/* Forwards a failure that was kept apart from the caller's error while it was not known to be one. */
-static int forward(sherd_error *err, const sherd_error *from, int rc)
-{
-	if (err)
-		*err = *from;
-	return rc;
 }
 
 /* 1 when there is an object of that name, 0 when not; a name too long for a key is no object. */
