@@ -98,6 +98,8 @@ static int clear_plain(sherd_store *store, const char *prefix, sherd_error *err)
 int sherd_ckpt_clear(sherd_store *store, const char *prefix, const sherd_ckpt_claim *claim, sherd_error *err)
 {
 	ckpt_committed now;
+	if (claim->repairing)
+		return SHERD_OK;
 	if (claim->removing)
 		return finish_removal(store, prefix, err);
 	TRY(sherd_ckpt_committed(store, prefix, &now, err));
