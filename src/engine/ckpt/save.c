@@ -259,7 +259,7 @@ static void tidy(sherd_ckpt_saver *s)
 {
 	int rc = SHERD_OK;
 	if (s->before.there || s->hold.took_over || s->hold.claim.named_by_set)
-		rc = sherd_ckpt_clear_unnamed(s->store, s->prefix, NULL);
+		rc = sherd_ckpt_clear_unnamed(s->store, s->prefix, &s->set_id, NULL);
 	if (rc == SHERD_OK)
 		(void)sherd_ckpt_drop(&s->hold, NULL);
 	else
