@@ -120,7 +120,8 @@ static int try_hold(ckpt_hold *h, const char *key, bool may_take_over, sherd_err
 	if (rc == SHERD_ENOTFOUND)
 		return 0;
 	TRY(rc);
-	if (valid && !theirs.removing && sherd_set_id_equal(&theirs.set_id, &h->claim.set_id)) {
+	bool same = valid && sherd_set_id_equal(&theirs.set_id, &h->claim.set_id);
+	if (same && !theirs.removing && !h->claim.removing) { /* a removal joins nobody */
 		rc = join(h, key, &theirs, err);
 		return rc == SHERD_ENOTFOUND ? 0 : rc == SHERD_OK ? confirm(h, err) : rc;
 	}
@@ -167,7 +168,8 @@ int sherd_ckpt_drop(ckpt_hold *hold, sherd_error *err)
 	int rc = claim_key(&key, hold->prefix, err);
 	if (rc == SHERD_OK)
 		rc = sherd_ckpt_read_claim(hold->store, hold->prefix, &now, &valid, err);
-	if (rc == SHERD_OK && valid && sherd_set_id_equal(&now.set_id, &hold->claim.set_id))
+	if (rc == SHERD_OK && valid && now.removing == hold->claim.removing &&
+	    sherd_set_id_equal(&now.set_id, &hold->claim.set_id))
 		rc = sherd_store_remove(hold->store, (const char *)key.data, err);
 	sherd_ckpt_release(hold);
 	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;

@@ -85,10 +85,15 @@ int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, const sherd
 	return rc;
 }
 
-/* The metadata went first, or goes now; then nothing under the prefix is committed. */
-static int finish_removal(sherd_store *store, const char *prefix, sherd_error *err)
+/* The metadata went first, or goes now; then nothing under the prefix is committed. Another set than the one that was
+ * to go is left alone. */
+static int finish_removal(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_error *err)
 {
 	SHERD_AUTO_BUF key = {0};
+	ckpt_committed now;
+	TRY(sherd_ckpt_committed(store, prefix, &now, err));
+	if (now.has_set_id && !sherd_set_id_equal(&now.set_id, set_id))
+		return sherd_ckpt_clear_set(store, prefix, set_id, err);
 	sherd_ckpt_name_metadata(&key, prefix);
 	TRY(sherd_buf_check(&key, err));
 	TRY(sherd_store_remove(store, (const char *)key.data, err));
@@ -117,7 +122,7 @@ int sherd_ckpt_clear(sherd_store *store, const char *prefix, const sherd_ckpt_cl
 	if (claim->repairing)
 		return SHERD_OK;
 	if (claim->removing)
-		return finish_removal(store, prefix, err);
+		return finish_removal(store, prefix, &claim->set_id, err);
 	TRY(sherd_ckpt_committed(store, prefix, &now, err));
 	if (now.there && now.has_set_id && sherd_set_id_equal(&now.set_id, &claim->set_id))
 		return sherd_ckpt_clear_unnamed(store, prefix, &claim->set_id, err);
