@@ -5,7 +5,7 @@ int sherd_bundle_open_ckpt(sherd_bundle **out, sherd_store *store, const char *k
 {
 	(void)out, (void)store, (void)limits;
 	return sherd_in_object(
-		err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-engine", "this build cannot read checkpoints"), key);
+		err, sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "this build cannot read checkpoints"), key);
 }
 
 int sherd_bundle_open_ckpt_shard(sherd_bundle **out, sherd_store *store, const char *key, const sherd_limits *limits,
