@@ -14,7 +14,7 @@
 #include <yajl/yajl_parse.h>
 #endif
 
-enum { PAIRS = 9, SHARDS = 64, TENSORS = 900 };
+enum { PAIRS = 9, SHARDS = 64, TENSORS = 1100 };
 
 static void put_dims(sherd_json_writer *w, const char *key, uint64_t a, uint64_t b)
 {

@@ -1,1 +1,25 @@
-# bench
+# bench/bench_<x>.c becomes the program bench_<x>; the other files in bench/ are linked into each.
+# Peers that we compare with are used where they are installed, and announced by HAVE_<PEER>.
+file(GLOB SHERD_BENCHES CONFIGURE_DEPENDS bench/bench_*.c)
+file(GLOB SHERD_BENCH_SUPPORT CONFIGURE_DEPENDS bench/*.c)
+list(FILTER SHERD_BENCH_SUPPORT EXCLUDE REGEX "/bench_[^/]*$")
+add_library(sherd_peers INTERFACE)
+if(SHERD_BENCHES)
+  foreach(peer yajl)
+    string(TOUPPER ${peer} prefix)
+    pkg_check_modules(${prefix} QUIET IMPORTED_TARGET ${peer})
+    if(TARGET PkgConfig::${prefix})
+      target_compile_definitions(sherd_peers INTERFACE HAVE_${prefix}=1)
+      target_link_libraries(sherd_peers INTERFACE PkgConfig::${prefix})
+    else()
+      message(STATUS "sherd: ${peer} is not here; benchmarks do without it")
+    endif()
+  endforeach()
+endif()
+
+foreach(source ${SHERD_BENCHES})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source} ${SHERD_BENCH_SUPPORT})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/bench)
+  target_link_libraries(${name} PRIVATE sherd_static sherd_peers sherd_flags)
+endforeach()

@@ -1,1 +1,29 @@
-# fuzz
+# fuzz/fuzz_<x>.c is built twice: as replay_<x>, which ctest runs over the kept inputs with any compiler, and with
+# SHERD_FUZZ=ON as fuzz_<x>, the libFuzzer program.
+file(GLOB SHERD_FUZZ_TARGETS CONFIGURE_DEPENDS fuzz/fuzz_*.c)
+if(SHERD_FUZZ)
+  if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "SHERD_FUZZ needs clang")
+  endif()
+  # The library's branches guide the fuzzer.
+  target_compile_options(sherd_objects PRIVATE -fsanitize=fuzzer-no-link)
+endif()
+
+foreach(source ${SHERD_FUZZ_TARGETS})
+  get_filename_component(name ${source} NAME_WE)
+  string(REGEX REPLACE "^fuzz_" "" name ${name})
+  add_executable(replay_${name} ${source} fuzz/replay.c)
+  target_include_directories(replay_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(replay_${name} PRIVATE sherd_static sherd_flags)
+  # Fails when neither folder holds an input.
+  add_test(NAME fuzz/${name} COMMAND replay_${name}
+    ${PROJECT_SOURCE_DIR}/tests/corpus/${name} ${PROJECT_SOURCE_DIR}/fuzz/corpus/${name})
+  set_tests_properties(fuzz/${name} PROPERTIES TIMEOUT 900)
+  if(SHERD_FUZZ)
+    add_executable(fuzz_${name} ${source})
+    target_include_directories(fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(fuzz_${name} PRIVATE sherd_static sherd_flags)
+    target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  endif()
+endforeach()

@@ -1,8 +1,46 @@
 # Tests that are scripts: lint, command line, interop, install. Each gets the build through its environment.
+find_program(SHERD_CXX NAMES c++ g++ clang++ REQUIRED DOC "a C++ compiler, to try the headers with")
+
+# What a program has to be built with to link an instrumented library.
+set(SHERD_INSTRUMENT "")
+if(SHERD_SANITIZE)
+  string(APPEND SHERD_INSTRUMENT " -fsanitize=${SHERD_SANITIZE}")
+endif()
+if(SHERD_COVERAGE)
+  string(APPEND SHERD_INSTRUMENT " --coverage")
+endif()
+# A sanitizer's runtime is its compiler's own: g++ cannot link what clang instrumented.
+set(script_cxx ${SHERD_CXX})
+if(CMAKE_C_COMPILER_ID MATCHES "Clang")
+  find_program(SHERD_CLANGXX NAMES clang++ REQUIRED)
+  set(script_cxx ${SHERD_CLANGXX})
+endif()
+
 function(sherd_script_test name)
   add_test(NAME ${name} COMMAND ${ARGN})
   set_tests_properties(${name} PROPERTIES TIMEOUT 900
-    ENVIRONMENT "SHERD_SOURCE=${PROJECT_SOURCE_DIR};SHERD_BUILD=${PROJECT_BINARY_DIR};SHERD_FIXTURES=${SHERD_FIXTURES};SHERD_COMMAND=${PROJECT_BINARY_DIR}/sherd;SHERD_SANITIZE=${SHERD_SANITIZE};CC=${CMAKE_C_COMPILER}")
+    ENVIRONMENT "SHERD_SOURCE=${PROJECT_SOURCE_DIR};SHERD_BUILD=${PROJECT_BINARY_DIR};SHERD_FIXTURES=${SHERD_FIXTURES};SHERD_COMMAND=${PROJECT_BINARY_DIR}/sherd;SHERD_SANITIZE=${SHERD_SANITIZE};SHERD_INSTRUMENT=${SHERD_INSTRUMENT};CC=${CMAKE_C_COMPILER};CXX=${script_cxx}")
 endfunction()
 
-sherd_script_test(lint/layers ${PROJECT_SOURCE_DIR}/tools/check-layers)
+foreach(check layers size text reasons)
+  sherd_script_test(lint/${check} ${PROJECT_SOURCE_DIR}/tools/check-${check})
+endforeach()
+sherd_script_test(lint/symbols ${PROJECT_SOURCE_DIR}/tools/symbols --check ${PROJECT_BINARY_DIR})
+sherd_script_test(lint/pure ${PROJECT_SOURCE_DIR}/tools/check-pure ${PROJECT_BINARY_DIR})
+
+# tests/lint/<name>-test.sh: <name> itself is checked, or what needs no tool of its own.
+file(GLOB SHERD_LINT_TESTS CONFIGURE_DEPENDS tests/lint/*-test.sh)
+foreach(script ${SHERD_LINT_TESTS})
+  get_filename_component(name ${script} NAME_WE)
+  sherd_script_test(lint/${name} ${script})
+endforeach()
+
+find_program(SHERD_MANDOC mandoc DOC "checks the man pages")
+file(GLOB SHERD_MAN_PAGES CONFIGURE_DEPENDS man/*.[1-9])
+if(NOT SHERD_MANDOC)
+  message(STATUS "sherd: no mandoc here; lint/man is left out")
+elseif(SHERD_MAN_PAGES)
+  sherd_script_test(lint/man ${SHERD_MANDOC} -T lint -W style ${SHERD_MAN_PAGES})
+endif()
+
+sherd_script_test(install/consumer ${PROJECT_SOURCE_DIR}/tests/install/consumer.sh)

@@ -64,7 +64,7 @@ static inline uint8_t sherd_cursor_u8(sherd_cursor *c)
 static inline uint16_t sherd_cursor_u16(sherd_cursor *c)
 {
 	const uint8_t *p = sherd_cursor_bytes(c, 2);
-	return p ? (uint16_t)((unsigned)p[0] | (unsigned)p[1] << 8) : 0;
+	return (uint16_t)(p ? p[0] | p[1] << 8 : 0);
 }
 
 static inline uint32_t sherd_cursor_u32(sherd_cursor *c)

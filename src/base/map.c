@@ -28,9 +28,11 @@ uint64_t sherd_hash(uint64_t seed, const void *data, size_t len)
 	const uint64_t k1 = 0x9e3779b97f4a7c15u, k2 = 0xd6e8feb86659fd93u;
 	const uint8_t *p = data;
 	size_t left = len;
+	/* Both factors of a step depend on the seed: one that a text could make zero would hide the other. */
+	const uint64_t secret = mix(seed ^ k2, k1);
 	uint64_t h = mix(seed ^ k1, k2 ^ len);
 	for (; left >= 16; p += 16, left -= 16)
-		h = mix(load(p, 8) ^ h ^ seed, load(p + 8, 8) ^ k1);
+		h = mix(load(p, 8) ^ h ^ seed, load(p + 8, 8) ^ secret);
 	if (left >= 8) {
 		h = mix(load(p, 8) ^ h ^ seed, k2);
 		p += 8;

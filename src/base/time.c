@@ -49,6 +49,11 @@ void sherd_time_format(int64_t ns, char out[SHERD_TIME_TEXT])
 	out[n + 1] = 0;
 }
 
+static int64_t days_in_month(int64_t y, int64_t m)
+{
+	return days_of(y + m / 12, m % 12 + 1, 1) - days_of(y, m, 1);
+}
+
 typedef struct scan {
 	const char *p, *end;
 	bool ok;
@@ -113,7 +118,8 @@ bool sherd_time_parse(sherd_str text, int64_t *ns)
 	int64_t sec = digits(&s, 2);
 	int64_t frac = decimals(&s);
 	int64_t zone = zone_seconds(&s);
-	if (!s.ok || s.p != s.end || mo < 1 || mo > 12 || d < 1 || d > 31 || h > 23 || mi > 59 || sec > 60)
+	if (!s.ok || s.p != s.end || mo < 1 || mo > 12 || d < 1 || d > days_in_month(y, mo) || h > 23 || mi > 59 ||
+	    sec > 60)
 		return false;
 	int64_t seconds = days_of(y, mo, d) * 86400 + h * 3600 + mi * 60 + sec - zone, total;
 	if (__builtin_mul_overflow(seconds, (int64_t)NS_PER_SECOND, &total) ||

@@ -168,7 +168,7 @@ TEST(a_replacement_changes_content_and_identity)
 {
 	char seen[16][72];
 	for (int i = 0; i < 16; i++) {
-		char text[8];
+		char text[16];
 		(void)snprintf(text, sizeof(text), "%07d", i);
 		assert_ok(sherd_store_put(STORE, "x", SHERD_WRITE_REPLACE, text, 7, err));
 		assert_holds(STORE, "x", text);

@@ -15,8 +15,7 @@ char *scratch_make(void)
 		perror(path);
 		abort();
 	}
-	char *copy = malloc(strlen(path) + 1);
-	return copy ? strcpy(copy, path) : NULL;
+	return strdup(path);
 }
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *where)

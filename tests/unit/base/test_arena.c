@@ -22,6 +22,14 @@ TEST(blocks_are_aligned_and_do_not_overlap)
 	sherd_arena_done(&a);
 }
 
+TEST(even_nothing_has_an_address_in_the_arena)
+{
+	sherd_arena a = {0};
+	uint8_t *nothing = sherd_arena_alloc(&a, 0, 8), *byte = sherd_arena_alloc(&a, 1, 1);
+	assert_ptr_equal(nothing, byte);
+	sherd_arena_done(&a);
+}
+
 TEST(a_count_that_overflows_is_refused)
 {
 	sherd_arena a = {0};
@@ -63,6 +71,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blocks_are_aligned_and_do_not_overlap),
+		cmocka_unit_test(even_nothing_has_an_address_in_the_arena),
 		cmocka_unit_test(a_count_that_overflows_is_refused),
 		cmocka_unit_test(copies_are_the_arenas_own),
 		cmocka_unit_test(an_arena_can_be_used_again_after_it_is_done),

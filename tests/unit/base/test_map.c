@@ -57,6 +57,14 @@ TEST(a_hash_depends_on_every_byte_the_length_and_the_seed)
 	}
 }
 
+/* These bytes, taken as a number, are a constant of the hash. */
+TEST(no_part_of_a_text_hides_another)
+{
+	static const char one[] = "abcdefgh\x15\x7c\x4a\x7f\xb9\x79\x37\x9e",
+			  two[] = "ABCDEFGH\x15\x7c\x4a\x7f\xb9\x79\x37\x9e";
+	assert_true(sherd_hash(7, one, 16) != sherd_hash(7, two, 16));
+}
+
 TEST(a_hash_does_not_depend_on_where_the_bytes_stand)
 {
 	uint8_t room[64 + 8], text[40];
@@ -79,6 +87,7 @@ int main(void)
 		cmocka_unit_test(names_are_found_under_their_numbers_and_only_once),
 		cmocka_unit_test(an_empty_map_has_nothing_and_the_empty_name_is_a_name),
 		cmocka_unit_test(a_hash_depends_on_every_byte_the_length_and_the_seed),
+		cmocka_unit_test(no_part_of_a_text_hides_another),
 		cmocka_unit_test(a_hash_does_not_depend_on_where_the_bytes_stand),
 		cmocka_unit_test(seeds_differ),
 	};

@@ -1,0 +1,80 @@
+# Short names for what CMake and the scripts in tools/ do. "make" alone lists them.
+PREFIX ?= /usr/local
+DESTDIR ?=
+TIME ?= 60
+TARGET ?=
+
+.PHONY: help demo check deps build bench fuzz install asan tsan clang crash coverage format lint symbols clean
+
+help:
+	@echo 'make demo      build, and see what Sherd does, on data made on the spot'
+	@echo 'make check     build, and run every test'
+	@echo ''
+	@echo 'make build     build library and command into build/release'
+	@echo 'make install   install them [PREFIX=/usr/local] [DESTDIR=]'
+	@echo 'make bench     run the benchmarks'
+	@echo 'make deps      install the Debian packages that are missing (the others do it by themselves)'
+	@echo ''
+	@echo 'make asan      all tests under AddressSanitizer and UndefinedBehaviorSanitizer'
+	@echo 'make tsan      all tests under ThreadSanitizer'
+	@echo 'make clang     all tests, built by clang'
+	@echo 'make crash     the tests that kill processes, with many more kills [SHERD_KILLS=1000]'
+	@echo 'make fuzz      run the fuzz targets [TIME=60 seconds each] [TARGET=json]'
+	@echo 'make coverage  all tests, then the share of lines that they ran'
+	@echo 'make lint      formatting, clang-tidy, layers, sizes, man pages'
+	@echo 'make format    format every C file'
+	@echo 'make symbols   write the list of exported symbols anew from the headers'
+	@echo 'make clean     remove build/'
+
+demo: build
+	@tools/demo
+
+check: deps
+	@tools/check release
+
+deps:
+	@tools/deps build
+
+build: deps
+	@tools/build release
+
+install: build
+	DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
+
+bench:
+	@tools/deps build bench
+	@tools/build release
+	@tools/bench
+
+asan tsan: deps
+	@tools/check $@
+
+clang:
+	@tools/deps build lint
+	@tools/check clang
+
+crash: deps
+	@SHERD_KILLS=$${SHERD_KILLS:-1000} tools/check release '^crash/|kill'
+
+fuzz:
+	@tools/deps build lint
+	@tools/fuzz '$(TIME)' $(TARGET)
+
+coverage: deps
+	@tools/check coverage
+	@tools/coverage build/coverage
+
+format:
+	@tools/deps lint
+	@tools/lint --fix-format
+
+lint:
+	@tools/deps build lint
+	@tools/lint
+
+symbols:
+	tools/symbols > src/libsherd.sym.new
+	mv src/libsherd.sym.new src/libsherd.sym
+
+clean:
+	rm -rf build

@@ -1,0 +1,304 @@
+/* sherd/ckpt.h - checkpoints made of shards.
+ *
+ * A checkpoint is a prefix: one shard a rank, `{prefix}_shard_{rank}.shard`, and
+ * `{prefix}.metadata.json`, which is written last. It exists from the moment the
+ * metadata is committed, and only then.
+ *
+ * Thread safety: an open sherd_ckpt is immutable and may be shared. A saver may
+ * be used by several threads for different ranks. What a handle hands out is
+ * valid until it is closed; the store outlives every handle. */
+#ifndef SHERD_CKPT_H
+#define SHERD_CKPT_H
+
+#include <sherd/bundle.h>
+#include <sherd/limits.h>
+#include <sherd/pool.h>
+#include <sherd/progress.h>
+#include <sherd/store.h>
+#include <sherd/tensor.h>
+
+SHERD_BEGIN_DECLS
+
+/* 128 bits that all shards of one save carry. */
+typedef struct sherd_set_id {
+	uint8_t bytes[16];
+} sherd_set_id;
+
+#define SHERD_SET_ID_TEXT 33
+
+SHERD_API int sherd_set_id_random(sherd_set_id *out, sherd_error *err);
+/* 32 lower-case hexadecimal digits and a NUL. */
+SHERD_API void sherd_set_id_format(const sherd_set_id *id, char out[SHERD_SET_ID_TEXT]);
+/* SHERD_EINVAL unless the text is exactly that. */
+SHERD_API int sherd_set_id_parse(const char *text, sherd_set_id *out, sherd_error *err);
+
+/* What a checkpoint says about itself beside its tensors. NULL texts mean absent. JSON texts are kept verbatim. */
+typedef struct sherd_ckpt_about {
+	int64_t ddp_rank;
+	const char *strategy;      /* "fsdp", "ddp", "tensor_parallel" */
+	const char *precision;     /* "fp32", "bf16", ... */
+	const char *strategy_info; /* a JSON object */
+	int64_t epoch, step;
+	double learning_rate;
+	const char *optimizer_type;
+	const char *optimizer_state; /* a JSON object */
+	const sherd_pair *fields;    /* customFields */
+	size_t field_count;
+	/* Members of objects that we do not know, `"key": value, ...`: they survive a rewrite. */
+	const char *extra, *sharding_extra, *training_extra;
+} sherd_ckpt_about;
+
+/* ------------------------------------------------------------------ reading */
+
+typedef struct sherd_ckpt sherd_ckpt;
+
+typedef struct sherd_ckpt_info {
+	const char *version;   /* of the metadata: "1.0.0" */
+	const char *timestamp; /* as written, RFC 3339 */
+	int64_t time_ns;       /* since 1970 UTC */
+	uint32_t world;
+	bool has_set_id; /* false: written by others */
+	bool sealed;     /* the metadata carries its own hash */
+	sherd_set_id set_id;
+	sherd_ckpt_about about;
+} sherd_ckpt_info;
+
+typedef struct sherd_ckpt_shard {
+	uint32_t rank;
+	const char *file; /* beside the metadata */
+	uint64_t file_size;
+	uint64_t data_offset, data_size; /* in the file */
+	const char *checksum;            /* lower-case hex SHA-256 of the data; "" when none was recorded */
+	size_t tensors;
+} sherd_ckpt_shard;
+
+/* Where one piece of a tensor lies. */
+typedef struct sherd_ckpt_piece {
+	uint32_t shard;  /* index of the shard */
+	uint32_t entry;  /* its place in the shard's list */
+	uint64_t offset; /* in the shard's data */
+	uint64_t bytes;
+	const uint64_t *shape; /* of the piece */
+	const uint64_t *at;    /* its first element in the whole tensor; NULL: it is the whole tensor */
+} sherd_ckpt_piece;
+
+typedef struct sherd_ckpt_options {
+	sherd_pool *pool;
+	const sherd_limits *limits;
+} sherd_ckpt_options;
+
+/* name: the prefix, the metadata file, or one shard of it. Reads metadata and the shards' heads, no tensor data.
+ * Fails with SHERD_ENOTFOUND, SHERD_EINCOMPLETE (shards, but no metadata), SHERD_ECORRUPT, SHERD_EVERSION,
+ * SHERD_ELIMIT, SHERD_EUNSUPPORTED, SHERD_EIO, SHERD_ENOMEM. */
+SHERD_API int sherd_ckpt_open(sherd_ckpt **out, sherd_store *store, const char *name, const sherd_ckpt_options *options,
+                              sherd_error *err);
+/* One shard by itself; its tensors are known when it carries its index. */
+SHERD_API int sherd_ckpt_open_shard(sherd_ckpt **out, sherd_store *store, const char *key,
+                                    const sherd_ckpt_options *options, sherd_error *err);
+SHERD_API void sherd_ckpt_close(sherd_ckpt *ckpt); /* NULL is fine */
+
+SHERD_API const sherd_ckpt_info *sherd_ckpt_describe(const sherd_ckpt *ckpt);
+SHERD_API size_t sherd_ckpt_shards(const sherd_ckpt *ckpt);
+SHERD_API const sherd_ckpt_shard *sherd_ckpt_shard_at(const sherd_ckpt *ckpt, size_t index); /* NULL past the end */
+/* Whole tensors, in stored order: by rank, then as listed. */
+SHERD_API size_t sherd_ckpt_count(const sherd_ckpt *ckpt);
+SHERD_API const sherd_tensor *sherd_ckpt_tensor(const sherd_ckpt *ckpt, size_t index); /* NULL past the end */
+SHERD_API size_t sherd_ckpt_find(const sherd_ckpt *ckpt, const char *name);            /* or SHERD_NO_TENSOR */
+/* The pieces that make the tensor up, lowest position first; replicas left out. Returns how many. */
+SHERD_API size_t sherd_ckpt_pieces(const sherd_ckpt *ckpt, size_t tensor, const sherd_ckpt_piece **out);
+
+/* Copies bytes [offset, offset+len) of the whole tensor, unverified. */
+SHERD_API int sherd_ckpt_read(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void *buf, size_t len,
+                              sherd_error *err);
+/* Copies the box that begins at `at` and has this shape, packed in C order, unverified. */
+SHERD_API int sherd_ckpt_read_slice(const sherd_ckpt *ckpt, size_t tensor, const uint64_t *at, const uint64_t *shape,
+                                    void *buf, sherd_error *err);
+/* Borrows the whole tensor, aligned for its type; SHERD_EUNSUPPORTED when it is cut, misaligned or cannot be mapped. */
+SHERD_API int sherd_ckpt_map(const sherd_ckpt *ckpt, size_t tensor, const void **out, sherd_error *err);
+
+typedef enum sherd_ckpt_check {
+	SHERD_CHECK_CRC = 0, /* the blocks that are touched, where the shard records them */
+	SHERD_CHECK_NONE = 1,
+	SHERD_CHECK_SHA256 = 2 /* every shard that is touched, whole */
+} sherd_ckpt_check;
+
+/* One thing to load: a whole tensor, or a box of it. */
+typedef struct sherd_ckpt_want {
+	size_t tensor;
+	const uint64_t *at, *shape; /* NULL: the whole tensor */
+	void *buf;                  /* room for all of its bytes */
+} sherd_ckpt_want;
+
+typedef struct sherd_ckpt_load_options {
+	sherd_ckpt_check check;
+	sherd_pool *pool;
+	const sherd_progress *progress;
+} sherd_ckpt_load_options;
+
+/* Loads all of them, verified, in parallel. */
+SHERD_API int sherd_ckpt_load(const sherd_ckpt *ckpt, const sherd_ckpt_want *wants, size_t count,
+                              const sherd_ckpt_load_options *options, sherd_error *err);
+
+/* ------------------------------------------------------------------- saving */
+
+/* Fills buf with bytes [offset, offset+len) of an item. Called in ascending order, by one thread at a time an item. */
+typedef int sherd_read_fn(void *arg, uint64_t offset, void *buf, size_t len, sherd_error *err);
+
+/* What a shard is to hold: a whole tensor, a piece of one, or a replica. */
+typedef struct sherd_ckpt_item {
+	sherd_tensor tensor;           /* as stored here; bytes may be 0 for all but UTF8 */
+	const uint64_t *global_shape;  /* tensor.ndim of them; NULL: the tensor is whole */
+	const uint64_t *global_offset; /* where the piece begins in it */
+	const char *extra;             /* members for its metadata, `"key": value`; or NULL */
+	const void *data;              /* the bytes, or NULL and */
+	sherd_read_fn *read;           /* somebody who has them */
+	void *arg;
+} sherd_ckpt_item;
+
+typedef enum sherd_ckpt_layout {
+	SHERD_CKPT_LAYOUT_SHERD = 0, /* 8-byte length, SHA-256, index */
+	SHERD_CKPT_LAYOUT_CSHARP = 1 /* 4-byte length, no checksum, types as numbers, below 2 GiB a shard */
+} sherd_ckpt_layout;
+
+typedef struct sherd_ckpt_save_options {
+	uint32_t world;             /* shards in the set; 0: 1 */
+	const sherd_set_id *set_id; /* NULL: random */
+	int64_t time_ns;            /* since 1970 UTC */
+	bool replace;               /* a committed checkpoint may be replaced, in one step */
+	bool take_over;             /* go ahead although another save holds the prefix, or left shards there */
+	sherd_ckpt_layout layout;
+	const sherd_ckpt_about *about; /* rank 0's goes into the metadata; NULL: nothing to say */
+	sherd_pool *pool;
+	const sherd_progress *progress; /* counts bytes of items */
+} sherd_ckpt_save_options;
+
+/* Saves the whole set in one call: shard r holds shards[r].items. On any failure, cancelling included, nothing of
+ * it is left. Fails with SHERD_EEXIST (the prefix is committed), SHERD_ECONFLICT (another save holds it). */
+typedef struct sherd_ckpt_shard_items {
+	const sherd_ckpt_item *items;
+	size_t count;
+} sherd_ckpt_shard_items;
+SHERD_API int sherd_ckpt_save(sherd_store *store, const char *prefix, const sherd_ckpt_shard_items *shards,
+                              const sherd_ckpt_save_options *options, sherd_error *err);
+/* Cuts a bundle into options->world shards by the size plan and saves it; its pairs become customFields when
+ * options->about has none. cut: every shard holds its rows of every tensor instead. */
+SHERD_API int sherd_ckpt_save_bundle(sherd_store *store, const char *prefix, const sherd_bundle *bundle, bool cut,
+                                     const sherd_ckpt_save_options *options, sherd_error *err);
+
+/* The same for one rank of several processes, each with the same set id and the same bundle: saves the shard of this
+ * rank, and publishes if it finds all others there (*committed, may be NULL, tells). */
+SHERD_API int sherd_ckpt_save_bundle_rank(sherd_store *store, const char *prefix, const sherd_bundle *bundle,
+                                          uint32_t rank, bool cut, const sherd_ckpt_save_options *options,
+                                          bool *committed, sherd_error *err);
+
+/* The same in steps, for ranks that save by themselves: every process opens a saver with the same set id, saves
+ * its own shard and finishes. Whoever finds all shards there publishes the metadata. */
+typedef struct sherd_ckpt_saver sherd_ckpt_saver;
+SHERD_API int sherd_ckpt_saver_open(sherd_ckpt_saver **out, sherd_store *store, const char *prefix,
+                                    const sherd_ckpt_save_options *options, sherd_error *err);
+/* Durable when it returns. Repeating a shard that is there with the same bytes is fine. */
+SHERD_API int sherd_ckpt_saver_shard(sherd_ckpt_saver *saver, uint32_t rank, const sherd_ckpt_item *items, size_t count,
+                                     sherd_error *err);
+/* Publishes if all shards are there; *committed (may be NULL) tells. The saver is gone afterwards, whatever is
+ * returned. Before a failure is returned, what this saver wrote is removed. */
+SHERD_API int sherd_ckpt_saver_finish(sherd_ckpt_saver *saver, bool *committed, sherd_error *err);
+/* Removes what this saver wrote. NULL is fine. */
+SHERD_API void sherd_ckpt_saver_abort(sherd_ckpt_saver *saver);
+
+/* Publishes a set whose shards are all there and whose save is claimed by `{prefix}.saving`.
+ * SHERD_EINCOMPLETE names the first missing rank; SHERD_EEXIST when it is committed already. */
+SHERD_API int sherd_ckpt_commit(sherd_store *store, const char *prefix, const sherd_limits *limits, sherd_error *err);
+
+/* Saves in the background, on a worker of options->pool, which must be given. */
+typedef struct sherd_ckpt_job sherd_ckpt_job;
+typedef enum sherd_ckpt_job_mode {
+	SHERD_JOB_COPY = 0,  /* tensors are copied before the call returns */
+	SHERD_JOB_BORROW = 1 /* the caller keeps them unchanged until the job is finished */
+} sherd_ckpt_job_mode;
+SHERD_API int sherd_ckpt_save_start(sherd_ckpt_job **out, sherd_store *store, const char *prefix,
+                                    const sherd_ckpt_shard_items *shards, sherd_ckpt_job_mode mode,
+                                    const sherd_ckpt_save_options *options, sherd_error *err);
+/* Bytes so far and in all; true when the job is finished. */
+SHERD_API bool sherd_ckpt_job_poll(const sherd_ckpt_job *job, uint64_t *done, uint64_t *total);
+SHERD_API void sherd_ckpt_job_cancel(sherd_ckpt_job *job);
+/* Waits for the end and gives its outcome; SHERD_ECANCELLED when it was cancelled in time. */
+SHERD_API int sherd_ckpt_job_wait(sherd_ckpt_job *job, sherd_error *err);
+/* Waits, then frees. NULL is fine. */
+SHERD_API void sherd_ckpt_job_close(sherd_ckpt_job *job);
+
+/* ------------------------------------------------------------------ planning */
+
+/* Gives every thing of this many bytes to one of world ranks: largest first, each to the emptiest rank.
+ * Deterministic: ties go to the lower index and the lower rank. */
+SHERD_API int sherd_plan_whole(const uint64_t *bytes, size_t count, uint32_t world, uint32_t *rank_of,
+                               sherd_error *err);
+
+/* One copy of a plan: these bytes of that shard's data belong to this tensor's part on that rank. */
+typedef struct sherd_ckpt_copy {
+	size_t tensor;
+	uint32_t rank;      /* who needs it */
+	uint32_t piece;     /* index among the tensor's pieces */
+	uint64_t at0, rows; /* rows of dimension 0 of the whole tensor; a scalar is one row */
+} sherd_ckpt_copy;
+typedef struct sherd_ckpt_plan sherd_ckpt_plan;
+/* Who reads what when world ranks load this checkpoint: whole tensors by size, or every tensor cut by rows. */
+SHERD_API int sherd_ckpt_plan_open(sherd_ckpt_plan **out, const sherd_ckpt *ckpt, uint32_t world, bool cut,
+                                   sherd_error *err);
+/* The copies of one rank, in the order of tensors and positions. Returns how many. */
+SHERD_API size_t sherd_ckpt_plan_copies(const sherd_ckpt_plan *plan, uint32_t rank, const sherd_ckpt_copy **out);
+SHERD_API void sherd_ckpt_plan_close(sherd_ckpt_plan *plan); /* NULL is fine */
+
+/* Writes the checkpoint anew as options->world shards under another prefix, with bounded memory. */
+SHERD_API int sherd_ckpt_reshard(const sherd_ckpt *from, sherd_store *store, const char *prefix, bool cut,
+                                 const sherd_ckpt_save_options *options, sherd_error *err);
+
+/* ------------------------------------------------------------- housekeeping */
+
+typedef enum sherd_ckpt_state {
+	SHERD_CKPT_COMMITTED = 0,
+	SHERD_CKPT_SAVING = 1,   /* claimed by somebody who lives */
+	SHERD_CKPT_DEAD = 2,     /* claimed by nobody who lives; the next save or prune clears it */
+	SHERD_CKPT_ORPHANED = 3, /* shards without metadata or claim; repair may help */
+	SHERD_CKPT_DAMAGED = 4   /* metadata that cannot be read */
+} sherd_ckpt_state;
+SHERD_API const char *sherd_ckpt_state_name(sherd_ckpt_state state);
+
+typedef struct sherd_ckpt_listing {
+	const char *prefix;
+	sherd_ckpt_state state;
+	const char *timestamp; /* "" unless committed */
+	int64_t time_ns, step;
+	uint32_t world;
+	uint64_t bytes;      /* of metadata and shards */
+	const char *problem; /* of a damaged one, else "" */
+} sherd_ckpt_listing;
+typedef struct sherd_ckpt_list sherd_ckpt_list;
+/* All checkpoints whose prefix begins with `below` ("" or "folder/"), folders below that left out: committed ones
+ * first, newest first (by timestamp, then step, then name), then the others by name. */
+SHERD_API int sherd_ckpt_list_open(sherd_ckpt_list **out, sherd_store *store, const char *below,
+                                   const sherd_limits *limits, sherd_error *err);
+SHERD_API size_t sherd_ckpt_list_count(const sherd_ckpt_list *list);
+SHERD_API const sherd_ckpt_listing *sherd_ckpt_list_at(const sherd_ckpt_list *list, size_t index);
+SHERD_API void sherd_ckpt_list_close(sherd_ckpt_list *list); /* NULL is fine */
+
+/* Keeps the newest `keep` committed checkpoints (at least one) and whatever is being written; removes the older ones
+ * and what dead saves left. removed() (may be NULL) is told each prefix after it is gone. */
+typedef void sherd_ckpt_removed_fn(void *arg, const char *prefix, sherd_ckpt_state was);
+SHERD_API int sherd_ckpt_prune(sherd_store *store, const char *below, size_t keep, const sherd_limits *limits,
+                               sherd_ckpt_removed_fn *removed, void *arg, sherd_error *err);
+
+typedef struct sherd_ckpt_repair_options {
+	const sherd_set_id *set_id; /* which, when shards of several sets are there; NULL: the only complete one */
+	bool replace;               /* metadata that is there but cannot be read may be replaced */
+	sherd_pool *pool;
+	const sherd_progress *progress;
+	const sherd_limits *limits;
+} sherd_ckpt_repair_options;
+/* Writes the metadata anew from shards that all verify. The set may never have been committed before.
+ * SHERD_EINCOMPLETE, SHERD_EEXIST, SHERD_ECONFLICT (two complete sets, or a save that lives). */
+SHERD_API int sherd_ckpt_repair(sherd_store *store, const char *prefix, const sherd_ckpt_repair_options *options,
+                                sherd_set_id *repaired, sherd_error *err);
+
+SHERD_END_DECLS
+
+#endif

@@ -1,0 +1,54 @@
+/* engine/ckpt/ckpt.h - an open checkpoint. */
+#ifndef SHERD_ENGINE_CKPT_CKPT_H
+#define SHERD_ENGINE_CKPT_CKPT_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "engine/ckpt/shard.h"
+#include "format/ckpt_meta.h"
+
+#include <sherd/ckpt.h>
+
+#include <pthread.h>
+
+/* The index of one shard, read when its checksums are first needed. */
+typedef struct ckpt_crcs {
+	pthread_mutex_t lock;
+	bool loaded;
+	bool present; /* the shard has an index */
+	sherd_arena arena;
+	sherd_ckpt_index index;
+} ckpt_crcs;
+
+struct sherd_ckpt {
+	sherd_arena arena;
+	sherd_limits limits;
+	sherd_ckpt_info info;
+	sherd_ckpt_meta meta;
+	/* One each a shard, in the order of meta.shards. */
+	ckpt_shard *files;
+	sherd_ckpt_shard *shards;
+	ckpt_crcs *crcs;
+	size_t shard_count;
+	size_t opened; /* files and crcs that are initialised */
+	/* Tensors, and their pieces in one array: those of tensor t are first_piece[t] .. first_piece[t+1]. */
+	sherd_tensor *tensors;
+	size_t count;
+	size_t *first_piece;
+	sherd_ckpt_piece *pieces;
+	sherd_map names;
+};
+
+/* Groups the entries of all shards by name into tensors, leaves replicas out, and checks that pieces tile. */
+int sherd_ckpt_build_tensors(sherd_ckpt *ckpt, sherd_error *err);
+/* Do the boxes tile the whole without gap or overlap? They lie within it. Sorts them. */
+int sherd_ckpt_check_tiling(sherd_ckpt_piece *pieces, size_t count, const sherd_tensor *whole, sherd_error *err);
+
+/* CRCs of a piece's blocks; NULL when its shard records none. Thread-safe. */
+int sherd_ckpt_piece_crcs(const sherd_ckpt *ckpt, const sherd_ckpt_piece *piece, const uint32_t **out,
+                          sherd_error *err);
+
+/* Hashes the data of a shard and compares it with its head. */
+int sherd_ckpt_shard_hash(const ckpt_shard *s, sherd_error *err);
+
+#endif

@@ -1,0 +1,216 @@
+#include "engine/ckpt/claim.h"
+
+#include "engine/ckpt/clear.h"
+#include "engine/ckpt/files.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+SHERD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
+
+enum { MOST_TRIES = 100, CLAIM_BYTES = 64 << 10 };
+
+sherd_ckpt_claim sherd_ckpt_claim_of_us(const sherd_set_id *set_id, uint32_t world, int64_t time_ns)
+{
+	sherd_ckpt_claim c = {.set_id = *set_id, .world = world, .time_ns = time_ns, .process = (uint64_t)getpid()};
+	if (gethostname(c.host, sizeof(c.host) - 1) != 0)
+		c.host[0] = 0;
+	return c;
+}
+
+static int claim_key(sherd_buf *key, const char *prefix, sherd_error *err)
+{
+	sherd_ckpt_name_claim(key, prefix);
+	return sherd_buf_check(key, err);
+}
+
+static bool can_lock(sherd_store *store)
+{
+	return sherd_store_caps(store) & SHERD_CAP_LOCK;
+}
+
+int sherd_ckpt_read_claim(sherd_store *store, const char *prefix, sherd_ckpt_claim *out, bool *valid, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	char *text;
+	size_t len;
+	TRY(claim_key(&key, prefix, err));
+	int rc = sherd_store_get(store, (const char *)key.data, CLAIM_BYTES, &text, &len, err);
+	*valid = false;
+	if (rc == SHERD_ELIMIT)
+		return SHERD_OK;
+	TRY(rc);
+	*valid = sherd_ckpt_claim_decode(text, len, out, NULL) == SHERD_OK;
+	free(text);
+	return SHERD_OK;
+}
+
+static int create(ckpt_hold *h, const char *key, sherd_write_mode mode, sherd_error *err)
+{
+	SHERD_AUTO_BUF text = {0};
+	sherd_ckpt_claim_encode(&h->claim, &text);
+	TRY(sherd_buf_check(&text, err));
+	if (can_lock(h->store) && mode == SHERD_WRITE_NEW)
+		return sherd_store_create_locked(h->store, key, text.data, text.len, SHERD_LOCK_SHARED, &h->lock, err);
+	return sherd_store_put(h->store, key, mode, text.data, text.len, err);
+}
+
+static int held_by_other(const sherd_ckpt_claim *c, bool valid, sherd_error *err)
+{
+	char id[SHERD_SET_ID_TEXT] = "unknown";
+	if (valid)
+		sherd_set_id_format(&c->set_id, id);
+	return sherd_fail(err, SHERD_ECONFLICT, "conflict", "held by %s of set %s (process %" PRIu64 " on %s)",
+	                  valid && c->removing ? "a removal" : "another save", id, valid ? c->process : 0,
+	                  valid && c->host[0] ? c->host : "an unknown host");
+}
+
+/* Takes the place of a claim that somebody may still hold. Their shards are left alone until ours are published. */
+static int take_over(ckpt_hold *h, const char *key, const sherd_ckpt_claim *other, bool valid, sherd_error *err)
+{
+	h->claim.named_by_set = true;
+	TRY(create(h, key, SHERD_WRITE_REPLACE, err));
+	if (can_lock(h->store))
+		TRY(sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &h->lock, err));
+	h->created = true;
+	h->took_over = valid;
+	if (valid)
+		h->victim = other->set_id;
+	return SHERD_OK;
+}
+
+static int join(ckpt_hold *h, const char *key, const sherd_ckpt_claim *theirs, sherd_error *err)
+{
+	if (theirs->world != h->claim.world)
+		return sherd_fail(err, SHERD_ECONFLICT, "conflict",
+		                  "the set was begun with %" PRIu32 " shards, not %" PRIu32, theirs->world,
+		                  h->claim.world);
+	if (can_lock(h->store))
+		TRY(sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &h->lock, err));
+	h->claim.named_by_set = theirs->named_by_set;
+	return SHERD_OK;
+}
+
+/* One try: 1 when the claim is ours, 0 when the state changed under us and it is worth another. */
+static int try_hold(ckpt_hold *h, const char *key, bool may_take_over, sherd_error *err)
+{
+	sherd_ckpt_claim theirs = {0};
+	bool valid;
+	int rc = create(h, key, SHERD_WRITE_NEW, err);
+	if (rc == SHERD_OK) {
+		h->created = true;
+		return 1;
+	}
+	if (rc != SHERD_EEXIST)
+		return rc;
+	rc = sherd_ckpt_read_claim(h->store, h->prefix, &theirs, &valid, err);
+	if (rc == SHERD_ENOTFOUND)
+		return 0;
+	TRY(rc);
+	if (valid && !theirs.removing && sherd_set_id_equal(&theirs.set_id, &h->claim.set_id)) {
+		rc = join(h, key, &theirs, err);
+		return rc == SHERD_ENOTFOUND ? 0 : rc == SHERD_OK ? 1 : rc;
+	}
+	rc = can_lock(h->store) ? sherd_ckpt_clear_dead(h->store, h->prefix, err) : SHERD_ECONFLICT;
+	if (rc == SHERD_OK)
+		return 0;
+	if (rc != SHERD_ECONFLICT)
+		return rc;
+	if (!may_take_over || (valid && theirs.removing))
+		return held_by_other(&theirs, valid, err);
+	rc = take_over(h, key, &theirs, valid, err);
+	return rc == SHERD_OK ? 1 : rc;
+}
+
+int sherd_ckpt_hold(ckpt_hold *out, sherd_store *store, const char *prefix, const sherd_ckpt_claim *mine,
+                    bool may_take_over, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	TRY(claim_key(&key, prefix, err));
+	for (int tries = 0; tries < MOST_TRIES; tries++) {
+		ckpt_hold h = {.store = store, .prefix = prefix, .claim = *mine};
+		int rc = try_hold(&h, (const char *)key.data, may_take_over, err);
+		if (rc < 0)
+			return sherd_in_object(err, rc, (const char *)key.data);
+		if (rc > 0) {
+			*out = h;
+			return SHERD_OK;
+		}
+	}
+	return sherd_in_object(err, sherd_fail(err, SHERD_ECONFLICT, "conflict", "other saves come and go too fast"),
+	                       (const char *)key.data);
+}
+
+void sherd_ckpt_release(ckpt_hold *hold)
+{
+	sherd_lock_release(TAKE(hold->lock));
+}
+
+int sherd_ckpt_drop(ckpt_hold *hold, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	sherd_ckpt_claim now;
+	bool valid;
+	int rc = claim_key(&key, hold->prefix, err);
+	if (rc == SHERD_OK)
+		rc = sherd_ckpt_read_claim(hold->store, hold->prefix, &now, &valid, err);
+	if (rc == SHERD_OK && valid && sherd_set_id_equal(&now.set_id, &hold->claim.set_id))
+		rc = sherd_store_remove(hold->store, (const char *)key.data, err);
+	sherd_ckpt_release(hold);
+	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
+}
+
+static bool any_shard_left(const ckpt_hold *hold)
+{
+	ckpt_files files;
+	bool any = false;
+	if (sherd_ckpt_files_open(&files, hold->store, hold->prefix, NULL) < 0)
+		return true;
+	for (size_t i = 0; i < files.count && !any; i++) {
+		ckpt_owner owner;
+		any = sherd_ckpt_file_owner(hold->store, &files.list[i], &owner, NULL) < 0 ||
+		      (owner.known && sherd_set_id_equal(&owner.set_id, &hold->claim.set_id));
+	}
+	sherd_ckpt_files_done(&files);
+	return any;
+}
+
+void sherd_ckpt_forsake(ckpt_hold *hold)
+{
+	SHERD_AUTO(sherd_lock, sherd_lock_release) alone = NULL;
+	SHERD_AUTO_BUF key = {0};
+	sherd_ckpt_release(hold);
+	if (claim_key(&key, hold->prefix, NULL) < 0)
+		return;
+	if (can_lock(hold->store)) {
+		if (sherd_store_lock(hold->store, (const char *)key.data, SHERD_LOCK_EXCLUSIVE, &alone, NULL) < 0)
+			return;
+	} else if (!hold->created) {
+		return;
+	}
+	if (!any_shard_left(hold))
+		(void)sherd_ckpt_drop(hold, NULL);
+}
+
+int sherd_ckpt_clear_dead(sherd_store *store, const char *prefix, sherd_error *err)
+{
+	SHERD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
+	SHERD_AUTO_BUF key = {0};
+	sherd_ckpt_claim claim;
+	bool valid;
+	TRY(claim_key(&key, prefix, err));
+	if (!can_lock(store))
+		return sherd_fail(err, SHERD_ECONFLICT, "conflict", "nobody can tell whether the save lives");
+	int rc = sherd_store_lock(store, (const char *)key.data, SHERD_LOCK_EXCLUSIVE, &lock, err);
+	if (rc == SHERD_ENOTFOUND)
+		return SHERD_OK;
+	TRY(rc);
+	rc = sherd_ckpt_read_claim(store, prefix, &claim, &valid, err);
+	if (rc == SHERD_ENOTFOUND)
+		return SHERD_OK;
+	TRY(rc);
+	if (valid)
+		TRY(sherd_ckpt_clear(store, prefix, &claim, err));
+	return sherd_store_remove(store, (const char *)key.data, err);
+}

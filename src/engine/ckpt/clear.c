@@ -1,0 +1,113 @@
+#include "engine/ckpt/clear.h"
+
+#include "engine/ckpt/files.h"
+#include "engine/ckpt/metadata.h"
+
+static bool is_about_the_data(int rc)
+{
+	return rc == SHERD_ECORRUPT || rc == SHERD_EVERSION || rc == SHERD_ELIMIT || rc == SHERD_EUNSUPPORTED;
+}
+
+int sherd_ckpt_committed(sherd_store *store, const char *prefix, ckpt_committed *out, sherd_error *err)
+{
+	sherd_arena arena = {0};
+	sherd_ckpt_meta meta = {0};
+	ckpt_committed c = {0};
+	int rc = sherd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, c.identity, err);
+	c.there = rc != SHERD_ENOTFOUND;
+	c.readable = rc == SHERD_OK;
+	c.has_set_id = c.readable && meta.has_set_id;
+	c.set_id = meta.set_id;
+	sherd_arena_done(&arena);
+	if (rc < 0 && rc != SHERD_ENOTFOUND && !is_about_the_data(rc))
+		return rc;
+	*out = c;
+	return SHERD_OK;
+}
+
+int sherd_ckpt_clear_set(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_error *err)
+{
+	ckpt_files files;
+	TRY(sherd_ckpt_files_open(&files, store, prefix, err));
+	int rc = SHERD_OK;
+	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++) {
+		ckpt_owner owner = {0};
+		if (set_id)
+			rc = sherd_ckpt_file_owner(store, &files.list[i], &owner, err);
+		if (rc == SHERD_OK && (!set_id || (owner.known && sherd_set_id_equal(&owner.set_id, set_id))))
+			rc = sherd_store_remove(store, files.list[i].key, err);
+	}
+	sherd_ckpt_files_done(&files);
+	return rc;
+}
+
+static bool names(const sherd_ckpt_meta *meta, const ckpt_file *file)
+{
+	const char *last = sherd_ckpt_name_last(file->key);
+	for (size_t i = 0; i < meta->count; i++) {
+		const sherd_ckpt_meta_shard *s = &meta->shards[i];
+		if (s->file ? strcmp(s->file, last) == 0 : !file->named_by_set && s->rank == file->rank)
+			return true;
+	}
+	return false;
+}
+
+int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, sherd_error *err)
+{
+	sherd_arena arena = {0};
+	sherd_ckpt_meta meta;
+	ckpt_files files = {0};
+	char identity[72];
+	int rc = sherd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, identity, err);
+	if (rc == SHERD_OK)
+		rc = sherd_ckpt_files_open(&files, store, prefix, err);
+	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++)
+		if (!names(&meta, &files.list[i]))
+			rc = sherd_store_remove(store, files.list[i].key, err);
+	sherd_ckpt_files_done(&files);
+	sherd_arena_done(&arena);
+	return rc;
+}
+
+/* The metadata went first, or goes now; then nothing under the prefix is committed. */
+static int finish_removal(sherd_store *store, const char *prefix, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	sherd_ckpt_name_metadata(&key, prefix);
+	TRY(sherd_buf_check(&key, err));
+	TRY(sherd_store_remove(store, (const char *)key.data, err));
+	return sherd_ckpt_clear_set(store, prefix, NULL, err);
+}
+
+/* Shards of the C# layout carry no set id; those with the plain names are the dead save's when nothing is committed. */
+static int clear_plain(sherd_store *store, const char *prefix, sherd_error *err)
+{
+	ckpt_files files;
+	TRY(sherd_ckpt_files_open(&files, store, prefix, err));
+	int rc = SHERD_OK;
+	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++) {
+		ckpt_owner owner;
+		rc = sherd_ckpt_file_owner(store, &files.list[i], &owner, err);
+		if (rc == SHERD_OK && !owner.known)
+			rc = sherd_store_remove(store, files.list[i].key, err);
+	}
+	sherd_ckpt_files_done(&files);
+	return rc;
+}
+
+int sherd_ckpt_clear(sherd_store *store, const char *prefix, const sherd_ckpt_claim *claim, sherd_error *err)
+{
+	ckpt_committed now;
+	if (claim->removing)
+		return finish_removal(store, prefix, err);
+	TRY(sherd_ckpt_committed(store, prefix, &now, err));
+	if (now.there && now.has_set_id && sherd_set_id_equal(&now.set_id, &claim->set_id))
+		return sherd_ckpt_clear_unnamed(store, prefix, err);
+	/* Metadata that cannot be read may be this very set's: its shards are what repair would need. */
+	if (now.there && !now.readable)
+		return SHERD_OK;
+	TRY(sherd_ckpt_clear_set(store, prefix, &claim->set_id, err));
+	if (claim->csharp && !now.there)
+		return clear_plain(store, prefix, err);
+	return SHERD_OK;
+}

@@ -1,0 +1,28 @@
+/* engine/ckpt/clear.h - removing what a save or removal left, under its claim's exclusive lock. */
+#ifndef SHERD_ENGINE_CKPT_CLEAR_H
+#define SHERD_ENGINE_CKPT_CLEAR_H
+
+#include "format/ckpt_claim.h"
+
+#include <sherd/store.h>
+
+/* Leaves the claim itself. A committed set is never touched, unless the claim says that it was being removed. */
+int sherd_ckpt_clear(sherd_store *store, const char *prefix, const sherd_ckpt_claim *claim, sherd_error *err);
+
+/* Removes every shard under the prefix that belongs to this set; NULL: to any. */
+int sherd_ckpt_clear_set(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_error *err);
+
+/* What is committed under the prefix, as far as its own words go. */
+typedef struct ckpt_committed {
+	bool there;
+	bool readable;
+	bool has_set_id;
+	sherd_set_id set_id;
+	char identity[72];
+} ckpt_committed;
+int sherd_ckpt_committed(sherd_store *store, const char *prefix, ckpt_committed *out, sherd_error *err);
+
+/* Removes every shard under the prefix that the committed metadata does not name. */
+int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, sherd_error *err);
+
+#endif

@@ -1,0 +1,39 @@
+/* engine/ckpt/files.h - the shard files that stand under a prefix, whoever wrote them. */
+#ifndef SHERD_ENGINE_CKPT_FILES_H
+#define SHERD_ENGINE_CKPT_FILES_H
+
+#include "base/arena.h"
+#include "format/ckpt_name.h"
+
+#include <sherd/store.h>
+
+typedef struct ckpt_file {
+	const char *key;
+	uint32_t rank;
+	uint64_t size;
+	bool named_by_set; /* its name carries a set id */
+	sherd_set_id name_id;
+} ckpt_file;
+
+typedef struct ckpt_files {
+	sherd_arena arena;
+	ckpt_file *list;
+	size_t count;
+} ckpt_files;
+
+int sherd_ckpt_files_open(ckpt_files *out, sherd_store *store, const char *prefix, sherd_error *err);
+void sherd_ckpt_files_done(ckpt_files *files);
+
+/* Whose a file is: its index tells, or nothing does (a foreign or damaged file). */
+typedef struct ckpt_owner {
+	bool known;
+	sherd_set_id set_id;
+} ckpt_owner;
+int sherd_ckpt_file_owner(sherd_store *store, const ckpt_file *file, ckpt_owner *out, sherd_error *err);
+
+static inline bool sherd_set_id_equal(const sherd_set_id *a, const sherd_set_id *b)
+{
+	return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
+}
+
+#endif

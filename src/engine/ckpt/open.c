@@ -1,0 +1,333 @@
+/* engine/ckpt/open.c - from a name to an open checkpoint: metadata and heads, no tensor data. */
+#include "engine/ckpt/ckpt.h"
+
+#include "base/limits.h"
+#include "base/pool.h"
+#include "base/time.h"
+#include "engine/ckpt/metadata.h"
+#include "format/ckpt_about.h"
+#include "format/ckpt_name.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+
+/* A set that is replaced while it is opened is opened again, this often. */
+enum { MOST_TRIES = 16 };
+
+typedef struct opening {
+	sherd_ckpt *ckpt;
+	sherd_store *store;
+	const char *prefix;
+	sherd_pool *pool;
+	char identity[72]; /* of the metadata */
+} opening;
+
+static bool stop_at_first(const char *key, const sherd_stat *stat, void *arg)
+{
+	(void)stat;
+	bool *any = arg;
+	*any = sherd_ckpt_name_parse(key).kind == SHERD_CKPT_NAME_SHARD;
+	return !*any;
+}
+
+/* There is no metadata: is there anything of a save? */
+static int nothing_committed(const opening *o, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	sherd_stat stat;
+	bool shards = false;
+	sherd_ckpt_name_claim(&key, o->prefix);
+	TRY(sherd_buf_check(&key, err));
+	bool claimed = sherd_store_stat(o->store, (const char *)key.data, &stat, NULL) == SHERD_OK;
+	key.len = 0;
+	sherd_buf_printf(&key, "%s_shard_", o->prefix);
+	TRY(sherd_buf_check(&key, err));
+	TRY(sherd_store_list(o->store, (const char *)key.data, "", stop_at_first, &shards, err));
+	if (claimed || shards)
+		return sherd_fail(err, SHERD_EINCOMPLETE, "incomplete",
+		                  "%s, but no metadata: the set was not committed",
+		                  shards ? "shards are there" : "a save has begun");
+	return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no such checkpoint");
+}
+
+static int read_metadata(opening *o, sherd_error *err)
+{
+	sherd_ckpt *c = o->ckpt;
+	int rc = sherd_ckpt_metadata_read(o->store, o->prefix, &c->limits, &c->arena, &c->meta, o->identity, err);
+	return rc == SHERD_ENOTFOUND ? sherd_in_object(err, nothing_committed(o, err), o->prefix) : rc;
+}
+
+/* Tensors that the metadata leaves out stand in the shard's index. */
+static int list_from_index(sherd_ckpt *c, size_t i, sherd_error *err)
+{
+	sherd_ckpt_meta_shard *m = &c->meta.shards[i];
+	sherd_ckpt_index index;
+	bool found;
+	/* The arena is shared by the shards: they are listed one after the other. */
+	TRY(sherd_ckpt_shard_index(&c->files[i], &c->limits, &c->arena, &index, &found, err));
+	if (!found)
+		return sherd_fail(err, SHERD_ECORRUPT, "no-index", "neither metadata nor shard lists its tensors");
+	m->entries = index.entries;
+	m->count = index.count;
+	m->listed = true;
+	return SHERD_OK;
+}
+
+static int open_one(void *arg, size_t i, sherd_error *err)
+{
+	const opening *o = arg;
+	return sherd_ckpt_named_shard_open(&o->ckpt->files[i], o->store, o->prefix, &o->ckpt->meta.shards[i], err);
+}
+
+/* object: who listed the tensors */
+static int describe_shard(sherd_ckpt *c, const char *object, size_t i, sherd_error *err)
+{
+	sherd_ckpt_meta_shard *m = &c->meta.shards[i];
+	ckpt_shard *f = &c->files[i];
+	if (!m->listed)
+		TRY(list_from_index(c, i, err));
+	else if (!c->meta.has_set_id)
+		sherd_ckpt_entries_place(m->entries, m->count, f->data_size);
+	TRY(sherd_in_object(err, sherd_ckpt_entries_check(m->entries, m->count, f->data_size, &c->arena, err), object));
+	char *file = sherd_arena_str(&c->arena, sherd_str_of(sherd_ckpt_name_last(sherd_reader_key(f->reader))));
+	if (!file)
+		return sherd_fail_nomem(err);
+	m->file = file;
+	c->shards[i] = (sherd_ckpt_shard){
+		.rank = m->rank,
+		.file = file,
+		.file_size = m->file_size,
+		.data_offset = f->data_offset,
+		.data_size = f->data_size,
+		.checksum = m->checksum,
+		.tensors = m->count,
+	};
+	return SHERD_OK;
+}
+
+static int make_room(sherd_ckpt *c, sherd_error *err)
+{
+	c->shard_count = c->meta.count;
+	c->files = calloc(c->shard_count + 1, sizeof(*c->files));
+	c->crcs = calloc(c->shard_count + 1, sizeof(*c->crcs));
+	c->shards = sherd_arena_alloc(&c->arena, c->shard_count + 1, sizeof(*c->shards));
+	if (!c->files || !c->crcs || !c->shards)
+		return sherd_fail_nomem(err);
+	for (; c->opened < c->shard_count; c->opened++)
+		(void)pthread_mutex_init(&c->crcs[c->opened].lock, NULL);
+	return SHERD_OK;
+}
+
+static void describe(sherd_ckpt *c)
+{
+	const sherd_ckpt_meta *m = &c->meta;
+	c->info = (sherd_ckpt_info){
+		.version = m->version,
+		.timestamp = m->timestamp,
+		.time_ns = m->time_ns,
+		.world = m->world,
+		.has_set_id = m->has_set_id,
+		.sealed = m->seal == SHERD_SEAL_GOOD,
+		.set_id = m->set_id,
+		.about = m->about,
+	};
+}
+
+static int new_ckpt(sherd_ckpt **out, const sherd_ckpt_options *options, sherd_error *err)
+{
+	sherd_ckpt *c = calloc(1, sizeof(*c));
+	if (!c)
+		return sherd_fail_nomem(err);
+	c->limits = sherd_limits_or_default(options ? options->limits : NULL);
+	*out = c;
+	return SHERD_OK;
+}
+
+static int open_once(opening *o, sherd_error *err)
+{
+	sherd_ckpt *c = o->ckpt;
+	SHERD_AUTO_BUF key = {0};
+	sherd_ckpt_name_metadata(&key, o->prefix);
+	TRY(sherd_buf_check(&key, err));
+	TRY(read_metadata(o, err));
+	TRY(make_room(c, err));
+	TRY(sherd_pool_run(o->pool, c->shard_count, open_one, o, err));
+	for (size_t i = 0; i < c->shard_count; i++)
+		TRY(describe_shard(c, (const char *)key.data, i, err));
+	describe(c);
+	return sherd_in_object(err, sherd_ckpt_build_tensors(c, err), (const char *)key.data);
+}
+
+/* A shard went away under us because the set was replaced: only then is it worth another try. */
+static bool was_replaced(const opening *o)
+{
+	SHERD_AUTO_BUF key = {0};
+	sherd_stat now;
+	sherd_ckpt_name_metadata(&key, o->prefix);
+	return !key.failed && o->identity[0] &&
+	       sherd_store_stat(o->store, (const char *)key.data, &now, NULL) == SHERD_OK &&
+	       strcmp(now.identity, o->identity) != 0;
+}
+
+static int open_prefix(sherd_ckpt **out, sherd_store *store, const char *prefix, const sherd_ckpt_options *options,
+                       sherd_error *err)
+{
+	for (int tries = 1;; tries++) {
+		SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+		TRY(new_ckpt(&c, options, err));
+		opening o = {.ckpt = c, .store = store, .prefix = prefix, .pool = options ? options->pool : NULL};
+		int rc = open_once(&o, err);
+		if (rc == SHERD_OK) {
+			*out = TAKE(c);
+			return SHERD_OK;
+		}
+		if (tries == MOST_TRIES || !was_replaced(&o))
+			return rc;
+	}
+}
+
+int sherd_ckpt_open(sherd_ckpt **out, sherd_store *store, const char *name, const sherd_ckpt_options *options,
+                    sherd_error *err)
+{
+	sherd_ckpt_name parsed = sherd_ckpt_name_parse(name);
+	SHERD_AUTO_BUF prefix = {0};
+	if (parsed.kind == SHERD_CKPT_NAME_METADATA || parsed.kind == SHERD_CKPT_NAME_SHARD)
+		sherd_buf_append(&prefix, parsed.prefix.ptr, parsed.prefix.len);
+	else
+		sherd_buf_str(&prefix, name);
+	sherd_buf_u8(&prefix, 0);
+	TRY(sherd_buf_check(&prefix, err));
+	return open_prefix(out, store, (const char *)prefix.data, options, err);
+}
+
+/* A shard by itself plays a set of one: what its index does not tell stays unknown. */
+static int metadata_of_shard(sherd_ckpt *c, ckpt_shard *f, sherd_error *err)
+{
+	sherd_ckpt_index index = {0};
+	bool found;
+	char *when = sherd_arena_alloc(&c->arena, SHERD_TIME_TEXT, 1);
+	sherd_ckpt_meta_shard *m = sherd_arena_alloc(&c->arena, 1, sizeof(*m));
+	char *checksum = sherd_arena_str(&c->arena, sherd_str_of(f->checksum));
+	if (!when || !m || !checksum)
+		return sherd_fail_nomem(err);
+	TRY(sherd_ckpt_shard_index(f, &c->limits, &c->arena, &index, &found, err));
+	when[0] = 0;
+	if (found)
+		sherd_time_format(index.time_ns, when);
+	*m = (sherd_ckpt_meta_shard){
+		.rank = f->rank,
+		.file = NULL,
+		.file_size = sherd_reader_size(f->reader),
+		.checksum = checksum,
+		.entries = index.entries,
+		.count = index.count,
+		.listed = true,
+	};
+	c->meta = (sherd_ckpt_meta){
+		.version = "1.0.0",
+		.timestamp = when,
+		.time_ns = index.time_ns,
+		.world = index.world,
+		.has_set_id = found,
+		.set_id = index.set_id,
+		.shards = m,
+		.count = 1,
+	};
+	if (index.about.len)
+		TRY(sherd_ckpt_about_decode(index.about, &c->limits, &c->arena, &c->meta.about, err));
+	return SHERD_OK;
+}
+
+/* Pieces of a shard by itself are shown as they are: there is nothing to tile. */
+static void forget_wholes(sherd_ckpt *c)
+{
+	for (size_t i = 0; i < c->meta.shards[0].count; i++) {
+		c->meta.shards[0].entries[i].global_shape = NULL;
+		c->meta.shards[0].entries[i].global_offset = NULL;
+	}
+}
+
+static int open_alone(sherd_ckpt *c, sherd_store *store, const char *key, sherd_error *err)
+{
+	ckpt_shard f;
+	TRY(sherd_ckpt_shard_open(&f, store, key, 0, err));
+	int rc = metadata_of_shard(c, &f, err);
+	if (rc == SHERD_OK)
+		rc = make_room(c, err);
+	if (rc < 0) {
+		sherd_ckpt_shard_done(&f);
+		return rc;
+	}
+	c->files[0] = f;
+	forget_wholes(c);
+	TRY(describe_shard(c, key, 0, err));
+	describe(c);
+	return sherd_ckpt_build_tensors(c, err);
+}
+
+int sherd_ckpt_open_shard(sherd_ckpt **out, sherd_store *store, const char *key, const sherd_ckpt_options *options,
+                          sherd_error *err)
+{
+	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	TRY(new_ckpt(&c, options, err));
+	TRY(sherd_in_object(err, open_alone(c, store, key, err), key));
+	*out = TAKE(c);
+	return SHERD_OK;
+}
+
+void sherd_ckpt_close(sherd_ckpt *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->opened; i++) {
+		sherd_ckpt_shard_done(&c->files[i]);
+		sherd_arena_done(&c->crcs[i].arena);
+		(void)pthread_mutex_destroy(&c->crcs[i].lock);
+	}
+	free(c->files);
+	free(c->crcs);
+	sherd_map_done(&c->names);
+	sherd_arena_done(&c->arena);
+	free(c);
+}
+
+const sherd_ckpt_info *sherd_ckpt_describe(const sherd_ckpt *ckpt)
+{
+	return &ckpt->info;
+}
+
+size_t sherd_ckpt_shards(const sherd_ckpt *ckpt)
+{
+	return ckpt->shard_count;
+}
+
+const sherd_ckpt_shard *sherd_ckpt_shard_at(const sherd_ckpt *ckpt, size_t index)
+{
+	return index < ckpt->shard_count ? &ckpt->shards[index] : NULL;
+}
+
+size_t sherd_ckpt_count(const sherd_ckpt *ckpt)
+{
+	return ckpt->count;
+}
+
+const sherd_tensor *sherd_ckpt_tensor(const sherd_ckpt *ckpt, size_t index)
+{
+	return index < ckpt->count ? &ckpt->tensors[index] : NULL;
+}
+
+size_t sherd_ckpt_find(const sherd_ckpt *ckpt, const char *name)
+{
+	size_t at = sherd_map_find(&ckpt->names, sherd_str_of(name));
+	return at == SHERD_MAP_NONE ? SHERD_NO_TENSOR : at;
+}
+
+size_t sherd_ckpt_pieces(const sherd_ckpt *ckpt, size_t tensor, const sherd_ckpt_piece **out)
+{
+	if (tensor >= ckpt->count)
+		return 0;
+	*out = ckpt->pieces + ckpt->first_piece[tensor];
+	return ckpt->first_piece[tensor + 1] - ckpt->first_piece[tensor];
+}

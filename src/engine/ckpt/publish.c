@@ -1,0 +1,182 @@
+#include "engine/ckpt/publish.h"
+
+#include "base/limits.h"
+#include "base/meter.h"
+#include "base/pool.h"
+#include "base/time.h"
+#include "engine/ckpt/ckpt.h"
+#include "engine/ckpt/hash.h"
+#include "format/ckpt_about.h"
+#include "format/ckpt_meta.h"
+#include "format/ckpt_name.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+
+/* Above this many tensors the metadata leaves them to the shards' indexes. */
+enum { MOST_LISTED = 1000000 };
+
+typedef struct found_shard {
+	ckpt_shard shard;
+	sherd_arena arena;
+	sherd_ckpt_index index;
+	bool found;
+} found_shard;
+
+typedef struct publishing {
+	const ckpt_publication *p;
+	found_shard *shards;
+	sherd_meter meter;
+	sherd_arena arena;
+} publishing;
+
+static int find_one(void *arg, size_t rank, sherd_error *err)
+{
+	publishing *g = arg;
+	found_shard *f = &g->shards[rank];
+	const ckpt_publication *p = g->p;
+	return sherd_ckpt_shard_find(&f->shard, p->store, p->prefix, (uint32_t)rank, &p->set_id, p->limits, &f->arena,
+	                             &f->index, &f->found, err);
+}
+
+static int check_one(void *arg, size_t rank, sherd_error *err)
+{
+	publishing *g = arg;
+	const ckpt_shard *s = &g->shards[rank].shard;
+	char hex[SHERD_SHA256_HEX + 1];
+	TRY(sherd_ckpt_hash_range(s->reader, s->data_offset, s->data_size, &g->meter, hex, err));
+	if (strcmp(hex, s->checksum) != 0)
+		return sherd_in_object(err,
+		                       sherd_fail_at(err, SHERD_ECORRUPT, "bad-checksum", 12,
+		                                     "the data's SHA-256 is %.16s..., the head says %.16s...", hex,
+		                                     s->checksum),
+		                       sherd_reader_key(s->reader));
+	return SHERD_OK;
+}
+
+static int check_found(const publishing *g, sherd_error *err)
+{
+	for (uint32_t r = 0; r < g->p->world; r++) {
+		const found_shard *f = &g->shards[r];
+		if (!f->found)
+			return sherd_fail(err, SHERD_EINCOMPLETE, "incomplete",
+			                  "the shard of rank %" PRIu32 " of %" PRIu32 " is missing", r, g->p->world);
+		if (f->index.world != g->p->world)
+			return sherd_in_object(err,
+			                       sherd_fail(err, SHERD_ECORRUPT, "bad-world",
+			                                  "a shard of %" PRIu32 " ranks in a set of %" PRIu32,
+			                                  f->index.world, g->p->world),
+			                       sherd_reader_key(f->shard.reader));
+	}
+	return SHERD_OK;
+}
+
+static int verify_all(publishing *g, sherd_error *err)
+{
+	uint64_t total = 0;
+	for (uint32_t r = 0; r < g->p->world; r++)
+		total += g->shards[r].shard.data_size;
+	sherd_meter_init(&g->meter, g->p->progress, total);
+	int rc = sherd_pool_run(g->p->pool, g->p->world, check_one, g, err);
+	sherd_meter_done(&g->meter);
+	return rc;
+}
+
+static void describe_shard(const found_shard *f, bool listed, sherd_ckpt_meta_shard *out)
+{
+	*out = (sherd_ckpt_meta_shard){
+		.rank = f->index.rank,
+		.file = sherd_ckpt_name_last(sherd_reader_key(f->shard.reader)),
+		.file_size = sherd_reader_size(f->shard.reader),
+		.checksum = f->shard.checksum,
+		.entries = f->index.entries,
+		.count = f->index.count,
+		.listed = listed,
+	};
+}
+
+/* What nobody could open is not published. */
+static int check_tensors(const sherd_ckpt_meta *meta, sherd_error *err)
+{
+	sherd_ckpt as_if_open = {.meta = *meta, .shard_count = meta->count};
+	int rc = sherd_ckpt_build_tensors(&as_if_open, err);
+	sherd_map_done(&as_if_open.names);
+	sherd_arena_done(&as_if_open.arena);
+	return rc;
+}
+
+static int build(publishing *g, sherd_buf *out, sherd_error *err)
+{
+	const ckpt_publication *p = g->p;
+	char when[SHERD_TIME_TEXT];
+	const sherd_ckpt_index *first = &g->shards[0].index;
+	size_t tensors = 0;
+	for (uint32_t r = 0; r < p->world; r++)
+		tensors += g->shards[r].index.count;
+	sherd_ckpt_meta meta = {
+		.version = "1.0.0",
+		.timestamp = when,
+		.world = p->world,
+		.has_set_id = true,
+		.set_id = p->set_id,
+		.count = p->world,
+	};
+	sherd_time_format(first->time_ns, when);
+	if (first->about.len)
+		TRY(sherd_ckpt_about_decode(first->about, p->limits, &g->arena, &meta.about, err));
+	meta.shards = sherd_arena_alloc(&g->arena, p->world, sizeof(*meta.shards));
+	if (!meta.shards)
+		return sherd_fail_nomem(err);
+	for (uint32_t r = 0; r < p->world; r++)
+		describe_shard(&g->shards[r], tensors <= MOST_LISTED, &meta.shards[r]);
+	TRY(sherd_in_object(err, check_tensors(&meta, err), p->prefix));
+	sherd_ckpt_meta_encode(&meta, false, out);
+	return sherd_buf_check(out, err);
+}
+
+static int commit(const ckpt_publication *p, const sherd_buf *text, sherd_error *err)
+{
+	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	SHERD_AUTO_BUF key = {0};
+	sherd_write_options options = {
+		.mode = p->replaces ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
+		.if_identity = p->replaces,
+		.size_hint = text->len,
+	};
+	sherd_ckpt_name_metadata(&key, p->prefix);
+	TRY(sherd_buf_check(&key, err));
+	TRY(sherd_store_write(p->store, (const char *)key.data, &options, &writer, err));
+	TRY(sherd_writer_append(writer, text->data, text->len, err));
+	return sherd_writer_commit(TAKE(writer), err);
+}
+
+static int publish(publishing *g, sherd_error *err)
+{
+	SHERD_AUTO_BUF text = {0};
+	TRY(sherd_pool_run(g->p->pool, g->p->world, find_one, g, err));
+	TRY(sherd_in_object(err, check_found(g, err), g->p->prefix));
+	if (g->p->verify)
+		TRY(verify_all(g, err));
+	TRY(build(g, &text, err));
+	return commit(g->p, &text, err);
+}
+
+int sherd_ckpt_publish(const ckpt_publication *p, sherd_error *err)
+{
+	if (!p->world || p->world > sherd_limits_or_default(p->limits).shards)
+		return sherd_fail(err, SHERD_ELIMIT, "too-many-shards", "a set of %" PRIu32 " shards", p->world);
+	publishing g = {.p = p, .shards = calloc(p->world, sizeof(*g.shards))};
+	if (!g.shards)
+		return sherd_fail_nomem(err);
+	int rc = publish(&g, err);
+	for (uint32_t r = 0; r < p->world; r++) {
+		if (g.shards[r].found)
+			sherd_ckpt_shard_done(&g.shards[r].shard);
+		sherd_arena_done(&g.shards[r].arena);
+	}
+	free(g.shards);
+	sherd_arena_done(&g.arena);
+	return rc;
+}

@@ -1,0 +1,23 @@
+/* engine/ckpt/publish.h - the last step of a save: the metadata, built from the shards themselves. */
+#ifndef SHERD_ENGINE_CKPT_PUBLISH_H
+#define SHERD_ENGINE_CKPT_PUBLISH_H
+
+#include <sherd/ckpt.h>
+
+typedef struct ckpt_publication {
+	sherd_store *store;
+	const char *prefix;
+	sherd_set_id set_id;
+	uint32_t world;
+	const char *replaces; /* identity of the metadata to replace; NULL: there must be none */
+	bool verify;          /* hash every shard first */
+	sherd_pool *pool;
+	const sherd_progress *progress;
+	const sherd_limits *limits;
+} ckpt_publication;
+
+/* The metadata does not depend on who publishes it. SHERD_EINCOMPLETE names the first missing rank;
+ * SHERD_EEXIST or SHERD_ECONFLICT when another set was published first. */
+int sherd_ckpt_publish(const ckpt_publication *p, sherd_error *err);
+
+#endif

@@ -1,0 +1,173 @@
+#include "engine/ckpt/runs.h"
+
+#include "codec/crc32.h"
+
+#include <inttypes.h>
+
+enum { DIRECT = 256 << 10, SPARSE = 64 << 10 };
+
+bool sherd_box_meet(const box *a, const box *b, uint32_t ndim, box *out)
+{
+	for (uint32_t d = 0; d < ndim; d++) {
+		uint64_t a_end = a->at[d] + a->shape[d], b_end = b->at[d] + b->shape[d];
+		uint64_t from = a->at[d] > b->at[d] ? a->at[d] : b->at[d], to = a_end < b_end ? a_end : b_end;
+		if (from >= to)
+			return false;
+		out->at[d] = from;
+		out->shape[d] = to - from;
+	}
+	return true;
+}
+
+static void steps_of(const box *b, uint32_t ndim, uint64_t step[RUNS_MAX_DIMS])
+{
+	uint64_t bytes = 1;
+	for (uint32_t d = ndim; d-- > 0;) {
+		step[d] = bytes;
+		bytes *= b->shape[d];
+	}
+}
+
+void sherd_runs_init(runs *r, uint32_t ndim, const box *what, const box *piece, const box *target, uint8_t *dst)
+{
+	uint64_t src_step[RUNS_MAX_DIMS], dst_step[RUNS_MAX_DIMS], src = 0, last = 0;
+	steps_of(piece, ndim, src_step);
+	steps_of(target, ndim, dst_step);
+	*r = (runs){.length = 1, .dst = dst};
+	for (uint32_t d = 0; d < ndim; d++) {
+		src += (what->at[d] - piece->at[d]) * src_step[d];
+		last += (what->shape[d] - 1) * src_step[d];
+		r->dst += (what->at[d] - target->at[d]) * dst_step[d];
+	}
+	/* Inner dimensions that lie close together on both sides are one run. */
+	uint32_t d = ndim;
+	while (d > 0 && (what->shape[d - 1] == 1 || (src_step[d - 1] == r->length && dst_step[d - 1] == r->length)))
+		r->length *= what->shape[--d];
+	for (uint32_t i = 0; i < d; i++) {
+		if (what->shape[i] == 1)
+			continue;
+		r->count[r->outer] = what->shape[i];
+		r->src_step[r->outer] = src_step[i];
+		r->dst_step[r->outer] = dst_step[i];
+		r->outer++;
+	}
+	r->src = src;
+	r->end = src + last + 1;
+}
+
+void sherd_runs_next(runs *r)
+{
+	for (uint32_t d = r->outer; d-- > 0;) {
+		r->src += r->src_step[d];
+		r->dst += r->dst_step[d];
+		if (++r->index[d] < r->count[d])
+			return;
+		r->src -= r->src_step[d] * r->count[d];
+		r->dst -= r->dst_step[d] * r->count[d];
+		r->index[d] = 0;
+	}
+	r->done = true;
+}
+
+static int read_straight(const sherd_reader *reader, uint64_t at, uint8_t *dst, uint64_t len, sherd_error *err)
+{
+	for (uint64_t done = 0; done < len; done += RUNS_WINDOW) {
+		size_t n = len - done < RUNS_WINDOW ? (size_t)(len - done) : RUNS_WINDOW;
+		TRY(sherd_reader_at(reader, at + done, dst + done, n, err));
+	}
+	return SHERD_OK;
+}
+
+/* Hands out the runs' parts that lie in window [start, start+len) of the piece; runs that end there are done. */
+static void scatter(runs *r, const uint8_t *window, uint64_t start, uint64_t len)
+{
+	uint64_t stop = start + len;
+	while (!r->done && r->src < stop) {
+		uint64_t from = r->src > start ? r->src : start;
+		uint64_t to = r->src + r->length < stop ? r->src + r->length : stop;
+		memcpy(r->dst + (from - r->src), window + (from - start), (size_t)(to - from));
+		if (r->src + r->length > stop)
+			return;
+		sherd_runs_next(r);
+	}
+}
+
+/* Are the runs so far apart that what lies between them is better not read? */
+static bool sparse(const runs *r)
+{
+	uint64_t step = r->outer ? r->src_step[r->outer - 1] : 0;
+	return step > SPARSE && step / 16 > r->length;
+}
+
+int sherd_runs_copy(runs *r, const sherd_reader *reader, uint64_t base, uint8_t *scratch, sherd_error *err)
+{
+	bool straight = !r->outer || r->length >= DIRECT || sparse(r);
+	while (!r->done) {
+		if (straight) {
+			TRY(read_straight(reader, base + r->src, r->dst, r->length, err));
+			sherd_runs_next(r);
+			continue;
+		}
+		uint64_t start = r->src, left = r->end - start;
+		size_t n = left < RUNS_WINDOW ? (size_t)left : RUNS_WINDOW;
+		TRY(sherd_reader_at(reader, base + start, scratch, n, err));
+		/* A run that the window cuts is copied again from its start by the next one. */
+		uint64_t whole = start + n;
+		while (!r->done && r->src + r->length <= whole) {
+			memcpy(r->dst, scratch + (r->src - start), (size_t)r->length);
+			sherd_runs_next(r);
+		}
+	}
+	return SHERD_OK;
+}
+
+/* Reads one window, straight to its place when one run covers it. */
+static int read_window(runs *r, const sherd_reader *reader, uint64_t base, uint64_t start, size_t len, uint8_t *scratch,
+                       const uint8_t **bytes, sherd_error *err)
+{
+	if (!r->done && r->src <= start && start + len <= r->src + r->length) {
+		uint8_t *dst = r->dst + (start - r->src);
+		TRY(sherd_reader_at(reader, base + start, dst, len, err));
+		if (start + len == r->src + r->length)
+			sherd_runs_next(r);
+		*bytes = dst;
+		return SHERD_OK;
+	}
+	TRY(sherd_reader_at(reader, base + start, scratch, len, err));
+	scatter(r, scratch, start, len);
+	*bytes = scratch;
+	return SHERD_OK;
+}
+
+static int copy_block(runs *r, const sherd_reader *reader, uint64_t base, uint64_t start, uint64_t end, uint32_t want,
+                      uint8_t *scratch, sherd_error *err)
+{
+	uint32_t crc = 0;
+	for (uint64_t at = start; at < end; at += RUNS_WINDOW) {
+		size_t n = end - at < RUNS_WINDOW ? (size_t)(end - at) : RUNS_WINDOW;
+		const uint8_t *bytes;
+		TRY(read_window(r, reader, base, at, n, scratch, &bytes, err));
+		crc = sherd_crc32(crc, bytes, n);
+	}
+	if (crc != want)
+		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-crc", base + start,
+		                     "%" PRIu64 " bytes have CRC-32 %08" PRIx32 ", not %08" PRIx32, end - start, crc,
+		                     want);
+	return SHERD_OK;
+}
+
+int sherd_runs_copy_checked(runs *r, const sherd_reader *reader, uint64_t base, uint64_t bytes, const uint32_t *crcs,
+                            uint8_t *scratch, sherd_error *err)
+{
+	uint64_t next = 0; /* block; a run over a border continues in the next one */
+	while (!r->done) {
+		uint64_t block = r->src / SHERD_CKPT_BLOCK;
+		if (block < next)
+			block = next;
+		uint64_t start = block * SHERD_CKPT_BLOCK;
+		uint64_t end = bytes - start < SHERD_CKPT_BLOCK ? bytes : start + SHERD_CKPT_BLOCK;
+		TRY(copy_block(r, reader, base, start, end, crcs[block], scratch, err));
+		next = block + 1;
+	}
+	return SHERD_OK;
+}

@@ -1,0 +1,43 @@
+/* engine/ckpt/runs.h - a box of a piece as runs of bytes, and their way into memory. */
+#ifndef SHERD_ENGINE_CKPT_RUNS_H
+#define SHERD_ENGINE_CKPT_RUNS_H
+
+#include "base/error.h"
+#include "engine/ckpt/ckpt.h"
+
+/* An element counts as one more dimension of bytes, so that any range of bytes is made of boxes. */
+#define RUNS_MAX_DIMS (SHERD_MAX_DIMS + 1)
+
+/* Runs of equal length; both sides ascend. Offsets of the source count from the piece's first byte. */
+typedef struct runs {
+	uint64_t length; /* of each run; 0: there are none */
+	uint32_t outer;  /* dimensions that are stepped through */
+	uint64_t count[RUNS_MAX_DIMS], src_step[RUNS_MAX_DIMS], dst_step[RUNS_MAX_DIMS];
+	uint64_t index[RUNS_MAX_DIMS];
+	uint64_t src; /* of the current run */
+	uint8_t *dst;
+	uint64_t end; /* of the last run, in the source */
+	bool done;
+} runs;
+
+/* box: what to copy, in coordinates of the whole; from: the piece, dst: the packed box that all of `box` belongs to.
+ * All have ndim dimensions with the bytes of an element as the last one. */
+typedef struct box {
+	uint64_t at[RUNS_MAX_DIMS], shape[RUNS_MAX_DIMS];
+} box;
+
+void sherd_runs_init(runs *r, uint32_t ndim, const box *what, const box *piece, const box *target, uint8_t *dst);
+void sherd_runs_next(runs *r);
+/* The common part of two boxes; false when it is empty. */
+bool sherd_box_meet(const box *a, const box *b, uint32_t ndim, box *out);
+
+/* Room for one worker's reading. */
+#define RUNS_WINDOW (4u << 20)
+
+/* Copies all runs from the piece that begins at byte `base` of the reader. */
+int sherd_runs_copy(runs *r, const sherd_reader *reader, uint64_t base, uint8_t *scratch, sherd_error *err);
+/* The same, and every block of the piece that a run touches is read whole and must have its CRC. */
+int sherd_runs_copy_checked(runs *r, const sherd_reader *reader, uint64_t base, uint64_t bytes, const uint32_t *crcs,
+                            uint8_t *scratch, sherd_error *err);
+
+#endif

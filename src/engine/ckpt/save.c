@@ -1,0 +1,356 @@
+/* engine/ckpt/save.c - savers: claim, shards, metadata, in this order. README.md has the crash argument. */
+#include "engine/ckpt/save.h"
+
+#include "base/pool.h"
+#include "engine/ckpt/claim.h"
+#include "engine/ckpt/clear.h"
+#include "engine/ckpt/files.h"
+#include "engine/ckpt/publish.h"
+#include "engine/ckpt/shard.h"
+#include "engine/ckpt/write.h"
+#include "format/ckpt_about.h"
+#include "format/ckpt_name.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+SHERD_AUTO_DEFINE(sherd_ckpt_saver, sherd_ckpt_saver_abort)
+
+struct sherd_ckpt_saver {
+	sherd_store *store;
+	char *prefix;
+	sherd_ckpt_save_options options;
+	sherd_set_id set_id;
+	uint32_t world;
+	ckpt_hold hold;
+	bool holding;
+	ckpt_committed before; /* what stands under the prefix, to be replaced */
+	pthread_mutex_t lock;  /* guards written */
+	uint8_t *written;      /* by rank: this saver committed the shard */
+	sherd_meter own_meter, *meter;
+};
+
+int sherd_set_id_random(sherd_set_id *out, sherd_error *err)
+{
+	sherd_set_id id;
+	if (getrandom(id.bytes, sizeof(id.bytes), 0) != sizeof(id.bytes))
+		return sherd_fail(err, SHERD_EIO, "io", "the system gives no random numbers");
+	*out = id;
+	return SHERD_OK;
+}
+
+static int shard_key(const sherd_ckpt_saver *s, uint32_t rank, sherd_buf *key, sherd_error *err)
+{
+	sherd_ckpt_name_shard(key, s->prefix, rank, s->hold.claim.named_by_set ? &s->set_id : NULL);
+	return sherd_buf_check(key, err);
+}
+
+static int check_options(const sherd_ckpt_save_options *o, sherd_error *err)
+{
+	if (o->world > INT32_MAX)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a set of %" PRIu32 " shards", o->world);
+	if (o->layout == SHERD_CKPT_LAYOUT_CSHARP && (o->replace || o->take_over))
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
+		                  "the C# layout knows only the plain names, so nothing can be replaced or taken over");
+	return o->about ? sherd_ckpt_about_check(o->about, err) : SHERD_OK;
+}
+
+static int already_committed(sherd_error *err)
+{
+	return sherd_fail(err, SHERD_EEXIST, "exists",
+	                  "the checkpoint exists already; replace it, or choose another name");
+}
+
+/* Nothing may be committed, unless it is to be replaced. */
+static int look_at_committed(sherd_ckpt_saver *s, sherd_error *err)
+{
+	TRY(sherd_ckpt_committed(s->store, s->prefix, &s->before, err));
+	if (s->before.there && !s->options.replace)
+		return sherd_in_object(err, already_committed(err), s->prefix);
+	return SHERD_OK;
+}
+
+/* Shards of nobody's claim: a set that lost its metadata perhaps. They are not ours to remove. */
+static int look_for_orphans(sherd_ckpt_saver *s, bool *any, sherd_error *err)
+{
+	ckpt_files files;
+	*any = false;
+	TRY(sherd_ckpt_files_open(&files, s->store, s->prefix, err));
+	int rc = SHERD_OK;
+	for (size_t i = 0; i < files.count && rc == SHERD_OK && !*any; i++) {
+		ckpt_owner owner;
+		rc = sherd_ckpt_file_owner(s->store, &files.list[i], &owner, err);
+		*any = rc == SHERD_OK && !(owner.known && sherd_set_id_equal(&owner.set_id, &s->set_id));
+	}
+	sherd_ckpt_files_done(&files);
+	return rc;
+}
+
+static int claim(sherd_ckpt_saver *s, sherd_error *err)
+{
+	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&s->set_id, s->world, s->options.time_ns);
+	bool orphans = false;
+	mine.csharp = s->options.layout == SHERD_CKPT_LAYOUT_CSHARP;
+	TRY(look_at_committed(s, err));
+	/* Looked at before the claim is made, so that the claim can say how the shards will be called. */
+	mine.named_by_set = s->before.there;
+	if (!mine.named_by_set && s->options.take_over)
+		TRY(look_for_orphans(s, &mine.named_by_set, err));
+	TRY(sherd_ckpt_hold(&s->hold, s->store, s->prefix, &mine, s->options.take_over, err));
+	s->holding = true;
+	TRY(look_at_committed(s, err));
+	if (s->hold.created && !s->hold.claim.named_by_set)
+		TRY(look_for_orphans(s, &orphans, err));
+	if (orphans)
+		return sherd_in_object(err,
+		                       sherd_fail(err, SHERD_ECONFLICT, "orphans",
+		                                  "shards without metadata are in the way: repair them, or take over"),
+		                       s->prefix);
+	return SHERD_OK;
+}
+
+static int make_saver(sherd_ckpt_saver **out, sherd_store *store, const char *prefix, const sherd_ckpt_save_options *o,
+                      sherd_error *err)
+{
+	sherd_ckpt_saver *s = calloc(1, sizeof(*s));
+	if (!s)
+		return sherd_fail_nomem(err);
+	(void)pthread_mutex_init(&s->lock, NULL);
+	s->options = *o;
+	s->store = store;
+	s->world = o->world ? o->world : 1;
+	s->prefix = strdup(prefix);
+	s->written = calloc(s->world, 1);
+	sherd_meter_init(&s->own_meter, o->progress, 0);
+	s->meter = &s->own_meter;
+	*out = s;
+	if (!s->prefix || !s->written)
+		return sherd_fail_nomem(err);
+	if (o->set_id)
+		s->set_id = *o->set_id;
+	else
+		TRY(sherd_set_id_random(&s->set_id, err));
+	return SHERD_OK;
+}
+
+static void free_saver(sherd_ckpt_saver *s)
+{
+	sherd_meter_done(&s->own_meter);
+	(void)pthread_mutex_destroy(&s->lock);
+	free(s->prefix);
+	free(s->written);
+	free(s);
+}
+
+int sherd_ckpt_saver_begin(sherd_ckpt_saver **out, sherd_store *store, const char *prefix,
+                           const sherd_ckpt_save_options *options, sherd_meter *meter, sherd_error *err)
+{
+	SHERD_AUTO(sherd_ckpt_saver, sherd_ckpt_saver_abort) s = NULL;
+	sherd_ckpt_save_options o = options ? *options : (sherd_ckpt_save_options){0};
+	TRY(check_options(&o, err));
+	TRY(make_saver(&s, store, prefix, &o, err));
+	if (meter)
+		s->meter = meter;
+	TRY(claim(s, err));
+	*out = TAKE(s);
+	return SHERD_OK;
+}
+
+int sherd_ckpt_saver_open(sherd_ckpt_saver **out, sherd_store *store, const char *prefix,
+                          const sherd_ckpt_save_options *options, sherd_error *err)
+{
+	if (options && options->layout == SHERD_CKPT_LAYOUT_CSHARP)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+		                  "shards of the C# layout do not describe themselves: save the whole set in one call");
+	return sherd_ckpt_saver_begin(out, store, prefix, options, NULL, err);
+}
+
+/* The key is taken: by this very shard, saved before? */
+static int compare_with_present(const sherd_ckpt_saver *s, uint32_t rank, const char *key, const char *checksum,
+                                sherd_error *err)
+{
+	sherd_arena arena = {0};
+	sherd_ckpt_index index;
+	ckpt_shard there;
+	bool found = false, same = false;
+	int rc =
+		sherd_ckpt_shard_find(&there, s->store, s->prefix, rank, &s->set_id, NULL, &arena, &index, &found, err);
+	if (rc == SHERD_OK && found) {
+		same = strcmp(there.checksum, checksum) == 0;
+		sherd_ckpt_shard_done(&there);
+	}
+	sherd_arena_done(&arena);
+	if (rc == SHERD_OK && !same)
+		rc = sherd_in_object(err,
+		                     sherd_fail(err, SHERD_ECONFLICT, "conflict", "%s",
+		                                found ? "this rank saved other bytes before"
+		                                      : "a shard of another set is in the way"),
+		                     key);
+	return rc;
+}
+
+int sherd_ckpt_saver_write(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_item *items, size_t count,
+                           uint64_t *file_size, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	ckpt_written written;
+	TRY(shard_key(s, rank, &key, err));
+	ckpt_shard_spec spec = {
+		.key = (const char *)key.data,
+		.rank = rank,
+		.world = s->world,
+		.set_id = s->set_id,
+		.time_ns = s->options.time_ns,
+		.about = rank == 0 ? s->options.about : NULL,
+		.items = items,
+		.count = count,
+		.csharp = s->options.layout == SHERD_CKPT_LAYOUT_CSHARP,
+		.meter = s->meter,
+	};
+	int rc = sherd_ckpt_write_shard(s->store, &spec, &written, err);
+	if (rc == SHERD_EEXIST && !spec.csharp)
+		return compare_with_present(s, rank, spec.key, written.checksum, err);
+	TRY(rc);
+	(void)pthread_mutex_lock(&s->lock);
+	s->written[rank] = 1;
+	(void)pthread_mutex_unlock(&s->lock);
+	if (file_size)
+		*file_size = written.file_size;
+	return SHERD_OK;
+}
+
+int sherd_ckpt_saver_shard(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_item *items, size_t count,
+                           sherd_error *err)
+{
+	if (rank >= s->world)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rank %" PRIu32 " of %" PRIu32, rank, s->world);
+	TRY(sherd_ckpt_items_check(items, count, false, err));
+	return sherd_ckpt_saver_write(s, rank, items, count, NULL, err);
+}
+
+void sherd_ckpt_saver_abort(sherd_ckpt_saver *s)
+{
+	if (!s)
+		return;
+	/* Shards first, claim last: whoever finds the claim dead meanwhile finds the rest through it. */
+	for (uint32_t r = 0; s->holding && r < s->world; r++) {
+		SHERD_AUTO_BUF key = {0};
+		if (s->written[r] && shard_key(s, r, &key, NULL) == SHERD_OK)
+			(void)sherd_store_remove(s->store, (const char *)key.data, NULL);
+	}
+	if (s->holding)
+		sherd_ckpt_forsake(&s->hold);
+	free_saver(s);
+}
+
+/* Is our set what stands under the prefix? When nobody can tell, it may be. */
+static bool may_be_published(const sherd_ckpt_saver *s)
+{
+	ckpt_committed now;
+	if (sherd_ckpt_committed(s->store, s->prefix, &now, NULL) < 0)
+		return true;
+	return now.there && (!now.readable || (now.has_set_id && sherd_set_id_equal(&now.set_id, &s->set_id)));
+}
+
+/* The set is committed: what follows is tidying, which the next save or prune would do as well. */
+static void tidy(sherd_ckpt_saver *s)
+{
+	int rc = SHERD_OK;
+	if (s->before.there || s->hold.took_over || s->hold.claim.named_by_set)
+		rc = sherd_ckpt_clear_unnamed(s->store, s->prefix, NULL);
+	if (rc == SHERD_OK)
+		(void)sherd_ckpt_drop(&s->hold, NULL);
+	else
+		sherd_ckpt_release(&s->hold);
+	free_saver(s);
+}
+
+/* Lets the set be as it is. */
+static void leave(sherd_ckpt_saver *s)
+{
+	sherd_ckpt_release(&s->hold);
+	free_saver(s);
+}
+
+int sherd_ckpt_saver_published(sherd_ckpt_saver *s, int rc, bool *committed, sherd_error *err)
+{
+	bool refused = rc == SHERD_EEXIST || rc == SHERD_ECONFLICT;
+	if (rc == SHERD_EINCOMPLETE) {
+		if (committed)
+			*committed = false;
+		leave(s);
+		return SHERD_OK;
+	}
+	if (rc < 0 && may_be_published(s)) {
+		/* Somebody else of the set was first, or the metadata is there but was not synced. Its shards must
+		 * stay. */
+		if (!refused) {
+			leave(s);
+			return rc;
+		}
+	} else if (rc < 0) {
+		if (rc == SHERD_EEXIST)
+			rc = sherd_in_object(err, already_committed(err), s->prefix);
+		sherd_ckpt_saver_abort(s);
+		return rc;
+	}
+	tidy(s);
+	if (committed)
+		*committed = true;
+	return SHERD_OK;
+}
+
+int sherd_ckpt_saver_finish(sherd_ckpt_saver *s, bool *committed, sherd_error *err)
+{
+	ckpt_publication p = {
+		.store = s->store,
+		.prefix = s->prefix,
+		.set_id = s->set_id,
+		.world = s->world,
+		.replaces = s->before.there ? s->before.identity : NULL,
+		.pool = s->options.pool,
+	};
+	return sherd_ckpt_saver_published(s, sherd_ckpt_publish(&p, err), committed, err);
+}
+
+int sherd_ckpt_commit(sherd_store *store, const char *prefix, const sherd_limits *limits, sherd_error *err)
+{
+	sherd_ckpt_claim theirs;
+	bool valid;
+	int rc = sherd_ckpt_read_claim(store, prefix, &theirs, &valid, err);
+	if (rc == SHERD_ENOTFOUND) {
+		ckpt_committed now;
+		TRY(sherd_ckpt_committed(store, prefix, &now, err));
+		if (now.there)
+			return sherd_in_object(err, already_committed(err), prefix);
+		return sherd_in_object(
+			err, sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no save of this name has begun"), prefix);
+	}
+	TRY(rc);
+	if (!valid || theirs.removing)
+		return sherd_in_object(err,
+		                       sherd_fail(err, SHERD_ECONFLICT, "conflict", "the claim is %s",
+		                                  valid ? "a removal's" : "damaged"),
+		                       prefix);
+	sherd_ckpt_save_options o = {.world = theirs.world, .set_id = &theirs.set_id, .replace = theirs.named_by_set};
+	SHERD_AUTO(sherd_ckpt_saver, sherd_ckpt_saver_abort) s = NULL;
+	TRY(sherd_ckpt_saver_begin(&s, store, prefix, &o, NULL, err));
+	ckpt_publication p = {
+		.store = store,
+		.prefix = prefix,
+		.set_id = s->set_id,
+		.world = s->world,
+		.replaces = s->before.there ? s->before.identity : NULL,
+		.limits = limits,
+	};
+	rc = sherd_ckpt_publish(&p, err);
+	if (rc == SHERD_EINCOMPLETE) {
+		/* The ranks that are missing may still come: their claim stays. */
+		sherd_ckpt_release(&s->hold);
+		s->holding = false;
+		return rc;
+	}
+	return sherd_ckpt_saver_published(TAKE(s), rc, NULL, err);
+}

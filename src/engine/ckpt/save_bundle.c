@@ -1,0 +1,195 @@
+/* engine/ckpt/save_bundle.c - the tensors of any file, spread over the shards of a new set. */
+#include "base/arena.h"
+#include "base/error.h"
+#include "engine/ckpt/save.h"
+
+#include <stdlib.h>
+
+typedef struct source {
+	const sherd_bundle *bundle;
+	size_t tensor;
+	uint64_t base; /* where the piece begins in the tensor's bytes */
+} source;
+
+typedef struct spreading {
+	const sherd_bundle *bundle;
+	const char *const *extras; /* by tensor, or NULL */
+	uint32_t world;
+	sherd_arena arena;
+	sherd_ckpt_shard_items *shards;
+	sherd_ckpt_item *items; /* those of rank 0, then of rank 1, ... */
+	size_t *next;           /* by rank: where its next item goes */
+} spreading;
+
+static int read_source(void *arg, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	const source *s = arg;
+	return sherd_bundle_read(s->bundle, s->tensor, s->base + offset, buf, len, err);
+}
+
+static int add(spreading *g, uint32_t rank, size_t tensor, const uint64_t *rows, sherd_error *err)
+{
+	const sherd_tensor *t = sherd_bundle_tensor(g->bundle, tensor);
+	source *s = sherd_arena_alloc(&g->arena, 1, sizeof(*s));
+	if (!s)
+		return sherd_fail_nomem(err);
+	*s = (source){.bundle = g->bundle, .tensor = tensor};
+	sherd_ckpt_item item = {.tensor = *t, .read = read_source, .arg = s};
+	item.extra = g->extras ? g->extras[tensor] : NULL;
+	if (rows) {
+		uint64_t *shape = sherd_arena_copy(&g->arena, t->shape, t->ndim * sizeof(*shape));
+		uint64_t *at = sherd_arena_alloc(&g->arena, t->ndim, sizeof(*at));
+		if (!shape || !at)
+			return sherd_fail_nomem(err);
+		memset(at, 0, t->ndim * sizeof(*at));
+		at[0] = rows[0];
+		shape[0] = rows[1] - rows[0];
+		s->base = t->bytes / t->shape[0] * rows[0];
+		item.tensor.shape = shape;
+		item.tensor.bytes = t->bytes / t->shape[0] * shape[0];
+		item.global_shape = t->shape;
+		item.global_offset = at;
+	}
+	g->items[g->next[rank]++] = item;
+	return SHERD_OK;
+}
+
+static bool can_cut(const sherd_tensor *t)
+{
+	return t->ndim && t->bytes && t->dtype != SHERD_UTF8;
+}
+
+/* Rows [r*d/w, (r+1)*d/w) without overflow. */
+static void rows_of(uint64_t d, uint32_t rank, uint32_t world, uint64_t rows[2])
+{
+	rows[0] = (uint64_t)((unsigned __int128)d * rank / world);
+	rows[1] = (uint64_t)((unsigned __int128)d * (rank + 1) / world);
+}
+
+static int add_cut(spreading *g, size_t tensor, sherd_error *err)
+{
+	const sherd_tensor *t = sherd_bundle_tensor(g->bundle, tensor);
+	if (!can_cut(t))
+		return add(g, 0, tensor, NULL, err);
+	for (uint32_t r = 0; r < g->world; r++) {
+		uint64_t rows[2];
+		rows_of(t->shape[0], r, g->world, rows);
+		if (rows[0] < rows[1])
+			TRY(add(g, r, tensor, rows, err));
+	}
+	return SHERD_OK;
+}
+
+/* How many items each rank gets, then where its first one stands. */
+static int make_room(spreading *g, const uint32_t *rank_of, size_t count, sherd_error *err)
+{
+	size_t total = 0;
+	g->next = sherd_arena_alloc(&g->arena, g->world, sizeof(*g->next));
+	g->shards = sherd_arena_alloc(&g->arena, g->world, sizeof(*g->shards));
+	if (!g->next || !g->shards)
+		return sherd_fail_nomem(err);
+	memset(g->next, 0, g->world * sizeof(*g->next));
+	for (size_t i = 0; i < count; i++) {
+		const sherd_tensor *t = sherd_bundle_tensor(g->bundle, i);
+		if (rank_of) {
+			g->next[rank_of[i]]++;
+		} else if (!can_cut(t)) {
+			g->next[0]++;
+		} else {
+			for (uint32_t r = 0; r < g->world; r++) {
+				uint64_t rows[2];
+				rows_of(t->shape[0], r, g->world, rows);
+				g->next[r] += rows[0] < rows[1];
+			}
+		}
+	}
+	for (uint32_t r = 0; r < g->world; r++) {
+		g->shards[r].count = g->next[r];
+		g->next[r] = total;
+		total += g->shards[r].count;
+	}
+	g->items = sherd_arena_alloc(&g->arena, total + 1, sizeof(*g->items));
+	for (uint32_t r = 0; r < g->world; r++)
+		g->shards[r].items = g->items + g->next[r];
+	return g->items ? SHERD_OK : sherd_fail_nomem(err);
+}
+
+static int spread(spreading *g, bool cut, sherd_error *err)
+{
+	size_t count = sherd_bundle_count(g->bundle);
+	uint32_t *rank_of = NULL;
+	if (!cut) {
+		uint64_t *bytes = sherd_arena_alloc(&g->arena, count + 1, sizeof(*bytes));
+		rank_of = sherd_arena_alloc(&g->arena, count + 1, sizeof(*rank_of));
+		if (!bytes || !rank_of)
+			return sherd_fail_nomem(err);
+		for (size_t i = 0; i < count; i++)
+			bytes[i] = sherd_bundle_tensor(g->bundle, i)->bytes;
+		TRY(sherd_plan_whole(bytes, count, g->world, rank_of, err));
+	}
+	TRY(make_room(g, rank_of, count, err));
+	for (size_t i = 0; i < count; i++)
+		TRY(cut ? add_cut(g, i, err) : add(g, rank_of[i], i, NULL, err));
+	return SHERD_OK;
+}
+
+/* Completes the options; the pairs of the bundle are the custom fields unless the caller has some. */
+static sherd_ckpt_save_options complete(const sherd_ckpt_save_options *options, const sherd_bundle *bundle,
+                                        sherd_ckpt_about *about)
+{
+	sherd_ckpt_save_options o = options ? *options : (sherd_ckpt_save_options){0};
+	*about = o.about ? *o.about : (sherd_ckpt_about){0};
+	if (!about->field_count)
+		about->field_count = sherd_bundle_pairs(bundle, &about->fields);
+	o.about = about;
+	o.world = o.world ? o.world : 1;
+	return o;
+}
+
+int sherd_ckpt_save_spread(sherd_store *store, const char *prefix, const sherd_bundle *bundle,
+                           const char *const *extras, bool cut, const sherd_ckpt_save_options *options,
+                           sherd_error *err)
+{
+	sherd_ckpt_about about;
+	sherd_ckpt_save_options o = complete(options, bundle, &about);
+	spreading g = {.bundle = bundle, .extras = extras, .world = o.world};
+	int rc = spread(&g, cut, err);
+	if (rc == SHERD_OK)
+		rc = sherd_ckpt_save(store, prefix, g.shards, &o, err);
+	sherd_arena_done(&g.arena);
+	return rc;
+}
+
+int sherd_ckpt_save_bundle(sherd_store *store, const char *prefix, const sherd_bundle *bundle, bool cut,
+                           const sherd_ckpt_save_options *options, sherd_error *err)
+{
+	return sherd_ckpt_save_spread(store, prefix, bundle, NULL, cut, options, err);
+}
+
+static int save_rank(const spreading *g, sherd_store *store, const char *prefix, uint32_t rank,
+                     const sherd_ckpt_save_options *o, bool *committed, sherd_error *err)
+{
+	sherd_ckpt_saver *saver;
+	TRY(sherd_ckpt_saver_open(&saver, store, prefix, o, err));
+	int rc = sherd_ckpt_saver_shard(saver, rank, g->shards[rank].items, g->shards[rank].count, err);
+	if (rc < 0) {
+		sherd_ckpt_saver_abort(saver);
+		return rc;
+	}
+	return sherd_ckpt_saver_finish(saver, committed, err);
+}
+
+int sherd_ckpt_save_bundle_rank(sherd_store *store, const char *prefix, const sherd_bundle *bundle, uint32_t rank,
+                                bool cut, const sherd_ckpt_save_options *options, bool *committed, sherd_error *err)
+{
+	sherd_ckpt_about about;
+	sherd_ckpt_save_options o = complete(options, bundle, &about);
+	spreading g = {.bundle = bundle, .world = o.world};
+	if (rank >= o.world)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rank %u of %u", rank, o.world);
+	int rc = spread(&g, cut, err);
+	if (rc == SHERD_OK)
+		rc = save_rank(&g, store, prefix, rank, &o, committed, err);
+	sherd_arena_done(&g.arena);
+	return rc;
+}

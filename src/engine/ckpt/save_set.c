@@ -1,0 +1,136 @@
+/* engine/ckpt/save_set.c - a whole set in one call. */
+#include "engine/ckpt/save.h"
+
+#include "base/arena.h"
+#include "base/pool.h"
+#include "base/time.h"
+#include "engine/ckpt/write.h"
+#include "format/ckpt_meta.h"
+#include "format/ckpt_name.h"
+
+#include <stdlib.h>
+
+typedef struct set_save {
+	sherd_ckpt_saver *saver;
+	const sherd_ckpt_shard_items *shards;
+	uint64_t *sizes; /* of the files */
+} set_save;
+
+static int write_one(void *arg, size_t rank, sherd_error *err)
+{
+	const set_save *g = arg;
+	return sherd_ckpt_saver_write(g->saver, (uint32_t)rank, g->shards[rank].items, g->shards[rank].count,
+	                              &g->sizes[rank], err);
+}
+
+uint64_t sherd_ckpt_total_bytes(const sherd_ckpt_shard_items *shards, uint32_t world)
+{
+	uint64_t total = 0;
+	for (uint32_t r = 0; r < world; r++)
+		for (size_t i = 0; i < shards[r].count; i++)
+			total += sherd_ckpt_item_bytes(&shards[r].items[i]);
+	return total;
+}
+
+static void list_packed(const sherd_ckpt_shard_items *items, sherd_ckpt_meta_shard *out)
+{
+	uint64_t at = 0;
+	for (size_t i = 0; i < items->count; i++) {
+		sherd_ckpt_entry *e = &out->entries[i];
+		*e = (sherd_ckpt_entry){.tensor = items->items[i].tensor, .offset = at, .extra = items->items[i].extra};
+		e->tensor.bytes = sherd_ckpt_item_bytes(&items->items[i]);
+		at += e->tensor.bytes;
+	}
+}
+
+/* Shards of the C# layout do not describe themselves, so the metadata comes from what was just written. */
+static int publish_csharp(const set_save *g, sherd_store *store, const char *prefix, const sherd_ckpt_save_options *o,
+                          sherd_arena *arena, sherd_error *err)
+{
+	SHERD_AUTO_BUF text = {0};
+	SHERD_AUTO_BUF key = {0};
+	char when[SHERD_TIME_TEXT];
+	uint32_t world = o->world ? o->world : 1;
+	sherd_ckpt_meta meta = {.version = "1.0.0", .timestamp = when, .world = world, .count = world};
+	sherd_time_format(o->time_ns, when);
+	if (o->about)
+		meta.about = *o->about;
+	meta.shards = sherd_arena_alloc(arena, world, sizeof(*meta.shards));
+	if (!meta.shards)
+		return sherd_fail_nomem(err);
+	for (uint32_t r = 0; r < world; r++) {
+		SHERD_AUTO_BUF file = {0};
+		sherd_ckpt_meta_shard *m = &meta.shards[r];
+		sherd_ckpt_name_shard(&file, sherd_ckpt_name_last(prefix), r, NULL);
+		TRY(sherd_buf_check(&file, err));
+		*m = (sherd_ckpt_meta_shard){.rank = r, .file_size = g->sizes[r], .checksum = "", .listed = true};
+		m->file = sherd_arena_str(arena, sherd_str_of((const char *)file.data));
+		m->count = g->shards[r].count;
+		m->entries = sherd_arena_alloc(arena, m->count + 1, sizeof(*m->entries));
+		if (!m->file || !m->entries)
+			return sherd_fail_nomem(err);
+		list_packed(&g->shards[r], m);
+	}
+	sherd_ckpt_meta_encode(&meta, true, &text);
+	sherd_ckpt_name_metadata(&key, prefix);
+	TRY(sherd_buf_check(&text, err));
+	TRY(sherd_buf_check(&key, err));
+	return sherd_store_put(store, (const char *)key.data, SHERD_WRITE_NEW, text.data, text.len, err);
+}
+
+static int finish_csharp(set_save *g, sherd_store *store, const char *prefix, const sherd_ckpt_save_options *o,
+                         sherd_error *err)
+{
+	sherd_arena arena = {0};
+	int rc = publish_csharp(g, store, prefix, o, &arena, err);
+	sherd_arena_done(&arena);
+	return sherd_ckpt_saver_published(g->saver, rc, NULL, err);
+}
+
+static int save(set_save *g, sherd_store *store, const char *prefix, const sherd_ckpt_save_options *o,
+                sherd_meter *meter, sherd_error *err)
+{
+	uint32_t world = o->world ? o->world : 1;
+	bool csharp = o->layout == SHERD_CKPT_LAYOUT_CSHARP, committed;
+	for (uint32_t r = 0; r < world; r++)
+		TRY(sherd_ckpt_items_check(g->shards[r].items, g->shards[r].count, csharp, err));
+	TRY(sherd_ckpt_saver_begin(&g->saver, store, prefix, o, meter, err));
+	int rc = sherd_pool_run(o->pool, world, write_one, g, err);
+	if (rc < 0) {
+		sherd_ckpt_saver_abort(g->saver);
+		return rc;
+	}
+	if (csharp)
+		return finish_csharp(g, store, prefix, o, err);
+	TRY(sherd_ckpt_saver_finish(g->saver, &committed, err));
+	if (!committed) /* somebody removed a shard under us */
+		return sherd_in_object(
+			err, sherd_fail(err, SHERD_ECONFLICT, "conflict", "a shard of this save was removed by others"),
+			prefix);
+	return SHERD_OK;
+}
+
+int sherd_ckpt_save_metered(sherd_store *store, const char *prefix, const sherd_ckpt_shard_items *shards,
+                            const sherd_ckpt_save_options *options, sherd_meter *meter, sherd_error *err)
+{
+	set_save g = {.shards = shards, .sizes = calloc(options->world ? options->world : 1, sizeof(*g.sizes))};
+	if (!g.sizes)
+		return sherd_fail_nomem(err);
+	int rc = save(&g, store, prefix, options, meter, err);
+	free(g.sizes);
+	return rc;
+}
+
+int sherd_ckpt_save(sherd_store *store, const char *prefix, const sherd_ckpt_shard_items *shards,
+                    const sherd_ckpt_save_options *options, sherd_error *err)
+{
+	sherd_ckpt_save_options o = options ? *options : (sherd_ckpt_save_options){0};
+	sherd_meter meter;
+	for (uint32_t r = 0; r < (o.world ? o.world : 1); r++)
+		TRY(sherd_ckpt_items_check(shards[r].items, shards[r].count, o.layout == SHERD_CKPT_LAYOUT_CSHARP,
+		                           err));
+	sherd_meter_init(&meter, o.progress, sherd_ckpt_total_bytes(shards, o.world ? o.world : 1));
+	int rc = sherd_ckpt_save_metered(store, prefix, shards, &o, &meter, err);
+	sherd_meter_done(&meter);
+	return rc;
+}

@@ -1,0 +1,225 @@
+/* engine/ckpt/tensors.c - from entries of shards to tensors made of pieces. */
+#include "engine/ckpt/ckpt.h"
+
+#include "format/ckpt_name.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+typedef struct group {
+	const sherd_ckpt_entry *first;
+	size_t pieces;
+	size_t last_shard; /* that added one */
+} group;
+
+typedef struct grouping {
+	sherd_ckpt *ckpt;
+	group *groups;
+	uint32_t *group_of; /* by entry, in the order of shards */
+	size_t entries;
+} grouping;
+
+static const uint64_t *whole_shape(const sherd_ckpt_entry *e)
+{
+	return e->global_shape ? e->global_shape : e->tensor.shape;
+}
+
+static bool same_shape(const uint64_t *a, const uint64_t *b, uint32_t ndim)
+{
+	return !ndim || memcmp(a, b, ndim * sizeof(*a)) == 0;
+}
+
+static bool is_whole(const sherd_ckpt_entry *e)
+{
+	return !e->global_shape || same_shape(e->global_shape, e->tensor.shape, e->tensor.ndim);
+}
+
+static int disagree(const sherd_ckpt_entry *e, sherd_error *err)
+{
+	return sherd_fail_at(err, SHERD_ECORRUPT, "bad-piece", e->where,
+	                     "tensor '%.80s': shards disagree about its type or shape", e->tensor.name);
+}
+
+static int add_entry(grouping *g, size_t shard, const sherd_ckpt_entry *e, size_t number, sherd_error *err)
+{
+	sherd_ckpt *c = g->ckpt;
+	bool ok;
+	size_t at = sherd_map_add(&c->names, sherd_str_of(e->tensor.name), c->count, &ok);
+	if (!ok)
+		return sherd_fail_nomem(err);
+	if (at == SHERD_MAP_NONE) {
+		at = c->count++;
+		g->groups[at] = (group){.first = e};
+	} else if (g->groups[at].last_shard == shard) {
+		return sherd_fail_at(err, SHERD_ECORRUPT, "duplicate-name", e->where, "tensor '%.80s' is listed twice",
+		                     e->tensor.name);
+	}
+	group *into = &g->groups[at];
+	const sherd_ckpt_entry *first = into->first;
+	if (e->tensor.dtype != first->tensor.dtype || e->tensor.ndim != first->tensor.ndim ||
+	    !same_shape(whole_shape(e), whole_shape(first), e->tensor.ndim))
+		return disagree(e, err);
+	into->pieces++;
+	into->last_shard = shard;
+	g->group_of[number] = (uint32_t)at;
+	return SHERD_OK;
+}
+
+static int group_entries(grouping *g, sherd_error *err)
+{
+	size_t number = 0;
+	for (size_t s = 0; s < g->ckpt->shard_count; s++) {
+		const sherd_ckpt_meta_shard *shard = &g->ckpt->meta.shards[s];
+		for (size_t i = 0; i < shard->count; i++)
+			TRY(add_entry(g, s, &shard->entries[i], number++, err));
+	}
+	return SHERD_OK;
+}
+
+static int describe_tensors(grouping *g, sherd_error *err)
+{
+	sherd_ckpt *c = g->ckpt;
+	c->tensors = sherd_arena_alloc(&c->arena, c->count + 1, sizeof(*c->tensors));
+	c->first_piece = sherd_arena_alloc(&c->arena, c->count + 1, sizeof(*c->first_piece));
+	if (!c->tensors || !c->first_piece)
+		return sherd_fail_nomem(err);
+	size_t at = 0;
+	for (size_t i = 0; i < c->count; i++) {
+		const sherd_ckpt_entry *e = g->groups[i].first;
+		sherd_tensor *t = &c->tensors[i];
+		*t = e->tensor;
+		t->shape = whole_shape(e);
+		if (e->global_shape)
+			(void)sherd_tensor_bytes(t->dtype, t->ndim, t->shape, &t->bytes); /* checked with the entry */
+		c->first_piece[i] = at;
+		at += g->groups[i].pieces;
+	}
+	c->first_piece[c->count] = at;
+	return SHERD_OK;
+}
+
+/* Every piece in its tensor's range, by rank. The groups' counters are used up. */
+static int place_pieces(grouping *g, sherd_error *err)
+{
+	sherd_ckpt *c = g->ckpt;
+	c->pieces = sherd_arena_alloc(&c->arena, g->entries + 1, sizeof(*c->pieces));
+	if (!c->pieces)
+		return sherd_fail_nomem(err);
+	size_t number = 0;
+	for (size_t i = 0; i < c->count; i++)
+		g->groups[i].pieces = c->first_piece[i];
+	for (size_t s = 0; s < c->shard_count; s++) {
+		const sherd_ckpt_meta_shard *shard = &c->meta.shards[s];
+		for (size_t i = 0; i < shard->count; i++) {
+			const sherd_ckpt_entry *e = &shard->entries[i];
+			size_t at = g->groups[g->group_of[number++]].pieces++;
+			c->pieces[at] = (sherd_ckpt_piece){
+				.shard = (uint32_t)s,
+				.entry = (uint32_t)i,
+				.offset = e->offset,
+				.bytes = e->tensor.bytes,
+				.shape = e->tensor.shape,
+				.at = is_whole(e) ? NULL : e->global_offset,
+			};
+		}
+	}
+	return SHERD_OK;
+}
+
+static int by_place(const void *a, const void *b, void *arg)
+{
+	const sherd_ckpt_piece *x = a, *y = b;
+	for (uint32_t d = 0; d < *(const uint32_t *)arg; d++) {
+		if (x->at[d] != y->at[d])
+			return x->at[d] < y->at[d] ? -1 : 1;
+		if (x->shape[d] != y->shape[d])
+			return x->shape[d] < y->shape[d] ? -1 : 1;
+	}
+	return (x->shard > y->shard) - (x->shard < y->shard);
+}
+
+/* Sorts by place and rank, keeps of equal boxes the lowest rank's, drops empty ones. */
+static size_t drop_replicas(sherd_ckpt_piece *p, size_t n, uint32_t ndim)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < n; i++)
+		if (p[i].bytes)
+			p[kept++] = p[i];
+	qsort_r(p, kept, sizeof(*p), by_place, &ndim);
+	n = kept;
+	kept = 0;
+	for (size_t i = 0; i < n; i++)
+		if (!kept || !same_shape(p[i].at, p[kept - 1].at, ndim) ||
+		    !same_shape(p[i].shape, p[kept - 1].shape, ndim))
+			p[kept++] = p[i];
+	return kept;
+}
+
+/* Replicas of a whole tensor: the lowest rank's is read. A whole beside pieces would overlap them. */
+static int settle_whole(const sherd_ckpt_piece *p, size_t n, const sherd_tensor *t, size_t *kept, sherd_error *err)
+{
+	for (size_t i = 1; i < n; i++) {
+		if (p[i].at)
+			return sherd_fail(err, SHERD_ECORRUPT, "overlap",
+			                  "tensor '%.80s' is whole in shard %" PRIu32 " and cut in shard %" PRIu32,
+			                  t->name, p[0].shard, p[i].shard);
+		if (p[i].bytes != p[0].bytes)
+			return sherd_fail(err, SHERD_ECORRUPT, "bad-piece",
+			                  "tensor '%.80s': its replicas differ in size", t->name);
+	}
+	*kept = 1;
+	return SHERD_OK;
+}
+
+static int settle_pieces(sherd_ckpt_piece *p, size_t n, const sherd_tensor *t, size_t *kept, sherd_error *err)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!p[i].at)
+			return sherd_fail(err, SHERD_ECORRUPT, "overlap",
+			                  "tensor '%.80s' is whole in shard %" PRIu32 " and cut elsewhere", t->name,
+			                  p[i].shard);
+	*kept = drop_replicas(p, n, t->ndim);
+	return sherd_ckpt_check_tiling(p, *kept, t, err);
+}
+
+/* Leaves of every tensor the pieces that are read, moved together. */
+static int settle(sherd_ckpt *c, sherd_error *err)
+{
+	size_t out = 0;
+	for (size_t i = 0; i < c->count; i++) {
+		size_t first = c->first_piece[i], n = c->first_piece[i + 1] - first, kept;
+		sherd_ckpt_piece *p = c->pieces + first;
+		TRY(p->at ? settle_pieces(p, n, &c->tensors[i], &kept, err)
+		          : settle_whole(p, n, &c->tensors[i], &kept, err));
+		memmove(c->pieces + out, p, kept * sizeof(*p));
+		c->first_piece[i] = out;
+		out += kept;
+	}
+	c->first_piece[c->count] = out;
+	return SHERD_OK;
+}
+
+static int build(grouping *g, sherd_error *err)
+{
+	if (!g->groups || !g->group_of)
+		return sherd_fail_nomem(err);
+	TRY(group_entries(g, err));
+	TRY(describe_tensors(g, err));
+	TRY(place_pieces(g, err));
+	return settle(g->ckpt, err);
+}
+
+int sherd_ckpt_build_tensors(sherd_ckpt *ckpt, sherd_error *err)
+{
+	grouping g = {.ckpt = ckpt};
+	for (size_t s = 0; s < ckpt->shard_count; s++)
+		g.entries += ckpt->meta.shards[s].count;
+	if (g.entries > UINT32_MAX)
+		return sherd_fail(err, SHERD_ELIMIT, "too-many-tensors", "%zu tensors", g.entries);
+	g.groups = malloc((g.entries + 1) * sizeof(*g.groups));
+	g.group_of = malloc((g.entries + 1) * sizeof(*g.group_of));
+	int rc = build(&g, err);
+	free(g.groups);
+	free(g.group_of);
+	return rc;
+}

@@ -1,0 +1,255 @@
+/* engine/ckpt/write.c - one pass over the tensors: hash, checksum and write each chunk while it is in the cache. */
+#include "engine/ckpt/write.h"
+
+#include "base/arena.h"
+#include "base/dtype.h"
+#include "base/limits.h"
+#include "base/map.h"
+#include "codec/crc32.h"
+#include "codec/json.h"
+#include "format/ckpt_about.h"
+#include "format/ckpt_index.h"
+#include "format/ckpt_shard.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+
+/* Divides SHERD_CKPT_BLOCK; fits the second-level cache. */
+enum { CHUNK = 1 << 20 };
+
+typedef struct shard_writer {
+	const ckpt_shard_spec *spec;
+	sherd_writer *writer;
+	sherd_arena arena;
+	sherd_ckpt_entry *entries;
+	sherd_sha256 sha;
+	uint64_t at;      /* bytes of data so far */
+	uint8_t *scratch; /* CHUNK, for items that are read */
+} shard_writer;
+
+/* ---- what may be written */
+
+uint64_t sherd_ckpt_item_bytes(const sherd_ckpt_item *item)
+{
+	uint64_t bytes = item->tensor.bytes;
+	if (item->tensor.dtype != SHERD_UTF8)
+		(void)sherd_tensor_bytes(item->tensor.dtype, item->tensor.ndim, item->tensor.shape, &bytes);
+	return bytes;
+}
+
+static sherd_ckpt_entry entry_of(const sherd_ckpt_item *item)
+{
+	sherd_ckpt_entry e = {
+		.tensor = item->tensor,
+		.global_shape = item->global_shape,
+		.global_offset = item->global_offset,
+		.extra = item->extra && *item->extra ? item->extra : NULL,
+	};
+	e.tensor.bytes = sherd_ckpt_item_bytes(item);
+	return e;
+}
+
+static int invalid(const sherd_ckpt_item *item, const char *why, sherd_error *err)
+{
+	return sherd_fail(err, SHERD_EINVAL, "bad-argument", "tensor '%.80s': %s",
+	                  item->tensor.name ? item->tensor.name : "", why);
+}
+
+static int check_item(const sherd_ckpt_item *item, bool csharp, sherd_error *err)
+{
+	sherd_limits limits = sherd_limits_or_default(NULL);
+	sherd_error inner;
+	size_t bad;
+	const sherd_tensor *t = &item->tensor;
+	if (!t->name || !sherd_dtype_describe(t->dtype) || (t->ndim && !t->shape))
+		return invalid(item, "no name, type or shape", err);
+	if (strlen(t->name) > limits.name_bytes || !sherd_utf8_valid(t->name, strlen(t->name), &bad))
+		return invalid(item, "its name is too long or not UTF-8", err);
+	if (t->ndim > SHERD_MAX_DIMS)
+		return invalid(item, "more than 32 dimensions", err);
+	if (!item->global_shape != !item->global_offset)
+		return invalid(item, "a global shape and a global offset go together", err);
+	sherd_ckpt_entry e = entry_of(item);
+	if (sherd_ckpt_entry_check(&e, &inner) < 0)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "%s", inner.message);
+	if (t->bytes && t->bytes != e.tensor.bytes)
+		return invalid(item, "its size is not what type and shape need", err);
+	if (e.tensor.bytes && !item->data && !item->read)
+		return invalid(item, "no data", err);
+	if (csharp && (sherd_dtype_csharp_number(t->dtype) < 0 || item->global_shape))
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+		                  "tensor '%.80s': the C# layout cannot hold %s", t->name,
+		                  item->global_shape ? "a piece" : sherd_dtype_describe(t->dtype)->name);
+	return SHERD_OK;
+}
+
+static int check_items(const sherd_ckpt_item *items, size_t count, bool csharp, sherd_map *names, sherd_error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		bool ok;
+		TRY(check_item(&items[i], csharp, err));
+		if (sherd_map_add(names, sherd_str_of(items[i].tensor.name), i, &ok) != SHERD_MAP_NONE)
+			return invalid(&items[i], "twice in one shard", err);
+		if (!ok)
+			return sherd_fail_nomem(err);
+	}
+	return SHERD_OK;
+}
+
+int sherd_ckpt_items_check(const sherd_ckpt_item *items, size_t count, bool csharp, sherd_error *err)
+{
+	sherd_map names = {0};
+	if (count > INT32_MAX)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "%zu tensors in one shard", count);
+	int rc = check_items(items, count, csharp, &names, err);
+	sherd_map_done(&names);
+	return rc;
+}
+
+/* ---- writing */
+
+static int put(shard_writer *w, const void *bytes, size_t len, sherd_error *err)
+{
+	sherd_sha256_add(&w->sha, bytes, len);
+	w->at += len;
+	return sherd_writer_append(w->writer, bytes, len, err);
+}
+
+static int pad(shard_writer *w, sherd_error *err)
+{
+	static const uint8_t zeros[SHERD_CKPT_ALIGN];
+	uint64_t over = (SHERD_CKPT_HEAD_SIZE + w->at) % SHERD_CKPT_ALIGN;
+	return over ? put(w, zeros, SHERD_CKPT_ALIGN - over, err) : SHERD_OK;
+}
+
+static int next_chunk(shard_writer *w, const sherd_ckpt_item *item, uint64_t at, size_t n, const uint8_t **out,
+                      sherd_error *err)
+{
+	if (item->data) {
+		*out = (const uint8_t *)item->data + at;
+		return SHERD_OK;
+	}
+	if (!w->scratch && !(w->scratch = malloc(CHUNK)))
+		return sherd_fail_nomem(err);
+	*out = w->scratch;
+	return item->read(item->arg, at, w->scratch, n, err);
+}
+
+static int write_item(shard_writer *w, const sherd_ckpt_item *item, sherd_ckpt_entry *e, sherd_error *err)
+{
+	uint64_t blocks = sherd_ckpt_blocks(e->tensor.bytes);
+	uint32_t *crcs = sherd_arena_alloc(&w->arena, blocks + 1, sizeof(*crcs));
+	if (!crcs)
+		return sherd_fail_nomem(err);
+	if (e->tensor.bytes && !w->spec->csharp)
+		TRY(pad(w, err));
+	e->offset = w->at;
+	e->crcs = crcs;
+	memset(crcs, 0, (blocks + 1) * sizeof(*crcs));
+	for (uint64_t at = 0; at < e->tensor.bytes; at += CHUNK) {
+		size_t n = e->tensor.bytes - at < CHUNK ? (size_t)(e->tensor.bytes - at) : CHUNK;
+		const uint8_t *bytes;
+		TRY(next_chunk(w, item, at, n, &bytes, err));
+		uint32_t *crc = &crcs[at / SHERD_CKPT_BLOCK];
+		*crc = sherd_crc32(*crc, bytes, n);
+		TRY(put(w, bytes, n, err));
+		TRY(sherd_meter_add(w->spec->meter, n, err));
+	}
+	return SHERD_OK;
+}
+
+static int write_index(shard_writer *w, sherd_error *err)
+{
+	const ckpt_shard_spec *spec = w->spec;
+	SHERD_AUTO_BUF about = {0};
+	SHERD_AUTO_BUF raw = {0};
+	sherd_ckpt_index index = {
+		.set_id = spec->set_id,
+		.rank = spec->rank,
+		.world = spec->world,
+		.time_ns = spec->time_ns,
+		.entries = w->entries,
+		.count = spec->count,
+	};
+	if (spec->about)
+		sherd_ckpt_about_encode(spec->about, &about);
+	TRY(sherd_buf_check(&about, err));
+	if (about.len > UINT32_MAX)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "training and customFields are too long");
+	index.about = (sherd_str){(const char *)about.data, about.len};
+	sherd_ckpt_index_encode(&index, &raw);
+	TRY(sherd_buf_check(&raw, err));
+	return put(w, raw.data, raw.len, err);
+}
+
+/* Space for the head; what it says is filled in when it is known. */
+static int begin(shard_writer *w, sherd_error *err)
+{
+	static const uint8_t zeros[SHERD_CKPT_HEAD_SIZE];
+	size_t head = w->spec->csharp ? SHERD_CKPT_CSHARP_HEAD_SIZE : SHERD_CKPT_HEAD_SIZE;
+	sherd_sha256_init(&w->sha);
+	return sherd_writer_append(w->writer, zeros, head, err);
+}
+
+static int finish_csharp(shard_writer *w, ckpt_written *out, sherd_error *err)
+{
+	uint8_t head[SHERD_CKPT_CSHARP_HEAD_SIZE];
+	if (w->at > INT32_MAX)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+		                  "the C# layout holds less than 2 GiB, not %" PRIu64 " bytes", w->at);
+	sherd_ckpt_head_encode_csharp(w->spec->rank, (uint32_t)w->spec->count, (uint32_t)w->at, head);
+	out->checksum[0] = 0;
+	out->file_size = sizeof(head) + w->at;
+	return sherd_writer_fill(w->writer, 0, head, sizeof(head), err);
+}
+
+static int finish(shard_writer *w, ckpt_written *out, sherd_error *err)
+{
+	uint8_t head[SHERD_CKPT_HEAD_SIZE], hash[SHERD_SHA256_BYTES];
+	if (w->spec->csharp)
+		return finish_csharp(w, out, err);
+	TRY(write_index(w, err));
+	sherd_sha256_finish(&w->sha, hash);
+	sherd_hex(hash, sizeof(hash), out->checksum);
+	sherd_ckpt_head_encode(w->spec->rank, (uint32_t)w->spec->count, w->at, out->checksum, head);
+	out->file_size = sizeof(head) + w->at;
+	return sherd_writer_fill(w->writer, 0, head, sizeof(head), err);
+}
+
+static int write_all(shard_writer *w, ckpt_written *out, sherd_error *err)
+{
+	const ckpt_shard_spec *spec = w->spec;
+	w->entries = sherd_arena_alloc(&w->arena, spec->count + 1, sizeof(*w->entries));
+	if (!w->entries)
+		return sherd_fail_nomem(err);
+	TRY(begin(w, err));
+	for (size_t i = 0; i < spec->count; i++) {
+		w->entries[i] = entry_of(&spec->items[i]);
+		TRY(write_item(w, &spec->items[i], &w->entries[i], err));
+	}
+	return finish(w, out, err);
+}
+
+static uint64_t expected_size(const ckpt_shard_spec *spec)
+{
+	uint64_t size = SHERD_CKPT_HEAD_SIZE;
+	for (size_t i = 0; i < spec->count; i++)
+		size += sherd_ckpt_item_bytes(&spec->items[i]) + SHERD_CKPT_ALIGN;
+	return size;
+}
+
+int sherd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt_written *out, sherd_error *err)
+{
+	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	sherd_write_options options = {
+		.mode = SHERD_WRITE_NEW, .head = SHERD_CKPT_HEAD_SIZE, .size_hint = expected_size(spec)};
+	TRY(sherd_store_write(store, spec->key, &options, &writer, err));
+	shard_writer w = {.spec = spec, .writer = writer};
+	int rc = write_all(&w, out, err);
+	sherd_arena_done(&w.arena);
+	free(w.scratch);
+	TRY(sherd_in_object(err, rc, spec->key));
+	return sherd_writer_commit(TAKE(writer), err);
+}

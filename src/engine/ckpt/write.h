@@ -1,0 +1,35 @@
+/* engine/ckpt/write.h - streaming one shard onto a store. */
+#ifndef SHERD_ENGINE_CKPT_WRITE_H
+#define SHERD_ENGINE_CKPT_WRITE_H
+
+#include "base/meter.h"
+#include "codec/sha256.h"
+
+#include <sherd/ckpt.h>
+
+typedef struct ckpt_shard_spec {
+	const char *key;
+	uint32_t rank, world;
+	sherd_set_id set_id;
+	int64_t time_ns;
+	const sherd_ckpt_about *about; /* rank 0's, else NULL */
+	const sherd_ckpt_item *items;
+	size_t count;
+	bool csharp;
+	sherd_meter *meter;
+} ckpt_shard_spec;
+
+typedef struct ckpt_written {
+	uint64_t file_size;
+	char checksum[SHERD_SHA256_HEX + 1]; /* "" in the C# layout */
+} ckpt_written;
+
+/* Names, types, shapes and sizes that can be written; SHERD_EINVAL tells which cannot. */
+int sherd_ckpt_items_check(const sherd_ckpt_item *items, size_t count, bool csharp, sherd_error *err);
+/* Bytes of the item, from its type and shape unless it is UTF8. */
+uint64_t sherd_ckpt_item_bytes(const sherd_ckpt_item *item);
+
+/* Writes, hashes and commits the shard as a new object. SHERD_EEXIST when the key is taken; out is filled then too. */
+int sherd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt_written *out, sherd_error *err);
+
+#endif

@@ -1,0 +1,23 @@
+/* format/ckpt_claim.h - {prefix}.saving: who is writing, or removing, the set. docs/formats/checkpoint.md, "Claim". */
+#ifndef SHERD_FORMAT_CKPT_CLAIM_H
+#define SHERD_FORMAT_CKPT_CLAIM_H
+
+#include "base/buf.h"
+
+#include <sherd/ckpt.h>
+
+typedef struct sherd_ckpt_claim {
+	sherd_set_id set_id;
+	uint32_t world;
+	bool removing;     /* the set is being removed, not saved */
+	bool named_by_set; /* its shards carry the set id in their names */
+	bool csharp;       /* its shards have no index */
+	int64_t time_ns;
+	uint64_t process;
+	char host[65];
+} sherd_ckpt_claim;
+
+void sherd_ckpt_claim_encode(const sherd_ckpt_claim *claim, sherd_buf *out);
+int sherd_ckpt_claim_decode(const char *text, size_t len, sherd_ckpt_claim *out, sherd_error *err);
+
+#endif

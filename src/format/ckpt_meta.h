@@ -1,0 +1,42 @@
+/* format/ckpt_meta.h - {prefix}.metadata.json. docs/formats/checkpoint.md, "Metadata". */
+#ifndef SHERD_FORMAT_CKPT_META_H
+#define SHERD_FORMAT_CKPT_META_H
+
+#include "codec/seal.h"
+#include "format/ckpt_entry.h"
+
+#include <sherd/ckpt.h>
+
+typedef struct sherd_ckpt_meta_shard {
+	uint32_t rank;
+	const char *file; /* last component only; NULL: the plain name */
+	uint64_t file_size;
+	const char *checksum; /* "" when none is recorded */
+	sherd_ckpt_entry *entries;
+	size_t count;
+	bool listed;    /* false: the tensors stand in the shard's index only */
+	uint64_t where; /* byte of its description */
+} sherd_ckpt_meta_shard;
+
+typedef struct sherd_ckpt_meta {
+	const char *version;
+	const char *timestamp;
+	int64_t time_ns;
+	uint32_t world;
+	bool has_set_id;
+	sherd_set_id set_id;
+	sherd_seal seal;
+	sherd_ckpt_about about;
+	sherd_ckpt_meta_shard *shards; /* ranks ascend */
+	size_t count;
+} sherd_ckpt_meta;
+
+/* Everything handed out lies in the arena. Entries are checked one by one; whether they fit their shard's data is
+ * for those who know it. */
+int sherd_ckpt_meta_decode(const char *text, size_t len, const sherd_limits *limits, sherd_arena *arena,
+                           sherd_ckpt_meta *out, sherd_error *err);
+
+/* csharp: types as numbers, no further members of tensors. The document is sealed. */
+void sherd_ckpt_meta_encode(const sherd_ckpt_meta *meta, bool csharp, sherd_buf *out);
+
+#endif

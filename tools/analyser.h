@@ -1,0 +1,36 @@
+/* tools/analyser.h - put before every file by tools/lint, for clang's analyser alone.
+ *
+ * The analyser sees one file at a time and takes "the call failed, and returned
+ * success" for possible. These say that failing yields a negative code, and that
+ * a test does not go on behind an assertion that does not hold. */
+#if __has_include("base/error.h")
+#include "base/error.h"
+
+#define sherd_fail(err, code, ...) ((void)(sherd_fail)(err, code, __VA_ARGS__), (int)(code))
+#define sherd_fail_at(err, code, ...) ((void)(sherd_fail_at)(err, code, __VA_ARGS__), (int)(code))
+#define sherd_fail_os(err, ...) ((void)(sherd_fail_os)(err, __VA_ARGS__), (int)SHERD_EIO)
+#define sherd_fail_nomem(err) ((void)(sherd_fail_nomem)(err), (int)SHERD_ENOMEM)
+#define sherd_in_object(err, rc, key)                            \
+	({                                                       \
+		int analysed_rc_ = (rc);                         \
+		(void)(sherd_in_object)(err, analysed_rc_, key); \
+		analysed_rc_;                                    \
+	})
+#define sherd_shift_offset(err, rc, base)                            \
+	({                                                           \
+		int analysed_rc_ = (rc);                             \
+		(void)(sherd_shift_offset)(err, analysed_rc_, base); \
+		analysed_rc_;                                        \
+	})
+#endif
+
+#if __has_include("support/test.h")
+#include "support/test.h"
+
+void _fail(const char *file, int line) __attribute__((analyzer_noreturn));
+
+#undef assert_true
+#undef assert_non_null
+#define assert_true(condition) ((condition) ? (void)0 : _fail(__FILE__, __LINE__))
+#define assert_non_null(pointer) assert_true((pointer) != NULL)
+#endif
