@@ -139,8 +139,8 @@ static int check_all_found(const index_bundle *b, sherd_error *err)
 	for (size_t i = 0; i < b->index.count; i++) {
 		const sherd_safetensors_index_entry *e = &b->index.entries[i];
 		if (sherd_bundle_find(&b->base, e->name) == SHERD_NO_TENSOR)
-			return sherd_fail(err, SHERD_ECORRUPT, "bad-index",
-			                  "%.80s is not in %.80s, as the index says", e->name, b->index.files[e->file]);
+			return sherd_fail(err, SHERD_ECORRUPT, "bad-index", "%.80s is not in %.80s, as the index says",
+			                  e->name, b->index.files[e->file]);
 	}
 	return SHERD_OK;
 }
