@@ -109,6 +109,8 @@ static int hold(const repairing *g, const candidate *c, ckpt_hold *out, sherd_er
 {
 	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&c->set_id, c->world, 0), theirs;
 	bool valid;
+	/* Should we die, the shards must not pass for what a dead save left. */
+	mine.repairing = true;
 	int rc = sherd_ckpt_read_claim(g->store, g->prefix, &theirs, &valid, err);
 	if (rc == SHERD_OK && valid && !sherd_set_id_equal(&theirs.set_id, &c->set_id))
 		return sherd_fail(err, SHERD_ECONFLICT, "conflict",
