@@ -1,4 +1,6 @@
-#include "engine/plan.h"
+#include "base/error.h"
+
+#include <sherd/ckpt.h>
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -37,7 +37,7 @@ SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 /* A zeroed struct of size bytes, which begins with a sherd_bundle; sherd_bundle_close() frees it. */
 int sherd_bundle_new(sherd_bundle **out, size_t size, const sherd_bundle_ops *ops, sherd_format format,
                      sherd_error *err);
-/* Takes the names of the tensors; two alike are SHERD_ECORRUPT, "duplicate-tensor". */
+/* Takes the names of the tensors; two alike are SHERD_ECORRUPT, "duplicate-name". */
 int sherd_bundle_finish(sherd_bundle *bundle, sherd_error *err);
 
 /* One opener for each format, called when detection has chosen it. */

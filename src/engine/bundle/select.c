@@ -1,6 +1,6 @@
 #include "engine/bundle/bundle.h"
 
-#include "engine/plan.h"
+#include <sherd/ckpt.h>
 
 #include <stdlib.h>
 

@@ -1,5 +1,4 @@
 /* engine/ckpt/reshard.c - the same tensors in another number of shards, piece by piece. */
-#include "engine/bundle/bundle.h"
 #include "engine/ckpt/ckpt.h"
 #include "engine/ckpt/save.h"
 

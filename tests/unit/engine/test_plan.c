@@ -1,6 +1,6 @@
 #include "support/test.h"
 
-#include "engine/plan.h"
+#include <sherd/ckpt.h>
 
 #include <stdbool.h>
 #include <stdlib.h>
