@@ -187,7 +187,7 @@ static int settle(sherd_ckpt *c, sherd_error *err)
 {
 	size_t out = 0;
 	for (size_t i = 0; i < c->count; i++) {
-		size_t first = c->first_piece[i], n = c->first_piece[i + 1] - first, kept;
+		size_t first = c->first_piece[i], n = c->first_piece[i + 1] - first, kept = 0;
 		sherd_ckpt_piece *p = c->pieces + first;
 		TRY(p->at ? settle_pieces(p, n, &c->tensors[i], &kept, err)
 		          : settle_whole(p, n, &c->tensors[i], &kept, err));
