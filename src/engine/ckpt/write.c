@@ -71,6 +71,7 @@ static int check_item(const sherd_ckpt_item *item, bool csharp, sherd_error *err
 		return invalid(item, "more than 32 dimensions", err);
 	if (!item->global_shape != !item->global_offset)
 		return invalid(item, "a global shape and a global offset go together", err);
+	TRY(sherd_ckpt_members_check(item->extra, SHERD_CKPT_OBJECT_TENSOR, NULL, SHERD_EINVAL, err));
 	sherd_ckpt_entry e = entry_of(item);
 	if (sherd_ckpt_entry_check(&e, &inner) < 0)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "%s", inner.message);
