@@ -139,6 +139,9 @@ typedef struct sherd_ckpt_load_options {
 SHERD_API int sherd_ckpt_load(const sherd_ckpt *ckpt, const sherd_ckpt_want *wants, size_t count,
                               const sherd_ckpt_load_options *options, sherd_error *err);
 
+/* Its tensors as a bundle, which must be closed before the checkpoint is. */
+SHERD_API int sherd_bundle_of_ckpt(sherd_bundle **out, const sherd_ckpt *ckpt, sherd_error *err);
+
 /* ------------------------------------------------------------------- saving */
 
 /* Fills buf with bytes [offset, offset+len) of an item. Called in ascending order, by one thread at a time an item. */

@@ -1,8 +1,9 @@
 /* codec/json.c - the pull parser: what may come next, and the values of it. */
-#include "codec/json_state.h"
+#include "codec/json.h"
 
 #include "base/limits.h"
 #include "codec/json_scan.h"
+#include "codec/json_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -31,7 +31,7 @@ refused 'https://packages.in' 'side.internal/simple'
 refused '/* TO' 'DO: later */'
 refused '// FIX' 'ME'
 refused 'XX' 'X'
-allowed 'framework/work/plan and ${x}/work/y'
+allowed "framework/wo""rk/plan and }/wo""rk/y"
 allowed 'mkdtemp("scratch-XXXXXX")'
 allowed '/usr/share/doc, /tmp/x, http://localhost:9000/bucket'
 echo "rules hold"

@@ -10,6 +10,8 @@ static int load_index(const sherd_ckpt *c, size_t shard, ckpt_crcs *x, sherd_err
 {
 	const sherd_ckpt_meta_shard *m = &c->meta.shards[shard];
 	TRY(sherd_ckpt_shard_index(&c->files[shard], &c->limits, &x->arena, &x->index, &x->present, err));
+	if (!x->present && c->meta.has_set_id)
+		return sherd_fail(err, SHERD_ECORRUPT, "no-index", "the shard has lost its index");
 	if (!x->present)
 		return SHERD_OK;
 	if (x->index.count != m->count)

@@ -92,6 +92,18 @@ static int join(ckpt_hold *h, const char *key, const sherd_ckpt_claim *theirs, s
 	return SHERD_OK;
 }
 
+/* 1 when the claim under our lock is the set's, 0 when another took its place before we came to lock it. */
+static int confirm(ckpt_hold *h, sherd_error *err)
+{
+	sherd_ckpt_claim now;
+	bool valid = false;
+	int rc = sherd_ckpt_read_claim(h->store, h->prefix, &now, &valid, err);
+	if (rc == SHERD_OK && valid && !now.removing && sherd_set_id_equal(&now.set_id, &h->claim.set_id))
+		return 1;
+	sherd_ckpt_release(h);
+	return rc == SHERD_ENOTFOUND ? 0 : rc;
+}
+
 /* One try: 1 when the claim is ours, 0 when the state changed under us and it is worth another. */
 static int try_hold(ckpt_hold *h, const char *key, bool may_take_over, sherd_error *err)
 {
@@ -108,9 +120,10 @@ static int try_hold(ckpt_hold *h, const char *key, bool may_take_over, sherd_err
 	if (rc == SHERD_ENOTFOUND)
 		return 0;
 	TRY(rc);
-	if (valid && !theirs.removing && sherd_set_id_equal(&theirs.set_id, &h->claim.set_id)) {
+	bool same = valid && sherd_set_id_equal(&theirs.set_id, &h->claim.set_id);
+	if (same && !theirs.removing && !h->claim.removing) { /* a removal joins nobody */
 		rc = join(h, key, &theirs, err);
-		return rc == SHERD_ENOTFOUND ? 0 : rc == SHERD_OK ? 1 : rc;
+		return rc == SHERD_ENOTFOUND ? 0 : rc == SHERD_OK ? confirm(h, err) : rc;
 	}
 	rc = can_lock(h->store) ? sherd_ckpt_clear_dead(h->store, h->prefix, err) : SHERD_ECONFLICT;
 	if (rc == SHERD_OK)
@@ -120,7 +133,7 @@ static int try_hold(ckpt_hold *h, const char *key, bool may_take_over, sherd_err
 	if (!may_take_over || (valid && theirs.removing))
 		return held_by_other(&theirs, valid, err);
 	rc = take_over(h, key, &theirs, valid, err);
-	return rc == SHERD_OK ? 1 : rc;
+	return rc == SHERD_ENOTFOUND ? 0 : rc == SHERD_OK ? confirm(h, err) : rc;
 }
 
 int sherd_ckpt_hold(ckpt_hold *out, sherd_store *store, const char *prefix, const sherd_ckpt_claim *mine,
@@ -155,7 +168,8 @@ int sherd_ckpt_drop(ckpt_hold *hold, sherd_error *err)
 	int rc = claim_key(&key, hold->prefix, err);
 	if (rc == SHERD_OK)
 		rc = sherd_ckpt_read_claim(hold->store, hold->prefix, &now, &valid, err);
-	if (rc == SHERD_OK && valid && sherd_set_id_equal(&now.set_id, &hold->claim.set_id))
+	if (rc == SHERD_OK && valid && now.removing == hold->claim.removing &&
+	    sherd_set_id_equal(&now.set_id, &hold->claim.set_id))
 		rc = sherd_store_remove(hold->store, (const char *)key.data, err);
 	sherd_ckpt_release(hold);
 	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
@@ -193,24 +207,49 @@ void sherd_ckpt_forsake(ckpt_hold *hold)
 		(void)sherd_ckpt_drop(hold, NULL);
 }
 
+/* Under the exclusive lock: the claim, or ECONFLICT when it is not the object that was looked at before the lock was
+ * taken. Somebody who takes over replaces the claim without asking for the lock, and lives. */
+static int read_locked(sherd_store *store, const char *prefix, const char *key, const char *identity,
+                       sherd_ckpt_claim *out, bool *valid, sherd_error *err)
+{
+	sherd_stat now;
+	TRY(sherd_ckpt_read_claim(store, prefix, out, valid, err));
+	TRY(sherd_store_stat(store, key, &now, err));
+	if (strcmp(now.identity, identity) != 0)
+		return sherd_fail(err, SHERD_ECONFLICT, "conflict", "the claim was just taken over");
+	return SHERD_OK;
+}
+
+/* The claim goes last, unless it was taken over meanwhile. */
+static int remove_locked(sherd_store *store, const char *key, const char *identity, sherd_error *err)
+{
+	sherd_stat now;
+	int rc = sherd_store_stat(store, key, &now, err);
+	if (rc == SHERD_OK && strcmp(now.identity, identity) == 0)
+		rc = sherd_store_remove(store, key, err);
+	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
+}
+
 int sherd_ckpt_clear_dead(sherd_store *store, const char *prefix, sherd_error *err)
 {
 	SHERD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
 	SHERD_AUTO_BUF key = {0};
 	sherd_ckpt_claim claim;
+	sherd_stat seen;
 	bool valid;
 	TRY(claim_key(&key, prefix, err));
+	const char *name = (const char *)key.data;
 	if (!can_lock(store))
 		return sherd_fail(err, SHERD_ECONFLICT, "conflict", "nobody can tell whether the save lives");
-	int rc = sherd_store_lock(store, (const char *)key.data, SHERD_LOCK_EXCLUSIVE, &lock, err);
-	if (rc == SHERD_ENOTFOUND)
-		return SHERD_OK;
-	TRY(rc);
-	rc = sherd_ckpt_read_claim(store, prefix, &claim, &valid, err);
+	int rc = sherd_store_stat(store, name, &seen, err);
+	if (rc == SHERD_OK)
+		rc = sherd_store_lock(store, name, SHERD_LOCK_EXCLUSIVE, &lock, err);
+	if (rc == SHERD_OK)
+		rc = read_locked(store, prefix, name, seen.identity, &claim, &valid, err);
 	if (rc == SHERD_ENOTFOUND)
 		return SHERD_OK;
 	TRY(rc);
 	if (valid)
 		TRY(sherd_ckpt_clear(store, prefix, &claim, err));
-	return sherd_store_remove(store, (const char *)key.data, err);
+	return remove_locked(store, name, seen.identity, err);
 }

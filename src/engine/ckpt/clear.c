@@ -1,35 +1,8 @@
 #include "engine/ckpt/clear.h"
 
-#include "base/limits.h"
+#include "engine/ckpt/claim.h"
 #include "engine/ckpt/files.h"
-#include "format/ckpt_meta.h"
-
-#include <stdlib.h>
-
-SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
-
-static int load_meta(sherd_store *store, const char *prefix, sherd_arena *arena, sherd_ckpt_meta *meta,
-                     char identity[72], sherd_error *err)
-{
-	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
-	SHERD_AUTO_BUF key = {0};
-	sherd_limits limits = sherd_limits_or_default(NULL);
-	sherd_ckpt_name_metadata(&key, prefix);
-	TRY(sherd_buf_check(&key, err));
-	TRY(sherd_store_read(store, (const char *)key.data, &reader, err));
-	memcpy(identity, sherd_reader_identity(reader), 72);
-	uint64_t size = sherd_reader_size(reader);
-	if (size > limits.metadata_bytes)
-		return sherd_fail(err, SHERD_ELIMIT, "too-long", "metadata is too long");
-	char *text = malloc(size + 1);
-	if (!text)
-		return sherd_fail_nomem(err);
-	int rc = sherd_reader_at(reader, 0, text, size, err);
-	if (rc == SHERD_OK)
-		rc = sherd_ckpt_meta_decode(text, size, &limits, arena, meta, err);
-	free(text);
-	return rc;
-}
+#include "engine/ckpt/metadata.h"
 
 static bool is_about_the_data(int rc)
 {
@@ -41,7 +14,7 @@ int sherd_ckpt_committed(sherd_store *store, const char *prefix, ckpt_committed 
 	sherd_arena arena = {0};
 	sherd_ckpt_meta meta = {0};
 	ckpt_committed c = {0};
-	int rc = load_meta(store, prefix, &arena, &meta, c.identity, err);
+	int rc = sherd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, c.identity, err);
 	c.there = rc != SHERD_ENOTFOUND;
 	c.readable = rc == SHERD_OK;
 	c.has_set_id = c.readable && meta.has_set_id;
@@ -80,16 +53,31 @@ static bool names(const sherd_ckpt_meta *meta, const ckpt_file *file)
 	return false;
 }
 
-int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, sherd_error *err)
+static int is_claimed_by(sherd_store *store, const char *prefix, const sherd_set_id *holder, bool *yes,
+                         sherd_error *err)
+{
+	sherd_ckpt_claim now;
+	bool valid = false;
+	int rc = sherd_ckpt_read_claim(store, prefix, &now, &valid, err);
+	*yes = rc == SHERD_OK && valid && !now.removing && sherd_set_id_equal(&now.set_id, holder);
+	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
+}
+
+/* Shards are listed first and the claim is looked at last: while it is the holder's, nothing that was listed before
+ * can belong to a set that is still to be published. Whoever claims later is not in the list. */
+int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, const sherd_set_id *holder, sherd_error *err)
 {
 	sherd_arena arena = {0};
 	sherd_ckpt_meta meta;
 	ckpt_files files = {0};
 	char identity[72];
-	int rc = load_meta(store, prefix, &arena, &meta, identity, err);
+	bool claimed = false;
+	int rc = sherd_ckpt_files_open(&files, store, prefix, err);
 	if (rc == SHERD_OK)
-		rc = sherd_ckpt_files_open(&files, store, prefix, err);
-	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++)
+		rc = sherd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, identity, err);
+	if (rc == SHERD_OK)
+		rc = is_claimed_by(store, prefix, holder, &claimed, err);
+	for (size_t i = 0; claimed && i < files.count && rc == SHERD_OK; i++)
 		if (!names(&meta, &files.list[i]))
 			rc = sherd_store_remove(store, files.list[i].key, err);
 	sherd_ckpt_files_done(&files);
@@ -97,10 +85,15 @@ int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, sherd_error
 	return rc;
 }
 
-/* The metadata went first, or goes now; then nothing under the prefix is committed. */
-static int finish_removal(sherd_store *store, const char *prefix, sherd_error *err)
+/* The metadata went first, or goes now; then nothing under the prefix is committed. Another set than the one that was
+ * to go is left alone. */
+static int finish_removal(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_error *err)
 {
 	SHERD_AUTO_BUF key = {0};
+	ckpt_committed now;
+	TRY(sherd_ckpt_committed(store, prefix, &now, err));
+	if (now.has_set_id && !sherd_set_id_equal(&now.set_id, set_id))
+		return sherd_ckpt_clear_set(store, prefix, set_id, err);
 	sherd_ckpt_name_metadata(&key, prefix);
 	TRY(sherd_buf_check(&key, err));
 	TRY(sherd_store_remove(store, (const char *)key.data, err));
@@ -126,11 +119,13 @@ static int clear_plain(sherd_store *store, const char *prefix, sherd_error *err)
 int sherd_ckpt_clear(sherd_store *store, const char *prefix, const sherd_ckpt_claim *claim, sherd_error *err)
 {
 	ckpt_committed now;
+	if (claim->repairing)
+		return SHERD_OK;
 	if (claim->removing)
-		return finish_removal(store, prefix, err);
+		return finish_removal(store, prefix, &claim->set_id, err);
 	TRY(sherd_ckpt_committed(store, prefix, &now, err));
 	if (now.there && now.has_set_id && sherd_set_id_equal(&now.set_id, &claim->set_id))
-		return sherd_ckpt_clear_unnamed(store, prefix, err);
+		return sherd_ckpt_clear_unnamed(store, prefix, &claim->set_id, err);
 	/* Metadata that cannot be read may be this very set's: its shards are what repair would need. */
 	if (now.there && !now.readable)
 		return SHERD_OK;

@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "base/pool.h"
 #include "base/time.h"
+#include "engine/ckpt/metadata.h"
 #include "format/ckpt_about.h"
 #include "format/ckpt_name.h"
 
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 
 SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
-SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 
 /* A set that is replaced while it is opened is opened again, this often. */
 enum { MOST_TRIES = 16 };
@@ -52,43 +52,11 @@ static int nothing_committed(const opening *o, sherd_error *err)
 	return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no such checkpoint");
 }
 
-static int read_metadata(opening *o, const char *key, sherd_error *err)
+static int read_metadata(opening *o, sherd_error *err)
 {
-	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	sherd_ckpt *c = o->ckpt;
-	int rc = sherd_store_read(o->store, key, &reader, err);
-	if (rc == SHERD_ENOTFOUND)
-		return sherd_in_object(err, nothing_committed(o, err), o->prefix);
-	TRY(rc);
-	uint64_t size = sherd_reader_size(reader);
-	if (size > c->limits.metadata_bytes)
-		return sherd_fail(err, SHERD_ELIMIT, "too-long", "metadata of %" PRIu64 " bytes, the limit is %" PRIu64,
-		                  size, c->limits.metadata_bytes);
-	memcpy(o->identity, sherd_reader_identity(reader), sizeof(o->identity));
-	char *text = malloc(size + 1);
-	if (!text)
-		return sherd_fail_nomem(err);
-	rc = sherd_reader_at(reader, 0, text, size, err);
-	if (rc == SHERD_OK)
-		rc = sherd_ckpt_meta_decode(text, size, &c->limits, &c->arena, &c->meta, err);
-	free(text);
-	return rc;
-}
-
-static int check_against_metadata(const ckpt_shard *f, const sherd_ckpt_meta_shard *m, sherd_error *err)
-{
-	if (f->rank != m->rank)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-rank", 4,
-		                     "the shard is of rank %" PRIu32 ", not %" PRIu32, f->rank, m->rank);
-	if (strcmp(f->checksum, m->checksum) != 0)
-		return sherd_fail_at(
-			err, SHERD_ECORRUPT, "bad-checksum", 12,
-			"the shard's checksum is not the one in the metadata: damage, or another set's shard");
-	if (m->listed && f->tensors != m->count)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-count", f->data_offset - (f->four_byte ? 8 : 12),
-		                     "the shard holds %" PRIu32 " tensors, the metadata lists %zu", f->tensors,
-		                     m->count);
-	return SHERD_OK;
+	int rc = sherd_ckpt_metadata_read(o->store, o->prefix, &c->limits, &c->arena, &c->meta, o->identity, err);
+	return rc == SHERD_ENOTFOUND ? sherd_in_object(err, nothing_committed(o, err), o->prefix) : rc;
 }
 
 /* Tensors that the metadata leaves out stand in the shard's index. */
@@ -107,29 +75,10 @@ static int list_from_index(sherd_ckpt *c, size_t i, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int shard_key(const opening *o, const sherd_ckpt_meta_shard *m, sherd_buf *key, sherd_error *err)
-{
-	if (m->file)
-		sherd_ckpt_name_beside(key, o->prefix, m->file);
-	else
-		sherd_ckpt_name_shard(key, o->prefix, m->rank, NULL);
-	return sherd_buf_check(key, err);
-}
-
 static int open_one(void *arg, size_t i, sherd_error *err)
 {
 	const opening *o = arg;
-	const sherd_ckpt_meta_shard *m = &o->ckpt->meta.shards[i];
-	ckpt_shard *f = &o->ckpt->files[i];
-	SHERD_AUTO_BUF key = {0};
-	TRY(shard_key(o, m, &key, err));
-	int rc = sherd_ckpt_shard_open(f, o->store, (const char *)key.data, m->file_size, err);
-	if (rc == SHERD_ENOTFOUND)
-		rc = sherd_fail(err, SHERD_ECORRUPT, "missing-shard", "the shard of rank %" PRIu32 " is missing",
-		                m->rank);
-	if (rc == SHERD_OK)
-		rc = check_against_metadata(f, m, err);
-	return sherd_in_object(err, rc, (const char *)key.data);
+	return sherd_ckpt_named_shard_open(&o->ckpt->files[i], o->store, o->prefix, &o->ckpt->meta.shards[i], err);
 }
 
 /* object: who listed the tensors */
@@ -202,7 +151,7 @@ static int open_once(opening *o, sherd_error *err)
 	SHERD_AUTO_BUF key = {0};
 	sherd_ckpt_name_metadata(&key, o->prefix);
 	TRY(sherd_buf_check(&key, err));
-	TRY(sherd_in_object(err, read_metadata(o, (const char *)key.data, err), (const char *)key.data));
+	TRY(read_metadata(o, err));
 	TRY(make_room(c, err));
 	TRY(sherd_pool_run(o->pool, c->shard_count, open_one, o, err));
 	for (size_t i = 0; i < c->shard_count; i++)
@@ -211,15 +160,17 @@ static int open_once(opening *o, sherd_error *err)
 	return sherd_in_object(err, sherd_ckpt_build_tensors(c, err), (const char *)key.data);
 }
 
-/* A shard went away under us because the set was replaced: only then is it worth another try. */
+/* A shard went away under us because the set was replaced or removed: only then is it worth another try, which
+ * opens the new one or finds nothing. */
 static bool was_replaced(const opening *o)
 {
 	SHERD_AUTO_BUF key = {0};
 	sherd_stat now;
 	sherd_ckpt_name_metadata(&key, o->prefix);
-	return !key.failed && o->identity[0] &&
-	       sherd_store_stat(o->store, (const char *)key.data, &now, NULL) == SHERD_OK &&
-	       strcmp(now.identity, o->identity) != 0;
+	if (key.failed || !o->identity[0])
+		return false;
+	int rc = sherd_store_stat(o->store, (const char *)key.data, &now, NULL);
+	return rc == SHERD_ENOTFOUND || (rc == SHERD_OK && strcmp(now.identity, o->identity) != 0);
 }
 
 static int open_prefix(sherd_ckpt **out, sherd_store *store, const char *prefix, const sherd_ckpt_options *options,

@@ -88,6 +88,27 @@ static int look_for_orphans(sherd_ckpt_saver *s, bool *any, sherd_error *err)
 	return rc;
 }
 
+static int orphans_in_the_way(const sherd_ckpt_saver *s, sherd_error *err)
+{
+	return sherd_in_object(err,
+	                       sherd_fail(err, SHERD_ECONFLICT, "orphans",
+	                                  "shards without metadata are in the way: repair them, or take over"),
+	                       s->prefix);
+}
+
+/* Shards of the C# layout carry no set id, so the dead claim of such a save gives all of that kind away: none may be
+ * there before it. */
+static int look_before_csharp(sherd_ckpt_saver *s, sherd_error *err)
+{
+	bool orphans;
+	int rc = sherd_ckpt_clear_dead(s->store, s->prefix, err);
+	if (rc == SHERD_ECONFLICT) /* which the claim will say better */
+		return SHERD_OK;
+	TRY(rc);
+	TRY(look_for_orphans(s, &orphans, err));
+	return orphans ? orphans_in_the_way(s, err) : SHERD_OK;
+}
+
 static int claim(sherd_ckpt_saver *s, sherd_error *err)
 {
 	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&s->set_id, s->world, s->options.time_ns);
@@ -98,17 +119,14 @@ static int claim(sherd_ckpt_saver *s, sherd_error *err)
 	mine.named_by_set = s->before.there;
 	if (!mine.named_by_set && s->options.take_over)
 		TRY(look_for_orphans(s, &mine.named_by_set, err));
+	if (mine.csharp)
+		TRY(look_before_csharp(s, err));
 	TRY(sherd_ckpt_hold(&s->hold, s->store, s->prefix, &mine, s->options.take_over, err));
 	s->holding = true;
 	TRY(look_at_committed(s, err));
 	if (s->hold.created && !s->hold.claim.named_by_set)
 		TRY(look_for_orphans(s, &orphans, err));
-	if (orphans)
-		return sherd_in_object(err,
-		                       sherd_fail(err, SHERD_ECONFLICT, "orphans",
-		                                  "shards without metadata are in the way: repair them, or take over"),
-		                       s->prefix);
-	return SHERD_OK;
+	return orphans ? orphans_in_the_way(s, err) : SHERD_OK;
 }
 
 static int make_saver(sherd_ckpt_saver **out, sherd_store *store, const char *prefix, const sherd_ckpt_save_options *o,
@@ -259,7 +277,7 @@ static void tidy(sherd_ckpt_saver *s)
 {
 	int rc = SHERD_OK;
 	if (s->before.there || s->hold.took_over || s->hold.claim.named_by_set)
-		rc = sherd_ckpt_clear_unnamed(s->store, s->prefix, NULL);
+		rc = sherd_ckpt_clear_unnamed(s->store, s->prefix, &s->set_id, NULL);
 	if (rc == SHERD_OK)
 		(void)sherd_ckpt_drop(&s->hold, NULL);
 	else

@@ -1,0 +1,210 @@
+#include "base/buf.h"
+#include "base/cursor.h"
+#include "base/limits.h"
+#include "codec/json.h"
+#include "format/npy.h"
+#include "format/safetensors.h"
+
+#include <sherd/detect.h>
+
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+SHERD_AUTO_DEFINE(sherd_json, sherd_json_close)
+SHERD_AUTO_DEFINE(void, free)
+
+enum { FIRST = 64 }; /* bytes that tell most formats apart */
+
+#define METADATA_SUFFIX ".metadata.json"
+#define INDEX_SUFFIX ".safetensors.index.json"
+#define SHARD_MAGIC "RAHS"
+
+static const char *const names[] = {
+	[SHERD_FORMAT_UNKNOWN] = "unknown",
+	[SHERD_FORMAT_CHECKPOINT] = "checkpoint",
+	[SHERD_FORMAT_CHECKPOINT_SHARD] = "checkpoint-shard",
+	[SHERD_FORMAT_SAFETENSORS] = "safetensors",
+	[SHERD_FORMAT_SAFETENSORS_INDEX] = "safetensors-index",
+	[SHERD_FORMAT_NPY] = "npy",
+};
+
+const char *sherd_format_name(sherd_format format)
+{
+	return (unsigned)format < COUNT_OF(names) ? names[format] : names[SHERD_FORMAT_UNKNOWN];
+}
+
+sherd_format sherd_format_by_name(const char *name)
+{
+	for (unsigned i = 0; i < COUNT_OF(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return (sherd_format)i;
+	return SHERD_FORMAT_UNKNOWN;
+}
+
+/* Forwards a failure that was kept apart from the caller's error while it was not known to be one. */
+static int forward(sherd_error *err, const sherd_error *from, int rc)
+{
+	if (err)
+		*err = *from;
+	return rc;
+}
+
+static sherd_format by_first_bytes(sherd_str first)
+{
+	if (sherd_str_starts(first, SHARD_MAGIC))
+		return SHERD_FORMAT_CHECKPOINT_SHARD;
+	if (sherd_str_starts(first, SHERD_NPY_MAGIC))
+		return SHERD_FORMAT_NPY;
+	/* A file that was cut off is still one: the length is not compared with the file's. */
+	if (first.len > SHERD_SAFETENSORS_HEAD && first.ptr[SHERD_SAFETENSORS_HEAD] == '{' &&
+	    sherd_get_u64((const uint8_t *)first.ptr) <= SHERD_SAFETENSORS_MAX_HEADER)
+		return SHERD_FORMAT_SAFETENSORS;
+	return SHERD_FORMAT_UNKNOWN;
+}
+
+static bool is_object(sherd_str first)
+{
+	size_t i = 0;
+	while (i < first.len && first.ptr[i] && strchr(" \t\r\n", first.ptr[i]))
+		i++;
+	return i < first.len && first.ptr[i] == '{';
+}
+
+/* Goes by the keys of the outermost object, and stops where the document is damaged: what it was meant to be is told
+ * by what stands before. Fails for lack of memory only. */
+static int by_keys(const char *data, size_t len, sherd_format *out, sherd_error *err)
+{
+	bool shards = false, world = false, map = false;
+	sherd_error damage;
+	sherd_str key;
+	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
+	int rc = sherd_json_open(&j, data, len, NULL, &damage);
+	if (rc >= 0)
+		rc = sherd_json_object(j, &damage);
+	while (rc >= 0 && !map && !(shards && world) && (rc = sherd_json_key(j, &key, &damage)) > 0) {
+		map = sherd_str_is(key, "weight_map");
+		shards |= sherd_str_is(key, "shards");
+		world |= sherd_str_is(key, "worldSize");
+		if (!map && !(shards && world))
+			rc = sherd_json_skip(j, &damage);
+	}
+	if (rc == SHERD_ENOMEM)
+		return forward(err, &damage, rc);
+	*out = map ? SHERD_FORMAT_SAFETENSORS_INDEX : shards && world ? SHERD_FORMAT_CHECKPOINT : SHERD_FORMAT_UNKNOWN;
+	return SHERD_OK;
+}
+
+/* Reads the whole document, if it is not larger than any we would open. */
+static int by_document(const sherd_reader *reader, sherd_format *out, sherd_error *err)
+{
+	uint64_t size = sherd_reader_size(reader);
+	*out = SHERD_FORMAT_UNKNOWN;
+	if (size > sherd_limits_or_default(NULL).metadata_bytes)
+		return SHERD_OK;
+	SHERD_AUTO(void, free) text = malloc((size_t)size);
+	if (!text)
+		return sherd_fail_nomem(err);
+	TRY(sherd_reader_at(reader, 0, text, (size_t)size, err));
+	return by_keys(text, (size_t)size, out, err);
+}
+
+static int by_content(const sherd_reader *reader, const char *key, sherd_format *out, sherd_error *err)
+{
+	char raw[FIRST];
+	uint64_t size = sherd_reader_size(reader);
+	sherd_str first = {raw, size < sizeof(raw) ? (size_t)size : sizeof(raw)};
+	sherd_str name = sherd_str_of(key);
+	TRY(sherd_reader_at(reader, 0, raw, first.len, err));
+	sherd_format format = by_first_bytes(first);
+	if (!format && is_object(first)) {
+		TRY(by_document(reader, &format, err));
+		if (!format && sherd_str_ends(name, INDEX_SUFFIX))
+			format = SHERD_FORMAT_SAFETENSORS_INDEX;
+	}
+	if (!format && sherd_str_ends(name, METADATA_SUFFIX))
+		format = SHERD_FORMAT_CHECKPOINT;
+	if (!format)
+		return sherd_in_object(err,
+		                       sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format",
+		                                  "the bytes fit no format that is known here"),
+		                       key);
+	*out = format;
+	return SHERD_OK;
+}
+
+/* 1 when there is an object of that name, 0 when not; a name too long for a key is no object. */
+static int exists(sherd_store *store, const char *key, const char *suffix, sherd_error *err)
+{
+	SHERD_AUTO_BUF name = {0};
+	sherd_stat stat;
+	sherd_error failure;
+	sherd_buf_str(&name, key);
+	sherd_buf_append(&name, suffix, strlen(suffix) + 1);
+	TRY(sherd_buf_check(&name, err));
+	int rc = sherd_store_stat(store, (const char *)name.data, &stat, &failure);
+	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINVAL)
+		return 0;
+	return rc < 0 ? forward(err, &failure, rc) : 1;
+}
+
+typedef struct shard_search {
+	size_t prefix; /* bytes of "<key>_shard_" */
+	bool found;
+} shard_search;
+
+/* "<key>_shard_<rank>.shard" or "<key>_shard_<rank>.<set>.shard" */
+static bool see(const char *key, const sherd_stat *stat, void *arg)
+{
+	(void)stat;
+	shard_search *s = arg;
+	const char *rest = key + s->prefix;
+	size_t digits = strspn(rest, "0123456789");
+	s->found = digits && rest[digits] == '.' && !strchr(rest, '/') && sherd_str_ends(sherd_str_of(rest), ".shard");
+	return !s->found;
+}
+
+static int has_shards(sherd_store *store, const char *key, sherd_error *err)
+{
+	SHERD_AUTO_BUF prefix = {0};
+	sherd_buf_str(&prefix, key);
+	sherd_buf_append(&prefix, "_shard_", sizeof("_shard_"));
+	TRY(sherd_buf_check(&prefix, err));
+	shard_search s = {.prefix = prefix.len - 1};
+	TRY(sherd_store_list(store, (const char *)prefix.data, "", see, &s, err));
+	return s.found;
+}
+
+/* The key names no object: it may be the prefix of a set. */
+static int by_prefix(sherd_store *store, const char *key, sherd_format *out, sherd_error *err)
+{
+	int found = exists(store, key, METADATA_SUFFIX, err);
+	TRY(found);
+	if (found) {
+		*out = SHERD_FORMAT_CHECKPOINT;
+		return SHERD_OK;
+	}
+	found = exists(store, key, ".saving", err);
+	TRY(found);
+	if (!found)
+		found = has_shards(store, key, err);
+	TRY(found);
+	if (found)
+		return sherd_fail(err, SHERD_EINCOMPLETE, "incomplete",
+		                  "a checkpoint that was never committed: it has no metadata");
+	return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "nothing is there");
+}
+
+int sherd_detect(sherd_store *store, const char *key, sherd_format *out, sherd_error *err)
+{
+	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	sherd_error failure;
+	if (!*key)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format",
+		                  "a folder of no format that is known here");
+	int rc = sherd_store_read(store, key, &reader, &failure);
+	if (rc == SHERD_ENOTFOUND)
+		return sherd_in_object(err, by_prefix(store, key, out, err), key);
+	if (rc < 0)
+		return forward(err, &failure, rc);
+	return sherd_in_object(err, by_content(reader, key, out, err), key);
+}

@@ -1,0 +1,108 @@
+#include "engine/bundle/bundle.h"
+
+#include "base/limits.h"
+#include "engine/bundle/reorder.h"
+#include "format/npy.h"
+
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(void, free)
+
+typedef struct npy_bundle {
+	sherd_bundle base;
+	sherd_reader *reader;
+	sherd_npy head;
+	sherd_tensor tensor;
+} npy_bundle;
+
+static const npy_bundle *self(const sherd_bundle *bundle)
+{
+	return (const npy_bundle *)bundle;
+}
+
+static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	(void)index;
+	const npy_bundle *n = self(bundle);
+	const sherd_reorder order = {
+		.reader = n->reader,
+		.data = n->head.data,
+		.bytes = n->head.bytes,
+		.element = sherd_dtype_describe(n->head.dtype)->block_bytes,
+		.swap = !n->head.swap                ? 1
+	                : n->head.dtype == SHERD_C64 ? 4
+	                                             : sherd_dtype_describe(n->head.dtype)->block_bytes,
+		.ndim = n->head.ndim,
+		.shape = n->head.shape,
+	};
+	if (n->head.fortran)
+		return sherd_reorder_fortran(&order, offset, buf, len, err);
+	if (n->head.swap)
+		return sherd_reorder_bytes(&order, offset, buf, len, err);
+	return sherd_reader_at(n->reader, n->head.data + offset, buf, len, err);
+}
+
+static int map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
+{
+	(void)index;
+	const npy_bundle *n = self(bundle);
+	if (n->head.swap || n->head.fortran)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "%.128s is stored in another order",
+		                  n->tensor.name);
+	return sherd_reader_map(n->reader, n->head.data, (size_t)n->head.bytes, out, err);
+}
+
+static void done(sherd_bundle *bundle)
+{
+	sherd_reader_close(((npy_bundle *)bundle)->reader);
+}
+
+static const sherd_bundle_ops ops = {.read = read_part, .map = map, .close = done};
+
+static int decode(const sherd_reader *reader, const sherd_limits *limits, sherd_npy *out, sherd_error *err)
+{
+	uint8_t first[SHERD_NPY_FIRST];
+	uint64_t size = sherd_reader_size(reader), len;
+	size_t have = size < sizeof(first) ? (size_t)size : sizeof(first);
+	TRY(sherd_reader_at(reader, 0, first, have, err));
+	TRY(sherd_npy_decode_length(first, have, size, &len, err));
+	if (len > sherd_limits_or_default(limits).metadata_bytes)
+		return sherd_fail_at(err, SHERD_ELIMIT, "too-long", 0, "a head of %llu bytes", (unsigned long long)len);
+	SHERD_AUTO(void, free) head = malloc((size_t)len);
+	if (!head)
+		return sherd_fail_nomem(err);
+	TRY(sherd_reader_at(reader, 0, head, (size_t)len, err));
+	return sherd_npy_decode(head, (size_t)len, size, limits, out, err);
+}
+
+/* The array has no name of its own: it gets the last part of the key, without ".npy". */
+static char *name_of(sherd_arena *arena, const char *key)
+{
+	const char *slash = strrchr(key, '/');
+	sherd_str name = sherd_str_of(slash ? slash + 1 : key);
+	if (sherd_str_ends(name, ".npy"))
+		name.len -= 4;
+	return sherd_arena_str(arena, name);
+}
+
+int sherd_bundle_open_npy(sherd_bundle **out, sherd_store *store, const char *key, const sherd_limits *limits,
+                          sherd_error *err)
+{
+	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	TRY(sherd_bundle_new(&b, sizeof(npy_bundle), &ops, SHERD_FORMAT_NPY, err));
+	npy_bundle *n = (npy_bundle *)b;
+	TRY(sherd_store_read(store, key, &n->reader, err));
+	TRY(sherd_in_object(err, decode(n->reader, limits, &n->head, err), key));
+	n->tensor = (sherd_tensor){.name = name_of(&b->arena, key),
+	                           .dtype = n->head.dtype,
+	                           .ndim = n->head.ndim,
+	                           .shape = n->head.shape,
+	                           .bytes = n->head.bytes};
+	if (!n->tensor.name)
+		return sherd_fail_nomem(err);
+	b->count = 1;
+	b->tensors = &n->tensor;
+	TRY(sherd_bundle_finish(b, err));
+	*out = TAKE(b);
+	return SHERD_OK;
+}

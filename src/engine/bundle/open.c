@@ -1,0 +1,28 @@
+#include "engine/bundle/bundle.h"
+
+static sherd_bundle_open_fn *opener_of(sherd_format format)
+{
+	switch (format) {
+	case SHERD_FORMAT_CHECKPOINT: return sherd_bundle_open_ckpt;
+	case SHERD_FORMAT_CHECKPOINT_SHARD: return sherd_bundle_open_ckpt_shard;
+	case SHERD_FORMAT_SAFETENSORS: return sherd_bundle_open_safetensors;
+	case SHERD_FORMAT_SAFETENSORS_INDEX: return sherd_bundle_open_safetensors_index;
+	case SHERD_FORMAT_NPY: return sherd_bundle_open_npy;
+	case SHERD_FORMAT_UNKNOWN: break;
+	}
+	return NULL;
+}
+
+int sherd_bundle_open(sherd_bundle **out, sherd_store *store, const char *key, const sherd_limits *limits,
+                      sherd_error *err)
+{
+	sherd_format format;
+	TRY(sherd_detect(store, key, &format, err));
+	sherd_bundle_open_fn *open = opener_of(format);
+	if (!open)
+		return sherd_in_object(err,
+		                       sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "%s holds no tensors",
+		                                  sherd_format_name(format)),
+		                       key);
+	return sherd_in_object(err, open(out, store, key, limits, err), key);
+}

@@ -1,0 +1,76 @@
+#include "engine/ckpt/metadata.h"
+
+#include "base/limits.h"
+#include "format/ckpt_name.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+
+static int read_open(const sherd_reader *reader, const sherd_limits *given, sherd_arena *arena, sherd_ckpt_meta *out,
+                     sherd_error *err)
+{
+	sherd_limits limits = sherd_limits_or_default(given);
+	uint64_t size = sherd_reader_size(reader);
+	if (size > limits.metadata_bytes)
+		return sherd_fail(err, SHERD_ELIMIT, "too-long", "metadata of %" PRIu64 " bytes, the limit is %" PRIu64,
+		                  size, limits.metadata_bytes);
+	char *text = malloc(size + 1);
+	if (!text)
+		return sherd_fail_nomem(err);
+	int rc = sherd_reader_at(reader, 0, text, size, err);
+	if (rc == SHERD_OK)
+		rc = sherd_ckpt_meta_decode(text, size, &limits, arena, out, err);
+	free(text);
+	return rc;
+}
+
+int sherd_ckpt_metadata_read(sherd_store *store, const char *prefix, const sherd_limits *limits, sherd_arena *arena,
+                             sherd_ckpt_meta *out, char identity[72], sherd_error *err)
+{
+	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	SHERD_AUTO_BUF key = {0};
+	sherd_ckpt_name_metadata(&key, prefix);
+	TRY(sherd_buf_check(&key, err));
+	TRY(sherd_store_read(store, (const char *)key.data, &reader, err));
+	memcpy(identity, sherd_reader_identity(reader), 72);
+	return sherd_in_object(err, read_open(reader, limits, arena, out, err), (const char *)key.data);
+}
+
+static int check_head(const ckpt_shard *f, const sherd_ckpt_meta_shard *m, sherd_error *err)
+{
+	if (f->rank != m->rank)
+		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-rank", 4,
+		                     "the shard is of rank %" PRIu32 ", not %" PRIu32, f->rank, m->rank);
+	if (strcmp(f->checksum, m->checksum) != 0)
+		return sherd_fail_at(
+			err, SHERD_ECORRUPT, "bad-checksum", 12,
+			"the shard's checksum is not the one in the metadata: damage, or another set's shard");
+	if (m->listed && f->tensors != m->count)
+		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-count", f->data_offset - (f->four_byte ? 8 : 12),
+		                     "the shard holds %" PRIu32 " tensors, the metadata lists %zu", f->tensors,
+		                     m->count);
+	return SHERD_OK;
+}
+
+int sherd_ckpt_named_shard_open(ckpt_shard *out, sherd_store *store, const char *prefix, const sherd_ckpt_meta_shard *m,
+                                sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	ckpt_shard f;
+	if (m->file)
+		sherd_ckpt_name_beside(&key, prefix, m->file);
+	else
+		sherd_ckpt_name_shard(&key, prefix, m->rank, NULL);
+	TRY(sherd_buf_check(&key, err));
+	int rc = sherd_ckpt_shard_open(&f, store, (const char *)key.data, m->file_size, err);
+	if (rc == SHERD_ENOTFOUND)
+		rc = sherd_fail(err, SHERD_ECORRUPT, "missing-shard", "the shard of rank %" PRIu32 " is missing",
+		                m->rank);
+	else if (rc == SHERD_OK && (rc = check_head(&f, m, err)) < 0)
+		sherd_ckpt_shard_done(&f);
+	TRY(sherd_in_object(err, rc, (const char *)key.data));
+	*out = f;
+	return SHERD_OK;
+}

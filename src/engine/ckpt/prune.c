@@ -1,0 +1,100 @@
+/* engine/ckpt/prune.c - removing old sets, one after the other.
+ *
+ * A removal takes the prefix's claim first, marked "removing"; then the metadata
+ * goes, which ends the set, then its shards, then the claim. Whoever finds the
+ * claim of a removal that died finishes it. */
+#include "base/buf.h"
+#include "engine/ckpt/claim.h"
+#include "engine/ckpt/clear.h"
+#include "engine/ckpt/files.h"
+#include "engine/ckpt/list.h"
+#include "format/ckpt_name.h"
+
+SHERD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
+
+static int remove_files(sherd_store *store, const char *prefix, const ckpt_files *files, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	sherd_ckpt_name_metadata(&key, prefix);
+	TRY(sherd_buf_check(&key, err));
+	TRY(sherd_store_remove(store, (const char *)key.data, err));
+	for (size_t i = 0; i < files->count; i++)
+		TRY(sherd_store_remove(store, files->list[i].key, err));
+	return SHERD_OK;
+}
+
+/* identity: of the metadata that was chosen. *busy: somebody is writing there, or has replaced it. */
+static int remove_set(sherd_store *store, const char *prefix, const char *identity, bool *busy, sherd_error *err)
+{
+	ckpt_committed now;
+	ckpt_hold hold;
+	ckpt_files files;
+	sherd_set_id id;
+	TRY(sherd_ckpt_committed(store, prefix, &now, err));
+	*busy = !now.there || strcmp(now.identity, identity) != 0;
+	if (*busy)
+		return SHERD_OK;
+	/* Whoever finishes the removal after us removes no other set than this one. */
+	id = now.set_id;
+	if (!now.has_set_id)
+		TRY(sherd_set_id_random(&id, err));
+	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&id, 1, 0);
+	mine.removing = true;
+	int rc = sherd_ckpt_hold(&hold, store, prefix, &mine, false, err);
+	*busy = rc == SHERD_ECONFLICT;
+	if (*busy)
+		return SHERD_OK;
+	TRY(rc);
+	/* Replaced since we chose it: then it is not the old one any more. */
+	ckpt_committed again;
+	rc = sherd_ckpt_committed(store, prefix, &again, err);
+	if (rc == SHERD_OK && (!again.there || strcmp(again.identity, now.identity) != 0)) {
+		*busy = true;
+		return sherd_ckpt_drop(&hold, err);
+	}
+	if (rc == SHERD_OK)
+		rc = sherd_ckpt_files_open(&files, store, prefix, err);
+	if (rc < 0) {
+		(void)sherd_ckpt_drop(&hold, NULL);
+		return rc;
+	}
+	rc = remove_files(store, prefix, &files, err);
+	sherd_ckpt_files_done(&files);
+	if (rc < 0) {
+		sherd_ckpt_release(&hold); /* the claim stays: the next prune goes on */
+		return rc;
+	}
+	return sherd_ckpt_drop(&hold, err);
+}
+
+static int clear_dead(sherd_store *store, const char *prefix, bool *busy, sherd_error *err)
+{
+	int rc = sherd_ckpt_clear_dead(store, prefix, err);
+	*busy = rc == SHERD_ECONFLICT;
+	return *busy ? SHERD_OK : rc;
+}
+
+int sherd_ckpt_prune(sherd_store *store, const char *below, size_t keep, const sherd_limits *limits,
+                     sherd_ckpt_removed_fn *removed, void *arg, sherd_error *err)
+{
+	SHERD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
+	if (!keep)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
+		                  "the newest checkpoint is always kept: keep at least 1");
+	TRY(sherd_ckpt_list_open(&list, store, below, limits, err));
+	for (size_t i = 0; i < sherd_ckpt_list_count(list); i++) {
+		const sherd_ckpt_listing *c = sherd_ckpt_list_at(list, i);
+		bool busy = true;
+		/* Also finishes what a save or a removal left behind beside a committed set. */
+		if (c->state == SHERD_CKPT_COMMITTED || c->state == SHERD_CKPT_DEAD)
+			TRY(clear_dead(store, c->prefix, &busy, err));
+		if (c->state == SHERD_CKPT_COMMITTED && !busy) {
+			busy = i < keep;
+			if (!busy)
+				TRY(remove_set(store, c->prefix, sherd_ckpt_list_identity(list, i), &busy, err));
+		}
+		if (!busy && removed)
+			removed(arg, c->prefix, c->state);
+	}
+	return SHERD_OK;
+}

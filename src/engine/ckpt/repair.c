@@ -1,0 +1,162 @@
+/* engine/ckpt/repair.c - metadata from shards. */
+#include "base/limits.h"
+#include "engine/ckpt/claim.h"
+#include "engine/ckpt/clear.h"
+#include "engine/ckpt/files.h"
+#include "engine/ckpt/publish.h"
+#include "engine/ckpt/shard.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* A set that some shards belong to. */
+typedef struct candidate {
+	sherd_set_id set_id;
+	uint32_t world;
+	uint32_t shards; /* seen of it */
+} candidate;
+
+typedef struct repairing {
+	sherd_store *store;
+	const char *prefix;
+	sherd_ckpt_repair_options options;
+	sherd_buf candidates;
+} repairing;
+
+static int note(repairing *g, const sherd_ckpt_index *index, sherd_error *err)
+{
+	candidate *list = (candidate *)(void *)g->candidates.data;
+	size_t n = g->candidates.len / sizeof(*list);
+	for (size_t i = 0; i < n; i++)
+		if (sherd_set_id_equal(&list[i].set_id, &index->set_id)) {
+			list[i].shards++;
+			return SHERD_OK;
+		}
+	candidate c = {.set_id = index->set_id, .world = index->world, .shards = 1};
+	sherd_buf_append(&g->candidates, &c, sizeof(c));
+	return sherd_buf_check(&g->candidates, err);
+}
+
+static int look_at(repairing *g, const ckpt_file *file, sherd_error *err)
+{
+	sherd_arena arena = {0};
+	sherd_ckpt_index index;
+	ckpt_shard s;
+	bool found = false;
+	int rc = sherd_ckpt_shard_open(&s, g->store, file->key, 0, err);
+	if (rc == SHERD_OK) {
+		rc = sherd_ckpt_shard_index(&s, g->options.limits, &arena, &index, &found, err);
+		sherd_ckpt_shard_done(&s);
+	}
+	if (rc == SHERD_OK && found)
+		rc = note(g, &index, err);
+	sherd_arena_done(&arena);
+	/* A damaged shard is no candidate; the rank it leaves missing is named later. */
+	return rc == SHERD_EIO || rc == SHERD_ENOMEM ? rc : SHERD_OK;
+}
+
+static int look_at_all(repairing *g, sherd_error *err)
+{
+	ckpt_files files;
+	TRY(sherd_ckpt_files_open(&files, g->store, g->prefix, err));
+	int rc = files.count ? SHERD_OK : sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no shards are there");
+	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++)
+		rc = look_at(g, &files.list[i], err);
+	sherd_ckpt_files_done(&files);
+	return rc;
+}
+
+/* The set that was asked for, the only complete one, or the only one at all. */
+static int choose(const repairing *g, candidate *out, sherd_error *err)
+{
+	const candidate *list = (const candidate *)(const void *)g->candidates.data, *best = NULL;
+	size_t n = g->candidates.len / sizeof(*list), complete = 0;
+	for (size_t i = 0; i < n; i++) {
+		bool asked = g->options.set_id && sherd_set_id_equal(g->options.set_id, &list[i].set_id);
+		bool whole = list[i].shards >= list[i].world;
+		if (asked || (!g->options.set_id && (whole || n == 1))) {
+			if (complete++) {
+				char a[SHERD_SET_ID_TEXT], b[SHERD_SET_ID_TEXT];
+				sherd_set_id_format(&best->set_id, a);
+				sherd_set_id_format(&list[i].set_id, b);
+				return sherd_fail(err, SHERD_ECONFLICT, "two-sets",
+				                  "two complete sets are there, %s and %s: choose one", a, b);
+			}
+			best = &list[i];
+		}
+	}
+	if (!best)
+		return sherd_fail(err, SHERD_EINCOMPLETE, "incomplete",
+		                  "no set has all its shards here, or they do not describe themselves");
+	*out = *best;
+	return SHERD_OK;
+}
+
+static int look_at_metadata(const repairing *g, ckpt_committed *now, sherd_error *err)
+{
+	TRY(sherd_ckpt_committed(g->store, g->prefix, now, err));
+	if (now->readable)
+		return sherd_fail(err, SHERD_EEXIST, "exists",
+		                  "the metadata is there and can be read: nothing to repair");
+	if (now->there && !g->options.replace)
+		return sherd_fail(err, SHERD_EEXIST, "exists",
+		                  "metadata is there but cannot be read: allow it to be replaced");
+	return SHERD_OK;
+}
+
+/* A live save of another set keeps us out; a dead one of the very set we repair is joined, not cleared. */
+static int hold(const repairing *g, const candidate *c, ckpt_hold *out, sherd_error *err)
+{
+	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&c->set_id, c->world, 0), theirs;
+	bool valid;
+	/* Should we die, the shards must not pass for what a dead save left. */
+	mine.repairing = true;
+	int rc = sherd_ckpt_read_claim(g->store, g->prefix, &theirs, &valid, err);
+	if (rc == SHERD_OK && valid && !sherd_set_id_equal(&theirs.set_id, &c->set_id))
+		return sherd_fail(err, SHERD_ECONFLICT, "conflict",
+		                  "a save or removal of another set has a claim here");
+	if (rc < 0 && rc != SHERD_ENOTFOUND)
+		return rc;
+	return sherd_ckpt_hold(out, g->store, g->prefix, &mine, false, err);
+}
+
+static int repair(repairing *g, sherd_set_id *repaired, sherd_error *err)
+{
+	ckpt_committed now;
+	candidate c;
+	ckpt_hold h;
+	TRY(look_at_metadata(g, &now, err));
+	TRY(look_at_all(g, err));
+	TRY(choose(g, &c, err));
+	TRY(hold(g, &c, &h, err));
+	ckpt_publication p = {
+		.store = g->store,
+		.prefix = g->prefix,
+		.set_id = c.set_id,
+		.world = c.world,
+		.replaces = now.there ? now.identity : NULL,
+		.verify = true,
+		.pool = g->options.pool,
+		.progress = g->options.progress,
+		.limits = g->options.limits,
+	};
+	int rc = sherd_ckpt_publish(&p, err);
+	if (rc < 0 && !h.created)
+		sherd_ckpt_release(&h);
+	else
+		(void)sherd_ckpt_drop(&h, NULL);
+	TRY(rc);
+	if (repaired)
+		*repaired = c.set_id;
+	return SHERD_OK;
+}
+
+int sherd_ckpt_repair(sherd_store *store, const char *prefix, const sherd_ckpt_repair_options *options,
+                      sherd_set_id *repaired, sherd_error *err)
+{
+	repairing g = {
+		.store = store, .prefix = prefix, .options = options ? *options : (sherd_ckpt_repair_options){0}};
+	int rc = sherd_in_object(err, repair(&g, repaired, err), prefix);
+	sherd_buf_done(&g.candidates);
+	return rc;
+}

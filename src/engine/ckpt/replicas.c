@@ -1,0 +1,105 @@
+#include "engine/ckpt/replicas.h"
+
+#include "base/map.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { CHUNK = 256 << 10 };
+
+typedef struct comparing {
+	const ckpt_replica *list;
+	sherd_report *report;
+	sherd_arena arena;
+	sherd_map pieces; /* name and place -> first in the list */
+} comparing;
+
+/* Name, NUL, and where the piece lies in the whole. */
+static int piece_key(comparing *g, const sherd_ckpt_entry *e, sherd_str *out, sherd_error *err)
+{
+	const sherd_tensor *t = &e->tensor;
+	size_t name = strlen(t->name) + 1, dims = t->ndim * sizeof(uint64_t), len = name + 2 * dims;
+	char *key = sherd_arena_alloc(&g->arena, len, 1);
+	if (!key)
+		return sherd_fail_nomem(err);
+	memcpy(key, t->name, name);
+	memset(key + name, 0, dims);
+	if (e->global_offset && dims)
+		memcpy(key + name, e->global_offset, dims);
+	if (dims)
+		memcpy(key + name + dims, t->shape, dims);
+	*out = (sherd_str){key, len};
+	return SHERD_OK;
+}
+
+static int compare_bytes(const ckpt_replica *a, const ckpt_replica *b, bool *same, uint64_t *where, sherd_error *err)
+{
+	uint8_t *buf = malloc((size_t)2 * CHUNK);
+	uint64_t size = a->entry->tensor.bytes;
+	int rc = buf ? SHERD_OK : sherd_fail_nomem(err);
+	*same = true;
+	for (uint64_t at = 0; rc == SHERD_OK && *same && at < size; at += CHUNK) {
+		size_t n = size - at < CHUNK ? (size_t)(size - at) : CHUNK;
+		rc = sherd_reader_at(a->shard->reader, a->shard->data_offset + a->entry->offset + at, buf, n, err);
+		if (rc == SHERD_OK)
+			rc = sherd_reader_at(b->shard->reader, b->shard->data_offset + b->entry->offset + at,
+			                     buf + CHUNK, n, err);
+		if (rc == SHERD_OK && memcmp(buf, buf + CHUNK, n) != 0) {
+			*same = false;
+			*where = at;
+		}
+	}
+	free(buf);
+	return rc;
+}
+
+static int compare(const ckpt_replica *a, const ckpt_replica *b, bool *same, uint64_t *where, sherd_error *err)
+{
+	const sherd_ckpt_entry *x = a->entry, *y = b->entry;
+	*where = 0;
+	*same = x->tensor.dtype == y->tensor.dtype && x->tensor.bytes == y->tensor.bytes;
+	if (!*same || !x->tensor.bytes)
+		return SHERD_OK;
+	if (!x->crcs || !y->crcs)
+		return compare_bytes(a, b, same, where, err);
+	for (uint64_t i = 0; *same && i < sherd_ckpt_blocks(x->tensor.bytes); i++) {
+		*same = x->crcs[i] == y->crcs[i];
+		*where = i * SHERD_CKPT_BLOCK;
+	}
+	return SHERD_OK;
+}
+
+static int check_one(comparing *g, size_t i, sherd_error *err)
+{
+	const ckpt_replica *b = &g->list[i];
+	sherd_error found = {0};
+	sherd_str key;
+	bool ok, same;
+	uint64_t where;
+	TRY(piece_key(g, b->entry, &key, err));
+	size_t first = sherd_map_add(&g->pieces, key, i, &ok);
+	if (!ok)
+		return sherd_fail_nomem(err);
+	if (first == SHERD_MAP_NONE)
+		return SHERD_OK;
+	const ckpt_replica *a = &g->list[first];
+	TRY(compare(a, b, &same, &where, err));
+	if (same)
+		return SHERD_OK;
+	int rc = sherd_fail_at(&found, SHERD_ECORRUPT, "replica-mismatch",
+	                       b->shard->data_offset + b->entry->offset + where,
+	                       "tensor '%.80s': not the same bytes as in the shard of rank %" PRIu32,
+	                       b->entry->tensor.name, a->shard->rank);
+	return sherd_report_take(g->report, rc, &found, sherd_reader_key(b->shard->reader), err);
+}
+
+int sherd_ckpt_compare_replicas(const ckpt_replica *list, size_t count, sherd_report *r, sherd_error *err)
+{
+	comparing g = {.list = list, .report = r};
+	int rc = SHERD_OK;
+	for (size_t i = 0; i < count && rc == SHERD_OK; i++)
+		rc = check_one(&g, i, err);
+	sherd_map_done(&g.pieces);
+	sherd_arena_done(&g.arena);
+	return rc;
+}

@@ -1,0 +1,16 @@
+/* engine/ckpt/replicas.h - the same piece in several shards must be the same bytes. */
+#ifndef SHERD_ENGINE_CKPT_REPLICAS_H
+#define SHERD_ENGINE_CKPT_REPLICAS_H
+
+#include "engine/ckpt/shard.h"
+#include "engine/report.h"
+
+typedef struct ckpt_replica {
+	const ckpt_shard *shard;
+	const sherd_ckpt_entry *entry;
+} ckpt_replica;
+
+/* Compares every piece with the first one of the same tensor and place: by their checksums, or byte for byte. */
+int sherd_ckpt_compare_replicas(const ckpt_replica *list, size_t count, sherd_report *r, sherd_error *err);
+
+#endif

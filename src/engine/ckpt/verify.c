@@ -1,0 +1,292 @@
+/* engine/ckpt/verify.c - everything about a set that can be checked. */
+#include "engine/ckpt/verify.h"
+
+#include "base/limits.h"
+#include "base/pool.h"
+#include "engine/ckpt/ckpt.h"
+#include "engine/ckpt/files.h"
+#include "engine/ckpt/metadata.h"
+#include "engine/ckpt/replicas.h"
+#include "engine/ckpt/verify_shard.h"
+#include "format/ckpt_about.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+typedef struct checked_shard {
+	ckpt_shard shard;
+	bool open;
+	sherd_arena arena;
+	sherd_ckpt_index index;
+	bool has_index;
+	sherd_report report;
+} checked_shard;
+
+typedef struct checking {
+	sherd_store *store;
+	const char *prefix;
+	sherd_verify_options options;
+	sherd_limits limits;
+	sherd_meter meter;
+	sherd_arena arena;
+	sherd_ckpt_meta meta;
+	sherd_buf meta_key;
+	checked_shard *shards;
+	sherd_report *report;
+} checking;
+
+static const char *meta_key(const checking *g)
+{
+	return (const char *)g->meta_key.data;
+}
+
+static int different_set(const checking *g, const sherd_ckpt_index *index, sherd_error *err)
+{
+	char have[SHERD_SET_ID_TEXT], want[SHERD_SET_ID_TEXT];
+	sherd_set_id_format(&index->set_id, have);
+	sherd_set_id_format(&g->meta.set_id, want);
+	return sherd_fail(err, SHERD_ECORRUPT, "other-set", "the shard is of set %s, the metadata of set %s", have,
+	                  want);
+}
+
+static int same_about(const checking *g, const sherd_ckpt_index *index, sherd_error *err)
+{
+	SHERD_AUTO_BUF text = {0};
+	sherd_ckpt_about_encode(&g->meta.about, &text);
+	TRY(sherd_buf_check(&text, err));
+	/* What the metadata adds for want of something better is not in the index. */
+	sherd_arena arena = {0};
+	sherd_ckpt_about theirs = {0};
+	SHERD_AUTO_BUF again = {0};
+	int rc = index->about.len ? sherd_ckpt_about_decode(index->about, &g->limits, &arena, &theirs, err) : SHERD_OK;
+	if (rc == SHERD_OK) {
+		theirs.strategy = theirs.strategy ? theirs.strategy : g->meta.about.strategy;
+		theirs.precision = theirs.precision ? theirs.precision : g->meta.about.precision;
+		sherd_ckpt_about_encode(&theirs, &again);
+		rc = sherd_buf_check(&again, err);
+	}
+	sherd_arena_done(&arena);
+	TRY(rc);
+	if (text.len != again.len || memcmp(text.data, again.data, text.len) != 0)
+		return sherd_fail(err, SHERD_ECORRUPT, "bad-metadata",
+		                  "metadata and index of rank 0 describe different training");
+	return SHERD_OK;
+}
+
+static int compare_index(const checking *g, const sherd_ckpt_meta_shard *m, const sherd_ckpt_index *index,
+                         sherd_error *err)
+{
+	if (!g->meta.has_set_id)
+		return SHERD_OK;
+	if (!sherd_set_id_equal(&index->set_id, &g->meta.set_id))
+		return different_set(g, index, err);
+	if (index->world != g->meta.world)
+		return sherd_fail(err, SHERD_ECORRUPT, "bad-world",
+		                  "the index says %" PRIu32 " ranks, the metadata %" PRIu32, index->world,
+		                  g->meta.world);
+	for (size_t i = 0; m->listed && i < m->count; i++)
+		if (!sherd_ckpt_entry_equal(&m->entries[i], &index->entries[i]))
+			return sherd_fail(err, SHERD_ECORRUPT, "bad-metadata",
+			                  "metadata and index describe tensor '%.80s' differently",
+			                  m->entries[i].tensor.name);
+	if (m->rank == 0 && index->time_ns != g->meta.time_ns)
+		return sherd_fail(err, SHERD_ECORRUPT, "bad-metadata",
+		                  "metadata and index of rank 0 give different times");
+	return m->rank == 0 ? same_about(g, index, err) : SHERD_OK;
+}
+
+static int check_index(const checking *g, const sherd_ckpt_meta_shard *m, checked_shard *c, sherd_error *err)
+{
+	TRY(sherd_ckpt_shard_index(&c->shard, &g->limits, &c->arena, &c->index, &c->has_index, err));
+	if (c->has_index)
+		return compare_index(g, m, &c->index, err);
+	if (g->meta.has_set_id || !m->listed)
+		return sherd_fail(err, SHERD_ECORRUPT, "no-index", "the shard has lost its index");
+	return SHERD_OK;
+}
+
+/* Entries come from the index where there is one, since they have checksums there. */
+static int check_data(const checking *g, sherd_ckpt_meta_shard *m, checked_shard *c, sherd_error *err)
+{
+	ckpt_scan scan = {.shard = &c->shard, .meter = (sherd_meter *)&g->meter};
+	sherd_error found = {0};
+	if (c->has_index) {
+		scan.entries = c->index.entries;
+		scan.count = c->index.count;
+		scan.has_crcs = true;
+		return sherd_ckpt_scan(&scan, &c->report, err);
+	}
+	if (!g->meta.has_set_id)
+		sherd_ckpt_entries_place(m->entries, m->count, c->shard.data_size);
+	int rc = sherd_ckpt_entries_check(m->entries, m->count, c->shard.data_size, &c->arena, &found);
+	TRY(sherd_report_take(&c->report, rc, &found, meta_key(g), err));
+	if (rc == SHERD_OK) {
+		scan.entries = m->entries;
+		scan.count = m->count;
+	}
+	return sherd_ckpt_scan(&scan, &c->report, err);
+}
+
+static int check_shard(void *arg, size_t i, sherd_error *err)
+{
+	checking *g = arg;
+	checked_shard *c = &g->shards[i];
+	sherd_ckpt_meta_shard *m = &g->meta.shards[i];
+	sherd_error found = {0};
+	int rc = sherd_ckpt_named_shard_open(&c->shard, g->store, g->prefix, m, &found);
+	c->open = rc == SHERD_OK;
+	TRY(sherd_report_take(&c->report, rc, &found, g->prefix, err));
+	if (!c->open)
+		return SHERD_OK;
+	const char *key = sherd_reader_key(c->shard.reader);
+	c->report.checked += c->shard.data_offset;
+	if (g->options.quick)
+		return SHERD_OK;
+	rc = check_index(g, m, c, &found);
+	TRY(sherd_report_take(&c->report, rc, &found, key, err));
+	if (!m->listed && c->has_index) {
+		m->entries = c->index.entries;
+		m->count = c->index.count;
+	}
+	return check_data(g, m, c, err);
+}
+
+/* Do the tensors of all shards fit together? */
+static int check_tensors(const checking *g, sherd_error *err)
+{
+	sherd_ckpt as_if_open = {.meta = g->meta, .shard_count = g->meta.count};
+	int rc = sherd_ckpt_build_tensors(&as_if_open, err);
+	sherd_map_done(&as_if_open.names);
+	sherd_arena_done(&as_if_open.arena);
+	return rc;
+}
+
+static int check_replicas(const checking *g, sherd_error *err)
+{
+	SHERD_AUTO_BUF list = {0};
+	for (size_t i = 0; i < g->meta.count; i++) {
+		const checked_shard *c = &g->shards[i];
+		const sherd_ckpt_meta_shard *m = &g->meta.shards[i];
+		const sherd_ckpt_entry *entries = c->has_index ? c->index.entries : m->entries;
+		size_t count = c->has_index ? c->index.count : m->count;
+		for (size_t k = 0; c->open && k < count; k++) {
+			ckpt_replica r = {&c->shard, &entries[k]};
+			sherd_buf_append(&list, &r, sizeof(r));
+		}
+	}
+	TRY(sherd_buf_check(&list, err));
+	return sherd_ckpt_compare_replicas((const ckpt_replica *)(const void *)list.data,
+	                                   list.len / sizeof(ckpt_replica), g->report, err);
+}
+
+static int warn_about_strays(const checking *g, sherd_error *err)
+{
+	ckpt_files files;
+	SHERD_AUTO_BUF claim = {0};
+	sherd_stat stat;
+	sherd_ckpt_name_claim(&claim, g->prefix);
+	TRY(sherd_buf_check(&claim, err));
+	if (sherd_store_stat(g->store, (const char *)claim.data, &stat, NULL) == SHERD_OK)
+		TRY(sherd_report_warn(g->report, (const char *)claim.data, "claimed", err,
+		                      "a save, a replacement or a removal is going on, or died"));
+	TRY(sherd_ckpt_files_open(&files, g->store, g->prefix, err));
+	int rc = SHERD_OK;
+	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++) {
+		bool named = false;
+		const char *last = sherd_ckpt_name_last(files.list[i].key);
+		for (size_t k = 0; k < g->meta.count && !named; k++) {
+			const sherd_ckpt_meta_shard *m = &g->meta.shards[k];
+			named = m->file ? strcmp(m->file, last) == 0
+			                : !files.list[i].named_by_set && m->rank == files.list[i].rank;
+		}
+		if (!named)
+			rc = sherd_report_warn(g->report, files.list[i].key, "stray-shard", err,
+			                       "the metadata does not name this shard");
+	}
+	sherd_ckpt_files_done(&files);
+	return rc;
+}
+
+static int merge_shards(checking *g, sherd_error *err)
+{
+	for (size_t i = 0; i < g->meta.count; i++)
+		TRY(sherd_report_merge(g->report, &g->shards[i].report, err));
+	return SHERD_OK;
+}
+
+static int check_set(checking *g, sherd_error *err)
+{
+	sherd_error found = {0};
+	uint64_t total = 0;
+	g->shards = calloc(g->meta.count + 1, sizeof(*g->shards));
+	if (!g->shards)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < g->meta.count; i++)
+		if (__builtin_add_overflow(total, g->meta.shards[i].file_size, &total))
+			total = 0;
+	sherd_meter_init(&g->meter, g->options.progress, g->options.quick ? 0 : total);
+	int rc = sherd_pool_run(g->options.pool, g->meta.count, check_shard, g, err);
+	sherd_meter_done(&g->meter);
+	TRY(rc);
+	if (g->meta.seal == SHERD_SEAL_ABSENT)
+		TRY(sherd_report_warn(g->report, meta_key(g), "no-seal", err,
+		                      "the metadata does not carry its own hash"));
+	TRY(merge_shards(g, err));
+	TRY(sherd_report_take(g->report, check_tensors(g, &found), &found, meta_key(g), err));
+	if (!g->options.quick)
+		TRY(check_replicas(g, err));
+	return warn_about_strays(g, err);
+}
+
+static int check_metadata(checking *g, sherd_error *err)
+{
+	char identity[72];
+	sherd_error found = {0};
+	sherd_stat stat;
+	sherd_ckpt_name_metadata(&g->meta_key, g->prefix);
+	TRY(sherd_buf_check(&g->meta_key, err));
+	int rc = sherd_ckpt_metadata_read(g->store, g->prefix, &g->limits, &g->arena, &g->meta, identity, &found);
+	if (rc == SHERD_ENOTFOUND) {
+		if (err)
+			*err = found;
+		return rc;
+	}
+	TRY(sherd_report_take(g->report, rc, &found, meta_key(g), err));
+	if (rc < 0)
+		return SHERD_OK;
+	if (sherd_store_stat(g->store, meta_key(g), &stat, NULL) == SHERD_OK)
+		g->report->checked += stat.size;
+	return check_set(g, err);
+}
+
+int sherd_ckpt_verify(sherd_report *r, sherd_store *store, const char *name, const sherd_verify_options *options,
+                      sherd_error *err)
+{
+	sherd_ckpt_name parsed = sherd_ckpt_name_parse(name);
+	SHERD_AUTO_BUF prefix = {0};
+	if (parsed.kind == SHERD_CKPT_NAME_METADATA)
+		sherd_buf_append(&prefix, parsed.prefix.ptr, parsed.prefix.len);
+	else
+		sherd_buf_str(&prefix, name);
+	sherd_buf_u8(&prefix, 0);
+	TRY(sherd_buf_check(&prefix, err));
+	checking g = {
+		.store = store,
+		.prefix = (const char *)prefix.data,
+		.options = *options,
+		.limits = sherd_limits_or_default(options->limits),
+		.report = r,
+	};
+	int rc = check_metadata(&g, err);
+	for (size_t i = 0; g.shards && i < g.meta.count; i++) {
+		if (g.shards[i].open)
+			sherd_ckpt_shard_done(&g.shards[i].shard);
+		sherd_arena_done(&g.shards[i].arena);
+		sherd_buf_done(&g.shards[i].report.errors);
+		sherd_buf_done(&g.shards[i].report.warnings);
+	}
+	free(g.shards);
+	sherd_buf_done(&g.meta_key);
+	sherd_arena_done(&g.arena);
+	return rc;
+}

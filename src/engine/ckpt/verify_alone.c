@@ -1,0 +1,83 @@
+/* engine/ckpt/verify_alone.c - shards that no metadata speaks for. */
+#include "engine/ckpt/verify.h"
+
+#include "base/limits.h"
+#include "base/pool.h"
+#include "engine/ckpt/files.h"
+#include "engine/ckpt/verify_shard.h"
+
+#include <stdlib.h>
+
+static int check_open(sherd_report *r, const ckpt_shard *s, const sherd_verify_options *o, sherd_meter *meter,
+                      sherd_error *err)
+{
+	sherd_arena arena = {0};
+	sherd_ckpt_index index = {0};
+	ckpt_scan scan = {.shard = s, .meter = meter};
+	sherd_error found = {0};
+	const char *key = sherd_reader_key(s->reader);
+	bool has_index = false;
+	int rc = sherd_ckpt_shard_index(s, o->limits, &arena, &index, &has_index, &found);
+	int taken = sherd_report_take(r, rc, &found, key, err);
+	if (taken == SHERD_OK && rc == SHERD_OK && !has_index)
+		taken = sherd_report_warn(r, key, "no-index", err, "the shard does not describe its tensors");
+	if (has_index) {
+		scan.entries = index.entries;
+		scan.count = index.count;
+		scan.has_crcs = true;
+	}
+	if (taken == SHERD_OK)
+		taken = sherd_ckpt_scan(&scan, r, err);
+	sherd_arena_done(&arena);
+	return taken;
+}
+
+static int check_key(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
+                     sherd_meter *meter, sherd_error *err)
+{
+	ckpt_shard s;
+	sherd_error found = {0};
+	int rc = sherd_ckpt_shard_open(&s, store, key, 0, &found);
+	if (rc == SHERD_ENOTFOUND) {
+		if (err)
+			*err = found;
+		return rc;
+	}
+	TRY(sherd_report_take(r, rc, &found, key, err));
+	if (rc < 0)
+		return SHERD_OK;
+	r->checked += s.data_offset;
+	rc = o->quick ? SHERD_OK : check_open(r, &s, o, meter, err);
+	sherd_ckpt_shard_done(&s);
+	return rc;
+}
+
+int sherd_ckpt_verify_shard(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
+                            sherd_error *err)
+{
+	sherd_meter meter;
+	sherd_stat stat;
+	TRY(sherd_store_stat(store, key, &stat, err));
+	sherd_meter_init(&meter, options->progress, stat.size);
+	int rc = check_key(r, store, key, options, &meter, err);
+	sherd_meter_done(&meter);
+	return rc;
+}
+
+int sherd_ckpt_verify_incomplete(sherd_report *r, sherd_store *store, const char *prefix,
+                                 const sherd_verify_options *options, sherd_error *err)
+{
+	sherd_error found = {0};
+	ckpt_files files;
+	TRY(sherd_ckpt_files_open(&files, store, prefix, err));
+	int rc = sherd_fail(&found, SHERD_EINCOMPLETE, "incomplete", "%s, but no metadata: the set was not committed",
+	                    files.count ? "shards are there" : "a save has begun");
+	rc = sherd_report_take(r, rc, &found, prefix, err);
+	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++) {
+		rc = sherd_ckpt_verify_shard(r, store, files.list[i].key, options, err);
+		if (rc == SHERD_ENOTFOUND) /* cleared while we looked */
+			rc = SHERD_OK;
+	}
+	sherd_ckpt_files_done(&files);
+	return rc;
+}

@@ -1,0 +1,196 @@
+#include "engine/ckpt/verify_shard.h"
+
+#include "codec/crc32.h"
+#include "codec/json.h"
+#include "codec/sha256.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { CHUNK = 256 << 10 };
+
+typedef struct pass {
+	const ckpt_scan *scan;
+	sherd_report *report;
+	const char *key;
+	uint8_t *buf;
+	sherd_sha256 sha;
+	const sherd_ckpt_entry **order; /* entries with bytes, by offset */
+	size_t count, next;             /* next: the first one not behind us */
+	uint64_t block;                 /* of the current one */
+	uint32_t crc;
+} pass;
+
+static int by_offset(const void *a, const void *b)
+{
+	const sherd_ckpt_entry *x = *(const sherd_ckpt_entry *const *)a, *y = *(const sherd_ckpt_entry *const *)b;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static int make_order(pass *p, sherd_error *err)
+{
+	const ckpt_scan *s = p->scan;
+	p->order = malloc((s->count + 1) * sizeof(*p->order));
+	p->buf = malloc(CHUNK);
+	if (!p->order || !p->buf)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < s->count; i++)
+		if (s->entries[i].tensor.bytes)
+			p->order[p->count++] = &s->entries[i];
+	qsort(p->order, p->count, sizeof(*p->order), by_offset);
+	return SHERD_OK;
+}
+
+static int close_block(pass *p, const sherd_ckpt_entry *e, uint64_t end, sherd_error *err)
+{
+	uint32_t want = e->crcs[p->block], got = p->crc;
+	uint64_t start = p->block * SHERD_CKPT_BLOCK;
+	p->block++;
+	p->crc = 0;
+	if (want == got)
+		return SHERD_OK;
+	sherd_error found = {0};
+	int rc = sherd_fail_at(&found, SHERD_ECORRUPT, "bad-crc", p->scan->shard->data_offset + e->offset + start,
+	                       "tensor '%.80s': bytes %" PRIu64 " to %" PRIu64 " have CRC-32 %08" PRIx32
+	                       ", not %08" PRIx32,
+	                       e->tensor.name, start, end, got, want);
+	return sherd_report_take(p->report, rc, &found, p->key, err);
+}
+
+/* Bytes [at, at+len) of the data went by; their shares of blocks are counted. */
+static int checksum(pass *p, uint64_t at, size_t len, sherd_error *err)
+{
+	uint64_t stop = at + len;
+	while (p->scan->has_crcs && p->next < p->count && p->order[p->next]->offset < stop) {
+		const sherd_ckpt_entry *e = p->order[p->next];
+		uint64_t start = e->offset + p->block * SHERD_CKPT_BLOCK, end = start + SHERD_CKPT_BLOCK;
+		if (end > e->offset + e->tensor.bytes)
+			end = e->offset + e->tensor.bytes;
+		uint64_t from = start > at ? start : at, to = end < stop ? end : stop;
+		if (from >= stop)
+			return SHERD_OK;
+		p->crc = sherd_crc32(p->crc, p->buf + (from - at), (size_t)(to - from));
+		if (to < end)
+			return SHERD_OK;
+		TRY(close_block(p, e, end - e->offset, err));
+		if (end == e->offset + e->tensor.bytes) {
+			p->next++;
+			p->block = 0;
+		}
+	}
+	return SHERD_OK;
+}
+
+static int read_data(pass *p, sherd_error *err)
+{
+	const ckpt_shard *s = p->scan->shard;
+	sherd_sha256_init(&p->sha);
+	for (uint64_t at = 0; at < s->data_size; at += CHUNK) {
+		size_t n = s->data_size - at < CHUNK ? (size_t)(s->data_size - at) : CHUNK;
+		TRY(sherd_reader_at(s->reader, s->data_offset + at, p->buf, n, err));
+		sherd_sha256_add(&p->sha, p->buf, n);
+		TRY(checksum(p, at, n, err));
+		p->report->checked += n;
+		if (p->scan->meter)
+			TRY(sherd_meter_add(p->scan->meter, n, err));
+	}
+	return SHERD_OK;
+}
+
+static int check_hash(pass *p, sherd_error *err)
+{
+	const ckpt_shard *s = p->scan->shard;
+	uint8_t hash[SHERD_SHA256_BYTES];
+	char hex[SHERD_SHA256_HEX + 1];
+	sherd_error found = {0};
+	if (!s->checksum[0])
+		return sherd_report_warn(p->report, p->key, "no-checksum", err, "no checksum is recorded");
+	sherd_sha256_finish(&p->sha, hash);
+	sherd_hex(hash, sizeof(hash), hex);
+	if (strcmp(hex, s->checksum) == 0)
+		return SHERD_OK;
+	int rc = sherd_fail_at(&found, SHERD_ECORRUPT, "bad-checksum", 12,
+	                       "the data's SHA-256 is %.16s..., the head says %.16s...", hex, s->checksum);
+	return sherd_report_take(p->report, rc, &found, p->key, err);
+}
+
+/* n+1 offsets that ascend from 0 to the end, then text. */
+static int check_offsets(const pass *p, const sherd_ckpt_entry *e, uint64_t strings, sherd_error *err)
+{
+	uint64_t base = p->scan->shard->data_offset + e->offset, before = 0, room = e->tensor.bytes - 8 * (strings + 1);
+	for (uint64_t i = 0; i <= strings;) {
+		uint64_t n = strings + 1 - i < CHUNK / 8 ? strings + 1 - i : CHUNK / 8;
+		TRY(sherd_reader_at(p->scan->shard->reader, base + 8 * i, p->buf, (size_t)(8 * n), err));
+		for (uint64_t k = 0; k < n; k++, i++) {
+			uint64_t offset;
+			memcpy(&offset, p->buf + 8 * k, sizeof(offset));
+			if ((!i && offset) || offset < before || offset > room || (i == strings && offset != room))
+				return sherd_fail_at(err, SHERD_ECORRUPT, "bad-utf8-offsets", base + 8 * i,
+				                     "tensor '%.80s': string offset %" PRIu64 " after %" PRIu64
+				                     " of %" PRIu64,
+				                     e->tensor.name, offset, before, room);
+			before = offset;
+		}
+	}
+	return SHERD_OK;
+}
+
+/* A character that a chunk's end cuts is looked at again with the next chunk. */
+static size_t cut_tail(const uint8_t *buf, size_t n)
+{
+	size_t back = 0;
+	while (back < 3 && back < n && (buf[n - 1 - back] & 0xc0) == 0x80)
+		back++;
+	return back < n && buf[n - 1 - back] >= 0xc0 ? back + 1 : 0;
+}
+
+static int check_text(const pass *p, const sherd_ckpt_entry *e, uint64_t start, sherd_error *err)
+{
+	uint64_t base = p->scan->shard->data_offset + e->offset;
+	for (uint64_t at = start; at < e->tensor.bytes;) {
+		uint64_t left = e->tensor.bytes - at;
+		size_t n = left < CHUNK ? (size_t)left : CHUNK, bad;
+		TRY(sherd_reader_at(p->scan->shard->reader, base + at, p->buf, n, err));
+		size_t use = n == left ? n : n - cut_tail(p->buf, n);
+		if (!sherd_utf8_valid(p->buf, use, &bad))
+			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-utf8", base + at + bad,
+			                     "tensor '%.80s': text is not UTF-8", e->tensor.name);
+		at += use ? use : n;
+	}
+	return SHERD_OK;
+}
+
+static int check_strings(pass *p, sherd_error *err)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		const sherd_ckpt_entry *e = p->order[i];
+		sherd_error found = {0};
+		uint64_t strings = 1;
+		if (e->tensor.dtype != SHERD_UTF8)
+			continue;
+		for (uint32_t d = 0; d < e->tensor.ndim; d++)
+			strings *= e->tensor.shape[d];
+		int rc = check_offsets(p, e, strings, &found);
+		if (rc == SHERD_OK)
+			rc = check_text(p, e, 8 * (strings + 1), &found);
+		TRY(sherd_report_take(p->report, rc, &found, p->key, err));
+	}
+	return SHERD_OK;
+}
+
+static int run(pass *p, sherd_error *err)
+{
+	TRY(make_order(p, err));
+	TRY(read_data(p, err));
+	TRY(check_hash(p, err));
+	return check_strings(p, err);
+}
+
+int sherd_ckpt_scan(const ckpt_scan *scan, sherd_report *r, sherd_error *err)
+{
+	pass p = {.scan = scan, .report = r, .key = sherd_reader_key(scan->shard->reader)};
+	int rc = run(&p, err);
+	free(p.order);
+	free(p.buf);
+	return sherd_in_object(err, rc, p.key);
+}

@@ -1,0 +1,150 @@
+/* Fault: every allocation and every operation of the store fails once while bundles are written, opened and read. */
+#include "support/fail_malloc.h"
+#include "support/fail_store.h"
+#include "support/test.h"
+
+#include "base/error.h"
+#include "format/npy.h"
+#include "format/safetensors.h"
+#include "format/safetensors_index.h"
+
+#include <sherd/bundle.h>
+
+SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+
+static const uint64_t shape[] = {3, 4};
+static const sherd_tensor tensors[] = {{"a", SHERD_F32, 2, shape, 48}, {"b", SHERD_U8, 1, shape, 3}};
+static const sherd_pair pair = {"format", "pt"};
+
+/* A file with both tensors, the index of a set that has only this file, and an array in Fortran order. */
+static int encode(sherd_buf *file, sherd_buf *index, sherd_buf *array, sherd_error *err)
+{
+	const sherd_safetensors_index map = {
+		.count = 2,
+		.entries = (const sherd_safetensors_index_entry[]){{"a", 0}, {"b", 0}},
+		.file_count = 1,
+		.files = (const char *const[]){"f"},
+		.pair_count = 1,
+		.pairs = &(const sherd_pair){"who", "me"},
+	};
+	size_t order[2];
+	TRY(sherd_safetensors_encode(tensors, 2, &pair, 1, file, order, err));
+	sherd_buf_zero(file, 51);
+	TRY(sherd_buf_check(file, err));
+	TRY(sherd_npy_encode(&tensors[0], array, err));
+	sherd_buf_zero(array, 48);
+	TRY(sherd_buf_check(array, err));
+	memcpy(memmem(array->data, array->len, "False", 5), "True ", 5);
+	return sherd_safetensors_index_encode(&map, index, err);
+}
+
+static int read_all(const sherd_bundle *b, sherd_error *err)
+{
+	uint8_t bytes[64];
+	for (size_t i = 0; i < sherd_bundle_count(b); i++)
+		TRY(sherd_bundle_read(b, i, 0, bytes, (size_t)sherd_bundle_tensor(b, i)->bytes, err));
+	return SHERD_OK;
+}
+
+static int open_and_read(sherd_store *store, const char *key, sherd_error *err)
+{
+	SHERD_AUTO(sherd_bundle, sherd_bundle_close) whole = NULL;
+	SHERD_AUTO(sherd_bundle, sherd_bundle_close) part = NULL;
+	SHERD_AUTO(sherd_bundle, sherd_bundle_close) rows = NULL;
+	TRY(sherd_bundle_open(&whole, store, key, NULL, err));
+	TRY(read_all(whole, err));
+	TRY(sherd_bundle_select(&part, whole, &(sherd_bundle_selection){.world = 2}, err));
+	TRY(sherd_bundle_select(&rows, whole, &(sherd_bundle_selection){.world = 2, .rank = 1, .cut = true}, err));
+	return read_all(rows, err);
+}
+
+static int read_every_format(sherd_store *store, sherd_error *err)
+{
+	TRY(open_and_read(store, "f", err));
+	TRY(open_and_read(store, "i.json", err));
+	return open_and_read(store, "x.npy", err);
+}
+
+static sherd_store *store;
+
+static int fill_store(void **state)
+{
+	(void)state;
+	sherd_store *inner;
+	SHERD_AUTO_BUF file = {0}, index = {0}, array = {0};
+	TRY(sherd_store_open_memory(&inner, NULL));
+	store = fail_store_over(inner);
+	TRY(encode(&file, &index, &array, NULL));
+	TRY(sherd_store_put(store, "f", SHERD_WRITE_NEW, file.data, file.len, NULL));
+	TRY(sherd_store_put(store, "i.json", SHERD_WRITE_NEW, index.data, index.len, NULL));
+	return sherd_store_put(store, "x.npy", SHERD_WRITE_NEW, array.data, array.len, NULL);
+}
+
+static int drop_store(void **state)
+{
+	(void)state;
+	sherd_store_close(store);
+	return 0;
+}
+
+TEST(every_allocation_of_reading_may_fail)
+{
+	long nth = 0;
+	bool hit;
+	do {
+		sherd_error err = {0};
+		fail_malloc_at(++nth);
+		int rc = read_every_format(store, &err);
+		hit = fail_malloc_hit();
+		fail_malloc_at(0);
+		assert_int_equal(rc, hit ? SHERD_ENOMEM : SHERD_OK);
+		assert_int_equal(err.code, rc);
+	} while (hit);
+	assert_true(nth > 40);
+}
+
+TEST(every_allocation_of_writing_may_fail)
+{
+	long nth = 0;
+	bool hit;
+	do {
+		sherd_error err = {0};
+		SHERD_AUTO_BUF file = {0}, index = {0}, array = {0};
+		fail_malloc_at(++nth);
+		int rc = encode(&file, &index, &array, &err);
+		hit = fail_malloc_hit();
+		fail_malloc_at(0);
+		assert_int_equal(rc, hit ? SHERD_ENOMEM : SHERD_OK);
+		assert_int_equal(err.code, rc);
+	} while (hit);
+	assert_true(nth > 5);
+}
+
+TEST(every_operation_of_the_store_may_fail)
+{
+	long nth = 0;
+	bool hit;
+	do {
+		sherd_error err = {0};
+		fail_store_at(store, ++nth);
+		int rc = read_every_format(store, &err);
+		hit = fail_store_hit(store);
+		fail_store_at(store, 0);
+		assert_int_equal(rc, hit ? SHERD_EIO : SHERD_OK);
+		if (hit)
+			assert_true(err.object[0] != 0);
+	} while (hit);
+	assert_true(nth > 15);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fill_store, drop_store)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(every_allocation_of_reading_may_fail),
+		cmocka_unit_test(every_allocation_of_writing_may_fail),
+		CASE(every_operation_of_the_store_may_fail),
+	};
+	return cmocka_run_group_tests_name("bundle_faults", tests, NULL, NULL);
+}

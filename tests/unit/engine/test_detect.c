@@ -1,0 +1,193 @@
+#include "support/scratch.h"
+#include "support/test.h"
+
+#include "base/error.h"
+
+#include <sherd/detect.h>
+
+#include <string.h>
+
+static sherd_store *store;
+
+static int open_store(void **state)
+{
+	(void)state;
+	return sherd_store_open_memory(&store, NULL);
+}
+
+static int close_store(void **state)
+{
+	(void)state;
+	sherd_store_close(store);
+	return 0;
+}
+
+static void put(const char *key, const void *data, size_t len)
+{
+	assert_ok(sherd_store_put(store, key, SHERD_WRITE_REPLACE, data, len, err));
+}
+
+TEST(every_format_has_a_name_and_is_found_by_it)
+{
+	static const char *const names[] = {"unknown",     "checkpoint",        "checkpoint-shard",
+	                                    "safetensors", "safetensors-index", "npy"};
+	for (unsigned i = 0; i < COUNT_OF(names); i++) {
+		assert_string_equal(sherd_format_name((sherd_format)i), names[i]);
+		assert_int_equal(sherd_format_by_name(names[i]), i);
+	}
+	assert_string_equal(sherd_format_name((sherd_format)1000), "unknown");
+	assert_int_equal(sherd_format_by_name("Checkpoint"), SHERD_FORMAT_UNKNOWN);
+}
+
+#define BYTES(text) text, sizeof(text) - 1
+
+TEST(content_decides_whatever_the_name)
+{
+	static const struct {
+		const char *key, *data;
+		size_t len;
+		sherd_format format;
+	} cases[] = {
+		{"a", BYTES("RAHS\0\0\0\0"), SHERD_FORMAT_CHECKPOINT_SHARD},
+		{"a.npy", BYTES("RAHS"), SHERD_FORMAT_CHECKPOINT_SHARD},
+		{"a.metadata.json", BYTES("RAHS"), SHERD_FORMAT_CHECKPOINT_SHARD},
+		{"a.shard", BYTES("\x93NUMPY\1\0"), SHERD_FORMAT_NPY},
+		{"a", BYTES("\x93NUMPY"), SHERD_FORMAT_NPY},
+		{"a", BYTES("\x02\0\0\0\0\0\0\0{}"), SHERD_FORMAT_SAFETENSORS},
+		{"a", BYTES("\x00\xe1\xf5\x05\0\0\0\0{"), SHERD_FORMAT_SAFETENSORS},
+		{"a", BYTES("{\"weight_map\":{}}"), SHERD_FORMAT_SAFETENSORS_INDEX},
+		{"a", BYTES(" \r\n\t{\"metadata\":{},\"weight_map\":{}}"), SHERD_FORMAT_SAFETENSORS_INDEX},
+		{"a.metadata.json", BYTES("{\"weight_map\":{}}"), SHERD_FORMAT_SAFETENSORS_INDEX},
+		{"a", BYTES("{\"version\":\"1.0.0\",\"worldSize\":2,\"shards\":[{}]}"), SHERD_FORMAT_CHECKPOINT},
+		{"a", BYTES("{\"shards\":[],\"worldSize\":2}"), SHERD_FORMAT_CHECKPOINT},
+	};
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		sherd_format format;
+		put(cases[i].key, cases[i].data, cases[i].len);
+		assert_ok(sherd_detect(store, cases[i].key, &format, err));
+		assert_int_equal(format, cases[i].format);
+	}
+}
+
+TEST(a_damaged_document_is_still_what_it_was_meant_to_be)
+{
+	static const struct {
+		const char *key, *data;
+		sherd_format format;
+	} cases[] = {
+		{"a", "{\"weight_map\":{\"a\":", SHERD_FORMAT_SAFETENSORS_INDEX},
+		{"a", "{\"worldSize\":2,\"shards\":[{", SHERD_FORMAT_CHECKPOINT},
+		{"a.metadata.json", "{\"version\":", SHERD_FORMAT_CHECKPOINT},
+		{"a.metadata.json", "", SHERD_FORMAT_CHECKPOINT},
+		{"a.metadata.json", "garbage", SHERD_FORMAT_CHECKPOINT},
+		{"a.safetensors.index.json", "{\"metadata\":{", SHERD_FORMAT_SAFETENSORS_INDEX},
+	};
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		sherd_format format;
+		put(cases[i].key, cases[i].data, strlen(cases[i].data));
+		assert_ok(sherd_detect(store, cases[i].key, &format, err));
+		assert_int_equal(format, cases[i].format);
+	}
+}
+
+TEST(what_fits_no_format_is_refused)
+{
+	static const struct {
+		const char *key, *data;
+		size_t len;
+	} cases[] = {
+		{"a", BYTES("")},
+		{"a.npy", BYTES("")},
+		{"a.safetensors", BYTES("\x02\0\0\0\0\0\0\0")},
+		{"a.safetensors", BYTES("\x01\xe1\xf5\x05\0\0\0\0{}")},
+		{"a", BYTES("\x02\0\0\0\0\0\0\0[]")},
+		{"a", BYTES("RAH")},
+		{"a", BYTES("\x93NUMP")},
+		{"a", BYTES("{\"shards\":[]}")},
+		{"a", BYTES("{}")},
+		{"a", BYTES("[\"weight_map\"]")},
+		{"a.safetensors.index.json", BYTES("garbage")},
+		{"a", BYTES("plain text")},
+		{"a", BYTES("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0")},
+	};
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		sherd_format format;
+		sherd_error e = {0};
+		put(cases[i].key, cases[i].data, cases[i].len);
+		assert_int_equal(sherd_detect(store, cases[i].key, &format, &e), SHERD_EUNSUPPORTED);
+		assert_string_equal(e.reason, "unknown-format");
+		assert_string_equal(e.object, cases[i].key);
+	}
+	sherd_format format;
+	assert_refused(SHERD_EUNSUPPORTED, "unknown-format", sherd_detect(store, "", &format, err));
+}
+
+TEST(a_prefix_is_a_checkpoint_once_its_metadata_is_there)
+{
+	sherd_format format;
+	sherd_error e = {.code = SHERD_OK};
+	assert_int_equal(sherd_detect(store, "run/step", &format, &e), SHERD_ENOTFOUND);
+	assert_string_equal(e.object, "run/step");
+	put("run/step_shard_x.shard", "x", 1);
+	put("run/step_shard_0/1.shard", "x", 1);
+	put("run/step_shard_0.txt", "x", 1);
+	put("run/stepping_shard_0.shard", "x", 1);
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_detect(store, "run/step", &format, err));
+	put("run/step_shard_0.shard", "x", 1);
+	assert_refused(SHERD_EINCOMPLETE, "incomplete", sherd_detect(store, "run/step", &format, err));
+	assert_ok(sherd_store_remove(store, "run/step_shard_0.shard", err));
+	put("run/step_shard_12.00ff.shard", "x", 1);
+	assert_refused(SHERD_EINCOMPLETE, "incomplete", sherd_detect(store, "run/step", &format, err));
+	put("run/other.saving", "x", 1);
+	assert_refused(SHERD_EINCOMPLETE, "incomplete", sherd_detect(store, "run/other", &format, err));
+	put("run/other.metadata.json", "{}", 2);
+	put("run/step.metadata.json", "{}", 2);
+	e = (sherd_error){.code = SHERD_OK};
+	assert_int_equal(sherd_detect(store, "run/step", &format, &e), SHERD_OK);
+	assert_int_equal(e.code, SHERD_OK);
+	assert_int_equal(format, SHERD_FORMAT_CHECKPOINT);
+	assert_ok(sherd_detect(store, "run/other", &format, err));
+	assert_int_equal(format, SHERD_FORMAT_CHECKPOINT);
+}
+
+TEST(a_key_whose_metadata_could_have_no_name_is_not_found)
+{
+	char key[256];
+	sherd_format format;
+	memset(key, 'k', 255);
+	key[255] = 0;
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_detect(store, key, &format, err));
+	assert_int_equal(sherd_detect(store, "a/../b", &format, NULL), SHERD_EINVAL);
+}
+
+TEST(a_folder_of_a_local_store_can_share_its_name_with_a_prefix)
+{
+	char *folder = scratch_make();
+	sherd_store *local;
+	sherd_format format;
+	assert_ok(sherd_store_open_local(&local, folder, NULL, err));
+	assert_ok(sherd_store_put(local, "step/x", SHERD_WRITE_NEW, "x", 1, err));
+	assert_int_equal(sherd_detect(local, "absent", &format, NULL), SHERD_ENOTFOUND);
+	assert_int_equal(sherd_detect(local, "step", &format, NULL), SHERD_ENOTFOUND);
+	assert_ok(sherd_store_put(local, "step.metadata.json", SHERD_WRITE_NEW, "{}", 2, err));
+	assert_ok(sherd_detect(local, "step", &format, err));
+	assert_int_equal(format, SHERD_FORMAT_CHECKPOINT);
+	sherd_store_close(local);
+	scratch_remove(folder);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, open_store, close_store)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_format_has_a_name_and_is_found_by_it),
+		CASE(content_decides_whatever_the_name),
+		CASE(a_damaged_document_is_still_what_it_was_meant_to_be),
+		CASE(what_fits_no_format_is_refused),
+		CASE(a_prefix_is_a_checkpoint_once_its_metadata_is_there),
+		CASE(a_key_whose_metadata_could_have_no_name_is_not_found),
+		cmocka_unit_test(a_folder_of_a_local_store_can_share_its_name_with_a_prefix),
+	};
+	return cmocka_run_group_tests_name("detect", tests, NULL, NULL);
+}
