@@ -10,9 +10,8 @@
 
 /* --------------------------------------------------------------------- list */
 
-static void put_listing(sherd_doc *doc, const sherd_place *place, const sherd_ckpt_listing *l)
+static void put_listing(sherd_doc *doc, const sherd_ckpt_listing *l)
 {
-	(void)place;
 	sherd_doc_open(doc, '{');
 	sherd_doc_put_text(doc, "prefix", l->prefix);
 	sherd_doc_put_text(doc, "state", sherd_ckpt_state_name(l->state));
@@ -28,14 +27,14 @@ static void put_listing(sherd_doc *doc, const sherd_place *place, const sherd_ck
 	sherd_doc_close(doc, '}');
 }
 
-static int print_json(sherd_cli *cli, const sherd_place *place, const sherd_ckpt_list *list, sherd_error *err)
+static int print_json(sherd_cli *cli, const sherd_ckpt_list *list, sherd_error *err)
 {
 	sherd_doc doc = {0};
 	sherd_doc_open(&doc, '{');
 	sherd_doc_key(&doc, "checkpoints");
 	sherd_doc_open(&doc, '[');
 	for (size_t i = 0; i < sherd_ckpt_list_count(list); i++)
-		put_listing(&doc, place, sherd_ckpt_list_at(list, i));
+		put_listing(&doc, sherd_ckpt_list_at(list, i));
 	sherd_doc_close(&doc, ']');
 	sherd_doc_close(&doc, '}');
 	return sherd_doc_print(&doc, &cli->out, err);
@@ -81,7 +80,7 @@ static int list(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	TRY(sherd_place_open_folder(&place, args->operands[0], err));
 	int rc = sherd_place_blame(&place, sherd_ckpt_list_open(&found, place.store, "", NULL, err), err);
 	if (rc == SHERD_OK) {
-		rc = cli->out.json ? print_json(cli, &place, found, err) : print_table(cli, found, err);
+		rc = cli->out.json ? print_json(cli, found, err) : print_table(cli, found, err);
 		sherd_ckpt_list_close(found);
 	}
 	sherd_place_close(&place);

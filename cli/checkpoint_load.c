@@ -41,13 +41,14 @@ static int load(sherd_cli *cli, const sherd_place *from, const sherd_target *tar
 	int rc = sherd_ckpt_open(&ckpt, from->store, from->key, &options, err);
 	if (rc == SHERD_OK)
 		rc = sherd_proof_selection(cli, from, ckpt, want, err);
-	sherd_ckpt_close(ckpt);
 	if (rc == SHERD_OK)
-		rc = sherd_bundle_open(&bundle, from->store, from->key, NULL, err);
+		rc = sherd_bundle_of_ckpt(&bundle, ckpt, err);
 	if (rc < 0)
-		return sherd_place_blame(from, rc, err);
-	rc = write_selected(cli, target, bundle, want, err);
+		(void)sherd_place_blame(from, rc, err);
+	else
+		rc = write_selected(cli, target, bundle, want, err);
 	sherd_bundle_close(bundle);
+	sherd_ckpt_close(ckpt);
 	return rc;
 }
 

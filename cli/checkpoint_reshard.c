@@ -27,20 +27,19 @@ static int tell(sherd_cli *cli, const char *path, const sherd_ckpt *ckpt, const 
 }
 
 /* The id follows from the tensors when bytes must repeat. */
-static int choose_id(const sherd_place *from, const sherd_place *to, const sherd_clock *clock, uint32_t world,
+static int choose_id(const sherd_ckpt *from, const sherd_place *to, const sherd_clock *clock, uint32_t world,
                      sherd_set_id *id, sherd_error *err)
 {
 	sherd_bundle *bundle;
 	if (!clock->fixed)
 		return sherd_set_id_random(id, err);
-	TRY(sherd_place_blame(from, sherd_bundle_open(&bundle, from->store, from->key, NULL, err), err));
+	TRY(sherd_bundle_of_ckpt(&bundle, from, err));
 	sherd_clock_set_id(clock, to->key, world, bundle, id);
 	sherd_bundle_close(bundle);
 	return SHERD_OK;
 }
 
-static int reshard(sherd_cli *cli, const sherd_args *args, const sherd_place *from, const sherd_ckpt *ckpt,
-                   sherd_error *err)
+static int reshard(sherd_cli *cli, const sherd_args *args, const sherd_ckpt *ckpt, sherd_error *err)
 {
 	sherd_ckpt_save_options options = {
 		.world = 1, .replace = sherd_args_has(args, "replace"), .pool = cli->pool, .progress = &cli->progress};
@@ -52,7 +51,7 @@ static int reshard(sherd_cli *cli, const sherd_args *args, const sherd_place *fr
 	options.time_ns = clock.time_ns;
 	options.set_id = &id;
 	TRY(sherd_place_open(&to, args->operands[1], true, err));
-	int rc = choose_id(from, &to, &clock, options.world, &id, err);
+	int rc = choose_id(ckpt, &to, &clock, options.world, &id, err);
 	if (rc == SHERD_OK)
 		rc = sherd_place_blame(
 			&to, sherd_ckpt_reshard(ckpt, to.store, to.key, sherd_args_has(args, "cut"), &options, err),
@@ -71,7 +70,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	TRY(sherd_place_open_prefix(&from, args->operands[0], err));
 	int rc = sherd_place_blame(&from, sherd_ckpt_open(&ckpt, from.store, from.key, &options, err), err);
 	if (rc == SHERD_OK) {
-		rc = reshard(cli, args, &from, ckpt, err);
+		rc = reshard(cli, args, ckpt, err);
 		sherd_ckpt_close(ckpt);
 	}
 	sherd_place_close(&from);

@@ -103,14 +103,18 @@ void sherd_table_add(sherd_table *table, const char *cell)
 	table->cells[table->count++] = fitted ? fitted : copy;
 }
 
-static void put_cell(sherd_out *out, const char *cell, size_t width, bool right, bool last)
+/* Spaces are put before a cell only, so that no line ends with any. */
+static void put_row(sherd_out *out, char *const *cells, const size_t *widths, const sherd_table *table)
 {
-	int pad = (int)(width - sherd_text_width(cell));
-	if (right)
-		sherd_out_printf(out, "%*s", pad, "");
-	sherd_out_bytes(out, cell, strlen(cell));
-	if (!last)
-		sherd_out_printf(out, "%*s", right ? 2 : pad + 2, "");
+	size_t behind = 0;
+	for (size_t i = 0; i < table->columns; i++) {
+		size_t width = sherd_text_width(cells[i]), pad = widths[i] - width;
+		bool right = table->right >> i & 1;
+		if (width)
+			sherd_out_printf(out, "%*s%s", (int)(behind + (right ? pad : 0)), "", cells[i]);
+		behind = (width ? 0 : behind) + (right && width ? 0 : pad) + 2;
+	}
+	sherd_out_bytes(out, "\n", 1);
 }
 
 int sherd_table_print(const sherd_table *table, sherd_out *out, sherd_error *err)
@@ -122,13 +126,8 @@ int sherd_table_print(const sherd_table *table, sherd_out *out, sherd_error *err
 		size_t width = sherd_text_width(table->cells[i]), *most = &widths[i % table->columns];
 		*most = width > *most ? width : *most;
 	}
-	for (size_t i = 0; i < table->count; i++) {
-		size_t column = i % table->columns;
-		bool last = column + 1 == table->columns;
-		put_cell(out, table->cells[i], widths[column], table->right >> column & 1, last);
-		if (last)
-			sherd_out_bytes(out, "\n", 1);
-	}
+	for (size_t i = 0; i + table->columns <= table->count; i += table->columns)
+		put_row(out, table->cells + i, widths, table);
 	return SHERD_OK;
 }
 

@@ -7,6 +7,7 @@
 
 #include <sherd/ckpt.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +92,25 @@ static int tell(sherd_cli *cli, const sherd_target *target, const sherd_bundle *
 	return sherd_doc_print(&doc, &cli->out, err);
 }
 
+/* A path that does not end in .npy is a folder of NumPy files, which sherd_convert() wants with a '/'. */
+static int convert(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, const sherd_place *place,
+                   const sherd_clock *clock, sherd_error *err)
+{
+	sherd_convert_options options = {.shards = target->shards,
+	                                 .replace = target->replace,
+	                                 .time_ns = clock->time_ns,
+	                                 .pool = cli->pool,
+	                                 .progress = &cli->progress};
+	const struct ending *e = ending_of(target->path);
+	bool folder = target->format == SHERD_FORMAT_NPY && !(e && !e->cut && e->format == SHERD_FORMAT_NPY);
+	char *key;
+	if (asprintf(&key, "%s%s", place->key, folder ? "/" : "") < 0)
+		return sherd_cli_no_memory(err);
+	int rc = sherd_convert(bundle, place->store, key, target->format, &options, err);
+	free(key);
+	return rc;
+}
+
 /* A checkpoint gets the set id that the clock gives it; the library's own would be random. */
 static int save(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, const sherd_place *place,
                 const sherd_clock *clock, sherd_error *err)
@@ -117,15 +137,10 @@ int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_b
 	int rc = base ? sherd_place_open(&place, base, true, err) : sherd_cli_no_memory(err);
 	free(base);
 	TRY(rc);
-	sherd_convert_options options = {.shards = target->shards,
-	                                 .replace = target->replace,
-	                                 .time_ns = clock.time_ns,
-	                                 .pool = cli->pool,
-	                                 .progress = &cli->progress};
 	if (target->format == SHERD_FORMAT_CHECKPOINT)
 		rc = save(cli, target, bundle, &place, &clock, err);
 	else
-		rc = sherd_convert(bundle, place.store, place.key, target->format, &options, err);
+		rc = convert(cli, target, bundle, &place, &clock, err);
 	(void)sherd_place_blame(&place, rc, err);
 	sherd_place_close(&place);
 	return rc < 0 ? rc : tell(cli, target, bundle, err);
