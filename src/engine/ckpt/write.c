@@ -151,7 +151,7 @@ static int write_item(shard_writer *w, const sherd_ckpt_item *item, sherd_ckpt_e
 	memset(crcs, 0, (blocks + 1) * sizeof(*crcs));
 	for (uint64_t at = 0; at < e->tensor.bytes; at += CHUNK) {
 		size_t n = e->tensor.bytes - at < CHUNK ? (size_t)(e->tensor.bytes - at) : CHUNK;
-		const uint8_t *bytes;
+		const uint8_t *bytes = NULL;
 		TRY(next_chunk(w, item, at, n, &bytes, err));
 		uint32_t *crc = &crcs[at / SHERD_CKPT_BLOCK];
 		*crc = sherd_crc32(*crc, bytes, n);
