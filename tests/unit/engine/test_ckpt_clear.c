@@ -152,6 +152,34 @@ TEST(a_replacement_that_died_after_its_metadata_is_tidied)
 	assert_ok(sherd_ckpt_open(&ckpt, store, "a", NULL, err));
 }
 
+static void save_at(sherd_store *store, const char *prefix, int64_t time_ns, bool replace)
+{
+	const sherd_ckpt_save_options o = {.world = 2, .time_ns = time_ns, .replace = replace};
+	assert_ok(sherd_ckpt_save(store, prefix, both, &o, err));
+}
+
+static void replace_the_next(void *arg, const char *prefix, sherd_ckpt_state was)
+{
+	assert_string_equal(prefix, "b");
+	assert_int_equal(was, SHERD_CKPT_COMMITTED);
+	save_at(arg, "a", 9, true);
+}
+
+TEST(a_set_that_is_replaced_after_prune_has_listed_it_is_kept)
+{
+	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) ckpt = NULL;
+	save_at(store, "a", 1, false);
+	save_at(store, "b", 2, false);
+	save_at(store, "c", 3, false);
+	/* "b" goes first; "a" would be next, but is the newest of all by then. */
+	assert_ok(sherd_ckpt_prune(store, "", 1, NULL, replace_the_next, store, err));
+	assert_int_equal(count(store, "b"), 0);
+	assert_int_equal(count(store, "a.saving"), 0);
+	assert_ok(sherd_ckpt_open(&ckpt, store, "a", NULL, err));
+	assert_int_equal(sherd_ckpt_describe(ckpt)->time_ns, 9);
+}
+
 TEST(a_save_in_the_csharp_layout_gives_no_orphans_away)
 {
 	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
@@ -211,6 +239,7 @@ int main(void)
 		cmocka_unit_test(a_removal_that_died_leaves_another_set_alone),
 		cmocka_unit_test(tidying_touches_nothing_when_another_has_claimed),
 		cmocka_unit_test(a_replacement_that_died_after_its_metadata_is_tidied),
+		cmocka_unit_test(a_set_that_is_replaced_after_prune_has_listed_it_is_kept),
 		cmocka_unit_test(a_save_in_the_csharp_layout_gives_no_orphans_away),
 		cmocka_unit_test(a_checked_load_fails_when_the_index_is_lost),
 		cmocka_unit_test(further_members_that_are_ours_or_no_json_are_refused_before_anything_is_written),
