@@ -40,7 +40,7 @@ file(GLOB SHERD_MAN_PAGES CONFIGURE_DEPENDS man/*.[1-9])
 if(NOT SHERD_MANDOC)
   message(STATUS "sherd: no mandoc here; lint/man is left out")
 elseif(SHERD_MAN_PAGES)
-  sherd_script_test(lint/man ${SHERD_MANDOC} -T lint -W style ${SHERD_MAN_PAGES})
+  sherd_script_test(lint/man ${SHERD_MANDOC} -T lint -W warning ${SHERD_MAN_PAGES})
 endif()
 
 sherd_script_test(install/consumer ${PROJECT_SOURCE_DIR}/tests/install/consumer.sh)
