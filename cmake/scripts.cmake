@@ -54,3 +54,5 @@ endif()
 foreach(topic ${SHERD_CLI_TOPICS})
   sherd_script_test(cli/${topic} ${PROJECT_SOURCE_DIR}/tests/cli/run ${topic})
 endforeach()
+
+sherd_script_test(cli/demo ${PROJECT_SOURCE_DIR}/tools/demo ${PROJECT_BINARY_DIR})
