@@ -41,9 +41,20 @@ int sherd_ckpt_read_claim(sherd_store *store, const char *prefix, sherd_ckpt_cla
 	if (rc == SHERD_ELIMIT)
 		return SHERD_OK;
 	TRY(rc);
-	*valid = sherd_ckpt_claim_decode(text, len, out, NULL) == SHERD_OK;
+	rc = sherd_ckpt_claim_decode(text, len, out, err);
 	free(text);
-	return SHERD_OK;
+	*valid = rc == SHERD_OK;
+	return rc == SHERD_ENOMEM ? rc : SHERD_OK;
+}
+
+int sherd_ckpt_claimed_by(sherd_store *store, const char *prefix, const sherd_set_id *set_id, bool *yes,
+                          sherd_error *err)
+{
+	sherd_ckpt_claim now;
+	bool valid = false;
+	int rc = sherd_ckpt_read_claim(store, prefix, &now, &valid, err);
+	*yes = rc == SHERD_OK && valid && !now.removing && sherd_set_id_equal(&now.set_id, set_id);
+	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
 }
 
 static int create(ckpt_hold *h, const char *key, sherd_write_mode mode, sherd_error *err)
@@ -95,13 +106,12 @@ static int join(ckpt_hold *h, const char *key, const sherd_ckpt_claim *theirs, s
 /* 1 when the claim under our lock is the set's, 0 when another took its place before we came to lock it. */
 static int confirm(ckpt_hold *h, sherd_error *err)
 {
-	sherd_ckpt_claim now;
-	bool valid = false;
-	int rc = sherd_ckpt_read_claim(h->store, h->prefix, &now, &valid, err);
-	if (rc == SHERD_OK && valid && !now.removing && sherd_set_id_equal(&now.set_id, &h->claim.set_id))
+	bool mine;
+	int rc = sherd_ckpt_claimed_by(h->store, h->prefix, &h->claim.set_id, &mine, err);
+	if (rc == SHERD_OK && mine)
 		return 1;
 	sherd_ckpt_release(h);
-	return rc == SHERD_ENOTFOUND ? 0 : rc;
+	return rc;
 }
 
 /* One try: 1 when the claim is ours, 0 when the state changed under us and it is worth another. */
