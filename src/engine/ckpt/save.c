@@ -285,11 +285,14 @@ void sherd_ckpt_saver_abort(sherd_ckpt_saver *s)
 }
 
 /* Is our set what stands under the prefix? When nobody can tell, it may be. */
-static bool may_be_published(const sherd_ckpt_saver *s)
+static bool may_be_published(const sherd_ckpt_saver *s, int rc)
 {
 	ckpt_committed now;
 	if (sherd_ckpt_committed(s->store, s->prefix, &now, NULL) < 0)
 		return true;
+	/* The C# layout has no set id; but nothing was there before, and EEXIST would tell of another's. */
+	if (s->options.layout == SHERD_CKPT_LAYOUT_CSHARP)
+		return now.there && rc != SHERD_EEXIST;
 	return now.there && (!now.readable || (now.has_set_id && sherd_set_id_equal(&now.set_id, &s->set_id)));
 }
 
@@ -338,7 +341,7 @@ int sherd_ckpt_saver_published(sherd_ckpt_saver *s, int rc, bool *committed, she
 		leave(s);
 		return SHERD_OK;
 	}
-	if (rc < 0 && may_be_published(s)) {
+	if (rc < 0 && may_be_published(s, rc)) {
 		/* Somebody else of the set was first, or the metadata is there but was not synced. Its shards must
 		 * stay. */
 		if (!refused) {

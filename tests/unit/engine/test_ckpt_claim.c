@@ -6,9 +6,11 @@
 #include "base/error.h"
 #include "engine/ckpt/claim.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
 SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
@@ -378,6 +380,42 @@ TEST(a_whole_save_whose_shard_was_removed_leaves_nothing)
 	assert_keys(STORE, "");
 }
 
+typedef struct looker {
+	sherd_lock *lock;
+	pthread_t thread;
+} looker;
+
+static void *look_a_while(void *arg)
+{
+	struct timespec t = {.tv_nsec = 30000000};
+	(void)nanosleep(&t, NULL);
+	sherd_lock_release(((looker *)arg)->lock);
+	return NULL;
+}
+
+/* Whoever lists or prunes holds the exclusive lock of a claim for a moment. */
+static void begin_to_look(sherd_store *store, looker *l)
+{
+	assert_ok(sherd_store_lock(store, "m.saving", SHERD_LOCK_EXCLUSIVE, &l->lock, err));
+	assert_int_equal(pthread_create(&l->thread, NULL, look_a_while, l), 0);
+}
+
+TEST(somebody_who_looks_at_a_dead_claim_disturbs_nobody)
+{
+	SAMPLE s = ckpt_sample_small(1, 2);
+	SAMPLE other = ckpt_sample_small(2, 1);
+	looker l;
+	die_after(STORE, s, 1, false);
+	begin_to_look(STORE, &l);
+	sherd_ckpt_saver *saver = begin(STORE, s, false, false); /* joins */
+	(void)pthread_join(l.thread, NULL);
+	finish(saver, false);
+	begin_to_look(STORE, &l);
+	assert_ok(ckpt_sample_save(other, STORE, "m", err)); /* clears */
+	(void)pthread_join(l.thread, NULL);
+	assert_sample(other, STORE, "m");
+}
+
 TEST(orphans_are_in_the_way_unless_taken_over)
 {
 	SAMPLE orphan = ckpt_sample_small(1, 2);
@@ -476,6 +514,7 @@ int main(void)
 		CASE_ON_BOTH(a_whole_save_that_is_taken_over_leaves_nothing),
 		CASE_ON_BOTH(an_abort_does_not_remove_what_others_have_since_saved),
 		CASE_ON_BOTH(a_whole_save_whose_shard_was_removed_leaves_nothing),
+		CASE_ON_BOTH(somebody_who_looks_at_a_dead_claim_disturbs_nobody),
 		CASE_ON_BOTH(orphans_are_in_the_way_unless_taken_over),
 		CASE_ON_BOTH(a_damaged_claim_is_dead),
 		CASE_ON_BOTH(commit_publishes_what_the_ranks_left),
