@@ -75,19 +75,17 @@ int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, const sherd
 	return rc;
 }
 
-/* The metadata went first, or goes now; then nothing under the prefix is committed. Another set than the one that was
- * to go is left alone. */
+/* A removal begins with the metadata: while that is there nothing is lost yet, and the set may be the newest by now, so
+ * it stays. Without it nothing under the prefix is committed. */
 static int finish_removal(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
 	ckpt_committed now;
 	TRY(sherd_ckpt_committed(store, prefix, &now, err));
+	if (!now.there)
+		return sherd_ckpt_clear_set(store, prefix, NULL, err);
 	if (now.has_set_id && !sherd_set_id_equal(&now.set_id, set_id))
 		return sherd_ckpt_clear_set(store, prefix, set_id, err);
-	sherd_ckpt_name_metadata(&key, prefix);
-	TRY(sherd_buf_check(&key, err));
-	TRY(sherd_store_remove(store, (const char *)key.data, err));
-	return sherd_ckpt_clear_set(store, prefix, NULL, err);
+	return SHERD_OK;
 }
 
 /* Shards of the C# layout carry no set id; those with the plain names are the dead save's when nothing is committed. */
