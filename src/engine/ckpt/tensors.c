@@ -192,7 +192,7 @@ static int settle(sherd_ckpt *c, sherd_error *err)
 {
 	size_t out = 0;
 	for (size_t i = 0; i < c->count; i++) {
-		size_t first = c->first_piece[i], n = c->first_piece[i + 1] - first, kept;
+		size_t first = c->first_piece[i], n = c->first_piece[i + 1] - first, kept = 0;
 		sherd_ckpt_piece *p = c->pieces + first;
 		n = drop_empty_pieces(p, n);
 		TRY(!n || p->at ? settle_pieces(p, n, &c->tensors[i], &kept, err)
