@@ -226,7 +226,7 @@ TEST(shard_lists_that_lie_are_refused)
 		{"{\"version\": \"1.0.0\", \"worldSize\": 4294967296}", SHERD_ECORRUPT, "bad-number", "4294967296"},
 		{"{\"version\": \"1.0.0\", \"x\": \"\xff\"}", SHERD_ECORRUPT, "bad-utf8", "\xff"},
 		{"{\"version\": \"1.0.0\", \"x\": \"\\ud800\"}", SHERD_ECORRUPT, "bad-utf8", "\\ud800"},
-		{"{\"version\": \"1.0.0\"} x", SHERD_ECORRUPT, "trailing-bytes", "x"},
+		{"{\"version\": \"1.0.0\"} x", SHERD_ECORRUPT, "bad-json", "x"},
 	};
 	assert_lies(STORE, lies, COUNT_OF(lies));
 }
