@@ -1,6 +1,7 @@
 /* engine/ckpt/save.c - savers: claim, shards, metadata, in this order. README.md has the crash argument. */
 #include "engine/ckpt/save.h"
 
+#include "base/limits.h"
 #include "base/pool.h"
 #include "engine/ckpt/claim.h"
 #include "engine/ckpt/clear.h"
@@ -47,9 +48,12 @@ static int shard_key(const sherd_ckpt_saver *s, uint32_t rank, sherd_buf *key, s
 	return sherd_buf_check(key, err);
 }
 
-static int check_options(const sherd_ckpt_save_options *o, sherd_error *err)
+/* Limits are a reader's; what the defaults would refuse is not written. */
+static int check_options(const char *prefix, const sherd_ckpt_save_options *o, sherd_error *err)
 {
-	if (o->world > INT32_MAX)
+	if (!*sherd_ckpt_name_last(prefix))
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "'%.100s' names no checkpoint", prefix);
+	if (o->world > sherd_limits_or_default(NULL).shards)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a set of %" PRIu32 " shards", o->world);
 	if (o->layout == SHERD_CKPT_LAYOUT_CSHARP && (o->replace || o->take_over))
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
@@ -167,7 +171,7 @@ int sherd_ckpt_saver_begin(sherd_ckpt_saver **out, sherd_store *store, const cha
 {
 	SHERD_AUTO(sherd_ckpt_saver, sherd_ckpt_saver_abort) s = NULL;
 	sherd_ckpt_save_options o = options ? *options : (sherd_ckpt_save_options){0};
-	TRY(check_options(&o, err));
+	TRY(check_options(prefix, &o, err));
 	TRY(make_saver(&s, store, prefix, &o, err));
 	if (meter)
 		s->meter = meter;

@@ -71,6 +71,7 @@ static int check_item(const sherd_ckpt_item *item, bool csharp, sherd_error *err
 		return invalid(item, "more than 32 dimensions", err);
 	if (!item->global_shape != !item->global_offset)
 		return invalid(item, "a global shape and a global offset go together", err);
+	TRY(sherd_ckpt_members_check(item->extra, SHERD_CKPT_OBJECT_TENSOR, NULL, SHERD_EINVAL, err));
 	sherd_ckpt_entry e = entry_of(item);
 	if (sherd_ckpt_entry_check(&e, &inner) < 0)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "%s", inner.message);
@@ -150,7 +151,7 @@ static int write_item(shard_writer *w, const sherd_ckpt_item *item, sherd_ckpt_e
 	memset(crcs, 0, (blocks + 1) * sizeof(*crcs));
 	for (uint64_t at = 0; at < e->tensor.bytes; at += CHUNK) {
 		size_t n = e->tensor.bytes - at < CHUNK ? (size_t)(e->tensor.bytes - at) : CHUNK;
-		const uint8_t *bytes;
+		const uint8_t *bytes = NULL;
 		TRY(next_chunk(w, item, at, n, &bytes, err));
 		uint32_t *crc = &crcs[at / SHERD_CKPT_BLOCK];
 		*crc = sherd_crc32(*crc, bytes, n);

@@ -1,0 +1,17 @@
+/* cli/describe.h - a file or set in words, and as the document of info --json. */
+#ifndef SHERD_CLI_DESCRIBE_H
+#define SHERD_CLI_DESCRIBE_H
+
+#include "cli.h"
+
+#include <sherd/bundle.h>
+#include <sherd/ckpt.h>
+
+int sherd_describe_bundle(sherd_cli *cli, const char *path, const sherd_bundle *bundle, sherd_error *err);
+int sherd_describe_ckpt(sherd_cli *cli, const char *path, const sherd_ckpt *ckpt, sherd_format format,
+                        sherd_error *err);
+
+int sherd_describe_bundle_json(sherd_cli *cli, const sherd_bundle *bundle, sherd_error *err);
+int sherd_describe_ckpt_json(sherd_cli *cli, const sherd_ckpt *ckpt, sherd_format format, sherd_error *err);
+
+#endif

@@ -1,0 +1,157 @@
+#include "place.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The part behind the last '/' that does not end the path. */
+static const char *last_part(const char *path)
+{
+	size_t len = strlen(path);
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	while (len > 0 && path[len - 1] != '/')
+		len--;
+	return path + len;
+}
+
+/* A name that is too long keeps its tail. */
+static void name_object(sherd_error *err, const char *folder, const char *object)
+{
+	char whole[2 * SHERD_MAX_KEY];
+	size_t room = sizeof(err->object) - 1, front = strlen(folder), back = strlen(object);
+	if (front + back < sizeof(whole)) {
+		memcpy(whole, folder, front);
+	} else {
+		front = 0;
+		back = back < sizeof(whole) ? back : sizeof(whole) - 1;
+	}
+	memcpy(whole + front, object, back);
+	size_t len = front + back;
+	if (len > room) {
+		memmove(whole, whole + (len - room), room);
+		memcpy(whole, "...", 3);
+		len = room;
+	}
+	memcpy(err->object, whole, len);
+	err->object[len] = 0;
+}
+
+/* The folder around the key, as shown. A link was resolved: then the folder is where it led. */
+static char *folder_of(const char *path, const char *key)
+{
+	const char *part = last_part(path);
+	if (strncmp(part, key, strlen(key)) == 0)
+		return strndup(path, (size_t)(part - path));
+	char *real = realpath(path, NULL);
+	if (!real)
+		return strdup("");
+	real[last_part(real) - real] = 0;
+	return real;
+}
+
+/* The path was a folder: the thing meant lies beside it. */
+static int step_out(sherd_place *place, const char *path, const sherd_local_options *options, sherd_error *err)
+{
+	const char *part = last_part(path);
+	size_t len = strcspn(part, "/");
+	char *around = part == path ? strdup(".") : strndup(path, (size_t)(part - path));
+	bool named = len > 0 && strncmp(part, ".", len) != 0 && strncmp(part, "..", len) != 0;
+	sherd_store_close(place->store);
+	free(place->key);
+	*place = (sherd_place){0};
+	int rc = around ? SHERD_OK : sherd_cli_no_memory(err);
+	if (rc == SHERD_OK && !named) {
+		rc = sherd_cli_fail(err, SHERD_ENOTFOUND, "is-folder", "this is a folder");
+		name_object(err, "", path);
+	}
+	if (rc == SHERD_OK)
+		rc = sherd_store_open_path(&place->store, &place->key, around, options, err);
+	free(around);
+	if (rc < 0)
+		return rc;
+	free(place->key);
+	place->key = strndup(part, len);
+	return place->key ? SHERD_OK : sherd_cli_no_memory(err);
+}
+
+int sherd_place_open(sherd_place *place, const char *path, bool create, sherd_error *err)
+{
+	sherd_local_options options = {.create = create};
+	*place = (sherd_place){0};
+	TRY(sherd_store_open_path(&place->store, &place->key, path, &options, err));
+	int rc = *place->key ? SHERD_OK : step_out(place, path, &options, err);
+	if (rc == SHERD_OK) {
+		place->folder = folder_of(path, place->key);
+		rc = place->folder ? SHERD_OK : sherd_cli_no_memory(err);
+	}
+	if (rc < 0)
+		sherd_place_close(place);
+	return rc;
+}
+
+/* Cuts ".metadata.json", ".saving" or "_shard_<anything>.shard" off. */
+static void cut_to_prefix(char *key)
+{
+	static const char *const ends[] = {".metadata.json", ".saving", ".shard"};
+	size_t len = strlen(key);
+	for (size_t i = 0; i < COUNT_OF(ends); i++) {
+		size_t n = strlen(ends[i]);
+		if (len <= n || strcmp(key + len - n, ends[i]) != 0)
+			continue;
+		char *cut = key + len - n, *shard = NULL;
+		for (char *p = key; strcmp(ends[i], ".shard") == 0 && (p = strstr(p, "_shard_")); p++)
+			shard = p;
+		if (strcmp(ends[i], ".shard") == 0)
+			cut = shard && shard > key ? shard : key + len;
+		*cut = 0;
+		return;
+	}
+}
+
+int sherd_place_open_prefix(sherd_place *place, const char *path, sherd_error *err)
+{
+	TRY(sherd_place_open(place, path, false, err));
+	cut_to_prefix(place->key);
+	return SHERD_OK;
+}
+
+int sherd_place_open_folder(sherd_place *place, const char *path, sherd_error *err)
+{
+	*place = (sherd_place){0};
+	TRY(sherd_store_open_path(&place->store, &place->key, path, NULL, err));
+	size_t len = strlen(path);
+	int rc = SHERD_OK;
+	if (*place->key) {
+		sherd_stat stat;
+		rc = sherd_store_stat(place->store, place->key, &stat, err);
+		if (rc == SHERD_OK)
+			rc = sherd_cli_fail(err, SHERD_EINVAL, "not-a-folder", "this is not a folder");
+		name_object(err, "", path);
+	} else if (asprintf(&place->folder, "%s%s", path, path[len - 1] == '/' ? "" : "/") < 0) {
+		place->folder = NULL;
+		rc = sherd_cli_no_memory(err);
+	}
+	if (rc < 0)
+		sherd_place_close(place);
+	return rc;
+}
+
+void sherd_place_close(sherd_place *place)
+{
+	sherd_store_close(place->store);
+	free(place->key);
+	free(place->folder);
+	*place = (sherd_place){0};
+}
+
+int sherd_place_blame(const sherd_place *place, int rc, sherd_error *err)
+{
+	if (rc >= 0 || rc == SHERD_ECANCELLED || rc == SHERD_ENOMEM)
+		return rc;
+	char object[sizeof(err->object)];
+	(void)snprintf(object, sizeof(object), "%.*s", (int)sizeof(object) - 1,
+	               err->object[0] ? err->object : place->key);
+	name_object(err, place->folder, object);
+	return rc;
+}

@@ -1,0 +1,27 @@
+/* cli/place.h - what a path on the command line means: a store, and a key in it. */
+#ifndef SHERD_CLI_PLACE_H
+#define SHERD_CLI_PLACE_H
+
+#include "cli.h"
+
+#include <sherd/store.h>
+
+typedef struct sherd_place {
+	sherd_store *store;
+	char *key;    /* "" for a folder */
+	char *folder; /* of the store, as the user wrote it, with '/' at its end; "" for the current one */
+} sherd_place;
+
+/* A thing to read or to write, never a folder: a path that is one names what lies beside it under the same name. With
+ * create the folder around it is made. */
+int sherd_place_open(sherd_place *place, const char *path, bool create, sherd_error *err);
+/* The prefix of a checkpoint, which its metadata file, its claim and each of its shards also name. */
+int sherd_place_open_prefix(sherd_place *place, const char *path, sherd_error *err);
+/* A folder that exists. */
+int sherd_place_open_folder(sherd_place *place, const char *path, sherd_error *err);
+void sherd_place_close(sherd_place *place);
+
+/* Puts the folder before the object that an error of this store names; a failure without one gets the key. */
+int sherd_place_blame(const sherd_place *place, int rc, sherd_error *err);
+
+#endif
