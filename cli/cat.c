@@ -81,14 +81,26 @@ static int print(const sherd_cat *cat, sherd_error *err)
 	return sherd_cli_usage(err, "--format must be text, raw or npy");
 }
 
+/* sherd rows cat prints rows and nothing else. */
+static int check_format(const sherd_args *args, const sherd_bundle *bundle, sherd_error *err)
+{
+	sherd_format format = sherd_bundle_format(bundle);
+	if (args->command != &sherd_command_rows_cat || format == SHERD_FORMAT_ROWS || format == SHERD_FORMAT_ROWS_BF16)
+		return SHERD_OK;
+	return sherd_cli_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "this is %s, not a set of rows",
+	                      sherd_format_name(format));
+}
+
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_place place;
 	sherd_bundle *bundle = NULL;
 	const char *format = sherd_args_text(args, "format");
-	TRY(sherd_place_open(&place, args->operands[0], false, err));
+	TRY(sherd_place_open_any(&place, args->operands[0], false, err));
 	int rc = sherd_bundle_open(&bundle, place.store, place.key, NULL, err);
 	sherd_cat cat = {.cli = cli, .bundle = bundle, .format = format ? format : "text"};
+	if (rc == SHERD_OK)
+		rc = check_format(args, bundle, err);
 	if (rc == SHERD_OK)
 		rc = pick(&cat, args->count > 1 ? args->operands[1] : NULL, err);
 	if (rc == SHERD_OK)
@@ -117,4 +129,20 @@ const sherd_command sherd_command_cat = {
 	.most = 2,
 	.run = run,
 	.options = options,
+};
+
+static const sherd_option rows_options[] = {
+	{"range", "A:B", "only rows A to B-1", 0},
+	{"format", "FORMAT", "text (default), raw (the bytes), npy (a NumPy file)", 0},
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_rows_cat = {
+	.name = "rows cat",
+	.operands = "DIR",
+	.summary = "Prints rows as they are stored, one a line",
+	.least = 1,
+	.most = 1,
+	.run = run,
+	.options = rows_options,
 };

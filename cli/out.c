@@ -170,6 +170,13 @@ void sherd_out_error(sherd_out *out, const sherd_error *err)
 	(void)sherd_doc_print(&doc, out, &ignored);
 }
 
+void sherd_out_aside(sherd_out *out, const char *line)
+{
+	sherd_out_clear_bar(out);
+	put_safe(stderr, line);
+	(void)fputc('\n', stderr);
+}
+
 bool sherd_out_has_terminal(void)
 {
 	return isatty(STDERR_FILENO);

@@ -45,6 +45,9 @@ void sherd_out_error(sherd_out *out, const sherd_error *err);
 /* One problem of several: always a line. */
 void sherd_out_problem(sherd_out *out, const sherd_error *problem, bool warning);
 
+/* A line that was asked for and does not belong on standard output. */
+void sherd_out_aside(sherd_out *out, const char *line);
+
 bool sherd_out_has_terminal(void);
 void sherd_out_bar(sherd_out *out, uint64_t done, uint64_t total, double seconds);
 void sherd_out_clear_bar(sherd_out *out);

@@ -90,6 +90,17 @@ int sherd_place_open(sherd_place *place, const char *path, bool create, sherd_er
 	return rc;
 }
 
+int sherd_place_open_any(sherd_place *place, const char *path, bool create, sherd_error *err)
+{
+	const char *part = last_part(path);
+	size_t len = strcspn(part, "/");
+	bool dots = len > 0 && (strncmp(part, ".", len) == 0 || strncmp(part, "..", len) == 0);
+	char *real = dots ? realpath(path, NULL) : NULL;
+	int rc = sherd_place_open(place, real ? real : path, create, err);
+	free(real);
+	return rc;
+}
+
 /* Cuts ".metadata.json", ".saving" or "_shard_<anything>.shard" off. */
 static void cut_to_prefix(char *key)
 {
