@@ -163,8 +163,7 @@ static int save(sherd_cli *cli, const sherd_args *args, saving *s, const sherd_b
 		rc = s->alone ? sherd_ckpt_save_bundle_rank(to.store, to.key, bundle, s->rank, s->cut, &s->options,
 		                                            &committed, err)
 		              : sherd_ckpt_save_bundle(to.store, to.key, bundle, s->cut, &s->options, err);
-	if (rc < 0 && strcmp(err->reason, "usage") != 0)
-		(void)sherd_place_blame(&to, rc, err);
+	(void)sherd_place_blame(&to, rc, err);
 	sherd_place_close(&to);
 	return rc < 0 ? rc : tell(cli, path, s, bundle, committed, err);
 }

@@ -72,7 +72,32 @@ static int step_out(sherd_place *place, const char *path, const sherd_local_opti
 		return rc;
 	free(place->key);
 	place->key = strndup(part, len);
+	place->beside = true;
 	return place->key ? SHERD_OK : sherd_cli_no_memory(err);
+}
+
+static bool is_there(const sherd_place *place, const char *key)
+{
+	sherd_stat stat;
+	return sherd_store_stat(place->store, key, &stat, NULL) == SHERD_OK;
+}
+
+/* The base of a sharded model stands for its index, unless something else has that name. */
+static int find_index(sherd_place *place, sherd_error *err)
+{
+	char *index = NULL, *metadata = NULL;
+	int rc = SHERD_OK;
+	if (asprintf(&index, "%s.safetensors.index.json", place->key) < 0 ||
+	    asprintf(&metadata, "%s.metadata.json", place->key) < 0)
+		rc = sherd_cli_no_memory(err);
+	if (rc == SHERD_OK && !is_there(place, place->key) && !is_there(place, metadata) && is_there(place, index)) {
+		free(place->key);
+		place->key = index;
+		index = NULL;
+	}
+	free(index);
+	free(metadata);
+	return rc;
 }
 
 int sherd_place_open(sherd_place *place, const char *path, bool create, sherd_error *err)
@@ -85,6 +110,8 @@ int sherd_place_open(sherd_place *place, const char *path, bool create, sherd_er
 		place->folder = folder_of(path, place->key);
 		rc = place->folder ? SHERD_OK : sherd_cli_no_memory(err);
 	}
+	if (rc == SHERD_OK && !create)
+		rc = find_index(place, err);
 	if (rc < 0)
 		sherd_place_close(place);
 	return rc;
@@ -158,8 +185,11 @@ void sherd_place_close(sherd_place *place)
 
 int sherd_place_blame(const sherd_place *place, int rc, sherd_error *err)
 {
-	if (rc >= 0 || rc == SHERD_ECANCELLED || rc == SHERD_ENOMEM)
+	if (rc >= 0 || rc == SHERD_ECANCELLED || rc == SHERD_ENOMEM || strcmp(err->reason, "usage") == 0)
 		return rc;
+	if (rc == SHERD_ENOTFOUND && place->beside && strcmp(err->object, place->key) == 0)
+		(void)snprintf(err->message, sizeof(err->message),
+		               "this is a folder (sherd checkpoint list shows the checkpoints in it)");
 	char object[sizeof(err->object)];
 	(void)snprintf(object, sizeof(object), "%.*s", (int)sizeof(object) - 1,
 	               err->object[0] ? err->object : place->key);

@@ -9,6 +9,7 @@
 typedef struct sherd_place {
 	sherd_store *store;
 	char *key;    /* "" for a folder */
+	bool beside;  /* a folder of that name is there too */
 	char *folder; /* of the store, as the user wrote it, with '/' at its end; "" for the current one */
 } sherd_place;
 
@@ -23,7 +24,8 @@ int sherd_place_open_prefix(sherd_place *place, const char *path, sherd_error *e
 int sherd_place_open_folder(sherd_place *place, const char *path, sherd_error *err);
 void sherd_place_close(sherd_place *place);
 
-/* Puts the folder before the object that an error of this store names; a failure without one gets the key. */
+/* Puts the folder before the object that an error of this store names; a failure without one gets the key. Mistakes in
+ * the usage have none. */
 int sherd_place_blame(const sherd_place *place, int rc, sherd_error *err);
 
 #endif

@@ -97,24 +97,33 @@ static bool special(double v, char out[SHERD_TEXT_NUMBER])
 	return true;
 }
 
+/* The number with so many digits: plain where that is short, else with an exponent. */
+static void put_digits(double v, int digits, char out[SHERD_TEXT_NUMBER])
+{
+	(void)snprintf(out, SHERD_TEXT_NUMBER, "%.*e", digits - 1, v);
+	int exponent = (int)strtol(strchr(out, 'e') + 1, NULL, 10);
+	if (exponent >= -4 && exponent < 16)
+		(void)snprintf(out, SHERD_TEXT_NUMBER, "%.*f", digits - 1 > exponent ? digits - 1 - exponent : 0, v);
+	else
+		(void)snprintf(out, SHERD_TEXT_NUMBER, "%.*g", digits, v);
+}
+
 void sherd_text_f64(double v, char out[SHERD_TEXT_NUMBER])
 {
 	if (special(v, out))
 		return;
-	for (int digits = 1; digits <= 17; digits++) {
-		(void)snprintf(out, SHERD_TEXT_NUMBER, "%.*g", digits, v);
-		if (strtod(out, NULL) == v)
-			return;
-	}
+	int digits = 1;
+	do
+		put_digits(v, digits, out);
+	while (strtod(out, NULL) != v && digits++ < 17);
 }
 
 void sherd_text_f32(float v, char out[SHERD_TEXT_NUMBER])
 {
 	if (special(v, out))
 		return;
-	for (int digits = 1; digits <= 9; digits++) {
-		(void)snprintf(out, SHERD_TEXT_NUMBER, "%.*g", digits, (double)v);
-		if (strtof(out, NULL) == v)
-			return;
-	}
+	int digits = 1;
+	do
+		put_digits((double)v, digits, out);
+	while (strtof(out, NULL) != v && digits++ < 9);
 }

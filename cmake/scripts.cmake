@@ -40,7 +40,19 @@ file(GLOB SHERD_MAN_PAGES CONFIGURE_DEPENDS man/*.[1-9])
 if(NOT SHERD_MANDOC)
   message(STATUS "sherd: no mandoc here; lint/man is left out")
 elseif(SHERD_MAN_PAGES)
-  sherd_script_test(lint/man ${SHERD_MANDOC} -T lint -W style ${SHERD_MAN_PAGES})
+  sherd_script_test(lint/man ${SHERD_MANDOC} -T lint -W warning ${SHERD_MAN_PAGES})
 endif()
 
 sherd_script_test(install/consumer ${PROJECT_SOURCE_DIR}/tests/install/consumer.sh)
+
+# tests/cli/<topic>/: scripts with what they must print beside them (tests/cli/run).
+file(GLOB SHERD_CLI_TOPICS CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE ${PROJECT_SOURCE_DIR}/tests/cli tests/cli/*)
+list(REMOVE_ITEM SHERD_CLI_TOPICS lib run)
+if(NOT SHERD_FIXTURES)
+  list(REMOVE_ITEM SHERD_CLI_TOPICS fixtures)
+endif()
+foreach(topic ${SHERD_CLI_TOPICS})
+  sherd_script_test(cli/${topic} ${PROJECT_SOURCE_DIR}/tests/cli/run ${topic})
+endforeach()
+
+sherd_script_test(cli/demo ${PROJECT_SOURCE_DIR}/tools/demo ${PROJECT_BINARY_DIR})
