@@ -122,10 +122,7 @@ int sherd_place_open_any(sherd_place *place, const char *path, bool create, sher
 	const char *part = last_part(path);
 	size_t len = strcspn(part, "/");
 	bool dots = len > 0 && (strncmp(part, ".", len) == 0 || strncmp(part, "..", len) == 0);
-	char *real = dots ? realpath(path, NULL) : NULL;
-	int rc = sherd_place_open(place, real ? real : path, create, err);
-	free(real);
-	return rc;
+	return dots ? sherd_place_open_folder(place, path, err) : sherd_place_open(place, path, create, err);
 }
 
 /* Cuts ".metadata.json", ".saving" or "_shard_<anything>.shard" off. */
@@ -193,6 +190,11 @@ int sherd_place_blame(const sherd_place *place, int rc, sherd_error *err)
 	char object[sizeof(err->object)];
 	(void)snprintf(object, sizeof(object), "%.*s", (int)sizeof(object) - 1,
 	               err->object[0] ? err->object : place->key);
-	name_object(err, place->folder, object);
+	/* A folder that is the whole store is named as the user did, without the '/'. */
+	bool whole = !*place->key && (!*object || strcmp(object, ".") == 0);
+	name_object(err, place->folder, whole ? "" : object);
+	size_t len = strlen(err->object);
+	if (whole && len > 1)
+		err->object[len - 1] = 0;
 	return rc;
 }

@@ -39,16 +39,22 @@ static int take_options(packing *p, sherd_cli *cli, const sherd_args *args, sher
 	return SHERD_OK;
 }
 
-/* Errors name objects of either side. Those of DIR begin with its key; when SRC has the same key, only what cannot be
- * said of a source is said of DIR. */
+/* Can the object be the key of the place, or lie in the folder that it names? */
+static bool lies_in(const sherd_place *place, const char *object)
+{
+	size_t len = strlen(place->key);
+	if (!len)
+		return *object && !strchr(object, '/');
+	return strncmp(object, place->key, len) == 0 && (!object[len] || object[len] == '/');
+}
+
+/* Errors name objects of either side. Of what may be either's, only what cannot be said of a source is DIR's. */
 static int blame(const packing *p, int rc, sherd_error *err)
 {
-	size_t len = strlen(p->to.key);
 	if (rc >= 0)
 		return rc;
-	bool target = strncmp(err->object, p->to.key, len) == 0 && err->object[len] == '/';
-	if (target && strcmp(p->from.key, p->to.key) == 0)
-		target = rc == SHERD_EEXIST || rc == SHERD_ECONFLICT;
+	bool target = lies_in(&p->to, err->object) &&
+	              (!lies_in(&p->from, err->object) || rc == SHERD_EEXIST || rc == SHERD_ECONFLICT);
 	return sherd_place_blame(target ? &p->to : &p->from, rc, err);
 }
 
