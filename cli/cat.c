@@ -2,6 +2,7 @@
 
 #include "commands.h"
 #include "place.h"
+#include "rows.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -82,33 +83,37 @@ static int print(const sherd_cat *cat, sherd_error *err)
 }
 
 /* sherd rows cat prints rows and nothing else. */
-static int check_format(const sherd_args *args, const sherd_bundle *bundle, sherd_error *err)
+static int check_rows(const sherd_place *place, sherd_error *err)
 {
-	sherd_format format = sherd_bundle_format(bundle);
-	if (args->command != &sherd_command_rows_cat || format == SHERD_FORMAT_ROWS || format == SHERD_FORMAT_ROWS_BF16)
-		return SHERD_OK;
-	return sherd_cli_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "this is %s, not a set of rows",
-	                      sherd_format_name(format));
+	sherd_rows *rows;
+	TRY(sherd_rows_open_place(&rows, place, false, err));
+	sherd_rows_close(rows);
+	return SHERD_OK;
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int cat_place(sherd_cli *cli, const sherd_args *args, const sherd_place *place, sherd_error *err)
 {
-	sherd_place place;
 	sherd_bundle *bundle = NULL;
 	const char *format = sherd_args_text(args, "format");
-	TRY(sherd_place_open_any(&place, args->operands[0], false, err));
-	int rc = sherd_bundle_open(&bundle, place.store, place.key, NULL, err);
+	int rc = sherd_bundle_open(&bundle, place->store, place->key, NULL, err);
 	sherd_cat cat = {.cli = cli, .bundle = bundle, .format = format ? format : "text"};
-	if (rc == SHERD_OK)
-		rc = check_format(args, bundle, err);
 	if (rc == SHERD_OK)
 		rc = pick(&cat, args->count > 1 ? args->operands[1] : NULL, err);
 	if (rc == SHERD_OK)
 		rc = take_part(&cat, sherd_args_text(args, "range"), err);
 	if (rc == SHERD_OK)
 		rc = print(&cat, err);
-	(void)sherd_place_blame(&place, rc, err);
 	sherd_bundle_close(bundle);
+	return sherd_place_blame(place, rc, err);
+}
+
+static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	sherd_place place;
+	TRY(sherd_place_open_any(&place, args->operands[0], false, err));
+	int rc = args->command == &sherd_command_rows_cat ? check_rows(&place, err) : SHERD_OK;
+	if (rc == SHERD_OK)
+		rc = cat_place(cli, args, &place, err);
 	sherd_place_close(&place);
 	return rc;
 }

@@ -21,6 +21,11 @@ static void remember(void)
 		out_errno = errno ? errno : EIO;
 }
 
+bool sherd_out_failed(void)
+{
+	return out_errno != 0;
+}
+
 void sherd_out_bytes(sherd_out *out, const void *data, size_t len)
 {
 	(void)out;

@@ -97,7 +97,7 @@ static int deliver(delivering *d, sherd_rows_cursor *cursor, sherd_error *err)
 {
 	sherd_rows_batch batch;
 	int rc = 1;
-	while (rc > 0 && (!d->s->limit || d->batches < d->s->limit)) {
+	while (!sherd_out_failed() && (!d->s->limit || d->batches < d->s->limit)) {
 		TRY(sherd_watch_check(err));
 		rc = sherd_rows_next(cursor, &batch, err);
 		if (rc <= 0)

@@ -115,11 +115,19 @@ static int describe_json(sherd_cli *cli, const sherd_rows *rows, sherd_error *er
 	return sherd_doc_print(&doc, &cli->out, err);
 }
 
+int sherd_rows_open_place(sherd_rows **out, const sherd_place *place, bool incomplete, sherd_error *err)
+{
+	sherd_rows_options options = {.incomplete = incomplete};
+	int rc = sherd_rows_open_any(out, place->store, place->key, &options, err);
+	if ((rc == SHERD_ENOTFOUND && place->beside) || (rc == SHERD_EUNSUPPORTED && !*place->key))
+		rc = sherd_rows_open_folder(out, place->store, place->key, &options, err);
+	return sherd_place_blame(place, rc, err);
+}
+
 int sherd_rows_show(sherd_cli *cli, const char *path, const sherd_place *place, bool incomplete, sherd_error *err)
 {
 	sherd_rows *rows;
-	sherd_rows_options options = {.incomplete = incomplete};
-	TRY(sherd_place_blame(place, sherd_rows_open_any(&rows, place->store, place->key, &options, err), err));
+	TRY(sherd_rows_open_place(&rows, place, incomplete, err));
 	int rc = cli->out.json ? describe_json(cli, rows, err) : describe(cli, path, rows, err);
 	sherd_rows_close(rows);
 	return rc;

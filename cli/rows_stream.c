@@ -94,12 +94,10 @@ int sherd_streaming_take(sherd_streaming *s, const sherd_args *args, sherd_error
 static int stream(sherd_cli *cli, const sherd_args *args, const sherd_streaming *s, const sherd_place *place,
                   sherd_error *err)
 {
-	sherd_rows *rows = NULL;
+	sherd_rows *rows;
 	sherd_rows_cursor *cursor = NULL;
-	sherd_rows_options options = {.incomplete = sherd_args_has(args, "incomplete")};
-	int rc = sherd_rows_open_any(&rows, place->store, place->key, &options, err);
-	if (rc == SHERD_OK)
-		rc = sherd_rows_cursor_open(&cursor, rows, &s->stream, err);
+	TRY(sherd_rows_open_place(&rows, place, sherd_args_has(args, "incomplete"), err));
+	int rc = sherd_rows_cursor_open(&cursor, rows, &s->stream, err);
 	if (rc == SHERD_OK)
 		rc = sherd_streaming_run(cli, s, cursor, err);
 	sherd_rows_cursor_close(cursor);
