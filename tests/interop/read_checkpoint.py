@@ -373,7 +373,7 @@ def check_text(name, shape, raw):
     count = count_of(shape)
     offsets = struct.unpack(f"<{count + 1}Q", raw[:8 * (count + 1)])
     room = len(raw) - 8 * (count + 1)
-    need(offsets[0] == 0 and offsets[-1] == room and list(offsets) == sorted(offsets), "bad-utf8-offsets", name)
+    need(offsets[0] == 0 and offsets[-1] == room and list(offsets) == sorted(offsets), "bad-offsets", name)
     for i in range(count):
         try:
             raw[8 * (count + 1) + offsets[i]:8 * (count + 1) + offsets[i + 1]].decode("utf-8")
