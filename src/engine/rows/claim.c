@@ -154,17 +154,20 @@ static int try_claim(rows_claim *c, const char *folder, int64_t time_ns, sherd_e
 int sherd_rows_claim_open(rows_claim *out, sherd_store *store, const char *folder, int64_t time_ns, sherd_error *err)
 {
 	rows_claim c = {.store = store};
-	int rc = sherd_rows_key(&c.key, folder, SHERD_ROWS_MARKER, err);
+	sherd_error failure = {0}; /* some come on the way to success */
+	int rc = sherd_rows_key(&c.key, folder, SHERD_ROWS_MARKER, &failure);
 	for (int tries = 0; rc == SHERD_OK && tries < MOST_TRIES; tries++)
-		rc = try_claim(&c, folder, time_ns, err);
+		rc = try_claim(&c, folder, time_ns, &failure);
 	if (rc == SHERD_OK)
-		rc = sherd_fail(err, SHERD_ECONFLICT, "conflict", "other packs come and go too fast");
+		rc = sherd_fail(&failure, SHERD_ECONFLICT, "conflict", "other packs come and go too fast");
 	if (rc > 0) {
 		*out = c;
 		return SHERD_OK;
 	}
-	rc = sherd_in_object(err, rc, c.key.failed ? folder : (const char *)c.key.data);
+	rc = sherd_in_object(&failure, rc, c.key.failed ? folder : (const char *)c.key.data);
 	sherd_rows_claim_leave(&c);
+	if (err)
+		*err = failure;
 	return rc;
 }
 

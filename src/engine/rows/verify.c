@@ -305,5 +305,9 @@ int sherd_rows_verify(sherd_report *r, sherd_store *store, const char *key, cons
 	sherd_stat stat;
 	sherd_error found;
 	int rc = *key ? sherd_store_stat(store, key, &stat, &found) : SHERD_ENOTFOUND;
-	return rc == SHERD_OK ? verify_shard(r, store, key, options, err) : verify_folder(r, store, key, options, err);
+	if (rc == SHERD_ENOTFOUND)
+		return verify_folder(r, store, key, options, err);
+	if (rc < 0 && err)
+		*err = found;
+	return rc < 0 ? rc : verify_shard(r, store, key, options, err);
 }
