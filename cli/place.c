@@ -18,23 +18,16 @@ static const char *last_part(const char *path)
 /* A name that is too long keeps its tail. */
 static void name_object(sherd_error *err, const char *folder, const char *object)
 {
-	char whole[2 * SHERD_MAX_KEY];
-	size_t room = sizeof(err->object) - 1, front = strlen(folder), back = strlen(object);
-	if (front + back < sizeof(whole)) {
-		memcpy(whole, folder, front);
-	} else {
-		front = 0;
-		back = back < sizeof(whole) ? back : sizeof(whole) - 1;
-	}
-	memcpy(whole + front, object, back);
-	size_t len = front + back;
-	if (len > room) {
-		memmove(whole, whole + (len - room), room);
-		memcpy(whole, "...", 3);
-		len = room;
-	}
-	memcpy(err->object, whole, len);
-	err->object[len] = 0;
+	char *whole;
+	size_t room = sizeof(err->object) - 1;
+	if (asprintf(&whole, "%s%s", folder, object) < 0)
+		return;
+	size_t len = strlen(whole);
+	if (len > room)
+		(void)snprintf(err->object, sizeof(err->object), "...%.*s", (int)room - 3, whole + (len - room + 3));
+	else
+		(void)snprintf(err->object, sizeof(err->object), "%.*s", (int)room, whole);
+	free(whole);
 }
 
 /* The folder around the key, as shown. A link was resolved: then the folder is where it led. */
@@ -180,11 +173,11 @@ void sherd_place_close(sherd_place *place)
 	*place = (sherd_place){0};
 }
 
-int sherd_place_blame(const sherd_place *place, int rc, sherd_error *err)
+void sherd_place_name(const sherd_place *place, sherd_error *err)
 {
-	if (rc >= 0 || rc == SHERD_ECANCELLED || rc == SHERD_ENOMEM || strcmp(err->reason, "usage") == 0)
-		return rc;
-	if (rc == SHERD_ENOTFOUND && place->beside && strcmp(err->object, place->key) == 0)
+	if (err->code == SHERD_ECANCELLED || err->code == SHERD_ENOMEM || strcmp(err->reason, "usage") == 0)
+		return;
+	if (err->code == SHERD_ENOTFOUND && place->beside && strcmp(err->object, place->key) == 0)
 		(void)snprintf(err->message, sizeof(err->message),
 		               "this is a folder (sherd checkpoint list shows the checkpoints in it)");
 	char object[sizeof(err->object)];
@@ -196,5 +189,4 @@ int sherd_place_blame(const sherd_place *place, int rc, sherd_error *err)
 	size_t len = strlen(err->object);
 	if (whole && len > 1)
 		err->object[len - 1] = 0;
-	return rc;
 }

@@ -26,6 +26,14 @@ void sherd_place_close(sherd_place *place);
 
 /* Puts the folder before the object that an error of this store names; a failure without one gets the key. Mistakes in
  * the usage have none. */
-int sherd_place_blame(const sherd_place *place, int rc, sherd_error *err);
+void sherd_place_name(const sherd_place *place, sherd_error *err);
+
+/* Does that where rc is a failure, and returns rc. */
+static inline int sherd_place_blame(const sherd_place *place, int rc, sherd_error *err)
+{
+	if (rc < 0)
+		sherd_place_name(place, err);
+	return rc;
+}
 
 #endif

@@ -89,9 +89,9 @@ void sherd_text_size(uint64_t bytes, char out[SHERD_TEXT_SIZE])
 static bool special(double v, char out[SHERD_TEXT_NUMBER])
 {
 	if (isnan(v))
-		strcpy(out, "nan");
+		(void)snprintf(out, SHERD_TEXT_NUMBER, "nan");
 	else if (isinf(v))
-		strcpy(out, v < 0 ? "-inf" : "inf");
+		(void)snprintf(out, SHERD_TEXT_NUMBER, "%s", v < 0 ? "-inf" : "inf");
 	else
 		return false;
 	return true;

@@ -29,9 +29,9 @@ static int write_model(const char *folder, const float *values, sherd_error *err
 		{.tensor = {"embed.weight", SHERD_F32, 2, embed_shape, 0}, .data = values},
 		{.tensor = {"step", SHERD_I64, 0, NULL, 0}, .data = &step},
 	};
-	for (int i = 0; i < LAYERS; i++) {
-		(void)snprintf(names[2 * i], sizeof(names[0]), "layer%d.weight", i);
-		(void)snprintf(names[2 * i + 1], sizeof(names[0]), "layer%d.bias", i);
+	for (size_t i = 0; i < LAYERS; i++) {
+		(void)snprintf(names[2 * i], sizeof(names[0]), "layer%zu.weight", i);
+		(void)snprintf(names[2 * i + 1], sizeof(names[0]), "layer%zu.bias", i);
 		items[2 + 2 * i] = (sherd_ckpt_item){.tensor = {names[2 * i], SHERD_F32, 2, layer_shape, 0},
 		                                     .data = values + i * 1000};
 		items[3 + 2 * i] = (sherd_ckpt_item){.tensor = {names[2 * i + 1], SHERD_F32, 1, bias_shape, 0},

@@ -244,13 +244,8 @@ static int finish_csharp(shard_writer *w, ckpt_written *out, sherd_error *err)
 {
 	uint8_t head[SHERD_CKPT_CSHARP_HEAD_SIZE];
 	if (w->at > INT32_MAX)
-<<<<<<< HEAD
 		return too_large_for_csharp(w->at, err);
-=======
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-		                  "the C# layout holds less than 2 GiB, not %" PRIu64 " bytes", w->at);
 	TRY(sherd_ckpt_stream_flush(&w->stream, err));
->>>>>>> bench
 	sherd_ckpt_head_encode_csharp(w->spec->rank, (uint32_t)w->spec->count, (uint32_t)w->at, head);
 	out->checksum[0] = 0;
 	out->file_size = sizeof(head) + w->at;
