@@ -17,10 +17,8 @@ int sherd_rows_cursor_open(sherd_rows_cursor **out, const sherd_rows *rows, cons
 	if (!c)
 		return sherd_fail_nomem(err);
 	TRY(sherd_rows_sequence_init(&c->sequence, rows, o, err));
-	sherd_rows_fetch_init(&c->fetch, rows, o);
-	if (c->fetch.map && !(sherd_store_caps(rows->store) & SHERD_CAP_MAP))
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "this store cannot map");
-	sherd_rows_scout_init(&c->scout, &c->sequence);
+	TRY(sherd_rows_fetch_init(&c->fetch, rows, o, err));
+	sherd_rows_scout_init(&c->scout, &c->sequence, c->fetch.window);
 	*out = TAKE(c);
 	return SHERD_OK;
 }
@@ -30,7 +28,6 @@ void sherd_rows_cursor_close(sherd_rows_cursor *c)
 	if (!c)
 		return;
 	sherd_rows_fetch_done(&c->fetch);
-	sherd_rows_scout_done(&c->scout);
 	sherd_buf_done(&c->pick.ids);
 	free(c);
 }
@@ -38,23 +35,24 @@ void sherd_rows_cursor_close(sherd_rows_cursor *c)
 int sherd_rows_next(sherd_rows_cursor *c, sherd_rows_batch *out, sherd_error *err)
 {
 	rows_sequence before = c->sequence;
+	rows_hints hints;
 	int rc = sherd_rows_sequence_next(&c->sequence, &c->pick, err);
 	if (rc > 0) {
 		/* First the hints, so that the kernel fetches what follows while this batch is converted. */
-		rc = sherd_rows_scout_follow(&c->scout, &c->fetch, c->pick.count * c->fetch.rows->row_bytes, err);
-		if (rc == SHERD_OK)
-			rc = sherd_rows_fetch_pick(&c->fetch, &c->pick, out, err);
-		if (rc == SHERD_OK)
-			return 1;
-		c->sequence = before; /* a failed batch may be asked for again */
+		sherd_rows_scout_follow(&c->scout, &c->pick, &hints);
+		sherd_rows_scout_hint(&hints, &c->fetch);
+		rc = sherd_rows_fetch_pick(&c->fetch, &c->pick, out, err);
+		rc = rc < 0 ? rc : 1;
 	}
+	if (rc < 0)
+		c->sequence = before; /* a failed batch may be asked for again */
 	return rc;
 }
 
 void sherd_rows_reset(sherd_rows_cursor *c)
 {
 	sherd_rows_sequence_reset(&c->sequence);
-	sherd_rows_scout_init(&c->scout, &c->sequence);
+	sherd_rows_scout_init(&c->scout, &c->sequence, c->fetch.window);
 }
 
 int sherd_rows_seek(sherd_rows_cursor *c, uint64_t row, sherd_error *err)

@@ -1,22 +1,33 @@
 /* engine/rows/dispenser.c - one sequence, many threads: which batch is next is decided under a lock, its bytes are
  * brought outside of it. */
-#include "engine/rows/fetch.h"
+#include "engine/rows/scout.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 struct sherd_rows_dispenser {
-	pthread_mutex_t lock; /* guards sequence */
-	rows_sequence sequence;
 	sherd_rows_stream options;
-	uint64_t hinted; /* rows before this one were hinted at */
+	pthread_mutex_t lock; /* of all that follows */
+	rows_sequence sequence;
+	rows_scout scout;
 };
 
 struct sherd_rows_slot {
 	sherd_rows_dispenser *dispenser;
 	rows_pick pick;
+	bool owed; /* pick was decided and could not be brought: it comes first */
 	rows_fetch fetch;
 };
+
+static int dispenser_init(sherd_rows_dispenser *d, const sherd_rows *rows, sherd_error *err)
+{
+	rows_fetch fetch;
+	TRY(sherd_rows_sequence_init(&d->sequence, rows, &d->options, err));
+	TRY(sherd_rows_fetch_init(&fetch, rows, &d->options, err));
+	d->options.resume = NULL; /* the caller's text need not live on */
+	sherd_rows_scout_init(&d->scout, &d->sequence, fetch.window);
+	return SHERD_OK;
+}
 
 int sherd_rows_dispenser_open(sherd_rows_dispenser **out, const sherd_rows *rows, const sherd_rows_stream *options,
                               sherd_error *err)
@@ -26,8 +37,7 @@ int sherd_rows_dispenser_open(sherd_rows_dispenser **out, const sherd_rows *rows
 		return sherd_fail_nomem(err);
 	if (options)
 		d->options = *options;
-	int rc = sherd_rows_sequence_init(&d->sequence, rows, &d->options, err);
-	d->options.resume = NULL; /* the caller's text need not live on */
+	int rc = dispenser_init(d, rows, err);
 	if (rc < 0) {
 		free(d);
 		return rc;
@@ -51,7 +61,12 @@ int sherd_rows_slot_open(sherd_rows_slot **out, sherd_rows_dispenser *d, sherd_e
 	if (!s)
 		return sherd_fail_nomem(err);
 	s->dispenser = d;
-	sherd_rows_fetch_init(&s->fetch, d->sequence.rows, &d->options);
+	int rc = sherd_rows_fetch_init(&s->fetch, d->sequence.rows, &d->options, err);
+	if (rc < 0) {
+		free(s);
+		return rc;
+	}
+	s->fetch.onward = false; /* the next batch goes to another thread */
 	*out = s;
 	return SHERD_OK;
 }
@@ -65,31 +80,32 @@ void sherd_rows_slot_close(sherd_rows_slot *s)
 	free(s);
 }
 
-/* The rows that should be fetched now, beside the batch that was just decided; the lock is held. */
-static void plan_ahead(sherd_rows_dispenser *d, const rows_fetch *f, uint64_t *first, uint64_t *count)
+/* Decides which batch this slot gets, and what should be fetched meanwhile. */
+static int decide(sherd_rows_slot *s, rows_hints *hints, sherd_error *err)
 {
-	uint64_t now = d->sequence.now.position, window = f->window / f->rows->row_bytes;
-	uint64_t end = f->rows->total - now < window ? f->rows->total : now + window;
-	*first = d->hinted > now ? d->hinted : now;
-	*count = end > *first ? end - *first : 0;
-	if (*count <= window / 2 && end < f->rows->total)
-		*count = 0;
-	if (*count)
-		d->hinted = end;
+	sherd_rows_dispenser *d = s->dispenser;
+	(void)pthread_mutex_lock(&d->lock);
+	rows_sequence before = d->sequence;
+	int rc = sherd_rows_sequence_next(&d->sequence, &s->pick, err);
+	if (rc > 0)
+		sherd_rows_scout_follow(&d->scout, &s->pick, hints);
+	else if (rc < 0)
+		d->sequence = before;
+	(void)pthread_mutex_unlock(&d->lock);
+	return rc;
 }
 
 int sherd_rows_slot_next(sherd_rows_slot *s, sherd_rows_batch *out, sherd_error *err)
 {
-	sherd_rows_dispenser *d = s->dispenser;
-	uint64_t first = 0, count = 0;
-	(void)pthread_mutex_lock(&d->lock);
-	int rc = sherd_rows_sequence_next(&d->sequence, &s->pick, err);
-	if (rc > 0 && s->pick.straight && !s->pick.padding)
-		plan_ahead(d, &s->fetch, &first, &count);
-	(void)pthread_mutex_unlock(&d->lock);
-	if (rc <= 0)
-		return rc;
-	TRY(sherd_rows_fetch_ahead(&s->fetch, first, count, err));
+	rows_hints hints = {0};
+	if (!s->owed) {
+		int rc = decide(s, &hints, err);
+		if (rc <= 0)
+			return rc;
+	}
+	s->owed = true;
+	sherd_rows_scout_hint(&hints, &s->fetch);
 	TRY(sherd_rows_fetch_pick(&s->fetch, &s->pick, out, err));
+	s->owed = false;
 	return 1;
 }

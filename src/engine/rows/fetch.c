@@ -7,8 +7,18 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* What is read or made present at a time: it should still be in the cache when it is converted. */
-enum { RAW_BYTES = 256 << 10, STEP_BYTES = 2 << 20, PAGE = 4096, ALIGN = 64, MOST_AHEAD = ROWS_OPEN / 4 };
+/* RAW: what is read at a time, so that it is still in the cache when it is converted.
+ * STEP: what of a map is made present, and let go, at a time.
+ * SLACK: the kernel makes pages around a fault present too; those before a step are let go once more with it.
+ * GAP: rows that lie closer than this are read in one go. */
+enum {
+	RAW_BYTES = 256 << 10,
+	STEP_BYTES = 2 << 20,
+	SLACK_BYTES = 64 << 10,
+	GAP_BYTES = 4 << 10,
+	ALIGN = 64,
+	MOST_AHEAD = ROWS_OPEN / 4
+};
 
 #define DEFAULT_WINDOW (UINT64_C(8) << 20)
 
@@ -17,16 +27,30 @@ typedef struct place {
 	size_t at; /* in the batch */
 } place;
 
-void sherd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_rows_stream *o)
+static uint64_t stored_bytes(const sherd_rows *rows)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < rows->count; i++)
+		if (__builtin_add_overflow(sum, rows->shards[i].bytes, &sum))
+			return UINT64_MAX;
+	return sum;
+}
+
+int sherd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
 {
 	unsigned caps = sherd_store_caps(rows->store);
+	if (o->access == SHERD_ROWS_MAP && !(caps & SHERD_CAP_MAP))
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "this store cannot map");
 	*f = (rows_fetch){
 		.rows = rows,
 		.dtype = o->dtype == SHERD_F32 ? SHERD_F32 : SHERD_F64,
 		.map = o->access == SHERD_ROWS_MAP ||
 	               (o->access == SHERD_ROWS_AUTO && (caps & SHERD_CAP_MAP) && !(caps & SHERD_CAP_REMOTE)),
 		.window = o->window_bytes ? o->window_bytes : DEFAULT_WINDOW,
+		.onward = o->world <= 1,
 	};
+	f->keep = f->window >= stored_bytes(rows);
+	return SHERD_OK;
 }
 
 void sherd_rows_fetch_done(rows_fetch *f)
@@ -119,40 +143,82 @@ static uint64_t out_row_bytes(const rows_fetch *f)
 	return f->rows->row_bytes * (f->dtype == SHERD_F64 ? 2 : 1);
 }
 
-/* ---- straight batches */
-
-/* Rows that were handed out as a view are let go when the next batch is asked for. */
-static void let_go(rows_fetch *f)
+static int make_raw(rows_fetch *f, sherd_error *err)
 {
-	if (!f->held_count)
-		return;
-	size_t shard = sherd_rows_shard_of(f->rows, f->held_first);
-	const rows_open_shard *slot = &f->open[shard % ROWS_OPEN];
-	uint64_t offset = (f->held_first - f->rows->shards[shard].first) * f->rows->row_bytes;
-	if (slot->reader && slot->shard == shard)
-		sherd_reader_advise(slot->reader, SHERD_ROWS_HEAD_SIZE + offset, f->held_count * f->rows->row_bytes,
-		                    SHERD_ADVICE_DONE);
-	f->held_count = 0;
+	if (!f->raw)
+		f->raw = aligned_alloc(ALIGN, RAW_BYTES);
+	return f->raw ? SHERD_OK : sherd_fail_nomem(err);
 }
 
-/* Step by step: make present, convert, let go. */
-static void widen_map(const rows_open_shard *s, uint64_t offset, uint64_t bytes, double *out)
+/* ---- what is resident */
+
+static void advise(const rows_open_shard *s, uint64_t from, uint64_t to, sherd_advice advice)
+{
+	if (s->reader && from < to)
+		sherd_reader_advise(s->reader, SHERD_ROWS_HEAD_SIZE + from, to - from, advice);
+}
+
+/* Lets go of bytes from .. to of the payload, and of what the kernel made present before them. */
+static void let_go(rows_fetch *f, uint64_t from, uint64_t to)
+{
+	const rows_open_shard *s = &f->open[f->here.shard % ROWS_OPEN];
+	if (s->shard == f->here.shard && s->map)
+		advise(s, from < SLACK_BYTES ? 0 : from - SLACK_BYTES, to, SHERD_ADVICE_DONE);
+}
+
+/* Lets go of what is done with, once that is worth a call. */
+static void settle(rows_fetch *f)
+{
+	rows_residence *h = &f->here;
+	if (f->keep || h->used - h->gone < STEP_BYTES)
+		return;
+	let_go(f, h->gone, h->used);
+	h->gone = h->used;
+}
+
+/* The place that is read now: what was resident elsewhere is let go. */
+static void move_to(rows_fetch *f, size_t shard, uint64_t offset)
+{
+	rows_residence *h = &f->here;
+	if (h->shard == shard && offset >= h->used && offset <= h->present)
+		return;
+	if (!f->keep && h->present > h->gone)
+		let_go(f, h->gone, h->present + SLACK_BYTES);
+	*h = (rows_residence){.shard = shard, .gone = offset, .used = offset, .present = offset};
+}
+
+/* Makes bytes offset .. end of the payload present, and a step more when they are needed next. */
+static void make_present(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t end)
+{
+	rows_residence *h = &f->here;
+	move_to(f, s->shard, offset);
+	if (end <= h->present || f->keep)
+		return;
+	uint64_t to = end, payload = f->rows->shards[s->shard].rows * f->rows->row_bytes;
+	if (f->onward && to - h->present < STEP_BYTES)
+		to = payload - h->present < STEP_BYTES ? payload : h->present + STEP_BYTES;
+	advise(s, h->present, to, SHERD_ADVICE_NOW);
+	h->present = to;
+}
+
+/* ---- straight batches */
+
+static void widen_map(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, double *out)
 {
 	for (uint64_t done = 0; done < bytes;) {
-		uint64_t step = bytes - done < STEP_BYTES ? bytes - done : STEP_BYTES,
-			 at = SHERD_ROWS_HEAD_SIZE + offset + done;
-		sherd_reader_advise(s->reader, at, step, SHERD_ADVICE_NOW);
-		sherd_floats_widen((const float *)(const void *)(s->map + offset + done), out + done / 4, step / 4);
+		uint64_t step = bytes - done < STEP_BYTES ? bytes - done : STEP_BYTES, at = offset + done;
+		make_present(f, s, at, at + step);
+		sherd_floats_widen((const float *)(const void *)(s->map + at), out + done / 4, step / 4);
 		done += step;
+		f->here.used = at + step;
+		settle(f);
 	}
-	sherd_reader_advise(s->reader, SHERD_ROWS_HEAD_SIZE + offset, bytes, SHERD_ADVICE_DONE);
 }
 
 static int widen_read(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, double *out,
                       sherd_error *err)
 {
-	if (!f->raw && !(f->raw = aligned_alloc(ALIGN, RAW_BYTES)))
-		return sherd_fail_nomem(err);
+	TRY(make_raw(f, err));
 	for (uint64_t done = 0; done < bytes; done += RAW_BYTES) {
 		size_t n = bytes - done < RAW_BYTES ? (size_t)(bytes - done) : RAW_BYTES;
 		TRY(sherd_reader_at(s->reader, SHERD_ROWS_HEAD_SIZE + offset + done, f->raw, n, err));
@@ -161,43 +227,50 @@ static int widen_read(rows_fetch *f, const rows_open_shard *s, uint64_t offset, 
 	return SHERD_OK;
 }
 
+/* Bytes of the payload as the caller wants them, copied or widened. */
+static int read_into(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, void *out,
+                     sherd_error *err)
+{
+	if (f->dtype == SHERD_F64)
+		return widen_read(f, s, offset, bytes, out, err);
+	return sherd_reader_at(s->reader, SHERD_ROWS_HEAD_SIZE + offset, out, (size_t)bytes, err);
+}
+
 static int fetch_straight(rows_fetch *f, const rows_pick *p, const void **data, sherd_error *err)
 {
 	const rows_open_shard *s;
 	uint64_t offset, bytes = p->count * f->rows->row_bytes;
 	TRY(shard_for(f, p->first, &s, &offset, err));
 	if (f->dtype == SHERD_F32 && s->map) {
-		sherd_reader_advise(s->reader, SHERD_ROWS_HEAD_SIZE + offset, bytes, SHERD_ADVICE_NOW);
-		f->held_first = p->first;
-		f->held_count = p->count;
+		/* The batch before has been given back by now; this one is let go when the next is asked for. */
+		settle(f);
+		make_present(f, s, offset, offset + bytes);
+		f->here.used = offset + bytes;
 		*data = s->map + offset;
 		return SHERD_OK;
 	}
 	TRY(make_room(&f->out, &f->out_size, p->count, out_row_bytes(f), err));
 	*data = f->out;
-	if (f->dtype == SHERD_F32)
-		return sherd_reader_at(s->reader, SHERD_ROWS_HEAD_SIZE + offset, f->out, (size_t)bytes, err);
 	if (!s->map)
-		return widen_read(f, s, offset, bytes, f->out, err);
-	widen_map(s, offset, bytes, f->out);
+		return read_into(f, s, offset, bytes, f->out, err);
+	widen_map(f, s, offset, bytes, f->out);
 	return SHERD_OK;
 }
 
-int sherd_rows_fetch_ahead(rows_fetch *f, uint64_t first, uint64_t count, sherd_error *err)
+void sherd_rows_fetch_ahead(rows_fetch *f, uint64_t first, uint64_t count)
 {
 	/* Many small shards: those far ahead would only push out those that are needed first. */
 	for (int shards = 0; count && shards < MOST_AHEAD; shards++) {
 		const rows_open_shard *s;
 		uint64_t offset;
-		TRY(shard_for(f, first, &s, &offset, err));
+		if (shard_for(f, first, &s, &offset, NULL) < 0)
+			return;
 		const sherd_rows_shard *shard = &f->rows->shards[s->shard];
 		uint64_t left = shard->first + shard->rows - first, n = count < left ? count : left;
-		sherd_reader_advise(s->reader, SHERD_ROWS_HEAD_SIZE + offset, n * f->rows->row_bytes,
-		                    SHERD_ADVICE_SOON);
+		advise(s, offset, offset + n * f->rows->row_bytes, SHERD_ADVICE_SOON);
 		first += n;
 		count -= n;
 	}
-	return SHERD_OK;
 }
 
 /* ---- single rows */
@@ -208,40 +281,52 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Single rows make pages resident all over the maps; when they are as many as the window, all are let go. */
-static void count_touched(rows_fetch *f)
+static void put_row(const rows_fetch *f, const void *stored, void *out)
 {
-	f->touched += (f->rows->row_bytes / PAGE + 2) * PAGE;
-	if (f->touched < f->window)
-		return;
-	f->touched = 0;
-	for (size_t i = 0; i < ROWS_OPEN; i++)
-		if (f->open[i].reader && f->open[i].map)
-			sherd_reader_advise(f->open[i].reader, 0, UINT64_MAX, SHERD_ADVICE_DONE);
+	if (f->dtype == SHERD_F64)
+		sherd_floats_widen(stored, out, f->rows->width);
+	else
+		memcpy(out, stored, (size_t)f->rows->row_bytes);
 }
 
-static int copy_row(rows_fetch *f, uint64_t id, uint8_t *out, sherd_error *err)
+/* How many of the rows, which are in order, lie in one shard and so close that they are read in one go. */
+static size_t span(const rows_fetch *f, const place *p, size_t count, uint64_t shard_end)
+{
+	uint64_t each = f->rows->row_bytes, most = RAW_BYTES / each;
+	size_t n = 1;
+	while (n < count && p[n].id < shard_end && p[n].id - p[0].id < most &&
+	       (p[n].id - p[n - 1].id) * each <= each + GAP_BYTES)
+		n++;
+	return n;
+}
+
+/* Rows come by reading, not from maps: a row touched in a map costs a fault and leaves its neighbourhood resident.
+ * Maps that may stay resident are better. */
+static int copy_span(rows_fetch *f, const place *p, size_t count, uint8_t *out, size_t *taken, sherd_error *err)
 {
 	const rows_open_shard *s;
-	uint64_t offset, bytes = f->rows->row_bytes;
-	TRY(shard_for(f, id, &s, &offset, err));
-	if (!s->map) {
-		if (f->dtype == SHERD_F64)
-			return widen_read(f, s, offset, bytes, (double *)(void *)out, err);
-		return sherd_reader_at(s->reader, SHERD_ROWS_HEAD_SIZE + offset, out, (size_t)bytes, err);
+	uint64_t offset, bytes = f->rows->row_bytes, each = out_row_bytes(f);
+	TRY(shard_for(f, p->id, &s, &offset, err));
+	const sherd_rows_shard *shard = &f->rows->shards[s->shard];
+	size_t n = span(f, p, count, shard->first + shard->rows);
+	*taken = n;
+	if (n == 1 && !(s->map && f->keep))
+		return read_into(f, s, offset, bytes, out + p->at * each, err);
+	const uint8_t *from = s->map && f->keep ? s->map + offset : NULL;
+	if (!from) {
+		size_t len = (size_t)((p[n - 1].id - p[0].id + 1) * bytes);
+		TRY(make_raw(f, err));
+		TRY(sherd_reader_at(s->reader, SHERD_ROWS_HEAD_SIZE + offset, f->raw, len, err));
+		from = (const uint8_t *)f->raw;
 	}
-	if (f->dtype == SHERD_F64)
-		sherd_floats_widen((const float *)(const void *)(s->map + offset), (double *)(void *)out, bytes / 4);
-	else
-		memcpy(out, s->map + offset, (size_t)bytes);
-	count_touched(f);
+	for (size_t i = 0; i < n; i++)
+		put_row(f, from + (p[i].id - p[0].id) * bytes, out + p[i].at * each);
 	return SHERD_OK;
 }
 
 /* In the order of the file, whatever order is asked for: every shard is opened once. */
 int sherd_rows_fetch_ids(rows_fetch *f, const uint64_t *ids, size_t count, void *out, sherd_error *err)
 {
-	uint64_t each = out_row_bytes(f);
 	TRY(make_room(&f->sorted, &f->sorted_size, count, sizeof(place), err));
 	place *places = f->sorted;
 	for (size_t i = 0; i < count; i++) {
@@ -250,9 +335,10 @@ int sherd_rows_fetch_ids(rows_fetch *f, const uint64_t *ids, size_t count, void 
 			                  f->rows->total);
 		places[i] = (place){ids[i], i};
 	}
-	qsort(places, count, sizeof(*places), by_id);
-	for (size_t i = 0; i < count; i++)
-		TRY(copy_row(f, places[i].id, (uint8_t *)out + places[i].at * each, err));
+	if (count)
+		qsort(places, count, sizeof(*places), by_id);
+	for (size_t i = 0, taken; i < count; i += taken)
+		TRY(copy_span(f, places + i, count - i, out, &taken, err));
 	return SHERD_OK;
 }
 
@@ -260,7 +346,6 @@ int sherd_rows_fetch_pick(rows_fetch *f, const rows_pick *p, sherd_rows_batch *o
 {
 	const void *data;
 	const uint64_t *ids = NULL;
-	let_go(f);
 	if (p->straight) {
 		TRY(fetch_straight(f, p, &data, err));
 	} else {

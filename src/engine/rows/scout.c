@@ -1,42 +1,64 @@
 #include "engine/rows/scout.h"
 
-void sherd_rows_scout_init(rows_scout *s, const rows_sequence *sequence)
+/* Shards that are looked into ahead of the one that is read. */
+enum { MOST_SHARDS = ROWS_OPEN / 4 };
+
+void sherd_rows_scout_init(rows_scout *s, const rows_sequence *sequence, uint64_t window)
 {
-	sherd_buf ids = s->pick.ids;
-	*s = (rows_scout){.sequence = *sequence, .pick.ids = ids};
+	*s = (rows_scout){.sequence = *sequence, .window = window};
 	s->sequence.tail = SHERD_ROWS_TAIL_KEEP;
 	s->idle = sequence->order.shuffle || sequence->order.sample;
 }
 
-void sherd_rows_scout_done(rows_scout *s)
+/* Batches that follow each other are one range. False when there is no room for another. */
+static bool add(rows_hints *h, uint64_t first, uint64_t count)
 {
-	sherd_buf_done(&s->pick.ids);
+	if (h->count && h->ranges[h->count - 1].first + h->ranges[h->count - 1].count == first) {
+		h->ranges[h->count - 1].count += count;
+		return true;
+	}
+	if (h->count == ROWS_HINTS)
+		return false;
+	h->ranges[h->count].first = first;
+	h->ranges[h->count].count = count;
+	h->count++;
+	return true;
 }
 
-/* Batches that follow each other are hinted at as one range. */
-int sherd_rows_scout_follow(rows_scout *s, rows_fetch *f, uint64_t taken, sherd_error *err)
+/* Comes to the next batch when this one is used up. A sequence in order allocates nothing and cannot fail. */
+static bool look(rows_scout *s)
 {
-	uint64_t first = 0, count = 0;
-	if (s->idle)
-		return SHERD_OK;
-	/* The batch just taken was hinted at before, unless it is the very first. */
-	s->bytes = s->bytes > taken ? s->bytes - taken : 0;
-	if (s->bytes > f->window / 2)
-		return SHERD_OK;
-	while (s->bytes < f->window) {
-		int rc = sherd_rows_sequence_next(&s->sequence, &s->pick, err);
-		TRY(rc);
-		if (!rc) {
-			s->idle = true;
+	if (!s->pick.count && sherd_rows_sequence_next(&s->sequence, &s->pick, NULL) <= 0)
+		s->idle = true;
+	return !s->idle;
+}
+
+void sherd_rows_scout_follow(rows_scout *s, const rows_pick *taken, rows_hints *out)
+{
+	const sherd_rows *rows = s->sequence.rows;
+	out->count = 0;
+	if (s->idle || taken->padding)
+		return;
+	/* What of this batch was not hinted at before, when it is the first or greater than the window. */
+	uint64_t bytes = taken->count * rows->row_bytes, due = bytes > s->bytes ? bytes - s->bytes : 0;
+	s->bytes -= bytes - due;
+	if (!due && s->bytes > s->window / 2)
+		return;
+	size_t last = sherd_rows_shard_of(rows, taken->first) + MOST_SHARDS;
+	for (uint64_t more = due + (s->window - s->bytes) / rows->row_bytes * rows->row_bytes; more && look(s);) {
+		uint64_t n = more / rows->row_bytes < s->pick.count ? more / rows->row_bytes : s->pick.count;
+		if (sherd_rows_shard_of(rows, s->pick.first) >= last || !add(out, s->pick.first, n))
 			break;
-		}
-		if (count && s->pick.first != first + count) {
-			TRY(sherd_rows_fetch_ahead(f, first, count, err));
-			count = 0;
-		}
-		first = count ? first : s->pick.first;
-		count += s->pick.count;
-		s->bytes += s->pick.count * f->rows->row_bytes;
+		s->pick.first += n;
+		s->pick.count -= n;
+		more -= n * rows->row_bytes;
+		s->bytes += n * rows->row_bytes;
 	}
-	return count ? sherd_rows_fetch_ahead(f, first, count, err) : SHERD_OK;
+	s->bytes -= s->bytes < due ? s->bytes : due;
+}
+
+void sherd_rows_scout_hint(const rows_hints *h, rows_fetch *f)
+{
+	for (size_t i = 0; i < h->count; i++)
+		sherd_rows_fetch_ahead(f, h->ranges[i].first, h->ranges[i].count);
 }

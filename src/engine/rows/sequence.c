@@ -59,8 +59,10 @@ static bool pass_over(const rows_sequence *s, rows_state *at)
 static bool advance(const rows_sequence *s, rows_state *at, rows_pick *out)
 {
 	bool any;
-	if (out)
+	if (out) {
 		out->ids.len = 0;
+		out->ids.failed = false; /* no memory then does not mean none now */
+	}
 	if (straight(s))
 		any = pick_straight(s, at, out);
 	else
@@ -102,7 +104,8 @@ int sherd_rows_sequence_next(rows_sequence *s, rows_pick *out, sherd_error *err)
 	if (s->finished)
 		return 0;
 	/* The place within this round at which the number of the batch is ours. */
-	uint32_t mine = (uint32_t)((s->rank + s->world - s->now.number % s->world) % s->world), had = 0;
+	uint64_t ahead = (uint64_t)s->rank + s->world - s->now.number % s->world;
+	uint32_t mine = (uint32_t)(ahead % s->world), had = 0;
 	rows_state before = s->now;
 	out->padding = false;
 	while (had < s->world && advance(s, &s->now, had == mine ? out : NULL))
@@ -145,6 +148,8 @@ static int check_options(const sherd_rows *rows, const sherd_rows_stream *o, she
 		                  rows->total);
 	if (o->dtype != SHERD_DTYPE_NONE && o->dtype != SHERD_F64 && o->dtype != SHERD_F32)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rows are delivered as F64 or F32");
+	if ((unsigned)o->access > SHERD_ROWS_READ || (unsigned)o->tail > SHERD_ROWS_TAIL_PAD)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "no such access or tail");
 	if (o->resume && o->from)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
 		                  "a stream begins at a row or at a cursor, not both");
