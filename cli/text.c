@@ -108,22 +108,35 @@ static void put_digits(double v, int digits, char out[SHERD_TEXT_NUMBER])
 		(void)snprintf(out, SHERD_TEXT_NUMBER, "%.*g", digits, v);
 }
 
-void sherd_text_f64(double v, char out[SHERD_TEXT_NUMBER])
+static bool comes_back(double v, int digits, bool single)
+{
+	char text[SHERD_TEXT_NUMBER];
+	(void)snprintf(text, sizeof(text), "%.*e", digits - 1, v);
+	return single ? strtof(text, NULL) == (float)v : strtod(text, NULL) == v;
+}
+
+/* If some number of digits is enough, more are too. */
+static void put_shortest(double v, int most, bool single, char out[SHERD_TEXT_NUMBER])
 {
 	if (special(v, out))
 		return;
-	int digits = 1;
-	do
-		put_digits(v, digits, out);
-	while (strtod(out, NULL) != v && digits++ < 17);
+	int least = 1;
+	while (least < most) {
+		int middle = (least + most) / 2;
+		if (comes_back(v, middle, single))
+			most = middle;
+		else
+			least = middle + 1;
+	}
+	put_digits(v, most, out);
+}
+
+void sherd_text_f64(double v, char out[SHERD_TEXT_NUMBER])
+{
+	put_shortest(v, 17, false, out);
 }
 
 void sherd_text_f32(float v, char out[SHERD_TEXT_NUMBER])
 {
-	if (special(v, out))
-		return;
-	int digits = 1;
-	do
-		put_digits((double)v, digits, out);
-	while (strtof(out, NULL) != v && digits++ < 9);
+	put_shortest((double)v, 9, true, out);
 }

@@ -206,7 +206,10 @@ static int warn_about_strays(const checking *g, sherd_error *err)
 	sherd_stat stat;
 	sherd_ckpt_name_claim(&claim, g->prefix);
 	TRY(sherd_buf_check(&claim, err));
-	if (sherd_store_stat(g->store, (const char *)claim.data, &stat, NULL) == SHERD_OK)
+	int claimed = sherd_store_stat(g->store, (const char *)claim.data, &stat, err);
+	if (claimed != SHERD_ENOTFOUND)
+		TRY(claimed);
+	if (claimed == SHERD_OK)
 		TRY(sherd_report_warn(g->report, (const char *)claim.data, "claimed", err,
 		                      "a save, a replacement or a removal is going on, or died"));
 	TRY(sherd_ckpt_files_open(&files, g->store, g->prefix, err));
@@ -274,7 +277,10 @@ static int check_metadata(checking *g, sherd_error *err)
 	TRY(sherd_report_take(g->report, rc, &found, meta_key(g), err));
 	if (rc < 0)
 		return SHERD_OK;
-	if (sherd_store_stat(g->store, meta_key(g), &stat, NULL) == SHERD_OK)
+	rc = sherd_store_stat(g->store, meta_key(g), &stat, err);
+	if (rc != SHERD_ENOTFOUND) /* removed while we read it */
+		TRY(rc);
+	if (rc == SHERD_OK)
 		g->report->checked += stat.size;
 	return check_set(g, err);
 }

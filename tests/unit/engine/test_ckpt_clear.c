@@ -95,13 +95,25 @@ TEST(the_shards_of_a_repair_that_died_stay)
 	assert_ok(sherd_ckpt_open(&ckpt, store, "a", NULL, err));
 }
 
-TEST(a_removal_that_died_is_finished)
+TEST(a_removal_that_died_is_finished_once_the_metadata_is_gone)
 {
 	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
 	save(store, "a", &id_x, false);
+	assert_ok(sherd_store_remove(store, "a.metadata.json", err));
 	put_claim(store, (sherd_ckpt_claim){.set_id = id_x, .removing = true});
 	assert_ok(sherd_ckpt_clear_dead(store, "a", err));
 	assert_int_equal(count(store, "a"), 0);
+}
+
+TEST(a_removal_that_died_before_the_metadata_went_leaves_the_set)
+{
+	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) ckpt = NULL;
+	save(store, "a", &id_x, false);
+	put_claim(store, (sherd_ckpt_claim){.set_id = id_x, .removing = true});
+	assert_ok(sherd_ckpt_clear_dead(store, "a", err));
+	assert_int_equal(count(store, "a.saving"), 0);
+	assert_ok(sherd_ckpt_open(&ckpt, store, "a", NULL, err));
 }
 
 TEST(a_removal_that_died_leaves_another_set_alone)
@@ -235,7 +247,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_dead_save_is_cleared_by_its_set_id),
 		cmocka_unit_test(the_shards_of_a_repair_that_died_stay),
-		cmocka_unit_test(a_removal_that_died_is_finished),
+		cmocka_unit_test(a_removal_that_died_is_finished_once_the_metadata_is_gone),
+		cmocka_unit_test(a_removal_that_died_before_the_metadata_went_leaves_the_set),
 		cmocka_unit_test(a_removal_that_died_leaves_another_set_alone),
 		cmocka_unit_test(tidying_touches_nothing_when_another_has_claimed),
 		cmocka_unit_test(a_replacement_that_died_after_its_metadata_is_tidied),

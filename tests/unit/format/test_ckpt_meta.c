@@ -71,6 +71,8 @@ TEST(documents_of_others_are_judged)
 		{"a rank twice", "{\"version\": \"1\", \"worldSize\": 2, \"shards\": [" SHARD("") ", " SHARD("") "]}",
 	         "duplicate-rank", 0},
 		{"a timestamp", TOP("\"1\", \"timestamp\": \"2026-01-09T12:00:00.1234567+01:00\"", SHARD("")), NULL, 0},
+		{"a timestamp without a zone", TOP("\"1\", \"timestamp\": \"2026-01-09T12:00:00.5\"", SHARD("")), NULL,
+	         0},
 		{"no time", "{\"timestamp\": \"noon\", \"version\": \"1\"}", "bad-time", 0},
 		{"February 30", "{\"timestamp\": \"2026-02-30T12:00:00Z\", \"version\": \"1\"}", "bad-time", 0},
 		{"not an object", "[]", "bad-type", 0},
