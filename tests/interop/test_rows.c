@@ -343,16 +343,12 @@ TEST(shards_of_the_corpus_are_judged_alike)
 	}
 }
 
-/* The foreign samples, where there are any beside the checkout. */
 TEST(the_fixtures_are_read_alike)
 {
-	const char *fixtures = getenv("SHERD_FIXTURES");
-	if (!fixtures || !*fixtures)
-		return;
 	char path[512];
 	sherd_store *foreign;
 	sherd_rows *set;
-	(void)snprintf(path, sizeof(path), "%s/rows/set", fixtures);
+	(void)snprintf(path, sizeof(path), "%s/rows/set", getenv("SHERD_FIXTURES"));
 	assert_ok(sherd_store_open_local(&foreign, path, NULL, err));
 	assert_ok(sherd_rows_open_folder(&set, foreign, "", NULL, err));
 	assert_int_equal(sherd_rows_total(set), 1036);
@@ -381,5 +377,8 @@ int main(void)
 		CASE(shards_of_the_corpus_are_judged_alike),
 		CASE(the_fixtures_are_read_alike),
 	};
-	return cmocka_run_group_tests_name("interop/rows", tests, NULL, NULL);
+	/* The last one is left out where no foreign files lie beside the checkout. */
+	const char *fixtures = getenv("SHERD_FIXTURES");
+	size_t count = COUNT_OF(tests) - (fixtures && *fixtures ? 0 : 1);
+	return _cmocka_run_group_tests("interop/rows", tests, count, NULL, NULL);
 }
