@@ -200,9 +200,9 @@ TEST(a_pack_that_was_killed_is_incomplete_and_the_next_one_starts_over)
 TEST(so_it_is_whenever_the_kill_comes)
 {
 	const char *wish = getenv("SHERD_KILLS");
-	int kills = wish ? atoi(wish) : 20;
+	long kills = wish ? strtol(wish, NULL, 10) : 20;
 	bool saw[4] = {false};
-	for (int i = 0; i < kills; i++) {
+	for (long i = 0; i < kills; i++) {
 		char *root = scratch_make();
 		pid_t child = fork();
 		assert_true(child >= 0);

@@ -196,12 +196,13 @@ static int run(packing *p, int64_t time_ns, sherd_error *err)
 static int prepare(packing *p, sherd_error *err)
 {
 	p->shards = sherd_arena_alloc(&p->arena, p->count, sizeof(*p->shards));
-	p->chunk_rows = p->row_bytes < CHUNK ? (size_t)(CHUNK / p->row_bytes) : 1;
+	size_t bytes;
+	p->chunk_rows = p->row_bytes && p->row_bytes < CHUNK ? (size_t)(CHUNK / p->row_bytes) : 1;
 	if (p->chunk_rows > p->rows)
 		p->chunk_rows = (size_t)p->rows;
-	if (p->row_bytes > SIZE_MAX / p->chunk_rows)
+	if (__builtin_mul_overflow(p->chunk_rows, p->row_bytes, &bytes))
 		return sherd_fail_nomem(err);
-	p->chunk = malloc(p->chunk_rows * (size_t)p->row_bytes);
+	p->chunk = malloc(bytes);
 	return p->shards && p->chunk ? SHERD_OK : sherd_fail_nomem(err);
 }
 

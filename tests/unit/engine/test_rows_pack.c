@@ -52,17 +52,17 @@ static int pack(sherd_store *store, const char *folder, uint64_t rows, uint64_t 
 static bool append_key(const char *key, const sherd_stat *stat, void *arg)
 {
 	(void)stat;
-	char *text = arg;
-	strcat(text, key);
-	strcat(text, " ");
+	sherd_buf_printf(arg, "%s ", key);
 	return true;
 }
 
 static void assert_keys(sherd_store *store, const char *want)
 {
-	char text[1024] = "";
-	assert_ok(sherd_store_list(store, "", "", append_key, text, err));
-	assert_string_equal(text, want);
+	SHERD_AUTO_BUF text = {0};
+	assert_ok(sherd_store_list(store, "", "", append_key, &text, err));
+	sherd_buf_u8(&text, 0);
+	assert_ok(sherd_buf_check(&text, err));
+	assert_string_equal((const char *)text.data, want);
 }
 
 static void put(sherd_store *store, const char *key, const void *data, size_t len)
