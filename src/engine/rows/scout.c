@@ -3,9 +3,9 @@
 /* Shards that are looked into ahead of the one that is read. */
 enum { MOST_SHARDS = ROWS_OPEN / 4 };
 
-void sherd_rows_scout_init(rows_scout *s, const rows_sequence *sequence, uint64_t window)
+void sherd_rows_scout_init(rows_scout *s, const rows_sequence *sequence, uint64_t window_bytes)
 {
-	*s = (rows_scout){.sequence = *sequence, .window = window};
+	*s = (rows_scout){.sequence = *sequence, .window = window_bytes / sequence->rows->row_bytes};
 	s->sequence.tail = SHERD_ROWS_TAIL_KEEP;
 	s->idle = sequence->order.shuffle || sequence->order.sample;
 }
@@ -40,21 +40,21 @@ void sherd_rows_scout_follow(rows_scout *s, const rows_pick *taken, rows_hints *
 	if (s->idle || taken->padding)
 		return;
 	/* What of this batch was not hinted at before, when it is the first or greater than the window. */
-	uint64_t bytes = taken->count * rows->row_bytes, due = bytes > s->bytes ? bytes - s->bytes : 0;
-	s->bytes -= bytes - due;
-	if (!due && s->bytes > s->window / 2)
+	uint64_t due = taken->count > s->ahead ? taken->count - s->ahead : 0;
+	s->ahead -= taken->count - due;
+	if (!due && s->ahead > s->window / 2)
 		return;
 	size_t last = sherd_rows_shard_of(rows, taken->first) + MOST_SHARDS;
-	for (uint64_t more = due + (s->window - s->bytes) / rows->row_bytes * rows->row_bytes; more && look(s);) {
-		uint64_t n = more / rows->row_bytes < s->pick.count ? more / rows->row_bytes : s->pick.count;
+	for (uint64_t more = due + s->window - s->ahead; more && look(s);) {
+		uint64_t n = more < s->pick.count ? more : s->pick.count;
 		if (sherd_rows_shard_of(rows, s->pick.first) >= last || !add(out, s->pick.first, n))
 			break;
 		s->pick.first += n;
 		s->pick.count -= n;
-		more -= n * rows->row_bytes;
-		s->bytes += n * rows->row_bytes;
+		s->ahead += n;
+		more -= n;
 	}
-	s->bytes -= s->bytes < due ? s->bytes : due;
+	s->ahead -= s->ahead < due ? s->ahead : due;
 }
 
 void sherd_rows_scout_hint(const rows_hints *h, rows_fetch *f)

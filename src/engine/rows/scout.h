@@ -19,12 +19,12 @@ typedef struct rows_hints {
 typedef struct rows_scout {
 	rows_sequence sequence;
 	rows_pick pick;  /* the batch that it has come to; its first rows may have been hinted at */
-	uint64_t window; /* bytes */
-	uint64_t bytes;  /* that were hinted at and not taken yet */
+	uint64_t window; /* in rows */
+	uint64_t ahead;  /* rows that were hinted at and not taken yet */
 	bool idle;       /* the order jumps about, or there is nothing left to hint at */
 } rows_scout;
 
-void sherd_rows_scout_init(rows_scout *s, const rows_sequence *sequence, uint64_t window);
+void sherd_rows_scout_init(rows_scout *s, const rows_sequence *sequence, uint64_t window_bytes);
 /* This batch was taken: what to hint at now, so that the window is full again. */
 void sherd_rows_scout_follow(rows_scout *s, const rows_pick *taken, rows_hints *out);
 void sherd_rows_scout_hint(const rows_hints *hints, rows_fetch *f);
