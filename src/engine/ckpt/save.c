@@ -229,6 +229,7 @@ int sherd_ckpt_saver_write(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_
 		.items = items,
 		.count = count,
 		.csharp = s->options.layout == SHERD_CKPT_LAYOUT_CSHARP,
+		.pool = s->options.pool,
 		.meter = s->meter,
 	};
 	int rc = sherd_ckpt_write_shard(s->store, &spec, &written, err);

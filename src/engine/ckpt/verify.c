@@ -49,6 +49,24 @@ static int different_set(const checking *g, const sherd_ckpt_index *index, sherd
 	                  want);
 }
 
+/* Takes the white space between tokens out: what we keep as text may be laid out in two ways. */
+static void squeeze(sherd_buf *json)
+{
+	size_t kept = 0;
+	bool quoted = false;
+	for (size_t i = 0; i < json->len; i++) {
+		uint8_t c = json->data[i];
+		if (!quoted && (c == ' ' || c == '\n' || c == '\t' || c == '\r'))
+			continue;
+		json->data[kept++] = c;
+		if (quoted && c == '\\')
+			json->data[kept++] = json->data[++i];
+		else if (c == '"')
+			quoted = !quoted;
+	}
+	json->len = kept;
+}
+
 static int same_about(const checking *g, const sherd_ckpt_index *index, sherd_error *err)
 {
 	SHERD_AUTO_BUF text = {0};
@@ -67,6 +85,8 @@ static int same_about(const checking *g, const sherd_ckpt_index *index, sherd_er
 	}
 	sherd_arena_done(&arena);
 	TRY(rc);
+	squeeze(&text);
+	squeeze(&again);
 	if (text.len != again.len || memcmp(text.data, again.data, text.len) != 0)
 		return sherd_fail(err, SHERD_ECORRUPT, "bad-metadata",
 		                  "metadata and index of rank 0 describe different training");
