@@ -76,6 +76,36 @@ int sherd_ckpt_piece_crcs(const sherd_ckpt *c, const sherd_ckpt_piece *piece, co
 	return SHERD_OK;
 }
 
+static int compare_hex(const ckpt_shard *s, const char *hex, sherd_error *err)
+{
+	if (strcmp(hex, s->checksum) == 0)
+		return SHERD_OK;
+	return sherd_in_object(err,
+	                       sherd_fail_at(err, SHERD_ECORRUPT, "bad-checksum", 12,
+	                                     "the data's SHA-256 is %.16s..., the head says %.16s...", hex,
+	                                     s->checksum),
+	                       sherd_reader_key(s->reader));
+}
+
+int sherd_ckpt_shard_compare(const ckpt_shard *s, sherd_sha256 *hash, sherd_error *err)
+{
+	uint8_t raw[SHERD_SHA256_BYTES];
+	char hex[SHERD_SHA256_HEX + 1];
+	sherd_sha256_finish(hash, raw);
+	sherd_hex(raw, sizeof(raw), hex);
+	return compare_hex(s, hex, err);
+}
+
+static int hash_shard(const ckpt_shard *s, sherd_error *err)
+{
+	char hex[SHERD_SHA256_HEX + 1];
+	if (!s->checksum[0])
+		return SHERD_OK;
+	TRY(sherd_in_object(err, sherd_ckpt_hash_range(s->reader, s->data_offset, s->data_size, NULL, hex, err),
+	                    sherd_reader_key(s->reader)));
+	return compare_hex(s, hex, err);
+}
+
 static int check_block(const ckpt_shard *f, const sherd_ckpt_entry *e, uint64_t block, uint8_t *buf, sherd_error *err)
 {
 	uint64_t start = block * SHERD_CKPT_BLOCK, end = start + SHERD_CKPT_BLOCK, base = f->data_offset + e->offset;
@@ -120,7 +150,7 @@ static int prove_shard(const sherd_ckpt *c, size_t shard, sherd_error *err)
 	int rc = SHERD_OK;
 	(void)pthread_mutex_lock(&x->lock);
 	if (!x->hashed)
-		rc = sherd_ckpt_shard_hash(&c->files[shard], err);
+		rc = hash_shard(&c->files[shard], err);
 	x->hashed = rc == SHERD_OK;
 	(void)pthread_mutex_unlock(&x->lock);
 	return rc;
@@ -131,20 +161,4 @@ int sherd_ckpt_prove(const sherd_ckpt *c, const sherd_ckpt_piece *piece, uint64_
 	const uint32_t *crcs;
 	TRY(sherd_ckpt_piece_crcs(c, piece, &crcs, err));
 	return crcs ? prove_blocks(c, piece, from, to, err) : prove_shard(c, piece->shard, err);
-}
-
-int sherd_ckpt_shard_hash(const ckpt_shard *s, sherd_error *err)
-{
-	char hex[SHERD_SHA256_HEX + 1];
-	const char *key = sherd_reader_key(s->reader);
-	if (!s->checksum[0])
-		return SHERD_OK;
-	TRY(sherd_in_object(err, sherd_ckpt_hash_range(s->reader, s->data_offset, s->data_size, NULL, hex, err), key));
-	if (strcmp(hex, s->checksum) != 0)
-		return sherd_in_object(err,
-		                       sherd_fail_at(err, SHERD_ECORRUPT, "bad-checksum", 12,
-		                                     "the data's SHA-256 is %.16s..., the head says %.16s...", hex,
-		                                     s->checksum),
-		                       key);
-	return SHERD_OK;
 }

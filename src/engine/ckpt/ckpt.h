@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "codec/sha256.h"
 #include "engine/ckpt/shard.h"
 #include "format/ckpt_meta.h"
 
@@ -62,7 +63,7 @@ int sherd_ckpt_prove(const sherd_ckpt *ckpt, const sherd_ckpt_piece *piece, uint
 int sherd_ckpt_read_proven(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void *buf, size_t len,
                            sherd_error *err);
 
-/* Hashes the data of a shard and compares it with its head. */
-int sherd_ckpt_shard_hash(const ckpt_shard *s, sherd_error *err);
+/* Compares what was hashed, all data of the shard, with its head; the hash is finished. */
+int sherd_ckpt_shard_compare(const ckpt_shard *s, sherd_sha256 *hash, sherd_error *err);
 
 #endif

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 
 enum { DIRECT = 256 << 10, SPARSE = 64 << 10 };
+/* What is read and summed at a time: small enough to be in the cache still when it is summed. */
+#define RUNS_CHECKED ((size_t)256 << 10)
 
 bool sherd_box_meet(const box *a, const box *b, uint32_t ndim, box *out)
 {
@@ -143,8 +145,8 @@ static int copy_block(runs *r, const sherd_reader *reader, uint64_t base, uint64
                       uint8_t *scratch, sherd_error *err)
 {
 	uint32_t crc = 0;
-	for (uint64_t at = start; at < end; at += RUNS_WINDOW) {
-		size_t n = end - at < RUNS_WINDOW ? (size_t)(end - at) : RUNS_WINDOW;
+	for (uint64_t at = start; at < end; at += RUNS_CHECKED) {
+		size_t n = end - at < RUNS_CHECKED ? (size_t)(end - at) : RUNS_CHECKED;
 		const uint8_t *bytes;
 		TRY(read_window(r, reader, base, at, n, scratch, &bytes, err));
 		crc = sherd_crc32(crc, bytes, n);

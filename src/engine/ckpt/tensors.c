@@ -205,9 +205,27 @@ static int settle(sherd_ckpt *c, sherd_error *err)
 	return SHERD_OK;
 }
 
+static bool is_at_origin(const sherd_ckpt_entry *e)
+{
+	for (uint32_t d = 0; e->global_shape && d < e->tensor.ndim; d++)
+		if (e->global_offset[d])
+			return false;
+	return true;
+}
+
+/* Every tensor has one piece that begins where it begins, and replicas of it. */
+static size_t count_names(const sherd_ckpt *c)
+{
+	size_t names = 0;
+	for (size_t s = 0; s < c->shard_count; s++)
+		for (size_t i = 0; i < c->meta.shards[s].count; i++)
+			names += is_at_origin(&c->meta.shards[s].entries[i]);
+	return names;
+}
+
 static int build(grouping *g, sherd_error *err)
 {
-	if (!g->groups || !g->group_of)
+	if (!g->groups || !g->group_of || !sherd_map_reserve(&g->ckpt->names, count_names(g->ckpt)))
 		return sherd_fail_nomem(err);
 	TRY(group_entries(g, err));
 	TRY(describe_tensors(g, err));
