@@ -35,7 +35,8 @@ void sherd_runs_init(runs *r, uint32_t ndim, const box *what, const box *piece, 
 	uint64_t src_step[RUNS_MAX_DIMS], dst_step[RUNS_MAX_DIMS], src = 0, last = 0;
 	steps_of(piece, ndim, src_step);
 	steps_of(target, ndim, dst_step);
-	*r = (runs){.length = 1, .dst = dst};
+	*r = (runs){.length = 1};
+	r->dst = dst;
 	for (uint32_t d = 0; d < ndim; d++) {
 		src += (what->at[d] - piece->at[d]) * src_step[d];
 		last += (what->shape[d] - 1) * src_step[d];

@@ -79,7 +79,7 @@ static int look_at_committed(sherd_ckpt_saver *s, sherd_error *err)
 /* Shards of nobody's claim: a set that lost its metadata perhaps. They are not ours to remove. */
 static int look_for_orphans(sherd_ckpt_saver *s, bool *any, sherd_error *err)
 {
-	ckpt_files files;
+	ckpt_files files = {0};
 	*any = false;
 	TRY(sherd_ckpt_files_open(&files, s->store, s->prefix, err));
 	int rc = SHERD_OK;
@@ -390,7 +390,7 @@ int sherd_ckpt_saver_finish_whole(sherd_ckpt_saver *s, sherd_error *err)
 int sherd_ckpt_commit(sherd_store *store, const char *prefix, const sherd_limits *limits, sherd_error *err)
 {
 	sherd_ckpt_claim theirs;
-	bool valid;
+	bool valid = false;
 	int rc = sherd_ckpt_read_claim(store, prefix, &theirs, &valid, err);
 	if (rc == SHERD_ENOTFOUND) {
 		ckpt_committed now;

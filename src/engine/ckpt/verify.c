@@ -87,7 +87,7 @@ static int same_about(const checking *g, const sherd_ckpt_index *index, sherd_er
 	TRY(rc);
 	squeeze(&text);
 	squeeze(&again);
-	if (text.len != again.len || memcmp(text.data, again.data, text.len) != 0)
+	if (text.len != again.len || (text.len && memcmp(text.data, again.data, text.len) != 0))
 		return sherd_fail(err, SHERD_ECORRUPT, "bad-metadata",
 		                  "metadata and index of rank 0 describe different training");
 	return SHERD_OK;
@@ -201,7 +201,7 @@ static int check_replicas(const checking *g, sherd_error *err)
 
 static int warn_about_strays(const checking *g, sherd_error *err)
 {
-	ckpt_files files;
+	ckpt_files files = {0};
 	SHERD_AUTO_BUF claim = {0};
 	sherd_stat stat;
 	sherd_ckpt_name_claim(&claim, g->prefix);
