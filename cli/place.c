@@ -110,6 +110,14 @@ int sherd_place_open(sherd_place *place, const char *path, bool create, sherd_er
 	return rc;
 }
 
+int sherd_place_open_any(sherd_place *place, const char *path, bool create, sherd_error *err)
+{
+	const char *part = last_part(path);
+	size_t len = strcspn(part, "/");
+	bool dots = len > 0 && (strncmp(part, ".", len) == 0 || strncmp(part, "..", len) == 0);
+	return dots ? sherd_place_open_folder(place, path, err) : sherd_place_open(place, path, create, err);
+}
+
 /* Cuts ".metadata.json", ".saving" or "_shard_<anything>.shard" off. */
 static void cut_to_prefix(char *key)
 {
@@ -175,5 +183,10 @@ void sherd_place_name(const sherd_place *place, sherd_error *err)
 	char object[sizeof(err->object)];
 	(void)snprintf(object, sizeof(object), "%.*s", (int)sizeof(object) - 1,
 	               err->object[0] ? err->object : place->key);
-	name_object(err, place->folder, object);
+	/* A folder that is the whole store is named as the user did, without the '/'. */
+	bool whole = !*place->key && (!*object || strcmp(object, ".") == 0);
+	name_object(err, place->folder, whole ? "" : object);
+	size_t len = strlen(err->object);
+	if (whole && len > 1)
+		err->object[len - 1] = 0;
 }
