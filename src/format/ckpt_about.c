@@ -6,6 +6,59 @@
 
 static const sherd_limits generous = {.metadata_bytes = 512u << 20, .depth = 64};
 
+/* Keys that we write, by object. */
+static const char *const own_keys[][12] = {
+	[SHERD_CKPT_OBJECT_TOP] = {"version", "timestamp", "worldSize", "ddpRank", "sharding", "shardingStrategy",
+                                   "shards", "training", "customFields", "setId", "sha256"},
+	[SHERD_CKPT_OBJECT_SHARDING] = {"strategy", "shardCount", "precision", "strategySpecificInfo"},
+	[SHERD_CKPT_OBJECT_TRAINING] = {"epoch", "step", "learningRate", "optimizerType", "optimizerState"},
+	[SHERD_CKPT_OBJECT_TENSOR] = {"name", "shape", "dataType", "offset", "size", "globalShape", "globalOffset"},
+};
+
+static bool is_own_key(sherd_ckpt_object object, sherd_str key)
+{
+	for (const char *const *own = own_keys[object]; *own; own++)
+		if (sherd_str_is(key, *own))
+			return true;
+	return false;
+}
+
+static int check_keys(sherd_json *j, sherd_ckpt_object object, sherd_status code, sherd_error *err)
+{
+	sherd_str key;
+	int rc;
+	TRY(sherd_json_object(j, err));
+	while ((rc = sherd_json_key(j, &key, err)) > 0) {
+		if (is_own_key(object, key))
+			return sherd_fail(err, code, "duplicate-key", "further members bring '%.*s', which is ours",
+			                  (int)key.len, key.ptr);
+		TRY(sherd_json_skip(j, err));
+	}
+	TRY(rc);
+	return sherd_json_end(j, err);
+}
+
+int sherd_ckpt_members_check(const char *members, sherd_ckpt_object object, const sherd_limits *limits,
+                             sherd_status code, sherd_error *err)
+{
+	SHERD_AUTO_BUF text = {0};
+	sherd_error inner = {0};
+	sherd_json *j = NULL;
+	if (!members)
+		return SHERD_OK;
+	sherd_buf_printf(&text, "{%s}", members);
+	TRY(sherd_buf_check(&text, err));
+	int rc = sherd_json_open(&j, text.data, text.len, limits ? limits : &generous, &inner);
+	if (rc == SHERD_OK)
+		rc = check_keys(j, object, code, &inner);
+	sherd_json_close(j);
+	if (rc == SHERD_OK || rc == SHERD_ENOMEM)
+		return rc == SHERD_OK ? rc : sherd_fail_nomem(err);
+	if (rc == (int)code && strcmp(inner.reason, "duplicate-key") == 0)
+		return sherd_fail(err, code, "duplicate-key", "%s", inner.message);
+	return sherd_fail(err, code, "bad-json", "further members are no JSON: %s", inner.message);
+}
+
 /* A string, or null for absent, into the arena. */
 static int take_string(sherd_ckpt_about_reader *r, sherd_json *j, const char **out, sherd_error *err)
 {
@@ -192,7 +245,9 @@ static int decode_object(sherd_ckpt_about_reader *r, sherd_json *j, sherd_error 
 		TRY(sherd_ckpt_about_member(r, j, key, err));
 	TRY(rc);
 	TRY(sherd_json_end(j, err));
-	return sherd_ckpt_about_finish(r, err);
+	TRY(sherd_ckpt_about_finish(r, err));
+	/* What stands in an index goes into the metadata some day. */
+	return sherd_ckpt_members_check(r->about.extra, SHERD_CKPT_OBJECT_TOP, NULL, SHERD_ECORRUPT, err);
 }
 
 int sherd_ckpt_about_decode(sherd_str text, const sherd_limits *limits, sherd_arena *arena, sherd_ckpt_about *out,
@@ -307,25 +362,14 @@ static int check_text(const char *what, const char *text, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int check_members(const char *what, const char *members, sherd_error *err)
-{
-	if (!members)
-		return SHERD_OK;
-	SHERD_AUTO_BUF object = {0};
-	sherd_buf_printf(&object, "{%s}", members);
-	TRY(sherd_buf_check(&object, err));
-	sherd_error inner;
-	if (sherd_json_check(object.data, object.len, &generous, &inner) < 0)
-		return sherd_fail(err, SHERD_EINVAL, "bad-json", "%s: %s", what, inner.message);
-	return SHERD_OK;
-}
-
 static int check_object(const char *what, const char *json, sherd_error *err)
 {
-	sherd_error inner;
 	if (!json)
 		return SHERD_OK;
-	if (json[0] != '{' || sherd_json_check(json, strlen(json), &generous, &inner) < 0)
+	int rc = sherd_json_check(json, strlen(json), &generous, err);
+	if (rc == SHERD_ENOMEM)
+		return rc;
+	if (json[0] != '{' || rc < 0)
 		return sherd_fail(err, SHERD_EINVAL, "bad-json", "%s is no JSON object", what);
 	return SHERD_OK;
 }
@@ -352,9 +396,9 @@ int sherd_ckpt_about_check(const sherd_ckpt_about *a, sherd_error *err)
 	TRY(check_text("optimizer type", a->optimizer_type, err));
 	TRY(check_object("strategy info", a->strategy_info, err));
 	TRY(check_object("optimizer state", a->optimizer_state, err));
-	TRY(check_members("extra members", a->extra, err));
-	TRY(check_members("extra members of sharding", a->sharding_extra, err));
-	TRY(check_members("extra members of training", a->training_extra, err));
+	TRY(sherd_ckpt_members_check(a->extra, SHERD_CKPT_OBJECT_TOP, NULL, SHERD_EINVAL, err));
+	TRY(sherd_ckpt_members_check(a->sharding_extra, SHERD_CKPT_OBJECT_SHARDING, NULL, SHERD_EINVAL, err));
+	TRY(sherd_ckpt_members_check(a->training_extra, SHERD_CKPT_OBJECT_TRAINING, NULL, SHERD_EINVAL, err));
 	if (!isfinite(a->learning_rate))
 		return sherd_fail(err, SHERD_EINVAL, "bad-number", "the learning rate is not finite");
 	sherd_map names = {0};

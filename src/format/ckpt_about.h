@@ -33,6 +33,17 @@ void sherd_ckpt_about_encode(const sherd_ckpt_about *about, sherd_buf *out);
 void sherd_ckpt_about_put_front(const sherd_ckpt_about *about, uint64_t shard_count, const char *precision,
                                 sherd_json_writer *w);
 void sherd_ckpt_about_put_back(const sherd_ckpt_about *about, sherd_json_writer *w);
+/* The objects of the metadata that keep members which we do not know. */
+typedef enum sherd_ckpt_object {
+	SHERD_CKPT_OBJECT_TOP = 0,
+	SHERD_CKPT_OBJECT_SHARDING,
+	SHERD_CKPT_OBJECT_TRAINING,
+	SHERD_CKPT_OBJECT_TENSOR
+} sherd_ckpt_object;
+/* Members as text must parse, and have no key that we write into that object ourselves: it would be there twice.
+ * NULL is fine. Fails with the code given; limits may be NULL. */
+int sherd_ckpt_members_check(const char *members, sherd_ckpt_object object, const sherd_limits *limits,
+                             sherd_status code, sherd_error *err);
 /* Writes members kept as text, `"key": value, ...`. */
 void sherd_ckpt_members_put(const char *members, sherd_json_writer *w);
 /* Keeps one more unknown member: takes its value. */

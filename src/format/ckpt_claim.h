@@ -1,4 +1,5 @@
-/* format/ckpt_claim.h - {prefix}.saving: who is writing, or removing, the set. docs/formats/checkpoint.md, "Claim". */
+/* format/ckpt_claim.h - {prefix}.saving: who is writing, removing or repairing the set. docs/formats/checkpoint.md,
+ * "Claim". */
 #ifndef SHERD_FORMAT_CKPT_CLAIM_H
 #define SHERD_FORMAT_CKPT_CLAIM_H
 
@@ -10,6 +11,7 @@ typedef struct sherd_ckpt_claim {
 	sherd_set_id set_id;
 	uint32_t world;
 	bool removing;     /* the set is being removed, not saved */
+	bool repairing;    /* the shards were there before: whoever finds the claim dead leaves them alone */
 	bool named_by_set; /* its shards carry the set id in their names */
 	bool csharp;       /* its shards have no index */
 	int64_t time_ns;

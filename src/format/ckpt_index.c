@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "codec/crc32.h"
 #include "codec/json.h"
+#include "format/ckpt_about.h"
 
 #include <inttypes.h>
 
@@ -76,17 +77,6 @@ static int check_name(const char *name, uint32_t len, uint64_t where, sherd_erro
 	return SHERD_OK;
 }
 
-/* Members are kept as the inside of an object, so they must parse as one. */
-static int check_extra(const char *extra, const sherd_limits *limits, uint64_t where, sherd_error *err)
-{
-	SHERD_AUTO_BUF object = {0};
-	sherd_buf_printf(&object, "{%s}", extra);
-	TRY(sherd_buf_check(&object, err));
-	if (sherd_json_check(object.data, object.len, limits, NULL) < 0)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-json", where, "a tensor's further members are no JSON");
-	return SHERD_OK;
-}
-
 static int decode_entry(sherd_cursor *c, const sherd_limits *limits, sherd_arena *arena, sherd_ckpt_entry *out,
                         sherd_error *err)
 {
@@ -124,8 +114,10 @@ static int decode_entry(sherd_cursor *c, const sherd_limits *limits, sherd_arena
 	if (nomem)
 		return sherd_fail_nomem(err);
 	TRY(check_name(e.tensor.name, name_len, e.where, err));
-	if (e.extra)
-		TRY(check_extra(e.extra, limits, e.where, err));
+	int rc = sherd_ckpt_members_check(e.extra, SHERD_CKPT_OBJECT_TENSOR, limits, SHERD_ECORRUPT, err);
+	if (rc < 0 && err)
+		err->offset = e.where;
+	TRY(rc);
 	TRY(sherd_ckpt_entry_check(&e, err));
 	*out = e;
 	return SHERD_OK;

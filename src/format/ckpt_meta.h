@@ -20,7 +20,7 @@ typedef struct sherd_ckpt_meta_shard {
 
 typedef struct sherd_ckpt_meta {
 	const char *version;
-	const char *timestamp;
+	const char *timestamp; /* "" when unknown */
 	int64_t time_ns;
 	uint32_t world;
 	bool has_set_id;
@@ -36,7 +36,7 @@ typedef struct sherd_ckpt_meta {
 int sherd_ckpt_meta_decode(const char *text, size_t len, const sherd_limits *limits, sherd_arena *arena,
                            sherd_ckpt_meta *out, sherd_error *err);
 
-/* csharp: types as numbers, no further members of tensors. The document is sealed. */
+/* csharp: types as numbers. The document is sealed. */
 void sherd_ckpt_meta_encode(const sherd_ckpt_meta *meta, bool csharp, sherd_buf *out);
 
 #endif

@@ -1,82 +1,13 @@
 /* The contract of the store, once per backend. */
-#include "support/test.h"
-
-#include <sherd/store.h>
-
-#include "store/local.h"
-#include "support/fail_store.h"
-#include "support/fail_sys.h"
-#include "support/scratch.h"
+#include "base/error.h"
+#include "support/backends.h"
 
 #include <dirent.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <string.h>
 
 #define BIG ((size_t)5 << 20)
-
-typedef struct backend {
-	const char *name;
-	bool local, wrapped, stutter;
-	unsigned refuse;
-} backend;
-
-static const backend backends[] = {
-	{.name = "memory"},
-	{.name = "local", .local = true},
-	{.name = "local without openat2", .local = true, .refuse = FAIL_SYS_NO_OPENAT2},
-	{.name = "local without nameless files", .local = true, .refuse = FAIL_SYS_NO_TMPFILE},
-	{.name = "local without links", .local = true, .refuse = FAIL_SYS_NO_LINK},
-	{.name = "local without exclusive rename",
-         .local = true,
-         .refuse = FAIL_SYS_NO_TMPFILE | FAIL_SYS_NO_NOREPLACE},
-	{.name = "local in small portions", .local = true, .stutter = true},
-	{.name = "local behind a decorator", .local = true, .wrapped = true},
-	{.name = "memory behind a decorator", .wrapped = true},
-};
-
-static const backend *current;
-
-typedef struct fixture {
-	char *folder;
-	fail_sys sys;
-	sherd_store *store;
-} fixture;
-
-static sherd_store *open_store(fixture *f)
-{
-	sherd_store *store = NULL;
-	if (!current->local)
-		assert_ok(sherd_store_open_memory(&store, err));
-	else
-		assert_ok(sherd_store_open_local_sys(&store, f->folder, NULL, &f->sys.sys, err));
-	return current->wrapped ? fail_store_over(store) : store;
-}
-
-static int begin(void **state)
-{
-	fixture *f = calloc(1, sizeof(*f));
-	f->folder = scratch_make();
-	fail_sys_init(&f->sys);
-	f->sys.refuse = current->refuse;
-	f->sys.stutter = current->stutter;
-	f->store = open_store(f);
-	*state = f;
-	return 0;
-}
-
-static int end(void **state)
-{
-	fixture *f = *state;
-	sherd_store_close(f->store);
-	scratch_remove(f->folder);
-	free(f);
-	return 0;
-}
-
-#define STORE (((fixture *)*state)->store)
 
 static void put(sherd_store *s, const char *key, const char *text)
 {
@@ -512,160 +443,6 @@ TEST(folders_can_be_made_where_there_are_any)
 	assert_lists(STORE, "", "", "x");
 }
 
-/* Of several that commit the same key at once exactly one wins. */
-enum { RACERS = 4, ROUNDS = 25, RACE_SIZE = 5000 };
-
-typedef struct racer {
-	sherd_store *store;
-	pthread_barrier_t *start;
-	const char *key, *identity;
-	int id, rc;
-} racer;
-
-static int race_once(const racer *r)
-{
-	char bytes[RACE_SIZE];
-	memset(bytes, 'a' + r->id, sizeof(bytes));
-	sherd_write_options options = {.mode = r->identity ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
-	                               .if_identity = r->identity};
-	sherd_writer *w = NULL;
-	int rc = sherd_store_write(r->store, r->key, &options, &w, NULL);
-	if (rc == SHERD_OK)
-		rc = sherd_writer_append(w, bytes, sizeof(bytes), NULL);
-	if (r->start)
-		pthread_barrier_wait(r->start);
-	return rc == SHERD_OK ? sherd_writer_commit(w, NULL) : rc;
-}
-
-static void *race_thread(void *arg)
-{
-	racer *r = arg;
-	r->rc = race_once(r);
-	return NULL;
-}
-
-static void assert_whole_from(sherd_store *s, const char *key, int winner)
-{
-	char *data = NULL;
-	size_t len = 0;
-	assert_ok(sherd_store_get(s, key, RACE_SIZE, &data, &len, err));
-	assert_int_equal(len, RACE_SIZE);
-	for (size_t i = 0; i < len; i++)
-		assert_int_equal(data[i], 'a' + winner);
-	free(data);
-}
-
-static void race_threads(sherd_store *s, const char *key, const char *identity, int loss)
-{
-	pthread_barrier_t start;
-	pthread_barrier_init(&start, NULL, RACERS);
-	racer racers[RACERS];
-	pthread_t threads[RACERS];
-	int winner = -1;
-	for (int i = 0; i < RACERS; i++) {
-		racers[i] = (racer){s, &start, key, identity, i, 0};
-		assert_int_equal(pthread_create(&threads[i], NULL, race_thread, &racers[i]), 0);
-	}
-	for (int i = 0; i < RACERS; i++)
-		pthread_join(threads[i], NULL);
-	for (int i = 0; i < RACERS; i++) {
-		if (racers[i].rc == SHERD_OK) {
-			assert_int_equal(winner, -1);
-			winner = i;
-		} else {
-			assert_int_equal(racers[i].rc, loss);
-		}
-	}
-	pthread_barrier_destroy(&start);
-	assert_true(winner >= 0);
-	assert_whole_from(s, key, winner);
-}
-
-TEST(of_threads_that_commit_one_key_exactly_one_wins)
-{
-	for (int round = 0; round < ROUNDS; round++) {
-		char key[32];
-		(void)snprintf(key, sizeof(key), "race/%d", round);
-		race_threads(STORE, key, NULL, SHERD_EEXIST);
-	}
-}
-
-TEST(of_threads_that_replace_one_identity_exactly_one_wins)
-{
-	put(STORE, "x", "one");
-	for (int round = 0; round < ROUNDS; round++) {
-		sherd_stat stat;
-		assert_ok(sherd_store_stat(STORE, "x", &stat, err));
-		race_threads(STORE, "x", stat.identity, SHERD_ECONFLICT);
-	}
-	assert_lists(STORE, "", "", "x");
-}
-
-static int race_process(fixture *f, const char *key, const char *identity, int id, int go)
-{
-	/* a store of its own, as another program has it */
-	sherd_store *store = NULL;
-	char byte;
-	if (sherd_store_open_local_sys(&store, f->folder, NULL, &f->sys.sys, NULL) < 0 || read(go, &byte, 1) < 0)
-		return 99;
-	int rc = race_once(&(racer){.store = store, .key = key, .identity = identity, .id = id});
-	sherd_store_close(store);
-	return -rc;
-}
-
-static void race_processes(fixture *f, const char *key, const char *identity, int loss)
-{
-	int go[2], winner = -1;
-	pid_t pids[RACERS];
-	assert_int_equal(pipe(go), 0);
-	for (int i = 0; i < RACERS; i++) {
-		pids[i] = fork();
-		if (pids[i] == 0) {
-			close(go[1]);
-			_exit(race_process(f, key, identity, i, go[0]));
-		}
-	}
-	close(go[0]);
-	close(go[1]);
-	for (int i = 0; i < RACERS; i++) {
-		int status = 0;
-		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
-		assert_true(WIFEXITED(status));
-		if (WEXITSTATUS(status) == 0) {
-			assert_int_equal(winner, -1);
-			winner = i;
-		} else {
-			assert_int_equal(WEXITSTATUS(status), -loss);
-		}
-	}
-	assert_true(winner >= 0);
-	assert_whole_from(f->store, key, winner);
-}
-
-TEST(of_processes_that_commit_one_key_exactly_one_wins)
-{
-	if (!current->local)
-		return;
-	for (int round = 0; round < ROUNDS; round++) {
-		char key[32];
-		(void)snprintf(key, sizeof(key), "race/%d", round);
-		race_processes(*state, key, NULL, SHERD_EEXIST);
-	}
-}
-
-TEST(of_processes_that_replace_one_identity_exactly_one_wins)
-{
-	if (!current->local)
-		return;
-	put(STORE, "x", "one");
-	for (int round = 0; round < ROUNDS; round++) {
-		sherd_stat stat;
-		assert_ok(sherd_store_stat(STORE, "x", &stat, err));
-		race_processes(*state, "x", stat.identity, SHERD_ECONFLICT);
-	}
-	assert_lists(STORE, "", "", "x");
-}
-
 TEST(no_temporary_file_stays_behind)
 {
 	fixture *f = *state;
@@ -673,7 +450,7 @@ TEST(no_temporary_file_stays_behind)
 	assert_ok(sherd_store_put(STORE, "x", SHERD_WRITE_REPLACE, "two", 3, err));
 	(void)sherd_store_put(STORE, "x", SHERD_WRITE_NEW, "two", 3, NULL);
 	sherd_writer_abort(writer_of(STORE, "y", NULL));
-	if (!current->local)
+	if (!((fixture *)*state)->backend->local)
 		return;
 	DIR *d = opendir(f->folder);
 	int count = 0;
@@ -683,42 +460,31 @@ TEST(no_temporary_file_stays_behind)
 	assert_int_equal(count, 1);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(an_object_is_invisible_until_commit),
-		CASE(an_aborted_writer_leaves_nothing),
-		CASE(a_new_object_does_not_replace),
-		CASE(a_replacement_changes_content_and_identity),
-		CASE(a_conditional_replacement_needs_the_identity),
-		CASE(reads_give_all_bytes_or_fail_with_the_offset),
-		CASE(a_map_shows_the_same_bytes),
-		CASE(an_open_reader_survives_removal_and_replacement),
-		CASE(the_first_failure_of_a_writer_sticks),
-		CASE(the_head_can_be_filled_before_commit),
-		CASE(options_are_checked),
-		CASE(bad_keys_are_refused_by_every_verb),
-		CASE(odd_but_good_keys_work),
-		CASE(list_is_complete_and_in_byte_order),
-		CASE(list_tells_what_stat_tells),
-		CASE(removing_nothing_succeeds),
-		CASE(an_object_may_be_empty),
-		CASE(a_large_object_keeps_every_byte_of_odd_appends),
-		CASE(locks_exclude_and_end),
-		CASE(an_object_can_be_created_locked),
-		CASE(folders_can_be_made_where_there_are_any),
-		CASE(of_threads_that_commit_one_key_exactly_one_wins),
-		CASE(of_threads_that_replace_one_identity_exactly_one_wins),
-		CASE(of_processes_that_commit_one_key_exactly_one_wins),
-		CASE(of_processes_that_replace_one_identity_exactly_one_wins),
-		CASE(no_temporary_file_stays_behind),
+		BACKEND_TEST(an_object_is_invisible_until_commit),
+		BACKEND_TEST(an_aborted_writer_leaves_nothing),
+		BACKEND_TEST(a_new_object_does_not_replace),
+		BACKEND_TEST(a_replacement_changes_content_and_identity),
+		BACKEND_TEST(a_conditional_replacement_needs_the_identity),
+		BACKEND_TEST(reads_give_all_bytes_or_fail_with_the_offset),
+		BACKEND_TEST(a_map_shows_the_same_bytes),
+		BACKEND_TEST(an_open_reader_survives_removal_and_replacement),
+		BACKEND_TEST(the_first_failure_of_a_writer_sticks),
+		BACKEND_TEST(the_head_can_be_filled_before_commit),
+		BACKEND_TEST(options_are_checked),
+		BACKEND_TEST(bad_keys_are_refused_by_every_verb),
+		BACKEND_TEST(odd_but_good_keys_work),
+		BACKEND_TEST(list_is_complete_and_in_byte_order),
+		BACKEND_TEST(list_tells_what_stat_tells),
+		BACKEND_TEST(removing_nothing_succeeds),
+		BACKEND_TEST(an_object_may_be_empty),
+		BACKEND_TEST(a_large_object_keeps_every_byte_of_odd_appends),
+		BACKEND_TEST(locks_exclude_and_end),
+		BACKEND_TEST(an_object_can_be_created_locked),
+		BACKEND_TEST(folders_can_be_made_where_there_are_any),
+		BACKEND_TEST(no_temporary_file_stays_behind),
 	};
-	int failed = 0;
-	for (size_t i = 0; i < COUNT_OF(backends); i++) {
-		current = &backends[i];
-		failed += cmocka_run_group_tests_name(current->name, tests, NULL, NULL);
-	}
-	return failed;
+	return run_for_backends(tests, COUNT_OF(tests));
 }

@@ -1,37 +1,40 @@
 /* tests/support/crash_sys.h - what a power loss may leave of a local store.
  *
  * A crash_sys is a table of system calls (store/sys.h) that passes every call
- * through to a real folder and keeps a log of those that change it: bytes written to a file, names made, linked,
- * renamed, removed, and syncs. Afterwards it builds, for a power loss after any
- * point of that log, the folders that a disk may show:
+ * through to a real folder and keeps a log of those that change it: bytes
+ * written to a file, names made, linked, renamed, removed, and syncs. Afterwards
+ * it builds, for a power loss after any point of that log, the folders that a
+ * disk may show:
  *
  * - An fsync of a file makes all bytes written to it before durable.
  * - An fsync of a folder makes all names changed in it before durable: links,
- *   renames, removals, folders and files made in it. It says nothing about the
+ *   renames, removals, files and folders made in it. It says nothing about the
  *   folder's own name in its parent, nor about the bytes of the files.
- * - Of what is not durable, any subset may have reached the disk, in any order.
- *   An unsynced write may be there, not there, or torn at a page (the pages before
- *   the tear are there, those after it are not); a file whose size grew without its
- *   bytes shows zeros. A rename is one step: it happened or not.
+ * - Of what is not durable any subset may have reached the disk. A rename is one
+ *   step: it happened or not. An unsynced write may be there, not there, torn at
+ *   a page (what follows the tear is not there), or have left zeros.
  * - Files without a name are gone.
  *
- * Up to CRASH_EXHAUSTIVE pending operations all subsets are built, above that CRASH_SAMPLES subsets chosen
- * by a fixed seed, always with "none" and "all" among them. This is more than ext4 or xfs would do; a
- * protocol that survives it survives them.
+ * Up to CRASH_EXHAUSTIVE pending operations every subset is built (with all ways
+ * to damage writes as long as these are at most four times CRASH_SAMPLES, else
+ * with samples of them); above that CRASH_SAMPLES states chosen by a fixed seed,
+ * "none" and "all" among them. This is more than ext4 or xfs would do; what
+ * survives it survives them.
  *
- * Use: hand crash_sys_table() to sherd_store_open_local_sys(), do the work, note crash_sys_points() at the moments that
- * matter (for instance when a commit returned), and then walk:
+ * Use: hand crash_sys_table() to sherd_store_open_local_sys(), do the work, note
+ * crash_sys_points() at the moments that matter (for instance when a commit has
+ * returned), and then walk:
  *
  *	crash_sys *c = crash_sys_new(folder);
  *	... sherd_store_open_local_sys(&store, folder, NULL, crash_sys_table(c), err) ...
  *	size_t committed = crash_sys_points(c);
  *	for (size_t k = 0; k <= crash_sys_points(c); k++)
- *		crash_sys_states(c, k, check, &arg);      // arg knows k >= committed
+ *		crash_sys_states(c, k, check, &arg);      // from committed on the new set must be there
  *	crash_sys_free(c);
  *
- * The folder must be empty, or only hold what was made durable before, when crash_sys_new() is called: what is in it
- * then counts as durable. Everything is kept in memory: use small files. One log serves several stores and
- * threads, but all must work below this one folder. */
+ * What is in the folder when crash_sys_new() is called counts as durable.
+ * Everything is kept in memory: use small files. One log serves several stores
+ * and threads, but all must work below this one folder. */
 #ifndef SHERD_TEST_CRASH_SYS_H
 #define SHERD_TEST_CRASH_SYS_H
 

@@ -70,15 +70,15 @@ static bool hex_line(const char *line, uint8_t *out, size_t *len)
 	if (strtoul(line, &end, 16) != *len || end == line)
 		return false;
 	for (;;) {
-		unsigned byte;
-		int used;
+		char pair[3] = {0};
 		end += strspn(end, " ");
 		if (*end == '\n' || *end == 0 || *end == '|')
 			return true;
-		if (sscanf(end, "%2x%n", &byte, &used) != 1)
+		memcpy(pair, end, end[1] ? 2 : 1);
+		if (strspn(pair, "0123456789abcdef") != 2)
 			return false;
-		out[(*len)++] = (uint8_t)byte;
-		end += used;
+		out[(*len)++] = (uint8_t)strtoul(pair, NULL, 16);
+		end += 2;
 	}
 }
 

@@ -23,7 +23,7 @@ int sherd_bundle_finish(sherd_bundle *bundle, sherd_error *err)
 		bool ok;
 		const char *name = bundle->tensors[i].name;
 		if (sherd_map_add(&bundle->names, sherd_str_of(name), i, &ok) != SHERD_MAP_NONE)
-			return sherd_fail(err, SHERD_ECORRUPT, "duplicate-tensor", "%.128s is there twice", name);
+			return sherd_fail(err, SHERD_ECORRUPT, "duplicate-name", "%.128s is there twice", name);
 		if (!ok)
 			return sherd_fail_nomem(err);
 	}
@@ -71,7 +71,7 @@ size_t sherd_bundle_pairs(const sherd_bundle *bundle, const sherd_pair **out)
 static int check_index(const sherd_bundle *bundle, size_t index, sherd_error *err)
 {
 	if (index >= bundle->count)
-		return sherd_fail(err, SHERD_EINVAL, "bad-index", "tensor %zu of %zu", index, bundle->count);
+		return sherd_fail(err, SHERD_EINVAL, "out-of-range", "tensor %zu of %zu", index, bundle->count);
 	return SHERD_OK;
 }
 
@@ -99,7 +99,7 @@ int sherd_bundle_map(const sherd_bundle *bundle, size_t index, const void **out,
 	}
 	uint32_t align = sherd_dtype_align(t->dtype);
 	if (align && (uintptr_t)bytes % align)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "misaligned",
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-map",
 		                  "%.128s does not lie at a multiple of %u bytes", t->name, align);
 	*out = bytes;
 	return SHERD_OK;

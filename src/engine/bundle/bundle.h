@@ -37,7 +37,7 @@ SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 /* A zeroed struct of size bytes, which begins with a sherd_bundle; sherd_bundle_close() frees it. */
 int sherd_bundle_new(sherd_bundle **out, size_t size, const sherd_bundle_ops *ops, sherd_format format,
                      sherd_error *err);
-/* Takes the names of the tensors; two alike are SHERD_ECORRUPT, "duplicate-tensor". */
+/* Takes the names of the tensors; two alike are SHERD_ECORRUPT, "duplicate-name". */
 int sherd_bundle_finish(sherd_bundle *bundle, sherd_error *err);
 
 /* One opener for each format, called when detection has chosen it. */
@@ -48,6 +48,7 @@ sherd_bundle_open_fn sherd_bundle_open_safetensors_index;
 sherd_bundle_open_fn sherd_bundle_open_npy;
 sherd_bundle_open_fn sherd_bundle_open_ckpt;       /* the set; the key is its prefix or its metadata file */
 sherd_bundle_open_fn sherd_bundle_open_ckpt_shard; /* one shard by itself */
+sherd_bundle_open_fn sherd_bundle_open_rows;       /* a folder of either format, or one shard: one tensor, "rows" */
 
 /* Reads and decodes the head of a safetensors file. */
 int sherd_bundle_read_safetensors(const sherd_reader *reader, const sherd_limits *limits, sherd_arena *arena,

@@ -68,7 +68,7 @@ typedef struct gather {
 	uint64_t place;                /* of the current column in a row, in C order */
 } gather;
 
-static gather gather_of(const sherd_reorder *o, uint64_t offset, uint8_t *buf, size_t len)
+static gather gather_of(const sherd_reorder *o, uint64_t offset, void *buf, size_t len)
 {
 	gather g = {.order = o, .offset = offset, .end = offset + len, .buf = buf, .rows = o->shape[0], .inner = 1};
 	for (uint32_t d = o->ndim; d-- > 1;) {

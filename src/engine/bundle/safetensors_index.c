@@ -85,7 +85,7 @@ static int open_reader(piece *p, sherd_store *store, const char *key, sherd_erro
 	sherd_error failure;
 	int rc = sherd_store_read(store, key, &p->reader, &failure);
 	if (rc == SHERD_ENOTFOUND)
-		return sherd_fail(err, SHERD_EINCOMPLETE, "missing-file",
+		return sherd_fail(err, SHERD_EINCOMPLETE, "missing-shard",
 		                  "the index names this file and it is not there");
 	if (rc == SHERD_EINVAL)
 		return sherd_fail(err, SHERD_ECORRUPT, "bad-path", "the index names a file that cannot be: %.128s",
@@ -122,7 +122,7 @@ static int take_tensors(index_bundle *b, const sherd_map *entries, sherd_tensor 
 			if (at == SHERD_MAP_NONE || b->index.entries[at].file != p->file)
 				return sherd_in_object(
 					err,
-					sherd_fail(err, SHERD_ECORRUPT, "index-mismatch",
+					sherd_fail(err, SHERD_ECORRUPT, "bad-index",
 				                   "%.128s is in this file, but not in the index under it",
 				                   e->tensor.name),
 					sherd_reader_key(p->reader));
@@ -139,8 +139,8 @@ static int check_all_found(const index_bundle *b, sherd_error *err)
 	for (size_t i = 0; i < b->index.count; i++) {
 		const sherd_safetensors_index_entry *e = &b->index.entries[i];
 		if (sherd_bundle_find(&b->base, e->name) == SHERD_NO_TENSOR)
-			return sherd_fail(err, SHERD_ECORRUPT, "index-mismatch",
-			                  "%.80s is not in %.80s, as the index says", e->name, b->index.files[e->file]);
+			return sherd_fail(err, SHERD_ECORRUPT, "bad-index", "%.80s is not in %.80s, as the index says",
+			                  e->name, b->index.files[e->file]);
 	}
 	return SHERD_OK;
 }

@@ -1,5 +1,6 @@
 #include "engine/ckpt/clear.h"
 
+#include "engine/ckpt/claim.h"
 #include "engine/ckpt/files.h"
 #include "engine/ckpt/metadata.h"
 
@@ -52,16 +53,21 @@ static bool names(const sherd_ckpt_meta *meta, const ckpt_file *file)
 	return false;
 }
 
-int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, sherd_error *err)
+/* Shards are listed first and the claim is looked at last: while it is the holder's, nothing that was listed before
+ * can belong to a set that is still to be published. Whoever claims later is not in the list. */
+int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, const sherd_set_id *holder, sherd_error *err)
 {
 	sherd_arena arena = {0};
 	sherd_ckpt_meta meta;
 	ckpt_files files = {0};
 	char identity[72];
-	int rc = sherd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, identity, err);
+	bool claimed = false;
+	int rc = sherd_ckpt_files_open(&files, store, prefix, err);
 	if (rc == SHERD_OK)
-		rc = sherd_ckpt_files_open(&files, store, prefix, err);
-	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++)
+		rc = sherd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, identity, err);
+	if (rc == SHERD_OK)
+		rc = sherd_ckpt_claimed_by(store, prefix, holder, &claimed, err);
+	for (size_t i = 0; claimed && i < files.count && rc == SHERD_OK; i++)
 		if (!names(&meta, &files.list[i]))
 			rc = sherd_store_remove(store, files.list[i].key, err);
 	sherd_ckpt_files_done(&files);
@@ -69,14 +75,17 @@ int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, sherd_error
 	return rc;
 }
 
-/* The metadata went first, or goes now; then nothing under the prefix is committed. */
-static int finish_removal(sherd_store *store, const char *prefix, sherd_error *err)
+/* A removal begins with the metadata: while that is there nothing is lost yet, and the set may be the newest by now, so
+ * it stays. Without it nothing under the prefix is committed. */
+static int finish_removal(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
-	sherd_ckpt_name_metadata(&key, prefix);
-	TRY(sherd_buf_check(&key, err));
-	TRY(sherd_store_remove(store, (const char *)key.data, err));
-	return sherd_ckpt_clear_set(store, prefix, NULL, err);
+	ckpt_committed now;
+	TRY(sherd_ckpt_committed(store, prefix, &now, err));
+	if (!now.there)
+		return sherd_ckpt_clear_set(store, prefix, NULL, err);
+	if (now.has_set_id && !sherd_set_id_equal(&now.set_id, set_id))
+		return sherd_ckpt_clear_set(store, prefix, set_id, err);
+	return SHERD_OK;
 }
 
 /* Shards of the C# layout carry no set id; those with the plain names are the dead save's when nothing is committed. */
@@ -98,11 +107,13 @@ static int clear_plain(sherd_store *store, const char *prefix, sherd_error *err)
 int sherd_ckpt_clear(sherd_store *store, const char *prefix, const sherd_ckpt_claim *claim, sherd_error *err)
 {
 	ckpt_committed now;
+	if (claim->repairing)
+		return SHERD_OK;
 	if (claim->removing)
-		return finish_removal(store, prefix, err);
+		return finish_removal(store, prefix, &claim->set_id, err);
 	TRY(sherd_ckpt_committed(store, prefix, &now, err));
 	if (now.there && now.has_set_id && sherd_set_id_equal(&now.set_id, &claim->set_id))
-		return sherd_ckpt_clear_unnamed(store, prefix, err);
+		return sherd_ckpt_clear_unnamed(store, prefix, &claim->set_id, err);
 	/* Metadata that cannot be read may be this very set's: its shards are what repair would need. */
 	if (now.there && !now.readable)
 		return SHERD_OK;

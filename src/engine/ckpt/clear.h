@@ -6,7 +6,7 @@
 
 #include <sherd/store.h>
 
-/* Leaves the claim itself. A committed set is never touched, unless the claim says that it was being removed. */
+/* Leaves the claim itself. A committed set is never touched. */
 int sherd_ckpt_clear(sherd_store *store, const char *prefix, const sherd_ckpt_claim *claim, sherd_error *err);
 
 /* Removes every shard under the prefix that belongs to this set; NULL: to any. */
@@ -22,7 +22,8 @@ typedef struct ckpt_committed {
 } ckpt_committed;
 int sherd_ckpt_committed(sherd_store *store, const char *prefix, ckpt_committed *out, sherd_error *err);
 
-/* Removes every shard under the prefix that the committed metadata does not name. */
-int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, sherd_error *err);
+/* Removes every shard under the prefix that the committed metadata does not name, as long as the claim is this set's;
+ * else does nothing, since whoever claimed since may have shards there. */
+int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, const sherd_set_id *holder, sherd_error *err);
 
 #endif

@@ -1,4 +1,6 @@
 /* engine/ckpt/list.c - what stands in a folder. */
+#include "engine/ckpt/list.h"
+
 #include "base/limits.h"
 #include "engine/ckpt/claim.h"
 #include "engine/ckpt/metadata.h"
@@ -10,9 +12,14 @@
 
 SHERD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
 
+typedef struct listed {
+	sherd_ckpt_listing item; /* first: sorted by it */
+	char identity[72];
+} listed;
+
 struct sherd_ckpt_list {
 	sherd_arena arena;
-	sherd_ckpt_listing *items;
+	listed *items;
 	size_t count;
 };
 
@@ -100,13 +107,13 @@ static int claim_lives(sherd_store *store, const char *prefix, bool *lives, bool
 	return rc == SHERD_OK || *gone || *lives ? SHERD_OK : rc;
 }
 
-static int describe_metadata(looking *g, const seen *s, sherd_ckpt_listing *out, sherd_error *err)
+static int describe_metadata(looking *g, const seen *s, listed *into, sherd_error *err)
 {
+	sherd_ckpt_listing *out = &into->item;
 	sherd_arena arena = {0};
 	sherd_ckpt_meta meta;
 	sherd_error found = {0};
-	char identity[72];
-	int rc = sherd_ckpt_metadata_read(g->store, s->prefix, &g->limits, &arena, &meta, identity, &found);
+	int rc = sherd_ckpt_metadata_read(g->store, s->prefix, &g->limits, &arena, &meta, into->identity, &found);
 	const char *text = NULL;
 	if (rc == SHERD_OK) {
 		text = out->timestamp = sherd_arena_str(&g->list->arena, sherd_str_of(meta.timestamp));
@@ -129,11 +136,13 @@ static int describe_metadata(looking *g, const seen *s, sherd_ckpt_listing *out,
 	return text ? SHERD_OK : sherd_fail_nomem(err);
 }
 
-static int describe(looking *g, const seen *s, sherd_ckpt_listing *out, sherd_error *err)
+static int describe(looking *g, const seen *s, listed *into, sherd_error *err)
 {
+	sherd_ckpt_listing *out = &into->item;
+	into->identity[0] = 0;
 	*out = (sherd_ckpt_listing){.prefix = s->prefix, .timestamp = "", .problem = "", .bytes = s->bytes};
 	if (s->metadata)
-		return describe_metadata(g, s, out, err);
+		return describe_metadata(g, s, into, err);
 	out->state = SHERD_CKPT_ORPHANED;
 	if (s->claim) {
 		bool lives, gone;
@@ -197,7 +206,12 @@ size_t sherd_ckpt_list_count(const sherd_ckpt_list *list)
 
 const sherd_ckpt_listing *sherd_ckpt_list_at(const sherd_ckpt_list *list, size_t index)
 {
-	return index < list->count ? &list->items[index] : NULL;
+	return index < list->count ? &list->items[index].item : NULL;
+}
+
+const char *sherd_ckpt_list_identity(const sherd_ckpt_list *list, size_t index)
+{
+	return list->items[index].identity;
 }
 
 void sherd_ckpt_list_close(sherd_ckpt_list *list)

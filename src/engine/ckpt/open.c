@@ -24,12 +24,18 @@ typedef struct opening {
 	char identity[72]; /* of the metadata */
 } opening;
 
+typedef struct shard_search {
+	const char *prefix;
+	bool found;
+} shard_search;
+
 static bool stop_at_first(const char *key, const sherd_stat *stat, void *arg)
 {
 	(void)stat;
-	bool *any = arg;
-	*any = sherd_ckpt_name_parse(key).kind == SHERD_CKPT_NAME_SHARD;
-	return !*any;
+	shard_search *s = arg;
+	sherd_ckpt_name name = sherd_ckpt_name_parse(key);
+	s->found = name.kind == SHERD_CKPT_NAME_SHARD && sherd_str_is(name.prefix, s->prefix);
+	return !s->found;
 }
 
 /* There is no metadata: is there anything of a save? */
@@ -37,18 +43,20 @@ static int nothing_committed(const opening *o, sherd_error *err)
 {
 	SHERD_AUTO_BUF key = {0};
 	sherd_stat stat;
-	bool shards = false;
+	shard_search shards = {.prefix = o->prefix};
 	sherd_ckpt_name_claim(&key, o->prefix);
 	TRY(sherd_buf_check(&key, err));
-	bool claimed = sherd_store_stat(o->store, (const char *)key.data, &stat, NULL) == SHERD_OK;
+	int claimed = sherd_store_stat(o->store, (const char *)key.data, &stat, err);
+	if (claimed != SHERD_ENOTFOUND)
+		TRY(claimed);
 	key.len = 0;
 	sherd_buf_printf(&key, "%s_shard_", o->prefix);
 	TRY(sherd_buf_check(&key, err));
 	TRY(sherd_store_list(o->store, (const char *)key.data, "", stop_at_first, &shards, err));
-	if (claimed || shards)
+	if (claimed == SHERD_OK || shards.found)
 		return sherd_fail(err, SHERD_EINCOMPLETE, "incomplete",
 		                  "%s, but no metadata: the set was not committed",
-		                  shards ? "shards are there" : "a save has begun");
+		                  shards.found ? "shards are there" : "a save has begun");
 	return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no such checkpoint");
 }
 
@@ -160,15 +168,17 @@ static int open_once(opening *o, sherd_error *err)
 	return sherd_in_object(err, sherd_ckpt_build_tensors(c, err), (const char *)key.data);
 }
 
-/* A shard went away under us because the set was replaced: only then is it worth another try. */
+/* A shard went away under us because the set was replaced or removed: only then is it worth another try, which
+ * opens the new one or finds nothing. */
 static bool was_replaced(const opening *o)
 {
 	SHERD_AUTO_BUF key = {0};
 	sherd_stat now;
 	sherd_ckpt_name_metadata(&key, o->prefix);
-	return !key.failed && o->identity[0] &&
-	       sherd_store_stat(o->store, (const char *)key.data, &now, NULL) == SHERD_OK &&
-	       strcmp(now.identity, o->identity) != 0;
+	if (key.failed || !o->identity[0])
+		return false;
+	int rc = sherd_store_stat(o->store, (const char *)key.data, &now, NULL);
+	return rc == SHERD_ENOTFOUND || (rc == SHERD_OK && strcmp(now.identity, o->identity) != 0);
 }
 
 static int open_prefix(sherd_ckpt **out, sherd_store *store, const char *prefix, const sherd_ckpt_options *options,

@@ -2,11 +2,12 @@
  *
  * A removal takes the prefix's claim first, marked "removing"; then the metadata
  * goes, which ends the set, then its shards, then the claim. Whoever finds the
- * claim of a removal that died finishes it. */
+ * claim of a removal that died finishes it, if the metadata is gone. */
 #include "base/buf.h"
 #include "engine/ckpt/claim.h"
 #include "engine/ckpt/clear.h"
 #include "engine/ckpt/files.h"
+#include "engine/ckpt/list.h"
 #include "format/ckpt_name.h"
 
 SHERD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
@@ -22,16 +23,21 @@ static int remove_files(sherd_store *store, const char *prefix, const ckpt_files
 	return SHERD_OK;
 }
 
-/* *busy: somebody is writing there. */
-static int remove_set(sherd_store *store, const char *prefix, bool *busy, sherd_error *err)
+/* identity: of the metadata that was chosen. *busy: somebody is writing there, or has replaced it. */
+static int remove_set(sherd_store *store, const char *prefix, const char *identity, bool *busy, sherd_error *err)
 {
 	ckpt_committed now;
 	ckpt_hold hold;
 	ckpt_files files;
 	sherd_set_id id;
 	TRY(sherd_ckpt_committed(store, prefix, &now, err));
-	/* A removal never joins anybody, so its claim has an id of its own. */
-	TRY(sherd_set_id_random(&id, err));
+	*busy = !now.there || strcmp(now.identity, identity) != 0;
+	if (*busy)
+		return SHERD_OK;
+	/* Whoever finishes the removal after us removes no other set than this one. */
+	id = now.set_id;
+	if (!now.has_set_id)
+		TRY(sherd_set_id_random(&id, err));
 	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&id, 1, 0);
 	mine.removing = true;
 	int rc = sherd_ckpt_hold(&hold, store, prefix, &mine, false, err);
@@ -85,7 +91,7 @@ int sherd_ckpt_prune(sherd_store *store, const char *below, size_t keep, const s
 		if (c->state == SHERD_CKPT_COMMITTED && !busy) {
 			busy = i < keep;
 			if (!busy)
-				TRY(remove_set(store, c->prefix, &busy, err));
+				TRY(remove_set(store, c->prefix, sherd_ckpt_list_identity(list, i), &busy, err));
 		}
 		if (!busy && removed)
 			removed(arg, c->prefix, c->state);

@@ -79,7 +79,7 @@ static int copy_part(const sherd_ckpt *c, part *p, bool checked, uint8_t *scratc
 }
 
 /* Needs scratch only where runs are short; it is made when first needed. */
-static int read_box(const sherd_ckpt *c, size_t tensor, const box *target, uint32_t ndim, uint8_t *dst,
+static int read_box(const sherd_ckpt *c, size_t tensor, const box *target, uint32_t ndim, bool proven, uint8_t *dst,
                     uint8_t **scratch, sherd_error *err)
 {
 	const sherd_ckpt_piece *pieces = c->pieces + c->first_piece[tensor];
@@ -90,6 +90,8 @@ static int read_box(const sherd_ckpt *c, size_t tensor, const box *target, uint3
 			continue;
 		if (p.runs.outer && !*scratch && !(*scratch = malloc(RUNS_WINDOW)))
 			return sherd_fail_nomem(err);
+		if (proven)
+			TRY(sherd_ckpt_prove(c, p.piece, p.runs.src, p.runs.end, err));
 		TRY(copy_part(c, &p, false, *scratch, err));
 	}
 	return SHERD_OK;
@@ -122,7 +124,7 @@ int sherd_ckpt_read_slice(const sherd_ckpt *ckpt, size_t tensor, const uint64_t 
 	box target;
 	TRY(check_slice(t, at, shape, err));
 	uint32_t ndim = byte_box(t, at, shape, &target);
-	int rc = read_box(ckpt, tensor, &target, ndim, buf, &scratch, err);
+	int rc = read_box(ckpt, tensor, &target, ndim, false, buf, &scratch, err);
 	free(scratch);
 	return rc;
 }
@@ -132,6 +134,7 @@ typedef struct range {
 	const sherd_ckpt *ckpt;
 	size_t tensor;
 	uint32_t ndim;
+	bool proven;
 	box whole;
 	uint8_t *dst;
 	uint8_t *scratch;
@@ -158,7 +161,7 @@ static int read_range(range *r, box *at, uint32_t dim, uint64_t from, uint64_t t
 			at->at[d] = 0;
 			at->shape[d] = r->whole.shape[d];
 		}
-		TRY(read_box(r->ckpt, r->tensor, at, r->ndim, r->dst, &r->scratch, r->err));
+		TRY(read_box(r->ckpt, r->tensor, at, r->ndim, r->proven, r->dst, &r->scratch, r->err));
 		uint64_t bytes = at->shape[dim] * row;
 		r->dst += bytes;
 		from += bytes;
@@ -166,7 +169,8 @@ static int read_range(range *r, box *at, uint32_t dim, uint64_t from, uint64_t t
 	return SHERD_OK;
 }
 
-int sherd_ckpt_read(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void *buf, size_t len, sherd_error *err)
+static int read_bytes(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, bool proven, void *buf, size_t len,
+                      sherd_error *err)
 {
 	if (tensor >= ckpt->count)
 		return no_such_tensor(tensor, err);
@@ -179,14 +183,27 @@ int sherd_ckpt_read(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void
 		return SHERD_OK;
 	if (!piece->at) {
 		const ckpt_shard *f = &ckpt->files[piece->shard];
+		if (proven)
+			TRY(sherd_ckpt_prove(ckpt, piece, offset, offset + len, err));
 		return sherd_reader_at(f->reader, f->data_offset + piece->offset + offset, buf, len, err);
 	}
-	range r = {.ckpt = ckpt, .tensor = tensor, .dst = buf, .err = err};
+	range r = {.ckpt = ckpt, .tensor = tensor, .proven = proven, .dst = buf, .err = err};
 	box at = {{0}, {0}};
 	r.ndim = byte_box(t, NULL, t->shape, &r.whole);
 	int rc = read_range(&r, &at, 0, offset, offset + len);
 	free(r.scratch);
 	return rc;
+}
+
+int sherd_ckpt_read(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	return read_bytes(ckpt, tensor, offset, false, buf, len, err);
+}
+
+int sherd_ckpt_read_proven(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void *buf, size_t len,
+                           sherd_error *err)
+{
+	return read_bytes(ckpt, tensor, offset, true, buf, len, err);
 }
 
 int sherd_ckpt_map(const sherd_ckpt *ckpt, size_t tensor, const void **out, sherd_error *err)

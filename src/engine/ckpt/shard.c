@@ -119,7 +119,9 @@ void sherd_ckpt_shard_done(ckpt_shard *s)
 	s->reader = NULL;
 }
 
-static int check_index(const ckpt_shard *s, const sherd_ckpt_index *index, sherd_arena *arena, sherd_error *err)
+/* tensors_end: where the index begins in the data. */
+static int check_index(const ckpt_shard *s, const sherd_ckpt_index *index, uint64_t tensors_end, sherd_arena *arena,
+                       sherd_error *err)
 {
 	if (index->rank != s->rank)
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-rank", 4,
@@ -127,7 +129,7 @@ static int check_index(const ckpt_shard *s, const sherd_ckpt_index *index, sherd
 	if (index->count != s->tensors)
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-count", s->data_offset - (s->four_byte ? 8 : 12),
 		                     "the head says %" PRIu32 " tensors, the index has %zu", s->tensors, index->count);
-	return sherd_ckpt_entries_check(index->entries, index->count, s->data_size, arena, err);
+	return sherd_ckpt_entries_check(index->entries, index->count, tensors_end, arena, err);
 }
 
 static int read_index(const ckpt_shard *s, uint64_t body, const sherd_limits *limits, sherd_arena *arena,
@@ -164,7 +166,8 @@ int sherd_ckpt_shard_index(const ckpt_shard *s, const sherd_limits *limits, sher
 	if (!body)
 		return SHERD_OK;
 	TRY(sherd_in_object(err, read_index(s, body, limits, arena, out, err), key));
-	TRY(sherd_in_object(err, check_index(s, out, arena, err), key));
+	uint64_t tensors_end = s->data_size - body - sizeof(raw);
+	TRY(sherd_in_object(err, check_index(s, out, tensors_end, arena, err), key));
 	*found = true;
 	return SHERD_OK;
 }

@@ -138,16 +138,21 @@ static int by_place(const void *a, const void *b, void *arg)
 	return (x->shard > y->shard) - (x->shard < y->shard);
 }
 
-/* Sorts by place and rank, keeps of equal boxes the lowest rank's, drops empty ones. */
-static size_t drop_replicas(sherd_ckpt_piece *p, size_t n, uint32_t ndim)
+/* Ranks without a share of a tensor may say so by an empty piece, even where another rank has the whole. */
+static size_t drop_empty_pieces(sherd_ckpt_piece *p, size_t n)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < n; i++)
-		if (p[i].bytes)
+		if (p[i].bytes || !p[i].at)
 			p[kept++] = p[i];
-	qsort_r(p, kept, sizeof(*p), by_place, &ndim);
-	n = kept;
-	kept = 0;
+	return kept;
+}
+
+/* Sorts by place and rank, keeps of equal boxes the lowest rank's. */
+static size_t drop_replicas(sherd_ckpt_piece *p, size_t n, uint32_t ndim)
+{
+	size_t kept = 0;
+	qsort_r(p, n, sizeof(*p), by_place, &ndim);
 	for (size_t i = 0; i < n; i++)
 		if (!kept || !same_shape(p[i].at, p[kept - 1].at, ndim) ||
 		    !same_shape(p[i].shape, p[kept - 1].shape, ndim))
@@ -189,8 +194,9 @@ static int settle(sherd_ckpt *c, sherd_error *err)
 	for (size_t i = 0; i < c->count; i++) {
 		size_t first = c->first_piece[i], n = c->first_piece[i + 1] - first, kept = 0;
 		sherd_ckpt_piece *p = c->pieces + first;
-		TRY(p->at ? settle_pieces(p, n, &c->tensors[i], &kept, err)
-		          : settle_whole(p, n, &c->tensors[i], &kept, err));
+		n = drop_empty_pieces(p, n);
+		TRY(!n || p->at ? settle_pieces(p, n, &c->tensors[i], &kept, err)
+		                : settle_whole(p, n, &c->tensors[i], &kept, err));
 		memmove(c->pieces + out, p, kept * sizeof(*p));
 		c->first_piece[i] = out;
 		out += kept;

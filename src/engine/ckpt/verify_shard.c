@@ -125,7 +125,7 @@ static int check_offsets(const pass *p, const sherd_ckpt_entry *e, uint64_t stri
 			uint64_t offset;
 			memcpy(&offset, p->buf + 8 * k, sizeof(offset));
 			if ((!i && offset) || offset < before || offset > room || (i == strings && offset != room))
-				return sherd_fail_at(err, SHERD_ECORRUPT, "bad-utf8-offsets", base + 8 * i,
+				return sherd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", base + 8 * i,
 				                     "tensor '%.80s': string offset %" PRIu64 " after %" PRIu64
 				                     " of %" PRIu64,
 				                     e->tensor.name, offset, before, room);

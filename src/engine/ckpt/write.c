@@ -73,6 +73,7 @@ static int check_item(const sherd_ckpt_item *item, bool csharp, sherd_error *err
 		return invalid(item, "more than 32 dimensions", err);
 	if (!item->global_shape != !item->global_offset)
 		return invalid(item, "a global shape and a global offset go together", err);
+	TRY(sherd_ckpt_members_check(item->extra, SHERD_CKPT_OBJECT_TENSOR, NULL, SHERD_EINVAL, err));
 	sherd_ckpt_entry e = entry_of(item);
 	if (sherd_ckpt_entry_check(&e, &inner) < 0)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "%s", inner.message);
@@ -100,6 +101,21 @@ static int check_items(const sherd_ckpt_item *items, size_t count, bool csharp, 
 	return SHERD_OK;
 }
 
+static int too_large_for_csharp(uint64_t bytes, sherd_error *err)
+{
+	return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+	                  "the C# layout holds less than 2 GiB, not %" PRIu64 " bytes", bytes);
+}
+
+static int check_csharp_size(const sherd_ckpt_item *items, size_t count, sherd_error *err)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < count; i++)
+		if (__builtin_add_overflow(total, sherd_ckpt_item_bytes(&items[i]), &total) || total > INT32_MAX)
+			return too_large_for_csharp(total, err);
+	return SHERD_OK;
+}
+
 int sherd_ckpt_items_check(const sherd_ckpt_item *items, size_t count, bool csharp, sherd_error *err)
 {
 	sherd_map names = {0};
@@ -107,7 +123,7 @@ int sherd_ckpt_items_check(const sherd_ckpt_item *items, size_t count, bool csha
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "%zu tensors in one shard", count);
 	int rc = check_items(items, count, csharp, &names, err);
 	sherd_map_done(&names);
-	return rc;
+	return rc == SHERD_OK && csharp ? check_csharp_size(items, count, err) : rc;
 }
 
 /* ---- writing */
@@ -228,8 +244,7 @@ static int finish_csharp(shard_writer *w, ckpt_written *out, sherd_error *err)
 {
 	uint8_t head[SHERD_CKPT_CSHARP_HEAD_SIZE];
 	if (w->at > INT32_MAX)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-		                  "the C# layout holds less than 2 GiB, not %" PRIu64 " bytes", w->at);
+		return too_large_for_csharp(w->at, err);
 	TRY(sherd_ckpt_stream_flush(&w->stream, err));
 	sherd_ckpt_head_encode_csharp(w->spec->rank, (uint32_t)w->spec->count, (uint32_t)w->at, head);
 	out->checksum[0] = 0;

@@ -8,28 +8,28 @@
 #include <string.h>
 
 static const struct {
-	sherd_dtype dtype;
 	const char *name, *csharp;
+	sherd_dtype dtype;
 	int number;
 	uint32_t bytes, align;
 } all[] = {
-	{SHERD_BOOL, "BOOL", "Bool", 11, 1, 1},
-	{SHERD_U8, "U8", "UInt8", 7, 1, 1},
-	{SHERD_I8, "I8", "Int8", 3, 1, 1},
-	{SHERD_U16, "U16", "UInt16", 8, 2, 2},
-	{SHERD_I16, "I16", "Int16", 4, 2, 2},
-	{SHERD_U32, "U32", "UInt32", 9, 4, 4},
-	{SHERD_I32, "I32", "Int32", 5, 4, 4},
-	{SHERD_U64, "U64", "UInt64", 10, 8, 8},
-	{SHERD_I64, "I64", "Int64", 6, 8, 8},
-	{SHERD_F16, "F16", "Float16", 0, 2, 2},
-	{SHERD_BF16, "BF16", "BFloat16", 12, 2, 2},
-	{SHERD_F32, "F32", "Float32", 1, 4, 4},
-	{SHERD_F64, "F64", "Float64", 2, 8, 8},
-	{SHERD_F8_E4M3, "F8_E4M3", "Float8E4M3", -1, 1, 1},
-	{SHERD_F8_E5M2, "F8_E5M2", "Float8E5M2", -1, 1, 1},
-	{SHERD_C64, "C64", "Complex64", -1, 8, 4},
-	{SHERD_UTF8, "UTF8", "Utf8", -1, 0, 8},
+	{"BOOL", "Bool", SHERD_BOOL, 11, 1, 1},
+	{"U8", "UInt8", SHERD_U8, 7, 1, 1},
+	{"I8", "Int8", SHERD_I8, 3, 1, 1},
+	{"U16", "UInt16", SHERD_U16, 8, 2, 2},
+	{"I16", "Int16", SHERD_I16, 4, 2, 2},
+	{"U32", "UInt32", SHERD_U32, 9, 4, 4},
+	{"I32", "Int32", SHERD_I32, 5, 4, 4},
+	{"U64", "UInt64", SHERD_U64, 10, 8, 8},
+	{"I64", "Int64", SHERD_I64, 6, 8, 8},
+	{"F16", "Float16", SHERD_F16, 0, 2, 2},
+	{"BF16", "BFloat16", SHERD_BF16, 12, 2, 2},
+	{"F32", "Float32", SHERD_F32, 1, 4, 4},
+	{"F64", "Float64", SHERD_F64, 2, 8, 8},
+	{"F8_E4M3", "Float8E4M3", SHERD_F8_E4M3, -1, 1, 1},
+	{"F8_E5M2", "Float8E5M2", SHERD_F8_E5M2, -1, 1, 1},
+	{"C64", "Complex64", SHERD_C64, -1, 8, 4},
+	{"UTF8", "Utf8", SHERD_UTF8, -1, 0, 8},
 };
 
 TEST(every_type_is_found_under_each_of_its_names)

@@ -149,52 +149,50 @@ TEST(unusual_but_valid_texts_are_read)
 
 /* An @ stands before the byte that the error must name, and is not part of the text. */
 static const struct {
-	int version;
-	const char *text;
-	int code;
-	const char *reason;
+	int version, code;
+	const char *text, *reason;
 } bad_texts[] = {
-	{1, "@", SHERD_ECORRUPT, "bad-header"},
-	{1, "  @[1]", SHERD_ECORRUPT, "bad-header"},
-	{1, "{@1: 2}", SHERD_ECORRUPT, "bad-header"},
-	{1, "{'descr' @'|u1'}", SHERD_ECORRUPT, "bad-header"},
-	{1, "{'descr': '|u1' @'shape': ()}", SHERD_ECORRUPT, "bad-header"},
-	{1, "{'descr': '|u1',@,}", SHERD_ECORRUPT, "bad-header"},
-	{1, "{@'other': 1}", SHERD_ECORRUPT, "bad-header"},
-	{1, "{'descr@\\x20': '|u1'}", SHERD_ECORRUPT, "bad-header"},
-	{1, "{'descr': '|u1@", SHERD_ECORRUPT, "bad-header"},
-	{1, "{'descr': '|u1\"}@", SHERD_ECORRUPT, "bad-header"},
-	{1, "{'descr': '|u1', @'descr': '|u1'}", SHERD_ECORRUPT, "duplicate-key"},
-	{1, "{'descr': '|u1', 'shape': ()@}", SHERD_ECORRUPT, "missing-key"},
-	{1, "{@}", SHERD_ECORRUPT, "missing-key"},
-	{1, WITH_SHAPE("(1,)") " @x", SHERD_ECORRUPT, "bad-header"},
-	{1, "{'fortran_order': @1}", SHERD_ECORRUPT, "bad-header"},
-	{1, "{'fortran_order': True@ish}", SHERD_ECORRUPT, "bad-header"},
-	{1, WITH_SHAPE("@1"), SHERD_ECORRUPT, "bad-header"},
-	{1, WITH_SHAPE("(1@)"), SHERD_ECORRUPT, "bad-header"},
-	{1, WITH_SHAPE("(@-1,)"), SHERD_ECORRUPT, "bad-header"},
-	{1, WITH_SHAPE("(@,)"), SHERD_ECORRUPT, "bad-header"},
-	{1, WITH_SHAPE("(1@.0,)"), SHERD_ECORRUPT, "bad-header"},
-	{1, WITH_SHAPE("(@01,)"), SHERD_ECORRUPT, "bad-header"},
-	{1, WITH_SHAPE("(1 @2)"), SHERD_ECORRUPT, "bad-header"},
-	{3, WITH_SHAPE("(1@L,)"), SHERD_ECORRUPT, "bad-header"},
-	{1, WITH_SHAPE("(@18446744073709551616,)"), SHERD_ECORRUPT, "overflow"},
-	{1, "@" WITH_SHAPE("(4294967296,4294967296)"), SHERD_ECORRUPT, "overflow"},
-	{1, WITH_DESCR("@[('a', '<f4')]"), SHERD_EUNSUPPORTED, "bad-dtype"},
-	{1, WITH_DESCR("@('<f4', (2,))"), SHERD_EUNSUPPORTED, "bad-dtype"},
-	{1, WITH_DESCR("@'|O'"), SHERD_EUNSUPPORTED, "bad-dtype"},
-	{1, WITH_DESCR("@'<U3'"), SHERD_EUNSUPPORTED, "bad-dtype"},
-	{1, WITH_DESCR("@'|S3'"), SHERD_EUNSUPPORTED, "bad-dtype"},
-	{1, WITH_DESCR("@'<M8[ns]'"), SHERD_EUNSUPPORTED, "bad-dtype"},
-	{1, WITH_DESCR("@'<c16'"), SHERD_EUNSUPPORTED, "bad-dtype"},
-	{1, WITH_DESCR("@'<f16'"), SHERD_EUNSUPPORTED, "bad-dtype"},
-	{1, WITH_DESCR("@'<V2'"), SHERD_EUNSUPPORTED, "bad-dtype"},
-	{1, WITH_DESCR("@'f4'"), SHERD_EUNSUPPORTED, "bad-dtype"},
-	{1, WITH_DESCR("@'<'"), SHERD_EUNSUPPORTED, "bad-dtype"},
-	{1, WITH_DESCR("@''"), SHERD_EUNSUPPORTED, "bad-dtype"},
-	{1, WITH_DESCR("@None"), SHERD_ECORRUPT, "bad-header"},
-	{3, WITH_DESCR("'@\xff'"), SHERD_ECORRUPT, "bad-utf8"},
-	{1, WITH_DESCR("@'\xff'"), SHERD_EUNSUPPORTED, "bad-dtype"},
+	{1, SHERD_ECORRUPT, "@", "bad-header"},
+	{1, SHERD_ECORRUPT, "  @[1]", "bad-header"},
+	{1, SHERD_ECORRUPT, "{@1: 2}", "bad-header"},
+	{1, SHERD_ECORRUPT, "{'descr' @'|u1'}", "bad-header"},
+	{1, SHERD_ECORRUPT, "{'descr': '|u1' @'shape': ()}", "bad-header"},
+	{1, SHERD_ECORRUPT, "{'descr': '|u1',@,}", "bad-header"},
+	{1, SHERD_ECORRUPT, "{@'other': 1}", "bad-header"},
+	{1, SHERD_ECORRUPT, "{'descr@\\x20': '|u1'}", "bad-header"},
+	{1, SHERD_ECORRUPT, "{'descr': '|u1@", "bad-header"},
+	{1, SHERD_ECORRUPT, "{'descr': '|u1\"}@", "bad-header"},
+	{1, SHERD_ECORRUPT, "{'descr': '|u1', @'descr': '|u1'}", "duplicate-key"},
+	{1, SHERD_ECORRUPT, "{'descr': '|u1', 'shape': ()@}", "missing-key"},
+	{1, SHERD_ECORRUPT, "{@}", "missing-key"},
+	{1, SHERD_ECORRUPT, WITH_SHAPE("(1,)") " @x", "bad-header"},
+	{1, SHERD_ECORRUPT, "{'fortran_order': @1}", "bad-header"},
+	{1, SHERD_ECORRUPT, "{'fortran_order': True@ish}", "bad-header"},
+	{1, SHERD_ECORRUPT, WITH_SHAPE("@1"), "bad-header"},
+	{1, SHERD_ECORRUPT, WITH_SHAPE("(1@)"), "bad-header"},
+	{1, SHERD_ECORRUPT, WITH_SHAPE("(@-1,)"), "bad-header"},
+	{1, SHERD_ECORRUPT, WITH_SHAPE("(@,)"), "bad-header"},
+	{1, SHERD_ECORRUPT, WITH_SHAPE("(1@.0,)"), "bad-header"},
+	{1, SHERD_ECORRUPT, WITH_SHAPE("(@01,)"), "bad-header"},
+	{1, SHERD_ECORRUPT, WITH_SHAPE("(1 @2)"), "bad-header"},
+	{3, SHERD_ECORRUPT, WITH_SHAPE("(1@L,)"), "bad-header"},
+	{1, SHERD_ECORRUPT, WITH_SHAPE("(@18446744073709551616,)"), "overflow"},
+	{1, SHERD_ECORRUPT, "@" WITH_SHAPE("(4294967296,4294967296)"), "overflow"},
+	{1, SHERD_EUNSUPPORTED, WITH_DESCR("@[('a', '<f4')]"), "bad-dtype"},
+	{1, SHERD_EUNSUPPORTED, WITH_DESCR("@('<f4', (2,))"), "bad-dtype"},
+	{1, SHERD_EUNSUPPORTED, WITH_DESCR("@'|O'"), "bad-dtype"},
+	{1, SHERD_EUNSUPPORTED, WITH_DESCR("@'<U3'"), "bad-dtype"},
+	{1, SHERD_EUNSUPPORTED, WITH_DESCR("@'|S3'"), "bad-dtype"},
+	{1, SHERD_EUNSUPPORTED, WITH_DESCR("@'<M8[ns]'"), "bad-dtype"},
+	{1, SHERD_EUNSUPPORTED, WITH_DESCR("@'<c16'"), "bad-dtype"},
+	{1, SHERD_EUNSUPPORTED, WITH_DESCR("@'<f16'"), "bad-dtype"},
+	{1, SHERD_EUNSUPPORTED, WITH_DESCR("@'<V2'"), "bad-dtype"},
+	{1, SHERD_EUNSUPPORTED, WITH_DESCR("@'f4'"), "bad-dtype"},
+	{1, SHERD_EUNSUPPORTED, WITH_DESCR("@'<'"), "bad-dtype"},
+	{1, SHERD_EUNSUPPORTED, WITH_DESCR("@''"), "bad-dtype"},
+	{1, SHERD_ECORRUPT, WITH_DESCR("@None"), "bad-header"},
+	{3, SHERD_ECORRUPT, WITH_DESCR("'@\xff'"), "bad-utf8"},
+	{1, SHERD_EUNSUPPORTED, WITH_DESCR("@'\xff'"), "bad-dtype"},
 };
 
 TEST(a_bad_text_is_refused_with_the_byte_that_is_wrong)
@@ -270,10 +268,12 @@ TEST(limits_hold)
 	assert_refused(SHERD_ELIMIT, "too-many-dims", decode_text(1, WITH_SHAPE("(1,1,1)"), 1, &small, &npy, err));
 	assert_refused(SHERD_ELIMIT, "too-long",
 	               decode_text(1, WITH_SHAPE("(1,1)") SPACES_16 SPACES_16, 1, &small, &npy, err));
-	char many[256] = "{'descr': '|u1', 'fortran_order': False, 'shape': (";
+	SHERD_AUTO_BUF text = {0};
+	sherd_buf_str(&text, "{'descr': '|u1', 'fortran_order': False, 'shape': (");
 	for (int i = 0; i < 33; i++)
-		strcat(many, "1,");
-	strcat(many, ")}");
+		sherd_buf_str(&text, "1,");
+	sherd_buf_append(&text, ")}", sizeof(")}"));
+	const char *many = (const char *)text.data;
 	assert_refused(SHERD_ELIMIT, "too-many-dims", decode_text(1, many, 1, NULL, &npy, err));
 }
 

@@ -1,0 +1,153 @@
+#include "commands.h"
+#include "doc.h"
+#include "place.h"
+#include "text.h"
+
+#include <sherd/ckpt.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* --------------------------------------------------------------------- list */
+
+static void put_listing(sherd_doc *doc, const sherd_ckpt_listing *l)
+{
+	sherd_doc_open(doc, '{');
+	sherd_doc_put_text(doc, "prefix", l->prefix);
+	sherd_doc_put_text(doc, "state", sherd_ckpt_state_name(l->state));
+	if (*l->timestamp)
+		sherd_doc_put_text(doc, "timestamp", l->timestamp);
+	if (l->state == SHERD_CKPT_COMMITTED)
+		sherd_doc_put_i64(doc, "step", l->step);
+	if (l->world)
+		sherd_doc_put_u64(doc, "worldSize", l->world);
+	sherd_doc_put_u64(doc, "bytes", l->bytes);
+	if (*l->problem)
+		sherd_doc_put_text(doc, "problem", l->problem);
+	sherd_doc_close(doc, '}');
+}
+
+static int print_json(sherd_cli *cli, const sherd_ckpt_list *list, sherd_error *err)
+{
+	sherd_doc doc = {0};
+	sherd_doc_open(&doc, '{');
+	sherd_doc_key(&doc, "checkpoints");
+	sherd_doc_open(&doc, '[');
+	for (size_t i = 0; i < sherd_ckpt_list_count(list); i++)
+		put_listing(&doc, sherd_ckpt_list_at(list, i));
+	sherd_doc_close(&doc, ']');
+	sherd_doc_close(&doc, '}');
+	return sherd_doc_print(&doc, &cli->out, err);
+}
+
+static void add_listing(sherd_table *table, const sherd_ckpt_listing *l)
+{
+	char step[24] = "-", world[16] = "-", size[SHERD_TEXT_SIZE];
+	if (l->state == SHERD_CKPT_COMMITTED)
+		(void)snprintf(step, sizeof(step), "%" PRId64, l->step);
+	if (l->world)
+		(void)snprintf(world, sizeof(world), "%" PRIu32, l->world);
+	sherd_text_size(l->bytes, size);
+	sherd_table_add(table, l->prefix);
+	sherd_table_add(table, sherd_ckpt_state_name(l->state));
+	sherd_table_add(table, *l->timestamp ? l->timestamp : "-");
+	sherd_table_add(table, step);
+	sherd_table_add(table, world);
+	sherd_table_add(table, size);
+	sherd_table_add(table, l->problem);
+}
+
+static int print_table(sherd_cli *cli, const sherd_ckpt_list *list, sherd_error *err)
+{
+	static const char *const heads[] = {"prefix", "state", "saved", "step", "shards", "size", ""};
+	sherd_table table = {.columns = 7, .right = 1u << 3 | 1u << 4 | 1u << 5};
+	size_t count = sherd_ckpt_list_count(list);
+	for (size_t i = 0; i < COUNT_OF(heads); i++)
+		sherd_table_add(&table, heads[i]);
+	for (size_t i = 0; i < count; i++)
+		add_listing(&table, sherd_ckpt_list_at(list, i));
+	if (!count)
+		sherd_out_note(&cli->out, "no checkpoints here");
+	int rc = count ? sherd_table_print(&table, &cli->out, err) : SHERD_OK;
+	sherd_table_done(&table);
+	return rc;
+}
+
+static int list(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	sherd_place place;
+	sherd_ckpt_list *found;
+	TRY(sherd_place_open_folder(&place, args->operands[0], err));
+	int rc = sherd_place_blame(&place, sherd_ckpt_list_open(&found, place.store, "", NULL, err), err);
+	if (rc == SHERD_OK) {
+		rc = cli->out.json ? print_json(cli, found, err) : print_table(cli, found, err);
+		sherd_ckpt_list_close(found);
+	}
+	sherd_place_close(&place);
+	return rc;
+}
+
+const sherd_command sherd_command_checkpoint_list = {
+	.name = "checkpoint list",
+	.operands = "DIR",
+	.summary = "Lists the checkpoints of a folder, newest first, unfinished ones last",
+	.least = 1,
+	.most = 1,
+	.run = list,
+};
+
+/* -------------------------------------------------------------------- prune */
+
+typedef struct removing {
+	sherd_cli *cli;
+	sherd_doc doc;
+} removing;
+
+static void tell_removed(void *arg, const char *prefix, sherd_ckpt_state was)
+{
+	removing *r = arg;
+	sherd_out_note(&r->cli->out, "%s: removed, was %s", prefix, sherd_ckpt_state_name(was));
+	sherd_doc_open(&r->doc, '{');
+	sherd_doc_put_text(&r->doc, "prefix", prefix);
+	sherd_doc_put_text(&r->doc, "state", sherd_ckpt_state_name(was));
+	sherd_doc_close(&r->doc, '}');
+}
+
+static int prune(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	sherd_place place;
+	removing r = {.cli = cli};
+	int64_t keep = 0;
+	TRY(sherd_args_number(args, "keep", 1, INT32_MAX, &keep, err));
+	if (!keep)
+		return sherd_cli_usage(err, "--keep K is missing");
+	TRY(sherd_place_open_folder(&place, args->operands[0], err));
+	sherd_doc_open(&r.doc, '{');
+	sherd_doc_key(&r.doc, "removed");
+	sherd_doc_open(&r.doc, '[');
+	int rc = sherd_ckpt_prune(place.store, "", (size_t)keep, NULL, tell_removed, &r, err);
+	(void)sherd_place_blame(&place, rc, err);
+	sherd_doc_close(&r.doc, ']');
+	sherd_doc_close(&r.doc, '}');
+	if (rc == SHERD_OK && cli->out.json)
+		rc = sherd_doc_print(&r.doc, &cli->out, err);
+	sherd_doc_done(&r.doc);
+	sherd_place_close(&place);
+	return rc;
+}
+
+static const sherd_option prune_options[] = {
+	{"keep", "K", "how many of the newest committed checkpoints stay, at least 1", 0},
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_checkpoint_prune = {
+	.name = "checkpoint prune",
+	.operands = "DIR --keep K",
+	.summary = "Removes older checkpoints and what dead saves left",
+	.details = "Never removes the newest committed checkpoint, nor one that is being written.\n",
+	.least = 1,
+	.most = 1,
+	.run = prune,
+	.options = prune_options,
+};

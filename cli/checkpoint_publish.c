@@ -1,0 +1,81 @@
+#include "commands.h"
+#include "doc.h"
+#include "place.h"
+
+#include <sherd/ckpt.h>
+
+static int print_set(sherd_cli *cli, const char *path, const sherd_set_id *id, const char *key, sherd_error *err)
+{
+	char text[SHERD_SET_ID_TEXT];
+	sherd_doc doc = {0};
+	sherd_doc_open(&doc, '{');
+	sherd_doc_put_text(&doc, "prefix", path);
+	if (id) {
+		sherd_set_id_format(id, text);
+		sherd_doc_put_text(&doc, "setId", text);
+	}
+	sherd_doc_key(&doc, key);
+	sherd_doc_bool(&doc, true);
+	sherd_doc_close(&doc, '}');
+	return sherd_doc_print(&doc, &cli->out, err);
+}
+
+static int commit(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	const char *path = args->operands[0];
+	sherd_place place;
+	TRY(sherd_place_open_prefix(&place, path, err));
+	int rc = sherd_place_blame(&place, sherd_ckpt_commit(place.store, place.key, NULL, err), err);
+	sherd_place_close(&place);
+	TRY(rc);
+	sherd_out_note(&cli->out, "%s: committed", path);
+	return cli->out.json ? print_set(cli, path, NULL, "committed", err) : SHERD_OK;
+}
+
+const sherd_command sherd_command_checkpoint_commit = {
+	.name = "checkpoint commit",
+	.operands = "PREFIX",
+	.summary = "Publishes a set whose ranks have all saved their shards",
+	.least = 1,
+	.most = 1,
+	.run = commit,
+};
+
+static int repair(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	const char *path = args->operands[0], *wanted = sherd_args_text(args, "set-id");
+	sherd_ckpt_repair_options options = {
+		.replace = sherd_args_has(args, "replace"), .pool = cli->pool, .progress = &cli->progress};
+	sherd_set_id want, repaired;
+	sherd_place place;
+	if (wanted && sherd_set_id_parse(wanted, &want, err) < 0)
+		return sherd_cli_usage(err, "--set-id must be 32 lower-case hexadecimal digits");
+	options.set_id = wanted ? &want : NULL;
+	TRY(sherd_place_open_prefix(&place, path, err));
+	int rc = sherd_place_blame(&place, sherd_ckpt_repair(place.store, place.key, &options, &repaired, err), err);
+	sherd_place_close(&place);
+	TRY(rc);
+	char id[SHERD_SET_ID_TEXT];
+	sherd_set_id_format(&repaired, id);
+	sherd_out_note(&cli->out, "%s: metadata written for set %s, which may never have been committed before", path,
+	               id);
+	return cli->out.json ? print_set(cli, path, &repaired, "repaired", err) : SHERD_OK;
+}
+
+static const sherd_option repair_options[] = {
+	{"set-id", "ID", "which set, when shards of several complete ones are there", 0},
+	{"replace", NULL, "metadata that is there but cannot be read may be replaced", 0},
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_checkpoint_repair = {
+	.name = "checkpoint repair",
+	.operands = "PREFIX",
+	.summary = "Writes lost metadata anew from the shards, which must all verify",
+	.details = "This publishes a set that may never have been committed: the save may have been cancelled, or\n"
+		   "another one may have been meant to take its place.\n",
+	.least = 1,
+	.most = 1,
+	.run = repair,
+	.options = repair_options,
+};

@@ -1,0 +1,95 @@
+#include "clock.h"
+#include "commands.h"
+#include "doc.h"
+#include "place.h"
+
+#include <inttypes.h>
+
+static int tell(sherd_cli *cli, const char *path, const sherd_ckpt *ckpt, const sherd_ckpt_save_options *o,
+                sherd_error *err)
+{
+	char id[SHERD_SET_ID_TEXT];
+	size_t count = sherd_ckpt_count(ckpt);
+	sherd_set_id_format(o->set_id, id);
+	sherd_out_note(&cli->out, "%s: %zu tensor%s of %zu shard%s in %" PRIu32 " shard%s, set %s", path, count,
+	               count == 1 ? "" : "s", sherd_ckpt_shards(ckpt), sherd_ckpt_shards(ckpt) == 1 ? "" : "s",
+	               o->world, o->world == 1 ? "" : "s", id);
+	if (!cli->out.json)
+		return SHERD_OK;
+	sherd_doc doc = {0};
+	sherd_doc_open(&doc, '{');
+	sherd_doc_put_text(&doc, "prefix", path);
+	sherd_doc_put_text(&doc, "setId", id);
+	sherd_doc_put_u64(&doc, "worldSize", o->world);
+	sherd_doc_put_u64(&doc, "tensors", count);
+	sherd_doc_close(&doc, '}');
+	return sherd_doc_print(&doc, &cli->out, err);
+}
+
+/* The id follows from the tensors when bytes must repeat. */
+static int choose_id(const sherd_ckpt *from, const sherd_place *to, const sherd_clock *clock, uint32_t world,
+                     sherd_set_id *id, sherd_error *err)
+{
+	sherd_bundle *bundle;
+	if (!clock->fixed)
+		return sherd_set_id_random(id, err);
+	TRY(sherd_bundle_of_ckpt(&bundle, from, err));
+	sherd_clock_set_id(clock, to->key, world, bundle, id);
+	sherd_bundle_close(bundle);
+	return SHERD_OK;
+}
+
+static int reshard(sherd_cli *cli, const sherd_args *args, const sherd_ckpt *ckpt, sherd_error *err)
+{
+	sherd_ckpt_save_options options = {
+		.world = 1, .replace = sherd_args_has(args, "replace"), .pool = cli->pool, .progress = &cli->progress};
+	sherd_clock clock;
+	sherd_place to;
+	sherd_set_id id;
+	TRY(sherd_args_count(args, "shards", 1, &options.world, err));
+	TRY(sherd_clock_read(&clock, err));
+	options.time_ns = clock.time_ns;
+	options.set_id = &id;
+	TRY(sherd_place_open(&to, args->operands[1], true, err));
+	int rc = choose_id(ckpt, &to, &clock, options.world, &id, err);
+	if (rc == SHERD_OK)
+		rc = sherd_place_blame(
+			&to, sherd_ckpt_reshard(ckpt, to.store, to.key, sherd_args_has(args, "cut"), &options, err),
+			err);
+	sherd_place_close(&to);
+	return rc < 0 ? rc : tell(cli, args->operands[1], ckpt, &options, err);
+}
+
+static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	sherd_place from;
+	sherd_ckpt *ckpt;
+	sherd_ckpt_options options = {.pool = cli->pool};
+	if (!sherd_args_has(args, "shards"))
+		return sherd_cli_usage(err, "--shards M is missing");
+	TRY(sherd_place_open_prefix(&from, args->operands[0], err));
+	int rc = sherd_place_blame(&from, sherd_ckpt_open(&ckpt, from.store, from.key, &options, err), err);
+	if (rc == SHERD_OK) {
+		rc = reshard(cli, args, ckpt, err);
+		sherd_ckpt_close(ckpt);
+	}
+	sherd_place_close(&from);
+	return rc;
+}
+
+static const sherd_option options[] = {
+	{"shards", "M", "how many shards the new checkpoint has", 0},
+	{"cut", NULL, "cut every tensor by rows instead of giving whole tensors to shards", 0},
+	{"replace", NULL, "NEW may be committed already and is replaced, in one step", 0},
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_checkpoint_reshard = {
+	.name = "checkpoint reshard",
+	.operands = "PREFIX NEW",
+	.summary = "Writes a checkpoint anew with another number of shards",
+	.least = 2,
+	.most = 2,
+	.run = run,
+	.options = options,
+};

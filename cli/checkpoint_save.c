@@ -1,0 +1,222 @@
+#include "clock.h"
+#include "commands.h"
+#include "doc.h"
+#include "place.h"
+#include "text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the options of one save say. */
+typedef struct saving {
+	sherd_ckpt_save_options options;
+	sherd_ckpt_about about;
+	sherd_set_id set_id;
+	bool alone; /* one of several processes, each with its rank */
+	uint32_t rank;
+	bool cut;
+	sherd_pair *fields;
+	char *keys; /* those of --field */
+} saving;
+
+static int take_ranks(saving *s, const sherd_args *args, sherd_error *err)
+{
+	uint32_t shards = 0, world = 0;
+	TRY(sherd_args_count(args, "shards", 1, &shards, err));
+	TRY(sherd_args_count(args, "world", 1, &world, err));
+	TRY(sherd_args_count(args, "rank", 0, &s->rank, err));
+	s->alone = sherd_args_has(args, "rank");
+	if (s->alone != (world != 0))
+		return sherd_cli_usage(err, "--rank and --world go together");
+	if (shards && world && shards != world)
+		return sherd_cli_usage(err, "--shards %" PRIu32 " contradicts --world %" PRIu32, shards, world);
+	s->options.world = world ? world : shards ? shards : 1;
+	if (s->rank >= s->options.world)
+		return sherd_cli_usage(err, "--rank must be below --world %" PRIu32, s->options.world);
+	return SHERD_OK;
+}
+
+static int take_layout(saving *s, const sherd_args *args, sherd_error *err)
+{
+	const char *layout = sherd_args_text(args, "layout");
+	if (layout && strcmp(layout, "csharp") != 0 && strcmp(layout, "sherd") != 0)
+		return sherd_cli_usage(err, "--layout must be sherd or csharp");
+	if (layout && strcmp(layout, "csharp") == 0)
+		s->options.layout = SHERD_CKPT_LAYOUT_CSHARP;
+	return SHERD_OK;
+}
+
+static int take_training(saving *s, const sherd_args *args, sherd_error *err)
+{
+	TRY(sherd_args_number(args, "step", INT64_MIN, INT64_MAX, &s->about.step, err));
+	TRY(sherd_args_number(args, "epoch", INT64_MIN, INT64_MAX, &s->about.epoch, err));
+	TRY(sherd_args_real(args, "learning-rate", &s->about.learning_rate, err));
+	s->about.optimizer_type = sherd_args_text(args, "optimizer");
+	return SHERD_OK;
+}
+
+/* Adds a pair, or replaces the one of the same key; returns how many there are then. */
+static size_t set_field(sherd_pair *fields, size_t count, const char *key, const char *value)
+{
+	size_t i = 0;
+	while (i < count && strcmp(fields[i].key, key) != 0)
+		i++;
+	fields[i] = (sherd_pair){key, value};
+	return i == count ? count + 1 : count;
+}
+
+/* The source's own pairs first; --field adds to them or replaces one. */
+static int take_fields(saving *s, const sherd_args *args, const sherd_bundle *bundle, sherd_error *err)
+{
+	const sherd_pair *pairs;
+	const char *text;
+	size_t count = sherd_bundle_pairs(bundle, &pairs), bytes = 0, next = 0;
+	while ((text = sherd_args_each(args, "field", &next)))
+		bytes += strlen(text) + 1;
+	s->fields = calloc(count + args->given_count + 1, sizeof(*s->fields));
+	s->keys = malloc(bytes + 1);
+	if (!s->fields || !s->keys)
+		return sherd_cli_no_memory(err);
+	for (size_t i = 0; i < count; i++)
+		s->fields[i] = pairs[i];
+	char *room = s->keys;
+	next = 0;
+	while ((text = sherd_args_each(args, "field", &next))) {
+		const char *equals = strchr(text, '=');
+		if (!equals || equals == text)
+			return sherd_cli_usage(err, "--field must be KEY=VALUE");
+		size_t len = (size_t)(equals - text);
+		memcpy(room, text, len);
+		room[len] = 0;
+		count = set_field(s->fields, count, room, equals + 1);
+		room += len + 1;
+	}
+	s->about.fields = s->fields;
+	s->about.field_count = count;
+	return SHERD_OK;
+}
+
+/* Given, or derived when bytes must repeat, or random; a process that is one of several cannot choose by itself. */
+static int take_set_id(saving *s, const sherd_args *args, const char *prefix, const sherd_bundle *bundle,
+                       sherd_error *err)
+{
+	const char *text = sherd_args_text(args, "set-id");
+	sherd_clock clock;
+	TRY(sherd_clock_read(&clock, err));
+	s->options.time_ns = clock.time_ns;
+	s->options.set_id = &s->set_id;
+	if (text)
+		return sherd_set_id_parse(text, &s->set_id, err) < 0
+		               ? sherd_cli_usage(err, "--set-id must be 32 lower-case hexadecimal digits")
+		               : SHERD_OK;
+	if (clock.fixed) {
+		sherd_clock_set_id(&clock, prefix, s->options.world, bundle, &s->set_id);
+		return SHERD_OK;
+	}
+	if (s->alone)
+		return sherd_cli_usage(err, "--rank needs --set-id, the same for all ranks");
+	return sherd_set_id_random(&s->set_id, err);
+}
+
+static int tell(sherd_cli *cli, const char *path, const saving *s, const sherd_bundle *bundle, bool committed,
+                sherd_error *err)
+{
+	char id[SHERD_SET_ID_TEXT], size[SHERD_TEXT_SIZE];
+	uint64_t bytes = 0;
+	size_t count = sherd_bundle_count(bundle);
+	uint32_t world = s->options.world;
+	for (size_t i = 0; i < count; i++)
+		bytes += sherd_bundle_tensor(bundle, i)->bytes;
+	sherd_set_id_format(&s->set_id, id);
+	sherd_text_size(bytes, size);
+	if (s->alone)
+		sherd_out_note(&cli->out, "%s: shard %" PRIu32 " of %" PRIu32 " saved; %s", path, s->rank, world,
+		               committed ? "all are there: committed" : "others are missing");
+	else
+		sherd_out_note(&cli->out, "%s: %zu tensor%s, %s saved in %" PRIu32 " shard%s, set %s", path, count,
+		               count == 1 ? "" : "s", size, world, world == 1 ? "" : "s", id);
+	if (!cli->out.json)
+		return SHERD_OK;
+	sherd_doc doc = {0};
+	sherd_doc_open(&doc, '{');
+	sherd_doc_put_text(&doc, "prefix", path);
+	sherd_doc_put_text(&doc, "setId", id);
+	sherd_doc_put_u64(&doc, "worldSize", world);
+	if (s->alone)
+		sherd_doc_put_u64(&doc, "rank", s->rank);
+	sherd_doc_put_u64(&doc, "tensors", count);
+	sherd_doc_put_u64(&doc, "bytes", bytes);
+	sherd_doc_key(&doc, "committed");
+	sherd_doc_bool(&doc, committed);
+	sherd_doc_close(&doc, '}');
+	return sherd_doc_print(&doc, &cli->out, err);
+}
+
+static int save(sherd_cli *cli, const sherd_args *args, saving *s, const sherd_bundle *bundle, sherd_error *err)
+{
+	const char *path = args->operands[1];
+	sherd_place to;
+	bool committed = true;
+	TRY(take_fields(s, args, bundle, err));
+	TRY(sherd_place_open(&to, path, true, err));
+	int rc = take_set_id(s, args, to.key, bundle, err);
+	s->options.about = &s->about;
+	if (rc == SHERD_OK)
+		rc = s->alone ? sherd_ckpt_save_bundle_rank(to.store, to.key, bundle, s->rank, s->cut, &s->options,
+		                                            &committed, err)
+		              : sherd_ckpt_save_bundle(to.store, to.key, bundle, s->cut, &s->options, err);
+	(void)sherd_place_blame(&to, rc, err);
+	sherd_place_close(&to);
+	return rc < 0 ? rc : tell(cli, path, s, bundle, committed, err);
+}
+
+static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	saving s = {.options = {.pool = cli->pool, .progress = &cli->progress}};
+	sherd_place from;
+	sherd_bundle *bundle;
+	TRY(take_ranks(&s, args, err));
+	TRY(take_layout(&s, args, err));
+	TRY(take_training(&s, args, err));
+	s.options.replace = sherd_args_has(args, "replace");
+	s.options.take_over = sherd_args_has(args, "take-over");
+	s.cut = sherd_args_has(args, "cut");
+	TRY(sherd_place_open(&from, args->operands[0], false, err));
+	int rc = sherd_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, NULL, err), err);
+	if (rc == SHERD_OK) {
+		rc = save(cli, args, &s, bundle, err);
+		sherd_bundle_close(bundle);
+	}
+	sherd_place_close(&from);
+	free(s.fields);
+	free(s.keys);
+	return rc;
+}
+
+static const sherd_option options[] = {
+	{"shards", "N", "how many shards to make (default: 1)", 0},
+	{"cut", NULL, "cut every tensor by rows instead of giving whole tensors to shards", 0},
+	{"replace", NULL, "a committed checkpoint of that prefix may be replaced, in one step", 0},
+	{"take-over", NULL, "go ahead although another save holds the prefix", 0},
+	{"layout", "LAYOUT", "sherd (default) or csharp (4-byte lengths, no checksums)", 0},
+	{"rank", "R", "save only the shard of this rank; the last rank to finish commits", 0},
+	{"world", "W", "how many ranks save together", 0},
+	{"set-id", "ID", "32 hexadecimal digits, the same for all ranks of one save", 0},
+	{"field", "KEY=VALUE", "a custom field; may be repeated", 0},
+	{"step", "N", "training step to record", 0},
+	{"epoch", "N", "training epoch to record", 0},
+	{"learning-rate", "X", "learning rate to record", 0},
+	{"optimizer", "NAME", "type of the optimizer to record", 0},
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_checkpoint_save = {
+	.name = "checkpoint save",
+	.operands = "SRC PREFIX",
+	.summary = "Saves the tensors of a file or set as a checkpoint made of shards",
+	.least = 2,
+	.most = 2,
+	.run = run,
+	.options = options,
+};

@@ -1,0 +1,39 @@
+/* cli/cli.h - what every command is given, and how it fails. */
+#ifndef SHERD_CLI_H
+#define SHERD_CLI_H
+
+#include "out.h"
+
+#include <sherd/pool.h>
+#include <sherd/progress.h>
+
+typedef struct sherd_cli {
+	sherd_out out;
+	sherd_pool *pool; /* opened by main with --workers threads */
+	sherd_progress progress;
+} sherd_cli;
+
+/* Exit statuses; docs/errors.md tells which code of the library gives which. */
+enum { EXIT_FINE = 0, EXIT_BAD_DATA = 1, EXIT_USAGE = 2, EXIT_MISSING = 3, EXIT_SYSTEM = 4, EXIT_INTERRUPTED = 130 };
+
+int sherd_cli_status(sherd_status code);
+
+/* reason is a string literal. */
+__attribute__((format(printf, 4, 5))) void sherd_cli_fill(sherd_error *err, sherd_status code, const char *reason,
+                                                          const char *fmt, ...);
+
+/* Fills err and yields the code, so that failing is one statement. */
+#define sherd_cli_fail(err, code, reason, ...) (sherd_cli_fill(err, code, reason, __VA_ARGS__), (int)(code))
+#define sherd_cli_no_memory(err) sherd_cli_fail(err, SHERD_ENOMEM, "no-memory", "out of memory")
+#define sherd_cli_usage(err, ...) sherd_cli_fail(err, SHERD_EINVAL, "usage", __VA_ARGS__)
+
+#define TRY(call)                       \
+	do {                            \
+		int try_rc_ = (call);   \
+		if (try_rc_ < 0)        \
+			return try_rc_; \
+	} while (0)
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+#endif

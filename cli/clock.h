@@ -1,0 +1,19 @@
+/* cli/clock.h - when a set is written, and the id that follows from it. */
+#ifndef SHERD_CLI_CLOCK_H
+#define SHERD_CLI_CLOCK_H
+
+#include "cli.h"
+
+#include <sherd/ckpt.h>
+
+typedef struct sherd_clock {
+	int64_t time_ns; /* since 1970 UTC */
+	bool fixed;      /* SOURCE_DATE_EPOCH was set: the same input is to give the same bytes */
+} sherd_clock;
+
+int sherd_clock_read(sherd_clock *clock, sherd_error *err);
+/* The id that the same time, prefix, world and tensors (names, types, shapes) always give. */
+void sherd_clock_set_id(const sherd_clock *clock, const char *prefix, uint32_t world, const sherd_bundle *bundle,
+                        sherd_set_id *out);
+
+#endif

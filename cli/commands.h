@@ -1,0 +1,25 @@
+/* cli/commands.h - every command's table. */
+#ifndef SHERD_CLI_COMMANDS_H
+#define SHERD_CLI_COMMANDS_H
+
+#include "args.h"
+
+extern const sherd_command sherd_command_info;
+extern const sherd_command sherd_command_verify;
+extern const sherd_command sherd_command_cat;
+extern const sherd_command sherd_command_convert;
+extern const sherd_command sherd_command_checkpoint_save;
+extern const sherd_command sherd_command_checkpoint_commit;
+extern const sherd_command sherd_command_checkpoint_load;
+extern const sherd_command sherd_command_checkpoint_reshard;
+extern const sherd_command sherd_command_checkpoint_verify;
+extern const sherd_command sherd_command_checkpoint_list;
+extern const sherd_command sherd_command_checkpoint_prune;
+extern const sherd_command sherd_command_checkpoint_repair;
+extern const sherd_command sherd_command_rows_pack;
+extern const sherd_command sherd_command_rows_info;
+extern const sherd_command sherd_command_rows_stream;
+extern const sherd_command sherd_command_rows_cat;
+extern const sherd_command sherd_command_rows_verify;
+
+#endif

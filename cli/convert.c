@@ -1,0 +1,41 @@
+#include "clock.h"
+#include "commands.h"
+#include "place.h"
+#include "target.h"
+
+#include <string.h>
+
+static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	sherd_place from;
+	sherd_bundle *bundle;
+	sherd_target target;
+	TRY(sherd_target_take(&target, args, args->operands[1], err));
+	TRY(sherd_place_open(&from, args->operands[0], false, err));
+	int rc = sherd_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, NULL, err), err);
+	if (rc == SHERD_OK) {
+		rc = sherd_target_write(cli, &target, bundle, err);
+		sherd_bundle_close(bundle);
+	}
+	sherd_place_close(&from);
+	return rc;
+}
+
+static const sherd_option options[] = {
+	{"to", "FORMAT", "safetensors, safetensors-index, npy or checkpoint; else DST's extension decides", 0},
+	{"shards", "N", "files of a sharded target (default: 1)", 0},
+	{"replace", NULL, "DST may exist and is replaced", 0},
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_convert = {
+	.name = "convert",
+	.operands = "SRC DST",
+	.summary = "Writes the tensors of a file or set in another format",
+	.details = "DST.safetensors is one file, DST.safetensors.index.json several and their index, DST.npy one\n"
+		   "array, DST/ a folder of NumPy files, DST.metadata.json a checkpoint of that prefix.\n",
+	.least = 2,
+	.most = 2,
+	.run = run,
+	.options = options,
+};

@@ -1,0 +1,161 @@
+#include "describe.h"
+
+#include "doc.h"
+
+static void put_head(sherd_doc *doc, const sherd_tensor *t)
+{
+	sherd_doc_put_text(doc, "name", t->name);
+	sherd_doc_put_text(doc, "dtype", sherd_dtype_describe(t->dtype)->name);
+	sherd_doc_put_shape(doc, "shape", t->shape, t->ndim);
+	sherd_doc_put_u64(doc, "bytes", t->bytes);
+}
+
+static void put_pairs(sherd_doc *doc, const sherd_pair *pairs, size_t count)
+{
+	sherd_doc_key(doc, "metadata");
+	sherd_doc_open(doc, '{');
+	for (size_t i = 0; i < count; i++)
+		sherd_doc_put_text(doc, pairs[i].key, pairs[i].value);
+	sherd_doc_close(doc, '}');
+}
+
+int sherd_describe_bundle_json(sherd_cli *cli, const sherd_bundle *bundle, sherd_error *err)
+{
+	sherd_doc doc = {0};
+	const sherd_pair *pairs;
+	size_t pair_count = sherd_bundle_pairs(bundle, &pairs);
+	sherd_doc_open(&doc, '{');
+	sherd_doc_put_text(&doc, "format", sherd_format_name(sherd_bundle_format(bundle)));
+	sherd_doc_key(&doc, "tensors");
+	sherd_doc_open(&doc, '[');
+	for (size_t i = 0; i < sherd_bundle_count(bundle); i++) {
+		sherd_doc_open(&doc, '{');
+		put_head(&doc, sherd_bundle_tensor(bundle, i));
+		sherd_doc_close(&doc, '}');
+	}
+	sherd_doc_close(&doc, ']');
+	put_pairs(&doc, pairs, pair_count);
+	sherd_doc_close(&doc, '}');
+	return sherd_doc_print(&doc, &cli->out, err);
+}
+
+static void put_pieces(sherd_doc *doc, const sherd_ckpt *ckpt, const sherd_ckpt_piece *pieces, size_t count,
+                       uint32_t ndim)
+{
+	sherd_doc_key(doc, "pieces");
+	sherd_doc_open(doc, '[');
+	for (size_t i = 0; i < count; i++) {
+		sherd_doc_open(doc, '{');
+		sherd_doc_put_u64(doc, "shard", sherd_ckpt_shard_at(ckpt, pieces[i].shard)->rank);
+		sherd_doc_put_u64(doc, "offset", pieces[i].offset);
+		sherd_doc_put_u64(doc, "bytes", pieces[i].bytes);
+		sherd_doc_put_shape(doc, "shape", pieces[i].shape, ndim);
+		if (pieces[i].at)
+			sherd_doc_put_shape(doc, "at", pieces[i].at, ndim);
+		sherd_doc_close(doc, '}');
+	}
+	sherd_doc_close(doc, ']');
+}
+
+static void put_tensors(sherd_doc *doc, const sherd_ckpt *ckpt)
+{
+	sherd_doc_key(doc, "tensors");
+	sherd_doc_open(doc, '[');
+	for (size_t i = 0; i < sherd_ckpt_count(ckpt); i++) {
+		const sherd_tensor *t = sherd_ckpt_tensor(ckpt, i);
+		const sherd_ckpt_piece *pieces;
+		size_t count = sherd_ckpt_pieces(ckpt, i, &pieces);
+		sherd_doc_open(doc, '{');
+		put_head(doc, t);
+		if (count == 1 && !pieces[0].at) {
+			sherd_doc_put_u64(doc, "shard", sherd_ckpt_shard_at(ckpt, pieces[0].shard)->rank);
+			sherd_doc_put_u64(doc, "offset", pieces[0].offset);
+		} else {
+			put_pieces(doc, ckpt, pieces, count, t->ndim);
+		}
+		sherd_doc_close(doc, '}');
+	}
+	sherd_doc_close(doc, ']');
+}
+
+static void put_shards(sherd_doc *doc, const sherd_ckpt *ckpt)
+{
+	sherd_doc_key(doc, "shards");
+	sherd_doc_open(doc, '[');
+	for (size_t i = 0; i < sherd_ckpt_shards(ckpt); i++) {
+		const sherd_ckpt_shard *s = sherd_ckpt_shard_at(ckpt, i);
+		sherd_doc_open(doc, '{');
+		sherd_doc_put_u64(doc, "rank", s->rank);
+		sherd_doc_put_text(doc, "file", s->file);
+		sherd_doc_put_u64(doc, "bytes", s->file_size);
+		sherd_doc_put_text(doc, "checksum", s->checksum);
+		sherd_doc_put_u64(doc, "tensors", s->tensors);
+		sherd_doc_close(doc, '}');
+	}
+	sherd_doc_close(doc, ']');
+}
+
+/* Texts that are absent are left out; JSON is handed through to the digit. */
+static void put_text_or_none(sherd_doc *doc, const char *key, const char *text)
+{
+	if (text)
+		sherd_doc_put_text(doc, key, text);
+}
+
+static void put_json_or_none(sherd_doc *doc, const char *key, const char *json)
+{
+	if (!json)
+		return;
+	sherd_doc_key(doc, key);
+	sherd_doc_raw(doc, json);
+}
+
+static void put_about(sherd_doc *doc, const sherd_ckpt_about *about)
+{
+	sherd_doc_key(doc, "sharding");
+	sherd_doc_open(doc, '{');
+	put_text_or_none(doc, "strategy", about->strategy);
+	put_text_or_none(doc, "precision", about->precision);
+	put_json_or_none(doc, "strategySpecificInfo", about->strategy_info);
+	sherd_doc_members(doc, about->sharding_extra);
+	sherd_doc_close(doc, '}');
+	sherd_doc_key(doc, "training");
+	sherd_doc_open(doc, '{');
+	sherd_doc_put_i64(doc, "epoch", about->epoch);
+	sherd_doc_put_i64(doc, "step", about->step);
+	sherd_doc_key(doc, "learningRate");
+	sherd_doc_f64(doc, about->learning_rate);
+	put_text_or_none(doc, "optimizerType", about->optimizer_type);
+	put_json_or_none(doc, "optimizerState", about->optimizer_state);
+	sherd_doc_members(doc, about->training_extra);
+	sherd_doc_close(doc, '}');
+	if (about->extra && *about->extra) {
+		sherd_doc_key(doc, "extra");
+		sherd_doc_open(doc, '{');
+		sherd_doc_members(doc, about->extra);
+		sherd_doc_close(doc, '}');
+	}
+}
+
+int sherd_describe_ckpt_json(sherd_cli *cli, const sherd_ckpt *ckpt, sherd_format format, sherd_error *err)
+{
+	const sherd_ckpt_info *info = sherd_ckpt_describe(ckpt);
+	char id[SHERD_SET_ID_TEXT];
+	sherd_doc doc = {0};
+	sherd_doc_open(&doc, '{');
+	sherd_doc_put_text(&doc, "format", sherd_format_name(format));
+	put_text_or_none(&doc, "version", info->version);
+	put_text_or_none(&doc, "timestamp", info->timestamp);
+	sherd_doc_put_u64(&doc, "worldSize", info->world);
+	if (info->has_set_id) {
+		sherd_set_id_format(&info->set_id, id);
+		sherd_doc_put_text(&doc, "setId", id);
+	}
+	put_shards(&doc, ckpt);
+	if (sherd_describe_has_about(ckpt, format))
+		put_about(&doc, &info->about);
+	put_tensors(&doc, ckpt);
+	put_pairs(&doc, info->about.fields, info->about.field_count);
+	sherd_doc_close(&doc, '}');
+	return sherd_doc_print(&doc, &cli->out, err);
+}

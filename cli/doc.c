@@ -1,0 +1,232 @@
+#include "doc.h"
+
+#include "cli.h"
+#include "text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEPT = 1 << 20 };
+
+static void fail(sherd_doc *doc)
+{
+	if (!doc->failure)
+		doc->failure = errno ? errno : EIO;
+}
+
+static void spill(sherd_doc *doc)
+{
+	errno = 0;
+	if (!doc->spilled)
+		doc->spilled = tmpfile();
+	if (!doc->spilled || fwrite(doc->data, 1, doc->len, doc->spilled) != doc->len)
+		fail(doc);
+	doc->len = 0;
+}
+
+static void put(sherd_doc *doc, const char *data, size_t len)
+{
+	if (!doc->failure && !doc->data) {
+		doc->data = malloc(KEPT);
+		if (!doc->data)
+			doc->failure = ENOMEM;
+	}
+	while (!doc->failure && len) {
+		size_t n = KEPT - doc->len < len ? KEPT - doc->len : len;
+		memcpy(doc->data + doc->len, data, n);
+		doc->len += n;
+		data += n;
+		len -= n;
+		if (doc->len == KEPT)
+			spill(doc);
+	}
+}
+
+static void put_value(sherd_doc *doc, const char *data, size_t len)
+{
+	if (doc->comma)
+		put(doc, ",", 1);
+	put(doc, data, len);
+	doc->comma = true;
+}
+
+void sherd_doc_open(sherd_doc *doc, char bracket)
+{
+	put_value(doc, &bracket, 1);
+	doc->comma = false;
+}
+
+void sherd_doc_close(sherd_doc *doc, char bracket)
+{
+	put(doc, &bracket, 1);
+	doc->comma = true;
+}
+
+static void put_escaped(sherd_doc *doc, char c)
+{
+	static const char named[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+	const char *name = c ? strchr(named, c) : NULL;
+	char text[8];
+	int n = name ? snprintf(text, sizeof(text), "\\%c", letters[name - named])
+	             : snprintf(text, sizeof(text), "\\u%04x", (uint8_t)c);
+	put(doc, text, (size_t)n);
+}
+
+void sherd_doc_text_bytes(sherd_doc *doc, const char *text, size_t len)
+{
+	put_value(doc, "\"", 1);
+	for (size_t i = 0; i < len;) {
+		size_t n = sherd_text_char(text + i, len - i);
+		if (!n)
+			put(doc, "\xEF\xBF\xBD", 3);
+		else if (n == 1 && ((uint8_t)text[i] < 0x20 || text[i] == '"' || text[i] == '\\' || text[i] == 0x7F))
+			put_escaped(doc, text[i]);
+		else
+			put(doc, text + i, n);
+		i += n ? n : 1;
+	}
+	put(doc, "\"", 1);
+}
+
+void sherd_doc_text(sherd_doc *doc, const char *text)
+{
+	sherd_doc_text_bytes(doc, text, strlen(text));
+}
+
+void sherd_doc_key(sherd_doc *doc, const char *key)
+{
+	sherd_doc_text(doc, key);
+	put(doc, ":", 1);
+	doc->comma = false;
+}
+
+void sherd_doc_u64(sherd_doc *doc, uint64_t v)
+{
+	char text[24];
+	put_value(doc, text, (size_t)snprintf(text, sizeof(text), "%" PRIu64, v));
+}
+
+void sherd_doc_i64(sherd_doc *doc, int64_t v)
+{
+	char text[24];
+	put_value(doc, text, (size_t)snprintf(text, sizeof(text), "%" PRId64, v));
+}
+
+void sherd_doc_f64(sherd_doc *doc, double v)
+{
+	char text[SHERD_TEXT_NUMBER];
+	sherd_text_f64(v, text);
+	if (isfinite(v))
+		put_value(doc, text, strlen(text));
+	else
+		sherd_doc_text(doc, text);
+}
+
+void sherd_doc_bool(sherd_doc *doc, bool v)
+{
+	sherd_doc_raw(doc, v ? "true" : "false");
+}
+
+void sherd_doc_raw(sherd_doc *doc, const char *json)
+{
+	put_value(doc, json, strlen(json));
+}
+
+void sherd_doc_members(sherd_doc *doc, const char *members)
+{
+	if (members && *members)
+		sherd_doc_raw(doc, members);
+}
+
+void sherd_doc_put_text(sherd_doc *doc, const char *key, const char *text)
+{
+	sherd_doc_key(doc, key);
+	sherd_doc_text(doc, text);
+}
+
+void sherd_doc_put_u64(sherd_doc *doc, const char *key, uint64_t v)
+{
+	sherd_doc_key(doc, key);
+	sherd_doc_u64(doc, v);
+}
+
+void sherd_doc_put_i64(sherd_doc *doc, const char *key, int64_t v)
+{
+	sherd_doc_key(doc, key);
+	sherd_doc_i64(doc, v);
+}
+
+void sherd_doc_put_shape(sherd_doc *doc, const char *key, const uint64_t *shape, uint32_t ndim)
+{
+	sherd_doc_key(doc, key);
+	sherd_doc_open(doc, '[');
+	for (uint32_t i = 0; i < ndim; i++)
+		sherd_doc_u64(doc, shape[i]);
+	sherd_doc_close(doc, ']');
+}
+
+void sherd_doc_error(sherd_doc *doc, const sherd_error *err)
+{
+	sherd_doc_open(doc, '{');
+	if (err->object[0])
+		sherd_doc_put_text(doc, "object", err->object);
+	if (err->offset != SHERD_NO_OFFSET)
+		sherd_doc_put_u64(doc, "offset", err->offset);
+	sherd_doc_put_text(doc, "code", err->reason ? err->reason : "unknown");
+	sherd_doc_put_text(doc, "message", err->message);
+	sherd_doc_close(doc, '}');
+}
+
+void sherd_doc_move(sherd_doc *doc, sherd_doc *from)
+{
+	char part[1 << 14];
+	size_t n;
+	put_value(doc, "", 0);
+	if (from->failure)
+		doc->failure = from->failure;
+	if (from->spilled)
+		rewind(from->spilled);
+	while (from->spilled && (n = fread(part, 1, sizeof(part), from->spilled)) > 0)
+		put(doc, part, n);
+	put(doc, from->data, from->len);
+	sherd_doc_done(from);
+}
+
+static void print_spilled(sherd_doc *doc, sherd_out *out)
+{
+	char part[1 << 14];
+	size_t n;
+	rewind(doc->spilled);
+	while ((n = fread(part, 1, sizeof(part), doc->spilled)) > 0)
+		sherd_out_bytes(out, part, n);
+}
+
+int sherd_doc_print(sherd_doc *doc, sherd_out *out, sherd_error *err)
+{
+	put(doc, "\n", 1);
+	if (doc->spilled)
+		spill(doc);
+	if (doc->spilled && fflush(doc->spilled) != 0)
+		fail(doc);
+	int failure = doc->failure;
+	if (!failure && doc->spilled)
+		print_spilled(doc, out);
+	else if (!failure)
+		sherd_out_bytes(out, doc->data, doc->len);
+	sherd_doc_done(doc);
+	if (failure)
+		return sherd_cli_fail(err, failure == ENOMEM ? SHERD_ENOMEM : SHERD_EIO, "io",
+		                      "cannot keep the document: %s", strerror(failure));
+	return SHERD_OK;
+}
+
+void sherd_doc_done(sherd_doc *doc)
+{
+	free(doc->data);
+	if (doc->spilled)
+		(void)fclose(doc->spilled);
+	*doc = (sherd_doc){0};
+}

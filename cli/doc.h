@@ -1,0 +1,54 @@
+/* cli/doc.h - one JSON document, kept until it is whole and then printed.
+ *
+ * So a command that fails half-way prints its error and nothing else. Small
+ * documents are kept in memory, large ones in a temporary file. Calls need no
+ * checking: the first failure sticks until sherd_doc_print(). */
+#ifndef SHERD_CLI_DOC_H
+#define SHERD_CLI_DOC_H
+
+#include "out.h"
+
+#include <sherd/tensor.h>
+
+#include <stdio.h>
+
+typedef struct sherd_doc {
+	char *data;
+	size_t len;
+	FILE *spilled; /* what came before data */
+	int failure;   /* an errno; 0 while all is well */
+	bool comma;    /* a value stands before, in the same object or array */
+} sherd_doc;
+
+void sherd_doc_open(sherd_doc *doc, char bracket); /* '{' or '[' */
+void sherd_doc_close(sherd_doc *doc, char bracket);
+void sherd_doc_key(sherd_doc *doc, const char *key);
+/* Bytes that are not UTF-8 become U+FFFD. */
+void sherd_doc_text(sherd_doc *doc, const char *text);
+void sherd_doc_text_bytes(sherd_doc *doc, const char *text, size_t len);
+void sherd_doc_u64(sherd_doc *doc, uint64_t v);
+void sherd_doc_i64(sherd_doc *doc, int64_t v);
+/* What JSON has no number for becomes the text "nan", "inf" or "-inf". */
+void sherd_doc_f64(sherd_doc *doc, double v);
+void sherd_doc_bool(sherd_doc *doc, bool v);
+/* A value that is JSON already. */
+void sherd_doc_raw(sherd_doc *doc, const char *json);
+/* Members that are JSON already, `"key": value, ...`; NULL and "": none. */
+void sherd_doc_members(sherd_doc *doc, const char *members);
+
+/* Key and value at once. */
+void sherd_doc_put_text(sherd_doc *doc, const char *key, const char *text);
+void sherd_doc_put_u64(sherd_doc *doc, const char *key, uint64_t v);
+void sherd_doc_put_i64(sherd_doc *doc, const char *key, int64_t v);
+void sherd_doc_put_shape(sherd_doc *doc, const char *key, const uint64_t *shape, uint32_t ndim);
+/* {"object","offset","code","message"}; what is unknown is left out. */
+void sherd_doc_error(sherd_doc *doc, const sherd_error *err);
+
+/* Puts all of another document as one value, and frees it. */
+void sherd_doc_move(sherd_doc *doc, sherd_doc *from);
+
+/* Prints the document and a line end, and frees it, whatever is returned. */
+int sherd_doc_print(sherd_doc *doc, sherd_out *out, sherd_error *err);
+void sherd_doc_done(sherd_doc *doc);
+
+#endif

@@ -1,0 +1,64 @@
+#include "commands.h"
+#include "describe.h"
+#include "place.h"
+#include "rows.h"
+
+#include <sherd/bundle.h>
+#include <sherd/ckpt.h>
+
+static int show_ckpt(sherd_cli *cli, const char *path, const sherd_place *place, sherd_format format, sherd_error *err)
+{
+	sherd_ckpt *ckpt;
+	sherd_ckpt_options options = {.pool = cli->pool};
+	int rc = format == SHERD_FORMAT_CHECKPOINT
+	                 ? sherd_ckpt_open(&ckpt, place->store, place->key, &options, err)
+	                 : sherd_ckpt_open_shard(&ckpt, place->store, place->key, &options, err);
+	TRY(sherd_place_blame(place, rc, err));
+	rc = cli->out.json ? sherd_describe_ckpt_json(cli, ckpt, format, err)
+	                   : sherd_describe_ckpt(cli, path, ckpt, format, err);
+	sherd_ckpt_close(ckpt);
+	return rc;
+}
+
+static int show_bundle(sherd_cli *cli, const char *path, const sherd_place *place, sherd_error *err)
+{
+	sherd_bundle *bundle;
+	TRY(sherd_place_blame(place, sherd_bundle_open(&bundle, place->store, place->key, NULL, err), err));
+	int rc = cli->out.json ? sherd_describe_bundle_json(cli, bundle, err)
+	                       : sherd_describe_bundle(cli, path, bundle, err);
+	sherd_bundle_close(bundle);
+	return rc;
+}
+
+static int show(sherd_cli *cli, const char *path, const sherd_place *place, sherd_format format, sherd_error *err)
+{
+	switch (format) {
+	case SHERD_FORMAT_CHECKPOINT:
+	case SHERD_FORMAT_CHECKPOINT_SHARD: return show_ckpt(cli, path, place, format, err);
+	case SHERD_FORMAT_ROWS:
+	case SHERD_FORMAT_ROWS_BF16: return sherd_rows_show(cli, path, place, false, err);
+	default: return show_bundle(cli, path, place, err);
+	}
+}
+
+static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	const char *path = args->operands[0];
+	sherd_place place;
+	sherd_format format;
+	TRY(sherd_place_open_any(&place, path, false, err));
+	int rc = sherd_place_blame(&place, sherd_detect(place.store, place.key, &format, err), err);
+	if (rc == SHERD_OK)
+		rc = show(cli, path, &place, format, err);
+	sherd_place_close(&place);
+	return rc;
+}
+
+const sherd_command sherd_command_info = {
+	.name = "info",
+	.operands = "PATH",
+	.summary = "Shows what a file or set is, and what is in it",
+	.least = 1,
+	.most = 1,
+	.run = run,
+};

@@ -1,0 +1,192 @@
+#include "commands.h"
+#include "watch.h"
+
+#include <sherd/version.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static const sherd_command *const commands[] = {
+	&sherd_command_info,
+	&sherd_command_verify,
+	&sherd_command_cat,
+	&sherd_command_convert,
+	&sherd_command_checkpoint_save,
+	&sherd_command_checkpoint_commit,
+	&sherd_command_checkpoint_load,
+	&sherd_command_checkpoint_reshard,
+	&sherd_command_checkpoint_verify,
+	&sherd_command_checkpoint_list,
+	&sherd_command_checkpoint_prune,
+	&sherd_command_checkpoint_repair,
+	&sherd_command_rows_pack,
+	&sherd_command_rows_info,
+	&sherd_command_rows_stream,
+	&sherd_command_rows_cat,
+	&sherd_command_rows_verify,
+};
+
+/* A stream that is closed would hand its number to the next file that is opened. */
+static void fill_streams(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
+			_exit(EXIT_SYSTEM);
+}
+
+/* One shard is one open file, and sets may have thousands. */
+static void raise_open_files(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static void print_help(sherd_out *out, const char *group)
+{
+	sherd_error ignored;
+	sherd_table table = {.columns = 2};
+	size_t len = strlen(group);
+	sherd_out_printf(out, "Usage: sherd %s%sCOMMAND [OPTION]... OPERAND...\n", group, len ? " " : "");
+	sherd_out_printf(out, "%s.\n\n",
+	                 strcmp(group, "checkpoint") == 0 ? "Checkpoints made of shards"
+	                 : len                            ? "Rows of numbers, streamed out of core"
+	                                                  : "Looks after data that is stored in pieces");
+	for (size_t i = 0; i < COUNT_OF(commands); i++) {
+		char text[128];
+		if (strncmp(commands[i]->name, group, len) != 0)
+			continue;
+		(void)snprintf(text, sizeof(text), "  %s %s", commands[i]->name, commands[i]->operands);
+		sherd_table_add(&table, text);
+		sherd_table_add(&table, commands[i]->summary);
+	}
+	sherd_table_add(&table, "");
+	sherd_table_add(&table, "");
+	for (const sherd_option *o = sherd_common_options; o->name; o++) {
+		char text[64];
+		(void)snprintf(text, sizeof(text), "  --%s%s%s", o->name, o->value ? " " : "",
+		               o->value ? o->value : "");
+		sherd_table_add(&table, text);
+		sherd_table_add(&table, o->help);
+	}
+	sherd_table_add(&table, "  --version");
+	sherd_table_add(&table, "print the version");
+	(void)sherd_table_print(&table, out, &ignored);
+	sherd_table_done(&table);
+	sherd_out_printf(out, "\nsherd COMMAND --help tells more about each command.\n");
+}
+
+/* The command that argv begins with, and how many words its name has; NULL when there is none. */
+static const sherd_command *find(int argc, char **argv, int *words)
+{
+	for (size_t i = 0; i < COUNT_OF(commands); i++) {
+		const char *name = commands[i]->name, *space = strchr(name, ' ');
+		size_t first = space ? (size_t)(space - name) : strlen(name);
+		if (argc < 1 || strlen(argv[0]) != first || strncmp(argv[0], name, first) != 0)
+			continue;
+		*words = space ? 2 : 1;
+		if (!space || (argc > 1 && strcmp(argv[1], space + 1) == 0))
+			return commands[i];
+	}
+	return NULL;
+}
+
+static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	int64_t workers = 0;
+	if (sherd_args_has(args, "help")) {
+		sherd_args_help(args->command, &cli->out);
+		return EXIT_FINE;
+	}
+	cli->out.json |= sherd_args_has(args, "json");
+	cli->out.quiet |= sherd_args_has(args, "quiet");
+	TRY(sherd_args_number(args, "workers", 1, 4096, &workers, err));
+	TRY(sherd_pool_open(&cli->pool, (unsigned)workers, err));
+	sherd_watch_begin(cli);
+	int rc = args->command->run(cli, args, err);
+	sherd_pool_close(cli->pool);
+	return rc;
+}
+
+/* Moves the options before the command's name behind it, so that both places mean the same. Returns how many words
+ * they are; *asked is the letter of --help or --version, or 0. */
+static int leading(int argc, char **argv, char *asked, sherd_error *err)
+{
+	int words = 1;
+	*asked = 0;
+	for (; words < argc && argv[words][0] == '-'; words++) {
+		const char *word = argv[words];
+		if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+			*asked = 'h';
+		else if (strcmp(word, "--version") == 0)
+			*asked = 'v';
+		else if (strcmp(word, "--workers") == 0 && words + 1 < argc)
+			words++;
+		else if (strcmp(word, "--json") != 0 && strcmp(word, "--quiet") != 0 && strcmp(word, "-q") != 0 &&
+		         strncmp(word, "--workers=", 10) != 0)
+			return sherd_cli_usage(err, "there is no option %.64s; see sherd --help", word);
+	}
+	return words;
+}
+
+static int dispatch(sherd_cli *cli, int argc, char **argv, sherd_error *err)
+{
+	char asked;
+	int before = leading(argc, argv, &asked, err), words = 0;
+	TRY(before);
+	if (asked == 'v')
+		sherd_out_printf(&cli->out, "sherd %s\n", sherd_version());
+	else if (asked == 'h')
+		print_help(&cli->out, "");
+	if (asked)
+		return EXIT_FINE;
+	const sherd_command *command = find(argc - before, argv + before, &words);
+	if (!command && words == 2 && before + 1 < argc &&
+	    (strcmp(argv[before + 1], "--help") == 0 || strcmp(argv[before + 1], "-h") == 0)) {
+		print_help(&cli->out, argv[before]);
+		return EXIT_FINE;
+	}
+	if (!command && before == argc)
+		return sherd_cli_usage(err, "no command; see sherd --help");
+	if (!command && words == 2 && before + 1 == argc)
+		return sherd_cli_usage(err, "%s needs a command; see sherd %s --help", argv[before], argv[before]);
+	if (!command)
+		return sherd_cli_usage(err, "there is no command %.64s%s%.64s; see sherd --help", argv[before],
+		                       words == 2 ? " " : "", words == 2 ? argv[before + 1] : "");
+	/* The name makes room: argv[0], the options before it, the words behind it. */
+	memmove(argv + 1 + words, argv + 1, (size_t)(before - 1) * sizeof(*argv));
+	sherd_args args;
+	int rc = sherd_args_parse(&args, command, argc - words, argv + words, err);
+	if (rc == SHERD_OK)
+		rc = run(cli, &args, err);
+	sherd_args_done(&args);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	sherd_cli cli = {0};
+	sherd_error err = {0};
+	bool silent;
+	fill_streams();
+	raise_open_files();
+	/* Known early, so that a mistake in the other options is told in the right form. */
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		cli.out.json |= strcmp(argv[i], "--json") == 0;
+	int rc = dispatch(&cli, argc, argv, &err);
+	int status = rc < 0 ? sherd_cli_status((sherd_status)rc) : rc;
+	if (rc < 0)
+		sherd_out_error(&cli.out, &err);
+	if (sherd_out_finish(&cli.out, &silent, &err) < 0) {
+		cli.out.json = false;
+		if (!silent)
+			sherd_out_error(&cli.out, &err);
+		status = EXIT_SYSTEM;
+	}
+	return status;
+}

@@ -1,0 +1,192 @@
+#include "place.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The part behind the last '/' that does not end the path. */
+static const char *last_part(const char *path)
+{
+	size_t len = strlen(path);
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	while (len > 0 && path[len - 1] != '/')
+		len--;
+	return path + len;
+}
+
+/* A name that is too long keeps its tail. */
+static void name_object(sherd_error *err, const char *folder, const char *object)
+{
+	char *whole;
+	size_t room = sizeof(err->object) - 1;
+	if (asprintf(&whole, "%s%s", folder, object) < 0)
+		return;
+	size_t len = strlen(whole);
+	if (len > room)
+		(void)snprintf(err->object, sizeof(err->object), "...%.*s", (int)room - 3, whole + (len - room + 3));
+	else
+		(void)snprintf(err->object, sizeof(err->object), "%.*s", (int)room, whole);
+	free(whole);
+}
+
+/* The folder around the key, as shown. A link was resolved: then the folder is where it led. */
+static char *folder_of(const char *path, const char *key)
+{
+	const char *part = last_part(path);
+	if (strncmp(part, key, strlen(key)) == 0)
+		return strndup(path, (size_t)(part - path));
+	char *real = realpath(path, NULL);
+	if (!real)
+		return strdup("");
+	real[last_part(real) - real] = 0;
+	return real;
+}
+
+/* The path was a folder: the thing meant lies beside it. */
+static int step_out(sherd_place *place, const char *path, const sherd_local_options *options, sherd_error *err)
+{
+	const char *part = last_part(path);
+	size_t len = strcspn(part, "/");
+	char *around = part == path ? strdup(".") : strndup(path, (size_t)(part - path));
+	bool named = len > 0 && strncmp(part, ".", len) != 0 && strncmp(part, "..", len) != 0;
+	sherd_store_close(place->store);
+	free(place->key);
+	*place = (sherd_place){0};
+	int rc = around ? SHERD_OK : sherd_cli_no_memory(err);
+	if (rc == SHERD_OK && !named) {
+		rc = sherd_cli_fail(err, SHERD_ENOTFOUND, "is-folder", "this is a folder");
+		name_object(err, "", path);
+	}
+	if (rc == SHERD_OK)
+		rc = sherd_store_open_path(&place->store, &place->key, around, options, err);
+	free(around);
+	if (rc < 0)
+		return rc;
+	free(place->key);
+	place->key = strndup(part, len);
+	place->beside = true;
+	return place->key ? SHERD_OK : sherd_cli_no_memory(err);
+}
+
+static bool is_there(const sherd_place *place, const char *key)
+{
+	sherd_stat stat;
+	return sherd_store_stat(place->store, key, &stat, NULL) == SHERD_OK;
+}
+
+/* The base of a sharded model stands for its index, unless something else has that name. */
+static int find_index(sherd_place *place, sherd_error *err)
+{
+	char *index = NULL, *metadata = NULL;
+	int rc = SHERD_OK;
+	if (asprintf(&index, "%s.safetensors.index.json", place->key) < 0 ||
+	    asprintf(&metadata, "%s.metadata.json", place->key) < 0)
+		rc = sherd_cli_no_memory(err);
+	if (rc == SHERD_OK && !is_there(place, place->key) && !is_there(place, metadata) && is_there(place, index)) {
+		free(place->key);
+		place->key = index;
+		index = NULL;
+	}
+	free(index);
+	free(metadata);
+	return rc;
+}
+
+int sherd_place_open(sherd_place *place, const char *path, bool create, sherd_error *err)
+{
+	sherd_local_options options = {.create = create};
+	*place = (sherd_place){0};
+	TRY(sherd_store_open_path(&place->store, &place->key, path, &options, err));
+	int rc = *place->key ? SHERD_OK : step_out(place, path, &options, err);
+	if (rc == SHERD_OK) {
+		place->folder = folder_of(path, place->key);
+		rc = place->folder ? SHERD_OK : sherd_cli_no_memory(err);
+	}
+	if (rc == SHERD_OK && !create)
+		rc = find_index(place, err);
+	if (rc < 0)
+		sherd_place_close(place);
+	return rc;
+}
+
+int sherd_place_open_any(sherd_place *place, const char *path, bool create, sherd_error *err)
+{
+	const char *part = last_part(path);
+	size_t len = strcspn(part, "/");
+	bool dots = len > 0 && (strncmp(part, ".", len) == 0 || strncmp(part, "..", len) == 0);
+	return dots ? sherd_place_open_folder(place, path, err) : sherd_place_open(place, path, create, err);
+}
+
+/* Cuts ".metadata.json", ".saving" or "_shard_<anything>.shard" off. */
+static void cut_to_prefix(char *key)
+{
+	static const char *const ends[] = {".metadata.json", ".saving", ".shard"};
+	size_t len = strlen(key);
+	for (size_t i = 0; i < COUNT_OF(ends); i++) {
+		size_t n = strlen(ends[i]);
+		if (len <= n || strcmp(key + len - n, ends[i]) != 0)
+			continue;
+		char *cut = key + len - n, *shard = NULL;
+		for (char *p = key; strcmp(ends[i], ".shard") == 0 && (p = strstr(p, "_shard_")); p++)
+			shard = p;
+		if (strcmp(ends[i], ".shard") == 0)
+			cut = shard && shard > key ? shard : key + len;
+		*cut = 0;
+		return;
+	}
+}
+
+int sherd_place_open_prefix(sherd_place *place, const char *path, sherd_error *err)
+{
+	TRY(sherd_place_open(place, path, false, err));
+	cut_to_prefix(place->key);
+	return SHERD_OK;
+}
+
+int sherd_place_open_folder(sherd_place *place, const char *path, sherd_error *err)
+{
+	*place = (sherd_place){0};
+	TRY(sherd_store_open_path(&place->store, &place->key, path, NULL, err));
+	size_t len = strlen(path);
+	int rc = SHERD_OK;
+	if (*place->key) {
+		sherd_stat stat;
+		rc = sherd_store_stat(place->store, place->key, &stat, err);
+		if (rc == SHERD_OK)
+			rc = sherd_cli_fail(err, SHERD_EINVAL, "not-a-folder", "this is not a folder");
+		name_object(err, "", path);
+	} else if (asprintf(&place->folder, "%s%s", path, path[len - 1] == '/' ? "" : "/") < 0) {
+		place->folder = NULL;
+		rc = sherd_cli_no_memory(err);
+	}
+	if (rc < 0)
+		sherd_place_close(place);
+	return rc;
+}
+
+void sherd_place_close(sherd_place *place)
+{
+	sherd_store_close(place->store);
+	free(place->key);
+	free(place->folder);
+	*place = (sherd_place){0};
+}
+
+void sherd_place_name(const sherd_place *place, sherd_error *err)
+{
+	if (err->code == SHERD_ECANCELLED || err->code == SHERD_ENOMEM || strcmp(err->reason, "usage") == 0)
+		return;
+	if (err->code == SHERD_ENOTFOUND && place->beside && strcmp(err->object, place->key) == 0)
+		(void)snprintf(err->message, sizeof(err->message),
+		               "this is a folder (sherd checkpoint list shows the checkpoints in it)");
+	char object[sizeof(err->object)];
+	(void)snprintf(object, sizeof(object), "%.*s", (int)sizeof(object) - 1,
+	               err->object[0] ? err->object : place->key);
+	/* A folder that is the whole store is named as the user did, without the '/'. */
+	bool whole = !*place->key && (!*object || strcmp(object, ".") == 0);
+	name_object(err, place->folder, whole ? "" : object);
+	size_t len = strlen(err->object);
+	if (whole && len > 1)
+		err->object[len - 1] = 0;
+}

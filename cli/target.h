@@ -1,0 +1,20 @@
+/* cli/target.h - where converted tensors go, and in which format. */
+#ifndef SHERD_CLI_TARGET_H
+#define SHERD_CLI_TARGET_H
+
+#include "args.h"
+
+#include <sherd/convert.h>
+
+typedef struct sherd_target {
+	const char *path;
+	sherd_format format;
+	uint32_t shards;
+	bool replace;
+} sherd_target;
+
+/* Takes --to, --shards and --replace where the command has them; without --to the end of the path decides. */
+int sherd_target_take(sherd_target *target, const sherd_args *args, const char *path, sherd_error *err);
+int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, sherd_error *err);
+
+#endif

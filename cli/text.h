@@ -1,0 +1,30 @@
+/* cli/text.h - text from outside, made safe to show; numbers as text. */
+#ifndef SHERD_CLI_TEXT_H
+#define SHERD_CLI_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How many of the bytes at p are one valid character; 0 when they are none. */
+size_t sherd_text_char(const char *p, size_t len);
+
+/* Writes one character, or one byte that is none, as it may stand on a terminal: control characters (C1 and the marks
+ * that turn the direction of text among them) and stray bytes as \xNN, \n, \t..., a backslash doubled. Returns the
+ * bytes written to out, and in *taken the bytes read. */
+#define SHERD_TEXT_SAFE 17
+size_t sherd_text_safe(const char *p, size_t len, size_t *taken, char out[SHERD_TEXT_SAFE]);
+
+/* Columns that the text takes on a terminal, a character counting as one. */
+size_t sherd_text_width(const char *text);
+
+/* "17 B", "3.2 MiB". */
+#define SHERD_TEXT_SIZE 24
+void sherd_text_size(uint64_t bytes, char out[SHERD_TEXT_SIZE]);
+
+/* The shortest decimal that reads back as the same number of that width; "nan", "inf", "-inf". */
+#define SHERD_TEXT_NUMBER 32
+void sherd_text_f64(double v, char out[SHERD_TEXT_NUMBER]);
+void sherd_text_f32(float v, char out[SHERD_TEXT_NUMBER]);
+
+#endif

@@ -1,0 +1,134 @@
+#include "commands.h"
+#include "doc.h"
+#include "place.h"
+#include "text.h"
+
+#include <sherd/verify.h>
+
+#include <inttypes.h>
+
+/* What all paths together gave. */
+typedef struct finding {
+	uint64_t checked;
+	size_t errors;
+	sherd_doc problems, warnings; /* arrays, with --json */
+} finding;
+
+static void keep(sherd_cli *cli, const sherd_place *place, finding *f, const sherd_error *problem, bool warning)
+{
+	sherd_error named = *problem;
+	sherd_place_name(place, &named);
+	if (cli->out.json)
+		sherd_doc_error(warning ? &f->warnings : &f->problems, &named);
+	else if (!warning || !cli->out.quiet)
+		sherd_out_problem(&cli->out, &named, warning);
+}
+
+static void add_report(sherd_cli *cli, const char *path, const sherd_place *place, const sherd_report *report,
+                       finding *f)
+{
+	size_t errors = sherd_report_errors(report), warnings = sherd_report_warnings(report);
+	char size[SHERD_TEXT_SIZE], counted[64] = "";
+	for (size_t i = 0; i < errors; i++)
+		keep(cli, place, f, sherd_report_error(report, i), false);
+	for (size_t i = 0; i < warnings; i++)
+		keep(cli, place, f, sherd_report_warning(report, i), true);
+	f->errors += errors;
+	f->checked += sherd_report_checked_bytes(report);
+	sherd_text_size(sherd_report_checked_bytes(report), size);
+	if (warnings)
+		(void)snprintf(counted, sizeof(counted), ", %zu warning%s", warnings, warnings == 1 ? "" : "s");
+	if (errors)
+		sherd_out_note(&cli->out, "%s: %zu error%s%s, %s checked", path, errors, errors == 1 ? "" : "s",
+		               counted, size);
+	else
+		sherd_out_note(&cli->out, "%s: fine%s, %s checked", path, counted, size);
+}
+
+static int check(sherd_cli *cli, const sherd_args *args, const char *path, finding *f, sherd_error *err)
+{
+	sherd_place place;
+	sherd_report *report;
+	sherd_verify_options options = {
+		.quick = sherd_args_has(args, "quick"), .pool = cli->pool, .progress = &cli->progress};
+	TRY(sherd_place_open_any(&place, path, false, err));
+	int rc = sherd_verify(&report, place.store, place.key, &options, err);
+	(void)sherd_place_blame(&place, rc, err);
+	sherd_out_clear_bar(&cli->out);
+	if (rc == SHERD_OK) {
+		add_report(cli, path, &place, report, f);
+		sherd_report_close(report);
+	}
+	sherd_place_close(&place);
+	return rc;
+}
+
+static int print_document(sherd_cli *cli, finding *f, sherd_error *err)
+{
+	sherd_doc doc = {0};
+	sherd_doc_open(&doc, '{');
+	sherd_doc_key(&doc, "ok");
+	sherd_doc_bool(&doc, f->errors == 0);
+	sherd_doc_put_u64(&doc, "checked_bytes", f->checked);
+	sherd_doc_key(&doc, "errors");
+	sherd_doc_close(&f->problems, ']');
+	sherd_doc_move(&doc, &f->problems);
+	sherd_doc_key(&doc, "warnings");
+	sherd_doc_close(&f->warnings, ']');
+	sherd_doc_move(&doc, &f->warnings);
+	sherd_doc_close(&doc, '}');
+	return sherd_doc_print(&doc, &cli->out, err);
+}
+
+static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	finding f = {0};
+	int rc = SHERD_OK;
+	sherd_doc_open(&f.problems, '[');
+	sherd_doc_open(&f.warnings, '[');
+	for (int i = 0; rc == SHERD_OK && i < args->count; i++)
+		rc = check(cli, args, args->operands[i], &f, err);
+	if (rc == SHERD_OK && cli->out.json)
+		rc = print_document(cli, &f, err);
+	sherd_doc_done(&f.problems);
+	sherd_doc_done(&f.warnings);
+	if (rc < 0)
+		return rc;
+	return f.errors ? EXIT_BAD_DATA : EXIT_FINE;
+}
+
+static const sherd_option options[] = {
+	{"quick", NULL, "check only that everything is there, sizes and heads", 0},
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_verify = {
+	.name = "verify",
+	.operands = "PATH...",
+	.summary = "Checks everything that can be checked",
+	.details = "Each problem is one line that names the object and the byte. Exit status 1 if there is any.\n",
+	.least = 1,
+	.most = -1,
+	.run = run,
+	.options = options,
+};
+
+const sherd_command sherd_command_checkpoint_verify = {
+	.name = "checkpoint verify",
+	.operands = "PREFIX...",
+	.summary = "Checks every shard and the metadata; the same as sherd verify",
+	.least = 1,
+	.most = -1,
+	.run = run,
+	.options = options,
+};
+
+const sherd_command sherd_command_rows_verify = {
+	.name = "rows verify",
+	.operands = "DIR...",
+	.summary = "Checks every shard and the manifest; the same as sherd verify",
+	.least = 1,
+	.most = -1,
+	.run = run,
+	.options = options,
+};

@@ -1,0 +1,141 @@
+#include "engine/convert/convert.h"
+
+#include "base/pool.h"
+
+#include <sherd/ckpt.h>
+
+#include <stdlib.h>
+
+#define CHUNK_BYTES (4u << 20)
+
+SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+SHERD_AUTO_DEFINE(void, free)
+
+static int copy_tensor(sherd_conversion *c, sherd_writer *writer, size_t tensor, void *buf, sherd_error *err)
+{
+	uint64_t bytes = sherd_bundle_tensor(c->from, tensor)->bytes;
+	for (uint64_t at = 0; at < bytes;) {
+		size_t n = (size_t)(bytes - at < CHUNK_BYTES ? bytes - at : CHUNK_BYTES);
+		TRY(sherd_bundle_read(c->from, tensor, at, buf, n, err));
+		TRY(sherd_writer_append(writer, buf, n, err));
+		TRY(sherd_meter_add(&c->meter, n, err));
+		at += n;
+	}
+	return SHERD_OK;
+}
+
+static int write_object(sherd_conversion *c, sherd_conversion_object *o, sherd_error *err)
+{
+	SHERD_AUTO(void, free) buf = malloc(CHUNK_BYTES);
+	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	sherd_write_options options = {.mode = c->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
+	                               .size_hint = o->head.len};
+	if (!buf)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < o->count; i++)
+		options.size_hint += sherd_bundle_tensor(c->from, o->tensors[i])->bytes;
+	TRY(sherd_store_write(c->store, o->key, &options, &writer, err));
+	TRY(sherd_writer_append(writer, o->head.data, o->head.len, err));
+	for (size_t i = 0; i < o->count; i++)
+		TRY(copy_tensor(c, writer, o->tensors[i], buf, err));
+	return sherd_writer_commit(TAKE(writer), err);
+}
+
+/* 1 when something is there, 0 when not. */
+static int exists(sherd_conversion *c, const char *key, sherd_error *err)
+{
+	sherd_stat stat;
+	sherd_error failure;
+	int rc = sherd_store_stat(c->store, key, &stat, &failure);
+	if (rc == SHERD_ENOTFOUND)
+		return 0;
+	if (rc < 0 && err)
+		*err = failure;
+	return rc < 0 ? rc : 1;
+}
+
+static int refuse_existing(sherd_conversion *c, const char *key, sherd_error *err)
+{
+	int there = exists(c, key, err);
+	if (there > 0 && !c->replace)
+		return sherd_in_object(
+			err, sherd_fail(err, SHERD_EEXIST, "exists", "it exists and may not be replaced"), key);
+	return there;
+}
+
+typedef struct batch {
+	sherd_conversion *conversion;
+	sherd_conversion_object *objects;
+} batch;
+
+static int write_one(void *arg, size_t index, sherd_error *err)
+{
+	const batch *b = arg;
+	sherd_conversion_object *o = &b->objects[index];
+	int there = exists(b->conversion, o->key, err);
+	TRY(there);
+	TRY(write_object(b->conversion, o, err));
+	o->fresh = !there;
+	return SHERD_OK;
+}
+
+void sherd_conversion_undo(sherd_conversion *c, sherd_conversion_object *objects, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (objects[i].fresh)
+			(void)sherd_store_remove(c->store, objects[i].key, NULL);
+}
+
+int sherd_conversion_write(sherd_conversion *c, sherd_conversion_object *objects, size_t count, const char *last,
+                           sherd_error *err)
+{
+	batch b = {.conversion = c, .objects = objects};
+	for (size_t i = 0; i < count; i++)
+		TRY(refuse_existing(c, objects[i].key, err));
+	if (last)
+		TRY(refuse_existing(c, last, err));
+	int rc = sherd_pool_run(c->pool, count, write_one, &b, err);
+	if (rc < 0)
+		sherd_conversion_undo(c, objects, count);
+	return rc;
+}
+
+static int save(const sherd_conversion *c, const sherd_convert_options *o, sherd_error *err)
+{
+	sherd_ckpt_save_options options = {.world = c->shards,
+	                                   .time_ns = o->time_ns,
+	                                   .replace = o->replace,
+	                                   .pool = o->pool,
+	                                   .progress = o->progress};
+	return sherd_ckpt_save_bundle(c->store, c->key, c->from, false, &options, err);
+}
+
+static int convert(sherd_conversion *c, sherd_format to, const sherd_convert_options *options, sherd_error *err)
+{
+	switch (to) {
+	case SHERD_FORMAT_SAFETENSORS: return sherd_convert_safetensors(c, err);
+	case SHERD_FORMAT_SAFETENSORS_INDEX: return sherd_convert_safetensors_index(c, err);
+	case SHERD_FORMAT_NPY: return sherd_convert_npy(c, err);
+	case SHERD_FORMAT_CHECKPOINT: return save(c, options, err);
+	default: break;
+	}
+	return sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "%s cannot be written", sherd_format_name(to));
+}
+
+int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key, sherd_format to,
+                  const sherd_convert_options *options, sherd_error *err)
+{
+	sherd_convert_options o = options ? *options : (sherd_convert_options){0};
+	sherd_conversion c = {.from = from, .store = store, .key = key, .replace = o.replace, .pool = o.pool};
+	c.shards = o.shards ? o.shards : 1;
+	if (!from || !store || !key)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a bundle, a store and a key are needed");
+	uint64_t total = 0;
+	for (size_t i = 0; i < sherd_bundle_count(from); i++)
+		total += sherd_bundle_tensor(from, i)->bytes;
+	sherd_meter_init(&c.meter, o.progress, total);
+	int rc = convert(&c, to, &o, err);
+	sherd_meter_done(&c.meter);
+	sherd_arena_done(&c.arena);
+	return rc;
+}

@@ -1,0 +1,162 @@
+#include "engine/convert/convert.h"
+
+#include "format/safetensors.h"
+#include "format/safetensors_index.h"
+
+#include <sherd/ckpt.h>
+
+#include <stdlib.h>
+
+/* The files of a sharded target, and which tensors go into which. */
+typedef struct spread {
+	uint32_t *file_of; /* by tensor */
+	uint32_t files;
+	sherd_conversion_object *objects;
+} spread;
+
+/* The head for these tensors, and the order in which their data follows. */
+static int prepare(sherd_conversion *c, sherd_conversion_object *o, const size_t *members, size_t count,
+                   sherd_error *err)
+{
+	const sherd_pair *pairs;
+	size_t pair_count = sherd_bundle_pairs(c->from, &pairs);
+	sherd_tensor *tensors = sherd_arena_alloc(&c->arena, count + 1, sizeof(*tensors));
+	size_t *order = sherd_arena_alloc(&c->arena, count + 1, sizeof(*order));
+	if (!tensors || !order)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < count; i++)
+		tensors[i] = *sherd_bundle_tensor(c->from, members[i]);
+	TRY(sherd_safetensors_encode(tensors, count, pairs, pair_count, &o->head, order, err));
+	for (size_t i = 0; i < count; i++)
+		order[i] = members[order[i]];
+	o->tensors = order;
+	o->count = count;
+	return SHERD_OK;
+}
+
+int sherd_convert_safetensors(sherd_conversion *c, sherd_error *err)
+{
+	size_t count = sherd_bundle_count(c->from);
+	sherd_conversion_object object = {.key = c->key};
+	size_t *members = sherd_arena_alloc(&c->arena, count + 1, sizeof(*members));
+	if (!members)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < count; i++)
+		members[i] = i;
+	int rc = prepare(c, &object, members, count, err);
+	if (rc == SHERD_OK)
+		rc = sherd_conversion_write(c, &object, 1, NULL, err);
+	sherd_buf_done(&object.head);
+	return rc;
+}
+
+/* Keeps a text that was put together in a buffer, and empties the buffer. */
+static int keep(sherd_conversion *c, sherd_buf *text, const char **out, sherd_error *err)
+{
+	int rc = sherd_buf_check(text, err);
+	*out = rc == SHERD_OK ? sherd_arena_str(&c->arena, (sherd_str){(const char *)text->data, text->len}) : NULL;
+	sherd_buf_done(text);
+	return *out || rc < 0 ? rc : sherd_fail_nomem(err);
+}
+
+/* Whole tensors by size. There are never more files than tensors, so that each file is named by the index. */
+static int plan(sherd_conversion *c, spread *s, sherd_error *err)
+{
+	size_t count = sherd_bundle_count(c->from);
+	uint64_t *bytes = sherd_arena_alloc(&c->arena, count + 1, sizeof(*bytes));
+	s->file_of = sherd_arena_alloc(&c->arena, count + 1, sizeof(*s->file_of));
+	s->files = c->shards < count ? c->shards : count ? (uint32_t)count : 1;
+	s->objects = sherd_arena_alloc(&c->arena, s->files, sizeof(*s->objects));
+	if (!bytes || !s->file_of || !s->objects)
+		return sherd_fail_nomem(err);
+	memset(s->objects, 0, s->files * sizeof(*s->objects));
+	/* An empty tensor counts one byte: else all of them would go where the plan begins, and files stay empty. */
+	for (size_t i = 0; i < count; i++) {
+		uint64_t size = sherd_bundle_tensor(c->from, i)->bytes;
+		bytes[i] = size ? size : 1;
+	}
+	return sherd_plan_whole(bytes, count, s->files, s->file_of, err);
+}
+
+static int prepare_files(sherd_conversion *c, spread *s, sherd_error *err)
+{
+	size_t count = sherd_bundle_count(c->from);
+	size_t *members = sherd_arena_alloc(&c->arena, count + 1, sizeof(*members));
+	size_t *first = sherd_arena_alloc(&c->arena, (size_t)s->files + 1, sizeof(*first));
+	if (!members || !first)
+		return sherd_fail_nomem(err);
+	memset(first, 0, ((size_t)s->files + 1) * sizeof(*first));
+	for (size_t i = 0; i < count; i++)
+		first[s->file_of[i] + 1]++;
+	for (uint32_t f = 0; f < s->files; f++)
+		first[f + 1] += first[f];
+	/* Filling moves each file's first to its end, which is where the next one's members begin. */
+	for (size_t i = 0; i < count; i++)
+		members[first[s->file_of[i]]++] = i;
+	for (uint32_t f = 0; f < s->files; f++) {
+		sherd_conversion_object *o = &s->objects[f];
+		size_t begin = f ? first[f - 1] : 0;
+		sherd_buf key = {0};
+		sherd_buf_printf(&key, "%s-%05u-of-%05u.safetensors", c->key, f + 1, s->files);
+		TRY(keep(c, &key, &o->key, err));
+		TRY(prepare(c, o, members + begin, first[f] - begin, err));
+	}
+	return SHERD_OK;
+}
+
+static const char *last_part(const char *key)
+{
+	const char *slash = strrchr(key, '/');
+	return slash ? slash + 1 : key;
+}
+
+static int prepare_index(sherd_conversion *c, const spread *s, sherd_buf *out, sherd_error *err)
+{
+	size_t count = sherd_bundle_count(c->from);
+	sherd_safetensors_index index = {.count = count, .file_count = s->files, .has_total_size = true};
+	sherd_safetensors_index_entry *entries = sherd_arena_alloc(&c->arena, count + 1, sizeof(*entries));
+	const char **files = sherd_arena_alloc(&c->arena, s->files, sizeof(*files));
+	if (!entries || !files)
+		return sherd_fail_nomem(err);
+	for (uint32_t f = 0; f < s->files; f++)
+		files[f] = last_part(s->objects[f].key);
+	for (size_t i = 0; i < count; i++) {
+		const sherd_tensor *t = sherd_bundle_tensor(c->from, i);
+		entries[i] = (sherd_safetensors_index_entry){.name = t->name, .file = s->file_of[i]};
+		index.total_size += t->bytes;
+	}
+	index.entries = entries;
+	index.files = files;
+	index.pair_count = sherd_bundle_pairs(c->from, &index.pairs);
+	return sherd_safetensors_index_encode(&index, out, err);
+}
+
+/* Data first, the index last: it is what makes the files a set. */
+static int write_set(sherd_conversion *c, spread *s, const sherd_buf *index, sherd_error *err)
+{
+	const char *key;
+	sherd_buf made = {0};
+	sherd_buf_printf(&made, "%s.safetensors.index.json", c->key);
+	TRY(keep(c, &made, &key, err));
+	TRY(sherd_conversion_write(c, s->objects, s->files, key, err));
+	int rc = sherd_store_put(c->store, key, c->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, index->data,
+	                         index->len, err);
+	if (rc < 0)
+		sherd_conversion_undo(c, s->objects, s->files);
+	return rc;
+}
+
+int sherd_convert_safetensors_index(sherd_conversion *c, sherd_error *err)
+{
+	spread s = {0};
+	SHERD_AUTO_BUF index = {0};
+	TRY(plan(c, &s, err));
+	int rc = prepare_files(c, &s, err);
+	if (rc == SHERD_OK)
+		rc = prepare_index(c, &s, &index, err);
+	if (rc == SHERD_OK)
+		rc = write_set(c, &s, &index, err);
+	for (uint32_t f = 0; f < s.files; f++)
+		sherd_buf_done(&s.objects[f].head);
+	return rc;
+}

@@ -1,0 +1,289 @@
+/* The checkpoints of tests/golden/checkpoint: saving them again gives the same bytes, and opening them gives what was
+ * saved. With SHERD_GOLDEN_OUT=FOLDER in the environment they are also written there, to be looked at and committed
+ * when the format has changed on purpose. */
+#include "support/source_file.h"
+#include "support/test.h"
+
+#include "base/error.h"
+
+#include <sherd/ckpt.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FOLDER "tests/golden/checkpoint"
+#define NOON INT64_C(1767960000250000000) /* 2026-01-09T12:00:00.25Z */
+#define DIMS(...) ((const uint64_t[]){__VA_ARGS__})
+#define ODD_NAME "odd \"name\"\n\xe2\x9c\x93/.."
+
+SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
+SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+
+static const sherd_set_id first_id = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}};
+static const sherd_set_id second_id = {{0xff, 0xee, 0xdd, 0xcc, 0xbb, 0xaa, 0x99, 0x88, 1}};
+
+static const float embed[] = {0.0f, 1.0f, -2.0f, 0.5f, 3.25f, 1e30f};
+static const uint16_t bias[] = {0x3f80, 0xc000, 0x7fc0};
+static const int64_t step[] = {-7};
+static const uint8_t names[] = "\0\0\0\0\0\0\0\0"
+			       "\5\0\0\0\0\0\0\0"
+			       "\5\0\0\0\0\0\0\0"
+			       "\7\0\0\0\0\0\0\0"
+			       "sherd\xc3\xa9";
+static const int16_t cut[] = {1, 2, 3, 4, 5, 6, 7, 8};
+static const double norm[] = {0.1, -0.0};
+static const uint8_t bytes[] = {0, 1, 0xff};
+static const float complex_pair[] = {1.5f, -1.5f};
+
+static const sherd_ckpt_item of_rank_0[] = {
+	{.tensor = {"embed", SHERD_F32, 2, DIMS(2, 3), 0},
+         .data = embed,
+         .extra = "\"note\": [1, null, {\"a\": \"b\"}]"},
+	{.tensor = {"bias", SHERD_BF16, 1, DIMS(3), 0}, .data = bias},
+	{.tensor = {"step", SHERD_I64, 0, NULL, 0}, .data = step},
+	{.tensor = {"empty", SHERD_F32, 2, DIMS(0, 4), 0}},
+	{.tensor = {"names", SHERD_UTF8, 1, DIMS(3), sizeof(names) - 1}, .data = names},
+	{.tensor = {"cut", SHERD_I16, 2, DIMS(1, 2), 0},
+         .global_shape = DIMS(4, 2),
+         .global_offset = DIMS(0, 0),
+         .data = cut},
+	{.tensor = {"norm", SHERD_F64, 1, DIMS(2), 0}, .data = norm},
+};
+
+static const sherd_ckpt_item of_rank_1[] = {
+	{.tensor = {"cut", SHERD_I16, 2, DIMS(3, 2), 0},
+         .global_shape = DIMS(4, 2),
+         .global_offset = DIMS(1, 0),
+         .data = cut + 2},
+	{.tensor = {"norm", SHERD_F64, 1, DIMS(2), 0}, .data = norm},
+	{.tensor = {ODD_NAME, SHERD_U8, 1, DIMS(3), 0}, .data = bytes},
+	{.tensor = {"flags", SHERD_BOOL, 1, DIMS(2), 0}, .data = bytes},
+	{.tensor = {"e4m3", SHERD_F8_E4M3, 3, DIMS(1, 3, 1), 0}, .data = bytes},
+	{.tensor = {"complex", SHERD_C64, 1, DIMS(1), 0}, .data = complex_pair},
+};
+
+static const sherd_pair fields[] = {{"run", "golden"}, {"note", "caf\xc3\xa9 \"x\""}};
+
+static const sherd_ckpt_about about = {
+	.ddp_rank = 1,
+	.strategy = "tensor_parallel",
+	.precision = "fp32",
+	.strategy_info = "{\"degree\": 2}",
+	.epoch = 3,
+	.step = 12345678901,
+	.learning_rate = 0.0003,
+	.optimizer_type = "adamw",
+	.optimizer_state = "{\"beta1\": 0.9, \"beta2\": 0.95}",
+	.fields = fields,
+	.field_count = COUNT_OF(fields),
+	.extra = "\"format\": \"multishard\", \"tensorInfos\": []",
+	.sharding_extra = "\"mesh\": [2, 1]",
+	.training_extra = "\"tokens\": 340282366920938463463374607431768211455",
+};
+
+static const sherd_ckpt_shard_items two_shards[] = {{of_rank_0, COUNT_OF(of_rank_0)}, {of_rank_1, COUNT_OF(of_rank_1)}};
+
+/* What the C# layout can hold. */
+static const sherd_ckpt_item plain_0[] = {
+	{.tensor = {"embed", SHERD_F32, 2, DIMS(2, 3), 0}, .data = embed},
+	{.tensor = {"step", SHERD_I64, 0, NULL, 0}, .data = step},
+};
+static const sherd_ckpt_item plain_1[] = {
+	{.tensor = {"bytes", SHERD_U8, 1, DIMS(3), 0}, .data = bytes},
+	{.tensor = {"norm", SHERD_F64, 1, DIMS(2), 0}, .data = norm},
+};
+static const sherd_ckpt_shard_items plain_shards[] = {{plain_0, COUNT_OF(plain_0)}, {plain_1, COUNT_OF(plain_1)}};
+
+static int save_all(sherd_store *store, sherd_error *err)
+{
+	sherd_ckpt_save_options o = {.world = 2, .set_id = &first_id, .time_ns = NOON, .about = &about};
+	TRY(sherd_ckpt_save(store, "small", two_shards, &o, err));
+	TRY(sherd_ckpt_save(store, "replaced", two_shards, &o, err));
+	sherd_ckpt_save_options again = {.set_id = &second_id, .time_ns = NOON + 1, .replace = true};
+	const sherd_ckpt_shard_items one = {of_rank_0, 3};
+	TRY(sherd_ckpt_save(store, "replaced", &one, &again, err));
+	sherd_ckpt_save_options csharp = o;
+	csharp.layout = SHERD_CKPT_LAYOUT_CSHARP;
+	return sherd_ckpt_save(store, "csharp", plain_shards, &csharp, err);
+}
+
+typedef struct comparing {
+	sherd_store *store;
+	size_t count;
+} comparing;
+
+static bool compare_with_file(const char *key, const sherd_stat *stat, void *arg)
+{
+	comparing *g = arg;
+	char path[256], *data;
+	size_t len, want_len;
+	(void)stat;
+	assert_ok(sherd_store_get(g->store, key, 1 << 20, &data, &len, err));
+	(void)snprintf(path, sizeof(path), FOLDER "/%s", key);
+	uint8_t *want = source_file_read(path, &want_len);
+	if (len != want_len || memcmp(data, want, len) != 0)
+		fail_msg("%s: other bytes than before", key);
+	free(want);
+	free(data);
+	g->count++;
+	return true;
+}
+
+static void count_file(const char *name, const uint8_t *data, size_t len)
+{
+	(void)name;
+	(void)data;
+	(void)len;
+}
+
+TEST(saving_again_gives_the_same_bytes)
+{
+	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	const char *out = getenv("SHERD_GOLDEN_OUT");
+	if (out) {
+		SHERD_AUTO(sherd_store, sherd_store_close) local = NULL;
+		assert_ok(sherd_store_open_local(&local, out, &(sherd_local_options){.create = true}, err));
+		assert_ok(save_all(local, err));
+	}
+	assert_ok(sherd_store_open_memory(&store, err));
+	assert_ok(save_all(store, err));
+	comparing g = {store, 0};
+	assert_ok(sherd_store_list(store, "", "", compare_with_file, &g, err));
+	assert_int_equal(g.count, 8);
+	assert_int_equal(source_folder_each(FOLDER, count_file), 8);
+}
+
+static void open_golden(sherd_store **store, sherd_ckpt **ckpt, const char *prefix)
+{
+	char folder[4096];
+	assert_non_null(getenv("SHERD_SOURCE"));
+	(void)snprintf(folder, sizeof(folder), "%s/" FOLDER, getenv("SHERD_SOURCE"));
+	assert_ok(sherd_store_open_local(store, folder, NULL, err));
+	assert_ok(sherd_ckpt_open(ckpt, *store, prefix, NULL, err));
+}
+
+/* Loads a tensor in both ways of checking and compares. */
+static void assert_holds(const sherd_ckpt *c, const char *name, sherd_dtype dtype, const void *want, size_t len)
+{
+	size_t at = sherd_ckpt_find(c, name);
+	if (at == SHERD_NO_TENSOR)
+		fail_msg("no tensor '%s'", name);
+	const sherd_tensor *t = sherd_ckpt_tensor(c, at);
+	assert_int_equal(t->dtype, dtype);
+	assert_int_equal(t->bytes, len);
+	for (int check = SHERD_CHECK_CRC; check <= SHERD_CHECK_SHA256; check++) {
+		uint8_t got[128] = {0};
+		assert_true(len <= sizeof(got));
+		sherd_ckpt_want w = {.tensor = at, .buf = got};
+		assert_ok(sherd_ckpt_load(c, &w, 1, &(sherd_ckpt_load_options){.check = (sherd_ckpt_check)check}, err));
+		if (len)
+			assert_memory_equal(got, want, len);
+	}
+}
+
+TEST(the_small_set_holds_what_was_saved)
+{
+	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	open_golden(&store, &c, "small");
+	assert_int_equal(sherd_ckpt_count(c), 11);
+	assert_holds(c, "embed", SHERD_F32, embed, sizeof(embed));
+	assert_holds(c, "bias", SHERD_BF16, bias, sizeof(bias));
+	assert_holds(c, "step", SHERD_I64, step, sizeof(step));
+	assert_holds(c, "empty", SHERD_F32, NULL, 0);
+	assert_holds(c, "names", SHERD_UTF8, names, sizeof(names) - 1);
+	assert_holds(c, "cut", SHERD_I16, cut, sizeof(cut));
+	assert_holds(c, "norm", SHERD_F64, norm, sizeof(norm));
+	assert_holds(c, ODD_NAME, SHERD_U8, bytes, sizeof(bytes));
+	assert_holds(c, "flags", SHERD_BOOL, bytes, 2);
+	assert_holds(c, "e4m3", SHERD_F8_E4M3, bytes, sizeof(bytes));
+	assert_holds(c, "complex", SHERD_C64, complex_pair, sizeof(complex_pair));
+	assert_int_equal(sherd_ckpt_tensor(c, sherd_ckpt_find(c, "step"))->ndim, 0);
+	assert_int_equal(sherd_ckpt_tensor(c, sherd_ckpt_find(c, "cut"))->shape[0], 4);
+}
+
+TEST(the_small_set_says_what_was_said_about_it)
+{
+	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	open_golden(&store, &c, "small");
+	const sherd_ckpt_info *info = sherd_ckpt_describe(c);
+	assert_string_equal(info->version, "1.0.0");
+	assert_string_equal(info->timestamp, "2026-01-09T12:00:00.25Z");
+	assert_int_equal(info->time_ns, NOON);
+	assert_int_equal(info->world, 2);
+	assert_true(info->has_set_id && info->sealed);
+	assert_memory_equal(&info->set_id, &first_id, sizeof(first_id));
+	const sherd_ckpt_about *a = &info->about;
+	assert_int_equal(a->ddp_rank, 1);
+	assert_string_equal(a->strategy, "tensor_parallel");
+	assert_string_equal(a->precision, "fp32");
+	assert_string_equal(a->strategy_info, about.strategy_info);
+	assert_int_equal(a->epoch, 3);
+	assert_int_equal(a->step, 12345678901);
+	assert_true(a->learning_rate == 0.0003);
+	assert_string_equal(a->optimizer_type, "adamw");
+	assert_string_equal(a->optimizer_state, about.optimizer_state);
+	assert_int_equal(a->field_count, 2);
+	assert_string_equal(a->fields[1].value, fields[1].value);
+	assert_string_equal(a->extra, about.extra);
+	assert_string_equal(a->sharding_extra, about.sharding_extra);
+	assert_string_equal(a->training_extra, about.training_extra);
+}
+
+TEST(every_tensor_begins_at_a_multiple_of_64)
+{
+	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	size_t seen = 0;
+	open_golden(&store, &c, "small");
+	for (size_t i = 0; i < sherd_ckpt_count(c); i++) {
+		const sherd_ckpt_piece *p;
+		size_t n = sherd_ckpt_pieces(c, i, &p);
+		for (size_t k = 0; k < n; k++, seen++)
+			if (p[k].bytes)
+				assert_int_equal((sherd_ckpt_shard_at(c, p[k].shard)->data_offset + p[k].offset) % 64,
+				                 0);
+	}
+	assert_int_equal(seen, 12);
+}
+
+TEST(the_replacement_is_what_opens)
+{
+	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	open_golden(&store, &c, "replaced");
+	assert_int_equal(sherd_ckpt_count(c), 3);
+	assert_string_equal(sherd_ckpt_shard_at(c, 0)->file, "replaced_shard_0.ffeeddccbbaa99880100000000000000.shard");
+	assert_holds(c, "bias", SHERD_BF16, bias, sizeof(bias));
+}
+
+TEST(the_set_in_the_csharp_layout_holds_what_was_saved)
+{
+	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	open_golden(&store, &c, "csharp");
+	const sherd_ckpt_info *info = sherd_ckpt_describe(c);
+	assert_true(!info->has_set_id && info->sealed);
+	assert_int_equal(sherd_ckpt_shard_at(c, 0)->data_offset, 20);
+	assert_string_equal(sherd_ckpt_shard_at(c, 0)->checksum, "");
+	assert_int_equal(sherd_ckpt_count(c), 4);
+	assert_holds(c, "embed", SHERD_F32, embed, sizeof(embed));
+	assert_holds(c, "step", SHERD_I64, step, sizeof(step));
+	assert_holds(c, "bytes", SHERD_U8, bytes, sizeof(bytes));
+	assert_holds(c, "norm", SHERD_F64, norm, sizeof(norm));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(saving_again_gives_the_same_bytes),
+		cmocka_unit_test(the_small_set_holds_what_was_saved),
+		cmocka_unit_test(the_small_set_says_what_was_said_about_it),
+		cmocka_unit_test(every_tensor_begins_at_a_multiple_of_64),
+		cmocka_unit_test(the_replacement_is_what_opens),
+		cmocka_unit_test(the_set_in_the_csharp_layout_holds_what_was_saved),
+	};
+	return cmocka_run_group_tests_name("checkpoint", tests, NULL, NULL);
+}

@@ -1,0 +1,66 @@
+#include "support/backends.h"
+
+#include "base/error.h"
+#include "store/local.h"
+#include "support/fail_store.h"
+#include "support/scratch.h"
+
+#include <stdlib.h>
+
+static const backend backends[] = {
+	{.name = "memory"},
+	{.name = "local", .local = true},
+	{.name = "local without openat2", .local = true, .refuse = FAIL_SYS_NO_OPENAT2},
+	{.name = "local without nameless files", .local = true, .refuse = FAIL_SYS_NO_TMPFILE},
+	{.name = "local without links", .local = true, .refuse = FAIL_SYS_NO_LINK},
+	{.name = "local without exclusive rename",
+         .local = true,
+         .refuse = FAIL_SYS_NO_TMPFILE | FAIL_SYS_NO_NOREPLACE},
+	{.name = "local in small portions", .local = true, .stutter = true},
+	{.name = "local behind a decorator", .local = true, .wrapped = true},
+	{.name = "memory behind a decorator", .wrapped = true},
+};
+
+static const backend *current;
+
+static sherd_store *open_store(fixture *f)
+{
+	sherd_store *store = NULL;
+	if (!current->local)
+		assert_ok(sherd_store_open_memory(&store, err));
+	else
+		assert_ok(sherd_store_open_local_sys(&store, f->folder, NULL, &f->sys.sys, err));
+	return current->wrapped ? fail_store_over(store) : store;
+}
+
+int backend_begin(void **state)
+{
+	fixture *f = calloc(1, sizeof(*f));
+	f->backend = current;
+	f->folder = scratch_make();
+	fail_sys_init(&f->sys);
+	f->sys.refuse = current->refuse;
+	f->sys.stutter = current->stutter;
+	f->store = open_store(f);
+	*state = f;
+	return 0;
+}
+
+int backend_end(void **state)
+{
+	fixture *f = *state;
+	sherd_store_close(f->store);
+	scratch_remove(f->folder);
+	free(f);
+	return 0;
+}
+
+int run_for_backends(const struct CMUnitTest *tests, size_t count)
+{
+	int failed = 0;
+	for (size_t i = 0; i < COUNT_OF(backends); i++) {
+		current = &backends[i];
+		failed += _cmocka_run_group_tests(current->name, tests, count, NULL, NULL);
+	}
+	return failed;
+}

@@ -1,0 +1,34 @@
+/* tests/support/backends.h - every backend, and every fallback of the local one, for tests that run once per backend.
+ */
+#ifndef SHERD_TEST_BACKENDS_H
+#define SHERD_TEST_BACKENDS_H
+
+#include "support/fail_sys.h"
+#include "support/test.h"
+
+#include <sherd/store.h>
+
+typedef struct backend {
+	const char *name;
+	bool local, wrapped, stutter;
+	unsigned refuse; /* FAIL_SYS_NO_* */
+} backend;
+
+typedef struct fixture {
+	const backend *backend;
+	char *folder; /* of local ones */
+	fail_sys sys; /* what a local store works on */
+	sherd_store *store;
+} fixture;
+
+/* Runs the tests once per backend; returns how many failed. Each test is made by BACKEND_TEST and finds its fixture
+ * in *state. */
+int run_for_backends(const struct CMUnitTest *tests, size_t count);
+
+int backend_begin(void **state);
+int backend_end(void **state);
+#define BACKEND_TEST(name) cmocka_unit_test_setup_teardown(name, backend_begin, backend_end)
+
+#define STORE (((fixture *)*state)->store)
+
+#endif

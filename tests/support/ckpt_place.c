@@ -1,0 +1,83 @@
+#include "support/ckpt_place.h"
+
+#include "base/buf.h"
+#include "support/scratch.h"
+#include "support/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int ckpt_place_memory(void **state)
+{
+	ckpt_place *p = calloc(1, sizeof(*p));
+	if (!p || sherd_store_open_memory(&p->store, NULL) < 0)
+		abort();
+	*state = p;
+	return 0;
+}
+
+int ckpt_place_local(void **state)
+{
+	ckpt_place *p = calloc(1, sizeof(*p));
+	if (!p)
+		abort();
+	p->folder = scratch_make();
+	if (sherd_store_open_local(&p->store, p->folder, NULL, NULL) < 0)
+		abort();
+	*state = p;
+	return 0;
+}
+
+int ckpt_place_done(void **state)
+{
+	ckpt_place *p = *state;
+	sherd_store_close(p->store);
+	if (p->folder)
+		scratch_remove(p->folder);
+	free(p);
+	return 0;
+}
+
+void scratch_in_memory(void)
+{
+	if (access("/dev/shm", W_OK) == 0)
+		(void)setenv("SHERD_BUILD", "/dev/shm", 1);
+}
+
+static bool join_key(const char *key, const sherd_stat *stat, void *arg)
+{
+	(void)stat;
+	sherd_buf *all = arg;
+	sherd_buf_printf(all, "%s%s", all->len ? " " : "", key);
+	return true;
+}
+
+void assert_keys(sherd_store *store, const char *keys)
+{
+	SHERD_AUTO_BUF all = {0};
+	assert_ok(sherd_store_list(store, "", "", join_key, &all, err));
+	sherd_buf_u8(&all, 0);
+	assert_false(all.failed);
+	assert_string_equal((const char *)all.data, keys);
+}
+
+char *object_get(sherd_store *store, const char *key, size_t *len)
+{
+	char *data = NULL;
+	assert_ok(sherd_store_get(store, key, 1u << 30, &data, len, err));
+	return data;
+}
+
+void object_put(sherd_store *store, const char *key, const void *data, size_t len)
+{
+	assert_ok(sherd_store_put(store, key, SHERD_WRITE_REPLACE, data, len, err));
+}
+
+void object_copy(sherd_store *from, sherd_store *to, const char *key)
+{
+	size_t len;
+	char *data = object_get(from, key, &len);
+	object_put(to, key, data, len);
+	free(data);
+}

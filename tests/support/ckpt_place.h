@@ -1,0 +1,43 @@
+/* tests/support/ckpt_place.h - a store for a test of checkpoints, in memory or in a folder of its own. */
+#ifndef SHERD_TEST_CKPT_PLACE_H
+#define SHERD_TEST_CKPT_PLACE_H
+
+#include <sherd/store.h>
+
+typedef struct ckpt_place {
+	sherd_store *store;
+	char *folder; /* NULL: in memory */
+} ckpt_place;
+
+/* Setup and teardown of a case; *state is a ckpt_place. */
+int ckpt_place_memory(void **state);
+int ckpt_place_local(void **state);
+int ckpt_place_done(void **state);
+
+#define CASE_IN_MEMORY(f)                                                   \
+	{                                                                   \
+#f " (memory)", f, ckpt_place_memory, ckpt_place_done, NULL \
+	}
+#define CASE_IN_FOLDER(f)                                                  \
+	{                                                                  \
+#f " (folder)", f, ckpt_place_local, ckpt_place_done, NULL \
+	}
+#define CASE_ON_BOTH(f) CASE_IN_MEMORY(f), CASE_IN_FOLDER(f)
+
+/* The store of the running case. */
+#define STORE (((ckpt_place *)*state)->store)
+#define FOLDER (((ckpt_place *)*state)->folder)
+
+/* Fails the test unless these keys, separated by single spaces and in byte order, are all there is. */
+void assert_keys(sherd_store *store, const char *keys);
+
+/* Makes scratch folders of this process in memory, where the system has a place for that: for tests that sync
+ * thousands of times and do not ask what the disk holds. */
+void scratch_in_memory(void);
+
+/* Whole objects; what cannot be done fails the test. The result of a get is free()d. */
+char *object_get(sherd_store *store, const char *key, size_t *len);
+void object_put(sherd_store *store, const char *key, const void *data, size_t len);
+void object_copy(sherd_store *from, sherd_store *to, const char *key);
+
+#endif
