@@ -6,12 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 static const char *program;
 static char *lines;
 static size_t lines_size;
 static FILE *json;
+static double begun, busy_before;
 
 double bench_now(void)
 {
@@ -52,9 +55,43 @@ double bench_median(const bench_series *s)
 	return v.count ? (v.values[(v.count - 1) / 2] + v.values[v.count / 2]) / 2 : NAN;
 }
 
+/* Seconds that all processors together have worked since the machine was started; 0 when unknown. What a hypervisor
+ * took away counts too. */
+static double busy_seconds(void)
+{
+	unsigned long long user, nice, system, idle, wait, irq, soft, steal;
+	FILE *f = fopen("/proc/stat", "re");
+	int got = f ? fscanf(f, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle, &wait,
+	                     &irq, &soft, &steal)
+	            : 0;
+	if (f)
+		(void)fclose(f);
+	return got == 8 ? (double)(user + nice + system + irq + soft + steal) / (double)sysconf(_SC_CLK_TCK) : 0;
+}
+
+static double own_seconds(int who)
+{
+	struct rusage u;
+	if (getrusage(who, &u) < 0)
+		return 0;
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+/* How much of the processors somebody else used meanwhile, in percent. */
+static double others(void)
+{
+	double ours = own_seconds(RUSAGE_SELF) + own_seconds(RUSAGE_CHILDREN);
+	double all = (bench_now() - begun) * (double)sysconf(_SC_NPROCESSORS_ONLN);
+	double share = (busy_seconds() - busy_before - ours) / all * 100;
+	return share > 0 ? share : 0;
+}
+
 void bench_begin(const char *bench)
 {
 	program = bench;
+	begun = bench_now();
+	busy_before = busy_seconds();
 	json = open_memstream(&lines, &lines_size);
 	if (!json)
 		bench_fail("no memory");
@@ -130,6 +167,9 @@ void bench_note(const char *fmt, ...)
 
 void bench_end(void)
 {
+	double share = others();
+	bench_note("others, the kernel's threads among them, used %.0f %% of the processors meanwhile", share);
+	(void)fprintf(json, "{\"bench\": \"%s\", \"others_percent\": %.1f}\n", program, share);
 	(void)fclose(json);
 	(void)fputs(lines, stdout);
 	free(lines);

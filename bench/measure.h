@@ -42,7 +42,7 @@ void bench_report(const bench_row *row);
 void bench_missing(const char *id, const char *peer, const char *how);
 /* A remark that belongs to the figures. */
 __attribute__((format(printf, 1, 2))) void bench_note(const char *fmt, ...);
-/* Prints the JSON lines. */
+/* Prints how busy the machine was with other things, and the JSON lines. */
 void bench_end(void);
 /* Prints one line to stderr and ends the program. */
 __attribute__((noreturn, format(printf, 1, 2))) void bench_fail(const char *fmt, ...);
