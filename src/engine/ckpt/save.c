@@ -53,6 +53,10 @@ static int check_options(const char *prefix, const sherd_ckpt_save_options *o, s
 {
 	if (!*sherd_ckpt_name_last(prefix))
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "'%.100s' names no checkpoint", prefix);
+	/* Whoever opens it would look for the checkpoint that the object belongs to. */
+	if (sherd_ckpt_name_parse(prefix).kind != SHERD_CKPT_NAME_OTHER)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
+		                  "'%.100s' is the name of an object of a checkpoint, not a prefix", prefix);
 	if (o->world > sherd_limits_or_default(NULL).shards)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a set of %" PRIu32 " shards", o->world);
 	if (o->layout == SHERD_CKPT_LAYOUT_CSHARP && (o->replace || o->take_over))
