@@ -177,7 +177,8 @@ typedef struct sherd_ckpt_save_options {
 } sherd_ckpt_save_options;
 
 /* Saves the whole set in one call: shard r holds shards[r].items. On any failure, cancelling included, nothing of
- * it is left. Fails with SHERD_EEXIST (the prefix is committed), SHERD_ECONFLICT (another save holds it). */
+ * it is left. Fails with SHERD_EEXIST (the prefix is committed; with replace: by a set of the same id),
+ * SHERD_ECONFLICT (another save holds it). */
 typedef struct sherd_ckpt_shard_items {
 	const sherd_ckpt_item *items;
 	size_t count;

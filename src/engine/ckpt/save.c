@@ -53,6 +53,10 @@ static int check_options(const char *prefix, const sherd_ckpt_save_options *o, s
 {
 	if (!*sherd_ckpt_name_last(prefix))
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "'%.100s' names no checkpoint", prefix);
+	/* Whoever opens it would look for the checkpoint that the object belongs to. */
+	if (sherd_ckpt_name_parse(prefix).kind != SHERD_CKPT_NAME_OTHER)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
+		                  "'%.100s' is the name of an object of a checkpoint, not a prefix", prefix);
 	if (o->world > sherd_limits_or_default(NULL).shards)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a set of %" PRIu32 " shards", o->world);
 	if (o->layout == SHERD_CKPT_LAYOUT_CSHARP && (o->replace || o->take_over))
@@ -67,12 +71,20 @@ static int already_committed(sherd_error *err)
 	                  "the checkpoint exists already; replace it, or choose another name");
 }
 
-/* Nothing may be committed, unless it is to be replaced. */
+/* Nothing may be committed, unless it is to be replaced. A set cannot replace itself: its shards would be taken for
+ * the ones that are there, whatever they hold. */
 static int look_at_committed(sherd_ckpt_saver *s, sherd_error *err)
 {
 	TRY(sherd_ckpt_committed(s->store, s->prefix, &s->before, err));
-	if (s->before.there && !s->options.replace)
+	if (!s->before.there)
+		return SHERD_OK;
+	if (!s->options.replace)
 		return sherd_in_object(err, already_committed(err), s->prefix);
+	if (s->before.has_set_id && sherd_set_id_equal(&s->before.set_id, &s->set_id))
+		return sherd_in_object(err,
+		                       sherd_fail(err, SHERD_EEXIST, "exists",
+		                                  "a set of this id is committed already; a new set needs a new id"),
+		                       s->prefix);
 	return SHERD_OK;
 }
 
