@@ -7,6 +7,7 @@
 #include "format/ckpt_about.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct reader {
@@ -249,12 +250,11 @@ static int take_version(reader *r, sherd_error *err)
 /* Some writers leave the zone out, and mean UTC. */
 static bool parse_zoneless(const char *text, int64_t *ns)
 {
-	char zoned[SHERD_TIME_TEXT + 1];
+	char zoned[SHERD_TIME_TEXT + 2];
 	size_t len = strlen(text);
 	if (!len || len >= SHERD_TIME_TEXT)
 		return false;
-	memcpy(zoned, text, len);
-	zoned[len] = 'Z';
+	(void)snprintf(zoned, sizeof(zoned), "%sZ", text);
 	return sherd_time_parse((sherd_str){zoned, len + 1}, ns);
 }
 
