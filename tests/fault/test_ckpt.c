@@ -255,7 +255,7 @@ static void check_outcome(const op *o, long nth, bool hit, sherd_store *store, i
 static void check_again(const op *o, long nth, sherd_store *store)
 {
 	sherd_error err = {0};
-	bool done = o->from != o->to && content_of(store) == o->to && o->run != prune && o->run != replace;
+	bool done = o->from != o->to && content_of(store) == o->to && o->run != prune;
 	int rc = done ? SHERD_OK : o->run(store, &err);
 	if (rc == SHERD_EEXIST && o->run == reshard)
 		rc = SHERD_OK;
