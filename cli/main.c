@@ -22,6 +22,11 @@ static const sherd_command *const commands[] = {
 	&sherd_command_checkpoint_list,
 	&sherd_command_checkpoint_prune,
 	&sherd_command_checkpoint_repair,
+	&sherd_command_rows_pack,
+	&sherd_command_rows_info,
+	&sherd_command_rows_stream,
+	&sherd_command_rows_cat,
+	&sherd_command_rows_verify,
 };
 
 /* A stream that is closed would hand its number to the next file that is opened. */
@@ -49,7 +54,9 @@ static void print_help(sherd_out *out, const char *group)
 	size_t len = strlen(group);
 	sherd_out_printf(out, "Usage: sherd %s%sCOMMAND [OPTION]... OPERAND...\n", group, len ? " " : "");
 	sherd_out_printf(out, "%s.\n\n",
-	                 len ? "Checkpoints made of shards" : "Looks after data that is stored in pieces");
+	                 strcmp(group, "checkpoint") == 0 ? "Checkpoints made of shards"
+	                 : len                            ? "Rows of numbers, streamed out of core"
+	                                                  : "Looks after data that is stored in pieces");
 	for (size_t i = 0; i < COUNT_OF(commands); i++) {
 		char text[128];
 		if (strncmp(commands[i]->name, group, len) != 0)
@@ -146,10 +153,11 @@ static int dispatch(sherd_cli *cli, int argc, char **argv, sherd_error *err)
 	}
 	if (!command && before == argc)
 		return sherd_cli_usage(err, "no command; see sherd --help");
+	if (!command && words == 2 && before + 1 == argc)
+		return sherd_cli_usage(err, "%s needs a command; see sherd %s --help", argv[before], argv[before]);
 	if (!command)
 		return sherd_cli_usage(err, "there is no command %.64s%s%.64s; see sherd --help", argv[before],
-		                       words == 2 && before + 1 < argc ? " " : "",
-		                       words == 2 && before + 1 < argc ? argv[before + 1] : "");
+		                       words == 2 ? " " : "", words == 2 ? argv[before + 1] : "");
 	/* The name makes room: argv[0], the options before it, the words behind it. */
 	memmove(argv + 1 + words, argv + 1, (size_t)(before - 1) * sizeof(*argv));
 	sherd_args args;

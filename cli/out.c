@@ -21,9 +21,14 @@ static void remember(void)
 		out_errno = errno ? errno : EIO;
 }
 
+bool sherd_out_failed(void)
+{
+	return out_errno != 0;
+}
+
 void sherd_out_bytes(sherd_out *out, const void *data, size_t len)
 {
-	(void)out;
+	sherd_out_clear_bar(out);
 	errno = 0;
 	if (!out_errno && fwrite(data, 1, len, stdout) != len)
 		remember();
@@ -31,9 +36,9 @@ void sherd_out_bytes(sherd_out *out, const void *data, size_t len)
 
 void sherd_out_printf(sherd_out *out, const char *fmt, ...)
 {
-	(void)out;
 	va_list ap;
 	va_start(ap, fmt);
+	sherd_out_clear_bar(out);
 	errno = 0;
 	if (!out_errno && vprintf(fmt, ap) < 0)
 		remember();
@@ -53,7 +58,7 @@ static void put_safe(FILE *to, const char *text)
 
 void sherd_out_name(sherd_out *out, const char *text)
 {
-	(void)out;
+	sherd_out_clear_bar(out);
 	errno = 0;
 	if (out_errno)
 		return;
@@ -168,6 +173,13 @@ void sherd_out_error(sherd_out *out, const sherd_error *err)
 	sherd_doc_error(&doc, err);
 	sherd_doc_close(&doc, '}');
 	(void)sherd_doc_print(&doc, out, &ignored);
+}
+
+void sherd_out_aside(sherd_out *out, const char *line)
+{
+	sherd_out_clear_bar(out);
+	put_safe(stderr, line);
+	(void)fputc('\n', stderr);
 }
 
 bool sherd_out_has_terminal(void)

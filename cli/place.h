@@ -9,19 +9,31 @@
 typedef struct sherd_place {
 	sherd_store *store;
 	char *key;    /* "" for a folder */
+	bool beside;  /* a folder of that name is there too */
 	char *folder; /* of the store, as the user wrote it, with '/' at its end; "" for the current one */
 } sherd_place;
 
 /* A thing to read or to write, never a folder: a path that is one names what lies beside it under the same name. With
  * create the folder around it is made. */
 int sherd_place_open(sherd_place *place, const char *path, bool create, sherd_error *err);
+/* The same, but a path that ends in "." or ".." is that folder: nothing can lie beside it under that name. */
+int sherd_place_open_any(sherd_place *place, const char *path, bool create, sherd_error *err);
 /* The prefix of a checkpoint, which its metadata file, its claim and each of its shards also name. */
 int sherd_place_open_prefix(sherd_place *place, const char *path, sherd_error *err);
 /* A folder that exists. */
 int sherd_place_open_folder(sherd_place *place, const char *path, sherd_error *err);
 void sherd_place_close(sherd_place *place);
 
-/* Puts the folder before the object that an error of this store names; a failure without one gets the key. */
-int sherd_place_blame(const sherd_place *place, int rc, sherd_error *err);
+/* Puts the folder before the object that an error of this store names; a failure without one gets the key. Mistakes in
+ * the usage have none. */
+void sherd_place_name(const sherd_place *place, sherd_error *err);
+
+/* Does that where rc is a failure, and returns rc. */
+static inline int sherd_place_blame(const sherd_place *place, int rc, sherd_error *err)
+{
+	if (rc < 0)
+		sherd_place_name(place, err);
+	return rc;
+}
 
 #endif

@@ -24,9 +24,9 @@ typedef struct sherd_convert_options {
  *   NPY                one object for the bundle's only tensor; with a '/' at the end of the key, <key><name>.npy for
  *                      each tensor, other bytes of a name than A-Z a-z 0-9 _ - . (and a leading .) as %XX;
  *   CHECKPOINT         a set with that prefix.
- * SHERD_EUNSUPPORTED, "cannot-hold", names the tensor that the target cannot hold; nothing is written then. SHERD_EEXIST
- * without replace. On any failure, cancelling included, objects that this call made are removed; those that it replaced
- * are not brought back. A NumPy file has no place for pairs: they are left out. */
+ * SHERD_EUNSUPPORTED, "cannot-hold", names the tensor that the target cannot hold; nothing is written then.
+ * SHERD_EEXIST without replace. On any failure, cancelling included, objects that this call made are removed; those
+ * that it replaced are not brought back. A NumPy file has no place for pairs: they are left out. */
 SHERD_API int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key, sherd_format to,
                             const sherd_convert_options *options, sherd_error *err);
 

@@ -36,6 +36,11 @@ SHERD_API int sherd_rows_open(sherd_rows **out, sherd_store *store, const char *
  * out. SHERD_EINCOMPLETE when the set is being packed. */
 SHERD_API int sherd_rows_open_folder(sherd_rows **out, sherd_store *store, const char *folder,
                                      const sherd_rows_options *options, sherd_error *err);
+/* Whatever the key names (see sherd_detect): such a folder, one shard by its file, or a folder of residual_shard_bf16,
+ * which can be described, read as a bundle and packed, but not streamed. SHERD_EUNSUPPORTED, "unknown-format", when it
+ * is something else. */
+SHERD_API int sherd_rows_open_any(sherd_rows **out, sherd_store *store, const char *key,
+                                  const sherd_rows_options *options, sherd_error *err);
 SHERD_API void sherd_rows_close(sherd_rows *rows); /* NULL is fine */
 
 typedef struct sherd_rows_shard {
@@ -47,6 +52,8 @@ typedef struct sherd_rows_shard {
 
 SHERD_API uint64_t sherd_rows_total(const sherd_rows *rows);
 SHERD_API uint64_t sherd_rows_width(const sherd_rows *rows);
+SHERD_API sherd_dtype
+sherd_rows_dtype(const sherd_rows *rows); /* as stored: SHERD_F32, of residual_shard_bf16 SHERD_BF16 */
 SHERD_API size_t sherd_rows_shards(const sherd_rows *rows);
 SHERD_API const sherd_rows_shard *sherd_rows_shard_at(const sherd_rows *rows, size_t index); /* NULL past the end */
 /* Files that were left out of a folder because they are shards of a checkpoint. Returns how many. */
@@ -130,6 +137,31 @@ SHERD_API int sherd_rows_slot_open(sherd_rows_slot **out, sherd_rows_dispenser *
 SHERD_API void sherd_rows_slot_close(sherd_rows_slot *slot); /* NULL is fine */
 /* The next batch that no slot has had: 1 and a batch, or 0 at the end. */
 SHERD_API int sherd_rows_slot_next(sherd_rows_slot *slot, sherd_rows_batch *out, sherd_error *err);
+
+/* ------------------------------------------------------------------ digests */
+
+#define SHERD_ROWS_DIGEST_BYTES 32
+
+typedef struct sherd_rows_digest_options {
+	uint64_t batches;               /* take so many at most; 0: all that are left */
+	sherd_pool *pool;               /* for set digests: rows are hashed apart */
+	const sherd_progress *progress; /* counts stored bytes that the stream has passed */
+} sherd_rows_digest_options;
+
+typedef struct sherd_rows_digest {
+	uint8_t hash[SHERD_ROWS_DIGEST_BYTES];
+	uint64_t batches, rows; /* that were taken */
+} sherd_rows_digest;
+
+/* SHA-256 of the values that the cursor delivers from here on, little-endian, without ids: two streams are the same
+ * rows in the same order when it is the same, whatever their batches, windows and ways of access. */
+SHERD_API int sherd_rows_digest_values(sherd_rows_cursor *cursor, const sherd_rows_digest_options *options,
+                                       sherd_rows_digest *out, sherd_error *err);
+/* Sum modulo 2^256 (big-endian, as hashes are written) of SHA-256 of every row: its id as 64 bits, little-endian, then
+ * its values as delivered. Does not depend on the order, and those of all ranks add up to that of the whole: padding
+ * is left out. */
+SHERD_API int sherd_rows_digest_set(sherd_rows_cursor *cursor, const sherd_rows_digest_options *options,
+                                    sherd_rows_digest *out, sherd_error *err);
 
 /* The hash that sampling uses: the SplitMix64 finaliser of the row id. */
 SHERD_API uint64_t sherd_rows_hash(uint64_t id);

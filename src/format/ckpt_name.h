@@ -25,7 +25,7 @@ typedef struct sherd_ckpt_name {
 } sherd_ckpt_name;
 
 /* What a key names, folders in front of it included in the prefix. */
-sherd_ckpt_name sherd_ckpt_name_parse(const char *key);
+sherd_ckpt_name sherd_ckpt_name_parse(const char *text);
 
 /* Keys; each appends a NUL-terminated text to an empty buffer (the NUL is not counted). */
 void sherd_ckpt_name_metadata(sherd_buf *out, const char *prefix);

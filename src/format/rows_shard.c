@@ -5,6 +5,8 @@
 
 #include <inttypes.h>
 
+static const uint8_t magic[8] = {'G', 'A', 'M', 'S', 'A', 'E', '0', '1'};
+
 static int truncated(uint64_t expected, uint64_t actual, sherd_error *err)
 {
 	return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", actual,
@@ -15,7 +17,7 @@ int sherd_rows_head_decode(const uint8_t *raw, uint64_t file_size, sherd_rows_he
 {
 	if (file_size < SHERD_ROWS_HEAD_SIZE)
 		return truncated(SHERD_ROWS_HEAD_SIZE, file_size, err);
-	if (memcmp(raw, SHERD_ROWS_MAGIC, 8) != 0)
+	if (memcmp(raw, magic, sizeof(magic)) != 0)
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-magic", 0, "no shard of rows: wrong magic");
 	sherd_cursor c = sherd_cursor_over(raw, SHERD_ROWS_HEAD_SIZE);
 	(void)sherd_cursor_bytes(&c, 8);
@@ -43,7 +45,7 @@ int sherd_rows_head_decode(const uint8_t *raw, uint64_t file_size, sherd_rows_he
 
 void sherd_rows_head_encode(uint64_t rows, uint64_t width, uint8_t out[SHERD_ROWS_HEAD_SIZE])
 {
-	memcpy(out, SHERD_ROWS_MAGIC, 8);
+	memcpy(out, magic, sizeof(magic));
 	sherd_put_u64(out + 8, rows);
 	sherd_put_u64(out + 16, width);
 	sherd_put_u32(out + 24, 0);

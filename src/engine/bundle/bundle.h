@@ -48,6 +48,7 @@ sherd_bundle_open_fn sherd_bundle_open_safetensors_index;
 sherd_bundle_open_fn sherd_bundle_open_npy;
 sherd_bundle_open_fn sherd_bundle_open_ckpt;       /* the set; the key is its prefix or its metadata file */
 sherd_bundle_open_fn sherd_bundle_open_ckpt_shard; /* one shard by itself */
+sherd_bundle_open_fn sherd_bundle_open_rows;       /* a folder of either format, or one shard: one tensor, "rows" */
 
 /* Reads and decodes the head of a safetensors file. */
 int sherd_bundle_read_safetensors(const sherd_reader *reader, const sherd_limits *limits, sherd_arena *arena,

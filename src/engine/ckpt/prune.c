@@ -2,7 +2,7 @@
  *
  * A removal takes the prefix's claim first, marked "removing"; then the metadata
  * goes, which ends the set, then its shards, then the claim. Whoever finds the
- * claim of a removal that died finishes it. */
+ * claim of a removal that died finishes it, if the metadata is gone. */
 #include "base/buf.h"
 #include "engine/ckpt/claim.h"
 #include "engine/ckpt/clear.h"
@@ -28,7 +28,7 @@ static int remove_set(sherd_store *store, const char *prefix, const char *identi
 {
 	ckpt_committed now;
 	ckpt_hold hold;
-	ckpt_files files;
+	ckpt_files files = {0};
 	sherd_set_id id;
 	TRY(sherd_ckpt_committed(store, prefix, &now, err));
 	*busy = !now.there || strcmp(now.identity, identity) != 0;

@@ -25,6 +25,7 @@ int sherd_ckpt_reshard(const sherd_ckpt *from, sherd_store *store, const char *p
 	sherd_ckpt_save_options o = options ? *options : (sherd_ckpt_save_options){0};
 	if (!o.about)
 		o.about = &from->info.about;
+	/* The bundle hands out nothing that its checksums contradict, so the new ones never vouch for damage. */
 	TRY(sherd_bundle_of_ckpt(&bundle, from, err));
 	const char **extras = extras_of(from);
 	if (!extras)

@@ -12,6 +12,8 @@ int sherd_ckpt_saver_begin(sherd_ckpt_saver **out, sherd_store *store, const cha
 /* Items were checked. file_size may be NULL. */
 int sherd_ckpt_saver_write(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_item *items, size_t count,
                            uint64_t *file_size, sherd_error *err);
+/* As sherd_ckpt_saver_finish() for a saver that wrote all shards itself: one that is missing is SHERD_ECONFLICT. */
+int sherd_ckpt_saver_finish_whole(sherd_ckpt_saver *s, sherd_error *err);
 /* Ends a saver by the outcome of publishing its metadata. */
 int sherd_ckpt_saver_published(sherd_ckpt_saver *s, int rc, bool *committed, sherd_error *err);
 

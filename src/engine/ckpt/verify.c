@@ -49,6 +49,24 @@ static int different_set(const checking *g, const sherd_ckpt_index *index, sherd
 	                  want);
 }
 
+/* Takes the white space between tokens out: what we keep as text may be laid out in two ways. */
+static void squeeze(sherd_buf *json)
+{
+	size_t kept = 0;
+	bool quoted = false;
+	for (size_t i = 0; i < json->len; i++) {
+		uint8_t c = json->data[i];
+		if (!quoted && (c == ' ' || c == '\n' || c == '\t' || c == '\r'))
+			continue;
+		json->data[kept++] = c;
+		if (quoted && c == '\\')
+			json->data[kept++] = json->data[++i];
+		else if (c == '"')
+			quoted = !quoted;
+	}
+	json->len = kept;
+}
+
 static int same_about(const checking *g, const sherd_ckpt_index *index, sherd_error *err)
 {
 	SHERD_AUTO_BUF text = {0};
@@ -67,7 +85,9 @@ static int same_about(const checking *g, const sherd_ckpt_index *index, sherd_er
 	}
 	sherd_arena_done(&arena);
 	TRY(rc);
-	if (text.len != again.len || memcmp(text.data, again.data, text.len) != 0)
+	squeeze(&text);
+	squeeze(&again);
+	if (text.len != again.len || (text.len && memcmp(text.data, again.data, text.len) != 0))
 		return sherd_fail(err, SHERD_ECORRUPT, "bad-metadata",
 		                  "metadata and index of rank 0 describe different training");
 	return SHERD_OK;
@@ -105,22 +125,29 @@ static int check_index(const checking *g, const sherd_ckpt_meta_shard *m, checke
 	return SHERD_OK;
 }
 
+/* Readers of sets without identity go by the metadata alone, whatever index the shard has. */
+static int check_places(const checking *g, sherd_ckpt_meta_shard *m, checked_shard *c, bool *fine, sherd_error *err)
+{
+	sherd_error found = {0};
+	if (!g->meta.has_set_id)
+		sherd_ckpt_entries_place(m->entries, m->count, c->shard.data_size);
+	int rc = sherd_ckpt_entries_check(m->entries, m->count, c->shard.data_size, &c->arena, &found);
+	*fine = rc == SHERD_OK;
+	return sherd_report_take(&c->report, rc, &found, meta_key(g), err);
+}
+
 /* Entries come from the index where there is one, since they have checksums there. */
 static int check_data(const checking *g, sherd_ckpt_meta_shard *m, checked_shard *c, sherd_error *err)
 {
 	ckpt_scan scan = {.shard = &c->shard, .meter = (sherd_meter *)&g->meter};
-	sherd_error found = {0};
+	bool fine = true;
+	if (!c->has_index || (m->listed && !g->meta.has_set_id))
+		TRY(check_places(g, m, c, &fine, err));
 	if (c->has_index) {
 		scan.entries = c->index.entries;
 		scan.count = c->index.count;
 		scan.has_crcs = true;
-		return sherd_ckpt_scan(&scan, &c->report, err);
-	}
-	if (!g->meta.has_set_id)
-		sherd_ckpt_entries_place(m->entries, m->count, c->shard.data_size);
-	int rc = sherd_ckpt_entries_check(m->entries, m->count, c->shard.data_size, &c->arena, &found);
-	TRY(sherd_report_take(&c->report, rc, &found, meta_key(g), err));
-	if (rc == SHERD_OK) {
+	} else if (fine) {
 		scan.entries = m->entries;
 		scan.count = m->count;
 	}
@@ -181,12 +208,15 @@ static int check_replicas(const checking *g, sherd_error *err)
 
 static int warn_about_strays(const checking *g, sherd_error *err)
 {
-	ckpt_files files;
+	ckpt_files files = {0};
 	SHERD_AUTO_BUF claim = {0};
 	sherd_stat stat;
 	sherd_ckpt_name_claim(&claim, g->prefix);
 	TRY(sherd_buf_check(&claim, err));
-	if (sherd_store_stat(g->store, (const char *)claim.data, &stat, NULL) == SHERD_OK)
+	int claimed = sherd_store_stat(g->store, (const char *)claim.data, &stat, err);
+	if (claimed != SHERD_ENOTFOUND)
+		TRY(claimed);
+	if (claimed == SHERD_OK)
 		TRY(sherd_report_warn(g->report, (const char *)claim.data, "claimed", err,
 		                      "a save, a replacement or a removal is going on, or died"));
 	TRY(sherd_ckpt_files_open(&files, g->store, g->prefix, err));
@@ -254,7 +284,10 @@ static int check_metadata(checking *g, sherd_error *err)
 	TRY(sherd_report_take(g->report, rc, &found, meta_key(g), err));
 	if (rc < 0)
 		return SHERD_OK;
-	if (sherd_store_stat(g->store, meta_key(g), &stat, NULL) == SHERD_OK)
+	rc = sherd_store_stat(g->store, meta_key(g), &stat, err);
+	if (rc != SHERD_ENOTFOUND) /* removed while we read it */
+		TRY(rc);
+	if (rc == SHERD_OK)
 		g->report->checked += stat.size;
 	return check_set(g, err);
 }

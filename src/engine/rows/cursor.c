@@ -1,18 +1,12 @@
 /* engine/rows/cursor.c - one thread's way through a set. */
+#include "engine/rows/cursor.h"
+
 #include "engine/rows/cursor_text.h"
-#include "engine/rows/scout.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 SHERD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
-
-struct sherd_rows_cursor {
-	rows_sequence sequence;
-	rows_pick pick;
-	rows_fetch fetch;
-	rows_scout scout;
-};
 
 int sherd_rows_cursor_open(sherd_rows_cursor **out, const sherd_rows *rows, const sherd_rows_stream *options,
                            sherd_error *err)

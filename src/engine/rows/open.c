@@ -99,6 +99,8 @@ static int begin(opening *o, sherd_store *store, const sherd_rows_options *optio
 	if (!o->rows)
 		return sherd_fail_nomem(err);
 	o->rows->store = store;
+	o->rows->dtype = SHERD_F32;
+	o->rows->head_bytes = SHERD_ROWS_HEAD_SIZE;
 	return SHERD_OK;
 }
 
@@ -207,6 +209,11 @@ uint64_t sherd_rows_total(const sherd_rows *rows)
 uint64_t sherd_rows_width(const sherd_rows *rows)
 {
 	return rows->width;
+}
+
+sherd_dtype sherd_rows_dtype(const sherd_rows *rows)
+{
+	return rows->dtype;
 }
 
 size_t sherd_rows_shards(const sherd_rows *rows)

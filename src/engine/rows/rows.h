@@ -16,7 +16,9 @@ struct sherd_rows {
 	sherd_rows_shard *shards;
 	size_t count;
 	uint64_t total, width;
-	uint64_t row_bytes;
+	uint64_t row_bytes;  /* as stored */
+	sherd_dtype dtype;   /* as stored */
+	uint64_t head_bytes; /* before the rows of every shard */
 	const char **left_out;
 	size_t left_out_count;
 	bool has_manifest;

@@ -1,0 +1,3 @@
+sherd --help
+sherd checkpoint --help
+sherd rows --help
