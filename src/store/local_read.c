@@ -1,8 +1,10 @@
 #include "store/local.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_READ
@@ -13,8 +15,10 @@ typedef struct local_reader {
 	sherd_reader base;
 	const sherd_sys *sys;
 	int fd;
-	pthread_mutex_t mutex;  /* of the making of the map */
-	_Atomic(uint8_t *) map; /* the whole file, from the first call of map on */
+	dev_t dev;
+	_Atomic int reads_ahead; /* does the system, by itself, and enough? 0: not known yet, 1: yes, -1: no */
+	pthread_mutex_t mutex;   /* of the making of the map */
+	_Atomic(uint8_t *) map;  /* the whole file, from the first call of map on */
 } local_reader;
 
 static int reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size_t len, sherd_error *err)
@@ -60,27 +64,54 @@ static int reader_map(const sherd_reader *reader, uint64_t offset, size_t len, c
 	return rc;
 }
 
-/* The kernel takes no more than its own read-ahead size, 128 KiB by default, of what it is asked for at a time. */
-enum { READ_AHEAD = 128 << 10 };
+/* ASKED: the kernel takes no more than its own read-ahead size, 128 KiB by default, of what it is asked for at a time.
+ * ENOUGH: where that size is so large, sequential reading keeps a disk busy, and in larger pages than on request. */
+enum { ASKED = 128 << 10, ENOUGH_KIB = 1024 };
 
 static void read_ahead(int fd, uint64_t offset, uint64_t len)
 {
-	for (uint64_t done = 0; done < len; done += READ_AHEAD) {
-		uint64_t n = len - done < READ_AHEAD ? len - done : READ_AHEAD;
+	for (uint64_t done = 0; done < len; done += ASKED) {
+		uint64_t n = len - done < ASKED ? len - done : ASKED;
 		(void)posix_fadvise(fd, (off_t)(offset + done), (off_t)n, POSIX_FADV_WILLNEED);
 	}
+}
+
+static long read_ahead_kib(const char *format, dev_t dev)
+{
+	char path[96], text[24] = "";
+	(void)snprintf(path, sizeof(path), format, major(dev), minor(dev));
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	ssize_t n = read(fd, text, sizeof(text) - 1);
+	(void)close(fd);
+	return n > 0 ? strtol(text, NULL, 10) : -1;
+}
+
+static bool reads_ahead(local_reader *r)
+{
+	int known = atomic_load(&r->reads_ahead);
+	if (!known) {
+		/* Of a whole device or a network file system; of the device that a partition is on. */
+		long kib = read_ahead_kib("/sys/class/bdi/%u:%u/read_ahead_kb", r->dev);
+		if (kib < 0)
+			kib = read_ahead_kib("/sys/dev/block/%u:%u/../queue/read_ahead_kb", r->dev);
+		known = kib >= ENOUGH_KIB ? 1 : -1;
+		atomic_store(&r->reads_ahead, known);
+	}
+	return known > 0;
 }
 
 /* Hints go to the kernel as they are, past the table: no promise depends on them. Pages are asked for if any byte of
  * them is wanted, and let go only if all of them are done with. */
 static void reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t len, sherd_advice advice)
 {
-	const local_reader *r = (const local_reader *)reader;
+	local_reader *r = (local_reader *)(uintptr_t)reader;
 	uint8_t *map = atomic_load(&r->map);
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), mask = ~(page - 1);
-	if (advice == SHERD_ADVICE_SOON)
+	if (advice == SHERD_ADVICE_SOON || (advice == SHERD_ADVICE_ONWARD && !reads_ahead(r)))
 		read_ahead(r->fd, offset, len);
-	if (!map || advice == SHERD_ADVICE_SOON)
+	if (!map || advice == SHERD_ADVICE_SOON || advice == SHERD_ADVICE_ONWARD)
 		return;
 	uint64_t from = offset & mask, to = (offset + len + page - 1) & mask;
 	if (advice == SHERD_ADVICE_DONE) {
@@ -121,6 +152,7 @@ static int open_object(sherd_local *s, const char *key, local_reader *r, sherd_e
 	sherd_stat stat;
 	sherd_local_stat_of(&st, &stat);
 	r->base.size = stat.size;
+	r->dev = st.st_dev;
 	memcpy(r->base.identity, stat.identity, sizeof(stat.identity));
 	return SHERD_OK;
 }

@@ -203,14 +203,15 @@ static void make_present(rows_fetch *f, const rows_open_shard *s, uint64_t offse
 
 /* ---- straight batches */
 
+/* Faults on the way are cheaper than to make pages present in advance. */
 static void widen_map(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, double *out)
 {
+	move_to(f, s->shard, offset);
 	for (uint64_t done = 0; done < bytes;) {
 		uint64_t step = bytes - done < STEP_BYTES ? bytes - done : STEP_BYTES, at = offset + done;
-		make_present(f, s, at, at + step);
 		sherd_floats_widen((const float *)(const void *)(s->map + at), out + done / 4, step / 4);
 		done += step;
-		f->here.used = at + step;
+		f->here.used = f->here.present = at + step;
 		settle(f);
 	}
 }
@@ -267,7 +268,7 @@ void sherd_rows_fetch_ahead(rows_fetch *f, uint64_t first, uint64_t count)
 			return;
 		const sherd_rows_shard *shard = &f->rows->shards[s->shard];
 		uint64_t left = shard->first + shard->rows - first, n = count < left ? count : left;
-		advise(s, offset, offset + n * f->rows->row_bytes, SHERD_ADVICE_SOON);
+		advise(s, offset, offset + n * f->rows->row_bytes, f->onward ? SHERD_ADVICE_ONWARD : SHERD_ADVICE_SOON);
 		first += n;
 		count -= n;
 	}
