@@ -118,3 +118,13 @@ const sherd_command sherd_command_cat = {
 	.run = run,
 	.options = options,
 };
+
+const sherd_command sherd_command_model_cat = {
+	.name = "model cat",
+	.operands = "PATH [NAME]",
+	.summary = "Prints the values of a model's array; the same as sherd cat",
+	.least = 1,
+	.most = 2,
+	.run = run,
+	.options = options,
+};

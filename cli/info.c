@@ -4,6 +4,7 @@
 
 #include <sherd/bundle.h>
 #include <sherd/ckpt.h>
+#include <sherd/model.h>
 
 static int show_ckpt(sherd_cli *cli, const char *path, const sherd_place *place, sherd_format format, sherd_error *err)
 {
@@ -29,6 +30,31 @@ static int show_bundle(sherd_cli *cli, const char *path, const sherd_place *plac
 	return rc;
 }
 
+static int show_model(sherd_cli *cli, const char *path, const sherd_place *place, sherd_error *err)
+{
+	sherd_model *model;
+	sherd_bundle *bundle;
+	TRY(sherd_place_blame(place, sherd_model_open(&model, place->store, place->key, NULL, err), err));
+	int rc = sherd_bundle_of_model(&bundle, model, err);
+	if (rc == SHERD_OK) {
+		rc = cli->out.json ? sherd_describe_model_json(cli, model, bundle, err)
+		                   : sherd_describe_model(cli, path, model, bundle, err);
+		sherd_bundle_close(bundle);
+	}
+	sherd_model_close(model);
+	return rc;
+}
+
+static int show(sherd_cli *cli, const char *path, const sherd_place *place, sherd_format format, sherd_error *err)
+{
+	switch (format) {
+	case SHERD_FORMAT_CHECKPOINT:
+	case SHERD_FORMAT_CHECKPOINT_SHARD: return show_ckpt(cli, path, place, format, err);
+	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return show_model(cli, path, place, err);
+	default: return show_bundle(cli, path, place, err);
+	}
+}
+
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	const char *path = args->operands[0];
@@ -37,9 +63,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	TRY(sherd_place_open(&place, path, false, err));
 	int rc = sherd_place_blame(&place, sherd_detect(place.store, place.key, &format, err), err);
 	if (rc == SHERD_OK)
-		rc = format == SHERD_FORMAT_CHECKPOINT || format == SHERD_FORMAT_CHECKPOINT_SHARD
-		             ? show_ckpt(cli, path, &place, format, err)
-		             : show_bundle(cli, path, &place, err);
+		rc = show(cli, path, &place, format, err);
 	sherd_place_close(&place);
 	return rc;
 }
@@ -48,6 +72,15 @@ const sherd_command sherd_command_info = {
 	.name = "info",
 	.operands = "PATH",
 	.summary = "Shows what a file or set is, and what is in it",
+	.least = 1,
+	.most = 1,
+	.run = run,
+};
+
+const sherd_command sherd_command_model_info = {
+	.name = "model info",
+	.operands = "PATH",
+	.summary = "Shows what is in a model; the same as sherd info",
 	.least = 1,
 	.most = 1,
 	.run = run,
