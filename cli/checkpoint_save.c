@@ -17,7 +17,7 @@ typedef struct saving {
 	uint32_t rank;
 	bool cut;
 	sherd_pair *fields;
-	char *keys; /* the text that fields point into */
+	char *keys; /* those of --field */
 } saving;
 
 static int take_ranks(saving *s, const sherd_args *args, sherd_error *err)
@@ -56,13 +56,14 @@ static int take_training(saving *s, const sherd_args *args, sherd_error *err)
 	return SHERD_OK;
 }
 
-static void set_field(saving *s, const char *key, const char *value)
+/* Adds a pair, or replaces the one of the same key; returns how many there are then. */
+static size_t set_field(sherd_pair *fields, size_t count, const char *key, const char *value)
 {
 	size_t i = 0;
-	while (i < s->about.field_count && strcmp(s->fields[i].key, key) != 0)
+	while (i < count && strcmp(fields[i].key, key) != 0)
 		i++;
-	s->fields[i] = (sherd_pair){key, value};
-	s->about.field_count += i == s->about.field_count;
+	fields[i] = (sherd_pair){key, value};
+	return i == count ? count + 1 : count;
 }
 
 /* The source's own pairs first; --field adds to them or replaces one. */
@@ -78,19 +79,21 @@ static int take_fields(saving *s, const sherd_args *args, const sherd_bundle *bu
 	if (!s->fields || !s->keys)
 		return sherd_cli_no_memory(err);
 	for (size_t i = 0; i < count; i++)
-		s->fields[s->about.field_count++] = pairs[i];
+		s->fields[i] = pairs[i];
 	char *room = s->keys;
 	next = 0;
 	while ((text = sherd_args_each(args, "field", &next))) {
-		strcpy(room, text);
-		char *equals = strchr(room, '=');
-		if (!equals || equals == room)
+		const char *equals = strchr(text, '=');
+		if (!equals || equals == text)
 			return sherd_cli_usage(err, "--field must be KEY=VALUE");
-		*equals = 0;
-		set_field(s, room, equals + 1);
-		room += strlen(text) + 1;
+		size_t len = (size_t)(equals - text);
+		memcpy(room, text, len);
+		room[len] = 0;
+		count = set_field(s->fields, count, room, equals + 1);
+		room += len + 1;
 	}
 	s->about.fields = s->fields;
+	s->about.field_count = count;
 	return SHERD_OK;
 }
 
@@ -163,8 +166,7 @@ static int save(sherd_cli *cli, const sherd_args *args, saving *s, const sherd_b
 		rc = s->alone ? sherd_ckpt_save_bundle_rank(to.store, to.key, bundle, s->rank, s->cut, &s->options,
 		                                            &committed, err)
 		              : sherd_ckpt_save_bundle(to.store, to.key, bundle, s->cut, &s->options, err);
-	if (rc < 0 && strcmp(err->reason, "usage") != 0)
-		(void)sherd_place_blame(&to, rc, err);
+	(void)sherd_place_blame(&to, rc, err);
 	sherd_place_close(&to);
 	return rc < 0 ? rc : tell(cli, path, s, bundle, committed, err);
 }

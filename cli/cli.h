@@ -18,12 +18,14 @@ enum { EXIT_FINE = 0, EXIT_BAD_DATA = 1, EXIT_USAGE = 2, EXIT_MISSING = 3, EXIT_
 
 int sherd_cli_status(sherd_status code);
 
-/* Fills err and returns code. reason is a string literal. */
-__attribute__((format(printf, 4, 5))) int sherd_cli_fail(sherd_error *err, sherd_status code, const char *reason,
-                                                         const char *fmt, ...);
-int sherd_cli_no_memory(sherd_error *err);
-/* SHERD_EINVAL, "usage". */
-__attribute__((format(printf, 2, 3))) int sherd_cli_usage(sherd_error *err, const char *fmt, ...);
+/* reason is a string literal. */
+__attribute__((format(printf, 4, 5))) void sherd_cli_fill(sherd_error *err, sherd_status code, const char *reason,
+                                                          const char *fmt, ...);
+
+/* Fills err and yields the code, so that failing is one statement. */
+#define sherd_cli_fail(err, code, reason, ...) (sherd_cli_fill(err, code, reason, __VA_ARGS__), (int)(code))
+#define sherd_cli_no_memory(err) sherd_cli_fail(err, SHERD_ENOMEM, "no-memory", "out of memory")
+#define sherd_cli_usage(err, ...) sherd_cli_fail(err, SHERD_EINVAL, "usage", __VA_ARGS__)
 
 #define TRY(call)                       \
 	do {                            \

@@ -8,8 +8,8 @@
 int sherd_clock_read(sherd_clock *clock, sherd_error *err)
 {
 	const char *text = getenv("SOURCE_DATE_EPOCH");
-	*clock = (sherd_clock){.fixed = text && *text};
-	if (!clock->fixed) {
+	*clock = (sherd_clock){0};
+	if (!text || !*text) {
 		struct timespec now;
 		(void)clock_gettime(CLOCK_REALTIME, &now);
 		clock->time_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
@@ -20,6 +20,7 @@ int sherd_clock_read(sherd_clock *clock, sherd_error *err)
 	long long seconds = strtoll(text, &end, 10);
 	if (errno || *text < '0' || *text > '9' || *end || seconds > INT64_MAX / 1000000000)
 		return sherd_cli_usage(err, "SOURCE_DATE_EPOCH must be a number of seconds");
+	clock->fixed = true;
 	clock->time_ns = (int64_t)seconds * 1000000000;
 	return SHERD_OK;
 }

@@ -96,7 +96,13 @@ static void print_training(sherd_cli *cli, const sherd_ckpt_about *about)
 	sherd_out_printf(&cli->out, "\n");
 }
 
-static void print_about(sherd_cli *cli, const sherd_ckpt *ckpt)
+bool sherd_describe_has_about(const sherd_ckpt *ckpt, sherd_format format)
+{
+	const sherd_ckpt_shard *first = sherd_ckpt_shard_at(ckpt, 0);
+	return format == SHERD_FORMAT_CHECKPOINT || (first && first->rank == 0);
+}
+
+static void print_about(sherd_cli *cli, const sherd_ckpt *ckpt, sherd_format format)
 {
 	const sherd_ckpt_info *info = sherd_ckpt_describe(ckpt);
 	char id[SHERD_SET_ID_TEXT] = "none: written by another program";
@@ -106,7 +112,8 @@ static void print_about(sherd_cli *cli, const sherd_ckpt *ckpt)
 	if (info->has_set_id)
 		sherd_set_id_format(&info->set_id, id);
 	sherd_out_printf(&cli->out, "set id    %s\n", id);
-	print_training(cli, &info->about);
+	if (sherd_describe_has_about(ckpt, format))
+		print_training(cli, &info->about);
 }
 
 static int print_shards(sherd_cli *cli, const sherd_ckpt *ckpt, sherd_error *err)
@@ -175,7 +182,7 @@ int sherd_describe_ckpt(sherd_cli *cli, const char *path, const sherd_ckpt *ckpt
 	for (size_t i = 0; i < sherd_ckpt_count(ckpt); i++)
 		bytes += sherd_ckpt_tensor(ckpt, i)->bytes;
 	print_first_line(cli, path, format, sherd_ckpt_count(ckpt), bytes);
-	print_about(cli, ckpt);
+	print_about(cli, ckpt, format);
 	TRY(print_pairs(cli, about->fields, about->field_count, err));
 	TRY(print_shards(cli, ckpt, err));
 	return sherd_ckpt_count(ckpt) ? print_tensors(cli, ckpt, err) : SHERD_OK;

@@ -185,7 +185,8 @@ int sherd_describe_ckpt_json(sherd_cli *cli, const sherd_ckpt *ckpt, sherd_forma
 		sherd_doc_put_text(&doc, "setId", id);
 	}
 	put_shards(&doc, ckpt);
-	put_about(&doc, &info->about);
+	if (sherd_describe_has_about(ckpt, format))
+		put_about(&doc, &info->about);
 	put_tensors(&doc, ckpt);
 	put_pairs(&doc, info->about.fields, info->about.field_count);
 	sherd_doc_close(&doc, '}');

@@ -23,32 +23,11 @@ int sherd_cli_status(sherd_status code)
 	return EXIT_SYSTEM;
 }
 
-static int fill(sherd_error *err, sherd_status code, const char *reason, const char *fmt, va_list ap)
+void sherd_cli_fill(sherd_error *err, sherd_status code, const char *reason, const char *fmt, ...)
 {
+	va_list ap;
 	*err = (sherd_error){.code = code, .reason = reason, .offset = SHERD_NO_OFFSET};
+	va_start(ap, fmt);
 	(void)vsnprintf(err->message, sizeof(err->message), fmt, ap);
-	return code;
-}
-
-int sherd_cli_fail(sherd_error *err, sherd_status code, const char *reason, const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	int rc = fill(err, code, reason, fmt, ap);
 	va_end(ap);
-	return rc;
-}
-
-int sherd_cli_no_memory(sherd_error *err)
-{
-	return sherd_cli_fail(err, SHERD_ENOMEM, "no-memory", "out of memory");
-}
-
-int sherd_cli_usage(sherd_error *err, const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	int rc = fill(err, SHERD_EINVAL, "usage", fmt, ap);
-	va_end(ap);
-	return rc;
 }

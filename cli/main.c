@@ -158,10 +158,11 @@ static int dispatch(sherd_cli *cli, int argc, char **argv, sherd_error *err)
 	}
 	if (!command && before == argc)
 		return sherd_cli_usage(err, "no command; see sherd --help");
+	if (!command && words == 2 && before + 1 == argc)
+		return sherd_cli_usage(err, "%s needs a command; see sherd %s --help", argv[before], argv[before]);
 	if (!command)
 		return sherd_cli_usage(err, "there is no command %.64s%s%.64s; see sherd --help", argv[before],
-		                       words == 2 && before + 1 < argc ? " " : "",
-		                       words == 2 && before + 1 < argc ? argv[before + 1] : "");
+		                       words == 2 ? " " : "", words == 2 ? argv[before + 1] : "");
 	/* The name makes room: argv[0], the options before it, the words behind it. */
 	memmove(argv + 1 + words, argv + 1, (size_t)(before - 1) * sizeof(*argv));
 	sherd_args args;

@@ -23,7 +23,7 @@ static void remember(void)
 
 void sherd_out_bytes(sherd_out *out, const void *data, size_t len)
 {
-	(void)out;
+	sherd_out_clear_bar(out);
 	errno = 0;
 	if (!out_errno && fwrite(data, 1, len, stdout) != len)
 		remember();
@@ -31,9 +31,9 @@ void sherd_out_bytes(sherd_out *out, const void *data, size_t len)
 
 void sherd_out_printf(sherd_out *out, const char *fmt, ...)
 {
-	(void)out;
 	va_list ap;
 	va_start(ap, fmt);
+	sherd_out_clear_bar(out);
 	errno = 0;
 	if (!out_errno && vprintf(fmt, ap) < 0)
 		remember();
@@ -53,7 +53,7 @@ static void put_safe(FILE *to, const char *text)
 
 void sherd_out_name(sherd_out *out, const char *text)
 {
-	(void)out;
+	sherd_out_clear_bar(out);
 	errno = 0;
 	if (out_errno)
 		return;

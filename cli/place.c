@@ -18,23 +18,16 @@ static const char *last_part(const char *path)
 /* A name that is too long keeps its tail. */
 static void name_object(sherd_error *err, const char *folder, const char *object)
 {
-	char whole[2 * SHERD_MAX_KEY];
-	size_t room = sizeof(err->object) - 1, front = strlen(folder), back = strlen(object);
-	if (front + back < sizeof(whole)) {
-		memcpy(whole, folder, front);
-	} else {
-		front = 0;
-		back = back < sizeof(whole) ? back : sizeof(whole) - 1;
-	}
-	memcpy(whole + front, object, back);
-	size_t len = front + back;
-	if (len > room) {
-		memmove(whole, whole + (len - room), room);
-		memcpy(whole, "...", 3);
-		len = room;
-	}
-	memcpy(err->object, whole, len);
-	err->object[len] = 0;
+	char *whole;
+	size_t room = sizeof(err->object) - 1;
+	if (asprintf(&whole, "%s%s", folder, object) < 0)
+		return;
+	size_t len = strlen(whole);
+	if (len > room)
+		(void)snprintf(err->object, sizeof(err->object), "...%.*s", (int)room - 3, whole + (len - room + 3));
+	else
+		(void)snprintf(err->object, sizeof(err->object), "%.*s", (int)room, whole);
+	free(whole);
 }
 
 /* The folder around the key, as shown. A link was resolved: then the folder is where it led. */
@@ -72,7 +65,32 @@ static int step_out(sherd_place *place, const char *path, const sherd_local_opti
 		return rc;
 	free(place->key);
 	place->key = strndup(part, len);
+	place->beside = true;
 	return place->key ? SHERD_OK : sherd_cli_no_memory(err);
+}
+
+static bool is_there(const sherd_place *place, const char *key)
+{
+	sherd_stat stat;
+	return sherd_store_stat(place->store, key, &stat, NULL) == SHERD_OK;
+}
+
+/* The base of a sharded model stands for its index, unless something else has that name. */
+static int find_index(sherd_place *place, sherd_error *err)
+{
+	char *index = NULL, *metadata = NULL;
+	int rc = SHERD_OK;
+	if (asprintf(&index, "%s.safetensors.index.json", place->key) < 0 ||
+	    asprintf(&metadata, "%s.metadata.json", place->key) < 0)
+		rc = sherd_cli_no_memory(err);
+	if (rc == SHERD_OK && !is_there(place, place->key) && !is_there(place, metadata) && is_there(place, index)) {
+		free(place->key);
+		place->key = index;
+		index = NULL;
+	}
+	free(index);
+	free(metadata);
+	return rc;
 }
 
 int sherd_place_open(sherd_place *place, const char *path, bool create, sherd_error *err)
@@ -85,6 +103,8 @@ int sherd_place_open(sherd_place *place, const char *path, bool create, sherd_er
 		place->folder = folder_of(path, place->key);
 		rc = place->folder ? SHERD_OK : sherd_cli_no_memory(err);
 	}
+	if (rc == SHERD_OK && !create)
+		rc = find_index(place, err);
 	if (rc < 0)
 		sherd_place_close(place);
 	return rc;
@@ -145,13 +165,15 @@ void sherd_place_close(sherd_place *place)
 	*place = (sherd_place){0};
 }
 
-int sherd_place_blame(const sherd_place *place, int rc, sherd_error *err)
+void sherd_place_name(const sherd_place *place, sherd_error *err)
 {
-	if (rc >= 0 || rc == SHERD_ECANCELLED || rc == SHERD_ENOMEM)
-		return rc;
+	if (err->code == SHERD_ECANCELLED || err->code == SHERD_ENOMEM || strcmp(err->reason, "usage") == 0)
+		return;
+	if (err->code == SHERD_ENOTFOUND && place->beside && strcmp(err->object, place->key) == 0)
+		(void)snprintf(err->message, sizeof(err->message),
+		               "this is a folder (sherd checkpoint list shows the checkpoints in it)");
 	char object[sizeof(err->object)];
 	(void)snprintf(object, sizeof(object), "%.*s", (int)sizeof(object) - 1,
 	               err->object[0] ? err->object : place->key);
 	name_object(err, place->folder, object);
-	return rc;
 }

@@ -9,6 +9,7 @@
 typedef struct sherd_place {
 	sherd_store *store;
 	char *key;    /* "" for a folder */
+	bool beside;  /* a folder of that name is there too */
 	char *folder; /* of the store, as the user wrote it, with '/' at its end; "" for the current one */
 } sherd_place;
 
@@ -21,7 +22,16 @@ int sherd_place_open_prefix(sherd_place *place, const char *path, sherd_error *e
 int sherd_place_open_folder(sherd_place *place, const char *path, sherd_error *err);
 void sherd_place_close(sherd_place *place);
 
-/* Puts the folder before the object that an error of this store names; a failure without one gets the key. */
-int sherd_place_blame(const sherd_place *place, int rc, sherd_error *err);
+/* Puts the folder before the object that an error of this store names; a failure without one gets the key. Mistakes in
+ * the usage have none. */
+void sherd_place_name(const sherd_place *place, sherd_error *err);
+
+/* Does that where rc is a failure, and returns rc. */
+static inline int sherd_place_blame(const sherd_place *place, int rc, sherd_error *err)
+{
+	if (rc < 0)
+		sherd_place_name(place, err);
+	return rc;
+}
 
 #endif

@@ -89,32 +89,54 @@ void sherd_text_size(uint64_t bytes, char out[SHERD_TEXT_SIZE])
 static bool special(double v, char out[SHERD_TEXT_NUMBER])
 {
 	if (isnan(v))
-		strcpy(out, "nan");
+		(void)snprintf(out, SHERD_TEXT_NUMBER, "nan");
 	else if (isinf(v))
-		strcpy(out, v < 0 ? "-inf" : "inf");
+		(void)snprintf(out, SHERD_TEXT_NUMBER, "%s", v < 0 ? "-inf" : "inf");
 	else
 		return false;
 	return true;
 }
 
-void sherd_text_f64(double v, char out[SHERD_TEXT_NUMBER])
+/* The number with so many digits: plain where that is short, else with an exponent. */
+static void put_digits(double v, int digits, char out[SHERD_TEXT_NUMBER])
+{
+	(void)snprintf(out, SHERD_TEXT_NUMBER, "%.*e", digits - 1, v);
+	int exponent = (int)strtol(strchr(out, 'e') + 1, NULL, 10);
+	if (exponent >= -4 && exponent < 16)
+		(void)snprintf(out, SHERD_TEXT_NUMBER, "%.*f", digits - 1 > exponent ? digits - 1 - exponent : 0, v);
+	else
+		(void)snprintf(out, SHERD_TEXT_NUMBER, "%.*g", digits, v);
+}
+
+static bool comes_back(double v, int digits, bool single)
+{
+	char text[SHERD_TEXT_NUMBER];
+	(void)snprintf(text, sizeof(text), "%.*e", digits - 1, v);
+	return single ? strtof(text, NULL) == (float)v : strtod(text, NULL) == v;
+}
+
+/* If some number of digits is enough, more are too. */
+static void put_shortest(double v, int most, bool single, char out[SHERD_TEXT_NUMBER])
 {
 	if (special(v, out))
 		return;
-	for (int digits = 1; digits <= 17; digits++) {
-		(void)snprintf(out, SHERD_TEXT_NUMBER, "%.*g", digits, v);
-		if (strtod(out, NULL) == v)
-			return;
+	int least = 1;
+	while (least < most) {
+		int middle = (least + most) / 2;
+		if (comes_back(v, middle, single))
+			most = middle;
+		else
+			least = middle + 1;
 	}
+	put_digits(v, most, out);
+}
+
+void sherd_text_f64(double v, char out[SHERD_TEXT_NUMBER])
+{
+	put_shortest(v, 17, false, out);
 }
 
 void sherd_text_f32(float v, char out[SHERD_TEXT_NUMBER])
 {
-	if (special(v, out))
-		return;
-	for (int digits = 1; digits <= 9; digits++) {
-		(void)snprintf(out, SHERD_TEXT_NUMBER, "%.*g", digits, (double)v);
-		if (strtof(out, NULL) == v)
-			return;
-	}
+	put_shortest((double)v, 9, true, out);
 }

@@ -17,7 +17,7 @@ typedef struct finding {
 static void keep(sherd_cli *cli, const sherd_place *place, finding *f, const sherd_error *problem, bool warning)
 {
 	sherd_error named = *problem;
-	(void)sherd_place_blame(place, SHERD_ECORRUPT, &named);
+	sherd_place_name(place, &named);
 	if (cli->out.json)
 		sherd_doc_error(warning ? &f->warnings : &f->problems, &named);
 	else if (!warning || !cli->out.quiet)

@@ -53,6 +53,7 @@ void sherd_watch_begin(sherd_cli *cli)
 			(void)sigaction(stopping[i], &action, NULL);
 	}
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN);
 	bool seen = !cli->out.quiet && sherd_out_has_terminal();
 	cli->progress = (sherd_progress){.update = seen ? update : update_unseen, .arg = &cli->out};
 }

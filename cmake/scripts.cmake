@@ -40,7 +40,30 @@ file(GLOB SHERD_MAN_PAGES CONFIGURE_DEPENDS man/*.[1-9])
 if(NOT SHERD_MANDOC)
   message(STATUS "sherd: no mandoc here; lint/man is left out")
 elseif(SHERD_MAN_PAGES)
-  sherd_script_test(lint/man ${SHERD_MANDOC} -T lint -W style ${SHERD_MAN_PAGES})
+  sherd_script_test(lint/man ${SHERD_MANDOC} -T lint -W warning ${SHERD_MAN_PAGES})
 endif()
 
 sherd_script_test(install/consumer ${PROJECT_SOURCE_DIR}/tests/install/consumer.sh)
+
+# A reader and a writer in Python, made from docs/formats alone, against the library.
+find_program(SHERD_PYTHON NAMES python3 DOC "runs the interop tests")
+if(SHERD_PYTHON)
+  add_executable(interop_program tests/interop/program.c)
+  target_link_libraries(interop_program PRIVATE sherd_static sherd_flags)
+  sherd_script_test(interop/checkpoint ${SHERD_PYTHON} ${PROJECT_SOURCE_DIR}/tests/interop/checkpoint.py
+    $<TARGET_FILE:interop_program>)
+else()
+  message(STATUS "sherd: no python3 here; interop tests are left out")
+endif()
+
+# tests/cli/<topic>/: scripts with what they must print beside them (tests/cli/run).
+file(GLOB SHERD_CLI_TOPICS CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE ${PROJECT_SOURCE_DIR}/tests/cli tests/cli/*)
+list(REMOVE_ITEM SHERD_CLI_TOPICS lib run)
+if(NOT SHERD_FIXTURES)
+  list(REMOVE_ITEM SHERD_CLI_TOPICS fixtures)
+endif()
+foreach(topic ${SHERD_CLI_TOPICS})
+  sherd_script_test(cli/${topic} ${PROJECT_SOURCE_DIR}/tests/cli/run ${topic})
+endforeach()
+
+sherd_script_test(cli/demo ${PROJECT_SOURCE_DIR}/tools/demo ${PROJECT_BINARY_DIR})

@@ -6,6 +6,7 @@
 
 #include <sherd/pool.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* One index of a job. */
@@ -23,5 +24,7 @@ typedef struct sherd_pool_later {
 	void *arg;
 } sherd_pool_later;
 void sherd_pool_submit(sherd_pool *pool, sherd_pool_later *item);
+/* Takes back an item that no worker has begun; false when one has, and will finish it. */
+bool sherd_pool_withdraw(sherd_pool *pool, sherd_pool_later *item);
 
 #endif

@@ -364,10 +364,12 @@ static int check_text(const char *what, const char *text, sherd_error *err)
 
 static int check_object(const char *what, const char *json, sherd_error *err)
 {
-	sherd_error inner;
 	if (!json)
 		return SHERD_OK;
-	if (json[0] != '{' || sherd_json_check(json, strlen(json), &generous, &inner) < 0)
+	int rc = sherd_json_check(json, strlen(json), &generous, err);
+	if (rc == SHERD_ENOMEM)
+		return rc;
+	if (json[0] != '{' || rc < 0)
 		return sherd_fail(err, SHERD_EINVAL, "bad-json", "%s is no JSON object", what);
 	return SHERD_OK;
 }

@@ -1,4 +1,5 @@
-/* format/ckpt_claim.h - {prefix}.saving: who is writing, removing or repairing the set. docs/formats/checkpoint.md, "Claim". */
+/* format/ckpt_claim.h - {prefix}.saving: who is writing, removing or repairing the set. docs/formats/checkpoint.md,
+ * "Claim". */
 #ifndef SHERD_FORMAT_CKPT_CLAIM_H
 #define SHERD_FORMAT_CKPT_CLAIM_H
 

@@ -246,10 +246,23 @@ static int take_version(reader *r, sherd_error *err)
 	                     "metadata version '%.40s', this library reads 1", r->meta.version);
 }
 
+/* Some writers leave the zone out, and mean UTC. */
+static bool parse_zoneless(const char *text, int64_t *ns)
+{
+	char zoned[SHERD_TIME_TEXT + 1];
+	size_t len = strlen(text);
+	if (!len || len >= SHERD_TIME_TEXT)
+		return false;
+	memcpy(zoned, text, len);
+	zoned[len] = 'Z';
+	return sherd_time_parse((sherd_str){zoned, len + 1}, ns);
+}
+
 static int take_timestamp(reader *r, sherd_error *err)
 {
 	TRY(take_text(r, &r->meta.timestamp, err));
-	if (!sherd_time_parse(sherd_str_of(r->meta.timestamp), &r->meta.time_ns))
+	const char *text = r->meta.timestamp;
+	if (!sherd_time_parse(sherd_str_of(text), &r->meta.time_ns) && !parse_zoneless(text, &r->meta.time_ns))
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-time", sherd_json_offset(r->j),
 		                     "timestamp '%.40s' is no time", r->meta.timestamp);
 	return SHERD_OK;

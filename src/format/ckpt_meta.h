@@ -20,7 +20,7 @@ typedef struct sherd_ckpt_meta_shard {
 
 typedef struct sherd_ckpt_meta {
 	const char *version;
-	const char *timestamp;
+	const char *timestamp; /* "" when unknown */
 	int64_t time_ns;
 	uint32_t world;
 	bool has_set_id;

@@ -41,8 +41,10 @@ static void put_shard(sherd_json_writer *w, const sherd_ckpt_meta_shard *s, bool
 	sherd_json_put_object(w, false);
 	sherd_json_put_key(w, "rank");
 	sherd_json_put_u64(w, s->rank);
-	sherd_json_put_key(w, "filePath");
-	sherd_json_put_string(w, sherd_str_of(s->file));
+	if (s->file) {
+		sherd_json_put_key(w, "filePath");
+		sherd_json_put_string(w, sherd_str_of(s->file));
+	}
 	sherd_json_put_key(w, "fileSize");
 	sherd_json_put_u64(w, s->file_size);
 	if (s->listed) {
@@ -86,8 +88,10 @@ void sherd_ckpt_meta_encode(const sherd_ckpt_meta *meta, bool csharp, sherd_buf 
 	sherd_json_put_object(&w, false);
 	sherd_json_put_key(&w, "version");
 	sherd_json_put_string(&w, sherd_str_of(meta->version));
-	sherd_json_put_key(&w, "timestamp");
-	sherd_json_put_string(&w, sherd_str_of(meta->timestamp));
+	if (meta->timestamp[0]) {
+		sherd_json_put_key(&w, "timestamp");
+		sherd_json_put_string(&w, sherd_str_of(meta->timestamp));
+	}
 	sherd_json_put_key(&w, "worldSize");
 	sherd_json_put_u64(&w, meta->world);
 	sherd_ckpt_about_put_front(&meta->about, meta->count, main_precision(meta), &w);

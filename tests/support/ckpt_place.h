@@ -31,6 +31,10 @@ int ckpt_place_done(void **state);
 /* Fails the test unless these keys, separated by single spaces and in byte order, are all there is. */
 void assert_keys(sherd_store *store, const char *keys);
 
+/* Makes scratch folders of this process in memory, where the system has a place for that: for tests that sync
+ * thousands of times and do not ask what the disk holds. */
+void scratch_in_memory(void);
+
 /* Whole objects; what cannot be done fails the test. The result of a get is free()d. */
 char *object_get(sherd_store *store, const char *key, size_t *len);
 void object_put(sherd_store *store, const char *key, const void *data, size_t len);

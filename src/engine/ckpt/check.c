@@ -20,18 +20,26 @@ static int load_index(const sherd_ckpt *c, size_t shard, ckpt_crcs *x, sherd_err
 	return SHERD_OK;
 }
 
-int sherd_ckpt_piece_crcs(const sherd_ckpt *c, const sherd_ckpt_piece *piece, const uint32_t **out, sherd_error *err)
+int sherd_ckpt_shard_indexed(const sherd_ckpt *c, size_t shard, bool *indexed, sherd_error *err)
 {
-	ckpt_crcs *x = &c->crcs[piece->shard];
+	ckpt_crcs *x = &c->crcs[shard];
 	int rc = SHERD_OK;
 	(void)pthread_mutex_lock(&x->lock);
 	if (!x->loaded) {
-		rc = load_index(c, piece->shard, x, err);
+		rc = load_index(c, shard, x, err);
 		x->loaded = rc == SHERD_OK;
 	}
+	*indexed = x->present;
 	(void)pthread_mutex_unlock(&x->lock);
-	TRY(sherd_in_object(err, rc, sherd_reader_key(c->files[piece->shard].reader)));
-	if (!x->present) {
+	return sherd_in_object(err, rc, sherd_reader_key(c->files[shard].reader));
+}
+
+int sherd_ckpt_piece_crcs(const sherd_ckpt *c, const sherd_ckpt_piece *piece, const uint32_t **out, sherd_error *err)
+{
+	const ckpt_crcs *x = &c->crcs[piece->shard];
+	bool indexed;
+	TRY(sherd_ckpt_shard_indexed(c, piece->shard, &indexed, err));
+	if (!indexed) {
 		*out = NULL;
 		return SHERD_OK;
 	}

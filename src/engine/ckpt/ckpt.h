@@ -44,6 +44,8 @@ int sherd_ckpt_build_tensors(sherd_ckpt *ckpt, sherd_error *err);
 /* Do the boxes tile the whole without gap or overlap? They lie within it. Sorts them. */
 int sherd_ckpt_check_tiling(sherd_ckpt_piece *pieces, size_t count, const sherd_tensor *whole, sherd_error *err);
 
+/* Does the shard carry an index, and so CRCs? Thread-safe. */
+int sherd_ckpt_shard_indexed(const sherd_ckpt *ckpt, size_t shard, bool *indexed, sherd_error *err);
 /* CRCs of a piece's blocks; NULL when its shard records none. Thread-safe. */
 int sherd_ckpt_piece_crcs(const sherd_ckpt *ckpt, const sherd_ckpt_piece *piece, const uint32_t **out,
                           sherd_error *err);

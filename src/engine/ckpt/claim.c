@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 SHERD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
@@ -41,9 +42,20 @@ int sherd_ckpt_read_claim(sherd_store *store, const char *prefix, sherd_ckpt_cla
 	if (rc == SHERD_ELIMIT)
 		return SHERD_OK;
 	TRY(rc);
-	*valid = sherd_ckpt_claim_decode(text, len, out, NULL) == SHERD_OK;
+	rc = sherd_ckpt_claim_decode(text, len, out, err);
 	free(text);
-	return SHERD_OK;
+	*valid = rc == SHERD_OK;
+	return rc == SHERD_ENOMEM ? rc : SHERD_OK;
+}
+
+int sherd_ckpt_claimed_by(sherd_store *store, const char *prefix, const sherd_set_id *set_id, bool *yes,
+                          sherd_error *err)
+{
+	sherd_ckpt_claim now;
+	bool valid = false;
+	int rc = sherd_ckpt_read_claim(store, prefix, &now, &valid, err);
+	*yes = rc == SHERD_OK && valid && !now.removing && sherd_set_id_equal(&now.set_id, set_id);
+	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
 }
 
 static int create(ckpt_hold *h, const char *key, sherd_write_mode mode, sherd_error *err)
@@ -80,28 +92,39 @@ static int take_over(ckpt_hold *h, const char *key, const sherd_ckpt_claim *othe
 	return SHERD_OK;
 }
 
-static int join(ckpt_hold *h, const char *key, const sherd_ckpt_claim *theirs, sherd_error *err)
+/* 1 when the claim under our lock is the set's, 0 when another took its place before we came to lock it. */
+static int confirm(ckpt_hold *h, sherd_error *err)
+{
+	bool mine;
+	int rc = sherd_ckpt_claimed_by(h->store, h->prefix, &h->claim.set_id, &mine, err);
+	if (rc == SHERD_OK && mine)
+		return 1;
+	sherd_ckpt_release(h);
+	return rc;
+}
+
+/* Locks are exclusive only while somebody looks whether a claim is dead, or clears it: that passes. */
+static int is_passing(ckpt_hold *h, const char *key, bool *yes, sherd_error *err)
+{
+	SHERD_AUTO(sherd_lock, sherd_lock_release) shared = NULL;
+	int rc = can_lock(h->store) ? sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &shared, err) : SHERD_OK;
+	*yes = rc == SHERD_ECONFLICT || rc == SHERD_ENOTFOUND;
+	return *yes ? SHERD_OK : rc;
+}
+
+/* Joins, unless the claim went away or somebody is looking at it: 0 then. */
+static int try_join(ckpt_hold *h, const char *key, const sherd_ckpt_claim *theirs, sherd_error *err)
 {
 	if (theirs->world != h->claim.world)
 		return sherd_fail(err, SHERD_ECONFLICT, "conflict",
 		                  "the set was begun with %" PRIu32 " shards, not %" PRIu32, theirs->world,
 		                  h->claim.world);
-	if (can_lock(h->store))
-		TRY(sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &h->lock, err));
+	int rc = can_lock(h->store) ? sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &h->lock, err) : SHERD_OK;
+	if (rc == SHERD_ENOTFOUND || rc == SHERD_ECONFLICT)
+		return 0;
+	TRY(rc);
 	h->claim.named_by_set = theirs->named_by_set;
-	return SHERD_OK;
-}
-
-/* 1 when the claim under our lock is the set's, 0 when another took its place before we came to lock it. */
-static int confirm(ckpt_hold *h, sherd_error *err)
-{
-	sherd_ckpt_claim now;
-	bool valid = false;
-	int rc = sherd_ckpt_read_claim(h->store, h->prefix, &now, &valid, err);
-	if (rc == SHERD_OK && valid && !now.removing && sherd_set_id_equal(&now.set_id, &h->claim.set_id))
-		return 1;
-	sherd_ckpt_release(h);
-	return rc == SHERD_ENOTFOUND ? 0 : rc;
+	return confirm(h, err);
 }
 
 /* One try: 1 when the claim is ours, 0 when the state changed under us and it is worth another. */
@@ -121,19 +144,30 @@ static int try_hold(ckpt_hold *h, const char *key, bool may_take_over, sherd_err
 		return 0;
 	TRY(rc);
 	bool same = valid && sherd_set_id_equal(&theirs.set_id, &h->claim.set_id);
-	if (same && !theirs.removing && !h->claim.removing) { /* a removal joins nobody */
-		rc = join(h, key, &theirs, err);
-		return rc == SHERD_ENOTFOUND ? 0 : rc == SHERD_OK ? confirm(h, err) : rc;
-	}
+	if (same && !theirs.removing && !h->claim.removing) /* a removal joins nobody */
+		return try_join(h, key, &theirs, err);
 	rc = can_lock(h->store) ? sherd_ckpt_clear_dead(h->store, h->prefix, err) : SHERD_ECONFLICT;
 	if (rc == SHERD_OK)
 		return 0;
 	if (rc != SHERD_ECONFLICT)
 		return rc;
+	bool passing;
+	TRY(is_passing(h, key, &passing, err));
+	if (passing)
+		return 0;
 	if (!may_take_over || (valid && theirs.removing))
 		return held_by_other(&theirs, valid, err);
 	rc = take_over(h, key, &theirs, valid, err);
-	return rc == SHERD_ENOTFOUND ? 0 : rc == SHERD_OK ? confirm(h, err) : rc;
+	/* What was replaced is ours to join in the next try. */
+	return rc == SHERD_ENOTFOUND || rc == SHERD_ECONFLICT ? 0 : rc == SHERD_OK ? confirm(h, err) : rc;
+}
+
+/* Most changes are seen at once; what takes longer is worth about two seconds. */
+static void pause_after(int tries)
+{
+	struct timespec t = {.tv_nsec = (tries < 20 ? tries : 20) * 1000000L};
+	if (tries)
+		(void)nanosleep(&t, NULL);
 }
 
 int sherd_ckpt_hold(ckpt_hold *out, sherd_store *store, const char *prefix, const sherd_ckpt_claim *mine,
@@ -150,6 +184,7 @@ int sherd_ckpt_hold(ckpt_hold *out, sherd_store *store, const char *prefix, cons
 			*out = h;
 			return SHERD_OK;
 		}
+		pause_after(tries);
 	}
 	return sherd_in_object(err, sherd_fail(err, SHERD_ECONFLICT, "conflict", "other saves come and go too fast"),
 	                       (const char *)key.data);

@@ -34,6 +34,10 @@ void sherd_ckpt_forsake(ckpt_hold *hold);
 /* SHERD_ENOTFOUND: there is no claim. *valid is false for one that cannot be read. */
 int sherd_ckpt_read_claim(sherd_store *store, const char *prefix, sherd_ckpt_claim *out, bool *valid, sherd_error *err);
 
+/* Is the claim under the prefix a save's of this set? */
+int sherd_ckpt_claimed_by(sherd_store *store, const char *prefix, const sherd_set_id *set_id, bool *yes,
+                          sherd_error *err);
+
 /* Clears what a dead save or removal left under the prefix, claim included. Succeeds when there is no claim.
  * SHERD_ECONFLICT when the claim is held, or nobody can tell. */
 int sherd_ckpt_clear_dead(sherd_store *store, const char *prefix, sherd_error *err);

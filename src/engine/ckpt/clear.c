@@ -53,16 +53,6 @@ static bool names(const sherd_ckpt_meta *meta, const ckpt_file *file)
 	return false;
 }
 
-static int is_claimed_by(sherd_store *store, const char *prefix, const sherd_set_id *holder, bool *yes,
-                         sherd_error *err)
-{
-	sherd_ckpt_claim now;
-	bool valid = false;
-	int rc = sherd_ckpt_read_claim(store, prefix, &now, &valid, err);
-	*yes = rc == SHERD_OK && valid && !now.removing && sherd_set_id_equal(&now.set_id, holder);
-	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
-}
-
 /* Shards are listed first and the claim is looked at last: while it is the holder's, nothing that was listed before
  * can belong to a set that is still to be published. Whoever claims later is not in the list. */
 int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, const sherd_set_id *holder, sherd_error *err)
@@ -76,7 +66,7 @@ int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, const sherd
 	if (rc == SHERD_OK)
 		rc = sherd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, identity, err);
 	if (rc == SHERD_OK)
-		rc = is_claimed_by(store, prefix, holder, &claimed, err);
+		rc = sherd_ckpt_claimed_by(store, prefix, holder, &claimed, err);
 	for (size_t i = 0; claimed && i < files.count && rc == SHERD_OK; i++)
 		if (!names(&meta, &files.list[i]))
 			rc = sherd_store_remove(store, files.list[i].key, err);
@@ -85,19 +75,17 @@ int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, const sherd
 	return rc;
 }
 
-/* The metadata went first, or goes now; then nothing under the prefix is committed. Another set than the one that was
- * to go is left alone. */
+/* A removal begins with the metadata: while that is there nothing is lost yet, and the set may be the newest by now, so
+ * it stays. Without it nothing under the prefix is committed. */
 static int finish_removal(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
 	ckpt_committed now;
 	TRY(sherd_ckpt_committed(store, prefix, &now, err));
+	if (!now.there)
+		return sherd_ckpt_clear_set(store, prefix, NULL, err);
 	if (now.has_set_id && !sherd_set_id_equal(&now.set_id, set_id))
 		return sherd_ckpt_clear_set(store, prefix, set_id, err);
-	sherd_ckpt_name_metadata(&key, prefix);
-	TRY(sherd_buf_check(&key, err));
-	TRY(sherd_store_remove(store, (const char *)key.data, err));
-	return sherd_ckpt_clear_set(store, prefix, NULL, err);
+	return SHERD_OK;
 }
 
 /* Shards of the C# layout carry no set id; those with the plain names are the dead save's when nothing is committed. */

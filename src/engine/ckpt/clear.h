@@ -6,7 +6,7 @@
 
 #include <sherd/store.h>
 
-/* Leaves the claim itself. A committed set is never touched, unless the claim says that it was being removed. */
+/* Leaves the claim itself. A committed set is never touched. */
 int sherd_ckpt_clear(sherd_store *store, const char *prefix, const sherd_ckpt_claim *claim, sherd_error *err);
 
 /* Removes every shard under the prefix that belongs to this set; NULL: to any. */

@@ -2,7 +2,7 @@
  *
  * A removal takes the prefix's claim first, marked "removing"; then the metadata
  * goes, which ends the set, then its shards, then the claim. Whoever finds the
- * claim of a removal that died finishes it. */
+ * claim of a removal that died finishes it, if the metadata is gone. */
 #include "base/buf.h"
 #include "engine/ckpt/claim.h"
 #include "engine/ckpt/clear.h"

@@ -104,15 +104,16 @@ static int look_at_metadata(const repairing *g, ckpt_committed *now, sherd_error
 	return SHERD_OK;
 }
 
-/* A live save of another set keeps us out; a dead one of the very set we repair is joined, not cleared. */
-static int hold(const repairing *g, const candidate *c, ckpt_hold *out, sherd_error *err)
+/* A live save of another set keeps us out; a dead one of the very set we repair is joined, not cleared. A dead one of
+ * another set is not ours to clear, unless there is metadata, damaged as it is: then clearing removes no shard. */
+static int hold(const repairing *g, const candidate *c, bool metadata, ckpt_hold *out, sherd_error *err)
 {
 	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&c->set_id, c->world, 0), theirs;
 	bool valid;
 	/* Should we die, the shards must not pass for what a dead save left. */
 	mine.repairing = true;
 	int rc = sherd_ckpt_read_claim(g->store, g->prefix, &theirs, &valid, err);
-	if (rc == SHERD_OK && valid && !sherd_set_id_equal(&theirs.set_id, &c->set_id))
+	if (rc == SHERD_OK && valid && !metadata && !sherd_set_id_equal(&theirs.set_id, &c->set_id))
 		return sherd_fail(err, SHERD_ECONFLICT, "conflict",
 		                  "a save or removal of another set has a claim here");
 	if (rc < 0 && rc != SHERD_ENOTFOUND)
@@ -128,7 +129,7 @@ static int repair(repairing *g, sherd_set_id *repaired, sherd_error *err)
 	TRY(look_at_metadata(g, &now, err));
 	TRY(look_at_all(g, err));
 	TRY(choose(g, &c, err));
-	TRY(hold(g, &c, &h, err));
+	TRY(hold(g, &c, now.there, &h, err));
 	ckpt_publication p = {
 		.store = g->store,
 		.prefix = g->prefix,

@@ -229,6 +229,7 @@ int sherd_ckpt_saver_write(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_
 		.items = items,
 		.count = count,
 		.csharp = s->options.layout == SHERD_CKPT_LAYOUT_CSHARP,
+		.pool = s->options.pool,
 		.meter = s->meter,
 	};
 	int rc = sherd_ckpt_write_shard(s->store, &spec, &written, err);
@@ -252,27 +253,47 @@ int sherd_ckpt_saver_shard(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_
 	return sherd_ckpt_saver_write(s, rank, items, count, NULL, err);
 }
 
+/* Removes a shard that this saver wrote, unless its name is another set's by now. */
+static void take_back(sherd_ckpt_saver *s, uint32_t rank)
+{
+	SHERD_AUTO_BUF key = {0};
+	ckpt_owner owner = {0};
+	bool mine = false;
+	if (shard_key(s, rank, &key, NULL) < 0)
+		return;
+	ckpt_file file = {.key = (const char *)key.data, .named_by_set = s->hold.claim.named_by_set};
+	file.name_id = s->set_id;
+	if (s->options.layout == SHERD_CKPT_LAYOUT_CSHARP)
+		(void)sherd_ckpt_claimed_by(s->store, s->prefix, &s->set_id, &mine, NULL);
+	else
+		mine = sherd_ckpt_file_owner(s->store, &file, &owner, NULL) == SHERD_OK && owner.known &&
+		       sherd_set_id_equal(&owner.set_id, &s->set_id);
+	if (mine)
+		(void)sherd_store_remove(s->store, file.key, NULL);
+}
+
 void sherd_ckpt_saver_abort(sherd_ckpt_saver *s)
 {
 	if (!s)
 		return;
 	/* Shards first, claim last: whoever finds the claim dead meanwhile finds the rest through it. */
-	for (uint32_t r = 0; s->holding && r < s->world; r++) {
-		SHERD_AUTO_BUF key = {0};
-		if (s->written[r] && shard_key(s, r, &key, NULL) == SHERD_OK)
-			(void)sherd_store_remove(s->store, (const char *)key.data, NULL);
-	}
+	for (uint32_t r = 0; s->holding && r < s->world; r++)
+		if (s->written[r])
+			take_back(s, r);
 	if (s->holding)
 		sherd_ckpt_forsake(&s->hold);
 	free_saver(s);
 }
 
 /* Is our set what stands under the prefix? When nobody can tell, it may be. */
-static bool may_be_published(const sherd_ckpt_saver *s)
+static bool may_be_published(const sherd_ckpt_saver *s, int rc)
 {
 	ckpt_committed now;
 	if (sherd_ckpt_committed(s->store, s->prefix, &now, NULL) < 0)
 		return true;
+	/* The C# layout has no set id; but nothing was there before, and EEXIST would tell of another's. */
+	if (s->options.layout == SHERD_CKPT_LAYOUT_CSHARP)
+		return now.there && rc != SHERD_EEXIST;
 	return now.there && (!now.readable || (now.has_set_id && sherd_set_id_equal(&now.set_id, &s->set_id)));
 }
 
@@ -296,8 +317,24 @@ static void leave(sherd_ckpt_saver *s)
 	free_saver(s);
 }
 
+/* Nobody clears a claim that is held: without it, the save was taken over, or others of the set have published. */
+static bool has_lost_claim(const sherd_ckpt_saver *s)
+{
+	bool mine;
+	return sherd_ckpt_claimed_by(s->store, s->prefix, &s->set_id, &mine, NULL) == SHERD_OK && !mine;
+}
+
+static int taken_over(const sherd_ckpt_saver *s, sherd_error *err)
+{
+	return sherd_in_object(
+		err, sherd_fail(err, SHERD_ECONFLICT, "conflict", "shards of this save were removed by others"),
+		s->prefix);
+}
+
 int sherd_ckpt_saver_published(sherd_ckpt_saver *s, int rc, bool *committed, sherd_error *err)
 {
+	if (rc == SHERD_EINCOMPLETE && has_lost_claim(s))
+		rc = taken_over(s, err);
 	bool refused = rc == SHERD_EEXIST || rc == SHERD_ECONFLICT;
 	if (rc == SHERD_EINCOMPLETE) {
 		if (committed)
@@ -305,7 +342,7 @@ int sherd_ckpt_saver_published(sherd_ckpt_saver *s, int rc, bool *committed, she
 		leave(s);
 		return SHERD_OK;
 	}
-	if (rc < 0 && may_be_published(s)) {
+	if (rc < 0 && may_be_published(s, rc)) {
 		/* Somebody else of the set was first, or the metadata is there but was not synced. Its shards must
 		 * stay. */
 		if (!refused) {
@@ -324,7 +361,7 @@ int sherd_ckpt_saver_published(sherd_ckpt_saver *s, int rc, bool *committed, she
 	return SHERD_OK;
 }
 
-int sherd_ckpt_saver_finish(sherd_ckpt_saver *s, bool *committed, sherd_error *err)
+static int publish(sherd_ckpt_saver *s, sherd_error *err)
 {
 	ckpt_publication p = {
 		.store = s->store,
@@ -334,7 +371,20 @@ int sherd_ckpt_saver_finish(sherd_ckpt_saver *s, bool *committed, sherd_error *e
 		.replaces = s->before.there ? s->before.identity : NULL,
 		.pool = s->options.pool,
 	};
-	return sherd_ckpt_saver_published(s, sherd_ckpt_publish(&p, err), committed, err);
+	return sherd_ckpt_publish(&p, err);
+}
+
+int sherd_ckpt_saver_finish(sherd_ckpt_saver *s, bool *committed, sherd_error *err)
+{
+	return sherd_ckpt_saver_published(s, publish(s, err), committed, err);
+}
+
+int sherd_ckpt_saver_finish_whole(sherd_ckpt_saver *s, sherd_error *err)
+{
+	int rc = publish(s, err);
+	if (rc == SHERD_EINCOMPLETE)
+		rc = taken_over(s, err);
+	return sherd_ckpt_saver_published(s, rc, NULL, err);
 }
 
 int sherd_ckpt_commit(sherd_store *store, const char *prefix, const sherd_limits *limits, sherd_error *err)

@@ -91,7 +91,7 @@ static int save(set_save *g, sherd_store *store, const char *prefix, const sherd
                 sherd_meter *meter, sherd_error *err)
 {
 	uint32_t world = o->world ? o->world : 1;
-	bool csharp = o->layout == SHERD_CKPT_LAYOUT_CSHARP, committed;
+	bool csharp = o->layout == SHERD_CKPT_LAYOUT_CSHARP;
 	for (uint32_t r = 0; r < world; r++)
 		TRY(sherd_ckpt_items_check(g->shards[r].items, g->shards[r].count, csharp, err));
 	TRY(sherd_ckpt_saver_begin(&g->saver, store, prefix, o, meter, err));
@@ -102,12 +102,7 @@ static int save(set_save *g, sherd_store *store, const char *prefix, const sherd
 	}
 	if (csharp)
 		return finish_csharp(g, store, prefix, o, err);
-	TRY(sherd_ckpt_saver_finish(g->saver, &committed, err));
-	if (!committed) /* somebody removed a shard under us */
-		return sherd_in_object(
-			err, sherd_fail(err, SHERD_ECONFLICT, "conflict", "a shard of this save was removed by others"),
-			prefix);
-	return SHERD_OK;
+	return sherd_ckpt_saver_finish_whole(g->saver, err);
 }
 
 int sherd_ckpt_save_metered(sherd_store *store, const char *prefix, const sherd_ckpt_shard_items *shards,

@@ -49,6 +49,24 @@ static int different_set(const checking *g, const sherd_ckpt_index *index, sherd
 	                  want);
 }
 
+/* Takes the white space between tokens out: what we keep as text may be laid out in two ways. */
+static void squeeze(sherd_buf *json)
+{
+	size_t kept = 0;
+	bool quoted = false;
+	for (size_t i = 0; i < json->len; i++) {
+		uint8_t c = json->data[i];
+		if (!quoted && (c == ' ' || c == '\n' || c == '\t' || c == '\r'))
+			continue;
+		json->data[kept++] = c;
+		if (quoted && c == '\\')
+			json->data[kept++] = json->data[++i];
+		else if (c == '"')
+			quoted = !quoted;
+	}
+	json->len = kept;
+}
+
 static int same_about(const checking *g, const sherd_ckpt_index *index, sherd_error *err)
 {
 	SHERD_AUTO_BUF text = {0};
@@ -67,6 +85,8 @@ static int same_about(const checking *g, const sherd_ckpt_index *index, sherd_er
 	}
 	sherd_arena_done(&arena);
 	TRY(rc);
+	squeeze(&text);
+	squeeze(&again);
 	if (text.len != again.len || memcmp(text.data, again.data, text.len) != 0)
 		return sherd_fail(err, SHERD_ECORRUPT, "bad-metadata",
 		                  "metadata and index of rank 0 describe different training");
@@ -186,7 +206,10 @@ static int warn_about_strays(const checking *g, sherd_error *err)
 	sherd_stat stat;
 	sherd_ckpt_name_claim(&claim, g->prefix);
 	TRY(sherd_buf_check(&claim, err));
-	if (sherd_store_stat(g->store, (const char *)claim.data, &stat, NULL) == SHERD_OK)
+	int claimed = sherd_store_stat(g->store, (const char *)claim.data, &stat, err);
+	if (claimed != SHERD_ENOTFOUND)
+		TRY(claimed);
+	if (claimed == SHERD_OK)
 		TRY(sherd_report_warn(g->report, (const char *)claim.data, "claimed", err,
 		                      "a save, a replacement or a removal is going on, or died"));
 	TRY(sherd_ckpt_files_open(&files, g->store, g->prefix, err));
@@ -254,7 +277,10 @@ static int check_metadata(checking *g, sherd_error *err)
 	TRY(sherd_report_take(g->report, rc, &found, meta_key(g), err));
 	if (rc < 0)
 		return SHERD_OK;
-	if (sherd_store_stat(g->store, meta_key(g), &stat, NULL) == SHERD_OK)
+	rc = sherd_store_stat(g->store, meta_key(g), &stat, err);
+	if (rc != SHERD_ENOTFOUND) /* removed while we read it */
+		TRY(rc);
+	if (rc == SHERD_OK)
 		g->report->checked += stat.size;
 	return check_set(g, err);
 }

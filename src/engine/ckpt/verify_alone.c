@@ -32,11 +32,24 @@ static int check_open(sherd_report *r, const ckpt_shard *s, const sherd_verify_o
 	return taken;
 }
 
+/* What stands in the index must also make sense together: names, and what rank 0 says about the set. */
+static int check_opens(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
+                       sherd_error *err)
+{
+	sherd_ckpt *ckpt = NULL;
+	sherd_error found = {0};
+	sherd_ckpt_options options = {.limits = o->limits};
+	int rc = sherd_ckpt_open_shard(&ckpt, store, key, &options, &found);
+	sherd_ckpt_close(ckpt);
+	return sherd_report_take(r, rc, &found, key, err);
+}
+
 static int check_key(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
                      sherd_meter *meter, sherd_error *err)
 {
 	ckpt_shard s;
 	sherd_error found = {0};
+	size_t before = sherd_report_errors(r);
 	int rc = sherd_ckpt_shard_open(&s, store, key, 0, &found);
 	if (rc == SHERD_ENOTFOUND) {
 		if (err)
@@ -49,7 +62,8 @@ static int check_key(sherd_report *r, sherd_store *store, const char *key, const
 	r->checked += s.data_offset;
 	rc = o->quick ? SHERD_OK : check_open(r, &s, o, meter, err);
 	sherd_ckpt_shard_done(&s);
-	return rc;
+	TRY(rc);
+	return o->quick || sherd_report_errors(r) > before ? SHERD_OK : check_opens(r, store, key, o, err);
 }
 
 int sherd_ckpt_verify_shard(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,

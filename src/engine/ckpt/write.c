@@ -1,4 +1,5 @@
-/* engine/ckpt/write.c - one pass over the tensors: hash, checksum and write each chunk while it is in the cache. */
+/* engine/ckpt/write.c - one pass over the tensors: each chunk is hashed, summed and copied while it is in the cache,
+ * and written from the copy while the next ones are hashed. */
 #include "engine/ckpt/write.h"
 
 #include "base/arena.h"
@@ -7,6 +8,7 @@
 #include "base/map.h"
 #include "codec/crc32.h"
 #include "codec/json.h"
+#include "engine/ckpt/stream.h"
 #include "format/ckpt_about.h"
 #include "format/ckpt_index.h"
 #include "format/ckpt_shard.h"
@@ -16,17 +18,17 @@
 
 SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
 
-/* Divides SHERD_CKPT_BLOCK; fits the second-level cache. */
-enum { CHUNK = 1 << 20 };
+/* Stays in the second-level cache between hashing, summing and copying. */
+enum { CHUNK = 256 << 10 };
 
 typedef struct shard_writer {
 	const ckpt_shard_spec *spec;
 	sherd_writer *writer;
+	ckpt_stream stream;
 	sherd_arena arena;
 	sherd_ckpt_entry *entries;
 	sherd_sha256 sha;
-	uint64_t at;      /* bytes of data so far */
-	uint8_t *scratch; /* CHUNK, for items that are read */
+	uint64_t at; /* bytes of data so far */
 } shard_writer;
 
 /* ---- what may be written */
@@ -99,6 +101,21 @@ static int check_items(const sherd_ckpt_item *items, size_t count, bool csharp, 
 	return SHERD_OK;
 }
 
+static int too_large_for_csharp(uint64_t bytes, sherd_error *err)
+{
+	return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+	                  "the C# layout holds less than 2 GiB, not %" PRIu64 " bytes", bytes);
+}
+
+static int check_csharp_size(const sherd_ckpt_item *items, size_t count, sherd_error *err)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < count; i++)
+		if (__builtin_add_overflow(total, sherd_ckpt_item_bytes(&items[i]), &total) || total > INT32_MAX)
+			return too_large_for_csharp(total, err);
+	return SHERD_OK;
+}
+
 int sherd_ckpt_items_check(const sherd_ckpt_item *items, size_t count, bool csharp, sherd_error *err)
 {
 	sherd_map names = {0};
@@ -106,16 +123,39 @@ int sherd_ckpt_items_check(const sherd_ckpt_item *items, size_t count, bool csha
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "%zu tensors in one shard", count);
 	int rc = check_items(items, count, csharp, &names, err);
 	sherd_map_done(&names);
-	return rc;
+	return rc == SHERD_OK && csharp ? check_csharp_size(items, count, err) : rc;
 }
 
 /* ---- writing */
 
+/* Room for the next bytes, at most `most` of them. */
+static int make_room(shard_writer *w, uint64_t most, uint8_t **room, size_t *len, sherd_error *err)
+{
+	TRY(sherd_ckpt_stream_room(&w->stream, room, len, err));
+	if (*len > CHUNK)
+		*len = CHUNK;
+	if (*len > most)
+		*len = (size_t)most;
+	return SHERD_OK;
+}
+
+static void take(shard_writer *w, size_t len)
+{
+	sherd_ckpt_stream_advance(&w->stream, len);
+	w->at += len;
+}
+
 static int put(shard_writer *w, const void *bytes, size_t len, sherd_error *err)
 {
-	sherd_sha256_add(&w->sha, bytes, len);
-	w->at += len;
-	return sherd_writer_append(w->writer, bytes, len, err);
+	const uint8_t *from = bytes;
+	for (size_t done = 0, n; done < len; done += n) {
+		uint8_t *room = NULL;
+		TRY(make_room(w, len - done, &room, &n, err));
+		sherd_sha256_add(&w->sha, from + done, n);
+		memcpy(room, from + done, n);
+		take(w, n);
+	}
+	return SHERD_OK;
 }
 
 static int pad(shard_writer *w, sherd_error *err)
@@ -125,17 +165,22 @@ static int pad(shard_writer *w, sherd_error *err)
 	return over ? put(w, zeros, SHERD_CKPT_ALIGN - over, err) : SHERD_OK;
 }
 
-static int next_chunk(shard_writer *w, const sherd_ckpt_item *item, uint64_t at, size_t n, const uint8_t **out,
-                      sherd_error *err)
+/* The next bytes of an item, at most `most` of them; *crc goes on over them. */
+static int put_chunk(shard_writer *w, const sherd_ckpt_item *item, uint64_t at, uint64_t most, uint32_t *crc,
+                     size_t *len, sherd_error *err)
 {
-	if (item->data) {
-		*out = (const uint8_t *)item->data + at;
-		return SHERD_OK;
-	}
-	if (!w->scratch && !(w->scratch = malloc(CHUNK)))
-		return sherd_fail_nomem(err);
-	*out = w->scratch;
-	return item->read(item->arg, at, w->scratch, n, err);
+	uint8_t *room = NULL;
+	TRY(make_room(w, most, &room, len, err));
+	const uint8_t *from = item->data ? (const uint8_t *)item->data + at : room;
+	if (!item->data)
+		TRY(item->read(item->arg, at, room, *len, err));
+	if (!w->spec->csharp)
+		sherd_sha256_add(&w->sha, from, *len);
+	*crc = sherd_crc32(*crc, from, *len);
+	if (item->data)
+		memcpy(room, from, *len);
+	take(w, *len);
+	return SHERD_OK;
 }
 
 static int write_item(shard_writer *w, const sherd_ckpt_item *item, sherd_ckpt_entry *e, sherd_error *err)
@@ -149,13 +194,11 @@ static int write_item(shard_writer *w, const sherd_ckpt_item *item, sherd_ckpt_e
 	e->offset = w->at;
 	e->crcs = crcs;
 	memset(crcs, 0, (blocks + 1) * sizeof(*crcs));
-	for (uint64_t at = 0; at < e->tensor.bytes; at += CHUNK) {
-		size_t n = e->tensor.bytes - at < CHUNK ? (size_t)(e->tensor.bytes - at) : CHUNK;
-		const uint8_t *bytes = NULL;
-		TRY(next_chunk(w, item, at, n, &bytes, err));
-		uint32_t *crc = &crcs[at / SHERD_CKPT_BLOCK];
-		*crc = sherd_crc32(*crc, bytes, n);
-		TRY(put(w, bytes, n, err));
+	size_t n = 0;
+	for (uint64_t at = 0; at < e->tensor.bytes; at += n) {
+		uint64_t block = at / SHERD_CKPT_BLOCK, end = (block + 1) * SHERD_CKPT_BLOCK;
+		end = end < e->tensor.bytes ? end : e->tensor.bytes;
+		TRY(put_chunk(w, item, at, end - at, &crcs[block], &n, err));
 		TRY(sherd_meter_add(w->spec->meter, n, err));
 	}
 	return SHERD_OK;
@@ -188,18 +231,21 @@ static int write_index(shard_writer *w, sherd_error *err)
 /* Space for the head; what it says is filled in when it is known. */
 static int begin(shard_writer *w, sherd_error *err)
 {
-	static const uint8_t zeros[SHERD_CKPT_HEAD_SIZE];
-	size_t head = w->spec->csharp ? SHERD_CKPT_CSHARP_HEAD_SIZE : SHERD_CKPT_HEAD_SIZE;
+	size_t head = w->spec->csharp ? SHERD_CKPT_CSHARP_HEAD_SIZE : SHERD_CKPT_HEAD_SIZE, len;
+	uint8_t *room = NULL;
+	TRY(sherd_ckpt_stream_room(&w->stream, &room, &len, err));
+	memset(room, 0, head);
+	sherd_ckpt_stream_advance(&w->stream, head);
 	sherd_sha256_init(&w->sha);
-	return sherd_writer_append(w->writer, zeros, head, err);
+	return SHERD_OK;
 }
 
 static int finish_csharp(shard_writer *w, ckpt_written *out, sherd_error *err)
 {
 	uint8_t head[SHERD_CKPT_CSHARP_HEAD_SIZE];
 	if (w->at > INT32_MAX)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-		                  "the C# layout holds less than 2 GiB, not %" PRIu64 " bytes", w->at);
+		return too_large_for_csharp(w->at, err);
+	TRY(sherd_ckpt_stream_flush(&w->stream, err));
 	sherd_ckpt_head_encode_csharp(w->spec->rank, (uint32_t)w->spec->count, (uint32_t)w->at, head);
 	out->checksum[0] = 0;
 	out->file_size = sizeof(head) + w->at;
@@ -212,6 +258,7 @@ static int finish(shard_writer *w, ckpt_written *out, sherd_error *err)
 	if (w->spec->csharp)
 		return finish_csharp(w, out, err);
 	TRY(write_index(w, err));
+	TRY(sherd_ckpt_stream_flush(&w->stream, err));
 	sherd_sha256_finish(&w->sha, hash);
 	sherd_hex(hash, sizeof(hash), out->checksum);
 	sherd_ckpt_head_encode(w->spec->rank, (uint32_t)w->spec->count, w->at, out->checksum, head);
@@ -248,9 +295,10 @@ int sherd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt
 		.mode = SHERD_WRITE_NEW, .head = SHERD_CKPT_HEAD_SIZE, .size_hint = expected_size(spec)};
 	TRY(sherd_store_write(store, spec->key, &options, &writer, err));
 	shard_writer w = {.spec = spec, .writer = writer};
+	sherd_ckpt_stream_init(&w.stream, writer, spec->pool, options.size_hint);
 	int rc = write_all(&w, out, err);
+	sherd_ckpt_stream_done(&w.stream);
 	sherd_arena_done(&w.arena);
-	free(w.scratch);
 	TRY(sherd_in_object(err, rc, spec->key));
 	return sherd_writer_commit(TAKE(writer), err);
 }

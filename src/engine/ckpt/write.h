@@ -16,6 +16,7 @@ typedef struct ckpt_shard_spec {
 	const sherd_ckpt_item *items;
 	size_t count;
 	bool csharp;
+	sherd_pool *pool; /* whose idle workers write while this thread hashes; or NULL */
 	sherd_meter *meter;
 } ckpt_shard_spec;
 

@@ -1,0 +1,54 @@
+# Completion of the command sherd for bash: commands, options, values where they are known, files.
+
+_sherd_options() {
+	local common="--json --quiet --workers --help"
+	case $1 in
+	info | "checkpoint commit" | "checkpoint list") echo "$common" ;;
+	verify | "checkpoint verify") echo "--quick $common" ;;
+	cat) echo "--range --format $common" ;;
+	convert) echo "--to --shards --replace $common" ;;
+	"checkpoint save")
+		echo "--shards --cut --replace --take-over --layout --rank --world --set-id --field --step --epoch" \
+			"--learning-rate --optimizer $common"
+		;;
+	"checkpoint load") echo "--output --tensor --rank --world --cut --replace $common" ;;
+	"checkpoint reshard") echo "--shards --cut --replace $common" ;;
+	"checkpoint prune") echo "--keep $common" ;;
+	"checkpoint repair") echo "--set-id --replace $common" ;;
+	checkpoint) echo "--help" ;;
+	*) echo "$common --version" ;;
+	esac
+}
+
+_sherd() {
+	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command= word i
+	COMPREPLY=()
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		case $command:$word in
+		*:--workers) ((i++)) ;;
+		*:-*) ;;
+		:*) command=$word ;;
+		checkpoint:*) command="checkpoint $word" ;;
+		esac
+	done
+	case $previous in
+	--format) mapfile -t COMPREPLY < <(compgen -W "text raw npy" -- "$current") && return ;;
+	--to) mapfile -t COMPREPLY < <(compgen -W "safetensors safetensors-index npy checkpoint" -- "$current") && return ;;
+	--layout) mapfile -t COMPREPLY < <(compgen -W "sherd csharp" -- "$current") && return ;;
+	--workers | --range | --shards | --rank | --world | --set-id | --field | --step | --epoch | --learning-rate | \
+		--optimizer | --tensor | --keep) return ;;
+	esac
+	if [[ $current == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_sherd_options "$command")" -- "$current")
+	elif [[ -z $command ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert checkpoint" -- "$current")
+	elif [[ $command == checkpoint ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "save commit load reshard verify list prune repair" -- "$current")
+	else
+		compopt -o filenames 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -f -- "$current")
+	fi
+}
+
+complete -F _sherd sherd

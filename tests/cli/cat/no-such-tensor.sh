@@ -1,0 +1,2 @@
+model m.safetensors
+sherd cat m.safetensors none

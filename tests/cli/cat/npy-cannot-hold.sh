@@ -1,0 +1,2 @@
+tensors m.safetensors x:BF16:2
+sherd cat m.safetensors x --format npy

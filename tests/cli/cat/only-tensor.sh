@@ -1,0 +1,2 @@
+tensors a.npy x:I32:2x3
+sherd cat a.npy

@@ -1,0 +1,2 @@
+model m.safetensors
+sherd info --json m.safetensors

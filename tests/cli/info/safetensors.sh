@@ -1,0 +1,2 @@
+model m.safetensors
+sherd info m.safetensors

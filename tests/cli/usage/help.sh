@@ -1,0 +1,2 @@
+sherd --help
+sherd checkpoint --help

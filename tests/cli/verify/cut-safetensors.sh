@@ -1,0 +1,3 @@
+model m.safetensors
+truncate -s -1 m.safetensors
+sherd verify m.safetensors

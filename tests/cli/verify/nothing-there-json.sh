@@ -1,0 +1,1 @@
+sherd verify --json step-1

@@ -1,0 +1,1 @@
+sherd verify step-1

@@ -1,0 +1,2 @@
+echo nothing that is known > file
+sherd verify file

@@ -1,0 +1,346 @@
+/* What a power loss leaves of checkpoints, at every point of everything that is done to them: the old set or the new
+ * one, whole and verified, or for a first save nothing that is committed; and the next writer succeeds and cleans up.
+ */
+#include "support/ckpt_place.h"
+#include "support/ckpt_sample.h"
+#include "support/crash_sys.h"
+#include "support/fail_sys.h"
+#include "support/scratch.h"
+#include "support/test.h"
+
+#include "base/error.h"
+#include "store/local.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHERD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
+
+static ckpt_sample *old, *new, *later;
+
+typedef enum content { NONE, OLD, NEW, WRONG } content;
+
+/* ---- what is done */
+
+static int nothing(sherd_store *store)
+{
+	(void)store;
+	return SHERD_OK;
+}
+
+static int save_old(sherd_store *store)
+{
+	return ckpt_sample_save(old, store, "m", NULL);
+}
+
+static int save_new(sherd_store *store)
+{
+	return ckpt_sample_save(new, store, "m", NULL);
+}
+
+static int die_in_save(sherd_store *store)
+{
+	sherd_ckpt_saver *saver = NULL;
+	sherd_ckpt_save_options o = ckpt_sample_options(old, 0);
+	TRY(sherd_ckpt_saver_open(&saver, store, "m", &o, NULL));
+	TRY(sherd_ckpt_saver_shard(saver, 1, old->shards[1].items, old->shards[1].count, NULL));
+	return sherd_ckpt_saver_finish(saver, NULL, NULL);
+}
+
+static int replace(sherd_store *store)
+{
+	return ckpt_sample_replace(new, store, "m", NULL);
+}
+
+/* The victim lives while it is taken over, and gives up afterwards. */
+static int take_over(sherd_store *store)
+{
+	sherd_ckpt_saver *victim = NULL;
+	sherd_ckpt_save_options o = ckpt_sample_options(old, 0), t = ckpt_sample_options(new, 0);
+	t.take_over = true;
+	TRY(sherd_ckpt_saver_open(&victim, store, "m", &o, NULL));
+	TRY(sherd_ckpt_saver_shard(victim, 0, old->shards[0].items, old->shards[0].count, NULL));
+	int rc = sherd_ckpt_save(store, "m", new->shards, &t, NULL);
+	sherd_ckpt_saver_abort(victim);
+	return rc;
+}
+
+static int abort_save(sherd_store *store)
+{
+	sherd_ckpt_saver *saver = NULL;
+	sherd_ckpt_save_options o = ckpt_sample_options(new, 0);
+	TRY(sherd_ckpt_saver_open(&saver, store, "m", &o, NULL));
+	TRY(sherd_ckpt_saver_shard(saver, 0, new->shards[0].items, new->shards[0].count, NULL));
+	sherd_ckpt_saver_abort(saver);
+	return SHERD_OK;
+}
+
+static int save_by_ranks(sherd_store *store)
+{
+	sherd_ckpt_save_options o = ckpt_sample_options(new, 0);
+	for (uint32_t r = 0; r < 2; r++) {
+		sherd_ckpt_saver *saver = NULL;
+		TRY(sherd_ckpt_saver_open(&saver, store, "m", &o, NULL));
+		TRY(sherd_ckpt_saver_shard(saver, r, new->shards[r].items, new->shards[r].count, NULL));
+		if (r == 1)
+			TRY(sherd_ckpt_commit(store, "m", NULL, NULL));
+		TRY(sherd_ckpt_saver_finish(saver, NULL, NULL));
+	}
+	return SHERD_OK;
+}
+
+static int old_beside_newer(sherd_store *store)
+{
+	sherd_ckpt_save_options o = ckpt_sample_options(later, 1000);
+	TRY(save_old(store));
+	return sherd_ckpt_save(store, "n", later->shards, &o, NULL);
+}
+
+static int prune(sherd_store *store)
+{
+	return sherd_ckpt_prune(store, "", 1, NULL, NULL, NULL, NULL);
+}
+
+static int lose_metadata(sherd_store *store)
+{
+	TRY(save_new(store));
+	return sherd_store_remove(store, "m.metadata.json", NULL);
+}
+
+static int repair(sherd_store *store)
+{
+	return sherd_ckpt_repair(store, "m", NULL, NULL, NULL);
+}
+
+typedef struct scenario {
+	const char *name;
+	int (*before)(sherd_store *store);
+	int (*act)(sherd_store *store);
+	content from, to;
+} scenario;
+
+static const scenario scenarios[] = {
+	{"save", nothing, save_new, NONE, NEW},        {"save over a dead claim", die_in_save, save_new, NONE, NEW},
+	{"replace", save_old, replace, OLD, NEW},      {"take over", nothing, take_over, NONE, NEW},
+	{"abort", nothing, abort_save, NONE, NONE},    {"save by ranks and commit", nothing, save_by_ranks, NONE, NEW},
+	{"prune", old_beside_newer, prune, OLD, NONE}, {"repair", lose_metadata, repair, NONE, NEW},
+};
+
+/* ---- what may be left */
+
+typedef struct checked {
+	const scenario *scenario;
+	bool finished; /* the power went after the act had returned */
+	size_t states;
+	bool saw[WRONG + 1];
+	char wrong[512]; /* the first complaint */
+} checked;
+
+__attribute__((format(printf, 2, 3))) static void complain(checked *c, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	if (!c->wrong[0])
+		(void)vsnprintf(c->wrong, sizeof(c->wrong), fmt, ap);
+	va_end(ap);
+}
+
+static content content_of(sherd_store *store)
+{
+	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	int rc = sherd_ckpt_open(&c, store, "m", NULL, NULL);
+	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
+		return NONE;
+	if (!ckpt_sample_missing(old, store, "m"))
+		return OLD;
+	return ckpt_sample_missing(new, store, "m") ? WRONG : NEW;
+}
+
+static bool gather(const char *key, const sherd_stat *stat, void *arg)
+{
+	(void)stat;
+	char *keys = arg;
+	size_t n = strlen(keys);
+	(void)snprintf(keys + n, 1024 - n, "%s%s", n ? " " : "", key);
+	return true;
+}
+
+static void count_temporary(const char *folder, size_t *count)
+{
+	DIR *d = opendir(folder);
+	for (struct dirent *e; (e = readdir(d));)
+		*count += strncmp(e->d_name, SHERD_TEMP_PREFIX, strlen(SHERD_TEMP_PREFIX)) == 0;
+	closedir(d);
+}
+
+/* A take-over that died leaves its victim's shards to nobody: whether the victim lives cannot be told, so they are only
+ * cleared by somebody who takes over again and has published. */
+static int save_next(sherd_store *store, bool after_take_over, sherd_error *err)
+{
+	sherd_ckpt_save_options o = ckpt_sample_options(later, 0);
+	o.replace = true;
+	int rc = sherd_ckpt_save(store, "m", later->shards, &o, err);
+	o.take_over = after_take_over && rc == SHERD_ECONFLICT && strcmp(err->reason, "orphans") == 0;
+	return o.take_over ? sherd_ckpt_save(store, "m", later->shards, &o, err) : rc;
+}
+
+/* The next writer: replaces whatever is there; of the loss nothing is left then. */
+static void check_next_writer(sherd_store *store, const char *folder, checked *c)
+{
+	char keys[1024] = "", want[256], id[SHERD_SET_ID_TEXT];
+	size_t temporary = 0;
+	sherd_error e = {0};
+	content now = content_of(store);
+	bool repairs = c->scenario->act == repair && now == NONE;
+	int rc = repairs ? sherd_ckpt_repair(store, "m", NULL, NULL, &e) : SHERD_OK;
+	if (rc < 0)
+		complain(c, "repair again: %s", e.message);
+	if (sherd_ckpt_prune(store, "", 9, NULL, NULL, NULL, &e) < 0)
+		complain(c, "prune: %s: %s", e.object, e.message);
+	if (content_of(store) != (repairs ? NEW : now))
+		complain(c, "prune removed what was committed");
+	if (save_next(store, c->scenario->act == take_over, &e) < 0)
+		complain(c, "next save: %s: %s", e.object, e.message);
+	const char *missing = ckpt_sample_missing(later, store, "m");
+	if (missing)
+		complain(c, "after the next save: %s", missing);
+	(void)sherd_store_remove(store, "n.metadata.json", NULL);
+	(void)sherd_store_remove(store, "n_shard_0.shard", NULL);
+	(void)sherd_store_list(store, "", "", gather, keys, NULL);
+	sherd_set_id_format(&later->set_id, id);
+	(void)snprintf(want, sizeof(want), "m.metadata.json m_shard_0.%s.shard", id);
+	if (strcmp(keys, want) != 0 && strcmp(keys, "m.metadata.json m_shard_0.shard") != 0)
+		complain(c, "the next save left: %s", keys);
+	count_temporary(folder, &temporary);
+	if (temporary)
+		complain(c, "%zu temporary files stay", temporary);
+}
+
+static void check_state(const char *folder, void *arg)
+{
+	checked *c = arg;
+	const scenario *s = c->scenario;
+	sherd_store *store = NULL;
+	SHERD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
+	sherd_error e = {0};
+	if (sherd_store_open_local(&store, folder, NULL, &e) < 0)
+		abort();
+	content got = content_of(store);
+	c->states++;
+	c->saw[got] = true;
+	if (got != s->to && (c->finished || got != s->from))
+		complain(c, "content %d", got);
+	if (s->act == prune) {
+		const char *missing = ckpt_sample_missing(later, store, "n");
+		if (missing)
+			complain(c, "the newest: %s", missing);
+	}
+	if (sherd_ckpt_list_open(&list, store, "", NULL, &e) < 0)
+		complain(c, "list: %s", e.message);
+	for (size_t i = 0; list && i < sherd_ckpt_list_count(list); i++)
+		if (sherd_ckpt_list_at(list, i)->state == SHERD_CKPT_SAVING)
+			complain(c, "a save without a saver passes for living");
+	check_next_writer(store, folder, c);
+	sherd_store_close(store);
+}
+
+static checked explore(const scenario *s, unsigned refuse, bool drop_files, bool drop_folders)
+{
+	char *folder = scratch_make();
+	sherd_store *store = NULL;
+	checked result = {.scenario = s};
+	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
+	assert_int_equal(s->before(store), SHERD_OK);
+	assert_int_equal(content_of(store), s->from);
+	sherd_store_close(store);
+	fail_sys below;
+	fail_sys_init(&below);
+	below.refuse = refuse;
+	crash_sys *c = crash_sys_new_over(folder, &below.sys);
+	crash_sys_drop_syncs(c, drop_files, drop_folders);
+	assert_ok(sherd_store_open_local_sys(&store, folder, NULL, crash_sys_table(c), err));
+	assert_int_equal(s->act(store), SHERD_OK);
+	sherd_store_close(store);
+	size_t points = crash_sys_points(c);
+	for (size_t k = 0; k <= points; k++) {
+		char before[sizeof(result.wrong)];
+		memcpy(before, result.wrong, sizeof(before));
+		result.finished = k == points;
+		assert_true(crash_sys_states(c, k, check_state, &result) > 0);
+		if (result.wrong[0] && !before[0] && !drop_files && !drop_folders)
+			print_error("%s, power lost after \"%s\": %s\n", s->name, crash_sys_describe(c, k ? k - 1 : 0),
+			            result.wrong);
+	}
+	crash_sys_free(c);
+	scratch_remove(folder);
+	return result;
+}
+
+static void explore_all(unsigned refuse)
+{
+	size_t states = 0;
+	for (size_t i = 0; i < COUNT_OF(scenarios); i++) {
+		checked result = explore(&scenarios[i], refuse, false, false);
+		if (result.wrong[0])
+			fail_msg("%s: %s", scenarios[i].name, result.wrong);
+		assert_true(result.saw[scenarios[i].from]);
+		assert_true(result.saw[scenarios[i].to]);
+		states += result.states;
+	}
+	print_message("%zu states\n", states);
+}
+
+TEST(every_state_shows_the_old_set_or_the_new_one_whole)
+{
+	explore_all(0);
+}
+
+TEST(so_it_is_without_nameless_files)
+{
+	explore_all(FAIL_SYS_NO_TMPFILE);
+}
+
+TEST(so_it_is_without_links)
+{
+	explore_all(FAIL_SYS_NO_LINK);
+}
+
+/* The test would notice: without syncs, promises are broken. */
+TEST(a_disk_that_is_not_synced_is_caught)
+{
+	assert_true(explore(&scenarios[0], 0, true, false).wrong[0] != 0);
+	assert_true(explore(&scenarios[0], 0, false, true).wrong[0] != 0);
+}
+
+static int make_samples(void **state)
+{
+	(void)state;
+	scratch_in_memory();
+	old = ckpt_sample_small(1, 2);
+	new = ckpt_sample_small(2, 2);
+	later = ckpt_sample_small(3, 1);
+	return 0;
+}
+
+static int free_samples(void **state)
+{
+	(void)state;
+	ckpt_sample_free(old);
+	ckpt_sample_free(new);
+	ckpt_sample_free(later);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_state_shows_the_old_set_or_the_new_one_whole),
+		cmocka_unit_test(so_it_is_without_nameless_files),
+		cmocka_unit_test(so_it_is_without_links),
+		cmocka_unit_test(a_disk_that_is_not_synced_is_caught),
+	};
+	return cmocka_run_group_tests_name("crash/ckpt", tests, make_samples, free_samples);
+}

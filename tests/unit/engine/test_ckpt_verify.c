@@ -1,0 +1,243 @@
+#include "support/ckpt_place.h"
+#include "support/ckpt_sample.h"
+#include "support/test.h"
+
+#include "base/error.h"
+
+#include <sherd/verify.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHERD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
+SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+
+#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
+#define REPORT SHERD_AUTO(sherd_report, sherd_report_close)
+
+static sherd_report *verify(sherd_store *store, const char *key)
+{
+	sherd_report *r = NULL;
+	assert_ok(sherd_verify(&r, store, key, NULL, err));
+	return r;
+}
+
+static void flip(sherd_store *store, const char *key, uint64_t at)
+{
+	size_t len;
+	char *data = object_get(store, key, &len);
+	assert_true(at < len);
+	data[at] ^= 1;
+	object_put(store, key, data, len);
+	free(data);
+}
+
+static void assert_error(const sherd_report *r, size_t i, const char *object, const char *reason)
+{
+	const sherd_error *e = sherd_report_error(r, i);
+	assert_non_null(e);
+	assert_string_equal(e->object, object);
+	assert_string_equal(e->reason, reason);
+	assert_true(e->code < 0 && e->message[0]);
+}
+
+static void assert_warning(const sherd_report *r, size_t i, const char *object, const char *reason)
+{
+	const sherd_error *e = sherd_report_warning(r, i);
+	assert_non_null(e);
+	assert_string_equal(e->object, object);
+	assert_string_equal(e->reason, reason);
+}
+
+TEST(a_good_set_has_no_errors_and_no_warnings)
+{
+	SAMPLE s = ckpt_sample_full(1, 3);
+	static const char *const names[] = {"m", "m.metadata.json", "m_shard_1.shard"};
+	sherd_stat stat;
+	uint64_t bytes = 0;
+	assert_ok(ckpt_sample_save(s, STORE, "m", err));
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		REPORT r = verify(STORE, names[i]);
+		assert_int_equal(sherd_report_errors(r), 0);
+		assert_int_equal(sherd_report_warnings(r), 0);
+		assert_null(sherd_report_error(r, 0));
+		assert_null(sherd_report_warning(r, 0));
+	}
+	static const char *const files[] = {"m.metadata.json", "m_shard_0.shard", "m_shard_1.shard", "m_shard_2.shard"};
+	for (size_t i = 0; i < COUNT_OF(files); i++) {
+		assert_ok(sherd_store_stat(STORE, files[i], &stat, err));
+		bytes += stat.size;
+	}
+	REPORT r = verify(STORE, "m");
+	assert_int_equal(sherd_report_checked_bytes(r), bytes);
+}
+
+TEST(every_damaged_shard_is_named_whatever_the_workers)
+{
+	SAMPLE s = ckpt_sample_full(2, 4);
+	assert_ok(ckpt_sample_save(s, STORE, "m", err));
+	flip(STORE, "m_shard_3.shard", 130);
+	flip(STORE, "m_shard_1.shard", 130);
+	for (unsigned workers = 1; workers <= 4; workers++) {
+		SHERD_AUTO(sherd_pool, sherd_pool_close) pool = NULL;
+		REPORT r = NULL;
+		assert_ok(sherd_pool_open(&pool, workers, err));
+		assert_ok(sherd_verify(&r, STORE, "m", &(sherd_verify_options){.pool = pool}, err));
+		assert_int_equal(sherd_report_errors(r), 4);
+		assert_error(r, 0, "m_shard_1.shard", "bad-crc");
+		assert_error(r, 1, "m_shard_1.shard", "bad-checksum");
+		assert_error(r, 2, "m_shard_3.shard", "bad-crc");
+		assert_error(r, 3, "m_shard_3.shard", "bad-checksum");
+		assert_int_equal(sherd_report_error(r, 0)->offset, 128);
+	}
+}
+
+TEST(quick_looks_at_sizes_and_heads_only)
+{
+	SAMPLE s = ckpt_sample_full(2, 2);
+	sherd_verify_options quick = {.quick = true};
+	assert_ok(ckpt_sample_save(s, STORE, "m", err));
+	flip(STORE, "m_shard_1.shard", 130);
+	REPORT a = NULL;
+	assert_ok(sherd_verify(&a, STORE, "m", &quick, err));
+	assert_int_equal(sherd_report_errors(a), 0);
+	flip(STORE, "m_shard_1.shard", 4);
+	REPORT b = NULL;
+	assert_ok(sherd_verify(&b, STORE, "m", &quick, err));
+	assert_error(b, 0, "m_shard_1.shard", "bad-rank");
+	assert_ok(sherd_store_remove(STORE, "m_shard_1.shard", err));
+	REPORT c = NULL;
+	assert_ok(sherd_verify(&c, STORE, "m", &quick, err));
+	assert_error(c, 0, "m_shard_1.shard", "missing-shard");
+}
+
+/* The two replicas differ and every checksum is right: only comparing them tells. */
+TEST(replicas_that_differ_are_an_error)
+{
+	uint64_t n = 3;
+	sherd_ckpt_item a = {.tensor = {"x", SHERD_U8, 1, &n, 0}, .data = "abc"};
+	sherd_ckpt_item b = {.tensor = {"x", SHERD_U8, 1, &n, 0}, .data = "abd"};
+	sherd_ckpt_shard_items shards[2] = {{&a, 1}, {&b, 1}};
+	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	uint8_t got[3];
+	assert_ok(sherd_ckpt_save(STORE, "m", shards, &(sherd_ckpt_save_options){.world = 2}, err));
+	REPORT r = verify(STORE, "m");
+	assert_int_equal(sherd_report_errors(r), 1);
+	assert_error(r, 0, "m_shard_1.shard", "replica-mismatch");
+	assert_ok(sherd_ckpt_open(&c, STORE, "m", NULL, err));
+	assert_ok(sherd_ckpt_read(c, 0, 0, got, 3, err));
+	assert_memory_equal(got, "abc", 3); /* the lowest rank is read */
+}
+
+TEST(bad_text_is_an_error_although_its_checksums_are_right)
+{
+	uint64_t two = 2;
+	struct {
+		uint64_t offsets[3];
+		char text[8];
+	} good = {{0, 1, 8}, "abcdefgh"}, backwards = {{0, 9, 8}, "abcdefgh"}, late = {{1, 2, 8}, "abcdefgh"},
+	  shorter = {{0, 1, 7}, "abcdefgh"},
+	  broken = {{0, 1, 8},
+	            "abcd\xff"
+	            "fgh"};
+	const struct {
+		const void *data;
+		const char *reason;
+	} cases[] = {{&good, NULL},
+	             {&backwards, "bad-offsets"},
+	             {&late, "bad-offsets"},
+	             {&shorter, "bad-offsets"},
+	             {&broken, "bad-utf8"}};
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		sherd_ckpt_item item = {.tensor = {"x", SHERD_UTF8, 1, &two, 32}, .data = cases[i].data};
+		sherd_ckpt_shard_items shard = {&item, 1};
+		char prefix[8];
+		(void)snprintf(prefix, sizeof(prefix), "m%zu", i);
+		assert_ok(sherd_ckpt_save(STORE, prefix, &shard, NULL, err));
+		REPORT r = verify(STORE, prefix);
+		assert_int_equal(sherd_report_errors(r), cases[i].reason != NULL);
+		if (cases[i].reason)
+			assert_string_equal(sherd_report_error(r, 0)->reason, cases[i].reason);
+	}
+}
+
+TEST(strays_and_claims_are_warnings)
+{
+	SAMPLE s = ckpt_sample_small(1, 1);
+	SAMPLE other = ckpt_sample_small(2, 1);
+	sherd_ckpt_saver *saver = NULL;
+	sherd_ckpt_save_options o = ckpt_sample_options(other, 0);
+	o.replace = true;
+	assert_ok(ckpt_sample_save(s, STORE, "m", err));
+	assert_ok(sherd_ckpt_saver_open(&saver, STORE, "m", &o, err));
+	object_put(STORE, "m_shard_7.shard", "", 0);
+	REPORT r = verify(STORE, "m");
+	assert_int_equal(sherd_report_errors(r), 0);
+	assert_int_equal(sherd_report_warnings(r), 2);
+	assert_warning(r, 0, "m.saving", "claimed");
+	assert_warning(r, 1, "m_shard_7.shard", "stray-shard");
+	sherd_ckpt_saver_abort(saver);
+}
+
+TEST(a_set_that_was_never_committed_is_an_error)
+{
+	SAMPLE s = ckpt_sample_small(1, 2);
+	assert_ok(ckpt_sample_save(s, STORE, "m", err));
+	assert_ok(sherd_store_remove(STORE, "m.metadata.json", err));
+	flip(STORE, "m_shard_1.shard", 130);
+	REPORT r = verify(STORE, "m");
+	assert_error(r, 0, "m", "incomplete");
+	assert_error(r, 1, "m_shard_1.shard", "bad-crc");
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_verify(&r, STORE, "nothing", NULL, err));
+}
+
+TEST(a_shard_of_another_set_is_recognised)
+{
+	SAMPLE s = ckpt_sample_small(1, 2);
+	SAMPLE twin = ckpt_sample_small(1, 2);
+	sherd_store *aside = NULL;
+	twin->set_id.bytes[0] ^= 1;
+	assert_ok(sherd_store_open_memory(&aside, err));
+	assert_ok(ckpt_sample_save(s, STORE, "m", err));
+	assert_ok(ckpt_sample_save(twin, aside, "m", err));
+	object_copy(aside, STORE, "m_shard_1.shard");
+	sherd_store_close(aside);
+	REPORT r = verify(STORE, "m");
+	assert_int_equal(sherd_report_errors(r), 1);
+	assert_error(r, 0, "m_shard_1.shard", "bad-checksum");
+}
+
+static bool stop_now(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg, (void)done, (void)total;
+	return false;
+}
+
+TEST(a_verification_can_be_cancelled)
+{
+	SAMPLE s = ckpt_sample_small(1, 2);
+	sherd_progress stop = {.update = stop_now};
+	sherd_report *r = NULL;
+	assert_ok(ckpt_sample_save(s, STORE, "m", err));
+	assert_refused(SHERD_ECANCELLED, "cancelled",
+	               sherd_verify(&r, STORE, "m", &(sherd_verify_options){.progress = &stop}, err));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE_ON_BOTH(a_good_set_has_no_errors_and_no_warnings),
+		CASE_ON_BOTH(every_damaged_shard_is_named_whatever_the_workers),
+		CASE_ON_BOTH(quick_looks_at_sizes_and_heads_only),
+		CASE_ON_BOTH(replicas_that_differ_are_an_error),
+		CASE_ON_BOTH(bad_text_is_an_error_although_its_checksums_are_right),
+		CASE_ON_BOTH(strays_and_claims_are_warnings),
+		CASE_ON_BOTH(a_set_that_was_never_committed_is_an_error),
+		CASE_ON_BOTH(a_shard_of_another_set_is_recognised),
+		CASE_ON_BOTH(a_verification_can_be_cancelled),
+	};
+	return cmocka_run_group_tests_name("ckpt_verify", tests, NULL, NULL);
+}

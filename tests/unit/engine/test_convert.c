@@ -1,0 +1,332 @@
+#include "support/fail_store.h"
+#include "support/test.h"
+
+#include "base/error.h"
+#include "format/npy.h"
+#include "format/safetensors.h"
+
+#include <sherd/ckpt.h>
+#include <sherd/convert.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static sherd_store *store;
+static sherd_pool *pool;
+
+static int open_store(void **state)
+{
+	(void)state;
+	return sherd_store_open_memory(&store, NULL) | sherd_pool_open(&pool, 3, NULL);
+}
+
+static int close_store(void **state)
+{
+	(void)state;
+	sherd_pool_close(pool);
+	sherd_store_close(store);
+	return 0;
+}
+
+static const uint64_t two_three[] = {2, 3}, five[] = {5}, none[] = {0, 7};
+
+static const sherd_tensor model[] = {
+	{"embed", SHERD_F32, 2, two_three, 24}, {"a/b", SHERD_I64, 1, five, 40}, {"half", SHERD_F16, 2, two_three, 12},
+	{"nothing", SHERD_U8, 2, none, 0},      {".dot", SHERD_F64, 0, NULL, 8},
+};
+static const sherd_pair pairs[] = {{"format", "pt"}, {"run", "demo"}};
+
+/* Byte i of a tensor is the first letter of its name plus i. */
+static void put_model(const char *key, const sherd_tensor *tensors, size_t count)
+{
+	SHERD_AUTO_BUF out = {0};
+	size_t order[8];
+	assert_true(count <= COUNT_OF(order));
+	assert_ok(sherd_safetensors_encode(tensors, count, pairs, COUNT_OF(pairs), &out, order, err));
+	for (size_t i = 0; i < count; i++)
+		for (uint64_t b = 0; b < tensors[order[i]].bytes; b++)
+			sherd_buf_u8(&out, (uint8_t)(tensors[order[i]].name[0] + (int)b));
+	assert_ok(sherd_store_put(store, key, SHERD_WRITE_REPLACE, out.data, out.len, err));
+}
+
+static sherd_bundle *open_bundle(const char *key)
+{
+	sherd_bundle *bundle = NULL;
+	assert_ok(sherd_bundle_open(&bundle, store, key, NULL, err));
+	return bundle;
+}
+
+static sherd_bundle *open_model(void)
+{
+	put_model("source.safetensors", model, COUNT_OF(model));
+	return open_bundle("source.safetensors");
+}
+
+static void assert_content(const sherd_bundle *b, size_t index, char first)
+{
+	uint8_t got[64];
+	const sherd_tensor *t = sherd_bundle_tensor(b, index);
+	assert_non_null(t);
+	assert_true(t->bytes <= sizeof(got));
+	assert_ok(sherd_bundle_read(b, index, 0, got, (size_t)t->bytes, err));
+	for (size_t i = 0; i < t->bytes; i++)
+		assert_int_equal(got[i], (uint8_t)(first + (int)i));
+}
+
+static void assert_model(const char *key)
+{
+	sherd_bundle *b = open_bundle(key);
+	assert_int_equal(sherd_bundle_count(b), COUNT_OF(model));
+	for (size_t i = 0; i < COUNT_OF(model); i++) {
+		size_t at = sherd_bundle_find(b, model[i].name);
+		assert_int_not_equal(at, SHERD_NO_TENSOR);
+		const sherd_tensor *t = sherd_bundle_tensor(b, at);
+		assert_int_equal(t->dtype, model[i].dtype);
+		assert_int_equal(t->ndim, model[i].ndim);
+		assert_int_equal(t->bytes, model[i].bytes);
+		assert_content(b, at, model[i].name[0]);
+	}
+	const sherd_pair *got;
+	assert_int_equal(sherd_bundle_pairs(b, &got), COUNT_OF(pairs));
+	sherd_bundle_close(b);
+}
+
+static bool count_one(const char *key, const sherd_stat *stat, void *arg)
+{
+	(void)key, (void)stat;
+	++*(size_t *)arg;
+	return true;
+}
+
+static size_t objects(void)
+{
+	size_t n = 0;
+	assert_ok(sherd_store_list(store, "", "", count_one, &n, err));
+	return n;
+}
+
+static bool is_there(const char *key)
+{
+	sherd_stat stat;
+	return sherd_store_stat(store, key, &stat, NULL) == SHERD_OK;
+}
+
+TEST(one_file_has_the_bytes_of_the_reference_order)
+{
+	sherd_bundle *b = open_model();
+	assert_ok(sherd_convert(b, store, "out.safetensors", SHERD_FORMAT_SAFETENSORS, NULL, err));
+	assert_model("out.safetensors");
+	char *want, *got;
+	size_t want_len, got_len;
+	assert_ok(sherd_store_get(store, "source.safetensors", 1 << 20, &want, &want_len, err));
+	assert_ok(sherd_store_get(store, "out.safetensors", 1 << 20, &got, &got_len, err));
+	assert_int_equal(got_len, want_len);
+	assert_memory_equal(got, want, want_len);
+	free(want);
+	free(got);
+	sherd_bundle_close(b);
+}
+
+TEST(several_files_are_joined_by_an_index_that_names_each)
+{
+	sherd_bundle *b = open_model();
+	sherd_convert_options options = {.shards = 3, .pool = pool};
+	assert_ok(sherd_convert(b, store, "dir/out", SHERD_FORMAT_SAFETENSORS_INDEX, &options, err));
+	assert_true(is_there("dir/out-00001-of-00003.safetensors"));
+	assert_true(is_there("dir/out-00003-of-00003.safetensors"));
+	assert_model("dir/out.safetensors.index.json");
+	sherd_bundle_close(b);
+}
+
+TEST(there_are_no_more_files_than_tensors)
+{
+	sherd_bundle *b = open_model();
+	sherd_convert_options options = {.shards = 1000};
+	size_t before = objects();
+	assert_ok(sherd_convert(b, store, "many", SHERD_FORMAT_SAFETENSORS_INDEX, &options, err));
+	assert_int_equal(objects(), before + COUNT_OF(model) + 1);
+	for (unsigned i = 1; i <= COUNT_OF(model); i++) {
+		char key[64];
+		(void)snprintf(key, sizeof(key), "many-%05u-of-%05zu.safetensors", i, COUNT_OF(model));
+		sherd_bundle *file = open_bundle(key);
+		assert_int_equal(sherd_bundle_count(file), 1);
+		sherd_bundle_close(file);
+	}
+	assert_model("many.safetensors.index.json");
+	sherd_bundle_close(b);
+}
+
+TEST(a_folder_of_numpy_files_keeps_names_apart)
+{
+	sherd_bundle *b = open_model();
+	assert_ok(sherd_convert(b, store, "arrays/", SHERD_FORMAT_NPY, NULL, err));
+	static const struct {
+		const char *key;
+		char first;
+	} want[] = {{"arrays/embed.npy", 'e'},
+	            {"arrays/a%2Fb.npy", 'a'},
+	            {"arrays/half.npy", 'h'},
+	            {"arrays/nothing.npy", 'n'},
+	            {"arrays/%2Edot.npy", '.'}};
+	for (size_t i = 0; i < COUNT_OF(want); i++) {
+		sherd_bundle *file = open_bundle(want[i].key);
+		assert_int_equal(sherd_bundle_format(file), SHERD_FORMAT_NPY);
+		assert_content(file, 0, want[i].first);
+		sherd_bundle_close(file);
+	}
+	sherd_bundle_close(b);
+}
+
+TEST(one_numpy_file_holds_one_tensor)
+{
+	put_model("single.safetensors", model, 1);
+	sherd_bundle *one = open_bundle("single.safetensors"), *all = open_model();
+	assert_ok(sherd_convert(one, store, "x.npy", SHERD_FORMAT_NPY, NULL, err));
+	sherd_bundle *back = open_bundle("x.npy");
+	assert_content(back, 0, 'e');
+	sherd_bundle_close(back);
+	assert_refused(SHERD_EUNSUPPORTED, "cannot-hold",
+	               sherd_convert(all, store, "y.npy", SHERD_FORMAT_NPY, NULL, err));
+	assert_false(is_there("y.npy"));
+	sherd_bundle_close(one);
+	sherd_bundle_close(all);
+}
+
+TEST(a_checkpoint_gets_as_many_shards_as_asked_for)
+{
+	sherd_bundle *b = open_model();
+	sherd_convert_options options = {.shards = 4, .pool = pool};
+	assert_ok(sherd_convert(b, store, "ckpt/s", SHERD_FORMAT_CHECKPOINT, &options, err));
+	assert_true(is_there("ckpt/s_shard_3.shard"));
+	assert_model("ckpt/s");
+	sherd_bundle_close(b);
+}
+
+TEST(what_cannot_be_held_is_refused_before_anything_is_written)
+{
+	sherd_tensor tensors[] = {model[0], {"brain", SHERD_BF16, 1, five, 10}};
+	put_model("source.safetensors", tensors, 2);
+	sherd_bundle *b = open_bundle("source.safetensors");
+	size_t before = objects();
+	assert_refused(SHERD_EUNSUPPORTED, "cannot-hold", sherd_convert(b, store, "out/", SHERD_FORMAT_NPY, NULL, err));
+	assert_int_equal(objects(), before);
+	sherd_bundle_close(b);
+}
+
+TEST(a_name_that_is_too_long_for_a_file_is_refused)
+{
+	char name[300];
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	sherd_tensor tensors[] = {model[0], {name, SHERD_U8, 1, five, 5}};
+	put_model("source.safetensors", tensors, 2);
+	sherd_bundle *b = open_bundle("source.safetensors");
+	assert_refused(SHERD_EUNSUPPORTED, "cannot-hold", sherd_convert(b, store, "out/", SHERD_FORMAT_NPY, NULL, err));
+	sherd_bundle_close(b);
+}
+
+TEST(what_exists_is_kept_unless_it_may_be_replaced)
+{
+	sherd_bundle *b = open_model();
+	sherd_convert_options options = {.shards = 2};
+	assert_ok(sherd_store_put(store, "t.safetensors", SHERD_WRITE_NEW, "old", 3, err));
+	assert_ok(sherd_store_put(store, "t-00002-of-00002.safetensors", SHERD_WRITE_NEW, "old", 3, err));
+	size_t before = objects();
+	assert_refused(SHERD_EEXIST, "exists",
+	               sherd_convert(b, store, "t.safetensors", SHERD_FORMAT_SAFETENSORS, NULL, err));
+	assert_refused(SHERD_EEXIST, "exists",
+	               sherd_convert(b, store, "t", SHERD_FORMAT_SAFETENSORS_INDEX, &options, err));
+	assert_int_equal(objects(), before);
+	options.replace = true;
+	assert_ok(sherd_convert(b, store, "t.safetensors", SHERD_FORMAT_SAFETENSORS, &options, err));
+	assert_ok(sherd_convert(b, store, "t", SHERD_FORMAT_SAFETENSORS_INDEX, &options, err));
+	assert_model("t.safetensors");
+	assert_model("t.safetensors.index.json");
+	sherd_bundle_close(b);
+}
+
+static bool refuse(void *arg, uint64_t done, uint64_t total)
+{
+	assert_int_equal(total, 84);
+	assert_true(done <= total);
+	++*(int *)arg;
+	return false;
+}
+
+TEST(cancelling_leaves_nothing)
+{
+	static const sherd_format formats[] = {SHERD_FORMAT_SAFETENSORS, SHERD_FORMAT_SAFETENSORS_INDEX,
+	                                       SHERD_FORMAT_NPY, SHERD_FORMAT_CHECKPOINT};
+	sherd_bundle *b = open_model();
+	size_t before = objects();
+	for (size_t i = 0; i < COUNT_OF(formats); i++) {
+		int calls = 0;
+		sherd_progress progress = {.update = refuse, .arg = &calls};
+		sherd_convert_options options = {.shards = 2, .progress = &progress};
+		const char *key = formats[i] == SHERD_FORMAT_NPY ? "out/" : "out";
+		assert_refused(SHERD_ECANCELLED, "cancelled", sherd_convert(b, store, key, formats[i], &options, err));
+		assert_true(calls > 0);
+		assert_int_equal(objects(), before);
+	}
+	sherd_bundle_close(b);
+}
+
+TEST(whichever_operation_fails_nothing_new_is_left)
+{
+	static const sherd_format formats[] = {SHERD_FORMAT_SAFETENSORS, SHERD_FORMAT_SAFETENSORS_INDEX,
+	                                       SHERD_FORMAT_NPY};
+	sherd_bundle *b = open_model();
+	for (size_t i = 0; i < COUNT_OF(formats); i++) {
+		const char *key = formats[i] == SHERD_FORMAT_NPY ? "out/" : "out";
+		sherd_convert_options options = {.shards = 2};
+		for (long nth = 1;; nth++) {
+			sherd_store *inner = NULL;
+			assert_ok(sherd_store_open_memory(&inner, err));
+			sherd_store *failing = fail_store_over(inner);
+			fail_store_at(failing, nth);
+			sherd_error error = {0};
+			int rc = sherd_convert(b, failing, key, formats[i], &options, &error);
+			bool hit = fail_store_hit(failing);
+			fail_store_at(failing, 0);
+			size_t left = 0;
+			assert_ok(sherd_store_list(failing, "", "", count_one, &left, err));
+			sherd_store_close(failing);
+			assert_int_equal(rc == SHERD_OK, !hit);
+			if (!hit)
+				break;
+			assert_int_equal(left, 0);
+		}
+	}
+	sherd_bundle_close(b);
+}
+
+TEST(a_format_that_cannot_be_written_is_refused)
+{
+	sherd_bundle *b = open_model();
+	assert_refused(SHERD_EUNSUPPORTED, "unknown-format",
+	               sherd_convert(b, store, "x", SHERD_FORMAT_CHECKPOINT_SHARD, NULL, err));
+	assert_refused(SHERD_EINVAL, "bad-argument", sherd_convert(NULL, store, "x", SHERD_FORMAT_NPY, NULL, err));
+	sherd_bundle_close(b);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, open_store, close_store)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(one_file_has_the_bytes_of_the_reference_order),
+		CASE(several_files_are_joined_by_an_index_that_names_each),
+		CASE(there_are_no_more_files_than_tensors),
+		CASE(a_folder_of_numpy_files_keeps_names_apart),
+		CASE(one_numpy_file_holds_one_tensor),
+		CASE(a_checkpoint_gets_as_many_shards_as_asked_for),
+		CASE(what_cannot_be_held_is_refused_before_anything_is_written),
+		CASE(a_name_that_is_too_long_for_a_file_is_refused),
+		CASE(what_exists_is_kept_unless_it_may_be_replaced),
+		CASE(cancelling_leaves_nothing),
+		CASE(whichever_operation_fails_nothing_new_is_left),
+		CASE(a_format_that_cannot_be_written_is_refused),
+	};
+	return cmocka_run_group_tests_name("convert", tests, NULL, NULL);
+}
