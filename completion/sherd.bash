@@ -3,10 +3,11 @@
 _sherd_options() {
 	local common="--json --quiet --workers --help"
 	case $1 in
-	info | "checkpoint commit" | "checkpoint list") echo "$common" ;;
-	verify | "checkpoint verify") echo "--quick $common" ;;
-	cat) echo "--range --format $common" ;;
-	convert) echo "--to --shards --replace $common" ;;
+	info | "model info" | "checkpoint commit" | "checkpoint list") echo "$common" ;;
+	verify | "model verify" | "checkpoint verify") echo "--quick $common" ;;
+	cat | "model cat") echo "--range --format $common" ;;
+	convert | "model convert") echo "--to --shards --replace --drop-graph $common" ;;
+	"model graph") echo "--dot $common" ;;
 	"checkpoint save")
 		echo "--shards --cut --replace --take-over --layout --rank --world --set-id --field --step --epoch" \
 			"--learning-rate --optimizer $common"
@@ -15,7 +16,7 @@ _sherd_options() {
 	"checkpoint reshard") echo "--shards --cut --replace $common" ;;
 	"checkpoint prune") echo "--keep $common" ;;
 	"checkpoint repair") echo "--set-id --replace $common" ;;
-	checkpoint) echo "--help" ;;
+	checkpoint | model) echo "--help" ;;
 	*) echo "$common --version" ;;
 	esac
 }
@@ -29,7 +30,7 @@ _sherd() {
 		*:--workers) ((i++)) ;;
 		*:-*) ;;
 		:*) command=$word ;;
-		checkpoint:*) command="checkpoint $word" ;;
+		checkpoint:* | model:*) command="$command $word" ;;
 		esac
 	done
 	case $previous in
@@ -42,9 +43,11 @@ _sherd() {
 	if [[ $current == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_sherd_options "$command")" -- "$current")
 	elif [[ -z $command ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert checkpoint" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert checkpoint model" -- "$current")
 	elif [[ $command == checkpoint ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "save commit load reshard verify list prune repair" -- "$current")
+	elif [[ $command == model ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert graph" -- "$current")
 	else
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")

@@ -1,6 +1,7 @@
-#include "format/samediff_decoder.h"
+#include "format/samediff_graph.h"
 
 #include "base/map.h"
+#include "format/samediff_decoder.h"
 
 #include <stdlib.h>
 

@@ -29,7 +29,8 @@ struct sherd_model {
 	const sherd_tensor *arrays; /* with the names that the bundle gives them */
 	size_t pair_count;
 	const sherd_pair *pairs;
-	sherd_map names; /* of variables to their indices */
+	sherd_map names;  /* of variables to their indices */
+	uint64_t checked; /* bytes that opening looked at: all but the elements of arrays */
 };
 
 SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)

@@ -59,6 +59,11 @@ static int describe_arrays(sherd_samediff_model *m, size_t count, sherd_error *e
 			.dtype = a->dtype, .ndim = a->ndim, .shape = a->shape, .bytes = a->bytes, .name = ""};
 	}
 	TRY(sherd_model_name_arrays(&b->graph, tensors, count, &b->arena, err));
+	b->checked = sherd_reader_size(m->reader);
+	for (size_t i = 0; i < count; i++) {
+		b->checked += i < m->inside ? 0 : sherd_reader_size(m->outside[i - m->inside]);
+		b->checked -= m->arrays[i].stored < b->checked ? m->arrays[i].stored : 0;
+	}
 	b->arrays = tensors;
 	b->array_count = count;
 	return SHERD_OK;

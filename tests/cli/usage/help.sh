@@ -1,2 +1,3 @@
 sherd --help
 sherd checkpoint --help
+sherd model --help
