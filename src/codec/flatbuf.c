@@ -23,7 +23,7 @@ typedef struct sherd_flatbuf_page {
 
 static void init(sherd_flatbuf *fb, uint64_t size)
 {
-	*fb = (sherd_flatbuf){.size = size, .budget = UINT64_MAX};
+	*fb = (sherd_flatbuf){.size = size, .budget = UINT64_MAX, .room = UINT64_MAX};
 	if (size < UINT64_MAX / MISSES_PER_PAGE) {
 		fb->budget = 2 * size + BUDGET_FREE;
 		fb->misses = MISSES_FREE + MISSES_PER_PAGE * (size / PAGE);
@@ -164,7 +164,8 @@ static uint16_t get_u16(const uint8_t *p)
 	return (uint16_t)(p[0] | p[1] << 8);
 }
 
-static bool charge(sherd_flatbuf *fb, uint64_t cost, uint64_t pos)
+/* Visits so many bytes, and reads `read` of them. */
+static bool charge(sherd_flatbuf *fb, uint64_t cost, uint64_t read, uint64_t pos)
 {
 	if (fb->rc < 0)
 		return false;
@@ -172,7 +173,12 @@ static bool charge(sherd_flatbuf *fb, uint64_t cost, uint64_t pos)
 		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "overlap", pos, "its parts overlap more than a file's do");
 		return false;
 	}
+	if (read > fb->room) {
+		sherd_flatbuf_fail(fb, SHERD_ELIMIT, "too-large", pos, "more than the limit for metadata");
+		return false;
+	}
 	fb->budget -= cost;
+	fb->room -= read;
 	return true;
 }
 
@@ -198,7 +204,7 @@ static sherd_flat_table table_at(sherd_flatbuf *fb, uint64_t pos)
 		return none;
 	}
 	if (!inside(fb, vtable, bytes, "a vtable") || !inside(fb, pos, size, "a table") ||
-	    !charge(fb, size < TABLE_COST ? TABLE_COST : size, pos))
+	    !charge(fb, size < TABLE_COST ? TABLE_COST : size, size < TABLE_COST ? TABLE_COST : size, pos))
 		return none;
 	return (sherd_flat_table){.pos = pos, .vtable = vtable, .slots = (uint16_t)((bytes - 4) / 2), .size = size};
 }
@@ -276,7 +282,7 @@ sherd_flat_table sherd_flat_child(sherd_flatbuf *fb, const sherd_flat_table *t, 
 }
 
 /* The vector or text at pos, all of it in the buffer and charged. */
-static sherd_flat_vector vector_at(sherd_flatbuf *fb, uint64_t pos, uint32_t element)
+static sherd_flat_vector vector_at(sherd_flatbuf *fb, uint64_t pos, uint32_t element, bool read)
 {
 	static const sherd_flat_vector none = {0};
 	const uint8_t *p = peek(fb, pos, 4, "a vector");
@@ -289,7 +295,7 @@ static sherd_flat_vector vector_at(sherd_flatbuf *fb, uint64_t pos, uint32_t ele
 		                   (unsigned long)count, element);
 		return none;
 	}
-	if (!charge(fb, bytes + 4, pos))
+	if (!charge(fb, bytes + 4, read ? bytes + 4 : 4, pos))
 		return none;
 	return (sherd_flat_vector){.at = pos + 4, .count = count};
 }
@@ -298,12 +304,19 @@ sherd_flat_vector sherd_flat_list(sherd_flatbuf *fb, const sherd_flat_table *t, 
 {
 	uint64_t at = field_at(fb, t, field, 4);
 	uint64_t pos = at ? follow(fb, at) : 0;
-	return pos ? vector_at(fb, pos, element) : (sherd_flat_vector){0};
+	return pos ? vector_at(fb, pos, element, true) : (sherd_flat_vector){0};
+}
+
+sherd_flat_vector sherd_flat_span(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned field)
+{
+	uint64_t at = field_at(fb, t, field, 4);
+	uint64_t pos = at ? follow(fb, at) : 0;
+	return pos ? vector_at(fb, pos, 1, false) : (sherd_flat_vector){0};
 }
 
 static const char *text_at(sherd_flatbuf *fb, uint64_t pos, sherd_arena *arena)
 {
-	sherd_flat_vector v = vector_at(fb, pos, 1);
+	sherd_flat_vector v = vector_at(fb, pos, 1, true);
 	size_t bad;
 	if (!v.at || !inside(fb, v.at, (uint64_t)v.count + 1, "a text"))
 		return NULL;

@@ -20,6 +20,7 @@ typedef struct sherd_flatbuf {
 	const uint8_t *data; /* NULL: fetched */
 	uint64_t size;
 	uint64_t budget; /* bytes that may still be visited */
+	uint64_t room;   /* of those, bytes that may be read: all but spans; the caller may lower it at first */
 	uint64_t misses; /* pages that may still be fetched */
 	sherd_flatbuf_fetch_fn *fetch;
 	void *arg;
@@ -65,6 +66,9 @@ sherd_flat_table sherd_flat_child(sherd_flatbuf *fb, const sherd_flat_table *t, 
 const char *sherd_flat_text(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned field, sherd_arena *arena);
 /* The vector lies in the buffer with all its elements of so many bytes: 1, 4 for tables and texts too, or 8. */
 sherd_flat_vector sherd_flat_list(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned field, uint32_t element);
+
+/* The same for a vector of bytes that is only described: it is neither read nor counted as such. */
+sherd_flat_vector sherd_flat_span(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned field);
 
 /* Elements; the index is below the count. */
 sherd_flat_table sherd_flat_element(sherd_flatbuf *fb, const sherd_flat_vector *v, uint32_t index);

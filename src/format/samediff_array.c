@@ -60,7 +60,7 @@ static void measure_texts(sherd_samediff_decoder *d, sherd_nd4j_array *a)
 
 static void take_buffer(sherd_samediff_decoder *d, const sherd_flat_table *t, sherd_nd4j_array *a)
 {
-	sherd_flat_vector buffer = sherd_flat_list(d->fb, t, ARRAY_BUFFER, 1);
+	sherd_flat_vector buffer = sherd_flat_span(d->fb, t, ARRAY_BUFFER);
 	a->data = buffer.at;
 	a->stored = buffer.count;
 	if (d->fb->rc < 0)

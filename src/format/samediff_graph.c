@@ -1,5 +1,6 @@
 #include "format/samediff_graph.h"
 
+#include "base/limits.h"
 #include "base/map.h"
 #include "format/samediff_decoder.h"
 
@@ -222,6 +223,7 @@ int sherd_samediff_decode(sherd_flatbuf *fb, const sherd_limits *limits, sherd_a
 {
 	sherd_samediff_decoder d = {.fb = fb, .arena = arena, .limits = limits};
 	sherd_samediff_graph g = {0};
+	fb->room = sherd_limits_or_default(limits).metadata_bytes;
 	take_graph(&d, &g);
 	int rc = sherd_flatbuf_check(fb, err);
 	if (rc == SHERD_OK)

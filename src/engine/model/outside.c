@@ -97,7 +97,12 @@ int sherd_samediff_find_outside(sherd_samediff_model *m, sherd_store *store, con
 	sherd_buf_u8(&folder, 0);
 	TRY(sherd_buf_check(&folder, err));
 	folder.len--;
-	int rc = sherd_store_list(store, (const char *)folder.data, "", see, &s, err);
+	sherd_error failure = {0};
+	int rc = sherd_store_list(store, (const char *)folder.data, "", see, &s, &failure);
+	if (rc == SHERD_EINVAL) /* too long for a key: nothing can be there */
+		rc = SHERD_OK;
+	if (rc < 0 && err)
+		*err = failure;
 	if (rc == SHERD_OK && s.failed)
 		rc = sherd_fail_nomem(err);
 	if (rc == SHERD_OK && s.found.count)

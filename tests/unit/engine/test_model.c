@@ -232,8 +232,22 @@ TEST(limits_hold_for_graphs)
 	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	const sherd_model_options names = {.limits = &(sherd_limits){.name_bytes = 3}};
 	const sherd_model_options dims = {.limits = &(sherd_limits){.dims = 1}};
+	const sherd_model_options bytes = {.limits = &(sherd_limits){.metadata_bytes = 1000}};
+	assert_refused(SHERD_ELIMIT, "too-large", sherd_model_open(&m, store, "full.fb", &bytes, err));
 	assert_refused(SHERD_ELIMIT, "name-too-long", sherd_model_open(&m, store, "full.fb", &names, err));
 	assert_refused(SHERD_ELIMIT, "too-many-dims", sherd_model_open(&m, store, "full.fb", &dims, err));
+}
+
+TEST(a_name_too_long_to_have_a_folder_beside_it_is_fine)
+{
+	SHERD_AUTO_BUF hollow = {0};
+	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	char key[253];
+	memset(key, 'k', sizeof(key));
+	key[sizeof(key) - 1] = 0;
+	samediff_make_hollow(&hollow, "w");
+	assert_ok(sherd_store_put(store, key, SHERD_WRITE_NEW, hollow.data, hollow.len, err));
+	assert_ok(sherd_model_open(&m, store, key, NULL, err));
 }
 
 int main(void)
@@ -249,6 +263,7 @@ int main(void)
 		cmocka_unit_test(verify_names_what_does_not_fit),
 		cmocka_unit_test(a_graph_is_not_lost_unseen),
 		cmocka_unit_test(limits_hold_for_graphs),
+		cmocka_unit_test(a_name_too_long_to_have_a_folder_beside_it_is_fine),
 	};
 	return cmocka_run_group_tests_name("model", tests, fill_store, drop_store);
 }
