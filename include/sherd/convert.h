@@ -25,14 +25,14 @@ typedef struct sherd_convert_options {
  *   NPY                one object for the bundle's only tensor; with a '/' at the end of the key, <key><name>.npy for
  *                      each tensor, other bytes of a name than A-Z a-z 0-9 _ - . (and a leading .) as %XX;
  *   CHECKPOINT         a set with that prefix.
- * SHERD_EUNSUPPORTED, "cannot-hold", names the tensor that the target cannot hold; nothing is written then. SHERD_EEXIST
- * without replace. On any failure, cancelling included, objects that this call made are removed; those that it replaced
- * are not brought back. A NumPy file has no place for pairs: they are left out. The bundle of a model is refused
- * without drop_graph, see sherd_convert_check(). */
+ * SHERD_EUNSUPPORTED, "cannot-hold", names the tensor that the target cannot hold; nothing is written then.
+ * SHERD_EEXIST without replace. On any failure, cancelling included, objects that this call made are removed; those
+ * that it replaced are not brought back. A NumPy file has no place for pairs: they are left out. The bundle of a model
+ * is refused without drop_graph, see sherd_convert_check(). */
 SHERD_API int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key, sherd_format to,
                             const sherd_convert_options *options, sherd_error *err);
-/* SHERD_EUNSUPPORTED, "cannot-hold", when the bundle is a model's and the target has no place for its graph: the message
- * tells what would be lost. */
+/* SHERD_EUNSUPPORTED, "cannot-hold", when the bundle is a model's and the target has no place for its graph: the
+ * message tells what would be lost. */
 SHERD_API int sherd_convert_check(const sherd_bundle *from, sherd_format to, sherd_error *err);
 
 SHERD_END_DECLS

@@ -150,7 +150,7 @@ static sherd_str take_text(sherd_cursor *c)
 	const uint8_t *p = sherd_cursor_bytes(c, 2);
 	size_t len = p ? (size_t)p[0] << 8 | p[1] : 0;
 	const uint8_t *text = sherd_cursor_bytes(c, len);
-	return (sherd_str){(const char *)text, text ? len : 0};
+	return text ? (sherd_str){(const char *)text, len} : SHERD_STR("");
 }
 
 /* How its numbers are stored, their count, their type. */

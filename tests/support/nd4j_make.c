@@ -24,15 +24,16 @@ void nd4j_put_part(sherd_buf *b, const char *type, uint64_t count, const void *d
 
 void nd4j_put_shape(sherd_buf *b, uint32_t rank, const int64_t *dims, char order, int64_t extras)
 {
-	int64_t info[2 * 32 + 4] = {rank}, step = 1;
+	int64_t info[2 * 32 + 4] = {rank};
+	uint64_t step = 1; /* may wrap: some shapes are meant to be refused */
 	for (uint32_t k = 0; k < rank; k++) {
 		uint32_t d = order == 'f' ? k : rank - 1 - k;
 		info[1 + d] = dims[d];
-		info[1 + rank + d] = step;
-		step *= dims[d];
+		info[1 + rank + d] = (int64_t)step;
+		step *= (uint64_t)dims[d];
 	}
 	info[2 * rank + 1] = extras;
 	info[2 * rank + 2] = 1;
-	info[2 * rank + 3] = order;
+	info[2 * rank + 3] = (unsigned char)order;
 	nd4j_put_part(b, "LONG", 2 * (uint64_t)rank + 4, info, 8);
 }

@@ -77,7 +77,7 @@ static void put_array(sherd_buf *b, size_t from, const samediff_row *row)
 	}
 	info[2 * rank + 1] = row->extras;
 	info[2 * rank + 2] = 1;
-	info[2 * rank + 3] = row->order;
+	info[2 * rank + 3] = (unsigned char)row->order;
 	size_t t = flat_table(b, row->data ? ARRAY_FIELDS : "4011");
 	flat_point(b, from, t);
 	flat_add_i64s(b, t, 0, info, 2 * rank + 4);
