@@ -161,6 +161,71 @@ int sherd_args_count(const sherd_args *args, const char *name, uint32_t least, u
 	return SHERD_OK;
 }
 
+/* Digits, and what stands behind them. */
+static bool take_digits(const char *text, uint64_t *out, const char **end)
+{
+	char *rest;
+	errno = 0;
+	unsigned long long v = strtoull(text, &rest, 10);
+	*out = v;
+	*end = rest;
+	return *text >= '0' && *text <= '9' && !errno;
+}
+
+int sherd_args_u64(const sherd_args *args, const char *name, uint64_t least, uint64_t *out, sherd_error *err)
+{
+	const char *text = sherd_args_text(args, name), *end;
+	uint64_t v;
+	if (!text)
+		return SHERD_OK;
+	if (!take_digits(text, &v, &end) || *end || v < least)
+		return sherd_cli_usage(err, "--%s must be a number from %" PRIu64 " to %" PRIu64, name, least,
+		                       UINT64_MAX);
+	*out = v;
+	return SHERD_OK;
+}
+
+int sherd_args_size(const sherd_args *args, const char *name, uint64_t *out, sherd_error *err)
+{
+	static const char letters[] = "KMGT";
+	const char *text = sherd_args_text(args, name), *end, *letter = NULL;
+	uint64_t v;
+	if (!text)
+		return SHERD_OK;
+	bool good = take_digits(text, &v, &end) && v > 0;
+	if (good && *end) {
+		letter = strchr(letters, *end);
+		good = letter && !end[1];
+	}
+	if (letter && good)
+		good = !__builtin_mul_overflow(v, UINT64_C(1) << (10 * (letter - letters + 1)), &v);
+	if (!good)
+		return sherd_cli_usage(err, "--%s must be a number of bytes, such as 4096, 64K, 8M or 2G", name);
+	*out = v;
+	return SHERD_OK;
+}
+
+int sherd_args_word(const sherd_args *args, const char *name, const char *const *words, unsigned *out, sherd_error *err)
+{
+	const char *text = sherd_args_text(args, name);
+	char known[64] = "";
+	if (!text)
+		return SHERD_OK;
+	for (unsigned i = 0; words[i]; i++) {
+		size_t used = strlen(known);
+		if (strcmp(words[i], text) == 0) {
+			*out = i;
+			return SHERD_OK;
+		}
+		(void)snprintf(known + used, sizeof(known) - used, "%s%s",
+		               !i             ? ""
+		               : words[i + 1] ? ", "
+		                              : " or ",
+		               words[i]);
+	}
+	return sherd_cli_usage(err, "--%s must be %s", name, known);
+}
+
 int sherd_args_real(const sherd_args *args, const char *name, double *out, sherd_error *err)
 {
 	const char *text = sherd_args_text(args, name);

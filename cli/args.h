@@ -56,6 +56,13 @@ int sherd_args_number(const sherd_args *args, const char *name, int64_t least, i
                       sherd_error *err);
 /* The same for a count that fits 32 bits. */
 int sherd_args_count(const sherd_args *args, const char *name, uint32_t least, uint32_t *out, sherd_error *err);
+/* All 64 bits. */
+int sherd_args_u64(const sherd_args *args, const char *name, uint64_t least, uint64_t *out, sherd_error *err);
+/* Bytes: a number, with K, M, G or T behind it (powers of 1024) if you like; at least 1. */
+int sherd_args_size(const sherd_args *args, const char *name, uint64_t *out, sherd_error *err);
+/* One of the words, which end with NULL: its place among them. */
+int sherd_args_word(const sherd_args *args, const char *name, const char *const *words, unsigned *out,
+                    sherd_error *err);
 int sherd_args_real(const sherd_args *args, const char *name, double *out, sherd_error *err);
 
 void sherd_args_help(const sherd_command *command, sherd_out *out);

@@ -2,6 +2,7 @@
 
 #include "commands.h"
 #include "place.h"
+#include "rows.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -81,13 +82,20 @@ static int print(const sherd_cat *cat, sherd_error *err)
 	return sherd_cli_usage(err, "--format must be text, raw or npy");
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+/* sherd rows cat prints rows and nothing else. */
+static int check_rows(const sherd_place *place, sherd_error *err)
 {
-	sherd_place place;
+	sherd_rows *rows;
+	TRY(sherd_rows_open_place(&rows, place, false, err));
+	sherd_rows_close(rows);
+	return SHERD_OK;
+}
+
+static int cat_place(sherd_cli *cli, const sherd_args *args, const sherd_place *place, sherd_error *err)
+{
 	sherd_bundle *bundle = NULL;
 	const char *format = sherd_args_text(args, "format");
-	TRY(sherd_place_open(&place, args->operands[0], false, err));
-	int rc = sherd_bundle_open(&bundle, place.store, place.key, NULL, err);
+	int rc = sherd_bundle_open(&bundle, place->store, place->key, NULL, err);
 	sherd_cat cat = {.cli = cli, .bundle = bundle, .format = format ? format : "text"};
 	if (rc == SHERD_OK)
 		rc = pick(&cat, args->count > 1 ? args->operands[1] : NULL, err);
@@ -95,8 +103,17 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 		rc = take_part(&cat, sherd_args_text(args, "range"), err);
 	if (rc == SHERD_OK)
 		rc = print(&cat, err);
-	(void)sherd_place_blame(&place, rc, err);
 	sherd_bundle_close(bundle);
+	return sherd_place_blame(place, rc, err);
+}
+
+static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	sherd_place place;
+	TRY(sherd_place_open_any(&place, args->operands[0], false, err));
+	int rc = args->command == &sherd_command_rows_cat ? check_rows(&place, err) : SHERD_OK;
+	if (rc == SHERD_OK)
+		rc = cat_place(cli, args, &place, err);
 	sherd_place_close(&place);
 	return rc;
 }
@@ -117,6 +134,22 @@ const sherd_command sherd_command_cat = {
 	.most = 2,
 	.run = run,
 	.options = options,
+};
+
+static const sherd_option rows_options[] = {
+	{"range", "A:B", "only rows A to B-1", 0},
+	{"format", "FORMAT", "text (default), raw (the bytes), npy (a NumPy file)", 0},
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_rows_cat = {
+	.name = "rows cat",
+	.operands = "DIR",
+	.summary = "Prints rows as they are stored, one a line",
+	.least = 1,
+	.most = 1,
+	.run = run,
+	.options = rows_options,
 };
 
 const sherd_command sherd_command_model_cat = {

@@ -12,7 +12,7 @@ int sherd_cat_elements(const sherd_cat *cat, sherd_cat_fn *each, void *arg, sher
 	uint32_t size = sherd_dtype_describe(cat->tensor->dtype)->block_bytes;
 	uint8_t *buf = malloc(CHUNK);
 	int rc = buf ? SHERD_OK : sherd_cli_no_memory(err);
-	for (uint64_t at = cat->first; rc == SHERD_OK && at < cat->last;) {
+	for (uint64_t at = cat->first; rc == SHERD_OK && at < cat->last && !sherd_out_failed();) {
 		uint64_t left = cat->last - at, most = CHUNK / size;
 		size_t n = (size_t)(left < most ? left : most);
 		rc = sherd_watch_check(err);

@@ -1,6 +1,5 @@
 #include "commands.h"
 #include "place.h"
-#include "proof.h"
 #include "target.h"
 
 #include <sherd/ckpt.h>
@@ -22,31 +21,22 @@ static int take_ranks(sherd_bundle_selection *want, const sherd_args *args, sher
 	return SHERD_OK;
 }
 
-static int write_selected(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle,
-                          const sherd_bundle_selection *want, sherd_error *err)
-{
-	sherd_bundle *selected;
-	TRY(sherd_bundle_select(&selected, bundle, want, err));
-	int rc = sherd_target_write(cli, target, selected, err);
-	sherd_bundle_close(selected);
-	return rc;
-}
-
 static int load(sherd_cli *cli, const sherd_place *from, const sherd_target *target, const sherd_bundle_selection *want,
                 sherd_error *err)
 {
-	sherd_bundle *bundle = NULL;
+	sherd_bundle *bundle = NULL, *selected = NULL;
 	sherd_ckpt *ckpt = NULL;
 	sherd_ckpt_options options = {.pool = cli->pool};
 	int rc = sherd_ckpt_open(&ckpt, from->store, from->key, &options, err);
 	if (rc == SHERD_OK)
-		rc = sherd_proof_selection(cli, from, ckpt, want, err);
-	if (rc == SHERD_OK)
 		rc = sherd_bundle_of_ckpt(&bundle, ckpt, err);
+	if (rc == SHERD_OK)
+		rc = sherd_bundle_select(&selected, bundle, want, err);
 	if (rc < 0)
 		(void)sherd_place_blame(from, rc, err);
 	else
-		rc = write_selected(cli, target, bundle, want, err);
+		rc = sherd_target_write(cli, target, selected, err);
+	sherd_bundle_close(selected);
 	sherd_bundle_close(bundle);
 	sherd_ckpt_close(ckpt);
 	return rc;

@@ -34,7 +34,7 @@ static int choose_id(const sherd_ckpt *from, const sherd_place *to, const sherd_
 	if (!clock->fixed)
 		return sherd_set_id_random(id, err);
 	TRY(sherd_bundle_of_ckpt(&bundle, from, err));
-	sherd_clock_set_id(clock, to->key, world, bundle, id);
+	sherd_clock_set_id(clock, to, world, bundle, id);
 	sherd_bundle_close(bundle);
 	return SHERD_OK;
 }

@@ -98,7 +98,7 @@ static int take_fields(saving *s, const sherd_args *args, const sherd_bundle *bu
 }
 
 /* Given, or derived when bytes must repeat, or random; a process that is one of several cannot choose by itself. */
-static int take_set_id(saving *s, const sherd_args *args, const char *prefix, const sherd_bundle *bundle,
+static int take_set_id(saving *s, const sherd_args *args, const sherd_place *to, const sherd_bundle *bundle,
                        sherd_error *err)
 {
 	const char *text = sherd_args_text(args, "set-id");
@@ -111,7 +111,7 @@ static int take_set_id(saving *s, const sherd_args *args, const char *prefix, co
 		               ? sherd_cli_usage(err, "--set-id must be 32 lower-case hexadecimal digits")
 		               : SHERD_OK;
 	if (clock.fixed) {
-		sherd_clock_set_id(&clock, prefix, s->options.world, bundle, &s->set_id);
+		sherd_clock_set_id(&clock, to, s->options.world, bundle, &s->set_id);
 		return SHERD_OK;
 	}
 	if (s->alone)
@@ -160,7 +160,7 @@ static int save(sherd_cli *cli, const sherd_args *args, saving *s, const sherd_b
 	bool committed = true;
 	TRY(take_fields(s, args, bundle, err));
 	TRY(sherd_place_open(&to, path, true, err));
-	int rc = take_set_id(s, args, to.key, bundle, err);
+	int rc = take_set_id(s, args, &to, bundle, err);
 	s->options.about = &s->about;
 	if (rc == SHERD_OK)
 		rc = s->alone ? sherd_ckpt_save_bundle_rank(to.store, to.key, bundle, s->rank, s->cut, &s->options,

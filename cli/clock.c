@@ -54,12 +54,29 @@ static void mix_text(mixer *m, const char *text)
 		mix(m, (uint8_t)text[i]);
 }
 
-void sherd_clock_set_id(const sherd_clock *clock, const char *prefix, uint32_t world, const sherd_bundle *bundle,
+static bool is_committed(const sherd_place *place, const sherd_set_id *id)
+{
+	sherd_ckpt *ckpt;
+	if (sherd_ckpt_open(&ckpt, place->store, place->key, NULL, NULL) < 0)
+		return false;
+	const sherd_ckpt_info *info = sherd_ckpt_describe(ckpt);
+	bool same = info->has_set_id && memcmp(&info->set_id, id, sizeof(*id)) == 0;
+	sherd_ckpt_close(ckpt);
+	return same;
+}
+
+static void take_id(const mixer *m, sherd_set_id *out)
+{
+	for (size_t i = 0; i < sizeof(out->bytes); i++)
+		out->bytes[i] = (uint8_t)(m->lanes[i / 8] >> (8 * (i % 8)));
+}
+
+void sherd_clock_set_id(const sherd_clock *clock, const sherd_place *place, uint32_t world, const sherd_bundle *bundle,
                         sherd_set_id *out)
 {
 	mixer m = {{0x7368657264736574u, 0x736f757263656964u}};
 	mix(&m, (uint64_t)clock->time_ns);
-	mix_text(&m, prefix);
+	mix_text(&m, place->key);
 	mix(&m, world);
 	for (size_t i = 0; i < sherd_bundle_count(bundle); i++) {
 		const sherd_tensor *t = sherd_bundle_tensor(bundle, i);
@@ -69,6 +86,9 @@ void sherd_clock_set_id(const sherd_clock *clock, const char *prefix, uint32_t w
 		for (uint32_t d = 0; d < t->ndim; d++)
 			mix(&m, t->shape[d]);
 	}
-	for (size_t i = 0; i < sizeof(out->bytes); i++)
-		out->bytes[i] = (uint8_t)(m.lanes[i / 8] >> (8 * (i % 8)));
+	take_id(&m, out);
+	if (is_committed(place, out)) {
+		mix(&m, 1);
+		take_id(&m, out);
+	}
 }

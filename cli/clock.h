@@ -3,6 +3,7 @@
 #define SHERD_CLI_CLOCK_H
 
 #include "cli.h"
+#include "place.h"
 
 #include <sherd/ckpt.h>
 
@@ -12,8 +13,9 @@ typedef struct sherd_clock {
 } sherd_clock;
 
 int sherd_clock_read(sherd_clock *clock, sherd_error *err);
-/* The id that the same time, prefix, world and tensors (names, types, shapes) always give. */
-void sherd_clock_set_id(const sherd_clock *clock, const char *prefix, uint32_t world, const sherd_bundle *bundle,
+/* The id that the same time, prefix, world and tensors (names, types, shapes) always give; another one while a set of
+ * that id is committed there, since no set replaces itself. */
+void sherd_clock_set_id(const sherd_clock *clock, const sherd_place *place, uint32_t world, const sherd_bundle *bundle,
                         sherd_set_id *out);
 
 #endif

@@ -21,5 +21,10 @@ extern const sherd_command sherd_command_checkpoint_verify;
 extern const sherd_command sherd_command_checkpoint_list;
 extern const sherd_command sherd_command_checkpoint_prune;
 extern const sherd_command sherd_command_checkpoint_repair;
+extern const sherd_command sherd_command_rows_pack;
+extern const sherd_command sherd_command_rows_info;
+extern const sherd_command sherd_command_rows_stream;
+extern const sherd_command sherd_command_rows_cat;
+extern const sherd_command sherd_command_rows_verify;
 
 #endif

@@ -1,6 +1,7 @@
 #include "commands.h"
 #include "describe.h"
 #include "place.h"
+#include "rows.h"
 
 #include <sherd/bundle.h>
 #include <sherd/ckpt.h>
@@ -50,6 +51,8 @@ static int show(sherd_cli *cli, const char *path, const sherd_place *place, sher
 	switch (format) {
 	case SHERD_FORMAT_CHECKPOINT:
 	case SHERD_FORMAT_CHECKPOINT_SHARD: return show_ckpt(cli, path, place, format, err);
+	case SHERD_FORMAT_ROWS:
+	case SHERD_FORMAT_ROWS_BF16: return sherd_rows_show(cli, path, place, false, err);
 	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return show_model(cli, path, place, err);
 	default: return show_bundle(cli, path, place, err);
 	}
@@ -60,7 +63,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	const char *path = args->operands[0];
 	sherd_place place;
 	sherd_format format;
-	TRY(sherd_place_open(&place, path, false, err));
+	TRY(sherd_place_open_any(&place, path, false, err));
 	int rc = sherd_place_blame(&place, sherd_detect(place.store, place.key, &format, err), err);
 	if (rc == SHERD_OK)
 		rc = show(cli, path, &place, format, err);

@@ -22,6 +22,11 @@ static const sherd_command *const commands[] = {
 	&sherd_command_checkpoint_list,
 	&sherd_command_checkpoint_prune,
 	&sherd_command_checkpoint_repair,
+	&sherd_command_rows_pack,
+	&sherd_command_rows_info,
+	&sherd_command_rows_stream,
+	&sherd_command_rows_cat,
+	&sherd_command_rows_verify,
 	&sherd_command_model_info,
 	&sherd_command_model_verify,
 	&sherd_command_model_cat,
@@ -52,6 +57,8 @@ static const char *about(const char *group)
 {
 	if (strcmp(group, "model") == 0)
 		return "Models: graphs and their arrays";
+	if (strcmp(group, "rows") == 0)
+		return "Rows of numbers, streamed out of core";
 	return *group ? "Checkpoints made of shards" : "Looks after data that is stored in pieces";
 }
 

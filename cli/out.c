@@ -21,6 +21,11 @@ static void remember(void)
 		out_errno = errno ? errno : EIO;
 }
 
+bool sherd_out_failed(void)
+{
+	return out_errno != 0;
+}
+
 void sherd_out_bytes(sherd_out *out, const void *data, size_t len)
 {
 	sherd_out_clear_bar(out);
@@ -168,6 +173,13 @@ void sherd_out_error(sherd_out *out, const sherd_error *err)
 	sherd_doc_error(&doc, err);
 	sherd_doc_close(&doc, '}');
 	(void)sherd_doc_print(&doc, out, &ignored);
+}
+
+void sherd_out_aside(sherd_out *out, const char *line)
+{
+	sherd_out_clear_bar(out);
+	put_safe(stderr, line);
+	(void)fputc('\n', stderr);
 }
 
 bool sherd_out_has_terminal(void)

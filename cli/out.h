@@ -20,6 +20,8 @@ typedef struct sherd_out {
 
 void sherd_out_bytes(sherd_out *out, const void *data, size_t len);
 __attribute__((format(printf, 2, 3))) void sherd_out_printf(sherd_out *out, const char *fmt, ...);
+/* Nobody will see what is printed from here on: long output may end. sherd_out_finish() tells why. */
+bool sherd_out_failed(void);
 /* Text from outside, made safe to show. */
 void sherd_out_name(sherd_out *out, const char *text);
 /* A line that says what was done: not with --quiet, not with --json. %s arguments are made safe to show. */
@@ -44,6 +46,9 @@ void sherd_table_done(sherd_table *table);
 void sherd_out_error(sherd_out *out, const sherd_error *err);
 /* One problem of several: always a line. */
 void sherd_out_problem(sherd_out *out, const sherd_error *problem, bool warning);
+
+/* A line that was asked for and does not belong on standard output. */
+void sherd_out_aside(sherd_out *out, const char *line);
 
 bool sherd_out_has_terminal(void);
 void sherd_out_bar(sherd_out *out, uint64_t done, uint64_t total, double seconds);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The part behind the last '/' that does not end the path. */
 static const char *last_part(const char *path)
@@ -43,9 +44,21 @@ static char *folder_of(const char *path, const char *key)
 	return real;
 }
 
+/* A "file:" URI without what makes it one; the store has refused other hosts. */
+static const char *plain_path(const char *path)
+{
+	if (strncmp(path, "file:", 5) != 0)
+		return path;
+	path += 5;
+	if (strncmp(path, "//localhost/", 12) == 0)
+		return path + 11;
+	return strncmp(path, "//", 2) == 0 ? path + 2 : path;
+}
+
 /* The path was a folder: the thing meant lies beside it. */
 static int step_out(sherd_place *place, const char *path, const sherd_local_options *options, sherd_error *err)
 {
+	path = plain_path(path);
 	const char *part = last_part(path);
 	size_t len = strcspn(part, "/");
 	char *around = part == path ? strdup(".") : strndup(path, (size_t)(part - path));
@@ -93,11 +106,40 @@ static int find_index(sherd_place *place, sherd_error *err)
 	return rc;
 }
 
+/* Caches of models keep files elsewhere and link to them by their names. An index that is such a link, named by the
+ * user, stands for its neighbours too: they are found beside the link, and followed. */
+static bool is_linked_index(const char *path)
+{
+	static const char end[] = ".safetensors.index.json";
+	struct stat st;
+	size_t len = strlen(path);
+	return len > strlen(end) && strcmp(path + len - strlen(end), end) == 0 && lstat(path, &st) == 0 &&
+	       S_ISLNK(st.st_mode);
+}
+
+static int open_linked(sherd_place *place, const char *path, sherd_error *err)
+{
+	sherd_local_options options = {.follow_symlinks = true};
+	const char *part = last_part(path);
+	char *around = part == path ? strdup(".") : strndup(path, (size_t)(part - path));
+	place->key = strdup(part);
+	int rc = around && place->key ? SHERD_OK : sherd_cli_no_memory(err);
+	if (rc == SHERD_OK)
+		rc = sherd_store_open_local(&place->store, around, &options, err);
+	free(around);
+	if (rc < 0)
+		free(place->key);
+	return rc;
+}
+
 int sherd_place_open(sherd_place *place, const char *path, bool create, sherd_error *err)
 {
 	sherd_local_options options = {.create = create};
 	*place = (sherd_place){0};
-	TRY(sherd_store_open_path(&place->store, &place->key, path, &options, err));
+	if (!create && is_linked_index(plain_path(path)))
+		TRY(open_linked(place, plain_path(path), err));
+	else
+		TRY(sherd_store_open_path(&place->store, &place->key, path, &options, err));
 	int rc = *place->key ? SHERD_OK : step_out(place, path, &options, err);
 	if (rc == SHERD_OK) {
 		place->folder = folder_of(path, place->key);
@@ -108,6 +150,14 @@ int sherd_place_open(sherd_place *place, const char *path, bool create, sherd_er
 	if (rc < 0)
 		sherd_place_close(place);
 	return rc;
+}
+
+int sherd_place_open_any(sherd_place *place, const char *path, bool create, sherd_error *err)
+{
+	const char *part = last_part(path);
+	size_t len = strcspn(part, "/");
+	bool dots = len > 0 && (strncmp(part, ".", len) == 0 || strncmp(part, "..", len) == 0);
+	return dots ? sherd_place_open_folder(place, path, err) : sherd_place_open(place, path, create, err);
 }
 
 /* Cuts ".metadata.json", ".saving" or "_shard_<anything>.shard" off. */
@@ -175,5 +225,10 @@ void sherd_place_name(const sherd_place *place, sherd_error *err)
 	char object[sizeof(err->object)];
 	(void)snprintf(object, sizeof(object), "%.*s", (int)sizeof(object) - 1,
 	               err->object[0] ? err->object : place->key);
-	name_object(err, place->folder, object);
+	/* A folder that is the whole store is named as the user did, without the '/'. */
+	bool whole = !*place->key && (!*object || strcmp(object, ".") == 0);
+	name_object(err, place->folder, whole ? "" : object);
+	size_t len = strlen(err->object);
+	if (whole && len > 1)
+		err->object[len - 1] = 0;
 }

@@ -16,6 +16,8 @@ typedef struct sherd_place {
 /* A thing to read or to write, never a folder: a path that is one names what lies beside it under the same name. With
  * create the folder around it is made. */
 int sherd_place_open(sherd_place *place, const char *path, bool create, sherd_error *err);
+/* The same, but a path that ends in "." or ".." is that folder: nothing can lie beside it under that name. */
+int sherd_place_open_any(sherd_place *place, const char *path, bool create, sherd_error *err);
 /* The prefix of a checkpoint, which its metadata file, its claim and each of its shards also name. */
 int sherd_place_open_prefix(sherd_place *place, const char *path, sherd_error *err);
 /* A folder that exists. */

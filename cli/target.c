@@ -125,7 +125,7 @@ static int save(sherd_cli *cli, const sherd_target *target, const sherd_bundle *
 	                                   .pool = cli->pool,
 	                                   .progress = &cli->progress};
 	if (clock->fixed) {
-		sherd_clock_set_id(clock, place->key, options.world, bundle, &id);
+		sherd_clock_set_id(clock, place, options.world, bundle, &id);
 		options.set_id = &id;
 	}
 	return sherd_ckpt_save_bundle(place->store, place->key, bundle, false, &options, err);

@@ -51,7 +51,7 @@ static int check(sherd_cli *cli, const sherd_args *args, const char *path, findi
 	sherd_report *report;
 	sherd_verify_options options = {
 		.quick = sherd_args_has(args, "quick"), .pool = cli->pool, .progress = &cli->progress};
-	TRY(sherd_place_open(&place, path, false, err));
+	TRY(sherd_place_open_any(&place, path, false, err));
 	int rc = sherd_verify(&report, place.store, place.key, &options, err);
 	(void)sherd_place_blame(&place, rc, err);
 	sherd_out_clear_bar(&cli->out);
@@ -117,6 +117,16 @@ const sherd_command sherd_command_checkpoint_verify = {
 	.name = "checkpoint verify",
 	.operands = "PREFIX...",
 	.summary = "Checks every shard and the metadata; the same as sherd verify",
+	.least = 1,
+	.most = -1,
+	.run = run,
+	.options = options,
+};
+
+const sherd_command sherd_command_rows_verify = {
+	.name = "rows verify",
+	.operands = "DIR...",
+	.summary = "Checks every shard and the manifest; the same as sherd verify",
 	.least = 1,
 	.most = -1,
 	.run = run,

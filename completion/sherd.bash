@@ -16,7 +16,16 @@ _sherd_options() {
 	"checkpoint reshard") echo "--shards --cut --replace $common" ;;
 	"checkpoint prune") echo "--keep $common" ;;
 	"checkpoint repair") echo "--set-id --replace $common" ;;
-	checkpoint | model) echo "--help" ;;
+	"rows pack") echo "--rows-per-shard --tensor --dtype $common" ;;
+	"rows info") echo "--incomplete $common" ;;
+	"rows stream")
+		echo "--batch --batch-bytes --from --rank --world --tail --sample --shuffle --shuffle-window --dtype" \
+			"--window --access --resume --cursor --limit-batches --format --ids --digest --set-digest" \
+			"--incomplete $common"
+		;;
+	"rows cat") echo "--range --format $common" ;;
+	"rows verify") echo "--quick $common" ;;
+	checkpoint | rows | model) echo "--help" ;;
 	*) echo "$common --version" ;;
 	esac
 }
@@ -30,22 +39,32 @@ _sherd() {
 		*:--workers) ((i++)) ;;
 		*:-*) ;;
 		:*) command=$word ;;
-		checkpoint:* | model:*) command="$command $word" ;;
+		checkpoint:* | rows:* | model:*) command="$command $word" ;;
 		esac
 	done
+	case $command:$previous in
+	"rows stream:--format") mapfile -t COMPREPLY < <(compgen -W "list text raw" -- "$current") && return ;;
+	"rows stream:--dtype") mapfile -t COMPREPLY < <(compgen -W "f64 f32" -- "$current") && return ;;
+	"rows pack:--dtype") mapfile -t COMPREPLY < <(compgen -W "bf16" -- "$current") && return ;;
+	"rows stream:--tail") mapfile -t COMPREPLY < <(compgen -W "keep drop pad" -- "$current") && return ;;
+	"rows stream:--access") mapfile -t COMPREPLY < <(compgen -W "auto map read" -- "$current") && return ;;
+	esac
 	case $previous in
 	--format) mapfile -t COMPREPLY < <(compgen -W "text raw npy" -- "$current") && return ;;
 	--to) mapfile -t COMPREPLY < <(compgen -W "safetensors safetensors-index npy checkpoint" -- "$current") && return ;;
 	--layout) mapfile -t COMPREPLY < <(compgen -W "sherd csharp" -- "$current") && return ;;
 	--workers | --range | --shards | --rank | --world | --set-id | --field | --step | --epoch | --learning-rate | \
-		--optimizer | --tensor | --keep) return ;;
+		--optimizer | --tensor | --keep | --rows-per-shard | --batch | --batch-bytes | --from | --sample | --shuffle | \
+		--shuffle-window | --window | --resume | --limit-batches) return ;;
 	esac
 	if [[ $current == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_sherd_options "$command")" -- "$current")
 	elif [[ -z $command ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert checkpoint model" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert checkpoint rows model" -- "$current")
 	elif [[ $command == checkpoint ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "save commit load reshard verify list prune repair" -- "$current")
+	elif [[ $command == rows ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "pack info stream cat verify" -- "$current")
 	elif [[ $command == model ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert graph" -- "$current")
 	else

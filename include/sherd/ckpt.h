@@ -139,7 +139,8 @@ typedef struct sherd_ckpt_load_options {
 SHERD_API int sherd_ckpt_load(const sherd_ckpt *ckpt, const sherd_ckpt_want *wants, size_t count,
                               const sherd_ckpt_load_options *options, sherd_error *err);
 
-/* Its tensors as a bundle, which must be closed before the checkpoint is. */
+/* Its tensors as a bundle, which must be closed before the checkpoint is. What the bundle hands out was checked first:
+ * against the CRC-32 of its blocks, or the SHA-256 of a shard that records no more. */
 SHERD_API int sherd_bundle_of_ckpt(sherd_bundle **out, const sherd_ckpt *ckpt, sherd_error *err);
 
 /* ------------------------------------------------------------------- saving */
@@ -176,7 +177,8 @@ typedef struct sherd_ckpt_save_options {
 } sherd_ckpt_save_options;
 
 /* Saves the whole set in one call: shard r holds shards[r].items. On any failure, cancelling included, nothing of
- * it is left. Fails with SHERD_EEXIST (the prefix is committed), SHERD_ECONFLICT (another save holds it). */
+ * it is left. Fails with SHERD_EEXIST (the prefix is committed; with replace: by a set of the same id),
+ * SHERD_ECONFLICT (another save holds it). */
 typedef struct sherd_ckpt_shard_items {
 	const sherd_ckpt_item *items;
 	size_t count;

@@ -13,6 +13,8 @@ typedef enum sherd_format {
 	SHERD_FORMAT_SAFETENSORS,
 	SHERD_FORMAT_SAFETENSORS_INDEX, /* several safetensors files and the JSON that lists them */
 	SHERD_FORMAT_NPY,
+	SHERD_FORMAT_ROWS,                 /* a folder of shards of rows, or one of them by itself */
+	SHERD_FORMAT_ROWS_BF16,            /* a folder of residual_shard_bf16 */
 	SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, /* a graph and its arrays, as SameDiff wrote them up to 1.0.0-M2.1 */
 	SHERD_FORMAT_ND4J_ARRAY            /* one array, as ND4J writes it (.bin) */
 } sherd_format;
@@ -22,7 +24,8 @@ SHERD_API const char *sherd_format_name(sherd_format format);
 /* SHERD_FORMAT_UNKNOWN when there is no such name. */
 SHERD_API sherd_format sherd_format_by_name(const char *name);
 
-/* A checkpoint is named by its prefix, its metadata file or one of its shards: a shard file named by itself is
+/* Rows are named by their folder, "" or "a/b", whether they are whole or still being packed, or one shard by its file.
+ * A checkpoint is named by its prefix, its metadata file or one of its shards: a shard file named by itself is
  * a SHARD. SHERD_ENOTFOUND when nothing is there under the key; SHERD_EINCOMPLETE when the key is the prefix of
  * shards or a claim without metadata; SHERD_EUNSUPPORTED, "unknown-format", when nothing fits the bytes. */
 SHERD_API int sherd_detect(sherd_store *store, const char *key, sherd_format *out, sherd_error *err);

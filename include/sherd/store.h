@@ -32,6 +32,7 @@ typedef struct sherd_lock sherd_lock;
 #define SHERD_CAP_DURABLE (1u << 1) /* what is committed survives power loss */
 #define SHERD_CAP_LOCK (1u << 2)    /* objects can be locked */
 #define SHERD_CAP_MKDIR (1u << 3)   /* folders exist by themselves */
+#define SHERD_CAP_REMOTE (1u << 4)  /* bytes come over a network: better read than mapped */
 
 typedef struct sherd_local_options {
 	bool create;          /* make the folder, and its parents, durably */
@@ -81,6 +82,14 @@ SHERD_API int sherd_reader_at(const sherd_reader *reader, uint64_t offset, void 
  * A disk that fails under a map raises SIGBUS: use sherd_reader_at() where that matters. */
 SHERD_API int sherd_reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out,
                                sherd_error *err);
+
+/* What the caller is about to do with a range. Only hints: they never fail and never change what is read. */
+typedef enum sherd_advice {
+	SHERD_ADVICE_SOON = 0, /* needed before long: begin to fetch it */
+	SHERD_ADVICE_NOW = 1,  /* needed at once: make a map of it present */
+	SHERD_ADVICE_DONE = 2  /* not needed any more: a map of it need not stay resident */
+} sherd_advice;
+SHERD_API void sherd_reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t len, sherd_advice advice);
 
 /* Writing. A writer is gone after commit or abort, whatever commit returns. */
 typedef enum sherd_write_mode {

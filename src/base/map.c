@@ -70,9 +70,8 @@ static struct sherd_map_slot *slot_of(const sherd_map *m, uint64_t hash, sherd_s
 	}
 }
 
-static bool grow(sherd_map *m)
+static bool grow(sherd_map *m, size_t cap)
 {
-	size_t cap = m->cap ? m->cap * 2 : 16;
 	struct sherd_map_slot *slots = cap > SIZE_MAX / sizeof(*slots) ? NULL : calloc(cap, sizeof(*slots));
 	if (!slots)
 		return false;
@@ -86,9 +85,17 @@ static bool grow(sherd_map *m)
 	return true;
 }
 
+bool sherd_map_reserve(sherd_map *m, size_t count)
+{
+	size_t cap = 16;
+	while (cap / 4 * 3 < count && cap <= SIZE_MAX / 2)
+		cap *= 2;
+	return cap <= m->cap || grow(m, cap);
+}
+
 size_t sherd_map_add(sherd_map *m, sherd_str key, size_t value, bool *ok)
 {
-	*ok = m->count < m->cap / 4 * 3 || grow(m);
+	*ok = m->count < m->cap / 4 * 3 || grow(m, m->cap ? m->cap * 2 : 16);
 	if (!*ok)
 		return SHERD_MAP_NONE;
 	uint64_t hash = hash_of(m, key);

@@ -18,6 +18,8 @@ typedef struct sherd_map {
 /* The key must outlive the map. Returns the value that stands under the key
  * already, or SHERD_MAP_NONE after adding it; *ok is false when memory is out. */
 size_t sherd_map_add(sherd_map *m, sherd_str key, size_t value, bool *ok);
+/* Makes room for so many keys in all, so that adding them moves nothing; false when memory is out. */
+bool sherd_map_reserve(sherd_map *m, size_t count);
 size_t sherd_map_find(const sherd_map *m, sherd_str key);
 void sherd_map_done(sherd_map *m);
 

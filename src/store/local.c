@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/vfs.h>
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
@@ -234,19 +235,41 @@ static void local_close(sherd_store *store)
 	free(s);
 }
 
-static const struct sherd_store_ops local_ops = {
-	.scheme = "file",
-	.caps = SHERD_CAP_MAP | SHERD_CAP_DURABLE | SHERD_CAP_LOCK | SHERD_CAP_MKDIR,
-	.read = sherd_local_read,
-	.write = sherd_local_write,
-	.list = sherd_local_list,
-	.stat = local_stat,
-	.remove = sherd_local_remove,
-	.close = local_close,
-	.mkdir = local_mkdir,
-	.lock = sherd_local_lock,
-	.create_locked = sherd_local_create_locked,
-};
+#define LOCAL_OPS(more_caps)                                                                                        \
+	{                                                                                                           \
+		.scheme = "file",                                                                                   \
+		.caps = SHERD_CAP_MAP | SHERD_CAP_DURABLE | SHERD_CAP_LOCK | SHERD_CAP_MKDIR | (more_caps),         \
+		.read = sherd_local_read, .write = sherd_local_write, .list = sherd_local_list, .stat = local_stat, \
+		.remove = sherd_local_remove, .close = local_close, .mkdir = local_mkdir, .lock = sherd_local_lock, \
+		.create_locked = sherd_local_create_locked,                                                         \
+	}
+
+static const struct sherd_store_ops local_ops = LOCAL_OPS(0);
+static const struct sherd_store_ops network_ops = LOCAL_OPS(SHERD_CAP_REMOTE);
+
+/* File systems whose bytes come over a network, by the numbers that statfs gives them. */
+static bool is_remote(int root)
+{
+	static const uint32_t kinds[] = {
+		0x6969,     /* NFS */
+		0x517b,     /* SMB */
+		0xff534d42, /* CIFS */
+		0xfe534d42, /* SMB2 */
+		0x65735546, /* FUSE */
+		0x00c36400, /* Ceph */
+		0x0bd00bd0, /* Lustre */
+		0x47504653, /* GPFS */
+		0x01021997, /* 9P */
+		0x5346414f, /* AFS */
+	};
+	struct statfs fs;
+	if (fstatfs(root, &fs) < 0)
+		return false;
+	for (size_t i = 0; i < COUNT_OF(kinds); i++)
+		if ((uint32_t)fs.f_type == kinds[i])
+			return true;
+	return false;
+}
 
 /* Syncs the folder that holds the entry named by path[0..len). */
 static int sync_parent(const sherd_sys *sys, const char *path, size_t len, sherd_error *err)
@@ -306,6 +329,8 @@ int sherd_store_open_local_sys(sherd_store **out, const char *folder, const sher
 		local_close(&s->base);
 		return rc;
 	}
+	if (is_remote(s->root))
+		s->base.ops = &network_ops;
 	*out = &s->base;
 	return SHERD_OK;
 }

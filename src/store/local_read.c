@@ -3,6 +3,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22 /* Linux 5.14 */
+#endif
 
 typedef struct local_reader {
 	sherd_reader base;
@@ -55,6 +60,38 @@ static int reader_map(const sherd_reader *reader, uint64_t offset, size_t len, c
 	return rc;
 }
 
+/* The kernel takes no more than its own read-ahead size, 128 KiB by default, of what it is asked for at a time. */
+enum { READ_AHEAD = 128 << 10 };
+
+static void read_ahead(int fd, uint64_t offset, uint64_t len)
+{
+	for (uint64_t done = 0; done < len; done += READ_AHEAD) {
+		uint64_t n = len - done < READ_AHEAD ? len - done : READ_AHEAD;
+		(void)posix_fadvise(fd, (off_t)(offset + done), (off_t)n, POSIX_FADV_WILLNEED);
+	}
+}
+
+/* Hints go to the kernel as they are, past the table: no promise depends on them. Pages are asked for if any byte of
+ * them is wanted, and let go only if all of them are done with. */
+static void reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t len, sherd_advice advice)
+{
+	const local_reader *r = (const local_reader *)reader;
+	uint8_t *map = atomic_load(&r->map);
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), mask = ~(page - 1);
+	if (advice == SHERD_ADVICE_SOON)
+		read_ahead(r->fd, offset, len);
+	if (!map || advice == SHERD_ADVICE_SOON)
+		return;
+	uint64_t from = offset & mask, to = (offset + len + page - 1) & mask;
+	if (advice == SHERD_ADVICE_DONE) {
+		from = (offset + page - 1) & mask;
+		to = offset + len == reader->size ? to : (offset + len) & mask;
+	}
+	if (from >= to)
+		return;
+	(void)madvise(map + from, (size_t)(to - from), advice == SHERD_ADVICE_NOW ? MADV_POPULATE_READ : MADV_DONTNEED);
+}
+
 static void reader_close(sherd_reader *reader)
 {
 	local_reader *r = (local_reader *)reader;
@@ -67,7 +104,8 @@ static void reader_close(sherd_reader *reader)
 	free(r);
 }
 
-static const struct sherd_reader_ops reader_ops = {.at = reader_at, .map = reader_map, .close = reader_close};
+static const struct sherd_reader_ops reader_ops = {
+	.at = reader_at, .map = reader_map, .close = reader_close, .advise = reader_advise};
 
 /* O_NONBLOCK: opening a pipe must not wait for its other end. */
 static int open_object(sherd_local *s, const char *key, local_reader *r, sherd_error *err)

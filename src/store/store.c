@@ -149,6 +149,14 @@ int sherd_reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size
 	return sherd_in_object(err, reader->ops->at(reader, offset, buf, len, err), reader->key);
 }
 
+void sherd_reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t len, sherd_advice advice)
+{
+	if (!reader->ops->advise || offset >= reader->size)
+		return;
+	uint64_t room = reader->size - offset;
+	reader->ops->advise(reader, offset, len < room ? len : room, advice);
+}
+
 int sherd_reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out, sherd_error *err)
 {
 	if (!reader->ops->map)

@@ -8,6 +8,7 @@
 #include "store/local.h"
 
 #include <dirent.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static void be_one(const char *folder, shared *all, unsigned round, uint32_t pro
 	sherd_error err = {0};
 	if (sherd_store_open_local(&store, folder, NULL, &err) < 0)
 		_exit(1);
-	(void)__atomic_fetch_add(&all->waiting, 1, __ATOMIC_SEQ_CST);
+	(void)atomic_fetch_add(&all->waiting, 1);
 	while (all->waiting < PROCESSES)
 		(void)usleep(50);
 	all->outcome[process].rc = job(store, round, process, &all->outcome[process].committed, &err);

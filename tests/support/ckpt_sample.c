@@ -93,10 +93,7 @@ static size_t add_tensor(ckpt_sample *s, const char *name, sherd_dtype dtype, ui
 /* n strings of which some are empty, and some are not ASCII. */
 static size_t add_text(ckpt_sample *s, const char *name, uint64_t n)
 {
-	static const char *const words[] = {"", "a",
-	                                    "Gr\xc3\xbc\xc3\x9f"
-	                                    "e",
-	                                    "\xf0\x9f\xa6\x89", "two words"};
+	static const char *const words[] = {"", "a", "Gr\xc3\xbc\xc3\x9f", "\xf0\x9f\xa6\x89", "two words"};
 	uint64_t offsets[9] = {0};
 	char text[256] = "";
 	for (uint64_t i = 0; i < n; i++) {

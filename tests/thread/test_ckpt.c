@@ -211,6 +211,38 @@ TEST(readers_always_find_a_whole_set_while_it_is_replaced)
 	run_crew(&all, live_together);
 }
 
+static void *come_and_go(void *arg)
+{
+	member *m = arg;
+	crew *c = m->crew;
+	for (uint64_t i = 0; m->number == 0 && i < 150; i++) {
+		SAMPLE s = ckpt_sample_small(i, 1);
+		char prefix[16];
+		sherd_ckpt_save_options o = ckpt_sample_options(s, (int64_t)i);
+		(void)snprintf(prefix, sizeof(prefix), "s%u", (unsigned)i);
+		if (sherd_ckpt_save(c->store, prefix, s->shards, &o, NULL) < 0 ||
+		    sherd_ckpt_prune(c->store, "", 1, NULL, NULL, NULL, NULL) < 0)
+			c->wrong++;
+	}
+	if (m->number == 0)
+		c->stop = true;
+	while (!c->stop) {
+		SHERD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
+		if (sherd_ckpt_list_open(&list, c->store, "", NULL, NULL) < 0)
+			c->wrong++;
+		for (size_t i = 0; list && i < sherd_ckpt_list_count(list); i++)
+			if (sherd_ckpt_list_at(list, i)->state == SHERD_CKPT_DAMAGED)
+				c->wrong++;
+	}
+	return NULL;
+}
+
+TEST(nothing_passes_for_damaged_while_sets_come_and_go)
+{
+	crew all = {.store = STORE};
+	run_crew(&all, come_and_go);
+}
+
 static void *save_in_background(void *arg)
 {
 	member *m = arg;
@@ -261,6 +293,7 @@ int main(void)
 		CASE_ON_BOTH(ranks_of_one_set_save_by_themselves),
 		CASE_ON_BOTH(of_several_sets_one_wins),
 		CASE_ON_BOTH(readers_always_find_a_whole_set_while_it_is_replaced),
+		CASE_ON_BOTH(nothing_passes_for_damaged_while_sets_come_and_go),
 		CASE_IN_MEMORY(jobs_share_a_pool),
 	};
 	return cmocka_run_group_tests_name("thread/ckpt", tests, NULL, NULL);

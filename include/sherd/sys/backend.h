@@ -60,6 +60,7 @@ struct sherd_reader_ops {
 	int (*at)(const sherd_reader *, uint64_t offset, void *buf, size_t len, sherd_error *err);
 	int (*map)(const sherd_reader *, uint64_t offset, size_t len, const void **out, sherd_error *err); /* or NULL */
 	void (*close)(sherd_reader *);
+	void (*advise)(const sherd_reader *, uint64_t offset, uint64_t len, sherd_advice advice); /* or NULL */
 };
 
 /* commit and abort free the writer. After a failure only abort is called. Ranges to fill were checked. */

@@ -51,6 +51,7 @@ sherd_bundle_open_fn sherd_bundle_open_model; /* of any format */
 sherd_bundle_open_fn sherd_bundle_open_nd4j;
 sherd_bundle_open_fn sherd_bundle_open_ckpt;       /* the set; the key is its prefix or its metadata file */
 sherd_bundle_open_fn sherd_bundle_open_ckpt_shard; /* one shard by itself */
+sherd_bundle_open_fn sherd_bundle_open_rows;       /* a folder of either format, or one shard: one tensor, "rows" */
 
 /* Reads and decodes the head of a safetensors file. */
 int sherd_bundle_read_safetensors(const sherd_reader *reader, const sherd_limits *limits, sherd_arena *arena,

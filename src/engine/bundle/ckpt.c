@@ -1,5 +1,7 @@
 #include "engine/bundle/bundle.h"
 
+#include "engine/ckpt/ckpt.h"
+
 #include <sherd/ckpt.h>
 
 typedef struct ckpt_bundle {
@@ -10,12 +12,19 @@ typedef struct ckpt_bundle {
 
 static int read_tensor(const sherd_bundle *base, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
-	return sherd_ckpt_read(((const ckpt_bundle *)base)->ckpt, index, offset, buf, len, err);
+	return sherd_ckpt_read_proven(((const ckpt_bundle *)base)->ckpt, index, offset, buf, len, err);
 }
 
 static int map_tensor(const sherd_bundle *base, size_t index, const void **out, sherd_error *err)
 {
-	return sherd_ckpt_map(((const ckpt_bundle *)base)->ckpt, index, out, err);
+	const sherd_ckpt *ckpt = ((const ckpt_bundle *)base)->ckpt;
+	const sherd_ckpt_piece *piece;
+	const void *bytes;
+	TRY(sherd_ckpt_map(ckpt, index, &bytes, err));
+	(void)sherd_ckpt_pieces(ckpt, index, &piece);
+	TRY(sherd_ckpt_prove(ckpt, piece, 0, piece->bytes, err));
+	*out = bytes;
+	return SHERD_OK;
 }
 
 static void close_ckpt(sherd_bundle *base)

@@ -3,7 +3,10 @@
 #include "base/limits.h"
 #include "codec/json.h"
 #include "engine/model/samediff.h"
+#include "engine/rows/files.h"
 #include "format/npy.h"
+#include "format/rows_manifest.h"
+#include "format/rows_shard.h"
 #include "format/safetensors.h"
 
 #include <sherd/detect.h>
@@ -28,6 +31,8 @@ static const char *const names[] = {
 	[SHERD_FORMAT_SAFETENSORS] = "safetensors",
 	[SHERD_FORMAT_SAFETENSORS_INDEX] = "safetensors-index",
 	[SHERD_FORMAT_NPY] = "npy",
+	[SHERD_FORMAT_ROWS] = "rows",
+	[SHERD_FORMAT_ROWS_BF16] = "rows-bf16",
 	[SHERD_FORMAT_SAMEDIFF_FLATBUFFERS] = "samediff-flatbuffers",
 	[SHERD_FORMAT_ND4J_ARRAY] = "nd4j-array",
 };
@@ -59,6 +64,8 @@ static sherd_format by_first_bytes(sherd_str first)
 		return SHERD_FORMAT_CHECKPOINT_SHARD;
 	if (sherd_str_starts(first, SHERD_NPY_MAGIC))
 		return SHERD_FORMAT_NPY;
+	if (sherd_str_starts(first, SHERD_ROWS_MAGIC))
+		return SHERD_FORMAT_ROWS;
 	if (first.len >= SHERD_ND4J_MAGIC_BYTES && memcmp(first.ptr, SHERD_ND4J_MAGIC, SHERD_ND4J_MAGIC_BYTES) == 0)
 		return SHERD_FORMAT_ND4J_ARRAY;
 	/* A file that was cut off is still one: the length is not compared with the file's. */
@@ -199,13 +206,78 @@ static int has_shards(sherd_store *store, const char *key, sherd_error *err)
 	return s.found;
 }
 
-/* The key names no object: it may be the prefix of a set. */
+/* Is there a shard of rows among these? Checkpoints use the same extension, so the first bytes are asked. */
+static int has_rows(sherd_store *store, const rows_files *files, bool *out, sherd_error *err)
+{
+	*out = false;
+	for (size_t i = 0; i < files->count && !*out; i++) {
+		char magic[sizeof(SHERD_ROWS_MAGIC) - 1];
+		SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+		sherd_error failure;
+		int rc = sherd_store_read(store, files->list[i].key, &reader, &failure);
+		if (rc == SHERD_ENOTFOUND)
+			continue;
+		if (rc < 0)
+			return forward(err, &failure, rc);
+		if (sherd_reader_size(reader) < sizeof(magic))
+			continue;
+		TRY(sherd_reader_at(reader, 0, magic, sizeof(magic), err));
+		*out = memcmp(magic, SHERD_ROWS_MAGIC, sizeof(magic)) == 0;
+	}
+	return SHERD_OK;
+}
+
+static int is_bf16(sherd_store *store, const char *folder, bool *out, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	char *text;
+	size_t len;
+	sherd_error failure;
+	*out = false;
+	TRY(sherd_rows_key(&key, folder, SHERD_ROWS_BF16_MANIFEST, err));
+	uint64_t most = sherd_limits_or_default(NULL).metadata_bytes;
+	int rc = sherd_store_get(store, (const char *)key.data, most, &text, &len, &failure);
+	if (rc == SHERD_ENOTFOUND || rc == SHERD_ELIMIT)
+		return SHERD_OK;
+	if (rc < 0)
+		return forward(err, &failure, rc);
+	rc = sherd_rows_bf16_recognise(text, len, out, err);
+	free(text);
+	return rc;
+}
+
+/* SHERD_FORMAT_UNKNOWN when there is no such folder, or nothing in it that is known. */
+static int by_folder(sherd_store *store, const char *folder, sherd_format *out, sherd_error *err)
+{
+	rows_files files;
+	bool rows, bf16 = false;
+	TRY(sherd_rows_files_open(&files, store, folder, SHERD_ROWS_SUFFIX, err));
+	rows = files.has_manifest || files.has_marker;
+	int rc = SHERD_OK;
+	if (!rows && files.has_foreign)
+		rc = is_bf16(store, folder, &bf16, err);
+	if (rc == SHERD_OK && !rows && !bf16)
+		rc = has_rows(store, &files, &rows, err);
+	sherd_rows_files_done(&files);
+	TRY(rc);
+	*out = rows ? SHERD_FORMAT_ROWS : bf16 ? SHERD_FORMAT_ROWS_BF16 : SHERD_FORMAT_UNKNOWN;
+	return SHERD_OK;
+}
+
+/* The key names no object: it may be the prefix of a set or a folder. A checkpoint that was committed goes first, one
+ * that was not goes last. */
 static int by_prefix(sherd_store *store, const char *key, sherd_format *out, sherd_error *err)
 {
+	sherd_format folder;
 	int found = exists(store, key, METADATA_SUFFIX, err);
 	TRY(found);
 	if (found) {
 		*out = SHERD_FORMAT_CHECKPOINT;
+		return SHERD_OK;
+	}
+	TRY(by_folder(store, key, &folder, err));
+	if (folder) {
+		*out = folder;
 		return SHERD_OK;
 	}
 	found = exists(store, key, ".saving", err);
@@ -219,13 +291,23 @@ static int by_prefix(sherd_store *store, const char *key, sherd_format *out, she
 	return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "nothing is there");
 }
 
+static int at_root(sherd_store *store, sherd_format *out, sherd_error *err)
+{
+	sherd_format format;
+	TRY(by_folder(store, "", &format, err));
+	if (!format)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format",
+		                  "a folder of no format that is known here");
+	*out = format;
+	return SHERD_OK;
+}
+
 int sherd_detect(sherd_store *store, const char *key, sherd_format *out, sherd_error *err)
 {
 	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	sherd_error failure;
 	if (!*key)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format",
-		                  "a folder of no format that is known here");
+		return at_root(store, out, err);
 	int rc = sherd_store_read(store, key, &reader, &failure);
 	if (rc == SHERD_ENOTFOUND)
 		return sherd_in_object(err, by_prefix(store, key, out, err), key);

@@ -1,10 +1,33 @@
 /* engine/ckpt/check.c - hashes of shards and checksums of pieces. */
 #include "engine/ckpt/ckpt.h"
 
+#include "codec/crc32.h"
 #include "engine/ckpt/hash.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+
+enum { CHUNK = 256 << 10 };
+
+/* Room to note for every block that it was checked. */
+static int make_notes(ckpt_crcs *x, sherd_error *err)
+{
+	uint64_t total = 0;
+	uint64_t *first = sherd_arena_alloc(&x->arena, x->index.count + 1, sizeof(*first));
+	if (!first)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < x->index.count; i++) {
+		first[i] = total;
+		total += sherd_ckpt_blocks(x->index.entries[i].tensor.bytes);
+	}
+	x->first_block = first;
+	x->proven = sherd_arena_alloc(&x->arena, total + 1, sizeof(*x->proven));
+	if (!x->proven)
+		return sherd_fail_nomem(err);
+	for (uint64_t i = 0; i < total; i++)
+		atomic_init(&x->proven[i], 0);
+	return SHERD_OK;
+}
 
 static int load_index(const sherd_ckpt *c, size_t shard, ckpt_crcs *x, sherd_error *err)
 {
@@ -17,7 +40,7 @@ static int load_index(const sherd_ckpt *c, size_t shard, ckpt_crcs *x, sherd_err
 	if (x->index.count != m->count)
 		return sherd_fail(err, SHERD_ECORRUPT, "bad-index", "the index lists %zu tensors, the metadata %zu",
 		                  x->index.count, m->count);
-	return SHERD_OK;
+	return make_notes(x, err);
 }
 
 int sherd_ckpt_shard_indexed(const sherd_ckpt *c, size_t shard, bool *indexed, sherd_error *err)
@@ -53,18 +76,89 @@ int sherd_ckpt_piece_crcs(const sherd_ckpt *c, const sherd_ckpt_piece *piece, co
 	return SHERD_OK;
 }
 
-int sherd_ckpt_shard_hash(const ckpt_shard *s, sherd_error *err)
+static int compare_hex(const ckpt_shard *s, const char *hex, sherd_error *err)
+{
+	if (strcmp(hex, s->checksum) == 0)
+		return SHERD_OK;
+	return sherd_in_object(err,
+	                       sherd_fail_at(err, SHERD_ECORRUPT, "bad-checksum", 12,
+	                                     "the data's SHA-256 is %.16s..., the head says %.16s...", hex,
+	                                     s->checksum),
+	                       sherd_reader_key(s->reader));
+}
+
+int sherd_ckpt_shard_compare(const ckpt_shard *s, sherd_sha256 *hash, sherd_error *err)
+{
+	uint8_t raw[SHERD_SHA256_BYTES];
+	char hex[SHERD_SHA256_HEX + 1];
+	sherd_sha256_finish(hash, raw);
+	sherd_hex(raw, sizeof(raw), hex);
+	return compare_hex(s, hex, err);
+}
+
+static int hash_shard(const ckpt_shard *s, sherd_error *err)
 {
 	char hex[SHERD_SHA256_HEX + 1];
-	const char *key = sherd_reader_key(s->reader);
 	if (!s->checksum[0])
 		return SHERD_OK;
-	TRY(sherd_in_object(err, sherd_ckpt_hash_range(s->reader, s->data_offset, s->data_size, NULL, hex, err), key));
-	if (strcmp(hex, s->checksum) != 0)
-		return sherd_in_object(err,
-		                       sherd_fail_at(err, SHERD_ECORRUPT, "bad-checksum", 12,
-		                                     "the data's SHA-256 is %.16s..., the head says %.16s...", hex,
-		                                     s->checksum),
-		                       key);
+	TRY(sherd_in_object(err, sherd_ckpt_hash_range(s->reader, s->data_offset, s->data_size, NULL, hex, err),
+	                    sherd_reader_key(s->reader)));
+	return compare_hex(s, hex, err);
+}
+
+static int check_block(const ckpt_shard *f, const sherd_ckpt_entry *e, uint64_t block, uint8_t *buf, sherd_error *err)
+{
+	uint64_t start = block * SHERD_CKPT_BLOCK, end = start + SHERD_CKPT_BLOCK, base = f->data_offset + e->offset;
+	uint32_t crc = 0;
+	end = end < e->tensor.bytes ? end : e->tensor.bytes;
+	for (uint64_t at = start; at < end; at += CHUNK) {
+		size_t n = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
+		TRY(sherd_reader_at(f->reader, base + at, buf, n, err));
+		crc = sherd_crc32(crc, buf, n);
+	}
+	if (crc != e->crcs[block])
+		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-crc", base + start,
+		                     "tensor '%.80s': bytes %" PRIu64 " to %" PRIu64 " have CRC-32 %08" PRIx32
+		                     ", not %08" PRIx32,
+		                     e->tensor.name, start, end, crc, e->crcs[block]);
 	return SHERD_OK;
+}
+
+static int prove_blocks(const sherd_ckpt *c, const sherd_ckpt_piece *p, uint64_t from, uint64_t to, sherd_error *err)
+{
+	const ckpt_crcs *x = &c->crcs[p->shard];
+	const ckpt_shard *f = &c->files[p->shard];
+	_Atomic(uint8_t) *proven = x->proven + x->first_block[p->entry];
+	uint8_t *buf = NULL;
+	int rc = SHERD_OK;
+	for (uint64_t b = from / SHERD_CKPT_BLOCK; rc == SHERD_OK && b * SHERD_CKPT_BLOCK < to; b++) {
+		if (atomic_load(&proven[b]))
+			continue;
+		if (!buf && !(buf = malloc(CHUNK)))
+			return sherd_fail_nomem(err);
+		rc = check_block(f, &x->index.entries[p->entry], b, buf, err);
+		if (rc == SHERD_OK)
+			atomic_store(&proven[b], 1);
+	}
+	free(buf);
+	return sherd_in_object(err, rc, sherd_reader_key(f->reader));
+}
+
+static int prove_shard(const sherd_ckpt *c, size_t shard, sherd_error *err)
+{
+	ckpt_crcs *x = &c->crcs[shard];
+	int rc = SHERD_OK;
+	(void)pthread_mutex_lock(&x->lock);
+	if (!x->hashed)
+		rc = hash_shard(&c->files[shard], err);
+	x->hashed = rc == SHERD_OK;
+	(void)pthread_mutex_unlock(&x->lock);
+	return rc;
+}
+
+int sherd_ckpt_prove(const sherd_ckpt *c, const sherd_ckpt_piece *piece, uint64_t from, uint64_t to, sherd_error *err)
+{
+	const uint32_t *crcs;
+	TRY(sherd_ckpt_piece_crcs(c, piece, &crcs, err));
+	return crcs ? prove_blocks(c, piece, from, to, err) : prove_shard(c, piece->shard, err);
 }

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "codec/sha256.h"
 #include "engine/ckpt/shard.h"
 #include "format/ckpt_meta.h"
 
@@ -16,6 +17,10 @@ typedef struct ckpt_crcs {
 	pthread_mutex_t lock;
 	bool loaded;
 	bool present; /* the shard has an index */
+	bool hashed;  /* a shard without one: its SHA-256 was checked */
+	/* With an index: which blocks were checked; those of entry e begin at first_block[e]. */
+	const uint64_t *first_block;
+	_Atomic(uint8_t) *proven;
 	sherd_arena arena;
 	sherd_ckpt_index index;
 } ckpt_crcs;
@@ -50,7 +55,15 @@ int sherd_ckpt_shard_indexed(const sherd_ckpt *ckpt, size_t shard, bool *indexed
 int sherd_ckpt_piece_crcs(const sherd_ckpt *ckpt, const sherd_ckpt_piece *piece, const uint32_t **out,
                           sherd_error *err);
 
-/* Hashes the data of a shard and compares it with its head. */
-int sherd_ckpt_shard_hash(const ckpt_shard *s, sherd_error *err);
+/* Sees to it that bytes [from, to) of a piece were checked against what its shard records: the CRCs of the blocks that
+ * hold them, or its SHA-256, once in the life of the handle. Thread-safe. */
+int sherd_ckpt_prove(const sherd_ckpt *ckpt, const sherd_ckpt_piece *piece, uint64_t from, uint64_t to,
+                     sherd_error *err);
+/* sherd_ckpt_read() of bytes that are proven first. */
+int sherd_ckpt_read_proven(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void *buf, size_t len,
+                           sherd_error *err);
+
+/* Compares what was hashed, all data of the shard, with its head; the hash is finished. */
+int sherd_ckpt_shard_compare(const ckpt_shard *s, sherd_sha256 *hash, sherd_error *err);
 
 #endif

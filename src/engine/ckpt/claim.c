@@ -131,7 +131,7 @@ static int try_join(ckpt_hold *h, const char *key, const sherd_ckpt_claim *their
 static int try_hold(ckpt_hold *h, const char *key, bool may_take_over, sherd_error *err)
 {
 	sherd_ckpt_claim theirs = {0};
-	bool valid;
+	bool valid = false;
 	int rc = create(h, key, SHERD_WRITE_NEW, err);
 	if (rc == SHERD_OK) {
 		h->created = true;
@@ -199,7 +199,7 @@ int sherd_ckpt_drop(ckpt_hold *hold, sherd_error *err)
 {
 	SHERD_AUTO_BUF key = {0};
 	sherd_ckpt_claim now;
-	bool valid;
+	bool valid = false;
 	int rc = claim_key(&key, hold->prefix, err);
 	if (rc == SHERD_OK)
 		rc = sherd_ckpt_read_claim(hold->store, hold->prefix, &now, &valid, err);
@@ -212,7 +212,7 @@ int sherd_ckpt_drop(ckpt_hold *hold, sherd_error *err)
 
 static bool any_shard_left(const ckpt_hold *hold)
 {
-	ckpt_files files;
+	ckpt_files files = {0};
 	bool any = false;
 	if (sherd_ckpt_files_open(&files, hold->store, hold->prefix, NULL) < 0)
 		return true;
@@ -271,7 +271,7 @@ int sherd_ckpt_clear_dead(sherd_store *store, const char *prefix, sherd_error *e
 	SHERD_AUTO_BUF key = {0};
 	sherd_ckpt_claim claim;
 	sherd_stat seen;
-	bool valid;
+	bool valid = false;
 	TRY(claim_key(&key, prefix, err));
 	const char *name = (const char *)key.data;
 	if (!can_lock(store))

@@ -28,7 +28,7 @@ int sherd_ckpt_committed(sherd_store *store, const char *prefix, ckpt_committed 
 
 int sherd_ckpt_clear_set(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_error *err)
 {
-	ckpt_files files;
+	ckpt_files files = {0};
 	TRY(sherd_ckpt_files_open(&files, store, prefix, err));
 	int rc = SHERD_OK;
 	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++) {
@@ -91,7 +91,7 @@ static int finish_removal(sherd_store *store, const char *prefix, const sherd_se
 /* Shards of the C# layout carry no set id; those with the plain names are the dead save's when nothing is committed. */
 static int clear_plain(sherd_store *store, const char *prefix, sherd_error *err)
 {
-	ckpt_files files;
+	ckpt_files files = {0};
 	TRY(sherd_ckpt_files_open(&files, store, prefix, err));
 	int rc = SHERD_OK;
 	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++) {

@@ -107,6 +107,7 @@ static int claim_lives(sherd_store *store, const char *prefix, bool *lives, bool
 	return rc == SHERD_OK || *gone || *lives ? SHERD_OK : rc;
 }
 
+/* 1 when it is gone. */
 static int describe_metadata(looking *g, const seen *s, listed *into, sherd_error *err)
 {
 	sherd_ckpt_listing *out = &into->item;
@@ -115,6 +116,10 @@ static int describe_metadata(looking *g, const seen *s, listed *into, sherd_erro
 	sherd_error found = {0};
 	int rc = sherd_ckpt_metadata_read(g->store, s->prefix, &g->limits, &arena, &meta, into->identity, &found);
 	const char *text = NULL;
+	if (rc == SHERD_ENOTFOUND) {
+		sherd_arena_done(&arena);
+		return 1;
+	}
 	if (rc == SHERD_OK) {
 		text = out->timestamp = sherd_arena_str(&g->list->arena, sherd_str_of(meta.timestamp));
 		out->time_ns = meta.time_ns;
@@ -136,6 +141,7 @@ static int describe_metadata(looking *g, const seen *s, listed *into, sherd_erro
 	return text ? SHERD_OK : sherd_fail_nomem(err);
 }
 
+/* 1 when the set went away, or was never finished, while we looked. */
 static int describe(looking *g, const seen *s, listed *into, sherd_error *err)
 {
 	sherd_ckpt_listing *out = &into->item;
@@ -147,8 +153,11 @@ static int describe(looking *g, const seen *s, listed *into, sherd_error *err)
 	if (s->claim) {
 		bool lives, gone;
 		TRY(claim_lives(g->store, s->prefix, &lives, &gone, err));
-		if (!gone)
-			out->state = lives ? SHERD_CKPT_SAVING : SHERD_CKPT_DEAD;
+		out->state = lives ? SHERD_CKPT_SAVING : SHERD_CKPT_DEAD;
+		if (gone) {
+			out->state = SHERD_CKPT_COMMITTED;
+			return describe_metadata(g, s, into, err);
+		}
 	}
 	return SHERD_OK;
 }
@@ -172,12 +181,15 @@ static int build(looking *g, sherd_error *err)
 	TRY(sherd_store_list(g->store, g->below, "", look, g, err));
 	if (g->nomem)
 		return sherd_fail_nomem(err);
-	list->count = g->seen.len / sizeof(seen);
-	list->items = sherd_arena_alloc(&list->arena, list->count + 1, sizeof(*list->items));
+	size_t count = g->seen.len / sizeof(seen);
+	list->items = sherd_arena_alloc(&list->arena, count + 1, sizeof(*list->items));
 	if (!list->items)
 		return sherd_fail_nomem(err);
-	for (size_t i = 0; i < list->count; i++)
-		TRY(describe(g, (const seen *)(const void *)g->seen.data + i, &list->items[i], err));
+	for (size_t i = 0; i < count; i++) {
+		int gone = describe(g, (const seen *)(const void *)g->seen.data + i, &list->items[list->count], err);
+		TRY(gone);
+		list->count += !gone;
+	}
 	qsort(list->items, list->count, sizeof(*list->items), newest_first);
 	return SHERD_OK;
 }

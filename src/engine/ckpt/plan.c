@@ -96,7 +96,7 @@ static int fill(planning *g, sherd_error *err)
 	for (uint32_t r = 0; r < p->world; r++)
 		p->first[r + 1] += p->first[r];
 	p->copies = malloc((p->first[p->world] + 1) * sizeof(*p->copies));
-	g->next = malloc((size_t)p->world * sizeof(*g->next));
+	g->next = calloc((size_t)p->world + 1, sizeof(*g->next));
 	if (!p->copies || !g->next)
 		return sherd_fail_nomem(err);
 	memcpy(g->next, p->first, p->world * sizeof(*g->next));

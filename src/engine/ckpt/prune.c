@@ -28,7 +28,7 @@ static int remove_set(sherd_store *store, const char *prefix, const char *identi
 {
 	ckpt_committed now;
 	ckpt_hold hold;
-	ckpt_files files;
+	ckpt_files files = {0};
 	sherd_set_id id;
 	TRY(sherd_ckpt_committed(store, prefix, &now, err));
 	*busy = !now.there || strcmp(now.identity, identity) != 0;

@@ -11,6 +11,8 @@
 
 /* Parts of a piece that are loaded by different workers. A multiple of the block. */
 #define PART_BYTES (64u << 20)
+/* What is read and hashed at a time: small enough to be in the cache still when it is hashed. */
+#define HASH_BYTES ((size_t)256 << 10)
 
 static uint32_t element_bytes(const sherd_tensor *t)
 {
@@ -39,6 +41,7 @@ typedef struct part {
 	const sherd_ckpt_piece *piece;
 	runs runs;
 	uint64_t bytes; /* that arrive */
+	bool arrived;
 } part;
 
 static uint64_t box_bytes(const box *b, uint32_t ndim)
@@ -57,6 +60,7 @@ static bool share_of(const sherd_tensor *t, const sherd_ckpt_piece *piece, const
 	if (!sherd_box_meet(target, &from, ndim, &what))
 		return false;
 	out->piece = piece;
+	out->arrived = false;
 	out->bytes = box_bytes(&what, ndim);
 	sherd_runs_init(&out->runs, ndim, &what, &from, target, dst);
 	return true;
@@ -75,7 +79,7 @@ static int copy_part(const sherd_ckpt *c, part *p, bool checked, uint8_t *scratc
 }
 
 /* Needs scratch only where runs are short; it is made when first needed. */
-static int read_box(const sherd_ckpt *c, size_t tensor, const box *target, uint32_t ndim, uint8_t *dst,
+static int read_box(const sherd_ckpt *c, size_t tensor, const box *target, uint32_t ndim, bool proven, uint8_t *dst,
                     uint8_t **scratch, sherd_error *err)
 {
 	const sherd_ckpt_piece *pieces = c->pieces + c->first_piece[tensor];
@@ -86,6 +90,8 @@ static int read_box(const sherd_ckpt *c, size_t tensor, const box *target, uint3
 			continue;
 		if (p.runs.outer && !*scratch && !(*scratch = malloc(RUNS_WINDOW)))
 			return sherd_fail_nomem(err);
+		if (proven)
+			TRY(sherd_ckpt_prove(c, p.piece, p.runs.src, p.runs.end, err));
 		TRY(copy_part(c, &p, false, *scratch, err));
 	}
 	return SHERD_OK;
@@ -118,7 +124,7 @@ int sherd_ckpt_read_slice(const sherd_ckpt *ckpt, size_t tensor, const uint64_t 
 	box target;
 	TRY(check_slice(t, at, shape, err));
 	uint32_t ndim = byte_box(t, at, shape, &target);
-	int rc = read_box(ckpt, tensor, &target, ndim, buf, &scratch, err);
+	int rc = read_box(ckpt, tensor, &target, ndim, false, buf, &scratch, err);
 	free(scratch);
 	return rc;
 }
@@ -128,6 +134,7 @@ typedef struct range {
 	const sherd_ckpt *ckpt;
 	size_t tensor;
 	uint32_t ndim;
+	bool proven;
 	box whole;
 	uint8_t *dst;
 	uint8_t *scratch;
@@ -154,7 +161,7 @@ static int read_range(range *r, box *at, uint32_t dim, uint64_t from, uint64_t t
 			at->at[d] = 0;
 			at->shape[d] = r->whole.shape[d];
 		}
-		TRY(read_box(r->ckpt, r->tensor, at, r->ndim, r->dst, &r->scratch, r->err));
+		TRY(read_box(r->ckpt, r->tensor, at, r->ndim, r->proven, r->dst, &r->scratch, r->err));
 		uint64_t bytes = at->shape[dim] * row;
 		r->dst += bytes;
 		from += bytes;
@@ -162,7 +169,8 @@ static int read_range(range *r, box *at, uint32_t dim, uint64_t from, uint64_t t
 	return SHERD_OK;
 }
 
-int sherd_ckpt_read(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void *buf, size_t len, sherd_error *err)
+static int read_bytes(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, bool proven, void *buf, size_t len,
+                      sherd_error *err)
 {
 	if (tensor >= ckpt->count)
 		return no_such_tensor(tensor, err);
@@ -175,14 +183,27 @@ int sherd_ckpt_read(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void
 		return SHERD_OK;
 	if (!piece->at) {
 		const ckpt_shard *f = &ckpt->files[piece->shard];
+		if (proven)
+			TRY(sherd_ckpt_prove(ckpt, piece, offset, offset + len, err));
 		return sherd_reader_at(f->reader, f->data_offset + piece->offset + offset, buf, len, err);
 	}
-	range r = {.ckpt = ckpt, .tensor = tensor, .dst = buf, .err = err};
+	range r = {.ckpt = ckpt, .tensor = tensor, .proven = proven, .dst = buf, .err = err};
 	box at = {{0}, {0}};
 	r.ndim = byte_box(t, NULL, t->shape, &r.whole);
 	int rc = read_range(&r, &at, 0, offset, offset + len);
 	free(r.scratch);
 	return rc;
+}
+
+int sherd_ckpt_read(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	return read_bytes(ckpt, tensor, offset, false, buf, len, err);
+}
+
+int sherd_ckpt_read_proven(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void *buf, size_t len,
+                           sherd_error *err)
+{
+	return read_bytes(ckpt, tensor, offset, true, buf, len, err);
 }
 
 int sherd_ckpt_map(const sherd_ckpt *ckpt, size_t tensor, const void **out, sherd_error *err)
@@ -262,6 +283,8 @@ static int load_part(void *arg, size_t i, sherd_error *err)
 	load *l = arg;
 	part p = ((const part *)(const void *)l->parts.data)[i];
 	uint8_t *scratch = NULL;
+	if (p.arrived)
+		return SHERD_OK;
 	if ((p.runs.outer || l->checked) && !(scratch = malloc(RUNS_WINDOW)))
 		return sherd_fail_nomem(err);
 	int rc = copy_part(l->ckpt, &p, l->checked, scratch, err);
@@ -270,13 +293,94 @@ static int load_part(void *arg, size_t i, sherd_error *err)
 	return sherd_meter_add(&l->meter, p.bytes, err);
 }
 
+/* ---- verified by SHA-256: a shard is read once, in order, and what is wanted in one run arrives meanwhile */
+
+static uint64_t source_of(const part *p)
+{
+	return p->piece->offset + p->runs.src;
+}
+
+static int by_source(const void *a, const void *b)
+{
+	const part *x = a, *y = b;
+	if (x->piece->shard != y->piece->shard)
+		return x->piece->shard < y->piece->shard ? -1 : 1;
+	return (source_of(x) > source_of(y)) - (source_of(x) < source_of(y));
+}
+
+/* The first part of this shard or a later one. */
+static part *first_part(const load *l, size_t shard)
+{
+	part *parts = (part *)(void *)l->parts.data;
+	size_t low = 0, high = l->parts.len / sizeof(part);
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (parts[middle].piece->shard < shard)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return parts + low;
+}
+
+/* Reads and hashes from *at on: to the end of the part if it lies there, else up to it. */
+static int hash_step(load *l, const ckpt_shard *f, part *p, uint64_t *at, sherd_sha256 *sha, uint8_t *scratch,
+                     sherd_error *err)
+{
+	bool inside = p && source_of(p) == *at;
+	uint64_t stop = inside ? *at + p->bytes : p ? source_of(p) : f->data_size;
+	uint8_t *to = inside ? p->runs.dst : scratch;
+	while (*at < stop) {
+		size_t n = stop - *at < HASH_BYTES ? (size_t)(stop - *at) : HASH_BYTES;
+		TRY(sherd_reader_at(f->reader, f->data_offset + *at, to, n, err));
+		sherd_sha256_add(sha, to, n);
+		*at += n;
+		if (inside) {
+			to += n;
+			TRY(sherd_meter_add(&l->meter, n, err));
+		}
+	}
+	if (inside)
+		p->arrived = true;
+	return SHERD_OK;
+}
+
+static int hash_all(load *l, size_t shard, part *first, const part *end, uint8_t *scratch, sherd_error *err)
+{
+	const ckpt_shard *f = &l->ckpt->files[shard];
+	sherd_sha256 sha;
+	uint64_t at = 0;
+	sherd_sha256_init(&sha);
+	for (part *p = first; p < end; p++) {
+		/* Wanted twice, or in several runs: read again afterwards. */
+		if (p->runs.outer || source_of(p) < at)
+			continue;
+		while (!p->arrived)
+			TRY(hash_step(l, f, p, &at, &sha, scratch, err));
+	}
+	TRY(hash_step(l, f, NULL, &at, &sha, scratch, err));
+	return sherd_ckpt_shard_compare(f, &sha, err);
+}
+
 static int hash_shard(void *arg, size_t i, sherd_error *err)
 {
-	const load *l = arg;
-	bool touched = false;
-	for (size_t k = 0; k < l->parts.len / sizeof(part) && !touched; k++)
-		touched = ((const part *)(const void *)l->parts.data)[k].piece->shard == i;
-	return touched ? sherd_ckpt_shard_hash(&l->ckpt->files[i], err) : SHERD_OK;
+	load *l = arg;
+	part *first = first_part(l, i), *end = first_part(l, i + 1);
+	if (first == end || !l->ckpt->files[i].checksum[0])
+		return SHERD_OK;
+	uint8_t *scratch = malloc(HASH_BYTES);
+	if (!scratch)
+		return sherd_fail_nomem(err);
+	int rc = hash_all(l, i, first, end, scratch, err);
+	free(scratch);
+	return sherd_in_object(err, rc, sherd_reader_key(l->ckpt->files[i].reader));
+}
+
+static int hash_shards(load *l, sherd_pool *pool, sherd_error *err)
+{
+	if (l->parts.len)
+		qsort(l->parts.data, l->parts.len / sizeof(part), sizeof(part), by_source);
+	return sherd_pool_run(pool, l->ckpt->shard_count, hash_shard, l, err);
 }
 
 static int run_load(load *l, size_t count, const sherd_ckpt_load_options *o, sherd_error *err)
@@ -284,8 +388,7 @@ static int run_load(load *l, size_t count, const sherd_ckpt_load_options *o, she
 	for (size_t i = 0; i < count; i++)
 		TRY(add_want(l, &l->wants[i], err));
 	sherd_meter_init(&l->meter, o->progress, l->total);
-	int rc = o->check == SHERD_CHECK_SHA256 ? sherd_pool_run(o->pool, l->ckpt->shard_count, hash_shard, l, err)
-	                                        : SHERD_OK;
+	int rc = o->check == SHERD_CHECK_SHA256 ? hash_shards(l, o->pool, err) : SHERD_OK;
 	if (rc == SHERD_OK)
 		rc = sherd_pool_run(o->pool, l->parts.len / sizeof(part), load_part, l, err);
 	sherd_meter_done(&l->meter);

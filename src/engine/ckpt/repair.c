@@ -57,7 +57,7 @@ static int look_at(repairing *g, const ckpt_file *file, sherd_error *err)
 
 static int look_at_all(repairing *g, sherd_error *err)
 {
-	ckpt_files files;
+	ckpt_files files = {0};
 	TRY(sherd_ckpt_files_open(&files, g->store, g->prefix, err));
 	int rc = files.count ? SHERD_OK : sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no shards are there");
 	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++)
@@ -109,7 +109,7 @@ static int look_at_metadata(const repairing *g, ckpt_committed *now, sherd_error
 static int hold(const repairing *g, const candidate *c, bool metadata, ckpt_hold *out, sherd_error *err)
 {
 	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&c->set_id, c->world, 0), theirs;
-	bool valid;
+	bool valid = false;
 	/* Should we die, the shards must not pass for what a dead save left. */
 	mine.repairing = true;
 	int rc = sherd_ckpt_read_claim(g->store, g->prefix, &theirs, &valid, err);

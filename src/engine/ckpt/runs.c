@@ -5,6 +5,8 @@
 #include <inttypes.h>
 
 enum { DIRECT = 256 << 10, SPARSE = 64 << 10 };
+/* What is read and summed at a time: small enough to be in the cache still when it is summed. */
+#define RUNS_CHECKED ((size_t)256 << 10)
 
 bool sherd_box_meet(const box *a, const box *b, uint32_t ndim, box *out)
 {
@@ -33,7 +35,8 @@ void sherd_runs_init(runs *r, uint32_t ndim, const box *what, const box *piece, 
 	uint64_t src_step[RUNS_MAX_DIMS], dst_step[RUNS_MAX_DIMS], src = 0, last = 0;
 	steps_of(piece, ndim, src_step);
 	steps_of(target, ndim, dst_step);
-	*r = (runs){.length = 1, .dst = dst};
+	*r = (runs){.length = 1};
+	r->dst = dst;
 	for (uint32_t d = 0; d < ndim; d++) {
 		src += (what->at[d] - piece->at[d]) * src_step[d];
 		last += (what->shape[d] - 1) * src_step[d];
@@ -143,8 +146,8 @@ static int copy_block(runs *r, const sherd_reader *reader, uint64_t base, uint64
                       uint8_t *scratch, sherd_error *err)
 {
 	uint32_t crc = 0;
-	for (uint64_t at = start; at < end; at += RUNS_WINDOW) {
-		size_t n = end - at < RUNS_WINDOW ? (size_t)(end - at) : RUNS_WINDOW;
+	for (uint64_t at = start; at < end; at += RUNS_CHECKED) {
+		size_t n = end - at < RUNS_CHECKED ? (size_t)(end - at) : RUNS_CHECKED;
 		const uint8_t *bytes;
 		TRY(read_window(r, reader, base, at, n, scratch, &bytes, err));
 		crc = sherd_crc32(crc, bytes, n);

@@ -53,6 +53,10 @@ static int check_options(const char *prefix, const sherd_ckpt_save_options *o, s
 {
 	if (!*sherd_ckpt_name_last(prefix))
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "'%.100s' names no checkpoint", prefix);
+	/* Whoever opens it would look for the checkpoint that the object belongs to. */
+	if (sherd_ckpt_name_parse(prefix).kind != SHERD_CKPT_NAME_OTHER)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
+		                  "'%.100s' is the name of an object of a checkpoint, not a prefix", prefix);
 	if (o->world > sherd_limits_or_default(NULL).shards)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a set of %" PRIu32 " shards", o->world);
 	if (o->layout == SHERD_CKPT_LAYOUT_CSHARP && (o->replace || o->take_over))
@@ -67,19 +71,27 @@ static int already_committed(sherd_error *err)
 	                  "the checkpoint exists already; replace it, or choose another name");
 }
 
-/* Nothing may be committed, unless it is to be replaced. */
+/* Nothing may be committed, unless it is to be replaced. A set cannot replace itself: its shards would be taken for
+ * the ones that are there, whatever they hold. */
 static int look_at_committed(sherd_ckpt_saver *s, sherd_error *err)
 {
 	TRY(sherd_ckpt_committed(s->store, s->prefix, &s->before, err));
-	if (s->before.there && !s->options.replace)
+	if (!s->before.there)
+		return SHERD_OK;
+	if (!s->options.replace)
 		return sherd_in_object(err, already_committed(err), s->prefix);
+	if (s->before.has_set_id && sherd_set_id_equal(&s->before.set_id, &s->set_id))
+		return sherd_in_object(err,
+		                       sherd_fail(err, SHERD_EEXIST, "exists",
+		                                  "a set of this id is committed already; a new set needs a new id"),
+		                       s->prefix);
 	return SHERD_OK;
 }
 
 /* Shards of nobody's claim: a set that lost its metadata perhaps. They are not ours to remove. */
 static int look_for_orphans(sherd_ckpt_saver *s, bool *any, sherd_error *err)
 {
-	ckpt_files files;
+	ckpt_files files = {0};
 	*any = false;
 	TRY(sherd_ckpt_files_open(&files, s->store, s->prefix, err));
 	int rc = SHERD_OK;
@@ -390,7 +402,7 @@ int sherd_ckpt_saver_finish_whole(sherd_ckpt_saver *s, sherd_error *err)
 int sherd_ckpt_commit(sherd_store *store, const char *prefix, const sherd_limits *limits, sherd_error *err)
 {
 	sherd_ckpt_claim theirs;
-	bool valid;
+	bool valid = false;
 	int rc = sherd_ckpt_read_claim(store, prefix, &theirs, &valid, err);
 	if (rc == SHERD_ENOTFOUND) {
 		ckpt_committed now;

@@ -22,9 +22,8 @@ int sherd_ckpt_save_metered(sherd_store *store, const char *prefix, const sherd_
                             const sherd_ckpt_save_options *options, sherd_meter *meter, sherd_error *err);
 uint64_t sherd_ckpt_total_bytes(const sherd_ckpt_shard_items *shards, uint32_t world);
 
-/* sherd_ckpt_save_bundle() with further members of each tensor; extras, by tensor, may be NULL. from: the checkpoint
- * whose bundle that is, when its bytes are to be verified on their way; or NULL. */
-int sherd_ckpt_save_spread(sherd_store *store, const char *prefix, const sherd_bundle *bundle, const sherd_ckpt *from,
+/* sherd_ckpt_save_bundle() with further members of each tensor; extras, by tensor, may be NULL. */
+int sherd_ckpt_save_spread(sherd_store *store, const char *prefix, const sherd_bundle *bundle,
                            const char *const *extras, bool cut, const sherd_ckpt_save_options *options,
                            sherd_error *err);
 

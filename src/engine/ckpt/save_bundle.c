@@ -1,7 +1,6 @@
 /* engine/ckpt/save_bundle.c - the tensors of any file, spread over the shards of a new set. */
 #include "base/arena.h"
 #include "base/error.h"
-#include "engine/ckpt/checked.h"
 #include "engine/ckpt/save.h"
 
 #include <stdlib.h>
@@ -10,12 +9,10 @@ typedef struct source {
 	const sherd_bundle *bundle;
 	size_t tensor;
 	uint64_t base; /* where the piece begins in the tensor's bytes */
-	ckpt_checked checked;
 } source;
 
 typedef struct spreading {
 	const sherd_bundle *bundle;
-	const sherd_ckpt *from;    /* whose bundle that is, to be verified; or NULL */
 	const char *const *extras; /* by tensor, or NULL */
 	uint32_t world;
 	sherd_arena arena;
@@ -26,9 +23,7 @@ typedef struct spreading {
 
 static int read_source(void *arg, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
-	source *s = arg;
-	if (s->checked.ckpt)
-		return sherd_ckpt_read_checked(&s->checked, s->base + offset, buf, len, err);
+	const source *s = arg;
 	return sherd_bundle_read(s->bundle, s->tensor, s->base + offset, buf, len, err);
 }
 
@@ -38,7 +33,7 @@ static int add(spreading *g, uint32_t rank, size_t tensor, const uint64_t *rows,
 	source *s = sherd_arena_alloc(&g->arena, 1, sizeof(*s));
 	if (!s)
 		return sherd_fail_nomem(err);
-	*s = (source){.bundle = g->bundle, .tensor = tensor, .checked = {.ckpt = g->from, .tensor = tensor}};
+	*s = (source){.bundle = g->bundle, .tensor = tensor};
 	sherd_ckpt_item item = {.tensor = *t, .read = read_source, .arg = s};
 	item.extra = g->extras ? g->extras[tensor] : NULL;
 	if (rows) {
@@ -151,13 +146,13 @@ static sherd_ckpt_save_options complete(const sherd_ckpt_save_options *options, 
 	return o;
 }
 
-int sherd_ckpt_save_spread(sherd_store *store, const char *prefix, const sherd_bundle *bundle, const sherd_ckpt *from,
+int sherd_ckpt_save_spread(sherd_store *store, const char *prefix, const sherd_bundle *bundle,
                            const char *const *extras, bool cut, const sherd_ckpt_save_options *options,
                            sherd_error *err)
 {
 	sherd_ckpt_about about;
 	sherd_ckpt_save_options o = complete(options, bundle, &about);
-	spreading g = {.bundle = bundle, .from = from, .extras = extras, .world = o.world};
+	spreading g = {.bundle = bundle, .extras = extras, .world = o.world};
 	int rc = spread(&g, cut, err);
 	if (rc == SHERD_OK)
 		rc = sherd_ckpt_save(store, prefix, g.shards, &o, err);
@@ -168,7 +163,7 @@ int sherd_ckpt_save_spread(sherd_store *store, const char *prefix, const sherd_b
 int sherd_ckpt_save_bundle(sherd_store *store, const char *prefix, const sherd_bundle *bundle, bool cut,
                            const sherd_ckpt_save_options *options, sherd_error *err)
 {
-	return sherd_ckpt_save_spread(store, prefix, bundle, NULL, NULL, cut, options, err);
+	return sherd_ckpt_save_spread(store, prefix, bundle, NULL, cut, options, err);
 }
 
 static int save_rank(const spreading *g, sherd_store *store, const char *prefix, uint32_t rank,

@@ -55,7 +55,7 @@ static int add_entry(grouping *g, size_t shard, const sherd_ckpt_entry *e, size_
 		                     e->tensor.name);
 	}
 	group *into = &g->groups[at];
-	const sherd_ckpt_entry *first = into->first;
+	const sherd_ckpt_entry *first = into->first ? into->first : e;
 	if (e->tensor.dtype != first->tensor.dtype || e->tensor.ndim != first->tensor.ndim ||
 	    !same_shape(whole_shape(e), whole_shape(first), e->tensor.ndim))
 		return disagree(e, err);
@@ -85,9 +85,9 @@ static int describe_tensors(grouping *g, sherd_error *err)
 		return sherd_fail_nomem(err);
 	size_t at = 0;
 	for (size_t i = 0; i < c->count; i++) {
-		const sherd_ckpt_entry *e = g->groups[i].first;
+		const sherd_ckpt_entry *e = g->groups[i].first; /* every group has one */
 		sherd_tensor *t = &c->tensors[i];
-		*t = e->tensor;
+		*t = e->tensor; /* NOLINT(clang-analyzer-core.NullDereference) */
 		t->shape = whole_shape(e);
 		if (e->global_shape)
 			(void)sherd_tensor_bytes(t->dtype, t->ndim, t->shape, &t->bytes); /* checked with the entry */
@@ -205,9 +205,27 @@ static int settle(sherd_ckpt *c, sherd_error *err)
 	return SHERD_OK;
 }
 
+static bool is_at_origin(const sherd_ckpt_entry *e)
+{
+	for (uint32_t d = 0; e->global_shape && d < e->tensor.ndim; d++)
+		if (e->global_offset[d])
+			return false;
+	return true;
+}
+
+/* Every tensor has one piece that begins where it begins, and replicas of it. */
+static size_t count_names(const sherd_ckpt *c)
+{
+	size_t names = 0;
+	for (size_t s = 0; s < c->shard_count; s++)
+		for (size_t i = 0; i < c->meta.shards[s].count; i++)
+			names += is_at_origin(&c->meta.shards[s].entries[i]);
+	return names;
+}
+
 static int build(grouping *g, sherd_error *err)
 {
-	if (!g->groups || !g->group_of)
+	if (!g->groups || !g->group_of || !sherd_map_reserve(&g->ckpt->names, count_names(g->ckpt)))
 		return sherd_fail_nomem(err);
 	TRY(group_entries(g, err));
 	TRY(describe_tensors(g, err));
@@ -222,8 +240,8 @@ int sherd_ckpt_build_tensors(sherd_ckpt *ckpt, sherd_error *err)
 		g.entries += ckpt->meta.shards[s].count;
 	if (g.entries > UINT32_MAX)
 		return sherd_fail(err, SHERD_ELIMIT, "too-many-tensors", "%zu tensors", g.entries);
-	g.groups = malloc((g.entries + 1) * sizeof(*g.groups));
-	g.group_of = malloc((g.entries + 1) * sizeof(*g.group_of));
+	g.groups = calloc(g.entries + 1, sizeof(*g.groups));
+	g.group_of = calloc(g.entries + 1, sizeof(*g.group_of));
 	int rc = build(&g, err);
 	free(g.groups);
 	free(g.group_of);

@@ -87,7 +87,7 @@ static int same_about(const checking *g, const sherd_ckpt_index *index, sherd_er
 	TRY(rc);
 	squeeze(&text);
 	squeeze(&again);
-	if (text.len != again.len || memcmp(text.data, again.data, text.len) != 0)
+	if (text.len != again.len || (text.len && memcmp(text.data, again.data, text.len) != 0))
 		return sherd_fail(err, SHERD_ECORRUPT, "bad-metadata",
 		                  "metadata and index of rank 0 describe different training");
 	return SHERD_OK;
@@ -125,22 +125,29 @@ static int check_index(const checking *g, const sherd_ckpt_meta_shard *m, checke
 	return SHERD_OK;
 }
 
+/* Readers of sets without identity go by the metadata alone, whatever index the shard has. */
+static int check_places(const checking *g, sherd_ckpt_meta_shard *m, checked_shard *c, bool *fine, sherd_error *err)
+{
+	sherd_error found = {0};
+	if (!g->meta.has_set_id)
+		sherd_ckpt_entries_place(m->entries, m->count, c->shard.data_size);
+	int rc = sherd_ckpt_entries_check(m->entries, m->count, c->shard.data_size, &c->arena, &found);
+	*fine = rc == SHERD_OK;
+	return sherd_report_take(&c->report, rc, &found, meta_key(g), err);
+}
+
 /* Entries come from the index where there is one, since they have checksums there. */
 static int check_data(const checking *g, sherd_ckpt_meta_shard *m, checked_shard *c, sherd_error *err)
 {
 	ckpt_scan scan = {.shard = &c->shard, .meter = (sherd_meter *)&g->meter};
-	sherd_error found = {0};
+	bool fine = true;
+	if (!c->has_index || (m->listed && !g->meta.has_set_id))
+		TRY(check_places(g, m, c, &fine, err));
 	if (c->has_index) {
 		scan.entries = c->index.entries;
 		scan.count = c->index.count;
 		scan.has_crcs = true;
-		return sherd_ckpt_scan(&scan, &c->report, err);
-	}
-	if (!g->meta.has_set_id)
-		sherd_ckpt_entries_place(m->entries, m->count, c->shard.data_size);
-	int rc = sherd_ckpt_entries_check(m->entries, m->count, c->shard.data_size, &c->arena, &found);
-	TRY(sherd_report_take(&c->report, rc, &found, meta_key(g), err));
-	if (rc == SHERD_OK) {
+	} else if (fine) {
 		scan.entries = m->entries;
 		scan.count = m->count;
 	}
@@ -201,7 +208,7 @@ static int check_replicas(const checking *g, sherd_error *err)
 
 static int warn_about_strays(const checking *g, sherd_error *err)
 {
-	ckpt_files files;
+	ckpt_files files = {0};
 	SHERD_AUTO_BUF claim = {0};
 	sherd_stat stat;
 	sherd_ckpt_name_claim(&claim, g->prefix);

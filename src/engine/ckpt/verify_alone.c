@@ -82,7 +82,7 @@ int sherd_ckpt_verify_incomplete(sherd_report *r, sherd_store *store, const char
                                  const sherd_verify_options *options, sherd_error *err)
 {
 	sherd_error found = {0};
-	ckpt_files files;
+	ckpt_files files = {0};
 	TRY(sherd_ckpt_files_open(&files, store, prefix, err));
 	int rc = sherd_fail(&found, SHERD_EINCOMPLETE, "incomplete", "%s, but no metadata: the set was not committed",
 	                    files.count ? "shards are there" : "a save has begun");

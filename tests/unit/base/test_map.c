@@ -28,6 +28,28 @@ TEST(names_are_found_under_their_numbers_and_only_once)
 	free(names);
 }
 
+TEST(a_map_with_room_for_all_moves_nothing)
+{
+	enum { COUNT = 1000 };
+	char names[COUNT][8];
+	for (size_t room = 0; room <= COUNT; room += 250) {
+		sherd_map m = {0};
+		bool ok;
+		assert_true(sherd_map_reserve(&m, room));
+		const void *slots = m.slots;
+		for (size_t i = 0; i < COUNT; i++) {
+			(void)snprintf(names[i], sizeof(names[i]), "%zu", i);
+			assert_true(sherd_map_add(&m, sherd_str_of(names[i]), i, &ok) == SHERD_MAP_NONE && ok);
+			if (i < room)
+				assert_ptr_equal(m.slots, slots);
+		}
+		assert_true(sherd_map_reserve(&m, 2 * COUNT) && sherd_map_reserve(&m, 1));
+		for (size_t i = 0; i < COUNT; i++)
+			assert_int_equal(sherd_map_find(&m, sherd_str_of(names[i])), i);
+		sherd_map_done(&m);
+	}
+}
+
 TEST(an_empty_map_has_nothing_and_the_empty_name_is_a_name)
 {
 	sherd_map m = {0};
@@ -85,6 +107,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_found_under_their_numbers_and_only_once),
+		cmocka_unit_test(a_map_with_room_for_all_moves_nothing),
 		cmocka_unit_test(an_empty_map_has_nothing_and_the_empty_name_is_a_name),
 		cmocka_unit_test(a_hash_depends_on_every_byte_the_length_and_the_seed),
 		cmocka_unit_test(no_part_of_a_text_hides_another),

@@ -233,6 +233,17 @@ TEST(replacing_again_and_again_leaves_only_the_last)
 	assert_keys(STORE, keys);
 }
 
+TEST(a_set_does_not_replace_itself)
+{
+	SAMPLE old = ckpt_sample_small(1, 2);
+	SAMPLE new = ckpt_sample_small(2, 2);
+	assert_ok(ckpt_sample_save(old, STORE, "m", err));
+	sherd_ckpt_save_options o = {.world = 2, .set_id = &old->set_id, .replace = true};
+	assert_refused(SHERD_EEXIST, "exists", sherd_ckpt_save(STORE, "m", new->shards, &o, err));
+	assert_keys(STORE, "m.metadata.json m_shard_0.shard m_shard_1.shard");
+	assert_sample(old, STORE, "m");
+}
+
 TEST(a_replacement_that_died_leaves_the_old_set_and_is_cleared)
 {
 	SAMPLE old = ckpt_sample_small(1, 2);
@@ -506,6 +517,7 @@ int main(void)
 		CASE_ON_BOTH(replacing_keeps_one_whole_set_at_every_moment),
 		CASE_ON_BOTH(replacing_nothing_is_saving),
 		CASE_ON_BOTH(replacing_again_and_again_leaves_only_the_last),
+		CASE_ON_BOTH(a_set_does_not_replace_itself),
 		CASE_ON_BOTH(a_replacement_that_died_leaves_the_old_set_and_is_cleared),
 		CASE_ON_BOTH(an_aborted_replacement_leaves_the_old_set_alone),
 		CASE_ON_BOTH(a_set_cut_short_by_a_replacement_elsewhere_is_told),

@@ -210,6 +210,31 @@ TEST(a_shard_of_another_set_is_recognised)
 	assert_error(r, 0, "m_shard_1.shard", "bad-checksum");
 }
 
+TEST(metadata_of_others_is_held_against_the_data_although_the_shard_has_an_index)
+{
+	static const char *const offsets[] = {"40", "18446744073709551615", "9223372036854775808", "4096"};
+	const uint64_t eight = 8;
+	sherd_ckpt_item item = {.tensor = {"t", SHERD_U8, 1, &eight, 8}, .data = "01234567"};
+	sherd_ckpt_shard_items shard = {&item, 1};
+	assert_ok(sherd_ckpt_save(STORE, "m", &shard, NULL, err));
+	size_t len;
+	char *head = object_get(STORE, "m_shard_0.shard", &len);
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++) {
+		char text[600];
+		int n = snprintf(text, sizeof(text),
+		                 "{\"version\": \"1.0.0\", \"worldSize\": 1, \"shards\": [{\"rank\": 0, "
+		                 "\"fileSize\": %zu, \"checksum\": \"%.64s\", \"tensors\": [{\"name\": \"t\", "
+		                 "\"shape\": [8], \"dataType\": \"UInt8\", \"offset\": %s, \"size\": 8}]}]}",
+		                 len, head + 12, offsets[i]);
+		object_put(STORE, "m.metadata.json", text, (size_t)n);
+		REPORT r = verify(STORE, "m");
+		assert_int_equal(sherd_report_errors(r), i > 0);
+		if (i)
+			assert_error(r, 0, "m.metadata.json", "out-of-range");
+	}
+	free(head);
+}
+
 static bool stop_now(void *arg, uint64_t done, uint64_t total)
 {
 	(void)arg, (void)done, (void)total;
@@ -237,6 +262,7 @@ int main(void)
 		CASE_ON_BOTH(strays_and_claims_are_warnings),
 		CASE_ON_BOTH(a_set_that_was_never_committed_is_an_error),
 		CASE_ON_BOTH(a_shard_of_another_set_is_recognised),
+		CASE_ON_BOTH(metadata_of_others_is_held_against_the_data_although_the_shard_has_an_index),
 		CASE_ON_BOTH(a_verification_can_be_cancelled),
 	};
 	return cmocka_run_group_tests_name("ckpt_verify", tests, NULL, NULL);

@@ -5,6 +5,7 @@
 
 #include <sherd/detect.h>
 
+#include <stdio.h>
 #include <string.h>
 
 static sherd_store *store;
@@ -29,8 +30,9 @@ static void put(const char *key, const void *data, size_t len)
 
 TEST(every_format_has_a_name_and_is_found_by_it)
 {
-	static const char *const names[] = {"unknown",           "checkpoint", "checkpoint-shard",     "safetensors",
-	                                    "safetensors-index", "npy",        "samediff-flatbuffers", "nd4j-array"};
+	static const char *const names[] = {
+		"unknown", "checkpoint", "checkpoint-shard", "safetensors",          "safetensors-index",
+		"npy",     "rows",       "rows-bf16",        "samediff-flatbuffers", "nd4j-array"};
 	for (unsigned i = 0; i < COUNT_OF(names); i++) {
 		assert_string_equal(sherd_format_name((sherd_format)i), names[i]);
 		assert_int_equal(sherd_format_by_name(names[i]), i);
@@ -53,6 +55,7 @@ TEST(content_decides_whatever_the_name)
 		{"a.metadata.json", BYTES("RAHS"), SHERD_FORMAT_CHECKPOINT_SHARD},
 		{"a.shard", BYTES("\x93NUMPY\1\0"), SHERD_FORMAT_NPY},
 		{"a", BYTES("\x93NUMPY"), SHERD_FORMAT_NPY},
+		{"a.npy", BYTES("GAMSAE01"), SHERD_FORMAT_ROWS},
 		{"a", BYTES("\x02\0\0\0\0\0\0\0{}"), SHERD_FORMAT_SAFETENSORS},
 		{"a", BYTES("\x00\xe1\xf5\x05\0\0\0\0{"), SHERD_FORMAT_SAFETENSORS},
 		{"a", BYTES("{\"weight_map\":{}}"), SHERD_FORMAT_SAFETENSORS_INDEX},
@@ -176,6 +179,85 @@ TEST(a_folder_of_a_local_store_can_share_its_name_with_a_prefix)
 	scratch_remove(folder);
 }
 
+static sherd_format format_of(sherd_store *s, const char *key)
+{
+	sherd_format format;
+	assert_ok(sherd_detect(s, key, &format, err));
+	return format;
+}
+
+TEST(a_folder_of_rows_is_told_by_its_shards_manifest_or_marker)
+{
+	put("d/.shard", "GAMSAE01", 8);
+	put("d/a.shards", "GAMSAE01", 8);
+	put("d/deep/a.shard", "GAMSAE01", 8);
+	put("d/short.shard", "GAM", 3);
+	put("d/step_shard_0.shard", "RAHS", 4);
+	sherd_format format;
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_detect(store, "d", &format, err));
+	assert_refused(SHERD_EUNSUPPORTED, "unknown-format", sherd_detect(store, "", &format, err));
+	put("d/x.shard", "GAMSAE01", 8);
+	assert_int_equal(format_of(store, "d"), SHERD_FORMAT_ROWS);
+	put("e/f/rows.manifest.json", "", 0);
+	put("g/rows.packing", "", 0);
+	assert_int_equal(format_of(store, "e/f"), SHERD_FORMAT_ROWS);
+	assert_int_equal(format_of(store, "g"), SHERD_FORMAT_ROWS);
+	assert_refused(SHERD_EUNSUPPORTED, "unknown-format", sherd_detect(store, "", &format, err));
+	put("z.shard", "GAMSAE01", 8);
+	assert_int_equal(format_of(store, ""), SHERD_FORMAT_ROWS);
+}
+
+TEST(a_foreign_folder_is_told_by_what_its_manifest_says)
+{
+	static const char *const no[] = {"", "{}", "[]", "{\"format\":\"other\"}", "{\"format\":1}", "{\"format\""};
+	static const char *const yes[] = {"{\"format\":\"residual_shard_bf16\"}",
+	                                  "{\"x\":{},\"format\":\"residual_shard_bf16\",\"shards\":["};
+	sherd_format format;
+	for (size_t i = 0; i < COUNT_OF(no); i++) {
+		put("d/manifest.json", no[i], strlen(no[i]));
+		assert_refused(SHERD_ENOTFOUND, "not-found", sherd_detect(store, "d", &format, err));
+	}
+	for (size_t i = 0; i < COUNT_OF(yes); i++) {
+		put("d/manifest.json", yes[i], strlen(yes[i]));
+		assert_int_equal(format_of(store, "d"), SHERD_FORMAT_ROWS_BF16);
+	}
+	put("d/rows.packing", "", 0);
+	assert_int_equal(format_of(store, "d"), SHERD_FORMAT_ROWS);
+}
+
+TEST(a_folder_of_rows_hides_no_committed_checkpoint)
+{
+	sherd_format format;
+	put("step/a.shard", "GAMSAE01", 8);
+	put("step_shard_0.shard", "RAHS", 4);
+	assert_int_equal(format_of(store, "step"), SHERD_FORMAT_ROWS);
+	put("step.metadata.json", "{}", 2);
+	assert_int_equal(format_of(store, "step"), SHERD_FORMAT_CHECKPOINT);
+	put("run/x_shard_0.shard", "RAHS", 4);
+	assert_refused(SHERD_EINCOMPLETE, "incomplete", sherd_detect(store, "run/x", &format, err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_detect(store, "run", &format, err));
+}
+
+TEST(a_large_tree_below_a_folder_is_passed_by)
+{
+	char key[64];
+	sherd_format format;
+	for (unsigned i = 0; i < 3500; i++) {
+		(void)snprintf(key, sizeof(key), "d/%c/%05u/a.shard", "am\xff"[i % 3], i);
+		put(key, "GAMSAE01", 8);
+	}
+	for (unsigned i = 0; i < 1100; i++) {
+		(void)snprintf(key, sizeof(key), "d/b/\xff\xff%05u.shard", i);
+		put(key, "GAMSAE01", 8);
+	}
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_detect(store, "d", &format, err));
+	put("d/n.shard", "GAMSAE01", 8);
+	assert_int_equal(format_of(store, "d"), SHERD_FORMAT_ROWS);
+	assert_ok(sherd_store_remove(store, "d/n.shard", err));
+	put("d/\xff\xff.shard", "GAMSAE01", 8);
+	assert_int_equal(format_of(store, "d"), SHERD_FORMAT_ROWS);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_store, close_store)
 
 int main(void)
@@ -187,6 +269,10 @@ int main(void)
 		CASE(what_fits_no_format_is_refused),
 		CASE(a_prefix_is_a_checkpoint_once_its_metadata_is_there),
 		CASE(a_key_whose_metadata_could_have_no_name_is_not_found),
+		CASE(a_folder_of_rows_is_told_by_its_shards_manifest_or_marker),
+		CASE(a_foreign_folder_is_told_by_what_its_manifest_says),
+		CASE(a_folder_of_rows_hides_no_committed_checkpoint),
+		CASE(a_large_tree_below_a_folder_is_passed_by),
 		cmocka_unit_test(a_folder_of_a_local_store_can_share_its_name_with_a_prefix),
 	};
 	return cmocka_run_group_tests_name("detect", tests, NULL, NULL);

@@ -1,0 +1,155 @@
+#include "rows_stream.h"
+
+#include "commands.h"
+#include "rows.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static int take_ranks(sherd_rows_stream *o, const sherd_args *args, sherd_error *err)
+{
+	static const char *const tails[] = {"keep", "drop", "pad", NULL};
+	unsigned tail = SHERD_ROWS_TAIL_KEEP;
+	TRY(sherd_args_count(args, "world", 1, &o->world, err));
+	TRY(sherd_args_count(args, "rank", 0, &o->rank, err));
+	TRY(sherd_args_word(args, "tail", tails, &tail, err));
+	o->tail = (sherd_rows_tail)tail;
+	if (sherd_args_has(args, "rank") != sherd_args_has(args, "world"))
+		return sherd_cli_usage(err, "--rank and --world go together");
+	if (o->world && o->rank >= o->world)
+		return sherd_cli_usage(err, "--rank must be below --world %" PRIu32, o->world);
+	if (sherd_args_has(args, "tail") && !o->world)
+		return sherd_cli_usage(err, "--tail needs --rank and --world");
+	return SHERD_OK;
+}
+
+static int take_order(sherd_rows_stream *o, const sherd_args *args, sherd_error *err)
+{
+	o->shuffle = sherd_args_has(args, "shuffle");
+	o->sample = sherd_args_has(args, "sample");
+	TRY(sherd_args_u64(args, "shuffle", 0, &o->seed, err));
+	TRY(sherd_args_u64(args, "shuffle-window", 1, &o->shuffle_window, err));
+	TRY(sherd_args_real(args, "sample", &o->fraction, err));
+	if (o->fraction < 0 || o->fraction > 1)
+		return sherd_cli_usage(err, "--sample must be a number from 0 to 1");
+	if (o->shuffle_window && !o->shuffle)
+		return sherd_cli_usage(err, "--shuffle-window needs --shuffle");
+	return SHERD_OK;
+}
+
+static int take_start(sherd_rows_stream *o, const sherd_args *args, sherd_error *err)
+{
+	o->resume = sherd_args_text(args, "resume");
+	TRY(sherd_args_u64(args, "from", 0, &o->from, err));
+	TRY(sherd_args_u64(args, "batch", 1, &o->batch_rows, err));
+	TRY(sherd_args_size(args, "batch-bytes", &o->batch_bytes, err));
+	if (o->resume && sherd_args_has(args, "from"))
+		return sherd_cli_usage(err, "--from and --resume: a stream begins at one of them");
+	if (o->batch_rows && o->batch_bytes)
+		return sherd_cli_usage(err, "--batch and --batch-bytes: one of them gives the size");
+	return SHERD_OK;
+}
+
+static int take_reading(sherd_rows_stream *o, const sherd_args *args, sherd_error *err)
+{
+	static const char *const ways[] = {"auto", "map", "read", NULL}, *const dtypes[] = {"f64", "f32", NULL};
+	unsigned way = SHERD_ROWS_AUTO, dtype = 0;
+	TRY(sherd_args_size(args, "window", &o->window_bytes, err));
+	TRY(sherd_args_word(args, "access", ways, &way, err));
+	TRY(sherd_args_word(args, "dtype", dtypes, &dtype, err));
+	o->access = (sherd_rows_access)way;
+	o->dtype = dtype ? SHERD_F32 : SHERD_F64;
+	return SHERD_OK;
+}
+
+static int take_output(sherd_streaming *s, const sherd_args *args, sherd_error *err)
+{
+	static const char *const formats[] = {"list", "text", "raw", NULL};
+	bool digest = sherd_args_has(args, "digest"), set = sherd_args_has(args, "set-digest");
+	unsigned format = SHERD_STREAMING_LIST;
+	TRY(sherd_args_u64(args, "limit-batches", 1, &s->limit, err));
+	TRY(sherd_args_word(args, "format", formats, &format, err));
+	s->as = (sherd_streaming_as)format;
+	s->cursor = sherd_args_has(args, "cursor");
+	s->ids = sherd_args_has(args, "ids");
+	if (digest + set + sherd_args_has(args, "format") > 1)
+		return sherd_cli_usage(err, "--digest, --set-digest and --format: one at a time");
+	if (digest || set)
+		s->as = digest ? SHERD_STREAMING_DIGEST : SHERD_STREAMING_SET_DIGEST;
+	if (s->ids && s->as != SHERD_STREAMING_TEXT)
+		return sherd_cli_usage(err, "--ids needs --format text");
+	return SHERD_OK;
+}
+
+int sherd_streaming_take(sherd_streaming *s, const sherd_args *args, sherd_error *err)
+{
+	*s = (sherd_streaming){0};
+	TRY(take_ranks(&s->stream, args, err));
+	TRY(take_order(&s->stream, args, err));
+	TRY(take_start(&s->stream, args, err));
+	TRY(take_reading(&s->stream, args, err));
+	return take_output(s, args, err);
+}
+
+static int stream(sherd_cli *cli, const sherd_args *args, const sherd_streaming *s, const sherd_place *place,
+                  sherd_error *err)
+{
+	sherd_rows *rows;
+	sherd_rows_cursor *cursor = NULL;
+	TRY(sherd_rows_open_place(&rows, place, sherd_args_has(args, "incomplete"), err));
+	int rc = sherd_rows_cursor_open(&cursor, rows, &s->stream, err);
+	if (rc == SHERD_OK)
+		rc = sherd_streaming_run(cli, s, cursor, err);
+	sherd_rows_cursor_close(cursor);
+	sherd_rows_close(rows);
+	return sherd_place_blame(place, rc, err);
+}
+
+static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	sherd_streaming s;
+	sherd_place place;
+	TRY(sherd_streaming_take(&s, args, err));
+	if (s.as == SHERD_STREAMING_RAW && cli->out.json)
+		return sherd_cli_usage(err, "--json is a format of its own: it cannot go with --format raw");
+	TRY(sherd_place_open_any(&place, args->operands[0], false, err));
+	int rc = stream(cli, args, &s, &place, err);
+	sherd_place_close(&place);
+	return rc;
+}
+
+static const sherd_option options[] = {
+	{"batch", "N", "rows of a batch (default: 1024)", 0},
+	{"batch-bytes", "BYTES", "stored bytes of a batch instead; at least one row", 0},
+	{"from", "ROW", "begin at this row of the order of delivery", 0},
+	{"rank", "R", "only the batches of this rank", 0},
+	{"world", "W", "how many ranks share the batches", 0},
+	{"tail", "WHAT", "a last round with too few batches: keep (default), drop or pad", 0},
+	{"sample", "F", "only this fraction of the rows, by the hash of their ids", 0},
+	{"shuffle", "SEED", "in the order that the seed gives", 0},
+	{"shuffle-window", "N", "shuffle within runs of N rows only", 0},
+	{"dtype", "TYPE", "f64 (default) or f32", 0},
+	{"window", "BYTES", "how far to read ahead (default: 8M); K, M, G and T are understood", 0},
+	{"access", "HOW", "auto (default), map or read", 0},
+	{"resume", "CURSOR", "go on where the stream stood that told this cursor", 0},
+	{"cursor", NULL, "tell at the end where the stream stands: on standard error, or in the document", 0},
+	{"limit-batches", "N", "stop after N batches", 0},
+	{"format", "FORMAT", "list (default; a line a batch), text (a line a row), raw (the bytes)", 0},
+	{"ids", NULL, "as text, put the id of every row before it", 0},
+	{"digest", NULL, "print only the SHA-256 of the values as delivered", 0},
+	{"set-digest", NULL, "print only the sum of the rows' SHA-256, which adds up over ranks", 0},
+	{"incomplete", NULL, "a set that is still being packed, too", 0},
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_rows_stream = {
+	.name = "rows stream",
+	.operands = "DIR",
+	.summary = "Delivers the rows of a set in batches, in an order that never changes",
+	.details = "The line of a batch is its number, the id of its first row, and how many rows it has, with the\n"
+		   "word padding behind them where --tail pad delivers rows again. Batch b goes to rank b modulo W.\n",
+	.least = 1,
+	.most = 1,
+	.run = run,
+	.options = options,
+};

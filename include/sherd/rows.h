@@ -1,0 +1,201 @@
+/* sherd/rows.h - rows of numbers, streamed out of core.
+ *
+ * A set is an ordered list of shards in the format GAMSAE01: every shard holds
+ * rows of one width as 32-bit floats. Rows are numbered over the whole set from
+ * 0, in the order of the shards; these ids never depend on batch sizes, windows,
+ * ranks or threads, and neither does the order in which rows are delivered.
+ *
+ * Thread safety: an open sherd_rows is immutable and may be shared; a cursor
+ * belongs to one thread at a time; a dispenser hands the batches of one stream to
+ * several threads. The store outlives them all. */
+#ifndef SHERD_ROWS_H
+#define SHERD_ROWS_H
+
+#include <sherd/bundle.h>
+#include <sherd/limits.h>
+#include <sherd/pool.h>
+#include <sherd/progress.h>
+#include <sherd/store.h>
+
+SHERD_BEGIN_DECLS
+
+/* --------------------------------------------------------------------- sets */
+
+typedef struct sherd_rows sherd_rows;
+
+typedef struct sherd_rows_options {
+	bool incomplete; /* open a set although it is still being packed */
+	const sherd_limits *limits;
+} sherd_rows_options;
+
+/* An explicit list, in this order. Reads the heads only. Refusals, by their short word:
+ * "bad-magic", "bad-dtype", "truncated", "bad-width" (0), "width-mismatch", "empty", "too-many-rows". */
+SHERD_API int sherd_rows_open(sherd_rows **out, sherd_store *store, const char *const *keys, size_t count,
+                              const sherd_rows_options *options, sherd_error *err);
+/* All files `*.shard` in a folder ("" or "a/b"), ordered by the bytes of their names. Shards of checkpoints are left
+ * out. SHERD_EINCOMPLETE when the set is being packed. */
+SHERD_API int sherd_rows_open_folder(sherd_rows **out, sherd_store *store, const char *folder,
+                                     const sherd_rows_options *options, sherd_error *err);
+/* Whatever the key names (see sherd_detect): such a folder, one shard by its file, or a folder of residual_shard_bf16,
+ * which can be described, read as a bundle and packed, but not streamed. SHERD_EUNSUPPORTED, "unknown-format", when it
+ * is something else. */
+SHERD_API int sherd_rows_open_any(sherd_rows **out, sherd_store *store, const char *key,
+                                  const sherd_rows_options *options, sherd_error *err);
+SHERD_API void sherd_rows_close(sherd_rows *rows); /* NULL is fine */
+
+typedef struct sherd_rows_shard {
+	const char *key;
+	uint64_t rows;
+	uint64_t first; /* id of its first row */
+	uint64_t bytes; /* of the file */
+} sherd_rows_shard;
+
+SHERD_API uint64_t sherd_rows_total(const sherd_rows *rows);
+SHERD_API uint64_t sherd_rows_width(const sherd_rows *rows);
+SHERD_API sherd_dtype
+sherd_rows_dtype(const sherd_rows *rows); /* as stored: SHERD_F32, of residual_shard_bf16 SHERD_BF16 */
+SHERD_API size_t sherd_rows_shards(const sherd_rows *rows);
+SHERD_API const sherd_rows_shard *sherd_rows_shard_at(const sherd_rows *rows, size_t index); /* NULL past the end */
+/* Files that were left out of a folder because they are shards of a checkpoint. Returns how many. */
+SHERD_API size_t sherd_rows_left_out(const sherd_rows *rows, const char *const **keys);
+SHERD_API bool sherd_rows_has_manifest(const sherd_rows *rows);
+
+/* ------------------------------------------------------------------ streams */
+
+typedef enum sherd_rows_access {
+	SHERD_ROWS_AUTO = 0, /* map where the store can and it is no network file system */
+	SHERD_ROWS_MAP = 1,
+	SHERD_ROWS_READ = 2
+} sherd_rows_access;
+
+/* What the last round of a world does that has fewer batches left than ranks. */
+typedef enum sherd_rows_tail {
+	SHERD_ROWS_TAIL_KEEP = 0, /* the higher ranks get one batch less */
+	SHERD_ROWS_TAIL_DROP = 1, /* nobody gets one */
+	SHERD_ROWS_TAIL_PAD = 2   /* the higher ranks get batches from the beginning again, marked as padding */
+} sherd_rows_tail;
+
+typedef struct sherd_rows_stream {
+	uint64_t batch_rows;   /* 0: 1024, or what batch_bytes gives */
+	uint64_t batch_bytes;  /* of stored rows; 0: batch_rows counts. At least one row */
+	uint64_t from;         /* first row of the stream, in delivery order */
+	uint64_t window_bytes; /* read ahead of the batch being delivered; 0: 8 MiB */
+	sherd_dtype dtype;     /* SHERD_F64 (also 0), or SHERD_F32: views without copies where rows are mapped */
+	sherd_rows_access access;
+	uint32_t rank, world; /* batch b belongs to rank b mod world; world 0: 1 */
+	sherd_rows_tail tail;
+	bool shuffle;            /* a permutation that the seed gives */
+	uint64_t seed;           /* for shuffle */
+	uint64_t shuffle_window; /* rows are permuted within runs of so many; 0: over the whole set */
+	bool sample;             /* only rows whose hash says so */
+	double fraction;         /* for sample; smaller fractions give subsets of larger ones */
+	const char *resume;      /* the text of sherd_rows_tell(): goes on after it; from must be 0 */
+} sherd_rows_stream;
+
+/* Valid until the next call on its cursor or slot. */
+typedef struct sherd_rows_batch {
+	uint64_t number; /* of the batch in the global sequence */
+	size_t rows;
+	uint64_t width;
+	sherd_dtype dtype;
+	const void *data;    /* rows * width values, packed */
+	const uint64_t *ids; /* of the rows; NULL: first_id and up */
+	uint64_t first_id;
+	bool padding; /* delivered before: see SHERD_ROWS_TAIL_PAD */
+} sherd_rows_batch;
+
+typedef struct sherd_rows_cursor sherd_rows_cursor;
+
+/* Batches of a stream that is neither shuffled nor sampled never cross a shard. NULL options: all rows, in order. */
+SHERD_API int sherd_rows_cursor_open(sherd_rows_cursor **out, const sherd_rows *rows, const sherd_rows_stream *options,
+                                     sherd_error *err);
+SHERD_API void sherd_rows_cursor_close(sherd_rows_cursor *cursor); /* NULL is fine */
+/* 1 and a batch, or 0 at the end. */
+SHERD_API int sherd_rows_next(sherd_rows_cursor *cursor, sherd_rows_batch *out, sherd_error *err);
+/* Back to the first batch of the stream. */
+SHERD_API void sherd_rows_reset(sherd_rows_cursor *cursor);
+/* The stream begins anew at this row, in delivery order; SHERD_EINVAL past the end. */
+SHERD_API int sherd_rows_seek(sherd_rows_cursor *cursor, uint64_t row, sherd_error *err);
+SHERD_API uint64_t sherd_rows_batch_rows(const sherd_rows_cursor *cursor);
+
+/* The position as a short text: how many whole rounds the whole world has had. All ranks that have had the same
+ * number of batches get the same text, and any world may resume it. */
+#define SHERD_ROWS_CURSOR_TEXT 192
+SHERD_API int sherd_rows_tell(const sherd_rows_cursor *cursor, char out[SHERD_ROWS_CURSOR_TEXT], sherd_error *err);
+
+/* Copies rows by id, in the order given, into out: count * width values of the type. */
+SHERD_API int sherd_rows_gather(sherd_rows_cursor *cursor, const uint64_t *ids, size_t count, void *out,
+                                sherd_error *err);
+
+/* Batches for several threads, each numbered and in the order of the stream. */
+typedef struct sherd_rows_dispenser sherd_rows_dispenser;
+typedef struct sherd_rows_slot sherd_rows_slot; /* one a thread */
+SHERD_API int sherd_rows_dispenser_open(sherd_rows_dispenser **out, const sherd_rows *rows,
+                                        const sherd_rows_stream *options, sherd_error *err);
+SHERD_API void sherd_rows_dispenser_close(sherd_rows_dispenser *dispenser); /* after its slots; NULL is fine */
+SHERD_API int sherd_rows_slot_open(sherd_rows_slot **out, sherd_rows_dispenser *dispenser, sherd_error *err);
+SHERD_API void sherd_rows_slot_close(sherd_rows_slot *slot); /* NULL is fine */
+/* The next batch that no slot has had: 1 and a batch, or 0 at the end. */
+SHERD_API int sherd_rows_slot_next(sherd_rows_slot *slot, sherd_rows_batch *out, sherd_error *err);
+
+/* ------------------------------------------------------------------ digests */
+
+#define SHERD_ROWS_DIGEST_BYTES 32
+
+typedef struct sherd_rows_digest_options {
+	uint64_t batches;               /* take so many at most; 0: all that are left */
+	sherd_pool *pool;               /* for set digests: rows are hashed apart */
+	const sherd_progress *progress; /* counts stored bytes that the stream has passed */
+} sherd_rows_digest_options;
+
+typedef struct sherd_rows_digest {
+	uint8_t hash[SHERD_ROWS_DIGEST_BYTES];
+	uint64_t batches, rows; /* that were taken */
+} sherd_rows_digest;
+
+/* SHA-256 of the values that the cursor delivers from here on, little-endian, without ids: two streams are the same
+ * rows in the same order when it is the same, whatever their batches, windows and ways of access. */
+SHERD_API int sherd_rows_digest_values(sherd_rows_cursor *cursor, const sherd_rows_digest_options *options,
+                                       sherd_rows_digest *out, sherd_error *err);
+/* Sum modulo 2^256 (big-endian, as hashes are written) of SHA-256 of every row: its id as 64 bits, little-endian, then
+ * its values as delivered. Does not depend on the order, and those of all ranks add up to that of the whole: padding
+ * is left out. */
+SHERD_API int sherd_rows_digest_set(sherd_rows_cursor *cursor, const sherd_rows_digest_options *options,
+                                    sherd_rows_digest *out, sherd_error *err);
+
+/* The hash that sampling uses: the SplitMix64 finaliser of the row id. */
+SHERD_API uint64_t sherd_rows_hash(uint64_t id);
+
+/* ------------------------------------------------------------------ packing */
+
+/* Fills out with rows [first, first+count), count * width floats. Called in ascending order. */
+typedef int sherd_rows_read_fn(void *arg, uint64_t first, size_t count, float *out, sherd_error *err);
+
+typedef struct sherd_rows_pack_options {
+	uint64_t rows_per_shard; /* 0: 131072 */
+	int64_t time_ns;         /* for the claim; since 1970 UTC */
+	const sherd_progress *progress;
+} sherd_rows_pack_options;
+
+/* Writes part-00000.shard, ... and rows.manifest.json into a folder that holds no shards yet. Until the manifest is
+ * there the folder holds rows.packing; what a pack that died left is removed first.
+ * Fails with SHERD_EEXIST (shards are there), SHERD_ECONFLICT (another pack is at work). */
+SHERD_API int sherd_rows_pack(sherd_store *store, const char *folder, uint64_t rows, uint64_t width,
+                              sherd_rows_read_fn *read, void *arg, const sherd_rows_pack_options *options,
+                              sherd_error *err);
+/* Two-dimensional tensors of one width, one after the other in stored order: F32, F64, F16, BF16; or U16 whose bits
+ * are BF16 when `as` says so. names NULL: all of them. */
+SHERD_API int sherd_rows_pack_bundle(sherd_store *store, const char *folder, const sherd_bundle *bundle,
+                                     const char *const *names, size_t name_count, sherd_dtype as,
+                                     const sherd_rows_pack_options *options, sherd_error *err);
+/* A folder of residual_shard_bf16. */
+SHERD_API int sherd_rows_pack_bf16(sherd_store *store, const char *folder, sherd_store *from, const char *from_folder,
+                                   const sherd_rows_pack_options *options, sherd_error *err);
+
+/* One shard as bytes on a store, from double-precision rows, each rounded to the nearest float. */
+SHERD_API int sherd_rows_write_shard(sherd_store *store, const char *key, const double *values, uint64_t rows,
+                                     uint64_t width, sherd_error *err);
+
+SHERD_END_DECLS
+
+#endif

@@ -1,0 +1,71 @@
+/* engine/bundle/rows.c - a set of rows as one tensor. */
+#include "engine/bundle/bundle.h"
+#include "engine/rows/rows.h"
+
+SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+
+typedef struct rows_bundle {
+	sherd_bundle base;
+	sherd_rows *rows;
+	sherd_tensor tensor;
+	uint64_t shape[2];
+} rows_bundle;
+
+/* Bytes of one shard's rows. Readers are opened as they are needed: sets have more shards than files may be open. */
+static int read_shard(const sherd_rows *r, const sherd_rows_shard *s, uint64_t offset, void *buf, size_t len,
+                      sherd_error *err)
+{
+	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	TRY(sherd_store_read(r->store, s->key, &reader, err));
+	if (sherd_reader_size(reader) != s->bytes)
+		return sherd_in_object(
+			err, sherd_fail(err, SHERD_ECONFLICT, "changed", "the shard is not the one that was opened"),
+			s->key);
+	return sherd_reader_at(reader, r->head_bytes + offset, buf, len, err);
+}
+
+static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	const sherd_rows *r = ((const rows_bundle *)bundle)->rows;
+	uint8_t *out = buf;
+	(void)index;
+	while (len) {
+		const sherd_rows_shard *s = &r->shards[sherd_rows_shard_of(r, offset / r->row_bytes)];
+		uint64_t within = offset - s->first * r->row_bytes, left = s->rows * r->row_bytes - within;
+		size_t n = left < len ? (size_t)left : len;
+		TRY(read_shard(r, s, within, out, n, err));
+		offset += n;
+		out += n;
+		len -= n;
+	}
+	return SHERD_OK;
+}
+
+static void done(sherd_bundle *bundle)
+{
+	sherd_rows_close(((rows_bundle *)bundle)->rows);
+}
+
+static const sherd_bundle_ops ops = {.read = read_part, .close = done};
+
+int sherd_bundle_open_rows(sherd_bundle **out, sherd_store *store, const char *key, const sherd_limits *limits,
+                           sherd_error *err)
+{
+	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	sherd_rows_options options = {.limits = limits};
+	TRY(sherd_bundle_new(&b, sizeof(rows_bundle), &ops, SHERD_FORMAT_ROWS, err));
+	rows_bundle *self = (rows_bundle *)b;
+	TRY(sherd_rows_open_any(&self->rows, store, key, &options, err));
+	const sherd_rows *r = self->rows;
+	b->format = r->dtype == SHERD_BF16 ? SHERD_FORMAT_ROWS_BF16 : SHERD_FORMAT_ROWS;
+	self->shape[0] = r->total;
+	self->shape[1] = r->width;
+	self->tensor = (sherd_tensor){.name = "rows", .dtype = r->dtype, .ndim = 2, .shape = self->shape};
+	if (__builtin_mul_overflow(r->total, r->row_bytes, &self->tensor.bytes))
+		return sherd_fail(err, SHERD_ELIMIT, "too-many-rows", "more bytes than 64 bits count");
+	b->count = 1;
+	b->tensors = &self->tensor;
+	TRY(sherd_bundle_finish(b, err));
+	*out = TAKE(b);
+	return SHERD_OK;
+}

@@ -1,0 +1,46 @@
+#include "engine/rows/bf16.h"
+
+#include "base/limits.h"
+#include "engine/rows/files.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+int sherd_rows_bf16_read(sherd_store *store, const char *folder, const sherd_limits *limits, sherd_arena *arena,
+                         sherd_rows_manifest *out, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	char *text;
+	size_t len;
+	TRY(sherd_rows_key(&key, folder, SHERD_ROWS_BF16_MANIFEST, err));
+	const char *name = (const char *)key.data;
+	TRY(sherd_store_get(store, name, sherd_limits_or_default(limits).metadata_bytes, &text, &len, err));
+	int rc = sherd_rows_bf16_decode(text, len, limits, arena, out, err);
+	free(text);
+	return sherd_in_object(err, rc, name);
+}
+
+static int compare(const sherd_rows_entry *e, uint64_t size, sherd_error *err)
+{
+	if (size < e->bytes)
+		return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", size,
+		                     "the manifest says %" PRIu64 " bytes, the file has %" PRIu64, e->bytes, size);
+	if (size > e->bytes)
+		return sherd_fail(err, SHERD_ECORRUPT, "size-mismatch",
+		                  "the manifest says %" PRIu64 " bytes, the file has %" PRIu64, e->bytes, size);
+	return SHERD_OK;
+}
+
+int sherd_rows_bf16_check(sherd_store *store, const char *folder, const sherd_rows_entry *entry, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	sherd_stat stat;
+	TRY(sherd_rows_key(&key, folder, entry->file, err));
+	const char *name = (const char *)key.data;
+	int rc = sherd_store_stat(store, name, &stat, err);
+	if (rc == SHERD_ENOTFOUND)
+		rc = sherd_fail(err, SHERD_EINCOMPLETE, "missing-shard", "the manifest lists it, but it is not there");
+	else if (rc == SHERD_OK)
+		rc = compare(entry, stat.size, err);
+	return sherd_in_object(err, rc, name);
+}

@@ -1,0 +1,83 @@
+/* engine/rows/cursor.c - one thread's way through a set. */
+#include "engine/rows/cursor.h"
+
+#include "engine/rows/cursor_text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
+
+int sherd_rows_cursor_open(sherd_rows_cursor **out, const sherd_rows *rows, const sherd_rows_stream *options,
+                           sherd_error *err)
+{
+	static const sherd_rows_stream defaults = {0};
+	const sherd_rows_stream *o = options ? options : &defaults;
+	SHERD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close) c = calloc(1, sizeof(*c));
+	if (!c)
+		return sherd_fail_nomem(err);
+	TRY(sherd_rows_sequence_init(&c->sequence, rows, o, err));
+	TRY(sherd_rows_fetch_init(&c->fetch, rows, o, err));
+	sherd_rows_scout_init(&c->scout, &c->sequence, c->fetch.window);
+	*out = TAKE(c);
+	return SHERD_OK;
+}
+
+void sherd_rows_cursor_close(sherd_rows_cursor *c)
+{
+	if (!c)
+		return;
+	sherd_rows_fetch_done(&c->fetch);
+	sherd_buf_done(&c->pick.ids);
+	free(c);
+}
+
+int sherd_rows_next(sherd_rows_cursor *c, sherd_rows_batch *out, sherd_error *err)
+{
+	rows_sequence before = c->sequence;
+	rows_hints hints;
+	int rc = sherd_rows_sequence_next(&c->sequence, &c->pick, err);
+	if (rc > 0) {
+		/* First the hints, so that the kernel fetches what follows while this batch is converted. */
+		sherd_rows_scout_follow(&c->scout, &c->pick, &hints);
+		sherd_rows_scout_hint(&hints, &c->fetch);
+		rc = sherd_rows_fetch_pick(&c->fetch, &c->pick, out, err);
+		rc = rc < 0 ? rc : 1;
+	}
+	if (rc < 0)
+		c->sequence = before; /* a failed batch may be asked for again */
+	return rc;
+}
+
+void sherd_rows_reset(sherd_rows_cursor *c)
+{
+	sherd_rows_sequence_reset(&c->sequence);
+	sherd_rows_scout_init(&c->scout, &c->sequence, c->fetch.window);
+}
+
+int sherd_rows_seek(sherd_rows_cursor *c, uint64_t row, sherd_error *err)
+{
+	uint64_t total = c->sequence.rows->total;
+	if (row > total)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "row %" PRIu64 " of %" PRIu64, row, total);
+	c->sequence.start = (rows_state){.position = row};
+	sherd_rows_reset(c);
+	return SHERD_OK;
+}
+
+uint64_t sherd_rows_batch_rows(const sherd_rows_cursor *c)
+{
+	return c->sequence.batch_rows;
+}
+
+int sherd_rows_tell(const sherd_rows_cursor *c, char out[SHERD_ROWS_CURSOR_TEXT], sherd_error *err)
+{
+	(void)err;
+	sherd_rows_text_write(&c->sequence, out);
+	return SHERD_OK;
+}
+
+int sherd_rows_gather(sherd_rows_cursor *c, const uint64_t *ids, size_t count, void *out, sherd_error *err)
+{
+	return sherd_rows_fetch_ids(&c->fetch, ids, count, out, err);
+}

@@ -1,0 +1,14 @@
+/* engine/rows/cursor.h - what a cursor is made of. */
+#ifndef SHERD_ENGINE_ROWS_CURSOR_H
+#define SHERD_ENGINE_ROWS_CURSOR_H
+
+#include "engine/rows/scout.h"
+
+struct sherd_rows_cursor {
+	rows_sequence sequence;
+	rows_pick pick;
+	rows_fetch fetch;
+	rows_scout scout;
+};
+
+#endif

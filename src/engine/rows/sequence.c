@@ -1,0 +1,177 @@
+#include "engine/rows/sequence.h"
+
+#include "engine/rows/cursor_text.h"
+
+#include <inttypes.h>
+
+enum { DEFAULT_BATCH = 1024 };
+
+static bool straight(const rows_sequence *s)
+{
+	return !s->order.shuffle && !s->order.sample;
+}
+
+/* The rest of the shard, or a whole batch of it. */
+static bool pick_straight(const rows_sequence *s, rows_state *at, rows_pick *out)
+{
+	if (at->position >= s->rows->total)
+		return false;
+	const sherd_rows_shard *shard = &s->rows->shards[sherd_rows_shard_of(s->rows, at->position)];
+	uint64_t left = shard->first + shard->rows - at->position;
+	uint64_t count = left < s->batch_rows ? left : s->batch_rows;
+	if (out) {
+		out->straight = true;
+		out->first = at->position;
+		out->count = (size_t)count;
+	}
+	at->position += count;
+	return true;
+}
+
+/* Rows that are taken, in delivery order, until the batch is full. */
+static bool pick_ids(const rows_sequence *s, rows_state *at, rows_pick *out)
+{
+	uint64_t taken = 0;
+	while (at->position < s->rows->total && taken < s->batch_rows) {
+		uint64_t row = sherd_rows_order_at(&s->order, at->position++);
+		if (!sherd_rows_order_takes(&s->order, row))
+			continue;
+		taken++;
+		if (out)
+			sherd_buf_append(&out->ids, &row, sizeof(row));
+	}
+	if (out) {
+		out->straight = false;
+		out->count = (size_t)taken;
+	}
+	return taken > 0;
+}
+
+/* A shuffle alone fills every batch: others' batches are passed over without looking at their rows. */
+static bool pass_over(const rows_sequence *s, rows_state *at)
+{
+	uint64_t left = s->rows->total - at->position;
+	at->position += left < s->batch_rows ? left : s->batch_rows;
+	return left > 0;
+}
+
+/* Takes one batch of the global sequence; out may be NULL. */
+static bool advance(const rows_sequence *s, rows_state *at, rows_pick *out)
+{
+	bool any;
+	if (out) {
+		out->ids.len = 0;
+		out->ids.failed = false; /* no memory then does not mean none now */
+	}
+	if (straight(s))
+		any = pick_straight(s, at, out);
+	else
+		any = out || s->order.sample ? pick_ids(s, at, out) : pass_over(s, at);
+	if (any && out)
+		out->number = at->number;
+	at->number += any;
+	return any;
+}
+
+/* Batch `steps` of the stream from its start again. */
+static void pick_padding(const rows_sequence *s, uint64_t steps, uint64_t number, rows_pick *out)
+{
+	rows_state at = s->start;
+	for (uint64_t i = 0; i < steps; i++)
+		(void)advance(s, &at, NULL);
+	(void)advance(s, &at, out);
+	out->number = number;
+	out->padding = true;
+}
+
+/* The last round has fewer batches than ranks: does this rank get one? */
+static bool finish_round(rows_sequence *s, uint32_t mine, uint32_t had, rows_pick *out)
+{
+	s->finished = true;
+	if (!had || s->tail == SHERD_ROWS_TAIL_DROP)
+		return false;
+	if (mine < had)
+		return true;
+	if (s->tail == SHERD_ROWS_TAIL_KEEP)
+		return false;
+	uint64_t batches = s->now.number - s->start.number;
+	pick_padding(s, (mine - had) % batches, s->now.number + (mine - had), out);
+	return true;
+}
+
+int sherd_rows_sequence_next(rows_sequence *s, rows_pick *out, sherd_error *err)
+{
+	if (s->finished)
+		return 0;
+	/* The place within this round at which the number of the batch is ours. */
+	uint64_t ahead = (uint64_t)s->rank + s->world - s->now.number % s->world;
+	uint32_t mine = (uint32_t)(ahead % s->world), had = 0;
+	rows_state before = s->now;
+	out->padding = false;
+	while (had < s->world && advance(s, &s->now, had == mine ? out : NULL))
+		had++;
+	bool given = had == s->world || finish_round(s, mine, had, out);
+	if (had < s->world && s->tail == SHERD_ROWS_TAIL_DROP)
+		s->now = before; /* what nobody got is still to come for whoever resumes */
+	TRY(sherd_buf_check(&out->ids, err));
+	return given;
+}
+
+void sherd_rows_sequence_reset(rows_sequence *s)
+{
+	s->now = s->start;
+	s->finished = false;
+}
+
+static uint64_t batch_size(const sherd_rows *rows, const sherd_rows_stream *o)
+{
+	uint64_t n = o->batch_rows;
+	if (!n && o->batch_bytes) {
+		n = o->batch_bytes / rows->row_bytes;
+		n = n ? n : 1;
+	}
+	n = n ? n : DEFAULT_BATCH;
+	return n < rows->total ? n : rows->total;
+}
+
+static int check_options(const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
+{
+	uint32_t world = o->world ? o->world : 1;
+	if (rows->dtype != SHERD_F32)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "bad-dtype",
+		                  "rows of %s cannot be streamed: pack them first",
+		                  sherd_dtype_describe(rows->dtype)->name);
+	if (o->rank >= world)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rank %" PRIu32 " of %" PRIu32, o->rank, world);
+	if (o->from > rows->total)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "row %" PRIu64 " of %" PRIu64, o->from,
+		                  rows->total);
+	if (o->dtype != SHERD_DTYPE_NONE && o->dtype != SHERD_F64 && o->dtype != SHERD_F32)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rows are delivered as F64 or F32");
+	if ((unsigned)o->access > SHERD_ROWS_READ || (unsigned)o->tail > SHERD_ROWS_TAIL_PAD)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "no such access or tail");
+	if (o->resume && o->from)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
+		                  "a stream begins at a row or at a cursor, not both");
+	return SHERD_OK;
+}
+
+int sherd_rows_sequence_init(rows_sequence *s, const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
+{
+	TRY(check_options(rows, o, err));
+	*s = (rows_sequence){
+		.rows = rows,
+		.order = {.total = rows->total, .shuffle = o->shuffle, .seed = o->seed, .window = o->shuffle_window},
+		.batch_rows = batch_size(rows, o),
+		.rank = o->rank,
+		.world = o->world ? o->world : 1,
+		.tail = o->tail,
+		.start = {.position = o->from},
+	};
+	if (o->sample)
+		sherd_rows_order_sample(&s->order, o->fraction);
+	if (o->resume)
+		TRY(sherd_rows_text_resume(s, o->resume, o->batch_rows || o->batch_bytes, err));
+	s->now = s->start;
+	return SHERD_OK;
+}

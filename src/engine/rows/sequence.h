@@ -1,0 +1,46 @@
+/* engine/rows/sequence.h - the global sequence of batches, and one rank's share of it.
+ *
+ * The sequence depends on the set, the batch size, the order and where it begins:
+ * never on ranks. Batch b belongs to rank b mod world. A round is as many batches
+ * as there are ranks; the state always stands between two rounds. */
+#ifndef SHERD_ENGINE_ROWS_SEQUENCE_H
+#define SHERD_ENGINE_ROWS_SEQUENCE_H
+
+#include "base/buf.h"
+#include "engine/rows/order.h"
+#include "engine/rows/rows.h"
+
+typedef struct rows_state {
+	uint64_t position; /* in the delivery order */
+	uint64_t number;   /* of the next batch */
+} rows_state;
+
+typedef struct rows_sequence {
+	const sherd_rows *rows;
+	rows_order order;
+	uint64_t batch_rows;
+	uint32_t rank, world;
+	sherd_rows_tail tail;
+	rows_state start; /* of the stream */
+	rows_state now;
+	bool finished;
+} rows_sequence;
+
+/* A batch as rows, before any byte of it is read. */
+typedef struct rows_pick {
+	uint64_t number;
+	bool straight; /* rows first .. first+count of one shard; else ids */
+	uint64_t first;
+	size_t count;
+	sherd_buf ids; /* of uint64_t; kept from call to call */
+	bool padding;
+} rows_pick;
+
+/* Fills in batch size, order, rank and start from the options of a stream. */
+int sherd_rows_sequence_init(rows_sequence *s, const sherd_rows *rows, const sherd_rows_stream *options,
+                             sherd_error *err);
+/* 1 and this rank's batch of the next round, or 0 at the end. */
+int sherd_rows_sequence_next(rows_sequence *s, rows_pick *out, sherd_error *err);
+void sherd_rows_sequence_reset(rows_sequence *s);
+
+#endif

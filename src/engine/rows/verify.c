@@ -1,0 +1,313 @@
+#include "engine/rows/verify.h"
+
+#include "base/cursor.h"
+#include "base/limits.h"
+#include "base/meter.h"
+#include "base/pool.h"
+#include "codec/sha256.h"
+#include "engine/ckpt/hash.h"
+#include "engine/rows/files.h"
+#include "format/ckpt_shard.h"
+#include "format/rows_manifest.h"
+#include "format/rows_shard.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+
+/* One name of the folder, the manifest, or both. */
+typedef struct checked {
+	const char *key;               /* NULL: no such file */
+	const sherd_rows_entry *entry; /* NULL: not listed */
+	sherd_rows_head head;
+	bool good; /* the head was read */
+	sherd_report report;
+} checked;
+
+typedef struct checking {
+	sherd_store *store;
+	const char *folder;
+	const sherd_verify_options *options;
+	sherd_limits limits;
+	sherd_arena arena;
+	rows_files files;
+	sherd_buf manifest_key;
+	sherd_rows_manifest manifest;
+	bool listed; /* there is a manifest, and it can be read */
+	checked *list;
+	size_t count;
+	sherd_meter meter;
+	sherd_report *report;
+} checking;
+
+static bool is_checkpoint(const uint8_t *raw, uint64_t size)
+{
+	return size >= 4 && sherd_get_u32(raw) == SHERD_CKPT_SHARD_MAGIC;
+}
+
+/* ---- one shard */
+
+static int warn_about_head(sherd_report *r, const char *key, const sherd_rows_head *head, uint64_t size,
+                           sherd_error *err)
+{
+	if (head->reserved)
+		TRY(sherd_report_warn(r, key, "reserved", err, "the reserved field is %" PRIu32 ", not 0",
+		                      head->reserved));
+	if (size > head->file_bytes)
+		TRY(sherd_report_warn(r, key, "trailing-bytes", err, "%" PRIu64 " bytes behind the last row",
+		                      size - head->file_bytes));
+	return SHERD_OK;
+}
+
+static int compare(const sherd_rows_entry *e, const sherd_rows_head *head, uint64_t size, sherd_error *err)
+{
+	if (head->rows != e->rows)
+		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-count", 8,
+		                     "the head says %" PRIu64 " rows, the manifest %" PRIu64, head->rows, e->rows);
+	if (size != e->bytes)
+		return sherd_fail(err, SHERD_ECORRUPT, "size-mismatch",
+		                  "the file has %" PRIu64 " bytes, the manifest says %" PRIu64, size, e->bytes);
+	return SHERD_OK;
+}
+
+static int check_hash(const sherd_rows_entry *e, const sherd_reader *reader, sherd_meter *meter, sherd_error *err)
+{
+	char have[SHERD_SHA256_HEX + 1], want[SHERD_SHA256_HEX + 1];
+	sherd_hex(e->sha256, sizeof(e->sha256), want);
+	TRY(sherd_ckpt_hash_range(reader, 0, sherd_reader_size(reader), meter, have, err));
+	if (strcmp(have, want) != 0)
+		return sherd_fail(err, SHERD_ECORRUPT, "bad-checksum",
+		                  "the file's SHA-256 is %.16s..., the manifest says %.16s...", have, want);
+	return SHERD_OK;
+}
+
+static int check_listed(const checking *g, checked *c, const sherd_reader *reader, sherd_error *err)
+{
+	sherd_error found = {0};
+	uint64_t size = sherd_reader_size(reader);
+	int rc = c->good ? compare(c->entry, &c->head, size, &found) : SHERD_OK;
+	TRY(sherd_report_take(&c->report, rc, &found, c->key, err));
+	if (g->options->quick)
+		return SHERD_OK;
+	rc = check_hash(c->entry, reader, (sherd_meter *)&g->meter, &found);
+	c->report.checked += c->good ? size - SHERD_ROWS_HEAD_SIZE : size;
+	return sherd_report_take(&c->report, rc, &found, c->key, err);
+}
+
+static int check_head(const checking *g, checked *c, const sherd_reader *reader, sherd_error *err)
+{
+	uint8_t raw[SHERD_ROWS_HEAD_SIZE] = {0};
+	sherd_error found = {0};
+	uint64_t size = sherd_reader_size(reader);
+	TRY(sherd_reader_at(reader, 0, raw, size < sizeof(raw) ? (size_t)size : sizeof(raw), err));
+	if (!c->entry && is_checkpoint(raw, size))
+		return sherd_report_warn(&c->report, c->key, "left-out", err,
+		                         "a shard of a checkpoint is no part of the rows");
+	int rc = sherd_rows_head_decode(raw, size, &c->head, &found);
+	TRY(sherd_report_take(&c->report, rc, &found, c->key, err));
+	c->good = rc == SHERD_OK;
+	if (c->good) {
+		c->report.checked += SHERD_ROWS_HEAD_SIZE;
+		TRY(warn_about_head(&c->report, c->key, &c->head, size, err));
+	}
+	if (c->entry)
+		return check_listed(g, c, reader, err);
+	if (!g->listed)
+		return SHERD_OK;
+	rc = sherd_fail(&found, SHERD_ECORRUPT, "stray-shard", "the manifest does not list this shard");
+	c->good = false; /* its rows are no rows of the set */
+	return sherd_report_take(&c->report, rc, &found, c->key, err);
+}
+
+static int missing(const checking *g, checked *c, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	sherd_error found = {0};
+	TRY(sherd_rows_key(&key, g->folder, c->entry->file, err));
+	int rc = sherd_fail(&found, SHERD_EINCOMPLETE, "missing-shard", "the manifest lists it, but it is not there");
+	return sherd_report_take(&c->report, rc, &found, (const char *)key.data, err);
+}
+
+static int check_one(void *arg, size_t index, sherd_error *err)
+{
+	const checking *g = arg;
+	checked *c = &g->list[index];
+	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	sherd_error found = {0};
+	if (!c->key)
+		return missing(g, c, err);
+	int rc = sherd_store_read(g->store, c->key, &reader, &found);
+	TRY(sherd_report_take(&c->report, rc, &found, c->key, err));
+	return rc < 0 ? SHERD_OK : check_head(g, c, reader, err);
+}
+
+/* ---- a folder */
+
+/* Both lists ascend by name. */
+static int join_lists(checking *g, sherd_error *err)
+{
+	size_t files = g->files.count, entries = g->manifest.count, f = 0, e = 0;
+	g->list = calloc(files + entries + 1, sizeof(*g->list));
+	if (!g->list)
+		return sherd_fail_nomem(err);
+	while (f < files || e < entries) {
+		checked *c = &g->list[g->count++];
+		int order = f == files     ? 1
+		            : e == entries ? -1
+		                           : strcmp(g->files.list[f].name, g->manifest.shards[e].file);
+		if (order <= 0)
+			c->key = g->files.list[f++].key;
+		if (order >= 0)
+			c->entry = &g->manifest.shards[e++];
+	}
+	return SHERD_OK;
+}
+
+static uint64_t bytes_to_hash(const checking *g)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < g->manifest.count && !g->options->quick; i++)
+		if (__builtin_add_overflow(total, g->manifest.shards[i].bytes, &total))
+			return 0;
+	return total;
+}
+
+static int check_width(uint64_t *width, const checked *c, sherd_error *err)
+{
+	if (!*width)
+		*width = c->head.width;
+	if (*width != c->head.width)
+		return sherd_fail_at(err, SHERD_ECORRUPT, "width-mismatch", 16, "width %" PRIu64 ", expected %" PRIu64,
+		                     c->head.width, *width);
+	return SHERD_OK;
+}
+
+/* In the order of the rows: do the shards agree, and is there a row at all? */
+static int check_together(checking *g, bool complete, sherd_error *err)
+{
+	sherd_error found = {0};
+	uint64_t width = g->manifest.width, rows = 0;
+	bool overflow = false;
+	for (size_t i = 0; i < g->count; i++) {
+		checked *c = &g->list[i];
+		if (c->good) {
+			TRY(sherd_report_take(&c->report, check_width(&width, c, &found), &found, c->key, err));
+			overflow |= __builtin_add_overflow(rows, c->head.rows, &rows);
+		}
+		TRY(sherd_report_merge(g->report, &c->report, err));
+	}
+	int rc = SHERD_OK;
+	if (overflow)
+		rc = sherd_fail(&found, SHERD_ELIMIT, "too-many-rows", "more rows than 64 bits count");
+	else if (!rows && complete && !sherd_report_errors(g->report))
+		rc = sherd_fail(&found, SHERD_ECORRUPT, "empty", "no shards, or no rows in them");
+	return sherd_report_take(g->report, rc, &found, *g->folder ? g->folder : ".", err);
+}
+
+static int read_manifest(checking *g, sherd_error *err)
+{
+	sherd_error found = {0};
+	char *text;
+	size_t len;
+	const char *key = (const char *)g->manifest_key.data;
+	int rc = sherd_store_get(g->store, key, g->limits.metadata_bytes, &text, &len, &found);
+	TRY(sherd_report_take(g->report, rc, &found, key, err));
+	if (rc < 0)
+		return SHERD_OK;
+	rc = sherd_rows_manifest_decode(text, len, &g->limits, &g->arena, &g->manifest, &found);
+	free(text);
+	g->listed = rc == SHERD_OK;
+	g->report->checked += len;
+	return sherd_report_take(g->report, rc, &found, key, err);
+}
+
+static int check_marks(checking *g, sherd_error *err)
+{
+	SHERD_AUTO_BUF marker = {0};
+	sherd_error found = {0};
+	TRY(sherd_rows_key(&g->manifest_key, g->folder, SHERD_ROWS_MANIFEST, err));
+	TRY(sherd_rows_key(&marker, g->folder, SHERD_ROWS_MARKER, err));
+	const char *key = (const char *)marker.data;
+	if (g->files.has_manifest) {
+		if (g->files.has_marker)
+			TRY(sherd_report_warn(g->report, key, "claimed", err,
+			                      "the set is whole, but its pack has not removed this"));
+		return read_manifest(g, err);
+	}
+	if (!g->files.has_marker)
+		return sherd_report_warn(g->report, (const char *)g->manifest_key.data, "no-manifest", err,
+		                         "no checksums: only heads and sizes were checked");
+	int rc = sherd_fail(&found, SHERD_EINCOMPLETE, "incomplete", "the set is being packed, or its pack died");
+	return sherd_report_take(g->report, rc, &found, key, err);
+}
+
+static int check_folder(checking *g, sherd_error *err)
+{
+	sherd_error found = {0};
+	TRY(sherd_rows_files_open(&g->files, g->store, g->folder, SHERD_ROWS_SUFFIX, err));
+	if (g->files.count > g->limits.shards) {
+		int rc = sherd_fail(&found, SHERD_ELIMIT, "too-many-shards", "%zu shards, the limit is %" PRIu32,
+		                    g->files.count, g->limits.shards);
+		return sherd_report_take(g->report, rc, &found, *g->folder ? g->folder : ".", err);
+	}
+	TRY(check_marks(g, err));
+	TRY(join_lists(g, err));
+	sherd_meter_init(&g->meter, g->options->progress, bytes_to_hash(g));
+	int rc = sherd_pool_run(g->options->pool, g->count, check_one, g, err);
+	sherd_meter_done(&g->meter);
+	TRY(rc);
+	return check_together(g, g->files.has_manifest || !g->files.has_marker, err);
+}
+
+static int verify_folder(sherd_report *r, sherd_store *store, const char *folder, const sherd_verify_options *options,
+                         sherd_error *err)
+{
+	checking g = {
+		.store = store,
+		.folder = folder,
+		.options = options,
+		.limits = sherd_limits_or_default(options->limits),
+		.report = r,
+	};
+	int rc = check_folder(&g, err);
+	for (size_t i = 0; i < g.count; i++) {
+		sherd_buf_done(&g.list[i].report.errors);
+		sherd_buf_done(&g.list[i].report.warnings);
+	}
+	free(g.list);
+	sherd_buf_done(&g.manifest_key);
+	sherd_rows_files_done(&g.files);
+	sherd_arena_done(&g.arena);
+	return rc;
+}
+
+static int verify_shard(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
+                        sherd_error *err)
+{
+	const checking g = {.store = store, .folder = "", .options = options};
+	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	checked c = {.key = key};
+	TRY(sherd_store_read(store, key, &reader, err));
+	int rc = check_head(&g, &c, reader, err);
+	if (rc == SHERD_OK)
+		rc = sherd_report_merge(r, &c.report, err);
+	sherd_buf_done(&c.report.errors);
+	sherd_buf_done(&c.report.warnings);
+	TRY(rc);
+	return sherd_report_warn(r, key, "no-checksum", err,
+	                         "a shard has no checksum: only its head and its size were checked");
+}
+
+int sherd_rows_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
+                      sherd_error *err)
+{
+	sherd_stat stat;
+	sherd_error found;
+	int rc = *key ? sherd_store_stat(store, key, &stat, &found) : SHERD_ENOTFOUND;
+	if (rc == SHERD_ENOTFOUND)
+		return verify_folder(r, store, key, options, err);
+	if (rc < 0 && err)
+		*err = found;
+	return rc < 0 ? rc : verify_shard(r, store, key, options, err);
+}

@@ -1,0 +1,416 @@
+#include "format/rows_manifest.h"
+
+#include "base/limits.h"
+#include "base/time.h"
+#include "codec/json.h"
+#include "codec/seal.h"
+#include "format/rows_shard.h"
+
+#include <inttypes.h>
+
+SHERD_AUTO_DEFINE(sherd_json, sherd_json_close)
+
+#define MARKER_FORMAT "sherd-rows-packing"
+
+/* How one of the two lists spells what both say. */
+typedef struct dialect {
+	const char *format;
+	const char *version, *rows, *width; /* keys */
+	const char *dtype;
+	uint64_t head, element; /* bytes in front of the rows of a file; of one value */
+	bool ours;
+} dialect;
+
+static const dialect own = {
+	.format = "sherd-rows",
+	.version = "version",
+	.rows = "rows",
+	.width = "width",
+	.dtype = "F32",
+	.head = SHERD_ROWS_HEAD_SIZE,
+	.element = 4,
+	.ours = true,
+};
+
+static const dialect bf16 = {
+	.format = "residual_shard_bf16",
+	.version = "format_version",
+	.rows = "total_tokens",
+	.width = "d_model",
+	.dtype = "bfloat16",
+	.element = 2,
+};
+
+enum {
+	HAS_FORMAT = 1 << 0,
+	HAS_VERSION = 1 << 1,
+	HAS_ROWS = 1 << 2,
+	HAS_WIDTH = 1 << 3,
+	HAS_DTYPE = 1 << 4,
+	HAS_SHARDS = 1 << 5,
+	HAS_ALL = (1 << 6) - 1,
+
+	HAS_FILE = 1 << 0,
+	HAS_FILE_ROWS = 1 << 1,
+	HAS_BYTES = 1 << 2,
+	HAS_HASH = 1 << 3
+};
+
+typedef struct decoder {
+	const dialect *d;
+	sherd_json *json;
+	sherd_limits limits;
+	sherd_arena *arena;
+	sherd_buf shards; /* of sherd_rows_entry */
+	sherd_rows_manifest m;
+	unsigned has;
+} decoder;
+
+/* ---- one shard */
+
+static bool is_plain_name(sherd_str s)
+{
+	return s.len && s.len <= 255 && !memchr(s.ptr, '/', s.len) && !memchr(s.ptr, 0, s.len) &&
+	       !sherd_str_is(s, ".") && !sherd_str_is(s, "..");
+}
+
+static int take_file(decoder *d, const char **out, sherd_error *err)
+{
+	sherd_str s;
+	TRY(sherd_json_string(d->json, &s, err));
+	bool named = !d->d->ours || (sherd_str_ends(s, SHERD_ROWS_SUFFIX) && s.len > strlen(SHERD_ROWS_SUFFIX));
+	if (!is_plain_name(s) || !named)
+		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-path", sherd_json_offset(d->json),
+		                     "%.*s is not the plain name of a %sfile", s.len > 128 ? 128 : (int)s.len,
+		                     s.len ? s.ptr : "", d->d->ours ? "shard " : "");
+	*out = sherd_arena_str(d->arena, s);
+	return *out ? SHERD_OK : sherd_fail_nomem(err);
+}
+
+static int take_hash(decoder *d, uint8_t out[SHERD_SHA256_BYTES], sherd_error *err)
+{
+	sherd_str s;
+	TRY(sherd_json_string(d->json, &s, err));
+	if (!sherd_unhex(s.ptr, s.len, out, SHERD_SHA256_BYTES))
+		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-text", sherd_json_offset(d->json),
+		                     "a SHA-256 is 64 lower-case hexadecimal digits");
+	return SHERD_OK;
+}
+
+static int take_shard_member(decoder *d, sherd_str key, sherd_rows_entry *e, unsigned *has, sherd_error *err)
+{
+	if (sherd_str_is(key, "file")) {
+		*has |= HAS_FILE;
+		return take_file(d, &e->file, err);
+	}
+	if (sherd_str_is(key, "rows")) {
+		*has |= HAS_FILE_ROWS;
+		return sherd_json_u64(d->json, &e->rows, err);
+	}
+	if (sherd_str_is(key, "bytes")) {
+		*has |= HAS_BYTES;
+		return sherd_json_u64(d->json, &e->bytes, err);
+	}
+	if (d->d->ours && sherd_str_is(key, "sha256")) {
+		*has |= HAS_HASH;
+		return take_hash(d, e->sha256, err);
+	}
+	return sherd_json_skip(d->json, err);
+}
+
+static int take_shard(decoder *d, sherd_error *err)
+{
+	sherd_rows_entry e = {0};
+	sherd_str key;
+	unsigned has = 0;
+	int rc;
+	if (d->shards.len / sizeof(e) >= d->limits.shards)
+		return sherd_fail_at(err, SHERD_ELIMIT, "too-many-shards", sherd_json_offset(d->json),
+		                     "more than %" PRIu32 " shards", d->limits.shards);
+	TRY(sherd_json_object(d->json, err));
+	uint64_t at = sherd_json_offset(d->json);
+	while ((rc = sherd_json_key(d->json, &key, err)) > 0)
+		TRY(take_shard_member(d, key, &e, &has, err));
+	TRY(rc);
+	unsigned need = HAS_FILE | HAS_FILE_ROWS | HAS_BYTES | (d->d->ours ? HAS_HASH : 0);
+	if (has != need)
+		return sherd_fail_at(err, SHERD_ECORRUPT, "missing-key", at, "a shard needs file, rows%s bytes%s",
+		                     d->d->ours ? "," : " and", d->d->ours ? " and sha256" : "");
+	sherd_buf_append(&d->shards, &e, sizeof(e));
+	return sherd_buf_check(&d->shards, err);
+}
+
+static int take_shards(decoder *d, sherd_error *err)
+{
+	int rc;
+	TRY(sherd_json_array(d->json, err));
+	while ((rc = sherd_json_item(d->json, err)) > 0)
+		TRY(take_shard(d, err));
+	return rc;
+}
+
+/* ---- the document */
+
+static int expect_text(sherd_json *j, const char *want, const char *reason, sherd_error *err)
+{
+	sherd_str s;
+	TRY(sherd_json_string(j, &s, err));
+	if (!sherd_str_is(s, want))
+		return sherd_fail_at(err, SHERD_EUNSUPPORTED, reason, sherd_json_offset(j), "%.*s, not %s",
+		                     s.len > 64 ? 64 : (int)s.len, s.len ? s.ptr : "", want);
+	return SHERD_OK;
+}
+
+static int expect_version_1(sherd_json *j, sherd_error *err)
+{
+	uint64_t version;
+	TRY(sherd_json_u64(j, &version, err));
+	if (version != 1)
+		return sherd_fail_at(err, SHERD_EVERSION, "bad-version", sherd_json_offset(j),
+		                     "version %" PRIu64 ", only 1 is known", version);
+	return SHERD_OK;
+}
+
+static int take_member(decoder *d, sherd_str key, sherd_error *err)
+{
+	sherd_json *j = d->json;
+	if (sherd_str_is(key, "format")) {
+		d->has |= HAS_FORMAT;
+		return expect_text(j, d->d->format, "unknown-format", err);
+	}
+	if (sherd_str_is(key, d->d->version)) {
+		d->has |= HAS_VERSION;
+		return expect_version_1(j, err);
+	}
+	if (sherd_str_is(key, d->d->rows)) {
+		d->has |= HAS_ROWS;
+		return sherd_json_u64(j, &d->m.rows, err);
+	}
+	if (sherd_str_is(key, d->d->width)) {
+		d->has |= HAS_WIDTH;
+		return sherd_json_u64(j, &d->m.width, err);
+	}
+	if (sherd_str_is(key, "dtype")) {
+		d->has |= HAS_DTYPE;
+		return expect_text(j, d->d->dtype, "bad-dtype", err);
+	}
+	if (sherd_str_is(key, "shards")) {
+		d->has |= HAS_SHARDS;
+		return take_shards(d, err);
+	}
+	if (!d->d->ours && sherd_str_is(key, "byte_order"))
+		return expect_text(j, "little", "bad-dtype", err);
+	return sherd_json_skip(j, err);
+}
+
+static int check_shard(const decoder *d, const sherd_rows_entry *e, sherd_error *err)
+{
+	uint64_t bytes;
+	if (__builtin_mul_overflow(d->m.width, d->d->element, &bytes) ||
+	    __builtin_mul_overflow(bytes, e->rows, &bytes) || __builtin_add_overflow(bytes, d->d->head, &bytes))
+		return sherd_fail(err, SHERD_ECORRUPT, "overflow", "%.128s: %" PRIu64 " rows of width %" PRIu64,
+		                  e->file, e->rows, d->m.width);
+	if (e->bytes != bytes)
+		return sherd_fail(err, SHERD_ECORRUPT, "size-mismatch",
+		                  "%.128s: %" PRIu64 " rows of width %" PRIu64 " take %" PRIu64 " bytes, not %" PRIu64,
+		                  e->file, e->rows, d->m.width, bytes, e->bytes);
+	return SHERD_OK;
+}
+
+static int check_document(const decoder *d, sherd_error *err)
+{
+	const sherd_rows_entry *list = (const sherd_rows_entry *)(const void *)d->shards.data;
+	size_t count = d->shards.len / sizeof(*list);
+	uint64_t rows = 0;
+	bool overflow = false;
+	if (d->has != HAS_ALL)
+		return sherd_fail(err, SHERD_ECORRUPT, "missing-key", "format, %s, %s, %s, dtype and shards are needed",
+		                  d->d->version, d->d->rows, d->d->width);
+	if (!d->m.width)
+		return sherd_fail(err, SHERD_ECORRUPT, "bad-width", "rows of width 0");
+	for (size_t i = 0; i < count; i++) {
+		TRY(check_shard(d, &list[i], err));
+		overflow |= __builtin_add_overflow(rows, list[i].rows, &rows);
+		if (d->d->ours && i && strcmp(list[i - 1].file, list[i].file) >= 0)
+			return sherd_fail(err, SHERD_ECORRUPT, "bad-name", "%.128s does not sort after %.128s",
+			                  list[i].file, list[i - 1].file);
+	}
+	if (overflow || rows != d->m.rows)
+		return sherd_fail(err, SHERD_ECORRUPT, "bad-count",
+		                  "the shards have %" PRIu64 " rows, the document says %" PRIu64, rows, d->m.rows);
+	return SHERD_OK;
+}
+
+static int decode_document(decoder *d, sherd_rows_manifest *out, sherd_error *err)
+{
+	sherd_str key;
+	int rc;
+	TRY(sherd_json_object(d->json, err));
+	while ((rc = sherd_json_key(d->json, &key, err)) > 0)
+		TRY(take_member(d, key, err));
+	TRY(rc);
+	TRY(sherd_json_end(d->json, err));
+	TRY(check_document(d, err));
+	d->m.count = d->shards.len / sizeof(sherd_rows_entry);
+	d->m.shards = sherd_arena_copy(d->arena, d->shards.data, d->shards.len);
+	if (!d->m.shards)
+		return sherd_fail_nomem(err);
+	*out = d->m;
+	return SHERD_OK;
+}
+
+static int decode(const dialect *as, const void *data, size_t len, const sherd_limits *limits, sherd_arena *arena,
+                  sherd_rows_manifest *out, sherd_error *err)
+{
+	SHERD_AUTO(sherd_json, sherd_json_close) json = NULL;
+	TRY(sherd_json_open(&json, data, len, limits, err));
+	decoder d = {.d = as, .json = json, .limits = sherd_limits_or_default(limits), .arena = arena};
+	int rc = decode_document(&d, out, err);
+	sherd_buf_done(&d.shards);
+	return rc;
+}
+
+static int check_seal(const void *data, size_t len, sherd_error *err)
+{
+	if (sherd_seal_check(data, len) == SHERD_SEAL_GOOD)
+		return SHERD_OK;
+	return sherd_fail(err, SHERD_ECORRUPT, "bad-seal", "the document does not end with the hash of itself");
+}
+
+int sherd_rows_manifest_decode(const void *data, size_t len, const sherd_limits *limits, sherd_arena *arena,
+                               sherd_rows_manifest *out, sherd_error *err)
+{
+	TRY(check_seal(data, len, err));
+	return decode(&own, data, len, limits, arena, out, err);
+}
+
+int sherd_rows_bf16_decode(const void *data, size_t len, const sherd_limits *limits, sherd_arena *arena,
+                           sherd_rows_manifest *out, sherd_error *err)
+{
+	return decode(&bf16, data, len, limits, arena, out, err);
+}
+
+int sherd_rows_bf16_recognise(const void *data, size_t len, bool *out, sherd_error *err)
+{
+	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
+	sherd_error damage;
+	sherd_str s = {0};
+	bool found = false;
+	int rc = sherd_json_open(&j, data, len, NULL, &damage);
+	if (rc >= 0)
+		rc = sherd_json_object(j, &damage);
+	while (rc >= 0 && !found && (rc = sherd_json_key(j, &s, &damage)) > 0) {
+		found = sherd_str_is(s, "format");
+		rc = found ? sherd_json_string(j, &s, &damage) : sherd_json_skip(j, &damage);
+	}
+	if (rc == SHERD_ENOMEM)
+		return sherd_fail_nomem(err);
+	*out = found && rc >= 0 && sherd_str_is(s, bf16.format);
+	return SHERD_OK;
+}
+
+/* ---- writing */
+
+static void put_text(sherd_json_writer *w, const char *key, const char *text)
+{
+	sherd_json_put_key(w, key);
+	sherd_json_put_string(w, sherd_str_of(text));
+}
+
+static void put_number(sherd_json_writer *w, const char *key, uint64_t v)
+{
+	sherd_json_put_key(w, key);
+	sherd_json_put_u64(w, v);
+}
+
+void sherd_rows_manifest_encode(const sherd_rows_manifest *manifest, sherd_buf *out)
+{
+	sherd_json_writer w;
+	sherd_json_writer_init(&w, out);
+	sherd_json_put_object(&w, false);
+	put_text(&w, "format", own.format);
+	put_number(&w, own.version, 1);
+	put_number(&w, own.rows, manifest->rows);
+	put_number(&w, own.width, manifest->width);
+	put_text(&w, "dtype", own.dtype);
+	sherd_json_put_key(&w, "shards");
+	sherd_json_put_array(&w, false);
+	for (size_t i = 0; i < manifest->count; i++) {
+		const sherd_rows_entry *e = &manifest->shards[i];
+		char hex[SHERD_SHA256_HEX + 1];
+		sherd_hex(e->sha256, sizeof(e->sha256), hex);
+		sherd_json_put_object(&w, true);
+		put_text(&w, "file", e->file);
+		put_number(&w, "rows", e->rows);
+		put_number(&w, "bytes", e->bytes);
+		put_text(&w, "sha256", hex);
+		sherd_json_put_object_end(&w);
+	}
+	sherd_json_put_array_end(&w);
+	sherd_seal_put(&w);
+}
+
+/* ---- the marker */
+
+void sherd_rows_marker_encode(const sherd_rows_marker *marker, sherd_buf *out)
+{
+	sherd_json_writer w;
+	char when[SHERD_TIME_TEXT];
+	sherd_time_format(marker->time_ns, when);
+	sherd_json_writer_init(&w, out);
+	sherd_json_put_object(&w, false);
+	put_text(&w, "format", MARKER_FORMAT);
+	put_number(&w, "version", 1);
+	put_text(&w, "timestamp", when);
+	put_text(&w, "host", marker->host);
+	put_number(&w, "process", marker->process);
+	sherd_seal_put(&w);
+}
+
+static int take_marker_member(sherd_json *j, sherd_str key, sherd_rows_marker *m, bool *has_format, sherd_error *err)
+{
+	sherd_str s;
+	if (sherd_str_is(key, "format")) {
+		*has_format = true;
+		return expect_text(j, MARKER_FORMAT, "unknown-format", err);
+	}
+	if (sherd_str_is(key, "version"))
+		return expect_version_1(j, err);
+	if (sherd_str_is(key, "process"))
+		return sherd_json_u64(j, &m->process, err);
+	if (sherd_str_is(key, "timestamp")) {
+		TRY(sherd_json_string(j, &s, err));
+		if (!sherd_time_parse(s, &m->time_ns))
+			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-time", sherd_json_offset(j),
+			                     "timestamp is no time");
+		return SHERD_OK;
+	}
+	if (sherd_str_is(key, "host")) {
+		TRY(sherd_json_string(j, &s, err));
+		size_t n = s.len < sizeof(m->host) ? s.len : 0;
+		memcpy(m->host, n ? s.ptr : "", n);
+		m->host[n] = 0;
+		return SHERD_OK;
+	}
+	return sherd_json_skip(j, err);
+}
+
+int sherd_rows_marker_decode(const void *data, size_t len, sherd_rows_marker *out, sherd_error *err)
+{
+	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
+	sherd_rows_marker m = {0};
+	bool has_format = false;
+	sherd_str key;
+	int rc;
+	TRY(check_seal(data, len, err));
+	TRY(sherd_json_open(&j, data, len, NULL, err));
+	TRY(sherd_json_object(j, err));
+	while ((rc = sherd_json_key(j, &key, err)) > 0)
+		TRY(take_marker_member(j, key, &m, &has_format, err));
+	TRY(rc);
+	TRY(sherd_json_end(j, err));
+	if (!has_format)
+		return sherd_fail(err, SHERD_ECORRUPT, "missing-key", "the marker has no format");
+	*out = m;
+	return SHERD_OK;
+}

@@ -1,0 +1,401 @@
+/* A reader that was written from docs/formats/rows.md alone delivers the same batches, cursors and findings. */
+#include "support/scratch.h"
+#include "support/test.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/rng.h"
+#include "codec/sha256.h"
+#include "format/rows_shard.h"
+
+#include <sherd/rows.h>
+#include <sherd/verify.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char *folder;
+static sherd_store *store;
+
+static int begin(void **state)
+{
+	(void)state;
+	folder = scratch_make();
+	return sherd_store_open_local(&store, folder, NULL, NULL);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	sherd_store_close(store);
+	scratch_remove(folder);
+	return 0;
+}
+
+/* Runs a command of the shell with its output going into the pipe; never returns. */
+__attribute__((noreturn)) static void become(const char *command, const int pipes[2])
+{
+	(void)dup2(pipes[1], STDOUT_FILENO);
+	(void)dup2(pipes[1], STDERR_FILENO);
+	(void)close(pipes[0]);
+	(void)close(pipes[1]);
+	(void)execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	_exit(127);
+}
+
+/* What the other reader prints; *status is its exit status. */
+static char *ask(const char *verb, const char *what, const char *options, int *status)
+{
+	char *command = NULL, block[4096];
+	SHERD_AUTO_BUF text = {0};
+	int pipes[2], ended;
+	ssize_t n;
+	assert_true(asprintf(&command, "python3 '%s/tests/interop/read_rows.py' %s '%s%s%s' %s", getenv("SHERD_SOURCE"),
+	                     verb, folder, *what ? "/" : "", what, options) > 0);
+	assert_int_equal(pipe(pipes), 0);
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		become(command, pipes);
+	(void)close(pipes[1]);
+	while ((n = read(pipes[0], block, sizeof(block))) > 0)
+		sherd_buf_append(&text, block, (size_t)n);
+	(void)close(pipes[0]);
+	assert_int_equal(waitpid(child, &ended, 0), child);
+	*status = WIFEXITED(ended) ? WEXITSTATUS(ended) : -1;
+	free(command);
+	return sherd_buf_take(&text);
+}
+
+/* ---- streams */
+
+/* sum += hash, as numbers of 256 bits */
+static void add_hash(uint8_t sum[SHERD_SHA256_BYTES], const uint8_t hash[SHERD_SHA256_BYTES])
+{
+	unsigned carry = 0;
+	for (size_t i = SHERD_SHA256_BYTES; i-- > 0;) {
+		carry += (unsigned)sum[i] + hash[i];
+		sum[i] = (uint8_t)carry;
+		carry >>= 8;
+	}
+}
+
+typedef struct digests {
+	sherd_sha256 stream;
+	uint8_t set[SHERD_SHA256_BYTES];
+} digests;
+
+static void put_hex(sherd_buf *out, const void *data, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		sherd_buf_printf(out, "%02x", ((const uint8_t *)data)[i]);
+}
+
+static void put_batch(sherd_buf *out, const sherd_rows_batch *b, digests *d)
+{
+	size_t row_bytes = (size_t)b->width * sizeof(double);
+	sherd_buf_printf(out, "%" PRIu64 " %s ", b->number, b->padding ? "pad" : "-");
+	for (size_t i = 0; i < b->rows; i++) {
+		uint64_t id = b->ids ? b->ids[i] : b->first_id + i;
+		uint8_t raw[8], hash[SHERD_SHA256_BYTES];
+		sherd_sha256 one;
+		sherd_buf_printf(out, "%s%" PRIu64, i ? "," : "", id);
+		sherd_put_u64(raw, id);
+		sherd_sha256_init(&one);
+		sherd_sha256_add(&one, raw, sizeof(raw));
+		sherd_sha256_add(&one, (const uint8_t *)b->data + i * row_bytes, row_bytes);
+		sherd_sha256_finish(&one, hash);
+		add_hash(d->set, hash);
+	}
+	sherd_buf_str(out, " ");
+	put_hex(out, b->data, b->rows * row_bytes);
+	sherd_buf_str(out, "\n");
+	sherd_sha256_add(&d->stream, b->data, b->rows * row_bytes);
+}
+
+/* The same text as the other reader's, by the library. */
+static char *stream_text(const sherd_rows *set, const sherd_rows_stream *options)
+{
+	SHERD_AUTO_BUF out = {0};
+	sherd_rows_cursor *cursor;
+	sherd_rows_batch batch;
+	sherd_error e;
+	digests d = {0};
+	uint8_t hash[SHERD_SHA256_BYTES];
+	int rc;
+	sherd_sha256_init(&d.stream);
+	assert_ok(sherd_rows_cursor_open(&cursor, set, options, err));
+	while ((rc = sherd_rows_next(cursor, &batch, &e)) > 0) {
+		char text[SHERD_ROWS_CURSOR_TEXT];
+		put_batch(&out, &batch, &d);
+		assert_ok(sherd_rows_tell(cursor, text, err));
+		sherd_buf_printf(&out, "cursor %s\n", text);
+	}
+	assert_int_equal(rc, 0);
+	sherd_rows_cursor_close(cursor);
+	sherd_sha256_finish(&d.stream, hash);
+	sherd_buf_str(&out, "digest ");
+	put_hex(&out, hash, sizeof(hash));
+	sherd_buf_str(&out, "\nset-digest ");
+	put_hex(&out, d.set, sizeof(d.set));
+	sherd_buf_str(&out, "\n");
+	return sherd_buf_take(&out);
+}
+
+/* Options of a stream, and the same as arguments. */
+typedef struct wish {
+	sherd_rows_stream stream;
+	char arguments[512];
+} wish;
+
+static void wish_argument(wish *w, const char *key, uint64_t value)
+{
+	size_t at = strlen(w->arguments);
+	(void)snprintf(w->arguments + at, sizeof(w->arguments) - at, " %s=%" PRIu64, key, value);
+}
+
+static wish random_wish(uint64_t *seed, uint64_t total)
+{
+	static const char *const tails[] = {"keep", "drop", "pad"};
+	wish w = {0};
+	sherd_rows_stream *s = &w.stream;
+#define RANDOM(n) (sherd_splitmix64((*seed)++) % (n))
+	wish_argument(&w, "batch", s->batch_rows = 1 + RANDOM(9));
+	wish_argument(&w, "world", s->world = (uint32_t)(1 + RANDOM(4)));
+	wish_argument(&w, "rank", s->rank = (uint32_t)RANDOM(s->world));
+	s->tail = (sherd_rows_tail)RANDOM(3);
+	(void)snprintf(w.arguments + strlen(w.arguments), 32, " tail=%s", tails[s->tail]);
+	if (RANDOM(2))
+		wish_argument(&w, "from", s->from = RANDOM(total + 1));
+	s->shuffle = RANDOM(2);
+	if (s->shuffle) {
+		wish_argument(&w, "shuffle", s->seed = sherd_splitmix64((*seed)++));
+		wish_argument(&w, "window", s->shuffle_window = RANDOM(3) ? RANDOM(total + 5) : 0);
+	}
+	s->sample = RANDOM(3) == 0;
+	if (s->sample) {
+		s->fraction = (double)RANDOM(12) / 10;
+		(void)snprintf(w.arguments + strlen(w.arguments), 64, " sample=%.17g", s->fraction);
+	}
+#undef RANDOM
+	return w;
+}
+
+static void assert_same_stream(const sherd_rows *set, const char *where, const wish *w)
+{
+	int status;
+	char *ours = stream_text(set, &w->stream), *theirs = ask("stream", where, w->arguments, &status);
+	assert_non_null(ours);
+	assert_non_null(theirs);
+	if (status != 0 || strcmp(ours, theirs) != 0)
+		fail_msg("%s:\n--- ours\n%s--- theirs, status %d\n%s", w->arguments, ours, status, theirs);
+	free(ours);
+	free(theirs);
+}
+
+/* 40 rows of width 2 in shards of 7, 0, 1, 20 and 12. */
+static void write_set(const char *where)
+{
+	static const uint64_t sizes[] = {7, 0, 1, 20, 12};
+	double values[40] = {0};
+	uint64_t row = 0;
+	for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+		char key[64];
+		for (size_t k = 0; k < 2 * sizes[i]; k++)
+			values[k] = (double)(row * 2 + k) / 3;
+		(void)snprintf(key, sizeof(key), "%s/%zu.shard", where, i);
+		assert_ok(sherd_rows_write_shard(store, key, values, sizes[i], 2, err));
+		row += sizes[i];
+	}
+}
+
+TEST(streams_are_the_same_batch_by_batch)
+{
+	sherd_rows *set;
+	uint64_t seed = 20260109;
+	write_set("s");
+	assert_ok(sherd_rows_open_folder(&set, store, "s", NULL, err));
+	for (int i = 0; i < 40; i++) {
+		wish w = random_wish(&seed, 40);
+		assert_same_stream(set, "s", &w);
+	}
+	assert_same_stream(set, "s", &(wish){0});
+	sherd_rows_close(set);
+}
+
+TEST(a_cursor_goes_on_in_another_world)
+{
+	sherd_rows *set;
+	sherd_rows_cursor *cursor;
+	sherd_rows_batch batch;
+	char text[SHERD_ROWS_CURSOR_TEXT];
+	write_set("s");
+	assert_ok(sherd_rows_open_folder(&set, store, "s", NULL, err));
+	const sherd_rows_stream two = {.batch_rows = 3, .world = 2, .rank = 1, .shuffle = true, .seed = 9};
+	assert_ok(sherd_rows_cursor_open(&cursor, set, &two, err));
+	for (int i = 0; i < 3; i++)
+		assert_ok(sherd_rows_next(cursor, &batch, err));
+	assert_ok(sherd_rows_tell(cursor, text, err));
+	sherd_rows_cursor_close(cursor);
+	wish w = {.stream = {.world = 3, .rank = 2, .shuffle = true, .seed = 9, .resume = text}};
+	(void)snprintf(w.arguments, sizeof(w.arguments), "world=3 rank=2 shuffle=9 resume=%s", text);
+	assert_same_stream(set, "s", &w);
+	sherd_rows_close(set);
+}
+
+/* ---- findings */
+
+static int feed_rows(void *arg, uint64_t first, size_t count, float *out, sherd_error *err)
+{
+	(void)arg, (void)err;
+	for (size_t i = 0; i < 2 * count; i++)
+		out[i] = (float)(2 * first + i);
+	return SHERD_OK;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void add_line(char **lines, size_t *count, const char *kind, const sherd_error *e)
+{
+	const char *slash = strrchr(e->object, '/');
+	assert_true(*count < 32);
+	assert_true(asprintf(&lines[(*count)++], "%s %s %s\n", kind, e->reason, slash ? slash + 1 : e->object) > 0);
+}
+
+static void assert_same_findings(const char *key, const char *must_have)
+{
+	SHERD_AUTO_BUF out = {0};
+	char *lines[32], *ours, *theirs;
+	size_t count = 0;
+	sherd_report *r;
+	int status;
+	assert_ok(sherd_verify(&r, store, key, NULL, err));
+	for (size_t i = 0; i < sherd_report_errors(r); i++)
+		add_line(lines, &count, "error", sherd_report_error(r, i));
+	for (size_t i = 0; i < sherd_report_warnings(r); i++)
+		add_line(lines, &count, "warning", sherd_report_warning(r, i));
+	sherd_report_close(r);
+	if (count)
+		qsort(lines, count, sizeof(lines[0]), by_text);
+	for (size_t i = 0; i < count; i++) {
+		sherd_buf_str(&out, lines[i]);
+		free(lines[i]);
+	}
+	ours = sherd_buf_take(&out);
+	theirs = ask("check", key, "", &status);
+	assert_int_equal(status, 0);
+	assert_string_equal(ours, theirs);
+	if (!strstr(ours, must_have))
+		fail_msg("%s: nothing of %s in:\n%s", key, must_have, ours);
+	free(ours);
+	free(theirs);
+}
+
+static void put(const char *key, const void *data, size_t len)
+{
+	assert_ok(sherd_store_put(store, key, SHERD_WRITE_REPLACE, data, len, err));
+}
+
+static void change(const char *key, size_t offset)
+{
+	char *data;
+	size_t len;
+	assert_ok(sherd_store_get(store, key, 1 << 20, &data, &len, err));
+	data[offset] = (char)(data[offset] ^ 1);
+	put(key, data, len);
+	free(data);
+}
+
+TEST(a_packed_set_and_its_damage_are_judged_alike)
+{
+	const sherd_rows_pack_options options = {.rows_per_shard = 3};
+	assert_ok(sherd_rows_pack(store, "p", 10, 2, feed_rows, NULL, &options, err));
+	assert_same_findings("p", "");
+	change("p/part-00001.shard", 33);
+	assert_same_findings("p", "bad-checksum");
+	change("p/part-00002.shard", 29);
+	assert_same_findings("p", "reserved");
+	change("p/part-00000.shard", 8);
+	assert_same_findings("p", "bad-count");
+	put("p/rows.packing", "", 0);
+	put("p/other.shard", "RAHS", 4);
+	assert_same_findings("p", "left-out");
+	assert_ok(sherd_rows_write_shard(store, "p/stray.shard", (const double[]){1}, 1, 1, err));
+	assert_ok(sherd_store_remove(store, "p/part-00003.shard", err));
+	assert_same_findings("p", "missing-shard");
+	change("p/rows.manifest.json", 20);
+	assert_same_findings("p", "bad-seal");
+	assert_ok(sherd_store_remove(store, "p/rows.manifest.json", err));
+	assert_same_findings("p", "incomplete");
+	assert_ok(sherd_store_remove(store, "p/rows.packing", err));
+	assert_same_findings("p", "no-manifest");
+}
+
+TEST(shards_of_the_corpus_are_judged_alike)
+{
+	static const char *const names[] = {
+		"n_31_bytes",   "n_dtype_1",    "n_head_added_wraps", "n_magic_case", "n_one_byte_short", "n_width_0",
+		"n_width_huge", "y_golden_3x3", "y_reserved",         "y_trailing",   "y_zero_rows",
+	};
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		char path[512], block[256];
+		(void)snprintf(path, sizeof(path), "%s/tests/corpus/rows_shard/%s.shard", getenv("SHERD_SOURCE"),
+		               names[i]);
+		FILE *file = fopen(path, "rb");
+		assert_non_null(file);
+		size_t len = fread(block, 1, sizeof(block), file);
+		(void)fclose(file);
+		/* Beside a good one, so that a folder of rows is what it is. */
+		put("c/a.shard", block, len);
+		assert_ok(sherd_store_remove(store, "c/b.shard", err));
+		assert_ok(sherd_rows_write_shard(store, "c/b.shard", (const double[]){1, 2, 3}, 1, 3, err));
+		assert_same_findings("c", "no-manifest");
+	}
+}
+
+TEST(the_fixtures_are_read_alike)
+{
+	char path[512];
+	sherd_store *foreign;
+	sherd_rows *set;
+	(void)snprintf(path, sizeof(path), "%s/rows/set", getenv("SHERD_FIXTURES"));
+	assert_ok(sherd_store_open_local(&foreign, path, NULL, err));
+	assert_ok(sherd_rows_open_folder(&set, foreign, "", NULL, err));
+	assert_int_equal(sherd_rows_total(set), 1036);
+	char *own = folder;
+	folder = path;
+	assert_same_stream(set, "", &(wish){0});
+	wish w = {.stream = {.batch_rows = 100, .shuffle = true, .seed = 3}, .arguments = "batch=100 shuffle=3"};
+	assert_same_stream(set, "", &w);
+	folder = own;
+	char *text = stream_text(set, NULL);
+	/* sha256_of_all_rows_as_le_f64 of set.expected.json */
+	assert_non_null(strstr(text, "digest eb341d6a32fcf556b324cd9796018ca8c49685c41d39c3b22e33a23054bb6a30\n"));
+	free(text);
+	sherd_rows_close(set);
+	sherd_store_close(foreign);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(streams_are_the_same_batch_by_batch),
+		CASE(a_cursor_goes_on_in_another_world),
+		CASE(a_packed_set_and_its_damage_are_judged_alike),
+		CASE(shards_of_the_corpus_are_judged_alike),
+		CASE(the_fixtures_are_read_alike),
+	};
+	/* The last one is left out where no foreign files lie beside the checkout. */
+	const char *fixtures = getenv("SHERD_FIXTURES");
+	size_t count = COUNT_OF(tests) - (fixtures && *fixtures ? 0 : 1);
+	return _cmocka_run_group_tests("interop/rows", tests, count, NULL, NULL);
+}

@@ -1,0 +1,189 @@
+#include "support/test.h"
+
+#include <sherd/ckpt.h>
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Loading with SHERD_CHECK_SHA256: each touched shard is read once, and what is wanted is taken from that reading. */
+
+enum { ROWS = 64, COLUMNS = 3000, BYTES = ROWS * COLUMNS, SHARDS = 2 };
+
+typedef struct fixture {
+	sherd_store *store;
+	sherd_ckpt *ckpt;
+	uint8_t *bytes;
+	size_t whole, cut, other;
+} fixture;
+
+static void save(fixture *f, sherd_ckpt_layout layout)
+{
+	static const uint64_t shape[2] = {ROWS, COLUMNS}, half[2] = {ROWS, COLUMNS / 2};
+	static const uint64_t left[2] = {0, 0}, right[2] = {0, COLUMNS / 2};
+	static uint8_t halves[2][BYTES / 2];
+	for (size_t i = 0; i < BYTES; i++)
+		halves[i % COLUMNS >= COLUMNS / 2][i / COLUMNS * (COLUMNS / 2) + i % (COLUMNS / 2)] = f->bytes[i];
+	bool cut = layout == SHERD_CKPT_LAYOUT_SHERD;
+	sherd_ckpt_item items[SHARDS][2] = {
+		{{.tensor = {.name = "whole", .dtype = SHERD_U8, .ndim = 2, .shape = shape}, .data = f->bytes},
+	         {.tensor = {.name = "cut", .dtype = SHERD_U8, .ndim = 2, .shape = half},
+	          .global_shape = shape,
+	          .global_offset = left,
+	          .data = halves[0]}},
+		{{.tensor = {.name = "other", .dtype = SHERD_U8, .ndim = 2, .shape = shape}, .data = f->bytes},
+	         {.tensor = {.name = "cut", .dtype = SHERD_U8, .ndim = 2, .shape = half},
+	          .global_shape = shape,
+	          .global_offset = right,
+	          .data = halves[1]}},
+	};
+	sherd_ckpt_shard_items shards[SHARDS] = {{items[0], cut ? 2 : 1}, {items[1], cut ? 2 : 1}};
+	assert_ok(sherd_ckpt_save(f->store, "c", shards, &(sherd_ckpt_save_options){.world = SHARDS, .layout = layout},
+	                          err));
+}
+
+static void open_it(fixture *f)
+{
+	assert_ok(sherd_ckpt_open(&f->ckpt, f->store, "c", NULL, err));
+	f->whole = sherd_ckpt_find(f->ckpt, "whole");
+	f->other = sherd_ckpt_find(f->ckpt, "other");
+	f->cut = sherd_ckpt_find(f->ckpt, "cut");
+}
+
+static int begin(void **state)
+{
+	fixture *f = calloc(1, sizeof(*f));
+	f->bytes = malloc(BYTES);
+	for (size_t i = 0; i < BYTES; i++)
+		f->bytes[i] = (uint8_t)(i * 2654435761u >> 15);
+	assert_ok(sherd_store_open_memory(&f->store, err));
+	*state = f;
+	return 0;
+}
+
+static int end(void **state)
+{
+	fixture *f = *state;
+	sherd_ckpt_close(f->ckpt);
+	sherd_store_close(f->store);
+	free(f->bytes);
+	free(f);
+	return 0;
+}
+
+static int load(const fixture *f, const sherd_ckpt_want *wants, size_t count, unsigned workers, sherd_error *err)
+{
+	sherd_pool *pool = NULL;
+	if (workers)
+		TRY(sherd_pool_open(&pool, workers, err));
+	sherd_ckpt_load_options options = {.check = SHERD_CHECK_SHA256, .pool = pool};
+	int rc = sherd_ckpt_load(f->ckpt, wants, count, &options, err);
+	sherd_pool_close(pool);
+	return rc;
+}
+
+TEST(whole_cut_sliced_and_repeated_tensors_arrive)
+{
+	static uint8_t got[6][BYTES];
+	static const uint64_t at[2] = {10, 1000}, shape[2] = {7, 1500}, row[2] = {5, 0}, rows[2] = {9, COLUMNS};
+	fixture *f = *state;
+	save(f, SHERD_CKPT_LAYOUT_SHERD);
+	open_it(f);
+	const sherd_ckpt_want wants[] = {
+		{.tensor = f->other, .buf = got[0]},
+		{.tensor = f->whole, .buf = got[1]},
+		{.tensor = f->cut, .buf = got[2]},
+		{.tensor = f->whole, .at = at, .shape = shape, .buf = got[3]},
+		{.tensor = f->whole, .at = row, .shape = rows, .buf = got[4]},
+		{.tensor = f->whole, .buf = got[5]},
+	};
+	for (unsigned workers = 0; workers <= 3; workers++) {
+		memset(got, 0, sizeof(got));
+		assert_ok(load(f, wants, sizeof(wants) / sizeof(wants[0]), workers, err));
+		assert_memory_equal(got[0], f->bytes, BYTES);
+		assert_memory_equal(got[1], f->bytes, BYTES);
+		assert_memory_equal(got[2], f->bytes, BYTES);
+		for (size_t r = 0; r < shape[0]; r++)
+			assert_memory_equal(got[3] + r * shape[1], f->bytes + (at[0] + r) * COLUMNS + at[1], shape[1]);
+		assert_memory_equal(got[4], f->bytes + row[0] * COLUMNS, rows[0] * COLUMNS);
+		assert_memory_equal(got[5], f->bytes, BYTES);
+	}
+	assert_ok(load(f, NULL, 0, 0, err));
+	assert_ok(load(f, wants + 4, 1, 0, err));
+}
+
+static bool count_bytes(void *arg, uint64_t done, uint64_t total)
+{
+	uint64_t *seen = arg;
+	assert_true(done <= total);
+	seen[0] = done;
+	seen[1] = total;
+	return true;
+}
+
+TEST(progress_counts_the_bytes_that_arrive)
+{
+	static uint8_t got[2][BYTES];
+	uint64_t seen[2] = {0};
+	fixture *f = *state;
+	save(f, SHERD_CKPT_LAYOUT_SHERD);
+	open_it(f);
+	const sherd_ckpt_want wants[] = {{.tensor = f->whole, .buf = got[0]}, {.tensor = f->cut, .buf = got[1]}};
+	sherd_progress progress = {.update = count_bytes, .arg = seen};
+	assert_ok(sherd_ckpt_load(f->ckpt, wants, 2,
+	                          &(sherd_ckpt_load_options){.check = SHERD_CHECK_SHA256, .progress = &progress}, err));
+	assert_int_equal(seen[0], 2 * BYTES);
+	assert_int_equal(seen[1], 2 * BYTES);
+}
+
+static void flip(sherd_store *store, const char *key, uint64_t at)
+{
+	char *data;
+	size_t len;
+	assert_ok(sherd_store_get(store, key, 1u << 30, &data, &len, err));
+	data[at] ^= 1;
+	assert_ok(sherd_store_put(store, key, SHERD_WRITE_REPLACE, data, len, err));
+	free(data);
+}
+
+TEST(a_flipped_bit_anywhere_in_a_touched_shard_is_noticed)
+{
+	static uint8_t got[BYTES];
+	fixture *f = *state;
+	save(f, SHERD_CKPT_LAYOUT_SHERD);
+	open_it(f);
+	const uint64_t size = sherd_ckpt_shard_at(f->ckpt, 1)->file_size;
+	const uint64_t places[] = {88, 128, 128 + BYTES - 1, 128 + BYTES, size - 1};
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		sherd_ckpt_close(f->ckpt);
+		flip(f->store, "c_shard_1.shard", places[i]);
+		open_it(f);
+		assert_refused(SHERD_ECORRUPT, "bad-checksum",
+		               load(f, &(sherd_ckpt_want){.tensor = f->other, .buf = got}, 1, 0, err));
+		/* The other shard is not looked at. */
+		assert_ok(load(f, &(sherd_ckpt_want){.tensor = f->whole, .buf = got}, 1, 0, err));
+		flip(f->store, "c_shard_1.shard", places[i]);
+	}
+}
+
+TEST(shards_without_a_checksum_are_loaded_all_the_same)
+{
+	static uint8_t got[BYTES];
+	fixture *f = *state;
+	save(f, SHERD_CKPT_LAYOUT_CSHARP);
+	open_it(f);
+	assert_ok(load(f, &(sherd_ckpt_want){.tensor = f->other, .buf = got}, 1, 2, err));
+	assert_memory_equal(got, f->bytes, BYTES);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(whole_cut_sliced_and_repeated_tensors_arrive, begin, end),
+		cmocka_unit_test_setup_teardown(progress_counts_the_bytes_that_arrive, begin, end),
+		cmocka_unit_test_setup_teardown(a_flipped_bit_anywhere_in_a_touched_shard_is_noticed, begin, end),
+		cmocka_unit_test_setup_teardown(shards_without_a_checksum_are_loaded_all_the_same, begin, end),
+	};
+	return cmocka_run_group_tests_name("ckpt load hashed", tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+#include "support/ckpt_place.h"
+#include "support/fail_store.h"
+#include "support/rows_set.h"
+#include "support/test.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
+SHERD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
+SHERD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
+SHERD_AUTO_DEFINE(sherd_rows_dispenser, sherd_rows_dispenser_close)
+SHERD_AUTO_DEFINE(sherd_rows_slot, sherd_rows_slot_close)
+#define ROWS SHERD_AUTO(sherd_rows, sherd_rows_close)
+#define CURSOR SHERD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
+#define DISPENSER SHERD_AUTO(sherd_rows_dispenser, sherd_rows_dispenser_close)
+#define SLOT SHERD_AUTO(sherd_rows_slot, sherd_rows_slot_close)
+
+static const uint64_t shards[] = {5, 0, 1, 11, 0};
+
+static sherd_rows *make(sherd_store *store)
+{
+	sherd_rows *rows = NULL;
+	rows_set_make(store, "d", shards, COUNT_OF(shards), 3);
+	assert_ok(sherd_rows_open_folder(&rows, store, "d", NULL, err));
+	return rows;
+}
+
+/* Two slots in turn get what one cursor gets. */
+static void assert_dispenses(const sherd_rows *rows, const sherd_rows_stream *o)
+{
+	CURSOR c = NULL;
+	DISPENSER d = NULL;
+	SLOT even = NULL;
+	SLOT odd = NULL;
+	assert_ok(sherd_rows_cursor_open(&c, rows, o, err));
+	assert_ok(sherd_rows_dispenser_open(&d, rows, o, err));
+	assert_ok(sherd_rows_slot_open(&even, d, err));
+	assert_ok(sherd_rows_slot_open(&odd, d, err));
+	sherd_rows_batch want, got[2] = {0};
+	for (int turn = 0;; turn ^= 1) {
+		int more = sherd_rows_next(c, &want, NULL);
+		assert_int_equal(sherd_rows_slot_next(turn ? odd : even, &got[turn], NULL), more);
+		if (!more)
+			break;
+		assert_int_equal(got[turn].number, want.number);
+		assert_int_equal(got[turn].padding, want.padding);
+		assert_int_equal(got[turn].dtype, want.dtype);
+		assert_rows(&got[turn], want.ids, want.first_id, want.rows);
+		/* What the other slot has is still there. */
+		if (got[turn ^ 1].rows)
+			assert_true(rows_set_is_row(&got[turn ^ 1], 0, rows_batch_id(&got[turn ^ 1], 0)));
+	}
+	assert_int_equal(sherd_rows_slot_next(even, &got[0], NULL), 0);
+	assert_int_equal(sherd_rows_slot_next(odd, &got[0], NULL), 0);
+}
+
+TEST(slots_share_the_batches_of_one_stream)
+{
+	ROWS rows = make(STORE);
+	assert_dispenses(rows, NULL);
+	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_READ; access++) {
+		assert_dispenses(rows, &(sherd_rows_stream){.batch_rows = 2, .access = access});
+		assert_dispenses(
+			rows, &(sherd_rows_stream){.batch_rows = 2, .access = access, .dtype = SHERD_F32, .from = 3});
+		assert_dispenses(rows, &(sherd_rows_stream){.batch_rows = 3, .access = access, .shuffle = true});
+		assert_dispenses(
+			rows,
+			&(sherd_rows_stream){
+				.batch_rows = 1, .access = access, .world = 4, .rank = 3, .tail = SHERD_ROWS_TAIL_PAD});
+	}
+}
+
+TEST(a_dispenser_resumes_too)
+{
+	ROWS rows = make(STORE);
+	char text[SHERD_ROWS_CURSOR_TEXT];
+	CURSOR c = NULL;
+	DISPENSER d = NULL;
+	SLOT s = NULL;
+	sherd_rows_batch b;
+	assert_ok(sherd_rows_cursor_open(&c, rows, &(sherd_rows_stream){.batch_rows = 2}, err));
+	assert_int_equal(sherd_rows_next(c, &b, NULL), 1);
+	assert_ok(sherd_rows_tell(c, text, err));
+	assert_ok(sherd_rows_dispenser_open(&d, rows, &(sherd_rows_stream){.resume = text}, err));
+	memset(text, 'x', sizeof(text) - 1);
+	assert_ok(sherd_rows_slot_open(&s, d, err));
+	assert_int_equal(sherd_rows_slot_next(s, &b, NULL), 1);
+	assert_int_equal(b.number, 1);
+	assert_rows(&b, NULL, 2, 2);
+	sherd_rows_dispenser *none = NULL;
+	assert_refused(SHERD_EINVAL, "bad-cursor",
+	               sherd_rows_dispenser_open(&none, rows, &(sherd_rows_stream){.resume = text}, err));
+	assert_refused(SHERD_EINVAL, "bad-argument",
+	               sherd_rows_dispenser_open(&none, rows, &(sherd_rows_stream){.rank = 1}, err));
+}
+
+TEST(a_slot_that_failed_owes_its_batch)
+{
+	sherd_store *inner = NULL;
+	assert_ok(sherd_store_open_memory(&inner, err));
+	SHERD_AUTO(sherd_store, sherd_store_close) store = fail_store_over(inner);
+	ROWS rows = make(store);
+	DISPENSER d = NULL;
+	SLOT unlucky = NULL;
+	SLOT lucky = NULL;
+	sherd_rows_batch b;
+	sherd_rows_stream o = {.batch_rows = 4, .access = SHERD_ROWS_READ};
+	assert_ok(sherd_rows_dispenser_open(&d, rows, &o, err));
+	assert_ok(sherd_rows_slot_open(&unlucky, d, err));
+	assert_ok(sherd_rows_slot_open(&lucky, d, err));
+	assert_int_equal(sherd_rows_slot_next(unlucky, &b, NULL), 1);
+	fail_store_at(store, 1);
+	assert_int_equal(sherd_rows_slot_next(unlucky, &b, NULL), SHERD_EIO);
+	assert_int_equal(sherd_rows_slot_next(lucky, &b, NULL), 1);
+	assert_int_equal(b.number, 2);
+	assert_rows(&b, NULL, 5, 1);
+	assert_int_equal(sherd_rows_slot_next(unlucky, &b, NULL), 1);
+	assert_int_equal(b.number, 1);
+	assert_rows(&b, NULL, 4, 1);
+	assert_int_equal(sherd_rows_slot_next(unlucky, &b, NULL), 1);
+	assert_int_equal(b.number, 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE_ON_BOTH(slots_share_the_batches_of_one_stream),
+		CASE_IN_MEMORY(a_dispenser_resumes_too),
+		cmocka_unit_test(a_slot_that_failed_owes_its_batch),
+	};
+	return cmocka_run_group_tests_name("rows dispenser", tests, NULL, NULL);
+}
