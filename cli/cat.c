@@ -151,3 +151,13 @@ const sherd_command sherd_command_rows_cat = {
 	.run = run,
 	.options = rows_options,
 };
+
+const sherd_command sherd_command_model_cat = {
+	.name = "model cat",
+	.operands = "PATH [NAME]",
+	.summary = "Prints the values of a model's array; the same as sherd cat",
+	.least = 1,
+	.most = 2,
+	.run = run,
+	.options = options,
+};

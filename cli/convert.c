@@ -3,7 +3,18 @@
 #include "place.h"
 #include "target.h"
 
+#include <stdio.h>
 #include <string.h>
+
+/* The same that the library says, with the way out. */
+static int refuse_loss(const sherd_bundle *bundle, sherd_format to, sherd_error *err)
+{
+	int rc = sherd_convert_check(bundle, to, err);
+	size_t used = rc < 0 ? strlen(err->message) : 0;
+	if (rc < 0)
+		(void)snprintf(err->message + used, sizeof(err->message) - used, " (--drop-graph accepts that)");
+	return rc;
+}
 
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
@@ -14,7 +25,10 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	TRY(sherd_place_open(&from, args->operands[0], false, err));
 	int rc = sherd_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, NULL, err), err);
 	if (rc == SHERD_OK) {
-		rc = sherd_target_write(cli, &target, bundle, err);
+		if (!target.drop_graph)
+			rc = sherd_place_blame(&from, refuse_loss(bundle, target.format, err), err);
+		if (rc == SHERD_OK)
+			rc = sherd_target_write(cli, &target, bundle, err);
 		sherd_bundle_close(bundle);
 	}
 	sherd_place_close(&from);
@@ -25,6 +39,7 @@ static const sherd_option options[] = {
 	{"to", "FORMAT", "safetensors, safetensors-index, npy or checkpoint; else DST's extension decides", 0},
 	{"shards", "N", "files of a sharded target (default: 1)", 0},
 	{"replace", NULL, "DST may exist and is replaced", 0},
+	{"drop-graph", NULL, "of a model, write the arrays and lose the graph", 0},
 	{NULL, NULL, NULL, 0},
 };
 
@@ -34,6 +49,16 @@ const sherd_command sherd_command_convert = {
 	.summary = "Writes the tensors of a file or set in another format",
 	.details = "DST.safetensors is one file, DST.safetensors.index.json several and their index, DST.npy one\n"
 		   "array, DST/ a folder of NumPy files, DST.metadata.json a checkpoint of that prefix.\n",
+	.least = 2,
+	.most = 2,
+	.run = run,
+	.options = options,
+};
+
+const sherd_command sherd_command_model_convert = {
+	.name = "model convert",
+	.operands = "SRC DST",
+	.summary = "Writes a model in another format; the same as sherd convert",
 	.least = 2,
 	.most = 2,
 	.run = run,

@@ -19,22 +19,55 @@ static void put_pairs(sherd_doc *doc, const sherd_pair *pairs, size_t count)
 	sherd_doc_close(doc, '}');
 }
 
+/* Members of an object that is open. */
+static void put_bundle(sherd_doc *doc, const sherd_bundle *bundle)
+{
+	const sherd_pair *pairs;
+	size_t pair_count = sherd_bundle_pairs(bundle, &pairs);
+	sherd_doc_put_text(doc, "format", sherd_format_name(sherd_bundle_format(bundle)));
+	sherd_doc_key(doc, "tensors");
+	sherd_doc_open(doc, '[');
+	for (size_t i = 0; i < sherd_bundle_count(bundle); i++) {
+		sherd_doc_open(doc, '{');
+		put_head(doc, sherd_bundle_tensor(bundle, i));
+		sherd_doc_close(doc, '}');
+	}
+	sherd_doc_close(doc, ']');
+	put_pairs(doc, pairs, pair_count);
+}
+
 int sherd_describe_bundle_json(sherd_cli *cli, const sherd_bundle *bundle, sherd_error *err)
 {
 	sherd_doc doc = {0};
-	const sherd_pair *pairs;
-	size_t pair_count = sherd_bundle_pairs(bundle, &pairs);
 	sherd_doc_open(&doc, '{');
-	sherd_doc_put_text(&doc, "format", sherd_format_name(sherd_bundle_format(bundle)));
-	sherd_doc_key(&doc, "tensors");
-	sherd_doc_open(&doc, '[');
-	for (size_t i = 0; i < sherd_bundle_count(bundle); i++) {
-		sherd_doc_open(&doc, '{');
-		put_head(&doc, sherd_bundle_tensor(bundle, i));
-		sherd_doc_close(&doc, '}');
-	}
-	sherd_doc_close(&doc, ']');
-	put_pairs(&doc, pairs, pair_count);
+	put_bundle(&doc, bundle);
+	sherd_doc_close(&doc, '}');
+	return sherd_doc_print(&doc, &cli->out, err);
+}
+
+static void put_texts(sherd_doc *doc, const char *key, const sherd_model_texts *texts)
+{
+	sherd_doc_key(doc, key);
+	sherd_doc_open(doc, '[');
+	for (size_t i = 0; i < texts->count; i++)
+		sherd_doc_text(doc, texts->at[i]);
+	sherd_doc_close(doc, ']');
+}
+
+int sherd_describe_model_json(sherd_cli *cli, const sherd_model *model, const sherd_bundle *bundle, sherd_error *err)
+{
+	const sherd_model_graph *g = sherd_model_describe(model);
+	sherd_doc doc = {0};
+	sherd_doc_open(&doc, '{');
+	put_bundle(&doc, bundle);
+	sherd_doc_put_u64(&doc, "variables", g->variable_count);
+	sherd_doc_put_u64(&doc, "operations", g->operation_count);
+	put_texts(&doc, "placeholders", &g->placeholders);
+	put_texts(&doc, "losses", &g->losses);
+	sherd_doc_put_u64(&doc, "updaters", g->updater_count);
+	sherd_doc_put_u64(&doc, "sequences", g->sequence_count);
+	if (g->training)
+		sherd_doc_put_text(&doc, "training", g->training);
 	sherd_doc_close(&doc, '}');
 	return sherd_doc_print(&doc, &cli->out, err);
 }

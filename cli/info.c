@@ -5,6 +5,7 @@
 
 #include <sherd/bundle.h>
 #include <sherd/ckpt.h>
+#include <sherd/model.h>
 
 static int show_ckpt(sherd_cli *cli, const char *path, const sherd_place *place, sherd_format format, sherd_error *err)
 {
@@ -30,6 +31,21 @@ static int show_bundle(sherd_cli *cli, const char *path, const sherd_place *plac
 	return rc;
 }
 
+static int show_model(sherd_cli *cli, const char *path, const sherd_place *place, sherd_error *err)
+{
+	sherd_model *model;
+	sherd_bundle *bundle;
+	TRY(sherd_place_blame(place, sherd_model_open(&model, place->store, place->key, NULL, err), err));
+	int rc = sherd_bundle_of_model(&bundle, model, err);
+	if (rc == SHERD_OK) {
+		rc = cli->out.json ? sherd_describe_model_json(cli, model, bundle, err)
+		                   : sherd_describe_model(cli, path, model, bundle, err);
+		sherd_bundle_close(bundle);
+	}
+	sherd_model_close(model);
+	return rc;
+}
+
 static int show(sherd_cli *cli, const char *path, const sherd_place *place, sherd_format format, sherd_error *err)
 {
 	switch (format) {
@@ -37,6 +53,7 @@ static int show(sherd_cli *cli, const char *path, const sherd_place *place, sher
 	case SHERD_FORMAT_CHECKPOINT_SHARD: return show_ckpt(cli, path, place, format, err);
 	case SHERD_FORMAT_ROWS:
 	case SHERD_FORMAT_ROWS_BF16: return sherd_rows_show(cli, path, place, false, err);
+	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return show_model(cli, path, place, err);
 	default: return show_bundle(cli, path, place, err);
 	}
 }
@@ -58,6 +75,15 @@ const sherd_command sherd_command_info = {
 	.name = "info",
 	.operands = "PATH",
 	.summary = "Shows what a file or set is, and what is in it",
+	.least = 1,
+	.most = 1,
+	.run = run,
+};
+
+const sherd_command sherd_command_model_info = {
+	.name = "model info",
+	.operands = "PATH",
+	.summary = "Shows what is in a model; the same as sherd info",
 	.least = 1,
 	.most = 1,
 	.run = run,

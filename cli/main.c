@@ -27,6 +27,11 @@ static const sherd_command *const commands[] = {
 	&sherd_command_rows_stream,
 	&sherd_command_rows_cat,
 	&sherd_command_rows_verify,
+	&sherd_command_model_info,
+	&sherd_command_model_verify,
+	&sherd_command_model_cat,
+	&sherd_command_model_convert,
+	&sherd_command_model_graph,
 };
 
 /* A stream that is closed would hand its number to the next file that is opened. */
@@ -47,16 +52,23 @@ static void raise_open_files(void)
 	}
 }
 
+/* What a group of commands is about; "" is all of them. */
+static const char *about(const char *group)
+{
+	if (strcmp(group, "model") == 0)
+		return "Models: graphs and their arrays";
+	if (strcmp(group, "rows") == 0)
+		return "Rows of numbers, streamed out of core";
+	return *group ? "Checkpoints made of shards" : "Looks after data that is stored in pieces";
+}
+
 static void print_help(sherd_out *out, const char *group)
 {
 	sherd_error ignored;
 	sherd_table table = {.columns = 2};
 	size_t len = strlen(group);
 	sherd_out_printf(out, "Usage: sherd %s%sCOMMAND [OPTION]... OPERAND...\n", group, len ? " " : "");
-	sherd_out_printf(out, "%s.\n\n",
-	                 strcmp(group, "checkpoint") == 0 ? "Checkpoints made of shards"
-	                 : len                            ? "Rows of numbers, streamed out of core"
-	                                                  : "Looks after data that is stored in pieces");
+	sherd_out_printf(out, "%s.\n\n", about(group));
 	for (size_t i = 0; i < COUNT_OF(commands); i++) {
 		char text[128];
 		if (strncmp(commands[i]->name, group, len) != 0)

@@ -39,7 +39,9 @@ int sherd_target_take(sherd_target *target, const sherd_args *args, const char *
 {
 	const char *to = sherd_args_text(args, "to");
 	const struct ending *e = ending_of(path);
-	*target = (sherd_target){.path = path, .replace = sherd_args_has(args, "replace")};
+	*target = (sherd_target){.path = path,
+	                         .replace = sherd_args_has(args, "replace"),
+	                         .drop_graph = sherd_args_has(args, "drop-graph")};
 	target->format = to ? sherd_format_by_name(to) : e ? e->format : SHERD_FORMAT_UNKNOWN;
 	TRY(sherd_args_count(args, "shards", 1, &target->shards, err));
 	switch (target->format) {
@@ -98,6 +100,7 @@ static int convert(sherd_cli *cli, const sherd_target *target, const sherd_bundl
 {
 	sherd_convert_options options = {.shards = target->shards,
 	                                 .replace = target->replace,
+	                                 .drop_graph = target->drop_graph,
 	                                 .time_ns = clock->time_ns,
 	                                 .pool = cli->pool,
 	                                 .progress = &cli->progress};

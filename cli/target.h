@@ -11,9 +11,11 @@ typedef struct sherd_target {
 	sherd_format format;
 	uint32_t shards;
 	bool replace;
+	bool drop_graph;
 } sherd_target;
 
-/* Takes --to, --shards and --replace where the command has them; without --to the end of the path decides. */
+/* Takes --to, --shards, --replace and --drop-graph where the command has them; without --to the end of the path
+ * decides. */
 int sherd_target_take(sherd_target *target, const sherd_args *args, const char *path, sherd_error *err);
 int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, sherd_error *err);
 

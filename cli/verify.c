@@ -132,3 +132,13 @@ const sherd_command sherd_command_rows_verify = {
 	.run = run,
 	.options = options,
 };
+
+const sherd_command sherd_command_model_verify = {
+	.name = "model verify",
+	.operands = "PATH...",
+	.summary = "Checks all that can be checked of a model; the same as sherd verify",
+	.least = 1,
+	.most = -1,
+	.run = run,
+	.options = options,
+};

@@ -52,6 +52,7 @@ if(SHERD_PYTHON)
   target_link_libraries(interop_program PRIVATE sherd_static sherd_flags)
   sherd_script_test(interop/checkpoint ${SHERD_PYTHON} ${PROJECT_SOURCE_DIR}/tests/interop/checkpoint.py
     $<TARGET_FILE:interop_program>)
+  sherd_script_test(interop/samediff ${SHERD_PYTHON} ${PROJECT_SOURCE_DIR}/tests/interop/samediff.py)
 else()
   message(STATUS "sherd: no python3 here; interop tests are left out")
 endif()

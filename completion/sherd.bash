@@ -3,10 +3,11 @@
 _sherd_options() {
 	local common="--json --quiet --workers --help"
 	case $1 in
-	info | "checkpoint commit" | "checkpoint list") echo "$common" ;;
-	verify | "checkpoint verify") echo "--quick $common" ;;
-	cat) echo "--range --format $common" ;;
-	convert) echo "--to --shards --replace $common" ;;
+	info | "model info" | "checkpoint commit" | "checkpoint list") echo "$common" ;;
+	verify | "model verify" | "checkpoint verify") echo "--quick $common" ;;
+	cat | "model cat") echo "--range --format $common" ;;
+	convert | "model convert") echo "--to --shards --replace --drop-graph $common" ;;
+	"model graph") echo "--dot $common" ;;
 	"checkpoint save")
 		echo "--shards --cut --replace --take-over --layout --rank --world --set-id --field --step --epoch" \
 			"--learning-rate --optimizer $common"
@@ -24,7 +25,7 @@ _sherd_options() {
 		;;
 	"rows cat") echo "--range --format $common" ;;
 	"rows verify") echo "--quick $common" ;;
-	checkpoint | rows) echo "--help" ;;
+	checkpoint | rows | model) echo "--help" ;;
 	*) echo "$common --version" ;;
 	esac
 }
@@ -38,7 +39,7 @@ _sherd() {
 		*:--workers) ((i++)) ;;
 		*:-*) ;;
 		:*) command=$word ;;
-		checkpoint:* | rows:*) command="$command $word" ;;
+		checkpoint:* | rows:* | model:*) command="$command $word" ;;
 		esac
 	done
 	case $command:$previous in
@@ -59,11 +60,13 @@ _sherd() {
 	if [[ $current == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_sherd_options "$command")" -- "$current")
 	elif [[ -z $command ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert checkpoint rows" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert checkpoint rows model" -- "$current")
 	elif [[ $command == checkpoint ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "save commit load reshard verify list prune repair" -- "$current")
 	elif [[ $command == rows ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "pack info stream cat verify" -- "$current")
+	elif [[ $command == model ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert graph" -- "$current")
 	else
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")

@@ -11,6 +11,7 @@ SHERD_BEGIN_DECLS
 typedef struct sherd_convert_options {
 	uint32_t shards; /* files of a sharded target; 0: one */
 	bool replace;    /* an existing target may be replaced, in one step per object */
+	bool drop_graph; /* a model's graph may be lost: the target holds tensors only */
 	int64_t time_ns; /* when, for targets that record it; since 1970 UTC */
 	sherd_pool *pool;
 	const sherd_progress *progress;
@@ -26,9 +27,13 @@ typedef struct sherd_convert_options {
  *   CHECKPOINT         a set with that prefix.
  * SHERD_EUNSUPPORTED, "cannot-hold", names the tensor that the target cannot hold; nothing is written then.
  * SHERD_EEXIST without replace. On any failure, cancelling included, objects that this call made are removed; those
- * that it replaced are not brought back. A NumPy file has no place for pairs: they are left out. */
+ * that it replaced are not brought back. A NumPy file has no place for pairs: they are left out. The bundle of a model
+ * is refused without drop_graph, see sherd_convert_check(). */
 SHERD_API int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key, sherd_format to,
                             const sherd_convert_options *options, sherd_error *err);
+/* SHERD_EUNSUPPORTED, "cannot-hold", when the bundle is a model's and the target has no place for its graph: the
+ * message tells what would be lost. */
+SHERD_API int sherd_convert_check(const sherd_bundle *from, sherd_format to, sherd_error *err);
 
 SHERD_END_DECLS
 

@@ -13,8 +13,10 @@ typedef enum sherd_format {
 	SHERD_FORMAT_SAFETENSORS,
 	SHERD_FORMAT_SAFETENSORS_INDEX, /* several safetensors files and the JSON that lists them */
 	SHERD_FORMAT_NPY,
-	SHERD_FORMAT_ROWS,     /* a folder of shards of rows, or one of them by itself */
-	SHERD_FORMAT_ROWS_BF16 /* a folder of residual_shard_bf16 */
+	SHERD_FORMAT_ROWS,                 /* a folder of shards of rows, or one of them by itself */
+	SHERD_FORMAT_ROWS_BF16,            /* a folder of residual_shard_bf16 */
+	SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, /* a graph and its arrays, as SameDiff wrote them up to 1.0.0-M2.1 */
+	SHERD_FORMAT_ND4J_ARRAY            /* one array, as ND4J writes it (.bin) */
 } sherd_format;
 
 /* "checkpoint", "safetensors-index", ...; "unknown" for anything else. */

@@ -9,6 +9,8 @@
 #include <sherd/dtype.h>
 #include <sherd/error.h>
 #include <sherd/limits.h>
+#include <sherd/model.h>
+#include <sherd/model_graph.h>
 #include <sherd/pool.h>
 #include <sherd/progress.h>
 #include <sherd/store.h>

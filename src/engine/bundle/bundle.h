@@ -26,7 +26,8 @@ struct sherd_bundle {
 	sherd_format format;
 	sherd_arena arena; /* everything below, and what the format keeps */
 	size_t count;
-	const sherd_tensor *tensors; /* in stored order */
+	const sherd_tensor *tensors;     /* in stored order */
+	const struct sherd_model *model; /* whose arrays these are, all of them; NULL: no model's */
 	size_t pair_count;
 	const sherd_pair *pairs;
 	sherd_map names; /* of tensors to their indices */
@@ -46,6 +47,8 @@ typedef int sherd_bundle_open_fn(sherd_bundle **out, sherd_store *store, const c
 sherd_bundle_open_fn sherd_bundle_open_safetensors;
 sherd_bundle_open_fn sherd_bundle_open_safetensors_index;
 sherd_bundle_open_fn sherd_bundle_open_npy;
+sherd_bundle_open_fn sherd_bundle_open_model; /* of any format */
+sherd_bundle_open_fn sherd_bundle_open_nd4j;
 sherd_bundle_open_fn sherd_bundle_open_ckpt;       /* the set; the key is its prefix or its metadata file */
 sherd_bundle_open_fn sherd_bundle_open_ckpt_shard; /* one shard by itself */
 sherd_bundle_open_fn sherd_bundle_open_rows;       /* a folder of either format, or one shard: one tensor, "rows" */

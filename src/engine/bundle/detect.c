@@ -2,6 +2,7 @@
 #include "base/cursor.h"
 #include "base/limits.h"
 #include "codec/json.h"
+#include "engine/model/samediff.h"
 #include "engine/rows/files.h"
 #include "format/npy.h"
 #include "format/rows_manifest.h"
@@ -20,6 +21,7 @@ enum { FIRST = 64 }; /* bytes that tell most formats apart */
 
 #define METADATA_SUFFIX ".metadata.json"
 #define INDEX_SUFFIX ".safetensors.index.json"
+#define GRAPH_SUFFIX ".fb"
 #define SHARD_MAGIC "RAHS"
 
 static const char *const names[] = {
@@ -31,6 +33,8 @@ static const char *const names[] = {
 	[SHERD_FORMAT_NPY] = "npy",
 	[SHERD_FORMAT_ROWS] = "rows",
 	[SHERD_FORMAT_ROWS_BF16] = "rows-bf16",
+	[SHERD_FORMAT_SAMEDIFF_FLATBUFFERS] = "samediff-flatbuffers",
+	[SHERD_FORMAT_ND4J_ARRAY] = "nd4j-array",
 };
 
 const char *sherd_format_name(sherd_format format)
@@ -62,6 +66,8 @@ static sherd_format by_first_bytes(sherd_str first)
 		return SHERD_FORMAT_NPY;
 	if (sherd_str_starts(first, SHERD_ROWS_MAGIC))
 		return SHERD_FORMAT_ROWS;
+	if (first.len >= SHERD_ND4J_MAGIC_BYTES && memcmp(first.ptr, SHERD_ND4J_MAGIC, SHERD_ND4J_MAGIC_BYTES) == 0)
+		return SHERD_FORMAT_ND4J_ARRAY;
 	/* A file that was cut off is still one: the length is not compared with the file's. */
 	if (first.len > SHERD_SAFETENSORS_HEAD && first.ptr[SHERD_SAFETENSORS_HEAD] == '{' &&
 	    sherd_get_u64((const uint8_t *)first.ptr) <= SHERD_SAFETENSORS_MAX_HEADER)
@@ -115,7 +121,22 @@ static int by_document(const sherd_reader *reader, sherd_format *out, sherd_erro
 	return by_keys(text, (size_t)size, out, err);
 }
 
-static int by_content(const sherd_reader *reader, const char *key, sherd_format *out, sherd_error *err)
+/* Graphs have no magic: the last thing to be tried. Fails for lack of memory and when the store does. */
+static int by_graph(sherd_reader *reader, sherd_format *out, sherd_error *err)
+{
+	sherd_flatbuf fb;
+	TRY(sherd_flatbuf_open(&fb, sherd_samediff_fetch, reader, sherd_reader_size(reader), err));
+	*out = sherd_samediff_probe(&fb) ? SHERD_FORMAT_SAMEDIFF_FLATBUFFERS : SHERD_FORMAT_UNKNOWN;
+	int rc = sherd_flatbuf_check(&fb, NULL);
+	if (rc == SHERD_EIO || rc == SHERD_ENOMEM)
+		rc = sherd_flatbuf_check(&fb, err);
+	else
+		rc = SHERD_OK;
+	sherd_flatbuf_done(&fb);
+	return rc;
+}
+
+static int by_content(sherd_reader *reader, const char *key, sherd_format *out, sherd_error *err)
 {
 	char raw[FIRST];
 	uint64_t size = sherd_reader_size(reader);
@@ -130,6 +151,10 @@ static int by_content(const sherd_reader *reader, const char *key, sherd_format 
 	}
 	if (!format && sherd_str_ends(name, METADATA_SUFFIX))
 		format = SHERD_FORMAT_CHECKPOINT;
+	if (!format)
+		TRY(by_graph(reader, &format, err));
+	if (!format && size && sherd_str_ends(name, GRAPH_SUFFIX)) /* damaged: opening it tells where */
+		format = SHERD_FORMAT_SAMEDIFF_FLATBUFFERS;
 	if (!format)
 		return sherd_in_object(err,
 		                       sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format",

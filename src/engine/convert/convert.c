@@ -130,6 +130,8 @@ int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key,
 	c.shards = o.shards ? o.shards : 1;
 	if (!from || !store || !key)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a bundle, a store and a key are needed");
+	if (!o.drop_graph)
+		TRY(sherd_convert_check(from, to, err));
 	uint64_t total = 0;
 	for (size_t i = 0; i < sherd_bundle_count(from); i++)
 		total += sherd_bundle_tensor(from, i)->bytes;

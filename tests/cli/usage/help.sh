@@ -1,3 +1,4 @@
 sherd --help
 sherd checkpoint --help
 sherd rows --help
+sherd model --help

@@ -1,0 +1,26 @@
+/* Whatever is accepted fills its file to the end, with as many bytes as its shape says. */
+#include "format/nd4j_array.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static void must(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	sherd_arena arena = {0};
+	sherd_nd4j_array a;
+	uint64_t bytes = 0;
+	size_t head = len < SHERD_ND4J_HEAD ? len : SHERD_ND4J_HEAD;
+	if (sherd_nd4j_array_decode(data, head, len, NULL, &arena, &a, NULL) == SHERD_OK) {
+		must(a.ndim <= SHERD_MAX_DIMS && sherd_tensor_bytes(a.dtype, a.ndim, a.shape, &bytes));
+		must(bytes == a.bytes && a.stored == a.bytes && a.data + a.bytes == len);
+	}
+	sherd_arena_done(&arena);
+	return 0;
+}

@@ -1,0 +1,71 @@
+/* Whatever is accepted lies inside the file, is found by a probe, and is the same when it is fetched in pages. */
+#include "format/samediff_graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static void must(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+typedef struct input {
+	const uint8_t *data;
+	size_t len;
+} input;
+
+static int fetch(void *arg, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	(void)err;
+	const input *in = arg;
+	must(offset <= in->len && len <= in->len - offset);
+	memcpy(buf, in->data + offset, len);
+	return SHERD_OK;
+}
+
+static void check_arrays(const sherd_samediff_graph *g, size_t len)
+{
+	for (size_t i = 0; i < g->array_count; i++) {
+		const sherd_nd4j_array *a = &g->arrays[i];
+		must(a->stored <= len && a->data <= len - a->stored);
+		must(a->dtype == SHERD_UTF8 || a->bytes == a->stored);
+		must(a->bytes <= a->stored + 8);
+		must(a->ndim <= SHERD_MAX_DIMS);
+	}
+	for (size_t i = 0; i < g->graph.variable_count; i++)
+		must(g->variables[i].name &&
+		     (g->variables[i].array == SHERD_NO_ARRAY || g->variables[i].array < g->array_count));
+	for (size_t i = 0; i < g->graph.operation_count; i++) {
+		const sherd_model_operation *op = &g->graph.operations[i];
+		for (size_t k = 0; k < op->input_ids.count; k++)
+			must(op->input_variables[k] == SHERD_NO_VARIABLE ||
+			     op->input_variables[k] < g->graph.variable_count);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	sherd_arena arena = {0}, paged_arena = {0};
+	sherd_flatbuf fb, paged, probed;
+	sherd_samediff_graph g = {0}, again = {0};
+	input in = {data, len};
+	sherd_flatbuf_over(&fb, data, len);
+	int rc = sherd_samediff_decode(&fb, NULL, &arena, &g, NULL);
+	if (sherd_flatbuf_open(&paged, fetch, &in, len, NULL) == SHERD_OK) {
+		must(sherd_samediff_decode(&paged, NULL, &paged_arena, &again, NULL) == rc);
+		must(again.array_count == g.array_count && again.graph.variable_count == g.graph.variable_count);
+		sherd_flatbuf_done(&paged);
+	}
+	sherd_flatbuf_over(&probed, data, len);
+	bool probe = sherd_samediff_probe(&probed);
+	if (rc == SHERD_OK) {
+		must(probe);
+		check_arrays(&g, len);
+	}
+	sherd_arena_done(&arena);
+	sherd_arena_done(&paged_arena);
+	return 0;
+}

@@ -1,0 +1,61 @@
+#include "engine/bundle/bundle.h"
+#include "engine/nd4j/nd4j.h"
+
+typedef struct nd4j_bundle {
+	sherd_bundle base;
+	sherd_reader *reader;
+	sherd_nd4j_array array;
+	sherd_tensor tensor;
+} nd4j_bundle;
+
+static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	(void)index;
+	const nd4j_bundle *n = (const nd4j_bundle *)bundle;
+	return sherd_nd4j_read(n->reader, &n->array, offset, buf, len, err);
+}
+
+static int map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
+{
+	(void)index;
+	const nd4j_bundle *n = (const nd4j_bundle *)bundle;
+	return sherd_nd4j_map(n->reader, &n->array, out, err);
+}
+
+static void done(sherd_bundle *bundle)
+{
+	sherd_reader_close(((nd4j_bundle *)bundle)->reader);
+}
+
+static const sherd_bundle_ops ops = {.read = read_part, .map = map, .close = done};
+
+/* The array has no name of its own: it gets the last part of the key, without ".bin". */
+static char *name_of(sherd_arena *arena, const char *key)
+{
+	const char *slash = strrchr(key, '/');
+	sherd_str name = sherd_str_of(slash ? slash + 1 : key);
+	if (sherd_str_ends(name, ".bin"))
+		name.len -= 4;
+	return sherd_arena_str(arena, name);
+}
+
+int sherd_bundle_open_nd4j(sherd_bundle **out, sherd_store *store, const char *key, const sherd_limits *limits,
+                           sherd_error *err)
+{
+	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	TRY(sherd_bundle_new(&b, sizeof(nd4j_bundle), &ops, SHERD_FORMAT_ND4J_ARRAY, err));
+	nd4j_bundle *n = (nd4j_bundle *)b;
+	TRY(sherd_nd4j_open(&n->reader, store, key, limits, &b->arena, &n->array, err));
+	n->tensor = (sherd_tensor){.name = name_of(&b->arena, key),
+	                           .dtype = n->array.dtype,
+	                           .ndim = n->array.ndim,
+	                           .shape = n->array.shape,
+	                           .bytes = n->array.bytes};
+	if (!n->tensor.name)
+		return sherd_fail_nomem(err);
+	b->count = 1;
+	b->tensors = &n->tensor;
+	TRY(sherd_bundle_finish(b, err));
+	*out = TAKE(b);
+	return SHERD_OK;
+}

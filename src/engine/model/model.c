@@ -1,0 +1,57 @@
+#include "engine/model/model.h"
+
+#include <stdlib.h>
+
+int sherd_model_new(sherd_model **out, size_t size, const sherd_model_ops *ops, sherd_format format, sherd_error *err)
+{
+	sherd_model *m = calloc(1, size);
+	if (!m)
+		return sherd_fail_nomem(err);
+	m->ops = ops;
+	m->format = format;
+	*out = m;
+	return SHERD_OK;
+}
+
+int sherd_model_finish(sherd_model *model, sherd_error *err)
+{
+	for (size_t i = 0; i < model->graph.variable_count; i++) {
+		bool ok;
+		(void)sherd_map_add(&model->names, sherd_str_of(model->graph.variables[i].name), i, &ok);
+		if (!ok)
+			return sherd_fail_nomem(err);
+	}
+	return SHERD_OK;
+}
+
+void sherd_model_close(sherd_model *model)
+{
+	if (!model)
+		return;
+	model->ops->close(model);
+	sherd_map_done(&model->names);
+	sherd_arena_done(&model->arena);
+	free(model);
+}
+
+sherd_format sherd_model_format(const sherd_model *model)
+{
+	return model->format;
+}
+
+const sherd_model_graph *sherd_model_describe(const sherd_model *model)
+{
+	return &model->graph;
+}
+
+size_t sherd_model_pairs(const sherd_model *model, const sherd_pair **out)
+{
+	*out = model->pairs;
+	return model->pair_count;
+}
+
+size_t sherd_model_find(const sherd_model *model, const char *variable)
+{
+	size_t index = sherd_map_find(&model->names, sherd_str_of(variable));
+	return index == SHERD_MAP_NONE ? SHERD_NO_VARIABLE : index;
+}

@@ -1,0 +1,52 @@
+/* engine/model/model.h - what a format gives so that its files can be opened as models.
+ *
+ * A format embeds sherd_model as the first member of its own struct, makes it with sherd_model_new(), fills in graph,
+ * arrays and pairs, and ends with sherd_model_finish(). */
+#ifndef SHERD_ENGINE_MODEL_H
+#define SHERD_ENGINE_MODEL_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/map.h"
+
+#include <sherd/model.h>
+
+/* Index and range were checked; len is not 0. All must be safe to call from several threads at once. */
+typedef struct sherd_model_ops {
+	int (*read)(const sherd_model *, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err);
+	/* All bytes of an array that has some, wherever they lie. */
+	int (*map)(const sherd_model *, size_t array, const void **out, sherd_error *err);
+	/* Frees what the embedding struct owns outside the arena, also when it is half-built. */
+	void (*close)(sherd_model *);
+} sherd_model_ops;
+
+struct sherd_model {
+	const sherd_model_ops *ops;
+	sherd_format format;
+	sherd_arena arena; /* everything below, and what the format keeps */
+	sherd_model_graph graph;
+	size_t array_count;
+	const sherd_tensor *arrays; /* with the names that the bundle gives them */
+	size_t pair_count;
+	const sherd_pair *pairs;
+	sherd_map names;  /* of variables to their indices */
+	uint64_t checked; /* bytes that opening looked at: all but the elements of arrays */
+};
+
+SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
+
+/* A zeroed struct of size bytes, which begins with a sherd_model; sherd_model_close() frees it. */
+int sherd_model_new(sherd_model **out, size_t size, const sherd_model_ops *ops, sherd_format format, sherd_error *err);
+/* Takes the names of the variables, of which no two are alike. */
+int sherd_model_finish(sherd_model *model, sherd_error *err);
+
+/* Gives the arrays that belong to no variable names that no variable has (docs/formats/samediff-legacy.md, Names). */
+int sherd_model_name_arrays(const sherd_model_graph *graph, sherd_tensor *arrays, size_t count, sherd_arena *arena,
+                            sherd_error *err);
+
+/* One opener for each format, called when detection has chosen it. */
+typedef int sherd_model_open_fn(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits,
+                                sherd_error *err);
+sherd_model_open_fn sherd_model_open_samediff;
+
+#endif

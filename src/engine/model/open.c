@@ -1,0 +1,20 @@
+#include "engine/model/model.h"
+
+static sherd_model_open_fn *opener_of(sherd_format format)
+{
+	return format == SHERD_FORMAT_SAMEDIFF_FLATBUFFERS ? sherd_model_open_samediff : NULL;
+}
+
+int sherd_model_open(sherd_model **out, sherd_store *store, const char *key, const sherd_model_options *options,
+                     sherd_error *err)
+{
+	sherd_format format;
+	TRY(sherd_detect(store, key, &format, err));
+	sherd_model_open_fn *open = opener_of(format);
+	if (!open)
+		return sherd_in_object(
+			err,
+			sherd_fail(err, SHERD_EUNSUPPORTED, "no-graph", "%s holds no graph", sherd_format_name(format)),
+			key);
+	return sherd_in_object(err, open(out, store, key, options ? options->limits : NULL, err), key);
+}

@@ -1,0 +1,112 @@
+#include "engine/model/samediff.h"
+
+#include "base/buf.h"
+#include "engine/nd4j/nd4j.h"
+
+#include <stdlib.h>
+
+#define FOLDER "_external/"
+#define SUFFIX ".bin"
+
+/* Could the variable have an array that the file does not hold? Those that operations make never do. */
+static bool is_wanting(const sherd_model_variable *v)
+{
+	return v->array == SHERD_NO_ARRAY && v->kind != SHERD_VARIABLE_ARRAY && v->kind != SHERD_VARIABLE_SEQUENCE;
+}
+
+/* <key without its last extension>_external/ */
+static void put_folder(sherd_buf *out, const char *key)
+{
+	const char *slash = strrchr(key, '/'), *name = slash ? slash + 1 : key, *dot = strrchr(name, '.');
+	sherd_buf_append(out, key, dot && dot > name ? (size_t)(dot - key) : strlen(key));
+	sherd_buf_str(out, FOLDER);
+}
+
+/* What lies in the folder: the names of variables. */
+typedef struct search {
+	size_t prefix;
+	sherd_arena *arena;
+	sherd_map found;
+	bool failed;
+} search;
+
+static bool see(const char *key, const sherd_stat *stat, void *arg)
+{
+	(void)stat;
+	search *s = arg;
+	sherd_str name = sherd_str_of(key + s->prefix);
+	if (!sherd_str_ends(name, SUFFIX))
+		return true;
+	name.len -= strlen(SUFFIX);
+	const char *copy = sherd_arena_str(s->arena, name);
+	bool ok = copy != NULL;
+	if (ok)
+		(void)sherd_map_add(&s->found, sherd_str_of(copy), 0, &ok);
+	s->failed = !ok;
+	return ok;
+}
+
+static int open_one(sherd_samediff_model *m, sherd_store *store, sherd_buf *folder, const char *name,
+                    const sherd_limits *limits, sherd_nd4j_array *array, sherd_error *err)
+{
+	size_t len = folder->len;
+	sherd_buf_str(folder, name);
+	sherd_buf_append(folder, SUFFIX, sizeof(SUFFIX));
+	TRY(sherd_buf_check(folder, err));
+	TRY(sherd_nd4j_open(&m->outside[m->outside_count], store, (const char *)folder->data, limits, &m->base.arena,
+	                    array, err));
+	m->outside_count++;
+	folder->len = len;
+	return SHERD_OK;
+}
+
+static int open_found(sherd_samediff_model *m, sherd_store *store, sherd_buf *folder, const search *s,
+                      const sherd_limits *limits, sherd_samediff_graph *graph, sherd_error *err)
+{
+	size_t most = s->found.count;
+	m->outside = calloc(most, sizeof(sherd_reader *));
+	sherd_nd4j_array *arrays = sherd_arena_alloc(&m->base.arena, m->inside + most, sizeof(*arrays));
+	if (!arrays || !m->outside)
+		return sherd_fail_nomem(err);
+	if (m->inside)
+		memcpy(arrays, m->arrays, m->inside * sizeof(*arrays));
+	for (size_t i = 0; i < graph->graph.variable_count; i++) {
+		sherd_model_variable *v = &graph->variables[i];
+		if (!is_wanting(v) || sherd_map_find(&s->found, sherd_str_of(v->name)) == SHERD_MAP_NONE)
+			continue;
+		size_t index = m->inside + m->outside_count;
+		TRY(open_one(m, store, folder, v->name, limits, &arrays[index], err));
+		v->array = index;
+	}
+	m->arrays = arrays;
+	return SHERD_OK;
+}
+
+int sherd_samediff_find_outside(sherd_samediff_model *m, sherd_store *store, const char *key,
+                                const sherd_limits *limits, sherd_samediff_graph *graph, sherd_error *err)
+{
+	SHERD_AUTO_BUF folder = {0};
+	search s = {.arena = &m->base.arena};
+	size_t wanting = 0;
+	for (size_t i = 0; i < graph->graph.variable_count; i++)
+		wanting += is_wanting(&graph->variables[i]);
+	if (!wanting)
+		return SHERD_OK;
+	put_folder(&folder, key);
+	s.prefix = folder.len;
+	sherd_buf_u8(&folder, 0);
+	TRY(sherd_buf_check(&folder, err));
+	folder.len--;
+	sherd_error failure = {0};
+	int rc = sherd_store_list(store, (const char *)folder.data, "", see, &s, &failure);
+	if (rc == SHERD_EINVAL) /* too long for a key: nothing can be there */
+		rc = SHERD_OK;
+	if (rc < 0 && err)
+		*err = failure;
+	if (rc == SHERD_OK && s.failed)
+		rc = sherd_fail_nomem(err);
+	if (rc == SHERD_OK && s.found.count)
+		rc = open_found(m, store, &folder, &s, limits, graph, err);
+	sherd_map_done(&s.found);
+	return rc;
+}

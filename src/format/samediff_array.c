@@ -1,0 +1,124 @@
+#include "format/samediff_decoder.h"
+
+#include "base/cursor.h"
+
+enum {
+	ARRAY_SHAPE = 0,
+	ARRAY_BUFFER = 1,
+	ARRAY_DTYPE = 2,
+	ARRAY_BYTE_ORDER = 3,
+	ARRAY_CHUNKS = 4,
+	ARRAY_EXTERNAL = 7,
+	BIG_ENDIAN_BYTES = 1
+};
+
+/* How many texts there are; false when that does not fit 64 bits. */
+static bool count_texts(const sherd_nd4j_array *a, uint64_t *out)
+{
+	return sherd_tensor_bytes(SHERD_U8, a->ndim, a->shape, out);
+}
+
+static uint64_t read_u64(sherd_flatbuf *fb, uint64_t pos, bool big)
+{
+	uint8_t raw[8] = {0};
+	(void)sherd_flatbuf_copy(fb, pos, raw, sizeof(raw));
+	return big ? sherd_nd4j_get_u64(raw) : sherd_get_u64(raw);
+}
+
+/* Finds out how the offsets are stored, by the first and the last of them. */
+static void measure_texts(sherd_samediff_decoder *d, sherd_nd4j_array *a)
+{
+	uint64_t n, words = a->stored / 8, last;
+	bool countable = count_texts(a, &n);
+	if (countable && !n && !a->stored) { /* the one offset that we have of no texts is not in the file */
+		a->bytes = 8;
+		return;
+	}
+	if (!countable || n >= words) {
+		sherd_flatbuf_fail(d->fb, SHERD_ECORRUPT, "size-mismatch", a->data,
+		                   "%llu bytes are too few for the texts", (unsigned long long)a->stored);
+		return;
+	}
+	if (a->fortran) {
+		sherd_flatbuf_fail(d->fb, SHERD_EUNSUPPORTED, "bad-strides", a->data, "texts in Fortran order");
+		return;
+	}
+	last = read_u64(d->fb, a->data + 8 * n, false);
+	if (read_u64(d->fb, a->data, false) == 0 && last <= a->stored - 8 * (n + 1)) {
+		a->bytes = 8 * (n + 1) + last;
+		return;
+	}
+	if (n + 1 < words && read_u64(d->fb, a->data, true) == n && read_u64(d->fb, a->data + 8, true) == 0) {
+		last = read_u64(d->fb, a->data + 8 * (n + 1), true);
+		a->text = SHERD_ND4J_TEXT_COUNTED;
+		a->bytes = 8 * (n + 1) + last;
+		if (last <= a->stored - 8 * (n + 2))
+			return;
+	}
+	sherd_flatbuf_fail(d->fb, SHERD_ECORRUPT, "bad-offsets", a->data, "the offsets of texts fit no known layout");
+}
+
+static void take_buffer(sherd_samediff_decoder *d, const sherd_flat_table *t, sherd_nd4j_array *a)
+{
+	sherd_flat_vector buffer = sherd_flat_span(d->fb, t, ARRAY_BUFFER);
+	a->data = buffer.at;
+	a->stored = buffer.count;
+	if (d->fb->rc < 0)
+		return;
+	if (a->dtype == SHERD_UTF8)
+		measure_texts(d, a);
+	else
+		d->fb->rc = sherd_nd4j_size_check(a, buffer.at ? buffer.at - 4 : t->pos, &d->fb->error);
+}
+
+static void take(sherd_samediff_decoder *d, const sherd_flat_table *t, sherd_nd4j_array *a)
+{
+	sherd_flatbuf *fb = d->fb;
+	uint8_t number = sherd_flat_u8(fb, t, ARRAY_DTYPE, 0);
+	uint8_t order = sherd_flat_u8(fb, t, ARRAY_BYTE_ORDER, 0);
+	sherd_flat_vector info_at = sherd_flat_list(fb, t, ARRAY_SHAPE, 8);
+	int64_t info[2 * SHERD_MAX_DIMS + 4];
+	a->dtype = sherd_nd4j_dtype(number);
+	if (a->dtype == SHERD_DTYPE_NONE)
+		sherd_flatbuf_fail(fb, SHERD_EUNSUPPORTED, "bad-dtype", t->pos, "an array of type number %u", number);
+	if (order > BIG_ENDIAN_BYTES)
+		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-type", t->pos, "order of bytes %u", order);
+	if (sherd_flat_has(fb, t, ARRAY_CHUNKS) || sherd_flat_u8(fb, t, ARRAY_EXTERNAL, 0))
+		sherd_flatbuf_fail(fb, SHERD_EUNSUPPORTED, "bad-version", t->pos,
+		                   "an array in chunks or outside of the file, which no release wrote");
+	if (info_at.count > COUNT_OF(info))
+		sherd_flatbuf_fail(fb, SHERD_ELIMIT, "too-many-dims", info_at.at, "%lu numbers for one shape",
+		                   (unsigned long)info_at.count);
+	for (uint32_t i = 0; fb->rc >= 0 && i < info_at.count; i++)
+		info[i] = sherd_flat_element_i64(fb, &info_at, i);
+	if (fb->rc < 0)
+		return;
+	if (!info_at.count) {
+		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-shape", t->pos, "an array without a shape");
+		return;
+	}
+	fb->rc = sherd_nd4j_shape_decode(info, info_at.count, info_at.at, d->limits, d->arena, a, &fb->error);
+	take_buffer(d, t, a);
+	a->swap = order == BIG_ENDIAN_BYTES && sherd_dtype_describe(a->dtype)->block_bytes > 1;
+}
+
+size_t sherd_samediff_array(sherd_samediff_decoder *d, const sherd_flat_table *t)
+{
+	sherd_nd4j_array a = {0};
+	if (!t->pos || d->fb->rc < 0)
+		return SHERD_NO_ARRAY;
+	take(d, t, &a);
+	sherd_buf_append(&d->arrays, &a, sizeof(a));
+	return d->arrays.len / sizeof(a) - 1;
+}
+
+sherd_model_arrays sherd_samediff_arrays(sherd_samediff_decoder *d, const sherd_flat_table *t, unsigned field)
+{
+	sherd_flat_vector v = sherd_flat_list(d->fb, t, field, 4);
+	size_t *at = v.at ? sherd_samediff_room(d, v.count, sizeof(*at)) : NULL;
+	for (uint32_t i = 0; at && i < v.count && d->fb->rc >= 0; i++) {
+		sherd_flat_table array = sherd_flat_element(d->fb, &v, i);
+		at[i] = sherd_samediff_array(d, &array);
+	}
+	return (sherd_model_arrays){at ? v.count : 0, at};
+}

@@ -1,0 +1,35 @@
+/* format/samediff_decoder.h - a graph being decoded: what its parts have in common.
+ *
+ * Failures stick in the FlatBuffers reader, so nothing here is checked until the end. */
+#ifndef SHERD_FORMAT_SAMEDIFF_DECODER_H
+#define SHERD_FORMAT_SAMEDIFF_DECODER_H
+
+#include "base/buf.h"
+#include "format/samediff_graph.h"
+
+typedef struct sherd_samediff_decoder {
+	sherd_flatbuf *fb;
+	sherd_arena *arena;
+	const sherd_limits *limits;
+	sherd_buf arrays; /* of sherd_nd4j_array */
+} sherd_samediff_decoder;
+
+/* Room for count structs, zeroed; never NULL unless memory is out, which sticks. */
+void *sherd_samediff_room(sherd_samediff_decoder *d, size_t count, size_t size);
+
+/* Lists; absent ones have NULL. */
+sherd_model_texts sherd_samediff_texts(sherd_samediff_decoder *d, const sherd_flat_table *t, unsigned field);
+sherd_model_bytes sherd_samediff_bytes(sherd_samediff_decoder *d, const sherd_flat_table *t, unsigned field);
+sherd_model_ints sherd_samediff_ints(sherd_samediff_decoder *d, const sherd_flat_table *t, unsigned field);
+sherd_model_longs sherd_samediff_longs(sherd_samediff_decoder *d, const sherd_flat_table *t, unsigned field);
+sherd_model_reals sherd_samediff_reals(sherd_samediff_decoder *d, const sherd_flat_table *t, unsigned field);
+sherd_model_ids sherd_samediff_ids(sherd_samediff_decoder *d, const sherd_flat_table *t, unsigned field);
+
+/* Adds an array to the list and tells its index; SHERD_NO_ARRAY when the table is absent. */
+size_t sherd_samediff_array(sherd_samediff_decoder *d, const sherd_flat_table *t);
+sherd_model_arrays sherd_samediff_arrays(sherd_samediff_decoder *d, const sherd_flat_table *t, unsigned field);
+
+void sherd_samediff_variable(sherd_samediff_decoder *d, const sherd_flat_table *t, sherd_model_variable *out);
+void sherd_samediff_operation(sherd_samediff_decoder *d, const sherd_flat_table *t, sherd_model_operation *out);
+
+#endif
