@@ -208,7 +208,7 @@ int sherd_nd4j_array_decode(const void *head, size_t len, uint64_t file_size, co
 	sherd_cursor c = sherd_cursor_over(head, len);
 	int64_t info[2 * SHERD_MAX_DIMS + 4] = {0};
 	sherd_nd4j_array a = {.swap = true};
-	size_t info_count;
+	size_t info_count = 0;
 	uint64_t count = 0;
 	TRY(take_info(&c, info, &info_count, err));
 	size_t at = c.pos;
