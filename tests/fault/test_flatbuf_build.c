@@ -1,0 +1,49 @@
+/* Fault: every allocation fails once while a FlatBuffer is made. */
+#include "support/fail_malloc.h"
+#include "support/test.h"
+
+#include "codec/flatbuf_build.h"
+
+static int make(sherd_error *err)
+{
+	sherd_flatbuf_builder b;
+	uint64_t size;
+	enum { COUNT = 200 };
+	sherd_flatbuf_build_init(&b);
+	size_t root = sherd_flatbuf_build_table(&b, 0, "484");
+	size_t list = sherd_flatbuf_build_offsets(&b, sherd_flatbuf_build_field(&b, root, 0), COUNT);
+	sherd_flatbuf_build_i64(&b, root, 1, 5);
+	sherd_flatbuf_build_text(&b, sherd_flatbuf_build_field(&b, root, 2), "text");
+	for (size_t i = 0; i < COUNT; i++) {
+		char widths[] = "4000000000000000000000000000000001";
+		widths[i % 32 + 1] = '1'; /* many vtables */
+		size_t t = sherd_flatbuf_build_table(&b, list + 4 * i, widths);
+		sherd_flatbuf_build_u8(&b, t, (unsigned)(i % 32 + 1), 1);
+		sherd_flatbuf_build_span(&b, sherd_flatbuf_build_field(&b, t, 0), i, 8);
+	}
+	int rc = sherd_flatbuf_build_finish(&b, INT32_MAX, &size, err);
+	sherd_flatbuf_build_done(&b);
+	return rc;
+}
+
+TEST(every_allocation_may_fail)
+{
+	long nth = 0;
+	bool hit;
+	do {
+		sherd_error err = {0};
+		fail_malloc_at(++nth);
+		int rc = make(&err);
+		hit = fail_malloc_hit();
+		fail_malloc_at(0);
+		assert_int_equal(rc, hit ? SHERD_ENOMEM : SHERD_OK);
+		assert_int_equal(err.code, rc);
+	} while (hit);
+	assert_true(nth > 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail)};
+	return cmocka_run_group_tests_name("flatbuf_build", tests, NULL, NULL);
+}
