@@ -120,7 +120,7 @@ static int prove_shard(const sherd_ckpt *c, size_t shard, sherd_error *err)
 	int rc = SHERD_OK;
 	(void)pthread_mutex_lock(&x->lock);
 	if (!x->hashed)
-		rc = sherd_ckpt_shard_hash(&c->files[shard], err);
+		rc = sherd_ckpt_shard_hash(&c->files[shard], NULL, err);
 	x->hashed = rc == SHERD_OK;
 	(void)pthread_mutex_unlock(&x->lock);
 	return rc;
@@ -133,13 +133,13 @@ int sherd_ckpt_prove(const sherd_ckpt *c, const sherd_ckpt_piece *piece, uint64_
 	return crcs ? prove_blocks(c, piece, from, to, err) : prove_shard(c, piece->shard, err);
 }
 
-int sherd_ckpt_shard_hash(const ckpt_shard *s, sherd_error *err)
+int sherd_ckpt_shard_hash(const ckpt_shard *s, sherd_meter *meter, sherd_error *err)
 {
 	char hex[SHERD_SHA256_HEX + 1];
 	const char *key = sherd_reader_key(s->reader);
 	if (!s->checksum[0])
 		return SHERD_OK;
-	TRY(sherd_in_object(err, sherd_ckpt_hash_range(s->reader, s->data_offset, s->data_size, NULL, hex, err), key));
+	TRY(sherd_in_object(err, sherd_ckpt_hash_range(s->reader, s->data_offset, s->data_size, meter, hex, err), key));
 	if (strcmp(hex, s->checksum) != 0)
 		return sherd_in_object(err,
 		                       sherd_fail_at(err, SHERD_ECORRUPT, "bad-checksum", 12,

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/meter.h"
 #include "engine/ckpt/shard.h"
 #include "format/ckpt_meta.h"
 
@@ -63,6 +64,6 @@ int sherd_ckpt_read_proven(const sherd_ckpt *ckpt, size_t tensor, uint64_t offse
                            sherd_error *err);
 
 /* Hashes the data of a shard and compares it with its head. */
-int sherd_ckpt_shard_hash(const ckpt_shard *s, sherd_error *err);
+int sherd_ckpt_shard_hash(const ckpt_shard *s, sherd_meter *meter, sherd_error *err);
 
 #endif

@@ -227,6 +227,7 @@ typedef struct load {
 	const sherd_ckpt_want *wants;
 	bool checked;
 	sherd_buf parts; /* of part */
+	bool *touched;   /* by shard; NULL unless whole shards are hashed */
 	sherd_meter meter;
 	uint64_t total;
 } load;
@@ -289,20 +290,34 @@ static int load_part(void *arg, size_t i, sherd_error *err)
 
 static int hash_shard(void *arg, size_t i, sherd_error *err)
 {
-	const load *l = arg;
-	bool touched = false;
-	for (size_t k = 0; k < l->parts.len / sizeof(part) && !touched; k++)
-		touched = ((const part *)(const void *)l->parts.data)[k].piece->shard == i;
-	return touched ? sherd_ckpt_shard_hash(&l->ckpt->files[i], err) : SHERD_OK;
+	load *l = arg;
+	return l->touched[i] ? sherd_ckpt_shard_hash(&l->ckpt->files[i], &l->meter, err) : SHERD_OK;
+}
+
+/* Which shards are to be hashed; their bytes count as work too. */
+static int find_touched(load *l, sherd_error *err)
+{
+	const sherd_ckpt *c = l->ckpt;
+	l->touched = calloc(c->shard_count + 1, sizeof(*l->touched));
+	if (!l->touched)
+		return sherd_fail_nomem(err);
+	for (size_t k = 0; k < l->parts.len / sizeof(part); k++)
+		l->touched[((const part *)(const void *)l->parts.data)[k].piece->shard] = true;
+	for (size_t i = 0; i < c->shard_count; i++)
+		if (l->touched[i] && c->files[i].checksum[0])
+			l->total += c->files[i].data_size;
+	return SHERD_OK;
 }
 
 static int run_load(load *l, size_t count, const sherd_ckpt_load_options *o, sherd_error *err)
 {
+	bool hashed = o->check == SHERD_CHECK_SHA256;
 	for (size_t i = 0; i < count; i++)
 		TRY(add_want(l, &l->wants[i], err));
+	if (hashed)
+		TRY(find_touched(l, err));
 	sherd_meter_init(&l->meter, o->progress, l->total);
-	int rc = o->check == SHERD_CHECK_SHA256 ? sherd_pool_run(o->pool, l->ckpt->shard_count, hash_shard, l, err)
-	                                        : SHERD_OK;
+	int rc = hashed ? sherd_pool_run(o->pool, l->ckpt->shard_count, hash_shard, l, err) : SHERD_OK;
 	if (rc == SHERD_OK)
 		rc = sherd_pool_run(o->pool, l->parts.len / sizeof(part), load_part, l, err);
 	sherd_meter_done(&l->meter);
@@ -315,6 +330,7 @@ int sherd_ckpt_load(const sherd_ckpt *ckpt, const sherd_ckpt_want *wants, size_t
 	sherd_ckpt_load_options o = options ? *options : (sherd_ckpt_load_options){0};
 	load l = {.ckpt = ckpt, .wants = wants, .checked = o.check == SHERD_CHECK_CRC};
 	int rc = run_load(&l, count, &o, err);
+	free(l.touched);
 	sherd_buf_done(&l.parts);
 	return rc;
 }
