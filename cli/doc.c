@@ -171,10 +171,16 @@ void sherd_doc_put_shape(sherd_doc *doc, const char *key, const uint64_t *shape,
 void sherd_doc_error(sherd_doc *doc, const sherd_error *err)
 {
 	sherd_doc_open(doc, '{');
+	sherd_doc_key(doc, "object");
 	if (err->object[0])
-		sherd_doc_put_text(doc, "object", err->object);
+		sherd_doc_text(doc, err->object);
+	else
+		sherd_doc_raw(doc, "null");
+	sherd_doc_key(doc, "offset");
 	if (err->offset != SHERD_NO_OFFSET)
-		sherd_doc_put_u64(doc, "offset", err->offset);
+		sherd_doc_u64(doc, err->offset);
+	else
+		sherd_doc_raw(doc, "null");
 	sherd_doc_put_text(doc, "code", err->reason ? err->reason : "unknown");
 	sherd_doc_put_text(doc, "message", err->message);
 	sherd_doc_close(doc, '}');

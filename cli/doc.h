@@ -41,7 +41,7 @@ void sherd_doc_put_text(sherd_doc *doc, const char *key, const char *text);
 void sherd_doc_put_u64(sherd_doc *doc, const char *key, uint64_t v);
 void sherd_doc_put_i64(sherd_doc *doc, const char *key, int64_t v);
 void sherd_doc_put_shape(sherd_doc *doc, const char *key, const uint64_t *shape, uint32_t ndim);
-/* {"object","offset","code","message"}; what is unknown is left out. */
+/* {"object","offset","code","message"}, always all four; what is unknown is null. */
 void sherd_doc_error(sherd_doc *doc, const sherd_error *err);
 
 /* Puts all of another document as one value, and frees it. */

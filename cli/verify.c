@@ -11,6 +11,7 @@
 typedef struct finding {
 	uint64_t checked;
 	size_t errors;
+	int failure;                  /* of the first path that could not be looked at */
 	sherd_doc problems, warnings; /* arrays, with --json */
 } finding;
 
@@ -63,12 +64,22 @@ static int check(sherd_cli *cli, const sherd_args *args, const char *path, findi
 	return rc;
 }
 
+/* One of several paths could not be looked at: told, and the others are checked all the same. */
+static void pass_over(sherd_cli *cli, finding *f, const sherd_error *err)
+{
+	if (cli->out.json)
+		sherd_doc_error(&f->problems, err);
+	else
+		sherd_out_problem(&cli->out, err, false);
+	f->failure = f->failure ? f->failure : err->code;
+}
+
 static int print_document(sherd_cli *cli, finding *f, sherd_error *err)
 {
 	sherd_doc doc = {0};
 	sherd_doc_open(&doc, '{');
 	sherd_doc_key(&doc, "ok");
-	sherd_doc_bool(&doc, f->errors == 0);
+	sherd_doc_bool(&doc, f->errors == 0 && !f->failure);
 	sherd_doc_put_u64(&doc, "checked_bytes", f->checked);
 	sherd_doc_key(&doc, "errors");
 	sherd_doc_close(&f->problems, ']');
@@ -86,15 +97,20 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	int rc = SHERD_OK;
 	sherd_doc_open(&f.problems, '[');
 	sherd_doc_open(&f.warnings, '[');
-	for (int i = 0; rc == SHERD_OK && i < args->count; i++)
+	for (int i = 0; rc == SHERD_OK && i < args->count; i++) {
 		rc = check(cli, args, args->operands[i], &f, err);
+		if (rc < 0 && args->count > 1 && rc != SHERD_ECANCELLED && rc != SHERD_ENOMEM) {
+			pass_over(cli, &f, err);
+			rc = SHERD_OK;
+		}
+	}
 	if (rc == SHERD_OK && cli->out.json)
 		rc = print_document(cli, &f, err);
 	sherd_doc_done(&f.problems);
 	sherd_doc_done(&f.warnings);
 	if (rc < 0)
 		return rc;
-	return f.errors ? EXIT_BAD_DATA : EXIT_FINE;
+	return f.errors ? EXIT_BAD_DATA : sherd_cli_status(f.failure);
 }
 
 static const sherd_option options[] = {

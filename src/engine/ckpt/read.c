@@ -335,14 +335,18 @@ static int hash_step(load *l, const ckpt_shard *f, part *p, uint64_t *at, sherd_
 		TRY(sherd_reader_at(f->reader, f->data_offset + *at, to, n, err));
 		sherd_sha256_add(sha, to, n);
 		*at += n;
-		if (inside) {
-			to += n;
-			TRY(sherd_meter_add(&l->meter, n, err));
-		}
+		to += inside ? n : 0;
+		TRY(sherd_meter_add(&l->meter, n, err));
 	}
 	if (inside)
 		p->arrived = true;
 	return SHERD_OK;
+}
+
+/* Wanted twice, or in several runs: read again after the hashing. at: where the last part that is not ends. */
+static bool read_again(const part *p, uint64_t at)
+{
+	return p->runs.outer || source_of(p) < at;
 }
 
 static int hash_all(load *l, size_t shard, part *first, const part *end, uint8_t *scratch, sherd_error *err)
@@ -352,8 +356,7 @@ static int hash_all(load *l, size_t shard, part *first, const part *end, uint8_t
 	uint64_t at = 0;
 	sherd_sha256_init(&sha);
 	for (part *p = first; p < end; p++) {
-		/* Wanted twice, or in several runs: read again afterwards. */
-		if (p->runs.outer || source_of(p) < at)
+		if (read_again(p, at))
 			continue;
 		while (!p->arrived)
 			TRY(hash_step(l, f, p, &at, &sha, scratch, err));
@@ -376,19 +379,38 @@ static int hash_shard(void *arg, size_t i, sherd_error *err)
 	return sherd_in_object(err, rc, sherd_reader_key(l->ckpt->files[i].reader));
 }
 
-static int hash_shards(load *l, sherd_pool *pool, sherd_error *err)
+/* Sorts the parts by shard and place, and counts the bytes of all shards that will be hashed. */
+static void plan_hashing(load *l)
 {
-	if (l->parts.len)
-		qsort(l->parts.data, l->parts.len / sizeof(part), sizeof(part), by_source);
-	return sherd_pool_run(pool, l->ckpt->shard_count, hash_shard, l, err);
+	part *parts = (part *)(void *)l->parts.data;
+	size_t count = l->parts.len / sizeof(part);
+	uint64_t at = 0;
+	if (!count)
+		return;
+	qsort(parts, count, sizeof(part), by_source);
+	l->total = 0;
+	for (size_t i = 0; i < count; i++) {
+		const ckpt_shard *f = &l->ckpt->files[parts[i].piece->shard];
+		if (i == 0 || parts[i].piece->shard != parts[i - 1].piece->shard) {
+			at = 0;
+			l->total += f->checksum[0] ? f->data_size : 0;
+		}
+		if (!f->checksum[0] || read_again(&parts[i], at))
+			l->total += parts[i].bytes;
+		else
+			at = source_of(&parts[i]) + parts[i].bytes;
+	}
 }
 
 static int run_load(load *l, size_t count, const sherd_ckpt_load_options *o, sherd_error *err)
 {
 	for (size_t i = 0; i < count; i++)
 		TRY(add_want(l, &l->wants[i], err));
+	bool hashed = o->check == SHERD_CHECK_SHA256;
+	if (hashed)
+		plan_hashing(l);
 	sherd_meter_init(&l->meter, o->progress, l->total);
-	int rc = o->check == SHERD_CHECK_SHA256 ? hash_shards(l, o->pool, err) : SHERD_OK;
+	int rc = hashed ? sherd_pool_run(o->pool, l->ckpt->shard_count, hash_shard, l, err) : SHERD_OK;
 	if (rc == SHERD_OK)
 		rc = sherd_pool_run(o->pool, l->parts.len / sizeof(part), load_part, l, err);
 	sherd_meter_done(&l->meter);

@@ -225,6 +225,37 @@ TEST(a_load_can_be_cancelled)
 	               sherd_ckpt_load(c, &want, 1, &(sherd_ckpt_load_options){.progress = &stop}, err));
 }
 
+typedef struct seen_progress {
+	uint64_t calls, done, total;
+} seen_progress;
+
+static bool count_calls(void *arg, uint64_t done, uint64_t total)
+{
+	*(seen_progress *)arg = (seen_progress){((seen_progress *)arg)->calls + 1, done, total};
+	return true;
+}
+
+TEST(hashing_whole_shards_is_work_that_shows_and_can_be_cancelled)
+{
+	SAMPLE s = ckpt_sample_small(1, 2);
+	CKPT c = NULL;
+	uint8_t got[ROOM];
+	seen_progress seen = {0};
+	sherd_progress count = {.update = count_calls, .arg = &seen};
+	assert_ok(ckpt_sample_save(s, STORE, "m", err));
+	assert_ok(sherd_ckpt_open(&c, STORE, "m", NULL, err));
+	sherd_ckpt_want want = {.tensor = 0, .buf = got};
+	sherd_ckpt_load_options o = {.check = SHERD_CHECK_SHA256, .progress = &count};
+	assert_ok(sherd_ckpt_load(c, &want, 1, &o, err));
+	const sherd_ckpt_piece *pieces;
+	uint64_t bytes = 0;
+	for (size_t i = 0, n = sherd_ckpt_pieces(c, 0, &pieces); i < n; i++) /* each in a shard of its own */
+		bytes += sherd_ckpt_shard_at(c, pieces[i].shard)->data_size;
+	assert_int_equal(seen.done, seen.total);
+	assert_int_equal(seen.total, bytes);
+	assert_true(seen.calls >= 2);
+}
+
 TEST(a_bundle_shows_the_same_tensors)
 {
 	SAMPLE s = ckpt_sample_full(8, 3);
@@ -299,6 +330,7 @@ int main(void)
 		CASE_IN_MEMORY(what_leaves_a_tensor_is_refused),
 		CASE_ON_BOTH(a_checked_load_notices_damage_where_it_lies),
 		CASE_IN_MEMORY(a_load_can_be_cancelled),
+		CASE_IN_MEMORY(hashing_whole_shards_is_work_that_shows_and_can_be_cancelled),
 		CASE_ON_BOTH(a_bundle_shows_the_same_tensors),
 		CASE_IN_FOLDER(large_cut_tensors_are_read_whole_and_in_slices),
 	};
