@@ -11,6 +11,7 @@
 #include <sherd/limits.h>
 #include <sherd/pool.h>
 #include <sherd/progress.h>
+#include <sherd/rows.h>
 #include <sherd/store.h>
 #include <sherd/tensor.h>
 #include <sherd/verify.h>
