@@ -13,6 +13,7 @@
 #include <sherd/model_graph.h>
 #include <sherd/pool.h>
 #include <sherd/progress.h>
+#include <sherd/rows.h>
 #include <sherd/store.h>
 #include <sherd/tensor.h>
 #include <sherd/verify.h>
