@@ -29,7 +29,8 @@ struct sherd_bundle {
 	const sherd_tensor *tensors; /* in stored order */
 	size_t pair_count;
 	const sherd_pair *pairs;
-	sherd_map names; /* of tensors to their indices */
+	const struct sherd_ckpt_about *about; /* of the checkpoint behind it; else NULL */
+	sherd_map names;                      /* of tensors to their indices */
 };
 
 SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
