@@ -52,7 +52,8 @@ static int take_training(saving *s, const sherd_args *args, sherd_error *err)
 	TRY(sherd_args_number(args, "step", INT64_MIN, INT64_MAX, &s->about.step, err));
 	TRY(sherd_args_number(args, "epoch", INT64_MIN, INT64_MAX, &s->about.epoch, err));
 	TRY(sherd_args_real(args, "learning-rate", &s->about.learning_rate, err));
-	s->about.optimizer_type = sherd_args_text(args, "optimizer");
+	if (sherd_args_has(args, "optimizer"))
+		s->about.optimizer_type = sherd_args_text(args, "optimizer");
 	return SHERD_OK;
 }
 
@@ -158,6 +159,12 @@ static int save(sherd_cli *cli, const sherd_args *args, saving *s, const sherd_b
 	const char *path = args->operands[1];
 	sherd_place to;
 	bool committed = true;
+	/* What a checkpoint says about itself is kept where the options say nothing else. */
+	if (sherd_bundle_about(bundle)) {
+		s->about = *sherd_bundle_about(bundle);
+		s->about.field_count = 0; /* they are the bundle's pairs too */
+		TRY(take_training(s, args, err));
+	}
 	TRY(take_fields(s, args, bundle, err));
 	TRY(sherd_place_open(&to, path, true, err));
 	int rc = take_set_id(s, args, &to, bundle, err);

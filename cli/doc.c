@@ -119,7 +119,9 @@ void sherd_doc_f64(sherd_doc *doc, double v)
 {
 	char text[SHERD_TEXT_NUMBER];
 	sherd_text_f64(v, text);
-	if (isfinite(v))
+	if (v == 0 && signbit(v))
+		sherd_doc_raw(doc, "-0.0"); /* without its fraction it would be read as the whole number 0 */
+	else if (isfinite(v))
 		put_value(doc, text, strlen(text));
 	else
 		sherd_doc_text(doc, text);

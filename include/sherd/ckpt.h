@@ -142,6 +142,8 @@ SHERD_API int sherd_ckpt_load(const sherd_ckpt *ckpt, const sherd_ckpt_want *wan
 /* Its tensors as a bundle, which must be closed before the checkpoint is. What the bundle hands out was checked first:
  * against the CRC-32 of its blocks, or the SHA-256 of a shard that records no more. */
 SHERD_API int sherd_bundle_of_ckpt(sherd_bundle **out, const sherd_ckpt *ckpt, sherd_error *err);
+/* What the checkpoint that a bundle shows says about itself; NULL when it shows none. */
+SHERD_API const sherd_ckpt_about *sherd_bundle_about(const sherd_bundle *bundle);
 
 /* ------------------------------------------------------------------- saving */
 
@@ -186,7 +188,8 @@ typedef struct sherd_ckpt_shard_items {
 SHERD_API int sherd_ckpt_save(sherd_store *store, const char *prefix, const sherd_ckpt_shard_items *shards,
                               const sherd_ckpt_save_options *options, sherd_error *err);
 /* Cuts a bundle into options->world shards by the size plan and saves it; its pairs become customFields when
- * options->about has none. cut: every shard holds its rows of every tensor instead. */
+ * options->about has none; without options->about, what a checkpoint says about itself is kept. cut: every shard
+ * holds its rows of every tensor instead. */
 SHERD_API int sherd_ckpt_save_bundle(sherd_store *store, const char *prefix, const sherd_bundle *bundle, bool cut,
                                      const sherd_ckpt_save_options *options, sherd_error *err);
 

@@ -30,7 +30,8 @@ struct sherd_bundle {
 	const struct sherd_model *model; /* whose arrays these are, all of them; NULL: no model's */
 	size_t pair_count;
 	const sherd_pair *pairs;
-	sherd_map names; /* of tensors to their indices */
+	const struct sherd_ckpt_about *about; /* of the checkpoint behind it; else NULL */
+	sherd_map names;                      /* of tensors to their indices */
 };
 
 SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)

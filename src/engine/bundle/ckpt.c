@@ -48,7 +48,13 @@ static int fill(ckpt_bundle *b, const sherd_ckpt *ckpt, sherd_error *err)
 	b->base.count = count;
 	b->base.pairs = about->fields;
 	b->base.pair_count = about->field_count;
+	b->base.about = about;
 	return sherd_bundle_finish(&b->base, err);
+}
+
+const sherd_ckpt_about *sherd_bundle_about(const sherd_bundle *bundle)
+{
+	return bundle->about;
 }
 
 int sherd_bundle_of_ckpt(sherd_bundle **out, const sherd_ckpt *ckpt, sherd_error *err)

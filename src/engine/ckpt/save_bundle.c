@@ -138,7 +138,8 @@ static sherd_ckpt_save_options complete(const sherd_ckpt_save_options *options, 
                                         sherd_ckpt_about *about)
 {
 	sherd_ckpt_save_options o = options ? *options : (sherd_ckpt_save_options){0};
-	*about = o.about ? *o.about : (sherd_ckpt_about){0};
+	const sherd_ckpt_about *said = o.about ? o.about : sherd_bundle_about(bundle);
+	*about = said ? *said : (sherd_ckpt_about){0};
 	if (!about->field_count)
 		about->field_count = sherd_bundle_pairs(bundle, &about->fields);
 	o.about = about;
