@@ -111,12 +111,12 @@ static int take_set_id(saving *s, const sherd_args *args, const sherd_place *to,
 		return sherd_set_id_parse(text, &s->set_id, err) < 0
 		               ? sherd_cli_usage(err, "--set-id must be 32 lower-case hexadecimal digits")
 		               : SHERD_OK;
+	if (s->alone)
+		return sherd_cli_usage(err, "--rank needs --set-id, the same for all ranks");
 	if (clock.fixed) {
 		sherd_clock_set_id(&clock, to, s->options.world, bundle, &s->set_id);
 		return SHERD_OK;
 	}
-	if (s->alone)
-		return sherd_cli_usage(err, "--rank needs --set-id, the same for all ranks");
 	return sherd_set_id_random(&s->set_id, err);
 }
 

@@ -87,7 +87,9 @@ typedef struct sherd_ckpt_options {
 	const sherd_limits *limits;
 } sherd_ckpt_options;
 
-/* name: the prefix, the metadata file, or one shard of it. Reads metadata and the shards' heads, no tensor data.
+/* name: the prefix, the metadata file, or one shard of it. Reads metadata and the shards' heads, no tensor data. Every
+ * shard stays open with the handle (on a local store: one file descriptor each), so that the set survives being
+ * replaced or removed.
  * Fails with SHERD_ENOTFOUND, SHERD_EINCOMPLETE (shards, but no metadata), SHERD_ECORRUPT, SHERD_EVERSION,
  * SHERD_ELIMIT, SHERD_EUNSUPPORTED, SHERD_EIO, SHERD_ENOMEM. */
 SHERD_API int sherd_ckpt_open(sherd_ckpt **out, sherd_store *store, const char *name, const sherd_ckpt_options *options,
