@@ -63,9 +63,12 @@ SHERD_API bool sherd_rows_has_manifest(const sherd_rows *rows);
 /* ------------------------------------------------------------------ streams */
 
 typedef enum sherd_rows_access {
-	SHERD_ROWS_AUTO = 0, /* map where the store can and it is no network file system */
+	SHERD_ROWS_AUTO =
+		0, /* read where it is a network file system, direct where memory cannot hold the set, else map */
 	SHERD_ROWS_MAP = 1,
-	SHERD_ROWS_READ = 2
+	SHERD_ROWS_READ = 2,
+	SHERD_ROWS_DIRECT =
+		3 /* past the system's cache, a window ahead; read where that cannot be, or the order jumps */
 } sherd_rows_access;
 
 /* What the last round of a world does that has fewer batches left than ranks. */

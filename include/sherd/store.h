@@ -92,6 +92,17 @@ typedef enum sherd_advice {
 } sherd_advice;
 SHERD_API void sherd_reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t len, sherd_advice advice);
 
+/* Reads an object in order, past the caches of the system, several pieces ahead: for what is larger than memory, or
+ * will not be needed again. Belongs to one thread; the reader outlives it. */
+typedef struct sherd_scan sherd_scan;
+/* From offset to the end. ahead: bytes that are fetched before they are asked for, and memory that it takes; about.
+ * SHERD_EUNSUPPORTED, "no-direct", where the store cannot. */
+SHERD_API int sherd_reader_scan(const sherd_reader *reader, uint64_t offset, uint64_t ahead, sherd_scan **out,
+                                sherd_error *err);
+/* 1 and the next bytes, valid until the next call; 0 at the end. Nothing but close after a failure. */
+SHERD_API int sherd_scan_next(sherd_scan *scan, const void **data, size_t *len, sherd_error *err);
+SHERD_API void sherd_scan_close(sherd_scan *scan); /* NULL is fine */
+
 /* Writing. A writer is gone after commit or abort, whatever commit returns. */
 typedef enum sherd_write_mode {
 	SHERD_WRITE_NEW = 0,    /* commit fails with SHERD_EEXIST when the key is taken; of two, one wins */

@@ -229,6 +229,7 @@ static void local_close(sherd_store *store)
 	sherd_local *s = (sherd_local *)store;
 	if (s->root >= 0)
 		(void)s->sys->close(s->sys, s->root);
+	sherd_local_close_queues(s);
 	sherd_map_done(&s->ready);
 	sherd_arena_done(&s->ready_names);
 	pthread_mutex_destroy(&s->mutex);

@@ -13,6 +13,7 @@
 
 typedef struct local_reader {
 	sherd_reader base;
+	sherd_local *store;
 	const sherd_sys *sys;
 	int fd;
 	dev_t dev;
@@ -123,6 +124,12 @@ static void reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t 
 	(void)madvise(map + from, (size_t)(to - from), advice == SHERD_ADVICE_NOW ? MADV_POPULATE_READ : MADV_DONTNEED);
 }
 
+static int reader_scan(const sherd_reader *reader, uint64_t offset, uint64_t ahead, sherd_scan **out, sherd_error *err)
+{
+	const local_reader *r = (const local_reader *)reader;
+	return sherd_local_scan(r->store, reader, r->fd, offset, ahead, out, err);
+}
+
 static void reader_close(sherd_reader *reader)
 {
 	local_reader *r = (local_reader *)reader;
@@ -136,7 +143,7 @@ static void reader_close(sherd_reader *reader)
 }
 
 static const struct sherd_reader_ops reader_ops = {
-	.at = reader_at, .map = reader_map, .close = reader_close, .advise = reader_advise};
+	.at = reader_at, .map = reader_map, .close = reader_close, .advise = reader_advise, .scan = reader_scan};
 
 /* O_NONBLOCK: opening a pipe must not wait for its other end. */
 static int open_object(sherd_local *s, const char *key, local_reader *r, sherd_error *err)
@@ -164,6 +171,7 @@ int sherd_local_read(sherd_store *store, const char *key, sherd_reader **out, sh
 	if (!r)
 		return sherd_fail_nomem(err);
 	r->base.ops = &reader_ops;
+	r->store = s;
 	r->sys = s->sys;
 	r->fd = -1;
 	pthread_mutex_init(&r->mutex, NULL);

@@ -157,6 +157,30 @@ void sherd_reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t l
 	reader->ops->advise(reader, offset, len < room ? len : room, advice);
 }
 
+int sherd_reader_scan(const sherd_reader *reader, uint64_t offset, uint64_t ahead, sherd_scan **out, sherd_error *err)
+{
+	sherd_scan *scan = NULL;
+	TRY(check_range(reader, offset, 0, err));
+	int rc = reader->ops->scan ? reader->ops->scan(reader, offset, ahead, &scan, err)
+	                           : sherd_fail(err, SHERD_EUNSUPPORTED, "no-direct", "this store has no scans");
+	if (rc < 0)
+		return sherd_in_object(err, rc, reader->key);
+	scan->reader = reader;
+	*out = scan;
+	return SHERD_OK;
+}
+
+int sherd_scan_next(sherd_scan *scan, const void **data, size_t *len, sherd_error *err)
+{
+	return sherd_in_object(err, scan->ops->next(scan, data, len, err), scan->reader->key);
+}
+
+void sherd_scan_close(sherd_scan *scan)
+{
+	if (scan)
+		scan->ops->close(scan);
+}
+
 int sherd_reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out, sherd_error *err)
 {
 	if (!reader->ops->map)

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdbool.h>
+#include <linux/aio_abi.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -119,6 +120,48 @@ static int linux_unmap(const sherd_sys *sys, void *start, size_t len)
 	return munmap(start, len);
 }
 
+static int linux_queue_open(const sherd_sys *sys, unsigned depth, unsigned long *queue)
+{
+	(void)sys;
+	aio_context_t context = 0;
+	long rc = syscall(SYS_io_setup, depth, &context);
+	*queue = context;
+	return rc < 0 ? -1 : 0;
+}
+
+static int linux_queue_read(const sherd_sys *sys, unsigned long queue, uint64_t tag, int fd, void *buf, size_t len,
+                            off_t offset)
+{
+	(void)sys;
+	struct iocb read = {
+		.aio_data = tag,
+		.aio_lio_opcode = IOCB_CMD_PREAD,
+		.aio_fildes = (uint32_t)fd,
+		.aio_buf = (uint64_t)(uintptr_t)buf,
+		.aio_nbytes = len,
+		.aio_offset = offset,
+	};
+	struct iocb *reads[] = {&read};
+	return syscall(SYS_io_submit, queue, 1L, reads) == 1 ? 0 : -1;
+}
+
+static int linux_queue_wait(const sherd_sys *sys, unsigned long queue, uint64_t *tag, int64_t *result)
+{
+	(void)sys;
+	struct io_event event = {0};
+	if (syscall(SYS_io_getevents, queue, 1L, 1L, &event, NULL) != 1)
+		return -1;
+	*tag = event.data;
+	*result = event.res;
+	return 0;
+}
+
+static void linux_queue_close(const sherd_sys *sys, unsigned long queue)
+{
+	(void)sys;
+	(void)syscall(SYS_io_destroy, queue);
+}
+
 static ssize_t linux_getdents(const sherd_sys *sys, int fd, void *buf, size_t len)
 {
 	(void)sys;
@@ -143,5 +186,9 @@ const sherd_sys sherd_sys_linux = {
 	.flock = linux_flock,
 	.map = linux_map,
 	.unmap = linux_unmap,
+	.queue_open = linux_queue_open,
+	.queue_read = linux_queue_read,
+	.queue_wait = linux_queue_wait,
+	.queue_close = linux_queue_close,
 	.getdents = linux_getdents,
 };

@@ -126,7 +126,7 @@ static int do_all(sherd_rows_access access, sherd_error *err)
 
 TEST(every_allocation_may_fail)
 {
-	for (sherd_rows_access access = SHERD_ROWS_MAP; access <= SHERD_ROWS_READ; access++) {
+	for (sherd_rows_access access = SHERD_ROWS_MAP; access <= SHERD_ROWS_DIRECT; access++) {
 		long nth = 0;
 		bool hit;
 		do {
@@ -145,7 +145,7 @@ TEST(every_allocation_may_fail)
 
 TEST(every_operation_of_the_store_may_fail)
 {
-	for (sherd_rows_access access = SHERD_ROWS_MAP; access <= SHERD_ROWS_READ; access++) {
+	for (sherd_rows_access access = SHERD_ROWS_MAP; access <= SHERD_ROWS_DIRECT; access++) {
 		long nth = 0;
 		bool hit;
 		do {

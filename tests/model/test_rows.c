@@ -140,14 +140,14 @@ typedef struct run {
 /* Any way to read gives the same. */
 static sherd_rows_cursor *open_rank(const run *r, uint32_t rank, uint32_t world, sherd_rows_tail tail)
 {
-	static const sherd_rows_access ways[] = {SHERD_ROWS_MAP, SHERD_ROWS_READ, SHERD_ROWS_AUTO};
+	static const sherd_rows_access ways[] = {SHERD_ROWS_MAP, SHERD_ROWS_READ, SHERD_ROWS_AUTO, SHERD_ROWS_DIRECT};
 	static const uint64_t windows[] = {0, 1, 100, 5000, UINT64_MAX};
 	sherd_rows_stream o = r->options;
 	sherd_rows_cursor *c = NULL;
 	o.rank = rank;
 	o.world = world;
 	o.tail = tail;
-	o.access = ways[luck(3)];
+	o.access = ways[luck(COUNT_OF(ways))];
 	o.dtype = luck(2) ? SHERD_F32 : luck(2) ? SHERD_F64 : SHERD_DTYPE_NONE;
 	o.window_bytes = windows[luck(COUNT_OF(windows))];
 	if (r->resumed) {

@@ -108,7 +108,7 @@ TEST(threads_get_every_batch_once)
 {
 	for (unsigned threads = 1; threads <= MOST_THREADS; threads++)
 		for (int i = 0; i < 2; i++)
-			for (sherd_rows_access access = SHERD_ROWS_MAP; access <= SHERD_ROWS_READ; access++) {
+			for (sherd_rows_access access = SHERD_ROWS_MAP; access <= SHERD_ROWS_DIRECT; access++) {
 				sherd_rows_stream o = {.batch_rows = 7, .access = access, .window_bytes = 2000};
 				o.dtype = threads % 2 ? SHERD_F64 : SHERD_F32;
 				run_crowd(sets[i], &o, threads);

@@ -22,6 +22,12 @@ struct sherd_reader {
 	char *key;
 };
 
+/* reader is filled in by the front. */
+struct sherd_scan {
+	const struct sherd_scan_ops *ops;
+	const sherd_reader *reader;
+};
+
 /* All but ops is the front's; a backend leaves it alone. */
 struct sherd_writer {
 	const struct sherd_writer_ops *ops;
@@ -61,6 +67,13 @@ struct sherd_reader_ops {
 	int (*map)(const sherd_reader *, uint64_t offset, size_t len, const void **out, sherd_error *err); /* or NULL */
 	void (*close)(sherd_reader *);
 	void (*advise)(const sherd_reader *, uint64_t offset, uint64_t len, sherd_advice advice); /* or NULL */
+	int (*scan)(const sherd_reader *, uint64_t offset, uint64_t ahead, sherd_scan **out,
+	            sherd_error *err); /* or NULL */
+};
+
+struct sherd_scan_ops {
+	int (*next)(sherd_scan *, const void **data, size_t *len, sherd_error *err);
+	void (*close)(sherd_scan *);
 };
 
 /* commit and abort free the writer. After a failure only abort is called. Ranges to fill were checked. */

@@ -66,7 +66,7 @@ int sherd_rows_slot_open(sherd_rows_slot **out, sherd_rows_dispenser *d, sherd_e
 		free(s);
 		return rc;
 	}
-	s->fetch.onward = false; /* the next batch goes to another thread */
+	s->fetch.onward = s->fetch.direct = false; /* the next batch goes to another thread */
 	*out = s;
 	return SHERD_OK;
 }

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* RAW: what is read at a time, so that it is still in the cache when it is converted.
  * STEP: what of a map is made present, and let go, at a time.
@@ -36,16 +37,32 @@ static uint64_t stored_bytes(const sherd_rows *rows)
 	return sum;
 }
 
-int sherd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
+static bool exceeds_memory(uint64_t bytes)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	return pages > 0 && page > 0 && bytes / (uint64_t)page >= (uint64_t)pages;
+}
+
+static sherd_rows_access choose_access(const sherd_rows *rows, sherd_rows_access wanted)
 {
 	unsigned caps = sherd_store_caps(rows->store);
-	if (o->access == SHERD_ROWS_MAP && !(caps & SHERD_CAP_MAP))
+	if (wanted != SHERD_ROWS_AUTO)
+		return wanted;
+	if (!(caps & SHERD_CAP_MAP) || (caps & SHERD_CAP_REMOTE))
+		return SHERD_ROWS_READ;
+	return exceeds_memory(stored_bytes(rows)) ? SHERD_ROWS_DIRECT : SHERD_ROWS_MAP;
+}
+
+int sherd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
+{
+	sherd_rows_access access = choose_access(rows, o->access);
+	if (access == SHERD_ROWS_MAP && !(sherd_store_caps(rows->store) & SHERD_CAP_MAP))
 		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "this store cannot map");
 	*f = (rows_fetch){
 		.rows = rows,
 		.dtype = o->dtype == SHERD_F32 ? SHERD_F32 : SHERD_F64,
-		.map = o->access == SHERD_ROWS_MAP ||
-	               (o->access == SHERD_ROWS_AUTO && (caps & SHERD_CAP_MAP) && !(caps & SHERD_CAP_REMOTE)),
+		.map = access == SHERD_ROWS_MAP,
+		.direct = access == SHERD_ROWS_DIRECT && o->world <= 1,
 		.window = o->window_bytes ? o->window_bytes : DEFAULT_WINDOW,
 		.onward = o->world <= 1,
 	};
@@ -53,8 +70,15 @@ int sherd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_row
 	return SHERD_OK;
 }
 
+static void stop_scan(rows_fetch *f)
+{
+	sherd_scan_close(f->scan.scan);
+	f->scan = (rows_scan){0};
+}
+
 void sherd_rows_fetch_done(rows_fetch *f)
 {
+	stop_scan(f);
 	for (size_t i = 0; i < ROWS_OPEN; i++)
 		sherd_reader_close(f->open[i].reader);
 	free(f->out);
@@ -86,6 +110,8 @@ static int open_shard(rows_fetch *f, size_t shard, rows_open_shard *slot, sherd_
 {
 	const sherd_rows_shard *want = &f->rows->shards[shard];
 	const void *map = NULL;
+	if (f->scan.scan && f->scan.shard == slot->shard)
+		stop_scan(f);
 	sherd_reader_close(TAKE(slot->reader));
 	TRY(sherd_store_read(f->rows->store, want->key, &slot->reader, err));
 	int rc = check_same(f, slot->reader, want, err);
@@ -237,6 +263,68 @@ static int read_into(rows_fetch *f, const rows_open_shard *s, uint64_t offset, u
 	return sherd_reader_at(s->reader, SHERD_ROWS_HEAD_SIZE + offset, out, (size_t)bytes, err);
 }
 
+/* Stored values as the caller wants them. */
+static void convert(const rows_fetch *f, const void *stored, void *out, size_t count)
+{
+	if (f->dtype == SHERD_F64)
+		sherd_floats_widen(stored, out, count);
+	else
+		memcpy(out, stored, count * 4);
+}
+
+/* The bytes of the scan that begin at this place of the file. */
+static int scan_to(rows_fetch *f, const rows_open_shard *s, uint64_t at, sherd_error *err)
+{
+	rows_scan *c = &f->scan;
+	if (!c->scan || c->shard != s->shard || c->at != at) {
+		stop_scan(f);
+		TRY(sherd_reader_scan(s->reader, at, f->window, &c->scan, err));
+		c->shard = s->shard;
+		c->at = at;
+	}
+	if (c->left)
+		return SHERD_OK;
+	const void *data;
+	int rc = sherd_scan_next(c->scan, &data, &c->left, err);
+	c->data = data;
+	/* The reader knows the file to be long enough. */
+	return rc ? rc : sherd_fail_at(err, SHERD_ECORRUPT, "truncated", at, "the file has become shorter");
+}
+
+static int copy_scan(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, uint8_t *out,
+                     sherd_error *err)
+{
+	rows_scan *c = &f->scan;
+	uint64_t each = out_row_bytes(f) / f->rows->row_bytes;
+	for (uint64_t done = 0; done < bytes;) {
+		TRY(scan_to(f, s, SHERD_ROWS_HEAD_SIZE + offset + done, err));
+		size_t n = bytes - done < c->left ? (size_t)(bytes - done) : c->left;
+		convert(f, c->data, out + done * each, n / 4);
+		c->data += n;
+		c->left -= n;
+		c->at += n;
+		done += n;
+	}
+	return SHERD_OK;
+}
+
+/* Directly, unless that cannot be. */
+static int read_onward(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, void *out,
+                       sherd_error *err)
+{
+	sherd_error why;
+	int rc = f->direct ? copy_scan(f, s, offset, bytes, out, &why) : SHERD_EUNSUPPORTED;
+	if (rc == SHERD_OK)
+		return rc;
+	stop_scan(f);
+	if (rc != SHERD_EUNSUPPORTED && err)
+		*err = why;
+	if (rc != SHERD_EUNSUPPORTED)
+		return rc;
+	f->direct = false;
+	return read_into(f, s, offset, bytes, out, err);
+}
+
 static int fetch_straight(rows_fetch *f, const rows_pick *p, const void **data, sherd_error *err)
 {
 	const rows_open_shard *s;
@@ -253,13 +341,16 @@ static int fetch_straight(rows_fetch *f, const rows_pick *p, const void **data, 
 	TRY(make_room(&f->out, &f->out_size, p->count, out_row_bytes(f), err));
 	*data = f->out;
 	if (!s->map)
-		return read_into(f, s, offset, bytes, f->out, err);
+		return read_onward(f, s, offset, bytes, f->out, err);
 	widen_map(f, s, offset, bytes, f->out);
 	return SHERD_OK;
 }
 
 void sherd_rows_fetch_ahead(rows_fetch *f, uint64_t first, uint64_t count)
 {
+	/* A scan reads ahead by itself. */
+	if (f->direct)
+		return;
 	/* Many small shards: those far ahead would only push out those that are needed first. */
 	for (int shards = 0; count && shards < MOST_AHEAD; shards++) {
 		const rows_open_shard *s;
@@ -280,14 +371,6 @@ static int by_id(const void *a, const void *b)
 {
 	const place *x = a, *y = b;
 	return (x->id > y->id) - (x->id < y->id);
-}
-
-static void put_row(const rows_fetch *f, const void *stored, void *out)
-{
-	if (f->dtype == SHERD_F64)
-		sherd_floats_widen(stored, out, f->rows->width);
-	else
-		memcpy(out, stored, (size_t)f->rows->row_bytes);
 }
 
 /* How many of the rows, which are in order, lie in one shard and so close that they are read in one go. */
@@ -321,7 +404,7 @@ static int copy_span(rows_fetch *f, const place *p, size_t count, uint8_t *out, 
 		from = (const uint8_t *)f->raw;
 	}
 	for (size_t i = 0; i < n; i++)
-		put_row(f, from + (p[i].id - p[0].id) * bytes, out + p[i].at * each);
+		convert(f, from + (p[i].id - p[0].id) * bytes, out + p[i].at * each, f->rows->width);
 	return SHERD_OK;
 }
 

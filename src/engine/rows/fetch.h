@@ -23,15 +23,26 @@ typedef struct rows_residence {
 	uint64_t gone, used, present;
 } rows_residence;
 
+/* Where a direct read of a shard stands. */
+typedef struct rows_scan {
+	sherd_scan *scan; /* NULL: none */
+	size_t shard;
+	uint64_t at;         /* of the file: the first of the bytes at hand */
+	const uint8_t *data; /* bytes at hand */
+	size_t left;
+} rows_scan;
+
 typedef struct rows_fetch {
 	const sherd_rows *rows;
 	sherd_dtype dtype;
 	bool map;
+	bool direct; /* what is read in order is read past the cache */
 	bool keep;   /* the window holds the whole set: nothing is let go */
 	bool onward; /* what follows a batch in the file is needed next */
 	uint64_t window;
 	rows_open_shard open[ROWS_OPEN];
 	rows_residence here;
+	rows_scan scan;
 	void *out; /* what is handed out when it is a copy */
 	size_t out_size;
 	float *raw;   /* stored values on their way */

@@ -148,7 +148,7 @@ static int check_options(const sherd_rows *rows, const sherd_rows_stream *o, she
 		                  rows->total);
 	if (o->dtype != SHERD_DTYPE_NONE && o->dtype != SHERD_F64 && o->dtype != SHERD_F32)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rows are delivered as F64 or F32");
-	if ((unsigned)o->access > SHERD_ROWS_READ || (unsigned)o->tail > SHERD_ROWS_TAIL_PAD)
+	if ((unsigned)o->access > SHERD_ROWS_DIRECT || (unsigned)o->tail > SHERD_ROWS_TAIL_PAD)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "no such access or tail");
 	if (o->resume && o->from)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument",

@@ -75,7 +75,7 @@ TEST(one_shard_comes_back_as_it_was_written)
 TEST(ids_go_on_from_shard_to_shard_and_a_reset_replays)
 {
 	ROWS rows = make(STORE);
-	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_READ; access++)
+	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_DIRECT; access++)
 		for (int wide = 0; wide < 2; wide++) {
 			CURSOR c = stream(rows, (sherd_rows_stream){.batch_rows = 6,
 			                                            .access = access,
@@ -166,7 +166,7 @@ TEST(sampled_and_shuffled_batches_span_shards_and_tell_their_ids)
 	ROWS small = NULL;
 	rows_set_make(STORE, "e", ten, COUNT_OF(ten), 2);
 	assert_ok(sherd_rows_open_folder(&small, STORE, "e", NULL, err));
-	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_READ; access++) {
+	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_DIRECT; access++) {
 		CURSOR s = stream(
 			small,
 			(sherd_rows_stream){
@@ -425,7 +425,7 @@ TEST(the_fixture_streams_as_expected)
 	assert_ok(sherd_rows_open_folder(&rows, store, "set", NULL, err));
 	assert_int_equal(sherd_rows_total(rows), 1036);
 	assert_int_equal(sherd_rows_width(rows), 4);
-	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_READ; access++) {
+	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_DIRECT; access++) {
 		CURSOR c = stream(rows, (sherd_rows_stream){.access = access});
 		sherd_rows_batch b;
 		sherd_sha256 hash;

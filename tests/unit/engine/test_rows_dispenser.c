@@ -60,7 +60,7 @@ TEST(slots_share_the_batches_of_one_stream)
 {
 	ROWS rows = make(STORE);
 	assert_dispenses(rows, NULL);
-	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_READ; access++) {
+	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_DIRECT; access++) {
 		assert_dispenses(rows, &(sherd_rows_stream){.batch_rows = 2, .access = access});
 		assert_dispenses(
 			rows, &(sherd_rows_stream){.batch_rows = 2, .access = access, .dtype = SHERD_F32, .from = 3});

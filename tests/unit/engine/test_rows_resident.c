@@ -138,7 +138,7 @@ static void assert_all_bounded(sherd_rows_stream o, uint64_t batch)
 {
 	static const uint64_t windows[] = {0, 64 * MIB};
 	for (size_t w = 0; w < COUNT_OF(windows); w++)
-		for (sherd_rows_access access = SHERD_ROWS_MAP; access <= SHERD_ROWS_READ; access++)
+		for (sherd_rows_access access = SHERD_ROWS_MAP; access <= SHERD_ROWS_DIRECT; access++)
 			for (int wide = 0; wide < 2; wide++) {
 				o.window_bytes = windows[w];
 				o.access = access;
@@ -178,7 +178,7 @@ TEST(so_do_ranks)
 
 TEST(so_do_shuffles_and_samples)
 {
-	for (sherd_rows_access access = SHERD_ROWS_MAP; access <= SHERD_ROWS_READ; access++) {
+	for (sherd_rows_access access = SHERD_ROWS_MAP; access <= SHERD_ROWS_DIRECT; access++) {
 		sherd_rows_stream o = {.batch_rows = 1024, .access = access, .shuffle = true, .seed = 5};
 		assert_bounded(&o, 1024 * WIDTH * 8);
 		o.shuffle_window = 5000;

@@ -119,7 +119,7 @@ TEST(bad_options_are_refused)
 		{.dtype = SHERD_I64},
 		{.dtype = SHERD_F16},
 		{.resume = "x", .from = 1},
-		{.access = (sherd_rows_access)3},
+		{.access = (sherd_rows_access)4},
 		{.tail = (sherd_rows_tail)3},
 	};
 	for (size_t i = 0; i < COUNT_OF(bad); i++)
