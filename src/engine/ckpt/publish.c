@@ -21,6 +21,8 @@ enum { MOST_LISTED = 1000000 };
 typedef struct found_shard {
 	ckpt_shard shard;
 	sherd_arena arena;
+	const char *file;
+	uint64_t file_size;
 	sherd_ckpt_index index;
 	bool found;
 } found_shard;
@@ -37,8 +39,17 @@ static int find_one(void *arg, size_t rank, sherd_error *err)
 	publishing *g = arg;
 	found_shard *f = &g->shards[rank];
 	const ckpt_publication *p = g->p;
-	return sherd_ckpt_shard_find(&f->shard, p->store, p->prefix, (uint32_t)rank, &p->set_id, p->limits, &f->arena,
-	                             &f->index, &f->found, err);
+	TRY(sherd_ckpt_shard_find(&f->shard, p->store, p->prefix, (uint32_t)rank, &p->set_id, p->limits, &f->arena,
+	                          &f->index, &f->found, err));
+	if (!f->found)
+		return SHERD_OK;
+	const char *file = sherd_ckpt_name_last(sherd_reader_key(f->shard.reader));
+	f->file = sherd_arena_str(&f->arena, sherd_str_of(file));
+	f->file_size = sherd_reader_size(f->shard.reader);
+	/* A large set has more shards than a process may have files open. */
+	if (!p->verify)
+		sherd_ckpt_shard_done(&f->shard);
+	return f->file ? SHERD_OK : sherd_fail_nomem(err);
 }
 
 static int check_one(void *arg, size_t rank, sherd_error *err)
@@ -68,7 +79,7 @@ static int check_found(const publishing *g, sherd_error *err)
 			                       sherd_fail(err, SHERD_ECORRUPT, "bad-world",
 			                                  "a shard of %" PRIu32 " ranks in a set of %" PRIu32,
 			                                  f->index.world, g->p->world),
-			                       sherd_reader_key(f->shard.reader));
+			                       f->file);
 	}
 	return SHERD_OK;
 }
@@ -88,8 +99,8 @@ static void describe_shard(const found_shard *f, bool listed, sherd_ckpt_meta_sh
 {
 	*out = (sherd_ckpt_meta_shard){
 		.rank = f->index.rank,
-		.file = sherd_ckpt_name_last(sherd_reader_key(f->shard.reader)),
-		.file_size = sherd_reader_size(f->shard.reader),
+		.file = f->file,
+		.file_size = f->file_size,
 		.checksum = f->shard.checksum,
 		.entries = f->index.entries,
 		.count = f->index.count,

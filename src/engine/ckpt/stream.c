@@ -1,8 +1,9 @@
 #include "engine/ckpt/stream.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, LARGE_PAGE = 2 << 20 };
 
 void sherd_ckpt_stream_init(ckpt_stream *s, sherd_writer *writer, sherd_pool *pool, uint64_t size_hint)
 {
@@ -85,12 +86,23 @@ static int hand_over(ckpt_stream *s, sherd_error *err)
 	return wait_for(s, STREAM_BUFFERS - 1, err);
 }
 
+/* Large pages lie together in memory, so that the disk is handed few long parts instead of many short ones. */
+static uint8_t *make_buffer(size_t capacity)
+{
+	if (capacity < STREAM_BYTES)
+		return aligned_alloc(PAGE, capacity);
+	uint8_t *buffer = aligned_alloc(LARGE_PAGE, capacity);
+	if (buffer)
+		(void)madvise(buffer, capacity, MADV_HUGEPAGE);
+	return buffer;
+}
+
 int sherd_ckpt_stream_room(ckpt_stream *s, uint8_t **out, size_t *room, sherd_error *err)
 {
 	if (s->used == s->capacity)
 		TRY(hand_over(s, err));
 	uint8_t **buffer = &s->buffers[s->filling];
-	if (!*buffer && !(*buffer = aligned_alloc(PAGE, s->capacity)))
+	if (!*buffer && !(*buffer = make_buffer(s->capacity)))
 		return sherd_fail_nomem(err);
 	*out = *buffer + s->used;
 	*room = s->capacity - s->used;
