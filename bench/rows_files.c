@@ -5,6 +5,8 @@
 #include "machine.h"
 #include "measure.h"
 
+#include <sherd/store.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -182,4 +184,29 @@ double rows_direct(const rows_files *f)
 	double seconds = bench_now() - start;
 	free(buf);
 	return seconds;
+}
+
+double rows_scan(const rows_files *f)
+{
+	sherd_store *store = NULL;
+	double start = bench_now();
+	if (sherd_store_open_local(&store, f->folder, NULL, NULL) < 0)
+		bench_fail("%s cannot be opened", f->folder);
+	for (int i = 0; i < ROWS_SHARDS; i++) {
+		sherd_reader *reader = NULL;
+		sherd_scan *scan = NULL;
+		const void *data;
+		size_t len;
+		int rc = sherd_store_read(store, strrchr(f->paths[i], '/') + 1, &reader, NULL);
+		if (rc < 0 || sherd_reader_scan(reader, 0, DIRECT_STEP, &scan, NULL) < 0)
+			bench_fail("%s: no direct reads", f->paths[i]);
+		while ((rc = sherd_scan_next(scan, &data, &len, NULL)) > 0)
+			;
+		if (rc < 0)
+			bench_fail("%s cannot be read", f->paths[i]);
+		sherd_scan_close(scan);
+		sherd_reader_close(reader);
+	}
+	sherd_store_close(store);
+	return bench_now() - start;
 }

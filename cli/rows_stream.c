@@ -52,7 +52,8 @@ static int take_start(sherd_rows_stream *o, const sherd_args *args, sherd_error 
 
 static int take_reading(sherd_rows_stream *o, const sherd_args *args, sherd_error *err)
 {
-	static const char *const ways[] = {"auto", "map", "read", NULL}, *const dtypes[] = {"f64", "f32", NULL};
+	static const char *const ways[] = {"auto", "map", "read", "direct", NULL}, *const dtypes[] = {"f64", "f32",
+	                                                                                              NULL};
 	unsigned way = SHERD_ROWS_AUTO, dtype = 0;
 	TRY(sherd_args_size(args, "window", &o->window_bytes, err));
 	TRY(sherd_args_word(args, "access", ways, &way, err));
@@ -130,7 +131,7 @@ static const sherd_option options[] = {
 	{"shuffle-window", "N", "shuffle within runs of N rows only", 0},
 	{"dtype", "TYPE", "f64 (default) or f32", 0},
 	{"window", "BYTES", "how far to read ahead (default: 8M); K, M, G and T are understood", 0},
-	{"access", "HOW", "auto (default), map or read", 0},
+	{"access", "HOW", "auto (default), map, read or direct", 0},
 	{"resume", "CURSOR", "go on where the stream stood that told this cursor", 0},
 	{"cursor", NULL, "tell at the end where the stream stands: on standard error, or in the document", 0},
 	{"limit-batches", "N", "stop after N batches", 0},

@@ -47,7 +47,7 @@ _sherd() {
 	"rows stream:--dtype") mapfile -t COMPREPLY < <(compgen -W "f64 f32" -- "$current") && return ;;
 	"rows pack:--dtype") mapfile -t COMPREPLY < <(compgen -W "bf16" -- "$current") && return ;;
 	"rows stream:--tail") mapfile -t COMPREPLY < <(compgen -W "keep drop pad" -- "$current") && return ;;
-	"rows stream:--access") mapfile -t COMPREPLY < <(compgen -W "auto map read" -- "$current") && return ;;
+	"rows stream:--access") mapfile -t COMPREPLY < <(compgen -W "auto map read direct" -- "$current") && return ;;
 	esac
 	case $previous in
 	--format) mapfile -t COMPREPLY < <(compgen -W "text raw npy" -- "$current") && return ;;

@@ -63,8 +63,7 @@ SHERD_API bool sherd_rows_has_manifest(const sherd_rows *rows);
 /* ------------------------------------------------------------------ streams */
 
 typedef enum sherd_rows_access {
-	SHERD_ROWS_AUTO =
-		0, /* read where it is a network file system, direct where memory cannot hold the set, else map */
+	SHERD_ROWS_AUTO = 0, /* network: read; a set of more than half of memory: direct; else map */
 	SHERD_ROWS_MAP = 1,
 	SHERD_ROWS_READ = 2,
 	SHERD_ROWS_DIRECT =

@@ -37,10 +37,11 @@ static uint64_t stored_bytes(const sherd_rows *rows)
 	return sum;
 }
 
+/* What takes more than half of memory will not stay in the cache until it comes again. */
 static bool exceeds_memory(uint64_t bytes)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-	return pages > 0 && page > 0 && bytes / (uint64_t)page >= (uint64_t)pages;
+	return pages > 0 && page > 0 && bytes / (uint64_t)page >= (uint64_t)pages / 2;
 }
 
 static sherd_rows_access choose_access(const sherd_rows *rows, sherd_rows_access wanted)
