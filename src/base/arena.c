@@ -1,9 +1,11 @@
 #include "base/arena.h"
 
+#include "base/large.h"
+
 #include <stdalign.h>
 #include <stdlib.h>
 
-enum { ALIGN = 16, FIRST_BLOCK = 1 << 10, LARGEST_BLOCK = 1 << 20 };
+enum { ALIGN = 16, FIRST_BLOCK = 1 << 10, LARGEST_BLOCK = 4 << 20 };
 
 struct sherd_arena_block {
 	struct sherd_arena_block *next;
@@ -15,7 +17,7 @@ static struct sherd_arena_block *new_block(size_t size)
 {
 	if (size > SIZE_MAX - sizeof(struct sherd_arena_block))
 		return NULL;
-	struct sherd_arena_block *b = malloc(sizeof(*b) + size);
+	struct sherd_arena_block *b = sherd_large_alloc(sizeof(*b) + size);
 	if (b)
 		b->size = size;
 	return b;

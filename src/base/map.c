@@ -1,5 +1,7 @@
 #include "base/map.h"
 
+#include "base/large.h"
+
 #include <stdlib.h>
 #include <sys/random.h>
 #include <time.h>
@@ -72,9 +74,10 @@ static struct sherd_map_slot *slot_of(const sherd_map *m, uint64_t hash, sherd_s
 
 static bool grow(sherd_map *m, size_t cap)
 {
-	struct sherd_map_slot *slots = cap > SIZE_MAX / sizeof(*slots) ? NULL : calloc(cap, sizeof(*slots));
+	struct sherd_map_slot *slots = cap > SIZE_MAX / sizeof(*slots) ? NULL : sherd_large_alloc(cap * sizeof(*slots));
 	if (!slots)
 		return false;
+	memset(slots, 0, cap * sizeof(*slots));
 	sherd_map bigger = {
 		.slots = slots, .cap = cap, .count = m->count, .seed = m->cap ? m->seed : sherd_hash_seed()};
 	for (size_t i = 0; i < m->cap; i++)

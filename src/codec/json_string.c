@@ -51,7 +51,7 @@ static int check_unicode(const sherd_json *j, const uint8_t *p, size_t *len, she
 	for (int i = 6; i < 8; i++) {
 		if (j->end - p == i)
 			return sherd_json_fail_end(j, err);
-		if (p[i] != (uint8_t)"\\u"[i - 6])
+		if (p[i] != (uint8_t) "\\u"[i - 6])
 			return sherd_json_fail(j, p, "bad-utf8", err, "lone surrogate \\u%04x", code);
 	}
 	TRY(check_hex4(j, p + 6, err));

@@ -1,5 +1,6 @@
 #include "engine/ckpt/metadata.h"
 
+#include "base/large.h"
 #include "base/limits.h"
 #include "format/ckpt_name.h"
 
@@ -16,7 +17,7 @@ static int read_open(const sherd_reader *reader, const sherd_limits *given, sher
 	if (size > limits.metadata_bytes)
 		return sherd_fail(err, SHERD_ELIMIT, "too-long", "metadata of %" PRIu64 " bytes, the limit is %" PRIu64,
 		                  size, limits.metadata_bytes);
-	char *text = malloc(size + 1);
+	char *text = sherd_large_alloc(size + 1);
 	if (!text)
 		return sherd_fail_nomem(err);
 	int rc = sherd_reader_at(reader, 0, text, size, err);

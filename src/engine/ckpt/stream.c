@@ -1,9 +1,10 @@
 #include "engine/ckpt/stream.h"
 
-#include <stdlib.h>
-#include <sys/mman.h>
+#include "base/large.h"
 
-enum { PAGE = 4096, LARGE_PAGE = 2 << 20 };
+#include <stdlib.h>
+
+enum { PAGE = 4096 };
 
 void sherd_ckpt_stream_init(ckpt_stream *s, sherd_writer *writer, sherd_pool *pool, uint64_t size_hint)
 {
@@ -89,12 +90,7 @@ static int hand_over(ckpt_stream *s, sherd_error *err)
 /* Large pages lie together in memory, so that the disk is handed few long parts instead of many short ones. */
 static uint8_t *make_buffer(size_t capacity)
 {
-	if (capacity < STREAM_BYTES)
-		return aligned_alloc(PAGE, capacity);
-	uint8_t *buffer = aligned_alloc(LARGE_PAGE, capacity);
-	if (buffer)
-		(void)madvise(buffer, capacity, MADV_HUGEPAGE);
-	return buffer;
+	return capacity < STREAM_BYTES ? aligned_alloc(PAGE, capacity) : sherd_large_alloc(capacity);
 }
 
 int sherd_ckpt_stream_room(ckpt_stream *s, uint8_t **out, size_t *room, sherd_error *err)

@@ -1,0 +1,35 @@
+#include "base/large.h"
+
+#include "support/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+TEST(memory_of_any_size_can_be_used_and_large_memory_begins_at_a_large_page)
+{
+	const size_t sizes[] = {0, 1, 4096, SHERD_LARGE_PAGE - 1, SHERD_LARGE_PAGE, SHERD_LARGE_PAGE + 1, 9999999};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		uint8_t *p = sherd_large_alloc(sizes[i]);
+		assert_non_null(p);
+		if (sizes[i])
+			memset(p, 0x5a, sizes[i]);
+		if (sizes[i] >= SHERD_LARGE_PAGE)
+			assert_int_equal((uintptr_t)p % SHERD_LARGE_PAGE, 0);
+		free(p);
+	}
+}
+
+TEST(a_size_that_no_memory_has_is_refused)
+{
+	assert_null(sherd_large_alloc(SIZE_MAX));
+	assert_null(sherd_large_alloc(SIZE_MAX - SHERD_LARGE_PAGE + 1));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(memory_of_any_size_can_be_used_and_large_memory_begins_at_a_large_page),
+		cmocka_unit_test(a_size_that_no_memory_has_is_refused),
+	};
+	return cmocka_run_group_tests_name("large", tests, NULL, NULL);
+}
