@@ -202,7 +202,7 @@ static void bench_gather(uint64_t window, const char *what)
 /* ---- R3: what is resident */
 
 typedef struct resident_case {
-	char *folder;
+	const char *folder;
 	sherd_rows_stream options;
 } resident_case;
 
@@ -227,7 +227,7 @@ static void make_sparse(const char *folder, uint64_t bytes, bool make)
 	for (int i = 0; i < ROWS_SHARDS; i++) {
 		char path[4096];
 		uint8_t head[SHERD_ROWS_HEAD_SIZE];
-		uint64_t rows = bytes / ROWS_SHARDS / (ROWS_WIDTH * 4);
+		uint64_t rows = bytes / ROWS_SHARDS / ROWS_WIDTH / 4;
 		(void)snprintf(path, sizeof(path), "%s/part-%05d.shard", folder, i);
 		if (!make) {
 			(void)unlink(path);
@@ -241,7 +241,8 @@ static void make_sparse(const char *folder, uint64_t bytes, bool make)
 	}
 }
 
-static void bench_resident(char *folder, uint64_t window_mib, sherd_rows_access access, sherd_dtype dtype, bool shuffle)
+static void bench_resident(const char *folder, uint64_t window_mib, sherd_rows_access access, sherd_dtype dtype,
+                           bool shuffle)
 {
 	char what[80], bound[80];
 	bench_series peak = {.count = 0};

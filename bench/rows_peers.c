@@ -150,7 +150,7 @@ double rows_numpy(void)
 	char line[64] = "";
 	(void)fputs("pass\n", to);
 	(void)fflush(to);
-	double seconds = fgets(line, sizeof(line), from) ? atof(line) : 0;
+	double seconds = fgets(line, sizeof(line), from) ? strtod(line, NULL) : 0;
 	if (seconds <= 0)
 		bench_fail("numpy failed");
 	return seconds;
