@@ -8,6 +8,8 @@
 
 #include <sherd/bundle.h>
 #include <sherd/model_graph.h>
+#include <sherd/pool.h>
+#include <sherd/progress.h>
 
 SHERD_BEGIN_DECLS
 
@@ -33,6 +35,55 @@ SHERD_API size_t sherd_model_find(const sherd_model *model, const char *variable
 /* The arrays of the model, which must outlive the bundle: those of variables under the variable's name, the others
  * under names that docs/formats/samediff-legacy.md gives. */
 SHERD_API int sherd_bundle_of_model(sherd_bundle **out, const sherd_model *model, sherd_error *err);
+
+/* A model of the caller's making. Graph, arrays and pairs are copied; read() gives bytes of an array (C order,
+ * little-endian) whenever they are asked for, from any thread, until the model is closed. The graph names the arrays by
+ * their index; names of arrays that belong to no variable are given here. */
+typedef int sherd_model_read_fn(void *arg, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err);
+typedef struct sherd_model_parts {
+	const sherd_model_graph *graph;
+	const sherd_tensor *arrays; /* dtype and shape of each */
+	size_t array_count;
+	const sherd_pair *pairs;
+	size_t pair_count;
+	sherd_model_read_fn *read;
+	void *arg;
+} sherd_model_parts;
+SHERD_API int sherd_model_make(sherd_model **out, const sherd_model_parts *parts, sherd_error *err);
+
+typedef enum sherd_compression { SHERD_COMPRESS_NONE = 0, SHERD_COMPRESS_DEFLATE = 1 } sherd_compression;
+
+typedef struct sherd_model_save_options {
+	sherd_format format; /* SHERD_FORMAT_UNKNOWN: a container */
+	sherd_compression compress;
+	int level;               /* 1 to 12, 0: 1 */
+	uint32_t shards;         /* 0, 1: one file */
+	bool replace;            /* what stands there may be replaced, in one step */
+	bool without_updater;    /* leave out what the updater remembers */
+	const sherd_pair *pairs; /* over those of the model; a value of NULL takes the pair away */
+	size_t pair_count;
+	int64_t time_ms; /* when, since 1970 UTC, for creation.time of a model that has none; 0: it is left out */
+	sherd_pool *pool;
+	const sherd_progress *progress;
+} sherd_model_save_options;
+
+/* Writes the model under the key (of a sharded one: its base). SHERD_EUNSUPPORTED, "cannot-hold", when the format has
+ * no place for something of it, which the message names; SHERD_EEXIST without replace. Nothing is left behind by a
+ * failure. Memory stays bounded, whatever the size of the arrays. */
+SHERD_API int sherd_model_save(const sherd_model *model, sherd_store *store, const char *key,
+                               const sherd_model_save_options *options, sherd_error *err);
+
+/* Writing a container whose arrays are handed over one at a time. The parts need no read(). Belongs to one thread. */
+typedef struct sherd_model_writer sherd_model_writer;
+SHERD_API int sherd_model_writer_open(sherd_model_writer **out, sherd_store *store, const char *key,
+                                      const sherd_model_parts *parts, const sherd_model_save_options *options,
+                                      sherd_error *err);
+/* The next bytes of an array. Arrays come in any order, each of them once and whole before the next one begins. */
+SHERD_API int sherd_model_writer_append(sherd_model_writer *writer, size_t array, const void *bytes, size_t len,
+                                        sherd_error *err);
+/* SHERD_EINVAL, "incomplete", when an array is not whole. The writer is gone after commit or abort. */
+SHERD_API int sherd_model_writer_commit(sherd_model_writer *writer, sherd_error *err);
+SHERD_API void sherd_model_writer_abort(sherd_model_writer *writer); /* NULL is fine */
 
 SHERD_END_DECLS
 

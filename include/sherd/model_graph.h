@@ -133,6 +133,12 @@ typedef struct sherd_model_configuration {
 	int64_t footprint_forward, footprint_backward;
 } sherd_model_configuration;
 
+/* A graph that operations of this one call. */
+typedef struct sherd_model_subgraph {
+	const char *name;
+	const struct sherd_model_graph *graph; /* its arrays are numbered together with those of the whole model */
+} sherd_model_subgraph;
+
 typedef struct sherd_model_graph {
 	int64_t id;
 	size_t variable_count, operation_count, updater_count, sequence_count;
@@ -144,6 +150,10 @@ typedef struct sherd_model_graph {
 	sherd_model_configuration configuration;
 	sherd_model_texts placeholders, losses;
 	const char *training; /* configuration of training, JSON; NULL: none */
+	size_t subgraph_count;
+	const sherd_model_subgraph *subgraphs;
+	sherd_model_bytes fortran; /* of the whole model: 1 for each array that SameDiff held in Fortran order, to be
+	                            * written so again by formats that know it; absent: none */
 } sherd_model_graph;
 
 /* "VARIABLE", "PLACEHOLDER"; "UNKNOWN" for any other number. */

@@ -35,6 +35,10 @@ static const char *const names[] = {
 	[SHERD_FORMAT_ROWS_BF16] = "rows-bf16",
 	[SHERD_FORMAT_SAMEDIFF_FLATBUFFERS] = "samediff-flatbuffers",
 	[SHERD_FORMAT_ND4J_ARRAY] = "nd4j-array",
+	[SHERD_FORMAT_SAMEDIFF_CONTAINER] = "samediff-container",
+	[SHERD_FORMAT_SDNB] = "sdnb",
+	[SHERD_FORMAT_SDZ] = "sdz",
+	[SHERD_FORMAT_RFDB] = "rfdb",
 };
 
 const char *sherd_format_name(sherd_format format)
