@@ -2,15 +2,7 @@
 
 #include "base/cursor.h"
 
-enum {
-	ARRAY_SHAPE = 0,
-	ARRAY_BUFFER = 1,
-	ARRAY_DTYPE = 2,
-	ARRAY_BYTE_ORDER = 3,
-	ARRAY_CHUNKS = 4,
-	ARRAY_EXTERNAL = 7,
-	BIG_ENDIAN_BYTES = 1
-};
+enum { BIG_ENDIAN_BYTES = 1 };
 
 /* How many texts there are; false when that does not fit 64 bits. */
 static bool count_texts(const sherd_nd4j_array *a, uint64_t *out)
@@ -60,7 +52,7 @@ static void measure_texts(sherd_samediff_decoder *d, sherd_nd4j_array *a)
 
 static void take_buffer(sherd_samediff_decoder *d, const sherd_flat_table *t, sherd_nd4j_array *a)
 {
-	sherd_flat_vector buffer = sherd_flat_span(d->fb, t, ARRAY_BUFFER);
+	sherd_flat_vector buffer = sherd_flat_span(d->fb, t, SHERD_FLAT_ARRAY_BUFFER);
 	a->data = buffer.at;
 	a->stored = buffer.count;
 	if (d->fb->rc < 0)
@@ -74,16 +66,16 @@ static void take_buffer(sherd_samediff_decoder *d, const sherd_flat_table *t, sh
 static void take(sherd_samediff_decoder *d, const sherd_flat_table *t, sherd_nd4j_array *a)
 {
 	sherd_flatbuf *fb = d->fb;
-	uint8_t number = sherd_flat_u8(fb, t, ARRAY_DTYPE, 0);
-	uint8_t order = sherd_flat_u8(fb, t, ARRAY_BYTE_ORDER, 0);
-	sherd_flat_vector info_at = sherd_flat_list(fb, t, ARRAY_SHAPE, 8);
+	uint8_t number = sherd_flat_u8(fb, t, SHERD_FLAT_ARRAY_DTYPE, 0);
+	uint8_t order = sherd_flat_u8(fb, t, SHERD_FLAT_ARRAY_ORDER, 0);
+	sherd_flat_vector info_at = sherd_flat_list(fb, t, SHERD_FLAT_ARRAY_SHAPE, 8);
 	int64_t info[2 * SHERD_MAX_DIMS + 4];
 	a->dtype = sherd_nd4j_dtype(number);
 	if (a->dtype == SHERD_DTYPE_NONE)
 		sherd_flatbuf_fail(fb, SHERD_EUNSUPPORTED, "bad-dtype", t->pos, "an array of type number %u", number);
 	if (order > BIG_ENDIAN_BYTES)
 		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-type", t->pos, "order of bytes %u", order);
-	if (sherd_flat_has(fb, t, ARRAY_CHUNKS) || sherd_flat_u8(fb, t, ARRAY_EXTERNAL, 0))
+	if (sherd_flat_has(fb, t, SHERD_FLAT_ARRAY_CHUNKS) || sherd_flat_u8(fb, t, SHERD_FLAT_ARRAY_EXTERNAL, 0))
 		sherd_flatbuf_fail(fb, SHERD_EUNSUPPORTED, "bad-version", t->pos,
 		                   "an array in chunks or outside of the file, which no release wrote");
 	if (info_at.count > COUNT_OF(info))

@@ -6,26 +6,11 @@
 
 #include <stdlib.h>
 
-enum {
-	GRAPH_ID = 0,
-	GRAPH_VARIABLES = 1,
-	GRAPH_NODES = 2,
-	GRAPH_OUTPUTS = 3,
-	GRAPH_CONFIGURATION = 4,
-	GRAPH_PLACEHOLDERS = 5,
-	GRAPH_LOSSES = 6,
-	GRAPH_TRAINING = 7,
-	GRAPH_UPDATERS = 8,
-	GRAPH_SEQUENCES = 9, /* or the keys of metadata, when there are values */
-	GRAPH_METADATA_VALUES = 10,
-	GRAPH_SUBGRAPHS = 11,
-	GRAPH_SLOTS = 12, /* of any version */
-	PROBED = 8        /* variables and operations that a probe looks at */
-};
+enum { PROBED = 8 /* variables and operations that a probe looks at */ };
 
 static void take_variables(sherd_samediff_decoder *d, const sherd_flat_table *root, sherd_samediff_graph *g)
 {
-	sherd_flat_vector v = sherd_flat_list(d->fb, root, GRAPH_VARIABLES, 4);
+	sherd_flat_vector v = sherd_flat_list(d->fb, root, SHERD_FLAT_GRAPH_VARIABLES, 4);
 	g->variables = sherd_samediff_room(d, v.count, sizeof(*g->variables));
 	for (uint32_t i = 0; g->variables && i < v.count && d->fb->rc >= 0; i++) {
 		sherd_flat_table t = sherd_flat_element(d->fb, &v, i);
@@ -37,7 +22,7 @@ static void take_variables(sherd_samediff_decoder *d, const sherd_flat_table *ro
 
 static void take_operations(sherd_samediff_decoder *d, const sherd_flat_table *root, sherd_model_graph *g)
 {
-	sherd_flat_vector v = sherd_flat_list(d->fb, root, GRAPH_NODES, 4);
+	sherd_flat_vector v = sherd_flat_list(d->fb, root, SHERD_FLAT_GRAPH_NODES, 4);
 	sherd_model_operation *at = sherd_samediff_room(d, v.count, sizeof(*at));
 	for (uint32_t i = 0; at && i < v.count && d->fb->rc >= 0; i++) {
 		sherd_flat_table t = sherd_flat_element(d->fb, &v, i);
@@ -49,7 +34,7 @@ static void take_operations(sherd_samediff_decoder *d, const sherd_flat_table *r
 
 static void take_updaters(sherd_samediff_decoder *d, const sherd_flat_table *root, sherd_model_graph *g)
 {
-	sherd_flat_vector v = sherd_flat_list(d->fb, root, GRAPH_UPDATERS, 4);
+	sherd_flat_vector v = sherd_flat_list(d->fb, root, SHERD_FLAT_GRAPH_UPDATERS, 4);
 	sherd_model_updater *at = sherd_samediff_room(d, v.count, sizeof(*at));
 	for (uint32_t i = 0; at && i < v.count && d->fb->rc >= 0; i++) {
 		sherd_flat_table t = sherd_flat_element(d->fb, &v, i);
@@ -67,7 +52,7 @@ static void take_updaters(sherd_samediff_decoder *d, const sherd_flat_table *roo
 
 static void take_sequences(sherd_samediff_decoder *d, const sherd_flat_table *root, sherd_model_graph *g)
 {
-	sherd_flat_vector v = sherd_flat_list(d->fb, root, GRAPH_SEQUENCES, 4);
+	sherd_flat_vector v = sherd_flat_list(d->fb, root, SHERD_FLAT_GRAPH_SEQUENCES, 4);
 	sherd_model_sequence *at = sherd_samediff_room(d, v.count, sizeof(*at));
 	for (uint32_t i = 0; at && i < v.count && d->fb->rc >= 0; i++) {
 		sherd_flat_table t = sherd_flat_element(d->fb, &v, i);
@@ -82,8 +67,8 @@ static void take_sequences(sherd_samediff_decoder *d, const sherd_flat_table *ro
 
 static void take_metadata(sherd_samediff_decoder *d, const sherd_flat_table *root, sherd_samediff_graph *g)
 {
-	sherd_model_texts keys = sherd_samediff_texts(d, root, GRAPH_SEQUENCES);
-	sherd_model_texts values = sherd_samediff_texts(d, root, GRAPH_METADATA_VALUES);
+	sherd_model_texts keys = sherd_samediff_texts(d, root, SHERD_FLAT_GRAPH_SEQUENCES);
+	sherd_model_texts values = sherd_samediff_texts(d, root, SHERD_FLAT_GRAPH_METADATA_VALUES);
 	if (keys.count != values.count)
 		sherd_flatbuf_fail(d->fb, SHERD_ECORRUPT, "bad-count", root->pos, "%zu keys and %zu values of metadata",
 		                   keys.count, values.count);
@@ -97,7 +82,7 @@ static void take_metadata(sherd_samediff_decoder *d, const sherd_flat_table *roo
 static void take_configuration(sherd_samediff_decoder *d, const sherd_flat_table *root, sherd_model_configuration *c)
 {
 	sherd_flatbuf *fb = d->fb;
-	sherd_flat_table t = sherd_flat_child(fb, root, GRAPH_CONFIGURATION);
+	sherd_flat_table t = sherd_flat_child(fb, root, SHERD_FLAT_GRAPH_CONFIGURATION);
 	c->present = t.pos != 0;
 	c->id = sherd_flat_i64(fb, &t, 0, 0);
 	c->execution_mode = sherd_flat_u8(fb, &t, 1, 0);
@@ -112,9 +97,10 @@ static void take_configuration(sherd_samediff_decoder *d, const sherd_flat_table
 static sherd_flat_table root_of(sherd_flatbuf *fb)
 {
 	sherd_flat_table root = sherd_flatbuf_root(fb);
-	if (root.pos && (root.pos % 4 || root.slots > GRAPH_SLOTS))
+	if (root.pos && (root.pos % 4 || root.slots > SHERD_FLAT_GRAPH_FIELDS))
 		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-header", root.pos, "the root is no SameDiff graph");
-	if (root.pos && (!sherd_flat_has(fb, &root, GRAPH_VARIABLES) || !sherd_flat_has(fb, &root, GRAPH_NODES)))
+	if (root.pos && (!sherd_flat_has(fb, &root, SHERD_FLAT_GRAPH_VARIABLES) ||
+	                 !sherd_flat_has(fb, &root, SHERD_FLAT_GRAPH_NODES)))
 		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-header", root.pos,
 		                   "the root has no lists of variables and operations");
 	return root;
@@ -123,7 +109,7 @@ static sherd_flat_table root_of(sherd_flatbuf *fb)
 /* Only later formats have graphs inside of graphs; they must not be lost unseen. */
 static void refuse_subgraphs(sherd_samediff_decoder *d, const sherd_flat_table *root)
 {
-	sherd_flat_vector v = sherd_flat_list(d->fb, root, GRAPH_SUBGRAPHS, 4);
+	sherd_flat_vector v = sherd_flat_list(d->fb, root, SHERD_FLAT_GRAPH_SUBGRAPHS, 4);
 	if (v.count)
 		sherd_flatbuf_fail(d->fb, SHERD_EUNSUPPORTED, "bad-version", v.at, "graphs inside of the graph");
 }
@@ -133,20 +119,20 @@ static void take_graph(sherd_samediff_decoder *d, sherd_samediff_graph *g)
 	sherd_flat_table root = root_of(d->fb);
 	if (!root.pos)
 		return;
-	g->graph.id = sherd_flat_i64(d->fb, &root, GRAPH_ID, 0);
+	g->graph.id = sherd_flat_i64(d->fb, &root, SHERD_FLAT_GRAPH_ID, 0);
 	take_variables(d, &root, g);
 	take_updaters(d, &root, &g->graph);
 	take_operations(d, &root, &g->graph);
-	if (sherd_flat_has(d->fb, &root, GRAPH_METADATA_VALUES))
+	if (sherd_flat_has(d->fb, &root, SHERD_FLAT_GRAPH_METADATA_VALUES))
 		take_metadata(d, &root, g);
 	else
 		take_sequences(d, &root, &g->graph);
 	refuse_subgraphs(d, &root);
-	g->graph.outputs = sherd_samediff_ids(d, &root, GRAPH_OUTPUTS);
+	g->graph.outputs = sherd_samediff_ids(d, &root, SHERD_FLAT_GRAPH_OUTPUTS);
 	take_configuration(d, &root, &g->graph.configuration);
-	g->graph.placeholders = sherd_samediff_texts(d, &root, GRAPH_PLACEHOLDERS);
-	g->graph.losses = sherd_samediff_texts(d, &root, GRAPH_LOSSES);
-	g->graph.training = sherd_flat_text(d->fb, &root, GRAPH_TRAINING, d->arena);
+	g->graph.placeholders = sherd_samediff_texts(d, &root, SHERD_FLAT_GRAPH_PLACEHOLDERS);
+	g->graph.losses = sherd_samediff_texts(d, &root, SHERD_FLAT_GRAPH_LOSSES);
+	g->graph.training = sherd_flat_text(d->fb, &root, SHERD_FLAT_GRAPH_TRAINING, d->arena);
 }
 
 static int keep_arrays(sherd_samediff_decoder *d, sherd_samediff_graph *g, sherd_error *err)
@@ -218,10 +204,10 @@ static int resolve_all(sherd_samediff_decoder *d, sherd_model_graph *g, sherd_er
 	return sherd_flatbuf_check(d->fb, err);
 }
 
-int sherd_samediff_decode(sherd_flatbuf *fb, const sherd_limits *limits, sherd_arena *arena, sherd_samediff_graph *out,
-                          sherd_error *err)
+int sherd_samediff_decode(sherd_flatbuf *fb, sherd_samediff_style style, const sherd_limits *limits, sherd_arena *arena,
+                          sherd_samediff_graph *out, sherd_error *err)
 {
-	sherd_samediff_decoder d = {.fb = fb, .arena = arena, .limits = limits};
+	sherd_samediff_decoder d = {.fb = fb, .arena = arena, .limits = limits, .style = style};
 	sherd_samediff_graph g = {0};
 	fb->room = sherd_limits_or_default(limits).metadata_bytes;
 	take_graph(&d, &g);
@@ -240,7 +226,7 @@ int sherd_samediff_decode(sherd_flatbuf *fb, const sherd_limits *limits, sherd_a
 
 bool sherd_samediff_probe(sherd_flatbuf *fb)
 {
-	static const unsigned lists[] = {GRAPH_VARIABLES, GRAPH_NODES};
+	static const unsigned lists[] = {SHERD_FLAT_GRAPH_VARIABLES, SHERD_FLAT_GRAPH_NODES};
 	if (fb->size < SHERD_SAMEDIFF_LEAST)
 		return false;
 	sherd_flat_table root = root_of(fb);
