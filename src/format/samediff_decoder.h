@@ -13,6 +13,7 @@ typedef struct sherd_samediff_decoder {
 	sherd_arena *arena;
 	const sherd_limits *limits;
 	sherd_samediff_style style;
+	uint32_t depth;   /* of graphs inside of graphs */
 	sherd_buf arrays; /* of sherd_nd4j_array */
 } sherd_samediff_decoder;
 

@@ -23,6 +23,14 @@ typedef struct sherd_samediff_graph {
 int sherd_samediff_decode(sherd_flatbuf *fb, sherd_samediff_style style, const sherd_limits *limits, sherd_arena *arena,
                           sherd_samediff_graph *out, sherd_error *err);
 
+/* Fills in fortran and hollow of the graph. */
+int sherd_samediff_mark(sherd_model_graph *graph, const sherd_nd4j_array *arrays, size_t count, sherd_arena *arena,
+                        sherd_error *err);
+/* Tells each operation which variables its inputs are; SHERD_ECORRUPT, "duplicate-name", when two variables are called
+ * alike. operations are those of the graph. */
+int sherd_samediff_resolve(const sherd_model_graph *graph, sherd_model_operation *operations, sherd_arena *arena,
+                           sherd_error *err);
+
 /* Are the bytes a SameDiff graph, as far as the root and the first few variables and operations tell? */
 #define SHERD_SAMEDIFF_LEAST 8
 bool sherd_samediff_probe(sherd_flatbuf *fb);

@@ -16,5 +16,9 @@ typedef enum sherd_samediff_style {
 } sherd_samediff_style;
 
 #define SHERD_SAMEDIFF_INLINE (1u << 20)
+/* Inside of a container a type that SameDiff has no number for is this and our own number of it. */
+#define SHERD_SAMEDIFF_OUR_TYPES 100
+/* Graphs inside of graphs, at most so deep. */
+#define SHERD_SAMEDIFF_DEPTH 16
 
 #endif

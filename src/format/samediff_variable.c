@@ -37,7 +37,7 @@ void sherd_samediff_variable(sherd_samediff_decoder *d, const sherd_flat_table *
 	out->control_deps_for_op = sherd_samediff_texts(d, t, SHERD_FLAT_VARIABLE_FOR_OP);
 	out->control_deps_for_variable = sherd_samediff_texts(d, t, SHERD_FLAT_VARIABLE_FOR_VARIABLE);
 	out->array = sherd_samediff_array(d, &array);
-	out->dtype = sherd_nd4j_dtype(out->type);
+	out->dtype = sherd_samediff_dtype(out->type, d->style);
 	if (fb->rc >= 0)
 		check(d, t, out);
 }
