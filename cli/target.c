@@ -21,7 +21,10 @@ static const struct ending {
 	{".safetensors", SHERD_FORMAT_SAFETENSORS, false},
 	{".metadata.json", SHERD_FORMAT_CHECKPOINT, true},
 	{".npy", SHERD_FORMAT_NPY, false},
+	{".sdc", SHERD_FORMAT_SAMEDIFF_CONTAINER, false},
 	{".fb", SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, false},
+	{".sdnb", SHERD_FORMAT_SDNB, false},
+	{".sdz", SHERD_FORMAT_SDZ, false},
 	{"/", SHERD_FORMAT_NPY, true},
 };
 
@@ -36,32 +39,66 @@ static const struct ending *ending_of(const char *path)
 	return NULL;
 }
 
+int sherd_target_compression(const char *text, sherd_compression *compress, int *level, sherd_error *err)
+{
+	static const char deflate[] = "deflate";
+	size_t len = sizeof(deflate) - 1;
+	if (!text || strcmp(text, "none") == 0)
+		return SHERD_OK;
+	if (strncmp(text, deflate, len) == 0 && (!text[len] || text[len] == ':')) {
+		char *end = NULL;
+		long value = text[len] ? strtol(text + len + 1, &end, 10) : 1;
+		if (value >= 1 && value <= 12 && (!end || (end > text + len + 1 && !*end))) {
+			*compress = SHERD_COMPRESS_DEFLATE;
+			*level = (int)value;
+			return SHERD_OK;
+		}
+	}
+	return sherd_cli_usage(err, "--compress must be none, deflate or deflate:LEVEL with a level from 1 to 12");
+}
+
+/* What of the options the format has no use for is a mistake. */
+static int check_target(const sherd_target *t, sherd_error *err)
+{
+	bool sharded = t->format == SHERD_FORMAT_SAFETENSORS_INDEX || t->format == SHERD_FORMAT_CHECKPOINT ||
+	               t->format == SHERD_FORMAT_SAMEDIFF_CONTAINER || t->format == SHERD_FORMAT_SDNB;
+	if (t->shards > 1 && !sharded)
+		return sherd_cli_usage(
+			err, "--shards goes with checkpoint, safetensors-index, samediff-container and sdnb only");
+	if (t->compress && t->format != SHERD_FORMAT_SAMEDIFF_CONTAINER && t->format != SHERD_FORMAT_SDZ)
+		return sherd_cli_usage(err, "--compress goes with samediff-container and sdz only");
+	return SHERD_OK;
+}
+
 int sherd_target_take(sherd_target *target, const sherd_args *args, const char *path, sherd_error *err)
 {
 	const char *to = sherd_args_text(args, "to");
 	const struct ending *e = ending_of(path);
 	*target = (sherd_target){.path = path,
 	                         .replace = sherd_args_has(args, "replace"),
-	                         .drop_graph = sherd_args_has(args, "drop-graph")};
+	                         .drop_graph = sherd_args_has(args, "drop-graph"),
+	                         .drop_pairs = sherd_args_has(args, "drop-metadata"),
+	                         .without_updater = sherd_args_has(args, "without-updater")};
 	target->format = to ? sherd_format_by_name(to) : e ? e->format : SHERD_FORMAT_UNKNOWN;
 	TRY(sherd_args_count(args, "shards", 1, &target->shards, err));
+	TRY(sherd_target_compression(sherd_args_text(args, "compress"), &target->compress, &target->level, err));
 	switch (target->format) {
 	case SHERD_FORMAT_SAFETENSORS_INDEX:
-	case SHERD_FORMAT_CHECKPOINT: return SHERD_OK;
+	case SHERD_FORMAT_CHECKPOINT:
 	case SHERD_FORMAT_SAFETENSORS:
 	case SHERD_FORMAT_NPY:
+	case SHERD_FORMAT_SAMEDIFF_CONTAINER:
 	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS:
-		return target->shards < 2
-		               ? SHERD_OK
-		               : sherd_cli_usage(err, "--shards goes with checkpoint and safetensors-index only");
+	case SHERD_FORMAT_SDNB:
+	case SHERD_FORMAT_SDZ: return check_target(target, err);
 	default: break;
 	}
 	if (to)
-		return sherd_cli_usage(err, "--to must be safetensors, safetensors-index, npy, checkpoint or "
-		                            "samediff-flatbuffers");
+		return sherd_cli_usage(err, "--to must be safetensors, safetensors-index, npy, checkpoint, "
+		                            "samediff-container, samediff-flatbuffers, sdnb or sdz");
 	return sherd_cli_usage(err,
 	                       "%.128s does not tell the format: it ends neither in .safetensors, "
-	                       ".safetensors.index.json, .npy, .fb, .metadata.json nor /",
+	                       ".safetensors.index.json, .npy, .metadata.json, .sdc, .fb, .sdnb, .sdz nor /",
 	                       path);
 }
 
@@ -70,7 +107,9 @@ static char *base_of(const sherd_target *target)
 {
 	const struct ending *e = ending_of(target->path);
 	size_t len = strlen(target->path);
-	if (e && e->cut && e->format == target->format)
+	bool base = target->shards > 1 &&
+	            (target->format == SHERD_FORMAT_SAMEDIFF_CONTAINER || target->format == SHERD_FORMAT_SDNB);
+	if (e && e->format == target->format && (e->cut || base))
 		len -= strlen(e->end);
 	return strndup(target->path, len);
 }
@@ -98,12 +137,16 @@ static int tell(sherd_cli *cli, const sherd_target *target, const sherd_bundle *
 }
 
 /* A path that does not end in .npy is a folder of NumPy files, which sherd_convert() wants with a '/'. */
-static int convert_tensors(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle,
-                           const sherd_place *place, const sherd_clock *clock, sherd_error *err)
+static int convert(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, const sherd_place *place,
+                   const sherd_clock *clock, sherd_error *err)
 {
 	sherd_convert_options options = {.shards = target->shards,
 	                                 .replace = target->replace,
 	                                 .drop_graph = target->drop_graph,
+	                                 .drop_pairs = target->drop_pairs,
+	                                 .without_updater = target->without_updater,
+	                                 .compress = target->compress,
+	                                 .level = target->level,
 	                                 .time_ns = clock->time_ns,
 	                                 .pool = cli->pool,
 	                                 .progress = &cli->progress};
@@ -134,21 +177,7 @@ static int save(sherd_cli *cli, const sherd_target *target, const sherd_bundle *
 	return sherd_ckpt_save_bundle(place->store, place->key, bundle, false, &options, err);
 }
 
-static int save_model(sherd_cli *cli, const sherd_target *target, const sherd_model *model, const sherd_place *place,
-                      sherd_error *err)
-{
-	const sherd_model_save_options options = {
-		.format = target->format, .replace = target->replace, .pool = cli->pool, .progress = &cli->progress};
-	return sherd_model_save(model, place->store, place->key, &options, err);
-}
-
-bool sherd_target_is_model(const sherd_target *target)
-{
-	return target->format == SHERD_FORMAT_SAMEDIFF_FLATBUFFERS;
-}
-
-int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, const sherd_model *model,
-                       sherd_error *err)
+int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, sherd_error *err)
 {
 	sherd_place place;
 	sherd_clock clock;
@@ -157,12 +186,10 @@ int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_b
 	int rc = base ? sherd_place_open(&place, base, true, err) : sherd_cli_no_memory(err);
 	free(base);
 	TRY(rc);
-	if (model)
-		rc = save_model(cli, target, model, &place, err);
-	else if (target->format == SHERD_FORMAT_CHECKPOINT)
+	if (target->format == SHERD_FORMAT_CHECKPOINT)
 		rc = save(cli, target, bundle, &place, &clock, err);
 	else
-		rc = convert_tensors(cli, target, bundle, &place, &clock, err);
+		rc = convert(cli, target, bundle, &place, &clock, err);
 	(void)sherd_place_blame(&place, rc, err);
 	sherd_place_close(&place);
 	return rc < 0 ? rc : tell(cli, target, bundle, err);

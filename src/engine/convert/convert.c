@@ -135,6 +135,8 @@ int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key,
 	uint64_t total = 0;
 	for (size_t i = 0; i < sherd_bundle_count(from); i++)
 		total += sherd_bundle_tensor(from, i)->bytes;
+	if (sherd_convert_holds_graph(to))
+		return sherd_convert_model(&c, to, &o, err);
 	sherd_meter_init(&c.meter, o.progress, total);
 	int rc = convert(&c, to, &o, err);
 	sherd_meter_done(&c.meter);
