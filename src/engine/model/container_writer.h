@@ -39,7 +39,8 @@ struct sherd_model_writer {
 	container_batch batch;
 	sherd_meter meter;
 	bool metered;
-	int rc; /* of the first failure */
+	bool publishing; /* the commit of the first file has begun */
+	int rc;          /* of the first failure */
 	sherd_error failure;
 };
 
