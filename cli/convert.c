@@ -54,10 +54,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 }
 
 static const sherd_option options[] = {
-	{"to", "FORMAT",
-         "safetensors, safetensors-index, npy, checkpoint or samediff-flatbuffers; else DST's\n"
-         "extension decides",
-         0},
+	{"to", "FORMAT", "of DST, see sherd-convert(1); else its extension decides", 0},
 	{"shards", "N", "files of a sharded target (default: 1)", 0},
 	{"replace", NULL, "DST may exist and is replaced", 0},
 	{"drop-graph", NULL, "of a model, write the arrays and lose the graph", 0},
