@@ -281,12 +281,17 @@ static int open_set_of(sherd_container_model *m, const char *key, const sherd_li
 
 static int open_file(sherd_container_model *m, const char *key, const sherd_limits *limits, sherd_error *err)
 {
-	int rc = sherd_container_file_open(&m->file, m->store, key, limits, err);
+	sherd_stat stat;
+	sherd_error failure;
+	int rc = sherd_store_stat(m->store, key, &stat, &failure);
 	if (rc == SHERD_ENOTFOUND) {
 		TRY(sherd_container_find_set(m->store, key, &m->base.arena, &key, err));
-		rc = sherd_container_file_open(&m->file, m->store, key, limits, err);
+	} else if (rc < 0) {
+		if (err)
+			*err = failure;
+		return rc;
 	}
-	TRY(rc);
+	TRY(sherd_container_file_open(&m->file, m->store, key, limits, err));
 	TRY(sherd_container_file_shards(m->file, &m->base.arena, &m->shards, err));
 	return m->shards.count ? sherd_in_object(err, open_set_of(m, key, limits, err), key) : SHERD_OK;
 }

@@ -34,6 +34,19 @@ static int check_pairs(const sherd_pair *pairs, size_t count, const sherd_model_
 	return SHERD_OK;
 }
 
+/* Told before much is written; committing tells it for certain. */
+static int refuse_existing(sherd_store *store, const char *key, sherd_error *err)
+{
+	sherd_stat stat;
+	sherd_error failure;
+	int rc = sherd_store_stat(store, key, &stat, &failure);
+	if (rc == SHERD_OK)
+		return sherd_fail(err, SHERD_EEXIST, "exists", "it exists and may not be replaced");
+	if (rc != SHERD_ENOTFOUND && err)
+		*err = failure;
+	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
+}
+
 static int write_all(const sherd_model *model, const sherd_samediff_encoding *e, sherd_writer *writer,
                      sherd_meter *meter, sherd_error *err)
 {
@@ -59,6 +72,8 @@ static int save(const sherd_model *model, sherd_store *store, const char *key, c
 	                                      .without_updater = o->without_updater};
 	sherd_samediff_encoding made;
 	sherd_meter meter;
+	if (!o->replace)
+		TRY(refuse_existing(store, key, err));
 	TRY(sherd_samediff_encode(&source, SHERD_SAMEDIFF_LEGACY, arena, &made, err));
 	const sherd_write_options options = {.mode = o->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
 	                                     .size_hint = made.size};
