@@ -64,7 +64,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_place from;
 	sherd_ckpt *ckpt;
-	sherd_ckpt_options options = {.pool = cli->pool};
+	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
 	if (!sherd_args_has(args, "shards"))
 		return sherd_cli_usage(err, "--shards M is missing");
 	TRY(sherd_place_open_prefix(&from, args->operands[0], err));

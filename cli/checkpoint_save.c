@@ -190,7 +190,8 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	s.options.take_over = sherd_args_has(args, "take-over");
 	s.cut = sherd_args_has(args, "cut");
 	TRY(sherd_place_open(&from, args->operands[0], false, err));
-	int rc = sherd_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, NULL, err), err);
+	sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->waiting};
+	int rc = sherd_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, &reading, err), err);
 	if (rc == SHERD_OK) {
 		rc = save(cli, args, &s, bundle, err);
 		sherd_bundle_close(bundle);

@@ -23,7 +23,8 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	sherd_target target;
 	TRY(sherd_target_take(&target, args, args->operands[1], err));
 	TRY(sherd_place_open(&from, args->operands[0], false, err));
-	int rc = sherd_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, NULL, err), err);
+	sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->waiting};
+	int rc = sherd_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, &reading, err), err);
 	if (rc == SHERD_OK) {
 		if (!target.drop_graph)
 			rc = sherd_place_blame(&from, refuse_loss(bundle, target.format, err), err);

@@ -26,14 +26,17 @@ int sherd_ckpt_committed(sherd_store *store, const char *prefix, ckpt_committed 
 	return SHERD_OK;
 }
 
-int sherd_ckpt_clear_set(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_error *err)
+/* Removes every shard under the prefix that belongs to this set; NULL: to any. */
+static int clear_set(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_meter *meter,
+                     sherd_error *err)
 {
 	ckpt_files files = {0};
 	TRY(sherd_ckpt_files_open(&files, store, prefix, err));
 	int rc = SHERD_OK;
 	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++) {
 		ckpt_owner owner = {0};
-		if (set_id)
+		rc = sherd_meter_ask(meter, err);
+		if (rc == SHERD_OK && set_id)
 			rc = sherd_ckpt_file_owner(store, &files.list[i], &owner, err);
 		if (rc == SHERD_OK && (!set_id || (owner.known && sherd_set_id_equal(&owner.set_id, set_id))))
 			rc = sherd_store_remove(store, files.list[i].key, err);
@@ -77,14 +80,15 @@ int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, const sherd
 
 /* A removal begins with the metadata: while that is there nothing is lost yet, and the set may be the newest by now, so
  * it stays. Without it nothing under the prefix is committed. */
-static int finish_removal(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_error *err)
+static int finish_removal(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_meter *meter,
+                          sherd_error *err)
 {
 	ckpt_committed now;
 	TRY(sherd_ckpt_committed(store, prefix, &now, err));
 	if (!now.there)
-		return sherd_ckpt_clear_set(store, prefix, NULL, err);
+		return clear_set(store, prefix, NULL, meter, err);
 	if (now.has_set_id && !sherd_set_id_equal(&now.set_id, set_id))
-		return sherd_ckpt_clear_set(store, prefix, set_id, err);
+		return clear_set(store, prefix, set_id, meter, err);
 	return SHERD_OK;
 }
 
@@ -104,20 +108,21 @@ static int clear_plain(sherd_store *store, const char *prefix, sherd_error *err)
 	return rc;
 }
 
-int sherd_ckpt_clear(sherd_store *store, const char *prefix, const sherd_ckpt_claim *claim, sherd_error *err)
+int sherd_ckpt_clear(sherd_store *store, const char *prefix, const sherd_ckpt_claim *claim, sherd_meter *meter,
+                     sherd_error *err)
 {
 	ckpt_committed now;
 	if (claim->repairing)
 		return SHERD_OK;
 	if (claim->removing)
-		return finish_removal(store, prefix, &claim->set_id, err);
+		return finish_removal(store, prefix, &claim->set_id, meter, err);
 	TRY(sherd_ckpt_committed(store, prefix, &now, err));
 	if (now.there && now.has_set_id && sherd_set_id_equal(&now.set_id, &claim->set_id))
 		return sherd_ckpt_clear_unnamed(store, prefix, &claim->set_id, err);
 	/* Metadata that cannot be read may be this very set's: its shards are what repair would need. */
 	if (now.there && !now.readable)
 		return SHERD_OK;
-	TRY(sherd_ckpt_clear_set(store, prefix, &claim->set_id, err));
+	TRY(clear_set(store, prefix, &claim->set_id, meter, err));
 	if (claim->csharp && !now.there)
 		return clear_plain(store, prefix, err);
 	return SHERD_OK;

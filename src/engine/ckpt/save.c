@@ -98,6 +98,8 @@ static int look_for_orphans(sherd_ckpt_saver *s, bool *any, sherd_error *err)
 	for (size_t i = 0; i < files.count && rc == SHERD_OK && !*any; i++) {
 		ckpt_owner owner;
 		rc = sherd_ckpt_file_owner(s->store, &files.list[i], &owner, err);
+		if (rc == SHERD_OK)
+			rc = sherd_meter_ask(s->meter, err);
 		*any = rc == SHERD_OK && !(owner.known && sherd_set_id_equal(&owner.set_id, &s->set_id));
 	}
 	sherd_ckpt_files_done(&files);
@@ -117,7 +119,7 @@ static int orphans_in_the_way(const sherd_ckpt_saver *s, sherd_error *err)
 static int look_before_csharp(sherd_ckpt_saver *s, sherd_error *err)
 {
 	bool orphans;
-	int rc = sherd_ckpt_clear_dead(s->store, s->prefix, err);
+	int rc = sherd_ckpt_clear_dead(s->store, s->prefix, s->meter, err);
 	if (rc == SHERD_ECONFLICT) /* which the claim will say better */
 		return SHERD_OK;
 	TRY(rc);
@@ -130,6 +132,7 @@ static int claim(sherd_ckpt_saver *s, sherd_error *err)
 	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&s->set_id, s->world, s->options.time_ns);
 	bool orphans = false;
 	mine.csharp = s->options.layout == SHERD_CKPT_LAYOUT_CSHARP;
+	mine.replace = s->options.replace;
 	TRY(look_at_committed(s, err));
 	/* Looked at before the claim is made, so that the claim can say how the shards will be called. */
 	mine.named_by_set = s->before.there;
@@ -137,7 +140,7 @@ static int claim(sherd_ckpt_saver *s, sherd_error *err)
 		TRY(look_for_orphans(s, &mine.named_by_set, err));
 	if (mine.csharp)
 		TRY(look_before_csharp(s, err));
-	TRY(sherd_ckpt_hold(&s->hold, s->store, s->prefix, &mine, s->options.take_over, err));
+	TRY(sherd_ckpt_hold(&s->hold, s->store, s->prefix, &mine, s->options.take_over, s->meter, err));
 	s->holding = true;
 	TRY(look_at_committed(s, err));
 	if (s->hold.created && !s->hold.claim.named_by_set)
@@ -373,16 +376,22 @@ int sherd_ckpt_saver_published(sherd_ckpt_saver *s, int rc, bool *committed, she
 	return SHERD_OK;
 }
 
-static int publish(sherd_ckpt_saver *s, sherd_error *err)
+static ckpt_publication publication_of(const sherd_ckpt_saver *s)
 {
-	ckpt_publication p = {
+	return (ckpt_publication){
 		.store = s->store,
 		.prefix = s->prefix,
 		.set_id = s->set_id,
 		.world = s->world,
 		.replaces = s->before.there ? s->before.identity : NULL,
 		.pool = s->options.pool,
+		.meter = s->meter,
 	};
+}
+
+static int publish(const sherd_ckpt_saver *s, sherd_error *err)
+{
+	ckpt_publication p = publication_of(s);
 	return sherd_ckpt_publish(&p, err);
 }
 
@@ -399,37 +408,51 @@ int sherd_ckpt_saver_finish_whole(sherd_ckpt_saver *s, sherd_error *err)
 	return sherd_ckpt_saver_published(s, rc, NULL, err);
 }
 
-int sherd_ckpt_commit(sherd_store *store, const char *prefix, const sherd_limits *limits, sherd_error *err)
+/* There is no claim to publish for: why? */
+static int nothing_to_commit(sherd_store *store, const char *prefix, sherd_error *err)
+{
+	ckpt_committed now;
+	TRY(sherd_ckpt_committed(store, prefix, &now, err));
+	return now.there ? already_committed(err)
+	                 : sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no save of this name has begun");
+}
+
+/* Joins the claim, which alone says whether a committed set may be replaced: who commits was not asked. */
+static int begin_commit(sherd_ckpt_saver **out, sherd_store *store, const char *prefix, const sherd_ckpt_options *o,
+                        sherd_error *err)
 {
 	sherd_ckpt_claim theirs;
 	bool valid = false;
 	int rc = sherd_ckpt_read_claim(store, prefix, &theirs, &valid, err);
-	if (rc == SHERD_ENOTFOUND) {
-		ckpt_committed now;
-		TRY(sherd_ckpt_committed(store, prefix, &now, err));
-		if (now.there)
-			return sherd_in_object(err, already_committed(err), prefix);
-		return sherd_in_object(
-			err, sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no save of this name has begun"), prefix);
-	}
+	if (rc == SHERD_ENOTFOUND)
+		return nothing_to_commit(store, prefix, err);
 	TRY(rc);
-	if (!valid || theirs.removing)
-		return sherd_in_object(err,
-		                       sherd_fail(err, SHERD_ECONFLICT, "conflict", "the claim is %s",
-		                                  valid ? "a removal's" : "damaged"),
-		                       prefix);
-	sherd_ckpt_save_options o = {.world = theirs.world, .set_id = &theirs.set_id, .replace = theirs.named_by_set};
-	SHERD_AUTO(sherd_ckpt_saver, sherd_ckpt_saver_abort) s = NULL;
-	TRY(sherd_ckpt_saver_begin(&s, store, prefix, &o, NULL, err));
-	ckpt_publication p = {
-		.store = store,
-		.prefix = prefix,
-		.set_id = s->set_id,
-		.world = s->world,
-		.replaces = s->before.there ? s->before.identity : NULL,
-		.limits = limits,
+	if (!valid || theirs.removing || theirs.repairing)
+		return sherd_fail(err, SHERD_ECONFLICT, "conflict", "the claim is %s",
+		                  !valid            ? "damaged"
+		                  : theirs.removing ? "a removal's"
+		                                    : "a repair's");
+	sherd_ckpt_save_options options = {
+		.world = theirs.world,
+		.set_id = &theirs.set_id,
+		.replace = theirs.replace,
+		.pool = o->pool,
+		.progress = o->progress,
 	};
-	rc = sherd_ckpt_publish(&p, err);
+	TRY(sherd_ckpt_saver_begin(out, store, prefix, &options, NULL, err));
+	(*out)->own_meter.total = theirs.world;
+	return SHERD_OK;
+}
+
+int sherd_ckpt_commit(sherd_store *store, const char *prefix, const sherd_ckpt_options *options, sherd_error *err)
+{
+	SHERD_AUTO(sherd_ckpt_saver, sherd_ckpt_saver_abort) s = NULL;
+	sherd_ckpt_options o = options ? *options : (sherd_ckpt_options){0};
+	TRY(sherd_in_object(err, begin_commit(&s, store, prefix, &o, err), prefix));
+	ckpt_publication p = publication_of(s);
+	p.limits = o.limits;
+	p.counts_shards = true;
+	int rc = sherd_ckpt_publish(&p, err);
 	if (rc == SHERD_EINCOMPLETE) {
 		/* The ranks that are missing may still come: their claim stays. */
 		sherd_ckpt_release(&s->hold);

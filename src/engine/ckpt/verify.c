@@ -168,7 +168,7 @@ static int check_shard(void *arg, size_t i, sherd_error *err)
 	const char *key = sherd_reader_key(c->shard.reader);
 	c->report.checked += c->shard.data_offset;
 	if (g->options.quick)
-		return SHERD_OK;
+		return sherd_meter_ask(&g->meter, err);
 	rc = check_index(g, m, c, &found);
 	TRY(sherd_report_take(&c->report, rc, &found, key, err));
 	if (!m->listed && c->has_index) {
@@ -188,7 +188,7 @@ static int check_tensors(const checking *g, sherd_error *err)
 	return rc;
 }
 
-static int check_replicas(const checking *g, sherd_error *err)
+static int check_replicas(checking *g, sherd_error *err)
 {
 	SHERD_AUTO_BUF list = {0};
 	for (size_t i = 0; i < g->meta.count; i++) {
@@ -203,7 +203,7 @@ static int check_replicas(const checking *g, sherd_error *err)
 	}
 	TRY(sherd_buf_check(&list, err));
 	return sherd_ckpt_compare_replicas((const ckpt_replica *)(const void *)list.data,
-	                                   list.len / sizeof(ckpt_replica), g->report, err);
+	                                   list.len / sizeof(ckpt_replica), g->report, &g->meter, err);
 }
 
 static int warn_about_strays(const checking *g, sherd_error *err)
@@ -254,10 +254,9 @@ static int check_set(checking *g, sherd_error *err)
 	for (size_t i = 0; i < g->meta.count; i++)
 		if (__builtin_add_overflow(total, g->meta.shards[i].file_size, &total))
 			total = 0;
-	sherd_meter_init(&g->meter, g->options.progress, g->options.quick ? 0 : total);
-	int rc = sherd_pool_run(g->options.pool, g->meta.count, check_shard, g, err);
-	sherd_meter_done(&g->meter);
-	TRY(rc);
+	g->meter.total = g->options.quick ? 0 : total;
+	TRY(sherd_meter_ask(&g->meter, err));
+	TRY(sherd_pool_run(g->options.pool, g->meta.count, check_shard, g, err));
 	if (g->meta.seal == SHERD_SEAL_ABSENT)
 		TRY(sherd_report_warn(g->report, meta_key(g), "no-seal", err,
 		                      "the metadata does not carry its own hash"));
@@ -310,7 +309,9 @@ int sherd_ckpt_verify(sherd_report *r, sherd_store *store, const char *name, con
 		.limits = sherd_limits_or_default(options->limits),
 		.report = r,
 	};
+	sherd_meter_init(&g.meter, options->progress, 0);
 	int rc = check_metadata(&g, err);
+	sherd_meter_done(&g.meter);
 	for (size_t i = 0; g.shards && i < g.meta.count; i++) {
 		if (g.shards[i].open)
 			sherd_ckpt_shard_done(&g.shards[i].shard);

@@ -492,6 +492,37 @@ TEST(commit_publishes_a_replacement_too)
 	assert_keys(STORE, keys);
 }
 
+/* Taking over is no leave to replace: the victim published first, and stays. */
+TEST(commit_replaces_only_when_the_save_was_allowed_to)
+{
+	SAMPLE victim = ckpt_sample_small(1, 1);
+	SAMPLE taker = ckpt_sample_small(2, 2);
+	sherd_ckpt_saver *first = begin(STORE, victim, false, false);
+	sherd_ckpt_saver *second = begin(STORE, taker, false, true);
+	write_shard(second, taker, 0);
+	write_shard(second, taker, 1);
+	write_shard(first, victim, 0);
+	finish(first, true);
+	assert_refused(SHERD_EEXIST, "exists", sherd_ckpt_commit(STORE, "m", NULL, err));
+	assert_sample(victim, STORE, "m");
+	assert_refused(SHERD_EEXIST, "exists", sherd_ckpt_saver_finish(second, NULL, err));
+	assert_keys(STORE, "m.metadata.json m_shard_0.shard");
+}
+
+TEST(commit_leaves_a_repair_alone)
+{
+	SAMPLE s = ckpt_sample_small(1, 1);
+	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&s->set_id, 1, 0);
+	ckpt_hold hold;
+	assert_ok(ckpt_sample_save(s, STORE, "m", err));
+	assert_ok(sherd_store_remove(STORE, "m.metadata.json", err));
+	mine.repairing = true;
+	assert_ok(sherd_ckpt_hold(&hold, STORE, "m", &mine, false, NULL, err));
+	sherd_ckpt_release(&hold);
+	assert_refused(SHERD_ECONFLICT, "conflict", sherd_ckpt_commit(STORE, "m", NULL, err));
+	assert_keys(STORE, "m.saving m_shard_0.shard");
+}
+
 TEST(ranks_beyond_the_world_are_refused)
 {
 	SAMPLE s = ckpt_sample_small(1, 2);
@@ -532,6 +563,8 @@ int main(void)
 		CASE_ON_BOTH(commit_publishes_what_the_ranks_left),
 		CASE_ON_BOTH(commit_names_the_first_missing_rank),
 		CASE_ON_BOTH(commit_publishes_a_replacement_too),
+		CASE_ON_BOTH(commit_replaces_only_when_the_save_was_allowed_to),
+		CASE_ON_BOTH(commit_leaves_a_repair_alone),
 		CASE_ON_BOTH(ranks_beyond_the_world_are_refused),
 	};
 	return cmocka_run_group_tests_name("ckpt_claim", tests, NULL, NULL);
