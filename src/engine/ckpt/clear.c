@@ -45,15 +45,17 @@ static int clear_set(sherd_store *store, const char *prefix, const sherd_set_id 
 	return rc;
 }
 
-static bool names(const sherd_ckpt_meta *meta, const ckpt_file *file)
+static int remove_unnamed(sherd_store *store, const char *prefix, const sherd_ckpt_meta *meta, const ckpt_files *files,
+                          sherd_arena *arena, sherd_error *err)
 {
-	const char *last = sherd_ckpt_name_last(file->key);
-	for (size_t i = 0; i < meta->count; i++) {
-		const sherd_ckpt_meta_shard *s = &meta->shards[i];
-		if (s->file ? strcmp(s->file, last) == 0 : !file->named_by_set && s->rank == file->rank)
-			return true;
+	__attribute__((cleanup(sherd_map_done))) sherd_map named = {0};
+	TRY(sherd_ckpt_metadata_files(meta, prefix, arena, &named, err));
+	for (size_t i = 0; i < files->count; i++) {
+		const char *file = sherd_ckpt_name_last(files->list[i].key);
+		if (sherd_map_find(&named, sherd_str_of(file)) == SHERD_MAP_NONE)
+			TRY(sherd_store_remove(store, files->list[i].key, err));
 	}
-	return false;
+	return SHERD_OK;
 }
 
 /* Shards are listed first and the claim is looked at last: while it is the holder's, nothing that was listed before
@@ -70,9 +72,8 @@ int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, const sherd
 		rc = sherd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, identity, err);
 	if (rc == SHERD_OK)
 		rc = sherd_ckpt_claimed_by(store, prefix, holder, &claimed, err);
-	for (size_t i = 0; claimed && i < files.count && rc == SHERD_OK; i++)
-		if (!names(&meta, &files.list[i]))
-			rc = sherd_store_remove(store, files.list[i].key, err);
+	if (rc == SHERD_OK && claimed)
+		rc = remove_unnamed(store, prefix, &meta, &files, &arena, err);
 	sherd_ckpt_files_done(&files);
 	sherd_arena_done(&arena);
 	return rc;

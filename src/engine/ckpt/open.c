@@ -185,19 +185,6 @@ static int open_once(opening *o, sherd_error *err)
 	return sherd_in_object(err, sherd_ckpt_build_tensors(c, err), (const char *)key.data);
 }
 
-/* A shard went away under us because the set was replaced or removed: only then is it worth another try, which
- * opens the new one or finds nothing. */
-static bool was_replaced(const opening *o)
-{
-	SHERD_AUTO_BUF key = {0};
-	sherd_stat now;
-	sherd_ckpt_name_metadata(&key, o->prefix);
-	if (key.failed || !o->identity[0])
-		return false;
-	int rc = sherd_store_stat(o->store, (const char *)key.data, &now, NULL);
-	return rc == SHERD_ENOTFOUND || (rc == SHERD_OK && strcmp(now.identity, o->identity) != 0);
-}
-
 static int open_prefix(sherd_ckpt **out, sherd_store *store, const char *prefix, const sherd_ckpt_options *options,
                        sherd_error *err)
 {
@@ -214,7 +201,10 @@ static int open_prefix(sherd_ckpt **out, sherd_store *store, const char *prefix,
 			*out = TAKE(c);
 			return SHERD_OK;
 		}
-		if (rc == SHERD_ECANCELLED || tries == MOST_TRIES || !was_replaced(&o))
+		/* A shard went away under us because the set was replaced or removed: only then is it worth another
+		 * try, which opens the new one or finds nothing. */
+		if (rc == SHERD_ECANCELLED || tries == MOST_TRIES ||
+		    !sherd_ckpt_metadata_changed(store, prefix, o.identity))
 			return rc;
 	}
 }

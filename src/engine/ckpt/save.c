@@ -89,63 +89,74 @@ static int look_at_committed(sherd_ckpt_saver *s, sherd_error *err)
 }
 
 /* Shards of nobody's claim: a set that lost its metadata perhaps. They are not ours to remove. */
-static int look_for_orphans(sherd_ckpt_saver *s, bool *any, sherd_error *err)
+typedef enum orphans {
+	NO_ORPHANS = 0,
+	SOME_DESCRIBED, /* at least one tells its set: repair may help */
+	ALL_MUTE        /* of the C# layout, or damaged */
+} orphans;
+
+static int look_for_orphans(sherd_ckpt_saver *s, orphans *kind, sherd_error *err)
 {
 	ckpt_files files = {0};
-	*any = false;
+	*kind = NO_ORPHANS;
 	TRY(sherd_ckpt_files_open(&files, s->store, s->prefix, err));
 	int rc = SHERD_OK;
-	for (size_t i = 0; i < files.count && rc == SHERD_OK && !*any; i++) {
+	for (size_t i = 0; i < files.count && rc == SHERD_OK && *kind != SOME_DESCRIBED; i++) {
 		ckpt_owner owner;
 		rc = sherd_ckpt_file_owner(s->store, &files.list[i], &owner, err);
 		if (rc == SHERD_OK)
 			rc = sherd_meter_ask(s->meter, err);
-		*any = rc == SHERD_OK && !(owner.known && sherd_set_id_equal(&owner.set_id, &s->set_id));
+		if (rc == SHERD_OK && !(owner.known && sherd_set_id_equal(&owner.set_id, &s->set_id)))
+			*kind = owner.known ? SOME_DESCRIBED : ALL_MUTE;
 	}
 	sherd_ckpt_files_done(&files);
 	return rc;
 }
 
-static int orphans_in_the_way(const sherd_ckpt_saver *s, sherd_error *err)
+/* SHERD_OK when there are none. */
+static int orphans_in_the_way(const sherd_ckpt_saver *s, orphans kind, sherd_error *err)
 {
-	return sherd_in_object(err,
-	                       sherd_fail(err, SHERD_ECONFLICT, "orphans",
-	                                  "shards without metadata are in the way: repair them, or take over"),
-	                       s->prefix);
+	bool csharp = s->options.layout == SHERD_CKPT_LAYOUT_CSHARP; /* which cannot take over */
+	if (kind == NO_ORPHANS)
+		return SHERD_OK;
+	int rc = sherd_fail(err, SHERD_ECONFLICT, "orphans", "shards without metadata are in the way: %s, or %s",
+	                    kind == SOME_DESCRIBED ? "repair them" : "remove them",
+	                    csharp ? "choose another name" : "take over");
+	return sherd_in_object(err, rc, s->prefix);
 }
 
 /* Shards of the C# layout carry no set id, so the dead claim of such a save gives all of that kind away: none may be
  * there before it. */
 static int look_before_csharp(sherd_ckpt_saver *s, sherd_error *err)
 {
-	bool orphans;
+	orphans kind;
 	int rc = sherd_ckpt_clear_dead(s->store, s->prefix, s->meter, err);
 	if (rc == SHERD_ECONFLICT) /* which the claim will say better */
 		return SHERD_OK;
 	TRY(rc);
-	TRY(look_for_orphans(s, &orphans, err));
-	return orphans ? orphans_in_the_way(s, err) : SHERD_OK;
+	TRY(look_for_orphans(s, &kind, err));
+	return orphans_in_the_way(s, kind, err);
 }
 
 static int claim(sherd_ckpt_saver *s, sherd_error *err)
 {
 	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&s->set_id, s->world, s->options.time_ns);
-	bool orphans = false;
+	orphans before = NO_ORPHANS, now = NO_ORPHANS;
 	mine.csharp = s->options.layout == SHERD_CKPT_LAYOUT_CSHARP;
 	mine.replace = s->options.replace;
 	TRY(look_at_committed(s, err));
 	/* Looked at before the claim is made, so that the claim can say how the shards will be called. */
-	mine.named_by_set = s->before.there;
-	if (!mine.named_by_set && s->options.take_over)
-		TRY(look_for_orphans(s, &mine.named_by_set, err));
+	if (!s->before.there && s->options.take_over)
+		TRY(look_for_orphans(s, &before, err));
+	mine.named_by_set = s->before.there || before != NO_ORPHANS;
 	if (mine.csharp)
 		TRY(look_before_csharp(s, err));
 	TRY(sherd_ckpt_hold(&s->hold, s->store, s->prefix, &mine, s->options.take_over, s->meter, err));
 	s->holding = true;
 	TRY(look_at_committed(s, err));
 	if (s->hold.created && !s->hold.claim.named_by_set)
-		TRY(look_for_orphans(s, &orphans, err));
-	return orphans ? orphans_in_the_way(s, err) : SHERD_OK;
+		TRY(look_for_orphans(s, &now, err));
+	return orphans_in_the_way(s, now, err);
 }
 
 static int make_saver(sherd_ckpt_saver **out, sherd_store *store, const char *prefix, const sherd_ckpt_save_options *o,
