@@ -90,8 +90,8 @@ typedef struct sherd_ckpt_options {
 } sherd_ckpt_options;
 
 /* name: the prefix, the metadata file, or one shard of it. Reads metadata and the shards' heads, no tensor data. Every
- * shard stays open with the handle (on a local store: one file descriptor each), so that the set survives being
- * replaced or removed.
+ * shard stays open with the handle, so that the set survives being replaced or removed; a local store holds at most 256
+ * file descriptors for all its readers, and the other files by maps.
  * Fails with SHERD_ENOTFOUND, SHERD_EINCOMPLETE (shards, but no metadata), SHERD_ECORRUPT, SHERD_EVERSION,
  * SHERD_ELIMIT, SHERD_EUNSUPPORTED, SHERD_EIO, SHERD_ENOMEM. */
 SHERD_API int sherd_ckpt_open(sherd_ckpt **out, sherd_store *store, const char *name, const sherd_ckpt_options *options,
