@@ -170,6 +170,15 @@ static void pause_after(int tries)
 		(void)nanosleep(&t, NULL);
 }
 
+/* The name was always taken, and never by a claim that could be read for long. */
+static int never_free(sherd_store *store, const char *key, sherd_error *err)
+{
+	sherd_stat stat;
+	bool object = sherd_store_stat(store, key, &stat, NULL) == SHERD_OK;
+	return sherd_fail(err, SHERD_ECONFLICT, "conflict", "%s",
+	                  object ? "other saves come and go too fast" : "a folder, or something else, has this name");
+}
+
 int sherd_ckpt_hold(ckpt_hold *out, sherd_store *store, const char *prefix, const sherd_ckpt_claim *mine,
                     bool may_take_over, sherd_meter *meter, sherd_error *err)
 {
@@ -187,8 +196,7 @@ int sherd_ckpt_hold(ckpt_hold *out, sherd_store *store, const char *prefix, cons
 		}
 		pause_after(tries);
 	}
-	return sherd_in_object(err, sherd_fail(err, SHERD_ECONFLICT, "conflict", "other saves come and go too fast"),
-	                       (const char *)key.data);
+	return sherd_in_object(err, never_free(store, (const char *)key.data, err), (const char *)key.data);
 }
 
 void sherd_ckpt_release(ckpt_hold *hold)

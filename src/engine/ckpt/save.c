@@ -234,7 +234,7 @@ static int compare_with_present(const sherd_ckpt_saver *s, uint32_t rank, const 
 		rc = sherd_in_object(err,
 		                     sherd_fail(err, SHERD_ECONFLICT, "conflict", "%s",
 		                                found ? "this rank saved other bytes before"
-		                                      : "a shard of another set is in the way"),
+		                                      : "a shard of another set, or something else, has this name"),
 		                     key);
 	return rc;
 }
@@ -357,6 +357,18 @@ static int taken_over(const sherd_ckpt_saver *s, sherd_error *err)
 		s->prefix);
 }
 
+/* By a set that was published first, or by what no store takes for an object. */
+static int name_is_taken(const sherd_ckpt_saver *s, sherd_error *err)
+{
+	ckpt_committed now;
+	if (sherd_ckpt_committed(s->store, s->prefix, &now, NULL) == SHERD_OK && !now.there)
+		return sherd_in_object(err,
+		                       sherd_fail(err, SHERD_EEXIST, "exists",
+		                                  "a folder, or something else, has the name of the metadata"),
+		                       s->prefix);
+	return sherd_in_object(err, already_committed(err), s->prefix);
+}
+
 int sherd_ckpt_saver_published(sherd_ckpt_saver *s, int rc, bool *committed, sherd_error *err)
 {
 	if (rc == SHERD_EINCOMPLETE && has_lost_claim(s))
@@ -377,7 +389,7 @@ int sherd_ckpt_saver_published(sherd_ckpt_saver *s, int rc, bool *committed, she
 		}
 	} else if (rc < 0) {
 		if (rc == SHERD_EEXIST)
-			rc = sherd_in_object(err, already_committed(err), s->prefix);
+			rc = name_is_taken(s, err);
 		sherd_ckpt_saver_abort(s);
 		return rc;
 	}
