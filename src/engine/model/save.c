@@ -42,6 +42,22 @@ int sherd_model_save(const sherd_model *model, sherd_store *store, const char *k
 	return sherd_in_object(err, save(model, store, key, &o, err), key);
 }
 
+int sherd_model_set_pairs(sherd_store *store, const char *key, const sherd_pair *pairs, size_t count,
+                          const sherd_model_save_options *options, sherd_error *err)
+{
+	SHERD_AUTO(sherd_model, sherd_model_close) model = NULL;
+	TRY(sherd_model_open(&model, store, key, NULL, err));
+	const sherd_model_save_options o = {.format = model->format,
+	                                    .as_it_was = true,
+	                                    .shards = model->files,
+	                                    .replace = true,
+	                                    .pairs = pairs,
+	                                    .pair_count = count,
+	                                    .pool = options ? options->pool : NULL,
+	                                    .progress = options ? options->progress : NULL};
+	return sherd_model_save(model, store, model->place, &o, err);
+}
+
 int sherd_model_writer_open(sherd_model_writer **out, sherd_store *store, const char *key,
                             const sherd_model_parts *parts, const sherd_model_save_options *options, sherd_error *err)
 {
