@@ -40,12 +40,10 @@ static int tell(sherd_cli *cli, const rewrite *r, const sherd_model *model, sher
 {
 	sherd_bundle *bundle;
 	char size[SHERD_TEXT_SIZE];
-	uint64_t bytes = 0;
+	uint64_t bytes;
 	uint32_t files = r->options.shards ? r->options.shards : 1;
 	TRY(sherd_bundle_of_model(&bundle, model, err));
-	size_t count = sherd_bundle_count(bundle);
-	for (size_t i = 0; i < count; i++)
-		bytes += sherd_bundle_tensor(bundle, i)->bytes;
+	size_t count = sherd_target_count(bundle, r->options.without_updater, &bytes);
 	sherd_bundle_close(bundle);
 	sherd_text_size(bytes, size);
 	sherd_out_note(&cli->out, "%s: %zu array%s, %s written to %" PRIu32 " file%s", r->to, count,

@@ -123,13 +123,26 @@ static char *base_of(const sherd_target *target)
 	return strndup(target->path, len);
 }
 
+size_t sherd_target_count(const sherd_bundle *bundle, bool without_updater, uint64_t *bytes)
+{
+	static const char updater[] = "@updater/";
+	size_t count = 0;
+	*bytes = 0;
+	for (size_t i = 0; i < sherd_bundle_count(bundle); i++) {
+		const sherd_tensor *t = sherd_bundle_tensor(bundle, i);
+		if (without_updater && strncmp(t->name, updater, sizeof(updater) - 1) == 0)
+			continue;
+		*bytes += t->bytes;
+		count++;
+	}
+	return count;
+}
+
 static int tell(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, sherd_error *err)
 {
-	uint64_t bytes = 0;
-	size_t count = sherd_bundle_count(bundle);
+	uint64_t bytes;
+	size_t count = sherd_target_count(bundle, target->without_updater, &bytes);
 	char size[SHERD_TEXT_SIZE];
-	for (size_t i = 0; i < count; i++)
-		bytes += sherd_bundle_tensor(bundle, i)->bytes;
 	sherd_text_size(bytes, size);
 	sherd_out_note(&cli->out, "%s: %s, %zu tensor%s, %s written", target->path, sherd_format_name(target->format),
 	               count, count == 1 ? "" : "s", size);

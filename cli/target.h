@@ -23,6 +23,8 @@ int sherd_target_compression(const char *text, sherd_compression *compress, int 
 int sherd_target_take(sherd_target *target, const sherd_args *args, const char *path, sherd_error *err);
 /* Refuses to lose the graph of a model, and tells the way out: --drop-graph, which the command has. */
 int sherd_target_refuse_loss(const sherd_bundle *bundle, sherd_format to, sherd_error *err);
+/* How many tensors of the bundle are written, and their bytes. */
+size_t sherd_target_count(const sherd_bundle *bundle, bool without_updater, uint64_t *bytes);
 int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, sherd_error *err);
 
 #endif
