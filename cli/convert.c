@@ -24,10 +24,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 }
 
 static const sherd_option options[] = {
-	{"to", "FORMAT",
-         "safetensors, safetensors-index, npy, checkpoint, samediff-container, samediff-flatbuffers, sdnb or sdz; else "
-         "DST's extension decides",
-         0},
+	{"to", "FORMAT", "of DST, see sherd-convert(1); else its extension decides", 0},
 	{"shards", "N", "files of a sharded target (default: 1)", 0},
 	{"replace", NULL, "DST may exist and is replaced", 0},
 	{"compress", "HOW", "of a container or sdz: none (default), deflate or deflate:LEVEL, 1 to 12", 0},
