@@ -53,9 +53,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	sherd_samediff_graph g = {0}, again = {0};
 	input in = {data, len};
 	sherd_flatbuf_over(&fb, data, len);
-	int rc = sherd_samediff_decode(&fb, NULL, &arena, &g, NULL);
+	int rc = sherd_samediff_decode(&fb, SHERD_SAMEDIFF_LEGACY, NULL, &arena, &g, NULL);
 	if (sherd_flatbuf_open(&paged, fetch, &in, len, NULL) == SHERD_OK) {
-		must(sherd_samediff_decode(&paged, NULL, &paged_arena, &again, NULL) == rc);
+		must(sherd_samediff_decode(&paged, SHERD_SAMEDIFF_LEGACY, NULL, &paged_arena, &again, NULL) == rc);
 		must(again.array_count == g.array_count && again.graph.variable_count == g.graph.variable_count);
 		sherd_flatbuf_done(&paged);
 	}

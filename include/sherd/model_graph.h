@@ -154,6 +154,8 @@ typedef struct sherd_model_graph {
 	const sherd_model_subgraph *subgraphs;
 	sherd_model_bytes fortran; /* of the whole model: 1 for each array that SameDiff held in Fortran order, to be
 	                            * written so again by formats that know it; absent: none */
+	sherd_model_bytes hollow;  /* likewise 1 for each empty array that SameDiff held without a dimension of 0: a
+	                            * scalar of nothing. Its shape is [0] */
 } sherd_model_graph;
 
 /* "VARIABLE", "PLACEHOLDER"; "UNKNOWN" for any other number. */

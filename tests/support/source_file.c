@@ -13,7 +13,7 @@ static char *path_of(const char *path)
 	const char *source = getenv("SHERD_SOURCE");
 	char *full;
 	assert_non_null(source);
-	assert_true(asprintf(&full, "%s/%s", source, path) > 0);
+	assert_true((*path == '/' ? asprintf(&full, "%s", path) : asprintf(&full, "%s/%s", source, path)) > 0);
 	return full;
 }
 

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Paths count from the source tree ($SHERD_SOURCE). What cannot be read fails the test. Results are free()d. */
+/* Paths count from the source tree ($SHERD_SOURCE) unless they begin with a '/'. What cannot be read fails the test.
+ * Results are free()d. */
 uint8_t *source_file_read(const char *path, size_t *len);
 
 /* Calls each() for every file of a folder, in the order of their names, and returns how many there were. */

@@ -42,7 +42,7 @@ static int decode(sherd_reader *reader, const sherd_limits *limits, sherd_arena 
 {
 	sherd_flatbuf fb;
 	TRY(sherd_flatbuf_open(&fb, sherd_samediff_fetch, reader, sherd_reader_size(reader), err));
-	int rc = sherd_samediff_decode(&fb, limits, arena, out, err);
+	int rc = sherd_samediff_decode(&fb, SHERD_SAMEDIFF_LEGACY, limits, arena, out, err);
 	sherd_flatbuf_done(&fb);
 	return sherd_in_object(err, rc, sherd_reader_key(reader));
 }

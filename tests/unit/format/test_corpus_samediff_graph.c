@@ -11,7 +11,7 @@ static void check(const char *name, const uint8_t *data, size_t len)
 	sherd_flatbuf fb;
 	sherd_error e = {0};
 	sherd_flatbuf_over(&fb, data, len);
-	int rc = sherd_samediff_decode(&fb, NULL, &arena, &g, &e);
+	int rc = sherd_samediff_decode(&fb, SHERD_SAMEDIFF_LEGACY, NULL, &arena, &g, &e);
 	sherd_arena_done(&arena);
 	if (name[0] == 'y' && rc < 0)
 		fail_msg("%s is refused at byte %lld: %s", name, (long long)e.offset, e.message);
