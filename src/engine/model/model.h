@@ -57,5 +57,7 @@ int sherd_model_name_arrays(const sherd_model_graph *graph, sherd_tensor *arrays
 typedef int sherd_model_open_fn(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits,
                                 sherd_error *err);
 sherd_model_open_fn sherd_model_open_samediff;
+sherd_model_open_fn sherd_model_open_sdnb;
+sherd_model_open_fn sherd_model_open_sdz;
 
 #endif

@@ -2,7 +2,12 @@
 
 static sherd_model_open_fn *opener_of(sherd_format format)
 {
-	return format == SHERD_FORMAT_SAMEDIFF_FLATBUFFERS ? sherd_model_open_samediff : NULL;
+	switch (format) {
+	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return sherd_model_open_samediff;
+	case SHERD_FORMAT_SDNB: return sherd_model_open_sdnb;
+	case SHERD_FORMAT_SDZ: return sherd_model_open_sdz;
+	default: return NULL;
+	}
 }
 
 int sherd_model_open(sherd_model **out, sherd_store *store, const char *key, const sherd_model_options *options,

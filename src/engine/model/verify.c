@@ -3,6 +3,7 @@
 #include "base/cursor.h"
 #include "codec/json.h"
 #include "engine/model/model.h"
+#include "engine/model/sdnb.h"
 #include "format/nd4j_array.h"
 #include "format/samediff_hash.h"
 
@@ -195,6 +196,18 @@ static int check_arrays(check *c)
 	return SHERD_OK;
 }
 
+/* What stands behind a manifest is of no use to anyone. */
+static int check_trailing(check *c)
+{
+	sherd_format format = c->model->format;
+	uint64_t trailing = format == SHERD_FORMAT_SDNB || format == SHERD_FORMAT_SDZ
+	                            ? ((const sherd_sdnb_model *)c->model)->trailing
+	                            : 0;
+	if (trailing)
+		WARN(c, "trailing-bytes", "%llu bytes behind the manifest", (unsigned long long)trailing);
+	return SHERD_OK;
+}
+
 int sherd_model_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
                        sherd_error *err)
 {
@@ -208,6 +221,11 @@ int sherd_model_verify(sherd_report *r, sherd_store *store, const char *key, con
 	TRY(check_graph(&c));
 	if (!o->quick)
 		TRY(check_arrays(&c));
+	TRY(check_trailing(&c));
+	if (model->format == SHERD_FORMAT_SDZ) { /* its entries have checksums, which are held against all bytes */
+		r->checked += o->quick ? model->checked : 0;
+		return SHERD_OK;
+	}
 	r->checked += model->checked;
 	return sherd_report_warn(r, key, "no-checksum", err,
 	                         "the format has no checksums: only its structure was checked");
