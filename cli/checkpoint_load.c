@@ -35,7 +35,7 @@ static int load(sherd_cli *cli, const sherd_place *from, const sherd_target *tar
 	if (rc < 0)
 		(void)sherd_place_blame(from, rc, err);
 	else
-		rc = sherd_target_write(cli, target, selected, err);
+		rc = sherd_target_write(cli, target, selected, NULL, err);
 	sherd_bundle_close(selected);
 	sherd_bundle_close(bundle);
 	sherd_ckpt_close(ckpt);

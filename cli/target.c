@@ -21,6 +21,7 @@ static const struct ending {
 	{".safetensors", SHERD_FORMAT_SAFETENSORS, false},
 	{".metadata.json", SHERD_FORMAT_CHECKPOINT, true},
 	{".npy", SHERD_FORMAT_NPY, false},
+	{".fb", SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, false},
 	{"/", SHERD_FORMAT_NPY, true},
 };
 
@@ -49,16 +50,18 @@ int sherd_target_take(sherd_target *target, const sherd_args *args, const char *
 	case SHERD_FORMAT_CHECKPOINT: return SHERD_OK;
 	case SHERD_FORMAT_SAFETENSORS:
 	case SHERD_FORMAT_NPY:
+	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS:
 		return target->shards < 2
 		               ? SHERD_OK
 		               : sherd_cli_usage(err, "--shards goes with checkpoint and safetensors-index only");
 	default: break;
 	}
 	if (to)
-		return sherd_cli_usage(err, "--to must be safetensors, safetensors-index, npy or checkpoint");
+		return sherd_cli_usage(err, "--to must be safetensors, safetensors-index, npy, checkpoint or "
+		                            "samediff-flatbuffers");
 	return sherd_cli_usage(err,
 	                       "%.128s does not tell the format: it ends neither in .safetensors, "
-	                       ".safetensors.index.json, .npy, .metadata.json nor /",
+	                       ".safetensors.index.json, .npy, .fb, .metadata.json nor /",
 	                       path);
 }
 
@@ -95,8 +98,8 @@ static int tell(sherd_cli *cli, const sherd_target *target, const sherd_bundle *
 }
 
 /* A path that does not end in .npy is a folder of NumPy files, which sherd_convert() wants with a '/'. */
-static int convert(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, const sherd_place *place,
-                   const sherd_clock *clock, sherd_error *err)
+static int convert_tensors(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle,
+                           const sherd_place *place, const sherd_clock *clock, sherd_error *err)
 {
 	sherd_convert_options options = {.shards = target->shards,
 	                                 .replace = target->replace,
@@ -131,7 +134,21 @@ static int save(sherd_cli *cli, const sherd_target *target, const sherd_bundle *
 	return sherd_ckpt_save_bundle(place->store, place->key, bundle, false, &options, err);
 }
 
-int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, sherd_error *err)
+static int save_model(sherd_cli *cli, const sherd_target *target, const sherd_model *model, const sherd_place *place,
+                      sherd_error *err)
+{
+	const sherd_model_save_options options = {
+		.format = target->format, .replace = target->replace, .pool = cli->pool, .progress = &cli->progress};
+	return sherd_model_save(model, place->store, place->key, &options, err);
+}
+
+bool sherd_target_is_model(const sherd_target *target)
+{
+	return target->format == SHERD_FORMAT_SAMEDIFF_FLATBUFFERS;
+}
+
+int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, const sherd_model *model,
+                       sherd_error *err)
 {
 	sherd_place place;
 	sherd_clock clock;
@@ -140,10 +157,12 @@ int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_b
 	int rc = base ? sherd_place_open(&place, base, true, err) : sherd_cli_no_memory(err);
 	free(base);
 	TRY(rc);
-	if (target->format == SHERD_FORMAT_CHECKPOINT)
+	if (model)
+		rc = save_model(cli, target, model, &place, err);
+	else if (target->format == SHERD_FORMAT_CHECKPOINT)
 		rc = save(cli, target, bundle, &place, &clock, err);
 	else
-		rc = convert(cli, target, bundle, &place, &clock, err);
+		rc = convert_tensors(cli, target, bundle, &place, &clock, err);
 	(void)sherd_place_blame(&place, rc, err);
 	sherd_place_close(&place);
 	return rc < 0 ? rc : tell(cli, target, bundle, err);

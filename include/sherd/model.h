@@ -38,11 +38,13 @@ SHERD_API int sherd_bundle_of_model(sherd_bundle **out, const sherd_model *model
 
 /* A model of the caller's making. Graph, arrays and pairs are copied; read() gives bytes of an array (C order,
  * little-endian) whenever they are asked for, from any thread, until the model is closed. The graph names the arrays by
- * their index; names of arrays that belong to no variable are given here. */
+ * their index, each of them once; mind that an operation without one says SHERD_NO_ARRAY. They are called as
+ * docs/formats/samediff-legacy.md gives; names given here are not looked at. Numbers of types and input_variables
+ * are filled in. SHERD_EINVAL tells what is wrong with the graph. The format of such a model is unknown. */
 typedef int sherd_model_read_fn(void *arg, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err);
 typedef struct sherd_model_parts {
 	const sherd_model_graph *graph;
-	const sherd_tensor *arrays; /* dtype and shape of each */
+	const sherd_tensor *arrays; /* dtype and shape of each, and bytes of texts */
 	size_t array_count;
 	const sherd_pair *pairs;
 	size_t pair_count;
@@ -62,6 +64,7 @@ typedef struct sherd_model_save_options {
 	bool without_updater;    /* leave out what the updater remembers */
 	const sherd_pair *pairs; /* over those of the model; a value of NULL takes the pair away */
 	size_t pair_count;
+	bool drop_pairs; /* where the format has no place for pairs, they are left out instead of refused */
 	int64_t time_ms; /* when, since 1970 UTC, for creation.time of a model that has none; 0: it is left out */
 	sherd_pool *pool;
 	const sherd_progress *progress;

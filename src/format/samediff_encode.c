@@ -1,6 +1,7 @@
-#include "format/samediff_encoder.h"
+#include "format/samediff_encode.h"
 
 #include "format/nd4j_array.h"
+#include "format/samediff_encoder.h"
 
 #include <stdio.h>
 

@@ -35,7 +35,10 @@ void sherd_samediff_put_texts(sherd_samediff_encoder *e, size_t table, unsigned 
 		return;
 	size_t at = sherd_flatbuf_build_offsets(&e->build, field_of(e, table, field), list.count);
 	for (size_t i = 0; i < list.count; i++)
-		sherd_flatbuf_build_text(&e->build, at + 4 * i, list.at[i]);
+		if (list.at[i])
+			sherd_flatbuf_build_text(&e->build, at + 4 * i, list.at[i]);
+		else if (e->rc >= 0)
+			e->rc = sherd_fail(&e->error, SHERD_EINVAL, "bad-argument", "text %zu of a list is absent", i);
 }
 
 void sherd_samediff_put_bytes(sherd_samediff_encoder *e, size_t table, unsigned field, sherd_model_bytes list)
