@@ -1,7 +1,8 @@
 #include "codec/inflate.h"
 
+#include "codec/igzip_lib.h"
+
 #include <assert.h>
-#include <isa-l/igzip_lib.h>
 #include <stdlib.h>
 #include <string.h>
 

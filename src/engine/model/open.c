@@ -4,6 +4,7 @@ static sherd_model_open_fn *opener_of(sherd_format format)
 {
 	switch (format) {
 	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return sherd_model_open_samediff;
+	case SHERD_FORMAT_SAMEDIFF_CONTAINER: return sherd_model_open_container;
 	case SHERD_FORMAT_SDNB: return sherd_model_open_sdnb;
 	case SHERD_FORMAT_SDZ: return sherd_model_open_sdz;
 	default: return NULL;
@@ -21,5 +22,7 @@ int sherd_model_open(sherd_model **out, sherd_store *store, const char *key, con
 			err,
 			sherd_fail(err, SHERD_EUNSUPPORTED, "no-graph", "%s holds no graph", sherd_format_name(format)),
 			key);
-	return sherd_in_object(err, open(out, store, key, options ? options->limits : NULL, err), key);
+	TRY(sherd_in_object(err, open(out, store, key, options ? options->limits : NULL, err), key));
+	(*out)->pool = options ? options->pool : NULL;
+	return SHERD_OK;
 }
