@@ -68,7 +68,15 @@ int sherd_sdz_verify(sherd_report *r, sherd_store *store, const char *key, const
 	sherd_error found;
 	uint64_t total = 0;
 	TRY(sherd_model_verify(r, store, key, o, err));
-	if (o->quick || sherd_sdz_store_open(&z, store, key, o->limits, &found) < 0) /* which was reported above */
+	if (o->quick)
+		return SHERD_OK;
+	int rc = sherd_sdz_store_open(&z, store, key, o->limits, &found);
+	if (rc == SHERD_ENOMEM || rc == SHERD_EIO) {
+		if (err)
+			*err = found;
+		return rc;
+	}
+	if (rc < 0) /* which was reported above */
 		return SHERD_OK;
 	SHERD_AUTO(sherd_store, sherd_store_close) archive = &z->base;
 	SHERD_AUTO(void, free) buf = malloc(CHUNK);
@@ -78,7 +86,7 @@ int sherd_sdz_verify(sherd_report *r, sherd_store *store, const char *key, const
 		total += z->entries[i]->size;
 	check c = {.z = z, .report = r, .buf = buf};
 	sherd_meter_init(&c.meter, o->progress, total);
-	int rc = check_entries(&c, err);
+	rc = check_entries(&c, err);
 	sherd_meter_done(&c.meter);
 	r->checked += sherd_reader_size(z->archive);
 	return rc;
