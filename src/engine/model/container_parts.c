@@ -5,55 +5,47 @@
 
 /* Arrays being collected, in the order of the graph. */
 typedef struct collection {
-	const sherd_model_parts *from;
+	const sherd_model *from;
 	bool without_updater;
 	sherd_buf list; /* of container_part */
-	sherd_error *err;
 } collection;
 
-static int add(collection *c, size_t array, sherd_container_role role, const char *key)
+static void add(collection *c, size_t array, sherd_container_role role, const char *key)
 {
 	container_part part = {.array = array, .a = {.role = role, .key = key}};
 	if (array == SHERD_NO_ARRAY)
-		return SHERD_OK;
-	if (array >= c->from->array_count)
-		return sherd_fail(c->err, SHERD_EINVAL, "bad-argument", "the graph names array %zu of %zu", array,
-		                  c->from->array_count);
+		return;
 	part.a.tensor = c->from->arrays[array];
 	sherd_buf_append(&c->list, &part, sizeof(part));
-	return SHERD_OK;
 }
 
-static int add_list(collection *c, const sherd_model_arrays *arrays, sherd_container_role role,
-                    const sherd_model_texts *keys)
+static void add_list(collection *c, const sherd_model_arrays *arrays, sherd_container_role role,
+                     const sherd_model_texts *keys)
 {
 	for (size_t i = 0; i < arrays->count; i++)
-		TRY(add(c, arrays->at[i], role, keys ? keys->at[i] : ""));
-	return SHERD_OK;
+		add(c, arrays->at[i], role, keys ? keys->at[i] : "");
 }
 
-static int collect(collection *c, const sherd_model_graph *g)
+static void collect(collection *c, const sherd_model_graph *g)
 {
 	for (size_t i = 0; i < g->variable_count; i++)
-		TRY(add(c, g->variables[i].array, SHERD_ROLE_VARIABLE, ""));
+		add(c, g->variables[i].array, SHERD_ROLE_VARIABLE, "");
 	for (size_t i = 0; i < g->updater_count && !c->without_updater; i++)
-		TRY(add_list(c, &g->updaters[i].arrays, SHERD_ROLE_UPDATER, &g->updaters[i].keys));
+		add_list(c, &g->updaters[i].arrays, SHERD_ROLE_UPDATER, &g->updaters[i].keys);
 	for (size_t i = 0; i < g->operation_count; i++) {
 		const sherd_model_operation *op = &g->operations[i];
-		TRY(add(c, op->scalar, SHERD_ROLE_OPERATION, ""));
+		add(c, op->scalar, SHERD_ROLE_OPERATION, "");
 		for (size_t p = 0; p < op->property_count; p++)
-			TRY(add_list(c, &op->properties[p].arrays, SHERD_ROLE_OPERATION, NULL));
+			add_list(c, &op->properties[p].arrays, SHERD_ROLE_OPERATION, NULL);
 	}
 	for (size_t i = 0; i < g->sequence_count; i++)
-		TRY(add_list(c, &g->sequences[i].arrays, SHERD_ROLE_SEQUENCE, NULL));
+		add_list(c, &g->sequences[i].arrays, SHERD_ROLE_SEQUENCE, NULL);
 	for (size_t i = 0; i < g->subgraph_count; i++)
-		TRY(collect(c, g->subgraphs[i].graph));
-	return SHERD_OK;
+		collect(c, g->subgraphs[i].graph);
 }
 
 /* Which arrays of the caller are written, and which are left out with the updaters. */
-static int number(const sherd_model_parts *from, bool without_updater, sherd_arena *arena, container_parts *p,
-                  sherd_error *err)
+static int number(const sherd_model *from, sherd_arena *arena, container_parts *p, sherd_error *err)
 {
 	p->array_count = from->array_count;
 	p->part_of = sherd_arena_alloc(arena, from->array_count + 1, sizeof(*p->part_of));
@@ -61,24 +53,16 @@ static int number(const sherd_model_parts *from, bool without_updater, sherd_are
 		return sherd_fail_nomem(err);
 	for (size_t i = 0; i < from->array_count; i++)
 		p->part_of[i] = SHERD_NO_ARRAY;
-	for (size_t i = 0; i < p->count; i++) {
-		size_t *place = &p->part_of[p->list[i].array];
-		if (*place != SHERD_NO_ARRAY)
-			return sherd_fail(err, SHERD_EINVAL, "bad-argument", "the graph names array %zu twice",
-			                  p->list[i].array);
-		*place = i;
-	}
-	for (size_t i = 0; i < from->array_count && !without_updater; i++)
-		if (p->part_of[i] == SHERD_NO_ARRAY)
-			return sherd_fail(err, SHERD_EINVAL, "bad-argument", "the graph does not name array %zu", i);
+	for (size_t i = 0; i < p->count; i++)
+		p->part_of[p->list[i].array] = i;
 	return SHERD_OK;
 }
 
-static int encode(const sherd_model_parts *from, bool without_updater, sherd_arena *arena, container_parts *p,
+static int encode(const sherd_model *from, bool without_updater, sherd_arena *arena, container_parts *p,
                   sherd_error *err)
 {
 	sherd_samediff_encoding encoding;
-	const sherd_samediff_source source = {.graph = from->graph,
+	const sherd_samediff_source source = {.graph = &from->graph,
 	                                      .arrays = from->arrays,
 	                                      .array_count = from->array_count,
 	                                      .without_updater = without_updater};
@@ -88,18 +72,7 @@ static int encode(const sherd_model_parts *from, bool without_updater, sherd_are
 	return SHERD_OK;
 }
 
-static int check_size(const container_part *part, const sherd_nd4j_array *back, sherd_error *err)
-{
-	const sherd_tensor *t = &part->a.tensor;
-	bool texts = t->dtype == SHERD_UTF8;
-	if (t->dtype != back->dtype || (!texts && t->bytes != back->bytes) || (texts && t->bytes < 8))
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
-		                  "array %zu has %llu bytes, which is not what its type and shape need", part->array,
-		                  (unsigned long long)t->bytes);
-	return SHERD_OK;
-}
-
-/* Takes names and shapes from the graph as it will be read. */
+/* Takes names and shapes from the graph as it will be read, so that nothing is left of the model's. */
 static int read_back(container_parts *p, sherd_arena *arena, sherd_error *err)
 {
 	sherd_flatbuf fb;
@@ -111,16 +84,14 @@ static int read_back(container_parts *p, sherd_arena *arena, sherd_error *err)
 	sherd_flatbuf_over(&fb, p->graph, p->graph_len);
 	int rc = sherd_samediff_decode(&fb, SHERD_SAMEDIFF_CONTAINER, NULL, arena, &graph, err);
 	sherd_flatbuf_done(&fb);
-	TRY(rc);
-	if (graph.array_count != p->count)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "the graph holds %zu arrays, not %zu",
-		                  graph.array_count, p->count);
+	TRY(rc); /* which gave as many arrays as were encoded, in this order */
 	TRY(sherd_model_name_arrays(&graph.graph, tensors, p->count, arena, err));
 	for (size_t i = 0; i < p->count; i++) {
 		sherd_tensor *t = &p->list[i].a.tensor;
-		if (t->dtype != SHERD_UTF8 && !t->bytes)
-			t->bytes = graph.arrays[i].bytes;
-		TRY(check_size(&p->list[i], &graph.arrays[i], err));
+		const char *key = sherd_arena_str(arena, sherd_str_of(p->list[i].a.key));
+		if (!key)
+			return sherd_fail_nomem(err);
+		p->list[i].a.key = key;
 		t->name = tensors[i].name;
 		t->ndim = graph.arrays[i].ndim;
 		t->shape = graph.arrays[i].shape;
@@ -129,14 +100,13 @@ static int read_back(container_parts *p, sherd_arena *arena, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_container_parts_make(const sherd_model_parts *from, bool without_updater, sherd_arena *arena,
-                               container_parts *out, sherd_error *err)
+int sherd_container_parts_make(const sherd_model *from, bool without_updater, sherd_arena *arena, container_parts *out,
+                               sherd_error *err)
 {
-	collection c = {.from = from, .without_updater = without_updater, .err = err};
+	collection c = {.from = from, .without_updater = without_updater};
 	container_parts p = {0};
-	int rc = collect(&c, from->graph);
-	if (rc == SHERD_OK)
-		rc = sherd_buf_check(&c.list, err);
+	collect(&c, &from->graph);
+	int rc = sherd_buf_check(&c.list, err);
 	if (rc == SHERD_OK) {
 		p.count = c.list.len / sizeof(container_part);
 		p.list = sherd_arena_alloc(arena, p.count + 1, sizeof(*p.list));
@@ -146,7 +116,7 @@ int sherd_container_parts_make(const sherd_model_parts *from, bool without_updat
 		memcpy(p.list, c.list.data, c.list.len);
 	sherd_buf_done(&c.list);
 	TRY(rc);
-	TRY(number(from, without_updater, arena, &p, err));
+	TRY(number(from, arena, &p, err));
 	TRY(encode(from, without_updater, arena, &p, err));
 	TRY(read_back(&p, arena, err));
 	*out = p;

@@ -23,9 +23,9 @@ typedef struct container_parts {
 } container_parts;
 
 /* Encodes the graph, and reads it back: arrays are called what whoever opens the container will call them.
- * SHERD_EINVAL when an array belongs to nothing or to two things; SHERD_EUNSUPPORTED as sherd_samediff_encode(). */
-int sherd_container_parts_make(const sherd_model_parts *from, bool without_updater, sherd_arena *arena,
-                               container_parts *out, sherd_error *err);
+ * SHERD_EUNSUPPORTED as sherd_samediff_encode(). */
+int sherd_container_parts_make(const sherd_model *from, bool without_updater, sherd_arena *arena, container_parts *out,
+                               sherd_error *err);
 void sherd_container_parts_done(container_parts *parts);
 
 #endif

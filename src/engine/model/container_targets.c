@@ -169,6 +169,7 @@ static int finish(sherd_model_writer *w, uint32_t target, sherd_error *err)
 	}
 	TRY(put_shard_info(w, target, err));
 	TRY(put_index(w, target, err));
+	w->publishing = !target;
 	TRY(sherd_container_out_finish(&t->out, w->set, &w->peers[target], err));
 	t->committed = true;
 	return SHERD_OK;
@@ -198,12 +199,14 @@ void sherd_container_targets_clear(sherd_model_writer *w)
 				(void)sherd_store_remove(w->store, w->old.files[i].key, NULL);
 }
 
-/* Is our first file there in spite of all, so that the others must stay? */
-static bool is_published(sherd_model_writer *w)
+/* Can our first file be there although its commit failed, so that the others must stay? */
+static bool may_be_published(sherd_model_writer *w)
 {
 	SHERD_AUTO(container_file, sherd_container_file_close) f = NULL;
-	return sherd_container_file_open(&f, w->store, w->targets[0].key, NULL, NULL) == SHERD_OK &&
-	       memcmp(f->head.set, w->set, sizeof(w->set)) == 0;
+	if (!w->publishing)
+		return false;
+	int rc = sherd_container_file_open(&f, w->store, w->targets[0].key, NULL, NULL);
+	return rc == SHERD_OK ? memcmp(f->head.set, w->set, sizeof(w->set)) == 0 : rc != SHERD_ENOTFOUND;
 }
 
 void sherd_container_targets_abort(sherd_model_writer *w)
@@ -215,7 +218,7 @@ void sherd_container_targets_abort(sherd_model_writer *w)
 		sherd_container_out_abort(&w->targets[i].out);
 		committed += w->targets[i].committed;
 	}
-	if (!committed || w->targets[0].committed || is_published(w))
+	if (!committed || w->targets[0].committed || may_be_published(w))
 		return;
 	for (uint32_t i = 1; i < count; i++)
 		if (w->targets[i].committed)

@@ -23,23 +23,29 @@ static void identify(sherd_model_writer *w)
 	memcpy(w->set, hash, sizeof(w->set));
 }
 
-static int take_pairs(sherd_model_writer *w, const sherd_model_parts *parts, const sherd_model_save_options *options,
+static int take_pairs(sherd_model_writer *w, const sherd_model *model, const sherd_model_save_options *options,
                       sherd_error *err)
 {
 	const sherd_pair *pairs;
 	size_t count;
-	TRY(sherd_model_join_pairs(parts->pairs, parts->pair_count, options, &w->arena, &pairs, &count, err));
+	TRY(sherd_model_join_pairs(model->pairs, model->pair_count, options, &w->arena, &pairs, &count, err));
 	sherd_container_pairs_encode(pairs, count, &w->pairs);
 	return sherd_buf_check(&w->pairs, err);
 }
 
-static int prepare(sherd_model_writer *w, const sherd_model_parts *parts, const sherd_model_save_options *options,
+static int read_model(void *arg, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	const sherd_model *model = arg;
+	return model->ops->read(model, array, offset, buf, len, err);
+}
+
+static int prepare(sherd_model_writer *w, const sherd_model *model, const sherd_model_save_options *options,
                    sherd_error *err)
 {
 	uint64_t total = 0;
 	unsigned workers = sherd_pool_workers(options->pool);
-	TRY(take_pairs(w, parts, options, err));
-	TRY(sherd_container_parts_make(parts, options->without_updater, &w->arena, &w->parts, err));
+	TRY(take_pairs(w, model, options, err));
+	TRY(sherd_container_parts_make(model, options->without_updater, &w->arena, &w->parts, err));
 	TRY(sherd_container_targets_plan(w, options->shards, err));
 	identify(w);
 	TRY(sherd_container_batch_init(&w->batch, workers, w->level, err));
@@ -49,8 +55,8 @@ static int prepare(sherd_model_writer *w, const sherd_model_parts *parts, const 
 	w->metered = true;
 	w->batch.pool = options->pool;
 	w->batch.meter = &w->meter;
-	w->batch.read = parts->read;
-	w->batch.arg = parts->arg;
+	w->batch.read = read_model;
+	w->batch.arg = (void *)(uintptr_t)model;
 	/* What stands there already is better said now than after all the work. */
 	return sherd_container_target_begin(w, 0, err);
 }
@@ -69,16 +75,15 @@ static int check_free(sherd_model_writer *w, sherd_error *err)
 	return rc;
 }
 
-int sherd_container_writer_open(sherd_model_writer **out, sherd_store *store, const char *key,
-                                const sherd_model_parts *parts, const sherd_model_save_options *options,
-                                const sherd_container_model *kept, sherd_error *err)
+int sherd_container_writer_open(sherd_model_writer **out, sherd_store *store, const char *key, const sherd_model *model,
+                                const sherd_model_save_options *options, sherd_error *err)
 {
 	sherd_model_writer *w = calloc(1, sizeof(*w));
 	if (!w)
 		return sherd_fail_nomem(err);
 	w->store = store;
 	w->replace = options->replace;
-	w->kept = kept;
+	w->kept = model->format == SHERD_FORMAT_SAMEDIFF_CONTAINER ? (const sherd_container_model *)model : NULL;
 	w->current = SHERD_NO_ARRAY;
 	if (options->compress == SHERD_COMPRESS_DEFLATE)
 		w->level = options->level ? options->level : 1;
@@ -87,7 +92,7 @@ int sherd_container_writer_open(sherd_model_writer **out, sherd_store *store, co
 	if (rc == SHERD_OK && !w->replace && options->shards <= 1)
 		rc = check_free(w, err);
 	if (rc == SHERD_OK)
-		rc = prepare(w, parts, options, err);
+		rc = prepare(w, model, options, err);
 	if (rc == SHERD_OK)
 		*out = w;
 	else

@@ -39,14 +39,15 @@ struct sherd_model_writer {
 	container_batch batch;
 	sherd_meter meter;
 	bool metered;
-	int rc; /* of the first failure */
+	bool publishing; /* the commit of the first file has begun */
+	int rc;          /* of the first failure */
 	sherd_error failure;
 };
 
-/* For writers inside the library. kept may be NULL; read and arg of the parts are used by pull. */
-int sherd_container_writer_open(sherd_model_writer **out, sherd_store *store, const char *key,
-                                const sherd_model_parts *parts, const sherd_model_save_options *options,
-                                const sherd_container_model *kept, sherd_error *err);
+/* For writers inside the library. Sections that the model, when it is a container, holds and nobody knows are kept; for
+ * that, and for pull, it must live until the commit. */
+int sherd_container_writer_open(sherd_model_writer **out, sherd_store *store, const char *key, const sherd_model *model,
+                                const sherd_model_save_options *options, sherd_error *err);
 /* Gives every array by asking for its bytes, from the workers of the pool, file by file. */
 int sherd_container_writer_pull(sherd_model_writer *w, sherd_error *err);
 

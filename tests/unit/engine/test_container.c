@@ -292,7 +292,7 @@ TEST(options_that_make_no_sense_are_refused)
 				       legacy = {.format = SHERD_FORMAT_SAMEDIFF_FLATBUFFERS};
 	assert_refused(SHERD_EINVAL, "bad-argument", sherd_model_writer_open(&w, store, "m", p, &level, err));
 	assert_refused(SHERD_EINVAL, "bad-argument", sherd_model_writer_open(&w, store, "m", p, &codec, err));
-	assert_refused(SHERD_EUNSUPPORTED, "cannot-hold", sherd_model_writer_open(&w, store, "m", p, &legacy, err));
+	assert_refused(SHERD_EUNSUPPORTED, "unknown-format", sherd_model_writer_open(&w, store, "m", p, &legacy, err));
 }
 
 static bool stop(void *arg, uint64_t done, uint64_t total)
