@@ -20,12 +20,11 @@ typedef struct check {
 	uint8_t *buf; /* CHUNK bytes */
 } check;
 
-static int read_some(const check *c, const sherd_zip_entry *e, sherd_sdz_stream *s, uint64_t data, uint64_t at,
-                     size_t len, sherd_error *err)
+/* Of an entry that lies at data, or of its stream when it is compressed. */
+static int read_some(const check *c, sherd_sdz_stream *s, uint64_t data, uint64_t at, size_t len, sherd_error *err)
 {
-	if (e->method == SHERD_ZIP_STORED)
-		return sherd_reader_at(c->z->archive, data + at, c->buf, len, err);
-	return sherd_sdz_stream_at(s, at, c->buf, len, err);
+	return s ? sherd_sdz_stream_at(s, at, c->buf, len, err)
+	         : sherd_reader_at(c->z->archive, data + at, c->buf, len, err);
 }
 
 static int check_entry(check *c, const sherd_zip_entry *e, sherd_error *err)
@@ -34,17 +33,18 @@ static int check_entry(check *c, const sherd_zip_entry *e, sherd_error *err)
 	uint64_t data;
 	uint32_t crc = 0;
 	TRY(sherd_sdz_find_data(c->z, e, &data, err));
-	TRY(sherd_sdz_stream_open(&s, c->z->archive, e, data, err));
+	if (e->method != SHERD_ZIP_STORED)
+		TRY(sherd_sdz_stream_open(&s, c->z->archive, e, data, err));
 	for (uint64_t at = 0; at < e->size;) {
 		size_t n = e->size - at < CHUNK ? (size_t)(e->size - at) : CHUNK;
-		TRY(read_some(c, e, s, data, at, n, err));
+		TRY(read_some(c, s, data, at, n, err));
 		crc = sherd_crc32(crc, c->buf, n);
 		at += n;
 		TRY(sherd_meter_add(&c->meter, n, err));
 	}
 	if (crc != e->crc)
 		return sherd_fail(err, SHERD_ECORRUPT, "bad-crc", "CRC-32 is %08x, not %08x", crc, e->crc);
-	return e->method == SHERD_ZIP_STORED ? SHERD_OK : sherd_sdz_stream_check_end(s, err);
+	return s ? sherd_sdz_stream_check_end(s, err) : SHERD_OK;
 }
 
 static int check_entries(check *c, sherd_error *err)
