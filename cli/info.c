@@ -54,6 +54,8 @@ static int show(sherd_cli *cli, const char *path, const sherd_place *place, sher
 	case SHERD_FORMAT_CHECKPOINT_SHARD: return show_ckpt(cli, path, place, format, err);
 	case SHERD_FORMAT_ROWS:
 	case SHERD_FORMAT_ROWS_BF16: return sherd_rows_show(cli, path, place, false, err);
+	case SHERD_FORMAT_SDNB:
+	case SHERD_FORMAT_SDZ:
 	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return show_model(cli, path, place, err);
 	default: return show_bundle(cli, path, place, err);
 	}

@@ -70,10 +70,11 @@ int sherd_target_compression(const char *text, sherd_compression *compress, int 
 static int check_target(const sherd_target *t, sherd_error *err)
 {
 	bool sharded = t->format == SHERD_FORMAT_SAFETENSORS_INDEX || t->format == SHERD_FORMAT_CHECKPOINT ||
-	               t->format == SHERD_FORMAT_SAMEDIFF_CONTAINER || t->format == SHERD_FORMAT_SDNB;
+	               t->format == SHERD_FORMAT_SAMEDIFF_CONTAINER || t->format == SHERD_FORMAT_SDNB ||
+	               t->format == SHERD_FORMAT_SDZ;
 	if (t->shards > 1 && !sharded)
 		return sherd_cli_usage(
-			err, "--shards goes with checkpoint, safetensors-index, samediff-container and sdnb only");
+			err, "--shards goes with checkpoint, safetensors-index, samediff-container, sdnb and sdz only");
 	if (t->compress && t->format != SHERD_FORMAT_SAMEDIFF_CONTAINER && t->format != SHERD_FORMAT_SDZ)
 		return sherd_cli_usage(err, "--compress goes with samediff-container and sdz only");
 	return SHERD_OK;

@@ -1,6 +1,6 @@
 #include "codec/igzip.h"
 
-#include <isa-l/igzip_lib.h>
+#include "codec/igzip_lib.h"
 
 #include <stdlib.h>
 

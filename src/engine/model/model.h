@@ -61,5 +61,7 @@ typedef int sherd_model_open_fn(sherd_model **out, sherd_store *store, const cha
                                 sherd_error *err);
 sherd_model_open_fn sherd_model_open_samediff;
 sherd_model_open_fn sherd_model_open_container;
+sherd_model_open_fn sherd_model_open_sdnb;
+sherd_model_open_fn sherd_model_open_sdz;
 
 #endif

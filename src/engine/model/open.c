@@ -5,6 +5,8 @@ static sherd_model_open_fn *opener_of(sherd_format format)
 	switch (format) {
 	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return sherd_model_open_samediff;
 	case SHERD_FORMAT_SAMEDIFF_CONTAINER: return sherd_model_open_container;
+	case SHERD_FORMAT_SDNB: return sherd_model_open_sdnb;
+	case SHERD_FORMAT_SDZ: return sherd_model_open_sdz;
 	default: return NULL;
 	}
 }

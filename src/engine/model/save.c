@@ -10,6 +10,8 @@ static sherd_model_save_fn *saver_of(sherd_format format)
 	case SHERD_FORMAT_UNKNOWN:
 	case SHERD_FORMAT_SAMEDIFF_CONTAINER: return sherd_model_save_container;
 	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return sherd_model_save_samediff;
+	case SHERD_FORMAT_SDNB: return sherd_model_save_sdnb;
+	case SHERD_FORMAT_SDZ: return sherd_model_save_sdz;
 	default: return NULL;
 	}
 }
