@@ -75,8 +75,8 @@ static int check_target(const sherd_target *t, sherd_error *err)
 	if (t->shards > 1 && !sharded)
 		return sherd_cli_usage(
 			err, "--shards goes with checkpoint, safetensors-index, samediff-container, sdnb and sdz only");
-	if (t->compress && t->format != SHERD_FORMAT_SAMEDIFF_CONTAINER && t->format != SHERD_FORMAT_SDZ)
-		return sherd_cli_usage(err, "--compress goes with samediff-container and sdz only");
+	if (t->compress && t->format != SHERD_FORMAT_SAMEDIFF_CONTAINER)
+		return sherd_cli_usage(err, "--compress goes with samediff-container only");
 	return SHERD_OK;
 }
 
@@ -117,8 +117,7 @@ static char *base_of(const sherd_target *target)
 {
 	const struct ending *e = ending_of(target->path);
 	size_t len = strlen(target->path);
-	bool base = target->shards > 1 &&
-	            (target->format == SHERD_FORMAT_SAMEDIFF_CONTAINER || target->format == SHERD_FORMAT_SDNB);
+	bool base = target->shards > 1 && target->format == SHERD_FORMAT_SAMEDIFF_CONTAINER;
 	if (e && e->format == target->format && (e->cut || base))
 		len -= strlen(e->end);
 	return strndup(target->path, len);

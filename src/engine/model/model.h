@@ -34,7 +34,7 @@ struct sherd_model {
 	size_t pair_count;
 	const sherd_pair *pairs;
 	const char *place; /* what a save has to name to replace it: its key, or the base of its files; NULL: none */
-	uint32_t files;    /* how many it is in */
+	uint32_t files;    /* how many it is in; 0: one */
 	sherd_pool *pool;  /* lent for reading; or NULL */
 	sherd_map names;   /* of variables to their indices */
 	uint64_t checked;  /* bytes that opening looked at: all but the elements of arrays */

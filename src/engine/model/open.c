@@ -25,11 +25,7 @@ int sherd_model_open(sherd_model **out, sherd_store *store, const char *key, con
 	SHERD_AUTO(sherd_model, sherd_model_close) model = NULL;
 	TRY(sherd_in_object(err, open(&model, store, key, options ? options->limits : NULL, err), key));
 	model->pool = options ? options->pool : NULL;
-	if (!model->place) {
-		model->place = sherd_arena_str(&model->arena, sherd_str_of(key));
-		model->files = 1;
-	}
-	if (!model->place)
+	if (!model->place && !(model->place = sherd_arena_str(&model->arena, sherd_str_of(key))))
 		return sherd_fail_nomem(err);
 	*out = TAKE(model);
 	return SHERD_OK;

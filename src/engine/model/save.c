@@ -49,6 +49,11 @@ int sherd_model_set_pairs(sherd_store *store, const char *key, const sherd_pair 
 {
 	SHERD_AUTO(sherd_model, sherd_model_close) model = NULL;
 	TRY(sherd_model_open(&model, store, key, NULL, err));
+	if (model->format == SHERD_FORMAT_SDNB && model->files > 1)
+		return sherd_in_object(err,
+		                       sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+		                                  "shards of SDNB cannot be replaced in one step"),
+		                       key);
 	const sherd_model_save_options o = {.format = model->format,
 	                                    .as_it_was = true,
 	                                    .shards = model->files,

@@ -303,6 +303,7 @@ static int open_files(sherd_sdnb_model *m, sherd_store *store, const sherd_sdnb_
 		rc = gather(m, parts, files->count, err);
 	if (rc == SHERD_OK)
 		rc = take_pairs(&m->base, &parts[0].graph, files->sharded, err);
+	m->base.files = (uint32_t)files->count;
 	free(parts);
 	return rc;
 }
