@@ -17,10 +17,11 @@ typedef struct sherd_model sherd_model;
 
 typedef struct sherd_model_options {
 	const sherd_limits *limits;
+	sherd_pool *pool; /* unpacks what one read asks for on several threads; it must outlive the model */
 } sherd_model_options;
 
-/* Opens the model under the key, of whatever format it is: SHERD_FORMAT_SAMEDIFF_FLATBUFFERS. What is no model is
- * SHERD_EUNSUPPORTED, "no-graph". Arrays that the file lacks are looked for beside it, in <base>_external/, see
+/* Opens the model under the key, of whatever format it is: SHERD_FORMAT_SAMEDIFF_CONTAINER (of a sharded one: its base
+ * or any shard) or SHERD_FORMAT_SAMEDIFF_FLATBUFFERS. What is no model is SHERD_EUNSUPPORTED, "no-graph". Arrays that the file lacks are looked for beside it, in <base>_external/, see
  * docs/formats/samediff-legacy.md. */
 SHERD_API int sherd_model_open(sherd_model **out, sherd_store *store, const char *key,
                                const sherd_model_options *options, sherd_error *err);

@@ -51,6 +51,7 @@ static int verify(sherd_report *r, sherd_store *store, const char *key, const sh
 	case SHERD_FORMAT_CHECKPOINT_SHARD: return sherd_ckpt_verify_shard(r, store, key, o, err);
 	case SHERD_FORMAT_ROWS: return sherd_rows_verify(r, store, key, o, err);
 	case SHERD_FORMAT_ROWS_BF16: return sherd_rows_verify_bf16(r, store, key, o, err);
+	case SHERD_FORMAT_SAMEDIFF_CONTAINER:
 	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return sherd_model_verify(r, store, key, o, err);
 	default: return verify_by_opening(r, store, key, o, err);
 	}

@@ -14,7 +14,7 @@ typedef void source_file_fn(const char *name, const uint8_t *data, size_t len);
 size_t source_folder_each(const char *folder, source_file_fn *each);
 
 /* The bytes of the first block fenced as ```hex in a document: lines of "offset  pairs of digits  |text|", of which
- * the offsets must be right. */
+ * the offsets must be right; a line "*" repeats the 16 bytes before it up to the offset of the next. */
 uint8_t *source_hex_block(const char *document, size_t *len);
 
 #endif

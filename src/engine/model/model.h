@@ -33,6 +33,7 @@ struct sherd_model {
 	const sherd_tensor *arrays; /* with the names that the bundle gives them */
 	size_t pair_count;
 	const sherd_pair *pairs;
+	sherd_pool *pool; /* lent for reading; or NULL */
 	sherd_map names;  /* of variables to their indices */
 	uint64_t checked; /* bytes that opening looked at: all but the elements of arrays */
 };
@@ -57,5 +58,6 @@ int sherd_model_name_arrays(const sherd_model_graph *graph, sherd_tensor *arrays
 typedef int sherd_model_open_fn(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits,
                                 sherd_error *err);
 sherd_model_open_fn sherd_model_open_samediff;
+sherd_model_open_fn sherd_model_open_container;
 
 #endif

@@ -2,7 +2,11 @@
 
 static sherd_model_open_fn *opener_of(sherd_format format)
 {
-	return format == SHERD_FORMAT_SAMEDIFF_FLATBUFFERS ? sherd_model_open_samediff : NULL;
+	switch (format) {
+	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return sherd_model_open_samediff;
+	case SHERD_FORMAT_SAMEDIFF_CONTAINER: return sherd_model_open_container;
+	default: return NULL;
+	}
 }
 
 int sherd_model_open(sherd_model **out, sherd_store *store, const char *key, const sherd_model_options *options,
@@ -16,5 +20,7 @@ int sherd_model_open(sherd_model **out, sherd_store *store, const char *key, con
 			err,
 			sherd_fail(err, SHERD_EUNSUPPORTED, "no-graph", "%s holds no graph", sherd_format_name(format)),
 			key);
-	return sherd_in_object(err, open(out, store, key, options ? options->limits : NULL, err), key);
+	TRY(sherd_in_object(err, open(out, store, key, options ? options->limits : NULL, err), key));
+	(*out)->pool = options ? options->pool : NULL;
+	return SHERD_OK;
 }

@@ -2,6 +2,7 @@
 
 #include "base/cursor.h"
 #include "codec/json.h"
+#include "engine/model/container_verify.h"
 #include "engine/model/model.h"
 #include "format/nd4j_array.h"
 #include "format/samediff_hash.h"
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 
 SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHERD_AUTO_DEFINE(container_file, sherd_container_file_close)
 SHERD_AUTO_DEFINE(void, free)
 
 typedef struct check {
@@ -193,20 +195,42 @@ static int check_arrays(check *c)
 	return SHERD_OK;
 }
 
+/* What opening said, unless a look at the file alone finds the same damage and more. */
+static int report_unopened(sherd_report *r, sherd_store *store, const char *key, int rc, const sherd_error *found,
+                           const sherd_verify_options *o, sherd_error *err)
+{
+	SHERD_AUTO(container_file, sherd_container_file_close) f = NULL;
+	sherd_container_shards info = {0};
+	sherd_arena arena = {0};
+	size_t before = sherd_report_errors(r);
+	bool readable = sherd_container_file_open(&f, store, key, o->limits, NULL) == SHERD_OK;
+	if (readable)
+		readable = sherd_container_file_shards(f, &arena, &info, NULL) == SHERD_OK;
+	sherd_arena_done(&arena);
+	if (readable)
+		TRY(sherd_container_verify_file(r, f, info.shard, o, err));
+	return sherd_report_errors(r) > before ? SHERD_OK : sherd_report_take(r, rc, found, key, err);
+}
+
 int sherd_model_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
                        sherd_error *err)
 {
 	SHERD_AUTO(sherd_model, sherd_model_close) model = NULL;
 	sherd_error found = {0};
 	int rc = sherd_model_open(&model, store, key, &(sherd_model_options){.limits = o->limits}, &found);
-	TRY(sherd_report_take(r, rc, &found, key, err));
 	if (rc < 0)
-		return SHERD_OK;
+		return report_unopened(r, store, key, rc, &found, o, err);
 	check c = {.report = r, .key = key, .model = model, .graph = &model->graph, .err = err};
+	bool container = model->format == SHERD_FORMAT_SAMEDIFF_CONTAINER;
+	size_t before = sherd_report_errors(r);
 	TRY(check_graph(&c));
-	if (!o->quick)
+	if (container)
+		TRY(sherd_container_verify_model(r, (const sherd_container_model *)model, o, err));
+	if (!o->quick && sherd_report_errors(r) == before)
 		TRY(check_arrays(&c));
 	r->checked += model->checked;
+	if (container)
+		return SHERD_OK;
 	return sherd_report_warn(r, key, "no-checksum", err,
 	                         "the format has no checksums: only its structure was checked");
 }
