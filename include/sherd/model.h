@@ -40,8 +40,9 @@ SHERD_API int sherd_bundle_of_model(sherd_bundle **out, const sherd_model *model
 /* A model of the caller's making. Graph, arrays and pairs are copied; read() gives bytes of an array (C order,
  * little-endian) whenever they are asked for, from any thread, until the model is closed. The graph names the arrays by
  * their index, each of them once; mind that an operation without one says SHERD_NO_ARRAY. They are called as
- * docs/formats/samediff-legacy.md gives; names given here are not looked at. Numbers of types and input_variables
- * are filled in. SHERD_EINVAL tells what is wrong with the graph. The format of such a model is unknown. */
+ * docs/formats/samediff-legacy.md gives; names given here are not looked at. Numbers of types, of
+ * custom operations that have 0, and input_variables are filled in. SHERD_EINVAL tells what is wrong with the graph.
+ * The format of such a model is unknown. */
 typedef int sherd_model_read_fn(void *arg, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err);
 typedef struct sherd_model_parts {
 	const sherd_model_graph *graph;

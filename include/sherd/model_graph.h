@@ -75,6 +75,8 @@ typedef struct sherd_model_variable {
 	size_t array; /* or SHERD_NO_ARRAY */
 } sherd_model_variable;
 
+#define SHERD_OP_CUSTOM 21 /* the type of most operations: what they do is told by their name */
+
 /* Normally one of the lists is there; none: the value is null. */
 typedef struct sherd_model_property {
 	const char *name;
@@ -92,7 +94,7 @@ typedef struct sherd_model_operation {
 	const char *name; /* of this node */
 	const char *op;   /* of what it does: "mmul" */
 	uint8_t type;     /* SameDiff's OpType, see sherd_op_type_name() */
-	int64_t number;   /* a hash of the op's name when the type is CUSTOM */
+	int64_t number;   /* a hash of the op's name when the type is SHERD_OP_CUSTOM */
 	size_t property_count;
 	const sherd_model_property *properties;
 	sherd_model_ints inputs; /* files of today leave it empty */

@@ -82,12 +82,13 @@ static int transpose(const sherd_model_elements *e, sherd_writer *writer, sherd_
 	return SHERD_OK;
 }
 
-/* Does the model hold them in Fortran order? Then they need not be turned about. */
-static bool is_stored_so(const sherd_model_elements *e)
+/* SHERD_OK when the model holds them in Fortran order, so that they need not be turned about; SHERD_EUNSUPPORTED when
+ * not. */
+static int try_fortran(const sherd_model_elements *e, sherd_error *err)
 {
 	uint8_t first;
-	return e->model->ops->read_fortran &&
-	       e->model->ops->read_fortran(e->model, e->array, 0, &first, 1, NULL) == SHERD_OK;
+	return e->model->ops->read_fortran ? e->model->ops->read_fortran(e->model, e->array, 0, &first, 1, err)
+	                                   : SHERD_EUNSUPPORTED;
 }
 
 int sherd_model_elements_write(const sherd_model_elements *e, sherd_writer *writer, sherd_meter *meter,
@@ -95,5 +96,8 @@ int sherd_model_elements_write(const sherd_model_elements *e, sherd_writer *writ
 {
 	if (!e->model->arrays[e->array].bytes)
 		return SHERD_OK;
-	return e->fortran && !is_stored_so(e) ? transpose(e, writer, meter, err) : copy(e, writer, meter, err);
+	int rc = e->fortran ? try_fortran(e, err) : SHERD_OK;
+	if (rc == SHERD_EUNSUPPORTED)
+		return transpose(e, writer, meter, err);
+	return rc < 0 ? rc : copy(e, writer, meter, err);
 }

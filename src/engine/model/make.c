@@ -1,6 +1,7 @@
 #include "engine/model/model.h"
 #include "format/samediff_encode.h"
 #include "format/samediff_graph.h"
+#include "format/samediff_hash.h"
 
 #include <stdlib.h>
 
@@ -80,7 +81,7 @@ typedef struct order {
 	size_t count, most;
 } order;
 
-static int note(size_t *array, void *arg, sherd_error *err)
+static int note(size_t *array, void *arg, sherd_error *err) // NOLINT(readability-non-const-parameter)
 {
 	order *o = arg;
 	if (*array >= o->most)
@@ -186,6 +187,19 @@ static int check_ids(const sherd_model_graph *g, sherd_error *err)
 	return rc;
 }
 
+/* Operations of the copy, which is ours, get the numbers of their names. */
+static void number_operations(const sherd_model_graph *g, const sherd_samediff_hasher *hasher)
+{
+	for (size_t i = 0; i < g->operation_count; i++) {
+		sherd_model_operation *op = (sherd_model_operation *)&g->operations[i];
+		if (op->type == SHERD_OP_CUSTOM && !op->number && op->op)
+			op->number = (int64_t)sherd_samediff_hash(hasher,
+			                                          sherd_str_of(sherd_samediff_registered_name(op->op)));
+	}
+	for (size_t i = 0; i < g->subgraph_count; i++)
+		number_operations(g->subgraphs[i].graph, hasher);
+}
+
 /* A graph is copied by writing and reading it, which checks it in every respect that a file is checked in. */
 static int copy_graph(sherd_model *m, const sherd_model_graph *graph, order *o, sherd_error *err)
 {
@@ -205,6 +219,9 @@ static int copy_graph(sherd_model *m, const sherd_model_graph *graph, order *o, 
 	if (rc < 0)
 		return rc == SHERD_ECORRUPT ? SHERD_EINVAL : rc;
 	m->graph = copy.graph;
+	sherd_samediff_hasher hasher;
+	sherd_samediff_hasher_init(&hasher);
+	number_operations(&m->graph, &hasher);
 	TRY(sherd_model_visit_arrays(&m->graph, rename_array, o, err));
 	TRY(copy_marks(&m->arena, graph->fortran, m->array_count, &m->graph.fortran, err));
 	return copy_marks(&m->arena, graph->hollow, m->array_count, &m->graph.hollow, err);

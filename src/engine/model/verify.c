@@ -13,8 +13,6 @@ SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 SHERD_AUTO_DEFINE(container_file, sherd_container_file_close)
 SHERD_AUTO_DEFINE(void, free)
 
-enum { OP_CUSTOM = 21 };
-
 typedef struct check {
 	sherd_report *report;
 	const char *key;
@@ -88,7 +86,7 @@ static int check_number(check *c, const sherd_samediff_hasher *hasher, const she
 {
 	if (strcmp(sherd_op_type_name(op->type), "UNKNOWN") == 0)
 		WARN(c, "unknown-op", "%.128s is of type number %u", label(op), op->type);
-	if (op->type != OP_CUSTOM)
+	if (op->type != SHERD_OP_CUSTOM)
 		return SHERD_OK;
 	if (!op->op) {
 		WARN(c, "unknown-op", "%.128s does not tell its op", label(op));
