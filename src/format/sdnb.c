@@ -4,6 +4,8 @@
 
 enum { VERSION = 1, AT_VERSION = 4, AT_MANIFEST = 8, AT_LENGTH = 16, AT_GRAPH = 24 };
 
+#define MAGIC 0x53444e42 /* SHERD_SDNB_MAGIC */
+
 static uint64_t get_big(const uint8_t *p, unsigned bytes)
 {
 	uint64_t v = 0;
@@ -48,7 +50,7 @@ int sherd_sdnb_head_decode(const uint8_t *raw, size_t len, uint64_t file_size, s
 
 void sherd_sdnb_head_encode(const sherd_sdnb_head *head, uint8_t raw[SHERD_SDNB_HEAD])
 {
-	memcpy(raw, SHERD_SDNB_MAGIC, 4);
+	put_big(raw, MAGIC, 4);
 	put_big(raw + AT_VERSION, VERSION, 4);
 	put_big(raw + AT_MANIFEST, head->manifest, 8);
 	put_big(raw + AT_LENGTH, head->manifest_bytes, 8);

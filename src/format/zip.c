@@ -62,14 +62,15 @@ static int take_record(const uint8_t *tail, size_t end, uint64_t base, sherd_zip
 	uint32_t magic = sherd_cursor_u32(&c);
 	uint64_t bytes = sherd_cursor_u64(&c);
 	(void)sherd_cursor_u32(&c); /* versions */
-	disk = sherd_cursor_u32(&c) | sherd_cursor_u32(&c);
+	disk = sherd_cursor_u32(&c);
+	uint32_t disk_of_directory = sherd_cursor_u32(&c);
 	uint64_t here = sherd_cursor_u64(&c);
 	out->entries = sherd_cursor_u64(&c);
 	out->bytes = sherd_cursor_u64(&c);
 	out->at = sherd_cursor_u64(&c);
 	if (magic != RECORD_MAGIC || bytes != c.len - RECORD_COUNTED)
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-index", at, "no Zip64 record");
-	if (disk || here != out->entries)
+	if (disk || disk_of_directory || here != out->entries)
 		return refuse_disks(at, err);
 	*limit = at;
 	return SHERD_OK;

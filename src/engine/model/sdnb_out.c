@@ -6,20 +6,20 @@
 /* SameDiff reads graph and arrays of one file into one Java array. */
 #define MOST INT32_MAX
 
-static int check_text(size_t *array, void *arg, sherd_error *err)
+static int check_texts(const sherd_model *model, sherd_error *err)
 {
-	const sherd_tensor *t = &((const sherd_model *)arg)->arrays[*array];
-	if (t->dtype == SHERD_UTF8)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-		                  "an SDNB file cannot hold the texts of %.128s", t->name);
+	for (size_t i = 0; i < model->array_count; i++)
+		if (model->arrays[i].dtype == SHERD_UTF8)
+			return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+			                  "an SDNB file cannot hold the texts of %.128s", model->arrays[i].name);
 	return SHERD_OK;
 }
 
 /* Nothing but the variable describes an array that lies behind the graph. */
 static int check_description(const sherd_model_variable *v, const sherd_tensor *t, sherd_error *err)
 {
-	bool same = v->dtype == t->dtype && (!v->shape.at || v->shape.count == t->ndim);
-	for (size_t i = 0; same && i < v->shape.count; i++)
+	bool told = v->shape.at != NULL, same = v->dtype == t->dtype && (!told || v->shape.count == t->ndim);
+	for (size_t i = 0; told && same && i < v->shape.count; i++)
 		same = v->shape.at[i] >= 0 && (uint64_t)v->shape.at[i] == t->shape[i];
 	if (!same)
 		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
@@ -84,7 +84,7 @@ int sherd_sdnb_lay_out(const sherd_model *model, const sherd_model_save_options 
 	if (o->compress != SHERD_COMPRESS_NONE)
 		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "%s is not written compressed",
 		                  sherd_format_name(o->format));
-	TRY(sherd_model_visit_arrays(&model->graph, check_text, (void *)model, err));
+	TRY(check_texts(model, err));
 	TRY(sherd_sdnb_divide(model, o, files, arena, &sources, err));
 	for (uint32_t i = 0; i < files; i++)
 		TRY(lay_out(model, &sources[i], arena, &made[i], err));

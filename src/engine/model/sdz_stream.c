@@ -114,17 +114,19 @@ static int read_input(sherd_sdz_stream *s, sherd_error *err)
 	return SHERD_OK;
 }
 
-/* Inflates some bytes, at least one unless the stream ended; *made tells how many. */
-static int inflate(sherd_sdz_stream *s, uint8_t *out, size_t room, size_t *made, sherd_error *err)
+/* Inflates some bytes into the room, at least one unless the stream ended; *made tells how many. */
+static int inflate(sherd_sdz_stream *s, sherd_inflate_io *io, size_t *made, sherd_error *err)
 {
 	*made = 0;
 	while (!*made && !sherd_inflate_ended(s->here.z)) {
+		size_t room = io->out_len;
 		if (!s->have && s->here.in < s->stored)
 			TRY(read_input(s, err));
-		sherd_inflate_io io = {s->input + s->input_end - s->have, s->have, out, room};
-		int rc = sherd_inflate_run(s->here.z, &io, err);
-		size_t taken = s->have - io.in_len;
-		*made = room - io.out_len;
+		io->in = s->input + s->input_end - s->have;
+		io->in_len = s->have;
+		int rc = sherd_inflate_run(s->here.z, io, err);
+		size_t taken = s->have - io->in_len;
+		*made = room - io->out_len;
 		if (rc == SHERD_OK && !taken && !*made && !sherd_inflate_ended(s->here.z))
 			rc = sherd_fail(err, SHERD_ECORRUPT, "bad-deflate", "the compressed data ends too early");
 		if (rc < 0) {
@@ -146,9 +148,10 @@ static int step(sherd_sdz_stream *s, sherd_error *err)
 	size_t want = left < WINDOW ? (size_t)left : WINDOW;
 	s->window_at = s->here.out;
 	s->window_len = 0;
+	sherd_inflate_io io = {.out = s->window, .out_len = want};
 	while (s->window_len < want) {
 		size_t made;
-		TRY(inflate(s, s->window + s->window_len, want - s->window_len, &made, err));
+		TRY(inflate(s, &io, &made, err));
 		s->window_len += made;
 		if (!made)
 			return sherd_fail_at(err, SHERD_ECORRUPT, "size-mismatch", s->here.out,
@@ -199,7 +202,8 @@ static int check_locked(sherd_sdz_stream *s, sherd_error *err)
 	TRY(jump(s, s->size, err));
 	while (s->here.out < s->size)
 		TRY(step(s, err));
-	TRY(inflate(s, &one, 1, &made, err));
+	sherd_inflate_io io = {.out = &one, .out_len = 1};
+	TRY(inflate(s, &io, &made, err));
 	if (made)
 		return sherd_fail_at(err, SHERD_ECORRUPT, "size-mismatch", s->size,
 		                     "the compressed data gives more than %llu bytes", (unsigned long long)s->size);

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
 SHERD_AUTO_DEFINE(sherd_sdz_stream, sherd_sdz_stream_close)
 SHERD_AUTO_DEFINE(void, free)
 
@@ -61,24 +60,9 @@ static int check_entries(check *c, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_sdz_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
-                     sherd_error *err)
+static int check_archive(const sherd_sdz_store *z, sherd_report *r, const sherd_verify_options *o, sherd_error *err)
 {
-	sherd_sdz_store *z = NULL;
-	sherd_error found;
 	uint64_t total = 0;
-	TRY(sherd_model_verify(r, store, key, o, err));
-	if (o->quick)
-		return SHERD_OK;
-	int rc = sherd_sdz_store_open(&z, store, key, o->limits, &found);
-	if (rc == SHERD_ENOMEM || rc == SHERD_EIO) {
-		if (err)
-			*err = found;
-		return rc;
-	}
-	if (rc < 0) /* which was reported above */
-		return SHERD_OK;
-	SHERD_AUTO(sherd_store, sherd_store_close) archive = &z->base;
 	SHERD_AUTO(void, free) buf = malloc(CHUNK);
 	if (!buf)
 		return sherd_fail_nomem(err);
@@ -86,8 +70,29 @@ int sherd_sdz_verify(sherd_report *r, sherd_store *store, const char *key, const
 		total += z->entries[i]->size;
 	check c = {.z = z, .report = r, .buf = buf};
 	sherd_meter_init(&c.meter, o->progress, total);
-	rc = check_entries(&c, err);
+	int rc = check_entries(&c, err);
 	sherd_meter_done(&c.meter);
 	r->checked += sherd_reader_size(z->archive);
+	return rc;
+}
+
+int sherd_sdz_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
+                     sherd_error *err)
+{
+	sherd_sdz_store *z = NULL;
+	sherd_error found;
+	TRY(sherd_model_verify(r, store, key, o, err));
+	if (o->quick)
+		return SHERD_OK;
+	int rc = sherd_sdz_store_open(&z, store, key, o->limits, &found);
+	if (rc == SHERD_OK) {
+		rc = check_archive(z, r, o, err);
+		sherd_store_close(&z->base);
+		return rc;
+	}
+	if (rc != SHERD_ENOMEM && rc != SHERD_EIO) /* which was reported above */
+		return SHERD_OK;
+	if (err)
+		*err = found;
 	return rc;
 }
