@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "store/local.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,14 +149,6 @@ __attribute__((format(printf, 2, 3))) static void complain(checked *c, const cha
 	va_end(ap);
 }
 
-static void count_temporary(const char *folder, size_t *count)
-{
-	DIR *d = opendir(folder);
-	for (struct dirent *e; (e = readdir(d));)
-		*count += strncmp(e->d_name, SHERD_TEMP_PREFIX, strlen(SHERD_TEMP_PREFIX)) == 0;
-	closedir(d);
-}
-
 /* A take-over that died leaves its victim's shards to nobody: whether the victim lives cannot be told, so they are only
  * cleared by somebody who takes over again and has published. */
 static int save_next(sherd_store *store, bool after_take_over, sherd_error *err)
@@ -173,7 +164,6 @@ static int save_next(sherd_store *store, bool after_take_over, sherd_error *err)
 static void check_next_writer(sherd_store *store, const char *folder, checked *c)
 {
 	char want[256], id[SHERD_SET_ID_TEXT];
-	size_t temporary = 0;
 	sherd_error e = {0};
 	ckpt_content now = ckpt_sample_content(store, "m", old, new);
 	bool repairs = c->scenario->act == repair && now == CONTENT_NONE;
@@ -197,7 +187,7 @@ static void check_next_writer(sherd_store *store, const char *folder, checked *c
 	if (strcmp(keys, want) != 0 && strcmp(keys, "m.metadata.json m_shard_0.shard") != 0)
 		complain(c, "the next save left: %s", keys);
 	free(keys);
-	count_temporary(folder, &temporary);
+	size_t temporary = scratch_temporaries(folder);
 	if (temporary)
 		complain(c, "%zu temporary files stay", temporary);
 }
