@@ -15,6 +15,8 @@
 #define MADV_POPULATE_READ 22 /* Linux 5.14 */
 #endif
 
+enum { PEEK_PAGES = 1024 }; /* asked about at a time */
+
 typedef struct local_reader {
 	sherd_reader base;
 	sherd_local *store;
@@ -123,6 +125,30 @@ static int reader_map(const sherd_reader *reader, uint64_t offset, size_t len, c
 	return rc;
 }
 
+/* Asks the kernel which pages its cache holds, and puts them into the map. */
+static bool reader_peek(const sherd_reader *reader, uint64_t offset, size_t len, const void **out)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = offset & ~(page - 1);
+	unsigned char held[PEEK_PAGES];
+	const void *start;
+	if (reader_map(reader, from, len, &start, NULL) < 0)
+		return false;
+	uint8_t *map = (uint8_t *)(uintptr_t)start;
+	size_t all = (size_t)(offset - from) + len;
+	for (size_t done = 0; done < all; done += PEEK_PAGES * page) {
+		size_t n = all - done < PEEK_PAGES * page ? all - done : PEEK_PAGES * page;
+		if (mincore(map + done, n, held) < 0)
+			return false;
+		for (size_t i = 0; i < (n + page - 1) / page; i++)
+			if (!(held[i] & 1))
+				return false;
+	}
+	if (madvise(map, all, MADV_POPULATE_READ) < 0)
+		return false;
+	*out = map + (offset - from);
+	return true;
+}
+
 /* ASKED: the kernel takes no more than its own read-ahead size, 128 KiB by default, of what it is asked for at a time.
  * ENOUGH: where that size is so large, sequential reading keeps a disk busy, and in larger pages than on request. */
 enum { ASKED = 128 << 10, ENOUGH_KIB = 1024 };
@@ -214,8 +240,12 @@ static void reader_close(sherd_reader *reader)
 	free(r);
 }
 
-static const struct sherd_reader_ops reader_ops = {
-	.at = reader_at, .map = reader_map, .close = reader_close, .advise = reader_advise, .scan = reader_scan};
+static const struct sherd_reader_ops reader_ops = {.at = reader_at,
+                                                   .map = reader_map,
+                                                   .peek = reader_peek,
+                                                   .close = reader_close,
+                                                   .advise = reader_advise,
+                                                   .scan = reader_scan};
 
 /* Where there are too many, and the file can be held otherwise. */
 static void give_back(local_reader *r, const char *key)
