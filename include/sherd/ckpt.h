@@ -226,7 +226,7 @@ SHERD_API int sherd_ckpt_commit(sherd_store *store, const char *prefix, const sh
 /* Saves in the background, on a worker of options->pool, which must be given. */
 typedef struct sherd_ckpt_job sherd_ckpt_job;
 typedef enum sherd_ckpt_job_mode {
-	SHERD_JOB_COPY = 0,  /* tensors are copied before the call returns */
+	SHERD_JOB_COPY = 0,  /* tensors are copied before the call returns; options->progress may cancel that too */
 	SHERD_JOB_BORROW = 1 /* the caller keeps them unchanged until the job is finished */
 } sherd_ckpt_job_mode;
 SHERD_API int sherd_ckpt_save_start(sherd_ckpt_job **out, sherd_store *store, const char *prefix,

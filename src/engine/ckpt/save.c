@@ -436,8 +436,11 @@ static int nothing_to_commit(sherd_store *store, const char *prefix, sherd_error
 {
 	ckpt_committed now;
 	TRY(sherd_ckpt_committed(store, prefix, &now, err));
-	return now.there ? already_committed(err)
-	                 : sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no save of this name has begun");
+	if (!now.there)
+		return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no save of this name has begun");
+	return sherd_fail(err, SHERD_EEXIST, "exists", "%s",
+	                  now.readable ? "the checkpoint is committed already"
+	                               : "metadata is there, but cannot be read: repair may help");
 }
 
 /* Joins the claim, which alone says whether a committed set may be replaced: who commits was not asked. */
