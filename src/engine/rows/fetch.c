@@ -1,6 +1,7 @@
 #include "engine/rows/fetch.h"
 
 #include "base/dtype.h"
+#include "base/large.h"
 #include "codec/floats.h"
 #include "format/rows_shard.h"
 
@@ -158,7 +159,8 @@ static int make_room(void **buf, size_t *size, uint64_t count, uint64_t each, sh
 		return SHERD_OK;
 	free(*buf);
 	*size = 0;
-	*buf = aligned_alloc(ALIGN, (bytes + ALIGN - 1) / ALIGN * ALIGN);
+	*buf = bytes < SHERD_LARGE_PAGE ? aligned_alloc(ALIGN, (bytes + ALIGN - 1) / ALIGN * ALIGN)
+	                                : sherd_large_alloc(bytes);
 	if (!*buf)
 		return sherd_fail_nomem(err);
 	*size = bytes;
