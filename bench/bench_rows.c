@@ -139,7 +139,7 @@ static void bench_cold(sherd_rows_access access, const char *what, uint64_t wind
 	for (int i = 0; i < bench_pairs(); i++) {
 		rows_files_cool(&files);
 		bench_add(&direct, gbps(rows_direct(&files)));
-		bench_add(&scan, gbps(rows_scan(&files)));
+		bench_add(&scan, gbps(rows_queued(&files)));
 		rows_files_cool(&files);
 		bench_add(&ours, gbps(stream(&o, &sum)));
 	}

@@ -1,5 +1,7 @@
 #include "codec/floats.h"
 
+#include "base/error.h"
+
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -123,4 +125,14 @@ void sherd_floats_from_bf16(const void *in, float *out, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		out[i] = from_bits((uint32_t)load16(in, i) << 16);
+}
+
+void sherd_floats_widen_bf16(const void *in, double *out, size_t count)
+{
+	float some[1024];
+	for (size_t done = 0; done < count; done += COUNT_OF(some)) {
+		size_t n = count - done < COUNT_OF(some) ? count - done : COUNT_OF(some);
+		sherd_floats_from_bf16((const uint8_t *)in + 2 * done, some, n);
+		sherd_floats_widen(some, out + done, n);
+	}
 }

@@ -30,7 +30,7 @@ typedef struct sherd_local {
 	pthread_mutex_t mutex;    /* of what follows */
 	sherd_map ready;          /* folders whose way from the root was synced and that were swept */
 	sherd_arena ready_names;
-	unsigned long queues[4]; /* of scans, idle: to close one takes as long as to read many megabytes */
+	unsigned long queues[4]; /* of the kernel, idle: to close one takes as long as to read many megabytes */
 	unsigned queue_count;
 } sherd_local;
 
@@ -65,9 +65,11 @@ int sherd_local_sync_folder(const sherd_sys *sys, int fd, sherd_error *err);
 /* local_read.c */
 int sherd_local_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err);
 
-/* local_scan.c: fd is the reader's */
-int sherd_local_scan(sherd_local *s, const sherd_reader *reader, int fd, uint64_t offset, uint64_t ahead,
-                     sherd_scan **out, sherd_error *err);
+/* The reader's file for direct reads, which closes with it; -1: there is none. */
+int sherd_local_direct(const sherd_reader *reader);
+
+/* local_queue.c */
+int sherd_local_queue(sherd_store *store, uint64_t ahead, sherd_queue **out, sherd_error *err);
 void sherd_local_close_queues(sherd_local *s);
 
 /* local_list.c */

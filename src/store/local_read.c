@@ -4,21 +4,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22 /* Linux 5.14 */
 #endif
 
+enum { DIRECT_UNKNOWN = -2 };
+
 typedef struct local_reader {
 	sherd_reader base;
-	sherd_local *store;
 	const sherd_sys *sys;
 	int fd;
 	dev_t dev;
 	_Atomic int reads_ahead; /* does the system, by itself, and enough? 0: not known yet, 1: yes, -1: no */
-	pthread_mutex_t mutex;   /* of the making of the map */
+	_Atomic int direct;      /* the file once more, for direct reads; -1: they are not possible */
+	pthread_mutex_t mutex;   /* of the making of the map, and of direct */
 	_Atomic(uint8_t *) map;  /* the whole file, from the first call of map on */
 } local_reader;
 
@@ -124,12 +128,6 @@ static void reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t 
 	(void)madvise(map + from, (size_t)(to - from), advice == SHERD_ADVICE_NOW ? MADV_POPULATE_READ : MADV_DONTNEED);
 }
 
-static int reader_scan(const sherd_reader *reader, uint64_t offset, uint64_t ahead, sherd_scan **out, sherd_error *err)
-{
-	const local_reader *r = (const local_reader *)reader;
-	return sherd_local_scan(r->store, reader, r->fd, offset, ahead, out, err);
-}
-
 static void reader_close(sherd_reader *reader)
 {
 	local_reader *r = (local_reader *)reader;
@@ -138,12 +136,67 @@ static void reader_close(sherd_reader *reader)
 		(void)r->sys->unmap(r->sys, map, (size_t)reader->size);
 	if (r->fd >= 0)
 		(void)r->sys->close(r->sys, r->fd);
+	if (atomic_load(&r->direct) >= 0)
+		(void)r->sys->close(r->sys, atomic_load(&r->direct));
 	pthread_mutex_destroy(&r->mutex);
 	free(r);
 }
 
+/* ---- is it in memory? */
+
+#ifndef SYS_cachestat
+#define SYS_cachestat 451 /* Linux 6.5 */
+#endif
+
+typedef struct cache_range {
+	uint64_t offset, len;
+} cache_range;
+
+typedef struct cache_pages {
+	uint64_t present, dirty, written, evicted, lately;
+} cache_pages;
+
+/* Where nobody counts pages, one byte in the middle is tried. */
+static bool try_byte(int fd, uint64_t offset)
+{
+	char byte;
+	struct iovec to = {&byte, 1};
+	return preadv2(fd, &to, 1, (off_t)offset, RWF_NOWAIT) >= 0 || errno != EAGAIN;
+}
+
+static bool reader_cached(const sherd_reader *reader, uint64_t offset, uint64_t len)
+{
+	const local_reader *r = (const local_reader *)reader;
+	cache_range range = {offset, len};
+	cache_pages pages = {0};
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	if (syscall(SYS_cachestat, r->fd, &range, &pages, 0) < 0)
+		return try_byte(r->fd, offset + len / 2);
+	return 2 * pages.present > (offset + len - 1) / page - offset / page;
+}
+
+int sherd_local_direct(const sherd_reader *reader)
+{
+	if (reader->ops->close != reader_close)
+		return -1;
+	local_reader *r = (local_reader *)(uintptr_t)reader;
+	int fd = atomic_load(&r->direct);
+	if (fd != DIRECT_UNKNOWN)
+		return fd;
+	char path[32];
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", r->fd);
+	pthread_mutex_lock(&r->mutex);
+	fd = atomic_load(&r->direct);
+	if (fd == DIRECT_UNKNOWN) {
+		fd = SHERD_RETRY(r->sys->open(r->sys, AT_FDCWD, path, O_RDONLY | O_DIRECT | O_CLOEXEC, 0, 0));
+		atomic_store(&r->direct, fd);
+	}
+	pthread_mutex_unlock(&r->mutex);
+	return fd;
+}
+
 static const struct sherd_reader_ops reader_ops = {
-	.at = reader_at, .map = reader_map, .close = reader_close, .advise = reader_advise, .scan = reader_scan};
+	.at = reader_at, .map = reader_map, .close = reader_close, .advise = reader_advise, .cached = reader_cached};
 
 /* O_NONBLOCK: opening a pipe must not wait for its other end. */
 static int open_object(sherd_local *s, const char *key, local_reader *r, sherd_error *err)
@@ -171,9 +224,9 @@ int sherd_local_read(sherd_store *store, const char *key, sherd_reader **out, sh
 	if (!r)
 		return sherd_fail_nomem(err);
 	r->base.ops = &reader_ops;
-	r->store = s;
 	r->sys = s->sys;
 	r->fd = -1;
+	atomic_init(&r->direct, DIRECT_UNKNOWN);
 	pthread_mutex_init(&r->mutex, NULL);
 	int rc = open_object(s, key, r, err);
 	if (rc < 0)
