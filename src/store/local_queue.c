@@ -1,4 +1,7 @@
-/* store/local_queue.c - files past the page cache: a ring of pieces, all but one of them under way. */
+/* store/local_queue.c - files past the page cache: a ring of pieces, all but one of them under way.
+ *
+ * Their bytes lie in a ring, too. A piece lies there in one stretch: where the end is too near, it begins at the front.
+ */
 #include "store/local.h"
 
 #include <stdlib.h>
@@ -15,6 +18,9 @@ typedef struct piece {
 	uint64_t offset; /* what was asked for */
 	size_t len;
 	size_t skip;    /* bytes of its block before it */
+	size_t blocks;  /* bytes that are read for it */
+	size_t at;      /* where they go */
+	size_t space;   /* what it takes of the ring, with the end that it left out */
 	bool under_way; /* the kernel writes to it */
 	int64_t got;    /* what has been read of the blocks, or a negative errno */
 } piece;
@@ -23,22 +29,31 @@ typedef struct local_queue {
 	sherd_queue base;
 	sherd_local *store;
 	const sherd_sys *sys;
-	unsigned long kernel; /* valid if queued */
-	bool queued;          /* else pieces are read when they are due */
-	size_t piece_size;
-	unsigned size, first,
-		count; /* of the ring; the piece that is handed out next, and how many there are from it */
-	bool held;     /* the one before it has been handed out, and is done with at the next call */
+	unsigned long kernel;  /* valid if queued */
+	bool queued;           /* else pieces are read when they are due */
+	unsigned first, count; /* the piece that is handed out next, and how many there are from it */
+	size_t held;           /* what the one before it takes, which is done with at the next call */
 	uint8_t *buf;
+	size_t size, used, end; /* of the ring of bytes: all, taken, and where the free ones begin */
+	size_t most;            /* bytes of a piece */
 	piece pieces[MOST_PIECES];
 } local_queue;
 
-static uint8_t *buf_of(const local_queue *q, unsigned i)
+/* Room in the ring for a piece; false when there is none. */
+static bool place(local_queue *q, piece *p)
 {
-	return q->buf + i * q->piece_size;
+	bool wrap = q->size - q->end < p->blocks;
+	size_t space = p->blocks + (wrap ? q->size - q->end : 0);
+	if (q->count == MOST_PIECES || space > q->size - q->used)
+		return false;
+	p->at = wrap ? 0 : q->end;
+	p->space = space;
+	q->used += space;
+	q->end = p->at + p->blocks;
+	return true;
 }
 
-/* Pieces end at multiples of their size in the file, so that those which follow each other share no block. */
+/* Pieces end at multiples of their greatest size in the file, so that those which follow each other share no block. */
 static int queue_ask(sherd_queue *queue, const sherd_reader *reader, uint64_t offset, size_t len, size_t *taken,
                      sherd_error *err)
 {
@@ -46,16 +61,18 @@ static int queue_ask(sherd_queue *queue, const sherd_reader *reader, uint64_t of
 	int fd = sherd_local_direct(reader);
 	if (fd < 0)
 		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-direct", "this file system has no direct reads");
-	if (q->count + q->held == q->size)
+	unsigned i = (q->first + q->count) % MOST_PIECES;
+	size_t room = q->most - (size_t)(offset % q->most);
+	piece p = {.reader = reader, .fd = fd, .offset = offset, .len = len < room ? len : room};
+	p.skip = (size_t)(offset % BLOCK);
+	p.blocks = (size_t)((p.skip + p.len + BLOCK - 1) / BLOCK * BLOCK);
+	if (!place(q, &p))
 		return SHERD_OK;
-	size_t room = q->piece_size - (size_t)(offset % q->piece_size), skip = (size_t)(offset % BLOCK);
-	unsigned i = (q->first + q->count++) % q->size;
-	piece *p = &q->pieces[i];
-	*p = (piece){.reader = reader, .fd = fd, .offset = offset, .len = len < room ? len : room, .skip = skip};
-	size_t blocks = (size_t)((skip + p->len + BLOCK - 1) / BLOCK * BLOCK);
-	p->under_way = q->queued &&
-	               q->sys->queue_read(q->sys, q->kernel, i, fd, buf_of(q, i), blocks, (off_t)(offset - skip)) == 0;
-	*taken = p->len;
+	p.under_way = q->queued && q->sys->queue_read(q->sys, q->kernel, i, fd, q->buf + p.at, p.blocks,
+	                                              (off_t)(offset - p.skip)) == 0;
+	q->pieces[i] = p;
+	q->count++;
+	*taken = p.len;
 	return SHERD_OK;
 }
 
@@ -74,14 +91,12 @@ static int await(local_queue *q, const piece *p, sherd_error *err)
 }
 
 /* What did not come directly comes the usual way, or fails there and tells why. */
-static int complete(local_queue *q, unsigned i, sherd_error *err)
+static int complete(local_queue *q, piece *p, sherd_error *err)
 {
-	piece *p = &q->pieces[i];
-	uint8_t *buf = buf_of(q, i);
-	size_t blocks = (size_t)((p->skip + p->len + BLOCK - 1) / BLOCK * BLOCK);
+	uint8_t *buf = q->buf + p->at;
 	TRY(await(q, p, err));
 	if (!q->queued)
-		p->got = SHERD_RETRY(q->sys->pread(q->sys, p->fd, buf, blocks, (off_t)(p->offset - p->skip)));
+		p->got = SHERD_RETRY(q->sys->pread(q->sys, p->fd, buf, p->blocks, (off_t)(p->offset - p->skip)));
 	size_t got = p->got < (int64_t)p->skip ? 0 : (size_t)p->got - p->skip;
 	if (got >= p->len)
 		return SHERD_OK;
@@ -91,17 +106,18 @@ static int complete(local_queue *q, unsigned i, sherd_error *err)
 static int queue_next(sherd_queue *queue, const void **data, size_t *len, sherd_error *err)
 {
 	local_queue *q = (local_queue *)queue;
-	q->held = false;
+	q->used -= q->held;
+	q->held = 0;
 	if (!q->count)
 		return 0;
-	const piece *p = &q->pieces[q->first];
+	piece *p = &q->pieces[q->first];
 	q->base.reader = p->reader;
-	TRY(complete(q, q->first, err));
-	*data = buf_of(q, q->first) + p->skip;
+	TRY(complete(q, p, err));
+	*data = q->buf + p->at + p->skip;
 	*len = p->len;
-	q->first = (q->first + 1) % q->size;
+	q->first = (q->first + 1) % MOST_PIECES;
 	q->count--;
-	q->held = true;
+	q->held = p->space;
 	return 1;
 }
 
@@ -121,7 +137,7 @@ static void give_back_kernel(local_queue *q)
 {
 	sherd_local *store = q->store;
 	bool kept = true;
-	for (unsigned i = 0; i < q->size && kept; i++)
+	for (unsigned i = 0; i < MOST_PIECES && kept; i++)
 		kept = await(q, &q->pieces[i], NULL) == SHERD_OK;
 	pthread_mutex_lock(&store->mutex);
 	kept = kept && store->queue_count < COUNT_OF(store->queues);
@@ -143,20 +159,21 @@ static void queue_close(sherd_queue *queue)
 	local_queue *q = (local_queue *)queue;
 	if (q->queued)
 		give_back_kernel(q);
-	(void)munmap(q->buf, q->size * q->piece_size);
+	(void)munmap(q->buf, q->size);
 	free(q);
 }
 
 /* ---- opening */
 
-/* Pieces large enough to be worth a call, and enough of them to keep a disk busy. */
+/* Pieces large enough to be worth a call, and room for enough of them to keep a disk busy. */
 static void shape(local_queue *q, uint64_t ahead)
 {
-	uint64_t each = ahead / LEAST_PIECES / BLOCK * BLOCK;
-	each = each < BLOCK ? BLOCK : each > MOST_PIECE ? MOST_PIECE : each;
-	uint64_t count = ahead / each;
-	q->piece_size = (size_t)each;
-	q->size = (unsigned)(count < LEAST_PIECES ? LEAST_PIECES : count > MOST_PIECES ? MOST_PIECES : count);
+	uint64_t most = ahead / LEAST_PIECES / BLOCK * BLOCK;
+	most = most < BLOCK ? BLOCK : most > MOST_PIECE ? MOST_PIECE : most;
+	uint64_t count = ahead / most;
+	count = count < LEAST_PIECES ? LEAST_PIECES : count > MOST_PIECES ? MOST_PIECES : count;
+	q->most = (size_t)most;
+	q->size = (size_t)(most * count);
 }
 
 int sherd_local_queue(sherd_store *store, uint64_t ahead, sherd_queue **out, sherd_error *err)
@@ -169,14 +186,14 @@ int sherd_local_queue(sherd_store *store, uint64_t ahead, sherd_queue **out, she
 	q->store = (sherd_local *)store;
 	q->sys = q->store->sys;
 	shape(q, ahead);
-	void *buf = mmap(NULL, q->size * q->piece_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *buf = mmap(NULL, q->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (buf == MAP_FAILED) {
 		free(q);
 		return sherd_fail_nomem(err);
 	}
 	q->buf = buf;
 	/* The kernel pins the memory page by page: fewer pages, less work. */
-	(void)madvise(buf, q->size * q->piece_size, MADV_HUGEPAGE);
+	(void)madvise(buf, q->size, MADV_HUGEPAGE);
 	q->queued = take_kernel(q->store, &q->kernel);
 	*out = &q->base;
 	return SHERD_OK;

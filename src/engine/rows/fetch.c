@@ -302,18 +302,11 @@ static int fetch_queued(rows_fetch *f, const rows_open_shard *s, uint64_t offset
                         const void **data, sherd_error *err)
 {
 	bool seen = as_stored(f) && s->map && sherd_reader_cached(s->reader, f->rows->head_bytes + offset, bytes);
-	sherd_error why = {0};
-	int rc = bring_pieces(f, s, offset, bytes, scout, seen ? NULL : f->out, &why);
+	int rc = bring_pieces(f, s, offset, bytes, scout, seen ? NULL : f->out, err);
 	if (rc < 0)
 		sherd_rows_pieces_drop(&f->pieces);
-	if (rc == SHERD_EUNSUPPORTED) {
-		f->queue = false;
-		rc = bring(f, s, offset, bytes, f->out, &why);
-	} else if (rc == SHERD_OK && seen) {
+	else if (seen)
 		*data = view(f, s, offset, bytes);
-	}
-	if (rc < 0 && err)
-		*err = why;
 	return rc;
 }
 

@@ -48,7 +48,8 @@ static bool ask(rows_pieces *p, rows_shards *shards, size_t *taken)
 	*taken = len;
 	p->run.reader = NULL;
 	if (sherd_rows_shards_find(shards, row, &s, &offset, NULL) < 0 ||
-	    (p->probe && sherd_reader_cached(s->reader, at, len)))
+	    (p->probe && sherd_reader_cached(s->reader, at, len)) ||
+	    (!p->queue && sherd_store_queue(shards->rows->store, p->window, &p->queue, NULL) < 0))
 		return true;
 	if (sherd_queue_ask(p->queue, s->reader, at, len, taken, NULL) == SHERD_OK)
 		p->run.reader = s->reader;
@@ -101,8 +102,6 @@ int sherd_rows_pieces_front(rows_pieces *p, rows_shards *shards, rows_scout *sco
                             const rows_piece **out, const uint8_t **data, sherd_error *err)
 {
 	check(p, shards);
-	if (!p->queue)
-		TRY(sherd_store_queue(shards->rows->store, p->window, &p->queue, err));
 	if (!p->lost)
 		fill(p, shards, scout);
 	const rows_piece *front = p->count ? piece_at(p, 0) : NULL;
