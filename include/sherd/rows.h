@@ -194,7 +194,7 @@ SHERD_API int sherd_rows_pack(sherd_store *store, const char *folder, uint64_t r
 SHERD_API int sherd_rows_pack_bundle(sherd_store *store, const char *folder, const sherd_bundle *bundle,
                                      const char *const *names, size_t name_count, sherd_dtype as,
                                      const sherd_rows_pack_options *options, sherd_error *err);
-/* A folder of residual_shard_bf16. */
+/* A folder of residual_shard_bf16, or its manifest. */
 SHERD_API int sherd_rows_pack_bf16(sherd_store *store, const char *folder, sherd_store *from, const char *from_folder,
                                    const sherd_rows_pack_options *options, sherd_error *err);
 

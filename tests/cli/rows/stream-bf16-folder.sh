@@ -7,17 +7,12 @@ sherd rows stream src --format text --ids --from 64 | cut -d' ' -f1-4
 same() {
 	[ "$(sherd rows stream src "$@")" = "$(sherd rows stream packed "$@")" ] || echo "differs: $*"
 }
-for what in --digest --set-digest; do
-	for dtype in f64 f32; do
-		for access in auto map read direct; do
-			for window in 1 9K 1M; do
-				same $what --dtype $dtype --access $access --window $window --batch 7 --shuffle 3
-				same $what --dtype $dtype --access $access --window $window --sample 0.5
-				same $what --dtype $dtype --access $access --window $window
-			done
-		done
-	done
+for access in auto map read direct; do
+	same --digest --access $access --window 9K
+	same --digest --dtype f32 --access $access --window 1M
+	same --set-digest --dtype f32 --access $access --window 1 --batch 7 --shuffle 3
 done
+same --digest --sample 0.5
 sum=$(for rank in 0 1 2; do sherd rows stream src --set-digest --batch 4 --access direct --rank $rank --world 3; done)
 [ "$(rows-digest --add $sum)" = "$(sherd rows stream packed --set-digest)" ] && echo "the ranks add up"
 cursor=$(sherd rows stream src --batch 9 --limit-batches 2 --cursor 2>&1 >batches)
