@@ -234,7 +234,8 @@ static int convert_map(rows_fetch *f, const rows_open_shard *s, uint64_t offset,
 	move_to(f, s->shard, offset);
 	for (uint64_t done = 0; done < bytes; done += round) {
 		uint64_t n = bytes - done < round ? bytes - done : round;
-		converting c = {f, s, offset + done, n, out + done / f->stored * f->wanted};
+		uint8_t *to = out + done / f->stored * f->wanted;
+		converting c = {f, s, offset + done, n, to};
 		TRY(sherd_pool_run(f->pool, (size_t)((n + PART_BYTES - 1) / PART_BYTES), convert_part, &c, err));
 		f->here.used = f->here.present = offset + done + n;
 		settle(f);

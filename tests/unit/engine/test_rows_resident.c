@@ -20,9 +20,16 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ANON false
 #define SET_MIB 192
+#define LARGE_MIB 1024
 #else
 #define ANON true
 #define SET_MIB 512
+/* Without optimisation it would take minutes. */
+#ifdef __OPTIMIZE__
+#define LARGE_MIB 16384
+#else
+#define LARGE_MIB 2048
+#endif
 #endif
 
 enum { SHARDS = 5, WIDTH = 1000 };
@@ -32,11 +39,8 @@ static char *folder;
 static uint64_t rows_each;
 static unsigned lend; /* workers that help; 0: no pool */
 
-static int make_set(void **state)
+static void make_shards(uint64_t bytes)
 {
-	(void)state;
-	const char *text = getenv("SHERD_ROWS_MIB");
-	uint64_t bytes = (text ? strtoull(text, NULL, 10) : SET_MIB) * MIB;
 	rows_each = bytes / SHARDS / (WIDTH * 4);
 	folder = scratch_make();
 	for (int i = 0; i < SHARDS; i++) {
@@ -50,6 +54,20 @@ static int make_set(void **state)
 		assert_int_equal(ftruncate(fd, (off_t)(sizeof(head) + rows_each * WIDTH * 4)), 0);
 		assert_int_equal(close(fd), 0);
 	}
+}
+
+static int make_set(void **state)
+{
+	(void)state;
+	const char *text = getenv("SHERD_ROWS_MIB");
+	make_shards((text ? strtoull(text, NULL, 10) : SET_MIB) * MIB);
+	return 0;
+}
+
+static int make_large_set(void **state)
+{
+	(void)state;
+	make_shards(LARGE_MIB * MIB);
 	return 0;
 }
 
@@ -226,6 +244,14 @@ TEST(so_do_shuffles_and_samples)
 	}
 }
 
+TEST(the_size_of_the_set_does_not_matter)
+{
+	sherd_rows_stream o = {.batch_rows = 1024};
+	assert_bounded(&o, 1024 * WIDTH * 8);
+	o.window_bytes = 64 * MIB;
+	assert_bounded(&o, 1024 * WIDTH * 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,5 +262,9 @@ int main(void)
 		cmocka_unit_test(so_does_one_that_is_in_memory_and_whose_rows_many_convert),
 		cmocka_unit_test(so_do_shuffles_and_samples),
 	};
-	return cmocka_run_group_tests_name("rows resident", tests, make_set, drop_set);
+	const struct CMUnitTest large[] = {
+		cmocka_unit_test(the_size_of_the_set_does_not_matter),
+	};
+	return cmocka_run_group_tests_name("rows resident", tests, make_set, drop_set) +
+	       cmocka_run_group_tests_name("rows resident, large", large, make_large_set, drop_set);
 }
