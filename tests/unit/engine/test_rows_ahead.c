@@ -1,4 +1,5 @@
 /* Reading ahead: what is asked of the disk, when, and of which bytes. Nothing that is delivered depends on it. */
+#include "support/fail_sys.h"
 #include "support/rows_set.h"
 #include "support/scratch.h"
 #include "support/test.h"
@@ -285,6 +286,58 @@ TEST(shuffled_rows_are_on_their_way_before_they_are_asked_for)
 		assert_true(far < TOTAL / 4);
 }
 
+/* ---- when it fails */
+
+/* Goes on after a failure. Returns how many there were. */
+static size_t take_all_at_last(sherd_rows_cursor *c, int os_errno)
+{
+	size_t failures = 0;
+	for (uint64_t at = 0; at < TOTAL;) {
+		sherd_rows_batch b;
+		sherd_error e;
+		int rc = sherd_rows_next(c, &b, &e);
+		if (rc < 0) {
+			assert_int_equal(e.os_errno, os_errno);
+			assert_true(++failures < 3);
+			continue;
+		}
+		assert_int_equal(rc, 1);
+		assert_rows(&b, NULL, at, b.rows);
+		at += b.rows;
+	}
+	return failures;
+}
+
+TEST(every_system_call_may_fail_and_what_failed_comes_when_it_is_asked_for_again)
+{
+	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_DIRECT; access++) {
+		fail_sys sys;
+		sherd_store *failing = NULL;
+		sherd_rows *set = NULL;
+		size_t failures = 0;
+		long nth = 0;
+		bool hit;
+		fail_sys_init(&sys);
+		assert_ok(sherd_store_open_local_sys(&failing, folder, NULL, &sys.sys, err));
+		assert_ok(sherd_rows_open_folder(&set, failing, "", NULL, err));
+		do {
+			const sherd_rows_stream o = {.access = access, .batch_rows = 8, .window_bytes = 2 * SHARD};
+			sherd_rows_cursor *c = NULL;
+			(void)cool();
+			assert_ok(sherd_rows_cursor_open(&c, set, &o, err));
+			fail_sys_at(&sys, ++nth, NULL, EIO);
+			failures += take_all_at_last(c, EIO);
+			hit = sys.hit;
+			fail_sys_at(&sys, 0, NULL, 0);
+			sherd_rows_cursor_close(c);
+		} while (hit);
+		/* To open and map is first tried as a hint, whose failure nobody sees. */
+		assert_true(nth > SHARDS && (failures > 0 || access == SHERD_ROWS_MAP));
+		sherd_rows_close(set);
+		sherd_store_close(failing);
+	}
+}
+
 /* ---- whoever converts */
 
 TEST(large_batches_are_the_same_whoever_converts_them)
@@ -322,6 +375,7 @@ int main(void)
 		CASE(what_is_not_in_memory_is_read_past_it_on_a_first_pass),
 		CASE(shards_in_memory_and_others_take_turns),
 		CASE(shuffled_rows_are_on_their_way_before_they_are_asked_for),
+		CASE(every_system_call_may_fail_and_what_failed_comes_when_it_is_asked_for_again),
 		CASE(large_batches_are_the_same_whoever_converts_them),
 	};
 	return cmocka_run_group_tests_name("rows ahead", tests, NULL, NULL);
