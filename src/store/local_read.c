@@ -1,3 +1,6 @@
+/* store/local_read.c - reading files. A process may have few of them open, and a set may have thousands: a reader
+ * beyond SHERD_LOCAL_DESCRIPTORS keeps its file alive by a map of it instead, and opens it by its name for each read.
+ * When the name is another file's by then, it reads through the map. */
 #include "store/local.h"
 
 #include <fcntl.h>
@@ -13,25 +16,54 @@
 #define MADV_POPULATE_READ 22 /* Linux 5.14 */
 #endif
 
+enum { PEEK_PAGES = 1024 }; /* asked about at a time */
 enum { DIRECT_UNKNOWN = -2 };
 
 typedef struct local_reader {
 	sherd_reader base;
+	sherd_local *store;
 	const sherd_sys *sys;
-	int fd;
+	int fd;     /* -1: given back, there is a map */
+	char *name; /* then */
 	dev_t dev;
+	ino_t ino;
 	_Atomic int reads_ahead; /* does the system, by itself, and enough? 0: not known yet, 1: yes, -1: no */
 	_Atomic int direct;      /* the file once more, for direct reads; -1: they are not possible */
 	pthread_mutex_t mutex;   /* of the making of the map, and of direct */
 	_Atomic(uint8_t *) map;  /* the whole file, from the first call of map on */
 } local_reader;
 
-static int reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size_t len, sherd_error *err)
+/* O_NONBLOCK: opening a pipe must not wait for its other end. */
+static int open_file(const local_reader *r, const char *key)
 {
-	const local_reader *r = (const local_reader *)reader;
+	return sherd_local_open(r->store, key, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+/* The reader's descriptor, or a new one of the same file, for put_back(); -1 when its name is not there any more, is
+ * another file's, or cannot be opened. */
+static int borrow(const local_reader *r)
+{
+	struct stat st;
+	if (r->fd >= 0)
+		return r->fd;
+	int fd = open_file(r, r->name);
+	if (fd < 0 || (r->sys->fstat(r->sys, fd, &st) == 0 && st.st_dev == r->dev && st.st_ino == r->ino))
+		return fd;
+	(void)r->sys->close(r->sys, fd);
+	return -1;
+}
+
+static void put_back(const local_reader *r, int fd)
+{
+	if (fd >= 0 && fd != r->fd)
+		(void)r->sys->close(r->sys, fd);
+}
+
+static int read_file(const local_reader *r, int fd, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
 	for (size_t done = 0; done < len;) {
 		uint64_t at = offset + done;
-		ssize_t n = SHERD_RETRY(r->sys->pread(r->sys, r->fd, (char *)buf + done, len - done, (off_t)at));
+		ssize_t n = SHERD_RETRY(r->sys->pread(r->sys, fd, (char *)buf + done, len - done, (off_t)at));
 		if (n == 0)
 			return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", at, "the file has become shorter");
 		if (n < 0) {
@@ -43,6 +75,33 @@ static int reader_at(const sherd_reader *reader, uint64_t offset, void *buf, siz
 		done += (size_t)n;
 	}
 	return SHERD_OK;
+}
+
+/* The kernel copies, so that a disk that fails is an error and not a signal. */
+static int read_map(const local_reader *r, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	uint8_t *map = atomic_load(&r->map);
+	for (size_t done = 0; done < len;) {
+		struct iovec to = {(char *)buf + done, len - done}, from = {map + offset + done, len - done};
+		ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+		if (n <= 0) {
+			int rc = sherd_fail_os(err, n < 0 ? errno : EIO, "cannot read");
+			if (err)
+				err->offset = offset + done;
+			return rc;
+		}
+		done += (size_t)n;
+	}
+	return SHERD_OK;
+}
+
+static int reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	const local_reader *r = (const local_reader *)reader;
+	int fd = borrow(r);
+	int rc = fd >= 0 ? read_file(r, fd, offset, buf, len, err) : read_map(r, offset, buf, len, err);
+	put_back(r, fd);
+	return rc;
 }
 
 static int reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out, sherd_error *err)
@@ -67,6 +126,30 @@ static int reader_map(const sherd_reader *reader, uint64_t offset, size_t len, c
 	if (rc == SHERD_OK)
 		*out = map + offset;
 	return rc;
+}
+
+/* Asks the kernel which pages its cache holds, and puts them into the map. */
+static bool reader_peek(const sherd_reader *reader, uint64_t offset, size_t len, const void **out)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = offset & ~(page - 1);
+	unsigned char held[PEEK_PAGES];
+	const void *start;
+	if (reader_map(reader, from, len, &start, NULL) < 0)
+		return false;
+	uint8_t *map = (uint8_t *)(uintptr_t)start;
+	size_t all = (size_t)(offset - from) + len;
+	for (size_t done = 0; done < all; done += PEEK_PAGES * page) {
+		size_t n = all - done < PEEK_PAGES * page ? all - done : PEEK_PAGES * page;
+		if (mincore(map + done, n, held) < 0)
+			return false;
+		for (size_t i = 0; i < (n + page - 1) / page; i++)
+			if (!(held[i] & 1))
+				return false;
+	}
+	if (madvise(map, all, MADV_POPULATE_READ) < 0)
+		return false;
+	*out = map + (offset - from);
+	return true;
 }
 
 /* ASKED: the kernel takes no more than its own read-ahead size, 128 KiB by default, of what it is asked for at a time.
@@ -114,7 +197,7 @@ static void reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t 
 	local_reader *r = (local_reader *)(uintptr_t)reader;
 	uint8_t *map = atomic_load(&r->map);
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), mask = ~(page - 1);
-	if (advice == SHERD_ADVICE_SOON || (advice == SHERD_ADVICE_ONWARD && !reads_ahead(r)))
+	if (r->fd >= 0 && (advice == SHERD_ADVICE_SOON || (advice == SHERD_ADVICE_ONWARD && !reads_ahead(r))))
 		read_ahead(r->fd, offset, len);
 	if (!map || advice == SHERD_ADVICE_SOON || advice == SHERD_ADVICE_ONWARD)
 		return;
@@ -128,17 +211,34 @@ static void reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t 
 	(void)madvise(map + from, (size_t)(to - from), advice == SHERD_ADVICE_NOW ? MADV_POPULATE_READ : MADV_DONTNEED);
 }
 
+static void close_file(local_reader *r)
+{
+	if (r->fd < 0)
+		return;
+	(void)r->sys->close(r->sys, r->fd);
+	(void)atomic_fetch_sub(&r->store->descriptors, 1);
+	r->fd = -1;
+}
+
+static void close_direct(local_reader *r)
+{
+	int fd = atomic_load(&r->direct);
+	if (fd < 0)
+		return;
+	(void)r->sys->close(r->sys, fd);
+	(void)atomic_fetch_sub(&r->store->descriptors, 1);
+}
+
 static void reader_close(sherd_reader *reader)
 {
 	local_reader *r = (local_reader *)reader;
 	uint8_t *map = atomic_load(&r->map);
 	if (map)
 		(void)r->sys->unmap(r->sys, map, (size_t)reader->size);
-	if (r->fd >= 0)
-		(void)r->sys->close(r->sys, r->fd);
-	if (atomic_load(&r->direct) >= 0)
-		(void)r->sys->close(r->sys, atomic_load(&r->direct));
+	close_file(r);
+	close_direct(r);
 	pthread_mutex_destroy(&r->mutex);
+	free(r->name);
 	free(r);
 }
 
@@ -170,9 +270,28 @@ static bool reader_cached(const sherd_reader *reader, uint64_t offset, uint64_t 
 	cache_range range = {offset, len};
 	cache_pages pages = {0};
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	if (r->fd < 0)
+		return true;
 	if (syscall(SYS_cachestat, r->fd, &range, &pages, 0) < 0)
 		return try_byte(r->fd, offset + len / 2);
 	return 2 * pages.present > (offset + len - 1) / page - offset / page;
+}
+
+/* Opens the file once more; -1 when it cannot be, or too many are open. */
+static int open_direct(local_reader *r)
+{
+	char path[32];
+	int fd = borrow(r), direct = -1;
+	if (fd < 0 || atomic_load(&r->store->descriptors) > SHERD_LOCAL_DESCRIPTORS) {
+		put_back(r, fd);
+		return -1;
+	}
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	direct = SHERD_RETRY(r->sys->open(r->sys, AT_FDCWD, path, O_RDONLY | O_DIRECT | O_CLOEXEC, 0, 0));
+	put_back(r, fd);
+	if (direct >= 0)
+		(void)atomic_fetch_add(&r->store->descriptors, 1);
+	return direct < 0 ? -1 : direct;
 }
 
 int sherd_local_direct(const sherd_reader *reader)
@@ -183,25 +302,37 @@ int sherd_local_direct(const sherd_reader *reader)
 	int fd = atomic_load(&r->direct);
 	if (fd != DIRECT_UNKNOWN)
 		return fd;
-	char path[32];
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", r->fd);
 	pthread_mutex_lock(&r->mutex);
 	fd = atomic_load(&r->direct);
-	if (fd == DIRECT_UNKNOWN) {
-		fd = SHERD_RETRY(r->sys->open(r->sys, AT_FDCWD, path, O_RDONLY | O_DIRECT | O_CLOEXEC, 0, 0));
-		atomic_store(&r->direct, fd);
-	}
+	if (fd == DIRECT_UNKNOWN)
+		atomic_store(&r->direct, fd = open_direct(r));
 	pthread_mutex_unlock(&r->mutex);
 	return fd;
 }
 
-static const struct sherd_reader_ops reader_ops = {
-	.at = reader_at, .map = reader_map, .close = reader_close, .advise = reader_advise, .cached = reader_cached};
+static const struct sherd_reader_ops reader_ops = {.at = reader_at,
+                                                   .map = reader_map,
+                                                   .peek = reader_peek,
+                                                   .close = reader_close,
+                                                   .advise = reader_advise,
+                                                   .cached = reader_cached};
 
-/* O_NONBLOCK: opening a pipe must not wait for its other end. */
+/* Where there are too many, and the file can be held otherwise. */
+static void give_back(local_reader *r, const char *key)
+{
+	const void *map;
+	if (atomic_load(&r->store->descriptors) <= SHERD_LOCAL_DESCRIPTORS)
+		return;
+	r->name = strdup(key);
+	if (r->name && (!r->base.size || reader_map(&r->base, 0, (size_t)r->base.size, &map, NULL) == SHERD_OK))
+		close_file(r);
+}
+
 static int open_object(sherd_local *s, const char *key, local_reader *r, sherd_error *err)
 {
-	r->fd = sherd_local_open(s, key, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	r->fd = open_file(r, key);
+	if (r->fd >= 0)
+		(void)atomic_fetch_add(&s->descriptors, 1);
 	if (r->fd < 0)
 		return errno == ENXIO ? sherd_local_check_kind(S_IFSOCK, err)
 		                      : sherd_local_fail(err, errno, "cannot open");
@@ -213,7 +344,9 @@ static int open_object(sherd_local *s, const char *key, local_reader *r, sherd_e
 	sherd_local_stat_of(&st, &stat);
 	r->base.size = stat.size;
 	r->dev = st.st_dev;
+	r->ino = st.st_ino;
 	memcpy(r->base.identity, stat.identity, sizeof(stat.identity));
+	give_back(r, key);
 	return SHERD_OK;
 }
 
@@ -224,6 +357,7 @@ int sherd_local_read(sherd_store *store, const char *key, sherd_reader **out, sh
 	if (!r)
 		return sherd_fail_nomem(err);
 	r->base.ops = &reader_ops;
+	r->store = s;
 	r->sys = s->sys;
 	r->fd = -1;
 	atomic_init(&r->direct, DIRECT_UNKNOWN);

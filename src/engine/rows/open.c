@@ -1,5 +1,6 @@
 /* engine/rows/open.c - from a list or a folder to an open set: heads only. */
 #include "base/limits.h"
+#include "base/meter.h"
 #include "engine/rows/files.h"
 #include "engine/rows/rows.h"
 #include "format/rows_manifest.h"
@@ -17,6 +18,7 @@ typedef struct opening {
 	sherd_buf shards;   /* of sherd_rows_shard */
 	sherd_buf left_out; /* of const char * */
 	sherd_limits limits;
+	sherd_meter meter;
 } opening;
 
 static int check_width(sherd_rows *r, const sherd_rows_head *head, sherd_error *err)
@@ -61,7 +63,7 @@ static int leave_out(opening *o, const char *key, sherd_error *err)
 	return sherd_buf_check(&o->left_out, err);
 }
 
-static int add_shard(opening *o, const char *key, bool in_folder, sherd_error *err)
+static int take_shard(opening *o, const char *key, bool in_folder, sherd_error *err)
 {
 	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	uint8_t raw[SHERD_ROWS_HEAD_SIZE] = {0};
@@ -77,6 +79,18 @@ static int add_shard(opening *o, const char *key, bool in_folder, sherd_error *e
 	if (rc == SHERD_OK)
 		rc = add_head(o, key, size, &head, err);
 	return sherd_in_object(err, rc, key);
+}
+
+static int expect_shards(opening *o, size_t count, sherd_error *err)
+{
+	o->meter.total = count;
+	return sherd_meter_ask(&o->meter, err);
+}
+
+static int add_shard(opening *o, const char *key, bool in_folder, sherd_error *err)
+{
+	TRY(take_shard(o, key, in_folder, err));
+	return sherd_meter_add(&o->meter, 1, err);
 }
 
 static int finish(opening *o, sherd_error *err)
@@ -102,6 +116,7 @@ static int begin(opening *o, sherd_store *store, const sherd_rows_options *optio
 	o->rows->store = store;
 	o->rows->dtype = SHERD_F32;
 	o->rows->head_bytes = SHERD_ROWS_HEAD_SIZE;
+	sherd_meter_init(&o->meter, options ? options->progress : NULL, 0);
 	return SHERD_OK;
 }
 
@@ -109,6 +124,7 @@ static int end(opening *o, int rc, sherd_rows **out)
 {
 	sherd_buf_done(&o->shards);
 	sherd_buf_done(&o->left_out);
+	sherd_meter_done(&o->meter);
 	if (rc < 0)
 		sherd_rows_close(o->rows);
 	else
@@ -121,7 +137,7 @@ int sherd_rows_open(sherd_rows **out, sherd_store *store, const char *const *key
 {
 	opening o;
 	TRY(begin(&o, store, options, err));
-	int rc = SHERD_OK;
+	int rc = expect_shards(&o, count, err);
 	for (size_t i = 0; i < count && rc == SHERD_OK; i++)
 		rc = add_shard(&o, keys[i], false, err);
 	if (rc == SHERD_OK)
@@ -138,6 +154,8 @@ static int add_folder(opening *o, const char *folder, const sherd_rows_options *
 	int rc = SHERD_OK;
 	if (files.has_marker && !files.has_manifest && !(options && options->incomplete))
 		rc = sherd_fail(err, SHERD_EINCOMPLETE, "incomplete", "the set is being packed, or its pack died");
+	if (rc == SHERD_OK)
+		rc = expect_shards(o, files.count, err);
 	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++)
 		rc = add_shard(o, files.list[i].key, true, err);
 	o->rows->has_manifest = files.has_manifest;
