@@ -95,16 +95,24 @@ typedef enum sherd_advice {
 } sherd_advice;
 SHERD_API void sherd_reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t len, sherd_advice advice);
 
-/* Reads an object in order, past the caches of the system, several pieces ahead: for what is larger than memory, or
- * will not be needed again. Belongs to one thread; the reader outlives it. */
-typedef struct sherd_scan sherd_scan;
-/* From offset to the end. ahead: bytes that are fetched before they are asked for, and memory that it takes; about.
- * SHERD_EUNSUPPORTED, "no-direct", where the store cannot. */
-SHERD_API int sherd_reader_scan(const sherd_reader *reader, uint64_t offset, uint64_t ahead, sherd_scan **out,
-                                sherd_error *err);
-/* 1 and the next bytes, valid until the next call; 0 at the end. Nothing but close after a failure. */
-SHERD_API int sherd_scan_next(sherd_scan *scan, const void **data, size_t *len, sherd_error *err);
-SHERD_API void sherd_scan_close(sherd_scan *scan); /* NULL is fine */
+/* Would reading this range wait for a disk? A guess: true when most of it is in memory, or when nobody can tell. */
+SHERD_API bool sherd_reader_cached(const sherd_reader *reader, uint64_t offset, uint64_t len);
+
+/* Reads past the caches of the system, several under way at a time: for what is larger than memory, or will not be
+ * needed again. Ranges of any objects of the store come in the order in which they were asked for. Belongs to one
+ * thread; a reader outlives what was asked of it. */
+typedef struct sherd_queue sherd_queue;
+/* ahead: bytes that may be under way, and memory that it takes; about. SHERD_EUNSUPPORTED, "no-direct", where the
+ * store cannot. */
+SHERD_API int sherd_store_queue(sherd_store *store, uint64_t ahead, sherd_queue **out, sherd_error *err);
+/* Begins to read a range, or its first bytes: a piece ends with it or at a multiple of 64 of the object. Takes none
+ * when the queue is full. SHERD_EUNSUPPORTED, "no-direct", where this object cannot be read so. */
+SHERD_API int sherd_queue_ask(sherd_queue *queue, const sherd_reader *reader, uint64_t offset, size_t len,
+                              size_t *taken, sherd_error *err);
+/* 1 and the oldest piece that was asked for, valid until the next call of this; 0 when there is none. Nothing but
+ * close after a failure. */
+SHERD_API int sherd_queue_next(sherd_queue *queue, const void **data, size_t *len, sherd_error *err);
+SHERD_API void sherd_queue_close(sherd_queue *queue); /* NULL is fine */
 
 /* Writing. A writer is gone after commit or abort, whatever commit returns. */
 typedef enum sherd_write_mode {

@@ -22,9 +22,9 @@ struct sherd_reader {
 	char *key;
 };
 
-/* reader is filled in by the front. */
-struct sherd_scan {
-	const struct sherd_scan_ops *ops;
+/* next says whose piece it came to, for the front to name in errors. */
+struct sherd_queue {
+	const struct sherd_queue_ops *ops;
 	const sherd_reader *reader;
 };
 
@@ -59,6 +59,7 @@ struct sherd_store_ops {
 	int (*lock)(sherd_store *, const char *key, sherd_lock_mode mode, sherd_lock **out, sherd_error *err);
 	int (*create_locked)(sherd_store *, const char *key, const void *data, size_t len, sherd_lock_mode mode,
 	                     sherd_lock **out, sherd_error *err);
+	int (*queue)(sherd_store *, uint64_t ahead, sherd_queue **out, sherd_error *err); /* or NULL */
 };
 
 /* Ranges were checked against size and are not empty. */
@@ -68,13 +69,13 @@ struct sherd_reader_ops {
 	bool (*peek)(const sherd_reader *, uint64_t offset, size_t len, const void **out);                 /* or NULL */
 	void (*close)(sherd_reader *);
 	void (*advise)(const sherd_reader *, uint64_t offset, uint64_t len, sherd_advice advice); /* or NULL */
-	int (*scan)(const sherd_reader *, uint64_t offset, uint64_t ahead, sherd_scan **out,
-	            sherd_error *err); /* or NULL */
+	bool (*cached)(const sherd_reader *, uint64_t offset, uint64_t len);                      /* or NULL */
 };
 
-struct sherd_scan_ops {
-	int (*next)(sherd_scan *, const void **data, size_t *len, sherd_error *err);
-	void (*close)(sherd_scan *);
+struct sherd_queue_ops {
+	int (*ask)(sherd_queue *, const sherd_reader *, uint64_t offset, size_t len, size_t *taken, sherd_error *err);
+	int (*next)(sherd_queue *, const void **data, size_t *len, sherd_error *err);
+	void (*close)(sherd_queue *);
 };
 
 /* commit and abort free the writer. After a failure only abort is called. Ranges to fill were checked. */
