@@ -21,8 +21,8 @@ typedef struct sherd_model_options {
 } sherd_model_options;
 
 /* Opens the model under the key, of whatever format it is: SHERD_FORMAT_SAMEDIFF_CONTAINER (of a sharded one: its base
- * or any shard) or SHERD_FORMAT_SAMEDIFF_FLATBUFFERS. What is no model is SHERD_EUNSUPPORTED, "no-graph". Arrays that the file lacks are looked for beside it, in <base>_external/, see
- * docs/formats/samediff-legacy.md. */
+ * or any shard) or SHERD_FORMAT_SAMEDIFF_FLATBUFFERS. What is no model is SHERD_EUNSUPPORTED, "no-graph". Arrays that
+ * the file lacks are looked for beside it, in <base>_external/, see docs/formats/samediff-legacy.md. */
 SHERD_API int sherd_model_open(sherd_model **out, sherd_store *store, const char *key,
                                const sherd_model_options *options, sherd_error *err);
 SHERD_API void sherd_model_close(sherd_model *model); /* NULL is fine */
@@ -78,7 +78,8 @@ typedef struct sherd_model_save_options {
 SHERD_API int sherd_model_save(const sherd_model *model, sherd_store *store, const char *key,
                                const sherd_model_save_options *options, sherd_error *err);
 
-/* Writing a container whose arrays are handed over one at a time. The parts need no read(). Belongs to one thread. */
+/* Writing a container whose arrays are handed over one at a time. The parts need no read(), and may go when the writer
+ * is open; pool and progress stay until commit or abort. Belongs to one thread. */
 typedef struct sherd_model_writer sherd_model_writer;
 SHERD_API int sherd_model_writer_open(sherd_model_writer **out, sherd_store *store, const char *key,
                                       const sherd_model_parts *parts, const sherd_model_save_options *options,
