@@ -22,6 +22,7 @@ static const struct ending {
 	{".metadata.json", SHERD_FORMAT_CHECKPOINT, true},
 	{".npy", SHERD_FORMAT_NPY, false},
 	{".fb", SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, false},
+	{".sdc", SHERD_FORMAT_SAMEDIFF_CONTAINER, false},
 	{"/", SHERD_FORMAT_NPY, true},
 };
 
@@ -51,17 +52,18 @@ int sherd_target_take(sherd_target *target, const sherd_args *args, const char *
 	case SHERD_FORMAT_SAFETENSORS:
 	case SHERD_FORMAT_NPY:
 	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS:
+	case SHERD_FORMAT_SAMEDIFF_CONTAINER:
 		return target->shards < 2
 		               ? SHERD_OK
 		               : sherd_cli_usage(err, "--shards goes with checkpoint and safetensors-index only");
 	default: break;
 	}
 	if (to)
-		return sherd_cli_usage(err, "--to must be safetensors, safetensors-index, npy, checkpoint or "
-		                            "samediff-flatbuffers");
+		return sherd_cli_usage(err, "--to must be safetensors, safetensors-index, npy, checkpoint, "
+		                            "samediff-container or samediff-flatbuffers");
 	return sherd_cli_usage(err,
 	                       "%.128s does not tell the format: it ends neither in .safetensors, "
-	                       ".safetensors.index.json, .npy, .fb, .metadata.json nor /",
+	                       ".safetensors.index.json, .npy, .fb, .sdc, .metadata.json nor /",
 	                       path);
 }
 
@@ -135,16 +137,19 @@ static int save(sherd_cli *cli, const sherd_target *target, const sherd_bundle *
 }
 
 static int save_model(sherd_cli *cli, const sherd_target *target, const sherd_model *model, const sherd_place *place,
-                      sherd_error *err)
+                      const sherd_clock *clock, sherd_error *err)
 {
-	const sherd_model_save_options options = {
-		.format = target->format, .replace = target->replace, .pool = cli->pool, .progress = &cli->progress};
+	const sherd_model_save_options options = {.format = target->format,
+	                                          .replace = target->replace,
+	                                          .time_ms = clock->time_ns / 1000000,
+	                                          .pool = cli->pool,
+	                                          .progress = &cli->progress};
 	return sherd_model_save(model, place->store, place->key, &options, err);
 }
 
 bool sherd_target_is_model(const sherd_target *target)
 {
-	return target->format == SHERD_FORMAT_SAMEDIFF_FLATBUFFERS;
+	return target->format == SHERD_FORMAT_SAMEDIFF_FLATBUFFERS || target->format == SHERD_FORMAT_SAMEDIFF_CONTAINER;
 }
 
 int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, const sherd_model *model,
@@ -158,7 +163,7 @@ int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_b
 	free(base);
 	TRY(rc);
 	if (model)
-		rc = save_model(cli, target, model, &place, err);
+		rc = save_model(cli, target, model, &place, &clock, err);
 	else if (target->format == SHERD_FORMAT_CHECKPOINT)
 		rc = save(cli, target, bundle, &place, &clock, err);
 	else
