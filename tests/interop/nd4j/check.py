@@ -84,6 +84,9 @@ def read_as_java_told(path, told):
         need(graph[name].get("shape") == variable["shape"], path, name, graph[name].get("shape"), variable["shape"])
         if variable["array"]:
             same_array(path, tensors, name, variable["array"])
+    for name, arrays in told["sequences"].items():
+        for k, array in enumerate(arrays):
+            same_array(path, tensors, f"@sequence/{name}/{k}", array)
     for name, state in (told.get("updater") or {}).items():
         same_array(path, tensors, "@updater/" + name, state)
 
