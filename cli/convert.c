@@ -67,7 +67,7 @@ const sherd_command sherd_command_convert = {
 	.summary = "Writes the tensors of a file or set in another format",
 	.details = "DST.safetensors is one file, DST.safetensors.index.json several and their index, DST.npy one\n"
 		   "array, DST/ a folder of NumPy files, DST.metadata.json a checkpoint of that prefix; of models\n"
-		   "DST.fb is a SameDiff FlatBuffers file.\n",
+		   "DST.sdc is a container, DST.fb a SameDiff FlatBuffers file.\n",
 	.least = 2,
 	.most = 2,
 	.run = run,

@@ -22,6 +22,7 @@ static const struct ending {
 	{".metadata.json", SHERD_FORMAT_CHECKPOINT, true},
 	{".npy", SHERD_FORMAT_NPY, false},
 	{".fb", SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, false},
+	{".sdc", SHERD_FORMAT_SAMEDIFF_CONTAINER, false},
 	{".sdnb", SHERD_FORMAT_SDNB, false},
 	{".sdz", SHERD_FORMAT_SDZ, false},
 	{"/", SHERD_FORMAT_NPY, true},
@@ -55,6 +56,7 @@ int sherd_target_take(sherd_target *target, const sherd_args *args, const char *
 	case SHERD_FORMAT_SAFETENSORS:
 	case SHERD_FORMAT_NPY:
 	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS:
+	case SHERD_FORMAT_SAMEDIFF_CONTAINER:
 		return target->shards < 2
 		               ? SHERD_OK
 		               : sherd_cli_usage(err,
@@ -63,10 +65,10 @@ int sherd_target_take(sherd_target *target, const sherd_args *args, const char *
 	}
 	if (to)
 		return sherd_cli_usage(err, "--to must be safetensors, safetensors-index, npy, checkpoint, "
-		                            "samediff-flatbuffers, sdnb or sdz");
+		                            "samediff-container, samediff-flatbuffers, sdnb or sdz");
 	return sherd_cli_usage(err,
 	                       "%.128s does not tell the format: it ends neither in .safetensors, "
-	                       ".safetensors.index.json, .npy, .fb, .sdnb, .sdz, .metadata.json nor /",
+	                       ".safetensors.index.json, .npy, .fb, .sdc, .sdnb, .sdz, .metadata.json nor /",
 	                       path);
 }
 
@@ -153,8 +155,13 @@ static int save_model(sherd_cli *cli, const sherd_target *target, const sherd_mo
 
 bool sherd_target_is_model(const sherd_target *target)
 {
-	return target->format == SHERD_FORMAT_SAMEDIFF_FLATBUFFERS || target->format == SHERD_FORMAT_SDNB ||
-	       target->format == SHERD_FORMAT_SDZ;
+	switch (target->format) {
+	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS:
+	case SHERD_FORMAT_SAMEDIFF_CONTAINER:
+	case SHERD_FORMAT_SDNB:
+	case SHERD_FORMAT_SDZ: return true;
+	default: return false;
+	}
 }
 
 int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, const sherd_model *model,

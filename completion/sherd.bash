@@ -51,7 +51,7 @@ _sherd() {
 	esac
 	case $previous in
 	--format) mapfile -t COMPREPLY < <(compgen -W "text raw npy" -- "$current") && return ;;
-	--to) mapfile -t COMPREPLY < <(compgen -W "safetensors safetensors-index npy checkpoint samediff-flatbuffers sdnb sdz" -- "$current") && return ;;
+	--to) mapfile -t COMPREPLY < <(compgen -W "safetensors safetensors-index npy checkpoint samediff-container samediff-flatbuffers sdnb sdz" -- "$current") && return ;;
 	--layout) mapfile -t COMPREPLY < <(compgen -W "sherd csharp" -- "$current") && return ;;
 	--workers | --range | --shards | --rank | --world | --set-id | --field | --step | --epoch | --learning-rate | \
 		--optimizer | --tensor | --keep | --rows-per-shard | --batch | --batch-bytes | --from | --sample | --shuffle | \

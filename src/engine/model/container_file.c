@@ -232,7 +232,7 @@ static int find(const container_file *f, const char *name, container_record **ou
 	TRY(lower_bound(f, number_of(hash), &w, &at, err));
 	for (unsigned ties = 0; at < f->arrays && ties < MOST_TIES; at++, ties++) {
 		sherd_container_entry e;
-		container_record *r;
+		container_record *r = NULL;
 		if (at < w.first || at - w.first >= w.count)
 			TRY(read_window(f, &w, at, f->arrays - at, err));
 		if (hash_at(&w, at) != number_of(hash))

@@ -81,7 +81,7 @@ typedef struct order {
 	size_t count, most;
 } order;
 
-static int note(size_t *array, void *arg, sherd_error *err)
+static int note(size_t *array, void *arg, sherd_error *err) // NOLINT(readability-non-const-parameter)
 {
 	order *o = arg;
 	if (*array >= o->most)

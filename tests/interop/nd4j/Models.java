@@ -100,7 +100,7 @@ public final class Models {
 	private static SameDiff unsigned() {
 		SameDiff sd = SameDiff.create();
 		INDArray values = Nd4j.createFromArray(0.0, 1.0, 2.0, 100.0, 255.0, 40000.0);
-		for (DataType type : new DataType[] {DataType.UINT16, DataType.UINT32, DataType.UINT64})
+		for (DataType type : new DataType[] {DataType.UINT32, DataType.UINT64})
 			constant(sd, type.name().toLowerCase(), values.castTo(type));
 		return sd;
 	}
@@ -117,6 +117,7 @@ public final class Models {
 				DataType.INT64, DataType.INT32, DataType.INT16, DataType.INT8})
 			constant(sd, type.name().toLowerCase(), signed.castTo(type));
 		constant(sd, "ubyte", Nd4j.createFromArray(0, 1, 127, 128, 255).castTo(DataType.UBYTE));
+		constant(sd, "uint16", Nd4j.createFromArray(0, 1, 258, 40000).castTo(DataType.UINT16));
 		constant(sd, "bool", Nd4j.createFromArray(true, false, true));
 		constant(sd, "c_order", numbers(6, 3, 5));
 		constant(sd, "f_order", numbers(6, 3, 5).dup('f'));

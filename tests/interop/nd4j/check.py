@@ -17,7 +17,7 @@ import read_samediff  # the reader that was written from the document alone
 
 COMMAND = os.environ["SHERD_COMMAND"]
 # On the way from ND4J's file to ours: the formats between, by their extensions.
-WAYS = [[]]
+WAYS = [[], [".sdc"]]
 TYPES = {"DOUBLE": "F64", "FLOAT": "F32", "HALF": "F16", "BFLOAT16": "BF16", "LONG": "I64", "INT": "I32", "SHORT": "I16",
          "BYTE": "I8", "UBYTE": "U8", "UINT16": "U16", "UINT32": "U32", "UINT64": "U64", "BOOL": "BOOL", "UTF8": "UTF8"}
 FORMS = {"F64": "d", "F32": "f", "F16": "e", "I64": "q", "I32": "i", "I16": "h", "I8": "b", "U8": "B", "U16": "H",
