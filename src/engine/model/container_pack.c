@@ -48,15 +48,16 @@ int sherd_container_batch_slot(container_batch *b, container_slot **out, sherd_e
 
 static void pack(container_slot *s)
 {
-	const uint8_t *in = s->raw;
 	s->chunk = (sherd_container_chunk){.stored = s->len, .raw = s->len};
 	s->stored = s->raw;
 	if (s->deflate && s->len > 1) {
-		if (s->width) {
+		size_t n, room = s->len - 1;
+		if (s->width && s->len >= s->width) {
 			sherd_shuffle(s->raw, s->len, s->width, s->work);
-			in = s->work;
+			n = sherd_deflate_pack_parts(s->deflate, s->work, s->len, s->len / s->width, s->packed, room);
+		} else {
+			n = sherd_deflate_pack(s->deflate, s->raw, s->len, s->packed, room);
 		}
-		size_t n = sherd_deflate_pack(s->deflate, in, s->len, s->packed, s->len - 1);
 		if (n) {
 			s->chunk.stored = (uint32_t)n;
 			s->chunk.codec = SHERD_CODEC_DEFLATE;
