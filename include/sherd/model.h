@@ -20,9 +20,10 @@ typedef struct sherd_model_options {
 	sherd_pool *pool; /* unpacks what one read asks for on several threads; it must outlive the model */
 } sherd_model_options;
 
-/* Opens the model under the key, of whatever format it is: SHERD_FORMAT_SAMEDIFF_CONTAINER (of a sharded one: its base
- * or any shard) or SHERD_FORMAT_SAMEDIFF_FLATBUFFERS. What is no model is SHERD_EUNSUPPORTED, "no-graph". Arrays that the file lacks are looked for beside it, in <base>_external/, see
- * docs/formats/samediff-legacy.md. */
+/* Opens the model under the key, of whatever format it is: SHERD_FORMAT_SAMEDIFF_CONTAINER or SHERD_FORMAT_SDNB (of a
+ * sharded one: its base or any shard), SHERD_FORMAT_SDZ, SHERD_FORMAT_SAMEDIFF_FLATBUFFERS. What is no model is
+ * SHERD_EUNSUPPORTED, "no-graph". Arrays that a FlatBuffers file lacks are looked for beside it, in <base>_external/,
+ * see docs/formats/samediff-legacy.md. */
 SHERD_API int sherd_model_open(sherd_model **out, sherd_store *store, const char *key,
                                const sherd_model_options *options, sherd_error *err);
 SHERD_API void sherd_model_close(sherd_model *model); /* NULL is fine */
@@ -61,8 +62,9 @@ typedef struct sherd_model_save_options {
 	sherd_format format; /* SHERD_FORMAT_UNKNOWN: a container */
 	sherd_compression compress;
 	int level;               /* 1 to 12, 0: 1 */
+	bool as_it_was;          /* chunks stay packed as the model's own file has them, where it is a container */
 	uint32_t shards;         /* 0, 1: one file */
-	bool replace;            /* what stands there may be replaced, in one step */
+	bool replace;            /* what stands there may be replaced, in one step; shards of SDNB never are */
 	bool without_updater;    /* leave out what the updater remembers */
 	const sherd_pair *pairs; /* over those of the model; a value of NULL takes the pair away */
 	size_t pair_count;
@@ -77,6 +79,11 @@ typedef struct sherd_model_save_options {
  * failure. Memory stays bounded, whatever the size of the arrays. */
 SHERD_API int sherd_model_save(const sherd_model *model, sherd_store *store, const char *key,
                                const sherd_model_save_options *options, sherd_error *err);
+
+/* Sets pairs of the model under the key, which is written anew with everything else as it is and replaced in one step;
+ * a value of NULL takes the pair away. Of the options pool and progress count. */
+SHERD_API int sherd_model_set_pairs(sherd_store *store, const char *key, const sherd_pair *pairs, size_t count,
+                                    const sherd_model_save_options *options, sherd_error *err);
 
 /* Writing a container whose arrays are handed over one at a time. The parts need no read(). Belongs to one thread. */
 typedef struct sherd_model_writer sherd_model_writer;

@@ -46,6 +46,13 @@ size_t sherd_deflate_pack(sherd_deflate *d, const void *in, size_t len, void *ou
 	return libdeflate_deflate_compress(d->good, in, len, out, room);
 }
 
+size_t sherd_deflate_pack_parts(sherd_deflate *d, const void *in, size_t len, size_t part, void *out, size_t room)
+{
+	if (d->fast)
+		return sherd_igzip_pack_parts(d->fast, in, len, part, out, room);
+	return libdeflate_deflate_compress(d->good, in, len, out, room);
+}
+
 bool sherd_deflate_plausible(uint64_t len, uint64_t raw)
 {
 	return raw / SHERD_DEFLATE_RATIO <= len;

@@ -21,6 +21,8 @@ void sherd_deflate_close(sherd_deflate *d); /* NULL is fine */
 /* Packs a piece of 1 byte or more into room; 0 when the result does not fit there. The bytes of level 1 may differ
  * between processors. */
 size_t sherd_deflate_pack(sherd_deflate *d, const void *in, size_t len, void *out, size_t room);
+/* The same of parts of part bytes each, which have little in common: level 1 goes quickly over those that are noise. */
+size_t sherd_deflate_pack_parts(sherd_deflate *d, const void *in, size_t len, size_t part, void *out, size_t room);
 
 /* Could len packed bytes hold so many raw ones? Asked before anything is allocated for them. */
 bool sherd_deflate_plausible(uint64_t len, uint64_t raw);

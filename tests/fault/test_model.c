@@ -124,41 +124,24 @@ static int make(sherd_error *err)
 	return sherd_model_save(plain, store, "made.fb", &over, err);
 }
 
-/* Calls it with the nth allocation failing, for every n; returns how many there are. */
-static long fail_each_allocation(int (*call)(sherd_error *))
-{
-	long nth = 0;
-	bool hit;
-	do {
-		sherd_error err = {0};
-		fail_malloc_at(++nth);
-		int rc = call(&err);
-		hit = fail_malloc_hit();
-		fail_malloc_at(0);
-		assert_int_equal(rc, hit ? SHERD_ENOMEM : SHERD_OK);
-		assert_int_equal(err.code, rc);
-	} while (hit);
-	return nth - 1;
-}
-
 TEST(every_allocation_of_reading_may_fail)
 {
-	assert_true(fail_each_allocation(use_all) > 20);
+	assert_true(fail_malloc_each(use_all) > 20);
 }
 
 TEST(every_allocation_of_verifying_may_fail)
 {
-	assert_true(fail_each_allocation(verify) > 10);
+	assert_true(fail_malloc_each(verify) > 10);
 }
 
 TEST(every_allocation_of_saving_may_fail)
 {
-	assert_true(fail_each_allocation(save) > 20);
+	assert_true(fail_malloc_each(save) > 20);
 }
 
 TEST(every_allocation_of_making_may_fail)
 {
-	assert_true(fail_each_allocation(make) > 20);
+	assert_true(fail_malloc_each(make) > 20);
 }
 
 /* What is there is the old file or the new one, whole. */
@@ -185,18 +168,7 @@ TEST(every_operation_of_saving_may_fail)
 
 TEST(every_operation_of_reading_may_fail)
 {
-	long nth = 0;
-	bool hit;
-	do {
-		sherd_error err = {0};
-		fail_store_at(store, ++nth);
-		int rc = use_all(&err);
-		hit = fail_store_hit(store);
-		fail_store_at(store, 0);
-		assert_int_equal(rc, hit ? SHERD_EIO : SHERD_OK);
-		assert_int_equal(err.code, rc);
-	} while (hit);
-	assert_true(nth > 20);
+	assert_true(fail_store_each(store, use_all) > 19);
 }
 
 int main(void)

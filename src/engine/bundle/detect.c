@@ -4,11 +4,13 @@
 #include "codec/json.h"
 #include "engine/model/container_set.h"
 #include "engine/model/samediff.h"
+#include "engine/model/sdnb.h"
 #include "engine/rows/files.h"
 #include "format/npy.h"
 #include "format/rows_manifest.h"
 #include "format/rows_shard.h"
 #include "format/safetensors.h"
+#include "format/zip.h"
 
 #include <sherd/detect.h>
 
@@ -70,6 +72,8 @@ static sherd_format by_first_bytes(sherd_str first)
 		return SHERD_FORMAT_SAMEDIFF_CONTAINER;
 	if (sherd_str_starts(first, SHARD_MAGIC))
 		return SHERD_FORMAT_CHECKPOINT_SHARD;
+	if (sherd_str_starts(first, SHERD_SDNB_MAGIC))
+		return SHERD_FORMAT_SDNB;
 	if (sherd_str_starts(first, SHERD_NPY_MAGIC))
 		return SHERD_FORMAT_NPY;
 	if (sherd_str_starts(first, SHERD_ROWS_MAGIC))
@@ -161,6 +165,8 @@ static int by_content(sherd_reader *reader, const char *key, sherd_format *out, 
 		format = SHERD_FORMAT_CHECKPOINT;
 	if (!format)
 		TRY(by_graph(reader, &format, err));
+	if (!format && sherd_str_starts(first, SHERD_ZIP_MAGIC)) /* as a large graph may begin by chance */
+		format = SHERD_FORMAT_SDZ;
 	if (!format && size && sherd_str_ends(name, GRAPH_SUFFIX)) /* damaged: opening it tells where */
 		format = SHERD_FORMAT_SAMEDIFF_FLATBUFFERS;
 	if (!format && sherd_str_ends(name, CONTAINER_SUFFIX))
@@ -290,10 +296,16 @@ static int by_folder(sherd_store *store, const char *folder, sherd_format *out, 
 static int by_prefix(sherd_store *store, const char *key, sherd_format *out, sherd_error *err)
 {
 	sherd_format folder;
+	bool sharded;
 	int found = exists(store, key, METADATA_SUFFIX, err);
 	TRY(found);
 	if (found) {
 		*out = SHERD_FORMAT_CHECKPOINT;
+		return SHERD_OK;
+	}
+	TRY(sherd_sdnb_has_shards(store, key, &sharded, err));
+	if (sharded) {
+		*out = SHERD_FORMAT_SDNB;
 		return SHERD_OK;
 	}
 	TRY(by_folder(store, key, &folder, err));

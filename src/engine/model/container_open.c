@@ -259,6 +259,8 @@ static int open_set_of(sherd_container_model *m, const char *key, const sherd_li
 	m->others = calloc(m->shards.count, sizeof(*m->others));
 	if (!m->prefix || !m->others)
 		return sherd_fail_nomem(err);
+	m->base.place = m->prefix;
+	m->base.files = m->shards.count;
 	if (!shard)
 		return SHERD_OK;
 	given = TAKE(m->file);

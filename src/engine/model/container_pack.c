@@ -48,15 +48,16 @@ int sherd_container_batch_slot(container_batch *b, container_slot **out, sherd_e
 
 static void pack(container_slot *s)
 {
-	const uint8_t *in = s->raw;
 	s->chunk = (sherd_container_chunk){.stored = s->len, .raw = s->len};
 	s->stored = s->raw;
 	if (s->deflate && s->len > 1) {
-		if (s->width) {
+		size_t n, room = s->len - 1;
+		if (s->width && s->len >= s->width) {
 			sherd_shuffle(s->raw, s->len, s->width, s->work);
-			in = s->work;
+			n = sherd_deflate_pack_parts(s->deflate, s->work, s->len, s->len / s->width, s->packed, room);
+		} else {
+			n = sherd_deflate_pack(s->deflate, s->raw, s->len, s->packed, room);
 		}
-		size_t n = sherd_deflate_pack(s->deflate, in, s->len, s->packed, s->len - 1);
 		if (n) {
 			s->chunk.stored = (uint32_t)n;
 			s->chunk.codec = SHERD_CODEC_DEFLATE;
@@ -66,6 +67,21 @@ static void pack(container_slot *s)
 		}
 	}
 	s->chunk.crc = sherd_crc32(0, s->stored, s->chunk.stored);
+}
+
+/* Copies the chunk as it is stored, if it is what its CRC says. */
+static int keep(container_slot *s, sherd_error *err)
+{
+	const sherd_container_chunk *c = &s->kept->array.chunks[s->from / SHERD_CONTAINER_CHUNK];
+	TRY(sherd_reader_at(s->kept->file->reader, c->offset, s->raw, c->stored, err));
+	if (sherd_crc32(0, s->raw, c->stored) != c->crc) {
+		int rc = sherd_fail_at(err, SHERD_ECORRUPT, "bad-crc", c->offset, "a chunk of %.128s is damaged",
+		                       s->kept->array.tensor.name);
+		return sherd_in_object(err, rc, sherd_reader_key(s->kept->file->reader));
+	}
+	s->chunk = *c;
+	s->stored = s->raw;
+	return SHERD_OK;
 }
 
 static int append(container_batch *b, container_slot *s, sherd_error *err)
@@ -100,6 +116,10 @@ static int work_on(void *arg, size_t index, sherd_error *err)
 {
 	container_batch *b = arg;
 	container_slot *s = &b->slots[index];
+	if (s->kept) {
+		TRY(keep(s, err));
+		return deliver(b, s, err);
+	}
 	if (!s->fetched)
 		TRY(b->read(b->arg, s->array, s->from, s->raw, s->len, err));
 	pack(s);

@@ -13,13 +13,14 @@
 #include <sherd/model.h>
 
 typedef struct container_slot {
-	uint8_t *raw;  /* room for SHERD_CONTAINER_CHUNK bytes */
-	uint32_t len;  /* of them are this chunk */
-	uint64_t from; /* where it begins in its array */
-	size_t array;  /* whose it is */
-	bool fetched;  /* raw has the bytes; else they are read first */
-	uint8_t width; /* of the elements to be shuffled; 0: not */
-	bool aligned;  /* it begins at a multiple of SHERD_CONTAINER_ALIGN */
+	uint8_t *raw;                 /* room for SHERD_CONTAINER_CHUNK bytes */
+	uint32_t len;                 /* of them are this chunk */
+	uint64_t from;                /* where it begins in its array */
+	size_t array;                 /* whose it is */
+	bool fetched;                 /* raw has the bytes; else they are read first */
+	const container_record *kept; /* whose chunk at that place is taken as it is stored; or NULL */
+	uint8_t width;                /* of the elements to be shuffled; 0: not */
+	bool aligned;                 /* it begins at a multiple of SHERD_CONTAINER_ALIGN */
 	container_out *to;
 	sherd_container_chunk chunk; /* what became of it */
 	/* Belong to the batch. */

@@ -75,6 +75,13 @@ static int check_free(sherd_model_writer *w, sherd_error *err)
 	return rc;
 }
 
+/* A container is written packed or not; its graph tells. */
+static bool is_packed(const container_file *f)
+{
+	const sherd_container_section *s = sherd_container_find_section(&f->head, SHERD_SECTION_GRAPH);
+	return s && (s->flags & SHERD_SECTION_CODEC);
+}
+
 int sherd_container_writer_open(sherd_model_writer **out, sherd_store *store, const char *key, const sherd_model *model,
                                 const sherd_model_save_options *options, sherd_error *err)
 {
@@ -85,7 +92,10 @@ int sherd_container_writer_open(sherd_model_writer **out, sherd_store *store, co
 	w->replace = options->replace;
 	w->kept = model->format == SHERD_FORMAT_SAMEDIFF_CONTAINER ? (const sherd_container_model *)model : NULL;
 	w->current = SHERD_NO_ARRAY;
-	if (options->compress == SHERD_COMPRESS_DEFLATE)
+	w->as_it_was = options->as_it_was && w->kept;
+	if (w->as_it_was)
+		w->level = is_packed(w->kept->file);
+	else if (options->compress == SHERD_COMPRESS_DEFLATE)
 		w->level = options->level ? options->level : 1;
 	w->key = sherd_arena_str(&w->arena, sherd_str_of(key));
 	int rc = w->key ? SHERD_OK : sherd_fail_nomem(err);
@@ -143,6 +153,7 @@ static int open_slot(sherd_model_writer *w, container_part *p, container_slot **
 	s->width = w->level ? width_of(&p->a) : 0;
 	s->aligned = !w->level && p->given == 0;
 	s->fetched = true;
+	s->kept = NULL;
 	*out = s;
 	return SHERD_OK;
 }
@@ -210,14 +221,37 @@ int sherd_model_writer_append(sherd_model_writer *writer, size_t array, const vo
 	return keep(writer, sherd_in_object(&failure, rc, writer->key), &failure, err);
 }
 
+/* The record of an array whose chunks can be copied as they are; NULL when they are cut otherwise than ours. */
+static int record_to_keep(const sherd_model_writer *w, const container_part *p, const container_record **out,
+                          sherd_error *err)
+{
+	const container_record *r;
+	*out = NULL;
+	if (!w->as_it_was || !p->a.tensor.bytes)
+		return SHERD_OK;
+	TRY(sherd_container_model_record(w->kept, p->array, &r, err));
+	if (r->array.chunk_bytes != SHERD_CONTAINER_CHUNK)
+		return SHERD_OK;
+	for (uint32_t i = 0; i < r->array.chunk_count; i++)
+		if (r->array.chunks[i].stored > SHERD_CONTAINER_CHUNK)
+			return SHERD_OK;
+	*out = r;
+	return SHERD_OK;
+}
+
 static int pull(sherd_model_writer *w, container_part *p, sherd_error *err)
 {
+	const container_record *kept;
+	TRY(record_to_keep(w, p, &kept, err));
 	while (p->given < p->a.tensor.bytes) {
 		container_slot *s;
 		uint64_t left = p->a.tensor.bytes - p->given;
 		TRY(open_slot(w, p, &s, err));
 		s->len = left < SHERD_CONTAINER_CHUNK ? (uint32_t)left : SHERD_CONTAINER_CHUNK;
 		s->fetched = false;
+		s->kept = kept;
+		if (kept)
+			s->aligned = p->given == 0 && kept->array.chunks[0].codec == SHERD_CODEC_NONE;
 		p->given += s->len;
 		w->batch.used++;
 	}

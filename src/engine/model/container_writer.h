@@ -26,6 +26,7 @@ struct sherd_model_writer {
 	bool replace;
 	int level;                         /* 0: nothing is packed */
 	const sherd_container_model *kept; /* whose unknown sections are kept; or NULL */
+	bool as_it_was;                    /* and whose chunks stay packed as they are */
 	container_parts parts;
 	sherd_buf pairs;     /* METADATA */
 	uint32_t *target_of; /* by part */

@@ -33,9 +33,11 @@ struct sherd_model {
 	const sherd_tensor *arrays; /* with the names that the bundle gives them */
 	size_t pair_count;
 	const sherd_pair *pairs;
-	sherd_pool *pool; /* lent for reading; or NULL */
-	sherd_map names;  /* of variables to their indices */
-	uint64_t checked; /* bytes that opening looked at: all but the elements of arrays */
+	const char *place; /* what a save has to name to replace it: its key, or the base of its files; NULL: none */
+	uint32_t files;    /* how many it is in; 0: one */
+	sherd_pool *pool;  /* lent for reading; or NULL */
+	sherd_map names;   /* of variables to their indices */
+	uint64_t checked;  /* bytes that opening looked at: all but the elements of arrays */
 };
 
 SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
@@ -59,5 +61,7 @@ typedef int sherd_model_open_fn(sherd_model **out, sherd_store *store, const cha
                                 sherd_error *err);
 sherd_model_open_fn sherd_model_open_samediff;
 sherd_model_open_fn sherd_model_open_container;
+sherd_model_open_fn sherd_model_open_sdnb;
+sherd_model_open_fn sherd_model_open_sdz;
 
 #endif

@@ -10,6 +10,8 @@ static sherd_model_save_fn *saver_of(sherd_format format)
 	case SHERD_FORMAT_UNKNOWN:
 	case SHERD_FORMAT_SAMEDIFF_CONTAINER: return sherd_model_save_container;
 	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return sherd_model_save_samediff;
+	case SHERD_FORMAT_SDNB: return sherd_model_save_sdnb;
+	case SHERD_FORMAT_SDZ: return sherd_model_save_sdz;
 	default: return NULL;
 	}
 }
@@ -40,6 +42,27 @@ int sherd_model_save(const sherd_model *model, sherd_store *store, const char *k
 		return sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "%s cannot be written",
 		                  sherd_format_name(o.format));
 	return sherd_in_object(err, save(model, store, key, &o, err), key);
+}
+
+int sherd_model_set_pairs(sherd_store *store, const char *key, const sherd_pair *pairs, size_t count,
+                          const sherd_model_save_options *options, sherd_error *err)
+{
+	SHERD_AUTO(sherd_model, sherd_model_close) model = NULL;
+	TRY(sherd_model_open(&model, store, key, NULL, err));
+	if (model->format == SHERD_FORMAT_SDNB && model->files > 1)
+		return sherd_in_object(err,
+		                       sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+		                                  "shards of SDNB cannot be replaced in one step"),
+		                       key);
+	const sherd_model_save_options o = {.format = model->format,
+	                                    .as_it_was = true,
+	                                    .shards = model->files,
+	                                    .replace = true,
+	                                    .pairs = pairs,
+	                                    .pair_count = count,
+	                                    .pool = options ? options->pool : NULL,
+	                                    .progress = options ? options->progress : NULL};
+	return sherd_model_save(model, store, model->place, &o, err);
 }
 
 int sherd_model_writer_open(sherd_model_writer **out, sherd_store *store, const char *key,

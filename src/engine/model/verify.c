@@ -4,6 +4,7 @@
 #include "codec/json.h"
 #include "engine/model/container_verify.h"
 #include "engine/model/model.h"
+#include "engine/model/sdnb.h"
 #include "format/nd4j_array.h"
 #include "format/samediff_hash.h"
 
@@ -195,6 +196,18 @@ static int check_arrays(check *c)
 	return SHERD_OK;
 }
 
+/* What stands behind a manifest is of no use to anyone. */
+static int check_trailing(check *c)
+{
+	sherd_format format = c->model->format;
+	uint64_t trailing = format == SHERD_FORMAT_SDNB || format == SHERD_FORMAT_SDZ
+	                            ? ((const sherd_sdnb_model *)c->model)->trailing
+	                            : 0;
+	if (trailing)
+		WARN(c, "trailing-bytes", "%llu bytes behind the manifest", (unsigned long long)trailing);
+	return SHERD_OK;
+}
+
 /* What opening said, unless a look at the file alone finds the same damage and more. */
 static int report_unopened(sherd_report *r, sherd_store *store, const char *key, int rc, const sherd_error *found,
                            const sherd_verify_options *o, sherd_error *err)
@@ -228,6 +241,11 @@ int sherd_model_verify(sherd_report *r, sherd_store *store, const char *key, con
 		TRY(sherd_container_verify_model(r, (const sherd_container_model *)model, o, err));
 	if (!o->quick && sherd_report_errors(r) == before)
 		TRY(check_arrays(&c));
+	TRY(check_trailing(&c));
+	if (model->format == SHERD_FORMAT_SDZ) { /* its entries have checksums, which are held against all bytes */
+		r->checked += o->quick ? model->checked : 0;
+		return SHERD_OK;
+	}
 	r->checked += model->checked;
 	if (container)
 		return SHERD_OK;

@@ -34,6 +34,31 @@ TEST(every_level_gives_back_what_it_was_given)
 	}
 }
 
+/* Noise, then much of the same, then noise, then a rest. */
+TEST(parts_give_one_stream_whatever_they_are)
+{
+	enum { PART = 200000, LEN = 3 * PART + 7 };
+	uint8_t *raw = malloc(LEN), *packed = malloc(LEN), *back = malloc(LEN);
+	fill(raw, LEN, 256);
+	memset(raw + PART, 7, PART);
+	for (int level = 1; level <= 2; level++) {
+		static const size_t parts[] = {PART, LEN, 1000, 40000};
+		sherd_deflate *d;
+		assert_ok(sherd_deflate_open(&d, level, err));
+		for (size_t i = 0; i < COUNT_OF(parts); i++) {
+			size_t n = sherd_deflate_pack_parts(d, raw, LEN, parts[i], packed, LEN);
+			assert_true(n > 2 * PART && n < 2 * PART + PART / 2);
+			assert_ok(sherd_deflate_unpack(packed, n, back, LEN, err));
+			assert_memory_equal(back, raw, LEN);
+			assert_int_equal(sherd_deflate_pack_parts(d, raw, LEN, parts[i], packed, 2 * PART), 0);
+		}
+		sherd_deflate_close(d);
+	}
+	free(raw);
+	free(packed);
+	free(back);
+}
+
 TEST(what_does_not_fit_is_not_packed)
 {
 	static uint8_t raw[SIZE], packed[SIZE];
@@ -92,6 +117,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_level_gives_back_what_it_was_given),
+		cmocka_unit_test(parts_give_one_stream_whatever_they_are),
 		cmocka_unit_test(what_does_not_fit_is_not_packed),
 		cmocka_unit_test(a_stream_that_is_cut_off_or_too_long_or_of_another_length_is_refused),
 		cmocka_unit_test(no_stream_grows_more_than_is_plausible),
