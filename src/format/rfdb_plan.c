@@ -213,10 +213,7 @@ static void choose_owners(planning *p, const size_t *order)
 
 static int compare_paths(const void *a, const void *b)
 {
-	const fresh *x = *(fresh *const *)a, *y = *(fresh *const *)b;
-	size_t n = x->path.len < y->path.len ? x->path.len : y->path.len;
-	int order = n ? memcmp(x->path.ptr, y->path.ptr, n) : 0;
-	return order ? order : (x->path.len > y->path.len) - (x->path.len < y->path.len);
+	return sherd_str_compare((*(fresh *const *)a)->path, (*(fresh *const *)b)->path);
 }
 
 /* The directory with '/' as '_'; of directories that would get one name, later ones get ~2, ~3, … */

@@ -147,9 +147,7 @@ int sherd_rfdb_plan_decode(const void *data, size_t len, const sherd_limits *lim
 static int compare(const void *a, const void *b)
 {
 	const struct sherd_rfdb_plan_place *x = a, *y = b;
-	size_t n = x->directory.len < y->directory.len ? x->directory.len : y->directory.len;
-	int order = memcmp(x->directory.ptr, y->directory.ptr, n);
-	return order ? order : (x->directory.len > y->directory.len) - (x->directory.len < y->directory.len);
+	return sherd_str_compare(x->directory, y->directory);
 }
 
 static void put_directories(const sherd_rfdb_plan *plan, sherd_json_writer *w)
