@@ -19,6 +19,7 @@
 typedef struct sherd_rfdb_bloom {
 	const uint8_t *words;
 	uint64_t bits;
+	uint64_t wrap; /* 2^64 modulo bits */
 	uint32_t probes;
 } sherd_rfdb_bloom;
 

@@ -45,7 +45,7 @@ typedef struct sherd_rfdb_intern {
 	sherd_buf entries; /* as on disk */
 	sherd_buf text;    /* as on disk */
 	uint32_t count;    /* of strings */
-	struct intern_slot *slots;
+	struct sherd_rfdb_slot *slots;
 	size_t cap; /* a power of two, or 0 */
 	uint64_t seed;
 } sherd_rfdb_intern;

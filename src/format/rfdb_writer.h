@@ -7,16 +7,14 @@
 
 #include "format/rfdb_segment.h"
 
-/* Plain memory; zero and then a kind is an empty writer. */
 typedef struct sherd_rfdb_writer {
 	sherd_rfdb_kind kind;
-	uint64_t rows;
-	sherd_buf text[SHERD_RFDB_COLUMNS], ids, dst, hashes; /* columns as on disk */
+	uint64_t rows, room;
+	uint8_t *text[SHERD_RFDB_COLUMNS], *ids, *dst, *hashes; /* columns as on disk */
 	sherd_rfdb_intern strings;
-	sherd_str last[SHERD_RFDB_COLUMNS]; /* of the row before, in the text of strings by offset */
-	uint32_t last_index[SHERD_RFDB_COLUMNS];
-	sherd_buf used;    /* for each string a byte: which zone fields have it */
-	sherd_buf zone[2]; /* string numbers of each field's values */
+	uint32_t last[SHERD_RFDB_COLUMNS]; /* strings of the row before */
+	sherd_buf used;                    /* for each string a byte: which fields of the zone map have it */
+	sherd_buf zone[2];                 /* u32 string numbers of each field's values */
 } sherd_rfdb_writer;
 
 /* Where the bytes of a segment go, in order. */
@@ -31,7 +29,7 @@ int sherd_rfdb_writer_reserve(sherd_rfdb_writer *w, uint64_t rows, sherd_error *
 int sherd_rfdb_writer_node(sherd_rfdb_writer *w, const sherd_rfdb_node *node, sherd_error *err);
 int sherd_rfdb_writer_edge(sherd_rfdb_writer *w, const sherd_rfdb_edge *edge, sherd_error *err);
 
-/* What the segment will take on disk if it is finished now, zone map left out: to decide when one is full. */
+/* What the segment takes on disk if it is finished now, without its zone map: to decide when one is full. */
 uint64_t sherd_rfdb_writer_size(const sherd_rfdb_writer *w);
 
 /* The distinct values, ascending, for the descriptor: types of nodes or edges (SHERD_RFDB_ZONE_TYPES), files of nodes.
