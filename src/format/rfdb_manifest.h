@@ -2,7 +2,7 @@
  *
  * Decoded things lie in the arena; strings without escapes point into the document, which must outlive them. Unknown
  * keys are passed over. A seal that is there must be right ("bad-seal"); one that is absent is only noted. Reasons
- * beside those of JSON: "missing-key", "bad-type", "bad-count", "out-of-range", "duplicate-id", "too-many-shards". */
+ * beside those of JSON: "missing-key", "bad-type", "bad-text", "bad-count", "out-of-range". */
 #ifndef SHERD_FORMAT_RFDB_MANIFEST_H
 #define SHERD_FORMAT_RFDB_MANIFEST_H
 
@@ -174,8 +174,7 @@ typedef struct sherd_rfdb_index {
 	uint64_t latest;
 	const sherd_rfdb_snapshot *snapshots;
 	size_t count;
-	/* Of every tag the version it is found under. When writing they come from the snapshots if there are none. */
-	const struct sherd_rfdb_tagged *tagged;
+	const struct sherd_rfdb_tagged *tagged; /* of every tag the version it is found under */
 	size_t tagged_count;
 	sherd_rfdb_numbers segments; /* ids that any version names */
 	sherd_seal seal;
