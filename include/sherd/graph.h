@@ -83,9 +83,9 @@ SHERD_API int sherd_graph_plan_add(sherd_graph_plan *plan, const sherd_graph_tex
                                    sherd_error *err);
 /* How many numbers are in use: shards are 0 to this, exclusive. */
 SHERD_API uint32_t sherd_graph_plan_shards(const sherd_graph_plan *plan);
-/* The shard of one file, also of one that was not added: what it would get by itself now. */
+/* The shard of one file; under DIRECTORY that of its directory, or the number of shards when that has none yet. */
 SHERD_API uint32_t sherd_graph_plan_shard(const sherd_graph_plan *plan, sherd_graph_text file);
-/* "src_auth", "_root"; under HASH the number, "03". Borrowed until the next add; "" past the end. */
+/* "src_auth", "_root"; "" under HASH, and past the end. Borrowed until the next add. */
 SHERD_API const char *sherd_graph_plan_name(const sherd_graph_plan *plan, uint32_t shard);
 
 /* --------------------------------------------------------------- open, close */
@@ -116,7 +116,7 @@ SHERD_API void sherd_graph_close(sherd_graph *graph);
 
 SHERD_API uint64_t sherd_graph_version(const sherd_graph *graph); /* that was opened, or flushed last */
 SHERD_API sherd_graph_layout sherd_graph_layout_of(const sherd_graph *graph);
-/* The shard that the planner gives a file now. */
+/* The shard that the planner gives a file now, as sherd_graph_plan_shard(). */
 SHERD_API uint32_t sherd_graph_shard_of(const sherd_graph *graph, sherd_graph_text file);
 
 /* ------------------------------------------------------------------ writing */
@@ -158,6 +158,9 @@ typedef struct sherd_graph_commit {
 /* Makes the buffer the next version, durably; nothing when it is empty. The bytes do not depend on the pool. When it
  * fails the database is as it was, and the buffer too: it can be tried again. */
 SHERD_API int sherd_graph_flush(sherd_graph *graph, const sherd_graph_commit *commit, sherd_error *err);
+/* Makes room in memory: writes the buffer into segments of which the next flush makes a version. Nobody else sees
+ * them before; closing without a flush removes them. */
+SHERD_API int sherd_graph_spill(sherd_graph *graph, sherd_error *err);
 /* Records in the buffer, deletions among them. */
 SHERD_API uint64_t sherd_graph_pending(const sherd_graph *graph);
 
@@ -231,7 +234,7 @@ typedef struct sherd_graph_totals {
 
 typedef struct sherd_graph_shard {
 	uint32_t shard;
-	const char *name;      /* of its directory, with '_' for '/'; its number under HASH */
+	const char *name;      /* of its directory, "src_auth"; "" under HASH */
 	uint64_t nodes, edges; /* live */
 	uint64_t segments, bytes;
 } sherd_graph_shard;
@@ -284,15 +287,14 @@ typedef struct sherd_graph_diff_fns {
 	bool (*edge)(void *arg, sherd_graph_difference what, const sherd_graph_edge *edge); /* may be NULL */
 	void *arg;
 } sherd_graph_diff_fns;
-/* What leads from one to the other: two versions of one database, or any two graphs. Segments that both share are not
- * read. */
+/* What leads from one to the other: two versions of one database, or any two graphs. */
 SHERD_API int sherd_graph_diff(const sherd_graph *from, const sherd_graph *to, const sherd_graph_diff_fns *fns,
                                sherd_error *err);
 
 /* -------------------------------------------------------------- maintenance */
 
-/* Flushes, then rewrites every shard into one sorted segment of each kind without what is dead; a version of its own.
- * Nothing when there is nothing to gain. */
+/* Flushes, and rewrites every shard into one sorted segment of each kind without what is dead: one version. Nothing
+ * when there is nothing to gain. Needs memory for the largest shard times the workers of the pool. */
 SHERD_API int sherd_graph_compact(sherd_graph *graph, const sherd_graph_commit *commit, sherd_error *err);
 
 typedef struct sherd_graph_gc_options {

@@ -8,6 +8,7 @@
 #include <sherd/detect.h>
 #include <sherd/dtype.h>
 #include <sherd/error.h>
+#include <sherd/graph.h>
 #include <sherd/limits.h>
 #include <sherd/model.h>
 #include <sherd/model_graph.h>

@@ -1,0 +1,94 @@
+#include "engine/graph/keys.h"
+
+#include "base/large.h"
+#include "base/map.h"
+#include "engine/graph/ids.h"
+
+#include <stdlib.h>
+
+struct graph_keys_slot {
+	uint64_t hash;
+	uint32_t place; /* plus one; 0 is empty */
+};
+
+static uint64_t hash_of(uint64_t seed, const sherd_rfdb_edge_key *k)
+{
+	uint64_t h = sherd_graph_ids_hash(seed, k->src);
+	h ^= sherd_graph_ids_hash(h | 1, k->dst);
+	return h ^ sherd_hash(seed, k->type.ptr, k->type.len);
+}
+
+static bool same(const sherd_rfdb_edge_key *a, const sherd_rfdb_edge_key *b)
+{
+	return a->src == b->src && a->dst == b->dst && a->type.len == b->type.len &&
+	       (a->type.ptr == b->type.ptr || memcmp(a->type.ptr, b->type.ptr, a->type.len) == 0);
+}
+
+static size_t home(const graph_keys *t, uint64_t hash)
+{
+	return (size_t)(hash >> 16) & (t->cap - 1);
+}
+
+static void put(graph_keys *t, uint64_t hash, uint32_t place)
+{
+	size_t i = home(t, hash);
+	while (t->slots[i].place)
+		i = (i + 1) & (t->cap - 1);
+	t->slots[i] = (struct graph_keys_slot){.hash = hash, .place = place};
+}
+
+bool sherd_graph_keys_reserve(graph_keys *t, size_t count)
+{
+	size_t cap = t->cap ? t->cap : 64;
+	while (cap - cap / 4 < count) {
+		if (cap > SIZE_MAX / 2)
+			return false;
+		cap *= 2;
+	}
+	if (cap == t->cap)
+		return true;
+	graph_keys larger = *t;
+	larger.cap = cap;
+	larger.seed = t->seed ? t->seed : sherd_hash_seed() | 1;
+	if (cap > SIZE_MAX / sizeof(*t->slots))
+		return false;
+	larger.slots = sherd_large_alloc(cap * sizeof(*t->slots));
+	if (!larger.slots)
+		return false;
+	memset(larger.slots, 0, cap * sizeof(*t->slots));
+	for (size_t i = 0; i < t->cap; i++)
+		if (t->slots[i].place)
+			put(&larger, t->slots[i].hash, t->slots[i].place);
+	free(t->slots);
+	*t = larger;
+	return true;
+}
+
+uint32_t sherd_graph_keys_find(const graph_keys *t, const void *entries, const sherd_rfdb_edge_key *key)
+{
+	if (!t->count)
+		return GRAPH_KEYS_NONE;
+	uint64_t hash = hash_of(t->seed, key);
+	for (size_t i = home(t, hash); t->slots[i].place; i = (i + 1) & (t->cap - 1)) {
+		uint32_t place = t->slots[i].place - 1;
+		const void *entry = (const char *)entries + place * t->stride;
+		if (t->slots[i].hash == hash && same((const sherd_rfdb_edge_key *)entry, key))
+			return place;
+	}
+	return GRAPH_KEYS_NONE;
+}
+
+bool sherd_graph_keys_add(graph_keys *t, const sherd_rfdb_edge_key *key, uint32_t place)
+{
+	if (!sherd_graph_keys_reserve(t, t->count + 1))
+		return false;
+	put(t, hash_of(t->seed, key), place + 1);
+	t->count++;
+	return true;
+}
+
+void sherd_graph_keys_done(graph_keys *t)
+{
+	free(t->slots);
+	*t = (graph_keys){.stride = t->stride};
+}
