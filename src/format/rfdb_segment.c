@@ -134,17 +134,24 @@ int sherd_rfdb_segment_open(const void *data, size_t size, sherd_rfdb_segment *o
 
 /* ---- rows */
 
-static int take_text(const sherd_rfdb_segment *s, int column, uint64_t row, sherd_str *out, sherd_error *err)
+/* The strings of a row, in the order of its columns. All numbers first, then all places, then all texts: so the memory
+ * that they lie in is waited for together. */
+static int take_texts(const sherd_rfdb_segment *s, int columns, uint64_t row, sherd_str *out, sherd_error *err)
 {
-	uint32_t index = sherd_rfdb_segment_string(s, (sherd_rfdb_column)column, row);
+	uint32_t index[SHERD_RFDB_COLUMNS];
 	size_t bad;
-	if (!sherd_rfdb_strings_get(&s->strings, index, out))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-index", (uint64_t)(s->text[column] - s->data) + 4 * row,
-		                     "row %" PRIu64 " has string %" PRIu32 ", which is not there", row, index);
-	if (!sherd_utf8_valid(out->ptr, out->len, &bad))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-utf8",
-		                     (uint64_t)((const uint8_t *)out->ptr - s->data) + bad,
-		                     "a string of row %" PRIu64 " is not UTF-8", row);
+	for (int c = 0; c < columns; c++)
+		index[c] = sherd_rfdb_segment_string(s, (sherd_rfdb_column)c, row);
+	for (int c = 0; c < columns; c++)
+		if (!sherd_rfdb_strings_get(&s->strings, index[c], &out[c]))
+			return sherd_fail_at(
+				err, SHERD_ECORRUPT, "bad-index", (uint64_t)(s->text[c] - s->data) + 4 * row,
+				"row %" PRIu64 " has string %" PRIu32 ", which is not there", row, index[c]);
+	for (int c = 0; c < columns; c++)
+		if (!sherd_utf8_valid(out[c].ptr, out[c].len, &bad))
+			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-utf8",
+			                     (uint64_t)((const uint8_t *)out[c].ptr - s->data) + bad,
+			                     "a string of row %" PRIu64 " is not UTF-8", row);
 	return SHERD_OK;
 }
 
@@ -157,28 +164,28 @@ static int check_row(const sherd_rfdb_segment *s, uint64_t row, sherd_error *err
 
 int sherd_rfdb_segment_node(const sherd_rfdb_segment *s, uint64_t row, sherd_rfdb_node *out, sherd_error *err)
 {
-	sherd_rfdb_node n;
+	sherd_str text[SHERD_RFDB_COLUMNS];
 	TRY(check_row(s, row, err));
-	n.id = sherd_rfdb_segment_id(s, row);
-	n.content_hash = sherd_get_u64(s->hashes + 8 * row);
-	TRY(take_text(s, SHERD_RFDB_SEMANTIC_ID, row, &n.semantic_id, err));
-	TRY(take_text(s, SHERD_RFDB_NODE_TYPE, row, &n.type, err));
-	TRY(take_text(s, SHERD_RFDB_NAME, row, &n.name, err));
-	TRY(take_text(s, SHERD_RFDB_FILE, row, &n.file, err));
-	TRY(take_text(s, SHERD_RFDB_NODE_METADATA, row, &n.metadata, err));
-	*out = n;
+	TRY(take_texts(s, SHERD_RFDB_COLUMNS, row, text, err));
+	*out = (sherd_rfdb_node){.id = sherd_rfdb_segment_id(s, row),
+	                         .content_hash = sherd_get_u64(s->hashes + 8 * row),
+	                         .semantic_id = text[SHERD_RFDB_SEMANTIC_ID],
+	                         .type = text[SHERD_RFDB_NODE_TYPE],
+	                         .name = text[SHERD_RFDB_NAME],
+	                         .file = text[SHERD_RFDB_FILE],
+	                         .metadata = text[SHERD_RFDB_NODE_METADATA]};
 	return SHERD_OK;
 }
 
 int sherd_rfdb_segment_edge(const sherd_rfdb_segment *s, uint64_t row, sherd_rfdb_edge *out, sherd_error *err)
 {
-	sherd_rfdb_edge e;
+	sherd_str text[SHERD_RFDB_COLUMNS];
 	TRY(check_row(s, row, err));
-	e.src = sherd_rfdb_segment_id(s, row);
-	e.dst = sherd_rfdb_segment_dst(s, row);
-	TRY(take_text(s, SHERD_RFDB_EDGE_TYPE, row, &e.type, err));
-	TRY(take_text(s, SHERD_RFDB_EDGE_METADATA, row, &e.metadata, err));
-	*out = e;
+	TRY(take_texts(s, SHERD_RFDB_EDGE_METADATA + 1, row, text, err));
+	*out = (sherd_rfdb_edge){.src = sherd_rfdb_segment_id(s, row),
+	                         .dst = sherd_rfdb_segment_dst(s, row),
+	                         .type = text[SHERD_RFDB_EDGE_TYPE],
+	                         .metadata = text[SHERD_RFDB_EDGE_METADATA]};
 	return SHERD_OK;
 }
 
@@ -209,19 +216,40 @@ bool sherd_rfdb_segment_sorted(const sherd_rfdb_segment *s)
 	return true;
 }
 
-/* How many guesses are made before halving: hashes need four or five, and what is no hash is not helped by more. */
-enum { GUESSES = 8 };
+/* Where an id that is a hash should be: as far between the two rows as it is between their ids. */
+static uint64_t guess(uint64_t key, uint64_t low, uint64_t high, uint64_t low_key, uint64_t high_key)
+{
+	double part = ((double)(key - low_key) + 0.5) / ((double)(high_key - low_key) + 1.0);
+	uint64_t skip = (uint64_t)(part * (double)(high - low));
+	return low + (skip < high - low ? skip : high - low - 1);
+}
+
+/* After so many guesses a hash is not far from the last one, and rows beside each other are cheap to look at. What is
+ * no hash is not helped by more guesses, and found by halving. */
+enum { GUESSES = 3, NEAR = 32 };
+
+/* Looks on from the last guess; true when *low is the answer. */
+static bool look_near(const sherd_rfdb_segment *s, sherd_u128 id, bool upwards, uint64_t *low, uint64_t *high)
+{
+	for (int i = 0; i < NEAR && *low < *high; i++) {
+		uint64_t at = upwards ? *low : *high - 1;
+		bool below = sherd_rfdb_segment_id(s, at) < id;
+		if (below)
+			*low = at + 1;
+		else
+			*high = at;
+		if (below != upwards)
+			return true;
+	}
+	return *low >= *high;
+}
 
 uint64_t sherd_rfdb_segment_seek(const sherd_rfdb_segment *s, sherd_u128 id)
 {
 	uint64_t low = 0, high = s->rows, low_key = 0, high_key = UINT64_MAX, key = (uint64_t)(id >> 64);
 	for (int step = 0; low < high; step++) {
-		uint64_t at = low + (high - low) / 2;
-		if (step < GUESSES && low_key <= key && key <= high_key) {
-			double part = ((double)(key - low_key) + 0.5) / ((double)(high_key - low_key) + 1.0);
-			uint64_t skip = (uint64_t)(part * (double)(high - low));
-			at = low + (skip < high - low ? skip : high - low - 1);
-		}
+		bool hashed = step < GUESSES && low_key <= key && key <= high_key;
+		uint64_t at = hashed ? guess(key, low, high, low_key, high_key) : low + (high - low) / 2;
 		sherd_u128 found = sherd_rfdb_segment_id(s, at);
 		if (found < id) {
 			low = at + 1;
@@ -230,6 +258,8 @@ uint64_t sherd_rfdb_segment_seek(const sherd_rfdb_segment *s, sherd_u128 id)
 			high = at;
 			high_key = (uint64_t)(found >> 64);
 		}
+		if (step == GUESSES - 1 && look_near(s, id, found < id, &low, &high))
+			break;
 	}
 	return low;
 }

@@ -6,6 +6,7 @@
 #define SHERD_FORMAT_RFDB_WRITER_H
 
 #include "format/rfdb_segment.h"
+#include "format/rfdb_sort.h"
 
 typedef struct sherd_rfdb_writer {
 	sherd_rfdb_kind kind;
@@ -28,6 +29,12 @@ int sherd_rfdb_writer_reserve(sherd_rfdb_writer *w, uint64_t rows, sherd_error *
  * finished. Strings must be valid UTF-8. */
 int sherd_rfdb_writer_node(sherd_rfdb_writer *w, const sherd_rfdb_node *node, sherd_error *err);
 int sherd_rfdb_writer_edge(sherd_rfdb_writer *w, const sherd_rfdb_edge *edge, sherd_error *err);
+
+/* The same for many rows, faster: nodes[order[i].row] for each i, or all as they lie when order is NULL. */
+int sherd_rfdb_writer_nodes(sherd_rfdb_writer *w, const sherd_rfdb_node *nodes, const sherd_rfdb_keyed *order,
+                            size_t count, sherd_error *err);
+int sherd_rfdb_writer_edges(sherd_rfdb_writer *w, const sherd_rfdb_edge *edges, const sherd_rfdb_keyed *order,
+                            size_t count, sherd_error *err);
 
 /* What the segment takes on disk if it is finished now, without its zone map: to decide when one is full. */
 uint64_t sherd_rfdb_writer_size(const sherd_rfdb_writer *w);

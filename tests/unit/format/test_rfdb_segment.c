@@ -1,5 +1,6 @@
 #include "support/rfdb_files.h"
 #include "support/scratch.h"
+#include "support/source_file.h"
 #include "support/test.h"
 
 #include "base/error.h"
@@ -275,6 +276,26 @@ TEST(bytes_behind_the_end_are_refused)
 	assert_refused(SHERD_ECORRUPT, "trailing-bytes", sherd_rfdb_segment_open(raw.data, raw.len, &s, err));
 }
 
+/* ---- the corpus */
+
+static void judge(const char *name, const uint8_t *data, size_t len)
+{
+	sherd_rfdb_segment s;
+	sherd_error error = {0};
+	int rc = sherd_rfdb_segment_open(data, len, &s, &error);
+	if (rc >= 0) {
+		read_all(&s);
+		rc = sherd_rfdb_segment_check(&s, &error);
+	}
+	if ((name[0] == 'y' && rc < 0) || (name[0] == 'n' && rc >= 0))
+		fail_msg("%s: %s", name, rc < 0 ? error.message : "accepted");
+}
+
+TEST(the_corpus_is_judged_as_its_names_say)
+{
+	assert_true(source_folder_each("tests/corpus/rfdb_segment", judge) > 35);
+}
+
 /* ---- the real server's */
 
 static void rewrite(const char *path, const uint8_t *data, size_t len)
@@ -325,6 +346,7 @@ int main(void)
 		cmocka_unit_test(no_damage_leads_out_of_the_bytes),
 		cmocka_unit_test(each_part_has_its_refusal),
 		cmocka_unit_test(bytes_behind_the_end_are_refused),
+		cmocka_unit_test(the_corpus_is_judged_as_its_names_say),
 		/* last: left out where there are no fixtures */
 		cmocka_unit_test(the_real_servers_segments_come_out_bit_for_bit),
 	};
