@@ -3,19 +3,6 @@
 #include "place.h"
 #include "target.h"
 
-#include <stdio.h>
-#include <string.h>
-
-/* The same that the library says, with the way out. */
-static int refuse_loss(const sherd_bundle *bundle, sherd_format to, sherd_error *err)
-{
-	int rc = sherd_convert_check(bundle, to, err);
-	size_t used = rc < 0 ? strlen(err->message) : 0;
-	if (rc < 0)
-		(void)snprintf(err->message + used, sizeof(err->message) - used, " (--drop-graph accepts that)");
-	return rc;
-}
-
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_place from;
@@ -23,10 +10,11 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	sherd_target target;
 	TRY(sherd_target_take(&target, args, args->operands[1], err));
 	TRY(sherd_place_open(&from, args->operands[0], false, err));
-	int rc = sherd_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, NULL, err), err);
+	sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->waiting};
+	int rc = sherd_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, &reading, err), err);
 	if (rc == SHERD_OK) {
 		if (!target.drop_graph)
-			rc = sherd_place_blame(&from, refuse_loss(bundle, target.format, err), err);
+			rc = sherd_place_blame(&from, sherd_target_refuse_loss(bundle, target.format, err), err);
 		if (rc == SHERD_OK)
 			rc = sherd_target_write(cli, &target, bundle, err);
 		sherd_bundle_close(bundle);

@@ -24,6 +24,15 @@ static const struct ending {
 	{"/", SHERD_FORMAT_NPY, true},
 };
 
+int sherd_target_refuse_loss(const sherd_bundle *bundle, sherd_format to, sherd_error *err)
+{
+	int rc = sherd_convert_check(bundle, to, err);
+	size_t used = rc < 0 ? strlen(err->message) : 0;
+	if (rc < 0)
+		(void)snprintf(err->message + used, sizeof(err->message) - used, " (--drop-graph accepts that)");
+	return rc;
+}
+
 static const struct ending *ending_of(const char *path)
 {
 	size_t len = strlen(path);
@@ -114,7 +123,7 @@ static int convert(sherd_cli *cli, const sherd_target *target, const sherd_bundl
 	return rc;
 }
 
-/* A checkpoint gets the set id that the clock gives it; the library's own would be random. */
+/* With the set id that the clock gives; the library's own would be random. */
 static int save(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, const sherd_place *place,
                 const sherd_clock *clock, sherd_error *err)
 {
@@ -124,10 +133,8 @@ static int save(sherd_cli *cli, const sherd_target *target, const sherd_bundle *
 	                                   .replace = target->replace,
 	                                   .pool = cli->pool,
 	                                   .progress = &cli->progress};
-	if (clock->fixed) {
-		sherd_clock_set_id(clock, place, options.world, bundle, &id);
-		options.set_id = &id;
-	}
+	TRY(sherd_clock_set_id(clock, cli, place, bundle, false, &options, &id, err));
+	options.set_id = &id;
 	return sherd_ckpt_save_bundle(place->store, place->key, bundle, false, &options, err);
 }
 

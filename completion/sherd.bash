@@ -9,7 +9,7 @@ _sherd_options() {
 	convert | "model convert") echo "--to --shards --replace --drop-graph $common" ;;
 	"model graph") echo "--dot $common" ;;
 	"checkpoint save")
-		echo "--shards --cut --replace --take-over --layout --rank --world --set-id --field --step --epoch" \
+		echo "--shards --cut --replace --take-over --layout --rank --world --set-id --drop-graph --field --step --epoch" \
 			"--learning-rate --optimizer $common"
 		;;
 	"checkpoint load") echo "--output --tensor --rank --world --cut --replace $common" ;;

@@ -82,6 +82,9 @@ SHERD_API int sherd_reader_at(const sherd_reader *reader, uint64_t offset, void 
  * A disk that fails under a map raises SIGBUS: use sherd_reader_at() where that matters. */
 SHERD_API int sherd_reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out,
                                sherd_error *err);
+/* Borrows the bytes, until the reader is closed, if they are in memory already: no disk has to be asked, so none can
+ * fail. False: read them. Give back what was used with SHERD_ADVICE_DONE. */
+SHERD_API bool sherd_reader_peek(const sherd_reader *reader, uint64_t offset, size_t len, const void **out);
 
 /* What the caller is about to do with a range. Only hints: they never fail and never change what is read. */
 typedef enum sherd_advice {

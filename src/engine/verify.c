@@ -16,7 +16,8 @@ static int verify_by_opening(sherd_report *r, sherd_store *store, const char *ke
 {
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
 	sherd_error found = {0};
-	int rc = sherd_bundle_open(&bundle, store, key, o->limits, &found);
+	sherd_bundle_options options = {.pool = o->pool, .limits = o->limits, .progress = o->progress};
+	int rc = sherd_bundle_open(&bundle, store, key, &options, &found);
 	TRY(sherd_report_take(r, rc, &found, key, err));
 	if (rc < 0)
 		return SHERD_OK;

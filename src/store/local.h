@@ -18,17 +18,21 @@
 int sherd_store_open_local_sys(sherd_store **out, const char *folder, const sherd_local_options *options,
                                const sherd_sys *sys, sherd_error *err);
 
+/* Descriptors that the readers of one store hold. Those beyond hold their files by a map. */
+#define SHERD_LOCAL_DESCRIPTORS 256
+
 #define SHERD_TEMP_PREFIX ".sherd-tmp-"
 
 typedef struct sherd_local {
 	sherd_store base;
 	const sherd_sys *sys;
 	int root;
-	bool follow;              /* links may lead anywhere */
-	_Atomic bool no_openat2;  /* the system refused it: folders are walked one by one, links are refused */
-	_Atomic bool no_nameless; /* O_TMPFILE, or giving such a file a name, was refused */
-	pthread_mutex_t mutex;    /* of what follows */
-	sherd_map ready;          /* folders whose way from the root was synced and that were swept */
+	bool follow;                  /* links may lead anywhere */
+	_Atomic bool no_openat2;      /* the system refused it: folders are walked one by one, links are refused */
+	_Atomic bool no_nameless;     /* O_TMPFILE, or giving such a file a name, was refused */
+	_Atomic unsigned descriptors; /* that readers hold */
+	pthread_mutex_t mutex;        /* of what follows */
+	sherd_map ready;              /* folders whose way from the root was synced and that were swept */
 	sherd_arena ready_names;
 	unsigned long queues[4]; /* of scans, idle: to close one takes as long as to read many megabytes */
 	unsigned queue_count;

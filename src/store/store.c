@@ -149,6 +149,13 @@ int sherd_reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size
 	return sherd_in_object(err, reader->ops->at(reader, offset, buf, len, err), reader->key);
 }
 
+bool sherd_reader_peek(const sherd_reader *reader, uint64_t offset, size_t len, const void **out)
+{
+	if (!reader->ops->peek || !len || offset > reader->size || len > reader->size - offset)
+		return false;
+	return reader->ops->peek(reader, offset, len, out);
+}
+
 void sherd_reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t len, sherd_advice advice)
 {
 	if (!reader->ops->advise || offset >= reader->size)

@@ -65,6 +65,7 @@ struct sherd_store_ops {
 struct sherd_reader_ops {
 	int (*at)(const sherd_reader *, uint64_t offset, void *buf, size_t len, sherd_error *err);
 	int (*map)(const sherd_reader *, uint64_t offset, size_t len, const void **out, sherd_error *err); /* or NULL */
+	bool (*peek)(const sherd_reader *, uint64_t offset, size_t len, const void **out);                 /* or NULL */
 	void (*close)(sherd_reader *);
 	void (*advise)(const sherd_reader *, uint64_t offset, uint64_t len, sherd_advice advice); /* or NULL */
 	int (*scan)(const sherd_reader *, uint64_t offset, uint64_t ahead, sherd_scan **out,

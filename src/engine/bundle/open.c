@@ -17,9 +17,10 @@ static sherd_bundle_open_fn *opener_of(sherd_format format)
 	return NULL;
 }
 
-int sherd_bundle_open(sherd_bundle **out, sherd_store *store, const char *key, const sherd_limits *limits,
+int sherd_bundle_open(sherd_bundle **out, sherd_store *store, const char *key, const sherd_bundle_options *options,
                       sherd_error *err)
 {
+	static const sherd_bundle_options defaults;
 	sherd_format format;
 	TRY(sherd_detect(store, key, &format, err));
 	sherd_bundle_open_fn *open = opener_of(format);
@@ -28,5 +29,5 @@ int sherd_bundle_open(sherd_bundle **out, sherd_store *store, const char *key, c
 		                       sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "%s holds no tensors",
 		                                  sherd_format_name(format)),
 		                       key);
-	return sherd_in_object(err, open(out, store, key, limits, err), key);
+	return sherd_in_object(err, open(out, store, key, options ? options : &defaults, err), key);
 }

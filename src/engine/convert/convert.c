@@ -112,6 +112,8 @@ static int save(const sherd_conversion *c, const sherd_convert_options *o, sherd
 
 static int convert(sherd_conversion *c, sherd_format to, const sherd_convert_options *options, sherd_error *err)
 {
+	sherd_bundle_options reading = {.pool = options->pool, .progress = options->progress};
+	TRY(sherd_bundle_prepare(c->from, NULL, 0, &reading, err));
 	switch (to) {
 	case SHERD_FORMAT_SAFETENSORS: return sherd_convert_safetensors(c, err);
 	case SHERD_FORMAT_SAFETENSORS_INDEX: return sherd_convert_safetensors_index(c, err);
