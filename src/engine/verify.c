@@ -1,5 +1,6 @@
 /* engine/verify.c - whatever it is: find out, then check it. */
 #include "engine/ckpt/verify.h"
+#include "engine/graph/verify.h"
 #include "engine/model/verify.h"
 #include "engine/report.h"
 #include "engine/rows/verify.h"
@@ -52,6 +53,7 @@ static int verify(sherd_report *r, sherd_store *store, const char *key, const sh
 	case SHERD_FORMAT_CHECKPOINT_SHARD: return sherd_ckpt_verify_shard(r, store, key, o, err);
 	case SHERD_FORMAT_ROWS: return sherd_rows_verify(r, store, key, o, err);
 	case SHERD_FORMAT_ROWS_BF16: return sherd_rows_verify_bf16(r, store, key, o, err);
+	case SHERD_FORMAT_RFDB: return sherd_graph_verify(r, store, key, o, err);
 	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return sherd_model_verify(r, store, key, o, err);
 	default: return verify_by_opening(r, store, key, o, err);
 	}

@@ -5,6 +5,7 @@
 #include "engine/model/samediff.h"
 #include "engine/rows/files.h"
 #include "format/npy.h"
+#include "format/rfdb_name.h"
 #include "format/rows_manifest.h"
 #include "format/rows_shard.h"
 #include "format/safetensors.h"
@@ -35,6 +36,7 @@ static const char *const names[] = {
 	[SHERD_FORMAT_ROWS_BF16] = "rows-bf16",
 	[SHERD_FORMAT_SAMEDIFF_FLATBUFFERS] = "samediff-flatbuffers",
 	[SHERD_FORMAT_ND4J_ARRAY] = "nd4j-array",
+	[SHERD_FORMAT_RFDB] = "rfdb",
 };
 
 const char *sherd_format_name(sherd_format format)
@@ -246,11 +248,47 @@ static int is_bf16(sherd_store *store, const char *folder, bool *out, sherd_erro
 	return rc;
 }
 
+static bool stop(const char *key, const sherd_stat *stat, void *arg)
+{
+	(void)key, (void)stat;
+	*(bool *)arg = true;
+	return false;
+}
+
+/* A graph database has a pointer to its version, a configuration and manifests. Two of them tell it even when one is
+ * lost. */
+static int is_graph(sherd_store *store, const char *folder, bool *out, sherd_error *err)
+{
+	SHERD_AUTO_BUF manifests = {0};
+	bool has_manifests = false;
+	const char *base = *folder ? "/" : "";
+	SHERD_AUTO_BUF prefix = {0};
+	sherd_buf_printf(&prefix, "%s%s", folder, base);
+	sherd_buf_append(&prefix, "", 1);
+	sherd_buf_printf(&manifests, "%s%s" SHERD_RFDB_MANIFESTS, folder, base);
+	sherd_buf_append(&manifests, "", 1);
+	TRY(sherd_buf_check(&prefix, err));
+	TRY(sherd_buf_check(&manifests, err));
+	int current = exists(store, (const char *)prefix.data, SHERD_RFDB_CURRENT, err);
+	TRY(current);
+	int config = exists(store, (const char *)prefix.data, SHERD_RFDB_CONFIG, err);
+	TRY(config);
+	if (current != config)
+		TRY(sherd_store_list(store, (const char *)manifests.data, "", stop, &has_manifests, err));
+	*out = current + config + has_manifests >= 2;
+	return SHERD_OK;
+}
+
 /* SHERD_FORMAT_UNKNOWN when there is no such folder, or nothing in it that is known. */
 static int by_folder(sherd_store *store, const char *folder, sherd_format *out, sherd_error *err)
 {
 	rows_files files;
-	bool rows, bf16 = false;
+	bool rows, bf16 = false, graph;
+	TRY(is_graph(store, folder, &graph, err));
+	if (graph) {
+		*out = SHERD_FORMAT_RFDB;
+		return SHERD_OK;
+	}
 	TRY(sherd_rows_files_open(&files, store, folder, SHERD_ROWS_SUFFIX, err));
 	rows = files.has_manifest || files.has_marker;
 	int rc = SHERD_OK;

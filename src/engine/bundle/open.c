@@ -12,6 +12,7 @@ static sherd_bundle_open_fn *opener_of(sherd_format format)
 	case SHERD_FORMAT_ROWS_BF16: return sherd_bundle_open_rows;
 	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return sherd_bundle_open_model;
 	case SHERD_FORMAT_ND4J_ARRAY: return sherd_bundle_open_nd4j;
+	case SHERD_FORMAT_RFDB:
 	case SHERD_FORMAT_UNKNOWN: break;
 	}
 	return NULL;

@@ -9,9 +9,8 @@ typedef struct listing {
 
 static bool see(void *arg, const char *name, const sherd_stat *stat)
 {
-	(void)stat;
 	const listing *l = arg;
-	graph_manifest_file file = {0};
+	graph_manifest_file file = {.size = stat->size};
 	if (sherd_rfdb_manifest_parse(sherd_str_of(name), &file.version, &file.edit) && file.version <= l->up_to)
 		sherd_buf_append(l->out, &file, sizeof(file));
 	return !l->out->failed;
