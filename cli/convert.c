@@ -1,5 +1,6 @@
 #include "clock.h"
 #include "commands.h"
+#include "graph_convert.h"
 #include "place.h"
 #include "target.h"
 
@@ -8,6 +9,10 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	sherd_place from;
 	sherd_bundle *bundle;
 	sherd_target target;
+	bool done;
+	int graph = sherd_graph_convert_any(cli, args, &done, err);
+	if (done)
+		return graph;
 	TRY(sherd_target_take(&target, args, args->operands[1], err));
 	TRY(sherd_place_open(&from, args->operands[0], false, err));
 	sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->waiting};
@@ -24,7 +29,8 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 }
 
 static const sherd_option options[] = {
-	{"to", "FORMAT", "safetensors, safetensors-index, npy or checkpoint; else DST's extension decides", 0},
+	{"to", "FORMAT", "safetensors, safetensors-index, npy, checkpoint, jsonl or rfdb; else DST's extension decides",
+         0},
 	{"shards", "N", "files of a sharded target (default: 1)", 0},
 	{"replace", NULL, "DST may exist and is replaced", 0},
 	{"drop-graph", NULL, "of a model, write the arrays and lose the graph", 0},
@@ -36,7 +42,8 @@ const sherd_command sherd_command_convert = {
 	.operands = "SRC DST",
 	.summary = "Writes the tensors of a file or set in another format",
 	.details = "DST.safetensors is one file, DST.safetensors.index.json several and their index, DST.npy one\n"
-		   "array, DST/ a folder of NumPy files, DST.metadata.json a checkpoint of that prefix.\n",
+		   "array, DST/ a folder of NumPy files, DST.metadata.json a checkpoint of that prefix. Graphs go to\n"
+		   "DST.jsonl, nodes first, or to a database, DST.rfdb, which JSON Lines go to, too.\n",
 	.least = 2,
 	.most = 2,
 	.run = run,

@@ -11,7 +11,10 @@ int sherd_db_open_place(sherd_db *db, sherd_place *place, const sherd_graph_opti
 	db->place = *place;
 	*place = (sherd_place){0};
 	db->graph = NULL;
-	int rc = sherd_db_blame(db, sherd_graph_open(&db->graph, db->place.store, db->place.key, options, err), err);
+	int rc = sherd_graph_open(&db->graph, db->place.store, db->place.key, options, err);
+	if (rc == SHERD_ENOTFOUND && !options->version)
+		sherd_cli_fill(err, SHERD_ENOTFOUND, "not-found", "there is no graph database");
+	(void)sherd_db_blame(db, rc, err);
 	if (rc < 0)
 		sherd_place_close(&db->place);
 	return rc;
@@ -109,13 +112,13 @@ const char *sherd_db_planner_name(sherd_graph_planner planner)
 int sherd_db_take_layout(const sherd_args *args, sherd_graph_layout *out, sherd_error *err)
 {
 	unsigned planner = SHERD_GRAPH_HASH;
+	int64_t shards = 0;
 	*out = (sherd_graph_layout){0};
 	TRY(sherd_args_word(args, "planner", planners, &planner, err));
-	TRY(sherd_args_count(args, "shards", 1, &out->shards, err));
+	TRY(sherd_args_number(args, "shards", 1, UINT16_MAX, &shards, err));
 	TRY(sherd_args_count(args, "min-files", 1, &out->min_files, err));
 	out->planner = (sherd_graph_planner)planner;
-	if (out->shards > UINT16_MAX)
-		return sherd_cli_usage(err, "--shards must be from 1 to %d", UINT16_MAX);
+	out->shards = (uint32_t)shards;
 	if (out->shards && out->planner == SHERD_GRAPH_DIRECTORY)
 		return sherd_cli_usage(err,
 		                       "--shards goes with --planner hash only: directories decide how many there are");

@@ -9,9 +9,20 @@
 
 enum { BAR = 30, TOO_MANY = 10 };
 
-static int shard_of(const sherd_db *db, uint32_t index, sherd_graph_shard *out, sherd_error *err)
+/* A shard, and its name: the number of its folder where the planner gives it none. */
+typedef struct shard {
+	sherd_graph_shard stats;
+	char name[256];
+} shard;
+
+static int look_at(const sherd_db *db, uint32_t index, shard *out, sherd_error *err)
 {
-	return sherd_db_blame(db, sherd_graph_shard_stats(db->graph, index, out, err), err);
+	TRY(sherd_db_blame(db, sherd_graph_shard_stats(db->graph, index, &out->stats, err), err));
+	if (*out->stats.name)
+		(void)snprintf(out->name, sizeof(out->name), "%s", out->stats.name);
+	else
+		(void)snprintf(out->name, sizeof(out->name), "%02" PRIu32, index);
+	return SHERD_OK;
 }
 
 /* ---- for people */
@@ -37,11 +48,11 @@ static void add_bar(sherd_table *table, uint64_t nodes, uint64_t most)
 
 static int most_nodes(const sherd_db *db, uint32_t count, uint64_t *out, sherd_error *err)
 {
-	sherd_graph_shard s;
+	shard s;
 	*out = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		TRY(shard_of(db, i, &s, err));
-		*out = s.nodes > *out ? s.nodes : *out;
+		TRY(look_at(db, i, &s, err));
+		*out = s.stats.nodes > *out ? s.stats.nodes : *out;
 	}
 	return SHERD_OK;
 }
@@ -51,17 +62,17 @@ static int add_shards(sherd_table *table, const sherd_db *db, uint32_t count, bo
 	uint64_t most;
 	TRY(most_nodes(db, count, &most, err));
 	for (uint32_t i = 0; i < count; i++) {
-		sherd_graph_shard s;
+		shard s;
 		char size[SHERD_TEXT_SIZE];
-		TRY(shard_of(db, i, &s, err));
-		sherd_text_size(s.bytes, size);
+		TRY(look_at(db, i, &s, err));
+		sherd_text_size(s.stats.bytes, size);
 		sherd_table_add(table, s.name);
-		add_number(table, s.nodes);
-		add_number(table, s.edges);
-		add_number(table, s.segments);
+		add_number(table, s.stats.nodes);
+		add_number(table, s.stats.edges);
+		add_number(table, s.stats.segments);
 		sherd_table_add(table, size);
 		if (bars)
-			add_bar(table, s.nodes, most);
+			add_bar(table, s.stats.nodes, most);
 	}
 	return SHERD_OK;
 }
@@ -87,15 +98,15 @@ int sherd_shards_put(sherd_doc *doc, const sherd_db *db, uint32_t count, sherd_e
 	sherd_doc_key(doc, "shards");
 	sherd_doc_open(doc, '[');
 	for (uint32_t i = 0; i < count; i++) {
-		sherd_graph_shard s;
-		TRY(shard_of(db, i, &s, err));
+		shard s;
+		TRY(look_at(db, i, &s, err));
 		sherd_doc_open(doc, '{');
-		sherd_doc_put_u64(doc, "id", s.shard);
+		sherd_doc_put_u64(doc, "id", s.stats.shard);
 		sherd_doc_put_text(doc, "name", s.name);
-		sherd_doc_put_u64(doc, "nodes", s.nodes);
-		sherd_doc_put_u64(doc, "edges", s.edges);
-		sherd_doc_put_u64(doc, "segments", s.segments);
-		sherd_doc_put_u64(doc, "bytes", s.bytes);
+		sherd_doc_put_u64(doc, "nodes", s.stats.nodes);
+		sherd_doc_put_u64(doc, "edges", s.stats.edges);
+		sherd_doc_put_u64(doc, "segments", s.stats.segments);
+		sherd_doc_put_u64(doc, "bytes", s.stats.bytes);
 		sherd_doc_close(doc, '}');
 	}
 	sherd_doc_close(doc, ']');
@@ -111,36 +122,36 @@ static int compare(const void *a, const void *b)
 }
 
 /* Fills in how many nodes each shard has, and which is the fullest. */
-static int weigh(const sherd_db *db, uint32_t count, uint64_t *nodes, sherd_graph_shard *fullest, sherd_error *err)
+static int weigh(const sherd_db *db, uint32_t count, uint64_t *nodes, shard *fullest, sherd_error *err)
 {
-	*fullest = (sherd_graph_shard){0};
+	*fullest = (shard){0};
 	for (uint32_t i = 0; i < count; i++) {
-		sherd_graph_shard s;
-		TRY(shard_of(db, i, &s, err));
-		nodes[i] = s.nodes;
-		if (s.nodes > fullest->nodes)
+		shard s;
+		TRY(look_at(db, i, &s, err));
+		nodes[i] = s.stats.nodes;
+		if (s.stats.nodes > fullest->stats.nodes)
 			*fullest = s;
 	}
 	return SHERD_OK;
 }
 
-static int judge(uint64_t *nodes, uint32_t count, const sherd_graph_shard *fullest, sherd_error *warning)
+static int judge(uint64_t *nodes, uint32_t count, const shard *fullest, sherd_error *warning)
 {
-	if (!fullest->nodes)
+	if (!fullest->stats.nodes)
 		return 0;
 	qsort(nodes, count, sizeof(*nodes), compare);
 	uint64_t median = nodes[(count - 1) / 2];
-	if ((fullest->nodes - 1) / TOO_MANY < (median ? median : 1))
+	if ((fullest->stats.nodes - 1) / TOO_MANY < (median ? median : 1))
 		return 0;
 	sherd_cli_fill(warning, SHERD_OK, "unbalanced",
-	               "shard %s holds %" PRIu64 " nodes, more than %d times the median of %" PRIu64, fullest->name,
-	               fullest->nodes, TOO_MANY, median);
+	               "shard %.64s holds %" PRIu64 " nodes, more than %d times the median of %" PRIu64, fullest->name,
+	               fullest->stats.nodes, TOO_MANY, median);
 	return 1;
 }
 
 int sherd_shards_balance(const sherd_db *db, uint32_t count, sherd_error *warning, sherd_error *err)
 {
-	sherd_graph_shard fullest;
+	shard fullest;
 	uint64_t *nodes = malloc((count + 1) * sizeof(*nodes));
 	int rc = nodes ? weigh(db, count, nodes, &fullest, err) : sherd_cli_no_memory(err);
 	if (rc == SHERD_OK)

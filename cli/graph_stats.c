@@ -24,7 +24,7 @@ static void print_head(sherd_cli *cli, const sherd_db *db, const sherd_graph_tot
 	sherd_out_printf(out, ": rfdb, version %" PRIu64 ", %" PRIu64 " node%s, %" PRIu64 " edge%s, %s\n",
 	                 sherd_graph_version(db->graph), t->nodes, s_of(t->nodes), t->edges, s_of(t->edges), size);
 	sherd_out_printf(out, "planner     %s", sherd_db_planner_name(layout.planner));
-	if (layout.planner == SHERD_GRAPH_DIRECTORY)
+	if (layout.planner == SHERD_GRAPH_DIRECTORY && layout.min_files > 1)
 		sherd_out_printf(out, ", directories of fewer than %" PRIu32 " files join their parent",
 		                 layout.min_files);
 	sherd_out_printf(out, "\nsegments    %" PRIu64 "\n", t->segments);

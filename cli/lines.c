@@ -66,13 +66,15 @@ static int make_room(sherd_lines *in, sherd_error *err)
 	}
 	if (in->cap - in->len >= PIECE)
 		return SHERD_OK;
-	if (in->len > LONGEST) {
+	if (in->len >= LONGEST) {
 		int rc = sherd_cli_fail(err, SHERD_ELIMIT, "too-long", "longer than %d MiB", LONGEST >> 20);
 		in->at.line++;
 		in->at.offset = in->next;
 		return sherd_position_blame(&in->at, rc, err);
 	}
 	size_t cap = in->cap ? in->cap * 2 : (size_t)PIECE * 4;
+	if (cap > LONGEST + PIECE)
+		cap = LONGEST + PIECE;
 	char *data = realloc(in->data, cap);
 	if (!data)
 		return sherd_cli_no_memory(err);

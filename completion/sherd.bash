@@ -63,7 +63,7 @@ _sherd() {
 	esac
 	case $previous in
 	--format) mapfile -t COMPREPLY < <(compgen -W "text raw npy" -- "$current") && return ;;
-	--to) mapfile -t COMPREPLY < <(compgen -W "safetensors safetensors-index npy checkpoint" -- "$current") && return ;;
+	--to) mapfile -t COMPREPLY < <(compgen -W "safetensors safetensors-index npy checkpoint jsonl rfdb" -- "$current") && return ;;
 	--planner) mapfile -t COMPREPLY < <(compgen -W "hash directory" -- "$current") && return ;;
 	--layout) mapfile -t COMPREPLY < <(compgen -W "sherd csharp" -- "$current") && return ;;
 	--workers | --range | --shards | --rank | --world | --set-id | --field | --step | --epoch | --learning-rate | \

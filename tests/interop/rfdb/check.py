@@ -89,6 +89,7 @@ def opens_ours(folder, layout):
         same("it reads what we wrote", mine, theirs(server))
         by_point(server, mine)
     same("its opening changes nothing", mine, ours(database))
+    sherd("verify", "--quiet", database)
 
 
 def commits_and_compacts_ours(folder, layout):
@@ -141,6 +142,7 @@ def reads_theirs(folder):
             answer = theirs(server)
         mine = ours(database)
         same(name, answer, mine)
+        sherd("verify", "--quiet", database)
         seen[document("stats", database)["version"]] = mine
 
     def flush(server):
