@@ -34,8 +34,8 @@ SHERD_API const sherd_graph_node *sherd_graph_lines_nodes(const sherd_graph_line
 SHERD_API const sherd_graph_edge *sherd_graph_lines_edges(const sherd_graph_lines *lines, size_t *count);
 SHERD_API void sherd_graph_lines_clear(sherd_graph_lines *lines);
 
-/* One line, without its end, that reads back as the same record: ids are decimal texts; of an exported node the mark is
- * taken out of the metadata where reading puts it back as it was; what is empty is left out. As with getline(), *line
+/* One line, without its end, that reads back as the same record: ids are decimal texts; of an exported node the
+ * metadata comes without the mark and with sorted keys; what is empty is left out. As with getline(), *line
  * (malloc'ed, or NULL with *room 0) is used again and grows; the caller frees it. NUL-terminated. */
 SHERD_API int sherd_graph_node_line(const sherd_graph_node *node, char **line, size_t *room, size_t *len,
                                     sherd_error *err);

@@ -22,47 +22,31 @@ static void put_id(sherd_buf *b, const char *key, sherd_graph_id id)
 	sherd_buf_str(b, "\"");
 }
 
-static bool is_empty_object(const char *text, size_t len)
+/* An object that is empty without the mark was nothing before it was marked, or as good as that. What somebody marked
+ * that is no JSON behind the mark stays as it is. */
+static int put_unmarked(sherd_buf *b, sherd_graph_text metadata, sherd_error *err)
 {
-	return len == 2 && memcmp(text, "{}", 2) == 0;
-}
-
-/* The metadata without the mark, NULL in *out where marking that would not give it back, byte for byte. */
-static int unmark(sherd_graph_text metadata, char **out, size_t *len, sherd_error *err)
-{
-	char *plain, *marked = NULL;
-	size_t plain_len, marked_len = 0;
-	*out = NULL;
-	int rc = sherd_graph_metadata(metadata, false, &plain, &plain_len, NULL);
-	if (rc == SHERD_OK && is_empty_object(plain, plain_len))
-		plain_len = 0;
-	if (rc == SHERD_OK) {
-		rc = sherd_graph_metadata((sherd_graph_text){plain, plain_len}, true, &marked, &marked_len, NULL);
-		if (rc == SHERD_OK && marked_len == metadata.len && memcmp(marked, metadata.ptr, marked_len) == 0) {
-			*out = plain;
-			*len = plain_len;
-		} else {
-			free(plain);
-		}
-		free(marked);
-	}
-	return rc == SHERD_ENOMEM ? sherd_fail_nomem(err) : SHERD_OK;
+	char *plain = NULL;
+	size_t len;
+	int rc = sherd_graph_metadata(metadata, false, &plain, &len, err);
+	if (rc == SHERD_ENOMEM)
+		return rc;
+	if (rc < 0)
+		put_text(b, ",\"metadata\":", metadata);
+	else if (len > strlen("{}"))
+		put_text(b, ",\"metadata\":", (sherd_graph_text){plain, len});
+	free(plain);
+	return SHERD_OK;
 }
 
 static int put_metadata(sherd_buf *b, const sherd_graph_node *node, sherd_error *err)
 {
-	sherd_graph_text text = node->metadata;
-	char *plain = NULL;
-	size_t len = 0;
 	if (node->exported) {
-		TRY(unmark(text, &plain, &len, err));
 		sherd_buf_str(b, ",\"exported\":true");
-		if (plain)
-			text = (sherd_graph_text){plain, len};
+		return put_unmarked(b, node->metadata, err);
 	}
-	if (text.len)
-		put_text(b, ",\"metadata\":", text);
-	free(plain);
+	if (node->metadata.len)
+		put_text(b, ",\"metadata\":", node->metadata);
 	return SHERD_OK;
 }
 

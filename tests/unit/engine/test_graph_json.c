@@ -188,19 +188,38 @@ TEST(a_written_line_reads_back_as_the_same_record)
 	static const char *const exact[] = {
 		"{\"id\":\"1\",\"semanticId\":\"a\\\"\\n\xc3\xa4\",\"nodeType\":\"T\",\"name\":\"\",\"file\":\"\"}",
 		"{\"id\":\"340282366920938463463374607431768211455\",\"semanticId\":\"\",\"nodeType\":\"T\",\"name\":"
-	        "\"n\","
+		"\"n\","
 		"\"file\":\"f\",\"metadata\":\"{ }\",\"contentHash\":18446744073709551615}",
 		"{\"id\":\"1\",\"semanticId\":\"s\",\"nodeType\":\"T\",\"name\":\"n\",\"file\":\"f\",\"exported\":"
-	        "true}",
+		"true}",
 		"{\"id\":\"1\",\"semanticId\":\"s\",\"nodeType\":\"T\",\"name\":\"n\",\"file\":\"f\",\"exported\":true,"
 		"\"metadata\":\"{\\\"a\\\":1}\"}",
-		"{\"id\":\"1\",\"semanticId\":\"s\",\"nodeType\":\"T\",\"name\":\"n\",\"file\":\"f\",\"exported\":true,"
-		"\"metadata\":\"{\\\"a\\\":1,\\\"__exported\\\":true}\"}",
 	};
 	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++) {
 		sherd_graph_node n = node_of(exact[i]);
 		assert_node_line(&n, exact[i]);
 	}
+}
+
+TEST(the_mark_of_others_is_taken_out_too)
+{
+	sherd_graph_node n =
+		node_of("{\"id\":1,\"semanticId\":\"\",\"metadata\":\"{ \\\"b\\\":1, \\\"__exported\\\":true, "
+	                "\\\"a\\\":2}\"}");
+	assert_true(n.exported);
+	assert_node_line(
+		&n,
+		"{\"id\":\"1\",\"semanticId\":\"\",\"nodeType\":\"UNKNOWN\",\"name\":\"\",\"file\":\"\",\"exported\":"
+		"true,\"metadata\":\"{\\\"a\\\":2,\\\"b\\\":1}\"}");
+}
+
+TEST(a_mark_in_what_is_no_json_stays)
+{
+	static const char line[] =
+		"{\"id\":\"1\",\"semanticId\":\"\",\"nodeType\":\"T\",\"name\":\"\",\"file\":\"\",\"exported\":true,"
+		"\"metadata\":\"{\\\"__exported\\\":true;\"}";
+	sherd_graph_node n = node_of(line);
+	assert_node_line(&n, line);
 }
 
 TEST(edges_and_long_lines_use_the_callers_memory_again)
@@ -237,6 +256,8 @@ int main(void)
 		CASE(lines_that_are_no_records_are_refused_where_they_go_wrong),
 		CASE(keys_of_others_are_passed_over),
 		CASE(a_written_line_reads_back_as_the_same_record),
+		CASE(the_mark_of_others_is_taken_out_too),
+		CASE(a_mark_in_what_is_no_json_stays),
 		CASE(edges_and_long_lines_use_the_callers_memory_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
