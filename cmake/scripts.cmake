@@ -53,6 +53,7 @@ if(SHERD_PYTHON)
   sherd_script_test(interop/checkpoint ${SHERD_PYTHON} ${PROJECT_SOURCE_DIR}/tests/interop/checkpoint.py
     $<TARGET_FILE:interop_program>)
   sherd_script_test(interop/samediff ${SHERD_PYTHON} ${PROJECT_SOURCE_DIR}/tests/interop/samediff.py)
+  sherd_script_test(interop/rfdb ${SHERD_PYTHON} ${PROJECT_SOURCE_DIR}/tests/interop/rfdb.py)
 else()
   message(STATUS "sherd: no python3 here; interop tests are left out")
 endif()

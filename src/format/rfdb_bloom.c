@@ -50,12 +50,25 @@ int sherd_rfdb_bloom_decode(sherd_cursor *c, sherd_rfdb_bloom *out, sherd_error 
 	return SHERD_OK;
 }
 
+static inline unsigned bit_at(const sherd_rfdb_bloom *bloom, uint64_t at)
+{
+	return (unsigned)bloom->words[at / 8] >> at % 8 & 1u;
+}
+
+/* The first probes without a branch on each: whether a bit is set is a coin toss, and guessing it wrong costs the
+ * processor more than to look at the next one. */
 bool sherd_rfdb_bloom_has(const sherd_rfdb_bloom *bloom, sherd_u128 id)
 {
 	walk w = walk_of(id, bloom->bits, bloom->wrap);
-	if (!(bloom->words[w.at / 8] & 1u << w.at % 8))
+	unsigned set = bit_at(bloom, w.at);
+	uint32_t blind = bloom->probes < 4 ? bloom->probes : 4, i;
+	for (i = 1; i < blind; i++) {
+		walk_on(&w);
+		set &= bit_at(bloom, w.at);
+	}
+	if (!set)
 		return false;
-	for (uint32_t i = 1; i < bloom->probes; i++) {
+	for (; i < bloom->probes; i++) {
 		walk_on(&w);
 		if (!(bloom->words[w.at / 8] & 1u << w.at % 8))
 			return false;

@@ -221,7 +221,7 @@ int sherd_rfdb_take_descriptors(sherd_rfdb_reading *r, sherd_rfdb_kind kind, she
                                 sherd_error *err)
 {
 	const void *items;
-	TRY(take_list(r, take_one_descriptor, kind, sizeof(sherd_rfdb_descriptor), &items, &out->count, err));
+	TRY(take_list(r, take_one_descriptor, (int)kind, sizeof(sherd_rfdb_descriptor), &items, &out->count, err));
 	out->items = items;
 	return SHERD_OK;
 }

@@ -139,7 +139,6 @@ int sherd_rfdb_segment_open(const void *data, size_t size, sherd_rfdb_segment *o
 static int take_texts(const sherd_rfdb_segment *s, int columns, uint64_t row, sherd_str *out, sherd_error *err)
 {
 	uint32_t index[SHERD_RFDB_COLUMNS];
-	size_t bad;
 	for (int c = 0; c < columns; c++)
 		index[c] = sherd_rfdb_segment_string(s, (sherd_rfdb_column)c, row);
 	for (int c = 0; c < columns; c++)
@@ -147,10 +146,16 @@ static int take_texts(const sherd_rfdb_segment *s, int columns, uint64_t row, sh
 			return sherd_fail_at(
 				err, SHERD_ECORRUPT, "bad-index", (uint64_t)(s->text[c] - s->data) + 4 * row,
 				"row %" PRIu64 " has string %" PRIu32 ", which is not there", row, index[c]);
+	return SHERD_OK;
+}
+
+static int check_texts(const sherd_rfdb_segment *s, int columns, uint64_t row, const sherd_str *texts, sherd_error *err)
+{
+	size_t bad;
 	for (int c = 0; c < columns; c++)
-		if (!sherd_utf8_valid(out[c].ptr, out[c].len, &bad))
+		if (!sherd_utf8_valid(texts[c].ptr, texts[c].len, &bad))
 			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-utf8",
-			                     (uint64_t)((const uint8_t *)out[c].ptr - s->data) + bad,
+			                     (uint64_t)((const uint8_t *)texts[c].ptr - s->data) + bad,
 			                     "a string of row %" PRIu64 " is not UTF-8", row);
 	return SHERD_OK;
 }
@@ -162,7 +167,7 @@ static int check_row(const sherd_rfdb_segment *s, uint64_t row, sherd_error *err
 	return SHERD_OK;
 }
 
-int sherd_rfdb_segment_node(const sherd_rfdb_segment *s, uint64_t row, sherd_rfdb_node *out, sherd_error *err)
+int sherd_rfdb_segment_peek_node(const sherd_rfdb_segment *s, uint64_t row, sherd_rfdb_node *out, sherd_error *err)
 {
 	sherd_str text[SHERD_RFDB_COLUMNS];
 	TRY(check_row(s, row, err));
@@ -177,7 +182,7 @@ int sherd_rfdb_segment_node(const sherd_rfdb_segment *s, uint64_t row, sherd_rfd
 	return SHERD_OK;
 }
 
-int sherd_rfdb_segment_edge(const sherd_rfdb_segment *s, uint64_t row, sherd_rfdb_edge *out, sherd_error *err)
+int sherd_rfdb_segment_peek_edge(const sherd_rfdb_segment *s, uint64_t row, sherd_rfdb_edge *out, sherd_error *err)
 {
 	sherd_str text[SHERD_RFDB_COLUMNS];
 	TRY(check_row(s, row, err));
@@ -186,6 +191,26 @@ int sherd_rfdb_segment_edge(const sherd_rfdb_segment *s, uint64_t row, sherd_rfd
 	                         .dst = sherd_rfdb_segment_dst(s, row),
 	                         .type = text[SHERD_RFDB_EDGE_TYPE],
 	                         .metadata = text[SHERD_RFDB_EDGE_METADATA]};
+	return SHERD_OK;
+}
+
+int sherd_rfdb_segment_node(const sherd_rfdb_segment *s, uint64_t row, sherd_rfdb_node *out, sherd_error *err)
+{
+	sherd_rfdb_node n;
+	TRY(sherd_rfdb_segment_peek_node(s, row, &n, err));
+	const sherd_str texts[] = {n.semantic_id, n.type, n.name, n.file, n.metadata};
+	TRY(check_texts(s, SHERD_RFDB_COLUMNS, row, texts, err));
+	*out = n;
+	return SHERD_OK;
+}
+
+int sherd_rfdb_segment_edge(const sherd_rfdb_segment *s, uint64_t row, sherd_rfdb_edge *out, sherd_error *err)
+{
+	sherd_rfdb_edge e;
+	TRY(sherd_rfdb_segment_peek_edge(s, row, &e, err));
+	const sherd_str texts[] = {e.type, e.metadata};
+	TRY(check_texts(s, SHERD_RFDB_EDGE_METADATA + 1, row, texts, err));
+	*out = e;
 	return SHERD_OK;
 }
 

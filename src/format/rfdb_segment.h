@@ -97,6 +97,9 @@ static inline uint32_t sherd_rfdb_segment_string(const sherd_rfdb_segment *s, sh
  * there is "bad-index", one that is not UTF-8 "bad-utf8". */
 int sherd_rfdb_segment_node(const sherd_rfdb_segment *s, uint64_t row, sherd_rfdb_node *out, sherd_error *err);
 int sherd_rfdb_segment_edge(const sherd_rfdb_segment *s, uint64_t row, sherd_rfdb_edge *out, sherd_error *err);
+/* As these two, without looking at the bytes of the strings: for segments that are known to hold UTF-8. */
+int sherd_rfdb_segment_peek_node(const sherd_rfdb_segment *s, uint64_t row, sherd_rfdb_node *out, sherd_error *err);
+int sherd_rfdb_segment_peek_edge(const sherd_rfdb_segment *s, uint64_t row, sherd_rfdb_edge *out, sherd_error *err);
 /* One string of a row, for comparing: not checked for UTF-8. False when row or string are not there. */
 static inline bool sherd_rfdb_segment_text(const sherd_rfdb_segment *s, sherd_rfdb_column column, uint64_t row,
                                            sherd_str *out)

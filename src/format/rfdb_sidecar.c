@@ -170,16 +170,31 @@ static sherd_u128 id_at(const uint8_t *ids, uint64_t rows, uint32_t row)
 	return row < rows ? sherd_get_u128(ids + 16 * (uint64_t)row) : ~(sherd_u128)0;
 }
 
-/* The first place in the order whose id is not below, or, with above, is greater. */
+/* The first place in the order whose id is not below, or, with above, is greater. Ids are mostly hashes: a few guesses,
+ * each as far between the two ends as the id is between their ids, then by halves around the last one. */
 static uint64_t seek_order(sherd_rfdb_rows order, const uint8_t *ids, sherd_u128 id, bool above)
 {
-	uint64_t low = 0, high = order.count;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		sherd_u128 found = id_at(ids, order.count, sherd_rfdb_rows_at(order, middle));
-		bool below = found < id || (above && found == id);
-		low = below ? middle + 1 : low;
-		high = below ? high : middle;
+	enum { GUESSES = 3 };
+	uint64_t low = 0, high = order.count, reach = 4;
+	double low_key = 0, high_key = 0x1p64, key = (double)(uint64_t)(id >> 64);
+	bool below = false;
+	for (int step = 0; low < high; step++) {
+		uint64_t at = low + (high - low) / 2;
+		if (step < GUESSES && low_key <= key && key < high_key) {
+			double part = (key - low_key) / (high_key - low_key) * (double)(high - low);
+			at = low + (part < (double)(high - low - 1) ? (uint64_t)part : high - low - 1);
+		} else if (reach < high - low) {
+			at = below ? low + reach : high - 1 - reach;
+			reach *= 4;
+		}
+		sherd_u128 found = id_at(ids, order.count, sherd_rfdb_rows_at(order, at));
+		bool lower = found < id || (above && found == id);
+		if (step >= GUESSES && lower != below)
+			reach = UINT64_MAX; /* it lies in between: halves from now on */
+		below = lower;
+		low = below ? at + 1 : low;
+		high = below ? high : at;
+		*(below ? &low_key : &high_key) = (double)(uint64_t)(found >> 64);
 	}
 	return low;
 }
@@ -208,7 +223,9 @@ sherd_rfdb_run sherd_rfdb_sidecar_id(const sherd_rfdb_sidecar *x, const sherd_rf
 		return (sherd_rfdb_run){.listed = rows, .count = rows.count};
 	}
 	uint64_t first = sherd_rfdb_segment_seek(s, id), last = first;
-	while (last < s->rows && sherd_rfdb_segment_id(s, last) == id)
+	while (last < s->rows && last < first + 16 && sherd_rfdb_segment_id(s, last) == id)
 		last++;
+	if (last == first + 16)
+		last = ~id ? sherd_rfdb_segment_seek(s, id + 1) : s->rows;
 	return (sherd_rfdb_run){.first = first, .count = last - first};
 }

@@ -55,15 +55,24 @@ static int make_room(sherd_rfdb_writer *w, sherd_error *err)
 	return w->rows < w->room ? SHERD_OK : sherd_rfdb_writer_reserve(w, w->room ? w->room + w->room / 2 : 64, err);
 }
 
+static bool is_string(const sherd_rfdb_writer *w, uint32_t index, sherd_str s)
+{
+	sherd_str there = sherd_rfdb_intern_get(&w->strings, index);
+	return there.len == s.len && (!s.len || memcmp(there.ptr, s.ptr, s.len) == 0);
+}
+
+/* What stands in the row before, or was given from the same place before, need not be looked for. */
 static int put_text(sherd_rfdb_writer *w, int column, sherd_str s, sherd_error *err)
 {
 	uint32_t *last = &w->last[column];
-	if (w->rows) {
-		sherd_str before = sherd_rfdb_intern_get(&w->strings, *last);
-		if (before.len != s.len || (s.len && memcmp(before.ptr, s.ptr, s.len) != 0))
+	size_t slot = ((uintptr_t)s.ptr >> 3 ^ s.len) % SHERD_RFDB_RECENT;
+	if (!w->rows || !is_string(w, *last, s)) {
+		if (w->recent[slot].ptr == s.ptr && s.len && is_string(w, w->recent[slot].index, s))
+			*last = w->recent[slot].index;
+		else
 			TRY(sherd_rfdb_intern_add(&w->strings, s, last, err));
-	} else {
-		TRY(sherd_rfdb_intern_add(&w->strings, s, last, err));
+		w->recent[slot].ptr = s.ptr;
+		w->recent[slot].index = *last;
 	}
 	sherd_put_u32(w->text[column] + 4 * w->rows, *last);
 	return SHERD_OK;

@@ -8,6 +8,8 @@
 #include "format/rfdb_segment.h"
 #include "format/rfdb_sort.h"
 
+#define SHERD_RFDB_RECENT 64
+
 typedef struct sherd_rfdb_writer {
 	sherd_rfdb_kind kind;
 	uint64_t rows, room;
@@ -16,6 +18,11 @@ typedef struct sherd_rfdb_writer {
 	uint32_t last[SHERD_RFDB_COLUMNS]; /* strings of the row before */
 	sherd_buf used;                    /* for each string a byte: which fields of the zone map have it */
 	sherd_buf zone[2];                 /* u32 string numbers of each field's values */
+	/* Strings by where they were given from: those that repeat mostly come from one place. */
+	struct {
+		const char *ptr;
+		uint32_t index;
+	} recent[SHERD_RFDB_RECENT];
 } sherd_rfdb_writer;
 
 /* Where the bytes of a segment go, in order. */

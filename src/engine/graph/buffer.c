@@ -121,17 +121,16 @@ bool sherd_graph_buffer_kill_node(graph_buffer *b, sherd_u128 id)
 /* The entry of the key, made if it is not there. */
 static graph_new_edge *edge_entry(graph_buffer *b, const sherd_rfdb_edge_key *key)
 {
-	if (!sherd_graph_buffer_reserve(b, 0, 1))
-		return NULL;
-	uint32_t at = sherd_graph_keys_find(&b->by_key, b->edges, key);
-	if (at != GRAPH_KEYS_NONE)
-		return &b->edges[at];
+	bool ok;
 	sherd_rfdb_edge_key mine = *key;
 	const sherd_str none = {"", 0};
-	if (!share(b, &mine.type, b->edge_count ? b->edges[b->edge_count - 1].key.type : none))
+	uint32_t at = (uint32_t)b->edge_count;
+	if (!sherd_graph_buffer_reserve(b, 0, 1) || !share(b, &mine.type, at ? b->edges[at - 1].key.type : none))
 		return NULL;
-	at = (uint32_t)b->edge_count;
-	if (!sherd_graph_keys_add(&b->by_key, &mine, at))
+	uint32_t found = sherd_graph_keys_add(&b->by_key, b->edges, &mine, at, &ok);
+	if (found != GRAPH_KEYS_NONE)
+		return &b->edges[found];
+	if (!ok)
 		return NULL;
 	b->edges[at] = (graph_new_edge){.key = mine, .next_out = GRAPH_IDS_NONE, .next_in = GRAPH_IDS_NONE};
 	b->edge_count++;

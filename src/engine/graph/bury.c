@@ -19,9 +19,8 @@ int sherd_graph_flush_has_node(const graph_flush *f, sherd_u128 id, sherd_error 
 	const graph_list *list = &f->graph->view.lists[SHERD_RFDB_NODES];
 	int rc = 0;
 	for (size_t i = 0; i < list->count && !rc; i++) {
-		uint64_t row;
 		if (!f->merge[SHERD_RFDB_NODES][i])
-			rc = sherd_graph_segment_node(list->items[i], id, &row, err);
+			rc = sherd_graph_list_has_node(list, i, id, err);
 	}
 	return rc;
 }
@@ -31,9 +30,8 @@ int sherd_graph_flush_has_edge(const graph_flush *f, const sherd_rfdb_edge_key *
 	const graph_list *list = &f->graph->view.lists[SHERD_RFDB_EDGES];
 	int rc = 0;
 	for (size_t i = 0; i < list->count && !rc; i++) {
-		uint64_t row;
 		if (!f->merge[SHERD_RFDB_EDGES][i])
-			rc = sherd_graph_segment_edge(list->items[i], key, &row, err);
+			rc = sherd_graph_list_has_edge(list, i, key, err);
 	}
 	return rc;
 }

@@ -32,9 +32,7 @@ static int next_list(next *n, sherd_rfdb_kind kind, sherd_error *err)
 	const graph_flush *f = n->flush;
 	const graph_list *old = &f->graph->view.lists[kind];
 	graph_list *list = &n->view.lists[kind];
-	list->items = calloc(old->count + f->count + 1, sizeof(graph_segment *));
-	if (!list->items)
-		return sherd_fail_nomem(err);
+	TRY(sherd_graph_list_make(list, old->count + f->count, err));
 	for (size_t i = 0; i < old->count; i++)
 		if (!f->merge[kind][i])
 			list->items[list->count++] = old->items[i];
@@ -100,8 +98,7 @@ static int next_dead_edges(const graph_flush *f, sherd_buf *out, sherd_error *er
 	graph_keys gone = {.stride = sizeof(*undead)};
 	bool ok = true;
 	for (size_t i = 0; ok && i < f->undead_edges.len / sizeof(*undead); i++)
-		if (sherd_graph_keys_find(&gone, undead, &undead[i]) == GRAPH_KEYS_NONE)
-			ok = sherd_graph_keys_add(&gone, &undead[i], (uint32_t)i);
+		(void)sherd_graph_keys_add(&gone, undead, &undead[i], (uint32_t)i, &ok);
 	for (size_t i = 0; i < v->dead_edge_count; i++)
 		if (sherd_graph_keys_find(&gone, undead, &v->dead_edges[i]) == GRAPH_KEYS_NONE)
 			sherd_buf_append(out, &v->dead_edges[i], sizeof(v->dead_edges[i]));

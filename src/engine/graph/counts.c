@@ -11,11 +11,14 @@ typedef struct tally {
 		list; /* of sherd_rfdb_count; the types are in the arena; below zero wraps around until all is added */
 	sherd_arena *arena;
 	bool failed;
+	const char *last; /* the address of the type counted last: shared in the buffer, so it comes again */
+	size_t last_len, last_place;
 } tally;
 
 static void add(tally *t, sherd_str type, uint64_t by)
 {
-	size_t at = sherd_map_find(&t->map, type);
+	bool again = t->last == type.ptr && t->last_len == type.len && type.len;
+	size_t at = again ? t->last_place : sherd_map_find(&t->map, type);
 	if (at == SHERD_MAP_NONE) {
 		bool ok;
 		sherd_rfdb_count c = {.type = {sherd_arena_str(t->arena, type), type.len}};
@@ -29,6 +32,9 @@ static void add(tally *t, sherd_str type, uint64_t by)
 		t->failed = t->failed || !ok;
 	}
 	((sherd_rfdb_count *)(void *)t->list.data)[at].count += by;
+	t->last = type.ptr;
+	t->last_len = type.len;
+	t->last_place = at;
 }
 
 static int compare(const void *left, const void *right)
@@ -86,7 +92,7 @@ static int row_lives(const graph_view *v, sherd_rfdb_kind kind, size_t i, uint64
 	sherd_rfdb_edge edge;
 	if (kind == SHERD_RFDB_NODES)
 		return sherd_graph_view_node_lives(v, i, row, err);
-	TRY(sherd_graph_segment_blame(s, err, sherd_rfdb_segment_edge(&s->rows, row, &edge, err)));
+	TRY(sherd_graph_segment_read_edge(s, row, &edge, err));
 	const sherd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
 	return sherd_graph_view_edge_lives(v, i, row, &key, err);
 }

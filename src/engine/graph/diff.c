@@ -49,8 +49,7 @@ static int metadata_of(const sherd_graph *g, const sherd_rfdb_edge_key *key, she
 	int rc = sherd_graph_view_edge(&g->view, key, &row, err);
 	if (rc <= 0)
 		return rc;
-	rc = sherd_rfdb_segment_edge(&row.segment->rows, row.row, &edge, err);
-	TRY(sherd_graph_segment_blame(row.segment, err, rc));
+	TRY(sherd_graph_segment_read_edge(row.segment, row.row, &edge, err));
 	*out = edge.metadata;
 	return 1;
 }

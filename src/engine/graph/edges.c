@@ -24,7 +24,7 @@ static int try_row(walk *w, size_t i, bool plain, uint64_t row, sherd_error *err
 {
 	const graph_segment *segment = w->graph->view.lists[SHERD_RFDB_EDGES].items[i];
 	sherd_rfdb_edge edge;
-	TRY(sherd_graph_segment_blame(segment, err, sherd_rfdb_segment_edge(&segment->rows, row, &edge, err)));
+	TRY(sherd_graph_segment_read_edge(segment, row, &edge, err));
 	if (!wants(w, edge.type))
 		return SHERD_OK;
 	const sherd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
@@ -43,6 +43,8 @@ static int from_segment(walk *w, size_t i, sherd_u128 id, sherd_error *err)
 {
 	const graph_segment *segment = w->graph->view.lists[SHERD_RFDB_EDGES].items[i];
 	sherd_rfdb_run run;
+	if (!sherd_rfdb_bloom_has(&w->graph->view.lists[SHERD_RFDB_EDGES].blooms[i], id))
+		return SHERD_OK;
 	TRY(sherd_graph_segment_sources(segment, id, &run, err));
 	if (!run.count)
 		return SHERD_OK;
@@ -55,11 +57,10 @@ static int from_segment(walk *w, size_t i, sherd_u128 id, sherd_error *err)
 static int to_segment(walk *w, size_t i, sherd_u128 id, sherd_error *err)
 {
 	const graph_segment *segment = w->graph->view.lists[SHERD_RFDB_EDGES].items[i];
-	const sherd_rfdb_sidecar *x;
-	if (!sherd_rfdb_bloom_has(&segment->rows.dst_bloom, id))
+	sherd_rfdb_rows rows;
+	if (!sherd_rfdb_bloom_has(&w->graph->view.lists[SHERD_RFDB_EDGES].dst_blooms[i], id))
 		return SHERD_OK;
-	TRY(sherd_graph_segment_index(segment, GRAPH_BY_DST, &x, err));
-	sherd_rfdb_rows rows = sherd_rfdb_sidecar_dst(x, &segment->rows, id);
+	TRY(sherd_graph_segment_destinations(segment, id, &rows, err));
 	bool plain = sherd_graph_view_is_plain(&w->graph->view, SHERD_RFDB_EDGES, i);
 	for (uint64_t k = 0; k < rows.count && !w->stopped; k++)
 		TRY(try_row(w, i, plain, sherd_rfdb_rows_at(rows, k), err));

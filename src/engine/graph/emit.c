@@ -53,7 +53,7 @@ static int keeps_edge(const emission *e, size_t place, uint64_t row, sherd_error
 	const sherd_graph *g = e->flush->graph;
 	const graph_segment *s = g->view.lists[SHERD_RFDB_EDGES].items[place];
 	sherd_rfdb_edge edge;
-	TRY(sherd_graph_segment_blame(s, err, sherd_rfdb_segment_edge(&s->rows, row, &edge, err)));
+	TRY(sherd_graph_segment_read_edge(s, row, &edge, err));
 	const sherd_rfdb_edge_key key = key_of(&edge);
 	bool buried = g->view.dead_edge_count &&
 	              sherd_graph_keys_find(&g->view.dead_edge_set, g->view.dead_edges, &key) != GRAPH_KEYS_NONE;
@@ -106,7 +106,7 @@ static int node_at(const emission *e, uint64_t code, sherd_rfdb_node *out, sherd
 		return SHERD_OK;
 	}
 	const graph_segment *s = merged_segment(e, from - 1, &place);
-	return sherd_graph_segment_blame(s, err, sherd_rfdb_segment_node(&s->rows, row, out, err));
+	return sherd_graph_segment_read_node(s, row, out, err);
 }
 
 static int edge_at(const emission *e, uint64_t code, sherd_rfdb_edge *out, sherd_error *err)
@@ -120,7 +120,7 @@ static int edge_at(const emission *e, uint64_t code, sherd_rfdb_edge *out, sherd
 		return SHERD_OK;
 	}
 	const graph_segment *s = merged_segment(e, from - 1, &place);
-	return sherd_graph_segment_blame(s, err, sherd_rfdb_segment_edge(&s->rows, row, out, err));
+	return sherd_graph_segment_read_edge(s, row, out, err);
 }
 
 static int compare_edges(const void *left, const void *right)
@@ -130,19 +130,60 @@ static int compare_edges(const void *left, const void *right)
 	return sherd_rfdb_edge_key_compare(&x, &y);
 }
 
+/* Most sources have few edges. */
+static void sort_edges(sherd_rfdb_edge *list, size_t count)
+{
+	enum { FEW = 16 };
+	if (count > FEW) {
+		qsort(list, count, sizeof(*list), compare_edges);
+		return;
+	}
+	for (size_t i = 1; i < count; i++) {
+		sherd_rfdb_edge edge = list[i];
+		size_t at = i;
+		for (; at > 0 && compare_edges(&list[at - 1], &edge) > 0; at--)
+			list[at] = list[at - 1];
+		list[at] = edge;
+	}
+}
+
+/* Rows are asked for in another order than they lie in: waiting for each would cost more than the rest. */
+enum { ROWS_AHEAD = 16, TEXTS_AHEAD = 8 };
+
+static void fetch_ahead(const emission *e, size_t i)
+{
+	const graph_buffer *b = &e->flush->graph->buffer;
+	if (e->count - i <= ROWS_AHEAD || e->rows[i + ROWS_AHEAD].row >> ROW_BITS ||
+	    e->rows[i + TEXTS_AHEAD].row >> ROW_BITS)
+		return;
+	if (e->target->kind == SHERD_RFDB_EDGES) {
+		const char *edge = (const char *)&b->edges[e->rows[i + ROWS_AHEAD].row];
+		__builtin_prefetch(edge);
+		__builtin_prefetch(edge + 64);
+		return;
+	}
+	const char *node = (const char *)&b->nodes[e->rows[i + ROWS_AHEAD].row];
+	__builtin_prefetch(node);
+	__builtin_prefetch(node + 64);
+	const sherd_rfdb_node *nearer = &b->nodes[e->rows[i + TEXTS_AHEAD].row].node;
+	__builtin_prefetch(nearer->semantic_id.ptr);
+	__builtin_prefetch(nearer->name.ptr);
+	__builtin_prefetch(nearer->metadata.ptr);
+}
+
 /* The edges of one source, which stand together after sorting by source: by destination and type. */
 static int write_run(const emission *e, sherd_rfdb_writer *w, size_t from, size_t to, sherd_buf *run, sherd_error *err)
 {
 	run->len = 0;
 	for (size_t i = from; i < to; i++) {
 		sherd_rfdb_edge edge;
+		fetch_ahead(e, i);
 		TRY(edge_at(e, e->rows[i].row, &edge, err));
 		sherd_buf_append(run, &edge, sizeof(edge));
 	}
 	TRY(sherd_buf_check(run, err));
 	sherd_rfdb_edge *list = (sherd_rfdb_edge *)(void *)run->data;
-	if (to - from > 1)
-		qsort(list, to - from, sizeof(*list), compare_edges);
+	sort_edges(list, to - from);
 	for (size_t i = 0; i < to - from; i++)
 		TRY(sherd_rfdb_writer_edge(w, &list[i], err));
 	return SHERD_OK;
@@ -165,6 +206,7 @@ static int write_nodes(const emission *e, sherd_rfdb_writer *w, sherd_error *err
 {
 	for (size_t i = 0; i < e->count; i++) {
 		sherd_rfdb_node node;
+		fetch_ahead(e, i);
 		TRY(node_at(e, e->rows[i].row, &node, err));
 		TRY(sherd_rfdb_writer_node(w, &node, err));
 	}

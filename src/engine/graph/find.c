@@ -66,8 +66,7 @@ static int try_row(search *s, size_t i, bool plain, uint64_t row, sherd_error *e
 		if (rc <= 0)
 			return rc;
 	}
-	int rc = sherd_rfdb_segment_node(&segment->rows, row, &node, err);
-	TRY(sherd_graph_segment_blame(segment, err, rc));
+	TRY(sherd_graph_segment_read_node(segment, row, &node, err));
 	return hand_out(s, &node);
 }
 

@@ -44,12 +44,11 @@ static int fold_buried(graph_flush *f, sherd_error *err)
 {
 	const graph_view *v = &f->graph->view;
 	const graph_list *nodes = list_of(f, SHERD_RFDB_NODES), *edges = list_of(f, SHERD_RFDB_EDGES);
-	uint64_t row;
 	for (size_t n = 0; n < v->dead_node_count; n++)
 		for (size_t i = 0; i < nodes->count; i++) {
 			int rc = f->merge[SHERD_RFDB_NODES][i]
 			                 ? 0
-			                 : sherd_graph_segment_node(nodes->items[i], v->dead_nodes[n], &row, err);
+			                 : sherd_graph_list_has_node(nodes, i, v->dead_nodes[n], err);
 			TRY(rc);
 			if (rc)
 				f->merge[SHERD_RFDB_NODES][i] = true;
@@ -58,7 +57,7 @@ static int fold_buried(graph_flush *f, sherd_error *err)
 		for (size_t i = 0; i < edges->count; i++) {
 			int rc = f->merge[SHERD_RFDB_EDGES][i]
 			                 ? 0
-			                 : sherd_graph_segment_edge(edges->items[i], &v->dead_edges[n], &row, err);
+			                 : sherd_graph_list_has_edge(edges, i, &v->dead_edges[n], err);
 			TRY(rc);
 			if (rc)
 				f->merge[SHERD_RFDB_EDGES][i] = true;

@@ -64,27 +64,40 @@ bool sherd_graph_keys_reserve(graph_keys *t, size_t count)
 	return true;
 }
 
+/* The slot of the key, or the empty one where it belongs. */
+static struct graph_keys_slot *slot_of(const graph_keys *t, const void *entries, const sherd_rfdb_edge_key *key,
+                                       uint64_t hash)
+{
+	size_t i = home(t, hash);
+	for (; t->slots[i].place; i = (i + 1) & (t->cap - 1)) {
+		const void *entry = (const char *)entries + (size_t)(t->slots[i].place - 1) * t->stride;
+		if (t->slots[i].hash == hash && same((const sherd_rfdb_edge_key *)entry, key))
+			break;
+	}
+	return &t->slots[i];
+}
+
 uint32_t sherd_graph_keys_find(const graph_keys *t, const void *entries, const sherd_rfdb_edge_key *key)
 {
 	if (!t->count)
 		return GRAPH_KEYS_NONE;
-	uint64_t hash = hash_of(t->seed, key);
-	for (size_t i = home(t, hash); t->slots[i].place; i = (i + 1) & (t->cap - 1)) {
-		uint32_t place = t->slots[i].place - 1;
-		const void *entry = (const char *)entries + place * t->stride;
-		if (t->slots[i].hash == hash && same((const sherd_rfdb_edge_key *)entry, key))
-			return place;
-	}
-	return GRAPH_KEYS_NONE;
+	const struct graph_keys_slot *s = slot_of(t, entries, key, hash_of(t->seed, key));
+	return s->place ? s->place - 1 : GRAPH_KEYS_NONE;
 }
 
-bool sherd_graph_keys_add(graph_keys *t, const sherd_rfdb_edge_key *key, uint32_t place)
+uint32_t sherd_graph_keys_add(graph_keys *t, const void *entries, const sherd_rfdb_edge_key *key, uint32_t place,
+                              bool *ok)
 {
-	if (!sherd_graph_keys_reserve(t, t->count + 1))
-		return false;
-	put(t, hash_of(t->seed, key), place + 1);
+	*ok = sherd_graph_keys_reserve(t, t->count + 1);
+	if (!*ok)
+		return GRAPH_KEYS_NONE;
+	uint64_t hash = hash_of(t->seed, key);
+	struct graph_keys_slot *s = slot_of(t, entries, key, hash);
+	if (s->place)
+		return s->place - 1;
+	*s = (struct graph_keys_slot){.hash = hash, .place = place + 1};
 	t->count++;
-	return true;
+	return GRAPH_KEYS_NONE;
 }
 
 void sherd_graph_keys_done(graph_keys *t)

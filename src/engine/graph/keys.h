@@ -19,8 +19,10 @@ typedef struct graph_keys {
 bool sherd_graph_keys_reserve(graph_keys *t, size_t count);
 /* The place of the key among entries, or GRAPH_KEYS_NONE. */
 uint32_t sherd_graph_keys_find(const graph_keys *t, const void *entries, const sherd_rfdb_edge_key *key);
-/* For a key that is not in the table and that the caller will put at this place; false when memory is out. */
-bool sherd_graph_keys_add(graph_keys *t, const sherd_rfdb_edge_key *key, uint32_t place);
+/* The place of the key, or GRAPH_KEYS_NONE after noting that the caller puts it at this one; *ok is false when memory
+ * is out. */
+uint32_t sherd_graph_keys_add(graph_keys *t, const void *entries, const sherd_rfdb_edge_key *key, uint32_t place,
+                              bool *ok);
 void sherd_graph_keys_done(graph_keys *t);
 
 #endif

@@ -57,9 +57,7 @@ static int open_list(sherd_graph *g, sherd_rfdb_kind kind, const sherd_rfdb_desc
                      const sherd_rfdb_descriptors *l1, sherd_error *err)
 {
 	graph_list *list = &g->view.lists[kind];
-	list->items = calloc(l0->count + l1->count + 1, sizeof(graph_segment *));
-	if (!list->items)
-		return sherd_fail_nomem(err);
+	TRY(sherd_graph_list_make(list, l0->count + l1->count, err));
 	for (size_t i = 0; i < l0->count + l1->count; i++) {
 		bool level1 = i < l1->count;
 		const sherd_rfdb_descriptor *about = level1 ? &l1->items[i] : &l0->items[i - l1->count];

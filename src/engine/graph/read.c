@@ -46,8 +46,7 @@ int sherd_graph_get(const sherd_graph *g, sherd_graph_id id, sherd_graph_node *o
 	int rc = sherd_graph_view_node(&g->view, graph_id_in(id), &found, err);
 	if (rc <= 0)
 		return rc;
-	rc = sherd_rfdb_segment_node(&found.segment->rows, found.row, &node, err);
-	TRY(sherd_graph_segment_blame(found.segment, err, rc));
+	TRY(sherd_graph_segment_read_node(found.segment, found.row, &node, err));
 	sherd_graph_node_out(&node, out);
 	return 1;
 }

@@ -75,10 +75,9 @@ static int evict_node(graph_flush *f, sherd_u128 id, uint32_t shard, bool *moved
 {
 	const graph_list *list = &f->graph->view.lists[SHERD_RFDB_NODES];
 	for (size_t i = 0; i < list->count; i++) {
-		uint64_t row;
 		if (list->items[i]->shard == shard)
 			continue;
-		int rc = sherd_graph_segment_node(list->items[i], id, &row, err);
+		int rc = sherd_graph_list_has_node(list, i, id, err);
 		TRY(rc);
 		if (!rc)
 			continue;
@@ -92,10 +91,9 @@ static int evict_edge(graph_flush *f, const sherd_rfdb_edge_key *key, uint32_t s
 {
 	const graph_list *list = &f->graph->view.lists[SHERD_RFDB_EDGES];
 	for (size_t i = 0; i < list->count; i++) {
-		uint64_t row;
 		if (list->items[i]->shard == shard || f->merge[SHERD_RFDB_EDGES][i])
 			continue;
-		int rc = sherd_graph_segment_edge(list->items[i], key, &row, err);
+		int rc = sherd_graph_list_has_edge(list, i, key, err);
 		TRY(rc);
 		f->merge[SHERD_RFDB_EDGES][i] = rc > 0;
 	}

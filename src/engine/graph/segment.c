@@ -107,6 +107,7 @@ void sherd_graph_segment_close(graph_segment *s)
 	sherd_reader_close(s->index_reader);
 	free(s->copy);
 	free(s->index_copy);
+	free(s->fences);
 	sherd_buf_done(&s->built);
 	sherd_buf_done(&s->contexts);
 	sherd_arena_done(&s->arena);
@@ -137,6 +138,33 @@ static bool is_whole(const sherd_rfdb_sidecar *x, unsigned parts)
 	return true;
 }
 
+static uint32_t front_of(sherd_u128 id)
+{
+	return (uint32_t)(id >> 96);
+}
+
+/* The destination of the row at a place of the order by destination; a row that is not there comes last. */
+static sherd_u128 dst_at(const graph_segment *s, sherd_rfdb_rows order, uint64_t place)
+{
+	uint32_t row = sherd_rfdb_rows_at(order, place);
+	return row < s->rows.rows ? sherd_rfdb_segment_dst(&s->rows, row) : ~(sherd_u128)0;
+}
+
+/* The order by destination has the rows, not the destinations: finding one in it would be a walk through memory. The
+ * fences are small, and lead to a few rows that can be fetched together. */
+static int make_fences(graph_segment *s, const sherd_rfdb_sidecar *x, sherd_error *err)
+{
+	size_t count = (size_t)(x->by_dst.count / GRAPH_FENCE);
+	uint32_t *fences = malloc((count + 1) * sizeof(*fences));
+	if (!fences)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < count; i++)
+		fences[i] = front_of(dst_at(s, x->by_dst, i * GRAPH_FENCE));
+	free(s->fences);
+	s->fences = fences;
+	return SHERD_OK;
+}
+
 static int build(graph_segment *s, sherd_error *err)
 {
 	static const uint8_t unknown[SHERD_SHA256_BYTES];
@@ -144,8 +172,21 @@ static int build(graph_segment *s, sherd_error *err)
 	sherd_buf_done(&s->built);
 	TRY(sherd_rfdb_sidecar_build(&s->rows, sha256, &s->built, err));
 	TRY(sherd_rfdb_sidecar_open(s->built.data, s->built.len, &s->built_index, err));
+	if (s->rows.kind == SHERD_RFDB_EDGES && !s->fences)
+		TRY(make_fences(s, &s->built_index, err));
 	atomic_store(&s->index, &s->built_index);
 	atomic_store(&s->ready, GRAPH_BY_ID | GRAPH_BY_DST | GRAPH_BY_TYPE | GRAPH_BY_FILE | GRAPH_BY_NAME);
+	return SHERD_OK;
+}
+
+static int prepare(graph_segment *s, unsigned ready, unsigned part, sherd_error *err)
+{
+	const sherd_rfdb_sidecar *x = atomic_load(&s->index);
+	if (!x || !is_whole(x, part & ~ready))
+		return build(s, err);
+	if (part & ~ready & GRAPH_BY_DST)
+		TRY(make_fences(s, x, err));
+	atomic_store(&s->ready, ready | part);
 	return SHERD_OK;
 }
 
@@ -154,13 +195,8 @@ int sherd_graph_segment_prepare(graph_segment *s, unsigned part, sherd_error *er
 	int rc = SHERD_OK;
 	pthread_mutex_lock(&s->making);
 	unsigned ready = atomic_load(&s->ready);
-	if ((ready & part) != part) {
-		const sherd_rfdb_sidecar *x = atomic_load(&s->index);
-		if (x && is_whole(x, part & ~ready))
-			atomic_store(&s->ready, ready | part);
-		else
-			rc = sherd_graph_segment_blame(s, err, build(s, err));
-	}
+	if ((ready & part) != part)
+		rc = sherd_graph_segment_blame(s, err, prepare(s, ready, part, err));
 	pthread_mutex_unlock(&s->making);
 	return rc;
 }
@@ -168,8 +204,6 @@ int sherd_graph_segment_prepare(graph_segment *s, unsigned part, sherd_error *er
 int sherd_graph_segment_node(const graph_segment *s, sherd_u128 id, uint64_t *row, sherd_error *err)
 {
 	const sherd_rfdb_sidecar *x;
-	if (!sherd_rfdb_bloom_has(&s->rows.bloom, id))
-		return 0;
 	TRY(sherd_graph_segment_index(s, GRAPH_BY_ID, &x, err));
 	if (x->sorted) {
 		uint64_t at = sherd_rfdb_segment_seek(&s->rows, id);
@@ -186,12 +220,63 @@ int sherd_graph_segment_node(const graph_segment *s, sherd_u128 id, uint64_t *ro
 int sherd_graph_segment_sources(const graph_segment *s, sherd_u128 src, sherd_rfdb_run *out, sherd_error *err)
 {
 	const sherd_rfdb_sidecar *x;
-	*out = (sherd_rfdb_run){0};
-	if (!sherd_rfdb_bloom_has(&s->rows.bloom, src))
-		return SHERD_OK;
 	TRY(sherd_graph_segment_index(s, GRAPH_BY_ID, &x, err));
 	*out = sherd_rfdb_sidecar_id(x, &s->rows, src);
 	return SHERD_OK;
+}
+
+/* How many fences are below. They are hashes mostly: near where it should be, or else anywhere. */
+static size_t fences_below(const uint32_t *fences, size_t count, uint32_t front)
+{
+	enum { AROUND = 64 };
+	size_t guess = (size_t)((uint64_t)front * count >> 32);
+	size_t low = guess > AROUND ? guess - AROUND : 0, high = guess + AROUND < count ? guess + AROUND : count;
+	if (low && fences[low - 1] >= front)
+		low = 0;
+	if (high < count && fences[high] < front)
+		high = count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		bool below = fences[middle] < front;
+		low = below ? middle + 1 : low;
+		high = below ? high : middle;
+	}
+	return low;
+}
+
+int sherd_graph_segment_destinations(const graph_segment *s, sherd_u128 dst, sherd_rfdb_rows *out, sherd_error *err)
+{
+	const sherd_rfdb_sidecar *x;
+	TRY(sherd_graph_segment_index(s, GRAPH_BY_DST, &x, err));
+	sherd_rfdb_rows order = x->by_dst;
+	size_t fences = (size_t)(order.count / GRAPH_FENCE), below = fences_below(s->fences, fences, front_of(dst));
+	uint64_t from = below ? (uint64_t)(below - 1) * GRAPH_FENCE : 0;
+	uint64_t most = from + 2 * (uint64_t)GRAPH_FENCE;
+	while (from < order.count && from < most && dst_at(s, order, from) < dst)
+		from++;
+	if (from == most) { /* no hashes: many of them begin alike */
+		*out = sherd_rfdb_sidecar_dst(x, &s->rows, dst);
+		return SHERD_OK;
+	}
+	uint64_t to = from;
+	while (to < order.count && dst_at(s, order, to) == dst)
+		to++;
+	*out = (sherd_rfdb_rows){order.list + 4 * from, to - from};
+	return SHERD_OK;
+}
+
+int sherd_graph_segment_read_node(const graph_segment *s, uint64_t row, sherd_rfdb_node *out, sherd_error *err)
+{
+	int rc = s->about.has_sha256 ? sherd_rfdb_segment_peek_node(&s->rows, row, out, err)
+	                             : sherd_rfdb_segment_node(&s->rows, row, out, err);
+	return rc < 0 ? sherd_graph_segment_blame(s, err, rc) : SHERD_OK;
+}
+
+int sherd_graph_segment_read_edge(const graph_segment *s, uint64_t row, sherd_rfdb_edge *out, sherd_error *err)
+{
+	int rc = s->about.has_sha256 ? sherd_rfdb_segment_peek_edge(&s->rows, row, out, err)
+	                             : sherd_rfdb_segment_edge(&s->rows, row, out, err);
+	return rc < 0 ? sherd_graph_segment_blame(s, err, rc) : SHERD_OK;
 }
 
 /* Compares destination and type of a row with those of a key: < 0, 0, > 0. */

@@ -12,6 +12,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#define GRAPH_FENCE 8
+
 /* Parts of an index, for graph_segment.ready. */
 enum { GRAPH_BY_ID = 1, GRAPH_BY_DST = 2, GRAPH_BY_TYPE = 4, GRAPH_BY_FILE = 8, GRAPH_BY_NAME = 16 };
 
@@ -34,6 +36,9 @@ typedef struct graph_segment {
 	_Atomic(sherd_rfdb_sidecar *) index; /* one of the two; NULL: none yet */
 	_Atomic unsigned ready;              /* parts that may be used */
 	pthread_mutex_t making;
+
+	uint32_t *fences; /* of every GRAPH_FENCEth row by destination the first 32 bits of that, once GRAPH_BY_DST is
+	                     ready */
 
 	bool contexts_known;
 	sherd_buf contexts; /* of uint64_t: rows of edges whose metadata speaks of a file; for a writer alone */
@@ -59,12 +64,22 @@ static inline int sherd_graph_segment_index(const graph_segment *s, unsigned par
 	return SHERD_OK;
 }
 
+/* These search without asking the segment's filters first, which a list has side by side. */
+
 /* The newest row with this id among those of the segment: 1, or 0. */
 int sherd_graph_segment_node(const graph_segment *s, sherd_u128 id, uint64_t *row, sherd_error *err);
 /* The rows with this source. */
 int sherd_graph_segment_sources(const graph_segment *s, sherd_u128 src, sherd_rfdb_run *out, sherd_error *err);
 /* The newest row with this key: 1, or 0. */
 int sherd_graph_segment_edge(const graph_segment *s, const sherd_rfdb_edge_key *key, uint64_t *row, sherd_error *err);
+
+/* The rows that lead to this destination. */
+int sherd_graph_segment_destinations(const graph_segment *s, sherd_u128 dst, sherd_rfdb_rows *out, sherd_error *err);
+
+/* A row. What we wrote was UTF-8, and whether it was damaged since is for verify to tell; what others wrote is looked
+ * at. Errors name the segment. */
+int sherd_graph_segment_read_node(const graph_segment *s, uint64_t row, sherd_rfdb_node *out, sherd_error *err);
+int sherd_graph_segment_read_edge(const graph_segment *s, uint64_t row, sherd_rfdb_edge *out, sherd_error *err);
 
 /* Names the segment in an error. */
 int sherd_graph_segment_blame(const graph_segment *s, sherd_error *err, int rc);

@@ -64,7 +64,7 @@ static int live_rows(const sherd_graph *g, sherd_rfdb_kind kind, size_t i, uint6
 			             : sherd_graph_view_node_lives(&g->view, i, row, err);
 		} else {
 			sherd_rfdb_edge edge;
-			TRY(sherd_graph_segment_blame(s, err, sherd_rfdb_segment_edge(&s->rows, row, &edge, err)));
+			TRY(sherd_graph_segment_read_edge(s, row, &edge, err));
 			const sherd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
 			rc = sherd_graph_buffer_edge(&g->buffer, &key)
 			             ? 0

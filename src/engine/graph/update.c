@@ -80,7 +80,7 @@ static int gather_contexts(update *u, size_t i, sherd_error *err)
 	const uint64_t *rows = (const uint64_t *)(const void *)s->contexts.data;
 	for (size_t k = 0; k < s->contexts.len / sizeof(*rows); k++) {
 		sherd_rfdb_edge edge;
-		TRY(sherd_graph_segment_blame(s, err, sherd_rfdb_segment_edge(&s->rows, rows[k], &edge, err)));
+		TRY(sherd_graph_segment_read_edge(s, rows[k], &edge, err));
 		if (!sherd_graph_names_file(edge.metadata, u->file))
 			continue;
 		const sherd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
@@ -173,12 +173,11 @@ static int sift(update *u, sherd_error *err)
 	size_t kept = 0;
 	u->gone_set.stride = sizeof(*list);
 	for (size_t i = 0; i < u->gone.len / sizeof(*list); i++) {
-		if (sherd_graph_keys_find(&u->gone_set, list, &list[i]) != GRAPH_KEYS_NONE)
-			continue;
-		list[kept] = list[i];
-		if (!sherd_graph_keys_add(&u->gone_set, &list[kept], (uint32_t)kept))
+		bool ok;
+		if (sherd_graph_keys_add(&u->gone_set, list, &list[i], (uint32_t)kept, &ok) == GRAPH_KEYS_NONE)
+			list[kept++] = list[i];
+		if (!ok)
 			return sherd_fail_nomem(err);
-		kept++;
 	}
 	u->gone.len = kept * sizeof(*list);
 	return SHERD_OK;
@@ -194,9 +193,10 @@ static int count_edges(update *u, const sherd_graph_edge *edges, size_t count, s
 		list[kept] = (sherd_rfdb_edge_key){.src = graph_id_in(edges[i].src),
 		                                   .dst = graph_id_in(edges[i].dst),
 		                                   .type = graph_text_in(edges[i].type)};
-		if (sherd_graph_keys_find(&seen, list, &list[kept]) != GRAPH_KEYS_NONE)
+		bool ok;
+		if (sherd_graph_keys_add(&seen, list, &list[kept], (uint32_t)kept, &ok) != GRAPH_KEYS_NONE)
 			continue;
-		if (!sherd_graph_keys_add(&seen, &list[kept], (uint32_t)kept)) {
+		if (!ok) {
 			rc = sherd_fail_nomem(err);
 			break;
 		}

@@ -12,6 +12,14 @@ static int compare(const void *left, const void *right)
 	return a->age > b->age ? -1 : a->age < b->age;
 }
 
+int sherd_graph_list_make(graph_list *list, size_t room, sherd_error *err)
+{
+	list->items = calloc(room + 1, sizeof(*list->items));
+	list->blooms = calloc(room + 1, sizeof(*list->blooms));
+	list->dst_blooms = calloc(room + 1, sizeof(*list->dst_blooms));
+	return list->items && list->blooms && list->dst_blooms ? SHERD_OK : sherd_fail_nomem(err);
+}
+
 void sherd_graph_list_sort(graph_list *list)
 {
 	if (list->count)
@@ -23,6 +31,8 @@ void sherd_graph_list_link(graph_list *list)
 	for (size_t i = 0; i < list->count; i++) {
 		bool begins = i == 0 || list->items[i]->shard != list->items[i - 1]->shard;
 		list->items[i]->first = begins ? i : list->items[i - 1]->first;
+		list->blooms[i] = list->items[i]->rows.bloom;
+		list->dst_blooms[i] = list->items[i]->rows.dst_bloom;
 	}
 }
 
@@ -55,8 +65,8 @@ static int bury_edges(graph_view *v, const sherd_rfdb_edge_keys *edges, sherd_er
 		}
 		key.type = last;
 		v->dead_edges[i] = key;
-		if (sherd_graph_keys_find(&v->dead_edge_set, v->dead_edges, &key) == GRAPH_KEYS_NONE)
-			(void)sherd_graph_keys_add(&v->dead_edge_set, &key, (uint32_t)i);
+		bool ok;
+		(void)sherd_graph_keys_add(&v->dead_edge_set, v->dead_edges, &key, (uint32_t)i, &ok);
 	}
 	v->dead_edge_count = edges->count;
 	return SHERD_OK;
@@ -78,6 +88,8 @@ void sherd_graph_view_done(graph_view *v, bool close_segments)
 		for (size_t i = 0; close_segments && i < v->lists[kind].count; i++)
 			sherd_graph_segment_close(v->lists[kind].items[i]);
 		free(v->lists[kind].items);
+		free(v->lists[kind].blooms);
+		free(v->lists[kind].dst_blooms);
 	}
 	free(v->dead_nodes);
 	free(v->dead_edges);
@@ -104,10 +116,27 @@ typedef struct wanted {
 	const sherd_rfdb_edge_key *key;
 } wanted;
 
-static int find_in(const graph_segment *s, const wanted *w, uint64_t *row, sherd_error *err)
+/* In the item at place i. */
+static int find_in(const graph_list *list, size_t i, const wanted *w, uint64_t *row, sherd_error *err)
 {
-	return w->kind == SHERD_RFDB_NODES ? sherd_graph_segment_node(s, w->id, row, err)
-	                                   : sherd_graph_segment_edge(s, w->key, row, err);
+	if (!sherd_rfdb_bloom_has(&list->blooms[i], w->id))
+		return 0;
+	return w->kind == SHERD_RFDB_NODES ? sherd_graph_segment_node(list->items[i], w->id, row, err)
+	                                   : sherd_graph_segment_edge(list->items[i], w->key, row, err);
+}
+
+int sherd_graph_list_has_node(const graph_list *list, size_t i, sherd_u128 id, sherd_error *err)
+{
+	uint64_t row;
+	const wanted w = {.kind = SHERD_RFDB_NODES, .id = id};
+	return find_in(list, i, &w, &row, err);
+}
+
+int sherd_graph_list_has_edge(const graph_list *list, size_t i, const sherd_rfdb_edge_key *key, sherd_error *err)
+{
+	uint64_t row;
+	const wanted w = {.kind = SHERD_RFDB_EDGES, .id = key->src, .key = key};
+	return find_in(list, i, &w, &row, err);
 }
 
 /* The newest row of each shard, and of these the one in the segment with the highest number. */
@@ -118,7 +147,7 @@ static int find(const graph_view *v, const wanted *w, graph_row *out, sherd_erro
 	for (size_t i = 0; i < list->count; i++) {
 		const graph_segment *s = list->items[i];
 		uint64_t row;
-		int rc = find_in(s, w, &row, err);
+		int rc = find_in(list, i, w, &row, err);
 		TRY(rc);
 		if (!rc)
 			continue;
@@ -156,7 +185,7 @@ static int other_shard_wins(const graph_view *v, const wanted *w, const graph_se
 		uint64_t row;
 		if (rival->shard == s->shard)
 			continue;
-		int rc = find_in(rival, w, &row, err);
+		int rc = find_in(list, i, w, &row, err);
 		if (rc < 0 || (rc && rival->about.id > s->about.id))
 			return rc;
 		while (rc && i + 1 < list->count && list->items[i + 1]->shard == rival->shard)
@@ -174,13 +203,13 @@ static int is_newest(const graph_view *v, const wanted *w, size_t i, uint64_t ro
 	uint64_t other;
 	TRY(sherd_graph_segment_index(s, GRAPH_BY_ID, &x, err));
 	if (!x->sorted) {
-		int rc = find_in(s, w, &other, err);
+		int rc = find_in(list, i, w, &other, err);
 		TRY(rc);
 		if (rc && other != row)
 			return 0;
 	}
 	for (size_t j = s->first; j < i; j++) {
-		int rc = find_in(list->items[j], w, &other, err);
+		int rc = find_in(list, j, w, &other, err);
 		if (rc)
 			return rc < 0 ? rc : 0;
 	}
@@ -210,7 +239,7 @@ int sherd_graph_view_is_stray(const graph_view *v, sherd_rfdb_kind kind, size_t 
 		const wanted w = {.kind = kind, .id = sherd_rfdb_segment_id(&s->rows, row)};
 		return other_shard_wins(v, &w, s, err);
 	}
-	TRY(sherd_graph_segment_blame(s, err, sherd_rfdb_segment_edge(&s->rows, row, &edge, err)));
+	TRY(sherd_graph_segment_read_edge(s, row, &edge, err));
 	const sherd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
 	const wanted w = {.kind = kind, .id = key.src, .key = &key};
 	return other_shard_wins(v, &w, s, err);

@@ -14,6 +14,9 @@
 typedef struct graph_list {
 	graph_segment **items;
 	size_t count;
+	/* The filters of the items' ids (sources) side by side, since they are all asked for every id; and those of the
+	 * destinations. */
+	sherd_rfdb_bloom *blooms, *dst_blooms;
 } graph_list;
 
 typedef struct graph_view {
@@ -34,6 +37,8 @@ typedef struct graph_row {
 	uint64_t row;
 } graph_row;
 
+/* Room for so many items. */
+int sherd_graph_list_make(graph_list *list, size_t room, sherd_error *err);
 /* Puts the items in order, by shard, level and age. */
 void sherd_graph_list_sort(graph_list *list);
 /* Tells each item of a sorted list where its shard begins in it: from now on it belongs to this list. */
@@ -51,6 +56,10 @@ int sherd_graph_view_edge(const graph_view *v, const sherd_rfdb_edge_key *key, g
 int sherd_graph_view_node_lives(const graph_view *v, size_t i, uint64_t row, sherd_error *err);
 int sherd_graph_view_edge_lives(const graph_view *v, size_t i, uint64_t row, const sherd_rfdb_edge_key *key,
                                 sherd_error *err);
+
+/* Has the item at place i any row with this key, alive or not? 1, or 0. */
+int sherd_graph_list_has_node(const graph_list *list, size_t i, sherd_u128 id, sherd_error *err);
+int sherd_graph_list_has_edge(const graph_list *list, size_t i, const sherd_rfdb_edge_key *key, sherd_error *err);
 
 /* Has another shard a row with this key that wins over that row? 1, or 0. */
 int sherd_graph_view_is_stray(const graph_view *v, sherd_rfdb_kind kind, size_t i, uint64_t row, sherd_error *err);

@@ -4,6 +4,7 @@
 #include "support/test.h"
 
 #include "base/error.h"
+#include "format/rfdb_id.h"
 #include "format/rfdb_segment.h"
 
 #include <stdlib.h>
@@ -163,7 +164,6 @@ static int full(void *arg, const void *data, size_t len, sherd_error *err)
 
 TEST(what_the_sink_refuses_is_reported)
 {
-	SHERD_AUTO_BUF raw = {0};
 	sherd_rfdb_writer w;
 	uint64_t size = 1;
 	sherd_rfdb_writer_init(&w, SHERD_RFDB_EDGES);
@@ -276,6 +276,45 @@ TEST(bytes_behind_the_end_are_refused)
 	assert_refused(SHERD_ECORRUPT, "trailing-bytes", sherd_rfdb_segment_open(raw.data, raw.len, &s, err));
 }
 
+/* ---- the document */
+
+TEST(the_example_of_the_document_is_what_it_says)
+{
+	static const sherd_rfdb_node nodes[] = {
+		{.semantic_id = {"src/api/routes.ts->FUNCTION->route", 34},
+	         .type = {"FUNCTION", 8},
+	         .name = {"route", 5},
+	         .file = {"src/api/routes.ts", 17},
+	         .metadata = {"{\"line\":3}", 10}},
+		{.semantic_id = {"src/app.ts->MODULE", 18},
+	         .type = {"MODULE", 6},
+	         .name = {"app.ts", 6},
+	         .file = {"src/app.ts", 10},
+	         .metadata = {"", 0}},
+	};
+	SHERD_AUTO_BUF raw = {0};
+	sherd_rfdb_writer w;
+	size_t len;
+	uint8_t *example = source_hex_block("docs/formats/rfdb.md", &len);
+	sherd_rfdb_writer_init(&w, SHERD_RFDB_NODES);
+	for (size_t i = 0; i < 2; i++) {
+		sherd_rfdb_node node = nodes[i];
+		node.id = sherd_rfdb_id_of(node.semantic_id);
+		assert_ok(sherd_rfdb_writer_node(&w, &node, err));
+	}
+	rfdb_finish(&w, &raw);
+	sherd_rfdb_writer_done(&w);
+	assert_int_equal(len, raw.len);
+	assert_memory_equal(example, raw.data, len);
+	free(example);
+	sherd_rfdb_segment s = opened(&raw);
+	assert_int_equal(s.ids - s.data, 0x50);
+	assert_int_equal(s.hashes - s.data, 0x70);
+	assert_int_equal(s.bloom.words - s.data, 0x80 + SHERD_RFDB_BLOOM_HEAD);
+	assert_int_equal(s.zone.data - s.data, 0x98);
+	assert_int_equal(s.strings.entries - s.data, 0xe6 + SHERD_RFDB_STRINGS_HEAD);
+}
+
 /* ---- the corpus */
 
 static void judge(const char *name, const uint8_t *data, size_t len)
@@ -346,6 +385,7 @@ int main(void)
 		cmocka_unit_test(no_damage_leads_out_of_the_bytes),
 		cmocka_unit_test(each_part_has_its_refusal),
 		cmocka_unit_test(bytes_behind_the_end_are_refused),
+		cmocka_unit_test(the_example_of_the_document_is_what_it_says),
 		cmocka_unit_test(the_corpus_is_judged_as_its_names_say),
 		/* last: left out where there are no fixtures */
 		cmocka_unit_test(the_real_servers_segments_come_out_bit_for_bit),
