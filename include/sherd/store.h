@@ -126,6 +126,11 @@ SHERD_API int sherd_store_write(sherd_store *store, const char *key, const sherd
 /* The first failed append or fill is remembered: later calls and commit then fail with the same error, and
  * nothing is left behind. */
 SHERD_API int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err);
+/* The same, but it may return before the bytes are written: buf stays as it is until sherd_writer_settle() has waited
+ * for it, or the writer is gone. A failure may show only in a later call. */
+SHERD_API int sherd_writer_append_later(sherd_writer *writer, const void *buf, size_t len, sherd_error *err);
+/* Waits until at most so many of those are under way, the oldest first. */
+SHERD_API int sherd_writer_settle(sherd_writer *writer, unsigned most, sherd_error *err);
 /* Changes bytes of the head that were appended before. */
 SHERD_API int sherd_writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, size_t len, sherd_error *err);
 SHERD_API int sherd_writer_commit(sherd_writer *writer, sherd_error *err);

@@ -258,7 +258,9 @@ static int stick(sherd_writer *writer, int rc, uint64_t offset, sherd_error *err
 	return report(writer, err);
 }
 
-int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
+typedef int append_fn(sherd_writer *, const void *, size_t, sherd_error *);
+
+static int append(sherd_writer *writer, append_fn *fn, const void *buf, size_t len, sherd_error *err)
 {
 	TRY(report(writer, err));
 	if (len == 0)
@@ -267,11 +269,30 @@ int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd
 	if (len > INT64_MAX - writer->length)
 		rc = sherd_fail(&writer->failure, SHERD_EINVAL, "too-large", "an object ends below 2^63");
 	else
-		rc = writer->ops->append(writer, buf, len, &writer->failure);
+		rc = fn(writer, buf, len, &writer->failure);
 	if (rc < 0)
 		return stick(writer, rc, writer->length, err);
 	writer->length += len;
 	return SHERD_OK;
+}
+
+int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
+{
+	return append(writer, writer->ops->append, buf, len, err);
+}
+
+int sherd_writer_append_later(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
+{
+	return append(writer, writer->ops->append_later ? writer->ops->append_later : writer->ops->append, buf, len,
+	              err);
+}
+
+int sherd_writer_settle(sherd_writer *writer, unsigned most, sherd_error *err)
+{
+	int rc = writer->ops->settle ? writer->ops->settle(writer, most, &writer->failure) : SHERD_OK;
+	if (rc < 0)
+		return stick(writer, rc, writer->length, err);
+	return report(writer, err);
 }
 
 int sherd_writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, size_t len, sherd_error *err)

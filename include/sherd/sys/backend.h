@@ -80,6 +80,9 @@ struct sherd_scan_ops {
 /* commit and abort free the writer. After a failure only abort is called. Ranges to fill were checked. */
 struct sherd_writer_ops {
 	int (*append)(sherd_writer *, const void *buf, size_t len, sherd_error *err);
+	/* Both or neither (NULL): appends that go on when the call has returned, in any number. */
+	int (*append_later)(sherd_writer *, const void *buf, size_t len, sherd_error *err);
+	int (*settle)(sherd_writer *, unsigned most, sherd_error *err);
 	int (*fill)(sherd_writer *, uint32_t offset, const void *buf, size_t len, sherd_error *err);
 	int (*commit)(sherd_writer *, sherd_error *err);
 	void (*abort)(sherd_writer *);
