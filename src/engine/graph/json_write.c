@@ -51,7 +51,7 @@ static int put_metadata(sherd_buf *b, const sherd_graph_node *node, sherd_error 
 }
 
 /* The caller's memory for as long as the line is written. */
-static sherd_buf borrow(char **line, size_t *room)
+static sherd_buf borrow(char **line, const size_t *room)
 {
 	return (sherd_buf){.data = (uint8_t *)*line, .cap = *line ? *room : 0};
 }
