@@ -40,6 +40,9 @@ int sherd_db_reshard(sherd_cli *cli, const sherd_graph *from, const char *path, 
 /* What sherd info tells. */
 int sherd_db_show(sherd_cli *cli, const char *path, sherd_place *place, sherd_error *err);
 
+/* What sherd cat prints of one: every record, or the node of that id. The place becomes the database's. */
+int sherd_db_cat(sherd_cli *cli, const sherd_args *args, sherd_place *place, sherd_error *err);
+
 /* Where rc is a failure: names the object as the user does. */
 static inline int sherd_db_blame(const sherd_db *db, int rc, sherd_error *err)
 {

@@ -60,6 +60,44 @@ const sherd_command sherd_command_graph_node = {
 	.options = at_options,
 };
 
+/* ---------------------------------------------------------------------- cat */
+
+/* Nodes and edges, until nobody wants more. */
+static int print_all(sherd_cli *cli, const sherd_db *db, sherd_error *err)
+{
+	sherd_doc doc = {0};
+	sherd_records r = {.cli = cli, .err = err, .doc = cli->out.json ? &doc : NULL};
+	sherd_doc_open(&doc, '{');
+	sherd_doc_key(&doc, "nodes");
+	sherd_doc_open(&doc, '[');
+	int rc = sherd_graph_find(db->graph, NULL, sherd_records_node, &r, err);
+	sherd_doc_close(&doc, ']');
+	sherd_doc_key(&doc, "edges");
+	sherd_doc_open(&doc, '[');
+	if (rc == SHERD_OK && r.rc == SHERD_OK)
+		rc = sherd_graph_edges(db->graph, NULL, sherd_records_edge, &r, err);
+	rc = sherd_records_done(&r, sherd_db_blame(db, rc, err));
+	sherd_doc_close(&doc, ']');
+	sherd_doc_close(&doc, '}');
+	if (rc == SHERD_OK && cli->out.json)
+		rc = sherd_doc_print(&doc, &cli->out, err);
+	sherd_doc_done(&doc);
+	return rc;
+}
+
+int sherd_db_cat(sherd_cli *cli, const sherd_args *args, sherd_place *place, sherd_error *err)
+{
+	sherd_db db = {.path = args->operands[0]};
+	const sherd_graph_options options = {.read_only = true, .pool = cli->pool};
+	if (sherd_args_has(args, "range") || sherd_args_has(args, "format"))
+		return sherd_cli_usage(err,
+		                       "--range and --format do not go with a graph: its records are lines of JSON");
+	TRY(sherd_db_open_place(&db, place, &options, err));
+	int rc = args->count > 1 ? print_node(cli, &db, args->operands[1], err) : print_all(cli, &db, err);
+	sherd_db_close(&db);
+	return rc;
+}
+
 /* --------------------------------------------------------------------- find */
 
 /* One of --X and --X-prefix. */

@@ -17,3 +17,10 @@ sherd graph in db 'src/f0.js->f2' --json
 echo "an id without a node, that an edge leads to"
 echo '{"src":"src/f0.js->f0","dst":7,"edgeType":"USES"}' | sherd graph import db --edges - --json
 sherd graph in db 7
+echo "cat"
+sherd cat db | head -1
+sherd cat db | wc -l
+sherd cat db 7; echo $?
+sherd cat db 'src/f0.js->f1' --json | field 'd["name"]'
+sherd cat db --json | field '[len(d["nodes"]), len(d["edges"])]'
+sherd cat db --range 1:2; echo $?
