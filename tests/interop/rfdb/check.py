@@ -13,7 +13,7 @@ import tempfile
 
 import graphs
 from graphs import Graph
-from server import Server
+from server import Refused, Server
 
 PROGRAM, SHERD = sys.argv[1:3]
 LAYOUTS = {"1 shard": ["--shards", "1"], "2 shards": ["--shards", "2"], "8 shards": ["--shards", "8"],
@@ -188,7 +188,7 @@ def main():
             try:
                 case(pathlib.Path(folder), *arguments)
                 print(f"ok      {name}", flush=True)
-            except AssertionError as problem:
+            except (AssertionError, Refused) as problem:
                 failed += 1
                 print(f"FAILED  {name}: {problem}", flush=True)
     print(f"{len(cases)} cases, {failed} failed")

@@ -37,6 +37,8 @@ class Server:
             if self.child.poll() is not None:
                 break
             time.sleep(0.05)
+        self.child.kill()
+        self.child.wait()
         self.log.seek(0)
         raise Refused(f"the server does not answer: {self.log.read().decode(errors='replace')[-2000:]}")
 
