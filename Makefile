@@ -4,7 +4,7 @@ DESTDIR ?=
 TIME ?= 60
 TARGET ?=
 
-.PHONY: help demo check deps build bench fuzz install asan tsan clang crash coverage interop-nd4j format lint symbols clean
+.PHONY: help demo check deps build bench fuzz install asan tsan clang crash coverage interop-nd4j interop-rfdb format lint symbols clean
 
 help:
 	@echo 'make demo      build, and see what Sherd does, on data made on the spot'
@@ -19,6 +19,7 @@ help:
 	@echo 'make tsan      all tests under ThreadSanitizer'
 	@echo 'make clang     all tests, built by clang'
 	@echo 'make crash     the tests that kill processes, with many more kills [SHERD_KILLS=1000]'
+	@echo 'make interop-rfdb  our graphs in the real server and its in ours; installs it from npm into build/'
 	@echo 'make fuzz      run the fuzz targets [TIME=60 seconds each] [TARGET=json]'
 	@echo 'make coverage  all tests, then the share of lines that they ran'
 	@echo 'make interop-nd4j'
@@ -57,6 +58,9 @@ clang:
 
 crash: deps
 	@SHERD_KILLS=$${SHERD_KILLS:-1000} tools/check release '^crash/|kill'
+
+interop-rfdb: build
+	@tools/interop-rfdb build/release
 
 fuzz:
 	@tools/deps build lint

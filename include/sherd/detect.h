@@ -28,11 +28,11 @@ SHERD_API const char *sherd_format_name(sherd_format format);
 /* SHERD_FORMAT_UNKNOWN when there is no such name. */
 SHERD_API sherd_format sherd_format_by_name(const char *name);
 
-/* Rows are named by their folder, "" or "a/b", whether they are whole or still being packed, or one shard by its file.
- * A checkpoint is named by its prefix, its metadata file or one of its shards: a shard file named by itself is
- * a SHARD. A model in shards is named by its base or one of its shards. SHERD_ENOTFOUND when nothing is there under the
- * key; SHERD_EINCOMPLETE when the key is the prefix of shards or a claim without metadata; SHERD_EUNSUPPORTED,
- * "unknown-format", when nothing fits the bytes. */
+/* A graph database is named by its folder. Rows are named by their folder, "" or "a/b", whether they are whole or still
+ * being packed, or one shard by its file. A checkpoint is named by its prefix, its metadata file or one of its shards:
+ * a shard file named by itself is a SHARD. A model in shards is named by its base or one of its shards. SHERD_ENOTFOUND
+ * when nothing is there under the key; SHERD_EINCOMPLETE when the key is the prefix of shards or a claim without
+ * metadata; SHERD_EUNSUPPORTED, "unknown-format", when nothing fits the bytes. */
 SHERD_API int sherd_detect(sherd_store *store, const char *key, sherd_format *out, sherd_error *err);
 
 SHERD_END_DECLS

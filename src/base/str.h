@@ -35,4 +35,12 @@ static inline bool sherd_str_ends(sherd_str s, const char *suffix)
 	return n <= s.len && memcmp(s.ptr + s.len - n, suffix, n) == 0;
 }
 
+/* By bytes, a prefix in front of what it begins. */
+static inline int sherd_str_compare(sherd_str a, sherd_str b)
+{
+	size_t n = a.len < b.len ? a.len : b.len;
+	int order = n ? memcmp(a.ptr, b.ptr, n) : 0;
+	return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
 #endif

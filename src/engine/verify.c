@@ -1,5 +1,6 @@
 /* engine/verify.c - whatever it is: find out, then check it. */
 #include "engine/ckpt/verify.h"
+#include "engine/graph/verify.h"
 #include "engine/model/sdz.h"
 #include "engine/model/verify.h"
 #include "engine/report.h"
@@ -53,6 +54,7 @@ static int verify(sherd_report *r, sherd_store *store, const char *key, const sh
 	case SHERD_FORMAT_CHECKPOINT_SHARD: return sherd_ckpt_verify_shard(r, store, key, o, err);
 	case SHERD_FORMAT_ROWS: return sherd_rows_verify(r, store, key, o, err);
 	case SHERD_FORMAT_ROWS_BF16: return sherd_rows_verify_bf16(r, store, key, o, err);
+	case SHERD_FORMAT_RFDB: return sherd_graph_verify(r, store, key, o, err);
 	case SHERD_FORMAT_SDZ: return sherd_sdz_verify(r, store, key, o, err);
 	case SHERD_FORMAT_SDNB:
 	case SHERD_FORMAT_SAMEDIFF_CONTAINER:

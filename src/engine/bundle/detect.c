@@ -7,6 +7,7 @@
 #include "engine/model/sdnb.h"
 #include "engine/rows/files.h"
 #include "format/npy.h"
+#include "format/rfdb_name.h"
 #include "format/rows_manifest.h"
 #include "format/rows_shard.h"
 #include "format/safetensors.h"
@@ -289,11 +290,66 @@ static int has_rows(sherd_store *store, const rows_files *files, bool *out, sher
 	return SHERD_OK;
 }
 
+static int is_bf16(sherd_store *store, const char *folder, bool *out, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	char *text;
+	size_t len;
+	sherd_error failure;
+	*out = false;
+	TRY(sherd_rows_key(&key, folder, SHERD_ROWS_BF16_MANIFEST, err));
+	uint64_t most = sherd_limits_or_default(NULL).metadata_bytes;
+	int rc = sherd_store_get(store, (const char *)key.data, most, &text, &len, &failure);
+	if (rc == SHERD_ENOTFOUND || rc == SHERD_ELIMIT)
+		return SHERD_OK;
+	if (rc < 0)
+		return forward(err, &failure, rc);
+	rc = sherd_rows_bf16_recognise(text, len, out, err);
+	free(text);
+	return rc;
+}
+
+static bool stop(const char *key, const sherd_stat *stat, void *arg)
+{
+	(void)key, (void)stat;
+	*(bool *)arg = true;
+	return false;
+}
+
+/* A graph database has a pointer to its version, a configuration and manifests. Two of them tell it even when one is
+ * lost. */
+static int is_graph(sherd_store *store, const char *folder, bool *out, sherd_error *err)
+{
+	SHERD_AUTO_BUF manifests = {0};
+	bool has_manifests = false;
+	const char *base = *folder ? "/" : "";
+	SHERD_AUTO_BUF prefix = {0};
+	sherd_buf_printf(&prefix, "%s%s", folder, base);
+	sherd_buf_append(&prefix, "", 1);
+	sherd_buf_printf(&manifests, "%s%s" SHERD_RFDB_MANIFESTS, folder, base);
+	sherd_buf_append(&manifests, "", 1);
+	TRY(sherd_buf_check(&prefix, err));
+	TRY(sherd_buf_check(&manifests, err));
+	int current = exists(store, (const char *)prefix.data, SHERD_RFDB_CURRENT, err);
+	TRY(current);
+	int config = exists(store, (const char *)prefix.data, SHERD_RFDB_CONFIG, err);
+	TRY(config);
+	if (current != config)
+		TRY(sherd_store_list(store, (const char *)manifests.data, "", stop, &has_manifests, err));
+	*out = current + config + has_manifests >= 2;
+	return SHERD_OK;
+}
+
 /* SHERD_FORMAT_UNKNOWN when there is no such folder, or nothing in it that is known. */
 static int by_folder(sherd_store *store, const char *folder, sherd_format *out, sherd_error *err)
 {
 	rows_files files;
-	bool rows, bf16 = false;
+	bool rows, bf16 = false, graph;
+	TRY(is_graph(store, folder, &graph, err));
+	if (graph) {
+		*out = SHERD_FORMAT_RFDB;
+		return SHERD_OK;
+	}
 	TRY(sherd_rows_files_open(&files, store, folder, SHERD_ROWS_SUFFIX, err));
 	rows = files.has_manifest || files.has_marker;
 	int rc = SHERD_OK;

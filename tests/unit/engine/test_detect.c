@@ -32,7 +32,8 @@ TEST(every_format_has_a_name_and_is_found_by_it)
 {
 	static const char *const names[] = {
 		"unknown", "checkpoint", "checkpoint-shard", "safetensors",          "safetensors-index",
-		"npy",     "rows",       "rows-bf16",        "samediff-flatbuffers", "nd4j-array"};
+		"npy",     "rows",       "rows-bf16",        "samediff-flatbuffers", "nd4j-array",
+		"rfdb"};
 	for (unsigned i = 0; i < COUNT_OF(names); i++) {
 		assert_string_equal(sherd_format_name((sherd_format)i), names[i]);
 		assert_int_equal(sherd_format_by_name(names[i]), i);

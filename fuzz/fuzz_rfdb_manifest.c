@@ -1,0 +1,111 @@
+/* Whatever document of a graph database is accepted survives being written and read again; edits are applied to
+ * whatever they are found with. */
+#include "base/error.h"
+#include "format/rfdb_manifest.h"
+#include "format/rfdb_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static void must(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static bool equal(const sherd_buf *a, const sherd_buf *b)
+{
+	return a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
+}
+
+static void try_manifest(const void *data, size_t len, sherd_arena *arena)
+{
+	SHERD_AUTO_BUF out = {0}, twice = {0};
+	sherd_rfdb_manifest m, again;
+	if (sherd_rfdb_manifest_decode(data, len, NULL, arena, &m, NULL) < 0)
+		return;
+	(void)sherd_rfdb_manifest_check(&m, NULL);
+	sherd_rfdb_manifest_encode(&m, &out);
+	must(sherd_rfdb_manifest_decode(out.data, out.len, NULL, arena, &again, NULL) == SHERD_OK);
+	must(again.seal == SHERD_SEAL_GOOD);
+	sherd_rfdb_manifest_encode(&again, &twice);
+	must(equal(&out, &twice));
+}
+
+static void try_edit(const void *data, size_t len, sherd_arena *arena)
+{
+	SHERD_AUTO_BUF out = {0}, twice = {0};
+	sherd_rfdb_edit e, again;
+	sherd_rfdb_manifest base = {0}, m;
+	if (sherd_rfdb_edit_decode(data, len, NULL, arena, &e, NULL) < 0)
+		return;
+	sherd_rfdb_edit_encode(&e, &out);
+	must(sherd_rfdb_edit_decode(out.data, out.len, NULL, arena, &again, NULL) == SHERD_OK);
+	sherd_rfdb_edit_encode(&again, &twice);
+	must(equal(&out, &twice));
+	base.version = e.parent;
+	base.nodes = e.l1_nodes;
+	base.dead_nodes = e.dead_nodes;
+	base.dead_edges = e.undead_edges;
+	if (e.parent == UINT64_MAX || e.version != e.parent + 1)
+		must(sherd_rfdb_manifest_apply(&base, &e, 1, arena, &m, NULL) == SHERD_ECORRUPT);
+	else
+		must(sherd_rfdb_manifest_apply(&base, &e, 1, arena, &m, NULL) == SHERD_OK && m.version == e.version);
+}
+
+static void try_small(const void *data, size_t len, sherd_arena *arena)
+{
+	SHERD_AUTO_BUF out = {0}, twice = {0};
+	sherd_rfdb_index x, again;
+	sherd_rfdb_config c;
+	sherd_seal seal;
+	uint64_t version;
+	(void)sherd_rfdb_config_decode(data, len, &c, NULL);
+	(void)sherd_rfdb_current_decode(data, len, &version, &seal, NULL);
+	if (sherd_rfdb_index_decode(data, len, NULL, arena, &x, NULL) < 0)
+		return;
+	sherd_rfdb_index_encode(&x, &out);
+	must(sherd_rfdb_index_decode(out.data, out.len, NULL, arena, &again, NULL) == SHERD_OK);
+	sherd_rfdb_index_encode(&again, &twice);
+	must(equal(&out, &twice));
+}
+
+static void try_plan(const void *data, size_t len)
+{
+	SHERD_AUTO_BUF sealed = {0}, out = {0};
+	sherd_rfdb_plan plan;
+	uint8_t hash[SHERD_SHA256_BYTES];
+	char hex[SHERD_SHA256_HEX + 1];
+	uint16_t shard;
+	/* With a seal of its own behind it: hardly any input would have one. */
+	sherd_buf_append(&sealed, data, len);
+	sherd_buf_str(&sealed, ",\n  ");
+	sherd_sha256_of(sealed.data, sealed.len, hash);
+	sherd_hex(hash, sizeof(hash), hex);
+	sherd_buf_printf(&sealed, "\"sha256\": \"%s\"\n}", hex);
+	sherd_rfdb_plan_init(&plan, 0);
+	if (sherd_rfdb_plan_decode(sealed.data, sealed.len, NULL, &plan, NULL) == SHERD_OK) {
+		const sherd_str files[] = {SHERD_STR("a/b/1"), SHERD_STR("a/c/1"), SHERD_STR("1")};
+		uint16_t shards[3];
+		must(sherd_rfdb_plan_extend(&plan, files, 3, shards, NULL) == SHERD_OK);
+		for (size_t i = 0; i < 3; i++) {
+			must(sherd_rfdb_plan_find(&plan, files[i], &shard) && shard == shards[i]);
+			must(sherd_rfdb_plan_name(&plan, shard));
+		}
+		sherd_rfdb_plan_encode(&plan, &out);
+	}
+	sherd_rfdb_plan_done(&plan);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	sherd_arena arena = {0};
+	try_manifest(data, len, &arena);
+	try_edit(data, len, &arena);
+	try_small(data, len, &arena);
+	try_plan(data, len);
+	sherd_arena_done(&arena);
+	return 0;
+}

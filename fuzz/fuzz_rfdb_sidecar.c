@@ -1,0 +1,99 @@
+/* No sidecar leads out of its bytes or those of its segment. Inputs get the right CRC of their head, since hardly any
+ * would come past it otherwise. */
+#include "base/error.h"
+#include "codec/crc32.h"
+#include "format/rfdb_sidecar.h"
+#include "format/rfdb_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+enum { ROWS = 6 };
+
+static void must(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static int append(void *arg, const void *data, size_t len, sherd_error *err)
+{
+	sherd_buf_append(arg, data, len);
+	return sherd_buf_check(arg, err);
+}
+
+/* A small segment of the kind, the same for every input. */
+static void make(sherd_rfdb_kind kind, sherd_buf *out)
+{
+	static const sherd_str texts[] = {{"b", 1}, {"", 0}, {"a", 1}, {"ab", 2}};
+	sherd_rfdb_writer w;
+	uint64_t size;
+	sherd_rfdb_writer_init(&w, kind);
+	for (unsigned i = 0; i < ROWS; i++) {
+		const sherd_rfdb_node node = {(sherd_u128)(i * 5 % ROWS) << 90,
+		                              i,
+		                              texts[i % 4],
+		                              texts[i % 3],
+		                              texts[i % 2],
+		                              texts[0],
+		                              texts[1]};
+		const sherd_rfdb_edge edge = {(sherd_u128)i << 90, i % 3, texts[i % 2], texts[1]};
+		must((kind == SHERD_RFDB_NODES ? sherd_rfdb_writer_node(&w, &node, NULL)
+		                               : sherd_rfdb_writer_edge(&w, &edge, NULL)) == SHERD_OK);
+	}
+	must(sherd_rfdb_writer_finish(&w, append, out, &size, NULL) == SHERD_OK);
+	sherd_rfdb_writer_done(&w);
+}
+
+static void ask_groups(const sherd_rfdb_groups *g, const sherd_rfdb_segment *s)
+{
+	for (uint32_t i = 0; i < g->count; i++) {
+		sherd_rfdb_rows rows;
+		sherd_str key, text;
+		if (!sherd_rfdb_groups_at(g, s, i, &key, &rows))
+			continue;
+		(void)sherd_rfdb_groups_find(g, s, key);
+		for (uint64_t k = 0; k < rows.count; k++)
+			(void)sherd_rfdb_segment_text(s, g->column, sherd_rfdb_rows_at(rows, k), &text);
+	}
+	must(sherd_rfdb_groups_seek(g, s, SHERD_STR("ab")) <= g->count);
+}
+
+static void ask(const sherd_rfdb_sidecar *x, const sherd_rfdb_segment *s)
+{
+	ask_groups(&x->by_type, s);
+	if (s->kind == SHERD_RFDB_NODES) {
+		ask_groups(&x->by_file, s);
+		ask_groups(&x->by_name, s);
+	}
+	for (uint64_t row = 0; row < s->rows; row++) {
+		sherd_rfdb_run run = sherd_rfdb_sidecar_id(x, s, sherd_rfdb_segment_id(s, row));
+		must(run.count <= s->rows);
+		if (s->kind == SHERD_RFDB_EDGES)
+			must(sherd_rfdb_sidecar_dst(x, s, sherd_rfdb_segment_dst(s, row)).count <= s->rows);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	SHERD_AUTO_BUF raw = {0}, copy = {0}, right = {0};
+	sherd_rfdb_segment s;
+	sherd_rfdb_sidecar x;
+	sherd_buf_append(&copy, data, len);
+	if (len >= SHERD_RFDB_SIDECAR_HEAD)
+		sherd_put_u32(copy.data + 160, sherd_crc32(0, copy.data, 160));
+	if (sherd_rfdb_sidecar_open(copy.data, copy.len, &x, NULL) < 0)
+		return 0;
+	make(x.kind, &raw);
+	must(sherd_rfdb_segment_open(raw.data, raw.len, &s, NULL) == SHERD_OK);
+	if (x.rows == s.rows)
+		ask(&x, &s);
+	/* There is one right sidecar: what passes the check is that one. */
+	if (sherd_rfdb_sidecar_check(&x, &s, NULL) == SHERD_OK) {
+		must(sherd_rfdb_sidecar_build(&s, NULL, &right, NULL) == SHERD_OK);
+		must(right.len == copy.len && memcmp(right.data, copy.data, copy.len) == 0);
+	}
+	return 0;
+}

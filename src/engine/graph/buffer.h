@@ -1,0 +1,59 @@
+/* engine/graph/buffer.h - what a writer has added and deleted since the last flush.
+ *
+ * Each key stands here once. A dead entry hides what the version below has under its key. Texts are copied and stay
+ * until it is done with. */
+#ifndef SHERD_ENGINE_GRAPH_BUFFER_H
+#define SHERD_ENGINE_GRAPH_BUFFER_H
+
+#include "base/map.h"
+#include "engine/graph/ids.h"
+#include "engine/graph/keys.h"
+#include "format/rfdb_segment.h"
+
+typedef struct graph_new_node {
+	sherd_rfdb_node node; /* of a dead one only the id counts */
+	bool dead;
+} graph_new_node;
+
+typedef struct graph_new_edge {
+	sherd_rfdb_edge_key key; /* first, for graph_keys */
+	sherd_str metadata;
+	bool dead;
+	uint32_t next_out, next_in; /* entries with the same source, destination; GRAPH_IDS_NONE at the end */
+} graph_new_edge;
+
+typedef struct graph_buffer {
+	graph_new_node *nodes;
+	graph_new_edge *edges;
+	size_t node_count, node_room, edge_count, edge_room;
+	graph_ids by_id;   /* to nodes */
+	graph_keys by_key; /* to edges */
+	sherd_arena arena;
+	sherd_map texts; /* types and files, each copied once */
+	/* Made when first read: the edges from and to an id. Entries below `chained` are in them. */
+	graph_ids by_src, by_dst; /* to places in heads */
+	sherd_buf heads;          /* of uint32_t: the first entry of a chain */
+	size_t chained;
+	sherd_buf contexts; /* of uint32_t: edges whose metadata may speak of a file */
+} graph_buffer;
+
+/* Room for so many more; false when memory is out. */
+bool sherd_graph_buffer_reserve(graph_buffer *b, size_t nodes, size_t edges);
+/* Add or replace. False when memory is out. */
+bool sherd_graph_buffer_put_node(graph_buffer *b, const sherd_rfdb_node *node);
+bool sherd_graph_buffer_put_edge(graph_buffer *b, const sherd_rfdb_edge *edge);
+bool sherd_graph_buffer_kill_node(graph_buffer *b, sherd_u128 id);
+bool sherd_graph_buffer_kill_edge(graph_buffer *b, const sherd_rfdb_edge_key *key);
+
+/* NULL when the key does not stand here; a dead entry does. */
+const graph_new_node *sherd_graph_buffer_node(const graph_buffer *b, sherd_u128 id);
+const graph_new_edge *sherd_graph_buffer_edge(const graph_buffer *b, const sherd_rfdb_edge_key *key);
+
+/* Puts entries that came since into the chains. False when memory is out. */
+bool sherd_graph_buffer_chain(graph_buffer *b);
+/* The first entry of the chain of edges from (to) an id, GRAPH_IDS_NONE when there is none. */
+uint32_t sherd_graph_buffer_first(const graph_buffer *b, sherd_u128 id, bool incoming);
+
+void sherd_graph_buffer_done(graph_buffer *b); /* empties it: it can be used again */
+
+#endif

@@ -1,0 +1,21 @@
+/* engine/graph/compact.c - one segment for each shard and kind. */
+#include "engine/graph/flush.h"
+
+/* Is there anything to merge, to drop, or to move into L1? */
+static bool has_gain(const sherd_graph *g)
+{
+	const graph_view *v = &g->view;
+	if (graph_is_dirty(g) || g->spilled.len || v->dead_node_count || v->dead_edge_count || !v->one_shard)
+		return true;
+	for (int kind = 0; kind < 2; kind++)
+		for (size_t i = 0; i < v->lists[kind].count; i++)
+			if (v->lists[kind].items[i]->first != i || !v->lists[kind].items[i]->level1)
+				return true;
+	return false;
+}
+
+int sherd_graph_compact(sherd_graph *g, const sherd_graph_commit *commit, sherd_error *err)
+{
+	TRY(sherd_graph_check_writable(g, err));
+	return has_gain(g) ? sherd_graph_flush_run(g, true, commit, err) : SHERD_OK;
+}

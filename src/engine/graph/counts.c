@@ -1,0 +1,233 @@
+#include "engine/graph/counts.h"
+
+#include "engine/graph/edges.h"
+
+#include <stdlib.h>
+
+/* Counts that go up and down: of one kind. */
+typedef struct tally {
+	sherd_map map; /* to places */
+	sherd_buf
+		list; /* of sherd_rfdb_count; the types are in the arena; below zero wraps around until all is added */
+	sherd_arena *arena;
+	bool failed;
+	const char *last; /* the address of the type counted last: shared in the buffer, so it comes again */
+	size_t last_len, last_place;
+} tally;
+
+static void add(tally *t, sherd_str type, uint64_t by)
+{
+	bool again = t->last == type.ptr && t->last_len == type.len && type.len;
+	size_t at = again ? t->last_place : sherd_map_find(&t->map, type);
+	if (at == SHERD_MAP_NONE) {
+		bool ok;
+		sherd_rfdb_count c = {.type = {sherd_arena_str(t->arena, type), type.len}};
+		at = t->list.len / sizeof(c);
+		sherd_buf_append(&t->list, &c, sizeof(c));
+		if (!c.type.ptr || t->list.failed) {
+			t->failed = true;
+			return;
+		}
+		(void)sherd_map_add(&t->map, c.type, at, &ok);
+		t->failed = t->failed || !ok;
+	}
+	((sherd_rfdb_count *)(void *)t->list.data)[at].count += by;
+	t->last = type.ptr;
+	t->last_len = type.len;
+	t->last_place = at;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const sherd_rfdb_count *a = left, *b = right;
+	size_t n = a->type.len < b->type.len ? a->type.len : b->type.len;
+	int c = memcmp(a->type.ptr, b->type.ptr, n);
+	return c ? c : (a->type.len > b->type.len) - (a->type.len < b->type.len);
+}
+
+/* Ascending, without types that have none. */
+static int finish(tally *t, sherd_rfdb_count **out, size_t *types, sherd_error *err)
+{
+	sherd_rfdb_count *list = (sherd_rfdb_count *)(void *)t->list.data;
+	size_t count = t->list.len / sizeof(*list), kept = 0;
+	if (t->failed)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < count; i++)
+		if (list[i].count)
+			list[kept++] = list[i];
+	if (kept)
+		qsort(list, kept, sizeof(*list), compare);
+	*out = sherd_arena_alloc(t->arena, kept + 1, sizeof(*list));
+	if (!*out)
+		return sherd_fail_nomem(err);
+	if (kept)
+		memcpy(*out, list, kept * sizeof(*list));
+	*types = kept;
+	return SHERD_OK;
+}
+
+static void done(tally *t)
+{
+	sherd_map_done(&t->map);
+	sherd_buf_done(&t->list);
+}
+
+/* Every row of the segment lives: its groups say how many there are of each type. */
+static int count_plain(tally *t, const graph_segment *s, sherd_error *err)
+{
+	const sherd_rfdb_sidecar *x;
+	TRY(sherd_graph_segment_index(s, GRAPH_BY_TYPE, &x, err));
+	for (uint32_t i = 0; i < x->by_type.count; i++) {
+		sherd_str type;
+		sherd_rfdb_rows rows;
+		if (sherd_rfdb_groups_at(&x->by_type, &s->rows, i, &type, &rows))
+			add(t, type, rows.count);
+	}
+	return SHERD_OK;
+}
+
+static int row_lives(const graph_view *v, sherd_rfdb_kind kind, size_t i, uint64_t row, sherd_error *err)
+{
+	const graph_segment *s = v->lists[kind].items[i];
+	sherd_rfdb_edge edge;
+	if (kind == SHERD_RFDB_NODES)
+		return sherd_graph_view_node_lives(v, i, row, err);
+	TRY(sherd_graph_segment_read_edge(s, row, &edge, err));
+	const sherd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
+	return sherd_graph_view_edge_lives(v, i, row, &key, err);
+}
+
+static int count_view(tally *t, const graph_view *v, sherd_rfdb_kind kind, sherd_error *err)
+{
+	sherd_rfdb_column column = kind == SHERD_RFDB_NODES ? SHERD_RFDB_NODE_TYPE : SHERD_RFDB_EDGE_TYPE;
+	for (size_t i = 0; i < v->lists[kind].count; i++) {
+		const graph_segment *s = v->lists[kind].items[i];
+		if (sherd_graph_view_is_plain(v, kind, i)) {
+			TRY(count_plain(t, s, err));
+			continue;
+		}
+		for (uint64_t row = 0; row < s->rows.rows; row++) {
+			sherd_str type = {"", 0};
+			int rc = row_lives(v, kind, i, row, err);
+			TRY(rc);
+			if (rc && sherd_rfdb_segment_text(&s->rows, column, row, &type))
+				add(t, type, 1);
+		}
+	}
+	return SHERD_OK;
+}
+
+static int count_all(const graph_view *v, graph_counts *out, sherd_error *err)
+{
+	graph_counts c = {.known = true};
+	int rc = SHERD_OK;
+	for (int kind = 0; rc == SHERD_OK && kind < 2; kind++) {
+		tally t = {.arena = &c.arena};
+		rc = count_view(&t, v, kind, err);
+		if (rc == SHERD_OK)
+			rc = finish(&t, &c.of[kind], &c.types[kind], err);
+		done(&t);
+	}
+	if (rc < 0)
+		sherd_graph_counts_done(&c);
+	else
+		*out = c;
+	return rc;
+}
+
+int sherd_graph_counts_know(const sherd_graph *graph, const graph_counts **out, sherd_error *err)
+{
+	/* Counting once changes nothing that a caller can see. */
+	sherd_graph *g = (sherd_graph *)(uintptr_t)graph;
+	pthread_mutex_lock(&g->counting);
+	int rc = g->counts.known ? SHERD_OK : count_all(&g->view, &g->counts, err);
+	pthread_mutex_unlock(&g->counting);
+	if (rc == SHERD_OK)
+		*out = &g->counts;
+	return rc;
+}
+
+static int type_below(const graph_row *r, sherd_rfdb_column column, sherd_str *type)
+{
+	*type = (sherd_str){"", 0};
+	return sherd_rfdb_segment_text(&r->segment->rows, column, r->row, type);
+}
+
+static int add_nodes(tally *t, const sherd_graph *g, sherd_error *err)
+{
+	for (size_t i = 0; i < g->buffer.node_count; i++) {
+		const graph_new_node *n = &g->buffer.nodes[i];
+		graph_row below;
+		sherd_str type;
+		int rc = sherd_graph_view_node(&g->view, n->node.id, &below, err);
+		TRY(rc);
+		if (rc && type_below(&below, SHERD_RFDB_NODE_TYPE, &type))
+			add(t, type, (uint64_t)-1);
+		if (!n->dead)
+			add(t, n->node.type, 1);
+	}
+	return SHERD_OK;
+}
+
+static int add_edges(tally *t, const sherd_graph *g, sherd_error *err)
+{
+	for (size_t i = 0; i < g->buffer.edge_count; i++) {
+		const graph_new_edge *e = &g->buffer.edges[i];
+		graph_row below;
+		int rc = sherd_graph_view_edge(&g->view, &e->key, &below, err);
+		TRY(rc);
+		if (rc)
+			add(t, e->key.type, (uint64_t)-1);
+		if (!e->dead)
+			add(t, e->key.type, 1);
+	}
+	return SHERD_OK;
+}
+
+int sherd_graph_counts_ahead(const sherd_graph *g, graph_counts *out, sherd_error *err)
+{
+	const graph_counts *now;
+	graph_counts c = {.known = true};
+	TRY(sherd_graph_counts_know(g, &now, err));
+	int rc = SHERD_OK;
+	for (int kind = 0; rc == SHERD_OK && kind < 2; kind++) {
+		tally t = {.arena = &c.arena};
+		for (size_t i = 0; i < now->types[kind]; i++)
+			add(&t, now->of[kind][i].type, now->of[kind][i].count);
+		rc = kind == SHERD_RFDB_NODES ? add_nodes(&t, g, err) : add_edges(&t, g, err);
+		if (rc == SHERD_OK)
+			rc = finish(&t, &c.of[kind], &c.types[kind], err);
+		done(&t);
+	}
+	if (rc < 0)
+		sherd_graph_counts_done(&c);
+	else
+		*out = c;
+	return rc;
+}
+
+int sherd_graph_counts_take(graph_counts *c, const sherd_rfdb_counts *from, sherd_error *err)
+{
+	graph_counts mine = {.known = from->known};
+	int rc = SHERD_OK;
+	for (int kind = 0; rc == SHERD_OK && mine.known && kind < 2; kind++) {
+		const sherd_rfdb_count *list = kind == SHERD_RFDB_NODES ? from->nodes : from->edges;
+		size_t count = kind == SHERD_RFDB_NODES ? from->node_types : from->edge_types;
+		tally t = {.arena = &mine.arena};
+		for (size_t i = 0; i < count; i++)
+			add(&t, list[i].type, list[i].count);
+		rc = finish(&t, &mine.of[kind], &mine.types[kind], err);
+		done(&t);
+	}
+	if (rc < 0)
+		sherd_graph_counts_done(&mine);
+	else
+		*c = mine;
+	return rc;
+}
+
+void sherd_graph_counts_done(graph_counts *c)
+{
+	sherd_arena_done(&c->arena);
+	*c = (graph_counts){0};
+}

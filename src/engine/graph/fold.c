@@ -1,0 +1,108 @@
+/* engine/graph/fold.c - which segments are merged.
+ *
+ * Behind a segment stands none that is smaller than half of it, all newer ones included: so their number grows with
+ * the logarithm of the rows, and a row is written again as often. A file that is committed again and again meets its
+ * own rows in the newest segment and replaces them there. When tombstones have become many, the segments that they
+ * hide rows of are merged too. */
+#include "engine/graph/flush.h"
+
+enum { MANY_TOMBSTONES = 4096, SHARE_OF_TOMBSTONES = 8 };
+
+static const graph_list *list_of(const graph_flush *f, sherd_rfdb_kind kind)
+{
+	return &f->graph->view.lists[kind];
+}
+
+/* The newest first: a segment is taken if it has at most twice the rows that were taken before it. */
+static void fold_shard(graph_flush *f, const graph_target *t)
+{
+	const graph_list *list = list_of(f, t->kind);
+	uint64_t rows = t->fresh.len / sizeof(uint32_t);
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i]->shard == t->shard && f->merge[t->kind][i])
+			rows += list->items[i]->rows.rows;
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->items[i]->shard != t->shard || f->merge[t->kind][i])
+			continue;
+		if (list->items[i]->rows.rows / 2 > rows)
+			break;
+		f->merge[t->kind][i] = true;
+		rows += list->items[i]->rows.rows;
+	}
+}
+
+static uint64_t rows_of(const graph_list *list)
+{
+	uint64_t rows = 0;
+	for (size_t i = 0; i < list->count; i++)
+		rows += list->items[i]->rows.rows;
+	return rows;
+}
+
+/* Merges the segments that hold rows under tombstones. */
+static int fold_buried(graph_flush *f, sherd_error *err)
+{
+	const graph_view *v = &f->graph->view;
+	const graph_list *nodes = list_of(f, SHERD_RFDB_NODES), *edges = list_of(f, SHERD_RFDB_EDGES);
+	for (size_t n = 0; n < v->dead_node_count; n++)
+		for (size_t i = 0; i < nodes->count; i++) {
+			int rc = f->merge[SHERD_RFDB_NODES][i]
+			                 ? 0
+			                 : sherd_graph_list_has_node(nodes, i, v->dead_nodes[n], err);
+			TRY(rc);
+			if (rc)
+				f->merge[SHERD_RFDB_NODES][i] = true;
+		}
+	for (size_t n = 0; n < v->dead_edge_count; n++)
+		for (size_t i = 0; i < edges->count; i++) {
+			int rc = f->merge[SHERD_RFDB_EDGES][i]
+			                 ? 0
+			                 : sherd_graph_list_has_edge(edges, i, &v->dead_edges[n], err);
+			TRY(rc);
+			if (rc)
+				f->merge[SHERD_RFDB_EDGES][i] = true;
+		}
+	return SHERD_OK;
+}
+
+static bool has_many_tombstones(const graph_flush *f)
+{
+	const graph_view *v = &f->graph->view;
+	uint64_t rows = rows_of(list_of(f, SHERD_RFDB_NODES)) + rows_of(list_of(f, SHERD_RFDB_EDGES));
+	return v->dead_node_count + v->dead_edge_count > MANY_TOMBSTONES + rows / SHARE_OF_TOMBSTONES;
+}
+
+/* Every merged segment becomes part of the target of its shard. */
+static int hand_over(graph_flush *f, sherd_rfdb_kind kind, sherd_error *err)
+{
+	const graph_list *list = list_of(f, kind);
+	for (size_t i = 0; i < list->count; i++) {
+		if (!f->merge[kind][i])
+			continue;
+		graph_target *t = sherd_graph_flush_target(f, list->items[i]->shard, kind);
+		if (!t)
+			return sherd_fail_nomem(err);
+		sherd_buf_append(&t->merged, &i, sizeof(i));
+		TRY(sherd_buf_check(&t->merged, err));
+		t->rows += list->items[i]->rows.rows;
+	}
+	return SHERD_OK;
+}
+
+int sherd_graph_flush_fold(graph_flush *f, sherd_error *err)
+{
+	for (int kind = 0; kind < 2; kind++)
+		for (size_t i = 0; f->compact && i < list_of(f, kind)->count; i++)
+			f->merge[kind][i] = true;
+	if (!f->compact && has_many_tombstones(f))
+		TRY(fold_buried(f, err));
+	for (size_t i = 0; i < f->count && !f->graph->loading; i++)
+		fold_shard(f, &f->targets[i]);
+	TRY(hand_over(f, SHERD_RFDB_NODES, err));
+	TRY(hand_over(f, SHERD_RFDB_EDGES, err));
+	for (size_t i = 0; i < f->count; i++) {
+		TRY(sherd_buf_check(&f->targets[i].fresh, err));
+		f->targets[i].rows += f->targets[i].fresh.len / sizeof(uint32_t);
+	}
+	return SHERD_OK;
+}

@@ -1,0 +1,200 @@
+/* engine/graph/gc.c - removing versions, and files that no version names.
+ *
+ * What stays is written in full first, so that it needs no other version. Then manifests go, then segments: a crash in
+ * between leaves files that nobody names, for the next time. */
+#include "engine/graph/open.h"
+#include "engine/graph/snapshots.h"
+
+#include <stdlib.h>
+
+#define STAGING "gc/" /* where the real server puts what it is about to remove */
+
+typedef struct verdict {
+	uint64_t version;
+	bool stays;
+	sherd_lock *locks[2]; /* of one that goes: nobody begins to read it meanwhile */
+} verdict;
+
+typedef struct collection {
+	sherd_graph *graph;
+	const sherd_graph_gc_options *options;
+	sherd_graph_gc_result result;
+	sherd_buf files;   /* of graph_manifest_file */
+	verdict *verdicts; /* by version, one each */
+	size_t count;
+	sherd_buf segments; /* of uint64_t, ascending: named by what stays */
+	sherd_buf doomed;   /* of names, one behind the other, each ended by NUL */
+} collection;
+
+static verdict *verdict_of(const collection *c, uint64_t version)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (c->verdicts[i].version == version)
+			return &c->verdicts[i];
+	return NULL;
+}
+
+static int list_versions(collection *c, sherd_error *err)
+{
+	TRY(sherd_graph_list_manifests(&c->graph->place, c->graph->version, &c->files, err));
+	const graph_manifest_file *files = (const graph_manifest_file *)(const void *)c->files.data;
+	size_t count = c->files.len / sizeof(*files);
+	c->verdicts = calloc(count + 1, sizeof(*c->verdicts));
+	if (!c->verdicts)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < count; i++)
+		if (i == 0 || files[i].version != files[i - 1].version)
+			c->verdicts[c->count++].version = files[i].version;
+	return SHERD_OK;
+}
+
+/* The newest, the current one among them, and tagged ones. What cannot be opened any more does not count. */
+static int choose(collection *c, sherd_error *err)
+{
+	graph_snapshots s;
+	size_t keep = c->options->keep ? c->options->keep : 1;
+	TRY(sherd_graph_take_snapshots(&c->graph->place, c->graph->version, &s, err));
+	for (size_t i = 0; i < s.count; i++) {
+		bool tagged = s.list[i].tags.count && !c->options->untag;
+		verdict *v = verdict_of(c, s.list[i].version);
+		if (v)
+			v->stays = tagged || s.count - i <= keep || v->version == c->graph->version;
+	}
+	sherd_graph_snapshots_done(&s);
+	return SHERD_OK;
+}
+
+/* A version that somebody reads stays too. */
+static int lock_doomed(collection *c, verdict *v, sherd_error *err)
+{
+	for (int edit = 0; edit < 2 && !v->stays; edit++) {
+		char name[SHERD_RFDB_NAME_MAX];
+		graph_key key;
+		sherd_error failure = {0};
+		sherd_rfdb_manifest_name(v->version, edit, name);
+		TRY(sherd_graph_place_key(&c->graph->place, name, &key, err));
+		int rc = sherd_store_lock(c->graph->place.store, key.text, SHERD_LOCK_EXCLUSIVE, &v->locks[edit],
+		                          &failure);
+		if (rc == SHERD_ECONFLICT) {
+			v->stays = true;
+			c->result.held++;
+		} else if (rc < 0 && rc != SHERD_ENOTFOUND) {
+			if (err)
+				*err = failure;
+			return sherd_in_object(err, rc, key.text);
+		}
+	}
+	return SHERD_OK;
+}
+
+static int name_segments(collection *c, const sherd_rfdb_manifest *m, sherd_error *err)
+{
+	const sherd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
+	for (size_t l = 0; l < COUNT_OF(lists); l++)
+		for (size_t i = 0; i < lists[l]->count; i++)
+			sherd_buf_append(&c->segments, &lists[l]->items[i].id, sizeof(uint64_t));
+	return sherd_buf_check(&c->segments, err);
+}
+
+static int secure(collection *c, const verdict *v, sherd_error *err)
+{
+	graph_version version;
+	TRY(sherd_graph_version_load(&version, &c->graph->place, v->version, err));
+	int rc = name_segments(c, &version.manifest, err);
+	if (rc == SHERD_OK && version.base != v->version)
+		rc = sherd_graph_write_full(&c->graph->place, &version.manifest, err);
+	sherd_graph_version_done(&version);
+	return rc;
+}
+
+static int remove_manifests(collection *c, sherd_error *err)
+{
+	const graph_manifest_file *files = (const graph_manifest_file *)(const void *)c->files.data;
+	for (size_t i = c->files.len / sizeof(*files); i-- > 0;) {
+		char name[SHERD_RFDB_NAME_MAX];
+		if (verdict_of(c, files[i].version)->stays)
+			continue;
+		sherd_rfdb_manifest_name(files[i].version, files[i].edit, name);
+		TRY(sherd_graph_place_remove(&c->graph->place, name, err));
+		c->result.files++;
+	}
+	for (size_t i = 0; i < c->count; i++)
+		c->result.versions += !c->verdicts[i].stays;
+	return SHERD_OK;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+	return *a < *b ? -1 : *a > *b;
+}
+
+static bool is_named(const collection *c, uint64_t id)
+{
+	return c->segments.len &&
+	       bsearch(&id, c->segments.data, c->segments.len / sizeof(id), sizeof(id), compare) != NULL;
+}
+
+static bool see_file(void *arg, const char *name, const sherd_stat *stat)
+{
+	collection *c = arg;
+	sherd_rfdb_file file;
+	bool staged = strncmp(name, STAGING, strlen(STAGING)) == 0;
+	if (!staged && (!sherd_rfdb_file_parse(sherd_str_of(name), &file) || is_named(c, file.id)))
+		return true;
+	sherd_buf_append(&c->doomed, name, strlen(name) + 1);
+	c->result.bytes += stat->size;
+	c->result.files++;
+	return !c->doomed.failed;
+}
+
+static int remove_files(collection *c, sherd_error *err)
+{
+	if (c->segments.len)
+		qsort(c->segments.data, c->segments.len / sizeof(uint64_t), sizeof(uint64_t), compare);
+	TRY(sherd_graph_place_list(&c->graph->place, SHERD_RFDB_SEGMENTS, see_file, c, err));
+	TRY(sherd_graph_place_list(&c->graph->place, STAGING, see_file, c, err));
+	TRY(sherd_buf_check(&c->doomed, err));
+	for (size_t at = 0; at < c->doomed.len; at += strlen((const char *)c->doomed.data + at) + 1)
+		TRY(sherd_graph_place_remove(&c->graph->place, (const char *)c->doomed.data + at, err));
+	return SHERD_OK;
+}
+
+static int collect(collection *c, sherd_error *err)
+{
+	bool locks = sherd_store_caps(c->graph->place.store) & SHERD_CAP_LOCK;
+	TRY(list_versions(c, err));
+	TRY(choose(c, err));
+	for (size_t i = 0; locks && i < c->count; i++)
+		if (!c->verdicts[i].stays)
+			TRY(lock_doomed(c, &c->verdicts[i], err));
+	for (size_t i = 0; i < c->count; i++)
+		if (c->verdicts[i].stays)
+			TRY(secure(c, &c->verdicts[i], err));
+	TRY(remove_manifests(c, err));
+	(void)sherd_graph_rewrite_index(c->graph, NULL);
+	return remove_files(c, err);
+}
+
+int sherd_graph_gc(sherd_graph *g, const sherd_graph_gc_options *options, sherd_graph_gc_result *result,
+                   sherd_error *err)
+{
+	static const sherd_graph_gc_options defaults = {0};
+	collection c = {.graph = g, .options = options ? options : &defaults};
+	TRY(sherd_graph_check_writable(g, err));
+	if (g->spilled.len)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
+		                  "flush first: what was spilled is in no version yet");
+	int rc = collect(&c, err);
+	for (size_t i = 0; i < c.count; i++) {
+		sherd_lock_release(c.verdicts[i].locks[0]);
+		sherd_lock_release(c.verdicts[i].locks[1]);
+	}
+	free(c.verdicts);
+	sherd_buf_done(&c.files);
+	sherd_buf_done(&c.segments);
+	sherd_buf_done(&c.doomed);
+	if (rc == SHERD_OK && result)
+		*result = c.result;
+	return rc;
+}

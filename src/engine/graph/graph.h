@@ -1,0 +1,82 @@
+/* engine/graph/graph.h - an open database. */
+#ifndef SHERD_ENGINE_GRAPH_GRAPH_H
+#define SHERD_ENGINE_GRAPH_GRAPH_H
+
+#include "engine/graph/buffer.h"
+#include "engine/graph/version.h"
+#include "engine/graph/view.h"
+#include "format/rfdb_plan.h"
+
+#include <sherd/graph.h>
+
+/* Live records by type, ascending. */
+typedef struct graph_counts {
+	bool known;
+	sherd_arena arena;       /* of the types */
+	sherd_rfdb_count *of[2]; /* SHERD_RFDB_NODES, SHERD_RFDB_EDGES */
+	size_t types[2];
+} graph_counts;
+
+struct sherd_graph {
+	graph_place place;
+	sherd_store *owned; /* the store of an ephemeral graph */
+	sherd_pool *pool;
+	bool writable, broken; /* broken: the buffer is not whole any more */
+
+	sherd_rfdb_config config;
+	sherd_rfdb_plan plan; /* DIRECTORY only */
+
+	graph_version loaded; /* as it was when opened; segments of that time borrow from it */
+	uint64_t version;
+	sherd_rfdb_compaction compaction;
+	graph_view view;
+	graph_counts counts;
+	pthread_mutex_t counting; /* of counts, when they are counted anew */
+
+	sherd_lock *lock; /* the writer's on LOCK, or a reader's on its manifest */
+
+	/* A writer's. */
+	graph_buffer buffer;
+	bool only_updates;     /* the buffer holds replacements of files and nothing else */
+	uint64_t next_segment; /* a number that no file has; 0: not known yet */
+	uint64_t next_age;
+	size_t plan_written; /* assignments that are on disk */
+	bool loading;        /* segments are not merged: memory must not grow with them */
+	bool spilling;       /* segments are written, no version is made */
+	sherd_buf spilled;   /* of sherd_rfdb_file: written since the version, and not part of it */
+};
+
+static inline sherd_u128 graph_id_in(sherd_graph_id id)
+{
+	return (sherd_u128)id.hi << 64 | id.lo;
+}
+
+static inline sherd_graph_id graph_id_out(sherd_u128 id)
+{
+	return (sherd_graph_id){.lo = (uint64_t)id, .hi = (uint64_t)(id >> 64)};
+}
+
+static inline sherd_str graph_text_in(sherd_graph_text t)
+{
+	return (sherd_str){t.ptr ? t.ptr : "", t.len};
+}
+
+static inline sherd_graph_text graph_text_out(sherd_str s)
+{
+	return (sherd_graph_text){s.ptr, s.len};
+}
+
+static inline bool graph_is_dirty(const sherd_graph *g)
+{
+	return g->buffer.node_count || g->buffer.edge_count;
+}
+
+/* SHERD_EINVAL, "read-only", or what broke the buffer. */
+int sherd_graph_check_writable(const sherd_graph *g, sherd_error *err);
+/* After memory ran out while the buffer was changed. */
+int sherd_graph_break(sherd_graph *g, sherd_error *err);
+
+void sherd_graph_node_out(const sherd_rfdb_node *from, sherd_graph_node *to);
+void sherd_graph_edge_out(const sherd_rfdb_edge *from, sherd_graph_edge *to);
+
+#endif

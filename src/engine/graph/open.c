@@ -1,0 +1,294 @@
+/* engine/graph/open.c - opening a database, for reading at one version or for writing. */
+#include "engine/graph/open.h"
+
+#include "engine/graph/counts.h"
+#include "engine/graph/flush.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
+
+/* A reader that meets the collector begins again with the version that is current then. */
+enum { MOST_TRIES = 100 };
+
+int sherd_graph_read_config(const graph_place *p, sherd_rfdb_config *out, sherd_error *err)
+{
+	char *text;
+	size_t len;
+	graph_key key;
+	TRY(sherd_graph_place_key(p, SHERD_RFDB_CONFIG, &key, err));
+	TRY(sherd_graph_place_get(p, SHERD_RFDB_CONFIG, &text, &len, err));
+	int rc = sherd_in_object(err, sherd_rfdb_config_decode(text, len, out, err), key.text);
+	free(text);
+	return rc;
+}
+
+/* A reader does without a plan; a writer must not assign anew what was assigned. */
+static int read_plan(sherd_graph *g, sherd_error *err)
+{
+	char *text;
+	size_t len;
+	graph_key key;
+	sherd_error failure = {0};
+	sherd_rfdb_plan_init(&g->plan, 0);
+	if (g->config.planner != SHERD_RFDB_DIRECTORY)
+		return SHERD_OK;
+	TRY(sherd_graph_place_key(&g->place, SHERD_RFDB_PLAN, &key, err));
+	int rc = sherd_graph_place_get(&g->place, SHERD_RFDB_PLAN, &text, &len, &failure);
+	if (rc == SHERD_OK) {
+		rc = sherd_in_object(&failure, sherd_rfdb_plan_decode(text, len, &g->place.limits, &g->plan, &failure),
+		                     key.text);
+		free(text);
+	}
+	if (rc == SHERD_OK || (!g->writable && rc != SHERD_ENOMEM)) {
+		if (rc < 0) {
+			sherd_rfdb_plan_done(&g->plan);
+			sherd_rfdb_plan_init(&g->plan, 0);
+		}
+		return SHERD_OK;
+	}
+	if (err)
+		*err = failure;
+	return rc;
+}
+
+static int open_list(sherd_graph *g, sherd_rfdb_kind kind, const sherd_rfdb_descriptors *l0,
+                     const sherd_rfdb_descriptors *l1, sherd_error *err)
+{
+	graph_list *list = &g->view.lists[kind];
+	TRY(sherd_graph_list_make(list, l0->count + l1->count, err));
+	for (size_t i = 0; i < l0->count + l1->count; i++) {
+		bool level1 = i < l1->count;
+		const sherd_rfdb_descriptor *about = level1 ? &l1->items[i] : &l0->items[i - l1->count];
+		uint32_t shard = about->shard == SHERD_RFDB_FLAT ? 0 : about->shard;
+		if (about->kind != kind)
+			return sherd_fail(err, SHERD_ECORRUPT, "bad-type", "segment %" PRIu64 " is of the other kind",
+			                  about->id);
+		if (shard >= g->config.shards)
+			return sherd_fail(err, SHERD_ECORRUPT, "out-of-range",
+			                  "segment %" PRIu64 " is in shard %" PRIu32 " of %u", about->id, shard,
+			                  g->config.shards);
+		TRY(sherd_graph_segment_open(&list->items[i], &g->place, about, level1, err));
+		list->items[i]->age = i;
+		list->count++;
+	}
+	g->next_age = g->next_age > list->count ? g->next_age : list->count;
+	sherd_graph_list_sort(list);
+	sherd_graph_list_link(list);
+	return SHERD_OK;
+}
+
+static int open_view(sherd_graph *g, sherd_error *err)
+{
+	const sherd_rfdb_manifest *m = &g->loaded.manifest;
+	TRY(open_list(g, SHERD_RFDB_NODES, &m->nodes, &m->l1_nodes, err));
+	TRY(open_list(g, SHERD_RFDB_EDGES, &m->edges, &m->l1_edges, err));
+	g->view.one_shard = m->counts.known;
+	return sherd_graph_view_bury(&g->view, &m->dead_nodes, &m->dead_edges, err);
+}
+
+static int open_version(sherd_graph *g, uint64_t version, sherd_error *err)
+{
+	char name[SHERD_RFDB_NAME_MAX];
+	graph_key key;
+	TRY(sherd_graph_version_load(&g->loaded, &g->place, version, err));
+	/* After the manifest: shards are added before the manifest that uses them. */
+	TRY(sherd_graph_read_config(&g->place, &g->config, err));
+	sherd_rfdb_manifest_name(version, false, name);
+	TRY(sherd_graph_place_key(&g->place, name, &key, err));
+	TRY(sherd_in_object(err, open_view(g, err), key.text));
+	const sherd_rfdb_manifest *m = &g->loaded.manifest;
+	g->version = version;
+	g->compaction = m->compaction;
+	return sherd_graph_counts_take(&g->counts, &m->counts, err);
+}
+
+static void forget_version(sherd_graph *g)
+{
+	sherd_graph_view_done(&g->view, true);
+	sherd_graph_version_done(&g->loaded);
+	sherd_graph_counts_done(&g->counts);
+	sherd_lock_release(TAKE(g->lock));
+}
+
+/* Of the current version, or of the one that was asked for. */
+static int choose_version(const sherd_graph *g, uint64_t asked, uint64_t *version, sherd_error *err)
+{
+	TRY(sherd_graph_version_current(&g->place, version, err));
+	if (asked > *version)
+		return sherd_fail(err, SHERD_ENOTFOUND, "no-version",
+		                  "version %" PRIu64 " is not there: the current one is %" PRIu64, asked, *version);
+	*version = asked ? asked : *version;
+	return SHERD_OK;
+}
+
+static int try_reader(sherd_graph *g, uint64_t version, sherd_error *err)
+{
+	TRY(sherd_graph_version_hold(&g->place, version, &g->lock, err));
+	return open_version(g, version, err);
+}
+
+/* What the current version names must be there. The error already says what is not. */
+static int fail_missing(sherd_error *err)
+{
+	if (err) {
+		err->code = SHERD_ECORRUPT;
+		err->reason = "missing-segment";
+	}
+	return SHERD_ECORRUPT;
+}
+
+static int open_reader(sherd_graph *g, uint64_t asked, sherd_error *err)
+{
+	uint64_t version, before = UINT64_MAX;
+	sherd_error failure = {0};
+	int rc = SHERD_OK;
+	for (int tries = 0; tries < MOST_TRIES; tries++) {
+		TRY(choose_version(g, asked, &version, err));
+		rc = try_reader(g, version, &failure);
+		if (rc != SHERD_ENOTFOUND && rc != SHERD_ECONFLICT)
+			break;
+		forget_version(g);
+		/* Gone, although nobody has moved on since: it is not there. */
+		if (rc == SHERD_ENOTFOUND && version == before)
+			break;
+		before = version;
+	}
+	if (rc == SHERD_ENOTFOUND && !asked)
+		rc = fail_missing(&failure);
+	if (rc < 0 && err)
+		*err = failure;
+	return rc;
+}
+
+int sherd_graph_lock_writer(const graph_place *p, sherd_lock **out, sherd_error *err)
+{
+	graph_key key;
+	*out = NULL;
+	if (!(sherd_store_caps(p->store) & SHERD_CAP_LOCK))
+		return SHERD_OK;
+	TRY(sherd_graph_place_key(p, SHERD_RFDB_LOCK, &key, err));
+	sherd_error failure = {0};
+	int rc = sherd_store_put(p->store, key.text, SHERD_WRITE_NEW, "", 0, &failure);
+	if (rc == SHERD_OK || rc == SHERD_EEXIST)
+		rc = sherd_store_lock(p->store, key.text, SHERD_LOCK_EXCLUSIVE, out, &failure);
+	if (rc < 0 && err)
+		*err = failure;
+	return sherd_in_object(err, rc, key.text);
+}
+
+typedef struct leftovers {
+	uint64_t current;
+	sherd_buf versions; /* of uint64_t */
+} leftovers;
+
+static bool see_manifest(void *arg, const char *name, const sherd_stat *stat)
+{
+	(void)stat;
+	leftovers *l = arg;
+	uint64_t version;
+	bool edit;
+	if (sherd_rfdb_manifest_parse(sherd_str_of(name), &version, &edit) && version > l->current)
+		sherd_buf_append(&l->versions, &version, sizeof(version));
+	return !l->versions.failed;
+}
+
+/* A manifest above the current version was never committed. It goes before the next one with its number is made, of
+ * which it could become a part. */
+static int remove_uncommitted(const graph_place *p, uint64_t current, sherd_error *err)
+{
+	leftovers l = {.current = current};
+	int rc = sherd_graph_place_list(p, SHERD_RFDB_MANIFESTS, see_manifest, &l, err);
+	if (rc == SHERD_OK)
+		rc = sherd_buf_check(&l.versions, err);
+	const uint64_t *list = (const uint64_t *)(const void *)l.versions.data;
+	for (size_t i = 0; rc == SHERD_OK && i < l.versions.len / sizeof(*list); i++) {
+		for (int edit = 0; rc == SHERD_OK && edit < 2; edit++) {
+			char name[SHERD_RFDB_NAME_MAX];
+			sherd_rfdb_manifest_name(list[i], edit, name);
+			rc = sherd_graph_place_remove(p, name, err);
+		}
+	}
+	sherd_buf_done(&l.versions);
+	return rc;
+}
+
+static int open_writer(sherd_graph *g, sherd_error *err)
+{
+	uint64_t version;
+	/* Before the lock, which would be made: nothing is put into a folder that holds no database. */
+	TRY(sherd_graph_version_current(&g->place, &version, err));
+	TRY(sherd_graph_lock_writer(&g->place, &g->lock, err));
+	TRY(sherd_graph_version_current(&g->place, &version, err));
+	TRY(remove_uncommitted(&g->place, version, err));
+	int rc = open_version(g, version, err);
+	return rc == SHERD_ENOTFOUND ? fail_missing(err) : rc;
+}
+
+int sherd_graph_open(sherd_graph **out, sherd_store *store, const char *folder, const sherd_graph_options *options,
+                     sherd_error *err)
+{
+	static const sherd_graph_options defaults = {0};
+	const sherd_graph_options *o = options ? options : &defaults;
+	SHERD_AUTO(sherd_graph, sherd_graph_close) g = calloc(1, sizeof(*g));
+	if (!g)
+		return sherd_fail_nomem(err);
+	pthread_mutex_init(&g->counting, NULL);
+	sherd_rfdb_plan_init(&g->plan, 0);
+	g->pool = o->pool;
+	g->writable = !o->read_only && !o->version;
+	TRY(sherd_graph_place_init(&g->place, store, folder, o->limits, err));
+	TRY(g->writable ? open_writer(g, err) : open_reader(g, o->version, err));
+	TRY(read_plan(g, err));
+	g->plan_written = g->plan.place_count;
+	*out = TAKE(g);
+	return SHERD_OK;
+}
+
+int sherd_graph_open_ephemeral(sherd_graph **out, const sherd_graph_layout *layout, sherd_pool *pool, sherd_error *err)
+{
+	sherd_store *store = NULL;
+	sherd_graph *g = NULL;
+	const sherd_graph_options o = {.pool = pool};
+	TRY(sherd_store_open_memory(&store, err));
+	int rc = sherd_graph_create(store, "", layout, 0, err);
+	if (rc == SHERD_OK)
+		rc = sherd_graph_open(&g, store, "", &o, err);
+	if (rc < 0) {
+		sherd_store_close(store);
+		return rc;
+	}
+	g->owned = store;
+	*out = g;
+	return SHERD_OK;
+}
+
+void sherd_graph_close(sherd_graph *g)
+{
+	if (!g)
+		return;
+	sherd_store *owned = g->owned;
+	sherd_graph_buffer_done(&g->buffer);
+	sherd_graph_drop_spilled(g, true);
+	forget_version(g);
+	sherd_buf_done(&g->spilled);
+	sherd_rfdb_plan_done(&g->plan);
+	sherd_graph_place_done(&g->place);
+	pthread_mutex_destroy(&g->counting);
+	free(g);
+	sherd_store_close(owned);
+}
+
+uint64_t sherd_graph_version(const sherd_graph *g)
+{
+	return g->version;
+}
+
+sherd_graph_layout sherd_graph_layout_of(const sherd_graph *g)
+{
+	bool hash = g->config.planner == SHERD_RFDB_HASH;
+	return (sherd_graph_layout){.planner = hash ? SHERD_GRAPH_HASH : SHERD_GRAPH_DIRECTORY,
+	                            .shards = g->config.shards,
+	                            .min_files = hash ? 0 : g->plan.min_files};
+}

@@ -1,0 +1,31 @@
+/* engine/graph/snapshots.h - the versions of a database, and the index of them. */
+#ifndef SHERD_ENGINE_GRAPH_SNAPSHOTS_H
+#define SHERD_ENGINE_GRAPH_SNAPSHOTS_H
+
+#include "engine/graph/graph.h"
+
+/* A manifest that is there. */
+typedef struct graph_manifest_file {
+	uint64_t version;
+	bool edit;
+	uint64_t size;
+} graph_manifest_file;
+
+/* Those up to a version, into an empty buffer of graph_manifest_file, by version, the full one first. */
+int sherd_graph_list_manifests(const graph_place *p, uint64_t up_to, sherd_buf *out, sherd_error *err);
+
+/* The versions that can be opened, oldest first. */
+typedef struct graph_snapshots {
+	const sherd_rfdb_snapshot *list;
+	size_t count;
+	struct census *census; /* what they borrow from */
+} graph_snapshots;
+int sherd_graph_take_snapshots(const graph_place *p, uint64_t up_to, graph_snapshots *out, sherd_error *err);
+void sherd_graph_snapshots_done(graph_snapshots *s);
+
+/* Writes manifest_index.json for the version that is open: with what the old one says of versions that are still
+ * there, or from the manifests alone. */
+int sherd_graph_write_index(const sherd_graph *g, sherd_error *err);
+int sherd_graph_rewrite_index(const sherd_graph *g, sherd_error *err);
+
+#endif

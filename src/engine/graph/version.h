@@ -1,0 +1,26 @@
+/* engine/graph/version.h - reading the manifest of one version: the last full one up to it, and the edits since. */
+#ifndef SHERD_ENGINE_GRAPH_VERSION_H
+#define SHERD_ENGINE_GRAPH_VERSION_H
+
+#include "engine/graph/place.h"
+#include "format/rfdb_manifest.h"
+
+typedef struct graph_version {
+	sherd_arena arena;
+	sherd_buf documents; /* of char *: what the manifest borrows from */
+	sherd_rfdb_manifest manifest;
+	uint64_t base;     /* the version of the full manifest it was read from */
+	uint64_t unsealed; /* documents without a seal: others wrote them */
+} graph_version;
+
+/* SHERD_ENOTFOUND when there is no database. */
+int sherd_graph_version_current(const graph_place *p, uint64_t *version, sherd_error *err);
+/* SHERD_ENOTFOUND when one of its documents is not there. */
+int sherd_graph_version_load(graph_version *out, const graph_place *p, uint64_t version, sherd_error *err);
+void sherd_graph_version_done(graph_version *v);
+
+/* Holds a version against collection, as long as the lock lives; *out is NULL on stores that cannot lock.
+ * SHERD_ENOTFOUND when it is gone, SHERD_ECONFLICT when it is being removed. */
+int sherd_graph_version_hold(const graph_place *p, uint64_t version, sherd_lock **out, sherd_error *err);
+
+#endif

@@ -1,0 +1,220 @@
+/* engine/graph/write.c - changing the buffer, record by record. */
+#include "engine/graph/write.h"
+
+#include "codec/json.h"
+#include "engine/graph/edges.h"
+#include "engine/graph/metadata.h"
+#include "format/rfdb_id.h"
+
+#include <stdlib.h>
+
+int sherd_graph_check_writable(const sherd_graph *g, sherd_error *err)
+{
+	if (!g->writable)
+		return sherd_fail(err, SHERD_EINVAL, "read-only", "the graph is open for reading only");
+	if (g->broken)
+		return sherd_fail(err, SHERD_ENOMEM, "no-memory", "memory ran out before: what was added is not whole");
+	return SHERD_OK;
+}
+
+int sherd_graph_break(sherd_graph *g, sherd_error *err)
+{
+	g->broken = true;
+	return sherd_fail_nomem(err);
+}
+
+static int check_text(sherd_graph_text text, const char *what, sherd_error *err)
+{
+	size_t bad;
+	if (text.len > UINT32_MAX)
+		return sherd_fail(err, SHERD_ELIMIT, "too-large", "the %s is too long", what);
+	if (text.len && !sherd_utf8_valid(text.ptr, text.len, &bad))
+		return sherd_fail(err, SHERD_EINVAL, "bad-utf8", "the %s is not UTF-8 at byte %zu", what, bad);
+	return SHERD_OK;
+}
+
+int sherd_graph_check_nodes(const sherd_graph_node *nodes, size_t count, sherd_error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		TRY(check_text(nodes[i].semantic_id, "semantic id", err));
+		TRY(check_text(nodes[i].type, "type", err));
+		TRY(check_text(nodes[i].name, "name", err));
+		TRY(check_text(nodes[i].file, "file", err));
+		TRY(check_text(nodes[i].metadata, "metadata", err));
+		if (nodes[i].exported && nodes[i].metadata.len)
+			TRY(sherd_json_check(nodes[i].metadata.ptr, nodes[i].metadata.len, NULL, err));
+	}
+	return SHERD_OK;
+}
+
+int sherd_graph_check_edges(const sherd_graph_edge *edges, size_t count, sherd_error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		TRY(check_text(edges[i].type, "type", err));
+		TRY(check_text(edges[i].metadata, "metadata", err));
+	}
+	return SHERD_OK;
+}
+
+static int put_node(sherd_graph *g, const sherd_graph_node *n, sherd_error *err)
+{
+	char *marked = NULL;
+	sherd_rfdb_node node = {.id = graph_id_in(n->id),
+	                        .content_hash = n->content_hash,
+	                        .semantic_id = graph_text_in(n->semantic_id),
+	                        .type = graph_text_in(n->type),
+	                        .name = graph_text_in(n->name),
+	                        .file = graph_text_in(n->file),
+	                        .metadata = graph_text_in(n->metadata)};
+	if (n->exported && !sherd_graph_is_exported(node.metadata)) {
+		TRY(sherd_graph_metadata(n->metadata, true, &marked, &node.metadata.len, err));
+		node.metadata.ptr = marked;
+	}
+	bool ok = sherd_graph_buffer_put_node(&g->buffer, &node);
+	free(marked);
+	return ok ? SHERD_OK : sherd_graph_break(g, err);
+}
+
+int sherd_graph_put_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err)
+{
+	if (!sherd_graph_buffer_reserve(&g->buffer, count, 0))
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < count; i++) {
+		int rc = put_node(g, &nodes[i], err);
+		if (rc < 0) {
+			g->broken = g->broken || i > 0;
+			return rc;
+		}
+	}
+	return SHERD_OK;
+}
+
+int sherd_graph_put_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err)
+{
+	if (!sherd_graph_buffer_reserve(&g->buffer, 0, count))
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < count; i++) {
+		const sherd_rfdb_edge edge = {.src = graph_id_in(edges[i].src),
+		                              .dst = graph_id_in(edges[i].dst),
+		                              .type = graph_text_in(edges[i].type),
+		                              .metadata = graph_text_in(edges[i].metadata)};
+		if (!sherd_graph_buffer_put_edge(&g->buffer, &edge))
+			return sherd_graph_break(g, err);
+	}
+	return SHERD_OK;
+}
+
+int sherd_graph_add_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err)
+{
+	TRY(sherd_graph_check_writable(g, err));
+	TRY(sherd_graph_check_nodes(nodes, count, err));
+	if (count)
+		g->only_updates = false;
+	return sherd_graph_put_nodes(g, nodes, count, err);
+}
+
+int sherd_graph_fail_source(sherd_u128 src, sherd_error *err)
+{
+	char text[SHERD_RFDB_ID_TEXT];
+	sherd_rfdb_id_format(src, text);
+	return sherd_fail(err, SHERD_EINVAL, "unknown-source", "no node %s, which an edge begins at", text);
+}
+
+int sherd_graph_add_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err)
+{
+	TRY(sherd_graph_check_writable(g, err));
+	TRY(sherd_graph_check_edges(edges, count, err));
+	for (size_t i = 0; i < count; i++) {
+		if (i && edges[i].src.lo == edges[i - 1].src.lo && edges[i].src.hi == edges[i - 1].src.hi)
+			continue;
+		int rc = sherd_graph_exists(g, edges[i].src, err);
+		TRY(rc);
+		if (!rc)
+			return sherd_graph_fail_source(graph_id_in(edges[i].src), err);
+	}
+	if (count)
+		g->only_updates = false;
+	return sherd_graph_put_edges(g, edges, count, err);
+}
+
+static bool collect(void *arg, const sherd_rfdb_edge *edge)
+{
+	const sherd_rfdb_edge_key key = {.src = edge->src, .dst = edge->dst, .type = edge->type};
+	sherd_buf_append(arg, &key, sizeof(key));
+	return true;
+}
+
+int sherd_graph_collect_edges(const sherd_graph *g, sherd_u128 id, bool incoming, sherd_buf *keys, sherd_error *err)
+{
+	TRY(sherd_graph_each_edge(g, id, incoming, NULL, collect, keys, err));
+	return sherd_buf_check(keys, err);
+}
+
+int sherd_graph_delete_nodes(sherd_graph *g, const sherd_graph_id *ids, size_t count, uint64_t *deleted,
+                             sherd_error *err)
+{
+	SHERD_AUTO_BUF keys = {0};
+	uint64_t live = 0;
+	TRY(sherd_graph_check_writable(g, err));
+	/* All that can fail but for memory goes first: edges of all, then the deeds. */
+	for (size_t i = 0; i < count; i++) {
+		int rc = sherd_graph_exists(g, ids[i], err);
+		TRY(rc);
+		for (int incoming = 0; rc && incoming < 2; incoming++)
+			TRY(sherd_graph_collect_edges(g, graph_id_in(ids[i]), incoming, &keys, err));
+	}
+	const sherd_rfdb_edge_key *list = (const sherd_rfdb_edge_key *)(const void *)keys.data;
+	for (size_t i = 0; i < keys.len / sizeof(*list); i++)
+		if (!sherd_graph_buffer_kill_edge(&g->buffer, &list[i]))
+			return sherd_graph_break(g, err);
+	for (size_t i = 0; i < count; i++) {
+		if (sherd_graph_exists(g, ids[i], NULL) <= 0)
+			continue;
+		if (!sherd_graph_buffer_kill_node(&g->buffer, graph_id_in(ids[i])))
+			return sherd_graph_break(g, err);
+		live++;
+	}
+	if (live)
+		g->only_updates = false;
+	if (deleted)
+		*deleted = live;
+	return SHERD_OK;
+}
+
+int sherd_graph_edge_lives(const sherd_graph *g, const sherd_rfdb_edge_key *key, sherd_error *err)
+{
+	graph_row row;
+	const graph_new_edge *fresh = sherd_graph_buffer_edge(&g->buffer, key);
+	return fresh ? !fresh->dead : sherd_graph_view_edge(&g->view, key, &row, err);
+}
+
+int sherd_graph_delete_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t count, uint64_t *deleted,
+                             sherd_error *err)
+{
+	uint64_t live = 0;
+	TRY(sherd_graph_check_writable(g, err));
+	TRY(sherd_graph_check_edges(edges, count, err));
+	for (size_t i = 0; i < count; i++) {
+		const sherd_rfdb_edge_key key = {.src = graph_id_in(edges[i].src),
+		                                 .dst = graph_id_in(edges[i].dst),
+		                                 .type = graph_text_in(edges[i].type)};
+		int rc = sherd_graph_edge_lives(g, &key, err);
+		if (rc < 0) {
+			g->broken = g->broken || live;
+			return rc;
+		}
+		if (rc && !sherd_graph_buffer_kill_edge(&g->buffer, &key))
+			return sherd_graph_break(g, err);
+		live += (uint64_t)rc;
+	}
+	if (live)
+		g->only_updates = false;
+	if (deleted)
+		*deleted = live;
+	return SHERD_OK;
+}
+
+uint64_t sherd_graph_pending(const sherd_graph *g)
+{
+	return (uint64_t)g->buffer.node_count + g->buffer.edge_count;
+}
