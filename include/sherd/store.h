@@ -85,10 +85,12 @@ SHERD_API int sherd_reader_map(const sherd_reader *reader, uint64_t offset, size
 
 /* What the caller is about to do with a range. Only hints: they never fail and never change what is read. */
 typedef enum sherd_advice {
-	SHERD_ADVICE_SOON = 0,  /* needed before long: begin to fetch it */
-	SHERD_ADVICE_NOW = 1,   /* needed at once: make a map of it present */
-	SHERD_ADVICE_DONE = 2,  /* not needed any more: a map of it need not stay resident */
-	SHERD_ADVICE_ONWARD = 3 /* like SOON, by who reads in order and expects the system to notice that */
+	SHERD_ADVICE_SOON = 0,   /* needed before long: begin to fetch it */
+	SHERD_ADVICE_NOW = 1,    /* needed at once: make a map of it present */
+	SHERD_ADVICE_DONE = 2,   /* not needed any more: a map of it need not stay resident */
+	SHERD_ADVICE_ONWARD = 3, /* like SOON, by who reads in order and expects the system to notice that */
+	SHERD_ADVICE_MAPPED = 4  /* only the map will be used: what else the reader holds open may go. Given before the
+	                          * reader is shared */
 } sherd_advice;
 SHERD_API void sherd_reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t len, sherd_advice advice);
 

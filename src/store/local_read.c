@@ -25,6 +25,10 @@ typedef struct local_reader {
 static int reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	const local_reader *r = (const local_reader *)reader;
+	if (r->fd < 0) {
+		memcpy(buf, atomic_load(&r->map) + offset, len);
+		return SHERD_OK;
+	}
 	for (size_t done = 0; done < len;) {
 		uint64_t at = offset + done;
 		ssize_t n = SHERD_RETRY(r->sys->pread(r->sys, r->fd, (char *)buf + done, len - done, (off_t)at));
@@ -110,6 +114,14 @@ static void reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t 
 	local_reader *r = (local_reader *)(uintptr_t)reader;
 	uint8_t *map = atomic_load(&r->map);
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), mask = ~(page - 1);
+	if (advice == SHERD_ADVICE_MAPPED) {
+		if (map && r->fd >= 0)
+			(void)r->sys->close(r->sys, r->fd);
+		r->fd = map ? -1 : r->fd;
+		return;
+	}
+	if (r->fd < 0)
+		return;
 	if (advice == SHERD_ADVICE_SOON || (advice == SHERD_ADVICE_ONWARD && !reads_ahead(r)))
 		read_ahead(r->fd, offset, len);
 	if (!map || advice == SHERD_ADVICE_SOON || advice == SHERD_ADVICE_ONWARD)
@@ -127,6 +139,8 @@ static void reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t 
 static int reader_scan(const sherd_reader *reader, uint64_t offset, uint64_t ahead, sherd_scan **out, sherd_error *err)
 {
 	const local_reader *r = (const local_reader *)reader;
+	if (r->fd < 0)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-direct", "only the map of the object is open");
 	return sherd_local_scan(r->store, reader, r->fd, offset, ahead, out, err);
 }
 

@@ -23,8 +23,12 @@ static int bytes_of(const graph_place *place, const char *name, sherd_reader **r
 		return sherd_fail(err, SHERD_ELIMIT, "too-large", "the object does not fit into memory");
 	if (!size)
 		return SHERD_OK;
-	if (sherd_store_caps(place->store) & SHERD_CAP_MAP)
-		return sherd_reader_map(*reader, 0, (size_t)size, data, err);
+	if (sherd_store_caps(place->store) & SHERD_CAP_MAP) {
+		TRY(sherd_reader_map(*reader, 0, (size_t)size, data, err));
+		/* There may be more segments than files that may be open. */
+		sherd_reader_advise(*reader, 0, size, SHERD_ADVICE_MAPPED);
+		return SHERD_OK;
+	}
 	*copy = malloc((size_t)size);
 	if (!*copy)
 		return sherd_fail_nomem(err);
