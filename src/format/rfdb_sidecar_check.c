@@ -33,11 +33,12 @@ static int check_places(const sherd_rfdb_sidecar *x, sherd_error *err)
 	for (int i = 0; i < SIDECAR_SECTIONS; i++) {
 		const uint8_t *p = x->data + sidecar_entry(i);
 		uint64_t at = sherd_get_u64(p), len = sherd_get_u64(p + 8), end = at + len;
+		uint64_t place = len ? next : SHERD_RFDB_SIDECAR_HEAD;
+		if (at != place || sherd_get_u32(p + 20))
+			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", sidecar_entry(i),
+			                     "section %d is not at %" PRIu64, i, place);
 		if (!len)
 			continue;
-		if (at != next || sherd_get_u32(p + 20))
-			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", sidecar_entry(i),
-			                     "section %d is not at %" PRIu64, i, next);
 		for (next = (end + 7) & ~(uint64_t)7; end < next; end++)
 			if (end >= x->size || x->data[end])
 				return sherd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", end, "padding that is not 0");
