@@ -290,25 +290,6 @@ static int has_rows(sherd_store *store, const rows_files *files, bool *out, sher
 	return SHERD_OK;
 }
 
-static int is_bf16(sherd_store *store, const char *folder, bool *out, sherd_error *err)
-{
-	SHERD_AUTO_BUF key = {0};
-	char *text;
-	size_t len;
-	sherd_error failure;
-	*out = false;
-	TRY(sherd_rows_key(&key, folder, SHERD_ROWS_BF16_MANIFEST, err));
-	uint64_t most = sherd_limits_or_default(NULL).metadata_bytes;
-	int rc = sherd_store_get(store, (const char *)key.data, most, &text, &len, &failure);
-	if (rc == SHERD_ENOTFOUND || rc == SHERD_ELIMIT)
-		return SHERD_OK;
-	if (rc < 0)
-		return forward(err, &failure, rc);
-	rc = sherd_rows_bf16_recognise(text, len, out, err);
-	free(text);
-	return rc;
-}
-
 static bool stop(const char *key, const sherd_stat *stat, void *arg)
 {
 	(void)key, (void)stat;

@@ -20,7 +20,7 @@ typedef struct next {
 static void next_done(next *n)
 {
 	sherd_graph_view_done(&n->view, false);
-	for (int kind = 0; kind < 2; kind++) {
+	for (unsigned kind = 0; kind < 2; kind++) {
 		sherd_buf_done(&n->l0[kind]);
 		sherd_buf_done(&n->l1[kind]);
 	}
@@ -287,7 +287,7 @@ static void adopt(next *n)
 {
 	graph_flush *f = n->flush;
 	sherd_graph *g = f->graph;
-	for (int kind = 0; kind < 2; kind++) {
+	for (unsigned kind = 0; kind < 2; kind++) {
 		for (size_t i = 0; i < g->view.lists[kind].count; i++)
 			if (f->merge[kind][i])
 				sherd_graph_segment_close(g->view.lists[kind].items[i]);
@@ -306,6 +306,7 @@ static void adopt(next *n)
 	g->compaction = compaction;
 	sherd_graph_buffer_done(&g->buffer);
 	g->only_updates = false;
+	g->ahead = g->spilling;
 	if (!g->spilling)
 		g->version = n->version;
 }
@@ -352,7 +353,7 @@ void sherd_graph_drop_spilled(sherd_graph *g, bool all)
 static int commit(next *n, sherd_error *err)
 {
 	sherd_graph *g = n->flush->graph;
-	for (int kind = 0; kind < 2; kind++) {
+	for (unsigned kind = 0; kind < 2; kind++) {
 		TRY(next_list(n, kind, err));
 		/* Without touching the segments, which the old view still uses. */
 		TRY(describe(n, kind, err));
@@ -363,7 +364,7 @@ static int commit(next *n, sherd_error *err)
 		adopt(n);
 		return SHERD_OK;
 	}
-	bool edit = g->only_updates && !n->flush->compact && !g->spilled.len && n->version % FULL_EVERY != 0;
+	bool edit = g->only_updates && !n->flush->compact && !g->ahead && n->version % FULL_EVERY != 0;
 	TRY(publish(n, edit, err));
 	adopt(n);
 	sherd_graph_drop_spilled(g, false);

@@ -51,7 +51,7 @@ static int know_next_segment(sherd_graph *g, sherd_error *err)
 	if (g->next_segment)
 		return SHERD_OK;
 	TRY(sherd_graph_place_list(&g->place, SHERD_RFDB_SEGMENTS, see_file, &highest, err));
-	for (int kind = 0; kind < 2; kind++)
+	for (unsigned kind = 0; kind < 2; kind++)
 		for (size_t i = 0; i < g->view.lists[kind].count; i++)
 			if (g->view.lists[kind].items[i]->about.id > highest)
 				highest = g->view.lists[kind].items[i]->about.id;
@@ -181,7 +181,7 @@ int sherd_graph_flush_run(sherd_graph *g, bool compact, const sherd_graph_commit
 int sherd_graph_flush(sherd_graph *g, const sherd_graph_commit *commit, sherd_error *err)
 {
 	TRY(sherd_graph_check_writable(g, err));
-	return graph_is_dirty(g) || g->spilled.len ? sherd_graph_flush_run(g, false, commit, err) : SHERD_OK;
+	return graph_is_dirty(g) || g->ahead ? sherd_graph_flush_run(g, false, commit, err) : SHERD_OK;
 }
 
 int sherd_graph_spill(sherd_graph *g, sherd_error *err)
