@@ -80,7 +80,7 @@ static void load_block(node *n, const uint8_t *p, size_t len)
 	uint8_t raw[BLOCK] = {0};
 	if (len)
 		memcpy(raw, p, len);
-	for (int i = 0; i < 16; i++)
+	for (size_t i = 0; i < 16; i++)
 		n->block[i] = (uint32_t)raw[4 * i] | (uint32_t)raw[4 * i + 1] << 8 | (uint32_t)raw[4 * i + 2] << 16 |
 		              (uint32_t)raw[4 * i + 3] << 24;
 	n->len = (uint32_t)len;
@@ -134,7 +134,7 @@ void sherd_blake3_of(const void *data, size_t len, uint8_t out[SHERD_BLAKE3_BYTE
 		begin_parent(&n, stack[--depth], chain);
 	}
 	compress(&n, ROOT, chain);
-	for (int i = 0; i < 8; i++)
-		for (int b = 0; b < 4; b++)
+	for (size_t i = 0; i < 8; i++)
+		for (size_t b = 0; b < 4; b++)
 			out[4 * i + b] = (uint8_t)(chain[i] >> (8 * b));
 }

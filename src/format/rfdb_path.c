@@ -5,14 +5,13 @@
 static size_t trimmed(const char *p, size_t len)
 {
 	size_t root = len && p[0] == '/';
-	for (;;) {
-		if (len > root && p[len - 1] == '/')
-			len--;
-		else if (len > 1 && p[len - 1] == '.' && p[len - 2] == '/')
-			len--;
-		else
-			return len;
+	while (len > root) {
+		bool separator = p[len - 1] == '/', dot = len > 1 && p[len - 1] == '.' && p[len - 2] == '/';
+		if (!separator && !dot)
+			break;
+		len--;
 	}
+	return len;
 }
 
 sherd_str sherd_rfdb_path_parent(sherd_str path)

@@ -117,10 +117,12 @@ typedef struct planning {
 
 static int note(planning *p, sherd_str path, size_t *at, sherd_error *err)
 {
-	void *list = with_room(p->list, &p->room, p->count, sizeof(*p->list));
-	bool ok = list;
-	p->list = list ? list : p->list;
-	*at = ok ? sherd_map_add(&p->known, path, p->count, &ok) : 0;
+	bool ok;
+	fresh *list = with_room(p->list, &p->room, p->count, sizeof(*p->list));
+	if (!list)
+		return sherd_fail_nomem(err);
+	p->list = list;
+	*at = sherd_map_add(&p->known, path, p->count, &ok);
 	if (!ok)
 		return sherd_fail_nomem(err);
 	if (*at == SHERD_MAP_NONE) {
@@ -180,7 +182,7 @@ static int note_parents(planning *p, sherd_error *err)
 /* Indexes into the list, longest path first: each directory before the one above it. */
 static size_t *by_length(planning *p)
 {
-	size_t *heads = malloc((p->longest + 1) * sizeof(*heads)), *order = malloc(p->count * sizeof(*order)), n = 0;
+	size_t *heads = malloc((p->longest + 1) * sizeof(*heads)), *order = calloc(p->count, sizeof(*order)), n = 0;
 	if (heads && order) {
 		for (size_t len = 0; len <= p->longest; len++)
 			heads[len] = NOWHERE;
@@ -298,31 +300,38 @@ static int record(planning *p, const size_t *order, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int extend(planning *p, const sherd_str *files, size_t count, uint16_t *shards, sherd_error *err)
+static int assign(planning *p, sherd_error *err)
 {
-	TRY(note_files(p, files, count, err));
-	TRY(note_parents(p, err));
-	size_t *order = p->count ? by_length(p) : NULL;
-	if (p->count && !order)
+	size_t *order = by_length(p);
+	if (!order)
 		return sherd_fail_nomem(err);
-	if (p->count)
-		choose_owners(p, order);
+	choose_owners(p, order);
 	int rc = number(p, err);
 	if (rc >= 0)
 		rc = record(p, order, err);
 	free(order);
-	for (size_t i = 0; rc >= 0 && shards && i < count; i++)
+	return rc;
+}
+
+static int extend(planning *p, const sherd_str *files, size_t count, uint16_t *shards, sherd_error *err)
+{
+	TRY(note_files(p, files, count, err));
+	TRY(note_parents(p, err));
+	if (p->count)
+		TRY(assign(p, err));
+	for (size_t i = 0; shards && i < count; i++)
 		shards[i] = (uint16_t)(p->of[i] & PLACED ? p->plan->places[p->of[i] & ~PLACED].shard
 		                                         : p->list[p->of[i]].shard);
-	return rc;
+	return SHERD_OK;
 }
 
 int sherd_rfdb_plan_extend(sherd_rfdb_plan *plan, const sherd_str *files, size_t count, uint16_t *shards,
                            sherd_error *err)
 {
-	planning p = {.plan = plan,
-	              .of = count > SIZE_MAX / sizeof(*p.of) ? NULL : malloc((count + 1) * sizeof(*p.of))};
-	int rc = p.of ? extend(&p, files, count, shards, err) : sherd_fail_nomem(err);
+	enum { FIRST_ROOM = 64 };
+	planning p = {.plan = plan, .room = FIRST_ROOM, .list = malloc(FIRST_ROOM * sizeof(*p.list))};
+	p.of = count < SIZE_MAX / sizeof(*p.of) ? malloc((count + 1) * sizeof(*p.of)) : NULL;
+	int rc = p.list && p.of ? extend(&p, files, count, shards, err) : sherd_fail_nomem(err);
 	sherd_map_done(&p.known);
 	free(p.list);
 	free(p.of);

@@ -4,8 +4,6 @@
 
 #include <inttypes.h>
 
-#define FOOTER_MAGIC 0x46545232u
-
 enum { NODE_BYTES = 44, EDGE_BYTES = 40 };
 
 /* ---- opening */
@@ -56,7 +54,7 @@ static int take_footer(const sherd_rfdb_segment *s, uint64_t at, footer *f, sher
 	f->strings = sherd_cursor_u64(&c);
 	f->data_end = sherd_cursor_u64(&c);
 	uint32_t size = sherd_cursor_u32(&c), magic = sherd_cursor_u32(&c);
-	if (magic != FOOTER_MAGIC)
+	if (magic != SHERD_RFDB_FOOTER_MAGIC)
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-magic", at + 44, "does not end as a segment does");
 	if (size != SHERD_RFDB_FOOTER)
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-length", at + 40,

@@ -29,6 +29,7 @@
 
 #define SHERD_RFDB_HEAD 32
 #define SHERD_RFDB_FOOTER 48
+#define SHERD_RFDB_FOOTER_MAGIC 0x46545232u /* "2RTF" */
 
 /* Columns of strings. */
 typedef enum sherd_rfdb_column {

@@ -14,7 +14,7 @@ typedef struct section {
 
 static section section_of(const uint8_t *head, int index)
 {
-	const uint8_t *p = head + SIDECAR_TABLE + SIDECAR_ENTRY * index;
+	const uint8_t *p = head + sidecar_entry(index);
 	return (section){sherd_get_u64(p), sherd_get_u64(p + 8), sherd_get_u32(p + 16)};
 }
 
@@ -23,7 +23,7 @@ static int check_head(const uint8_t *p, size_t size, sherd_error *err)
 	if (size < SHERD_RFDB_SIDECAR_HEAD)
 		return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", size, "%zu bytes, a sidecar has at least %d",
 		                     size, SHERD_RFDB_SIDECAR_HEAD);
-	if (memcmp(p, SIDECAR_MAGIC, 8) != 0)
+	if (sherd_get_u64(p) != SIDECAR_MAGIC)
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-magic", 0, "does not begin as a sidecar does");
 	if (sherd_crc32(0, p, SIDECAR_CRC) != sherd_get_u32(p + SIDECAR_CRC) || sherd_get_u32(p + SIDECAR_CRC + 4))
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-crc", SIDECAR_CRC, "the head is damaged");
@@ -40,7 +40,7 @@ static int check_head(const uint8_t *p, size_t size, sherd_error *err)
 
 static int check_section(const sherd_rfdb_sidecar *x, int index, bool wanted, section *out, sherd_error *err)
 {
-	uint64_t field = SIDECAR_TABLE + SIDECAR_ENTRY * (uint64_t)index;
+	uint64_t field = sidecar_entry(index);
 	section s = section_of(x->data, index);
 	if (s.at % 8 || s.at > x->size || s.len > x->size - s.at || s.at < SHERD_RFDB_SIDECAR_HEAD)
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", field,
@@ -58,8 +58,7 @@ static int open_order(sherd_rfdb_sidecar *x, int index, bool wanted, sherd_rfdb_
 	if (!wanted)
 		return SHERD_OK;
 	if (s.len != 4 * x->rows)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-offsets",
-		                     SIDECAR_TABLE + SIDECAR_ENTRY * (uint64_t)index + 8,
+		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", sidecar_entry(index) + 8,
 		                     "an order of %" PRIu64 " rows in %" PRIu64 " bytes", x->rows, s.len);
 	*out = (sherd_rfdb_rows){x->data + s.at, x->rows};
 	return SHERD_OK;
@@ -72,9 +71,9 @@ static int open_groups(sherd_rfdb_sidecar *x, int index, sherd_rfdb_column colum
 	TRY(check_section(x, index, true, &s, err));
 	uint64_t count = s.len < SIDECAR_GROUPS_HEAD ? 0 : sherd_get_u32(x->data + s.at);
 	if (s.len != sidecar_groups_size(count, x->rows))
-		return sherd_fail_at(
-			err, SHERD_ECORRUPT, "bad-offsets", SIDECAR_TABLE + SIDECAR_ENTRY * (uint64_t)index + 8,
-			"%" PRIu64 " groups of %" PRIu64 " rows in %" PRIu64 " bytes", count, x->rows, s.len);
+		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", sidecar_entry(index) + 8,
+		                     "%" PRIu64 " groups of %" PRIu64 " rows in %" PRIu64 " bytes", count, x->rows,
+		                     s.len);
 	out->keys = x->data + s.at + SIDECAR_GROUPS_HEAD;
 	out->starts = out->keys + 4 * count;
 	out->rows = (sherd_rfdb_rows){out->starts + 4 * (count + 1), x->rows};

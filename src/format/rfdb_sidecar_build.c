@@ -18,7 +18,7 @@ static void end_section(builder *b, int index, size_t from)
 	sherd_buf_zero(b->out, -len & 7);
 	if (b->out->failed)
 		return;
-	uint8_t *p = b->out->data + SIDECAR_TABLE + SIDECAR_ENTRY * index;
+	uint8_t *p = b->out->data + sidecar_entry(index);
 	sherd_put_u64(p, from);
 	sherd_put_u64(p + 8, len);
 	sherd_put_u32(p + 16, sherd_crc32(0, b->out->data + from, len));
@@ -192,7 +192,7 @@ static void put_head(builder *b, const uint8_t *sha256, bool sorted)
 	if (b->out->failed)
 		return;
 	uint8_t *p = b->out->data;
-	memcpy(p, SIDECAR_MAGIC, 8);
+	sherd_put_u64(p, SIDECAR_MAGIC);
 	p[8] = 1;
 	p[10] = (uint8_t)s->kind;
 	p[11] = sorted;
@@ -204,7 +204,7 @@ static void put_head(builder *b, const uint8_t *sha256, bool sorted)
 	else
 		sherd_sha256_of(s->data, s->size, p + 32);
 	for (int i = 0; i < SIDECAR_SECTIONS; i++)
-		sherd_put_u64(p + SIDECAR_TABLE + SIDECAR_ENTRY * i, SHERD_RFDB_SIDECAR_HEAD);
+		sherd_put_u64(p + sidecar_entry(i), SHERD_RFDB_SIDECAR_HEAD);
 }
 
 static int put_sections(builder *b, bool sorted, sherd_error *err)

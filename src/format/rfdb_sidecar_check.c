@@ -8,7 +8,7 @@
 
 static int check_crc(const sherd_rfdb_sidecar *x, int index, sherd_error *err)
 {
-	const uint8_t *p = x->data + SIDECAR_TABLE + SIDECAR_ENTRY * index;
+	const uint8_t *p = x->data + sidecar_entry(index);
 	uint64_t at = sherd_get_u64(p), len = sherd_get_u64(p + 8);
 	if (sherd_crc32(0, x->data + at, len) != sherd_get_u32(p + 16))
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-crc", at, "section %d is damaged", index);
@@ -18,7 +18,7 @@ static int check_crc(const sherd_rfdb_sidecar *x, int index, sherd_error *err)
 int sherd_rfdb_sidecar_check_rows(const sherd_rfdb_sidecar *x, const sherd_rfdb_rows *rows, sherd_error *err)
 {
 	for (int i = 0; i < SIDECAR_SECTIONS; i++) {
-		const uint8_t *p = x->data + SIDECAR_TABLE + SIDECAR_ENTRY * i;
+		const uint8_t *p = x->data + sidecar_entry(i);
 		uint64_t at = sherd_get_u64(p), len = sherd_get_u64(p + 8);
 		if (rows->list >= x->data + at && rows->list < x->data + at + len)
 			return check_crc(x, i, err);
@@ -31,14 +31,14 @@ static int check_places(const sherd_rfdb_sidecar *x, sherd_error *err)
 {
 	uint64_t next = SHERD_RFDB_SIDECAR_HEAD;
 	for (int i = 0; i < SIDECAR_SECTIONS; i++) {
-		const uint8_t *p = x->data + SIDECAR_TABLE + SIDECAR_ENTRY * i;
+		const uint8_t *p = x->data + sidecar_entry(i);
 		uint64_t at = sherd_get_u64(p), len = sherd_get_u64(p + 8), end = at + len;
+		uint64_t place = len ? next : SHERD_RFDB_SIDECAR_HEAD;
+		if (at != place || sherd_get_u32(p + 20))
+			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", sidecar_entry(i),
+			                     "section %d is not at %" PRIu64, i, place);
 		if (!len)
 			continue;
-		if (at != next || sherd_get_u32(p + 20))
-			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-offsets",
-			                     SIDECAR_TABLE + SIDECAR_ENTRY * (uint64_t)i,
-			                     "section %d is not at %" PRIu64, i, next);
 		for (next = (end + 7) & ~(uint64_t)7; end < next; end++)
 			if (end >= x->size || x->data[end])
 				return sherd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", end, "padding that is not 0");

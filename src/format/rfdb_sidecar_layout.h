@@ -4,7 +4,7 @@
 
 #include "format/rfdb_sidecar.h"
 
-#define SIDECAR_MAGIC "SHERDIDX"
+#define SIDECAR_MAGIC 0x5844494452454853u /* "SHERDIDX" */
 
 enum {
 	SIDECAR_TABLE = 64,
@@ -20,6 +20,12 @@ enum {
 	SIDECAR_BY_DST = 1,
 	SIDECAR_EDGES_BY_TYPE = 2
 };
+
+/* Where a section's entry in the table lies. */
+static inline size_t sidecar_entry(int section)
+{
+	return SIDECAR_TABLE + SIDECAR_ENTRY * (size_t)section;
+}
 
 static inline uint64_t sidecar_groups_size(uint64_t groups, uint64_t rows)
 {

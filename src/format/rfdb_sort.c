@@ -4,8 +4,11 @@
 
 #include <stdlib.h>
 
+/* How many keys a bucket should have. */
+#define BUCKET_SHARE ((size_t)8)
+
 /* Below this a bucket is sorted by insertion. */
-enum { SMALL = 24, BUCKET_SHARE = 8 };
+enum { SMALL = 24 };
 
 static inline bool before(const sherd_rfdb_keyed *a, const sherd_rfdb_keyed *b)
 {

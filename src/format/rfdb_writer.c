@@ -310,7 +310,7 @@ static void emit_footer(output *o, const sherd_rfdb_writer *w, const layout *l)
 	sherd_put_u64(footer + 24, l->strings);
 	sherd_put_u64(footer + 32, l->data_end);
 	sherd_put_u32(footer + 40, SHERD_RFDB_FOOTER);
-	memcpy(footer + 44, "2RTF", 4);
+	sherd_put_u32(footer + 44, SHERD_RFDB_FOOTER_MAGIC);
 	emit(o, footer, sizeof(footer));
 }
 

@@ -36,7 +36,7 @@ sherd_rfdb_answer sherd_rfdb_zone_has(const sherd_rfdb_zone *zone, const char *f
 		sherd_str s = take(&c);
 		if (c.failed)
 			return SHERD_RFDB_UNKNOWN;
-		if (s.len == value.len && memcmp(s.ptr, value.ptr, s.len) == 0)
+		if (sherd_str_compare(s, value) == 0)
 			return SHERD_RFDB_YES;
 	}
 	return SHERD_RFDB_NO;

@@ -248,7 +248,7 @@ TEST(the_files_come_out_bit_for_bit)
 		size_t len;
 		if (folder)
 			write_out(folder, &made[i]);
-		(void)snprintf(path, sizeof(path), FOLDER "%s", made[i].name);
+		(void)snprintf(path, sizeof(path), FOLDER "%.*s", SHERD_RFDB_NAME_MAX, made[i].name);
 		uint8_t *want = source_file_read(path, &len);
 		if (len != made[i].bytes.len || memcmp(want, made[i].bytes.data, len) != 0)
 			fail_msg("%s comes out differently", made[i].name);

@@ -60,7 +60,7 @@ static uint64_t count_text(const sherd_rfdb_segment *s, sherd_rfdb_column column
 {
 	uint64_t count = 0;
 	for (uint64_t row = 0; row < s->rows; row++) {
-		sherd_str text;
+		sherd_str text = {0};
 		assert_true(sherd_rfdb_segment_text(s, column, row, &text));
 		count += sherd_str_compare(text, want) == 0;
 	}
@@ -72,7 +72,7 @@ static void expect_groups(const pair *p, const sherd_rfdb_groups *g)
 	uint64_t rows = 0;
 	for (uint32_t i = 0; i < g->count; i++) {
 		sherd_rfdb_rows list, found;
-		sherd_str key, text;
+		sherd_str key, text = {0};
 		assert_true(sherd_rfdb_groups_at(g, &p->s, i, &key, &list));
 		assert_int_equal(list.count, count_text(&p->s, g->column, key));
 		for (uint64_t k = 0; k < list.count; k++) {

@@ -55,7 +55,8 @@ static sherd_u128 few(uint64_t row)
 
 static sherd_u128 same(uint64_t row)
 {
-	return row - row;
+	(void)row;
+	return 7;
 }
 
 static sherd_u128 crowded(uint64_t row)

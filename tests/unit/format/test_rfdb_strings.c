@@ -56,7 +56,7 @@ TEST(many_strings_are_found_again)
 	assert_ok(sherd_rfdb_strings_decode(raw.data, raw.len, &s, err));
 	assert_ok(sherd_rfdb_strings_check(&s, err));
 	assert_int_equal(s.count, MANY);
-	sherd_str text;
+	sherd_str text = {0};
 	assert_true(sherd_rfdb_strings_get(&s, 4711, &text));
 	assert_true(sherd_str_is(text, "string 4711"));
 	assert_false(sherd_rfdb_strings_get(&s, MANY, &text));
@@ -86,7 +86,7 @@ TEST(strings_outside_of_the_text_and_strings_that_are_no_text_are_refused)
 	sherd_rfdb_intern t = {0};
 	SHERD_AUTO_BUF raw = {0};
 	sherd_rfdb_strings s;
-	sherd_str text;
+	sherd_str text = {0};
 	uint32_t index;
 	assert_ok(sherd_rfdb_intern_add(&t, SHERD_STR("abc"), &index, err));
 	assert_ok(sherd_rfdb_intern_add(&t, SHERD_STR("def"), &index, err));
