@@ -4,7 +4,7 @@ DESTDIR ?=
 TIME ?= 60
 TARGET ?=
 
-.PHONY: help demo check deps build bench fuzz install asan tsan clang crash coverage format lint symbols clean
+.PHONY: help demo check deps build bench fuzz install asan tsan clang crash coverage interop-nd4j format lint symbols clean
 
 help:
 	@echo 'make demo      build, and see what Sherd does, on data made on the spot'
@@ -21,6 +21,8 @@ help:
 	@echo 'make crash     the tests that kill processes, with many more kills [SHERD_KILLS=1000]'
 	@echo 'make fuzz      run the fuzz targets [TIME=60 seconds each] [TARGET=json]'
 	@echo 'make coverage  all tests, then the share of lines that they ran'
+	@echo 'make interop-nd4j'
+	@echo '               ND4J 1.0.0-M2.1 and Sherd read what the other wrote (fetches ND4J by Maven, 130 MB)'
 	@echo 'make lint      formatting, clang-tidy, layers, sizes, man pages'
 	@echo 'make format    format every C file'
 	@echo 'make symbols   write the list of exported symbols anew from the headers'
@@ -63,6 +65,11 @@ fuzz:
 coverage: deps
 	@tools/check coverage
 	@tools/coverage build/coverage
+
+interop-nd4j:
+	@tools/deps build nd4j
+	@tools/build release
+	@tools/interop-nd4j
 
 format:
 	@tools/deps lint

@@ -83,10 +83,10 @@ static int print(const sherd_cat *cat, sherd_error *err)
 }
 
 /* sherd rows cat prints rows and nothing else. */
-static int check_rows(const sherd_place *place, sherd_error *err)
+static int check_rows(sherd_cli *cli, const sherd_place *place, sherd_error *err)
 {
 	sherd_rows *rows;
-	TRY(sherd_rows_open_place(&rows, place, false, err));
+	TRY(sherd_rows_open_place(&rows, cli, place, false, err));
 	sherd_rows_close(rows);
 	return SHERD_OK;
 }
@@ -95,12 +95,17 @@ static int cat_place(sherd_cli *cli, const sherd_args *args, const sherd_place *
 {
 	sherd_bundle *bundle = NULL;
 	const char *format = sherd_args_text(args, "format");
-	int rc = sherd_bundle_open(&bundle, place->store, place->key, NULL, err);
+	sherd_bundle_options waiting = {.pool = cli->pool, .progress = &cli->waiting};
+	sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->progress};
+	int rc = sherd_bundle_open(&bundle, place->store, place->key, &waiting, err);
 	sherd_cat cat = {.cli = cli, .bundle = bundle, .format = format ? format : "text"};
 	if (rc == SHERD_OK)
 		rc = pick(&cat, args->count > 1 ? args->operands[1] : NULL, err);
 	if (rc == SHERD_OK)
 		rc = take_part(&cat, sherd_args_text(args, "range"), err);
+	if (rc == SHERD_OK)
+		rc = sherd_bundle_prepare(bundle, &cat.index, 1, &reading, err);
+	sherd_out_clear_bar(&cli->out);
 	if (rc == SHERD_OK)
 		rc = print(&cat, err);
 	sherd_bundle_close(bundle);
@@ -111,7 +116,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_place place;
 	TRY(sherd_place_open_any(&place, args->operands[0], false, err));
-	int rc = args->command == &sherd_command_rows_cat ? check_rows(&place, err) : SHERD_OK;
+	int rc = args->command == &sherd_command_rows_cat ? check_rows(cli, &place, err) : SHERD_OK;
 	if (rc == SHERD_OK)
 		rc = cat_place(cli, args, &place, err);
 	sherd_place_close(&place);

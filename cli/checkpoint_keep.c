@@ -77,8 +77,9 @@ static int list(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_place place;
 	sherd_ckpt_list *found;
+	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
 	TRY(sherd_place_open_folder(&place, args->operands[0], err));
-	int rc = sherd_place_blame(&place, sherd_ckpt_list_open(&found, place.store, "", NULL, err), err);
+	int rc = sherd_place_blame(&place, sherd_ckpt_list_open(&found, place.store, "", &options, err), err);
 	if (rc == SHERD_OK) {
 		rc = cli->out.json ? print_json(cli, found, err) : print_table(cli, found, err);
 		sherd_ckpt_list_close(found);
@@ -117,6 +118,7 @@ static int prune(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_place place;
 	removing r = {.cli = cli};
+	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
 	int64_t keep = 0;
 	TRY(sherd_args_number(args, "keep", 1, INT32_MAX, &keep, err));
 	if (!keep)
@@ -125,7 +127,7 @@ static int prune(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	sherd_doc_open(&r.doc, '{');
 	sherd_doc_key(&r.doc, "removed");
 	sherd_doc_open(&r.doc, '[');
-	int rc = sherd_ckpt_prune(place.store, "", (size_t)keep, NULL, tell_removed, &r, err);
+	int rc = sherd_ckpt_prune(place.store, "", (size_t)keep, &options, tell_removed, &r, err);
 	(void)sherd_place_blame(&place, rc, err);
 	sherd_doc_close(&r.doc, ']');
 	sherd_doc_close(&r.doc, '}');

@@ -26,7 +26,7 @@ static int load(sherd_cli *cli, const sherd_place *from, const sherd_target *tar
 {
 	sherd_bundle *bundle = NULL, *selected = NULL;
 	sherd_ckpt *ckpt = NULL;
-	sherd_ckpt_options options = {.pool = cli->pool};
+	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
 	int rc = sherd_ckpt_open(&ckpt, from->store, from->key, &options, err);
 	if (rc == SHERD_OK)
 		rc = sherd_bundle_of_ckpt(&bundle, ckpt, err);

@@ -23,9 +23,10 @@ static int print_set(sherd_cli *cli, const char *path, const sherd_set_id *id, c
 static int commit(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	const char *path = args->operands[0];
+	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
 	sherd_place place;
 	TRY(sherd_place_open_prefix(&place, path, err));
-	int rc = sherd_place_blame(&place, sherd_ckpt_commit(place.store, place.key, NULL, err), err);
+	int rc = sherd_place_blame(&place, sherd_ckpt_commit(place.store, place.key, &options, err), err);
 	sherd_place_close(&place);
 	TRY(rc);
 	sherd_out_note(&cli->out, "%s: committed", path);

@@ -27,16 +27,14 @@ static int tell(sherd_cli *cli, const char *path, const sherd_ckpt *ckpt, const 
 }
 
 /* The id follows from the tensors when bytes must repeat. */
-static int choose_id(const sherd_ckpt *from, const sherd_place *to, const sherd_clock *clock, uint32_t world,
-                     sherd_set_id *id, sherd_error *err)
+static int choose_id(sherd_cli *cli, const sherd_ckpt *from, const sherd_place *to, const sherd_clock *clock, bool cut,
+                     const sherd_ckpt_save_options *options, sherd_set_id *id, sherd_error *err)
 {
 	sherd_bundle *bundle;
-	if (!clock->fixed)
-		return sherd_set_id_random(id, err);
 	TRY(sherd_bundle_of_ckpt(&bundle, from, err));
-	sherd_clock_set_id(clock, to, world, bundle, id);
+	int rc = sherd_clock_set_id(clock, cli, to, bundle, cut, options, id, err);
 	sherd_bundle_close(bundle);
-	return SHERD_OK;
+	return rc;
 }
 
 static int reshard(sherd_cli *cli, const sherd_args *args, const sherd_ckpt *ckpt, sherd_error *err)
@@ -51,11 +49,11 @@ static int reshard(sherd_cli *cli, const sherd_args *args, const sherd_ckpt *ckp
 	options.time_ns = clock.time_ns;
 	options.set_id = &id;
 	TRY(sherd_place_open(&to, args->operands[1], true, err));
-	int rc = choose_id(ckpt, &to, &clock, options.world, &id, err);
+	bool cut = sherd_args_has(args, "cut");
+	int rc = choose_id(cli, ckpt, &to, &clock, cut, &options, &id, err);
 	if (rc == SHERD_OK)
-		rc = sherd_place_blame(
-			&to, sherd_ckpt_reshard(ckpt, to.store, to.key, sherd_args_has(args, "cut"), &options, err),
-			err);
+		rc = sherd_ckpt_reshard(ckpt, to.store, to.key, cut, &options, err);
+	(void)sherd_place_blame(&to, rc, err);
 	sherd_place_close(&to);
 	return rc < 0 ? rc : tell(cli, args->operands[1], ckpt, &options, err);
 }
@@ -64,7 +62,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_place from;
 	sherd_ckpt *ckpt;
-	sherd_ckpt_options options = {.pool = cli->pool};
+	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
 	if (!sherd_args_has(args, "shards"))
 		return sherd_cli_usage(err, "--shards M is missing");
 	TRY(sherd_place_open_prefix(&from, args->operands[0], err));

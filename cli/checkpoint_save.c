@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "doc.h"
 #include "place.h"
+#include "target.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -99,8 +100,8 @@ static int take_fields(saving *s, const sherd_args *args, const sherd_bundle *bu
 }
 
 /* Given, or derived when bytes must repeat, or random; a process that is one of several cannot choose by itself. */
-static int take_set_id(saving *s, const sherd_args *args, const sherd_place *to, const sherd_bundle *bundle,
-                       sherd_error *err)
+static int take_set_id(saving *s, sherd_cli *cli, const sherd_args *args, const sherd_place *to,
+                       const sherd_bundle *bundle, sherd_error *err)
 {
 	const char *text = sherd_args_text(args, "set-id");
 	sherd_clock clock;
@@ -113,11 +114,7 @@ static int take_set_id(saving *s, const sherd_args *args, const sherd_place *to,
 		               : SHERD_OK;
 	if (s->alone)
 		return sherd_cli_usage(err, "--rank needs --set-id, the same for all ranks");
-	if (clock.fixed) {
-		sherd_clock_set_id(&clock, to, s->options.world, bundle, &s->set_id);
-		return SHERD_OK;
-	}
-	return sherd_set_id_random(&s->set_id, err);
+	return sherd_clock_set_id(&clock, cli, to, bundle, s->cut, &s->options, &s->set_id, err);
 }
 
 static int tell(sherd_cli *cli, const char *path, const saving *s, const sherd_bundle *bundle, bool committed,
@@ -167,8 +164,8 @@ static int save(sherd_cli *cli, const sherd_args *args, saving *s, const sherd_b
 	}
 	TRY(take_fields(s, args, bundle, err));
 	TRY(sherd_place_open(&to, path, true, err));
-	int rc = take_set_id(s, args, &to, bundle, err);
 	s->options.about = &s->about;
+	int rc = take_set_id(s, cli, args, &to, bundle, err);
 	if (rc == SHERD_OK)
 		rc = s->alone ? sherd_ckpt_save_bundle_rank(to.store, to.key, bundle, s->rank, s->cut, &s->options,
 		                                            &committed, err)
@@ -190,9 +187,14 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	s.options.take_over = sherd_args_has(args, "take-over");
 	s.cut = sherd_args_has(args, "cut");
 	TRY(sherd_place_open(&from, args->operands[0], false, err));
-	int rc = sherd_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, NULL, err), err);
+	sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->waiting};
+	int rc = sherd_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, &reading, err), err);
 	if (rc == SHERD_OK) {
-		rc = save(cli, args, &s, bundle, err);
+		if (!sherd_args_has(args, "drop-graph"))
+			rc = sherd_place_blame(&from, sherd_target_refuse_loss(bundle, SHERD_FORMAT_CHECKPOINT, err),
+			                       err);
+		if (rc == SHERD_OK)
+			rc = save(cli, args, &s, bundle, err);
 		sherd_bundle_close(bundle);
 	}
 	sherd_place_close(&from);
@@ -210,6 +212,7 @@ static const sherd_option options[] = {
 	{"rank", "R", "save only the shard of this rank; the last rank to finish commits", 0},
 	{"world", "W", "how many ranks save together", 0},
 	{"set-id", "ID", "32 hexadecimal digits, the same for all ranks of one save", 0},
+	{"drop-graph", NULL, "of a model, save the arrays and lose the graph", 0},
 	{"field", "KEY=VALUE", "a custom field; may be repeated", 0},
 	{"step", "N", "training step to record", 0},
 	{"epoch", "N", "training epoch to record", 0},

@@ -9,8 +9,9 @@
 
 typedef struct sherd_cli {
 	sherd_out out;
-	sherd_pool *pool; /* opened by main with --workers threads */
-	sherd_progress progress;
+	sherd_pool *pool;        /* opened by main with --workers threads */
+	sherd_progress progress; /* counts bytes: draws the bar */
+	sherd_progress waiting;  /* counts other things: only notices the interruption */
 } sherd_cli;
 
 /* Exit statuses; docs/errors.md tells which code of the library gives which. */

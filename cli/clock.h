@@ -13,9 +13,11 @@ typedef struct sherd_clock {
 } sherd_clock;
 
 int sherd_clock_read(sherd_clock *clock, sherd_error *err);
-/* The id that the same time, prefix, world and tensors (names, types, shapes) always give; another one while a set of
- * that id is committed there, since no set replaces itself. */
-void sherd_clock_set_id(const sherd_clock *clock, const sherd_place *place, uint32_t world, const sherd_bundle *bundle,
-                        sherd_set_id *out);
+/* The id of a set that is about to be saved with these options: random, or with a fixed clock the one that the same
+ * time, prefix, options and tensors, values included, always give. Two saves that differ never have the same: their
+ * shards must not pass for one set. Another one while a set of that id is committed there, since no set replaces
+ * itself. */
+int sherd_clock_set_id(const sherd_clock *clock, sherd_cli *cli, const sherd_place *place, const sherd_bundle *bundle,
+                       bool cut, const sherd_ckpt_save_options *options, sherd_set_id *out, sherd_error *err);
 
 #endif

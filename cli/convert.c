@@ -3,19 +3,6 @@
 #include "place.h"
 #include "target.h"
 
-#include <stdio.h>
-#include <string.h>
-
-/* The same that the library says, with the way out. */
-static int refuse_loss(const sherd_bundle *bundle, sherd_format to, sherd_error *err)
-{
-	int rc = sherd_convert_check(bundle, to, err);
-	size_t used = rc < 0 ? strlen(err->message) : 0;
-	if (rc < 0)
-		(void)snprintf(err->message + used, sizeof(err->message) - used, " (--drop-graph accepts that)");
-	return rc;
-}
-
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_place from;
@@ -23,10 +10,11 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	sherd_target target;
 	TRY(sherd_target_take(&target, args, args->operands[1], err));
 	TRY(sherd_place_open(&from, args->operands[0], false, err));
-	int rc = sherd_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, NULL, err), err);
+	sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->waiting};
+	int rc = sherd_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, &reading, err), err);
 	if (rc == SHERD_OK) {
 		if (!target.drop_graph)
-			rc = sherd_place_blame(&from, refuse_loss(bundle, target.format, err), err);
+			rc = sherd_place_blame(&from, sherd_target_refuse_loss(bundle, target.format, err), err);
 		if (rc == SHERD_OK)
 			rc = sherd_target_write(cli, &target, bundle, err);
 		sherd_bundle_close(bundle);
@@ -36,10 +24,13 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 }
 
 static const sherd_option options[] = {
-	{"to", "FORMAT", "safetensors, safetensors-index, npy or checkpoint; else DST's extension decides", 0},
+	{"to", "FORMAT", "of DST, see sherd-convert(1); else its extension decides", 0},
 	{"shards", "N", "files of a sharded target (default: 1)", 0},
 	{"replace", NULL, "DST may exist and is replaced", 0},
+	{"compress", "HOW", "of a container: none (default), deflate or deflate:LEVEL, 1 to 12", 0},
 	{"drop-graph", NULL, "of a model, write the arrays and lose the graph", 0},
+	{"drop-metadata", NULL, "lose the pairs of text that the target has no place for", 0},
+	{"without-updater", NULL, "of a model, leave out what the updater remembers", 0},
 	{NULL, NULL, NULL, 0},
 };
 
@@ -48,7 +39,9 @@ const sherd_command sherd_command_convert = {
 	.operands = "SRC DST",
 	.summary = "Writes the tensors of a file or set in another format",
 	.details = "DST.safetensors is one file, DST.safetensors.index.json several and their index, DST.npy one\n"
-		   "array, DST/ a folder of NumPy files, DST.metadata.json a checkpoint of that prefix.\n",
+		   "array, DST/ a folder of NumPy files, DST.metadata.json a checkpoint of that prefix; DST.sdc is\n"
+		   "a container, DST.fb what SameDiff 1.0.0-M2.1 reads, DST.sdnb and DST.sdz what came after it.\n"
+		   "With --shards a DST.sdc becomes DST.shard0-of-N.sdc and so on.\n",
 	.least = 2,
 	.most = 2,
 	.run = run,

@@ -10,7 +10,7 @@
 static int show_ckpt(sherd_cli *cli, const char *path, const sherd_place *place, sherd_format format, sherd_error *err)
 {
 	sherd_ckpt *ckpt;
-	sherd_ckpt_options options = {.pool = cli->pool};
+	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
 	int rc = format == SHERD_FORMAT_CHECKPOINT
 	                 ? sherd_ckpt_open(&ckpt, place->store, place->key, &options, err)
 	                 : sherd_ckpt_open_shard(&ckpt, place->store, place->key, &options, err);
@@ -24,7 +24,8 @@ static int show_ckpt(sherd_cli *cli, const char *path, const sherd_place *place,
 static int show_bundle(sherd_cli *cli, const char *path, const sherd_place *place, sherd_error *err)
 {
 	sherd_bundle *bundle;
-	TRY(sherd_place_blame(place, sherd_bundle_open(&bundle, place->store, place->key, NULL, err), err));
+	sherd_bundle_options options = {.pool = cli->pool, .progress = &cli->waiting};
+	TRY(sherd_place_blame(place, sherd_bundle_open(&bundle, place->store, place->key, &options, err), err));
 	int rc = cli->out.json ? sherd_describe_bundle_json(cli, bundle, err)
 	                       : sherd_describe_bundle(cli, path, bundle, err);
 	sherd_bundle_close(bundle);
@@ -53,6 +54,8 @@ static int show(sherd_cli *cli, const char *path, const sherd_place *place, sher
 	case SHERD_FORMAT_CHECKPOINT_SHARD: return show_ckpt(cli, path, place, format, err);
 	case SHERD_FORMAT_ROWS:
 	case SHERD_FORMAT_ROWS_BF16: return sherd_rows_show(cli, path, place, false, err);
+	case SHERD_FORMAT_SDNB:
+	case SHERD_FORMAT_SDZ:
 	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return show_model(cli, path, place, err);
 	default: return show_bundle(cli, path, place, err);
 	}

@@ -32,6 +32,9 @@ static const sherd_command *const commands[] = {
 	&sherd_command_model_cat,
 	&sherd_command_model_convert,
 	&sherd_command_model_graph,
+	&sherd_command_model_meta,
+	&sherd_command_model_split,
+	&sherd_command_model_join,
 };
 
 /* A stream that is closed would hand its number to the next file that is opened. */

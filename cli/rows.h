@@ -8,7 +8,8 @@
 
 /* Opens the set that the place names. A folder without any shard that is known is a set without rows, or one whose
  * first shard is refused: the commands for rows say so. Errors name their objects as the user does. */
-int sherd_rows_open_place(sherd_rows **out, const sherd_place *place, bool incomplete, sherd_error *err);
+int sherd_rows_open_place(sherd_rows **out, sherd_cli *cli, const sherd_place *place, bool incomplete,
+                          sherd_error *err);
 /* Prints what sherd info and sherd rows info tell; incomplete: of a set that is being packed, too. */
 int sherd_rows_show(sherd_cli *cli, const char *path, const sherd_place *place, bool incomplete, sherd_error *err);
 

@@ -115,9 +115,9 @@ static int describe_json(sherd_cli *cli, const sherd_rows *rows, sherd_error *er
 	return sherd_doc_print(&doc, &cli->out, err);
 }
 
-int sherd_rows_open_place(sherd_rows **out, const sherd_place *place, bool incomplete, sherd_error *err)
+int sherd_rows_open_place(sherd_rows **out, sherd_cli *cli, const sherd_place *place, bool incomplete, sherd_error *err)
 {
-	sherd_rows_options options = {.incomplete = incomplete};
+	sherd_rows_options options = {.incomplete = incomplete, .progress = &cli->waiting};
 	int rc = sherd_rows_open_any(out, place->store, place->key, &options, err);
 	if ((rc == SHERD_ENOTFOUND && place->beside) || (rc == SHERD_EUNSUPPORTED && !*place->key))
 		rc = sherd_rows_open_folder(out, place->store, place->key, &options, err);
@@ -127,7 +127,7 @@ int sherd_rows_open_place(sherd_rows **out, const sherd_place *place, bool incom
 int sherd_rows_show(sherd_cli *cli, const char *path, const sherd_place *place, bool incomplete, sherd_error *err)
 {
 	sherd_rows *rows;
-	TRY(sherd_rows_open_place(&rows, place, incomplete, err));
+	TRY(sherd_rows_open_place(&rows, cli, place, incomplete, err));
 	int rc = cli->out.json ? describe_json(cli, rows, err) : describe(cli, path, rows, err);
 	sherd_rows_close(rows);
 	return rc;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 typedef struct packing {
+	sherd_cli *cli;
 	sherd_rows_pack_options options;
 	const char **names; /* of --tensor */
 	size_t name_count;
@@ -61,7 +62,8 @@ static int blame(const packing *p, int rc, sherd_error *err)
 static int pack_bundle(packing *p, sherd_error *err)
 {
 	sherd_bundle *bundle;
-	TRY(sherd_bundle_open(&bundle, p->from.store, p->from.key, NULL, err));
+	sherd_bundle_options waiting = {.pool = p->cli->pool, .progress = &p->cli->waiting};
+	TRY(sherd_bundle_open(&bundle, p->from.store, p->from.key, &waiting, err));
 	int rc = sherd_rows_pack_bundle(p->to.store, p->to.key, bundle, p->name_count ? p->names : NULL, p->name_count,
 	                                p->as, &p->options, err);
 	sherd_bundle_close(bundle);
@@ -109,7 +111,7 @@ static int tell(sherd_cli *cli, const char *path, const packing *p, sherd_error 
 
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
-	packing p = {0};
+	packing p = {.cli = cli};
 	int rc = take_options(&p, cli, args, err);
 	if (rc == SHERD_OK)
 		rc = sherd_place_open_any(&p.from, args->operands[0], false, err);

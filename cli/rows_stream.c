@@ -97,7 +97,7 @@ static int stream(sherd_cli *cli, const sherd_args *args, const sherd_streaming 
 {
 	sherd_rows *rows;
 	sherd_rows_cursor *cursor = NULL;
-	TRY(sherd_rows_open_place(&rows, place, sherd_args_has(args, "incomplete"), err));
+	TRY(sherd_rows_open_place(&rows, cli, place, sherd_args_has(args, "incomplete"), err));
 	int rc = sherd_rows_cursor_open(&cursor, rows, &s->stream, err);
 	if (rc == SHERD_OK)
 		rc = sherd_streaming_run(cli, s, cursor, err);

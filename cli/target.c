@@ -21,8 +21,21 @@ static const struct ending {
 	{".safetensors", SHERD_FORMAT_SAFETENSORS, false},
 	{".metadata.json", SHERD_FORMAT_CHECKPOINT, true},
 	{".npy", SHERD_FORMAT_NPY, false},
+	{".sdc", SHERD_FORMAT_SAMEDIFF_CONTAINER, false},
+	{".fb", SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, false},
+	{".sdnb", SHERD_FORMAT_SDNB, false},
+	{".sdz", SHERD_FORMAT_SDZ, false},
 	{"/", SHERD_FORMAT_NPY, true},
 };
+
+int sherd_target_refuse_loss(const sherd_bundle *bundle, sherd_format to, sherd_error *err)
+{
+	int rc = sherd_convert_check(bundle, to, err);
+	size_t used = rc < 0 ? strlen(err->message) : 0;
+	if (rc < 0)
+		(void)snprintf(err->message + used, sizeof(err->message) - used, " (--drop-graph accepts that)");
+	return rc;
+}
 
 static const struct ending *ending_of(const char *path)
 {
@@ -35,30 +48,67 @@ static const struct ending *ending_of(const char *path)
 	return NULL;
 }
 
+int sherd_target_compression(const char *text, sherd_compression *compress, int *level, sherd_error *err)
+{
+	static const char deflate[] = "deflate";
+	size_t len = sizeof(deflate) - 1;
+	if (!text || strcmp(text, "none") == 0)
+		return SHERD_OK;
+	if (strncmp(text, deflate, len) == 0 && (!text[len] || text[len] == ':')) {
+		char *end = NULL;
+		long value = text[len] ? strtol(text + len + 1, &end, 10) : 1;
+		if (value >= 1 && value <= 12 && (!end || (end > text + len + 1 && !*end))) {
+			*compress = SHERD_COMPRESS_DEFLATE;
+			*level = (int)value;
+			return SHERD_OK;
+		}
+	}
+	return sherd_cli_usage(err, "--compress must be none, deflate or deflate:LEVEL with a level from 1 to 12");
+}
+
+/* What of the options the format has no use for is a mistake. */
+static int check_target(const sherd_target *t, sherd_error *err)
+{
+	bool sharded = t->format == SHERD_FORMAT_SAFETENSORS_INDEX || t->format == SHERD_FORMAT_CHECKPOINT ||
+	               t->format == SHERD_FORMAT_SAMEDIFF_CONTAINER || t->format == SHERD_FORMAT_SDNB ||
+	               t->format == SHERD_FORMAT_SDZ;
+	if (t->shards > 1 && !sharded)
+		return sherd_cli_usage(
+			err, "--shards goes with checkpoint, safetensors-index, samediff-container, sdnb and sdz only");
+	if (t->compress && t->format != SHERD_FORMAT_SAMEDIFF_CONTAINER)
+		return sherd_cli_usage(err, "--compress goes with samediff-container only");
+	return SHERD_OK;
+}
+
 int sherd_target_take(sherd_target *target, const sherd_args *args, const char *path, sherd_error *err)
 {
 	const char *to = sherd_args_text(args, "to");
 	const struct ending *e = ending_of(path);
 	*target = (sherd_target){.path = path,
 	                         .replace = sherd_args_has(args, "replace"),
-	                         .drop_graph = sherd_args_has(args, "drop-graph")};
+	                         .drop_graph = sherd_args_has(args, "drop-graph"),
+	                         .drop_pairs = sherd_args_has(args, "drop-metadata"),
+	                         .without_updater = sherd_args_has(args, "without-updater")};
 	target->format = to ? sherd_format_by_name(to) : e ? e->format : SHERD_FORMAT_UNKNOWN;
 	TRY(sherd_args_count(args, "shards", 1, &target->shards, err));
+	TRY(sherd_target_compression(sherd_args_text(args, "compress"), &target->compress, &target->level, err));
 	switch (target->format) {
 	case SHERD_FORMAT_SAFETENSORS_INDEX:
-	case SHERD_FORMAT_CHECKPOINT: return SHERD_OK;
+	case SHERD_FORMAT_CHECKPOINT:
 	case SHERD_FORMAT_SAFETENSORS:
 	case SHERD_FORMAT_NPY:
-		return target->shards < 2
-		               ? SHERD_OK
-		               : sherd_cli_usage(err, "--shards goes with checkpoint and safetensors-index only");
+	case SHERD_FORMAT_SAMEDIFF_CONTAINER:
+	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS:
+	case SHERD_FORMAT_SDNB:
+	case SHERD_FORMAT_SDZ: return check_target(target, err);
 	default: break;
 	}
 	if (to)
-		return sherd_cli_usage(err, "--to must be safetensors, safetensors-index, npy or checkpoint");
+		return sherd_cli_usage(err, "--to must be safetensors, safetensors-index, npy, checkpoint, "
+		                            "samediff-container, samediff-flatbuffers, sdnb or sdz");
 	return sherd_cli_usage(err,
 	                       "%.128s does not tell the format: it ends neither in .safetensors, "
-	                       ".safetensors.index.json, .npy, .metadata.json nor /",
+	                       ".safetensors.index.json, .npy, .metadata.json, .sdc, .fb, .sdnb, .sdz nor /",
 	                       path);
 }
 
@@ -67,18 +117,32 @@ static char *base_of(const sherd_target *target)
 {
 	const struct ending *e = ending_of(target->path);
 	size_t len = strlen(target->path);
-	if (e && e->cut && e->format == target->format)
+	bool base = target->shards > 1 && target->format == SHERD_FORMAT_SAMEDIFF_CONTAINER;
+	if (e && e->format == target->format && (e->cut || base))
 		len -= strlen(e->end);
 	return strndup(target->path, len);
 }
 
+size_t sherd_target_count(const sherd_bundle *bundle, bool without_updater, uint64_t *bytes)
+{
+	static const char updater[] = "@updater/";
+	size_t count = 0;
+	*bytes = 0;
+	for (size_t i = 0; i < sherd_bundle_count(bundle); i++) {
+		const sherd_tensor *t = sherd_bundle_tensor(bundle, i);
+		if (without_updater && strncmp(t->name, updater, sizeof(updater) - 1) == 0)
+			continue;
+		*bytes += t->bytes;
+		count++;
+	}
+	return count;
+}
+
 static int tell(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, sherd_error *err)
 {
-	uint64_t bytes = 0;
-	size_t count = sherd_bundle_count(bundle);
+	uint64_t bytes;
+	size_t count = sherd_target_count(bundle, target->without_updater, &bytes);
 	char size[SHERD_TEXT_SIZE];
-	for (size_t i = 0; i < count; i++)
-		bytes += sherd_bundle_tensor(bundle, i)->bytes;
 	sherd_text_size(bytes, size);
 	sherd_out_note(&cli->out, "%s: %s, %zu tensor%s, %s written", target->path, sherd_format_name(target->format),
 	               count, count == 1 ? "" : "s", size);
@@ -101,6 +165,10 @@ static int convert(sherd_cli *cli, const sherd_target *target, const sherd_bundl
 	sherd_convert_options options = {.shards = target->shards,
 	                                 .replace = target->replace,
 	                                 .drop_graph = target->drop_graph,
+	                                 .drop_pairs = target->drop_pairs,
+	                                 .without_updater = target->without_updater,
+	                                 .compress = target->compress,
+	                                 .level = target->level,
 	                                 .time_ns = clock->time_ns,
 	                                 .pool = cli->pool,
 	                                 .progress = &cli->progress};
@@ -114,7 +182,7 @@ static int convert(sherd_cli *cli, const sherd_target *target, const sherd_bundl
 	return rc;
 }
 
-/* A checkpoint gets the set id that the clock gives it; the library's own would be random. */
+/* With the set id that the clock gives; the library's own would be random. */
 static int save(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, const sherd_place *place,
                 const sherd_clock *clock, sherd_error *err)
 {
@@ -124,10 +192,8 @@ static int save(sherd_cli *cli, const sherd_target *target, const sherd_bundle *
 	                                   .replace = target->replace,
 	                                   .pool = cli->pool,
 	                                   .progress = &cli->progress};
-	if (clock->fixed) {
-		sherd_clock_set_id(clock, place, options.world, bundle, &id);
-		options.set_id = &id;
-	}
+	TRY(sherd_clock_set_id(clock, cli, place, bundle, false, &options, &id, err));
+	options.set_id = &id;
 	return sherd_ckpt_save_bundle(place->store, place->key, bundle, false, &options, err);
 }
 

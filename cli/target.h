@@ -12,11 +12,19 @@ typedef struct sherd_target {
 	uint32_t shards;
 	bool replace;
 	bool drop_graph;
+	bool drop_pairs, without_updater;
+	sherd_compression compress;
+	int level;
 } sherd_target;
 
-/* Takes --to, --shards, --replace and --drop-graph where the command has them; without --to the end of the path
- * decides. */
+/* "none", "deflate", "deflate:9"; NULL is none. */
+int sherd_target_compression(const char *text, sherd_compression *compress, int *level, sherd_error *err);
+/* Takes the options of convert, those that the command has; without --to the end of the path decides. */
 int sherd_target_take(sherd_target *target, const sherd_args *args, const char *path, sherd_error *err);
+/* Refuses to lose the graph of a model, and tells the way out: --drop-graph, which the command has. */
+int sherd_target_refuse_loss(const sherd_bundle *bundle, sherd_format to, sherd_error *err);
+/* How many tensors of the bundle are written, and their bytes. */
+size_t sherd_target_count(const sherd_bundle *bundle, bool without_updater, uint64_t *bytes);
 int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, sherd_error *err);
 
 #endif

@@ -56,6 +56,7 @@ void sherd_watch_begin(sherd_cli *cli)
 	(void)signal(SIGXFSZ, SIG_IGN);
 	bool seen = !cli->out.quiet && sherd_out_has_terminal();
 	cli->progress = (sherd_progress){.update = seen ? update : update_unseen, .arg = &cli->out};
+	cli->waiting = (sherd_progress){.update = update_unseen};
 }
 
 int sherd_watch_check(sherd_error *err)

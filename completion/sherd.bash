@@ -6,10 +6,15 @@ _sherd_options() {
 	info | "model info" | "checkpoint commit" | "checkpoint list") echo "$common" ;;
 	verify | "model verify" | "checkpoint verify") echo "--quick $common" ;;
 	cat | "model cat") echo "--range --format $common" ;;
-	convert | "model convert") echo "--to --shards --replace --drop-graph $common" ;;
+	convert | "model convert")
+		echo "--to --shards --compress --replace --drop-graph --drop-metadata --without-updater $common"
+		;;
+	"model meta") echo "--remove $common" ;;
+	"model split") echo "--shards --compress --replace --without-updater $common" ;;
+	"model join") echo "--compress --replace --without-updater $common" ;;
 	"model graph") echo "--dot $common" ;;
 	"checkpoint save")
-		echo "--shards --cut --replace --take-over --layout --rank --world --set-id --field --step --epoch" \
+		echo "--shards --cut --replace --take-over --layout --rank --world --set-id --drop-graph --field --step --epoch" \
 			"--learning-rate --optimizer $common"
 		;;
 	"checkpoint load") echo "--output --tensor --rank --world --cut --replace $common" ;;
@@ -51,11 +56,12 @@ _sherd() {
 	esac
 	case $previous in
 	--format) mapfile -t COMPREPLY < <(compgen -W "text raw npy" -- "$current") && return ;;
-	--to) mapfile -t COMPREPLY < <(compgen -W "safetensors safetensors-index npy checkpoint" -- "$current") && return ;;
+	--to) mapfile -t COMPREPLY < <(compgen -W "safetensors safetensors-index npy checkpoint samediff-container samediff-flatbuffers sdnb sdz" -- "$current") && return ;;
+	--compress) mapfile -t COMPREPLY < <(compgen -W "none deflate deflate:6 deflate:12" -- "$current") && return ;;
 	--layout) mapfile -t COMPREPLY < <(compgen -W "sherd csharp" -- "$current") && return ;;
 	--workers | --range | --shards | --rank | --world | --set-id | --field | --step | --epoch | --learning-rate | \
 		--optimizer | --tensor | --keep | --rows-per-shard | --batch | --batch-bytes | --from | --sample | --shuffle | \
-		--shuffle-window | --window | --resume | --limit-batches) return ;;
+		--shuffle-window | --window | --resume | --limit-batches | --remove) return ;;
 	esac
 	if [[ $current == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_sherd_options "$command")" -- "$current")
@@ -66,7 +72,7 @@ _sherd() {
 	elif [[ $command == rows ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "pack info stream cat verify" -- "$current")
 	elif [[ $command == model ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert graph" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert graph meta split join" -- "$current")
 	else
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")

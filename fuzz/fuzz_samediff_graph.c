@@ -1,4 +1,6 @@
-/* Whatever is accepted lies inside the file, is found by a probe, and is the same when it is fetched in pages. */
+/* Whatever is accepted lies inside the file, is found by a probe, is the same when it is fetched in pages, and comes
+ * back when it is encoded. */
+#include "format/samediff_encode.h"
 #include "format/samediff_graph.h"
 
 #include <stdlib.h>
@@ -46,6 +48,37 @@ static void check_arrays(const sherd_samediff_graph *g, size_t len)
 	}
 }
 
+static sherd_samediff_encoding encode(const sherd_samediff_graph *g, sherd_arena *arena)
+{
+	sherd_samediff_encoding made;
+	sherd_tensor *arrays = sherd_arena_alloc(arena, g->array_count + 1, sizeof(*arrays));
+	must(arrays != NULL);
+	for (size_t i = 0; i < g->array_count; i++) {
+		const sherd_nd4j_array *a = &g->arrays[i];
+		arrays[i] = (sherd_tensor){"", a->dtype, a->ndim, a->shape, a->bytes};
+	}
+	const sherd_samediff_source source = {.graph = &g->graph, .arrays = arrays, .array_count = g->array_count};
+	must(sherd_samediff_encode(&source, SHERD_SAMEDIFF_CONTAINER, arena, &made, NULL) == SHERD_OK);
+	must(made.piece_count == 1 && made.pieces[0].len == made.size);
+	return made;
+}
+
+/* What was encoded is decoded, and encoded to the same bytes. */
+static void check_encoding(const sherd_samediff_graph *g)
+{
+	sherd_arena arena = {0};
+	sherd_samediff_graph again;
+	sherd_flatbuf fb;
+	sherd_samediff_encoding first = encode(g, &arena);
+	sherd_flatbuf_over(&fb, first.pieces[0].bytes, first.pieces[0].len);
+	must(sherd_samediff_decode(&fb, SHERD_SAMEDIFF_CONTAINER, NULL, &arena, &again, NULL) == SHERD_OK);
+	must(again.array_count == g->array_count && again.graph.variable_count == g->graph.variable_count &&
+	     again.graph.operation_count == g->graph.operation_count);
+	sherd_samediff_encoding second = encode(&again, &arena);
+	must(first.size == second.size && memcmp(first.pieces[0].bytes, second.pieces[0].bytes, first.size) == 0);
+	sherd_arena_done(&arena);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	sherd_arena arena = {0}, paged_arena = {0};
@@ -53,9 +86,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	sherd_samediff_graph g = {0}, again = {0};
 	input in = {data, len};
 	sherd_flatbuf_over(&fb, data, len);
-	int rc = sherd_samediff_decode(&fb, NULL, &arena, &g, NULL);
+	int rc = sherd_samediff_decode(&fb, SHERD_SAMEDIFF_LEGACY, NULL, &arena, &g, NULL);
 	if (sherd_flatbuf_open(&paged, fetch, &in, len, NULL) == SHERD_OK) {
-		must(sherd_samediff_decode(&paged, NULL, &paged_arena, &again, NULL) == rc);
+		must(sherd_samediff_decode(&paged, SHERD_SAMEDIFF_LEGACY, NULL, &paged_arena, &again, NULL) == rc);
 		must(again.array_count == g.array_count && again.graph.variable_count == g.graph.variable_count);
 		sherd_flatbuf_done(&paged);
 	}
@@ -64,6 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (rc == SHERD_OK) {
 		must(probe);
 		check_arrays(&g, len);
+		check_encoding(&g);
 	}
 	sherd_arena_done(&arena);
 	sherd_arena_done(&paged_arena);

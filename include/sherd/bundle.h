@@ -8,15 +8,23 @@
 
 #include <sherd/detect.h>
 #include <sherd/limits.h>
+#include <sherd/pool.h>
+#include <sherd/progress.h>
 #include <sherd/tensor.h>
 
 SHERD_BEGIN_DECLS
 
 typedef struct sherd_bundle sherd_bundle;
 
+typedef struct sherd_bundle_options {
+	sherd_pool *pool;
+	const sherd_limits *limits;
+	const sherd_progress *progress; /* counts the files of a set */
+} sherd_bundle_options;
+
 /* Detects the format of the object or set under the key and opens it. */
-SHERD_API int sherd_bundle_open(sherd_bundle **out, sherd_store *store, const char *key, const sherd_limits *limits,
-                                sherd_error *err);
+SHERD_API int sherd_bundle_open(sherd_bundle **out, sherd_store *store, const char *key,
+                                const sherd_bundle_options *options, sherd_error *err);
 SHERD_API void sherd_bundle_close(sherd_bundle *bundle); /* NULL is fine */
 
 SHERD_API sherd_format sherd_bundle_format(const sherd_bundle *bundle);
@@ -29,6 +37,10 @@ SHERD_API size_t sherd_bundle_find(const sherd_bundle *bundle, const char *name)
 /* Copies bytes [offset, offset+len) of the tensor: C order, little-endian, whatever the file holds. */
 SHERD_API int sherd_bundle_read(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len,
                                 sherd_error *err);
+/* Does now what reading these tensors (NULL: all) would have to do first and cannot be cancelled then: shards of a
+ * checkpoint that record one hash for everything are hashed. Nothing for other formats. progress counts bytes. */
+SHERD_API int sherd_bundle_prepare(const sherd_bundle *bundle, const size_t *tensors, size_t count,
+                                   const sherd_bundle_options *options, sherd_error *err);
 /* Borrows all bytes of the tensor, aligned for its type; SHERD_EUNSUPPORTED when the file does not hold them so. */
 SHERD_API int sherd_bundle_map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err);
 

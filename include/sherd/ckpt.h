@@ -82,14 +82,16 @@ typedef struct sherd_ckpt_piece {
 	const uint64_t *at;    /* its first element in the whole tensor; NULL: it is the whole tensor */
 } sherd_ckpt_piece;
 
+/* For all calls that look at whole sets. */
 typedef struct sherd_ckpt_options {
 	sherd_pool *pool;
 	const sherd_limits *limits;
+	const sherd_progress *progress; /* counts shards; of a folder: checkpoints */
 } sherd_ckpt_options;
 
 /* name: the prefix, the metadata file, or one shard of it. Reads metadata and the shards' heads, no tensor data. Every
- * shard stays open with the handle (on a local store: one file descriptor each), so that the set survives being
- * replaced or removed.
+ * shard stays open with the handle, so that the set survives being replaced or removed; a local store holds at most 256
+ * file descriptors for all its readers, and the other files by maps.
  * Fails with SHERD_ENOTFOUND, SHERD_EINCOMPLETE (shards, but no metadata), SHERD_ECORRUPT, SHERD_EVERSION,
  * SHERD_ELIMIT, SHERD_EUNSUPPORTED, SHERD_EIO, SHERD_ENOMEM. */
 SHERD_API int sherd_ckpt_open(sherd_ckpt **out, sherd_store *store, const char *name, const sherd_ckpt_options *options,
@@ -216,13 +218,15 @@ SHERD_API int sherd_ckpt_saver_finish(sherd_ckpt_saver *saver, bool *committed, 
 SHERD_API void sherd_ckpt_saver_abort(sherd_ckpt_saver *saver);
 
 /* Publishes a set whose shards are all there and whose save is claimed by `{prefix}.saving`.
- * SHERD_EINCOMPLETE names the first missing rank; SHERD_EEXIST when it is committed already. */
-SHERD_API int sherd_ckpt_commit(sherd_store *store, const char *prefix, const sherd_limits *limits, sherd_error *err);
+ * SHERD_EINCOMPLETE names the first missing rank; SHERD_EEXIST when it is committed already. Cancelled, it leaves the
+ * shards and their claim as they were. */
+SHERD_API int sherd_ckpt_commit(sherd_store *store, const char *prefix, const sherd_ckpt_options *options,
+                                sherd_error *err);
 
 /* Saves in the background, on a worker of options->pool, which must be given. */
 typedef struct sherd_ckpt_job sherd_ckpt_job;
 typedef enum sherd_ckpt_job_mode {
-	SHERD_JOB_COPY = 0,  /* tensors are copied before the call returns */
+	SHERD_JOB_COPY = 0,  /* tensors are copied before the call returns; options->progress may cancel that too */
 	SHERD_JOB_BORROW = 1 /* the caller keeps them unchanged until the job is finished */
 } sherd_ckpt_job_mode;
 SHERD_API int sherd_ckpt_save_start(sherd_ckpt_job **out, sherd_store *store, const char *prefix,
@@ -286,26 +290,28 @@ typedef struct sherd_ckpt_list sherd_ckpt_list;
 /* All checkpoints whose prefix begins with `below` ("" or "folder/"), folders below that left out: committed ones
  * first, newest first (by timestamp, then step, then name), then the others by name. */
 SHERD_API int sherd_ckpt_list_open(sherd_ckpt_list **out, sherd_store *store, const char *below,
-                                   const sherd_limits *limits, sherd_error *err);
+                                   const sherd_ckpt_options *options, sherd_error *err);
 SHERD_API size_t sherd_ckpt_list_count(const sherd_ckpt_list *list);
 SHERD_API const sherd_ckpt_listing *sherd_ckpt_list_at(const sherd_ckpt_list *list, size_t index);
 SHERD_API void sherd_ckpt_list_close(sherd_ckpt_list *list); /* NULL is fine */
 
 /* Keeps the newest `keep` committed checkpoints (at least one) and whatever is being written; removes the older ones
- * and what dead saves left. removed() (may be NULL) is told each prefix after it is gone. */
+ * and what dead saves left. removed() (may be NULL) is told each prefix after it is gone. Cancelled, it
+ * stops between two of them: a removal that has begun is finished, so that every prefix is as it was, or gone. */
 typedef void sherd_ckpt_removed_fn(void *arg, const char *prefix, sherd_ckpt_state was);
-SHERD_API int sherd_ckpt_prune(sherd_store *store, const char *below, size_t keep, const sherd_limits *limits,
+SHERD_API int sherd_ckpt_prune(sherd_store *store, const char *below, size_t keep, const sherd_ckpt_options *options,
                                sherd_ckpt_removed_fn *removed, void *arg, sherd_error *err);
 
 typedef struct sherd_ckpt_repair_options {
 	const sherd_set_id *set_id; /* which, when shards of several sets are there; NULL: the only complete one */
 	bool replace;               /* metadata that is there but cannot be read may be replaced */
 	sherd_pool *pool;
-	const sherd_progress *progress;
+	const sherd_progress *progress; /* counts bytes of shards */
 	const sherd_limits *limits;
 } sherd_ckpt_repair_options;
-/* Writes the metadata anew from shards that all verify. The set may never have been committed before.
- * SHERD_EINCOMPLETE, SHERD_EEXIST, SHERD_ECONFLICT (two complete sets, or a save that lives). */
+/* Writes the metadata anew from shards that all verify. The set may never have been committed before. Cancelled,
+ * it leaves everything as it was. SHERD_EINCOMPLETE, SHERD_EEXIST, SHERD_ECONFLICT (two complete sets, or a save that
+ * lives). */
 SHERD_API int sherd_ckpt_repair(sherd_store *store, const char *prefix, const sherd_ckpt_repair_options *options,
                                 sherd_set_id *repaired, sherd_error *err);
 

@@ -1,18 +1,20 @@
-/* sherd/convert.h - from any tensor format to any that can hold it. */
+/* sherd/convert.h - from any format of tensors or models to any that can hold it. */
 #ifndef SHERD_CONVERT_H
 #define SHERD_CONVERT_H
 
-#include <sherd/bundle.h>
-#include <sherd/pool.h>
-#include <sherd/progress.h>
+#include <sherd/model.h>
 
 SHERD_BEGIN_DECLS
 
 typedef struct sherd_convert_options {
-	uint32_t shards; /* files of a sharded target; 0: one */
-	bool replace;    /* an existing target may be replaced, in one step per object */
-	bool drop_graph; /* a model's graph may be lost: the target holds tensors only */
-	int64_t time_ns; /* when, for targets that record it; since 1970 UTC */
+	uint32_t shards;            /* files of a sharded target; 0: one */
+	bool replace;               /* an existing target may be replaced, in one step per object */
+	bool drop_graph;            /* a model's graph may be lost: the target holds tensors only */
+	sherd_compression compress; /* of models, where the format can */
+	int level;                  /* 1 to 12, 0: 1 */
+	bool without_updater;       /* of models, leave out what the updater remembers */
+	bool drop_pairs;            /* a model's pairs may be lost where the format has no place for them */
+	int64_t time_ns;            /* when, for targets that record it; since 1970 UTC */
 	sherd_pool *pool;
 	const sherd_progress *progress;
 	const sherd_limits *limits;
@@ -24,7 +26,9 @@ typedef struct sherd_convert_options {
  *                      last;
  *   NPY                one object for the bundle's only tensor; with a '/' at the end of the key, <key><name>.npy for
  *                      each tensor, other bytes of a name than A-Z a-z 0-9 _ - . (and a leading .) as %XX;
- *   CHECKPOINT         a set with that prefix.
+ *   CHECKPOINT         a set with that prefix;
+ *   SAMEDIFF_CONTAINER, SAMEDIFF_FLATBUFFERS, SDNB, SDZ
+ *                      a model, as sherd_model_save() writes it; tensors that are no model's become its variables.
  * SHERD_EUNSUPPORTED, "cannot-hold", names the tensor that the target cannot hold; nothing is written then.
  * SHERD_EEXIST without replace. On any failure, cancelling included, objects that this call made are removed; those
  * that it replaced are not brought back. A NumPy file has no place for pairs: they are left out. The bundle of a model

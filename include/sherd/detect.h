@@ -17,7 +17,10 @@ typedef enum sherd_format {
 	SHERD_FORMAT_ROWS_BF16,            /* a folder of residual_shard_bf16 */
 	SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, /* a graph and its arrays, as SameDiff wrote them up to 1.0.0-M2.1 */
 	SHERD_FORMAT_ND4J_ARRAY,           /* one array, as ND4J writes it (.bin) */
-	SHERD_FORMAT_RFDB                  /* a graph database, by its folder */
+	SHERD_FORMAT_SAMEDIFF_CONTAINER,   /* graph, arrays and metadata in sections, in one file or several */
+	SHERD_FORMAT_SDNB,                 /* a SameDiff graph with its arrays behind it, in one file or several */
+	SHERD_FORMAT_SDZ,                  /* a ZIP archive of those */
+	SHERD_FORMAT_RFDB                  /* a folder that is a graph database */
 } sherd_format;
 
 /* "checkpoint", "safetensors-index", ...; "unknown" for anything else. */
@@ -27,9 +30,9 @@ SHERD_API sherd_format sherd_format_by_name(const char *name);
 
 /* A graph database is named by its folder. Rows are named by their folder, "" or "a/b", whether they are whole or still
  * being packed, or one shard by its file. A checkpoint is named by its prefix, its metadata file or one of its shards:
- * a shard file named by itself is a SHARD. SHERD_ENOTFOUND when nothing is there under the key; SHERD_EINCOMPLETE when
- * the key is the prefix of shards or a claim without metadata; SHERD_EUNSUPPORTED, "unknown-format", when nothing fits
- * the bytes. */
+ * a shard file named by itself is a SHARD. A model in shards is named by its base or one of its shards. SHERD_ENOTFOUND
+ * when nothing is there under the key; SHERD_EINCOMPLETE when the key is the prefix of shards or a claim without
+ * metadata; SHERD_EUNSUPPORTED, "unknown-format", when nothing fits the bytes. */
 SHERD_API int sherd_detect(sherd_store *store, const char *key, sherd_format *out, sherd_error *err);
 
 SHERD_END_DECLS

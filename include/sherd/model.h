@@ -8,6 +8,8 @@
 
 #include <sherd/bundle.h>
 #include <sherd/model_graph.h>
+#include <sherd/pool.h>
+#include <sherd/progress.h>
 
 SHERD_BEGIN_DECLS
 
@@ -15,11 +17,13 @@ typedef struct sherd_model sherd_model;
 
 typedef struct sherd_model_options {
 	const sherd_limits *limits;
+	sherd_pool *pool; /* unpacks what one read asks for on several threads; it must outlive the model */
 } sherd_model_options;
 
-/* Opens the model under the key, of whatever format it is: SHERD_FORMAT_SAMEDIFF_FLATBUFFERS. What is no model is
- * SHERD_EUNSUPPORTED, "no-graph". Arrays that the file lacks are looked for beside it, in <base>_external/, see
- * docs/formats/samediff-legacy.md. */
+/* Opens the model under the key, of whatever format it is: SHERD_FORMAT_SAMEDIFF_CONTAINER or SHERD_FORMAT_SDNB (of a
+ * sharded one: its base or any shard), SHERD_FORMAT_SDZ, SHERD_FORMAT_SAMEDIFF_FLATBUFFERS. What is no model is
+ * SHERD_EUNSUPPORTED, "no-graph". Arrays that a FlatBuffers file lacks are looked for beside it, in <base>_external/,
+ * see docs/formats/samediff-legacy.md. */
 SHERD_API int sherd_model_open(sherd_model **out, sherd_store *store, const char *key,
                                const sherd_model_options *options, sherd_error *err);
 SHERD_API void sherd_model_close(sherd_model *model); /* NULL is fine */
@@ -33,6 +37,65 @@ SHERD_API size_t sherd_model_find(const sherd_model *model, const char *variable
 /* The arrays of the model, which must outlive the bundle: those of variables under the variable's name, the others
  * under names that docs/formats/samediff-legacy.md gives. */
 SHERD_API int sherd_bundle_of_model(sherd_bundle **out, const sherd_model *model, sherd_error *err);
+
+/* A model of the caller's making. Graph, arrays and pairs are copied; read() gives bytes of an array (C order,
+ * little-endian) whenever they are asked for, from any thread, until the model is closed. The graph names the arrays by
+ * their index, each of them once; mind that an operation without one says SHERD_NO_ARRAY. They are called as
+ * docs/formats/samediff-legacy.md gives; names given here are not looked at. Numbers of types, of
+ * custom operations that have 0, and input_variables are filled in. SHERD_EINVAL tells what is wrong with the graph.
+ * The format of such a model is unknown. */
+typedef int sherd_model_read_fn(void *arg, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err);
+typedef struct sherd_model_parts {
+	const sherd_model_graph *graph;
+	const sherd_tensor *arrays; /* dtype and shape of each, and bytes of texts */
+	size_t array_count;
+	const sherd_pair *pairs;
+	size_t pair_count;
+	sherd_model_read_fn *read;
+	void *arg;
+} sherd_model_parts;
+SHERD_API int sherd_model_make(sherd_model **out, const sherd_model_parts *parts, sherd_error *err);
+
+typedef enum sherd_compression { SHERD_COMPRESS_NONE = 0, SHERD_COMPRESS_DEFLATE = 1 } sherd_compression;
+
+typedef struct sherd_model_save_options {
+	sherd_format format; /* SHERD_FORMAT_UNKNOWN: a container */
+	sherd_compression compress;
+	int level;               /* 1 to 12, 0: 1 */
+	bool as_it_was;          /* chunks stay packed as the model's own file has them, where it is a container */
+	uint32_t shards;         /* 0, 1: one file */
+	bool replace;            /* what stands there may be replaced, in one step; shards of SDNB never are */
+	bool without_updater;    /* leave out what the updater remembers */
+	const sherd_pair *pairs; /* over those of the model; a value of NULL takes the pair away */
+	size_t pair_count;
+	bool drop_pairs; /* where the format has no place for pairs, they are left out instead of refused */
+	int64_t time_ms; /* when, since 1970 UTC, for creation.time of a model that has none; 0: it is left out */
+	sherd_pool *pool;
+	const sherd_progress *progress;
+} sherd_model_save_options;
+
+/* Writes the model under the key (of a sharded one: its base). SHERD_EUNSUPPORTED, "cannot-hold", when the format has
+ * no place for something of it, which the message names; SHERD_EEXIST without replace. Nothing is left behind by a
+ * failure. Memory stays bounded, whatever the size of the arrays. */
+SHERD_API int sherd_model_save(const sherd_model *model, sherd_store *store, const char *key,
+                               const sherd_model_save_options *options, sherd_error *err);
+
+/* Sets pairs of the model under the key, which is written anew with everything else as it is and replaced in one step;
+ * a value of NULL takes the pair away. Of the options pool and progress count. */
+SHERD_API int sherd_model_set_pairs(sherd_store *store, const char *key, const sherd_pair *pairs, size_t count,
+                                    const sherd_model_save_options *options, sherd_error *err);
+
+/* Writing a container whose arrays are handed over one at a time. The parts need no read(). Belongs to one thread. */
+typedef struct sherd_model_writer sherd_model_writer;
+SHERD_API int sherd_model_writer_open(sherd_model_writer **out, sherd_store *store, const char *key,
+                                      const sherd_model_parts *parts, const sherd_model_save_options *options,
+                                      sherd_error *err);
+/* The next bytes of an array. Arrays come in any order, each of them once and whole before the next one begins. */
+SHERD_API int sherd_model_writer_append(sherd_model_writer *writer, size_t array, const void *bytes, size_t len,
+                                        sherd_error *err);
+/* SHERD_EINVAL, "incomplete", when an array is not whole. The writer is gone after commit or abort. */
+SHERD_API int sherd_model_writer_commit(sherd_model_writer *writer, sherd_error *err);
+SHERD_API void sherd_model_writer_abort(sherd_model_writer *writer); /* NULL is fine */
 
 SHERD_END_DECLS
 

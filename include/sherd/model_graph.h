@@ -75,6 +75,8 @@ typedef struct sherd_model_variable {
 	size_t array; /* or SHERD_NO_ARRAY */
 } sherd_model_variable;
 
+#define SHERD_OP_CUSTOM 21 /* the type of most operations: what they do is told by their name */
+
 /* Normally one of the lists is there; none: the value is null. */
 typedef struct sherd_model_property {
 	const char *name;
@@ -92,7 +94,7 @@ typedef struct sherd_model_operation {
 	const char *name; /* of this node */
 	const char *op;   /* of what it does: "mmul" */
 	uint8_t type;     /* SameDiff's OpType, see sherd_op_type_name() */
-	int64_t number;   /* a hash of the op's name when the type is CUSTOM */
+	int64_t number;   /* a hash of the op's name when the type is SHERD_OP_CUSTOM */
 	size_t property_count;
 	const sherd_model_property *properties;
 	sherd_model_ints inputs; /* files of today leave it empty */
@@ -133,6 +135,12 @@ typedef struct sherd_model_configuration {
 	int64_t footprint_forward, footprint_backward;
 } sherd_model_configuration;
 
+/* A graph that operations of this one call. */
+typedef struct sherd_model_subgraph {
+	const char *name;
+	const struct sherd_model_graph *graph; /* its arrays are numbered together with those of the whole model */
+} sherd_model_subgraph;
+
 typedef struct sherd_model_graph {
 	int64_t id;
 	size_t variable_count, operation_count, updater_count, sequence_count;
@@ -144,6 +152,12 @@ typedef struct sherd_model_graph {
 	sherd_model_configuration configuration;
 	sherd_model_texts placeholders, losses;
 	const char *training; /* configuration of training, JSON; NULL: none */
+	size_t subgraph_count;
+	const sherd_model_subgraph *subgraphs;
+	sherd_model_bytes fortran; /* of the whole model: 1 for each array that SameDiff held in Fortran order, to be
+	                            * written so again by formats that know it; absent: none */
+	sherd_model_bytes hollow;  /* likewise 1 for each empty array that SameDiff held without a dimension of 0: a
+	                            * scalar of nothing. Its shape is [0] */
 } sherd_model_graph;
 
 /* "VARIABLE", "PLACEHOLDER"; "UNKNOWN" for any other number. */

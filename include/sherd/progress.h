@@ -10,9 +10,9 @@
 SHERD_BEGIN_DECLS
 
 /* update() is called now and then, never by two threads at once but possibly by
- * a worker of the pool, with the bytes done so far and in all (0 when unknown).
- * It returns false to cancel: the call then undoes what it began and fails with
- * SHERD_ECANCELLED. */
+ * a worker of the pool, with the bytes done so far and in all (0 when unknown);
+ * calls that count something else say so. It returns false to cancel: the call
+ * then undoes what it began and fails with SHERD_ECANCELLED. */
 typedef struct sherd_progress {
 	bool (*update)(void *arg, uint64_t done, uint64_t total);
 	void *arg;

@@ -26,6 +26,7 @@ typedef struct sherd_rows sherd_rows;
 typedef struct sherd_rows_options {
 	bool incomplete; /* open a set although it is still being packed */
 	const sherd_limits *limits;
+	const sherd_progress *progress; /* counts shards */
 } sherd_rows_options;
 
 /* An explicit list, in this order. Reads the heads only. Refusals, by their short word:
@@ -194,9 +195,10 @@ SHERD_API int sherd_rows_pack_bundle(sherd_store *store, const char *folder, con
 SHERD_API int sherd_rows_pack_bf16(sherd_store *store, const char *folder, sherd_store *from, const char *from_folder,
                                    const sherd_rows_pack_options *options, sherd_error *err);
 
-/* One shard as bytes on a store, from double-precision rows, each rounded to the nearest float. */
+/* One shard as bytes on a store, from double-precision rows, each rounded to the nearest float. progress may be NULL.
+ */
 SHERD_API int sherd_rows_write_shard(sherd_store *store, const char *key, const double *values, uint64_t rows,
-                                     uint64_t width, sherd_error *err);
+                                     uint64_t width, const sherd_progress *progress, sherd_error *err);
 
 SHERD_END_DECLS
 

@@ -82,6 +82,9 @@ SHERD_API int sherd_reader_at(const sherd_reader *reader, uint64_t offset, void 
  * A disk that fails under a map raises SIGBUS: use sherd_reader_at() where that matters. */
 SHERD_API int sherd_reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out,
                                sherd_error *err);
+/* Borrows the bytes, until the reader is closed, if they are in memory already: no disk has to be asked, so none can
+ * fail. False: read them. Give back what was used with SHERD_ADVICE_DONE. */
+SHERD_API bool sherd_reader_peek(const sherd_reader *reader, uint64_t offset, size_t len, const void **out);
 
 /* What the caller is about to do with a range. Only hints: they never fail and never change what is read. */
 typedef enum sherd_advice {
@@ -123,6 +126,11 @@ SHERD_API int sherd_store_write(sherd_store *store, const char *key, const sherd
 /* The first failed append or fill is remembered: later calls and commit then fail with the same error, and
  * nothing is left behind. */
 SHERD_API int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err);
+/* The same, but it may return before the bytes are written: buf stays as it is until sherd_writer_settle() has waited
+ * for it, or the writer is gone. A failure may show only in a later call. */
+SHERD_API int sherd_writer_append_later(sherd_writer *writer, const void *buf, size_t len, sherd_error *err);
+/* Waits until at most so many of those are under way, the oldest first. */
+SHERD_API int sherd_writer_settle(sherd_writer *writer, unsigned most, sherd_error *err);
 /* Changes bytes of the head that were appended before. */
 SHERD_API int sherd_writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, size_t len, sherd_error *err);
 SHERD_API int sherd_writer_commit(sherd_writer *writer, sherd_error *err);

@@ -26,3 +26,8 @@ int sherd_meter_add(sherd_meter *m, uint64_t bytes, sherd_error *err)
 		return sherd_fail(err, SHERD_ECANCELLED, "cancelled", "cancelled");
 	return SHERD_OK;
 }
+
+int sherd_meter_ask(sherd_meter *m, sherd_error *err)
+{
+	return m ? sherd_meter_add(m, 0, err) : SHERD_OK;
+}

@@ -21,5 +21,7 @@ void sherd_meter_init(sherd_meter *m, const sherd_progress *progress, uint64_t t
 void sherd_meter_done(sherd_meter *m);
 /* Counts bytes, reports unless another thread is reporting; SHERD_ECANCELLED from the moment update() said stop. */
 int sherd_meter_add(sherd_meter *m, uint64_t bytes, sherd_error *err);
+/* The same with nothing to count: is it to go on? m may be NULL. */
+int sherd_meter_ask(sherd_meter *m, sherd_error *err);
 
 #endif

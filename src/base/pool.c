@@ -158,22 +158,6 @@ void sherd_pool_submit(sherd_pool *p, sherd_pool_later *item)
 	(void)pthread_mutex_unlock(&p->lock);
 }
 
-bool sherd_pool_withdraw(sherd_pool *p, sherd_pool_later *item)
-{
-	(void)pthread_mutex_lock(&p->lock);
-	sherd_pool_later **at = &p->first;
-	while (*at && *at != item)
-		at = &(*at)->next;
-	bool there = *at != NULL;
-	if (there) {
-		*at = item->next;
-		if (p->last == &item->next)
-			p->last = at;
-	}
-	(void)pthread_mutex_unlock(&p->lock);
-	return there;
-}
-
 static int run_alone(size_t count, sherd_task_fn *fn, void *arg, sherd_error *err)
 {
 	for (size_t i = 0; i < count; i++)

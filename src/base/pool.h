@@ -24,7 +24,5 @@ typedef struct sherd_pool_later {
 	void *arg;
 } sherd_pool_later;
 void sherd_pool_submit(sherd_pool *pool, sherd_pool_later *item);
-/* Takes back an item that no worker has begun; false when one has, and will finish it. */
-bool sherd_pool_withdraw(sherd_pool *pool, sherd_pool_later *item);
 
 #endif

@@ -23,7 +23,7 @@ typedef struct sherd_flatbuf_page {
 
 static void init(sherd_flatbuf *fb, uint64_t size)
 {
-	*fb = (sherd_flatbuf){.size = size, .budget = UINT64_MAX, .room = UINT64_MAX};
+	*fb = (sherd_flatbuf){.size = size, .end = size, .budget = UINT64_MAX, .room = UINT64_MAX};
 	if (size < UINT64_MAX / MISSES_PER_PAGE) {
 		fb->budget = 2 * size + BUDGET_FREE;
 		fb->misses = MISSES_FREE + MISSES_PER_PAGE * (size / PAGE);
@@ -114,10 +114,10 @@ static bool inside(sherd_flatbuf *fb, uint64_t pos, uint64_t len, const char *wh
 {
 	if (fb->rc < 0)
 		return false;
-	if (pos <= fb->size && len <= fb->size - pos)
+	if (pos <= fb->end && len <= fb->end - pos)
 		return true;
-	sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "truncated", pos < fb->size ? pos : fb->size,
-	                   "%s reaches beyond the end", what);
+	sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "truncated", pos < fb->end ? pos : fb->end, "%s reaches beyond the end",
+	                   what);
 	return false;
 }
 
@@ -190,7 +190,7 @@ static sherd_flat_table table_at(sherd_flatbuf *fb, uint64_t pos)
 	if (!p)
 		return none;
 	uint64_t vtable = pos - (uint64_t)(int64_t)(int32_t)sherd_get_u32(p);
-	if (vtable >= fb->size) {
+	if (vtable >= fb->end) {
 		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-offsets", pos, "the vtable of a table lies outside");
 		return none;
 	}
@@ -216,7 +216,7 @@ static uint64_t follow(sherd_flatbuf *fb, uint64_t pos)
 	if (!p)
 		return 0;
 	uint64_t offset = sherd_get_u32(p);
-	if (offset < 4 || offset > fb->size - pos) {
+	if (offset < 4 || offset > fb->end - pos) {
 		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-offsets", pos, "an offset of %llu leads outside",
 		                   (unsigned long long)offset);
 		return 0;
@@ -228,6 +228,23 @@ sherd_flat_table sherd_flatbuf_root(sherd_flatbuf *fb)
 {
 	uint64_t pos = follow(fb, 0);
 	return pos ? table_at(fb, pos) : (sherd_flat_table){0};
+}
+
+/* The bytes of the vector were charged when it was found; now its parts are. */
+sherd_flat_table sherd_flatbuf_enter(sherd_flatbuf *fb, const sherd_flat_vector *v, uint64_t *outer)
+{
+	*outer = fb->end;
+	if (fb->rc < 0)
+		return (sherd_flat_table){0};
+	fb->budget += v->count;
+	fb->end = v->at + v->count;
+	uint64_t pos = follow(fb, v->at);
+	return pos ? table_at(fb, pos) : (sherd_flat_table){0};
+}
+
+void sherd_flatbuf_leave(sherd_flatbuf *fb, uint64_t outer)
+{
+	fb->end = outer;
 }
 
 /* Where the field lies, its bytes within the table; 0 when it is absent or after a failure. */
@@ -290,7 +307,7 @@ static sherd_flat_vector vector_at(sherd_flatbuf *fb, uint64_t pos, uint32_t ele
 		return none;
 	uint32_t count = sherd_get_u32(p);
 	uint64_t bytes = (uint64_t)count * element;
-	if (bytes > fb->size - pos - 4) {
+	if (bytes > fb->end - pos - 4) {
 		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "truncated", pos, "%lu elements of %u bytes are not there",
 		                   (unsigned long)count, element);
 		return none;

@@ -19,6 +19,7 @@ typedef int sherd_flatbuf_fetch_fn(void *arg, uint64_t offset, void *buf, size_t
 typedef struct sherd_flatbuf {
 	const uint8_t *data; /* NULL: fetched */
 	uint64_t size;
+	uint64_t end;    /* nothing is read from here on: size, or less inside of a vector */
 	uint64_t budget; /* bytes that may still be visited */
 	uint64_t room;   /* of those, bytes that may be read: all but spans; the caller may lower it at first */
 	uint64_t misses; /* pages that may still be fetched */
@@ -53,6 +54,10 @@ __attribute__((format(printf, 5, 6))) void sherd_flatbuf_fail(sherd_flatbuf *fb,
                                                               uint64_t offset, const char *fmt, ...);
 
 sherd_flat_table sherd_flatbuf_root(sherd_flatbuf *fb);
+/* The root of a buffer that lies in a vector of bytes, taken by sherd_flat_span(). Positions stay those of the whole.
+ * Until sherd_flatbuf_leave() is called with what *outer was set to, nothing behind the vector is read. */
+sherd_flat_table sherd_flatbuf_enter(sherd_flatbuf *fb, const sherd_flat_vector *v, uint64_t *outer);
+void sherd_flatbuf_leave(sherd_flatbuf *fb, uint64_t outer);
 /* Copies bytes that lie anywhere in the buffer. */
 bool sherd_flatbuf_copy(sherd_flatbuf *fb, uint64_t pos, void *out, size_t len);
 

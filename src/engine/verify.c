@@ -1,6 +1,7 @@
 /* engine/verify.c - whatever it is: find out, then check it. */
 #include "engine/ckpt/verify.h"
 #include "engine/graph/verify.h"
+#include "engine/model/sdz.h"
 #include "engine/model/verify.h"
 #include "engine/report.h"
 #include "engine/rows/verify.h"
@@ -17,7 +18,8 @@ static int verify_by_opening(sherd_report *r, sherd_store *store, const char *ke
 {
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
 	sherd_error found = {0};
-	int rc = sherd_bundle_open(&bundle, store, key, o->limits, &found);
+	sherd_bundle_options options = {.pool = o->pool, .limits = o->limits, .progress = o->progress};
+	int rc = sherd_bundle_open(&bundle, store, key, &options, &found);
 	TRY(sherd_report_take(r, rc, &found, key, err));
 	if (rc < 0)
 		return SHERD_OK;
@@ -53,6 +55,9 @@ static int verify(sherd_report *r, sherd_store *store, const char *key, const sh
 	case SHERD_FORMAT_ROWS: return sherd_rows_verify(r, store, key, o, err);
 	case SHERD_FORMAT_ROWS_BF16: return sherd_rows_verify_bf16(r, store, key, o, err);
 	case SHERD_FORMAT_RFDB: return sherd_graph_verify(r, store, key, o, err);
+	case SHERD_FORMAT_SDZ: return sherd_sdz_verify(r, store, key, o, err);
+	case SHERD_FORMAT_SDNB:
+	case SHERD_FORMAT_SAMEDIFF_CONTAINER:
 	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return sherd_model_verify(r, store, key, o, err);
 	default: return verify_by_opening(r, store, key, o, err);
 	}

@@ -20,6 +20,8 @@ void sherd_ckpt_claim_encode(const sherd_ckpt_claim *claim, sherd_buf *out)
 	sherd_json_put_bool(&w, claim->removing);
 	sherd_json_put_key(&w, "repairing");
 	sherd_json_put_bool(&w, claim->repairing);
+	sherd_json_put_key(&w, "replace");
+	sherd_json_put_bool(&w, claim->replace);
 	sherd_json_put_key(&w, "namedBySet");
 	sherd_json_put_bool(&w, claim->named_by_set);
 	sherd_json_put_key(&w, "csharp");
@@ -42,6 +44,8 @@ static int take_member(sherd_json *j, sherd_str key, sherd_ckpt_claim *c, bool *
 		return sherd_json_bool(j, &c->removing, err);
 	if (sherd_str_is(key, "repairing"))
 		return sherd_json_bool(j, &c->repairing, err);
+	if (sherd_str_is(key, "replace"))
+		return sherd_json_bool(j, &c->replace, err);
 	if (sherd_str_is(key, "namedBySet"))
 		return sherd_json_bool(j, &c->named_by_set, err);
 	if (sherd_str_is(key, "csharp"))

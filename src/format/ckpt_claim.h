@@ -12,6 +12,7 @@ typedef struct sherd_ckpt_claim {
 	uint32_t world;
 	bool removing;     /* the set is being removed, not saved */
 	bool repairing;    /* the shards were there before: whoever finds the claim dead leaves them alone */
+	bool replace;      /* it may take the place of a committed set */
 	bool named_by_set; /* its shards carry the set id in their names */
 	bool csharp;       /* its shards have no index */
 	int64_t time_ns;

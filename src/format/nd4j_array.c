@@ -34,6 +34,14 @@ sherd_dtype sherd_nd4j_dtype(uint8_t number)
 	return SHERD_DTYPE_NONE;
 }
 
+uint8_t sherd_nd4j_number(sherd_dtype dtype)
+{
+	for (size_t i = 0; i < COUNT_OF(types); i++)
+		if (types[i].dtype == dtype)
+			return types[i].number;
+	return 0;
+}
+
 static sherd_dtype by_name(sherd_str name)
 {
 	for (size_t i = 0; i < COUNT_OF(types); i++)
@@ -91,7 +99,7 @@ static int take_order(const int64_t *info, size_t rank, uint64_t at, sherd_nd4j_
 	return SHERD_OK;
 }
 
-static int take_dims(const int64_t *info, size_t rank, uint64_t at, sherd_arena *arena, sherd_nd4j_array *out,
+static int take_dims(const int64_t *dims, size_t rank, uint64_t at, sherd_arena *arena, sherd_nd4j_array *out,
                      sherd_error *err)
 {
 	bool zero = false;
@@ -99,16 +107,16 @@ static int take_dims(const int64_t *info, size_t rank, uint64_t at, sherd_arena 
 	if (!shape)
 		return sherd_fail_nomem(err);
 	for (size_t i = 0; i < rank; i++) {
-		if (info[1 + i] < 0)
-			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-shape", at + 8 * (1 + i),
-			                     "dimension %zu is %lld", i, (long long)info[1 + i]);
-		shape[i] = (uint64_t)info[1 + i];
+		if (dims[i] < 0)
+			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-shape", at + 8 * i, "dimension %zu is %lld", i,
+			                     (long long)dims[i]);
+		shape[i] = (uint64_t)dims[i];
 		zero |= shape[i] == 0;
 	}
-	out->empty = (info[2 * rank + 1] & EXTRA_EMPTY) != 0;
 	out->ndim = (uint32_t)rank;
 	out->shape = shape;
-	if (out->empty && !zero) {
+	out->hollow = out->empty && !zero;
+	if (out->hollow) {
 		out->ndim = 1;
 		shape[0] = 0;
 	}
@@ -116,6 +124,13 @@ static int take_dims(const int64_t *info, size_t rank, uint64_t at, sherd_arena 
 		return SHERD_OK;
 	if (!sherd_tensor_bytes(out->dtype, out->ndim, shape, &out->bytes))
 		return sherd_fail_at(err, SHERD_ECORRUPT, "overflow", at, "the size of the array does not fit 64 bits");
+	return SHERD_OK;
+}
+
+static int check_rank(size_t rank, uint64_t at, const sherd_limits *limits, sherd_error *err)
+{
+	if (rank > sherd_limits_or_default(limits).dims)
+		return sherd_fail_at(err, SHERD_ELIMIT, "too-many-dims", at, "%zu dimensions", rank);
 	return SHERD_OK;
 }
 
@@ -127,10 +142,54 @@ int sherd_nd4j_shape_decode(const int64_t *info, size_t count, uint64_t at, cons
 		                     "%zu numbers do not tell a shape of rank %lld", count,
 		                     count ? (long long)info[0] : 0);
 	size_t rank = (size_t)info[0];
-	if (rank > sherd_limits_or_default(limits).dims)
-		return sherd_fail_at(err, SHERD_ELIMIT, "too-many-dims", at, "%zu dimensions", rank);
-	TRY(take_dims(info, rank, at, arena, out, err));
+	TRY(check_rank(rank, at, limits, err));
+	out->empty = (info[2 * rank + 1] & EXTRA_EMPTY) != 0;
+	TRY(take_dims(info + 1, rank, at + 8, arena, out, err));
 	return take_order(info, rank, at, out, err);
+}
+
+int sherd_nd4j_dims_decode(const int64_t *dims, size_t rank, bool fortran, uint64_t at, const sherd_limits *limits,
+                           sherd_arena *arena, sherd_nd4j_array *out, sherd_error *err)
+{
+	TRY(check_rank(rank, at, limits, err));
+	TRY(take_dims(dims, rank, at, arena, out, err));
+	out->fortran = fortran && rank > 1 && (out->bytes || out->dtype == SHERD_UTF8);
+	return SHERD_OK;
+}
+
+bool sherd_nd4j_is_empty(const sherd_tensor *tensor)
+{
+	for (uint32_t i = 0; i < tensor->ndim; i++)
+		if (!tensor->shape[i])
+			return true;
+	return false;
+}
+
+static int64_t extras_of(const sherd_tensor *tensor)
+{
+	int64_t extras = sherd_nd4j_is_empty(tensor) ? EXTRA_EMPTY : 0;
+	for (size_t i = 0; i < COUNT_OF(types); i++)
+		if (types[i].dtype == tensor->dtype)
+			extras |= types[i].extra | (types[i].is_unsigned ? EXTRA_UNSIGNED : 0);
+	return extras;
+}
+
+size_t sherd_nd4j_shape_encode(const sherd_tensor *tensor, bool fortran, bool hollow,
+                               int64_t info[SHERD_ND4J_INFO_MOST])
+{
+	size_t rank = hollow ? 0 : tensor->ndim;
+	uint64_t step = 1;
+	info[0] = (int64_t)rank;
+	for (size_t k = 0; k < rank; k++) {
+		size_t d = fortran ? k : rank - 1 - k;
+		info[1 + d] = (int64_t)tensor->shape[d];
+		info[1 + rank + d] = (int64_t)step;
+		step *= tensor->shape[d] ? tensor->shape[d] : 1; /* wraps only where there are no elements */
+	}
+	info[2 * rank + 1] = extras_of(tensor);
+	info[2 * rank + 2] = 1;
+	info[2 * rank + 3] = fortran ? 'f' : 'c';
+	return 2 * rank + 4;
 }
 
 int sherd_nd4j_size_check(const sherd_nd4j_array *array, uint64_t at, sherd_error *err)
@@ -173,12 +232,12 @@ static int take_part(sherd_cursor *c, uint64_t *count, sherd_dtype *dtype, sherd
 	return SHERD_OK;
 }
 
-static int take_info(sherd_cursor *c, int64_t info[2 * SHERD_MAX_DIMS + 4], size_t *count, sherd_error *err)
+static int take_info(sherd_cursor *c, int64_t info[SHERD_ND4J_INFO_MOST], size_t *count, sherd_error *err)
 {
 	uint64_t n;
 	sherd_dtype dtype;
 	TRY(take_part(c, &n, &dtype, err));
-	if (dtype != SHERD_I64 || n > 2 * SHERD_MAX_DIMS + 4)
+	if (dtype != SHERD_I64 || n > SHERD_ND4J_INFO_MOST)
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-shape", SHERD_ND4J_MAGIC_BYTES,
 		                     "%llu numbers, which are not a shape", (unsigned long long)n);
 	for (size_t i = 0; i < n; i++) {
@@ -206,7 +265,7 @@ int sherd_nd4j_array_decode(const void *head, size_t len, uint64_t file_size, co
                             sherd_arena *arena, sherd_nd4j_array *out, sherd_error *err)
 {
 	sherd_cursor c = sherd_cursor_over(head, len);
-	int64_t info[2 * SHERD_MAX_DIMS + 4] = {0};
+	int64_t info[SHERD_ND4J_INFO_MOST] = {0};
 	sherd_nd4j_array a = {.swap = true};
 	size_t info_count = 0;
 	uint64_t count = 0;

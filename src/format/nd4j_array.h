@@ -32,16 +32,30 @@ typedef struct sherd_nd4j_array {
 	bool swap;       /* elements are big-endian */
 	bool fortran;    /* the first dimension varies fastest; only with two dimensions or more */
 	bool empty;      /* told by extras: no elements, whatever the dimensions were */
+	bool hollow;     /* empty, and none of its dimensions was 0 */
 	sherd_nd4j_text text;
 } sherd_nd4j_array;
 
 /* SameDiff's number of a type; SHERD_DTYPE_NONE for one that we do not have. */
 sherd_dtype sherd_nd4j_dtype(uint8_t number);
+/* The other way round; 0 for a type that SameDiff does not have. */
+uint8_t sherd_nd4j_number(sherd_dtype dtype);
+
+#define SHERD_ND4J_INFO_MOST (2 * SHERD_MAX_DIMS + 4)
 
 /* Takes shape, order and emptiness from the shape information, which begins at byte at. An empty array none of whose
  * dimensions is 0 gets the shape [0]. The array has its dtype and swap already; bytes is set, but for texts. */
 int sherd_nd4j_shape_decode(const int64_t *info, size_t count, uint64_t at, const sherd_limits *limits,
                             sherd_arena *arena, sherd_nd4j_array *out, sherd_error *err);
+/* The same where the dimensions alone are told. */
+int sherd_nd4j_dims_decode(const int64_t *dims, size_t rank, bool fortran, uint64_t at, const sherd_limits *limits,
+                           sherd_arena *arena, sherd_nd4j_array *out, sherd_error *err);
+/* The shape information of a tensor, elements side by side; returns how many numbers. A hollow one has no dimensions.
+ * Dimensions fit 63 bits, there are at most SHERD_MAX_DIMS. */
+size_t sherd_nd4j_shape_encode(const sherd_tensor *tensor, bool fortran, bool hollow,
+                               int64_t info[SHERD_ND4J_INFO_MOST]);
+/* Has it no elements? */
+bool sherd_nd4j_is_empty(const sherd_tensor *tensor);
 /* Big-endian. */
 uint64_t sherd_nd4j_get_u64(const uint8_t *p);
 /* Checks the length of the buffer against the shape, at being where the length stands. Not for texts. */

@@ -2,15 +2,7 @@
 
 #include "base/cursor.h"
 
-enum {
-	ARRAY_SHAPE = 0,
-	ARRAY_BUFFER = 1,
-	ARRAY_DTYPE = 2,
-	ARRAY_BYTE_ORDER = 3,
-	ARRAY_CHUNKS = 4,
-	ARRAY_EXTERNAL = 7,
-	BIG_ENDIAN_BYTES = 1
-};
+enum { BIG_ENDIAN_BYTES = 1, FORTRAN_ORDER = 1 };
 
 /* How many texts there are; false when that does not fit 64 bits. */
 static bool count_texts(const sherd_nd4j_array *a, uint64_t *out)
@@ -60,46 +52,72 @@ static void measure_texts(sherd_samediff_decoder *d, sherd_nd4j_array *a)
 
 static void take_buffer(sherd_samediff_decoder *d, const sherd_flat_table *t, sherd_nd4j_array *a)
 {
-	sherd_flat_vector buffer = sherd_flat_span(d->fb, t, ARRAY_BUFFER);
+	sherd_flat_vector buffer = sherd_flat_span(d->fb, t, SHERD_FLAT_ARRAY_BUFFER);
 	a->data = buffer.at;
 	a->stored = buffer.count;
 	if (d->fb->rc < 0)
 		return;
+	if (d->style == SHERD_SAMEDIFF_CONTAINER) {
+		if (buffer.at)
+			sherd_flatbuf_fail(d->fb, SHERD_ECORRUPT, "size-mismatch", buffer.at - 4,
+			                   "an array with its elements inside of the graph");
+		if (a->dtype == SHERD_UTF8 && a->fortran)
+			sherd_flatbuf_fail(d->fb, SHERD_EUNSUPPORTED, "bad-strides", t->pos, "texts in Fortran order");
+		return;
+	}
 	if (a->dtype == SHERD_UTF8)
 		measure_texts(d, a);
 	else
 		d->fb->rc = sherd_nd4j_size_check(a, buffer.at ? buffer.at - 4 : t->pos, &d->fb->error);
 }
 
+static void take_shape(sherd_samediff_decoder *d, const sherd_flat_table *t, uint8_t order, sherd_nd4j_array *a)
+{
+	sherd_flatbuf *fb = d->fb;
+	sherd_flat_vector v = sherd_flat_list(fb, t, SHERD_FLAT_ARRAY_SHAPE, 8);
+	int64_t info[SHERD_ND4J_INFO_MOST];
+	if (v.count > COUNT_OF(info))
+		sherd_flatbuf_fail(fb, SHERD_ELIMIT, "too-many-dims", v.at, "%lu numbers for one shape",
+		                   (unsigned long)v.count);
+	for (uint32_t i = 0; fb->rc >= 0 && i < v.count; i++)
+		info[i] = sherd_flat_element_i64(fb, &v, i);
+	if (fb->rc < 0)
+		return;
+	if (d->style == SHERD_SAMEDIFF_SDNB)
+		fb->rc = sherd_nd4j_dims_decode(info, v.count, order == FORTRAN_ORDER, v.at ? v.at : t->pos, d->limits,
+		                                d->arena, a, &fb->error);
+	else if (!v.count)
+		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-shape", t->pos, "an array without a shape");
+	else
+		fb->rc = sherd_nd4j_shape_decode(info, v.count, v.at, d->limits, d->arena, a, &fb->error);
+}
+
 static void take(sherd_samediff_decoder *d, const sherd_flat_table *t, sherd_nd4j_array *a)
 {
 	sherd_flatbuf *fb = d->fb;
-	uint8_t number = sherd_flat_u8(fb, t, ARRAY_DTYPE, 0);
-	uint8_t order = sherd_flat_u8(fb, t, ARRAY_BYTE_ORDER, 0);
-	sherd_flat_vector info_at = sherd_flat_list(fb, t, ARRAY_SHAPE, 8);
-	int64_t info[2 * SHERD_MAX_DIMS + 4];
-	a->dtype = sherd_nd4j_dtype(number);
+	uint8_t number = sherd_flat_u8(fb, t, SHERD_FLAT_ARRAY_DTYPE, 0);
+	uint8_t order = sherd_flat_u8(fb, t, SHERD_FLAT_ARRAY_ORDER, 0);
+	a->dtype = sherd_samediff_dtype(number, d->style);
 	if (a->dtype == SHERD_DTYPE_NONE)
 		sherd_flatbuf_fail(fb, SHERD_EUNSUPPORTED, "bad-dtype", t->pos, "an array of type number %u", number);
-	if (order > BIG_ENDIAN_BYTES)
+	if (order > 1)
 		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-type", t->pos, "order of bytes %u", order);
-	if (sherd_flat_has(fb, t, ARRAY_CHUNKS) || sherd_flat_u8(fb, t, ARRAY_EXTERNAL, 0))
+	if (sherd_flat_has(fb, t, SHERD_FLAT_ARRAY_CHUNKS) || sherd_flat_u8(fb, t, SHERD_FLAT_ARRAY_EXTERNAL, 0))
 		sherd_flatbuf_fail(fb, SHERD_EUNSUPPORTED, "bad-version", t->pos,
 		                   "an array in chunks or outside of the file, which no release wrote");
-	if (info_at.count > COUNT_OF(info))
-		sherd_flatbuf_fail(fb, SHERD_ELIMIT, "too-many-dims", info_at.at, "%lu numbers for one shape",
-		                   (unsigned long)info_at.count);
-	for (uint32_t i = 0; fb->rc >= 0 && i < info_at.count; i++)
-		info[i] = sherd_flat_element_i64(fb, &info_at, i);
-	if (fb->rc < 0)
-		return;
-	if (!info_at.count) {
-		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-shape", t->pos, "an array without a shape");
-		return;
-	}
-	fb->rc = sherd_nd4j_shape_decode(info, info_at.count, info_at.at, d->limits, d->arena, a, &fb->error);
+	take_shape(d, t, order, a);
 	take_buffer(d, t, a);
-	a->swap = order == BIG_ENDIAN_BYTES && sherd_dtype_describe(a->dtype)->block_bytes > 1;
+	a->swap = d->style == SHERD_SAMEDIFF_LEGACY && order == BIG_ENDIAN_BYTES && fb->rc >= 0 &&
+	          sherd_dtype_describe(a->dtype)->block_bytes > 1;
+}
+
+sherd_dtype sherd_samediff_dtype(uint8_t number, sherd_samediff_style style)
+{
+	sherd_dtype dtype = sherd_nd4j_dtype(number);
+	if (dtype != SHERD_DTYPE_NONE || style != SHERD_SAMEDIFF_CONTAINER || number < SHERD_SAMEDIFF_OUR_TYPES)
+		return dtype;
+	dtype = (sherd_dtype)(number - SHERD_SAMEDIFF_OUR_TYPES);
+	return sherd_dtype_describe(dtype) && !sherd_nd4j_number(dtype) ? dtype : SHERD_DTYPE_NONE;
 }
 
 size_t sherd_samediff_array(sherd_samediff_decoder *d, const sherd_flat_table *t)

@@ -6,11 +6,14 @@
 
 #include "base/buf.h"
 #include "format/samediff_graph.h"
+#include "format/samediff_tables.h"
 
 typedef struct sherd_samediff_decoder {
 	sherd_flatbuf *fb;
 	sherd_arena *arena;
 	const sherd_limits *limits;
+	sherd_samediff_style style;
+	uint32_t depth;   /* of graphs inside of graphs */
 	sherd_buf arrays; /* of sherd_nd4j_array */
 } sherd_samediff_decoder;
 
@@ -25,6 +28,8 @@ sherd_model_longs sherd_samediff_longs(sherd_samediff_decoder *d, const sherd_fl
 sherd_model_reals sherd_samediff_reals(sherd_samediff_decoder *d, const sherd_flat_table *t, unsigned field);
 sherd_model_ids sherd_samediff_ids(sherd_samediff_decoder *d, const sherd_flat_table *t, unsigned field);
 
+/* The type of that number; those that SameDiff has none for are known inside of containers only. */
+sherd_dtype sherd_samediff_dtype(uint8_t number, sherd_samediff_style style);
 /* Adds an array to the list and tells its index; SHERD_NO_ARRAY when the table is absent. */
 size_t sherd_samediff_array(sherd_samediff_decoder *d, const sherd_flat_table *t);
 sherd_model_arrays sherd_samediff_arrays(sherd_samediff_decoder *d, const sherd_flat_table *t, unsigned field);

@@ -1,19 +1,6 @@
 #include "base/limits.h"
 #include "format/samediff_decoder.h"
 
-enum {
-	VARIABLE_ID = 0,
-	VARIABLE_NAME = 1,
-	VARIABLE_DTYPE = 2,
-	VARIABLE_SHAPE = 3,
-	VARIABLE_ARRAY = 4,
-	VARIABLE_DEVICE = 5,
-	VARIABLE_KIND = 6,
-	VARIABLE_CONTROL_DEPS = 7,
-	VARIABLE_FOR_OP = 8,
-	VARIABLE_FOR_VARIABLE = 9
-};
-
 static void check(sherd_samediff_decoder *d, const sherd_flat_table *t, const sherd_model_variable *v)
 {
 	sherd_limits limits = sherd_limits_or_default(d->limits);
@@ -36,20 +23,21 @@ static void check(sherd_samediff_decoder *d, const sherd_flat_table *t, const sh
 void sherd_samediff_variable(sherd_samediff_decoder *d, const sherd_flat_table *t, sherd_model_variable *out)
 {
 	sherd_flatbuf *fb = d->fb;
-	sherd_flat_table id = sherd_flat_child(fb, t, VARIABLE_ID), array = sherd_flat_child(fb, t, VARIABLE_ARRAY);
-	out->name = sherd_flat_text(fb, t, VARIABLE_NAME, d->arena);
-	out->kind = (sherd_variable_kind)sherd_flat_u8(fb, t, VARIABLE_KIND, 0);
-	out->type = sherd_flat_u8(fb, t, VARIABLE_DTYPE, 0);
+	sherd_flat_table id = sherd_flat_child(fb, t, SHERD_FLAT_VARIABLE_ID),
+			 array = sherd_flat_child(fb, t, SHERD_FLAT_VARIABLE_ARRAY);
+	out->name = sherd_flat_text(fb, t, SHERD_FLAT_VARIABLE_NAME, d->arena);
+	out->kind = (sherd_variable_kind)sherd_flat_u8(fb, t, SHERD_FLAT_VARIABLE_KIND, 0);
+	out->type = sherd_flat_u8(fb, t, SHERD_FLAT_VARIABLE_DTYPE, 0);
 	out->has_id = id.pos != 0;
 	out->id.node = sherd_flat_i32(fb, &id, 0, 0);
 	out->id.output = sherd_flat_i32(fb, &id, 1, 0);
-	out->shape = sherd_samediff_longs(d, t, VARIABLE_SHAPE);
-	out->device = sherd_flat_i32(fb, t, VARIABLE_DEVICE, 0);
-	out->control_deps = sherd_samediff_texts(d, t, VARIABLE_CONTROL_DEPS);
-	out->control_deps_for_op = sherd_samediff_texts(d, t, VARIABLE_FOR_OP);
-	out->control_deps_for_variable = sherd_samediff_texts(d, t, VARIABLE_FOR_VARIABLE);
+	out->shape = sherd_samediff_longs(d, t, SHERD_FLAT_VARIABLE_SHAPE);
+	out->device = sherd_flat_i32(fb, t, SHERD_FLAT_VARIABLE_DEVICE, 0);
+	out->control_deps = sherd_samediff_texts(d, t, SHERD_FLAT_VARIABLE_CONTROL_DEPS);
+	out->control_deps_for_op = sherd_samediff_texts(d, t, SHERD_FLAT_VARIABLE_FOR_OP);
+	out->control_deps_for_variable = sherd_samediff_texts(d, t, SHERD_FLAT_VARIABLE_FOR_VARIABLE);
 	out->array = sherd_samediff_array(d, &array);
-	out->dtype = sherd_nd4j_dtype(out->type);
+	out->dtype = sherd_samediff_dtype(out->type, d->style);
 	if (fb->rc >= 0)
 		check(d, t, out);
 }

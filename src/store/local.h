@@ -18,19 +18,23 @@
 int sherd_store_open_local_sys(sherd_store **out, const char *folder, const sherd_local_options *options,
                                const sherd_sys *sys, sherd_error *err);
 
+/* Descriptors that the readers of one store hold. Those beyond hold their files by a map. */
+#define SHERD_LOCAL_DESCRIPTORS 256
+
 #define SHERD_TEMP_PREFIX ".sherd-tmp-"
 
 typedef struct sherd_local {
 	sherd_store base;
 	const sherd_sys *sys;
 	int root;
-	bool follow;              /* links may lead anywhere */
-	_Atomic bool no_openat2;  /* the system refused it: folders are walked one by one, links are refused */
-	_Atomic bool no_nameless; /* O_TMPFILE, or giving such a file a name, was refused */
-	pthread_mutex_t mutex;    /* of what follows */
-	sherd_map ready;          /* folders whose way from the root was synced and that were swept */
+	bool follow;                  /* links may lead anywhere */
+	_Atomic bool no_openat2;      /* the system refused it: folders are walked one by one, links are refused */
+	_Atomic bool no_nameless;     /* O_TMPFILE, or giving such a file a name, was refused */
+	_Atomic unsigned descriptors; /* that readers hold */
+	pthread_mutex_t mutex;        /* of what follows */
+	sherd_map ready;              /* folders whose way from the root was synced and that were swept */
 	sherd_arena ready_names;
-	unsigned long queues[4]; /* of scans, idle: to close one takes as long as to read many megabytes */
+	unsigned long queues[4]; /* idle: to close one takes as long as to read many megabytes */
 	unsigned queue_count;
 } sherd_local;
 
@@ -68,7 +72,38 @@ int sherd_local_read(sherd_store *store, const char *key, sherd_reader **out, sh
 /* local_scan.c: fd is the reader's */
 int sherd_local_scan(sherd_local *s, const sherd_reader *reader, int fd, uint64_t offset, uint64_t ahead,
                      sherd_scan **out, sherd_error *err);
+
+/* local_queue.c: for up to SHERD_LOCAL_QUEUE reads or writes at a time. False where the system has none. */
+#define SHERD_LOCAL_QUEUE 64
+bool sherd_local_take_queue(sherd_local *s, unsigned long *out);
+/* empty: nothing is under way any more; else it is closed, which waits for that. */
+void sherd_local_give_queue(sherd_local *s, unsigned long queue, bool empty);
 void sherd_local_close_queues(sherd_local *s);
+
+/* local_later.c: appends to one file that go on meanwhile. */
+enum { SHERD_LOCAL_LATER = 8 }; /* of them at most */
+typedef struct sherd_local_later {
+	unsigned long queue;
+	bool queued;  /* there is one */
+	bool refused; /* the system has no queues, or not for this file */
+	unsigned oldest, count;
+	struct sherd_local_write {
+		const uint8_t *buf;
+		size_t len;
+		uint64_t offset;
+		bool under_way;
+		int64_t got;         /* as pwrite() has it, or a negative errno */
+	} writes[SHERD_LOCAL_LATER]; /* a ring */
+} sherd_local_later;
+/* Begins to write to fd, past the page cache; waits for the oldest when there are too many. 1, or 0 when it cannot be
+ * done this way. plain is the same file in the usual way: what the system refuses to write past the cache goes there.
+ */
+int sherd_local_later_begin(sherd_local *s, sherd_local_later *l, int fd, const void *buf, size_t len, uint64_t offset,
+                            int plain, sherd_error *err);
+/* Waits until at most so many are under way, the oldest first. */
+int sherd_local_later_settle(sherd_local *s, sherd_local_later *l, unsigned most, int plain, sherd_error *err);
+/* Waits for all, whatever becomes of them. */
+void sherd_local_later_done(sherd_local *s, sherd_local_later *l);
 
 /* local_list.c */
 int sherd_local_list(sherd_store *store, const char *prefix, const char *after, sherd_list_fn *each, void *arg,

@@ -1,3 +1,6 @@
+/* store/local_read.c - reading files. A process may have few of them open, and a set may have thousands: a reader
+ * beyond SHERD_LOCAL_DESCRIPTORS keeps its file alive by a map of it instead, and opens it by its name for each read.
+ * When the name is another file's by then, it reads through the map. */
 #include "store/local.h"
 
 #include <fcntl.h>
@@ -5,29 +8,59 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22 /* Linux 5.14 */
 #endif
 
+enum { PEEK_PAGES = 1024 }; /* asked about at a time */
+
 typedef struct local_reader {
 	sherd_reader base;
 	sherd_local *store;
 	const sherd_sys *sys;
-	int fd;
+	int fd;     /* -1: given back, there is a map */
+	char *name; /* then */
 	dev_t dev;
+	ino_t ino;
 	_Atomic int reads_ahead; /* does the system, by itself, and enough? 0: not known yet, 1: yes, -1: no */
 	pthread_mutex_t mutex;   /* of the making of the map */
 	_Atomic(uint8_t *) map;  /* the whole file, from the first call of map on */
 } local_reader;
 
-static int reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size_t len, sherd_error *err)
+/* O_NONBLOCK: opening a pipe must not wait for its other end. */
+static int open_file(const local_reader *r, const char *key)
 {
-	const local_reader *r = (const local_reader *)reader;
+	return sherd_local_open(r->store, key, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+/* The reader's descriptor, or a new one of the same file, for put_back(); -1 when its name is not there any more, is
+ * another file's, or cannot be opened. */
+static int borrow(const local_reader *r)
+{
+	struct stat st;
+	if (r->fd >= 0)
+		return r->fd;
+	int fd = open_file(r, r->name);
+	if (fd < 0 || (r->sys->fstat(r->sys, fd, &st) == 0 && st.st_dev == r->dev && st.st_ino == r->ino))
+		return fd;
+	(void)r->sys->close(r->sys, fd);
+	return -1;
+}
+
+static void put_back(const local_reader *r, int fd)
+{
+	if (fd >= 0 && fd != r->fd)
+		(void)r->sys->close(r->sys, fd);
+}
+
+static int read_file(const local_reader *r, int fd, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
 	for (size_t done = 0; done < len;) {
 		uint64_t at = offset + done;
-		ssize_t n = SHERD_RETRY(r->sys->pread(r->sys, r->fd, (char *)buf + done, len - done, (off_t)at));
+		ssize_t n = SHERD_RETRY(r->sys->pread(r->sys, fd, (char *)buf + done, len - done, (off_t)at));
 		if (n == 0)
 			return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", at, "the file has become shorter");
 		if (n < 0) {
@@ -39,6 +72,33 @@ static int reader_at(const sherd_reader *reader, uint64_t offset, void *buf, siz
 		done += (size_t)n;
 	}
 	return SHERD_OK;
+}
+
+/* The kernel copies, so that a disk that fails is an error and not a signal. */
+static int read_map(const local_reader *r, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	uint8_t *map = atomic_load(&r->map);
+	for (size_t done = 0; done < len;) {
+		struct iovec to = {(char *)buf + done, len - done}, from = {map + offset + done, len - done};
+		ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+		if (n <= 0) {
+			int rc = sherd_fail_os(err, n < 0 ? errno : EIO, "cannot read");
+			if (err)
+				err->offset = offset + done;
+			return rc;
+		}
+		done += (size_t)n;
+	}
+	return SHERD_OK;
+}
+
+static int reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	const local_reader *r = (const local_reader *)reader;
+	int fd = borrow(r);
+	int rc = fd >= 0 ? read_file(r, fd, offset, buf, len, err) : read_map(r, offset, buf, len, err);
+	put_back(r, fd);
+	return rc;
 }
 
 static int reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out, sherd_error *err)
@@ -63,6 +123,30 @@ static int reader_map(const sherd_reader *reader, uint64_t offset, size_t len, c
 	if (rc == SHERD_OK)
 		*out = map + offset;
 	return rc;
+}
+
+/* Asks the kernel which pages its cache holds, and puts them into the map. */
+static bool reader_peek(const sherd_reader *reader, uint64_t offset, size_t len, const void **out)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = offset & ~(page - 1);
+	unsigned char held[PEEK_PAGES];
+	const void *start;
+	if (reader_map(reader, from, len, &start, NULL) < 0)
+		return false;
+	uint8_t *map = (uint8_t *)(uintptr_t)start;
+	size_t all = (size_t)(offset - from) + len;
+	for (size_t done = 0; done < all; done += PEEK_PAGES * page) {
+		size_t n = all - done < PEEK_PAGES * page ? all - done : PEEK_PAGES * page;
+		if (mincore(map + done, n, held) < 0)
+			return false;
+		for (size_t i = 0; i < (n + page - 1) / page; i++)
+			if (!(held[i] & 1))
+				return false;
+	}
+	if (madvise(map, all, MADV_POPULATE_READ) < 0)
+		return false;
+	*out = map + (offset - from);
+	return true;
 }
 
 /* ASKED: the kernel takes no more than its own read-ahead size, 128 KiB by default, of what it is asked for at a time.
@@ -110,7 +194,7 @@ static void reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t 
 	local_reader *r = (local_reader *)(uintptr_t)reader;
 	uint8_t *map = atomic_load(&r->map);
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), mask = ~(page - 1);
-	if (advice == SHERD_ADVICE_SOON || (advice == SHERD_ADVICE_ONWARD && !reads_ahead(r)))
+	if (r->fd >= 0 && (advice == SHERD_ADVICE_SOON || (advice == SHERD_ADVICE_ONWARD && !reads_ahead(r))))
 		read_ahead(r->fd, offset, len);
 	if (!map || advice == SHERD_ADVICE_SOON || advice == SHERD_ADVICE_ONWARD)
 		return;
@@ -127,7 +211,21 @@ static void reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t 
 static int reader_scan(const sherd_reader *reader, uint64_t offset, uint64_t ahead, sherd_scan **out, sherd_error *err)
 {
 	const local_reader *r = (const local_reader *)reader;
-	return sherd_local_scan(r->store, reader, r->fd, offset, ahead, out, err);
+	int fd = borrow(r);
+	if (fd < 0)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-direct", "the file has no name any more");
+	int rc = sherd_local_scan(r->store, reader, fd, offset, ahead, out, err);
+	put_back(r, fd);
+	return rc;
+}
+
+static void close_file(local_reader *r)
+{
+	if (r->fd < 0)
+		return;
+	(void)r->sys->close(r->sys, r->fd);
+	(void)atomic_fetch_sub(&r->store->descriptors, 1);
+	r->fd = -1;
 }
 
 static void reader_close(sherd_reader *reader)
@@ -136,19 +234,35 @@ static void reader_close(sherd_reader *reader)
 	uint8_t *map = atomic_load(&r->map);
 	if (map)
 		(void)r->sys->unmap(r->sys, map, (size_t)reader->size);
-	if (r->fd >= 0)
-		(void)r->sys->close(r->sys, r->fd);
+	close_file(r);
 	pthread_mutex_destroy(&r->mutex);
+	free(r->name);
 	free(r);
 }
 
-static const struct sherd_reader_ops reader_ops = {
-	.at = reader_at, .map = reader_map, .close = reader_close, .advise = reader_advise, .scan = reader_scan};
+static const struct sherd_reader_ops reader_ops = {.at = reader_at,
+                                                   .map = reader_map,
+                                                   .peek = reader_peek,
+                                                   .close = reader_close,
+                                                   .advise = reader_advise,
+                                                   .scan = reader_scan};
 
-/* O_NONBLOCK: opening a pipe must not wait for its other end. */
+/* Where there are too many, and the file can be held otherwise. */
+static void give_back(local_reader *r, const char *key)
+{
+	const void *map;
+	if (atomic_load(&r->store->descriptors) <= SHERD_LOCAL_DESCRIPTORS)
+		return;
+	r->name = strdup(key);
+	if (r->name && (!r->base.size || reader_map(&r->base, 0, (size_t)r->base.size, &map, NULL) == SHERD_OK))
+		close_file(r);
+}
+
 static int open_object(sherd_local *s, const char *key, local_reader *r, sherd_error *err)
 {
-	r->fd = sherd_local_open(s, key, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	r->fd = open_file(r, key);
+	if (r->fd >= 0)
+		(void)atomic_fetch_add(&s->descriptors, 1);
 	if (r->fd < 0)
 		return errno == ENXIO ? sherd_local_check_kind(S_IFSOCK, err)
 		                      : sherd_local_fail(err, errno, "cannot open");
@@ -160,7 +274,9 @@ static int open_object(sherd_local *s, const char *key, local_reader *r, sherd_e
 	sherd_local_stat_of(&st, &stat);
 	r->base.size = stat.size;
 	r->dev = st.st_dev;
+	r->ino = st.st_ino;
 	memcpy(r->base.identity, stat.identity, sizeof(stat.identity));
+	give_back(r, key);
 	return SHERD_OK;
 }
 

@@ -9,7 +9,7 @@
 /* What devices want of offsets, lengths and addresses of direct reads; none wants more. */
 #define BLOCK UINT64_C(4096)
 
-enum { MOST_PIECES = 64, LEAST_PIECES = 4, MOST_PIECE = 1 << 20 };
+enum { MOST_PIECES = SHERD_LOCAL_QUEUE, LEAST_PIECES = 4, MOST_PIECE = 1 << 20 };
 
 typedef struct piece {
 	uint64_t offset;
@@ -94,37 +94,14 @@ static int scan_next(sherd_scan *scan, const void **data, size_t *len, sherd_err
 	return 1;
 }
 
-/* ---- queues */
-
-static bool take_queue(sherd_local *s, unsigned long *out)
-{
-	pthread_mutex_lock(&s->mutex);
-	bool idle = s->queue_count > 0;
-	if (idle)
-		*out = s->queues[--s->queue_count];
-	pthread_mutex_unlock(&s->mutex);
-	return idle || (s->sys->queue_open && s->sys->queue_open(s->sys, MOST_PIECES, out) == 0);
-}
+/* ---- closing and opening */
 
 static void give_back_queue(local_scan *s)
 {
-	sherd_local *store = s->store;
-	bool kept = true;
-	for (unsigned i = 0; i < s->count && kept; i++)
-		kept = await(s, &s->pieces[i], NULL) == SHERD_OK;
-	pthread_mutex_lock(&store->mutex);
-	kept = kept && store->queue_count < COUNT_OF(store->queues);
-	if (kept)
-		store->queues[store->queue_count++] = s->queue;
-	pthread_mutex_unlock(&store->mutex);
-	if (!kept)
-		s->sys->queue_close(s->sys, s->queue);
-}
-
-void sherd_local_close_queues(sherd_local *s)
-{
-	while (s->queue_count > 0)
-		s->sys->queue_close(s->sys, s->queues[--s->queue_count]);
+	bool empty = true;
+	for (unsigned i = 0; i < s->count && empty; i++)
+		empty = await(s, &s->pieces[i], NULL) == SHERD_OK;
+	sherd_local_give_queue(s->store, s->queue, empty);
 }
 
 static void scan_close(sherd_scan *scan)
@@ -138,8 +115,6 @@ static void scan_close(sherd_scan *scan)
 		(void)munmap(s->buf, s->count * s->piece_size);
 	free(s);
 }
-
-/* ---- opening */
 
 /* Pieces large enough to be worth a call, and enough of them to keep a disk busy. */
 static void shape(local_scan *s, uint64_t ahead)
@@ -169,7 +144,7 @@ static int scan_init(local_scan *s, int fd, sherd_error *err)
 	s->buf = buf;
 	/* The kernel pins the memory page by page: fewer pages, less work. */
 	(void)madvise(buf, s->count * s->piece_size, MADV_HUGEPAGE);
-	s->queued = take_queue(s->store, &s->queue);
+	s->queued = sherd_local_take_queue(s->store, &s->queue);
 	for (unsigned i = 0; i < s->count; i++)
 		ask(s, i);
 	return SHERD_OK;

@@ -27,6 +27,9 @@ typedef struct local_writer {
 	uint64_t started; /* bytes whose write-back was started */
 	int direct;       /* the same file, past the page cache; -1: not opened */
 	bool no_direct;   /* this file system, or the system, refused */
+	uint64_t hint;    /* how long the file will be, about */
+	uint64_t length;  /* that the file was given before it was written */
+	sherd_local_later later;
 } local_writer;
 
 static int write_out(local_writer *w, const void *buf, size_t len, sherd_error *err)
@@ -80,6 +83,16 @@ static int write_direct(local_writer *w, const uint8_t *buf, size_t len, sherd_e
 	return write_out(w, buf + done, len - done, err);
 }
 
+/* A write that makes a file longer has to wait for the disk; so it is made long before. */
+static void make_long(local_writer *w)
+{
+	const sherd_sys *sys = w->store->sys;
+	if (w->length || w->hint <= w->written || !sys->allocate || !sys->truncate)
+		return;
+	if (sys->allocate(sys, w->temp.fd, (off_t)w->hint) == 0)
+		w->length = w->hint;
+}
+
 static int flush(local_writer *w, sherd_error *err)
 {
 	size_t len = w->gathered;
@@ -111,6 +124,33 @@ static int writer_append(sherd_writer *writer, const void *buf, size_t len, sher
 	return SHERD_OK;
 }
 
+static int writer_append_later(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
+{
+	local_writer *w = (local_writer *)writer;
+	int begun = 0;
+	if (may_go_direct(w, buf, len)) {
+		make_long(w);
+		if (w->direct < 0)
+			w->direct = open_direct(w);
+		w->no_direct = w->direct < 0;
+		if (!w->no_direct && w->written + len <= w->length)
+			begun = sherd_local_later_begin(w->store, &w->later, w->direct, buf, len, w->written,
+			                                w->temp.fd, err);
+		TRY(begun);
+	}
+	if (!begun)
+		return writer_append(writer, buf, len, err);
+	w->written += len;
+	w->started = w->written;
+	return SHERD_OK;
+}
+
+static int writer_settle(sherd_writer *writer, unsigned most, sherd_error *err)
+{
+	local_writer *w = (local_writer *)writer;
+	return sherd_local_later_settle(w->store, &w->later, most, w->temp.fd, err);
+}
+
 /* A part of the head may be in the file already, the rest still gathered. */
 static int writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, size_t len, sherd_error *err)
 {
@@ -132,6 +172,7 @@ static int writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, s
 static void writer_abort(sherd_writer *writer)
 {
 	local_writer *w = (local_writer *)writer;
+	sherd_local_later_done(w->store, &w->later);
 	if (w->direct >= 0)
 		(void)w->store->sys->close(w->store->sys, w->direct);
 	sherd_local_temp_done(w->store, &w->temp);
@@ -142,7 +183,11 @@ static void writer_abort(sherd_writer *writer)
 
 static int commit(local_writer *w, sherd_error *err)
 {
+	const sherd_sys *sys = w->store->sys;
+	TRY(sherd_local_later_settle(w->store, &w->later, 0, w->temp.fd, err));
 	TRY(flush(w, err));
+	if (w->length > w->written && sys->truncate(sys, w->temp.fd, (off_t)w->written) < 0)
+		return sherd_fail_os(err, errno, "cannot cut off what was not written");
 	if (w->mode == SHERD_WRITE_NEW)
 		return sherd_local_commit_new(w->store, &w->temp, w->key, err);
 	return sherd_local_commit_over(w->store, &w->temp, w->key, w->conditional ? w->if_identity : NULL, err);
@@ -155,12 +200,17 @@ static int writer_commit(sherd_writer *writer, sherd_error *err)
 	return rc;
 }
 
-static const struct sherd_writer_ops writer_ops = {
-	.append = writer_append, .fill = writer_fill, .commit = writer_commit, .abort = writer_abort};
+static const struct sherd_writer_ops writer_ops = {.append = writer_append,
+                                                   .append_later = writer_append_later,
+                                                   .settle = writer_settle,
+                                                   .fill = writer_fill,
+                                                   .commit = writer_commit,
+                                                   .abort = writer_abort};
 
 static int begin(local_writer *w, const char *key, const sherd_write_options *options, sherd_error *err)
 {
 	w->mode = options->mode;
+	w->hint = options->size_hint;
 	w->conditional = options->if_identity != NULL;
 	if (w->conditional)
 		(void)snprintf(w->if_identity, sizeof(w->if_identity), "%s", options->if_identity);

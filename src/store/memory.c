@@ -189,7 +189,13 @@ static void reader_close(sherd_reader *reader)
 	free(r);
 }
 
-static const struct sherd_reader_ops reader_ops = {.at = reader_at, .map = reader_map, .close = reader_close};
+static bool reader_peek(const sherd_reader *reader, uint64_t offset, size_t len, const void **out)
+{
+	return reader_map(reader, offset, len, out, NULL) == SHERD_OK;
+}
+
+static const struct sherd_reader_ops reader_ops = {
+	.at = reader_at, .map = reader_map, .peek = reader_peek, .close = reader_close};
 
 /* A reference to the blob under key, or NULL. */
 static blob *blob_of(memory_store *s, const char *key)

@@ -149,6 +149,13 @@ int sherd_reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size
 	return sherd_in_object(err, reader->ops->at(reader, offset, buf, len, err), reader->key);
 }
 
+bool sherd_reader_peek(const sherd_reader *reader, uint64_t offset, size_t len, const void **out)
+{
+	if (!reader->ops->peek || !len || offset > reader->size || len > reader->size - offset)
+		return false;
+	return reader->ops->peek(reader, offset, len, out);
+}
+
 void sherd_reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t len, sherd_advice advice)
 {
 	if (!reader->ops->advise || offset >= reader->size)
@@ -251,7 +258,9 @@ static int stick(sherd_writer *writer, int rc, uint64_t offset, sherd_error *err
 	return report(writer, err);
 }
 
-int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
+typedef int append_fn(sherd_writer *, const void *, size_t, sherd_error *);
+
+static int append(sherd_writer *writer, append_fn *fn, const void *buf, size_t len, sherd_error *err)
 {
 	TRY(report(writer, err));
 	if (len == 0)
@@ -260,11 +269,30 @@ int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd
 	if (len > INT64_MAX - writer->length)
 		rc = sherd_fail(&writer->failure, SHERD_EINVAL, "too-large", "an object ends below 2^63");
 	else
-		rc = writer->ops->append(writer, buf, len, &writer->failure);
+		rc = fn(writer, buf, len, &writer->failure);
 	if (rc < 0)
 		return stick(writer, rc, writer->length, err);
 	writer->length += len;
 	return SHERD_OK;
+}
+
+int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
+{
+	return append(writer, writer->ops->append, buf, len, err);
+}
+
+int sherd_writer_append_later(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
+{
+	return append(writer, writer->ops->append_later ? writer->ops->append_later : writer->ops->append, buf, len,
+	              err);
+}
+
+int sherd_writer_settle(sherd_writer *writer, unsigned most, sherd_error *err)
+{
+	int rc = writer->ops->settle ? writer->ops->settle(writer, most, &writer->failure) : SHERD_OK;
+	if (rc < 0)
+		return stick(writer, rc, writer->length, err);
+	return report(writer, err);
 }
 
 int sherd_writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, size_t len, sherd_error *err)

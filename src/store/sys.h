@@ -23,6 +23,10 @@ struct sherd_sys {
 	ssize_t (*pread)(const sherd_sys *sys, int fd, void *buf, size_t len, off_t offset);
 	ssize_t (*pwrite)(const sherd_sys *sys, int fd, const void *buf, size_t len, off_t offset);
 	int (*fsync)(const sherd_sys *sys, int fd);
+	/* fallocate() from the start, which makes the file that long, and ftruncate(). A table without queues may do
+	 * without these (NULL). */
+	int (*allocate)(const sherd_sys *sys, int fd, off_t len);
+	int (*truncate)(const sherd_sys *sys, int fd, off_t len);
 	/* Starts write-back and does not wait for it: sync_file_range(WRITE). */
 	int (*start_sync)(const sherd_sys *sys, int fd, off_t offset, off_t len);
 	int (*fstat)(const sherd_sys *sys, int fd, struct stat *out);
@@ -40,11 +44,13 @@ struct sherd_sys {
 	/* mmap() for reading, shared, from the start; MAP_FAILED on failure. */
 	void *(*map)(const sherd_sys *sys, int fd, size_t len);
 	int (*unmap)(const sherd_sys *sys, void *start, size_t len);
-	/* Reads that are begun and waited for: io_setup(2), io_submit(2), io_getevents(2), io_destroy(2). A table may
-	 * do without (NULL). The result of a read is as that of pread(), or a negative errno. */
+	/* Reads and writes that are begun and waited for: io_setup(2), io_submit(2), io_getevents(2), io_destroy(2). A
+	 * table may do without (NULL). The result of one is as that of pread() and pwrite(), or a negative errno. */
 	int (*queue_open)(const sherd_sys *sys, unsigned depth, unsigned long *queue);
 	int (*queue_read)(const sherd_sys *sys, unsigned long queue, uint64_t tag, int fd, void *buf, size_t len,
 	                  off_t offset);
+	int (*queue_write)(const sherd_sys *sys, unsigned long queue, uint64_t tag, int fd, const void *buf, size_t len,
+	                   off_t offset);
 	int (*queue_wait)(const sherd_sys *sys, unsigned long queue, uint64_t *tag, int64_t *result);
 	void (*queue_close)(const sherd_sys *sys, unsigned long queue); /* waits for what is under way */
 	/* Fills buf with struct dirent64 records. */

@@ -46,6 +46,18 @@ static int linux_fsync(const sherd_sys *sys, int fd)
 	return fsync(fd);
 }
 
+static int linux_allocate(const sherd_sys *sys, int fd, off_t len)
+{
+	(void)sys;
+	return fallocate(fd, 0, 0, len);
+}
+
+static int linux_truncate(const sherd_sys *sys, int fd, off_t len)
+{
+	(void)sys;
+	return ftruncate(fd, len);
+}
+
 static int linux_start_sync(const sherd_sys *sys, int fd, off_t offset, off_t len)
 {
 	(void)sys;
@@ -129,6 +141,12 @@ static int linux_queue_open(const sherd_sys *sys, unsigned depth, unsigned long 
 	return rc < 0 ? -1 : 0;
 }
 
+static int begin_io(unsigned long queue, struct iocb *io)
+{
+	struct iocb *list[] = {io};
+	return syscall(SYS_io_submit, queue, 1L, list) == 1 ? 0 : -1;
+}
+
 static int linux_queue_read(const sherd_sys *sys, unsigned long queue, uint64_t tag, int fd, void *buf, size_t len,
                             off_t offset)
 {
@@ -141,8 +159,22 @@ static int linux_queue_read(const sherd_sys *sys, unsigned long queue, uint64_t 
 		.aio_nbytes = len,
 		.aio_offset = offset,
 	};
-	struct iocb *reads[] = {&read};
-	return syscall(SYS_io_submit, queue, 1L, reads) == 1 ? 0 : -1;
+	return begin_io(queue, &read);
+}
+
+static int linux_queue_write(const sherd_sys *sys, unsigned long queue, uint64_t tag, int fd, const void *buf,
+                             size_t len, off_t offset)
+{
+	(void)sys;
+	struct iocb write = {
+		.aio_data = tag,
+		.aio_lio_opcode = IOCB_CMD_PWRITE,
+		.aio_fildes = (uint32_t)fd,
+		.aio_buf = (uint64_t)(uintptr_t)buf,
+		.aio_nbytes = len,
+		.aio_offset = offset,
+	};
+	return begin_io(queue, &write);
 }
 
 static int linux_queue_wait(const sherd_sys *sys, unsigned long queue, uint64_t *tag, int64_t *result)
@@ -174,6 +206,8 @@ const sherd_sys sherd_sys_linux = {
 	.pread = linux_pread,
 	.pwrite = linux_pwrite,
 	.fsync = linux_fsync,
+	.allocate = linux_allocate,
+	.truncate = linux_truncate,
 	.start_sync = linux_start_sync,
 	.fstat = linux_fstat,
 	.fstatat = linux_fstatat,
@@ -188,6 +222,7 @@ const sherd_sys sherd_sys_linux = {
 	.unmap = linux_unmap,
 	.queue_open = linux_queue_open,
 	.queue_read = linux_queue_read,
+	.queue_write = linux_queue_write,
 	.queue_wait = linux_queue_wait,
 	.queue_close = linux_queue_close,
 	.getdents = linux_getdents,

@@ -153,6 +153,35 @@ TEST(reads_give_all_bytes_or_fail_with_the_offset)
 	sherd_reader_close(NULL);
 }
 
+TEST(what_is_in_memory_already_can_be_peeked_at)
+{
+	size_t size = (5u << 20) + 77;
+	char *text = malloc(size);
+	assert_non_null(text);
+	for (size_t i = 0; i < size; i++)
+		text[i] = (char)(i * 31 >> 3);
+	assert_ok(sherd_store_put(STORE, "x", SHERD_WRITE_NEW, text, size, err));
+	sherd_reader *r = NULL;
+	const void *p = NULL;
+	assert_ok(sherd_store_read(STORE, "x", &r, err));
+	char *copy = malloc(size);
+	assert_non_null(copy);
+	assert_ok(sherd_reader_at(r, 0, copy, size, err));
+	/* A store may always say no; what it shows is right. */
+	for (size_t at = 0; at < size; at += size / 7)
+		if (sherd_reader_peek(r, at, size - at, &p)) {
+			assert_memory_equal(p, text + at, size - at);
+			sherd_reader_advise(r, at, size - at, SHERD_ADVICE_DONE);
+			assert_memory_equal(p, text + at, size - at);
+		}
+	assert_false(sherd_reader_peek(r, 0, 0, &p));
+	assert_false(sherd_reader_peek(r, 1, size, &p));
+	assert_false(sherd_reader_peek(r, size + 1, 1, &p));
+	sherd_reader_close(r);
+	free(copy);
+	free(text);
+}
+
 TEST(a_map_shows_the_same_bytes)
 {
 	put(STORE, "x", "0123456789");
@@ -469,6 +498,7 @@ int main(void)
 		BACKEND_TEST(a_replacement_changes_content_and_identity),
 		BACKEND_TEST(a_conditional_replacement_needs_the_identity),
 		BACKEND_TEST(reads_give_all_bytes_or_fail_with_the_offset),
+		BACKEND_TEST(what_is_in_memory_already_can_be_peeked_at),
 		BACKEND_TEST(a_map_shows_the_same_bytes),
 		BACKEND_TEST(an_open_reader_survives_removal_and_replacement),
 		BACKEND_TEST(the_first_failure_of_a_writer_sticks),

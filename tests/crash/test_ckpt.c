@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "store/local.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +19,6 @@ SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
 SHERD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
 
 static ckpt_sample *old, *new, *later;
-
-typedef enum content { NONE, OLD, NEW, WRONG } content;
 
 /* ---- what is done */
 
@@ -119,14 +116,18 @@ typedef struct scenario {
 	const char *name;
 	int (*before)(sherd_store *store);
 	int (*act)(sherd_store *store);
-	content from, to;
+	ckpt_content from, to;
 } scenario;
 
 static const scenario scenarios[] = {
-	{"save", nothing, save_new, NONE, NEW},        {"save over a dead claim", die_in_save, save_new, NONE, NEW},
-	{"replace", save_old, replace, OLD, NEW},      {"take over", nothing, take_over, NONE, NEW},
-	{"abort", nothing, abort_save, NONE, NONE},    {"save by ranks and commit", nothing, save_by_ranks, NONE, NEW},
-	{"prune", old_beside_newer, prune, OLD, NONE}, {"repair", lose_metadata, repair, NONE, NEW},
+	{"save", nothing, save_new, CONTENT_NONE, CONTENT_NEW},
+	{"save over a dead claim", die_in_save, save_new, CONTENT_NONE, CONTENT_NEW},
+	{"replace", save_old, replace, CONTENT_OLD, CONTENT_NEW},
+	{"take over", nothing, take_over, CONTENT_NONE, CONTENT_NEW},
+	{"abort", nothing, abort_save, CONTENT_NONE, CONTENT_NONE},
+	{"save by ranks and commit", nothing, save_by_ranks, CONTENT_NONE, CONTENT_NEW},
+	{"prune", old_beside_newer, prune, CONTENT_OLD, CONTENT_NONE},
+	{"repair", lose_metadata, repair, CONTENT_NONE, CONTENT_NEW},
 };
 
 /* ---- what may be left */
@@ -135,7 +136,7 @@ typedef struct checked {
 	const scenario *scenario;
 	bool finished; /* the power went after the act had returned */
 	size_t states;
-	bool saw[WRONG + 1];
+	bool saw[CONTENT_OTHER + 1];
 	char wrong[512]; /* the first complaint */
 } checked;
 
@@ -146,34 +147,6 @@ __attribute__((format(printf, 2, 3))) static void complain(checked *c, const cha
 	if (!c->wrong[0])
 		(void)vsnprintf(c->wrong, sizeof(c->wrong), fmt, ap);
 	va_end(ap);
-}
-
-static content content_of(sherd_store *store)
-{
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
-	int rc = sherd_ckpt_open(&c, store, "m", NULL, NULL);
-	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
-		return NONE;
-	if (!ckpt_sample_missing(old, store, "m"))
-		return OLD;
-	return ckpt_sample_missing(new, store, "m") ? WRONG : NEW;
-}
-
-static bool gather(const char *key, const sherd_stat *stat, void *arg)
-{
-	(void)stat;
-	char *keys = arg;
-	size_t n = strlen(keys);
-	(void)snprintf(keys + n, 1024 - n, "%s%s", n ? " " : "", key);
-	return true;
-}
-
-static void count_temporary(const char *folder, size_t *count)
-{
-	DIR *d = opendir(folder);
-	for (struct dirent *e; (e = readdir(d));)
-		*count += strncmp(e->d_name, SHERD_TEMP_PREFIX, strlen(SHERD_TEMP_PREFIX)) == 0;
-	closedir(d);
 }
 
 /* A take-over that died leaves its victim's shards to nobody: whether the victim lives cannot be told, so they are only
@@ -190,17 +163,16 @@ static int save_next(sherd_store *store, bool after_take_over, sherd_error *err)
 /* The next writer: replaces whatever is there; of the loss nothing is left then. */
 static void check_next_writer(sherd_store *store, const char *folder, checked *c)
 {
-	char keys[1024] = "", want[256], id[SHERD_SET_ID_TEXT];
-	size_t temporary = 0;
+	char want[256], id[SHERD_SET_ID_TEXT];
 	sherd_error e = {0};
-	content now = content_of(store);
-	bool repairs = c->scenario->act == repair && now == NONE;
+	ckpt_content now = ckpt_sample_content(store, "m", old, new);
+	bool repairs = c->scenario->act == repair && now == CONTENT_NONE;
 	int rc = repairs ? sherd_ckpt_repair(store, "m", NULL, NULL, &e) : SHERD_OK;
 	if (rc < 0)
 		complain(c, "repair again: %s", e.message);
 	if (sherd_ckpt_prune(store, "", 9, NULL, NULL, NULL, &e) < 0)
 		complain(c, "prune: %s: %s", e.object, e.message);
-	if (content_of(store) != (repairs ? NEW : now))
+	if (ckpt_sample_content(store, "m", old, new) != (repairs ? CONTENT_NEW : now))
 		complain(c, "prune removed what was committed");
 	if (save_next(store, c->scenario->act == take_over, &e) < 0)
 		complain(c, "next save: %s: %s", e.object, e.message);
@@ -209,12 +181,13 @@ static void check_next_writer(sherd_store *store, const char *folder, checked *c
 		complain(c, "after the next save: %s", missing);
 	(void)sherd_store_remove(store, "n.metadata.json", NULL);
 	(void)sherd_store_remove(store, "n_shard_0.shard", NULL);
-	(void)sherd_store_list(store, "", "", gather, keys, NULL);
+	char *keys = object_keys(store);
 	sherd_set_id_format(&later->set_id, id);
 	(void)snprintf(want, sizeof(want), "m.metadata.json m_shard_0.%s.shard", id);
 	if (strcmp(keys, want) != 0 && strcmp(keys, "m.metadata.json m_shard_0.shard") != 0)
 		complain(c, "the next save left: %s", keys);
-	count_temporary(folder, &temporary);
+	free(keys);
+	size_t temporary = scratch_temporaries(folder);
 	if (temporary)
 		complain(c, "%zu temporary files stay", temporary);
 }
@@ -228,7 +201,7 @@ static void check_state(const char *folder, void *arg)
 	sherd_error e = {0};
 	if (sherd_store_open_local(&store, folder, NULL, &e) < 0)
 		abort();
-	content got = content_of(store);
+	ckpt_content got = ckpt_sample_content(store, "m", old, new);
 	c->states++;
 	c->saw[got] = true;
 	if (got != s->to && (c->finished || got != s->from))
@@ -254,7 +227,7 @@ static checked explore(const scenario *s, unsigned refuse, bool drop_files, bool
 	checked result = {.scenario = s};
 	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
 	assert_int_equal(s->before(store), SHERD_OK);
-	assert_int_equal(content_of(store), s->from);
+	assert_int_equal(ckpt_sample_content(store, "m", old, new), s->from);
 	sherd_store_close(store);
 	fail_sys below;
 	fail_sys_init(&below);

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "store/local.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,15 +103,6 @@ static uint64_t check_after_kill(sherd_store *store, uint64_t least)
 	return newest;
 }
 
-static void assert_nothing_temporary(const char *folder)
-{
-	DIR *d = opendir(folder);
-	for (struct dirent *e; (e = readdir(d));)
-		if (strncmp(e->d_name, SHERD_TEMP_PREFIX, strlen(SHERD_TEMP_PREFIX)) == 0)
-			fail_msg("%s stays", e->d_name);
-	closedir(d);
-}
-
 static bool claims_stay(const char *key, const sherd_stat *stat, void *arg)
 {
 	(void)stat;
@@ -142,7 +132,7 @@ static void check_next_writers(const char *folder, uint64_t step)
 	assert_ok(sherd_ckpt_prune(store, "", 2, NULL, NULL, NULL, err));
 	assert_ok(sherd_store_list(store, "", "", claims_stay, &claimed, err));
 	assert_false(claimed);
-	assert_nothing_temporary(folder);
+	assert_int_equal(scratch_temporaries(folder), 0);
 	assert_ok(sherd_store_list(store, "", "", count_shards, &shards, err));
 	assert_ok(sherd_ckpt_list_open(&list, store, "", NULL, err));
 	assert_int_equal(sherd_ckpt_list_count(list), 2);

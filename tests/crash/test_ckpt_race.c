@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "store/local.h"
 
-#include <dirent.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,15 +73,6 @@ static shared *share(void)
 	return all;
 }
 
-static void assert_nothing_temporary(const char *folder)
-{
-	DIR *d = opendir(folder);
-	for (struct dirent *e; (e = readdir(d));)
-		if (strncmp(e->d_name, SHERD_TEMP_PREFIX, strlen(SHERD_TEMP_PREFIX)) == 0)
-			fail_msg("%s stays", e->d_name);
-	closedir(d);
-}
-
 static void remove_set(sherd_store *store, uint32_t world)
 {
 	assert_ok(sherd_store_remove(store, "m.metadata.json", err));
@@ -129,7 +119,7 @@ TEST(of_sixteen_sets_one_wins_and_is_whole)
 		SAMPLE s = ckpt_sample_small((uint64_t)round * PROCESSES + winner, 2);
 		assert_sample(s, store, "m");
 		assert_keys(store, "m.metadata.json m_shard_0.shard m_shard_1.shard");
-		assert_nothing_temporary(folder);
+		assert_int_equal(scratch_temporaries(folder), 0);
 		remove_set(store, 2);
 	}
 	sherd_store_close(store);
@@ -166,7 +156,7 @@ TEST(sixteen_replacements_leave_one_whole_set)
 		}
 		assert_true(winners >= 1);
 		assert_int_equal(whole, 1);
-		assert_nothing_temporary(folder);
+		assert_int_equal(scratch_temporaries(folder), 0);
 		size_t claims = 0;
 		sherd_stat stat;
 		claims += sherd_store_stat(store, "m.saving", &stat, NULL) == SHERD_OK;
@@ -212,7 +202,7 @@ TEST(sixteen_ranks_of_one_set_all_succeed)
 		assert_true(committed >= 1);
 		SAMPLE s = ckpt_sample_small(1000 + round, PROCESSES);
 		assert_sample(s, store, "m");
-		assert_nothing_temporary(folder);
+		assert_int_equal(scratch_temporaries(folder), 0);
 		remove_set(store, PROCESSES);
 	}
 	sherd_store_close(store);

@@ -9,7 +9,6 @@
 #include "support/fail_sys.h"
 #include "support/scratch.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -222,24 +221,14 @@ TEST(a_store_that_does_not_sync_folders_is_caught)
 		assert_true(explore(&scenarios[i], 0, false, true).wrong > 0);
 }
 
-static void count_tmp(const char *folder, void *arg)
-{
-	DIR *d = opendir(folder);
-	for (struct dirent *e; (e = readdir(d));)
-		*(size_t *)arg += strncmp(e->d_name, SHERD_TEMP_PREFIX, strlen(SHERD_TEMP_PREFIX)) == 0;
-	closedir(d);
-}
-
 static void sweep_state(const char *folder, void *arg)
 {
 	sherd_store *store = NULL;
-	size_t left = 0;
-	count_tmp(folder, arg);
+	*(size_t *)arg += scratch_temporaries(folder);
 	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
 	assert_ok(sherd_store_put(store, "other", SHERD_WRITE_NEW, "", 0, err));
 	sherd_store_close(store);
-	count_tmp(folder, &left);
-	assert_int_equal(left, 0);
+	assert_int_equal(scratch_temporaries(folder), 0);
 }
 
 TEST(what_a_dead_writer_leaves_is_swept_by_the_next)

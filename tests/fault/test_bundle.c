@@ -58,14 +58,14 @@ static int open_and_read(sherd_store *store, const char *key, sherd_error *err)
 	return read_all(rows, err);
 }
 
-static int read_every_format(sherd_store *store, sherd_error *err)
+static sherd_store *store;
+
+static int read_every_format(sherd_error *err)
 {
 	TRY(open_and_read(store, "f", err));
 	TRY(open_and_read(store, "i.json", err));
 	return open_and_read(store, "x.npy", err);
 }
-
-static sherd_store *store;
 
 static int fill_store(void **state)
 {
@@ -87,54 +87,25 @@ static int drop_store(void **state)
 	return 0;
 }
 
+static int encode_all(sherd_error *err)
+{
+	SHERD_AUTO_BUF file = {0}, index = {0}, array = {0};
+	return encode(&file, &index, &array, err);
+}
+
 TEST(every_allocation_of_reading_may_fail)
 {
-	long nth = 0;
-	bool hit;
-	do {
-		sherd_error err = {0};
-		fail_malloc_at(++nth);
-		int rc = read_every_format(store, &err);
-		hit = fail_malloc_hit();
-		fail_malloc_at(0);
-		assert_int_equal(rc, hit ? SHERD_ENOMEM : SHERD_OK);
-		assert_int_equal(err.code, rc);
-	} while (hit);
-	assert_true(nth > 40);
+	assert_true(fail_malloc_each(read_every_format) > 39);
 }
 
 TEST(every_allocation_of_writing_may_fail)
 {
-	long nth = 0;
-	bool hit;
-	do {
-		sherd_error err = {0};
-		SHERD_AUTO_BUF file = {0}, index = {0}, array = {0};
-		fail_malloc_at(++nth);
-		int rc = encode(&file, &index, &array, &err);
-		hit = fail_malloc_hit();
-		fail_malloc_at(0);
-		assert_int_equal(rc, hit ? SHERD_ENOMEM : SHERD_OK);
-		assert_int_equal(err.code, rc);
-	} while (hit);
-	assert_true(nth > 5);
+	assert_true(fail_malloc_each(encode_all) > 4);
 }
 
 TEST(every_operation_of_the_store_may_fail)
 {
-	long nth = 0;
-	bool hit;
-	do {
-		sherd_error err = {0};
-		fail_store_at(store, ++nth);
-		int rc = read_every_format(store, &err);
-		hit = fail_store_hit(store);
-		fail_store_at(store, 0);
-		assert_int_equal(rc, hit ? SHERD_EIO : SHERD_OK);
-		if (hit)
-			assert_true(err.object[0] != 0);
-	} while (hit);
-	assert_true(nth > 15);
+	assert_true(fail_store_each(store, read_every_format) > 14);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fill_store, drop_store)

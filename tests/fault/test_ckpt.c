@@ -75,18 +75,27 @@ static int save_by_ranks(sherd_store *store, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int begin_by_ranks(sherd_store *store, sherd_error *err)
+/* Both ranks have saved, and died before either published: claim and shards are there. */
+static int die_before_publishing(sherd_store *store, sherd_error *err)
 {
 	sherd_ckpt_save_options o = ckpt_sample_options(new, 0);
-	sherd_ckpt_saver *savers[2] = {NULL};
 	for (uint32_t r = 0; r < 2; r++) {
-		TRY(sherd_ckpt_saver_open(&savers[r], store, "m", &o, err));
-		TRY(sherd_ckpt_saver_shard(savers[r], r, new->shards[r].items, new->shards[r].count, err));
+		sherd_ckpt_saver *saver;
+		char *shard = NULL;
+		size_t len;
+		TRY(sherd_ckpt_saver_open(&saver, store, "m", &o, err));
+		TRY(sherd_ckpt_saver_shard(saver, r, new->shards[r].items, new->shards[r].count, err));
+		if (r == 0) {
+			TRY(sherd_ckpt_saver_finish(saver, NULL, err));
+			continue;
+		}
+		TRY(sherd_store_get(store, "m_shard_1.shard", 1 << 20, &shard, &len, err));
+		sherd_ckpt_saver_abort(saver); /* which takes its shard along */
+		int rc = sherd_store_put(store, "m_shard_1.shard", SHERD_WRITE_NEW, shard, len, err);
+		free(shard);
+		TRY(rc);
 	}
-	/* the set is whole and nobody has published it: its metadata was taken away again */
-	TRY(sherd_ckpt_saver_finish(savers[0], NULL, err));
-	TRY(sherd_ckpt_saver_finish(savers[1], NULL, err));
-	return sherd_store_remove(store, "m.metadata.json", err);
+	return SHERD_OK;
 }
 
 static int repair(sherd_store *store, sherd_error *err)
@@ -146,6 +155,11 @@ static int two_sets(sherd_store *store, sherd_error *err)
 	return sherd_ckpt_save(store, "n", new->shards, &o, err);
 }
 
+static int commit(sherd_store *store, sherd_error *err)
+{
+	return sherd_ckpt_commit(store, "m", NULL, err);
+}
+
 static int prune(sherd_store *store, sherd_error *err)
 {
 	return sherd_ckpt_prune(store, "", 1, NULL, NULL, NULL, err);
@@ -185,52 +199,32 @@ static int sets_and_a_dead_save(sherd_store *store, sherd_error *err)
 }
 
 /* What stands under "m" before and after. */
-typedef enum content { NONE, OLD, NEW, OTHER } content;
-
 typedef struct op {
 	const char *name;
 	int (*before)(sherd_store *store, sherd_error *err);
 	int (*run)(sherd_store *store, sherd_error *err);
-	content from, to;
+	ckpt_content from, to;
 	const char *left; /* the keys that a failure leaves; NULL: as they may be */
 } op;
 
 static const op ops[] = {
-	{"save", nothing, save_new, NONE, NEW, ""},
-	{"save over a dead one", die_in_save, save_new, NONE, NEW, NULL},
-	{"save by ranks", nothing, save_by_ranks, NONE, NEW, NULL},
-	{"save in the background", nothing, background, NONE, NEW, ""},
-	{"save for C#", nothing, save_csharp, NONE, OTHER, ""},
-	{"replace", save_old, replace, OLD, NEW, "m.metadata.json m_shard_0.shard m_shard_1.shard"},
-	{"repair", lose_metadata, repair, NONE, NEW, "m_shard_0.shard m_shard_1.shard"},
-	{"repair a dead save", begin_by_ranks, repair, NONE, NEW, NULL},
-	{"load", save_new, load, NEW, NEW, NULL},
-	{"reshard", save_new, reshard, NEW, NEW, "m.metadata.json m_shard_0.shard m_shard_1.shard"},
-	{"prune", two_sets, prune, OLD, NONE, NULL},
-	{"prune a dead save", sets_and_a_dead_save, prune, NONE, NONE, NULL},
-	{"verify", save_new, verify, NEW, NEW, NULL},
-	{"list", sets_and_a_dead_save, list, NONE, NONE, NULL},
+	{"save", nothing, save_new, CONTENT_NONE, CONTENT_NEW, ""},
+	{"save over a dead one", die_in_save, save_new, CONTENT_NONE, CONTENT_NEW, NULL},
+	{"save by ranks", nothing, save_by_ranks, CONTENT_NONE, CONTENT_NEW, NULL},
+	{"save in the background", nothing, background, CONTENT_NONE, CONTENT_NEW, ""},
+	{"save for C#", nothing, save_csharp, CONTENT_NONE, CONTENT_OTHER, ""},
+	{"replace", save_old, replace, CONTENT_OLD, CONTENT_NEW, "m.metadata.json m_shard_0.shard m_shard_1.shard"},
+	{"repair", lose_metadata, repair, CONTENT_NONE, CONTENT_NEW, "m_shard_0.shard m_shard_1.shard"},
+	{"commit", die_before_publishing, commit, CONTENT_NONE, CONTENT_NEW,
+         "m.saving m_shard_0.shard m_shard_1.shard"},
+	{"repair a dead save", die_before_publishing, repair, CONTENT_NONE, CONTENT_NEW, NULL},
+	{"load", save_new, load, CONTENT_NEW, CONTENT_NEW, NULL},
+	{"reshard", save_new, reshard, CONTENT_NEW, CONTENT_NEW, "m.metadata.json m_shard_0.shard m_shard_1.shard"},
+	{"prune", two_sets, prune, CONTENT_OLD, CONTENT_NONE, NULL},
+	{"prune a dead save", sets_and_a_dead_save, prune, CONTENT_NONE, CONTENT_NONE, NULL},
+	{"verify", save_new, verify, CONTENT_NEW, CONTENT_NEW, NULL},
+	{"list", sets_and_a_dead_save, list, CONTENT_NONE, CONTENT_NONE, NULL},
 };
-
-static content content_of(sherd_store *store)
-{
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
-	int rc = sherd_ckpt_open(&c, store, "m", NULL, NULL);
-	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
-		return NONE;
-	if (!ckpt_sample_missing(old, store, "m"))
-		return OLD;
-	return ckpt_sample_missing(new, store, "m") ? OTHER : NEW;
-}
-
-static bool gather(const char *key, const sherd_stat *stat, void *arg)
-{
-	(void)stat;
-	char *keys = arg;
-	size_t n = strlen(keys);
-	(void)snprintf(keys + n, 1024 - n, "%s%s", n ? " " : "", key);
-	return true;
-}
 
 /* After a run: its outcome, and what stands there. A fault may be overlooked only where it keeps something from being
  * tidied up behind a set that is saved. */
@@ -240,28 +234,28 @@ static void check_outcome(const op *o, long nth, bool hit, sherd_store *store, i
 		fail_msg("%s, fault %ld was overlooked", o->name, nth);
 	if (!hit && rc < 0)
 		fail_msg("%s, without a fault: %s", o->name, e->message);
-	char keys[1024] = "";
-	content now = content_of(store);
-	assert_ok(sherd_store_list(store, "", "", gather, keys, err));
+	ckpt_content now = ckpt_sample_content(store, "m", old, new);
+	char *keys = object_keys(store);
 	if (rc < 0 && (rc != want || e->code != rc || !e->message[0] || !e->reason))
 		fail_msg("%s, fault %ld: got %d (%s), not %d: %s", o->name, nth, rc, e->reason, want, e->message);
 	if (rc == SHERD_OK ? now != o->to : now != o->from && now != o->to)
 		fail_msg("%s, fault %ld: outcome %d, content %d; left: %s", o->name, nth, rc, now, keys);
 	if (rc < 0 && now == o->from && o->left && o->from != o->to && strcmp(keys, o->left) != 0)
 		fail_msg("%s, fault %ld: left: %s", o->name, nth, keys);
+	free(keys);
 }
 
 /* Without the fault the same call succeeds, unless it had come to its end before. */
 static void check_again(const op *o, long nth, sherd_store *store)
 {
 	sherd_error err = {0};
-	bool done = o->from != o->to && content_of(store) == o->to && o->run != prune;
+	bool done = o->from != o->to && ckpt_sample_content(store, "m", old, new) == o->to && o->run != prune;
 	int rc = done ? SHERD_OK : o->run(store, &err);
 	if (rc == SHERD_EEXIST && o->run == reshard)
 		rc = SHERD_OK;
 	if (rc < 0)
 		fail_msg("%s, after fault %ld: %s: %s", o->name, nth, err.object, err.message);
-	content now = content_of(store);
+	ckpt_content now = ckpt_sample_content(store, "m", old, new);
 	if (now != o->to)
 		fail_msg("%s, after fault %ld: content %d", o->name, nth, now);
 }
@@ -269,7 +263,7 @@ static void check_again(const op *o, long nth, sherd_store *store)
 static void assert_prepared(const op *o, sherd_store *store)
 {
 	assert_ok(o->before(store, err));
-	assert_int_equal(content_of(store), o->from);
+	assert_int_equal(ckpt_sample_content(store, "m", old, new), o->from);
 }
 
 TEST(every_allocation_may_fail)

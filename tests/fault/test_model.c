@@ -1,4 +1,5 @@
-/* Fault: every allocation and every operation of the store fails once while models are opened, read and verified. */
+/* Fault: every allocation and every operation of the store fails once while models are opened, read, verified, made
+ * and saved. */
 #include "support/fail_malloc.h"
 #include "support/fail_store.h"
 #include "support/nd4j_make.h"
@@ -10,6 +11,8 @@
 #include <sherd/convert.h>
 #include <sherd/model.h>
 #include <sherd/verify.h>
+
+#include <stdlib.h>
 
 SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
 SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
@@ -69,47 +72,103 @@ static int verify(sherd_error *err)
 	return SHERD_OK;
 }
 
-/* Calls it with the nth allocation failing, for every n; returns how many there are. */
-static long fail_each_allocation(int (*call)(sherd_error *))
+static const sherd_model_save_options over = {.format = SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, .replace = true};
+
+static int save(sherd_error *err)
 {
-	long nth = 0;
-	bool hit;
-	do {
-		sherd_error err = {0};
-		fail_malloc_at(++nth);
-		int rc = call(&err);
-		hit = fail_malloc_hit();
-		fail_malloc_at(0);
-		assert_int_equal(rc, hit ? SHERD_ENOMEM : SHERD_OK);
-		assert_int_equal(err.code, rc);
-	} while (hit);
-	return nth - 1;
+	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	TRY(sherd_model_open(&m, store, "full.fb", NULL, err));
+	return sherd_model_save(m, store, "saved.fb", &over, err);
+}
+
+static int read_zeros(void *arg, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	(void)arg;
+	(void)array;
+	(void)offset;
+	(void)err;
+	memset(buf, 0, len);
+	return SHERD_OK;
+}
+
+/* With an array in an order that has to be made, and a graph inside. */
+static int make(sherd_error *err)
+{
+	static const uint64_t shape[] = {3, 2};
+	static const uint8_t fortran[] = {1, 1};
+	static const sherd_tensor arrays[] = {{.dtype = SHERD_F32, .ndim = 2, .shape = shape},
+	                                      {.dtype = SHERD_F32, .ndim = 2, .shape = shape}};
+	static const sherd_pair pair = {"creation.time", "1"};
+	sherd_model_variable w = {.name = "w", .dtype = SHERD_F32, .array = 0}, v = w;
+	v.array = 1;
+	const sherd_model_graph inner = {.variable_count = 1, .variables = &v};
+	const sherd_model_subgraph inside = {"inner", &inner};
+	sherd_model_graph graph = {.variable_count = 1,
+	                           .variables = &w,
+	                           .subgraph_count = 1,
+	                           .subgraphs = &inside,
+	                           .fortran = {2, fortran}};
+	sherd_model_parts parts = {.graph = &graph,
+	                           .arrays = arrays,
+	                           .array_count = 2,
+	                           .pairs = &pair,
+	                           .pair_count = 1,
+	                           .read = read_zeros};
+	SHERD_AUTO(sherd_model, sherd_model_close) nested = NULL;
+	SHERD_AUTO(sherd_model, sherd_model_close) plain = NULL;
+	TRY(sherd_model_make(&nested, &parts, err));
+	graph.subgraph_count = 0;
+	graph.fortran.count = 1;
+	parts.array_count = 1;
+	TRY(sherd_model_make(&plain, &parts, err));
+	return sherd_model_save(plain, store, "made.fb", &over, err);
 }
 
 TEST(every_allocation_of_reading_may_fail)
 {
-	assert_true(fail_each_allocation(use_all) > 20);
+	assert_true(fail_malloc_each(use_all) > 20);
 }
 
 TEST(every_allocation_of_verifying_may_fail)
 {
-	assert_true(fail_each_allocation(verify) > 10);
+	assert_true(fail_malloc_each(verify) > 10);
+}
+
+TEST(every_allocation_of_saving_may_fail)
+{
+	assert_true(fail_malloc_each(save) > 20);
+}
+
+TEST(every_allocation_of_making_may_fail)
+{
+	assert_true(fail_malloc_each(make) > 20);
+}
+
+/* What is there is the old file or the new one, whole. */
+TEST(every_operation_of_saving_may_fail)
+{
+	long nth = 0;
+	bool hit;
+	char *data;
+	size_t len;
+	assert_ok(sherd_store_put(store, "saved.fb", SHERD_WRITE_REPLACE, "old", 3, err));
+	do {
+		sherd_error e = {0};
+		fail_store_at(store, ++nth);
+		int rc = save(&e);
+		hit = fail_store_hit(store);
+		fail_store_at(store, 0);
+		assert_int_equal(rc, hit ? SHERD_EIO : SHERD_OK);
+		assert_ok(sherd_store_get(store, "saved.fb", 1 << 20, &data, &len, err));
+		assert_int_equal(len == 3, hit);
+		free(data);
+	} while (hit);
+	assert_true(nth > 20);
 }
 
 TEST(every_operation_of_reading_may_fail)
 {
-	long nth = 0;
-	bool hit;
-	do {
-		sherd_error err = {0};
-		fail_store_at(store, ++nth);
-		int rc = use_all(&err);
-		hit = fail_store_hit(store);
-		fail_store_at(store, 0);
-		assert_int_equal(rc, hit ? SHERD_EIO : SHERD_OK);
-		assert_int_equal(err.code, rc);
-	} while (hit);
-	assert_true(nth > 20);
+	assert_true(fail_store_each(store, use_all) > 19);
 }
 
 int main(void)
@@ -117,6 +176,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_allocation_of_reading_may_fail),
 		cmocka_unit_test(every_allocation_of_verifying_may_fail),
+		cmocka_unit_test(every_allocation_of_saving_may_fail),
+		cmocka_unit_test(every_allocation_of_making_may_fail),
+		cmocka_unit_test(every_operation_of_saving_may_fail),
 		cmocka_unit_test(every_operation_of_reading_may_fail),
 	};
 	return cmocka_run_group_tests_name("model", tests, fill_store, drop_store);

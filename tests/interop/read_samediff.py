@@ -323,7 +323,31 @@ def outside(path, variable):
         return read_array(file.read())
 
 
-def name_tensors(path, variables, updaters, operations, sequences):
+def others(parts, begin):
+    """Names and arrays of all that belongs to no variable, in order."""
+    for parameter, keys, arrays in parts["updaters"]:
+        for key, array in zip(keys, arrays):
+            yield f"{begin}updater/{parameter}/{key}", array
+    for i, op in enumerate(parts["operations"]):
+        owner = op["name"] if op["name"] is not None else f"#{i}"
+        if op["scalar"]:
+            yield f"{begin}op/{owner}/scalar", op["scalar"]
+        for p in op["properties"]:
+            for k, array in enumerate(p["arrays"]):
+                several = f"/{k}" if len(p["arrays"]) > 1 else ""
+                yield f"{begin}op/{owner}/{p['name'] or ''}{several}", array
+    for name, arrays in parts["sequences"]:
+        for k, array in enumerate(arrays):
+            yield f"{begin}sequence/{name}/{k}", array
+    for name, inner in parts["graphs"]:
+        begin_inner = f"{begin}graph/{name}/"
+        for v in inner["variables"]:
+            if v["array"]:
+                yield f"{begin_inner}variable/{v['name']}", v["array"]
+        yield from others(inner, begin_inner)
+
+
+def name_tensors(path, parts):
     tensors, names = [], set()
 
     def add(name, array):
@@ -332,6 +356,7 @@ def name_tensors(path, variables, updaters, operations, sequences):
         names.add(name)
         tensors.append({"name": name, **array})
 
+    variables = parts["variables"]
     beside = [(v["name"], outside(path, v)) for v in variables if not v["array"]]
     beside = [(name, array) for name, array in beside if array]
     held = [v["name"] for v in variables if v["array"]] + [name for name, _ in beside]
@@ -340,31 +365,25 @@ def name_tensors(path, variables, updaters, operations, sequences):
     for v in variables:
         if v["array"]:
             add(v["name"], v["array"])
-    for parameter, keys, arrays in updaters:
-        for key, array in zip(keys, arrays):
-            add(f"{mark}updater/{parameter}/{key}", array)
-    for i, op in enumerate(operations):
-        owner = op["name"] if op["name"] is not None else f"#{i}"
-        if op["scalar"]:
-            add(f"{mark}op/{owner}/scalar", op["scalar"])
-        for p in op["properties"]:
-            for k, array in enumerate(p["arrays"]):
-                several = f"/{k}" if len(p["arrays"]) > 1 else ""
-                add(f"{mark}op/{owner}/{p['name'] or ''}{several}", array)
-    for name, arrays in sequences:
-        for k, array in enumerate(arrays):
-            add(f"{mark}sequence/{name}/{k}", array)
+    for name, array in others(parts, mark):
+        add(name, array)
     tensors += [{"name": name, **array} for name, array in beside]
     return tensors
 
 
-def read_graph(path, data):
-    need(len(data) >= 8, "truncated")
+def read_inner(table, depth):
+    """A graph inside of a graph: its name, and what is in its bytes."""
+    need(depth < 16, "too-deep")
+    name, span = table.text(0), table.span(1, 1)
+    need(name is not None and span, "bad-name")
+    return name, read_parts(table.buffer.data[span[0]:span[0] + span[1]], depth + 1)
+
+
+def read_parts(data, depth=0):
     buffer = Buffer(data)
     root = Table(buffer, buffer.follow(0))
     need(root.at % 4 == 0 and root.fields <= 12, "bad-header")
     need(root.place(1) is not None and root.place(2) is not None, "bad-header")
-    need(not root.tables(11), "bad-version")
     variables = [read_variable(t) for t in root.tables(1)]
     names = [v["name"] for v in variables]
     need(len(names) == len(set(names)), "duplicate-name")
@@ -384,9 +403,15 @@ def read_graph(path, data):
         op["inputs"] = [by_id.get(tuple(pair)) for pair in op["input_ids"]]
         if op["type"] == CUSTOM and op_number(op["op"]) != op["number"]:
             warnings.append("op-mismatch")
-    return {"format": "samediff-flatbuffers", "metadata": metadata, "variables": variables, "operations": operations,
-            "placeholders": root.texts(5) or [], "losses": root.texts(6) or [], "training": root.text(7),
-            "warnings": warnings, "tensors": name_tensors(path, variables, updaters, operations, sequences)}
+    return {"metadata": metadata, "variables": variables, "operations": operations, "updaters": updaters,
+            "sequences": sequences, "placeholders": root.texts(5) or [], "losses": root.texts(6) or [],
+            "training": root.text(7), "warnings": warnings, "graphs": [read_inner(t, depth) for t in root.tables(11)]}
+
+
+def read_graph(path, data):
+    need(len(data) >= 8, "truncated")
+    parts = read_parts(data)
+    return {"format": "samediff-flatbuffers", **parts, "tensors": name_tensors(path, parts)}
 
 
 def read(path):

@@ -53,13 +53,22 @@ static bool join_key(const char *key, const sherd_stat *stat, void *arg)
 	return true;
 }
 
-void assert_keys(sherd_store *store, const char *keys)
+char *object_keys(sherd_store *store)
 {
 	SHERD_AUTO_BUF all = {0};
 	assert_ok(sherd_store_list(store, "", "", join_key, &all, err));
 	sherd_buf_u8(&all, 0);
 	assert_false(all.failed);
-	assert_string_equal((const char *)all.data, keys);
+	char *keys = strdup((const char *)all.data);
+	assert_non_null(keys);
+	return keys;
+}
+
+void assert_keys(sherd_store *store, const char *keys)
+{
+	char *all = object_keys(store);
+	assert_string_equal(all, keys);
+	free(all);
 }
 
 char *object_get(sherd_store *store, const char *key, size_t *len)

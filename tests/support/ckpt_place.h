@@ -28,6 +28,8 @@ int ckpt_place_done(void **state);
 #define STORE (((ckpt_place *)*state)->store)
 #define FOLDER (((ckpt_place *)*state)->folder)
 
+/* All keys, separated by single spaces and in byte order; free()d by the caller. */
+char *object_keys(sherd_store *store);
 /* Fails the test unless these keys, separated by single spaces and in byte order, are all there is. */
 void assert_keys(sherd_store *store, const char *keys);
 

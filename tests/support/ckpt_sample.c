@@ -353,6 +353,19 @@ const char *ckpt_sample_missing(const ckpt_sample *s, sherd_store *store, const 
 	return e ? differs("verify: %s: %s", e->object, e->message) : NULL;
 }
 
+ckpt_content ckpt_sample_content(sherd_store *store, const char *prefix, const ckpt_sample *old,
+                                 const ckpt_sample *new_one)
+{
+	sherd_ckpt *c = NULL;
+	int rc = sherd_ckpt_open(&c, store, prefix, NULL, NULL);
+	sherd_ckpt_close(c);
+	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
+		return CONTENT_NONE;
+	if (!ckpt_sample_missing(old, store, prefix))
+		return CONTENT_OLD;
+	return ckpt_sample_missing(new_one, store, prefix) ? CONTENT_OTHER : CONTENT_NEW;
+}
+
 void assert_sample(const ckpt_sample *s, sherd_store *store, const char *prefix)
 {
 	const char *p = ckpt_sample_missing(s, store, prefix);

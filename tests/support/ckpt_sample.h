@@ -42,6 +42,10 @@ int ckpt_sample_replace(const ckpt_sample *s, sherd_store *store, const char *pr
 const char *ckpt_sample_differs(const ckpt_sample *s, const sherd_ckpt *ckpt);
 /* The same of a prefix, which must also verify without errors. */
 const char *ckpt_sample_missing(const ckpt_sample *s, sherd_store *store, const char *prefix);
+/* Which of two stands under the prefix, whole? */
+typedef enum ckpt_content { CONTENT_NONE, CONTENT_OLD, CONTENT_NEW, CONTENT_OTHER } ckpt_content;
+ckpt_content ckpt_sample_content(sherd_store *store, const char *prefix, const ckpt_sample *old,
+                                 const ckpt_sample *new_one);
 /* Fails the test unless it is there. */
 void assert_sample(const ckpt_sample *s, sherd_store *store, const char *prefix);
 

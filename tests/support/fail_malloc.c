@@ -1,5 +1,7 @@
 #include "support/fail_malloc.h"
 
+#include "support/test.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -70,4 +72,20 @@ void *__wrap_aligned_alloc(size_t align, size_t n)
 int __wrap_posix_memalign(void **out, size_t align, size_t n)
 {
 	return fails() ? ENOMEM : __real_posix_memalign(out, align, n);
+}
+
+long fail_malloc_each(int (*call)(sherd_error *err))
+{
+	long nth = 0;
+	bool failed;
+	do {
+		sherd_error err = {0};
+		fail_malloc_at(++nth);
+		int rc = call(&err);
+		failed = fail_malloc_hit();
+		fail_malloc_at(0);
+		assert_int_equal(rc, failed ? SHERD_ENOMEM : SHERD_OK);
+		assert_int_equal(err.code, rc);
+	} while (failed);
+	return nth - 1;
 }

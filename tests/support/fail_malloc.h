@@ -2,9 +2,15 @@
 #ifndef SHERD_TEST_FAIL_MALLOC_H
 #define SHERD_TEST_FAIL_MALLOC_H
 
+#include <sherd/error.h>
+
 #include <stdbool.h>
 
 void fail_malloc_at(long nth); /* 1 = the next one, on whatever thread; 0 = never */
 bool fail_malloc_hit(void);    /* did it happen since fail_malloc_at()? */
+
+/* Calls it with the nth allocation failing, for every n: SHERD_ENOMEM each time, then SHERD_OK. Returns how many there
+ * are. */
+long fail_malloc_each(int (*call)(sherd_error *err));
 
 #endif

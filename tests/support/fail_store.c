@@ -1,5 +1,7 @@
 #include "support/fail_store.h"
 
+#include "support/test.h"
+
 #include <sherd/sys/backend.h>
 
 #include "base/error.h"
@@ -220,4 +222,21 @@ void fail_store_at(sherd_store *store, long nth)
 bool fail_store_hit(sherd_store *store)
 {
 	return atomic_load(&((fail_store *)store)->hit);
+}
+
+long fail_store_each(sherd_store *store, int (*call)(sherd_error *err))
+{
+	long nth = 0;
+	bool failed;
+	do {
+		sherd_error err = {0};
+		fail_store_at(store, ++nth);
+		int rc = call(&err);
+		failed = fail_store_hit(store);
+		fail_store_at(store, 0);
+		assert_int_equal(rc, failed ? SHERD_EIO : SHERD_OK);
+		assert_int_equal(err.code, rc);
+		assert_int_equal(err.object[0] != 0, failed);
+	} while (failed);
+	return nth - 1;
 }

@@ -13,4 +13,8 @@ void fail_store_at(sherd_store *store, long nth);
 /* Did it happen since fail_store_at()? */
 bool fail_store_hit(sherd_store *store);
 
+/* Calls it with the nth operation failing, for every n: SHERD_EIO of a named object each time, then SHERD_OK. Returns
+ * how many there are. */
+long fail_store_each(sherd_store *store, int (*call)(sherd_error *err));
+
 #endif

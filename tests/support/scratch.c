@@ -1,5 +1,8 @@
 #include "support/scratch.h"
 
+#include "store/local.h"
+
+#include <dirent.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,4 +31,16 @@ void scratch_remove(char *folder)
 {
 	(void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	free(folder);
+}
+
+size_t scratch_temporaries(const char *folder)
+{
+	size_t count = 0;
+	DIR *d = opendir(folder);
+	if (!d)
+		abort();
+	for (struct dirent *e; (e = readdir(d));)
+		count += strncmp(e->d_name, SHERD_TEMP_PREFIX, strlen(SHERD_TEMP_PREFIX)) == 0;
+	(void)closedir(d);
+	return count;
 }

@@ -2,9 +2,14 @@
 #ifndef SHERD_TEST_SCRATCH_H
 #define SHERD_TEST_SCRATCH_H
 
+#include <stddef.h>
+
 /* A new empty folder below the build folder (or the system's for temporary files); owned by the caller. */
 char *scratch_make(void);
 /* Removes it and all that is in it, and frees the name. */
 void scratch_remove(char *folder);
+
+/* How many files in it are not objects yet, or never became any. */
+size_t scratch_temporaries(const char *folder);
 
 #endif

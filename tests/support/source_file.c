@@ -13,7 +13,7 @@ static char *path_of(const char *path)
 	const char *source = getenv("SHERD_SOURCE");
 	char *full;
 	assert_non_null(source);
-	assert_true(asprintf(&full, "%s/%s", source, path) > 0);
+	assert_true((*path == '/' ? asprintf(&full, "%s", path) : asprintf(&full, "%s/%s", source, path)) > 0);
 	return full;
 }
 
@@ -82,12 +82,21 @@ static bool hex_line(const char *line, uint8_t *out, size_t *len)
 	}
 }
 
+/* "*": the 16 bytes before, again and again up to the offset of the next line. */
+static void repeat_line(const char *line, uint8_t *out, size_t *len)
+{
+	const char *next = strchr(line, '\n');
+	size_t end = next ? strtoul(next + 1, NULL, 16) : 0;
+	for (; *len >= 16 && *len < end; *len += 16)
+		memcpy(out + *len, out + *len - 16, 16);
+}
+
 uint8_t *source_hex_block(const char *document, size_t *len)
 {
 	size_t text_len;
 	uint8_t *raw = source_file_read(document, &text_len);
 	char *text = calloc(1, text_len + 1);
-	uint8_t *out = malloc(text_len + 1);
+	uint8_t *out = malloc(text_len + (1 << 20)); /* repeated lines take more room than their text */
 	assert_non_null(text);
 	assert_non_null(out);
 	memcpy(text, raw, text_len);
@@ -97,7 +106,9 @@ uint8_t *source_hex_block(const char *document, size_t *len)
 	if (!line)
 		fail_msg("%s has no block of bytes", document);
 	while ((line = strchr(line, '\n')) && strncmp(++line, "```", 3) != 0)
-		if (!hex_line(line, out, len))
+		if (*line == '*')
+			repeat_line(line, out, len);
+		else if (!hex_line(line, out, len))
 			fail_msg("%s: not a line of bytes: %.40s", document, line);
 	free(text);
 	return out;

@@ -65,6 +65,7 @@ struct sherd_store_ops {
 struct sherd_reader_ops {
 	int (*at)(const sherd_reader *, uint64_t offset, void *buf, size_t len, sherd_error *err);
 	int (*map)(const sherd_reader *, uint64_t offset, size_t len, const void **out, sherd_error *err); /* or NULL */
+	bool (*peek)(const sherd_reader *, uint64_t offset, size_t len, const void **out);                 /* or NULL */
 	void (*close)(sherd_reader *);
 	void (*advise)(const sherd_reader *, uint64_t offset, uint64_t len, sherd_advice advice); /* or NULL */
 	int (*scan)(const sherd_reader *, uint64_t offset, uint64_t ahead, sherd_scan **out,
@@ -79,6 +80,9 @@ struct sherd_scan_ops {
 /* commit and abort free the writer. After a failure only abort is called. Ranges to fill were checked. */
 struct sherd_writer_ops {
 	int (*append)(sherd_writer *, const void *buf, size_t len, sherd_error *err);
+	/* Both or neither (NULL): appends that go on when the call has returned, in any number. */
+	int (*append_later)(sherd_writer *, const void *buf, size_t len, sherd_error *err);
+	int (*settle)(sherd_writer *, unsigned most, sherd_error *err);
 	int (*fill)(sherd_writer *, uint32_t offset, const void *buf, size_t len, sherd_error *err);
 	int (*commit)(sherd_writer *, sherd_error *err);
 	void (*abort)(sherd_writer *);

@@ -86,6 +86,32 @@ int sherd_bundle_read(const sherd_bundle *bundle, size_t index, uint64_t offset,
 	return len ? bundle->ops->read(bundle, index, offset, buf, len, err) : SHERD_OK;
 }
 
+int sherd_bundle_prepare(const sherd_bundle *bundle, const size_t *tensors, size_t count,
+                         const sherd_bundle_options *options, sherd_error *err)
+{
+	static const sherd_bundle_options defaults;
+	const sherd_bundle_options *o = options ? options : &defaults;
+	sherd_meter meter;
+	for (size_t i = 0; tensors && i < count; i++)
+		TRY(check_index(bundle, tensors[i], err));
+	if (!bundle->ops->prepare)
+		return SHERD_OK;
+	size_t *all = NULL;
+	if (!tensors) {
+		count = bundle->count;
+		all = calloc(count + 1, sizeof(*all));
+		if (!all)
+			return sherd_fail_nomem(err);
+		for (size_t i = 0; i < count; i++)
+			all[i] = i;
+	}
+	sherd_meter_init(&meter, o->progress, 0);
+	int rc = bundle->ops->prepare(bundle, all ? all : tensors, count, o->pool, &meter, err);
+	sherd_meter_done(&meter);
+	free(all);
+	return rc;
+}
+
 int sherd_bundle_map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
 {
 	static const alignas(16) char nothing[16];

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/meter.h"
 #include "format/safetensors.h"
 
 #include <sherd/bundle.h>
@@ -17,6 +18,10 @@ typedef struct sherd_bundle_ops {
 	int (*read)(const sherd_bundle *, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err);
 	/* All bytes of a tensor that has some, wherever they lie; NULL when the format never can. */
 	int (*map)(const sherd_bundle *, size_t index, const void **out, sherd_error *err);
+	/* sherd_bundle_prepare() of these tensors, on the caller's pool; sets the meter's total. NULL when reading
+	 * needs nothing first. */
+	int (*prepare)(const sherd_bundle *, const size_t *tensors, size_t count, sherd_pool *pool, sherd_meter *meter,
+	               sherd_error *err);
 	/* Frees what the embedding struct owns outside the arena, also when it is half-built; may be NULL. */
 	void (*close)(sherd_bundle *);
 } sherd_bundle_ops;
@@ -42,9 +47,9 @@ int sherd_bundle_new(sherd_bundle **out, size_t size, const sherd_bundle_ops *op
 /* Takes the names of the tensors; two alike are SHERD_ECORRUPT, "duplicate-name". */
 int sherd_bundle_finish(sherd_bundle *bundle, sherd_error *err);
 
-/* One opener for each format, called when detection has chosen it. */
-typedef int sherd_bundle_open_fn(sherd_bundle **out, sherd_store *store, const char *key, const sherd_limits *limits,
-                                 sherd_error *err);
+/* One opener for each format, called when detection has chosen it; options is never NULL. */
+typedef int sherd_bundle_open_fn(sherd_bundle **out, sherd_store *store, const char *key,
+                                 const sherd_bundle_options *options, sherd_error *err);
 sherd_bundle_open_fn sherd_bundle_open_safetensors;
 sherd_bundle_open_fn sherd_bundle_open_safetensors_index;
 sherd_bundle_open_fn sherd_bundle_open_npy;

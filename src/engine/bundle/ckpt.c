@@ -27,12 +27,18 @@ static int map_tensor(const sherd_bundle *base, size_t index, const void **out, 
 	return SHERD_OK;
 }
 
+static int prepare(const sherd_bundle *base, const size_t *tensors, size_t count, sherd_pool *pool, sherd_meter *meter,
+                   sherd_error *err)
+{
+	return sherd_ckpt_prove_shards(((const ckpt_bundle *)base)->ckpt, tensors, count, pool, meter, err);
+}
+
 static void close_ckpt(sherd_bundle *base)
 {
 	sherd_ckpt_close(((ckpt_bundle *)base)->owned);
 }
 
-static const sherd_bundle_ops ops = {.read = read_tensor, .map = map_tensor, .close = close_ckpt};
+static const sherd_bundle_ops ops = {.read = read_tensor, .map = map_tensor, .prepare = prepare, .close = close_ckpt};
 
 static int fill(ckpt_bundle *b, const sherd_ckpt *ckpt, sherd_error *err)
 {
@@ -67,10 +73,10 @@ int sherd_bundle_of_ckpt(sherd_bundle **out, const sherd_ckpt *ckpt, sherd_error
 }
 
 static int open_as(sherd_bundle **out, sherd_store *store, const char *key, sherd_format format,
-                   const sherd_limits *limits, sherd_error *err)
+                   const sherd_bundle_options *given, sherd_error *err)
 {
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-	sherd_ckpt_options options = {.limits = limits};
+	sherd_ckpt_options options = {.pool = given->pool, .limits = given->limits, .progress = given->progress};
 	TRY(sherd_bundle_new(&b, sizeof(ckpt_bundle), &ops, format, err));
 	ckpt_bundle *c = (ckpt_bundle *)b;
 	TRY(format == SHERD_FORMAT_CHECKPOINT ? sherd_ckpt_open(&c->owned, store, key, &options, err)
@@ -80,14 +86,14 @@ static int open_as(sherd_bundle **out, sherd_store *store, const char *key, sher
 	return SHERD_OK;
 }
 
-int sherd_bundle_open_ckpt(sherd_bundle **out, sherd_store *store, const char *key, const sherd_limits *limits,
+int sherd_bundle_open_ckpt(sherd_bundle **out, sherd_store *store, const char *key, const sherd_bundle_options *options,
                            sherd_error *err)
 {
-	return open_as(out, store, key, SHERD_FORMAT_CHECKPOINT, limits, err);
+	return open_as(out, store, key, SHERD_FORMAT_CHECKPOINT, options, err);
 }
 
-int sherd_bundle_open_ckpt_shard(sherd_bundle **out, sherd_store *store, const char *key, const sherd_limits *limits,
-                                 sherd_error *err)
+int sherd_bundle_open_ckpt_shard(sherd_bundle **out, sherd_store *store, const char *key,
+                                 const sherd_bundle_options *options, sherd_error *err)
 {
-	return open_as(out, store, key, SHERD_FORMAT_CHECKPOINT_SHARD, limits, err);
+	return open_as(out, store, key, SHERD_FORMAT_CHECKPOINT_SHARD, options, err);
 }

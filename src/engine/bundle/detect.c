@@ -2,13 +2,16 @@
 #include "base/cursor.h"
 #include "base/limits.h"
 #include "codec/json.h"
+#include "engine/model/container_set.h"
 #include "engine/model/samediff.h"
+#include "engine/model/sdnb.h"
 #include "engine/rows/files.h"
 #include "format/npy.h"
 #include "format/rfdb_name.h"
 #include "format/rows_manifest.h"
 #include "format/rows_shard.h"
 #include "format/safetensors.h"
+#include "format/zip.h"
 
 #include <sherd/detect.h>
 
@@ -23,6 +26,7 @@ enum { FIRST = 64 }; /* bytes that tell most formats apart */
 #define METADATA_SUFFIX ".metadata.json"
 #define INDEX_SUFFIX ".safetensors.index.json"
 #define GRAPH_SUFFIX ".fb"
+#define CONTAINER_SUFFIX ".sdc"
 #define SHARD_MAGIC "RAHS"
 
 static const char *const names[] = {
@@ -36,6 +40,9 @@ static const char *const names[] = {
 	[SHERD_FORMAT_ROWS_BF16] = "rows-bf16",
 	[SHERD_FORMAT_SAMEDIFF_FLATBUFFERS] = "samediff-flatbuffers",
 	[SHERD_FORMAT_ND4J_ARRAY] = "nd4j-array",
+	[SHERD_FORMAT_SAMEDIFF_CONTAINER] = "samediff-container",
+	[SHERD_FORMAT_SDNB] = "sdnb",
+	[SHERD_FORMAT_SDZ] = "sdz",
 	[SHERD_FORMAT_RFDB] = "rfdb",
 };
 
@@ -62,8 +69,12 @@ static int forward(sherd_error *err, const sherd_error *from, int rc)
 
 static sherd_format by_first_bytes(sherd_str first)
 {
+	if (sherd_str_starts(first, SHERD_CONTAINER_MAGIC))
+		return SHERD_FORMAT_SAMEDIFF_CONTAINER;
 	if (sherd_str_starts(first, SHARD_MAGIC))
 		return SHERD_FORMAT_CHECKPOINT_SHARD;
+	if (sherd_str_starts(first, SHERD_SDNB_MAGIC))
+		return SHERD_FORMAT_SDNB;
 	if (sherd_str_starts(first, SHERD_NPY_MAGIC))
 		return SHERD_FORMAT_NPY;
 	if (sherd_str_starts(first, SHERD_ROWS_MAGIC))
@@ -155,8 +166,12 @@ static int by_content(sherd_reader *reader, const char *key, sherd_format *out, 
 		format = SHERD_FORMAT_CHECKPOINT;
 	if (!format)
 		TRY(by_graph(reader, &format, err));
+	if (!format && sherd_str_starts(first, SHERD_ZIP_MAGIC)) /* as a large graph may begin by chance */
+		format = SHERD_FORMAT_SDZ;
 	if (!format && size && sherd_str_ends(name, GRAPH_SUFFIX)) /* damaged: opening it tells where */
 		format = SHERD_FORMAT_SAMEDIFF_FLATBUFFERS;
+	if (!format && sherd_str_ends(name, CONTAINER_SUFFIX))
+		format = SHERD_FORMAT_SAMEDIFF_CONTAINER;
 	if (!format)
 		return sherd_in_object(err,
 		                       sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format",
@@ -206,6 +221,17 @@ static int has_shards(sherd_store *store, const char *key, sherd_error *err)
 	shard_search s = {.prefix = prefix.len - 1};
 	TRY(sherd_store_list(store, (const char *)prefix.data, "", see, &s, err));
 	return s.found;
+}
+
+/* Are there shards of a container under this base, whether or not they are a set? */
+static int has_container(sherd_store *store, const char *base, bool *out, sherd_error *err)
+{
+	sherd_arena arena = {0};
+	container_listing list;
+	int rc = sherd_container_list(store, base, &arena, &list, err);
+	*out = rc == SHERD_OK && list.count;
+	sherd_arena_done(&arena);
+	return rc;
 }
 
 /* Is there a shard of rows among these? Checkpoints use the same extension, so the first bytes are asked. */
@@ -307,13 +333,24 @@ static int by_folder(sherd_store *store, const char *folder, sherd_format *out, 
 static int by_prefix(sherd_store *store, const char *key, sherd_format *out, sherd_error *err)
 {
 	sherd_format folder;
+	bool sharded;
 	int found = exists(store, key, METADATA_SUFFIX, err);
 	TRY(found);
 	if (found) {
 		*out = SHERD_FORMAT_CHECKPOINT;
 		return SHERD_OK;
 	}
+	TRY(sherd_sdnb_has_shards(store, key, &sharded, err));
+	if (sharded) {
+		*out = SHERD_FORMAT_SDNB;
+		return SHERD_OK;
+	}
 	TRY(by_folder(store, key, &folder, err));
+	if (!folder) {
+		bool container;
+		TRY(has_container(store, key, &container, err));
+		folder = container ? SHERD_FORMAT_SAMEDIFF_CONTAINER : SHERD_FORMAT_UNKNOWN;
+	}
 	if (folder) {
 		*out = folder;
 		return SHERD_OK;

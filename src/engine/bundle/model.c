@@ -43,14 +43,14 @@ int sherd_bundle_of_model(sherd_bundle **out, const sherd_model *model, sherd_er
 	return SHERD_OK;
 }
 
-int sherd_bundle_open_model(sherd_bundle **out, sherd_store *store, const char *key, const sherd_limits *limits,
-                            sherd_error *err)
+int sherd_bundle_open_model(sherd_bundle **out, sherd_store *store, const char *key,
+                            const sherd_bundle_options *options, sherd_error *err)
 {
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-	sherd_model_options options = {.limits = limits};
+	sherd_model_options model_options = {.limits = options->limits};
 	TRY(sherd_bundle_new(&b, sizeof(model_bundle), &ops, SHERD_FORMAT_UNKNOWN, err));
 	model_bundle *m = (model_bundle *)b;
-	TRY(sherd_model_open(&m->owned, store, key, &options, err));
+	TRY(sherd_model_open(&m->owned, store, key, &model_options, err));
 	TRY(fill(b, m->owned, err));
 	*out = TAKE(b);
 	return SHERD_OK;

@@ -39,13 +39,13 @@ static char *name_of(sherd_arena *arena, const char *key)
 	return sherd_arena_str(arena, name);
 }
 
-int sherd_bundle_open_nd4j(sherd_bundle **out, sherd_store *store, const char *key, const sherd_limits *limits,
+int sherd_bundle_open_nd4j(sherd_bundle **out, sherd_store *store, const char *key, const sherd_bundle_options *options,
                            sherd_error *err)
 {
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	TRY(sherd_bundle_new(&b, sizeof(nd4j_bundle), &ops, SHERD_FORMAT_ND4J_ARRAY, err));
 	nd4j_bundle *n = (nd4j_bundle *)b;
-	TRY(sherd_nd4j_open(&n->reader, store, key, limits, &b->arena, &n->array, err));
+	TRY(sherd_nd4j_open(&n->reader, store, key, options->limits, &b->arena, &n->array, err));
 	n->tensor = (sherd_tensor){.name = name_of(&b->arena, key),
 	                           .dtype = n->array.dtype,
 	                           .ndim = n->array.ndim,

@@ -85,14 +85,14 @@ static char *name_of(sherd_arena *arena, const char *key)
 	return sherd_arena_str(arena, name);
 }
 
-int sherd_bundle_open_npy(sherd_bundle **out, sherd_store *store, const char *key, const sherd_limits *limits,
+int sherd_bundle_open_npy(sherd_bundle **out, sherd_store *store, const char *key, const sherd_bundle_options *options,
                           sherd_error *err)
 {
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	TRY(sherd_bundle_new(&b, sizeof(npy_bundle), &ops, SHERD_FORMAT_NPY, err));
 	npy_bundle *n = (npy_bundle *)b;
 	TRY(sherd_store_read(store, key, &n->reader, err));
-	TRY(sherd_in_object(err, decode(n->reader, limits, &n->head, err), key));
+	TRY(sherd_in_object(err, decode(n->reader, options->limits, &n->head, err), key));
 	n->tensor = (sherd_tensor){.name = name_of(&b->arena, key),
 	                           .dtype = n->head.dtype,
 	                           .ndim = n->head.ndim,

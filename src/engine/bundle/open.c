@@ -10,6 +10,9 @@ static sherd_bundle_open_fn *opener_of(sherd_format format)
 	case SHERD_FORMAT_NPY: return sherd_bundle_open_npy;
 	case SHERD_FORMAT_ROWS:
 	case SHERD_FORMAT_ROWS_BF16: return sherd_bundle_open_rows;
+	case SHERD_FORMAT_SAMEDIFF_CONTAINER:
+	case SHERD_FORMAT_SDNB:
+	case SHERD_FORMAT_SDZ:
 	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return sherd_bundle_open_model;
 	case SHERD_FORMAT_ND4J_ARRAY: return sherd_bundle_open_nd4j;
 	case SHERD_FORMAT_RFDB:
@@ -18,9 +21,10 @@ static sherd_bundle_open_fn *opener_of(sherd_format format)
 	return NULL;
 }
 
-int sherd_bundle_open(sherd_bundle **out, sherd_store *store, const char *key, const sherd_limits *limits,
+int sherd_bundle_open(sherd_bundle **out, sherd_store *store, const char *key, const sherd_bundle_options *options,
                       sherd_error *err)
 {
+	static const sherd_bundle_options defaults;
 	sherd_format format;
 	TRY(sherd_detect(store, key, &format, err));
 	sherd_bundle_open_fn *open = opener_of(format);
@@ -29,5 +33,5 @@ int sherd_bundle_open(sherd_bundle **out, sherd_store *store, const char *key, c
 		                       sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "%s holds no tensors",
 		                                  sherd_format_name(format)),
 		                       key);
-	return sherd_in_object(err, open(out, store, key, limits, err), key);
+	return sherd_in_object(err, open(out, store, key, options ? options : &defaults, err), key);
 }

@@ -13,25 +13,58 @@ enum {
 	SPARSE = 64            /* one element wanted of so many: they are read one by one */
 };
 
-/* Turns each run of width bytes round; len is a multiple of width. */
-static void turn(uint8_t *p, size_t len, uint32_t width)
+static void turn_2(uint8_t *p, size_t len)
 {
-	if (width < 2)
-		return;
-	for (size_t i = 0; i < len; i += width)
-		for (uint32_t a = 0, b = width - 1; a < b; a++, b--) {
-			uint8_t t = p[i + a];
-			p[i + a] = p[i + b];
-			p[i + b] = t;
-		}
+	for (size_t i = 0; i < len; i += 2) {
+		uint16_t v;
+		memcpy(&v, p + i, sizeof(v));
+		v = __builtin_bswap16(v);
+		memcpy(p + i, &v, sizeof(v));
+	}
+}
+
+static void turn_4(uint8_t *p, size_t len)
+{
+	for (size_t i = 0; i < len; i += 4) {
+		uint32_t v;
+		memcpy(&v, p + i, sizeof(v));
+		v = __builtin_bswap32(v);
+		memcpy(p + i, &v, sizeof(v));
+	}
+}
+
+static void turn_8(uint8_t *p, size_t len)
+{
+	for (size_t i = 0; i < len; i += 8) {
+		uint64_t v;
+		memcpy(&v, p + i, sizeof(v));
+		v = __builtin_bswap64(v);
+		memcpy(p + i, &v, sizeof(v));
+	}
+}
+
+void sherd_reorder_turn(void *bytes, size_t len, uint32_t width)
+{
+	switch (width) {
+	case 2: turn_2(bytes, len); break;
+	case 4: turn_4(bytes, len); break;
+	case 8: turn_8(bytes, len); break;
+	default: break;
+	}
+}
+
+static int fetch(const sherd_reorder *o, uint64_t at, void *buf, size_t len, sherd_error *err)
+{
+	return o->reader ? sherd_reader_at(o->reader, o->data + at, buf, len, err)
+	                 : o->fetch(o->source, o->data + at, buf, len, err);
 }
 
 /* Bytes [from, to) of one run of swap bytes. */
 static int read_within(const sherd_reorder *o, uint64_t run, uint32_t from, uint32_t to, uint8_t *buf, sherd_error *err)
 {
 	uint8_t raw[8];
-	TRY(sherd_reader_at(o->reader, o->data + run, raw, o->swap, err));
-	turn(raw, o->swap, o->swap);
+	TRY(fetch(o, run, raw, o->swap, err));
+	sherd_reorder_turn(raw, o->swap, o->swap);
 	memcpy(buf, raw + from, to - from);
 	return SHERD_OK;
 }
@@ -48,8 +81,8 @@ int sherd_reorder_bytes(const sherd_reorder *order, uint64_t offset, void *buf, 
 		len -= n;
 	}
 	size_t whole = len - len % order->swap;
-	TRY(sherd_reader_at(order->reader, order->data + offset, out, whole, err));
-	turn(out, whole, order->swap);
+	TRY(fetch(order, offset, out, whole, err));
+	sherd_reorder_turn(out, whole, order->swap);
 	if (len > whole)
 		TRY(read_within(order, offset + whole, 0, (uint32_t)(len - whole), out + whole, err));
 	return SHERD_OK;
@@ -105,7 +138,7 @@ static void store(const gather *g, uint64_t index, const uint8_t *raw)
 	if (begin >= g->end || begin + size <= g->offset)
 		return;
 	memcpy(value, raw, size);
-	turn(value, size, g->order->swap);
+	sherd_reorder_turn(value, size, g->order->swap);
 	uint32_t from = begin < g->offset ? (uint32_t)(g->offset - begin) : 0;
 	uint32_t to = begin + size > g->end ? (uint32_t)(g->end - begin) : size;
 	memcpy(g->buf + (begin + from - g->offset), value + from, to - from);
@@ -124,7 +157,7 @@ static int gather_one_by_one(const gather *g, uint64_t first, uint64_t last, she
 			weight *= o->shape[d];
 		}
 		uint8_t raw[8];
-		TRY(sherd_reader_at(o->reader, o->data + place * o->element, raw, o->element, err));
+		TRY(fetch(o, place * o->element, raw, o->element, err));
 		store(g, i, raw);
 	}
 	return SHERD_OK;
@@ -140,8 +173,7 @@ static int gather_rows(gather *g, uint64_t row, uint64_t count, uint8_t *window,
 	first_column(g);
 	for (uint64_t column = 0; column < g->inner; column += batch) {
 		uint64_t n = g->inner - column < batch ? g->inner - column : batch;
-		TRY(sherd_reader_at(o->reader, o->data + column * stride + row * o->element, window,
-		                    (size_t)((n - 1) * stride + run), err));
+		TRY(fetch(o, column * stride + row * o->element, window, (size_t)((n - 1) * stride + run), err));
 		for (uint64_t c = 0; c < n; c++, next_column(g))
 			for (uint64_t r = 0; r < count; r++)
 				store(g, (row + r) * g->inner + g->place, window + c * stride + r * o->element);

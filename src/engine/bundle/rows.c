@@ -48,14 +48,14 @@ static void done(sherd_bundle *bundle)
 
 static const sherd_bundle_ops ops = {.read = read_part, .close = done};
 
-int sherd_bundle_open_rows(sherd_bundle **out, sherd_store *store, const char *key, const sherd_limits *limits,
+int sherd_bundle_open_rows(sherd_bundle **out, sherd_store *store, const char *key, const sherd_bundle_options *options,
                            sherd_error *err)
 {
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-	sherd_rows_options options = {.limits = limits};
+	sherd_rows_options rows_options = {.limits = options->limits, .progress = options->progress};
 	TRY(sherd_bundle_new(&b, sizeof(rows_bundle), &ops, SHERD_FORMAT_ROWS, err));
 	rows_bundle *self = (rows_bundle *)b;
-	TRY(sherd_rows_open_any(&self->rows, store, key, &options, err));
+	TRY(sherd_rows_open_any(&self->rows, store, key, &rows_options, err));
 	const sherd_rows *r = self->rows;
 	b->format = r->dtype == SHERD_BF16 ? SHERD_FORMAT_ROWS_BF16 : SHERD_FORMAT_ROWS;
 	self->shape[0] = r->total;

@@ -59,15 +59,15 @@ int sherd_bundle_read_safetensors(const sherd_reader *reader, const sherd_limits
 	return sherd_in_object(err, decode(reader, limits, arena, out, err), sherd_reader_key(reader));
 }
 
-int sherd_bundle_open_safetensors(sherd_bundle **out, sherd_store *store, const char *key, const sherd_limits *limits,
-                                  sherd_error *err)
+int sherd_bundle_open_safetensors(sherd_bundle **out, sherd_store *store, const char *key,
+                                  const sherd_bundle_options *options, sherd_error *err)
 {
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	TRY(sherd_bundle_new(&b, sizeof(safetensors_bundle), &ops, SHERD_FORMAT_SAFETENSORS, err));
 	safetensors_bundle *st = (safetensors_bundle *)b;
 	sherd_safetensors head;
 	TRY(sherd_store_read(store, key, &st->reader, err));
-	TRY(sherd_bundle_read_safetensors(st->reader, limits, &b->arena, &head, err));
+	TRY(sherd_bundle_read_safetensors(st->reader, options->limits, &b->arena, &head, err));
 	sherd_tensor *tensors = sherd_arena_alloc(&b->arena, head.count, sizeof(*tensors));
 	if (!tensors)
 		return sherd_fail_nomem(err);

@@ -109,6 +109,21 @@ static int open_piece(index_bundle *b, piece *p, sherd_store *store, const char 
 	return sherd_bundle_read_safetensors(p->reader, limits, &b->base.arena, &p->head, err);
 }
 
+static int open_pieces(index_bundle *b, sherd_store *store, const char *key, const sherd_bundle_options *options,
+                       sherd_error *err)
+{
+	sherd_meter meter;
+	sherd_meter_init(&meter, options->progress, b->piece_count);
+	int rc = sherd_meter_ask(&meter, err);
+	for (uint32_t i = 0; i < b->piece_count && rc == SHERD_OK; i++) {
+		rc = open_piece(b, &b->pieces[i], store, key, options->limits, err);
+		if (rc == SHERD_OK)
+			rc = sherd_meter_add(&meter, 1, err);
+	}
+	sherd_meter_done(&meter);
+	return rc;
+}
+
 /* Takes the tensors of all files: each must stand in the index under its file. */
 static int take_tensors(index_bundle *b, const sherd_map *entries, sherd_tensor *tensors, place *places,
                         sherd_error *err)
@@ -197,14 +212,13 @@ static int join_pairs(index_bundle *b, sherd_error *err)
 }
 
 int sherd_bundle_open_safetensors_index(sherd_bundle **out, sherd_store *store, const char *key,
-                                        const sherd_limits *limits, sherd_error *err)
+                                        const sherd_bundle_options *options, sherd_error *err)
 {
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) base = NULL;
 	TRY(sherd_bundle_new(&base, sizeof(index_bundle), &ops, SHERD_FORMAT_SAFETENSORS_INDEX, err));
 	index_bundle *b = (index_bundle *)base;
-	TRY(decode(b, store, key, limits, err));
-	for (uint32_t i = 0; i < b->piece_count; i++)
-		TRY(open_piece(b, &b->pieces[i], store, key, limits, err));
+	TRY(decode(b, store, key, options->limits, err));
+	TRY(open_pieces(b, store, key, options, err));
 	TRY(sherd_in_object(err, join(b, err), key));
 	TRY(join_pairs(b, err));
 	*out = TAKE(base);

@@ -33,7 +33,20 @@ static int map(const sherd_bundle *bundle, size_t index, const void **out, sherd
 	return SHERD_OK;
 }
 
-static const sherd_bundle_ops ops = {.read = read_part, .map = map};
+static int prepare(const sherd_bundle *bundle, const size_t *tensors, size_t count, sherd_pool *pool,
+                   sherd_meter *meter, sherd_error *err)
+{
+	const select_bundle *s = (const select_bundle *)bundle;
+	SHERD_AUTO(void, free) memory = calloc(count + 1, sizeof(*tensors));
+	size_t *theirs = memory;
+	if (!theirs)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < count; i++)
+		theirs[i] = s->sources[tensors[i]].index;
+	return s->from->ops->prepare ? s->from->ops->prepare(s->from, theirs, count, pool, meter, err) : SHERD_OK;
+}
+
+static const sherd_bundle_ops ops = {.read = read_part, .map = map, .prepare = prepare};
 
 /* Marks the tensors whose names are asked for. */
 static int mark_names(const sherd_bundle *from, const sherd_bundle_selection *want, bool *taken, sherd_error *err)

@@ -1,6 +1,7 @@
 /* engine/ckpt/check.c - hashes of shards and checksums of pieces. */
 #include "engine/ckpt/ckpt.h"
 
+#include "base/pool.h"
 #include "codec/crc32.h"
 #include "engine/ckpt/hash.h"
 
@@ -96,12 +97,12 @@ int sherd_ckpt_shard_compare(const ckpt_shard *s, sherd_sha256 *hash, sherd_erro
 	return compare_hex(s, hex, err);
 }
 
-static int hash_shard(const ckpt_shard *s, sherd_error *err)
+static int hash_shard(const ckpt_shard *s, sherd_meter *meter, sherd_error *err)
 {
 	char hex[SHERD_SHA256_HEX + 1];
 	if (!s->checksum[0])
 		return SHERD_OK;
-	TRY(sherd_in_object(err, sherd_ckpt_hash_range(s->reader, s->data_offset, s->data_size, NULL, hex, err),
+	TRY(sherd_in_object(err, sherd_ckpt_hash_range(s->reader, s->data_offset, s->data_size, meter, hex, err),
 	                    sherd_reader_key(s->reader)));
 	return compare_hex(s, hex, err);
 }
@@ -144,13 +145,14 @@ static int prove_blocks(const sherd_ckpt *c, const sherd_ckpt_piece *p, uint64_t
 	return sherd_in_object(err, rc, sherd_reader_key(f->reader));
 }
 
-static int prove_shard(const sherd_ckpt *c, size_t shard, sherd_error *err)
+/* Whoever else needs the shard waits for the hash, which it would have to make as well. */
+static int prove_shard(const sherd_ckpt *c, size_t shard, sherd_meter *meter, sherd_error *err)
 {
 	ckpt_crcs *x = &c->crcs[shard];
 	int rc = SHERD_OK;
 	(void)pthread_mutex_lock(&x->lock);
 	if (!x->hashed)
-		rc = hash_shard(&c->files[shard], err);
+		rc = hash_shard(&c->files[shard], meter, err);
 	x->hashed = rc == SHERD_OK;
 	(void)pthread_mutex_unlock(&x->lock);
 	return rc;
@@ -160,5 +162,46 @@ int sherd_ckpt_prove(const sherd_ckpt *c, const sherd_ckpt_piece *piece, uint64_
 {
 	const uint32_t *crcs;
 	TRY(sherd_ckpt_piece_crcs(c, piece, &crcs, err));
-	return crcs ? prove_blocks(c, piece, from, to, err) : prove_shard(c, piece->shard, err);
+	return crcs ? prove_blocks(c, piece, from, to, err) : prove_shard(c, piece->shard, NULL, err);
+}
+
+typedef struct proving {
+	const sherd_ckpt *ckpt;
+	bool *wanted; /* by shard */
+	sherd_meter *meter;
+} proving;
+
+static int prove_wanted(void *arg, size_t shard, sherd_error *err)
+{
+	const proving *g = arg;
+	return g->wanted[shard] ? prove_shard(g->ckpt, shard, g->meter, err) : SHERD_OK;
+}
+
+static int want(proving *g, size_t tensor, sherd_error *err)
+{
+	const sherd_ckpt_piece *pieces;
+	size_t count = sherd_ckpt_pieces(g->ckpt, tensor, &pieces);
+	for (size_t i = 0; i < count; i++) {
+		const ckpt_shard *f = &g->ckpt->files[pieces[i].shard];
+		bool indexed;
+		if (g->wanted[pieces[i].shard] || !f->checksum[0])
+			continue;
+		TRY(sherd_ckpt_shard_indexed(g->ckpt, pieces[i].shard, &indexed, err));
+		g->wanted[pieces[i].shard] = !indexed;
+		g->meter->total += indexed ? 0 : f->data_size;
+	}
+	return SHERD_OK;
+}
+
+int sherd_ckpt_prove_shards(const sherd_ckpt *c, const size_t *tensors, size_t count, sherd_pool *pool,
+                            sherd_meter *meter, sherd_error *err)
+{
+	proving g = {.ckpt = c, .wanted = calloc(c->shard_count + 1, sizeof(*g.wanted)), .meter = meter};
+	int rc = g.wanted ? sherd_meter_ask(meter, err) : sherd_fail_nomem(err);
+	for (size_t i = 0; i < count && rc == SHERD_OK; i++)
+		rc = want(&g, tensors[i], err);
+	if (rc == SHERD_OK)
+		rc = sherd_pool_run(pool, c->shard_count, prove_wanted, &g, err);
+	free(g.wanted);
+	return rc;
 }

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/meter.h"
 #include "codec/sha256.h"
 #include "engine/ckpt/shard.h"
 #include "format/ckpt_meta.h"
@@ -59,6 +60,9 @@ int sherd_ckpt_piece_crcs(const sherd_ckpt *ckpt, const sherd_ckpt_piece *piece,
  * hold them, or its SHA-256, once in the life of the handle. Thread-safe. */
 int sherd_ckpt_prove(const sherd_ckpt *ckpt, const sherd_ckpt_piece *piece, uint64_t from, uint64_t to,
                      sherd_error *err);
+/* The same of everything that sherd_ckpt_prove() of these tensors would check by SHA-256, which takes long. */
+int sherd_ckpt_prove_shards(const sherd_ckpt *ckpt, const size_t *tensors, size_t count, sherd_pool *pool,
+                            sherd_meter *meter, sherd_error *err);
 /* sherd_ckpt_read() of bytes that are proven first. */
 int sherd_ckpt_read_proven(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void *buf, size_t len,
                            sherd_error *err);

@@ -128,7 +128,7 @@ static int try_join(ckpt_hold *h, const char *key, const sherd_ckpt_claim *their
 }
 
 /* One try: 1 when the claim is ours, 0 when the state changed under us and it is worth another. */
-static int try_hold(ckpt_hold *h, const char *key, bool may_take_over, sherd_error *err)
+static int try_hold(ckpt_hold *h, const char *key, bool may_take_over, sherd_meter *meter, sherd_error *err)
 {
 	sherd_ckpt_claim theirs = {0};
 	bool valid = false;
@@ -146,7 +146,7 @@ static int try_hold(ckpt_hold *h, const char *key, bool may_take_over, sherd_err
 	bool same = valid && sherd_set_id_equal(&theirs.set_id, &h->claim.set_id);
 	if (same && !theirs.removing && !h->claim.removing) /* a removal joins nobody */
 		return try_join(h, key, &theirs, err);
-	rc = can_lock(h->store) ? sherd_ckpt_clear_dead(h->store, h->prefix, err) : SHERD_ECONFLICT;
+	rc = can_lock(h->store) ? sherd_ckpt_clear_dead(h->store, h->prefix, meter, err) : SHERD_ECONFLICT;
 	if (rc == SHERD_OK)
 		return 0;
 	if (rc != SHERD_ECONFLICT)
@@ -170,14 +170,24 @@ static void pause_after(int tries)
 		(void)nanosleep(&t, NULL);
 }
 
+/* The name was always taken, and never by a claim that could be read for long. */
+static int never_free(sherd_store *store, const char *key, sherd_error *err)
+{
+	sherd_stat stat;
+	bool object = sherd_store_stat(store, key, &stat, NULL) == SHERD_OK;
+	return sherd_fail(err, SHERD_ECONFLICT, "conflict", "%s",
+	                  object ? "other saves come and go too fast" : "a folder, or something else, has this name");
+}
+
 int sherd_ckpt_hold(ckpt_hold *out, sherd_store *store, const char *prefix, const sherd_ckpt_claim *mine,
-                    bool may_take_over, sherd_error *err)
+                    bool may_take_over, sherd_meter *meter, sherd_error *err)
 {
 	SHERD_AUTO_BUF key = {0};
 	TRY(claim_key(&key, prefix, err));
 	for (int tries = 0; tries < MOST_TRIES; tries++) {
 		ckpt_hold h = {.store = store, .prefix = prefix, .claim = *mine};
-		int rc = try_hold(&h, (const char *)key.data, may_take_over, err);
+		TRY(sherd_meter_ask(meter, err));
+		int rc = try_hold(&h, (const char *)key.data, may_take_over, meter, err);
 		if (rc < 0)
 			return sherd_in_object(err, rc, (const char *)key.data);
 		if (rc > 0) {
@@ -186,8 +196,7 @@ int sherd_ckpt_hold(ckpt_hold *out, sherd_store *store, const char *prefix, cons
 		}
 		pause_after(tries);
 	}
-	return sherd_in_object(err, sherd_fail(err, SHERD_ECONFLICT, "conflict", "other saves come and go too fast"),
-	                       (const char *)key.data);
+	return sherd_in_object(err, never_free(store, (const char *)key.data, err), (const char *)key.data);
 }
 
 void sherd_ckpt_release(ckpt_hold *hold)
@@ -265,7 +274,7 @@ static int remove_locked(sherd_store *store, const char *key, const char *identi
 	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
 }
 
-int sherd_ckpt_clear_dead(sherd_store *store, const char *prefix, sherd_error *err)
+int sherd_ckpt_clear_dead(sherd_store *store, const char *prefix, sherd_meter *meter, sherd_error *err)
 {
 	SHERD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
 	SHERD_AUTO_BUF key = {0};
@@ -285,6 +294,6 @@ int sherd_ckpt_clear_dead(sherd_store *store, const char *prefix, sherd_error *e
 		return SHERD_OK;
 	TRY(rc);
 	if (valid)
-		TRY(sherd_ckpt_clear(store, prefix, &claim, err));
+		TRY(sherd_ckpt_clear(store, prefix, &claim, meter, err));
 	return remove_locked(store, name, seen.identity, err);
 }

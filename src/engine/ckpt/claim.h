@@ -6,6 +6,7 @@
 #ifndef SHERD_ENGINE_CKPT_CLAIM_H
 #define SHERD_ENGINE_CKPT_CLAIM_H
 
+#include "base/meter.h"
 #include "format/ckpt_claim.h"
 
 #include <sherd/store.h>
@@ -21,9 +22,10 @@ typedef struct ckpt_hold {
 } ckpt_hold;
 
 /* Creates the claim or joins that of the same set, after clearing a dead one. SHERD_ECONFLICT when another set's save
- * lives (or may live, where the store cannot lock), unless take_over. claim->named_by_set follows the claim joined. */
+ * lives (or may live, where the store cannot lock), unless take_over. claim->named_by_set follows the claim joined.
+ * meter, here and below, may be NULL; it is asked whether to go on. */
 int sherd_ckpt_hold(ckpt_hold *out, sherd_store *store, const char *prefix, const sherd_ckpt_claim *mine,
-                    bool take_over, sherd_error *err);
+                    bool take_over, sherd_meter *meter, sherd_error *err);
 /* Lets go; the claim stays for others of the set. */
 void sherd_ckpt_release(ckpt_hold *hold);
 /* Lets go and removes the claim if it is still this set's. */
@@ -39,8 +41,8 @@ int sherd_ckpt_claimed_by(sherd_store *store, const char *prefix, const sherd_se
                           sherd_error *err);
 
 /* Clears what a dead save or removal left under the prefix, claim included. Succeeds when there is no claim.
- * SHERD_ECONFLICT when the claim is held, or nobody can tell. */
-int sherd_ckpt_clear_dead(sherd_store *store, const char *prefix, sherd_error *err);
+ * SHERD_ECONFLICT when the claim is held, or nobody can tell. Cancelled, it leaves the claim and some of the rest. */
+int sherd_ckpt_clear_dead(sherd_store *store, const char *prefix, sherd_meter *meter, sherd_error *err);
 
 /* Fills in host and process. */
 sherd_ckpt_claim sherd_ckpt_claim_of_us(const sherd_set_id *set_id, uint32_t world, int64_t time_ns);

@@ -26,14 +26,17 @@ int sherd_ckpt_committed(sherd_store *store, const char *prefix, ckpt_committed 
 	return SHERD_OK;
 }
 
-int sherd_ckpt_clear_set(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_error *err)
+/* Removes every shard under the prefix that belongs to this set; NULL: to any. */
+static int clear_set(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_meter *meter,
+                     sherd_error *err)
 {
 	ckpt_files files = {0};
 	TRY(sherd_ckpt_files_open(&files, store, prefix, err));
 	int rc = SHERD_OK;
 	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++) {
 		ckpt_owner owner = {0};
-		if (set_id)
+		rc = sherd_meter_ask(meter, err);
+		if (rc == SHERD_OK && set_id)
 			rc = sherd_ckpt_file_owner(store, &files.list[i], &owner, err);
 		if (rc == SHERD_OK && (!set_id || (owner.known && sherd_set_id_equal(&owner.set_id, set_id))))
 			rc = sherd_store_remove(store, files.list[i].key, err);
@@ -42,15 +45,17 @@ int sherd_ckpt_clear_set(sherd_store *store, const char *prefix, const sherd_set
 	return rc;
 }
 
-static bool names(const sherd_ckpt_meta *meta, const ckpt_file *file)
+static int remove_unnamed(sherd_store *store, const char *prefix, const sherd_ckpt_meta *meta, const ckpt_files *files,
+                          sherd_arena *arena, sherd_error *err)
 {
-	const char *last = sherd_ckpt_name_last(file->key);
-	for (size_t i = 0; i < meta->count; i++) {
-		const sherd_ckpt_meta_shard *s = &meta->shards[i];
-		if (s->file ? strcmp(s->file, last) == 0 : !file->named_by_set && s->rank == file->rank)
-			return true;
+	__attribute__((cleanup(sherd_map_done))) sherd_map named = {0};
+	TRY(sherd_ckpt_metadata_files(meta, prefix, arena, &named, err));
+	for (size_t i = 0; i < files->count; i++) {
+		const char *file = sherd_ckpt_name_last(files->list[i].key);
+		if (sherd_map_find(&named, sherd_str_of(file)) == SHERD_MAP_NONE)
+			TRY(sherd_store_remove(store, files->list[i].key, err));
 	}
-	return false;
+	return SHERD_OK;
 }
 
 /* Shards are listed first and the claim is looked at last: while it is the holder's, nothing that was listed before
@@ -67,9 +72,8 @@ int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, const sherd
 		rc = sherd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, identity, err);
 	if (rc == SHERD_OK)
 		rc = sherd_ckpt_claimed_by(store, prefix, holder, &claimed, err);
-	for (size_t i = 0; claimed && i < files.count && rc == SHERD_OK; i++)
-		if (!names(&meta, &files.list[i]))
-			rc = sherd_store_remove(store, files.list[i].key, err);
+	if (rc == SHERD_OK && claimed)
+		rc = remove_unnamed(store, prefix, &meta, &files, &arena, err);
 	sherd_ckpt_files_done(&files);
 	sherd_arena_done(&arena);
 	return rc;
@@ -77,14 +81,15 @@ int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, const sherd
 
 /* A removal begins with the metadata: while that is there nothing is lost yet, and the set may be the newest by now, so
  * it stays. Without it nothing under the prefix is committed. */
-static int finish_removal(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_error *err)
+static int finish_removal(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_meter *meter,
+                          sherd_error *err)
 {
 	ckpt_committed now;
 	TRY(sherd_ckpt_committed(store, prefix, &now, err));
 	if (!now.there)
-		return sherd_ckpt_clear_set(store, prefix, NULL, err);
+		return clear_set(store, prefix, NULL, meter, err);
 	if (now.has_set_id && !sherd_set_id_equal(&now.set_id, set_id))
-		return sherd_ckpt_clear_set(store, prefix, set_id, err);
+		return clear_set(store, prefix, set_id, meter, err);
 	return SHERD_OK;
 }
 
@@ -104,20 +109,21 @@ static int clear_plain(sherd_store *store, const char *prefix, sherd_error *err)
 	return rc;
 }
 
-int sherd_ckpt_clear(sherd_store *store, const char *prefix, const sherd_ckpt_claim *claim, sherd_error *err)
+int sherd_ckpt_clear(sherd_store *store, const char *prefix, const sherd_ckpt_claim *claim, sherd_meter *meter,
+                     sherd_error *err)
 {
 	ckpt_committed now;
 	if (claim->repairing)
 		return SHERD_OK;
 	if (claim->removing)
-		return finish_removal(store, prefix, &claim->set_id, err);
+		return finish_removal(store, prefix, &claim->set_id, meter, err);
 	TRY(sherd_ckpt_committed(store, prefix, &now, err));
 	if (now.there && now.has_set_id && sherd_set_id_equal(&now.set_id, &claim->set_id))
 		return sherd_ckpt_clear_unnamed(store, prefix, &claim->set_id, err);
 	/* Metadata that cannot be read may be this very set's: its shards are what repair would need. */
 	if (now.there && !now.readable)
 		return SHERD_OK;
-	TRY(sherd_ckpt_clear_set(store, prefix, &claim->set_id, err));
+	TRY(clear_set(store, prefix, &claim->set_id, meter, err));
 	if (claim->csharp && !now.there)
 		return clear_plain(store, prefix, err);
 	return SHERD_OK;

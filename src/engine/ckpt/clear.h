@@ -2,15 +2,14 @@
 #ifndef SHERD_ENGINE_CKPT_CLEAR_H
 #define SHERD_ENGINE_CKPT_CLEAR_H
 
+#include "base/meter.h"
 #include "format/ckpt_claim.h"
 
 #include <sherd/store.h>
 
-/* Leaves the claim itself. A committed set is never touched. */
-int sherd_ckpt_clear(sherd_store *store, const char *prefix, const sherd_ckpt_claim *claim, sherd_error *err);
-
-/* Removes every shard under the prefix that belongs to this set; NULL: to any. */
-int sherd_ckpt_clear_set(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_error *err);
+/* Leaves the claim itself. A committed set is never touched. meter may be NULL. */
+int sherd_ckpt_clear(sherd_store *store, const char *prefix, const sherd_ckpt_claim *claim, sherd_meter *meter,
+                     sherd_error *err);
 
 /* What is committed under the prefix, as far as its own words go. */
 typedef struct ckpt_committed {

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is copied between two questions whether to go on. */
+#define COPY_BYTES ((size_t)64 << 20)
+
 struct sherd_ckpt_job {
 	sherd_store *store;
 	char *prefix;
@@ -70,6 +73,7 @@ static bool keep_about(sherd_ckpt_job *j, const sherd_ckpt_about *a)
 	return ok;
 }
 
+/* The caller waits for it, so it can be cancelled too; it counts nothing, since nothing is saved yet. */
 static int copy_bytes(sherd_ckpt_job *j, sherd_ckpt_item *item, sherd_error *err)
 {
 	uint64_t bytes = sherd_ckpt_item_bytes(item);
@@ -78,10 +82,14 @@ static int copy_bytes(sherd_ckpt_job *j, sherd_ckpt_item *item, sherd_error *err
 	uint8_t *copy = sherd_arena_alloc(&j->arena, bytes, 1);
 	if (!copy)
 		return sherd_fail_nomem(err);
-	if (item->data)
-		memcpy(copy, item->data, bytes);
-	else
-		TRY(item->read(item->arg, 0, copy, bytes, err));
+	for (uint64_t at = 0; at < bytes; at += COPY_BYTES) {
+		size_t n = bytes - at < COPY_BYTES ? (size_t)(bytes - at) : COPY_BYTES;
+		TRY(sherd_meter_ask(&j->meter, err));
+		if (item->data)
+			memcpy(copy + at, (const uint8_t *)item->data + at, n);
+		else
+			TRY(item->read(item->arg, at, copy + at, n, err));
+	}
 	item->data = copy;
 	item->read = NULL;
 	return SHERD_OK;

@@ -2,6 +2,7 @@
 #include "engine/ckpt/list.h"
 
 #include "base/limits.h"
+#include "base/meter.h"
 #include "engine/ckpt/claim.h"
 #include "engine/ckpt/metadata.h"
 #include "format/ckpt_name.h"
@@ -39,6 +40,7 @@ typedef struct looking {
 	sherd_buf seen; /* of seen */
 	sherd_map prefixes;
 	bool nomem;
+	sherd_meter meter;
 } looking;
 
 const char *sherd_ckpt_state_name(sherd_ckpt_state state)
@@ -76,6 +78,8 @@ static bool look(const char *key, const sherd_stat *stat, void *arg)
 {
 	looking *g = arg;
 	sherd_ckpt_name name = sherd_ckpt_name_parse(key);
+	if (sherd_meter_ask(&g->meter, NULL) < 0)
+		return false;
 	if (name.kind == SHERD_CKPT_NAME_OTHER || strchr(key + strlen(g->below), '/'))
 		return true;
 	seen *s = seen_of(g, name.prefix);
@@ -181,7 +185,8 @@ static int build(looking *g, sherd_error *err)
 	TRY(sherd_store_list(g->store, g->below, "", look, g, err));
 	if (g->nomem)
 		return sherd_fail_nomem(err);
-	size_t count = g->seen.len / sizeof(seen);
+	TRY(sherd_meter_ask(&g->meter, err));
+	size_t count = g->meter.total = g->seen.len / sizeof(seen);
 	list->items = sherd_arena_alloc(&list->arena, count + 1, sizeof(*list->items));
 	if (!list->items)
 		return sherd_fail_nomem(err);
@@ -189,19 +194,23 @@ static int build(looking *g, sherd_error *err)
 		int gone = describe(g, (const seen *)(const void *)g->seen.data + i, &list->items[list->count], err);
 		TRY(gone);
 		list->count += !gone;
+		TRY(sherd_meter_add(&g->meter, 1, err));
 	}
 	qsort(list->items, list->count, sizeof(*list->items), newest_first);
 	return SHERD_OK;
 }
 
-int sherd_ckpt_list_open(sherd_ckpt_list **out, sherd_store *store, const char *below, const sherd_limits *limits,
-                         sherd_error *err)
+int sherd_ckpt_list_open(sherd_ckpt_list **out, sherd_store *store, const char *below,
+                         const sherd_ckpt_options *options, sherd_error *err)
 {
-	looking g = {.store = store, .below = below, .limits = sherd_limits_or_default(limits)};
+	looking g = {
+		.store = store, .below = below, .limits = sherd_limits_or_default(options ? options->limits : NULL)};
 	g.list = calloc(1, sizeof(*g.list));
 	if (!g.list)
 		return sherd_fail_nomem(err);
+	sherd_meter_init(&g.meter, options ? options->progress : NULL, 0);
 	int rc = build(&g, err);
+	sherd_meter_done(&g.meter);
 	sherd_buf_done(&g.seen);
 	sherd_map_done(&g.prefixes);
 	if (rc < 0)

@@ -39,6 +39,39 @@ int sherd_ckpt_metadata_read(sherd_store *store, const char *prefix, const sherd
 	return sherd_in_object(err, read_open(reader, limits, arena, out, err), (const char *)key.data);
 }
 
+bool sherd_ckpt_metadata_changed(sherd_store *store, const char *prefix, const char *identity)
+{
+	SHERD_AUTO_BUF key = {0};
+	sherd_stat now;
+	sherd_ckpt_name_metadata(&key, prefix);
+	if (key.failed || !identity[0])
+		return false;
+	int rc = sherd_store_stat(store, (const char *)key.data, &now, NULL);
+	return rc == SHERD_ENOTFOUND || (rc == SHERD_OK && strcmp(now.identity, identity) != 0);
+}
+
+int sherd_ckpt_metadata_files(const sherd_ckpt_meta *meta, const char *prefix, sherd_arena *arena, sherd_map *out,
+                              sherd_error *err)
+{
+	for (size_t i = 0; i < meta->count; i++) {
+		const sherd_ckpt_meta_shard *m = &meta->shards[i];
+		SHERD_AUTO_BUF plain = {0};
+		const char *file = m->file;
+		bool ok;
+		if (!file) {
+			sherd_ckpt_name_shard(&plain, sherd_ckpt_name_last(prefix), m->rank, NULL);
+			TRY(sherd_buf_check(&plain, err));
+			file = sherd_arena_str(arena, sherd_str_of((const char *)plain.data));
+			if (!file)
+				return sherd_fail_nomem(err);
+		}
+		(void)sherd_map_add(out, sherd_str_of(file), i, &ok);
+		if (!ok)
+			return sherd_fail_nomem(err);
+	}
+	return SHERD_OK;
+}
+
 static int check_head(const ckpt_shard *f, const sherd_ckpt_meta_shard *m, sherd_error *err)
 {
 	if (f->rank != m->rank)

@@ -2,12 +2,20 @@
 #ifndef SHERD_ENGINE_CKPT_METADATA_H
 #define SHERD_ENGINE_CKPT_METADATA_H
 
+#include "base/map.h"
 #include "engine/ckpt/shard.h"
 #include "format/ckpt_meta.h"
 
 /* Everything handed out lies in the arena. identity is set as soon as the object is open. */
 int sherd_ckpt_metadata_read(sherd_store *store, const char *prefix, const sherd_limits *limits, sherd_arena *arena,
                              sherd_ckpt_meta *out, char identity[72], sherd_error *err);
+
+/* Is the metadata another object by now, or gone? Then what did not fit it proves nothing: look again. */
+bool sherd_ckpt_metadata_changed(sherd_store *store, const char *prefix, const char *identity);
+
+/* The files that a metadata names, by the last part of their keys; all of it is borrowed or in the arena. */
+int sherd_ckpt_metadata_files(const sherd_ckpt_meta *meta, const char *prefix, sherd_arena *arena, sherd_map *out,
+                              sherd_error *err);
 
 /* Opens the shard and checks its size and head against the metadata. A missing one is SHERD_ECORRUPT, "missing-shard".
  */

@@ -2,6 +2,7 @@
 #include "engine/ckpt/ckpt.h"
 
 #include "base/limits.h"
+#include "base/meter.h"
 #include "base/pool.h"
 #include "base/time.h"
 #include "engine/ckpt/metadata.h"
@@ -21,6 +22,8 @@ typedef struct opening {
 	sherd_store *store;
 	const char *prefix;
 	sherd_pool *pool;
+	const sherd_progress *progress;
+	sherd_meter meter;
 	char identity[72]; /* of the metadata */
 } opening;
 
@@ -85,8 +88,9 @@ static int list_from_index(sherd_ckpt *c, size_t i, sherd_error *err)
 
 static int open_one(void *arg, size_t i, sherd_error *err)
 {
-	const opening *o = arg;
-	return sherd_ckpt_named_shard_open(&o->ckpt->files[i], o->store, o->prefix, &o->ckpt->meta.shards[i], err);
+	opening *o = arg;
+	TRY(sherd_ckpt_named_shard_open(&o->ckpt->files[i], o->store, o->prefix, &o->ckpt->meta.shards[i], err));
+	return sherd_meter_add(&o->meter, 1, err);
 }
 
 /* object: who listed the tensors */
@@ -153,6 +157,18 @@ static int new_ckpt(sherd_ckpt **out, const sherd_ckpt_options *options, sherd_e
 	return SHERD_OK;
 }
 
+static int open_shards(opening *o, const char *metadata, sherd_error *err)
+{
+	sherd_ckpt *c = o->ckpt;
+	TRY(sherd_meter_ask(&o->meter, err));
+	TRY(sherd_pool_run(o->pool, c->shard_count, open_one, o, err));
+	for (size_t i = 0; i < c->shard_count; i++) {
+		TRY(sherd_meter_ask(&o->meter, err));
+		TRY(describe_shard(c, metadata, i, err));
+	}
+	return SHERD_OK;
+}
+
 static int open_once(opening *o, sherd_error *err)
 {
 	sherd_ckpt *c = o->ckpt;
@@ -161,24 +177,12 @@ static int open_once(opening *o, sherd_error *err)
 	TRY(sherd_buf_check(&key, err));
 	TRY(read_metadata(o, err));
 	TRY(make_room(c, err));
-	TRY(sherd_pool_run(o->pool, c->shard_count, open_one, o, err));
-	for (size_t i = 0; i < c->shard_count; i++)
-		TRY(describe_shard(c, (const char *)key.data, i, err));
+	sherd_meter_init(&o->meter, o->progress, c->shard_count);
+	int rc = open_shards(o, (const char *)key.data, err);
+	sherd_meter_done(&o->meter);
+	TRY(rc);
 	describe(c);
 	return sherd_in_object(err, sherd_ckpt_build_tensors(c, err), (const char *)key.data);
-}
-
-/* A shard went away under us because the set was replaced or removed: only then is it worth another try, which
- * opens the new one or finds nothing. */
-static bool was_replaced(const opening *o)
-{
-	SHERD_AUTO_BUF key = {0};
-	sherd_stat now;
-	sherd_ckpt_name_metadata(&key, o->prefix);
-	if (key.failed || !o->identity[0])
-		return false;
-	int rc = sherd_store_stat(o->store, (const char *)key.data, &now, NULL);
-	return rc == SHERD_ENOTFOUND || (rc == SHERD_OK && strcmp(now.identity, o->identity) != 0);
 }
 
 static int open_prefix(sherd_ckpt **out, sherd_store *store, const char *prefix, const sherd_ckpt_options *options,
@@ -187,13 +191,20 @@ static int open_prefix(sherd_ckpt **out, sherd_store *store, const char *prefix,
 	for (int tries = 1;; tries++) {
 		SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 		TRY(new_ckpt(&c, options, err));
-		opening o = {.ckpt = c, .store = store, .prefix = prefix, .pool = options ? options->pool : NULL};
+		opening o = {.ckpt = c, .store = store, .prefix = prefix};
+		if (options) {
+			o.pool = options->pool;
+			o.progress = options->progress;
+		}
 		int rc = open_once(&o, err);
 		if (rc == SHERD_OK) {
 			*out = TAKE(c);
 			return SHERD_OK;
 		}
-		if (tries == MOST_TRIES || !was_replaced(&o))
+		/* A shard went away under us because the set was replaced or removed: only then is it worth another
+		 * try, which opens the new one or finds nothing. */
+		if (rc == SHERD_ECANCELLED || tries == MOST_TRIES ||
+		    !sherd_ckpt_metadata_changed(store, prefix, o.identity))
 			return rc;
 	}
 }

@@ -40,7 +40,7 @@ static int remove_set(sherd_store *store, const char *prefix, const char *identi
 		TRY(sherd_set_id_random(&id, err));
 	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&id, 1, 0);
 	mine.removing = true;
-	int rc = sherd_ckpt_hold(&hold, store, prefix, &mine, false, err);
+	int rc = sherd_ckpt_hold(&hold, store, prefix, &mine, false, NULL, err);
 	*busy = rc == SHERD_ECONFLICT;
 	if (*busy)
 		return SHERD_OK;
@@ -69,32 +69,60 @@ static int remove_set(sherd_store *store, const char *prefix, const char *identi
 
 static int clear_dead(sherd_store *store, const char *prefix, bool *busy, sherd_error *err)
 {
-	int rc = sherd_ckpt_clear_dead(store, prefix, err);
+	int rc = sherd_ckpt_clear_dead(store, prefix, NULL, err);
 	*busy = rc == SHERD_ECONFLICT;
 	return *busy ? SHERD_OK : rc;
 }
 
-int sherd_ckpt_prune(sherd_store *store, const char *below, size_t keep, const sherd_limits *limits,
+typedef struct pruning {
+	sherd_store *store;
+	const sherd_ckpt_list *list;
+	size_t keep;
+	sherd_ckpt_removed_fn *removed;
+	void *arg;
+	sherd_meter meter;
+} pruning;
+
+static int prune_one(const pruning *g, size_t i, sherd_error *err)
+{
+	const sherd_ckpt_listing *c = sherd_ckpt_list_at(g->list, i);
+	bool busy = true;
+	/* Also finishes what a save or a removal left behind beside a committed set. */
+	if (c->state == SHERD_CKPT_COMMITTED || c->state == SHERD_CKPT_DEAD)
+		TRY(clear_dead(g->store, c->prefix, &busy, err));
+	if (c->state == SHERD_CKPT_COMMITTED && !busy) {
+		busy = i < g->keep;
+		if (!busy)
+			TRY(remove_set(g->store, c->prefix, sherd_ckpt_list_identity(g->list, i), &busy, err));
+	}
+	if (!busy && g->removed)
+		g->removed(g->arg, c->prefix, c->state);
+	return SHERD_OK;
+}
+
+/* Asked between two prefixes only: none is left half removed. */
+static int prune(pruning *g, sherd_error *err)
+{
+	size_t count = sherd_ckpt_list_count(g->list);
+	for (size_t i = 0; i < count; i++) {
+		TRY(sherd_meter_add(&g->meter, i ? 1 : 0, err));
+		TRY(prune_one(g, i, err));
+	}
+	return SHERD_OK;
+}
+
+int sherd_ckpt_prune(sherd_store *store, const char *below, size_t keep, const sherd_ckpt_options *options,
                      sherd_ckpt_removed_fn *removed, void *arg, sherd_error *err)
 {
 	SHERD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
+	pruning g = {.store = store, .keep = keep, .removed = removed, .arg = arg};
 	if (!keep)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
 		                  "the newest checkpoint is always kept: keep at least 1");
-	TRY(sherd_ckpt_list_open(&list, store, below, limits, err));
-	for (size_t i = 0; i < sherd_ckpt_list_count(list); i++) {
-		const sherd_ckpt_listing *c = sherd_ckpt_list_at(list, i);
-		bool busy = true;
-		/* Also finishes what a save or a removal left behind beside a committed set. */
-		if (c->state == SHERD_CKPT_COMMITTED || c->state == SHERD_CKPT_DEAD)
-			TRY(clear_dead(store, c->prefix, &busy, err));
-		if (c->state == SHERD_CKPT_COMMITTED && !busy) {
-			busy = i < keep;
-			if (!busy)
-				TRY(remove_set(store, c->prefix, sherd_ckpt_list_identity(list, i), &busy, err));
-		}
-		if (!busy && removed)
-			removed(arg, c->prefix, c->state);
-	}
-	return SHERD_OK;
+	TRY(sherd_ckpt_list_open(&list, store, below, options, err));
+	g.list = list;
+	sherd_meter_init(&g.meter, options ? options->progress : NULL, sherd_ckpt_list_count(list));
+	int rc = prune(&g, err);
+	sherd_meter_done(&g.meter);
+	return rc;
 }

@@ -1,7 +1,6 @@
 #include "engine/ckpt/publish.h"
 
 #include "base/limits.h"
-#include "base/meter.h"
 #include "base/pool.h"
 #include "base/time.h"
 #include "engine/ckpt/ckpt.h"
@@ -30,7 +29,6 @@ typedef struct found_shard {
 typedef struct publishing {
 	const ckpt_publication *p;
 	found_shard *shards;
-	sherd_meter meter;
 	sherd_arena arena;
 } publishing;
 
@@ -47,24 +45,28 @@ static int find_one(void *arg, size_t rank, sherd_error *err)
 	f->file = sherd_arena_str(&f->arena, sherd_str_of(file));
 	f->file_size = sherd_reader_size(f->shard.reader);
 	/* A large set has more shards than a process may have files open. */
-	if (!p->verify)
-		sherd_ckpt_shard_done(&f->shard);
-	return f->file ? SHERD_OK : sherd_fail_nomem(err);
+	sherd_ckpt_shard_done(&f->shard);
+	if (!f->file)
+		return sherd_fail_nomem(err);
+	return sherd_meter_add(p->meter, p->counts_shards ? 1 : 0, err);
 }
 
 static int check_one(void *arg, size_t rank, sherd_error *err)
 {
 	publishing *g = arg;
-	const ckpt_shard *s = &g->shards[rank].shard;
+	const found_shard *f = &g->shards[rank];
+	SHERD_AUTO_BUF key = {0};
+	ckpt_shard s;
 	char hex[SHERD_SHA256_HEX + 1];
-	TRY(sherd_ckpt_hash_range(s->reader, s->data_offset, s->data_size, &g->meter, hex, err));
-	if (strcmp(hex, s->checksum) != 0)
-		return sherd_in_object(err,
-		                       sherd_fail_at(err, SHERD_ECORRUPT, "bad-checksum", 12,
-		                                     "the data's SHA-256 is %.16s..., the head says %.16s...", hex,
-		                                     s->checksum),
-		                       sherd_reader_key(s->reader));
-	return SHERD_OK;
+	sherd_ckpt_name_beside(&key, g->p->prefix, f->file);
+	TRY(sherd_buf_check(&key, err));
+	TRY(sherd_ckpt_shard_open(&s, g->p->store, (const char *)key.data, f->file_size, err));
+	int rc = sherd_ckpt_hash_range(s.reader, s.data_offset, s.data_size, g->p->meter, hex, err);
+	sherd_ckpt_shard_done(&s);
+	if (rc == SHERD_OK && strcmp(hex, f->shard.checksum) != 0)
+		rc = sherd_fail_at(err, SHERD_ECORRUPT, "bad-checksum", 12,
+		                   "the data's SHA-256 is %.16s..., the head says %.16s...", hex, f->shard.checksum);
+	return sherd_in_object(err, rc, (const char *)key.data);
 }
 
 static int check_found(const publishing *g, sherd_error *err)
@@ -86,13 +88,9 @@ static int check_found(const publishing *g, sherd_error *err)
 
 static int verify_all(publishing *g, sherd_error *err)
 {
-	uint64_t total = 0;
 	for (uint32_t r = 0; r < g->p->world; r++)
-		total += g->shards[r].shard.data_size;
-	sherd_meter_init(&g->meter, g->p->progress, total);
-	int rc = sherd_pool_run(g->p->pool, g->p->world, check_one, g, err);
-	sherd_meter_done(&g->meter);
-	return rc;
+		g->p->meter->total += g->shards[r].shard.data_size;
+	return sherd_pool_run(g->p->pool, g->p->world, check_one, g, err);
 }
 
 static void describe_shard(const found_shard *f, bool listed, sherd_ckpt_meta_shard *out)
@@ -171,6 +169,7 @@ static int publish(publishing *g, sherd_error *err)
 	if (g->p->verify)
 		TRY(verify_all(g, err));
 	TRY(build(g, &text, err));
+	TRY(sherd_meter_ask(g->p->meter, err));
 	return commit(g->p, &text, err);
 }
 
@@ -182,11 +181,8 @@ int sherd_ckpt_publish(const ckpt_publication *p, sherd_error *err)
 	if (!g.shards)
 		return sherd_fail_nomem(err);
 	int rc = publish(&g, err);
-	for (uint32_t r = 0; r < p->world; r++) {
-		if (g.shards[r].found)
-			sherd_ckpt_shard_done(&g.shards[r].shard);
+	for (uint32_t r = 0; r < p->world; r++)
 		sherd_arena_done(&g.shards[r].arena);
-	}
 	free(g.shards);
 	sherd_arena_done(&g.arena);
 	return rc;

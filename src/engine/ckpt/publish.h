@@ -2,6 +2,8 @@
 #ifndef SHERD_ENGINE_CKPT_PUBLISH_H
 #define SHERD_ENGINE_CKPT_PUBLISH_H
 
+#include "base/meter.h"
+
 #include <sherd/ckpt.h>
 
 typedef struct ckpt_publication {
@@ -12,12 +14,13 @@ typedef struct ckpt_publication {
 	const char *replaces; /* identity of the metadata to replace; NULL: there must be none */
 	bool verify;          /* hash every shard first */
 	sherd_pool *pool;
-	const sherd_progress *progress;
+	sherd_meter *meter;
+	bool counts_shards; /* the meter does, those that are found; else the bytes that are hashed */
 	const sherd_limits *limits;
 } ckpt_publication;
 
 /* The metadata does not depend on who publishes it. SHERD_EINCOMPLETE names the first missing rank;
- * SHERD_EEXIST or SHERD_ECONFLICT when another set was published first. */
+ * SHERD_EEXIST or SHERD_ECONFLICT when another set was published first; SHERD_ECANCELLED: nothing was. */
 int sherd_ckpt_publish(const ckpt_publication *p, sherd_error *err);
 
 #endif

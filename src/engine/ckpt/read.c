@@ -1,6 +1,7 @@
 /* engine/ckpt/read.c - tensors, ranges and slices out of pieces. */
 #include "engine/ckpt/ckpt.h"
 
+#include "base/copy.h"
 #include "base/dtype.h"
 #include "base/meter.h"
 #include "base/pool.h"
@@ -11,8 +12,8 @@
 
 /* Parts of a piece that are loaded by different workers. A multiple of the block. */
 #define PART_BYTES (64u << 20)
-/* What is read and hashed at a time: small enough to be in the cache still when it is hashed. */
-#define HASH_BYTES ((size_t)256 << 10)
+/* What is hashed and then copied: small enough to be in the cache still. */
+enum { CACHED = 256 << 10 };
 
 static uint32_t element_bytes(const sherd_tensor *t)
 {
@@ -329,13 +330,18 @@ static int hash_step(load *l, const ckpt_shard *f, part *p, uint64_t *at, sherd_
 {
 	bool inside = p && source_of(p) == *at;
 	uint64_t stop = inside ? *at + p->bytes : p ? source_of(p) : f->data_size;
-	uint8_t *to = inside ? p->runs.dst : scratch;
 	while (*at < stop) {
-		size_t n = stop - *at < HASH_BYTES ? (size_t)(stop - *at) : HASH_BYTES;
-		TRY(sherd_reader_at(f->reader, f->data_offset + *at, to, n, err));
-		sherd_sha256_add(sha, to, n);
+		size_t n = stop - *at < RUNS_WINDOW ? (size_t)(stop - *at) : RUNS_WINDOW;
+		const uint8_t *bytes;
+		TRY(sherd_runs_fetch(f->reader, f->data_offset + *at, n, scratch, &bytes, err));
+		for (size_t done = 0; done < n; done += CACHED) {
+			size_t part_bytes = n - done < CACHED ? n - done : CACHED;
+			sherd_sha256_add(sha, bytes + done, part_bytes);
+			if (inside)
+				sherd_copy_past(p->runs.dst + (*at - source_of(p)) + done, bytes + done, part_bytes);
+		}
+		sherd_runs_release(f->reader, f->data_offset + *at, n, scratch, bytes);
 		*at += n;
-		to += inside ? n : 0;
 		TRY(sherd_meter_add(&l->meter, n, err));
 	}
 	if (inside)
@@ -371,7 +377,7 @@ static int hash_shard(void *arg, size_t i, sherd_error *err)
 	part *first = first_part(l, i), *end = first_part(l, i + 1);
 	if (first == end || !l->ckpt->files[i].checksum[0])
 		return SHERD_OK;
-	uint8_t *scratch = malloc(HASH_BYTES);
+	uint8_t *scratch = malloc(RUNS_WINDOW);
 	if (!scratch)
 		return sherd_fail_nomem(err);
 	int rc = hash_all(l, i, first, end, scratch, err);

@@ -20,6 +20,7 @@ typedef struct repairing {
 	sherd_store *store;
 	const char *prefix;
 	sherd_ckpt_repair_options options;
+	sherd_meter meter;
 	sherd_buf candidates;
 } repairing;
 
@@ -60,8 +61,11 @@ static int look_at_all(repairing *g, sherd_error *err)
 	ckpt_files files = {0};
 	TRY(sherd_ckpt_files_open(&files, g->store, g->prefix, err));
 	int rc = files.count ? SHERD_OK : sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no shards are there");
-	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++)
+	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++) {
 		rc = look_at(g, &files.list[i], err);
+		if (rc == SHERD_OK)
+			rc = sherd_meter_ask(&g->meter, err);
+	}
 	sherd_ckpt_files_done(&files);
 	return rc;
 }
@@ -106,7 +110,7 @@ static int look_at_metadata(const repairing *g, ckpt_committed *now, sherd_error
 
 /* A live save of another set keeps us out; a dead one of the very set we repair is joined, not cleared. A dead one of
  * another set is not ours to clear, unless there is metadata, damaged as it is: then clearing removes no shard. */
-static int hold(const repairing *g, const candidate *c, bool metadata, ckpt_hold *out, sherd_error *err)
+static int hold(repairing *g, const candidate *c, bool metadata, ckpt_hold *out, sherd_error *err)
 {
 	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&c->set_id, c->world, 0), theirs;
 	bool valid = false;
@@ -118,7 +122,7 @@ static int hold(const repairing *g, const candidate *c, bool metadata, ckpt_hold
 		                  "a save or removal of another set has a claim here");
 	if (rc < 0 && rc != SHERD_ENOTFOUND)
 		return rc;
-	return sherd_ckpt_hold(out, g->store, g->prefix, &mine, false, err);
+	return sherd_ckpt_hold(out, g->store, g->prefix, &mine, false, &g->meter, err);
 }
 
 static int repair(repairing *g, sherd_set_id *repaired, sherd_error *err)
@@ -138,7 +142,7 @@ static int repair(repairing *g, sherd_set_id *repaired, sherd_error *err)
 		.replaces = now.there ? now.identity : NULL,
 		.verify = true,
 		.pool = g->options.pool,
-		.progress = g->options.progress,
+		.meter = &g->meter,
 		.limits = g->options.limits,
 	};
 	int rc = sherd_ckpt_publish(&p, err);
@@ -157,7 +161,9 @@ int sherd_ckpt_repair(sherd_store *store, const char *prefix, const sherd_ckpt_r
 {
 	repairing g = {
 		.store = store, .prefix = prefix, .options = options ? *options : (sherd_ckpt_repair_options){0}};
+	sherd_meter_init(&g.meter, g.options.progress, 0);
 	int rc = sherd_in_object(err, repair(&g, repaired, err), prefix);
+	sherd_meter_done(&g.meter);
 	sherd_buf_done(&g.candidates);
 	return rc;
 }

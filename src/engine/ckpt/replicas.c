@@ -10,6 +10,7 @@ enum { CHUNK = 256 << 10 };
 typedef struct comparing {
 	const ckpt_replica *list;
 	sherd_report *report;
+	sherd_meter *meter; /* bytes were counted when they were first read */
 	sherd_arena arena;
 	sherd_map pieces; /* name and place -> first in the list */
 } comparing;
@@ -32,7 +33,8 @@ static int piece_key(comparing *g, const sherd_ckpt_entry *e, sherd_str *out, sh
 	return SHERD_OK;
 }
 
-static int compare_bytes(const ckpt_replica *a, const ckpt_replica *b, bool *same, uint64_t *where, sherd_error *err)
+static int compare_bytes(comparing *g, const ckpt_replica *a, const ckpt_replica *b, bool *same, uint64_t *where,
+                         sherd_error *err)
 {
 	uint8_t *buf = malloc((size_t)2 * CHUNK);
 	uint64_t size = a->entry->tensor.bytes;
@@ -40,7 +42,10 @@ static int compare_bytes(const ckpt_replica *a, const ckpt_replica *b, bool *sam
 	*same = true;
 	for (uint64_t at = 0; rc == SHERD_OK && *same && at < size; at += CHUNK) {
 		size_t n = size - at < CHUNK ? (size_t)(size - at) : CHUNK;
-		rc = sherd_reader_at(a->shard->reader, a->shard->data_offset + a->entry->offset + at, buf, n, err);
+		rc = sherd_meter_ask(g->meter, err);
+		if (rc == SHERD_OK)
+			rc = sherd_reader_at(a->shard->reader, a->shard->data_offset + a->entry->offset + at, buf, n,
+			                     err);
 		if (rc == SHERD_OK)
 			rc = sherd_reader_at(b->shard->reader, b->shard->data_offset + b->entry->offset + at,
 			                     buf + CHUNK, n, err);
@@ -53,7 +58,8 @@ static int compare_bytes(const ckpt_replica *a, const ckpt_replica *b, bool *sam
 	return rc;
 }
 
-static int compare(const ckpt_replica *a, const ckpt_replica *b, bool *same, uint64_t *where, sherd_error *err)
+static int compare(comparing *g, const ckpt_replica *a, const ckpt_replica *b, bool *same, uint64_t *where,
+                   sherd_error *err)
 {
 	const sherd_ckpt_entry *x = a->entry, *y = b->entry;
 	*where = 0;
@@ -61,7 +67,7 @@ static int compare(const ckpt_replica *a, const ckpt_replica *b, bool *same, uin
 	if (!*same || !x->tensor.bytes)
 		return SHERD_OK;
 	if (!x->crcs || !y->crcs)
-		return compare_bytes(a, b, same, where, err);
+		return compare_bytes(g, a, b, same, where, err);
 	for (uint64_t i = 0; *same && i < sherd_ckpt_blocks(x->tensor.bytes); i++) {
 		*same = x->crcs[i] == y->crcs[i];
 		*where = i * SHERD_CKPT_BLOCK;
@@ -83,7 +89,7 @@ static int check_one(comparing *g, size_t i, sherd_error *err)
 	if (first == SHERD_MAP_NONE)
 		return SHERD_OK;
 	const ckpt_replica *a = &g->list[first];
-	TRY(compare(a, b, &same, &where, err));
+	TRY(compare(g, a, b, &same, &where, err));
 	if (same)
 		return SHERD_OK;
 	int rc = sherd_fail_at(&found, SHERD_ECORRUPT, "replica-mismatch",
@@ -93,9 +99,10 @@ static int check_one(comparing *g, size_t i, sherd_error *err)
 	return sherd_report_take(g->report, rc, &found, sherd_reader_key(b->shard->reader), err);
 }
 
-int sherd_ckpt_compare_replicas(const ckpt_replica *list, size_t count, sherd_report *r, sherd_error *err)
+int sherd_ckpt_compare_replicas(const ckpt_replica *list, size_t count, sherd_report *r, sherd_meter *meter,
+                                sherd_error *err)
 {
-	comparing g = {.list = list, .report = r};
+	comparing g = {.list = list, .report = r, .meter = meter};
 	int rc = SHERD_OK;
 	for (size_t i = 0; i < count && rc == SHERD_OK; i++)
 		rc = check_one(&g, i, err);

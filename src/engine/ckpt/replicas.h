@@ -2,6 +2,7 @@
 #ifndef SHERD_ENGINE_CKPT_REPLICAS_H
 #define SHERD_ENGINE_CKPT_REPLICAS_H
 
+#include "base/meter.h"
 #include "engine/ckpt/shard.h"
 #include "engine/report.h"
 
@@ -11,6 +12,7 @@ typedef struct ckpt_replica {
 } ckpt_replica;
 
 /* Compares every piece with the first one of the same tensor and place: by their checksums, or byte for byte. */
-int sherd_ckpt_compare_replicas(const ckpt_replica *list, size_t count, sherd_report *r, sherd_error *err);
+int sherd_ckpt_compare_replicas(const ckpt_replica *list, size_t count, sherd_report *r, sherd_meter *meter,
+                                sherd_error *err);
 
 #endif

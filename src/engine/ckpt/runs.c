@@ -1,12 +1,14 @@
 #include "engine/ckpt/runs.h"
 
+#include "base/copy.h"
 #include "codec/crc32.h"
 
 #include <inttypes.h>
 
 enum { DIRECT = 256 << 10, SPARSE = 64 << 10 };
-/* What is read and summed at a time: small enough to be in the cache still when it is summed. */
-#define RUNS_CHECKED ((size_t)256 << 10)
+/* SMALL: asking what is in memory costs more than reading it. CACHED: what is summed and then copied, small enough to
+ * be in the cache still. */
+enum { SMALL = 64 << 10, CACHED = 256 << 10 };
 
 bool sherd_box_meet(const box *a, const box *b, uint32_t ndim, box *out)
 {
@@ -72,11 +74,35 @@ void sherd_runs_next(runs *r)
 	r->done = true;
 }
 
+int sherd_runs_fetch(const sherd_reader *reader, uint64_t at, size_t len, uint8_t *scratch, const uint8_t **bytes,
+                     sherd_error *err)
+{
+	const void *held;
+	if (len > SMALL && sherd_reader_peek(reader, at, len, &held)) {
+		*bytes = held;
+		return SHERD_OK;
+	}
+	*bytes = scratch;
+	return sherd_reader_at(reader, at, scratch, len, err);
+}
+
+void sherd_runs_release(const sherd_reader *reader, uint64_t at, size_t len, const uint8_t *scratch,
+                        const uint8_t *bytes)
+{
+	if (bytes != scratch)
+		sherd_reader_advise(reader, at, len, SHERD_ADVICE_DONE);
+}
+
+/* What is not in memory is read to its place. */
 static int read_straight(const sherd_reader *reader, uint64_t at, uint8_t *dst, uint64_t len, sherd_error *err)
 {
 	for (uint64_t done = 0; done < len; done += RUNS_WINDOW) {
 		size_t n = len - done < RUNS_WINDOW ? (size_t)(len - done) : RUNS_WINDOW;
-		TRY(sherd_reader_at(reader, at + done, dst + done, n, err));
+		const uint8_t *bytes;
+		TRY(sherd_runs_fetch(reader, at + done, n, dst + done, &bytes, err));
+		if (bytes != dst + done)
+			sherd_copy_past(dst + done, bytes, n);
+		sherd_runs_release(reader, at + done, n, dst + done, bytes);
 	}
 	return SHERD_OK;
 }
@@ -88,7 +114,7 @@ static void scatter(runs *r, const uint8_t *window, uint64_t start, uint64_t len
 	while (!r->done && r->src < stop) {
 		uint64_t from = r->src > start ? r->src : start;
 		uint64_t to = r->src + r->length < stop ? r->src + r->length : stop;
-		memcpy(r->dst + (from - r->src), window + (from - start), (size_t)(to - from));
+		sherd_copy_past(r->dst + (from - r->src), window + (from - start), (size_t)(to - from));
 		if (r->src + r->length > stop)
 			return;
 		sherd_runs_next(r);
@@ -124,33 +150,20 @@ int sherd_runs_copy(runs *r, const sherd_reader *reader, uint64_t base, uint8_t 
 	return SHERD_OK;
 }
 
-/* Reads one window, straight to its place when one run covers it. */
-static int read_window(runs *r, const sherd_reader *reader, uint64_t base, uint64_t start, size_t len, uint8_t *scratch,
-                       const uint8_t **bytes, sherd_error *err)
-{
-	if (!r->done && r->src <= start && start + len <= r->src + r->length) {
-		uint8_t *dst = r->dst + (start - r->src);
-		TRY(sherd_reader_at(reader, base + start, dst, len, err));
-		if (start + len == r->src + r->length)
-			sherd_runs_next(r);
-		*bytes = dst;
-		return SHERD_OK;
-	}
-	TRY(sherd_reader_at(reader, base + start, scratch, len, err));
-	scatter(r, scratch, start, len);
-	*bytes = scratch;
-	return SHERD_OK;
-}
-
 static int copy_block(runs *r, const sherd_reader *reader, uint64_t base, uint64_t start, uint64_t end, uint32_t want,
                       uint8_t *scratch, sherd_error *err)
 {
 	uint32_t crc = 0;
-	for (uint64_t at = start; at < end; at += RUNS_CHECKED) {
-		size_t n = end - at < RUNS_CHECKED ? (size_t)(end - at) : RUNS_CHECKED;
+	for (uint64_t at = start; at < end; at += RUNS_WINDOW) {
+		size_t n = end - at < RUNS_WINDOW ? (size_t)(end - at) : RUNS_WINDOW;
 		const uint8_t *bytes;
-		TRY(read_window(r, reader, base, at, n, scratch, &bytes, err));
-		crc = sherd_crc32(crc, bytes, n);
+		TRY(sherd_runs_fetch(reader, base + at, n, scratch, &bytes, err));
+		for (size_t done = 0; done < n; done += CACHED) {
+			size_t part = n - done < CACHED ? n - done : CACHED;
+			crc = sherd_crc32(crc, bytes + done, part);
+			scatter(r, bytes + done, at + done, part);
+		}
+		sherd_runs_release(reader, base + at, n, scratch, bytes);
 	}
 	if (crc != want)
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-crc", base + start,

@@ -89,60 +89,74 @@ static int look_at_committed(sherd_ckpt_saver *s, sherd_error *err)
 }
 
 /* Shards of nobody's claim: a set that lost its metadata perhaps. They are not ours to remove. */
-static int look_for_orphans(sherd_ckpt_saver *s, bool *any, sherd_error *err)
+typedef enum orphans {
+	NO_ORPHANS = 0,
+	SOME_DESCRIBED, /* at least one tells its set: repair may help */
+	ALL_MUTE        /* of the C# layout, or damaged */
+} orphans;
+
+static int look_for_orphans(sherd_ckpt_saver *s, orphans *kind, sherd_error *err)
 {
 	ckpt_files files = {0};
-	*any = false;
+	*kind = NO_ORPHANS;
 	TRY(sherd_ckpt_files_open(&files, s->store, s->prefix, err));
 	int rc = SHERD_OK;
-	for (size_t i = 0; i < files.count && rc == SHERD_OK && !*any; i++) {
+	for (size_t i = 0; i < files.count && rc == SHERD_OK && *kind != SOME_DESCRIBED; i++) {
 		ckpt_owner owner;
 		rc = sherd_ckpt_file_owner(s->store, &files.list[i], &owner, err);
-		*any = rc == SHERD_OK && !(owner.known && sherd_set_id_equal(&owner.set_id, &s->set_id));
+		if (rc == SHERD_OK)
+			rc = sherd_meter_ask(s->meter, err);
+		if (rc == SHERD_OK && !(owner.known && sherd_set_id_equal(&owner.set_id, &s->set_id)))
+			*kind = owner.known ? SOME_DESCRIBED : ALL_MUTE;
 	}
 	sherd_ckpt_files_done(&files);
 	return rc;
 }
 
-static int orphans_in_the_way(const sherd_ckpt_saver *s, sherd_error *err)
+/* SHERD_OK when there are none. */
+static int orphans_in_the_way(const sherd_ckpt_saver *s, orphans kind, sherd_error *err)
 {
-	return sherd_in_object(err,
-	                       sherd_fail(err, SHERD_ECONFLICT, "orphans",
-	                                  "shards without metadata are in the way: repair them, or take over"),
-	                       s->prefix);
+	bool csharp = s->options.layout == SHERD_CKPT_LAYOUT_CSHARP; /* which cannot take over */
+	if (kind == NO_ORPHANS)
+		return SHERD_OK;
+	int rc = sherd_fail(err, SHERD_ECONFLICT, "orphans", "shards without metadata are in the way: %s, or %s",
+	                    kind == SOME_DESCRIBED ? "repair them" : "remove them",
+	                    csharp ? "choose another name" : "take over");
+	return sherd_in_object(err, rc, s->prefix);
 }
 
 /* Shards of the C# layout carry no set id, so the dead claim of such a save gives all of that kind away: none may be
  * there before it. */
 static int look_before_csharp(sherd_ckpt_saver *s, sherd_error *err)
 {
-	bool orphans;
-	int rc = sherd_ckpt_clear_dead(s->store, s->prefix, err);
+	orphans kind;
+	int rc = sherd_ckpt_clear_dead(s->store, s->prefix, s->meter, err);
 	if (rc == SHERD_ECONFLICT) /* which the claim will say better */
 		return SHERD_OK;
 	TRY(rc);
-	TRY(look_for_orphans(s, &orphans, err));
-	return orphans ? orphans_in_the_way(s, err) : SHERD_OK;
+	TRY(look_for_orphans(s, &kind, err));
+	return orphans_in_the_way(s, kind, err);
 }
 
 static int claim(sherd_ckpt_saver *s, sherd_error *err)
 {
 	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&s->set_id, s->world, s->options.time_ns);
-	bool orphans = false;
+	orphans before = NO_ORPHANS, now = NO_ORPHANS;
 	mine.csharp = s->options.layout == SHERD_CKPT_LAYOUT_CSHARP;
+	mine.replace = s->options.replace;
 	TRY(look_at_committed(s, err));
 	/* Looked at before the claim is made, so that the claim can say how the shards will be called. */
-	mine.named_by_set = s->before.there;
-	if (!mine.named_by_set && s->options.take_over)
-		TRY(look_for_orphans(s, &mine.named_by_set, err));
+	if (!s->before.there && s->options.take_over)
+		TRY(look_for_orphans(s, &before, err));
+	mine.named_by_set = s->before.there || before != NO_ORPHANS;
 	if (mine.csharp)
 		TRY(look_before_csharp(s, err));
-	TRY(sherd_ckpt_hold(&s->hold, s->store, s->prefix, &mine, s->options.take_over, err));
+	TRY(sherd_ckpt_hold(&s->hold, s->store, s->prefix, &mine, s->options.take_over, s->meter, err));
 	s->holding = true;
 	TRY(look_at_committed(s, err));
 	if (s->hold.created && !s->hold.claim.named_by_set)
-		TRY(look_for_orphans(s, &orphans, err));
-	return orphans ? orphans_in_the_way(s, err) : SHERD_OK;
+		TRY(look_for_orphans(s, &now, err));
+	return orphans_in_the_way(s, now, err);
 }
 
 static int make_saver(sherd_ckpt_saver **out, sherd_store *store, const char *prefix, const sherd_ckpt_save_options *o,
@@ -220,7 +234,7 @@ static int compare_with_present(const sherd_ckpt_saver *s, uint32_t rank, const 
 		rc = sherd_in_object(err,
 		                     sherd_fail(err, SHERD_ECONFLICT, "conflict", "%s",
 		                                found ? "this rank saved other bytes before"
-		                                      : "a shard of another set is in the way"),
+		                                      : "a shard of another set, or something else, has this name"),
 		                     key);
 	return rc;
 }
@@ -343,6 +357,18 @@ static int taken_over(const sherd_ckpt_saver *s, sherd_error *err)
 		s->prefix);
 }
 
+/* By a set that was published first, or by what no store takes for an object. */
+static int name_is_taken(const sherd_ckpt_saver *s, sherd_error *err)
+{
+	ckpt_committed now;
+	if (sherd_ckpt_committed(s->store, s->prefix, &now, NULL) == SHERD_OK && !now.there)
+		return sherd_in_object(err,
+		                       sherd_fail(err, SHERD_EEXIST, "exists",
+		                                  "a folder, or something else, has the name of the metadata"),
+		                       s->prefix);
+	return sherd_in_object(err, already_committed(err), s->prefix);
+}
+
 int sherd_ckpt_saver_published(sherd_ckpt_saver *s, int rc, bool *committed, sherd_error *err)
 {
 	if (rc == SHERD_EINCOMPLETE && has_lost_claim(s))
@@ -363,7 +389,7 @@ int sherd_ckpt_saver_published(sherd_ckpt_saver *s, int rc, bool *committed, she
 		}
 	} else if (rc < 0) {
 		if (rc == SHERD_EEXIST)
-			rc = sherd_in_object(err, already_committed(err), s->prefix);
+			rc = name_is_taken(s, err);
 		sherd_ckpt_saver_abort(s);
 		return rc;
 	}
@@ -373,16 +399,22 @@ int sherd_ckpt_saver_published(sherd_ckpt_saver *s, int rc, bool *committed, she
 	return SHERD_OK;
 }
 
-static int publish(sherd_ckpt_saver *s, sherd_error *err)
+static ckpt_publication publication_of(const sherd_ckpt_saver *s)
 {
-	ckpt_publication p = {
+	return (ckpt_publication){
 		.store = s->store,
 		.prefix = s->prefix,
 		.set_id = s->set_id,
 		.world = s->world,
 		.replaces = s->before.there ? s->before.identity : NULL,
 		.pool = s->options.pool,
+		.meter = s->meter,
 	};
+}
+
+static int publish(const sherd_ckpt_saver *s, sherd_error *err)
+{
+	ckpt_publication p = publication_of(s);
 	return sherd_ckpt_publish(&p, err);
 }
 
@@ -399,37 +431,54 @@ int sherd_ckpt_saver_finish_whole(sherd_ckpt_saver *s, sherd_error *err)
 	return sherd_ckpt_saver_published(s, rc, NULL, err);
 }
 
-int sherd_ckpt_commit(sherd_store *store, const char *prefix, const sherd_limits *limits, sherd_error *err)
+/* There is no claim to publish for: why? */
+static int nothing_to_commit(sherd_store *store, const char *prefix, sherd_error *err)
+{
+	ckpt_committed now;
+	TRY(sherd_ckpt_committed(store, prefix, &now, err));
+	if (!now.there)
+		return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no save of this name has begun");
+	return sherd_fail(err, SHERD_EEXIST, "exists", "%s",
+	                  now.readable ? "the checkpoint is committed already"
+	                               : "metadata is there, but cannot be read: repair may help");
+}
+
+/* Joins the claim, which alone says whether a committed set may be replaced: who commits was not asked. */
+static int begin_commit(sherd_ckpt_saver **out, sherd_store *store, const char *prefix, const sherd_ckpt_options *o,
+                        sherd_error *err)
 {
 	sherd_ckpt_claim theirs;
 	bool valid = false;
 	int rc = sherd_ckpt_read_claim(store, prefix, &theirs, &valid, err);
-	if (rc == SHERD_ENOTFOUND) {
-		ckpt_committed now;
-		TRY(sherd_ckpt_committed(store, prefix, &now, err));
-		if (now.there)
-			return sherd_in_object(err, already_committed(err), prefix);
-		return sherd_in_object(
-			err, sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no save of this name has begun"), prefix);
-	}
+	if (rc == SHERD_ENOTFOUND)
+		return nothing_to_commit(store, prefix, err);
 	TRY(rc);
-	if (!valid || theirs.removing)
-		return sherd_in_object(err,
-		                       sherd_fail(err, SHERD_ECONFLICT, "conflict", "the claim is %s",
-		                                  valid ? "a removal's" : "damaged"),
-		                       prefix);
-	sherd_ckpt_save_options o = {.world = theirs.world, .set_id = &theirs.set_id, .replace = theirs.named_by_set};
-	SHERD_AUTO(sherd_ckpt_saver, sherd_ckpt_saver_abort) s = NULL;
-	TRY(sherd_ckpt_saver_begin(&s, store, prefix, &o, NULL, err));
-	ckpt_publication p = {
-		.store = store,
-		.prefix = prefix,
-		.set_id = s->set_id,
-		.world = s->world,
-		.replaces = s->before.there ? s->before.identity : NULL,
-		.limits = limits,
+	if (!valid || theirs.removing || theirs.repairing)
+		return sherd_fail(err, SHERD_ECONFLICT, "conflict", "the claim is %s",
+		                  !valid            ? "damaged"
+		                  : theirs.removing ? "a removal's"
+		                                    : "a repair's");
+	sherd_ckpt_save_options options = {
+		.world = theirs.world,
+		.set_id = &theirs.set_id,
+		.replace = theirs.replace,
+		.pool = o->pool,
+		.progress = o->progress,
 	};
-	rc = sherd_ckpt_publish(&p, err);
+	TRY(sherd_ckpt_saver_begin(out, store, prefix, &options, NULL, err));
+	(*out)->own_meter.total = theirs.world;
+	return SHERD_OK;
+}
+
+int sherd_ckpt_commit(sherd_store *store, const char *prefix, const sherd_ckpt_options *options, sherd_error *err)
+{
+	SHERD_AUTO(sherd_ckpt_saver, sherd_ckpt_saver_abort) s = NULL;
+	sherd_ckpt_options o = options ? *options : (sherd_ckpt_options){0};
+	TRY(sherd_in_object(err, begin_commit(&s, store, prefix, &o, err), prefix));
+	ckpt_publication p = publication_of(s);
+	p.limits = o.limits;
+	p.counts_shards = true;
+	int rc = sherd_ckpt_publish(&p, err);
 	if (rc == SHERD_EINCOMPLETE) {
 		/* The ranks that are missing may still come: their claim stays. */
 		sherd_ckpt_release(&s->hold);

@@ -133,6 +133,22 @@ static int spread(spreading *g, bool cut, sherd_error *err)
 	return SHERD_OK;
 }
 
+/* What the source must do before the tensors of these ranks can be read is done while it can still be watched. */
+static int prepare(spreading *g, uint32_t first, uint32_t end, const sherd_ckpt_save_options *o, sherd_error *err)
+{
+	sherd_bundle_options options = {.pool = o->pool, .progress = o->progress};
+	size_t count = 0, n = 0;
+	for (uint32_t r = first; r < end; r++)
+		count += g->shards[r].count;
+	size_t *tensors = sherd_arena_alloc(&g->arena, count + 1, sizeof(*tensors));
+	if (!tensors)
+		return sherd_fail_nomem(err);
+	for (uint32_t r = first; r < end; r++)
+		for (size_t i = 0; i < g->shards[r].count; i++)
+			tensors[n++] = ((const source *)g->shards[r].items[i].arg)->tensor;
+	return sherd_bundle_prepare(g->bundle, tensors, count, &options, err);
+}
+
 /* Completes the options; the pairs of the bundle are the custom fields unless the caller has some. */
 static sherd_ckpt_save_options complete(const sherd_ckpt_save_options *options, const sherd_bundle *bundle,
                                         sherd_ckpt_about *about)
@@ -155,6 +171,8 @@ int sherd_ckpt_save_spread(sherd_store *store, const char *prefix, const sherd_b
 	sherd_ckpt_save_options o = complete(options, bundle, &about);
 	spreading g = {.bundle = bundle, .extras = extras, .world = o.world};
 	int rc = spread(&g, cut, err);
+	if (rc == SHERD_OK)
+		rc = prepare(&g, 0, g.world, &o, err);
 	if (rc == SHERD_OK)
 		rc = sherd_ckpt_save(store, prefix, g.shards, &o, err);
 	sherd_arena_done(&g.arena);
@@ -189,6 +207,8 @@ int sherd_ckpt_save_bundle_rank(sherd_store *store, const char *prefix, const sh
 	if (rank >= o.world)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rank %u of %u", rank, o.world);
 	int rc = spread(&g, cut, err);
+	if (rc == SHERD_OK)
+		rc = prepare(&g, rank, rank + 1, &o, err);
 	if (rc == SHERD_OK)
 		rc = save_rank(&g, store, prefix, rank, &o, committed, err);
 	sherd_arena_done(&g.arena);

@@ -1,43 +1,29 @@
 /* engine/ckpt/stream.h - a writer behind a ring of buffers.
  *
- * Full buffers are written, in order, by a worker of the pool that has nothing
- * else to do, while the caller fills the next one. Where no worker is free the
- * caller's thread writes when it needs a buffer: nothing ever waits for a worker
- * to begin. All appends but the last are STREAM_BYTES from memory that begins at
- * a page, so that a store can hand them to its device as they are. */
+ * Full buffers are written by the store while the caller fills the next one, where the store can do that. All appends
+ * but the last are STREAM_BYTES from memory that begins at a page, so that a store can hand them to its device as they
+ * are. */
 #ifndef SHERD_ENGINE_CKPT_STREAM_H
 #define SHERD_ENGINE_CKPT_STREAM_H
 
 #include "base/error.h"
-#include "base/pool.h"
 
 #include <sherd/store.h>
-
-#include <pthread.h>
 
 #define STREAM_BYTES ((size_t)4 << 20)
 enum { STREAM_BUFFERS = 4 };
 
 typedef struct ckpt_stream {
 	sherd_writer *writer;
-	sherd_pool *pool; /* NULL: the caller's thread does it all, from one buffer */
 	uint8_t *buffers[STREAM_BUFFERS];
 	size_t capacity;  /* of each */
 	unsigned filling; /* which one */
 	size_t used;      /* of that one */
-	sherd_pool_later later;
-	pthread_mutex_t lock; /* guards what follows */
-	pthread_cond_t changed;
-	size_t lengths[STREAM_BUFFERS]; /* of the full ones */
-	unsigned oldest, full;          /* the full ones follow each other around the ring */
-	bool handed;                    /* to the pool, whose worker will or does write them */
-	int rc;                         /* of the first append that failed */
-	sherd_error err;
 } ckpt_stream;
 
 /* size_hint: how many bytes will come, about. The writer stays the caller's, who leaves it alone until flush or done.
  */
-void sherd_ckpt_stream_init(ckpt_stream *s, sherd_writer *writer, sherd_pool *pool, uint64_t size_hint);
+void sherd_ckpt_stream_init(ckpt_stream *s, sherd_writer *writer, uint64_t size_hint);
 /* Where the next bytes go, and for how many there is room there: at least one. */
 int sherd_ckpt_stream_room(ckpt_stream *s, uint8_t **out, size_t *room, sherd_error *err);
 /* So many of them are there now. */

@@ -13,6 +13,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* A set that is replaced while it is checked is checked again, this often. */
+enum { MOST_TRIES = 16 };
+
 typedef struct checked_shard {
 	ckpt_shard shard;
 	bool open;
@@ -30,6 +33,7 @@ typedef struct checking {
 	sherd_meter meter;
 	sherd_arena arena;
 	sherd_ckpt_meta meta;
+	char identity[72]; /* of the metadata */
 	sherd_buf meta_key;
 	checked_shard *shards;
 	sherd_report *report;
@@ -168,7 +172,7 @@ static int check_shard(void *arg, size_t i, sherd_error *err)
 	const char *key = sherd_reader_key(c->shard.reader);
 	c->report.checked += c->shard.data_offset;
 	if (g->options.quick)
-		return SHERD_OK;
+		return sherd_meter_ask(&g->meter, err);
 	rc = check_index(g, m, c, &found);
 	TRY(sherd_report_take(&c->report, rc, &found, key, err));
 	if (!m->listed && c->has_index) {
@@ -188,7 +192,7 @@ static int check_tensors(const checking *g, sherd_error *err)
 	return rc;
 }
 
-static int check_replicas(const checking *g, sherd_error *err)
+static int check_replicas(checking *g, sherd_error *err)
 {
 	SHERD_AUTO_BUF list = {0};
 	for (size_t i = 0; i < g->meta.count; i++) {
@@ -203,10 +207,23 @@ static int check_replicas(const checking *g, sherd_error *err)
 	}
 	TRY(sherd_buf_check(&list, err));
 	return sherd_ckpt_compare_replicas((const ckpt_replica *)(const void *)list.data,
-	                                   list.len / sizeof(ckpt_replica), g->report, err);
+	                                   list.len / sizeof(ckpt_replica), g->report, &g->meter, err);
 }
 
-static int warn_about_strays(const checking *g, sherd_error *err)
+static int warn_about_files(checking *g, const ckpt_files *files, sherd_error *err)
+{
+	__attribute__((cleanup(sherd_map_done))) sherd_map named = {0};
+	TRY(sherd_ckpt_metadata_files(&g->meta, g->prefix, &g->arena, &named, err));
+	for (size_t i = 0; i < files->count; i++) {
+		const char *key = files->list[i].key;
+		if (sherd_map_find(&named, sherd_str_of(sherd_ckpt_name_last(key))) == SHERD_MAP_NONE)
+			TRY(sherd_report_warn(g->report, key, "stray-shard", err,
+			                      "the metadata does not name this shard"));
+	}
+	return SHERD_OK;
+}
+
+static int warn_about_strays(checking *g, sherd_error *err)
 {
 	ckpt_files files = {0};
 	SHERD_AUTO_BUF claim = {0};
@@ -220,19 +237,7 @@ static int warn_about_strays(const checking *g, sherd_error *err)
 		TRY(sherd_report_warn(g->report, (const char *)claim.data, "claimed", err,
 		                      "a save, a replacement or a removal is going on, or died"));
 	TRY(sherd_ckpt_files_open(&files, g->store, g->prefix, err));
-	int rc = SHERD_OK;
-	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++) {
-		bool named = false;
-		const char *last = sherd_ckpt_name_last(files.list[i].key);
-		for (size_t k = 0; k < g->meta.count && !named; k++) {
-			const sherd_ckpt_meta_shard *m = &g->meta.shards[k];
-			named = m->file ? strcmp(m->file, last) == 0
-			                : !files.list[i].named_by_set && m->rank == files.list[i].rank;
-		}
-		if (!named)
-			rc = sherd_report_warn(g->report, files.list[i].key, "stray-shard", err,
-			                       "the metadata does not name this shard");
-	}
+	int rc = warn_about_files(g, &files, err);
 	sherd_ckpt_files_done(&files);
 	return rc;
 }
@@ -254,10 +259,9 @@ static int check_set(checking *g, sherd_error *err)
 	for (size_t i = 0; i < g->meta.count; i++)
 		if (__builtin_add_overflow(total, g->meta.shards[i].file_size, &total))
 			total = 0;
-	sherd_meter_init(&g->meter, g->options.progress, g->options.quick ? 0 : total);
-	int rc = sherd_pool_run(g->options.pool, g->meta.count, check_shard, g, err);
-	sherd_meter_done(&g->meter);
-	TRY(rc);
+	g->meter.total = g->options.quick ? 0 : total;
+	TRY(sherd_meter_ask(&g->meter, err));
+	TRY(sherd_pool_run(g->options.pool, g->meta.count, check_shard, g, err));
 	if (g->meta.seal == SHERD_SEAL_ABSENT)
 		TRY(sherd_report_warn(g->report, meta_key(g), "no-seal", err,
 		                      "the metadata does not carry its own hash"));
@@ -270,12 +274,11 @@ static int check_set(checking *g, sherd_error *err)
 
 static int check_metadata(checking *g, sherd_error *err)
 {
-	char identity[72];
 	sherd_error found = {0};
 	sherd_stat stat;
 	sherd_ckpt_name_metadata(&g->meta_key, g->prefix);
 	TRY(sherd_buf_check(&g->meta_key, err));
-	int rc = sherd_ckpt_metadata_read(g->store, g->prefix, &g->limits, &g->arena, &g->meta, identity, &found);
+	int rc = sherd_ckpt_metadata_read(g->store, g->prefix, &g->limits, &g->arena, &g->meta, g->identity, &found);
 	if (rc == SHERD_ENOTFOUND) {
 		if (err)
 			*err = found;
@@ -292,6 +295,56 @@ static int check_metadata(checking *g, sherd_error *err)
 	return check_set(g, err);
 }
 
+static void done(checking *g)
+{
+	for (size_t i = 0; g->shards && i < g->meta.count; i++) {
+		if (g->shards[i].open)
+			sherd_ckpt_shard_done(&g->shards[i].shard);
+		sherd_arena_done(&g->shards[i].arena);
+		sherd_buf_done(&g->shards[i].report.errors);
+		sherd_buf_done(&g->shards[i].report.warnings);
+	}
+	free(g->shards);
+	sherd_buf_done(&g->meta_key);
+	sherd_meter_done(&g->meter);
+	sherd_arena_done(&g->arena);
+}
+
+/* 1 when the set was replaced or removed meanwhile, so that what was found says nothing about what is there now. */
+static int check_once(sherd_report *r, sherd_store *store, const char *prefix, const sherd_verify_options *options,
+                      sherd_error *err)
+{
+	checking g = {
+		.store = store,
+		.prefix = prefix,
+		.options = *options,
+		.limits = sherd_limits_or_default(options->limits),
+		.report = r,
+	};
+	size_t errors = sherd_report_errors(r);
+	sherd_meter_init(&g.meter, options->progress, 0);
+	int rc = check_metadata(&g, err);
+	done(&g);
+	if (rc == SHERD_OK && sherd_report_errors(r) > errors)
+		rc = sherd_ckpt_metadata_changed(store, prefix, g.identity);
+	return rc;
+}
+
+static int check_until_still(sherd_report *r, sherd_store *store, const char *prefix,
+                             const sherd_verify_options *options, sherd_error *err)
+{
+	size_t errors = r->errors.len, warnings = r->warnings.len;
+	uint64_t checked = r->checked;
+	for (int tries = 1;; tries++) {
+		int rc = check_once(r, store, prefix, options, err);
+		if (rc <= 0 || tries == MOST_TRIES)
+			return rc < 0 ? rc : SHERD_OK;
+		r->errors.len = errors;
+		r->warnings.len = warnings;
+		r->checked = checked;
+	}
+}
+
 int sherd_ckpt_verify(sherd_report *r, sherd_store *store, const char *name, const sherd_verify_options *options,
                       sherd_error *err)
 {
@@ -303,23 +356,5 @@ int sherd_ckpt_verify(sherd_report *r, sherd_store *store, const char *name, con
 		sherd_buf_str(&prefix, name);
 	sherd_buf_u8(&prefix, 0);
 	TRY(sherd_buf_check(&prefix, err));
-	checking g = {
-		.store = store,
-		.prefix = (const char *)prefix.data,
-		.options = *options,
-		.limits = sherd_limits_or_default(options->limits),
-		.report = r,
-	};
-	int rc = check_metadata(&g, err);
-	for (size_t i = 0; g.shards && i < g.meta.count; i++) {
-		if (g.shards[i].open)
-			sherd_ckpt_shard_done(&g.shards[i].shard);
-		sherd_arena_done(&g.shards[i].arena);
-		sherd_buf_done(&g.shards[i].report.errors);
-		sherd_buf_done(&g.shards[i].report.warnings);
-	}
-	free(g.shards);
-	sherd_buf_done(&g.meta_key);
-	sherd_arena_done(&g.arena);
-	return rc;
+	return check_until_still(r, store, (const char *)prefix.data, options, err);
 }

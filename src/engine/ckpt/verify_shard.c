@@ -1,13 +1,13 @@
 #include "engine/ckpt/verify_shard.h"
 
 #include "codec/crc32.h"
-#include "codec/json.h"
 #include "codec/sha256.h"
+#include "engine/ckpt/verify_strings.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { CHUNK = 256 << 10 };
+#define CHUNK STRINGS_BUFFER
 
 typedef struct pass {
 	const ckpt_scan *scan;
@@ -114,65 +114,13 @@ static int check_hash(pass *p, sherd_error *err)
 	return sherd_report_take(p->report, rc, &found, p->key, err);
 }
 
-/* n+1 offsets that ascend from 0 to the end, then text. */
-static int check_offsets(const pass *p, const sherd_ckpt_entry *e, uint64_t strings, sherd_error *err)
-{
-	uint64_t base = p->scan->shard->data_offset + e->offset, before = 0, room = e->tensor.bytes - 8 * (strings + 1);
-	for (uint64_t i = 0; i <= strings;) {
-		uint64_t n = strings + 1 - i < CHUNK / 8 ? strings + 1 - i : CHUNK / 8;
-		TRY(sherd_reader_at(p->scan->shard->reader, base + 8 * i, p->buf, (size_t)(8 * n), err));
-		for (uint64_t k = 0; k < n; k++, i++) {
-			uint64_t offset;
-			memcpy(&offset, p->buf + 8 * k, sizeof(offset));
-			if ((!i && offset) || offset < before || offset > room || (i == strings && offset != room))
-				return sherd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", base + 8 * i,
-				                     "tensor '%.80s': string offset %" PRIu64 " after %" PRIu64
-				                     " of %" PRIu64,
-				                     e->tensor.name, offset, before, room);
-			before = offset;
-		}
-	}
-	return SHERD_OK;
-}
-
-/* A character that a chunk's end cuts is looked at again with the next chunk. */
-static size_t cut_tail(const uint8_t *buf, size_t n)
-{
-	size_t back = 0;
-	while (back < 3 && back < n && (buf[n - 1 - back] & 0xc0) == 0x80)
-		back++;
-	return back < n && buf[n - 1 - back] >= 0xc0 ? back + 1 : 0;
-}
-
-static int check_text(const pass *p, const sherd_ckpt_entry *e, uint64_t start, sherd_error *err)
-{
-	uint64_t base = p->scan->shard->data_offset + e->offset;
-	for (uint64_t at = start; at < e->tensor.bytes;) {
-		uint64_t left = e->tensor.bytes - at;
-		size_t n = left < CHUNK ? (size_t)left : CHUNK, bad;
-		TRY(sherd_reader_at(p->scan->shard->reader, base + at, p->buf, n, err));
-		size_t use = n == left ? n : n - cut_tail(p->buf, n);
-		if (!sherd_utf8_valid(p->buf, use, &bad))
-			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-utf8", base + at + bad,
-			                     "tensor '%.80s': text is not UTF-8", e->tensor.name);
-		at += use ? use : n;
-	}
-	return SHERD_OK;
-}
-
 static int check_strings(pass *p, sherd_error *err)
 {
 	for (size_t i = 0; i < p->count; i++) {
-		const sherd_ckpt_entry *e = p->order[i];
 		sherd_error found = {0};
-		uint64_t strings = 1;
-		if (e->tensor.dtype != SHERD_UTF8)
+		if (p->order[i]->tensor.dtype != SHERD_UTF8)
 			continue;
-		for (uint32_t d = 0; d < e->tensor.ndim; d++)
-			strings *= e->tensor.shape[d];
-		int rc = check_offsets(p, e, strings, &found);
-		if (rc == SHERD_OK)
-			rc = check_text(p, e, 8 * (strings + 1), &found);
+		int rc = sherd_ckpt_check_strings(p->scan->shard, p->order[i], p->scan->meter, p->buf, &found);
 		TRY(sherd_report_take(p->report, rc, &found, p->key, err));
 	}
 	return SHERD_OK;

@@ -2,6 +2,7 @@
  * and written from the copy while the next ones are hashed. */
 #include "engine/ckpt/write.h"
 
+#include "base/copy.h"
 #include "base/arena.h"
 #include "base/dtype.h"
 #include "base/limits.h"
@@ -178,7 +179,7 @@ static int put_chunk(shard_writer *w, const sherd_ckpt_item *item, uint64_t at, 
 		sherd_sha256_add(&w->sha, from, *len);
 	*crc = sherd_crc32(*crc, from, *len);
 	if (item->data)
-		memcpy(room, from, *len);
+		sherd_copy_past(room, from, *len);
 	take(w, *len);
 	return SHERD_OK;
 }
@@ -295,7 +296,7 @@ int sherd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt
 		.mode = SHERD_WRITE_NEW, .head = SHERD_CKPT_HEAD_SIZE, .size_hint = expected_size(spec)};
 	TRY(sherd_store_write(store, spec->key, &options, &writer, err));
 	shard_writer w = {.spec = spec, .writer = writer};
-	sherd_ckpt_stream_init(&w.stream, writer, spec->pool, options.size_hint);
+	sherd_ckpt_stream_init(&w.stream, writer, options.size_hint);
 	int rc = write_all(&w, out, err);
 	sherd_ckpt_stream_done(&w.stream);
 	sherd_arena_done(&w.arena);

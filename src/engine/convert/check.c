@@ -1,5 +1,6 @@
 #include "base/buf.h"
 #include "engine/bundle/bundle.h"
+#include "engine/convert/convert.h"
 #include "engine/model/model.h"
 
 #include <sherd/convert.h>
@@ -26,7 +27,7 @@ static void put_losses(sherd_buf *out, const sherd_model_graph *g)
 int sherd_convert_check(const sherd_bundle *from, sherd_format to, sherd_error *err)
 {
 	SHERD_AUTO_BUF losses = {0};
-	if (!from->model)
+	if (!from->model || sherd_convert_holds_graph(to))
 		return SHERD_OK;
 	put_losses(&losses, &from->model->graph);
 	sherd_buf_u8(&losses, 0);

@@ -112,6 +112,8 @@ static int save(const sherd_conversion *c, const sherd_convert_options *o, sherd
 
 static int convert(sherd_conversion *c, sherd_format to, const sherd_convert_options *options, sherd_error *err)
 {
+	sherd_bundle_options reading = {.pool = options->pool, .progress = options->progress};
+	TRY(sherd_bundle_prepare(c->from, NULL, 0, &reading, err));
 	switch (to) {
 	case SHERD_FORMAT_SAFETENSORS: return sherd_convert_safetensors(c, err);
 	case SHERD_FORMAT_SAFETENSORS_INDEX: return sherd_convert_safetensors_index(c, err);
@@ -135,6 +137,8 @@ int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key,
 	uint64_t total = 0;
 	for (size_t i = 0; i < sherd_bundle_count(from); i++)
 		total += sherd_bundle_tensor(from, i)->bytes;
+	if (sherd_convert_holds_graph(to))
+		return sherd_convert_model(&c, to, &o, err);
 	sherd_meter_init(&c.meter, o.progress, total);
 	int rc = convert(&c, to, &o, err);
 	sherd_meter_done(&c.meter);

@@ -38,5 +38,10 @@ void sherd_conversion_undo(sherd_conversion *c, sherd_conversion_object *objects
 int sherd_convert_safetensors(sherd_conversion *c, sherd_error *err);
 int sherd_convert_safetensors_index(sherd_conversion *c, sherd_error *err);
 int sherd_convert_npy(sherd_conversion *c, sherd_error *err);
+/* Models meter themselves. */
+int sherd_convert_model(const sherd_conversion *c, sherd_format to, const sherd_convert_options *options,
+                        sherd_error *err);
+/* Does the format hold a graph? */
+bool sherd_convert_holds_graph(sherd_format format);
 
 #endif

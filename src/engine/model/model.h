@@ -14,6 +14,10 @@
 /* Index and range were checked; len is not 0. All must be safe to call from several threads at once. */
 typedef struct sherd_model_ops {
 	int (*read)(const sherd_model *, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err);
+	/* The same bytes with the first dimension varying fastest, where they are stored so; NULL, or
+	 * SHERD_EUNSUPPORTED, where they are not. */
+	int (*read_fortran)(const sherd_model *, size_t array, uint64_t offset, void *buf, size_t len,
+	                    sherd_error *err);
 	/* All bytes of an array that has some, wherever they lie. */
 	int (*map)(const sherd_model *, size_t array, const void **out, sherd_error *err);
 	/* Frees what the embedding struct owns outside the arena, also when it is half-built. */
@@ -29,8 +33,11 @@ struct sherd_model {
 	const sherd_tensor *arrays; /* with the names that the bundle gives them */
 	size_t pair_count;
 	const sherd_pair *pairs;
-	sherd_map names;  /* of variables to their indices */
-	uint64_t checked; /* bytes that opening looked at: all but the elements of arrays */
+	const char *place; /* what a save has to name to replace it: its key, or the base of its files; NULL: none */
+	uint32_t files;    /* how many it is in; 0: one */
+	sherd_pool *pool;  /* lent for reading; or NULL */
+	sherd_map names;   /* of variables to their indices */
+	uint64_t checked;  /* bytes that opening looked at: all but the elements of arrays */
 };
 
 SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
@@ -40,6 +47,11 @@ int sherd_model_new(sherd_model **out, size_t size, const sherd_model_ops *ops, 
 /* Takes the names of the variables, of which no two are alike. */
 int sherd_model_finish(sherd_model *model, sherd_error *err);
 
+/* Calls visit() for the index of each array that the graph and the graphs inside of it name, in the order of
+ * docs/formats/samediff-legacy.md, Names. The index may be changed where the graph may be. */
+typedef int sherd_model_visit_fn(size_t *array, void *arg, sherd_error *err);
+int sherd_model_visit_arrays(const sherd_model_graph *graph, sherd_model_visit_fn *visit, void *arg, sherd_error *err);
+
 /* Gives the arrays that belong to no variable names that no variable has (docs/formats/samediff-legacy.md, Names). */
 int sherd_model_name_arrays(const sherd_model_graph *graph, sherd_tensor *arrays, size_t count, sherd_arena *arena,
                             sherd_error *err);
@@ -48,5 +60,8 @@ int sherd_model_name_arrays(const sherd_model_graph *graph, sherd_tensor *arrays
 typedef int sherd_model_open_fn(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits,
                                 sherd_error *err);
 sherd_model_open_fn sherd_model_open_samediff;
+sherd_model_open_fn sherd_model_open_container;
+sherd_model_open_fn sherd_model_open_sdnb;
+sherd_model_open_fn sherd_model_open_sdz;
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Names being given: those taken so far, and the mark that no name of a variable begins with. */
 typedef struct naming {
@@ -11,6 +12,7 @@ typedef struct naming {
 	sherd_arena *arena;
 	sherd_map taken;
 	size_t marks;
+	sherd_buf prefix; /* of names in a graph inside of another: "graph/<name>/", as often as they are deep */
 	sherd_error *err;
 } naming;
 
@@ -38,27 +40,30 @@ static int take_variables(naming *n, const sherd_model_graph *g)
 	return SHERD_OK;
 }
 
-/* <marks><what>/<owner>/<part>[/<k>], and #<index> behind it when that is taken. */
-static int give(naming *n, size_t array, const char *what, const char *owner, const char *part, size_t k, size_t of)
+/* <marks><prefix><rest>, and #<index> behind it when that is taken. */
+__attribute__((format(printf, 3, 4))) static int give(naming *n, size_t array, const char *fmt, ...)
 {
 	SHERD_AUTO_BUF text = {0};
+	char *rest;
+	va_list args;
 	if (array >= n->count)
 		return SHERD_OK;
+	va_start(args, fmt);
+	int made = vasprintf(&rest, fmt, args);
+	va_end(args);
+	if (made < 0)
+		return sherd_fail_nomem(n->err);
 	for (size_t i = 0; i < n->marks; i++)
 		sherd_buf_u8(&text, '@');
-	sherd_buf_printf(&text, "%s/%s", what, owner);
-	if (part)
-		sherd_buf_printf(&text, "/%s", part);
-	if (of > 1 || !part)
-		sherd_buf_printf(&text, "/%zu", k);
-	sherd_buf_u8(&text, 0);
+	sherd_buf_append(&text, n->prefix.data, n->prefix.len);
+	sherd_buf_str(&text, rest);
+	free(rest);
 	TRY(sherd_buf_check(&text, n->err));
-	char *name = sherd_arena_str(n->arena, (sherd_str){(const char *)text.data, text.len - 1});
+	char *name = sherd_arena_str(n->arena, (sherd_str){(const char *)text.data, text.len});
 	if (!name)
 		return sherd_fail_nomem(n->err);
 	int rc = take(n, name);
 	if (rc == SHERD_EEXIST) {
-		text.len--;
 		sherd_buf_printf(&text, "#%zu", array);
 		TRY(sherd_buf_check(&text, n->err));
 		name = sherd_arena_str(n->arena, (sherd_str){(const char *)text.data, text.len});
@@ -79,13 +84,46 @@ static int name_operation(naming *n, const sherd_model_operation *op, size_t ind
 		(void)snprintf(number, sizeof(number), "#%zu", index);
 		owner = number;
 	}
-	TRY(give(n, op->scalar, "op", owner, "scalar", 0, 1));
+	TRY(give(n, op->scalar, "op/%s/scalar", owner));
 	for (size_t p = 0; p < op->property_count; p++) {
 		const sherd_model_property *property = &op->properties[p];
 		const sherd_model_arrays *arrays = &property->arrays;
+		const char *name = property->name ? property->name : "";
 		for (size_t k = 0; k < arrays->count; k++)
-			TRY(give(n, arrays->at[k], "op", owner, property->name ? property->name : "", k,
-			         arrays->count));
+			TRY(arrays->count > 1 ? give(n, arrays->at[k], "op/%s/%s/%zu", owner, name, k)
+			                      : give(n, arrays->at[k], "op/%s/%s", owner, name));
+	}
+	return SHERD_OK;
+}
+
+/* All but the arrays of variables. */
+static int name_others(naming *n, const sherd_model_graph *g)
+{
+	for (size_t i = 0; i < g->updater_count; i++) {
+		const sherd_model_updater *u = &g->updaters[i];
+		for (size_t k = 0; k < u->arrays.count; k++)
+			TRY(give(n, u->arrays.at[k], "updater/%s/%s", u->parameter, u->keys.at[k]));
+	}
+	for (size_t i = 0; i < g->operation_count; i++)
+		TRY(name_operation(n, &g->operations[i], i));
+	for (size_t i = 0; i < g->sequence_count; i++)
+		for (size_t k = 0; k < g->sequences[i].arrays.count; k++)
+			TRY(give(n, g->sequences[i].arrays.at[k], "sequence/%s/%zu", g->sequences[i].name, k));
+	return SHERD_OK;
+}
+
+static int name_subgraphs(naming *n, const sherd_model_graph *g)
+{
+	size_t before = n->prefix.len;
+	for (size_t i = 0; i < g->subgraph_count; i++) {
+		const sherd_model_graph *inner = g->subgraphs[i].graph;
+		sherd_buf_printf(&n->prefix, "graph/%s/", g->subgraphs[i].name);
+		TRY(sherd_buf_check(&n->prefix, n->err));
+		for (size_t v = 0; v < inner->variable_count; v++)
+			TRY(give(n, inner->variables[v].array, "variable/%s", inner->variables[v].name));
+		TRY(name_others(n, inner));
+		TRY(name_subgraphs(n, inner));
+		n->prefix.len = before;
 	}
 	return SHERD_OK;
 }
@@ -93,17 +131,8 @@ static int name_operation(naming *n, const sherd_model_operation *op, size_t ind
 static int name_all(naming *n, const sherd_model_graph *g)
 {
 	TRY(take_variables(n, g));
-	for (size_t i = 0; i < g->updater_count; i++) {
-		const sherd_model_updater *u = &g->updaters[i];
-		for (size_t k = 0; k < u->arrays.count; k++)
-			TRY(give(n, u->arrays.at[k], "updater", u->parameter, u->keys.at[k], 0, 1));
-	}
-	for (size_t i = 0; i < g->operation_count; i++)
-		TRY(name_operation(n, &g->operations[i], i));
-	for (size_t i = 0; i < g->sequence_count; i++)
-		for (size_t k = 0; k < g->sequences[i].arrays.count; k++)
-			TRY(give(n, g->sequences[i].arrays.at[k], "sequence", g->sequences[i].name, NULL, k, 1));
-	return SHERD_OK;
+	TRY(name_others(n, g));
+	return name_subgraphs(n, g);
 }
 
 int sherd_model_name_arrays(const sherd_model_graph *graph, sherd_tensor *arrays, size_t count, sherd_arena *arena,
@@ -112,5 +141,6 @@ int sherd_model_name_arrays(const sherd_model_graph *graph, sherd_tensor *arrays
 	naming n = {.arrays = arrays, .count = count, .arena = arena, .err = err};
 	int rc = name_all(&n, graph);
 	sherd_map_done(&n.taken);
+	sherd_buf_done(&n.prefix);
 	return rc;
 }

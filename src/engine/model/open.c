@@ -2,7 +2,13 @@
 
 static sherd_model_open_fn *opener_of(sherd_format format)
 {
-	return format == SHERD_FORMAT_SAMEDIFF_FLATBUFFERS ? sherd_model_open_samediff : NULL;
+	switch (format) {
+	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return sherd_model_open_samediff;
+	case SHERD_FORMAT_SAMEDIFF_CONTAINER: return sherd_model_open_container;
+	case SHERD_FORMAT_SDNB: return sherd_model_open_sdnb;
+	case SHERD_FORMAT_SDZ: return sherd_model_open_sdz;
+	default: return NULL;
+	}
 }
 
 int sherd_model_open(sherd_model **out, sherd_store *store, const char *key, const sherd_model_options *options,
@@ -16,5 +22,11 @@ int sherd_model_open(sherd_model **out, sherd_store *store, const char *key, con
 			err,
 			sherd_fail(err, SHERD_EUNSUPPORTED, "no-graph", "%s holds no graph", sherd_format_name(format)),
 			key);
-	return sherd_in_object(err, open(out, store, key, options ? options->limits : NULL, err), key);
+	SHERD_AUTO(sherd_model, sherd_model_close) model = NULL;
+	TRY(sherd_in_object(err, open(&model, store, key, options ? options->limits : NULL, err), key));
+	model->pool = options ? options->pool : NULL;
+	if (!model->place && !(model->place = sherd_arena_str(&model->arena, sherd_str_of(key))))
+		return sherd_fail_nomem(err);
+	*out = TAKE(model);
+	return SHERD_OK;
 }

@@ -15,6 +15,14 @@ static int read_array(const sherd_model *model, size_t array, uint64_t offset, v
 	return sherd_nd4j_read(reader_of(m, array), &m->arrays[array], offset, buf, len, err);
 }
 
+static int read_fortran(const sherd_model *model, size_t array, uint64_t offset, void *buf, size_t len,
+                        sherd_error *err)
+{
+	const sherd_samediff_model *m = (const sherd_samediff_model *)model;
+	const sherd_nd4j_array *a = &m->arrays[array];
+	return a->fortran ? sherd_nd4j_read_fortran(reader_of(m, array), a, offset, buf, len, err) : SHERD_EUNSUPPORTED;
+}
+
 static int map_array(const sherd_model *model, size_t array, const void **out, sherd_error *err)
 {
 	const sherd_samediff_model *m = (const sherd_samediff_model *)model;
@@ -30,7 +38,7 @@ static void done(sherd_model *model)
 	free(m->outside);
 }
 
-static const sherd_model_ops ops = {.read = read_array, .map = map_array, .close = done};
+static const sherd_model_ops ops = {.read = read_array, .read_fortran = read_fortran, .map = map_array, .close = done};
 
 int sherd_samediff_fetch(void *arg, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
@@ -42,7 +50,7 @@ static int decode(sherd_reader *reader, const sherd_limits *limits, sherd_arena 
 {
 	sherd_flatbuf fb;
 	TRY(sherd_flatbuf_open(&fb, sherd_samediff_fetch, reader, sherd_reader_size(reader), err));
-	int rc = sherd_samediff_decode(&fb, limits, arena, out, err);
+	int rc = sherd_samediff_decode(&fb, SHERD_SAMEDIFF_LEGACY, limits, arena, out, err);
 	sherd_flatbuf_done(&fb);
 	return sherd_in_object(err, rc, sherd_reader_key(reader));
 }
@@ -84,6 +92,7 @@ int sherd_model_open_samediff(sherd_model **out, sherd_store *store, const char 
 	b->graph = graph.graph;
 	b->pairs = graph.pairs;
 	b->pair_count = graph.pair_count;
+	TRY(sherd_samediff_mark(&b->graph, m->arrays, m->inside + m->outside_count, &b->arena, err));
 	TRY(describe_arrays(m, m->inside + m->outside_count, err));
 	TRY(sherd_model_finish(b, err));
 	*out = TAKE(b);

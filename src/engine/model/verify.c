@@ -2,16 +2,17 @@
 
 #include "base/cursor.h"
 #include "codec/json.h"
+#include "engine/model/container_verify.h"
 #include "engine/model/model.h"
+#include "engine/model/sdnb.h"
 #include "format/nd4j_array.h"
 #include "format/samediff_hash.h"
 
 #include <stdlib.h>
 
 SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHERD_AUTO_DEFINE(container_file, sherd_container_file_close)
 SHERD_AUTO_DEFINE(void, free)
-
-enum { OP_CUSTOM = 21 };
 
 typedef struct check {
 	sherd_report *report;
@@ -86,7 +87,7 @@ static int check_number(check *c, const sherd_samediff_hasher *hasher, const she
 {
 	if (strcmp(sherd_op_type_name(op->type), "UNKNOWN") == 0)
 		WARN(c, "unknown-op", "%.128s is of type number %u", label(op), op->type);
-	if (op->type != OP_CUSTOM)
+	if (op->type != SHERD_OP_CUSTOM)
 		return SHERD_OK;
 	if (!op->op) {
 		WARN(c, "unknown-op", "%.128s does not tell its op", label(op));
@@ -195,20 +196,59 @@ static int check_arrays(check *c)
 	return SHERD_OK;
 }
 
+/* What stands behind a manifest is of no use to anyone. */
+static int check_trailing(check *c)
+{
+	sherd_format format = c->model->format;
+	uint64_t trailing = format == SHERD_FORMAT_SDNB || format == SHERD_FORMAT_SDZ
+	                            ? ((const sherd_sdnb_model *)c->model)->trailing
+	                            : 0;
+	if (trailing)
+		WARN(c, "trailing-bytes", "%llu bytes behind the manifest", (unsigned long long)trailing);
+	return SHERD_OK;
+}
+
+/* What opening said, unless a look at the file alone finds the same damage and more. */
+static int report_unopened(sherd_report *r, sherd_store *store, const char *key, int rc, const sherd_error *found,
+                           const sherd_verify_options *o, sherd_error *err)
+{
+	SHERD_AUTO(container_file, sherd_container_file_close) f = NULL;
+	sherd_container_shards info = {0};
+	sherd_arena arena = {0};
+	size_t before = sherd_report_errors(r);
+	bool readable = sherd_container_file_open(&f, store, key, o->limits, NULL) == SHERD_OK;
+	if (readable)
+		readable = sherd_container_file_shards(f, &arena, &info, NULL) == SHERD_OK;
+	sherd_arena_done(&arena);
+	if (readable)
+		TRY(sherd_container_verify_file(r, f, info.shard, o, err));
+	return sherd_report_errors(r) > before ? SHERD_OK : sherd_report_take(r, rc, found, key, err);
+}
+
 int sherd_model_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
                        sherd_error *err)
 {
 	SHERD_AUTO(sherd_model, sherd_model_close) model = NULL;
 	sherd_error found = {0};
 	int rc = sherd_model_open(&model, store, key, &(sherd_model_options){.limits = o->limits}, &found);
-	TRY(sherd_report_take(r, rc, &found, key, err));
 	if (rc < 0)
-		return SHERD_OK;
+		return report_unopened(r, store, key, rc, &found, o, err);
 	check c = {.report = r, .key = key, .model = model, .graph = &model->graph, .err = err};
+	bool container = model->format == SHERD_FORMAT_SAMEDIFF_CONTAINER;
+	size_t before = sherd_report_errors(r);
 	TRY(check_graph(&c));
-	if (!o->quick)
+	if (container)
+		TRY(sherd_container_verify_model(r, (const sherd_container_model *)model, o, err));
+	if (!o->quick && sherd_report_errors(r) == before)
 		TRY(check_arrays(&c));
+	TRY(check_trailing(&c));
+	if (model->format == SHERD_FORMAT_SDZ) { /* its entries have checksums, which are held against all bytes */
+		r->checked += o->quick ? model->checked : 0;
+		return SHERD_OK;
+	}
 	r->checked += model->checked;
+	if (container)
+		return SHERD_OK;
 	return sherd_report_warn(r, key, "no-checksum", err,
 	                         "the format has no checksums: only its structure was checked");
 }

@@ -38,6 +38,27 @@ static int read_counted(const sherd_reader *reader, const sherd_nd4j_array *a, u
 	return len ? sherd_reader_at(reader, a->data + 8 + offset, buf, len, err) : SHERD_OK;
 }
 
+static sherd_reorder order_of(const sherd_reader *reader, const sherd_nd4j_array *a)
+{
+	uint32_t element = sherd_dtype_describe(a->dtype)->block_bytes;
+	return (sherd_reorder){
+		.reader = reader,
+		.data = a->data,
+		.bytes = a->bytes,
+		.element = element,
+		.swap = a->swap ? element : 1,
+		.ndim = a->ndim,
+		.shape = a->shape,
+	};
+}
+
+int sherd_nd4j_read_fortran(const sherd_reader *reader, const sherd_nd4j_array *a, uint64_t offset, void *buf,
+                            size_t len, sherd_error *err)
+{
+	const sherd_reorder order = order_of(reader, a);
+	return sherd_reorder_bytes(&order, offset, buf, len, err);
+}
+
 int sherd_nd4j_read(const sherd_reader *reader, const sherd_nd4j_array *a, uint64_t offset, void *buf, size_t len,
                     sherd_error *err)
 {
@@ -48,16 +69,7 @@ int sherd_nd4j_read(const sherd_reader *reader, const sherd_nd4j_array *a, uint6
 	if (a->dtype == SHERD_UTF8)
 		return a->text == SHERD_ND4J_TEXT_COUNTED ? read_counted(reader, a, offset, buf, len, err)
 		                                          : sherd_reader_at(reader, a->data + offset, buf, len, err);
-	uint32_t element = sherd_dtype_describe(a->dtype)->block_bytes;
-	const sherd_reorder order = {
-		.reader = reader,
-		.data = a->data,
-		.bytes = a->bytes,
-		.element = element,
-		.swap = a->swap ? element : 1,
-		.ndim = a->ndim,
-		.shape = a->shape,
-	};
+	const sherd_reorder order = order_of(reader, a);
 	if (a->fortran)
 		return sherd_reorder_fortran(&order, offset, buf, len, err);
 	return sherd_reorder_bytes(&order, offset, buf, len, err);

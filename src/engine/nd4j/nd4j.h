@@ -12,6 +12,9 @@ int sherd_nd4j_open(sherd_reader **out, sherd_store *store, const char *key, con
 /* Bytes [offset, offset+len) in C order, little-endian, texts with plain offsets; the range was checked. */
 int sherd_nd4j_read(const sherd_reader *reader, const sherd_nd4j_array *array, uint64_t offset, void *buf, size_t len,
                     sherd_error *err);
+/* The same of an array that is stored in Fortran order, as it is stored but little-endian. */
+int sherd_nd4j_read_fortran(const sherd_reader *reader, const sherd_nd4j_array *array, uint64_t offset, void *buf,
+                            size_t len, sherd_error *err);
 /* SHERD_EUNSUPPORTED, "no-map", when the file holds them otherwise. */
 int sherd_nd4j_map(const sherd_reader *reader, const sherd_nd4j_array *array, const void **out, sherd_error *err);
 

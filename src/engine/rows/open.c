@@ -1,6 +1,7 @@
 /* engine/rows/open.c - from a list or a folder to an open set: heads only. */
 #include "base/buf.h"
 #include "base/limits.h"
+#include "base/meter.h"
 #include "engine/rows/rows.h"
 #include "format/rows_shard.h"
 
@@ -16,6 +17,7 @@ typedef struct opening {
 	sherd_buf shards;   /* of sherd_rows_shard */
 	sherd_buf left_out; /* of const char * */
 	sherd_limits limits;
+	sherd_meter meter;
 } opening;
 
 static int check_width(sherd_rows *r, const sherd_rows_head *head, sherd_error *err)
@@ -60,7 +62,7 @@ static int leave_out(opening *o, const char *key, sherd_error *err)
 	return sherd_buf_check(&o->left_out, err);
 }
 
-static int add_shard(opening *o, const char *key, bool in_folder, sherd_error *err)
+static int take_shard(opening *o, const char *key, bool in_folder, sherd_error *err)
 {
 	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	uint8_t raw[SHERD_ROWS_HEAD_SIZE] = {0};
@@ -76,6 +78,17 @@ static int add_shard(opening *o, const char *key, bool in_folder, sherd_error *e
 	if (rc == SHERD_OK)
 		rc = add_head(o, key, size, &head, err);
 	return sherd_in_object(err, rc, key);
+}
+
+static int add_shards(opening *o, const char *const *keys, size_t count, bool in_folder, sherd_error *err)
+{
+	o->meter.total = count;
+	TRY(sherd_meter_ask(&o->meter, err));
+	for (size_t i = 0; i < count; i++) {
+		TRY(take_shard(o, keys[i], in_folder, err));
+		TRY(sherd_meter_add(&o->meter, 1, err));
+	}
+	return SHERD_OK;
 }
 
 static int finish(opening *o, sherd_error *err)
@@ -101,6 +114,7 @@ static int begin(opening *o, sherd_store *store, const sherd_rows_options *optio
 	o->rows->store = store;
 	o->rows->dtype = SHERD_F32;
 	o->rows->head_bytes = SHERD_ROWS_HEAD_SIZE;
+	sherd_meter_init(&o->meter, options ? options->progress : NULL, 0);
 	return SHERD_OK;
 }
 
@@ -108,6 +122,7 @@ static int end(opening *o, int rc, sherd_rows **out)
 {
 	sherd_buf_done(&o->shards);
 	sherd_buf_done(&o->left_out);
+	sherd_meter_done(&o->meter);
 	if (rc < 0)
 		sherd_rows_close(o->rows);
 	else
@@ -120,9 +135,7 @@ int sherd_rows_open(sherd_rows **out, sherd_store *store, const char *const *key
 {
 	opening o;
 	TRY(begin(&o, store, options, err));
-	int rc = SHERD_OK;
-	for (size_t i = 0; i < count && rc == SHERD_OK; i++)
-		rc = add_shard(&o, keys[i], false, err);
+	int rc = add_shards(&o, keys, count, false, err);
 	if (rc == SHERD_OK)
 		rc = finish(&o, err);
 	return end(&o, rc, out);
@@ -175,8 +188,8 @@ static int add_folder(opening *o, const char *folder, const sherd_rows_options *
 	if (rc == SHERD_OK && l.marker && !l.manifest && !(options && options->incomplete))
 		rc = sherd_fail(err, SHERD_EINCOMPLETE, "incomplete", "the set is being packed, or its pack died");
 	const char *const *keys = (const char *const *)(const void *)l.keys.data;
-	for (size_t i = 0; i < l.keys.len / sizeof(*keys) && rc == SHERD_OK; i++)
-		rc = add_shard(o, keys[i], true, err);
+	if (rc == SHERD_OK)
+		rc = add_shards(o, keys, l.keys.len / sizeof(*keys), true, err);
 	o->rows->has_manifest = l.manifest;
 	sherd_buf_done(&l.keys);
 	return rc;

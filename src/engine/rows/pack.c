@@ -73,26 +73,36 @@ static int begin_shard(shard_out *s, sherd_store *store, const char *key, uint64
 
 /* ---- a shard from doubles */
 
-int sherd_rows_write_shard(sherd_store *store, const char *key, const double *values, uint64_t rows, uint64_t width,
-                           sherd_error *err)
+static int put_doubles(shard_out *s, const double *values, uint64_t count, sherd_meter *meter, sherd_error *err)
 {
-	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
-	shard_out s = {0};
-	uint64_t payload;
 	enum { AT_ONCE = CHUNK / sizeof(float) };
-	TRY(check_size(rows, width, &payload, err));
 	SHERD_AUTO(void, free) chunk = malloc(AT_ONCE * sizeof(float));
 	if (!chunk)
 		return sherd_fail_nomem(err);
-	int rc = begin_shard(&s, store, key, rows, width, err);
-	writer = s.writer;
-	TRY(rc);
-	uint64_t count = payload / sizeof(float);
 	for (uint64_t at = 0; at < count; at += AT_ONCE) {
 		size_t n = count - at < AT_ONCE ? (size_t)(count - at) : AT_ONCE;
 		sherd_floats_from_f64(values + at, chunk, n);
-		TRY(put(&s, chunk, n * sizeof(float), err));
+		TRY(put(s, chunk, n * sizeof(float), err));
+		TRY(sherd_meter_add(meter, n * sizeof(float), err));
 	}
+	return SHERD_OK;
+}
+
+int sherd_rows_write_shard(sherd_store *store, const char *key, const double *values, uint64_t rows, uint64_t width,
+                           const sherd_progress *progress, sherd_error *err)
+{
+	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	shard_out s = {0};
+	sherd_meter meter;
+	uint64_t payload;
+	TRY(check_size(rows, width, &payload, err));
+	int rc = begin_shard(&s, store, key, rows, width, err);
+	writer = s.writer;
+	TRY(rc);
+	sherd_meter_init(&meter, progress, payload);
+	rc = put_doubles(&s, values, payload / sizeof(float), &meter, err);
+	sherd_meter_done(&meter);
+	TRY(rc);
 	return sherd_writer_commit(TAKE(writer), err);
 }
 

@@ -135,6 +135,17 @@ static int collect(source *s, sherd_arena *arena, const char *const *names, size
 	return SHERD_OK;
 }
 
+static int prepare(const source *s, sherd_arena *arena, const sherd_rows_pack_options *o, sherd_error *err)
+{
+	sherd_bundle_options options = {.progress = o ? o->progress : NULL};
+	size_t *tensors = sherd_arena_alloc(arena, s->count, sizeof(*tensors));
+	if (!tensors)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < s->count; i++)
+		tensors[i] = s->parts[i].index;
+	return sherd_bundle_prepare(s->bundle, tensors, s->count, &options, err);
+}
+
 int sherd_rows_pack_bundle(sherd_store *store, const char *folder, const sherd_bundle *bundle, const char *const *names,
                            size_t name_count, sherd_dtype as, const sherd_rows_pack_options *options, sherd_error *err)
 {
@@ -143,6 +154,8 @@ int sherd_rows_pack_bundle(sherd_store *store, const char *folder, const sherd_b
 	if (as != SHERD_DTYPE_NONE && as != SHERD_BF16)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "U16 can be taken as BF16 only");
 	int rc = collect(&s, &arena, names, name_count, as, err);
+	if (rc == SHERD_OK)
+		rc = prepare(&s, &arena, options, err);
 	if (rc == SHERD_OK)
 		rc = sherd_rows_pack(store, folder, s.rows, s.width, read_rows, &s, options, err);
 	free(s.scratch);

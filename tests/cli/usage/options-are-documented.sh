@@ -8,7 +8,7 @@ completed() { # completed WORD... prints what the last word is completed to
 }
 count=0
 for command in "" info verify cat convert checkpoint\ {save,commit,load,reshard,verify,list,prune,repair} rows\ {pack,info,stream,cat,verify} \
-	model\ {info,verify,cat,convert,graph}; do
+	model\ {info,verify,cat,convert,graph,meta,split,join}; do
 	page=$SHERD_SOURCE/man/sherd${command:+-${command%% *}}.1
 	helped=$(sherd $command --help | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort)
 	for option in $helped; do
@@ -28,7 +28,7 @@ for page in "$SHERD_SOURCE"/man/*.1; do
 		sherd) sherd --help ;;
 		sherd-checkpoint) for c in save commit load reshard verify list prune repair; do sherd checkpoint $c --help; done ;;
 		sherd-rows) for c in pack info stream cat verify; do sherd rows $c --help; done ;;
-		sherd-model) for c in info verify cat convert graph; do sherd model $c --help; done ;;
+		sherd-model) for c in info verify cat convert graph meta split join; do sherd model $c --help; done ;;
 		*) sherd ${name#sherd-} --help ;;
 		esac | grep -q -- "$option" || [ "$name$option" = sherd--set-id ] || echo "$option of $name is no option"
 	done

@@ -221,39 +221,6 @@ TEST(submitted_work_is_done_before_the_pool_is_closed)
 	}
 }
 
-static void wait_for_gate(void *arg)
-{
-	(void)sem_wait(arg);
-}
-
-TEST(work_that_has_not_begun_can_be_withdrawn)
-{
-	enum { ITEMS = 5 };
-	sem_t gate;
-	sherd_pool *pool;
-	later items[ITEMS];
-	_Atomic int ran = 0;
-	(void)sem_init(&gate, 0, 0);
-	assert_ok(sherd_pool_open(&pool, 1, err));
-	sherd_pool_later first = {.fn = wait_for_gate, .arg = &gate};
-	sherd_pool_submit(pool, &first);
-	for (int i = 0; i < ITEMS; i++) {
-		items[i] = (later){.item = {.fn = run_later}, .ran = &ran};
-		items[i].item.arg = &items[i];
-		sherd_pool_submit(pool, &items[i].item);
-	}
-	/* The last, one between others, and the last again: the queue stays whole. */
-	assert_true(sherd_pool_withdraw(pool, &items[4].item));
-	assert_true(sherd_pool_withdraw(pool, &items[1].item));
-	assert_true(sherd_pool_withdraw(pool, &items[3].item));
-	assert_false(sherd_pool_withdraw(pool, &items[3].item));
-	sherd_pool_submit(pool, &items[4].item);
-	(void)sem_post(&gate);
-	sherd_pool_close(pool);
-	assert_int_equal(ran, 3);
-	(void)sem_destroy(&gate);
-}
-
 TEST(an_absurd_number_of_workers_is_refused_and_none_means_one_for_each_processor)
 {
 	sherd_pool *pool = NULL;
@@ -275,7 +242,6 @@ int main(void)
 		cmocka_unit_test(tasks_may_run_jobs_themselves),
 		cmocka_unit_test(several_threads_may_use_one_pool),
 		cmocka_unit_test(submitted_work_is_done_before_the_pool_is_closed),
-		cmocka_unit_test(work_that_has_not_begun_can_be_withdrawn),
 		cmocka_unit_test(an_absurd_number_of_workers_is_refused_and_none_means_one_for_each_processor),
 	};
 	return cmocka_run_group_tests_name("pool", tests, NULL, NULL);

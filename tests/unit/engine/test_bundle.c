@@ -158,7 +158,8 @@ TEST(an_error_names_the_object_and_the_byte)
 	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_bundle_open(&b, store, "absent", NULL, err));
 	const sherd_limits small = {.metadata_bytes = 10};
 	put_safetensors("m", sample, 4, NULL, 0);
-	assert_refused(SHERD_ELIMIT, "too-long", sherd_bundle_open(&b, store, "m", &small, err));
+	assert_refused(SHERD_ELIMIT, "too-long",
+	               sherd_bundle_open(&b, store, "m", &(sherd_bundle_options){.limits = &small}, err));
 }
 
 static void put_index_set(void)

@@ -427,6 +427,35 @@ TEST(somebody_who_looks_at_a_dead_claim_disturbs_nobody)
 	assert_sample(other, STORE, "m");
 }
 
+static void assert_advice(sherd_store *store, const ckpt_sample *s, sherd_ckpt_layout layout, const char *advice)
+{
+	sherd_ckpt_save_options o = ckpt_sample_options(s, 0);
+	sherd_error err = {0};
+	o.layout = layout;
+	/* Without tensors: the C# layout does not hold all of them. */
+	sherd_ckpt_shard_items none = {0};
+	o.world = 1;
+	assert_int_equal(sherd_ckpt_save(store, "m", &none, &o, &err), SHERD_ECONFLICT);
+	if (!strstr(err.message, advice))
+		fail_msg("'%s' does not advise '%s'", err.message, advice);
+}
+
+/* Of shards that do not describe themselves nothing can be repaired; a save in their layout cannot take over. */
+TEST(what_is_advised_about_orphans_can_be_done)
+{
+	SAMPLE s = ckpt_sample_small(2, 1);
+	sherd_ckpt_shard_items none = {0};
+	sherd_ckpt_save_options o = {.layout = SHERD_CKPT_LAYOUT_CSHARP};
+	assert_ok(sherd_ckpt_save(STORE, "m", &none, &o, err));
+	assert_ok(sherd_store_remove(STORE, "m.metadata.json", err));
+	assert_advice(STORE, s, SHERD_CKPT_LAYOUT_CSHARP, "remove them, or choose another name");
+	assert_advice(STORE, s, SHERD_CKPT_LAYOUT_SHERD, "remove them, or take over");
+	o = ckpt_sample_options(s, 0);
+	o.take_over = true;
+	assert_ok(sherd_ckpt_save(STORE, "m", s->shards, &o, err));
+	assert_sample(s, STORE, "m");
+}
+
 TEST(orphans_are_in_the_way_unless_taken_over)
 {
 	SAMPLE orphan = ckpt_sample_small(1, 2);
@@ -434,6 +463,8 @@ TEST(orphans_are_in_the_way_unless_taken_over)
 	assert_ok(ckpt_sample_save(orphan, STORE, "m", err));
 	assert_ok(sherd_store_remove(STORE, "m.metadata.json", err));
 	assert_refused(SHERD_ECONFLICT, "orphans", ckpt_sample_save(s, STORE, "m", err));
+	assert_advice(STORE, s, SHERD_CKPT_LAYOUT_SHERD, "repair them, or take over");
+	assert_advice(STORE, s, SHERD_CKPT_LAYOUT_CSHARP, "repair them, or choose another name");
 	assert_keys(STORE, "m_shard_0.shard m_shard_1.shard");
 	sherd_ckpt_save_options o = ckpt_sample_options(s, 0);
 	o.take_over = true;
@@ -492,6 +523,37 @@ TEST(commit_publishes_a_replacement_too)
 	assert_keys(STORE, keys);
 }
 
+/* Taking over is no leave to replace: the victim published first, and stays. */
+TEST(commit_replaces_only_when_the_save_was_allowed_to)
+{
+	SAMPLE victim = ckpt_sample_small(1, 1);
+	SAMPLE taker = ckpt_sample_small(2, 2);
+	sherd_ckpt_saver *first = begin(STORE, victim, false, false);
+	sherd_ckpt_saver *second = begin(STORE, taker, false, true);
+	write_shard(second, taker, 0);
+	write_shard(second, taker, 1);
+	write_shard(first, victim, 0);
+	finish(first, true);
+	assert_refused(SHERD_EEXIST, "exists", sherd_ckpt_commit(STORE, "m", NULL, err));
+	assert_sample(victim, STORE, "m");
+	assert_refused(SHERD_EEXIST, "exists", sherd_ckpt_saver_finish(second, NULL, err));
+	assert_keys(STORE, "m.metadata.json m_shard_0.shard");
+}
+
+TEST(commit_leaves_a_repair_alone)
+{
+	SAMPLE s = ckpt_sample_small(1, 1);
+	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&s->set_id, 1, 0);
+	ckpt_hold hold;
+	assert_ok(ckpt_sample_save(s, STORE, "m", err));
+	assert_ok(sherd_store_remove(STORE, "m.metadata.json", err));
+	mine.repairing = true;
+	assert_ok(sherd_ckpt_hold(&hold, STORE, "m", &mine, false, NULL, err));
+	sherd_ckpt_release(&hold);
+	assert_refused(SHERD_ECONFLICT, "conflict", sherd_ckpt_commit(STORE, "m", NULL, err));
+	assert_keys(STORE, "m.saving m_shard_0.shard");
+}
+
 TEST(ranks_beyond_the_world_are_refused)
 {
 	SAMPLE s = ckpt_sample_small(1, 2);
@@ -528,10 +590,13 @@ int main(void)
 		CASE_ON_BOTH(a_whole_save_whose_shard_was_removed_leaves_nothing),
 		CASE_ON_BOTH(somebody_who_looks_at_a_dead_claim_disturbs_nobody),
 		CASE_ON_BOTH(orphans_are_in_the_way_unless_taken_over),
+		CASE_ON_BOTH(what_is_advised_about_orphans_can_be_done),
 		CASE_ON_BOTH(a_damaged_claim_is_dead),
 		CASE_ON_BOTH(commit_publishes_what_the_ranks_left),
 		CASE_ON_BOTH(commit_names_the_first_missing_rank),
 		CASE_ON_BOTH(commit_publishes_a_replacement_too),
+		CASE_ON_BOTH(commit_replaces_only_when_the_save_was_allowed_to),
+		CASE_ON_BOTH(commit_leaves_a_repair_alone),
 		CASE_ON_BOTH(ranks_beyond_the_world_are_refused),
 	};
 	return cmocka_run_group_tests_name("ckpt_claim", tests, NULL, NULL);

@@ -15,7 +15,7 @@ SHERD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
 #define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
 #define POOL SHERD_AUTO(sherd_pool, sherd_pool_close)
 
-/* Holds the job at its first report until it is let go. */
+/* Holds the job when it has saved its first bytes until it is let go. */
 typedef struct gate {
 	sem_t reached, open;
 	bool met;
@@ -24,8 +24,8 @@ typedef struct gate {
 static bool wait_at(void *arg, uint64_t done, uint64_t total)
 {
 	gate *g = arg;
-	(void)done, (void)total;
-	if (!g->met) {
+	(void)total;
+	if (done && !g->met) {
 		g->met = true;
 		(void)sem_post(&g->reached);
 		(void)sem_wait(&g->open);
@@ -162,6 +162,28 @@ TEST(a_job_cancelled_before_it_began_leaves_nothing)
 	assert_sample(s, STORE, "m");
 }
 
+static bool stop_now(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg, (void)done, (void)total;
+	return false;
+}
+
+TEST(the_copying_before_a_job_can_be_cancelled)
+{
+	SAMPLE s = ckpt_sample_small(5, 2);
+	POOL pool = NULL;
+	sherd_progress stop = {.update = stop_now};
+	sherd_ckpt_job *job = NULL;
+	sherd_ckpt_save_options o = ckpt_sample_options(s, 0);
+	assert_ok(sherd_pool_open(&pool, 1, err));
+	o.pool = pool;
+	o.progress = &stop;
+	assert_refused(SHERD_ECANCELLED, "cancelled",
+	               sherd_ckpt_save_start(&job, STORE, "m", s->shards, SHERD_JOB_COPY, &o, err));
+	assert_null(job);
+	assert_keys(STORE, "");
+}
+
 TEST(closing_without_waiting_finishes_the_save)
 {
 	SAMPLE s = ckpt_sample_full(6, 2);
@@ -208,6 +230,7 @@ int main(void)
 		CASE_ON_BOTH(a_copying_job_keeps_nothing_of_the_callers),
 		CASE_ON_BOTH(a_cancelled_job_leaves_nothing),
 		CASE_ON_BOTH(a_job_cancelled_before_it_began_leaves_nothing),
+		CASE_ON_BOTH(the_copying_before_a_job_can_be_cancelled),
 		CASE_ON_BOTH(closing_without_waiting_finishes_the_save),
 		CASE_ON_BOTH(a_job_reports_its_failure),
 		CASE_IN_MEMORY(what_cannot_be_saved_is_refused_at_the_start),

@@ -5,9 +5,12 @@
 
 #include "base/error.h"
 
+#include <sherd/verify.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
 SHERD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
@@ -211,6 +214,32 @@ TEST(opening_reads_metadata_and_heads_only)
 	free(bytes);
 }
 
+/* A set of more shards than a process may have files open, replaced and removed while it is. */
+TEST(a_set_of_very_many_shards_opens_and_survives_its_replacement)
+{
+	enum { WORLD = 700, FILES = 400 };
+	SAMPLE s = ckpt_sample_small(1, WORLD);
+	SAMPLE next = ckpt_sample_small(2, 1);
+	struct rlimit before, few;
+	CKPT c = NULL;
+	sherd_report *report = NULL;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = (struct rlimit){.rlim_cur = FILES, .rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_ok(ckpt_sample_save(s, STORE, "m", err));
+	assert_ok(sherd_verify(&report, STORE, "m", NULL, err));
+	assert_int_equal(sherd_report_errors(report), 0);
+	sherd_report_close(report);
+	assert_ok(sherd_store_remove(STORE, "m.metadata.json", err));
+	assert_ok(sherd_ckpt_repair(STORE, "m", NULL, NULL, err));
+	assert_ok(sherd_ckpt_open(&c, STORE, "m", NULL, err));
+	assert_null(ckpt_sample_differs(s, c));
+	assert_ok(ckpt_sample_replace(next, STORE, "m", err));
+	assert_sample(next, STORE, "m");
+	assert_null(ckpt_sample_differs(s, c));
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +251,8 @@ int main(void)
 		CASE_ON_BOTH(what_is_not_there_is_told_from_what_is_not_committed),
 		CASE_IN_MEMORY(metadata_may_leave_file_paths_and_tensors_to_the_shards),
 		CASE_IN_MEMORY(opening_reads_metadata_and_heads_only),
+		CASE_ON_BOTH(a_set_of_very_many_shards_opens_and_survives_its_replacement),
 	};
+	scratch_in_memory();
 	return cmocka_run_group_tests_name("ckpt_open", tests, NULL, NULL);
 }

@@ -118,7 +118,7 @@ static void claim_removal(sherd_store *store, const char *prefix, uint64_t seed)
 	ckpt_hold hold;
 	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&s->set_id, 1, 0);
 	mine.removing = true;
-	assert_ok(sherd_ckpt_hold(&hold, store, prefix, &mine, false, err));
+	assert_ok(sherd_ckpt_hold(&hold, store, prefix, &mine, false, NULL, err));
 	sherd_ckpt_release(&hold);
 }
 

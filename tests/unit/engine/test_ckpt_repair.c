@@ -160,7 +160,7 @@ TEST(a_repair_that_died_does_not_make_its_shards_fair_game)
 	assert_ok(ckpt_sample_save(s, STORE, "m", err));
 	lose_metadata(STORE);
 	mine.repairing = true;
-	assert_ok(sherd_ckpt_hold(&hold, STORE, "m", &mine, false, err));
+	assert_ok(sherd_ckpt_hold(&hold, STORE, "m", &mine, false, NULL, err));
 	sherd_ckpt_release(&hold);
 	assert_ok(sherd_ckpt_prune(STORE, "", 1, NULL, NULL, NULL, err));
 	assert_keys(STORE, "m_shard_0.shard m_shard_1.shard");

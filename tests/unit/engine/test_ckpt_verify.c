@@ -142,15 +142,21 @@ TEST(bad_text_is_an_error_although_its_checksums_are_right)
 	  shorter = {{0, 1, 7}, "abcdefgh"},
 	  broken = {{0, 1, 8},
 	            "abcd\xff"
-	            "fgh"};
+	            "fgh"},
+	  whole = {{0, 3, 8},
+	           "a\xc3\xa9"
+	           "defgh"},
+	  halved = {{0, 2, 8},
+	            "a\xc3\xa9"
+	            "defgh"},
+	  empty_at_the_end = {{0, 8, 8}, "abcdef\xc3\xa9"};
 	const struct {
 		const void *data;
 		const char *reason;
-	} cases[] = {{&good, NULL},
-	             {&backwards, "bad-offsets"},
-	             {&late, "bad-offsets"},
-	             {&shorter, "bad-offsets"},
-	             {&broken, "bad-utf8"}};
+	} cases[] = {{&good, NULL},          {&backwards, "bad-offsets"},
+	             {&late, "bad-offsets"}, {&shorter, "bad-offsets"},
+	             {&broken, "bad-utf8"},  {&whole, NULL},
+	             {&halved, "bad-utf8"},  {&empty_at_the_end, NULL}};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		sherd_ckpt_item item = {.tensor = {"x", SHERD_UTF8, 1, &two, 32}, .data = cases[i].data};
 		sherd_ckpt_shard_items shard = {&item, 1};
@@ -162,6 +168,105 @@ TEST(bad_text_is_an_error_although_its_checksums_are_right)
 		if (cases[i].reason)
 			assert_string_equal(sherd_report_error(r, 0)->reason, cases[i].reason);
 	}
+}
+
+/* More strings and more text than are read at a time: the one border that cuts a character is found, at its byte. */
+TEST(a_border_within_a_character_is_found_among_many)
+{
+	enum { STRINGS = 40000, EACH = 8, HEAD = 8 * (STRINGS + 1), BYTES = HEAD + STRINGS * EACH, BAD = 39990 };
+	const uint64_t n = STRINGS;
+	uint8_t *data = malloc(BYTES);
+	assert_non_null(data);
+	for (uint64_t i = 0; i <= STRINGS; i++) {
+		uint64_t offset = i * EACH + (i == BAD);
+		memcpy(data + 8 * i, &offset, sizeof(offset));
+		if (i < STRINGS)
+			memcpy(data + HEAD + i * EACH,
+			       "\xc3\xa9\xe2\x82\xac"
+			       "xyz",
+			       EACH);
+	}
+	sherd_ckpt_item item = {.tensor = {"x", SHERD_UTF8, 1, &n, BYTES}, .data = data};
+	sherd_ckpt_shard_items shard = {&item, 1};
+	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	assert_ok(sherd_ckpt_save(STORE, "m", &shard, NULL, err));
+	assert_ok(sherd_ckpt_open(&c, STORE, "m", NULL, err));
+	REPORT r = verify(STORE, "m");
+	assert_int_equal(sherd_report_errors(r), 1);
+	assert_error(r, 0, "m_shard_0.shard", "bad-utf8");
+	const sherd_ckpt_piece *piece;
+	assert_int_equal(sherd_ckpt_pieces(c, 0, &piece), 1);
+	assert_int_equal(sherd_report_error(r, 0)->offset,
+	                 sherd_ckpt_shard_at(c, 0)->data_offset + piece->offset + HEAD + BAD * EACH + 1);
+	free(data);
+}
+
+/* Replaces, or removes, the set under the eyes of a verification that has read the metadata. */
+typedef struct meddler {
+	sherd_store *store;
+	const ckpt_sample *next; /* NULL: remove */
+	unsigned calls, times;
+} meddler;
+
+static bool meddle(void *arg, uint64_t done, uint64_t total)
+{
+	meddler *m = arg;
+	(void)done, (void)total;
+	if (m->calls++ >= m->times)
+		return true;
+	if (m->next) {
+		assert_ok(ckpt_sample_replace(m->next, m->store, "m", err));
+	} else {
+		assert_ok(sherd_store_remove(m->store, "m.metadata.json", err));
+		assert_ok(sherd_store_remove(m->store, "m_shard_0.shard", err));
+		assert_ok(sherd_store_remove(m->store, "m_shard_1.shard", err));
+	}
+	return true;
+}
+
+TEST(a_set_that_is_replaced_meanwhile_is_verified_again_and_not_called_damaged)
+{
+	SAMPLE a = ckpt_sample_small(1, 2);
+	SAMPLE b = ckpt_sample_small(2, 3);
+	meddler m = {.store = STORE, .next = b, .times = 1};
+	sherd_progress progress = {.update = meddle, .arg = &m};
+	REPORT r = NULL;
+	assert_ok(ckpt_sample_save(a, STORE, "m", err));
+	assert_ok(sherd_verify(&r, STORE, "m", &(sherd_verify_options){.progress = &progress}, err));
+	assert_int_equal(sherd_report_errors(r), 0);
+	assert_int_equal(sherd_report_warnings(r), 0);
+	assert_sample(b, STORE, "m");
+	REPORT still = verify(STORE, "m");
+	assert_int_equal(sherd_report_checked_bytes(r), sherd_report_checked_bytes(still));
+}
+
+TEST(a_set_that_is_removed_meanwhile_is_not_found)
+{
+	SAMPLE a = ckpt_sample_small(1, 2);
+	meddler m = {.store = STORE, .times = 1};
+	sherd_progress progress = {.update = meddle, .arg = &m};
+	sherd_report *r = NULL;
+	assert_ok(ckpt_sample_save(a, STORE, "m", err));
+	assert_refused(SHERD_ENOTFOUND, "not-found",
+	               sherd_verify(&r, STORE, "m", &(sherd_verify_options){.progress = &progress}, err));
+}
+
+TEST(each_of_many_strays_beside_many_shards_is_named)
+{
+	enum { SHARDS = 1000, STRAYS = 20000 };
+	static sherd_ckpt_shard_items none[SHARDS];
+	char key[64];
+	assert_ok(sherd_ckpt_save(STORE, "m", none, &(sherd_ckpt_save_options){.world = SHARDS}, err));
+	for (unsigned i = 0; i < STRAYS; i++) {
+		(void)snprintf(key, sizeof(key), "m_shard_%u.shard", SHARDS + i);
+		object_put(STORE, key, "", 0);
+	}
+	sherd_report *r = NULL;
+	sherd_verify_options quick = {.quick = true};
+	assert_ok(sherd_verify(&r, STORE, "m", &quick, err));
+	assert_int_equal(sherd_report_errors(r), 0);
+	assert_int_equal(sherd_report_warnings(r), STRAYS);
+	sherd_report_close(r);
 }
 
 TEST(strays_and_claims_are_warnings)
@@ -259,6 +364,10 @@ int main(void)
 		CASE_ON_BOTH(quick_looks_at_sizes_and_heads_only),
 		CASE_ON_BOTH(replicas_that_differ_are_an_error),
 		CASE_ON_BOTH(bad_text_is_an_error_although_its_checksums_are_right),
+		CASE_ON_BOTH(a_border_within_a_character_is_found_among_many),
+		CASE_ON_BOTH(a_set_that_is_replaced_meanwhile_is_verified_again_and_not_called_damaged),
+		CASE_ON_BOTH(a_set_that_is_removed_meanwhile_is_not_found),
+		CASE_IN_MEMORY(each_of_many_strays_beside_many_shards_is_named),
 		CASE_ON_BOTH(strays_and_claims_are_warnings),
 		CASE_ON_BOTH(a_set_that_was_never_committed_is_an_error),
 		CASE_ON_BOTH(a_shard_of_another_set_is_recognised),

@@ -310,15 +310,15 @@ TEST(a_shard_from_doubles_has_the_bytes_of_the_original)
 	uint8_t hash[SHERD_SHA256_BYTES];
 	char hex[SHERD_SHA256_HEX + 1], *bytes;
 	size_t len;
-	assert_ok(sherd_rows_write_shard(STORE, "g.shard", values, 3, 3, err));
+	assert_ok(sherd_rows_write_shard(STORE, "g.shard", values, 3, 3, NULL, err));
 	assert_ok(sherd_store_get(STORE, "g.shard", 1000, &bytes, &len, err));
 	sherd_sha256_of(bytes, len, hash);
 	sherd_hex(hash, sizeof(hash), hex);
 	assert_string_equal(hex, "6aa544422eda59a26e5e4c6f65b5479d02da8528e5c09ce71623ab256eb8ace2");
 	free(bytes);
-	assert_refused(SHERD_EEXIST, "exists", sherd_rows_write_shard(STORE, "g.shard", values, 3, 3, err));
-	assert_refused(SHERD_EINVAL, "bad-width", sherd_rows_write_shard(STORE, "h.shard", values, 3, 0, err));
-	assert_ok(sherd_rows_write_shard(STORE, "z.shard", NULL, 0, 5, err));
+	assert_refused(SHERD_EEXIST, "exists", sherd_rows_write_shard(STORE, "g.shard", values, 3, 3, NULL, err));
+	assert_refused(SHERD_EINVAL, "bad-width", sherd_rows_write_shard(STORE, "h.shard", values, 3, 0, NULL, err));
+	assert_ok(sherd_rows_write_shard(STORE, "z.shard", NULL, 0, 5, NULL, err));
 	sherd_stat stat;
 	assert_ok(sherd_store_stat(STORE, "z.shard", &stat, err));
 	assert_int_equal(stat.size, 32);
@@ -331,7 +331,7 @@ TEST(a_long_shard_from_doubles_is_written_whole)
 	assert_non_null(values);
 	for (size_t i = 0; i < MANY; i++)
 		values[i] = (double)i / 3;
-	assert_ok(sherd_rows_write_shard(STORE, "a.shard", values, MANY, 1, err));
+	assert_ok(sherd_rows_write_shard(STORE, "a.shard", values, MANY, 1, NULL, err));
 	char *bytes;
 	size_t len;
 	assert_ok(sherd_store_get(STORE, "a.shard", 1 << 24, &bytes, &len, err));

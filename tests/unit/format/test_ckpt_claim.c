@@ -8,6 +8,7 @@ static const sherd_ckpt_claim full = {
 	.world = 16,
 	.removing = true,
 	.repairing = true,
+	.replace = true,
 	.named_by_set = true,
 	.csharp = true,
 	.time_ns = INT64_C(1767960000000000001),
@@ -21,6 +22,7 @@ static void assert_same(const sherd_ckpt_claim *a, const sherd_ckpt_claim *b)
 	assert_int_equal(a->world, b->world);
 	assert_int_equal(a->removing, b->removing);
 	assert_int_equal(a->repairing, b->repairing);
+	assert_int_equal(a->replace, b->replace);
 	assert_int_equal(a->named_by_set, b->named_by_set);
 	assert_int_equal(a->csharp, b->csharp);
 	assert_true(a->time_ns == b->time_ns);
@@ -30,13 +32,14 @@ static void assert_same(const sherd_ckpt_claim *a, const sherd_ckpt_claim *b)
 
 TEST(what_was_claimed_is_read)
 {
-	for (unsigned flags = 0; flags < 16; flags++) {
+	for (unsigned flags = 0; flags < 32; flags++) {
 		SHERD_AUTO_BUF text = {0};
 		sherd_ckpt_claim c = full, got;
 		c.removing = flags & 1;
 		c.repairing = flags & 2;
 		c.named_by_set = flags & 4;
 		c.csharp = flags & 8;
+		c.replace = flags & 16;
 		sherd_ckpt_claim_encode(&c, &text);
 		assert_ok(sherd_ckpt_claim_decode((const char *)text.data, text.len, &got, err));
 		assert_same(&c, &got);
@@ -78,7 +81,7 @@ TEST(set_and_world_are_enough_and_other_keys_are_ignored)
 {
 	sherd_ckpt_claim got;
 	assert_ok(decode(ID ", \"worldSize\": 2", &got, err));
-	assert_false(got.removing || got.repairing || got.named_by_set || got.csharp);
+	assert_false(got.removing || got.repairing || got.replace || got.named_by_set || got.csharp);
 	assert_int_equal(got.world, 2);
 	assert_string_equal(got.host, "");
 	assert_ok(decode(ID ", \"worldSize\": 2, \"later\": {\"a\": [1]}", &got, err));

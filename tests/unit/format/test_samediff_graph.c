@@ -22,7 +22,7 @@ static int decode(const void *data, size_t len, sherd_samediff_graph *out, sherd
 {
 	sherd_flatbuf fb;
 	sherd_flatbuf_over(&fb, data, len);
-	return sherd_samediff_decode(&fb, NULL, &arena, out, err);
+	return sherd_samediff_decode(&fb, SHERD_SAMEDIFF_LEGACY, NULL, &arena, out, err);
 }
 
 static sherd_samediff_graph decode_full(void)
@@ -211,7 +211,7 @@ static int decode_exactly(const uint8_t *data, size_t len, sherd_error *err)
 	assert_non_null(copy);
 	memcpy(copy, data, len);
 	sherd_flatbuf_over(&fb, copy, len);
-	int rc = sherd_samediff_decode(&fb, NULL, &own, &g, err);
+	int rc = sherd_samediff_decode(&fb, SHERD_SAMEDIFF_LEGACY, NULL, &own, &g, err);
 	sherd_arena_done(&own);
 	free(copy);
 	return rc;

@@ -270,6 +270,104 @@ TEST(the_folder_is_made_when_asked)
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+static void object_is_empty(sherd_store *store, sherd_reader **out)
+{
+	assert_ok(sherd_store_put(store, "empty", SHERD_WRITE_NEW, "", 0, err));
+	assert_ok(sherd_store_read(store, "empty", out, err));
+	assert_ok(sherd_reader_at(*out, 0, NULL, 0, err));
+}
+
+static unsigned count_descriptors(void)
+{
+	unsigned n = 0;
+	for (int fd = 0; fd < 4096; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* Every object is its number, 1,000 times. Written past the store, which would sync each of them. */
+static void put_number(const fixture *f, const char *key, unsigned number)
+{
+	unsigned bytes[1000];
+	for (size_t k = 0; k < 1000; k++)
+		bytes[k] = number;
+	FILE *file = fopen(path_in(f, "next"), "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, sizeof(bytes), 1, file), 1);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(rename(path_in(f, "next"), path_in(f, key)), 0);
+}
+
+static void assert_number(const sherd_reader *r, unsigned number)
+{
+	unsigned got[1000];
+	const void *map;
+	assert_ok(sherd_reader_at(r, 0, got, sizeof(got), err));
+	for (size_t k = 0; k < 1000; k++)
+		assert_int_equal(got[k], number);
+	assert_ok(sherd_reader_at(r, sizeof(got) - 4, got, 4, err));
+	assert_int_equal(got[0], number);
+	assert_ok(sherd_reader_map(r, 0, sizeof(got), &map, err));
+	assert_int_equal(((const unsigned *)map)[999], number);
+	sherd_reader_advise(r, 0, sizeof(got), SHERD_ADVICE_SOON);
+	sherd_reader_advise(r, 0, sizeof(got), SHERD_ADVICE_DONE);
+}
+
+/* More than a process may have open: removed and replaced ones are read as they were all the same. */
+TEST(readers_hold_a_bounded_number_of_descriptors_and_their_objects)
+{
+	enum { MANY = SHERD_LOCAL_DESCRIPTORS + 200 };
+	fixture *f = *state;
+	sherd_reader *readers[MANY + 1];
+	unsigned before = count_descriptors();
+	for (unsigned i = 0; i < MANY; i++) {
+		char key[16];
+		(void)snprintf(key, sizeof(key), "o%u", i);
+		put_number(f, key, i);
+		assert_ok(sherd_store_read(f->store, key, &readers[i], err));
+	}
+	object_is_empty(f->store, &readers[MANY]);
+	assert_true(count_descriptors() - before <= SHERD_LOCAL_DESCRIPTORS);
+	for (unsigned i = 0; i < MANY; i++)
+		assert_number(readers[i], i);
+	for (unsigned i = 0; i < MANY; i++) {
+		char key[16];
+		(void)snprintf(key, sizeof(key), "o%u", i);
+		if (i % 3 == 0)
+			assert_int_equal(unlink(path_in(f, key)), 0);
+		if (i % 3 == 1)
+			put_number(f, key, i + 1);
+	}
+	for (unsigned i = 0; i < MANY; i++)
+		assert_number(readers[i], i);
+	for (unsigned i = 0; i <= MANY; i++)
+		sherd_reader_close(readers[i]);
+	assert_int_equal(count_descriptors(), before);
+}
+
+/* A file without a name that becomes shorter is an error, not a signal. */
+TEST(a_file_that_shrinks_behind_its_map_is_an_error)
+{
+	enum { MANY = SHERD_LOCAL_DESCRIPTORS + 1, LARGE = 1 << 16 };
+	fixture *f = *state;
+	sherd_reader *readers[MANY];
+	char *large = calloc(1, LARGE);
+	assert_ok(sherd_store_put(f->store, "large", SHERD_WRITE_NEW, large, LARGE, err));
+	for (unsigned i = 0; i < MANY; i++)
+		assert_ok(sherd_store_read(f->store, "large", &readers[i], err));
+	int fd = open(path_in(f, "large"), O_RDWR);
+	assert_true(fd >= 0);
+	assert_ok(sherd_store_remove(f->store, "large", err));
+	assert_int_equal(ftruncate(fd, 0), 0);
+	sherd_error e = {0};
+	assert_int_equal(sherd_reader_at(readers[MANY - 1], 0, large, LARGE, &e), SHERD_EIO);
+	assert_int_equal(e.offset, 0);
+	for (unsigned i = 0; i < MANY; i++)
+		sherd_reader_close(readers[i]);
+	(void)close(fd);
+	free(large);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +380,8 @@ int main(void)
 		CASE(a_file_system_without_exclusive_names_is_told),
 		CASE(without_file_locks_all_but_locking_works),
 		CASE(the_folder_is_made_when_asked),
+		CASE(readers_hold_a_bounded_number_of_descriptors_and_their_objects),
+		CASE(a_file_that_shrinks_behind_its_map_is_an_error),
 	};
 	return cmocka_run_group_tests_name("unit/store/local", tests, NULL, NULL);
 }

@@ -3,9 +3,9 @@
 #include "engine/ckpt/stream.h"
 #include "support/fail_store.h"
 
-#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LENGTH = (29 << 20) + 12345 };
 
@@ -46,93 +46,68 @@ static void check(sherd_store *store, const char *key, size_t length)
 	free(data);
 }
 
-static void write_object(sherd_store *store, sherd_pool *pool, size_t length, uint64_t hint)
+static void write_object(sherd_store *store, size_t length, uint64_t hint)
 {
 	sherd_writer *writer;
 	ckpt_stream s;
-	assert_ok(sherd_store_write(store, "o", &(sherd_write_options){.mode = SHERD_WRITE_REPLACE}, &writer, err));
-	sherd_ckpt_stream_init(&s, writer, pool, hint);
+	assert_ok(sherd_store_write(store, "o", &(sherd_write_options){.mode = SHERD_WRITE_REPLACE, .size_hint = hint},
+	                            &writer, err));
+	sherd_ckpt_stream_init(&s, writer, hint);
 	assert_ok(fill(&s, length, err));
 	sherd_ckpt_stream_done(&s);
 	assert_ok(sherd_writer_commit(writer, err));
 	check(store, "o", length);
 }
 
-TEST(bytes_arrive_whole_and_in_order_whatever_the_workers_and_the_hint)
+TEST(bytes_arrive_whole_and_in_order_whatever_the_hint)
 {
 	const size_t lengths[] = {0, 1, 4096, STREAM_BYTES, STREAM_BYTES + 1, LENGTH};
-	for (unsigned workers = 0; workers <= 3; workers++) {
+	for (int kind = 0; kind < 2; kind++) {
 		sherd_store *store;
-		sherd_pool *pool = NULL;
-		assert_ok(sherd_store_open_memory(&store, err));
-		if (workers)
-			assert_ok(sherd_pool_open(&pool, workers, err));
-		for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-			write_object(store, pool, lengths[i], lengths[i]);
-			if (lengths[i] < LENGTH)
-				write_object(store, pool, lengths[i], 10);
+		char folder[] = "stream.XXXXXX";
+		if (kind == 0) {
+			assert_ok(sherd_store_open_memory(&store, err));
+		} else {
+			assert_non_null(mkdtemp(folder));
+			assert_ok(sherd_store_open_local(&store, folder, NULL, err));
 		}
-		sherd_pool_close(pool);
+		for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
+			for (uint64_t hint = 10; hint < 4 * LENGTH; hint *= 30)
+				write_object(store, lengths[i], hint);
+		assert_ok(sherd_store_remove(store, "o", err));
 		sherd_store_close(store);
+		if (kind == 1)
+			assert_int_equal(rmdir(folder), 0);
 	}
-}
-
-static void wait_for_gate(void *arg)
-{
-	(void)sem_wait(arg);
-}
-
-TEST(nothing_waits_for_workers_that_are_busy)
-{
-	sem_t gate;
-	sherd_store *store;
-	sherd_pool *pool;
-	(void)sem_init(&gate, 0, 0);
-	assert_ok(sherd_store_open_memory(&store, err));
-	assert_ok(sherd_pool_open(&pool, 1, err));
-	sherd_pool_later busy = {.fn = wait_for_gate, .arg = &gate};
-	sherd_pool_submit(pool, &busy);
-	write_object(store, pool, LENGTH, LENGTH);
-	(void)sem_post(&gate);
-	sherd_pool_close(pool);
-	sherd_store_close(store);
-	(void)sem_destroy(&gate);
 }
 
 TEST(a_failed_append_is_reported_and_nothing_hangs)
 {
-	for (unsigned workers = 0; workers <= 2; workers++)
-		for (long nth = 1; nth <= 8; nth++) {
-			sherd_store *memory, *store;
-			sherd_pool *pool = NULL;
-			sherd_writer *writer;
-			ckpt_stream s;
-			assert_ok(sherd_store_open_memory(&memory, err));
-			store = fail_store_over(memory);
-			if (workers)
-				assert_ok(sherd_pool_open(&pool, workers, err));
-			assert_ok(sherd_store_write(store, "o", NULL, &writer, err));
-			sherd_ckpt_stream_init(&s, writer, pool, LENGTH);
-			fail_store_at(store, nth);
-			assert_refused(SHERD_EIO, "injected", fill(&s, LENGTH, err));
-			sherd_ckpt_stream_done(&s);
-			sherd_writer_abort(writer);
-			sherd_pool_close(pool);
-			sherd_store_close(store);
-		}
+	for (long nth = 1; nth <= 8; nth++) {
+		sherd_store *memory, *store;
+		sherd_writer *writer;
+		ckpt_stream s;
+		assert_ok(sherd_store_open_memory(&memory, err));
+		store = fail_store_over(memory);
+		assert_ok(sherd_store_write(store, "o", NULL, &writer, err));
+		sherd_ckpt_stream_init(&s, writer, LENGTH);
+		fail_store_at(store, nth);
+		assert_refused(SHERD_EIO, "injected", fill(&s, LENGTH, err));
+		sherd_ckpt_stream_done(&s);
+		sherd_writer_abort(writer);
+		sherd_store_close(store);
+	}
 }
 
 TEST(a_stream_may_be_dropped_at_any_point)
 {
 	sherd_store *store;
-	sherd_pool *pool;
 	assert_ok(sherd_store_open_memory(&store, err));
-	assert_ok(sherd_pool_open(&pool, 2, err));
 	for (size_t length = 0; length < 8 * STREAM_BYTES; length += STREAM_BYTES / 2) {
 		sherd_writer *writer;
 		ckpt_stream s;
 		assert_ok(sherd_store_write(store, "o", NULL, &writer, err));
-		sherd_ckpt_stream_init(&s, writer, pool, LENGTH);
+		sherd_ckpt_stream_init(&s, writer, LENGTH);
 		for (size_t at = 0; at < length; at += STREAM_BYTES / 2) {
 			uint8_t *room;
 			size_t n;
@@ -143,15 +118,13 @@ TEST(a_stream_may_be_dropped_at_any_point)
 		sherd_ckpt_stream_done(&s);
 		sherd_writer_abort(writer);
 	}
-	sherd_pool_close(pool);
 	sherd_store_close(store);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bytes_arrive_whole_and_in_order_whatever_the_workers_and_the_hint),
-		cmocka_unit_test(nothing_waits_for_workers_that_are_busy),
+		cmocka_unit_test(bytes_arrive_whole_and_in_order_whatever_the_hint),
 		cmocka_unit_test(a_failed_append_is_reported_and_nothing_hangs),
 		cmocka_unit_test(a_stream_may_be_dropped_at_any_point),
 	};

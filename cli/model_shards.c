@@ -1,0 +1,135 @@
+#include "clock.h"
+#include "commands.h"
+#include "doc.h"
+#include "place.h"
+#include "target.h"
+#include "text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct rewrite {
+	const char *from, *to;
+	sherd_model_save_options options;
+} rewrite;
+
+/* The base of a sharded container may be named with its ending. */
+static char *base_of(const char *path)
+{
+	size_t len = strlen(path), end = strlen(".sdc");
+	if (len > end && strcmp(path + len - end, ".sdc") == 0)
+		len -= end;
+	return strndup(path, len);
+}
+
+static int tell_json(sherd_cli *cli, const rewrite *r, uint32_t files, size_t arrays, uint64_t bytes, sherd_error *err)
+{
+	sherd_doc doc = {0};
+	sherd_doc_open(&doc, '{');
+	sherd_doc_put_text(&doc, "path", r->to);
+	sherd_doc_put_text(&doc, "format", sherd_format_name(SHERD_FORMAT_SAMEDIFF_CONTAINER));
+	sherd_doc_put_u64(&doc, "files", files);
+	sherd_doc_put_u64(&doc, "arrays", arrays);
+	sherd_doc_put_u64(&doc, "bytes", bytes);
+	sherd_doc_close(&doc, '}');
+	return sherd_doc_print(&doc, &cli->out, err);
+}
+
+static int tell(sherd_cli *cli, const rewrite *r, const sherd_model *model, sherd_error *err)
+{
+	sherd_bundle *bundle;
+	char size[SHERD_TEXT_SIZE];
+	uint64_t bytes;
+	uint32_t files = r->options.shards ? r->options.shards : 1;
+	TRY(sherd_bundle_of_model(&bundle, model, err));
+	size_t count = sherd_target_count(bundle, r->options.without_updater, &bytes);
+	sherd_bundle_close(bundle);
+	sherd_text_size(bytes, size);
+	sherd_out_note(&cli->out, "%s: %zu array%s, %s written to %" PRIu32 " file%s", r->to, count,
+	               count == 1 ? "" : "s", size, files, files == 1 ? "" : "s");
+	return cli->out.json ? tell_json(cli, r, files, count, bytes, err) : SHERD_OK;
+}
+
+static int write_model(sherd_cli *cli, const rewrite *r, const sherd_model *model, sherd_error *err)
+{
+	sherd_place to;
+	char *base = r->options.shards > 1 ? base_of(r->to) : strdup(r->to);
+	int rc = base ? sherd_place_open(&to, base, true, err) : sherd_cli_no_memory(err);
+	free(base);
+	TRY(rc);
+	rc = sherd_place_blame(&to, sherd_model_save(model, to.store, to.key, &r->options, err), err);
+	sherd_place_close(&to);
+	return rc < 0 ? rc : tell(cli, r, model, err);
+}
+
+static int take(sherd_cli *cli, rewrite *r, const sherd_args *args, sherd_error *err)
+{
+	sherd_clock clock;
+	const char *compress = sherd_args_text(args, "compress");
+	*r = (rewrite){.from = args->operands[0], .to = args->operands[1]};
+	TRY(sherd_clock_read(&clock, err));
+	r->options = (sherd_model_save_options){.format = SHERD_FORMAT_SAMEDIFF_CONTAINER,
+	                                        .as_it_was = !compress,
+	                                        .replace = sherd_args_has(args, "replace"),
+	                                        .without_updater = sherd_args_has(args, "without-updater"),
+	                                        .time_ms = clock.time_ns / 1000000,
+	                                        .pool = cli->pool,
+	                                        .progress = &cli->progress};
+	TRY(sherd_args_count(args, "shards", 1, &r->options.shards, err));
+	return sherd_target_compression(compress, &r->options.compress, &r->options.level, err);
+}
+
+static int rewrite_model(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	rewrite r;
+	sherd_place from;
+	sherd_model *model;
+	TRY(take(cli, &r, args, err));
+	TRY(sherd_place_open(&from, r.from, false, err));
+	int rc = sherd_place_blame(&from, sherd_model_open(&model, from.store, from.key, NULL, err), err);
+	if (rc == SHERD_OK) {
+		rc = write_model(cli, &r, model, err);
+		sherd_model_close(model);
+	}
+	sherd_place_close(&from);
+	return rc;
+}
+
+static int split(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	if (!sherd_args_has(args, "shards"))
+		return sherd_cli_usage(err, "--shards is needed");
+	return rewrite_model(cli, args, err);
+}
+
+static const sherd_option options[] = {
+	{"shards", "N", "into so many files", 0},
+	{"compress", "HOW", "none, deflate or deflate:LEVEL, 1 to 12 (default: as it was)", 0},
+	{"replace", NULL, "what is there already is replaced, in one step", 0},
+	{"without-updater", NULL, "leave out what the updater remembers", 0},
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_model_split = {
+	.name = "model split",
+	.operands = "FILE BASE",
+	.summary = "Writes a model as a container in several files",
+	.details = "They are BASE.shard0-of-N.sdc and so on; arrays go to them by size, evenly. FILE is a model of\n"
+		   "any format.\n",
+	.least = 2,
+	.most = 2,
+	.run = split,
+	.options = options,
+};
+
+const sherd_command sherd_command_model_join = {
+	.name = "model join",
+	.operands = "BASE FILE",
+	.summary = "Writes a model as a container in one file",
+	.details = "BASE is the base of a container in several files, or one of them.\n",
+	.least = 2,
+	.most = 2,
+	.run = rewrite_model,
+	.options = options + 1,
+};

@@ -1,0 +1,103 @@
+#include "codec/igzip.h"
+
+#include "codec/igzip_lib.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MOST_STORED = 65535, /* bytes of one block that is not compressed */
+	STORED_HEAD = 5,
+	PIECES = 8, /* of a part that are looked at, */
+	PIECE = 4096
+};
+
+struct sherd_igzip {
+	struct isal_zstream stream;
+	uint8_t work[ISAL_DEF_LVL1_DEFAULT];
+};
+
+sherd_igzip *sherd_igzip_open(void)
+{
+	return malloc(sizeof(sherd_igzip));
+}
+
+void sherd_igzip_close(sherd_igzip *z)
+{
+	free(z);
+}
+
+/* last: the stream ends here; else its blocks end at a byte. */
+static size_t pack(sherd_igzip *z, const uint8_t *in, size_t len, bool last, uint8_t *out, size_t room)
+{
+	struct isal_zstream *s = &z->stream;
+	isal_deflate_stateless_init(s);
+	s->level = 1;
+	s->level_buf = z->work;
+	s->level_buf_size = sizeof(z->work);
+	s->end_of_stream = last;
+	s->flush = last ? NO_FLUSH : FULL_FLUSH;
+	s->next_in = (uint8_t *)(uintptr_t)in; /* ISA-L does not write through it */
+	s->avail_in = (uint32_t)len;
+	s->next_out = out;
+	s->avail_out = (uint32_t)room;
+	return isal_deflate_stateless(s) == COMP_OK ? s->total_out : 0;
+}
+
+size_t sherd_igzip_pack(sherd_igzip *z, const void *in, size_t len, void *out, size_t room)
+{
+	return pack(z, in, len, true, out, room);
+}
+
+/* Are the bytes spread so evenly that codes of different lengths gain less than some percent? */
+static bool is_noise(const uint8_t *in, size_t len)
+{
+	uint32_t seen[256] = {0};
+	uint64_t squares = 0, n = PIECES * PIECE;
+	if (len < n)
+		return false;
+	for (size_t p = 0; p < PIECES; p++)
+		for (size_t i = 0, at = (len - PIECE) / (PIECES - 1) * p; i < PIECE; i++)
+			seen[in[at + i]]++;
+	for (size_t i = 0; i < 256; i++)
+		squares += (uint64_t)seen[i] * seen[i];
+	/* An even spread gives n^2 / 256 + n, about. */
+	return 256 * squares < n * n + 512 * n;
+}
+
+static size_t copy(const uint8_t *in, size_t len, bool last, uint8_t *out, size_t room)
+{
+	size_t made = 0;
+	for (size_t at = 0, n; at < len; at += n) {
+		n = len - at < MOST_STORED ? len - at : MOST_STORED;
+		if (room - made < n + STORED_HEAD)
+			return 0;
+		uint8_t *head = out + made;
+		head[0] = last && at + n == len;
+		head[1] = (uint8_t)n;
+		head[2] = (uint8_t)(n >> 8);
+		head[3] = (uint8_t)~head[1];
+		head[4] = (uint8_t)~head[2];
+		memcpy(head + STORED_HEAD, in + at, n);
+		made += STORED_HEAD + n;
+	}
+	return made;
+}
+
+size_t sherd_igzip_pack_parts(sherd_igzip *z, const void *in, size_t len, size_t part, void *out, size_t room)
+{
+	const uint8_t *from = in;
+	uint8_t *to = out;
+	size_t made = 0;
+	for (size_t at = 0, n; at < len; at += n) {
+		n = len - at < part ? len - at : part;
+		bool last = at + n == len;
+		size_t more = is_noise(from + at, n) ? copy(from + at, n, last, to + made, room - made)
+		                                     : pack(z, from + at, n, last, to + made, room - made);
+		if (!more)
+			return 0;
+		made += more;
+	}
+	return made;
+}

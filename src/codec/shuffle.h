@@ -1,0 +1,13 @@
+/* codec/shuffle.h - bytes of equal weight brought together, so that they pack better.
+ *
+ * Of elements of width bytes first all first bytes, then all second ones, and so on; bytes behind the last whole
+ * element stay behind all of them. in and out do not overlap. */
+#ifndef SHERD_CODEC_SHUFFLE_H
+#define SHERD_CODEC_SHUFFLE_H
+
+#include <stddef.h>
+
+void sherd_shuffle(const void *in, size_t len, size_t width, void *out);
+void sherd_unshuffle(const void *in, size_t len, size_t width, void *out);
+
+#endif

@@ -1,0 +1,38 @@
+/* engine/model/container.h - a container open as a model, in one file or several.
+ *
+ * Opening reads the front, metadata and graph of the file, or of shard 0. What the index says of an array is read when
+ * the array is first asked for, and kept; so is a shard that holds it. */
+#ifndef SHERD_ENGINE_MODEL_CONTAINER_H
+#define SHERD_ENGINE_MODEL_CONTAINER_H
+
+#include "engine/model/container_file.h"
+#include "engine/model/model.h"
+
+#include <stdatomic.h>
+
+typedef struct sherd_container_model {
+	sherd_model base;
+	sherd_store *store;
+	container_file *file; /* the one, or shard 0 */
+	sherd_container_shards shards;
+	const char *prefix;                   /* of the names of shards; NULL: one file */
+	_Atomic(container_file *) *others;    /* shards 1 to count-1, as far as they were needed */
+	_Atomic(container_record *) *records; /* of each array that was asked for */
+} sherd_container_model;
+
+/* What the index says of an array of the model, which keeps it. Any thread. */
+int sherd_container_model_record(const sherd_container_model *m, size_t array, const container_record **out,
+                                 sherd_error *err);
+/* Shard 1 or more of the set, held against what shard 0 says of it. The model keeps it. Any thread. */
+int sherd_container_model_shard(const sherd_container_model *m, uint32_t shard, const container_file **out,
+                                sherd_error *err);
+
+/* Bytes of an array: range and record were checked. pool may be NULL. Chunks that are wanted whole, and packed ones,
+ * are held against their CRC; of others that are wanted in part only that part is read. */
+int sherd_container_read(const container_record *r, uint64_t offset, void *buf, size_t len, sherd_pool *pool,
+                         sherd_error *err);
+int sherd_container_map(const container_record *r, const void **out, sherd_error *err);
+/* Reads, checks and unpacks one chunk, all of it: out has room for its raw bytes. */
+int sherd_container_read_chunk(const container_record *r, uint32_t chunk, uint8_t *out, sherd_error *err);
+
+#endif

@@ -1,0 +1,47 @@
+/* engine/model/container_file.h - one file of a container, open for reading. */
+#ifndef SHERD_ENGINE_MODEL_CONTAINER_FILE_H
+#define SHERD_ENGINE_MODEL_CONTAINER_FILE_H
+
+#include "base/limits.h"
+#include "format/container_head.h"
+#include "format/container_index.h"
+#include "format/container_shard.h"
+
+#include <sherd/store.h>
+
+/* Immutable once it is open. */
+typedef struct container_file {
+	sherd_reader *reader;
+	sherd_limits limits;
+	sherd_container_head head;
+	sherd_container_section index; /* one of head's */
+	uint64_t arrays;               /* entries of the index */
+	uint8_t digest[SHERD_SHA256_BYTES];
+} container_file;
+
+/* One array of a file: its record, and where its chunks lie. */
+typedef struct container_record {
+	const container_file *file;
+	sherd_arena arena;
+	sherd_container_array array;
+} container_record;
+
+/* Reads the front and the head of the index, nothing else. limits may be NULL. */
+int sherd_container_file_open(container_file **out, sherd_store *store, const char *key, const sherd_limits *limits,
+                              sherd_error *err);
+void sherd_container_file_close(container_file *f); /* NULL is fine */
+
+/* Reads a section whole: head, payload, CRC, unpacked. free() the bytes. */
+int sherd_container_file_section(const container_file *f, const sherd_container_section *s, uint8_t **out, size_t *len,
+                                 sherd_error *err);
+/* The SHARD_INFO of the file; count is 0 when it has none. Lives in the arena. */
+int sherd_container_file_shards(const container_file *f, sherd_arena *arena, sherd_container_shards *out,
+                                sherd_error *err);
+
+/* Finds the array of that name by a few reads; SHERD_ENOTFOUND when the index does not have it. */
+int sherd_container_file_find(const container_file *f, const char *name, container_record **out, sherd_error *err);
+void sherd_container_record_close(container_record *r); /* NULL is fine */
+/* Do the chunks lie within ARRAYS sections that hold data? */
+int sherd_container_file_check(const container_file *f, const sherd_container_array *array, sherd_error *err);
+
+#endif

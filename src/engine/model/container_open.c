@@ -1,0 +1,312 @@
+#include "engine/model/container.h"
+
+#include "base/cursor.h"
+#include "engine/model/container_set.h"
+#include "format/container_pairs.h"
+#include "format/samediff_graph.h"
+
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(container_file, sherd_container_file_close)
+SHERD_AUTO_DEFINE(container_record, sherd_container_record_close)
+
+/* ---- shards */
+
+static int shard_key(const sherd_container_model *m, uint32_t shard, sherd_buf *out, sherd_error *err)
+{
+	sherd_container_name_put(out, m->prefix, shard, m->shards.count, m->shards.generation);
+	return sherd_buf_check(out, err);
+}
+
+static int check_shard(const sherd_container_model *m, const container_file *f, uint32_t shard, sherd_error *err)
+{
+	const sherd_container_peer *told = &m->shards.peers[shard - 1];
+	sherd_arena arena = {0};
+	sherd_container_shards info;
+	int rc = sherd_container_file_shards(f, &arena, &info, err);
+	sherd_arena_done(&arena);
+	TRY(rc);
+	if (!info.count)
+		return sherd_fail(err, SHERD_ECORRUPT, "other-set", "a container by itself, not shard %u of %u", shard,
+		                  m->shards.count);
+	if (memcmp(f->head.set, m->file->head.set, sizeof(f->head.set)) != 0)
+		return sherd_fail(err, SHERD_ECORRUPT, "other-set", "a shard of another set than %.128s",
+		                  sherd_reader_key(m->file->reader));
+	if (info.shard != shard || info.count != m->shards.count)
+		return sherd_fail(err, SHERD_ECORRUPT, "duplicate-rank",
+		                  "in the place of shard %u of %u lies shard %u of %u", shard, m->shards.count,
+		                  info.shard, info.count);
+	if (sherd_reader_size(f->reader) != told->size)
+		return sherd_fail(err, SHERD_ECORRUPT, "size-mismatch", "shard %u has %llu bytes, not %llu", shard,
+		                  (unsigned long long)sherd_reader_size(f->reader), (unsigned long long)told->size);
+	if (memcmp(f->digest, told->digest, sizeof(f->digest)) != 0)
+		return sherd_fail(err, SHERD_ECORRUPT, "bad-checksum", "shard %u is not the one that shard 0 tells of",
+		                  shard);
+	return SHERD_OK;
+}
+
+static int open_shard(const sherd_container_model *m, uint32_t shard, container_file **out, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	SHERD_AUTO(container_file, sherd_container_file_close) f = NULL;
+	TRY(shard_key(m, shard, &key, err));
+	const char *name = (const char *)key.data;
+	int rc = sherd_container_file_open(&f, m->store, name, &m->file->limits, err);
+	if (rc == SHERD_ENOTFOUND)
+		rc = sherd_fail(err, SHERD_ECORRUPT, "missing-shard", "shard %u of %u is missing", shard,
+		                m->shards.count);
+	if (rc == SHERD_OK)
+		rc = check_shard(m, f, shard, err);
+	TRY(sherd_in_object(err, rc, name));
+	*out = TAKE(f);
+	return SHERD_OK;
+}
+
+int sherd_container_model_shard(const sherd_container_model *m, uint32_t shard, const container_file **out,
+                                sherd_error *err)
+{
+	_Atomic(container_file *) *place = &m->others[shard - 1];
+	container_file *f = atomic_load(place), *none = NULL;
+	if (!f) {
+		TRY(open_shard(m, shard, &f, err));
+		if (!atomic_compare_exchange_strong(place, &none, f)) { /* another thread was faster */
+			sherd_container_file_close(f);
+			f = none;
+		}
+	}
+	*out = f;
+	return SHERD_OK;
+}
+
+/* ---- arrays */
+
+static bool same_tensor(const sherd_tensor *a, const sherd_tensor *b)
+{
+	bool same = a->dtype == b->dtype && a->ndim == b->ndim && a->bytes == b->bytes;
+	for (uint32_t i = 0; same && i < a->ndim; i++)
+		same = a->shape[i] == b->shape[i];
+	return same;
+}
+
+/* Follows the index of shard 0 to the shard that has the chunks. */
+static int find_record(const sherd_container_model *m, const char *name, container_record **out, sherd_error *err)
+{
+	SHERD_AUTO(container_record, sherd_container_record_close) r = NULL;
+	int rc = sherd_container_file_find(m->file, name, &r, err);
+	if (rc == SHERD_ENOTFOUND)
+		return sherd_fail(err, SHERD_ECORRUPT, "no-data", "the index does not have %.128s", name);
+	TRY(rc);
+	uint32_t shard = r->array.shard;
+	if (shard && r->array.tensor.bytes) {
+		const container_file *f;
+		if (shard >= m->shards.count)
+			return sherd_fail(err, SHERD_ECORRUPT, "bad-rank", "%.128s lies in shard %u of %u", name, shard,
+			                  m->shards.count);
+		TRY(sherd_container_model_shard(m, shard, &f, err));
+		sherd_container_record_close(TAKE(r));
+		rc = sherd_container_file_find(f, name, &r, err);
+		if (rc == SHERD_ENOTFOUND)
+			return sherd_fail(err, SHERD_ECORRUPT, "no-data", "shard %u does not have %.128s", shard, name);
+		TRY(rc);
+	}
+	if (r->array.tensor.bytes && !r->array.chunk_count)
+		return sherd_fail(err, SHERD_ECORRUPT, "no-data", "%.128s has no chunks", name);
+	TRY(sherd_container_file_check(r->file, &r->array, err));
+	*out = TAKE(r);
+	return SHERD_OK;
+}
+
+int sherd_container_model_record(const sherd_container_model *m, size_t array, const container_record **out,
+                                 sherd_error *err)
+{
+	const sherd_tensor *t = &m->base.arrays[array];
+	_Atomic(container_record *) *place = &m->records[array];
+	container_record *r = atomic_load(place), *none = NULL;
+	if (!r) {
+		const char *key = sherd_reader_key(m->file->reader);
+		TRY(sherd_in_object(err, find_record(m, t->name, &r, err), key));
+		if (!same_tensor(&r->array.tensor, t)) {
+			sherd_container_record_close(r);
+			int rc = sherd_fail(err, SHERD_ECORRUPT, "shape-mismatch",
+			                    "graph and index differ in type or shape of %.128s", t->name);
+			return sherd_in_object(err, rc, key);
+		}
+		if (!atomic_compare_exchange_strong(place, &none, r)) {
+			sherd_container_record_close(r);
+			r = none;
+		}
+	}
+	*out = r;
+	return SHERD_OK;
+}
+
+static int read_array(const sherd_model *model, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	const container_record *r;
+	TRY(sherd_container_model_record((const sherd_container_model *)model, array, &r, err));
+	return sherd_container_read(r, offset, buf, len, model->pool, err);
+}
+
+static int map_array(const sherd_model *model, size_t array, const void **out, sherd_error *err)
+{
+	const container_record *r;
+	TRY(sherd_container_model_record((const sherd_container_model *)model, array, &r, err));
+	return sherd_container_map(r, out, err);
+}
+
+static void done(sherd_model *model)
+{
+	sherd_container_model *m = (sherd_container_model *)model;
+	for (size_t i = 0; m->records && i < model->array_count; i++)
+		sherd_container_record_close(atomic_load(&m->records[i]));
+	for (uint32_t i = 1; m->others && i < m->shards.count; i++)
+		sherd_container_file_close(atomic_load(&m->others[i - 1]));
+	free(m->records);
+	free(m->others);
+	sherd_container_file_close(m->file);
+}
+
+static const sherd_model_ops ops = {.read = read_array, .map = map_array, .close = done};
+
+/* ---- opening */
+
+static int take_pairs(sherd_container_model *m, sherd_error *err)
+{
+	const sherd_container_section *s = sherd_container_find_section(&m->file->head, SHERD_SECTION_METADATA);
+	uint8_t *bytes;
+	size_t len;
+	if (!s)
+		return SHERD_OK;
+	TRY(sherd_container_file_section(m->file, s, &bytes, &len, err));
+	int rc = sherd_container_pairs_decode(bytes, len, &m->base.arena, &m->base.pairs, &m->base.pair_count, err);
+	free(bytes);
+	return sherd_shift_offset(err, rc, sherd_section_payload(s));
+}
+
+static int take_graph(sherd_container_model *m, sherd_samediff_graph *graph, sherd_error *err)
+{
+	const sherd_container_section *s = sherd_container_find_section(&m->file->head, SHERD_SECTION_GRAPH);
+	sherd_flatbuf fb;
+	uint8_t *bytes;
+	size_t len;
+	if (!s)
+		return sherd_fail(err, SHERD_ECORRUPT, "no-graph", "the container has no GRAPH");
+	TRY(sherd_container_file_section(m->file, s, &bytes, &len, err));
+	sherd_flatbuf_over(&fb, bytes, len);
+	int rc = sherd_samediff_decode(&fb, SHERD_SAMEDIFF_CONTAINER, &m->file->limits, &m->base.arena, graph, err);
+	sherd_flatbuf_done(&fb);
+	free(bytes);
+	return sherd_shift_offset(err, rc, sherd_section_payload(s));
+}
+
+/* The graph does not tell how long texts are: the index does. */
+static int measure_texts(const sherd_container_model *m, sherd_tensor *t, sherd_error *err)
+{
+	SHERD_AUTO(container_record, sherd_container_record_close) r = NULL;
+	int rc = sherd_container_file_find(m->file, t->name, &r, err);
+	if (rc == SHERD_ENOTFOUND)
+		return sherd_fail(err, SHERD_ECORRUPT, "no-data", "the index does not have %.128s", t->name);
+	TRY(rc);
+	t->bytes = r->array.tensor.bytes;
+	return SHERD_OK;
+}
+
+static int describe_arrays(sherd_container_model *m, const sherd_samediff_graph *graph, sherd_error *err)
+{
+	sherd_model *b = &m->base;
+	size_t count = graph->array_count;
+	sherd_tensor *tensors = sherd_arena_alloc(&b->arena, count + 1, sizeof(*tensors));
+	m->records = calloc(count + 1, sizeof(*m->records));
+	if (!tensors || !m->records)
+		return sherd_fail_nomem(err);
+	b->array_count = count;
+	for (size_t i = 0; i < count; i++) {
+		const sherd_nd4j_array *a = &graph->arrays[i];
+		tensors[i] = (sherd_tensor){
+			.dtype = a->dtype, .ndim = a->ndim, .shape = a->shape, .bytes = a->bytes, .name = ""};
+	}
+	TRY(sherd_model_name_arrays(&b->graph, tensors, count, &b->arena, err));
+	for (size_t i = 0; i < count; i++)
+		if (tensors[i].dtype == SHERD_UTF8)
+			TRY(measure_texts(m, &tensors[i], err));
+	b->arrays = tensors;
+	return SHERD_OK;
+}
+
+static int take_all(sherd_container_model *m, sherd_error *err)
+{
+	sherd_samediff_graph graph;
+	TRY(take_pairs(m, err));
+	TRY(take_graph(m, &graph, err));
+	m->base.graph = graph.graph;
+	TRY(describe_arrays(m, &graph, err));
+	return sherd_model_finish(&m->base, err);
+}
+
+/* ---- which file */
+
+/* The set that the shard belongs to: its shard 0, beside it. */
+static int open_set_of(sherd_container_model *m, const char *key, const sherd_limits *limits, sherd_error *err)
+{
+	sherd_container_name name;
+	SHERD_AUTO_BUF first = {0};
+	const uint32_t shard = m->shards.shard;
+	SHERD_AUTO(container_file, sherd_container_file_close) given = NULL;
+	if (!sherd_container_name_parse(key, &name) || name.shard != shard || name.count != m->shards.count)
+		return sherd_fail(err, SHERD_ECORRUPT, "bad-rank", "shard %u of %u, under a name that is not its own",
+		                  shard, m->shards.count);
+	m->prefix = sherd_arena_str(&m->base.arena, (sherd_str){key, name.base});
+	m->others = calloc(m->shards.count, sizeof(*m->others));
+	if (!m->prefix || !m->others)
+		return sherd_fail_nomem(err);
+	m->base.place = m->prefix;
+	m->base.files = m->shards.count;
+	if (!shard)
+		return SHERD_OK;
+	given = TAKE(m->file);
+	TRY(shard_key(m, 0, &first, err));
+	int rc = sherd_container_file_open(&m->file, m->store, (const char *)first.data, limits, err);
+	if (rc == SHERD_ENOTFOUND)
+		return sherd_fail(err, SHERD_EINCOMPLETE, "incomplete", "shard %u of %u, without its shard 0", shard,
+		                  name.count);
+	TRY(rc);
+	uint32_t count = m->shards.count;
+	TRY(sherd_container_file_shards(m->file, &m->base.arena, &m->shards, err));
+	if (m->shards.shard != 0 || m->shards.count != count) {
+		m->shards.count = count; /* what others has room for */
+		return sherd_in_object(
+			err, sherd_fail(err, SHERD_ECORRUPT, "bad-rank", "not shard 0 of %u, as its name says", count),
+			(const char *)first.data);
+	}
+	return check_shard(m, given, shard, err);
+}
+
+static int open_file(sherd_container_model *m, const char *key, const sherd_limits *limits, sherd_error *err)
+{
+	sherd_stat stat;
+	sherd_error failure;
+	int rc = sherd_store_stat(m->store, key, &stat, &failure);
+	if (rc == SHERD_ENOTFOUND) {
+		TRY(sherd_container_find_set(m->store, key, &m->base.arena, &key, err));
+	} else if (rc < 0) {
+		if (err)
+			*err = failure;
+		return rc;
+	}
+	TRY(sherd_container_file_open(&m->file, m->store, key, limits, err));
+	TRY(sherd_container_file_shards(m->file, &m->base.arena, &m->shards, err));
+	return m->shards.count ? sherd_in_object(err, open_set_of(m, key, limits, err), key) : SHERD_OK;
+}
+
+int sherd_model_open_container(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits,
+                               sherd_error *err)
+{
+	SHERD_AUTO(sherd_model, sherd_model_close) b = NULL;
+	TRY(sherd_model_new(&b, sizeof(sherd_container_model), &ops, SHERD_FORMAT_SAMEDIFF_CONTAINER, err));
+	sherd_container_model *m = (sherd_container_model *)b;
+	m->store = store;
+	TRY(open_file(m, key, limits, err));
+	TRY(sherd_in_object(err, take_all(m, err), sherd_reader_key(m->file->reader)));
+	*out = TAKE(b);
+	return SHERD_OK;
+}

@@ -1,0 +1,108 @@
+#include "engine/model/container.h"
+
+#include "base/pool.h"
+#include "codec/crc32.h"
+#include "codec/deflate.h"
+#include "codec/shuffle.h"
+
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(void, free)
+
+static int damaged(const container_record *r, uint32_t chunk, const char *reason, const char *what, sherd_error *err)
+{
+	const sherd_container_chunk *c = &r->array.chunks[chunk];
+	int rc = sherd_fail_at(err, SHERD_ECORRUPT, reason, c->offset, "chunk %u of %.128s %s", chunk,
+	                       r->array.tensor.name, what);
+	return sherd_in_object(err, rc, sherd_reader_key(r->file->reader));
+}
+
+/* The bytes as they are stored. */
+static int fetch(const container_record *r, uint32_t chunk, uint8_t *out, sherd_error *err)
+{
+	const sherd_container_chunk *c = &r->array.chunks[chunk];
+	TRY(sherd_reader_at(r->file->reader, c->offset, out, c->stored, err));
+	return sherd_crc32(0, out, c->stored) == c->crc ? SHERD_OK : damaged(r, chunk, "bad-crc", "is damaged", err);
+}
+
+int sherd_container_read_chunk(const container_record *r, uint32_t chunk, uint8_t *out, sherd_error *err)
+{
+	const sherd_container_chunk *c = &r->array.chunks[chunk];
+	bool packed = c->codec == SHERD_CODEC_DEFLATE, shuffled = c->filter == SHERD_FILTER_SHUFFLE;
+	if (!packed && !shuffled)
+		return fetch(r, chunk, out, err);
+	/* The stored bytes, and where they are both packed and shuffled the shuffled ones behind them. */
+	SHERD_AUTO(void, free) room = malloc((size_t)c->stored + (packed && shuffled ? c->raw : 0));
+	if (!room)
+		return sherd_fail_nomem(err);
+	uint8_t *stored = room, *raw = packed && shuffled ? stored + c->stored : packed ? out : stored;
+	TRY(fetch(r, chunk, stored, err));
+	if (packed) {
+		int rc = sherd_deflate_unpack(stored, c->stored, raw, c->raw, err);
+		if (rc == SHERD_ECORRUPT)
+			return damaged(r, chunk, "bad-deflate", "cannot be unpacked", err);
+		TRY(rc);
+	}
+	if (shuffled)
+		sherd_unshuffle(raw, c->raw, c->width, out);
+	return SHERD_OK;
+}
+
+/* A range of an array, and where it goes. */
+typedef struct range {
+	const container_record *r;
+	uint64_t offset;
+	size_t len;
+	uint8_t *out;
+	uint32_t first; /* chunk */
+} range;
+
+static int read_part(const container_record *r, uint32_t chunk, uint32_t from, uint32_t len, uint8_t *out,
+                     sherd_error *err)
+{
+	const sherd_container_chunk *c = &r->array.chunks[chunk];
+	if (len == c->raw)
+		return sherd_container_read_chunk(r, chunk, out, err);
+	if (c->codec == SHERD_CODEC_NONE && c->filter == SHERD_FILTER_NONE)
+		return sherd_reader_at(r->file->reader, c->offset + from, out, len, err);
+	SHERD_AUTO(void, free) room = malloc(c->raw);
+	if (!room)
+		return sherd_fail_nomem(err);
+	uint8_t *raw = room;
+	TRY(sherd_container_read_chunk(r, chunk, raw, err));
+	memcpy(out, raw + from, len);
+	return SHERD_OK;
+}
+
+static int read_one(void *arg, size_t index, sherd_error *err)
+{
+	const range *g = arg;
+	uint32_t chunk = g->first + (uint32_t)index;
+	uint64_t begin = (uint64_t)chunk * g->r->array.chunk_bytes, end = begin + g->r->array.chunks[chunk].raw;
+	uint64_t from = g->offset > begin ? g->offset : begin;
+	uint64_t to = g->offset + g->len < end ? g->offset + g->len : end;
+	return read_part(g->r, chunk, (uint32_t)(from - begin), (uint32_t)(to - from), g->out + (from - g->offset),
+	                 err);
+}
+
+int sherd_container_read(const container_record *r, uint64_t offset, void *buf, size_t len, sherd_pool *pool,
+                         sherd_error *err)
+{
+	uint32_t size = r->array.chunk_bytes;
+	range g = {.r = r, .offset = offset, .len = len, .out = buf, .first = (uint32_t)(offset / size)};
+	size_t chunks = (size_t)((offset + len - 1) / size) - g.first + 1;
+	return sherd_pool_run(pool, chunks, read_one, &g, err);
+}
+
+int sherd_container_map(const container_record *r, const void **out, sherd_error *err)
+{
+	const sherd_container_array *a = &r->array;
+	uint64_t at = a->chunks[0].offset;
+	for (uint32_t i = 0; i < a->chunk_count; i++) {
+		const sherd_container_chunk *c = &a->chunks[i];
+		if (c->codec != SHERD_CODEC_NONE || c->filter != SHERD_FILTER_NONE || c->offset != at)
+			return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-map", "%.128s is packed", a->tensor.name);
+		at += c->stored;
+	}
+	return sherd_reader_map(r->file->reader, a->chunks[0].offset, (size_t)a->tensor.bytes, out, err);
+}

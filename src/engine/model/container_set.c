@@ -1,0 +1,97 @@
+#include "engine/model/container_set.h"
+
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(container_file, sherd_container_file_close)
+
+typedef struct listing {
+	sherd_arena *arena;
+	sherd_buf files; /* of container_listed */
+	size_t base;
+	bool failed;
+} listing;
+
+static bool see(const char *key, const sherd_stat *stat, void *arg)
+{
+	(void)stat;
+	listing *l = arg;
+	container_listed file = {0};
+	if (!sherd_container_name_parse(key, &file.name) || file.name.base != l->base)
+		return true;
+	file.key = sherd_arena_str(l->arena, sherd_str_of(key));
+	l->failed = !file.key;
+	sherd_buf_append(&l->files, &file, sizeof(file));
+	return !l->failed;
+}
+
+int sherd_container_list(sherd_store *store, const char *base, sherd_arena *arena, container_listing *out,
+                         sherd_error *err)
+{
+	SHERD_AUTO_BUF prefix = {0};
+	listing l = {.arena = arena, .base = strlen(base)};
+	sherd_buf_str(&prefix, base);
+	sherd_buf_append(&prefix, SHERD_CONTAINER_SHARD, sizeof(SHERD_CONTAINER_SHARD));
+	TRY(sherd_buf_check(&prefix, err));
+	int rc = sherd_store_list(store, (const char *)prefix.data, "", see, &l, err);
+	if (rc == SHERD_OK && l.failed)
+		rc = sherd_fail_nomem(err);
+	if (rc == SHERD_OK)
+		rc = sherd_buf_check(&l.files, err);
+	out->count = l.files.len / sizeof(container_listed);
+	out->files = rc == SHERD_OK ? sherd_arena_copy(arena, l.files.data, l.files.len) : NULL;
+	if (rc == SHERD_OK && out->count && !out->files)
+		rc = sherd_fail_nomem(err);
+	sherd_buf_done(&l.files);
+	return rc;
+}
+
+/* Does the first set say that it replaces the second? */
+static int replaces(sherd_store *store, const char *first, const char *second, sherd_arena *arena, bool *out,
+                    sherd_error *err)
+{
+	SHERD_AUTO(container_file, sherd_container_file_close) a = NULL;
+	SHERD_AUTO(container_file, sherd_container_file_close) b = NULL;
+	sherd_container_shards info;
+	TRY(sherd_container_file_open(&a, store, first, NULL, err));
+	TRY(sherd_container_file_open(&b, store, second, NULL, err));
+	TRY(sherd_container_file_shards(a, arena, &info, err));
+	*out = memcmp(info.replaces, b->head.set, sizeof(info.replaces)) == 0;
+	return SHERD_OK;
+}
+
+static int choose(sherd_store *store, const char *first, const char *second, sherd_arena *arena, const char **out,
+                  sherd_error *err)
+{
+	bool newer = false, older = false;
+	TRY(replaces(store, first, second, arena, &newer, err));
+	TRY(replaces(store, second, first, arena, &older, err));
+	if (newer == older)
+		return sherd_fail(err, SHERD_ECONFLICT, "two-sets", "two sets stand under one base: %.100s and %.100s",
+		                  first, second);
+	*out = newer ? first : second;
+	return SHERD_OK;
+}
+
+int sherd_container_find_set(sherd_store *store, const char *base, sherd_arena *arena, const char **key,
+                             sherd_error *err)
+{
+	container_listing list;
+	const char *found = NULL;
+	TRY(sherd_container_list(store, base, arena, &list, err));
+	for (size_t i = 0; i < list.count; i++) {
+		if (list.files[i].name.shard != 0)
+			continue;
+		if (!found)
+			found = list.files[i].key;
+		else
+			TRY(choose(store, found, list.files[i].key, arena, &found, err));
+	}
+	if (!list.count)
+		return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no shard of a model is there");
+	if (!found)
+		return sherd_fail(err, SHERD_EINCOMPLETE, "incomplete",
+		                  "shards of a model that was never committed: there is no shard 0, but %.128s",
+		                  list.files[0].key);
+	*key = found;
+	return SHERD_OK;
+}

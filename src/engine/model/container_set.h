@@ -1,0 +1,25 @@
+/* engine/model/container_set.h - the shards that lie under one base. */
+#ifndef SHERD_ENGINE_MODEL_CONTAINER_SET_H
+#define SHERD_ENGINE_MODEL_CONTAINER_SET_H
+
+#include "engine/model/container_file.h"
+
+typedef struct container_listed {
+	const char *key;
+	sherd_container_name name;
+} container_listed;
+
+/* All files whose names are those of shards of this base, in byte order; lives in the arena. */
+typedef struct container_listing {
+	const container_listed *files;
+	size_t count;
+} container_listing;
+int sherd_container_list(sherd_store *store, const char *base, sherd_arena *arena, container_listing *out,
+                         sherd_error *err);
+
+/* The key of the shard 0 that stands for the base, in the arena; of two, the one that says that it replaces the other.
+ * SHERD_ENOTFOUND when there is no shard at all, SHERD_EINCOMPLETE when none is shard 0, SHERD_ECONFLICT "two-sets". */
+int sherd_container_find_set(sherd_store *store, const char *base, sherd_arena *arena, const char **key,
+                             sherd_error *err);
+
+#endif

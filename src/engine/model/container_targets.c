@@ -1,0 +1,226 @@
+#include "engine/model/container_writer.h"
+
+#include <sherd/ckpt.h>
+
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(container_file, sherd_container_file_close)
+SHERD_AUTO_DEFINE(void, free)
+
+/* ---- what stands there already */
+
+/* The set that is replaced: its identity, when it has another number of shards, or its generation. */
+static int take_old(sherd_model_writer *w, const char *key, sherd_error *err)
+{
+	SHERD_AUTO(container_file, sherd_container_file_close) f = NULL;
+	sherd_container_shards info;
+	TRY(sherd_container_file_open(&f, w->store, key, NULL, err));
+	TRY(sherd_container_file_shards(f, &w->arena, &info, err));
+	if (info.count == w->shards.count)
+		w->shards.generation = info.generation + 1;
+	else
+		memcpy(w->shards.replaces, f->head.set, sizeof(w->shards.replaces));
+	return SHERD_OK;
+}
+
+static int look_at_old(sherd_model_writer *w, sherd_error *err)
+{
+	const char *first = NULL;
+	sherd_error failure = {0};
+	TRY(sherd_container_list(w->store, w->key, &w->arena, &w->old, err));
+	int rc = sherd_container_find_set(w->store, w->key, &w->arena, &first, &failure);
+	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
+		return SHERD_OK;
+	if (rc == SHERD_OK && !w->replace)
+		rc = sherd_in_object(&failure,
+		                     sherd_fail(&failure, SHERD_EEXIST, "exists", "a model in shards is there"), first);
+	if (rc == SHERD_OK)
+		return take_old(w, first, err);
+	if (err)
+		*err = failure;
+	return rc;
+}
+
+/* ---- planning */
+
+static int name_targets(sherd_model_writer *w, sherd_error *err)
+{
+	if (!w->shards.count) {
+		w->targets[0].key = w->key;
+		return SHERD_OK;
+	}
+	for (uint32_t i = 0; i < w->shards.count; i++) {
+		SHERD_AUTO_BUF name = {0};
+		sherd_container_name_put(&name, w->key, i, w->shards.count, w->shards.generation);
+		TRY(sherd_buf_check(&name, err));
+		w->targets[i].key = sherd_arena_str(&w->arena, (sherd_str){(const char *)name.data, name.len});
+		if (!w->targets[i].key)
+			return sherd_fail_nomem(err);
+	}
+	return SHERD_OK;
+}
+
+static int spread(sherd_model_writer *w, uint32_t targets, sherd_error *err)
+{
+	size_t count = w->parts.count;
+	SHERD_AUTO(void, free) room = calloc(count + 1, sizeof(uint64_t));
+	uint64_t *bytes = room;
+	w->target_of = sherd_arena_alloc(&w->arena, count + 1, sizeof(*w->target_of));
+	if (!bytes || !w->target_of)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < count; i++)
+		bytes[i] = w->parts.list[i].a.tensor.bytes;
+	TRY(sherd_plan_whole(bytes, count, targets, w->target_of, err));
+	for (size_t i = 0; i < count; i++) {
+		container_target *t = &w->targets[w->target_of[i]];
+		w->parts.list[i].a.shard = w->target_of[i];
+		t->left += bytes[i] != 0;
+		if (__builtin_add_overflow(t->bytes, bytes[i], &t->bytes) || t->bytes > INT64_MAX)
+			return sherd_fail(err, SHERD_EINVAL, "overflow", "more bytes than a file can have");
+	}
+	return SHERD_OK;
+}
+
+int sherd_container_targets_plan(sherd_model_writer *w, uint32_t shards, sherd_error *err)
+{
+	uint32_t targets = shards > 1 ? shards : 1;
+	w->targets = calloc(targets, sizeof(*w->targets));
+	w->peers = calloc(targets, sizeof(*w->peers));
+	if (!w->targets || !w->peers)
+		return sherd_fail_nomem(err);
+	if (shards > 1) {
+		w->shards.count = shards;
+		TRY(sherd_container_claim_take(&w->claim, w->store, w->key, err));
+		TRY(look_at_old(w, err));
+	}
+	TRY(name_targets(w, err));
+	return spread(w, targets, err);
+}
+
+/* ---- files */
+
+int sherd_container_target_begin(sherd_model_writer *w, uint32_t target, sherd_error *err)
+{
+	container_target *t = &w->targets[target];
+	/* Shards other than the first are nobody's before that is there, and the claim is ours. */
+	bool replace = w->replace || target > 0;
+	if (t->out.writer || t->committed)
+		return SHERD_OK;
+	return sherd_container_out_begin(&t->out, w->store, t->key, replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
+	                                 w->level ? 0 : t->bytes, err);
+}
+
+/* The index of one file: its own arrays with their chunks, and in the first one all others without. */
+static int put_index(sherd_model_writer *w, uint32_t target, sherd_error *err)
+{
+	SHERD_AUTO_BUF index = {0};
+	SHERD_AUTO_BUF list = {0}; /* of sherd_container_array */
+	for (size_t i = 0; i < w->parts.count; i++) {
+		sherd_container_array a = w->parts.list[i].a;
+		if (w->target_of[i] == target) {
+			a.chunks = (const sherd_container_chunk *)(const void *)w->parts.list[i].chunks.data;
+			a.chunk_count = (uint32_t)(w->parts.list[i].chunks.len / sizeof(*a.chunks));
+		} else if (target) {
+			continue;
+		}
+		sherd_buf_append(&list, &a, sizeof(a));
+	}
+	TRY(sherd_buf_check(&list, err));
+	TRY(sherd_container_index_encode((const sherd_container_array *)(const void *)list.data,
+	                                 list.len / sizeof(sherd_container_array), &index, err));
+	return sherd_container_out_section(&w->targets[target].out, SHERD_SECTION_ARRAYS, index.data, index.len, 0,
+	                                   err);
+}
+
+static int put_shard_info(sherd_model_writer *w, uint32_t target, sherd_error *err)
+{
+	SHERD_AUTO_BUF raw = {0};
+	sherd_container_shards info = w->shards;
+	if (!info.count)
+		return SHERD_OK;
+	info.shard = target;
+	info.peers = w->peers + 1;
+	sherd_container_shards_encode(&info, &raw);
+	TRY(sherd_buf_check(&raw, err));
+	return sherd_container_out_section(&w->targets[target].out, SHERD_SECTION_SHARD_INFO, raw.data, raw.len, 0,
+	                                   err);
+}
+
+static int put_kept(sherd_model_writer *w, container_out *out, sherd_error *err)
+{
+	const container_file *from = w->kept ? w->kept->file : NULL;
+	for (uint32_t i = 0; from && i < from->head.count; i++)
+		if (from->head.sections[i].type > SHERD_SECTION_SHARD_INFO)
+			TRY(sherd_container_out_copy(out, from, &from->head.sections[i], err));
+	return SHERD_OK;
+}
+
+static int finish(sherd_model_writer *w, uint32_t target, sherd_error *err)
+{
+	container_target *t = &w->targets[target];
+	TRY(sherd_container_target_begin(w, target, err));
+	sherd_container_out_end_data(&t->out);
+	if (!target) {
+		TRY(sherd_container_out_section(&t->out, SHERD_SECTION_METADATA, w->pairs.data, w->pairs.len, w->level,
+		                                err));
+		TRY(sherd_container_out_section(&t->out, SHERD_SECTION_GRAPH, w->parts.graph, w->parts.graph_len,
+		                                w->level, err));
+		TRY(put_kept(w, &t->out, err));
+	}
+	TRY(put_shard_info(w, target, err));
+	TRY(put_index(w, target, err));
+	w->publishing = !target;
+	TRY(sherd_container_out_finish(&t->out, w->set, &w->peers[target], err));
+	t->committed = true;
+	return SHERD_OK;
+}
+
+int sherd_container_target_finish(sherd_model_writer *w, uint32_t target, sherd_error *err)
+{
+	return sherd_in_object(err, finish(w, target, err), w->targets[target].key);
+}
+
+/* ---- what goes */
+
+static bool is_ours(const sherd_model_writer *w, const char *key)
+{
+	for (uint32_t i = 0; i < w->shards.count; i++)
+		if (strcmp(w->targets[i].key, key) == 0)
+			return true;
+	return false;
+}
+
+void sherd_container_targets_clear(sherd_model_writer *w)
+{
+	/* Manifests first: what they tell of must not go before them. */
+	for (int others = 0; others < 2; others++)
+		for (size_t i = 0; i < w->old.count; i++)
+			if ((w->old.files[i].name.shard != 0) == others && !is_ours(w, w->old.files[i].key))
+				(void)sherd_store_remove(w->store, w->old.files[i].key, NULL);
+}
+
+/* Can our first file be there although its commit failed, so that the others must stay? */
+static bool may_be_published(sherd_model_writer *w)
+{
+	SHERD_AUTO(container_file, sherd_container_file_close) f = NULL;
+	if (!w->publishing)
+		return false;
+	int rc = sherd_container_file_open(&f, w->store, w->targets[0].key, NULL, NULL);
+	return rc == SHERD_OK ? memcmp(f->head.set, w->set, sizeof(w->set)) == 0 : rc != SHERD_ENOTFOUND;
+}
+
+void sherd_container_targets_abort(sherd_model_writer *w)
+{
+	if (!w->targets)
+		return;
+	uint32_t count = w->shards.count ? w->shards.count : 1, committed = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		sherd_container_out_abort(&w->targets[i].out);
+		committed += w->targets[i].committed;
+	}
+	if (!committed || w->targets[0].committed || may_be_published(w))
+		return;
+	for (uint32_t i = 1; i < count; i++)
+		if (w->targets[i].committed)
+			(void)sherd_store_remove(w->store, w->targets[i].key, NULL);
+}

@@ -1,0 +1,328 @@
+#include "engine/model/container_verify.h"
+
+#include "base/cursor.h"
+#include "base/meter.h"
+#include "base/pool.h"
+#include "codec/crc32.h"
+
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(void, free)
+
+enum { PIECE = 256 << 10 };
+
+/* A file being checked. */
+typedef struct check {
+	sherd_report *report;
+	const container_file *f;
+	const char *key;
+	uint32_t shard;
+	sherd_meter *meter;
+	sherd_arena arena; /* of records */
+	sherd_buf records; /* of container_record */
+	sherd_buf chunks;  /* of placed */
+	pthread_mutex_t lock;
+	sherd_buf damage; /* of found */
+	sherd_error *err;
+} check;
+
+typedef struct placed {
+	uint64_t offset;
+	size_t record;
+	uint32_t chunk;
+} placed;
+
+typedef struct found {
+	size_t index;
+	int rc;
+	sherd_error error;
+} found;
+
+static int take(check *c, int rc, const sherd_error *failure)
+{
+	return sherd_report_take(c->report, rc, failure, c->key, c->err);
+}
+
+/* ---- sections */
+
+static int check_head(const container_file *f, const sherd_container_section *s, sherd_error *err)
+{
+	uint8_t head[SHERD_SECTION_HEAD];
+	TRY(sherd_reader_at(f->reader, s->offset, head, sizeof(head), err));
+	return sherd_shift_offset(err, sherd_section_head_check(s, head, err), s->offset);
+}
+
+static int check_crc(check *c, const sherd_container_section *s, sherd_error *err)
+{
+	uint64_t end = sherd_section_end(s) - SHERD_SECTION_CRC;
+	uint8_t tail[SHERD_SECTION_CRC];
+	uint32_t crc = 0;
+	SHERD_AUTO(void, free) room = malloc(PIECE);
+	if (!room)
+		return sherd_fail_nomem(err);
+	for (uint64_t at = s->offset; at < end;) {
+		size_t n = end - at < PIECE ? (size_t)(end - at) : PIECE;
+		TRY(sherd_reader_at(c->f->reader, at, room, n, err));
+		crc = sherd_crc32(crc, room, n);
+		at += n;
+		TRY(sherd_meter_add(c->meter, n, err));
+	}
+	TRY(sherd_reader_at(c->f->reader, end, tail, sizeof(tail), err));
+	if (crc != s->crc || crc != sherd_get_u32(tail))
+		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-crc", s->offset, "%s (type %u) is damaged",
+		                     sherd_section_name(s->type), s->type);
+	return SHERD_OK;
+}
+
+static int check_sections(check *c, bool quick)
+{
+	for (uint32_t i = 0; i < c->f->head.count; i++) {
+		const sherd_container_section *s = &c->f->head.sections[i];
+		sherd_error failure = {0};
+		int rc = check_head(c->f, s, &failure);
+		if (rc == SHERD_OK && !quick && s->flags & SHERD_SECTION_HAS_CRC)
+			rc = check_crc(c, s, &failure);
+		TRY(take(c, rc, &failure));
+	}
+	return SHERD_OK;
+}
+
+/* ---- the index */
+
+static int check_record(const check *c, const sherd_container_array *a, sherd_error *err)
+{
+	bool here = a->shard == c->shard;
+	if (!here && (c->shard || a->chunk_count))
+		return sherd_fail(err, SHERD_ECORRUPT, "bad-rank", "%.128s belongs to shard %u", a->tensor.name,
+		                  a->shard);
+	if (here && a->tensor.bytes && !a->chunk_count)
+		return sherd_fail(err, SHERD_ECORRUPT, "no-data", "%.128s has no chunks", a->tensor.name);
+	return sherd_container_file_check(c->f, a, err);
+}
+
+static int add_record(check *c, const sherd_container_entry *e, const uint8_t *raw, sherd_error *err)
+{
+	container_record r = {.file = c->f};
+	size_t index = c->records.len / sizeof(r);
+	TRY(sherd_container_record_decode(e, raw, &c->f->limits, &c->arena, &r.array, err));
+	TRY(check_record(c, &r.array, err));
+	sherd_buf_append(&c->records, &r, sizeof(r));
+	for (uint32_t i = 0; i < r.array.chunk_count; i++) {
+		placed p = {.offset = r.array.chunks[i].offset, .record = index, .chunk = i};
+		sherd_buf_append(&c->chunks, &p, sizeof(p));
+	}
+	TRY(sherd_buf_check(&c->records, err));
+	return sherd_buf_check(&c->chunks, err);
+}
+
+/* Entries are sorted, and records lie one behind the other to the end. */
+static int check_entries(check *c, const uint8_t *index, size_t len, sherd_error *err)
+{
+	uint64_t end = SHERD_CONTAINER_INDEX_HEAD + c->f->arrays * SHERD_CONTAINER_ENTRY;
+	sherd_container_entry before = {0}, e;
+	const container_record *last = NULL;
+	for (uint64_t i = 0; i < c->f->arrays; i++, before = e) {
+		uint64_t at = SHERD_CONTAINER_INDEX_HEAD + i * SHERD_CONTAINER_ENTRY;
+		TRY(sherd_container_entry_decode(index + at, i, c->f->arrays, len, &e, err));
+		if (e.offset != end)
+			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-index", at, "records do not follow each other");
+		TRY(add_record(c, &e, index + e.offset, err));
+		const container_record *r = (const container_record *)(const void *)c->records.data + i;
+		int order = memcmp(before.hash, e.hash, sizeof(e.hash));
+		if (i && (order > 0 || (order == 0 && strcmp(last->array.tensor.name, r->array.tensor.name) >= 0)))
+			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-index", at, "entries are not sorted");
+		last = r;
+		end += e.length;
+	}
+	if (end != len)
+		return sherd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", end, "bytes behind the last record");
+	return SHERD_OK;
+}
+
+static int check_index(check *c, sherd_error *err)
+{
+	uint8_t *index;
+	size_t len;
+	TRY(sherd_container_file_section(c->f, &c->f->index, &index, &len, err));
+	int rc = check_entries(c, index, len, err);
+	free(index);
+	return sherd_shift_offset(err, rc, sherd_section_payload(&c->f->index));
+}
+
+/* ---- data */
+
+static const container_record *record_of(const check *c, const placed *p)
+{
+	return (const container_record *)(const void *)c->records.data + p->record;
+}
+
+static const sherd_container_chunk *chunk_of(const check *c, const placed *p)
+{
+	return &record_of(c, p)->array.chunks[p->chunk];
+}
+
+static int keep_damage(check *c, size_t index, int rc, const sherd_error *failure, sherd_error *err)
+{
+	found f = {.index = index, .rc = rc, .error = *failure};
+	(void)pthread_mutex_lock(&c->lock);
+	sherd_buf_append(&c->damage, &f, sizeof(f));
+	int kept = sherd_buf_check(&c->damage, err);
+	(void)pthread_mutex_unlock(&c->lock);
+	return kept;
+}
+
+static int check_chunk(void *arg, size_t index, sherd_error *err)
+{
+	check *c = arg;
+	const placed *p = (const placed *)(const void *)c->chunks.data + index;
+	sherd_error failure = {0};
+	SHERD_AUTO(void, free) room = malloc(chunk_of(c, p)->raw);
+	if (!room)
+		return sherd_fail_nomem(err);
+	int rc = sherd_container_read_chunk(record_of(c, p), p->chunk, room, &failure);
+	if (rc == SHERD_ECORRUPT)
+		return keep_damage(c, index, rc, &failure, err);
+	if (rc < 0) {
+		if (err)
+			*err = failure;
+		return rc;
+	}
+	return sherd_meter_add(c->meter, chunk_of(c, p)->stored, err);
+}
+
+static int by_index(const void *left, const void *right)
+{
+	const found *a = left, *b = right;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static int check_chunks(check *c, sherd_pool *pool)
+{
+	size_t count = c->chunks.len / sizeof(placed);
+	TRY(sherd_pool_run(pool, count, check_chunk, c, c->err));
+	found *list = (found *)(void *)c->damage.data;
+	size_t damaged = c->damage.len / sizeof(*list);
+	if (damaged)
+		qsort(list, damaged, sizeof(*list), by_index);
+	for (size_t i = 0; i < damaged; i++)
+		TRY(take(c, list[i].rc, &list[i].error));
+	return SHERD_OK;
+}
+
+static int by_offset(const void *left, const void *right)
+{
+	const placed *a = left, *b = right;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static int check_zeros(check *c, uint64_t from, uint64_t to, sherd_error *err)
+{
+	uint8_t raw[4096];
+	while (from < to) {
+		size_t n = to - from < sizeof(raw) ? (size_t)(to - from) : sizeof(raw);
+		TRY(sherd_reader_at(c->f->reader, from, raw, n, err));
+		for (size_t i = 0; i < n; i++)
+			if (raw[i])
+				return sherd_fail_at(err, SHERD_ECORRUPT, "bad-padding", from + i,
+				                     "ARRAYS: a byte between chunks is not zero");
+		from += n;
+	}
+	return SHERD_OK;
+}
+
+/* What lies between the chunks of one section. */
+static int check_gaps(check *c, const sherd_container_section *s, const placed **next, const placed *end,
+                      sherd_error *err)
+{
+	uint64_t at = sherd_section_payload(s);
+	for (; *next < end && (*next)->offset < sherd_section_end(s); ++*next) {
+		const sherd_container_chunk *chunk = chunk_of(c, *next);
+		if (chunk->offset < at)
+			return sherd_fail_at(err, SHERD_ECORRUPT, "overlap", chunk->offset,
+			                     "chunk %u of %.128s lies over another one", (*next)->chunk,
+			                     record_of(c, *next)->array.tensor.name);
+		TRY(check_zeros(c, at, chunk->offset, err));
+		at = chunk->offset + chunk->stored;
+	}
+	return check_zeros(c, at, sherd_section_payload(s) + s->stored, err);
+}
+
+static int check_padding(check *c, sherd_error *err)
+{
+	placed *list = (placed *)(void *)c->chunks.data;
+	size_t count = c->chunks.len / sizeof(*list);
+	const placed *next = list;
+	if (count)
+		qsort(list, count, sizeof(*list), by_offset);
+	for (uint32_t i = 0; i < c->f->head.count; i++) {
+		const sherd_container_section *s = &c->f->head.sections[i];
+		if (s->type == SHERD_SECTION_ARRAYS && s->offset != c->f->index.offset)
+			TRY(check_gaps(c, s, &next, list + count, err));
+	}
+	return SHERD_OK;
+}
+
+static int check_data(check *c, sherd_pool *pool)
+{
+	sherd_error failure = {0};
+	int rc = check_index(c, &failure);
+	TRY(take(c, rc, &failure));
+	if (rc < 0) /* then nobody knows where chunks lie */
+		return SHERD_OK;
+	TRY(take(c, check_padding(c, &failure), &failure));
+	return check_chunks(c, pool);
+}
+
+int sherd_container_verify_file(sherd_report *r, const container_file *f, uint32_t shard, const sherd_verify_options *o,
+                                sherd_error *err)
+{
+	sherd_meter meter;
+	check c = {
+		.report = r, .f = f, .key = sherd_reader_key(f->reader), .shard = shard, .meter = &meter, .err = err};
+	sherd_meter_init(&meter, o->progress, f->head.file_size);
+	(void)pthread_mutex_init(&c.lock, NULL);
+	int rc = check_sections(&c, o->quick);
+	if (rc == SHERD_OK && !o->quick)
+		rc = check_data(&c, o->pool);
+	r->checked += o->quick ? SHERD_CONTAINER_FRONT + f->head.count * SHERD_SECTION_HEAD : f->head.file_size;
+	(void)pthread_mutex_destroy(&c.lock);
+	sherd_meter_done(&meter);
+	sherd_arena_done(&c.arena);
+	sherd_buf_done(&c.records);
+	sherd_buf_done(&c.chunks);
+	sherd_buf_done(&c.damage);
+	return rc;
+}
+
+/* ---- the whole */
+
+static int check_arrays(const sherd_container_model *m, sherd_error *err)
+{
+	if (m->file->arrays != m->base.array_count)
+		return sherd_fail(err, SHERD_ECORRUPT, "bad-index", "the index tells of %llu arrays, the graph of %zu",
+		                  (unsigned long long)m->file->arrays, m->base.array_count);
+	for (size_t i = 0; i < m->base.array_count; i++) {
+		const container_record *r;
+		TRY(sherd_container_model_record(m, i, &r, err));
+	}
+	return SHERD_OK;
+}
+
+int sherd_container_verify_model(sherd_report *r, const sherd_container_model *m, const sherd_verify_options *o,
+                                 sherd_error *err)
+{
+	const char *key = sherd_reader_key(m->file->reader);
+	sherd_error failure = {0};
+	size_t before = sherd_report_errors(r);
+	TRY(sherd_container_verify_file(r, m->file, 0, o, err));
+	for (uint32_t i = 1; i < m->shards.count; i++) {
+		const container_file *f;
+		int rc = sherd_container_model_shard(m, i, &f, &failure);
+		TRY(sherd_report_take(r, rc, &failure, key, err));
+		if (rc == SHERD_OK)
+			TRY(sherd_container_verify_file(r, f, i, o, err));
+	}
+	if (o->quick || sherd_report_errors(r) > before)
+		return SHERD_OK;
+	return sherd_report_take(r, check_arrays(m, &failure), &failure, key, err);
+}

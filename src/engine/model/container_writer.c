@@ -1,0 +1,317 @@
+#include "engine/model/container_writer.h"
+
+#include "base/dtype.h"
+#include "engine/model/pairs.h"
+#include "format/container_pairs.h"
+
+#include <stdlib.h>
+
+/* ---- opening */
+
+/* Tells sets apart that were not made of the same graph, metadata and number of shards. */
+static void identify(sherd_model_writer *w)
+{
+	sherd_sha256 sha;
+	uint8_t hash[SHERD_SHA256_BYTES], numbers[8];
+	sherd_put_u32(numbers, w->shards.count);
+	sherd_put_u32(numbers + 4, w->shards.generation);
+	sherd_sha256_init(&sha);
+	sherd_sha256_add(&sha, numbers, sizeof(numbers));
+	sherd_sha256_add(&sha, w->pairs.data, w->pairs.len);
+	sherd_sha256_add(&sha, w->parts.graph, w->parts.graph_len);
+	sherd_sha256_finish(&sha, hash);
+	memcpy(w->set, hash, sizeof(w->set));
+}
+
+static int take_pairs(sherd_model_writer *w, const sherd_model *model, const sherd_model_save_options *options,
+                      sherd_error *err)
+{
+	const sherd_pair *pairs;
+	size_t count;
+	TRY(sherd_model_join_pairs(model->pairs, model->pair_count, options, &w->arena, &pairs, &count, err));
+	sherd_container_pairs_encode(pairs, count, &w->pairs);
+	return sherd_buf_check(&w->pairs, err);
+}
+
+static int read_model(void *arg, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	const sherd_model *model = arg;
+	return model->ops->read(model, array, offset, buf, len, err);
+}
+
+static int prepare(sherd_model_writer *w, const sherd_model *model, const sherd_model_save_options *options,
+                   sherd_error *err)
+{
+	uint64_t total = 0;
+	unsigned workers = sherd_pool_workers(options->pool);
+	TRY(take_pairs(w, model, options, err));
+	TRY(sherd_container_parts_make(model, options->without_updater, &w->arena, &w->parts, err));
+	TRY(sherd_container_targets_plan(w, options->shards, err));
+	identify(w);
+	TRY(sherd_container_batch_init(&w->batch, workers, w->level, err));
+	for (size_t i = 0; i < w->parts.count; i++)
+		total += w->parts.list[i].a.tensor.bytes;
+	sherd_meter_init(&w->meter, options->progress, total);
+	w->metered = true;
+	w->batch.pool = options->pool;
+	w->batch.meter = &w->meter;
+	w->batch.read = read_model;
+	w->batch.arg = (void *)(uintptr_t)model;
+	/* What stands there already is better said now than after all the work. */
+	return sherd_container_target_begin(w, 0, err);
+}
+
+static int check_free(sherd_model_writer *w, sherd_error *err)
+{
+	sherd_stat stat;
+	sherd_error failure;
+	int rc = sherd_store_stat(w->store, w->key, &stat, &failure);
+	if (rc == SHERD_ENOTFOUND)
+		return SHERD_OK;
+	if (rc == SHERD_OK)
+		return sherd_fail(err, SHERD_EEXIST, "exists", "it is there already");
+	if (err)
+		*err = failure;
+	return rc;
+}
+
+/* A container is written packed or not; its graph tells. */
+static bool is_packed(const container_file *f)
+{
+	const sherd_container_section *s = sherd_container_find_section(&f->head, SHERD_SECTION_GRAPH);
+	return s && (s->flags & SHERD_SECTION_CODEC);
+}
+
+int sherd_container_writer_open(sherd_model_writer **out, sherd_store *store, const char *key, const sherd_model *model,
+                                const sherd_model_save_options *options, sherd_error *err)
+{
+	sherd_model_writer *w = calloc(1, sizeof(*w));
+	if (!w)
+		return sherd_fail_nomem(err);
+	w->store = store;
+	w->replace = options->replace;
+	w->kept = model->format == SHERD_FORMAT_SAMEDIFF_CONTAINER ? (const sherd_container_model *)model : NULL;
+	w->current = SHERD_NO_ARRAY;
+	w->as_it_was = options->as_it_was && w->kept;
+	if (w->as_it_was)
+		w->level = is_packed(w->kept->file);
+	else if (options->compress == SHERD_COMPRESS_DEFLATE)
+		w->level = options->level ? options->level : 1;
+	w->key = sherd_arena_str(&w->arena, sherd_str_of(key));
+	int rc = w->key ? SHERD_OK : sherd_fail_nomem(err);
+	if (rc == SHERD_OK && !w->replace && options->shards <= 1)
+		rc = check_free(w, err);
+	if (rc == SHERD_OK)
+		rc = prepare(w, model, options, err);
+	if (rc == SHERD_OK)
+		*out = w;
+	else
+		sherd_model_writer_abort(w);
+	return sherd_in_object(err, rc, key);
+}
+
+/* ---- arrays */
+
+static uint8_t width_of(const sherd_container_array *a)
+{
+	uint32_t width = sherd_dtype_describe(a->tensor.dtype)->block_bytes;
+	return width > 1 && width <= UINT8_MAX ? (uint8_t)width : 0;
+}
+
+/* Writes what is in the batch, and closes the files that nothing more will come for. */
+static int flush(sherd_model_writer *w, sherd_error *err)
+{
+	TRY(sherd_container_batch_run(&w->batch, err));
+	for (size_t i = 0; i < w->batch.used; i++) {
+		const container_slot *s = &w->batch.slots[i];
+		container_part *p = &w->parts.list[w->parts.part_of[s->array]];
+		sherd_buf_append(&p->chunks, &s->chunk, sizeof(s->chunk));
+		TRY(sherd_buf_check(&p->chunks, err));
+		if (s->from + s->len < p->a.tensor.bytes)
+			continue;
+		uint32_t target = w->target_of[p - w->parts.list];
+		if (--w->targets[target].left == 0 && target)
+			TRY(sherd_container_target_finish(w, target, err));
+	}
+	w->batch.used = 0;
+	return SHERD_OK;
+}
+
+/* The slot that the next bytes of the part go to. */
+static int open_slot(sherd_model_writer *w, container_part *p, container_slot **out, sherd_error *err)
+{
+	uint32_t target = w->target_of[p - w->parts.list];
+	container_slot *s;
+	if (w->batch.used == w->batch.count)
+		TRY(flush(w, err));
+	TRY(sherd_container_target_begin(w, target, err));
+	TRY(sherd_container_batch_slot(&w->batch, &s, err));
+	s->len = 0;
+	s->from = p->given;
+	s->array = p->array;
+	s->to = &w->targets[target].out;
+	s->width = w->level ? width_of(&p->a) : 0;
+	s->aligned = !w->level && p->given == 0;
+	s->fetched = true;
+	s->kept = NULL;
+	*out = s;
+	return SHERD_OK;
+}
+
+static int append(sherd_model_writer *w, container_part *p, const uint8_t *bytes, size_t len, sherd_error *err)
+{
+	while (len) {
+		container_slot *s = &w->batch.slots[w->batch.used];
+		if (p->given % SHERD_CONTAINER_CHUNK == 0)
+			TRY(open_slot(w, p, &s, err));
+		size_t n = SHERD_CONTAINER_CHUNK - s->len < len ? SHERD_CONTAINER_CHUNK - s->len : len;
+		memcpy(s->raw + s->len, bytes, n);
+		s->len += (uint32_t)n;
+		p->given += n;
+		bytes += n;
+		len -= n;
+		if (p->given % SHERD_CONTAINER_CHUNK == 0 || p->given == p->a.tensor.bytes)
+			w->batch.used++;
+	}
+	return SHERD_OK;
+}
+
+/* Arrays are given one after the other, none beyond its size. */
+static int choose(sherd_model_writer *w, size_t array, size_t len, size_t *part, sherd_error *err)
+{
+	if (array >= w->parts.array_count)
+		return sherd_fail(err, SHERD_EINVAL, "out-of-range", "array %zu of %zu", array, w->parts.array_count);
+	*part = w->parts.part_of[array];
+	if (*part == SHERD_NO_ARRAY)
+		return SHERD_OK;
+	const container_part *p = &w->parts.list[*part];
+	const container_part *before = w->current == SHERD_NO_ARRAY ? p : &w->parts.list[w->current];
+	if (before != p && before->given < before->a.tensor.bytes)
+		return sherd_fail(err, SHERD_EINVAL, "incomplete", "%.128s is not whole when %.100s begins",
+		                  before->a.tensor.name, p->a.tensor.name);
+	if (len > p->a.tensor.bytes - p->given)
+		return sherd_fail(err, SHERD_EINVAL, "bad-range", "%.128s has %llu bytes, not more", p->a.tensor.name,
+		                  (unsigned long long)p->a.tensor.bytes);
+	return SHERD_OK;
+}
+
+/* Keeps the first failure, which every later call repeats. */
+static int keep(sherd_model_writer *w, int rc, const sherd_error *failure, sherd_error *err)
+{
+	if (rc < 0 && w->rc == SHERD_OK) {
+		w->rc = rc;
+		w->failure = *failure;
+	}
+	if (w->rc < 0 && err)
+		*err = w->failure;
+	return w->rc;
+}
+
+int sherd_model_writer_append(sherd_model_writer *writer, size_t array, const void *bytes, size_t len, sherd_error *err)
+{
+	sherd_error failure = {0};
+	size_t part = SHERD_NO_ARRAY;
+	int rc = writer->rc;
+	if (rc == SHERD_OK)
+		rc = choose(writer, array, len, &part, &failure);
+	if (rc == SHERD_OK && part != SHERD_NO_ARRAY) {
+		writer->current = part;
+		rc = append(writer, &writer->parts.list[part], bytes, len, &failure);
+	}
+	return keep(writer, sherd_in_object(&failure, rc, writer->key), &failure, err);
+}
+
+/* The record of an array whose chunks can be copied as they are; NULL when they are cut otherwise than ours. */
+static int record_to_keep(const sherd_model_writer *w, const container_part *p, const container_record **out,
+                          sherd_error *err)
+{
+	const container_record *r;
+	*out = NULL;
+	if (!w->as_it_was || !p->a.tensor.bytes)
+		return SHERD_OK;
+	TRY(sherd_container_model_record(w->kept, p->array, &r, err));
+	if (r->array.chunk_bytes != SHERD_CONTAINER_CHUNK)
+		return SHERD_OK;
+	for (uint32_t i = 0; i < r->array.chunk_count; i++)
+		if (r->array.chunks[i].stored > SHERD_CONTAINER_CHUNK)
+			return SHERD_OK;
+	*out = r;
+	return SHERD_OK;
+}
+
+static int pull(sherd_model_writer *w, container_part *p, sherd_error *err)
+{
+	const container_record *kept;
+	TRY(record_to_keep(w, p, &kept, err));
+	while (p->given < p->a.tensor.bytes) {
+		container_slot *s;
+		uint64_t left = p->a.tensor.bytes - p->given;
+		TRY(open_slot(w, p, &s, err));
+		s->len = left < SHERD_CONTAINER_CHUNK ? (uint32_t)left : SHERD_CONTAINER_CHUNK;
+		s->fetched = false;
+		s->kept = kept;
+		if (kept)
+			s->aligned = p->given == 0 && kept->array.chunks[0].codec == SHERD_CODEC_NONE;
+		p->given += s->len;
+		w->batch.used++;
+	}
+	return SHERD_OK;
+}
+
+int sherd_container_writer_pull(sherd_model_writer *w, sherd_error *err)
+{
+	sherd_error failure = {0};
+	uint32_t targets = w->shards.count ? w->shards.count : 1;
+	int rc = SHERD_OK;
+	/* The first file last, as it stays open to the end. */
+	for (uint32_t t = targets; rc == SHERD_OK && t-- > 0;)
+		for (size_t i = 0; rc == SHERD_OK && i < w->parts.count; i++)
+			if (w->target_of[i] == t)
+				rc = pull(w, &w->parts.list[i], &failure);
+	return keep(w, rc, &failure, err);
+}
+
+/* ---- the end */
+
+static int publish(sherd_model_writer *w, sherd_error *err)
+{
+	for (size_t i = 0; i < w->parts.count; i++)
+		if (w->parts.list[i].given < w->parts.list[i].a.tensor.bytes)
+			return sherd_fail(err, SHERD_EINVAL, "incomplete", "%.128s is not whole",
+			                  w->parts.list[i].a.tensor.name);
+	TRY(flush(w, err));
+	for (uint32_t i = 1; i < w->shards.count; i++)
+		if (!w->targets[i].committed)
+			TRY(sherd_container_target_finish(w, i, err));
+	return sherd_container_target_finish(w, 0, err);
+}
+
+int sherd_model_writer_commit(sherd_model_writer *writer, sherd_error *err)
+{
+	sherd_error failure = {0};
+	int rc = writer->rc;
+	if (rc == SHERD_OK)
+		rc = publish(writer, &failure);
+	rc = keep(writer, sherd_in_object(&failure, rc, writer->key), &failure, err);
+	if (rc == SHERD_OK)
+		sherd_container_targets_clear(writer);
+	sherd_model_writer_abort(writer);
+	return rc;
+}
+
+void sherd_model_writer_abort(sherd_model_writer *writer)
+{
+	if (!writer)
+		return;
+	sherd_container_targets_abort(writer);
+	sherd_container_claim_drop(&writer->claim);
+	sherd_container_batch_done(&writer->batch);
+	if (writer->metered)
+		sherd_meter_done(&writer->meter);
+	sherd_container_parts_done(&writer->parts);
+	sherd_buf_done(&writer->pairs);
+	free(writer->targets);
+	free(writer->peers);
+	sherd_arena_done(&writer->arena);
+	free(writer);
+}

@@ -1,0 +1,66 @@
+/* engine/model/container_writer.h - a container being written, in one file or several.
+ *
+ * Every array has its file from the beginning. A file other than the first is committed as soon as its last array is
+ * whole; the first one, which has graph, metadata and the list of the others, is committed last. */
+#ifndef SHERD_ENGINE_MODEL_CONTAINER_WRITER_H
+#define SHERD_ENGINE_MODEL_CONTAINER_WRITER_H
+
+#include "engine/model/container.h"
+#include "engine/model/container_claim.h"
+#include "engine/model/container_pack.h"
+#include "engine/model/container_parts.h"
+#include "engine/model/container_set.h"
+
+typedef struct container_target {
+	const char *key;
+	container_out out;
+	size_t left;    /* arrays that are not whole */
+	uint64_t bytes; /* of its arrays */
+	bool committed;
+} container_target;
+
+struct sherd_model_writer {
+	sherd_store *store;
+	sherd_arena arena;
+	const char *key; /* of the file, or the base */
+	bool replace;
+	int level;                         /* 0: nothing is packed */
+	const sherd_container_model *kept; /* whose unknown sections are kept; or NULL */
+	bool as_it_was;                    /* and whose chunks stay packed as they are */
+	container_parts parts;
+	sherd_buf pairs;     /* METADATA */
+	uint32_t *target_of; /* by part */
+	container_target *targets;
+	sherd_container_shards shards; /* of the first file; count 0: one file */
+	sherd_container_peer *peers;
+	uint8_t set[SHERD_CONTAINER_SET_BYTES];
+	container_claim claim;
+	container_listing old; /* files under the base before */
+	size_t current;        /* part being given; SHERD_NO_ARRAY: none */
+	container_batch batch;
+	sherd_meter meter;
+	bool metered;
+	bool publishing; /* the commit of the first file has begun */
+	int rc;          /* of the first failure */
+	sherd_error failure;
+};
+
+/* For writers inside the library. Sections that the model, when it is a container, holds and nobody knows are kept; for
+ * that, and for pull, it must live until the commit. */
+int sherd_container_writer_open(sherd_model_writer **out, sherd_store *store, const char *key, const sherd_model *model,
+                                const sherd_model_save_options *options, sherd_error *err);
+/* Gives every array by asking for its bytes, from the workers of the pool, file by file. */
+int sherd_container_writer_pull(sherd_model_writer *w, sherd_error *err);
+
+/* The parts of it (container_targets.c). Finds the old set, claims the base, names the files, plans the arrays. */
+int sherd_container_targets_plan(sherd_model_writer *w, uint32_t shards, sherd_error *err);
+/* Begins the file if it is not yet begun. */
+int sherd_container_target_begin(sherd_model_writer *w, uint32_t target, sherd_error *err);
+/* Sections behind the data, and commit. The first one goes last. */
+int sherd_container_target_finish(sherd_model_writer *w, uint32_t target, sherd_error *err);
+/* After the commit: what else lies under the base goes. What cannot be removed stays. */
+void sherd_container_targets_clear(sherd_model_writer *w);
+/* Instead of a commit: nothing of this save stays. */
+void sherd_container_targets_abort(sherd_model_writer *w);
+
+#endif

@@ -1,0 +1,87 @@
+#include "engine/model/pairs.h"
+
+#include "base/buf.h"
+#include "codec/json.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* A pair and its rank: of equal keys the last given counts. */
+typedef struct given {
+	sherd_pair pair;
+	size_t order;
+} given;
+
+static int by_key(const void *left, const void *right)
+{
+	const given *a = left, *b = right;
+	int order = strcmp(a->pair.key, b->pair.key);
+	return order ? order : a->order < b->order ? -1 : 1;
+}
+
+static int check_text(const char *text, sherd_error *err)
+{
+	size_t bad;
+	if (!text || strlen(text) > UINT32_MAX || !sherd_utf8_valid(text, strlen(text), &bad))
+		return sherd_fail(err, SHERD_EINVAL, "bad-utf8", "a pair of metadata is no text");
+	return SHERD_OK;
+}
+
+static int take(given *list, size_t *n, const sherd_pair *pairs, size_t count, sherd_error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		TRY(check_text(pairs[i].key, err));
+		if (pairs[i].value)
+			TRY(check_text(pairs[i].value, err));
+		list[*n] = (given){pairs[i], *n};
+		++*n;
+	}
+	return SHERD_OK;
+}
+
+/* The first of all, so that any other counts. */
+static int take_time(given *list, size_t *n, int64_t time_ms, sherd_arena *arena, sherd_error *err)
+{
+	SHERD_AUTO_BUF text = {0};
+	if (!time_ms)
+		return SHERD_OK;
+	sherd_buf_printf(&text, "%" PRId64, time_ms);
+	TRY(sherd_buf_check(&text, err));
+	const char *value = sherd_arena_str(arena, (sherd_str){(const char *)text.data, text.len});
+	if (!value)
+		return sherd_fail_nomem(err);
+	list[(*n)++] = (given){{SHERD_PAIR_CREATION_TIME, value}, 0};
+	return SHERD_OK;
+}
+
+static size_t keep_last(given *list, size_t n, sherd_pair *out)
+{
+	size_t kept = 0;
+	if (n)
+		qsort(list, n, sizeof(*list), by_key);
+	for (size_t i = 0; i < n; i++) {
+		bool last = i + 1 == n || strcmp(list[i].pair.key, list[i + 1].pair.key) != 0;
+		if (last && list[i].pair.value)
+			out[kept++] = list[i].pair;
+	}
+	return kept;
+}
+
+int sherd_model_join_pairs(const sherd_pair *pairs, size_t count, const sherd_model_save_options *options,
+                           sherd_arena *arena, const sherd_pair **out, size_t *out_count, sherd_error *err)
+{
+	size_t n = 0, most = count + options->pair_count + 1;
+	given *list = calloc(most, sizeof(*list));
+	sherd_pair *result = sherd_arena_alloc(arena, most, sizeof(*result));
+	int rc = list && result ? take_time(list, &n, options->time_ms, arena, err) : sherd_fail_nomem(err);
+	if (rc == SHERD_OK)
+		rc = take(list, &n, pairs, count, err);
+	if (rc == SHERD_OK)
+		rc = take(list, &n, options->pairs, options->pair_count, err);
+	if (rc == SHERD_OK) {
+		*out_count = keep_last(list, n, result);
+		*out = result;
+	}
+	free(list);
+	return rc;
+}

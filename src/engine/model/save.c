@@ -1,0 +1,81 @@
+#include "engine/model/save.h"
+
+#include "base/limits.h"
+#include "codec/deflate.h"
+#include "engine/model/container_writer.h"
+
+static sherd_model_save_fn *saver_of(sherd_format format)
+{
+	switch (format) {
+	case SHERD_FORMAT_UNKNOWN:
+	case SHERD_FORMAT_SAMEDIFF_CONTAINER: return sherd_model_save_container;
+	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return sherd_model_save_samediff;
+	case SHERD_FORMAT_SDNB: return sherd_model_save_sdnb;
+	case SHERD_FORMAT_SDZ: return sherd_model_save_sdz;
+	default: return NULL;
+	}
+}
+
+static int check_options(const sherd_model_save_options *o, sherd_error *err)
+{
+	if (o->compress != SHERD_COMPRESS_NONE && o->compress != SHERD_COMPRESS_DEFLATE)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "compression %d", (int)o->compress);
+	if (o->level < 0 || o->level > SHERD_DEFLATE_LEVELS)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "level %d; there are 1 to %d", o->level,
+		                  SHERD_DEFLATE_LEVELS);
+	if (o->shards > sherd_limits_or_default(NULL).shards)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "%u shards", o->shards);
+	if (o->pair_count && !o->pairs)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "pairs that are not there");
+	return SHERD_OK;
+}
+
+int sherd_model_save(const sherd_model *model, sherd_store *store, const char *key,
+                     const sherd_model_save_options *options, sherd_error *err)
+{
+	sherd_model_save_options o = options ? *options : (sherd_model_save_options){0};
+	if (!model || !store || !key)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a model, a store and a key are needed");
+	TRY(check_options(&o, err));
+	sherd_model_save_fn *save = saver_of(o.format);
+	if (!save)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "%s cannot be written",
+		                  sherd_format_name(o.format));
+	return sherd_in_object(err, save(model, store, key, &o, err), key);
+}
+
+int sherd_model_set_pairs(sherd_store *store, const char *key, const sherd_pair *pairs, size_t count,
+                          const sherd_model_save_options *options, sherd_error *err)
+{
+	SHERD_AUTO(sherd_model, sherd_model_close) model = NULL;
+	TRY(sherd_model_open(&model, store, key, NULL, err));
+	if (model->format == SHERD_FORMAT_SDNB && model->files > 1)
+		return sherd_in_object(err,
+		                       sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+		                                  "shards of SDNB cannot be replaced in one step"),
+		                       key);
+	const sherd_model_save_options o = {.format = model->format,
+	                                    .as_it_was = true,
+	                                    .shards = model->files,
+	                                    .replace = true,
+	                                    .pairs = pairs,
+	                                    .pair_count = count,
+	                                    .pool = options ? options->pool : NULL,
+	                                    .progress = options ? options->progress : NULL};
+	return sherd_model_save(model, store, model->place, &o, err);
+}
+
+int sherd_model_writer_open(sherd_model_writer **out, sherd_store *store, const char *key,
+                            const sherd_model_parts *parts, const sherd_model_save_options *options, sherd_error *err)
+{
+	sherd_model_save_options o = options ? *options : (sherd_model_save_options){0};
+	SHERD_AUTO(sherd_model, sherd_model_close) model = NULL;
+	if (!store || !key)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a store and a key are needed");
+	TRY(check_options(&o, err));
+	if (o.format != SHERD_FORMAT_UNKNOWN && o.format != SHERD_FORMAT_SAMEDIFF_CONTAINER)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format",
+		                  "only containers are written array by array");
+	TRY(sherd_model_make(&model, parts, err)); /* which checks it all */
+	return sherd_container_writer_open(out, store, key, model, &o, err);
+}

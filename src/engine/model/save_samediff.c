@@ -1,0 +1,98 @@
+#include "engine/model/elements.h"
+#include "engine/model/save.h"
+#include "format/samediff_encode.h"
+
+SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+
+/* What a file of another format tells about itself, and this one has no place or need for. */
+static bool is_about_the_file(const char *key)
+{
+	static const char *const keys[] = {
+		"nd4j.format.version", "nd4j.format.type", "creation.time", "framework.version",
+		"shard.index",         "shard.type",       "shard.count",
+	};
+	for (size_t i = 0; i < COUNT_OF(keys); i++)
+		if (strcmp(key, keys[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool is_taken_away(const sherd_model_save_options *o, const char *key)
+{
+	for (size_t i = 0; i < o->pair_count; i++)
+		if (strcmp(o->pairs[i].key, key) == 0)
+			return !o->pairs[i].value;
+	return false;
+}
+
+static int check_pairs(const sherd_pair *pairs, size_t count, const sherd_model_save_options *o, sherd_error *err)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!is_about_the_file(pairs[i].key) && !is_taken_away(o, pairs[i].key))
+			return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+			                  "a SameDiff FlatBuffers file cannot hold pairs: %.128s", pairs[i].key);
+	return SHERD_OK;
+}
+
+/* Told before much is written; committing tells it for certain. */
+static int refuse_existing(sherd_store *store, const char *key, sherd_error *err)
+{
+	sherd_stat stat;
+	sherd_error failure;
+	int rc = sherd_store_stat(store, key, &stat, &failure);
+	if (rc == SHERD_OK)
+		return sherd_fail(err, SHERD_EEXIST, "exists", "it exists and may not be replaced");
+	if (rc != SHERD_ENOTFOUND && err)
+		*err = failure;
+	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
+}
+
+static int write_all(const sherd_model *model, const sherd_samediff_encoding *e, sherd_writer *writer,
+                     sherd_meter *meter, sherd_error *err)
+{
+	for (size_t i = 0; i < e->piece_count; i++) {
+		const sherd_samediff_piece *p = &e->pieces[i];
+		TRY(sherd_writer_append(writer, p->bytes, p->len, err));
+		TRY(sherd_meter_add(meter, p->len, err));
+		if (p->array == SHERD_NO_ARRAY)
+			continue;
+		const sherd_model_elements elements = {model, p->array, p->fortran, p->swap};
+		TRY(sherd_model_elements_write(&elements, writer, meter, err));
+	}
+	return SHERD_OK;
+}
+
+static int save(const sherd_model *model, sherd_store *store, const char *key, const sherd_model_save_options *o,
+                sherd_arena *arena, sherd_error *err)
+{
+	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	const sherd_samediff_source source = {.graph = &model->graph,
+	                                      .arrays = model->arrays,
+	                                      .array_count = model->array_count,
+	                                      .without_updater = o->without_updater};
+	sherd_samediff_encoding made;
+	sherd_meter meter;
+	if (!o->replace)
+		TRY(refuse_existing(store, key, err));
+	TRY(sherd_samediff_encode(&source, SHERD_SAMEDIFF_LEGACY, arena, &made, err));
+	const sherd_write_options options = {.mode = o->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
+	                                     .size_hint = made.size};
+	TRY(sherd_store_write(store, key, &options, &writer, err));
+	sherd_meter_init(&meter, o->progress, made.size);
+	int rc = write_all(model, &made, writer, &meter, err);
+	sherd_meter_done(&meter);
+	return rc < 0 ? rc : sherd_writer_commit(TAKE(writer), err);
+}
+
+int sherd_model_save_samediff(const sherd_model *model, sherd_store *store, const char *key,
+                              const sherd_model_save_options *options, sherd_error *err)
+{
+	sherd_arena arena = {0};
+	if (!options->drop_pairs) {
+		TRY(check_pairs(model->pairs, model->pair_count, options, err));
+		TRY(check_pairs(options->pairs, options->pair_count, options, err));
+	}
+	int rc = save(model, store, key, options, &arena, err);
+	sherd_arena_done(&arena);
+	return rc;
+}

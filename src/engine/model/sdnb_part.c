@@ -1,0 +1,76 @@
+#include "engine/model/sdnb.h"
+
+#include "base/limits.h"
+
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(void, free)
+
+static int read_head(const sherd_reader *reader, sherd_sdnb_head *out, sherd_error *err)
+{
+	uint8_t raw[SHERD_SDNB_HEAD] = {0};
+	uint64_t size = sherd_reader_size(reader);
+	size_t len = size < sizeof(raw) ? (size_t)size : sizeof(raw);
+	TRY(sherd_reader_at(reader, 0, raw, len, err));
+	return sherd_sdnb_head_decode(raw, len, size, out, err);
+}
+
+static int read_manifest(const sherd_reader *reader, const sherd_sdnb_head *head, const sherd_limits *limits,
+                         sherd_arena *arena, sherd_sdnb_part *out, sherd_error *err)
+{
+	sherd_java_manifest_entry *entries;
+	uint64_t most = sherd_limits_or_default(limits).metadata_bytes;
+	if (head->manifest_bytes > most)
+		return sherd_fail_at(err, SHERD_ELIMIT, "too-large", head->manifest, "a manifest of %llu bytes",
+		                     (unsigned long long)head->manifest_bytes);
+	size_t len = (size_t)head->manifest_bytes;
+	SHERD_AUTO(void, free) bytes = malloc(len + 1);
+	if (!bytes)
+		return sherd_fail_nomem(err);
+	TRY(sherd_reader_at(reader, head->manifest, bytes, len, err));
+	int rc = sherd_java_manifest_decode(bytes, len, limits, arena, &entries, &out->entry_count, err);
+	out->entries = entries;
+	return sherd_shift_offset(err, rc, head->manifest);
+}
+
+/* The graph counts from its own start, errors of the store from that of the file: they are shifted back, as all are
+ * shifted later. */
+static int fetch(void *arg, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	int rc = sherd_reader_at(arg, SHERD_SDNB_HEAD + offset, buf, len, err);
+	return sherd_shift_offset(err, rc, -(uint64_t)SHERD_SDNB_HEAD);
+}
+
+static int read_graph(const sherd_reader *reader, uint64_t end, const sherd_limits *limits, sherd_arena *arena,
+                      sherd_samediff_graph *out, sherd_error *err)
+{
+	sherd_flatbuf fb;
+	sherd_samediff_graph g;
+	TRY(sherd_flatbuf_open(&fb, fetch, (void *)reader, end - SHERD_SDNB_HEAD, err));
+	int rc = sherd_samediff_decode(&fb, SHERD_SAMEDIFF_SDNB, limits, arena, &g, err);
+	sherd_flatbuf_done(&fb);
+	TRY(sherd_shift_offset(err, rc, SHERD_SDNB_HEAD));
+	sherd_nd4j_array *arrays = (sherd_nd4j_array *)g.arrays; /* of our arena */
+	for (size_t i = 0; i < g.array_count; i++)
+		arrays[i].data += arrays[i].stored ? SHERD_SDNB_HEAD : 0;
+	*out = g;
+	return SHERD_OK;
+}
+
+static int open_part(const sherd_reader *reader, const sherd_limits *limits, sherd_arena *arena, sherd_sdnb_part *out,
+                     sherd_error *err)
+{
+	sherd_sdnb_head head;
+	uint64_t end;
+	TRY(read_head(reader, &head, err));
+	TRY(read_manifest(reader, &head, limits, arena, out, err));
+	TRY(sherd_sdnb_check_places(out->entries, out->entry_count, &head, &end, err));
+	out->trailing = sherd_reader_size(reader) - head.manifest - head.manifest_bytes;
+	return read_graph(reader, end, limits, arena, &out->graph, err);
+}
+
+int sherd_sdnb_part_open(const sherd_reader *reader, const sherd_limits *limits, sherd_arena *arena,
+                         sherd_sdnb_part *out, sherd_error *err)
+{
+	return sherd_in_object(err, open_part(reader, limits, arena, out, err), sherd_reader_key(reader));
+}

@@ -1,0 +1,33 @@
+/* engine/model/sdz.h - an archive as a store: its entries are objects that can be read, under
+ * <key of the archive>/<name of the entry>. */
+#ifndef SHERD_ENGINE_MODEL_SDZ_H
+#define SHERD_ENGINE_MODEL_SDZ_H
+
+#include "engine/report.h"
+#include "format/zip.h"
+
+#include <sherd/limits.h>
+#include <sherd/sys/backend.h>
+
+typedef struct sherd_sdz_store {
+	sherd_store base;
+	sherd_reader *archive;
+	sherd_arena arena;
+	size_t count;
+	const sherd_zip_entry **entries; /* sorted by name */
+	const char *prefix;              /* of keys, with the '/' at its end */
+} sherd_sdz_store;
+
+/* The store is read only. Readers of stored entries read in place; those of compressed entries inflate, see
+ * sdz_stream.h. */
+int sherd_sdz_store_open(sherd_sdz_store **out, sherd_store *store, const char *key, const sherd_limits *limits,
+                         sherd_error *err);
+
+/* Where the bytes of an entry begin in the archive, after its own head was held against the directory. */
+int sherd_sdz_find_data(const sherd_sdz_store *z, const sherd_zip_entry *e, uint64_t *data, sherd_error *err);
+
+/* The model, as sherd_model_verify() does; then, unless quick, every entry against its CRC and its sizes. */
+int sherd_sdz_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
+                     sherd_error *err);
+
+#endif

@@ -1,0 +1,161 @@
+/* What a power loss or a kill leaves of models that are saved as SDNB and SDZ: the old one or the new one, whole; of a
+ * first save nothing that opens, or all of it; and the next save succeeds. */
+#include "support/crash_sys.h"
+#include "support/scratch.h"
+#include "support/sdnb_make.h"
+#include "support/test.h"
+
+#include "base/error.h"
+#include "store/local.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
+
+#define MODEL SHERD_AUTO(sherd_model, sherd_model_close)
+
+enum { OLD = 1, NEW = 2 };
+
+typedef struct job {
+	const char *key;
+	sherd_format format;
+	uint32_t shards;
+	bool replace; /* OLD stands there before */
+} job;
+
+static const job jobs[] = {
+	{"m.sdnb", SHERD_FORMAT_SDNB, 1, false}, {"m.sdnb", SHERD_FORMAT_SDNB, 1, true},
+	{"m.sdz", SHERD_FORMAT_SDZ, 2, false},   {"m.sdz", SHERD_FORMAT_SDZ, 2, true},
+	{"m", SHERD_FORMAT_SDNB, 3, false},
+};
+
+static int save(sherd_store *store, const job *j, unsigned seed, bool replace, sherd_error *err)
+{
+	MODEL m = sdnb_sample(seed, true);
+	const sherd_model_save_options o = {.format = j->format, .shards = j->shards, .replace = replace};
+	return sherd_model_save(m, store, j->key, &o, err);
+}
+
+/* 0 when there is no model; else its seed. */
+static unsigned content(sherd_store *store, const char *key)
+{
+	MODEL m = NULL;
+	sherd_error e = {0};
+	int rc = sherd_model_open(&m, store, key, NULL, &e);
+	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
+		return 0;
+	if (rc < 0)
+		fail_msg("%s: %s: %s", e.object, e.reason, e.message);
+	if (!sdnb_sample_difference(m, NEW, true))
+		return NEW;
+	assert_null(sdnb_sample_difference(m, OLD, true));
+	return OLD;
+}
+
+typedef struct expectation {
+	const job *job;
+	bool committed;
+	size_t states;
+} expectation;
+
+static void check_state(const char *folder, void *arg)
+{
+	expectation *e = arg;
+	sherd_store *store = NULL;
+	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
+	unsigned got = content(store, e->job->key);
+	if (e->committed)
+		assert_int_equal(got, NEW);
+	else if (e->job->replace)
+		assert_int_not_equal(got, 0);
+	else
+		assert_int_not_equal(got, OLD);
+	if (!got || e->job->replace) {
+		assert_ok(save(store, e->job, NEW, true, err));
+		assert_int_equal(content(store, e->job->key), NEW);
+	}
+	sherd_store_close(store);
+	e->states++;
+}
+
+/* Returns how many states there were. */
+static size_t lose_power(const job *j)
+{
+	char *folder = scratch_make();
+	sherd_store *store = NULL;
+	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
+	if (j->replace)
+		assert_ok(save(store, j, OLD, false, err));
+	sherd_store_close(store);
+	crash_sys *c = crash_sys_new(folder);
+	assert_ok(sherd_store_open_local_sys(&store, folder, NULL, crash_sys_table(c), err));
+	assert_ok(save(store, j, NEW, j->replace, err));
+	size_t committed = crash_sys_points(c);
+	sherd_store_close(store);
+	expectation e = {.job = j};
+	for (size_t k = 0; k <= crash_sys_points(c); k++) {
+		e.committed = k >= committed;
+		crash_sys_states(c, k, check_state, &e);
+	}
+	crash_sys_free(c);
+	scratch_remove(folder);
+	return e.states;
+}
+
+TEST(a_power_loss_leaves_the_old_model_or_the_new_one)
+{
+	size_t states = 0;
+	for (size_t i = 0; i < COUNT_OF(jobs); i++)
+		states += lose_power(&jobs[i]);
+	assert_true(states > 40);
+}
+
+/* Never returns: it is killed. */
+static void be_killed(const char *folder, const job *j)
+{
+	sherd_store *store = NULL;
+	if (sherd_store_open_local(&store, folder, NULL, NULL) < 0)
+		_exit(2);
+	for (;;)
+		if (save(store, j, NEW, true, NULL) < 0 && j->format == SHERD_FORMAT_SDZ)
+			_exit(3);
+}
+
+TEST(a_kill_leaves_the_old_model_or_the_new_one)
+{
+	for (size_t i = 0; i < 40; i++) {
+		const job *j = &jobs[i % COUNT_OF(jobs)];
+		char *folder = scratch_make();
+		sherd_store *store = NULL;
+		struct timespec t = {.tv_nsec = 100000L + (long)(i * 131071 % 6000000)};
+		int status;
+		assert_ok(sherd_store_open_local(&store, folder, NULL, err));
+		if (j->replace)
+			assert_ok(save(store, j, OLD, false, err));
+		pid_t child = fork();
+		assert_true(child >= 0);
+		if (!child)
+			be_killed(folder, j);
+		(void)nanosleep(&t, NULL);
+		assert_int_equal(kill(child, SIGKILL), 0);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+		check_state(folder, &(expectation){.job = j});
+		sherd_store_close(store);
+		scratch_remove(folder);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_power_loss_leaves_the_old_model_or_the_new_one),
+		cmocka_unit_test(a_kill_leaves_the_old_model_or_the_new_one),
+	};
+	return cmocka_run_group_tests_name("crash/model_sdnb", tests, NULL, NULL);
+}

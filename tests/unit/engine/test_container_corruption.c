@@ -1,0 +1,99 @@
+/* Every bit and every truncation of small containers: verify must notice, and say where. */
+#include "support/container_make.h"
+#include "support/test.h"
+
+#include "base/error.h"
+
+#include <sherd/store.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static sherd_store *store;
+
+static int open_store(void **state)
+{
+	(void)state;
+	return sherd_store_open_memory(&store, NULL);
+}
+
+static int close_store(void **state)
+{
+	(void)state;
+	sherd_store_close(store);
+	return 0;
+}
+
+/* A message names what is damaged: a section, a chunk, a record of the index, a shard; or that it is no container. */
+static bool names_it(const sherd_error *e)
+{
+	static const char *const words[] = {"HEADER", "METADATA", "GRAPH",  "ARRAYS",    "SHARD_INFO",
+	                                    "chunk ", "index",    "shard ", "container", "no format"};
+	for (size_t i = 0; i < COUNT_OF(words); i++)
+		if (strstr(e->message, words[i]))
+			return true;
+	return false;
+}
+
+static void assert_noticed(const char *whole, const char *part, const char *what, size_t where)
+{
+	sherd_error first = {.reason = "", .message = ""};
+	long errors = container_verify(store, whole, &first);
+	if (errors <= 0 || strcmp(first.object, part) != 0 || !names_it(&first))
+		fail_msg("%s, %s %zu: %ld errors; %s: %s, %s", part, what, where, errors, first.object, first.reason,
+		         first.message);
+}
+
+static void damage(const char *whole, const char *part)
+{
+	char *raw;
+	size_t len;
+	assert_ok(sherd_store_get(store, part, 1 << 20, &raw, &len, err));
+	assert_int_equal(container_verify(store, whole, NULL), 0);
+	for (size_t bit = 0; bit < 8 * len; bit++) {
+		raw[bit / 8] ^= (char)(1 << bit % 8);
+		assert_ok(sherd_store_put(store, part, SHERD_WRITE_REPLACE, raw, len, err));
+		assert_noticed(whole, part, "bit", bit);
+		raw[bit / 8] ^= (char)(1 << bit % 8);
+	}
+	for (size_t cut = 0; cut < len; cut++) {
+		assert_ok(sherd_store_put(store, part, SHERD_WRITE_REPLACE, raw, cut, err));
+		assert_noticed(whole, part, "cut to", cut);
+	}
+	assert_ok(sherd_store_put(store, part, SHERD_WRITE_REPLACE, raw, len, err));
+	assert_int_equal(container_verify(store, whole, NULL), 0);
+	free(raw);
+}
+
+TEST(no_damage_of_a_container_goes_unnoticed)
+{
+	container_write(store, "m.sdc", false, NULL, 0);
+	damage("m.sdc", "m.sdc");
+}
+
+TEST(no_damage_of_a_packed_container_goes_unnoticed)
+{
+	sherd_model_save_options o = {.compress = SHERD_COMPRESS_DEFLATE, .level = 6};
+	container_write(store, "m.sdc", false, &o, 0);
+	damage("m.sdc", "m.sdc");
+}
+
+TEST(no_damage_of_a_set_goes_unnoticed)
+{
+	sherd_model_save_options o = {.shards = 2, .compress = SHERD_COMPRESS_DEFLATE};
+	container_write(store, "m", false, &o, 0);
+	damage("m", "m.shard0-of-2.sdc");
+	damage("m", "m.shard1-of-2.sdc");
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, open_store, close_store)
+	const struct CMUnitTest tests[] = {
+		CASE(no_damage_of_a_container_goes_unnoticed),
+		CASE(no_damage_of_a_packed_container_goes_unnoticed),
+		CASE(no_damage_of_a_set_goes_unnoticed),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

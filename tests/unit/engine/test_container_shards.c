@@ -1,0 +1,284 @@
+#include "support/container_make.h"
+#include "support/test.h"
+
+#include "engine/bundle/bundle.h"
+#include "engine/model/container.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static sherd_store *store;
+
+static int open_store(void **state)
+{
+	(void)state;
+	return sherd_store_open_memory(&store, NULL);
+}
+
+static int close_store(void **state)
+{
+	(void)state;
+	sherd_store_close(store);
+	return 0;
+}
+
+static const sherd_model_save_options two = {.shards = 2}, three = {.shards = 3},
+				      two_again = {.shards = 2, .replace = true},
+				      three_again = {.shards = 3, .replace = true},
+				      packed = {.shards = 3, .compress = SHERD_COMPRESS_DEFLATE};
+
+static void rename_object(const char *from, const char *to)
+{
+	char *raw;
+	size_t len;
+	assert_ok(sherd_store_get(store, from, 1 << 26, &raw, &len, err));
+	assert_ok(sherd_store_put(store, to, SHERD_WRITE_REPLACE, raw, len, err));
+	free(raw);
+}
+
+static bool there(const char *key)
+{
+	sherd_stat stat;
+	return sherd_store_stat(store, key, &stat, NULL) == SHERD_OK;
+}
+
+/* The keys of the store, separated by spaces. */
+static bool append_key(const char *key, const sherd_stat *stat, void *arg)
+{
+	(void)stat;
+	sherd_buf_printf(arg, "%s ", key);
+	return true;
+}
+
+static void assert_keys(const char *want)
+{
+	SHERD_AUTO_BUF keys = {0};
+	assert_ok(sherd_store_list(store, "", "", append_key, &keys, err));
+	sherd_buf_u8(&keys, 0);
+	assert_string_equal((char *)keys.data, want);
+}
+
+static int open_model(const char *key, sherd_error *err)
+{
+	sherd_model *m = NULL;
+	int rc = sherd_model_open(&m, store, key, NULL, err);
+	sherd_model_close(m);
+	return rc;
+}
+
+TEST(a_set_comes_back_by_its_base_and_by_each_shard)
+{
+	static const char *const keys[] = {"m", "m.shard0-of-3.sdc", "m.shard1-of-3.sdc", "m.shard2-of-3.sdc"};
+	container_write(store, "m", true, &three, 0);
+	assert_keys("m.shard0-of-3.sdc m.shard1-of-3.sdc m.shard2-of-3.sdc ");
+	for (size_t i = 0; i < COUNT_OF(keys); i++) {
+		sherd_format format;
+		container_assert(store, keys[i], true, true);
+		assert_int_equal(container_verify(store, keys[i], NULL), 0);
+		assert_ok(sherd_detect(store, keys[i], &format, err));
+		assert_int_equal(format, SHERD_FORMAT_SAMEDIFF_CONTAINER);
+	}
+	container_write(store, "p", true, &packed, 1000);
+	container_assert(store, "p", true, true);
+	assert_int_equal(container_verify(store, "p", NULL), 0);
+}
+
+TEST(arrays_go_largest_first_to_the_emptiest)
+{
+	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	static const uint32_t want[CONTAINER_ARRAYS] = {2, 1, 1, 0, 2}; /* 24, 8, 28, most, 24 */
+	container_write(store, "m", true, &three, 0);
+	assert_ok(sherd_model_open(&m, store, "m", NULL, err));
+	for (size_t i = 0; i < CONTAINER_ARRAYS; i++) {
+		const container_record *r;
+		assert_ok(sherd_container_model_record((sherd_container_model *)m, i, &r, err));
+		assert_int_equal(r->array.shard, want[i]);
+	}
+}
+
+TEST(more_shards_than_arrays_are_fine)
+{
+	sherd_model_save_options o = {.shards = 9};
+	container_write(store, "m", false, &o, 0);
+	container_assert(store, "m", false, true);
+	assert_int_equal(container_verify(store, "m.shard8-of-9.sdc", NULL), 0);
+}
+
+TEST(an_array_needs_its_own_shard_only)
+{
+	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	char got[28];
+	container_write(store, "m", true, &three, 0);
+	assert_ok(sherd_store_remove(store, "m.shard1-of-3.sdc", err));
+	assert_ok(sherd_model_open(&m, store, "m", NULL, err));
+	assert_ok(sherd_bundle_of_model(&b, m, err));
+	assert_ok(sherd_bundle_read(b, 0, 0, got, 24, err));
+	assert_refused(SHERD_ECORRUPT, "missing-shard", sherd_bundle_read(b, 2, 0, got, 28, err));
+}
+
+TEST(missing_foreign_and_doubled_shards_are_named)
+{
+	sherd_error first = {0};
+	container_write(store, "m", true, &three, 0);
+	assert_ok(sherd_store_remove(store, "m.shard1-of-3.sdc", err));
+	assert_int_equal(container_verify(store, "m", &first), 1);
+	assert_string_equal(first.reason, "missing-shard");
+	assert_string_equal(first.object, "m.shard1-of-3.sdc");
+	rename_object("m.shard2-of-3.sdc", "m.shard1-of-3.sdc");
+	assert_int_equal(container_verify(store, "m", &first), 1);
+	assert_string_equal(first.reason, "duplicate-rank");
+	assert_string_equal(first.object, "m.shard1-of-3.sdc");
+	container_write(store, "other", false, &three, 0);
+	rename_object("other.shard1-of-3.sdc", "m.shard1-of-3.sdc");
+	assert_int_equal(container_verify(store, "m", &first), 1);
+	assert_string_equal(first.reason, "other-set");
+	container_write(store, "alone", false, NULL, 0);
+	rename_object("alone", "m.shard1-of-3.sdc");
+	assert_int_equal(container_verify(store, "m", &first), 1);
+	assert_string_equal(first.reason, "other-set");
+	/* The same graph and metadata, packed: not the file that shard 0 tells of. */
+	sherd_model_save_options o = {.shards = 3, .compress = SHERD_COMPRESS_DEFLATE};
+	container_write(store, "twin", true, &o, 0);
+	rename_object("twin.shard1-of-3.sdc", "m.shard1-of-3.sdc");
+	assert_true(container_verify(store, "m", &first) > 0);
+	assert_string_equal(first.object, "m.shard1-of-3.sdc");
+}
+
+TEST(a_shard_under_a_name_that_is_not_its_own_is_refused)
+{
+	container_write(store, "m", false, &two, 0);
+	rename_object("m.shard1-of-2.sdc", "single.sdc");
+	assert_refused(SHERD_ECORRUPT, "bad-rank", open_model("single.sdc", err));
+	rename_object("m.shard1-of-2.sdc", "n.shard0-of-2.sdc");
+	assert_refused(SHERD_ECORRUPT, "bad-rank", open_model("n", err));
+	rename_object("m.shard1-of-2.sdc", "n.shard1-of-2.sdc");
+	assert_refused(SHERD_ECORRUPT, "bad-rank", open_model("n.shard1-of-2.sdc", err));
+}
+
+TEST(shards_without_shard_0_are_no_model)
+{
+	sherd_error first = {0};
+	container_write(store, "m", false, &two, 0);
+	assert_ok(sherd_store_remove(store, "m.shard0-of-2.sdc", err));
+	assert_refused(SHERD_EINCOMPLETE, "incomplete", open_model("m", err));
+	assert_refused(SHERD_EINCOMPLETE, "incomplete", open_model("m.shard1-of-2.sdc", err));
+	assert_int_equal(container_verify(store, "m", &first), 1);
+	assert_string_equal(first.reason, "incomplete");
+	container_write(store, "m", true, &two, 0); /* what is left of a dead save is nobody's */
+	container_assert(store, "m", true, true);
+}
+
+TEST(two_complete_sets_under_one_base_are_an_error_that_names_both)
+{
+	container_write(store, "m", false, &two, 0);
+	container_write(store, "n", false, &three, 0);
+	rename_object("n.shard0-of-3.sdc", "m.shard0-of-3.sdc");
+	rename_object("n.shard1-of-3.sdc", "m.shard1-of-3.sdc");
+	rename_object("n.shard2-of-3.sdc", "m.shard2-of-3.sdc");
+	sherd_error e = {0};
+	assert_int_equal(open_model("m", &e), SHERD_ECONFLICT);
+	assert_string_equal(e.reason, "two-sets");
+	assert_non_null(strstr(e.message, "m.shard0-of-2.sdc"));
+	assert_non_null(strstr(e.message, "m.shard0-of-3.sdc"));
+	container_assert(store, "m.shard0-of-2.sdc", false, true);
+	container_assert(store, "m.shard1-of-3.sdc", false, true);
+}
+
+TEST(a_set_is_not_replaced_unless_asked)
+{
+	sherd_model_writer *w;
+	container_write(store, "m", false, &two, 0);
+	assert_refused(SHERD_EEXIST, "exists",
+	               sherd_model_writer_open(&w, store, "m", container_parts(false), &two, err));
+	assert_refused(SHERD_EEXIST, "exists",
+	               sherd_model_writer_open(&w, store, "m", container_parts(false), &three, err));
+	assert_keys("m.shard0-of-2.sdc m.shard1-of-2.sdc ");
+}
+
+TEST(a_set_of_as_many_shards_is_replaced_in_one_step)
+{
+	container_write(store, "m", false, &two, 0);
+	container_write(store, "m", true, &two_again, 0);
+	assert_keys("m.shard0-of-2.sdc m.shard1-of-2.1.sdc ");
+	container_assert(store, "m", true, true);
+	container_assert(store, "m.shard1-of-2.1.sdc", true, true);
+	container_write(store, "m", false, &two_again, 0);
+	assert_keys("m.shard0-of-2.sdc m.shard1-of-2.2.sdc ");
+	container_assert(store, "m", false, true);
+}
+
+TEST(a_set_of_another_number_of_shards_is_replaced)
+{
+	container_write(store, "m", false, &two, 0);
+	container_write(store, "m", true, &three_again, 0);
+	assert_keys("m.shard0-of-3.sdc m.shard1-of-3.sdc m.shard2-of-3.sdc ");
+	container_assert(store, "m", true, true);
+}
+
+TEST(of_a_set_and_the_one_it_replaces_the_newer_is_opened)
+{
+	container_write(store, "m", false, &two, 0);
+	rename_object("m.shard0-of-2.sdc", "kept0");
+	rename_object("m.shard1-of-2.sdc", "kept1");
+	container_write(store, "m", true, &three_again, 0);
+	rename_object("kept0", "m.shard0-of-2.sdc");
+	rename_object("kept1", "m.shard1-of-2.sdc");
+	container_assert(store, "m", true, true);
+	container_assert(store, "m.shard0-of-2.sdc", false, true);
+	container_write(store, "m", false, &three_again, 0);
+	assert_false(there("m.shard0-of-2.sdc"));
+	container_assert(store, "m", false, true);
+}
+
+TEST(only_one_save_at_a_time_may_use_a_base)
+{
+	sherd_model_writer *w, *v;
+	assert_ok(sherd_model_writer_open(&w, store, "m", container_parts(false), &two, err));
+	assert_refused(SHERD_ECONFLICT, "conflict",
+	               sherd_model_writer_open(&v, store, "m", container_parts(false), &two, err));
+	sherd_model_writer_abort(w);
+	assert_keys("");
+}
+
+TEST(a_set_becomes_one_file_and_one_file_a_set)
+{
+	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHERD_AUTO(sherd_model, sherd_model_close) s = NULL;
+	container_write(store, "one.sdc", true, NULL, 0);
+	assert_ok(sherd_model_open(&m, store, "one.sdc", NULL, err));
+	assert_ok(sherd_model_save(m, store, "set", &packed, err));
+	container_assert(store, "set", true, true);
+	assert_ok(sherd_model_open(&s, store, "set", NULL, err));
+	assert_ok(sherd_model_save(s, store, "back.sdc", NULL, err));
+	char *a, *b;
+	size_t len, len_b;
+	assert_ok(sherd_store_get(store, "one.sdc", 1 << 26, &a, &len, err));
+	assert_ok(sherd_store_get(store, "back.sdc", 1 << 26, &b, &len_b, err));
+	assert_int_equal(len, len_b);
+	assert_memory_equal(a, b, len);
+	free(a);
+	free(b);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, open_store, close_store)
+	const struct CMUnitTest tests[] = {
+		CASE(a_set_comes_back_by_its_base_and_by_each_shard),
+		CASE(arrays_go_largest_first_to_the_emptiest),
+		CASE(more_shards_than_arrays_are_fine),
+		CASE(an_array_needs_its_own_shard_only),
+		CASE(missing_foreign_and_doubled_shards_are_named),
+		CASE(a_shard_under_a_name_that_is_not_its_own_is_refused),
+		CASE(shards_without_shard_0_are_no_model),
+		CASE(two_complete_sets_under_one_base_are_an_error_that_names_both),
+		CASE(a_set_is_not_replaced_unless_asked),
+		CASE(a_set_of_as_many_shards_is_replaced_in_one_step),
+		CASE(a_set_of_another_number_of_shards_is_replaced),
+		CASE(of_a_set_and_the_one_it_replaces_the_newer_is_opened),
+		CASE(only_one_save_at_a_time_may_use_a_base),
+		CASE(a_set_becomes_one_file_and_one_file_a_set),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

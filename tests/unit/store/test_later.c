@@ -1,0 +1,169 @@
+/* Appends that go on when the call has returned, over tables whose queues misbehave. */
+#include "support/test.h"
+
+#include "base/large.h"
+#include "store/local.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PIECE = 4 << 20, PIECES = 10, TAIL = 12345 };
+
+typedef enum fault { NONE, SHORT, REFUSED, BROKEN, NO_QUEUE, NOT_BEGUN, NO_ROOM } fault;
+
+/* The real calls, but for what the fault says. */
+typedef struct faulty_sys {
+	sherd_sys sys;
+	fault fault;
+	int queued, allocated;
+} faulty_sys;
+
+static int queue_open(const sherd_sys *sys, unsigned depth, unsigned long *queue)
+{
+	const faulty_sys *f = (const faulty_sys *)sys;
+	return f->fault == NO_QUEUE ? -1 : sherd_sys_linux.queue_open(sys, depth, queue);
+}
+
+static int queue_write(const sherd_sys *sys, unsigned long queue, uint64_t tag, int fd, const void *buf, size_t len,
+                       off_t offset)
+{
+	faulty_sys *f = (faulty_sys *)(uintptr_t)sys;
+	f->queued++;
+	if (f->fault == NOT_BEGUN && f->queued > 3)
+		return -1;
+	return sherd_sys_linux.queue_write(sys, queue, tag, fd, buf, len, offset);
+}
+
+static int queue_wait(const sherd_sys *sys, unsigned long queue, uint64_t *tag, int64_t *result)
+{
+	const faulty_sys *f = (const faulty_sys *)sys;
+	int rc = sherd_sys_linux.queue_wait(sys, queue, tag, result);
+	if (f->fault == SHORT)
+		*result = 8192;
+	else if (f->fault == REFUSED)
+		*result = -EINVAL;
+	else if (f->fault == BROKEN)
+		*result = -EIO;
+	return rc;
+}
+
+static int allocate(const sherd_sys *sys, int fd, off_t len)
+{
+	faulty_sys *f = (faulty_sys *)(uintptr_t)sys;
+	if (f->fault == NO_ROOM) {
+		errno = ENOSPC;
+		return -1;
+	}
+	f->allocated++;
+	return sherd_sys_linux.allocate(sys, fd, len);
+}
+
+static void init(faulty_sys *f, fault what)
+{
+	*f = (faulty_sys){.sys = sherd_sys_linux, .fault = what};
+	f->sys.queue_open = queue_open;
+	f->sys.queue_write = queue_write;
+	f->sys.queue_wait = queue_wait;
+	f->sys.allocate = allocate;
+}
+
+static int write_all(sherd_store *store, uint8_t *bytes, uint64_t hint, sherd_error *err)
+{
+	sherd_writer *w;
+	TRY(sherd_store_write(store, "o", &(sherd_write_options){.head = 100, .size_hint = hint}, &w, err));
+	int rc = SHERD_OK;
+	for (size_t i = 0; i < PIECES && rc == SHERD_OK; i++)
+		rc = sherd_writer_append_later(w, bytes + i * PIECE, PIECE, err);
+	if (rc == SHERD_OK)
+		rc = sherd_writer_settle(w, 2, err);
+	if (rc == SHERD_OK)
+		rc = sherd_writer_append(w, bytes + (size_t)PIECES * PIECE, TAIL, err);
+	if (rc == SHERD_OK)
+		rc = sherd_writer_settle(w, 0, err);
+	if (rc == SHERD_OK)
+		rc = sherd_writer_fill(w, 7, bytes + 7, 50, err);
+	if (rc == SHERD_OK)
+		return sherd_writer_commit(w, err);
+	sherd_writer_abort(w);
+	return rc;
+}
+
+/* The object is there whole, or (BROKEN) not at all. */
+static void check_fault(fault what, uint64_t hint)
+{
+	sherd_error failure;
+	faulty_sys f;
+	sherd_store *store;
+	char folder[] = "later.XXXXXX", *data;
+	size_t len, size = (size_t)PIECES * PIECE + TAIL;
+	uint8_t *bytes = sherd_large_alloc(size);
+	assert_non_null(bytes);
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (uint8_t)(i * 2654435761u >> 11);
+	init(&f, what);
+	assert_non_null(mkdtemp(folder));
+	assert_ok(sherd_store_open_local_sys(&store, folder, NULL, &f.sys, err));
+	int rc = write_all(store, bytes, hint, &failure);
+	if (what == BROKEN && f.queued) {
+		assert_int_equal(rc, SHERD_EIO);
+		assert_int_equal(sherd_store_get(store, "o", size, &data, &len, NULL), SHERD_ENOTFOUND);
+	} else {
+		assert_int_equal(rc, SHERD_OK);
+		assert_ok(sherd_store_get(store, "o", 2 * size, &data, &len, err));
+		assert_int_equal(len, size);
+		assert_memory_equal(data, bytes, size);
+		free(data);
+		assert_ok(sherd_store_remove(store, "o", err));
+	}
+	if (what == NONE && f.allocated)
+		assert_true(f.queued > 0);
+	sherd_store_close(store);
+	assert_int_equal(rmdir(folder), 0);
+	free(bytes);
+}
+
+TEST(an_object_arrives_whole_whatever_its_queue_does)
+{
+	for (fault f = NONE; f <= NO_ROOM; f++)
+		check_fault(f, (uint64_t)PIECES * PIECE + TAIL);
+}
+
+TEST(a_hint_need_not_be_right)
+{
+	check_fault(NONE, 0);
+	check_fault(NONE, 3 * PIECE);
+	check_fault(NONE, (uint64_t)100 * PIECE);
+}
+
+TEST(a_writer_may_be_dropped_with_appends_under_way)
+{
+	sherd_store *store;
+	char folder[] = "later.XXXXXX";
+	uint8_t *bytes = sherd_large_alloc(PIECE);
+	assert_non_null(bytes);
+	memset(bytes, 3, PIECE);
+	assert_non_null(mkdtemp(folder));
+	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
+	for (int n = 0; n < 12; n++) {
+		sherd_writer *w;
+		assert_ok(sherd_store_write(store, "o", &(sherd_write_options){.size_hint = 12 * (uint64_t)PIECE}, &w,
+		                            err));
+		for (int i = 0; i < n; i++)
+			assert_ok(sherd_writer_append_later(w, bytes, PIECE, err));
+		sherd_writer_abort(w);
+	}
+	sherd_store_close(store);
+	assert_int_equal(rmdir(folder), 0);
+	free(bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_object_arrives_whole_whatever_its_queue_does),
+		cmocka_unit_test(a_hint_need_not_be_right),
+		cmocka_unit_test(a_writer_may_be_dropped_with_appends_under_way),
+	};
+	return cmocka_run_group_tests_name("later", tests, NULL, NULL);
+}
