@@ -306,6 +306,7 @@ static void adopt(next *n)
 	g->compaction = compaction;
 	sherd_graph_buffer_done(&g->buffer);
 	g->only_updates = false;
+	g->ahead = g->spilling;
 	if (!g->spilling)
 		g->version = n->version;
 }
@@ -363,7 +364,7 @@ static int commit(next *n, sherd_error *err)
 		adopt(n);
 		return SHERD_OK;
 	}
-	bool edit = g->only_updates && !n->flush->compact && !g->spilled.len && n->version % FULL_EVERY != 0;
+	bool edit = g->only_updates && !n->flush->compact && !g->ahead && n->version % FULL_EVERY != 0;
 	TRY(publish(n, edit, err));
 	adopt(n);
 	sherd_graph_drop_spilled(g, false);

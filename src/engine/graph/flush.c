@@ -181,7 +181,7 @@ int sherd_graph_flush_run(sherd_graph *g, bool compact, const sherd_graph_commit
 int sherd_graph_flush(sherd_graph *g, const sherd_graph_commit *commit, sherd_error *err)
 {
 	TRY(sherd_graph_check_writable(g, err));
-	return graph_is_dirty(g) || g->spilled.len ? sherd_graph_flush_run(g, false, commit, err) : SHERD_OK;
+	return graph_is_dirty(g) || g->ahead ? sherd_graph_flush_run(g, false, commit, err) : SHERD_OK;
 }
 
 int sherd_graph_spill(sherd_graph *g, sherd_error *err)

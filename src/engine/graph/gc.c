@@ -182,7 +182,7 @@ int sherd_graph_gc(sherd_graph *g, const sherd_graph_gc_options *options, sherd_
 	static const sherd_graph_gc_options defaults = {0};
 	collection c = {.graph = g, .options = options ? options : &defaults};
 	TRY(sherd_graph_check_writable(g, err));
-	if (g->spilled.len)
+	if (g->ahead)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
 		                  "flush first: what was spilled is in no version yet");
 	int rc = collect(&c, err);

@@ -43,6 +43,7 @@ struct sherd_graph {
 	size_t plan_written; /* assignments that are on disk */
 	bool loading;        /* segments are not merged: memory must not grow with them */
 	bool spilling;       /* segments are written, no version is made */
+	bool ahead;          /* the view is not that of the version: something was spilled */
 	sherd_buf spilled;   /* of sherd_rfdb_file: written since the version, and not part of it */
 };
 

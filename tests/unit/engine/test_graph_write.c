@@ -35,7 +35,7 @@ TEST(a_deleted_node_takes_its_edges_with_it)
 	GRAPH g = graph_create(store, "", NULL, NULL);
 	graph_add_random(g, 60, 300, 6, 1);
 	for (int flushed = 0; flushed < 2; flushed++) {
-		char id[8];
+		char id[16];
 		(void)snprintf(id, sizeof(id), "n%d", 7 + flushed);
 		const sherd_graph_id ids[] = {graph_id(id), graph_id("nobody"), graph_id(id)};
 		uint64_t deleted;
@@ -261,6 +261,22 @@ TEST(what_is_spilled_is_seen_by_nobody_else_until_a_flush)
 	assert_int_equal(segment_files(store), files);
 }
 
+TEST(a_deletion_that_was_spilled_is_part_of_the_next_version)
+{
+	const sherd_graph_layout one = {.shards = 1};
+	STORE store = memory();
+	GRAPH g = graph_create(store, "", &one, NULL);
+	graph_add_random(g, 60, 300, 6, 1);
+	graph_flush(g);
+	const sherd_graph_id id = graph_id("n1");
+	assert_ok(sherd_graph_delete_nodes(g, &id, 1, NULL, err));
+	assert_ok(sherd_graph_spill(g, err));
+	assert_int_equal(sherd_graph_exists(g, id, NULL), 0);
+	graph_flush(g);
+	assert_int_equal(sherd_graph_version(g), 3);
+	assert_stored(store, g);
+}
+
 TEST(one_writer_at_a_time_and_readers_do_not_write)
 {
 	char *folder = scratch_make();
@@ -359,6 +375,7 @@ int main(void)
 		cmocka_unit_test(updates_write_edits_and_every_thirty_second_version_in_full),
 		cmocka_unit_test(exported_nodes_are_marked_in_their_metadata),
 		cmocka_unit_test(what_is_spilled_is_seen_by_nobody_else_until_a_flush),
+		cmocka_unit_test(a_deletion_that_was_spilled_is_part_of_the_next_version),
 		cmocka_unit_test(one_writer_at_a_time_and_readers_do_not_write),
 		cmocka_unit_test(walks_visit_every_id_once_by_distance),
 		cmocka_unit_test(ids_that_are_small_numbers_are_found_too),
