@@ -29,9 +29,13 @@ static void done(update *u)
 static int note_fresh(update *u, const sherd_graph_node *nodes, size_t count, sherd_error *err)
 {
 	for (size_t i = 0; i < count; i++) {
-		bool ok;
-		if (nodes[i].file.len != u->file.len || memcmp(nodes[i].file.ptr, u->file.ptr, u->file.len) != 0)
+		sherd_str file = graph_text_in(nodes[i].file);
+		if (file.len != u->file.len || memcmp(file.ptr, u->file.ptr, file.len) != 0)
 			return sherd_fail(err, SHERD_EINVAL, "other-file", "node %zu is not of the file", i);
+	}
+	/* From the end, since the first one noted stays and the last one counts. */
+	for (size_t i = count; i-- > 0;) {
+		bool ok;
 		(void)sherd_graph_ids_add(&u->fresh, graph_id_in(nodes[i].id), (uint32_t)i, &ok);
 		if (!ok)
 			return sherd_fail_nomem(err);
