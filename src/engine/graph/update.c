@@ -71,8 +71,11 @@ static int contexts_of(graph_segment *s, sherd_error *err)
 		    sherd_graph_may_name_file(text))
 			sherd_buf_append(&s->contexts, &row, sizeof(row));
 	}
-	TRY(sherd_buf_check(&s->contexts, err));
-	s->contexts_known = true;
+	s->contexts_known = !s->contexts.failed;
+	if (!s->contexts_known) {
+		sherd_buf_done(&s->contexts);
+		return sherd_fail_nomem(err);
+	}
 	return SHERD_OK;
 }
 
