@@ -26,6 +26,7 @@ typedef struct checking {
 	const sherd_verify_options *options;
 	sherd_report *report;
 	uint64_t current;
+	bool planned;       /* writers need the plan */
 	sherd_buf segments; /* of checked, each segment once */
 	graph_ids seen;     /* their ids */
 	sherd_meter meter;
@@ -66,9 +67,9 @@ static int decode_current(checking *c, const char *text, size_t len, sherd_seal 
 
 static int decode_config(checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err)
 {
-	(void)c;
 	sherd_rfdb_config config;
 	TRY(sherd_rfdb_config_decode(text, len, &config, err));
+	c->planned = config.planner == SHERD_RFDB_DIRECTORY;
 	*seal = config.seal;
 	return SHERD_OK;
 }
@@ -322,7 +323,7 @@ static int check_all(checking *c, sherd_store *store, const char *folder, sherd_
 	TRY(sherd_graph_place_key(&c->place, SHERD_RFDB_CURRENT, &key, err));
 	TRY(check_document(c, SHERD_RFDB_CURRENT, true, decode_current, err));
 	TRY(check_document(c, SHERD_RFDB_CONFIG, true, decode_config, err));
-	TRY(check_document(c, SHERD_RFDB_PLAN, false, decode_plan, err));
+	TRY(check_document(c, SHERD_RFDB_PLAN, c->planned, decode_plan, err));
 	TRY(check_document(c, SHERD_RFDB_INDEX, false, decode_index, err));
 	if (sherd_report_errors(c->report))
 		return SHERD_OK;
