@@ -149,11 +149,17 @@ static bool same_text(sherd_graph_text a, sherd_graph_text b)
 	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-static bool same_node(const sherd_graph_node *a, const sherd_graph_node *b)
+/* Is the node that is there already as the new one will be stored? 1, or 0. */
+static int is_same_node(const sherd_graph_node *before, const sherd_graph_node *n, sherd_error *err)
 {
-	return a->content_hash == b->content_hash && same_text(a->semantic_id, b->semantic_id) &&
-	       same_text(a->type, b->type) && same_text(a->name, b->name) && same_text(a->file, b->file) &&
-	       same_text(a->metadata, b->metadata);
+	char *owned;
+	sherd_str metadata;
+	TRY(sherd_graph_stored_metadata(n, &owned, &metadata, err));
+	bool same = before->content_hash == n->content_hash && same_text(before->semantic_id, n->semantic_id) &&
+	            same_text(before->type, n->type) && same_text(before->name, n->name) &&
+	            same_text(before->file, n->file) && same_text(before->metadata, graph_text_out(metadata));
+	free(owned);
+	return same;
 }
 
 static int count_nodes(update *u, const sherd_graph_node *nodes, size_t count, sherd_error *err)
@@ -168,7 +174,11 @@ static int count_nodes(update *u, const sherd_graph_node *nodes, size_t count, s
 		int rc = sherd_graph_get(u->graph, nodes[i].id, &before, err);
 		TRY(rc);
 		u->change.nodes_added += !rc;
-		u->change.nodes_changed += rc && !same_node(&before, &nodes[i]);
+		if (!rc)
+			continue;
+		rc = is_same_node(&before, &nodes[i], err);
+		TRY(rc);
+		u->change.nodes_changed += !rc;
 	}
 	return SHERD_OK;
 }
