@@ -1,5 +1,6 @@
 #include "support/graph_naive.h"
 
+#include <pthread.h>
 #include <string.h>
 
 const char *naive_file(int file)
@@ -25,15 +26,22 @@ static void id_text(unsigned id, char text[48])
 		(void)snprintf(text, 48, "%s%u", id % 5 ? "id" : "", id);
 }
 
+static sherd_graph_id ids[NAIVE_IDS];
+
+static void make_ids(void)
+{
+	for (unsigned i = 0; i < NAIVE_IDS; i++) {
+		char text[48];
+		id_text(i, text);
+		ids[i] = sherd_graph_id_of(text, strlen(text));
+	}
+}
+
 sherd_graph_id naive_id(unsigned id)
 {
-	static sherd_graph_id known[NAIVE_IDS];
-	char text[48];
-	if (!known[id].lo && !known[id].hi) {
-		id_text(id, text);
-		known[id] = sherd_graph_id_of(text, strlen(text));
-	}
-	return known[id];
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	(void)pthread_once(&once, make_ids);
+	return ids[id];
 }
 
 void naive_make_node(unsigned id, naive_node node, naive_record *out)
