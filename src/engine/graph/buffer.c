@@ -177,22 +177,29 @@ const graph_new_edge *sherd_graph_buffer_edge(const graph_buffer *b, const sherd
 	return at == GRAPH_KEYS_NONE ? NULL : &b->edges[at];
 }
 
-/* Puts an entry in front of the chain of its id. */
-static bool link_edge(graph_buffer *b, graph_ids *heads, sherd_u128 id, uint32_t entry, uint32_t *next)
+/* Puts an entry in front of the chain of its id. There is room for it. */
+static void link_edge(graph_buffer *b, graph_ids *heads, sherd_u128 id, uint32_t entry, uint32_t *next)
 {
 	bool ok;
 	uint32_t place = (uint32_t)(b->heads.len / sizeof(uint32_t));
 	uint32_t found = sherd_graph_ids_add(heads, id, place, &ok);
-	if (!ok)
-		return false;
 	if (found == GRAPH_IDS_NONE) {
 		sherd_buf_append(&b->heads, &entry, sizeof(entry));
-		return !b->heads.failed;
+		return;
 	}
 	uint32_t *head = (uint32_t *)(void *)b->heads.data + found;
 	*next = *head;
 	*head = entry;
-	return true;
+}
+
+/* An entry is linked twice or not at all: half of it would be done again the next time, and lead back to itself. */
+static bool reserve_links(graph_buffer *b)
+{
+	bool ok = sherd_graph_ids_reserve(&b->by_src, b->by_src.count + 1) &&
+	          sherd_graph_ids_reserve(&b->by_dst, b->by_dst.count + 1) &&
+	          sherd_buf_reserve(&b->heads, 2 * sizeof(uint32_t));
+	b->heads.failed = false; /* what is in it stays */
+	return ok;
 }
 
 bool sherd_graph_buffer_chain(graph_buffer *b)
@@ -200,9 +207,10 @@ bool sherd_graph_buffer_chain(graph_buffer *b)
 	for (; b->chained < b->edge_count; b->chained++) {
 		graph_new_edge *e = &b->edges[b->chained];
 		uint32_t at = (uint32_t)b->chained;
-		if (!link_edge(b, &b->by_src, e->key.src, at, &e->next_out) ||
-		    !link_edge(b, &b->by_dst, e->key.dst, at, &e->next_in))
+		if (!reserve_links(b))
 			return false;
+		link_edge(b, &b->by_src, e->key.src, at, &e->next_out);
+		link_edge(b, &b->by_dst, e->key.dst, at, &e->next_in);
 	}
 	return true;
 }

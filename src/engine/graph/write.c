@@ -33,6 +33,25 @@ static int check_text(sherd_graph_text text, const char *what, sherd_error *err)
 	return SHERD_OK;
 }
 
+/* Of JSON that is right. */
+static bool is_object(sherd_graph_text json)
+{
+	size_t i = 0;
+	while (i < json.len && strchr(" \t\r\n", json.ptr[i]))
+		i++;
+	return i < json.len && json.ptr[i] == '{';
+}
+
+/* What is marked must be an object. */
+static int check_marked(sherd_graph_text json, sherd_error *err)
+{
+	if (!json.len)
+		return SHERD_OK;
+	TRY(sherd_json_check(json.ptr, json.len, NULL, err));
+	return is_object(json) ? SHERD_OK
+	                       : sherd_fail_at(err, SHERD_EINVAL, "bad-type", 0, "metadata is a JSON object");
+}
+
 int sherd_graph_check_nodes(const sherd_graph_node *nodes, size_t count, sherd_error *err)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -41,8 +60,8 @@ int sherd_graph_check_nodes(const sherd_graph_node *nodes, size_t count, sherd_e
 		TRY(check_text(nodes[i].name, "name", err));
 		TRY(check_text(nodes[i].file, "file", err));
 		TRY(check_text(nodes[i].metadata, "metadata", err));
-		if (nodes[i].exported && nodes[i].metadata.len)
-			TRY(sherd_json_check(nodes[i].metadata.ptr, nodes[i].metadata.len, NULL, err));
+		if (nodes[i].exported)
+			TRY(check_marked(nodes[i].metadata, err));
 	}
 	return SHERD_OK;
 }
@@ -56,22 +75,29 @@ int sherd_graph_check_edges(const sherd_graph_edge *edges, size_t count, sherd_e
 	return SHERD_OK;
 }
 
+int sherd_graph_stored_metadata(const sherd_graph_node *n, char **owned, sherd_str *out, sherd_error *err)
+{
+	*owned = NULL;
+	*out = graph_text_in(n->metadata);
+	if (!n->exported || sherd_graph_is_exported(*out))
+		return SHERD_OK;
+	TRY(sherd_graph_metadata(n->metadata, true, owned, &out->len, err));
+	out->ptr = *owned;
+	return SHERD_OK;
+}
+
 static int put_node(sherd_graph *g, const sherd_graph_node *n, sherd_error *err)
 {
-	char *marked = NULL;
+	char *owned;
 	sherd_rfdb_node node = {.id = graph_id_in(n->id),
 	                        .content_hash = n->content_hash,
 	                        .semantic_id = graph_text_in(n->semantic_id),
 	                        .type = graph_text_in(n->type),
 	                        .name = graph_text_in(n->name),
-	                        .file = graph_text_in(n->file),
-	                        .metadata = graph_text_in(n->metadata)};
-	if (n->exported && !sherd_graph_is_exported(node.metadata)) {
-		TRY(sherd_graph_metadata(n->metadata, true, &marked, &node.metadata.len, err));
-		node.metadata.ptr = marked;
-	}
+	                        .file = graph_text_in(n->file)};
+	TRY(sherd_graph_stored_metadata(n, &owned, &node.metadata, err));
 	bool ok = sherd_graph_buffer_put_node(&g->buffer, &node);
-	free(marked);
+	free(owned);
 	return ok ? SHERD_OK : sherd_graph_break(g, err);
 }
 
