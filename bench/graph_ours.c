@@ -51,7 +51,7 @@ void graph_ours_flush(graph_ours *o)
 	GRAPH_OR_FAIL(sherd_graph_flush(o->graph, NULL, err));
 }
 
-void graph_ours_stream(graph_ours *o, graph_size size, uint64_t from, uint64_t to)
+void graph_ours_add_files(graph_ours *o, graph_size size, uint64_t from, uint64_t to)
 {
 	graph_file *f = malloc(sizeof(*f));
 	if (!f)
@@ -63,8 +63,13 @@ void graph_ours_stream(graph_ours *o, graph_size size, uint64_t from, uint64_t t
 		if (sherd_graph_pending(o->graph) >= SPILL)
 			GRAPH_OR_FAIL(sherd_graph_spill(o->graph, err));
 	}
-	graph_ours_flush(o);
 	free(f);
+}
+
+void graph_ours_stream(graph_ours *o, graph_size size, uint64_t from, uint64_t to)
+{
+	graph_ours_add_files(o, size, from, to);
+	graph_ours_flush(o);
 }
 
 uint64_t graph_ours_get(const graph_ours *o, sherd_graph_id id)

@@ -24,7 +24,9 @@ void graph_ours_close(graph_ours *o);
 /* Adds everything, in calls of 5000 records as a parser would. */
 void graph_ours_add(graph_ours *o, const graph_data *d);
 void graph_ours_flush(graph_ours *o);
-/* Makes the graph file by file, spilling in between: as many as memory does not hold. */
+/* Makes files and adds them one by one, spilling in between: memory does not grow with the graph. */
+void graph_ours_add_files(graph_ours *o, graph_size size, uint64_t from, uint64_t to);
+/* The same, and a flush. */
 void graph_ours_stream(graph_ours *o, graph_size size, uint64_t from, uint64_t to);
 
 /* As those of graph_peer. */
