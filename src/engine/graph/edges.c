@@ -69,7 +69,7 @@ static int to_segment(walk *w, size_t i, sherd_u128 id, sherd_error *err)
 
 static void try_fresh(walk *w, const graph_new_edge *e)
 {
-	if (e->dead || !wants(w, e->key.type))
+	if (graph_edge_is_dead(e) || !wants(w, e->key.type))
 		return;
 	const sherd_rfdb_edge edge = {
 		.src = e->key.src, .dst = e->key.dst, .type = e->key.type, .metadata = e->metadata};
@@ -91,7 +91,7 @@ int sherd_graph_each_edge(const sherd_graph *g, sherd_u128 id, bool incoming, co
 	uint32_t at = sherd_graph_buffer_first(b, id, incoming);
 	while (at != GRAPH_IDS_NONE && !w.stopped) {
 		try_fresh(&w, &b->edges[at]);
-		at = incoming ? b->edges[at].next_in : b->edges[at].next_out;
+		at = sherd_graph_buffer_next(b, at, incoming);
 	}
 	return SHERD_OK;
 }
