@@ -1,16 +1,18 @@
 /* bench_container - M1: opening a container and reading one array of 1 MiB, from a small file and from a large one. M2:
  * writing f32 weights packed, 2 workers, against zlib level 1 on one thread. Then finding one array of 100,000, and how
- * fast packed arrays are read. bench_container [open,write,find,read]: only these. */
+ * fast packed arrays are read; writing unpacked against torch.save; reading the big-endian arrays of a legacy file
+ * against memcpy. bench_container [open,write,find,read,plain,legacy]: only these. */
 #include "container_files.h"
 #include "machine.h"
 #include "measure.h"
+#include "peers.h"
 #include "tensors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORKERS = 2, MANY = 100000, WANTED = 77777 };
+enum { WORKERS = 2, MANY = 100000, WANTED = 77777, PLAIN = 8 };
 
 #define MIB ((uint64_t)1 << 20)
 #define ARRAY (32 * MIB)  /* as a layer of a middling model has them */
@@ -200,13 +202,13 @@ static void find_one(sherd_store *store, const uint8_t *weights)
 	bench_model_done(&m);
 }
 
-static double read_once(sherd_store *store, const bench_model *m, unsigned workers, uint8_t *room)
+static double read_once(sherd_store *store, const char *key, const bench_model *m, unsigned workers, uint8_t *room)
 {
 	sherd_pool *pool = workers ? bench_pool(workers) : NULL;
 	sherd_model *model;
 	sherd_bundle *bundle;
 	sherd_error err;
-	if (sherd_model_open(&model, store, "packed.sdc", &(sherd_model_options){.pool = pool}, &err) < 0 ||
+	if (sherd_model_open(&model, store, key, &(sherd_model_options){.pool = pool}, &err) < 0 ||
 	    sherd_bundle_of_model(&bundle, model, &err) < 0)
 		bench_fail("%s: %s", err.object, err.message);
 	double start = bench_now();
@@ -228,8 +230,8 @@ static void read_packed(sherd_store *store, const uint8_t *weights)
 	uint8_t *room = bench_memory(ARRAY, NULL);
 	(void)bench_model_write(&m, store, "packed.sdc", weights, &o);
 	for (int i = 0; i < bench_pairs(); i++) {
-		bench_add(&one, read_once(store, &m, 0, room));
-		bench_add(&two, read_once(store, &m, WORKERS, room));
+		bench_add(&one, read_once(store, "packed.sdc", &m, 0, room));
+		bench_add(&two, read_once(store, "packed.sdc", &m, WORKERS, room));
 		double seconds = bench_zlib_unpack(weights, SAMPLE);
 		if (seconds > 0)
 			bench_add(&zlib, (double)SAMPLE / seconds / 1e6);
@@ -250,13 +252,78 @@ static void read_packed(sherd_store *store, const uint8_t *weights)
 	bench_model_done(&m);
 }
 
+static void write_plain(sherd_store *store, const uint8_t *weights)
+{
+	bench_model m = bench_model_of(PLAIN, ARRAY, 0);
+	bench_series ours = {.count = 0}, torch = {.count = 0};
+	bench_peers p;
+	int fd;
+	uint8_t *memory = bench_memory(PLAIN * ARRAY, &fd);
+	for (size_t i = 0; i < PLAIN; i++)
+		memcpy(memory + i * ARRAY, weights, ARRAY);
+	const char *version = bench_peers_start(&p, fd, PLAIN * ARRAY, ARRAY) ? bench_peer_version(&p, "torch") : NULL;
+	char against[64];
+	(void)snprintf(against, sizeof(against), "torch.save %s, file + fsync", version ? version : "");
+	for (int i = 0; i < bench_pairs() && version; i++) {
+		bench_add(&ours,
+		          (double)(PLAIN * ARRAY) / bench_model_write(&m, store, "plain.sdc", weights, NULL) / 1e6);
+		bench_add(&torch, (double)(PLAIN * ARRAY) / bench_peer_save(&p, "torch") / 1e6);
+		(void)sherd_store_remove(store, "plain.sdc", NULL);
+	}
+	if (version)
+		bench_report(&(bench_row){.id = "-",
+		                          .what = "write 256 MiB unpacked, durable",
+		                          .unit = "MB/s",
+		                          .ours = &ours,
+		                          .against = against,
+		                          .other = &torch});
+	else
+		bench_missing("-", "torch", "tools/bench --peers tells how to get it");
+	bench_peers_stop(&p);
+	bench_model_done(&m);
+}
+
+/* The file of an earlier SameDiff, made from a container. */
+static void make_legacy(sherd_store *store)
+{
+	sherd_model *model;
+	sherd_error err;
+	const sherd_model_save_options o = {.format = SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, .replace = true};
+	if (sherd_model_open(&model, store, "plain.sdc", NULL, &err) < 0 ||
+	    sherd_model_save(model, store, "legacy.fb", &o, &err) < 0)
+		bench_fail("%s: %s", err.object, err.message);
+	sherd_model_close(model);
+}
+
+static void read_legacy(sherd_store *store, const uint8_t *weights)
+{
+	bench_model m = bench_model_of(PLAIN, ARRAY, 0);
+	bench_series ours = {.count = 0}, copy = {.count = 0};
+	uint8_t *room = bench_memory(ARRAY, NULL);
+	(void)bench_model_write(&m, store, "plain.sdc", weights, NULL);
+	make_legacy(store);
+	for (int i = 0; i < bench_pairs(); i++) {
+		bench_add(&ours, read_once(store, "legacy.fb", &m, 0, room));
+		bench_add(&copy, (double)ARRAY / bench_memcpy(room, ARRAY, weights, ARRAY, ARRAY, 1) / 1e6);
+	}
+	bench_report(&(bench_row){.id = "-",
+	                          .what = "read arrays of a legacy file, big-endian",
+	                          .unit = "MB/s",
+	                          .ours = &ours,
+	                          .against = "memcpy, one thread",
+	                          .other = &copy});
+	(void)sherd_store_remove(store, "plain.sdc", NULL);
+	(void)sherd_store_remove(store, "legacy.fb", NULL);
+	bench_model_done(&m);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(sherd_store *store, const uint8_t *weights);
-	} parts[] = {
-		{"open", open_small_and_large}, {"write", write_packed}, {"find", find_one}, {"read", read_packed}};
+	} parts[] = {{"open", open_small_and_large}, {"write", write_packed}, {"find", find_one},
+	             {"read", read_packed},          {"plain", write_plain},  {"legacy", read_legacy}};
 	bench_begin("container");
 	uint8_t *weights = bench_memory(SAMPLE, NULL);
 	sherd_store *store = bench_store();
