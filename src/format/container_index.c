@@ -103,7 +103,8 @@ int sherd_container_index_count(const uint8_t head[SHERD_CONTAINER_INDEX_HEAD], 
                                 sherd_error *err)
 {
 	uint64_t count = sherd_get_u64(head);
-	if (len < SHERD_CONTAINER_INDEX_HEAD || count > (len - SHERD_CONTAINER_INDEX_HEAD) / (SHERD_CONTAINER_ENTRY + RECORD_HEAD))
+	if (len < SHERD_CONTAINER_INDEX_HEAD ||
+	    count > (len - SHERD_CONTAINER_INDEX_HEAD) / (SHERD_CONTAINER_ENTRY + RECORD_HEAD))
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-count", 0, "an index of %llu arrays in %llu bytes",
 		                     (unsigned long long)count, (unsigned long long)len);
 	*out = count;
