@@ -4,7 +4,7 @@ DESTDIR ?=
 TIME ?= 60
 TARGET ?=
 
-.PHONY: help demo check deps build bench fuzz install asan tsan clang crash coverage interop-nd4j interop-rfdb format lint symbols clean
+.PHONY: help demo check deps build bench bench-large fuzz install asan tsan clang crash coverage interop-nd4j interop-rfdb format lint symbols clean
 
 help:
 	@echo 'make demo      build, and see what Sherd does, on data made on the spot'
@@ -13,6 +13,7 @@ help:
 	@echo 'make build     build library and command into build/release'
 	@echo 'make install   install them [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make bench     run the benchmarks'
+	@echo 'make bench-large  how graphs grow [NODES=1000000; 50000000 takes 35 GB of disk]'
 	@echo 'make deps      install the Debian packages that are missing (the others do it by themselves)'
 	@echo ''
 	@echo 'make asan      all tests under AddressSanitizer and UndefinedBehaviorSanitizer'
@@ -49,6 +50,11 @@ bench:
 	@tools/deps build bench
 	@tools/build release
 	@tools/bench
+
+bench-large:
+	@tools/deps build bench
+	@tools/build release
+	@SHERD_BENCH_NODES=$(or $(NODES),1000000) tools/bench graph_large
 
 asan tsan: deps
 	@tools/check $@

@@ -247,6 +247,14 @@ static void encode_edit(const next *n, sherd_buf *out)
 	sherd_buf_done(&edges.removed);
 }
 
+/* A manifest that was not committed must not be there when the next one with its number is written: the other kind may
+ * be, and this one would be read in its place. If it does not go the graph is broken; who opens next removes it. */
+static void withdraw(sherd_graph *g, const char *manifest)
+{
+	if (sherd_graph_place_remove(&g->place, manifest, NULL) < 0)
+		g->broken = true;
+}
+
 /* The version counts from the moment that current.json names it. When that fails nobody may know whether it does: it
  * is read again, and what cannot be told breaks the graph. */
 static int make_current(sherd_graph *g, uint64_t version, const char *manifest, sherd_error *err)
@@ -259,7 +267,7 @@ static int make_current(sherd_graph *g, uint64_t version, const char *manifest, 
 		if (sherd_graph_version_current(&g->place, &now, NULL) < 0 || now == version)
 			g->broken = true;
 		else
-			(void)sherd_graph_place_remove(&g->place, manifest, NULL);
+			withdraw(g, manifest);
 	}
 	return rc;
 }
@@ -276,7 +284,7 @@ static int publish(const next *n, bool edit, sherd_error *err)
 	sherd_rfdb_manifest_name(n->version, edit, name);
 	int rc = sherd_graph_place_put(&g->place, name, SHERD_WRITE_REPLACE, &text, err);
 	if (rc < 0) {
-		(void)sherd_graph_place_remove(&g->place, name, NULL);
+		withdraw(g, name);
 		return rc;
 	}
 	return make_current(g, n->version, name, err);
@@ -315,8 +323,10 @@ static void adopt(next *n)
 static int note_spilled(const graph_flush *f, sherd_error *err)
 {
 	sherd_graph *g = f->graph;
-	if (!sherd_buf_reserve(&g->spilled, f->count * sizeof(sherd_rfdb_file)))
+	if (!sherd_buf_reserve(&g->spilled, f->count * sizeof(sherd_rfdb_file))) {
+		g->spilled.failed = false; /* what is in it stays, and it can be tried again */
 		return sherd_fail_nomem(err);
+	}
 	for (size_t i = 0; i < f->count; i++) {
 		const sherd_rfdb_file file = {
 			.shard = f->targets[i].shard, .id = f->targets[i].id, .kind = f->targets[i].kind};

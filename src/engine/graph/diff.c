@@ -44,7 +44,7 @@ static int metadata_of(const sherd_graph *g, const sherd_rfdb_edge_key *key, she
 	const graph_new_edge *fresh = sherd_graph_buffer_edge(&g->buffer, key);
 	if (fresh) {
 		*out = fresh->metadata;
-		return !fresh->dead;
+		return !graph_edge_is_dead(fresh);
 	}
 	int rc = sherd_graph_view_edge(&g->view, key, &row, err);
 	if (rc <= 0)

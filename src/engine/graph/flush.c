@@ -109,6 +109,8 @@ static uint64_t work_of(const graph_flush *f)
 
 static int prepare(graph_flush *f, sherd_error *err)
 {
+	if (f->graph->version == UINT64_MAX)
+		return sherd_fail(err, SHERD_ELIMIT, "too-large", "the numbers of versions are used up");
 	TRY(sherd_graph_flush_route(f, err));
 	TRY(sherd_graph_flush_fold(f, err));
 	TRY(number_targets(f, err));

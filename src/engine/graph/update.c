@@ -29,9 +29,13 @@ static void done(update *u)
 static int note_fresh(update *u, const sherd_graph_node *nodes, size_t count, sherd_error *err)
 {
 	for (size_t i = 0; i < count; i++) {
-		bool ok;
-		if (nodes[i].file.len != u->file.len || memcmp(nodes[i].file.ptr, u->file.ptr, u->file.len) != 0)
+		sherd_str file = graph_text_in(nodes[i].file);
+		if (file.len != u->file.len || memcmp(file.ptr, u->file.ptr, file.len) != 0)
 			return sherd_fail(err, SHERD_EINVAL, "other-file", "node %zu is not of the file", i);
+	}
+	/* From the end, since the first one noted stays and the last one counts. */
+	for (size_t i = count; i-- > 0;) {
+		bool ok;
 		(void)sherd_graph_ids_add(&u->fresh, graph_id_in(nodes[i].id), (uint32_t)i, &ok);
 		if (!ok)
 			return sherd_fail_nomem(err);
@@ -67,8 +71,11 @@ static int contexts_of(graph_segment *s, sherd_error *err)
 		    sherd_graph_may_name_file(text))
 			sherd_buf_append(&s->contexts, &row, sizeof(row));
 	}
-	TRY(sherd_buf_check(&s->contexts, err));
-	s->contexts_known = true;
+	s->contexts_known = !s->contexts.failed;
+	if (!s->contexts_known) {
+		sherd_buf_done(&s->contexts);
+		return sherd_fail_nomem(err);
+	}
 	return SHERD_OK;
 }
 
@@ -100,7 +107,7 @@ static int gather_fresh_contexts(update *u, sherd_error *err)
 	const uint32_t *list = (const uint32_t *)(const void *)b->contexts.data;
 	for (size_t i = 0; i < b->contexts.len / sizeof(*list); i++) {
 		const graph_new_edge *e = &b->edges[list[i]];
-		if (!e->dead && sherd_graph_names_file(e->metadata, u->file))
+		if (!graph_edge_is_dead(e) && sherd_graph_names_file(e->metadata, u->file))
 			sherd_buf_append(&u->gone, &e->key, sizeof(e->key));
 	}
 	return sherd_buf_check(&u->gone, err);
@@ -142,11 +149,17 @@ static bool same_text(sherd_graph_text a, sherd_graph_text b)
 	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-static bool same_node(const sherd_graph_node *a, const sherd_graph_node *b)
+/* Is the node that is there already as the new one will be stored? 1, or 0. */
+static int is_same_node(const sherd_graph_node *before, const sherd_graph_node *n, sherd_error *err)
 {
-	return a->content_hash == b->content_hash && same_text(a->semantic_id, b->semantic_id) &&
-	       same_text(a->type, b->type) && same_text(a->name, b->name) && same_text(a->file, b->file) &&
-	       same_text(a->metadata, b->metadata);
+	char *owned;
+	sherd_str metadata;
+	TRY(sherd_graph_stored_metadata(n, &owned, &metadata, err));
+	bool same = before->content_hash == n->content_hash && same_text(before->semantic_id, n->semantic_id) &&
+	            same_text(before->type, n->type) && same_text(before->name, n->name) &&
+	            same_text(before->file, n->file) && same_text(before->metadata, graph_text_out(metadata));
+	free(owned);
+	return same;
 }
 
 static int count_nodes(update *u, const sherd_graph_node *nodes, size_t count, sherd_error *err)
@@ -161,7 +174,11 @@ static int count_nodes(update *u, const sherd_graph_node *nodes, size_t count, s
 		int rc = sherd_graph_get(u->graph, nodes[i].id, &before, err);
 		TRY(rc);
 		u->change.nodes_added += !rc;
-		u->change.nodes_changed += rc && !same_node(&before, &nodes[i]);
+		if (!rc)
+			continue;
+		rc = is_same_node(&before, &nodes[i], err);
+		TRY(rc);
+		u->change.nodes_changed += !rc;
 	}
 	return SHERD_OK;
 }

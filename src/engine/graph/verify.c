@@ -26,6 +26,7 @@ typedef struct checking {
 	const sherd_verify_options *options;
 	sherd_report *report;
 	uint64_t current;
+	bool planned;       /* writers need the plan */
 	sherd_buf segments; /* of checked, each segment once */
 	graph_ids seen;     /* their ids */
 	sherd_meter meter;
@@ -66,9 +67,9 @@ static int decode_current(checking *c, const char *text, size_t len, sherd_seal 
 
 static int decode_config(checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err)
 {
-	(void)c;
 	sherd_rfdb_config config;
 	TRY(sherd_rfdb_config_decode(text, len, &config, err));
+	c->planned = config.planner == SHERD_RFDB_DIRECTORY;
 	*seal = config.seal;
 	return SHERD_OK;
 }
@@ -268,6 +269,40 @@ static int check_strays(const sherd_graph *g, sherd_rfdb_kind kind, sherd_error 
 	return SHERD_OK;
 }
 
+/* Searches pass over segments whose lists do not have what they look for. An empty list says nothing. */
+static int check_list(const graph_segment *s, const sherd_rfdb_texts *list, sherd_rfdb_column column, sherd_error *err)
+{
+	sherd_map listed = {0};
+	bool ok = true, whole = true;
+	sherd_str text;
+	uint64_t row = 0;
+	for (size_t i = 0; ok && i < list->count; i++)
+		(void)sherd_map_add(&listed, list->items[i], 0, &ok);
+	for (; ok && whole && list->count && row < s->rows.rows; row++)
+		whole = !sherd_rfdb_segment_text(&s->rows, column, row, &text) ||
+		        sherd_map_find(&listed, text) != SHERD_MAP_NONE;
+	sherd_map_done(&listed);
+	if (!ok)
+		return sherd_fail_nomem(err);
+	return whole ? SHERD_OK
+	             : sherd_fail(err, SHERD_ECORRUPT, "bad-manifest",
+	                          "its types or files of segment %" PRIu64 " are without those of row %" PRIu64,
+	                          s->about.id, row - 1);
+}
+
+static int check_lists(const sherd_graph *g, sherd_error *err)
+{
+	const graph_list *nodes = &g->view.lists[SHERD_RFDB_NODES], *edges = &g->view.lists[SHERD_RFDB_EDGES];
+	for (size_t i = 0; i < nodes->count; i++) {
+		const graph_segment *s = nodes->items[i];
+		TRY(check_list(s, &s->about.types, SHERD_RFDB_NODE_TYPE, err));
+		TRY(check_list(s, &s->about.files, SHERD_RFDB_FILE, err));
+	}
+	for (size_t i = 0; i < edges->count; i++)
+		TRY(check_list(edges->items[i], &edges->items[i]->about.types, SHERD_RFDB_EDGE_TYPE, err));
+	return SHERD_OK;
+}
+
 static bool same_counts(const graph_counts *a, const graph_counts *b)
 {
 	for (unsigned kind = 0; kind < 2; kind++) {
@@ -305,6 +340,8 @@ static int check_together(checking *c, sherd_store *store, const char *folder, s
 	sherd_rfdb_manifest_name(c->current, false, name);
 	TRY(sherd_graph_place_key(&c->place, name, &key, err));
 	int rc = sherd_graph_open(&g, store, folder, &o, &found);
+	if (rc == SHERD_OK && !c->options->quick)
+		rc = check_lists(g, &found);
 	if (rc == SHERD_OK && g->counts.known && !c->options->quick) {
 		rc = check_strays(g, SHERD_RFDB_NODES, &found);
 		if (rc == SHERD_OK)
@@ -322,7 +359,7 @@ static int check_all(checking *c, sherd_store *store, const char *folder, sherd_
 	TRY(sherd_graph_place_key(&c->place, SHERD_RFDB_CURRENT, &key, err));
 	TRY(check_document(c, SHERD_RFDB_CURRENT, true, decode_current, err));
 	TRY(check_document(c, SHERD_RFDB_CONFIG, true, decode_config, err));
-	TRY(check_document(c, SHERD_RFDB_PLAN, false, decode_plan, err));
+	TRY(check_document(c, SHERD_RFDB_PLAN, c->planned, decode_plan, err));
 	TRY(check_document(c, SHERD_RFDB_INDEX, false, decode_index, err));
 	if (sherd_report_errors(c->report))
 		return SHERD_OK;

@@ -33,6 +33,25 @@ static int check_text(sherd_graph_text text, const char *what, sherd_error *err)
 	return SHERD_OK;
 }
 
+/* Of JSON that is right. */
+static bool is_object(sherd_graph_text json)
+{
+	size_t i = 0;
+	while (i < json.len && strchr(" \t\r\n", json.ptr[i]))
+		i++;
+	return i < json.len && json.ptr[i] == '{';
+}
+
+/* What is marked must be an object. */
+static int check_marked(sherd_graph_text json, sherd_error *err)
+{
+	if (!json.len)
+		return SHERD_OK;
+	TRY(sherd_json_check(json.ptr, json.len, NULL, err));
+	return is_object(json) ? SHERD_OK
+	                       : sherd_fail_at(err, SHERD_EINVAL, "bad-type", 0, "metadata is a JSON object");
+}
+
 int sherd_graph_check_nodes(const sherd_graph_node *nodes, size_t count, sherd_error *err)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -41,8 +60,8 @@ int sherd_graph_check_nodes(const sherd_graph_node *nodes, size_t count, sherd_e
 		TRY(check_text(nodes[i].name, "name", err));
 		TRY(check_text(nodes[i].file, "file", err));
 		TRY(check_text(nodes[i].metadata, "metadata", err));
-		if (nodes[i].exported && nodes[i].metadata.len)
-			TRY(sherd_json_check(nodes[i].metadata.ptr, nodes[i].metadata.len, NULL, err));
+		if (nodes[i].exported)
+			TRY(check_marked(nodes[i].metadata, err));
 	}
 	return SHERD_OK;
 }
@@ -56,23 +75,40 @@ int sherd_graph_check_edges(const sherd_graph_edge *edges, size_t count, sherd_e
 	return SHERD_OK;
 }
 
+int sherd_graph_stored_metadata(const sherd_graph_node *n, char **owned, sherd_str *out, sherd_error *err)
+{
+	*owned = NULL;
+	*out = graph_text_in(n->metadata);
+	if (!n->exported || sherd_graph_is_exported(*out))
+		return SHERD_OK;
+	TRY(sherd_graph_metadata(n->metadata, true, owned, &out->len, err));
+	out->ptr = *owned;
+	return SHERD_OK;
+}
+
 static int put_node(sherd_graph *g, const sherd_graph_node *n, sherd_error *err)
 {
-	char *marked = NULL;
+	char *owned;
 	sherd_rfdb_node node = {.id = graph_id_in(n->id),
 	                        .content_hash = n->content_hash,
 	                        .semantic_id = graph_text_in(n->semantic_id),
 	                        .type = graph_text_in(n->type),
 	                        .name = graph_text_in(n->name),
-	                        .file = graph_text_in(n->file),
-	                        .metadata = graph_text_in(n->metadata)};
-	if (n->exported && !sherd_graph_is_exported(node.metadata)) {
-		TRY(sherd_graph_metadata(n->metadata, true, &marked, &node.metadata.len, err));
-		node.metadata.ptr = marked;
-	}
+	                        .file = graph_text_in(n->file)};
+	TRY(sherd_graph_stored_metadata(n, &owned, &node.metadata, err));
 	bool ok = sherd_graph_buffer_put_node(&g->buffer, &node);
-	free(marked);
+	free(owned);
 	return ok ? SHERD_OK : sherd_graph_break(g, err);
+}
+
+/* So many records before they are needed, the memory of the tables that they stand in is asked for. */
+enum { AHEAD = 12 };
+
+static void fetch_edge(const sherd_graph *g, const sherd_graph_edge *e)
+{
+	const sherd_rfdb_edge_key key = {
+		.src = graph_id_in(e->src), .dst = graph_id_in(e->dst), .type = graph_text_in(e->type)};
+	sherd_graph_keys_fetch(&g->buffer.by_key, &key);
 }
 
 int sherd_graph_put_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err)
@@ -80,6 +116,8 @@ int sherd_graph_put_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t 
 	if (!sherd_graph_buffer_reserve(&g->buffer, count, 0))
 		return sherd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
+		if (count - i > AHEAD)
+			sherd_graph_ids_fetch(&g->buffer.by_id, graph_id_in(nodes[i + AHEAD].id));
 		int rc = put_node(g, &nodes[i], err);
 		if (rc < 0) {
 			g->broken = g->broken || i > 0;
@@ -98,6 +136,8 @@ int sherd_graph_put_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t 
 		                              .dst = graph_id_in(edges[i].dst),
 		                              .type = graph_text_in(edges[i].type),
 		                              .metadata = graph_text_in(edges[i].metadata)};
+		if (count - i > AHEAD)
+			fetch_edge(g, &edges[i + AHEAD]);
 		if (!sherd_graph_buffer_put_edge(&g->buffer, &edge))
 			return sherd_graph_break(g, err);
 	}
@@ -125,6 +165,8 @@ int sherd_graph_add_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t 
 	TRY(sherd_graph_check_writable(g, err));
 	TRY(sherd_graph_check_edges(edges, count, err));
 	for (size_t i = 0; i < count; i++) {
+		if (count - i > AHEAD)
+			sherd_graph_ids_fetch(&g->buffer.by_id, graph_id_in(edges[i + AHEAD].src));
 		if (i && edges[i].src.lo == edges[i - 1].src.lo && edges[i].src.hi == edges[i - 1].src.hi)
 			continue;
 		int rc = sherd_graph_exists(g, edges[i].src, err);
@@ -185,7 +227,7 @@ int sherd_graph_edge_lives(const sherd_graph *g, const sherd_rfdb_edge_key *key,
 {
 	graph_row row;
 	const graph_new_edge *fresh = sherd_graph_buffer_edge(&g->buffer, key);
-	return fresh ? !fresh->dead : sherd_graph_view_edge(&g->view, key, &row, err);
+	return fresh ? !graph_edge_is_dead(fresh) : sherd_graph_view_edge(&g->view, key, &row, err);
 }
 
 int sherd_graph_delete_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t count, uint64_t *deleted,

@@ -4,12 +4,15 @@
 
 #include "engine/graph/graph.h"
 
-/* Texts are UTF-8, metadata that must be marked is JSON. */
+/* Texts are UTF-8, metadata that must be marked is a JSON object. */
 int sherd_graph_check_nodes(const sherd_graph_node *nodes, size_t count, sherd_error *err);
 int sherd_graph_check_edges(const sherd_graph_edge *edges, size_t count, sherd_error *err);
 /* Into the buffer, after the checks. */
 int sherd_graph_put_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err);
 int sherd_graph_put_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err);
+
+/* The metadata as it is kept: with the mark of exported nodes. Borrowed from the node, or *owned, which is free()d. */
+int sherd_graph_stored_metadata(const sherd_graph_node *n, char **owned, sherd_str *out, sherd_error *err);
 
 int sherd_graph_fail_source(sherd_u128 src, sherd_error *err);
 

@@ -1,0 +1,251 @@
+/* A real process that updates, spills, compacts and collects is killed at random moments. It tells every version that
+ * it committed; after each kill those are there and hold what they held, verification is content, and the next writer
+ * goes on.
+ *
+ * What a version holds follows from its number: node i, in a file of its own, is as the last version w with w mod NODES
+ * equal to i left it. Version numbers divisible by COMPACT_EVERY change nothing: they are compactions.
+ *
+ * SHERD_KILLS: how often (200), SHERD_SEED: which moments. */
+#include "support/ckpt_place.h"
+#include "support/graph_make.h"
+#include "support/scratch.h"
+#include "support/test.h"
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "store/local.h"
+
+#include <sherd/verify.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NODES = 7, COMPACT_EVERY = 11, COLLECT_EVERY = 9, KEEP = 3 };
+
+static uint64_t number_from(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+	return text && *text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static bool changes(uint64_t version)
+{
+	return version > 1 && version % COMPACT_EVERY != 0;
+}
+
+typedef struct names {
+	char id[16], file[32], name[32];
+} names;
+
+static names names_of(uint64_t version)
+{
+	names n;
+	unsigned node = (unsigned)(version % NODES);
+	(void)snprintf(n.id, sizeof(n.id), "n%u", node);
+	(void)snprintf(n.file, sizeof(n.file), "d%u/%u", node % 3, node);
+	(void)snprintf(n.name, sizeof(n.name), "v%llu", (unsigned long long)version);
+	return n;
+}
+
+/* ---- the process that is killed */
+
+static int make_version(sherd_graph *g, uint64_t version, sherd_error *err)
+{
+	names n = names_of(version), to = names_of(version + 1);
+	const sherd_graph_node node = graph_node(n.id, "F", n.name, n.file);
+	const sherd_graph_edge edge = graph_edge(n.id, to.id, n.name, "");
+	if (!changes(version))
+		return sherd_graph_compact(g, NULL, err);
+	TRY(sherd_graph_update_file(g, node.file, &node, 1, &edge, 1, NULL, err));
+	if (version % 5 == 0)
+		TRY(sherd_graph_spill(g, err));
+	TRY(sherd_graph_flush(g, NULL, err));
+	return SHERD_OK;
+}
+
+static int work(sherd_graph *g, int out, sherd_error *err)
+{
+	const sherd_graph_gc_options keep = {.keep = KEEP};
+	for (uint64_t version = sherd_graph_version(g);; version++) {
+		if (sherd_graph_version(g) != version)
+			return sherd_fail(err, SHERD_ECORRUPT, "bad-version", "not the version that it should be");
+		if (write(out, &version, sizeof(version)) != (ssize_t)sizeof(version))
+			return sherd_fail(err, SHERD_EIO, "io", "the pipe");
+		if (version % COLLECT_EVERY == 0)
+			TRY(sherd_graph_gc(g, &keep, NULL, err));
+		TRY(make_version(g, version + 1, err));
+	}
+}
+
+/* Never returns: it is killed, or ends by itself and says what went wrong. */
+static void be_killed(const char *folder, int out)
+{
+	sherd_store *store = NULL;
+	sherd_graph *g = NULL;
+	sherd_error err = {0};
+	int rc = sherd_store_open_local(&store, folder, NULL, &err);
+	if (rc == SHERD_OK)
+		rc = sherd_graph_open(&g, store, "db", NULL, &err);
+	if (rc == SHERD_OK)
+		rc = work(g, out, &err);
+	fprintf(stderr, "child: %d: %s: %s\n", rc, err.object, err.message);
+	_exit(3);
+}
+
+/* So many versions after it has opened the database, and some time. Returns the last version that it said it had
+ * committed. */
+static uint64_t kill_one(const char *folder, uint64_t versions, long nanoseconds)
+{
+	struct timespec t = {.tv_nsec = nanoseconds};
+	uint64_t version = 0, last = 0;
+	int status, ends[2];
+	assert_int_equal(pipe(ends), 0);
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		(void)close(ends[0]);
+		be_killed(folder, ends[1]);
+	}
+	(void)close(ends[1]);
+	for (uint64_t i = 0; i <= versions; i++)
+		assert_int_equal(read(ends[0], &last, sizeof(last)), sizeof(last));
+	(void)nanosleep(&t, NULL);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	while (read(ends[0], &version, sizeof(version)) == (ssize_t)sizeof(version))
+		last = version;
+	(void)close(ends[0]);
+	return last;
+}
+
+/* ---- what is there */
+
+static bool see_edge(void *arg, const sherd_graph_edge *e)
+{
+	const names *n = arg;
+	assert_int_equal(e->type.len, strlen(n->name));
+	assert_memory_equal(e->type.ptr, n->name, e->type.len);
+	return true;
+}
+
+static void check_content(const sherd_graph *g, uint64_t version)
+{
+	sherd_graph_totals totals;
+	uint64_t nodes = 0;
+	for (uint64_t i = 0; i < NODES; i++) {
+		uint64_t last = version;
+		while (last > 1 && (last % NODES != i || !changes(last)))
+			last--;
+		if (last <= 1)
+			continue;
+		names n = names_of(last);
+		assert_int_equal(graph_count(g, "F", n.file, n.name), 1);
+		assert_int_equal(graph_count_out(g, n.id, NULL), 1);
+		assert_ok(sherd_graph_outgoing(g, graph_id(n.id), NULL, see_edge, &n, err));
+		nodes++;
+	}
+	assert_ok(sherd_graph_stats(g, &totals, err));
+	assert_int_equal(totals.nodes, nodes);
+	assert_int_equal(totals.edges, nodes);
+}
+
+static void verify(sherd_store *store)
+{
+	sherd_report *r = NULL;
+	assert_ok(sherd_verify(&r, store, "db", NULL, err));
+	if (sherd_report_errors(r))
+		fail_msg("%s: %s", sherd_report_error(r, 0)->object, sherd_report_error(r, 0)->message);
+	sherd_report_close(r);
+}
+
+static uint64_t check_after_kill(sherd_store *store, uint64_t told, bool all)
+{
+	const sherd_graph_options current = {.read_only = true};
+	sherd_graph *g = graph_open(store, "db", &current);
+	uint64_t version = sherd_graph_version(g);
+	assert_true(version == told || version == told + 1);
+	check_content(g, version);
+	sherd_graph_close(g);
+	for (uint64_t back = 1; back < KEEP && back < version; back++) {
+		const sherd_graph_options old = {.version = version - back};
+		g = graph_open(store, "db", &old);
+		check_content(g, version - back);
+		sherd_graph_close(g);
+	}
+	if (all)
+		verify(store);
+	return version;
+}
+
+static bool count_files(const char *key, const sherd_stat *stat, void *arg)
+{
+	(void)key;
+	(void)stat;
+	++*(size_t *)arg;
+	return true;
+}
+
+static void check_nothing_is_left(sherd_store *store, const char *folder)
+{
+	sherd_graph_totals totals;
+	size_t segments = 0, manifests = 0;
+	sherd_graph *g = graph_open(store, "db", NULL);
+	assert_ok(sherd_graph_gc(g, NULL, NULL, err));
+	assert_ok(sherd_graph_stats(g, &totals, err));
+	sherd_graph_close(g);
+	assert_ok(sherd_store_list(store, "db/segments/", "", count_files, &segments, err));
+	assert_ok(sherd_store_list(store, "db/manifests/", "", count_files, &manifests, err));
+	assert_int_equal(segments, 2 * totals.segments);
+	assert_in_range(manifests, 1, 2); /* one that was an edit has a full one beside it */
+	verify(store);
+	assert_int_equal(scratch_temporaries(folder), 0);
+}
+
+static void kill_many(uint64_t kills, const sherd_graph_layout *layout, long longest)
+{
+	uint64_t seed = number_from("SHERD_SEED", (uint64_t)time(NULL)), dice = seed, version = 1;
+	char *folder = scratch_make();
+	sherd_store *store = NULL;
+	print_message("SHERD_SEED=%llu\n", (unsigned long long)seed);
+	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
+	assert_ok(sherd_graph_create(store, "db", layout, 1000, err));
+	for (uint64_t i = 0; i < kills; i++) {
+		dice = sherd_splitmix64(dice);
+		uint64_t told = kill_one(folder, dice % 3, (long)(dice >> 20) % longest);
+		assert_true(told >= version);
+		version = check_after_kill(store, told, i % 8 == 0);
+	}
+	print_message("%llu versions\n", (unsigned long long)version);
+	assert_true(version > kills / 2);
+	check_nothing_is_left(store, folder);
+	sherd_store_close(store);
+	scratch_remove(folder);
+}
+
+TEST(a_process_that_is_killed_loses_nothing_that_was_committed)
+{
+	const sherd_graph_layout directories = {.planner = SHERD_GRAPH_DIRECTORY, .min_files = 1};
+	kill_many(number_from("SHERD_KILLS", 200) / 8, &directories, 30000000);
+}
+
+/* Where syncs cost nothing the moments fall between other steps. */
+TEST(so_it_is_where_syncs_cost_nothing)
+{
+	const sherd_graph_layout two = {.shards = 2};
+	scratch_in_memory();
+	kill_many(number_from("SHERD_KILLS", 200) - number_from("SHERD_KILLS", 200) / 8, &two, 3000000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_process_that_is_killed_loses_nothing_that_was_committed),
+		cmocka_unit_test(so_it_is_where_syncs_cost_nothing),
+	};
+	return cmocka_run_group_tests_name("crash/graph_kill", tests, NULL, NULL);
+}
