@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 1 << 20 }; /* bytes of lines that are added at once */
+enum { PIECE = 1 << 20 };
+/* Records that a graph may hold in memory before they make room, about 64 MiB. */
+enum { SPILL = 250000 }; /* bytes of lines that are added at once */
 
 int sherd_batch_open(sherd_batch *b, sherd_error *err)
 {
@@ -149,6 +151,8 @@ static int load_source(void *arg, const char *path, sherd_graph_record what, she
 		int added = rc < 0 ? rc : add_nodes(l, err);
 		if (added == SHERD_OK)
 			added = add_edges(l, err);
+		if (added == SHERD_OK && sherd_graph_pending(l->graph) >= SPILL)
+			added = sherd_graph_spill(l->graph, err);
 		rc = added < 0 ? added : rc;
 		(void)l->cli->progress.update(l->cli->progress.arg, in.next, in.size);
 	}

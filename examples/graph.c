@@ -7,8 +7,7 @@
 #include <time.h>
 
 static const char *const lines[] = {
-	"{\"id\":\"login\",\"nodeType\":\"FUNCTION\",\"name\":\"login\",\"file\":\"src/auth/"
-	"login.ts\",\"exported\":true}",
+	"{\"id\":\"login\",\"nodeType\":\"FUNCTION\",\"name\":\"login\",\"file\":\"src/auth/login.ts\"}",
 	"{\"id\":\"check\",\"nodeType\":\"FUNCTION\",\"name\":\"check\",\"file\":\"src/auth/login.ts\"}",
 	"{\"id\":\"route\",\"nodeType\":\"FUNCTION\",\"name\":\"route\",\"file\":\"src/api/routes.ts\"}",
 	"{\"src\":\"route\",\"dst\":\"login\",\"edgeType\":\"CALLS\",\"metadata\":{\"line\":12}}",
