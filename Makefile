@@ -4,7 +4,7 @@ DESTDIR ?=
 TIME ?= 60
 TARGET ?=
 
-.PHONY: help demo check deps build bench fuzz install asan tsan clang crash coverage interop-nd4j format lint symbols clean
+.PHONY: help demo check deps build bench bench-large fuzz install asan tsan clang crash coverage interop-nd4j interop-rfdb format lint symbols clean
 
 help:
 	@echo 'make demo      build, and see what Sherd does, on data made on the spot'
@@ -13,6 +13,7 @@ help:
 	@echo 'make build     build library and command into build/release'
 	@echo 'make install   install them [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make bench     run the benchmarks'
+	@echo 'make bench-large  how graphs grow [NODES=1000000; 50000000 takes 35 GB of disk]'
 	@echo 'make deps      install the Debian packages that are missing (the others do it by themselves)'
 	@echo ''
 	@echo 'make asan      all tests under AddressSanitizer and UndefinedBehaviorSanitizer'
@@ -23,6 +24,8 @@ help:
 	@echo 'make coverage  all tests, then the share of lines that they ran'
 	@echo 'make interop-nd4j'
 	@echo '               ND4J 1.0.0-M2.1 and Sherd read what the other wrote (fetches ND4J by Maven, 130 MB)'
+	@echo 'make interop-rfdb'
+	@echo '               the real graph server and Sherd read what the other wrote (fetches the server by npm, 20 MB)'
 	@echo 'make lint      formatting, clang-tidy, layers, sizes, man pages'
 	@echo 'make format    format every C file'
 	@echo 'make symbols   write the list of exported symbols anew from the headers'
@@ -48,6 +51,11 @@ bench:
 	@tools/build release
 	@tools/bench
 
+bench-large:
+	@tools/deps build bench
+	@tools/build release
+	@SHERD_BENCH_NODES=$(or $(NODES),1000000) tools/bench graph_large
+
 asan tsan: deps
 	@tools/check $@
 
@@ -57,6 +65,9 @@ clang:
 
 crash: deps
 	@SHERD_KILLS=$${SHERD_KILLS:-1000} tools/check release '^crash/|kill'
+
+interop-rfdb: build
+	@tools/interop-rfdb build/release
 
 fuzz:
 	@tools/deps build lint

@@ -79,10 +79,19 @@ static void check_sum(double ours, double other)
 
 /* ---- R1: warm */
 
-static void bench_warm(sherd_rows_access access, const char *what, bool target)
+static sherd_pool *open_pool(unsigned workers)
 {
+	sherd_pool *pool = NULL;
+	if (workers > 1)
+		TRY_OR_FAIL(sherd_pool_open(&pool, workers, err));
+	return pool;
+}
+
+static void bench_warm(sherd_rows_access access, unsigned workers, const char *what, bool target)
+{
+	sherd_pool *pool = open_pool(workers);
 	bench_series ours = {.count = 0}, bare = {.count = 0}, fresh = {.count = 0};
-	const sherd_rows_stream o = {.access = access, .batch_rows = ROWS_BATCH};
+	const sherd_rows_stream o = {.access = access, .batch_rows = ROWS_BATCH, .pool = pool};
 	double a, b;
 	rows_files_warm(&files);
 	(void)stream(&o, &a);
@@ -92,36 +101,48 @@ static void bench_warm(sherd_rows_access access, const char *what, bool target)
 		check_sum(a, b);
 		bench_add(&fresh, gbps(rows_bare_fresh(&files, &b)));
 	}
+	sherd_pool_close(pool);
 	bench_report(&(bench_row){"R1", what, "GB/s", &ours, "bare conversion, resident map", &bare, 0,
 	                          target ? BENCH_AT_LEAST : BENCH_SHOWN, 0.85});
 	bench_report(
 		&(bench_row){"R1", what, "GB/s", &ours, "bare conversion, map of its own", &fresh, 0, BENCH_SHOWN, 0});
 }
 
+static void bench_hdf5(unsigned workers, const char *what)
+{
+	bench_series ours = {.count = 0}, hdf5 = {.count = 0};
+	sherd_pool *pool = open_pool(workers);
+	const sherd_rows_stream o = {.batch_rows = ROWS_BATCH, .pool = pool};
+	double a, b;
+	(void)rows_hdf5(&files, &b);
+	for (int i = 0; i < bench_pairs(); i++) {
+		bench_add(&hdf5, gbps(rows_hdf5(&files, &b)));
+		bench_add(&ours, gbps(stream(&o, &a)));
+		check_sum(a, b);
+	}
+	sherd_pool_close(pool);
+	bench_report(&(bench_row){"R1", what, "GB/s", &ours, "HDF5, converting read", &hdf5, 0, BENCH_AT_LEAST, 3});
+}
+
 static void bench_peers(void)
 {
-	bench_series ours = {.count = 0}, hdf5 = {.count = 0}, ours2 = {.count = 0}, numpy = {.count = 0};
+	bench_series ours = {.count = 0}, numpy = {.count = 0};
 	const sherd_rows_stream o = {.batch_rows = ROWS_BATCH};
-	double a, b;
+	double a;
 	if (rows_hdf5_start(&files)) {
-		(void)rows_hdf5(&files, &b);
-		for (int i = 0; i < bench_pairs(); i++) {
-			bench_add(&hdf5, gbps(rows_hdf5(&files, &b)));
-			bench_add(&ours, gbps(stream(&o, &a)));
-			check_sum(a, b);
-		}
+		rows_files_warm(&files);
+		bench_hdf5(1, "stream f32 as f64, warm");
+		bench_hdf5(2, "the same, 2 workers");
 		rows_hdf5_stop(&files);
-		bench_report(&(bench_row){"R1", "stream f32 as f64, warm", "GB/s", &ours, "HDF5, converting read",
-		                          &hdf5, 0, BENCH_AT_LEAST, 3});
 	} else {
 		bench_missing("R1", "HDF5", "Debian: libhdf5-dev, then build again");
 	}
 	if (rows_numpy_start(&files)) {
 		for (int i = 0; i < bench_pairs(); i++) {
 			bench_add(&numpy, gbps(rows_numpy()));
-			bench_add(&ours2, gbps(stream(&o, &a)));
+			bench_add(&ours, gbps(stream(&o, &a)));
 		}
-		bench_report(&(bench_row){"R1", "stream f32 as f64, warm", "GB/s", &ours2, "numpy memmap, astype",
+		bench_report(&(bench_row){"R1", "stream f32 as f64, warm", "GB/s", &ours, "numpy memmap, astype",
 		                          &numpy, 0, BENCH_SHOWN, 0});
 	} else {
 		bench_missing("R1", "numpy", "Debian: python3-numpy; or SHERD_BENCH_PYTHON");
@@ -139,7 +160,7 @@ static void bench_cold(sherd_rows_access access, const char *what, uint64_t wind
 	for (int i = 0; i < bench_pairs(); i++) {
 		rows_files_cool(&files);
 		bench_add(&direct, gbps(rows_direct(&files)));
-		bench_add(&scan, gbps(rows_scan(&files)));
+		bench_add(&scan, gbps(rows_queued(&files)));
 		rows_files_cool(&files);
 		bench_add(&ours, gbps(stream(&o, &sum)));
 	}
@@ -244,6 +265,7 @@ static void make_sparse(const char *folder, uint64_t bytes, bool make)
 static void bench_resident(const char *folder, uint64_t window_mib, sherd_rows_access access, sherd_dtype dtype,
                            bool shuffle)
 {
+	static const char *const ways[] = {"auto", "map", "read", "direct"};
 	char what[80], bound[80];
 	bench_series peak = {.count = 0};
 	resident_case c = {folder,
@@ -255,10 +277,7 @@ static void bench_resident(const char *folder, uint64_t window_mib, sherd_rows_a
 	double handed = (double)ROWS_BATCH * ROWS_WIDTH * (dtype == SHERD_F64 ? 8 : 4) / (1 << 20);
 	bench_add(&peak, bench_in_child(stream_sparse, &c));
 	(void)snprintf(what, sizeof(what), "16 GiB %s, %s, as %s, window %d MiB", shuffle ? "shuffled" : "in order",
-	               access == SHERD_ROWS_MAP    ? "map"
-	               : access == SHERD_ROWS_READ ? "read"
-	                                           : "direct",
-	               dtype == SHERD_F64 ? "f64" : "f32", (int)window_mib);
+	               ways[access], dtype == SHERD_F64 ? "f64" : "f32", (int)window_mib);
 	(void)snprintf(bound, sizeof(bound), "window + %g + 24 MiB", handed);
 	bench_report(&(bench_row){"R3", what, "MiB", &peak, bound, NULL, (double)window_mib + handed + 24,
 	                          BENCH_AT_MOST, 1});
@@ -270,7 +289,7 @@ static void bench_all_resident(void)
 	if (!mkdtemp(folder))
 		bench_fail("cannot make a folder");
 	make_sparse(folder, UINT64_C(16) << 30, true);
-	for (sherd_rows_access access = SHERD_ROWS_MAP; access <= SHERD_ROWS_DIRECT; access++)
+	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_DIRECT; access++)
 		for (uint64_t window = 8; window <= 64; window *= 8) {
 			bench_resident(folder, window, access, SHERD_F64, false);
 			bench_resident(folder, window, access, SHERD_F32, false);
@@ -287,16 +306,18 @@ int main(int argc, char **argv)
 	bench_begin("rows");
 	rows_files_make(&files, bench_bytes(2, 1.5, 2.5));
 	if (!*only || strstr(only, "warm")) {
-		bench_warm(SHERD_ROWS_MAP, "stream f32 as f64, warm, by map", true);
-		bench_warm(SHERD_ROWS_READ, "stream f32 as f64, warm, by read", false);
+		bench_warm(SHERD_ROWS_AUTO, 1, "stream f32 as f64, warm", true);
+		bench_warm(SHERD_ROWS_AUTO, 2, "the same, 2 workers", true);
+		bench_warm(SHERD_ROWS_MAP, 1, "the same, by map", false);
+		bench_warm(SHERD_ROWS_READ, 1, "the same, by read", false);
 	}
 	if (!*only || strstr(only, "peers"))
 		bench_peers();
 	if (!*only || strstr(only, "cold")) {
-		bench_cold(SHERD_ROWS_DIRECT, "stream f32 as f64, cold, direct", 0, true);
-		bench_cold(SHERD_ROWS_DIRECT, "the same, window 64 MiB", 64 << 20, false);
-		bench_cold(SHERD_ROWS_MAP, "stream f32 as f64, cold, by map", 0, false);
-		bench_cold(SHERD_ROWS_READ, "stream f32 as f64, cold, by read", 0, false);
+		bench_cold(SHERD_ROWS_AUTO, "stream f32 as f64, cold", 0, true);
+		bench_cold(SHERD_ROWS_AUTO, "the same, window 64 MiB", 64 << 20, false);
+		bench_cold(SHERD_ROWS_MAP, "the same, by map", 0, false);
+		bench_cold(SHERD_ROWS_READ, "the same, by read", 0, false);
 	}
 	if (!*only || strstr(only, "gather")) {
 		bench_gather(0, "gather rows of 16 KiB, warm");

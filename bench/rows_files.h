@@ -29,7 +29,7 @@ void rows_files_warm(const rows_files *f);
 double rows_bare(const rows_files *f, double *sum);       /* our conversion, over maps that stay resident */
 double rows_bare_fresh(const rows_files *f, double *sum); /* the same over maps that are made for the pass */
 double rows_direct(const rows_files *f);                  /* O_DIRECT, in order, no conversion */
-double rows_scan(const rows_files *f);                    /* the same with 8 MiB under way, by our store */
+double rows_queued(const rows_files *f);                  /* the same with 8 MiB under way, by our store */
 
 /* HDF5's converting read of the same rows; false when it was not there at build time. */
 int rows_hdf5_start(const rows_files *f);

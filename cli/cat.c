@@ -1,6 +1,7 @@
 #include "cat.h"
 
 #include "commands.h"
+#include "db.h"
 #include "place.h"
 #include "rows.h"
 
@@ -112,6 +113,12 @@ static int cat_place(sherd_cli *cli, const sherd_args *args, const sherd_place *
 	return sherd_place_blame(place, rc, err);
 }
 
+static bool is_graph(const sherd_place *place)
+{
+	sherd_format format;
+	return sherd_detect(place->store, place->key, &format, NULL) == SHERD_OK && format == SHERD_FORMAT_RFDB;
+}
+
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_place place;
@@ -119,6 +126,8 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	int rc = args->command == &sherd_command_rows_cat ? check_rows(cli, &place, err) : SHERD_OK;
 	if (rc == SHERD_OK)
 		rc = cat_place(cli, args, &place, err);
+	if (rc == SHERD_EUNSUPPORTED && is_graph(&place))
+		rc = sherd_db_cat(cli, args, &place, err);
 	sherd_place_close(&place);
 	return rc;
 }
@@ -134,7 +143,7 @@ const sherd_command sherd_command_cat = {
 	.operands = "PATH [NAME]",
 	.summary = "Prints the values of a tensor",
 	.details = "NAME may be left out when there is only one tensor. As text, one row of the last dimension is\n"
-		   "one line.\n",
+		   "one line. Of a graph all nodes and edges are printed, or the node whose id is NAME.\n",
 	.least = 1,
 	.most = 2,
 	.run = run,

@@ -29,5 +29,22 @@ extern const sherd_command sherd_command_rows_info;
 extern const sherd_command sherd_command_rows_stream;
 extern const sherd_command sherd_command_rows_cat;
 extern const sherd_command sherd_command_rows_verify;
+extern const sherd_command sherd_command_graph_create;
+extern const sherd_command sherd_command_graph_import;
+extern const sherd_command sherd_command_graph_export;
+extern const sherd_command sherd_command_graph_node;
+extern const sherd_command sherd_command_graph_find;
+extern const sherd_command sherd_command_graph_out;
+extern const sherd_command sherd_command_graph_in;
+extern const sherd_command sherd_command_graph_update;
+extern const sherd_command sherd_command_graph_delete_file;
+extern const sherd_command sherd_command_graph_stats;
+extern const sherd_command sherd_command_graph_compact;
+extern const sherd_command sherd_command_graph_gc;
+extern const sherd_command sherd_command_graph_reshard;
+extern const sherd_command sherd_command_graph_versions;
+extern const sherd_command sherd_command_graph_tag;
+extern const sherd_command sherd_command_graph_diff;
+extern const sherd_command sherd_command_graph_verify;
 
 #endif

@@ -1,5 +1,6 @@
 #include "clock.h"
 #include "commands.h"
+#include "graph_convert.h"
 #include "place.h"
 #include "target.h"
 
@@ -8,6 +9,10 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	sherd_place from;
 	sherd_bundle *bundle;
 	sherd_target target;
+	bool done;
+	int graph = sherd_graph_convert_any(cli, args, &done, err);
+	if (done)
+		return graph;
 	TRY(sherd_target_take(&target, args, args->operands[1], err));
 	TRY(sherd_place_open(&from, args->operands[0], false, err));
 	sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->waiting};
@@ -41,7 +46,8 @@ const sherd_command sherd_command_convert = {
 	.details = "DST.safetensors is one file, DST.safetensors.index.json several and their index, DST.npy one\n"
 		   "array, DST/ a folder of NumPy files, DST.metadata.json a checkpoint of that prefix; DST.sdc is\n"
 		   "a container, DST.fb what SameDiff 1.0.0-M2.1 reads, DST.sdnb and DST.sdz what came after it.\n"
-		   "With --shards a DST.sdc becomes DST.shard0-of-N.sdc and so on.\n",
+		   "With --shards a DST.sdc becomes DST.shard0-of-N.sdc and so on. Graphs go to DST.jsonl, nodes\n"
+		   "first, or to a database, DST.rfdb, which JSON Lines go to, too.\n",
 	.least = 2,
 	.most = 2,
 	.run = run,

@@ -54,6 +54,8 @@ int sherd_describe_model(sherd_cli *cli, const char *path, const sherd_model *mo
 	TRY(sherd_describe_bundle(cli, path, bundle, err));
 	print_kinds(out, g);
 	sherd_out_printf(out, "operations    %zu\n", g->operation_count);
+	if (g->subgraph_count)
+		sherd_out_printf(out, "graphs inside %zu\n", g->subgraph_count);
 	print_names(out, "placeholders  ", model, &g->placeholders);
 	print_names(out, "losses        ", model, &g->losses);
 	if (g->updater_count)

@@ -1,4 +1,5 @@
 #include "commands.h"
+#include "db.h"
 #include "describe.h"
 #include "place.h"
 #include "rows.h"
@@ -47,13 +48,15 @@ static int show_model(sherd_cli *cli, const char *path, const sherd_place *place
 	return rc;
 }
 
-static int show(sherd_cli *cli, const char *path, const sherd_place *place, sherd_format format, sherd_error *err)
+static int show(sherd_cli *cli, const char *path, sherd_place *place, sherd_format format, sherd_error *err)
 {
 	switch (format) {
 	case SHERD_FORMAT_CHECKPOINT:
 	case SHERD_FORMAT_CHECKPOINT_SHARD: return show_ckpt(cli, path, place, format, err);
 	case SHERD_FORMAT_ROWS:
 	case SHERD_FORMAT_ROWS_BF16: return sherd_rows_show(cli, path, place, false, err);
+	case SHERD_FORMAT_RFDB: return sherd_db_show(cli, path, place, err);
+	case SHERD_FORMAT_SAMEDIFF_CONTAINER:
 	case SHERD_FORMAT_SDNB:
 	case SHERD_FORMAT_SDZ:
 	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return show_model(cli, path, place, err);

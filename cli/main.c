@@ -27,6 +27,23 @@ static const sherd_command *const commands[] = {
 	&sherd_command_rows_stream,
 	&sherd_command_rows_cat,
 	&sherd_command_rows_verify,
+	&sherd_command_graph_create,
+	&sherd_command_graph_import,
+	&sherd_command_graph_export,
+	&sherd_command_graph_node,
+	&sherd_command_graph_find,
+	&sherd_command_graph_out,
+	&sherd_command_graph_in,
+	&sherd_command_graph_update,
+	&sherd_command_graph_delete_file,
+	&sherd_command_graph_stats,
+	&sherd_command_graph_compact,
+	&sherd_command_graph_gc,
+	&sherd_command_graph_reshard,
+	&sherd_command_graph_versions,
+	&sherd_command_graph_tag,
+	&sherd_command_graph_diff,
+	&sherd_command_graph_verify,
 	&sherd_command_model_info,
 	&sherd_command_model_verify,
 	&sherd_command_model_cat,
@@ -62,6 +79,8 @@ static const char *about(const char *group)
 		return "Models: graphs and their arrays";
 	if (strcmp(group, "rows") == 0)
 		return "Rows of numbers, streamed out of core";
+	if (strcmp(group, "graph") == 0)
+		return "Code graphs: nodes that belong to files, and edges";
 	return *group ? "Checkpoints made of shards" : "Looks after data that is stored in pieces";
 }
 

@@ -229,29 +229,63 @@ static void put_configuration(sherd_doc *doc, const sherd_model_configuration *c
 	sherd_doc_close(doc, '}');
 }
 
-int sherd_graph_json(sherd_cli *cli, const sherd_graph_view *view, sherd_error *err)
+/* Which arrays SameDiff holds with their first dimension varying fastest; they are handed out in C order all the same.
+ */
+static void put_orders(sherd_doc *doc, const sherd_graph_view *view)
+{
+	const sherd_model_bytes *fortran = &view->graph->fortran;
+	if (!fortran->at)
+		return;
+	sherd_doc_key(doc, "fortranOrder");
+	sherd_doc_open(doc, '[');
+	for (size_t i = 0; i < fortran->count; i++)
+		if (fortran->at[i])
+			sherd_doc_text(doc, sherd_bundle_tensor(view->bundle, i)->name);
+	sherd_doc_close(doc, ']');
+}
+
+/* The members of one graph; those inside of it have the same. */
+static void put_graph(sherd_doc *doc, const sherd_graph_view *view)
 {
 	const sherd_model_graph *g = view->graph;
+	sherd_doc_put_i64(doc, "id", g->id);
+	sherd_doc_key(doc, "variables");
+	sherd_doc_open(doc, '[');
+	for (size_t i = 0; i < g->variable_count; i++)
+		put_variable(doc, view, &g->variables[i]);
+	sherd_doc_close(doc, ']');
+	sherd_doc_key(doc, "operations");
+	sherd_doc_open(doc, '[');
+	for (size_t i = 0; i < g->operation_count; i++)
+		put_operation(doc, view, &g->operations[i]);
+	sherd_doc_close(doc, ']');
+	put_texts(doc, "placeholders", &g->placeholders);
+	put_texts(doc, "losses", &g->losses);
+	put_ids(doc, "outputs", &g->outputs);
+	put_states(doc, view);
+	put_configuration(doc, &g->configuration);
+	put_text(doc, "training", g->training);
+	if (!g->subgraph_count)
+		return;
+	sherd_doc_key(doc, "graphs");
+	sherd_doc_open(doc, '[');
+	for (size_t i = 0; i < g->subgraph_count; i++) {
+		const sherd_graph_view inner = {view->model, g->subgraphs[i].graph, view->bundle};
+		sherd_doc_open(doc, '{');
+		sherd_doc_put_text(doc, "name", g->subgraphs[i].name);
+		put_graph(doc, &inner);
+		sherd_doc_close(doc, '}');
+	}
+	sherd_doc_close(doc, ']');
+}
+
+int sherd_graph_json(sherd_cli *cli, const sherd_graph_view *view, sherd_error *err)
+{
 	sherd_doc doc = {0};
 	sherd_doc_open(&doc, '{');
 	sherd_doc_put_text(&doc, "format", sherd_format_name(sherd_model_format(view->model)));
-	sherd_doc_put_i64(&doc, "id", g->id);
-	sherd_doc_key(&doc, "variables");
-	sherd_doc_open(&doc, '[');
-	for (size_t i = 0; i < g->variable_count; i++)
-		put_variable(&doc, view, &g->variables[i]);
-	sherd_doc_close(&doc, ']');
-	sherd_doc_key(&doc, "operations");
-	sherd_doc_open(&doc, '[');
-	for (size_t i = 0; i < g->operation_count; i++)
-		put_operation(&doc, view, &g->operations[i]);
-	sherd_doc_close(&doc, ']');
-	put_texts(&doc, "placeholders", &g->placeholders);
-	put_texts(&doc, "losses", &g->losses);
-	put_ids(&doc, "outputs", &g->outputs);
-	put_states(&doc, view);
-	put_configuration(&doc, &g->configuration);
-	put_text(&doc, "training", g->training);
+	put_graph(&doc, view);
+	put_orders(&doc, view);
 	sherd_doc_close(&doc, '}');
 	return sherd_doc_print(&doc, &cli->out, err);
 }

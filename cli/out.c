@@ -182,6 +182,11 @@ void sherd_out_aside(sherd_out *out, const char *line)
 	(void)fputc('\n', stderr);
 }
 
+bool sherd_out_is_terminal(void)
+{
+	return isatty(STDOUT_FILENO);
+}
+
 bool sherd_out_has_terminal(void)
 {
 	return isatty(STDERR_FILENO);

@@ -22,6 +22,7 @@ void sherd_out_bytes(sherd_out *out, const void *data, size_t len);
 __attribute__((format(printf, 2, 3))) void sherd_out_printf(sherd_out *out, const char *fmt, ...);
 /* Nobody will see what is printed from here on: long output may end. sherd_out_finish() tells why. */
 bool sherd_out_failed(void);
+bool sherd_out_is_terminal(void);
 /* Text from outside, made safe to show. */
 void sherd_out_name(sherd_out *out, const char *text);
 /* A line that says what was done: not with --quiet, not with --json. %s arguments are made safe to show. */

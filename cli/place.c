@@ -44,8 +44,7 @@ static char *folder_of(const char *path, const char *key)
 	return real;
 }
 
-/* A "file:" URI without what makes it one; the store has refused other hosts. */
-static const char *plain_path(const char *path)
+const char *sherd_place_plain(const char *path)
 {
 	if (strncmp(path, "file:", 5) != 0)
 		return path;
@@ -58,7 +57,7 @@ static const char *plain_path(const char *path)
 /* The path was a folder: the thing meant lies beside it. */
 static int step_out(sherd_place *place, const char *path, const sherd_local_options *options, sherd_error *err)
 {
-	path = plain_path(path);
+	path = sherd_place_plain(path);
 	const char *part = last_part(path);
 	size_t len = strcspn(part, "/");
 	char *around = part == path ? strdup(".") : strndup(path, (size_t)(part - path));
@@ -136,8 +135,8 @@ int sherd_place_open(sherd_place *place, const char *path, bool create, sherd_er
 {
 	sherd_local_options options = {.create = create};
 	*place = (sherd_place){0};
-	if (!create && is_linked_index(plain_path(path)))
-		TRY(open_linked(place, plain_path(path), err));
+	if (!create && is_linked_index(sherd_place_plain(path)))
+		TRY(open_linked(place, sherd_place_plain(path), err));
 	else
 		TRY(sherd_store_open_path(&place->store, &place->key, path, &options, err));
 	int rc = *place->key ? SHERD_OK : step_out(place, path, &options, err);

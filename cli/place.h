@@ -24,6 +24,9 @@ int sherd_place_open_prefix(sherd_place *place, const char *path, sherd_error *e
 int sherd_place_open_folder(sherd_place *place, const char *path, sherd_error *err);
 void sherd_place_close(sherd_place *place);
 
+/* A "file:" URI without what makes it one; only of those that the store has taken is the host known to be ours. */
+const char *sherd_place_plain(const char *path);
+
 /* Puts the folder before the object that an error of this store names; a failure without one gets the key. Mistakes in
  * the usage have none. */
 void sherd_place_name(const sherd_place *place, sherd_error *err);

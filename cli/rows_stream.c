@@ -97,8 +97,10 @@ static int stream(sherd_cli *cli, const sherd_args *args, const sherd_streaming 
 {
 	sherd_rows *rows;
 	sherd_rows_cursor *cursor = NULL;
+	sherd_rows_stream options = s->stream;
+	options.pool = cli->pool;
 	TRY(sherd_rows_open_place(&rows, cli, place, sherd_args_has(args, "incomplete"), err));
-	int rc = sherd_rows_cursor_open(&cursor, rows, &s->stream, err);
+	int rc = sherd_rows_cursor_open(&cursor, rows, &options, err);
 	if (rc == SHERD_OK)
 		rc = sherd_streaming_run(cli, s, cursor, err);
 	sherd_rows_cursor_close(cursor);

@@ -149,6 +149,16 @@ const sherd_command sherd_command_rows_verify = {
 	.options = options,
 };
 
+const sherd_command sherd_command_graph_verify = {
+	.name = "graph verify",
+	.operands = "DB...",
+	.summary = "Checks every manifest, segment and index; the same as sherd verify",
+	.least = 1,
+	.most = -1,
+	.run = run,
+	.options = options,
+};
+
 const sherd_command sherd_command_model_verify = {
 	.name = "model verify",
 	.operands = "PATH...",

@@ -1,11 +1,12 @@
-# bench/bench_<x>.c becomes the program bench_<x>; the other files in bench/ are linked into each.
+# bench/bench_<x>.c becomes the program bench_<x>; of the other files in bench/ each has what it uses, and loads the
+# peers that it uses: their memory would be measured too.
 # Peers that we compare with are used where they are installed, and announced by HAVE_<PEER>.
 file(GLOB SHERD_BENCHES CONFIGURE_DEPENDS bench/bench_*.c)
 file(GLOB SHERD_BENCH_SUPPORT CONFIGURE_DEPENDS bench/*.c)
 list(FILTER SHERD_BENCH_SUPPORT EXCLUDE REGEX "/bench_[^/]*$")
 add_library(sherd_peers INTERFACE)
 if(SHERD_BENCHES)
-  foreach(peer yajl hdf5 zlib)
+  foreach(peer yajl hdf5 zlib lmdb sqlite3 rocksdb)
     string(TOUPPER ${peer} prefix)
     pkg_check_modules(${prefix} QUIET IMPORTED_TARGET ${peer})
     if(TARGET PkgConfig::${prefix})
@@ -17,9 +18,15 @@ if(SHERD_BENCHES)
   endforeach()
 endif()
 
+if(SHERD_BENCH_SUPPORT)
+  add_library(sherd_bench STATIC ${SHERD_BENCH_SUPPORT})
+  target_include_directories(sherd_bench PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/bench)
+  target_link_libraries(sherd_bench PUBLIC sherd_static sherd_peers PRIVATE sherd_flags)
+endif()
+
 foreach(source ${SHERD_BENCHES})
   get_filename_component(name ${source} NAME_WE)
-  add_executable(${name} ${source} ${SHERD_BENCH_SUPPORT})
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/bench)
-  target_link_libraries(${name} PRIVATE sherd_static sherd_peers sherd_flags)
+  add_executable(${name} ${source})
+  target_link_options(${name} PRIVATE LINKER:--as-needed)
+  target_link_libraries(${name} PRIVATE sherd_bench sherd_flags)
 endforeach()

@@ -30,7 +30,19 @@ _sherd_options() {
 		;;
 	"rows cat") echo "--range --format $common" ;;
 	"rows verify") echo "--quick $common" ;;
-	checkpoint | rows | model) echo "--help" ;;
+	"graph create") echo "--shards --planner --min-files $common" ;;
+	"graph reshard") echo "--shards --planner --min-files --at $common" ;;
+	"graph import") echo "--nodes --edges $common" ;;
+	"graph export") echo "--nodes --edges --replace --at $common" ;;
+	"graph update") echo "--file --nodes --edges $common" ;;
+	"graph find") echo "--type --file --name --type-prefix --file-prefix --name-prefix --at $common" ;;
+	"graph out" | "graph in") echo "--type --at $common" ;;
+	"graph node" | "graph stats") echo "--at $common" ;;
+	"graph gc") echo "--keep --untag $common" ;;
+	"graph tag") echo "--at --remove $common" ;;
+	"graph verify") echo "--quick $common" ;;
+	"graph "*) echo "$common" ;;
+	checkpoint | rows | graph | model) echo "--help" ;;
 	*) echo "$common --version" ;;
 	esac
 }
@@ -44,7 +56,7 @@ _sherd() {
 		*:--workers) ((i++)) ;;
 		*:-*) ;;
 		:*) command=$word ;;
-		checkpoint:* | rows:* | model:*) command="$command $word" ;;
+		checkpoint:* | rows:* | graph:* | model:*) command="$command $word" ;;
 		esac
 	done
 	case $command:$previous in
@@ -56,21 +68,26 @@ _sherd() {
 	esac
 	case $previous in
 	--format) mapfile -t COMPREPLY < <(compgen -W "text raw npy" -- "$current") && return ;;
-	--to) mapfile -t COMPREPLY < <(compgen -W "safetensors safetensors-index npy checkpoint samediff-container samediff-flatbuffers sdnb sdz" -- "$current") && return ;;
+	--to) mapfile -t COMPREPLY < <(compgen -W "safetensors safetensors-index npy checkpoint samediff-container samediff-flatbuffers sdnb sdz jsonl rfdb" -- "$current") && return ;;
 	--compress) mapfile -t COMPREPLY < <(compgen -W "none deflate deflate:6 deflate:12" -- "$current") && return ;;
+	--planner) mapfile -t COMPREPLY < <(compgen -W "hash directory" -- "$current") && return ;;
 	--layout) mapfile -t COMPREPLY < <(compgen -W "sherd csharp" -- "$current") && return ;;
 	--workers | --range | --shards | --rank | --world | --set-id | --field | --step | --epoch | --learning-rate | \
 		--optimizer | --tensor | --keep | --rows-per-shard | --batch | --batch-bytes | --from | --sample | --shuffle | \
-		--shuffle-window | --window | --resume | --limit-batches | --remove) return ;;
+		--shuffle-window | --window | --resume | --limit-batches | --remove | --min-files | --at | --type | --name | --type-prefix | \
+		--name-prefix) return ;;
 	esac
 	if [[ $current == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_sherd_options "$command")" -- "$current")
 	elif [[ -z $command ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert checkpoint rows model" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert checkpoint rows graph model" -- "$current")
 	elif [[ $command == checkpoint ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "save commit load reshard verify list prune repair" -- "$current")
 	elif [[ $command == rows ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "pack info stream cat verify" -- "$current")
+	elif [[ $command == graph ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "create import export node find out in update delete-file stats compact gc \
+			reshard versions tag diff verify" -- "$current")
 	elif [[ $command == model ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert graph meta split join" -- "$current")
 	else

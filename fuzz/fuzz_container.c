@@ -73,7 +73,7 @@ static void mend(uint8_t *data, size_t len)
 {
 	uint32_t count = sherd_get_u32(data + 66);
 	for (uint32_t i = 0; i < count && i < SHERD_CONTAINER_MOST_SECTIONS; i++) {
-		uint8_t *e = data + DIRECTORY + i * DIRECTORY_ENTRY;
+		uint8_t *e = data + DIRECTORY + (size_t)i * DIRECTORY_ENTRY;
 		sherd_container_section s = {.type = e[0], .flags = e[1], .offset = sherd_get_u64(e + 8)};
 		s.stored = sherd_get_u64(e + 16);
 		if (s.offset > len || len - s.offset < SHERD_SECTION_HEAD + SHERD_SECTION_CRC ||

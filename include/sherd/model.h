@@ -85,7 +85,8 @@ SHERD_API int sherd_model_save(const sherd_model *model, sherd_store *store, con
 SHERD_API int sherd_model_set_pairs(sherd_store *store, const char *key, const sherd_pair *pairs, size_t count,
                                     const sherd_model_save_options *options, sherd_error *err);
 
-/* Writing a container whose arrays are handed over one at a time. The parts need no read(). Belongs to one thread. */
+/* Writing a container whose arrays are handed over one at a time. The parts need no read(), and may go when the writer
+ * is open; pool and progress stay until commit or abort. Belongs to one thread. */
 typedef struct sherd_model_writer sherd_model_writer;
 SHERD_API int sherd_model_writer_open(sherd_model_writer **out, sherd_store *store, const char *key,
                                       const sherd_model_parts *parts, const sherd_model_save_options *options,

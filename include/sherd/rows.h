@@ -38,7 +38,7 @@ SHERD_API int sherd_rows_open(sherd_rows **out, sherd_store *store, const char *
 SHERD_API int sherd_rows_open_folder(sherd_rows **out, sherd_store *store, const char *folder,
                                      const sherd_rows_options *options, sherd_error *err);
 /* Whatever the key names (see sherd_detect): such a folder, one shard by its file, or a folder of residual_shard_bf16,
- * which can be described, read as a bundle and packed, but not streamed. SHERD_EUNSUPPORTED, "unknown-format", when it
+ * whose rows are delivered in the order of its manifest. SHERD_EUNSUPPORTED, "unknown-format", when it
  * is something else. */
 SHERD_API int sherd_rows_open_any(sherd_rows **out, sherd_store *store, const char *key,
                                   const sherd_rows_options *options, sherd_error *err);
@@ -64,11 +64,14 @@ SHERD_API bool sherd_rows_has_manifest(const sherd_rows *rows);
 /* ------------------------------------------------------------------ streams */
 
 typedef enum sherd_rows_access {
-	SHERD_ROWS_AUTO = 0, /* network: read; a set of more than half of memory: direct; else map */
+	/* A network: read. Else what is in memory by map, and what is not directly, as long as the stream is in order
+	 * and one pass; after sherd_rows_reset() a set that memory can hold is left to the system's cache. */
+	SHERD_ROWS_AUTO = 0,
 	SHERD_ROWS_MAP = 1,
 	SHERD_ROWS_READ = 2,
-	SHERD_ROWS_DIRECT =
-		3 /* past the system's cache, a window ahead; read where that cannot be, or the order jumps */
+	/* Past the system's cache, a window ahead; read where that cannot be, where the order jumps, and by dispensers.
+	 */
+	SHERD_ROWS_DIRECT = 3
 } sherd_rows_access;
 
 /* What the last round of a world does that has fewer batches left than ranks. */
@@ -92,6 +95,7 @@ typedef struct sherd_rows_stream {
 	uint64_t shuffle_window; /* rows are permuted within runs of so many; 0: over the whole set */
 	bool sample;             /* only rows whose hash says so */
 	double fraction;         /* for sample; smaller fractions give subsets of larger ones */
+	sherd_pool *pool;        /* converts what is mapped; NULL: the caller's thread does. Outlives the stream */
 	const char *resume;      /* the text of sherd_rows_tell(): goes on after it; from must be 0 */
 } sherd_rows_stream;
 
@@ -191,7 +195,7 @@ SHERD_API int sherd_rows_pack(sherd_store *store, const char *folder, uint64_t r
 SHERD_API int sherd_rows_pack_bundle(sherd_store *store, const char *folder, const sherd_bundle *bundle,
                                      const char *const *names, size_t name_count, sherd_dtype as,
                                      const sherd_rows_pack_options *options, sherd_error *err);
-/* A folder of residual_shard_bf16. */
+/* A folder of residual_shard_bf16, or its manifest. */
 SHERD_API int sherd_rows_pack_bf16(sherd_store *store, const char *folder, sherd_store *from, const char *from_folder,
                                    const sherd_rows_pack_options *options, sherd_error *err);
 

@@ -9,6 +9,7 @@
 #include <sherd/dtype.h>
 #include <sherd/error.h>
 #include <sherd/graph.h>
+#include <sherd/graph_json.h>
 #include <sherd/limits.h>
 #include <sherd/model.h>
 #include <sherd/model_graph.h>

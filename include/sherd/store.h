@@ -95,16 +95,24 @@ typedef enum sherd_advice {
 } sherd_advice;
 SHERD_API void sherd_reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t len, sherd_advice advice);
 
-/* Reads an object in order, past the caches of the system, several pieces ahead: for what is larger than memory, or
- * will not be needed again. Belongs to one thread; the reader outlives it. */
-typedef struct sherd_scan sherd_scan;
-/* From offset to the end. ahead: bytes that are fetched before they are asked for, and memory that it takes; about.
- * SHERD_EUNSUPPORTED, "no-direct", where the store cannot. */
-SHERD_API int sherd_reader_scan(const sherd_reader *reader, uint64_t offset, uint64_t ahead, sherd_scan **out,
-                                sherd_error *err);
-/* 1 and the next bytes, valid until the next call; 0 at the end. Nothing but close after a failure. */
-SHERD_API int sherd_scan_next(sherd_scan *scan, const void **data, size_t *len, sherd_error *err);
-SHERD_API void sherd_scan_close(sherd_scan *scan); /* NULL is fine */
+/* Would reading this range wait for a disk? A guess: true when most of it is in memory, or when nobody can tell. */
+SHERD_API bool sherd_reader_cached(const sherd_reader *reader, uint64_t offset, uint64_t len);
+
+/* Reads past the caches of the system, several under way at a time: for what is larger than memory, or will not be
+ * needed again. Ranges of any objects of the store come in the order in which they were asked for. Belongs to one
+ * thread; a reader outlives what was asked of it. */
+typedef struct sherd_queue sherd_queue;
+/* ahead: bytes that may be under way, and memory that it takes; about. SHERD_EUNSUPPORTED, "no-direct", where the
+ * store cannot. */
+SHERD_API int sherd_store_queue(sherd_store *store, uint64_t ahead, sherd_queue **out, sherd_error *err);
+/* Begins to read a range, or its first bytes: a piece ends with it or at a multiple of 64 of the object. Takes none
+ * when the queue is full. SHERD_EUNSUPPORTED, "no-direct", where this object cannot be read so. */
+SHERD_API int sherd_queue_ask(sherd_queue *queue, const sherd_reader *reader, uint64_t offset, size_t len,
+                              size_t *taken, sherd_error *err);
+/* 1 and the oldest piece that was asked for, valid until the next call of this; 0 when there is none. Nothing but
+ * close after a failure. */
+SHERD_API int sherd_queue_next(sherd_queue *queue, const void **data, size_t *len, sherd_error *err);
+SHERD_API void sherd_queue_close(sherd_queue *queue); /* NULL is fine */
 
 /* Writing. A writer is gone after commit or abort, whatever commit returns. */
 typedef enum sherd_write_mode {
@@ -116,7 +124,7 @@ typedef struct sherd_write_options {
 	sherd_write_mode mode;
 	uint32_t head;           /* how many bytes at the front fill() may change; at most SHERD_MAX_HEAD */
 	const char *if_identity; /* REPLACE only what has this identity, else SHERD_ECONFLICT; NULL: anything */
-	uint64_t size_hint;      /* the expected size, 0 when unknown; need not be right */
+	uint64_t size_hint; /* the expected size, 0 when unknown; need not be right, but large objects gain by it */
 } sherd_write_options;
 
 #define SHERD_MAX_HEAD (1u << 20)
@@ -126,11 +134,6 @@ SHERD_API int sherd_store_write(sherd_store *store, const char *key, const sherd
 /* The first failed append or fill is remembered: later calls and commit then fail with the same error, and
  * nothing is left behind. */
 SHERD_API int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err);
-/* The same, but it may return before the bytes are written: buf stays as it is until sherd_writer_settle() has waited
- * for it, or the writer is gone. A failure may show only in a later call. */
-SHERD_API int sherd_writer_append_later(sherd_writer *writer, const void *buf, size_t len, sherd_error *err);
-/* Waits until at most so many of those are under way, the oldest first. */
-SHERD_API int sherd_writer_settle(sherd_writer *writer, unsigned most, sherd_error *err);
 /* Changes bytes of the head that were appended before. */
 SHERD_API int sherd_writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, size_t len, sherd_error *err);
 SHERD_API int sherd_writer_commit(sherd_writer *writer, sherd_error *err);

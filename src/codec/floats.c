@@ -1,5 +1,7 @@
 #include "codec/floats.h"
 
+#include "base/error.h"
+
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -14,8 +16,15 @@ static void widen_plain(const float *in, double *out, size_t count)
 
 #if defined(__x86_64__)
 
-/* Results above this size leave the cache anyway: they are written past it. */
-enum { STREAM_ABOVE = 128 << 10 };
+/* Results above this size leave the cache anyway: they are written past it. What is so long is also asked for ahead, in
+ * values: the processor's own prefetching stops at every page. */
+enum { STREAM_ABOVE = 128 << 10, AHEAD = 256 };
+
+static inline void ask_for(const float *in)
+{
+	/* An address only, which may lie past the end. */
+	_mm_prefetch((const char *)((uintptr_t)in + AHEAD * sizeof(float)), _MM_HINT_T0);
+}
 
 __attribute__((target("avx2"))) static void widen_avx2(const float *in, double *out, size_t count)
 {
@@ -24,6 +33,7 @@ __attribute__((target("avx2"))) static void widen_avx2(const float *in, double *
 		out[i] = (double)in[i];
 	if (count > STREAM_ABOVE) {
 		for (; i + 8 <= count; i += 8) {
+			ask_for(in + i);
 			_mm256_stream_pd(out + i, _mm256_cvtps_pd(_mm_loadu_ps(in + i)));
 			_mm256_stream_pd(out + i + 4, _mm256_cvtps_pd(_mm_loadu_ps(in + i + 4)));
 		}
@@ -41,6 +51,7 @@ __attribute__((target("avx512f"))) static void widen_avx512(const float *in, dou
 		out[i] = (double)in[i];
 	if (count > STREAM_ABOVE) {
 		for (; i + 16 <= count; i += 16) {
+			ask_for(in + i);
 			_mm512_stream_pd(out + i, _mm512_cvtps_pd(_mm256_loadu_ps(in + i)));
 			_mm512_stream_pd(out + i + 8, _mm512_cvtps_pd(_mm256_loadu_ps(in + i + 8)));
 		}
@@ -114,4 +125,14 @@ void sherd_floats_from_bf16(const void *in, float *out, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		out[i] = from_bits((uint32_t)load16(in, i) << 16);
+}
+
+void sherd_floats_widen_bf16(const void *in, double *out, size_t count)
+{
+	float some[1024];
+	for (size_t done = 0; done < count; done += COUNT_OF(some)) {
+		size_t n = count - done < COUNT_OF(some) ? count - done : COUNT_OF(some);
+		sherd_floats_from_bf16((const uint8_t *)in + 2 * done, some, n);
+		sherd_floats_widen(some, out + done, n);
+	}
 }

@@ -13,5 +13,7 @@ void sherd_floats_from_f64(const void *in, float *out, size_t count);
 /* Exact. */
 void sherd_floats_from_f16(const void *in, float *out, size_t count);
 void sherd_floats_from_bf16(const void *in, float *out, size_t count);
+/* As sherd_floats_from_bf16(), then sherd_floats_widen(). */
+void sherd_floats_widen_bf16(const void *in, double *out, size_t count);
 
 #endif

@@ -54,7 +54,7 @@ size_t sherd_igzip_pack(sherd_igzip *z, const void *in, size_t len, void *out, s
 static bool is_noise(const uint8_t *in, size_t len)
 {
 	uint32_t seen[256] = {0};
-	uint64_t squares = 0, n = PIECES * PIECE;
+	uint64_t squares = 0, n = (uint64_t)PIECES * PIECE;
 	if (len < n)
 		return false;
 	for (size_t p = 0; p < PIECES; p++)

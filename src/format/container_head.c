@@ -14,6 +14,8 @@ enum {
 	ENTRY = 32
 };
 
+static const uint8_t magic[] = {'S', 'A', 'M', 'E', 'D', 'I', 'F', 'F', '_', 'M', 'O', 'D'};
+
 static const sherd_container_section header = {
 	.type = SHERD_SECTION_HEADER,
 	.flags = SHERD_SECTION_HAS_CRC,
@@ -59,7 +61,7 @@ uint32_t sherd_section_crc_begin(const sherd_container_section *s)
 void sherd_container_head_encode(const sherd_container_head *head, uint8_t out[SHERD_CONTAINER_FRONT])
 {
 	memset(out, 0, SHERD_CONTAINER_FRONT);
-	memcpy(out, SHERD_CONTAINER_MAGIC, SHERD_CONTAINER_MAGIC_BYTES);
+	memcpy(out, magic, sizeof(magic));
 	sherd_put_u32(out + VERSION_AT, SHERD_CONTAINER_VERSION);
 	sherd_section_head_encode(&header, out + HEADER_AT);
 	uint8_t *p = out + PAYLOAD_AT;
@@ -70,7 +72,7 @@ void sherd_container_head_encode(const sherd_container_head *head, uint8_t out[S
 	sherd_put_u32(p + 40, head->count);
 	for (uint32_t i = 0; i < head->count; i++) {
 		const sherd_container_section *s = &head->sections[i];
-		uint8_t *e = out + DIRECTORY_AT + i * ENTRY;
+		uint8_t *e = out + DIRECTORY_AT + (size_t)i * ENTRY;
 		e[0] = s->type;
 		e[1] = s->flags;
 		sherd_put_u32(e + 4, s->crc);
@@ -83,7 +85,7 @@ void sherd_container_head_encode(const sherd_container_head *head, uint8_t out[S
 
 static int check_first_bytes(const uint8_t *front, size_t len, sherd_error *err)
 {
-	if (len < SHERD_CONTAINER_MAGIC_BYTES || memcmp(front, SHERD_CONTAINER_MAGIC, SHERD_CONTAINER_MAGIC_BYTES) != 0)
+	if (len < sizeof(magic) || memcmp(front, magic, sizeof(magic)) != 0)
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-magic", 0, "no model container");
 	if (len < HEADER_AT)
 		return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", len, "the container ends in its head");
@@ -123,7 +125,7 @@ static int decode_fields(const uint8_t *front, sherd_container_head *out, sherd_
 		                     (unsigned long long)out->incompatible);
 	if (out->count > SHERD_CONTAINER_MOST_SECTIONS)
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-count", PAYLOAD_AT + 40, "%u sections", out->count);
-	const uint8_t *end = front + DIRECTORY_AT + out->count * ENTRY;
+	const uint8_t *end = front + DIRECTORY_AT + (size_t)out->count * ENTRY;
 	if (!is_zero(p + 44, 4) || !is_zero(end, (size_t)(front + CRC_AT - end)))
 		return sherd_fail_at(err, SHERD_ECORRUPT, "reserved", PAYLOAD_AT + 44,
 		                     "bytes of the HEADER that have no meaning are not zero");

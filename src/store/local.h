@@ -69,9 +69,11 @@ int sherd_local_sync_folder(const sherd_sys *sys, int fd, sherd_error *err);
 /* local_read.c */
 int sherd_local_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err);
 
-/* local_scan.c: fd is the reader's */
-int sherd_local_scan(sherd_local *s, const sherd_reader *reader, int fd, uint64_t offset, uint64_t ahead,
-                     sherd_scan **out, sherd_error *err);
+/* The reader's file for direct reads, which closes with it; -1: there is none. */
+int sherd_local_direct(const sherd_reader *reader);
+
+/* local_direct.c */
+int sherd_local_queue(sherd_store *store, uint64_t ahead, sherd_queue **out, sherd_error *err);
 
 /* local_queue.c: for up to SHERD_LOCAL_QUEUE reads or writes at a time. False where the system has none. */
 #define SHERD_LOCAL_QUEUE 64

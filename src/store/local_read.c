@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #endif
 
 enum { PEEK_PAGES = 1024 }; /* asked about at a time */
+enum { DIRECT_UNKNOWN = -2 };
 
 typedef struct local_reader {
 	sherd_reader base;
@@ -26,7 +28,8 @@ typedef struct local_reader {
 	dev_t dev;
 	ino_t ino;
 	_Atomic int reads_ahead; /* does the system, by itself, and enough? 0: not known yet, 1: yes, -1: no */
-	pthread_mutex_t mutex;   /* of the making of the map */
+	_Atomic int direct;      /* the file once more, for direct reads; -1: they are not possible */
+	pthread_mutex_t mutex;   /* of the making of the map, and of direct */
 	_Atomic(uint8_t *) map;  /* the whole file, from the first call of map on */
 } local_reader;
 
@@ -208,17 +211,6 @@ static void reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t 
 	(void)madvise(map + from, (size_t)(to - from), advice == SHERD_ADVICE_NOW ? MADV_POPULATE_READ : MADV_DONTNEED);
 }
 
-static int reader_scan(const sherd_reader *reader, uint64_t offset, uint64_t ahead, sherd_scan **out, sherd_error *err)
-{
-	const local_reader *r = (const local_reader *)reader;
-	int fd = borrow(r);
-	if (fd < 0)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-direct", "the file has no name any more");
-	int rc = sherd_local_scan(r->store, reader, fd, offset, ahead, out, err);
-	put_back(r, fd);
-	return rc;
-}
-
 static void close_file(local_reader *r)
 {
 	if (r->fd < 0)
@@ -228,6 +220,15 @@ static void close_file(local_reader *r)
 	r->fd = -1;
 }
 
+static void close_direct(local_reader *r)
+{
+	int fd = atomic_load(&r->direct);
+	if (fd < 0)
+		return;
+	(void)r->sys->close(r->sys, fd);
+	(void)atomic_fetch_sub(&r->store->descriptors, 1);
+}
+
 static void reader_close(sherd_reader *reader)
 {
 	local_reader *r = (local_reader *)reader;
@@ -235,9 +236,78 @@ static void reader_close(sherd_reader *reader)
 	if (map)
 		(void)r->sys->unmap(r->sys, map, (size_t)reader->size);
 	close_file(r);
+	close_direct(r);
 	pthread_mutex_destroy(&r->mutex);
 	free(r->name);
 	free(r);
+}
+
+/* ---- is it in memory? */
+
+#ifndef SYS_cachestat
+#define SYS_cachestat 451 /* Linux 6.5 */
+#endif
+
+typedef struct cache_range {
+	uint64_t offset, len;
+} cache_range;
+
+typedef struct cache_pages {
+	uint64_t present, dirty, written, evicted, lately;
+} cache_pages;
+
+/* Where nobody counts pages, one byte in the middle is tried. */
+static bool try_byte(int fd, uint64_t offset)
+{
+	char byte;
+	struct iovec to = {&byte, 1};
+	return preadv2(fd, &to, 1, (off_t)offset, RWF_NOWAIT) >= 0 || errno != EAGAIN;
+}
+
+static bool reader_cached(const sherd_reader *reader, uint64_t offset, uint64_t len)
+{
+	const local_reader *r = (const local_reader *)reader;
+	cache_range range = {offset, len};
+	cache_pages pages = {0};
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	if (r->fd < 0)
+		return true;
+	if (syscall(SYS_cachestat, r->fd, &range, &pages, 0) < 0)
+		return try_byte(r->fd, offset + len / 2);
+	return 2 * pages.present > (offset + len - 1) / page - offset / page;
+}
+
+/* Opens the file once more; -1 when it cannot be, or too many are open. */
+static int open_direct(local_reader *r)
+{
+	char path[32];
+	int fd = borrow(r), direct = -1;
+	if (fd < 0 || atomic_load(&r->store->descriptors) > SHERD_LOCAL_DESCRIPTORS) {
+		put_back(r, fd);
+		return -1;
+	}
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	direct = SHERD_RETRY(r->sys->open(r->sys, AT_FDCWD, path, O_RDONLY | O_DIRECT | O_CLOEXEC, 0, 0));
+	put_back(r, fd);
+	if (direct >= 0)
+		(void)atomic_fetch_add(&r->store->descriptors, 1);
+	return direct < 0 ? -1 : direct;
+}
+
+int sherd_local_direct(const sherd_reader *reader)
+{
+	if (reader->ops->close != reader_close)
+		return -1;
+	local_reader *r = (local_reader *)(uintptr_t)reader;
+	int fd = atomic_load(&r->direct);
+	if (fd != DIRECT_UNKNOWN)
+		return fd;
+	pthread_mutex_lock(&r->mutex);
+	fd = atomic_load(&r->direct);
+	if (fd == DIRECT_UNKNOWN)
+		atomic_store(&r->direct, fd = open_direct(r));
+	pthread_mutex_unlock(&r->mutex);
+	return fd;
 }
 
 static const struct sherd_reader_ops reader_ops = {.at = reader_at,
@@ -245,7 +315,7 @@ static const struct sherd_reader_ops reader_ops = {.at = reader_at,
                                                    .peek = reader_peek,
                                                    .close = reader_close,
                                                    .advise = reader_advise,
-                                                   .scan = reader_scan};
+                                                   .cached = reader_cached};
 
 /* Where there are too many, and the file can be held otherwise. */
 static void give_back(local_reader *r, const char *key)
@@ -290,6 +360,7 @@ int sherd_local_read(sherd_store *store, const char *key, sherd_reader **out, sh
 	r->store = s;
 	r->sys = s->sys;
 	r->fd = -1;
+	atomic_init(&r->direct, DIRECT_UNKNOWN);
 	pthread_mutex_init(&r->mutex, NULL);
 	int rc = open_object(s, key, r, err);
 	if (rc < 0)

@@ -1,5 +1,8 @@
 #include "store/local.h"
 
+#include "base/copy.h"
+#include "base/large.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +11,11 @@
 #define GATHER_SIZE ((size_t)256 << 10)
 /* Write-back is started whenever so much has been written, to run beside the caller's work (docs/store.md). */
 #define SYNC_STEP ((uint64_t)8 << 20)
-/* Appends of at least this size, made of whole pages that begin at a page in memory and in the file, go to the disk
- * past the page cache: half the work of the processor, and nothing that others have cached is driven out. */
-#define DIRECT_SIZE ((size_t)4 << 20)
-#define DIRECT_PAGE ((size_t)4096)
+/* Objects that are expected to have so many bytes go to the disk past the page cache, from a ring of buffers: less work
+ * for the processor, which goes on while the disk writes, and nothing that others have cached is driven out. */
+#define LARGE_FROM ((uint64_t)8 << 20)
+#define BUFFER_SIZE ((size_t)4 << 20)
+enum { BUFFERS = 4, PAGE_BYTES = 4096 };
 
 typedef struct local_writer {
 	sherd_writer base;
@@ -21,8 +25,10 @@ typedef struct local_writer {
 	sherd_write_mode mode;
 	bool conditional;
 	char if_identity[72];
-	uint8_t *gather; /* made when first needed */
-	size_t gathered;
+	bool large;                /* a ring is filled; else one buffer, of GATHER_SIZE */
+	uint8_t *buffers[BUFFERS]; /* made when first needed */
+	unsigned filling;
+	size_t gathered;  /* bytes in that one */
 	uint64_t written; /* bytes in the file; the gathered ones follow */
 	uint64_t started; /* bytes whose write-back was started */
 	int direct;       /* the same file, past the page cache; -1: not opened */
@@ -49,12 +55,6 @@ static int write_out(local_writer *w, const void *buf, size_t len, sherd_error *
 	return SHERD_OK;
 }
 
-static bool may_go_direct(const local_writer *w, const void *buf, size_t len)
-{
-	return !w->no_direct && !w->gathered && len >= DIRECT_SIZE && len % DIRECT_PAGE == 0 &&
-	       w->written % DIRECT_PAGE == 0 && (uintptr_t)buf % DIRECT_PAGE == 0;
-}
-
 static int open_direct(local_writer *w)
 {
 	char path[32];
@@ -63,92 +63,113 @@ static int open_direct(local_writer *w)
 	return SHERD_RETRY(sys->open(sys, AT_FDCWD, path, O_WRONLY | O_DIRECT | O_CLOEXEC, 0, 0));
 }
 
-/* As far as the system takes whole pages directly: what it does not goes the usual way. */
-static int write_direct(local_writer *w, const uint8_t *buf, size_t len, sherd_error *err)
-{
-	const sherd_sys *sys = w->store->sys;
-	size_t done = 0;
-	if (w->direct < 0)
-		w->direct = open_direct(w);
-	w->no_direct = w->direct < 0;
-	while (!w->no_direct && done < len) {
-		ssize_t n = SHERD_RETRY(sys->pwrite(sys, w->direct, buf + done, len - done, (off_t)w->written));
-		if (n < 0 && errno != EINVAL && errno != EOPNOTSUPP)
-			return sherd_fail_os(err, errno, "cannot write");
-		w->no_direct = n <= 0 || (size_t)n % DIRECT_PAGE != 0;
-		done += n > 0 ? (size_t)n : 0;
-		w->written += n > 0 ? (uint64_t)n : 0;
-		w->started = w->written;
-	}
-	return write_out(w, buf + done, len - done, err);
-}
-
 /* A write that makes a file longer has to wait for the disk; so it is made long before. */
 static void make_long(local_writer *w)
 {
 	const sherd_sys *sys = w->store->sys;
-	if (w->length || w->hint <= w->written || !sys->allocate || !sys->truncate)
-		return;
-	if (sys->allocate(sys, w->temp.fd, (off_t)w->hint) == 0)
+	if (!w->length && sys->queue_write && sys->allocate && sys->truncate &&
+	    sys->allocate(sys, w->temp.fd, (off_t)w->hint) == 0)
 		w->length = w->hint;
+}
+
+/* Without a queue, as far as the system takes whole pages directly; what it does not goes the usual way. */
+static int write_direct(local_writer *w, const uint8_t *buf, sherd_error *err)
+{
+	const sherd_sys *sys = w->store->sys;
+	size_t done = 0;
+	while (!w->no_direct && done < BUFFER_SIZE) {
+		ssize_t n = SHERD_RETRY(sys->pwrite(sys, w->direct, buf + done, BUFFER_SIZE - done, (off_t)w->written));
+		if (n < 0 && errno != EINVAL && errno != EOPNOTSUPP)
+			return sherd_fail_os(err, errno, "cannot write");
+		w->no_direct = n <= 0 || (size_t)n % PAGE_BYTES != 0;
+		done += n > 0 ? (size_t)n : 0;
+		w->written += n > 0 ? (uint64_t)n : 0;
+		w->started = w->written;
+	}
+	return write_out(w, buf + done, BUFFER_SIZE - done, err);
+}
+
+/* The buffer that was filled goes its way; there is a free one afterwards. */
+static int write_buffer(local_writer *w, sherd_error *err)
+{
+	const uint8_t *buf = w->buffers[w->filling];
+	int begun = 0;
+	w->gathered = 0;
+	if (w->direct < 0 && !w->no_direct) {
+		make_long(w);
+		w->direct = open_direct(w);
+		w->no_direct = w->direct < 0;
+	}
+	if (!w->no_direct && w->written + BUFFER_SIZE <= w->length)
+		begun = sherd_local_later_begin(w->store, &w->later, w->direct, buf, BUFFER_SIZE, w->written,
+		                                w->temp.fd, err);
+	TRY(begun);
+	if (!begun)
+		return write_direct(w, buf, err);
+	w->written += BUFFER_SIZE;
+	w->started = w->written;
+	w->filling = (w->filling + 1) % BUFFERS;
+	return sherd_local_later_settle(w->store, &w->later, BUFFERS - 1, w->temp.fd, err);
+}
+
+/* The buffer that is filled next, or NULL: memory is out. Large pages lie together in memory, so that the disk is
+ * handed few long parts instead of many short ones. */
+static uint8_t *buffer_of(local_writer *w)
+{
+	uint8_t **buffer = &w->buffers[w->filling];
+	if (!*buffer)
+		*buffer = w->large ? sherd_large_alloc(BUFFER_SIZE) : malloc(GATHER_SIZE);
+	return *buffer;
 }
 
 static int flush(local_writer *w, sherd_error *err)
 {
 	size_t len = w->gathered;
 	w->gathered = 0;
-	return write_out(w, w->gather, len, err);
+	return write_out(w, w->buffers[w->filling], len, err);
 }
 
-static int writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
+static int append_large(local_writer *w, const uint8_t *bytes, size_t len, sherd_error *err)
 {
-	local_writer *w = (local_writer *)writer;
-	const uint8_t *bytes = buf;
-	if (len < GATHER_SIZE && !w->gather && !(w->gather = malloc(GATHER_SIZE)))
+	while (len) {
+		uint8_t *buffer = buffer_of(w);
+		size_t n = BUFFER_SIZE - w->gathered < len ? BUFFER_SIZE - w->gathered : len;
+		if (!buffer)
+			return sherd_fail_nomem(err);
+		sherd_copy_past(buffer + w->gathered, bytes, n);
+		w->gathered += n;
+		bytes += n;
+		len -= n;
+		if (w->gathered == BUFFER_SIZE)
+			TRY(write_buffer(w, err));
+	}
+	return SHERD_OK;
+}
+
+static int append_small(local_writer *w, const uint8_t *bytes, size_t len, sherd_error *err)
+{
+	if (len < GATHER_SIZE && !buffer_of(w))
 		return sherd_fail_nomem(err);
 	if (w->gathered && w->gathered + len >= GATHER_SIZE) {
 		size_t part = GATHER_SIZE - w->gathered;
-		memcpy(w->gather + w->gathered, bytes, part);
+		memcpy(w->buffers[0] + w->gathered, bytes, part);
 		w->gathered = GATHER_SIZE;
 		TRY(flush(w, err));
 		bytes += part;
 		len -= part;
 	}
-	if (may_go_direct(w, bytes, len))
-		return write_direct(w, bytes, len, err);
 	if (len >= GATHER_SIZE)
 		return write_out(w, bytes, len, err);
 	if (len > 0)
-		memcpy(w->gather + w->gathered, bytes, len);
+		memcpy(w->buffers[0] + w->gathered, bytes, len);
 	w->gathered += len;
 	return SHERD_OK;
 }
 
-static int writer_append_later(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
+static int writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
 {
 	local_writer *w = (local_writer *)writer;
-	int begun = 0;
-	if (may_go_direct(w, buf, len)) {
-		make_long(w);
-		if (w->direct < 0)
-			w->direct = open_direct(w);
-		w->no_direct = w->direct < 0;
-		if (!w->no_direct && w->written + len <= w->length)
-			begun = sherd_local_later_begin(w->store, &w->later, w->direct, buf, len, w->written,
-			                                w->temp.fd, err);
-		TRY(begun);
-	}
-	if (!begun)
-		return writer_append(writer, buf, len, err);
-	w->written += len;
-	w->started = w->written;
-	return SHERD_OK;
-}
-
-static int writer_settle(sherd_writer *writer, unsigned most, sherd_error *err)
-{
-	local_writer *w = (local_writer *)writer;
-	return sherd_local_later_settle(w->store, &w->later, most, w->temp.fd, err);
+	return w->large ? append_large(w, buf, len, err) : append_small(w, buf, len, err);
 }
 
 /* A part of the head may be in the file already, the rest still gathered. */
@@ -157,6 +178,7 @@ static int writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, s
 	local_writer *w = (local_writer *)writer;
 	const uint8_t *bytes = buf;
 	if (offset < w->written) {
+		TRY(sherd_local_later_settle(w->store, &w->later, 0, w->temp.fd, err));
 		size_t part = len < w->written - offset ? len : (size_t)(w->written - offset);
 		TRY(sherd_local_pwrite(w->store->sys, w->temp.fd, bytes, part, offset, err));
 		if (part == len)
@@ -165,7 +187,7 @@ static int writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, s
 		len -= part;
 		offset += (uint32_t)part;
 	}
-	memcpy(w->gather + (offset - w->written), bytes, len);
+	memcpy(w->buffers[w->filling] + (offset - w->written), bytes, len);
 	return SHERD_OK;
 }
 
@@ -176,7 +198,8 @@ static void writer_abort(sherd_writer *writer)
 	if (w->direct >= 0)
 		(void)w->store->sys->close(w->store->sys, w->direct);
 	sherd_local_temp_done(w->store, &w->temp);
-	free(w->gather);
+	for (unsigned i = 0; i < BUFFERS; i++)
+		free(w->buffers[i]);
 	free(w->key);
 	free(w);
 }
@@ -200,17 +223,14 @@ static int writer_commit(sherd_writer *writer, sherd_error *err)
 	return rc;
 }
 
-static const struct sherd_writer_ops writer_ops = {.append = writer_append,
-                                                   .append_later = writer_append_later,
-                                                   .settle = writer_settle,
-                                                   .fill = writer_fill,
-                                                   .commit = writer_commit,
-                                                   .abort = writer_abort};
+static const struct sherd_writer_ops writer_ops = {
+	.append = writer_append, .fill = writer_fill, .commit = writer_commit, .abort = writer_abort};
 
 static int begin(local_writer *w, const char *key, const sherd_write_options *options, sherd_error *err)
 {
 	w->mode = options->mode;
 	w->hint = options->size_hint;
+	w->large = w->hint >= LARGE_FROM && w->hint <= INT64_MAX;
 	w->conditional = options->if_identity != NULL;
 	if (w->conditional)
 		(void)snprintf(w->if_identity, sizeof(w->if_identity), "%s", options->if_identity);

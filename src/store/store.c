@@ -164,28 +164,41 @@ void sherd_reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t l
 	reader->ops->advise(reader, offset, len < room ? len : room, advice);
 }
 
-int sherd_reader_scan(const sherd_reader *reader, uint64_t offset, uint64_t ahead, sherd_scan **out, sherd_error *err)
+bool sherd_reader_cached(const sherd_reader *reader, uint64_t offset, uint64_t len)
 {
-	sherd_scan *scan = NULL;
-	TRY(check_range(reader, offset, 0, err));
-	int rc = reader->ops->scan ? reader->ops->scan(reader, offset, ahead, &scan, err)
-	                           : sherd_fail(err, SHERD_EUNSUPPORTED, "no-direct", "this store has no scans");
-	if (rc < 0)
-		return sherd_in_object(err, rc, reader->key);
-	scan->reader = reader;
-	*out = scan;
-	return SHERD_OK;
+	if (!reader->ops->cached || offset >= reader->size || !len)
+		return true;
+	uint64_t room = reader->size - offset;
+	return reader->ops->cached(reader, offset, len < room ? len : room);
 }
 
-int sherd_scan_next(sherd_scan *scan, const void **data, size_t *len, sherd_error *err)
+int sherd_store_queue(sherd_store *store, uint64_t ahead, sherd_queue **out, sherd_error *err)
 {
-	return sherd_in_object(err, scan->ops->next(scan, data, len, err), scan->reader->key);
+	if (!store->ops->queue)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-direct", "this store has no queues");
+	return store->ops->queue(store, ahead, out, err);
 }
 
-void sherd_scan_close(sherd_scan *scan)
+int sherd_queue_ask(sherd_queue *queue, const sherd_reader *reader, uint64_t offset, size_t len, size_t *taken,
+                    sherd_error *err)
 {
-	if (scan)
-		scan->ops->close(scan);
+	TRY(check_range(reader, offset, len, err));
+	*taken = 0;
+	if (len == 0)
+		return SHERD_OK;
+	return sherd_in_object(err, queue->ops->ask(queue, reader, offset, len, taken, err), reader->key);
+}
+
+int sherd_queue_next(sherd_queue *queue, const void **data, size_t *len, sherd_error *err)
+{
+	int rc = queue->ops->next(queue, data, len, err);
+	return rc < 0 ? sherd_in_object(err, rc, queue->reader->key) : rc;
+}
+
+void sherd_queue_close(sherd_queue *queue)
+{
+	if (queue)
+		queue->ops->close(queue);
 }
 
 int sherd_reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out, sherd_error *err)
@@ -258,9 +271,7 @@ static int stick(sherd_writer *writer, int rc, uint64_t offset, sherd_error *err
 	return report(writer, err);
 }
 
-typedef int append_fn(sherd_writer *, const void *, size_t, sherd_error *);
-
-static int append(sherd_writer *writer, append_fn *fn, const void *buf, size_t len, sherd_error *err)
+int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
 {
 	TRY(report(writer, err));
 	if (len == 0)
@@ -269,30 +280,11 @@ static int append(sherd_writer *writer, append_fn *fn, const void *buf, size_t l
 	if (len > INT64_MAX - writer->length)
 		rc = sherd_fail(&writer->failure, SHERD_EINVAL, "too-large", "an object ends below 2^63");
 	else
-		rc = fn(writer, buf, len, &writer->failure);
+		rc = writer->ops->append(writer, buf, len, &writer->failure);
 	if (rc < 0)
 		return stick(writer, rc, writer->length, err);
 	writer->length += len;
 	return SHERD_OK;
-}
-
-int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
-{
-	return append(writer, writer->ops->append, buf, len, err);
-}
-
-int sherd_writer_append_later(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
-{
-	return append(writer, writer->ops->append_later ? writer->ops->append_later : writer->ops->append, buf, len,
-	              err);
-}
-
-int sherd_writer_settle(sherd_writer *writer, unsigned most, sherd_error *err)
-{
-	int rc = writer->ops->settle ? writer->ops->settle(writer, most, &writer->failure) : SHERD_OK;
-	if (rc < 0)
-		return stick(writer, rc, writer->length, err);
-	return report(writer, err);
 }
 
 int sherd_writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, size_t len, sherd_error *err)

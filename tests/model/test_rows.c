@@ -20,6 +20,7 @@ SHERD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
 enum { SETS = 50, CASES = 80, MOST_SHARDS = 9, MOST_ROWS = 60, MOST_TOTAL = MOST_SHARDS * MOST_ROWS };
 
 static uint64_t state_of_luck;
+static sherd_pool *pool;
 
 static uint64_t luck(uint64_t n)
 {
@@ -150,6 +151,7 @@ static sherd_rows_cursor *open_rank(const run *r, uint32_t rank, uint32_t world,
 	o.access = ways[luck(COUNT_OF(ways))];
 	o.dtype = luck(2) ? SHERD_F32 : luck(2) ? SHERD_F64 : SHERD_DTYPE_NONE;
 	o.window_bytes = windows[luck(COUNT_OF(windows))];
+	o.pool = luck(3) ? NULL : pool;
 	if (r->resumed) {
 		o.resume = r->text;
 		o.from = 0;
@@ -267,8 +269,12 @@ int main(void)
 	state_of_luck = text ? strtoull(text, NULL, 0) : sherd_splitmix64((uint64_t)time(NULL));
 	(void)printf("SHERD_SEED=%" PRIu64 "\n", state_of_luck);
 	(void)fflush(stdout);
+	if (sherd_pool_open(&pool, 2, NULL) < 0)
+		return 1;
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_ranks_together_get_every_row_once_and_in_order),
 	};
-	return cmocka_run_group_tests_name("rows model", tests, NULL, NULL);
+	int failed = cmocka_run_group_tests_name("rows model", tests, NULL, NULL);
+	sherd_pool_close(pool);
+	return failed;
 }

@@ -56,27 +56,25 @@ static int read_bytes(void *arg, size_t array, uint64_t offset, void *buf, size_
 	return SHERD_OK;
 }
 
+static const uint64_t rows[] = {2, 3}, none[] = {0, 4};
+static const uint64_t big[] = {300, 1000}, large[] = {1024, 600}, big_small[] = {10, 5}, large_small[] = {7, 4};
+
+#define TENSORS(big_shape, big_bytes, large_shape, large_bytes)                                           \
+	{                                                                                                 \
+		[W] = {"w", SHERD_F32, 2, rows, 24}, [BIG] = {"big", SHERD_F32, 2, big_shape, big_bytes}, \
+		[F] = {"f", SHERD_I16, 2, rows, 12}, [SCALAR] = {"scalar", SHERD_I64, 0, NULL, 8},        \
+		[NOTHING] = {"nothing", SHERD_F64, 2, none, 0},                                           \
+		[LARGE] = {"large", SHERD_BF16, 2, large_shape, large_bytes},                             \
+		[W_M] = {"@updater/w/M", SHERD_F32, 2, rows, 24},                                         \
+		[BIG_M] = {"@updater/big/M", SHERD_F32, 2, big_shape, big_bytes},                         \
+		[OP] = {"@op/mul/scalar", SHERD_F32, 0, NULL, 4},                                         \
+	}
+
+static const sherd_tensor full[ARRAYS] = TENSORS(big, 1200000, large, 1228800);
+static const sherd_tensor less[ARRAYS] = TENSORS(big_small, 200, large_small, 56);
+
 static const sherd_tensor *tensors(bool small)
 {
-	static const uint64_t rows[] = {2, 3}, big[] = {300, 1000}, large[] = {1024, 600}, none[] = {0, 4};
-	static const uint64_t big_small[] = {10, 5}, large_small[] = {7, 4};
-	static const sherd_tensor full[ARRAYS] = {
-		[W] = {"w", SHERD_F32, 2, rows, 24},
-		[BIG] = {"big", SHERD_F32, 2, big, 1200000},
-		[F] = {"f", SHERD_I16, 2, rows, 12},
-		[SCALAR] = {"scalar", SHERD_I64, 0, NULL, 8},
-		[NOTHING] = {"nothing", SHERD_F64, 2, none, 0},
-		[LARGE] = {"large", SHERD_BF16, 2, large, 1228800},
-		[W_M] = {"@updater/w/M", SHERD_F32, 2, rows, 24},
-		[BIG_M] = {"@updater/big/M", SHERD_F32, 2, big, 1200000},
-		[OP] = {"@op/mul/scalar", SHERD_F32, 0, NULL, 4},
-	};
-	static sherd_tensor less[ARRAYS];
-	memcpy(less, full, sizeof(less));
-	less[BIG].shape = less[BIG_M].shape = big_small;
-	less[BIG].bytes = less[BIG_M].bytes = 200;
-	less[LARGE].shape = large_small;
-	less[LARGE].bytes = 56;
 	return small ? less : full;
 }
 

@@ -22,9 +22,9 @@ struct sherd_reader {
 	char *key;
 };
 
-/* reader is filled in by the front. */
-struct sherd_scan {
-	const struct sherd_scan_ops *ops;
+/* next says whose piece it came to, for the front to name in errors. */
+struct sherd_queue {
+	const struct sherd_queue_ops *ops;
 	const sherd_reader *reader;
 };
 
@@ -59,6 +59,7 @@ struct sherd_store_ops {
 	int (*lock)(sherd_store *, const char *key, sherd_lock_mode mode, sherd_lock **out, sherd_error *err);
 	int (*create_locked)(sherd_store *, const char *key, const void *data, size_t len, sherd_lock_mode mode,
 	                     sherd_lock **out, sherd_error *err);
+	int (*queue)(sherd_store *, uint64_t ahead, sherd_queue **out, sherd_error *err); /* or NULL */
 };
 
 /* Ranges were checked against size and are not empty. */
@@ -68,21 +69,18 @@ struct sherd_reader_ops {
 	bool (*peek)(const sherd_reader *, uint64_t offset, size_t len, const void **out);                 /* or NULL */
 	void (*close)(sherd_reader *);
 	void (*advise)(const sherd_reader *, uint64_t offset, uint64_t len, sherd_advice advice); /* or NULL */
-	int (*scan)(const sherd_reader *, uint64_t offset, uint64_t ahead, sherd_scan **out,
-	            sherd_error *err); /* or NULL */
+	bool (*cached)(const sherd_reader *, uint64_t offset, uint64_t len);                      /* or NULL */
 };
 
-struct sherd_scan_ops {
-	int (*next)(sherd_scan *, const void **data, size_t *len, sherd_error *err);
-	void (*close)(sherd_scan *);
+struct sherd_queue_ops {
+	int (*ask)(sherd_queue *, const sherd_reader *, uint64_t offset, size_t len, size_t *taken, sherd_error *err);
+	int (*next)(sherd_queue *, const void **data, size_t *len, sherd_error *err);
+	void (*close)(sherd_queue *);
 };
 
 /* commit and abort free the writer. After a failure only abort is called. Ranges to fill were checked. */
 struct sherd_writer_ops {
 	int (*append)(sherd_writer *, const void *buf, size_t len, sherd_error *err);
-	/* Both or neither (NULL): appends that go on when the call has returned, in any number. */
-	int (*append_later)(sherd_writer *, const void *buf, size_t len, sherd_error *err);
-	int (*settle)(sherd_writer *, unsigned most, sherd_error *err);
 	int (*fill)(sherd_writer *, uint32_t offset, const void *buf, size_t len, sherd_error *err);
 	int (*commit)(sherd_writer *, sherd_error *err);
 	void (*abort)(sherd_writer *);

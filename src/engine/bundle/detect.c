@@ -149,7 +149,40 @@ static int by_graph(sherd_reader *reader, sherd_format *out, sherd_error *err)
 	return rc;
 }
 
-static int by_content(sherd_reader *reader, const char *key, sherd_format *out, sherd_error *err)
+static int is_bf16(sherd_store *store, const char *folder, bool *out, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	char *text;
+	size_t len;
+	sherd_error failure;
+	*out = false;
+	TRY(sherd_rows_key(&key, folder, SHERD_ROWS_BF16_MANIFEST, err));
+	uint64_t most = sherd_limits_or_default(NULL).metadata_bytes;
+	int rc = sherd_store_get(store, (const char *)key.data, most, &text, &len, &failure);
+	if (rc == SHERD_ENOTFOUND || rc == SHERD_ELIMIT)
+		return SHERD_OK;
+	if (rc < 0)
+		return forward(err, &failure, rc);
+	rc = sherd_rows_bf16_recognise(text, len, out, err);
+	free(text);
+	return rc;
+}
+
+/* Manifests of rows stand for their folders, under their own names only: a copy elsewhere is the list of nothing. */
+static int by_manifest(sherd_store *store, const char *key, sherd_format *out, sherd_error *err)
+{
+	SHERD_AUTO_BUF folder = {0};
+	bool bf16;
+	if (!sherd_rows_is_manifest(key))
+		return SHERD_OK;
+	TRY(sherd_rows_folder(&folder, key, err));
+	TRY(is_bf16(store, (const char *)folder.data, &bf16, err));
+	bool ours = sherd_str_ends(sherd_str_of(key), SHERD_ROWS_MANIFEST);
+	*out = ours ? SHERD_FORMAT_ROWS : bf16 ? SHERD_FORMAT_ROWS_BF16 : SHERD_FORMAT_UNKNOWN;
+	return SHERD_OK;
+}
+
+static int by_content(sherd_store *store, sherd_reader *reader, const char *key, sherd_format *out, sherd_error *err)
 {
 	char raw[FIRST];
 	uint64_t size = sherd_reader_size(reader);
@@ -158,7 +191,9 @@ static int by_content(sherd_reader *reader, const char *key, sherd_format *out, 
 	TRY(sherd_reader_at(reader, 0, raw, first.len, err));
 	sherd_format format = by_first_bytes(first);
 	if (!format && is_object(first)) {
-		TRY(by_document(reader, &format, err));
+		TRY(by_manifest(store, key, &format, err));
+		if (!format)
+			TRY(by_document(reader, &format, err));
 		if (!format && sherd_str_ends(name, INDEX_SUFFIX))
 			format = SHERD_FORMAT_SAFETENSORS_INDEX;
 	}
@@ -253,25 +288,6 @@ static int has_rows(sherd_store *store, const rows_files *files, bool *out, sher
 		*out = memcmp(magic, SHERD_ROWS_MAGIC, sizeof(magic)) == 0;
 	}
 	return SHERD_OK;
-}
-
-static int is_bf16(sherd_store *store, const char *folder, bool *out, sherd_error *err)
-{
-	SHERD_AUTO_BUF key = {0};
-	char *text;
-	size_t len;
-	sherd_error failure;
-	*out = false;
-	TRY(sherd_rows_key(&key, folder, SHERD_ROWS_BF16_MANIFEST, err));
-	uint64_t most = sherd_limits_or_default(NULL).metadata_bytes;
-	int rc = sherd_store_get(store, (const char *)key.data, most, &text, &len, &failure);
-	if (rc == SHERD_ENOTFOUND || rc == SHERD_ELIMIT)
-		return SHERD_OK;
-	if (rc < 0)
-		return forward(err, &failure, rc);
-	rc = sherd_rows_bf16_recognise(text, len, out, err);
-	free(text);
-	return rc;
 }
 
 static bool stop(const char *key, const sherd_stat *stat, void *arg)
@@ -388,5 +404,5 @@ int sherd_detect(sherd_store *store, const char *key, sherd_format *out, sherd_e
 		return sherd_in_object(err, by_prefix(store, key, out, err), key);
 	if (rc < 0)
 		return forward(err, &failure, rc);
-	return sherd_in_object(err, by_content(reader, key, out, err), key);
+	return sherd_in_object(err, by_content(store, reader, key, out, err), key);
 }

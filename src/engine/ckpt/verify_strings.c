@@ -116,7 +116,8 @@ static int check_borders(strings *s, sherd_error *err)
 int sherd_ckpt_check_strings(const ckpt_shard *shard, const sherd_ckpt_entry *e, sherd_meter *meter, uint8_t *buf,
                              sherd_error *err)
 {
-	strings s = {.shard = shard, .entry = e, .meter = meter, .buf = buf, .count = 1};
+	strings s = {.shard = shard, .entry = e, .meter = meter, .count = 1};
+	s.buf = buf;
 	for (uint32_t d = 0; d < e->tensor.ndim; d++)
 		s.count *= e->tensor.shape[d];
 	s.base = shard->data_offset + e->offset;

@@ -1,15 +1,13 @@
-/* engine/ckpt/write.c - one pass over the tensors: each chunk is hashed, summed and copied while it is in the cache,
- * and written from the copy while the next ones are hashed. */
+/* engine/ckpt/write.c - one pass over the tensors: each chunk is hashed, summed and appended while it is in the cache;
+ * the store writes it while the next ones are hashed. */
 #include "engine/ckpt/write.h"
 
-#include "base/copy.h"
 #include "base/arena.h"
 #include "base/dtype.h"
 #include "base/limits.h"
 #include "base/map.h"
 #include "codec/crc32.h"
 #include "codec/json.h"
-#include "engine/ckpt/stream.h"
 #include "format/ckpt_about.h"
 #include "format/ckpt_index.h"
 #include "format/ckpt_shard.h"
@@ -25,7 +23,7 @@ enum { CHUNK = 256 << 10 };
 typedef struct shard_writer {
 	const ckpt_shard_spec *spec;
 	sherd_writer *writer;
-	ckpt_stream stream;
+	uint8_t *scratch; /* of CHUNK bytes, for what is read piece by piece */
 	sherd_arena arena;
 	sherd_ckpt_entry *entries;
 	sherd_sha256 sha;
@@ -129,34 +127,11 @@ int sherd_ckpt_items_check(const sherd_ckpt_item *items, size_t count, bool csha
 
 /* ---- writing */
 
-/* Room for the next bytes, at most `most` of them. */
-static int make_room(shard_writer *w, uint64_t most, uint8_t **room, size_t *len, sherd_error *err)
-{
-	TRY(sherd_ckpt_stream_room(&w->stream, room, len, err));
-	if (*len > CHUNK)
-		*len = CHUNK;
-	if (*len > most)
-		*len = (size_t)most;
-	return SHERD_OK;
-}
-
-static void take(shard_writer *w, size_t len)
-{
-	sherd_ckpt_stream_advance(&w->stream, len);
-	w->at += len;
-}
-
 static int put(shard_writer *w, const void *bytes, size_t len, sherd_error *err)
 {
-	const uint8_t *from = bytes;
-	for (size_t done = 0, n; done < len; done += n) {
-		uint8_t *room = NULL;
-		TRY(make_room(w, len - done, &room, &n, err));
-		sherd_sha256_add(&w->sha, from + done, n);
-		memcpy(room, from + done, n);
-		take(w, n);
-	}
-	return SHERD_OK;
+	sherd_sha256_add(&w->sha, bytes, len);
+	w->at += len;
+	return sherd_writer_append(w->writer, bytes, len, err);
 }
 
 static int pad(shard_writer *w, sherd_error *err)
@@ -170,18 +145,15 @@ static int pad(shard_writer *w, sherd_error *err)
 static int put_chunk(shard_writer *w, const sherd_ckpt_item *item, uint64_t at, uint64_t most, uint32_t *crc,
                      size_t *len, sherd_error *err)
 {
-	uint8_t *room = NULL;
-	TRY(make_room(w, most, &room, len, err));
-	const uint8_t *from = item->data ? (const uint8_t *)item->data + at : room;
+	const uint8_t *from = item->data ? (const uint8_t *)item->data + at : w->scratch;
+	*len = most < CHUNK ? (size_t)most : CHUNK;
 	if (!item->data)
-		TRY(item->read(item->arg, at, room, *len, err));
+		TRY(item->read(item->arg, at, w->scratch, *len, err));
 	if (!w->spec->csharp)
 		sherd_sha256_add(&w->sha, from, *len);
 	*crc = sherd_crc32(*crc, from, *len);
-	if (item->data)
-		sherd_copy_past(room, from, *len);
-	take(w, *len);
-	return SHERD_OK;
+	w->at += *len;
+	return sherd_writer_append(w->writer, from, *len, err);
 }
 
 static int write_item(shard_writer *w, const sherd_ckpt_item *item, sherd_ckpt_entry *e, sherd_error *err)
@@ -232,13 +204,13 @@ static int write_index(shard_writer *w, sherd_error *err)
 /* Space for the head; what it says is filled in when it is known. */
 static int begin(shard_writer *w, sherd_error *err)
 {
-	size_t head = w->spec->csharp ? SHERD_CKPT_CSHARP_HEAD_SIZE : SHERD_CKPT_HEAD_SIZE, len;
-	uint8_t *room = NULL;
-	TRY(sherd_ckpt_stream_room(&w->stream, &room, &len, err));
-	memset(room, 0, head);
-	sherd_ckpt_stream_advance(&w->stream, head);
+	static const uint8_t zeros[SHERD_CKPT_HEAD_SIZE];
+	w->scratch = malloc(CHUNK);
+	if (!w->scratch)
+		return sherd_fail_nomem(err);
 	sherd_sha256_init(&w->sha);
-	return SHERD_OK;
+	return sherd_writer_append(w->writer, zeros, w->spec->csharp ? SHERD_CKPT_CSHARP_HEAD_SIZE : sizeof(zeros),
+	                           err);
 }
 
 static int finish_csharp(shard_writer *w, ckpt_written *out, sherd_error *err)
@@ -246,7 +218,6 @@ static int finish_csharp(shard_writer *w, ckpt_written *out, sherd_error *err)
 	uint8_t head[SHERD_CKPT_CSHARP_HEAD_SIZE];
 	if (w->at > INT32_MAX)
 		return too_large_for_csharp(w->at, err);
-	TRY(sherd_ckpt_stream_flush(&w->stream, err));
 	sherd_ckpt_head_encode_csharp(w->spec->rank, (uint32_t)w->spec->count, (uint32_t)w->at, head);
 	out->checksum[0] = 0;
 	out->file_size = sizeof(head) + w->at;
@@ -259,7 +230,6 @@ static int finish(shard_writer *w, ckpt_written *out, sherd_error *err)
 	if (w->spec->csharp)
 		return finish_csharp(w, out, err);
 	TRY(write_index(w, err));
-	TRY(sherd_ckpt_stream_flush(&w->stream, err));
 	sherd_sha256_finish(&w->sha, hash);
 	sherd_hex(hash, sizeof(hash), out->checksum);
 	sherd_ckpt_head_encode(w->spec->rank, (uint32_t)w->spec->count, w->at, out->checksum, head);
@@ -296,9 +266,8 @@ int sherd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt
 		.mode = SHERD_WRITE_NEW, .head = SHERD_CKPT_HEAD_SIZE, .size_hint = expected_size(spec)};
 	TRY(sherd_store_write(store, spec->key, &options, &writer, err));
 	shard_writer w = {.spec = spec, .writer = writer};
-	sherd_ckpt_stream_init(&w.stream, writer, options.size_hint);
 	int rc = write_all(&w, out, err);
-	sherd_ckpt_stream_done(&w.stream);
+	free(w.scratch);
 	sherd_arena_done(&w.arena);
 	TRY(sherd_in_object(err, rc, spec->key));
 	return sherd_writer_commit(TAKE(writer), err);

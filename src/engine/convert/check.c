@@ -20,6 +20,7 @@ static void put_losses(sherd_buf *out, const sherd_model_graph *g)
 	put_count(out, g->losses.count, "loss variable");
 	put_count(out, g->updater_count, "updater state");
 	put_count(out, g->sequence_count, "sequence");
+	put_count(out, g->subgraph_count, "sub-graph");
 	if (g->training)
 		sherd_buf_printf(out, "%sthe training configuration", out->len ? ", " : "");
 }

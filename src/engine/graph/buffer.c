@@ -9,9 +9,10 @@ static void *widen(void *list, size_t count, size_t *room, size_t more, size_t s
 {
 	if (count + more <= *room)
 		return list;
+	/* Copying costs more than room that is not touched. */
 	size_t want = *room < 64 ? 64 : *room;
 	while (want < count + more)
-		want *= 2;
+		want *= 4;
 	if (want > UINT32_MAX - 1 || want > SIZE_MAX / size)
 		return NULL;
 	void *larger = sherd_large_alloc(want * size);
@@ -53,13 +54,8 @@ static bool copy(graph_buffer *b, sherd_str *s)
 	return s->ptr != NULL;
 }
 
-/* For texts that repeat: one copy of each. before: that of the entry before, which is most often the same. */
-static bool share(graph_buffer *b, sherd_str *s, sherd_str before)
+static bool share_by_map(graph_buffer *b, sherd_str *s)
 {
-	if (s->len == before.len && memcmp(s->ptr, before.ptr, s->len) == 0) {
-		*s = before;
-		return true;
-	}
 	size_t found = sherd_map_find(&b->texts, *s);
 	if (found != SHERD_MAP_NONE) {
 		s->ptr = (const char *)found; /* values are addresses of the copies */
@@ -69,6 +65,27 @@ static bool share(graph_buffer *b, sherd_str *s, sherd_str before)
 	if (ok)
 		(void)sherd_map_add(&b->texts, *s, (size_t)s->ptr, &ok);
 	return ok;
+}
+
+/* For texts that repeat: one copy of each. before: that of the entry before, which is most often the same. */
+static bool share(graph_buffer *b, sherd_str *s, sherd_str before)
+{
+	if (s->len == before.len && memcmp(s->ptr, before.ptr, s->len) == 0) {
+		*s = before;
+		return true;
+	}
+	const char *from = s->ptr;
+	size_t place = ((uintptr_t)from >> 3 ^ s->len) % GRAPH_RECENT;
+	sherd_str *recent = &b->recent[place].copy;
+	if (b->recent[place].from == from && recent->len == s->len && memcmp(recent->ptr, from, s->len) == 0) {
+		*s = *recent;
+		return true;
+	}
+	if (!share_by_map(b, s))
+		return false;
+	b->recent[place].from = from;
+	*recent = *s;
+	return true;
 }
 
 static bool copy_node(graph_buffer *b, sherd_rfdb_node *n)
@@ -132,7 +149,7 @@ static graph_new_edge *edge_entry(graph_buffer *b, const sherd_rfdb_edge_key *ke
 		return &b->edges[found];
 	if (!ok)
 		return NULL;
-	b->edges[at] = (graph_new_edge){.key = mine, .next_out = GRAPH_IDS_NONE, .next_in = GRAPH_IDS_NONE};
+	b->edges[at] = (graph_new_edge){.key = mine};
 	b->edge_count++;
 	return &b->edges[at];
 }
@@ -147,7 +164,6 @@ bool sherd_graph_buffer_put_edge(graph_buffer *b, const sherd_rfdb_edge *edge)
 	if (!entry)
 		return false;
 	entry->metadata = metadata;
-	entry->dead = false;
 	if (sherd_graph_may_name_file(metadata)) {
 		uint32_t at = (uint32_t)(entry - b->edges);
 		sherd_buf_append(&b->contexts, &at, sizeof(at));
@@ -158,11 +174,9 @@ bool sherd_graph_buffer_put_edge(graph_buffer *b, const sherd_rfdb_edge *edge)
 bool sherd_graph_buffer_kill_edge(graph_buffer *b, const sherd_rfdb_edge_key *key)
 {
 	graph_new_edge *entry = edge_entry(b, key);
-	if (!entry)
-		return false;
-	entry->metadata = (sherd_str){"", 0};
-	entry->dead = true;
-	return true;
+	if (entry)
+		entry->metadata = (sherd_str){NULL, 0};
+	return entry;
 }
 
 const graph_new_node *sherd_graph_buffer_node(const graph_buffer *b, sherd_u128 id)
@@ -197,20 +211,23 @@ static bool reserve_links(graph_buffer *b)
 {
 	bool ok = sherd_graph_ids_reserve(&b->by_src, b->by_src.count + 1) &&
 	          sherd_graph_ids_reserve(&b->by_dst, b->by_dst.count + 1) &&
-	          sherd_buf_reserve(&b->heads, 2 * sizeof(uint32_t));
-	b->heads.failed = false; /* what is in it stays */
+	          sherd_buf_reserve(&b->heads, 2 * sizeof(uint32_t)) &&
+	          sherd_buf_reserve(&b->links, sizeof(graph_links));
+	b->heads.failed = b->links.failed = false; /* what is in them stays */
 	return ok;
 }
 
 bool sherd_graph_buffer_chain(graph_buffer *b)
 {
 	for (; b->chained < b->edge_count; b->chained++) {
-		graph_new_edge *e = &b->edges[b->chained];
+		const graph_new_edge *e = &b->edges[b->chained];
 		uint32_t at = (uint32_t)b->chained;
+		graph_links links = {.next_out = GRAPH_IDS_NONE, .next_in = GRAPH_IDS_NONE};
 		if (!reserve_links(b))
 			return false;
-		link_edge(b, &b->by_src, e->key.src, at, &e->next_out);
-		link_edge(b, &b->by_dst, e->key.dst, at, &e->next_in);
+		link_edge(b, &b->by_src, e->key.src, at, &links.next_out);
+		link_edge(b, &b->by_dst, e->key.dst, at, &links.next_in);
+		sherd_buf_append(&b->links, &links, sizeof(links));
 	}
 	return true;
 }
@@ -219,6 +236,12 @@ uint32_t sherd_graph_buffer_first(const graph_buffer *b, sherd_u128 id, bool inc
 {
 	uint32_t place = sherd_graph_ids_find(incoming ? &b->by_dst : &b->by_src, id);
 	return place == GRAPH_IDS_NONE ? GRAPH_IDS_NONE : ((const uint32_t *)(const void *)b->heads.data)[place];
+}
+
+uint32_t sherd_graph_buffer_next(const graph_buffer *b, uint32_t entry, bool incoming)
+{
+	const graph_links *links = (const graph_links *)(const void *)b->links.data + entry;
+	return incoming ? links->next_in : links->next_out;
 }
 
 void sherd_graph_buffer_done(graph_buffer *b)
@@ -230,6 +253,7 @@ void sherd_graph_buffer_done(graph_buffer *b)
 	sherd_graph_ids_done(&b->by_src);
 	sherd_graph_ids_done(&b->by_dst);
 	sherd_buf_done(&b->heads);
+	sherd_buf_done(&b->links);
 	sherd_buf_done(&b->contexts);
 	sherd_arena_done(&b->arena);
 	sherd_map_done(&b->texts);

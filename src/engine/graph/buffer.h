@@ -15,12 +15,23 @@ typedef struct graph_new_node {
 	bool dead;
 } graph_new_node;
 
+/* 64 bytes: there are many, and they are gone through again and again. */
 typedef struct graph_new_edge {
 	sherd_rfdb_edge_key key; /* first, for graph_keys */
-	sherd_str metadata;
-	bool dead;
-	uint32_t next_out, next_in; /* entries with the same source, destination; GRAPH_IDS_NONE at the end */
+	sherd_str metadata;      /* ptr NULL: dead */
 } graph_new_edge;
+
+static inline bool graph_edge_is_dead(const graph_new_edge *e)
+{
+	return !e->metadata.ptr;
+}
+
+/* Entries with the same source, destination; GRAPH_IDS_NONE at the end. */
+typedef struct graph_links {
+	uint32_t next_out, next_in;
+} graph_links;
+
+#define GRAPH_RECENT 32
 
 typedef struct graph_buffer {
 	graph_new_node *nodes;
@@ -30,9 +41,15 @@ typedef struct graph_buffer {
 	graph_keys by_key; /* to edges */
 	sherd_arena arena;
 	sherd_map texts; /* types and files, each copied once */
+	/* Copies by where they were given from: texts that repeat mostly come from one place. */
+	struct {
+		const char *from;
+		sherd_str copy;
+	} recent[GRAPH_RECENT];
 	/* Made when first read: the edges from and to an id. Entries below `chained` are in them. */
 	graph_ids by_src, by_dst; /* to places in heads */
 	sherd_buf heads;          /* of uint32_t: the first entry of a chain */
+	sherd_buf links;          /* of graph_links, for each entry that is chained */
 	size_t chained;
 	sherd_buf contexts; /* of uint32_t: edges whose metadata may speak of a file */
 } graph_buffer;
@@ -53,6 +70,7 @@ const graph_new_edge *sherd_graph_buffer_edge(const graph_buffer *b, const sherd
 bool sherd_graph_buffer_chain(graph_buffer *b);
 /* The first entry of the chain of edges from (to) an id, GRAPH_IDS_NONE when there is none. */
 uint32_t sherd_graph_buffer_first(const graph_buffer *b, sherd_u128 id, bool incoming);
+uint32_t sherd_graph_buffer_next(const graph_buffer *b, uint32_t entry, bool incoming);
 
 void sherd_graph_buffer_done(graph_buffer *b); /* empties it: it can be used again */
 

@@ -63,7 +63,7 @@ static int bury_edges(graph_flush *f, sherd_error *err)
 	for (size_t i = 0; i < b->edge_count; i++) {
 		const sherd_rfdb_edge_key *key = &b->edges[i].key;
 		bool buried = is_dead_edge(v, key);
-		if (!b->edges[i].dead) {
+		if (!graph_edge_is_dead(&b->edges[i])) {
 			if (buried)
 				sherd_buf_append(&f->undead_edges, key, sizeof(*key));
 			continue;
@@ -92,7 +92,7 @@ static int exhume(graph_flush *f, const graph_target *t, sherd_error *err)
 	}
 	for (size_t i = 0; i < t->unburied_edges.len / sizeof(*keys); i++) {
 		const graph_new_edge *fresh = sherd_graph_buffer_edge(b, &keys[i]);
-		int rc = fresh && !fresh->dead ? 1 : sherd_graph_flush_has_edge(f, &keys[i], err);
+		int rc = fresh && !graph_edge_is_dead(fresh) ? 1 : sherd_graph_flush_has_edge(f, &keys[i], err);
 		TRY(rc);
 		if (!rc)
 			sherd_buf_append(&f->undead_edges, &keys[i], sizeof(keys[i]));

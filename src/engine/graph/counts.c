@@ -5,20 +5,27 @@
 #include <stdlib.h>
 
 /* Counts that go up and down: of one kind. */
+enum { RECENT = 16 };
+
 typedef struct tally {
 	sherd_map map; /* to places */
 	sherd_buf
 		list; /* of sherd_rfdb_count; the types are in the arena; below zero wraps around until all is added */
 	sherd_arena *arena;
 	bool failed;
-	const char *last; /* the address of the type counted last: shared in the buffer, so it comes again */
-	size_t last_len, last_place;
+	/* Places by the addresses of types: in the buffer they are shared, and come again and again. */
+	struct {
+		sherd_str type;
+		size_t place;
+	} recent[RECENT];
 } tally;
 
 static void add(tally *t, sherd_str type, uint64_t by)
 {
-	bool again = t->last == type.ptr && t->last_len == type.len && type.len;
-	size_t at = again ? t->last_place : sherd_map_find(&t->map, type);
+	size_t slot = (uintptr_t)type.ptr / 16 % RECENT;
+	const sherd_str *known = &t->recent[slot].type;
+	bool again = known->ptr == type.ptr && known->len == type.len && type.len;
+	size_t at = again ? t->recent[slot].place : sherd_map_find(&t->map, type);
 	if (at == SHERD_MAP_NONE) {
 		bool ok;
 		sherd_rfdb_count c = {.type = {sherd_arena_str(t->arena, type), type.len}};
@@ -32,9 +39,8 @@ static void add(tally *t, sherd_str type, uint64_t by)
 		t->failed = t->failed || !ok;
 	}
 	((sherd_rfdb_count *)(void *)t->list.data)[at].count += by;
-	t->last = type.ptr;
-	t->last_len = type.len;
-	t->last_place = at;
+	t->recent[slot].type = type;
+	t->recent[slot].place = at;
 }
 
 static int compare(const void *left, const void *right)
@@ -178,7 +184,7 @@ static int add_edges(tally *t, const sherd_graph *g, sherd_error *err)
 		TRY(rc);
 		if (rc)
 			add(t, e->key.type, (uint64_t)-1);
-		if (!e->dead)
+		if (!graph_edge_is_dead(e))
 			add(t, e->key.type, 1);
 	}
 	return SHERD_OK;
@@ -186,7 +192,7 @@ static int add_edges(tally *t, const sherd_graph *g, sherd_error *err)
 
 int sherd_graph_counts_ahead(const sherd_graph *g, graph_counts *out, sherd_error *err)
 {
-	const graph_counts *now;
+	const graph_counts *now = NULL;
 	graph_counts c = {.known = true};
 	TRY(sherd_graph_counts_know(g, &now, err));
 	int rc = SHERD_OK;

@@ -54,22 +54,57 @@ static int from_segment(walk *w, size_t i, sherd_u128 id, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int to_segment(walk *w, size_t i, sherd_u128 id, sherd_error *err)
+/* A segment that may have rows with the destination, and near which place. */
+typedef struct lead {
+	size_t item;
+	uint64_t near;
+} lead;
+
+static int to_segment(walk *w, const lead *l, sherd_u128 id, sherd_error *err)
 {
+	size_t i = l->item;
 	const graph_segment *segment = w->graph->view.lists[SHERD_RFDB_EDGES].items[i];
-	sherd_rfdb_rows rows;
-	if (!sherd_rfdb_bloom_has(&w->graph->view.lists[SHERD_RFDB_EDGES].dst_blooms[i], id))
-		return SHERD_OK;
-	TRY(sherd_graph_segment_destinations(segment, id, &rows, err));
+	sherd_rfdb_rows rows = sherd_graph_segment_destinations(segment, id, l->near);
 	bool plain = sherd_graph_view_is_plain(&w->graph->view, SHERD_RFDB_EDGES, i);
 	for (uint64_t k = 0; k < rows.count && !w->stopped; k++)
 		TRY(try_row(w, i, plain, sherd_rfdb_rows_at(rows, k), err));
 	return SHERD_OK;
 }
 
+/* Few at a time: all are asked for memory before the first is waited for. */
+static int to_segments(walk *w, sherd_u128 id, sherd_error *err)
+{
+	enum { TOGETHER = 8 };
+	const graph_list *list = &w->graph->view.lists[SHERD_RFDB_EDGES];
+	lead leads[TOGETHER];
+	for (size_t i = 0; i < list->count && !w->stopped;) {
+		size_t count = 0;
+		for (; i < list->count && count < TOGETHER; i++) {
+			if (!sherd_rfdb_bloom_has(&list->dst_blooms[i], id))
+				continue;
+			TRY(sherd_graph_segment_aim(list->items[i], id, err));
+			leads[count++].item = i;
+		}
+		for (size_t k = 0; k < count; k++)
+			leads[k].near = sherd_graph_segment_near(list->items[leads[k].item], id);
+		for (size_t k = 0; k < count; k++)
+			sherd_graph_segment_fetch(list->items[leads[k].item], leads[k].near);
+		for (size_t k = 0; k < count && !w->stopped; k++)
+			TRY(to_segment(w, &leads[k], id, err));
+	}
+	return SHERD_OK;
+}
+
+static int from_segments(walk *w, sherd_u128 id, sherd_error *err)
+{
+	for (size_t i = 0; i < w->graph->view.lists[SHERD_RFDB_EDGES].count && !w->stopped; i++)
+		TRY(from_segment(w, i, id, err));
+	return SHERD_OK;
+}
+
 static void try_fresh(walk *w, const graph_new_edge *e)
 {
-	if (e->dead || !wants(w, e->key.type))
+	if (graph_edge_is_dead(e) || !wants(w, e->key.type))
 		return;
 	const sherd_rfdb_edge edge = {
 		.src = e->key.src, .dst = e->key.dst, .type = e->key.type, .metadata = e->metadata};
@@ -80,8 +115,7 @@ int sherd_graph_each_edge(const sherd_graph *g, sherd_u128 id, bool incoming, co
                           graph_edge_fn *each, void *arg, sherd_error *err)
 {
 	walk w = {.graph = g, .types = types, .each = each, .arg = arg};
-	for (size_t i = 0; i < g->view.lists[SHERD_RFDB_EDGES].count && !w.stopped; i++)
-		TRY(incoming ? to_segment(&w, i, id, err) : from_segment(&w, i, id, err));
+	TRY(incoming ? to_segments(&w, id, err) : from_segments(&w, id, err));
 	if (!g->buffer.edge_count || w.stopped)
 		return SHERD_OK;
 	/* A writer belongs to one thread: chaining what it added is not seen by anybody. */
@@ -91,7 +125,7 @@ int sherd_graph_each_edge(const sherd_graph *g, sherd_u128 id, bool incoming, co
 	uint32_t at = sherd_graph_buffer_first(b, id, incoming);
 	while (at != GRAPH_IDS_NONE && !w.stopped) {
 		try_fresh(&w, &b->edges[at]);
-		at = incoming ? b->edges[at].next_in : b->edges[at].next_out;
+		at = sherd_graph_buffer_next(b, at, incoming);
 	}
 	return SHERD_OK;
 }

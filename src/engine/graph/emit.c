@@ -157,9 +157,7 @@ static void fetch_ahead(const emission *e, size_t i)
 	    e->rows[i + TEXTS_AHEAD].row >> ROW_BITS)
 		return;
 	if (e->target->kind == SHERD_RFDB_EDGES) {
-		const char *edge = (const char *)&b->edges[e->rows[i + ROWS_AHEAD].row];
-		__builtin_prefetch(edge);
-		__builtin_prefetch(edge + 64);
+		__builtin_prefetch(&b->edges[e->rows[i + ROWS_AHEAD].row]);
 		return;
 	}
 	const char *node = (const char *)&b->nodes[e->rows[i + ROWS_AHEAD].row];

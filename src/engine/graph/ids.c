@@ -11,11 +11,16 @@ struct graph_ids_slot {
 	uint32_t value;
 };
 
+static size_t home(const graph_ids *t, sherd_u128 id)
+{
+	return (size_t)(sherd_graph_ids_hash(t->seed, id) >> 20) & (t->cap - 1);
+}
+
 static struct graph_ids_slot *slot_of(const graph_ids *t, sherd_u128 id)
 {
 	size_t mask = t->cap - 1;
 	uint64_t lo = (uint64_t)id, hi = (uint64_t)(id >> 64);
-	size_t i = (size_t)(sherd_graph_ids_hash(t->seed, id) >> 20) & mask;
+	size_t i = home(t, id);
 	while (t->slots[i].used && (t->slots[i].lo != lo || t->slots[i].hi != hi))
 		i = (i + 1) & mask;
 	return &t->slots[i];
@@ -71,6 +76,12 @@ uint32_t sherd_graph_ids_find(const graph_ids *t, sherd_u128 id)
 		return GRAPH_IDS_NONE;
 	const struct graph_ids_slot *s = slot_of(t, id);
 	return s->used ? s->value : GRAPH_IDS_NONE;
+}
+
+void sherd_graph_ids_fetch(const graph_ids *t, sherd_u128 id)
+{
+	if (t->cap)
+		__builtin_prefetch(&t->slots[home(t, id)]);
 }
 
 void sherd_graph_ids_done(graph_ids *t)

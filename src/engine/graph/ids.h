@@ -19,6 +19,8 @@ bool sherd_graph_ids_reserve(graph_ids *t, size_t count);
  * memory is out. */
 uint32_t sherd_graph_ids_add(graph_ids *t, sherd_u128 id, uint32_t value, bool *ok);
 uint32_t sherd_graph_ids_find(const graph_ids *t, sherd_u128 id);
+/* Asks for the memory that an id will need soon. */
+void sherd_graph_ids_fetch(const graph_ids *t, sherd_u128 id);
 void sherd_graph_ids_done(graph_ids *t);
 
 /* Keyed: ids may be chosen by who wrote the file. */

@@ -7,15 +7,15 @@
 #include <stdlib.h>
 
 struct graph_keys_slot {
-	uint64_t hash;
+	uint32_t hash;
 	uint32_t place; /* plus one; 0 is empty */
 };
 
-static uint64_t hash_of(uint64_t seed, const sherd_rfdb_edge_key *k)
+static uint32_t hash_of(uint64_t seed, const sherd_rfdb_edge_key *k)
 {
 	uint64_t h = sherd_graph_ids_hash(seed, k->src);
 	h ^= sherd_graph_ids_hash(h | 1, k->dst);
-	return h ^ sherd_hash(seed, k->type.ptr, k->type.len);
+	return (uint32_t)((h ^ sherd_hash(seed, k->type.ptr, k->type.len)) >> 16);
 }
 
 static bool same(const sherd_rfdb_edge_key *a, const sherd_rfdb_edge_key *b)
@@ -24,12 +24,12 @@ static bool same(const sherd_rfdb_edge_key *a, const sherd_rfdb_edge_key *b)
 	       (a->type.ptr == b->type.ptr || memcmp(a->type.ptr, b->type.ptr, a->type.len) == 0);
 }
 
-static size_t home(const graph_keys *t, uint64_t hash)
+static size_t home(const graph_keys *t, uint32_t hash)
 {
-	return (size_t)(hash >> 16) & (t->cap - 1);
+	return hash & (t->cap - 1);
 }
 
-static void put(graph_keys *t, uint64_t hash, uint32_t place)
+static void put(graph_keys *t, uint32_t hash, uint32_t place)
 {
 	size_t i = home(t, hash);
 	while (t->slots[i].place)
@@ -66,7 +66,7 @@ bool sherd_graph_keys_reserve(graph_keys *t, size_t count)
 
 /* The slot of the key, or the empty one where it belongs. */
 static struct graph_keys_slot *slot_of(const graph_keys *t, const void *entries, const sherd_rfdb_edge_key *key,
-                                       uint64_t hash)
+                                       uint32_t hash)
 {
 	size_t i = home(t, hash);
 	for (; t->slots[i].place; i = (i + 1) & (t->cap - 1)) {
@@ -91,13 +91,19 @@ uint32_t sherd_graph_keys_add(graph_keys *t, const void *entries, const sherd_rf
 	*ok = sherd_graph_keys_reserve(t, t->count + 1);
 	if (!*ok)
 		return GRAPH_KEYS_NONE;
-	uint64_t hash = hash_of(t->seed, key);
+	uint32_t hash = hash_of(t->seed, key);
 	struct graph_keys_slot *s = slot_of(t, entries, key, hash);
 	if (s->place)
 		return s->place - 1;
 	*s = (struct graph_keys_slot){.hash = hash, .place = place + 1};
 	t->count++;
 	return GRAPH_KEYS_NONE;
+}
+
+void sherd_graph_keys_fetch(const graph_keys *t, const sherd_rfdb_edge_key *key)
+{
+	if (t->cap)
+		__builtin_prefetch(&t->slots[home(t, hash_of(t->seed, key))]);
 }
 
 void sherd_graph_keys_done(graph_keys *t)

@@ -23,6 +23,8 @@ uint32_t sherd_graph_keys_find(const graph_keys *t, const void *entries, const s
  * is out. */
 uint32_t sherd_graph_keys_add(graph_keys *t, const void *entries, const sherd_rfdb_edge_key *key, uint32_t place,
                               bool *ok);
+/* Asks for the memory that a key will need soon. */
+void sherd_graph_keys_fetch(const graph_keys *t, const sherd_rfdb_edge_key *key);
 void sherd_graph_keys_done(graph_keys *t);
 
 #endif

@@ -88,6 +88,7 @@ static int write_object(sherd_json_writer *w, sherd_json *j, int exported, sherd
 	SHERD_AUTO_BUF pairs = {0};
 	sherd_str key;
 	int rc;
+	(void)sherd_buf_reserve(&keys, 1); /* data must not be NULL where the only key is "" */
 	TRY(sherd_json_object(j, err));
 	while ((rc = sherd_json_key(j, &key, err)) > 0) {
 		pair p = {.key = keys.len, .key_len = key.len, .keys = &keys};

@@ -170,9 +170,12 @@ int sherd_graph_lock_writer(const graph_place *p, sherd_lock **out, sherd_error 
 		return SHERD_OK;
 	TRY(sherd_graph_place_key(p, SHERD_RFDB_LOCK, &key, err));
 	sherd_error failure = {0};
-	int rc = sherd_store_put(p->store, key.text, SHERD_WRITE_NEW, "", 0, &failure);
-	if (rc == SHERD_OK || rc == SHERD_EEXIST)
-		rc = sherd_store_lock(p->store, key.text, SHERD_LOCK_EXCLUSIVE, out, &failure);
+	int rc = sherd_store_lock(p->store, key.text, SHERD_LOCK_EXCLUSIVE, out, &failure);
+	if (rc == SHERD_ENOTFOUND) {
+		rc = sherd_store_put(p->store, key.text, SHERD_WRITE_NEW, "", 0, &failure);
+		if (rc == SHERD_OK || rc == SHERD_EEXIST)
+			rc = sherd_store_lock(p->store, key.text, SHERD_LOCK_EXCLUSIVE, out, &failure);
+	}
 	if (rc < 0 && err)
 		*err = failure;
 	return sherd_in_object(err, rc, key.text);

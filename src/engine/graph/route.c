@@ -166,6 +166,8 @@ static int shard_of_source(const graph_flush *f, sherd_u128 src, uint32_t *shard
 	return rc;
 }
 
+enum { AHEAD = 12 };
+
 static int route_edges(graph_flush *f, sherd_error *err)
 {
 	const graph_buffer *b = &f->graph->buffer;
@@ -173,9 +175,11 @@ static int route_edges(graph_flush *f, sherd_error *err)
 	for (size_t i = 0; i < b->edge_count; i++) {
 		const graph_new_edge *e = &b->edges[i];
 		uint32_t at = (uint32_t)i;
+		if (b->edge_count - i > AHEAD)
+			sherd_graph_ids_fetch(&b->by_id, b->edges[i + AHEAD].key.src);
 		if (i == 0 || b->edges[i - 1].key.src != e->key.src)
 			TRY(shard_of_source(f, e->key.src, &shard, err));
-		if (e->dead)
+		if (graph_edge_is_dead(e))
 			continue;
 		graph_target *t = sherd_graph_flush_target(f, shard, SHERD_RFDB_EDGES);
 		if (!t)

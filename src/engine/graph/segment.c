@@ -1,5 +1,7 @@
 #include "engine/graph/segment.h"
 
+#include "base/large.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -150,18 +152,51 @@ static sherd_u128 dst_at(const graph_segment *s, sherd_rfdb_rows order, uint64_t
 	return row < s->rows.rows ? sherd_rfdb_segment_dst(&s->rows, row) : ~(sherd_u128)0;
 }
 
+/* Small segments have a fence for every row, so that only rows are looked at that are wanted. */
+enum { MANY_FENCES = 1 << 18, MOST_STRIDE = 8 };
+/* Fences that a bucket has on average; that are looked at together. */
+enum { BUCKET = 4, WINDOW = 16 };
+
+static uint32_t stride_of(uint64_t rows)
+{
+	uint32_t stride = 1;
+	while (stride < MOST_STRIDE && rows / stride > MANY_FENCES)
+		stride *= 2;
+	return stride;
+}
+
+static void fill_buckets(graph_segment *s, size_t fences, size_t buckets)
+{
+	size_t next = 0;
+	for (size_t i = 0; i < fences; i++)
+		for (size_t bucket = (uint64_t)s->fences[i] >> s->bucket_shift; next <= bucket; next++)
+			s->buckets[next] = (uint32_t)i;
+	for (; next <= buckets; next++)
+		s->buckets[next] = (uint32_t)fences;
+}
+
 /* The order by destination has the rows, not the destinations: finding one in it would be a walk through memory. The
  * fences are small, and lead to a few rows that can be fetched together. */
 static int make_fences(graph_segment *s, const sherd_rfdb_sidecar *x, sherd_error *err)
 {
-	size_t count = (size_t)(x->by_dst.count / GRAPH_FENCE);
-	uint32_t *fences = malloc((count + 1) * sizeof(*fences));
+	uint32_t stride = stride_of(x->by_dst.count);
+	size_t count = (size_t)(x->by_dst.count / stride), buckets = 1;
+	unsigned shift = 32;
+	for (; buckets * BUCKET < count && shift; shift--)
+		buckets *= 2;
+	uint32_t *fences = sherd_large_alloc((count + WINDOW + buckets + 1) * sizeof(*fences));
 	if (!fences)
 		return sherd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
-		fences[i] = front_of(dst_at(s, x->by_dst, i * GRAPH_FENCE));
+		fences[i] = front_of(dst_at(s, x->by_dst, i * stride));
+	for (size_t i = count; i < count + WINDOW; i++)
+		fences[i] = UINT32_MAX; /* the window may reach past the end */
 	free(s->fences);
 	s->fences = fences;
+	s->buckets = fences + count + WINDOW;
+	s->stride = stride;
+	s->bucket_shift = shift;
+	fill_buckets(s, count, buckets);
 	return SHERD_OK;
 }
 
@@ -225,44 +260,74 @@ int sherd_graph_segment_sources(const graph_segment *s, sherd_u128 src, sherd_rf
 	return SHERD_OK;
 }
 
-/* How many fences are below. They are hashes mostly: near where it should be, or else anywhere. */
-static size_t fences_below(const uint32_t *fences, size_t count, uint32_t front)
+int sherd_graph_segment_aim(const graph_segment *s, sherd_u128 dst, sherd_error *err)
 {
-	enum { AROUND = 64 };
-	size_t guess = (size_t)((uint64_t)front * count >> 32);
-	size_t low = guess > AROUND ? guess - AROUND : 0, high = guess + AROUND < count ? guess + AROUND : count;
-	if (low && fences[low - 1] >= front)
-		low = 0;
-	if (high < count && fences[high] < front)
-		high = count;
+	const sherd_rfdb_sidecar *x;
+	TRY(sherd_graph_segment_index(s, GRAPH_BY_DST, &x, err));
+	__builtin_prefetch(&s->buckets[(uint64_t)front_of(dst) >> s->bucket_shift]);
+	return SHERD_OK;
+}
+
+/* How many fences are below. Without branches that depend on the fences: those of several segments are waited for
+ * together. Destinations that are no hashes stand in few buckets, and are found by halving. */
+static size_t fences_below(const graph_segment *s, uint32_t front)
+{
+	const uint32_t *bucket = &s->buckets[(uint64_t)front >> s->bucket_shift];
+	size_t low = bucket[0], high = bucket[1], below = low;
+	if (high - low <= WINDOW) {
+		for (size_t i = 0; i < WINDOW; i++)
+			below += s->fences[low + i] < front;
+		return below;
+	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		bool below = fences[middle] < front;
-		low = below ? middle + 1 : low;
-		high = below ? high : middle;
+		bool is_below = s->fences[middle] < front;
+		low = is_below ? middle + 1 : low;
+		high = is_below ? high : middle;
 	}
 	return low;
 }
 
-int sherd_graph_segment_destinations(const graph_segment *s, sherd_u128 dst, sherd_rfdb_rows *out, sherd_error *err)
+static sherd_rfdb_rows order_of(const graph_segment *s)
 {
-	const sherd_rfdb_sidecar *x;
-	TRY(sherd_graph_segment_index(s, GRAPH_BY_DST, &x, err));
-	sherd_rfdb_rows order = x->by_dst;
-	size_t fences = (size_t)(order.count / GRAPH_FENCE), below = fences_below(s->fences, fences, front_of(dst));
-	uint64_t from = below ? (uint64_t)(below - 1) * GRAPH_FENCE : 0;
-	uint64_t most = from + 2 * (uint64_t)GRAPH_FENCE;
+	return atomic_load_explicit(&s->index, memory_order_acquire)->by_dst;
+}
+
+uint64_t sherd_graph_segment_near(const graph_segment *s, sherd_u128 dst)
+{
+	size_t below = fences_below(s, front_of(dst));
+	uint64_t near = below ? (uint64_t)(below - 1) * s->stride + 1 : 0;
+	__builtin_prefetch(order_of(s).list + 4 * near);
+	return near;
+}
+
+void sherd_graph_segment_fetch(const graph_segment *s, uint64_t near)
+{
+	const sherd_rfdb_rows order = order_of(s);
+	uint64_t to = near + s->stride + 1;
+	for (uint64_t i = near; i < order.count && i < to; i++) {
+		uint64_t row = sherd_rfdb_rows_at(order, i);
+		__builtin_prefetch(s->rows.dst + 16 * row);
+		if (s->stride > 1)
+			continue;
+		__builtin_prefetch(s->rows.ids + 16 * row);
+		__builtin_prefetch(s->rows.text[SHERD_RFDB_EDGE_TYPE] + 4 * row);
+		__builtin_prefetch(s->rows.text[SHERD_RFDB_EDGE_METADATA] + 4 * row);
+	}
+}
+
+sherd_rfdb_rows sherd_graph_segment_destinations(const graph_segment *s, sherd_u128 dst, uint64_t near)
+{
+	sherd_rfdb_rows order = order_of(s);
+	uint64_t from = near, most = from + 2 * (uint64_t)MOST_STRIDE;
 	while (from < order.count && from < most && dst_at(s, order, from) < dst)
 		from++;
-	if (from == most) { /* no hashes: many of them begin alike */
-		*out = sherd_rfdb_sidecar_dst(x, &s->rows, dst);
-		return SHERD_OK;
-	}
+	if (from == most) /* no hashes: many of them begin alike */
+		return sherd_rfdb_sidecar_dst(atomic_load(&s->index), &s->rows, dst);
 	uint64_t to = from;
 	while (to < order.count && dst_at(s, order, to) == dst)
 		to++;
-	*out = (sherd_rfdb_rows){order.list + 4 * from, to - from};
-	return SHERD_OK;
+	return (sherd_rfdb_rows){order.list + 4 * from, to - from};
 }
 
 int sherd_graph_segment_read_node(const graph_segment *s, uint64_t row, sherd_rfdb_node *out, sherd_error *err)

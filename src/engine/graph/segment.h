@@ -12,8 +12,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define GRAPH_FENCE 8
-
 /* Parts of an index, for graph_segment.ready. */
 enum { GRAPH_BY_ID = 1, GRAPH_BY_DST = 2, GRAPH_BY_TYPE = 4, GRAPH_BY_FILE = 8, GRAPH_BY_NAME = 16 };
 
@@ -37,8 +35,11 @@ typedef struct graph_segment {
 	_Atomic unsigned ready;              /* parts that may be used */
 	pthread_mutex_t making;
 
-	uint32_t *fences; /* of every GRAPH_FENCEth row by destination the first 32 bits of that, once GRAPH_BY_DST is
-	                     ready */
+	/* Once GRAPH_BY_DST is ready: of every strideth row by destination the first 32 bits of that; and for each
+	 * value of the first of these bits, how many fences are below. */
+	uint32_t *fences, *buckets;
+	uint32_t stride;
+	unsigned bucket_shift;
 
 	bool contexts_known;
 	sherd_buf contexts; /* of uint64_t: rows of edges whose metadata speaks of a file; for a writer alone */
@@ -73,8 +74,13 @@ int sherd_graph_segment_sources(const graph_segment *s, sherd_u128 src, sherd_rf
 /* The newest row with this key: 1, or 0. */
 int sherd_graph_segment_edge(const graph_segment *s, const sherd_rfdb_edge_key *key, uint64_t *row, sherd_error *err);
 
-/* The rows that lead to this destination. */
-int sherd_graph_segment_destinations(const graph_segment *s, sherd_u128 dst, sherd_rfdb_rows *out, sherd_error *err);
+/* The rows that lead to this destination, in steps, so that segments can be asked side by side and none is waited for
+ * alone: making the index ready; near which place of the order by destination they stand; asking for the memory of
+ * rows there; the rows. */
+int sherd_graph_segment_aim(const graph_segment *s, sherd_u128 dst, sherd_error *err);
+uint64_t sherd_graph_segment_near(const graph_segment *s, sherd_u128 dst);
+void sherd_graph_segment_fetch(const graph_segment *s, uint64_t near);
+sherd_rfdb_rows sherd_graph_segment_destinations(const graph_segment *s, sherd_u128 dst, uint64_t near);
 
 /* A row. What we wrote was UTF-8, and whether it was damaged since is for verify to tell; what others wrote is looked
  * at. Errors name the segment. */

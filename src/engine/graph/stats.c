@@ -89,7 +89,7 @@ static int add_fresh(const sherd_graph *g, sherd_graph_shard *out, sherd_error *
 	for (size_t i = 0; i < g->buffer.edge_count; i++) {
 		const graph_new_edge *e = &g->buffer.edges[i];
 		graph_row below;
-		if (e->dead)
+		if (graph_edge_is_dead(e))
 			continue;
 		const graph_new_node *src = sherd_graph_buffer_node(&g->buffer, e->key.src);
 		if (src && !src->dead) {

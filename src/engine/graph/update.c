@@ -107,7 +107,7 @@ static int gather_fresh_contexts(update *u, sherd_error *err)
 	const uint32_t *list = (const uint32_t *)(const void *)b->contexts.data;
 	for (size_t i = 0; i < b->contexts.len / sizeof(*list); i++) {
 		const graph_new_edge *e = &b->edges[list[i]];
-		if (!e->dead && sherd_graph_names_file(e->metadata, u->file))
+		if (!graph_edge_is_dead(e) && sherd_graph_names_file(e->metadata, u->file))
 			sherd_buf_append(&u->gone, &e->key, sizeof(e->key));
 	}
 	return sherd_buf_check(&u->gone, err);

@@ -96,6 +96,7 @@ void sherd_graph_view_done(graph_view *v, bool close_segments)
 	sherd_arena_done(&v->dead_arena);
 	sherd_graph_ids_done(&v->dead_node_set);
 	sherd_graph_keys_done(&v->dead_edge_set);
+	sherd_graph_locator_done(&v->locator);
 	*v = (graph_view){0};
 }
 
@@ -165,7 +166,9 @@ static int find(const graph_view *v, const wanted *w, graph_row *out, sherd_erro
 int sherd_graph_view_node(const graph_view *v, sherd_u128 id, graph_row *out, sherd_error *err)
 {
 	const wanted w = {.kind = SHERD_RFDB_NODES, .id = id};
-	int rc = find(v, &w, out, err);
+	int rc = sherd_graph_locate(v, id, out);
+	if (rc < 0)
+		rc = find(v, &w, out, err);
 	return rc > 0 && node_is_dead(v, id) ? 0 : rc;
 }
 

@@ -8,6 +8,7 @@
 
 #include "engine/graph/ids.h"
 #include "engine/graph/keys.h"
+#include "engine/graph/locate.h"
 #include "engine/graph/segment.h"
 
 /* Segments of one kind: by shard, within a shard the newest first. */
@@ -29,6 +30,7 @@ typedef struct graph_view {
 	sherd_arena dead_arena; /* of their types */
 	graph_ids dead_node_set;
 	graph_keys dead_edge_set;
+	graph_locator locator;
 } graph_view;
 
 /* A row of a segment of a view. */

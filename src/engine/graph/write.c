@@ -101,11 +101,23 @@ static int put_node(sherd_graph *g, const sherd_graph_node *n, sherd_error *err)
 	return ok ? SHERD_OK : sherd_graph_break(g, err);
 }
 
+/* So many records before they are needed, the memory of the tables that they stand in is asked for. */
+enum { AHEAD = 12 };
+
+static void fetch_edge(const sherd_graph *g, const sherd_graph_edge *e)
+{
+	const sherd_rfdb_edge_key key = {
+		.src = graph_id_in(e->src), .dst = graph_id_in(e->dst), .type = graph_text_in(e->type)};
+	sherd_graph_keys_fetch(&g->buffer.by_key, &key);
+}
+
 int sherd_graph_put_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err)
 {
 	if (!sherd_graph_buffer_reserve(&g->buffer, count, 0))
 		return sherd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
+		if (count - i > AHEAD)
+			sherd_graph_ids_fetch(&g->buffer.by_id, graph_id_in(nodes[i + AHEAD].id));
 		int rc = put_node(g, &nodes[i], err);
 		if (rc < 0) {
 			g->broken = g->broken || i > 0;
@@ -124,6 +136,8 @@ int sherd_graph_put_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t 
 		                              .dst = graph_id_in(edges[i].dst),
 		                              .type = graph_text_in(edges[i].type),
 		                              .metadata = graph_text_in(edges[i].metadata)};
+		if (count - i > AHEAD)
+			fetch_edge(g, &edges[i + AHEAD]);
 		if (!sherd_graph_buffer_put_edge(&g->buffer, &edge))
 			return sherd_graph_break(g, err);
 	}
@@ -151,6 +165,8 @@ int sherd_graph_add_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t 
 	TRY(sherd_graph_check_writable(g, err));
 	TRY(sherd_graph_check_edges(edges, count, err));
 	for (size_t i = 0; i < count; i++) {
+		if (count - i > AHEAD)
+			sherd_graph_ids_fetch(&g->buffer.by_id, graph_id_in(edges[i + AHEAD].src));
 		if (i && edges[i].src.lo == edges[i - 1].src.lo && edges[i].src.hi == edges[i - 1].src.hi)
 			continue;
 		int rc = sherd_graph_exists(g, edges[i].src, err);
@@ -211,7 +227,7 @@ int sherd_graph_edge_lives(const sherd_graph *g, const sherd_rfdb_edge_key *key,
 {
 	graph_row row;
 	const graph_new_edge *fresh = sherd_graph_buffer_edge(&g->buffer, key);
-	return fresh ? !fresh->dead : sherd_graph_view_edge(&g->view, key, &row, err);
+	return fresh ? !graph_edge_is_dead(fresh) : sherd_graph_view_edge(&g->view, key, &row, err);
 }
 
 int sherd_graph_delete_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t count, uint64_t *deleted,

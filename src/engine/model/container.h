@@ -8,7 +8,17 @@
 #include "engine/model/container_file.h"
 #include "engine/model/model.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
+
+/* The chunk that was unpacked last, for who reads on in small steps. */
+typedef struct container_cache {
+	pthread_mutex_t lock;
+	const container_record *record; /* NULL: nothing is kept */
+	uint32_t chunk;
+	uint8_t *raw;
+	size_t room;
+} container_cache;
 
 typedef struct sherd_container_model {
 	sherd_model base;
@@ -18,6 +28,7 @@ typedef struct sherd_container_model {
 	const char *prefix;                   /* of the names of shards; NULL: one file */
 	_Atomic(container_file *) *others;    /* shards 1 to count-1, as far as they were needed */
 	_Atomic(container_record *) *records; /* of each array that was asked for */
+	container_cache *cache;
 } sherd_container_model;
 
 /* What the index says of an array of the model, which keeps it. Any thread. */
@@ -27,10 +38,13 @@ int sherd_container_model_record(const sherd_container_model *m, size_t array, c
 int sherd_container_model_shard(const sherd_container_model *m, uint32_t shard, const container_file **out,
                                 sherd_error *err);
 
-/* Bytes of an array: range and record were checked. pool may be NULL. Chunks that are wanted whole, and packed ones,
- * are held against their CRC; of others that are wanted in part only that part is read. */
-int sherd_container_read(const container_record *r, uint64_t offset, void *buf, size_t len, sherd_pool *pool,
-                         sherd_error *err);
+/* Bytes of an array: range and record were checked. cache and pool may be NULL. Chunks that are wanted whole, and
+ * packed ones, are held against their CRC; of others that are wanted in part only that part is read. */
+int sherd_container_read(const container_record *r, uint64_t offset, void *buf, size_t len, container_cache *cache,
+                         sherd_pool *pool, sherd_error *err);
+/* NULL when memory is out. */
+container_cache *sherd_container_cache_new(void);
+void sherd_container_cache_free(container_cache *c); /* NULL is fine */
 int sherd_container_map(const container_record *r, const void **out, sherd_error *err);
 /* Reads, checks and unpacks one chunk, all of it: out has room for its raw bytes. */
 int sherd_container_read_chunk(const container_record *r, uint32_t chunk, uint8_t *out, sherd_error *err);

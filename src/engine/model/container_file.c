@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 SHERD_AUTO_DEFINE(container_file, sherd_container_file_close)
+SHERD_AUTO_DEFINE(container_record, sherd_container_record_close)
 SHERD_AUTO_DEFINE(void, free)
 
 void sherd_container_file_close(container_file *f)
@@ -205,22 +206,17 @@ static int read_record(const container_file *f, const sherd_container_entry *e, 
 {
 	if (e->length > f->limits.metadata_bytes)
 		return sherd_fail(err, SHERD_ELIMIT, "too-large", "a record of %u bytes", e->length);
-	uint8_t *raw = malloc(e->length);
-	container_record *r = calloc(1, sizeof(*r));
-	int rc = raw && r ? SHERD_OK : sherd_fail_nomem(err);
-	if (rc == SHERD_OK)
-		rc = sherd_reader_at(f->reader, sherd_section_payload(&f->index) + e->offset, raw, e->length, err);
-	if (rc == SHERD_OK) {
-		r->file = f;
-		rc = sherd_container_record_decode(e, raw, &f->limits, &r->arena, &r->array, err);
-		rc = sherd_shift_offset(err, rc, sherd_section_payload(&f->index));
-	}
-	free(raw);
-	if (rc == SHERD_OK)
-		*out = r;
-	else
-		sherd_container_record_close(r);
-	return rc;
+	SHERD_AUTO(void, free) raw = malloc(e->length);
+	SHERD_AUTO(container_record, sherd_container_record_close) r = calloc(1, sizeof(*r));
+	if (!raw || !r)
+		return sherd_fail_nomem(err);
+	r->file = f;
+	TRY(sherd_reader_at(f->reader, sherd_section_payload(&f->index) + e->offset, raw, e->length, err));
+	int rc = sherd_container_record_decode(e, raw, &f->limits, &r->arena, &r->array, err);
+	if (rc < 0)
+		return sherd_shift_offset(err, rc, sherd_section_payload(&f->index));
+	*out = TAKE(r);
+	return SHERD_OK;
 }
 
 static int find(const container_file *f, const char *name, container_record **out, sherd_error *err)

@@ -142,9 +142,10 @@ int sherd_container_model_record(const sherd_container_model *m, size_t array, c
 
 static int read_array(const sherd_model *model, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
+	const sherd_container_model *m = (const sherd_container_model *)model;
 	const container_record *r;
-	TRY(sherd_container_model_record((const sherd_container_model *)model, array, &r, err));
-	return sherd_container_read(r, offset, buf, len, model->pool, err);
+	TRY(sherd_container_model_record(m, array, &r, err));
+	return sherd_container_read(r, offset, buf, len, m->cache, model->pool, err);
 }
 
 static int map_array(const sherd_model *model, size_t array, const void **out, sherd_error *err)
@@ -163,6 +164,7 @@ static void done(sherd_model *model)
 		sherd_container_file_close(atomic_load(&m->others[i - 1]));
 	free(m->records);
 	free(m->others);
+	sherd_container_cache_free(m->cache);
 	sherd_container_file_close(m->file);
 }
 
@@ -305,6 +307,9 @@ int sherd_model_open_container(sherd_model **out, sherd_store *store, const char
 	TRY(sherd_model_new(&b, sizeof(sherd_container_model), &ops, SHERD_FORMAT_SAMEDIFF_CONTAINER, err));
 	sherd_container_model *m = (sherd_container_model *)b;
 	m->store = store;
+	m->cache = sherd_container_cache_new();
+	if (!m->cache)
+		return sherd_fail_nomem(err);
 	TRY(open_file(m, key, limits, err));
 	TRY(sherd_in_object(err, take_all(m, err), sherd_reader_key(m->file->reader)));
 	*out = TAKE(b);

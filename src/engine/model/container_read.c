@@ -48,6 +48,63 @@ int sherd_container_read_chunk(const container_record *r, uint32_t chunk, uint8_
 	return SHERD_OK;
 }
 
+container_cache *sherd_container_cache_new(void)
+{
+	container_cache *c = calloc(1, sizeof(*c));
+	if (c)
+		(void)pthread_mutex_init(&c->lock, NULL);
+	return c;
+}
+
+void sherd_container_cache_free(container_cache *c)
+{
+	if (!c)
+		return;
+	(void)pthread_mutex_destroy(&c->lock);
+	free(c->raw);
+	free(c);
+}
+
+/* The lock is held. */
+static int fill_cache(container_cache *c, const container_record *r, uint32_t chunk, sherd_error *err)
+{
+	size_t need = r->array.chunks[chunk].raw;
+	if (c->record == r && c->chunk == chunk)
+		return SHERD_OK;
+	c->record = NULL;
+	if (need > c->room) {
+		free(c->raw);
+		c->raw = malloc(need);
+		c->room = c->raw ? need : 0;
+		if (!c->raw)
+			return sherd_fail_nomem(err);
+	}
+	TRY(sherd_container_read_chunk(r, chunk, c->raw, err));
+	c->record = r;
+	c->chunk = chunk;
+	return SHERD_OK;
+}
+
+/* Nobody waits for the cache: who finds it in use unpacks for himself. */
+static int read_unpacked(const container_record *r, uint32_t chunk, uint32_t from, uint32_t len, uint8_t *out,
+                         container_cache *cache, sherd_error *err)
+{
+	if (cache && pthread_mutex_trylock(&cache->lock) == 0) {
+		int rc = fill_cache(cache, r, chunk, err);
+		if (rc == SHERD_OK)
+			memcpy(out, cache->raw + from, len);
+		(void)pthread_mutex_unlock(&cache->lock);
+		return rc;
+	}
+	SHERD_AUTO(void, free) room = malloc(r->array.chunks[chunk].raw);
+	if (!room)
+		return sherd_fail_nomem(err);
+	uint8_t *raw = room;
+	TRY(sherd_container_read_chunk(r, chunk, raw, err));
+	memcpy(out, raw + from, len);
+	return SHERD_OK;
+}
+
 /* A range of an array, and where it goes. */
 typedef struct range {
 	const container_record *r;
@@ -55,23 +112,17 @@ typedef struct range {
 	size_t len;
 	uint8_t *out;
 	uint32_t first; /* chunk */
+	container_cache *cache;
 } range;
 
-static int read_part(const container_record *r, uint32_t chunk, uint32_t from, uint32_t len, uint8_t *out,
-                     sherd_error *err)
+static int read_part(const range *g, uint32_t chunk, uint32_t from, uint32_t len, uint8_t *out, sherd_error *err)
 {
-	const sherd_container_chunk *c = &r->array.chunks[chunk];
+	const sherd_container_chunk *c = &g->r->array.chunks[chunk];
 	if (len == c->raw)
-		return sherd_container_read_chunk(r, chunk, out, err);
+		return sherd_container_read_chunk(g->r, chunk, out, err);
 	if (c->codec == SHERD_CODEC_NONE && c->filter == SHERD_FILTER_NONE)
-		return sherd_reader_at(r->file->reader, c->offset + from, out, len, err);
-	SHERD_AUTO(void, free) room = malloc(c->raw);
-	if (!room)
-		return sherd_fail_nomem(err);
-	uint8_t *raw = room;
-	TRY(sherd_container_read_chunk(r, chunk, raw, err));
-	memcpy(out, raw + from, len);
-	return SHERD_OK;
+		return sherd_reader_at(g->r->file->reader, c->offset + from, out, len, err);
+	return read_unpacked(g->r, chunk, from, len, out, g->cache, err);
 }
 
 static int read_one(void *arg, size_t index, sherd_error *err)
@@ -81,15 +132,15 @@ static int read_one(void *arg, size_t index, sherd_error *err)
 	uint64_t begin = (uint64_t)chunk * g->r->array.chunk_bytes, end = begin + g->r->array.chunks[chunk].raw;
 	uint64_t from = g->offset > begin ? g->offset : begin;
 	uint64_t to = g->offset + g->len < end ? g->offset + g->len : end;
-	return read_part(g->r, chunk, (uint32_t)(from - begin), (uint32_t)(to - from), g->out + (from - g->offset),
-	                 err);
+	return read_part(g, chunk, (uint32_t)(from - begin), (uint32_t)(to - from), g->out + (from - g->offset), err);
 }
 
-int sherd_container_read(const container_record *r, uint64_t offset, void *buf, size_t len, sherd_pool *pool,
-                         sherd_error *err)
+int sherd_container_read(const container_record *r, uint64_t offset, void *buf, size_t len, container_cache *cache,
+                         sherd_pool *pool, sherd_error *err)
 {
 	uint32_t size = r->array.chunk_bytes;
-	range g = {.r = r, .offset = offset, .len = len, .out = buf, .first = (uint32_t)(offset / size)};
+	range g = {
+		.r = r, .offset = offset, .len = len, .out = buf, .first = (uint32_t)(offset / size), .cache = cache};
 	size_t chunks = (size_t)((offset + len - 1) / size) - g.first + 1;
 	return sherd_pool_run(pool, chunks, read_one, &g, err);
 }

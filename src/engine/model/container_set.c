@@ -37,12 +37,15 @@ int sherd_container_list(sherd_store *store, const char *base, sherd_arena *aren
 		rc = sherd_fail_nomem(err);
 	if (rc == SHERD_OK)
 		rc = sherd_buf_check(&l.files, err);
-	out->count = l.files.len / sizeof(container_listed);
-	out->files = rc == SHERD_OK ? sherd_arena_copy(arena, l.files.data, l.files.len) : NULL;
-	if (rc == SHERD_OK && out->count && !out->files)
-		rc = sherd_fail_nomem(err);
+	container_listing list = {.count = l.files.len / sizeof(container_listed)};
+	if (rc == SHERD_OK && list.count) {
+		list.files = sherd_arena_copy(arena, l.files.data, l.files.len);
+		rc = list.files ? SHERD_OK : sherd_fail_nomem(err);
+	}
 	sherd_buf_done(&l.files);
-	return rc;
+	TRY(rc);
+	*out = list;
+	return SHERD_OK;
 }
 
 /* Does the first set say that it replaces the second? */
@@ -78,7 +81,7 @@ int sherd_container_find_set(sherd_store *store, const char *base, sherd_arena *
 	container_listing list;
 	const char *found = NULL;
 	TRY(sherd_container_list(store, base, arena, &list, err));
-	for (size_t i = 0; i < list.count; i++) {
+	for (size_t i = 0; list.files && i < list.count; i++) {
 		if (list.files[i].name.shard != 0)
 			continue;
 		if (!found)
@@ -86,7 +89,7 @@ int sherd_container_find_set(sherd_store *store, const char *base, sherd_arena *
 		else
 			TRY(choose(store, found, list.files[i].key, arena, &found, err));
 	}
-	if (!list.count)
+	if (!list.files)
 		return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no shard of a model is there");
 	if (!found)
 		return sherd_fail(err, SHERD_EINCOMPLETE, "incomplete",

@@ -1,4 +1,5 @@
 #include "engine/model/elements.h"
+#include "engine/model/pairs.h"
 #include "engine/model/save.h"
 #include "format/samediff_encode.h"
 
@@ -17,18 +18,14 @@ static bool is_about_the_file(const char *key)
 	return false;
 }
 
-static bool is_taken_away(const sherd_model_save_options *o, const char *key)
+static int check_pairs(const sherd_model *model, const sherd_model_save_options *o, sherd_arena *arena,
+                       sherd_error *err)
 {
-	for (size_t i = 0; i < o->pair_count; i++)
-		if (strcmp(o->pairs[i].key, key) == 0)
-			return !o->pairs[i].value;
-	return false;
-}
-
-static int check_pairs(const sherd_pair *pairs, size_t count, const sherd_model_save_options *o, sherd_error *err)
-{
+	const sherd_pair *pairs;
+	size_t count;
+	TRY(sherd_model_join_pairs(model->pairs, model->pair_count, o, arena, &pairs, &count, err));
 	for (size_t i = 0; i < count; i++)
-		if (!is_about_the_file(pairs[i].key) && !is_taken_away(o, pairs[i].key))
+		if (!is_about_the_file(pairs[i].key) && !o->drop_pairs)
 			return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
 			                  "a SameDiff FlatBuffers file cannot hold pairs: %.128s", pairs[i].key);
 	return SHERD_OK;
@@ -72,6 +69,7 @@ static int save(const sherd_model *model, sherd_store *store, const char *key, c
 	                                      .without_updater = o->without_updater};
 	sherd_samediff_encoding made;
 	sherd_meter meter;
+	TRY(check_pairs(model, o, arena, err));
 	if (!o->replace)
 		TRY(refuse_existing(store, key, err));
 	TRY(sherd_samediff_encode(&source, SHERD_SAMEDIFF_LEGACY, arena, &made, err));
@@ -88,10 +86,6 @@ int sherd_model_save_samediff(const sherd_model *model, sherd_store *store, cons
                               const sherd_model_save_options *options, sherd_error *err)
 {
 	sherd_arena arena = {0};
-	if (!options->drop_pairs) {
-		TRY(check_pairs(model->pairs, model->pair_count, options, err));
-		TRY(check_pairs(options->pairs, options->pair_count, options, err));
-	}
 	int rc = save(model, store, key, options, &arena, err);
 	sherd_arena_done(&arena);
 	return rc;

@@ -83,7 +83,7 @@ static int choose(const search *s, const found **set, size_t *count, sherd_error
 	size_t n = s->files.len / sizeof(found), whole_count = 0;
 	uint32_t missing = 0;
 	for (size_t i = 0, next; i < n; i = next) {
-		uint32_t want;
+		uint32_t want = 0;
 		for (next = i + 1; next < n && files[next].count == files[i].count;)
 			next++;
 		TRY(first_missing(files + i, next - i, &want, err));

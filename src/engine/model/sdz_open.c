@@ -61,7 +61,7 @@ int sherd_model_open_sdz(sherd_model **out, sherd_store *store, const char *key,
 {
 	SHERD_AUTO_BUF inner = {0};
 	sherd_sdz_store *z;
-	const char *name;
+	const char *name = NULL;
 	TRY(sherd_sdz_store_open(&z, store, key, limits, err));
 	SHERD_AUTO(sherd_store, sherd_store_close) archive = &z->base;
 	TRY(sherd_in_object(err, choose(z, &name, err), key));

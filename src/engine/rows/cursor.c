@@ -28,20 +28,31 @@ void sherd_rows_cursor_close(sherd_rows_cursor *c)
 	if (!c)
 		return;
 	sherd_rows_fetch_done(&c->fetch);
+	sherd_rows_scout_done(&c->scout);
+	sherd_buf_done(&c->hints.list);
 	sherd_buf_done(&c->pick.ids);
 	free(c);
+}
+
+/* First what follows, so that it is fetched while this batch is converted. */
+static void look_ahead(sherd_rows_cursor *c, const rows_sequence *before)
+{
+	if (c->fetch.queue && c->pick.straight) {
+		if (sherd_rows_pieces_lost(&c->fetch.pieces))
+			sherd_rows_scout_init(&c->scout, before, c->fetch.window);
+		return;
+	}
+	sherd_rows_scout_follow(&c->scout, &c->pick, &c->hints);
+	sherd_rows_fetch_ahead(&c->fetch, &c->hints);
 }
 
 int sherd_rows_next(sherd_rows_cursor *c, sherd_rows_batch *out, sherd_error *err)
 {
 	rows_sequence before = c->sequence;
-	rows_hints hints;
 	int rc = sherd_rows_sequence_next(&c->sequence, &c->pick, err);
 	if (rc > 0) {
-		/* First the hints, so that the kernel fetches what follows while this batch is converted. */
-		sherd_rows_scout_follow(&c->scout, &c->pick, &hints);
-		sherd_rows_scout_hint(&hints, &c->fetch);
-		rc = sherd_rows_fetch_pick(&c->fetch, &c->pick, out, err);
+		look_ahead(c, &before);
+		rc = sherd_rows_fetch_pick(&c->fetch, &c->pick, &c->scout, out, err);
 		rc = rc < 0 ? rc : 1;
 	}
 	if (rc < 0)
@@ -49,10 +60,16 @@ int sherd_rows_next(sherd_rows_cursor *c, sherd_rows_batch *out, sherd_error *er
 	return rc;
 }
 
-void sherd_rows_reset(sherd_rows_cursor *c)
+static void restart(sherd_rows_cursor *c, bool again)
 {
 	sherd_rows_sequence_reset(&c->sequence);
+	sherd_rows_fetch_restart(&c->fetch, again);
 	sherd_rows_scout_init(&c->scout, &c->sequence, c->fetch.window);
+}
+
+void sherd_rows_reset(sherd_rows_cursor *c)
+{
+	restart(c, true);
 }
 
 int sherd_rows_seek(sherd_rows_cursor *c, uint64_t row, sherd_error *err)
@@ -61,7 +78,7 @@ int sherd_rows_seek(sherd_rows_cursor *c, uint64_t row, sherd_error *err)
 	if (row > total)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "row %" PRIu64 " of %" PRIu64, row, total);
 	c->sequence.start = (rows_state){.position = row};
-	sherd_rows_reset(c);
+	restart(c, false);
 	return SHERD_OK;
 }
 

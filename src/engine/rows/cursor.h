@@ -2,13 +2,14 @@
 #ifndef SHERD_ENGINE_ROWS_CURSOR_H
 #define SHERD_ENGINE_ROWS_CURSOR_H
 
-#include "engine/rows/scout.h"
+#include "engine/rows/fetch.h"
 
 struct sherd_rows_cursor {
 	rows_sequence sequence;
 	rows_pick pick;
 	rows_fetch fetch;
 	rows_scout scout;
+	rows_hints hints;
 };
 
 #endif

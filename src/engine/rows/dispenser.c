@@ -1,6 +1,6 @@
 /* engine/rows/dispenser.c - one sequence, many threads: which batch is next is decided under a lock, its bytes are
  * brought outside of it. */
-#include "engine/rows/scout.h"
+#include "engine/rows/fetch.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -17,6 +17,7 @@ struct sherd_rows_slot {
 	rows_pick pick;
 	bool owed; /* pick was decided and could not be brought: it comes first */
 	rows_fetch fetch;
+	rows_hints hints;
 };
 
 static int dispenser_init(sherd_rows_dispenser *d, const sherd_rows *rows, sherd_error *err)
@@ -52,6 +53,7 @@ void sherd_rows_dispenser_close(sherd_rows_dispenser *d)
 	if (!d)
 		return;
 	(void)pthread_mutex_destroy(&d->lock);
+	sherd_rows_scout_done(&d->scout);
 	free(d);
 }
 
@@ -66,7 +68,7 @@ int sherd_rows_slot_open(sherd_rows_slot **out, sherd_rows_dispenser *d, sherd_e
 		free(s);
 		return rc;
 	}
-	s->fetch.onward = s->fetch.direct = false; /* the next batch goes to another thread */
+	s->fetch.onward = s->fetch.queue = false; /* the next batch goes to another thread */
 	*out = s;
 	return SHERD_OK;
 }
@@ -76,19 +78,20 @@ void sherd_rows_slot_close(sherd_rows_slot *s)
 	if (!s)
 		return;
 	sherd_rows_fetch_done(&s->fetch);
+	sherd_buf_done(&s->hints.list);
 	sherd_buf_done(&s->pick.ids);
 	free(s);
 }
 
 /* Decides which batch this slot gets, and what should be fetched meanwhile. */
-static int decide(sherd_rows_slot *s, rows_hints *hints, sherd_error *err)
+static int decide(sherd_rows_slot *s, sherd_error *err)
 {
 	sherd_rows_dispenser *d = s->dispenser;
 	(void)pthread_mutex_lock(&d->lock);
 	rows_sequence before = d->sequence;
 	int rc = sherd_rows_sequence_next(&d->sequence, &s->pick, err);
 	if (rc > 0)
-		sherd_rows_scout_follow(&d->scout, &s->pick, hints);
+		sherd_rows_scout_follow(&d->scout, &s->pick, &s->hints);
 	else if (rc < 0)
 		d->sequence = before;
 	(void)pthread_mutex_unlock(&d->lock);
@@ -97,15 +100,14 @@ static int decide(sherd_rows_slot *s, rows_hints *hints, sherd_error *err)
 
 int sherd_rows_slot_next(sherd_rows_slot *s, sherd_rows_batch *out, sherd_error *err)
 {
-	rows_hints hints = {0};
 	if (!s->owed) {
-		int rc = decide(s, &hints, err);
+		int rc = decide(s, err);
 		if (rc <= 0)
 			return rc;
+		s->owed = true;
+		sherd_rows_fetch_ahead(&s->fetch, &s->hints);
 	}
-	s->owed = true;
-	sherd_rows_scout_hint(&hints, &s->fetch);
-	TRY(sherd_rows_fetch_pick(&s->fetch, &s->pick, out, err));
+	TRY(sherd_rows_fetch_pick(&s->fetch, &s->pick, NULL, out, err));
 	s->owed = false;
 	return 1;
 }

@@ -1,24 +1,26 @@
 #include "engine/rows/fetch.h"
 
 #include "base/dtype.h"
+#include "base/large.h"
+#include "base/pool.h"
 #include "codec/floats.h"
-#include "format/rows_shard.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 /* RAW: what is read at a time, so that it is still in the cache when it is converted.
- * STEP: what of a map is made present, and let go, at a time.
+ * STEP: what of a map is made present, and let go, at a time; ROUND: with several workers, PART for each.
  * SLACK: the kernel makes pages around a fault present too; those before a step are let go once more with it.
  * GAP: rows that lie closer than this are read in one go. */
 enum {
 	RAW_BYTES = 256 << 10,
 	STEP_BYTES = 2 << 20,
+	ROUND_BYTES = 8 << 20,
+	PART_BYTES = 1 << 20,
 	SLACK_BYTES = 64 << 10,
 	GAP_BYTES = 4 << 10,
-	ALIGN = 64,
-	MOST_AHEAD = ROWS_OPEN / 4
+	ALIGN = 64
 };
 
 #define DEFAULT_WINDOW (UINT64_C(8) << 20)
@@ -49,9 +51,7 @@ static sherd_rows_access choose_access(const sherd_rows *rows, sherd_rows_access
 	unsigned caps = sherd_store_caps(rows->store);
 	if (wanted != SHERD_ROWS_AUTO)
 		return wanted;
-	if (!(caps & SHERD_CAP_MAP) || (caps & SHERD_CAP_REMOTE))
-		return SHERD_ROWS_READ;
-	return exceeds_memory(stored_bytes(rows)) ? SHERD_ROWS_DIRECT : SHERD_ROWS_MAP;
+	return !(caps & SHERD_CAP_MAP) || (caps & SHERD_CAP_REMOTE) ? SHERD_ROWS_READ : SHERD_ROWS_AUTO;
 }
 
 int sherd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
@@ -62,88 +62,35 @@ int sherd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_row
 	*f = (rows_fetch){
 		.rows = rows,
 		.dtype = o->dtype == SHERD_F32 ? SHERD_F32 : SHERD_F64,
-		.map = access == SHERD_ROWS_MAP,
-		.direct = access == SHERD_ROWS_DIRECT && o->world <= 1,
+		.stored = rows->row_bytes / rows->width,
+		.wanted = o->dtype == SHERD_F32 ? 4 : 8,
 		.window = o->window_bytes ? o->window_bytes : DEFAULT_WINDOW,
 		.onward = o->world <= 1,
+		.pool = o->pool,
+		.shards = {.rows = rows, .map = access == SHERD_ROWS_MAP || access == SHERD_ROWS_AUTO},
 	};
 	f->keep = f->window >= stored_bytes(rows);
+	f->queue = access == SHERD_ROWS_DIRECT || (access == SHERD_ROWS_AUTO && !f->keep);
+	f->pieces = (rows_pieces){.window = f->window, .probe = access == SHERD_ROWS_AUTO};
 	return SHERD_OK;
-}
-
-static void stop_scan(rows_fetch *f)
-{
-	sherd_scan_close(f->scan.scan);
-	f->scan = (rows_scan){0};
 }
 
 void sherd_rows_fetch_done(rows_fetch *f)
 {
-	stop_scan(f);
-	for (size_t i = 0; i < ROWS_OPEN; i++)
-		sherd_reader_close(f->open[i].reader);
+	sherd_rows_pieces_drop(&f->pieces);
+	sherd_rows_shards_done(&f->shards);
 	free(f->out);
 	free(f->raw);
 	free(f->sorted);
 	*f = (rows_fetch){0};
 }
 
-/* ---- shards */
-
-static int changed(sherd_error *err)
+/* Who comes a second time will come a third: what memory can hold should stay in the page cache then. */
+void sherd_rows_fetch_restart(rows_fetch *f, bool again)
 {
-	return sherd_fail(err, SHERD_ECONFLICT, "changed", "the shard is not the one that was opened");
-}
-
-/* The set was opened from its heads; the file must still be that one. */
-static int check_same(const rows_fetch *f, const sherd_reader *reader, const sherd_rows_shard *want, sherd_error *err)
-{
-	uint8_t raw[SHERD_ROWS_HEAD_SIZE];
-	sherd_rows_head head;
-	if (sherd_reader_size(reader) != want->bytes || want->bytes < sizeof(raw))
-		return changed(err);
-	TRY(sherd_reader_at(reader, 0, raw, sizeof(raw), err));
-	TRY(sherd_rows_head_decode(raw, want->bytes, &head, err));
-	return head.rows == want->rows && head.width == f->rows->width ? SHERD_OK : changed(err);
-}
-
-static int open_shard(rows_fetch *f, size_t shard, rows_open_shard *slot, sherd_error *err)
-{
-	const sherd_rows_shard *want = &f->rows->shards[shard];
-	const void *map = NULL;
-	if (f->scan.scan && f->scan.shard == slot->shard)
-		stop_scan(f);
-	sherd_reader_close(TAKE(slot->reader));
-	TRY(sherd_store_read(f->rows->store, want->key, &slot->reader, err));
-	int rc = check_same(f, slot->reader, want, err);
-	if (rc == SHERD_OK && f->map && want->rows)
-		rc = sherd_reader_map(slot->reader, SHERD_ROWS_HEAD_SIZE, (size_t)(want->rows * f->rows->row_bytes),
-		                      &map, err);
-	if (rc < 0)
-		sherd_reader_close(TAKE(slot->reader));
-	slot->shard = shard;
-	slot->map = map;
-	return sherd_in_object(err, rc, want->key);
-}
-
-int sherd_rows_check_residency(size_t cursor_shard, size_t front_shard, sherd_error *err)
-{
-	if (cursor_shard == front_shard)
-		return SHERD_OK;
-	return sherd_fail(err, SHERD_ECORRUPT, "residency",
-	                  "the read cursor is at shard %zu but the window has shard %zu", cursor_shard, front_shard);
-}
-
-static int shard_for(rows_fetch *f, uint64_t row, const rows_open_shard **out, uint64_t *offset, sherd_error *err)
-{
-	size_t shard = sherd_rows_shard_of(f->rows, row);
-	rows_open_shard *slot = &f->open[shard % ROWS_OPEN];
-	if (!slot->reader || slot->shard != shard)
-		TRY(open_shard(f, shard, slot, err));
-	TRY(sherd_rows_check_residency(shard, slot->shard, err));
-	*out = slot;
-	*offset = (row - f->rows->shards[shard].first) * f->rows->row_bytes;
-	return SHERD_OK;
+	sherd_rows_pieces_drop(&f->pieces);
+	if (again && f->pieces.probe && !exceeds_memory(stored_bytes(f->rows)))
+		f->queue = false;
 }
 
 /* ---- room */
@@ -158,7 +105,8 @@ static int make_room(void **buf, size_t *size, uint64_t count, uint64_t each, sh
 		return SHERD_OK;
 	free(*buf);
 	*size = 0;
-	*buf = aligned_alloc(ALIGN, (bytes + ALIGN - 1) / ALIGN * ALIGN);
+	*buf = bytes < SHERD_LARGE_PAGE ? aligned_alloc(ALIGN, (bytes + ALIGN - 1) / ALIGN * ALIGN)
+	                                : sherd_large_alloc(bytes);
 	if (!*buf)
 		return sherd_fail_nomem(err);
 	*size = bytes;
@@ -167,7 +115,7 @@ static int make_room(void **buf, size_t *size, uint64_t count, uint64_t each, sh
 
 static uint64_t out_row_bytes(const rows_fetch *f)
 {
-	return f->rows->row_bytes * (f->dtype == SHERD_F64 ? 2 : 1);
+	return f->rows->width * f->wanted;
 }
 
 static int make_raw(rows_fetch *f, sherd_error *err)
@@ -177,20 +125,47 @@ static int make_raw(rows_fetch *f, sherd_error *err)
 	return f->raw ? SHERD_OK : sherd_fail_nomem(err);
 }
 
-/* ---- what is resident */
+/* ---- values */
 
-static void advise(const rows_open_shard *s, uint64_t from, uint64_t to, sherd_advice advice)
+static void to_f64(sherd_dtype stored, const void *in, double *out, size_t count)
 {
-	if (s->reader && from < to)
-		sherd_reader_advise(s->reader, SHERD_ROWS_HEAD_SIZE + from, to - from, advice);
+	if (stored == SHERD_BF16)
+		sherd_floats_widen_bf16(in, out, count);
+	else
+		sherd_floats_widen(in, out, count);
 }
+
+static void to_f32(sherd_dtype stored, const void *in, float *out, size_t count)
+{
+	if (stored == SHERD_BF16)
+		sherd_floats_from_bf16(in, out, count);
+	else
+		memcpy(out, in, count * sizeof(float));
+}
+
+/* Stored bytes as the caller wants them. */
+static void convert(const rows_fetch *f, const void *stored, uint64_t bytes, void *out)
+{
+	if (f->dtype == SHERD_F64)
+		to_f64(f->rows->dtype, stored, out, (size_t)(bytes / f->stored));
+	else
+		to_f32(f->rows->dtype, stored, out, (size_t)(bytes / f->stored));
+}
+
+static bool as_stored(const rows_fetch *f)
+{
+	return f->dtype == f->rows->dtype;
+}
+
+/* ---- what is resident */
 
 /* Lets go of bytes from .. to of the payload, and of what the kernel made present before them. */
 static void let_go(rows_fetch *f, uint64_t from, uint64_t to)
 {
-	const rows_open_shard *s = &f->open[f->here.shard % ROWS_OPEN];
-	if (s->shard == f->here.shard && s->map)
-		advise(s, from < SLACK_BYTES ? 0 : from - SLACK_BYTES, to, SHERD_ADVICE_DONE);
+	const rows_open_shard *s = sherd_rows_shards_peek(&f->shards, f->here.shard);
+	if (s && s->map)
+		sherd_rows_shards_advise(&f->shards, s, from < SLACK_BYTES ? 0 : from - SLACK_BYTES, to,
+		                         SHERD_ADVICE_DONE);
 }
 
 /* Lets go of what is done with, once that is worth a call. */
@@ -224,146 +199,158 @@ static void make_present(rows_fetch *f, const rows_open_shard *s, uint64_t offse
 	uint64_t to = end, payload = f->rows->shards[s->shard].rows * f->rows->row_bytes;
 	if (f->onward && to - h->present < STEP_BYTES)
 		to = payload - h->present < STEP_BYTES ? payload : h->present + STEP_BYTES;
-	advise(s, h->present, to, SHERD_ADVICE_NOW);
+	sherd_rows_shards_advise(&f->shards, s, h->present, to, SHERD_ADVICE_NOW);
 	h->present = to;
 }
 
 /* ---- straight batches */
 
+/* Mapped bytes on their way, in parts for workers. */
+typedef struct converting {
+	rows_fetch *f;
+	const rows_open_shard *s;
+	uint64_t offset, bytes;
+	uint8_t *out;
+} converting;
+
 /* Faults on the way are cheaper than to make pages present in advance. */
-static void widen_map(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, double *out)
+static int convert_part(void *arg, size_t index, sherd_error *err)
 {
-	move_to(f, s->shard, offset);
-	for (uint64_t done = 0; done < bytes;) {
-		uint64_t step = bytes - done < STEP_BYTES ? bytes - done : STEP_BYTES, at = offset + done;
-		sherd_floats_widen((const float *)(const void *)(s->map + at), out + done / 4, step / 4);
-		done += step;
-		f->here.used = f->here.present = at + step;
-		settle(f);
-	}
+	const converting *c = arg;
+	const rows_fetch *f = c->f;
+	uint64_t done = index * PART_BYTES, left = c->bytes - done, n = left < PART_BYTES ? left : PART_BYTES;
+	uint64_t at = c->offset + done;
+	(void)err;
+	convert(f, c->s->map + at, n, c->out + done / f->stored * f->wanted);
+	if (f->pool && !f->keep)
+		sherd_rows_shards_advise(&f->shards, c->s, at, at + n, SHERD_ADVICE_DONE);
+	return SHERD_OK;
 }
 
-static int widen_read(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, double *out,
-                      sherd_error *err)
+static int convert_map(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, uint8_t *out,
+                       sherd_error *err)
 {
-	TRY(make_raw(f, err));
-	for (uint64_t done = 0; done < bytes; done += RAW_BYTES) {
-		size_t n = bytes - done < RAW_BYTES ? (size_t)(bytes - done) : RAW_BYTES;
-		TRY(sherd_reader_at(s->reader, SHERD_ROWS_HEAD_SIZE + offset + done, f->raw, n, err));
-		sherd_floats_widen(f->raw, out + done / 4, n / 4);
+	uint64_t round = sherd_pool_workers(f->pool) > 1 ? ROUND_BYTES : STEP_BYTES;
+	move_to(f, s->shard, offset);
+	for (uint64_t done = 0; done < bytes; done += round) {
+		uint64_t n = bytes - done < round ? bytes - done : round;
+		uint8_t *to = out + done / f->stored * f->wanted;
+		converting c = {f, s, offset + done, n, to};
+		TRY(sherd_pool_run(f->pool, (size_t)((n + PART_BYTES - 1) / PART_BYTES), convert_part, &c, err));
+		f->here.used = f->here.present = offset + done + n;
+		settle(f);
 	}
 	return SHERD_OK;
 }
 
-/* Bytes of the payload as the caller wants them, copied or widened. */
-static int read_into(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, void *out,
+/* Bytes of the payload as the caller wants them, by reading. */
+static int read_into(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, uint8_t *out,
                      sherd_error *err)
 {
-	if (f->dtype == SHERD_F64)
-		return widen_read(f, s, offset, bytes, out, err);
-	return sherd_reader_at(s->reader, SHERD_ROWS_HEAD_SIZE + offset, out, (size_t)bytes, err);
-}
-
-/* Stored values as the caller wants them. */
-static void convert(const rows_fetch *f, const void *stored, void *out, size_t count)
-{
-	if (f->dtype == SHERD_F64)
-		sherd_floats_widen(stored, out, count);
-	else
-		memcpy(out, stored, count * 4);
-}
-
-/* The bytes of the scan that begin at this place of the file. */
-static int scan_to(rows_fetch *f, const rows_open_shard *s, uint64_t at, sherd_error *err)
-{
-	rows_scan *c = &f->scan;
-	if (!c->scan || c->shard != s->shard || c->at != at) {
-		stop_scan(f);
-		TRY(sherd_reader_scan(s->reader, at, f->window, &c->scan, err));
-		c->shard = s->shard;
-		c->at = at;
+	uint64_t at = f->rows->head_bytes + offset;
+	if (as_stored(f))
+		return sherd_reader_at(s->reader, at, out, (size_t)bytes, err);
+	TRY(make_raw(f, err));
+	for (uint64_t done = 0; done < bytes; done += RAW_BYTES) {
+		size_t n = bytes - done < RAW_BYTES ? (size_t)(bytes - done) : RAW_BYTES;
+		TRY(sherd_reader_at(s->reader, at + done, f->raw, n, err));
+		convert(f, f->raw, n, out + done / f->stored * f->wanted);
 	}
-	if (c->left)
-		return SHERD_OK;
-	const void *data;
-	int rc = sherd_scan_next(c->scan, &data, &c->left, err);
-	c->data = data;
-	/* The reader knows the file to be long enough. */
-	return rc ? rc : sherd_fail_at(err, SHERD_ECORRUPT, "truncated", at, "the file has become shorter");
+	return SHERD_OK;
 }
 
-static int copy_scan(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, uint8_t *out,
-                     sherd_error *err)
+static int bring(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, uint8_t *out,
+                 sherd_error *err)
 {
-	rows_scan *c = &f->scan;
-	uint64_t each = out_row_bytes(f) / f->rows->row_bytes;
+	return s->map ? convert_map(f, s, offset, bytes, out, err) : read_into(f, s, offset, bytes, out, err);
+}
+
+/* Piece by piece, as the scout came by. out NULL: only past them. Pieces end between values: so do multiples of 64 in
+ * a file, since heads are no odd size. */
+static int bring_pieces(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, rows_scout *scout,
+                        uint8_t *out, sherd_error *err)
+{
 	for (uint64_t done = 0; done < bytes;) {
-		TRY(scan_to(f, s, SHERD_ROWS_HEAD_SIZE + offset + done, err));
-		size_t n = bytes - done < c->left ? (size_t)(bytes - done) : c->left;
-		convert(f, c->data, out + done * each, n / 4);
-		c->data += n;
-		c->left -= n;
-		c->at += n;
+		const rows_piece *piece;
+		const uint8_t *data;
+		TRY(sherd_rows_pieces_front(&f->pieces, &f->shards, scout, s->shard, offset + done, &piece, &data,
+		                            err));
+		uint64_t n = bytes - done;
+		if (piece && piece->to - piece->from < n)
+			n = piece->to - piece->from;
+		uint8_t *to = out ? out + done / f->stored * f->wanted : NULL;
+		if (to && piece && piece->reader)
+			convert(f, data, n, to);
+		else if (to)
+			TRY(bring(f, s, offset + done, n, to, err));
+		if (piece)
+			sherd_rows_pieces_use(&f->pieces, n);
 		done += n;
 	}
 	return SHERD_OK;
 }
 
-/* Directly, unless that cannot be. */
-static int read_onward(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, void *out,
-                       sherd_error *err)
+/* The batch before has been given back by now; this one is let go when the next is asked for. */
+static const void *view(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes)
 {
-	sherd_error why;
-	int rc = f->direct ? copy_scan(f, s, offset, bytes, out, &why) : SHERD_EUNSUPPORTED;
-	if (rc == SHERD_OK)
-		return rc;
-	stop_scan(f);
-	if (rc != SHERD_EUNSUPPORTED && err)
-		*err = why;
-	if (rc != SHERD_EUNSUPPORTED)
-		return rc;
-	f->direct = false;
-	return read_into(f, s, offset, bytes, out, err);
+	settle(f);
+	make_present(f, s, offset, offset + bytes);
+	f->here.used = offset + bytes;
+	return s->map + offset;
 }
 
-static int fetch_straight(rows_fetch *f, const rows_pick *p, const void **data, sherd_error *err)
+static int fetch_queued(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, rows_scout *scout,
+                        const void **data, sherd_error *err)
+{
+	bool seen = as_stored(f) && s->map && sherd_reader_cached(s->reader, f->rows->head_bytes + offset, bytes);
+	int rc = bring_pieces(f, s, offset, bytes, scout, seen ? NULL : f->out, err);
+	if (rc < 0)
+		sherd_rows_pieces_drop(&f->pieces);
+	else if (seen)
+		*data = view(f, s, offset, bytes);
+	return rc;
+}
+
+static int fetch_straight(rows_fetch *f, const rows_pick *p, rows_scout *scout, const void **data, sherd_error *err)
 {
 	const rows_open_shard *s;
 	uint64_t offset, bytes = p->count * f->rows->row_bytes;
-	TRY(shard_for(f, p->first, &s, &offset, err));
-	if (f->dtype == SHERD_F32 && s->map) {
-		/* The batch before has been given back by now; this one is let go when the next is asked for. */
-		settle(f);
-		make_present(f, s, offset, offset + bytes);
-		f->here.used = offset + bytes;
-		*data = s->map + offset;
+	TRY(sherd_rows_shards_find(&f->shards, p->first, &s, &offset, err));
+	bool queue = f->queue && scout && !p->padding;
+	if (!queue && as_stored(f) && s->map) {
+		*data = view(f, s, offset, bytes);
 		return SHERD_OK;
 	}
 	TRY(make_room(&f->out, &f->out_size, p->count, out_row_bytes(f), err));
 	*data = f->out;
-	if (!s->map)
-		return read_onward(f, s, offset, bytes, f->out, err);
-	widen_map(f, s, offset, bytes, f->out);
-	return SHERD_OK;
+	return queue ? fetch_queued(f, s, offset, bytes, scout, data, err) : bring(f, s, offset, bytes, f->out, err);
 }
 
-void sherd_rows_fetch_ahead(rows_fetch *f, uint64_t first, uint64_t count)
+/* ---- ahead */
+
+/* Rows here and there in more shards than can be open are hinted at where a shard happens to be: to open it would push
+ * out another. */
+static bool worth_opening(const rows_fetch *f, const rows_hints *h, size_t shard)
 {
-	/* A scan reads ahead by itself. */
-	if (f->direct)
-		return;
-	/* Many small shards: those far ahead would only push out those that are needed first. */
-	for (int shards = 0; count && shards < MOST_AHEAD; shards++) {
-		const rows_open_shard *s;
-		uint64_t offset;
-		if (shard_for(f, first, &s, &offset, NULL) < 0)
-			return;
-		const sherd_rows_shard *shard = &f->rows->shards[s->shard];
-		uint64_t left = shard->first + shard->rows - first, n = count < left ? count : left;
-		advise(s, offset, offset + n * f->rows->row_bytes, f->onward ? SHERD_ADVICE_ONWARD : SHERD_ADVICE_SOON);
-		first += n;
-		count -= n;
-	}
+	return !h->single || f->rows->count <= ROWS_OPEN || sherd_rows_shards_peek(&f->shards, shard);
+}
+
+void sherd_rows_fetch_ahead(rows_fetch *f, const rows_hints *h)
+{
+	const rows_hint *list = (const rows_hint *)(const void *)h->list.data;
+	sherd_advice advice = f->onward && !h->single ? SHERD_ADVICE_ONWARD : SHERD_ADVICE_SOON;
+	for (size_t i = 0; i < h->list.len / sizeof(*list); i++)
+		for (uint64_t row = list[i].first, end = row + list[i].count; row < end;) {
+			size_t shard = sherd_rows_shard_of(f->rows, row);
+			uint64_t offset, stop = f->rows->shards[shard].first + f->rows->shards[shard].rows;
+			const rows_open_shard *s;
+			stop = stop < end ? stop : end;
+			if (worth_opening(f, h, shard) &&
+			    sherd_rows_shards_find(&f->shards, row, &s, &offset, NULL) == SHERD_OK)
+				sherd_rows_shards_advise(&f->shards, s, offset,
+				                         offset + (stop - row) * f->rows->row_bytes, advice);
+			row = stop;
+		}
 }
 
 /* ---- single rows */
@@ -391,7 +378,7 @@ static int copy_span(rows_fetch *f, const place *p, size_t count, uint8_t *out, 
 {
 	const rows_open_shard *s;
 	uint64_t offset, bytes = f->rows->row_bytes, each = out_row_bytes(f);
-	TRY(shard_for(f, p->id, &s, &offset, err));
+	TRY(sherd_rows_shards_find(&f->shards, p->id, &s, &offset, err));
 	const sherd_rows_shard *shard = &f->rows->shards[s->shard];
 	size_t n = span(f, p, count, shard->first + shard->rows);
 	*taken = n;
@@ -401,11 +388,11 @@ static int copy_span(rows_fetch *f, const place *p, size_t count, uint8_t *out, 
 	if (!from) {
 		size_t len = (size_t)((p[n - 1].id - p[0].id + 1) * bytes);
 		TRY(make_raw(f, err));
-		TRY(sherd_reader_at(s->reader, SHERD_ROWS_HEAD_SIZE + offset, f->raw, len, err));
-		from = (const uint8_t *)f->raw;
+		TRY(sherd_reader_at(s->reader, f->rows->head_bytes + offset, f->raw, len, err));
+		from = f->raw;
 	}
 	for (size_t i = 0; i < n; i++)
-		convert(f, from + (p[i].id - p[0].id) * bytes, out + p[i].at * each, f->rows->width);
+		convert(f, from + (p[i].id - p[0].id) * bytes, bytes, out + p[i].at * each);
 	return SHERD_OK;
 }
 
@@ -427,12 +414,12 @@ int sherd_rows_fetch_ids(rows_fetch *f, const uint64_t *ids, size_t count, void 
 	return SHERD_OK;
 }
 
-int sherd_rows_fetch_pick(rows_fetch *f, const rows_pick *p, sherd_rows_batch *out, sherd_error *err)
+int sherd_rows_fetch_pick(rows_fetch *f, const rows_pick *p, rows_scout *scout, sherd_rows_batch *out, sherd_error *err)
 {
 	const void *data;
 	const uint64_t *ids = NULL;
 	if (p->straight) {
-		TRY(fetch_straight(f, p, &data, err));
+		TRY(fetch_straight(f, p, scout, &data, err));
 	} else {
 		ids = (const uint64_t *)(const void *)p->ids.data;
 		TRY(make_room(&f->out, &f->out_size, p->count, out_row_bytes(f), err));

@@ -29,4 +29,9 @@ void sherd_rows_files_done(rows_files *files);
 /* The key of a file in a folder, NUL-terminated, into an empty buffer. */
 int sherd_rows_key(sherd_buf *out, const char *folder, const char *name, sherd_error *err);
 
+/* Is it a manifest, by its name? Then it stands for its folder. */
+bool sherd_rows_is_manifest(const char *key);
+/* The folder that a file lies in, NUL-terminated, into an empty buffer. */
+int sherd_rows_folder(sherd_buf *out, const char *key, sherd_error *err);
+
 #endif

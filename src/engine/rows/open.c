@@ -1,8 +1,9 @@
 /* engine/rows/open.c - from a list or a folder to an open set: heads only. */
-#include "base/buf.h"
 #include "base/limits.h"
 #include "base/meter.h"
+#include "engine/rows/files.h"
 #include "engine/rows/rows.h"
+#include "format/rows_manifest.h"
 #include "format/rows_shard.h"
 
 #include <inttypes.h>
@@ -80,15 +81,16 @@ static int take_shard(opening *o, const char *key, bool in_folder, sherd_error *
 	return sherd_in_object(err, rc, key);
 }
 
-static int add_shards(opening *o, const char *const *keys, size_t count, bool in_folder, sherd_error *err)
+static int expect_shards(opening *o, size_t count, sherd_error *err)
 {
 	o->meter.total = count;
-	TRY(sherd_meter_ask(&o->meter, err));
-	for (size_t i = 0; i < count; i++) {
-		TRY(take_shard(o, keys[i], in_folder, err));
-		TRY(sherd_meter_add(&o->meter, 1, err));
-	}
-	return SHERD_OK;
+	return sherd_meter_ask(&o->meter, err);
+}
+
+static int add_shard(opening *o, const char *key, bool in_folder, sherd_error *err)
+{
+	TRY(take_shard(o, key, in_folder, err));
+	return sherd_meter_add(&o->meter, 1, err);
 }
 
 static int finish(opening *o, sherd_error *err)
@@ -135,7 +137,9 @@ int sherd_rows_open(sherd_rows **out, sherd_store *store, const char *const *key
 {
 	opening o;
 	TRY(begin(&o, store, options, err));
-	int rc = add_shards(&o, keys, count, false, err);
+	int rc = expect_shards(&o, count, err);
+	for (size_t i = 0; i < count && rc == SHERD_OK; i++)
+		rc = add_shard(&o, keys[i], false, err);
 	if (rc == SHERD_OK)
 		rc = finish(&o, err);
 	return end(&o, rc, out);
@@ -143,55 +147,19 @@ int sherd_rows_open(sherd_rows **out, sherd_store *store, const char *const *key
 
 /* ---- folders */
 
-typedef struct listing {
-	sherd_arena *arena;
-	size_t skip; /* length of the folder's part of a key */
-	sherd_buf keys;
-	bool marker, manifest, nomem;
-} listing;
-
-/* Stores list in byte order, which is the order of the rows. */
-static bool look(const char *key, const sherd_stat *stat, void *arg)
-{
-	(void)stat;
-	listing *l = arg;
-	sherd_str name = sherd_str_of(key + l->skip);
-	if (memchr(name.ptr, '/', name.len))
-		return true;
-	l->marker = l->marker || sherd_str_is(name, ROWS_MARKER);
-	l->manifest = l->manifest || sherd_str_is(name, ROWS_MANIFEST);
-	/* A file called just ".shard" has no extension. */
-	if (!sherd_str_ends(name, ".shard") || name.len == strlen(".shard"))
-		return true;
-	const char *copy = sherd_arena_str(l->arena, sherd_str_of(key));
-	sherd_buf_append(&l->keys, &copy, sizeof(copy));
-	l->nomem = !copy || l->keys.failed;
-	return !l->nomem;
-}
-
-static int list_folder(listing *l, sherd_store *store, const char *folder, sherd_error *err)
-{
-	SHERD_AUTO_BUF prefix = {0};
-	if (*folder)
-		sherd_buf_printf(&prefix, "%s/", folder);
-	l->skip = prefix.len;
-	sherd_buf_u8(&prefix, 0);
-	TRY(sherd_buf_check(&prefix, err));
-	TRY(sherd_store_list(store, (const char *)prefix.data, "", look, l, err));
-	return l->nomem ? sherd_fail_nomem(err) : SHERD_OK;
-}
-
 static int add_folder(opening *o, const char *folder, const sherd_rows_options *options, sherd_error *err)
 {
-	listing l = {.arena = &o->rows->arena};
-	int rc = list_folder(&l, o->rows->store, folder, err);
-	if (rc == SHERD_OK && l.marker && !l.manifest && !(options && options->incomplete))
+	rows_files files;
+	TRY(sherd_rows_files_open(&files, o->rows->store, folder, SHERD_ROWS_SUFFIX, err));
+	int rc = SHERD_OK;
+	if (files.has_marker && !files.has_manifest && !(options && options->incomplete))
 		rc = sherd_fail(err, SHERD_EINCOMPLETE, "incomplete", "the set is being packed, or its pack died");
-	const char *const *keys = (const char *const *)(const void *)l.keys.data;
 	if (rc == SHERD_OK)
-		rc = add_shards(o, keys, l.keys.len / sizeof(*keys), true, err);
-	o->rows->has_manifest = l.manifest;
-	sherd_buf_done(&l.keys);
+		rc = expect_shards(o, files.count, err);
+	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++)
+		rc = add_shard(o, files.list[i].key, true, err);
+	o->rows->has_manifest = files.has_manifest;
+	sherd_rows_files_done(&files);
 	return rc;
 }
 

@@ -51,14 +51,26 @@ static int open_bf16(sherd_rows **out, sherd_store *store, const char *folder, c
 	return SHERD_OK;
 }
 
-/* A shard by its file, or a folder of them; "" is always a folder. */
-static int open_rows(sherd_rows **out, sherd_store *store, const char *key, const sherd_rows_options *options,
-                     sherd_error *err)
+static int open_folder(sherd_rows **out, sherd_store *store, sherd_format format, const char *folder,
+                       const sherd_rows_options *options, sherd_error *err)
+{
+	if (format == SHERD_FORMAT_ROWS_BF16)
+		return sherd_in_object(err, open_bf16(out, store, folder, options, err), *folder ? folder : ".");
+	return sherd_rows_open_folder(out, store, folder, options, err);
+}
+
+/* A shard by its file, a set by its manifest or its folder; "" is always a folder. */
+static int open_set(sherd_rows **out, sherd_store *store, sherd_format format, const char *key,
+                    const sherd_rows_options *options, sherd_error *err)
 {
 	sherd_stat stat;
-	if (*key && sherd_store_stat(store, key, &stat, NULL) == SHERD_OK)
+	SHERD_AUTO_BUF folder = {0};
+	if (!*key || sherd_store_stat(store, key, &stat, NULL) < 0)
+		return open_folder(out, store, format, key, options, err);
+	if (!sherd_rows_is_manifest(key))
 		return sherd_rows_open(out, store, &key, 1, options, err);
-	return sherd_rows_open_folder(out, store, key, options, err);
+	TRY(sherd_rows_folder(&folder, key, err));
+	return open_folder(out, store, format, (const char *)folder.data, options, err);
 }
 
 int sherd_rows_open_any(sherd_rows **out, sherd_store *store, const char *key, const sherd_rows_options *options,
@@ -66,10 +78,8 @@ int sherd_rows_open_any(sherd_rows **out, sherd_store *store, const char *key, c
 {
 	sherd_format format;
 	TRY(sherd_detect(store, key, &format, err));
-	if (format == SHERD_FORMAT_ROWS)
-		return open_rows(out, store, key, options, err);
-	if (format == SHERD_FORMAT_ROWS_BF16)
-		return sherd_in_object(err, open_bf16(out, store, key, options, err), *key ? key : ".");
+	if (format == SHERD_FORMAT_ROWS || format == SHERD_FORMAT_ROWS_BF16)
+		return open_set(out, store, format, key, options, err);
 	int rc = sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "this is %s, not a set of rows",
 	                    sherd_format_name(format));
 	return sherd_in_object(err, rc, key);

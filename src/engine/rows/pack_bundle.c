@@ -131,7 +131,7 @@ static int collect(source *s, sherd_arena *arena, const char *const *names, size
 		if (wanted[i])
 			TRY(add_part(s, i, as, err));
 	if (!s->rows)
-		return sherd_fail(err, SHERD_EINVAL, "empty", "no rows to pack");
+		return sherd_fail(err, SHERD_ECORRUPT, "empty", "no rows to pack");
 	return SHERD_OK;
 }
 

@@ -7,9 +7,6 @@
 
 #include <sherd/rows.h>
 
-#define ROWS_MANIFEST "rows.manifest.json"
-#define ROWS_MARKER "rows.packing"
-
 struct sherd_rows {
 	sherd_store *store;
 	sherd_arena arena;

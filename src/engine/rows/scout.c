@@ -1,64 +1,110 @@
 #include "engine/rows/scout.h"
 
-/* Shards that are looked into ahead of the one that is read. */
-enum { MOST_SHARDS = ROWS_OPEN / 4 };
+#include "engine/rows/shards.h"
+
+/* HINTS: that one batch may bring; what does not fit comes with the next batch.
+ * SINGLE: rows here and there that are under way, enough for any disk.
+ * THIN: of a sample that takes fewer than one row in 65536 each costs about as much to find as to read, and would be
+ * looked for twice. */
+enum { MOST_HINTS = 1024, MOST_SINGLE = 1024 };
+#define THIN (UINT64_C(1) << 48)
 
 void sherd_rows_scout_init(rows_scout *s, const rows_sequence *sequence, uint64_t window_bytes)
 {
+	const rows_order *o = &sequence->order;
+	sherd_buf ids = s->pick.ids;
 	*s = (rows_scout){.sequence = *sequence, .window = window_bytes / sequence->rows->row_bytes};
+	s->pick.ids = ids;
 	s->sequence.tail = SHERD_ROWS_TAIL_KEEP;
-	s->idle = sequence->order.shuffle || sequence->order.sample;
+	s->single = o->shuffle || o->sample;
+	s->idle = o->sample && !o->all && o->threshold < THIN;
+	if (s->single && s->window > MOST_SINGLE)
+		s->window = MOST_SINGLE;
 }
 
-/* Batches that follow each other are one range. False when there is no room for another. */
+void sherd_rows_scout_done(rows_scout *s)
+{
+	sherd_buf_done(&s->pick.ids);
+}
+
+/* Rows that follow each other are one hint. False when there is no room for another. */
 static bool add(rows_hints *h, uint64_t first, uint64_t count)
 {
-	if (h->count && h->ranges[h->count - 1].first + h->ranges[h->count - 1].count == first) {
-		h->ranges[h->count - 1].count += count;
+	size_t n = h->list.len / sizeof(rows_hint);
+	rows_hint *last = n ? (rows_hint *)(void *)h->list.data + n - 1 : NULL;
+	if (last && last->first + last->count == first) {
+		last->count += count;
 		return true;
 	}
-	if (h->count == ROWS_HINTS)
+	if (n == MOST_HINTS)
 		return false;
-	h->ranges[h->count].first = first;
-	h->ranges[h->count].count = count;
-	h->count++;
-	return true;
+	sherd_buf_append(&h->list, &(rows_hint){first, count}, sizeof(rows_hint));
+	return !h->list.failed;
 }
 
-/* Comes to the next batch when this one is used up. A sequence in order allocates nothing and cannot fail. */
+/* Comes to the next batch when this one is used up. */
 static bool look(rows_scout *s)
 {
-	if (!s->pick.count && sherd_rows_sequence_next(&s->sequence, &s->pick, NULL) <= 0)
-		s->idle = true;
+	if (!s->idle && s->at == s->pick.count) {
+		s->at = 0;
+		s->idle = sherd_rows_sequence_next(&s->sequence, &s->pick, NULL) <= 0;
+	}
 	return !s->idle;
+}
+
+/* The next rows, at most so many, that lie together. */
+static uint64_t next_rows(const rows_scout *s, uint64_t most, uint64_t *first)
+{
+	uint64_t left = s->pick.count - s->at;
+	*first = s->single ? ((const uint64_t *)(const void *)s->pick.ids.data)[s->at] : s->pick.first + s->at;
+	return s->single ? 1 : most < left ? most : left;
+}
+
+/* Is the batch that it has come to so many shards away from the one that was taken? Each batch in order is of one. */
+static bool far(const rows_scout *s, const rows_pick *taken)
+{
+	const sherd_rows *rows = s->sequence.rows;
+	return !s->single && (s->pick.number - taken->number) / s->sequence.world >= ROWS_OPEN_AHEAD &&
+	       sherd_rows_shard_of(rows, s->pick.first) >= sherd_rows_shard_of(rows, taken->first) + ROWS_OPEN_AHEAD;
 }
 
 void sherd_rows_scout_follow(rows_scout *s, const rows_pick *taken, rows_hints *out)
 {
-	const sherd_rows *rows = s->sequence.rows;
-	out->count = 0;
+	out->list.len = 0;
+	out->list.failed = false;
+	out->single = s->single;
 	if (s->idle || taken->padding)
 		return;
 	/* What of this batch was not hinted at before, when it is the first or greater than the window. */
-	uint64_t due = taken->count > s->ahead ? taken->count - s->ahead : 0;
+	uint64_t due = taken->count > s->ahead ? taken->count - s->ahead : 0, first;
 	s->ahead -= taken->count - due;
 	if (!due && s->ahead > s->window / 2)
 		return;
-	size_t last = sherd_rows_shard_of(rows, taken->first) + MOST_SHARDS;
 	for (uint64_t more = due + s->window - s->ahead; more && look(s);) {
-		uint64_t n = more < s->pick.count ? more : s->pick.count;
-		if (sherd_rows_shard_of(rows, s->pick.first) >= last || !add(out, s->pick.first, n))
+		uint64_t n = next_rows(s, more, &first);
+		if (far(s, taken) || !add(out, first, n))
 			break;
-		s->pick.first += n;
-		s->pick.count -= n;
+		s->at += (size_t)n;
 		s->ahead += n;
 		more -= n;
 	}
 	s->ahead -= s->ahead < due ? s->ahead : due;
 }
 
-void sherd_rows_scout_hint(const rows_hints *h, rows_fetch *f)
+bool sherd_rows_scout_next(rows_scout *s, uint64_t *row)
 {
-	for (size_t i = 0; i < h->count; i++)
-		sherd_rows_fetch_ahead(f, h->ranges[i].first, h->ranges[i].count);
+	return look(s) && next_rows(s, 1, row) > 0;
+}
+
+uint64_t sherd_rows_scout_take(rows_scout *s, uint64_t row, uint64_t end, uint64_t most)
+{
+	uint64_t count = 0, next;
+	while (count < most && look(s)) {
+		uint64_t n = next_rows(s, most - count, &next);
+		if (next != row + count || next >= end)
+			break;
+		s->at += (size_t)n;
+		count += n;
+	}
+	return count;
 }

@@ -1,32 +1,38 @@
 /* engine/rows/scout.h - reading ahead: a second look at the sequence that runs in front of the first.
  *
- * Only decides what to hint at, so that it can be asked under a lock. */
+ * Only decides what is needed soon, so that it can be asked under a lock. */
 #ifndef SHERD_ENGINE_ROWS_SCOUT_H
 #define SHERD_ENGINE_ROWS_SCOUT_H
 
-#include "engine/rows/fetch.h"
+#include "engine/rows/sequence.h"
 
-/* Hints that one batch may bring; what does not fit comes with the next batch. */
-#define ROWS_HINTS 16
+typedef struct rows_hint {
+	uint64_t first, count; /* rows */
+} rows_hint;
 
 typedef struct rows_hints {
-	size_t count;
-	struct {
-		uint64_t first, count; /* rows */
-	} ranges[ROWS_HINTS];
+	sherd_buf list; /* of rows_hint; what there is no memory for is not hinted at */
+	bool single;    /* rows here and there */
 } rows_hints;
 
 typedef struct rows_scout {
 	rows_sequence sequence;
-	rows_pick pick;  /* the batch that it has come to; its first rows may have been hinted at */
+	rows_pick pick;  /* the batch that it has come to */
+	size_t at;       /* rows of it that are dealt with */
 	uint64_t window; /* in rows */
 	uint64_t ahead;  /* rows that were hinted at and not taken yet */
-	bool idle;       /* the order jumps about, or there is nothing left to hint at */
+	bool single;     /* batches are rows here and there */
+	bool idle;       /* there is nothing left to look at, or it would cost too much */
 } rows_scout;
 
+/* Into zeroes, or where a scout was. */
 void sherd_rows_scout_init(rows_scout *s, const rows_sequence *sequence, uint64_t window_bytes);
+void sherd_rows_scout_done(rows_scout *s);
 /* This batch was taken: what to hint at now, so that the window is full again. */
 void sherd_rows_scout_follow(rows_scout *s, const rows_pick *taken, rows_hints *out);
-void sherd_rows_scout_hint(const rows_hints *hints, rows_fetch *f);
+/* The next row that is needed, of a sequence in order; false at the end. */
+bool sherd_rows_scout_next(rows_scout *s, uint64_t *row);
+/* Takes the rows that are needed next as far as they go on from this one, lie below end and are not too many. */
+uint64_t sherd_rows_scout_take(rows_scout *s, uint64_t row, uint64_t end, uint64_t most);
 
 #endif

@@ -137,10 +137,6 @@ static uint64_t batch_size(const sherd_rows *rows, const sherd_rows_stream *o)
 static int check_options(const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
 {
 	uint32_t world = o->world ? o->world : 1;
-	if (rows->dtype != SHERD_F32)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "bad-dtype",
-		                  "rows of %s cannot be streamed: pack them first",
-		                  sherd_dtype_describe(rows->dtype)->name);
 	if (o->rank >= world)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rank %" PRIu32 " of %" PRIu32, o->rank, world);
 	if (o->from > rows->total)

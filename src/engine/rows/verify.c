@@ -309,5 +309,10 @@ int sherd_rows_verify(sherd_report *r, sherd_store *store, const char *key, cons
 		return verify_folder(r, store, key, options, err);
 	if (rc < 0 && err)
 		*err = found;
-	return rc < 0 ? rc : verify_shard(r, store, key, options, err);
+	TRY(rc);
+	if (!sherd_rows_is_manifest(key))
+		return verify_shard(r, store, key, options, err);
+	SHERD_AUTO_BUF folder = {0};
+	TRY(sherd_rows_folder(&folder, key, err));
+	return verify_folder(r, store, (const char *)folder.data, options, err);
 }

@@ -4,11 +4,11 @@
 
 #include "engine/report.h"
 
-/* A folder ("" or "a/b") or one shard. */
+/* A folder ("" or "a/b"), its manifest, or one shard. */
 int sherd_rows_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
                       sherd_error *err);
-/* A folder of residual_shard_bf16. */
-int sherd_rows_verify_bf16(sherd_report *r, sherd_store *store, const char *folder, const sherd_verify_options *options,
+/* A folder of residual_shard_bf16, or its manifest. */
+int sherd_rows_verify_bf16(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
                            sherd_error *err);
 
 #endif

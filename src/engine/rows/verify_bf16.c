@@ -33,8 +33,8 @@ static int check_files(sherd_report *r, sherd_store *store, const char *folder, 
 	return warn_about_strays(r, store, folder, names, err);
 }
 
-int sherd_rows_verify_bf16(sherd_report *r, sherd_store *store, const char *folder, const sherd_verify_options *options,
-                           sherd_error *err)
+static int verify_folder(sherd_report *r, sherd_store *store, const char *folder, const sherd_verify_options *options,
+                         sherd_error *err)
 {
 	sherd_arena arena = {0};
 	sherd_map names = {0};
@@ -52,4 +52,15 @@ int sherd_rows_verify_bf16(sherd_report *r, sherd_store *store, const char *fold
 	sherd_map_done(&names);
 	sherd_arena_done(&arena);
 	return rc;
+}
+
+int sherd_rows_verify_bf16(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
+                           sherd_error *err)
+{
+	sherd_stat stat;
+	SHERD_AUTO_BUF folder = {0};
+	if (!*key || !sherd_rows_is_manifest(key) || sherd_store_stat(store, key, &stat, NULL) < 0)
+		return verify_folder(r, store, key, options, err);
+	TRY(sherd_rows_folder(&folder, key, err));
+	return verify_folder(r, store, (const char *)folder.data, options, err);
 }

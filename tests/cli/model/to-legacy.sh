@@ -15,3 +15,4 @@ cp "$SHERD_SOURCE/tests/corpus/npy/y_numpy_big_int16.npy" array.npy
 sherd convert array.npy x.fb
 echo "exit $?"
 ls
+sherd convert full.fb full.sdc && sherd convert full.sdc back.fb && cmp again.fb back.fb && echo "the same bytes by a container"

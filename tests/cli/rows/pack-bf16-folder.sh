@@ -8,8 +8,6 @@ sherd rows pack src no --tensor x
 echo $?
 sherd rows pack src no --dtype bf16
 echo $?
-sherd rows stream src
-echo $?
 truncate -s -1 src/shard_00001.bf16
 sherd rows pack src no
 echo $?

@@ -8,6 +8,7 @@ completed() { # completed WORD... prints what the last word is completed to
 }
 count=0
 for command in "" info verify cat convert checkpoint\ {save,commit,load,reshard,verify,list,prune,repair} rows\ {pack,info,stream,cat,verify} \
+	graph\ {create,import,export,node,find,out,in,update,delete-file,stats,compact,gc,reshard,versions,tag,diff,verify} \
 	model\ {info,verify,cat,convert,graph,meta,split,join}; do
 	page=$SHERD_SOURCE/man/sherd${command:+-${command%% *}}.1
 	helped=$(sherd $command --help | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort)
@@ -28,6 +29,7 @@ for page in "$SHERD_SOURCE"/man/*.1; do
 		sherd) sherd --help ;;
 		sherd-checkpoint) for c in save commit load reshard verify list prune repair; do sherd checkpoint $c --help; done ;;
 		sherd-rows) for c in pack info stream cat verify; do sherd rows $c --help; done ;;
+		sherd-graph) for c in create import export node find out in update delete-file stats compact gc reshard versions tag diff verify; do sherd graph $c --help; done ;;
 		sherd-model) for c in info verify cat convert graph meta split join; do sherd model $c --help; done ;;
 		*) sherd ${name#sherd-} --help ;;
 		esac | grep -q -- "$option" || [ "$name$option" = sherd--set-id ] || echo "$option of $name is no option"
@@ -36,6 +38,7 @@ done
 diff <(sherd --help | grep -oE '^  [a-z]+' | tr -d ' ' | sort -u) <(completed "" | sort)
 diff <(sherd checkpoint --help | grep -oE '^  checkpoint [a-z]+' | cut -d' ' -f4 | sort) <(completed checkpoint "" | sort)
 diff <(sherd rows --help | grep -oE '^  rows [a-z]+' | cut -d' ' -f4 | sort) <(completed rows "" | sort)
+diff <(sherd graph --help | grep -oE '^  graph [a-z-]+' | cut -d' ' -f4 | sort) <(completed graph "" | sort)
 diff <(sherd model --help | grep -oE '^  model [a-z]+' | cut -d' ' -f4 | sort) <(completed model "" | sort)
 touch file-a file-b
 completed info file | sort

@@ -138,6 +138,15 @@ public final class Models {
 		return sd;
 	}
 
+	/* Lists of arrays, which only M2.1 has. */
+	private static SameDiff sequences() {
+		SameDiff sd = SameDiff.create();
+		sd.createSequence("list", new INDArray[] {numbers(9, 2, 2), numbers(10, 3), Nd4j.scalar(4f)});
+		sd.createSequence("one", new INDArray[] {numbers(12, 2, 3).dup('f')});
+		constant(sd, "beside", numbers(13, 2));
+		return sd;
+	}
+
 	/* ---------------------------------------------------------------------------------------------- telling */
 
 	private static String quote(String text) {
@@ -195,6 +204,17 @@ public final class Models {
 		return join(members);
 	}
 
+	private static String tellSequences(SameDiff sd) {
+		Map<String, String> members = new TreeMap<>();
+		for (Map.Entry<String, INDArray[]> e : sd.getSequences().entrySet()) {
+			List<String> items = new ArrayList<>();
+			for (INDArray a : e.getValue())
+				items.add(tell(a));
+			members.put(e.getKey(), "[" + String.join(",", items) + "]");
+		}
+		return join(members);
+	}
+
 	private static String tellState(SameDiff sd) {
 		Map<String, String> members = new TreeMap<>();
 		Map<String, GradientUpdater> updaters = sd.getUpdaterMap();
@@ -220,6 +240,7 @@ public final class Models {
 		members.put("inputs", quote(sd.inputs().toString()));
 		members.put("losses", quote(sd.getLossVariables().toString()));
 		members.put("variables", tellVariables(sd));
+		members.put("sequences", tellSequences(sd));
 		if (sd.hasVariable("out") && width(sd, "in") > 0)
 			members.put("out", tell(sd.output(Collections.singletonMap("in", numbers(21, 5, width(sd, "in"))), "out").get("out")));
 		if (sd.getTrainingConfig() != null && width(sd, "in") > 0 && width(sd, "label") > 0) {
@@ -243,7 +264,7 @@ public final class Models {
 	public static void main(String[] args) throws Exception {
 		Map<String, String> models = new TreeMap<>();
 		if (args[0].equals("make")) {
-			SameDiff network = network(), operations = operations(), arrays = arrays(), unsigned = unsigned();
+			SameDiff network = network(), operations = operations(), arrays = arrays(), unsigned = unsigned(), sequences = sequences();
 			network.save(new File(args[1], "fresh.fb"), true);
 			train(network, 5);
 			network.save(new File(args[1], "trained.fb"), true);
@@ -252,7 +273,9 @@ public final class Models {
 			arrays.save(new File(args[1], "arrays.fb"), true);
 			models.put("operations.fb", tell(operations));
 			unsigned.save(new File(args[1], "unsigned.fb"), true);
+			sequences.save(new File(args[1], "sequences.fb"), true);
 			models.put("arrays.fb", tell(arrays));
+			models.put("sequences.fb", tell(sequences));
 			models.put("unsigned.fb", tell(unsigned));
 			models.put("trained.fb", tell(network));
 		} else {

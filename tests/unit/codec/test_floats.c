@@ -145,6 +145,28 @@ TEST(every_bfloat_is_the_upper_half_of_a_float)
 	}
 }
 
+TEST(bfloats_are_widened_as_the_floats_that_they_are)
+{
+	enum { ALL = 1 << 16 };
+	static uint8_t in[1 + 2 * ALL];
+	static float narrow[ALL];
+	static double want[ALL], got[ALL];
+	for (size_t i = 0; i < ALL; i++) {
+		in[1 + 2 * i] = (uint8_t)i;
+		in[2 + 2 * i] = (uint8_t)(i >> 8);
+	}
+	sherd_floats_from_bf16(in + 1, narrow, ALL);
+	sherd_floats_widen(narrow, want, ALL);
+	for (size_t count = 0; count <= ALL; count = 3 * count + 1) {
+		memset(got, 0x55, sizeof(got));
+		sherd_floats_widen_bf16(in + 1, got, count);
+		assert_memory_equal(got, want, count * sizeof(double));
+		assert_true(count == ALL || memcmp(got + count, "UUUUUUUU", 8) == 0);
+	}
+	sherd_floats_widen_bf16(in + 1, got, ALL);
+	assert_memory_equal(got, want, sizeof(want));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +175,7 @@ int main(void)
 		cmocka_unit_test(doubles_are_rounded_to_the_nearest_and_ties_to_even),
 		cmocka_unit_test(every_half_is_converted_exactly),
 		cmocka_unit_test(every_bfloat_is_the_upper_half_of_a_float),
+		cmocka_unit_test(bfloats_are_widened_as_the_floats_that_they_are),
 	};
 	return cmocka_run_group_tests_name("floats", tests, NULL, NULL);
 }

@@ -40,7 +40,8 @@ static uint64_t peak(void)
 	FILE *status = fopen("/proc/self/status", "r");
 	assert_non_null(status);
 	while (fgets(line, sizeof(line), status))
-		(void)sscanf(line, "VmHWM: %llu", &kib);
+		if (strncmp(line, "VmHWM:", 6) == 0)
+			kib = strtoull(line + 6, NULL, 10);
 	(void)fclose(status);
 	assert_true(kib > 0);
 	return kib << 10;

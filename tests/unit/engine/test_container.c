@@ -99,6 +99,24 @@ TEST(any_range_can_be_read)
 	assert_ranges("packed");
 }
 
+TEST(small_steps_give_what_one_large_one_gives)
+{
+	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	container_write(store, "m", true, &packed, 0);
+	assert_ok(sherd_bundle_open(&b, store, "m", NULL, err));
+	size_t step = 99991;
+	for (uint64_t at = 0; at + step <= sherd_bundle_tensor(b, CONTAINER_LARGE)->bytes; at += step) {
+		static uint8_t got[99991], want[99991];
+		char small[24], wanted[24];
+		assert_ok(sherd_bundle_read(b, CONTAINER_LARGE, at, got, step, err));
+		(void)container_read(NULL, CONTAINER_LARGE, at, want, step, NULL);
+		assert_memory_equal(got, want, step);
+		assert_ok(sherd_bundle_read(b, 0, 1, small, 22, err)); /* another array in between */
+		(void)container_read(NULL, 0, 1, wanted, 22, NULL);
+		assert_memory_equal(small, wanted, 22);
+	}
+}
+
 TEST(arrays_that_are_not_packed_are_mapped_at_multiples_of_64)
 {
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
@@ -325,6 +343,7 @@ int main(void)
 		CASE(every_level_comes_back_and_is_smaller),
 		CASE(pieces_of_any_size_give_the_same_bytes),
 		CASE(any_range_can_be_read),
+		CASE(small_steps_give_what_one_large_one_gives),
 		CASE(arrays_that_are_not_packed_are_mapped_at_multiples_of_64),
 		CASE(a_container_may_leave_out_the_updater),
 		CASE(pairs_are_joined_changed_and_taken_away),

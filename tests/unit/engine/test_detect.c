@@ -31,9 +31,9 @@ static void put(const char *key, const void *data, size_t len)
 TEST(every_format_has_a_name_and_is_found_by_it)
 {
 	static const char *const names[] = {
-		"unknown", "checkpoint", "checkpoint-shard", "safetensors",          "safetensors-index",
-		"npy",     "rows",       "rows-bf16",        "samediff-flatbuffers", "nd4j-array",
-		"rfdb"};
+		"unknown", "checkpoint", "checkpoint-shard",     "safetensors", "safetensors-index",  "npy",
+		"rows",    "rows-bf16",  "samediff-flatbuffers", "nd4j-array",  "samediff-container", "sdnb",
+		"sdz",     "rfdb"};
 	for (unsigned i = 0; i < COUNT_OF(names); i++) {
 		assert_string_equal(sherd_format_name((sherd_format)i), names[i]);
 		assert_int_equal(sherd_format_by_name(names[i]), i);

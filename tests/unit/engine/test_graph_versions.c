@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
 SHERD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
@@ -254,6 +255,32 @@ TEST(what_a_dead_writer_left_does_not_become_part_of_a_version)
 	scratch_remove(folder);
 }
 
+/* More segments than files may be open: each is mapped and let go. */
+/* The store holds 256 descriptors at most, and this database has 800 files that are mapped twice. */
+TEST(a_database_of_many_segments_needs_few_open_files)
+{
+	char *folder;
+	STORE store = local(&folder);
+	struct rlimit before, few = {.rlim_cur = 330};
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few.rlim_max = before.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	const sherd_graph_layout many = {.planner = SHERD_GRAPH_DIRECTORY, .min_files = 1};
+	GRAPH g = graph_create(store, "", &many, NULL);
+	for (unsigned i = 0; i < 200; i++) {
+		char id[16], file[32];
+		(void)snprintf(id, sizeof(id), "n%u", i);
+		(void)snprintf(file, sizeof(file), "d%u/x.js", i);
+		graph_add_node(g, id, "F", id, file);
+		graph_add_edge(g, id, "n0", "CALLS", "");
+	}
+	graph_flush(g);
+	GRAPH reader = graph_open(store, "", &reading);
+	assert_same_graph(reader, g);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	scratch_remove(folder);
+}
+
 TEST(a_segment_that_is_not_there_is_named)
 {
 	char *folder;
@@ -285,6 +312,7 @@ int main(void)
 		cmocka_unit_test(a_graph_is_copied_into_any_layout_in_small_pieces),
 		cmocka_unit_test(a_sidecar_that_is_lost_or_wrong_is_built_anew),
 		cmocka_unit_test(what_a_dead_writer_left_does_not_become_part_of_a_version),
+		cmocka_unit_test(a_database_of_many_segments_needs_few_open_files),
 		cmocka_unit_test(a_segment_that_is_not_there_is_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -222,11 +222,13 @@ TEST(a_set_is_opened_by_its_folder_and_a_shard_by_its_file)
 	assert_refused(SHERD_EUNSUPPORTED, "unknown-format", sherd_rows_open_any(&got, store, "x.npy", NULL, err));
 }
 
-TEST(bfloat16_rows_are_described_in_the_order_of_their_manifest_and_not_streamed)
+TEST(bfloat16_rows_are_delivered_in_the_order_of_their_manifest)
 {
 	sherd_rows *got;
 	sherd_rows_cursor *cursor;
-	sherd_rows_dispenser *dispenser;
+	sherd_rows_batch b;
+	static const double want[2][2] = {{1, -2}, {2, 3}};
+	static const uint64_t last_first[] = {1, 0};
 	put_bf16();
 	assert_ok(sherd_rows_open_any(&got, store, "bf", NULL, err));
 	assert_int_equal(sherd_rows_total(got), 2);
@@ -235,8 +237,24 @@ TEST(bfloat16_rows_are_described_in_the_order_of_their_manifest_and_not_streamed
 	assert_string_equal(sherd_rows_shard_at(got, 0)->key, "bf/z.bf16");
 	assert_int_equal(sherd_rows_shard_at(got, 1)->first, 1);
 	assert_true(sherd_rows_has_manifest(got));
-	assert_refused(SHERD_EUNSUPPORTED, "bad-dtype", sherd_rows_cursor_open(&cursor, got, NULL, err));
-	assert_refused(SHERD_EUNSUPPORTED, "bad-dtype", sherd_rows_dispenser_open(&dispenser, got, NULL, err));
+	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_DIRECT; access++) {
+		float out[2][2];
+		assert_ok(sherd_rows_cursor_open(&cursor, got, &(sherd_rows_stream){.access = access}, err));
+		for (int i = 0; i < 2; i++) {
+			assert_int_equal(sherd_rows_next(cursor, &b, NULL), 1);
+			assert_int_equal(b.first_id, i);
+			assert_memory_equal(b.data, want[i], sizeof(want[i]));
+		}
+		assert_int_equal(sherd_rows_next(cursor, &b, NULL), 0);
+		sherd_rows_cursor_close(cursor);
+		assert_ok(sherd_rows_cursor_open(&cursor, got,
+		                                 &(sherd_rows_stream){.access = access, .dtype = SHERD_F32}, err));
+		assert_int_equal(sherd_rows_next(cursor, &b, NULL), 1);
+		assert_true(((const float *)b.data)[0] == 1 && ((const float *)b.data)[1] == -2);
+		assert_ok(sherd_rows_gather(cursor, last_first, 2, out, err));
+		assert_true(out[0][0] == 2 && out[0][1] == 3 && out[1][0] == 1 && out[1][1] == -2);
+		sherd_rows_cursor_close(cursor);
+	}
 	sherd_rows_close(got);
 	assert_ok(sherd_store_remove(store, "bf/a.bf16", err));
 	assert_refused(SHERD_EINCOMPLETE, "missing-shard", sherd_rows_open_any(&got, store, "bf", NULL, err));
@@ -294,7 +312,7 @@ int main(void)
 		cmocka_unit_test(a_digest_goes_on_where_the_cursor_stands_and_stops_when_told),
 		cmocka_unit_test(progress_counts_what_was_passed_and_can_cancel),
 		cmocka_unit_test(a_set_is_opened_by_its_folder_and_a_shard_by_its_file),
-		cmocka_unit_test(bfloat16_rows_are_described_in_the_order_of_their_manifest_and_not_streamed),
+		cmocka_unit_test(bfloat16_rows_are_delivered_in_the_order_of_their_manifest),
 		cmocka_unit_test(a_set_is_one_tensor_of_a_bundle),
 		cmocka_unit_test(a_shard_that_was_replaced_is_not_read_as_the_old_one),
 	};

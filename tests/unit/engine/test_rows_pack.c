@@ -422,7 +422,7 @@ TEST(tensors_are_chosen_by_name)
 	assert_rows(STORE, "some", 4, 3, from_fifteen);
 	assert_refused(SHERD_ENOTFOUND, "not-found",
 	               pack_tensors(STORE, "m.safetensors", absent, 2, SHERD_DTYPE_NONE, "none", err));
-	assert_refused(SHERD_EINVAL, "empty",
+	assert_refused(SHERD_ECORRUPT, "empty",
 	               pack_tensors(STORE, "m.safetensors", absent, 0, SHERD_DTYPE_NONE, "none", err));
 	assert_refused(SHERD_EINVAL, "bad-argument",
 	               pack_tensors(STORE, "m.safetensors", NULL, 0, SHERD_F16, "none", err));
@@ -463,7 +463,7 @@ TEST(tensors_that_are_no_rows_are_refused_by_name)
 	}
 	const sherd_tensor empty = {"e", SHERD_F32, 2, shape_0x3, 0};
 	put_safetensors(STORE, "f", &empty, 1, NULL, 0);
-	assert_refused(SHERD_EINVAL, "empty", pack_tensors(STORE, "f", NULL, 0, SHERD_DTYPE_NONE, "d", err));
+	assert_refused(SHERD_ECORRUPT, "empty", pack_tensors(STORE, "f", NULL, 0, SHERD_DTYPE_NONE, "d", err));
 	assert_keys(STORE, "f ");
 }
 

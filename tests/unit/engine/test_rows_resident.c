@@ -20,9 +20,16 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ANON false
 #define SET_MIB 192
+#define LARGE_MIB 1024
 #else
 #define ANON true
 #define SET_MIB 512
+/* Without optimisation it would take minutes. */
+#ifdef __OPTIMIZE__
+#define LARGE_MIB 16384
+#else
+#define LARGE_MIB 2048
+#endif
 #endif
 
 enum { SHARDS = 5, WIDTH = 1000 };
@@ -30,12 +37,10 @@ enum { SHARDS = 5, WIDTH = 1000 };
 
 static char *folder;
 static uint64_t rows_each;
+static unsigned lend; /* workers that help; 0: no pool */
 
-static int make_set(void **state)
+static void make_shards(uint64_t bytes)
 {
-	(void)state;
-	const char *text = getenv("SHERD_ROWS_MIB");
-	uint64_t bytes = (text ? strtoull(text, NULL, 10) : SET_MIB) * MIB;
 	rows_each = bytes / SHARDS / (WIDTH * 4);
 	folder = scratch_make();
 	for (int i = 0; i < SHARDS; i++) {
@@ -49,6 +54,20 @@ static int make_set(void **state)
 		assert_int_equal(ftruncate(fd, (off_t)(sizeof(head) + rows_each * WIDTH * 4)), 0);
 		assert_int_equal(close(fd), 0);
 	}
+}
+
+static int make_set(void **state)
+{
+	(void)state;
+	const char *text = getenv("SHERD_ROWS_MIB");
+	make_shards((text ? strtoull(text, NULL, 10) : SET_MIB) * MIB);
+	return 0;
+}
+
+static int make_large_set(void **state)
+{
+	(void)state;
+	make_shards(LARGE_MIB * MIB);
 	return 0;
 }
 
@@ -85,9 +104,12 @@ static int stream_all(const sherd_rows_stream *o, uint64_t *most, uint64_t *rows
 	sherd_rows *rows = NULL;
 	sherd_rows_cursor *c = NULL;
 	sherd_rows_batch b;
+	sherd_rows_stream with = *o;
+	if (lend)
+		TRY(sherd_pool_open(&with.pool, lend, NULL));
 	TRY(sherd_store_open_local(&store, folder, NULL, NULL));
 	TRY(sherd_rows_open_folder(&rows, store, "", NULL, NULL));
-	TRY(sherd_rows_cursor_open(&c, rows, o, NULL));
+	TRY(sherd_rows_cursor_open(&c, rows, &with, NULL));
 	uint64_t steps = 0, sum = 0;
 	int rc;
 	while ((rc = sherd_rows_next(c, &b, NULL)) > 0) {
@@ -104,6 +126,7 @@ static int stream_all(const sherd_rows_stream *o, uint64_t *most, uint64_t *rows
 	sherd_rows_cursor_close(c);
 	sherd_rows_close(rows);
 	sherd_store_close(store);
+	sherd_pool_close(with.pool);
 	return rc < 0 ? rc : sum ? SHERD_ECORRUPT : SHERD_OK;
 }
 
@@ -140,7 +163,7 @@ static void assert_all_bounded(sherd_rows_stream o, uint64_t batch)
 {
 	static const uint64_t windows[] = {0, 64 * MIB};
 	for (size_t w = 0; w < COUNT_OF(windows); w++)
-		for (sherd_rows_access access = SHERD_ROWS_MAP; access <= SHERD_ROWS_DIRECT; access++)
+		for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_DIRECT; access++)
 			for (int wide = 0; wide < 2; wide++) {
 				o.window_bytes = windows[w];
 				o.access = access;
@@ -167,20 +190,49 @@ TEST(so_does_one_with_small_batches)
 
 TEST(so_do_ranks)
 {
-	for (uint32_t rank = 0; rank < 2; rank++)
-		for (int wide = 0; wide < 2; wide++) {
-			sherd_rows_stream o = {.batch_rows = 40,
-			                       .world = 2,
-			                       .rank = rank,
-			                       .access = SHERD_ROWS_MAP,
-			                       .dtype = wide ? SHERD_F64 : SHERD_F32};
-			assert_bounded(&o, 40 * WIDTH * 8);
+	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_DIRECT; access++)
+		for (uint32_t rank = 0; rank < 2; rank++)
+			for (int wide = 0; wide < 2; wide++) {
+				sherd_rows_stream o = {.batch_rows = 40,
+				                       .world = 2,
+				                       .rank = rank,
+				                       .access = access,
+				                       .dtype = wide ? SHERD_F64 : SHERD_F32};
+				assert_bounded(&o, 40 * WIDTH * 8);
+			}
+}
+
+/* Makes all pages of the set present in the page cache, where automatic access finds them. */
+static void warm_up(void)
+{
+	static char some[1 << 20];
+	for (int i = 0; i < SHARDS; i++) {
+		char path[4096];
+		(void)snprintf(path, sizeof(path), "%s/%d.shard", folder, i);
+		int fd = open(path, O_RDONLY);
+		assert_true(fd >= 0);
+		while (read(fd, some, sizeof(some)) > 0)
+			;
+		assert_int_equal(close(fd), 0);
+	}
+}
+
+TEST(so_does_one_that_is_in_memory_and_whose_rows_many_convert)
+{
+	enum { MANY = 4 };
+	warm_up();
+	for (unsigned workers = 1; workers <= MANY; workers += MANY - 1)
+		for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_MAP; access++) {
+			sherd_rows_stream o = {.batch_rows = 10000, .access = access};
+			lend = workers;
+			assert_bounded(&o, 10000 * WIDTH * 8);
+			lend = 0;
 		}
 }
 
 TEST(so_do_shuffles_and_samples)
 {
-	for (sherd_rows_access access = SHERD_ROWS_MAP; access <= SHERD_ROWS_DIRECT; access++) {
+	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_DIRECT; access++) {
 		sherd_rows_stream o = {.batch_rows = 1024, .access = access, .shuffle = true, .seed = 5};
 		assert_bounded(&o, 1024 * WIDTH * 8);
 		o.shuffle_window = 5000;
@@ -192,12 +244,27 @@ TEST(so_do_shuffles_and_samples)
 	}
 }
 
+TEST(the_size_of_the_set_does_not_matter)
+{
+	sherd_rows_stream o = {.batch_rows = 1024};
+	assert_bounded(&o, 1024 * WIDTH * 8);
+	o.window_bytes = 64 * MIB;
+	assert_bounded(&o, 1024 * WIDTH * 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_stream_stays_within_its_bound), cmocka_unit_test(so_does_one_with_large_batches),
-		cmocka_unit_test(so_does_one_with_small_batches),  cmocka_unit_test(so_do_ranks),
+		cmocka_unit_test(a_stream_stays_within_its_bound),
+		cmocka_unit_test(so_does_one_with_large_batches),
+		cmocka_unit_test(so_does_one_with_small_batches),
+		cmocka_unit_test(so_do_ranks),
+		cmocka_unit_test(so_does_one_that_is_in_memory_and_whose_rows_many_convert),
 		cmocka_unit_test(so_do_shuffles_and_samples),
 	};
-	return cmocka_run_group_tests_name("rows resident", tests, make_set, drop_set);
+	const struct CMUnitTest large[] = {
+		cmocka_unit_test(the_size_of_the_set_does_not_matter),
+	};
+	return cmocka_run_group_tests_name("rows resident", tests, make_set, drop_set) +
+	       cmocka_run_group_tests_name("rows resident, large", large, make_large_set, drop_set);
 }

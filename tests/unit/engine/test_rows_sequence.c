@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "engine/rows/scout.h"
+#include "engine/rows/shards.h"
 
 #include <string.h>
 
@@ -130,22 +131,24 @@ TEST(bad_options_are_refused)
 static void assert_hints(const sherd_rows *rows, const sherd_rows_stream *o, uint64_t window, const char *want)
 {
 	rows_sequence s;
-	rows_scout scout;
-	rows_hints hints;
+	rows_scout scout = {0};
+	rows_hints hints = {0};
 	rows_pick pick = {0};
 	SHERD_AUTO_BUF text = {0};
 	assert_ok(sherd_rows_sequence_init(&s, rows, o, err));
 	sherd_rows_scout_init(&scout, &s, window);
 	while (sherd_rows_sequence_next(&s, &pick, NULL) > 0) {
 		sherd_rows_scout_follow(&scout, &pick, &hints);
-		for (size_t i = 0; i < hints.count; i++)
-			sherd_buf_printf(&text, "%s%d+%d", i ? " " : "", (int)hints.ranges[i].first,
-			                 (int)hints.ranges[i].count);
+		const rows_hint *h = (const rows_hint *)(const void *)hints.list.data;
+		for (size_t i = 0; i < hints.list.len / sizeof(*h); i++)
+			sherd_buf_printf(&text, "%s%d+%d", i ? " " : "", (int)h[i].first, (int)h[i].count);
 		sherd_buf_str(&text, "|");
 	}
 	sherd_buf_u8(&text, 0);
 	assert_string_equal((const char *)text.data, want);
 	sherd_buf_done(&pick.ids);
+	sherd_buf_done(&hints.list);
+	sherd_rows_scout_done(&scout);
 }
 
 TEST(the_window_runs_ahead_of_the_batch)
@@ -159,8 +162,109 @@ TEST(the_window_runs_ahead_of_the_batch)
 	assert_hints(rows, &(sherd_rows_stream){.batch_rows = 5}, 1, "0+5|5+1|6+5|11+5|16+1|");
 	/* only what this rank gets */
 	assert_hints(rows, &(sherd_rows_stream){.batch_rows = 2, .world = 3, .rank = 1}, 24, "2+2 6+2|12+2||");
-	/* the order jumps about */
-	assert_hints(rows, &(sherd_rows_stream){.batch_rows = 9, .shuffle = true}, 1000, "||");
+}
+
+/* Every row is hinted at before or when it is taken, once, and no more rows than the window holds are ahead. */
+static void assert_hinted_once(const sherd_rows *rows, const sherd_rows_stream *o, uint64_t window)
+{
+	rows_sequence s;
+	rows_scout scout = {0};
+	rows_hints hints = {0};
+	rows_pick pick = {0};
+	uint64_t hinted = 0, taken = 0;
+	bool had[TOTAL] = {false};
+	assert_ok(sherd_rows_sequence_init(&s, rows, o, err));
+	sherd_rows_scout_init(&scout, &s, window * 12);
+	while (sherd_rows_sequence_next(&s, &pick, NULL) > 0) {
+		sherd_rows_scout_follow(&scout, &pick, &hints);
+		assert_true(hints.single);
+		const rows_hint *h = (const rows_hint *)(const void *)hints.list.data;
+		for (size_t i = 0; i < hints.list.len / sizeof(*h); i++)
+			for (uint64_t row = h[i].first; row < h[i].first + h[i].count; row++, hinted++) {
+				assert_true(row < TOTAL && !had[row]);
+				had[row] = true;
+			}
+		const uint64_t *ids = (const uint64_t *)(const void *)pick.ids.data;
+		for (size_t i = 0; i < pick.count; i++)
+			assert_true(had[ids[i]]);
+		taken += pick.count;
+		assert_in_range(hinted, taken, taken + window);
+	}
+	assert_int_equal(hinted, taken);
+	assert_true(taken > 0);
+	sherd_buf_done(&pick.ids);
+	sherd_buf_done(&hints.list);
+	sherd_rows_scout_done(&scout);
+}
+
+TEST(shuffled_and_sampled_rows_are_hinted_at_in_time)
+{
+	ROWS rows = make(state);
+	for (uint64_t window = 0; window < 20; window++)
+		for (uint64_t batch = 1; batch < 8; batch += 2)
+			for (uint32_t world = 1; world < 4; world++) {
+				sherd_rows_stream o = {
+					.batch_rows = batch, .world = world, .shuffle = true, .seed = batch};
+				assert_hinted_once(rows, &o, window);
+				o.shuffle_window = 4;
+				assert_hinted_once(rows, &o, window);
+				o.sample = true;
+				o.fraction = 0.9;
+				assert_hinted_once(rows, &o, window);
+				o.shuffle = false;
+				assert_hinted_once(rows, &o, window);
+			}
+}
+
+TEST(to_look_for_rows_of_a_thin_sample_twice_is_not_worth_it)
+{
+	ROWS rows = make(state);
+	rows_sequence s;
+	rows_scout scout = {0};
+	sherd_rows_stream o = {.sample = true, .fraction = 0x1p-15};
+	assert_ok(sherd_rows_sequence_init(&s, rows, &o, err));
+	sherd_rows_scout_init(&scout, &s, 1000);
+	assert_false(scout.idle);
+	o.fraction = 0x1p-17;
+	assert_ok(sherd_rows_sequence_init(&s, rows, &o, err));
+	sherd_rows_scout_init(&scout, &s, 1000);
+	assert_true(scout.idle);
+}
+
+/* What the queue is told to ask for: rows that lie together, as they are needed. */
+TEST(a_scout_runs_through_all_rows_of_its_rank)
+{
+	ROWS rows = make(state);
+	for (uint64_t most = 1; most < 7; most++)
+		for (uint32_t world = 1; world < 4; world++)
+			for (uint32_t rank = 0; rank < world; rank++) {
+				sherd_rows_stream o = {.batch_rows = 2, .world = world, .rank = rank};
+				rows_sequence s;
+				rows_scout scout = {0};
+				rows_pick pick = {0};
+				uint64_t row, runs = 0;
+				assert_ok(sherd_rows_sequence_init(&s, rows, &o, err));
+				sherd_rows_scout_init(&scout, &s, 0);
+				uint64_t left = 0, at = 0;
+				while (sherd_rows_sequence_next(&s, &pick, NULL) > 0)
+					for (uint64_t i = 0; i < pick.count; i++, left--, at++) {
+						if (!left) {
+							size_t shard;
+							assert_true(sherd_rows_scout_next(&scout, &row));
+							shard = sherd_rows_shard_of(rows, row);
+							left = sherd_rows_scout_take(&scout, at = row,
+							                             rows->shards[shard].first +
+							                                     rows->shards[shard].rows,
+							                             most);
+							assert_in_range(left, 1, most);
+							runs++;
+						}
+						assert_int_equal(at, pick.first + i);
+					}
+				assert_int_equal(left, 0);
+				assert_false(sherd_rows_scout_next(&scout, &row));
+				assert_true(runs > 1);
+			}
 }
 
 TEST(the_window_looks_into_few_shards)
@@ -168,8 +272,8 @@ TEST(the_window_looks_into_few_shards)
 	uint64_t many[200];
 	ROWS rows = NULL;
 	rows_sequence s;
-	rows_scout scout;
-	rows_hints hints;
+	rows_scout scout = {0};
+	rows_hints hints = {0};
 	rows_pick pick = {0};
 	for (size_t i = 0; i < COUNT_OF(many); i++)
 		many[i] = 1;
@@ -180,13 +284,15 @@ TEST(the_window_looks_into_few_shards)
 	uint64_t hinted = 0;
 	while (sherd_rows_sequence_next(&s, &pick, NULL) > 0) {
 		sherd_rows_scout_follow(&scout, &pick, &hints);
-		for (size_t i = 0; i < hints.count; i++) {
-			assert_int_equal(hints.ranges[i].first, hinted);
-			hinted += hints.ranges[i].count;
+		const rows_hint *h = (const rows_hint *)(const void *)hints.list.data;
+		for (size_t i = 0; i < hints.list.len / sizeof(*h); i++) {
+			assert_int_equal(h[i].first, hinted);
+			hinted += h[i].count;
 		}
 		assert_in_range(hinted, pick.first + 1, pick.first + ROWS_OPEN / 2);
 	}
 	assert_int_equal(hinted, COUNT_OF(many));
+	sherd_buf_done(&hints.list);
 }
 
 int main(void)
@@ -200,6 +306,9 @@ int main(void)
 		CASE_IN_MEMORY(whole_rounds_have_no_tail),
 		CASE_IN_MEMORY(bad_options_are_refused),
 		CASE_IN_MEMORY(the_window_runs_ahead_of_the_batch),
+		CASE_IN_MEMORY(shuffled_and_sampled_rows_are_hinted_at_in_time),
+		CASE_IN_MEMORY(to_look_for_rows_of_a_thin_sample_twice_is_not_worth_it),
+		CASE_IN_MEMORY(a_scout_runs_through_all_rows_of_its_rank),
 		CASE_IN_MEMORY(the_window_looks_into_few_shards),
 	};
 	return cmocka_run_group_tests_name("rows sequence", tests, NULL, NULL);

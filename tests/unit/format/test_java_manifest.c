@@ -73,6 +73,12 @@ TEST(what_java_wrote_is_read_and_written_byte_for_byte)
 	assert_int_equal(same_again("java17_backref", &e), 2);
 	check_entry(&e[0], "x", 64, 64);
 	check_entry(&e[1], "y", 100, 100);
+	assert_int_equal(same_again("java17_grown", &e), 25);
+	check_entry(&e[7],
+	            "\xc3\xa9\xf0\x9f\x98\x80"
+	            "7",
+	            259, (1 << 20) + 7);
+	check_entry(&e[24], "v24", 888, (1 << 20) + 24);
 	assert_int_equal(same_again("name_unicode", &e), 1);
 	check_entry(&e[0], "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 4096, 1 << 20);
 }

@@ -64,11 +64,12 @@ static int end(void **state)
 	return 0;
 }
 
-static int write_object(fixture *f, size_t first, sherd_error *err)
+static int write_object_of(fixture *f, size_t first, uint64_t hint, sherd_error *err)
 {
 	sherd_writer *w;
 	int rc = SHERD_OK;
-	TRY(sherd_store_write(f->store, "o", &(sherd_write_options){.mode = SHERD_WRITE_REPLACE, .head = 100}, &w,
+	TRY(sherd_store_write(f->store, "o",
+	                      &(sherd_write_options){.mode = SHERD_WRITE_REPLACE, .head = 100, .size_hint = hint}, &w,
 	                      err));
 	if (first)
 		rc = sherd_writer_append(w, f->bytes, first, err);
@@ -82,6 +83,11 @@ static int write_object(fixture *f, size_t first, sherd_error *err)
 		return sherd_writer_commit(w, err);
 	sherd_writer_abort(w);
 	return rc;
+}
+
+static int write_object(fixture *f, size_t first, sherd_error *err)
+{
+	return write_object_of(f, first, first + (uint64_t)PIECES * PIECE + TAIL, err);
 }
 
 static void check(fixture *f, size_t first)
@@ -99,18 +105,21 @@ static void check(fixture *f, size_t first)
 	free(data);
 }
 
-TEST(large_aligned_appends_go_past_the_cache_and_all_bytes_arrive)
+TEST(large_objects_go_past_the_cache_and_all_bytes_arrive)
 {
 	fixture *f = *state;
 	assert_ok(write_object(f, 0, err));
 	assert_int_equal(f->sys.opened, 1);
 	check(f, 0);
+	assert_ok(write_object(f, 88, err));
+	assert_int_equal(f->sys.opened, 2);
+	check(f, 88);
 }
 
-TEST(appends_that_are_not_aligned_go_through_the_cache)
+TEST(objects_of_unknown_size_go_through_the_cache)
 {
 	fixture *f = *state;
-	assert_ok(write_object(f, 88, err));
+	assert_ok(write_object_of(f, 88, 0, err));
 	assert_int_equal(f->sys.opened, 0);
 	check(f, 88);
 }
@@ -146,9 +155,8 @@ TEST(a_disk_that_fails_is_reported)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(large_aligned_appends_go_past_the_cache_and_all_bytes_arrive, begin,
-	                                        end),
-		cmocka_unit_test_setup_teardown(appends_that_are_not_aligned_go_through_the_cache, begin, end),
+		cmocka_unit_test_setup_teardown(large_objects_go_past_the_cache_and_all_bytes_arrive, begin, end),
+		cmocka_unit_test_setup_teardown(objects_of_unknown_size_go_through_the_cache, begin, end),
 		cmocka_unit_test_setup_teardown(where_it_is_refused_the_cache_is_used, begin, end),
 		cmocka_unit_test_setup_teardown(a_disk_that_fails_is_reported, begin, end),
 	};

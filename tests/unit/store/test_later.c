@@ -1,4 +1,4 @@
-/* Appends that go on when the call has returned, over tables whose queues misbehave. */
+/* Large objects, whose writes go on while the caller does, over tables whose queues misbehave. */
 #include "support/test.h"
 
 #include "base/large.h"
@@ -74,13 +74,9 @@ static int write_all(sherd_store *store, uint8_t *bytes, uint64_t hint, sherd_er
 	TRY(sherd_store_write(store, "o", &(sherd_write_options){.head = 100, .size_hint = hint}, &w, err));
 	int rc = SHERD_OK;
 	for (size_t i = 0; i < PIECES && rc == SHERD_OK; i++)
-		rc = sherd_writer_append_later(w, bytes + i * PIECE, PIECE, err);
-	if (rc == SHERD_OK)
-		rc = sherd_writer_settle(w, 2, err);
+		rc = sherd_writer_append(w, bytes + i * PIECE, PIECE, err);
 	if (rc == SHERD_OK)
 		rc = sherd_writer_append(w, bytes + (size_t)PIECES * PIECE, TAIL, err);
-	if (rc == SHERD_OK)
-		rc = sherd_writer_settle(w, 0, err);
 	if (rc == SHERD_OK)
 		rc = sherd_writer_fill(w, 7, bytes + 7, 50, err);
 	if (rc == SHERD_OK)
@@ -150,7 +146,7 @@ TEST(a_writer_may_be_dropped_with_appends_under_way)
 		assert_ok(sherd_store_write(store, "o", &(sherd_write_options){.size_hint = 12 * (uint64_t)PIECE}, &w,
 		                            err));
 		for (int i = 0; i < n; i++)
-			assert_ok(sherd_writer_append_later(w, bytes, PIECE, err));
+			assert_ok(sherd_writer_append(w, bytes, PIECE, err));
 		sherd_writer_abort(w);
 	}
 	sherd_store_close(store);

@@ -1,0 +1,272 @@
+/* bench_graph - a graph of 100k nodes and 500k edges in our store, in LMDB, SQLite and RocksDB: loading it (G1, G7),
+ * looking things up (G2, G3), searching (G4). bench_graph [load,read,find] */
+#include "folder.h"
+#include "graph_ours.h"
+#include "graph_peers.h"
+#include "machine.h"
+#include "measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static graph_data data;
+static sherd_pool *pool;
+static const graph_peer *const peers[] = {&graph_lmdb, &graph_sqlite, &graph_rocksdb};
+enum { PEERS = sizeof(peers) / sizeof(peers[0]) };
+
+static bool is_here(const graph_peer *p, const char *id)
+{
+	char how[80];
+	(void)snprintf(how, sizeof(how), "Debian: %s, then build again", p->package);
+	if (!p->load)
+		bench_missing(id, p->name, how);
+	return p->load;
+}
+
+/* ---- G1, G7: loading */
+
+static double load_ours(sherd_pool *workers, char **keep)
+{
+	char *folder = bench_folder_make();
+	double start = bench_now();
+	graph_ours o = graph_ours_create(folder, NULL, workers);
+	graph_ours_add(&o, &data);
+	graph_ours_flush(&o);
+	double seconds = bench_now() - start;
+	graph_ours_close(&o);
+	if (keep)
+		*keep = folder;
+	else
+		bench_folder_remove(folder);
+	return seconds;
+}
+
+static double load_peer(const graph_peer *p)
+{
+	char *folder = bench_folder_make();
+	double start = bench_now();
+	void *db = p->load(&data, folder);
+	double seconds = bench_now() - start;
+	p->close(db);
+	bench_folder_remove(folder);
+	return seconds;
+}
+
+static void bench_load(const graph_peer *p)
+{
+	bench_series one = {.count = 0}, two = {.count = 0}, peer = {.count = 0};
+	bool lmdb = p == &graph_lmdb;
+	char against[64];
+	if (!is_here(p, "G1"))
+		return;
+	for (int i = 0; i < (lmdb ? bench_pairs() : (bench_pairs() + 1) / 2); i++) {
+		bench_settle();
+		bench_add(&peer, load_peer(p) * 1e3);
+		bench_settle();
+		bench_add(&one, load_ours(NULL, NULL) * 1e3);
+		bench_settle();
+		bench_add(&two, load_ours(pool, NULL) * 1e3);
+	}
+	(void)snprintf(against, sizeof(against), "%s, sorted, one transaction", p->name);
+	bench_report(&(bench_row){"G1", "load, durable, 2 workers", "ms", &two, against, &peer, 0,
+	                          lmdb ? BENCH_AT_MOST : BENCH_SHOWN, 0.5});
+	bench_report(&(bench_row){"G1", "load, durable, 1 worker", "ms", &one, against, &peer, 0, BENCH_SHOWN, 0});
+}
+
+static void bench_size(void)
+{
+	char *folder;
+	bench_series all = {.count = 0}, segments = {.count = 0};
+	(void)load_ours(pool, &folder);
+	bench_add(&all, (double)bench_folder_bytes(folder, NULL) / 1e6);
+	bench_add(&segments, (double)bench_folder_bytes(folder, ".seg") / 1e6);
+	bench_folder_remove(folder);
+	bench_report(&(bench_row){"G7", "bytes on disk, indexes included", "MB", &all,
+	                          "the segments: all that the server keeps", &segments, 0, BENCH_AT_MOST, 1.3});
+	bench_report(&(bench_row){"G7", "bytes on disk, indexes included", "MB", &all,
+	                          "the server, a graph of this size", NULL, 37.1, BENCH_AT_MOST, 1.3});
+}
+
+/* ---- G2, G3: looking up */
+
+enum { LOOKUPS = 20000 };
+
+typedef struct asked {
+	const graph_ours *ours; /* NULL: ask the peer */
+	const graph_peer *peer;
+	void *db;
+	int what; /* 0: a node, 1: edges from it, 2: edges to it */
+} asked;
+
+static uint64_t ask(const asked *a, sherd_graph_id id)
+{
+	if (a->ours)
+		return a->what ? graph_ours_edges(a->ours, id, a->what == 2) : graph_ours_get(a->ours, id);
+	return a->what ? a->peer->edges(a->db, id, a->what == 2) : a->peer->get(a->db, id);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+typedef struct percentiles {
+	double p50, p99;
+} percentiles;
+
+/* Microseconds between two readings of the clock. */
+static double clock_cost(void)
+{
+	static double times[1000];
+	for (int i = 0; i < 1000; i++) {
+		double start = bench_now();
+		times[i] = (bench_now() - start) * 1e6;
+	}
+	qsort(times, 1000, sizeof(times[0]), by_size);
+	return times[500];
+}
+
+/* Microseconds of one call, without the clock's own; *seen adds up what was found. */
+static percentiles time_calls(const asked *a, const sherd_graph_id *ids, uint64_t *seen)
+{
+	static double times[LOOKUPS];
+	double clock = clock_cost();
+	*seen = 0;
+	for (int i = 0; i < LOOKUPS; i++) {
+		double start = bench_now();
+		*seen += ask(a, ids[i]);
+		times[i] = (bench_now() - start) * 1e6 - clock;
+	}
+	qsort(times, LOOKUPS, sizeof(times[0]), by_size);
+	return (percentiles){times[LOOKUPS / 2], times[LOOKUPS / 100 * 99]};
+}
+
+static void bench_calls(const graph_ours *o, const graph_peer *p, void *db, const sherd_graph_id *ids, int what)
+{
+	static const char *const works[] = {"look up a node, random, p50", "edges from a node, p50",
+	                                    "edges to a node, p50"};
+	static const char *const tails[] = {"the same, p99", "the same, p99", "the same, p99"};
+	bench_series ours = {.count = 0}, peer = {.count = 0}, ours99 = {.count = 0}, peer99 = {.count = 0};
+	const asked us = {.ours = o, .what = what}, them = {.peer = p, .db = db, .what = what};
+	const char *id = what ? "G3" : "G2";
+	uint64_t a, b;
+	(void)time_calls(&us, ids, &a);
+	(void)time_calls(&them, ids, &b);
+	for (int i = 0; i < bench_pairs(); i++) {
+		percentiles t = time_calls(&them, ids, &b);
+		bench_add(&peer, t.p50);
+		bench_add(&peer99, t.p99);
+		t = time_calls(&us, ids, &a);
+		bench_add(&ours, t.p50);
+		bench_add(&ours99, t.p99);
+		if (a != b)
+			bench_fail("%s gives other answers than we do", p->name);
+	}
+	bench_report(&(bench_row){id, works[what], "us", &ours, p->name, &peer, 0,
+	                          p == &graph_lmdb ? BENCH_AT_MOST : BENCH_SHOWN, what ? 1 : 0.6});
+	bench_report(&(bench_row){id, tails[what], "us", &ours99, p->name, &peer99, 0, BENCH_SHOWN, 0});
+}
+
+static void bench_read(const graph_ours *o, const graph_peer *p, const sherd_graph_id *ids)
+{
+	if (!is_here(p, "G2"))
+		return;
+	char *folder = bench_folder_make();
+	void *db = p->load(&data, folder);
+	if (p->settle)
+		p->settle(db);
+	for (int what = 0; what < 3; what++)
+		bench_calls(o, p, db, ids, what);
+	p->close(db);
+	bench_folder_remove(folder);
+}
+
+/* ---- G4: searching */
+
+static bool see_node(void *arg, const sherd_graph_node *node)
+{
+	uint64_t *seen = arg;
+	seen[0]++;
+	seen[1] += graph_see_node(node);
+	return true;
+}
+
+/* Microseconds of one search; *found counts its results. */
+static double search(const graph_ours *o, const sherd_graph_query *q, double *found)
+{
+	enum { TIMES = 50 };
+	uint64_t seen[2] = {0, 0};
+	double start = bench_now();
+	for (int i = 0; i < TIMES; i++)
+		GRAPH_OR_FAIL(sherd_graph_find(o->graph, q, see_node, seen, err));
+	*found = (double)seen[0] / TIMES;
+	return (bench_now() - start) * 1e6 / TIMES;
+}
+
+static void bench_find(const graph_ours *large, const graph_ours *small)
+{
+	char path[GRAPH_PATH];
+	double found;
+	bench_series many = {.count = 0}, few = {.count = 0}, file = {.count = 0}, file_small = {.count = 0};
+	graph_file_path(7, path);
+	const sherd_graph_query by_type = {.type = sherd_graph_text_of("FUNCTION")};
+	const sherd_graph_query by_file = {.file = sherd_graph_text_of(path)};
+	for (int i = -1; i < bench_pairs(); i++) {
+		double times[4];
+		times[0] = search(large, &by_type, &found) * 1e3 / found;
+		times[1] = search(small, &by_type, &found) * 1e3 / found;
+		times[2] = search(large, &by_file, &found);
+		times[3] = search(small, &by_file, &found);
+		if (i < 0)
+			continue; /* the first one prepares the indexes */
+		bench_add(&many, times[0]);
+		bench_add(&few, times[1]);
+		bench_add(&file, times[2]);
+		bench_add(&file_small, times[3]);
+	}
+	bench_report(&(bench_row){"G4", "find by type, a result", "ns", &many, "the same in an eighth of the graph",
+	                          &few, 0, BENCH_AT_MOST, 2});
+	bench_report(&(bench_row){"G4", "find by file, 50 results", "us", &file, "the same in an eighth of the graph",
+	                          &file_small, 0, BENCH_AT_MOST, 2});
+}
+
+static void bench_reading(const char *only)
+{
+	char *folder, *small_folder = bench_folder_make();
+	sherd_graph_id *ids = graph_random_ids(data.size, LOOKUPS);
+	(void)load_ours(pool, &folder);
+	graph_ours o = graph_ours_open(folder, true, NULL);
+	for (size_t i = 0; i < PEERS && (!*only || strstr(only, "read")); i++)
+		bench_read(&o, peers[i], ids);
+	if (!*only || strstr(only, "find")) {
+		graph_ours small = graph_ours_create(small_folder, NULL, pool);
+		graph_ours_stream(&small, (graph_size){data.size.files / 8, data.size.degree}, 0, data.size.files / 8);
+		bench_find(&o, &small);
+		graph_ours_close(&small);
+	}
+	graph_ours_close(&o);
+	bench_folder_remove(folder);
+	bench_folder_remove(small_folder);
+	free(ids);
+}
+
+int main(int argc, char **argv)
+{
+	const char *only = argc > 1 ? argv[1] : "";
+	bench_begin("graph");
+	GRAPH_OR_FAIL(sherd_pool_open(&pool, 2, err));
+	graph_data_make(&data, (graph_size){.files = 2000, .degree = 5});
+	if (!*only || strstr(only, "load")) {
+		for (size_t i = 0; i < PEERS; i++)
+			bench_load(peers[i]);
+		bench_size();
+	}
+	if (!*only || !strstr(only, "load"))
+		bench_reading(only);
+	graph_data_done(&data);
+	sherd_pool_close(pool);
+	bench_end();
+	return 0;
+}

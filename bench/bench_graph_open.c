@@ -1,0 +1,93 @@
+/* bench_graph_open - opening a graph of 1M nodes and 5M edges, compacted: time and private memory (G5).
+ * bench_graph_open [FILES]: of 50 nodes each; 20000. */
+#include "folder.h"
+#include "graph_ours.h"
+#include "machine.h"
+#include "measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *folder;
+static graph_size size = {.files = 20000, .degree = 5};
+
+static void open_once(void *arg, double *result)
+{
+	(void)arg;
+	double start = bench_now();
+	graph_ours o = graph_ours_open(folder, true, NULL);
+	*result = (bench_now() - start) * 1e3;
+	graph_ours_close(&o);
+}
+
+/* MiB that opening adds, and that looking around then adds: files that are mapped do not count. */
+static double weigh(bool asking)
+{
+	enum { QUESTIONS = 10000 };
+	uint64_t before = graph_private_memory(), seen = 0;
+	graph_ours o = graph_ours_open(folder, true, NULL);
+	if (asking) {
+		sherd_graph_id *ids = graph_random_ids(size, QUESTIONS);
+		for (int i = 0; i < QUESTIONS; i++)
+			seen += graph_ours_get(&o, ids[i]) + graph_ours_edges(&o, ids[i], false) +
+			        graph_ours_edges(&o, ids[i], true);
+		free(ids);
+	}
+	uint64_t after = graph_private_memory();
+	if (asking && !seen)
+		bench_fail("nothing was found");
+	graph_ours_close(&o);
+	return (double)(after > before ? after - before : 0) / (1 << 20);
+}
+
+/* In a process that has just begun: this one has memory left over from making the graph. */
+static double weigh_afresh(const char *program, const char *how)
+{
+	char command[4096];
+	double mib = -1;
+	(void)snprintf(command, sizeof(command), "'%s' %s '%s'", program, how, folder);
+	FILE *answer = popen(command, "r");
+	if (!answer || fscanf(answer, "%lf", &mib) != 1 || pclose(answer) != 0)
+		bench_fail("the program does not run itself");
+	return mib;
+}
+
+int main(int argc, char **argv)
+{
+	bench_series times = {.count = 0}, open = {.count = 0}, asked = {.count = 0};
+	sherd_pool *pool;
+	if (argc > 2) {
+		folder = argv[2];
+		printf("%.3f\n", weigh(strcmp(argv[1], "ask") == 0));
+		return 0;
+	}
+	if (argc > 1)
+		size.files = strtoull(argv[1], NULL, 10);
+	bench_begin("graph_open");
+	GRAPH_OR_FAIL(sherd_pool_open(&pool, 2, err));
+	folder = bench_folder_make();
+	graph_ours o = graph_ours_create(folder, NULL, pool);
+	graph_ours_stream(&o, size, 0, size.files);
+	GRAPH_OR_FAIL(sherd_graph_compact(o.graph, NULL, err));
+	GRAPH_OR_FAIL(sherd_graph_gc(o.graph, NULL, NULL, err));
+	graph_ours_close(&o);
+	sherd_pool_close(pool);
+	for (int i = -1; i < bench_pairs(); i++) {
+		double ms = bench_in_child(open_once, NULL);
+		if (i >= 0)
+			bench_add(&times, ms);
+	}
+	bench_add(&open, weigh_afresh(argv[0], "open"));
+	bench_add(&asked, weigh_afresh(argv[0], "ask"));
+	bench_note("%llu files of 50 nodes, %llu nodes, %llu edges", (unsigned long long)size.files,
+	           (unsigned long long)size.files * GRAPH_FILE_NODES,
+	           (unsigned long long)size.files * GRAPH_FILE_NODES * size.degree);
+	bench_report(&(bench_row){"G5", "open, read-only", "ms", &times, "5 ms", NULL, 5, BENCH_AT_MOST, 1});
+	bench_report(&(bench_row){"G5", "private memory, opened", "MiB", &open, "16 MiB", NULL, 16, BENCH_AT_MOST, 1});
+	bench_report(&(bench_row){"G5", "the same after 30,000 questions", "MiB", &asked, "16 MiB", NULL, 16,
+	                          BENCH_AT_MOST, 1});
+	bench_folder_remove(folder);
+	bench_end();
+	return 0;
+}

@@ -1,0 +1,128 @@
+#include "db.h"
+
+#include "clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int sherd_db_open_place(sherd_db *db, sherd_place *place, const sherd_graph_options *options, sherd_error *err)
+{
+	db->place = *place;
+	*place = (sherd_place){0};
+	db->graph = NULL;
+	int rc = sherd_graph_open(&db->graph, db->place.store, db->place.key, options, err);
+	if (rc == SHERD_ENOTFOUND && !options->version)
+		sherd_cli_fill(err, SHERD_ENOTFOUND, "not-found", "there is no graph database");
+	(void)sherd_db_blame(db, rc, err);
+	if (rc < 0)
+		sherd_place_close(&db->place);
+	return rc;
+}
+
+void sherd_db_close(sherd_db *db)
+{
+	sherd_graph_close(db->graph);
+	sherd_place_close(&db->place);
+	*db = (sherd_db){0};
+}
+
+static int parse_version(const char *text, uint64_t *out, sherd_error *err)
+{
+	char *end;
+	errno = 0;
+	unsigned long long v = strtoull(text, &end, 10);
+	if (errno || *end || *text < '0' || *text > '9' || !v)
+		return sherd_cli_usage(err, "'%.64s' is no version: a number from 1, or a tag KEY=VALUE", text);
+	*out = v;
+	return SHERD_OK;
+}
+
+int sherd_db_version_of(const sherd_db *db, const char *text, uint64_t *out, sherd_error *err)
+{
+	const char *equals = strchr(text, '=');
+	if (!equals)
+		return parse_version(text, out, err);
+	char *key = strndup(text, (size_t)(equals - text));
+	if (!key)
+		return sherd_cli_no_memory(err);
+	int rc = sherd_graph_find_tag(db->graph, key, equals + 1, out, err);
+	free(key);
+	return sherd_db_blame(db, rc, err);
+}
+
+/* Opens the version that the text means, in place of the one that is open. */
+static int reopen(sherd_db *db, const char *text, sherd_graph_options *options, sherd_error *err)
+{
+	TRY(sherd_db_version_of(db, text, &options->version, err));
+	if (options->version == sherd_graph_version(db->graph))
+		return SHERD_OK;
+	sherd_graph_close(db->graph);
+	db->graph = NULL;
+	return sherd_db_blame(db, sherd_graph_open(&db->graph, db->place.store, db->place.key, options, err), err);
+}
+
+int sherd_db_open_reader(sherd_db *db, sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	sherd_graph_options options = {.read_only = true, .pool = cli->pool};
+	const char *at = sherd_args_text(args, "at");
+	sherd_place place;
+	*db = (sherd_db){.path = args->operands[0]};
+	TRY(sherd_place_open_any(&place, db->path, false, err));
+	TRY(sherd_db_open_place(db, &place, &options, err));
+	int rc = at ? reopen(db, at, &options, err) : SHERD_OK;
+	if (rc < 0)
+		sherd_db_close(db);
+	return rc;
+}
+
+int sherd_db_open_writer(sherd_db *db, sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	const sherd_graph_options options = {.pool = cli->pool};
+	sherd_place place;
+	*db = (sherd_db){.path = args->operands[0]};
+	TRY(sherd_place_open_any(&place, db->path, false, err));
+	return sherd_db_open_place(db, &place, &options, err);
+}
+
+int sherd_db_time(int64_t *out, sherd_error *err)
+{
+	sherd_clock clock;
+	TRY(sherd_clock_read(&clock, err));
+	*out = clock.time_ns / 1000000;
+	return SHERD_OK;
+}
+
+int sherd_db_flush(sherd_db *db, sherd_cli *cli, sherd_error *err)
+{
+	sherd_graph_commit commit = {.progress = &cli->progress};
+	TRY(sherd_db_time(&commit.time_ms, err));
+	int rc = sherd_db_blame(db, sherd_graph_flush(db->graph, &commit, err), err);
+	sherd_out_clear_bar(&cli->out);
+	return rc;
+}
+
+static const char *const planners[] = {[SHERD_GRAPH_HASH] = "hash", [SHERD_GRAPH_DIRECTORY] = "directory", NULL};
+
+const char *sherd_db_planner_name(sherd_graph_planner planner)
+{
+	return planners[planner];
+}
+
+int sherd_db_take_layout(const sherd_args *args, sherd_graph_layout *out, sherd_error *err)
+{
+	unsigned planner = SHERD_GRAPH_HASH;
+	int64_t shards = 0;
+	*out = (sherd_graph_layout){0};
+	TRY(sherd_args_word(args, "planner", planners, &planner, err));
+	TRY(sherd_args_number(args, "shards", 1, UINT16_MAX, &shards, err));
+	TRY(sherd_args_count(args, "min-files", 1, &out->min_files, err));
+	out->planner = (sherd_graph_planner)planner;
+	out->shards = (uint32_t)shards;
+	if (out->shards && out->planner == SHERD_GRAPH_DIRECTORY)
+		return sherd_cli_usage(err,
+		                       "--shards goes with --planner hash only: directories decide how many there are");
+	if (out->min_files && out->planner == SHERD_GRAPH_HASH)
+		return sherd_cli_usage(err, "--min-files goes with --planner directory only");
+	return SHERD_OK;
+}

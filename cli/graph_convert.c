@@ -1,0 +1,139 @@
+#include "graph_convert.h"
+
+#include "doc.h"
+#include "graph_export.h"
+
+#include <sherd/detect.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What stands on a side. */
+typedef enum side { OTHER, LINES, DATABASE } side;
+
+static bool ends_with(const char *path, const char *end)
+{
+	size_t len = strlen(path), n = strlen(end);
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	return len > n && strncmp(path + len - n, end, n) == 0;
+}
+
+static side target_of(const sherd_args *args)
+{
+	const char *to = sherd_args_text(args, "to"), *path = args->operands[1];
+	if (to)
+		return strcmp(to, "jsonl") == 0 ? LINES : strcmp(to, "rfdb") == 0 ? DATABASE : OTHER;
+	return ends_with(path, ".jsonl") ? LINES : ends_with(path, ".rfdb") ? DATABASE : OTHER;
+}
+
+/* What is no format that we know is taken for lines when a graph is to become of it. */
+static int source_of(const char *path, side to, side *out, sherd_error *err)
+{
+	sherd_place place;
+	sherd_format format = SHERD_FORMAT_UNKNOWN;
+	*out = LINES;
+	if (strcmp(path, "-") == 0 && to == DATABASE)
+		return SHERD_OK;
+	TRY(sherd_place_open_any(&place, path, false, err));
+	int rc = sherd_place_blame(&place, sherd_detect(place.store, place.key, &format, err), err);
+	sherd_place_close(&place);
+	if (rc == SHERD_EUNSUPPORTED && to == DATABASE)
+		return SHERD_OK;
+	*out = format == SHERD_FORMAT_RFDB ? DATABASE : OTHER;
+	return rc;
+}
+
+static int refuse(const char *path, const char *why, sherd_error *err)
+{
+	size_t len = strlen(path), room = sizeof(err->object) - 1;
+	int rc = sherd_cli_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "%s", why);
+	memcpy(err->object, path + (len > room ? len - room : 0), (len > room ? room : len) + 1);
+	return rc;
+}
+
+static int tell(sherd_cli *cli, const char *path, const char *format, uint64_t nodes, uint64_t edges, sherd_error *err)
+{
+	sherd_out_note(&cli->out, "%s: %s, %" PRIu64 " node%s and %" PRIu64 " edge%s written", path, format, nodes,
+	               nodes == 1 ? "" : "s", edges, edges == 1 ? "" : "s");
+	if (!cli->out.json)
+		return SHERD_OK;
+	sherd_doc doc = {0};
+	sherd_doc_open(&doc, '{');
+	sherd_doc_put_text(&doc, "path", path);
+	sherd_doc_put_text(&doc, "format", format);
+	sherd_doc_put_u64(&doc, "nodes", nodes);
+	sherd_doc_put_u64(&doc, "edges", edges);
+	sherd_doc_close(&doc, '}');
+	return sherd_doc_print(&doc, &cli->out, err);
+}
+
+static int to_lines(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	const char *path = args->operands[1];
+	const sherd_sources to = {path, path};
+	sherd_exported done;
+	sherd_db db;
+	if (sherd_args_has(args, "shards"))
+		return sherd_cli_usage(err, "--shards goes with a target of several files only");
+	TRY(sherd_db_open_reader(&db, cli, args, err));
+	int rc = sherd_export_write(cli, &db, &to, sherd_args_has(args, "replace"), &done, err);
+	sherd_db_close(&db);
+	return rc < 0 ? rc : tell(cli, path, "jsonl", done.nodes, done.edges, err);
+}
+
+/* Copies into a database that is new, and tells. */
+static int copy(sherd_cli *cli, const sherd_args *args, const sherd_graph *from, sherd_error *err)
+{
+	sherd_graph_layout layout = {0};
+	sherd_graph_totals totals;
+	TRY(sherd_db_take_layout(args, &layout, err));
+	if (sherd_args_has(args, "replace"))
+		return sherd_cli_usage(err, "--replace does not go with a database: remove it first");
+	TRY(sherd_graph_stats(from, &totals, err));
+	TRY(sherd_db_reshard(cli, from, args->operands[1], &layout, err));
+	return tell(cli, args->operands[1], "rfdb", totals.nodes, totals.edges, err);
+}
+
+static int from_database(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	sherd_db db;
+	TRY(sherd_db_open_reader(&db, cli, args, err));
+	int rc = copy(cli, args, db.graph, err);
+	sherd_db_close(&db);
+	return rc;
+}
+
+/* Through a graph in memory, so that bad lines are found before anything is made. */
+static int from_lines(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	const char *path = args->operands[0];
+	const sherd_sources from = {path, path};
+	const sherd_graph_layout one = {.shards = 1};
+	sherd_loaded loaded;
+	sherd_graph *graph;
+	TRY(sherd_graph_open_ephemeral(&graph, &one, cli->pool, err));
+	int rc = sherd_batch_load(cli, graph, &from, &loaded, err);
+	if (rc == SHERD_OK)
+		rc = copy(cli, args, graph, err);
+	sherd_graph_close(graph);
+	return rc;
+}
+
+int sherd_graph_convert_any(sherd_cli *cli, const sherd_args *args, bool *done, sherd_error *err)
+{
+	side to = target_of(args), from;
+	int rc = source_of(args->operands[0], to, &from, err);
+	*done = to != OTHER || from == DATABASE;
+	if (!*done)
+		return SHERD_OK;
+	TRY(rc);
+	if (to == OTHER)
+		return refuse(args->operands[0], "a graph goes to JSON Lines (DST.jsonl) or a database (DST.rfdb) only",
+		              err);
+	if (from == OTHER)
+		return refuse(args->operands[0], "this is no graph, which JSON Lines and databases hold", err);
+	if (to == LINES)
+		return to_lines(cli, args, err);
+	return from == LINES ? from_lines(cli, args, err) : from_database(cli, args, err);
+}

@@ -1,0 +1,145 @@
+#include "commands.h"
+#include "db.h"
+#include "doc.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define LAYOUT_OPTIONS                                                                                            \
+	{"shards", "N", "how many shards, from 1 to 65535 (default: 8)", 0},                                      \
+		{"planner", "PLANNER", "hash (default): by a hash of the directory; directory: a shard each", 0}, \
+	{                                                                                                         \
+		"min-files", "N", "directory: those with fewer files join their parent (default: 3)", 0           \
+	}
+
+/* "8 shards by hash", "a shard for each directory of 3 files" */
+static void describe_layout(const sherd_graph_layout *l, char *out, size_t room)
+{
+	uint32_t shards = l->shards ? l->shards : 8, files = l->min_files ? l->min_files : 3;
+	if (l->planner == SHERD_GRAPH_HASH)
+		(void)snprintf(out, room, "%" PRIu32 " shard%s by hash", shards, shards == 1 ? "" : "s");
+	else
+		(void)snprintf(out, room, "a shard for each directory of at least %" PRIu32 " file%s", files,
+		               files == 1 ? "" : "s");
+}
+
+static void put_layout(sherd_doc *doc, const sherd_graph_layout *l)
+{
+	sherd_doc_put_text(doc, "planner", sherd_db_planner_name(l->planner));
+	if (l->planner == SHERD_GRAPH_HASH)
+		sherd_doc_put_u64(doc, "shards", l->shards ? l->shards : 8);
+	else
+		sherd_doc_put_u64(doc, "min_files", l->min_files ? l->min_files : 3);
+}
+
+/* ------------------------------------------------------------------- create */
+
+static int tell_created(sherd_cli *cli, const char *path, const sherd_graph_layout *layout, sherd_error *err)
+{
+	char text[96];
+	describe_layout(layout, text, sizeof(text));
+	sherd_out_note(&cli->out, "%s: created, %s", path, text);
+	if (!cli->out.json)
+		return SHERD_OK;
+	sherd_doc doc = {0};
+	sherd_doc_open(&doc, '{');
+	sherd_doc_put_text(&doc, "path", path);
+	sherd_doc_put_u64(&doc, "version", 1);
+	put_layout(&doc, layout);
+	sherd_doc_close(&doc, '}');
+	return sherd_doc_print(&doc, &cli->out, err);
+}
+
+static int run_create(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	sherd_graph_layout layout;
+	sherd_place place;
+	int64_t time_ms;
+	TRY(sherd_db_take_layout(args, &layout, err));
+	TRY(sherd_db_time(&time_ms, err));
+	TRY(sherd_place_open_any(&place, args->operands[0], true, err));
+	int rc = sherd_place_blame(&place, sherd_graph_create(place.store, place.key, &layout, time_ms, err), err);
+	sherd_place_close(&place);
+	return rc < 0 ? rc : tell_created(cli, args->operands[0], &layout, err);
+}
+
+static const sherd_option create_options[] = {
+	LAYOUT_OPTIONS,
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_graph_create = {
+	.name = "graph create",
+	.operands = "DB",
+	.summary = "Makes an empty database",
+	.details = "What belongs to one directory lies in one shard, so that replacing a file touches little else.\n",
+	.least = 1,
+	.most = 1,
+	.run = run_create,
+	.options = create_options,
+};
+
+/* ------------------------------------------------------------------ reshard */
+
+static int tell_resharded(sherd_cli *cli, const sherd_db *from, const char *path, const sherd_graph_layout *layout,
+                          sherd_error *err)
+{
+	char text[96];
+	sherd_graph_totals totals;
+	TRY(sherd_db_blame(from, sherd_graph_stats(from->graph, &totals, err), err));
+	describe_layout(layout, text, sizeof(text));
+	sherd_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s copied, %s", path, totals.nodes,
+	               totals.nodes == 1 ? "" : "s", totals.edges, totals.edges == 1 ? "" : "s", text);
+	if (!cli->out.json)
+		return SHERD_OK;
+	sherd_doc doc = {0};
+	sherd_doc_open(&doc, '{');
+	sherd_doc_put_text(&doc, "path", path);
+	sherd_doc_put_u64(&doc, "nodes", totals.nodes);
+	sherd_doc_put_u64(&doc, "edges", totals.edges);
+	put_layout(&doc, layout);
+	sherd_doc_close(&doc, '}');
+	return sherd_doc_print(&doc, &cli->out, err);
+}
+
+int sherd_db_reshard(sherd_cli *cli, const sherd_graph *from, const char *path, const sherd_graph_layout *layout,
+                     sherd_error *err)
+{
+	sherd_graph_reshard_options options = {.pool = cli->pool, .progress = &cli->progress};
+	sherd_place to;
+	TRY(sherd_db_time(&options.time_ms, err));
+	TRY(sherd_place_open_any(&to, path, true, err));
+	int rc = sherd_place_blame(&to, sherd_graph_reshard(from, to.store, to.key, layout, &options, err), err);
+	sherd_place_close(&to);
+	sherd_out_clear_bar(&cli->out);
+	return rc;
+}
+
+static int run_reshard(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	sherd_graph_layout layout;
+	sherd_db from;
+	TRY(sherd_db_take_layout(args, &layout, err));
+	TRY(sherd_db_open_reader(&from, cli, args, err));
+	int rc = sherd_db_reshard(cli, from.graph, args->operands[1], &layout, err);
+	if (rc == SHERD_OK)
+		rc = tell_resharded(cli, &from, args->operands[1], &layout, err);
+	sherd_db_close(&from);
+	return rc;
+}
+
+static const sherd_option reshard_options[] = {
+	LAYOUT_OPTIONS,
+	SHERD_AT_OPTION,
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_graph_reshard = {
+	.name = "graph reshard",
+	.operands = "DB NEW",
+	.summary = "Copies what is live into a new database with other shards",
+	.least = 2,
+	.most = 2,
+	.run = run_reshard,
+	.options = reshard_options,
+};

@@ -1,0 +1,214 @@
+#include "commands.h"
+#include "db.h"
+#include "doc.h"
+#include "text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ------------------------------------------------------------------ compact */
+
+static int tell_compacted(sherd_cli *cli, const sherd_db *db, uint64_t before, sherd_error *err)
+{
+	uint64_t version = sherd_graph_version(db->graph);
+	if (version == before)
+		sherd_out_note(&cli->out, "%s: nothing to compact, version %" PRIu64, db->path, version);
+	else
+		sherd_out_note(&cli->out, "%s: compacted, version %" PRIu64, db->path, version);
+	if (!cli->out.json)
+		return SHERD_OK;
+	sherd_doc doc = {0};
+	sherd_doc_open(&doc, '{');
+	sherd_doc_put_text(&doc, "path", db->path);
+	sherd_doc_put_u64(&doc, "version", version);
+	sherd_doc_key(&doc, "changed");
+	sherd_doc_bool(&doc, version != before);
+	sherd_doc_close(&doc, '}');
+	return sherd_doc_print(&doc, &cli->out, err);
+}
+
+static int run_compact(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	sherd_db db;
+	sherd_graph_commit commit = {.progress = &cli->progress};
+	TRY(sherd_db_time(&commit.time_ms, err));
+	TRY(sherd_db_open_writer(&db, cli, args, err));
+	uint64_t before = sherd_graph_version(db.graph);
+	int rc = sherd_db_blame(&db, sherd_graph_compact(db.graph, &commit, err), err);
+	sherd_out_clear_bar(&cli->out);
+	if (rc == SHERD_OK)
+		rc = tell_compacted(cli, &db, before, err);
+	sherd_db_close(&db);
+	return rc;
+}
+
+const sherd_command sherd_command_graph_compact = {
+	.name = "graph compact",
+	.operands = "DB",
+	.summary = "Rewrites every shard without what is dead, as one version",
+	.details = "Earlier versions stay until sherd graph gc removes them.\n",
+	.least = 1,
+	.most = 1,
+	.run = run_compact,
+};
+
+/* ----------------------------------------------------------------------- gc */
+
+static int tell_collected(sherd_cli *cli, const sherd_db *db, const sherd_graph_gc_result *r, sherd_error *err)
+{
+	char size[SHERD_TEXT_SIZE], held[64] = "";
+	sherd_text_size(r->bytes, size);
+	if (r->held)
+		(void)snprintf(held, sizeof(held), ", %" PRIu64 " more being read", r->held);
+	sherd_out_note(&cli->out, "%s: %" PRIu64 " version%s and %" PRIu64 " file%s removed, %s%s", db->path,
+	               r->versions, r->versions == 1 ? "" : "s", r->files, r->files == 1 ? "" : "s", size, held);
+	if (!cli->out.json)
+		return SHERD_OK;
+	sherd_doc doc = {0};
+	sherd_doc_open(&doc, '{');
+	sherd_doc_put_text(&doc, "path", db->path);
+	sherd_doc_put_u64(&doc, "versions", r->versions);
+	sherd_doc_put_u64(&doc, "files", r->files);
+	sherd_doc_put_u64(&doc, "bytes", r->bytes);
+	sherd_doc_put_u64(&doc, "held", r->held);
+	sherd_doc_close(&doc, '}');
+	return sherd_doc_print(&doc, &cli->out, err);
+}
+
+static int run_gc(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	sherd_db db;
+	sherd_graph_gc_options options = {.untag = sherd_args_has(args, "untag")};
+	sherd_graph_gc_result result = {0};
+	TRY(sherd_args_count(args, "keep", 1, &options.keep, err));
+	TRY(sherd_db_open_writer(&db, cli, args, err));
+	int rc = sherd_db_blame(&db, sherd_graph_gc(db.graph, &options, &result, err), err);
+	if (rc == SHERD_OK)
+		rc = tell_collected(cli, &db, &result, err);
+	sherd_db_close(&db);
+	return rc;
+}
+
+static const sherd_option gc_options[] = {
+	{"keep", "N", "how many of the newest versions stay (default: 1)", 0},
+	{"untag", NULL, "tagged versions go as well", 0},
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_graph_gc = {
+	.name = "graph gc",
+	.operands = "DB",
+	.summary = "Removes old versions, and files that no version names",
+	.details = "Tagged versions stay, and those that somebody reads.\n",
+	.least = 1,
+	.most = 1,
+	.run = run_gc,
+	.options = gc_options,
+};
+
+/* ----------------------------------------------------------------- versions */
+
+typedef struct listing {
+	sherd_table *table; /* or NULL */
+	sherd_doc *doc;
+	uint64_t current;
+} listing;
+
+static void format_time(uint64_t seconds, char *out, size_t room)
+{
+	struct tm tm;
+	time_t t = (time_t)seconds;
+	if (seconds > INT32_MAX * 1000ull || !gmtime_r(&t, &tm) || !strftime(out, room, "%Y-%m-%dT%H:%M:%SZ", &tm))
+		(void)snprintf(out, room, "%" PRIu64, seconds);
+}
+
+static void add_tags(sherd_table *table, const sherd_graph_snapshot *s)
+{
+	size_t len = 1;
+	for (size_t i = 0; i < s->tag_count; i++)
+		len += strlen(s->tags[i].key) + strlen(s->tags[i].value) + 3;
+	char *text = calloc(1, len), *at = text;
+	for (size_t i = 0; text && i < s->tag_count; i++)
+		at += snprintf(at, len - (size_t)(at - text), "%s%s=%s", i ? ", " : "", s->tags[i].key,
+		               s->tags[i].value);
+	table->failed |= !text;
+	sherd_table_add(table, text ? text : "");
+	free(text);
+}
+
+static bool list_version(void *arg, const sherd_graph_snapshot *s)
+{
+	listing *l = arg;
+	char number[24], when[40];
+	format_time(s->created_s, when, sizeof(when));
+	if (l->table) {
+		(void)snprintf(number, sizeof(number), "%" PRIu64, s->version);
+		sherd_table_add(l->table, number);
+		sherd_table_add(l->table, when);
+		sherd_table_add(l->table, s->version == l->current ? "current" : "");
+		add_tags(l->table, s);
+		return true;
+	}
+	sherd_doc_open(l->doc, '{');
+	sherd_doc_put_u64(l->doc, "version", s->version);
+	sherd_doc_put_text(l->doc, "created", when);
+	sherd_doc_key(l->doc, "tags");
+	sherd_doc_open(l->doc, '{');
+	for (size_t i = 0; i < s->tag_count; i++)
+		sherd_doc_put_text(l->doc, s->tags[i].key, s->tags[i].value);
+	sherd_doc_close(l->doc, '}');
+	sherd_doc_close(l->doc, '}');
+	return true;
+}
+
+static int print_versions(sherd_cli *cli, const sherd_db *db, sherd_error *err)
+{
+	static const char *const heads[] = {"version", "created", "", "tags"};
+	sherd_table table = {.columns = COUNT_OF(heads), .right = 1u};
+	listing l = {.table = &table, .current = sherd_graph_version(db->graph)};
+	for (size_t i = 0; i < COUNT_OF(heads); i++)
+		sherd_table_add(&table, heads[i]);
+	int rc = sherd_db_blame(db, sherd_graph_versions(db->graph, list_version, &l, err), err);
+	if (rc == SHERD_OK)
+		rc = sherd_table_print(&table, &cli->out, err);
+	sherd_table_done(&table);
+	return rc;
+}
+
+static int put_versions(sherd_cli *cli, const sherd_db *db, sherd_error *err)
+{
+	sherd_doc doc = {0};
+	listing l = {.doc = &doc};
+	sherd_doc_open(&doc, '{');
+	sherd_doc_put_u64(&doc, "current", sherd_graph_version(db->graph));
+	sherd_doc_key(&doc, "versions");
+	sherd_doc_open(&doc, '[');
+	int rc = sherd_db_blame(db, sherd_graph_versions(db->graph, list_version, &l, err), err);
+	sherd_doc_close(&doc, ']');
+	sherd_doc_close(&doc, '}');
+	if (rc == SHERD_OK)
+		rc = sherd_doc_print(&doc, &cli->out, err);
+	sherd_doc_done(&doc);
+	return rc;
+}
+
+static int run_versions(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	sherd_db db;
+	TRY(sherd_db_open_reader(&db, cli, args, err));
+	int rc = cli->out.json ? put_versions(cli, &db, err) : print_versions(cli, &db, err);
+	sherd_db_close(&db);
+	return rc;
+}
+
+const sherd_command sherd_command_graph_versions = {
+	.name = "graph versions",
+	.operands = "DB",
+	.summary = "Lists the versions that can be read, oldest first, and their tags",
+	.least = 1,
+	.most = 1,
+	.run = run_versions,
+};

@@ -1,0 +1,86 @@
+#include "records.h"
+
+#include "watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void put(sherd_records *r, const char *text, size_t len)
+{
+	if (r->file && r->rc == SHERD_OK)
+		r->rc = sherd_writer_append(r->file, text, len, r->err);
+	else if (!r->file)
+		sherd_out_bytes(&r->cli->out, text, len);
+	r->bytes += len;
+}
+
+static void put_str(sherd_records *r, const char *text)
+{
+	put(r, text, strlen(text));
+}
+
+static void put_line(sherd_records *r, const char *kind, size_t len)
+{
+	if (r->change) {
+		put_str(r, "{\"change\":\"");
+		put_str(r, r->change);
+		put_str(r, "\",\"");
+		put_str(r, kind);
+		put_str(r, "\":");
+	}
+	put(r, r->line, len);
+	put_str(r, r->change ? "}\n" : "\n");
+}
+
+static void put_value(sherd_records *r, const char *kind)
+{
+	if (!r->change) {
+		sherd_doc_raw(r->doc, r->line);
+		return;
+	}
+	sherd_doc_open(r->doc, '{');
+	sherd_doc_put_text(r->doc, "change", r->change);
+	sherd_doc_key(r->doc, kind);
+	sherd_doc_raw(r->doc, r->line);
+	sherd_doc_close(r->doc, '}');
+}
+
+/* The record was made a line of this length. */
+static bool deliver(sherd_records *r, const char *kind, size_t len)
+{
+	if (r->rc == SHERD_OK && r->doc)
+		put_value(r, kind);
+	else if (r->rc == SHERD_OK)
+		put_line(r, kind, len);
+	if (r->rc == SHERD_OK)
+		r->rc = sherd_watch_check(r->err);
+	if (r->file && (r->nodes + r->edges) % 4096 == 0)
+		(void)r->cli->progress.update(r->cli->progress.arg, r->bytes, 0);
+	return r->rc == SHERD_OK && !sherd_out_failed();
+}
+
+bool sherd_records_node(void *arg, const sherd_graph_node *node)
+{
+	sherd_records *r = arg;
+	size_t len = 0;
+	r->rc = sherd_graph_node_line(node, &r->line, &r->room, &len, r->err);
+	r->nodes++;
+	return deliver(r, "node", len);
+}
+
+bool sherd_records_edge(void *arg, const sherd_graph_edge *edge)
+{
+	sherd_records *r = arg;
+	size_t len = 0;
+	r->rc = sherd_graph_edge_line(edge, &r->line, &r->room, &len, r->err);
+	r->edges++;
+	return deliver(r, "edge", len);
+}
+
+int sherd_records_done(sherd_records *r, int rc)
+{
+	free(r->line);
+	r->line = NULL;
+	r->room = 0;
+	return rc < 0 ? rc : r->rc;
+}

@@ -1,0 +1,47 @@
+/* sherd/graph_json.h - nodes and edges as JSON Lines, one record a line.
+ *
+ * A node is {"id", "semanticId"?, "nodeType"?, "name"?, "file"?, "exported"?, "metadata"?, "contentHash"?}, an edge
+ * {"src", "dst", "edgeType"?, "metadata"?}. An id is a text, as sherd_graph_id_of() takes it, or a number of up to 128
+ * bits. Metadata as a text is kept as it is; as an object it is written compactly with sorted keys. What is absent or
+ * null is what the real server makes of it: the type UNKNOWN, name, file and metadata empty, and for the semantic id
+ * the text TYPE:name@file. Other keys are passed over. */
+#ifndef SHERD_GRAPH_JSON_H
+#define SHERD_GRAPH_JSON_H
+
+#include <sherd/graph.h>
+
+SHERD_BEGIN_DECLS
+
+typedef enum sherd_graph_record {
+	SHERD_GRAPH_ANY = 0, /* an edge is what has a "src" or a "dst" */
+	SHERD_GRAPH_NODE = 1,
+	SHERD_GRAPH_EDGE = 2
+} sherd_graph_record;
+
+/* Records that were read from lines, until they are cleared. Belongs to one thread. */
+typedef struct sherd_graph_lines sherd_graph_lines;
+
+/* limits gives depth, number_bytes, and the longest line (metadata_bytes); NULL means defaults. */
+SHERD_API int sherd_graph_lines_open(sherd_graph_lines **out, const sherd_limits *limits, sherd_error *err);
+SHERD_API void sherd_graph_lines_close(sherd_graph_lines *lines); /* NULL is fine */
+/* Reads one line, with or without its end, which need not outlive the call. Returns what it was, or 0 when there is
+ * nothing but white space on it. Offsets of errors count from the start of the line. */
+SHERD_API int sherd_graph_lines_add(sherd_graph_lines *lines, sherd_graph_record what, const char *line, size_t len,
+                                    sherd_error *err);
+/* In the order of their lines, as sherd_graph_add_nodes() and the others take them; until the next call that adds or
+ * clears. */
+SHERD_API const sherd_graph_node *sherd_graph_lines_nodes(const sherd_graph_lines *lines, size_t *count);
+SHERD_API const sherd_graph_edge *sherd_graph_lines_edges(const sherd_graph_lines *lines, size_t *count);
+SHERD_API void sherd_graph_lines_clear(sherd_graph_lines *lines);
+
+/* One line, without its end, that reads back as the same record: ids are decimal texts; of an exported node the
+ * metadata comes without the mark and with sorted keys; what is empty is left out. As with getline(), *line
+ * (malloc'ed, or NULL with *room 0) is used again and grows; the caller frees it. NUL-terminated. */
+SHERD_API int sherd_graph_node_line(const sherd_graph_node *node, char **line, size_t *room, size_t *len,
+                                    sherd_error *err);
+SHERD_API int sherd_graph_edge_line(const sherd_graph_edge *edge, char **line, size_t *room, size_t *len,
+                                    sherd_error *err);
+
+SHERD_END_DECLS
+
+#endif

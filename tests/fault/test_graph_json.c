@@ -1,0 +1,77 @@
+/* Fault: every allocation of reading and writing lines of records fails once; nothing leaks, the code says so. */
+#include <sherd/graph_json.h>
+
+#include "support/fail_malloc.h"
+#include "support/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int add(sherd_graph_lines *lines, const char *line, sherd_error *err)
+{
+	return sherd_graph_lines_add(lines, SHERD_GRAPH_ANY, line, strlen(line), err);
+}
+
+/* Objects, escapes, defaults and marks, so that every place that allocates is reached. */
+static int read_lines(sherd_graph_lines *lines, sherd_error *err)
+{
+	int rc =
+		add(lines, "{\"id\":\"a\\n\",\"exported\":true,\"metadata\":{\"b\":[{\"d\":1,\"c\":2}],\"a\":1}}", err);
+	if (rc >= 0)
+		rc = add(lines, "{\"id\":7,\"file\":\"f\",\"metadata\":\"{\\\"__exported\\\":true}\"}", err);
+	if (rc >= 0)
+		rc = add(lines, "{\"src\":7,\"dst\":\"b\",\"edgeType\":\"CALLS\",\"metadata\":{\"k\":\"\\u00e4\"}}",
+		         err);
+	return rc;
+}
+
+static int write_lines(const sherd_graph_lines *lines, sherd_error *err)
+{
+	char *line = NULL;
+	size_t room = 0, len, nodes, edges;
+	const sherd_graph_node *n = sherd_graph_lines_nodes(lines, &nodes);
+	const sherd_graph_edge *e = sherd_graph_lines_edges(lines, &edges);
+	int rc = SHERD_OK;
+	for (size_t i = 0; rc == SHERD_OK && i < nodes; i++)
+		rc = sherd_graph_node_line(&n[i], &line, &room, &len, err);
+	for (size_t i = 0; rc == SHERD_OK && i < edges; i++)
+		rc = sherd_graph_edge_line(&e[i], &line, &room, &len, err);
+	free(line);
+	return rc;
+}
+
+static int work(sherd_error *err)
+{
+	sherd_graph_lines *lines = NULL;
+	int rc = sherd_graph_lines_open(&lines, NULL, err);
+	if (rc >= 0)
+		rc = read_lines(lines, err);
+	if (rc >= 0)
+		rc = write_lines(lines, err);
+	sherd_graph_lines_close(lines);
+	return rc;
+}
+
+TEST(no_failed_allocation_is_missed)
+{
+	long n = 1;
+	for (bool hit = true; hit; n++) {
+		sherd_error err = {0};
+		fail_malloc_at(n);
+		int rc = work(&err);
+		hit = fail_malloc_hit();
+		fail_malloc_at(0);
+		if (rc < 0) {
+			assert_true(hit);
+			assert_int_equal(rc, SHERD_ENOMEM);
+			assert_int_equal(err.code, SHERD_ENOMEM);
+		}
+	}
+	assert_true(n > 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(no_failed_allocation_is_missed)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
