@@ -2,7 +2,7 @@
  * it was, the current one is that before or that after, verification is content, and the next writer works and leaves
  * nothing of the loss behind.
  *
- * The next writer comes after every state when SHERD_KILLS asks for much (make crash), else after every third. */
+ * The next writer comes after every state when SHERD_KILLS asks for much (make crash), else after every fifth. */
 #include "support/ckpt_place.h"
 #include "support/crash_sys.h"
 #include "support/fail_sys.h"
@@ -285,7 +285,7 @@ static void check_state(const char *folder, void *arg)
 		complain(c, "version %llu is current", (unsigned long long)got);
 	if (got)
 		verify(store, c, "");
-	if (thorough || c->states % 3 == 0)
+	if (thorough || c->states % 5 == 0)
 		check_next_writer(store, folder, c);
 	sherd_store_close(store);
 }
