@@ -60,8 +60,8 @@ void graph_add_random(sherd_graph *g, unsigned nodes, unsigned edges, unsigned d
 		uint64_t r = sherd_splitmix64(seed * 31 + i);
 		(void)snprintf(src, sizeof(src), "n%u", (unsigned)(r % nodes));
 		(void)snprintf(dst, sizeof(dst), "n%u", (unsigned)((r >> 24) % nodes));
-		(void)snprintf(metadata, sizeof(metadata), i % 3 ? "" : "{\"line\":%u}", i);
-		graph_add_edge(g, src, dst, links[(r >> 50) % 3], metadata);
+		(void)snprintf(metadata, sizeof(metadata), "{\"line\":%u}", i);
+		graph_add_edge(g, src, dst, links[(r >> 50) % 3], i % 3 ? "" : metadata);
 	}
 }
 

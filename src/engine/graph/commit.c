@@ -20,7 +20,7 @@ typedef struct next {
 static void next_done(next *n)
 {
 	sherd_graph_view_done(&n->view, false);
-	for (int kind = 0; kind < 2; kind++) {
+	for (unsigned kind = 0; kind < 2; kind++) {
 		sherd_buf_done(&n->l0[kind]);
 		sherd_buf_done(&n->l1[kind]);
 	}
@@ -287,7 +287,7 @@ static void adopt(next *n)
 {
 	graph_flush *f = n->flush;
 	sherd_graph *g = f->graph;
-	for (int kind = 0; kind < 2; kind++) {
+	for (unsigned kind = 0; kind < 2; kind++) {
 		for (size_t i = 0; i < g->view.lists[kind].count; i++)
 			if (f->merge[kind][i])
 				sherd_graph_segment_close(g->view.lists[kind].items[i]);
@@ -352,7 +352,7 @@ void sherd_graph_drop_spilled(sherd_graph *g, bool all)
 static int commit(next *n, sherd_error *err)
 {
 	sherd_graph *g = n->flush->graph;
-	for (int kind = 0; kind < 2; kind++) {
+	for (unsigned kind = 0; kind < 2; kind++) {
 		TRY(next_list(n, kind, err));
 		/* Without touching the segments, which the old view still uses. */
 		TRY(describe(n, kind, err));

@@ -7,7 +7,7 @@ static bool has_gain(const sherd_graph *g)
 	const graph_view *v = &g->view;
 	if (graph_is_dirty(g) || g->spilled.len || v->dead_node_count || v->dead_edge_count || !v->one_shard)
 		return true;
-	for (int kind = 0; kind < 2; kind++)
+	for (unsigned kind = 0; kind < 2; kind++)
 		for (size_t i = 0; i < v->lists[kind].count; i++)
 			if (v->lists[kind].items[i]->first != i || !v->lists[kind].items[i]->level1)
 				return true;

@@ -127,7 +127,7 @@ static int count_all(const graph_view *v, graph_counts *out, sherd_error *err)
 {
 	graph_counts c = {.known = true};
 	int rc = SHERD_OK;
-	for (int kind = 0; rc == SHERD_OK && kind < 2; kind++) {
+	for (unsigned kind = 0; rc == SHERD_OK && kind < 2; kind++) {
 		tally t = {.arena = &c.arena};
 		rc = count_view(&t, v, kind, err);
 		if (rc == SHERD_OK)
@@ -196,7 +196,7 @@ int sherd_graph_counts_ahead(const sherd_graph *g, graph_counts *out, sherd_erro
 	graph_counts c = {.known = true};
 	TRY(sherd_graph_counts_know(g, &now, err));
 	int rc = SHERD_OK;
-	for (int kind = 0; rc == SHERD_OK && kind < 2; kind++) {
+	for (unsigned kind = 0; rc == SHERD_OK && kind < 2; kind++) {
 		tally t = {.arena = &c.arena};
 		for (size_t i = 0; i < now->types[kind]; i++)
 			add(&t, now->of[kind][i].type, now->of[kind][i].count);
@@ -216,7 +216,7 @@ int sherd_graph_counts_take(graph_counts *c, const sherd_rfdb_counts *from, sher
 {
 	graph_counts mine = {.known = from->known};
 	int rc = SHERD_OK;
-	for (int kind = 0; rc == SHERD_OK && mine.known && kind < 2; kind++) {
+	for (unsigned kind = 0; rc == SHERD_OK && mine.known && kind < 2; kind++) {
 		const sherd_rfdb_count *list = kind == SHERD_RFDB_NODES ? from->nodes : from->edges;
 		size_t count = kind == SHERD_RFDB_NODES ? from->node_types : from->edge_types;
 		tally t = {.arena = &mine.arena};

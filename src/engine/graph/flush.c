@@ -51,7 +51,7 @@ static int know_next_segment(sherd_graph *g, sherd_error *err)
 	if (g->next_segment)
 		return SHERD_OK;
 	TRY(sherd_graph_place_list(&g->place, SHERD_RFDB_SEGMENTS, see_file, &highest, err));
-	for (int kind = 0; kind < 2; kind++)
+	for (unsigned kind = 0; kind < 2; kind++)
 		for (size_t i = 0; i < g->view.lists[kind].count; i++)
 			if (g->view.lists[kind].items[i]->about.id > highest)
 				highest = g->view.lists[kind].items[i]->about.id;

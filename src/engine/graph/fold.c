@@ -95,7 +95,7 @@ static int hand_over(graph_flush *f, sherd_rfdb_kind kind, sherd_error *err)
 
 int sherd_graph_flush_fold(graph_flush *f, sherd_error *err)
 {
-	for (int kind = 0; kind < 2; kind++)
+	for (unsigned kind = 0; kind < 2; kind++)
 		for (size_t i = 0; f->compact && i < list_of(f, kind)->count; i++)
 			f->merge[kind][i] = true;
 	if (!f->compact && has_many_tombstones(f))

@@ -211,7 +211,7 @@ int sherd_graph_flush_route(graph_flush *f, sherd_error *err)
 	if (f->graph->plan.shard_count > f->shards)
 		f->shards = f->graph->plan.shard_count;
 	f->slots = calloc((size_t)f->shards * 2, sizeof(*f->slots));
-	for (int kind = 0; kind < 2; kind++)
+	for (unsigned kind = 0; kind < 2; kind++)
 		f->merge[kind] = calloc(f->graph->view.lists[kind].count + 1, sizeof(bool));
 	if (!f->slots || !f->merge[0] || !f->merge[1])
 		return sherd_fail_nomem(err);

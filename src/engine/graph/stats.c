@@ -38,7 +38,7 @@ int sherd_graph_stats(const sherd_graph *g, sherd_graph_totals *out, sherd_error
 	sherd_graph_totals t = {.shards = g->config.shards,
 	                        .tombstones = (uint64_t)g->view.dead_node_count + g->view.dead_edge_count};
 	TRY(with_counts(g, take_totals, &t, err));
-	for (int kind = 0; kind < 2; kind++) {
+	for (unsigned kind = 0; kind < 2; kind++) {
 		t.segments += g->view.lists[kind].count;
 		for (size_t i = 0; i < g->view.lists[kind].count; i++)
 			t.bytes += g->view.lists[kind].items[i]->rows.size;
@@ -110,7 +110,7 @@ int sherd_graph_shard_stats(const sherd_graph *g, uint32_t shard, sherd_graph_sh
 		return sherd_fail(err, SHERD_EINVAL, "bad-range", "there are %u shards", g->config.shards);
 	if (!s.name)
 		s.name = "";
-	for (int kind = 0; kind < 2; kind++)
+	for (unsigned kind = 0; kind < 2; kind++)
 		for (size_t i = 0; i < g->view.lists[kind].count; i++) {
 			const graph_segment *segment = g->view.lists[kind].items[i];
 			if (segment->shard != shard)

@@ -270,7 +270,7 @@ static int check_strays(const sherd_graph *g, sherd_rfdb_kind kind, sherd_error 
 
 static bool same_counts(const graph_counts *a, const graph_counts *b)
 {
-	for (int kind = 0; kind < 2; kind++) {
+	for (unsigned kind = 0; kind < 2; kind++) {
 		if (a->types[kind] != b->types[kind])
 			return false;
 		for (size_t i = 0; i < a->types[kind]; i++) {

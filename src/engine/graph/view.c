@@ -84,7 +84,7 @@ int sherd_graph_view_bury(graph_view *v, const sherd_rfdb_ids *nodes, const sher
 
 void sherd_graph_view_done(graph_view *v, bool close_segments)
 {
-	for (int kind = 0; kind < 2; kind++) {
+	for (unsigned kind = 0; kind < 2; kind++) {
 		for (size_t i = 0; close_segments && i < v->lists[kind].count; i++)
 			sherd_graph_segment_close(v->lists[kind].items[i]);
 		free(v->lists[kind].items);
