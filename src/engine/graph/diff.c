@@ -57,7 +57,7 @@ static int metadata_of(const sherd_graph *g, const sherd_rfdb_edge_key *key, she
 static bool compare_edge(void *arg, const sherd_graph_edge *edge)
 {
 	comparison *c = arg;
-	sherd_str there;
+	sherd_str there = {"", 0};
 	const sherd_rfdb_edge_key key = {
 		.src = graph_id_in(edge->src), .dst = graph_id_in(edge->dst), .type = graph_text_in(edge->type)};
 	c->rc = metadata_of(c->other, &key, &there, c->err);
