@@ -12,21 +12,18 @@
 static char *folder;
 static graph_size size = {.files = 20000, .degree = 5};
 
-static void open_once(void *arg, double *result)
-{
-	(void)arg;
-	double start = bench_now();
-	graph_ours o = graph_ours_open(folder, true, NULL);
-	*result = (bench_now() - start) * 1e3;
-	graph_ours_close(&o);
-}
+typedef struct opening {
+	double ms, mib; /* that it took; of private memory that it added: files that are mapped do not count */
+} opening;
 
-/* MiB that opening adds, and that looking around then adds: files that are mapped do not count. */
-static double weigh(bool asking)
+/* asking: looks around before the memory is weighed. */
+static opening open_once(bool asking)
 {
 	enum { QUESTIONS = 10000 };
 	uint64_t before = graph_private_memory(), seen = 0;
+	double start = bench_now();
 	graph_ours o = graph_ours_open(folder, true, NULL);
+	opening out = {.ms = (bench_now() - start) * 1e3};
 	if (asking) {
 		sherd_graph_id *ids = graph_random_ids(size, QUESTIONS);
 		for (int i = 0; i < QUESTIONS; i++)
@@ -38,19 +35,20 @@ static double weigh(bool asking)
 	if (asking && !seen)
 		bench_fail("nothing was found");
 	graph_ours_close(&o);
-	return (double)(after > before ? after - before : 0) / (1 << 20);
+	out.mib = (double)(after > before ? after - before : 0) / (1 << 20);
+	return out;
 }
 
 /* In a process that has just begun: this one has memory left over from making the graph. */
-static double weigh_afresh(const char *program, const char *how)
+static opening open_afresh(const char *program, bool asking)
 {
 	char command[4096];
-	double mib = -1;
-	(void)snprintf(command, sizeof(command), "'%s' %s '%s'", program, how, folder);
+	opening out;
+	(void)snprintf(command, sizeof(command), "'%s' %s '%s'", program, asking ? "ask" : "open", folder);
 	FILE *answer = popen(command, "r");
-	if (!answer || fscanf(answer, "%lf", &mib) != 1 || pclose(answer) != 0)
+	if (!answer || fscanf(answer, "%lf %lf", &out.ms, &out.mib) != 2 || pclose(answer) != 0)
 		bench_fail("the program does not run itself");
-	return mib;
+	return out;
 }
 
 int main(int argc, char **argv)
@@ -59,7 +57,8 @@ int main(int argc, char **argv)
 	sherd_pool *pool;
 	if (argc > 2) {
 		folder = argv[2];
-		printf("%.3f\n", weigh(strcmp(argv[1], "ask") == 0));
+		opening found = open_once(strcmp(argv[1], "ask") == 0);
+		printf("%.3f %.3f\n", found.ms, found.mib);
 		return 0;
 	}
 	if (argc > 1)
@@ -73,13 +72,12 @@ int main(int argc, char **argv)
 	GRAPH_OR_FAIL(sherd_graph_gc(o.graph, NULL, NULL, err));
 	graph_ours_close(&o);
 	sherd_pool_close(pool);
-	for (int i = -1; i < bench_pairs(); i++) {
-		double ms = bench_in_child(open_once, NULL);
-		if (i >= 0)
-			bench_add(&times, ms);
+	for (int i = 0; i < bench_pairs(); i++) {
+		opening found = open_afresh(argv[0], false);
+		bench_add(&times, found.ms);
+		bench_add(&open, found.mib);
+		bench_add(&asked, open_afresh(argv[0], true).mib);
 	}
-	bench_add(&open, weigh_afresh(argv[0], "open"));
-	bench_add(&asked, weigh_afresh(argv[0], "ask"));
 	bench_note("%llu files of 50 nodes, %llu nodes, %llu edges", (unsigned long long)size.files,
 	           (unsigned long long)size.files * GRAPH_FILE_NODES,
 	           (unsigned long long)size.files * GRAPH_FILE_NODES * size.degree);

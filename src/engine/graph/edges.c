@@ -71,22 +71,38 @@ static int to_segment(walk *w, const lead *l, sherd_u128 id, sherd_error *err)
 	return SHERD_OK;
 }
 
-/* Few at a time: all are asked for memory before the first is waited for. */
+/* Segments from *next on that may have the destination, few at a time. */
+enum { TOGETHER = 16 };
+
+static int find_leads(const walk *w, sherd_u128 id, size_t *next, lead *leads, size_t *count, sherd_error *err)
+{
+	const graph_list *list = &w->graph->view.lists[SHERD_RFDB_EDGES];
+	size_t aimed = 0;
+	for (; *next < list->count && aimed < TOGETHER; ++*next) {
+		const graph_segment *segment = list->items[*next];
+		if (!sherd_graph_segment_filters(segment) && !sherd_rfdb_bloom_has(&list->dst_blooms[*next], id))
+			continue;
+		TRY(sherd_graph_segment_aim(segment, id, err));
+		leads[aimed++].item = *next;
+	}
+	*count = 0;
+	for (size_t k = 0; k < aimed; k++) {
+		lead l = leads[k];
+		bool any = sherd_graph_segment_near(list->items[l.item], id, &l.near);
+		leads[*count] = l;
+		*count += any;
+	}
+	return SHERD_OK;
+}
+
+/* All are asked for memory before the first is waited for. */
 static int to_segments(walk *w, sherd_u128 id, sherd_error *err)
 {
-	enum { TOGETHER = 8 };
 	const graph_list *list = &w->graph->view.lists[SHERD_RFDB_EDGES];
 	lead leads[TOGETHER];
-	for (size_t i = 0; i < list->count && !w->stopped;) {
-		size_t count = 0;
-		for (; i < list->count && count < TOGETHER; i++) {
-			if (!sherd_rfdb_bloom_has(&list->dst_blooms[i], id))
-				continue;
-			TRY(sherd_graph_segment_aim(list->items[i], id, err));
-			leads[count++].item = i;
-		}
-		for (size_t k = 0; k < count; k++)
-			leads[k].near = sherd_graph_segment_near(list->items[leads[k].item], id);
+	size_t next = 0, count;
+	while (next < list->count && !w->stopped) {
+		TRY(find_leads(w, id, &next, leads, &count, err));
 		for (size_t k = 0; k < count; k++)
 			sherd_graph_segment_fetch(list->items[leads[k].item], leads[k].near);
 		for (size_t k = 0; k < count && !w->stopped; k++)

@@ -8,12 +8,16 @@
 
 enum { MANY_TOMBSTONES = 4096, SHARE_OF_TOMBSTONES = 8 };
 
+/* Rows: merging takes about 100 bytes of memory for each, which must not grow with the graph. */
+enum { MOST_MERGED = 1 << 20 };
+
 static const graph_list *list_of(const graph_flush *f, sherd_rfdb_kind kind)
 {
 	return &f->graph->view.lists[kind];
 }
 
-/* The newest first: a segment is taken if it has at most twice the rows that were taken before it. */
+/* The newest first: a segment is taken if it has at most twice the rows that were taken before it. What would become
+ * too large is left to compaction. */
 static void fold_shard(graph_flush *f, const graph_target *t)
 {
 	const graph_list *list = list_of(f, t->kind);
@@ -24,7 +28,7 @@ static void fold_shard(graph_flush *f, const graph_target *t)
 	for (size_t i = 0; i < list->count; i++) {
 		if (list->items[i]->shard != t->shard || f->merge[t->kind][i])
 			continue;
-		if (list->items[i]->rows.rows / 2 > rows)
+		if (list->items[i]->rows.rows / 2 > rows || list->items[i]->rows.rows + rows > MOST_MERGED)
 			break;
 		f->merge[t->kind][i] = true;
 		rows += list->items[i]->rows.rows;

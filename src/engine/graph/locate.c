@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-enum { SHARE_ASKED = 4 };             /* it pays when so many-th part of the nodes was asked for */
-#define MOST_ROWS ((uint64_t)1 << 20) /* 12 MiB */
+enum { SHARE_ASKED = 4 };                /* it pays when so many-th part of the nodes was asked for */
+#define MOST_ROWS ((uint64_t)500 * 1000) /* 12 MB */
 #define MOST_ITEMS (UINT16_MAX - 1)
 #define NEVER UINT64_MAX /* asked, of a view that it does not suit */
 
@@ -15,6 +15,9 @@ typedef struct place {
 	uint32_t row;
 	uint16_t item; /* of the list, plus one; 0 is empty */
 	uint16_t tag;  /* of the hash, so that few rows are looked at in vain */
+	/* Of the row's first string: its number, and where its text begins. Only to ask for this memory in time, since
+	 * the others mostly lie beside it. */
+	uint32_t string, text;
 } place;
 
 typedef struct graph_places {
@@ -36,8 +39,31 @@ static uint64_t home(const graph_places *p, uint64_t hash)
 	return (hash >> 32) * p->count >> 32;
 }
 
+static place place_of(const sherd_rfdb_segment *s, uint64_t row, size_t item, uint64_t hash)
+{
+	place p = {.row = (uint32_t)row, .item = (uint16_t)(item + 1), .tag = (uint16_t)hash};
+	uint32_t string = sherd_rfdb_segment_string(s, SHERD_RFDB_SEMANTIC_ID, row);
+	sherd_str text;
+	if (sherd_rfdb_strings_get(&s->strings, string, &text)) {
+		p.string = string;
+		p.text = (uint32_t)(text.ptr - s->strings.text);
+	}
+	return p;
+}
+
+static void fetch(const sherd_rfdb_segment *s, const place *at)
+{
+	const char *text = s->strings.text + at->text;
+	__builtin_prefetch(s->strings.entries + 8 * (size_t)at->string);
+	__builtin_prefetch(text);
+	__builtin_prefetch(text + 64);
+	for (int c = 0; c < SHERD_RFDB_COLUMNS; c++)
+		__builtin_prefetch(s->text[c] + 4 * (size_t)at->row);
+}
+
 static bool stands_at(const graph_list *list, const place *at, sherd_u128 id)
 {
+	fetch(&list->items[at->item - 1]->rows, at);
 	return sherd_rfdb_segment_id(&list->items[at->item - 1]->rows, at->row) == id;
 }
 
@@ -60,7 +86,7 @@ static void fill(const graph_places *p, const graph_list *list)
 			uint64_t hash = sherd_graph_ids_hash(p->seed, id);
 			place *slot = slot_of(p, list, id, hash);
 			if (!slot->item)
-				*slot = (place){(uint32_t)row, (uint16_t)(i + 1), (uint16_t)hash};
+				*slot = place_of(s, row, i, hash);
 		}
 	}
 }

@@ -1,11 +1,14 @@
 /* engine/graph/plan.c - planning shards without a database. */
 #include "engine/graph/graph.h"
+#include "format/rfdb_path.h"
 
 #include <stdlib.h>
 
 struct sherd_graph_plan {
 	sherd_graph_planner planner;
-	uint16_t shards; /* HASH */
+	uint16_t shards;   /* HASH */
+	sherd_map known;   /* HASH: shards of the directories of files that were added */
+	sherd_arena arena; /* of their names */
 	sherd_rfdb_plan plan;
 	bool broken;
 };
@@ -33,6 +36,8 @@ void sherd_graph_plan_close(sherd_graph_plan *p)
 	if (!p)
 		return;
 	sherd_rfdb_plan_done(&p->plan);
+	sherd_map_done(&p->known);
+	sherd_arena_done(&p->arena);
 	free(p);
 }
 
@@ -51,11 +56,33 @@ static int distinct(const sherd_graph_text *files, size_t count, sherd_str *out,
 	return ok ? SHERD_OK : sherd_fail_nomem(err);
 }
 
+/* Hashing a directory costs more than finding it. */
+static int know_directories(sherd_graph_plan *p, const sherd_graph_text *files, size_t count, sherd_error *err)
+{
+	sherd_str last = {NULL, 0};
+	for (size_t i = 0; i < count; i++) {
+		bool ok;
+		sherd_str file = graph_text_in(files[i]), parent = sherd_rfdb_path_parent(file);
+		if (last.ptr && sherd_str_compare(last, parent) == 0)
+			continue;
+		last = parent;
+		if (sherd_map_find(&p->known, parent) != SHERD_MAP_NONE)
+			continue;
+		const sherd_str mine = {sherd_arena_str(&p->arena, parent), parent.len};
+		if (!mine.ptr)
+			return sherd_fail_nomem(err);
+		(void)sherd_map_add(&p->known, mine, sherd_rfdb_hash_shard(file, p->shards), &ok);
+		if (!ok)
+			return sherd_fail_nomem(err);
+	}
+	return SHERD_OK;
+}
+
 int sherd_graph_plan_add(sherd_graph_plan *p, const sherd_graph_text *files, size_t count, sherd_error *err)
 {
 	size_t kept;
 	if (p->planner == SHERD_GRAPH_HASH)
-		return SHERD_OK;
+		return know_directories(p, files, count, err);
 	if (p->broken)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "the plan failed before");
 	sherd_str *list = malloc((count + 1) * sizeof(*list));
@@ -78,8 +105,11 @@ uint32_t sherd_graph_plan_shards(const sherd_graph_plan *p)
 uint32_t sherd_graph_plan_shard(const sherd_graph_plan *p, sherd_graph_text file)
 {
 	uint16_t shard;
-	if (p->planner == SHERD_GRAPH_HASH)
-		return sherd_rfdb_hash_shard(graph_text_in(file), p->shards);
+	if (p->planner == SHERD_GRAPH_HASH) {
+		size_t known = sherd_map_find(&p->known, sherd_rfdb_path_parent(graph_text_in(file)));
+		return known != SHERD_MAP_NONE ? (uint32_t)known
+		                               : sherd_rfdb_hash_shard(graph_text_in(file), p->shards);
+	}
 	return sherd_rfdb_plan_find(&p->plan, graph_text_in(file), &shard) ? shard : p->plan.shard_count;
 }
 

@@ -293,12 +293,12 @@ static sherd_rfdb_rows order_of(const graph_segment *s)
 	return atomic_load_explicit(&s->index, memory_order_acquire)->by_dst;
 }
 
-uint64_t sherd_graph_segment_near(const graph_segment *s, sherd_u128 dst)
+bool sherd_graph_segment_near(const graph_segment *s, sherd_u128 dst, uint64_t *near)
 {
 	size_t below = fences_below(s, front_of(dst));
-	uint64_t near = below ? (uint64_t)(below - 1) * s->stride + 1 : 0;
-	__builtin_prefetch(order_of(s).list + 4 * near);
-	return near;
+	*near = below ? (uint64_t)(below - 1) * s->stride + 1 : 0;
+	__builtin_prefetch(order_of(s).list + 4 * *near);
+	return s->stride > 1 || s->fences[below] == front_of(dst);
 }
 
 void sherd_graph_segment_fetch(const graph_segment *s, uint64_t near)

@@ -78,9 +78,16 @@ int sherd_graph_segment_edge(const graph_segment *s, const sherd_rfdb_edge_key *
  * alone: making the index ready; near which place of the order by destination they stand; asking for the memory of
  * rows there; the rows. */
 int sherd_graph_segment_aim(const graph_segment *s, sherd_u128 dst, sherd_error *err);
-uint64_t sherd_graph_segment_near(const graph_segment *s, sherd_u128 dst);
+/* False when there are surely none. */
+bool sherd_graph_segment_near(const graph_segment *s, sherd_u128 dst, uint64_t *near);
 void sherd_graph_segment_fetch(const graph_segment *s, uint64_t near);
 sherd_rfdb_rows sherd_graph_segment_destinations(const graph_segment *s, sherd_u128 dst, uint64_t near);
+
+/* Do the fences tell as well as a filter whether there are any? */
+static inline bool sherd_graph_segment_filters(const graph_segment *s)
+{
+	return (atomic_load_explicit(&s->ready, memory_order_acquire) & GRAPH_BY_DST) && s->stride == 1;
+}
 
 /* A row. What we wrote was UTF-8, and whether it was damaged since is for verify to tell; what others wrote is looked
  * at. Errors name the segment. */
