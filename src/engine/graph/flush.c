@@ -76,7 +76,26 @@ static int number_targets(graph_flush *f, sherd_error *err)
 static int emit(void *arg, size_t index, sherd_error *err)
 {
 	graph_flush *f = arg;
-	return sherd_graph_flush_emit(f, &f->targets[index], err);
+	return sherd_graph_flush_emit(f, f->by_size[index], err);
+}
+
+static int compare_sizes(const void *left, const void *right)
+{
+	const graph_target *a = *(graph_target *const *)left, *b = *(graph_target *const *)right;
+	if (a->rows != b->rows)
+		return a->rows > b->rows ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static int emit_all(graph_flush *f, sherd_error *err)
+{
+	f->by_size = malloc((f->count + 1) * sizeof(*f->by_size));
+	if (!f->by_size)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < f->count; i++)
+		f->by_size[i] = &f->targets[i];
+	qsort(f->by_size, f->count, sizeof(graph_target *), compare_sizes);
+	return sherd_pool_run(f->graph->pool, f->count, emit, f, err);
 }
 
 /* Folders, plan and number of shards are durable before anything uses them. */
@@ -122,7 +141,7 @@ static int make(graph_flush *f, sherd_error *err)
 {
 	TRY(prepare(f, err));
 	f->meter.total = work_of(f);
-	TRY(sherd_pool_run(f->graph->pool, f->count, emit, f, err));
+	TRY(emit_all(f, err));
 	TRY(sherd_graph_flush_bury(f, err));
 	return sherd_graph_flush_commit(f, err);
 }
@@ -152,6 +171,7 @@ static void done(graph_flush *f)
 		sherd_graph_segment_close(f->targets[i].made);
 	}
 	free(f->targets);
+	free(f->by_size);
 	free(f->slots);
 	free(f->merge[0]);
 	free(f->merge[1]);

@@ -25,9 +25,10 @@ typedef struct graph_flush {
 	sherd_graph *graph;
 	graph_target *targets; /* by shard, then kind */
 	size_t count;
-	uint32_t *slots;       /* for shard * 2 + kind: the target's place plus one, 0 when there is none */
-	bool *merge[2];        /* for each segment of the view: it goes into a target */
-	uint16_t *node_shards; /* for each node of the buffer */
+	graph_target **by_size; /* the largest first: whoever is last should not have much to do */
+	uint32_t *slots;        /* for shard * 2 + kind: the target's place plus one, 0 when there is none */
+	bool *merge[2];         /* for each segment of the view: it goes into a target */
+	uint16_t *node_shards;  /* for each node of the buffer */
 	uint32_t shards;
 	bool compact;                       /* all segments are merged, into L1 */
 	graph_counts counts;                /* of the version to come */
