@@ -38,7 +38,9 @@ static void add(tally *t, sherd_str type, uint64_t by)
 		(void)sherd_map_add(&t->map, c.type, at, &ok);
 		t->failed = t->failed || !ok;
 	}
-	((sherd_rfdb_count *)(void *)t->list.data)[at].count += by;
+	sherd_rfdb_count *list = (sherd_rfdb_count *)(void *)t->list.data;
+	if (list)
+		list[at].count += by;
 	t->recent[slot].type = type;
 	t->recent[slot].place = at;
 }
@@ -192,8 +194,8 @@ static int add_edges(tally *t, const sherd_graph *g, sherd_error *err)
 
 int sherd_graph_counts_ahead(const sherd_graph *g, graph_counts *out, sherd_error *err)
 {
-	const graph_counts *now = NULL;
 	graph_counts c = {.known = true};
+	const graph_counts *now = &c;
 	TRY(sherd_graph_counts_know(g, &now, err));
 	int rc = SHERD_OK;
 	for (unsigned kind = 0; rc == SHERD_OK && kind < 2; kind++) {

@@ -85,7 +85,7 @@ static int gather(emission *e, sherd_error *err)
 {
 	const graph_buffer *b = &e->flush->graph->buffer;
 	const uint32_t *fresh = (const uint32_t *)(const void *)e->target->fresh.data;
-	if (e->target->rows >= (uint64_t)1 << ROW_BITS || e->target->rows > SIZE_MAX / sizeof(*e->rows))
+	if (e->target->rows >= (uint64_t)1 << ROW_BITS)
 		return sherd_fail(err, SHERD_ELIMIT, "too-many-rows", "too many rows for one segment");
 	for (size_t i = 0; i < e->target->fresh.len / sizeof(*fresh); i++) {
 		sherd_u128 id =
@@ -226,11 +226,11 @@ static int put(void *arg, const void *data, size_t len, sherd_error *err)
 static int copy_texts(sherd_arena *arena, const sherd_rfdb_writer *w, int field, sherd_rfdb_texts *out,
                       sherd_error *err)
 {
-	SHERD_AUTO(void, free) owned = NULL;
-	sherd_str *values;
+	sherd_str *made;
 	size_t count;
-	TRY(sherd_rfdb_writer_values(w, field, &values, &count, err));
-	owned = values;
+	TRY(sherd_rfdb_writer_values(w, field, &made, &count, err));
+	SHERD_AUTO(void, free) owned = made;
+	const sherd_str *values = owned;
 	sherd_str *copies = sherd_arena_alloc(arena, count + 1, sizeof(*copies));
 	if (!copies)
 		return sherd_fail_nomem(err);
@@ -297,7 +297,7 @@ static int write_target(emission *e, sherd_rfdb_writer *w, sherd_error *err)
 	sherd_graph_segment_close(TAKE(made));
 	if (rc == SHERD_OK)
 		rc = sherd_graph_segment_open(&made, p, &about, e->flush->compact, err);
-	if (rc < 0) {
+	if (rc < 0 || !made) {
 		sherd_arena_done(&arena);
 		return rc;
 	}

@@ -23,7 +23,7 @@ static int seek(sherd_json *j, const char *want)
 {
 	sherd_str key;
 	int rc = sherd_json_object(j, NULL);
-	while (rc >= 0 && (rc = sherd_json_key(j, &key, NULL)) > 0) {
+	while (rc >= 0 && sherd_json_key(j, &key, NULL) > 0) {
 		if (sherd_str_is(key, want))
 			return 1;
 		rc = sherd_json_skip(j, NULL);

@@ -258,7 +258,7 @@ int sherd_graph_open_ephemeral(sherd_graph **out, const sherd_graph_layout *layo
 	int rc = sherd_graph_create(store, "", layout, 0, err);
 	if (rc == SHERD_OK)
 		rc = sherd_graph_open(&g, store, "", &o, err);
-	if (rc < 0) {
+	if (rc < 0 || !g) {
 		sherd_store_close(store);
 		return rc;
 	}

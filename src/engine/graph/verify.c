@@ -39,17 +39,17 @@ typedef int decode_fn(checking *c, const char *text, size_t len, sherd_seal *sea
 
 static int check_document(checking *c, const char *name, bool needed, decode_fn *decode, sherd_error *err)
 {
-	SHERD_AUTO(void, free) owned = NULL;
 	graph_key key;
-	char *text = NULL;
+	char *made = NULL;
 	size_t len = 0;
 	sherd_seal seal = SHERD_SEAL_GOOD;
 	sherd_error found = {0};
 	TRY(sherd_graph_place_key(&c->place, name, &key, err));
-	int rc = sherd_graph_place_get(&c->place, name, &text, &len, &found);
+	int rc = sherd_graph_place_get(&c->place, name, &made, &len, &found);
+	SHERD_AUTO(void, free) owned = made;
+	const char *text = owned;
 	if (rc == SHERD_ENOTFOUND && !needed)
 		return SHERD_OK;
-	owned = text;
 	if (rc == SHERD_OK)
 		rc = decode(c, text, len, &seal, &found);
 	TRY(sherd_report_take(c->report, rc, &found, key.text, err));
@@ -229,7 +229,7 @@ static int check_segment(void *arg, size_t index, sherd_error *err)
 	if (rc == SHERD_OK && failed == SHERD_OK && !one->about.has_sha256)
 		rc = sherd_report_warn(&one->report, key.text, "no-checksum", err,
 		                       "written by another program: only its structure was checked");
-	if (rc == SHERD_OK && failed == SHERD_OK)
+	if (rc == SHERD_OK && failed == SHERD_OK && s)
 		rc = check_sidecar(c, one, s, err);
 	sherd_graph_segment_close(s);
 	return rc < 0 ? rc : sherd_meter_add(&c->meter, one->about.bytes, err);
