@@ -55,7 +55,7 @@ void graph_add_random(sherd_graph *g, unsigned nodes, unsigned edges, unsigned d
 		               (unsigned)(r >> 20) % 7);
 		graph_add_node(g, id, types[(r >> 8) % 5], name, file);
 	}
-	for (unsigned i = 0; i < edges; i++) {
+	for (unsigned i = 0; nodes && i < edges; i++) {
 		char src[32], dst[32], metadata[48];
 		uint64_t r = sherd_splitmix64(seed * 31 + i);
 		(void)snprintf(src, sizeof(src), "n%u", (unsigned)(r % nodes));
