@@ -21,7 +21,7 @@ static const graph_list *list_of(const graph_flush *f, sherd_rfdb_kind kind)
 static void fold_shard(graph_flush *f, const graph_target *t)
 {
 	const graph_list *list = list_of(f, t->kind);
-	uint64_t rows = t->fresh.len / sizeof(uint32_t);
+	uint64_t rows = t->fresh_rows;
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i]->shard == t->shard && f->merge[t->kind][i])
 			rows += list->items[i]->rows.rows;
@@ -106,7 +106,7 @@ int sherd_graph_flush_fold(graph_flush *f, sherd_error *err)
 	TRY(hand_over(f, SHERD_RFDB_EDGES, err));
 	for (size_t i = 0; i < f->count; i++) {
 		TRY(sherd_buf_check(&f->targets[i].fresh, err));
-		f->targets[i].rows += f->targets[i].fresh.len / sizeof(uint32_t);
+		f->targets[i].rows += f->targets[i].fresh_rows;
 	}
 	return SHERD_OK;
 }

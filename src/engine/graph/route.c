@@ -1,6 +1,7 @@
 /* engine/graph/route.c - which shard each record of the buffer goes to. */
 #include "engine/graph/edges.h"
 #include "engine/graph/flush.h"
+#include "engine/graph/write.h"
 
 #include <stdlib.h>
 
@@ -142,7 +143,9 @@ static int route_nodes(graph_flush *f, sherd_error *err)
 		if (!t)
 			return sherd_fail_nomem(err);
 		sherd_buf_append(&t->fresh, &at, sizeof(at));
+		t->fresh_rows++;
 		TRY(evict_node(f, id, f->node_shards[i], &moved, err));
+		f->scattered = f->scattered || moved;
 		if (moved)
 			TRY(carry_edges(g, id, err));
 	}
@@ -166,26 +169,66 @@ static int shard_of_source(const graph_flush *f, sherd_u128 src, uint32_t *shard
 	return rc;
 }
 
+/* Has a shard but this one rows of edges from the source? 1, or 0. */
+static int has_stray_edges(const graph_flush *f, sherd_u128 src, uint32_t shard, sherd_error *err)
+{
+	const graph_list *list = &f->graph->view.lists[SHERD_RFDB_EDGES];
+	sherd_rfdb_run run = {0};
+	for (size_t i = 0; i < list->count && !run.count; i++)
+		if (list->items[i]->shard != shard && sherd_rfdb_bloom_has(&list->blooms[i], src))
+			TRY(sherd_graph_segment_sources(list->items[i], src, &run, err));
+	return run.count > 0;
+}
+
 enum { AHEAD = 12 };
+
+/* Edges of one source that stand together go together. 1 when another shard turns out to have some of the source. */
+static int route_run(graph_flush *f, size_t from, size_t to, sherd_error *err)
+{
+	const graph_buffer *b = &f->graph->buffer;
+	uint32_t shard, at = (uint32_t)from;
+	TRY(shard_of_source(f, b->edges[from].key.src, &shard, err));
+	graph_target *t = sherd_graph_flush_target(f, shard, SHERD_RFDB_EDGES);
+	if (!t)
+		return sherd_fail_nomem(err);
+	sherd_buf_append(&t->fresh, &at, sizeof(at));
+	t->fresh_rows += to - from;
+	if (!f->scattered)
+		return has_stray_edges(f, b->edges[from].key.src, shard, err);
+	for (size_t i = from; i < to; i++)
+		TRY(evict_edge(f, &b->edges[i].key, shard, err));
+	return 0;
+}
+
+/* What was routed before is routed again, since settling moves edges. */
+static int begin_scattered(graph_flush *f, sherd_error *err)
+{
+	f->scattered = true;
+	for (size_t i = 0; i < f->count; i++) {
+		if (f->targets[i].kind != SHERD_RFDB_EDGES)
+			continue;
+		f->targets[i].fresh.len = 0;
+		f->targets[i].fresh_rows = 0;
+	}
+	return sherd_graph_settle(f->graph, err);
+}
 
 static int route_edges(graph_flush *f, sherd_error *err)
 {
 	const graph_buffer *b = &f->graph->buffer;
-	uint32_t shard = 0;
-	for (size_t i = 0; i < b->edge_count; i++) {
-		const graph_new_edge *e = &b->edges[i];
-		uint32_t at = (uint32_t)i;
-		if (b->edge_count - i > AHEAD)
-			sherd_graph_ids_fetch(&b->by_id, b->edges[i + AHEAD].key.src);
-		if (i == 0 || b->edges[i - 1].key.src != e->key.src)
-			TRY(shard_of_source(f, e->key.src, &shard, err));
-		if (graph_edge_is_dead(e))
-			continue;
-		graph_target *t = sherd_graph_flush_target(f, shard, SHERD_RFDB_EDGES);
-		if (!t)
-			return sherd_fail_nomem(err);
-		sherd_buf_append(&t->fresh, &at, sizeof(at));
-		TRY(evict_edge(f, &e->key, shard, err));
+	if (f->scattered)
+		TRY(begin_scattered(f, err));
+	for (size_t i = 0, next; i < b->edge_count; i = next) {
+		for (next = i + 1; next < b->edge_count && b->edges[next].key.src == b->edges[i].key.src; next++)
+			;
+		if (b->edge_count - next > AHEAD)
+			sherd_graph_ids_fetch(&b->by_id, b->edges[next + AHEAD].key.src);
+		int strays = route_run(f, i, next, err);
+		TRY(strays);
+		if (strays) {
+			TRY(begin_scattered(f, err));
+			next = 0;
+		}
 	}
 	return SHERD_OK;
 }
@@ -207,6 +250,7 @@ static int settle(graph_flush *f, sherd_rfdb_kind kind, sherd_error *err)
 int sherd_graph_flush_route(graph_flush *f, sherd_error *err)
 {
 	TRY(place_nodes(f, err));
+	f->scattered = !f->graph->view.one_shard;
 	f->shards = f->graph->config.shards;
 	if (f->graph->plan.shard_count > f->shards)
 		f->shards = f->graph->plan.shard_count;
