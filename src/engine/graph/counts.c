@@ -1,6 +1,7 @@
 #include "engine/graph/counts.h"
 
 #include "engine/graph/edges.h"
+#include "engine/graph/flush.h"
 #include "engine/graph/write.h"
 
 #include <stdlib.h>
@@ -153,16 +154,23 @@ static int type_below(const graph_row *r, sherd_rfdb_column column, sherd_str *t
 	return sherd_rfdb_segment_text(&r->segment->rows, column, r->row, type);
 }
 
+/* What the version has under the id lives no more. */
+static int take_node(graph_tally *t, const sherd_graph *g, sherd_u128 id, sherd_error *err)
+{
+	graph_row below;
+	sherd_str type;
+	int rc = sherd_graph_view_node(&g->view, id, &below, err);
+	TRY(rc);
+	if (rc && type_below(&below, SHERD_RFDB_NODE_TYPE, &type))
+		sherd_graph_tally_add(t, type, (uint64_t)-1);
+	return SHERD_OK;
+}
+
 static int add_nodes(graph_tally *t, const sherd_graph *g, sherd_error *err)
 {
 	for (size_t i = 0; i < g->buffer.node_count; i++) {
 		const graph_new_node *n = &g->buffer.nodes[i];
-		graph_row below;
-		sherd_str type;
-		int rc = sherd_graph_view_node(&g->view, n->node.id, &below, err);
-		TRY(rc);
-		if (rc && type_below(&below, SHERD_RFDB_NODE_TYPE, &type))
-			sherd_graph_tally_add(t, type, (uint64_t)-1);
+		TRY(take_node(t, g, n->node.id, err));
 		if (!n->dead)
 			sherd_graph_tally_add(t, n->node.type, 1);
 	}
@@ -197,34 +205,39 @@ static void add_tally(graph_tally *t, const graph_tally *more)
 	t->failed = t->failed || more->failed;
 }
 
-/* edges NULL: they are counted here. */
-static int count_ahead(const sherd_graph *g, const graph_tally *const *edges, size_t count, graph_counts *out,
-                       sherd_error *err)
+/* What the buffer does to the counts of a kind. */
+static int add_buffer(graph_tally *t, const sherd_graph *g, sherd_rfdb_kind kind, sherd_error *err)
+{
+	return kind == SHERD_RFDB_NODES ? add_nodes(t, g, err) : add_edges(t, g, err);
+}
+
+/* The same, as those have found who wrote the targets. */
+static int add_targets(graph_tally *t, const graph_flush *f, sherd_rfdb_kind kind, sherd_error *err)
+{
+	const graph_buffer *b = &f->graph->buffer;
+	for (size_t i = 0; i < f->count; i++)
+		if (f->targets[i].kind == kind)
+			add_tally(t, &f->targets[i].counts);
+	for (size_t i = 0; kind == SHERD_RFDB_NODES && i < b->node_count; i++)
+		if (b->nodes[i].dead)
+			TRY(take_node(t, f->graph, b->nodes[i].node.id, err));
+	return SHERD_OK;
+}
+
+/* Those of the open version and more. f NULL: what the buffer says is counted here. */
+static int count_ahead(const sherd_graph *g, const graph_flush *f, graph_counts *out, sherd_error *err)
 {
 	const graph_counts *now;
+	graph_counts c = {.known = true};
 	int rc = sherd_graph_counts_know(g, &now, err);
-	out->known = true;
 	for (unsigned kind = 0; rc == SHERD_OK && kind < 2; kind++) {
 		graph_tally t = {0};
 		add_counts(&t, now->of[kind], now->types[kind]);
-		for (size_t i = 0; kind == SHERD_RFDB_EDGES && i < count; i++)
-			add_tally(&t, edges[i]);
-		if (kind == SHERD_RFDB_NODES)
-			rc = add_nodes(&t, g, err);
-		else if (!edges)
-			rc = add_edges(&t, g, err);
+		rc = f ? add_targets(&t, f, kind, err) : add_buffer(&t, g, kind, err);
 		if (rc == SHERD_OK)
-			rc = finish(&t, out, kind, err);
+			rc = finish(&t, &c, kind, err);
 		sherd_graph_tally_done(&t);
 	}
-	return rc;
-}
-
-int sherd_graph_counts_after(const sherd_graph *g, const graph_tally *const *edges, size_t count, graph_counts *out,
-                             sherd_error *err)
-{
-	graph_counts c = {0};
-	int rc = count_ahead(g, edges, count, &c, err);
 	if (rc < 0)
 		sherd_graph_counts_done(&c);
 	else
@@ -235,7 +248,12 @@ int sherd_graph_counts_after(const sherd_graph *g, const graph_tally *const *edg
 int sherd_graph_counts_ahead(const sherd_graph *g, graph_counts *out, sherd_error *err)
 {
 	TRY(sherd_graph_settle(g, err));
-	return sherd_graph_counts_after(g, NULL, 0, out, err);
+	return count_ahead(g, NULL, out, err);
+}
+
+int sherd_graph_flush_count(graph_flush *f, sherd_error *err)
+{
+	return count_ahead(f->graph, f, &f->counts, err);
 }
 
 int sherd_graph_counts_take(graph_counts *c, const sherd_rfdb_counts *from, sherd_error *err)

@@ -26,9 +26,6 @@ void sherd_graph_tally_done(graph_tally *t);
 int sherd_graph_counts_know(const sherd_graph *g, const graph_counts **out, sherd_error *err);
 /* Those, with the buffer; done with by the caller. */
 int sherd_graph_counts_ahead(const sherd_graph *g, graph_counts *out, sherd_error *err);
-/* The same for one who has tallied up already what the buffer does to the edges: edges[0 .. count). */
-int sherd_graph_counts_after(const sherd_graph *g, const graph_tally *const *edges, size_t count, graph_counts *out,
-                             sherd_error *err);
 
 /* Copies what a manifest says; unknown stays unknown. */
 int sherd_graph_counts_take(graph_counts *c, const sherd_rfdb_counts *from, sherd_error *err);

@@ -217,9 +217,9 @@ static int settle_fresh(emission *e, const candidate *list, size_t count, sherd_
 	int before = buried ? 0 : lived(e, &key, !is_fresh(&list[count - 1]), elsewhere, err);
 	TRY(before);
 	if (before)
-		sherd_graph_tally_add(&t->edges, key.type, (uint64_t)-1);
+		sherd_graph_tally_add(&t->counts, key.type, (uint64_t)-1);
 	if (!dead)
-		sherd_graph_tally_add(&t->edges, key.type, 1);
+		sherd_graph_tally_add(&t->counts, key.type, 1);
 	if (dead && !buried && elsewhere)
 		sherd_buf_append(&t->dead_edges, &key, sizeof(key));
 	if (!dead && buried)

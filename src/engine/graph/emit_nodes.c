@@ -12,14 +12,18 @@ typedef struct emission {
 	size_t count;
 } emission;
 
-/* Is the row to be kept, as far as this can be told without its neighbours? 1, or 0. */
-static int keeps(const emission *e, size_t place, uint64_t row, sherd_u128 id, bool asks, sherd_error *err)
+/* Is the row to be looked at? What the buffer has for its id stands beside it after sorting, unless it is in another
+ * shard or dead. 1, or 0. */
+static int competes(const emission *e, size_t place, uint64_t row, sherd_u128 id, bool asks, sherd_error *err)
 {
 	const sherd_graph *g = e->flush->graph;
 	bool buried = g->view.dead_node_count && sherd_graph_ids_find(&g->view.dead_node_set, id) != GRAPH_IDS_NONE;
-	if (buried)
+	if (buried) {
 		sherd_buf_append(&e->target->unburied_nodes, &id, sizeof(id));
-	if (buried || sherd_graph_buffer_node(&g->buffer, id))
+		return 0;
+	}
+	const graph_new_node *fresh = sherd_graph_buffer_node(&g->buffer, id);
+	if (fresh && (fresh->dead || e->flush->scattered))
 		return 0;
 	return asks ? sherd_graph_view_node_lives(&g->view, place, row, err) : 1;
 }
@@ -32,7 +36,7 @@ static int gather_segment(emission *e, uint64_t number, sherd_error *err)
 	TRY(asks);
 	for (uint64_t row = 0; row < s->rows.rows; row++) {
 		sherd_u128 id = sherd_rfdb_segment_id(&s->rows, row);
-		int rc = keeps(e, place, row, id, asks, err);
+		int rc = competes(e, place, row, id, asks, err);
 		TRY(rc);
 		if (rc)
 			e->rows[e->count++] = sherd_rfdb_keyed_of(id, number << GRAPH_ROW_BITS | row);
@@ -81,16 +85,52 @@ static void fetch_ahead(const emission *e, size_t i)
 	__builtin_prefetch(nearer->metadata.ptr);
 }
 
-/* Of rows with one id, which stand together, the first counts. */
+static bool same_id(const sherd_rfdb_keyed *a, const sherd_rfdb_keyed *b)
+{
+	return a->low == b->low && a->high == b->high;
+}
+
+/* The type of the live row that a node of the buffer takes the place of: 1, or 0. next: what stands beside it. */
+static int type_before(const emission *e, const sherd_rfdb_keyed *next, sherd_u128 id, sherd_str *type,
+                       sherd_error *err)
+{
+	const graph_list *list = &e->flush->graph->view.lists[SHERD_RFDB_NODES];
+	graph_row row = {0};
+	size_t place;
+	if (next) {
+		row.segment = sherd_graph_emit_merged(e->flush, e->target, next->row >> GRAPH_ROW_BITS, &place);
+		row.row = next->row & GRAPH_ROW_MASK;
+	} else {
+		int rc = list->count ? sherd_graph_view_node(&e->flush->graph->view, id, &row, err) : 0;
+		if (rc <= 0)
+			return rc;
+	}
+	return sherd_rfdb_segment_text(&row.segment->rows, SHERD_RFDB_NODE_TYPE, row.row, type);
+}
+
+/* The rows [i, to) have one id; the first counts. */
+static int write_row(const emission *e, sherd_rfdb_writer *w, size_t i, size_t to, sherd_error *err)
+{
+	sherd_rfdb_node node;
+	sherd_str type;
+	TRY(read_node(e, e->rows[i].row, &node, err));
+	if (e->rows[i].row >> GRAPH_ROW_BITS == 0) {
+		int rc = type_before(e, to - i > 1 ? &e->rows[i + 1] : NULL, node.id, &type, err);
+		TRY(rc);
+		if (rc)
+			sherd_graph_tally_add(&e->target->counts, type, (uint64_t)-1);
+		sherd_graph_tally_add(&e->target->counts, node.type, 1);
+	}
+	return sherd_rfdb_writer_node(w, &node, err);
+}
+
 static int write_rows(const emission *e, sherd_rfdb_writer *w, sherd_error *err)
 {
-	for (size_t i = 0; i < e->count; i++) {
-		sherd_rfdb_node node;
+	for (size_t i = 0, next; i < e->count; i = next) {
 		fetch_ahead(e, i);
-		if (i && e->rows[i].low == e->rows[i - 1].low && e->rows[i].high == e->rows[i - 1].high)
-			continue;
-		TRY(read_node(e, e->rows[i].row, &node, err));
-		TRY(sherd_rfdb_writer_node(w, &node, err));
+		for (next = i + 1; next < e->count && same_id(&e->rows[i], &e->rows[next]); next++)
+			;
+		TRY(write_row(e, w, i, next, err));
 	}
 	return SHERD_OK;
 }

@@ -135,24 +135,12 @@ static int prepare(graph_flush *f, sherd_error *err)
 	return extend_shards(f, err);
 }
 
-static int count(graph_flush *f, sherd_error *err)
-{
-	const graph_tally **edges = calloc(f->count + 1, sizeof(*edges));
-	if (!edges)
-		return sherd_fail_nomem(err);
-	for (size_t i = 0; i < f->count; i++)
-		edges[i] = &f->targets[i].edges;
-	int rc = sherd_graph_counts_after(f->graph, edges, f->count, &f->counts, err);
-	free(edges);
-	return rc;
-}
-
 static int make(graph_flush *f, sherd_error *err)
 {
 	TRY(prepare(f, err));
 	f->meter.total = work_of(f);
 	TRY(emit_all(f, err));
-	TRY(count(f, err));
+	TRY(sherd_graph_flush_count(f, err));
 	TRY(sherd_graph_flush_bury(f, err));
 	return sherd_graph_flush_commit(f, err);
 }
@@ -180,7 +168,7 @@ static void done(graph_flush *f)
 		sherd_buf_done(&f->targets[i].unburied_nodes);
 		sherd_buf_done(&f->targets[i].dead_edges);
 		sherd_buf_done(&f->targets[i].undead_edges);
-		sherd_graph_tally_done(&f->targets[i].edges);
+		sherd_graph_tally_done(&f->targets[i].counts);
 		sherd_graph_segment_close(f->targets[i].made);
 	}
 	free(f->targets);
