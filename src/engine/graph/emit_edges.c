@@ -69,14 +69,6 @@ static int gather(emission *e, sherd_error *err)
 	return SHERD_OK;
 }
 
-static void find_others(emission *e)
-{
-	const graph_list *list = &e->flush->graph->view.lists[SHERD_RFDB_EDGES];
-	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i]->shard == e->target->shard && !e->flush->merge[SHERD_RFDB_EDGES][i])
-			e->others[e->other_count++] = i;
-}
-
 /* ---- the edges of one source */
 
 static void take_fresh(emission *e, uint64_t at, sherd_u128 src)
@@ -314,7 +306,6 @@ static int write_sources(emission *e, sherd_error *err)
 static int emit(emission *e, sherd_error *err)
 {
 	TRY(gather(e, err));
-	find_others(e);
 	TRY(sherd_rfdb_sort(e->runs, e->count, err));
 	TRY(sherd_rfdb_writer_reserve(e->writer, e->target->rows, err));
 	return write_sources(e, err);
@@ -326,7 +317,7 @@ int sherd_graph_emit_edges(graph_flush *f, graph_target *t, sherd_rfdb_writer *w
 	emission e = {.flush = f, .target = t, .writer = w};
 	e.runs = sherd_large_alloc((size_t)(t->rows + 1) * sizeof(*e.runs));
 	e.asks = calloc(segments, sizeof(*e.asks));
-	e.others = calloc(segments, sizeof(*e.others));
+	e.others = sherd_graph_emit_others(f, t, &e.other_count);
 	e.near = calloc(segments, sizeof(*e.near));
 	int rc = e.runs && e.asks && e.others && e.near ? emit(&e, err) : sherd_fail_nomem(err);
 	free(e.runs);

@@ -10,6 +10,8 @@ typedef struct emission {
 	graph_target *target;
 	sherd_rfdb_keyed *rows;
 	size_t count;
+	size_t *others; /* places of the shard's segments that stay */
+	size_t other_count;
 } emission;
 
 /* Is the row to be looked at? What the buffer has for its id stands beside it after sorting, unless it is in another
@@ -90,22 +92,34 @@ static bool same_id(const sherd_rfdb_keyed *a, const sherd_rfdb_keyed *b)
 	return a->low == b->low && a->high == b->high;
 }
 
-/* The type of the live row that a node of the buffer takes the place of: 1, or 0. next: what stands beside it. */
+/* The live row that a node of the buffer takes the place of, when it does not stand beside it: 1, or 0. */
+static int row_elsewhere(const emission *e, sherd_u128 id, graph_row *out, sherd_error *err)
+{
+	const graph_view *v = &e->flush->graph->view;
+	int rc = 0;
+	if (e->flush->scattered || v->dead_node_count)
+		return sherd_graph_view_node(v, id, out, err);
+	for (size_t i = 0; i < e->other_count && !rc; i++) {
+		out->segment = v->lists[SHERD_RFDB_NODES].items[e->others[i]];
+		rc = sherd_graph_list_node(&v->lists[SHERD_RFDB_NODES], e->others[i], id, &out->row, err);
+	}
+	return rc;
+}
+
+/* Its type: 1, or 0. next: what stands beside it. */
 static int type_before(const emission *e, const sherd_rfdb_keyed *next, sherd_u128 id, sherd_str *type,
                        sherd_error *err)
 {
-	const graph_list *list = &e->flush->graph->view.lists[SHERD_RFDB_NODES];
 	graph_row row = {0};
 	size_t place;
+	int rc = 1;
 	if (next) {
 		row.segment = sherd_graph_emit_merged(e->flush, e->target, next->row >> GRAPH_ROW_BITS, &place);
 		row.row = next->row & GRAPH_ROW_MASK;
 	} else {
-		int rc = list->count ? sherd_graph_view_node(&e->flush->graph->view, id, &row, err) : 0;
-		if (rc <= 0)
-			return rc;
+		rc = row_elsewhere(e, id, &row, err);
 	}
-	return sherd_rfdb_segment_text(&row.segment->rows, SHERD_RFDB_NODE_TYPE, row.row, type);
+	return rc > 0 ? sherd_rfdb_segment_text(&row.segment->rows, SHERD_RFDB_NODE_TYPE, row.row, type) : rc;
 }
 
 /* The rows [i, to) have one id; the first counts. */
@@ -139,9 +153,8 @@ int sherd_graph_emit_nodes(graph_flush *f, graph_target *t, sherd_rfdb_writer *w
 {
 	emission e = {.flush = f, .target = t};
 	e.rows = sherd_large_alloc((size_t)(t->rows + 1) * sizeof(*e.rows));
-	if (!e.rows)
-		return sherd_fail_nomem(err);
-	int rc = gather(&e, err);
+	e.others = sherd_graph_emit_others(f, t, &e.other_count);
+	int rc = e.rows && e.others ? gather(&e, err) : sherd_fail_nomem(err);
 	if (rc == SHERD_OK)
 		rc = sherd_rfdb_sort(e.rows, e.count, err);
 	if (rc == SHERD_OK)
@@ -149,5 +162,6 @@ int sherd_graph_emit_nodes(graph_flush *f, graph_target *t, sherd_rfdb_writer *w
 	if (rc == SHERD_OK)
 		rc = write_rows(&e, w, err);
 	free(e.rows);
+	free(e.others);
 	return rc == SHERD_OK ? sherd_meter_add(&f->meter, t->fresh_rows, err) : rc;
 }
