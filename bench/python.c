@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@ static void run(const char *const *arguments, const int pipes[4])
 	char *list[MOST + 2] = {(char *)"python3"};
 	for (int i = 0; i < MOST && arguments[i]; i++)
 		list[i + 1] = (char *)arguments[i];
+	/* However this program ends, the script does not stay behind. */
+	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (dup2(pipes[0], 0) < 0 || dup2(pipes[3], 1) < 0)
 		_exit(1);
 	for (int i = 0; i < 4; i++)
