@@ -50,7 +50,7 @@ class Client:
     def __init__(self, stack):
         self.stack, self.server = stack, None
         nodes, edges = read(GRAPH + ".nodes"), read(GRAPH + ".edges")
-        # The quickest of the ways that its clients load: all nodes, all edges, one flush. Its bulk mode takes longer, and
+        # The quickest of the ways that its clients load: all nodes, all edges, one flush. Its bulk mode takes longer;
         # committing file by file writes a version for each.
         self.requests = [("addNodes", frame("addNodes", nodes=some)) for some in batches(nodes)]
         self.requests += [("addEdges", frame("addEdges", edges=some)) for some in batches(edges)]
