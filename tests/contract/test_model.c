@@ -23,7 +23,7 @@ static int save(const char *folder, uint32_t shards, int racer, int go)
 	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	sherd_store *store = NULL;
 	sherd_error e = {0};
-	char name[8], byte;
+	char name[16], byte;
 	(void)snprintf(name, sizeof(name), "%d", racer);
 	const sherd_pair pair = {"racer", name};
 	const sherd_model_save_options o = {
@@ -73,7 +73,7 @@ static void assert_saved_by(sherd_store *store, int winner)
 	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	const sherd_pair *pairs;
 	const char *racer = "nobody";
-	char want[8];
+	char want[16];
 	assert_ok(sherd_model_open(&m, store, "m", NULL, err));
 	size_t count = sherd_model_pairs(m, &pairs);
 	for (size_t i = 0; i < count; i++)

@@ -19,8 +19,8 @@ typedef struct check {
 	const sherd_model *model;
 	const sherd_samediff_hasher *hasher;
 	const sherd_model_graph *graph;
-	char path[PATH_SHOWN + 1]; /* names of the graphs that lead to this one, as far as they are shown */
-	sherd_map names;           /* of variables to their indices */
+	sherd_buf *path; /* names of the graphs that lead to the one being checked, with slashes between them */
+	sherd_map names; /* of variables to their indices */
 	sherd_error *err;
 } check;
 
@@ -33,7 +33,9 @@ __attribute__((format(printf, 3, 4))) static int warn(const check *c, const char
 	va_end(ap);
 	if (c->graph == &c->model->graph)
 		return sherd_report_warn(c->report, c->key, reason, c->err, "%s", text);
-	return sherd_report_warn(c->report, c->key, reason, c->err, "graph %s: %s", c->path, text);
+	int shown = c->path->len < PATH_SHOWN ? (int)c->path->len : PATH_SHOWN;
+	return sherd_report_warn(c->report, c->key, reason, c->err, "graph %.*s: %s", shown,
+	                         (const char *)c->path->data, text);
 }
 
 #define WARN(c, ...) TRY(warn(c, __VA_ARGS__))
@@ -246,21 +248,26 @@ static int check_graph(check *c)
 	sherd_map_done(&c->names);
 	if (rc == SHERD_OK)
 		rc = check_names_inside(c);
+	size_t before = c->path->len;
 	for (size_t i = 0; rc == SHERD_OK && i < c->graph->subgraph_count; i++) {
-		const sherd_model_subgraph *inside = &c->graph->subgraphs[i];
-		check inner = {
-			.report = c->report, .key = c->key, .model = c->model, .hasher = c->hasher, .err = c->err};
-		inner.graph = inside->graph;
-		(void)snprintf(inner.path, sizeof(inner.path), "%s%s%s", c->path, c->path[0] ? "/" : "", inside->name);
-		rc = check_graph(&inner);
+		check inner = *c;
+		inner.graph = c->graph->subgraphs[i].graph;
+		sherd_buf_printf(c->path, "%s%s", before ? "/" : "", c->graph->subgraphs[i].name);
+		rc = sherd_buf_check(c->path, c->err);
+		if (rc == SHERD_OK)
+			rc = check_graph(&inner);
+		c->path->len = before;
 	}
 	return rc;
 }
 
 int sherd_model_verify_graph(sherd_report *r, const char *key, const sherd_model *model, sherd_error *err)
 {
+	SHERD_AUTO_BUF path = {0};
 	sherd_samediff_hasher hasher;
 	sherd_samediff_hasher_init(&hasher);
-	check c = {.report = r, .key = key, .model = model, .hasher = &hasher, .graph = &model->graph, .err = err};
+	check c = {.report = r, .key = key, .model = model, .hasher = &hasher, .err = err};
+	c.graph = &model->graph;
+	c.path = &path;
 	return check_graph(&c);
 }

@@ -31,7 +31,7 @@ static sherd_store *open_store(void)
 /* A container of ARRAYS constants, "a0" and so on, of so many bytes each. */
 static void save(sherd_store *store, uint64_t bytes, uint32_t shards)
 {
-	static char names[ARRAYS][8];
+	static char names[ARRAYS][16];
 	static sherd_model_variable variables[ARRAYS];
 	static sherd_tensor arrays[ARRAYS];
 	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
