@@ -94,8 +94,7 @@ int sherd_cat_json(const sherd_cat *cat, sherd_error *err)
 	sherd_doc_put_text(&l.doc, "dtype", info->name);
 	sherd_doc_put_shape(&l.doc, "shape", t->shape, t->ndim);
 	sherd_doc_put_shape(&l.doc, "range", cat->rows, 2);
-	sherd_doc_key(&l.doc, "values");
-	sherd_doc_open(&l.doc, '[');
+	sherd_doc_put_open(&l.doc, "values", '[');
 	int rc = t->dtype == SHERD_UTF8 ? sherd_cat_strings(cat, list_string, &l, err)
 	                                : sherd_cat_elements(cat, list_elements, &l, err);
 	sherd_doc_close(&l.doc, ']');

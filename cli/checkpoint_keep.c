@@ -31,8 +31,7 @@ static int print_json(sherd_cli *cli, const sherd_ckpt_list *list, sherd_error *
 {
 	sherd_doc doc = {0};
 	sherd_doc_open(&doc, '{');
-	sherd_doc_key(&doc, "checkpoints");
-	sherd_doc_open(&doc, '[');
+	sherd_doc_put_open(&doc, "checkpoints", '[');
 	for (size_t i = 0; i < sherd_ckpt_list_count(list); i++)
 		put_listing(&doc, sherd_ckpt_list_at(list, i));
 	sherd_doc_close(&doc, ']');
@@ -125,8 +124,7 @@ static int prune(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 		return sherd_cli_usage(err, "--keep K is missing");
 	TRY(sherd_place_open_folder(&place, args->operands[0], err));
 	sherd_doc_open(&r.doc, '{');
-	sherd_doc_key(&r.doc, "removed");
-	sherd_doc_open(&r.doc, '[');
+	sherd_doc_put_open(&r.doc, "removed", '[');
 	int rc = sherd_ckpt_prune(place.store, "", (size_t)keep, &options, tell_removed, &r, err);
 	(void)sherd_place_blame(&place, rc, err);
 	sherd_doc_close(&r.doc, ']');

@@ -14,8 +14,7 @@ static int print_set(sherd_cli *cli, const char *path, const sherd_set_id *id, c
 		sherd_set_id_format(id, text);
 		sherd_doc_put_text(&doc, "setId", text);
 	}
-	sherd_doc_key(&doc, key);
-	sherd_doc_bool(&doc, true);
+	sherd_doc_put_bool(&doc, key, true);
 	sherd_doc_close(&doc, '}');
 	return sherd_doc_print(&doc, &cli->out, err);
 }

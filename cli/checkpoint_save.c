@@ -145,8 +145,7 @@ static int tell(sherd_cli *cli, const char *path, const saving *s, const sherd_b
 		sherd_doc_put_u64(&doc, "rank", s->rank);
 	sherd_doc_put_u64(&doc, "tensors", count);
 	sherd_doc_put_u64(&doc, "bytes", bytes);
-	sherd_doc_key(&doc, "committed");
-	sherd_doc_bool(&doc, committed);
+	sherd_doc_put_bool(&doc, "committed", committed);
 	sherd_doc_close(&doc, '}');
 	return sherd_doc_print(&doc, &cli->out, err);
 }

@@ -93,7 +93,10 @@ void sherd_doc_text_bytes(sherd_doc *doc, const char *text, size_t len)
 
 void sherd_doc_text(sherd_doc *doc, const char *text)
 {
-	sherd_doc_text_bytes(doc, text, strlen(text));
+	if (text)
+		sherd_doc_text_bytes(doc, text, strlen(text));
+	else
+		sherd_doc_raw(doc, "null");
 }
 
 void sherd_doc_key(sherd_doc *doc, const char *key)
@@ -127,11 +130,6 @@ void sherd_doc_f64(sherd_doc *doc, double v)
 		sherd_doc_text(doc, text);
 }
 
-void sherd_doc_bool(sherd_doc *doc, bool v)
-{
-	sherd_doc_raw(doc, v ? "true" : "false");
-}
-
 void sherd_doc_raw(sherd_doc *doc, const char *json)
 {
 	put_value(doc, json, strlen(json));
@@ -161,10 +159,21 @@ void sherd_doc_put_i64(sherd_doc *doc, const char *key, int64_t v)
 	sherd_doc_i64(doc, v);
 }
 
-void sherd_doc_put_shape(sherd_doc *doc, const char *key, const uint64_t *shape, uint32_t ndim)
+void sherd_doc_put_bool(sherd_doc *doc, const char *key, bool v)
 {
 	sherd_doc_key(doc, key);
-	sherd_doc_open(doc, '[');
+	sherd_doc_raw(doc, v ? "true" : "false");
+}
+
+void sherd_doc_put_open(sherd_doc *doc, const char *key, char bracket)
+{
+	sherd_doc_key(doc, key);
+	sherd_doc_open(doc, bracket);
+}
+
+void sherd_doc_put_shape(sherd_doc *doc, const char *key, const uint64_t *shape, uint32_t ndim)
+{
+	sherd_doc_put_open(doc, key, '[');
 	for (uint32_t i = 0; i < ndim; i++)
 		sherd_doc_u64(doc, shape[i]);
 	sherd_doc_close(doc, ']');
@@ -173,11 +182,7 @@ void sherd_doc_put_shape(sherd_doc *doc, const char *key, const uint64_t *shape,
 void sherd_doc_error(sherd_doc *doc, const sherd_error *err)
 {
 	sherd_doc_open(doc, '{');
-	sherd_doc_key(doc, "object");
-	if (err->object[0])
-		sherd_doc_text(doc, err->object);
-	else
-		sherd_doc_raw(doc, "null");
+	sherd_doc_put_text(doc, "object", err->object[0] ? err->object : NULL);
 	sherd_doc_key(doc, "offset");
 	if (err->offset != SHERD_NO_OFFSET)
 		sherd_doc_u64(doc, err->offset);

@@ -23,14 +23,13 @@ typedef struct sherd_doc {
 void sherd_doc_open(sherd_doc *doc, char bracket); /* '{' or '[' */
 void sherd_doc_close(sherd_doc *doc, char bracket);
 void sherd_doc_key(sherd_doc *doc, const char *key);
-/* Bytes that are not UTF-8 become U+FFFD. */
+/* Bytes that are not UTF-8 become U+FFFD; a text that is NULL becomes null. */
 void sherd_doc_text(sherd_doc *doc, const char *text);
 void sherd_doc_text_bytes(sherd_doc *doc, const char *text, size_t len);
 void sherd_doc_u64(sherd_doc *doc, uint64_t v);
 void sherd_doc_i64(sherd_doc *doc, int64_t v);
 /* What JSON has no number for becomes the text "nan", "inf" or "-inf". */
 void sherd_doc_f64(sherd_doc *doc, double v);
-void sherd_doc_bool(sherd_doc *doc, bool v);
 /* A value that is JSON already. */
 void sherd_doc_raw(sherd_doc *doc, const char *json);
 /* Members that are JSON already, `"key": value, ...`; NULL and "": none. */
@@ -40,6 +39,8 @@ void sherd_doc_members(sherd_doc *doc, const char *members);
 void sherd_doc_put_text(sherd_doc *doc, const char *key, const char *text);
 void sherd_doc_put_u64(sherd_doc *doc, const char *key, uint64_t v);
 void sherd_doc_put_i64(sherd_doc *doc, const char *key, int64_t v);
+void sherd_doc_put_bool(sherd_doc *doc, const char *key, bool v);
+void sherd_doc_put_open(sherd_doc *doc, const char *key, char bracket);
 void sherd_doc_put_shape(sherd_doc *doc, const char *key, const uint64_t *shape, uint32_t ndim);
 /* {"object","offset","code","message"}, always all four; what is unknown is null. */
 void sherd_doc_error(sherd_doc *doc, const sherd_error *err);

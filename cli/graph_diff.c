@@ -30,8 +30,7 @@ static int print_diff(sherd_cli *cli, const sherd_db *db, const sherd_graph *fro
 	sherd_doc_open(&doc, '{');
 	sherd_doc_put_u64(&doc, "from", sherd_graph_version(from));
 	sherd_doc_put_u64(&doc, "to", sherd_graph_version(to));
-	sherd_doc_key(&doc, "changes");
-	sherd_doc_open(&doc, '[');
+	sherd_doc_put_open(&doc, "changes", '[');
 	int rc = sherd_records_done(&r, sherd_db_blame(db, sherd_graph_diff(from, to, &fns, err), err));
 	sherd_doc_close(&doc, ']');
 	sherd_doc_put_u64(&doc, "nodes", r.nodes);

@@ -24,8 +24,7 @@ static int tell_compacted(sherd_cli *cli, const sherd_db *db, uint64_t before, s
 	sherd_doc_open(&doc, '{');
 	sherd_doc_put_text(&doc, "path", db->path);
 	sherd_doc_put_u64(&doc, "version", version);
-	sherd_doc_key(&doc, "changed");
-	sherd_doc_bool(&doc, version != before);
+	sherd_doc_put_bool(&doc, "changed", version != before);
 	sherd_doc_close(&doc, '}');
 	return sherd_doc_print(&doc, &cli->out, err);
 }
@@ -155,8 +154,7 @@ static bool list_version(void *arg, const sherd_graph_snapshot *s)
 	sherd_doc_open(l->doc, '{');
 	sherd_doc_put_u64(l->doc, "version", s->version);
 	sherd_doc_put_text(l->doc, "created", when);
-	sherd_doc_key(l->doc, "tags");
-	sherd_doc_open(l->doc, '{');
+	sherd_doc_put_open(l->doc, "tags", '{');
 	for (size_t i = 0; i < s->tag_count; i++)
 		sherd_doc_put_text(l->doc, s->tags[i].key, s->tags[i].value);
 	sherd_doc_close(l->doc, '}');
@@ -184,8 +182,7 @@ static int put_versions(sherd_cli *cli, const sherd_db *db, sherd_error *err)
 	listing l = {.doc = &doc};
 	sherd_doc_open(&doc, '{');
 	sherd_doc_put_u64(&doc, "current", sherd_graph_version(db->graph));
-	sherd_doc_key(&doc, "versions");
-	sherd_doc_open(&doc, '[');
+	sherd_doc_put_open(&doc, "versions", '[');
 	int rc = sherd_db_blame(db, sherd_graph_versions(db->graph, list_version, &l, err), err);
 	sherd_doc_close(&doc, ']');
 	sherd_doc_close(&doc, '}');

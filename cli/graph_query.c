@@ -68,12 +68,10 @@ static int print_all(sherd_cli *cli, const sherd_db *db, sherd_error *err)
 	sherd_doc doc = {0};
 	sherd_records r = {.cli = cli, .err = err, .doc = cli->out.json ? &doc : NULL};
 	sherd_doc_open(&doc, '{');
-	sherd_doc_key(&doc, "nodes");
-	sherd_doc_open(&doc, '[');
+	sherd_doc_put_open(&doc, "nodes", '[');
 	int rc = sherd_graph_find(db->graph, NULL, sherd_records_node, &r, err);
 	sherd_doc_close(&doc, ']');
-	sherd_doc_key(&doc, "edges");
-	sherd_doc_open(&doc, '[');
+	sherd_doc_put_open(&doc, "edges", '[');
 	if (rc == SHERD_OK && r.rc == SHERD_OK)
 		rc = sherd_graph_edges(db->graph, NULL, sherd_records_edge, &r, err);
 	rc = sherd_records_done(&r, sherd_db_blame(db, rc, err));
@@ -116,8 +114,7 @@ static int print_found(sherd_cli *cli, const sherd_db *db, const sherd_graph_que
 	sherd_doc doc = {0};
 	sherd_records r = {.cli = cli, .err = err, .doc = cli->out.json ? &doc : NULL};
 	sherd_doc_open(&doc, '{');
-	sherd_doc_key(&doc, "nodes");
-	sherd_doc_open(&doc, '[');
+	sherd_doc_put_open(&doc, "nodes", '[');
 	int rc = sherd_db_blame(db, sherd_graph_find(db->graph, query, sherd_records_node, &r, err), err);
 	rc = sherd_records_done(&r, rc);
 	sherd_doc_close(&doc, ']');
@@ -182,8 +179,7 @@ static int print_edges(sherd_cli *cli, const sherd_db *db, walk_fn *walk, const 
 	sherd_doc doc = {0};
 	sherd_records r = {.cli = cli, .err = err, .doc = cli->out.json ? &doc : NULL};
 	sherd_doc_open(&doc, '{');
-	sherd_doc_key(&doc, "edges");
-	sherd_doc_open(&doc, '[');
+	sherd_doc_put_open(&doc, "edges", '[');
 	int rc = sherd_db_blame(db, walk(db->graph, id_of(id), types, sherd_records_edge, &r, err), err);
 	rc = sherd_records_done(&r, rc);
 	sherd_doc_close(&doc, ']');

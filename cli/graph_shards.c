@@ -95,8 +95,7 @@ int sherd_shards_print(sherd_cli *cli, const sherd_db *db, uint32_t count, bool 
 
 int sherd_shards_put(sherd_doc *doc, const sherd_db *db, uint32_t count, sherd_error *err)
 {
-	sherd_doc_key(doc, "shards");
-	sherd_doc_open(doc, '[');
+	sherd_doc_put_open(doc, "shards", '[');
 	for (uint32_t i = 0; i < count; i++) {
 		shard s;
 		TRY(look_at(db, i, &s, err));

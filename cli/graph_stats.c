@@ -133,8 +133,7 @@ static int print_types(sherd_cli *cli, const sherd_db *db, const char *head, cou
 static int put_types(sherd_doc *doc, const sherd_db *db, const char *key, count_fn *count, sherd_error *err)
 {
 	counting c = {.doc = doc};
-	sherd_doc_key(doc, key);
-	sherd_doc_open(doc, '{');
+	sherd_doc_put_open(doc, key, '{');
 	TRY(count_types(db, count, &c, err));
 	sherd_doc_close(doc, '}');
 	return SHERD_OK;
@@ -163,8 +162,7 @@ static int put_stats(sherd_doc *doc, const sherd_db *db, const sherd_graph_total
 	TRY(put_types(doc, db, "edge_types", sherd_graph_count_edges, err));
 	int unbalanced = sherd_shards_balance(db, t->shards, &warning, err);
 	TRY(unbalanced);
-	sherd_doc_key(doc, "warnings");
-	sherd_doc_open(doc, '[');
+	sherd_doc_put_open(doc, "warnings", '[');
 	if (unbalanced)
 		sherd_doc_error(doc, &warning);
 	sherd_doc_close(doc, ']');

@@ -20,11 +20,7 @@ static int tell(sherd_cli *cli, const sherd_db *db, uint64_t version, const char
 	sherd_doc_put_text(&doc, "path", db->path);
 	sherd_doc_put_u64(&doc, "version", version);
 	sherd_doc_put_text(&doc, "key", key);
-	sherd_doc_key(&doc, "value");
-	if (value)
-		sherd_doc_text(&doc, value);
-	else
-		sherd_doc_raw(&doc, "null");
+	sherd_doc_put_text(&doc, "value", value);
 	sherd_doc_close(&doc, '}');
 	return sherd_doc_print(&doc, &cli->out, err);
 }

@@ -73,8 +73,7 @@ static int show_json(sherd_cli *cli, const sherd_pair *pairs, size_t count, cons
 {
 	sherd_doc doc = {0};
 	sherd_doc_open(&doc, '{');
-	sherd_doc_key(&doc, "metadata");
-	sherd_doc_open(&doc, '{');
+	sherd_doc_put_open(&doc, "metadata", '{');
 	for (size_t i = 0; i < count && !r->show_count; i++)
 		sherd_doc_put_text(&doc, pairs[i].key, pairs[i].value);
 	for (size_t i = 0; i < r->show_count; i++)

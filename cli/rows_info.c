@@ -78,8 +78,7 @@ static int describe(sherd_cli *cli, const char *path, const sherd_rows *rows, sh
 
 static void put_shards(sherd_doc *doc, const sherd_rows *rows)
 {
-	sherd_doc_key(doc, "shards");
-	sherd_doc_open(doc, '[');
+	sherd_doc_put_open(doc, "shards", '[');
 	for (size_t i = 0; i < sherd_rows_shards(rows); i++) {
 		const sherd_rows_shard *s = sherd_rows_shard_at(rows, i);
 		sherd_doc_open(doc, '{');
@@ -103,11 +102,9 @@ static int describe_json(sherd_cli *cli, const sherd_rows *rows, sherd_error *er
 	sherd_doc_put_u64(&doc, "width", sherd_rows_width(rows));
 	sherd_doc_put_text(&doc, "dtype", sherd_dtype_describe(sherd_rows_dtype(rows))->name);
 	sherd_doc_put_u64(&doc, "bytes", bytes_of(rows));
-	sherd_doc_key(&doc, "manifest");
-	sherd_doc_bool(&doc, sherd_rows_has_manifest(rows));
+	sherd_doc_put_bool(&doc, "manifest", sherd_rows_has_manifest(rows));
 	put_shards(&doc, rows);
-	sherd_doc_key(&doc, "left_out");
-	sherd_doc_open(&doc, '[');
+	sherd_doc_put_open(&doc, "left_out", '[');
 	for (size_t i = 0; i < count; i++)
 		sherd_doc_text(&doc, file_of(left_out[i]));
 	sherd_doc_close(&doc, ']');

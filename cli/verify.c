@@ -78,8 +78,7 @@ static int print_document(sherd_cli *cli, finding *f, sherd_error *err)
 {
 	sherd_doc doc = {0};
 	sherd_doc_open(&doc, '{');
-	sherd_doc_key(&doc, "ok");
-	sherd_doc_bool(&doc, f->errors == 0 && !f->failure);
+	sherd_doc_put_bool(&doc, "ok", f->errors == 0 && !f->failure);
 	sherd_doc_put_u64(&doc, "checked_bytes", f->checked);
 	sherd_doc_key(&doc, "errors");
 	sherd_doc_close(&f->problems, ']');
