@@ -88,8 +88,7 @@ int sherd_cat_json(const sherd_cat *cat, sherd_error *err)
 {
 	const sherd_tensor *t = cat->tensor;
 	const sherd_dtype_info *info = sherd_dtype_describe(t->dtype);
-	listing l = {.dtype = t->dtype, .size = info->block_bytes};
-	sherd_doc_open(&l.doc, '{');
+	listing l = {sherd_doc_begin(&cat->cli->out), t->dtype, info->block_bytes};
 	sherd_doc_put_text(&l.doc, "name", t->name);
 	sherd_doc_put_text(&l.doc, "dtype", info->name);
 	sherd_doc_put_shape(&l.doc, "shape", t->shape, t->ndim);
@@ -98,11 +97,7 @@ int sherd_cat_json(const sherd_cat *cat, sherd_error *err)
 	int rc = t->dtype == SHERD_UTF8 ? sherd_cat_strings(cat, list_string, &l, err)
 	                                : sherd_cat_elements(cat, list_elements, &l, err);
 	sherd_doc_close(&l.doc, ']');
-	sherd_doc_close(&l.doc, '}');
-	if (rc == SHERD_OK)
-		return sherd_doc_print(&l.doc, &cat->cli->out, err);
-	sherd_doc_done(&l.doc);
-	return rc;
+	return sherd_doc_end(&l.doc, rc, err);
 }
 
 /* -------------------------------------------------------------- raw and npy */

@@ -14,16 +14,12 @@ static int tell(sherd_cli *cli, const char *path, const sherd_ckpt *ckpt, const 
 	sherd_out_note(&cli->out, "%s: %zu tensor%s of %zu shard%s in %" PRIu32 " shard%s, set %s", path, count,
 	               count == 1 ? "" : "s", sherd_ckpt_shards(ckpt), sherd_ckpt_shards(ckpt) == 1 ? "" : "s",
 	               o->world, o->world == 1 ? "" : "s", id);
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "prefix", path);
 	sherd_doc_put_text(&doc, "setId", id);
 	sherd_doc_put_u64(&doc, "worldSize", o->world);
 	sherd_doc_put_u64(&doc, "tensors", count);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 /* The id follows from the tensors when bytes must repeat. */

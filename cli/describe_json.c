@@ -36,11 +36,9 @@ static void put_bundle(sherd_doc *doc, const sherd_bundle *bundle)
 
 int sherd_describe_bundle_json(sherd_cli *cli, const sherd_bundle *bundle, sherd_error *err)
 {
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	put_bundle(&doc, bundle);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static void put_texts(sherd_doc *doc, const char *key, const sherd_model_texts *texts)
@@ -54,8 +52,7 @@ static void put_texts(sherd_doc *doc, const char *key, const sherd_model_texts *
 int sherd_describe_model_json(sherd_cli *cli, const sherd_model *model, const sherd_bundle *bundle, sherd_error *err)
 {
 	const sherd_model_graph *g = sherd_model_describe(model);
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	put_bundle(&doc, bundle);
 	sherd_doc_put_u64(&doc, "variables", g->variable_count);
 	sherd_doc_put_u64(&doc, "operations", g->operation_count);
@@ -65,8 +62,7 @@ int sherd_describe_model_json(sherd_cli *cli, const sherd_model *model, const sh
 	sherd_doc_put_u64(&doc, "sequences", g->sequence_count);
 	if (g->training)
 		sherd_doc_put_text(&doc, "training", g->training);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static void put_pieces(sherd_doc *doc, const sherd_ckpt *ckpt, const sherd_ckpt_piece *pieces, size_t count,
@@ -165,8 +161,7 @@ int sherd_describe_ckpt_json(sherd_cli *cli, const sherd_ckpt *ckpt, sherd_forma
 {
 	const sherd_ckpt_info *info = sherd_ckpt_describe(ckpt);
 	char id[SHERD_SET_ID_TEXT];
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "format", sherd_format_name(format));
 	put_text_or_none(&doc, "version", info->version);
 	put_text_or_none(&doc, "timestamp", info->timestamp);
@@ -180,6 +175,5 @@ int sherd_describe_ckpt_json(sherd_cli *cli, const sherd_ckpt *ckpt, sherd_forma
 		put_about(&doc, &info->about);
 	put_tensors(&doc, ckpt);
 	put_pairs(&doc, info->about.fields, info->about.field_count);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }

@@ -29,6 +29,8 @@ static void spill(sherd_doc *doc)
 
 static void put(sherd_doc *doc, const char *data, size_t len)
 {
+	if (doc->out && !doc->out->json)
+		return;
 	if (!doc->failure && !doc->data) {
 		doc->data = malloc(KEPT);
 		if (!doc->data)
@@ -208,32 +210,45 @@ void sherd_doc_move(sherd_doc *doc, sherd_doc *from)
 	sherd_doc_done(from);
 }
 
-static void print_spilled(sherd_doc *doc, sherd_out *out)
+sherd_doc sherd_doc_begin(sherd_out *out)
+{
+	sherd_doc doc = {.out = out};
+	sherd_doc_open(&doc, '{');
+	return doc;
+}
+
+static void print_spilled(sherd_doc *doc)
 {
 	char part[1 << 14];
 	size_t n;
 	rewind(doc->spilled);
 	while ((n = fread(part, 1, sizeof(part), doc->spilled)) > 0)
-		sherd_out_bytes(out, part, n);
+		sherd_out_bytes(doc->out, part, n);
 }
 
-int sherd_doc_print(sherd_doc *doc, sherd_out *out, sherd_error *err)
+static int print(sherd_doc *doc, sherd_error *err)
 {
-	put(doc, "\n", 1);
 	if (doc->spilled)
 		spill(doc);
 	if (doc->spilled && fflush(doc->spilled) != 0)
 		fail(doc);
-	int failure = doc->failure;
-	if (!failure && doc->spilled)
-		print_spilled(doc, out);
-	else if (!failure)
-		sherd_out_bytes(out, doc->data, doc->len);
-	sherd_doc_done(doc);
-	if (failure)
-		return sherd_cli_fail(err, failure == ENOMEM ? SHERD_ENOMEM : SHERD_EIO, "io",
-		                      "cannot keep the document: %s", strerror(failure));
+	if (doc->failure)
+		return sherd_cli_fail(err, doc->failure == ENOMEM ? SHERD_ENOMEM : SHERD_EIO, "io",
+		                      "cannot keep the document: %s", strerror(doc->failure));
+	if (doc->spilled)
+		print_spilled(doc);
+	else
+		sherd_out_bytes(doc->out, doc->data, doc->len);
 	return SHERD_OK;
+}
+
+int sherd_doc_end(sherd_doc *doc, int rc, sherd_error *err)
+{
+	put(doc, "}\n", 2);
+	if (rc >= 0)
+		rc = doc->out->json ? print(doc, err) : SHERD_OK;
+	sherd_doc_done(doc);
+	return rc;
 }
 
 void sherd_doc_done(sherd_doc *doc)

@@ -2,7 +2,8 @@
  *
  * So a command that fails half-way prints its error and nothing else. Small
  * documents are kept in memory, large ones in a temporary file. Calls need no
- * checking: the first failure sticks until sherd_doc_print(). */
+ * checking: the first failure sticks until sherd_doc_end(). Nor need callers ask
+ * for --json: without it nothing is kept and nothing printed. */
 #ifndef SHERD_CLI_DOC_H
 #define SHERD_CLI_DOC_H
 
@@ -13,12 +14,18 @@
 #include <stdio.h>
 
 typedef struct sherd_doc {
+	sherd_out *out; /* NULL: a part of another document, for sherd_doc_move() */
 	char *data;
 	size_t len;
 	FILE *spilled; /* what came before data */
 	int failure;   /* an errno; 0 while all is well */
 	bool comma;    /* a value stands before, in the same object or array */
 } sherd_doc;
+
+/* A document is one object, which is open between these two. */
+sherd_doc sherd_doc_begin(sherd_out *out);
+/* Prints it and a line end where rc is no failure, and frees it. Returns the failure, or SHERD_OK. */
+int sherd_doc_end(sherd_doc *doc, int rc, sherd_error *err);
 
 void sherd_doc_open(sherd_doc *doc, char bracket); /* '{' or '[' */
 void sherd_doc_close(sherd_doc *doc, char bracket);
@@ -48,8 +55,7 @@ void sherd_doc_error(sherd_doc *doc, const sherd_error *err);
 /* Puts all of another document as one value, and frees it. */
 void sherd_doc_move(sherd_doc *doc, sherd_doc *from);
 
-/* Prints the document and a line end, and frees it, whatever is returned. */
-int sherd_doc_print(sherd_doc *doc, sherd_out *out, sherd_error *err);
+/* Frees it unprinted. */
 void sherd_doc_done(sherd_doc *doc);
 
 #endif

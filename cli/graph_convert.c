@@ -56,16 +56,12 @@ static int tell(sherd_cli *cli, const char *path, const char *format, uint64_t n
 {
 	sherd_out_note(&cli->out, "%s: %s, %" PRIu64 " node%s and %" PRIu64 " edge%s written", path, format, nodes,
 	               nodes == 1 ? "" : "s", edges, edges == 1 ? "" : "s");
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", path);
 	sherd_doc_put_text(&doc, "format", format);
 	sherd_doc_put_u64(&doc, "nodes", nodes);
 	sherd_doc_put_u64(&doc, "edges", edges);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int to_lines(sherd_cli *cli, const sherd_args *args, sherd_error *err)

@@ -39,15 +39,11 @@ static int tell_created(sherd_cli *cli, const char *path, const sherd_graph_layo
 	char text[96];
 	describe_layout(layout, text, sizeof(text));
 	sherd_out_note(&cli->out, "%s: created, %s", path, text);
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", path);
 	sherd_doc_put_u64(&doc, "version", 1);
 	put_layout(&doc, layout);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int run_create(sherd_cli *cli, const sherd_args *args, sherd_error *err)
@@ -90,16 +86,12 @@ static int tell_resharded(sherd_cli *cli, const sherd_db *from, const char *path
 	describe_layout(layout, text, sizeof(text));
 	sherd_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s copied, %s", path, totals.nodes,
 	               totals.nodes == 1 ? "" : "s", totals.edges, totals.edges == 1 ? "" : "s", text);
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", path);
 	sherd_doc_put_u64(&doc, "nodes", totals.nodes);
 	sherd_doc_put_u64(&doc, "edges", totals.edges);
 	put_layout(&doc, layout);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 int sherd_db_reshard(sherd_cli *cli, const sherd_graph *from, const char *path, const sherd_graph_layout *layout,

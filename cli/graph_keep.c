@@ -18,15 +18,11 @@ static int tell_compacted(sherd_cli *cli, const sherd_db *db, uint64_t before, s
 		sherd_out_note(&cli->out, "%s: nothing to compact, version %" PRIu64, db->path, version);
 	else
 		sherd_out_note(&cli->out, "%s: compacted, version %" PRIu64, db->path, version);
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", db->path);
 	sherd_doc_put_u64(&doc, "version", version);
 	sherd_doc_put_bool(&doc, "changed", version != before);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int run_compact(sherd_cli *cli, const sherd_args *args, sherd_error *err)
@@ -64,17 +60,13 @@ static int tell_collected(sherd_cli *cli, const sherd_db *db, const sherd_graph_
 		(void)snprintf(held, sizeof(held), ", %" PRIu64 " more being read", r->held);
 	sherd_out_note(&cli->out, "%s: %" PRIu64 " version%s and %" PRIu64 " file%s removed, %s%s", db->path,
 	               r->versions, r->versions == 1 ? "" : "s", r->files, r->files == 1 ? "" : "s", size, held);
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", db->path);
 	sherd_doc_put_u64(&doc, "versions", r->versions);
 	sherd_doc_put_u64(&doc, "files", r->files);
 	sherd_doc_put_u64(&doc, "bytes", r->bytes);
 	sherd_doc_put_u64(&doc, "held", r->held);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int run_gc(sherd_cli *cli, const sherd_args *args, sherd_error *err)
@@ -178,18 +170,13 @@ static int print_versions(sherd_cli *cli, const sherd_db *db, sherd_error *err)
 
 static int put_versions(sherd_cli *cli, const sherd_db *db, sherd_error *err)
 {
-	sherd_doc doc = {0};
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	listing l = {.doc = &doc};
-	sherd_doc_open(&doc, '{');
 	sherd_doc_put_u64(&doc, "current", sherd_graph_version(db->graph));
 	sherd_doc_put_open(&doc, "versions", '[');
 	int rc = sherd_db_blame(db, sherd_graph_versions(db->graph, list_version, &l, err), err);
 	sherd_doc_close(&doc, ']');
-	sherd_doc_close(&doc, '}');
-	if (rc == SHERD_OK)
-		rc = sherd_doc_print(&doc, &cli->out, err);
-	sherd_doc_done(&doc);
-	return rc;
+	return sherd_doc_end(&doc, rc, err);
 }
 
 static int run_versions(sherd_cli *cli, const sherd_args *args, sherd_error *err)

@@ -49,15 +49,10 @@ static void put_head(sherd_doc *doc, const sherd_db *db, const sherd_graph_total
 
 static int show_json(sherd_cli *cli, const sherd_db *db, const sherd_graph_totals *t, sherd_error *err)
 {
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	put_head(&doc, db, t);
 	int rc = sherd_shards_put(&doc, db, t->shards, err);
-	sherd_doc_close(&doc, '}');
-	if (rc == SHERD_OK)
-		rc = sherd_doc_print(&doc, &cli->out, err);
-	sherd_doc_done(&doc);
-	return rc;
+	return sherd_doc_end(&doc, rc, err);
 }
 
 static int show(sherd_cli *cli, const sherd_db *db, sherd_error *err)
@@ -172,17 +167,12 @@ static int put_stats(sherd_doc *doc, const sherd_db *db, const sherd_graph_total
 static int stats(sherd_cli *cli, const sherd_db *db, sherd_error *err)
 {
 	sherd_graph_totals totals;
-	sherd_doc doc = {0};
 	TRY(sherd_db_blame(db, sherd_graph_stats(db->graph, &totals, err), err));
 	if (!cli->out.json)
 		return print_stats(cli, db, &totals, err);
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	int rc = put_stats(&doc, db, &totals, err);
-	sherd_doc_close(&doc, '}');
-	if (rc == SHERD_OK)
-		rc = sherd_doc_print(&doc, &cli->out, err);
-	sherd_doc_done(&doc);
-	return rc;
+	return sherd_doc_end(&doc, rc, err);
 }
 
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)

@@ -220,11 +220,9 @@ static void put_graph(sherd_doc *doc, const sherd_graph_view *view)
 
 int sherd_graph_json(sherd_cli *cli, const sherd_graph_view *view, sherd_error *err)
 {
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "format", sherd_format_name(sherd_model_format(view->model)));
 	put_graph(&doc, view);
 	put_orders(&doc, view);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }

@@ -167,12 +167,10 @@ void sherd_out_error(sherd_out *out, const sherd_error *err)
 		return;
 	}
 	sherd_out_clear_bar(out);
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(out);
 	sherd_doc_key(&doc, "error");
 	sherd_doc_error(&doc, err);
-	sherd_doc_close(&doc, '}');
-	(void)sherd_doc_print(&doc, out, &ignored);
+	(void)sherd_doc_end(&doc, SHERD_OK, &ignored);
 }
 
 void sherd_out_aside(sherd_out *out, const char *line)

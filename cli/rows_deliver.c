@@ -150,17 +150,12 @@ static int tell_cursor(delivering *d, const sherd_rows_cursor *cursor, sherd_err
 
 int sherd_streaming_run(sherd_cli *cli, const sherd_streaming *s, sherd_rows_cursor *cursor, sherd_error *err)
 {
-	delivering d = {.cli = cli, .s = s};
+	delivering d = {.cli = cli, .s = s, .doc = sherd_doc_begin(&cli->out)};
 	bool digest = s->as == SHERD_STREAMING_DIGEST || s->as == SHERD_STREAMING_SET_DIGEST;
-	sherd_doc_open(&d.doc, '{');
 	int rc = digest ? deliver_digest(&d, cursor, err) : deliver_batches(&d, cursor, err);
 	if (rc == SHERD_OK)
 		put_counts(&d);
 	if (rc == SHERD_OK && s->cursor)
 		rc = tell_cursor(&d, cursor, err);
-	sherd_doc_close(&d.doc, '}');
-	if (rc == SHERD_OK && cli->out.json)
-		return sherd_doc_print(&d.doc, &cli->out, err);
-	sherd_doc_done(&d.doc);
-	return rc;
+	return sherd_doc_end(&d.doc, rc, err);
 }

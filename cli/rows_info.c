@@ -95,8 +95,7 @@ static int describe_json(sherd_cli *cli, const sherd_rows *rows, sherd_error *er
 {
 	const char *const *left_out;
 	size_t count = sherd_rows_left_out(rows, &left_out);
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "format", format_of(rows));
 	sherd_doc_put_u64(&doc, "rows", sherd_rows_total(rows));
 	sherd_doc_put_u64(&doc, "width", sherd_rows_width(rows));
@@ -108,8 +107,7 @@ static int describe_json(sherd_cli *cli, const sherd_rows *rows, sherd_error *er
 	for (size_t i = 0; i < count; i++)
 		sherd_doc_text(&doc, file_of(left_out[i]));
 	sherd_doc_close(&doc, ']');
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 int sherd_rows_open_place(sherd_rows **out, sherd_cli *cli, const sherd_place *place, bool incomplete, sherd_error *err)

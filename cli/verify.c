@@ -76,8 +76,7 @@ static void pass_over(sherd_cli *cli, finding *f, const sherd_error *err)
 
 static int print_document(sherd_cli *cli, finding *f, sherd_error *err)
 {
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_bool(&doc, "ok", f->errors == 0 && !f->failure);
 	sherd_doc_put_u64(&doc, "checked_bytes", f->checked);
 	sherd_doc_key(&doc, "errors");
@@ -86,8 +85,7 @@ static int print_document(sherd_cli *cli, finding *f, sherd_error *err)
 	sherd_doc_key(&doc, "warnings");
 	sherd_doc_close(&f->warnings, ']');
 	sherd_doc_move(&doc, &f->warnings);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
@@ -103,7 +101,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 			rc = SHERD_OK;
 		}
 	}
-	if (rc == SHERD_OK && cli->out.json)
+	if (rc == SHERD_OK)
 		rc = print_document(cli, &f, err);
 	sherd_doc_done(&f.problems);
 	sherd_doc_done(&f.warnings);
