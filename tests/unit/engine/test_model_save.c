@@ -171,7 +171,7 @@ TEST(other_formats_and_bad_calls_are_refused)
 	assert_refused(SHERD_EINVAL, "bad-argument", sherd_model_save(m, store, NULL, &legacy, err));
 }
 
-/* ------------------------------------------------------------------------------------ models made in memory */
+/* ---- models made in memory */
 
 /* Element i of array a is i + a: bytes of 32-bit integers. */
 static int count_up(void *arg, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err)
