@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --------------------------------------------------------------------- text */
+/* ---- text */
 
 typedef struct printing {
 	sherd_out *out;
@@ -59,7 +59,7 @@ int sherd_cat_text(const sherd_cat *cat, sherd_error *err)
 	return sherd_cat_elements(cat, print_elements, &p, err);
 }
 
-/* --------------------------------------------------------------------- JSON */
+/* ---- JSON */
 
 typedef struct listing {
 	sherd_doc doc;
@@ -100,7 +100,7 @@ int sherd_cat_json(const sherd_cat *cat, sherd_error *err)
 	return sherd_doc_end(&l.doc, rc, err);
 }
 
-/* -------------------------------------------------------------- raw and npy */
+/* ---- raw and npy */
 
 typedef struct copying {
 	sherd_out *out;

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* --------------------------------------------------------------------- list */
+/* ---- list */
 
 static void put_listing(sherd_doc *doc, const sherd_ckpt_listing *l)
 {
@@ -59,8 +59,7 @@ static int print_table(sherd_cli *cli, const sherd_ckpt_list *list, sherd_error 
 	static const char *const heads[] = {"prefix", "state", "saved", "step", "shards", "size", ""};
 	sherd_table table = {.columns = 7, .right = 1u << 3 | 1u << 4 | 1u << 5};
 	size_t count = sherd_ckpt_list_count(list);
-	for (size_t i = 0; i < COUNT_OF(heads); i++)
-		sherd_table_add(&table, heads[i]);
+	sherd_table_add_row(&table, heads);
 	for (size_t i = 0; i < count; i++)
 		add_listing(&table, sherd_ckpt_list_at(list, i));
 	if (!count)
@@ -94,7 +93,7 @@ const sherd_command sherd_command_checkpoint_list = {
 	.run = list,
 };
 
-/* -------------------------------------------------------------------- prune */
+/* ---- prune */
 
 typedef struct removing {
 	sherd_cli *cli;

@@ -133,7 +133,7 @@ static int tell(sherd_cli *cli, const char *path, const saving *s, const sherd_b
 		               committed ? "all are there: committed" : "others are missing");
 	else
 		sherd_out_note(&cli->out, "%s: %zu tensor%s, %s saved in %" PRIu32 " shard%s, set %s", path, count,
-		               count == 1 ? "" : "s", size, world, world == 1 ? "" : "s", id);
+		               sherd_text_plural(count), size, world, sherd_text_plural(world), id);
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "prefix", path);
 	sherd_doc_put_text(&doc, "setId", id);

@@ -2,6 +2,7 @@
 
 #include "doc.h"
 #include "graph_export.h"
+#include "text.h"
 
 #include <sherd/detect.h>
 
@@ -55,7 +56,7 @@ static int refuse(const char *path, const char *why, sherd_error *err)
 static int tell(sherd_cli *cli, const char *path, const char *format, uint64_t nodes, uint64_t edges, sherd_error *err)
 {
 	sherd_out_note(&cli->out, "%s: %s, %" PRIu64 " node%s and %" PRIu64 " edge%s written", path, format, nodes,
-	               nodes == 1 ? "" : "s", edges, edges == 1 ? "" : "s");
+	               sherd_text_plural(nodes), edges, sherd_text_plural(edges));
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", path);
 	sherd_doc_put_text(&doc, "format", format);

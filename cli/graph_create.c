@@ -1,6 +1,7 @@
 #include "commands.h"
 #include "db.h"
 #include "doc.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,10 +18,10 @@ static void describe_layout(const sherd_graph_layout *l, char *out, size_t room)
 {
 	uint32_t shards = l->shards ? l->shards : 8, files = l->min_files ? l->min_files : 3;
 	if (l->planner == SHERD_GRAPH_HASH)
-		(void)snprintf(out, room, "%" PRIu32 " shard%s by hash", shards, shards == 1 ? "" : "s");
+		(void)snprintf(out, room, "%" PRIu32 " shard%s by hash", shards, sherd_text_plural(shards));
 	else
 		(void)snprintf(out, room, "a shard for each directory of at least %" PRIu32 " file%s", files,
-		               files == 1 ? "" : "s");
+		               sherd_text_plural(files));
 }
 
 static void put_layout(sherd_doc *doc, const sherd_graph_layout *l)
@@ -32,7 +33,7 @@ static void put_layout(sherd_doc *doc, const sherd_graph_layout *l)
 		sherd_doc_put_u64(doc, "min_files", l->min_files ? l->min_files : 3);
 }
 
-/* ------------------------------------------------------------------- create */
+/* ---- create */
 
 static int tell_created(sherd_cli *cli, const char *path, const sherd_graph_layout *layout, sherd_error *err)
 {
@@ -75,7 +76,7 @@ const sherd_command sherd_command_graph_create = {
 	.options = create_options,
 };
 
-/* ------------------------------------------------------------------ reshard */
+/* ---- reshard */
 
 static int tell_resharded(sherd_cli *cli, const sherd_db *from, const char *path, const sherd_graph_layout *layout,
                           sherd_error *err)
@@ -85,7 +86,7 @@ static int tell_resharded(sherd_cli *cli, const sherd_db *from, const char *path
 	TRY(sherd_db_blame(from, sherd_graph_stats(from->graph, &totals, err), err));
 	describe_layout(layout, text, sizeof(text));
 	sherd_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s copied, %s", path, totals.nodes,
-	               totals.nodes == 1 ? "" : "s", totals.edges, totals.edges == 1 ? "" : "s", text);
+	               sherd_text_plural(totals.nodes), totals.edges, sherd_text_plural(totals.edges), text);
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", path);
 	sherd_doc_put_u64(&doc, "nodes", totals.nodes);

@@ -2,6 +2,7 @@
 
 #include "commands.h"
 #include "records.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -110,8 +111,8 @@ static int tell(sherd_cli *cli, const sherd_db *db, const sherd_exported *done, 
 {
 	uint64_t version = sherd_graph_version(db->graph);
 	sherd_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s of version %" PRIu64 " exported",
-	               db->path, done->nodes, done->nodes == 1 ? "" : "s", done->edges, done->edges == 1 ? "" : "s",
-	               version);
+	               db->path, done->nodes, sherd_text_plural(done->nodes), done->edges,
+	               sherd_text_plural(done->edges), version);
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", db->path);
 	sherd_doc_put_u64(&doc, "version", version);

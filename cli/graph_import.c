@@ -2,13 +2,9 @@
 #include "commands.h"
 #include "db.h"
 #include "doc.h"
+#include "text.h"
 
 #include <inttypes.h>
-
-static const char *s_of(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
 
 static int take_sources(const sherd_args *args, sherd_sources *from, sherd_error *err)
 {
@@ -19,13 +15,14 @@ static int take_sources(const sherd_args *args, sherd_sources *from, sherd_error
 	return SHERD_OK;
 }
 
-/* ------------------------------------------------------------------- import */
+/* ---- import */
 
 static int tell_imported(sherd_cli *cli, const sherd_db *db, const sherd_loaded *loaded, sherd_error *err)
 {
 	uint64_t version = sherd_graph_version(db->graph);
 	sherd_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s imported, version %" PRIu64, db->path,
-	               loaded->nodes, s_of(loaded->nodes), loaded->edges, s_of(loaded->edges), version);
+	               loaded->nodes, sherd_text_plural(loaded->nodes), loaded->edges, sherd_text_plural(loaded->edges),
+	               version);
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", db->path);
 	sherd_doc_put_u64(&doc, "version", version);
@@ -70,7 +67,7 @@ const sherd_command sherd_command_graph_import = {
 	.options = import_options,
 };
 
-/* ------------------------------------------------------- update, delete-file */
+/* ---- update, delete-file */
 
 static int tell_changed(sherd_cli *cli, const sherd_db *db, const char *file, const sherd_graph_change *c,
                         sherd_error *err)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* ------------------------------------------------------------------ compact */
+/* ---- compact */
 
 static int tell_compacted(sherd_cli *cli, const sherd_db *db, uint64_t before, sherd_error *err)
 {
@@ -50,7 +50,7 @@ const sherd_command sherd_command_graph_compact = {
 	.run = run_compact,
 };
 
-/* ----------------------------------------------------------------------- gc */
+/* ---- gc */
 
 static int tell_collected(sherd_cli *cli, const sherd_db *db, const sherd_graph_gc_result *r, sherd_error *err)
 {
@@ -59,7 +59,7 @@ static int tell_collected(sherd_cli *cli, const sherd_db *db, const sherd_graph_
 	if (r->held)
 		(void)snprintf(held, sizeof(held), ", %" PRIu64 " more being read", r->held);
 	sherd_out_note(&cli->out, "%s: %" PRIu64 " version%s and %" PRIu64 " file%s removed, %s%s", db->path,
-	               r->versions, r->versions == 1 ? "" : "s", r->files, r->files == 1 ? "" : "s", size, held);
+	               r->versions, sherd_text_plural(r->versions), r->files, sherd_text_plural(r->files), size, held);
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", db->path);
 	sherd_doc_put_u64(&doc, "versions", r->versions);
@@ -100,7 +100,7 @@ const sherd_command sherd_command_graph_gc = {
 	.options = gc_options,
 };
 
-/* ----------------------------------------------------------------- versions */
+/* ---- versions */
 
 typedef struct listing {
 	sherd_table *table; /* or NULL */
@@ -159,8 +159,7 @@ static int print_versions(sherd_cli *cli, const sherd_db *db, sherd_error *err)
 	static const char *const heads[] = {"version", "created", "", "tags"};
 	sherd_table table = {.columns = COUNT_OF(heads), .right = 1u};
 	listing l = {.table = &table, .current = sherd_graph_version(db->graph)};
-	for (size_t i = 0; i < COUNT_OF(heads); i++)
-		sherd_table_add(&table, heads[i]);
+	sherd_table_add_row(&table, heads);
 	int rc = sherd_db_blame(db, sherd_graph_versions(db->graph, list_version, &l, err), err);
 	if (rc == SHERD_OK)
 		rc = sherd_table_print(&table, &cli->out, err);

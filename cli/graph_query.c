@@ -16,7 +16,7 @@ static int fail_unknown(const sherd_db *db, const char *id, sherd_error *err)
 	                      err);
 }
 
-/* --------------------------------------------------------------------- node */
+/* ---- node */
 
 static int print_node(sherd_cli *cli, const sherd_db *db, const char *id, sherd_error *err)
 {
@@ -55,7 +55,7 @@ const sherd_command sherd_command_graph_node = {
 	.options = at_options,
 };
 
-/* ---------------------------------------------------------------------- cat */
+/* ---- cat */
 
 /* Nodes and edges, until nobody wants more. */
 static int print_all(sherd_cli *cli, const sherd_db *db, sherd_error *err)
@@ -86,7 +86,7 @@ int sherd_db_cat(sherd_cli *cli, const sherd_args *args, sherd_place *place, she
 	return rc;
 }
 
-/* --------------------------------------------------------------------- find */
+/* ---- find */
 
 /* One of --X and --X-prefix. */
 static int take_text(const sherd_args *args, const char *name, const char *prefix, sherd_graph_text *text,
@@ -146,7 +146,7 @@ const sherd_command sherd_command_graph_find = {
 	.options = find_options,
 };
 
-/* ------------------------------------------------------------------ out, in */
+/* ---- out, in */
 
 typedef int walk_fn(const sherd_graph *graph, sherd_graph_id id, const sherd_graph_types *types,
                     sherd_graph_edge_fn *each, void *arg, sherd_error *err);

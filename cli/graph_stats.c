@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *s_of(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 static void print_head(sherd_cli *cli, const sherd_db *db, const sherd_graph_totals *t)
 {
 	sherd_out *out = &cli->out;
@@ -22,7 +17,8 @@ static void print_head(sherd_cli *cli, const sherd_db *db, const sherd_graph_tot
 	sherd_text_size(t->bytes, size);
 	sherd_out_name(out, db->path);
 	sherd_out_printf(out, ": rfdb, version %" PRIu64 ", %" PRIu64 " node%s, %" PRIu64 " edge%s, %s\n",
-	                 sherd_graph_version(db->graph), t->nodes, s_of(t->nodes), t->edges, s_of(t->edges), size);
+	                 sherd_graph_version(db->graph), t->nodes, sherd_text_plural(t->nodes), t->edges,
+	                 sherd_text_plural(t->edges), size);
 	sherd_out_printf(out, "planner     %s", sherd_db_planner_name(layout.planner));
 	if (layout.planner == SHERD_GRAPH_DIRECTORY && layout.min_files > 1)
 		sherd_out_printf(out, ", directories of fewer than %" PRIu32 " files join their parent",
@@ -45,7 +41,7 @@ static void put_head(sherd_doc *doc, const sherd_db *db, const sherd_graph_total
 	sherd_doc_put_text(doc, "planner", sherd_db_planner_name(sherd_graph_layout_of(db->graph).planner));
 }
 
-/* --------------------------------------------------------------------- info */
+/* ---- info */
 
 static int show_json(sherd_cli *cli, const sherd_db *db, const sherd_graph_totals *t, sherd_error *err)
 {
@@ -75,7 +71,7 @@ int sherd_db_show(sherd_cli *cli, const char *path, sherd_place *place, sherd_er
 	return rc;
 }
 
-/* -------------------------------------------------------------------- stats */
+/* ---- stats */
 
 typedef struct counting {
 	sherd_table *table; /* or NULL */

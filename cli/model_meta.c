@@ -89,9 +89,7 @@ static int show_table(sherd_cli *cli, const sherd_pair *pairs, size_t count, con
 		sherd_table_add(&table, key);
 		sherd_table_add(&table, value_of(pairs, count, key));
 	}
-	int rc = sherd_table_print(&table, &cli->out, err);
-	sherd_table_done(&table);
-	return rc;
+	return sherd_table_print(&table, &cli->out, err);
 }
 
 /* The value of a single key is shown as it is, so that scripts can take it. */

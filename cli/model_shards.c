@@ -34,7 +34,7 @@ static int tell(sherd_cli *cli, const rewrite *r, const sherd_model *model, sher
 	sherd_bundle_close(bundle);
 	sherd_text_size(bytes, size);
 	sherd_out_note(&cli->out, "%s: %zu array%s, %s written to %" PRIu32 " file%s", r->to, count,
-	               count == 1 ? "" : "s", size, files, files == 1 ? "" : "s");
+	               sherd_text_plural(count), size, files, sherd_text_plural(files));
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", r->to);
 	sherd_doc_put_text(&doc, "format", sherd_format_name(SHERD_FORMAT_SAMEDIFF_CONTAINER));

@@ -34,8 +34,8 @@ static void print_head(sherd_cli *cli, const char *path, const sherd_rows *rows)
 	sherd_text_size(bytes_of(rows), size);
 	sherd_out_name(&cli->out, path);
 	sherd_out_printf(&cli->out, ": %s, %" PRIu64 " row%s of %" PRIu64 " %s value%s, %s\n", format_of(rows), total,
-	                 total == 1 ? "" : "s", width, sherd_dtype_describe(sherd_rows_dtype(rows))->name,
-	                 width == 1 ? "" : "s", size);
+	                 sherd_text_plural(total), width, sherd_dtype_describe(sherd_rows_dtype(rows))->name,
+	                 sherd_text_plural(width), size);
 	sherd_out_printf(&cli->out, "manifest  %s\n\n", sherd_rows_has_manifest(rows) ? "yes" : "none");
 }
 
@@ -43,8 +43,7 @@ static int print_shards(sherd_cli *cli, const sherd_rows *rows, sherd_error *err
 {
 	static const char *const heads[] = {"file", "rows", "first row", "size"};
 	sherd_table table = {.columns = COUNT_OF(heads), .right = 1u << 1 | 1u << 2 | 1u << 3};
-	for (size_t i = 0; i < COUNT_OF(heads); i++)
-		sherd_table_add(&table, heads[i]);
+	sherd_table_add_row(&table, heads);
 	for (size_t i = 0; i < sherd_rows_shards(rows); i++) {
 		const sherd_rows_shard *s = sherd_rows_shard_at(rows, i);
 		char count[24], first[24], size[SHERD_TEXT_SIZE];
@@ -56,9 +55,7 @@ static int print_shards(sherd_cli *cli, const sherd_rows *rows, sherd_error *err
 		sherd_table_add(&table, first);
 		sherd_table_add(&table, size);
 	}
-	int rc = sherd_table_print(&table, &cli->out, err);
-	sherd_table_done(&table);
-	return rc;
+	return sherd_table_print(&table, &cli->out, err);
 }
 
 static int describe(sherd_cli *cli, const char *path, const sherd_rows *rows, sherd_error *err)

@@ -94,7 +94,8 @@ static int tell(sherd_cli *cli, const char *path, const packing *p, sherd_error 
 	sherd_rows_close(rows);
 	sherd_text_size(bytes, size);
 	sherd_out_note(&cli->out, "%s: %" PRIu64 " row%s of %" PRIu64 " value%s, %s packed in %zu shard%s", path, total,
-	               total == 1 ? "" : "s", width, width == 1 ? "" : "s", size, shards, shards == 1 ? "" : "s");
+	               sherd_text_plural(total), width, sherd_text_plural(width), size, shards,
+	               sherd_text_plural(shards));
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", path);
 	sherd_doc_put_text(&doc, "format", sherd_format_name(SHERD_FORMAT_ROWS));

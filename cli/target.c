@@ -145,7 +145,7 @@ static int tell(sherd_cli *cli, const sherd_target *target, const sherd_bundle *
 	char size[SHERD_TEXT_SIZE];
 	sherd_text_size(bytes, size);
 	sherd_out_note(&cli->out, "%s: %s, %zu tensor%s, %s written", target->path, sherd_format_name(target->format),
-	               count, count == 1 ? "" : "s", size);
+	               count, sherd_text_plural(count), size);
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", target->path);
 	sherd_doc_put_text(&doc, "format", sherd_format_name(target->format));

@@ -38,9 +38,9 @@ static void add_report(sherd_cli *cli, const char *path, const sherd_place *plac
 	f->checked += sherd_report_checked_bytes(report);
 	sherd_text_size(sherd_report_checked_bytes(report), size);
 	if (warnings)
-		(void)snprintf(counted, sizeof(counted), ", %zu warning%s", warnings, warnings == 1 ? "" : "s");
+		(void)snprintf(counted, sizeof(counted), ", %zu warning%s", warnings, sherd_text_plural(warnings));
 	if (errors)
-		sherd_out_note(&cli->out, "%s: %zu error%s%s, %s checked", path, errors, errors == 1 ? "" : "s",
+		sherd_out_note(&cli->out, "%s: %zu error%s%s, %s checked", path, errors, sherd_text_plural(errors),
 		               counted, size);
 	else
 		sherd_out_note(&cli->out, "%s: fine%s, %s checked", path, counted, size);
