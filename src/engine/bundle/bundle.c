@@ -34,8 +34,7 @@ int sherd_bundle_finish(sherd_bundle *bundle, sherd_error *err)
 int sherd_bundle_finish_one(sherd_bundle *bundle, sherd_tensor *tensor, const char *key, const char *ending,
                             sherd_error *err)
 {
-	const char *slash = strrchr(key, '/');
-	sherd_str name = sherd_str_of(slash ? slash + 1 : key);
+	sherd_str name = sherd_str_of(sherd_str_leaf(key));
 	if (sherd_str_ends(name, ending))
 		name.len -= strlen(ending);
 	tensor->name = sherd_arena_str(&bundle->arena, name);
