@@ -340,14 +340,6 @@ TEST(a_disk_that_is_not_synced_is_caught)
 	forget(&c);
 }
 
-static int in_memory(void **state)
-{
-	(void)state;
-	scratch_in_memory();
-	thorough = environment_number("SHERD_KILLS", 0) > 200;
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,5 +348,7 @@ int main(void)
 		cmocka_unit_test(so_it_is_with_a_shard_for_each_directory),
 		cmocka_unit_test(a_disk_that_is_not_synced_is_caught),
 	};
-	return cmocka_run_group_tests_name("crash/graph", tests, in_memory, NULL);
+	scratch_in_memory();
+	thorough = environment_number("SHERD_KILLS", 0) > 200;
+	return cmocka_run_group_tests_name("crash/graph", tests, NULL, NULL);
 }
