@@ -2,6 +2,7 @@
 
 #include "doc.h"
 #include "graph_export.h"
+#include "text.h"
 
 #include <sherd/detect.h>
 
@@ -55,17 +56,13 @@ static int refuse(const char *path, const char *why, sherd_error *err)
 static int tell(sherd_cli *cli, const char *path, const char *format, uint64_t nodes, uint64_t edges, sherd_error *err)
 {
 	sherd_out_note(&cli->out, "%s: %s, %" PRIu64 " node%s and %" PRIu64 " edge%s written", path, format, nodes,
-	               nodes == 1 ? "" : "s", edges, edges == 1 ? "" : "s");
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	               sherd_text_plural(nodes), edges, sherd_text_plural(edges));
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", path);
 	sherd_doc_put_text(&doc, "format", format);
 	sherd_doc_put_u64(&doc, "nodes", nodes);
 	sherd_doc_put_u64(&doc, "edges", edges);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int to_lines(sherd_cli *cli, const sherd_args *args, sherd_error *err)

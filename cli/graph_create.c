@@ -1,6 +1,7 @@
 #include "commands.h"
 #include "db.h"
 #include "doc.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,10 +18,10 @@ static void describe_layout(const sherd_graph_layout *l, char *out, size_t room)
 {
 	uint32_t shards = l->shards ? l->shards : 8, files = l->min_files ? l->min_files : 3;
 	if (l->planner == SHERD_GRAPH_HASH)
-		(void)snprintf(out, room, "%" PRIu32 " shard%s by hash", shards, shards == 1 ? "" : "s");
+		(void)snprintf(out, room, "%" PRIu32 " shard%s by hash", shards, sherd_text_plural(shards));
 	else
 		(void)snprintf(out, room, "a shard for each directory of at least %" PRIu32 " file%s", files,
-		               files == 1 ? "" : "s");
+		               sherd_text_plural(files));
 }
 
 static void put_layout(sherd_doc *doc, const sherd_graph_layout *l)
@@ -32,22 +33,18 @@ static void put_layout(sherd_doc *doc, const sherd_graph_layout *l)
 		sherd_doc_put_u64(doc, "min_files", l->min_files ? l->min_files : 3);
 }
 
-/* ------------------------------------------------------------------- create */
+/* ---- create */
 
 static int tell_created(sherd_cli *cli, const char *path, const sherd_graph_layout *layout, sherd_error *err)
 {
 	char text[96];
 	describe_layout(layout, text, sizeof(text));
 	sherd_out_note(&cli->out, "%s: created, %s", path, text);
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", path);
 	sherd_doc_put_u64(&doc, "version", 1);
 	put_layout(&doc, layout);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int run_create(sherd_cli *cli, const sherd_args *args, sherd_error *err)
@@ -79,7 +76,7 @@ const sherd_command sherd_command_graph_create = {
 	.options = create_options,
 };
 
-/* ------------------------------------------------------------------ reshard */
+/* ---- reshard */
 
 static int tell_resharded(sherd_cli *cli, const sherd_db *from, const char *path, const sherd_graph_layout *layout,
                           sherd_error *err)
@@ -89,17 +86,13 @@ static int tell_resharded(sherd_cli *cli, const sherd_db *from, const char *path
 	TRY(sherd_db_blame(from, sherd_graph_stats(from->graph, &totals, err), err));
 	describe_layout(layout, text, sizeof(text));
 	sherd_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s copied, %s", path, totals.nodes,
-	               totals.nodes == 1 ? "" : "s", totals.edges, totals.edges == 1 ? "" : "s", text);
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	               sherd_text_plural(totals.nodes), totals.edges, sherd_text_plural(totals.edges), text);
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", path);
 	sherd_doc_put_u64(&doc, "nodes", totals.nodes);
 	sherd_doc_put_u64(&doc, "edges", totals.edges);
 	put_layout(&doc, layout);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 int sherd_db_reshard(sherd_cli *cli, const sherd_graph *from, const char *path, const sherd_graph_layout *layout,

@@ -27,8 +27,7 @@ static int print_operations(sherd_cli *cli, const sherd_graph_view *view, sherd_
 {
 	static const char *const heads[] = {"operation", "op", "type", "inputs", "outputs"};
 	sherd_table table = {.columns = COUNT_OF(heads)};
-	for (size_t i = 0; i < COUNT_OF(heads); i++)
-		sherd_table_add(&table, heads[i]);
+	sherd_table_add_row(&table, heads);
 	for (size_t i = 0; i < view->graph->operation_count; i++) {
 		const sherd_model_operation *op = &view->graph->operations[i];
 		char inputs[SHOWN] = "", outputs[SHOWN] = "";
@@ -42,9 +41,7 @@ static int print_operations(sherd_cli *cli, const sherd_graph_view *view, sherd_
 		sherd_table_add(&table, inputs);
 		sherd_table_add(&table, outputs);
 	}
-	int rc = sherd_table_print(&table, &cli->out, err);
-	sherd_table_done(&table);
-	return rc;
+	return sherd_table_print(&table, &cli->out, err);
 }
 
 /* What the variable tells, else what its array does; "" when neither knows. */
@@ -66,8 +63,7 @@ static int print_variables(sherd_cli *cli, const sherd_graph_view *view, sherd_e
 {
 	static const char *const heads[] = {"variable", "kind", "dtype", "shape"};
 	sherd_table table = {.columns = COUNT_OF(heads)};
-	for (size_t i = 0; i < COUNT_OF(heads); i++)
-		sherd_table_add(&table, heads[i]);
+	sherd_table_add_row(&table, heads);
 	for (size_t i = 0; i < view->graph->variable_count; i++) {
 		const sherd_model_variable *v = &view->graph->variables[i];
 		const sherd_dtype_info *type = sherd_dtype_describe(v->dtype);
@@ -78,9 +74,7 @@ static int print_variables(sherd_cli *cli, const sherd_graph_view *view, sherd_e
 		sherd_table_add(&table, type ? type->name : "");
 		sherd_table_add(&table, shape);
 	}
-	int rc = sherd_table_print(&table, &cli->out, err);
-	sherd_table_done(&table);
-	return rc;
+	return sherd_table_print(&table, &cli->out, err);
 }
 
 /* The graphs that lead to one inside, the innermost first. */

@@ -38,9 +38,9 @@ static void add_report(sherd_cli *cli, const char *path, const sherd_place *plac
 	f->checked += sherd_report_checked_bytes(report);
 	sherd_text_size(sherd_report_checked_bytes(report), size);
 	if (warnings)
-		(void)snprintf(counted, sizeof(counted), ", %zu warning%s", warnings, warnings == 1 ? "" : "s");
+		(void)snprintf(counted, sizeof(counted), ", %zu warning%s", warnings, sherd_text_plural(warnings));
 	if (errors)
-		sherd_out_note(&cli->out, "%s: %zu error%s%s, %s checked", path, errors, errors == 1 ? "" : "s",
+		sherd_out_note(&cli->out, "%s: %zu error%s%s, %s checked", path, errors, sherd_text_plural(errors),
 		               counted, size);
 	else
 		sherd_out_note(&cli->out, "%s: fine%s, %s checked", path, counted, size);
@@ -76,10 +76,8 @@ static void pass_over(sherd_cli *cli, finding *f, const sherd_error *err)
 
 static int print_document(sherd_cli *cli, finding *f, sherd_error *err)
 {
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
-	sherd_doc_key(&doc, "ok");
-	sherd_doc_bool(&doc, f->errors == 0 && !f->failure);
+	sherd_doc doc = sherd_doc_begin(&cli->out);
+	sherd_doc_put_bool(&doc, "ok", f->errors == 0 && !f->failure);
 	sherd_doc_put_u64(&doc, "checked_bytes", f->checked);
 	sherd_doc_key(&doc, "errors");
 	sherd_doc_close(&f->problems, ']');
@@ -87,8 +85,7 @@ static int print_document(sherd_cli *cli, finding *f, sherd_error *err)
 	sherd_doc_key(&doc, "warnings");
 	sherd_doc_close(&f->warnings, ']');
 	sherd_doc_move(&doc, &f->warnings);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
@@ -104,7 +101,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 			rc = SHERD_OK;
 		}
 	}
-	if (rc == SHERD_OK && cli->out.json)
+	if (rc == SHERD_OK)
 		rc = print_document(cli, &f, err);
 	sherd_doc_done(&f.problems);
 	sherd_doc_done(&f.warnings);

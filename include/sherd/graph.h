@@ -20,7 +20,7 @@
 
 SHERD_BEGIN_DECLS
 
-/* ------------------------------------------------------------------ records */
+/* ---- records */
 
 typedef struct sherd_graph_id {
 	uint64_t lo, hi;
@@ -62,7 +62,7 @@ typedef struct sherd_graph_edge {
  * and stays "" when nothing is in it. free() the result, NUL-terminated. */
 SHERD_API int sherd_graph_metadata(sherd_graph_text json, bool exported, char **out, size_t *len, sherd_error *err);
 
-/* ----------------------------------------------------------------- planners */
+/* ---- planners */
 
 typedef enum sherd_graph_planner {
 	SHERD_GRAPH_HASH = 0,     /* by a hash of the file's directory, over a fixed number of shards */
@@ -88,7 +88,7 @@ SHERD_API uint32_t sherd_graph_plan_shard(const sherd_graph_plan *plan, sherd_gr
 /* "src_auth", "_root"; "" under HASH, and past the end. Borrowed until the next add. */
 SHERD_API const char *sherd_graph_plan_name(const sherd_graph_plan *plan, uint32_t shard);
 
-/* --------------------------------------------------------------- open, close */
+/* ---- open, close */
 
 typedef struct sherd_graph sherd_graph;
 
@@ -119,7 +119,7 @@ SHERD_API sherd_graph_layout sherd_graph_layout_of(const sherd_graph *graph);
 /* The shard that the planner gives a file now, as sherd_graph_plan_shard(). */
 SHERD_API uint32_t sherd_graph_shard_of(const sherd_graph *graph, sherd_graph_text file);
 
-/* ------------------------------------------------------------------ writing */
+/* ---- writing */
 
 /* All of these change the writer's buffer, which its own reads see at once and nobody else before flush. Each takes
  * effect whole or, when it fails, not at all; after SHERD_ENOMEM only closing is left, and flush fails. On a reader:
@@ -166,7 +166,7 @@ SHERD_API int sherd_graph_spill(sherd_graph *graph, sherd_error *err);
 /* Records in the buffer, deletions among them. An edge that was added twice may count twice. */
 SHERD_API uint64_t sherd_graph_pending(const sherd_graph *graph);
 
-/* ------------------------------------------------------------------ reading */
+/* ---- reading */
 
 /* 1 and the node, or 0. */
 SHERD_API int sherd_graph_get(const sherd_graph *graph, sherd_graph_id id, sherd_graph_node *out, sherd_error *err);
@@ -224,7 +224,7 @@ SHERD_API int sherd_graph_bfs(const sherd_graph *graph, const sherd_graph_id *st
 SHERD_API int sherd_graph_neighbours(const sherd_graph *graph, sherd_graph_id id, const sherd_graph_walk *walk,
                                      sherd_graph_visit_fn *each, void *arg, sherd_error *err);
 
-/* --------------------------------------------------------------- statistics */
+/* ---- statistics */
 
 typedef struct sherd_graph_totals {
 	uint64_t nodes, edges; /* live */
@@ -254,7 +254,7 @@ SHERD_API int sherd_graph_count_nodes(const sherd_graph *graph, sherd_graph_coun
 SHERD_API int sherd_graph_count_edges(const sherd_graph *graph, sherd_graph_count_fn *each, void *arg,
                                       sherd_error *err);
 
-/* ----------------------------------------------------------------- versions */
+/* ---- versions */
 
 typedef struct sherd_graph_tag {
 	const char *key, *value;
@@ -293,7 +293,7 @@ typedef struct sherd_graph_diff_fns {
 SHERD_API int sherd_graph_diff(const sherd_graph *from, const sherd_graph *to, const sherd_graph_diff_fns *fns,
                                sherd_error *err);
 
-/* -------------------------------------------------------------- maintenance */
+/* ---- maintenance */
 
 /* Flushes, and rewrites every shard into one sorted segment of each kind without what is dead: one version. Nothing
  * when there is nothing to gain. Needs memory for the largest shard times the workers of the pool. */

@@ -83,12 +83,6 @@ int sherd_local_open(sherd_local *s, const char *path, int flags)
 	return walk(s, path, flags);
 }
 
-const char *sherd_local_leaf(const char *key)
-{
-	const char *slash = strrchr(key, '/');
-	return slash ? slash + 1 : key;
-}
-
 int sherd_local_check_kind(mode_t mode, sherd_error *err)
 {
 	if (S_ISREG(mode))
@@ -212,7 +206,7 @@ static int open_ready_folder(sherd_local *s, char *folder, int *fd, sherd_error 
 int sherd_local_open_folder(sherd_local *s, const char *key, int *fd, sherd_error *err)
 {
 	char folder[SHERD_MAX_KEY + 1];
-	size_t len = (size_t)(sherd_local_leaf(key) - key);
+	size_t len = (size_t)(sherd_str_leaf(key) - key);
 	(void)snprintf(folder, sizeof(folder), "%.*s", len ? (int)len - 1 : 0, key);
 	return open_ready_folder(s, folder, fd, err);
 }

@@ -58,8 +58,6 @@ int sherd_local_open(sherd_local *s, const char *path, int flags);
  * Missing folders are made. The first time a folder is asked for here, the way to it is synced and what dead
  * writers left in it is swept. */
 int sherd_local_open_folder(sherd_local *s, const char *key, int *fd, sherd_error *err);
-/* The last part of a key. */
-const char *sherd_local_leaf(const char *key);
 int sherd_local_stat(sherd_local *s, const char *key, sherd_stat *out, sherd_error *err);
 void sherd_local_stat_of(const struct stat *st, sherd_stat *out);
 /* SHERD_OK when it is a plain file. */

@@ -90,7 +90,7 @@ static void unpublish(sherd_local *s, const sherd_local_temp *temp, const char *
 
 int sherd_local_commit_new(sherd_local *s, sherd_local_temp *temp, const char *key, sherd_error *err)
 {
-	const char *leaf = sherd_local_leaf(key);
+	const char *leaf = sherd_str_leaf(key);
 	TRY(sync_file(s->sys, temp->fd, err));
 	TRY(publish_new(s, temp, leaf, err));
 	int rc = sherd_local_sync_folder(s->sys, temp->dir, err);
@@ -124,7 +124,7 @@ int sherd_local_commit_over(sherd_local *s, sherd_local_temp *temp, const char *
 		                "a conditional replacement needs a lock on the folder");
 	else if (if_identity)
 		rc = check_identity(s, key, if_identity, err);
-	if (rc == SHERD_OK && sys->rename(sys, temp->dir, temp->name, sherd_local_leaf(key), 0) < 0)
+	if (rc == SHERD_OK && sys->rename(sys, temp->dir, temp->name, sherd_str_leaf(key), 0) < 0)
 		rc = errno == EISDIR ? sherd_fail(err, SHERD_EEXIST, "is-folder", "a folder is in its place")
 		                     : sherd_local_fail(err, errno, "cannot give it its name");
 	else if (rc == SHERD_OK)
@@ -152,7 +152,7 @@ static int remove_from(const sherd_sys *sys, int dir, const char *leaf, sherd_er
 int sherd_local_remove(sherd_store *store, const char *key, sherd_error *err)
 {
 	sherd_local *s = (sherd_local *)store;
-	const char *leaf = sherd_local_leaf(key);
+	const char *leaf = sherd_str_leaf(key);
 	char folder[SHERD_MAX_KEY + 1];
 	(void)snprintf(folder, sizeof(folder), "%.*s", leaf == key ? 0 : (int)(leaf - key - 1), key);
 	int dir = sherd_local_open(s, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -2,7 +2,9 @@
  * one, whole; of a first save nothing that opens, or all of it; and the next save succeeds.
  *
  * SHERD_KILLS: how often (70), SHERD_SEED: which moments. */
-#include "support/crash_sys.h"
+#include "support/crash_walk.h"
+#include "support/environment.h"
+#include "support/kill.h"
 #include "support/scratch.h"
 #include "support/sdnb_make.h"
 #include "support/test.h"
@@ -11,12 +13,9 @@
 #include "base/rng.h"
 #include "store/local.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
@@ -66,68 +65,49 @@ static unsigned content(sherd_store *store, const char *key)
 	return OLD;
 }
 
-typedef struct expectation {
-	const job *job;
-	bool committed;
-	size_t states;
-} expectation;
-
-static void check_state(const char *folder, void *arg)
+static void save_old(crash_walk *w, sherd_store *store)
 {
-	expectation *e = arg;
-	sherd_store *store = NULL;
-	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
-	unsigned got = content(store, e->job->key);
-	if (e->committed)
+	const job *j = w->arg;
+	if (j->replace)
+		assert_ok(save(store, j, OLD, false, err));
+}
+
+static void save_new(crash_walk *w, sherd_store *store)
+{
+	const job *j = w->arg;
+	assert_ok(save(store, j, NEW, j->replace, err));
+}
+
+static void check(sherd_store *store, const job *j, bool finished)
+{
+	unsigned got = content(store, j->key);
+	if (finished)
 		assert_int_equal(got, NEW);
-	else if (e->job->replace)
+	else if (j->replace)
 		assert_int_not_equal(got, 0);
 	else
 		assert_int_not_equal(got, OLD);
-	if (!got || e->job->replace) {
-		assert_ok(save(store, e->job, NEW, true, err));
-		assert_int_equal(content(store, e->job->key), NEW);
+	if (!got || j->replace) {
+		assert_ok(save(store, j, NEW, true, err));
+		assert_int_equal(content(store, j->key), NEW);
 	}
-	sherd_store_close(store);
-	e->states++;
 }
 
-/* Returns how many states there were. */
-static size_t lose_power(const job *j)
+static void check_state(crash_walk *w, sherd_store *store)
 {
-	char *folder = scratch_make();
-	sherd_store *store = NULL;
-	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
-	if (j->replace)
-		assert_ok(save(store, j, OLD, false, err));
-	sherd_store_close(store);
-	crash_sys *c = crash_sys_new(folder);
-	assert_ok(sherd_store_open_local_sys(&store, folder, NULL, crash_sys_table(c), err));
-	assert_ok(save(store, j, NEW, j->replace, err));
-	size_t committed = crash_sys_points(c);
-	sherd_store_close(store);
-	expectation e = {.job = j};
-	for (size_t k = 0; k <= crash_sys_points(c); k++) {
-		e.committed = k >= committed;
-		crash_sys_states(c, k, check_state, &e);
-	}
-	crash_sys_free(c);
-	scratch_remove(folder);
-	return e.states;
+	check(store, w->arg, w->finished);
 }
 
 TEST(a_power_loss_leaves_the_old_model_or_the_new_one)
 {
 	size_t states = 0;
-	for (size_t i = 0; i < COUNT_OF(jobs); i++)
-		states += lose_power(&jobs[i]);
+	for (size_t i = 0; i < COUNT_OF(jobs); i++) {
+		job j = jobs[i];
+		crash_walk w = {.name = j.key, .arg = &j, .before = save_old, .act = save_new, .check = check_state};
+		crash_walk_assert(&w);
+		states += w.states;
+	}
 	assert_true(states > 40);
-}
-
-static uint64_t number_from(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-	return text && *text ? strtoull(text, NULL, 10) : otherwise;
 }
 
 /* Never returns: it is killed, or ends by itself when a save fails that must not; sets of SDNB are never replaced. */
@@ -143,23 +123,9 @@ __attribute__((noreturn)) static void be_killed(const char *folder, const job *j
 	_exit(3);
 }
 
-static void kill_one(const char *folder, const job *j, long nanoseconds)
-{
-	struct timespec t = {.tv_nsec = nanoseconds};
-	int status;
-	pid_t child = fork();
-	assert_true(child >= 0);
-	if (!child)
-		be_killed(folder, j);
-	(void)nanosleep(&t, NULL);
-	assert_int_equal(kill(child, SIGKILL), 0);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-}
-
 TEST(a_kill_leaves_the_old_model_or_the_new_one)
 {
-	uint64_t kills = number_from("SHERD_KILLS", 70), seed = number_from("SHERD_SEED", 1);
+	uint64_t kills = environment_number("SHERD_KILLS", 70), seed = environment_number("SHERD_SEED", 1);
 	print_message("SHERD_SEED=%llu\n", (unsigned long long)seed);
 	for (uint64_t i = 0; i < kills; i++) {
 		const job *j = &jobs[i % COUNT_OF(jobs)];
@@ -168,9 +134,13 @@ TEST(a_kill_leaves_the_old_model_or_the_new_one)
 		assert_ok(sherd_store_open_local(&store, folder, NULL, err));
 		if (j->replace)
 			assert_ok(save(store, j, OLD, false, err));
+		pid_t child = fork();
+		assert_true(child >= 0);
+		if (!child)
+			be_killed(folder, j);
+		kill_after(child, (long)(100000 + sherd_splitmix64(seed + i) % 6000000));
+		check(store, j, false);
 		sherd_store_close(store);
-		kill_one(folder, j, (long)(100000 + sherd_splitmix64(seed + i) % 6000000));
-		check_state(folder, &(expectation){.job = j});
 		scratch_remove(folder);
 	}
 }

@@ -1,5 +1,6 @@
 /* Every bit and every truncation of small containers: verify must notice, and say where. */
 #include "support/container_make.h"
+#include "support/memory_store.h"
 #include "support/test.h"
 
 #include "base/error.h"
@@ -11,21 +12,6 @@
 #include <string.h>
 
 enum { MORE = 70 };
-
-static sherd_store *store;
-
-static int open_store(void **state)
-{
-	(void)state;
-	return sherd_store_open_memory(&store, NULL);
-}
-
-static int close_store(void **state)
-{
-	(void)state;
-	sherd_store_close(store);
-	return 0;
-}
 
 /* A message names what is damaged: a section, a chunk, a record of the index, a shard; or that it is no container. */
 static bool names_it(const sherd_error *e)
@@ -105,7 +91,7 @@ TEST(no_damage_of_a_set_goes_unnoticed)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, open_store, close_store)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, memory_store_open, memory_store_close)
 	const struct CMUnitTest tests[] = {
 		CASE(no_damage_of_a_container_goes_unnoticed),
 		CASE(no_damage_of_a_packed_container_goes_unnoticed),

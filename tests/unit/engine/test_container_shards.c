@@ -1,4 +1,5 @@
 #include "support/container_make.h"
+#include "support/memory_store.h"
 #include "support/test.h"
 
 #include "engine/bundle/bundle.h"
@@ -8,21 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-static sherd_store *store;
-
-static int open_store(void **state)
-{
-	(void)state;
-	return sherd_store_open_memory(&store, NULL);
-}
-
-static int close_store(void **state)
-{
-	(void)state;
-	sherd_store_close(store);
-	return 0;
-}
 
 static const sherd_model_save_options two = {.shards = 2}, three = {.shards = 3},
 				      two_again = {.shards = 2, .replace = true},
@@ -311,7 +297,7 @@ TEST(a_set_becomes_one_file_and_one_file_a_set)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, open_store, close_store)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, memory_store_open, memory_store_close)
 	const struct CMUnitTest tests[] = {
 		CASE(a_set_comes_back_by_its_base_and_by_each_shard),
 		CASE(arrays_go_largest_first_to_the_emptiest),
