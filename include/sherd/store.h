@@ -157,6 +157,9 @@ SHERD_API int sherd_store_lock(sherd_store *store, const char *key, sherd_lock_m
 SHERD_API int sherd_store_create_locked(sherd_store *store, const char *key, const void *data, size_t len,
                                         sherd_lock_mode mode, sherd_lock **out, sherd_error *err);
 SHERD_API void sherd_lock_release(sherd_lock *lock); /* NULL is fine */
+/* Gives an object a second name in its folder, durably, so that locks on it can still be seen after the first one was
+ * replaced or removed. SHERD_EEXIST when the name is taken, SHERD_EUNSUPPORTED, "no-link", where objects have one. */
+SHERD_API int sherd_store_link(sherd_store *store, const char *key, const char *second, sherd_error *err);
 
 SHERD_END_DECLS
 

@@ -384,6 +384,27 @@ int sherd_store_create_locked(sherd_store *store, const char *key, const void *d
 	return SHERD_OK;
 }
 
+static bool in_one_folder(const char *a, const char *b)
+{
+	const char *slash = strrchr(a, '/');
+	size_t folder = slash ? (size_t)(slash - a) + 1 : 0;
+	return strncmp(a, b, folder) == 0 && !strchr(b + folder, '/');
+}
+
+int sherd_store_link(sherd_store *store, const char *key, const char *second, sherd_error *err)
+{
+	TRY(check_key(key, err));
+	TRY(check_key(second, err));
+	if (!in_one_folder(key, second))
+		return sherd_in_object(err, sherd_fail(err, SHERD_EINVAL, "bad-key", "the second name is elsewhere"),
+		                       second);
+	if (!store->ops->link)
+		return sherd_in_object(
+			err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-link", "objects of this store have one name"),
+			key);
+	return sherd_in_object(err, store->ops->link(store, key, second, err), key);
+}
+
 void sherd_lock_release(sherd_lock *lock)
 {
 	if (lock)

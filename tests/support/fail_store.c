@@ -181,6 +181,13 @@ static int store_create_locked(sherd_store *store, const char *key, const void *
 	return f->inner->ops->create_locked(f->inner, key, data, len, mode, out, err);
 }
 
+static int store_link(sherd_store *store, const char *key, const char *second, sherd_error *err)
+{
+	fail_store *f = (fail_store *)store;
+	TRY(count(f, "link", err));
+	return f->inner->ops->link(f->inner, key, second, err);
+}
+
 static void store_close(sherd_store *store)
 {
 	fail_store *f = (fail_store *)store;
@@ -207,6 +214,7 @@ sherd_store *fail_store_over(sherd_store *inner)
 		.mkdir = ops->mkdir ? store_mkdir : NULL,
 		.lock = ops->lock ? store_lock : NULL,
 		.create_locked = ops->create_locked ? store_create_locked : NULL,
+		.link = ops->link ? store_link : NULL,
 	};
 	f->base.ops = &f->ops;
 	return &f->base;

@@ -3,6 +3,7 @@
 
 #include "engine/graph/counts.h"
 #include "engine/graph/flush.h"
+#include "engine/graph/hold.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -125,7 +126,7 @@ static int choose_version(const sherd_graph *g, uint64_t asked, uint64_t *versio
 
 static int try_reader(sherd_graph *g, uint64_t version, sherd_error *err)
 {
-	TRY(sherd_graph_version_hold(&g->place, version, &g->lock, err));
+	TRY(sherd_graph_hold_version(&g->place, version, &g->lock, err));
 	return open_version(g, version, err);
 }
 

@@ -129,23 +129,3 @@ void sherd_graph_version_done(graph_version *v)
 	sherd_arena_done(&v->arena);
 	*v = (graph_version){0};
 }
-
-int sherd_graph_version_hold(const graph_place *p, uint64_t version, sherd_lock **out, sherd_error *err)
-{
-	*out = NULL;
-	if (!(sherd_store_caps(p->store) & SHERD_CAP_LOCK))
-		return SHERD_OK;
-	int rc = SHERD_ENOTFOUND;
-	sherd_error failure = {0};
-	for (int edit = 0; rc == SHERD_ENOTFOUND && edit < 2; edit++) {
-		char name[SHERD_RFDB_NAME_MAX];
-		graph_key key;
-		sherd_rfdb_manifest_name(version, edit, name);
-		TRY(sherd_graph_place_key(p, name, &key, err));
-		rc = sherd_in_object(&failure, sherd_store_lock(p->store, key.text, SHERD_LOCK_SHARED, out, &failure),
-		                     key.text);
-	}
-	if (rc < 0 && err)
-		*err = failure;
-	return rc;
-}
