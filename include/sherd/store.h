@@ -69,6 +69,9 @@ SHERD_API int sherd_store_list(sherd_store *store, const char *prefix, const cha
 SHERD_API int sherd_store_remove(sherd_store *store, const char *key, sherd_error *err);
 /* Makes a folder and its parents, durably; it may exist. SHERD_EUNSUPPORTED without SHERD_CAP_MKDIR. */
 SHERD_API int sherd_store_mkdir(sherd_store *store, const char *key, sherd_error *err);
+/* Removes a folder in which nothing is, durably. One that is not there or not empty is left as it is, and that is no
+ * failure. SHERD_EUNSUPPORTED without SHERD_CAP_MKDIR. */
+SHERD_API int sherd_store_rmdir(sherd_store *store, const char *key, sherd_error *err);
 
 /* Reading. An open reader survives the removal of its object, or fails; it never gives wrong bytes. */
 SHERD_API int sherd_store_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err);

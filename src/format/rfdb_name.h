@@ -11,6 +11,7 @@
 #define SHERD_RFDB_INDEX "manifest_index.json"
 #define SHERD_RFDB_PLAN "shard_plan.json"
 #define SHERD_RFDB_LOCK "LOCK"
+#define SHERD_RFDB_MAKING "graph.making"
 #define SHERD_RFDB_MANIFESTS "manifests/"
 #define SHERD_RFDB_SEGMENTS "segments/"
 

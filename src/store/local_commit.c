@@ -169,6 +169,21 @@ int sherd_local_remove(sherd_store *store, const char *key, sherd_error *err)
 	return rc;
 }
 
+int sherd_local_rmdir(sherd_store *store, const char *key, sherd_error *err)
+{
+	sherd_local *s = (sherd_local *)store;
+	int dir = open_folder_of(s, key), rc = SHERD_OK;
+	if (dir < 0)
+		return errno == ENOENT || errno == ENOTDIR ? SHERD_OK
+		                                           : sherd_local_fail(err, errno, "cannot open the folder");
+	if (s->sys->rmdir(s->sys, dir, sherd_local_leaf(key)) == 0)
+		rc = sherd_local_sync_folder(s->sys, dir, err);
+	else if (errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR)
+		rc = sherd_local_fail(err, errno, "cannot remove the folder");
+	(void)s->sys->close(s->sys, dir);
+	return rc;
+}
+
 int sherd_local_link(sherd_store *store, const char *key, const char *second, sherd_error *err)
 {
 	sherd_local *s = (sherd_local *)store;

@@ -83,13 +83,25 @@ int sherd_store_remove(sherd_store *store, const char *key, sherd_error *err)
 	return sherd_in_object(err, store->ops->remove(store, key, err), key);
 }
 
-int sherd_store_mkdir(sherd_store *store, const char *key, sherd_error *err)
+static int check_folder(const sherd_store *store, const char *key, sherd_error *err)
 {
 	TRY(check_key(key, err));
-	if (!store->ops->mkdir)
-		return sherd_in_object(
-			err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-folders", "this store has no folders"), key);
+	if (store->ops->caps & SHERD_CAP_MKDIR)
+		return SHERD_OK;
+	return sherd_in_object(err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-folders", "this store has no folders"),
+	                       key);
+}
+
+int sherd_store_mkdir(sherd_store *store, const char *key, sherd_error *err)
+{
+	TRY(check_folder(store, key, err));
 	return sherd_in_object(err, store->ops->mkdir(store, key, err), key);
+}
+
+int sherd_store_rmdir(sherd_store *store, const char *key, sherd_error *err)
+{
+	TRY(check_folder(store, key, err));
+	return sherd_in_object(err, store->ops->rmdir(store, key, err), key);
 }
 
 /* Reading */

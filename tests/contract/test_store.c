@@ -298,6 +298,7 @@ TEST(bad_keys_are_refused_by_every_verb)
 		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_write(STORE, bad[i], NULL, &w, err));
 		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_remove(STORE, bad[i], err));
 		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_mkdir(STORE, bad[i], err));
+		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_rmdir(STORE, bad[i], err));
 		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_lock(STORE, bad[i], SHERD_LOCK_SHARED, &l, err));
 		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_link(STORE, bad[i], "x", err));
 		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_link(STORE, "x", bad[i], err));
@@ -489,6 +490,7 @@ TEST(folders_can_be_made_where_there_are_any)
 {
 	if (!(sherd_store_caps(STORE) & SHERD_CAP_MKDIR)) {
 		assert_refused(SHERD_EUNSUPPORTED, "no-folders", sherd_store_mkdir(STORE, "a/b", err));
+		assert_refused(SHERD_EUNSUPPORTED, "no-folders", sherd_store_rmdir(STORE, "a/b", err));
 		return;
 	}
 	assert_ok(sherd_store_mkdir(STORE, "a/b/c", err));
@@ -498,6 +500,19 @@ TEST(folders_can_be_made_where_there_are_any)
 	assert_refused(SHERD_ENOTFOUND, "is-folder", sherd_store_read(STORE, "a/b", &r, err));
 	put(STORE, "x", "one");
 	assert_refused(SHERD_EEXIST, "not-a-folder", sherd_store_mkdir(STORE, "x/y", err));
+	/* Only what is empty goes, and is made again by who needs it. */
+	put(STORE, "a/b/c/x", "one");
+	assert_ok(sherd_store_rmdir(STORE, "a/b/c", err));
+	assert_ok(sherd_store_rmdir(STORE, "x", err));
+	assert_holds(STORE, "a/b/c/x", "one");
+	assert_holds(STORE, "x", "one");
+	assert_ok(sherd_store_remove(STORE, "a/b/c/x", err));
+	assert_ok(sherd_store_rmdir(STORE, "a/b/c", err));
+	assert_ok(sherd_store_rmdir(STORE, "a/b/c", err));
+	assert_ok(sherd_store_rmdir(STORE, "no/where", err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_read(STORE, "a/b/c", &r, err));
+	put(STORE, "a/b/c/x", "two");
+	assert_ok(sherd_store_remove(STORE, "a/b/c/x", err));
 	assert_refused(SHERD_EEXIST, "not-a-folder", sherd_store_put(STORE, "x/y", SHERD_WRITE_NEW, "", 0, err));
 	assert_refused(SHERD_EEXIST, "exists", sherd_store_put(STORE, "a/b", SHERD_WRITE_NEW, "", 0, err));
 	assert_refused(SHERD_EEXIST, "is-folder", sherd_store_put(STORE, "a/b", SHERD_WRITE_REPLACE, "", 0, err));

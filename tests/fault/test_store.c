@@ -73,6 +73,8 @@ static int round_trip(sherd_store *s, sherd_error *err)
 	TRY(sherd_store_remove(s, "claim", err));
 	if (sherd_store_caps(s) & SHERD_CAP_MKDIR)
 		TRY(sherd_store_mkdir(s, "d/f", err));
+	if (sherd_store_caps(s) & SHERD_CAP_MKDIR)
+		TRY(sherd_store_rmdir(s, "d/f", err));
 	return SHERD_OK;
 }
 

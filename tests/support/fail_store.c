@@ -166,6 +166,13 @@ static int store_mkdir(sherd_store *store, const char *key, sherd_error *err)
 	return f->inner->ops->mkdir(f->inner, key, err);
 }
 
+static int store_rmdir(sherd_store *store, const char *key, sherd_error *err)
+{
+	fail_store *f = (fail_store *)store;
+	TRY(count(f, "rmdir", err));
+	return f->inner->ops->rmdir(f->inner, key, err);
+}
+
 static int store_lock(sherd_store *store, const char *key, sherd_lock_mode mode, sherd_lock **out, sherd_error *err)
 {
 	fail_store *f = (fail_store *)store;
@@ -212,6 +219,7 @@ sherd_store *fail_store_over(sherd_store *inner)
 		.remove = store_remove,
 		.close = store_close,
 		.mkdir = ops->mkdir ? store_mkdir : NULL,
+		.rmdir = ops->rmdir ? store_rmdir : NULL,
 		.lock = ops->lock ? store_lock : NULL,
 		.create_locked = ops->create_locked ? store_create_locked : NULL,
 		.link = ops->link ? store_link : NULL,

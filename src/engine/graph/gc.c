@@ -148,8 +148,8 @@ static bool see_file(void *arg, const char *name, const sherd_stat *stat)
 {
 	collection *c = arg;
 	sherd_rfdb_file file;
-	bool staged = strncmp(name, STAGING, strlen(STAGING)) == 0;
-	if (!staged && (!sherd_rfdb_file_parse(sherd_str_of(name), &file) || is_named(c, file.id)))
+	bool left = strncmp(name, STAGING, strlen(STAGING)) == 0 || strcmp(name, SHERD_RFDB_MAKING) == 0;
+	if (!left && (!sherd_rfdb_file_parse(sherd_str_of(name), &file) || is_named(c, file.id)))
 		return true;
 	sherd_buf_append(&c->doomed, name, strlen(name) + 1);
 	c->result.bytes += stat->size;
@@ -161,6 +161,7 @@ static int remove_files(collection *c, sherd_error *err)
 {
 	if (c->segments.len)
 		qsort(c->segments.data, c->segments.len / sizeof(uint64_t), sizeof(uint64_t), compare);
+	TRY(sherd_graph_place_list(&c->graph->place, SHERD_RFDB_MAKING, see_file, c, err));
 	TRY(sherd_graph_place_list(&c->graph->place, SHERD_RFDB_SEGMENTS, see_file, c, err));
 	TRY(sherd_graph_place_list(&c->graph->place, STAGING, see_file, c, err));
 	TRY(sherd_buf_check(&c->doomed, err));
