@@ -15,11 +15,9 @@ int sherd_graph_version_current(const graph_place *p, uint64_t *version, sherd_e
 	TRY(sherd_graph_place_key(p, SHERD_RFDB_CURRENT, &key, err));
 	int rc = sherd_graph_place_get(p, SHERD_RFDB_CURRENT, &text, &len, err);
 	if (rc == SHERD_ENOTFOUND && sherd_graph_place_has(p, SHERD_RFDB_MAKING, NULL) == 1)
-		rc = sherd_in_object(err,
-		                     sherd_fail(err, SHERD_ENOTFOUND, "incomplete",
-		                                "the database was not made to the end: make it again"),
-		                     p->folder);
-	TRY(rc);
+		rc = sherd_fail(err, SHERD_ENOTFOUND, "incomplete",
+		                "the database was not made to the end: make it again");
+	TRY(sherd_in_object(err, rc, key.text));
 	rc = sherd_rfdb_current_decode(text, len, version, &seal, err);
 	free(text);
 	return sherd_in_object(err, rc, key.text);
