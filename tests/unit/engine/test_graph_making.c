@@ -90,6 +90,7 @@ TEST(a_mark_that_stayed_means_nothing_and_is_collected)
 	GRAPH g = graph_create(store, "db", NULL, NULL);
 	put(store, "db/graph.making");
 	GRAPH reader = graph_open(store, "db", &(sherd_graph_options){.read_only = true});
+	assert_int_equal(sherd_graph_version(reader), 1);
 	assert_refused(SHERD_EEXIST, "exists", sherd_graph_create(store, "db", NULL, 1, err));
 	assert_ok(sherd_graph_gc(g, NULL, NULL, err));
 	assert_false(is_there(store, "db/graph.making"));
