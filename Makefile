@@ -12,7 +12,7 @@ help:
 	@echo ''
 	@echo 'make build     build library and command into build/release'
 	@echo 'make install   install them [PREFIX=/usr/local] [DESTDIR=]'
-	@echo 'make bench     run the benchmarks'
+	@echo 'make bench     run the benchmarks (fetches the real graph server by npm, 20 MB, where it can)'
 	@echo 'make bench-large  how graphs grow [NODES=1000000; 50000000 takes 35 GB of disk]'
 	@echo 'make deps      install the Debian packages that are missing (the others do it by themselves)'
 	@echo ''
@@ -49,6 +49,7 @@ install: build
 bench:
 	@tools/deps build bench
 	@tools/build release
+	@tools/rfdb-server || true
 	@tools/bench
 
 bench-large:

@@ -62,6 +62,8 @@ int sherd_describe_model_json(sherd_cli *cli, const sherd_model *model, const sh
 	put_bundle(&doc, bundle);
 	sherd_doc_put_u64(&doc, "variables", g->variable_count);
 	sherd_doc_put_u64(&doc, "operations", g->operation_count);
+	if (g->subgraph_count)
+		sherd_doc_put_u64(&doc, "graphs", g->subgraph_count);
 	put_texts(&doc, "placeholders", &g->placeholders);
 	put_texts(&doc, "losses", &g->losses);
 	sherd_doc_put_u64(&doc, "updaters", g->updater_count);

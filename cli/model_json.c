@@ -270,7 +270,7 @@ static void put_graph(sherd_doc *doc, const sherd_graph_view *view)
 	sherd_doc_key(doc, "graphs");
 	sherd_doc_open(doc, '[');
 	for (size_t i = 0; i < g->subgraph_count; i++) {
-		const sherd_graph_view inner = {view->model, g->subgraphs[i].graph, view->bundle};
+		const sherd_graph_view inner = {view->model, g->subgraphs[i].graph, view->bundle, NULL};
 		sherd_doc_open(doc, '{');
 		sherd_doc_put_text(doc, "name", g->subgraphs[i].name);
 		put_graph(doc, &inner);

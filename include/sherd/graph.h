@@ -164,7 +164,7 @@ SHERD_API int sherd_graph_flush(sherd_graph *graph, const sherd_graph_commit *co
 /* Makes room in memory: writes the buffer into segments of which the next flush makes a version. Nobody else sees
  * them before; closing without a flush removes them. */
 SHERD_API int sherd_graph_spill(sherd_graph *graph, sherd_error *err);
-/* Records in the buffer, deletions among them. */
+/* Records in the buffer, deletions among them. An edge that was added twice may count twice. */
 SHERD_API uint64_t sherd_graph_pending(const sherd_graph *graph);
 
 /* ------------------------------------------------------------------ reading */

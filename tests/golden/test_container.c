@@ -2,6 +2,7 @@
  * written. None is packed, since the bytes that deflate makes may differ. With SHERD_GOLDEN_OUT=FOLDER in the
  * environment they are also written there, to be looked at and committed when the format has changed on purpose. */
 #include "support/container_make.h"
+#include "support/inside_make.h"
 #include "support/source_file.h"
 #include "support/test.h"
 
@@ -44,7 +45,10 @@ static int write_all(void **state)
 	const sherd_model_save_options two = {.shards = 2, .time_ms = 1767960000250};
 	const sherd_model_save_options again = {.shards = 2, .replace = true, .without_updater = true};
 	TRY(sherd_store_open_memory(&store, NULL));
+	inside_sample inside;
 	write_tiny("tiny.sdc");
+	inside_make(&inside);
+	inside_save(&inside, store, "inside.sdc");
 	container_write(store, "sample.sdc", false, NULL, 0);
 	container_write(store, "set", false, &two, 0);
 	container_write(store, "replaced", false, &two, 0);
@@ -124,6 +128,7 @@ TEST(what_was_written_then_is_still_read)
 	container_assert(store, "set", false, true);
 	container_assert(store, "replaced", false, false);
 	assert_int_equal(container_verify(store, "tiny.sdc", NULL), 0);
+	assert_int_equal(container_verify(store, "inside.sdc", NULL), 0);
 	assert_int_equal(container_verify(store, "replaced", NULL), 0);
 }
 

@@ -15,6 +15,7 @@ typedef struct fail_store {
 	struct sherd_store_ops ops;
 	sherd_store *inner;
 	_Atomic long countdown;
+	_Atomic uint64_t read;
 	_Atomic bool hit;
 } fail_store;
 
@@ -43,6 +44,7 @@ static int reader_at(const sherd_reader *reader, uint64_t offset, void *buf, siz
 {
 	const fail_reader *r = (const fail_reader *)reader;
 	TRY(count(r->store, "at", err));
+	(void)atomic_fetch_add(&r->store->read, len);
 	return r->inner->ops->at(r->inner, offset, buf, len, err);
 }
 
@@ -233,6 +235,11 @@ void fail_store_at(sherd_store *store, long nth)
 	fail_store *f = (fail_store *)store;
 	atomic_store(&f->hit, false);
 	atomic_store(&f->countdown, nth);
+}
+
+uint64_t fail_store_read_bytes(sherd_store *store)
+{
+	return atomic_load(&((fail_store *)store)->read);
 }
 
 bool fail_store_hit(sherd_store *store)

@@ -134,7 +134,8 @@ static int write_first_version(const graph_place *p, uint64_t created_at, sherd_
 	SHERD_AUTO_BUF manifest = {0};
 	SHERD_AUTO_BUF index = {0};
 	char name[SHERD_RFDB_NAME_MAX];
-	const sherd_rfdb_manifest m = {.version = 1, .created_at = created_at, .counts.known = true};
+	const sherd_rfdb_manifest m = {
+		.version = 1, .created_at = created_at, .counts = {.known = true, .placed = true}};
 	const sherd_rfdb_snapshot snapshot = {.version = 1, .created_at = created_at};
 	const sherd_rfdb_index x = {.latest = 1, .snapshots = &snapshot, .count = 1};
 	sherd_rfdb_manifest_name(1, false, name);

@@ -86,6 +86,7 @@ static int open_view(sherd_graph *g, sherd_error *err)
 	TRY(open_list(g, SHERD_RFDB_NODES, &m->nodes, &m->l1_nodes, err));
 	TRY(open_list(g, SHERD_RFDB_EDGES, &m->edges, &m->l1_edges, err));
 	g->view.one_shard = m->counts.known;
+	g->view.placed = m->counts.known && m->counts.placed;
 	return sherd_graph_view_bury(&g->view, &m->dead_nodes, &m->dead_edges, err);
 }
 

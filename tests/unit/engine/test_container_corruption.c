@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MORE = 70 };
+
 static sherd_store *store;
 
 static int open_store(void **state)
@@ -45,6 +47,19 @@ static void assert_noticed(const char *whole, const char *part, const char *what
 		         first.message);
 }
 
+static void append(const char *whole, const char *part, const char *raw, size_t len)
+{
+	char *longer = calloc(1, len + MORE);
+	assert_non_null(longer);
+	memcpy(longer, raw, len);
+	for (size_t more = 1; more <= MORE; more++) {
+		longer[len + more - 1] = more % 2 ? 0 : 'x';
+		assert_ok(sherd_store_put(store, part, SHERD_WRITE_REPLACE, longer, len + more, err));
+		assert_noticed(whole, part, "longer by", more);
+	}
+	free(longer);
+}
+
 static void damage(const char *whole, const char *part)
 {
 	char *raw;
@@ -61,6 +76,7 @@ static void damage(const char *whole, const char *part)
 		assert_ok(sherd_store_put(store, part, SHERD_WRITE_REPLACE, raw, cut, err));
 		assert_noticed(whole, part, "cut to", cut);
 	}
+	append(whole, part, raw, len);
 	assert_ok(sherd_store_put(store, part, SHERD_WRITE_REPLACE, raw, len, err));
 	assert_int_equal(container_verify(store, whole, NULL), 0);
 	free(raw);
