@@ -181,7 +181,7 @@ void sherd_doc_put_shape(sherd_doc *doc, const char *key, const uint64_t *shape,
 	sherd_doc_close(doc, ']');
 }
 
-void sherd_doc_error(sherd_doc *doc, const sherd_error *err)
+static void put_error(sherd_doc *doc, const sherd_error *err)
 {
 	sherd_doc_open(doc, '{');
 	sherd_doc_put_text(doc, "object", err->object[0] ? err->object : NULL);
@@ -192,6 +192,18 @@ void sherd_doc_error(sherd_doc *doc, const sherd_error *err)
 		sherd_doc_raw(doc, "null");
 	sherd_doc_put_text(doc, "code", err->reason ? err->reason : "unknown");
 	sherd_doc_put_text(doc, "message", err->message);
+}
+
+void sherd_doc_error(sherd_doc *doc, const sherd_error *err)
+{
+	put_error(doc, err);
+	sherd_doc_close(doc, '}');
+}
+
+void sherd_doc_warning(sherd_doc *doc, const sherd_error *err, uint64_t count)
+{
+	put_error(doc, err);
+	sherd_doc_put_u64(doc, "count", count);
 	sherd_doc_close(doc, '}');
 }
 

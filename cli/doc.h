@@ -51,6 +51,8 @@ void sherd_doc_put_open(sherd_doc *doc, const char *key, char bracket);
 void sherd_doc_put_shape(sherd_doc *doc, const char *key, const uint64_t *shape, uint32_t ndim);
 /* {"object","offset","code","message"}, always all four; what is unknown is null. */
 void sherd_doc_error(sherd_doc *doc, const sherd_error *err);
+/* The same, and "count": how many objects it was said of. */
+void sherd_doc_warning(sherd_doc *doc, const sherd_error *err, uint64_t count);
 
 /* Puts all of another document as one value, and frees it. */
 void sherd_doc_move(sherd_doc *doc, sherd_doc *from);

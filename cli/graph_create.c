@@ -78,47 +78,60 @@ const sherd_command sherd_command_graph_create = {
 
 /* ---- reshard */
 
-static int tell_resharded(sherd_cli *cli, const sherd_db *from, const char *path, const sherd_graph_layout *layout,
-                          sherd_error *err)
+static int tell_resharded(sherd_cli *cli, const char *path, const sherd_graph_layout *layout,
+                          const sherd_graph_reshard_result *done, sherd_error *err)
 {
 	char text[96];
-	sherd_graph_totals totals;
-	TRY(sherd_db_blame(from, sherd_graph_stats(from->graph, &totals, err), err));
 	describe_layout(layout, text, sizeof(text));
-	sherd_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s copied, %s", path, totals.nodes,
-	               sherd_text_plural(totals.nodes), totals.edges, sherd_text_plural(totals.edges), text);
+	sherd_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s copied, %s", path, done->nodes,
+	               sherd_text_plural(done->nodes), done->edges, sherd_text_plural(done->edges), text);
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", path);
-	sherd_doc_put_u64(&doc, "nodes", totals.nodes);
-	sherd_doc_put_u64(&doc, "edges", totals.edges);
+	sherd_doc_put_u64(&doc, "nodes", done->nodes);
+	sherd_doc_put_u64(&doc, "edges", done->edges);
+	sherd_doc_put_u64(&doc, "lost_edges", done->lost_edges);
 	put_layout(&doc, layout);
 	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
+static void warn_of_lost(sherd_cli *cli, const char *path, uint64_t edges)
+{
+	sherd_error warning = {.offset = SHERD_NO_OFFSET};
+	if (!edges || cli->out.json || cli->out.quiet)
+		return;
+	(void)snprintf(warning.object, sizeof(warning.object), "%s", path);
+	(void)snprintf(warning.message, sizeof(warning.message),
+	               "%" PRIu64 " edge%s not copied: the source is no node of the graph", edges,
+	               sherd_text_plural(edges));
+	sherd_out_problem(&cli->out, &warning, true);
+}
+
 int sherd_db_reshard(sherd_cli *cli, const sherd_graph *from, const char *path, const sherd_graph_layout *layout,
-                     sherd_error *err)
+                     sherd_graph_reshard_result *result, sherd_error *err)
 {
 	sherd_graph_reshard_options options = {.pool = cli->pool, .progress = &cli->progress};
 	sherd_place to;
 	TRY(sherd_db_time(&options.time_ms, err));
 	TRY(sherd_place_open_any(&to, path, true, err));
-	int rc = sherd_place_blame(&to, sherd_graph_reshard(from, to.store, to.key, layout, &options, err), err);
+	int rc =
+		sherd_place_blame(&to, sherd_graph_reshard(from, to.store, to.key, layout, &options, result, err), err);
 	sherd_place_close(&to);
 	sherd_out_clear_bar(&cli->out);
+	if (rc == SHERD_OK)
+		warn_of_lost(cli, path, result->lost_edges);
 	return rc;
 }
 
 static int run_reshard(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_graph_layout layout;
+	sherd_graph_reshard_result done;
 	sherd_db from;
 	TRY(sherd_db_take_layout(args, &layout, err));
 	TRY(sherd_db_open_reader(&from, cli, args, err));
-	int rc = sherd_db_reshard(cli, from.graph, args->operands[1], &layout, err);
-	if (rc == SHERD_OK)
-		rc = tell_resharded(cli, &from, args->operands[1], &layout, err);
+	int rc = sherd_db_reshard(cli, from.graph, args->operands[1], &layout, &done, err);
 	sherd_db_close(&from);
-	return rc;
+	return rc < 0 ? rc : tell_resharded(cli, args->operands[1], &layout, &done, err);
 }
 
 static const sherd_option reshard_options[] = {

@@ -92,8 +92,9 @@ SHERD_API const char *sherd_graph_plan_name(const sherd_graph_plan *plan, uint32
 
 typedef struct sherd_graph sherd_graph;
 
-/* Makes an empty database, version 1, in a folder ("" or "a/b") that holds none; SHERD_EEXIST if it does. Durable
- * when it returns. NULL layout: 8 shards by hash. */
+/* Makes an empty database, version 1, in a folder ("" or "a/b") that holds none; SHERD_EEXIST if it does, also if only
+ * parts of one are there ("leftovers"). Durable when it returns; when it fails, or the process dies, there is none.
+ * NULL layout: 8 shards by hash. */
 SHERD_API int sherd_graph_create(sherd_store *store, const char *folder, const sherd_graph_layout *layout,
                                  int64_t time_ms, sherd_error *err);
 
@@ -313,17 +314,25 @@ typedef struct sherd_graph_gc_result {
 SHERD_API int sherd_graph_gc(sherd_graph *graph, const sherd_graph_gc_options *options, sherd_graph_gc_result *result,
                              sherd_error *err);
 
-/* Copies what is live into a new database, laid out otherwise, as its version 2. Memory does not grow with the graph:
- * it is copied in pieces of about `memory` bytes (0: 64 MiB). */
 typedef struct sherd_graph_reshard_options {
 	uint64_t memory;
 	sherd_pool *pool;
 	int64_t time_ms;
 	const sherd_progress *progress; /* counts records */
 } sherd_graph_reshard_options;
+
+typedef struct sherd_graph_reshard_result {
+	uint64_t nodes, edges; /* copied */
+	uint64_t lost_edges;   /* left behind: other programs keep edges whose source is no node, we cannot */
+} sherd_graph_reshard_result;
+
+/* Copies what is live into a new database, laid out otherwise, as its version 2. Memory does not grow with the graph:
+ * it is copied in pieces of about `memory` bytes (0: 64 MiB). The database is there when it is whole and not before;
+ * what a failure or a crash leaves is no database ("incomplete"), and copying again clears it. A failure removes what
+ * was made itself. result may be NULL. */
 SHERD_API int sherd_graph_reshard(const sherd_graph *from, sherd_store *store, const char *folder,
                                   const sherd_graph_layout *layout, const sherd_graph_reshard_options *options,
-                                  sherd_error *err);
+                                  sherd_graph_reshard_result *result, sherd_error *err);
 
 SHERD_END_DECLS
 

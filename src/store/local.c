@@ -230,13 +230,14 @@ static void local_close(sherd_store *store)
 	free(s);
 }
 
-#define LOCAL_OPS(more_caps)                                                                                        \
-	{                                                                                                           \
-		.scheme = "file",                                                                                   \
-		.caps = SHERD_CAP_MAP | SHERD_CAP_DURABLE | SHERD_CAP_LOCK | SHERD_CAP_MKDIR | (more_caps),         \
-		.read = sherd_local_read, .write = sherd_local_write, .list = sherd_local_list, .stat = local_stat, \
-		.remove = sherd_local_remove, .close = local_close, .mkdir = local_mkdir, .lock = sherd_local_lock, \
-		.create_locked = sherd_local_create_locked, .queue = sherd_local_queue,                             \
+#define LOCAL_OPS(more_caps)                                                                                          \
+	{                                                                                                             \
+		.scheme = "file",                                                                                     \
+		.caps = SHERD_CAP_MAP | SHERD_CAP_DURABLE | SHERD_CAP_LOCK | SHERD_CAP_MKDIR | (more_caps),           \
+		.read = sherd_local_read, .write = sherd_local_write, .list = sherd_local_list, .stat = local_stat,   \
+		.remove = sherd_local_remove, .close = local_close, .mkdir = local_mkdir, .rmdir = sherd_local_rmdir, \
+		.lock = sherd_local_lock, .create_locked = sherd_local_create_locked, .link = sherd_local_link,       \
+		.queue = sherd_local_queue,                                                                           \
 	}
 
 static const struct sherd_store_ops local_ops = LOCAL_OPS(0);

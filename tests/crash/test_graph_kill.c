@@ -19,8 +19,10 @@
 
 #include <sherd/verify.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -222,11 +224,96 @@ TEST(so_it_is_where_syncs_cost_nothing)
 	kill_many(environment_number("SHERD_KILLS", 200) - environment_number("SHERD_KILLS", 200) / 8, &two, 3000000);
 }
 
+/* ---- a copy */
+
+static void be_killed_copying(const char *folder, const sherd_graph_layout *layout)
+{
+	const sherd_graph_reshard_options small = {.memory = 4000};
+	sherd_store *store = NULL;
+	sherd_graph *from = NULL;
+	sherd_error err = {0};
+	int rc = sherd_store_open_local(&store, folder, NULL, &err);
+	if (rc == SHERD_OK)
+		rc = sherd_graph_open(&from, store, "db", &(sherd_graph_options){.read_only = true}, &err);
+	if (rc == SHERD_OK)
+		rc = sherd_graph_reshard(from, store, "new", layout, &small, NULL, &err);
+	if (rc < 0)
+		fprintf(stderr, "child: %d: %s: %s\n", rc, err.object, err.message);
+	_exit(rc < 0 ? 3 : 0);
+}
+
+static void kill_copying(const char *folder, const sherd_graph_layout *layout, long nanoseconds)
+{
+	struct timespec t = {.tv_nsec = nanoseconds};
+	int status;
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (!child)
+		be_killed_copying(folder, layout);
+	(void)nanosleep(&t, NULL);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+}
+
+static bool remove_file(const char *key, const sherd_stat *stat, void *arg)
+{
+	(void)stat;
+	assert_ok(sherd_store_remove(arg, key, err));
+	return true;
+}
+
+/* A whole database, or none and then it can be made again. */
+static bool check_copy(sherd_store *store, const sherd_graph *from, const sherd_graph_layout *layout)
+{
+	sherd_graph *to = NULL;
+	sherd_graph_gc_result collected;
+	bool whole = sherd_graph_open(&to, store, "new", NULL, NULL) == SHERD_OK;
+	if (!whole) {
+		assert_int_equal(sherd_graph_open(&to, store, "new", NULL, NULL), SHERD_ENOTFOUND);
+		assert_ok(sherd_graph_reshard(from, store, "new", layout, NULL, NULL, err));
+		to = graph_open(store, "new", NULL);
+		/* What the dead one had written is gone already. */
+		assert_ok(sherd_graph_gc(to, &(sherd_graph_gc_options){.keep = 2}, &collected, err));
+		assert_int_equal(collected.files, 0);
+	}
+	assert_same_graph(from, to);
+	sherd_graph_close(to);
+	assert_ok(sherd_store_list(store, "new/", "", remove_file, store, err));
+	return whole;
+}
+
+TEST(a_copy_that_is_killed_is_whole_or_can_be_made_again)
+{
+	static const sherd_graph_layout layouts[] = {{.shards = 3}, {.planner = SHERD_GRAPH_DIRECTORY, .min_files = 1}};
+	uint64_t kills = environment_number("SHERD_KILLS", 200) / 4, whole = 0;
+	uint64_t seed = environment_number("SHERD_SEED", (uint64_t)time(NULL)), dice = seed;
+	scratch_in_memory();
+	char *folder = scratch_make();
+	sherd_store *store = NULL;
+	print_message("SHERD_SEED=%llu\n", (unsigned long long)seed);
+	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
+	sherd_graph *from = graph_create(store, "db", NULL, NULL);
+	graph_add_random(from, 100, 300, 20, 4);
+	graph_flush(from);
+	for (uint64_t i = 0; i < kills; i++) {
+		dice = sherd_splitmix64(dice);
+		kill_copying(folder, &layouts[i % 2], (long)(dice >> 20) % 40000000);
+		whole += check_copy(store, from, &layouts[i % 2]);
+	}
+	print_message("%llu of %llu whole\n", (unsigned long long)whole, (unsigned long long)kills);
+	assert_true(whole < kills);
+	sherd_graph_close(from);
+	sherd_store_close(store);
+	scratch_remove(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_that_is_killed_loses_nothing_that_was_committed),
 		cmocka_unit_test(so_it_is_where_syncs_cost_nothing),
+		cmocka_unit_test(a_copy_that_is_killed_is_whole_or_can_be_made_again),
 	};
 	return cmocka_run_group_tests_name("crash/graph_kill", tests, NULL, NULL);
 }

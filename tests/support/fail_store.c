@@ -168,6 +168,13 @@ static int store_mkdir(sherd_store *store, const char *key, sherd_error *err)
 	return f->inner->ops->mkdir(f->inner, key, err);
 }
 
+static int store_rmdir(sherd_store *store, const char *key, sherd_error *err)
+{
+	fail_store *f = (fail_store *)store;
+	TRY(count(f, "rmdir", err));
+	return f->inner->ops->rmdir(f->inner, key, err);
+}
+
 static int store_lock(sherd_store *store, const char *key, sherd_lock_mode mode, sherd_lock **out, sherd_error *err)
 {
 	fail_store *f = (fail_store *)store;
@@ -181,6 +188,13 @@ static int store_create_locked(sherd_store *store, const char *key, const void *
 	fail_store *f = (fail_store *)store;
 	TRY(count(f, "create_locked", err));
 	return f->inner->ops->create_locked(f->inner, key, data, len, mode, out, err);
+}
+
+static int store_link(sherd_store *store, const char *key, const char *second, sherd_error *err)
+{
+	fail_store *f = (fail_store *)store;
+	TRY(count(f, "link", err));
+	return f->inner->ops->link(f->inner, key, second, err);
 }
 
 static void store_close(sherd_store *store)
@@ -207,8 +221,10 @@ sherd_store *fail_store_over(sherd_store *inner)
 		.remove = store_remove,
 		.close = store_close,
 		.mkdir = ops->mkdir ? store_mkdir : NULL,
+		.rmdir = ops->rmdir ? store_rmdir : NULL,
 		.lock = ops->lock ? store_lock : NULL,
 		.create_locked = ops->create_locked ? store_create_locked : NULL,
+		.link = ops->link ? store_link : NULL,
 	};
 	f->base.ops = &f->ops;
 	return &f->base;
