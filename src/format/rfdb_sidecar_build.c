@@ -1,4 +1,3 @@
-#include "base/large.h"
 #include "codec/crc32.h"
 #include "format/rfdb_sidecar_layout.h"
 #include "format/rfdb_sort.h"
@@ -39,16 +38,8 @@ static uint8_t *extend(builder *b, size_t len)
 static int put_order(builder *b, int index, const uint8_t *ids, sherd_error *err)
 {
 	size_t rows = (size_t)b->s->rows, from = b->out->len;
-	sherd_rfdb_keyed *items = sherd_large_alloc(rows * sizeof(*items));
-	if (!items)
-		return sherd_fail_nomem(err);
-	for (size_t i = 0; i < rows; i++)
-		items[i] = sherd_rfdb_keyed_of(sherd_get_u128(ids + 16 * i), i);
-	int rc = sherd_rfdb_sort(items, rows, err);
-	uint8_t *p = rc < 0 ? NULL : extend(b, 4 * rows);
-	for (size_t i = 0; p && i < rows; i++)
-		sherd_put_u32(p + 4 * i, (uint32_t)items[i].row);
-	free(items);
+	uint8_t *p = extend(b, 4 * rows);
+	int rc = p ? sherd_rfdb_order(ids, (uint32_t)rows, p, err) : sherd_fail_nomem(err);
 	end_section(b, index, from);
 	return rc;
 }

@@ -80,8 +80,6 @@ static bool grow(sherd_rfdb_intern *t, size_t cap)
 			at = (at + 1) & (cap - 1);
 		slots[at] = t->slots[i];
 	}
-	if (!t->cap)
-		t->seed = sherd_hash_seed();
 	free(t->slots);
 	t->slots = slots;
 	t->cap = cap;
@@ -116,11 +114,25 @@ static int append(sherd_rfdb_intern *t, sherd_str s, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_rfdb_intern_add(sherd_rfdb_intern *t, sherd_str s, uint32_t *index, sherd_error *err)
+static uint32_t hash_of(sherd_rfdb_intern *t, sherd_str s)
+{
+	if (!t->seed)
+		t->seed = sherd_hash_seed() | 1;
+	return (uint32_t)sherd_hash(t->seed, s.ptr, s.len);
+}
+
+uint32_t sherd_rfdb_intern_fetch(sherd_rfdb_intern *t, sherd_str s)
+{
+	uint32_t hash = hash_of(t, s);
+	if (t->cap)
+		__builtin_prefetch(&t->slots[hash & (t->cap - 1)], 1);
+	return hash;
+}
+
+int sherd_rfdb_intern_add_hashed(sherd_rfdb_intern *t, sherd_str s, uint32_t hash, uint32_t *index, sherd_error *err)
 {
 	if (t->count >= t->cap / 2 && !grow(t, t->cap ? t->cap * 2 : LEAST))
 		return sherd_fail_nomem(err);
-	uint32_t hash = (uint32_t)sherd_hash(t->seed, s.ptr, s.len);
 	size_t at = hash & (t->cap - 1);
 	for (; t->slots[at].string; at = (at + 1) & (t->cap - 1))
 		if (t->slots[at].hash == hash && equal(t, t->slots[at].string - 1, s)) {
@@ -131,4 +143,9 @@ int sherd_rfdb_intern_add(sherd_rfdb_intern *t, sherd_str s, uint32_t *index, sh
 	*index = t->count++;
 	t->slots[at] = (struct sherd_rfdb_slot){.hash = hash, .string = t->count};
 	return SHERD_OK;
+}
+
+int sherd_rfdb_intern_add(sherd_rfdb_intern *t, sherd_str s, uint32_t *index, sherd_error *err)
+{
+	return sherd_rfdb_intern_add_hashed(t, s, hash_of(t, s), index, err);
 }

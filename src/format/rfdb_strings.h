@@ -46,15 +46,19 @@ typedef struct sherd_rfdb_intern {
 	sherd_buf text;    /* as on disk */
 	uint32_t count;    /* of strings */
 	struct sherd_rfdb_slot *slots;
-	size_t cap; /* a power of two, or 0 */
-	uint64_t seed;
+	size_t cap;    /* a power of two, or 0 */
+	uint64_t seed; /* 0: not chosen yet */
 } sherd_rfdb_intern;
 
 void sherd_rfdb_intern_done(sherd_rfdb_intern *t);
 /* Room for so many strings, only to save time; false when memory is out. */
 bool sherd_rfdb_intern_reserve(sherd_rfdb_intern *t, uint64_t strings);
+/* Asks for the memory that a string will need soon; its hash. */
+uint32_t sherd_rfdb_intern_fetch(sherd_rfdb_intern *t, sherd_str s);
 /* SHERD_ELIMIT, "too-large", when text or strings would pass what 32 bits can say. */
 int sherd_rfdb_intern_add(sherd_rfdb_intern *t, sherd_str s, uint32_t *index, sherd_error *err);
+/* The same, with the hash that was found before. */
+int sherd_rfdb_intern_add_hashed(sherd_rfdb_intern *t, sherd_str s, uint32_t hash, uint32_t *index, sherd_error *err);
 /* Borrowed until the next add. */
 sherd_str sherd_rfdb_intern_get(const sherd_rfdb_intern *t, uint32_t index);
 

@@ -80,6 +80,15 @@ static int put_text(sherd_rfdb_writer *w, int column, sherd_str s, sherd_error *
 	return SHERD_OK;
 }
 
+/* The same for a text that is mostly the row's own; hash: of it. */
+static int put_own(sherd_rfdb_writer *w, int column, sherd_str s, uint32_t hash, sherd_error *err)
+{
+	uint32_t *last = &w->last[column];
+	TRY(sherd_rfdb_intern_add_hashed(&w->strings, s, hash, last, err));
+	sherd_put_u32(w->text[column] + 4 * w->rows, *last);
+	return SHERD_OK;
+}
+
 /* Notes that a field of the zone map has the string. */
 static int note_value(sherd_rfdb_writer *w, int field, uint32_t string, sherd_error *err)
 {
@@ -97,11 +106,15 @@ static int note_value(sherd_rfdb_writer *w, int field, uint32_t string, sherd_er
 int sherd_rfdb_writer_node(sherd_rfdb_writer *w, const sherd_rfdb_node *node, sherd_error *err)
 {
 	TRY(make_room(w, err));
-	TRY(put_text(w, SHERD_RFDB_SEMANTIC_ID, node->semantic_id, err));
+	/* All are asked for before the first is waited for. */
+	uint32_t id = sherd_rfdb_intern_fetch(&w->strings, node->semantic_id);
+	uint32_t name = sherd_rfdb_intern_fetch(&w->strings, node->name);
+	uint32_t metadata = sherd_rfdb_intern_fetch(&w->strings, node->metadata);
+	TRY(put_own(w, SHERD_RFDB_SEMANTIC_ID, node->semantic_id, id, err));
 	TRY(put_text(w, SHERD_RFDB_NODE_TYPE, node->type, err));
-	TRY(put_text(w, SHERD_RFDB_NAME, node->name, err));
+	TRY(put_own(w, SHERD_RFDB_NAME, node->name, name, err));
 	TRY(put_text(w, SHERD_RFDB_FILE, node->file, err));
-	TRY(put_text(w, SHERD_RFDB_NODE_METADATA, node->metadata, err));
+	TRY(put_own(w, SHERD_RFDB_NODE_METADATA, node->metadata, metadata, err));
 	TRY(note_value(w, SHERD_RFDB_ZONE_FILES, w->last[SHERD_RFDB_FILE], err));
 	TRY(note_value(w, SHERD_RFDB_ZONE_TYPES, w->last[SHERD_RFDB_NODE_TYPE], err));
 	sherd_put_u128(w->ids + 16 * w->rows, node->id);

@@ -196,7 +196,7 @@ static int has_stray_edges(const graph_flush *f, size_t from, size_t to, uint32_
 	return run.count > 0;
 }
 
-enum { AHEAD = 12 };
+enum { AHEAD = 48 }; /* edges: about ten sources */
 
 /* Edges of one source that stand together go together. 1 when another shard turns out to have some of the source. */
 static int route_run(graph_flush *f, size_t from, size_t to, sherd_error *err)

@@ -257,8 +257,8 @@ int sherd_graph_update_file(sherd_graph *g, sherd_graph_text file, const sherd_g
 {
 	update u = {.graph = g, .file = graph_text_in(file)};
 	TRY(sherd_graph_check_writable(g, err));
-	TRY(sherd_graph_check_nodes(nodes, node_count, err));
-	TRY(sherd_graph_check_edges(edges, edge_count, err));
+	TRY(sherd_graph_check_nodes(g, nodes, node_count, err));
+	TRY(sherd_graph_check_edges(g, edges, edge_count, err));
 	int rc = note_fresh(&u, nodes, node_count, err);
 	if (rc == SHERD_OK)
 		rc = gather(&u, err);

@@ -1,6 +1,7 @@
 /* engine/graph/write.c - changing the buffer, record by record. */
 #include "engine/graph/write.h"
 
+#include "base/pool.h"
 #include "codec/json.h"
 #include "engine/graph/edges.h"
 #include "engine/graph/metadata.h"
@@ -52,27 +53,66 @@ static int check_marked(sherd_graph_text json, sherd_error *err)
 	                       : sherd_fail_at(err, SHERD_EINVAL, "bad-type", 0, "metadata is a JSON object");
 }
 
-int sherd_graph_check_nodes(const sherd_graph_node *nodes, size_t count, sherd_error *err)
+static int check_node(const sherd_graph_node *n, sherd_error *err)
 {
-	for (size_t i = 0; i < count; i++) {
-		TRY(check_text(nodes[i].semantic_id, "semantic id", err));
-		TRY(check_text(nodes[i].type, "type", err));
-		TRY(check_text(nodes[i].name, "name", err));
-		TRY(check_text(nodes[i].file, "file", err));
-		TRY(check_text(nodes[i].metadata, "metadata", err));
-		if (nodes[i].exported)
-			TRY(check_marked(nodes[i].metadata, err));
-	}
+	TRY(check_text(n->semantic_id, "semantic id", err));
+	TRY(check_text(n->type, "type", err));
+	TRY(check_text(n->name, "name", err));
+	TRY(check_text(n->file, "file", err));
+	TRY(check_text(n->metadata, "metadata", err));
+	return n->exported ? check_marked(n->metadata, err) : SHERD_OK;
+}
+
+static int check_edge(const sherd_graph_edge *e, sherd_error *err)
+{
+	TRY(check_text(e->type, "type", err));
+	return check_text(e->metadata, "metadata", err);
+}
+
+/* Records of one call, which all workers look at, a part each. */
+typedef struct batch {
+	const sherd_graph *graph;
+	const sherd_graph_node *nodes;
+	const sherd_graph_edge *edges;
+	size_t count;
+} batch;
+
+enum { PART = 1000 };
+
+static size_t part_end(const batch *b, size_t index)
+{
+	return b->count - index * PART < PART ? b->count : (index + 1) * PART;
+}
+
+static int check_batch(const batch *b, sherd_task_fn *check_part, sherd_error *err)
+{
+	return sherd_pool_run(b->graph->pool, (b->count + PART - 1) / PART, check_part, (void *)(uintptr_t)b, err);
+}
+
+static int check_some_nodes(void *arg, size_t index, sherd_error *err)
+{
+	const batch *b = arg;
+	for (size_t i = index * PART; i < part_end(b, index); i++)
+		TRY(check_node(&b->nodes[i], err));
 	return SHERD_OK;
 }
 
-int sherd_graph_check_edges(const sherd_graph_edge *edges, size_t count, sherd_error *err)
+static int check_some_edges(void *arg, size_t index, sherd_error *err)
 {
-	for (size_t i = 0; i < count; i++) {
-		TRY(check_text(edges[i].type, "type", err));
-		TRY(check_text(edges[i].metadata, "metadata", err));
-	}
+	const batch *b = arg;
+	for (size_t i = index * PART; i < part_end(b, index); i++)
+		TRY(check_edge(&b->edges[i], err));
 	return SHERD_OK;
+}
+
+int sherd_graph_check_nodes(const sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err)
+{
+	return check_batch(&(batch){.graph = g, .nodes = nodes, .count = count}, check_some_nodes, err);
+}
+
+int sherd_graph_check_edges(const sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err)
+{
+	return check_batch(&(batch){.graph = g, .edges = edges, .count = count}, check_some_edges, err);
 }
 
 int sherd_graph_stored_metadata(const sherd_graph_node *n, char **owned, sherd_str *out, sherd_error *err)
@@ -138,7 +178,7 @@ int sherd_graph_put_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t 
 int sherd_graph_add_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err)
 {
 	TRY(sherd_graph_check_writable(g, err));
-	TRY(sherd_graph_check_nodes(nodes, count, err));
+	TRY(sherd_graph_check_nodes(g, nodes, count, err));
 	if (count)
 		g->only_updates = false;
 	return sherd_graph_put_nodes(g, nodes, count, err);
@@ -151,20 +191,33 @@ int sherd_graph_fail_source(sherd_u128 src, sherd_error *err)
 	return sherd_fail(err, SHERD_EINVAL, "unknown-source", "no node %s, which an edge begins at", text);
 }
 
-int sherd_graph_add_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err)
+/* Edges of one source mostly stand together. */
+static int check_sources(const batch *b, size_t from, size_t to, sherd_error *err)
 {
-	TRY(sherd_graph_check_writable(g, err));
-	TRY(sherd_graph_check_edges(edges, count, err));
-	for (size_t i = 0; i < count; i++) {
-		if (count - i > AHEAD)
-			sherd_graph_ids_fetch(&g->buffer.by_id, graph_id_in(edges[i + AHEAD].src));
-		if (i && edges[i].src.lo == edges[i - 1].src.lo && edges[i].src.hi == edges[i - 1].src.hi)
+	const sherd_graph_edge *edges = b->edges;
+	for (size_t i = from; i < to; i++) {
+		if (to - i > AHEAD)
+			sherd_graph_ids_fetch(&b->graph->buffer.by_id, graph_id_in(edges[i + AHEAD].src));
+		if (i > from && edges[i].src.lo == edges[i - 1].src.lo && edges[i].src.hi == edges[i - 1].src.hi)
 			continue;
-		int rc = sherd_graph_exists(g, edges[i].src, err);
+		int rc = sherd_graph_exists(b->graph, edges[i].src, err);
 		TRY(rc);
 		if (!rc)
 			return sherd_graph_fail_source(graph_id_in(edges[i].src), err);
 	}
+	return SHERD_OK;
+}
+
+static int check_some_new_edges(void *arg, size_t index, sherd_error *err)
+{
+	TRY(check_some_edges(arg, index, err));
+	return check_sources(arg, index * PART, part_end(arg, index), err);
+}
+
+int sherd_graph_add_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err)
+{
+	TRY(sherd_graph_check_writable(g, err));
+	TRY(check_batch(&(batch){.graph = g, .edges = edges, .count = count}, check_some_new_edges, err));
 	if (count)
 		g->only_updates = false;
 	return sherd_graph_put_edges(g, edges, count, err);
@@ -233,7 +286,7 @@ int sherd_graph_delete_edges(sherd_graph *g, const sherd_graph_edge *edges, size
 {
 	uint64_t live = 0;
 	TRY(sherd_graph_check_writable(g, err));
-	TRY(sherd_graph_check_edges(edges, count, err));
+	TRY(sherd_graph_check_edges(g, edges, count, err));
 	for (size_t i = 0; i < count; i++) {
 		const sherd_rfdb_edge_key key = {.src = graph_id_in(edges[i].src),
 		                                 .dst = graph_id_in(edges[i].dst),

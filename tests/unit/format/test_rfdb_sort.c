@@ -18,6 +18,20 @@ static void expect_sorted(const sherd_rfdb_keyed *items, size_t count)
 	}
 }
 
+/* The order of a column with these keys is that of the sorted rows. */
+static void check_order(const sherd_rfdb_keyed *sorted, size_t count, sherd_u128 (*key)(uint64_t row))
+{
+	uint8_t *ids = malloc(16 * count + 1), *order = malloc(4 * count + 1);
+	assert_true(ids && order);
+	for (uint64_t i = 0; i < count; i++)
+		sherd_put_u128(ids + 16 * i, key(i));
+	assert_ok(sherd_rfdb_order(ids, (uint32_t)count, order, err));
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(sherd_get_u32(order + 4 * i), sorted[i].row);
+	free(ids);
+	free(order);
+}
+
 /* Keys by their own rule, rows as they come; afterwards each row is there once, with its key. */
 static void sort_and_check(size_t count, sherd_u128 (*key)(uint64_t row))
 {
@@ -34,6 +48,7 @@ static void sort_and_check(size_t count, sherd_u128 (*key)(uint64_t row))
 		assert_false(seen[items[i].row]);
 		seen[items[i].row] = true;
 	}
+	check_order(items, count, key);
 	free(items);
 	free(seen);
 }
@@ -64,7 +79,7 @@ static sherd_u128 crowded(uint64_t row)
 	return row % 100 ? (sherd_u128)(row * 7919 % MANY) << 64 : ~(sherd_u128)0 - row;
 }
 
-TEST(rows_come_out_by_key_then_by_row)
+TEST(rows_and_columns_come_out_by_key_then_by_row)
 {
 	static const size_t counts[] = {0, 1, 2, 31, 32, 33, 64, 1000, MANY};
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
@@ -78,6 +93,6 @@ TEST(rows_come_out_by_key_then_by_row)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(rows_come_out_by_key_then_by_row)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(rows_and_columns_come_out_by_key_then_by_row)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
