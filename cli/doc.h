@@ -23,6 +23,7 @@ typedef struct sherd_doc {
 void sherd_doc_open(sherd_doc *doc, char bracket); /* '{' or '[' */
 void sherd_doc_close(sherd_doc *doc, char bracket);
 void sherd_doc_key(sherd_doc *doc, const char *key);
+void sherd_doc_key_bytes(sherd_doc *doc, const char *key, size_t len);
 /* Bytes that are not UTF-8 become U+FFFD. */
 void sherd_doc_text(sherd_doc *doc, const char *text);
 void sherd_doc_text_bytes(sherd_doc *doc, const char *text, size_t len);
