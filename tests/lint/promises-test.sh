@@ -10,7 +10,7 @@ source_of() {
 	examples/*) echo "$1.c" ;;
 	fuzz/*) echo "fuzz/fuzz_${1#fuzz/}.c" ;;
 	install/*) echo "tests/$1.sh" ;;
-	interop/checkpoint | interop/rfdb) echo "tests/$1.py" ;;
+	interop/*) if [ -e "tests/$1.py" ]; then echo "tests/$1.py"; else echo "tests/interop/test_${1#*/}.c"; fi ;;
 	lint/man) echo man ;;
 	lint/symbols) echo tools/symbols ;;
 	lint/*-test) echo "tests/$1.sh" ;;
