@@ -12,7 +12,7 @@ help:
 	@echo ''
 	@echo 'make build     build library and command into build/release'
 	@echo 'make install   install them [PREFIX=/usr/local] [DESTDIR=]'
-	@echo 'make bench     run the benchmarks'
+	@echo 'make bench     run the benchmarks (fetches the real graph server by npm, 20 MB, where it can)'
 	@echo 'make bench-large  how graphs grow [NODES=1000000; 50000000 takes 35 GB of disk]'
 	@echo 'make deps      install the Debian packages that are missing (the others do it by themselves)'
 	@echo ''
@@ -26,7 +26,7 @@ help:
 	@echo '               ND4J 1.0.0-M2.1 and Sherd read what the other wrote (fetches ND4J by Maven, 130 MB)'
 	@echo 'make interop-rfdb'
 	@echo '               the real graph server and Sherd read what the other wrote (fetches the server by npm, 20 MB)'
-	@echo 'make lint      formatting, clang-tidy, layers, sizes, man pages'
+	@echo 'make lint      formatting, clang-tidy, layers, sizes, reasons, man pages'
 	@echo 'make format    format every C file'
 	@echo 'make symbols   write the list of exported symbols anew from the headers'
 	@echo 'make clean     remove build/'
@@ -49,6 +49,7 @@ install: build
 bench:
 	@tools/deps build bench
 	@tools/build release
+	@tools/rfdb-server || true
 	@tools/bench
 
 bench-large:

@@ -70,7 +70,8 @@ static void report(const results *r)
 	bench_report(&row);
 }
 
-static void measure_peer(bench_peers *p, const char *peer, const bench_tensors *t, sherd_store *store, sherd_pool *pool)
+static void measure_peer(bench_python *p, const char *peer, const bench_tensors *t, sherd_store *store,
+                         sherd_pool *pool)
 {
 	bench_series ours = {.count = 0}, theirs = {.count = 0};
 	char against[128];
@@ -98,13 +99,13 @@ static void compare_peers(int fd, uint8_t *memory, uint64_t bytes, sherd_store *
 	bytes = bytes < PEER_BYTES ? bytes : PEER_BYTES;
 	bench_tensors t = bench_tensors_of(memory, bytes, SHARDS);
 	sherd_pool *pool = bench_pool(WORKERS);
-	bench_peers p;
+	bench_python p;
 	if (!bench_peers_start(&p, fd, bytes, BENCH_TENSOR_BYTES))
 		bench_missing("C1", "python3", "with torch, safetensors and numpy");
 	else
 		for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++)
 			measure_peer(&p, peers[i], &t, store, pool);
-	bench_peers_stop(&p);
+	bench_python_stop(&p);
 	sherd_pool_close(pool);
 	bench_tensors_done(&t);
 }

@@ -256,7 +256,7 @@ static void write_plain(sherd_store *store, const uint8_t *weights)
 {
 	bench_model m = bench_model_of(PLAIN, ARRAY, 0);
 	bench_series ours = {.count = 0}, torch = {.count = 0};
-	bench_peers p;
+	bench_python p;
 	int fd;
 	uint8_t *memory = bench_memory(PLAIN * ARRAY, &fd);
 	for (size_t i = 0; i < PLAIN; i++)
@@ -279,7 +279,7 @@ static void write_plain(sherd_store *store, const uint8_t *weights)
 		                          .other = &torch});
 	else
 		bench_missing("-", "torch", "tools/bench --peers tells how to get it");
-	bench_peers_stop(&p);
+	bench_python_stop(&p);
 	bench_model_done(&m);
 }
 

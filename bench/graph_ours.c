@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CALL = 5000, SPILL = 500000 };
+enum { CALL = 5000, SPILL = 1000000 };
 
 graph_ours graph_ours_create(const char *folder, const sherd_graph_layout *layout, sherd_pool *pool)
 {

@@ -2,20 +2,15 @@
 #ifndef SHERD_BENCH_PEERS_H
 #define SHERD_BENCH_PEERS_H
 
+#include "python.h"
+
 #include <stdint.h>
-#include <stdio.h>
 
-typedef struct bench_peers {
-	FILE *to, *from;
-	int process;
-} bench_peers;
-
-/* Starts bench/peers.py by SHERD_BENCH_PYTHON, or python3, over memory that it maps; false when there is none. */
-int bench_peers_start(bench_peers *p, int memory, uint64_t bytes, uint64_t tensor_bytes);
+/* Starts bench/peers.py over memory that it maps; false when there is no Python. bench_python_stop() ends it. */
+int bench_peers_start(bench_python *p, int memory, uint64_t bytes, uint64_t tensor_bytes);
 /* Its version, or NULL when it is not here. Valid until the next call. */
-const char *bench_peer_version(bench_peers *p, const char *peer);
+const char *bench_peer_version(bench_python *p, const char *peer);
 /* Seconds of saving all tensors to one file, durably. */
-double bench_peer_save(bench_peers *p, const char *peer);
-void bench_peers_stop(bench_peers *p);
+double bench_peer_save(bench_python *p, const char *peer);
 
 #endif

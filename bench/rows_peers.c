@@ -1,12 +1,11 @@
 #include "rows_files.h"
 
 #include "measure.h"
+#include "python.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #ifdef HAVE_HDF5
@@ -104,53 +103,23 @@ void rows_hdf5_stop(const rows_files *f)
 
 /* ---- numpy */
 
-static FILE *to, *from;
-static pid_t python;
+static bench_python python;
 
-static void run_python(const rows_files *f, const int pipes[4])
+int rows_numpy_start(const rows_files *f)
 {
-	const char *program = getenv("SHERD_BENCH_PYTHON");
 	char rows[32], width[32], batch[32];
 	(void)snprintf(rows, sizeof(rows), "%llu", (unsigned long long)f->rows_each);
 	(void)snprintf(width, sizeof(width), "%d", ROWS_WIDTH);
 	(void)snprintf(batch, sizeof(batch), "%d", ROWS_BATCH);
-	if (dup2(pipes[0], 0) < 0 || dup2(pipes[3], 1) < 0)
-		_exit(1);
-	for (int i = 0; i < 4; i++)
-		(void)close(pipes[i]);
-	(void)execlp(program ? program : "python3", "python3", "bench/rows_peers.py", f->folder, rows, width, batch,
-	             (char *)NULL);
-	_exit(1);
-}
-
-int rows_numpy_start(const rows_files *f)
-{
-	int pipes[4];
-	char line[64];
-	if (pipe(pipes) < 0 || pipe(pipes + 2) < 0)
-		bench_fail("no pipe");
-	(void)signal(SIGPIPE, SIG_IGN);
-	(void)fflush(stdout);
-	python = fork();
-	if (python < 0)
-		bench_fail("cannot fork");
-	if (python == 0)
-		run_python(f, pipes);
-	(void)close(pipes[0]);
-	(void)close(pipes[3]);
-	to = fdopen(pipes[1], "w");
-	from = fdopen(pipes[2], "r");
-	if (!to || !from)
-		bench_fail("no memory");
-	return fgets(line, sizeof(line), from) != NULL && strncmp(line, "numpy", 5) == 0;
+	bench_python_start(&python, (const char *const[]){"bench/rows_peers.py", f->folder, rows, width, batch, NULL});
+	const char *line = bench_python_line(&python);
+	return line && strncmp(line, "numpy", 5) == 0;
 }
 
 double rows_numpy(void)
 {
-	char line[64] = "";
-	(void)fputs("pass\n", to);
-	(void)fflush(to);
-	double seconds = fgets(line, sizeof(line), from) ? strtod(line, NULL) : 0;
+	const char *line = bench_python_ask(&python, "pass");
+	double seconds = line ? strtod(line, NULL) : 0;
 	if (seconds <= 0)
 		bench_fail("numpy failed");
 	return seconds;
@@ -158,7 +127,5 @@ double rows_numpy(void)
 
 void rows_numpy_stop(void)
 {
-	(void)fclose(to);
-	(void)fclose(from);
-	(void)waitpid(python, NULL, 0);
+	bench_python_stop(&python);
 }

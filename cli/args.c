@@ -263,5 +263,4 @@ void sherd_args_help(const sherd_command *command, sherd_out *out)
 	add_options(&table, command->options);
 	add_options(&table, sherd_common_options);
 	(void)sherd_table_print(&table, out, &ignored);
-	sherd_table_done(&table);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --------------------------------------------------------------------- text */
+/* ---- text */
 
 typedef struct printing {
 	sherd_out *out;
@@ -59,7 +59,7 @@ int sherd_cat_text(const sherd_cat *cat, sherd_error *err)
 	return sherd_cat_elements(cat, print_elements, &p, err);
 }
 
-/* --------------------------------------------------------------------- JSON */
+/* ---- JSON */
 
 typedef struct listing {
 	sherd_doc doc;
@@ -88,25 +88,19 @@ int sherd_cat_json(const sherd_cat *cat, sherd_error *err)
 {
 	const sherd_tensor *t = cat->tensor;
 	const sherd_dtype_info *info = sherd_dtype_describe(t->dtype);
-	listing l = {.dtype = t->dtype, .size = info->block_bytes};
-	sherd_doc_open(&l.doc, '{');
+	listing l = {sherd_doc_begin(&cat->cli->out), t->dtype, info->block_bytes};
 	sherd_doc_put_text(&l.doc, "name", t->name);
 	sherd_doc_put_text(&l.doc, "dtype", info->name);
 	sherd_doc_put_shape(&l.doc, "shape", t->shape, t->ndim);
 	sherd_doc_put_shape(&l.doc, "range", cat->rows, 2);
-	sherd_doc_key(&l.doc, "values");
-	sherd_doc_open(&l.doc, '[');
+	sherd_doc_put_open(&l.doc, "values", '[');
 	int rc = t->dtype == SHERD_UTF8 ? sherd_cat_strings(cat, list_string, &l, err)
 	                                : sherd_cat_elements(cat, list_elements, &l, err);
 	sherd_doc_close(&l.doc, ']');
-	sherd_doc_close(&l.doc, '}');
-	if (rc == SHERD_OK)
-		return sherd_doc_print(&l.doc, &cat->cli->out, err);
-	sherd_doc_done(&l.doc);
-	return rc;
+	return sherd_doc_end(&l.doc, rc, err);
 }
 
-/* -------------------------------------------------------------- raw and npy */
+/* ---- raw and npy */
 
 typedef struct copying {
 	sherd_out *out;

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* --------------------------------------------------------------------- list */
+/* ---- list */
 
 static void put_listing(sherd_doc *doc, const sherd_ckpt_listing *l)
 {
@@ -29,15 +29,12 @@ static void put_listing(sherd_doc *doc, const sherd_ckpt_listing *l)
 
 static int print_json(sherd_cli *cli, const sherd_ckpt_list *list, sherd_error *err)
 {
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
-	sherd_doc_key(&doc, "checkpoints");
-	sherd_doc_open(&doc, '[');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
+	sherd_doc_put_open(&doc, "checkpoints", '[');
 	for (size_t i = 0; i < sherd_ckpt_list_count(list); i++)
 		put_listing(&doc, sherd_ckpt_list_at(list, i));
 	sherd_doc_close(&doc, ']');
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static void add_listing(sherd_table *table, const sherd_ckpt_listing *l)
@@ -62,8 +59,7 @@ static int print_table(sherd_cli *cli, const sherd_ckpt_list *list, sherd_error 
 	static const char *const heads[] = {"prefix", "state", "saved", "step", "shards", "size", ""};
 	sherd_table table = {.columns = 7, .right = 1u << 3 | 1u << 4 | 1u << 5};
 	size_t count = sherd_ckpt_list_count(list);
-	for (size_t i = 0; i < COUNT_OF(heads); i++)
-		sherd_table_add(&table, heads[i]);
+	sherd_table_add_row(&table, heads);
 	for (size_t i = 0; i < count; i++)
 		add_listing(&table, sherd_ckpt_list_at(list, i));
 	if (!count)
@@ -97,7 +93,7 @@ const sherd_command sherd_command_checkpoint_list = {
 	.run = list,
 };
 
-/* -------------------------------------------------------------------- prune */
+/* ---- prune */
 
 typedef struct removing {
 	sherd_cli *cli;
@@ -117,23 +113,18 @@ static void tell_removed(void *arg, const char *prefix, sherd_ckpt_state was)
 static int prune(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_place place;
-	removing r = {.cli = cli};
 	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
 	int64_t keep = 0;
 	TRY(sherd_args_number(args, "keep", 1, INT32_MAX, &keep, err));
 	if (!keep)
 		return sherd_cli_usage(err, "--keep K is missing");
 	TRY(sherd_place_open_folder(&place, args->operands[0], err));
-	sherd_doc_open(&r.doc, '{');
-	sherd_doc_key(&r.doc, "removed");
-	sherd_doc_open(&r.doc, '[');
+	removing r = {cli, sherd_doc_begin(&cli->out)};
+	sherd_doc_put_open(&r.doc, "removed", '[');
 	int rc = sherd_ckpt_prune(place.store, "", (size_t)keep, &options, tell_removed, &r, err);
 	(void)sherd_place_blame(&place, rc, err);
 	sherd_doc_close(&r.doc, ']');
-	sherd_doc_close(&r.doc, '}');
-	if (rc == SHERD_OK && cli->out.json)
-		rc = sherd_doc_print(&r.doc, &cli->out, err);
-	sherd_doc_done(&r.doc);
+	rc = sherd_doc_end(&r.doc, rc, err);
 	sherd_place_close(&place);
 	return rc;
 }

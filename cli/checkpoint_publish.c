@@ -4,20 +4,14 @@
 
 #include <sherd/ckpt.h>
 
-static int print_set(sherd_cli *cli, const char *path, const sherd_set_id *id, const char *key, sherd_error *err)
+static int tell(sherd_cli *cli, const char *path, const char *id, const char *key, sherd_error *err)
 {
-	char text[SHERD_SET_ID_TEXT];
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "prefix", path);
-	if (id) {
-		sherd_set_id_format(id, text);
-		sherd_doc_put_text(&doc, "setId", text);
-	}
-	sherd_doc_key(&doc, key);
-	sherd_doc_bool(&doc, true);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	if (id)
+		sherd_doc_put_text(&doc, "setId", id);
+	sherd_doc_put_bool(&doc, key, true);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int commit(sherd_cli *cli, const sherd_args *args, sherd_error *err)
@@ -30,7 +24,7 @@ static int commit(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	sherd_place_close(&place);
 	TRY(rc);
 	sherd_out_note(&cli->out, "%s: committed", path);
-	return cli->out.json ? print_set(cli, path, NULL, "committed", err) : SHERD_OK;
+	return tell(cli, path, NULL, "committed", err);
 }
 
 const sherd_command sherd_command_checkpoint_commit = {
@@ -60,7 +54,7 @@ static int repair(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	sherd_set_id_format(&repaired, id);
 	sherd_out_note(&cli->out, "%s: metadata written for set %s, which may never have been committed before", path,
 	               id);
-	return cli->out.json ? print_set(cli, path, &repaired, "repaired", err) : SHERD_OK;
+	return tell(cli, path, id, "repaired", err);
 }
 
 static const sherd_option repair_options[] = {

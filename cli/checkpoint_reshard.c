@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "doc.h"
 #include "place.h"
+#include "text.h"
 
 #include <inttypes.h>
 
@@ -12,18 +13,14 @@ static int tell(sherd_cli *cli, const char *path, const sherd_ckpt *ckpt, const 
 	size_t count = sherd_ckpt_count(ckpt);
 	sherd_set_id_format(o->set_id, id);
 	sherd_out_note(&cli->out, "%s: %zu tensor%s of %zu shard%s in %" PRIu32 " shard%s, set %s", path, count,
-	               count == 1 ? "" : "s", sherd_ckpt_shards(ckpt), sherd_ckpt_shards(ckpt) == 1 ? "" : "s",
-	               o->world, o->world == 1 ? "" : "s", id);
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	               sherd_text_plural(count), sherd_ckpt_shards(ckpt), sherd_text_plural(sherd_ckpt_shards(ckpt)),
+	               o->world, sherd_text_plural(o->world), id);
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "prefix", path);
 	sherd_doc_put_text(&doc, "setId", id);
 	sherd_doc_put_u64(&doc, "worldSize", o->world);
 	sherd_doc_put_u64(&doc, "tensors", count);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 /* The id follows from the tensors when bytes must repeat. */

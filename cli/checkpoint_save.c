@@ -133,11 +133,8 @@ static int tell(sherd_cli *cli, const char *path, const saving *s, const sherd_b
 		               committed ? "all are there: committed" : "others are missing");
 	else
 		sherd_out_note(&cli->out, "%s: %zu tensor%s, %s saved in %" PRIu32 " shard%s, set %s", path, count,
-		               count == 1 ? "" : "s", size, world, world == 1 ? "" : "s", id);
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+		               sherd_text_plural(count), size, world, sherd_text_plural(world), id);
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "prefix", path);
 	sherd_doc_put_text(&doc, "setId", id);
 	sherd_doc_put_u64(&doc, "worldSize", world);
@@ -145,10 +142,8 @@ static int tell(sherd_cli *cli, const char *path, const saving *s, const sherd_b
 		sherd_doc_put_u64(&doc, "rank", s->rank);
 	sherd_doc_put_u64(&doc, "tensors", count);
 	sherd_doc_put_u64(&doc, "bytes", bytes);
-	sherd_doc_key(&doc, "committed");
-	sherd_doc_bool(&doc, committed);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	sherd_doc_put_bool(&doc, "committed", committed);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int save(sherd_cli *cli, const sherd_args *args, saving *s, const sherd_bundle *bundle, sherd_error *err)

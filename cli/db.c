@@ -12,7 +12,7 @@ int sherd_db_open_place(sherd_db *db, sherd_place *place, const sherd_graph_opti
 	*place = (sherd_place){0};
 	db->graph = NULL;
 	int rc = sherd_graph_open(&db->graph, db->place.store, db->place.key, options, err);
-	if (rc == SHERD_ENOTFOUND && !options->version)
+	if (rc == SHERD_ENOTFOUND && !options->version && strcmp(err->reason, "incomplete") != 0)
 		sherd_cli_fill(err, SHERD_ENOTFOUND, "not-found", "there is no graph database");
 	(void)sherd_db_blame(db, rc, err);
 	if (rc < 0)

@@ -33,9 +33,9 @@ int sherd_db_time(int64_t *out, sherd_error *err);
 int sherd_db_take_layout(const sherd_args *args, sherd_graph_layout *out, sherd_error *err);
 const char *sherd_db_planner_name(sherd_graph_planner planner);
 
-/* Copies what is live into a new database at the path. */
+/* Copies what is live into a new database at the path, and says how many edges could not be. */
 int sherd_db_reshard(sherd_cli *cli, const sherd_graph *from, const char *path, const sherd_graph_layout *layout,
-                     sherd_error *err);
+                     sherd_graph_reshard_result *result, sherd_error *err);
 
 /* What sherd info tells. */
 int sherd_db_show(sherd_cli *cli, const char *path, sherd_place *place, sherd_error *err);

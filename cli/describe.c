@@ -26,17 +26,6 @@ static void add_tensor(sherd_table *table, const sherd_tensor *t)
 	sherd_table_add(table, size);
 }
 
-static void add_heads(sherd_table *table, const char *const *heads)
-{
-	for (size_t i = 0; i < table->columns; i++)
-		sherd_table_add(table, heads[i]);
-}
-
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static int print_pairs(sherd_cli *cli, const sherd_pair *pairs, size_t count, sherd_error *err)
 {
 	sherd_table table = {.columns = 2};
@@ -46,9 +35,7 @@ static int print_pairs(sherd_cli *cli, const sherd_pair *pairs, size_t count, sh
 	}
 	if (count)
 		sherd_out_printf(&cli->out, "\nmetadata\n");
-	int rc = sherd_table_print(&table, &cli->out, err);
-	sherd_table_done(&table);
-	return rc;
+	return sherd_table_print(&table, &cli->out, err);
 }
 
 static void print_first_line(sherd_cli *cli, const char *path, sherd_format format, uint64_t tensors, uint64_t bytes)
@@ -57,7 +44,7 @@ static void print_first_line(sherd_cli *cli, const char *path, sherd_format form
 	sherd_text_size(bytes, size);
 	sherd_out_name(&cli->out, path);
 	sherd_out_printf(&cli->out, ": %s, %" PRIu64 " tensor%s, %s\n", sherd_format_name(format), tensors,
-	                 plural(tensors), size);
+	                 sherd_text_plural(tensors), size);
 }
 
 int sherd_describe_bundle(sherd_cli *cli, const char *path, const sherd_bundle *bundle, sherd_error *err)
@@ -67,7 +54,7 @@ int sherd_describe_bundle(sherd_cli *cli, const char *path, const sherd_bundle *
 	const sherd_pair *pairs;
 	size_t count = sherd_bundle_count(bundle), pair_count = sherd_bundle_pairs(bundle, &pairs);
 	uint64_t bytes = 0;
-	add_heads(&table, heads);
+	sherd_table_add_row(&table, heads);
 	for (size_t i = 0; i < count; i++) {
 		const sherd_tensor *t = sherd_bundle_tensor(bundle, i);
 		bytes += t->bytes;
@@ -108,7 +95,7 @@ static void print_about(sherd_cli *cli, const sherd_ckpt *ckpt, sherd_format for
 	char id[SHERD_SET_ID_TEXT] = "none: written by another program";
 	sherd_out_printf(&cli->out, "saved     ");
 	sherd_out_name(&cli->out, info->timestamp ? info->timestamp : "");
-	sherd_out_printf(&cli->out, " by %" PRIu32 " rank%s\n", info->world, plural(info->world));
+	sherd_out_printf(&cli->out, " by %" PRIu32 " rank%s\n", info->world, sherd_text_plural(info->world));
 	if (info->has_set_id)
 		sherd_set_id_format(&info->set_id, id);
 	sherd_out_printf(&cli->out, "set id    %s\n", id);
@@ -120,7 +107,7 @@ static int print_shards(sherd_cli *cli, const sherd_ckpt *ckpt, sherd_error *err
 {
 	static const char *const heads[] = {"rank", "file", "size", "tensors", "SHA-256 of its data"};
 	sherd_table table = {.columns = 5, .right = 1u << 0 | 1u << 2 | 1u << 3};
-	add_heads(&table, heads);
+	sherd_table_add_row(&table, heads);
 	for (size_t i = 0; i < sherd_ckpt_shards(ckpt); i++) {
 		const sherd_ckpt_shard *s = sherd_ckpt_shard_at(ckpt, i);
 		char rank[16], size[SHERD_TEXT_SIZE], tensors[24];
@@ -134,9 +121,7 @@ static int print_shards(sherd_cli *cli, const sherd_ckpt *ckpt, sherd_error *err
 		sherd_table_add(&table, *s->checksum ? s->checksum : "none recorded");
 	}
 	sherd_out_printf(&cli->out, "\n");
-	int rc = sherd_table_print(&table, &cli->out, err);
-	sherd_table_done(&table);
-	return rc;
+	return sherd_table_print(&table, &cli->out, err);
 }
 
 /* "3", or "0-7" for a tensor that is cut; ranks in between may hold none of it. */
@@ -164,15 +149,13 @@ static int print_tensors(sherd_cli *cli, const sherd_ckpt *ckpt, sherd_error *er
 {
 	static const char *const heads[] = {"tensor", "dtype", "shape", "size", "rank"};
 	sherd_table table = {.columns = 5, .right = 1u << 3};
-	add_heads(&table, heads);
+	sherd_table_add_row(&table, heads);
 	for (size_t i = 0; i < sherd_ckpt_count(ckpt); i++) {
 		add_tensor(&table, sherd_ckpt_tensor(ckpt, i));
 		add_place(&table, ckpt, i);
 	}
 	sherd_out_printf(&cli->out, "\n");
-	int rc = sherd_table_print(&table, &cli->out, err);
-	sherd_table_done(&table);
-	return rc;
+	return sherd_table_print(&table, &cli->out, err);
 }
 
 int sherd_describe_ckpt(sherd_cli *cli, const char *path, const sherd_ckpt *ckpt, sherd_format format, sherd_error *err)

@@ -12,8 +12,7 @@ static void put_head(sherd_doc *doc, const sherd_tensor *t)
 
 static void put_pairs(sherd_doc *doc, const sherd_pair *pairs, size_t count)
 {
-	sherd_doc_key(doc, "metadata");
-	sherd_doc_open(doc, '{');
+	sherd_doc_put_open(doc, "metadata", '{');
 	for (size_t i = 0; i < count; i++)
 		sherd_doc_put_text(doc, pairs[i].key, pairs[i].value);
 	sherd_doc_close(doc, '}');
@@ -25,8 +24,7 @@ static void put_bundle(sherd_doc *doc, const sherd_bundle *bundle)
 	const sherd_pair *pairs;
 	size_t pair_count = sherd_bundle_pairs(bundle, &pairs);
 	sherd_doc_put_text(doc, "format", sherd_format_name(sherd_bundle_format(bundle)));
-	sherd_doc_key(doc, "tensors");
-	sherd_doc_open(doc, '[');
+	sherd_doc_put_open(doc, "tensors", '[');
 	for (size_t i = 0; i < sherd_bundle_count(bundle); i++) {
 		sherd_doc_open(doc, '{');
 		put_head(doc, sherd_bundle_tensor(bundle, i));
@@ -38,17 +36,14 @@ static void put_bundle(sherd_doc *doc, const sherd_bundle *bundle)
 
 int sherd_describe_bundle_json(sherd_cli *cli, const sherd_bundle *bundle, sherd_error *err)
 {
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	put_bundle(&doc, bundle);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static void put_texts(sherd_doc *doc, const char *key, const sherd_model_texts *texts)
 {
-	sherd_doc_key(doc, key);
-	sherd_doc_open(doc, '[');
+	sherd_doc_put_open(doc, key, '[');
 	for (size_t i = 0; i < texts->count; i++)
 		sherd_doc_text(doc, texts->at[i]);
 	sherd_doc_close(doc, ']');
@@ -57,26 +52,25 @@ static void put_texts(sherd_doc *doc, const char *key, const sherd_model_texts *
 int sherd_describe_model_json(sherd_cli *cli, const sherd_model *model, const sherd_bundle *bundle, sherd_error *err)
 {
 	const sherd_model_graph *g = sherd_model_describe(model);
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	put_bundle(&doc, bundle);
 	sherd_doc_put_u64(&doc, "variables", g->variable_count);
 	sherd_doc_put_u64(&doc, "operations", g->operation_count);
+	if (g->subgraph_count)
+		sherd_doc_put_u64(&doc, "graphs", g->subgraph_count);
 	put_texts(&doc, "placeholders", &g->placeholders);
 	put_texts(&doc, "losses", &g->losses);
 	sherd_doc_put_u64(&doc, "updaters", g->updater_count);
 	sherd_doc_put_u64(&doc, "sequences", g->sequence_count);
 	if (g->training)
 		sherd_doc_put_text(&doc, "training", g->training);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static void put_pieces(sherd_doc *doc, const sherd_ckpt *ckpt, const sherd_ckpt_piece *pieces, size_t count,
                        uint32_t ndim)
 {
-	sherd_doc_key(doc, "pieces");
-	sherd_doc_open(doc, '[');
+	sherd_doc_put_open(doc, "pieces", '[');
 	for (size_t i = 0; i < count; i++) {
 		sherd_doc_open(doc, '{');
 		sherd_doc_put_u64(doc, "shard", sherd_ckpt_shard_at(ckpt, pieces[i].shard)->rank);
@@ -92,8 +86,7 @@ static void put_pieces(sherd_doc *doc, const sherd_ckpt *ckpt, const sherd_ckpt_
 
 static void put_tensors(sherd_doc *doc, const sherd_ckpt *ckpt)
 {
-	sherd_doc_key(doc, "tensors");
-	sherd_doc_open(doc, '[');
+	sherd_doc_put_open(doc, "tensors", '[');
 	for (size_t i = 0; i < sherd_ckpt_count(ckpt); i++) {
 		const sherd_tensor *t = sherd_ckpt_tensor(ckpt, i);
 		const sherd_ckpt_piece *pieces;
@@ -113,8 +106,7 @@ static void put_tensors(sherd_doc *doc, const sherd_ckpt *ckpt)
 
 static void put_shards(sherd_doc *doc, const sherd_ckpt *ckpt)
 {
-	sherd_doc_key(doc, "shards");
-	sherd_doc_open(doc, '[');
+	sherd_doc_put_open(doc, "shards", '[');
 	for (size_t i = 0; i < sherd_ckpt_shards(ckpt); i++) {
 		const sherd_ckpt_shard *s = sherd_ckpt_shard_at(ckpt, i);
 		sherd_doc_open(doc, '{');
@@ -145,15 +137,13 @@ static void put_json_or_none(sherd_doc *doc, const char *key, const char *json)
 
 static void put_about(sherd_doc *doc, const sherd_ckpt_about *about)
 {
-	sherd_doc_key(doc, "sharding");
-	sherd_doc_open(doc, '{');
+	sherd_doc_put_open(doc, "sharding", '{');
 	put_text_or_none(doc, "strategy", about->strategy);
 	put_text_or_none(doc, "precision", about->precision);
 	put_json_or_none(doc, "strategySpecificInfo", about->strategy_info);
 	sherd_doc_members(doc, about->sharding_extra);
 	sherd_doc_close(doc, '}');
-	sherd_doc_key(doc, "training");
-	sherd_doc_open(doc, '{');
+	sherd_doc_put_open(doc, "training", '{');
 	sherd_doc_put_i64(doc, "epoch", about->epoch);
 	sherd_doc_put_i64(doc, "step", about->step);
 	sherd_doc_key(doc, "learningRate");
@@ -163,8 +153,7 @@ static void put_about(sherd_doc *doc, const sherd_ckpt_about *about)
 	sherd_doc_members(doc, about->training_extra);
 	sherd_doc_close(doc, '}');
 	if (about->extra && *about->extra) {
-		sherd_doc_key(doc, "extra");
-		sherd_doc_open(doc, '{');
+		sherd_doc_put_open(doc, "extra", '{');
 		sherd_doc_members(doc, about->extra);
 		sherd_doc_close(doc, '}');
 	}
@@ -174,8 +163,7 @@ int sherd_describe_ckpt_json(sherd_cli *cli, const sherd_ckpt *ckpt, sherd_forma
 {
 	const sherd_ckpt_info *info = sherd_ckpt_describe(ckpt);
 	char id[SHERD_SET_ID_TEXT];
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "format", sherd_format_name(format));
 	put_text_or_none(&doc, "version", info->version);
 	put_text_or_none(&doc, "timestamp", info->timestamp);
@@ -189,6 +177,5 @@ int sherd_describe_ckpt_json(sherd_cli *cli, const sherd_ckpt *ckpt, sherd_forma
 		put_about(&doc, &info->about);
 	put_tensors(&doc, ckpt);
 	put_pairs(&doc, info->about.fields, info->about.field_count);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }

@@ -1,5 +1,7 @@
 #include "describe.h"
 
+#include "text.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,7 +62,7 @@ int sherd_describe_model(sherd_cli *cli, const char *path, const sherd_model *mo
 	print_names(out, "losses        ", model, &g->losses);
 	if (g->updater_count)
 		sherd_out_printf(out, "updater       states of %zu parameter%s\n", g->updater_count,
-		                 g->updater_count == 1 ? "" : "s");
+		                 sherd_text_plural(g->updater_count));
 	if (g->sequence_count)
 		sherd_out_printf(out, "sequences     %zu\n", g->sequence_count);
 	if (g->training)

@@ -29,6 +29,8 @@ static void spill(sherd_doc *doc)
 
 static void put(sherd_doc *doc, const char *data, size_t len)
 {
+	if (doc->out && !doc->out->json)
+		return;
 	if (!doc->failure && !doc->data) {
 		doc->data = malloc(KEPT);
 		if (!doc->data)
@@ -93,7 +95,10 @@ void sherd_doc_text_bytes(sherd_doc *doc, const char *text, size_t len)
 
 void sherd_doc_text(sherd_doc *doc, const char *text)
 {
-	sherd_doc_text_bytes(doc, text, strlen(text));
+	if (text)
+		sherd_doc_text_bytes(doc, text, strlen(text));
+	else
+		sherd_doc_raw(doc, "null");
 }
 
 void sherd_doc_key_bytes(sherd_doc *doc, const char *key, size_t len)
@@ -132,11 +137,6 @@ void sherd_doc_f64(sherd_doc *doc, double v)
 		sherd_doc_text(doc, text);
 }
 
-void sherd_doc_bool(sherd_doc *doc, bool v)
-{
-	sherd_doc_raw(doc, v ? "true" : "false");
-}
-
 void sherd_doc_raw(sherd_doc *doc, const char *json)
 {
 	put_value(doc, json, strlen(json));
@@ -166,23 +166,30 @@ void sherd_doc_put_i64(sherd_doc *doc, const char *key, int64_t v)
 	sherd_doc_i64(doc, v);
 }
 
-void sherd_doc_put_shape(sherd_doc *doc, const char *key, const uint64_t *shape, uint32_t ndim)
+void sherd_doc_put_bool(sherd_doc *doc, const char *key, bool v)
 {
 	sherd_doc_key(doc, key);
-	sherd_doc_open(doc, '[');
+	sherd_doc_raw(doc, v ? "true" : "false");
+}
+
+void sherd_doc_put_open(sherd_doc *doc, const char *key, char bracket)
+{
+	sherd_doc_key(doc, key);
+	sherd_doc_open(doc, bracket);
+}
+
+void sherd_doc_put_shape(sherd_doc *doc, const char *key, const uint64_t *shape, uint32_t ndim)
+{
+	sherd_doc_put_open(doc, key, '[');
 	for (uint32_t i = 0; i < ndim; i++)
 		sherd_doc_u64(doc, shape[i]);
 	sherd_doc_close(doc, ']');
 }
 
-void sherd_doc_error(sherd_doc *doc, const sherd_error *err)
+static void put_error(sherd_doc *doc, const sherd_error *err)
 {
 	sherd_doc_open(doc, '{');
-	sherd_doc_key(doc, "object");
-	if (err->object[0])
-		sherd_doc_text(doc, err->object);
-	else
-		sherd_doc_raw(doc, "null");
+	sherd_doc_put_text(doc, "object", err->object[0] ? err->object : NULL);
 	sherd_doc_key(doc, "offset");
 	if (err->offset != SHERD_NO_OFFSET)
 		sherd_doc_u64(doc, err->offset);
@@ -190,6 +197,18 @@ void sherd_doc_error(sherd_doc *doc, const sherd_error *err)
 		sherd_doc_raw(doc, "null");
 	sherd_doc_put_text(doc, "code", err->reason ? err->reason : "unknown");
 	sherd_doc_put_text(doc, "message", err->message);
+}
+
+void sherd_doc_error(sherd_doc *doc, const sherd_error *err)
+{
+	put_error(doc, err);
+	sherd_doc_close(doc, '}');
+}
+
+void sherd_doc_warning(sherd_doc *doc, const sherd_error *err, uint64_t count)
+{
+	put_error(doc, err);
+	sherd_doc_put_u64(doc, "count", count);
 	sherd_doc_close(doc, '}');
 }
 
@@ -208,32 +227,45 @@ void sherd_doc_move(sherd_doc *doc, sherd_doc *from)
 	sherd_doc_done(from);
 }
 
-static void print_spilled(sherd_doc *doc, sherd_out *out)
+sherd_doc sherd_doc_begin(sherd_out *out)
+{
+	sherd_doc doc = {.out = out};
+	sherd_doc_open(&doc, '{');
+	return doc;
+}
+
+static void print_spilled(sherd_doc *doc)
 {
 	char part[1 << 14];
 	size_t n;
 	rewind(doc->spilled);
 	while ((n = fread(part, 1, sizeof(part), doc->spilled)) > 0)
-		sherd_out_bytes(out, part, n);
+		sherd_out_bytes(doc->out, part, n);
 }
 
-int sherd_doc_print(sherd_doc *doc, sherd_out *out, sherd_error *err)
+static int print(sherd_doc *doc, sherd_error *err)
 {
-	put(doc, "\n", 1);
 	if (doc->spilled)
 		spill(doc);
 	if (doc->spilled && fflush(doc->spilled) != 0)
 		fail(doc);
-	int failure = doc->failure;
-	if (!failure && doc->spilled)
-		print_spilled(doc, out);
-	else if (!failure)
-		sherd_out_bytes(out, doc->data, doc->len);
-	sherd_doc_done(doc);
-	if (failure)
-		return sherd_cli_fail(err, failure == ENOMEM ? SHERD_ENOMEM : SHERD_EIO, "io",
-		                      "cannot keep the document: %s", strerror(failure));
+	if (doc->failure)
+		return sherd_cli_fail(err, doc->failure == ENOMEM ? SHERD_ENOMEM : SHERD_EIO, "io",
+		                      "cannot keep the document: %s", strerror(doc->failure));
+	if (doc->spilled)
+		print_spilled(doc);
+	else
+		sherd_out_bytes(doc->out, doc->data, doc->len);
 	return SHERD_OK;
+}
+
+int sherd_doc_end(sherd_doc *doc, int rc, sherd_error *err)
+{
+	put(doc, "}\n", 2);
+	if (rc >= 0)
+		rc = doc->out->json ? print(doc, err) : SHERD_OK;
+	sherd_doc_done(doc);
+	return rc;
 }
 
 void sherd_doc_done(sherd_doc *doc)

@@ -2,6 +2,7 @@
 
 #include "doc.h"
 #include "graph_export.h"
+#include "text.h"
 
 #include <sherd/detect.h>
 
@@ -52,47 +53,47 @@ static int refuse(const char *path, const char *why, sherd_error *err)
 	return rc;
 }
 
-static int tell(sherd_cli *cli, const char *path, const char *format, uint64_t nodes, uint64_t edges, sherd_error *err)
+static int tell(sherd_cli *cli, const char *path, const char *format, const sherd_graph_reshard_result *done,
+                sherd_error *err)
 {
-	sherd_out_note(&cli->out, "%s: %s, %" PRIu64 " node%s and %" PRIu64 " edge%s written", path, format, nodes,
-	               nodes == 1 ? "" : "s", edges, edges == 1 ? "" : "s");
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_out_note(&cli->out, "%s: %s, %" PRIu64 " node%s and %" PRIu64 " edge%s written", path, format,
+	               done->nodes, sherd_text_plural(done->nodes), done->edges, sherd_text_plural(done->edges));
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", path);
 	sherd_doc_put_text(&doc, "format", format);
-	sherd_doc_put_u64(&doc, "nodes", nodes);
-	sherd_doc_put_u64(&doc, "edges", edges);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	sherd_doc_put_u64(&doc, "nodes", done->nodes);
+	sherd_doc_put_u64(&doc, "edges", done->edges);
+	sherd_doc_put_u64(&doc, "lost_edges", done->lost_edges);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int to_lines(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	const char *path = args->operands[1];
 	const sherd_sources to = {path, path};
-	sherd_exported done;
+	sherd_exported written;
 	sherd_db db;
 	if (sherd_args_has(args, "shards"))
 		return sherd_cli_usage(err, "--shards goes with a target of several files only");
 	TRY(sherd_db_open_reader(&db, cli, args, err));
-	int rc = sherd_export_write(cli, &db, &to, sherd_args_has(args, "replace"), &done, err);
+	int rc = sherd_export_write(cli, &db, &to, sherd_args_has(args, "replace"), &written, err);
 	sherd_db_close(&db);
-	return rc < 0 ? rc : tell(cli, path, "jsonl", done.nodes, done.edges, err);
+	if (rc < 0)
+		return rc;
+	const sherd_graph_reshard_result done = {.nodes = written.nodes, .edges = written.edges};
+	return tell(cli, path, "jsonl", &done, err);
 }
 
 /* Copies into a database that is new, and tells. */
 static int copy(sherd_cli *cli, const sherd_args *args, const sherd_graph *from, sherd_error *err)
 {
 	sherd_graph_layout layout = {0};
-	sherd_graph_totals totals;
+	sherd_graph_reshard_result done;
 	TRY(sherd_db_take_layout(args, &layout, err));
 	if (sherd_args_has(args, "replace"))
 		return sherd_cli_usage(err, "--replace does not go with a database: remove it first");
-	TRY(sherd_graph_stats(from, &totals, err));
-	TRY(sherd_db_reshard(cli, from, args->operands[1], &layout, err));
-	return tell(cli, args->operands[1], "rfdb", totals.nodes, totals.edges, err);
+	TRY(sherd_db_reshard(cli, from, args->operands[1], &layout, &done, err));
+	return tell(cli, args->operands[1], "rfdb", &done, err);
 }
 
 static int from_database(sherd_cli *cli, const sherd_args *args, sherd_error *err)

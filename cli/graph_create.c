@@ -1,6 +1,7 @@
 #include "commands.h"
 #include "db.h"
 #include "doc.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,10 +18,10 @@ static void describe_layout(const sherd_graph_layout *l, char *out, size_t room)
 {
 	uint32_t shards = l->shards ? l->shards : 8, files = l->min_files ? l->min_files : 3;
 	if (l->planner == SHERD_GRAPH_HASH)
-		(void)snprintf(out, room, "%" PRIu32 " shard%s by hash", shards, shards == 1 ? "" : "s");
+		(void)snprintf(out, room, "%" PRIu32 " shard%s by hash", shards, sherd_text_plural(shards));
 	else
 		(void)snprintf(out, room, "a shard for each directory of at least %" PRIu32 " file%s", files,
-		               files == 1 ? "" : "s");
+		               sherd_text_plural(files));
 }
 
 static void put_layout(sherd_doc *doc, const sherd_graph_layout *l)
@@ -32,22 +33,18 @@ static void put_layout(sherd_doc *doc, const sherd_graph_layout *l)
 		sherd_doc_put_u64(doc, "min_files", l->min_files ? l->min_files : 3);
 }
 
-/* ------------------------------------------------------------------- create */
+/* ---- create */
 
 static int tell_created(sherd_cli *cli, const char *path, const sherd_graph_layout *layout, sherd_error *err)
 {
 	char text[96];
 	describe_layout(layout, text, sizeof(text));
 	sherd_out_note(&cli->out, "%s: created, %s", path, text);
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", path);
 	sherd_doc_put_u64(&doc, "version", 1);
 	put_layout(&doc, layout);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int run_create(sherd_cli *cli, const sherd_args *args, sherd_error *err)
@@ -79,53 +76,62 @@ const sherd_command sherd_command_graph_create = {
 	.options = create_options,
 };
 
-/* ------------------------------------------------------------------ reshard */
+/* ---- reshard */
 
-static int tell_resharded(sherd_cli *cli, const sherd_db *from, const char *path, const sherd_graph_layout *layout,
-                          sherd_error *err)
+static int tell_resharded(sherd_cli *cli, const char *path, const sherd_graph_layout *layout,
+                          const sherd_graph_reshard_result *done, sherd_error *err)
 {
 	char text[96];
-	sherd_graph_totals totals;
-	TRY(sherd_db_blame(from, sherd_graph_stats(from->graph, &totals, err), err));
 	describe_layout(layout, text, sizeof(text));
-	sherd_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s copied, %s", path, totals.nodes,
-	               totals.nodes == 1 ? "" : "s", totals.edges, totals.edges == 1 ? "" : "s", text);
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s copied, %s", path, done->nodes,
+	               sherd_text_plural(done->nodes), done->edges, sherd_text_plural(done->edges), text);
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", path);
-	sherd_doc_put_u64(&doc, "nodes", totals.nodes);
-	sherd_doc_put_u64(&doc, "edges", totals.edges);
+	sherd_doc_put_u64(&doc, "nodes", done->nodes);
+	sherd_doc_put_u64(&doc, "edges", done->edges);
+	sherd_doc_put_u64(&doc, "lost_edges", done->lost_edges);
 	put_layout(&doc, layout);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
+}
+
+static void warn_of_lost(sherd_cli *cli, const char *path, uint64_t edges)
+{
+	sherd_error warning = {.offset = SHERD_NO_OFFSET};
+	if (!edges || cli->out.json || cli->out.quiet)
+		return;
+	(void)snprintf(warning.object, sizeof(warning.object), "%s", path);
+	(void)snprintf(warning.message, sizeof(warning.message),
+	               "%" PRIu64 " edge%s not copied: the source is no node of the graph", edges,
+	               sherd_text_plural(edges));
+	sherd_out_problem(&cli->out, &warning, true);
 }
 
 int sherd_db_reshard(sherd_cli *cli, const sherd_graph *from, const char *path, const sherd_graph_layout *layout,
-                     sherd_error *err)
+                     sherd_graph_reshard_result *result, sherd_error *err)
 {
 	sherd_graph_reshard_options options = {.pool = cli->pool, .progress = &cli->progress};
 	sherd_place to;
 	TRY(sherd_db_time(&options.time_ms, err));
 	TRY(sherd_place_open_any(&to, path, true, err));
-	int rc = sherd_place_blame(&to, sherd_graph_reshard(from, to.store, to.key, layout, &options, err), err);
+	int rc =
+		sherd_place_blame(&to, sherd_graph_reshard(from, to.store, to.key, layout, &options, result, err), err);
 	sherd_place_close(&to);
 	sherd_out_clear_bar(&cli->out);
+	if (rc == SHERD_OK)
+		warn_of_lost(cli, path, result->lost_edges);
 	return rc;
 }
 
 static int run_reshard(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_graph_layout layout;
+	sherd_graph_reshard_result done;
 	sherd_db from;
 	TRY(sherd_db_take_layout(args, &layout, err));
 	TRY(sherd_db_open_reader(&from, cli, args, err));
-	int rc = sherd_db_reshard(cli, from.graph, args->operands[1], &layout, err);
-	if (rc == SHERD_OK)
-		rc = tell_resharded(cli, &from, args->operands[1], &layout, err);
+	int rc = sherd_db_reshard(cli, from.graph, args->operands[1], &layout, &done, err);
 	sherd_db_close(&from);
-	return rc;
+	return rc < 0 ? rc : tell_resharded(cli, args->operands[1], &layout, &done, err);
 }
 
 static const sherd_option reshard_options[] = {

@@ -24,23 +24,17 @@ static bool tell_edge(void *arg, sherd_graph_difference what, const sherd_graph_
 static int print_diff(sherd_cli *cli, const sherd_db *db, const sherd_graph *from, const sherd_graph *to,
                       sherd_error *err)
 {
-	sherd_doc doc = {0};
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_records r = {.cli = cli, .err = err, .doc = cli->out.json ? &doc : NULL};
 	const sherd_graph_diff_fns fns = {.node = tell_node, .edge = tell_edge, .arg = &r};
-	sherd_doc_open(&doc, '{');
 	sherd_doc_put_u64(&doc, "from", sherd_graph_version(from));
 	sherd_doc_put_u64(&doc, "to", sherd_graph_version(to));
-	sherd_doc_key(&doc, "changes");
-	sherd_doc_open(&doc, '[');
+	sherd_doc_put_open(&doc, "changes", '[');
 	int rc = sherd_records_done(&r, sherd_db_blame(db, sherd_graph_diff(from, to, &fns, err), err));
 	sherd_doc_close(&doc, ']');
 	sherd_doc_put_u64(&doc, "nodes", r.nodes);
 	sherd_doc_put_u64(&doc, "edges", r.edges);
-	sherd_doc_close(&doc, '}');
-	if (rc == SHERD_OK && cli->out.json)
-		rc = sherd_doc_print(&doc, &cli->out, err);
-	sherd_doc_done(&doc);
-	return rc;
+	return sherd_doc_end(&doc, rc, err);
 }
 
 /* The current version is the one that is open. */

@@ -2,6 +2,7 @@
 
 #include "commands.h"
 #include "records.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -124,19 +125,15 @@ static int tell(sherd_cli *cli, const sherd_db *db, const sherd_exported *done, 
 {
 	uint64_t version = sherd_graph_version(db->graph);
 	sherd_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s of version %" PRIu64 " exported",
-	               db->path, done->nodes, done->nodes == 1 ? "" : "s", done->edges, done->edges == 1 ? "" : "s",
-	               version);
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	               db->path, done->nodes, sherd_text_plural(done->nodes), done->edges,
+	               sherd_text_plural(done->edges), version);
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", db->path);
 	sherd_doc_put_u64(&doc, "version", version);
 	sherd_doc_put_u64(&doc, "nodes", done->nodes);
 	sherd_doc_put_u64(&doc, "edges", done->edges);
 	sherd_doc_put_u64(&doc, "bytes", done->bytes);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)

@@ -2,13 +2,9 @@
 #include "commands.h"
 #include "db.h"
 #include "doc.h"
+#include "text.h"
 
 #include <inttypes.h>
-
-static const char *s_of(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
 
 static int take_sources(const sherd_args *args, sherd_sources *from, sherd_error *err)
 {
@@ -19,23 +15,20 @@ static int take_sources(const sherd_args *args, sherd_sources *from, sherd_error
 	return SHERD_OK;
 }
 
-/* ------------------------------------------------------------------- import */
+/* ---- import */
 
 static int tell_imported(sherd_cli *cli, const sherd_db *db, const sherd_loaded *loaded, sherd_error *err)
 {
 	uint64_t version = sherd_graph_version(db->graph);
 	sherd_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s imported, version %" PRIu64, db->path,
-	               loaded->nodes, s_of(loaded->nodes), loaded->edges, s_of(loaded->edges), version);
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	               loaded->nodes, sherd_text_plural(loaded->nodes), loaded->edges, sherd_text_plural(loaded->edges),
+	               version);
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", db->path);
 	sherd_doc_put_u64(&doc, "version", version);
 	sherd_doc_put_u64(&doc, "nodes", loaded->nodes);
 	sherd_doc_put_u64(&doc, "edges", loaded->edges);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int run_import(sherd_cli *cli, const sherd_args *args, sherd_error *err)
@@ -74,7 +67,7 @@ const sherd_command sherd_command_graph_import = {
 	.options = import_options,
 };
 
-/* ------------------------------------------------------- update, delete-file */
+/* ---- update, delete-file */
 
 static int tell_changed(sherd_cli *cli, const sherd_db *db, const char *file, const sherd_graph_change *c,
                         sherd_error *err)
@@ -85,10 +78,7 @@ static int tell_changed(sherd_cli *cli, const sherd_db *db, const char *file, co
 	               " added, %" PRIu64 " removed, version %" PRIu64,
 	               db->path, file, c->nodes_added, c->nodes_changed, c->nodes_removed, c->edges_added,
 	               c->edges_removed, version);
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", db->path);
 	sherd_doc_put_text(&doc, "file", file);
 	sherd_doc_put_u64(&doc, "version", version);
@@ -97,8 +87,7 @@ static int tell_changed(sherd_cli *cli, const sherd_db *db, const char *file, co
 	sherd_doc_put_u64(&doc, "nodes_removed", c->nodes_removed);
 	sherd_doc_put_u64(&doc, "edges_added", c->edges_added);
 	sherd_doc_put_u64(&doc, "edges_removed", c->edges_removed);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 typedef struct updating {

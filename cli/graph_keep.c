@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* ------------------------------------------------------------------ compact */
+/* ---- compact */
 
 static int tell_compacted(sherd_cli *cli, const sherd_db *db, uint64_t before, sherd_error *err)
 {
@@ -18,16 +18,11 @@ static int tell_compacted(sherd_cli *cli, const sherd_db *db, uint64_t before, s
 		sherd_out_note(&cli->out, "%s: nothing to compact, version %" PRIu64, db->path, version);
 	else
 		sherd_out_note(&cli->out, "%s: compacted, version %" PRIu64, db->path, version);
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", db->path);
 	sherd_doc_put_u64(&doc, "version", version);
-	sherd_doc_key(&doc, "changed");
-	sherd_doc_bool(&doc, version != before);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	sherd_doc_put_bool(&doc, "changed", version != before);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int run_compact(sherd_cli *cli, const sherd_args *args, sherd_error *err)
@@ -55,7 +50,7 @@ const sherd_command sherd_command_graph_compact = {
 	.run = run_compact,
 };
 
-/* ----------------------------------------------------------------------- gc */
+/* ---- gc */
 
 static int tell_collected(sherd_cli *cli, const sherd_db *db, const sherd_graph_gc_result *r, sherd_error *err)
 {
@@ -64,18 +59,14 @@ static int tell_collected(sherd_cli *cli, const sherd_db *db, const sherd_graph_
 	if (r->held)
 		(void)snprintf(held, sizeof(held), ", %" PRIu64 " more being read", r->held);
 	sherd_out_note(&cli->out, "%s: %" PRIu64 " version%s and %" PRIu64 " file%s removed, %s%s", db->path,
-	               r->versions, r->versions == 1 ? "" : "s", r->files, r->files == 1 ? "" : "s", size, held);
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	               r->versions, sherd_text_plural(r->versions), r->files, sherd_text_plural(r->files), size, held);
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", db->path);
 	sherd_doc_put_u64(&doc, "versions", r->versions);
 	sherd_doc_put_u64(&doc, "files", r->files);
 	sherd_doc_put_u64(&doc, "bytes", r->bytes);
 	sherd_doc_put_u64(&doc, "held", r->held);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int run_gc(sherd_cli *cli, const sherd_args *args, sherd_error *err)
@@ -109,7 +100,7 @@ const sherd_command sherd_command_graph_gc = {
 	.options = gc_options,
 };
 
-/* ----------------------------------------------------------------- versions */
+/* ---- versions */
 
 typedef struct listing {
 	sherd_table *table; /* or NULL */
@@ -155,8 +146,7 @@ static bool list_version(void *arg, const sherd_graph_snapshot *s)
 	sherd_doc_open(l->doc, '{');
 	sherd_doc_put_u64(l->doc, "version", s->version);
 	sherd_doc_put_text(l->doc, "created", when);
-	sherd_doc_key(l->doc, "tags");
-	sherd_doc_open(l->doc, '{');
+	sherd_doc_put_open(l->doc, "tags", '{');
 	for (size_t i = 0; i < s->tag_count; i++)
 		sherd_doc_put_text(l->doc, s->tags[i].key, s->tags[i].value);
 	sherd_doc_close(l->doc, '}');
@@ -169,8 +159,7 @@ static int print_versions(sherd_cli *cli, const sherd_db *db, sherd_error *err)
 	static const char *const heads[] = {"version", "created", "", "tags"};
 	sherd_table table = {.columns = COUNT_OF(heads), .right = 1u};
 	listing l = {.table = &table, .current = sherd_graph_version(db->graph)};
-	for (size_t i = 0; i < COUNT_OF(heads); i++)
-		sherd_table_add(&table, heads[i]);
+	sherd_table_add_row(&table, heads);
 	int rc = sherd_db_blame(db, sherd_graph_versions(db->graph, list_version, &l, err), err);
 	if (rc == SHERD_OK)
 		rc = sherd_table_print(&table, &cli->out, err);
@@ -180,19 +169,13 @@ static int print_versions(sherd_cli *cli, const sherd_db *db, sherd_error *err)
 
 static int put_versions(sherd_cli *cli, const sherd_db *db, sherd_error *err)
 {
-	sherd_doc doc = {0};
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	listing l = {.doc = &doc};
-	sherd_doc_open(&doc, '{');
 	sherd_doc_put_u64(&doc, "current", sherd_graph_version(db->graph));
-	sherd_doc_key(&doc, "versions");
-	sherd_doc_open(&doc, '[');
+	sherd_doc_put_open(&doc, "versions", '[');
 	int rc = sherd_db_blame(db, sherd_graph_versions(db->graph, list_version, &l, err), err);
 	sherd_doc_close(&doc, ']');
-	sherd_doc_close(&doc, '}');
-	if (rc == SHERD_OK)
-		rc = sherd_doc_print(&doc, &cli->out, err);
-	sherd_doc_done(&doc);
-	return rc;
+	return sherd_doc_end(&doc, rc, err);
 }
 
 static int run_versions(sherd_cli *cli, const sherd_args *args, sherd_error *err)

@@ -16,23 +16,18 @@ static int fail_unknown(const sherd_db *db, const char *id, sherd_error *err)
 	                      err);
 }
 
-/* --------------------------------------------------------------------- node */
+/* ---- node */
 
 static int print_node(sherd_cli *cli, const sherd_db *db, const char *id, sherd_error *err)
 {
 	sherd_graph_node node;
-	sherd_doc doc = {0};
-	sherd_records r = {.cli = cli, .err = err, .doc = cli->out.json ? &doc : NULL};
+	sherd_records r = {.cli = cli, .err = err};
 	int found = sherd_db_blame(db, sherd_graph_get(db->graph, id_of(id), &node, err), err);
 	TRY(found);
 	if (!found)
 		return fail_unknown(db, id, err);
 	(void)sherd_records_node(&r, &node);
-	int rc = sherd_records_done(&r, SHERD_OK);
-	if (rc == SHERD_OK && cli->out.json)
-		rc = sherd_doc_print(&doc, &cli->out, err);
-	sherd_doc_done(&doc);
-	return rc;
+	return sherd_records_done(&r, SHERD_OK);
 }
 
 static int run_node(sherd_cli *cli, const sherd_args *args, sherd_error *err)
@@ -60,29 +55,22 @@ const sherd_command sherd_command_graph_node = {
 	.options = at_options,
 };
 
-/* ---------------------------------------------------------------------- cat */
+/* ---- cat */
 
 /* Nodes and edges, until nobody wants more. */
 static int print_all(sherd_cli *cli, const sherd_db *db, sherd_error *err)
 {
-	sherd_doc doc = {0};
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_records r = {.cli = cli, .err = err, .doc = cli->out.json ? &doc : NULL};
-	sherd_doc_open(&doc, '{');
-	sherd_doc_key(&doc, "nodes");
-	sherd_doc_open(&doc, '[');
+	sherd_doc_put_open(&doc, "nodes", '[');
 	int rc = sherd_graph_find(db->graph, NULL, sherd_records_node, &r, err);
 	sherd_doc_close(&doc, ']');
-	sherd_doc_key(&doc, "edges");
-	sherd_doc_open(&doc, '[');
+	sherd_doc_put_open(&doc, "edges", '[');
 	if (rc == SHERD_OK && r.rc == SHERD_OK)
 		rc = sherd_graph_edges(db->graph, NULL, sherd_records_edge, &r, err);
 	rc = sherd_records_done(&r, sherd_db_blame(db, rc, err));
 	sherd_doc_close(&doc, ']');
-	sherd_doc_close(&doc, '}');
-	if (rc == SHERD_OK && cli->out.json)
-		rc = sherd_doc_print(&doc, &cli->out, err);
-	sherd_doc_done(&doc);
-	return rc;
+	return sherd_doc_end(&doc, rc, err);
 }
 
 int sherd_db_cat(sherd_cli *cli, const sherd_args *args, sherd_place *place, sherd_error *err)
@@ -98,7 +86,7 @@ int sherd_db_cat(sherd_cli *cli, const sherd_args *args, sherd_place *place, she
 	return rc;
 }
 
-/* --------------------------------------------------------------------- find */
+/* ---- find */
 
 /* One of --X and --X-prefix. */
 static int take_text(const sherd_args *args, const char *name, const char *prefix, sherd_graph_text *text,
@@ -113,20 +101,14 @@ static int take_text(const sherd_args *args, const char *name, const char *prefi
 
 static int print_found(sherd_cli *cli, const sherd_db *db, const sherd_graph_query *query, sherd_error *err)
 {
-	sherd_doc doc = {0};
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_records r = {.cli = cli, .err = err, .doc = cli->out.json ? &doc : NULL};
-	sherd_doc_open(&doc, '{');
-	sherd_doc_key(&doc, "nodes");
-	sherd_doc_open(&doc, '[');
+	sherd_doc_put_open(&doc, "nodes", '[');
 	int rc = sherd_db_blame(db, sherd_graph_find(db->graph, query, sherd_records_node, &r, err), err);
 	rc = sherd_records_done(&r, rc);
 	sherd_doc_close(&doc, ']');
 	sherd_doc_put_u64(&doc, "count", r.nodes);
-	sherd_doc_close(&doc, '}');
-	if (rc == SHERD_OK && cli->out.json)
-		rc = sherd_doc_print(&doc, &cli->out, err);
-	sherd_doc_done(&doc);
-	return rc;
+	return sherd_doc_end(&doc, rc, err);
 }
 
 static int run_find(sherd_cli *cli, const sherd_args *args, sherd_error *err)
@@ -164,7 +146,7 @@ const sherd_command sherd_command_graph_find = {
 	.options = find_options,
 };
 
-/* ------------------------------------------------------------------ out, in */
+/* ---- out, in */
 
 typedef int walk_fn(const sherd_graph *graph, sherd_graph_id id, const sherd_graph_types *types,
                     sherd_graph_edge_fn *each, void *arg, sherd_error *err);
@@ -179,22 +161,16 @@ static int check_known(const sherd_db *db, const char *id, uint64_t edges, sherd
 static int print_edges(sherd_cli *cli, const sherd_db *db, walk_fn *walk, const char *id,
                        const sherd_graph_types *types, sherd_error *err)
 {
-	sherd_doc doc = {0};
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_records r = {.cli = cli, .err = err, .doc = cli->out.json ? &doc : NULL};
-	sherd_doc_open(&doc, '{');
-	sherd_doc_key(&doc, "edges");
-	sherd_doc_open(&doc, '[');
+	sherd_doc_put_open(&doc, "edges", '[');
 	int rc = sherd_db_blame(db, walk(db->graph, id_of(id), types, sherd_records_edge, &r, err), err);
 	rc = sherd_records_done(&r, rc);
 	sherd_doc_close(&doc, ']');
 	sherd_doc_put_u64(&doc, "count", r.edges);
-	sherd_doc_close(&doc, '}');
 	if (rc == SHERD_OK)
 		rc = check_known(db, id, r.edges, err);
-	if (rc >= 0 && cli->out.json)
-		rc = sherd_doc_print(&doc, &cli->out, err);
-	sherd_doc_done(&doc);
-	return rc < 0 ? rc : SHERD_OK;
+	return sherd_doc_end(&doc, rc, err);
 }
 
 static int run_edges(sherd_cli *cli, const sherd_args *args, walk_fn *walk, sherd_error *err)

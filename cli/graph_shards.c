@@ -82,8 +82,7 @@ int sherd_shards_print(sherd_cli *cli, const sherd_db *db, uint32_t count, bool 
 	static const char *const heads[] = {"shard", "nodes", "edges", "segments", "size", ""};
 	bars = bars && sherd_out_is_terminal();
 	sherd_table table = {.columns = bars ? 6 : 5, .right = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4};
-	for (size_t i = 0; i < table.columns; i++)
-		sherd_table_add(&table, heads[i]);
+	sherd_table_add_row(&table, heads);
 	int rc = add_shards(&table, db, count, bars, err);
 	if (rc == SHERD_OK)
 		rc = sherd_table_print(&table, &cli->out, err);
@@ -95,8 +94,7 @@ int sherd_shards_print(sherd_cli *cli, const sherd_db *db, uint32_t count, bool 
 
 int sherd_shards_put(sherd_doc *doc, const sherd_db *db, uint32_t count, sherd_error *err)
 {
-	sherd_doc_key(doc, "shards");
-	sherd_doc_open(doc, '[');
+	sherd_doc_put_open(doc, "shards", '[');
 	for (uint32_t i = 0; i < count; i++) {
 		shard s;
 		TRY(look_at(db, i, &s, err));

@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *s_of(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 static void print_head(sherd_cli *cli, const sherd_db *db, const sherd_graph_totals *t)
 {
 	sherd_out *out = &cli->out;
@@ -22,7 +17,8 @@ static void print_head(sherd_cli *cli, const sherd_db *db, const sherd_graph_tot
 	sherd_text_size(t->bytes, size);
 	sherd_out_name(out, db->path);
 	sherd_out_printf(out, ": rfdb, version %" PRIu64 ", %" PRIu64 " node%s, %" PRIu64 " edge%s, %s\n",
-	                 sherd_graph_version(db->graph), t->nodes, s_of(t->nodes), t->edges, s_of(t->edges), size);
+	                 sherd_graph_version(db->graph), t->nodes, sherd_text_plural(t->nodes), t->edges,
+	                 sherd_text_plural(t->edges), size);
 	sherd_out_printf(out, "planner     %s", sherd_db_planner_name(layout.planner));
 	if (layout.planner == SHERD_GRAPH_DIRECTORY && layout.min_files > 1)
 		sherd_out_printf(out, ", directories of fewer than %" PRIu32 " files join their parent",
@@ -45,19 +41,14 @@ static void put_head(sherd_doc *doc, const sherd_db *db, const sherd_graph_total
 	sherd_doc_put_text(doc, "planner", sherd_db_planner_name(sherd_graph_layout_of(db->graph).planner));
 }
 
-/* --------------------------------------------------------------------- info */
+/* ---- info */
 
 static int show_json(sherd_cli *cli, const sherd_db *db, const sherd_graph_totals *t, sherd_error *err)
 {
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	put_head(&doc, db, t);
 	int rc = sherd_shards_put(&doc, db, t->shards, err);
-	sherd_doc_close(&doc, '}');
-	if (rc == SHERD_OK)
-		rc = sherd_doc_print(&doc, &cli->out, err);
-	sherd_doc_done(&doc);
-	return rc;
+	return sherd_doc_end(&doc, rc, err);
 }
 
 static int show(sherd_cli *cli, const sherd_db *db, sherd_error *err)
@@ -80,7 +71,7 @@ int sherd_db_show(sherd_cli *cli, const char *path, sherd_place *place, sherd_er
 	return rc;
 }
 
-/* -------------------------------------------------------------------- stats */
+/* ---- stats */
 
 typedef struct counting {
 	sherd_table *table; /* or NULL */
@@ -133,8 +124,7 @@ static int print_types(sherd_cli *cli, const sherd_db *db, const char *head, cou
 static int put_types(sherd_doc *doc, const sherd_db *db, const char *key, count_fn *count, sherd_error *err)
 {
 	counting c = {.doc = doc};
-	sherd_doc_key(doc, key);
-	sherd_doc_open(doc, '{');
+	sherd_doc_put_open(doc, key, '{');
 	TRY(count_types(db, count, &c, err));
 	sherd_doc_close(doc, '}');
 	return SHERD_OK;
@@ -163,8 +153,7 @@ static int put_stats(sherd_doc *doc, const sherd_db *db, const sherd_graph_total
 	TRY(put_types(doc, db, "edge_types", sherd_graph_count_edges, err));
 	int unbalanced = sherd_shards_balance(db, t->shards, &warning, err);
 	TRY(unbalanced);
-	sherd_doc_key(doc, "warnings");
-	sherd_doc_open(doc, '[');
+	sherd_doc_put_open(doc, "warnings", '[');
 	if (unbalanced)
 		sherd_doc_error(doc, &warning);
 	sherd_doc_close(doc, ']');
@@ -174,17 +163,12 @@ static int put_stats(sherd_doc *doc, const sherd_db *db, const sherd_graph_total
 static int stats(sherd_cli *cli, const sherd_db *db, sherd_error *err)
 {
 	sherd_graph_totals totals;
-	sherd_doc doc = {0};
 	TRY(sherd_db_blame(db, sherd_graph_stats(db->graph, &totals, err), err));
 	if (!cli->out.json)
 		return print_stats(cli, db, &totals, err);
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	int rc = put_stats(&doc, db, &totals, err);
-	sherd_doc_close(&doc, '}');
-	if (rc == SHERD_OK)
-		rc = sherd_doc_print(&doc, &cli->out, err);
-	sherd_doc_done(&doc);
-	return rc;
+	return sherd_doc_end(&doc, rc, err);
 }
 
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)

@@ -13,20 +13,12 @@ static int tell(sherd_cli *cli, const sherd_db *db, uint64_t version, const char
 		sherd_out_note(&cli->out, "%s: version %" PRIu64 " is tagged %s=%s", db->path, version, key, value);
 	else
 		sherd_out_note(&cli->out, "%s: version %" PRIu64 " has no tag %s any more", db->path, version, key);
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", db->path);
 	sherd_doc_put_u64(&doc, "version", version);
 	sherd_doc_put_text(&doc, "key", key);
-	sherd_doc_key(&doc, "value");
-	if (value)
-		sherd_doc_text(&doc, value);
-	else
-		sherd_doc_raw(&doc, "null");
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	sherd_doc_put_text(&doc, "value", value);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int set(sherd_cli *cli, const sherd_args *args, const char *key, const char *value, sherd_error *err)

@@ -111,7 +111,6 @@ static void print_help(sherd_out *out, const char *group)
 	sherd_table_add(&table, "  --version");
 	sherd_table_add(&table, "print the version");
 	(void)sherd_table_print(&table, out, &ignored);
-	sherd_table_done(&table);
 	sherd_out_printf(out, "\nsherd COMMAND --help tells more about each command.\n");
 }
 

@@ -8,19 +8,6 @@
 
 enum { SHAPE_TEXT = SHERD_MAX_DIMS * 22 + 3, SHOWN = 200 };
 
-size_t sherd_graph_outputs(const sherd_model_operation *op)
-{
-	return op->output_names.count ? op->output_names.count : op->outputs.count;
-}
-
-size_t sherd_graph_output(const sherd_graph_view *view, const sherd_model_operation *op, size_t index)
-{
-	if (op->output_names.count)
-		return sherd_model_find(view->model, op->output_names.at[index]);
-	int32_t v = op->outputs.at[index];
-	return v >= 0 && (size_t)v < view->graph->variable_count ? (size_t)v : SHERD_NO_VARIABLE;
-}
-
 /* Appends a name to a cell of SHOWN bytes; dots stand for what has no place there. */
 static void join(char *cell, const char *name)
 {
@@ -40,8 +27,7 @@ static int print_operations(sherd_cli *cli, const sherd_graph_view *view, sherd_
 {
 	static const char *const heads[] = {"operation", "op", "type", "inputs", "outputs"};
 	sherd_table table = {.columns = COUNT_OF(heads)};
-	for (size_t i = 0; i < COUNT_OF(heads); i++)
-		sherd_table_add(&table, heads[i]);
+	sherd_table_add_row(&table, heads);
 	for (size_t i = 0; i < view->graph->operation_count; i++) {
 		const sherd_model_operation *op = &view->graph->operations[i];
 		char inputs[SHOWN] = "", outputs[SHOWN] = "";
@@ -55,9 +41,7 @@ static int print_operations(sherd_cli *cli, const sherd_graph_view *view, sherd_
 		sherd_table_add(&table, inputs);
 		sherd_table_add(&table, outputs);
 	}
-	int rc = sherd_table_print(&table, &cli->out, err);
-	sherd_table_done(&table);
-	return rc;
+	return sherd_table_print(&table, &cli->out, err);
 }
 
 /* What the variable tells, else what its array does; "" when neither knows. */
@@ -79,8 +63,7 @@ static int print_variables(sherd_cli *cli, const sherd_graph_view *view, sherd_e
 {
 	static const char *const heads[] = {"variable", "kind", "dtype", "shape"};
 	sherd_table table = {.columns = COUNT_OF(heads)};
-	for (size_t i = 0; i < COUNT_OF(heads); i++)
-		sherd_table_add(&table, heads[i]);
+	sherd_table_add_row(&table, heads);
 	for (size_t i = 0; i < view->graph->variable_count; i++) {
 		const sherd_model_variable *v = &view->graph->variables[i];
 		const sherd_dtype_info *type = sherd_dtype_describe(v->dtype);
@@ -91,30 +74,64 @@ static int print_variables(sherd_cli *cli, const sherd_graph_view *view, sherd_e
 		sherd_table_add(&table, type ? type->name : "");
 		sherd_table_add(&table, shape);
 	}
-	int rc = sherd_table_print(&table, &cli->out, err);
-	sherd_table_done(&table);
-	return rc;
+	return sherd_table_print(&table, &cli->out, err);
 }
 
-int sherd_graph_text(sherd_cli *cli, const sherd_graph_view *view, sherd_error *err)
+/* The graphs that lead to one inside, the innermost first. */
+typedef struct path {
+	const struct path *outer;
+	const char *name;
+} path;
+
+static void print_path(sherd_out *out, const path *p)
+{
+	if (p->outer) {
+		print_path(out, p->outer);
+		sherd_out_printf(out, "/");
+	}
+	sherd_out_name(out, p->name);
+}
+
+static int print_graph(sherd_cli *cli, const sherd_graph_view *view, const path *outer, sherd_error *err)
 {
 	if (view->graph->operation_count) {
 		TRY(print_operations(cli, view, err));
 		sherd_out_printf(&cli->out, "\n");
 	}
-	return print_variables(cli, view, err);
+	TRY(print_variables(cli, view, err));
+	for (size_t i = 0; i < view->graph->subgraph_count; i++) {
+		const sherd_model_subgraph *inside = &view->graph->subgraphs[i];
+		const path here = {outer, inside->name};
+		sherd_graph_view inner;
+		sherd_out_printf(&cli->out, "\ngraph ");
+		print_path(&cli->out, &here);
+		sherd_out_printf(&cli->out, "\n");
+		TRY(sherd_graph_view_open(&inner, view->model, inside->graph, view->bundle, err));
+		int rc = print_graph(cli, &inner, &here, err);
+		sherd_graph_view_close(&inner);
+		TRY(rc);
+	}
+	return SHERD_OK;
+}
+
+int sherd_graph_text(sherd_cli *cli, const sherd_graph_view *view, sherd_error *err)
+{
+	return print_graph(cli, view, NULL, err);
 }
 
 static int show(sherd_cli *cli, const sherd_args *args, const sherd_model *model, sherd_error *err)
 {
 	sherd_bundle *bundle;
+	sherd_graph_view view;
 	TRY(sherd_bundle_of_model(&bundle, model, err));
-	const sherd_graph_view view = {.model = model, .graph = sherd_model_describe(model), .bundle = bundle};
-	int rc = SHERD_OK;
-	if (sherd_args_has(args, "dot"))
-		sherd_graph_dot(&cli->out, &view);
-	else
-		rc = cli->out.json ? sherd_graph_json(cli, &view, err) : sherd_graph_text(cli, &view, err);
+	int rc = sherd_graph_view_open(&view, model, NULL, bundle, err);
+	if (rc == SHERD_OK) {
+		if (sherd_args_has(args, "dot"))
+			rc = sherd_graph_dot(&cli->out, &view, err);
+		else
+			rc = cli->out.json ? sherd_graph_json(cli, &view, err) : sherd_graph_text(cli, &view, err);
+		sherd_graph_view_close(&view);
+	}
 	sherd_bundle_close(bundle);
 	return rc;
 }
@@ -144,7 +161,8 @@ const sherd_command sherd_command_model_graph = {
 	.name = "model graph",
 	.operands = "FILE",
 	.summary = "Shows the operations and variables of a model",
-	.details = "With --json every field of them. A ? stands for an input or output that is no variable.\n",
+	.details = "With --json every field of them. A ? stands for an input or output that is no variable.\n"
+		   "Graphs inside of the graph follow it, each under the names that lead to it.\n",
 	.least = 1,
 	.most = 1,
 	.run = run,

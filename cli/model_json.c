@@ -8,68 +8,29 @@ static void put_text(sherd_doc *doc, const char *key, const char *text)
 		sherd_doc_put_text(doc, key, text);
 }
 
-static void put_texts(sherd_doc *doc, const char *key, const sherd_model_texts *list)
-{
-	if (!list->at)
-		return;
-	sherd_doc_key(doc, key);
-	sherd_doc_open(doc, '[');
-	for (size_t i = 0; i < list->count; i++)
-		sherd_doc_text(doc, list->at[i]);
-	sherd_doc_close(doc, ']');
-}
+#define LIST_DEFINE(put_list, list_type, put_one)                                    \
+	static void put_list(sherd_doc *doc, const char *key, const list_type *list) \
+	{                                                                            \
+		if (!list->at)                                                       \
+			return;                                                      \
+		sherd_doc_put_open(doc, key, '[');                                   \
+		for (size_t i = 0; i < list->count; i++)                             \
+			put_one(doc, list->at[i]);                                   \
+		sherd_doc_close(doc, ']');                                           \
+	}
 
-static void put_ints(sherd_doc *doc, const char *key, const sherd_model_ints *list)
-{
-	if (!list->at)
-		return;
-	sherd_doc_key(doc, key);
-	sherd_doc_open(doc, '[');
-	for (size_t i = 0; i < list->count; i++)
-		sherd_doc_i64(doc, list->at[i]);
-	sherd_doc_close(doc, ']');
-}
-
-static void put_longs(sherd_doc *doc, const char *key, const sherd_model_longs *list)
-{
-	if (!list->at)
-		return;
-	sherd_doc_key(doc, key);
-	sherd_doc_open(doc, '[');
-	for (size_t i = 0; i < list->count; i++)
-		sherd_doc_i64(doc, list->at[i]);
-	sherd_doc_close(doc, ']');
-}
-
-static void put_reals(sherd_doc *doc, const char *key, const sherd_model_reals *list)
-{
-	if (!list->at)
-		return;
-	sherd_doc_key(doc, key);
-	sherd_doc_open(doc, '[');
-	for (size_t i = 0; i < list->count; i++)
-		sherd_doc_f64(doc, list->at[i]);
-	sherd_doc_close(doc, ']');
-}
-
-static void put_bytes(sherd_doc *doc, const char *key, const sherd_model_bytes *list)
-{
-	if (!list->at)
-		return;
-	sherd_doc_key(doc, key);
-	sherd_doc_open(doc, '[');
-	for (size_t i = 0; i < list->count; i++)
-		sherd_doc_u64(doc, list->at[i]);
-	sherd_doc_close(doc, ']');
-}
+LIST_DEFINE(put_texts, sherd_model_texts, sherd_doc_text)
+LIST_DEFINE(put_ints, sherd_model_ints, sherd_doc_i64)
+LIST_DEFINE(put_longs, sherd_model_longs, sherd_doc_i64)
+LIST_DEFINE(put_reals, sherd_model_reals, sherd_doc_f64)
+LIST_DEFINE(put_bytes, sherd_model_bytes, sherd_doc_u64)
 
 /* Arrays by the names that cat takes. */
 static void put_arrays(sherd_doc *doc, const char *key, const sherd_graph_view *view, const sherd_model_arrays *list)
 {
 	if (!list->at)
 		return;
-	sherd_doc_key(doc, key);
-	sherd_doc_open(doc, '[');
+	sherd_doc_put_open(doc, key, '[');
 	for (size_t i = 0; i < list->count; i++)
 		sherd_doc_text(doc, sherd_bundle_tensor(view->bundle, list->at[i])->name);
 	sherd_doc_close(doc, ']');
@@ -89,16 +50,7 @@ static void put_id(sherd_doc *doc, sherd_model_id id)
 	sherd_doc_close(doc, ']');
 }
 
-static void put_ids(sherd_doc *doc, const char *key, const sherd_model_ids *list)
-{
-	if (!list->at)
-		return;
-	sherd_doc_key(doc, key);
-	sherd_doc_open(doc, '[');
-	for (size_t i = 0; i < list->count; i++)
-		put_id(doc, list->at[i]);
-	sherd_doc_close(doc, ']');
-}
+LIST_DEFINE(put_ids, sherd_model_ids, put_id)
 
 static void put_variable(sherd_doc *doc, const sherd_graph_view *view, const sherd_model_variable *v)
 {
@@ -137,14 +89,10 @@ static void put_property(sherd_doc *doc, const sherd_graph_view *view, const she
 
 static void put_names(sherd_doc *doc, const sherd_graph_view *view, const sherd_model_operation *op)
 {
-	sherd_doc_key(doc, "inputs");
-	sherd_doc_open(doc, '[');
+	sherd_doc_put_open(doc, "inputs", '[');
 	for (size_t i = 0; i < op->input_ids.count; i++) {
 		size_t v = op->input_variables[i];
-		if (v == SHERD_NO_VARIABLE)
-			sherd_doc_raw(doc, "null");
-		else
-			sherd_doc_text(doc, view->graph->variables[v].name);
+		sherd_doc_text(doc, v == SHERD_NO_VARIABLE ? NULL : view->graph->variables[v].name);
 	}
 	sherd_doc_close(doc, ']');
 	put_texts(doc, "outputs", &op->output_names);
@@ -165,8 +113,7 @@ static void put_operation(sherd_doc *doc, const sherd_graph_view *view, const sh
 	put_ints(doc, "outputNumbers", &op->outputs);
 	put_bytes(doc, "outputTypes", &op->output_types);
 	if (op->properties) {
-		sherd_doc_key(doc, "properties");
-		sherd_doc_open(doc, '[');
+		sherd_doc_put_open(doc, "properties", '[');
 		for (size_t i = 0; i < op->property_count; i++)
 			put_property(doc, view, &op->properties[i]);
 		sherd_doc_close(doc, ']');
@@ -190,8 +137,7 @@ static void put_operation(sherd_doc *doc, const sherd_graph_view *view, const sh
 static void put_states(sherd_doc *doc, const sherd_graph_view *view)
 {
 	const sherd_model_graph *g = view->graph;
-	sherd_doc_key(doc, "updaters");
-	sherd_doc_open(doc, '[');
+	sherd_doc_put_open(doc, "updaters", '[');
 	for (size_t i = 0; i < g->updater_count; i++) {
 		sherd_doc_open(doc, '{');
 		sherd_doc_put_text(doc, "parameter", g->updaters[i].parameter);
@@ -200,8 +146,7 @@ static void put_states(sherd_doc *doc, const sherd_graph_view *view)
 		sherd_doc_close(doc, '}');
 	}
 	sherd_doc_close(doc, ']');
-	sherd_doc_key(doc, "sequences");
-	sherd_doc_open(doc, '[');
+	sherd_doc_put_open(doc, "sequences", '[');
 	for (size_t i = 0; i < g->sequence_count; i++) {
 		sherd_doc_open(doc, '{');
 		sherd_doc_put_text(doc, "name", g->sequences[i].name);
@@ -215,14 +160,12 @@ static void put_configuration(sherd_doc *doc, const sherd_model_configuration *c
 {
 	if (!c->present)
 		return;
-	sherd_doc_key(doc, "configuration");
-	sherd_doc_open(doc, '{');
+	sherd_doc_put_open(doc, "configuration", '{');
 	sherd_doc_put_i64(doc, "id", c->id);
 	sherd_doc_put_u64(doc, "executionMode", c->execution_mode);
 	sherd_doc_put_u64(doc, "profilingMode", c->profiling_mode);
 	sherd_doc_put_u64(doc, "outputMode", c->output_mode);
-	sherd_doc_key(doc, "timestats");
-	sherd_doc_bool(doc, c->timestats);
+	sherd_doc_put_bool(doc, "timestats", c->timestats);
 	sherd_doc_put_i64(doc, "footprintForward", c->footprint_forward);
 	sherd_doc_put_i64(doc, "footprintBackward", c->footprint_backward);
 	sherd_doc_put_u64(doc, "direction", c->direction);
@@ -236,8 +179,7 @@ static void put_orders(sherd_doc *doc, const sherd_graph_view *view)
 	const sherd_model_bytes *fortran = &view->graph->fortran;
 	if (!fortran->at)
 		return;
-	sherd_doc_key(doc, "fortranOrder");
-	sherd_doc_open(doc, '[');
+	sherd_doc_put_open(doc, "fortranOrder", '[');
 	for (size_t i = 0; i < fortran->count; i++)
 		if (fortran->at[i])
 			sherd_doc_text(doc, sherd_bundle_tensor(view->bundle, i)->name);
@@ -249,13 +191,11 @@ static void put_graph(sherd_doc *doc, const sherd_graph_view *view)
 {
 	const sherd_model_graph *g = view->graph;
 	sherd_doc_put_i64(doc, "id", g->id);
-	sherd_doc_key(doc, "variables");
-	sherd_doc_open(doc, '[');
+	sherd_doc_put_open(doc, "variables", '[');
 	for (size_t i = 0; i < g->variable_count; i++)
 		put_variable(doc, view, &g->variables[i]);
 	sherd_doc_close(doc, ']');
-	sherd_doc_key(doc, "operations");
-	sherd_doc_open(doc, '[');
+	sherd_doc_put_open(doc, "operations", '[');
 	for (size_t i = 0; i < g->operation_count; i++)
 		put_operation(doc, view, &g->operations[i]);
 	sherd_doc_close(doc, ']');
@@ -267,10 +207,9 @@ static void put_graph(sherd_doc *doc, const sherd_graph_view *view)
 	put_text(doc, "training", g->training);
 	if (!g->subgraph_count)
 		return;
-	sherd_doc_key(doc, "graphs");
-	sherd_doc_open(doc, '[');
+	sherd_doc_put_open(doc, "graphs", '[');
 	for (size_t i = 0; i < g->subgraph_count; i++) {
-		const sherd_graph_view inner = {view->model, g->subgraphs[i].graph, view->bundle};
+		const sherd_graph_view inner = {view->model, g->subgraphs[i].graph, view->bundle, NULL};
 		sherd_doc_open(doc, '{');
 		sherd_doc_put_text(doc, "name", g->subgraphs[i].name);
 		put_graph(doc, &inner);
@@ -281,11 +220,9 @@ static void put_graph(sherd_doc *doc, const sherd_graph_view *view)
 
 int sherd_graph_json(sherd_cli *cli, const sherd_graph_view *view, sherd_error *err)
 {
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "format", sherd_format_name(sherd_model_format(view->model)));
 	put_graph(&doc, view);
 	put_orders(&doc, view);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }

@@ -71,17 +71,14 @@ static const char *value_of(const sherd_pair *pairs, size_t count, const char *k
 
 static int show_json(sherd_cli *cli, const sherd_pair *pairs, size_t count, const request *r, sherd_error *err)
 {
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
-	sherd_doc_key(&doc, "metadata");
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
+	sherd_doc_put_open(&doc, "metadata", '{');
 	for (size_t i = 0; i < count && !r->show_count; i++)
 		sherd_doc_put_text(&doc, pairs[i].key, pairs[i].value);
 	for (size_t i = 0; i < r->show_count; i++)
 		sherd_doc_put_text(&doc, r->show[i], value_of(pairs, count, r->show[i]));
 	sherd_doc_close(&doc, '}');
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int show_table(sherd_cli *cli, const sherd_pair *pairs, size_t count, const request *r, sherd_error *err)
@@ -92,9 +89,7 @@ static int show_table(sherd_cli *cli, const sherd_pair *pairs, size_t count, con
 		sherd_table_add(&table, key);
 		sherd_table_add(&table, value_of(pairs, count, key));
 	}
-	int rc = sherd_table_print(&table, &cli->out, err);
-	sherd_table_done(&table);
-	return rc;
+	return sherd_table_print(&table, &cli->out, err);
 }
 
 /* The value of a single key is shown as it is, so that scripts can take it. */

@@ -23,19 +23,6 @@ static char *base_of(const char *path)
 	return strndup(path, len);
 }
 
-static int tell_json(sherd_cli *cli, const rewrite *r, uint32_t files, size_t arrays, uint64_t bytes, sherd_error *err)
-{
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
-	sherd_doc_put_text(&doc, "path", r->to);
-	sherd_doc_put_text(&doc, "format", sherd_format_name(SHERD_FORMAT_SAMEDIFF_CONTAINER));
-	sherd_doc_put_u64(&doc, "files", files);
-	sherd_doc_put_u64(&doc, "arrays", arrays);
-	sherd_doc_put_u64(&doc, "bytes", bytes);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
-}
-
 static int tell(sherd_cli *cli, const rewrite *r, const sherd_model *model, sherd_error *err)
 {
 	sherd_bundle *bundle;
@@ -47,8 +34,14 @@ static int tell(sherd_cli *cli, const rewrite *r, const sherd_model *model, sher
 	sherd_bundle_close(bundle);
 	sherd_text_size(bytes, size);
 	sherd_out_note(&cli->out, "%s: %zu array%s, %s written to %" PRIu32 " file%s", r->to, count,
-	               count == 1 ? "" : "s", size, files, files == 1 ? "" : "s");
-	return cli->out.json ? tell_json(cli, r, files, count, bytes, err) : SHERD_OK;
+	               sherd_text_plural(count), size, files, sherd_text_plural(files));
+	sherd_doc doc = sherd_doc_begin(&cli->out);
+	sherd_doc_put_text(&doc, "path", r->to);
+	sherd_doc_put_text(&doc, "format", sherd_format_name(SHERD_FORMAT_SAMEDIFF_CONTAINER));
+	sherd_doc_put_u64(&doc, "files", files);
+	sherd_doc_put_u64(&doc, "arrays", count);
+	sherd_doc_put_u64(&doc, "bytes", bytes);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int write_model(sherd_cli *cli, const rewrite *r, const sherd_model *model, sherd_error *err)

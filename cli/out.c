@@ -108,6 +108,12 @@ void sherd_table_add(sherd_table *table, const char *cell)
 	table->cells[table->count++] = fitted ? fitted : copy;
 }
 
+void sherd_table_add_row(sherd_table *table, const char *const *cells)
+{
+	for (size_t i = 0; i < table->columns; i++)
+		sherd_table_add(table, cells[i]);
+}
+
 /* Spaces are put before a cell only, so that no line ends with any. */
 static void put_row(sherd_out *out, char *const *cells, const size_t *widths, const sherd_table *table)
 {
@@ -122,18 +128,24 @@ static void put_row(sherd_out *out, char *const *cells, const size_t *widths, co
 	sherd_out_bytes(out, "\n", 1);
 }
 
-int sherd_table_print(const sherd_table *table, sherd_out *out, sherd_error *err)
+static void put_rows(sherd_out *out, const sherd_table *table)
 {
 	size_t widths[32] = {0};
-	if (table->failed)
-		return sherd_cli_no_memory(err);
 	for (size_t i = 0; i < table->count; i++) {
 		size_t width = sherd_text_width(table->cells[i]), *most = &widths[i % table->columns];
 		*most = width > *most ? width : *most;
 	}
 	for (size_t i = 0; i + table->columns <= table->count; i += table->columns)
 		put_row(out, table->cells + i, widths, table);
-	return SHERD_OK;
+}
+
+int sherd_table_print(sherd_table *table, sherd_out *out, sherd_error *err)
+{
+	bool failed = table->failed;
+	if (!failed)
+		put_rows(out, table);
+	sherd_table_done(table);
+	return failed ? sherd_cli_no_memory(err) : SHERD_OK;
 }
 
 void sherd_table_done(sherd_table *table)
@@ -167,12 +179,10 @@ void sherd_out_error(sherd_out *out, const sherd_error *err)
 		return;
 	}
 	sherd_out_clear_bar(out);
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(out);
 	sherd_doc_key(&doc, "error");
 	sherd_doc_error(&doc, err);
-	sherd_doc_close(&doc, '}');
-	(void)sherd_doc_print(&doc, out, &ignored);
+	(void)sherd_doc_end(&doc, SHERD_OK, &ignored);
 }
 
 void sherd_out_aside(sherd_out *out, const char *line)

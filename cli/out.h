@@ -16,7 +16,7 @@ typedef struct sherd_out {
 	bool bar;   /* a bar stands on the terminal */
 } sherd_out;
 
-/* ---------------------------------------------------------- standard output */
+/* ---- standard output */
 
 void sherd_out_bytes(sherd_out *out, const void *data, size_t len);
 __attribute__((format(printf, 2, 3))) void sherd_out_printf(sherd_out *out, const char *fmt, ...);
@@ -37,11 +37,14 @@ typedef struct sherd_table {
 	bool failed;    /* memory is out */
 } sherd_table;
 void sherd_table_add(sherd_table *table, const char *cell);
-/* SHERD_ENOMEM when a cell could not be kept. */
-int sherd_table_print(const sherd_table *table, sherd_out *out, sherd_error *err);
+/* As many cells as there are columns. */
+void sherd_table_add_row(sherd_table *table, const char *const *cells);
+/* Prints it and frees it, whatever is returned: SHERD_ENOMEM when a cell could not be kept. */
+int sherd_table_print(sherd_table *table, sherd_out *out, sherd_error *err);
+/* Frees it unprinted; one that was printed is empty. */
 void sherd_table_done(sherd_table *table);
 
-/* ----------------------------------------------------------- standard error */
+/* ---- standard error */
 
 /* The one line, or with --json the document {"error": ...} on standard output. */
 void sherd_out_error(sherd_out *out, const sherd_error *err);

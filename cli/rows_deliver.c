@@ -59,13 +59,11 @@ static void print_batch(delivering *d, const sherd_rows_batch *b)
 static void put_values(delivering *d, const sherd_rows_batch *b)
 {
 	uint64_t values = b->rows * b->width;
-	sherd_doc_key(&d->doc, "ids");
-	sherd_doc_open(&d->doc, '[');
+	sherd_doc_put_open(&d->doc, "ids", '[');
 	for (size_t i = 0; i < b->rows; i++)
 		sherd_doc_u64(&d->doc, id_of(b, i));
 	sherd_doc_close(&d->doc, ']');
-	sherd_doc_key(&d->doc, "values");
-	sherd_doc_open(&d->doc, '[');
+	sherd_doc_put_open(&d->doc, "values", '[');
 	for (uint64_t i = 0; i < values; i++)
 		sherd_value_json(b->dtype, (const uint8_t *)b->data + i * value_bytes(b), &d->doc);
 	sherd_doc_close(&d->doc, ']');
@@ -77,8 +75,7 @@ static void put_batch(delivering *d, const sherd_rows_batch *b)
 	sherd_doc_put_u64(&d->doc, "number", b->number);
 	sherd_doc_put_u64(&d->doc, "first", id_of(b, 0));
 	sherd_doc_put_u64(&d->doc, "rows", b->rows);
-	sherd_doc_key(&d->doc, "padding");
-	sherd_doc_bool(&d->doc, b->padding);
+	sherd_doc_put_bool(&d->doc, "padding", b->padding);
 	if (d->s->as == SHERD_STREAMING_TEXT)
 		put_values(d, b);
 	sherd_doc_close(&d->doc, '}');
@@ -114,8 +111,7 @@ static int deliver(delivering *d, sherd_rows_cursor *cursor, sherd_error *err)
 
 static int deliver_batches(delivering *d, sherd_rows_cursor *cursor, sherd_error *err)
 {
-	sherd_doc_key(&d->doc, "batches");
-	sherd_doc_open(&d->doc, '[');
+	sherd_doc_put_open(&d->doc, "batches", '[');
 	TRY(deliver(d, cursor, err));
 	sherd_doc_close(&d->doc, ']');
 	return SHERD_OK;
@@ -154,17 +150,12 @@ static int tell_cursor(delivering *d, const sherd_rows_cursor *cursor, sherd_err
 
 int sherd_streaming_run(sherd_cli *cli, const sherd_streaming *s, sherd_rows_cursor *cursor, sherd_error *err)
 {
-	delivering d = {.cli = cli, .s = s};
+	delivering d = {.cli = cli, .s = s, .doc = sherd_doc_begin(&cli->out)};
 	bool digest = s->as == SHERD_STREAMING_DIGEST || s->as == SHERD_STREAMING_SET_DIGEST;
-	sherd_doc_open(&d.doc, '{');
 	int rc = digest ? deliver_digest(&d, cursor, err) : deliver_batches(&d, cursor, err);
 	if (rc == SHERD_OK)
 		put_counts(&d);
 	if (rc == SHERD_OK && s->cursor)
 		rc = tell_cursor(&d, cursor, err);
-	sherd_doc_close(&d.doc, '}');
-	if (rc == SHERD_OK && cli->out.json)
-		return sherd_doc_print(&d.doc, &cli->out, err);
-	sherd_doc_done(&d.doc);
-	return rc;
+	return sherd_doc_end(&d.doc, rc, err);
 }

@@ -34,8 +34,8 @@ static void print_head(sherd_cli *cli, const char *path, const sherd_rows *rows)
 	sherd_text_size(bytes_of(rows), size);
 	sherd_out_name(&cli->out, path);
 	sherd_out_printf(&cli->out, ": %s, %" PRIu64 " row%s of %" PRIu64 " %s value%s, %s\n", format_of(rows), total,
-	                 total == 1 ? "" : "s", width, sherd_dtype_describe(sherd_rows_dtype(rows))->name,
-	                 width == 1 ? "" : "s", size);
+	                 sherd_text_plural(total), width, sherd_dtype_describe(sherd_rows_dtype(rows))->name,
+	                 sherd_text_plural(width), size);
 	sherd_out_printf(&cli->out, "manifest  %s\n\n", sherd_rows_has_manifest(rows) ? "yes" : "none");
 }
 
@@ -43,8 +43,7 @@ static int print_shards(sherd_cli *cli, const sherd_rows *rows, sherd_error *err
 {
 	static const char *const heads[] = {"file", "rows", "first row", "size"};
 	sherd_table table = {.columns = COUNT_OF(heads), .right = 1u << 1 | 1u << 2 | 1u << 3};
-	for (size_t i = 0; i < COUNT_OF(heads); i++)
-		sherd_table_add(&table, heads[i]);
+	sherd_table_add_row(&table, heads);
 	for (size_t i = 0; i < sherd_rows_shards(rows); i++) {
 		const sherd_rows_shard *s = sherd_rows_shard_at(rows, i);
 		char count[24], first[24], size[SHERD_TEXT_SIZE];
@@ -56,9 +55,7 @@ static int print_shards(sherd_cli *cli, const sherd_rows *rows, sherd_error *err
 		sherd_table_add(&table, first);
 		sherd_table_add(&table, size);
 	}
-	int rc = sherd_table_print(&table, &cli->out, err);
-	sherd_table_done(&table);
-	return rc;
+	return sherd_table_print(&table, &cli->out, err);
 }
 
 static int describe(sherd_cli *cli, const char *path, const sherd_rows *rows, sherd_error *err)
@@ -78,8 +75,7 @@ static int describe(sherd_cli *cli, const char *path, const sherd_rows *rows, sh
 
 static void put_shards(sherd_doc *doc, const sherd_rows *rows)
 {
-	sherd_doc_key(doc, "shards");
-	sherd_doc_open(doc, '[');
+	sherd_doc_put_open(doc, "shards", '[');
 	for (size_t i = 0; i < sherd_rows_shards(rows); i++) {
 		const sherd_rows_shard *s = sherd_rows_shard_at(rows, i);
 		sherd_doc_open(doc, '{');
@@ -96,23 +92,19 @@ static int describe_json(sherd_cli *cli, const sherd_rows *rows, sherd_error *er
 {
 	const char *const *left_out;
 	size_t count = sherd_rows_left_out(rows, &left_out);
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "format", format_of(rows));
 	sherd_doc_put_u64(&doc, "rows", sherd_rows_total(rows));
 	sherd_doc_put_u64(&doc, "width", sherd_rows_width(rows));
 	sherd_doc_put_text(&doc, "dtype", sherd_dtype_describe(sherd_rows_dtype(rows))->name);
 	sherd_doc_put_u64(&doc, "bytes", bytes_of(rows));
-	sherd_doc_key(&doc, "manifest");
-	sherd_doc_bool(&doc, sherd_rows_has_manifest(rows));
+	sherd_doc_put_bool(&doc, "manifest", sherd_rows_has_manifest(rows));
 	put_shards(&doc, rows);
-	sherd_doc_key(&doc, "left_out");
-	sherd_doc_open(&doc, '[');
+	sherd_doc_put_open(&doc, "left_out", '[');
 	for (size_t i = 0; i < count; i++)
 		sherd_doc_text(&doc, file_of(left_out[i]));
 	sherd_doc_close(&doc, ']');
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 int sherd_rows_open_place(sherd_rows **out, sherd_cli *cli, const sherd_place *place, bool incomplete, sherd_error *err)

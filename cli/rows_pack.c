@@ -94,19 +94,16 @@ static int tell(sherd_cli *cli, const char *path, const packing *p, sherd_error 
 	sherd_rows_close(rows);
 	sherd_text_size(bytes, size);
 	sherd_out_note(&cli->out, "%s: %" PRIu64 " row%s of %" PRIu64 " value%s, %s packed in %zu shard%s", path, total,
-	               total == 1 ? "" : "s", width, width == 1 ? "" : "s", size, shards, shards == 1 ? "" : "s");
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	               sherd_text_plural(total), width, sherd_text_plural(width), size, shards,
+	               sherd_text_plural(shards));
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", path);
 	sherd_doc_put_text(&doc, "format", sherd_format_name(SHERD_FORMAT_ROWS));
 	sherd_doc_put_u64(&doc, "rows", total);
 	sherd_doc_put_u64(&doc, "width", width);
 	sherd_doc_put_u64(&doc, "shards", shards);
 	sherd_doc_put_u64(&doc, "bytes", bytes);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)

@@ -146,17 +146,13 @@ static int tell(sherd_cli *cli, const sherd_target *target, const sherd_bundle *
 	char size[SHERD_TEXT_SIZE];
 	sherd_text_size(bytes, size);
 	sherd_out_note(&cli->out, "%s: %s, %zu tensor%s, %s written", target->path, sherd_format_name(target->format),
-	               count, count == 1 ? "" : "s", size);
-	if (!cli->out.json)
-		return SHERD_OK;
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
+	               count, sherd_text_plural(count), size);
+	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", target->path);
 	sherd_doc_put_text(&doc, "format", sherd_format_name(target->format));
 	sherd_doc_put_u64(&doc, "tensors", count);
 	sherd_doc_put_u64(&doc, "bytes", bytes);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 /* A path that does not end in .npy is a folder of NumPy files, which sherd_convert() wants with a '/'. */

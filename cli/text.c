@@ -72,6 +72,11 @@ size_t sherd_text_width(const char *text)
 	return width;
 }
 
+const char *sherd_text_plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 void sherd_text_size(uint64_t bytes, char out[SHERD_TEXT_SIZE])
 {
 	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

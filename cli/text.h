@@ -18,6 +18,9 @@ size_t sherd_text_safe(const char *p, size_t len, size_t *taken, char out[SHERD_
 /* Columns that the text takes on a terminal, a character counting as one. */
 size_t sherd_text_width(const char *text);
 
+/* What stands behind the word for that many: "" or "s". */
+const char *sherd_text_plural(uint64_t count);
+
 /* "17 B", "3.2 MiB". */
 #define SHERD_TEXT_SIZE 24
 void sherd_text_size(uint64_t bytes, char out[SHERD_TEXT_SIZE]);

@@ -6,6 +6,9 @@
 #include <sherd/verify.h>
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* What all paths together gave. */
 typedef struct finding {
@@ -15,35 +18,107 @@ typedef struct finding {
 	sherd_doc problems, warnings; /* arrays, with --json */
 } finding;
 
-static void keep(sherd_cli *cli, const sherd_place *place, finding *f, const sherd_error *problem, bool warning)
+static void keep_error(sherd_cli *cli, const sherd_place *place, finding *f, const sherd_error *problem)
 {
 	sherd_error named = *problem;
 	sherd_place_name(place, &named);
 	if (cli->out.json)
-		sherd_doc_error(warning ? &f->warnings : &f->problems, &named);
-	else if (!warning || !cli->out.quiet)
-		sherd_out_problem(&cli->out, &named, warning);
+		sherd_doc_error(&f->problems, &named);
+	else
+		sherd_out_problem(&cli->out, &named, false);
 }
 
-static void add_report(sherd_cli *cli, const char *path, const sherd_place *place, const sherd_report *report,
-                       finding *f)
+/* A warning, and how many say the same of other objects. */
+typedef struct folded {
+	const sherd_error *first;
+	size_t at; /* of the first in the report */
+	size_t count;
+} folded;
+
+static int compare_text(const folded *a, const folded *b)
+{
+	int c = strcmp(a->first->reason, b->first->reason);
+	return c ? c : strcmp(a->first->message, b->first->message);
+}
+
+static int by_text(const void *left, const void *right)
+{
+	const folded *a = left, *b = right;
+	int c = compare_text(a, b);
+	return c ? c : (a->at > b->at) - (a->at < b->at);
+}
+
+static int by_place(const void *left, const void *right)
+{
+	const folded *a = left, *b = right;
+	return (a->at > b->at) - (a->at < b->at);
+}
+
+/* Returns how many are left. */
+static size_t fold(folded *list, size_t count)
+{
+	size_t kept = 0;
+	qsort(list, count, sizeof(*list), by_text);
+	for (size_t i = 0; i < count; i++) {
+		if (kept && compare_text(&list[kept - 1], &list[i]) == 0)
+			list[kept - 1].count++;
+		else
+			list[kept++] = list[i];
+	}
+	qsort(list, kept, sizeof(*list), by_place);
+	return kept;
+}
+
+static void keep_warning(sherd_cli *cli, const sherd_place *place, finding *f, const folded *warning)
+{
+	sherd_error named = *warning->first;
+	size_t len = strlen(named.message);
+	sherd_place_name(place, &named);
+	if (cli->out.json) {
+		sherd_doc_warning(&f->warnings, &named, warning->count);
+		return;
+	}
+	if (warning->count > 1)
+		(void)snprintf(named.message + len, sizeof(named.message) - len, " (and %zu more)", warning->count - 1);
+	if (!cli->out.quiet)
+		sherd_out_problem(&cli->out, &named, true);
+}
+
+static int keep_warnings(sherd_cli *cli, const sherd_place *place, finding *f, const sherd_report *report,
+                         sherd_error *err)
+{
+	size_t count = sherd_report_warnings(report);
+	folded *list = malloc((count + 1) * sizeof(*list));
+	if (!list)
+		return sherd_cli_no_memory(err);
+	for (size_t i = 0; i < count; i++)
+		list[i] = (folded){.first = sherd_report_warning(report, i), .at = i, .count = 1};
+	count = fold(list, count);
+	for (size_t i = 0; i < count; i++)
+		keep_warning(cli, place, f, &list[i]);
+	free(list);
+	return SHERD_OK;
+}
+
+static int add_report(sherd_cli *cli, const char *path, const sherd_place *place, const sherd_report *report,
+                      finding *f, sherd_error *err)
 {
 	size_t errors = sherd_report_errors(report), warnings = sherd_report_warnings(report);
 	char size[SHERD_TEXT_SIZE], counted[64] = "";
 	for (size_t i = 0; i < errors; i++)
-		keep(cli, place, f, sherd_report_error(report, i), false);
-	for (size_t i = 0; i < warnings; i++)
-		keep(cli, place, f, sherd_report_warning(report, i), true);
+		keep_error(cli, place, f, sherd_report_error(report, i));
+	TRY(keep_warnings(cli, place, f, report, err));
 	f->errors += errors;
 	f->checked += sherd_report_checked_bytes(report);
 	sherd_text_size(sherd_report_checked_bytes(report), size);
 	if (warnings)
-		(void)snprintf(counted, sizeof(counted), ", %zu warning%s", warnings, warnings == 1 ? "" : "s");
+		(void)snprintf(counted, sizeof(counted), ", %zu warning%s", warnings, sherd_text_plural(warnings));
 	if (errors)
-		sherd_out_note(&cli->out, "%s: %zu error%s%s, %s checked", path, errors, errors == 1 ? "" : "s",
+		sherd_out_note(&cli->out, "%s: %zu error%s%s, %s checked", path, errors, sherd_text_plural(errors),
 		               counted, size);
 	else
 		sherd_out_note(&cli->out, "%s: fine%s, %s checked", path, counted, size);
+	return SHERD_OK;
 }
 
 static int check(sherd_cli *cli, const sherd_args *args, const char *path, finding *f, sherd_error *err)
@@ -57,7 +132,7 @@ static int check(sherd_cli *cli, const sherd_args *args, const char *path, findi
 	(void)sherd_place_blame(&place, rc, err);
 	sherd_out_clear_bar(&cli->out);
 	if (rc == SHERD_OK) {
-		add_report(cli, path, &place, report, f);
+		rc = add_report(cli, path, &place, report, f, err);
 		sherd_report_close(report);
 	}
 	sherd_place_close(&place);
@@ -76,10 +151,8 @@ static void pass_over(sherd_cli *cli, finding *f, const sherd_error *err)
 
 static int print_document(sherd_cli *cli, finding *f, sherd_error *err)
 {
-	sherd_doc doc = {0};
-	sherd_doc_open(&doc, '{');
-	sherd_doc_key(&doc, "ok");
-	sherd_doc_bool(&doc, f->errors == 0 && !f->failure);
+	sherd_doc doc = sherd_doc_begin(&cli->out);
+	sherd_doc_put_bool(&doc, "ok", f->errors == 0 && !f->failure);
 	sherd_doc_put_u64(&doc, "checked_bytes", f->checked);
 	sherd_doc_key(&doc, "errors");
 	sherd_doc_close(&f->problems, ']');
@@ -87,8 +160,7 @@ static int print_document(sherd_cli *cli, finding *f, sherd_error *err)
 	sherd_doc_key(&doc, "warnings");
 	sherd_doc_close(&f->warnings, ']');
 	sherd_doc_move(&doc, &f->warnings);
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_print(&doc, &cli->out, err);
+	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
@@ -104,7 +176,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 			rc = SHERD_OK;
 		}
 	}
-	if (rc == SHERD_OK && cli->out.json)
+	if (rc == SHERD_OK)
 		rc = print_document(cli, &f, err);
 	sherd_doc_done(&f.problems);
 	sherd_doc_done(&f.warnings);

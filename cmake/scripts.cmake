@@ -48,10 +48,10 @@ sherd_script_test(install/consumer ${PROJECT_SOURCE_DIR}/tests/install/consumer.
 # A reader and a writer in Python, made from docs/formats alone, against the library.
 find_program(SHERD_PYTHON NAMES python3 DOC "runs the interop tests")
 if(SHERD_PYTHON)
-  add_executable(interop_program tests/interop/program.c)
-  target_link_libraries(interop_program PRIVATE sherd_static sherd_flags)
+  add_executable(interop_checkpoint tests/interop/checkpoint.c)
+  target_link_libraries(interop_checkpoint PRIVATE sherd_static sherd_flags)
   sherd_script_test(interop/checkpoint ${SHERD_PYTHON} ${PROJECT_SOURCE_DIR}/tests/interop/checkpoint.py
-    $<TARGET_FILE:interop_program>)
+    $<TARGET_FILE:interop_checkpoint>)
   sherd_script_test(interop/samediff ${SHERD_PYTHON} ${PROJECT_SOURCE_DIR}/tests/interop/samediff.py)
   sherd_script_test(interop/sdnb ${SHERD_PYTHON} ${PROJECT_SOURCE_DIR}/tests/interop/sdnb.py)
   sherd_script_test(interop/rfdb ${SHERD_PYTHON} ${PROJECT_SOURCE_DIR}/tests/interop/rfdb.py)

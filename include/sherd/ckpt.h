@@ -48,7 +48,7 @@ typedef struct sherd_ckpt_about {
 	const char *extra, *sharding_extra, *training_extra;
 } sherd_ckpt_about;
 
-/* ------------------------------------------------------------------ reading */
+/* ---- reading */
 
 typedef struct sherd_ckpt sherd_ckpt;
 
@@ -149,7 +149,7 @@ SHERD_API int sherd_bundle_of_ckpt(sherd_bundle **out, const sherd_ckpt *ckpt, s
 /* What the checkpoint that a bundle shows says about itself; NULL when it shows none. */
 SHERD_API const sherd_ckpt_about *sherd_bundle_about(const sherd_bundle *bundle);
 
-/* ------------------------------------------------------------------- saving */
+/* ---- saving */
 
 /* Fills buf with bytes [offset, offset+len) of an item. Called in ascending order, by one thread at a time an item. */
 typedef int sherd_read_fn(void *arg, uint64_t offset, void *buf, size_t len, sherd_error *err);
@@ -240,7 +240,7 @@ SHERD_API int sherd_ckpt_job_wait(sherd_ckpt_job *job, sherd_error *err);
 /* Waits, then frees. NULL is fine. */
 SHERD_API void sherd_ckpt_job_close(sherd_ckpt_job *job);
 
-/* ------------------------------------------------------------------ planning */
+/* ---- planning */
 
 /* Gives every thing of this many bytes to one of world ranks: largest first, each to the emptiest rank.
  * Deterministic: ties go to the lower index and the lower rank. */
@@ -266,7 +266,7 @@ SHERD_API void sherd_ckpt_plan_close(sherd_ckpt_plan *plan); /* NULL is fine */
 SHERD_API int sherd_ckpt_reshard(const sherd_ckpt *from, sherd_store *store, const char *prefix, bool cut,
                                  const sherd_ckpt_save_options *options, sherd_error *err);
 
-/* ------------------------------------------------------------- housekeeping */
+/* ---- housekeeping */
 
 typedef enum sherd_ckpt_state {
 	SHERD_CKPT_COMMITTED = 0,

@@ -20,7 +20,7 @@
 
 SHERD_BEGIN_DECLS
 
-/* ------------------------------------------------------------------ records */
+/* ---- records */
 
 typedef struct sherd_graph_id {
 	uint64_t lo, hi;
@@ -62,7 +62,7 @@ typedef struct sherd_graph_edge {
  * and stays "" when nothing is in it. free() the result, NUL-terminated. */
 SHERD_API int sherd_graph_metadata(sherd_graph_text json, bool exported, char **out, size_t *len, sherd_error *err);
 
-/* ----------------------------------------------------------------- planners */
+/* ---- planners */
 
 typedef enum sherd_graph_planner {
 	SHERD_GRAPH_HASH = 0,     /* by a hash of the file's directory, over a fixed number of shards */
@@ -88,12 +88,13 @@ SHERD_API uint32_t sherd_graph_plan_shard(const sherd_graph_plan *plan, sherd_gr
 /* "src_auth", "_root"; "" under HASH, and past the end. Borrowed until the next add. */
 SHERD_API const char *sherd_graph_plan_name(const sherd_graph_plan *plan, uint32_t shard);
 
-/* --------------------------------------------------------------- open, close */
+/* ---- open, close */
 
 typedef struct sherd_graph sherd_graph;
 
-/* Makes an empty database, version 1, in a folder ("" or "a/b") that holds none; SHERD_EEXIST if it does. Durable
- * when it returns. NULL layout: 8 shards by hash. */
+/* Makes an empty database, version 1, in a folder ("" or "a/b") that holds none; SHERD_EEXIST if it does, also if only
+ * parts of one are there ("leftovers"). Durable when it returns; when it fails, or the process dies, there is none.
+ * NULL layout: 8 shards by hash. */
 SHERD_API int sherd_graph_create(sherd_store *store, const char *folder, const sherd_graph_layout *layout,
                                  int64_t time_ms, sherd_error *err);
 
@@ -119,7 +120,7 @@ SHERD_API sherd_graph_layout sherd_graph_layout_of(const sherd_graph *graph);
 /* The shard that the planner gives a file now, as sherd_graph_plan_shard(). */
 SHERD_API uint32_t sherd_graph_shard_of(const sherd_graph *graph, sherd_graph_text file);
 
-/* ------------------------------------------------------------------ writing */
+/* ---- writing */
 
 /* All of these change the writer's buffer, which its own reads see at once and nobody else before flush. Each takes
  * effect whole or, when it fails, not at all; after SHERD_ENOMEM only closing is left, and flush fails. On a reader:
@@ -163,10 +164,10 @@ SHERD_API int sherd_graph_flush(sherd_graph *graph, const sherd_graph_commit *co
 /* Makes room in memory: writes the buffer into segments of which the next flush makes a version. Nobody else sees
  * them before; closing without a flush removes them. */
 SHERD_API int sherd_graph_spill(sherd_graph *graph, sherd_error *err);
-/* Records in the buffer, deletions among them. */
+/* Records in the buffer, deletions among them. An edge that was added twice may count twice. */
 SHERD_API uint64_t sherd_graph_pending(const sherd_graph *graph);
 
-/* ------------------------------------------------------------------ reading */
+/* ---- reading */
 
 /* 1 and the node, or 0. */
 SHERD_API int sherd_graph_get(const sherd_graph *graph, sherd_graph_id id, sherd_graph_node *out, sherd_error *err);
@@ -224,7 +225,7 @@ SHERD_API int sherd_graph_bfs(const sherd_graph *graph, const sherd_graph_id *st
 SHERD_API int sherd_graph_neighbours(const sherd_graph *graph, sherd_graph_id id, const sherd_graph_walk *walk,
                                      sherd_graph_visit_fn *each, void *arg, sherd_error *err);
 
-/* --------------------------------------------------------------- statistics */
+/* ---- statistics */
 
 typedef struct sherd_graph_totals {
 	uint64_t nodes, edges; /* live */
@@ -254,7 +255,7 @@ SHERD_API int sherd_graph_count_nodes(const sherd_graph *graph, sherd_graph_coun
 SHERD_API int sherd_graph_count_edges(const sherd_graph *graph, sherd_graph_count_fn *each, void *arg,
                                       sherd_error *err);
 
-/* ----------------------------------------------------------------- versions */
+/* ---- versions */
 
 typedef struct sherd_graph_tag {
 	const char *key, *value;
@@ -293,7 +294,7 @@ typedef struct sherd_graph_diff_fns {
 SHERD_API int sherd_graph_diff(const sherd_graph *from, const sherd_graph *to, const sherd_graph_diff_fns *fns,
                                sherd_error *err);
 
-/* -------------------------------------------------------------- maintenance */
+/* ---- maintenance */
 
 /* Flushes, and rewrites every shard into one sorted segment of each kind without what is dead: one version. Nothing
  * when there is nothing to gain. Needs memory for the largest shard times the workers of the pool. */
@@ -313,17 +314,25 @@ typedef struct sherd_graph_gc_result {
 SHERD_API int sherd_graph_gc(sherd_graph *graph, const sherd_graph_gc_options *options, sherd_graph_gc_result *result,
                              sherd_error *err);
 
-/* Copies what is live into a new database, laid out otherwise, as its version 2. Memory does not grow with the graph:
- * it is copied in pieces of about `memory` bytes (0: 64 MiB). */
 typedef struct sherd_graph_reshard_options {
 	uint64_t memory;
 	sherd_pool *pool;
 	int64_t time_ms;
 	const sherd_progress *progress; /* counts records */
 } sherd_graph_reshard_options;
+
+typedef struct sherd_graph_reshard_result {
+	uint64_t nodes, edges; /* copied */
+	uint64_t lost_edges;   /* left behind: other programs keep edges whose source is no node, we cannot */
+} sherd_graph_reshard_result;
+
+/* Copies what is live into a new database, laid out otherwise, as its version 2. Memory does not grow with the graph:
+ * it is copied in pieces of about `memory` bytes (0: 64 MiB). The database is there when it is whole and not before;
+ * what a failure or a crash leaves is no database ("incomplete"), and copying again clears it. A failure removes what
+ * was made itself. result may be NULL. */
 SHERD_API int sherd_graph_reshard(const sherd_graph *from, sherd_store *store, const char *folder,
                                   const sherd_graph_layout *layout, const sherd_graph_reshard_options *options,
-                                  sherd_error *err);
+                                  sherd_graph_reshard_result *result, sherd_error *err);
 
 SHERD_END_DECLS
 

@@ -19,7 +19,7 @@
 
 SHERD_BEGIN_DECLS
 
-/* --------------------------------------------------------------------- sets */
+/* ---- sets */
 
 typedef struct sherd_rows sherd_rows;
 
@@ -61,7 +61,7 @@ SHERD_API const sherd_rows_shard *sherd_rows_shard_at(const sherd_rows *rows, si
 SHERD_API size_t sherd_rows_left_out(const sherd_rows *rows, const char *const **keys);
 SHERD_API bool sherd_rows_has_manifest(const sherd_rows *rows);
 
-/* ------------------------------------------------------------------ streams */
+/* ---- streams */
 
 typedef enum sherd_rows_access {
 	/* A network: read. Else what is in memory by map, and what is not directly, as long as the stream is in order
@@ -145,7 +145,7 @@ SHERD_API void sherd_rows_slot_close(sherd_rows_slot *slot); /* NULL is fine */
 /* The next batch that no slot has had: 1 and a batch, or 0 at the end. */
 SHERD_API int sherd_rows_slot_next(sherd_rows_slot *slot, sherd_rows_batch *out, sherd_error *err);
 
-/* ------------------------------------------------------------------ digests */
+/* ---- digests */
 
 #define SHERD_ROWS_DIGEST_BYTES 32
 
@@ -173,7 +173,7 @@ SHERD_API int sherd_rows_digest_set(sherd_rows_cursor *cursor, const sherd_rows_
 /* The hash that sampling uses: the SplitMix64 finaliser of the row id. */
 SHERD_API uint64_t sherd_rows_hash(uint64_t id);
 
-/* ------------------------------------------------------------------ packing */
+/* ---- packing */
 
 /* Fills out with rows [first, first+count), count * width floats. Called in ascending order. */
 typedef int sherd_rows_read_fn(void *arg, uint64_t first, size_t count, float *out, sherd_error *err);

@@ -69,6 +69,9 @@ SHERD_API int sherd_store_list(sherd_store *store, const char *prefix, const cha
 SHERD_API int sherd_store_remove(sherd_store *store, const char *key, sherd_error *err);
 /* Makes a folder and its parents, durably; it may exist. SHERD_EUNSUPPORTED without SHERD_CAP_MKDIR. */
 SHERD_API int sherd_store_mkdir(sherd_store *store, const char *key, sherd_error *err);
+/* Removes a folder in which nothing is, durably. One that is not there or not empty is left as it is, and that is no
+ * failure. SHERD_EUNSUPPORTED without SHERD_CAP_MKDIR. */
+SHERD_API int sherd_store_rmdir(sherd_store *store, const char *key, sherd_error *err);
 
 /* Reading. An open reader survives the removal of its object, or fails; it never gives wrong bytes. */
 SHERD_API int sherd_store_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err);
@@ -157,6 +160,9 @@ SHERD_API int sherd_store_lock(sherd_store *store, const char *key, sherd_lock_m
 SHERD_API int sherd_store_create_locked(sherd_store *store, const char *key, const void *data, size_t len,
                                         sherd_lock_mode mode, sherd_lock **out, sherd_error *err);
 SHERD_API void sherd_lock_release(sherd_lock *lock); /* NULL is fine */
+/* Gives an object a second name in its folder, durably, so that locks on it can still be seen after the first one was
+ * replaced or removed. SHERD_EEXIST when the name is taken, SHERD_EUNSUPPORTED, "no-link", where objects have one. */
+SHERD_API int sherd_store_link(sherd_store *store, const char *key, const char *second, sherd_error *err);
 
 SHERD_END_DECLS
 

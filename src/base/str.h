@@ -35,6 +35,13 @@ static inline bool sherd_str_ends(sherd_str s, const char *suffix)
 	return n <= s.len && memcmp(s.ptr + s.len - n, suffix, n) == 0;
 }
 
+/* What stands behind the last '/' of a key; all of it where there is none. */
+static inline const char *sherd_str_leaf(const char *key)
+{
+	const char *slash = strrchr(key, '/');
+	return slash ? slash + 1 : key;
+}
+
 /* By bytes, a prefix in front of what it begins. */
 static inline int sherd_str_compare(sherd_str a, sherd_str b)
 {

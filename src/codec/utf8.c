@@ -20,17 +20,37 @@ bool sherd_utf8_cut_off(const uint8_t *p, size_t left)
 	return false;
 }
 
+static uint64_t load(const uint8_t *p)
+{
+	uint64_t word;
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+/* Most texts are, and are done with after a few words; the last one overlaps the one before. */
+static bool is_ascii(const uint8_t *p, size_t len)
+{
+	uint64_t all = 0;
+	if (len < sizeof(all)) {
+		for (size_t i = 0; i < len; i++)
+			all |= p[i];
+		return !(all & 0x80);
+	}
+	for (size_t i = 0; i < len - sizeof(all); i += sizeof(all))
+		all |= load(p + i);
+	all |= load(p + len - sizeof(all));
+	return !(all & 0x8080808080808080u);
+}
+
 bool sherd_utf8_valid(const void *data, size_t len, size_t *bad)
 {
 	const uint8_t *p = data;
+	if (is_ascii(p, len))
+		return true;
 	for (size_t i = 0; i < len;) {
-		uint64_t word;
-		if (len - i >= sizeof(word)) {
-			memcpy(&word, p + i, sizeof(word));
-			if (!(word & 0x8080808080808080u)) {
-				i += sizeof(word);
-				continue;
-			}
+		if (len - i >= sizeof(uint64_t) && !(load(p + i) & 0x8080808080808080u)) {
+			i += sizeof(uint64_t);
+			continue;
 		}
 		size_t n = p[i] < 0x80 ? 1 : utf8_sequence(p + i, len - i);
 		if (!n) {

@@ -185,8 +185,7 @@ static int take_file(reader *r, sherd_ckpt_meta_shard *s, sherd_error *err)
 	TRY(take_text_or_null(r, &path, err));
 	if (!path || !*path)
 		return SHERD_OK;
-	const char *last = strrchr(path, '/');
-	last = last ? last + 1 : path;
+	const char *last = sherd_str_leaf(path);
 	bool climbs = strstr(path, "../") || strcmp(last, "..") == 0 || strcmp(last, ".") == 0;
 	if (climbs || !*last || strchr(path, '\\'))
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-path", sherd_json_offset(r->j),

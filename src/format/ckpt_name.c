@@ -118,15 +118,9 @@ void sherd_ckpt_name_shard(sherd_buf *out, const char *prefix, uint32_t rank, co
 	end_with_nul(out);
 }
 
-const char *sherd_ckpt_name_last(const char *key)
-{
-	const char *slash = strrchr(key, '/');
-	return slash ? slash + 1 : key;
-}
-
 void sherd_ckpt_name_beside(sherd_buf *out, const char *prefix, const char *file)
 {
-	sherd_buf_append(out, prefix, (size_t)(sherd_ckpt_name_last(prefix) - prefix));
+	sherd_buf_append(out, prefix, (size_t)(sherd_str_leaf(prefix) - prefix));
 	sherd_buf_str(out, file);
 	end_with_nul(out);
 }

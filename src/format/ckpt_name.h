@@ -34,7 +34,5 @@ void sherd_ckpt_name_claim(sherd_buf *out, const char *prefix);
 void sherd_ckpt_name_shard(sherd_buf *out, const char *prefix, uint32_t rank, const sherd_set_id *set_id);
 /* The key of a file that lies beside the metadata of this prefix. */
 void sherd_ckpt_name_beside(sherd_buf *out, const char *prefix, const char *file);
-/* The part of a key behind its last '/'. */
-const char *sherd_ckpt_name_last(const char *key);
 
 #endif

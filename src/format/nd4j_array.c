@@ -201,7 +201,7 @@ int sherd_nd4j_size_check(const sherd_nd4j_array *array, uint64_t at, sherd_erro
 	return SHERD_OK;
 }
 
-/* ------------------------------------------------------------------------------------------- a file by itself */
+/* ---- a file by itself */
 
 /* Text as Java's writeUTF() has it: a big-endian 16-bit length before it. */
 static sherd_str take_text(sherd_cursor *c)

@@ -320,6 +320,8 @@ int sherd_rfdb_take_counts(sherd_rfdb_reading *r, sherd_rfdb_counts *out, sherd_
 			TRY(take_counts_of(r, &out->nodes, &out->node_types, err));
 		else if (sherd_str_is(key, "edges"))
 			TRY(take_counts_of(r, &out->edges, &out->edge_types, err));
+		else if (sherd_str_is(key, "placed"))
+			TRY(sherd_json_bool(r->json, &out->placed, err));
 		else
 			TRY(sherd_json_skip(r->json, err));
 	}

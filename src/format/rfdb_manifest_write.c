@@ -145,6 +145,10 @@ static void put_counts(sherd_json_writer *w, const sherd_rfdb_counts *c)
 	sherd_json_put_object(w, false);
 	put_counts_of(w, "nodes", c->nodes, c->node_types);
 	put_counts_of(w, "edges", c->edges, c->edge_types);
+	if (c->placed) {
+		sherd_json_put_key(w, "placed");
+		sherd_json_put_bool(w, true);
+	}
 	sherd_json_put_object_end(w);
 }
 

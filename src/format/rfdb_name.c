@@ -37,6 +37,11 @@ void sherd_rfdb_manifest_name(uint64_t version, bool edit, char out[SHERD_RFDB_N
 	               edit ? ".edit.json" : ".json");
 }
 
+void sherd_rfdb_held_name(uint64_t version, uint64_t number, char out[SHERD_RFDB_NAME_MAX])
+{
+	(void)snprintf(out, SHERD_RFDB_NAME_MAX, SHERD_RFDB_MANIFESTS "%06" PRIu64 ".held-%" PRIu64, version, number);
+}
+
 /* ---- taking apart */
 
 static bool take(sherd_str *s, const char *text)
@@ -74,6 +79,22 @@ bool sherd_rfdb_manifest_parse(sherd_str name, uint64_t *version, bool *edit)
 		return false;
 	*version = v;
 	*edit = is_edit;
+	return true;
+}
+
+bool sherd_rfdb_held_parse(sherd_str name, uint64_t *version, uint64_t *number)
+{
+	char made[SHERD_RFDB_NAME_MAX];
+	sherd_str s = name;
+	uint64_t v, n;
+	if (!take(&s, SHERD_RFDB_MANIFESTS) || !take_number(&s, UINT64_MAX, &v) || !take(&s, ".held-") ||
+	    !take_number(&s, UINT64_MAX, &n))
+		return false;
+	sherd_rfdb_held_name(v, n, made);
+	if (!sherd_str_is(name, made))
+		return false;
+	*version = v;
+	*number = n;
 	return true;
 }
 

@@ -11,6 +11,7 @@
 #define SHERD_RFDB_INDEX "manifest_index.json"
 #define SHERD_RFDB_PLAN "shard_plan.json"
 #define SHERD_RFDB_LOCK "LOCK"
+#define SHERD_RFDB_MAKING "graph.making"
 #define SHERD_RFDB_MANIFESTS "manifests/"
 #define SHERD_RFDB_SEGMENTS "segments/"
 
@@ -30,6 +31,8 @@ void sherd_rfdb_sidecar_name(uint32_t shard, uint64_t id, sherd_rfdb_kind kind, 
 void sherd_rfdb_folder_name(uint32_t shard, char out[SHERD_RFDB_NAME_MAX]);
 /* "manifests/000012.json", or "manifests/000012.edit.json" */
 void sherd_rfdb_manifest_name(uint64_t version, bool edit, char out[SHERD_RFDB_NAME_MAX]);
+/* "manifests/000012.held-3": the manifest before a tag replaced it, which somebody reads */
+void sherd_rfdb_held_name(uint64_t version, uint64_t number, char out[SHERD_RFDB_NAME_MAX]);
 
 typedef struct sherd_rfdb_file {
 	bool is_sidecar;
@@ -40,6 +43,7 @@ typedef struct sherd_rfdb_file {
 
 /* Take a name apart; false for any name that the functions above would not make. */
 bool sherd_rfdb_manifest_parse(sherd_str name, uint64_t *version, bool *edit);
+bool sherd_rfdb_held_parse(sherd_str name, uint64_t *version, uint64_t *number);
 bool sherd_rfdb_file_parse(sherd_str name, sherd_rfdb_file *out);
 
 #endif

@@ -5,12 +5,8 @@
 static size_t trimmed(const char *p, size_t len)
 {
 	size_t root = len && p[0] == '/';
-	while (len > root) {
-		bool separator = p[len - 1] == '/', dot = len > 1 && p[len - 1] == '.' && p[len - 2] == '/';
-		if (!separator && !dot)
-			break;
+	while (len > root && (p[len - 1] == '/' || (p[len - 1] == '.' && len > 1 && p[len - 2] == '/')))
 		len--;
-	}
 	return len;
 }
 
@@ -19,7 +15,6 @@ sherd_str sherd_rfdb_path_parent(sherd_str path)
 	size_t root = path.len && path.ptr[0] == '/', len = trimmed(path.ptr, path.len);
 	if (len == root)
 		return (sherd_str){path.ptr, 0};
-	while (len > root && path.ptr[len - 1] != '/')
-		len--;
-	return (sherd_str){path.ptr, trimmed(path.ptr, len)};
+	const char *slash = memrchr(path.ptr, '/', len);
+	return (sherd_str){path.ptr, slash ? trimmed(path.ptr, (size_t)(slash + 1 - path.ptr)) : 0};
 }

@@ -100,7 +100,7 @@ typedef struct fresh {
 	sherd_str path;
 	size_t parent; /* in fresh, or NOWHERE: the root, or a parent that has a shard */
 	size_t next;   /* of the same length */
-	size_t files;  /* its own, and of the small ones below it */
+	size_t files;  /* its own, and of the small ones below it; exact as long as it is small */
 	uint32_t shard;
 	bool seen;  /* has files of its own */
 	bool owner; /* is large enough */
@@ -111,7 +111,7 @@ typedef struct planning {
 	fresh *list;
 	size_t count, room;
 	sherd_map known; /* to list */
-	size_t *of;      /* for each file its directory: in list, or places + count */
+	sherd_map met;   /* files of directories that were small when they came */
 	size_t longest;
 } planning;
 
@@ -134,28 +134,34 @@ static int note(planning *p, sherd_str path, size_t *at, sherd_error *err)
 	return SHERD_OK;
 }
 
-#define PLACED ((size_t)1 << 62) /* in planning.of: an index into places */
+/* A directory that is large enough is counted no further, so that most files need not be told from those before. */
+static int count_file(planning *p, fresh *directory, sherd_str file, sherd_error *err)
+{
+	bool ok;
+	if (directory->files >= p->plan->min_files)
+		return SHERD_OK;
+	bool repeated = sherd_map_add(&p->met, file, 0, &ok) != SHERD_MAP_NONE;
+	if (!ok)
+		return sherd_fail_nomem(err);
+	directory->files += !repeated;
+	directory->seen = true;
+	return SHERD_OK;
+}
 
 static int note_files(planning *p, const sherd_str *files, size_t count, sherd_error *err)
 {
 	sherd_str last = {0};
+	size_t at = NOWHERE; /* in list; NOWHERE: has a shard */
 	for (size_t i = 0; i < count; i++) {
 		sherd_str path = sherd_rfdb_path_parent(files[i]);
-		bool same = i && path.len == last.len && memcmp(path.ptr, last.ptr, path.len) == 0;
-		if (same) {
-			p->of[i] = p->of[i - 1];
-		} else {
-			size_t place = sherd_map_find(&p->plan->by_directory, path);
-			if (place == SHERD_MAP_NONE)
-				TRY(note(p, path, &p->of[i], err));
-			else
-				p->of[i] = PLACED | place;
+		if (!i || path.len != last.len || memcmp(path.ptr, last.ptr, path.len) != 0) {
+			at = NOWHERE;
+			if (sherd_map_find(&p->plan->by_directory, path) == SHERD_MAP_NONE)
+				TRY(note(p, path, &at, err));
+			last = path;
 		}
-		if (!(p->of[i] & PLACED)) {
-			p->list[p->of[i]].files++;
-			p->list[p->of[i]].seen = true;
-		}
-		last = path;
+		if (at != NOWHERE)
+			TRY(count_file(p, &p->list[at], files[i], err));
 	}
 	return SHERD_OK;
 }
@@ -313,27 +319,22 @@ static int assign(planning *p, sherd_error *err)
 	return rc;
 }
 
-static int extend(planning *p, const sherd_str *files, size_t count, uint16_t *shards, sherd_error *err)
+static int extend(planning *p, const sherd_str *files, size_t count, sherd_error *err)
 {
 	TRY(note_files(p, files, count, err));
 	TRY(note_parents(p, err));
-	if (p->count)
-		TRY(assign(p, err));
-	for (size_t i = 0; shards && i < count; i++)
-		shards[i] = (uint16_t)(p->of[i] & PLACED ? p->plan->places[p->of[i] & ~PLACED].shard
-		                                         : p->list[p->of[i]].shard);
-	return SHERD_OK;
+	return p->count ? assign(p, err) : SHERD_OK;
 }
 
 int sherd_rfdb_plan_extend(sherd_rfdb_plan *plan, const sherd_str *files, size_t count, uint16_t *shards,
                            sherd_error *err)
 {
-	enum { FIRST_ROOM = 64 };
-	planning p = {.plan = plan, .room = FIRST_ROOM, .list = malloc(FIRST_ROOM * sizeof(*p.list))};
-	p.of = count < SIZE_MAX / sizeof(*p.of) ? malloc((count + 1) * sizeof(*p.of)) : NULL;
-	int rc = p.list && p.of ? extend(&p, files, count, shards, err) : sherd_fail_nomem(err);
+	planning p = {.plan = plan};
+	int rc = extend(&p, files, count, err);
 	sherd_map_done(&p.known);
+	sherd_map_done(&p.met);
 	free(p.list);
-	free(p.of);
+	for (size_t i = 0; rc >= 0 && shards && i < count; i++)
+		(void)sherd_rfdb_plan_find(plan, files[i], &shards[i]);
 	return rc;
 }

@@ -31,9 +31,10 @@ typedef struct sherd_rfdb_plan {
 void sherd_rfdb_plan_init(sherd_rfdb_plan *plan, uint32_t min_files);
 void sherd_rfdb_plan_done(sherd_rfdb_plan *plan);
 
-/* Assigns every directory of these files that has no shard yet. files are distinct and valid UTF-8 (else SHERD_EINVAL,
- * "bad-utf8"); their order does not matter. On success shards[i] (shards may be NULL) is where files[i] belongs; on
- * failure the plan may hold some of the new assignments and must not be used any more. Near-linear in count. */
+/* Assigns every directory of these files that has no shard yet. files are valid UTF-8 (else SHERD_EINVAL, "bad-utf8");
+ * neither their order matters nor whether one is there twice. On success shards[i] (shards may be NULL) is where
+ * files[i] belongs; on failure the plan may hold some of the new assignments and must not be used any more. Near-linear
+ * in count. */
 int sherd_rfdb_plan_extend(sherd_rfdb_plan *plan, const sherd_str *files, size_t count, uint16_t *shards,
                            sherd_error *err);
 /* False when the file's directory has no shard yet. */

@@ -3,9 +3,10 @@
 #include "base/large.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* How many keys a bucket should have. */
-#define BUCKET_SHARE ((size_t)8)
+#define BUCKET_SHARE ((size_t)4)
 
 /* Below this a bucket is sorted by insertion. */
 enum { SMALL = 24 };
@@ -22,18 +23,19 @@ static int compare(const void *a, const void *b)
 	return before(b, a) - before(a, b);
 }
 
-static void sort_bucket(sherd_rfdb_keyed *items, size_t count)
+static void copy_sorted(const sherd_rfdb_keyed *from, sherd_rfdb_keyed *to, size_t count)
 {
 	if (count > SMALL) {
-		qsort(items, count, sizeof(*items), compare);
+		memcpy(to, from, count * sizeof(*to));
+		qsort(to, count, sizeof(*to), compare);
 		return;
 	}
-	for (size_t i = 1; i < count; i++) {
-		sherd_rfdb_keyed item = items[i];
+	for (size_t i = 0; i < count; i++) {
+		sherd_rfdb_keyed item = from[i];
 		size_t at = i;
-		for (; at && before(&item, &items[at - 1]); at--)
-			items[at] = items[at - 1];
-		items[at] = item;
+		for (; at && before(&item, &to[at - 1]); at--)
+			to[at] = to[at - 1];
+		to[at] = item;
 	}
 }
 
@@ -75,21 +77,20 @@ static void distribute(const sherd_rfdb_keyed *items, sherd_rfdb_keyed *copy, si
 int sherd_rfdb_sort(sherd_rfdb_keyed *items, size_t count, sherd_error *err)
 {
 	if (count <= 4 * BUCKET_SHARE) {
-		sort_bucket(items, count);
+		if (count)
+			qsort(items, count, sizeof(*items), compare);
 		return SHERD_OK;
 	}
 	buckets b = plan(items, count);
 	sherd_rfdb_keyed *copy = count > SIZE_MAX / sizeof(*copy) ? NULL : sherd_large_alloc(count * sizeof(*copy));
 	b.ends = malloc((b.count + 1) * sizeof(*b.ends));
-	if (copy && b.ends) {
+	int rc = copy && b.ends ? SHERD_OK : sherd_fail_nomem(err);
+	if (rc == SHERD_OK) {
 		distribute(items, copy, count, &b);
-		memcpy(items, copy, count * sizeof(*items));
+		for (size_t i = 0, from = 0; i < b.count; from = b.ends[i++])
+			copy_sorted(copy + from, items + from, b.ends[i] - from);
 	}
 	free(copy);
-	size_t from = 0;
-	for (size_t i = 0; copy && b.ends && i < b.count; from = b.ends[i++])
-		sort_bucket(items + from, b.ends[i] - from);
-	int rc = copy && b.ends ? SHERD_OK : sherd_fail_nomem(err);
 	free(b.ends);
 	return rc;
 }

@@ -42,6 +42,8 @@ int sherd_rfdb_strings_check(const sherd_rfdb_strings *s, sherd_error *err)
 
 /* ---- writing */
 
+enum { LEAST = 64 }; /* slots */
+
 struct sherd_rfdb_slot {
 	uint32_t hash;
 	uint32_t string; /* its number plus one; 0 is empty */
@@ -63,9 +65,8 @@ sherd_str sherd_rfdb_intern_get(const sherd_rfdb_intern *t, uint32_t index)
 	return (sherd_str){text + sherd_get_u32(e), sherd_get_u32(e + 4)};
 }
 
-static bool grow(sherd_rfdb_intern *t)
+static bool grow(sherd_rfdb_intern *t, size_t cap)
 {
-	size_t cap = t->cap ? t->cap * 2 : 64;
 	struct sherd_rfdb_slot *slots = sherd_large_alloc(cap * sizeof(*slots));
 	if (!slots)
 		return false;
@@ -85,6 +86,14 @@ static bool grow(sherd_rfdb_intern *t)
 	t->slots = slots;
 	t->cap = cap;
 	return true;
+}
+
+bool sherd_rfdb_intern_reserve(sherd_rfdb_intern *t, uint64_t strings)
+{
+	size_t cap = t->cap ? t->cap : LEAST;
+	while (cap / 2 < strings && cap < SIZE_MAX / 64)
+		cap *= 2;
+	return cap == t->cap || grow(t, cap);
 }
 
 static bool equal(const sherd_rfdb_intern *t, uint32_t index, sherd_str s)
@@ -109,7 +118,7 @@ static int append(sherd_rfdb_intern *t, sherd_str s, sherd_error *err)
 
 int sherd_rfdb_intern_add(sherd_rfdb_intern *t, sherd_str s, uint32_t *index, sherd_error *err)
 {
-	if (t->count >= t->cap / 2 && !grow(t))
+	if (t->count >= t->cap / 2 && !grow(t, t->cap ? t->cap * 2 : LEAST))
 		return sherd_fail_nomem(err);
 	uint32_t hash = (uint32_t)sherd_hash(t->seed, s.ptr, s.len);
 	size_t at = hash & (t->cap - 1);

@@ -51,6 +51,8 @@ typedef struct sherd_rfdb_intern {
 } sherd_rfdb_intern;
 
 void sherd_rfdb_intern_done(sherd_rfdb_intern *t);
+/* Room for so many strings, only to save time; false when memory is out. */
+bool sherd_rfdb_intern_reserve(sherd_rfdb_intern *t, uint64_t strings);
 /* SHERD_ELIMIT, "too-large", when text or strings would pass what 32 bits can say. */
 int sherd_rfdb_intern_add(sherd_rfdb_intern *t, sherd_str s, uint32_t *index, sherd_error *err);
 /* Borrowed until the next add. */

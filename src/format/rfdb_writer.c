@@ -44,6 +44,8 @@ int sherd_rfdb_writer_reserve(sherd_rfdb_writer *w, uint64_t rows, sherd_error *
 	ok = ok && (w->kind == SHERD_RFDB_NODES ? widen(&w->hashes, rows, 8) : widen(&w->dst, rows, 16));
 	for (int c = 0; c < columns(w); c++)
 		ok = ok && widen(&w->text[c], rows, 4);
+	/* Nodes mostly have two or three strings of their own. */
+	ok = ok && (w->kind == SHERD_RFDB_EDGES || sherd_rfdb_intern_reserve(&w->strings, 2 * rows));
 	if (!ok)
 		return sherd_fail_nomem(err);
 	w->room = rows;

@@ -53,7 +53,7 @@ uint8_t sherd_samediff_number(sherd_samediff_encoder *e, sherd_dtype dtype, cons
 	return number;
 }
 
-/* ------------------------------------------------------------------------------------- one piece after the other */
+/* ---- one piece after the other */
 
 typedef struct flattening {
 	sherd_buf bytes;  /* of all pieces */

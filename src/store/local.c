@@ -83,12 +83,6 @@ int sherd_local_open(sherd_local *s, const char *path, int flags)
 	return walk(s, path, flags);
 }
 
-const char *sherd_local_leaf(const char *key)
-{
-	const char *slash = strrchr(key, '/');
-	return slash ? slash + 1 : key;
-}
-
 int sherd_local_check_kind(mode_t mode, sherd_error *err)
 {
 	if (S_ISREG(mode))
@@ -212,7 +206,7 @@ static int open_ready_folder(sherd_local *s, char *folder, int *fd, sherd_error 
 int sherd_local_open_folder(sherd_local *s, const char *key, int *fd, sherd_error *err)
 {
 	char folder[SHERD_MAX_KEY + 1];
-	size_t len = (size_t)(sherd_local_leaf(key) - key);
+	size_t len = (size_t)(sherd_str_leaf(key) - key);
 	(void)snprintf(folder, sizeof(folder), "%.*s", len ? (int)len - 1 : 0, key);
 	return open_ready_folder(s, folder, fd, err);
 }
@@ -236,13 +230,14 @@ static void local_close(sherd_store *store)
 	free(s);
 }
 
-#define LOCAL_OPS(more_caps)                                                                                        \
-	{                                                                                                           \
-		.scheme = "file",                                                                                   \
-		.caps = SHERD_CAP_MAP | SHERD_CAP_DURABLE | SHERD_CAP_LOCK | SHERD_CAP_MKDIR | (more_caps),         \
-		.read = sherd_local_read, .write = sherd_local_write, .list = sherd_local_list, .stat = local_stat, \
-		.remove = sherd_local_remove, .close = local_close, .mkdir = local_mkdir, .lock = sherd_local_lock, \
-		.create_locked = sherd_local_create_locked, .queue = sherd_local_queue,                             \
+#define LOCAL_OPS(more_caps)                                                                                          \
+	{                                                                                                             \
+		.scheme = "file",                                                                                     \
+		.caps = SHERD_CAP_MAP | SHERD_CAP_DURABLE | SHERD_CAP_LOCK | SHERD_CAP_MKDIR | (more_caps),           \
+		.read = sherd_local_read, .write = sherd_local_write, .list = sherd_local_list, .stat = local_stat,   \
+		.remove = sherd_local_remove, .close = local_close, .mkdir = local_mkdir, .rmdir = sherd_local_rmdir, \
+		.lock = sherd_local_lock, .create_locked = sherd_local_create_locked, .link = sherd_local_link,       \
+		.queue = sherd_local_queue,                                                                           \
 	}
 
 static const struct sherd_store_ops local_ops = LOCAL_OPS(0);

@@ -62,8 +62,6 @@ int sherd_local_open(sherd_local *s, const char *path, int flags);
  * Missing folders are made. The first time a folder is asked for here, the way to it is synced and what dead
  * writers left in it is swept. */
 int sherd_local_open_folder(sherd_local *s, const char *key, int *fd, sherd_error *err);
-/* The last part of a key. */
-const char *sherd_local_leaf(const char *key);
 int sherd_local_stat(sherd_local *s, const char *key, sherd_stat *out, sherd_error *err);
 void sherd_local_stat_of(const struct stat *st, sherd_stat *out);
 /* SHERD_OK when it is a plain file. */
@@ -144,6 +142,8 @@ int sherd_local_commit_new(sherd_local *s, sherd_local_temp *temp, const char *k
 int sherd_local_commit_over(sherd_local *s, sherd_local_temp *temp, const char *key, const char *if_identity,
                             sherd_error *err);
 int sherd_local_remove(sherd_store *store, const char *key, sherd_error *err);
+int sherd_local_rmdir(sherd_store *store, const char *key, sherd_error *err);
+int sherd_local_link(sherd_store *store, const char *key, const char *second, sherd_error *err);
 
 /* local_write.c */
 int sherd_local_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,

@@ -90,7 +90,7 @@ static void unpublish(sherd_local *s, const sherd_local_temp *temp, const char *
 
 int sherd_local_commit_new(sherd_local *s, sherd_local_temp *temp, const char *key, sherd_error *err)
 {
-	const char *leaf = sherd_local_leaf(key);
+	const char *leaf = sherd_str_leaf(key);
 	TRY(sync_file(s->sys, temp->fd, err));
 	TRY(publish_new(s, temp, leaf, err));
 	int rc = sherd_local_sync_folder(s->sys, temp->dir, err);
@@ -124,7 +124,7 @@ int sherd_local_commit_over(sherd_local *s, sherd_local_temp *temp, const char *
                             sherd_error *err)
 {
 	const sherd_sys *sys = s->sys;
-	const char *leaf = sherd_local_leaf(key);
+	const char *leaf = sherd_str_leaf(key);
 	TRY(sync_file(sys, temp->fd, err));
 	int locked = lock_folder(sys, temp->dir, err);
 	TRY(locked);
@@ -159,17 +159,55 @@ static int remove_from(const sherd_sys *sys, int dir, const char *leaf, sherd_er
 	return sherd_local_sync_folder(sys, dir, err);
 }
 
+static int open_folder_of(sherd_local *s, const char *key)
+{
+	const char *leaf = sherd_str_leaf(key);
+	char folder[SHERD_MAX_KEY + 1];
+	(void)snprintf(folder, sizeof(folder), "%.*s", leaf == key ? 0 : (int)(leaf - key - 1), key);
+	return sherd_local_open(s, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
 int sherd_local_remove(sherd_store *store, const char *key, sherd_error *err)
 {
 	sherd_local *s = (sherd_local *)store;
-	const char *leaf = sherd_local_leaf(key);
-	char folder[SHERD_MAX_KEY + 1];
-	(void)snprintf(folder, sizeof(folder), "%.*s", leaf == key ? 0 : (int)(leaf - key - 1), key);
-	int dir = sherd_local_open(s, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int dir = open_folder_of(s, key);
 	if (dir < 0)
 		return errno == ENOENT || errno == ENOTDIR ? SHERD_OK
 		                                           : sherd_local_fail(err, errno, "cannot open the folder");
-	int rc = remove_from(s->sys, dir, leaf, err);
+	int rc = remove_from(s->sys, dir, sherd_str_leaf(key), err);
+	(void)s->sys->close(s->sys, dir);
+	return rc;
+}
+
+int sherd_local_rmdir(sherd_store *store, const char *key, sherd_error *err)
+{
+	sherd_local *s = (sherd_local *)store;
+	int dir = open_folder_of(s, key), rc = SHERD_OK;
+	if (dir < 0)
+		return errno == ENOENT || errno == ENOTDIR ? SHERD_OK
+		                                           : sherd_local_fail(err, errno, "cannot open the folder");
+	if (s->sys->rmdir(s->sys, dir, sherd_str_leaf(key)) == 0)
+		rc = sherd_local_sync_folder(s->sys, dir, err);
+	else if (errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR)
+		rc = sherd_local_fail(err, errno, "cannot remove the folder");
+	(void)s->sys->close(s->sys, dir);
+	return rc;
+}
+
+int sherd_local_link(sherd_store *store, const char *key, const char *second, sherd_error *err)
+{
+	sherd_local *s = (sherd_local *)store;
+	int dir = open_folder_of(s, key), rc;
+	if (dir < 0)
+		return sherd_local_fail(err, errno, "cannot open the folder");
+	if (s->sys->link(s->sys, dir, sherd_str_leaf(key), sherd_str_leaf(second)) == 0) {
+		rc = sherd_local_sync_folder(s->sys, dir, err);
+		if (rc < 0)
+			(void)s->sys->unlink(s->sys, dir, sherd_str_leaf(second));
+	} else if (is_refusal(errno))
+		rc = sherd_fail(err, SHERD_EUNSUPPORTED, "no-link", "this file system gives a file one name");
+	else
+		rc = sherd_local_fail(err, errno, "cannot give it a second name");
 	(void)s->sys->close(s->sys, dir);
 	return rc;
 }

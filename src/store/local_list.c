@@ -180,7 +180,7 @@ int sherd_local_list(sherd_store *store, const char *prefix, const char *after, 
 {
 	listing list = {
 		.store = (sherd_local *)store, .prefix = prefix, .after = after, .each = each, .arg = arg, .err = err};
-	size_t base = (size_t)(sherd_local_leaf(prefix) - prefix);
+	size_t base = (size_t)(sherd_str_leaf(prefix) - prefix);
 	memcpy(list.key, prefix, base);
 	return list_folder(&list, base);
 }

@@ -10,7 +10,7 @@
 /* Appends below this size are gathered; larger ones go straight to the file. */
 #define GATHER_SIZE ((size_t)256 << 10)
 /* Write-back is started whenever so much has been written, to run beside the caller's work (docs/store.md). */
-#define SYNC_STEP ((uint64_t)8 << 20)
+#define SYNC_STEP ((uint64_t)1 << 20)
 /* Objects that are expected to have so many bytes go to the disk past the page cache, from a ring of buffers: less work
  * for the processor, which goes on while the disk writes, and nothing that others have cached is driven out. */
 #define LARGE_FROM ((uint64_t)8 << 20)

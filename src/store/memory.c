@@ -11,7 +11,7 @@
 
 /* Bytes never change once a blob stands in the table. refs and the lock counts belong to the store's mutex. */
 typedef struct blob {
-	size_t refs; /* the table's, one per reader, one per lock */
+	size_t refs; /* one per name, per reader, per lock */
 	size_t shared;
 	bool exclusive;
 	sherd_stat stat;
@@ -439,6 +439,26 @@ static int memory_create_locked(sherd_store *store, const char *key, const void 
 	return rc;
 }
 
+static int memory_link(sherd_store *store, const char *key, const char *second, sherd_error *err)
+{
+	memory_store *s = (memory_store *)store;
+	char *name = strdup(second);
+	if (!name)
+		return sherd_fail_nomem(err);
+	pthread_mutex_lock(&s->mutex);
+	const entry *e = find(s, key);
+	blob *b = e ? e->blob : NULL;
+	int rc = !b                ? not_found(err)
+	         : find(s, second) ? sherd_fail(err, SHERD_EEXIST, "exists", "the object exists")
+	                           : insert(s, name, b, err);
+	if (rc == SHERD_OK)
+		b->refs++;
+	pthread_mutex_unlock(&s->mutex);
+	if (rc < 0)
+		free(name);
+	return rc;
+}
+
 static const struct sherd_store_ops memory_ops = {
 	.scheme = "mem",
 	.caps = SHERD_CAP_MAP | SHERD_CAP_LOCK,
@@ -450,6 +470,7 @@ static const struct sherd_store_ops memory_ops = {
 	.close = memory_close,
 	.lock = memory_lock_object,
 	.create_locked = memory_create_locked,
+	.link = memory_link,
 };
 
 int sherd_store_open_memory(sherd_store **out, sherd_error *err)

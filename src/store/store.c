@@ -83,13 +83,25 @@ int sherd_store_remove(sherd_store *store, const char *key, sherd_error *err)
 	return sherd_in_object(err, store->ops->remove(store, key, err), key);
 }
 
-int sherd_store_mkdir(sherd_store *store, const char *key, sherd_error *err)
+static int check_folder(const sherd_store *store, const char *key, sherd_error *err)
 {
 	TRY(check_key(key, err));
-	if (!store->ops->mkdir)
-		return sherd_in_object(
-			err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-folders", "this store has no folders"), key);
+	if (store->ops->caps & SHERD_CAP_MKDIR)
+		return SHERD_OK;
+	return sherd_in_object(err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-folders", "this store has no folders"),
+	                       key);
+}
+
+int sherd_store_mkdir(sherd_store *store, const char *key, sherd_error *err)
+{
+	TRY(check_folder(store, key, err));
 	return sherd_in_object(err, store->ops->mkdir(store, key, err), key);
+}
+
+int sherd_store_rmdir(sherd_store *store, const char *key, sherd_error *err)
+{
+	TRY(check_folder(store, key, err));
+	return sherd_in_object(err, store->ops->rmdir(store, key, err), key);
 }
 
 /* Reading */
@@ -382,6 +394,27 @@ int sherd_store_create_locked(sherd_store *store, const char *key, const void *d
 	TRY(sherd_in_object(err, store->ops->create_locked(store, key, data, len, mode, &lock, err), key));
 	*out = lock;
 	return SHERD_OK;
+}
+
+static bool in_one_folder(const char *a, const char *b)
+{
+	const char *slash = strrchr(a, '/');
+	size_t folder = slash ? (size_t)(slash - a) + 1 : 0;
+	return strncmp(a, b, folder) == 0 && !strchr(b + folder, '/');
+}
+
+int sherd_store_link(sherd_store *store, const char *key, const char *second, sherd_error *err)
+{
+	TRY(check_key(key, err));
+	TRY(check_key(second, err));
+	if (!in_one_folder(key, second))
+		return sherd_in_object(err, sherd_fail(err, SHERD_EINVAL, "bad-key", "the second name is elsewhere"),
+		                       second);
+	if (!store->ops->link)
+		return sherd_in_object(
+			err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-link", "objects of this store have one name"),
+			key);
+	return sherd_in_object(err, store->ops->link(store, key, second, err), key);
 }
 
 void sherd_lock_release(sherd_lock *lock)

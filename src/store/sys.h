@@ -40,6 +40,7 @@ struct sherd_sys {
 	int (*rename)(const sherd_sys *sys, int dir, const char *from, const char *to, unsigned flags);
 	int (*unlink)(const sherd_sys *sys, int dir, const char *name);
 	int (*mkdir)(const sherd_sys *sys, int dir, const char *path, mode_t mode);
+	int (*rmdir)(const sherd_sys *sys, int dir, const char *name);
 	int (*flock)(const sherd_sys *sys, int fd, int operation);
 	/* mmap() for reading, shared, from the start; MAP_FAILED on failure. */
 	void *(*map)(const sherd_sys *sys, int fd, size_t len);

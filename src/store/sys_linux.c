@@ -114,6 +114,12 @@ static int linux_mkdir(const sherd_sys *sys, int dir, const char *path, mode_t m
 	return mkdirat(dir, path, mode);
 }
 
+static int linux_rmdir(const sherd_sys *sys, int dir, const char *name)
+{
+	(void)sys;
+	return unlinkat(dir, name, AT_REMOVEDIR);
+}
+
 static int linux_flock(const sherd_sys *sys, int fd, int operation)
 {
 	(void)sys;
@@ -217,6 +223,7 @@ const sherd_sys sherd_sys_linux = {
 	.rename = linux_rename,
 	.unlink = linux_unlink,
 	.mkdir = linux_mkdir,
+	.rmdir = linux_rmdir,
 	.flock = linux_flock,
 	.map = linux_map,
 	.unmap = linux_unmap,

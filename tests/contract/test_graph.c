@@ -1,13 +1,16 @@
 /* What processes may expect of each other: one writer, readers that are left alone, locks that end with who held them.
  */
+#include "support/fail_sys.h"
 #include "support/graph_make.h"
 #include "support/scratch.h"
 #include "support/test.h"
 
 #include "base/error.h"
+#include "store/local.h"
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -176,6 +179,109 @@ TEST(a_reader_of_the_current_version_keeps_it)
 	let_go(h);
 }
 
+static bool count_held(const char *key, const sherd_stat *stat, void *arg)
+{
+	(void)stat;
+	*(size_t *)arg += strstr(key, ".held-") != NULL;
+	return true;
+}
+
+static size_t second_names(void)
+{
+	size_t count = 0;
+	assert_ok(sherd_store_list(store, "db/manifests/", "", count_held, &count, err));
+	return count;
+}
+
+/* A tag replaces the manifest that its readers hold. */
+TEST(a_reader_keeps_its_version_although_it_is_tagged)
+{
+	sherd_graph_gc_result result;
+	const sherd_graph_gc_options all = {.untag = true};
+	const sherd_graph_options at = {.version = 2};
+	holder before = hold(&at);
+	sherd_graph *g = graph_open(store, "db", NULL);
+	assert_ok(sherd_graph_set_tag(g, 2, "release", "one", err));
+	holder between = hold(&at);
+	assert_ok(sherd_graph_set_tag(g, 2, "release", "two", err));
+	assert_ok(sherd_graph_set_tag(g, 2, "release", NULL, err));
+	/* One for each who holds a manifest that is not there any more; that of the last tag was nobody's. */
+	assert_int_equal(second_names(), 2);
+	assert_ok(sherd_graph_gc(g, &all, &result, err));
+	assert_int_equal(result.held, 1);
+	assert_int_equal(versions(g), 24);
+	let_go(between);
+	assert_ok(sherd_graph_gc(g, &all, &result, err));
+	assert_int_equal(result.held, 1);
+	assert_int_equal(second_names(), 1);
+	sherd_graph *late = graph_open(store, "db", &at);
+	assert_int_equal(graph_count(late, NULL, NULL, "first"), 1);
+	end(before);
+	/* Now by the manifest itself. */
+	assert_ok(sherd_graph_gc(g, &all, &result, err));
+	assert_int_equal(result.held, 1);
+	assert_int_equal(second_names(), 0);
+	sherd_graph_close(late);
+	assert_ok(sherd_graph_gc(g, &all, &result, err));
+	assert_int_equal(result.held, 0);
+	assert_int_equal(versions(g), 4);
+	sherd_graph_close(g);
+}
+
+/* The writer that tags need not be the one that collects, nor the version an old one. */
+TEST(a_reader_keeps_the_current_version_although_it_is_tagged)
+{
+	sherd_graph_gc_result result;
+	const sherd_graph_gc_options all = {.untag = true};
+	holder h = hold(&(sherd_graph_options){.read_only = true});
+	sherd_graph *g = graph_open(store, "db", NULL);
+	assert_ok(sherd_graph_set_tag(g, 0, "release", "one", err));
+	sherd_graph_close(g);
+	g = graph_open(store, "db", NULL);
+	graph_add_node(g, "a", "F", "fourth", "a.js");
+	graph_flush(g);
+	assert_ok(sherd_graph_compact(g, NULL, err));
+	assert_ok(sherd_graph_gc(g, &all, &result, err));
+	assert_int_equal(result.held, 1);
+	sherd_graph *late = graph_open(store, "db", &(sherd_graph_options){.version = 4});
+	assert_int_equal(graph_count(late, NULL, NULL, "third"), 1);
+	sherd_graph_close(late);
+	let_go(h);
+	assert_ok(sherd_graph_gc(g, &all, &result, err));
+	assert_int_equal(result.held, 0);
+	assert_int_equal(second_names(), 0);
+	assert_refused(SHERD_ENOTFOUND, "not-found",
+	               sherd_graph_open(&late, store, "db", &(sherd_graph_options){.version = 4}, err));
+	sherd_graph_close(g);
+}
+
+TEST(tags_leave_nothing_behind_when_nobody_reads)
+{
+	sherd_graph *g = graph_open(store, "db", NULL);
+	for (uint64_t version = 1; version <= 4; version++)
+		assert_ok(sherd_graph_set_tag(g, version, "seen", "yes", err));
+	assert_int_equal(second_names(), 0);
+	sherd_graph_close(g);
+}
+
+/* Where the manifest cannot have a second name, a tag must wait for who reads. */
+TEST(without_second_names_a_version_that_is_read_is_not_tagged)
+{
+	fail_sys sys;
+	sherd_store *poor = NULL;
+	fail_sys_init(&sys);
+	sys.refuse = FAIL_SYS_NO_LINK;
+	assert_ok(sherd_store_open_local_sys(&poor, folder, NULL, &sys.sys, err));
+	holder h = hold(&(sherd_graph_options){.version = 2});
+	sherd_graph *g = graph_open(poor, "db", NULL);
+	assert_refused(SHERD_ECONFLICT, "locked", sherd_graph_set_tag(g, 2, "release", "one", err));
+	assert_ok(sherd_graph_set_tag(g, 3, "release", "one", err));
+	let_go(h);
+	assert_ok(sherd_graph_set_tag(g, 2, "release", "one", err));
+	sherd_graph_close(g);
+	sherd_store_close(poor);
+}
+
 TEST(a_database_is_made_once)
 {
 	holder h = hold(NULL);
@@ -193,6 +299,10 @@ int main(void)
 		CASE(a_writer_is_not_refused_because_of_readers),
 		CASE(the_collector_honours_who_reads_a_version),
 		CASE(a_reader_of_the_current_version_keeps_it),
+		CASE(a_reader_keeps_its_version_although_it_is_tagged),
+		CASE(a_reader_keeps_the_current_version_although_it_is_tagged),
+		CASE(tags_leave_nothing_behind_when_nobody_reads),
+		CASE(without_second_names_a_version_that_is_read_is_not_tagged),
 		CASE(a_database_is_made_once),
 	};
 	return cmocka_run_group_tests_name("contract/graph", tests, NULL, NULL);

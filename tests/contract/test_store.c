@@ -298,7 +298,10 @@ TEST(bad_keys_are_refused_by_every_verb)
 		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_write(STORE, bad[i], NULL, &w, err));
 		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_remove(STORE, bad[i], err));
 		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_mkdir(STORE, bad[i], err));
+		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_rmdir(STORE, bad[i], err));
 		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_lock(STORE, bad[i], SHERD_LOCK_SHARED, &l, err));
+		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_link(STORE, bad[i], "x", err));
+		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_link(STORE, "x", bad[i], err));
 		assert_refused(SHERD_EINVAL, "bad-key",
 		               sherd_store_create_locked(STORE, bad[i], "", 0, SHERD_LOCK_SHARED, &l, err));
 	}
@@ -453,10 +456,41 @@ TEST(an_object_can_be_created_locked)
 	assert_lists(STORE, "", "", "d/x");
 }
 
+TEST(a_second_name_keeps_locks_in_sight)
+{
+	sherd_lock *a = NULL, *b = NULL;
+	put(STORE, "d/x", "one");
+	if (sherd_store_link(STORE, "d/x", "d/y", NULL) == SHERD_EUNSUPPORTED) {
+		assert_refused(SHERD_EUNSUPPORTED, "no-link", sherd_store_link(STORE, "d/x", "d/y", err));
+		assert_lists(STORE, "", "", "d/x");
+		return;
+	}
+	assert_ok(sherd_store_remove(STORE, "d/y", err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_link(STORE, "d/y", "d/x", err));
+	put(STORE, "d/z", "other");
+	assert_ok(sherd_store_lock(STORE, "d/x", SHERD_LOCK_SHARED, &a, err));
+	assert_refused(SHERD_EEXIST, "exists", sherd_store_link(STORE, "d/x", "d/z", err));
+	assert_refused(SHERD_EINVAL, "bad-key", sherd_store_link(STORE, "d/x", "y", err));
+	assert_refused(SHERD_EINVAL, "bad-key", sherd_store_link(STORE, "d/x", "d/e/y", err));
+	assert_ok(sherd_store_link(STORE, "d/x", "d/y", err));
+	assert_ok(sherd_store_put(STORE, "d/x", SHERD_WRITE_REPLACE, "two", 3, err));
+	assert_holds(STORE, "d/x", "two");
+	assert_holds(STORE, "d/y", "one");
+	assert_refused(SHERD_ECONFLICT, "locked", sherd_store_lock(STORE, "d/y", SHERD_LOCK_EXCLUSIVE, &b, err));
+	assert_ok(sherd_store_lock(STORE, "d/x", SHERD_LOCK_EXCLUSIVE, &b, err));
+	sherd_lock_release(b);
+	sherd_lock_release(a);
+	assert_ok(sherd_store_lock(STORE, "d/y", SHERD_LOCK_EXCLUSIVE, &b, err));
+	sherd_lock_release(b);
+	assert_ok(sherd_store_remove(STORE, "d/y", err));
+	assert_lists(STORE, "", "", "d/x|d/z");
+}
+
 TEST(folders_can_be_made_where_there_are_any)
 {
 	if (!(sherd_store_caps(STORE) & SHERD_CAP_MKDIR)) {
 		assert_refused(SHERD_EUNSUPPORTED, "no-folders", sherd_store_mkdir(STORE, "a/b", err));
+		assert_refused(SHERD_EUNSUPPORTED, "no-folders", sherd_store_rmdir(STORE, "a/b", err));
 		return;
 	}
 	assert_ok(sherd_store_mkdir(STORE, "a/b/c", err));
@@ -466,6 +500,19 @@ TEST(folders_can_be_made_where_there_are_any)
 	assert_refused(SHERD_ENOTFOUND, "is-folder", sherd_store_read(STORE, "a/b", &r, err));
 	put(STORE, "x", "one");
 	assert_refused(SHERD_EEXIST, "not-a-folder", sherd_store_mkdir(STORE, "x/y", err));
+	/* Only what is empty goes, and is made again by who needs it. */
+	put(STORE, "a/b/c/x", "one");
+	assert_ok(sherd_store_rmdir(STORE, "a/b/c", err));
+	assert_ok(sherd_store_rmdir(STORE, "x", err));
+	assert_holds(STORE, "a/b/c/x", "one");
+	assert_holds(STORE, "x", "one");
+	assert_ok(sherd_store_remove(STORE, "a/b/c/x", err));
+	assert_ok(sherd_store_rmdir(STORE, "a/b/c", err));
+	assert_ok(sherd_store_rmdir(STORE, "a/b/c", err));
+	assert_ok(sherd_store_rmdir(STORE, "no/where", err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_read(STORE, "a/b/c", &r, err));
+	put(STORE, "a/b/c/x", "two");
+	assert_ok(sherd_store_remove(STORE, "a/b/c/x", err));
 	assert_refused(SHERD_EEXIST, "not-a-folder", sherd_store_put(STORE, "x/y", SHERD_WRITE_NEW, "", 0, err));
 	assert_refused(SHERD_EEXIST, "exists", sherd_store_put(STORE, "a/b", SHERD_WRITE_NEW, "", 0, err));
 	assert_refused(SHERD_EEXIST, "is-folder", sherd_store_put(STORE, "a/b", SHERD_WRITE_REPLACE, "", 0, err));
@@ -513,6 +560,7 @@ int main(void)
 		BACKEND_TEST(a_large_object_keeps_every_byte_of_odd_appends),
 		BACKEND_TEST(locks_exclude_and_end),
 		BACKEND_TEST(an_object_can_be_created_locked),
+		BACKEND_TEST(a_second_name_keeps_locks_in_sight),
 		BACKEND_TEST(folders_can_be_made_where_there_are_any),
 		BACKEND_TEST(no_temporary_file_stays_behind),
 	};

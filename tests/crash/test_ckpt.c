@@ -3,13 +3,12 @@
  */
 #include "support/ckpt_place.h"
 #include "support/ckpt_sample.h"
-#include "support/crash_sys.h"
+#include "support/crash_walk.h"
 #include "support/fail_sys.h"
 #include "support/scratch.h"
 #include "support/test.h"
 
 #include "base/error.h"
-#include "store/local.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,20 +133,8 @@ static const scenario scenarios[] = {
 
 typedef struct checked {
 	const scenario *scenario;
-	bool finished; /* the power went after the act had returned */
-	size_t states;
 	bool saw[CONTENT_OTHER + 1];
-	char wrong[512]; /* the first complaint */
 } checked;
-
-__attribute__((format(printf, 2, 3))) static void complain(checked *c, const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	if (!c->wrong[0])
-		(void)vsnprintf(c->wrong, sizeof(c->wrong), fmt, ap);
-	va_end(ap);
-}
 
 /* A take-over that died leaves its victim's shards to nobody: whether the victim lives cannot be told, so they are only
  * cleared by somebody who takes over again and has published. */
@@ -161,131 +148,115 @@ static int save_next(sherd_store *store, bool after_take_over, sherd_error *err)
 }
 
 /* The next writer: replaces whatever is there; of the loss nothing is left then. */
-static void check_next_writer(sherd_store *store, const char *folder, checked *c)
+static void check_next_writer(crash_walk *w, sherd_store *store)
 {
+	const scenario *s = ((const checked *)w->arg)->scenario;
 	char want[256], id[SHERD_SET_ID_TEXT];
 	sherd_error e = {0};
 	ckpt_content now = ckpt_sample_content(store, "m", old, new);
-	bool repairs = c->scenario->act == repair && now == CONTENT_NONE;
+	bool repairs = s->act == repair && now == CONTENT_NONE;
 	int rc = repairs ? sherd_ckpt_repair(store, "m", NULL, NULL, &e) : SHERD_OK;
 	if (rc < 0)
-		complain(c, "repair again: %s", e.message);
+		crash_walk_complain(w, "repair again: %s", e.message);
 	if (sherd_ckpt_prune(store, "", 9, NULL, NULL, NULL, &e) < 0)
-		complain(c, "prune: %s: %s", e.object, e.message);
+		crash_walk_complain(w, "prune: %s: %s", e.object, e.message);
 	if (ckpt_sample_content(store, "m", old, new) != (repairs ? CONTENT_NEW : now))
-		complain(c, "prune removed what was committed");
-	if (save_next(store, c->scenario->act == take_over, &e) < 0)
-		complain(c, "next save: %s: %s", e.object, e.message);
+		crash_walk_complain(w, "prune removed what was committed");
+	if (save_next(store, s->act == take_over, &e) < 0)
+		crash_walk_complain(w, "next save: %s: %s", e.object, e.message);
 	const char *missing = ckpt_sample_missing(later, store, "m");
 	if (missing)
-		complain(c, "after the next save: %s", missing);
+		crash_walk_complain(w, "after the next save: %s", missing);
 	(void)sherd_store_remove(store, "n.metadata.json", NULL);
 	(void)sherd_store_remove(store, "n_shard_0.shard", NULL);
 	char *keys = object_keys(store);
 	sherd_set_id_format(&later->set_id, id);
 	(void)snprintf(want, sizeof(want), "m.metadata.json m_shard_0.%s.shard", id);
 	if (strcmp(keys, want) != 0 && strcmp(keys, "m.metadata.json m_shard_0.shard") != 0)
-		complain(c, "the next save left: %s", keys);
+		crash_walk_complain(w, "the next save left: %s", keys);
 	free(keys);
-	size_t temporary = scratch_temporaries(folder);
+	size_t temporary = scratch_temporaries(w->folder);
 	if (temporary)
-		complain(c, "%zu temporary files stay", temporary);
+		crash_walk_complain(w, "%zu temporary files stay", temporary);
 }
 
-static void check_state(const char *folder, void *arg)
+static void check_state(crash_walk *w, sherd_store *store)
 {
-	checked *c = arg;
+	checked *c = w->arg;
 	const scenario *s = c->scenario;
-	sherd_store *store = NULL;
 	SHERD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
 	sherd_error e = {0};
-	if (sherd_store_open_local(&store, folder, NULL, &e) < 0)
-		abort();
 	ckpt_content got = ckpt_sample_content(store, "m", old, new);
-	c->states++;
 	c->saw[got] = true;
-	if (got != s->to && (c->finished || got != s->from))
-		complain(c, "content %d", got);
+	if (got != s->to && (w->finished || got != s->from))
+		crash_walk_complain(w, "content %d", got);
 	if (s->act == prune) {
 		const char *missing = ckpt_sample_missing(later, store, "n");
 		if (missing)
-			complain(c, "the newest: %s", missing);
+			crash_walk_complain(w, "the newest: %s", missing);
 	}
 	if (sherd_ckpt_list_open(&list, store, "", NULL, &e) < 0)
-		complain(c, "list: %s", e.message);
+		crash_walk_complain(w, "list: %s", e.message);
 	for (size_t i = 0; list && i < sherd_ckpt_list_count(list); i++)
 		if (sherd_ckpt_list_at(list, i)->state == SHERD_CKPT_SAVING)
-			complain(c, "a save without a saver passes for living");
-	check_next_writer(store, folder, c);
-	sherd_store_close(store);
+			crash_walk_complain(w, "a save without a saver passes for living");
+	check_next_writer(w, store);
 }
 
-static checked explore(const scenario *s, unsigned refuse, bool drop_files, bool drop_folders)
+static void prepare(crash_walk *w, sherd_store *store)
 {
-	char *folder = scratch_make();
-	sherd_store *store = NULL;
-	checked result = {.scenario = s};
-	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
+	const scenario *s = ((const checked *)w->arg)->scenario;
 	assert_int_equal(s->before(store), SHERD_OK);
 	assert_int_equal(ckpt_sample_content(store, "m", old, new), s->from);
-	sherd_store_close(store);
-	fail_sys below;
-	fail_sys_init(&below);
-	below.refuse = refuse;
-	crash_sys *c = crash_sys_new_over(folder, &below.sys);
-	crash_sys_drop_syncs(c, drop_files, drop_folders);
-	assert_ok(sherd_store_open_local_sys(&store, folder, NULL, crash_sys_table(c), err));
-	assert_int_equal(s->act(store), SHERD_OK);
-	sherd_store_close(store);
-	size_t points = crash_sys_points(c);
-	for (size_t k = 0; k <= points; k++) {
-		char before[sizeof(result.wrong)];
-		memcpy(before, result.wrong, sizeof(before));
-		result.finished = k == points;
-		assert_true(crash_sys_states(c, k, check_state, &result) > 0);
-		if (result.wrong[0] && !before[0] && !drop_files && !drop_folders)
-			print_error("%s, power lost after \"%s\": %s\n", s->name, crash_sys_describe(c, k ? k - 1 : 0),
-			            result.wrong);
-	}
-	crash_sys_free(c);
-	scratch_remove(folder);
-	return result;
 }
 
-static void explore_all(unsigned refuse)
+static void act(crash_walk *w, sherd_store *store)
+{
+	assert_int_equal(((const checked *)w->arg)->scenario->act(store), SHERD_OK);
+}
+
+static crash_walk walk(checked *c)
+{
+	return (crash_walk){.name = c->scenario->name, .arg = c, .before = prepare, .act = act, .check = check_state};
+}
+
+static void walk_all(unsigned refuse)
 {
 	size_t states = 0;
 	for (size_t i = 0; i < COUNT_OF(scenarios); i++) {
-		checked result = explore(&scenarios[i], refuse, false, false);
-		if (result.wrong[0])
-			fail_msg("%s: %s", scenarios[i].name, result.wrong);
-		assert_true(result.saw[scenarios[i].from]);
-		assert_true(result.saw[scenarios[i].to]);
-		states += result.states;
+		checked c = {.scenario = &scenarios[i]};
+		crash_walk w = walk(&c);
+		w.refuse = refuse;
+		crash_walk_assert(&w);
+		assert_true(c.saw[scenarios[i].from]);
+		assert_true(c.saw[scenarios[i].to]);
+		states += w.states;
 	}
 	print_message("%zu states\n", states);
 }
 
 TEST(every_state_shows_the_old_set_or_the_new_one_whole)
 {
-	explore_all(0);
+	walk_all(0);
 }
 
 TEST(so_it_is_without_nameless_files)
 {
-	explore_all(FAIL_SYS_NO_TMPFILE);
+	walk_all(FAIL_SYS_NO_TMPFILE);
 }
 
 TEST(so_it_is_without_links)
 {
-	explore_all(FAIL_SYS_NO_LINK);
+	walk_all(FAIL_SYS_NO_LINK);
 }
 
 /* The test would notice: without syncs, promises are broken. */
 TEST(a_disk_that_is_not_synced_is_caught)
 {
-	assert_true(explore(&scenarios[0], 0, true, false).wrong[0] != 0);
-	assert_true(explore(&scenarios[0], 0, false, true).wrong[0] != 0);
+	checked c = {.scenario = &scenarios[0]};
+	crash_walk w = walk(&c);
+	crash_walk_assert_caught(&w, true, false);
+	crash_walk_assert_caught(&w, false, true);
 }
 
 static int make_samples(void **state)

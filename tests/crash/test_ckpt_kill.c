@@ -4,17 +4,17 @@
  * SHERD_KILLS: how often (200), SHERD_SEED: which moments. */
 #include "support/ckpt_place.h"
 #include "support/ckpt_sample.h"
+#include "support/environment.h"
+#include "support/kill.h"
 #include "support/scratch.h"
 #include "support/test.h"
 
 #include "base/error.h"
 #include "store/local.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,12 +23,6 @@ SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
 SHERD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
 
 #define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
-
-static uint64_t number_from(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-	return text && *text ? strtoull(text, NULL, 10) : otherwise;
-}
 
 /* The step of a set is the seed of its sample, so that whoever finds it knows what must be in it. */
 static int save(sherd_store *store, const char *prefix, uint64_t step, bool replace, sherd_error *err)
@@ -71,16 +65,11 @@ static void be_killed(const char *folder, uint64_t step)
 
 static void kill_one(const char *folder, uint64_t step, long nanoseconds)
 {
-	struct timespec t = {.tv_nsec = nanoseconds};
-	int status;
 	pid_t child = fork();
 	assert_true(child >= 0);
 	if (!child)
 		be_killed(folder, step);
-	(void)nanosleep(&t, NULL);
-	assert_int_equal(kill(child, SIGKILL), 0);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	kill_after(child, nanoseconds);
 }
 
 /* Returns the highest step that is committed. */
@@ -144,7 +133,7 @@ static void check_next_writers(const char *folder, uint64_t step)
 
 static void kill_many(uint64_t kills)
 {
-	uint64_t seed = number_from("SHERD_SEED", (uint64_t)time(NULL));
+	uint64_t seed = environment_number("SHERD_SEED", (uint64_t)time(NULL));
 	char *folder = scratch_make();
 	ckpt_sample dice = {.random = seed};
 	uint64_t step = 1;
@@ -166,14 +155,14 @@ static void kill_many(uint64_t kills)
 
 TEST(a_process_that_is_killed_loses_nothing_that_was_committed)
 {
-	kill_many(number_from("SHERD_KILLS", 200) / 2);
+	kill_many(environment_number("SHERD_KILLS", 200) / 2);
 }
 
 /* Where syncs cost nothing the moments fall between other steps. */
 TEST(so_it_is_where_syncs_cost_nothing)
 {
 	scratch_in_memory();
-	kill_many(number_from("SHERD_KILLS", 200) - number_from("SHERD_KILLS", 200) / 2);
+	kill_many(environment_number("SHERD_KILLS", 200) - environment_number("SHERD_KILLS", 200) / 2);
 }
 
 int main(void)

@@ -1,11 +1,9 @@
 /* What a power loss leaves of a save: the old model or the new one, whole. */
 #include "support/container_make.h"
-#include "support/crash_sys.h"
-#include "support/scratch.h"
+#include "support/crash_walk.h"
 #include "support/test.h"
 
 #include "base/error.h"
-#include "store/local.h"
 
 #include <string.h>
 
@@ -55,91 +53,82 @@ static void save(sherd_store *store, uint32_t shards, bool new)
 	container_write(store, "m", false, &o, 0);
 }
 
-typedef struct exploration {
-	uint32_t shards;
-	bool committed, replaces;
-	size_t states, wrong;
+typedef struct replacing {
+	uint32_t old, new; /* shards; old 0: nothing is there before */
 	bool saw[4];
-} exploration;
+} replacing;
 
-static void check_state(const char *root, void *arg)
+static void save_old(crash_walk *w, sherd_store *store)
 {
-	exploration *x = arg;
-	sherd_store *store = NULL;
-	assert_ok(sherd_store_open_local(&store, root, NULL, err));
-	verdict v = look(store);
-	x->states++;
-	x->saw[v] = true;
-	x->wrong += v == WRONG || (x->committed && v != NEW) || (x->replaces && v == ABSENT);
-	/* Whatever was left, a save afterwards gives a whole model. */
-	if (v != WRONG) {
-		save(store, x->shards, true);
-		x->wrong += look(store) != NEW;
-	}
-	sherd_store_close(store);
+	const replacing *r = w->arg;
+	if (r->old)
+		save(store, r->old, false);
 }
 
-/* old: shards of what is there before; 0: nothing. */
-static exploration explore(uint32_t old, uint32_t new, bool drop_syncs)
+static void save_new(crash_walk *w, sherd_store *store)
 {
-	char *root = scratch_make();
-	sherd_store *store = NULL;
-	assert_ok(sherd_store_open_local(&store, root, NULL, err));
-	if (old)
-		save(store, old, false);
-	sherd_store_close(store);
-	crash_sys *c = crash_sys_new(root);
-	crash_sys_drop_syncs(c, drop_syncs, drop_syncs);
-	assert_ok(sherd_store_open_local_sys(&store, root, NULL, crash_sys_table(c), err));
-	save(store, new, true);
-	sherd_store_close(store);
-	exploration x = {.shards = new, .replaces = old != 0};
-	size_t points = crash_sys_points(c);
-	for (size_t k = 0; k <= points; k++) {
-		size_t before = x.wrong;
-		x.committed = k == points;
-		assert_true(crash_sys_states(c, k, check_state, &x) > 0);
-		if (x.wrong > before && !drop_syncs)
-			print_error("wrong state after \"%s\"\n", crash_sys_describe(c, k ? k - 1 : 0));
-	}
-	crash_sys_free(c);
-	scratch_remove(root);
-	return x;
+	save(store, ((const replacing *)w->arg)->new, true);
+}
+
+static void check_state(crash_walk *w, sherd_store *store)
+{
+	replacing *r = w->arg;
+	verdict v = look(store);
+	r->saw[v] = true;
+	if (v == WRONG || (w->finished && v != NEW) || (r->old && v == ABSENT))
+		crash_walk_complain(w, "verdict %d", v);
+	/* Whatever was left, a save afterwards gives a whole model. */
+	if (v == WRONG)
+		return;
+	save(store, r->new, true);
+	if (look(store) != NEW)
+		crash_walk_complain(w, "the next save does not give a whole model");
+}
+
+static crash_walk walk(replacing *r)
+{
+	return (crash_walk){.name = "save", .arg = r, .before = save_old, .act = save_new, .check = check_state};
 }
 
 TEST(a_first_save_is_there_whole_or_not_at_all)
 {
-	exploration x = explore(0, 1, false), y = explore(0, 2, false);
-	assert_int_equal(x.wrong, 0);
-	assert_int_equal(y.wrong, 0);
-	assert_true(x.saw[ABSENT] && x.saw[NEW] && y.saw[ABSENT] && y.saw[NEW]);
+	for (uint32_t shards = 1; shards <= 2; shards++) {
+		replacing r = {.new = shards};
+		crash_walk w = walk(&r);
+		crash_walk_assert(&w);
+		assert_true(r.saw[ABSENT] && r.saw[NEW]);
+	}
+}
+
+static size_t replace(uint32_t old, uint32_t new)
+{
+	replacing r = {.old = old, .new = new};
+	crash_walk w = walk(&r);
+	crash_walk_assert(&w);
+	assert_true(r.saw[OLD] && r.saw[NEW]);
+	return w.states;
 }
 
 TEST(a_file_is_replaced_in_one_step)
 {
-	exploration x = explore(1, 1, false);
-	assert_int_equal(x.wrong, 0);
-	assert_true(x.saw[OLD] && x.saw[NEW]);
+	assert_true(replace(1, 1) > 1);
 }
 
 TEST(a_set_is_replaced_in_one_step)
 {
-	exploration x = explore(2, 2, false);
-	assert_int_equal(x.wrong, 0);
-	assert_true(x.saw[OLD] && x.saw[NEW] && x.states > 20);
+	assert_true(replace(2, 2) > 20);
 }
 
 TEST(a_set_of_another_number_of_shards_is_replaced_in_one_step)
 {
-	exploration x = explore(3, 2, false);
-	assert_int_equal(x.wrong, 0);
-	assert_true(x.saw[OLD] && x.saw[NEW] && x.states > 20);
+	assert_true(replace(3, 2) > 20);
 }
 
 TEST(without_syncs_a_power_loss_would_show)
 {
-	exploration x = explore(2, 2, true);
-	assert_true(x.wrong > 0);
+	replacing r = {.old = 2, .new = 2};
+	crash_walk w = walk(&r);
+	crash_walk_assert_caught(&w, true, true);
 }
 
 int main(void)
@@ -151,5 +140,5 @@ int main(void)
 		cmocka_unit_test(a_set_of_another_number_of_shards_is_replaced_in_one_step),
 		cmocka_unit_test(without_syncs_a_power_loss_would_show),
 	};
-	return cmocka_run_group_tests_name("container", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("crash/container", tests, NULL, NULL);
 }

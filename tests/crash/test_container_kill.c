@@ -2,26 +2,21 @@
  * was there once is whole, old or new, and the next save succeeds and clears what was left.
  *
  * SHERD_KILLS: how often (60), SHERD_SEED: which moments. */
+#include "support/ckpt_place.h"
 #include "support/container_make.h"
+#include "support/environment.h"
+#include "support/kill.h"
 #include "support/scratch.h"
 #include "support/test.h"
 
 #include "base/buf.h"
 #include "base/rng.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-static uint64_t number_from(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-	return text && *text ? strtoull(text, NULL, 10) : otherwise;
-}
 
 static int save(sherd_store *store, const char *key, uint32_t shards, uint64_t step, sherd_error *err)
 {
@@ -59,16 +54,11 @@ __attribute__((noreturn)) static void be_killed(const char *folder, uint64_t ste
 
 static void kill_one(const char *folder, uint64_t step, long nanoseconds)
 {
-	struct timespec t = {.tv_nsec = nanoseconds};
-	int status;
 	pid_t child = fork();
 	assert_true(child >= 0);
 	if (!child)
 		be_killed(folder, step);
-	(void)nanosleep(&t, NULL);
-	assert_int_equal(kill(child, SIGKILL), 0);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	kill_after(child, nanoseconds);
 }
 
 static void assert_whole(sherd_store *store)
@@ -80,19 +70,11 @@ static void assert_whole(sherd_store *store)
 	}
 }
 
-static bool count_key(const char *key, const sherd_stat *stat, void *arg)
-{
-	(void)key, (void)stat;
-	++*(size_t *)arg;
-	return true;
-}
-
 TEST(no_kill_breaks_a_model)
 {
 	char *folder = scratch_make();
 	sherd_store *store = NULL;
-	uint64_t kills = number_from("SHERD_KILLS", 60), seed = number_from("SHERD_SEED", 1), step = 0;
-	size_t keys = 0;
+	uint64_t kills = environment_number("SHERD_KILLS", 60), seed = environment_number("SHERD_SEED", 1), step = 0;
 	print_message("SHERD_SEED=%llu\n", (unsigned long long)seed);
 	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
 	assert_ok(save_step(store, step, err));
@@ -103,8 +85,7 @@ TEST(no_kill_breaks_a_model)
 	step += 3 - step % 3; /* so that "changing" has two shards */
 	assert_ok(save_step(store, step, err));
 	assert_whole(store);
-	assert_ok(sherd_store_list(store, "", "", count_key, &keys, err));
-	assert_int_equal(keys, 1 + 3 + 2);
+	assert_int_equal(object_count(store, ""), 1 + 3 + 2);
 	sherd_store_close(store);
 	scratch_remove(folder);
 }
@@ -112,5 +93,5 @@ TEST(no_kill_breaks_a_model)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(no_kill_breaks_a_model)};
-	return cmocka_run_group_tests_name("container_kill", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("crash/container_kill", tests, NULL, NULL);
 }

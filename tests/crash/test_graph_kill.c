@@ -7,7 +7,9 @@
  *
  * SHERD_KILLS: how often (200), SHERD_SEED: which moments. */
 #include "support/ckpt_place.h"
+#include "support/environment.h"
 #include "support/graph_make.h"
+#include "support/kill.h"
 #include "support/scratch.h"
 #include "support/test.h"
 
@@ -25,12 +27,6 @@
 #include <unistd.h>
 
 enum { NODES = 7, COMPACT_EVERY = 11, COLLECT_EVERY = 9, KEEP = 3 };
-
-static uint64_t number_from(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-	return text && *text ? strtoull(text, NULL, 10) : otherwise;
-}
 
 static bool changes(uint64_t version)
 {
@@ -100,9 +96,8 @@ static void be_killed(const char *folder, int out)
  * committed. */
 static uint64_t kill_one(const char *folder, uint64_t versions, long nanoseconds)
 {
-	struct timespec t = {.tv_nsec = nanoseconds};
 	uint64_t version = 0, last = 0;
-	int status, ends[2];
+	int ends[2];
 	assert_int_equal(pipe(ends), 0);
 	pid_t child = fork();
 	assert_true(child >= 0);
@@ -113,10 +108,7 @@ static uint64_t kill_one(const char *folder, uint64_t versions, long nanoseconds
 	(void)close(ends[1]);
 	for (uint64_t i = 0; i <= versions; i++)
 		assert_int_equal(read(ends[0], &last, sizeof(last)), sizeof(last));
-	(void)nanosleep(&t, NULL);
-	assert_int_equal(kill(child, SIGKILL), 0);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	kill_after(child, nanoseconds);
 	while (read(ends[0], &version, sizeof(version)) == (ssize_t)sizeof(version))
 		last = version;
 	(void)close(ends[0]);
@@ -182,24 +174,15 @@ static uint64_t check_after_kill(sherd_store *store, uint64_t told, bool all)
 	return version;
 }
 
-static bool count_files(const char *key, const sherd_stat *stat, void *arg)
-{
-	(void)key;
-	(void)stat;
-	++*(size_t *)arg;
-	return true;
-}
-
 static void check_nothing_is_left(sherd_store *store, const char *folder)
 {
 	sherd_graph_totals totals;
-	size_t segments = 0, manifests = 0;
 	sherd_graph *g = graph_open(store, "db", NULL);
 	assert_ok(sherd_graph_gc(g, NULL, NULL, err));
 	assert_ok(sherd_graph_stats(g, &totals, err));
 	sherd_graph_close(g);
-	assert_ok(sherd_store_list(store, "db/segments/", "", count_files, &segments, err));
-	assert_ok(sherd_store_list(store, "db/manifests/", "", count_files, &manifests, err));
+	size_t segments = object_count(store, "db/segments/");
+	size_t manifests = object_count(store, "db/manifests/");
 	assert_int_equal(segments, 2 * totals.segments);
 	assert_in_range(manifests, 1, 2); /* one that was an edit has a full one beside it */
 	verify(store);
@@ -208,7 +191,7 @@ static void check_nothing_is_left(sherd_store *store, const char *folder)
 
 static void kill_many(uint64_t kills, const sherd_graph_layout *layout, long longest)
 {
-	uint64_t seed = number_from("SHERD_SEED", (uint64_t)time(NULL)), dice = seed, version = 1;
+	uint64_t seed = environment_number("SHERD_SEED", (uint64_t)time(NULL)), dice = seed, version = 1;
 	char *folder = scratch_make();
 	sherd_store *store = NULL;
 	print_message("SHERD_SEED=%llu\n", (unsigned long long)seed);
@@ -230,7 +213,7 @@ static void kill_many(uint64_t kills, const sherd_graph_layout *layout, long lon
 TEST(a_process_that_is_killed_loses_nothing_that_was_committed)
 {
 	const sherd_graph_layout directories = {.planner = SHERD_GRAPH_DIRECTORY, .min_files = 1};
-	kill_many(number_from("SHERD_KILLS", 200) / 8, &directories, 30000000);
+	kill_many(environment_number("SHERD_KILLS", 200) / 8, &directories, 30000000);
 }
 
 /* Where syncs cost nothing the moments fall between other steps. */
@@ -238,7 +221,91 @@ TEST(so_it_is_where_syncs_cost_nothing)
 {
 	const sherd_graph_layout two = {.shards = 2};
 	scratch_in_memory();
-	kill_many(number_from("SHERD_KILLS", 200) - number_from("SHERD_KILLS", 200) / 8, &two, 3000000);
+	kill_many(environment_number("SHERD_KILLS", 200) - environment_number("SHERD_KILLS", 200) / 8, &two, 3000000);
+}
+
+/* ---- a copy */
+
+static void be_killed_copying(const char *folder, const sherd_graph_layout *layout)
+{
+	const sherd_graph_reshard_options small = {.memory = 4000};
+	sherd_store *store = NULL;
+	sherd_graph *from = NULL;
+	sherd_error err = {0};
+	int rc = sherd_store_open_local(&store, folder, NULL, &err);
+	if (rc == SHERD_OK)
+		rc = sherd_graph_open(&from, store, "db", &(sherd_graph_options){.read_only = true}, &err);
+	if (rc == SHERD_OK)
+		rc = sherd_graph_reshard(from, store, "new", layout, &small, NULL, &err);
+	if (rc < 0)
+		fprintf(stderr, "child: %d: %s: %s\n", rc, err.object, err.message);
+	_exit(rc < 0 ? 3 : 0);
+}
+
+static void kill_copying(const char *folder, const sherd_graph_layout *layout, long nanoseconds)
+{
+	struct timespec t = {.tv_nsec = nanoseconds};
+	int status;
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (!child)
+		be_killed_copying(folder, layout);
+	(void)nanosleep(&t, NULL);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+}
+
+static bool remove_file(const char *key, const sherd_stat *stat, void *arg)
+{
+	(void)stat;
+	assert_ok(sherd_store_remove(arg, key, err));
+	return true;
+}
+
+/* A whole database, or none and then it can be made again. */
+static bool check_copy(sherd_store *store, const sherd_graph *from, const sherd_graph_layout *layout)
+{
+	sherd_graph *to = NULL;
+	sherd_graph_gc_result collected;
+	bool whole = sherd_graph_open(&to, store, "new", NULL, NULL) == SHERD_OK;
+	if (!whole) {
+		assert_int_equal(sherd_graph_open(&to, store, "new", NULL, NULL), SHERD_ENOTFOUND);
+		assert_ok(sherd_graph_reshard(from, store, "new", layout, NULL, NULL, err));
+		to = graph_open(store, "new", NULL);
+		/* What the dead one had written is gone already. */
+		assert_ok(sherd_graph_gc(to, &(sherd_graph_gc_options){.keep = 2}, &collected, err));
+		assert_int_equal(collected.files, 0);
+	}
+	assert_same_graph(from, to);
+	sherd_graph_close(to);
+	assert_ok(sherd_store_list(store, "new/", "", remove_file, store, err));
+	return whole;
+}
+
+TEST(a_copy_that_is_killed_is_whole_or_can_be_made_again)
+{
+	static const sherd_graph_layout layouts[] = {{.shards = 3}, {.planner = SHERD_GRAPH_DIRECTORY, .min_files = 1}};
+	uint64_t kills = environment_number("SHERD_KILLS", 200) / 4, whole = 0;
+	uint64_t seed = environment_number("SHERD_SEED", (uint64_t)time(NULL)), dice = seed;
+	scratch_in_memory();
+	char *folder = scratch_make();
+	sherd_store *store = NULL;
+	print_message("SHERD_SEED=%llu\n", (unsigned long long)seed);
+	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
+	sherd_graph *from = graph_create(store, "db", NULL, NULL);
+	graph_add_random(from, 100, 300, 20, 4);
+	graph_flush(from);
+	for (uint64_t i = 0; i < kills; i++) {
+		dice = sherd_splitmix64(dice);
+		kill_copying(folder, &layouts[i % 2], (long)(dice >> 20) % 40000000);
+		whole += check_copy(store, from, &layouts[i % 2]);
+	}
+	print_message("%llu of %llu whole\n", (unsigned long long)whole, (unsigned long long)kills);
+	assert_true(whole < kills);
+	sherd_graph_close(from);
+	sherd_store_close(store);
+	scratch_remove(folder);
 }
 
 int main(void)
@@ -246,6 +313,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_that_is_killed_loses_nothing_that_was_committed),
 		cmocka_unit_test(so_it_is_where_syncs_cost_nothing),
+		cmocka_unit_test(a_copy_that_is_killed_is_whole_or_can_be_made_again),
 	};
 	return cmocka_run_group_tests_name("crash/graph_kill", tests, NULL, NULL);
 }

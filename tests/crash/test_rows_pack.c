@@ -1,10 +1,10 @@
 /* What a power loss, or a kill, leaves of a pack: nothing that looks complete and is not. */
+#include "support/crash_walk.h"
+#include "support/environment.h"
+#include "support/scratch.h"
 #include "support/test.h"
 
 #include "base/error.h"
-#include "store/local.h"
-#include "support/crash_sys.h"
-#include "support/scratch.h"
 
 #include <sherd/rows.h>
 #include <sherd/verify.h>
@@ -71,82 +71,69 @@ static verdict look(sherd_store *store, const char *folder, uint64_t rows)
 
 /* ---- power loss */
 
-typedef struct exploration {
-	const char *folder;
-	uint64_t rows;
-	bool committed;
-	size_t states, wrong;
+typedef struct packing {
+	bool after_death; /* a dead pack left something */
 	bool saw[4];
-} exploration;
+} packing;
 
-static void check_state(const char *root, void *arg)
+enum { PACKED = 3 }; /* rows, while the power goes */
+
+static void die(crash_walk *w, sherd_store *store)
 {
-	exploration *x = arg;
-	sherd_store *store = NULL;
-	sherd_error e = {0};
-	assert_ok(sherd_store_open_local(&store, root, NULL, err));
-	verdict s = look(store, x->folder, x->rows);
-	x->states++;
-	x->saw[s] = true;
-	x->wrong += s == WRONG || (x->committed && s != WHOLE);
-	/* Whatever was left, a pack afterwards gives a whole set, of its own rows if there was none. */
-	int rc = pack(store, x->folder, ROWS, &e);
-	if (rc != (s == WHOLE ? SHERD_EEXIST : SHERD_OK))
-		x->wrong++;
-	x->wrong += look(store, x->folder, s == WHOLE ? x->rows : ROWS) != WHOLE;
-	sherd_store_close(store);
+	if (!((const packing *)w->arg)->after_death)
+		return;
+	assert_ok(sherd_store_put(store, "d/rows.packing", SHERD_WRITE_NEW, "", 0, err));
+	assert_ok(sherd_store_put(store, "d/part-00002.shard", SHERD_WRITE_NEW, "old", 3, err));
 }
 
-static exploration explore(const char *folder, uint64_t rows, bool after_death, bool drop_syncs)
+static void pack_some(crash_walk *w, sherd_store *store)
 {
-	char *root = scratch_make();
-	sherd_store *store = NULL;
-	assert_ok(sherd_store_open_local(&store, root, NULL, err));
-	if (after_death) {
-		char key[64];
-		(void)snprintf(key, sizeof(key), "%s/rows.packing", folder);
-		assert_ok(sherd_store_put(store, key, SHERD_WRITE_NEW, "", 0, err));
-		(void)snprintf(key, sizeof(key), "%s/part-00002.shard", folder);
-		assert_ok(sherd_store_put(store, key, SHERD_WRITE_NEW, "old", 3, err));
-	}
-	sherd_store_close(store);
-	crash_sys *c = crash_sys_new(root);
-	crash_sys_drop_syncs(c, drop_syncs, drop_syncs);
-	assert_ok(sherd_store_open_local_sys(&store, root, NULL, crash_sys_table(c), err));
-	assert_ok(pack(store, folder, rows, err));
-	sherd_store_close(store);
-	exploration x = {.folder = folder, .rows = rows};
-	size_t points = crash_sys_points(c);
-	for (size_t k = 0; k <= points; k++) {
-		size_t before = x.wrong;
-		x.committed = k == points;
-		assert_true(crash_sys_states(c, k, check_state, &x) > 0);
-		if (x.wrong > before && !drop_syncs)
-			print_error("wrong state after \"%s\"\n", crash_sys_describe(c, k ? k - 1 : 0));
-	}
-	crash_sys_free(c);
-	scratch_remove(root);
-	return x;
+	(void)w;
+	assert_ok(pack(store, "d", PACKED, err));
+}
+
+static void check_state(crash_walk *w, sherd_store *store)
+{
+	sherd_error e = {0};
+	verdict s = look(store, "d", PACKED);
+	((packing *)w->arg)->saw[s] = true;
+	if (s == WRONG || (w->finished && s != WHOLE))
+		crash_walk_complain(w, "verdict %d", s);
+	/* Whatever was left, a pack afterwards gives a whole set, of its own rows if there was none. */
+	int rc = pack(store, "d", ROWS, &e);
+	if (rc != (s == WHOLE ? SHERD_EEXIST : SHERD_OK))
+		crash_walk_complain(w, "the next pack: %d %s", rc, e.message);
+	if (look(store, "d", s == WHOLE ? PACKED : ROWS) != WHOLE)
+		crash_walk_complain(w, "the next pack does not give a whole set");
+}
+
+static crash_walk walk(packing *p)
+{
+	return (crash_walk){.name = "pack", .arg = p, .before = die, .act = pack_some, .check = check_state};
 }
 
 TEST(no_power_loss_leaves_what_looks_complete_and_is_not)
 {
-	exploration x = explore("d", 3, false, false);
-	assert_int_equal(x.wrong, 0);
-	assert_true(x.saw[ABSENT] && x.saw[INCOMPLETE] && x.saw[WHOLE]);
-	assert_true(x.states > 20);
+	packing p = {0};
+	crash_walk w = walk(&p);
+	crash_walk_assert(&w);
+	assert_true(p.saw[ABSENT] && p.saw[INCOMPLETE] && p.saw[WHOLE]);
+	assert_true(w.states > 20);
 }
 
 TEST(so_it_is_when_what_a_dead_pack_left_is_cleared_first)
 {
-	exploration x = explore("d", 3, true, false);
-	assert_int_equal(x.wrong, 0);
-	assert_true(x.saw[INCOMPLETE] && x.saw[WHOLE]);
+	packing p = {.after_death = true};
+	crash_walk w = walk(&p);
+	crash_walk_assert(&w);
+	assert_true(p.saw[INCOMPLETE] && p.saw[WHOLE]);
 }
 
 TEST(a_disk_that_does_not_sync_is_caught)
 {
-	assert_true(explore("d", 3, false, true).wrong > 0);
+	packing p = {0};
+	crash_walk w = walk(&p);
+	crash_walk_assert_caught(&w, true, true);
 }
 
 /* ---- kills */
@@ -199,10 +186,9 @@ TEST(a_pack_that_was_killed_is_incomplete_and_the_next_one_starts_over)
 /* At any moment, by the clock. */
 TEST(so_it_is_whenever_the_kill_comes)
 {
-	const char *wish = getenv("SHERD_KILLS");
-	long kills = wish ? strtol(wish, NULL, 10) : 20;
+	uint64_t kills = environment_number("SHERD_KILLS", 20);
 	bool saw[4] = {false};
-	for (long i = 0; i < kills; i++) {
+	for (uint64_t i = 0; i < kills; i++) {
 		char *root = scratch_make();
 		pid_t child = fork();
 		assert_true(child >= 0);

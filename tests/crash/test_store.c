@@ -1,16 +1,13 @@
 /* What a power loss leaves of a local store, at every point of every way to change it. */
-#include "support/test.h"
-
-#include <sherd/store.h>
-
-#include "base/error.h"
-#include "store/local.h"
-#include "support/crash_sys.h"
+#include "support/crash_walk.h"
 #include "support/fail_sys.h"
 #include "support/scratch.h"
+#include "support/test.h"
 
-#include <stdio.h>
+#include "base/error.h"
+
 #include <stdlib.h>
+#include <string.h>
 
 enum { OLD_SIZE = 6000, NEW_SIZE = 10000 }; /* more than a page, so that writes can tear */
 
@@ -96,8 +93,6 @@ static const scenario scenarios[] = {
 
 typedef struct checked {
 	const scenario *scenario;
-	bool committed;
-	size_t states, wrong;
 	bool saw[4];
 } checked;
 
@@ -117,134 +112,115 @@ static content read_content(sherd_store *store, const char *key)
 	return c;
 }
 
-static bool count_foreign(const char *key, const sherd_stat *stat, void *arg)
+static bool find_foreign(const char *key, const sherd_stat *stat, void *arg)
 {
 	(void)stat;
-	const scenario *s = ((checked *)arg)->scenario;
-	if (strcmp(key, s->key) != 0)
-		((checked *)arg)->wrong++;
+	crash_walk *w = arg;
+	if (strcmp(key, ((const checked *)w->arg)->scenario->key) != 0)
+		crash_walk_complain(w, "there is a key %s", key);
 	return true;
 }
 
-static void check_state(const char *folder, void *arg)
+static void check_state(crash_walk *w, sherd_store *store)
 {
-	checked *c = arg;
+	checked *c = w->arg;
 	const scenario *s = c->scenario;
-	sherd_store *store = NULL;
-	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
 	content got = read_content(store, s->key);
-	c->states++;
 	c->saw[got] = true;
-	if (got != s->after && (c->committed || got != s->before))
-		c->wrong++;
-	assert_ok(sherd_store_list(store, "", "", count_foreign, c, err));
+	if (got != s->after && (w->finished || got != s->before))
+		crash_walk_complain(w, "content %d", got);
+	assert_ok(sherd_store_list(store, "", "", find_foreign, w, err));
 	/* and the store is as usable as ever */
 	assert_ok(sherd_store_put(store, s->key, SHERD_WRITE_REPLACE, bytes_of(NEW), NEW_SIZE, err));
 	assert_int_equal(read_content(store, s->key), NEW);
-	sherd_store_close(store);
 }
 
-/* Runs one scenario over a table and looks at every state of every point. */
-static checked explore(const scenario *s, unsigned refuse, bool drop_files, bool drop_folders)
+static void prepare(crash_walk *w, sherd_store *store)
 {
-	char *folder = scratch_make();
-	sherd_store *store = NULL;
-	if (s->before != NOTHING) {
-		assert_ok(sherd_store_open_local(&store, folder, NULL, err));
+	const scenario *s = ((const checked *)w->arg)->scenario;
+	if (s->before != NOTHING)
 		assert_ok(
 			sherd_store_put(store, s->key, SHERD_WRITE_NEW, bytes_of(s->before), size_of(s->before), err));
-		sherd_store_close(store);
-	}
-	fail_sys below;
-	fail_sys_init(&below);
-	below.refuse = refuse;
-	crash_sys *c = crash_sys_new_over(folder, &below.sys);
-	crash_sys_drop_syncs(c, drop_files, drop_folders);
-	assert_ok(sherd_store_open_local_sys(&store, folder, NULL, crash_sys_table(c), err));
-	assert_int_equal(s->act(store, s->key), SHERD_OK);
-	sherd_store_close(store);
-	checked result = {.scenario = s};
-	size_t points = crash_sys_points(c);
-	assert_true(points > 0);
-	for (size_t k = 0; k <= points; k++) {
-		result.committed = k == points;
-		size_t before = result.wrong;
-		assert_true(crash_sys_states(c, k, check_state, &result) > 0);
-		if (result.wrong > before && !drop_files && !drop_folders)
-			print_error("%s: wrong state after \"%s\"\n", s->key, crash_sys_describe(c, k ? k - 1 : 0));
-	}
-	crash_sys_free(c);
-	scratch_remove(folder);
-	return result;
 }
 
-static void explore_all(unsigned refuse)
+static void act(crash_walk *w, sherd_store *store)
+{
+	const scenario *s = ((const checked *)w->arg)->scenario;
+	assert_int_equal(s->act(store, s->key), SHERD_OK);
+}
+
+static crash_walk walk(checked *c)
+{
+	return (crash_walk){.name = c->scenario->key, .arg = c, .before = prepare, .act = act, .check = check_state};
+}
+
+static void walk_all(unsigned refuse)
 {
 	for (size_t i = 0; i < COUNT_OF(scenarios); i++) {
-		checked result = explore(&scenarios[i], refuse, false, false);
-		assert_int_equal(result.wrong, 0);
-		assert_true(result.saw[scenarios[i].before]);
-		assert_true(result.saw[scenarios[i].after]);
+		checked c = {.scenario = &scenarios[i]};
+		crash_walk w = walk(&c);
+		w.refuse = refuse;
+		crash_walk_assert(&w);
+		assert_true(c.saw[scenarios[i].before]);
+		assert_true(c.saw[scenarios[i].after]);
 	}
 }
 
 TEST(every_state_shows_the_old_object_or_the_new_one)
 {
-	explore_all(0);
+	walk_all(0);
 }
 
 TEST(so_it_is_without_nameless_files)
 {
-	explore_all(FAIL_SYS_NO_TMPFILE);
+	walk_all(FAIL_SYS_NO_TMPFILE);
 }
 
 TEST(so_it_is_without_links)
 {
-	explore_all(FAIL_SYS_NO_LINK);
+	walk_all(FAIL_SYS_NO_LINK);
 }
 
 TEST(so_it_is_without_exclusive_rename)
 {
-	explore_all(FAIL_SYS_NO_TMPFILE | FAIL_SYS_NO_NOREPLACE);
+	walk_all(FAIL_SYS_NO_TMPFILE | FAIL_SYS_NO_NOREPLACE);
 }
 
-TEST(a_store_that_does_not_sync_files_is_caught)
+TEST(a_store_that_does_not_sync_is_caught)
 {
-	for (size_t i = 0; i < COUNT_OF(scenarios); i++)
+	for (size_t i = 0; i < COUNT_OF(scenarios); i++) {
+		checked c = {.scenario = &scenarios[i]};
+		crash_walk w = walk(&c);
+		crash_walk_assert_caught(&w, false, true);
 		if (scenarios[i].after == NEW)
-			assert_true(explore(&scenarios[i], 0, true, false).wrong > 0);
+			crash_walk_assert_caught(&w, true, false);
+	}
 }
 
-TEST(a_store_that_does_not_sync_folders_is_caught)
+static void sweep_state(crash_walk *w, sherd_store *store)
 {
-	for (size_t i = 0; i < COUNT_OF(scenarios); i++)
-		assert_true(explore(&scenarios[i], 0, false, true).wrong > 0);
-}
-
-static void sweep_state(const char *folder, void *arg)
-{
-	sherd_store *store = NULL;
-	*(size_t *)arg += scratch_temporaries(folder);
-	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
+	*(size_t *)w->arg += scratch_temporaries(w->folder);
 	assert_ok(sherd_store_put(store, "other", SHERD_WRITE_NEW, "", 0, err));
-	sherd_store_close(store);
-	assert_int_equal(scratch_temporaries(folder), 0);
+	assert_int_equal(scratch_temporaries(w->folder), 0);
+}
+
+static void do_nothing(crash_walk *w, sherd_store *store)
+{
+	(void)w, (void)store;
+}
+
+static void put_one(crash_walk *w, sherd_store *store)
+{
+	(void)w;
+	assert_int_equal(put_over(store, "x"), SHERD_OK);
 }
 
 TEST(what_a_dead_writer_leaves_is_swept_by_the_next)
 {
-	char *folder = scratch_make();
-	sherd_store *store = NULL;
-	crash_sys *c = crash_sys_new(folder);
 	size_t met = 0;
-	assert_ok(sherd_store_open_local_sys(&store, folder, NULL, crash_sys_table(c), err));
-	assert_int_equal(put_over(store, "x"), SHERD_OK);
-	sherd_store_close(store);
-	for (size_t k = 0; k <= crash_sys_points(c); k++)
-		crash_sys_states(c, k, sweep_state, &met);
+	crash_walk w = {.name = "sweep", .arg = &met, .before = do_nothing, .act = put_one, .check = sweep_state};
+	crash_walk_assert(&w);
 	assert_true(met > 0);
-	crash_sys_free(c);
-	scratch_remove(folder);
 }
 
 int main(void)
@@ -254,8 +230,7 @@ int main(void)
 		cmocka_unit_test(so_it_is_without_nameless_files),
 		cmocka_unit_test(so_it_is_without_links),
 		cmocka_unit_test(so_it_is_without_exclusive_rename),
-		cmocka_unit_test(a_store_that_does_not_sync_files_is_caught),
-		cmocka_unit_test(a_store_that_does_not_sync_folders_is_caught),
+		cmocka_unit_test(a_store_that_does_not_sync_is_caught),
 		cmocka_unit_test(what_a_dead_writer_leaves_is_swept_by_the_next),
 	};
 	return cmocka_run_group_tests_name("crash/store", tests, NULL, NULL);

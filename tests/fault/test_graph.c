@@ -14,8 +14,11 @@
 #include <sherd/verify.h>
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const sherd_graph_layout layouts[] = {{.shards = 2}, {.planner = SHERD_GRAPH_DIRECTORY, .min_files = 1}};
 
@@ -206,7 +209,7 @@ static int reshard(sherd_graph *g, sherd_error *err)
 	const sherd_graph_reshard_options small = {.memory = 500};
 	sherd_store *store = NULL;
 	TRY(sherd_store_open_memory(&store, err));
-	int rc = sherd_graph_reshard(g, store, "new", &layouts[1], &small, err);
+	int rc = sherd_graph_reshard(g, store, "new", &layouts[1], &small, NULL, err);
 	sherd_store_close(store);
 	return rc;
 }
@@ -452,6 +455,21 @@ static int create(sherd_error *err)
 	return sherd_graph_create(target, "db", &layouts[1], 1, err);
 }
 
+static bool count_object(const char *key, const sherd_stat *stat, void *arg)
+{
+	(void)key;
+	(void)stat;
+	++*(size_t *)arg;
+	return true;
+}
+
+static size_t count_objects(sherd_store *store)
+{
+	size_t count = 0;
+	assert_ok(sherd_store_list(store, "", "", count_object, &count, err));
+	return count;
+}
+
 TEST(every_allocation_and_operation_of_creating_may_fail)
 {
 	for (int memory = 0; memory < 2; memory++) {
@@ -467,14 +485,76 @@ TEST(every_allocation_and_operation_of_creating_may_fail)
 				fail_store_at(target, n);
 			int rc = create(&e);
 			hit = memory ? disarm_malloc(target) : disarm_store(target);
-			assert_int_equal(rc, !hit ? SHERD_OK : memory ? SHERD_ENOMEM : SHERD_EIO);
-			assert_int_equal(e.code, rc);
-			if (rc < 0)
+			/* That a finished database is not marked as one any more may fail, and nobody needs it. */
+			if (rc < 0) {
+				assert_true(hit);
+				assert_int_equal(rc, memory ? SHERD_ENOMEM : SHERD_EIO);
+				assert_int_equal(e.code, rc);
+				assert_int_equal(count_objects(target), 0);
 				assert_ok(create(err));
+			}
 			verify(target);
 			sherd_store_close(target);
 		}
 	}
+}
+
+/* Copies into "new" of a local store while the nth call fails; false when none did. */
+static bool fail_to_copy(const sherd_graph *from, sherd_store *local, bool memory, long n)
+{
+	const sherd_graph_reshard_options small = {.memory = 500};
+	sherd_error e = {0};
+	sherd_graph *to = NULL;
+	target = fail_store_over(local);
+	if (memory)
+		fail_malloc_at(n);
+	else
+		fail_store_at(target, n);
+	int rc = sherd_graph_reshard(from, target, "new", &layouts[1], &small, NULL, &e);
+	bool hit = memory ? disarm_malloc(target) : disarm_store(target);
+	if (rc < 0) {
+		assert_true(hit);
+		assert_int_equal(rc, memory ? SHERD_ENOMEM : SHERD_EIO);
+		assert_refused(SHERD_ENOTFOUND, "not-found", sherd_graph_open(&to, target, "new", NULL, err));
+	} else {
+		to = graph_open(target, "new", NULL);
+		assert_int_equal(sherd_graph_version(to), 2);
+		assert_same_graph(from, to);
+		sherd_graph_close(to);
+	}
+	return rc < 0 || hit;
+}
+
+/* A copy that fails leaves what was there before, not even a folder more. */
+TEST(a_copy_that_fails_leaves_nothing)
+{
+	sherd_graph *from = NULL;
+	assert_ok(sherd_graph_open_ephemeral(&from, NULL, NULL, err));
+	graph_add_random(from, 20, 40, 6, 5);
+	for (int memory = 0; memory < 2; memory++)
+		for (int before = 0; before < 2; before++) {
+			bool hit = true;
+			long failed = 0;
+			for (long n = 1; hit; n += 1 + n / 40) {
+				char *folder = scratch_make(), path[PATH_MAX];
+				sherd_store *local = NULL;
+				assert_ok(sherd_store_open_local(&local, folder, NULL, err));
+				if (before)
+					assert_ok(sherd_store_put(local, "new/notes", SHERD_WRITE_NEW, "x", 1, err));
+				hit = fail_to_copy(from, local, memory, n);
+				(void)snprintf(path, sizeof(path), "%s/new", folder);
+				sherd_stat stat;
+				if (sherd_store_stat(target, "new/current.json", &stat, NULL) < 0) {
+					failed++;
+					assert_int_equal(count_objects(target), before);
+assert_int_equal(access(path, F_OK), before ? 0 : -1);
+				}
+				sherd_store_close(target);
+				scratch_remove(folder);
+			}
+			assert_true(failed > 20);
+		}
+	sherd_graph_close(from);
 }
 
 static int open_and_verify(sherd_error *err)
@@ -505,6 +585,7 @@ int main(void)
 		cmocka_unit_test(every_operation_of_the_store_may_fail),
 		cmocka_unit_test(every_system_call_may_fail),
 		cmocka_unit_test(every_allocation_and_operation_of_creating_may_fail),
+		cmocka_unit_test(a_copy_that_fails_leaves_nothing),
 		cmocka_unit_test(every_allocation_of_opening_and_verifying_may_fail),
 	};
 	return cmocka_run_group_tests_name("fault/graph", tests, NULL, NULL);

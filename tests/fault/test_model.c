@@ -2,6 +2,7 @@
  * and saved. */
 #include "support/fail_malloc.h"
 #include "support/fail_store.h"
+#include "support/inside_make.h"
 #include "support/nd4j_make.h"
 #include "support/samediff_make.h"
 #include "support/test.h"
@@ -24,9 +25,12 @@ static int fill_store(void **state)
 {
 	(void)state;
 	sherd_store *inner;
+	inside_sample inside;
 	SHERD_AUTO_BUF full = {0}, hollow = {0}, array = {0};
 	TRY(sherd_store_open_memory(&inner, NULL));
 	store = fail_store_over(inner);
+	inside_make(&inside);
+	inside_save(&inside, store, "inside.sdc");
 	samediff_make_full(&full);
 	samediff_make_hollow(&hollow, "w");
 	nd4j_put_shape(&array, 1, (const int64_t[]){1}, 'c', 8192);
@@ -64,12 +68,18 @@ static int use_all(sherd_error *err)
 	return sherd_convert_check(array, SHERD_FORMAT_NPY, err);
 }
 
-static int verify(sherd_error *err)
+static int verify_one(const char *key, sherd_error *err)
 {
 	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
-	TRY(sherd_verify(&r, store, "full.fb", NULL, err));
+	TRY(sherd_verify(&r, store, key, NULL, err));
 	assert_int_equal(sherd_report_errors(r), 0);
 	return SHERD_OK;
+}
+
+static int verify(sherd_error *err)
+{
+	TRY(verify_one("full.fb", err));
+	return verify_one("inside.sdc", err);
 }
 
 static const sherd_model_save_options over = {.format = SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, .replace = true};

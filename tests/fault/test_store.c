@@ -66,9 +66,15 @@ static int round_trip(sherd_store *s, sherd_error *err)
 	TRY(sherd_store_list(s, "", "", stop_never, NULL, err));
 	TRY(sherd_store_lock(s, "old", SHERD_LOCK_SHARED, &lock, err));
 	TRY(sherd_store_create_locked(s, "claim", "me", 2, SHERD_LOCK_EXCLUSIVE, &claim, err));
+	int linked = sherd_store_link(s, "claim", "claim too", err);
+	if (linked != SHERD_EUNSUPPORTED)
+		TRY(linked);
+	TRY(sherd_store_remove(s, "claim too", err));
 	TRY(sherd_store_remove(s, "claim", err));
 	if (sherd_store_caps(s) & SHERD_CAP_MKDIR)
 		TRY(sherd_store_mkdir(s, "d/f", err));
+	if (sherd_store_caps(s) & SHERD_CAP_MKDIR)
+		TRY(sherd_store_rmdir(s, "d/f", err));
 	return SHERD_OK;
 }
 
@@ -101,7 +107,7 @@ static int whole(sherd_store *s, const char *key)
 static bool is_expected(const char *key, const sherd_stat *stat, void *arg)
 {
 	(void)stat, (void)arg;
-	assert_true(strcmp(key, "old") == 0 || strcmp(key, "d/e/new") == 0 || strcmp(key, "claim") == 0);
+	assert_true(strcmp(key, "old") == 0 || strcmp(key, "d/e/new") == 0 || strncmp(key, "claim", 5) == 0);
 	return true;
 }
 
@@ -139,6 +145,7 @@ static void end(run *r, int rc, const sherd_error *e, bool hit, size_t files)
 	assert_ok(sherd_store_list(r->store, "", "", is_expected, NULL, err));
 	/* it works again */
 	assert_ok(sherd_store_remove(r->store, "claim", err));
+	assert_ok(sherd_store_remove(r->store, "claim too", err));
 	assert_ok(sherd_store_remove(r->store, "d/e/new", err));
 	assert_ok(round_trip(r->store, err));
 	sherd_store_close(r->store);

@@ -2,6 +2,8 @@
  * written. None is packed, since the bytes that deflate makes may differ. With SHERD_GOLDEN_OUT=FOLDER in the
  * environment they are also written there, to be looked at and committed when the format has changed on purpose. */
 #include "support/container_make.h"
+#include "support/inside_make.h"
+#include "support/memory_store.h"
 #include "support/source_file.h"
 #include "support/test.h"
 
@@ -12,8 +14,6 @@
 #include <string.h>
 
 #define FOLDER "tests/golden/container"
-
-static sherd_store *store;
 
 /* One constant, "w": F32 [1, 2]; the example of the document. */
 static void write_tiny(const char *key)
@@ -40,22 +40,17 @@ static void write_tiny(const char *key)
 
 static int write_all(void **state)
 {
-	(void)state;
 	const sherd_model_save_options two = {.shards = 2, .time_ms = 1767960000250};
 	const sherd_model_save_options again = {.shards = 2, .replace = true, .without_updater = true};
-	TRY(sherd_store_open_memory(&store, NULL));
+	TRY(memory_store_open(state));
+	inside_sample inside;
 	write_tiny("tiny.sdc");
+	inside_make(&inside);
+	inside_save(&inside, store, "inside.sdc");
 	container_write(store, "sample.sdc", false, NULL, 0);
 	container_write(store, "set", false, &two, 0);
 	container_write(store, "replaced", false, &two, 0);
 	container_write(store, "replaced", false, &again, 0);
-	return 0;
-}
-
-static int close_store(void **state)
-{
-	(void)state;
-	sherd_store_close(store);
 	return 0;
 }
 
@@ -124,6 +119,7 @@ TEST(what_was_written_then_is_still_read)
 	container_assert(store, "set", false, true);
 	container_assert(store, "replaced", false, false);
 	assert_int_equal(container_verify(store, "tiny.sdc", NULL), 0);
+	assert_int_equal(container_verify(store, "inside.sdc", NULL), 0);
 	assert_int_equal(container_verify(store, "replaced", NULL), 0);
 }
 
@@ -134,5 +130,5 @@ int main(void)
 		cmocka_unit_test(the_example_of_the_document_is_one_of_them),
 		cmocka_unit_test(what_was_written_then_is_still_read),
 	};
-	return cmocka_run_group_tests_name("container", tests, write_all, close_store);
+	return cmocka_run_group_tests_name("container", tests, write_all, memory_store_close);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The library and a reader and a writer made from the document alone must agree: checkpoint.py PROGRAM
 
-PROGRAM is tests/interop/program.c, built."""
+PROGRAM is tests/interop/checkpoint.c, built."""
 
 import json
 import os

@@ -1,5 +1,6 @@
 /* A reader that was written from docs/formats/container.md alone finds the same in every container, and refuses what we
  * refuse. */
+#include "support/command.h"
 #include "support/container_make.h"
 #include "support/scratch.h"
 #include "support/source_file.h"
@@ -11,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 
@@ -34,38 +33,20 @@ static int end(void **state)
 	return 0;
 }
 
-__attribute__((noreturn)) static void become(char *const arguments[], const int pipes[2])
-{
-	(void)dup2(pipes[1], STDOUT_FILENO);
-	(void)close(pipes[0]);
-	(void)close(pipes[1]);
-	(void)execvp(arguments[0], arguments);
-	_exit(127);
-}
-
 /* What the reader prints of the container; NULL when it refuses it. */
 static char *ask_reader(const char *key)
 {
-	char *reader = NULL, *path = NULL, block[4096];
-	SHERD_AUTO_BUF text = {0};
-	int pipes[2], ended;
-	ssize_t n;
-	assert_true(asprintf(&reader, "%s/tests/interop/read_container.py", getenv("SHERD_SOURCE")) > 0);
-	assert_true(asprintf(&path, "%s/%s", folder, key) > 0);
-	assert_int_equal(pipe(pipes), 0);
-	pid_t child = fork();
-	assert_true(child >= 0);
-	if (child == 0)
-		become((char *const[]){"python3", reader, path, NULL}, pipes);
-	(void)close(pipes[1]);
-	while ((n = read(pipes[0], block, sizeof(block))) > 0)
-		sherd_buf_append(&text, block, (size_t)n);
-	(void)close(pipes[0]);
-	assert_int_equal(waitpid(child, &ended, 0), child);
-	free(reader);
-	free(path);
-	assert_true(WIFEXITED(ended) && WEXITSTATUS(ended) <= 1);
-	return WEXITSTATUS(ended) == 0 ? sherd_buf_take(&text) : NULL;
+	char *command = NULL;
+	int status;
+	assert_true(asprintf(&command, "python3 '%s/tests/interop/read_container.py' '%s/%s'", getenv("SHERD_SOURCE"),
+	                     folder, key) > 0);
+	char *text = command_run(command, &status);
+	free(command);
+	assert_in_range(status, 0, 1);
+	if (status == 0)
+		return text;
+	free(text);
+	return NULL;
 }
 
 /* "name": "w", "dtype": "F32", "shape": [2, 3], "sha256": "..." of each tensor, as the reader prints it. */

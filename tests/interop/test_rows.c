@@ -1,4 +1,5 @@
 /* A reader that was written from docs/formats/rows.md alone delivers the same batches, cursors and findings. */
+#include "support/command.h"
 #include "support/scratch.h"
 #include "support/test.h"
 
@@ -15,8 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static char *folder;
 static sherd_store *store;
@@ -36,39 +35,15 @@ static int end(void **state)
 	return 0;
 }
 
-/* Runs a command of the shell with its output going into the pipe; never returns. */
-__attribute__((noreturn)) static void become(const char *command, const int pipes[2])
-{
-	(void)dup2(pipes[1], STDOUT_FILENO);
-	(void)dup2(pipes[1], STDERR_FILENO);
-	(void)close(pipes[0]);
-	(void)close(pipes[1]);
-	(void)execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-	_exit(127);
-}
-
 /* What the other reader prints; *status is its exit status. */
 static char *ask(const char *verb, const char *what, const char *options, int *status)
 {
-	char *command = NULL, block[4096];
-	SHERD_AUTO_BUF text = {0};
-	int pipes[2], ended;
-	ssize_t n;
+	char *command = NULL;
 	assert_true(asprintf(&command, "python3 '%s/tests/interop/read_rows.py' %s '%s%s%s' %s", getenv("SHERD_SOURCE"),
 	                     verb, folder, *what ? "/" : "", what, options) > 0);
-	assert_int_equal(pipe(pipes), 0);
-	pid_t child = fork();
-	assert_true(child >= 0);
-	if (child == 0)
-		become(command, pipes);
-	(void)close(pipes[1]);
-	while ((n = read(pipes[0], block, sizeof(block))) > 0)
-		sherd_buf_append(&text, block, (size_t)n);
-	(void)close(pipes[0]);
-	assert_int_equal(waitpid(child, &ended, 0), child);
-	*status = WIFEXITED(ended) ? WEXITSTATUS(ended) : -1;
+	char *text = command_run(command, status);
 	free(command);
-	return sherd_buf_take(&text);
+	return text;
 }
 
 /* ---- streams */

@@ -3,6 +3,8 @@
  * SHERD_SEED chooses the sequence, SHERD_STEPS its length. */
 #include "support/ckpt_place.h"
 #include "support/ckpt_sample.h"
+#include "support/environment.h"
+#include "support/scratch.h"
 #include "support/test.h"
 
 #include "base/error.h"
@@ -386,17 +388,11 @@ static void reopen(model *m, ckpt_place *at)
 	m->store = at->store;
 }
 
-static uint64_t number_from(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-	return text && *text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 TEST(random_operations_do_what_a_naive_model_does)
 {
 	ckpt_place *at = *state;
-	model m = {.store = at->store, .random = number_from("SHERD_SEED", (uint64_t)time(NULL)), .next_set = 1};
-	uint64_t steps = number_from("SHERD_STEPS", 6000);
+	model m = {.store = at->store, .random = environment_number("SHERD_SEED", (uint64_t)time(NULL)), .next_set = 1};
+	uint64_t steps = environment_number("SHERD_STEPS", 6000);
 	print_message("SHERD_SEED=%llu\n", (unsigned long long)m.random);
 	m.clock = 1000;
 	for (size_t i = 0; i < PREFIXES; i++)

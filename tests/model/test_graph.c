@@ -1,4 +1,5 @@
 /* Random histories of a database, and what a naive graph makes of them: support/graph_play.c. */
+#include "support/environment.h"
 #include "support/graph_play.h"
 #include "support/test.h"
 
@@ -28,12 +29,6 @@ static void play(uint64_t seed, const sherd_graph_layout *layout, unsigned steps
 	graph_play_close(p);
 }
 
-static uint64_t number_from(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-	return text && *text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 /* SHERD_SEED: which histories; SHERD_HISTORIES: how many (10). */
 TEST(a_database_holds_what_a_naive_graph_would)
 {
@@ -42,7 +37,8 @@ TEST(a_database_holds_what_a_naive_graph_would)
 	                                             {.shards = 8},
 	                                             {.planner = SHERD_GRAPH_DIRECTORY, .min_files = 1},
 	                                             {.planner = SHERD_GRAPH_DIRECTORY}};
-	uint64_t seed = number_from("SHERD_SEED", (uint64_t)time(NULL)), count = number_from("SHERD_HISTORIES", 10);
+	uint64_t seed = environment_number("SHERD_SEED", (uint64_t)time(NULL)),
+		 count = environment_number("SHERD_HISTORIES", 10);
 	print_message("SHERD_SEED=%" PRIu64 "\n", seed);
 	for (uint64_t i = 0; i < count; i++)
 		play(sherd_splitmix64(seed) + i, &layouts[i % COUNT_OF(layouts)], 500);

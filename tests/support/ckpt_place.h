@@ -30,12 +30,10 @@ int ckpt_place_done(void **state);
 
 /* All keys, separated by single spaces and in byte order; free()d by the caller. */
 char *object_keys(sherd_store *store);
+/* How many keys begin so. */
+size_t object_count(sherd_store *store, const char *prefix);
 /* Fails the test unless these keys, separated by single spaces and in byte order, are all there is. */
 void assert_keys(sherd_store *store, const char *keys);
-
-/* Makes scratch folders of this process in memory, where the system has a place for that: for tests that sync
- * thousands of times and do not ask what the disk holds. */
-void scratch_in_memory(void);
 
 /* Whole objects; what cannot be done fails the test. The result of a get is free()d. */
 char *object_get(sherd_store *store, const char *key, size_t *len);

@@ -236,6 +236,13 @@ static int crash_mkdir(const sherd_sys *sys, int dir, const char *path, mode_t m
 	return rc;
 }
 
+/* The states keep the folder, with nothing in it: as if this had never become durable. */
+static int crash_rmdir(const sherd_sys *sys, int dir, const char *name)
+{
+	(void)sys;
+	return REAL->rmdir(REAL, dir, name);
+}
+
 static int crash_flock(const sherd_sys *sys, int fd, int operation)
 {
 	return REAL->flock(REAL, fd, operation);
@@ -271,6 +278,7 @@ static const sherd_sys table = {
 	.rename = crash_rename,
 	.unlink = crash_unlink,
 	.mkdir = crash_mkdir,
+	.rmdir = crash_rmdir,
 	.flock = crash_flock,
 	.map = crash_map,
 	.unmap = crash_unmap,

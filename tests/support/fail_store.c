@@ -15,6 +15,7 @@ typedef struct fail_store {
 	struct sherd_store_ops ops;
 	sherd_store *inner;
 	_Atomic long countdown;
+	_Atomic uint64_t read;
 	_Atomic bool hit;
 } fail_store;
 
@@ -43,6 +44,7 @@ static int reader_at(const sherd_reader *reader, uint64_t offset, void *buf, siz
 {
 	const fail_reader *r = (const fail_reader *)reader;
 	TRY(count(r->store, "at", err));
+	(void)atomic_fetch_add(&r->store->read, len);
 	return r->inner->ops->at(r->inner, offset, buf, len, err);
 }
 
@@ -166,6 +168,13 @@ static int store_mkdir(sherd_store *store, const char *key, sherd_error *err)
 	return f->inner->ops->mkdir(f->inner, key, err);
 }
 
+static int store_rmdir(sherd_store *store, const char *key, sherd_error *err)
+{
+	fail_store *f = (fail_store *)store;
+	TRY(count(f, "rmdir", err));
+	return f->inner->ops->rmdir(f->inner, key, err);
+}
+
 static int store_lock(sherd_store *store, const char *key, sherd_lock_mode mode, sherd_lock **out, sherd_error *err)
 {
 	fail_store *f = (fail_store *)store;
@@ -179,6 +188,13 @@ static int store_create_locked(sherd_store *store, const char *key, const void *
 	fail_store *f = (fail_store *)store;
 	TRY(count(f, "create_locked", err));
 	return f->inner->ops->create_locked(f->inner, key, data, len, mode, out, err);
+}
+
+static int store_link(sherd_store *store, const char *key, const char *second, sherd_error *err)
+{
+	fail_store *f = (fail_store *)store;
+	TRY(count(f, "link", err));
+	return f->inner->ops->link(f->inner, key, second, err);
 }
 
 static void store_close(sherd_store *store)
@@ -205,8 +221,10 @@ sherd_store *fail_store_over(sherd_store *inner)
 		.remove = store_remove,
 		.close = store_close,
 		.mkdir = ops->mkdir ? store_mkdir : NULL,
+		.rmdir = ops->rmdir ? store_rmdir : NULL,
 		.lock = ops->lock ? store_lock : NULL,
 		.create_locked = ops->create_locked ? store_create_locked : NULL,
+		.link = ops->link ? store_link : NULL,
 	};
 	f->base.ops = &f->ops;
 	return &f->base;
@@ -217,6 +235,11 @@ void fail_store_at(sherd_store *store, long nth)
 	fail_store *f = (fail_store *)store;
 	atomic_store(&f->hit, false);
 	atomic_store(&f->countdown, nth);
+}
+
+uint64_t fail_store_read_bytes(sherd_store *store)
+{
+	return atomic_load(&((fail_store *)store)->read);
 }
 
 bool fail_store_hit(sherd_store *store)

@@ -12,6 +12,8 @@ sherd_store *fail_store_over(sherd_store *inner);
 void fail_store_at(sherd_store *store, long nth);
 /* Did it happen since fail_store_at()? */
 bool fail_store_hit(sherd_store *store);
+/* Bytes that readers were asked for since the store was opened; what was mapped does not count. */
+uint64_t fail_store_read_bytes(sherd_store *store);
 
 /* Calls it with the nth operation failing, for every n: SHERD_EIO of a named object each time, then SHERD_OK. Returns
  * how many there are. */

@@ -127,6 +127,11 @@ static int fail_mkdir(const sherd_sys *sys, int dir, const char *path, mode_t mo
 	return fails(sys, "mkdir") ? -1 : REAL->mkdir(REAL, dir, path, mode);
 }
 
+static int fail_rmdir(const sherd_sys *sys, int dir, const char *name)
+{
+	return fails(sys, "rmdir") ? -1 : REAL->rmdir(REAL, dir, name);
+}
+
 static int fail_flock(const sherd_sys *sys, int fd, int operation)
 {
 	if (fails(sys, "flock") || refuses(sys, FAIL_SYS_NO_FLOCK, ENOLCK))
@@ -169,6 +174,7 @@ void fail_sys_init(fail_sys *f)
 				.rename = fail_rename,
 				.unlink = fail_unlink,
 				.mkdir = fail_mkdir,
+				.rmdir = fail_rmdir,
 				.flock = fail_flock,
 				.map = fail_map,
 				.unmap = fail_unmap,

@@ -17,8 +17,6 @@ typedef struct version {
 typedef struct reader {
 	sherd_graph *graph;
 	uint64_t version;
-	bool full;  /* it holds the full manifest, which a tag replaces */
-	bool loose; /* that was replaced: the collector does not know of it any more */
 	graph_naive model;
 } reader;
 
@@ -111,15 +109,12 @@ static void tag(graph_play *p)
 	(void)snprintf(value, sizeof(value), "%u", p->turn);
 	must_ok(sherd_graph_set_tag(p->graph, v->number, tag_key(key), set ? value : NULL, err));
 	v->tags[key] = set ? p->turn : 0;
-	for (unsigned i = 0; i < READERS; i++)
-		if (p->readers[i].version == v->number && p->readers[i].full)
-			p->readers[i].loose = true;
 }
 
 static bool is_read(const graph_play *p, uint64_t number)
 {
 	for (unsigned i = 0; i < READERS; i++)
-		if (p->readers[i].graph && p->readers[i].version == number && !p->readers[i].loose)
+		if (p->readers[i].graph && p->readers[i].version == number)
 			return true;
 	return false;
 }
@@ -152,15 +147,9 @@ static void open_reader(graph_play *p)
 	reader *r = &p->readers[pick(p, READERS)];
 	const version *v = &p->versions[pick(p, (unsigned)p->version_count)];
 	const sherd_graph_options o = {.version = v->number};
-	char name[SHERD_RFDB_NAME_MAX], key[SHERD_RFDB_NAME_MAX + 8];
-	sherd_stat stat;
 	sherd_graph_close(r->graph);
 	r->graph = NULL;
 	must_ok(sherd_graph_open(&r->graph, p->store, "db", &o, err));
-	sherd_rfdb_manifest_name(v->number, false, name);
-	(void)snprintf(key, sizeof(key), "db/%s", name);
-	r->full = sherd_store_stat(p->store, key, &stat, NULL) == SHERD_OK;
-	r->loose = false;
 	r->version = v->number;
 	r->model = v->model;
 	must(sherd_graph_version(r->graph) == v->number);
@@ -182,7 +171,7 @@ static void reshard(graph_play *p)
 	const sherd_graph_reshard_options small = {.memory = 1000 + pick(p, 4000)};
 	sherd_store *store = NULL;
 	must_ok(sherd_store_open_memory(&store, err));
-	must_ok(sherd_graph_reshard(p->graph, store, "db", &layout, &small, err));
+	must_ok(sherd_graph_reshard(p->graph, store, "db", &layout, &small, NULL, err));
 	close_readers(p);
 	sherd_graph_close(p->graph);
 	sherd_store_close(p->store);

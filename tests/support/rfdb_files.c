@@ -1,6 +1,7 @@
 #include "support/rfdb_files.h"
 
 #include "support/scratch.h"
+#include "support/source_file.h"
 #include "support/test.h"
 
 #include "base/rng.h"
@@ -123,23 +124,6 @@ char *rfdb_unpack(const char *archive)
 	return folder;
 }
 
-uint8_t *rfdb_read(const char *path, size_t *len)
-{
-	FILE *file = fopen(path, "rb");
-	if (!file)
-		fail_msg("%s cannot be read", path);
-	assert_int_equal(fseek(file, 0, SEEK_END), 0);
-	long size = ftell(file);
-	assert_true(size >= 0);
-	rewind(file);
-	uint8_t *data = malloc(size ? (size_t)size : 1);
-	assert_non_null(data);
-	assert_int_equal(fread(data, 1, (size_t)size, file), size);
-	(void)fclose(file);
-	*len = (size_t)size;
-	return data;
-}
-
 /* nftw() passes nothing through. */
 static const char *wanted;
 static rfdb_file_fn *visit;
@@ -151,7 +135,7 @@ static int step(const char *path, const struct stat *st, int type, struct FTW *p
 	(void)place;
 	if (type == FTW_F && sherd_str_ends(sherd_str_of(path), wanted)) {
 		size_t len;
-		uint8_t *data = rfdb_read(path, &len);
+		uint8_t *data = source_file_read(path, &len);
 		visit(path, data, len);
 		free(data);
 		visited++;

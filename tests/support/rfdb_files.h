@@ -18,7 +18,5 @@ char *rfdb_unpack(const char *archive);
 /* Calls each() for every file below the folder whose name ends so; how many there were. */
 typedef void rfdb_file_fn(const char *path, const uint8_t *data, size_t len);
 size_t rfdb_each_file(const char *folder, const char *suffix, rfdb_file_fn *each);
-/* free() it. */
-uint8_t *rfdb_read(const char *path, size_t *len);
 
 #endif

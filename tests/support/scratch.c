@@ -33,6 +33,12 @@ void scratch_remove(char *folder)
 	free(folder);
 }
 
+void scratch_in_memory(void)
+{
+	if (access("/dev/shm", W_OK) == 0)
+		(void)setenv("SHERD_BUILD", "/dev/shm", 1);
+}
+
 size_t scratch_temporaries(const char *folder)
 {
 	size_t count = 0;

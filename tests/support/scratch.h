@@ -9,6 +9,10 @@ char *scratch_make(void);
 /* Removes it and all that is in it, and frees the name. */
 void scratch_remove(char *folder);
 
+/* From here on in memory, where the system has a place for that: for tests that sync thousands of times and do not ask
+ * what the disk holds. */
+void scratch_in_memory(void);
+
 /* How many files in it are not objects yet, or never became any. */
 size_t scratch_temporaries(const char *folder);
 

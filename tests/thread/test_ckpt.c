@@ -1,6 +1,7 @@
 /* Threads: a shared open checkpoint, savers of several ranks and of several sets, jobs, and readers beside them all. */
 #include "support/ckpt_place.h"
 #include "support/ckpt_sample.h"
+#include "support/scratch.h"
 #include "support/test.h"
 
 #include "base/error.h"

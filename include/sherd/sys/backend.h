@@ -55,10 +55,13 @@ struct sherd_store_ops {
 	void (*close)(sherd_store *);
 	/* With SHERD_CAP_MKDIR, else NULL. */
 	int (*mkdir)(sherd_store *, const char *key, sherd_error *err);
+	int (*rmdir)(sherd_store *, const char *key, sherd_error *err);
 	/* With SHERD_CAP_LOCK, else NULL. */
 	int (*lock)(sherd_store *, const char *key, sherd_lock_mode mode, sherd_lock **out, sherd_error *err);
 	int (*create_locked)(sherd_store *, const char *key, const void *data, size_t len, sherd_lock_mode mode,
 	                     sherd_lock **out, sherd_error *err);
+	/* Both are in one folder. Or NULL. */
+	int (*link)(sherd_store *, const char *key, const char *second, sherd_error *err);
 	int (*queue)(sherd_store *, uint64_t ahead, sherd_queue **out, sherd_error *err); /* or NULL */
 };
 

@@ -4,6 +4,7 @@
 
 #include <stdalign.h>
 #include <stdlib.h>
+#include <string.h>
 
 int sherd_bundle_new(sherd_bundle **out, size_t size, const sherd_bundle_ops *ops, sherd_format format,
                      sherd_error *err)
@@ -28,6 +29,20 @@ int sherd_bundle_finish(sherd_bundle *bundle, sherd_error *err)
 			return sherd_fail_nomem(err);
 	}
 	return SHERD_OK;
+}
+
+int sherd_bundle_finish_one(sherd_bundle *bundle, sherd_tensor *tensor, const char *key, const char *ending,
+                            sherd_error *err)
+{
+	sherd_str name = sherd_str_of(sherd_str_leaf(key));
+	if (sherd_str_ends(name, ending))
+		name.len -= strlen(ending);
+	tensor->name = sherd_arena_str(&bundle->arena, name);
+	if (!tensor->name)
+		return sherd_fail_nomem(err);
+	bundle->count = 1;
+	bundle->tensors = tensor;
+	return sherd_bundle_finish(bundle, err);
 }
 
 void sherd_bundle_close(sherd_bundle *bundle)

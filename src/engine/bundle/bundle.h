@@ -46,6 +46,9 @@ int sherd_bundle_new(sherd_bundle **out, size_t size, const sherd_bundle_ops *op
                      sherd_error *err);
 /* Takes the names of the tensors; two alike are SHERD_ECORRUPT, "duplicate-name". */
 int sherd_bundle_finish(sherd_bundle *bundle, sherd_error *err);
+/* The same for a single array that has no name of its own: it gets the last part of the key, without the ending. */
+int sherd_bundle_finish_one(sherd_bundle *bundle, sherd_tensor *tensor, const char *key, const char *ending,
+                            sherd_error *err);
 
 /* One opener for each format, called when detection has chosen it; options is never NULL. */
 typedef int sherd_bundle_open_fn(sherd_bundle **out, sherd_store *store, const char *key,

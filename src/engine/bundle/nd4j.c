@@ -29,16 +29,6 @@ static void done(sherd_bundle *bundle)
 
 static const sherd_bundle_ops ops = {.read = read_part, .map = map, .close = done};
 
-/* The array has no name of its own: it gets the last part of the key, without ".bin". */
-static char *name_of(sherd_arena *arena, const char *key)
-{
-	const char *slash = strrchr(key, '/');
-	sherd_str name = sherd_str_of(slash ? slash + 1 : key);
-	if (sherd_str_ends(name, ".bin"))
-		name.len -= 4;
-	return sherd_arena_str(arena, name);
-}
-
 int sherd_bundle_open_nd4j(sherd_bundle **out, sherd_store *store, const char *key, const sherd_bundle_options *options,
                            sherd_error *err)
 {
@@ -46,16 +36,9 @@ int sherd_bundle_open_nd4j(sherd_bundle **out, sherd_store *store, const char *k
 	TRY(sherd_bundle_new(&b, sizeof(nd4j_bundle), &ops, SHERD_FORMAT_ND4J_ARRAY, err));
 	nd4j_bundle *n = (nd4j_bundle *)b;
 	TRY(sherd_nd4j_open(&n->reader, store, key, options->limits, &b->arena, &n->array, err));
-	n->tensor = (sherd_tensor){.name = name_of(&b->arena, key),
-	                           .dtype = n->array.dtype,
-	                           .ndim = n->array.ndim,
-	                           .shape = n->array.shape,
-	                           .bytes = n->array.bytes};
-	if (!n->tensor.name)
-		return sherd_fail_nomem(err);
-	b->count = 1;
-	b->tensors = &n->tensor;
-	TRY(sherd_bundle_finish(b, err));
+	n->tensor = (sherd_tensor){
+		.dtype = n->array.dtype, .ndim = n->array.ndim, .shape = n->array.shape, .bytes = n->array.bytes};
+	TRY(sherd_bundle_finish_one(b, &n->tensor, key, ".bin", err));
 	*out = TAKE(b);
 	return SHERD_OK;
 }

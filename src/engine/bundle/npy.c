@@ -75,16 +75,6 @@ static int decode(const sherd_reader *reader, const sherd_limits *limits, sherd_
 	return sherd_npy_decode(head, (size_t)len, size, limits, out, err);
 }
 
-/* The array has no name of its own: it gets the last part of the key, without ".npy". */
-static char *name_of(sherd_arena *arena, const char *key)
-{
-	const char *slash = strrchr(key, '/');
-	sherd_str name = sherd_str_of(slash ? slash + 1 : key);
-	if (sherd_str_ends(name, ".npy"))
-		name.len -= 4;
-	return sherd_arena_str(arena, name);
-}
-
 int sherd_bundle_open_npy(sherd_bundle **out, sherd_store *store, const char *key, const sherd_bundle_options *options,
                           sherd_error *err)
 {
@@ -93,16 +83,9 @@ int sherd_bundle_open_npy(sherd_bundle **out, sherd_store *store, const char *ke
 	npy_bundle *n = (npy_bundle *)b;
 	TRY(sherd_store_read(store, key, &n->reader, err));
 	TRY(sherd_in_object(err, decode(n->reader, options->limits, &n->head, err), key));
-	n->tensor = (sherd_tensor){.name = name_of(&b->arena, key),
-	                           .dtype = n->head.dtype,
-	                           .ndim = n->head.ndim,
-	                           .shape = n->head.shape,
-	                           .bytes = n->head.bytes};
-	if (!n->tensor.name)
-		return sherd_fail_nomem(err);
-	b->count = 1;
-	b->tensors = &n->tensor;
-	TRY(sherd_bundle_finish(b, err));
+	n->tensor = (sherd_tensor){
+		.dtype = n->head.dtype, .ndim = n->head.ndim, .shape = n->head.shape, .bytes = n->head.bytes};
+	TRY(sherd_bundle_finish_one(b, &n->tensor, key, ".npy", err));
 	*out = TAKE(b);
 	return SHERD_OK;
 }

@@ -13,35 +13,20 @@ enum {
 	SPARSE = 64            /* one element wanted of so many: they are read one by one */
 };
 
-static void turn_2(uint8_t *p, size_t len)
-{
-	for (size_t i = 0; i < len; i += 2) {
-		uint16_t v;
-		memcpy(&v, p + i, sizeof(v));
-		v = __builtin_bswap16(v);
-		memcpy(p + i, &v, sizeof(v));
+#define TURN_DEFINE(turn, type, swap)                            \
+	static void turn(uint8_t *p, size_t len)                 \
+	{                                                        \
+		for (size_t i = 0; i < len; i += sizeof(type)) { \
+			type v;                                  \
+			memcpy(&v, p + i, sizeof(v));            \
+			v = swap(v);                             \
+			memcpy(p + i, &v, sizeof(v));            \
+		}                                                \
 	}
-}
 
-static void turn_4(uint8_t *p, size_t len)
-{
-	for (size_t i = 0; i < len; i += 4) {
-		uint32_t v;
-		memcpy(&v, p + i, sizeof(v));
-		v = __builtin_bswap32(v);
-		memcpy(p + i, &v, sizeof(v));
-	}
-}
-
-static void turn_8(uint8_t *p, size_t len)
-{
-	for (size_t i = 0; i < len; i += 8) {
-		uint64_t v;
-		memcpy(&v, p + i, sizeof(v));
-		v = __builtin_bswap64(v);
-		memcpy(p + i, &v, sizeof(v));
-	}
-}
+TURN_DEFINE(turn_2, uint16_t, __builtin_bswap16)
+TURN_DEFINE(turn_4, uint32_t, __builtin_bswap32)
+TURN_DEFINE(turn_8, uint64_t, __builtin_bswap64)
 
 void sherd_reorder_turn(void *bytes, size_t len, uint32_t width)
 {

@@ -99,9 +99,8 @@ static int open_reader(piece *p, sherd_store *store, const char *key, sherd_erro
 static int open_piece(index_bundle *b, piece *p, sherd_store *store, const char *key, const sherd_limits *limits,
                       sherd_error *err)
 {
-	const char *slash = strrchr(key, '/');
 	SHERD_AUTO_BUF path = {0};
-	sherd_buf_append(&path, key, slash ? (size_t)(slash + 1 - key) : 0);
+	sherd_buf_append(&path, key, (size_t)(sherd_str_leaf(key) - key));
 	sherd_buf_append(&path, p->name, strlen(p->name) + 1);
 	TRY(sherd_buf_check(&path, err));
 	const char *name = (const char *)path.data;

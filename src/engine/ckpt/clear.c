@@ -51,7 +51,7 @@ static int remove_unnamed(sherd_store *store, const char *prefix, const sherd_ck
 	__attribute__((cleanup(sherd_map_done))) sherd_map named = {0};
 	TRY(sherd_ckpt_metadata_files(meta, prefix, arena, &named, err));
 	for (size_t i = 0; i < files->count; i++) {
-		const char *file = sherd_ckpt_name_last(files->list[i].key);
+		const char *file = sherd_str_leaf(files->list[i].key);
 		if (sherd_map_find(&named, sherd_str_of(file)) == SHERD_MAP_NONE)
 			TRY(sherd_store_remove(store, files->list[i].key, err));
 	}

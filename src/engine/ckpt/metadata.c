@@ -59,7 +59,7 @@ int sherd_ckpt_metadata_files(const sherd_ckpt_meta *meta, const char *prefix, s
 		const char *file = m->file;
 		bool ok;
 		if (!file) {
-			sherd_ckpt_name_shard(&plain, sherd_ckpt_name_last(prefix), m->rank, NULL);
+			sherd_ckpt_name_shard(&plain, sherd_str_leaf(prefix), m->rank, NULL);
 			TRY(sherd_buf_check(&plain, err));
 			file = sherd_arena_str(arena, sherd_str_of((const char *)plain.data));
 			if (!file)

@@ -103,7 +103,7 @@ static int describe_shard(sherd_ckpt *c, const char *object, size_t i, sherd_err
 	else if (!c->meta.has_set_id)
 		sherd_ckpt_entries_place(m->entries, m->count, f->data_size);
 	TRY(sherd_in_object(err, sherd_ckpt_entries_check(m->entries, m->count, f->data_size, &c->arena, err), object));
-	char *file = sherd_arena_str(&c->arena, sherd_str_of(sherd_ckpt_name_last(sherd_reader_key(f->reader))));
+	char *file = sherd_arena_str(&c->arena, sherd_str_of(sherd_str_leaf(sherd_reader_key(f->reader))));
 	if (!file)
 		return sherd_fail_nomem(err);
 	m->file = file;

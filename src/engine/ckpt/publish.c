@@ -41,7 +41,7 @@ static int find_one(void *arg, size_t rank, sherd_error *err)
 	                          &f->index, &f->found, err));
 	if (!f->found)
 		return SHERD_OK;
-	const char *file = sherd_ckpt_name_last(sherd_reader_key(f->shard.reader));
+	const char *file = sherd_str_leaf(sherd_reader_key(f->shard.reader));
 	f->file = sherd_arena_str(&f->arena, sherd_str_of(file));
 	f->file_size = sherd_reader_size(f->shard.reader);
 	/* A large set has more shards than a process may have files open. */

@@ -51,7 +51,7 @@ static int shard_key(const sherd_ckpt_saver *s, uint32_t rank, sherd_buf *key, s
 /* Limits are a reader's; what the defaults would refuse is not written. */
 static int check_options(const char *prefix, const sherd_ckpt_save_options *o, sherd_error *err)
 {
-	if (!*sherd_ckpt_name_last(prefix))
+	if (!*sherd_str_leaf(prefix))
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "'%.100s' names no checkpoint", prefix);
 	/* Whoever opens it would look for the checkpoint that the object belongs to. */
 	if (sherd_ckpt_name_parse(prefix).kind != SHERD_CKPT_NAME_OTHER)

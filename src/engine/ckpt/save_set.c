@@ -61,7 +61,7 @@ static int publish_csharp(const set_save *g, sherd_store *store, const char *pre
 	for (uint32_t r = 0; r < world; r++) {
 		SHERD_AUTO_BUF file = {0};
 		sherd_ckpt_meta_shard *m = &meta.shards[r];
-		sherd_ckpt_name_shard(&file, sherd_ckpt_name_last(prefix), r, NULL);
+		sherd_ckpt_name_shard(&file, sherd_str_leaf(prefix), r, NULL);
 		TRY(sherd_buf_check(&file, err));
 		*m = (sherd_ckpt_meta_shard){.rank = r, .file_size = g->sizes[r], .checksum = "", .listed = true};
 		m->file = sherd_arena_str(arena, sherd_str_of((const char *)file.data));

@@ -216,7 +216,7 @@ static int warn_about_files(checking *g, const ckpt_files *files, sherd_error *e
 	TRY(sherd_ckpt_metadata_files(&g->meta, g->prefix, &g->arena, &named, err));
 	for (size_t i = 0; i < files->count; i++) {
 		const char *key = files->list[i].key;
-		if (sherd_map_find(&named, sherd_str_of(sherd_ckpt_name_last(key))) == SHERD_MAP_NONE)
+		if (sherd_map_find(&named, sherd_str_of(sherd_str_leaf(key))) == SHERD_MAP_NONE)
 			TRY(sherd_report_warn(g->report, key, "stray-shard", err,
 			                      "the metadata does not name this shard"));
 	}

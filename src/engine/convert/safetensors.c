@@ -104,12 +104,6 @@ static int prepare_files(sherd_conversion *c, spread *s, sherd_error *err)
 	return SHERD_OK;
 }
 
-static const char *last_part(const char *key)
-{
-	const char *slash = strrchr(key, '/');
-	return slash ? slash + 1 : key;
-}
-
 static int prepare_index(sherd_conversion *c, const spread *s, sherd_buf *out, sherd_error *err)
 {
 	size_t count = sherd_bundle_count(c->from);
@@ -119,7 +113,7 @@ static int prepare_index(sherd_conversion *c, const spread *s, sherd_buf *out, s
 	if (!entries || !files)
 		return sherd_fail_nomem(err);
 	for (uint32_t f = 0; f < s->files; f++)
-		files[f] = last_part(s->objects[f].key);
+		files[f] = sherd_str_leaf(s->objects[f].key);
 	for (size_t i = 0; i < count; i++) {
 		const sherd_tensor *t = sherd_bundle_tensor(c->from, i);
 		entries[i] = (sherd_safetensors_index_entry){.name = t->name, .file = s->file_of[i]};

@@ -5,14 +5,16 @@
 
 #include <stdlib.h>
 
+enum { FEW = 64, SOME = 4096, MANY = 1 << 20 };
+
 static void *widen(void *list, size_t count, size_t *room, size_t more, size_t size)
 {
 	if (count + more <= *room)
 		return list;
-	/* Copying costs more than room that is not touched. */
-	size_t want = *room < 64 ? 64 : *room;
+	/* Copying costs time, and room that is not touched costs nothing: whoever adds many gets room for more. */
+	size_t want = FEW;
 	while (want < count + more)
-		want *= 4;
+		want = want < SOME ? want * 4 : want < MANY ? MANY : want * 4;
 	if (want > UINT32_MAX - 1 || want > SIZE_MAX / size)
 		return NULL;
 	void *larger = sherd_large_alloc(want * size);
@@ -27,7 +29,6 @@ static void *widen(void *list, size_t count, size_t *room, size_t more, size_t s
 
 bool sherd_graph_buffer_reserve(graph_buffer *b, size_t nodes, size_t edges)
 {
-	b->by_key.stride = sizeof(graph_new_edge);
 	if (nodes) {
 		void *list = widen(b->nodes, b->node_count, &b->node_room, nodes, sizeof(*b->nodes));
 		if (!list)
@@ -40,8 +41,7 @@ bool sherd_graph_buffer_reserve(graph_buffer *b, size_t nodes, size_t edges)
 			return false;
 		b->edges = list;
 	}
-	return sherd_graph_ids_reserve(&b->by_id, b->by_id.count + nodes) &&
-	       sherd_graph_keys_reserve(&b->by_key, b->by_key.count + edges);
+	return sherd_graph_ids_reserve(&b->by_id, b->by_id.count + nodes);
 }
 
 static bool copy(graph_buffer *b, sherd_str *s)
@@ -96,6 +96,15 @@ static bool copy_node(graph_buffer *b, sherd_rfdb_node *n)
 	       share(b, &n->type, before ? before->type : none) && share(b, &n->file, before ? before->file : none);
 }
 
+/* They are put into chains again when asked for. */
+static void forget_files(graph_buffer *b)
+{
+	sherd_map_done(&b->by_file);
+	sherd_buf_done(&b->file_ends);
+	sherd_buf_done(&b->file_links);
+	b->filed = 0;
+}
+
 static graph_new_node *node_entry(graph_buffer *b, sherd_u128 id)
 {
 	bool ok;
@@ -112,71 +121,102 @@ static graph_new_node *node_entry(graph_buffer *b, sherd_u128 id)
 bool sherd_graph_buffer_put_node(graph_buffer *b, const sherd_rfdb_node *node)
 {
 	sherd_rfdb_node mine = *node;
+	size_t before = b->node_count;
 	if (!copy_node(b, &mine))
 		return false;
 	graph_new_node *entry = node_entry(b, node->id);
-	if (entry)
-		*entry = (graph_new_node){.node = mine};
-	return entry;
+	if (!entry)
+		return false;
+	/* One that goes to another file stands in the wrong chain. */
+	if (b->node_count == before && b->filed && entry->node.file.ptr != mine.file.ptr)
+		forget_files(b);
+	*entry = (graph_new_node){.node = mine};
+	return true;
 }
 
 bool sherd_graph_buffer_kill_node(graph_buffer *b, sherd_u128 id)
 {
 	const sherd_str none = {"", 0};
+	size_t before = b->node_count;
 	graph_new_node *entry = node_entry(b, id);
-	if (entry)
-		*entry = (graph_new_node){.node = {.id = id,
-		                                   .semantic_id = none,
-		                                   .type = none,
-		                                   .name = none,
-		                                   .file = none,
-		                                   .metadata = none},
-		                          .dead = true};
-	return entry;
+	if (!entry)
+		return false;
+	/* It stays in the chain of its file, for it may come back. */
+	sherd_str file = b->node_count == before ? entry->node.file : none;
+	*entry = (graph_new_node){
+		.node = {.id = id, .semantic_id = none, .type = none, .name = none, .file = file, .metadata = none},
+		.dead = true};
+	return true;
 }
 
-/* The entry of the key, made if it is not there. */
-static graph_new_edge *edge_entry(graph_buffer *b, const sherd_rfdb_edge_key *key)
+static bool log_edge(graph_buffer *b, const sherd_rfdb_edge_key *key, sherd_str metadata)
 {
-	bool ok;
 	sherd_rfdb_edge_key mine = *key;
 	const sherd_str none = {"", 0};
-	uint32_t at = (uint32_t)b->edge_count;
+	size_t at = b->edge_count;
 	if (!sherd_graph_buffer_reserve(b, 0, 1) || !share(b, &mine.type, at ? b->edges[at - 1].key.type : none))
-		return NULL;
-	uint32_t found = sherd_graph_keys_add(&b->by_key, b->edges, &mine, at, &ok);
-	if (found != GRAPH_KEYS_NONE)
-		return &b->edges[found];
-	if (!ok)
-		return NULL;
-	b->edges[at] = (graph_new_edge){.key = mine};
+		return false;
+	b->edges[at] = (graph_new_edge){.key = mine, .metadata = metadata};
 	b->edge_count++;
-	return &b->edges[at];
+	return true;
 }
 
 bool sherd_graph_buffer_put_edge(graph_buffer *b, const sherd_rfdb_edge *edge)
 {
 	sherd_str metadata = edge->metadata;
 	const sherd_rfdb_edge_key key = {.src = edge->src, .dst = edge->dst, .type = edge->type};
-	if (!copy(b, &metadata))
-		return false;
-	graph_new_edge *entry = edge_entry(b, &key);
-	if (!entry)
-		return false;
-	entry->metadata = metadata;
-	if (sherd_graph_may_name_file(metadata)) {
-		uint32_t at = (uint32_t)(entry - b->edges);
-		sherd_buf_append(&b->contexts, &at, sizeof(at));
-	}
-	return !b->contexts.failed;
+	return copy(b, &metadata) && log_edge(b, &key, metadata);
 }
 
 bool sherd_graph_buffer_kill_edge(graph_buffer *b, const sherd_rfdb_edge_key *key)
 {
-	graph_new_edge *entry = edge_entry(b, key);
-	if (entry)
-		entry->metadata = (sherd_str){NULL, 0};
-	return entry;
+	return log_edge(b, key, (sherd_str){NULL, 0});
+}
+
+/* So many entries before they are needed, the memory of the table is asked for. */
+enum { AHEAD = 12 };
+
+/* Entry `from` of the log into the table: a new key goes to the place `settled`, a known one to that which it has. */
+static bool settle_edge(graph_buffer *b, size_t from)
+{
+	bool ok;
+	uint32_t at = (uint32_t)b->settled;
+	const graph_new_edge edge = b->edges[from];
+	if (sherd_graph_may_name_file(edge.metadata) && !sherd_buf_reserve(&b->contexts, sizeof(at))) {
+		b->contexts.failed = false; /* what is in it stays */
+		return false;
+	}
+	uint32_t found = sherd_graph_keys_add(&b->by_key, b->edges, &edge.key, at, &ok);
+	if (!ok)
+		return false;
+	if (found == GRAPH_KEYS_NONE)
+		b->settled++;
+	else
+		at = found;
+	b->edges[at] = edge;
+	if (sherd_graph_may_name_file(edge.metadata))
+		sherd_buf_append(&b->contexts, &at, sizeof(at));
+	return true;
+}
+
+bool sherd_graph_buffer_settle(graph_buffer *b)
+{
+	size_t from = b->settled;
+	bool ok = true;
+	if (from == b->edge_count)
+		return true;
+	b->by_key.stride = sizeof(*b->edges);
+	if (!sherd_graph_keys_reserve(&b->by_key, b->edge_count))
+		return false;
+	for (; ok && from < b->edge_count; from += ok) {
+		if (b->edge_count - from > AHEAD)
+			sherd_graph_keys_fetch(&b->by_key, &b->edges[from + AHEAD].key);
+		ok = settle_edge(b, from);
+	}
+	/* What is left of the log follows what is settled. */
+	memmove(b->edges + b->settled, b->edges + from, (b->edge_count - from) * sizeof(*b->edges));
+	b->edge_count -= from - b->settled;
+	return ok;
 }
 
 const graph_new_node *sherd_graph_buffer_node(const graph_buffer *b, sherd_u128 id)
@@ -219,6 +259,8 @@ static bool reserve_links(graph_buffer *b)
 
 bool sherd_graph_buffer_chain(graph_buffer *b)
 {
+	if (!sherd_graph_buffer_settle(b))
+		return false;
 	for (; b->chained < b->edge_count; b->chained++) {
 		const graph_new_edge *e = &b->edges[b->chained];
 		uint32_t at = (uint32_t)b->chained;
@@ -244,9 +286,62 @@ uint32_t sherd_graph_buffer_next(const graph_buffer *b, uint32_t entry, bool inc
 	return incoming ? links->next_in : links->next_out;
 }
 
+/* Its place in file_ends, made if there is none; SHERD_MAP_NONE when memory is out. */
+static size_t place_of_file(graph_buffer *b, sherd_str file)
+{
+	bool ok;
+	size_t place = b->file_ends.len / sizeof(graph_ends);
+	const graph_ends none = {GRAPH_IDS_NONE, GRAPH_IDS_NONE};
+	if (!sherd_buf_reserve(&b->file_ends, sizeof(none))) {
+		b->file_ends.failed = false; /* what is in it stays */
+		return SHERD_MAP_NONE;
+	}
+	size_t found = sherd_map_add(&b->by_file, file, place, &ok);
+	if (!ok || found != SHERD_MAP_NONE)
+		return found;
+	sherd_buf_append(&b->file_ends, &none, sizeof(none));
+	return place;
+}
+
+bool sherd_graph_buffer_file(graph_buffer *b)
+{
+	const uint32_t none = GRAPH_IDS_NONE;
+	for (; b->filed < b->node_count; b->filed++) {
+		uint32_t at = (uint32_t)b->filed;
+		size_t place = place_of_file(b, b->nodes[at].node.file);
+		if (place == SHERD_MAP_NONE)
+			return false;
+		if (!sherd_buf_reserve(&b->file_links, sizeof(none))) {
+			b->file_links.failed = false;
+			return false;
+		}
+		sherd_buf_append(&b->file_links, &none, sizeof(none));
+		graph_ends *ends = (graph_ends *)(void *)b->file_ends.data + place;
+		if (ends->first == GRAPH_IDS_NONE)
+			ends->first = at;
+		else
+			((uint32_t *)(void *)b->file_links.data)[ends->last] = at;
+		ends->last = at;
+	}
+	return true;
+}
+
+uint32_t sherd_graph_buffer_first_of(const graph_buffer *b, sherd_str file)
+{
+	size_t place = sherd_map_find(&b->by_file, file);
+	return place == SHERD_MAP_NONE ? GRAPH_IDS_NONE
+	                               : ((const graph_ends *)(const void *)b->file_ends.data)[place].first;
+}
+
+uint32_t sherd_graph_buffer_next_of(const graph_buffer *b, uint32_t entry)
+{
+	return ((const uint32_t *)(const void *)b->file_links.data)[entry];
+}
+
 void sherd_graph_buffer_done(graph_buffer *b)
 {
 	free(b->nodes);
+	forget_files(b);
 	free(b->edges);
 	sherd_graph_ids_done(&b->by_id);
 	sherd_graph_keys_done(&b->by_key);

@@ -1,4 +1,5 @@
-/* engine/graph/bury.c - which tombstones come and go with a flush.
+/* engine/graph/bury.c - which tombstones come and go with a flush. Those of edges were found when the edges were
+ * written (emit_edges.c).
  *
  * A tombstone is needed exactly as long as a segment that stays holds a row under its key. Adding the key again takes
  * it away: it would hide the new row too. */
@@ -7,11 +8,6 @@
 static bool is_dead_node(const graph_view *v, sherd_u128 id)
 {
 	return sherd_graph_ids_find(&v->dead_node_set, id) != GRAPH_IDS_NONE;
-}
-
-static bool is_dead_edge(const graph_view *v, const sherd_rfdb_edge_key *key)
-{
-	return sherd_graph_keys_find(&v->dead_edge_set, v->dead_edges, key) != GRAPH_KEYS_NONE;
 }
 
 int sherd_graph_flush_has_node(const graph_flush *f, sherd_u128 id, sherd_error *err)
@@ -56,46 +52,18 @@ static int bury_nodes(graph_flush *f, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int bury_edges(graph_flush *f, sherd_error *err)
-{
-	const graph_view *v = &f->graph->view;
-	const graph_buffer *b = &f->graph->buffer;
-	for (size_t i = 0; i < b->edge_count; i++) {
-		const sherd_rfdb_edge_key *key = &b->edges[i].key;
-		bool buried = is_dead_edge(v, key);
-		if (!graph_edge_is_dead(&b->edges[i])) {
-			if (buried)
-				sherd_buf_append(&f->undead_edges, key, sizeof(*key));
-			continue;
-		}
-		int rc = buried ? 0 : sherd_graph_flush_has_edge(f, key, err);
-		TRY(rc);
-		if (rc)
-			sherd_buf_append(&f->dead_edges, key, sizeof(*key));
-	}
-	return SHERD_OK;
-}
-
 /* Rows under tombstones that were left out of what was merged: the last one takes the tombstone with it. Keys that are
  * added again were seen above. */
-static int exhume(graph_flush *f, const graph_target *t, sherd_error *err)
+static int exhume_nodes(graph_flush *f, const graph_target *t, sherd_error *err)
 {
 	const graph_buffer *b = &f->graph->buffer;
 	const sherd_u128 *ids = (const sherd_u128 *)(const void *)t->unburied_nodes.data;
-	const sherd_rfdb_edge_key *keys = (const sherd_rfdb_edge_key *)(const void *)t->unburied_edges.data;
 	for (size_t i = 0; i < t->unburied_nodes.len / sizeof(*ids); i++) {
 		const graph_new_node *fresh = sherd_graph_buffer_node(b, ids[i]);
 		int rc = fresh && !fresh->dead ? 1 : sherd_graph_flush_has_node(f, ids[i], err);
 		TRY(rc);
 		if (!rc)
 			sherd_buf_append(&f->undead_nodes, &ids[i], sizeof(ids[i]));
-	}
-	for (size_t i = 0; i < t->unburied_edges.len / sizeof(*keys); i++) {
-		const graph_new_edge *fresh = sherd_graph_buffer_edge(b, &keys[i]);
-		int rc = fresh && !graph_edge_is_dead(fresh) ? 1 : sherd_graph_flush_has_edge(f, &keys[i], err);
-		TRY(rc);
-		if (!rc)
-			sherd_buf_append(&f->undead_edges, &keys[i], sizeof(keys[i]));
 	}
 	return SHERD_OK;
 }
@@ -114,9 +82,12 @@ int sherd_graph_flush_bury(graph_flush *f, sherd_error *err)
 		clear_all(f);
 	} else {
 		TRY(bury_nodes(f, err));
-		TRY(bury_edges(f, err));
-		for (size_t i = 0; i < f->count; i++)
-			TRY(exhume(f, &f->targets[i], err));
+		for (size_t i = 0; i < f->count; i++) {
+			const graph_target *t = &f->targets[i];
+			TRY(exhume_nodes(f, t, err));
+			sherd_buf_append(&f->dead_edges, t->dead_edges.data, t->dead_edges.len);
+			sherd_buf_append(&f->undead_edges, t->undead_edges.data, t->undead_edges.len);
+		}
 	}
 	TRY(sherd_buf_check(&f->dead_nodes, err));
 	TRY(sherd_buf_check(&f->undead_nodes, err));

@@ -130,13 +130,15 @@ static sherd_rfdb_descriptors list_of(const sherd_buf *b)
 	                                b->len / sizeof(sherd_rfdb_descriptor)};
 }
 
-static sherd_rfdb_counts counts_of(const graph_counts *c)
+static sherd_rfdb_counts counts_of(const graph_flush *f)
 {
+	const graph_counts *c = &f->counts;
 	return (sherd_rfdb_counts){.known = true,
 	                           .nodes = c->of[SHERD_RFDB_NODES],
 	                           .node_types = c->types[SHERD_RFDB_NODES],
 	                           .edges = c->of[SHERD_RFDB_EDGES],
-	                           .edge_types = c->types[SHERD_RFDB_EDGES]};
+	                           .edge_types = c->types[SHERD_RFDB_EDGES],
+	                           .placed = f->placed};
 }
 
 static sherd_rfdb_stats stats_of(const next *n)
@@ -172,7 +174,7 @@ static void encode_full(const next *n, sherd_buf *out)
 	                               .dead_edges = {v->dead_edges, v->dead_edge_count},
 	                               .stats = stats_of(n),
 	                               .compaction = compaction_of(n),
-	                               .counts = counts_of(&n->flush->counts)};
+	                               .counts = counts_of(n->flush)};
 	sherd_rfdb_manifest_encode(&m, out);
 }
 
@@ -237,7 +239,7 @@ static void encode_edit(const next *n, sherd_buf *out)
 	                           .has_l1_edges = edges.l1,
 	                           .l1_edges = list_of(&n->l1[SHERD_RFDB_EDGES]),
 	                           .stats = stats_of(n),
-	                           .counts = counts_of(&f->counts)};
+	                           .counts = counts_of(f)};
 	sherd_rfdb_edit_encode(&e, out);
 	out->failed =
 		out->failed || nodes.added.failed || nodes.removed.failed || edges.added.failed || edges.removed.failed;
@@ -305,6 +307,7 @@ static void adopt(next *n)
 	sherd_graph_view_done(&g->view, false);
 	g->view = n->view;
 	g->view.one_shard = true;
+	g->view.placed = f->placed;
 	n->view = (graph_view){0};
 	for (size_t i = 0; i < f->count; i++)
 		f->targets[i].made = NULL;

@@ -1,36 +1,23 @@
 #include "engine/graph/counts.h"
 
 #include "engine/graph/edges.h"
+#include "engine/graph/flush.h"
+#include "engine/graph/write.h"
 
 #include <stdlib.h>
 
-/* Counts that go up and down: of one kind. */
-enum { RECENT = 16 };
-
-typedef struct tally {
-	sherd_map map; /* to places */
-	sherd_buf
-		list; /* of sherd_rfdb_count; the types are in the arena; below zero wraps around until all is added */
-	sherd_arena *arena;
-	bool failed;
-	/* Places by the addresses of types: in the buffer they are shared, and come again and again. */
-	struct {
-		sherd_str type;
-		size_t place;
-	} recent[RECENT];
-} tally;
-
-static void add(tally *t, sherd_str type, uint64_t by)
+void sherd_graph_tally_add(graph_tally *t, sherd_str type, uint64_t by)
 {
-	size_t slot = (uintptr_t)type.ptr / 16 % RECENT;
+	size_t slot = (uintptr_t)type.ptr / 16 % GRAPH_TALLY_RECENT;
 	const sherd_str *known = &t->recent[slot].type;
 	bool again = known->ptr == type.ptr && known->len == type.len && type.len;
 	size_t at = again ? t->recent[slot].place : sherd_map_find(&t->map, type);
 	if (at == SHERD_MAP_NONE) {
 		bool ok;
-		sherd_rfdb_count c = {.type = {sherd_arena_str(t->arena, type), type.len}};
+		sherd_rfdb_count c = {.type = {sherd_arena_str(&t->arena, type), type.len}};
 		at = t->list.len / sizeof(c);
-		sherd_buf_append(&t->list, &c, sizeof(c));
+		if (c.type.ptr)
+			sherd_buf_append(&t->list, &c, sizeof(c));
 		if (!c.type.ptr || t->list.failed) {
 			t->failed = true;
 			return;
@@ -53,8 +40,15 @@ static int compare(const void *left, const void *right)
 	return c ? c : (a->type.len > b->type.len) - (a->type.len < b->type.len);
 }
 
-/* Ascending, without types that have none. */
-static int finish(tally *t, sherd_rfdb_count **out, size_t *types, sherd_error *err)
+void sherd_graph_tally_done(graph_tally *t)
+{
+	sherd_map_done(&t->map);
+	sherd_buf_done(&t->list);
+	sherd_arena_done(&t->arena);
+}
+
+/* Into the counts of a kind: ascending, without types that have none. */
+static int finish(graph_tally *t, graph_counts *out, sherd_rfdb_kind kind, sherd_error *err)
 {
 	sherd_rfdb_count *list = (sherd_rfdb_count *)(void *)t->list.data;
 	size_t count = t->list.len / sizeof(*list), kept = 0;
@@ -65,23 +59,22 @@ static int finish(tally *t, sherd_rfdb_count **out, size_t *types, sherd_error *
 			list[kept++] = list[i];
 	if (kept)
 		qsort(list, kept, sizeof(*list), compare);
-	*out = sherd_arena_alloc(t->arena, kept + 1, sizeof(*list));
-	if (!*out)
+	out->of[kind] = sherd_arena_alloc(&out->arena, kept + 1, sizeof(*list));
+	if (!out->of[kind])
 		return sherd_fail_nomem(err);
-	if (kept)
-		memcpy(*out, list, kept * sizeof(*list));
-	*types = kept;
+	for (size_t i = 0; i < kept; i++) {
+		sherd_str type = list[i].type;
+		out->of[kind][i] = list[i];
+		out->of[kind][i].type.ptr = sherd_arena_str(&out->arena, type);
+		if (!out->of[kind][i].type.ptr)
+			return sherd_fail_nomem(err);
+	}
+	out->types[kind] = kept;
 	return SHERD_OK;
 }
 
-static void done(tally *t)
-{
-	sherd_map_done(&t->map);
-	sherd_buf_done(&t->list);
-}
-
 /* Every row of the segment lives: its groups say how many there are of each type. */
-static int count_plain(tally *t, const graph_segment *s, sherd_error *err)
+static int count_plain(graph_tally *t, const graph_segment *s, sherd_error *err)
 {
 	const sherd_rfdb_sidecar *x;
 	TRY(sherd_graph_segment_index(s, GRAPH_BY_TYPE, &x, err));
@@ -89,7 +82,7 @@ static int count_plain(tally *t, const graph_segment *s, sherd_error *err)
 		sherd_str type;
 		sherd_rfdb_rows rows;
 		if (sherd_rfdb_groups_at(&x->by_type, &s->rows, i, &type, &rows))
-			add(t, type, rows.count);
+			sherd_graph_tally_add(t, type, rows.count);
 	}
 	return SHERD_OK;
 }
@@ -105,7 +98,7 @@ static int row_lives(const graph_view *v, sherd_rfdb_kind kind, size_t i, uint64
 	return sherd_graph_view_edge_lives(v, i, row, &key, err);
 }
 
-static int count_view(tally *t, const graph_view *v, sherd_rfdb_kind kind, sherd_error *err)
+static int count_view(graph_tally *t, const graph_view *v, sherd_rfdb_kind kind, sherd_error *err)
 {
 	sherd_rfdb_column column = kind == SHERD_RFDB_NODES ? SHERD_RFDB_NODE_TYPE : SHERD_RFDB_EDGE_TYPE;
 	for (size_t i = 0; i < v->lists[kind].count; i++) {
@@ -119,7 +112,7 @@ static int count_view(tally *t, const graph_view *v, sherd_rfdb_kind kind, sherd
 			int rc = row_lives(v, kind, i, row, err);
 			TRY(rc);
 			if (rc && sherd_rfdb_segment_text(&s->rows, column, row, &type))
-				add(t, type, 1);
+				sherd_graph_tally_add(t, type, 1);
 		}
 	}
 	return SHERD_OK;
@@ -130,11 +123,11 @@ static int count_all(const graph_view *v, graph_counts *out, sherd_error *err)
 	graph_counts c = {.known = true};
 	int rc = SHERD_OK;
 	for (unsigned kind = 0; rc == SHERD_OK && kind < 2; kind++) {
-		tally t = {.arena = &c.arena};
+		graph_tally t = {0};
 		rc = count_view(&t, v, kind, err);
 		if (rc == SHERD_OK)
-			rc = finish(&t, &c.of[kind], &c.types[kind], err);
-		done(&t);
+			rc = finish(&t, &c, kind, err);
+		sherd_graph_tally_done(&t);
 	}
 	if (rc < 0)
 		sherd_graph_counts_done(&c);
@@ -161,23 +154,30 @@ static int type_below(const graph_row *r, sherd_rfdb_column column, sherd_str *t
 	return sherd_rfdb_segment_text(&r->segment->rows, column, r->row, type);
 }
 
-static int add_nodes(tally *t, const sherd_graph *g, sherd_error *err)
+/* What the version has under the id lives no more. */
+static int take_node(graph_tally *t, const sherd_graph *g, sherd_u128 id, sherd_error *err)
+{
+	graph_row below;
+	sherd_str type;
+	int rc = sherd_graph_view_node(&g->view, id, &below, err);
+	TRY(rc);
+	if (rc && type_below(&below, SHERD_RFDB_NODE_TYPE, &type))
+		sherd_graph_tally_add(t, type, (uint64_t)-1);
+	return SHERD_OK;
+}
+
+static int add_nodes(graph_tally *t, const sherd_graph *g, sherd_error *err)
 {
 	for (size_t i = 0; i < g->buffer.node_count; i++) {
 		const graph_new_node *n = &g->buffer.nodes[i];
-		graph_row below;
-		sherd_str type;
-		int rc = sherd_graph_view_node(&g->view, n->node.id, &below, err);
-		TRY(rc);
-		if (rc && type_below(&below, SHERD_RFDB_NODE_TYPE, &type))
-			add(t, type, (uint64_t)-1);
+		TRY(take_node(t, g, n->node.id, err));
 		if (!n->dead)
-			add(t, n->node.type, 1);
+			sherd_graph_tally_add(t, n->node.type, 1);
 	}
 	return SHERD_OK;
 }
 
-static int add_edges(tally *t, const sherd_graph *g, sherd_error *err)
+static int add_edges(graph_tally *t, const sherd_graph *g, sherd_error *err)
 {
 	for (size_t i = 0; i < g->buffer.edge_count; i++) {
 		const graph_new_edge *e = &g->buffer.edges[i];
@@ -185,33 +185,75 @@ static int add_edges(tally *t, const sherd_graph *g, sherd_error *err)
 		int rc = sherd_graph_view_edge(&g->view, &e->key, &below, err);
 		TRY(rc);
 		if (rc)
-			add(t, e->key.type, (uint64_t)-1);
+			sherd_graph_tally_add(t, e->key.type, (uint64_t)-1);
 		if (!graph_edge_is_dead(e))
-			add(t, e->key.type, 1);
+			sherd_graph_tally_add(t, e->key.type, 1);
 	}
 	return SHERD_OK;
 }
 
-int sherd_graph_counts_ahead(const sherd_graph *g, graph_counts *out, sherd_error *err)
+static void add_counts(graph_tally *t, const sherd_rfdb_count *list, size_t count)
 {
+	for (size_t i = 0; i < count; i++)
+		sherd_graph_tally_add(t, list[i].type, list[i].count);
+}
+
+static void add_tally(graph_tally *t, const graph_tally *more)
+{
+	add_counts(t, (const sherd_rfdb_count *)(const void *)more->list.data,
+	           more->list.len / sizeof(sherd_rfdb_count));
+	t->failed = t->failed || more->failed;
+}
+
+/* What the buffer does to the counts of a kind. */
+static int add_buffer(graph_tally *t, const sherd_graph *g, sherd_rfdb_kind kind, sherd_error *err)
+{
+	return kind == SHERD_RFDB_NODES ? add_nodes(t, g, err) : add_edges(t, g, err);
+}
+
+/* The same, as those have found who wrote the targets. */
+static int add_targets(graph_tally *t, const graph_flush *f, sherd_rfdb_kind kind, sherd_error *err)
+{
+	const graph_buffer *b = &f->graph->buffer;
+	for (size_t i = 0; i < f->count; i++)
+		if (f->targets[i].kind == kind)
+			add_tally(t, &f->targets[i].counts);
+	for (size_t i = 0; kind == SHERD_RFDB_NODES && i < b->node_count; i++)
+		if (b->nodes[i].dead)
+			TRY(take_node(t, f->graph, b->nodes[i].node.id, err));
+	return SHERD_OK;
+}
+
+/* Those of the open version and more. f NULL: what the buffer says is counted here. */
+static int count_ahead(const sherd_graph *g, const graph_flush *f, graph_counts *out, sherd_error *err)
+{
+	const graph_counts *now;
 	graph_counts c = {.known = true};
-	const graph_counts *now = &c;
-	TRY(sherd_graph_counts_know(g, &now, err));
-	int rc = SHERD_OK;
+	int rc = sherd_graph_counts_know(g, &now, err);
 	for (unsigned kind = 0; rc == SHERD_OK && kind < 2; kind++) {
-		tally t = {.arena = &c.arena};
-		for (size_t i = 0; i < now->types[kind]; i++)
-			add(&t, now->of[kind][i].type, now->of[kind][i].count);
-		rc = kind == SHERD_RFDB_NODES ? add_nodes(&t, g, err) : add_edges(&t, g, err);
+		graph_tally t = {0};
+		add_counts(&t, now->of[kind], now->types[kind]);
+		rc = f ? add_targets(&t, f, kind, err) : add_buffer(&t, g, kind, err);
 		if (rc == SHERD_OK)
-			rc = finish(&t, &c.of[kind], &c.types[kind], err);
-		done(&t);
+			rc = finish(&t, &c, kind, err);
+		sherd_graph_tally_done(&t);
 	}
 	if (rc < 0)
 		sherd_graph_counts_done(&c);
 	else
 		*out = c;
 	return rc;
+}
+
+int sherd_graph_counts_ahead(const sherd_graph *g, graph_counts *out, sherd_error *err)
+{
+	TRY(sherd_graph_settle(g, err));
+	return count_ahead(g, NULL, out, err);
+}
+
+int sherd_graph_flush_count(graph_flush *f, sherd_error *err)
+{
+	return count_ahead(f->graph, f, &f->counts, err);
 }
 
 int sherd_graph_counts_take(graph_counts *c, const sherd_rfdb_counts *from, sherd_error *err)
@@ -221,11 +263,10 @@ int sherd_graph_counts_take(graph_counts *c, const sherd_rfdb_counts *from, sher
 	for (unsigned kind = 0; rc == SHERD_OK && mine.known && kind < 2; kind++) {
 		const sherd_rfdb_count *list = kind == SHERD_RFDB_NODES ? from->nodes : from->edges;
 		size_t count = kind == SHERD_RFDB_NODES ? from->node_types : from->edge_types;
-		tally t = {.arena = &mine.arena};
-		for (size_t i = 0; i < count; i++)
-			add(&t, list[i].type, list[i].count);
-		rc = finish(&t, &mine.of[kind], &mine.types[kind], err);
-		done(&t);
+		graph_tally t = {0};
+		add_counts(&t, list, count);
+		rc = finish(&t, &mine, kind, err);
+		sherd_graph_tally_done(&t);
 	}
 	if (rc < 0)
 		sherd_graph_counts_done(&mine);

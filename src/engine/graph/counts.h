@@ -4,6 +4,24 @@
 
 #include "engine/graph/graph.h"
 
+/* Counts that go up and down. */
+enum { GRAPH_TALLY_RECENT = 16 };
+
+typedef struct graph_tally {
+	sherd_map map;     /* from types to places */
+	sherd_buf list;    /* of sherd_rfdb_count; below zero wraps around until all is added */
+	sherd_arena arena; /* of the types */
+	bool failed;       /* memory was out: it counts no more */
+	/* Places by the addresses of types: in the buffer they are shared, and come again and again. */
+	struct {
+		sherd_str type;
+		size_t place;
+	} recent[GRAPH_TALLY_RECENT];
+} graph_tally;
+
+void sherd_graph_tally_add(graph_tally *t, sherd_str type, uint64_t by);
+void sherd_graph_tally_done(graph_tally *t);
+
 /* The counts of the version that is open, without the buffer; counted when the manifest did not say. */
 int sherd_graph_counts_know(const sherd_graph *g, const graph_counts **out, sherd_error *err);
 /* Those, with the buffer; done with by the caller. */

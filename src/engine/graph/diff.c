@@ -41,6 +41,7 @@ static int metadata_of(const sherd_graph *g, const sherd_rfdb_edge_key *key, she
 {
 	graph_row row;
 	sherd_rfdb_edge edge;
+	TRY(sherd_graph_settle(g, err));
 	const graph_new_edge *fresh = sherd_graph_buffer_edge(&g->buffer, key);
 	if (fresh) {
 		*out = fresh->metadata;

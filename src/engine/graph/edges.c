@@ -1,6 +1,8 @@
 /* engine/graph/edges.c - edges from a node, to a node, and all of them. */
 #include "engine/graph/edges.h"
 
+#include "engine/graph/write.h"
+
 typedef struct walk {
 	const sherd_graph *graph;
 	const sherd_graph_types *types;
@@ -131,6 +133,7 @@ int sherd_graph_each_edge(const sherd_graph *g, sherd_u128 id, bool incoming, co
                           graph_edge_fn *each, void *arg, sherd_error *err)
 {
 	walk w = {.graph = g, .types = types, .each = each, .arg = arg};
+	TRY(sherd_graph_settle(g, err));
 	TRY(incoming ? to_segments(&w, id, err) : from_segments(&w, id, err));
 	if (!g->buffer.edge_count || w.stopped)
 		return SHERD_OK;
@@ -180,6 +183,7 @@ int sherd_graph_every_edge(const sherd_graph *g, const sherd_graph_types *types,
 {
 	walk w = {.graph = g, .types = types, .each = each, .arg = arg};
 	const graph_list *list = &g->view.lists[SHERD_RFDB_EDGES];
+	TRY(sherd_graph_settle(g, err));
 	for (size_t i = 0; i < list->count && !w.stopped; i++) {
 		if (is_excluded(&w, list->items[i]))
 			continue;

@@ -43,12 +43,11 @@ static bool fits_row(const search *s, const graph_segment *segment, uint64_t row
 	return true;
 }
 
-static int hand_out(search *s, const sherd_rfdb_node *node)
+static void hand_out(search *s, const sherd_rfdb_node *node)
 {
 	sherd_graph_node out;
 	sherd_graph_node_out(node, &out);
 	s->stopped = !s->each(s->arg, &out);
-	return SHERD_OK;
 }
 
 /* Row of the item at place i of the list. */
@@ -67,7 +66,8 @@ static int try_row(search *s, size_t i, bool plain, uint64_t row, sherd_error *e
 			return rc;
 	}
 	TRY(sherd_graph_segment_read_node(segment, row, &node, err));
-	return hand_out(s, &node);
+	hand_out(s, &node);
+	return SHERD_OK;
 }
 
 static int try_rows(search *s, size_t i, const sherd_rfdb_rows *rows, sherd_error *err)
@@ -173,6 +173,29 @@ static bool fits_fresh(const search *s, const sherd_rfdb_node *n)
 	return true;
 }
 
+static void search_fresh(search *s, const graph_new_node *n)
+{
+	if (!n->dead && fits_fresh(s, &n->node))
+		hand_out(s, &n->node);
+}
+
+static int search_buffer(search *s, const sherd_graph_query *query, sherd_error *err)
+{
+	/* A writer belongs to one thread: nobody sees that chains are made. */
+	graph_buffer *b = (graph_buffer *)(uintptr_t)&s->graph->buffer;
+	if (!query || !query->file.len || query->file_prefix) {
+		for (size_t i = 0; i < b->node_count && !s->stopped; i++)
+			search_fresh(s, &b->nodes[i]);
+		return SHERD_OK;
+	}
+	if (!sherd_graph_buffer_file(b))
+		return sherd_fail_nomem(err);
+	uint32_t at = sherd_graph_buffer_first_of(b, graph_text_in(query->file));
+	for (; at != GRAPH_IDS_NONE && !s->stopped; at = sherd_graph_buffer_next_of(b, at))
+		search_fresh(s, &b->nodes[at]);
+	return SHERD_OK;
+}
+
 int sherd_graph_find(const sherd_graph *g, const sherd_graph_query *query, sherd_graph_node_fn *each, void *arg,
                      sherd_error *err)
 {
@@ -184,8 +207,5 @@ int sherd_graph_find(const sherd_graph *g, const sherd_graph_query *query, sherd
 	}
 	for (size_t i = 0; i < g->view.lists[SHERD_RFDB_NODES].count && !s.stopped; i++)
 		TRY(search_segment(&s, i, err));
-	for (size_t i = 0; i < g->buffer.node_count && !s.stopped; i++)
-		if (!g->buffer.nodes[i].dead && fits_fresh(&s, &g->buffer.nodes[i].node))
-			TRY(hand_out(&s, &g->buffer.nodes[i].node));
-	return SHERD_OK;
+	return search_buffer(&s, query, err);
 }

@@ -3,7 +3,6 @@
 #include "engine/graph/flush.h"
 
 #include "base/pool.h"
-#include "engine/graph/counts.h"
 #include "engine/graph/create.h"
 
 #include <stdlib.h>
@@ -133,7 +132,6 @@ static int prepare(graph_flush *f, sherd_error *err)
 	TRY(sherd_graph_flush_route(f, err));
 	TRY(sherd_graph_flush_fold(f, err));
 	TRY(number_targets(f, err));
-	TRY(sherd_graph_counts_ahead(f->graph, &f->counts, err));
 	return extend_shards(f, err);
 }
 
@@ -142,6 +140,7 @@ static int make(graph_flush *f, sherd_error *err)
 	TRY(prepare(f, err));
 	f->meter.total = work_of(f);
 	TRY(emit_all(f, err));
+	TRY(sherd_graph_flush_count(f, err));
 	TRY(sherd_graph_flush_bury(f, err));
 	return sherd_graph_flush_commit(f, err);
 }
@@ -167,7 +166,9 @@ static void done(graph_flush *f)
 		sherd_buf_done(&f->targets[i].fresh);
 		sherd_buf_done(&f->targets[i].merged);
 		sherd_buf_done(&f->targets[i].unburied_nodes);
-		sherd_buf_done(&f->targets[i].unburied_edges);
+		sherd_buf_done(&f->targets[i].dead_edges);
+		sherd_buf_done(&f->targets[i].undead_edges);
+		sherd_graph_tally_done(&f->targets[i].counts);
 		sherd_graph_segment_close(f->targets[i].made);
 	}
 	free(f->targets);

@@ -7,18 +7,20 @@
 #define SHERD_ENGINE_GRAPH_FLUSH_H
 
 #include "base/meter.h"
-#include "engine/graph/graph.h"
+#include "engine/graph/counts.h"
 
 typedef struct graph_target {
 	uint32_t shard;
 	sherd_rfdb_kind kind;
-	uint64_t id;              /* of the segment */
-	sherd_buf fresh;          /* of uint32_t: entries of the buffer */
-	sherd_buf merged;         /* of size_t: places in the list of the view, ascending */
-	uint64_t rows;            /* at most so many */
-	sherd_buf unburied_nodes; /* of sherd_u128: keys with tombstones whose rows were left out */
-	sherd_buf unburied_edges; /* of sherd_rfdb_edge_key */
-	graph_segment *made;      /* NULL when nothing was left to write */
+	uint64_t id;                        /* of the segment */
+	sherd_buf fresh;                    /* of uint32_t: live nodes of the buffer; the first of each run of edges */
+	uint64_t fresh_rows;                /* entries of the buffer in all */
+	sherd_buf merged;                   /* of size_t: places in the list of the view, ascending */
+	uint64_t rows;                      /* at most so many */
+	sherd_buf unburied_nodes;           /* of sherd_u128: keys with tombstones whose rows were left out */
+	graph_segment *made;                /* NULL when nothing was left to write */
+	graph_tally counts;                 /* how the numbers of live records change; without nodes that are deleted */
+	sherd_buf dead_edges, undead_edges; /* of sherd_rfdb_edge_key: tombstones that come and go */
 } graph_target;
 
 typedef struct graph_flush {
@@ -30,8 +32,10 @@ typedef struct graph_flush {
 	bool *merge[2];         /* for each segment of the view: it goes into a target */
 	uint16_t *node_shards;  /* for each node of the buffer */
 	uint32_t shards;
-	bool compact;                       /* all segments are merged, into L1 */
-	graph_counts counts;                /* of the version to come */
+	bool scattered;      /* a key of the buffer may have rows in another shard: the buffer is settled, and asked */
+	bool placed;         /* of the version to come, as in the view */
+	bool compact;        /* all segments are merged, into L1 */
+	graph_counts counts; /* of the version to come */
 	sherd_buf dead_nodes, undead_nodes; /* of sherd_u128: tombstones that come and go */
 	sherd_buf dead_edges, undead_edges; /* of sherd_rfdb_edge_key */
 	sherd_meter meter;
@@ -41,13 +45,14 @@ typedef struct graph_flush {
 /* The target of a shard, made if there is none; NULL when memory is out. */
 graph_target *sherd_graph_flush_target(graph_flush *f, uint32_t shard, sherd_rfdb_kind kind);
 
-/* Where everything in the buffer goes, and which segments must be merged so that each key stays in one shard.
- */
+/* Where everything in the buffer goes, and which segments must be merged so that each key stays in one shard. */
 int sherd_graph_flush_route(graph_flush *f, sherd_error *err);
 /* Which segments are merged to keep their number small. */
 int sherd_graph_flush_fold(graph_flush *f, sherd_error *err);
 /* Writes the segment of a target and its sidecar, durably. */
 int sherd_graph_flush_emit(graph_flush *f, graph_target *t, sherd_error *err);
+/* The counts of the version to come, after the targets are written. */
+int sherd_graph_flush_count(graph_flush *f, sherd_error *err);
 /* Which tombstones come and go, after the targets are written. */
 int sherd_graph_flush_bury(graph_flush *f, sherd_error *err);
 /* Writes the manifest, makes it current, and changes the open graph accordingly. */

@@ -16,19 +16,34 @@ static const graph_list *list_of(const graph_flush *f, sherd_rfdb_kind kind)
 	return &f->graph->view.lists[kind];
 }
 
-/* The newest first: a segment is taken if it has at most twice the rows that were taken before it. What would become
- * too large is left to compaction. */
+/* A load that is spilled piece by piece meets no readers on its way: its pieces wait until they are many, so that a row
+ * is written twice and not once for every doubling. The flush takes what is left. */
+static bool waits(const graph_flush *f, const graph_target *t)
+{
+	enum { MANY_PIECES = 12 };
+	const graph_list *list = list_of(f, t->kind);
+	size_t pieces = 0;
+	for (size_t i = 0; i < list->count; i++)
+		pieces += list->items[i]->shard == t->shard && list->items[i]->rows.rows < MOST_MERGED / 2;
+	return f->graph->spilling && pieces < MANY_PIECES;
+}
+
+/* The newest first: a segment is taken if it has at most twice the rows that were taken before it, or if pieces of a
+ * load have waited for this. What would become too large is left to compaction. */
 static void fold_shard(graph_flush *f, const graph_target *t)
 {
 	const graph_list *list = list_of(f, t->kind);
-	uint64_t rows = t->fresh.len / sizeof(uint32_t);
+	uint64_t rows = t->fresh_rows;
+	bool load = f->graph->spilling || f->graph->ahead;
+	if (waits(f, t))
+		return;
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i]->shard == t->shard && f->merge[t->kind][i])
 			rows += list->items[i]->rows.rows;
 	for (size_t i = 0; i < list->count; i++) {
 		if (list->items[i]->shard != t->shard || f->merge[t->kind][i])
 			continue;
-		if (list->items[i]->rows.rows / 2 > rows || list->items[i]->rows.rows + rows > MOST_MERGED)
+		if ((list->items[i]->rows.rows / 2 > rows && !load) || list->items[i]->rows.rows + rows > MOST_MERGED)
 			break;
 		f->merge[t->kind][i] = true;
 		rows += list->items[i]->rows.rows;
@@ -106,7 +121,7 @@ int sherd_graph_flush_fold(graph_flush *f, sherd_error *err)
 	TRY(hand_over(f, SHERD_RFDB_EDGES, err));
 	for (size_t i = 0; i < f->count; i++) {
 		TRY(sherd_buf_check(&f->targets[i].fresh, err));
-		f->targets[i].rows += f->targets[i].fresh.len / sizeof(uint32_t);
+		f->targets[i].rows += f->targets[i].fresh_rows;
 	}
 	return SHERD_OK;
 }

@@ -2,7 +2,7 @@
  *
  * What stays is written in full first, so that it needs no other version. Then manifests go, then segments: a crash in
  * between leaves files that nobody names, for the next time. */
-#include "engine/graph/open.h"
+#include "engine/graph/hold.h"
 #include "engine/graph/snapshots.h"
 
 #include <stdlib.h>
@@ -65,6 +65,16 @@ static int choose(collection *c, sherd_error *err)
 }
 
 /* A version that somebody reads stays too. */
+static void keep_held(void *arg, uint64_t version)
+{
+	collection *c = arg;
+	verdict *v = verdict_of(c, version);
+	if (!v || v->stays)
+		return;
+	v->stays = true;
+	c->result.held++;
+}
+
 static int lock_doomed(collection *c, verdict *v, sherd_error *err)
 {
 	for (int edit = 0; edit < 2 && !v->stays; edit++) {
@@ -75,10 +85,9 @@ static int lock_doomed(collection *c, verdict *v, sherd_error *err)
 		TRY(sherd_graph_place_key(&c->graph->place, name, &key, err));
 		int rc = sherd_store_lock(c->graph->place.store, key.text, SHERD_LOCK_EXCLUSIVE, &v->locks[edit],
 		                          &failure);
-		if (rc == SHERD_ECONFLICT) {
-			v->stays = true;
-			c->result.held++;
-		} else if (rc < 0 && rc != SHERD_ENOTFOUND) {
+		if (rc == SHERD_ECONFLICT)
+			keep_held(c, v->version);
+		else if (rc < 0 && rc != SHERD_ENOTFOUND) {
 			if (err)
 				*err = failure;
 			return sherd_in_object(err, rc, key.text);
@@ -102,7 +111,7 @@ static int secure(collection *c, const verdict *v, sherd_error *err)
 	TRY(sherd_graph_version_load(&version, &c->graph->place, v->version, err));
 	int rc = name_segments(c, &version.manifest, err);
 	if (rc == SHERD_OK && version.base != v->version)
-		rc = sherd_graph_write_full(&c->graph->place, &version.manifest, err);
+		rc = sherd_graph_hold_replace(&c->graph->place, &version.manifest, err);
 	sherd_graph_version_done(&version);
 	return rc;
 }
@@ -139,8 +148,8 @@ static bool see_file(void *arg, const char *name, const sherd_stat *stat)
 {
 	collection *c = arg;
 	sherd_rfdb_file file;
-	bool staged = strncmp(name, STAGING, strlen(STAGING)) == 0;
-	if (!staged && (!sherd_rfdb_file_parse(sherd_str_of(name), &file) || is_named(c, file.id)))
+	bool left = strncmp(name, STAGING, strlen(STAGING)) == 0 || strcmp(name, SHERD_RFDB_MAKING) == 0;
+	if (!left && (!sherd_rfdb_file_parse(sherd_str_of(name), &file) || is_named(c, file.id)))
 		return true;
 	sherd_buf_append(&c->doomed, name, strlen(name) + 1);
 	c->result.bytes += stat->size;
@@ -152,6 +161,7 @@ static int remove_files(collection *c, sherd_error *err)
 {
 	if (c->segments.len)
 		qsort(c->segments.data, c->segments.len / sizeof(uint64_t), sizeof(uint64_t), compare);
+	TRY(sherd_graph_place_list(&c->graph->place, SHERD_RFDB_MAKING, see_file, c, err));
 	TRY(sherd_graph_place_list(&c->graph->place, SHERD_RFDB_SEGMENTS, see_file, c, err));
 	TRY(sherd_graph_place_list(&c->graph->place, STAGING, see_file, c, err));
 	TRY(sherd_buf_check(&c->doomed, err));
@@ -165,6 +175,8 @@ static int collect(collection *c, sherd_error *err)
 	bool locks = sherd_store_caps(c->graph->place.store) & SHERD_CAP_LOCK;
 	TRY(list_versions(c, err));
 	TRY(choose(c, err));
+	if (locks)
+		TRY(sherd_graph_hold_list(&c->graph->place, keep_held, c, err));
 	for (size_t i = 0; locks && i < c->count; i++)
 		if (!c->verdicts[i].stays)
 			TRY(lock_doomed(c, &c->verdicts[i], err));

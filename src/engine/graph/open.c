@@ -3,6 +3,7 @@
 
 #include "engine/graph/counts.h"
 #include "engine/graph/flush.h"
+#include "engine/graph/hold.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -85,6 +86,7 @@ static int open_view(sherd_graph *g, sherd_error *err)
 	TRY(open_list(g, SHERD_RFDB_NODES, &m->nodes, &m->l1_nodes, err));
 	TRY(open_list(g, SHERD_RFDB_EDGES, &m->edges, &m->l1_edges, err));
 	g->view.one_shard = m->counts.known;
+	g->view.placed = m->counts.known && m->counts.placed;
 	return sherd_graph_view_bury(&g->view, &m->dead_nodes, &m->dead_edges, err);
 }
 
@@ -125,7 +127,7 @@ static int choose_version(const sherd_graph *g, uint64_t asked, uint64_t *versio
 
 static int try_reader(sherd_graph *g, uint64_t version, sherd_error *err)
 {
-	TRY(sherd_graph_version_hold(&g->place, version, &g->lock, err));
+	TRY(sherd_graph_hold_version(&g->place, version, &g->lock, err));
 	return open_version(g, version, err);
 }
 
@@ -229,22 +231,42 @@ static int open_writer(sherd_graph *g, sherd_error *err)
 	return rc == SHERD_ENOTFOUND ? fail_missing(err) : rc;
 }
 
+static sherd_graph *graph_make(bool writable, sherd_pool *pool)
+{
+	sherd_graph *g = calloc(1, sizeof(*g));
+	if (!g)
+		return NULL;
+	pthread_mutex_init(&g->counting, NULL);
+	sherd_rfdb_plan_init(&g->plan, 0);
+	g->pool = pool;
+	g->writable = writable;
+	return g;
+}
+
 int sherd_graph_open(sherd_graph **out, sherd_store *store, const char *folder, const sherd_graph_options *options,
                      sherd_error *err)
 {
 	static const sherd_graph_options defaults = {0};
 	const sherd_graph_options *o = options ? options : &defaults;
-	SHERD_AUTO(sherd_graph, sherd_graph_close) g = calloc(1, sizeof(*g));
+	SHERD_AUTO(sherd_graph, sherd_graph_close) g = graph_make(!o->read_only && !o->version, o->pool);
 	if (!g)
 		return sherd_fail_nomem(err);
-	pthread_mutex_init(&g->counting, NULL);
-	sherd_rfdb_plan_init(&g->plan, 0);
-	g->pool = o->pool;
-	g->writable = !o->read_only && !o->version;
 	TRY(sherd_graph_place_init(&g->place, store, folder, o->limits, err));
 	TRY(g->writable ? open_writer(g, err) : open_reader(g, o->version, err));
 	TRY(read_plan(g, err));
 	g->plan_written = g->plan.place_count;
+	*out = TAKE(g);
+	return SHERD_OK;
+}
+
+int sherd_graph_open_making(sherd_graph **out, const graph_place *p, sherd_pool *pool, sherd_error *err)
+{
+	SHERD_AUTO(sherd_graph, sherd_graph_close) g = graph_make(true, pool);
+	if (!g)
+		return sherd_fail_nomem(err);
+	TRY(sherd_graph_place_copy(&g->place, p, err));
+	TRY(open_version(g, 1, err));
+	TRY(read_plan(g, err));
 	*out = TAKE(g);
 	return SHERD_OK;
 }

@@ -20,6 +20,15 @@ int sherd_graph_place_init(graph_place *out, sherd_store *store, const char *fol
 	return SHERD_OK;
 }
 
+int sherd_graph_place_copy(graph_place *out, const graph_place *p, sherd_error *err)
+{
+	char *name = strdup(p->folder);
+	if (!name)
+		return sherd_fail_nomem(err);
+	*out = (graph_place){.store = p->store, .folder = name, .limits = p->limits};
+	return SHERD_OK;
+}
+
 void sherd_graph_place_done(graph_place *p)
 {
 	free(p->folder);
@@ -56,6 +65,24 @@ int sherd_graph_place_remove(const graph_place *p, const char *name, sherd_error
 	graph_key key;
 	TRY(sherd_graph_place_key(p, name, &key, err));
 	return sherd_in_object(err, sherd_store_remove(p->store, key.text, err), key.text);
+}
+
+int sherd_graph_place_mkdir(const graph_place *p, const char *name, sherd_error *err)
+{
+	graph_key key;
+	if (!(sherd_store_caps(p->store) & SHERD_CAP_MKDIR))
+		return SHERD_OK;
+	TRY(sherd_graph_place_key(p, name, &key, err));
+	return sherd_in_object(err, sherd_store_mkdir(p->store, key.text, err), key.text);
+}
+
+int sherd_graph_place_rmdir(const graph_place *p, const char *name, sherd_error *err)
+{
+	graph_key key;
+	if (!(sherd_store_caps(p->store) & SHERD_CAP_MKDIR))
+		return SHERD_OK;
+	TRY(sherd_graph_place_key(p, name, &key, err));
+	return sherd_in_object(err, sherd_store_rmdir(p->store, key.text, err), key.text);
 }
 
 int sherd_graph_place_has(const graph_place *p, const char *name, sherd_error *err)

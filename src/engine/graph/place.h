@@ -16,6 +16,7 @@ typedef struct graph_place {
 /* folder is "" or "a/b". */
 int sherd_graph_place_init(graph_place *out, sherd_store *store, const char *folder, const sherd_limits *limits,
                            sherd_error *err);
+int sherd_graph_place_copy(graph_place *out, const graph_place *p, sherd_error *err);
 void sherd_graph_place_done(graph_place *p);
 
 /* A key of the store. */
@@ -31,6 +32,9 @@ int sherd_graph_place_get(const graph_place *p, const char *name, char **data, s
 int sherd_graph_place_put(const graph_place *p, const char *name, sherd_write_mode mode, const sherd_buf *text,
                           sherd_error *err);
 int sherd_graph_place_remove(const graph_place *p, const char *name, sherd_error *err);
+/* Folders, on stores that have any; nothing on others. */
+int sherd_graph_place_mkdir(const graph_place *p, const char *name, sherd_error *err);
+int sherd_graph_place_rmdir(const graph_place *p, const char *name, sherd_error *err);
 /* 1 when it is there, 0 when not. */
 int sherd_graph_place_has(const graph_place *p, const char *name, sherd_error *err);
 

@@ -41,21 +41,6 @@ void sherd_graph_plan_close(sherd_graph_plan *p)
 	free(p);
 }
 
-/* The planner wants each file once. */
-static int distinct(const sherd_graph_text *files, size_t count, sherd_str *out, size_t *kept, sherd_error *err)
-{
-	sherd_map map = {0};
-	bool ok = sherd_map_reserve(&map, count);
-	*kept = 0;
-	for (size_t i = 0; ok && i < count; i++) {
-		out[*kept] = graph_text_in(files[i]);
-		if (sherd_map_add(&map, out[*kept], i, &ok) == SHERD_MAP_NONE)
-			(*kept)++;
-	}
-	sherd_map_done(&map);
-	return ok ? SHERD_OK : sherd_fail_nomem(err);
-}
-
 /* Hashing a directory costs more than finding it. */
 static int know_directories(sherd_graph_plan *p, const sherd_graph_text *files, size_t count, sherd_error *err)
 {
@@ -80,7 +65,6 @@ static int know_directories(sherd_graph_plan *p, const sherd_graph_text *files, 
 
 int sherd_graph_plan_add(sherd_graph_plan *p, const sherd_graph_text *files, size_t count, sherd_error *err)
 {
-	size_t kept;
 	if (p->planner == SHERD_GRAPH_HASH)
 		return know_directories(p, files, count, err);
 	if (p->broken)
@@ -88,11 +72,10 @@ int sherd_graph_plan_add(sherd_graph_plan *p, const sherd_graph_text *files, siz
 	sherd_str *list = malloc((count + 1) * sizeof(*list));
 	if (!list)
 		return sherd_fail_nomem(err);
-	int rc = distinct(files, count, list, &kept, err);
-	if (rc == SHERD_OK) {
-		rc = sherd_rfdb_plan_extend(&p->plan, list, kept, NULL, err);
-		p->broken = rc < 0;
-	}
+	for (size_t i = 0; i < count; i++)
+		list[i] = graph_text_in(files[i]);
+	int rc = sherd_rfdb_plan_extend(&p->plan, list, count, NULL, err);
+	p->broken = rc < 0;
 	free(list);
 	return rc;
 }

@@ -1,9 +1,11 @@
 /* engine/graph/reshard.c - the live graph into a database that is laid out otherwise.
  *
  * Nodes go first, since edges need their sources; each piece is spilled, and all of them become one version at the
- * end. A copy that fails leaves an empty database behind. */
+ * end, from which on there is a database. */
 #include "engine/graph/edges.h"
 #include "engine/graph/flush.h"
+#include "engine/graph/making.h"
+#include "engine/graph/open.h"
 
 #include <stdlib.h>
 
@@ -13,6 +15,7 @@ typedef struct copying {
 	sherd_graph *to;
 	uint64_t memory, used;
 	sherd_meter meter;
+	sherd_graph_reshard_result result;
 	sherd_error *err;
 	int rc;
 	sherd_map files; /* DIRECTORY: all files, planned at once */
@@ -38,6 +41,7 @@ static bool copy_node(void *arg, const sherd_graph_node *node)
 	sherd_graph_node n = *node;
 	n.exported = false; /* the mark is in the metadata already */
 	c->rc = sherd_graph_add_nodes(c->to, &n, 1, c->err);
+	c->result.nodes++;
 	return c->rc == SHERD_OK &&
 	       count_in(c, ENTRY + n.semantic_id.len + n.type.len + n.name.len + n.file.len + n.metadata.len);
 }
@@ -46,9 +50,11 @@ static bool copy_edge(void *arg, const sherd_graph_edge *edge)
 {
 	copying *c = arg;
 	c->rc = sherd_graph_add_edges(c->to, edge, 1, c->err);
-	/* An edge that another program left without its source goes with it. */
-	if (c->rc == SHERD_EINVAL)
-		c->rc = SHERD_OK;
+	if (c->rc == SHERD_EINVAL && strcmp(c->err->reason, "unknown-source") == 0) {
+		c->result.lost_edges++;
+		return count_in(c, 0);
+	}
+	c->result.edges++;
 	return c->rc == SHERD_OK && count_in(c, ENTRY + edge->type.len + edge->metadata.len);
 }
 
@@ -92,25 +98,46 @@ static int copy(copying *c, const sherd_graph *from, int64_t time_ms, sherd_erro
 	return sherd_graph_flush(c->to, &commit, err);
 }
 
+/* Version 2, or 1 when there was nothing to copy. */
+static int fill(copying *c, graph_making *making, const sherd_graph *from, const sherd_graph_reshard_options *o,
+                sherd_error *err)
+{
+	TRY(sherd_graph_open_making(&c->to, making->place, o->pool, err));
+	c->to->loading = true;
+	sherd_meter_init(&c->meter, o->progress, 0);
+	int rc = copy(c, from, o->time_ms, err);
+	sherd_meter_done(&c->meter);
+	if (rc == SHERD_OK && c->to->version == 1)
+		rc = sherd_graph_making_publish(making, err);
+	/* Folders may have been made for all that were planned. */
+	if (making->shards < c->to->plan.shard_count)
+		making->shards = c->to->plan.shard_count;
+	sherd_graph_close(c->to);
+	return rc;
+}
+
 int sherd_graph_reshard(const sherd_graph *from, sherd_store *store, const char *folder,
-                        const sherd_graph_layout *layout, const sherd_graph_reshard_options *options, sherd_error *err)
+                        const sherd_graph_layout *layout, const sherd_graph_reshard_options *options,
+                        sherd_graph_reshard_result *result, sherd_error *err)
 {
 	static const sherd_graph_reshard_options defaults = {0};
 	const sherd_graph_reshard_options *o = options ? options : &defaults;
-	const sherd_graph_options writer = {.pool = o->pool};
 	sherd_error failure = {0};
 	copying c = {.memory = o->memory ? o->memory : PIECE, .err = &failure};
-	TRY(sherd_graph_create(store, folder, layout, o->time_ms, err));
-	TRY(sherd_graph_open(&c.to, store, folder, &writer, err));
-	c.to->loading = true;
-	sherd_meter_init(&c.meter, o->progress, 0);
-	int rc = copy(&c, from, o->time_ms, &failure);
-	sherd_meter_done(&c.meter);
-	sherd_graph_close(c.to);
+	graph_place place;
+	graph_making making;
+	TRY(sherd_graph_place_init(&place, store, folder, NULL, err));
+	int rc = sherd_graph_making_begin(&making, &place, layout, o->time_ms, &failure);
+	if (rc == SHERD_OK)
+		rc = sherd_graph_making_end(&making, fill(&c, &making, from, o, &failure));
+	rc = sherd_in_object(&failure, rc, folder);
+	sherd_graph_place_done(&place);
 	sherd_map_done(&c.files);
 	sherd_arena_done(&c.arena);
 	sherd_buf_done(&c.list);
 	if (rc < 0 && err)
 		*err = failure;
+	if (rc == SHERD_OK && result)
+		*result = c.result;
 	return rc;
 }

@@ -1,6 +1,7 @@
 /* engine/graph/route.c - which shard each record of the buffer goes to. */
 #include "engine/graph/edges.h"
 #include "engine/graph/flush.h"
+#include "engine/graph/write.h"
 
 #include <stdlib.h>
 
@@ -142,15 +143,17 @@ static int route_nodes(graph_flush *f, sherd_error *err)
 		if (!t)
 			return sherd_fail_nomem(err);
 		sherd_buf_append(&t->fresh, &at, sizeof(at));
+		t->fresh_rows++;
 		TRY(evict_node(f, id, f->node_shards[i], &moved, err));
+		f->scattered = f->scattered || moved;
 		if (moved)
 			TRY(carry_edges(g, id, err));
 	}
 	return SHERD_OK;
 }
 
-/* An edge lies where its source lies. The source of an edge that was added is known, unless it was deleted since by a
- * program that does not delete its edges: then the first shard has it. */
+/* An edge lies where its source lies: 1. The source of an edge that was added is known, unless it was deleted since by
+ * a program that does not delete its edges: then the first shard has it, 0. */
 static int shard_of_source(const graph_flush *f, sherd_u128 src, uint32_t *shard, sherd_error *err)
 {
 	graph_row row;
@@ -158,7 +161,7 @@ static int shard_of_source(const graph_flush *f, sherd_u128 src, uint32_t *shard
 	*shard = 0;
 	if (at != GRAPH_IDS_NONE && !f->graph->buffer.nodes[at].dead) {
 		*shard = f->node_shards[at];
-		return SHERD_OK;
+		return 1;
 	}
 	int rc = sherd_graph_view_node(&f->graph->view, src, &row, err);
 	if (rc > 0)
@@ -166,26 +169,85 @@ static int shard_of_source(const graph_flush *f, sherd_u128 src, uint32_t *shard
 	return rc;
 }
 
+/* Has one of the edges [from, to) of the buffer a tombstone? */
+static bool is_any_buried(const graph_flush *f, size_t from, size_t to)
+{
+	const graph_view *v = &f->graph->view;
+	const graph_new_edge *edges = f->graph->buffer.edges;
+	for (size_t i = from; v->dead_edge_count && i < to; i++)
+		if (sherd_graph_keys_find(&v->dead_edge_set, v->dead_edges, &edges[i].key) != GRAPH_KEYS_NONE)
+			return true;
+	return false;
+}
+
+/* May a shard but this one have rows of the edges [from, to), which are of one source? 1, or 0. Where every live edge
+ * is in its place, only rows under tombstones may be left from when the source lay elsewhere; sources that move now
+ * were seen before. */
+static int has_stray_edges(const graph_flush *f, size_t from, size_t to, uint32_t shard, sherd_error *err)
+{
+	const graph_list *list = &f->graph->view.lists[SHERD_RFDB_EDGES];
+	sherd_u128 src = f->graph->buffer.edges[from].key.src;
+	sherd_rfdb_run run = {0};
+	if (f->graph->view.placed && !is_any_buried(f, from, to))
+		return 0;
+	for (size_t i = 0; i < list->count && !run.count; i++)
+		if (list->items[i]->shard != shard && sherd_rfdb_bloom_has(&list->blooms[i], src))
+			TRY(sherd_graph_segment_sources(list->items[i], src, &run, err));
+	return run.count > 0;
+}
+
 enum { AHEAD = 12 };
+
+/* Edges of one source that stand together go together. 1 when another shard turns out to have some of the source. */
+static int route_run(graph_flush *f, size_t from, size_t to, sherd_error *err)
+{
+	const graph_buffer *b = &f->graph->buffer;
+	uint32_t shard, at = (uint32_t)from;
+	int known = shard_of_source(f, b->edges[from].key.src, &shard, err);
+	TRY(known);
+	for (size_t i = from; i < to && !known; i++)
+		f->placed = f->placed && graph_edge_is_dead(&b->edges[i]);
+	graph_target *t = sherd_graph_flush_target(f, shard, SHERD_RFDB_EDGES);
+	if (!t)
+		return sherd_fail_nomem(err);
+	sherd_buf_append(&t->fresh, &at, sizeof(at));
+	t->fresh_rows += to - from;
+	if (!f->scattered)
+		return has_stray_edges(f, from, to, shard, err);
+	for (size_t i = from; i < to; i++)
+		TRY(evict_edge(f, &b->edges[i].key, shard, err));
+	return 0;
+}
+
+/* What was routed before is routed again, since settling moves edges. */
+static int begin_scattered(graph_flush *f, sherd_error *err)
+{
+	f->scattered = true;
+	for (size_t i = 0; i < f->count; i++) {
+		if (f->targets[i].kind != SHERD_RFDB_EDGES)
+			continue;
+		f->targets[i].fresh.len = 0;
+		f->targets[i].fresh_rows = 0;
+	}
+	return sherd_graph_settle(f->graph, err);
+}
 
 static int route_edges(graph_flush *f, sherd_error *err)
 {
 	const graph_buffer *b = &f->graph->buffer;
-	uint32_t shard = 0;
-	for (size_t i = 0; i < b->edge_count; i++) {
-		const graph_new_edge *e = &b->edges[i];
-		uint32_t at = (uint32_t)i;
-		if (b->edge_count - i > AHEAD)
-			sherd_graph_ids_fetch(&b->by_id, b->edges[i + AHEAD].key.src);
-		if (i == 0 || b->edges[i - 1].key.src != e->key.src)
-			TRY(shard_of_source(f, e->key.src, &shard, err));
-		if (graph_edge_is_dead(e))
-			continue;
-		graph_target *t = sherd_graph_flush_target(f, shard, SHERD_RFDB_EDGES);
-		if (!t)
-			return sherd_fail_nomem(err);
-		sherd_buf_append(&t->fresh, &at, sizeof(at));
-		TRY(evict_edge(f, &e->key, shard, err));
+	if (f->scattered)
+		TRY(begin_scattered(f, err));
+	for (size_t i = 0, next; i < b->edge_count; i = next) {
+		for (next = i + 1; next < b->edge_count && b->edges[next].key.src == b->edges[i].key.src; next++)
+			;
+		if (b->edge_count - next > AHEAD)
+			sherd_graph_ids_fetch(&b->by_id, b->edges[next + AHEAD].key.src);
+		int strays = route_run(f, i, next, err);
+		TRY(strays);
+		if (strays) {
+			TRY(begin_scattered(f, err));
+			next = 0;
+		}
 	}
 	return SHERD_OK;
 }
@@ -207,6 +269,8 @@ static int settle(graph_flush *f, sherd_rfdb_kind kind, sherd_error *err)
 int sherd_graph_flush_route(graph_flush *f, sherd_error *err)
 {
 	TRY(place_nodes(f, err));
+	f->scattered = !f->graph->view.one_shard;
+	f->placed = f->graph->view.placed;
 	f->shards = f->graph->config.shards;
 	if (f->graph->plan.shard_count > f->shards)
 		f->shards = f->graph->plan.shard_count;

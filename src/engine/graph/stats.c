@@ -1,6 +1,7 @@
 /* engine/graph/stats.c - how much there is of what. */
 #include "engine/graph/counts.h"
 #include "engine/graph/edges.h"
+#include "engine/graph/write.h"
 
 static uint64_t sum(const graph_counts *c, sherd_rfdb_kind kind)
 {
@@ -124,6 +125,7 @@ int sherd_graph_shard_stats(const sherd_graph *g, uint32_t shard, sherd_graph_sh
 		return sherd_fail(err, SHERD_EINVAL, "bad-range", "there are %u shards", g->config.shards);
 	if (!s.name)
 		s.name = "";
+	TRY(sherd_graph_settle(g, err));
 	for (unsigned kind = 0; kind < 2; kind++) {
 		const graph_list *list = &g->view.lists[kind];
 		for (size_t i = place_of(list, shard); i < list->count && list->items[i]->shard == shard; i++) {

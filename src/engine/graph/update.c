@@ -117,6 +117,7 @@ static int gather_fresh_contexts(update *u, sherd_error *err)
 static int gather(update *u, sherd_error *err)
 {
 	const sherd_graph_query query = {.file = graph_text_out(u->file)};
+	TRY(sherd_graph_settle(u->graph, err));
 	TRY(sherd_graph_find(u->graph, &query, note_old, u, err));
 	TRY(sherd_buf_check(&u->old, err));
 	const sherd_u128 *old = (const sherd_u128 *)(const void *)u->old.data;

@@ -13,8 +13,12 @@ int sherd_graph_version_current(const graph_place *p, uint64_t *version, sherd_e
 	graph_key key;
 	sherd_seal seal;
 	TRY(sherd_graph_place_key(p, SHERD_RFDB_CURRENT, &key, err));
-	TRY(sherd_graph_place_get(p, SHERD_RFDB_CURRENT, &text, &len, err));
-	int rc = sherd_rfdb_current_decode(text, len, version, &seal, err);
+	int rc = sherd_graph_place_get(p, SHERD_RFDB_CURRENT, &text, &len, err);
+	if (rc == SHERD_ENOTFOUND && sherd_graph_place_has(p, SHERD_RFDB_MAKING, NULL) == 1)
+		rc = sherd_fail(err, SHERD_ENOTFOUND, "incomplete",
+		                "the database was not made to the end: make it again");
+	TRY(sherd_in_object(err, rc, key.text));
+	rc = sherd_rfdb_current_decode(text, len, version, &seal, err);
 	free(text);
 	return sherd_in_object(err, rc, key.text);
 }
@@ -128,24 +132,4 @@ void sherd_graph_version_done(graph_version *v)
 	sherd_buf_done(&v->documents);
 	sherd_arena_done(&v->arena);
 	*v = (graph_version){0};
-}
-
-int sherd_graph_version_hold(const graph_place *p, uint64_t version, sherd_lock **out, sherd_error *err)
-{
-	*out = NULL;
-	if (!(sherd_store_caps(p->store) & SHERD_CAP_LOCK))
-		return SHERD_OK;
-	int rc = SHERD_ENOTFOUND;
-	sherd_error failure = {0};
-	for (int edit = 0; rc == SHERD_ENOTFOUND && edit < 2; edit++) {
-		char name[SHERD_RFDB_NAME_MAX];
-		graph_key key;
-		sherd_rfdb_manifest_name(version, edit, name);
-		TRY(sherd_graph_place_key(p, name, &key, err));
-		rc = sherd_in_object(&failure, sherd_store_lock(p->store, key.text, SHERD_LOCK_SHARED, out, &failure),
-		                     key.text);
-	}
-	if (rc < 0 && err)
-		*err = failure;
-	return rc;
 }

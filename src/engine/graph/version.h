@@ -19,8 +19,4 @@ int sherd_graph_version_current(const graph_place *p, uint64_t *version, sherd_e
 int sherd_graph_version_load(graph_version *out, const graph_place *p, uint64_t version, sherd_error *err);
 void sherd_graph_version_done(graph_version *v);
 
-/* Holds a version against collection, as long as the lock lives; *out is NULL on stores that cannot lock.
- * SHERD_ENOTFOUND when it is gone, SHERD_ECONFLICT when it is being removed. */
-int sherd_graph_version_hold(const graph_place *p, uint64_t version, sherd_lock **out, sherd_error *err);
-
 #endif

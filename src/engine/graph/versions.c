@@ -1,6 +1,6 @@
 /* engine/graph/versions.c - listing and tagging versions. */
 #include "codec/json.h"
-#include "engine/graph/open.h"
+#include "engine/graph/hold.h"
 #include "engine/graph/snapshots.h"
 
 #include <inttypes.h>
@@ -81,15 +81,6 @@ static int change_tags(const sherd_rfdb_tags *old, const char *key, const char *
 	return sherd_buf_check(out, err);
 }
 
-int sherd_graph_write_full(const graph_place *p, const sherd_rfdb_manifest *m, sherd_error *err)
-{
-	SHERD_AUTO_BUF text = {0};
-	char name[SHERD_RFDB_NAME_MAX];
-	sherd_rfdb_manifest_name(m->version, false, name);
-	sherd_rfdb_manifest_encode(m, &text);
-	return sherd_graph_place_put(p, name, SHERD_WRITE_REPLACE, &text, err);
-}
-
 /* A version with tags is one in full, as it was or in place of its edit: the same graph either way. */
 static int tag(sherd_graph *g, graph_version *v, const char *key, const char *value, sherd_error *err)
 {
@@ -97,7 +88,7 @@ static int tag(sherd_graph *g, graph_version *v, const char *key, const char *va
 	sherd_rfdb_manifest m = v->manifest;
 	TRY(change_tags(&m.tags, key, value, &tags, err));
 	m.tags = (sherd_rfdb_tags){(const sherd_rfdb_tag *)(const void *)tags.data, tags.len / sizeof(sherd_rfdb_tag)};
-	TRY(sherd_graph_write_full(&g->place, &m, err));
+	TRY(sherd_graph_hold_replace(&g->place, &m, err));
 	(void)sherd_graph_rewrite_index(g, NULL);
 	return SHERD_OK;
 }

@@ -126,11 +126,16 @@ static int find_in(const graph_list *list, size_t i, const wanted *w, uint64_t *
 	                                   : sherd_graph_segment_edge(list->items[i], w->key, row, err);
 }
 
+int sherd_graph_list_node(const graph_list *list, size_t i, sherd_u128 id, uint64_t *row, sherd_error *err)
+{
+	const wanted w = {.kind = SHERD_RFDB_NODES, .id = id};
+	return find_in(list, i, &w, row, err);
+}
+
 int sherd_graph_list_has_node(const graph_list *list, size_t i, sherd_u128 id, sherd_error *err)
 {
 	uint64_t row;
-	const wanted w = {.kind = SHERD_RFDB_NODES, .id = id};
-	return find_in(list, i, &w, &row, err);
+	return sherd_graph_list_node(list, i, id, &row, err);
 }
 
 int sherd_graph_list_has_edge(const graph_list *list, size_t i, const sherd_rfdb_edge_key *key, sherd_error *err)

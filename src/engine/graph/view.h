@@ -23,6 +23,7 @@ typedef struct graph_list {
 typedef struct graph_view {
 	graph_list lists[2];    /* SHERD_RFDB_NODES, SHERD_RFDB_EDGES */
 	bool one_shard;         /* no key has rows in two shards */
+	bool placed;            /* every edge lies in the shard of its source, and has one */
 	sherd_u128 *dead_nodes; /* tombstones, ascending */
 	size_t dead_node_count;
 	sherd_rfdb_edge_key *dead_edges;
@@ -59,6 +60,8 @@ int sherd_graph_view_node_lives(const graph_view *v, size_t i, uint64_t row, she
 int sherd_graph_view_edge_lives(const graph_view *v, size_t i, uint64_t row, const sherd_rfdb_edge_key *key,
                                 sherd_error *err);
 
+/* The newest row of the item at place i with this id, alive or not: 1, or 0. */
+int sherd_graph_list_node(const graph_list *list, size_t i, sherd_u128 id, uint64_t *row, sherd_error *err);
 /* Has the item at place i any row with this key, alive or not? 1, or 0. */
 int sherd_graph_list_has_node(const graph_list *list, size_t i, sherd_u128 id, sherd_error *err);
 int sherd_graph_list_has_edge(const graph_list *list, size_t i, const sherd_rfdb_edge_key *key, sherd_error *err);

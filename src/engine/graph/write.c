@@ -104,13 +104,6 @@ static int put_node(sherd_graph *g, const sherd_graph_node *n, sherd_error *err)
 /* So many records before they are needed, the memory of the tables that they stand in is asked for. */
 enum { AHEAD = 12 };
 
-static void fetch_edge(const sherd_graph *g, const sherd_graph_edge *e)
-{
-	const sherd_rfdb_edge_key key = {
-		.src = graph_id_in(e->src), .dst = graph_id_in(e->dst), .type = graph_text_in(e->type)};
-	sherd_graph_keys_fetch(&g->buffer.by_key, &key);
-}
-
 int sherd_graph_put_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err)
 {
 	if (!sherd_graph_buffer_reserve(&g->buffer, count, 0))
@@ -136,8 +129,6 @@ int sherd_graph_put_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t 
 		                              .dst = graph_id_in(edges[i].dst),
 		                              .type = graph_text_in(edges[i].type),
 		                              .metadata = graph_text_in(edges[i].metadata)};
-		if (count - i > AHEAD)
-			fetch_edge(g, &edges[i + AHEAD]);
 		if (!sherd_graph_buffer_put_edge(&g->buffer, &edge))
 			return sherd_graph_break(g, err);
 	}
@@ -223,9 +214,16 @@ int sherd_graph_delete_nodes(sherd_graph *g, const sherd_graph_id *ids, size_t c
 	return SHERD_OK;
 }
 
+int sherd_graph_settle(const sherd_graph *g, sherd_error *err)
+{
+	/* A writer belongs to one thread: nobody sees it. */
+	return sherd_graph_buffer_settle((graph_buffer *)(uintptr_t)&g->buffer) ? SHERD_OK : sherd_fail_nomem(err);
+}
+
 int sherd_graph_edge_lives(const sherd_graph *g, const sherd_rfdb_edge_key *key, sherd_error *err)
 {
 	graph_row row;
+	TRY(sherd_graph_settle(g, err));
 	const graph_new_edge *fresh = sherd_graph_buffer_edge(&g->buffer, key);
 	return fresh ? !graph_edge_is_dead(fresh) : sherd_graph_view_edge(&g->view, key, &row, err);
 }

@@ -14,6 +14,9 @@ int sherd_graph_put_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t 
 /* The metadata as it is kept: with the mark of exported nodes. Borrowed from the node, or *owned, which is free()d. */
 int sherd_graph_stored_metadata(const sherd_graph_node *n, char **owned, sherd_str *out, sherd_error *err);
 
+/* Makes the buffer answer questions about edges. */
+int sherd_graph_settle(const sherd_graph *g, sherd_error *err);
+
 int sherd_graph_fail_source(sherd_u128 src, sherd_error *err);
 
 /* Appends the keys of the live edges from (to) an id. */

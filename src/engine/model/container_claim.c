@@ -4,6 +4,12 @@
 
 enum { MOST_TRIES = 100 };
 
+void sherd_container_claim_name(sherd_buf *out, const char *base)
+{
+	sherd_buf_str(out, base);
+	sherd_buf_append(out, SUFFIX, sizeof(SUFFIX));
+}
+
 /* 1 when the claim is ours, 0 when the state changed under us. */
 static int try_take(container_claim *c, sherd_error *err)
 {
@@ -29,8 +35,7 @@ int sherd_container_claim_take(container_claim *out, sherd_store *store, const c
 {
 	container_claim c = {.store = store};
 	sherd_error failure = {0}; /* some come on the way to success */
-	sherd_buf_str(&c.key, base);
-	sherd_buf_append(&c.key, SUFFIX, sizeof(SUFFIX));
+	sherd_container_claim_name(&c.key, base);
 	int rc = sherd_buf_check(&c.key, &failure);
 	for (int tries = 0; rc == SHERD_OK && tries < MOST_TRIES; tries++)
 		rc = try_take(&c, &failure);

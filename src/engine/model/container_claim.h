@@ -15,6 +15,8 @@ typedef struct container_claim {
 	sherd_lock *lock; /* NULL on stores that cannot lock */
 } container_claim;
 
+/* Appends the key of the claim, with its NUL. */
+void sherd_container_claim_name(sherd_buf *out, const char *base);
 /* SHERD_ECONFLICT when another save lives, or may live where the store cannot lock. */
 int sherd_container_claim_take(container_claim *out, sherd_store *store, const char *base, sherd_error *err);
 /* Removes the claim and lets go; one that cannot be removed is dead from then on. */

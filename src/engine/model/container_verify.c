@@ -4,6 +4,8 @@
 #include "base/meter.h"
 #include "base/pool.h"
 #include "codec/crc32.h"
+#include "engine/model/container_claim.h"
+#include "engine/model/container_set.h"
 
 #include <stdlib.h>
 
@@ -308,6 +310,61 @@ static int check_arrays(const sherd_container_model *m, sherd_error *err)
 	return SHERD_OK;
 }
 
+/* ---- what lies beside a set */
+
+static int is_of_set(const sherd_container_model *m, const container_listed *file, bool *out, sherd_error *err)
+{
+	SHERD_AUTO_BUF name = {0};
+	sherd_container_name_put(&name, m->prefix, file->name.shard, m->shards.count, m->shards.generation);
+	TRY(sherd_buf_check(&name, err));
+	*out = file->name.shard < m->shards.count && strcmp((const char *)name.data, file->key) == 0;
+	return SHERD_OK;
+}
+
+static int warn_of_strays(sherd_report *r, const sherd_container_model *m, sherd_arena *arena, sherd_error *err)
+{
+	container_listing list;
+	TRY(sherd_container_list(m->store, m->prefix, arena, &list, err));
+	for (size_t i = 0; i < list.count; i++) {
+		bool ours = false;
+		TRY(is_of_set(m, &list.files[i], &ours, err));
+		if (!ours)
+			TRY(sherd_report_warn(r, list.files[i].key, "stray-shard", err, "not of the set of %.128s",
+			                      sherd_reader_key(m->file->reader)));
+	}
+	return SHERD_OK;
+}
+
+static int warn_of_claim(sherd_report *r, const sherd_container_model *m, sherd_error *err)
+{
+	SHERD_AUTO_BUF claim = {0};
+	sherd_stat stat;
+	sherd_error failure;
+	sherd_container_claim_name(&claim, m->prefix);
+	TRY(sherd_buf_check(&claim, err));
+	const char *key = (const char *)claim.data;
+	int rc = sherd_store_stat(m->store, key, &stat, &failure);
+	if (rc == SHERD_OK)
+		return sherd_report_warn(r, key, "claimed", err, "a save is going on, or died");
+	if (rc == SHERD_ENOTFOUND)
+		return SHERD_OK;
+	if (err)
+		*err = failure;
+	return rc;
+}
+
+static int check_beside(sherd_report *r, const sherd_container_model *m, sherd_error *err)
+{
+	sherd_arena arena = {0};
+	if (!m->prefix)
+		return SHERD_OK;
+	int rc = warn_of_claim(r, m, err);
+	if (rc == SHERD_OK)
+		rc = warn_of_strays(r, m, &arena, err);
+	sherd_arena_done(&arena);
+	return rc;
+}
+
 int sherd_container_verify_model(sherd_report *r, const sherd_container_model *m, const sherd_verify_options *o,
                                  sherd_error *err)
 {
@@ -322,6 +379,7 @@ int sherd_container_verify_model(sherd_report *r, const sherd_container_model *m
 		if (rc == SHERD_OK)
 			TRY(sherd_container_verify_file(r, f, i, o, err));
 	}
+	TRY(check_beside(r, m, err));
 	if (o->quick || sherd_report_errors(r) > before)
 		return SHERD_OK;
 	return sherd_report_take(r, check_arrays(m, &failure), &failure, key, err);

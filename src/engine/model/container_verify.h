@@ -9,7 +9,8 @@
  * only. */
 int sherd_container_verify_file(sherd_report *r, const container_file *f, uint32_t shard, const sherd_verify_options *o,
                                 sherd_error *err);
-/* The same for each file of an open model; and that graph and index tell of the same arrays. */
+/* The same for each file of an open model; and that graph and index tell of the same arrays. Warns of a claim, and of
+ * files under the base that are not of the set. */
 int sherd_container_verify_model(sherd_report *r, const sherd_container_model *m, const sherd_verify_options *o,
                                  sherd_error *err);
 

@@ -17,7 +17,7 @@ static bool is_wanting(const sherd_model_variable *v)
 /* <key without its last extension>_external/ */
 static void put_folder(sherd_buf *out, const char *key)
 {
-	const char *slash = strrchr(key, '/'), *name = slash ? slash + 1 : key, *dot = strrchr(name, '.');
+	const char *name = sherd_str_leaf(key), *dot = strrchr(name, '.');
 	sherd_buf_append(out, key, dot && dot > name ? (size_t)(dot - key) : strlen(key));
 	sherd_buf_str(out, FOLDER);
 }

@@ -10,7 +10,7 @@
 
 SHERD_AUTO_DEFINE(void, free)
 
-/* ---------------------------------------------------------------------------------------------------- the pairs */
+/* ---- the pairs */
 
 static bool is_about_the_shard(const char *key)
 {
@@ -46,7 +46,7 @@ static int join_pairs(const sherd_model *model, const sherd_model_save_options *
 	return sherd_model_join_pairs(own, own_count, &all, arena, &out->pairs, &out->pair_count, err);
 }
 
-/* ---------------------------------------------------------------------------------------------------- the shards */
+/* ---- the shards */
 
 typedef struct division {
 	const sherd_model *model;

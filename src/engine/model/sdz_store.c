@@ -8,7 +8,7 @@
 
 SHERD_AUTO_DEFINE(void, free)
 
-/* ------------------------------------------------------------------------------------------------------- entries */
+/* ---- entries */
 
 typedef struct entry_reader {
 	sherd_reader base;
@@ -50,7 +50,7 @@ static const struct sherd_reader_ops stored_ops = {
 	.at = read_stored, .map = map_stored, .close = close_entry, .advise = advise_stored};
 static const struct sherd_reader_ops deflated_ops = {.at = read_deflated, .close = close_entry};
 
-/* ----------------------------------------------------------------------------------------------------- the store */
+/* ---- the store */
 
 static int refuse(sherd_error *err)
 {

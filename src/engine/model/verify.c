@@ -1,12 +1,10 @@
 #include "engine/model/verify.h"
 
 #include "base/cursor.h"
-#include "codec/json.h"
 #include "engine/model/container_verify.h"
+#include "engine/model/graph_verify.h"
 #include "engine/model/model.h"
 #include "engine/model/sdnb.h"
-#include "format/nd4j_array.h"
-#include "format/samediff_hash.h"
 
 #include <stdlib.h>
 
@@ -18,146 +16,8 @@ typedef struct check {
 	sherd_report *report;
 	const char *key;
 	const sherd_model *model;
-	const sherd_model_graph *graph;
 	sherd_error *err;
 } check;
-
-#define WARN(c, reason, ...) TRY(sherd_report_warn((c)->report, (c)->key, reason, (c)->err, __VA_ARGS__))
-
-static bool shapes_agree(const sherd_model_longs *told, const sherd_tensor *t)
-{
-	bool same = told->count == t->ndim;
-	for (size_t i = 0; same && i < told->count; i++)
-		same = told->at[i] == -1 || (uint64_t)told->at[i] == t->shape[i];
-	return same;
-}
-
-static int check_variable(check *c, const sherd_model_variable *v)
-{
-	bool held = v->kind == SHERD_VARIABLE_TRAINED || v->kind == SHERD_VARIABLE_CONSTANT;
-	if (v->array == SHERD_NO_ARRAY) {
-		if (held)
-			WARN(c, "no-data", "%s %.128s has no array", sherd_variable_kind_name(v->kind), v->name);
-		return SHERD_OK;
-	}
-	const sherd_tensor *t = &c->model->arrays[v->array];
-	if (v->dtype != t->dtype)
-		WARN(c, "dtype-mismatch", "%.128s is of type number %u, its array is %s", v->name, v->type,
-		     sherd_dtype_describe(t->dtype)->name);
-	if (v->shape.at && !shapes_agree(&v->shape, t))
-		WARN(c, "shape-mismatch", "the shape of %.128s is not that of its array", v->name);
-	return SHERD_OK;
-}
-
-static int by_id(const void *a, const void *b)
-{
-	const sherd_model_id *x = a, *y = b;
-	if (x->node != y->node)
-		return x->node < y->node ? -1 : 1;
-	return x->output < y->output ? -1 : x->output > y->output;
-}
-
-static int check_ids(check *c)
-{
-	const sherd_model_graph *g = c->graph;
-	size_t count = 0;
-	SHERD_AUTO(void, free) room = malloc((g->variable_count + 1) * sizeof(sherd_model_id));
-	sherd_model_id *ids = room;
-	if (!ids)
-		return sherd_fail_nomem(c->err);
-	for (size_t i = 0; i < g->variable_count; i++)
-		if (g->variables[i].has_id)
-			ids[count++] = g->variables[i].id;
-	if (count)
-		qsort(ids, count, sizeof(*ids), by_id);
-	for (size_t i = 1; i < count; i++)
-		if (by_id(&ids[i - 1], &ids[i]) == 0)
-			WARN(c, "duplicate-id", "two variables are output %d of node %d", ids[i].output, ids[i].node);
-	if (count < g->variable_count)
-		WARN(c, "no-id", "%zu variables have no id", g->variable_count - count);
-	return SHERD_OK;
-}
-
-static const char *label(const sherd_model_operation *op)
-{
-	return op->name ? op->name : "an operation without a name";
-}
-
-static int check_number(check *c, const sherd_samediff_hasher *hasher, const sherd_model_operation *op)
-{
-	if (strcmp(sherd_op_type_name(op->type), "UNKNOWN") == 0)
-		WARN(c, "unknown-op", "%.128s is of type number %u", label(op), op->type);
-	if (op->type != SHERD_OP_CUSTOM)
-		return SHERD_OK;
-	if (!op->op) {
-		WARN(c, "unknown-op", "%.128s does not tell its op", label(op));
-		return SHERD_OK;
-	}
-	const char *registered = sherd_samediff_registered_name(op->op);
-	if (sherd_samediff_hash(hasher, sherd_str_of(registered)) != (uint64_t)op->number)
-		WARN(c, "op-mismatch", "%.64s: the number %lld is not that of the op %.64s", label(op),
-		     (long long)op->number, op->op);
-	return SHERD_OK;
-}
-
-static int check_operation(check *c, const sherd_model_operation *op)
-{
-	for (size_t i = 0; i < op->input_ids.count; i++)
-		if (op->input_variables[i] == SHERD_NO_VARIABLE)
-			WARN(c, "dangling-input", "input %zu of %.128s is output %d of node %d, which is not there", i,
-			     label(op), op->input_ids.at[i].output, op->input_ids.at[i].node);
-	for (size_t i = 0; i < op->outputs.count; i++)
-		if (op->outputs.at[i] < 0 || (size_t)op->outputs.at[i] >= c->graph->variable_count)
-			WARN(c, "dangling-output", "output %zu of %.128s is variable %d, which is not there", i,
-			     label(op), op->outputs.at[i]);
-	for (size_t i = 0; i < op->output_names.count; i++)
-		if (sherd_model_find(c->model, op->output_names.at[i]) == SHERD_NO_VARIABLE)
-			WARN(c, "dangling-output", "%.100s makes %.100s, which is no variable", label(op),
-			     op->output_names.at[i]);
-	return SHERD_OK;
-}
-
-static int check_texts(check *c, const sherd_model_texts *names, const char *what)
-{
-	for (size_t i = 0; i < names->count; i++)
-		if (sherd_model_find(c->model, names->at[i]) == SHERD_NO_VARIABLE)
-			WARN(c, "unknown-variable", "%s %.128s is no variable", what, names->at[i]);
-	return SHERD_OK;
-}
-
-static int check_training(check *c)
-{
-	sherd_error found = {0};
-	const char *text = c->graph->training;
-	if (!text)
-		return SHERD_OK;
-	int rc = sherd_json_check(text, strlen(text), NULL, &found);
-	if (rc == SHERD_ENOMEM)
-		return sherd_fail_nomem(c->err);
-	if (rc < 0)
-		WARN(c, "bad-json", "the training configuration: %.200s", found.message);
-	return SHERD_OK;
-}
-
-static int check_graph(check *c)
-{
-	const sherd_model_graph *g = c->graph;
-	sherd_samediff_hasher hasher;
-	sherd_samediff_hasher_init(&hasher);
-	for (size_t i = 0; i < g->variable_count; i++)
-		TRY(check_variable(c, &g->variables[i]));
-	TRY(check_ids(c));
-	for (size_t i = 0; i < g->operation_count; i++) {
-		TRY(check_number(c, &hasher, &g->operations[i]));
-		TRY(check_operation(c, &g->operations[i]));
-	}
-	TRY(check_texts(c, &g->placeholders, "the placeholder"));
-	TRY(check_texts(c, &g->losses, "the loss"));
-	for (size_t i = 0; i < g->updater_count; i++)
-		if (sherd_model_find(c->model, g->updaters[i].parameter) == SHERD_NO_VARIABLE)
-			WARN(c, "unknown-variable", "the updated %.128s is no variable", g->updaters[i].parameter);
-	return check_training(c);
-}
 
 /* The offsets of texts must rise, from 0 to the end; opening checked the first and the last only. */
 static int check_offsets(const sherd_bundle *b, size_t index, sherd_error *err)
@@ -204,7 +64,8 @@ static int check_trailing(check *c)
 	                            ? ((const sherd_sdnb_model *)c->model)->trailing
 	                            : 0;
 	if (trailing)
-		WARN(c, "trailing-bytes", "%llu bytes behind the manifest", (unsigned long long)trailing);
+		return sherd_report_warn(c->report, c->key, "trailing-bytes", c->err, "%llu bytes behind the manifest",
+		                         (unsigned long long)trailing);
 	return SHERD_OK;
 }
 
@@ -233,10 +94,10 @@ int sherd_model_verify(sherd_report *r, sherd_store *store, const char *key, con
 	int rc = sherd_model_open(&model, store, key, &(sherd_model_options){.limits = o->limits}, &found);
 	if (rc < 0)
 		return report_unopened(r, store, key, rc, &found, o, err);
-	check c = {.report = r, .key = key, .model = model, .graph = &model->graph, .err = err};
+	check c = {.report = r, .key = key, .model = model, .err = err};
 	bool container = model->format == SHERD_FORMAT_SAMEDIFF_CONTAINER;
 	size_t before = sherd_report_errors(r);
-	TRY(check_graph(&c));
+	TRY(sherd_model_verify_graph(r, key, model, err));
 	if (container)
 		TRY(sherd_container_verify_model(r, (const sherd_container_model *)model, o, err));
 	if (!o->quick && sherd_report_errors(r) == before)

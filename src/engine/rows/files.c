@@ -102,20 +102,15 @@ int sherd_rows_key(sherd_buf *out, const char *folder, const char *name, sherd_e
 	return sherd_buf_check(out, err);
 }
 
-static const char *leaf(const char *key)
-{
-	const char *slash = strrchr(key, '/');
-	return slash ? slash + 1 : key;
-}
-
 bool sherd_rows_is_manifest(const char *key)
 {
-	return strcmp(leaf(key), SHERD_ROWS_MANIFEST) == 0 || strcmp(leaf(key), SHERD_ROWS_BF16_MANIFEST) == 0;
+	return strcmp(sherd_str_leaf(key), SHERD_ROWS_MANIFEST) == 0 ||
+	       strcmp(sherd_str_leaf(key), SHERD_ROWS_BF16_MANIFEST) == 0;
 }
 
 int sherd_rows_folder(sherd_buf *out, const char *key, sherd_error *err)
 {
-	size_t len = (size_t)(leaf(key) - key);
+	size_t len = (size_t)(sherd_str_leaf(key) - key);
 	sherd_buf_append(out, key, len ? len - 1 : 0);
 	sherd_buf_u8(out, 0);
 	return sherd_buf_check(out, err);

@@ -12,7 +12,10 @@ sherd convert full.fb direct.sdc --compress deflate && cmp one.sdc direct.sdc
 # Another number of files replaces the set in one step.
 sherd model split full.fb parts --shards 2 --replace && ls parts*
 sherd verify parts
-rm parts.shard1-of-2.sdc
+# What a save that died would have left is told, and no error.
+cp parts.shard1-of-2.sdc parts.shard1-of-2.1.sdc
+sherd verify parts
+rm parts.shard1-of-2.1.sdc parts.shard1-of-2.sdc
 sherd verify parts
 echo "exit $?"
 sherd model join parts x.sdc

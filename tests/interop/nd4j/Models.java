@@ -147,7 +147,7 @@ public final class Models {
 		return sd;
 	}
 
-	/* ---------------------------------------------------------------------------------------------- telling */
+	/* ---- telling */
 
 	private static String quote(String text) {
 		StringBuilder b = new StringBuilder("\"");

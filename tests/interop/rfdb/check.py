@@ -7,6 +7,7 @@ edges."""
 import json
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -52,6 +53,9 @@ def build(folder, layout, nodes, edges):
     graphs.write_lines(folder / "edges", edges)
     sherd("graph", "create", database, *layout)
     sherd("graph", "import", database, "--nodes", folder / "nodes", "--edges", folder / "edges")
+    # What it may find of ours besides: a manifest that was tagged while it was read, and a mark that a crash left.
+    shutil.copy(database / "manifests" / "000002.json", database / "manifests" / "000002.held-1")
+    (database / "graph.making").touch()
     return database
 
 

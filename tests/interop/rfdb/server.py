@@ -14,6 +14,23 @@ class Refused(Exception):
     pass
 
 
+TIMEOUT = 120  # seconds without a byte from the server, or to it
+
+
+def frame(cmd, **fields):
+    """A request as it goes over the socket."""
+    data = wire.pack({"requestId": "r", "cmd": cmd, **fields})
+    return struct.pack(">I", len(data)) + data
+
+
+def checked(cmd, data):
+    """What a reply to the command says, unless that is an error."""
+    reply = wire.unpack(data)
+    if "error" in reply:
+        raise Refused(f"{cmd}: {reply['error']}")
+    return reply
+
+
 class Server:
     """Has one database open until the end of the with-block, then ends as its operator would end it."""
 
@@ -21,16 +38,17 @@ class Server:
         self.folder = tempfile.TemporaryDirectory(prefix="rfdb-")
         path = str(pathlib.Path(self.folder.name) / "socket")
         self.log = open(pathlib.Path(self.folder.name) / "log", "w+b")
-        self.child = subprocess.Popen([program, str(database), "--socket", path, "--no-ui"], stdin=subprocess.DEVNULL,
-                                      stdout=self.log, stderr=self.log)
+        # Whatever ends this process ends the server.
+        command = ["setpriv", "--pdeathsig", "KILL", program, str(database), "--socket", path, "--no-ui"]
+        self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
         self.socket = self.connect(path)
-        self.number = 0
 
     def connect(self, path):
         for _ in range(600):
             link = socket.socket(socket.AF_UNIX)
             try:
                 link.connect(path)
+                link.settimeout(TIMEOUT)
                 return link
             except OSError:
                 link.close()
@@ -52,23 +70,29 @@ class Server:
         return data
 
     def reply(self):
-        return wire.unpack(self.receive(struct.unpack(">I", self.receive(4))[0]))
+        """The next one, packed."""
+        try:
+            return self.receive(struct.unpack(">I", self.receive(4))[0])
+        except OSError as problem:
+            raise Refused(f"no reply: {problem}") from problem
+
+    def exchange(self, request):
+        """A frame for a reply, packed."""
+        try:
+            self.socket.sendall(request)
+        except OSError as problem:
+            raise Refused(f"the server takes nothing: {problem}") from problem
+        return self.reply()
 
     def ask(self, cmd, **fields):
-        self.number += 1
-        data = wire.pack({"requestId": f"r{self.number}", "cmd": cmd, **fields})
-        self.socket.sendall(struct.pack(">I", len(data)) + data)
-        reply = self.reply()
-        if "error" in reply:
-            raise Refused(f"{cmd}: {reply['error']}")
-        return reply
+        return checked(cmd, self.exchange(frame(cmd, **fields)))
 
     def query(self, **wanted):
         """Every node that matches; long answers come in pieces."""
         reply = self.ask("queryNodes", query=wanted)
         nodes = list(reply["nodes"])
         while reply.get("done") is False:
-            reply = self.reply()
+            reply = checked("queryNodes", self.reply())
             nodes += reply["nodes"]
         return nodes
 

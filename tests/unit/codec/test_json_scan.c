@@ -18,20 +18,33 @@ static uint8_t next_byte(const char *from, size_t count)
 	return (uint8_t)(seed >> 33 & 7 ? from[0] : from[(seed >> 40) % count]);
 }
 
-TEST(the_end_of_plain_text_is_found_at_every_length)
+/* Texts of every short length, out of these bytes: the end is where the first stands that does not belong. */
+static void check_ends(const char *bytes, size_t count, bool (*belongs)(uint8_t c),
+                       const uint8_t *(*end)(const uint8_t *p, const uint8_t *end))
 {
-	static const char bytes[] = "a\"\\\x1f\x20\x7f\x80\xff\0!#[]\x01\x21";
-	for (int round = 0; round < 2000; round++) {
-		size_t len = (size_t)round % 67, at = 0;
+	for (size_t round = 0; round < 2000; round++) {
+		size_t len = round % 67, at = 0;
 		uint8_t *text = malloc(len ? len : 1);
 		assert_non_null(text);
 		for (size_t i = 0; i < len; i++)
-			text[i] = next_byte(bytes, sizeof(bytes) - 1);
-		while (at < len && json_is_plain(text[at]))
+			text[i] = next_byte(bytes, count);
+		while (at < len && belongs(text[at]))
 			at++;
-		assert_ptr_equal(json_plain_end(text, text + len), text + at);
+		assert_ptr_equal(end(text, text + len), text + at);
 		free(text);
 	}
+}
+
+TEST(the_end_of_plain_text_is_found_at_every_length)
+{
+	static const char bytes[] = "a\"\\\x1f\x20\x7f\x80\xff\0!#[]\x01\x21";
+	check_ends(bytes, sizeof(bytes) - 1, json_is_plain, json_plain_end);
+}
+
+TEST(the_end_of_white_space_is_found_at_every_length)
+{
+	static const char bytes[] = " \n\t\r\n\n\r\v\f!\x1f\x80\0";
+	check_ends(bytes, sizeof(bytes) - 1, json_is_space, json_space_end);
 }
 
 TEST(every_byte_value_is_plain_or_not_at_every_place)
@@ -44,22 +57,6 @@ TEST(every_byte_value_is_plain_or_not_at_every_place)
 			bool plain = value >= 0x20 && value < 0x80 && value != '"' && value != '\\';
 			assert_ptr_equal(json_plain_end(text, text + 40), text + (plain ? 40 : place));
 		}
-	}
-}
-
-TEST(the_end_of_white_space_is_found_at_every_length)
-{
-	static const char bytes[] = " \n\t\r\n\n\r\v\f!\x1f\x80\0";
-	for (int round = 0; round < 2000; round++) {
-		size_t len = (size_t)round % 67, at = 0;
-		uint8_t *text = malloc(len ? len : 1);
-		assert_non_null(text);
-		for (size_t i = 0; i < len; i++)
-			text[i] = next_byte(bytes, sizeof(bytes) - 1);
-		while (at < len && json_is_space(text[at]))
-			at++;
-		assert_ptr_equal(json_space_end(text, text + len), text + at);
-		free(text);
 	}
 }
 

@@ -1,3 +1,4 @@
+#include "support/memory_store.h"
 #include "support/scratch.h"
 #include "support/test.h"
 
@@ -9,21 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-static sherd_store *store;
-
-static int open_store(void **state)
-{
-	(void)state;
-	return sherd_store_open_memory(&store, NULL);
-}
-
-static int close_store(void **state)
-{
-	(void)state;
-	sherd_store_close(store);
-	return 0;
-}
 
 static void put(const char *key, const void *data, size_t len)
 {
@@ -435,7 +421,7 @@ TEST(a_cut_gives_every_rank_its_rows_and_all_rows_once)
 	sherd_bundle_close(b);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, open_store, close_store)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, memory_store_open, memory_store_close)
 
 int main(void)
 {

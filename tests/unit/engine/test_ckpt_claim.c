@@ -3,6 +3,7 @@
 #include "support/ckpt_sample.h"
 #include "support/test.h"
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "engine/ckpt/claim.h"
 
@@ -47,6 +48,19 @@ static void die_after(sherd_store *store, const ckpt_sample *s, uint32_t shards,
 		write_shard(saver, s, r);
 		finish(saver, false);
 	}
+}
+
+/* There is nothing but this set under "m", and it replaced another: its shards have its id in their names. */
+static void assert_only_replacement(const ckpt_sample *s, sherd_store *store)
+{
+	SHERD_AUTO_BUF keys = {0};
+	char id[SHERD_SET_ID_TEXT];
+	sherd_set_id_format(&s->set_id, id);
+	sherd_buf_str(&keys, "m.metadata.json");
+	for (uint32_t r = 0; r < s->world; r++)
+		sherd_buf_printf(&keys, " m_shard_%u.%s.shard", r, id);
+	sherd_buf_u8(&keys, 0);
+	assert_keys(store, (const char *)keys.data);
 }
 
 TEST(a_save_begins_with_its_claim)
@@ -204,11 +218,7 @@ TEST(replacing_keeps_one_whole_set_at_every_moment)
 		finish(saver, r == 2);
 		assert_sample(r == 2 ? new : old, STORE, "m");
 	}
-	char id[SHERD_SET_ID_TEXT], keys[512];
-	sherd_set_id_format(&new->set_id, id);
-	(void)snprintf(keys, sizeof(keys), "m.metadata.json m_shard_0.%s.shard m_shard_1.%s.shard m_shard_2.%s.shard",
-	               id, id, id);
-	assert_keys(STORE, keys);
+	assert_only_replacement(new, STORE);
 }
 
 TEST(replacing_nothing_is_saving)
@@ -226,11 +236,8 @@ TEST(replacing_again_and_again_leaves_only_the_last)
 		assert_sample(s, STORE, "m");
 	}
 	SAMPLE last = ckpt_sample_small(9, 1);
-	char id[SHERD_SET_ID_TEXT], keys[256];
 	assert_ok(ckpt_sample_replace(last, STORE, "m", err));
-	sherd_set_id_format(&last->set_id, id);
-	(void)snprintf(keys, sizeof(keys), "m.metadata.json m_shard_0.%s.shard", id);
-	assert_keys(STORE, keys);
+	assert_only_replacement(last, STORE);
 }
 
 TEST(a_set_does_not_replace_itself)
@@ -254,10 +261,7 @@ TEST(a_replacement_that_died_leaves_the_old_set_and_is_cleared)
 	assert_sample(old, STORE, "m");
 	assert_ok(ckpt_sample_replace(new, STORE, "m", err));
 	assert_sample(new, STORE, "m");
-	char id[SHERD_SET_ID_TEXT], keys[256];
-	sherd_set_id_format(&new->set_id, id);
-	(void)snprintf(keys, sizeof(keys), "m.metadata.json m_shard_0.%s.shard", id);
-	assert_keys(STORE, keys);
+	assert_only_replacement(new, STORE);
 }
 
 TEST(an_aborted_replacement_leaves_the_old_set_alone)
@@ -287,10 +291,7 @@ TEST(a_set_cut_short_by_a_replacement_elsewhere_is_told)
 	assert_sample(second, STORE, "m");
 	assert_int_equal(sherd_ckpt_saver_finish(saver, NULL, NULL), SHERD_ECONFLICT);
 	assert_sample(second, STORE, "m");
-	char id[SHERD_SET_ID_TEXT], keys[256];
-	sherd_set_id_format(&second->set_id, id);
-	(void)snprintf(keys, sizeof(keys), "m.metadata.json m_shard_0.%s.shard", id);
-	assert_keys(STORE, keys);
+	assert_only_replacement(second, STORE);
 }
 
 TEST(taking_over_a_live_save_wins_when_it_publishes_first)
@@ -308,10 +309,7 @@ TEST(taking_over_a_live_save_wins_when_it_publishes_first)
 	write_shard(slow, victim, 1);
 	assert_int_equal(sherd_ckpt_saver_finish(slow, NULL, NULL), SHERD_ECONFLICT);
 	assert_sample(s, STORE, "m");
-	char id[SHERD_SET_ID_TEXT], keys[256];
-	sherd_set_id_format(&s->set_id, id);
-	(void)snprintf(keys, sizeof(keys), "m.metadata.json m_shard_0.%s.shard m_shard_1.%s.shard", id, id);
-	assert_keys(STORE, keys);
+	assert_only_replacement(s, STORE);
 }
 
 TEST(taking_over_a_live_save_loses_when_the_victim_publishes_first)
@@ -344,10 +342,7 @@ TEST(a_whole_save_that_is_taken_over_leaves_nothing)
 	finish(saver, true);
 	sherd_ckpt_saver_abort(slow);
 	assert_sample(s, STORE, "m");
-	char id[SHERD_SET_ID_TEXT], keys[256];
-	sherd_set_id_format(&s->set_id, id);
-	(void)snprintf(keys, sizeof(keys), "m.metadata.json m_shard_0.%s.shard", id);
-	assert_keys(STORE, keys);
+	assert_only_replacement(s, STORE);
 }
 
 /* The victim aborts after its plain names were given to somebody else. */
@@ -517,10 +512,7 @@ TEST(commit_publishes_a_replacement_too)
 	assert_ok(sherd_ckpt_commit(STORE, "m", NULL, err));
 	assert_sample(new, STORE, "m");
 	finish(saver, true);
-	char id[SHERD_SET_ID_TEXT], keys[256];
-	sherd_set_id_format(&new->set_id, id);
-	(void)snprintf(keys, sizeof(keys), "m.metadata.json m_shard_0.%s.shard m_shard_1.%s.shard", id, id);
-	assert_keys(STORE, keys);
+	assert_only_replacement(new, STORE);
 }
 
 /* Taking over is no leave to replace: the victim published first, and stays. */

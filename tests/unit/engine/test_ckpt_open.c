@@ -1,6 +1,7 @@
 #include "support/ckpt_place.h"
 #include "support/ckpt_sample.h"
 #include "support/fail_store.h"
+#include "support/scratch.h"
 #include "support/test.h"
 
 #include "base/error.h"

@@ -1,4 +1,5 @@
 #include "support/container_make.h"
+#include "support/memory_store.h"
 #include "support/samediff_make.h"
 #include "support/test.h"
 
@@ -12,21 +13,6 @@
 #include <string.h>
 
 SHERD_AUTO_DEFINE(void, free)
-
-static sherd_store *store;
-
-static int open_store(void **state)
-{
-	(void)state;
-	return sherd_store_open_memory(&store, NULL);
-}
-
-static int close_store(void **state)
-{
-	(void)state;
-	sherd_store_close(store);
-	return 0;
-}
 
 static const sherd_model_save_options packed = {.compress = SHERD_COMPRESS_DEFLATE};
 
@@ -337,7 +323,7 @@ TEST(a_save_can_be_cancelled_and_leaves_nothing)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, open_store, close_store)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, memory_store_open, memory_store_close)
 	const struct CMUnitTest tests[] = {
 		CASE(a_container_comes_back),
 		CASE(every_level_comes_back_and_is_smaller),

@@ -1,5 +1,6 @@
 /* Every bit and every truncation of small containers: verify must notice, and say where. */
 #include "support/container_make.h"
+#include "support/memory_store.h"
 #include "support/test.h"
 
 #include "base/error.h"
@@ -10,20 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static sherd_store *store;
-
-static int open_store(void **state)
-{
-	(void)state;
-	return sherd_store_open_memory(&store, NULL);
-}
-
-static int close_store(void **state)
-{
-	(void)state;
-	sherd_store_close(store);
-	return 0;
-}
+enum { MORE = 70 };
 
 /* A message names what is damaged: a section, a chunk, a record of the index, a shard; or that it is no container. */
 static bool names_it(const sherd_error *e)
@@ -45,6 +33,19 @@ static void assert_noticed(const char *whole, const char *part, const char *what
 		         first.message);
 }
 
+static void append(const char *whole, const char *part, const char *raw, size_t len)
+{
+	char *longer = calloc(1, len + MORE);
+	assert_non_null(longer);
+	memcpy(longer, raw, len);
+	for (size_t more = 1; more <= MORE; more++) {
+		longer[len + more - 1] = more % 2 ? 0 : 'x';
+		assert_ok(sherd_store_put(store, part, SHERD_WRITE_REPLACE, longer, len + more, err));
+		assert_noticed(whole, part, "longer by", more);
+	}
+	free(longer);
+}
+
 static void damage(const char *whole, const char *part)
 {
 	char *raw;
@@ -61,6 +62,7 @@ static void damage(const char *whole, const char *part)
 		assert_ok(sherd_store_put(store, part, SHERD_WRITE_REPLACE, raw, cut, err));
 		assert_noticed(whole, part, "cut to", cut);
 	}
+	append(whole, part, raw, len);
 	assert_ok(sherd_store_put(store, part, SHERD_WRITE_REPLACE, raw, len, err));
 	assert_int_equal(container_verify(store, whole, NULL), 0);
 	free(raw);
@@ -89,7 +91,7 @@ TEST(no_damage_of_a_set_goes_unnoticed)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, open_store, close_store)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, memory_store_open, memory_store_close)
 	const struct CMUnitTest tests[] = {
 		CASE(no_damage_of_a_container_goes_unnoticed),
 		CASE(no_damage_of_a_packed_container_goes_unnoticed),

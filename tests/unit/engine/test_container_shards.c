@@ -1,26 +1,14 @@
 #include "support/container_make.h"
+#include "support/memory_store.h"
 #include "support/test.h"
 
 #include "engine/bundle/bundle.h"
 #include "engine/model/container.h"
 
+#include <sherd/verify.h>
+
 #include <stdlib.h>
 #include <string.h>
-
-static sherd_store *store;
-
-static int open_store(void **state)
-{
-	(void)state;
-	return sherd_store_open_memory(&store, NULL);
-}
-
-static int close_store(void **state)
-{
-	(void)state;
-	sherd_store_close(store);
-	return 0;
-}
 
 static const sherd_model_save_options two = {.shards = 2}, three = {.shards = 3},
 				      two_again = {.shards = 2, .replace = true},
@@ -241,6 +229,52 @@ TEST(only_one_save_at_a_time_may_use_a_base)
 	assert_keys("");
 }
 
+/* The warnings of verify, as "object:reason " each. */
+static void assert_warnings(const char *key, const char *want)
+{
+	SHERD_AUTO_BUF got = {0};
+	sherd_report *r = NULL;
+	assert_ok(sherd_verify(&r, store, key, NULL, err));
+	assert_int_equal(sherd_report_errors(r), 0);
+	for (size_t i = 0; i < sherd_report_warnings(r); i++)
+		sherd_buf_printf(&got, "%s:%s ", sherd_report_warning(r, i)->object,
+		                 sherd_report_warning(r, i)->reason);
+	sherd_buf_u8(&got, 0);
+	sherd_report_close(r);
+	assert_string_equal((char *)got.data, want);
+}
+
+TEST(verify_warns_of_what_an_interrupted_save_left)
+{
+	container_write(store, "m", false, &two, 0);
+	rename_object("m.shard1-of-2.sdc", "kept1");
+	container_write(store, "m", true, &two_again, 0);
+	assert_warnings("m", "");
+	rename_object("kept1", "m.shard1-of-2.sdc");                 /* not removed */
+	rename_object("m.shard1-of-2.1.sdc", "m.shard1-of-2.2.sdc"); /* written, but not published */
+	rename_object("m.shard1-of-2.1.sdc", "m.shard3-of-4.sdc");   /* likewise, of another number */
+	assert_ok(sherd_store_put(store, "m.shard.saving", SHERD_WRITE_NEW, "", 0, err));
+	container_write(store, "m.shard", false, &two, 0); /* another base */
+	container_write(store, "m.sdc", false, NULL, 0);   /* one file */
+	static const char want[] = "m.shard.saving:claimed m.shard1-of-2.2.sdc:stray-shard "
+				   "m.shard1-of-2.sdc:stray-shard m.shard3-of-4.sdc:stray-shard ";
+	assert_warnings("m", want);
+	assert_warnings("m.shard1-of-2.1.sdc", want);
+	assert_warnings("m.shard", "");
+	assert_warnings("m.sdc", "");
+	container_write(store, "m", true, &two_again, 0);
+	assert_warnings("m", "");
+}
+
+TEST(verify_warns_of_the_set_that_was_replaced)
+{
+	container_write(store, "m", false, &two, 0);
+	rename_object("m.shard0-of-2.sdc", "kept0");
+	container_write(store, "m", true, &three_again, 0);
+	rename_object("kept0", "m.shard0-of-2.sdc");
+	assert_warnings("m", "m.shard0-of-2.sdc:stray-shard ");
+}
+
 TEST(a_set_becomes_one_file_and_one_file_a_set)
 {
 	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
@@ -263,7 +297,7 @@ TEST(a_set_becomes_one_file_and_one_file_a_set)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, open_store, close_store)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, memory_store_open, memory_store_close)
 	const struct CMUnitTest tests[] = {
 		CASE(a_set_comes_back_by_its_base_and_by_each_shard),
 		CASE(arrays_go_largest_first_to_the_emptiest),
@@ -278,6 +312,8 @@ int main(void)
 		CASE(a_set_of_another_number_of_shards_is_replaced),
 		CASE(of_a_set_and_the_one_it_replaces_the_newer_is_opened),
 		CASE(only_one_save_at_a_time_may_use_a_base),
+		CASE(verify_warns_of_what_an_interrupted_save_left),
+		CASE(verify_warns_of_the_set_that_was_replaced),
 		CASE(a_set_becomes_one_file_and_one_file_a_set),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+#include "support/memory_store.h"
 #include "support/scratch.h"
 #include "support/test.h"
 
@@ -7,21 +8,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-static sherd_store *store;
-
-static int open_store(void **state)
-{
-	(void)state;
-	return sherd_store_open_memory(&store, NULL);
-}
-
-static int close_store(void **state)
-{
-	(void)state;
-	sherd_store_close(store);
-	return 0;
-}
 
 static void put(const char *key, const void *data, size_t len)
 {
@@ -259,7 +245,7 @@ TEST(a_large_tree_below_a_folder_is_passed_by)
 	assert_int_equal(format_of(store, "d"), SHERD_FORMAT_ROWS);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, open_store, close_store)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, memory_store_open, memory_store_close)
 
 int main(void)
 {

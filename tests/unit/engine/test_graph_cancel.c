@@ -37,7 +37,7 @@ static int reshard(sherd_graph *g, sherd_store *store, const sherd_progress *pro
 	sherd_store *to = NULL;
 	(void)store;
 	TRY(sherd_store_open_memory(&to, err));
-	int rc = sherd_graph_reshard(g, to, "copy", NULL, &o, err);
+	int rc = sherd_graph_reshard(g, to, "copy", NULL, &o, NULL, err);
 	sherd_graph *copy = NULL;
 	if (rc == SHERD_OK) {
 		copy = graph_open(to, "copy", &(sherd_graph_options){.read_only = true});

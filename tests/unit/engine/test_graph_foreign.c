@@ -2,6 +2,7 @@
 #include "support/graph_make.h"
 #include "support/rfdb_files.h"
 #include "support/scratch.h"
+#include "support/source_file.h"
 #include "support/test.h"
 
 #include "base/error.h"
@@ -39,7 +40,7 @@ static void fixture(const char *name, char **text, size_t *len)
 {
 	char path[4096];
 	(void)snprintf(path, sizeof(path), "%s/rfdb/%s", getenv("SHERD_FIXTURES"), name);
-	*text = (char *)rfdb_read(path, len);
+	*text = (char *)source_file_read(path, len);
 }
 
 /* A member of an object as a copy of its text; "" when it is not a string. */

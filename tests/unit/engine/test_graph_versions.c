@@ -173,14 +173,14 @@ TEST(a_graph_is_copied_into_any_layout_in_small_pieces)
 		char name[16];
 		(void)snprintf(name, sizeof(name), "to%zu", i);
 		const sherd_graph_reshard_options o = {.memory = 40000, .time_ms = 5000};
-		assert_ok(sherd_graph_reshard(g, store, name, &layouts[i], &o, err));
+		assert_ok(sherd_graph_reshard(g, store, name, &layouts[i], &o, NULL, err));
 		GRAPH to = graph_open(store, name, NULL);
 		assert_int_equal(sherd_graph_version(to), 2);
 		assert_same_graph(g, to);
 		assert_ok(sherd_graph_compact(to, NULL, err));
 		assert_same_graph(g, to);
 	}
-	assert_int_equal(sherd_graph_reshard(g, store, "to0", NULL, NULL, NULL), SHERD_EEXIST);
+	assert_int_equal(sherd_graph_reshard(g, store, "to0", NULL, NULL, NULL, NULL), SHERD_EEXIST);
 	scratch_remove(folder);
 }
 

@@ -1,3 +1,4 @@
+#include "support/memory_store.h"
 #include "support/samediff_make.h"
 #include "support/test.h"
 
@@ -13,26 +14,16 @@ SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
 SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
-static sherd_store *store;
-
 static int fill_store(void **state)
 {
-	(void)state;
 	SHERD_AUTO_BUF full = {0}, small = {0}, hollow = {0};
-	TRY(sherd_store_open_memory(&store, NULL));
+	TRY(memory_store_open(state));
 	samediff_make_full(&full);
 	samediff_make_small(&small);
 	samediff_make_hollow(&hollow, "layer/w");
 	TRY(sherd_store_put(store, "full.fb", SHERD_WRITE_NEW, full.data, full.len, NULL));
 	TRY(sherd_store_put(store, "small", SHERD_WRITE_NEW, small.data, small.len, NULL));
 	return sherd_store_put(store, "runs/hollow.fb", SHERD_WRITE_NEW, hollow.data, hollow.len, NULL);
-}
-
-static int drop_store(void **state)
-{
-	(void)state;
-	sherd_store_close(store);
-	return 0;
 }
 
 TEST(a_graph_is_detected_by_its_bytes)
@@ -265,5 +256,5 @@ int main(void)
 		cmocka_unit_test(limits_hold_for_graphs),
 		cmocka_unit_test(a_name_too_long_to_have_a_folder_beside_it_is_fine),
 	};
-	return cmocka_run_group_tests_name("model", tests, fill_store, drop_store);
+	return cmocka_run_group_tests_name("model", tests, fill_store, memory_store_close);
 }

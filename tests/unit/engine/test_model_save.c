@@ -1,4 +1,5 @@
 #include "support/graph_same.h"
+#include "support/memory_store.h"
 #include "support/samediff_make.h"
 #include "support/test.h"
 
@@ -16,22 +17,13 @@ SHERD_AUTO_DEFINE(void, free)
 
 static const sherd_model_save_options legacy = {.format = SHERD_FORMAT_SAMEDIFF_FLATBUFFERS};
 static const sherd_model_save_options over = {.format = SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, .replace = true};
-static sherd_store *store;
 
 static int fill_store(void **state)
 {
-	(void)state;
 	SHERD_AUTO_BUF full = {0};
-	TRY(sherd_store_open_memory(&store, NULL));
+	TRY(memory_store_open(state));
 	samediff_make_full(&full);
 	return sherd_store_put(store, "full.fb", SHERD_WRITE_NEW, full.data, full.len, NULL);
-}
-
-static int drop_store(void **state)
-{
-	(void)state;
-	sherd_store_close(store);
-	return 0;
 }
 
 static int save(const char *from, const char *to, const sherd_model_save_options *options, sherd_error *err)
@@ -171,7 +163,7 @@ TEST(other_formats_and_bad_calls_are_refused)
 	assert_refused(SHERD_EINVAL, "bad-argument", sherd_model_save(m, store, NULL, &legacy, err));
 }
 
-/* ------------------------------------------------------------------------------------ models made in memory */
+/* ---- models made in memory */
 
 /* Element i of array a is i + a: bytes of 32-bit integers. */
 static int count_up(void *arg, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err)
@@ -300,5 +292,5 @@ int main(void)
 		cmocka_unit_test(pairs_are_refused_unless_they_may_go),
 		cmocka_unit_test(more_than_two_gibibytes_are_refused_before_anything_is_written),
 	};
-	return cmocka_run_group_tests_name("model_save", tests, fill_store, drop_store);
+	return cmocka_run_group_tests_name("model_save", tests, fill_store, memory_store_close);
 }

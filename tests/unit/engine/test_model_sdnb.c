@@ -1,3 +1,4 @@
+#include "support/memory_store.h"
 #include "support/samediff_make.h"
 #include "support/sdnb_make.h"
 #include "support/source_file.h"
@@ -18,21 +19,6 @@ SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
 SHERD_AUTO_DEFINE(void, free)
 
 #define MODEL SHERD_AUTO(sherd_model, sherd_model_close)
-
-static sherd_store *store;
-
-static int open_store(void **state)
-{
-	(void)state;
-	return sherd_store_open_memory(&store, NULL);
-}
-
-static int close_store(void **state)
-{
-	(void)state;
-	sherd_store_close(store);
-	return 0;
-}
 
 static int save(const char *key, unsigned seed, sherd_format format, uint32_t shards, sherd_error *err)
 {
@@ -411,27 +397,37 @@ TEST(an_archive_without_a_model_is_told)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_saved_in_one_file_comes_back, open_store, close_store),
-		cmocka_unit_test_setup_teardown(a_file_tells_what_it_is, open_store, close_store),
-		cmocka_unit_test_setup_teardown(large_arrays_can_be_mapped, open_store, close_store),
-		cmocka_unit_test_setup_teardown(shards_open_by_their_base_and_by_any_of_them, open_store, close_store),
-		cmocka_unit_test_setup_teardown(a_missing_shard_is_named, open_store, close_store),
-		cmocka_unit_test_setup_teardown(two_whole_sets_are_not_chosen_from, open_store, close_store),
-		cmocka_unit_test_setup_teardown(shards_that_are_not_what_their_names_say_are_refused, open_store,
-	                                        close_store),
-		cmocka_unit_test_setup_teardown(what_stands_there_is_kept_unless_told, open_store, close_store),
-		cmocka_unit_test_setup_teardown(a_set_is_not_replaced_but_a_dead_one_is, open_store, close_store),
-		cmocka_unit_test_setup_teardown(the_updater_can_be_left_out, open_store, close_store),
-		cmocka_unit_test_setup_teardown(what_has_no_place_is_refused_by_name, open_store, close_store),
-		cmocka_unit_test_setup_teardown(every_cut_of_a_file_is_noticed, open_store, close_store),
-		cmocka_unit_test_setup_teardown(no_flipped_bit_of_a_file_does_harm, open_store, close_store),
-		cmocka_unit_test_setup_teardown(every_flipped_bit_of_an_archive_is_found_or_means_nothing, open_store,
-	                                        close_store),
-		cmocka_unit_test_setup_teardown(the_example_of_the_document_is_what_is_written, open_store,
-	                                        close_store),
-		cmocka_unit_test_setup_teardown(a_wrong_crc_is_told_of_the_entry, open_store, close_store),
-		cmocka_unit_test_setup_teardown(compressed_entries_are_read_anywhere, open_store, close_store),
-		cmocka_unit_test_setup_teardown(an_archive_without_a_model_is_told, open_store, close_store),
+		cmocka_unit_test_setup_teardown(what_is_saved_in_one_file_comes_back, memory_store_open,
+	                                        memory_store_close),
+		cmocka_unit_test_setup_teardown(a_file_tells_what_it_is, memory_store_open, memory_store_close),
+		cmocka_unit_test_setup_teardown(large_arrays_can_be_mapped, memory_store_open, memory_store_close),
+		cmocka_unit_test_setup_teardown(shards_open_by_their_base_and_by_any_of_them, memory_store_open,
+	                                        memory_store_close),
+		cmocka_unit_test_setup_teardown(a_missing_shard_is_named, memory_store_open, memory_store_close),
+		cmocka_unit_test_setup_teardown(two_whole_sets_are_not_chosen_from, memory_store_open,
+	                                        memory_store_close),
+		cmocka_unit_test_setup_teardown(shards_that_are_not_what_their_names_say_are_refused, memory_store_open,
+	                                        memory_store_close),
+		cmocka_unit_test_setup_teardown(what_stands_there_is_kept_unless_told, memory_store_open,
+	                                        memory_store_close),
+		cmocka_unit_test_setup_teardown(a_set_is_not_replaced_but_a_dead_one_is, memory_store_open,
+	                                        memory_store_close),
+		cmocka_unit_test_setup_teardown(the_updater_can_be_left_out, memory_store_open, memory_store_close),
+		cmocka_unit_test_setup_teardown(what_has_no_place_is_refused_by_name, memory_store_open,
+	                                        memory_store_close),
+		cmocka_unit_test_setup_teardown(every_cut_of_a_file_is_noticed, memory_store_open, memory_store_close),
+		cmocka_unit_test_setup_teardown(no_flipped_bit_of_a_file_does_harm, memory_store_open,
+	                                        memory_store_close),
+		cmocka_unit_test_setup_teardown(every_flipped_bit_of_an_archive_is_found_or_means_nothing,
+	                                        memory_store_open, memory_store_close),
+		cmocka_unit_test_setup_teardown(the_example_of_the_document_is_what_is_written, memory_store_open,
+	                                        memory_store_close),
+		cmocka_unit_test_setup_teardown(a_wrong_crc_is_told_of_the_entry, memory_store_open,
+	                                        memory_store_close),
+		cmocka_unit_test_setup_teardown(compressed_entries_are_read_anywhere, memory_store_open,
+	                                        memory_store_close),
+		cmocka_unit_test_setup_teardown(an_archive_without_a_model_is_told, memory_store_open,
+	                                        memory_store_close),
 	};
 	return cmocka_run_group_tests_name("model_sdnb", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* Every kind of damage that a set of rows can have is found and named. */
+#include "support/memory_store.h"
 #include "support/test.h"
 
 #include "base/buf.h"
@@ -12,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static sherd_store *store;
-
 static int feed_rows(void *arg, uint64_t first, size_t count, float *out, sherd_error *err)
 {
 	(void)arg, (void)err;
@@ -25,17 +24,9 @@ static int feed_rows(void *arg, uint64_t first, size_t count, float *out, sherd_
 /* d: three shards of 4, 4 and 2 rows. */
 static int fill_store(void **state)
 {
-	(void)state;
-	TRY(sherd_store_open_memory(&store, NULL));
+	TRY(memory_store_open(state));
 	const sherd_rows_pack_options options = {.rows_per_shard = 4};
 	return sherd_rows_pack(store, "d", 10, 3, feed_rows, NULL, &options, NULL);
-}
-
-static int drop_store(void **state)
-{
-	(void)state;
-	sherd_store_close(store);
-	return 0;
 }
 
 static void put(const char *key, const void *data, size_t len)
@@ -285,7 +276,7 @@ TEST(a_foreign_folder_is_checked_by_names_and_sizes)
 	assert_findings("r", NULL, "truncated@r/manifest.json | no-checksum@r");
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fill_store, drop_store)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fill_store, memory_store_close)
 
 int main(void)
 {

@@ -103,8 +103,6 @@ TEST(names_are_made_as_they_are_parsed)
 	sherd_buf_done(&key);
 	sherd_ckpt_name_beside(&key, "run", "x.shard");
 	assert_string_equal((const char *)key.data, "x.shard");
-	assert_string_equal(sherd_ckpt_name_last("a/b/c"), "c");
-	assert_string_equal(sherd_ckpt_name_last("c"), "c");
 }
 
 TEST(a_set_id_is_32_lower_case_digits)

@@ -368,7 +368,7 @@ static uint8_t *fixture(const char *folder, const char *name, size_t *len)
 {
 	char path[4096];
 	(void)snprintf(path, sizeof(path), "%s/history-l0-l1-edits-tombstones.rfdb/%s", folder, name);
-	return rfdb_read(path, len);
+	return source_file_read(path, len);
 }
 
 static bool same_segments(const sherd_rfdb_descriptors *a, const sherd_rfdb_descriptors *b)

@@ -49,9 +49,19 @@ static project project_of(const char *text)
 	return p;
 }
 
+#define AUTO_PLAN __attribute__((cleanup(sherd_rfdb_plan_done))) sherd_rfdb_plan
+
 static void extend(sherd_rfdb_plan *plan, project *p)
 {
 	assert_ok(sherd_rfdb_plan_extend(plan, p->files, p->count, p->shards, err));
+}
+
+static sherd_rfdb_plan plan_of(uint32_t min_files, project *p)
+{
+	sherd_rfdb_plan plan;
+	sherd_rfdb_plan_init(&plan, min_files);
+	extend(&plan, p);
+	return plan;
 }
 
 static void expect_shard(const sherd_rfdb_plan *plan, const char *file, const char *name)
@@ -61,138 +71,118 @@ static void expect_shard(const sherd_rfdb_plan *plan, const char *file, const ch
 	assert_string_equal(sherd_rfdb_plan_name(plan, shard), name);
 }
 
+/* Every file is found where it was put. */
+static void expect_shards(const sherd_rfdb_plan *plan, const project *p)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		uint16_t shard;
+		assert_true(sherd_rfdb_plan_find(plan, p->files[i], &shard));
+		assert_true(shard < plan->shard_count);
+		assert_int_equal(shard, p->shards[i]);
+	}
+}
+
 TEST(plan_single_directory)
 {
-	sherd_rfdb_plan plan;
 	project p = project_of("src/a.ts src/b.ts src/c.ts");
-	sherd_rfdb_plan_init(&plan, 0);
-	extend(&plan, &p);
+	AUTO_PLAN plan = plan_of(0, &p);
 	assert_int_equal(plan.shard_count, 1);
 	expect_shard(&plan, "src/a.ts", "src");
 	assert_null(sherd_rfdb_plan_name(&plan, 1));
-	sherd_rfdb_plan_done(&plan);
 }
 
 TEST(plan_multiple_directories)
 {
-	sherd_rfdb_plan plan;
 	project p =
 		project_of("src/auth/login.ts src/auth/register.ts src/api/routes.ts src/api/handlers.ts src/app.ts");
-	sherd_rfdb_plan_init(&plan, 1);
-	extend(&plan, &p);
+	AUTO_PLAN plan = plan_of(1, &p);
 	assert_int_equal(plan.shard_count, 3);
 	expect_shard(&plan, "src/auth/login.ts", "src_auth");
 	expect_shard(&plan, "src/api/routes.ts", "src_api");
 	expect_shard(&plan, "src/app.ts", "src");
-	for (size_t i = 0; i < p.count; i++) {
-		uint16_t shard;
-		assert_true(sherd_rfdb_plan_find(&plan, p.files[i], &shard));
-		assert_int_equal(shard, p.shards[i]);
-	}
-	sherd_rfdb_plan_done(&plan);
+	expect_shards(&plan, &p);
 }
 
 TEST(plan_nested_directories)
 {
-	sherd_rfdb_plan plan;
 	project p = project_of("a/b/c/d/1 a/b/c/d/2 a/b/c/d/3 a/1 a/2 a/3 a/b/c/1");
-	sherd_rfdb_plan_init(&plan, 3);
-	extend(&plan, &p);
+	AUTO_PLAN plan = plan_of(3, &p);
 	assert_int_equal(plan.shard_count, 2);
 	expect_shard(&plan, "a/b/c/d/1", "a_b_c_d");
 	expect_shard(&plan, "a/b/c/1", "a"); /* up twice: a/b has no files and one is too few */
-	sherd_rfdb_plan_done(&plan);
 }
 
 TEST(plan_small_directory_merged)
 {
-	sherd_rfdb_plan plan;
 	project p = project_of("src/a.ts src/b.ts src/c.ts src/lonely/d.ts");
-	sherd_rfdb_plan_init(&plan, 3);
-	extend(&plan, &p);
+	AUTO_PLAN plan = plan_of(3, &p);
 	assert_int_equal(plan.shard_count, 1);
 	expect_shard(&plan, "src/lonely/d.ts", "src");
-	sherd_rfdb_plan_done(&plan);
 }
 
 TEST(small_ones_together_make_their_parent_large)
 {
-	sherd_rfdb_plan plan;
 	project p = project_of("src/a/1 src/b/1 src/c/1 doc/x/1 doc/y/1");
 	uint16_t shard;
-	sherd_rfdb_plan_init(&plan, 3);
-	extend(&plan, &p);
+	AUTO_PLAN plan = plan_of(3, &p);
 	assert_int_equal(plan.shard_count, 2);
 	expect_shard(&plan, "src/a/1", "src");
 	expect_shard(&plan, "src/new", "src");
 	expect_shard(&plan, "doc/x/1", "_root");
 	/* Nothing was seen in doc itself, so it may still become large. */
 	assert_false(sherd_rfdb_plan_find(&plan, SHERD_STR("doc/z"), &shard));
-	sherd_rfdb_plan_done(&plan);
+}
+
+TEST(a_file_that_comes_twice_counts_once)
+{
+	project p = project_of("few/1 few/2 many/1 few/1 many/2 few/2 many/3 few/1 many/4 many/1 up/a/1 up/b/1 up/a/1");
+	AUTO_PLAN plan = plan_of(3, &p);
+	assert_int_equal(plan.shard_count, 2);
+	expect_shard(&plan, "few/1", "_root");
+	expect_shard(&plan, "many/1", "many");
+	expect_shard(&plan, "up/a/1", "_root"); /* two files below up, not three */
+	expect_shards(&plan, &p);
 }
 
 TEST(plan_deterministic)
 {
-	sherd_rfdb_plan one, other;
 	project p = project_of("x/1 a/b/1 a_b/1 a/b/2 a_b/2 y/1 y/2 main z/q/1 z/q/2"), q = p;
 	SHERD_AUTO_BUF first = {0}, second = {0};
 	for (size_t i = 0; i < p.count; i++)
 		q.files[i] = p.files[p.count - 1 - i];
-	sherd_rfdb_plan_init(&one, 2);
-	sherd_rfdb_plan_init(&other, 2);
-	extend(&one, &p);
-	extend(&other, &q);
+	AUTO_PLAN one = plan_of(2, &p), other = plan_of(2, &q);
 	sherd_rfdb_plan_encode(&one, &first);
 	sherd_rfdb_plan_encode(&other, &second);
 	assert_int_equal(first.len, second.len);
 	assert_memory_equal(first.data, second.data, first.len);
-	sherd_rfdb_plan_done(&one);
-	sherd_rfdb_plan_done(&other);
 }
 
 TEST(plan_stability)
 {
-	sherd_rfdb_plan plan;
 	project p = project_of("src/1 src/2 src/3 src/x/1 lib/1"),
 		more = project_of("src/x/2 src/x/3 src/x/4 src/1 lib/2 lib/3 new/1 new/2 new/3 src/y/1");
-	sherd_rfdb_plan_init(&plan, 3);
-	extend(&plan, &p);
+	AUTO_PLAN plan = plan_of(3, &p);
 	expect_shard(&plan, "src/x/1", "src");
 	expect_shard(&plan, "lib/1", "_root");
 	extend(&plan, &more);
-	for (size_t i = 0; i < p.count; i++) {
-		uint16_t shard;
-		assert_true(sherd_rfdb_plan_find(&plan, p.files[i], &shard));
-		assert_int_equal(shard, p.shards[i]);
-	}
+	expect_shards(&plan, &p);
 	expect_shard(&plan, "src/x/4", "src");
 	expect_shard(&plan, "lib/3", "_root");
 	expect_shard(&plan, "new/1", "new");
 	expect_shard(&plan, "src/y/1", "src"); /* joins a parent that had its shard before */
-	sherd_rfdb_plan_done(&plan);
 }
 
 TEST(plan_completeness)
 {
-	sherd_rfdb_plan plan;
 	project p = project_of("1 ./2 /3 a/4 a/b/5 a/b/c/6 /a/7 ../8 a//b/9 a/./b/10 . / ..");
-	sherd_rfdb_plan_init(&plan, 2);
-	extend(&plan, &p);
-	for (size_t i = 0; i < p.count; i++) {
-		uint16_t shard;
-		assert_true(sherd_rfdb_plan_find(&plan, p.files[i], &shard));
-		assert_true(shard < plan.shard_count);
-		assert_int_equal(shard, p.shards[i]);
-	}
-	sherd_rfdb_plan_done(&plan);
+	AUTO_PLAN plan = plan_of(2, &p);
+	expect_shards(&plan, &p);
 }
 
 TEST(names_that_collide_are_told_apart)
 {
-	sherd_rfdb_plan plan;
 	project p = project_of("a/b/1 a_b/1 _root/1 1 a_b~2/1 a/b_c/1 a_b/c/1 a/b/c/1 a_b_c/1");
-	sherd_rfdb_plan_init(&plan, 1);
-	extend(&plan, &p);
+	AUTO_PLAN plan = plan_of(1, &p);
 	assert_int_equal(plan.shard_count, p.count);
 	expect_shard(&plan, "1", "_root");
 	expect_shard(&plan, "_root/1", "_root~2");
@@ -200,65 +190,55 @@ TEST(names_that_collide_are_told_apart)
 	for (uint32_t i = 0; i < plan.shard_count; i++)
 		for (uint32_t k = 0; k < i; k++)
 			assert_string_not_equal(sherd_rfdb_plan_name(&plan, i), sherd_rfdb_plan_name(&plan, k));
-	sherd_rfdb_plan_done(&plan);
+}
+
+/* Of so many directories one file each: p0, p0/d, p1, p1/d, ... */
+static sherd_rfdb_plan plan_of_many(size_t directories)
+{
+	enum { TEXT = 16 };
+	sherd_rfdb_plan plan;
+	char *text = malloc(directories * TEXT);
+	sherd_str *files = malloc(directories * sizeof(*files));
+	assert_true(text && files);
+	for (size_t i = 0; i < directories; i++) {
+		char *at = text + i * TEXT;
+		files[i] = (sherd_str){at, (size_t)snprintf(at, TEXT, i % 2 ? "p%zu/d/1" : "p%zu/1", i / 2)};
+	}
+	sherd_rfdb_plan_init(&plan, 1);
+	assert_ok(sherd_rfdb_plan_extend(&plan, files, directories, NULL, err));
+	free(text);
+	free(files);
+	return plan;
 }
 
 TEST(past_the_last_number_directories_join_their_parent)
 {
-	enum { DIRECTORIES = 70000, TEXT = 16 };
-	sherd_rfdb_plan plan;
-	char *text = malloc((size_t)DIRECTORIES * TEXT);
-	sherd_str *files = malloc(DIRECTORIES * sizeof(*files)), late = SHERD_STR("late/1");
-	uint16_t *shards = malloc(DIRECTORIES * sizeof(*shards)), root, shard;
-	assert_true(text && files && shards);
-	for (size_t i = 0; i < DIRECTORIES; i++) {
-		char *at = text + i * TEXT;
-		int n = snprintf(at, TEXT, i % 2 ? "p%zu/d/1" : "p%zu/1", i / 2);
-		files[i] = (sherd_str){at, (size_t)n};
-	}
-	sherd_rfdb_plan_init(&plan, 1);
-	assert_ok(sherd_rfdb_plan_extend(&plan, files, DIRECTORIES, shards, err));
+	project late = project_of("late/1");
+	AUTO_PLAN plan = plan_of_many(70000);
 	assert_int_equal(plan.shard_count, SHERD_RFDB_MAX_SHARDS);
-	assert_true(sherd_rfdb_plan_find(&plan, SHERD_STR("p9999/1"), &root));
-	assert_string_equal(sherd_rfdb_plan_name(&plan, root), "_root");
 	/* Order of bytes: p9999 and p9999/d come last. */
-	assert_true(sherd_rfdb_plan_find(&plan, SHERD_STR("p9999/d/1"), &shard));
-	assert_int_equal(shard, root);
-	assert_ok(sherd_rfdb_plan_extend(&plan, &late, 1, &shard, err));
-	assert_int_equal(shard, root);
-	sherd_rfdb_plan_done(&plan);
-	free(text);
-	free(files);
-	free(shards);
+	expect_shard(&plan, "p9999/1", "_root");
+	expect_shard(&plan, "p9999/d/1", "_root");
+	extend(&plan, &late);
+	expect_shard(&plan, "late/1", "_root");
 }
 
 TEST(the_root_finds_room_when_all_other_numbers_are_taken)
 {
-	enum { DIRECTORIES = SHERD_RFDB_MAX_SHARDS, TEXT = 16 };
-	sherd_rfdb_plan plan;
-	char *text = malloc((size_t)DIRECTORIES * TEXT);
-	sherd_str *files = malloc(DIRECTORIES * sizeof(*files)), late = SHERD_STR("late/1");
-	uint16_t shard;
-	assert_true(text && files);
-	for (size_t i = 0; i + 1 < DIRECTORIES; i++)
-		files[i] = (sherd_str){text + i * TEXT, (size_t)snprintf(text + i * TEXT, TEXT, "d%zu/1", i)};
-	sherd_rfdb_plan_init(&plan, 1);
-	assert_ok(sherd_rfdb_plan_extend(&plan, files, DIRECTORIES - 1, NULL, err));
-	assert_ok(sherd_rfdb_plan_extend(&plan, &late, 1, &shard, err));
+	project late = project_of("late/1");
+	AUTO_PLAN plan = plan_of_many(SHERD_RFDB_MAX_SHARDS - 1);
+	assert_int_equal(plan.shard_count, SHERD_RFDB_MAX_SHARDS - 1);
+	extend(&plan, &late);
 	assert_int_equal(plan.shard_count, SHERD_RFDB_MAX_SHARDS);
-	assert_string_equal(sherd_rfdb_plan_name(&plan, shard), "_root");
-	sherd_rfdb_plan_done(&plan);
-	free(text);
-	free(files);
+	expect_shard(&plan, "late/1", "_root");
 }
 
 TEST(a_directory_must_be_utf8)
 {
-	sherd_rfdb_plan plan;
 	sherd_str file = SHERD_STR("\xff/1");
+	AUTO_PLAN plan;
 	sherd_rfdb_plan_init(&plan, 1);
 	assert_refused(SHERD_EINVAL, "bad-utf8", sherd_rfdb_plan_extend(&plan, &file, 1, NULL, err));
-	sherd_rfdb_plan_done(&plan);
 }
 
 /* ---- shard_plan.json */
@@ -281,15 +261,13 @@ static const char document[] = "{\n"
 
 TEST(the_document_is_written_and_read)
 {
-	sherd_rfdb_plan plan, back;
 	project p = project_of("main src/1 src/2 src/a/1 doc/1"), more = project_of("src/a/2 src/a/3 x/1 x/2");
 	SHERD_AUTO_BUF text = {0}, again = {0};
-	sherd_rfdb_plan_init(&plan, 2);
-	extend(&plan, &p);
+	AUTO_PLAN plan = plan_of(2, &p), back;
+	sherd_rfdb_plan_init(&back, 0);
 	sherd_rfdb_plan_encode(&plan, &text);
 	assert_ok(sherd_buf_check(&text, err));
 	assert_memory_equal(text.data, document, strlen(document));
-	sherd_rfdb_plan_init(&back, 0);
 	assert_ok(sherd_rfdb_plan_decode(text.data, text.len, NULL, &back, err));
 	assert_int_equal(back.min_files, 2);
 	sherd_rfdb_plan_encode(&back, &again);
@@ -298,26 +276,20 @@ TEST(the_document_is_written_and_read)
 	extend(&back, &more);
 	expect_shard(&back, "src/a/3", "src");
 	expect_shard(&back, "x/1", "x");
-	sherd_rfdb_plan_done(&plan);
-	sherd_rfdb_plan_done(&back);
 }
 
 static int decode(const void *data, size_t len, sherd_error *err)
 {
-	sherd_rfdb_plan plan;
+	AUTO_PLAN plan;
 	sherd_rfdb_plan_init(&plan, 0);
-	int rc = sherd_rfdb_plan_decode(data, len, NULL, &plan, err);
-	sherd_rfdb_plan_done(&plan);
-	return rc;
+	return sherd_rfdb_plan_decode(data, len, NULL, &plan, err);
 }
 
 TEST(no_flipped_bit_goes_unnoticed)
 {
-	sherd_rfdb_plan plan;
 	project p = project_of("main src/1 src/2");
 	SHERD_AUTO_BUF text = {0};
-	sherd_rfdb_plan_init(&plan, 2);
-	extend(&plan, &p);
+	AUTO_PLAN plan = plan_of(2, &p);
 	sherd_rfdb_plan_encode(&plan, &text);
 	for (size_t i = 0; i < text.len; i++)
 		for (unsigned bit = 0; bit < 8; bit++) {
@@ -327,7 +299,6 @@ TEST(no_flipped_bit_goes_unnoticed)
 		}
 	for (size_t len = 0; len < text.len; len++)
 		assert_refused(SHERD_ECORRUPT, "bad-seal", decode(text.data, len, err));
-	sherd_rfdb_plan_done(&plan);
 }
 
 int main(void)
@@ -339,6 +310,7 @@ int main(void)
 		cmocka_unit_test(plan_nested_directories),
 		cmocka_unit_test(plan_small_directory_merged),
 		cmocka_unit_test(small_ones_together_make_their_parent_large),
+		cmocka_unit_test(a_file_that_comes_twice_counts_once),
 		cmocka_unit_test(plan_deterministic),
 		cmocka_unit_test(plan_stability),
 		cmocka_unit_test(plan_completeness),

@@ -1,3 +1,4 @@
+#include "support/corpus.h"
 #include "support/source_file.h"
 #include "support/test.h"
 #include "support/zip_read.h"
@@ -18,24 +19,16 @@ static int drop_arena(void **state)
 	return 0;
 }
 
-/* The first letter of its name says what must become of a file: y accepted, n refused, i either. */
-static void check(const char *name, const uint8_t *data, size_t len)
+static int decode(const uint8_t *data, size_t len, sherd_error *err)
 {
 	zip_read_entry entries[4];
 	size_t count = 0;
-	sherd_error e = {0};
-	int rc = zip_read(data, len, &arena, entries, COUNT_OF(entries), &count, &e);
-	if (name[0] == 'y' && rc < 0)
-		fail_msg("%s is refused at byte %lld: %s", name, (long long)e.offset, e.message);
-	if (name[0] == 'n' && rc >= 0)
-		fail_msg("%s is accepted", name);
-	if (rc < 0 && (!e.reason || !e.message[0] || e.offset > len))
-		fail_msg("%s: the error says nothing useful", name);
+	return zip_read(data, len, &arena, entries, COUNT_OF(entries), &count, err);
 }
 
 TEST(the_corpus_is_judged_as_its_names_say)
 {
-	assert_true(source_folder_each("tests/corpus/zip", check) > 60);
+	corpus_judge("tests/corpus/zip", decode, 15, 55, 2);
 }
 
 static void refuse(const char *name, sherd_status code, const char *reason)

@@ -1,3 +1,4 @@
+#include "support/ckpt_place.h"
 #include "support/test.h"
 
 #include <sherd/store.h>
@@ -79,20 +80,6 @@ static int get(fixture *f, const char *key)
 	return rc;
 }
 
-static bool count_key(const char *key, const sherd_stat *stat, void *arg)
-{
-	(void)key, (void)stat;
-	++*(int *)arg;
-	return true;
-}
-
-static int count_keys(fixture *f)
-{
-	int count = 0;
-	assert_ok(sherd_store_list(f->store, "", "", count_key, &count, err));
-	return count;
-}
-
 TEST(links_do_not_lead_out)
 {
 	fixture *f = *state;
@@ -120,12 +107,12 @@ TEST(links_do_not_lead_out)
 		               sherd_store_lock(f->store, "file", SHERD_LOCK_SHARED, &l, err));
 		/* a link that stays inside is followed where the kernel can watch it */
 		assert_int_equal(get(f, "near"), round ? SHERD_EUNSUPPORTED : SHERD_OK);
-		assert_int_equal(count_keys(f), round ? 1 : 2);
+		assert_int_equal(object_count(f->store, ""), round ? 1 : 2);
 	}
 	reopen(f, 0, true);
 	assert_int_equal(get(f, "file"), SHERD_OK);
 	assert_int_equal(get(f, "dir/secret"), SHERD_OK);
-	assert_int_equal(count_keys(f), 3);
+	assert_int_equal(object_count(f->store, ""), 3);
 	/* replacing and removing concern the link, never what it points to */
 	assert_ok(sherd_store_put(f->store, "file", SHERD_WRITE_REPLACE, "mine", 4, err));
 	assert_ok(sherd_store_remove(f->store, "file", err));
@@ -150,7 +137,7 @@ TEST(special_files_are_refused_without_waiting)
 	assert_int_equal(symlink("pipe", path_in(f, "link")), 0);
 	assert_refused(SHERD_EUNSUPPORTED, "not-a-file",
 	               sherd_store_put(f->store, "link", SHERD_WRITE_REPLACE, "x", 1, err));
-	assert_int_equal(count_keys(f), 0);
+	assert_int_equal(object_count(f->store, ""), 0);
 	struct stat st;
 	assert_int_equal(lstat(path_in(f, "pipe"), &st), 0);
 	assert_true(S_ISFIFO(st.st_mode));
@@ -176,7 +163,7 @@ TEST(temporaries_of_the_dead_are_swept_and_those_of_the_living_are_not)
 	make_file(path_in(f, live), "in the making");
 	int fd = open(path_in(f, live), O_RDONLY);
 	assert_int_equal(flock(fd, LOCK_SH), 0);
-	assert_int_equal(count_keys(f), 0);
+	assert_int_equal(object_count(f->store, ""), 0);
 	assert_true(exists(path_in(f, dead)));
 	assert_ok(sherd_store_put(f->store, "x", SHERD_WRITE_NEW, "", 0, err));
 	assert_false(exists(path_in(f, dead)));
@@ -185,7 +172,7 @@ TEST(temporaries_of_the_dead_are_swept_and_those_of_the_living_are_not)
 	reopen(f, 0, false);
 	assert_ok(sherd_store_put(f->store, "x", SHERD_WRITE_REPLACE, "", 0, err));
 	assert_false(exists(path_in(f, live)));
-	assert_int_equal(count_keys(f), 1);
+	assert_int_equal(object_count(f->store, ""), 1);
 }
 
 TEST(a_writer_in_another_process_is_not_swept)
@@ -241,7 +228,7 @@ TEST(a_file_system_without_exclusive_names_is_told)
 	reopen(f, FAIL_SYS_NO_LINK | FAIL_SYS_NO_NOREPLACE, false);
 	assert_refused(SHERD_EUNSUPPORTED, "no-exclusive",
 	               sherd_store_put(f->store, "x", SHERD_WRITE_NEW, "x", 1, err));
-	assert_int_equal(count_keys(f), 0);
+	assert_int_equal(object_count(f->store, ""), 0);
 	assert_ok(sherd_store_put(f->store, "x", SHERD_WRITE_REPLACE, "x", 1, err));
 }
 
@@ -261,7 +248,7 @@ TEST(without_file_locks_all_but_locking_works)
 	assert_int_equal(sherd_store_lock(f->store, "x", SHERD_LOCK_SHARED, &l, NULL), SHERD_EIO);
 	assert_int_equal(sherd_store_create_locked(f->store, "y", "", 0, SHERD_LOCK_SHARED, &l, NULL), SHERD_EIO);
 	assert_ok(sherd_store_remove(f->store, "x", err));
-	assert_int_equal(count_keys(f), 0);
+	assert_int_equal(object_count(f->store, ""), 0);
 }
 
 TEST(the_folder_is_made_when_asked)

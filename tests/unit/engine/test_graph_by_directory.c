@@ -1,4 +1,4 @@
-/* The 20 tests of T2.3 (multi-shard), by their names. */
+/* A shard for each directory: the 20 tests that the design of them (T2.3) asks for, under its names. */
 #include "support/graph_make.h"
 #include "support/graph_naive.h"
 #include "support/rfdb_files.h"

@@ -1,4 +1,4 @@
-/* tests/interop/program.c - the library's side of the interop tests.
+/* tests/interop/checkpoint.c - the library's side of the interop test of checkpoints.
  *
  *	program save FOLDER       makes sets there: "plain", "cut", "csharp"
  *	program check PREFIX      verifies without error or warning, then prints the tensors as JSON

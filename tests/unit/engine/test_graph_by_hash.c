@@ -1,4 +1,4 @@
-/* The 26 tests of RFD-7 (multi-shard, tech spec 9 and 10), by their names. */
+/* Shards by hash: the 26 tests that the design of them (RFD-7, tech spec 9 and 10) asks for, under its names. */
 #include "support/graph_make.h"
 #include "support/scratch.h"
 #include "support/test.h"

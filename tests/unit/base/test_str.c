@@ -1,0 +1,27 @@
+#include "base/str.h"
+
+#include "support/test.h"
+
+TEST(the_leaf_of_a_key_is_what_stands_behind_its_last_slash)
+{
+	assert_string_equal(sherd_str_leaf("a/b/c"), "c");
+	assert_string_equal(sherd_str_leaf("c"), "c");
+	assert_string_equal(sherd_str_leaf("a/"), "");
+}
+
+TEST(an_order_puts_a_prefix_in_front)
+{
+	assert_true(sherd_str_compare(SHERD_STR("ab"), SHERD_STR("abc")) < 0);
+	assert_true(sherd_str_compare(SHERD_STR("b"), SHERD_STR("abc")) > 0);
+	assert_true(sherd_str_compare(SHERD_STR("\xff"), SHERD_STR("a")) > 0);
+	assert_int_equal(sherd_str_compare(SHERD_STR("a"), SHERD_STR("a")), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_leaf_of_a_key_is_what_stands_behind_its_last_slash),
+		cmocka_unit_test(an_order_puts_a_prefix_in_front),
+	};
+	return cmocka_run_group_tests_name("str", tests, NULL, NULL);
+}

@@ -1,0 +1,231 @@
+/* What a writer has added before a flush: edges are a log, nodes have chains by file, pieces of a load wait. Whoever
+ * asks in between must not be able to tell. */
+#include "support/graph_make.h"
+#include "support/test.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
+SHERD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
+#define STORE SHERD_AUTO(sherd_store, sherd_store_close)
+#define GRAPH SHERD_AUTO(sherd_graph, sherd_graph_close)
+
+static const sherd_graph_options reading = {.read_only = true};
+
+static sherd_store *memory(void)
+{
+	sherd_store *store = NULL;
+	assert_ok(sherd_store_open_memory(&store, err));
+	return store;
+}
+
+static void assert_stored(sherd_store *store, const sherd_graph *g)
+{
+	GRAPH again = graph_open(store, "", &reading);
+	assert_same_graph(again, g);
+}
+
+static uint64_t edges_in(const sherd_graph *g)
+{
+	sherd_graph_totals totals;
+	assert_ok(sherd_graph_stats(g, &totals, err));
+	return totals.edges;
+}
+
+static bool keep_metadata(void *arg, const sherd_graph_edge *edge)
+{
+	char *out = arg;
+	assert_true(edge->metadata.len < 16);
+	memcpy(out, edge->metadata.ptr, edge->metadata.len);
+	out[edge->metadata.len] = 0;
+	return true;
+}
+
+/* Of the only edge from a. */
+static void assert_metadata(const sherd_graph *g, const char *want)
+{
+	char got[16] = "";
+	assert_int_equal(graph_count_out(g, "a", NULL), 1);
+	assert_ok(sherd_graph_outgoing(g, graph_id("a"), NULL, keep_metadata, got, err));
+	assert_string_equal(got, want);
+}
+
+static void delete_edge(sherd_graph *g, const char *src, const char *dst, const char *type)
+{
+	const sherd_graph_edge edge = graph_edge(src, dst, type, "");
+	uint64_t deleted;
+	assert_ok(sherd_graph_delete_edges(g, &edge, 1, &deleted, err));
+	assert_int_equal(deleted, 1);
+}
+
+TEST(the_last_of_several_entries_of_an_edge_counts)
+{
+	for (int asked = 0; asked < 2; asked++) {
+		STORE store = memory();
+		GRAPH g = graph_create(store, "", NULL, NULL);
+		graph_add_node(g, "a", "F", "a", "a.js");
+		graph_add_node(g, "b", "F", "b", "b.js");
+		for (int round = 0; round < 3; round++) {
+			char metadata[16];
+			for (int i = 0; i < 4; i++) {
+				(void)snprintf(metadata, sizeof(metadata), "[%d]", 10 * round + i);
+				graph_add_edge(g, "a", "b", "CALLS", metadata);
+				if (asked)
+					assert_metadata(g, metadata);
+			}
+			assert_int_equal(edges_in(g), 1);
+			graph_flush(g);
+			assert_metadata(g, metadata);
+			assert_int_equal(edges_in(g), 1);
+			assert_stored(store, g);
+		}
+	}
+}
+
+TEST(adding_and_deleting_take_turns_before_a_flush)
+{
+	for (int last = 0; last < 2; last++) {
+		STORE store = memory();
+		GRAPH g = graph_create(store, "", NULL, NULL);
+		graph_add_random(g, 40, 100, 4, 3);
+		graph_flush(g);
+		uint64_t before = edges_in(g);
+		graph_add_node(g, "a", "F", "a", "a.js");
+		graph_add_node(g, "b", "F", "b", "b.js");
+		for (int i = 0; i < 5; i++) {
+			graph_add_edge(g, "a", "b", "CALLS", "1");
+			graph_add_edge(g, "a", "n3", "CALLS", "2");
+			delete_edge(g, "a", "b", "CALLS");
+			delete_edge(g, "a", "n3", "CALLS");
+		}
+		if (last)
+			graph_add_edge(g, "a", "b", "CALLS", "3");
+		graph_flush(g);
+		assert_int_equal(edges_in(g), before + (uint64_t)last);
+		assert_int_equal(graph_count_out(g, "a", NULL), last);
+		assert_int_equal(graph_count_in(g, "b", NULL), last);
+		assert_consistent(g);
+		assert_stored(store, g);
+	}
+}
+
+/* A file of another shard than that of d0/x.js. */
+static void file_elsewhere(const sherd_graph *g, char out[32])
+{
+	uint32_t here = sherd_graph_shard_of(g, sherd_graph_text_of("d0/x.js"));
+	for (int i = 1;; i++) {
+		(void)snprintf(out, 32, "d%d/x.js", i);
+		if (sherd_graph_shard_of(g, sherd_graph_text_of(out)) != here)
+			return;
+	}
+}
+
+static void add_numbered(sherd_graph *g, const char *prefix, int count, const char *file)
+{
+	for (int i = 0; i < count; i++) {
+		char id[32];
+		(void)snprintf(id, sizeof(id), "%s%d", prefix, i);
+		graph_add_node(g, id, "F", id, file);
+	}
+}
+
+/* The node's row goes with a merge, that of its edge stays under its tombstone: then both come back elsewhere. */
+TEST(a_row_under_a_tombstone_does_not_come_back_when_its_source_moves)
+{
+	STORE store = memory();
+	GRAPH g = graph_create(store, "", NULL, NULL);
+	char elsewhere[32], to[16];
+	file_elsewhere(g, elsewhere);
+	add_numbered(g, "x", 4, "d0/x.js");
+	add_numbered(g, "t", 400, elsewhere);
+	for (int i = 0; i < 400; i++) {
+		(void)snprintf(to, sizeof(to), "t%d", i);
+		graph_add_edge(g, i % 2 ? "x1" : "x2", to, "CALLS", "{}");
+	}
+	graph_add_edge(g, "x0", "x1", "CALLS", "old");
+	graph_flush(g);
+	const sherd_graph_id gone = graph_id("x0");
+	assert_ok(sherd_graph_delete_nodes(g, &gone, 1, NULL, err));
+	graph_flush(g);
+	add_numbered(g, "y", 8, "d0/x.js");
+	graph_flush(g);
+	sherd_graph_totals totals;
+	assert_ok(sherd_graph_stats(g, &totals, err));
+	assert_int_equal(totals.tombstones, 1); /* of the edge alone: else this test shows nothing */
+	graph_add_node(g, "x0", "F", "x0", elsewhere);
+	graph_add_edge(g, "x0", "x1", "CALLS", "new");
+	graph_flush(g);
+	assert_int_equal(graph_count_out(g, "x0", NULL), 1);
+	assert_int_equal(edges_in(g), 401);
+	assert_consistent(g);
+	assert_stored(store, g);
+	delete_edge(g, "x0", "x1", "CALLS");
+	graph_flush(g);
+	assert_int_equal(graph_count_out(g, "x0", NULL), 0);
+	assert_consistent(g);
+	assert_stored(store, g);
+}
+
+TEST(nodes_are_found_by_file_wherever_they_were_put_since)
+{
+	STORE store = memory();
+	GRAPH g = graph_create(store, "", NULL, NULL);
+	add_numbered(g, "x", 5, "one.js");
+	add_numbered(g, "y", 3, "two.js");
+	assert_int_equal(graph_count(g, NULL, "one.js", NULL), 5);
+	graph_add_node(g, "x1", "F", "moved", "two.js");
+	assert_int_equal(graph_count(g, NULL, "one.js", NULL), 4);
+	assert_int_equal(graph_count(g, NULL, "two.js", NULL), 4);
+	const sherd_graph_id ids[] = {graph_id("x1"), graph_id("y0")};
+	assert_ok(sherd_graph_delete_nodes(g, ids, 2, NULL, err));
+	assert_int_equal(graph_count(g, NULL, "two.js", NULL), 2);
+	graph_add_node(g, "x1", "F", "back", "one.js");
+	graph_add_node(g, "y0", "F", "back", "two.js");
+	graph_add_node(g, "z", "F", "z", "three.js");
+	assert_int_equal(graph_count(g, NULL, "one.js", NULL), 5);
+	assert_int_equal(graph_count(g, NULL, "two.js", NULL), 3);
+	assert_int_equal(graph_count(g, NULL, "three.js", NULL), 1);
+	assert_int_equal(graph_count(g, NULL, "four.js", NULL), 0);
+	graph_flush(g);
+	assert_int_equal(graph_count(g, NULL, "one.js", NULL), 5);
+	assert_stored(store, g);
+}
+
+TEST(pieces_of_a_load_become_few_segments_and_the_same_graph)
+{
+	const sherd_graph_layout two = {.shards = 2};
+	STORE store = memory();
+	STORE other = memory();
+	GRAPH at_once = graph_create(other, "", &two, NULL);
+	GRAPH g = graph_create(store, "", &two, NULL);
+	for (unsigned piece = 0; piece < 40; piece++) {
+		graph_add_random(g, 60, 200, 5, piece);
+		graph_add_random(at_once, 60, 200, 5, piece);
+		assert_ok(sherd_graph_spill(g, err));
+		if (piece % 7 == 0)
+			assert_consistent(g);
+	}
+	graph_flush(g);
+	graph_flush(at_once);
+	assert_same_graph(g, at_once);
+	assert_stored(store, g);
+	sherd_graph_totals totals;
+	assert_ok(sherd_graph_stats(g, &totals, err));
+	assert_true(totals.segments <= 2 * 2 * 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_last_of_several_entries_of_an_edge_counts),
+		cmocka_unit_test(adding_and_deleting_take_turns_before_a_flush),
+		cmocka_unit_test(a_row_under_a_tombstone_does_not_come_back_when_its_source_moves),
+		cmocka_unit_test(nodes_are_found_by_file_wherever_they_were_put_since),
+		cmocka_unit_test(pieces_of_a_load_become_few_segments_and_the_same_graph),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
