@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 1 << 20 };
-/* Records that a graph may hold in memory before they make room, about 64 MiB. */
-enum { SPILL = 250000 }; /* bytes of lines that are added at once */
+enum { PIECE = 1 << 20 }; /* bytes of lines that are added at once */
+/* Records, and bytes of lines, that a graph may hold in memory before they make room: about 64 MiB of either. */
+enum { SPILL = 250000, SPILL_BYTES = 64 << 20 };
 
 int sherd_batch_open(sherd_batch *b, sherd_error *err)
 {
@@ -109,6 +109,7 @@ typedef struct loading {
 	sherd_cli *cli;
 	sherd_graph *graph;
 	sherd_batch batch;
+	uint64_t held; /* bytes of lines since the graph made room */
 	sherd_loaded loaded;
 } loading;
 
@@ -139,6 +140,14 @@ static int add_edges(loading *l, sherd_error *err)
 	return rc;
 }
 
+static int make_room(loading *l, sherd_error *err)
+{
+	if (sherd_graph_pending(l->graph) < SPILL && l->held < SPILL_BYTES)
+		return SHERD_OK;
+	l->held = 0;
+	return sherd_graph_spill(l->graph, err);
+}
+
 static int load_source(void *arg, const char *path, sherd_graph_record what, sherd_error *err)
 {
 	loading *l = arg;
@@ -146,13 +155,15 @@ static int load_source(void *arg, const char *path, sherd_graph_record what, she
 	int rc = 1;
 	TRY(sherd_lines_open(&in, path, err));
 	while (rc > 0) {
+		uint64_t from = in.next;
 		sherd_batch_clear(&l->batch);
 		rc = sherd_batch_read(&l->batch, &in, what, PIECE, err);
 		int added = rc < 0 ? rc : add_nodes(l, err);
 		if (added == SHERD_OK)
 			added = add_edges(l, err);
-		if (added == SHERD_OK && sherd_graph_pending(l->graph) >= SPILL)
-			added = sherd_graph_spill(l->graph, err);
+		l->held += in.next - from;
+		if (added == SHERD_OK)
+			added = make_room(l, err);
 		rc = added < 0 ? added : rc;
 		(void)l->cli->progress.update(l->cli->progress.arg, in.next, in.size);
 	}

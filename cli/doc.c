@@ -101,11 +101,16 @@ void sherd_doc_text(sherd_doc *doc, const char *text)
 		sherd_doc_raw(doc, "null");
 }
 
-void sherd_doc_key(sherd_doc *doc, const char *key)
+void sherd_doc_key_bytes(sherd_doc *doc, const char *key, size_t len)
 {
-	sherd_doc_text(doc, key);
+	sherd_doc_text_bytes(doc, key, len);
 	put(doc, ":", 1);
 	doc->comma = false;
+}
+
+void sherd_doc_key(sherd_doc *doc, const char *key)
+{
+	sherd_doc_key_bytes(doc, key, strlen(key));
 }
 
 void sherd_doc_u64(sherd_doc *doc, uint64_t v)

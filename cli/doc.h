@@ -30,6 +30,7 @@ int sherd_doc_end(sherd_doc *doc, int rc, sherd_error *err);
 void sherd_doc_open(sherd_doc *doc, char bracket); /* '{' or '[' */
 void sherd_doc_close(sherd_doc *doc, char bracket);
 void sherd_doc_key(sherd_doc *doc, const char *key);
+void sherd_doc_key_bytes(sherd_doc *doc, const char *key, size_t len);
 /* Bytes that are not UTF-8 become U+FFFD; a text that is NULL becomes null. */
 void sherd_doc_text(sherd_doc *doc, const char *text);
 void sherd_doc_text_bytes(sherd_doc *doc, const char *text, size_t len);

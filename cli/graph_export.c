@@ -65,6 +65,18 @@ static int produce(const sherd_db *db, produce_fn *all, sherd_records *r, const 
 	return t->writer ? sherd_place_blame(&t->place, r->rc, err) : r->rc;
 }
 
+/* Two paths may lead to one file, of which only the edges would be left. */
+static int check_different(const target *nodes, const target *edges, sherd_error *err)
+{
+	sherd_stat a, b;
+	if (!nodes->place.store || !edges->writer ||
+	    sherd_store_stat(nodes->place.store, nodes->place.key, &a, NULL) < 0 ||
+	    sherd_store_stat(edges->place.store, edges->place.key, &b, NULL) < 0 || strcmp(a.identity, b.identity) != 0)
+		return SHERD_OK;
+	return sherd_place_blame(&edges->place,
+	                         sherd_cli_usage(err, "--nodes and --edges lead to one file by different names"), err);
+}
+
 static int write_both(sherd_cli *cli, const sherd_db *db, target *nodes, target *edges, sherd_exported *out,
                       sherd_error *err)
 {
@@ -77,7 +89,9 @@ static int write_both(sherd_cli *cli, const sherd_db *db, target *nodes, target 
 	if (rc == SHERD_OK)
 		rc = target_commit(nodes, err);
 	if (rc == SHERD_OK) {
-		rc = target_commit(edges, err);
+		rc = check_different(nodes, edges, err);
+		if (rc == SHERD_OK)
+			rc = target_commit(edges, err);
 		if (rc < 0 && nodes->place.store)
 			(void)sherd_store_remove(nodes->place.store, nodes->place.key, NULL);
 	}

@@ -82,18 +82,18 @@ typedef struct counting {
 static bool add_count(void *arg, sherd_graph_text type, uint64_t count)
 {
 	counting *c = arg;
+	if (!c->table) {
+		sherd_doc_key_bytes(c->doc, type.ptr, type.len);
+		sherd_doc_u64(c->doc, count);
+		return true;
+	}
 	char number[24], *name = strndup(type.ptr ? type.ptr : "", type.len);
-	if (!name) {
-		c->failed = true;
+	c->failed = !name;
+	if (c->failed)
 		return false;
-	}
 	(void)snprintf(number, sizeof(number), "%" PRIu64, count);
-	if (c->table) {
-		sherd_table_add(c->table, name);
-		sherd_table_add(c->table, number);
-	} else {
-		sherd_doc_put_u64(c->doc, name, count);
-	}
+	sherd_table_add(c->table, name);
+	sherd_table_add(c->table, number);
 	free(name);
 	return true;
 }

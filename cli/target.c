@@ -105,11 +105,12 @@ int sherd_target_take(sherd_target *target, const sherd_args *args, const char *
 	}
 	if (to)
 		return sherd_cli_usage(err, "--to must be safetensors, safetensors-index, npy, checkpoint, "
-		                            "samediff-container, samediff-flatbuffers, sdnb or sdz");
-	return sherd_cli_usage(err,
-	                       "%.128s does not tell the format: it ends neither in .safetensors, "
-	                       ".safetensors.index.json, .npy, .metadata.json, .sdc, .fb, .sdnb, .sdz nor /",
-	                       path);
+		                            "samediff-container, samediff-flatbuffers, sdnb, sdz, jsonl or rfdb");
+	return sherd_cli_usage(
+		err,
+		"%.128s does not tell the format: it ends neither in .safetensors, "
+		".safetensors.index.json, .npy, .metadata.json, .sdc, .fb, .sdnb, .sdz, .jsonl, .rfdb nor /",
+		path);
 }
 
 /* The path without the ending that the format brings along. */

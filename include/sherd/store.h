@@ -120,7 +120,7 @@ SHERD_API void sherd_queue_close(sherd_queue *queue); /* NULL is fine */
 /* Writing. A writer is gone after commit or abort, whatever commit returns. */
 typedef enum sherd_write_mode {
 	SHERD_WRITE_NEW = 0,    /* commit fails with SHERD_EEXIST when the key is taken; of two, one wins */
-	SHERD_WRITE_REPLACE = 1 /* readers see the old object or the new one, whole */
+	SHERD_WRITE_REPLACE = 1 /* readers see the old object or the new one, whole; what is no object stays as it is */
 } sherd_write_mode;
 
 typedef struct sherd_write_options {

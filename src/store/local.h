@@ -20,6 +20,9 @@ int sherd_store_open_local_sys(sherd_store **out, const char *folder, const sher
 
 /* Descriptors that the readers of one store hold. Those beyond hold their files by a map. */
 #define SHERD_LOCAL_DESCRIPTORS 256
+/* Maps that they hold: half of what Linux gives a process (vm.max_map_count), so that others find some. Small files
+ * beyond are copied. */
+#define SHERD_LOCAL_MAPS 32768
 
 #define SHERD_TEMP_PREFIX ".sherd-tmp-"
 
@@ -31,6 +34,7 @@ typedef struct sherd_local {
 	_Atomic bool no_openat2;      /* the system refused it: folders are walked one by one, links are refused */
 	_Atomic bool no_nameless;     /* O_TMPFILE, or giving such a file a name, was refused */
 	_Atomic unsigned descriptors; /* that readers hold */
+	_Atomic unsigned maps;        /* likewise */
 	pthread_mutex_t mutex;        /* of what follows */
 	sherd_map ready;              /* folders whose way from the root was synced and that were swept */
 	sherd_arena ready_names;

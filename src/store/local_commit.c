@@ -111,20 +111,30 @@ static int check_identity(sherd_local *s, const char *key, const char *identity,
 	return SHERD_OK;
 }
 
+/* What is no file is not ours to replace: who names /dev/null does not want a file there. */
+static int check_replaceable(const sherd_sys *sys, int dir, const char *leaf, sherd_error *err)
+{
+	struct stat there;
+	if (sys->fstatat(sys, dir, leaf, &there, 0) < 0 || S_ISDIR(there.st_mode))
+		return SHERD_OK; /* renaming will tell */
+	return sherd_local_check_kind(there.st_mode, err);
+}
+
 int sherd_local_commit_over(sherd_local *s, sherd_local_temp *temp, const char *key, const char *if_identity,
                             sherd_error *err)
 {
 	const sherd_sys *sys = s->sys;
+	const char *leaf = sherd_str_leaf(key);
 	TRY(sync_file(sys, temp->fd, err));
 	int locked = lock_folder(sys, temp->dir, err);
 	TRY(locked);
-	int rc = SHERD_OK;
-	if (if_identity && locked == 1)
+	int rc = check_replaceable(sys, temp->dir, leaf, err);
+	if (rc == SHERD_OK && if_identity && locked == 1)
 		rc = sherd_fail(err, SHERD_EUNSUPPORTED, "no-lock",
 		                "a conditional replacement needs a lock on the folder");
-	else if (if_identity)
+	else if (rc == SHERD_OK && if_identity)
 		rc = check_identity(s, key, if_identity, err);
-	if (rc == SHERD_OK && sys->rename(sys, temp->dir, temp->name, sherd_str_leaf(key), 0) < 0)
+	if (rc == SHERD_OK && sys->rename(sys, temp->dir, temp->name, leaf, 0) < 0)
 		rc = errno == EISDIR ? sherd_fail(err, SHERD_EEXIST, "is-folder", "a folder is in its place")
 		                     : sherd_local_fail(err, errno, "cannot give it its name");
 	else if (rc == SHERD_OK)

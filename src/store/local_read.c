@@ -31,6 +31,7 @@ typedef struct local_reader {
 	_Atomic int direct;      /* the file once more, for direct reads; -1: they are not possible */
 	pthread_mutex_t mutex;   /* of the making of the map, and of direct */
 	_Atomic(uint8_t *) map;  /* the whole file, from the first call of map on */
+	bool copied;             /* the map is memory of ours */
 } local_reader;
 
 /* O_NONBLOCK: opening a pipe must not wait for its other end. */
@@ -104,27 +105,52 @@ static int reader_at(const sherd_reader *reader, uint64_t offset, void *buf, siz
 	return rc;
 }
 
+/* A set may have more files than a process may have maps. Who has no memory for a large map has none for a copy. */
+enum { MOST_COPIED = 1 << 20 };
+
+static int copy_file(local_reader *r, sherd_error *err)
+{
+	size_t size = (size_t)r->base.size;
+	uint8_t *copy = malloc(size);
+	if (!copy)
+		return sherd_fail_nomem(err);
+	int rc = read_file(r, r->fd, 0, copy, size, err);
+	if (rc < 0) {
+		free(copy);
+		return rc;
+	}
+	r->copied = true;
+	atomic_store(&r->map, copy);
+	return SHERD_OK;
+}
+
+static int make_map(local_reader *r, sherd_error *err)
+{
+	bool small = r->base.size <= MOST_COPIED;
+	if (small && atomic_load(&r->store->maps) >= SHERD_LOCAL_MAPS)
+		return copy_file(r, err);
+	void *made = r->sys->map(r->sys, r->fd, (size_t)r->base.size);
+	if (made == MAP_FAILED)
+		return small && errno == ENOMEM ? copy_file(r, err) : sherd_fail_os(err, errno, "cannot map");
+	(void)atomic_fetch_add(&r->store->maps, 1);
+	atomic_store(&r->map, made);
+	return SHERD_OK;
+}
+
 static int reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out, sherd_error *err)
 {
 	(void)len;
 	/* The map is a cache: making it changes nothing that a caller can see. */
 	local_reader *r = (local_reader *)(uintptr_t)reader;
-	uint8_t *map = atomic_load(&r->map);
 	int rc = SHERD_OK;
-	if (!map) {
+	if (!atomic_load(&r->map)) {
 		pthread_mutex_lock(&r->mutex);
-		map = atomic_load(&r->map);
-		if (!map) {
-			void *made = r->sys->map(r->sys, r->fd, (size_t)reader->size);
-			if (made == MAP_FAILED)
-				rc = sherd_fail_os(err, errno, "cannot map");
-			else
-				atomic_store(&r->map, map = made);
-		}
+		if (!atomic_load(&r->map))
+			rc = make_map(r, err);
 		pthread_mutex_unlock(&r->mutex);
 	}
 	if (rc == SHERD_OK)
-		*out = map + offset;
+		*out = atomic_load(&r->map) + offset;
 	return rc;
 }
 
@@ -136,6 +162,10 @@ static bool reader_peek(const sherd_reader *reader, uint64_t offset, size_t len,
 	const void *start;
 	if (reader_map(reader, from, len, &start, NULL) < 0)
 		return false;
+	if (((const local_reader *)reader)->copied) {
+		*out = (const uint8_t *)start + (offset - from);
+		return true;
+	}
 	uint8_t *map = (uint8_t *)(uintptr_t)start;
 	size_t all = (size_t)(offset - from) + len;
 	for (size_t done = 0; done < all; done += PEEK_PAGES * page) {
@@ -195,11 +225,11 @@ static bool reads_ahead(local_reader *r)
 static void reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t len, sherd_advice advice)
 {
 	local_reader *r = (local_reader *)(uintptr_t)reader;
-	uint8_t *map = atomic_load(&r->map);
+	uint8_t *map = atomic_load(&r->map); /* before copied, which is known then */
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), mask = ~(page - 1);
 	if (r->fd >= 0 && (advice == SHERD_ADVICE_SOON || (advice == SHERD_ADVICE_ONWARD && !reads_ahead(r))))
 		read_ahead(r->fd, offset, len);
-	if (!map || advice == SHERD_ADVICE_SOON || advice == SHERD_ADVICE_ONWARD)
+	if (!map || r->copied || advice == SHERD_ADVICE_SOON || advice == SHERD_ADVICE_ONWARD)
 		return;
 	uint64_t from = offset & mask, to = (offset + len + page - 1) & mask;
 	if (advice == SHERD_ADVICE_DONE) {
@@ -233,8 +263,12 @@ static void reader_close(sherd_reader *reader)
 {
 	local_reader *r = (local_reader *)reader;
 	uint8_t *map = atomic_load(&r->map);
-	if (map)
+	if (r->copied) {
+		free(map);
+	} else if (map) {
 		(void)r->sys->unmap(r->sys, map, (size_t)reader->size);
+		(void)atomic_fetch_sub(&r->store->maps, 1);
+	}
 	close_file(r);
 	close_direct(r);
 	pthread_mutex_destroy(&r->mutex);

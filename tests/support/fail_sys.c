@@ -141,7 +141,9 @@ static int fail_flock(const sherd_sys *sys, int fd, int operation)
 
 static void *fail_map(const sherd_sys *sys, int fd, size_t len)
 {
-	return fails(sys, "map") ? MAP_FAILED : REAL->map(REAL, fd, len);
+	if (fails(sys, "map") || refuses(sys, FAIL_SYS_NO_MAP, ENOMEM))
+		return MAP_FAILED;
+	return REAL->map(REAL, fd, len);
 }
 
 static int fail_unmap(const sherd_sys *sys, void *start, size_t len)

@@ -255,18 +255,13 @@ static int check_segments(checking *c, sherd_error *err)
 /* What we wrote has every key in one shard. */
 static int check_strays(const sherd_graph *g, sherd_rfdb_kind kind, sherd_error *err)
 {
-	const graph_list *list = &g->view.lists[kind];
-	for (size_t i = 0; i < list->count; i++)
-		for (uint64_t row = 0; row < list->items[i]->rows.rows; row++) {
-			int rc = sherd_graph_view_is_stray(&g->view, kind, i, row, err);
-			TRY(rc);
-			if (rc)
-				return sherd_graph_segment_blame(
-					list->items[i], err,
-					sherd_fail(err, SHERD_ECORRUPT, "two-shards",
-				                   "the key of row %" PRIu64 " is in another shard too", row));
-		}
-	return SHERD_OK;
+	graph_row stray;
+	int rc = sherd_graph_view_find_stray(&g->view, kind, &stray, err);
+	if (rc <= 0)
+		return rc;
+	rc = sherd_fail(err, SHERD_ECORRUPT, "two-shards", "the key of row %" PRIu64 " is in another shard too",
+	                stray.row);
+	return sherd_graph_segment_blame(stray.segment, err, rc);
 }
 
 /* Searches pass over segments whose lists do not have what they look for. An empty list says nothing. */

@@ -68,6 +68,8 @@ int sherd_graph_list_has_edge(const graph_list *list, size_t i, const sherd_rfdb
 
 /* Has another shard a row with this key that wins over that row? 1, or 0. */
 int sherd_graph_view_is_stray(const graph_view *v, sherd_rfdb_kind kind, size_t i, uint64_t row, sherd_error *err);
+/* Is there any such row? 1 and one of them, or 0. */
+int sherd_graph_view_find_stray(const graph_view *v, sherd_rfdb_kind kind, graph_row *out, sherd_error *err);
 
 /* Has every row of the item at place i no rival, so that it need not be asked for? */
 bool sherd_graph_view_is_plain(const graph_view *v, sherd_rfdb_kind kind, size_t i);

@@ -8,4 +8,6 @@ try find db --type a --type-prefix b; try find absent; try stats .
 try update db --nodes x; try update db --file x; try delete-file db x; try tag db novalue; try tag db =x; try tag db a=b --remove
 try diff db; try diff db x; try diff db 5; try gc db --keep 0
 try import absent --nodes x
+try export db --nodes both --edges ./both --replace; mkfifo pipe; try export db --nodes pipe --replace
+[ -p pipe ] && rm pipe
 ls

@@ -23,3 +23,6 @@ echo "empty"
 sherd graph create -q none --shards 2
 sherd graph stats none
 sherd verify none
+echo "types that begin alike"
+printf '{"id":"%s","nodeType":"T%s"}\n' a '' b '\u0000' c '\u0000U' | sherd graph import -q none --nodes -
+sherd graph stats none --json | grep -o '"node_types":{[^}]*}'

@@ -1,17 +1,20 @@
+#include "support/ckpt_place.h"
 #include "support/graph_make.h"
 #include "support/test.h"
 
 #include "base/error.h"
+#include "format/rfdb_manifest.h"
 
 #include <sherd/detect.h>
 #include <sherd/verify.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 
 SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
 SHERD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
 SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
-#define STORE SHERD_AUTO(sherd_store, sherd_store_close)
+#define MEMORY SHERD_AUTO(sherd_store, sherd_store_close)
 #define GRAPH SHERD_AUTO(sherd_graph, sherd_graph_close)
 #define REPORT SHERD_AUTO(sherd_report, sherd_report_close)
 
@@ -35,7 +38,7 @@ static sherd_store *sample(void)
 
 TEST(a_database_is_recognised_by_its_folder)
 {
-	STORE store = sample();
+	MEMORY store = sample();
 	sherd_format format;
 	assert_ok(sherd_detect(store, "db", &format, err));
 	assert_int_equal(format, SHERD_FORMAT_RFDB);
@@ -46,7 +49,7 @@ TEST(a_database_is_recognised_by_its_folder)
 
 TEST(a_whole_database_has_neither_errors_nor_warnings)
 {
-	STORE store = sample();
+	MEMORY store = sample();
 	REPORT r = NULL;
 	assert_ok(sherd_verify(&r, store, "db", NULL, err));
 	for (size_t i = 0; i < sherd_report_errors(r); i++)
@@ -97,11 +100,83 @@ static bool flip(const char *key, const sherd_stat *stat, void *arg)
 
 TEST(no_flipped_bit_passes)
 {
-	STORE store = sample();
+	MEMORY store = sample();
 	flipping f = {.store = store};
 	assert_ok(sherd_store_list(store, "db/", "", flip, &f, err));
 	assert_true(f.files > 10);
 	assert_int_equal(problems(store), 0);
+}
+
+/* Two nodes and an edge, which lie in shard 5 or in shard 2; and others, so that there are segments around. */
+static void make_in(sherd_store *store, const char *folder, const char *file)
+{
+	GRAPH g = graph_create(store, folder, NULL, NULL);
+	graph_add_node(g, "a", "F", "a", file);
+	graph_add_node(g, "c", "F", "c", file);
+	graph_add_edge(g, "a", "c", "CALLS", "");
+	graph_add_edge(g, "c", "a", "CALLS", "");
+	graph_add_node(g, "z", "F", "z", "z.js");
+	graph_add_edge(g, "z", "a", "CALLS", "");
+	graph_flush(g);
+}
+
+static sherd_rfdb_descriptor *in_shard(const sherd_rfdb_descriptors *list, uint32_t shard)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].shard == shard)
+			return (sherd_rfdb_descriptor *)(uintptr_t)&list->items[i];
+	fail_msg("nothing in shard %u", shard);
+	return NULL;
+}
+
+/* Copies a segment of another database into shard 2 of "db", and lets the manifest name it. */
+static void smuggle(sherd_store *store, bool edges)
+{
+	sherd_arena arena = {0};
+	sherd_rfdb_manifest ours, theirs;
+	sherd_rfdb_descriptor more[8];
+	size_t len;
+	SHERD_AUTO_BUF text = {0};
+	char name[SHERD_RFDB_NAME_MAX], key[SHERD_RFDB_NAME_MAX + 8];
+	char *one = object_get(store, "db/manifests/000002.json", &len);
+	assert_ok(sherd_rfdb_manifest_decode(one, len, NULL, &arena, &ours, err));
+	char *two = object_get(store, "other/manifests/000002.json", &len);
+	assert_ok(sherd_rfdb_manifest_decode(two, len, NULL, &arena, &theirs, err));
+	sherd_rfdb_descriptors *list = edges ? &ours.edges : &ours.nodes;
+	sherd_rfdb_descriptor *from = in_shard(edges ? &theirs.edges : &theirs.nodes, 2);
+	sherd_rfdb_segment_name(2, from->id, from->kind, name);
+	(void)snprintf(key, sizeof(key), "other/%s", name);
+	char *data = object_get(store, key, &len);
+	from->id = 77;
+	sherd_rfdb_segment_name(2, 77, from->kind, name);
+	(void)snprintf(key, sizeof(key), "db/%s", name);
+	object_put(store, key, data, len);
+	memcpy(more, list->items, list->count * sizeof(*more));
+	more[list->count] = *from;
+	*list = (sherd_rfdb_descriptors){more, list->count + 1};
+	sherd_rfdb_manifest_encode(&ours, &text);
+	object_put(store, "db/manifests/000002.json", text.data, text.len);
+	sherd_arena_done(&arena);
+	free(data);
+	free(one);
+	free(two);
+}
+
+TEST(a_key_in_two_shards_is_told)
+{
+	for (int edges = 0; edges < 2; edges++) {
+		MEMORY store = NULL;
+		REPORT r = NULL;
+		assert_ok(sherd_store_open_memory(&store, err));
+		make_in(store, "db", "src/auth/a.js");
+		make_in(store, "other", "src/api/a.js");
+		assert_int_equal(problems(store), 0);
+		smuggle(store, edges);
+		assert_ok(sherd_verify(&r, store, "db", NULL, err));
+		assert_int_equal(sherd_report_errors(r), 1);
+		assert_string_equal(sherd_report_error(r, 0)->reason, "two-shards");
+		assert_non_null(strstr(sherd_report_error(r, 0)->object, "segments/05/"));
+	}
 }
 
 int main(void)
@@ -110,6 +185,7 @@ int main(void)
 		cmocka_unit_test(a_database_is_recognised_by_its_folder),
 		cmocka_unit_test(a_whole_database_has_neither_errors_nor_warnings),
 		cmocka_unit_test(no_flipped_bit_passes),
+		cmocka_unit_test(a_key_in_two_shards_is_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

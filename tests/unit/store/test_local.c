@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -130,7 +131,16 @@ TEST(special_files_are_refused_without_waiting)
 	assert_refused(SHERD_EUNSUPPORTED, "not-a-file", sherd_store_stat(f->store, "pipe", &stat, err));
 	assert_refused(SHERD_EUNSUPPORTED, "not-a-file",
 	               sherd_store_lock(f->store, "pipe", SHERD_LOCK_SHARED, &l, err));
+	assert_refused(SHERD_EUNSUPPORTED, "not-a-file",
+	               sherd_store_put(f->store, "pipe", SHERD_WRITE_REPLACE, "x", 1, err));
+	assert_refused(SHERD_EEXIST, "exists", sherd_store_put(f->store, "pipe", SHERD_WRITE_NEW, "x", 1, err));
+	assert_int_equal(symlink("pipe", path_in(f, "link")), 0);
+	assert_refused(SHERD_EUNSUPPORTED, "not-a-file",
+	               sherd_store_put(f->store, "link", SHERD_WRITE_REPLACE, "x", 1, err));
 	assert_int_equal(object_count(f->store, ""), 0);
+	struct stat st;
+	assert_int_equal(lstat(path_in(f, "pipe"), &st), 0);
+	assert_true(S_ISFIFO(st.st_mode));
 }
 
 TEST(a_file_that_became_shorter_is_truncated)
@@ -332,6 +342,35 @@ TEST(readers_hold_a_bounded_number_of_descriptors_and_their_objects)
 	assert_int_equal(count_descriptors(), before);
 }
 
+/* The system gives only so many maps: what is small is copied then, and is read and borrowed as ever. */
+TEST(where_no_more_maps_are_given_small_files_are_copied)
+{
+	enum { MANY = SHERD_LOCAL_DESCRIPTORS + 20, LARGE = (1 << 20) + 1 };
+	fixture *f = *state;
+	sherd_reader *readers[MANY], *large = NULL;
+	const void *map;
+	char *data = calloc(1, LARGE);
+	assert_non_null(data);
+	assert_ok(sherd_store_put(f->store, "large", SHERD_WRITE_NEW, data, LARGE, err));
+	free(data);
+	put_number(f, "x", 7);
+	reopen(f, FAIL_SYS_NO_MAP, false);
+	unsigned before = count_descriptors();
+	for (unsigned i = 0; i < MANY; i++)
+		assert_ok(sherd_store_read(f->store, "x", &readers[i], err));
+	assert_true(count_descriptors() - before <= SHERD_LOCAL_DESCRIPTORS);
+	put_number(f, "x", 8);
+	for (unsigned i = 0; i < MANY; i++) {
+		assert_number(readers[i], 7);
+		assert_true(sherd_reader_peek(readers[i], 4, 8, &map));
+		assert_int_equal(*(const unsigned *)map, 7);
+		sherd_reader_close(readers[i]);
+	}
+	assert_ok(sherd_store_read(f->store, "large", &large, err));
+	assert_refused(SHERD_ENOMEM, "no-memory", sherd_reader_map(large, 0, 1, &map, err));
+	sherd_reader_close(large);
+}
+
 /* A file without a name that becomes shorter is an error, not a signal. */
 TEST(a_file_that_shrinks_behind_its_map_is_an_error)
 {
@@ -368,6 +407,7 @@ int main(void)
 		CASE(without_file_locks_all_but_locking_works),
 		CASE(the_folder_is_made_when_asked),
 		CASE(readers_hold_a_bounded_number_of_descriptors_and_their_objects),
+		CASE(where_no_more_maps_are_given_small_files_are_copied),
 		CASE(a_file_that_shrinks_behind_its_map_is_an_error),
 	};
 	return cmocka_run_group_tests_name("unit/store/local", tests, NULL, NULL);
