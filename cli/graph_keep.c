@@ -72,7 +72,7 @@ static int tell_collected(sherd_cli *cli, const sherd_db *db, const sherd_graph_
 static int run_gc(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_db db;
-	sherd_graph_gc_options options = {.untag = sherd_args_has(args, "untag")};
+	sherd_graph_gc_options options = {.untag = sherd_args_has(args, "untag"), .progress = &cli->waiting};
 	sherd_graph_gc_result result = {0};
 	TRY(sherd_args_count(args, "keep", 1, &options.keep, err));
 	TRY(sherd_db_open_writer(&db, cli, args, err));

@@ -30,10 +30,11 @@ int sherd_graph_emit_asks(const graph_flush *f, const graph_target *t, uint64_t 
 size_t *sherd_graph_emit_others(const graph_flush *f, const graph_target *t, size_t *count)
 {
 	const graph_list *list = &f->graph->view.lists[t->kind];
-	size_t *places = malloc((list->count + 1) * sizeof(*places));
+	graph_range r = sherd_graph_list_shard(list, t->shard);
+	size_t *places = malloc((r.to - r.from + 1) * sizeof(*places));
 	*count = 0;
-	for (size_t i = 0; places && i < list->count; i++)
-		if (list->items[i]->shard == t->shard && !f->merge[t->kind][i])
+	for (size_t i = r.from; places && i < r.to; i++)
+		if (!f->merge[t->kind][i])
 			places[(*count)++] = i;
 	return places;
 }

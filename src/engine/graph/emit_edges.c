@@ -313,7 +313,8 @@ static int emit(emission *e, sherd_error *err)
 
 int sherd_graph_emit_edges(graph_flush *f, graph_target *t, sherd_rfdb_writer *w, sherd_error *err)
 {
-	size_t segments = f->graph->view.lists[SHERD_RFDB_EDGES].count + 1;
+	graph_range r = sherd_graph_list_shard(&f->graph->view.lists[SHERD_RFDB_EDGES], t->shard);
+	size_t segments = r.to - r.from + 1;
 	emission e = {.flush = f, .target = t, .writer = w};
 	e.runs = sherd_large_alloc((size_t)(t->rows + 1) * sizeof(*e.runs));
 	e.asks = calloc(segments, sizeof(*e.asks));

@@ -8,8 +8,9 @@
 
 enum { MANY_TOMBSTONES = 4096, SHARE_OF_TOMBSTONES = 8 };
 
-/* Rows: merging takes about 100 bytes of memory for each, which must not grow with the graph. */
-enum { MOST_MERGED = 1 << 20 };
+/* Rows, and bytes of the segments that they are in: merging takes about 100 bytes of memory for each row, and as many
+ * as its texts have; this must not grow with the graph. */
+enum { MOST_MERGED = 1 << 20, MOST_MERGED_BYTES = 128 << 20 };
 
 static const graph_list *list_of(const graph_flush *f, sherd_rfdb_kind kind)
 {
@@ -22,9 +23,11 @@ static bool waits(const graph_flush *f, const graph_target *t)
 {
 	enum { MANY_PIECES = 12 };
 	const graph_list *list = list_of(f, t->kind);
+	graph_range r = sherd_graph_list_shard(list, t->shard);
 	size_t pieces = 0;
-	for (size_t i = 0; i < list->count; i++)
-		pieces += list->items[i]->shard == t->shard && list->items[i]->rows.rows < MOST_MERGED / 2;
+	for (size_t i = r.from; i < r.to; i++)
+		pieces += list->items[i]->rows.rows < MOST_MERGED / 2 &&
+		          list->items[i]->rows.size < MOST_MERGED_BYTES / 2;
 	return f->graph->spilling && pieces < MANY_PIECES;
 }
 
@@ -33,20 +36,25 @@ static bool waits(const graph_flush *f, const graph_target *t)
 static void fold_shard(graph_flush *f, const graph_target *t)
 {
 	const graph_list *list = list_of(f, t->kind);
-	uint64_t rows = t->fresh_rows;
-	bool load = f->graph->spilling || f->graph->ahead;
+	graph_range r = sherd_graph_list_shard(list, t->shard);
+	bool *merge = f->merge[t->kind], load = f->graph->spilling || f->graph->ahead;
+	uint64_t rows = t->fresh_rows, bytes = 0;
 	if (waits(f, t))
 		return;
-	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i]->shard == t->shard && f->merge[t->kind][i])
-			rows += list->items[i]->rows.rows;
-	for (size_t i = 0; i < list->count; i++) {
-		if (list->items[i]->shard != t->shard || f->merge[t->kind][i])
+	for (size_t i = r.from; i < r.to; i++) {
+		rows += merge[i] ? list->items[i]->rows.rows : 0;
+		bytes += merge[i] ? list->items[i]->rows.size : 0;
+	}
+	for (size_t i = r.from; i < r.to; i++) {
+		const sherd_rfdb_segment *s = &list->items[i]->rows;
+		if (merge[i])
 			continue;
-		if ((list->items[i]->rows.rows / 2 > rows && !load) || list->items[i]->rows.rows + rows > MOST_MERGED)
+		if ((s->rows / 2 > rows && !load) || s->rows + rows > MOST_MERGED ||
+		    s->size + bytes > MOST_MERGED_BYTES)
 			break;
-		f->merge[t->kind][i] = true;
-		rows += list->items[i]->rows.rows;
+		merge[i] = true;
+		rows += s->rows;
+		bytes += s->size;
 	}
 }
 

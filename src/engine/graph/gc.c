@@ -2,6 +2,7 @@
  *
  * What stays is written in full first, so that it needs no other version. Then manifests go, then segments: a crash in
  * between leaves files that nobody names, for the next time. */
+#include "base/meter.h"
 #include "engine/graph/hold.h"
 #include "engine/graph/snapshots.h"
 
@@ -24,14 +25,19 @@ typedef struct collection {
 	size_t count;
 	sherd_buf segments; /* of uint64_t, ascending: named by what stays */
 	sherd_buf doomed;   /* of names, one behind the other, each ended by NUL */
+	sherd_meter meter;
 } collection;
+
+static int compare_versions(const void *left, const void *right)
+{
+	const uint64_t *version = left;
+	const verdict *v = right;
+	return *version < v->version ? -1 : *version > v->version;
+}
 
 static verdict *verdict_of(const collection *c, uint64_t version)
 {
-	for (size_t i = 0; i < c->count; i++)
-		if (c->verdicts[i].version == version)
-			return &c->verdicts[i];
-	return NULL;
+	return bsearch(&version, c->verdicts, c->count, sizeof(*c->verdicts), compare_versions);
 }
 
 static int list_versions(collection *c, sherd_error *err)
@@ -125,7 +131,9 @@ static int remove_manifests(collection *c, sherd_error *err)
 			continue;
 		sherd_rfdb_manifest_name(files[i].version, files[i].edit, name);
 		TRY(sherd_graph_place_remove(&c->graph->place, name, err));
+		c->result.bytes += files[i].size;
 		c->result.files++;
+		TRY(sherd_meter_add(&c->meter, 1, err));
 	}
 	for (size_t i = 0; i < c->count; i++)
 		c->result.versions += !c->verdicts[i].stays;
@@ -165,8 +173,11 @@ static int remove_files(collection *c, sherd_error *err)
 	TRY(sherd_graph_place_list(&c->graph->place, SHERD_RFDB_SEGMENTS, see_file, c, err));
 	TRY(sherd_graph_place_list(&c->graph->place, STAGING, see_file, c, err));
 	TRY(sherd_buf_check(&c->doomed, err));
-	for (size_t at = 0; at < c->doomed.len; at += strlen((const char *)c->doomed.data + at) + 1)
+	c->meter.total = c->result.files;
+	for (size_t at = 0; at < c->doomed.len; at += strlen((const char *)c->doomed.data + at) + 1) {
 		TRY(sherd_graph_place_remove(&c->graph->place, (const char *)c->doomed.data + at, err));
+		TRY(sherd_meter_add(&c->meter, 1, err));
+	}
 	return SHERD_OK;
 }
 
@@ -197,7 +208,9 @@ int sherd_graph_gc(sherd_graph *g, const sherd_graph_gc_options *options, sherd_
 	if (g->ahead)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
 		                  "flush first: what was spilled is in no version yet");
+	sherd_meter_init(&c.meter, c.options->progress, 0);
 	int rc = collect(&c, err);
+	sherd_meter_done(&c.meter);
 	for (size_t i = 0; i < c.count; i++) {
 		sherd_lock_release(c.verdicts[i].locks[0]);
 		sherd_lock_release(c.verdicts[i].locks[1]);

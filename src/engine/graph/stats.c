@@ -104,20 +104,6 @@ static int add_fresh(const sherd_graph *g, sherd_graph_shard *out, sherd_error *
 	return SHERD_OK;
 }
 
-/* Where the shard begins in the list, which is sorted by shard. */
-static size_t place_of(const graph_list *list, uint32_t shard)
-{
-	size_t low = 0, high = list->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (list->items[middle]->shard < shard)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 int sherd_graph_shard_stats(const sherd_graph *g, uint32_t shard, sherd_graph_shard *out, sherd_error *err)
 {
 	sherd_graph_shard s = {.shard = shard, .name = sherd_rfdb_plan_name(&g->plan, shard)};
@@ -128,7 +114,8 @@ int sherd_graph_shard_stats(const sherd_graph *g, uint32_t shard, sherd_graph_sh
 	TRY(sherd_graph_settle(g, err));
 	for (unsigned kind = 0; kind < 2; kind++) {
 		const graph_list *list = &g->view.lists[kind];
-		for (size_t i = place_of(list, shard); i < list->count && list->items[i]->shard == shard; i++) {
+		graph_range r = sherd_graph_list_shard(list, shard);
+		for (size_t i = r.from; i < r.to; i++) {
 			s.segments++;
 			s.bytes += list->items[i]->rows.size;
 			TRY(live_rows(g, kind, i, kind == SHERD_RFDB_NODES ? &s.nodes : &s.edges, err));

@@ -26,6 +26,25 @@ void sherd_graph_list_sort(graph_list *list)
 		qsort(list->items, list->count, sizeof(graph_segment *), compare);
 }
 
+/* The first item of the shard or of a later one. */
+static size_t begin_of(const graph_list *list, uint64_t shard)
+{
+	size_t low = 0, high = list->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (list->items[middle]->shard < shard)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+graph_range sherd_graph_list_shard(const graph_list *list, uint32_t shard)
+{
+	return (graph_range){begin_of(list, shard), begin_of(list, (uint64_t)shard + 1)};
+}
+
 void sherd_graph_list_link(graph_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {

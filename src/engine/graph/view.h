@@ -46,6 +46,11 @@ int sherd_graph_list_make(graph_list *list, size_t room, sherd_error *err);
 void sherd_graph_list_sort(graph_list *list);
 /* Tells each item of a sorted list where its shard begins in it: from now on it belongs to this list. */
 void sherd_graph_list_link(graph_list *list);
+/* Where the shard begins in a sorted list, and ends. */
+typedef struct graph_range {
+	size_t from, to;
+} graph_range;
+graph_range sherd_graph_list_shard(const graph_list *list, uint32_t shard);
 /* Copies the tombstones. */
 int sherd_graph_view_bury(graph_view *v, const sherd_rfdb_ids *nodes, const sherd_rfdb_edge_keys *edges,
                           sherd_error *err);

@@ -106,10 +106,43 @@ TEST(what_is_cancelled_leaves_nothing_behind)
 	sherd_store_close(store);
 }
 
+/* A collection that is cancelled has done a part of its work; the rest is done next time. */
+TEST(a_collection_that_is_cancelled_goes_on_next_time)
+{
+	sherd_store *store = NULL;
+	sherd_graph_gc_result all = {0};
+	unsigned steps = 0;
+	assert_ok(sherd_store_open_memory(&store, err));
+	sherd_graph *g = graph_create(store, "db", NULL, NULL);
+	for (unsigned i = 0; i < 6; i++) {
+		graph_add_random(g, 200, 400, 20, i);
+		graph_flush(g);
+	}
+	char *dump = graph_dump(g);
+	for (int rc = SHERD_ECANCELLED; rc != SHERD_OK; steps++) {
+		unsigned left = 1;
+		const sherd_progress progress = {.update = ask, .arg = &left};
+		rc = sherd_graph_gc(g, &(sherd_graph_gc_options){.progress = &progress}, &all, NULL);
+		assert_true(rc == SHERD_OK || rc == SHERD_ECANCELLED);
+		sherd_graph *again = graph_open(store, "db", &(sherd_graph_options){.read_only = true});
+		char *now = graph_dump(again);
+		assert_string_equal(now, dump);
+		free(now);
+		sherd_graph_close(again);
+	}
+	assert_true(steps > 10);
+	assert_ok(sherd_graph_gc(g, NULL, &all, err));
+	assert_int_equal(all.files + all.versions, 0);
+	free(dump);
+	sherd_graph_close(g);
+	sherd_store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_cancelled_leaves_nothing_behind),
+		cmocka_unit_test(a_collection_that_is_cancelled_goes_on_next_time),
 	};
 	return cmocka_run_group_tests_name("graph_cancel", tests, NULL, NULL);
 }
