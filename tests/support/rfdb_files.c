@@ -1,3 +1,4 @@
+#include "support/fixtures.h"
 #include "support/rfdb_files.h"
 
 #include "support/scratch.h"
@@ -117,7 +118,7 @@ void rfdb_make_edges(uint64_t rows, bool sorted, sherd_buf *out)
 char *rfdb_unpack(const char *archive)
 {
 	char *folder = scratch_make(), *command;
-	assert_true(asprintf(&command, "tar -C '%s' -xzf '%s/rfdb/%s.rfdb.tar.gz'", folder, getenv("SHERD_FIXTURES"),
+	assert_true(asprintf(&command, "tar -C '%s' -xzf '%s/rfdb/%s.rfdb.tar.gz'", folder, fixtures_folder(),
 	                     archive) > 0);
 	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): tar of the system, on paths of the test's own */
 	free(command);

@@ -1,4 +1,5 @@
 /* The layout of the C# code: 4-byte length, no checksum, types as numbers; and foreign sets in general. */
+#include "support/fixtures.h"
 #include "support/ckpt_place.h"
 #include "support/ckpt_sample.h"
 #include "support/test.h"
@@ -129,7 +130,7 @@ TEST(a_second_save_is_refused_and_a_dead_one_cleared)
 static void open_fixture(sherd_store **store, const char *folder)
 {
 	char path[4096];
-	(void)snprintf(path, sizeof(path), "%s/checkpoint/%s", getenv("SHERD_FIXTURES"), folder);
+	(void)snprintf(path, sizeof(path), "%s/checkpoint/%s", fixtures_folder(), folder);
 	assert_ok(sherd_store_open_local(store, path, NULL, err));
 }
 
@@ -148,6 +149,7 @@ static void assert_only_warnings(sherd_store *store, const char *prefix, const c
 
 TEST(the_four_byte_fixture_is_read)
 {
+	(void)fixtures_folder();
 	sherd_store *store = NULL;
 	char text[18] = "";
 	open_fixture(&store, "four-byte-length");
@@ -169,6 +171,7 @@ TEST(the_four_byte_fixture_is_read)
 
 TEST(the_eight_byte_fixture_is_read)
 {
+	(void)fixtures_folder();
 	sherd_store *store = NULL;
 	open_fixture(&store, "eight-byte-length");
 	{
@@ -205,6 +208,7 @@ static void copy_cut(sherd_store *from, sherd_store *to, const char *key, size_t
 /* An 8-byte shard that lost 4 bytes is as long as a 4-byte shard would be. */
 TEST(a_shard_cut_by_four_bytes_is_truncated)
 {
+	(void)fixtures_folder();
 	sherd_store *store = NULL;
 	CKPT c = NULL;
 	SAMPLE s = ckpt_sample_small(1, 1);
@@ -244,12 +248,9 @@ int main(void)
 		CASE_IN_MEMORY(what_the_layout_cannot_hold_is_refused),
 		CASE_IN_MEMORY(two_gibibytes_are_refused_before_they_are_written),
 		CASE_ON_BOTH(a_second_save_is_refused_and_a_dead_one_cleared),
-		/* these need the fixtures */
 		CASE_IN_MEMORY(the_four_byte_fixture_is_read),
 		CASE_IN_MEMORY(the_eight_byte_fixture_is_read),
 		CASE_IN_MEMORY(a_shard_cut_by_four_bytes_is_truncated),
 	};
-	const char *fixtures = getenv("SHERD_FIXTURES");
-	size_t count = COUNT_OF(tests) - (fixtures && *fixtures ? 0 : 3);
-	return _cmocka_run_group_tests("ckpt_csharp", tests, count, NULL, NULL);
+	return cmocka_run_group_tests_name("ckpt_csharp", tests, NULL, NULL);
 }

@@ -1,3 +1,4 @@
+#include "support/fixtures.h"
 #include "support/ckpt_place.h"
 #include "support/ckpt_sample.h"
 #include "support/test.h"
@@ -177,7 +178,7 @@ TEST(large_tensors_are_verified_block_by_block)
 
 TEST(a_damaged_foreign_source_is_not_passed_on)
 {
-	char *fixtures = getenv("SHERD_FIXTURES");
+	const char *fixtures = fixtures_folder();
 	static const char *const keys[] = {"step-7.metadata.json", "step-7_shard_0.shard", "step-7_shard_1.shard"};
 	sherd_store *disk = NULL;
 	CKPT from = NULL;
@@ -259,9 +260,7 @@ int main(void)
 		CASE_IN_MEMORY(large_tensors_are_verified_block_by_block),
 		CASE_ON_BOTH(a_bundle_is_saved_whole_or_rank_by_rank_alike),
 		CASE_ON_BOTH(resharding_may_replace_another_set),
-		CASE_IN_MEMORY(a_damaged_foreign_source_is_not_passed_on), /* last: needs the fixtures */
+		CASE_IN_MEMORY(a_damaged_foreign_source_is_not_passed_on),
 	};
-	const char *fixtures = getenv("SHERD_FIXTURES");
-	size_t count = COUNT_OF(tests) - !(fixtures && *fixtures);
-	return _cmocka_run_group_tests("ckpt_reshard", tests, count, NULL, NULL);
+	return cmocka_run_group_tests_name("ckpt_reshard", tests, NULL, NULL);
 }

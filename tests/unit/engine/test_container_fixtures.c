@@ -1,5 +1,6 @@
 /* Genuine SameDiff files: what goes through a container, in one file and in shards, comes out as the same legacy file.
  */
+#include "support/fixtures.h"
 #include "support/container_make.h"
 #include "support/source_file.h"
 #include "support/test.h"
@@ -58,9 +59,10 @@ static void round_trip(const char *path)
 
 TEST(genuine_files_come_out_of_containers_as_they_went_in)
 {
+	(void)fixtures_folder();
 	char pattern[1024];
 	glob_t files;
-	(void)snprintf(pattern, sizeof(pattern), "%s/samediff/*/*.fb", getenv("SHERD_FIXTURES"));
+	(void)snprintf(pattern, sizeof(pattern), "%s/samediff/*/*.fb", fixtures_folder());
 	assert_int_equal(glob(pattern, 0, NULL, &files), 0);
 	assert_true(files.gl_pathc > 10);
 	for (size_t i = 0; i < files.gl_pathc; i++)
@@ -71,7 +73,5 @@ TEST(genuine_files_come_out_of_containers_as_they_went_in)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(genuine_files_come_out_of_containers_as_they_went_in)};
-	/* Left out where no foreign files lie beside the checkout. */
-	const char *fixtures = getenv("SHERD_FIXTURES");
-	return _cmocka_run_group_tests("container_fixtures", tests, fixtures && *fixtures ? 1 : 0, NULL, NULL);
+	return cmocka_run_group_tests_name("container_fixtures", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* Databases that the real server made. */
+#include "support/fixtures.h"
 #include "support/graph_make.h"
 #include "support/rfdb_files.h"
 #include "support/scratch.h"
@@ -39,7 +40,7 @@ static sherd_graph *at(sherd_store *store, uint64_t version)
 static void fixture(const char *name, char **text, size_t *len)
 {
 	char path[4096];
-	(void)snprintf(path, sizeof(path), "%s/rfdb/%s", getenv("SHERD_FIXTURES"), name);
+	(void)snprintf(path, sizeof(path), "%s/rfdb/%s", fixtures_folder(), name);
 	*text = (char *)source_file_read(path, len);
 }
 
@@ -138,6 +139,7 @@ static void add_document(sherd_graph *g, const char *name)
 
 TEST(the_tiny_database_has_every_node_and_edge)
 {
+	(void)fixtures_folder();
 	char *folder;
 	STORE store = unpack("tiny-5n5e", &folder);
 	GRAPH plain = NULL;
@@ -153,6 +155,7 @@ TEST(the_tiny_database_has_every_node_and_edge)
 
 TEST(the_last_version_of_the_history_is_what_lives)
 {
+	(void)fixtures_folder();
 	char *folder;
 	STORE store = unpack("history", &folder);
 	GRAPH plain = NULL;
@@ -193,6 +196,7 @@ static void assert_step(sherd_store *store, uint64_t version, const unsigned exp
 /* What each step of the history did, by history.steps.json: nodes added, removed, changed; edges likewise. */
 TEST(every_version_of_the_history_opens)
 {
+	(void)fixtures_folder();
 	static const unsigned steps[][6] = {
 		[2] = {12, 0, 0, 6, 0, 0}, /* four files */
 		[3] = {0, 0, 0, 1, 0, 0},  /* an edge of an enrichment */
@@ -226,6 +230,7 @@ static bool count_version(void *arg, const sherd_graph_snapshot *s)
 
 TEST(versions_and_tags_of_the_history_are_listed)
 {
+	(void)fixtures_folder();
 	char *folder;
 	STORE store = unpack("history", &folder);
 	GRAPH g = graph_open(store, HISTORY, &reading);
@@ -241,6 +246,7 @@ TEST(versions_and_tags_of_the_history_are_listed)
 /* Writing into the server's database: nothing of it is lost, and it stays as it was below. */
 TEST(a_foreign_database_is_continued)
 {
+	(void)fixtures_folder();
 	char *folder;
 	STORE store = unpack("history", &folder);
 	GRAPH plain = NULL;
@@ -274,6 +280,5 @@ int main(void)
 		cmocka_unit_test(versions_and_tags_of_the_history_are_listed),
 		cmocka_unit_test(a_foreign_database_is_continued),
 	};
-	const char *fixtures = getenv("SHERD_FIXTURES");
-	return _cmocka_run_group_tests("graph_foreign", tests, fixtures && *fixtures ? COUNT_OF(tests) : 0, NULL, NULL);
+	return cmocka_run_group_tests_name("graph_foreign", tests, NULL, NULL);
 }

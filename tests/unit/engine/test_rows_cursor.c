@@ -1,3 +1,4 @@
+#include "support/fixtures.h"
 #include "support/ckpt_place.h"
 #include "support/fail_store.h"
 #include "support/rows_set.h"
@@ -395,10 +396,9 @@ TEST(many_small_shards_are_not_all_open_at_once)
 
 static sherd_store *fixtures(void)
 {
-	const char *base = getenv("SHERD_FIXTURES");
 	char path[4096];
 	sherd_store *store = NULL;
-	(void)snprintf(path, sizeof(path), "%s/rows", base ? base : "");
+	(void)snprintf(path, sizeof(path), "%s/rows", fixtures_folder());
 	assert_ok(sherd_store_open_local(&store, path, NULL, err));
 	return store;
 }
@@ -466,14 +466,8 @@ int main(void)
 		cmocka_unit_test(a_batch_that_failed_is_delivered_when_it_is_asked_for_again),
 		CASE_ON_BOTH(a_shard_that_was_exchanged_is_noticed),
 		CASE_ON_BOTH(many_small_shards_are_not_all_open_at_once),
-	};
-	const struct CMUnitTest foreign[] = {
 		cmocka_unit_test(the_golden_shard_reads_as_one_to_nine),
 		cmocka_unit_test(the_fixture_streams_as_expected),
 	};
-	const char *base = getenv("SHERD_FIXTURES");
-	int failed = cmocka_run_group_tests_name("rows cursor", tests, NULL, NULL);
-	if (base && *base)
-		failed += cmocka_run_group_tests_name("rows of others", foreign, NULL, NULL);
-	return failed;
+	return cmocka_run_group_tests_name("rows cursor", tests, NULL, NULL);
 }

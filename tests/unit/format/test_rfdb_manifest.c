@@ -1,3 +1,4 @@
+#include "support/fixtures.h"
 #include "support/rfdb_files.h"
 #include "support/scratch.h"
 #include "support/source_file.h"
@@ -383,6 +384,7 @@ static bool same_segments(const sherd_rfdb_descriptors *a, const sherd_rfdb_desc
 /* The real server wrote version 4 both ways, when it was tagged. */
 TEST(edits_of_the_real_server_add_up_to_its_own_manifest)
 {
+	(void)fixtures_folder();
 	static const char *const names[] = {"manifests/000002.edit.json", "manifests/000003.edit.json",
 	                                    "manifests/000004.edit.json"};
 	char *folder = rfdb_unpack("history");
@@ -434,6 +436,7 @@ static void decode_any(const char *path, const uint8_t *data, size_t len)
 
 TEST(every_document_of_the_real_server_is_read)
 {
+	(void)fixtures_folder();
 	char *folder = rfdb_unpack("history");
 	assert_int_equal(rfdb_each_file(folder, ".json", decode_any), 13);
 	scratch_remove(folder);
@@ -460,14 +463,8 @@ int main(void)
 		CASE(small_files_read_back),
 		CASE(small_files_that_say_too_little_or_too_much_are_refused),
 		CASE(the_corpus_is_judged_as_its_names_say),
-		/* last: left out where there are no fixtures */
 		CASE(edits_of_the_real_server_add_up_to_its_own_manifest),
 		CASE(every_document_of_the_real_server_is_read),
 	};
-	const char *fixtures = getenv("SHERD_FIXTURES");
-	if (fixtures && *fixtures)
-		return cmocka_run_group_tests(tests, NULL, NULL);
-	struct CMUnitTest without[COUNT_OF(tests) - 2];
-	memcpy(without, tests, sizeof(without));
-	return cmocka_run_group_tests_name("rfdb_manifest", without, NULL, NULL);
+	return cmocka_run_group_tests_name("rfdb_manifest", tests, NULL, NULL);
 }

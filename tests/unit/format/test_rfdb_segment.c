@@ -1,3 +1,4 @@
+#include "support/fixtures.h"
 #include "support/rfdb_files.h"
 #include "support/scratch.h"
 #include "support/source_file.h"
@@ -364,6 +365,7 @@ static void rewrite(const char *path, const uint8_t *data, size_t len)
 
 TEST(the_real_servers_segments_come_out_bit_for_bit)
 {
+	(void)fixtures_folder();
 	char *folder = rfdb_unpack("tiny-5n5e");
 	assert_int_equal(rfdb_each_file(folder, ".seg", rewrite), 4);
 	scratch_remove(folder);
@@ -387,13 +389,7 @@ int main(void)
 		cmocka_unit_test(bytes_behind_the_end_are_refused),
 		cmocka_unit_test(the_example_of_the_document_is_what_it_says),
 		cmocka_unit_test(the_corpus_is_judged_as_its_names_say),
-		/* last: left out where there are no fixtures */
 		cmocka_unit_test(the_real_servers_segments_come_out_bit_for_bit),
 	};
-	const char *fixtures = getenv("SHERD_FIXTURES");
-	if (fixtures && *fixtures)
-		return cmocka_run_group_tests(tests, NULL, NULL);
-	struct CMUnitTest without[COUNT_OF(tests) - 1];
-	memcpy(without, tests, sizeof(without));
-	return cmocka_run_group_tests_name("rfdb_segment", without, NULL, NULL);
+	return cmocka_run_group_tests_name("rfdb_segment", tests, NULL, NULL);
 }
