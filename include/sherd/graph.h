@@ -157,9 +157,9 @@ typedef struct sherd_graph_commit {
 } sherd_graph_commit;
 
 /* Makes the buffer the next version, durably; nothing when it is empty. The bytes do not depend on the pool. When it
- * fails the database is as it was, and the buffer too: it can be tried again. Two exceptions leave only closing: memory
- * may run out at a moment when the buffer is being laid out, and where it cannot be told whether the version counts,
- * who opens next finds out. */
+ * fails the database is as it was, and the buffer says what it said: it can be tried again. Two exceptions leave only
+ * closing: memory may run out at a moment when the buffer is being laid out, and where it cannot be told whether the
+ * version counts, who opens next finds out. */
 SHERD_API int sherd_graph_flush(sherd_graph *graph, const sherd_graph_commit *commit, sherd_error *err);
 /* Makes room in memory: writes the buffer into segments of which the next flush makes a version. Nobody else sees
  * them before; closing without a flush removes them. */
