@@ -198,31 +198,47 @@ static int has_stray_edges(const graph_flush *f, size_t from, size_t to, uint32_
 
 enum { AHEAD = 48 }; /* edges: about ten sources */
 
-/* Edges of one source that stand together go together. 1 when another shard turns out to have some of the source. */
+/* Does one of the edges [from, to) of the buffer live, as far as the log says? */
+static bool is_any_alive(const graph_buffer *b, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		if (!graph_edge_is_dead(&b->edges[i]))
+			return true;
+	return false;
+}
+
+/* Edges of one source that stand together go together. 1 when the buffer must be settled and routed again: another
+ * shard turns out to have some of the source; or there is no source, and a later entry may say that the edge went with
+ * it. */
 static int route_run(graph_flush *f, size_t from, size_t to, sherd_error *err)
 {
 	const graph_buffer *b = &f->graph->buffer;
 	uint32_t shard, at = (uint32_t)from;
 	int known = shard_of_source(f, b->edges[from].key.src, &shard, err);
 	TRY(known);
-	for (size_t i = from; i < to && !known; i++)
-		f->placed = f->placed && graph_edge_is_dead(&b->edges[i]);
+	if (!known && f->placed && is_any_alive(b, from, to)) {
+		if (b->settled < b->edge_count)
+			return 1;
+		f->placed = false;
+	}
 	graph_target *t = sherd_graph_flush_target(f, shard, SHERD_RFDB_EDGES);
 	if (!t)
 		return sherd_fail_nomem(err);
 	sherd_buf_append(&t->fresh, &at, sizeof(at));
 	t->fresh_rows += to - from;
-	if (!f->scattered)
-		return has_stray_edges(f, from, to, shard, err);
+	if (!f->scattered) {
+		int strays = has_stray_edges(f, from, to, shard, err);
+		f->scattered = strays > 0;
+		return strays;
+	}
 	for (size_t i = from; i < to; i++)
 		TRY(evict_edge(f, &b->edges[i].key, shard, err));
 	return 0;
 }
 
 /* What was routed before is routed again, since settling moves edges. */
-static int begin_scattered(graph_flush *f, sherd_error *err)
+static int begin_settled(graph_flush *f, sherd_error *err)
 {
-	f->scattered = true;
 	for (size_t i = 0; i < f->count; i++) {
 		if (f->targets[i].kind != SHERD_RFDB_EDGES)
 			continue;
@@ -236,16 +252,16 @@ static int route_edges(graph_flush *f, sherd_error *err)
 {
 	const graph_buffer *b = &f->graph->buffer;
 	if (f->scattered)
-		TRY(begin_scattered(f, err));
+		TRY(begin_settled(f, err));
 	for (size_t i = 0, next; i < b->edge_count; i = next) {
 		for (next = i + 1; next < b->edge_count && b->edges[next].key.src == b->edges[i].key.src; next++)
 			;
 		if (b->edge_count - next > AHEAD)
 			sherd_graph_ids_fetch(&b->by_id, b->edges[next + AHEAD].key.src);
-		int strays = route_run(f, i, next, err);
-		TRY(strays);
-		if (strays) {
-			TRY(begin_scattered(f, err));
+		int again = route_run(f, i, next, err);
+		TRY(again);
+		if (again) {
+			TRY(begin_settled(f, err));
 			next = 0;
 		}
 	}

@@ -4,6 +4,7 @@
 #include "support/test.h"
 
 #include "base/error.h"
+#include "engine/graph/graph.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,6 +171,32 @@ TEST(a_row_under_a_tombstone_does_not_come_back_when_its_source_moves)
 	assert_stored(store, g);
 }
 
+/* An edge without a source would be out of place; one that went with its source is none, settled or not. */
+TEST(edges_stay_placed_when_a_node_comes_and_goes_before_a_flush)
+{
+	for (int way = 0; way < 2; way++) {
+		STORE store = memory();
+		GRAPH g = graph_create(store, "", NULL, NULL);
+		const sherd_graph_text file = sherd_graph_text_of("d0/x.js");
+		const sherd_graph_id gone = graph_id("x0");
+		graph_add_node(g, "t", "F", "t", "d1/t.js");
+		graph_add_node(g, "x0", "F", "x0", "d0/x.js");
+		graph_add_edge(g, "x0", "t", "CALLS", "");
+		graph_add_edge(g, "t", "x0", "CALLS", "");
+		graph_add_edge(g, "t", "t", "CALLS", "");
+		if (way)
+			assert_ok(sherd_graph_delete_file(g, file, NULL, err));
+		else
+			assert_ok(sherd_graph_delete_nodes(g, &gone, 1, NULL, err));
+		graph_flush(g);
+		assert_true(g->view.placed);
+		assert_int_equal(edges_in(g), 1);
+		assert_int_equal(graph_count_out(g, "t", NULL), 1);
+		assert_consistent(g);
+		assert_stored(store, g);
+	}
+}
+
 TEST(nodes_are_found_by_file_wherever_they_were_put_since)
 {
 	STORE store = memory();
@@ -224,6 +251,7 @@ int main(void)
 		cmocka_unit_test(the_last_of_several_entries_of_an_edge_counts),
 		cmocka_unit_test(adding_and_deleting_take_turns_before_a_flush),
 		cmocka_unit_test(a_row_under_a_tombstone_does_not_come_back_when_its_source_moves),
+		cmocka_unit_test(edges_stay_placed_when_a_node_comes_and_goes_before_a_flush),
 		cmocka_unit_test(nodes_are_found_by_file_wherever_they_were_put_since),
 		cmocka_unit_test(pieces_of_a_load_become_few_segments_and_the_same_graph),
 	};
