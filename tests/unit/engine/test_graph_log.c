@@ -245,6 +245,67 @@ TEST(pieces_of_a_load_become_few_segments_and_the_same_graph)
 	assert_true(totals.segments <= 2 * 2 * 2);
 }
 
+static uint64_t segments_in(const sherd_graph *g)
+{
+	sherd_graph_totals totals;
+	assert_ok(sherd_graph_stats(g, &totals, err));
+	return totals.segments;
+}
+
+static void add_piece(sherd_graph *g, int piece)
+{
+	char id[32], before[32] = "", file[32];
+	for (int i = 0; i < 40; i++) {
+		(void)snprintf(id, sizeof(id), "p%d/%d", piece, i);
+		(void)snprintf(file, sizeof(file), "d%d/x.js", i);
+		graph_add_node(g, id, "F", id, file);
+		graph_add_edge(g, id, i ? before : id, "CALLS", "");
+		memcpy(before, id, sizeof(id));
+	}
+}
+
+/* The last piece has records for one shard and kind, or for none. */
+TEST(pieces_that_the_flush_has_nothing_for_do_not_stay)
+{
+	const sherd_graph_layout eight = {.shards = 8};
+	for (int more = 0; more < 2; more++) {
+		STORE store = memory();
+		STORE other = memory();
+		GRAPH at_once = graph_create(other, "", &eight, NULL);
+		GRAPH g = graph_create(store, "", &eight, NULL);
+		for (int piece = 0; piece < 9; piece++) {
+			add_piece(g, piece);
+			add_piece(at_once, piece);
+			assert_ok(sherd_graph_spill(g, err));
+		}
+		assert_true(segments_in(g) > 100);
+		if (more) {
+			graph_add_node(g, "a", "F", "a", "d0/a.js");
+			graph_add_node(at_once, "a", "F", "a", "d0/a.js");
+		}
+		graph_flush(g);
+		graph_flush(at_once);
+		assert_same_graph(g, at_once);
+		assert_stored(store, g);
+		assert_int_equal(segments_in(g), segments_in(at_once));
+	}
+}
+
+/* A segment that nothing joins is not written again. */
+TEST(a_single_piece_becomes_part_of_the_version_as_it_is)
+{
+	const sherd_graph_layout one = {.shards = 1};
+	STORE store = memory();
+	GRAPH g = graph_create(store, "", &one, NULL);
+	graph_add_random(g, 60, 200, 5, 1);
+	assert_ok(sherd_graph_spill(g, err));
+	uint64_t next = g->next_segment;
+	graph_flush(g);
+	assert_int_equal(g->next_segment, next);
+	assert_int_equal(segments_in(g), 2);
+	assert_stored(store, g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +315,8 @@ int main(void)
 		cmocka_unit_test(edges_stay_placed_when_a_node_comes_and_goes_before_a_flush),
 		cmocka_unit_test(nodes_are_found_by_file_wherever_they_were_put_since),
 		cmocka_unit_test(pieces_of_a_load_become_few_segments_and_the_same_graph),
+		cmocka_unit_test(pieces_that_the_flush_has_nothing_for_do_not_stay),
+		cmocka_unit_test(a_single_piece_becomes_part_of_the_version_as_it_is),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
