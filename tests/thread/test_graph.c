@@ -16,6 +16,40 @@
 
 /* ---- workers */
 
+enum { NODES = 5000, EDGES = 12000 };
+
+/* So many at once that workers share them; some stand there twice, and the last one counts. */
+static void add_many(sherd_graph *g, unsigned round)
+{
+	sherd_graph_node *nodes = calloc(NODES, sizeof(*nodes));
+	sherd_graph_edge *edges = calloc(EDGES, sizeof(*edges));
+	char(*texts)[24] = calloc(NODES, sizeof(*texts));
+	assert_true(nodes && edges && texts);
+	for (unsigned i = 0; i < NODES; i++) {
+		(void)snprintf(texts[i], sizeof(texts[i]), "m%u", i % (NODES - 300));
+		nodes[i] = graph_node(texts[i], i % 3 ? "F" : "G", texts[i / 2], i % 7 ? "src/d1/m.js" : "src/d5/m.js");
+		nodes[i].content_hash = round + i;
+		nodes[i].exported = i % 11 == 0;
+	}
+	for (unsigned i = 0; i < EDGES; i++)
+		edges[i] =
+			graph_edge(texts[i / 5 % NODES], texts[i * 7 % NODES], i % 2 ? "CALLS" : "HAS", texts[i % 9]);
+	assert_ok(sherd_graph_add_nodes(g, nodes, NODES, err));
+	assert_ok(sherd_graph_add_edges(g, edges, EDGES, err));
+	/* By now no source is in the buffer: all are looked for in segments. */
+	graph_flush(g);
+	assert_ok(sherd_graph_add_edges(g, edges, EDGES, err));
+	nodes[NODES - 1].name = (sherd_graph_text){"\xff", 1};
+	assert_int_equal(sherd_graph_add_nodes(g, nodes, NODES, NULL), SHERD_EINVAL);
+	edges[EDGES - 1].src = graph_id("nobody");
+	assert_int_equal(sherd_graph_add_edges(g, edges, EDGES, NULL), SHERD_EINVAL);
+	assert_int_equal(sherd_graph_pending(g), EDGES);
+	graph_flush(g);
+	free(nodes);
+	free(edges);
+	free(texts);
+}
+
 static void write_history(sherd_store *store, const sherd_graph_layout *layout, sherd_pool *pool)
 {
 	sherd_graph *g = graph_create(store, "db", layout, pool);
@@ -36,6 +70,8 @@ static void write_history(sherd_store *store, const sherd_graph_layout *layout, 
 	assert_ok(sherd_graph_compact(g, &(sherd_graph_commit){.time_ms = 5000}, err));
 	graph_add_random(g, 30, 30, 4, 4);
 	graph_flush(g);
+	add_many(g, 1);
+	add_many(g, 2);
 	sherd_graph_close(g);
 }
 

@@ -31,6 +31,19 @@ static bool waits(const graph_flush *f, const graph_target *t)
 	return f->graph->spilling && pieces < MANY_PIECES;
 }
 
+/* The flush after a load: shards that it has pieces for, but no records any more, are looked at too. */
+static int call_pieces(graph_flush *f, sherd_error *err)
+{
+	const sherd_buf *spilled = &f->graph->spilled;
+	const sherd_rfdb_file *list = (const sherd_rfdb_file *)(const void *)spilled->data;
+	for (size_t i = 0; i < spilled->len / sizeof(*list); i++) {
+		graph_range r = sherd_graph_list_shard(list_of(f, list[i].kind), list[i].shard);
+		if (r.to - r.from > 1 && !sherd_graph_flush_target(f, list[i].shard, list[i].kind))
+			return sherd_fail_nomem(err);
+	}
+	return SHERD_OK;
+}
+
 /* The newest first: a segment is taken if it has at most twice the rows that were taken before it, or if pieces of a
  * load have waited for this. What would become too large is left to compaction. */
 static void fold_shard(graph_flush *f, const graph_target *t)
@@ -39,12 +52,14 @@ static void fold_shard(graph_flush *f, const graph_target *t)
 	graph_range r = sherd_graph_list_shard(list, t->shard);
 	bool *merge = f->merge[t->kind], load = f->graph->spilling || f->graph->ahead;
 	uint64_t rows = t->fresh_rows, bytes = 0;
+	size_t taken = 0, last = 0;
 	if (waits(f, t))
 		return;
 	for (size_t i = r.from; i < r.to; i++) {
 		rows += merge[i] ? list->items[i]->rows.rows : 0;
 		bytes += merge[i] ? list->items[i]->rows.size : 0;
 	}
+	bool alone = !rows;
 	for (size_t i = r.from; i < r.to; i++) {
 		const sherd_rfdb_segment *s = &list->items[i]->rows;
 		if (merge[i])
@@ -55,7 +70,12 @@ static void fold_shard(graph_flush *f, const graph_target *t)
 		merge[i] = true;
 		rows += s->rows;
 		bytes += s->size;
+		last = i;
+		taken++;
 	}
+	/* With nothing to join it, it would only be written again. */
+	if (alone && taken == 1)
+		merge[last] = false;
 }
 
 static uint64_t rows_of(const graph_list *list)
@@ -123,6 +143,8 @@ int sherd_graph_flush_fold(graph_flush *f, sherd_error *err)
 			f->merge[kind][i] = true;
 	if (!f->compact && has_many_tombstones(f))
 		TRY(fold_buried(f, err));
+	if (f->graph->ahead && !f->graph->spilling && !f->graph->loading)
+		TRY(call_pieces(f, err));
 	for (size_t i = 0; i < f->count && !f->graph->loading; i++)
 		fold_shard(f, &f->targets[i]);
 	TRY(hand_over(f, SHERD_RFDB_NODES, err));

@@ -1,4 +1,5 @@
 /* engine/graph/route.c - which shard each record of the buffer goes to. */
+#include "base/pool.h"
 #include "engine/graph/edges.h"
 #include "engine/graph/flush.h"
 #include "engine/graph/write.h"
@@ -71,19 +72,42 @@ static int place_nodes(graph_flush *f, sherd_error *err)
 	return rc;
 }
 
+/* Nodes of the buffer with rows in another shard than theirs. Mostly there are none, but every segment has to be asked
+ * for each node: all workers do that, a part each. */
+typedef struct asking {
+	const graph_flush *flush;
+	bool *moved; /* for each node */
+} asking;
+
+enum { PART = 2048 };
+
+static int ask_for_some(void *arg, size_t index, sherd_error *err)
+{
+	const asking *a = arg;
+	const graph_buffer *b = &a->flush->graph->buffer;
+	const graph_list *list = &a->flush->graph->view.lists[SHERD_RFDB_NODES];
+	size_t to = b->node_count - index * PART < PART ? b->node_count : (index + 1) * PART;
+	for (size_t n = index * PART; n < to; n++) {
+		int rc = 0;
+		for (size_t i = 0; i < list->count && !rc && !b->nodes[n].dead; i++)
+			if (list->items[i]->shard != a->flush->node_shards[n])
+				rc = sherd_graph_list_has_node(list, i, b->nodes[n].node.id, err);
+		TRY(rc);
+		a->moved[n] = rc > 0;
+	}
+	return SHERD_OK;
+}
+
 /* Segments of other shards that hold the key must be merged, so that it stays in one. */
-static int evict_node(graph_flush *f, sherd_u128 id, uint32_t shard, bool *moved, sherd_error *err)
+static int evict_node(graph_flush *f, sherd_u128 id, uint32_t shard, sherd_error *err)
 {
 	const graph_list *list = &f->graph->view.lists[SHERD_RFDB_NODES];
 	for (size_t i = 0; i < list->count; i++) {
-		if (list->items[i]->shard == shard)
+		if (list->items[i]->shard == shard || f->merge[SHERD_RFDB_NODES][i])
 			continue;
 		int rc = sherd_graph_list_has_node(list, i, id, err);
 		TRY(rc);
-		if (!rc)
-			continue;
-		f->merge[SHERD_RFDB_NODES][i] = true;
-		*moved = true;
+		f->merge[SHERD_RFDB_NODES][i] = rc > 0;
 	}
 	return SHERD_OK;
 }
@@ -130,26 +154,35 @@ static int carry_edges(sherd_graph *g, sherd_u128 id, sherd_error *err)
 	return rc;
 }
 
-static int route_nodes(graph_flush *f, sherd_error *err)
+static int route_node(graph_flush *f, size_t i, bool moved, sherd_error *err)
 {
 	sherd_graph *g = f->graph;
-	for (size_t i = 0; i < g->buffer.node_count; i++) {
-		bool moved = false;
-		uint32_t at = (uint32_t)i;
-		sherd_u128 id = g->buffer.nodes[i].node.id;
-		if (g->buffer.nodes[i].dead)
-			continue;
-		graph_target *t = sherd_graph_flush_target(f, f->node_shards[i], SHERD_RFDB_NODES);
-		if (!t)
-			return sherd_fail_nomem(err);
-		sherd_buf_append(&t->fresh, &at, sizeof(at));
-		t->fresh_rows++;
-		TRY(evict_node(f, id, f->node_shards[i], &moved, err));
-		f->scattered = f->scattered || moved;
-		if (moved)
-			TRY(carry_edges(g, id, err));
-	}
-	return SHERD_OK;
+	uint32_t at = (uint32_t)i;
+	sherd_u128 id = g->buffer.nodes[i].node.id;
+	graph_target *t = sherd_graph_flush_target(f, f->node_shards[i], SHERD_RFDB_NODES);
+	if (!t)
+		return sherd_fail_nomem(err);
+	sherd_buf_append(&t->fresh, &at, sizeof(at));
+	t->fresh_rows++;
+	if (!moved)
+		return SHERD_OK;
+	f->scattered = true;
+	TRY(evict_node(f, id, f->node_shards[i], err));
+	return carry_edges(g, id, err);
+}
+
+static int route_nodes(graph_flush *f, sherd_error *err)
+{
+	const graph_buffer *b = &f->graph->buffer;
+	asking a = {.flush = f, .moved = calloc(b->node_count + 1, sizeof(bool))};
+	int rc = a.moved ? SHERD_OK : sherd_fail_nomem(err);
+	if (rc == SHERD_OK)
+		rc = sherd_pool_run(f->graph->pool, (b->node_count + PART - 1) / PART, ask_for_some, &a, err);
+	for (size_t i = 0; rc == SHERD_OK && i < b->node_count; i++)
+		if (!b->nodes[i].dead)
+			rc = route_node(f, i, a.moved[i], err);
+	free(a.moved);
+	return rc;
 }
 
 /* An edge lies where its source lies: 1. The source of an edge that was added is known, unless it was deleted since by
@@ -198,31 +231,47 @@ static int has_stray_edges(const graph_flush *f, size_t from, size_t to, uint32_
 
 enum { AHEAD = 48 }; /* edges: about ten sources */
 
-/* Edges of one source that stand together go together. 1 when another shard turns out to have some of the source. */
+/* Does one of the edges [from, to) of the buffer live, as far as the log says? */
+static bool is_any_alive(const graph_buffer *b, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		if (!graph_edge_is_dead(&b->edges[i]))
+			return true;
+	return false;
+}
+
+/* Edges of one source that stand together go together. 1 when the buffer must be settled and routed again: another
+ * shard turns out to have some of the source; or there is no source, and a later entry may say that the edge went with
+ * it. */
 static int route_run(graph_flush *f, size_t from, size_t to, sherd_error *err)
 {
 	const graph_buffer *b = &f->graph->buffer;
 	uint32_t shard, at = (uint32_t)from;
 	int known = shard_of_source(f, b->edges[from].key.src, &shard, err);
 	TRY(known);
-	for (size_t i = from; i < to && !known; i++)
-		f->placed = f->placed && graph_edge_is_dead(&b->edges[i]);
+	if (!known && f->placed && is_any_alive(b, from, to)) {
+		if (b->settled < b->edge_count)
+			return 1;
+		f->placed = false;
+	}
 	graph_target *t = sherd_graph_flush_target(f, shard, SHERD_RFDB_EDGES);
 	if (!t)
 		return sherd_fail_nomem(err);
 	sherd_buf_append(&t->fresh, &at, sizeof(at));
 	t->fresh_rows += to - from;
-	if (!f->scattered)
-		return has_stray_edges(f, from, to, shard, err);
+	if (!f->scattered) {
+		int strays = has_stray_edges(f, from, to, shard, err);
+		f->scattered = strays > 0;
+		return strays;
+	}
 	for (size_t i = from; i < to; i++)
 		TRY(evict_edge(f, &b->edges[i].key, shard, err));
 	return 0;
 }
 
 /* What was routed before is routed again, since settling moves edges. */
-static int begin_scattered(graph_flush *f, sherd_error *err)
+static int begin_settled(graph_flush *f, sherd_error *err)
 {
-	f->scattered = true;
 	for (size_t i = 0; i < f->count; i++) {
 		if (f->targets[i].kind != SHERD_RFDB_EDGES)
 			continue;
@@ -236,16 +285,16 @@ static int route_edges(graph_flush *f, sherd_error *err)
 {
 	const graph_buffer *b = &f->graph->buffer;
 	if (f->scattered)
-		TRY(begin_scattered(f, err));
+		TRY(begin_settled(f, err));
 	for (size_t i = 0, next; i < b->edge_count; i = next) {
 		for (next = i + 1; next < b->edge_count && b->edges[next].key.src == b->edges[i].key.src; next++)
 			;
 		if (b->edge_count - next > AHEAD)
 			sherd_graph_ids_fetch(&b->by_id, b->edges[next + AHEAD].key.src);
-		int strays = route_run(f, i, next, err);
-		TRY(strays);
-		if (strays) {
-			TRY(begin_scattered(f, err));
+		int again = route_run(f, i, next, err);
+		TRY(again);
+		if (again) {
+			TRY(begin_settled(f, err));
 			next = 0;
 		}
 	}

@@ -4,6 +4,7 @@
 #include "support/test.h"
 
 #include "base/error.h"
+#include "engine/graph/graph.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,6 +171,32 @@ TEST(a_row_under_a_tombstone_does_not_come_back_when_its_source_moves)
 	assert_stored(store, g);
 }
 
+/* An edge without a source would be out of place; one that went with its source is none, settled or not. */
+TEST(edges_stay_placed_when_a_node_comes_and_goes_before_a_flush)
+{
+	for (int way = 0; way < 2; way++) {
+		STORE store = memory();
+		GRAPH g = graph_create(store, "", NULL, NULL);
+		const sherd_graph_text file = sherd_graph_text_of("d0/x.js");
+		const sherd_graph_id gone = graph_id("x0");
+		graph_add_node(g, "t", "F", "t", "d1/t.js");
+		graph_add_node(g, "x0", "F", "x0", "d0/x.js");
+		graph_add_edge(g, "x0", "t", "CALLS", "");
+		graph_add_edge(g, "t", "x0", "CALLS", "");
+		graph_add_edge(g, "t", "t", "CALLS", "");
+		if (way)
+			assert_ok(sherd_graph_delete_file(g, file, NULL, err));
+		else
+			assert_ok(sherd_graph_delete_nodes(g, &gone, 1, NULL, err));
+		graph_flush(g);
+		assert_true(g->view.placed);
+		assert_int_equal(edges_in(g), 1);
+		assert_int_equal(graph_count_out(g, "t", NULL), 1);
+		assert_consistent(g);
+		assert_stored(store, g);
+	}
+}
+
 TEST(nodes_are_found_by_file_wherever_they_were_put_since)
 {
 	STORE store = memory();
@@ -218,14 +245,78 @@ TEST(pieces_of_a_load_become_few_segments_and_the_same_graph)
 	assert_true(totals.segments <= 2 * 2 * 2);
 }
 
+static uint64_t segments_in(const sherd_graph *g)
+{
+	sherd_graph_totals totals;
+	assert_ok(sherd_graph_stats(g, &totals, err));
+	return totals.segments;
+}
+
+static void add_piece(sherd_graph *g, int piece)
+{
+	char id[32], before[32] = "", file[32];
+	for (int i = 0; i < 40; i++) {
+		(void)snprintf(id, sizeof(id), "p%d/%d", piece, i);
+		(void)snprintf(file, sizeof(file), "d%d/x.js", i);
+		graph_add_node(g, id, "F", id, file);
+		graph_add_edge(g, id, i ? before : id, "CALLS", "");
+		memcpy(before, id, sizeof(id));
+	}
+}
+
+/* The last piece has records for one shard and kind, or for none. */
+TEST(pieces_that_the_flush_has_nothing_for_do_not_stay)
+{
+	const sherd_graph_layout eight = {.shards = 8};
+	for (int more = 0; more < 2; more++) {
+		STORE store = memory();
+		STORE other = memory();
+		GRAPH at_once = graph_create(other, "", &eight, NULL);
+		GRAPH g = graph_create(store, "", &eight, NULL);
+		for (int piece = 0; piece < 9; piece++) {
+			add_piece(g, piece);
+			add_piece(at_once, piece);
+			assert_ok(sherd_graph_spill(g, err));
+		}
+		assert_true(segments_in(g) > 100);
+		if (more) {
+			graph_add_node(g, "a", "F", "a", "d0/a.js");
+			graph_add_node(at_once, "a", "F", "a", "d0/a.js");
+		}
+		graph_flush(g);
+		graph_flush(at_once);
+		assert_same_graph(g, at_once);
+		assert_stored(store, g);
+		assert_int_equal(segments_in(g), segments_in(at_once));
+	}
+}
+
+/* A segment that nothing joins is not written again. */
+TEST(a_single_piece_becomes_part_of_the_version_as_it_is)
+{
+	const sherd_graph_layout one = {.shards = 1};
+	STORE store = memory();
+	GRAPH g = graph_create(store, "", &one, NULL);
+	graph_add_random(g, 60, 200, 5, 1);
+	assert_ok(sherd_graph_spill(g, err));
+	uint64_t next = g->next_segment;
+	graph_flush(g);
+	assert_int_equal(g->next_segment, next);
+	assert_int_equal(segments_in(g), 2);
+	assert_stored(store, g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_of_several_entries_of_an_edge_counts),
 		cmocka_unit_test(adding_and_deleting_take_turns_before_a_flush),
 		cmocka_unit_test(a_row_under_a_tombstone_does_not_come_back_when_its_source_moves),
+		cmocka_unit_test(edges_stay_placed_when_a_node_comes_and_goes_before_a_flush),
 		cmocka_unit_test(nodes_are_found_by_file_wherever_they_were_put_since),
 		cmocka_unit_test(pieces_of_a_load_become_few_segments_and_the_same_graph),
+		cmocka_unit_test(pieces_that_the_flush_has_nothing_for_do_not_stay),
+		cmocka_unit_test(a_single_piece_becomes_part_of_the_version_as_it_is),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
