@@ -83,7 +83,7 @@ typedef struct sherd_rfdb_counts {
 	bool known;
 	const sherd_rfdb_count *nodes, *edges; /* ascending by type when we wrote them */
 	size_t node_types, edge_types;
-	bool placed; /* every edge lies in the shard of its source, and has one */
+	bool placed; /* every live edge lies in the shard of its source, and has one */
 } sherd_rfdb_counts;
 
 typedef struct sherd_rfdb_compaction {

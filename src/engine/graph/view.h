@@ -23,7 +23,7 @@ typedef struct graph_list {
 typedef struct graph_view {
 	graph_list lists[2];    /* SHERD_RFDB_NODES, SHERD_RFDB_EDGES */
 	bool one_shard;         /* no key has rows in two shards */
-	bool placed;            /* every edge lies in the shard of its source, and has one */
+	bool placed;            /* every live edge lies in the shard of its source, and has one */
 	sherd_u128 *dead_nodes; /* tombstones, ascending */
 	size_t dead_node_count;
 	sherd_rfdb_edge_key *dead_edges;
