@@ -547,7 +547,7 @@ TEST(a_copy_that_fails_leaves_nothing)
 				if (sherd_store_stat(target, "new/current.json", &stat, NULL) < 0) {
 					failed++;
 					assert_int_equal(count_objects(target), before);
-assert_int_equal(access(path, F_OK), before ? 0 : -1);
+					assert_int_equal(access(path, F_OK), before ? 0 : -1);
 				}
 				sherd_store_close(target);
 				scratch_remove(folder);

@@ -264,6 +264,35 @@ static int check_strays(const sherd_graph *g, sherd_rfdb_kind kind, sherd_error 
 	return sherd_graph_segment_blame(stray.segment, err, rc);
 }
 
+/* Where the manifest says so, an edge that lives has its source beside it. The edges of one source mostly follow each
+ * other: it is looked up once. */
+static int check_placed(const sherd_graph *g, size_t i, sherd_error *err)
+{
+	const graph_segment *s = g->view.lists[SHERD_RFDB_EDGES].items[i];
+	sherd_u128 last = 0;
+	bool beside = false;
+	for (uint64_t row = 0; row < s->rows.rows; row++) {
+		sherd_rfdb_edge edge;
+		graph_row source;
+		TRY(sherd_graph_segment_read_edge(s, row, &edge, err));
+		if (row == 0 || edge.src != last) {
+			int found = sherd_graph_view_node(&g->view, edge.src, &source, err);
+			TRY(found);
+			beside = found && source.segment->shard == s->shard;
+			last = edge.src;
+		}
+		const sherd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
+		int lives = beside ? 0 : sherd_graph_view_edge_lives(&g->view, i, row, &key, err);
+		TRY(lives);
+		if (lives) {
+			int rc = sherd_fail(err, SHERD_ECORRUPT, "no-source",
+			                    "the source of edge %" PRIu64 " is not in its shard", row);
+			return sherd_graph_segment_blame(s, err, rc);
+		}
+	}
+	return SHERD_OK;
+}
+
 /* Searches pass over segments whose lists do not have what they look for. An empty list says nothing. */
 static int check_list(const graph_segment *s, const sherd_rfdb_texts *list, sherd_rfdb_column column, sherd_error *err)
 {
@@ -341,6 +370,8 @@ static int check_together(checking *c, sherd_store *store, const char *folder, s
 		rc = check_strays(g, SHERD_RFDB_NODES, &found);
 		if (rc == SHERD_OK)
 			rc = check_strays(g, SHERD_RFDB_EDGES, &found);
+		for (size_t i = 0; rc == SHERD_OK && g->view.placed && i < g->view.lists[SHERD_RFDB_EDGES].count; i++)
+			rc = check_placed(g, i, &found);
 		if (rc == SHERD_OK)
 			rc = check_counts(g, &found);
 	}

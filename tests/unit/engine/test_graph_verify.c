@@ -3,7 +3,7 @@
 #include "support/test.h"
 
 #include "base/error.h"
-#include "format/rfdb_manifest.h"
+#include "engine/graph/graph.h"
 
 #include <sherd/detect.h>
 #include <sherd/verify.h>
@@ -179,11 +179,31 @@ TEST(a_key_in_two_shards_is_told)
 	}
 }
 
+/* The node goes without its edges, as no call of ours would do it. */
+TEST(an_edge_without_its_source_is_told_where_the_manifest_says_that_there_is_none)
+{
+	MEMORY store = sample();
+	REPORT r = NULL;
+	{
+		GRAPH g = graph_open(store, "db", NULL);
+		graph_add_edge(g, "b", "a", "CALLS", "{}");
+		graph_flush(g);
+		assert_int_equal(problems(store), 0);
+		assert_true(sherd_graph_buffer_kill_node(&g->buffer, graph_id_in(graph_id("b"))));
+		graph_flush(g);
+		assert_true(g->view.placed);
+	}
+	assert_ok(sherd_verify(&r, store, "db", NULL, err));
+	assert_int_equal(sherd_report_errors(r), 1);
+	assert_string_equal(sherd_report_error(r, 0)->reason, "no-source");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_database_is_recognised_by_its_folder),
 		cmocka_unit_test(a_whole_database_has_neither_errors_nor_warnings),
+		cmocka_unit_test(an_edge_without_its_source_is_told_where_the_manifest_says_that_there_is_none),
 		cmocka_unit_test(no_flipped_bit_passes),
 		cmocka_unit_test(a_key_in_two_shards_is_told),
 	};
