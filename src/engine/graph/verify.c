@@ -264,6 +264,17 @@ static int check_strays(const sherd_graph *g, sherd_rfdb_kind kind, sherd_error 
 	return sherd_graph_segment_blame(stray.segment, err, rc);
 }
 
+/* Does the node live in the shard? 1, or 0. */
+static int has_node(const graph_view *v, uint32_t shard, sherd_u128 id, sherd_error *err)
+{
+	const graph_list *list = &v->lists[SHERD_RFDB_NODES];
+	graph_range r = sherd_graph_list_shard(list, shard);
+	int rc = 0;
+	for (size_t i = r.from; i < r.to && !rc; i++)
+		rc = sherd_graph_list_has_node(list, i, id, err);
+	return rc > 0 && sherd_graph_ids_find(&v->dead_node_set, id) != GRAPH_IDS_NONE ? 0 : rc;
+}
+
 /* Where the manifest says so, an edge that lives has its source beside it. The edges of one source mostly follow each
  * other: it is looked up once. */
 static int check_placed(const sherd_graph *g, size_t i, sherd_error *err)
@@ -273,12 +284,11 @@ static int check_placed(const sherd_graph *g, size_t i, sherd_error *err)
 	bool beside = false;
 	for (uint64_t row = 0; row < s->rows.rows; row++) {
 		sherd_rfdb_edge edge;
-		graph_row source;
 		TRY(sherd_graph_segment_read_edge(s, row, &edge, err));
 		if (row == 0 || edge.src != last) {
-			int found = sherd_graph_view_node(&g->view, edge.src, &source, err);
+			int found = has_node(&g->view, s->shard, edge.src, err);
 			TRY(found);
-			beside = found && source.segment->shard == s->shard;
+			beside = found;
 			last = edge.src;
 		}
 		const sherd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
