@@ -44,13 +44,13 @@ bool sherd_graph_buffer_reserve(graph_buffer *b, size_t nodes, size_t edges)
 	return sherd_graph_ids_reserve(&b->by_id, b->by_id.count + nodes);
 }
 
-bool sherd_graph_buffer_copy(sherd_arena *a, sherd_str *s)
+static bool copy(graph_buffer *b, sherd_str *s)
 {
 	if (s->len == 0) {
 		*s = (sherd_str){"", 0};
 		return true;
 	}
-	s->ptr = sherd_arena_copy(a, s->ptr, s->len);
+	s->ptr = sherd_arena_copy(&b->arena, s->ptr, s->len);
 	return s->ptr != NULL;
 }
 
@@ -61,7 +61,7 @@ static bool share_by_map(graph_buffer *b, sherd_str *s)
 		s->ptr = (const char *)found; /* values are addresses of the copies */
 		return true;
 	}
-	bool ok = sherd_graph_buffer_copy(&b->arena, s);
+	bool ok = copy(b, s);
 	if (ok)
 		(void)sherd_map_add(&b->texts, *s, (size_t)s->ptr, &ok);
 	return ok;
@@ -88,6 +88,14 @@ static bool share(graph_buffer *b, sherd_str *s, sherd_str before)
 	return true;
 }
 
+static bool copy_node(graph_buffer *b, sherd_rfdb_node *n)
+{
+	const sherd_rfdb_node *before = b->node_count ? &b->nodes[b->node_count - 1].node : NULL;
+	const sherd_str none = {"", 0};
+	return copy(b, &n->semantic_id) && copy(b, &n->name) && copy(b, &n->metadata) &&
+	       share(b, &n->type, before ? before->type : none) && share(b, &n->file, before ? before->file : none);
+}
+
 /* They are put into chains again when asked for. */
 static void forget_files(graph_buffer *b)
 {
@@ -110,20 +118,19 @@ static graph_new_node *node_entry(graph_buffer *b, sherd_u128 id)
 	return &b->nodes[at];
 }
 
-bool sherd_graph_buffer_take_node(graph_buffer *b, sherd_rfdb_node node)
+bool sherd_graph_buffer_put_node(graph_buffer *b, const sherd_rfdb_node *node)
 {
+	sherd_rfdb_node mine = *node;
 	size_t before = b->node_count;
-	const sherd_str none = {"", 0};
-	const sherd_rfdb_node *last = before ? &b->nodes[before - 1].node : NULL;
-	if (!share(b, &node.type, last ? last->type : none) || !share(b, &node.file, last ? last->file : none))
+	if (!copy_node(b, &mine))
 		return false;
-	graph_new_node *entry = node_entry(b, node.id);
+	graph_new_node *entry = node_entry(b, node->id);
 	if (!entry)
 		return false;
 	/* One that goes to another file stands in the wrong chain. */
-	if (b->node_count == before && b->filed && entry->node.file.ptr != node.file.ptr)
+	if (b->node_count == before && b->filed && entry->node.file.ptr != mine.file.ptr)
 		forget_files(b);
-	*entry = (graph_new_node){.node = node};
+	*entry = (graph_new_node){.node = mine};
 	return true;
 }
 
@@ -142,27 +149,28 @@ bool sherd_graph_buffer_kill_node(graph_buffer *b, sherd_u128 id)
 	return true;
 }
 
-bool sherd_graph_buffer_take_edge(graph_buffer *b, graph_new_edge edge)
+static bool log_edge(graph_buffer *b, const sherd_rfdb_edge_key *key, sherd_str metadata)
 {
+	sherd_rfdb_edge_key mine = *key;
 	const sherd_str none = {"", 0};
 	size_t at = b->edge_count;
-	if (!sherd_graph_buffer_reserve(b, 0, 1) || !share(b, &edge.key.type, at ? b->edges[at - 1].key.type : none))
+	if (!sherd_graph_buffer_reserve(b, 0, 1) || !share(b, &mine.type, at ? b->edges[at - 1].key.type : none))
 		return false;
-	b->edges[at] = edge;
+	b->edges[at] = (graph_new_edge){.key = mine, .metadata = metadata};
 	b->edge_count++;
 	return true;
 }
 
 bool sherd_graph_buffer_put_edge(graph_buffer *b, const sherd_rfdb_edge *edge)
 {
-	graph_new_edge mine = {.key = {.src = edge->src, .dst = edge->dst, .type = edge->type},
-	                       .metadata = edge->metadata};
-	return sherd_graph_buffer_copy(&b->arena, &mine.metadata) && sherd_graph_buffer_take_edge(b, mine);
+	sherd_str metadata = edge->metadata;
+	const sherd_rfdb_edge_key key = {.src = edge->src, .dst = edge->dst, .type = edge->type};
+	return copy(b, &metadata) && log_edge(b, &key, metadata);
 }
 
 bool sherd_graph_buffer_kill_edge(graph_buffer *b, const sherd_rfdb_edge_key *key)
 {
-	return sherd_graph_buffer_take_edge(b, (graph_new_edge){.key = *key, .metadata = {NULL, 0}});
+	return log_edge(b, key, (sherd_str){NULL, 0});
 }
 
 /* So many entries before they are needed, the memory of the table is asked for. */
@@ -343,8 +351,6 @@ void sherd_graph_buffer_done(graph_buffer *b)
 	sherd_buf_done(&b->links);
 	sherd_buf_done(&b->contexts);
 	sherd_arena_done(&b->arena);
-	for (size_t i = 0; i < GRAPH_PARTS; i++)
-		sherd_arena_done(&b->parts[i]);
 	sherd_map_done(&b->texts);
 	*b = (graph_buffer){0};
 }

@@ -38,7 +38,6 @@ typedef struct graph_ends {
 } graph_ends;
 
 #define GRAPH_RECENT 32
-#define GRAPH_PARTS 16
 
 typedef struct graph_buffer {
 	graph_new_node *nodes;
@@ -46,8 +45,7 @@ typedef struct graph_buffer {
 	size_t node_count, node_room, edge_count, edge_room;
 	graph_ids by_id; /* to nodes */
 	sherd_arena arena;
-	sherd_arena parts[GRAPH_PARTS]; /* of texts that several workers copy */
-	sherd_map texts;                /* types and files, each copied once */
+	sherd_map texts; /* types and files, each copied once */
 	/* Copies by where they were given from: texts that repeat mostly come from one place. */
 	struct {
 		const char *from;
@@ -72,24 +70,8 @@ typedef struct graph_buffer {
 
 /* Room for so many more; false when memory is out. */
 bool sherd_graph_buffer_reserve(graph_buffer *b, size_t nodes, size_t edges);
-/* A text of its own; false when memory is out. */
-bool sherd_graph_buffer_copy(sherd_arena *a, sherd_str *s);
-
-/* Where the next records may be prepared before they are taken, as many as there was room reserved for, with copies of
- * their own texts; types and files, which repeat, are copied when they are taken. */
-static inline graph_new_node *graph_buffer_next_nodes(const graph_buffer *b)
-{
-	return b->nodes + b->node_count;
-}
-
-static inline graph_new_edge *graph_buffer_next_edges(const graph_buffer *b)
-{
-	return b->edges + b->edge_count;
-}
-
-/* Add or replace; what is taken may lie where it was prepared. False when memory is out. */
-bool sherd_graph_buffer_take_node(graph_buffer *b, sherd_rfdb_node node);
-bool sherd_graph_buffer_take_edge(graph_buffer *b, graph_new_edge edge);
+/* Add or replace. False when memory is out. */
+bool sherd_graph_buffer_put_node(graph_buffer *b, const sherd_rfdb_node *node);
 bool sherd_graph_buffer_put_edge(graph_buffer *b, const sherd_rfdb_edge *edge);
 bool sherd_graph_buffer_kill_node(graph_buffer *b, sherd_u128 id);
 bool sherd_graph_buffer_kill_edge(graph_buffer *b, const sherd_rfdb_edge_key *key);

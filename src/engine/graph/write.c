@@ -71,7 +71,7 @@ static int check_edge(const sherd_graph_edge *e, sherd_error *err)
 
 /* Records of one call, which all workers look at, a part each. */
 typedef struct batch {
-	sherd_graph *graph;
+	const sherd_graph *graph;
 	const sherd_graph_node *nodes;
 	const sherd_graph_edge *edges;
 	size_t count;
@@ -105,12 +105,12 @@ static int check_some_edges(void *arg, size_t index, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_graph_check_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err)
+int sherd_graph_check_nodes(const sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err)
 {
 	return check_batch(&(batch){.graph = g, .nodes = nodes, .count = count}, check_some_nodes, err);
 }
 
-int sherd_graph_check_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err)
+int sherd_graph_check_edges(const sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err)
 {
 	return check_batch(&(batch){.graph = g, .edges = edges, .count = count}, check_some_edges, err);
 }
@@ -126,56 +126,19 @@ int sherd_graph_stored_metadata(const sherd_graph_node *n, char **owned, sherd_s
 	return SHERD_OK;
 }
 
-/* Records of one call are prepared by all workers, a part each, and taken in order by one. */
-
-static size_t parts_of(const sherd_graph *g, size_t count)
-{
-	size_t parts = sherd_pool_workers(g->pool), most = count / PART + 1;
-	parts = parts < most ? parts : most;
-	return parts < GRAPH_PARTS ? parts : GRAPH_PARTS;
-}
-
-static int prepare_node(const sherd_graph_node *n, sherd_arena *arena, sherd_rfdb_node *out, sherd_error *err)
+static int put_node(sherd_graph *g, const sherd_graph_node *n, sherd_error *err)
 {
 	char *owned;
-	*out = (sherd_rfdb_node){.id = graph_id_in(n->id),
-	                         .content_hash = n->content_hash,
-	                         .semantic_id = graph_text_in(n->semantic_id),
-	                         .type = graph_text_in(n->type),
-	                         .name = graph_text_in(n->name),
-	                         .file = graph_text_in(n->file)};
-	TRY(sherd_graph_stored_metadata(n, &owned, &out->metadata, err));
-	bool ok = sherd_graph_buffer_copy(arena, &out->semantic_id) && sherd_graph_buffer_copy(arena, &out->name) &&
-	          sherd_graph_buffer_copy(arena, &out->metadata);
+	sherd_rfdb_node node = {.id = graph_id_in(n->id),
+	                        .content_hash = n->content_hash,
+	                        .semantic_id = graph_text_in(n->semantic_id),
+	                        .type = graph_text_in(n->type),
+	                        .name = graph_text_in(n->name),
+	                        .file = graph_text_in(n->file)};
+	TRY(sherd_graph_stored_metadata(n, &owned, &node.metadata, err));
+	bool ok = sherd_graph_buffer_put_node(&g->buffer, &node);
 	free(owned);
-	return ok ? SHERD_OK : sherd_fail_nomem(err);
-}
-
-static int prepare_some_nodes(void *arg, size_t index, sherd_error *err)
-{
-	const batch *b = arg;
-	size_t parts = parts_of(b->graph, b->count), to = b->count * (index + 1) / parts;
-	graph_buffer *buffer = &b->graph->buffer;
-	for (size_t i = b->count * index / parts; i < to; i++)
-		TRY(prepare_node(&b->nodes[i], &buffer->parts[index], &graph_buffer_next_nodes(buffer)[i].node, err));
-	return SHERD_OK;
-}
-
-static int prepare_some_edges(void *arg, size_t index, sherd_error *err)
-{
-	const batch *b = arg;
-	size_t parts = parts_of(b->graph, b->count), to = b->count * (index + 1) / parts;
-	graph_buffer *buffer = &b->graph->buffer;
-	for (size_t i = b->count * index / parts; i < to; i++) {
-		const sherd_graph_edge *e = &b->edges[i];
-		graph_new_edge *out = &graph_buffer_next_edges(buffer)[i];
-		*out = (graph_new_edge){
-			.key = {.src = graph_id_in(e->src), .dst = graph_id_in(e->dst), .type = graph_text_in(e->type)},
-			.metadata = graph_text_in(e->metadata)};
-		if (!sherd_graph_buffer_copy(&buffer->parts[index], &out->metadata))
-			return sherd_fail_nomem(err);
-	}
-	return SHERD_OK;
+	return ok ? SHERD_OK : sherd_graph_break(g, err);
 }
 
 /* So many records before they are needed, the memory of the tables that they stand in is asked for. */
@@ -183,30 +146,32 @@ enum { AHEAD = 12 };
 
 int sherd_graph_put_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err)
 {
-	batch b = {.graph = g, .nodes = nodes, .count = count};
 	if (!sherd_graph_buffer_reserve(&g->buffer, count, 0))
 		return sherd_fail_nomem(err);
-	TRY(sherd_pool_run(g->pool, parts_of(g, count), prepare_some_nodes, &b, err));
-	const graph_new_node *list = graph_buffer_next_nodes(&g->buffer);
 	for (size_t i = 0; i < count; i++) {
 		if (count - i > AHEAD)
-			sherd_graph_ids_fetch(&g->buffer.by_id, list[i + AHEAD].node.id);
-		if (!sherd_graph_buffer_take_node(&g->buffer, list[i].node))
-			return sherd_graph_break(g, err);
+			sherd_graph_ids_fetch(&g->buffer.by_id, graph_id_in(nodes[i + AHEAD].id));
+		int rc = put_node(g, &nodes[i], err);
+		if (rc < 0) {
+			g->broken = g->broken || i > 0;
+			return rc;
+		}
 	}
 	return SHERD_OK;
 }
 
 int sherd_graph_put_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err)
 {
-	batch b = {.graph = g, .edges = edges, .count = count};
 	if (!sherd_graph_buffer_reserve(&g->buffer, 0, count))
 		return sherd_fail_nomem(err);
-	TRY(sherd_pool_run(g->pool, parts_of(g, count), prepare_some_edges, &b, err));
-	const graph_new_edge *list = graph_buffer_next_edges(&g->buffer);
-	for (size_t i = 0; i < count; i++)
-		if (!sherd_graph_buffer_take_edge(&g->buffer, list[i]))
+	for (size_t i = 0; i < count; i++) {
+		const sherd_rfdb_edge edge = {.src = graph_id_in(edges[i].src),
+		                              .dst = graph_id_in(edges[i].dst),
+		                              .type = graph_text_in(edges[i].type),
+		                              .metadata = graph_text_in(edges[i].metadata)};
+		if (!sherd_graph_buffer_put_edge(&g->buffer, &edge))
 			return sherd_graph_break(g, err);
+	}
 	return SHERD_OK;
 }
 

@@ -5,8 +5,8 @@
 #include "engine/graph/graph.h"
 
 /* Texts are UTF-8, metadata that must be marked is a JSON object. */
-int sherd_graph_check_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err);
-int sherd_graph_check_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err);
+int sherd_graph_check_nodes(const sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err);
+int sherd_graph_check_edges(const sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err);
 /* Into the buffer, after the checks. */
 int sherd_graph_put_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err);
 int sherd_graph_put_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err);
