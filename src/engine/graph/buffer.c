@@ -88,12 +88,9 @@ static bool share(graph_buffer *b, sherd_str *s, sherd_str before)
 	return true;
 }
 
-static bool copy_node(graph_buffer *b, sherd_rfdb_node *n)
+bool sherd_graph_buffer_copy_node(graph_buffer *b, sherd_rfdb_node *node)
 {
-	const sherd_rfdb_node *before = b->node_count ? &b->nodes[b->node_count - 1].node : NULL;
-	const sherd_str none = {"", 0};
-	return copy(b, &n->semantic_id) && copy(b, &n->name) && copy(b, &n->metadata) &&
-	       share(b, &n->type, before ? before->type : none) && share(b, &n->file, before ? before->file : none);
+	return copy(b, &node->semantic_id) && copy(b, &node->name) && copy(b, &node->metadata);
 }
 
 /* They are put into chains again when asked for. */
@@ -118,13 +115,15 @@ static graph_new_node *node_entry(graph_buffer *b, sherd_u128 id)
 	return &b->nodes[at];
 }
 
-bool sherd_graph_buffer_put_node(graph_buffer *b, const sherd_rfdb_node *node)
+bool sherd_graph_buffer_take_node(graph_buffer *b, const sherd_rfdb_node *node)
 {
 	sherd_rfdb_node mine = *node;
 	size_t before = b->node_count;
-	if (!copy_node(b, &mine))
+	const sherd_str none = {"", 0};
+	const sherd_rfdb_node *last = before ? &b->nodes[before - 1].node : NULL;
+	if (!share(b, &mine.type, last ? last->type : none) || !share(b, &mine.file, last ? last->file : none))
 		return false;
-	graph_new_node *entry = node_entry(b, node->id);
+	graph_new_node *entry = node_entry(b, mine.id);
 	if (!entry)
 		return false;
 	/* One that goes to another file stands in the wrong chain. */

@@ -71,8 +71,11 @@ typedef struct graph_buffer {
 /* Room for so many more; false when memory is out. */
 bool sherd_graph_buffer_reserve(graph_buffer *b, size_t nodes, size_t edges);
 /* Add or replace. False when memory is out. */
-bool sherd_graph_buffer_put_node(graph_buffer *b, const sherd_rfdb_node *node);
 bool sherd_graph_buffer_put_edge(graph_buffer *b, const sherd_rfdb_edge *edge);
+/* The same for a node, in two steps, since many are faster one step after the other: copies of the texts that are its
+ * own; then the entry. */
+bool sherd_graph_buffer_copy_node(graph_buffer *b, sherd_rfdb_node *node);
+bool sherd_graph_buffer_take_node(graph_buffer *b, const sherd_rfdb_node *node);
 bool sherd_graph_buffer_kill_node(graph_buffer *b, sherd_u128 id);
 bool sherd_graph_buffer_kill_edge(graph_buffer *b, const sherd_rfdb_edge_key *key);
 

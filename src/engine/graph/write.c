@@ -126,32 +126,45 @@ int sherd_graph_stored_metadata(const sherd_graph_node *n, char **owned, sherd_s
 	return SHERD_OK;
 }
 
-static int put_node(sherd_graph *g, const sherd_graph_node *n, sherd_error *err)
+/* With copies of the texts that are its own. */
+static int prepare_node(sherd_graph *g, const sherd_graph_node *n, sherd_rfdb_node *out, sherd_error *err)
 {
 	char *owned;
-	sherd_rfdb_node node = {.id = graph_id_in(n->id),
-	                        .content_hash = n->content_hash,
-	                        .semantic_id = graph_text_in(n->semantic_id),
-	                        .type = graph_text_in(n->type),
-	                        .name = graph_text_in(n->name),
-	                        .file = graph_text_in(n->file)};
-	TRY(sherd_graph_stored_metadata(n, &owned, &node.metadata, err));
-	bool ok = sherd_graph_buffer_put_node(&g->buffer, &node);
+	*out = (sherd_rfdb_node){.id = graph_id_in(n->id),
+	                         .content_hash = n->content_hash,
+	                         .semantic_id = graph_text_in(n->semantic_id),
+	                         .type = graph_text_in(n->type),
+	                         .name = graph_text_in(n->name),
+	                         .file = graph_text_in(n->file)};
+	TRY(sherd_graph_stored_metadata(n, &owned, &out->metadata, err));
+	bool ok = sherd_graph_buffer_copy_node(&g->buffer, out);
 	free(owned);
-	return ok ? SHERD_OK : sherd_graph_break(g, err);
+	return ok ? SHERD_OK : sherd_fail_nomem(err);
 }
 
 /* So many records before they are needed, the memory of the tables that they stand in is asked for. */
-enum { AHEAD = 12 };
+enum { AHEAD = 12, TOGETHER = 256 };
+
+/* At most TOGETHER of them, first all texts, then all tables: each has the caches for itself. */
+static int put_some_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err)
+{
+	sherd_rfdb_node list[TOGETHER];
+	for (size_t i = 0; i < count; i++) {
+		sherd_graph_ids_fetch(&g->buffer.by_id, graph_id_in(nodes[i].id));
+		TRY(prepare_node(g, &nodes[i], &list[i], err));
+	}
+	for (size_t i = 0; i < count; i++)
+		if (!sherd_graph_buffer_take_node(&g->buffer, &list[i]))
+			return sherd_graph_break(g, err);
+	return SHERD_OK;
+}
 
 int sherd_graph_put_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err)
 {
 	if (!sherd_graph_buffer_reserve(&g->buffer, count, 0))
 		return sherd_fail_nomem(err);
-	for (size_t i = 0; i < count; i++) {
-		if (count - i > AHEAD)
-			sherd_graph_ids_fetch(&g->buffer.by_id, graph_id_in(nodes[i + AHEAD].id));
-		int rc = put_node(g, &nodes[i], err);
+	for (size_t i = 0; i < count; i += TOGETHER) {
+		int rc = put_some_nodes(g, nodes + i, count - i < TOGETHER ? count - i : TOGETHER, err);
 		if (rc < 0) {
 			g->broken = g->broken || i > 0;
 			return rc;
