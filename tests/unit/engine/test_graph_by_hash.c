@@ -1,4 +1,5 @@
 /* Shards by hash: the 26 tests that the design of them (RFD-7, tech spec 9 and 10) asks for, under its names. */
+#include "support/graph_auto.h"
 #include "support/graph_make.h"
 #include "support/scratch.h"
 #include "support/test.h"
@@ -8,11 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHERD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
 SHERD_AUTO_DEFINE(sherd_graph_plan, sherd_graph_plan_close)
-#define STORE SHERD_AUTO(sherd_store, sherd_store_close)
-#define GRAPH SHERD_AUTO(sherd_graph, sherd_graph_close)
 #define PLAN SHERD_AUTO(sherd_graph_plan, sherd_graph_plan_close)
 
 static const sherd_graph_layout eight = {.shards = 8};
@@ -21,13 +18,6 @@ static const sherd_graph_options reading = {.read_only = true};
 static uint32_t shard_of(const sherd_graph_plan *plan, const char *file)
 {
 	return sherd_graph_plan_shard(plan, sherd_graph_text_of(file));
-}
-
-static sherd_store *memory(void)
-{
-	sherd_store *store = NULL;
-	assert_ok(sherd_store_open_memory(&store, err));
-	return store;
 }
 
 /* 9.1 */
@@ -99,8 +89,8 @@ TEST(test_plan_every_file_assigned)
 
 TEST(test_config_roundtrip)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "db", &eight, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "db", &eight, NULL);
 	sherd_graph_layout layout = sherd_graph_layout_of(g);
 	assert_int_equal(layout.planner, SHERD_GRAPH_HASH);
 	assert_int_equal(layout.shards, 8);
@@ -114,7 +104,7 @@ TEST(test_config_roundtrip)
 
 TEST(test_config_read_nonexistent)
 {
-	STORE store = memory();
+	SCOPED_STORE store = memory();
 	sherd_graph *g = NULL;
 	assert_fails(SHERD_ENOTFOUND, SHERD_NO_OFFSET, sherd_graph_open(&g, store, "db", NULL, err));
 	assert_fails(SHERD_ENOTFOUND, SHERD_NO_OFFSET, sherd_graph_open(&g, store, "db", &reading, err));
@@ -132,7 +122,7 @@ static bool is_plain(const char *key, const sherd_stat *stat, void *arg)
 TEST(test_config_atomic_write)
 {
 	char *folder = scratch_make();
-	STORE store = NULL;
+	SCOPED_STORE store = NULL;
 	size_t files = 0;
 	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
 	sherd_graph_close(graph_create(store, "db", &eight, NULL));
@@ -147,7 +137,7 @@ TEST(test_config_atomic_write)
 TEST(test_create_multi_shard_db)
 {
 	char *folder = scratch_make(), path[512];
-	STORE store = NULL;
+	SCOPED_STORE store = NULL;
 	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
 	sherd_graph_close(graph_create(store, "db", &eight, NULL));
 	for (int i = 0; i < 8; i++) {
@@ -163,7 +153,7 @@ TEST(test_create_multi_shard_db)
 TEST(test_ephemeral_multi_shard)
 {
 	const sherd_graph_layout four = {.shards = 4};
-	GRAPH g = NULL;
+	SCOPED_GRAPH g = NULL;
 	assert_ok(sherd_graph_open_ephemeral(&g, &four, NULL, err));
 	graph_add_random(g, 100, 200, 9, 1);
 	assert_consistent(g);
@@ -192,8 +182,8 @@ static sherd_graph_shard stats_of(const sherd_graph *g, const char *file)
 
 TEST(test_add_nodes_distributes_by_directory)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", &eight, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", &eight, NULL);
 	static const char *const directories[] = {"src/", "lib/", "test/"};
 	uint64_t expected[8] = {0};
 	for (int i = 0; i < 3; i++) {
@@ -216,8 +206,8 @@ TEST(test_add_nodes_distributes_by_directory)
 
 TEST(test_add_edges_routes_to_source_shard)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", &eight, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", &eight, NULL);
 	graph_add_node(g, "A", "F", "a", "src/auth/a.js"); /* shard 5 */
 	graph_add_node(g, "B", "F", "b", "src/api/b.js");  /* shard 2 */
 	graph_add_edge(g, "A", "B", "CALLS", "");
@@ -229,8 +219,8 @@ TEST(test_add_edges_routes_to_source_shard)
 
 TEST(test_add_edges_src_not_found_error)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", &eight, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", &eight, NULL);
 	graph_add_node(g, "B", "F", "b", "lib/b.js");
 	const sherd_graph_edge edges[] = {graph_edge("B", "B", "CALLS", ""), graph_edge("A", "B", "CALLS", "")};
 	char id[SHERD_GRAPH_ID_TEXT];
@@ -257,8 +247,8 @@ static void assert_shards_written(sherd_graph *g, unsigned shards)
 
 TEST(test_flush_all_commits_manifest)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", &eight, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", &eight, NULL);
 	graph_add_node(g, "a", "F", "a", "src/auth/a.js");
 	graph_add_node(g, "b", "F", "b", "src/api/b.js");
 	graph_add_node(g, "c", "F", "c", "c.js");
@@ -277,8 +267,8 @@ TEST(test_flush_all_commits_manifest)
 
 TEST(test_flush_empty_shards_skipped)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", &eight, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", &eight, NULL);
 	graph_add_node(g, "a", "F", "a", "src/auth/a.js");
 	graph_add_node(g, "b", "F", "b", "src/api/b.js");
 	graph_add_node(g, "c", "F", "c", "c.js");
@@ -289,14 +279,14 @@ TEST(test_flush_empty_shards_skipped)
 TEST(test_open_existing_db)
 {
 	char *folder = scratch_make();
-	STORE store = NULL;
+	SCOPED_STORE store = NULL;
 	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
 	sherd_graph *writer = graph_create(store, "a/db", &eight, NULL);
 	graph_add_random(writer, 200, 600, 11, 2);
 	char *before = graph_dump(writer);
 	graph_flush(writer);
 	sherd_graph_close(writer);
-	GRAPH g = graph_open(store, "a/db", &reading);
+	SCOPED_GRAPH g = graph_open(store, "a/db", &reading);
 	char *after = graph_dump(g);
 	assert_string_equal(before, after);
 	assert_consistent(g);
@@ -309,8 +299,8 @@ TEST(test_open_existing_db)
 
 TEST(test_get_node_finds_across_shards)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", &eight, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", &eight, NULL);
 	for (int i = 0; i < 80; i++) {
 		char id[32], file[32];
 		(void)snprintf(id, sizeof(id), "id%d", i);
@@ -332,8 +322,8 @@ TEST(test_get_node_finds_across_shards)
 
 TEST(test_find_nodes_deduplicates)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", &eight, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", &eight, NULL);
 	graph_add_node(g, "a", "F", "old", "src/a.js");
 	graph_flush(g);
 	graph_add_node(g, "a", "F", "new", "src/a.js");
@@ -346,8 +336,8 @@ TEST(test_find_nodes_deduplicates)
 
 TEST(test_cross_shard_edges_queryable)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", &eight, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", &eight, NULL);
 	graph_add_node(g, "A", "F", "a", "src/auth/a.js");
 	graph_add_node(g, "B", "F", "b", "b.js");
 	graph_add_edge(g, "A", "B", "CALLS", "");
@@ -363,8 +353,8 @@ TEST(test_cross_shard_edges_queryable)
 
 TEST(test_incoming_edges_fans_out)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", &eight, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", &eight, NULL);
 	graph_add_node(g, "Z", "F", "z", "z/z.js");
 	for (int i = 0; i < 10; i++) {
 		char id[16], file[32];
@@ -382,9 +372,9 @@ TEST(test_incoming_edges_fans_out)
 TEST(test_equivalence_single_vs_multi_shard)
 {
 	const sherd_graph_layout one = {.shards = 1};
-	STORE store = memory();
-	GRAPH a = graph_create(store, "one", &one, NULL);
-	GRAPH b = graph_create(store, "eight", &eight, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH a = graph_create(store, "one", &one, NULL);
+	SCOPED_GRAPH b = graph_create(store, "eight", &eight, NULL);
 	graph_add_random(a, 1000, 5000, 40, 3);
 	graph_add_random(b, 1000, 5000, 40, 3);
 	graph_flush(a);
@@ -395,7 +385,7 @@ TEST(test_equivalence_single_vs_multi_shard)
 TEST(test_full_lifecycle)
 {
 	char *folder = scratch_make();
-	STORE store = NULL;
+	SCOPED_STORE store = NULL;
 	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
 	sherd_graph *g = graph_create(store, "", &eight, NULL);
 	add_many(g, "src/", 100);
@@ -415,8 +405,8 @@ TEST(test_full_lifecycle)
 
 TEST(test_uneven_distribution)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", &eight, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", &eight, NULL);
 	add_many(g, "src/", 80);
 	add_many(g, "lib/", 10);
 	add_many(g, "test/", 10);
@@ -427,8 +417,8 @@ TEST(test_uneven_distribution)
 
 TEST(test_empty_shards_ok)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", &eight, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", &eight, NULL);
 	assert_consistent(g);
 	graph_add_node(g, "a", "F", "a", "src/auth/a.js");
 	graph_add_node(g, "b", "F", "b", "src/api/b.js");
@@ -439,13 +429,13 @@ TEST(test_empty_shards_ok)
 
 TEST(test_node_to_shard_mapping_persistent)
 {
-	STORE store = memory();
+	SCOPED_STORE store = memory();
 	sherd_graph *first = graph_create(store, "", &eight, NULL);
 	add_many(first, "src/auth/", 5);
 	add_many(first, "src/api/", 5);
 	graph_flush(first);
 	sherd_graph_close(first);
-	GRAPH g = graph_open(store, "", NULL);
+	SCOPED_GRAPH g = graph_open(store, "", NULL);
 	graph_add_edge(g, "src/auth/1", "src/api/2", "CALLS", "");
 	graph_add_edge(g, "src/api/1", "src/auth/2", "CALLS", "");
 	graph_flush(g);
@@ -458,7 +448,7 @@ TEST(test_node_to_shard_mapping_persistent)
 
 TEST(test_shard_count_mismatch)
 {
-	STORE store = memory();
+	SCOPED_STORE store = memory();
 	sherd_graph *g = graph_create(store, "", &eight, NULL);
 	graph_add_node(g, "a", "F", "a", "src/auth/a.js");
 	graph_flush(g);

@@ -1,4 +1,5 @@
 /* What goes wrong in the real server (0.4.0) must not go wrong here. */
+#include "support/graph_auto.h"
 #include "support/graph_make.h"
 #include "support/rfdb_files.h"
 #include "support/scratch.h"
@@ -8,18 +9,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHERD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
-#define STORE SHERD_AUTO(sherd_store, sherd_store_close)
-#define GRAPH SHERD_AUTO(sherd_graph, sherd_graph_close)
-
-static sherd_store *memory(void)
-{
-	sherd_store *store = NULL;
-	assert_ok(sherd_store_open_memory(&store, err));
-	return store;
-}
 
 static void update(sherd_graph *g, const char *file, unsigned nodes, unsigned edges, unsigned turn,
                    sherd_graph_change *change)
@@ -42,8 +31,8 @@ static void update(sherd_graph *g, const char *file, unsigned nodes, unsigned ed
 /* 1 */
 TEST(compacting_after_a_flush_and_an_update_loses_nothing)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", NULL, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", NULL, NULL);
 	graph_add_node(g, "1", "F", "a", "src/a.js");
 	graph_add_node(g, "2", "F", "b", "src/a.js");
 	graph_add_node(g, "3", "F", "c", "src/a.js");
@@ -52,7 +41,7 @@ TEST(compacting_after_a_flush_and_an_update_loses_nothing)
 	graph_flush(g);
 	assert_ok(sherd_graph_compact(g, NULL, err));
 	assert_int_equal(graph_count(g, NULL, NULL, NULL), 5);
-	GRAPH again = graph_open(store, "", &(sherd_graph_options){.read_only = true});
+	SCOPED_GRAPH again = graph_open(store, "", &(sherd_graph_options){.read_only = true});
 	assert_int_equal(graph_count(again, NULL, NULL, NULL), 5);
 }
 
@@ -66,8 +55,8 @@ static bool take_metadata(void *arg, const sherd_graph_edge *e)
 TEST(of_an_edge_in_two_segments_the_newest_metadata_counts)
 {
 	const sherd_graph_layout one = {.shards = 1};
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", &one, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", &one, NULL);
 	/* So many rows that the first segment is not merged with the second. */
 	graph_add_random(g, 50, 200, 3, 1);
 	graph_add_node(g, "a", "F", "a", "src/a.js");
@@ -95,8 +84,8 @@ TEST(a_file_among_more_than_ten_thousand_is_found_and_removed)
 {
 	const sherd_graph_layout one = {.shards = 1};
 	enum { FILES = 10500 };
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", &one, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", &one, NULL);
 	for (unsigned i = 0; i < FILES; i++) {
 		char id[32], file[32];
 		(void)snprintf(id, sizeof(id), "n%u", i);
@@ -131,8 +120,8 @@ static bool see(const char *key, const sherd_stat *stat, void *arg)
 TEST(committing_one_file_again_and_again_stays_small)
 {
 	const sherd_graph_layout one = {.shards = 1};
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", &one, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", &one, NULL);
 	graph_add_random(g, 500, 2000, 10, 1);
 	graph_flush(g);
 	uint64_t early = 0;
@@ -152,15 +141,15 @@ TEST(committing_one_file_again_and_again_stays_small)
 		assert_true(totals.tombstones <= 20);
 	}
 	assert_consistent(g);
-	GRAPH again = graph_open(store, "", &(sherd_graph_options){.read_only = true});
+	SCOPED_GRAPH again = graph_open(store, "", &(sherd_graph_options){.read_only = true});
 	assert_same_graph(again, g);
 }
 
 /* 6 */
 TEST(a_node_that_moves_is_not_found_where_it_was)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", NULL, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", NULL, NULL);
 	graph_add_node(g, "m", "F", "m", "src/auth/a.js"); /* shard 5 */
 	graph_add_node(g, "x", "F", "x", "src/auth/x.js");
 	graph_add_edge(g, "m", "x", "CALLS", "{\"k\":1}");
@@ -189,8 +178,8 @@ TEST(a_node_that_moves_is_not_found_where_it_was)
 /* 7 */
 TEST(what_an_update_removes_is_counted_once)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", NULL, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", NULL, NULL);
 	sherd_graph_change change;
 	update(g, "src/a.js", 10, 20, 0, &change);
 	assert_int_equal(change.nodes_added, 10);

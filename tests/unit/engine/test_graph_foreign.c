@@ -1,5 +1,6 @@
 /* Databases that the real server made. */
 #include "support/fixtures.h"
+#include "support/graph_auto.h"
 #include "support/graph_make.h"
 #include "support/rfdb_files.h"
 #include "support/scratch.h"
@@ -12,11 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHERD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
 SHERD_AUTO_DEFINE(sherd_json, sherd_json_close)
-#define STORE SHERD_AUTO(sherd_store, sherd_store_close)
-#define GRAPH SHERD_AUTO(sherd_graph, sherd_graph_close)
 
 #define TINY "tiny-5n5e.rfdb"
 #define HISTORY "history-l0-l1-edits-tombstones.rfdb"
@@ -141,11 +138,11 @@ TEST(the_tiny_database_has_every_node_and_edge)
 {
 	(void)fixtures_folder();
 	char *folder;
-	STORE store = unpack("tiny-5n5e", &folder);
-	GRAPH plain = NULL;
+	SCOPED_STORE store = unpack("tiny-5n5e", &folder);
+	SCOPED_GRAPH plain = NULL;
 	assert_ok(sherd_graph_open_ephemeral(&plain, NULL, NULL, err));
 	add_document(plain, "tiny-5n5e.input.json");
-	GRAPH g = graph_open(store, TINY, &reading);
+	SCOPED_GRAPH g = graph_open(store, TINY, &reading);
 	assert_same_graph(plain, g);
 	assert_int_equal(sherd_graph_version(g), 2);
 	assert_int_equal(graph_count(g, "CLASS", "main.js", "\xc3\x9cn\xc3\xaf"), 1);
@@ -157,10 +154,10 @@ TEST(the_last_version_of_the_history_is_what_lives)
 {
 	(void)fixtures_folder();
 	char *folder;
-	STORE store = unpack("history", &folder);
-	GRAPH plain = NULL;
+	SCOPED_STORE store = unpack("history", &folder);
+	SCOPED_GRAPH plain = NULL;
 	assert_ok(sherd_graph_open_ephemeral(&plain, NULL, NULL, err));
-	GRAPH g = graph_open(store, HISTORY, &reading);
+	SCOPED_GRAPH g = graph_open(store, HISTORY, &reading);
 	add_document(plain, "history.live-decoded.json");
 	assert_same_graph(plain, g);
 	assert_int_equal(sherd_graph_version(g), 9);
@@ -185,8 +182,8 @@ static void assert_step(sherd_store *store, uint64_t version, const unsigned exp
 {
 	unsigned found[6] = {0};
 	const sherd_graph_diff_fns fns = {count_difference, count_edge_difference, found};
-	GRAPH from = at(store, version - 1);
-	GRAPH to = at(store, version);
+	SCOPED_GRAPH from = at(store, version - 1);
+	SCOPED_GRAPH to = at(store, version);
 	assert_ok(sherd_graph_diff(from, to, &fns, err));
 	for (int i = 0; i < 6; i++)
 		if (found[i] != expected[i])
@@ -209,7 +206,7 @@ TEST(every_version_of_the_history_opens)
 		[9] = {1, 3, 0, 0, 1, 0},
 	};
 	char *folder;
-	STORE store = unpack("history", &folder);
+	SCOPED_STORE store = unpack("history", &folder);
 	sherd_graph_close(at(store, 1));
 	for (uint64_t version = 2; version <= 9; version++)
 		assert_step(store, version, steps[version]);
@@ -232,8 +229,8 @@ TEST(versions_and_tags_of_the_history_are_listed)
 {
 	(void)fixtures_folder();
 	char *folder;
-	STORE store = unpack("history", &folder);
-	GRAPH g = graph_open(store, HISTORY, &reading);
+	SCOPED_STORE store = unpack("history", &folder);
+	SCOPED_GRAPH g = graph_open(store, HISTORY, &reading);
 	uint64_t count = 0, found = 0;
 	assert_ok(sherd_graph_versions(g, count_version, &count, err));
 	assert_int_equal(count, 9);
@@ -248,11 +245,11 @@ TEST(a_foreign_database_is_continued)
 {
 	(void)fixtures_folder();
 	char *folder;
-	STORE store = unpack("history", &folder);
-	GRAPH plain = NULL;
+	SCOPED_STORE store = unpack("history", &folder);
+	SCOPED_GRAPH plain = NULL;
 	assert_ok(sherd_graph_open_ephemeral(&plain, NULL, NULL, err));
 	add_document(plain, "history.live-decoded.json");
-	GRAPH g = graph_open(store, HISTORY, NULL);
+	SCOPED_GRAPH g = graph_open(store, HISTORY, NULL);
 	graph_add_random(plain, 50, 100, 5, 1);
 	graph_add_random(g, 50, 100, 5, 1);
 	graph_flush(g);
@@ -264,9 +261,9 @@ TEST(a_foreign_database_is_continued)
 	assert_ok(sherd_graph_gc(g, NULL, &gone, err));
 	assert_int_equal(gone.versions, 9); /* the tagged one stays */
 	assert_same_graph(plain, g);
-	GRAPH tagged = at(store, 4);
+	SCOPED_GRAPH tagged = at(store, 4);
 	assert_consistent(tagged);
-	GRAPH again = graph_open(store, HISTORY, &reading);
+	SCOPED_GRAPH again = graph_open(store, HISTORY, &reading);
 	assert_same_graph(plain, again);
 	scratch_remove(folder);
 }

@@ -1,5 +1,6 @@
 /* Documents that are whole and lie, and arguments that cannot be right. */
 #include "support/ckpt_place.h"
+#include "support/graph_auto.h"
 #include "support/graph_make.h"
 #include "support/test.h"
 
@@ -12,11 +13,6 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHERD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
-#define MEMORY SHERD_AUTO(sherd_store, sherd_store_close)
-#define GRAPH SHERD_AUTO(sherd_graph, sherd_graph_close)
-
 static const sherd_graph_options reading = {.read_only = true};
 
 /* Version 2 in full: three nodes and two edges in one shard; a segment of each kind. */
@@ -25,7 +21,7 @@ static sherd_store *sample(void)
 	sherd_store *store = NULL;
 	const sherd_graph_layout one = {.shards = 1};
 	assert_ok(sherd_store_open_memory(&store, err));
-	GRAPH g = graph_create(store, "db", &one, NULL);
+	SCOPED_GRAPH g = graph_create(store, "db", &one, NULL);
 	graph_add_node(g, "a", "F", "a", "src/a.js");
 	graph_add_node(g, "b", "M", "b", "main.js");
 	graph_add_node(g, "c", "F", "c", "src/c.js");
@@ -117,7 +113,7 @@ TEST(sizes_and_rows_that_lie_are_refused)
 	static const uint64_t wrong[] = {0, 1, 2, 4, 1 << 20, UINT64_MAX / 48, UINT64_MAX};
 	for (size_t i = 0; i < COUNT_OF(wrong); i++)
 		for (int what = 0; what < 2; what++) {
-			MEMORY store = sample();
+			SCOPED_STORE store = sample();
 			rewriting r;
 			sherd_graph *g = NULL;
 			take(&r, store);
@@ -136,7 +132,7 @@ TEST(a_shard_that_is_not_there_is_refused)
 {
 	static const uint32_t wrong[] = {1, 2, 65534};
 	for (size_t i = 0; i < COUNT_OF(wrong); i++) {
-		MEMORY store = sample();
+		SCOPED_STORE store = sample();
 		rewriting r;
 		char key[64];
 		take(&r, store);
@@ -157,7 +153,7 @@ TEST(a_shard_that_is_not_there_is_refused)
 
 TEST(a_segment_that_is_named_twice_is_refused)
 {
-	MEMORY store = sample();
+	SCOPED_STORE store = sample();
 	rewriting r;
 	take(&r, store);
 	r.nodes[1] = r.nodes[0];
@@ -168,7 +164,7 @@ TEST(a_segment_that_is_named_twice_is_refused)
 
 TEST(a_segment_of_the_other_kind_is_refused)
 {
-	MEMORY store = sample();
+	SCOPED_STORE store = sample();
 	rewriting r;
 	sherd_graph *g = NULL;
 	take(&r, store);
@@ -184,7 +180,7 @@ TEST(numbers_of_segments_do_not_wrap)
 {
 	static const uint64_t numbers[] = {UINT64_MAX, UINT64_MAX - 1, (uint64_t)1 << 63};
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
-		MEMORY store = sample();
+		SCOPED_STORE store = sample();
 		rewriting r;
 		char key[96], name[SHERD_RFDB_NAME_MAX];
 		size_t len;
@@ -196,7 +192,7 @@ TEST(numbers_of_segments_do_not_wrap)
 		char *data = object_get(store, "db/segments/00/seg_000001_nodes.seg", &len);
 		object_put(store, key, data, len);
 		free(data);
-		GRAPH g = graph_open(store, "db", NULL);
+		SCOPED_GRAPH g = graph_open(store, "db", NULL);
 		assert_int_equal(graph_count(g, "F", NULL, NULL), 2);
 		graph_add_node(g, "new", "F", "new", "src/new.js");
 		assert_refused(SHERD_ELIMIT, "too-large", sherd_graph_flush(g, NULL, err));
@@ -207,7 +203,7 @@ TEST(numbers_of_segments_do_not_wrap)
 
 TEST(numbers_of_versions_do_not_wrap)
 {
-	MEMORY store = sample();
+	SCOPED_STORE store = sample();
 	rewriting r;
 	char key[96], name[SHERD_RFDB_NAME_MAX];
 	take(&r, store);
@@ -222,7 +218,7 @@ TEST(numbers_of_versions_do_not_wrap)
 		assert_refused(SHERD_ELIMIT, "too-large", sherd_graph_flush(g, NULL, err));
 		sherd_graph_close(g);
 	}
-	GRAPH again = graph_open(store, "db", &reading);
+	SCOPED_GRAPH again = graph_open(store, "db", &reading);
 	assert_int_equal(sherd_graph_version(again), UINT64_MAX);
 	assert_int_equal(graph_count(again, "F", NULL, NULL), 2);
 }
@@ -231,14 +227,14 @@ TEST(counts_that_lie_are_told_by_verify_and_hurt_nobody)
 {
 	static const uint64_t wrong[] = {0, 1, 3, UINT64_MAX};
 	for (size_t i = 0; i < COUNT_OF(wrong); i++) {
-		MEMORY store = sample();
+		SCOPED_STORE store = sample();
 		rewriting r;
 		sherd_graph_totals totals;
 		take(&r, store);
 		r.counts[0].count = wrong[i];
 		put(&r, store, "db/manifests/000002.json");
 		assert_string_equal(first_error(store), "bad-count");
-		GRAPH g = graph_open(store, "db", NULL);
+		SCOPED_GRAPH g = graph_open(store, "db", NULL);
 		assert_ok(sherd_graph_stats(g, &totals, err));
 		/* Deleting more than is counted does not wrap round. */
 		const sherd_graph_id ids[] = {graph_id("a"), graph_id("b"), graph_id("c")};
@@ -250,7 +246,7 @@ TEST(counts_that_lie_are_told_by_verify_and_hurt_nobody)
 
 TEST(types_that_are_counted_twice_are_no_harm)
 {
-	MEMORY store = sample();
+	SCOPED_STORE store = sample();
 	rewriting r;
 	size_t n = 0;
 	take(&r, store);
@@ -270,7 +266,7 @@ TEST(lists_of_files_and_types_that_lie_are_told)
 {
 	static const sherd_str other[] = {SHERD_STR("other")};
 	for (int what = 0; what < 3; what++) {
-		MEMORY store = sample();
+		SCOPED_STORE store = sample();
 		rewriting r;
 		take(&r, store);
 		if (what == 0)
@@ -292,13 +288,13 @@ TEST(edits_that_lead_round_or_nowhere_are_refused)
 	} cases[] = {{3, 3, "bad-version"},          {3, 4, "bad-version"}, {3, 1, "bad-version"},
 	             {3, UINT64_MAX, "bad-version"}, {4, 3, "bad-version"}, {2, 1, "bad-version"}};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		MEMORY store = sample();
+		SCOPED_STORE store = sample();
 		const sherd_rfdb_edit e = {.version = cases[i].version, .parent = cases[i].parent};
 		put_edit(store, "db/manifests/000003.edit.json", &e);
 		make_current(store, 3);
 		assert_refuses(store, SHERD_ECORRUPT, cases[i].reason);
 	}
-	MEMORY store = sample();
+	SCOPED_STORE store = sample();
 	const sherd_rfdb_edit e = {.version = 9, .parent = 8};
 	put_edit(store, "db/manifests/000009.edit.json", &e);
 	make_current(store, 9);
@@ -311,7 +307,7 @@ TEST(edits_that_lead_round_or_nowhere_are_refused)
 /* Removing what is not there, adding what is: an edit cannot make more of a version than is in it. */
 TEST(edits_of_segments_that_are_not_there_are_refused_or_harmless)
 {
-	MEMORY store = sample();
+	SCOPED_STORE store = sample();
 	static const uint64_t gone[] = {77, UINT64_MAX};
 	static const sherd_u128 ids[] = {5, 5};
 	const sherd_rfdb_edit e = {.version = 3,
@@ -352,7 +348,7 @@ enum { MOST_MIB = 400 };
 TEST(a_million_tombstones_are_borne_and_cleared)
 {
 	enum { MANY = 1000000 };
-	MEMORY store = sample();
+	SCOPED_STORE store = sample();
 	rewriting r;
 	sherd_graph_totals totals;
 	sherd_stat stat;
@@ -371,7 +367,7 @@ TEST(a_million_tombstones_are_borne_and_cleared)
 	sherd_graph *none = NULL;
 	assert_int_equal(sherd_graph_open(&none, store, "db", &limited, NULL), SHERD_ELIMIT);
 	unsigned long long before = peak();
-	GRAPH g = graph_open(store, "db", NULL);
+	SCOPED_GRAPH g = graph_open(store, "db", NULL);
 	assert_int_equal(graph_count(g, NULL, NULL, NULL), 3);
 	print_message("%llu MiB for %llu of text\n", peak() - before, (unsigned long long)stat.size >> 20);
 	assert_true(peak() - before < MOST_MIB);
@@ -395,10 +391,10 @@ static void put_config(sherd_store *store, uint16_t shards, sherd_rfdb_planner p
 
 TEST(another_number_of_shards_loses_nothing)
 {
-	MEMORY store = sample();
+	SCOPED_STORE store = sample();
 	put_config(store, 65535, SHERD_RFDB_HASH);
 	{
-		GRAPH g = graph_open(store, "db", NULL);
+		SCOPED_GRAPH g = graph_open(store, "db", NULL);
 		assert_consistent(g);
 		graph_add_node(g, "a", "F", "again", "src/a.js");
 		graph_flush(g);
@@ -413,11 +409,11 @@ TEST(another_number_of_shards_loses_nothing)
 
 TEST(a_planner_without_its_plan_is_for_readers_only)
 {
-	MEMORY store = sample();
+	SCOPED_STORE store = sample();
 	sherd_graph *g = NULL;
 	put_config(store, 1, SHERD_RFDB_DIRECTORY);
 	assert_int_equal(sherd_graph_open(&g, store, "db", NULL, NULL), SHERD_ENOTFOUND);
-	GRAPH reader = graph_open(store, "db", &reading);
+	SCOPED_GRAPH reader = graph_open(store, "db", &reading);
 	assert_int_equal(graph_count(reader, NULL, NULL, NULL), 3);
 }
 
@@ -425,8 +421,8 @@ TEST(a_planner_without_its_plan_is_for_readers_only)
 
 TEST(a_batch_with_one_bad_record_changes_nothing)
 {
-	MEMORY store = sample();
-	GRAPH g = graph_open(store, "db", NULL);
+	SCOPED_STORE store = sample();
+	SCOPED_GRAPH g = graph_open(store, "db", NULL);
 	static const char *const wrong[] = {"[]", "1", "{", "{\"a\":1,\"a\":2}", "{}x", "\"text\""};
 	char *before = graph_dump(g);
 	for (size_t i = 0; i < COUNT_OF(wrong); i++) {
@@ -448,8 +444,8 @@ TEST(a_batch_with_one_bad_record_changes_nothing)
 /* The mark that exported adds is no change. */
 TEST(an_exported_node_that_stays_as_it_was_is_not_changed)
 {
-	MEMORY store = sample();
-	GRAPH g = graph_open(store, "db", NULL);
+	SCOPED_STORE store = sample();
+	SCOPED_GRAPH g = graph_open(store, "db", NULL);
 	sherd_graph_change change;
 	sherd_graph_node n = graph_node("a", "F", "a", "src/a.js");
 	n.exported = true;
@@ -463,8 +459,8 @@ TEST(an_exported_node_that_stays_as_it_was_is_not_changed)
 
 TEST(texts_without_an_address_are_empty)
 {
-	MEMORY store = sample();
-	GRAPH g = graph_open(store, "db", NULL);
+	SCOPED_STORE store = sample();
+	SCOPED_GRAPH g = graph_open(store, "db", NULL);
 	const sherd_graph_node n = {.id = {5, 6}};
 	const sherd_graph_edge e = {.src = {5, 6}, .dst = {5, 6}};
 	const sherd_graph_text none = {0};

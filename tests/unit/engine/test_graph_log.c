@@ -1,5 +1,6 @@
 /* What a writer has added before a flush: edges are a log, nodes have chains by file, pieces of a load wait. Whoever
  * asks in between must not be able to tell. */
+#include "support/graph_auto.h"
 #include "support/graph_make.h"
 #include "support/test.h"
 
@@ -9,26 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHERD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
-#define STORE SHERD_AUTO(sherd_store, sherd_store_close)
-#define GRAPH SHERD_AUTO(sherd_graph, sherd_graph_close)
-
-static const sherd_graph_options reading = {.read_only = true};
-
-static sherd_store *memory(void)
-{
-	sherd_store *store = NULL;
-	assert_ok(sherd_store_open_memory(&store, err));
-	return store;
-}
-
-static void assert_stored(sherd_store *store, const sherd_graph *g)
-{
-	GRAPH again = graph_open(store, "", &reading);
-	assert_same_graph(again, g);
-}
 
 static uint64_t edges_in(const sherd_graph *g)
 {
@@ -66,8 +47,8 @@ static void delete_edge(sherd_graph *g, const char *src, const char *dst, const 
 TEST(the_last_of_several_entries_of_an_edge_counts)
 {
 	for (int asked = 0; asked < 2; asked++) {
-		STORE store = memory();
-		GRAPH g = graph_create(store, "", NULL, NULL);
+		SCOPED_STORE store = memory();
+		SCOPED_GRAPH g = graph_create(store, "", NULL, NULL);
 		graph_add_node(g, "a", "F", "a", "a.js");
 		graph_add_node(g, "b", "F", "b", "b.js");
 		for (int round = 0; round < 3; round++) {
@@ -90,8 +71,8 @@ TEST(the_last_of_several_entries_of_an_edge_counts)
 TEST(adding_and_deleting_take_turns_before_a_flush)
 {
 	for (int last = 0; last < 2; last++) {
-		STORE store = memory();
-		GRAPH g = graph_create(store, "", NULL, NULL);
+		SCOPED_STORE store = memory();
+		SCOPED_GRAPH g = graph_create(store, "", NULL, NULL);
 		graph_add_random(g, 40, 100, 4, 3);
 		graph_flush(g);
 		uint64_t before = edges_in(g);
@@ -137,8 +118,8 @@ static void add_numbered(sherd_graph *g, const char *prefix, int count, const ch
 /* The node's row goes with a merge, that of its edge stays under its tombstone: then both come back elsewhere. */
 TEST(a_row_under_a_tombstone_does_not_come_back_when_its_source_moves)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", NULL, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", NULL, NULL);
 	char elsewhere[32], to[16];
 	file_elsewhere(g, elsewhere);
 	add_numbered(g, "x", 4, "d0/x.js");
@@ -175,8 +156,8 @@ TEST(a_row_under_a_tombstone_does_not_come_back_when_its_source_moves)
 TEST(edges_stay_placed_when_a_node_comes_and_goes_before_a_flush)
 {
 	for (int way = 0; way < 2; way++) {
-		STORE store = memory();
-		GRAPH g = graph_create(store, "", NULL, NULL);
+		SCOPED_STORE store = memory();
+		SCOPED_GRAPH g = graph_create(store, "", NULL, NULL);
 		const sherd_graph_text file = sherd_graph_text_of("d0/x.js");
 		const sherd_graph_id gone = graph_id("x0");
 		graph_add_node(g, "t", "F", "t", "d1/t.js");
@@ -199,8 +180,8 @@ TEST(edges_stay_placed_when_a_node_comes_and_goes_before_a_flush)
 
 TEST(nodes_are_found_by_file_wherever_they_were_put_since)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", NULL, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", NULL, NULL);
 	add_numbered(g, "x", 5, "one.js");
 	add_numbered(g, "y", 3, "two.js");
 	assert_int_equal(graph_count(g, NULL, "one.js", NULL), 5);
@@ -225,10 +206,10 @@ TEST(nodes_are_found_by_file_wherever_they_were_put_since)
 TEST(pieces_of_a_load_become_few_segments_and_the_same_graph)
 {
 	const sherd_graph_layout two = {.shards = 2};
-	STORE store = memory();
-	STORE other = memory();
-	GRAPH at_once = graph_create(other, "", &two, NULL);
-	GRAPH g = graph_create(store, "", &two, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_STORE other = memory();
+	SCOPED_GRAPH at_once = graph_create(other, "", &two, NULL);
+	SCOPED_GRAPH g = graph_create(store, "", &two, NULL);
 	for (unsigned piece = 0; piece < 40; piece++) {
 		graph_add_random(g, 60, 200, 5, piece);
 		graph_add_random(at_once, 60, 200, 5, piece);
@@ -269,10 +250,10 @@ TEST(pieces_that_the_flush_has_nothing_for_do_not_stay)
 {
 	const sherd_graph_layout eight = {.shards = 8};
 	for (int more = 0; more < 2; more++) {
-		STORE store = memory();
-		STORE other = memory();
-		GRAPH at_once = graph_create(other, "", &eight, NULL);
-		GRAPH g = graph_create(store, "", &eight, NULL);
+		SCOPED_STORE store = memory();
+		SCOPED_STORE other = memory();
+		SCOPED_GRAPH at_once = graph_create(other, "", &eight, NULL);
+		SCOPED_GRAPH g = graph_create(store, "", &eight, NULL);
 		for (int piece = 0; piece < 9; piece++) {
 			add_piece(g, piece);
 			add_piece(at_once, piece);
@@ -295,8 +276,8 @@ TEST(pieces_that_the_flush_has_nothing_for_do_not_stay)
 TEST(a_single_piece_becomes_part_of_the_version_as_it_is)
 {
 	const sherd_graph_layout one = {.shards = 1};
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", &one, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", &one, NULL);
 	graph_add_random(g, 60, 200, 5, 1);
 	assert_ok(sherd_graph_spill(g, err));
 	uint64_t next = g->next_segment;

@@ -1,4 +1,5 @@
 /* Databases that come into being: created, or copied from another. */
+#include "support/graph_auto.h"
 #include "support/graph_make.h"
 #include "support/test.h"
 
@@ -6,18 +7,6 @@
 #include "engine/graph/version.h"
 
 #include <stdlib.h>
-
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHERD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
-#define STORE SHERD_AUTO(sherd_store, sherd_store_close)
-#define GRAPH SHERD_AUTO(sherd_graph, sherd_graph_close)
-
-static sherd_store *memory(void)
-{
-	sherd_store *store = NULL;
-	assert_ok(sherd_store_open_memory(&store, err));
-	return store;
-}
 
 static void put(sherd_store *store, const char *key)
 {
@@ -42,8 +31,8 @@ TEST(what_was_not_finished_is_no_database_and_is_cleared_by_the_next)
 	                                    "db/segments/00/seg_000007_nodes.seg",
 	                                    "db/segments/00/seg_000007_nodes.idx"};
 	for (int copied = 0; copied < 2; copied++) {
-		STORE store = memory();
-		GRAPH from = graph_create(store, "from", NULL, NULL);
+		SCOPED_STORE store = memory();
+		SCOPED_GRAPH from = graph_create(store, "from", NULL, NULL);
 		sherd_graph *g = NULL;
 		graph_add_node(from, "a", "F", "a", "a.js");
 		for (size_t i = 0; i < COUNT_OF(parts); i++)
@@ -72,8 +61,8 @@ TEST(what_is_left_of_a_damaged_database_is_not_overwritten)
 		"db/db_config.json",        "db/manifest_index.json",        "db/shard_plan.json",
 		"db/manifests/000009.json", "db/manifests/000009.edit.json", "db/segments/03/seg_000001_edges.seg"};
 	for (size_t i = 0; i < COUNT_OF(parts); i++) {
-		STORE store = memory();
-		GRAPH from = graph_create(store, "from", NULL, NULL);
+		SCOPED_STORE store = memory();
+		SCOPED_GRAPH from = graph_create(store, "from", NULL, NULL);
 		put(store, parts[i]);
 		assert_refused(SHERD_EEXIST, "leftovers", sherd_graph_create(store, "db", NULL, 1, err));
 		assert_refused(SHERD_EEXIST, "leftovers",
@@ -86,10 +75,10 @@ TEST(what_is_left_of_a_damaged_database_is_not_overwritten)
 
 TEST(a_mark_that_stayed_means_nothing_and_is_collected)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "db", NULL, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "db", NULL, NULL);
 	put(store, "db/graph.making");
-	GRAPH reader = graph_open(store, "db", &(sherd_graph_options){.read_only = true});
+	SCOPED_GRAPH reader = graph_open(store, "db", &(sherd_graph_options){.read_only = true});
 	assert_int_equal(sherd_graph_version(reader), 1);
 	assert_refused(SHERD_EEXIST, "exists", sherd_graph_create(store, "db", NULL, 1, err));
 	assert_ok(sherd_graph_gc(g, NULL, NULL, err));
@@ -98,11 +87,11 @@ TEST(a_mark_that_stayed_means_nothing_and_is_collected)
 
 TEST(the_copy_of_an_empty_graph_is_an_empty_graph)
 {
-	STORE store = memory();
-	GRAPH from = graph_create(store, "from", NULL, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH from = graph_create(store, "from", NULL, NULL);
 	sherd_graph_reshard_result done;
 	assert_ok(sherd_graph_reshard(from, store, "to", NULL, NULL, &done, err));
-	GRAPH to = graph_open(store, "to", NULL);
+	SCOPED_GRAPH to = graph_open(store, "to", NULL);
 	assert_int_equal(done.nodes + done.edges + done.lost_edges, 0);
 	assert_same_graph(from, to);
 }
@@ -129,7 +118,7 @@ static void lose_nodes(sherd_store *store)
 
 TEST(edges_that_cannot_be_copied_are_counted)
 {
-	STORE store = memory();
+	SCOPED_STORE store = memory();
 	const sherd_graph_layout directories = {.planner = SHERD_GRAPH_DIRECTORY, .min_files = 1};
 	sherd_graph_reshard_result done;
 	sherd_graph *g = graph_create(store, "db", &directories, NULL);
@@ -142,12 +131,12 @@ TEST(edges_that_cannot_be_copied_are_counted)
 	graph_flush(g);
 	sherd_graph_close(g);
 	lose_nodes(store);
-	GRAPH from = graph_open(store, "db", &(sherd_graph_options){.read_only = true});
+	SCOPED_GRAPH from = graph_open(store, "db", &(sherd_graph_options){.read_only = true});
 	assert_ok(sherd_graph_reshard(from, store, "new", NULL, NULL, &done, err));
 	assert_int_equal(done.nodes, 1);
 	assert_int_equal(done.edges, 2);
 	assert_int_equal(done.lost_edges, 2);
-	GRAPH to = graph_open(store, "new", NULL);
+	SCOPED_GRAPH to = graph_open(store, "new", NULL);
 	assert_int_equal(graph_count_out(to, "a", NULL) + graph_count_out(to, "b", NULL), 2);
 }
 

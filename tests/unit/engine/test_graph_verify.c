@@ -1,4 +1,5 @@
 #include "support/ckpt_place.h"
+#include "support/graph_auto.h"
 #include "support/graph_make.h"
 #include "support/test.h"
 
@@ -11,11 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHERD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
 SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
-#define MEMORY SHERD_AUTO(sherd_store, sherd_store_close)
-#define GRAPH SHERD_AUTO(sherd_graph, sherd_graph_close)
 #define REPORT SHERD_AUTO(sherd_report, sherd_report_close)
 
 /* Three versions: nodes and edges, an update as an edit, a tag. */
@@ -24,7 +21,7 @@ static sherd_store *sample(void)
 	sherd_store *store = NULL;
 	assert_ok(sherd_store_open_memory(&store, err));
 	const sherd_graph_layout two = {.shards = 2};
-	GRAPH g = graph_create(store, "db", &two, NULL);
+	SCOPED_GRAPH g = graph_create(store, "db", &two, NULL);
 	graph_add_node(g, "a", "F", "a", "src/a.js");
 	graph_add_node(g, "b", "M", "b", "main.js");
 	graph_add_edge(g, "a", "b", "CALLS", "{}");
@@ -38,7 +35,7 @@ static sherd_store *sample(void)
 
 TEST(a_database_is_recognised_by_its_folder)
 {
-	MEMORY store = sample();
+	SCOPED_STORE store = sample();
 	sherd_format format;
 	assert_ok(sherd_detect(store, "db", &format, err));
 	assert_int_equal(format, SHERD_FORMAT_RFDB);
@@ -49,7 +46,7 @@ TEST(a_database_is_recognised_by_its_folder)
 
 TEST(a_whole_database_has_neither_errors_nor_warnings)
 {
-	MEMORY store = sample();
+	SCOPED_STORE store = sample();
 	REPORT r = NULL;
 	assert_ok(sherd_verify(&r, store, "db", NULL, err));
 	for (size_t i = 0; i < sherd_report_errors(r); i++)
@@ -100,7 +97,7 @@ static bool flip(const char *key, const sherd_stat *stat, void *arg)
 
 TEST(no_flipped_bit_passes)
 {
-	MEMORY store = sample();
+	SCOPED_STORE store = sample();
 	flipping f = {.store = store};
 	assert_ok(sherd_store_list(store, "db/", "", flip, &f, err));
 	assert_true(f.files > 10);
@@ -110,7 +107,7 @@ TEST(no_flipped_bit_passes)
 /* Two nodes and an edge, which lie in shard 5 or in shard 2; and others, so that there are segments around. */
 static void make_in(sherd_store *store, const char *folder, const char *file)
 {
-	GRAPH g = graph_create(store, folder, NULL, NULL);
+	SCOPED_GRAPH g = graph_create(store, folder, NULL, NULL);
 	graph_add_node(g, "a", "F", "a", file);
 	graph_add_node(g, "c", "F", "c", file);
 	graph_add_edge(g, "a", "c", "CALLS", "");
@@ -165,7 +162,7 @@ static void smuggle(sherd_store *store, bool edges)
 TEST(a_key_in_two_shards_is_told)
 {
 	for (int edges = 0; edges < 2; edges++) {
-		MEMORY store = NULL;
+		SCOPED_STORE store = NULL;
 		REPORT r = NULL;
 		assert_ok(sherd_store_open_memory(&store, err));
 		make_in(store, "db", "src/auth/a.js");
@@ -182,10 +179,10 @@ TEST(a_key_in_two_shards_is_told)
 /* The node goes without its edges, as no call of ours would do it. */
 TEST(an_edge_without_its_source_is_told_where_the_manifest_says_that_there_is_none)
 {
-	MEMORY store = sample();
+	SCOPED_STORE store = sample();
 	REPORT r = NULL;
 	{
-		GRAPH g = graph_open(store, "db", NULL);
+		SCOPED_GRAPH g = graph_open(store, "db", NULL);
 		graph_add_edge(g, "b", "a", "CALLS", "{}");
 		graph_flush(g);
 		assert_int_equal(problems(store), 0);

@@ -1,4 +1,5 @@
 /* Versions: tags, collection, readers that keep theirs, differences, other layouts, indexes that are lost or wrong. */
+#include "support/graph_auto.h"
 #include "support/graph_make.h"
 #include "support/scratch.h"
 #include "support/test.h"
@@ -8,11 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHERD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
-#define STORE SHERD_AUTO(sherd_store, sherd_store_close)
-#define GRAPH SHERD_AUTO(sherd_graph, sherd_graph_close)
 
 static const sherd_graph_options reading = {.read_only = true};
 
@@ -51,11 +47,11 @@ static size_t versions(const sherd_graph *g)
 TEST(a_reader_keeps_its_version_while_others_commit_compact_and_collect)
 {
 	char *folder;
-	STORE store = local(&folder);
-	GRAPH g = graph_create(store, "", NULL, NULL);
+	SCOPED_STORE store = local(&folder);
+	SCOPED_GRAPH g = graph_create(store, "", NULL, NULL);
 	for (unsigned turn = 0; turn < 3; turn++)
 		add_turn(g, turn);
-	GRAPH reader = graph_open(store, "", &reading);
+	SCOPED_GRAPH reader = graph_open(store, "", &reading);
 	char *before = graph_dump(reader);
 	for (unsigned turn = 3; turn < 6; turn++)
 		add_turn(g, turn);
@@ -75,7 +71,7 @@ TEST(a_reader_keeps_its_version_while_others_commit_compact_and_collect)
 	assert_true(gone.files > 0 && gone.bytes > 0);
 	assert_int_equal(versions(g), 1);
 	assert_int_equal(sherd_graph_open(&reader, store, "", &old, NULL), SHERD_ENOTFOUND);
-	GRAPH again = graph_open(store, "", &reading);
+	SCOPED_GRAPH again = graph_open(store, "", &reading);
 	assert_same_graph(again, g);
 	free(before);
 	free(after);
@@ -85,8 +81,8 @@ TEST(a_reader_keeps_its_version_while_others_commit_compact_and_collect)
 TEST(tagged_versions_stay_and_are_found)
 {
 	char *folder;
-	STORE store = local(&folder);
-	GRAPH g = graph_create(store, "", NULL, NULL);
+	SCOPED_STORE store = local(&folder);
+	SCOPED_GRAPH g = graph_create(store, "", NULL, NULL);
 	for (unsigned turn = 0; turn < 4; turn++)
 		add_turn(g, turn);
 	uint64_t found;
@@ -103,7 +99,7 @@ TEST(tagged_versions_stay_and_are_found)
 	assert_ok(sherd_graph_gc(g, NULL, NULL, err));
 	assert_int_equal(versions(g), 2);
 	const sherd_graph_options tagged = {.version = 3};
-	GRAPH then = graph_open(store, "", &tagged);
+	SCOPED_GRAPH then = graph_open(store, "", &tagged);
 	assert_int_equal(graph_count(then, NULL, NULL, NULL), 2);
 	sherd_graph_gc_options all = {.untag = true};
 	sherd_graph_close(TAKE(then));
@@ -133,11 +129,11 @@ static bool see_edge(void *arg, sherd_graph_difference what, const sherd_graph_e
 TEST(a_difference_tells_what_was_added_removed_and_changed)
 {
 	char *folder;
-	STORE store = local(&folder);
-	GRAPH g = graph_create(store, "", NULL, NULL);
+	SCOPED_STORE store = local(&folder);
+	SCOPED_GRAPH g = graph_create(store, "", NULL, NULL);
 	add_turn(g, 0);
 	add_turn(g, 1);
-	GRAPH before = graph_open(store, "", &reading);
+	SCOPED_GRAPH before = graph_open(store, "", &reading);
 	graph_add_node(g, "t1", "F", "other", "d1/x.js");
 	graph_add_edge(g, "t0", "t0", "CALLS", "{}");
 	graph_add_node(g, "t2", "F", "t2", "d2/x.js");
@@ -165,8 +161,8 @@ TEST(a_graph_is_copied_into_any_layout_in_small_pieces)
 	                                             {.planner = SHERD_GRAPH_DIRECTORY},
 	                                             {.planner = SHERD_GRAPH_DIRECTORY, .min_files = 1}};
 	char *folder;
-	STORE store = local(&folder);
-	GRAPH g = graph_create(store, "from", NULL, NULL);
+	SCOPED_STORE store = local(&folder);
+	SCOPED_GRAPH g = graph_create(store, "from", NULL, NULL);
 	graph_add_random(g, 400, 1500, 20, 4);
 	graph_flush(g);
 	for (size_t i = 0; i < COUNT_OF(layouts); i++) {
@@ -174,7 +170,7 @@ TEST(a_graph_is_copied_into_any_layout_in_small_pieces)
 		(void)snprintf(name, sizeof(name), "to%zu", i);
 		const sherd_graph_reshard_options o = {.memory = 40000, .time_ms = 5000};
 		assert_ok(sherd_graph_reshard(g, store, name, &layouts[i], &o, NULL, err));
-		GRAPH to = graph_open(store, name, NULL);
+		SCOPED_GRAPH to = graph_open(store, name, NULL);
 		assert_int_equal(sherd_graph_version(to), 2);
 		assert_same_graph(g, to);
 		assert_ok(sherd_graph_compact(to, NULL, err));
@@ -202,8 +198,8 @@ static bool note_index(const char *key, const sherd_stat *stat, void *arg)
 TEST(a_sidecar_that_is_lost_or_wrong_is_built_anew)
 {
 	char *folder;
-	STORE store = local(&folder);
-	GRAPH g = graph_create(store, "", NULL, NULL);
+	SCOPED_STORE store = local(&folder);
+	SCOPED_GRAPH g = graph_create(store, "", NULL, NULL);
 	graph_add_random(g, 200, 600, 9, 3);
 	graph_flush(g);
 	keys k = {0};
@@ -222,7 +218,7 @@ TEST(a_sidecar_that_is_lost_or_wrong_is_built_anew)
 			assert_ok(sherd_store_put(store, k.list[i], SHERD_WRITE_REPLACE, data, len, err));
 		free(data);
 	}
-	GRAPH reader = graph_open(store, "", &reading);
+	SCOPED_GRAPH reader = graph_open(store, "", &reading);
 	assert_same_graph(reader, g);
 	scratch_remove(folder);
 }
@@ -232,7 +228,7 @@ TEST(what_a_dead_writer_left_does_not_become_part_of_a_version)
 {
 	char *folder, *text;
 	size_t len;
-	STORE store = local(&folder);
+	SCOPED_STORE store = local(&folder);
 	sherd_graph *g = graph_create(store, "", NULL, NULL);
 	add_turn(g, 0);
 	assert_ok(sherd_store_get(store, "manifests/000001.json", 1 << 20, &text, &len, err));
@@ -245,7 +241,7 @@ TEST(what_a_dead_writer_left_does_not_become_part_of_a_version)
 	assert_ok(sherd_graph_update_file(g, n.file, &n, 1, NULL, 0, NULL, err));
 	graph_flush(g);
 	assert_int_equal(sherd_graph_version(g), 3);
-	GRAPH reader = graph_open(store, "", &reading);
+	SCOPED_GRAPH reader = graph_open(store, "", &reading);
 	assert_int_equal(graph_count(reader, NULL, NULL, "again"), 1);
 	sherd_graph_gc_result gone;
 	assert_ok(sherd_graph_gc(g, NULL, &gone, err));
@@ -260,13 +256,13 @@ TEST(what_a_dead_writer_left_does_not_become_part_of_a_version)
 TEST(a_database_of_many_segments_needs_few_open_files)
 {
 	char *folder;
-	STORE store = local(&folder);
+	SCOPED_STORE store = local(&folder);
 	struct rlimit before, few = {.rlim_cur = 330};
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	few.rlim_max = before.rlim_max;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
 	const sherd_graph_layout many = {.planner = SHERD_GRAPH_DIRECTORY, .min_files = 1};
-	GRAPH g = graph_create(store, "", &many, NULL);
+	SCOPED_GRAPH g = graph_create(store, "", &many, NULL);
 	for (unsigned i = 0; i < 200; i++) {
 		char id[16], file[32];
 		(void)snprintf(id, sizeof(id), "n%u", i);
@@ -275,7 +271,7 @@ TEST(a_database_of_many_segments_needs_few_open_files)
 		graph_add_edge(g, id, "n0", "CALLS", "");
 	}
 	graph_flush(g);
-	GRAPH reader = graph_open(store, "", &reading);
+	SCOPED_GRAPH reader = graph_open(store, "", &reading);
 	assert_same_graph(reader, g);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 	scratch_remove(folder);
@@ -284,7 +280,7 @@ TEST(a_database_of_many_segments_needs_few_open_files)
 TEST(a_segment_that_is_not_there_is_named)
 {
 	char *folder;
-	STORE store = local(&folder);
+	SCOPED_STORE store = local(&folder);
 	sherd_graph *g = graph_create(store, "", NULL, NULL);
 	add_turn(g, 0);
 	sherd_graph_close(g);

@@ -1,4 +1,5 @@
 /* Adding, deleting, replacing files, spilling; what each leaves, before and after a flush, and after reopening. */
+#include "support/graph_auto.h"
 #include "support/graph_make.h"
 #include "support/scratch.h"
 #include "support/test.h"
@@ -8,31 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHERD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
-#define STORE SHERD_AUTO(sherd_store, sherd_store_close)
-#define GRAPH SHERD_AUTO(sherd_graph, sherd_graph_close)
-
 static const sherd_graph_options reading = {.read_only = true};
-
-static sherd_store *memory(void)
-{
-	sherd_store *store = NULL;
-	assert_ok(sherd_store_open_memory(&store, err));
-	return store;
-}
-
-/* Is the stored database what this one shows? */
-static void assert_stored(sherd_store *store, const sherd_graph *g)
-{
-	GRAPH again = graph_open(store, "", &reading);
-	assert_same_graph(again, g);
-}
 
 TEST(a_deleted_node_takes_its_edges_with_it)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", NULL, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", NULL, NULL);
 	graph_add_random(g, 60, 300, 6, 1);
 	for (int flushed = 0; flushed < 2; flushed++) {
 		char id[16];
@@ -53,8 +35,8 @@ TEST(a_deleted_node_takes_its_edges_with_it)
 TEST(what_was_deleted_can_be_added_again)
 {
 	const sherd_graph_layout one = {.shards = 1};
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", &one, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", &one, NULL);
 	graph_add_random(g, 60, 300, 6, 1);
 	graph_add_edge(g, "n1", "n2", "HAS", "{\"v\":1}");
 	graph_flush(g);
@@ -82,8 +64,8 @@ TEST(what_was_deleted_can_be_added_again)
 
 TEST(edges_are_deleted_by_their_key)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", NULL, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", NULL, NULL);
 	graph_add_node(g, "a", "F", "a", "a.js");
 	graph_add_node(g, "b", "F", "b", "b.js");
 	graph_add_edge(g, "a", "b", "CALLS", "{}");
@@ -118,8 +100,8 @@ static sherd_graph *two_files(sherd_store *store)
 TEST(an_update_replaces_what_belongs_to_the_file_and_nothing_else)
 {
 	for (int flushed = 0; flushed < 2; flushed++) {
-		STORE store = memory();
-		GRAPH g = two_files(store);
+		SCOPED_STORE store = memory();
+		SCOPED_GRAPH g = two_files(store);
 		if (flushed)
 			graph_flush(g);
 		const sherd_graph_node nodes[] = {graph_node("x1", "F", "x1 again", "src/x.js"),
@@ -150,8 +132,8 @@ TEST(an_update_replaces_what_belongs_to_the_file_and_nothing_else)
 
 TEST(an_update_that_is_refused_changes_nothing)
 {
-	STORE store = memory();
-	GRAPH g = two_files(store);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = two_files(store);
 	graph_flush(g);
 	char *before = graph_dump(g);
 	const sherd_graph_node node = graph_node("x1", "F", "x1", "src/x.js"),
@@ -175,8 +157,8 @@ TEST(an_update_that_is_refused_changes_nothing)
 
 TEST(updates_write_edits_and_every_thirty_second_version_in_full)
 {
-	STORE store = memory();
-	GRAPH g = two_files(store);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = two_files(store);
 	graph_flush(g);
 	for (unsigned turn = 3; turn <= 70; turn++) {
 		char name[16], key[64];
@@ -191,15 +173,15 @@ TEST(updates_write_edits_and_every_thirty_second_version_in_full)
 	}
 	assert_stored(store, g);
 	const sherd_graph_options old = {.version = 45};
-	GRAPH then = graph_open(store, "", &old);
+	SCOPED_GRAPH then = graph_open(store, "", &old);
 	assert_int_equal(graph_count(then, NULL, NULL, "t45"), 1);
 	assert_consistent(then);
 }
 
 TEST(exported_nodes_are_marked_in_their_metadata)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", NULL, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", NULL, NULL);
 	sherd_graph_node n = graph_node("a", "F", "a", "a.js"), got;
 	n.metadata = sherd_graph_text_of("{ \"z\": [1, {\"y\": 2, \"a\": null}], \"b\": \"x\" }");
 	n.exported = true;
@@ -235,9 +217,9 @@ static size_t segment_files(sherd_store *store)
 
 TEST(what_is_spilled_is_seen_by_nobody_else_until_a_flush)
 {
-	STORE store = memory();
+	SCOPED_STORE store = memory();
 	sherd_graph *g = graph_create(store, "", NULL, NULL);
-	GRAPH plain = NULL;
+	SCOPED_GRAPH plain = NULL;
 	assert_ok(sherd_graph_open_ephemeral(&plain, NULL, NULL, err));
 	for (uint64_t round = 0; round < 3; round++) {
 		graph_add_random(g, 100, 300, 9, round);
@@ -246,7 +228,7 @@ TEST(what_is_spilled_is_seen_by_nobody_else_until_a_flush)
 		assert_int_equal(sherd_graph_pending(g), 0);
 		assert_int_equal(sherd_graph_version(g), 1);
 		assert_same_graph(g, plain);
-		GRAPH other = graph_open(store, "", &reading);
+		SCOPED_GRAPH other = graph_open(store, "", &reading);
 		assert_int_equal(graph_count(other, NULL, NULL, NULL), 0);
 	}
 	graph_flush(g);
@@ -264,8 +246,8 @@ TEST(what_is_spilled_is_seen_by_nobody_else_until_a_flush)
 TEST(a_deletion_that_was_spilled_is_part_of_the_next_version)
 {
 	const sherd_graph_layout one = {.shards = 1};
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", &one, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", &one, NULL);
 	graph_add_random(g, 60, 300, 6, 1);
 	graph_flush(g);
 	const sherd_graph_id id = graph_id("n1");
@@ -280,13 +262,13 @@ TEST(a_deletion_that_was_spilled_is_part_of_the_next_version)
 TEST(one_writer_at_a_time_and_readers_do_not_write)
 {
 	char *folder = scratch_make();
-	STORE store = NULL;
+	SCOPED_STORE store = NULL;
 	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
-	GRAPH g = two_files(store);
+	SCOPED_GRAPH g = two_files(store);
 	graph_flush(g);
 	sherd_graph *other = NULL;
 	assert_fails(SHERD_ECONFLICT, SHERD_NO_OFFSET, sherd_graph_open(&other, store, "", NULL, err));
-	GRAPH reader = graph_open(store, "", &reading);
+	SCOPED_GRAPH reader = graph_open(store, "", &reading);
 	const sherd_graph_node n = graph_node("a", "F", "a", "a.js");
 	assert_refused(SHERD_EINVAL, "read-only", sherd_graph_add_nodes(reader, &n, 1, err));
 	assert_refused(SHERD_EINVAL, "read-only", sherd_graph_flush(reader, NULL, err));
@@ -305,8 +287,8 @@ static bool take_id(void *arg, sherd_graph_id id, uint32_t depth)
 
 TEST(walks_visit_every_id_once_by_distance)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", NULL, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", NULL, NULL);
 	char id[16], next[16];
 	for (int i = 0; i < 20; i++) {
 		(void)snprintf(id, sizeof(id), "c%d", i);
@@ -341,8 +323,8 @@ TEST(walks_visit_every_id_once_by_distance)
 TEST(ids_that_are_small_numbers_are_found_too)
 {
 	const sherd_graph_layout one = {.shards = 1};
-	STORE store = memory();
-	GRAPH g = graph_create(store, "", &one, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", &one, NULL);
 	char id[16], to[16];
 	for (int i = 0; i < 3000; i++) {
 		(void)snprintf(id, sizeof(id), "%d", i);

@@ -1,5 +1,6 @@
 #include "engine/graph/locate.h"
 
+#include "support/graph_auto.h"
 #include "support/graph_make.h"
 #include "support/test.h"
 
@@ -9,19 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHERD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
-#define STORE SHERD_AUTO(sherd_store, sherd_store_close)
-#define GRAPH SHERD_AUTO(sherd_graph, sherd_graph_close)
-
 enum { NODES = 5000, MOST_ROWS = 500000 };
-
-static sherd_store *memory(void)
-{
-	sherd_store *store = NULL;
-	assert_ok(sherd_store_open_memory(&store, err));
-	return store;
-}
 
 /* Numbers in a row, which differ in few bits; every eighth has a high half too. */
 static sherd_u128 id_of(unsigned i)
@@ -75,8 +64,8 @@ static void assert_at(const graph_view *v, unsigned i, const char *name)
 
 TEST(it_is_made_when_a_part_of_the_nodes_was_asked_for)
 {
-	STORE store = memory();
-	GRAPH g = make_graph(store);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = make_graph(store);
 	graph_row row;
 	assert_int_equal(sherd_graph_locate(&g->view, id_of(1), &row), -1);
 	assert_false(ask_until_made(&g->view, NODES / 8));
@@ -85,8 +74,8 @@ TEST(it_is_made_when_a_part_of_the_nodes_was_asked_for)
 
 TEST(every_id_is_found_and_no_other)
 {
-	STORE store = memory();
-	GRAPH g = make_graph(store);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = make_graph(store);
 	graph_row row;
 	assert_true(ask_until_made(&g->view, 2 * NODES));
 	for (unsigned i = 1; i <= NODES; i++) {
@@ -111,8 +100,8 @@ static size_t segments_of(const sherd_graph *g)
 
 TEST(of_several_rows_the_newest_is_found)
 {
-	STORE store = memory();
-	GRAPH g = make_graph(store);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = make_graph(store);
 	size_t before = segments_of(g);
 	for (unsigned i = 1; i <= NODES; i += 50)
 		add(g, i, "new", file_of(i));
@@ -125,8 +114,8 @@ TEST(of_several_rows_the_newest_is_found)
 
 TEST(a_node_that_moved_is_found_where_it_is)
 {
-	STORE store = memory();
-	GRAPH g = make_graph(store);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = make_graph(store);
 	for (unsigned i = 1; i <= NODES; i += 50)
 		add(g, i, "moved", file_of(i + 1));
 	graph_flush(g);
@@ -138,8 +127,8 @@ TEST(a_node_that_moved_is_found_where_it_is)
 /* It knows rows, not tombstones: these are the view's. */
 TEST(what_was_deleted_is_not_alive_and_lives_when_added_again)
 {
-	STORE store = memory();
-	GRAPH g = make_graph(store);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = make_graph(store);
 	const sherd_graph_id gone[] = {graph_id_out(id_of(5)), graph_id_out(id_of(8))};
 	graph_row row;
 	assert_ok(sherd_graph_delete_nodes(g, gone, COUNT_OF(gone), NULL, err));
@@ -159,8 +148,8 @@ TEST(what_was_deleted_is_not_alive_and_lives_when_added_again)
 /* A table belongs to its view: the next version has none, and then one of its own. */
 TEST(a_graph_that_grows_gets_another)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "db", NULL, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "db", NULL, NULL);
 	graph_row row;
 	unsigned made = 0;
 	for (unsigned size = 1; size <= NODES; size = size * 3 + 1) {
@@ -195,8 +184,8 @@ static bool is_made_for(const sherd_graph *g, uint64_t rows)
 /* Twelve megabytes at most, whatever the graph: above this many rows there is none. */
 TEST(memory_is_bounded)
 {
-	STORE store = memory();
-	GRAPH g = graph_create(store, "db", &(sherd_graph_layout){.shards = 1}, NULL);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "db", &(sherd_graph_layout){.shards = 1}, NULL);
 	for (unsigned i = 1; i <= NODES; i++)
 		add(g, i, "old", file_of(i));
 	graph_flush(g);
@@ -209,8 +198,8 @@ TEST(memory_is_bounded)
 /* Where a key may have rows in two shards the first one found is not the one that counts. */
 TEST(there_is_none_for_what_others_wrote)
 {
-	STORE store = memory();
-	GRAPH g = make_graph(store);
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = make_graph(store);
 	g->view.one_shard = false;
 	assert_false(ask_until_made(&g->view, 4 * NODES));
 }

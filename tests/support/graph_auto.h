@@ -1,0 +1,19 @@
+/* tests/support/graph_auto.h - stores and graphs that are closed when their block ends. */
+#ifndef SHERD_TEST_GRAPH_AUTO_H
+#define SHERD_TEST_GRAPH_AUTO_H
+
+#include "base/error.h"
+
+#include <sherd/graph.h>
+
+SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
+SHERD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
+#define SCOPED_STORE SHERD_AUTO(sherd_store, sherd_store_close)
+#define SCOPED_GRAPH SHERD_AUTO(sherd_graph, sherd_graph_close)
+
+/* A new store in memory. */
+sherd_store *memory(void);
+/* Is the database in the root of the store what this graph shows? */
+void assert_stored(sherd_store *store, const sherd_graph *g);
+
+#endif
