@@ -234,6 +234,18 @@ static bool any_shard_left(const ckpt_hold *hold)
 	return any;
 }
 
+/* Somebody who looks whether the claim is dead holds it for a moment, and would leave it behind; ranks of the same set
+ * hold it for long, and then it is theirs. */
+static int lock_alone(sherd_store *store, const char *key, sherd_lock **out)
+{
+	int rc = SHERD_ECONFLICT;
+	for (int tries = 0; rc == SHERD_ECONFLICT && tries < 8; tries++) {
+		pause_after(tries);
+		rc = sherd_store_lock(store, key, SHERD_LOCK_EXCLUSIVE, out, NULL);
+	}
+	return rc;
+}
+
 void sherd_ckpt_forsake(ckpt_hold *hold)
 {
 	SHERD_AUTO(sherd_lock, sherd_lock_release) alone = NULL;
@@ -242,7 +254,7 @@ void sherd_ckpt_forsake(ckpt_hold *hold)
 	if (claim_key(&key, hold->prefix, NULL) < 0)
 		return;
 	if (can_lock(hold->store)) {
-		if (sherd_store_lock(hold->store, (const char *)key.data, SHERD_LOCK_EXCLUSIVE, &alone, NULL) < 0)
+		if (lock_alone(hold->store, (const char *)key.data, &alone) < 0)
 			return;
 	} else if (!hold->created) {
 		return;
