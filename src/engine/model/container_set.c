@@ -48,6 +48,16 @@ int sherd_container_list(sherd_store *store, const char *base, sherd_arena *aren
 	return SHERD_OK;
 }
 
+int sherd_container_is_of_set(const char *base, const sherd_container_shards *set, const container_listed *file,
+                              bool *out, sherd_error *err)
+{
+	SHERD_AUTO_BUF name = {0};
+	sherd_container_name_put(&name, base, file->name.shard, set->count, set->generation);
+	TRY(sherd_buf_check(&name, err));
+	*out = file->name.shard < set->count && strcmp((const char *)name.data, file->key) == 0;
+	return SHERD_OK;
+}
+
 /* Does the first set say that it replaces the second? */
 static int replaces(sherd_store *store, const char *first, const char *second, sherd_arena *arena, bool *out,
                     sherd_error *err)

@@ -17,6 +17,10 @@ typedef struct container_listing {
 int sherd_container_list(sherd_store *store, const char *base, sherd_arena *arena, container_listing *out,
                          sherd_error *err);
 
+/* Is the file one of the set with this number of shards and generation? */
+int sherd_container_is_of_set(const char *base, const sherd_container_shards *set, const container_listed *file,
+                              bool *out, sherd_error *err);
+
 /* The key of the shard 0 that stands for the base, in the arena; of two, the one that says that it replaces the other.
  * SHERD_ENOTFOUND when there is no shard at all, SHERD_EINCOMPLETE when none is shard 0, SHERD_ECONFLICT "two-sets". */
 int sherd_container_find_set(sherd_store *store, const char *base, sherd_arena *arena, const char **key,

@@ -9,6 +9,19 @@ SHERD_AUTO_DEFINE(void, free)
 
 /* ---- what stands there already */
 
+/* What dead saves left goes before a new shard 0 comes: it names the one set that it replaces, and beside a third one
+ * nobody could tell which of them counts. */
+static int clear_strays(const sherd_model_writer *w, const sherd_container_shards *set, sherd_error *err)
+{
+	for (size_t i = 0; i < w->old.count; i++) {
+		bool ours = false;
+		TRY(sherd_container_is_of_set(w->key, set, &w->old.files[i], &ours, err));
+		if (!ours)
+			TRY(sherd_store_remove(w->store, w->old.files[i].key, err));
+	}
+	return SHERD_OK;
+}
+
 /* The set that is replaced: its identity, when it has another number of shards, or its generation. */
 static int take_old(sherd_model_writer *w, const char *key, sherd_error *err)
 {
@@ -20,7 +33,7 @@ static int take_old(sherd_model_writer *w, const char *key, sherd_error *err)
 		w->shards.generation = info.generation + 1;
 	else
 		memcpy(w->shards.replaces, f->head.set, sizeof(w->shards.replaces));
-	return SHERD_OK;
+	return clear_strays(w, &info, err);
 }
 
 static int look_at_old(sherd_model_writer *w, sherd_error *err)

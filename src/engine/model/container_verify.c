@@ -312,22 +312,13 @@ static int check_arrays(const sherd_container_model *m, sherd_error *err)
 
 /* ---- what lies beside a set */
 
-static int is_of_set(const sherd_container_model *m, const container_listed *file, bool *out, sherd_error *err)
-{
-	SHERD_AUTO_BUF name = {0};
-	sherd_container_name_put(&name, m->prefix, file->name.shard, m->shards.count, m->shards.generation);
-	TRY(sherd_buf_check(&name, err));
-	*out = file->name.shard < m->shards.count && strcmp((const char *)name.data, file->key) == 0;
-	return SHERD_OK;
-}
-
 static int warn_of_strays(sherd_report *r, const sherd_container_model *m, sherd_arena *arena, sherd_error *err)
 {
 	container_listing list;
 	TRY(sherd_container_list(m->store, m->prefix, arena, &list, err));
 	for (size_t i = 0; i < list.count; i++) {
 		bool ours = false;
-		TRY(is_of_set(m, &list.files[i], &ours, err));
+		TRY(sherd_container_is_of_set(m->prefix, &m->shards, &list.files[i], &ours, err));
 		if (!ours)
 			TRY(sherd_report_warn(r, list.files[i].key, "stray-shard", err, "not of the set of %.128s",
 			                      sherd_reader_key(m->file->reader)));

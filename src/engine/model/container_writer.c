@@ -8,15 +8,19 @@
 
 /* ---- opening */
 
-/* Tells sets apart that were not made of the same graph, metadata and number of shards. */
+/* Tells sets apart that were not made of the same graph, metadata and number of shards, or do not replace the same set:
+ * else one that is saved again after another had its place would be named by what it replaces. */
 static void identify(sherd_model_writer *w)
 {
 	sherd_sha256 sha;
+	static const uint8_t nothing[sizeof(w->shards.replaces)];
 	uint8_t hash[SHERD_SHA256_BYTES], numbers[8];
 	sherd_put_u32(numbers, w->shards.count);
 	sherd_put_u32(numbers + 4, w->shards.generation);
 	sherd_sha256_init(&sha);
 	sherd_sha256_add(&sha, numbers, sizeof(numbers));
+	if (memcmp(w->shards.replaces, nothing, sizeof(nothing)) != 0)
+		sherd_sha256_add(&sha, w->shards.replaces, sizeof(w->shards.replaces));
 	sherd_sha256_add(&sha, w->pairs.data, w->pairs.len);
 	sherd_sha256_add(&sha, w->parts.graph, w->parts.graph_len);
 	sherd_sha256_finish(&sha, hash);

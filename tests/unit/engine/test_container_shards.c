@@ -144,6 +144,31 @@ TEST(a_shard_under_a_name_that_is_not_its_own_is_refused)
 	assert_refused(SHERD_ECORRUPT, "bad-rank", open_model("n.shard1-of-2.sdc", err));
 }
 
+static void put_back(const char *key, char *data, size_t len)
+{
+	assert_ok(sherd_store_put(store, key, SHERD_WRITE_REPLACE, data, len, err));
+	free(data);
+}
+
+/* The same model in 2, 4 and 2 shards. What each replaced is put back, as a save leaves it that died before removing
+ * it: the newest counts all the same. */
+TEST(a_model_that_takes_turns_with_itself_is_told_from_what_it_replaced)
+{
+	static const char *const first_of[] = {"m.shard0-of-2.sdc", "m.shard0-of-4.sdc"};
+	char *old = NULL;
+	size_t len = 0;
+	for (uint32_t turn = 0; turn < 4; turn++) {
+		const sherd_model_save_options o = {.shards = turn % 2 ? 4 : 2, .replace = true, .time_ms = 1};
+		if (turn)
+			assert_ok(sherd_store_get(store, first_of[!(turn % 2)], 1 << 20, &old, &len, err));
+		container_write(store, "m", false, &o, 0);
+		if (turn)
+			put_back(first_of[!(turn % 2)], old, len);
+		assert_int_equal(container_verify(store, "m", NULL), 0);
+		container_assert(store, "m", false, true);
+	}
+}
+
 TEST(shards_without_shard_0_are_no_model)
 {
 	sherd_error first = {0};
@@ -305,6 +330,7 @@ int main(void)
 		CASE(an_array_needs_its_own_shard_only),
 		CASE(missing_foreign_and_doubled_shards_are_named),
 		CASE(a_shard_under_a_name_that_is_not_its_own_is_refused),
+		CASE(a_model_that_takes_turns_with_itself_is_told_from_what_it_replaced),
 		CASE(shards_without_shard_0_are_no_model),
 		CASE(two_complete_sets_under_one_base_are_an_error_that_names_both),
 		CASE(a_set_is_not_replaced_unless_asked),
