@@ -32,8 +32,9 @@ static int64_t floor_div(int64_t a, int64_t b)
 
 void sherd_time_format(int64_t ns, char out[SHERD_TIME_TEXT])
 {
-	int64_t seconds = floor_div(ns, NS_PER_SECOND), frac = ns - seconds * NS_PER_SECOND;
+	int64_t seconds = floor_div(ns, NS_PER_SECOND), frac = ns % NS_PER_SECOND;
 	int64_t days = floor_div(seconds, 86400), rest = seconds - days * 86400, y, m, d;
+	frac += frac < 0 ? NS_PER_SECOND : 0;
 	date_of(days, &y, &m, &d);
 	out[0] = 0;
 	if (y < 0 || y > 9999)
@@ -121,10 +122,11 @@ bool sherd_time_parse(sherd_str text, int64_t *ns)
 	if (!s.ok || s.p != s.end || mo < 1 || mo > 12 || d < 1 || d > days_in_month(y, mo) || h > 23 || mi > 59 ||
 	    sec > 60)
 		return false;
-	int64_t seconds = days_of(y, mo, d) * 86400 + h * 3600 + mi * 60 + sec - zone, total;
-	if (__builtin_mul_overflow(seconds, (int64_t)NS_PER_SECOND, &total) ||
-	    __builtin_add_overflow(total, frac, &total))
+	int64_t seconds = days_of(y, mo, d) * 86400 + h * 3600 + mi * 60 + sec - zone;
+	/* The first second of all begins before the first nanosecond that can be counted. */
+	__int128 total = (__int128)seconds * NS_PER_SECOND + frac;
+	if (total < INT64_MIN || total > INT64_MAX)
 		return false;
-	*ns = total;
+	*ns = (int64_t)total;
 	return true;
 }

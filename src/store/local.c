@@ -95,10 +95,12 @@ int sherd_local_check_kind(mode_t mode, sherd_error *err)
 /* The commit gives every object the exact time, so that even a reused inode tells it from its predecessor. */
 void sherd_local_stat_of(const struct stat *st, sherd_stat *out)
 {
-	*out = (sherd_stat){.size = (uint64_t)st->st_size,
-	                    .mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec};
+	uint64_t ns = (uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec;
+	int64_t most = INT64_MAX / 1000000000;
+	bool counted = st->st_mtim.tv_sec < most && st->st_mtim.tv_sec > -most;
+	*out = (sherd_stat){.size = (uint64_t)st->st_size, .mtime_ns = counted ? (int64_t)ns : 0};
 	(void)snprintf(out->identity, sizeof(out->identity), "%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%" PRIx64,
-	               (uint64_t)st->st_dev, (uint64_t)st->st_ino, out->size, (uint64_t)out->mtime_ns);
+	               (uint64_t)st->st_dev, (uint64_t)st->st_ino, out->size, ns);
 }
 
 int sherd_local_stat(sherd_local *s, const char *key, sherd_stat *out, sherd_error *err)

@@ -127,6 +127,7 @@ static int take_marked(select_bundle *s, const bool *taken, const sherd_bundle_s
 	b->tensors = tensors;
 	b->pair_count = s->from->pair_count;
 	b->pairs = s->from->pairs;
+	b->about = s->from->about;
 	s->sources = sources;
 	return sherd_bundle_finish(b, err);
 }

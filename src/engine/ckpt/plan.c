@@ -1,5 +1,6 @@
 /* engine/ckpt/plan.c - who reads what when another number of ranks loads a checkpoint. */
 #include "engine/ckpt/ckpt.h"
+#include "engine/ckpt/save.h"
 
 #include <stdlib.h>
 
@@ -120,8 +121,9 @@ static int make_plan(planning *g, bool cut, sherd_error *err)
 
 int sherd_ckpt_plan_open(sherd_ckpt_plan **out, const sherd_ckpt *ckpt, uint32_t world, bool cut, sherd_error *err)
 {
-	if (!world || world > INT32_MAX)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a world of %u ranks", world);
+	if (!world)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a world of no ranks");
+	TRY(sherd_ckpt_world_check(world, err));
 	sherd_ckpt_plan *p = calloc(1, sizeof(*p));
 	if (p) {
 		p->world = world;

@@ -48,6 +48,15 @@ static int shard_key(const sherd_ckpt_saver *s, uint32_t rank, sherd_buf *key, s
 	return sherd_buf_check(key, err);
 }
 
+int sherd_ckpt_world_check(uint32_t world, sherd_error *err)
+{
+	uint32_t most = sherd_limits_or_default(NULL).shards;
+	if (world > most)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
+		                  "a set of %" PRIu32 " shards: at most %" PRIu32 " can be read again", world, most);
+	return SHERD_OK;
+}
+
 /* Limits are a reader's; what the defaults would refuse is not written. */
 static int check_options(const char *prefix, const sherd_ckpt_save_options *o, sherd_error *err)
 {
@@ -57,8 +66,7 @@ static int check_options(const char *prefix, const sherd_ckpt_save_options *o, s
 	if (sherd_ckpt_name_parse(prefix).kind != SHERD_CKPT_NAME_OTHER)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
 		                  "'%.100s' is the name of an object of a checkpoint, not a prefix", prefix);
-	if (o->world > sherd_limits_or_default(NULL).shards)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a set of %" PRIu32 " shards", o->world);
+	TRY(sherd_ckpt_world_check(o->world, err));
 	if (o->layout == SHERD_CKPT_LAYOUT_CSHARP && (o->replace || o->take_over))
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
 		                  "the C# layout knows only the plain names, so nothing can be replaced or taken over");

@@ -6,6 +6,9 @@
 
 #include <sherd/ckpt.h>
 
+/* SHERD_EINVAL for more shards than readers take; to be asked before anything is made for each of them. */
+int sherd_ckpt_world_check(uint32_t world, sherd_error *err);
+
 /* meter NULL: the saver's own, over options->progress. */
 int sherd_ckpt_saver_begin(sherd_ckpt_saver **out, sherd_store *store, const char *prefix,
                            const sherd_ckpt_save_options *options, sherd_meter *meter, sherd_error *err);

@@ -118,6 +118,7 @@ static int spread(spreading *g, bool cut, sherd_error *err)
 {
 	size_t count = sherd_bundle_count(g->bundle);
 	uint32_t *rank_of = NULL;
+	TRY(sherd_ckpt_world_check(g->world, err));
 	if (!cut) {
 		uint64_t *bytes = sherd_arena_alloc(&g->arena, count + 1, sizeof(*bytes));
 		rank_of = sherd_arena_alloc(&g->arena, count + 1, sizeof(*rank_of));

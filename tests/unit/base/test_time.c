@@ -34,6 +34,30 @@ TEST(instants_and_their_texts_belong_together)
 	}
 }
 
+TEST(the_first_and_the_last_instant_have_texts)
+{
+	static const struct {
+		const char *text;
+		int64_t ns;
+	} ends[] = {
+		{"1677-09-21T00:12:43.145224192Z", INT64_MIN},
+		{"1677-09-21T00:12:43.145224193Z", INT64_MIN + 1},
+		{"1677-09-21T00:12:44Z", INT64_C(-9223372036) * SECOND},
+		{"2262-04-11T23:47:16.854775807Z", INT64_MAX},
+	};
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		char text[SHERD_TIME_TEXT];
+		int64_t back = 1;
+		sherd_time_format(ends[i].ns, text);
+		assert_string_equal(text, ends[i].text);
+		assert_true(sherd_time_parse(sherd_str_of(text), &back));
+		assert_true(back == ends[i].ns);
+	}
+	int64_t none;
+	assert_false(sherd_time_parse(sherd_str_of("1677-09-21T00:12:43.145224191Z"), &none));
+	assert_false(sherd_time_parse(sherd_str_of("2262-04-11T23:47:16.854775808Z"), &none));
+}
+
 TEST(every_day_of_four_centuries_reads_back)
 {
 	for (int64_t day = -100000; day < 100000; day += 1) {
@@ -118,6 +142,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(instants_and_their_texts_belong_together),
+		cmocka_unit_test(the_first_and_the_last_instant_have_texts),
 		cmocka_unit_test(every_day_of_four_centuries_reads_back),
 		cmocka_unit_test(other_ways_to_write_an_instant_are_understood),
 		cmocka_unit_test(what_is_no_instant_is_refused),

@@ -85,6 +85,29 @@ TEST(what_is_said_about_the_set_survives)
 	free(text);
 }
 
+/* Refused before anything is made for each of the shards: 32 GiB else. */
+TEST(a_world_that_no_reader_takes_is_refused_at_once)
+{
+	static const uint32_t worlds[] = {UINT32_MAX, INT32_MAX, (1u << 20) + 1};
+	SAMPLE s = ckpt_sample_small(1, 2);
+	CKPT from = NULL;
+	SHERD_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
+	assert_ok(ckpt_sample_save(s, STORE, "a", err));
+	assert_ok(sherd_ckpt_open(&from, STORE, "a", NULL, err));
+	assert_ok(sherd_bundle_of_ckpt(&bundle, from, err));
+	for (size_t i = 0; i < COUNT_OF(worlds); i++) {
+		sherd_ckpt_save_options o = {.world = worlds[i]};
+		sherd_ckpt_plan *plan = NULL;
+		assert_refused(SHERD_EINVAL, "bad-argument", sherd_ckpt_reshard(from, STORE, "b", i % 2, &o, err));
+		assert_refused(SHERD_EINVAL, "bad-argument",
+		               sherd_ckpt_save_bundle(STORE, "b", bundle, i % 2, &o, err));
+		assert_refused(SHERD_EINVAL, "bad-argument",
+		               sherd_ckpt_save_bundle_rank(STORE, "b", bundle, 0, i % 2, &o, NULL, err));
+		assert_refused(SHERD_EINVAL, "bad-argument", sherd_ckpt_plan_open(&plan, from, worlds[i], i % 2, err));
+	}
+	assert_int_equal(object_count(STORE, "b"), 0);
+}
+
 /* Members of foreign metadata that we do not know, too. */
 TEST(unknown_members_of_foreign_metadata_survive)
 {
@@ -255,6 +278,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE_IN_MEMORY(any_number_of_shards_becomes_any_other),
 		CASE_ON_BOTH(what_is_said_about_the_set_survives),
+		CASE_IN_MEMORY(a_world_that_no_reader_takes_is_refused_at_once),
 		CASE_IN_MEMORY(unknown_members_of_foreign_metadata_survive),
 		CASE_IN_MEMORY(a_damaged_source_is_not_passed_on),
 		CASE_IN_MEMORY(large_tensors_are_verified_block_by_block),
