@@ -67,6 +67,8 @@ SHERD_API int sherd_store_list(sherd_store *store, const char *prefix, const cha
 
 /* Durable when it returns. Removing what is not there succeeds. */
 SHERD_API int sherd_store_remove(sherd_store *store, const char *key, sherd_error *err);
+/* The same, but only of what has this identity; else SHERD_ECONFLICT, "replaced", and it stays. */
+SHERD_API int sherd_store_remove_if(sherd_store *store, const char *key, const char *identity, sherd_error *err);
 /* Makes a folder and its parents, durably; it may exist. SHERD_EUNSUPPORTED without SHERD_CAP_MKDIR. */
 SHERD_API int sherd_store_mkdir(sherd_store *store, const char *key, sherd_error *err);
 /* Removes a folder in which nothing is, durably. One that is not there or not empty is left as it is, and that is no
@@ -128,6 +130,7 @@ typedef struct sherd_write_options {
 	uint32_t head;           /* how many bytes at the front fill() may change; at most SHERD_MAX_HEAD */
 	const char *if_identity; /* REPLACE only what has this identity, else SHERD_ECONFLICT; NULL: anything */
 	uint64_t size_hint; /* the expected size, 0 when unknown; need not be right, but large objects gain by it */
+	char *identity;     /* 72 bytes that outlive the writer: commit puts there what stat would tell; may be NULL */
 } sherd_write_options;
 
 #define SHERD_MAX_HEAD (1u << 20)

@@ -141,7 +141,7 @@ int sherd_local_commit_new(sherd_local *s, sherd_local_temp *temp, const char *k
 /* if_identity may be NULL. */
 int sherd_local_commit_over(sherd_local *s, sherd_local_temp *temp, const char *key, const char *if_identity,
                             sherd_error *err);
-int sherd_local_remove(sherd_store *store, const char *key, sherd_error *err);
+int sherd_local_remove(sherd_store *store, const char *key, const char *if_identity, sherd_error *err);
 int sherd_local_rmdir(sherd_store *store, const char *key, sherd_error *err);
 int sherd_local_link(sherd_store *store, const char *key, const char *second, sherd_error *err);
 

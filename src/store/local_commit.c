@@ -145,13 +145,33 @@ int sherd_local_commit_over(sherd_local *s, sherd_local_temp *temp, const char *
 	return sherd_local_sync_folder(sys, temp->dir, err);
 }
 
-/* Also when nothing is there the folder is synced: somebody else's removal may not have come to its sync yet. */
-static int remove_from(const sherd_sys *sys, int dir, const char *leaf, sherd_error *err)
+/* As check_identity(), but what is not there need not be removed. */
+static int check_still(sherd_local *s, const char *key, const char *identity, sherd_error *err)
 {
-	int locked = lock_folder(sys, dir, err);
+	sherd_stat stat;
+	sherd_error failure = {0};
+	int rc = sherd_local_stat(s, key, &stat, &failure);
+	if (rc == SHERD_ENOTFOUND)
+		return SHERD_OK;
+	if (rc < 0 && err)
+		*err = failure;
+	TRY(rc);
+	return strcmp(stat.identity, identity) == 0
+	               ? SHERD_OK
+	               : sherd_fail(err, SHERD_ECONFLICT, "replaced", "the object was replaced");
+}
+
+/* Also when nothing is there the folder is synced: somebody else's removal may not have come to its sync yet. */
+static int remove_from(sherd_local *s, int dir, const char *key, const char *if_identity, sherd_error *err)
+{
+	const sherd_sys *sys = s->sys;
+	int locked = lock_folder(sys, dir, err), rc = SHERD_OK;
 	TRY(locked);
-	int rc = SHERD_OK;
-	if (sys->unlink(sys, dir, leaf) < 0 && errno != ENOENT && errno != EISDIR)
+	if (if_identity && locked == 1)
+		rc = sherd_fail(err, SHERD_EUNSUPPORTED, "no-lock", "a conditional removal needs a lock on the folder");
+	else if (if_identity)
+		rc = check_still(s, key, if_identity, err);
+	if (rc == SHERD_OK && sys->unlink(sys, dir, sherd_str_leaf(key)) < 0 && errno != ENOENT && errno != EISDIR)
 		rc = sherd_local_fail(err, errno, "cannot remove");
 	if (locked == SHERD_OK)
 		(void)sys->flock(sys, dir, LOCK_UN);
@@ -167,14 +187,14 @@ static int open_folder_of(sherd_local *s, const char *key)
 	return sherd_local_open(s, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-int sherd_local_remove(sherd_store *store, const char *key, sherd_error *err)
+int sherd_local_remove(sherd_store *store, const char *key, const char *if_identity, sherd_error *err)
 {
 	sherd_local *s = (sherd_local *)store;
 	int dir = open_folder_of(s, key);
 	if (dir < 0)
 		return errno == ENOENT || errno == ENOTDIR ? SHERD_OK
 		                                           : sherd_local_fail(err, errno, "cannot open the folder");
-	int rc = remove_from(s->sys, dir, sherd_str_leaf(key), err);
+	int rc = remove_from(s, dir, key, if_identity, err);
 	(void)s->sys->close(s->sys, dir);
 	return rc;
 }

@@ -25,6 +25,7 @@ typedef struct local_writer {
 	sherd_write_mode mode;
 	bool conditional;
 	char if_identity[72];
+	char *identity;            /* where the caller wants it, or NULL */
 	bool large;                /* a ring is filled; else one buffer, of GATHER_SIZE */
 	uint8_t *buffers[BUFFERS]; /* made when first needed */
 	unsigned filling;
@@ -218,7 +219,15 @@ static int commit(local_writer *w, sherd_error *err)
 
 static int writer_commit(sherd_writer *writer, sherd_error *err)
 {
-	int rc = commit((local_writer *)writer, err);
+	local_writer *w = (local_writer *)writer;
+	struct stat st;
+	sherd_stat told;
+	int rc = commit(w, err);
+	/* Where the system does not tell it stays empty: nothing has that identity. */
+	if (rc == SHERD_OK && w->identity && w->store->sys->fstat(w->store->sys, w->temp.fd, &st) == 0) {
+		sherd_local_stat_of(&st, &told);
+		memcpy(w->identity, told.identity, sizeof(told.identity));
+	}
 	writer_abort(writer);
 	return rc;
 }
@@ -229,6 +238,9 @@ static const struct sherd_writer_ops writer_ops = {
 static int begin(local_writer *w, const char *key, const sherd_write_options *options, sherd_error *err)
 {
 	w->mode = options->mode;
+	w->identity = options->identity;
+	if (w->identity)
+		*w->identity = 0;
 	w->hint = options->size_hint;
 	w->large = w->hint >= LARGE_FROM && w->hint <= INT64_MAX;
 	w->conditional = options->if_identity != NULL;

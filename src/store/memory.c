@@ -44,6 +44,7 @@ typedef struct memory_writer {
 	sherd_write_mode mode;
 	bool conditional;
 	char if_identity[72];
+	char *identity; /* where the caller wants it, or NULL */
 	sherd_buf bytes;
 } memory_writer;
 
@@ -131,20 +132,20 @@ static int memory_list(sherd_store *store, const char *prefix, const char *after
 	return SHERD_OK;
 }
 
-static int memory_remove(sherd_store *store, const char *key, sherd_error *err)
+static int memory_remove(sherd_store *store, const char *key, const char *if_identity, sherd_error *err)
 {
-	(void)err;
 	memory_store *s = (memory_store *)store;
 	pthread_mutex_lock(&s->mutex);
 	entry *e = find(s, key);
-	if (e) {
+	bool other = e && if_identity && strcmp(e->blob->stat.identity, if_identity) != 0;
+	if (e && !other) {
 		free(e->key);
 		blob_unref(e->blob);
 		s->count--;
 		memmove(e, e + 1, (s->count - (size_t)(e - s->entries)) * sizeof(*e));
 	}
 	pthread_mutex_unlock(&s->mutex);
-	return SHERD_OK;
+	return other ? sherd_fail(err, SHERD_ECONFLICT, "replaced", "the object was replaced") : SHERD_OK;
 }
 
 static void memory_close(sherd_store *store)
@@ -280,13 +281,15 @@ static int publish(memory_writer *w, blob *b, sherd_error *err)
 	if (w->conditional && (!e || strcmp(e->blob->stat.identity, w->if_identity) != 0))
 		return sherd_fail(err, SHERD_ECONFLICT, "replaced", "the object was replaced or removed");
 	(void)snprintf(b->stat.identity, sizeof(b->stat.identity), "%" PRIx64, ++s->made);
-	if (!e) {
+	if (e) {
+		blob_unref(e->blob);
+		e->blob = b;
+	} else {
 		TRY(insert(s, w->key, b, err));
 		w->key = NULL;
-		return SHERD_OK;
 	}
-	blob_unref(e->blob);
-	e->blob = b;
+	if (w->identity)
+		memcpy(w->identity, b->stat.identity, sizeof(b->stat.identity));
 	return SHERD_OK;
 }
 
@@ -332,6 +335,7 @@ static memory_writer *writer_make(memory_store *s, const char *key, const sherd_
 	w->base.ops = &writer_ops;
 	w->store = s;
 	w->mode = options->mode;
+	w->identity = options->identity;
 	w->conditional = options->if_identity != NULL;
 	if (w->conditional)
 		(void)snprintf(w->if_identity, sizeof(w->if_identity), "%s", options->if_identity);

@@ -80,7 +80,21 @@ int sherd_store_list(sherd_store *store, const char *prefix, const char *after, 
 int sherd_store_remove(sherd_store *store, const char *key, sherd_error *err)
 {
 	TRY(check_key(key, err));
-	return sherd_in_object(err, store->ops->remove(store, key, err), key);
+	return sherd_in_object(err, store->ops->remove(store, key, NULL, err), key);
+}
+
+static int check_identity(const char *identity, sherd_error *err)
+{
+	if (strlen(identity) >= sizeof(((sherd_stat *)0)->identity))
+		return sherd_fail(err, SHERD_EINVAL, "bad-identity", "no identity is that long");
+	return SHERD_OK;
+}
+
+int sherd_store_remove_if(sherd_store *store, const char *key, const char *identity, sherd_error *err)
+{
+	TRY(check_key(key, err));
+	TRY(sherd_in_object(err, check_identity(identity, err), key));
+	return sherd_in_object(err, store->ops->remove(store, key, identity, err), key);
 }
 
 static int check_folder(const sherd_store *store, const char *key, sherd_error *err)
@@ -242,9 +256,7 @@ static int check_options(const sherd_write_options *options, sherd_error *err)
 		return SHERD_OK;
 	if (options->mode != SHERD_WRITE_REPLACE)
 		return sherd_fail(err, SHERD_EINVAL, "bad-mode", "only a replacement can ask for an identity");
-	if (strlen(options->if_identity) >= sizeof(((sherd_stat *)0)->identity))
-		return sherd_fail(err, SHERD_EINVAL, "bad-identity", "no identity is that long");
-	return SHERD_OK;
+	return check_identity(options->if_identity, err);
 }
 
 int sherd_store_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,

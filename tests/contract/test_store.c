@@ -131,6 +131,29 @@ TEST(a_conditional_replacement_needs_the_identity)
 	assert_lists(STORE, "", "", "");
 }
 
+TEST(a_commit_tells_the_identity_and_only_that_is_removed_by_it)
+{
+	char first[72] = "?", second[72] = "?";
+	sherd_write_options options = {.mode = SHERD_WRITE_REPLACE, .identity = first};
+	sherd_stat stat;
+	assert_ok(sherd_writer_commit(writer_of(STORE, "d/x", &options), err));
+	assert_ok(sherd_store_stat(STORE, "d/x", &stat, err));
+	assert_string_equal(first, stat.identity);
+	options = (sherd_write_options){.mode = SHERD_WRITE_REPLACE, .if_identity = first, .identity = second};
+	assert_ok(sherd_writer_commit(writer_of(STORE, "d/x", &options), err));
+	assert_string_not_equal(first, second);
+	assert_refused(SHERD_ECONFLICT, "replaced", sherd_store_remove_if(STORE, "d/x", first, err));
+	assert_lists(STORE, "", "", "d/x");
+	assert_ok(sherd_store_remove_if(STORE, "d/x", second, err));
+	assert_lists(STORE, "", "", "");
+	assert_ok(sherd_store_remove_if(STORE, "d/x", second, err));
+	assert_ok(sherd_store_remove_if(STORE, "no/such/folder", second, err));
+	options = (sherd_write_options){.identity = first};
+	assert_ok(sherd_writer_commit(writer_of(STORE, "d/x", &options), err));
+	assert_ok(sherd_store_stat(STORE, "d/x", &stat, err));
+	assert_string_equal(first, stat.identity);
+}
+
 TEST(reads_give_all_bytes_or_fail_with_the_offset)
 {
 	put(STORE, "x", "0123456789");
@@ -544,6 +567,7 @@ int main(void)
 		BACKEND_TEST(a_new_object_does_not_replace),
 		BACKEND_TEST(a_replacement_changes_content_and_identity),
 		BACKEND_TEST(a_conditional_replacement_needs_the_identity),
+		BACKEND_TEST(a_commit_tells_the_identity_and_only_that_is_removed_by_it),
 		BACKEND_TEST(reads_give_all_bytes_or_fail_with_the_offset),
 		BACKEND_TEST(what_is_in_memory_already_can_be_peeked_at),
 		BACKEND_TEST(a_map_shows_the_same_bytes),

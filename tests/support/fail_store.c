@@ -154,11 +154,11 @@ static int store_stat(sherd_store *store, const char *key, sherd_stat *out, sher
 	return f->inner->ops->stat(f->inner, key, out, err);
 }
 
-static int store_remove(sherd_store *store, const char *key, sherd_error *err)
+static int store_remove(sherd_store *store, const char *key, const char *if_identity, sherd_error *err)
 {
 	fail_store *f = (fail_store *)store;
 	TRY(count(f, "remove", err));
-	return f->inner->ops->remove(f->inner, key, err);
+	return f->inner->ops->remove(f->inner, key, if_identity, err);
 }
 
 static int store_mkdir(sherd_store *store, const char *key, sherd_error *err)

@@ -51,7 +51,8 @@ struct sherd_store_ops {
 	int (*list)(sherd_store *, const char *prefix, const char *after, sherd_list_fn *each, void *arg,
 	            sherd_error *err);
 	int (*stat)(sherd_store *, const char *key, sherd_stat *out, sherd_error *err);
-	int (*remove)(sherd_store *, const char *key, sherd_error *err);
+	/* if_identity NULL: whatever is there */
+	int (*remove)(sherd_store *, const char *key, const char *if_identity, sherd_error *err);
 	void (*close)(sherd_store *);
 	/* With SHERD_CAP_MKDIR, else NULL. */
 	int (*mkdir)(sherd_store *, const char *key, sherd_error *err);

@@ -64,9 +64,9 @@ static int refuse_write(sherd_store *store, const char *key, const sherd_write_o
 	return refuse(err);
 }
 
-static int refuse_remove(sherd_store *store, const char *key, sherd_error *err)
+static int refuse_remove(sherd_store *store, const char *key, const char *if_identity, sherd_error *err)
 {
-	(void)store, (void)key;
+	(void)store, (void)key, (void)if_identity;
 	return refuse(err);
 }
 
