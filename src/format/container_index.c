@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { RECORD_HEAD = 32, CHUNK = 24 };
+enum { RECORD_HEAD = 32, CHUNK = 24, MOST_TEXT = 64 << 10 };
 
 void sherd_container_hash(sherd_str name, uint8_t out[SHERD_CONTAINER_HASH])
 {
@@ -31,6 +31,14 @@ static int by_hash(const void *left, const void *right)
 	const place *a = left, *b = right;
 	int order = memcmp(a->hash, b->hash, sizeof(a->hash));
 	return order ? order : strcmp(a->array->tensor.name, b->array->tensor.name);
+}
+
+static int check_texts(const sherd_container_array *a, sherd_error *err)
+{
+	if (strlen(a->tensor.name) > MOST_TEXT || strlen(a->key) > MOST_TEXT)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+		                  "%.128s has a name or key of more than %d bytes", a->tensor.name, MOST_TEXT);
+	return SHERD_OK;
 }
 
 static void put_record(const sherd_container_array *a, sherd_buf *out)
@@ -68,6 +76,7 @@ static int put_all(const place *places, size_t count, sherd_buf *out, sherd_erro
 	sherd_buf_zero(out, count * SHERD_CONTAINER_ENTRY);
 	for (size_t i = 0; i < count; i++) {
 		size_t at = out->len;
+		TRY(check_texts(places[i].array, err));
 		put_record(places[i].array, out);
 		TRY(sherd_buf_check(out, err));
 		if (out->len - at > UINT32_MAX)

@@ -9,6 +9,7 @@
 
 static _Atomic long countdown;
 static _Atomic bool hit;
+static _Atomic size_t asked;
 
 void *__real_malloc(size_t);
 void *__real_calloc(size_t, size_t);
@@ -22,8 +23,9 @@ char *__wrap_strdup(const char *);
 void *__wrap_aligned_alloc(size_t, size_t);
 int __wrap_posix_memalign(void **, size_t, size_t);
 
-static bool fails(void)
+static bool fails(size_t bytes)
 {
+	atomic_fetch_add(&asked, bytes);
 	if (atomic_load(&countdown) <= 0 || atomic_fetch_sub(&countdown, 1) != 1)
 		return false;
 	atomic_store(&hit, true);
@@ -34,6 +36,7 @@ static bool fails(void)
 void fail_malloc_at(long nth)
 {
 	atomic_store(&hit, false);
+	atomic_store(&asked, 0);
 	atomic_store(&countdown, nth);
 }
 
@@ -42,19 +45,24 @@ bool fail_malloc_hit(void)
 	return atomic_load(&hit);
 }
 
+size_t fail_malloc_bytes(void)
+{
+	return atomic_load(&asked);
+}
+
 void *__wrap_malloc(size_t n)
 {
-	return fails() ? NULL : __real_malloc(n);
+	return fails(n) ? NULL : __real_malloc(n);
 }
 
 void *__wrap_calloc(size_t n, size_t m)
 {
-	return fails() ? NULL : __real_calloc(n, m);
+	return fails(n * m) ? NULL : __real_calloc(n, m);
 }
 
 void *__wrap_realloc(void *p, size_t n)
 {
-	return fails() ? NULL : __real_realloc(p, n);
+	return fails(n) ? NULL : __real_realloc(p, n);
 }
 
 char *__wrap_strdup(const char *s)
@@ -66,12 +74,12 @@ char *__wrap_strdup(const char *s)
 
 void *__wrap_aligned_alloc(size_t align, size_t n)
 {
-	return fails() ? NULL : __real_aligned_alloc(align, n);
+	return fails(n) ? NULL : __real_aligned_alloc(align, n);
 }
 
 int __wrap_posix_memalign(void **out, size_t align, size_t n)
 {
-	return fails() ? ENOMEM : __real_posix_memalign(out, align, n);
+	return fails(n) ? ENOMEM : __real_posix_memalign(out, align, n);
 }
 
 long fail_malloc_each(int (*call)(sherd_error *err))

@@ -260,3 +260,27 @@ void samediff_make_full(sherd_buf *b)
 	flat_add_text(b, root, 7, "{\"updater\":{}}");
 	put_states(b, root);
 }
+
+void samediff_make_owner(sherd_buf *b, const char *name, uint32_t arrays, bool elements)
+{
+	const samediff_row bare = {.type = 5, .order = 'c', .rank = 1, .dims = {1}, .extras = 8192};
+	size_t root = begin_graph(b, "044");
+	(void)flat_add_offsets(b, root, 1, 0);
+	size_t list = flat_add_offsets(b, root, 2, 1);
+	size_t node = flat_table(b, "04004000000000004");
+	flat_point(b, list, node);
+	flat_add_text(b, node, 1, name);
+	flat_add_text(b, node, 16, "add");
+	list = flat_add_offsets(b, node, 4, 1);
+	size_t property = flat_table(b, "40004");
+	flat_point(b, list, property);
+	flat_add_text(b, property, 0, "p");
+	list = flat_add_offsets(b, property, 4, arrays);
+	for (uint32_t i = 0; i < arrays; i++) {
+		if (elements)
+			put_one(b, list + 4 * (size_t)i);
+		else
+			put_array(b, list + 4 * (size_t)i, &bare);
+	}
+	sherd_buf_zero(b, 8 - b->len % 8);
+}

@@ -32,5 +32,8 @@ void samediff_make_small(sherd_buf *b);
 void samediff_make_full(sherd_buf *b);
 /* As small, but "c" has no array, and its name is this. */
 void samediff_make_hollow(sherd_buf *b, const char *name);
+/* No variables, and one operation "add" of this name, with so many constants, F32 [1], in one property; without their
+ * elements as in a container. */
+void samediff_make_owner(sherd_buf *b, const char *name, uint32_t arrays, bool elements);
 
 #endif

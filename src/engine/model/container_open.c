@@ -213,6 +213,21 @@ static int measure_texts(const sherd_container_model *m, sherd_tensor *t, sherd_
 	return SHERD_OK;
 }
 
+/* The index has all their names, so that they cannot take more bytes than it has. */
+static int name_arrays(sherd_container_model *m, sherd_tensor *arrays, size_t count, sherd_error *err)
+{
+	sherd_model *b = &m->base;
+	const uint64_t most = m->file->index.stored;
+	if (count != m->file->arrays)
+		return sherd_fail(err, SHERD_ECORRUPT, "bad-index", "the index tells of %llu arrays, the graph of %zu",
+		                  (unsigned long long)m->file->arrays, count);
+	int rc = sherd_model_name_arrays(&b->graph, arrays, count, most, &b->arena, err);
+	if (rc == SHERD_ELIMIT)
+		return sherd_fail(err, SHERD_ECORRUPT, "bad-index",
+		                  "the graph gives arrays longer names than the index has room for");
+	return rc;
+}
+
 static int describe_arrays(sherd_container_model *m, const sherd_samediff_graph *graph, sherd_error *err)
 {
 	sherd_model *b = &m->base;
@@ -227,7 +242,7 @@ static int describe_arrays(sherd_container_model *m, const sherd_samediff_graph 
 		tensors[i] = (sherd_tensor){
 			.dtype = a->dtype, .ndim = a->ndim, .shape = a->shape, .bytes = a->bytes, .name = ""};
 	}
-	TRY(sherd_model_name_arrays(&b->graph, tensors, count, &b->arena, err));
+	TRY(name_arrays(m, tensors, count, err));
 	for (size_t i = 0; i < count; i++)
 		if (tensors[i].dtype == SHERD_UTF8)
 			TRY(measure_texts(m, &tensors[i], err));

@@ -85,7 +85,7 @@ static int read_back(container_parts *p, sherd_arena *arena, sherd_error *err)
 	int rc = sherd_samediff_decode(&fb, SHERD_SAMEDIFF_CONTAINER, NULL, arena, &graph, err);
 	sherd_flatbuf_done(&fb);
 	TRY(rc); /* which gave as many arrays as were encoded, in this order */
-	TRY(sherd_model_name_arrays(&graph.graph, tensors, p->count, arena, err));
+	TRY(sherd_model_name_arrays(&graph.graph, tensors, p->count, 0, arena, err));
 	for (size_t i = 0; i < p->count; i++) {
 		sherd_tensor *t = &p->list[i].a.tensor;
 		const char *key = sherd_arena_str(arena, sherd_str_of(p->list[i].a.key));

@@ -240,7 +240,7 @@ static int copy_all(sherd_model *m, const sherd_model_parts *parts, order *o, sh
 	TRY(copy_arrays(m, parts, err));
 	TRY(copy_pairs(m, parts, err));
 	TRY(copy_graph(m, parts->graph, o, err));
-	TRY(sherd_model_name_arrays(&m->graph, (sherd_tensor *)m->arrays, m->array_count, &m->arena, err));
+	TRY(sherd_model_name_arrays(&m->graph, (sherd_tensor *)m->arrays, m->array_count, 0, &m->arena, err));
 	return sherd_model_finish(m, err);
 }
 

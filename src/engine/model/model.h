@@ -52,9 +52,11 @@ int sherd_model_finish(sherd_model *model, sherd_error *err);
 typedef int sherd_model_visit_fn(size_t *array, void *arg, sherd_error *err);
 int sherd_model_visit_arrays(const sherd_model_graph *graph, sherd_model_visit_fn *visit, void *arg, sherd_error *err);
 
-/* Gives the arrays that belong to no variable names that no variable has (docs/formats/samediff-legacy.md, Names). */
-int sherd_model_name_arrays(const sherd_model_graph *graph, sherd_tensor *arrays, size_t count, sherd_arena *arena,
-                            sherd_error *err);
+/* Gives the arrays that belong to no variable names that no variable has (docs/formats/samediff-legacy.md, Names).
+ * SHERD_ELIMIT, "too-large", when these take more than `most` bytes together; 0: sixteen times what their owners are
+ * called, and a little for each array. */
+int sherd_model_name_arrays(const sherd_model_graph *graph, sherd_tensor *arrays, size_t count, uint64_t most,
+                            sherd_arena *arena, sherd_error *err);
 
 /* One opener for each format, called when detection has chosen it. */
 typedef int sherd_model_open_fn(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits,

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Part of the format: whoever reads and whoever writes must give the same names, whatever their limits. */
+enum { MOST_NAME = 64 << 10, NUMBER = 21 /* the longest #<index> */, FOR_ARRAY = 256, TIMES = 16 };
+
 /* Names being given: those taken so far, and the mark that no name of a variable begins with. */
 typedef struct naming {
 	sherd_tensor *arrays;
@@ -12,6 +15,7 @@ typedef struct naming {
 	sherd_arena *arena;
 	sherd_map taken;
 	size_t marks;
+	uint64_t room;    /* bytes that may still be given */
 	sherd_buf prefix; /* of names in a graph inside of another: "graph/<name>/", as often as they are deep */
 	sherd_error *err;
 } naming;
@@ -37,43 +41,72 @@ static int take_variables(naming *n, const sherd_model_graph *g)
 		n->arrays[v->array].name = v->name;
 		TRY(take(n, v->name));
 	}
+	if (n->marks > MOST_NAME - NUMBER)
+		return sherd_fail(n->err, SHERD_ELIMIT, "name-too-long", "the name of a variable begins with %zu '@'",
+		                  n->marks - 1);
 	return SHERD_OK;
 }
 
-/* <marks><prefix><rest>, and #<index> behind it when that is taken. */
+/* What the caller wants behind the marks; owners and graphs may have names of any length. */
+static int put(naming *n, const char *fmt, va_list args, sherd_buf *text)
+{
+	char *rest;
+	if (vasprintf(&rest, fmt, args) < 0)
+		return sherd_fail_nomem(n->err);
+	for (size_t i = 0; i < n->marks; i++)
+		sherd_buf_u8(text, '@');
+	sherd_buf_append(text, n->prefix.data, n->prefix.len);
+	sherd_buf_str(text, rest);
+	free(rest);
+	return sherd_buf_check(text, n->err);
+}
+
+/* Ends the name with the number of the array; one that would be too long is the number alone. */
+static int put_number(naming *n, size_t array, sherd_buf *text)
+{
+	if (text->len + NUMBER > MOST_NAME)
+		text->len = n->marks;
+	sherd_buf_printf(text, "#%zu", array);
+	return sherd_buf_check(text, n->err);
+}
+
+/* A name that is kept; SHERD_EEXIST, without an error, when it is taken. */
+static int try_name(naming *n, size_t array, const sherd_buf *text)
+{
+	if (text->len > n->room)
+		return sherd_fail(n->err, SHERD_ELIMIT, "too-large",
+		                  "the names of %zu arrays take more bytes than the graph justifies", n->count);
+	char *name = sherd_arena_str(n->arena, (sherd_str){(const char *)text->data, text->len});
+	if (!name)
+		return sherd_fail_nomem(n->err);
+	n->room -= text->len;
+	TRY(take(n, name));
+	n->arrays[array].name = name;
+	return SHERD_OK;
+}
+
+/* <marks><prefix><rest>, and #<index> behind it when that is taken, or instead of it when it is too long. */
 __attribute__((format(printf, 3, 4))) static int give(naming *n, size_t array, const char *fmt, ...)
 {
 	SHERD_AUTO_BUF text = {0};
-	char *rest;
 	va_list args;
 	if (array >= n->count)
 		return SHERD_OK;
 	va_start(args, fmt);
-	int made = vasprintf(&rest, fmt, args);
+	int rc = put(n, fmt, args, &text);
 	va_end(args);
-	if (made < 0)
-		return sherd_fail_nomem(n->err);
-	for (size_t i = 0; i < n->marks; i++)
-		sherd_buf_u8(&text, '@');
-	sherd_buf_append(&text, n->prefix.data, n->prefix.len);
-	sherd_buf_str(&text, rest);
-	free(rest);
-	TRY(sherd_buf_check(&text, n->err));
-	char *name = sherd_arena_str(n->arena, (sherd_str){(const char *)text.data, text.len});
-	if (!name)
-		return sherd_fail_nomem(n->err);
-	int rc = take(n, name);
-	if (rc == SHERD_EEXIST) {
-		sherd_buf_printf(&text, "#%zu", array);
-		TRY(sherd_buf_check(&text, n->err));
-		name = sherd_arena_str(n->arena, (sherd_str){(const char *)text.data, text.len});
-		rc = name ? take(n, name) : sherd_fail_nomem(n->err);
-		if (rc == SHERD_EEXIST)
-			return sherd_fail(n->err, SHERD_ECORRUPT, "duplicate-name", "%.128s is there twice", name);
-	}
 	TRY(rc);
-	n->arrays[array].name = name;
-	return SHERD_OK;
+	if (text.len > MOST_NAME)
+		TRY(put_number(n, array, &text));
+	rc = try_name(n, array, &text);
+	if (rc != SHERD_EEXIST)
+		return rc;
+	TRY(put_number(n, array, &text));
+	rc = try_name(n, array, &text);
+	if (rc == SHERD_EEXIST)
+		return sherd_fail(n->err, SHERD_ECORRUPT, "duplicate-name", "%.*s is there twice",
+		                  (int)(text.len < 128 ? text.len : 128), (const char *)text.data);
+	return rc;
 }
 
 static int name_operation(naming *n, const sherd_model_operation *op, size_t index)
@@ -128,6 +161,28 @@ static int name_subgraphs(naming *n, const sherd_model_graph *g)
 	return SHERD_OK;
 }
 
+/* What arrays are named after, in a graph and those inside of it: a name comes once in the file, and in the names of
+ * all arrays that it has. */
+static uint64_t count_owners(const sherd_model_graph *g)
+{
+	uint64_t bytes = 0;
+	for (size_t i = 0; i < g->variable_count; i++)
+		bytes += strlen(g->variables[i].name);
+	for (size_t i = 0; i < g->updater_count; i++)
+		bytes += strlen(g->updaters[i].parameter);
+	for (size_t i = 0; i < g->operation_count; i++) {
+		const sherd_model_operation *op = &g->operations[i];
+		bytes += op->name ? strlen(op->name) : 0;
+		for (size_t p = 0; p < op->property_count; p++)
+			bytes += op->properties[p].name ? strlen(op->properties[p].name) : 0;
+	}
+	for (size_t i = 0; i < g->sequence_count; i++)
+		bytes += strlen(g->sequences[i].name);
+	for (size_t i = 0; i < g->subgraph_count; i++)
+		bytes += strlen(g->subgraphs[i].name) + count_owners(g->subgraphs[i].graph);
+	return bytes;
+}
+
 static int name_all(naming *n, const sherd_model_graph *g)
 {
 	TRY(take_variables(n, g));
@@ -135,10 +190,11 @@ static int name_all(naming *n, const sherd_model_graph *g)
 	return name_subgraphs(n, g);
 }
 
-int sherd_model_name_arrays(const sherd_model_graph *graph, sherd_tensor *arrays, size_t count, sherd_arena *arena,
-                            sherd_error *err)
+int sherd_model_name_arrays(const sherd_model_graph *graph, sherd_tensor *arrays, size_t count, uint64_t most,
+                            sherd_arena *arena, sherd_error *err)
 {
 	naming n = {.arrays = arrays, .count = count, .arena = arena, .err = err};
+	n.room = most ? most : MOST_NAME + FOR_ARRAY * (uint64_t)count + TIMES * count_owners(graph);
 	int rc = name_all(&n, graph);
 	sherd_map_done(&n.taken);
 	sherd_buf_done(&n.prefix);

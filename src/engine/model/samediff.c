@@ -66,7 +66,7 @@ static int describe_arrays(sherd_samediff_model *m, size_t count, sherd_error *e
 		tensors[i] = (sherd_tensor){
 			.dtype = a->dtype, .ndim = a->ndim, .shape = a->shape, .bytes = a->bytes, .name = ""};
 	}
-	TRY(sherd_model_name_arrays(&b->graph, tensors, count, &b->arena, err));
+	TRY(sherd_model_name_arrays(&b->graph, tensors, count, 0, &b->arena, err));
 	b->checked = sherd_reader_size(m->reader);
 	for (size_t i = 0; i < count; i++) {
 		b->checked += i < m->inside ? 0 : sherd_reader_size(m->outside[i - m->inside]);

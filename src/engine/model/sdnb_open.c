@@ -240,7 +240,7 @@ static int describe_arrays(sherd_sdnb_model *m, sherd_error *err)
 	b->arrays = tensors;
 	b->checked = count_checked(m);
 	TRY(sherd_samediff_mark(&b->graph, m->arrays, b->array_count, &b->arena, err));
-	return sherd_model_name_arrays(&b->graph, tensors, b->array_count, &b->arena, err);
+	return sherd_model_name_arrays(&b->graph, tensors, b->array_count, 0, &b->arena, err);
 }
 
 static const char *pair_of(const sherd_samediff_graph *g, const char *key)
