@@ -12,20 +12,26 @@ endif()
 # What a target needs besides the library, from the tests: files without cmocka.
 set(SHERD_FUZZ_graph_ops tests/support/graph_naive.c tests/support/graph_naive_check.c tests/support/graph_play.c)
 
+# How inputs are changed so that lengths and checksums stay right; mutate.c is libFuzzer's way in.
+file(GLOB SHERD_FUZZ_FORMS CONFIGURE_DEPENDS fuzz/form_*.c)
+add_library(fuzz_forms STATIC ${SHERD_FUZZ_FORMS})
+target_include_directories(fuzz_forms PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/fuzz)
+target_link_libraries(fuzz_forms PRIVATE sherd_static sherd_flags)
+
 foreach(source ${SHERD_FUZZ_TARGETS})
   get_filename_component(name ${source} NAME_WE)
   string(REGEX REPLACE "^fuzz_" "" name ${name})
-  add_executable(replay_${name} ${source} ${SHERD_FUZZ_${name}} fuzz/replay.c)
-  target_include_directories(replay_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
-  target_link_libraries(replay_${name} PRIVATE sherd_static sherd_flags)
+  add_executable(replay_${name} ${source} ${SHERD_FUZZ_${name}} fuzz/mutate.c fuzz/replay.c)
+  target_include_directories(replay_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/fuzz)
+  target_link_libraries(replay_${name} PRIVATE fuzz_forms sherd_static sherd_flags)
   # Fails when neither folder holds an input.
   add_test(NAME fuzz/${name} COMMAND replay_${name}
     ${PROJECT_SOURCE_DIR}/tests/corpus/${name} ${PROJECT_SOURCE_DIR}/fuzz/corpus/${name})
   set_tests_properties(fuzz/${name} PROPERTIES TIMEOUT 900)
   if(SHERD_FUZZ)
-    add_executable(fuzz_${name} ${source} ${SHERD_FUZZ_${name}})
-    target_include_directories(fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
-    target_link_libraries(fuzz_${name} PRIVATE sherd_static sherd_flags)
+    add_executable(fuzz_${name} ${source} ${SHERD_FUZZ_${name}} fuzz/mutate.c)
+    target_include_directories(fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/fuzz)
+    target_link_libraries(fuzz_${name} PRIVATE fuzz_forms sherd_static sherd_flags)
     target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   endif()

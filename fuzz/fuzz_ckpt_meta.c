@@ -1,11 +1,14 @@
 /* Whatever is accepted must survive being written and read again. */
 #include "base/error.h"
+#include "form.h"
 #include "format/ckpt_meta.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+const fuzz_form *const fuzz_target_form = &form_sealed;
 
 static void must(bool holds)
 {

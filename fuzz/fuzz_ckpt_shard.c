@@ -1,6 +1,7 @@
 /* Any bytes as a shard alone: it opens or is refused, and what opens can be read whole. What verify finds nothing
  * wrong with must load under every check. */
 #include "base/error.h"
+#include "form.h"
 
 #include <sherd/ckpt.h>
 #include <sherd/verify.h>
@@ -8,6 +9,8 @@
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+const fuzz_form *const fuzz_target_form = &form_ckpt_shard;
 
 #define KEY "x_shard_0.shard"
 

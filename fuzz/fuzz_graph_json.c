@@ -1,11 +1,15 @@
 /* fuzz_graph_json - whatever the line, reading ends with a verdict; a record that was read is written so that the same
  * record comes back. */
+#include "form.h"
+
 #include <sherd/graph_json.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+const fuzz_form *const fuzz_target_form = &form_json;
 
 /* The line of the only record. */
 static void write_line(const sherd_graph_lines *lines, int what, char **line, size_t *room, size_t *len)

@@ -1,8 +1,11 @@
 /* The input says what is done to a database and to a naive graph: they must agree. The first byte chooses the layout,
  * each of the others is one choice. */
+#include "form.h"
 #include "support/graph_play.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+const fuzz_form *const fuzz_target_form = &form_plain;
 
 enum { MOST_STEPS = 200 };
 

@@ -1,10 +1,13 @@
 /* Whatever is accepted can be written, and is the same when it is read again. */
+#include "form.h"
 #include "format/java_manifest.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+const fuzz_form *const fuzz_target_form = &form_plain;
 
 static void must(bool holds)
 {

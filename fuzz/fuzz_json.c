@@ -3,12 +3,15 @@
 #include "base/error.h"
 #include "codec/json.h"
 #include "codec/seal.h"
+#include "form.h"
 
 #include <stdlib.h>
 
 SHERD_AUTO_DEFINE(sherd_json, sherd_json_close)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+const fuzz_form *const fuzz_target_form = &form_json;
 
 enum { DEPTH = 64 };
 

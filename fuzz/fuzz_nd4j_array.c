@@ -1,9 +1,12 @@
 /* Whatever is accepted fills its file to the end, with as many bytes as its shape says. */
+#include "form.h"
 #include "format/nd4j_array.h"
 
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+const fuzz_form *const fuzz_target_form = &form_plain;
 
 static void must(bool holds)
 {

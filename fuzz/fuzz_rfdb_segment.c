@@ -1,6 +1,7 @@
 /* No segment leads out of its bytes. One that passes the check has the same rows after it was written again, and gets a
  * sidecar that passes its check. */
 #include "base/error.h"
+#include "form.h"
 #include "format/rfdb_sidecar.h"
 #include "format/rfdb_writer.h"
 
@@ -8,6 +9,8 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+const fuzz_form *const fuzz_target_form = &form_plain;
 
 static void must(bool holds)
 {

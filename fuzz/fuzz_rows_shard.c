@@ -1,10 +1,13 @@
 /* Whatever head is accepted lies within its file, and survives being written and read again. */
 #include "base/error.h"
+#include "form.h"
 #include "format/rows_shard.h"
 
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+const fuzz_form *const fuzz_target_form = &form_rows_shard;
 
 static void must(bool holds)
 {

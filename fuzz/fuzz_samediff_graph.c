@@ -1,5 +1,6 @@
 /* Whatever is accepted lies inside the file, is found by a probe, is the same when it is fetched in pages, and comes
  * back when it is encoded. */
+#include "form.h"
 #include "format/samediff_encode.h"
 #include "format/samediff_graph.h"
 
@@ -7,6 +8,8 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+const fuzz_form *const fuzz_target_form = &form_plain;
 
 static void must(bool holds)
 {

@@ -1,10 +1,14 @@
 /* Whatever is accepted can be read, all of it; what is no SDNB file may be an archive of one. */
+#include "form.h"
+
 #include <sherd/model.h>
 #include <sherd/verify.h>
 
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+const fuzz_form *const fuzz_target_form = &form_sdnb;
 
 static void must(bool holds)
 {

@@ -1,10 +1,13 @@
 /* Whatever is accepted lies inside the archive, one entry behind the other. */
+#include "form.h"
 #include "format/zip.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+const fuzz_form *const fuzz_target_form = &form_zip;
 
 static void must(bool holds)
 {
