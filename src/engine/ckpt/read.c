@@ -321,7 +321,7 @@ static part *first_part(const load *l, size_t shard)
 		else
 			high = middle;
 	}
-	return parts + low;
+	return low ? parts + low : parts;
 }
 
 /* Reads and hashes from *at on: to the end of the part if it lies there, else up to it. */

@@ -268,13 +268,13 @@ static int check_padding(check *c, sherd_error *err)
 {
 	placed *list = (placed *)(void *)c->chunks.data;
 	size_t count = c->chunks.len / sizeof(*list);
-	const placed *next = list;
+	const placed *next = list, *end = count ? list + count : list;
 	if (count)
 		qsort(list, count, sizeof(*list), by_offset);
 	for (uint32_t i = 0; i < c->f->head.count; i++) {
 		const sherd_container_section *s = &c->f->head.sections[i];
 		if (s->type == SHERD_SECTION_ARRAYS && s->offset != c->f->index.offset)
-			TRY(check_gaps(c, s, &next, list + count, err));
+			TRY(check_gaps(c, s, &next, end, err));
 	}
 	return SHERD_OK;
 }
