@@ -121,8 +121,10 @@ SHERD_API void sherd_queue_close(sherd_queue *queue); /* NULL is fine */
 
 /* Writing. A writer is gone after commit or abort, whatever commit returns. */
 typedef enum sherd_write_mode {
-	SHERD_WRITE_NEW = 0,    /* commit fails with SHERD_EEXIST when the key is taken; of two, one wins */
-	SHERD_WRITE_REPLACE = 1 /* readers see the old object or the new one, whole; what is no object stays as it is */
+	SHERD_WRITE_NEW = 0, /* commit fails with SHERD_EEXIST when the key is taken; of two, one wins */
+	/* Readers see the old object or the new one, whole; what is no object stays as it is. Who may use the object
+	 * stays as it was: mode, and group and owner as far as the system permits. */
+	SHERD_WRITE_REPLACE = 1
 } sherd_write_mode;
 
 typedef struct sherd_write_options {
@@ -131,6 +133,9 @@ typedef struct sherd_write_options {
 	const char *if_identity; /* REPLACE only what has this identity, else SHERD_ECONFLICT; NULL: anything */
 	uint64_t size_hint; /* the expected size, 0 when unknown; need not be right, but large objects gain by it */
 	char *identity;     /* 72 bytes that outlive the writer: commit puts there what stat would tell; may be NULL */
+	/* The key of an object that this one takes the place of, under another name: who may use that one may use this
+	 * one. NULL, or nothing there: as the process makes files, or with REPLACE as what is replaced. */
+	const char *like;
 } sherd_write_options;
 
 #define SHERD_MAX_HEAD (1u << 20)

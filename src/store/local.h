@@ -116,19 +116,33 @@ int sherd_local_list(sherd_store *store, const char *prefix, const char *after, 
 typedef bool sherd_local_entry_fn(const char *name, unsigned char type, void *arg);
 int sherd_local_entries(const sherd_sys *sys, int fd, sherd_local_entry_fn *each, void *arg, sherd_error *err);
 
+/* local_mode.c: who may use a file */
+typedef struct sherd_local_mode {
+	bool known; /* else the system's default for this process */
+	mode_t mode;
+	uid_t owner;
+	gid_t group;
+} sherd_local_mode;
+/* Of the object under the key, if there is one; else *out stays as it is. */
+void sherd_local_mode_of(sherd_local *s, const char *key, sherd_local_mode *out);
+/* Gives it to the file. */
+int sherd_local_mode_keep(const sherd_sys *sys, int fd, const sherd_local_mode *mode, sherd_error *err);
+
 /* local_temp.c: a file that is not an object yet */
 typedef struct sherd_local_temp {
 	int dir;       /* the folder it will stand in; -1 when there is nothing */
 	int fd;        /* open for reading and writing; -1 when there is nothing */
 	int lock;      /* LOCK_SH, LOCK_EX, or 0 when nobody needs it locked */
 	char name[48]; /* "" while it has none */
+	/* What its commit gives it; when that is known nobody but its owner may use it before. */
+	sherd_local_mode mode;
 } sherd_local_temp;
 
 #define SHERD_LOCAL_TEMP_NONE ((sherd_local_temp){.dir = -1, .fd = -1})
 
-/* lock 0 locks only files that have a name, so that they are not swept. */
-int sherd_local_temp_open(sherd_local *s, const char *key, bool named, int lock, sherd_local_temp *out,
-                          sherd_error *err);
+/* lock 0 locks only files that have a name, so that they are not swept. mode may be NULL. */
+int sherd_local_temp_open(sherd_local *s, const char *key, bool named, int lock, const sherd_local_mode *mode,
+                          sherd_local_temp *out, sherd_error *err);
 /* Trades a file without a name for one with a name and the same bytes. */
 int sherd_local_temp_name(sherd_local *s, sherd_local_temp *temp, sherd_error *err);
 /* Removes what has not become an object, and closes. */

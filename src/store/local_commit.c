@@ -13,9 +13,11 @@
 #include <sys/file.h>
 
 /* The kernel's own time stamps are as coarse as its clock tick; identities need finer ones. */
-static int sync_file(const sherd_sys *sys, int fd, sherd_error *err)
+static int sync_file(const sherd_sys *sys, const sherd_local_temp *temp, sherd_error *err)
 {
 	struct timespec now;
+	int fd = temp->fd;
+	TRY(sherd_local_mode_keep(sys, fd, &temp->mode, err));
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	if (sys->set_mtime(sys, fd, now) < 0)
 		return sherd_fail_os(err, errno, "cannot set the time");
@@ -60,7 +62,7 @@ static int publish_new(sherd_local *s, sherd_local_temp *temp, const char *leaf,
 		return sherd_local_fail(err, errno, "cannot give it its name");
 	atomic_store(&s->no_nameless, true);
 	TRY(sherd_local_temp_name(s, temp, err));
-	TRY(sync_file(s->sys, temp->fd, err));
+	TRY(sync_file(s->sys, temp, err));
 	return publish_named(s, temp, leaf, err);
 }
 
@@ -91,7 +93,7 @@ static void unpublish(sherd_local *s, const sherd_local_temp *temp, const char *
 int sherd_local_commit_new(sherd_local *s, sherd_local_temp *temp, const char *key, sherd_error *err)
 {
 	const char *leaf = sherd_str_leaf(key);
-	TRY(sync_file(s->sys, temp->fd, err));
+	TRY(sync_file(s->sys, temp, err));
 	TRY(publish_new(s, temp, leaf, err));
 	int rc = sherd_local_sync_folder(s->sys, temp->dir, err);
 	if (rc < 0)
@@ -125,7 +127,7 @@ int sherd_local_commit_over(sherd_local *s, sherd_local_temp *temp, const char *
 {
 	const sherd_sys *sys = s->sys;
 	const char *leaf = sherd_str_leaf(key);
-	TRY(sync_file(sys, temp->fd, err));
+	TRY(sync_file(sys, temp, err));
 	int locked = lock_folder(sys, temp->dir, err);
 	TRY(locked);
 	int rc = check_replaceable(sys, temp->dir, leaf, err);

@@ -78,7 +78,7 @@ int sherd_local_create_locked(sherd_store *store, const char *key, const void *d
 	if (!l)
 		return sherd_fail_nomem(err);
 	sherd_local_temp temp = SHERD_LOCAL_TEMP_NONE;
-	int rc = sherd_local_temp_open(s, key, false, operation(mode), &temp, err);
+	int rc = sherd_local_temp_open(s, key, false, operation(mode), NULL, &temp, err);
 	if (rc == SHERD_OK)
 		rc = sherd_local_pwrite(s->sys, temp.fd, data, len, 0, err);
 	if (rc == SHERD_OK)

@@ -78,7 +78,8 @@ static int open_named(sherd_local *s, sherd_local_temp *temp, sherd_error *err)
 		(void)snprintf(temp->name, sizeof(temp->name), SHERD_TEMP_PREFIX "%016llx%016llx",
 		               (unsigned long long)random[0], (unsigned long long)random[1]);
 		temp->fd = SHERD_RETRY(sys->open(sys, temp->dir, temp->name,
-		                                 O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666, 0));
+		                                 O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+		                                 temp->mode.known ? 0600 : 0666, 0));
 		if (temp->fd < 0) {
 			temp->name[0] = 0;
 			if (errno == EEXIST)
@@ -105,7 +106,8 @@ static int open_nameless(sherd_local *s, sherd_local_temp *temp, sherd_error *er
 {
 	if (atomic_load(&s->no_nameless))
 		return 1;
-	temp->fd = SHERD_RETRY(s->sys->open(s->sys, temp->dir, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0666, 0));
+	temp->fd = SHERD_RETRY(s->sys->open(s->sys, temp->dir, ".", O_RDWR | O_TMPFILE | O_CLOEXEC,
+	                                    temp->mode.known ? 0600 : 0666, 0));
 	if (temp->fd < 0) {
 		if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL && errno != ENOENT)
 			return sherd_local_fail(err, errno, "cannot make a temporary file");
@@ -117,10 +119,12 @@ static int open_nameless(sherd_local *s, sherd_local_temp *temp, sherd_error *er
 	return SHERD_OK;
 }
 
-int sherd_local_temp_open(sherd_local *s, const char *key, bool named, int lock, sherd_local_temp *out,
-                          sherd_error *err)
+int sherd_local_temp_open(sherd_local *s, const char *key, bool named, int lock, const sherd_local_mode *mode,
+                          sherd_local_temp *out, sherd_error *err)
 {
 	sherd_local_temp temp = {.dir = -1, .fd = -1, .lock = lock};
+	if (mode)
+		temp.mode = *mode;
 	int rc = sherd_local_open_folder(s, key, &temp.dir, err);
 	if (rc == SHERD_OK)
 		rc = named ? 1 : open_nameless(s, &temp, err);
@@ -155,7 +159,7 @@ static int copy_bytes(const sherd_sys *sys, int from, int to, sherd_error *err)
 
 int sherd_local_temp_name(sherd_local *s, sherd_local_temp *temp, sherd_error *err)
 {
-	sherd_local_temp named = {.dir = temp->dir, .fd = -1, .lock = temp->lock};
+	sherd_local_temp named = {.dir = temp->dir, .fd = -1, .lock = temp->lock, .mode = temp->mode};
 	int rc = open_named(s, &named, err);
 	if (rc == SHERD_OK)
 		rc = copy_bytes(s->sys, temp->fd, named.fd, err);

@@ -22,6 +22,7 @@ typedef struct local_writer {
 	sherd_local *store;
 	sherd_local_temp temp;
 	char *key;
+	char *like; /* whose mode it gets; NULL: nobody's */
 	sherd_write_mode mode;
 	bool conditional;
 	char if_identity[72];
@@ -202,6 +203,7 @@ static void writer_abort(sherd_writer *writer)
 	for (unsigned i = 0; i < BUFFERS; i++)
 		free(w->buffers[i]);
 	free(w->key);
+	free(w->like);
 	free(w);
 }
 
@@ -212,6 +214,8 @@ static int commit(local_writer *w, sherd_error *err)
 	TRY(flush(w, err));
 	if (w->length > w->written && sys->truncate(sys, w->temp.fd, (off_t)w->written) < 0)
 		return sherd_fail_os(err, errno, "cannot cut off what was not written");
+	if (w->like) /* it may have changed since, or gone */
+		sherd_local_mode_of(w->store, w->like, &w->temp.mode);
 	if (w->mode == SHERD_WRITE_NEW)
 		return sherd_local_commit_new(w->store, &w->temp, w->key, err);
 	return sherd_local_commit_over(w->store, &w->temp, w->key, w->conditional ? w->if_identity : NULL, err);
@@ -246,10 +250,15 @@ static int begin(local_writer *w, const char *key, const sherd_write_options *op
 	w->conditional = options->if_identity != NULL;
 	if (w->conditional)
 		(void)snprintf(w->if_identity, sizeof(w->if_identity), "%s", options->if_identity);
+	const char *like = options->like ? options->like : options->mode == SHERD_WRITE_REPLACE ? key : NULL;
+	sherd_local_mode mode = {.known = false};
 	w->key = strdup(key);
-	if (!w->key)
+	w->like = like ? strdup(like) : NULL;
+	if (!w->key || (like && !w->like))
 		return sherd_fail_nomem(err);
-	return sherd_local_temp_open(w->store, key, options->mode == SHERD_WRITE_REPLACE, 0, &w->temp, err);
+	if (like)
+		sherd_local_mode_of(w->store, like, &mode);
+	return sherd_local_temp_open(w->store, key, options->mode == SHERD_WRITE_REPLACE, 0, &mode, &w->temp, err);
 }
 
 int sherd_local_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,

@@ -252,6 +252,8 @@ static int check_options(const sherd_write_options *options, sherd_error *err)
 	if (options->head > SHERD_MAX_HEAD)
 		return sherd_fail(err, SHERD_EINVAL, "bad-head", "a head of %u bytes, at most %u can be filled",
 		                  options->head, SHERD_MAX_HEAD);
+	if (options->like)
+		TRY(check_key(options->like, err));
 	if (!options->if_identity)
 		return SHERD_OK;
 	if (options->mode != SHERD_WRITE_REPLACE)

@@ -33,6 +33,9 @@ struct sherd_sys {
 	int (*fstatat)(const sherd_sys *sys, int dir, const char *name, struct stat *out, int flags);
 	/* futimens() of the time of modification alone. */
 	int (*set_mtime)(const sherd_sys *sys, int fd, struct timespec mtime);
+	/* fchown() and fchmod(). */
+	int (*chown)(const sherd_sys *sys, int fd, uid_t owner, gid_t group);
+	int (*chmod)(const sherd_sys *sys, int fd, mode_t mode);
 	/* Gives a file without a name one; EEXIST when the name is taken. */
 	int (*link_nameless)(const sherd_sys *sys, int fd, int dir, const char *name);
 	/* linkat() and renameat2() within one folder. */

@@ -82,6 +82,18 @@ static int linux_set_mtime(const sherd_sys *sys, int fd, struct timespec mtime)
 	return futimens(fd, (struct timespec[2]){{.tv_nsec = UTIME_OMIT}, mtime});
 }
 
+static int linux_chown(const sherd_sys *sys, int fd, uid_t owner, gid_t group)
+{
+	(void)sys;
+	return fchown(fd, owner, group);
+}
+
+static int linux_chmod(const sherd_sys *sys, int fd, mode_t mode)
+{
+	(void)sys;
+	return fchmod(fd, mode);
+}
+
 static int linux_link_nameless(const sherd_sys *sys, int fd, int dir, const char *name)
 {
 	(void)sys;
@@ -218,6 +230,8 @@ const sherd_sys sherd_sys_linux = {
 	.fstat = linux_fstat,
 	.fstatat = linux_fstatat,
 	.set_mtime = linux_set_mtime,
+	.chown = linux_chown,
+	.chmod = linux_chmod,
 	.link_nameless = linux_link_nameless,
 	.link = linux_link,
 	.rename = linux_rename,

@@ -175,6 +175,16 @@ static int crash_set_mtime(const sherd_sys *sys, int fd, struct timespec mtime)
 	return REAL->set_mtime(REAL, fd, mtime);
 }
 
+static int crash_chown(const sherd_sys *sys, int fd, uid_t owner, gid_t group)
+{
+	return REAL->chown(REAL, fd, owner, group);
+}
+
+static int crash_chmod(const sherd_sys *sys, int fd, mode_t mode)
+{
+	return REAL->chmod(REAL, fd, mode);
+}
+
 static int crash_link_nameless(const sherd_sys *sys, int fd, int dir, const char *name)
 {
 	crash_sys *c = of(sys);
@@ -273,6 +283,8 @@ static const sherd_sys table = {
 	.fstat = crash_fstat,
 	.fstatat = crash_fstatat,
 	.set_mtime = crash_set_mtime,
+	.chown = crash_chown,
+	.chmod = crash_chmod,
 	.link_nameless = crash_link_nameless,
 	.link = crash_link,
 	.rename = crash_rename,

@@ -96,6 +96,18 @@ static int fail_set_mtime(const sherd_sys *sys, int fd, struct timespec mtime)
 	return fails(sys, "set_mtime") ? -1 : REAL->set_mtime(REAL, fd, mtime);
 }
 
+static int fail_chown(const sherd_sys *sys, int fd, uid_t owner, gid_t group)
+{
+	if (fails(sys, "chown") || refuses(sys, FAIL_SYS_NO_CHOWN, EPERM))
+		return -1;
+	return REAL->chown(REAL, fd, owner, group);
+}
+
+static int fail_chmod(const sherd_sys *sys, int fd, mode_t mode)
+{
+	return fails(sys, "chmod") ? -1 : REAL->chmod(REAL, fd, mode);
+}
+
 static int fail_link_nameless(const sherd_sys *sys, int fd, int dir, const char *name)
 {
 	if (fails(sys, "link_nameless") || refuses(sys, FAIL_SYS_NO_LINK, EPERM))
@@ -169,6 +181,8 @@ void fail_sys_init(fail_sys *f)
 				.fstat = fail_fstat,
 				.fstatat = fail_fstatat,
 				.set_mtime = fail_set_mtime,
+				.chown = fail_chown,
+				.chmod = fail_chmod,
 				.link_nameless = fail_link_nameless,
 				.link = fail_link,
 				.rename = fail_rename,

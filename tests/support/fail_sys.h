@@ -16,6 +16,7 @@
 #define FAIL_SYS_NO_NOREPLACE (1u << 3)
 #define FAIL_SYS_NO_FLOCK (1u << 4)
 #define FAIL_SYS_NO_MAP (1u << 5) /* a process may have no more */
+#define FAIL_SYS_NO_CHOWN (1u << 6)
 
 typedef struct fail_sys {
 	sherd_sys sys; /* first: hand out &f.sys */

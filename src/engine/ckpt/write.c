@@ -10,6 +10,7 @@
 #include "codec/json.h"
 #include "format/ckpt_about.h"
 #include "format/ckpt_index.h"
+#include "format/ckpt_name.h"
 #include "format/ckpt_shard.h"
 
 #include <inttypes.h>
@@ -259,11 +260,28 @@ static uint64_t expected_size(const ckpt_shard_spec *spec)
 	return size;
 }
 
+/* The metadata of the set that this one replaces, if there is one: who may read that may read this. */
+static int name_replaced(const char *key, sherd_buf *out, sherd_error *err)
+{
+	SHERD_AUTO_BUF prefix = {0};
+	sherd_ckpt_name name = sherd_ckpt_name_parse(key);
+	if (name.kind != SHERD_CKPT_NAME_SHARD)
+		return SHERD_OK;
+	sherd_buf_append(&prefix, name.prefix.ptr, name.prefix.len);
+	sherd_buf_u8(&prefix, 0);
+	TRY(sherd_buf_check(&prefix, err));
+	sherd_ckpt_name_metadata(out, (const char *)prefix.data);
+	return sherd_buf_check(out, err);
+}
+
 int sherd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt_written *out, sherd_error *err)
 {
 	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	SHERD_AUTO_BUF like = {0};
 	sherd_write_options options = {
 		.mode = SHERD_WRITE_NEW, .head = SHERD_CKPT_HEAD_SIZE, .size_hint = expected_size(spec)};
+	TRY(name_replaced(spec->key, &like, err));
+	options.like = like.data ? (const char *)like.data : NULL;
 	TRY(sherd_store_write(store, spec->key, &options, &writer, err));
 	shard_writer w = {.spec = spec, .writer = writer};
 	int rc = write_all(&w, out, err);

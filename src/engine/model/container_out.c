@@ -16,10 +16,10 @@ enum {
 };
 
 int sherd_container_out_begin(container_out *o, sherd_store *store, const char *key, sherd_write_mode mode,
-                              uint64_t size_hint, sherd_error *err)
+                              const char *like, uint64_t size_hint, sherd_error *err)
 {
 	static const uint8_t zeros[HEAD];
-	sherd_write_options options = {.mode = mode, .head = HEAD, .size_hint = size_hint};
+	sherd_write_options options = {.mode = mode, .head = HEAD, .size_hint = size_hint, .like = like};
 	*o = (container_out){0};
 	TRY(sherd_store_write(store, key, &options, &o->writer, err));
 	return sherd_container_out_append(o, zeros, sizeof(zeros), err);

@@ -47,8 +47,10 @@ static int look_at_old(sherd_model_writer *w, sherd_error *err)
 	if (rc == SHERD_OK && !w->replace)
 		rc = sherd_in_object(&failure,
 		                     sherd_fail(&failure, SHERD_EEXIST, "exists", "a model in shards is there"), first);
-	if (rc == SHERD_OK)
+	if (rc == SHERD_OK) {
+		w->like = first;
 		return take_old(w, first, err);
+	}
 	if (err)
 		*err = failure;
 	return rc;
@@ -120,7 +122,7 @@ int sherd_container_target_begin(sherd_model_writer *w, uint32_t target, sherd_e
 	if (t->out.writer || t->committed)
 		return SHERD_OK;
 	return sherd_container_out_begin(&t->out, w->store, t->key, replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
-	                                 w->level ? 0 : t->bytes, err);
+	                                 w->like, w->level ? 0 : t->bytes, err);
 }
 
 /* The index of one file: its own arrays with their chunks, and in the first one all others without. */

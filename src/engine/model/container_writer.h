@@ -36,6 +36,7 @@ struct sherd_model_writer {
 	uint8_t set[SHERD_CONTAINER_SET_BYTES];
 	container_claim claim;
 	container_listing old; /* files under the base before */
+	const char *like;      /* shard 0 of the set that is replaced; NULL: none */
 	size_t current;        /* part being given; SHERD_NO_ARRAY: none */
 	container_batch batch;
 	sherd_meter meter;
