@@ -14,12 +14,16 @@ enum { FORM_MOST_PIECES = 512 };
 typedef enum form_kind {
 	FORM_BYTES, /* of any length */
 	FORM_FIXED, /* keeps its length */
-	FORM_JSON   /* text that is changed value by value and stays JSON */
+	FORM_JSON,  /* text that is changed value by value and stays JSON */
+	FORM_OBJECT /* has a form of its own, by which it is changed */
 } form_kind;
+
+typedef struct fuzz_form fuzz_form;
 
 typedef struct form_piece {
 	form_kind kind;
-	uint32_t tag; /* the format's own */
+	uint32_t tag;           /* the format's own */
+	const fuzz_form *inner; /* of an object; without one it is bytes */
 	sherd_buf bytes;
 } form_piece;
 
@@ -28,12 +32,12 @@ typedef struct form_pieces {
 	form_piece list[FORM_MOST_PIECES];
 } form_pieces;
 
-typedef struct fuzz_form {
+struct fuzz_form {
 	/* Cuts an input that has the form, whatever its checksums say; false when it has not. NULL: nothing to mend. */
 	bool (*split)(const uint8_t *data, size_t len, form_pieces *out);
 	/* Takes any pieces that split() could have given, in any order and number. */
 	void (*join)(const form_pieces *pieces, sherd_buf *out);
-} fuzz_form;
+};
 
 /* Of this target: each has one. */
 extern const fuzz_form *const fuzz_target_form;
@@ -42,6 +46,7 @@ extern const fuzz_form form_plain; /* nothing to mend: no checksums, lengths or 
 extern const fuzz_form form_json, form_sealed;
 extern const fuzz_form form_ckpt_shard, form_ckpt_index, form_container, form_rows_shard, form_rfdb_sidecar;
 extern const fuzz_form form_safetensors, form_npy, form_zip, form_sdnb;
+extern const fuzz_form form_set; /* several objects under their names, each of the form that its name tells */
 
 /* A source of choices that a seed repeats. */
 typedef struct form_dice {

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-enum { MOST_VALUES = 512, MOST_DEPTH = 64 };
+enum { MOST_VALUES = 512, MOST_DEPTH = 64, NEAR = 4 };
 
 /* A value in the text, or a key. from: where its member begins, key included; at for elements and keys. */
 typedef struct json_span {
@@ -216,8 +216,10 @@ void form_change_json(sherd_buf *text, form_dice *dice)
 	walk_text(text, &spans);
 	if (!spans.count)
 		return;
-	const json_span *s = &spans.list[form_roll(dice, (uint32_t)spans.count)];
-	const json_span *other = &spans.list[form_roll(dice, (uint32_t)spans.count)];
+	size_t at = form_roll(dice, (uint32_t)spans.count), near = at + 1 + form_roll(dice, NEAR);
+	if (near >= spans.count || form_roll(dice, 2))
+		near = form_roll(dice, (uint32_t)spans.count);
+	const json_span *s = &spans.list[at], *other = &spans.list[near];
 	switch (form_roll(dice, 8)) {
 	case 0: replace_by_odd(text, s, dice); break;
 	case 1: drop_value(text, s); break;

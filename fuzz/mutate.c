@@ -59,6 +59,28 @@ static void change_fixed(sherd_buf *b)
 	memcpy(b->data, copy.data, len);
 }
 
+/* Falls back to bytes when the object has lost its form. */
+static void change_object(form_piece *piece, form_dice *dice, size_t most)
+{
+	form_pieces *inner = calloc(1, sizeof(*inner));
+	SHERD_AUTO_BUF out = {0};
+	bool split = inner && piece->inner && piece->inner->split(piece->bytes.data, piece->bytes.len, inner);
+	if (split) {
+		form_change(inner, dice, most);
+		piece->inner->join(inner, &out);
+	}
+	if (inner)
+		form_clear(inner);
+	free(inner);
+	if (split && !out.failed) {
+		sherd_buf kept = piece->bytes;
+		piece->bytes = out;
+		out = kept;
+	} else {
+		change_bytes(&piece->bytes, most);
+	}
+}
+
 static void change_piece(form_piece *piece, form_dice *dice, size_t most)
 {
 	size_t longest = piece->bytes.len + MOST_GROWTH;
@@ -66,6 +88,7 @@ static void change_piece(form_piece *piece, form_dice *dice, size_t most)
 	case FORM_BYTES: change_bytes(&piece->bytes, longest < most ? longest : most); break;
 	case FORM_FIXED: change_fixed(&piece->bytes); break;
 	case FORM_JSON: form_change_json(&piece->bytes, dice); break;
+	case FORM_OBJECT: change_object(piece, dice, longest < most ? longest : most); break;
 	}
 }
 
@@ -90,9 +113,11 @@ static void double_pieces(form_pieces *p, size_t at, size_t run)
 		run = p->count - at;
 	for (size_t i = 0; i < run; i++) {
 		const form_piece *from = &p->list[at + i];
+		const fuzz_form *inner = from->inner;
 		if (!form_add(p, from->kind, from->tag, from->bytes.data, from->bytes.len))
 			return;
 		form_piece last = p->list[p->count - 1];
+		last.inner = inner;
 		size_t to = at + run + i;
 		memmove(&p->list[to + 1], &p->list[to], (p->count - 1 - to) * sizeof(p->list[0]));
 		p->list[to] = last;
