@@ -205,6 +205,25 @@ int sherd_args_size(const sherd_args *args, const char *name, uint64_t *out, she
 	return SHERD_OK;
 }
 
+int sherd_args_span(const sherd_args *args, const char *name, uint64_t *out, sherd_error *err)
+{
+	static const char letters[] = "smhd";
+	static const uint64_t seconds[] = {1, 60, 3600, 86400};
+	const char *text = sherd_args_text(args, name), *end, *letter = letters;
+	uint64_t v;
+	if (!text)
+		return SHERD_OK;
+	bool good = take_digits(text, &v, &end);
+	if (good && *end) {
+		letter = strchr(letters, *end);
+		good = letter && !end[1];
+	}
+	if (!good || __builtin_mul_overflow(v, seconds[letter - letters] * UINT64_C(1000000000), &v))
+		return sherd_cli_usage(err, "--%s must be a time such as 90, 90s, 15m, 12h or 7d", name);
+	*out = v;
+	return SHERD_OK;
+}
+
 int sherd_args_word(const sherd_args *args, const char *name, const char *const *words, unsigned *out, sherd_error *err)
 {
 	const char *text = sherd_args_text(args, name);

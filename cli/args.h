@@ -60,6 +60,8 @@ int sherd_args_count(const sherd_args *args, const char *name, uint32_t least, u
 int sherd_args_u64(const sherd_args *args, const char *name, uint64_t least, uint64_t *out, sherd_error *err);
 /* Bytes: a number, with K, M, G or T behind it (powers of 1024) if you like; at least 1. */
 int sherd_args_size(const sherd_args *args, const char *name, uint64_t *out, sherd_error *err);
+/* A span of time in nanoseconds: seconds, or a number with s, m, h or d behind it. */
+int sherd_args_span(const sherd_args *args, const char *name, uint64_t *out, sherd_error *err);
 /* One of the words, which end with NULL: its place among them. */
 int sherd_args_word(const sherd_args *args, const char *name, const char *const *words, unsigned *out,
                     sherd_error *err);

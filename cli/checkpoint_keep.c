@@ -22,6 +22,8 @@ static void put_listing(sherd_doc *doc, const sherd_ckpt_listing *l)
 	if (l->world)
 		sherd_doc_put_u64(doc, "worldSize", l->world);
 	sherd_doc_put_u64(doc, "bytes", l->bytes);
+	if (l->waiting)
+		sherd_doc_put_u64(doc, "waitingSeconds", l->waiting_ns / 1000000000);
 	if (*l->problem)
 		sherd_doc_put_text(doc, "problem", l->problem);
 	sherd_doc_close(doc, '}');
@@ -113,11 +115,14 @@ static void tell_removed(void *arg, const char *prefix, sherd_ckpt_state was)
 static int prune(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_place place;
-	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
+	sherd_ckpt_prune_options options = {.pool = cli->pool, .progress = &cli->waiting};
 	int64_t keep = 0;
 	TRY(sherd_args_number(args, "keep", 1, INT32_MAX, &keep, err));
 	if (!keep)
 		return sherd_cli_usage(err, "--keep K is missing");
+	TRY(sherd_args_span(args, "waiting-older-than", &options.waiting_older_than_ns, err));
+	if (sherd_args_has(args, "waiting-older-than") && !options.waiting_older_than_ns)
+		options.waiting_older_than_ns = 1; /* 0 is everything; for the library it is nothing */
 	TRY(sherd_place_open_folder(&place, args->operands[0], err));
 	removing r = {cli, sherd_doc_begin(&cli->out)};
 	sherd_doc_put_open(&r.doc, "removed", '[');
@@ -131,6 +136,7 @@ static int prune(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 
 static const sherd_option prune_options[] = {
 	{"keep", "K", "how many of the newest committed checkpoints stay, at least 1", 0},
+	{"waiting-older-than", "AGE", "sets that have waited so long for their ranks go too: 90, 15m, 12h, 7d", 0},
 	{NULL, NULL, NULL, 0},
 };
 
@@ -138,7 +144,9 @@ const sherd_command sherd_command_checkpoint_prune = {
 	.name = "checkpoint prune",
 	.operands = "DIR --keep K",
 	.summary = "Removes older checkpoints and what dead saves left",
-	.details = "Never removes the newest committed checkpoint, nor one that is being written.\n",
+	.details =
+		"Never removes the newest committed checkpoint, nor one that is being written, nor, unless asked to,\n"
+		"one that waits for the rest of its ranks.\n",
 	.least = 1,
 	.most = 1,
 	.run = prune,

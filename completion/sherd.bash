@@ -19,7 +19,7 @@ _sherd_options() {
 		;;
 	"checkpoint load") echo "--output --tensor --rank --world --cut --replace $common" ;;
 	"checkpoint reshard") echo "--shards --cut --replace $common" ;;
-	"checkpoint prune") echo "--keep $common" ;;
+	"checkpoint prune") echo "--keep --waiting-older-than $common" ;;
 	"checkpoint repair") echo "--set-id --replace $common" ;;
 	"rows pack") echo "--rows-per-shard --tensor --dtype $common" ;;
 	"rows info") echo "--incomplete $common" ;;

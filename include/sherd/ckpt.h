@@ -176,6 +176,8 @@ typedef struct sherd_ckpt_save_options {
 	int64_t time_ns;            /* since 1970 UTC */
 	bool replace;               /* a committed checkpoint may be replaced, in one step */
 	bool take_over;             /* go ahead although another save holds the prefix, or left shards there */
+	/* Clear the way of another set that has waited for its ranks for at least so long; 0: SHERD_ECONFLICT. */
+	uint64_t take_over_after_ns;
 	sherd_ckpt_layout layout;
 	const sherd_ckpt_about *about; /* rank 0's goes into the metadata; NULL: nothing to say */
 	sherd_pool *pool;
@@ -212,9 +214,9 @@ SHERD_API int sherd_ckpt_saver_open(sherd_ckpt_saver **out, sherd_store *store, 
 SHERD_API int sherd_ckpt_saver_shard(sherd_ckpt_saver *saver, uint32_t rank, const sherd_ckpt_item *items, size_t count,
                                      sherd_error *err);
 /* Publishes if all shards are there; *committed (may be NULL) tells. The saver is gone afterwards, whatever is
- * returned. Before a failure is returned, what this saver wrote is removed. */
+ * returned. Before a failure is returned, what this saver wrote is removed, as by abort. */
 SHERD_API int sherd_ckpt_saver_finish(sherd_ckpt_saver *saver, bool *committed, sherd_error *err);
-/* Removes what this saver wrote. NULL is fine. */
+/* Removes what this saver wrote, unless others of its set live: they may be publishing it. NULL is fine. */
 SHERD_API void sherd_ckpt_saver_abort(sherd_ckpt_saver *saver);
 
 /* Publishes a set whose shards are all there and whose save is claimed by `{prefix}.saving`.
@@ -273,7 +275,8 @@ typedef enum sherd_ckpt_state {
 	SHERD_CKPT_SAVING = 1,   /* claimed by somebody who lives */
 	SHERD_CKPT_DEAD = 2,     /* claimed by nobody who lives; the next save or prune clears it */
 	SHERD_CKPT_ORPHANED = 3, /* shards without metadata or claim; repair may help */
-	SHERD_CKPT_DAMAGED = 4   /* metadata that cannot be read */
+	SHERD_CKPT_DAMAGED = 4,  /* metadata that cannot be read */
+	SHERD_CKPT_WAITING = 5   /* saved by ranks, and some have not come yet; nobody holds it, and it is not dead */
 } sherd_ckpt_state;
 SHERD_API const char *sherd_ckpt_state_name(sherd_ckpt_state state);
 
@@ -284,7 +287,10 @@ typedef struct sherd_ckpt_listing {
 	int64_t time_ns, step;
 	uint32_t world;
 	uint64_t bytes;      /* of metadata and shards */
-	const char *problem; /* of a damaged one, else "" */
+	const char *problem; /* of a damaged one; how far a waiting one is; else "" */
+	/* A set waits here for its ranks: the one listed, or one that is to replace it. */
+	bool waiting;
+	uint64_t waiting_ns; /* since the last rank came */
 } sherd_ckpt_listing;
 typedef struct sherd_ckpt_list sherd_ckpt_list;
 /* All checkpoints whose prefix begins with `below` ("" or "folder/"), folders below that left out: committed ones
@@ -295,12 +301,20 @@ SHERD_API size_t sherd_ckpt_list_count(const sherd_ckpt_list *list);
 SHERD_API const sherd_ckpt_listing *sherd_ckpt_list_at(const sherd_ckpt_list *list, size_t index);
 SHERD_API void sherd_ckpt_list_close(sherd_ckpt_list *list); /* NULL is fine */
 
-/* Keeps the newest `keep` committed checkpoints (at least one) and whatever is being written; removes the older ones
- * and what dead saves left. removed() (may be NULL) is told each prefix after it is gone. Cancelled, it
- * stops between two of them: a removal that has begun is finished, so that every prefix is as it was, or gone. */
+/* Keeps the newest `keep` committed checkpoints (at least one) and whatever is being written or waits for ranks;
+ * removes the older ones and what dead saves left. removed() (may be NULL) is told each prefix after it is gone.
+ * Cancelled, it stops between two of them: a removal that has begun is finished, so that every prefix is as it was, or
+ * gone. */
 typedef void sherd_ckpt_removed_fn(void *arg, const char *prefix, sherd_ckpt_state was);
-SHERD_API int sherd_ckpt_prune(sherd_store *store, const char *below, size_t keep, const sherd_ckpt_options *options,
-                               sherd_ckpt_removed_fn *removed, void *arg, sherd_error *err);
+typedef struct sherd_ckpt_prune_options {
+	sherd_pool *pool;
+	const sherd_limits *limits;
+	const sherd_progress *progress; /* counts checkpoints */
+	uint64_t waiting_older_than_ns; /* sets that have waited so long for their ranks go too; 0: none */
+} sherd_ckpt_prune_options;
+SHERD_API int sherd_ckpt_prune(sherd_store *store, const char *below, size_t keep,
+                               const sherd_ckpt_prune_options *options, sherd_ckpt_removed_fn *removed, void *arg,
+                               sherd_error *err);
 
 typedef struct sherd_ckpt_repair_options {
 	const sherd_set_id *set_id; /* which, when shards of several sets are there; NULL: the only complete one */

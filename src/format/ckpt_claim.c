@@ -26,6 +26,12 @@ void sherd_ckpt_claim_encode(const sherd_ckpt_claim *claim, sherd_buf *out)
 	sherd_json_put_bool(&w, claim->named_by_set);
 	sherd_json_put_key(&w, "csharp");
 	sherd_json_put_bool(&w, claim->csharp);
+	sherd_json_put_key(&w, "byRanks");
+	sherd_json_put_bool(&w, claim->by_ranks);
+	if (claim->source[0]) {
+		sherd_json_put_key(&w, "source");
+		sherd_json_put_string(&w, sherd_str_of(claim->source));
+	}
 	sherd_json_put_key(&w, "timestamp");
 	sherd_json_put_string(&w, sherd_str_of(when));
 	sherd_json_put_key(&w, "host");
@@ -33,6 +39,17 @@ void sherd_ckpt_claim_encode(const sherd_ckpt_claim *claim, sherd_buf *out)
 	sherd_json_put_key(&w, "process");
 	sherd_json_put_u64(&w, claim->process);
 	sherd_seal_put(&w);
+}
+
+/* As much of it as there is room for. */
+static int take_text(sherd_json *j, char *out, size_t room, sherd_error *err)
+{
+	sherd_str s;
+	TRY(sherd_json_string(j, &s, err));
+	size_t n = s.len < room - 1 ? s.len : room - 1;
+	memcpy(out, s.ptr, n);
+	out[n] = 0;
+	return SHERD_OK;
 }
 
 static int take_member(sherd_json *j, sherd_str key, sherd_ckpt_claim *c, bool *has_id, sherd_error *err)
@@ -50,15 +67,14 @@ static int take_member(sherd_json *j, sherd_str key, sherd_ckpt_claim *c, bool *
 		return sherd_json_bool(j, &c->named_by_set, err);
 	if (sherd_str_is(key, "csharp"))
 		return sherd_json_bool(j, &c->csharp, err);
+	if (sherd_str_is(key, "byRanks"))
+		return sherd_json_bool(j, &c->by_ranks, err);
+	if (sherd_str_is(key, "source"))
+		return take_text(j, c->source, sizeof(c->source), err);
 	if (sherd_str_is(key, "process"))
 		return sherd_json_u64(j, &c->process, err);
-	if (sherd_str_is(key, "host")) {
-		TRY(sherd_json_string(j, &s, err));
-		size_t n = s.len < sizeof(c->host) - 1 ? s.len : sizeof(c->host) - 1;
-		memcpy(c->host, s.ptr, n);
-		c->host[n] = 0;
-		return SHERD_OK;
-	}
+	if (sherd_str_is(key, "host"))
+		return take_text(j, c->host, sizeof(c->host), err);
 	if (sherd_str_is(key, "timestamp")) {
 		TRY(sherd_json_string(j, &s, err));
 		if (!sherd_time_parse(s, &c->time_ns))

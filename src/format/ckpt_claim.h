@@ -7,6 +7,8 @@
 
 #include <sherd/ckpt.h>
 
+#define SHERD_CKPT_SOURCE 64
+
 typedef struct sherd_ckpt_claim {
 	sherd_set_id set_id;
 	uint32_t world;
@@ -15,9 +17,12 @@ typedef struct sherd_ckpt_claim {
 	bool replace;      /* it may take the place of a committed set */
 	bool named_by_set; /* its shards carry the set id in their names */
 	bool csharp;       /* its shards have no index */
+	bool by_ranks; /* several processes save it, each its shards: between two of them it waits, and is not dead */
 	int64_t time_ns;
 	uint64_t process;
 	char host[65];
+	/* What all ranks must cut alike, in hexadecimal digits; "": every rank saves what it holds. */
+	char source[SHERD_CKPT_SOURCE + 1];
 } sherd_ckpt_claim;
 
 void sherd_ckpt_claim_encode(const sherd_ckpt_claim *claim, sherd_buf *out);

@@ -9,6 +9,7 @@
 #include "support/test.h"
 
 #include "base/error.h"
+#include "engine/ckpt/save.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static int die_in_save(sherd_store *store)
 {
 	sherd_ckpt_saver *saver = NULL;
 	sherd_ckpt_save_options o = ckpt_sample_options(old, 0);
-	TRY(sherd_ckpt_saver_open(&saver, store, "m", &o, NULL));
+	TRY(sherd_ckpt_saver_begin(&saver, store, "m", &o, false, NULL, NULL));
 	TRY(sherd_ckpt_saver_shard(saver, 1, old->shards[1].items, old->shards[1].count, NULL));
 	return sherd_ckpt_saver_finish(saver, NULL, NULL);
 }
@@ -142,6 +143,7 @@ static int save_next(sherd_store *store, bool after_take_over, sherd_error *err)
 {
 	sherd_ckpt_save_options o = ckpt_sample_options(later, 0);
 	o.replace = true;
+	o.take_over_after_ns = 1; /* what ranks left waits for the others */
 	int rc = sherd_ckpt_save(store, "m", later->shards, &o, err);
 	o.take_over = after_take_over && rc == SHERD_ECONFLICT && strcmp(err->reason, "orphans") == 0;
 	return o.take_over ? sherd_ckpt_save(store, "m", later->shards, &o, err) : rc;

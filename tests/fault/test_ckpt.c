@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "store/local.h"
+#include "engine/ckpt/save.h"
 
 #include <sherd/verify.h>
 
@@ -49,7 +50,7 @@ static int die_in_save(sherd_store *store, sherd_error *err)
 {
 	sherd_ckpt_saver *saver = NULL;
 	sherd_ckpt_save_options o = ckpt_sample_options(old, 0);
-	TRY(sherd_ckpt_saver_open(&saver, store, "m", &o, err));
+	TRY(sherd_ckpt_saver_begin(&saver, store, "m", &o, false, NULL, err));
 	TRY(sherd_ckpt_saver_shard(saver, 1, old->shards[1].items, old->shards[1].count, err));
 	return sherd_ckpt_saver_finish(saver, NULL, err);
 }

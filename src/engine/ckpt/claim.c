@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 SHERD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
+SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
 
 enum { MOST_TRIES = 100, CLAIM_BYTES = 64 << 10 };
 
@@ -58,14 +59,27 @@ int sherd_ckpt_claimed_by(sherd_store *store, const char *prefix, const sherd_se
 	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
 }
 
-static int create(ckpt_hold *h, const char *key, sherd_write_mode mode, sherd_error *err)
+static int create(ckpt_hold *h, const char *key, sherd_error *err)
 {
 	SHERD_AUTO_BUF text = {0};
 	sherd_ckpt_claim_encode(&h->claim, &text);
 	TRY(sherd_buf_check(&text, err));
-	if (can_lock(h->store) && mode == SHERD_WRITE_NEW)
+	if (can_lock(h->store))
 		return sherd_store_create_locked(h->store, key, text.data, text.len, SHERD_LOCK_SHARED, &h->lock, err);
-	return sherd_store_put(h->store, key, mode, text.data, text.len, err);
+	return sherd_store_put(h->store, key, SHERD_WRITE_NEW, text.data, text.len, err);
+}
+
+/* Puts our claim in the place of the one that was looked at. */
+static int replace(const ckpt_hold *h, const char *key, const char *identity, sherd_error *err)
+{
+	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	SHERD_AUTO_BUF text = {0};
+	sherd_write_options options = {.mode = SHERD_WRITE_REPLACE, .if_identity = identity};
+	sherd_ckpt_claim_encode(&h->claim, &text);
+	TRY(sherd_buf_check(&text, err));
+	TRY(sherd_store_write(h->store, key, &options, &writer, err));
+	TRY(sherd_writer_append(writer, text.data, text.len, err));
+	return sherd_writer_commit(TAKE(writer), err);
 }
 
 static int held_by_other(const sherd_ckpt_claim *c, bool valid, sherd_error *err)
@@ -78,17 +92,28 @@ static int held_by_other(const sherd_ckpt_claim *c, bool valid, sherd_error *err
 	                  valid && c->host[0] ? c->host : "an unknown host");
 }
 
-/* Takes the place of a claim that somebody may still hold. Their shards are left alone until ours are published. */
-static int take_over(ckpt_hold *h, const char *key, const sherd_ckpt_claim *other, bool valid, sherd_error *err)
+static int still_waiting(const sherd_ckpt_claim *c, const ckpt_waiting *w, sherd_error *err)
 {
+	char id[SHERD_SET_ID_TEXT], text[SHERD_CKPT_WAITING_TEXT];
+	sherd_set_id_format(&c->set_id, id);
+	sherd_ckpt_waiting_text(w, c->world, text);
+	return sherd_fail(err, SHERD_ECONFLICT, "waiting",
+	                  "set %s waits: %s; --take-over or prune --waiting-older-than clears it", id, text);
+}
+
+/* Takes the place of a claim that somebody may still hold. Their shards are left alone until ours are published. The
+ * shared lock on theirs keeps away who would remove it: that would be ours by then. */
+static int take_over(ckpt_hold *h, const char *key, const char *identity, sherd_error *err)
+{
+	SHERD_AUTO(sherd_lock, sherd_lock_release) theirs = NULL;
 	h->claim.named_by_set = true;
-	TRY(create(h, key, SHERD_WRITE_REPLACE, err));
+	if (can_lock(h->store))
+		TRY(sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &theirs, err));
+	TRY(replace(h, key, identity, err));
 	if (can_lock(h->store))
 		TRY(sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &h->lock, err));
 	h->created = true;
-	h->took_over = valid;
-	if (valid)
-		h->victim = other->set_id;
+	h->took_over = true;
 	return SHERD_OK;
 }
 
@@ -112,155 +137,27 @@ static int is_passing(ckpt_hold *h, const char *key, bool *yes, sherd_error *err
 	return *yes ? SHERD_OK : rc;
 }
 
-/* Joins, unless the claim went away or somebody is looking at it: 0 then. */
-static int try_join(ckpt_hold *h, const char *key, const sherd_ckpt_claim *theirs, sherd_error *err)
+/* May this process save for the set whose claim is there? */
+static int check_same(const ckpt_hold *h, const sherd_ckpt_claim *theirs, sherd_error *err)
 {
 	if (theirs->world != h->claim.world)
 		return sherd_fail(err, SHERD_ECONFLICT, "conflict",
 		                  "the set was begun with %" PRIu32 " shards, not %" PRIu32, theirs->world,
 		                  h->claim.world);
+	return SHERD_OK;
+}
+
+/* Joins, unless the claim went away or somebody is looking at it: 0 then. */
+static int try_join(ckpt_hold *h, const char *key, const sherd_ckpt_claim *theirs, sherd_error *err)
+{
+	TRY(check_same(h, theirs, err));
 	int rc = can_lock(h->store) ? sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &h->lock, err) : SHERD_OK;
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_ECONFLICT)
 		return 0;
 	TRY(rc);
 	h->claim.named_by_set = theirs->named_by_set;
+	h->claim.by_ranks = theirs->by_ranks;
 	return confirm(h, err);
-}
-
-/* One try: 1 when the claim is ours, 0 when the state changed under us and it is worth another. */
-static int try_hold(ckpt_hold *h, const char *key, bool may_take_over, sherd_meter *meter, sherd_error *err)
-{
-	sherd_ckpt_claim theirs = {0};
-	bool valid = false;
-	int rc = create(h, key, SHERD_WRITE_NEW, err);
-	if (rc == SHERD_OK) {
-		h->created = true;
-		return 1;
-	}
-	if (rc != SHERD_EEXIST)
-		return rc;
-	rc = sherd_ckpt_read_claim(h->store, h->prefix, &theirs, &valid, err);
-	if (rc == SHERD_ENOTFOUND)
-		return 0;
-	TRY(rc);
-	bool same = valid && sherd_set_id_equal(&theirs.set_id, &h->claim.set_id);
-	if (same && !theirs.removing && !h->claim.removing) /* a removal joins nobody */
-		return try_join(h, key, &theirs, err);
-	rc = can_lock(h->store) ? sherd_ckpt_clear_dead(h->store, h->prefix, meter, err) : SHERD_ECONFLICT;
-	if (rc == SHERD_OK)
-		return 0;
-	if (rc != SHERD_ECONFLICT)
-		return rc;
-	bool passing;
-	TRY(is_passing(h, key, &passing, err));
-	if (passing)
-		return 0;
-	if (!may_take_over || (valid && theirs.removing))
-		return held_by_other(&theirs, valid, err);
-	rc = take_over(h, key, &theirs, valid, err);
-	/* What was replaced is ours to join in the next try. */
-	return rc == SHERD_ENOTFOUND || rc == SHERD_ECONFLICT ? 0 : rc == SHERD_OK ? confirm(h, err) : rc;
-}
-
-/* Most changes are seen at once; what takes longer is worth about two seconds. */
-static void pause_after(int tries)
-{
-	struct timespec t = {.tv_nsec = (tries < 20 ? tries : 20) * 1000000L};
-	if (tries)
-		(void)nanosleep(&t, NULL);
-}
-
-/* The name was always taken, and never by a claim that could be read for long. */
-static int never_free(sherd_store *store, const char *key, sherd_error *err)
-{
-	sherd_stat stat;
-	bool object = sherd_store_stat(store, key, &stat, NULL) == SHERD_OK;
-	return sherd_fail(err, SHERD_ECONFLICT, "conflict", "%s",
-	                  object ? "other saves come and go too fast" : "a folder, or something else, has this name");
-}
-
-int sherd_ckpt_hold(ckpt_hold *out, sherd_store *store, const char *prefix, const sherd_ckpt_claim *mine,
-                    bool may_take_over, sherd_meter *meter, sherd_error *err)
-{
-	SHERD_AUTO_BUF key = {0};
-	TRY(claim_key(&key, prefix, err));
-	for (int tries = 0; tries < MOST_TRIES; tries++) {
-		ckpt_hold h = {.store = store, .prefix = prefix, .claim = *mine};
-		TRY(sherd_meter_ask(meter, err));
-		int rc = try_hold(&h, (const char *)key.data, may_take_over, meter, err);
-		if (rc < 0)
-			return sherd_in_object(err, rc, (const char *)key.data);
-		if (rc > 0) {
-			*out = h;
-			return SHERD_OK;
-		}
-		pause_after(tries);
-	}
-	return sherd_in_object(err, never_free(store, (const char *)key.data, err), (const char *)key.data);
-}
-
-void sherd_ckpt_release(ckpt_hold *hold)
-{
-	sherd_lock_release(TAKE(hold->lock));
-}
-
-int sherd_ckpt_drop(ckpt_hold *hold, sherd_error *err)
-{
-	SHERD_AUTO_BUF key = {0};
-	sherd_ckpt_claim now;
-	bool valid = false;
-	int rc = claim_key(&key, hold->prefix, err);
-	if (rc == SHERD_OK)
-		rc = sherd_ckpt_read_claim(hold->store, hold->prefix, &now, &valid, err);
-	if (rc == SHERD_OK && valid && now.removing == hold->claim.removing &&
-	    sherd_set_id_equal(&now.set_id, &hold->claim.set_id))
-		rc = sherd_store_remove(hold->store, (const char *)key.data, err);
-	sherd_ckpt_release(hold);
-	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
-}
-
-static bool any_shard_left(const ckpt_hold *hold)
-{
-	ckpt_files files = {0};
-	bool any = false;
-	if (sherd_ckpt_files_open(&files, hold->store, hold->prefix, NULL) < 0)
-		return true;
-	for (size_t i = 0; i < files.count && !any; i++) {
-		ckpt_owner owner;
-		any = sherd_ckpt_file_owner(hold->store, &files.list[i], &owner, NULL) < 0 ||
-		      (owner.known && sherd_set_id_equal(&owner.set_id, &hold->claim.set_id));
-	}
-	sherd_ckpt_files_done(&files);
-	return any;
-}
-
-/* Somebody who looks whether the claim is dead holds it for a moment, and would leave it behind; ranks of the same set
- * hold it for long, and then it is theirs. */
-static int lock_alone(sherd_store *store, const char *key, sherd_lock **out)
-{
-	int rc = SHERD_ECONFLICT;
-	for (int tries = 0; rc == SHERD_ECONFLICT && tries < 8; tries++) {
-		pause_after(tries);
-		rc = sherd_store_lock(store, key, SHERD_LOCK_EXCLUSIVE, out, NULL);
-	}
-	return rc;
-}
-
-void sherd_ckpt_forsake(ckpt_hold *hold)
-{
-	SHERD_AUTO(sherd_lock, sherd_lock_release) alone = NULL;
-	SHERD_AUTO_BUF key = {0};
-	sherd_ckpt_release(hold);
-	if (claim_key(&key, hold->prefix, NULL) < 0)
-		return;
-	if (can_lock(hold->store)) {
-		if (lock_alone(hold->store, (const char *)key.data, &alone) < 0)
-			return;
-	} else if (!hold->created) {
-		return;
-	}
-	if (!any_shard_left(hold))
-		(void)sherd_ckpt_drop(hold, NULL);
 }
 
 /* Under the exclusive lock: the claim, or ECONFLICT when it is not the object that was looked at before the lock was
@@ -286,7 +183,8 @@ static int remove_locked(sherd_store *store, const char *key, const char *identi
 	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
 }
 
-int sherd_ckpt_clear_dead(sherd_store *store, const char *prefix, sherd_meter *meter, sherd_error *err)
+static int clear_dead(sherd_store *store, const char *prefix, uint64_t waiting_ns, ckpt_waiting *waiting,
+                      sherd_meter *meter, sherd_error *err)
 {
 	SHERD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
 	SHERD_AUTO_BUF key = {0};
@@ -305,7 +203,182 @@ int sherd_ckpt_clear_dead(sherd_store *store, const char *prefix, sherd_meter *m
 	if (rc == SHERD_ENOTFOUND)
 		return SHERD_OK;
 	TRY(rc);
-	if (valid)
+	if (valid) {
+		ckpt_waiting w;
+		TRY(sherd_ckpt_waiting(store, prefix, &claim, &w, err));
+		if (w.waiting && (!waiting_ns || w.age_ns < waiting_ns - 1)) {
+			*waiting = w;
+			return still_waiting(&claim, &w, err);
+		}
 		TRY(sherd_ckpt_clear(store, prefix, &claim, meter, err));
+	}
 	return remove_locked(store, name, seen.identity, err);
+}
+
+/* The claim of another set is in the way: 0 when it has gone, or only somebody passing by is there. */
+static int try_to_pass(ckpt_hold *h, const char *key, const sherd_ckpt_claim *theirs, bool valid, const char *identity,
+                       const ckpt_force *force, sherd_meter *meter, sherd_error *err)
+{
+	ckpt_waiting waiting = {0};
+	uint64_t limit = force->take_over ? 1 : force->waiting_ns;
+	int rc = can_lock(h->store) ? clear_dead(h->store, h->prefix, limit, &waiting, meter, err) : SHERD_ECONFLICT;
+	if (rc != SHERD_ECONFLICT)
+		return rc;
+	if (waiting.waiting)
+		return still_waiting(theirs, &waiting, err);
+	bool passing;
+	TRY(is_passing(h, key, &passing, err));
+	if (passing)
+		return 0;
+	if (!force->take_over || (valid && theirs->removing))
+		return held_by_other(theirs, valid, err);
+	rc = take_over(h, key, identity, err);
+	/* What was replaced is ours to join in the next try. */
+	return rc == SHERD_ENOTFOUND || rc == SHERD_ECONFLICT ? 0 : rc == SHERD_OK ? confirm(h, err) : rc;
+}
+
+/* One try: 1 when the claim is ours, 0 when the state changed under us and it is worth another. */
+static int try_hold(ckpt_hold *h, const char *key, const ckpt_force *force, sherd_meter *meter, sherd_error *err)
+{
+	sherd_ckpt_claim theirs = {0};
+	sherd_stat seen;
+	bool valid = false;
+	int rc = create(h, key, err);
+	if (rc == SHERD_OK) {
+		h->created = true;
+		return 1;
+	}
+	if (rc != SHERD_EEXIST)
+		return rc;
+	rc = sherd_store_stat(h->store, key, &seen, err);
+	if (rc == SHERD_OK)
+		rc = sherd_ckpt_read_claim(h->store, h->prefix, &theirs, &valid, err);
+	if (rc == SHERD_ENOTFOUND)
+		return 0;
+	TRY(rc);
+	bool same = valid && sherd_set_id_equal(&theirs.set_id, &h->claim.set_id);
+	if (same && !theirs.removing && !h->claim.removing) /* a removal joins nobody */
+		return try_join(h, key, &theirs, err);
+	return try_to_pass(h, key, &theirs, valid, seen.identity, force, meter, err);
+}
+
+/* Most changes are seen at once; what takes longer is worth about two seconds. */
+static void pause_after(int tries)
+{
+	struct timespec t = {.tv_nsec = (tries < 20 ? tries : 20) * 1000000L};
+	if (tries)
+		(void)nanosleep(&t, NULL);
+}
+
+/* The name was always taken, and never by a claim that could be read for long. */
+static int never_free(sherd_store *store, const char *key, sherd_error *err)
+{
+	sherd_stat stat;
+	bool object = sherd_store_stat(store, key, &stat, NULL) == SHERD_OK;
+	return sherd_fail(err, SHERD_ECONFLICT, "conflict", "%s",
+	                  object ? "other saves come and go too fast" : "a folder, or something else, has this name");
+}
+
+int sherd_ckpt_hold(ckpt_hold *out, sherd_store *store, const char *prefix, const sherd_ckpt_claim *mine,
+                    const ckpt_force *force, sherd_meter *meter, sherd_error *err)
+{
+	static const ckpt_force none;
+	SHERD_AUTO_BUF key = {0};
+	TRY(claim_key(&key, prefix, err));
+	for (int tries = 0; tries < MOST_TRIES; tries++) {
+		ckpt_hold h = {.store = store, .prefix = prefix, .claim = *mine};
+		TRY(sherd_meter_ask(meter, err));
+		int rc = try_hold(&h, (const char *)key.data, force ? force : &none, meter, err);
+		if (rc < 0)
+			return sherd_in_object(err, rc, (const char *)key.data);
+		if (rc > 0) {
+			*out = h;
+			return SHERD_OK;
+		}
+		pause_after(tries);
+	}
+	return sherd_in_object(err, never_free(store, (const char *)key.data, err), (const char *)key.data);
+}
+
+void sherd_ckpt_release(ckpt_hold *hold)
+{
+	sherd_lock_release(TAKE(hold->lock));
+}
+
+/* Removes the claim if it is this set's; where the store can lock, whoever calls has the exclusive lock on it. */
+static int remove_ours(const ckpt_hold *hold, const char *key, sherd_error *err)
+{
+	sherd_ckpt_claim now;
+	bool valid = false;
+	int rc = sherd_ckpt_read_claim(hold->store, hold->prefix, &now, &valid, err);
+	if (rc == SHERD_OK && valid && now.removing == hold->claim.removing &&
+	    sherd_set_id_equal(&now.set_id, &hold->claim.set_id))
+		rc = sherd_store_remove(hold->store, key, err);
+	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
+}
+
+/* Somebody who looks whether the claim is dead holds it for a moment, and would leave it behind; ranks of the same set
+ * hold it for long, and then it is theirs. */
+static int lock_alone(sherd_store *store, const char *key, sherd_lock **out, sherd_error *err)
+{
+	int rc = SHERD_ECONFLICT;
+	for (int tries = 0; rc == SHERD_ECONFLICT && tries < 8; tries++) {
+		pause_after(tries);
+		rc = sherd_store_lock(store, key, SHERD_LOCK_EXCLUSIVE, out, err);
+	}
+	return rc;
+}
+
+int sherd_ckpt_drop(ckpt_hold *hold, sherd_error *err)
+{
+	SHERD_AUTO(sherd_lock, sherd_lock_release) alone = NULL;
+	SHERD_AUTO_BUF key = {0};
+	sherd_ckpt_release(hold);
+	TRY(claim_key(&key, hold->prefix, err));
+	int rc = can_lock(hold->store) ? lock_alone(hold->store, (const char *)key.data, &alone, err) : SHERD_OK;
+	if (rc == SHERD_ENOTFOUND || rc == SHERD_ECONFLICT)
+		return SHERD_OK;
+	TRY(rc);
+	return remove_ours(hold, (const char *)key.data, err);
+}
+
+static bool any_shard_left(const ckpt_hold *hold)
+{
+	ckpt_files files = {0};
+	bool any = false;
+	if (sherd_ckpt_files_open(&files, hold->store, hold->prefix, NULL) < 0)
+		return true;
+	for (size_t i = 0; i < files.count && !any; i++) {
+		ckpt_owner owner;
+		any = sherd_ckpt_file_owner(hold->store, &files.list[i], &owner, NULL) < 0 ||
+		      (owner.known && sherd_set_id_equal(&owner.set_id, &hold->claim.set_id));
+	}
+	sherd_ckpt_files_done(&files);
+	return any;
+}
+
+void sherd_ckpt_forsake(ckpt_hold *hold, ckpt_take_back_fn *take_back, void *arg)
+{
+	SHERD_AUTO(sherd_lock, sherd_lock_release) alone = NULL;
+	SHERD_AUTO_BUF key = {0};
+	bool ours = false;
+	sherd_ckpt_release(hold);
+	if (claim_key(&key, hold->prefix, NULL) < 0)
+		return;
+	/* Where nobody can lock, others may have joined a claim of ranks, but not the one of a single process. */
+	bool sure = can_lock(hold->store) ? lock_alone(hold->store, (const char *)key.data, &alone, NULL) == SHERD_OK
+	                                  : hold->created && !hold->claim.by_ranks;
+	if (sherd_ckpt_claimed_by(hold->store, hold->prefix, &hold->claim.set_id, &ours, NULL) < 0)
+		return;
+	if (sure || !ours)
+		take_back(arg, ours);
+	if (sure && ours && !any_shard_left(hold))
+		(void)remove_ours(hold, (const char *)key.data, NULL);
+}
+
+int sherd_ckpt_clear_dead(sherd_store *store, const char *prefix, uint64_t waiting_ns, sherd_meter *meter,
+                          sherd_error *err)
+{
+	ckpt_waiting waiting;
+	return clear_dead(store, prefix, waiting_ns, &waiting, meter, err);
 }

@@ -21,6 +21,7 @@ static bool gather(const char *key, const sherd_stat *stat, void *arg)
 		.key = sherd_arena_str(&g->files->arena, sherd_str_of(key)),
 		.rank = name.rank,
 		.size = stat->size,
+		.mtime_ns = stat->mtime_ns,
 		.named_by_set = name.has_set_id,
 		.name_id = name.set_id,
 	};

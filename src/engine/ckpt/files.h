@@ -11,6 +11,7 @@ typedef struct ckpt_file {
 	const char *key;
 	uint32_t rank;
 	uint64_t size;
+	int64_t mtime_ns;
 	bool named_by_set; /* its name carries a set id */
 	sherd_set_id name_id;
 } ckpt_file;

@@ -11,8 +11,6 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
-
 typedef struct listed {
 	sherd_ckpt_listing item; /* first: sorted by it */
 	char identity[72];
@@ -51,6 +49,7 @@ const char *sherd_ckpt_state_name(sherd_ckpt_state state)
 	case SHERD_CKPT_DEAD: return "dead";
 	case SHERD_CKPT_ORPHANED: return "orphaned";
 	case SHERD_CKPT_DAMAGED: return "damaged";
+	case SHERD_CKPT_WAITING: return "waiting";
 	}
 	return "unknown";
 }
@@ -94,21 +93,28 @@ static bool look(const char *key, const sherd_stat *stat, void *arg)
 	return true;
 }
 
-/* Does somebody hold the claim? Where nobody can tell, yes. */
-static int claim_lives(sherd_store *store, const char *prefix, bool *lives, bool *gone, sherd_error *err)
+/* Adds what the claim tells, where nothing is committed. *gone: there is none any more. */
+static int describe_claim(looking *g, const seen *s, sherd_ckpt_listing *out, bool *gone, sherd_error *err)
 {
-	SHERD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
-	SHERD_AUTO_BUF key = {0};
-	*lives = true;
-	*gone = false;
-	if (!(sherd_store_caps(store) & SHERD_CAP_LOCK))
+	ckpt_claim_look look;
+	TRY(sherd_ckpt_claim_look(g->store, s->prefix, &look, err));
+	*gone = !look.there;
+	if (out->state != SHERD_CKPT_COMMITTED)
+		out->state = look.lives             ? SHERD_CKPT_SAVING
+		             : look.waiting.waiting ? SHERD_CKPT_WAITING
+		                                    : SHERD_CKPT_DEAD;
+	if (!look.waiting.waiting)
 		return SHERD_OK;
-	sherd_ckpt_name_claim(&key, prefix);
-	TRY(sherd_buf_check(&key, err));
-	int rc = sherd_store_lock(store, (const char *)key.data, SHERD_LOCK_EXCLUSIVE, &lock, err);
-	*gone = rc == SHERD_ENOTFOUND;
-	*lives = rc == SHERD_ECONFLICT;
-	return rc == SHERD_OK || *gone || *lives ? SHERD_OK : rc;
+	char text[SHERD_CKPT_WAITING_TEXT];
+	SHERD_AUTO_BUF problem = {0};
+	sherd_ckpt_waiting_text(&look.waiting, look.claim.world, text);
+	sherd_buf_printf(&problem, "%s%s", out->state == SHERD_CKPT_COMMITTED ? "being replaced by ranks: " : "", text);
+	TRY(sherd_buf_check(&problem, err));
+	out->waiting = true;
+	out->waiting_ns = look.waiting.age_ns;
+	out->world = out->world ? out->world : look.claim.world;
+	out->problem = sherd_arena_str(&g->list->arena, sherd_str_of((const char *)problem.data));
+	return out->problem ? SHERD_OK : sherd_fail_nomem(err);
 }
 
 /* 1 when it is gone. */
@@ -149,19 +155,20 @@ static int describe_metadata(looking *g, const seen *s, listed *into, sherd_erro
 static int describe(looking *g, const seen *s, listed *into, sherd_error *err)
 {
 	sherd_ckpt_listing *out = &into->item;
+	bool gone = false;
 	into->identity[0] = 0;
 	*out = (sherd_ckpt_listing){.prefix = s->prefix, .timestamp = "", .problem = "", .bytes = s->bytes};
-	if (s->metadata)
-		return describe_metadata(g, s, into, err);
+	if (s->metadata) {
+		int rc = describe_metadata(g, s, into, err);
+		return rc || !s->claim || out->state != SHERD_CKPT_COMMITTED ? rc
+		                                                             : describe_claim(g, s, out, &gone, err);
+	}
 	out->state = SHERD_CKPT_ORPHANED;
-	if (s->claim) {
-		bool lives, gone;
-		TRY(claim_lives(g->store, s->prefix, &lives, &gone, err));
-		out->state = lives ? SHERD_CKPT_SAVING : SHERD_CKPT_DEAD;
-		if (gone) {
-			out->state = SHERD_CKPT_COMMITTED;
-			return describe_metadata(g, s, into, err);
-		}
+	if (s->claim)
+		TRY(describe_claim(g, s, out, &gone, err));
+	if (gone) {
+		out->state = SHERD_CKPT_COMMITTED;
+		return describe_metadata(g, s, into, err);
 	}
 	return SHERD_OK;
 }

@@ -40,7 +40,7 @@ static int remove_set(sherd_store *store, const char *prefix, const char *identi
 		TRY(sherd_set_id_random(&id, err));
 	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&id, 1, 0);
 	mine.removing = true;
-	int rc = sherd_ckpt_hold(&hold, store, prefix, &mine, false, NULL, err);
+	int rc = sherd_ckpt_hold(&hold, store, prefix, &mine, NULL, NULL, err);
 	*busy = rc == SHERD_ECONFLICT;
 	if (*busy)
 		return SHERD_OK;
@@ -67,9 +67,9 @@ static int remove_set(sherd_store *store, const char *prefix, const char *identi
 	return sherd_ckpt_drop(&hold, err);
 }
 
-static int clear_dead(sherd_store *store, const char *prefix, bool *busy, sherd_error *err)
+static int clear_dead(sherd_store *store, const char *prefix, uint64_t waiting_ns, bool *busy, sherd_error *err)
 {
-	int rc = sherd_ckpt_clear_dead(store, prefix, NULL, err);
+	int rc = sherd_ckpt_clear_dead(store, prefix, waiting_ns, NULL, err);
 	*busy = rc == SHERD_ECONFLICT;
 	return *busy ? SHERD_OK : rc;
 }
@@ -78,6 +78,7 @@ typedef struct pruning {
 	sherd_store *store;
 	const sherd_ckpt_list *list;
 	size_t keep;
+	uint64_t waiting_ns;
 	sherd_ckpt_removed_fn *removed;
 	void *arg;
 	sherd_meter meter;
@@ -88,8 +89,8 @@ static int prune_one(const pruning *g, size_t i, sherd_error *err)
 	const sherd_ckpt_listing *c = sherd_ckpt_list_at(g->list, i);
 	bool busy = true;
 	/* Also finishes what a save or a removal left behind beside a committed set. */
-	if (c->state == SHERD_CKPT_COMMITTED || c->state == SHERD_CKPT_DEAD)
-		TRY(clear_dead(g->store, c->prefix, &busy, err));
+	if (c->state == SHERD_CKPT_COMMITTED || c->state == SHERD_CKPT_DEAD || c->state == SHERD_CKPT_WAITING)
+		TRY(clear_dead(g->store, c->prefix, g->waiting_ns, &busy, err));
 	if (c->state == SHERD_CKPT_COMMITTED && !busy) {
 		busy = i < g->keep;
 		if (!busy)
@@ -111,17 +112,20 @@ static int prune(pruning *g, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_ckpt_prune(sherd_store *store, const char *below, size_t keep, const sherd_ckpt_options *options,
+int sherd_ckpt_prune(sherd_store *store, const char *below, size_t keep, const sherd_ckpt_prune_options *options,
                      sherd_ckpt_removed_fn *removed, void *arg, sherd_error *err)
 {
+	sherd_ckpt_prune_options o = options ? *options : (sherd_ckpt_prune_options){0};
+	sherd_ckpt_options looking = {.pool = o.pool, .limits = o.limits, .progress = o.progress};
 	SHERD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
-	pruning g = {.store = store, .keep = keep, .removed = removed, .arg = arg};
+	pruning g = {
+		.store = store, .keep = keep, .waiting_ns = o.waiting_older_than_ns, .removed = removed, .arg = arg};
 	if (!keep)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
 		                  "the newest checkpoint is always kept: keep at least 1");
-	TRY(sherd_ckpt_list_open(&list, store, below, options, err));
+	TRY(sherd_ckpt_list_open(&list, store, below, &looking, err));
 	g.list = list;
-	sherd_meter_init(&g.meter, options ? options->progress : NULL, sherd_ckpt_list_count(list));
+	sherd_meter_init(&g.meter, o.progress, sherd_ckpt_list_count(list));
 	int rc = prune(&g, err);
 	sherd_meter_done(&g.meter);
 	return rc;

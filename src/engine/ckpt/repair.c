@@ -122,7 +122,7 @@ static int hold(repairing *g, const candidate *c, bool metadata, ckpt_hold *out,
 		                  "a save or removal of another set has a claim here");
 	if (rc < 0 && rc != SHERD_ENOTFOUND)
 		return rc;
-	return sherd_ckpt_hold(out, g->store, g->prefix, &mine, false, &g->meter, err);
+	return sherd_ckpt_hold(out, g->store, g->prefix, &mine, NULL, &g->meter, err);
 }
 
 static int repair(repairing *g, sherd_set_id *repaired, sherd_error *err)

@@ -25,6 +25,7 @@ struct sherd_ckpt_saver {
 	sherd_ckpt_save_options options;
 	sherd_set_id set_id;
 	uint32_t world;
+	bool by_ranks;
 	ckpt_hold hold;
 	bool holding;
 	ckpt_committed before; /* what stands under the prefix, to be replaced */
@@ -138,7 +139,7 @@ static int orphans_in_the_way(const sherd_ckpt_saver *s, orphans kind, sherd_err
 static int look_before_csharp(sherd_ckpt_saver *s, sherd_error *err)
 {
 	orphans kind;
-	int rc = sherd_ckpt_clear_dead(s->store, s->prefix, s->meter, err);
+	int rc = sherd_ckpt_clear_dead(s->store, s->prefix, s->options.take_over_after_ns, s->meter, err);
 	if (rc == SHERD_ECONFLICT) /* which the claim will say better */
 		return SHERD_OK;
 	TRY(rc);
@@ -152,6 +153,7 @@ static int claim(sherd_ckpt_saver *s, sherd_error *err)
 	orphans before = NO_ORPHANS, now = NO_ORPHANS;
 	mine.csharp = s->options.layout == SHERD_CKPT_LAYOUT_CSHARP;
 	mine.replace = s->options.replace;
+	mine.by_ranks = s->by_ranks;
 	TRY(look_at_committed(s, err));
 	/* Looked at before the claim is made, so that the claim can say how the shards will be called. */
 	if (!s->before.there && s->options.take_over)
@@ -159,7 +161,8 @@ static int claim(sherd_ckpt_saver *s, sherd_error *err)
 	mine.named_by_set = s->before.there || before != NO_ORPHANS;
 	if (mine.csharp)
 		TRY(look_before_csharp(s, err));
-	TRY(sherd_ckpt_hold(&s->hold, s->store, s->prefix, &mine, s->options.take_over, s->meter, err));
+	ckpt_force force = {s->options.take_over, s->options.take_over_after_ns};
+	TRY(sherd_ckpt_hold(&s->hold, s->store, s->prefix, &mine, &force, s->meter, err));
 	s->holding = true;
 	TRY(look_at_committed(s, err));
 	if (s->hold.created && !s->hold.claim.named_by_set)
@@ -201,12 +204,13 @@ static void free_saver(sherd_ckpt_saver *s)
 }
 
 int sherd_ckpt_saver_begin(sherd_ckpt_saver **out, sherd_store *store, const char *prefix,
-                           const sherd_ckpt_save_options *options, sherd_meter *meter, sherd_error *err)
+                           const sherd_ckpt_save_options *options, bool by_ranks, sherd_meter *meter, sherd_error *err)
 {
 	SHERD_AUTO(sherd_ckpt_saver, sherd_ckpt_saver_abort) s = NULL;
 	sherd_ckpt_save_options o = options ? *options : (sherd_ckpt_save_options){0};
 	TRY(check_options(prefix, &o, err));
 	TRY(make_saver(&s, store, prefix, &o, err));
+	s->by_ranks = by_ranks && s->world > 1;
 	if (meter)
 		s->meter = meter;
 	TRY(claim(s, err));
@@ -220,7 +224,7 @@ int sherd_ckpt_saver_open(sherd_ckpt_saver **out, sherd_store *store, const char
 	if (options && options->layout == SHERD_CKPT_LAYOUT_CSHARP)
 		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
 		                  "shards of the C# layout do not describe themselves: save the whole set in one call");
-	return sherd_ckpt_saver_begin(out, store, prefix, options, NULL, err);
+	return sherd_ckpt_saver_begin(out, store, prefix, options, true, NULL, err);
 }
 
 /* The key is taken: by this very shard, saved before? */
@@ -306,16 +310,39 @@ static void take_back(sherd_ckpt_saver *s, uint32_t rank)
 		(void)sherd_store_remove(s->store, file.key, NULL);
 }
 
+/* May another process publish our shards, or have done so? claimed: the claim is ours, and nobody else holds it. When
+ * it is another's, somebody of our set may still be about to, unless what stands under the prefix refuses it. */
+static bool may_be_needed(const sherd_ckpt_saver *s, bool claimed)
+{
+	ckpt_committed now;
+	if (s->options.layout == SHERD_CKPT_LAYOUT_CSHARP)
+		return false; /* of one process, which knows that it did not publish */
+	if (sherd_ckpt_committed(s->store, s->prefix, &now, NULL) < 0)
+		return true;
+	bool changed = now.there != s->before.there || strcmp(now.identity, s->before.identity) != 0;
+	bool others = now.has_set_id && !sherd_set_id_equal(&now.set_id, &s->set_id);
+	if (changed && now.there && !others)
+		return true;
+	return !claimed && s->hold.claim.by_ranks && !changed;
+}
+
+static void take_back_all(void *arg, bool claimed)
+{
+	sherd_ckpt_saver *s = arg;
+	if (may_be_needed(s, claimed))
+		return;
+	for (uint32_t r = 0; r < s->world; r++)
+		if (s->written[r])
+			take_back(s, r);
+}
+
 void sherd_ckpt_saver_abort(sherd_ckpt_saver *s)
 {
 	if (!s)
 		return;
 	/* Shards first, claim last: whoever finds the claim dead meanwhile finds the rest through it. */
-	for (uint32_t r = 0; s->holding && r < s->world; r++)
-		if (s->written[r])
-			take_back(s, r);
 	if (s->holding)
-		sherd_ckpt_forsake(&s->hold);
+		sherd_ckpt_forsake(&s->hold, take_back_all, s);
 	free_saver(s);
 }
 
@@ -473,7 +500,7 @@ static int begin_commit(sherd_ckpt_saver **out, sherd_store *store, const char *
 		.pool = o->pool,
 		.progress = o->progress,
 	};
-	TRY(sherd_ckpt_saver_begin(out, store, prefix, &options, NULL, err));
+	TRY(sherd_ckpt_saver_begin(out, store, prefix, &options, theirs.by_ranks, NULL, err));
 	(*out)->own_meter.total = theirs.world;
 	return SHERD_OK;
 }

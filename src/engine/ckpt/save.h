@@ -9,9 +9,9 @@
 /* SHERD_EINVAL for more shards than readers take; to be asked before anything is made for each of them. */
 int sherd_ckpt_world_check(uint32_t world, sherd_error *err);
 
-/* meter NULL: the saver's own, over options->progress. */
+/* by_ranks: several processes save the set, each its shards. meter NULL: the saver's own, over options->progress. */
 int sherd_ckpt_saver_begin(sherd_ckpt_saver **out, sherd_store *store, const char *prefix,
-                           const sherd_ckpt_save_options *options, sherd_meter *meter, sherd_error *err);
+                           const sherd_ckpt_save_options *options, bool by_ranks, sherd_meter *meter, sherd_error *err);
 /* Items were checked. file_size may be NULL. */
 int sherd_ckpt_saver_write(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_item *items, size_t count,
                            uint64_t *file_size, sherd_error *err);

@@ -94,7 +94,7 @@ static int save(set_save *g, sherd_store *store, const char *prefix, const sherd
 	bool csharp = o->layout == SHERD_CKPT_LAYOUT_CSHARP;
 	for (uint32_t r = 0; r < world; r++)
 		TRY(sherd_ckpt_items_check(g->shards[r].items, g->shards[r].count, csharp, err));
-	TRY(sherd_ckpt_saver_begin(&g->saver, store, prefix, o, meter, err));
+	TRY(sherd_ckpt_saver_begin(&g->saver, store, prefix, o, false, meter, err));
 	int rc = sherd_pool_run(o->pool, world, write_one, g, err);
 	if (rc < 0) {
 		sherd_ckpt_saver_abort(g->saver);

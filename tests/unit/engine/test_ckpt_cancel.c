@@ -8,6 +8,7 @@
 #include "codec/sha256.h"
 #include "format/ckpt_meta.h"
 #include "format/ckpt_shard.h"
+#include "engine/ckpt/save.h"
 
 #include <sherd/convert.h>
 #include <sherd/rows.h>
@@ -168,7 +169,7 @@ static void save_ranks(sherd_store *store, const ckpt_sample *s, uint32_t count)
 	sherd_ckpt_save_options o = ckpt_sample_options(s, 0);
 	for (uint32_t r = 0; r < count; r++) {
 		sherd_ckpt_saver *saver;
-		assert_ok(sherd_ckpt_saver_open(&saver, store, "m", &o, err));
+		assert_ok(sherd_ckpt_saver_begin(&saver, store, "m", &o, false, NULL, err));
 		assert_ok(sherd_ckpt_saver_shard(saver, r, s->shards[r].items, s->shards[r].count, err));
 		assert_ok(sherd_ckpt_saver_finish(saver, NULL, err));
 	}
@@ -281,7 +282,8 @@ TEST(a_cancelled_prune_leaves_every_set_whole_or_gone)
 			if (sherd_store_stat(STORE, key, &stat, NULL) < 0)
 				save_as(STORE, s, pruned[i], 100 - (int64_t)i);
 		}
-		int rc = sherd_ckpt_prune(STORE, "", 1, &(sherd_ckpt_options){.progress = &progress}, NULL, NULL, &e);
+		int rc = sherd_ckpt_prune(STORE, "", 1, &(sherd_ckpt_prune_options){.progress = &progress}, NULL, NULL,
+		                          &e);
 		each_is_whole_or_gone(STORE);
 		if (rc == SHERD_OK) {
 			assert_true(n >= 8);

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "engine/ckpt/claim.h"
+#include "engine/ckpt/save.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -44,7 +45,10 @@ static void finish(sherd_ckpt_saver *saver, bool want_committed)
 static void die_after(sherd_store *store, const ckpt_sample *s, uint32_t shards, bool replace)
 {
 	for (uint32_t r = 0; r < shards; r++) {
-		sherd_ckpt_saver *saver = begin(store, s, replace, false);
+		sherd_ckpt_saver *saver = NULL;
+		sherd_ckpt_save_options o = ckpt_sample_options(s, 0);
+		o.replace = replace;
+		assert_ok(sherd_ckpt_saver_begin(&saver, store, "m", &o, false, NULL, err));
 		write_shard(saver, s, r);
 		finish(saver, false);
 	}
@@ -195,14 +199,28 @@ TEST(a_rank_that_died_may_come_back)
 TEST(aborting_removes_what_this_saver_wrote_and_leaves_the_others)
 {
 	SAMPLE s = ckpt_sample_small(1, 3);
+	sherd_ckpt_saver *a = begin(STORE, s, false, false);
+	write_shard(a, s, 0);
+	finish(a, false);
+	sherd_ckpt_saver *b = begin(STORE, s, false, false);
+	write_shard(b, s, 1);
+	sherd_ckpt_saver_abort(b);
+	assert_keys(STORE, "m.saving m_shard_0.shard");
+	sherd_ckpt_saver_abort(NULL);
+}
+
+/* b may have found a's shard there, and be about to publish. */
+TEST(aborting_leaves_a_shard_that_others_of_the_set_may_be_publishing)
+{
+	SAMPLE s = ckpt_sample_small(1, 2);
 	sherd_ckpt_saver *a = begin(STORE, s, false, false), *b = begin(STORE, s, false, false);
 	write_shard(a, s, 0);
 	write_shard(b, s, 1);
 	sherd_ckpt_saver_abort(a);
-	assert_keys(STORE, "m.saving m_shard_1.shard");
-	sherd_ckpt_saver_abort(b);
-	assert_keys(STORE, "");
-	sherd_ckpt_saver_abort(NULL);
+	assert_keys(STORE, "m.saving m_shard_0.shard m_shard_1.shard");
+	finish(b, true);
+	assert_sample(s, STORE, "m");
+	assert_keys(STORE, "m.metadata.json m_shard_0.shard m_shard_1.shard");
 }
 
 TEST(replacing_keeps_one_whole_set_at_every_moment)
@@ -540,7 +558,7 @@ TEST(commit_leaves_a_repair_alone)
 	assert_ok(ckpt_sample_save(s, STORE, "m", err));
 	assert_ok(sherd_store_remove(STORE, "m.metadata.json", err));
 	mine.repairing = true;
-	assert_ok(sherd_ckpt_hold(&hold, STORE, "m", &mine, false, NULL, err));
+	assert_ok(sherd_ckpt_hold(&hold, STORE, "m", &mine, NULL, NULL, err));
 	sherd_ckpt_release(&hold);
 	assert_refused(SHERD_ECONFLICT, "conflict", sherd_ckpt_commit(STORE, "m", NULL, err));
 	assert_keys(STORE, "m.saving m_shard_0.shard");
@@ -568,6 +586,7 @@ int main(void)
 		CASE_ON_BOTH(a_dead_claim_is_cleared_by_the_next_save),
 		CASE_ON_BOTH(a_rank_that_died_may_come_back),
 		CASE_ON_BOTH(aborting_removes_what_this_saver_wrote_and_leaves_the_others),
+		CASE_ON_BOTH(aborting_leaves_a_shard_that_others_of_the_set_may_be_publishing),
 		CASE_ON_BOTH(replacing_keeps_one_whole_set_at_every_moment),
 		CASE_ON_BOTH(replacing_nothing_is_saving),
 		CASE_ON_BOTH(replacing_again_and_again_leaves_only_the_last),

@@ -74,10 +74,10 @@ TEST(a_dead_save_is_cleared_by_its_set_id)
 	save(store, "a", &id_x, false);
 	assert_ok(sherd_store_remove(store, "a.metadata.json", err));
 	put_claim(store, (sherd_ckpt_claim){.set_id = id_y});
-	assert_ok(sherd_ckpt_clear_dead(store, "a", NULL, err));
+	assert_ok(sherd_ckpt_clear_dead(store, "a", 0, NULL, err));
 	assert_int_equal(count(store, "a"), 2);
 	put_claim(store, (sherd_ckpt_claim){.set_id = id_x});
-	assert_ok(sherd_ckpt_clear_dead(store, "a", NULL, err));
+	assert_ok(sherd_ckpt_clear_dead(store, "a", 0, NULL, err));
 	assert_int_equal(count(store, "a"), 0);
 }
 
@@ -101,7 +101,7 @@ TEST(a_removal_that_died_is_finished_once_the_metadata_is_gone)
 	save(store, "a", &id_x, false);
 	assert_ok(sherd_store_remove(store, "a.metadata.json", err));
 	put_claim(store, (sherd_ckpt_claim){.set_id = id_x, .removing = true});
-	assert_ok(sherd_ckpt_clear_dead(store, "a", NULL, err));
+	assert_ok(sherd_ckpt_clear_dead(store, "a", 0, NULL, err));
 	assert_int_equal(count(store, "a"), 0);
 }
 
@@ -111,7 +111,7 @@ TEST(a_removal_that_died_before_the_metadata_went_leaves_the_set)
 	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) ckpt = NULL;
 	save(store, "a", &id_x, false);
 	put_claim(store, (sherd_ckpt_claim){.set_id = id_x, .removing = true});
-	assert_ok(sherd_ckpt_clear_dead(store, "a", NULL, err));
+	assert_ok(sherd_ckpt_clear_dead(store, "a", 0, NULL, err));
 	assert_int_equal(count(store, "a.saving"), 0);
 	assert_ok(sherd_ckpt_open(&ckpt, store, "a", NULL, err));
 }
@@ -122,7 +122,7 @@ TEST(a_removal_that_died_leaves_another_set_alone)
 	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) ckpt = NULL;
 	save(store, "a", &id_y, false);
 	put_claim(store, (sherd_ckpt_claim){.set_id = id_x, .removing = true});
-	assert_ok(sherd_ckpt_clear_dead(store, "a", NULL, err));
+	assert_ok(sherd_ckpt_clear_dead(store, "a", 0, NULL, err));
 	assert_int_equal(count(store, "a.saving"), 0);
 	assert_ok(sherd_ckpt_open(&ckpt, store, "a", NULL, err));
 }
@@ -158,7 +158,7 @@ TEST(a_replacement_that_died_after_its_metadata_is_tidied)
 	save(store, "a", &id_y, true);
 	copy(store, "old_shard_0.shard", "a_shard_0.shard");
 	put_claim(store, (sherd_ckpt_claim){.set_id = id_y, .named_by_set = true});
-	assert_ok(sherd_ckpt_clear_dead(store, "a", NULL, err));
+	assert_ok(sherd_ckpt_clear_dead(store, "a", 0, NULL, err));
 	assert_int_equal(count(store, "a_shard_"), 2);
 	assert_int_equal(count(store, "a.saving"), 0);
 	assert_ok(sherd_ckpt_open(&ckpt, store, "a", NULL, err));

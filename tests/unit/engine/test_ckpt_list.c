@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include "base/error.h"
+#include "engine/ckpt/save.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +63,7 @@ TEST(every_state_is_told)
 	object_put(STORE, "damaged.metadata.json", "{\"version\": 1}", 14);
 	assert_ok(ckpt_sample_save(s, STORE, "orphaned", err));
 	assert_ok(sherd_store_remove(STORE, "orphaned.metadata.json", err));
-	assert_ok(sherd_ckpt_saver_open(&dead, STORE, "dead", &o, err));
+	assert_ok(sherd_ckpt_saver_begin(&dead, STORE, "dead", &o, false, NULL, err));
 	assert_ok(sherd_ckpt_saver_shard(dead, 1, s->shards[1].items, s->shards[1].count, err));
 	assert_ok(sherd_ckpt_saver_finish(dead, NULL, err));
 	assert_ok(sherd_ckpt_saver_open(&saver, STORE, "saving", &o, err));

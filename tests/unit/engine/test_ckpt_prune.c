@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "engine/ckpt/claim.h"
+#include "engine/ckpt/save.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +87,7 @@ static void die(sherd_store *store, const char *prefix, bool replace)
 	sherd_ckpt_saver *saver = NULL;
 	sherd_ckpt_save_options o = ckpt_sample_options(s, 0);
 	o.replace = replace;
-	assert_ok(sherd_ckpt_saver_open(&saver, store, prefix, &o, err));
+	assert_ok(sherd_ckpt_saver_begin(&saver, store, prefix, &o, false, NULL, err));
 	assert_ok(sherd_ckpt_saver_shard(saver, 0, s->shards[0].items, s->shards[0].count, err));
 	assert_ok(sherd_ckpt_saver_finish(saver, NULL, err));
 }
@@ -118,7 +119,7 @@ static void claim_removal(sherd_store *store, const char *prefix, uint64_t seed)
 	ckpt_hold hold;
 	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&s->set_id, 1, 0);
 	mine.removing = true;
-	assert_ok(sherd_ckpt_hold(&hold, store, prefix, &mine, false, NULL, err));
+	assert_ok(sherd_ckpt_hold(&hold, store, prefix, &mine, NULL, NULL, err));
 	sherd_ckpt_release(&hold);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "engine/ckpt/claim.h"
+#include "engine/ckpt/save.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,7 +144,7 @@ TEST(a_dead_claim_of_another_set_does_not_keep_damaged_metadata_from_repair)
 	sherd_ckpt_repair_options r = {.replace = true};
 	assert_ok(ckpt_sample_save(s, STORE, "m", err));
 	o.replace = true;
-	assert_ok(sherd_ckpt_saver_open(&saver, STORE, "m", &o, err));
+	assert_ok(sherd_ckpt_saver_begin(&saver, STORE, "m", &o, false, NULL, err));
 	assert_ok(sherd_ckpt_saver_shard(saver, 0, dead->shards[0].items, dead->shards[0].count, err));
 	assert_ok(sherd_ckpt_saver_finish(saver, NULL, err));
 	object_put(STORE, "m.metadata.json", "{", 1);
@@ -160,7 +161,7 @@ TEST(a_repair_that_died_does_not_make_its_shards_fair_game)
 	assert_ok(ckpt_sample_save(s, STORE, "m", err));
 	lose_metadata(STORE);
 	mine.repairing = true;
-	assert_ok(sherd_ckpt_hold(&hold, STORE, "m", &mine, false, NULL, err));
+	assert_ok(sherd_ckpt_hold(&hold, STORE, "m", &mine, NULL, NULL, err));
 	sherd_ckpt_release(&hold);
 	assert_ok(sherd_ckpt_prune(STORE, "", 1, NULL, NULL, NULL, err));
 	assert_keys(STORE, "m_shard_0.shard m_shard_1.shard");
