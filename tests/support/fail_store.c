@@ -17,6 +17,8 @@ typedef struct fail_store {
 	_Atomic long countdown;
 	_Atomic uint64_t read;
 	_Atomic bool hit;
+	void (*call)(void *arg, sherd_store *inner); /* instead of failing */
+	void *arg;
 } fail_store;
 
 typedef struct fail_reader {
@@ -37,6 +39,10 @@ static int count(fail_store *f, const char *verb, sherd_error *err)
 	if (atomic_load(&f->countdown) <= 0 || atomic_fetch_sub(&f->countdown, 1) != 1)
 		return SHERD_OK;
 	atomic_store(&f->hit, true);
+	if (f->call) {
+		f->call(f->arg, f->inner);
+		return SHERD_OK;
+	}
 	return sherd_fail(err, SHERD_EIO, "injected", "%s was made to fail", verb);
 }
 
@@ -228,6 +234,15 @@ sherd_store *fail_store_over(sherd_store *inner)
 	};
 	f->base.ops = &f->ops;
 	return &f->base;
+}
+
+void fail_store_call_at(sherd_store *store, long nth, void (*fn)(void *arg, sherd_store *inner), void *arg)
+{
+	fail_store *f = (fail_store *)store;
+	f->call = fn;
+	f->arg = arg;
+	atomic_store(&f->hit, false);
+	atomic_store(&f->countdown, nth);
 }
 
 void fail_store_at(sherd_store *store, long nth)

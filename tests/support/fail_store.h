@@ -12,6 +12,8 @@ sherd_store *fail_store_over(sherd_store *inner);
 void fail_store_at(sherd_store *store, long nth);
 /* Did it happen since fail_store_at()? */
 bool fail_store_hit(sherd_store *store);
+/* Before the nth operation somebody else does something, on the store below; the operation then goes on. */
+void fail_store_call_at(sherd_store *store, long nth, void (*fn)(void *arg, sherd_store *inner), void *arg);
 /* Bytes that readers were asked for since the store was opened; what was mapped does not count. */
 uint64_t fail_store_read_bytes(sherd_store *store);
 

@@ -101,14 +101,10 @@ static int still_waiting(const sherd_ckpt_claim *c, const ckpt_waiting *w, sherd
 	                  "set %s waits: %s; --take-over or prune --waiting-older-than clears it", id, text);
 }
 
-/* Takes the place of a claim that somebody may still hold. Their shards are left alone until ours are published. The
- * shared lock on theirs keeps away who would remove it: that would be ours by then. */
+/* Takes the place of a claim that somebody may still hold. Their shards are left alone until ours are published. */
 static int take_over(ckpt_hold *h, const char *key, const char *identity, sherd_error *err)
 {
-	SHERD_AUTO(sherd_lock, sherd_lock_release) theirs = NULL;
 	h->claim.named_by_set = true;
-	if (can_lock(h->store))
-		TRY(sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &theirs, err));
 	TRY(replace(h, key, identity, err));
 	if (can_lock(h->store))
 		TRY(sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &h->lock, err));
@@ -173,14 +169,11 @@ static int read_locked(sherd_store *store, const char *prefix, const char *key, 
 	return SHERD_OK;
 }
 
-/* The claim goes last, unless it was taken over meanwhile. */
-static int remove_locked(sherd_store *store, const char *key, const char *identity, sherd_error *err)
+/* What has taken its place since it was looked at stays. */
+static int remove_seen(sherd_store *store, const char *key, const char *identity, sherd_error *err)
 {
-	sherd_stat now;
-	int rc = sherd_store_stat(store, key, &now, err);
-	if (rc == SHERD_OK && strcmp(now.identity, identity) == 0)
-		rc = sherd_store_remove(store, key, err);
-	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
+	int rc = sherd_store_remove_if(store, key, identity, err);
+	return rc == SHERD_ECONFLICT ? SHERD_OK : rc;
 }
 
 static int clear_dead(sherd_store *store, const char *prefix, uint64_t waiting_ns, ckpt_waiting *waiting,
@@ -212,7 +205,7 @@ static int clear_dead(sherd_store *store, const char *prefix, uint64_t waiting_n
 		}
 		TRY(sherd_ckpt_clear(store, prefix, &claim, meter, err));
 	}
-	return remove_locked(store, name, seen.identity, err);
+	return remove_seen(store, name, seen.identity, err);
 }
 
 /* The claim of another set is in the way: 0 when it has gone, or only somebody passing by is there. */
@@ -305,41 +298,40 @@ void sherd_ckpt_release(ckpt_hold *hold)
 	sherd_lock_release(TAKE(hold->lock));
 }
 
-/* Removes the claim if it is this set's; where the store can lock, whoever calls has the exclusive lock on it. */
 static int remove_ours(const ckpt_hold *hold, const char *key, sherd_error *err)
 {
 	sherd_ckpt_claim now;
+	sherd_stat seen;
 	bool valid = false;
-	int rc = sherd_ckpt_read_claim(hold->store, hold->prefix, &now, &valid, err);
+	int rc = sherd_store_stat(hold->store, key, &seen, err);
+	if (rc == SHERD_OK)
+		rc = sherd_ckpt_read_claim(hold->store, hold->prefix, &now, &valid, err);
 	if (rc == SHERD_OK && valid && now.removing == hold->claim.removing &&
 	    sherd_set_id_equal(&now.set_id, &hold->claim.set_id))
-		rc = sherd_store_remove(hold->store, key, err);
+		rc = remove_seen(hold->store, key, seen.identity, err);
 	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
-}
-
-/* Somebody who looks whether the claim is dead holds it for a moment, and would leave it behind; ranks of the same set
- * hold it for long, and then it is theirs. */
-static int lock_alone(sherd_store *store, const char *key, sherd_lock **out, sherd_error *err)
-{
-	int rc = SHERD_ECONFLICT;
-	for (int tries = 0; rc == SHERD_ECONFLICT && tries < 8; tries++) {
-		pause_after(tries);
-		rc = sherd_store_lock(store, key, SHERD_LOCK_EXCLUSIVE, out, err);
-	}
-	return rc;
 }
 
 int sherd_ckpt_drop(ckpt_hold *hold, sherd_error *err)
 {
-	SHERD_AUTO(sherd_lock, sherd_lock_release) alone = NULL;
 	SHERD_AUTO_BUF key = {0};
+	int rc = claim_key(&key, hold->prefix, err);
+	if (rc == SHERD_OK)
+		rc = remove_ours(hold, (const char *)key.data, err);
 	sherd_ckpt_release(hold);
-	TRY(claim_key(&key, hold->prefix, err));
-	int rc = can_lock(hold->store) ? lock_alone(hold->store, (const char *)key.data, &alone, err) : SHERD_OK;
-	if (rc == SHERD_ENOTFOUND || rc == SHERD_ECONFLICT)
-		return SHERD_OK;
-	TRY(rc);
-	return remove_ours(hold, (const char *)key.data, err);
+	return rc;
+}
+
+/* Somebody who looks whether the claim is dead holds it for a moment, and would leave it behind; ranks of the same set
+ * hold it for long, and then it is theirs. */
+static int lock_alone(sherd_store *store, const char *key, sherd_lock **out)
+{
+	int rc = SHERD_ECONFLICT;
+	for (int tries = 0; rc == SHERD_ECONFLICT && tries < 8; tries++) {
+		pause_after(tries);
+		rc = sherd_store_lock(store, key, SHERD_LOCK_EXCLUSIVE, out, NULL);
+	}
+	return rc;
 }
 
 static bool any_shard_left(const ckpt_hold *hold)
@@ -366,7 +358,7 @@ void sherd_ckpt_forsake(ckpt_hold *hold, ckpt_take_back_fn *take_back, void *arg
 	if (claim_key(&key, hold->prefix, NULL) < 0)
 		return;
 	/* Where nobody can lock, others may have joined a claim of ranks, but not the one of a single process. */
-	bool sure = can_lock(hold->store) ? lock_alone(hold->store, (const char *)key.data, &alone, NULL) == SHERD_OK
+	bool sure = can_lock(hold->store) ? lock_alone(hold->store, (const char *)key.data, &alone) == SHERD_OK
 	                                  : hold->created && !hold->claim.by_ranks;
 	if (sherd_ckpt_claimed_by(hold->store, hold->prefix, &hold->claim.set_id, &ours, NULL) < 0)
 		return;

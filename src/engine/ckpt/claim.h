@@ -33,7 +33,7 @@ int sherd_ckpt_hold(ckpt_hold *out, sherd_store *store, const char *prefix, cons
                     const ckpt_force *force, sherd_meter *meter, sherd_error *err);
 /* Lets go; the claim stays for others of the set. */
 void sherd_ckpt_release(ckpt_hold *hold);
-/* Lets go and removes the claim if it is still this set's; where others hold it, the last of them does. */
+/* Lets go and removes the claim if it is still this set's. */
 int sherd_ckpt_drop(ckpt_hold *hold, sherd_error *err);
 /* Lets go, and removes the claim only if nobody else holds it and no shard of the set is there. Before that, if nobody
  * else of the set lives, so that nobody can be publishing it, or the claim is another's by now (claimed is false then):
