@@ -58,6 +58,11 @@ static sherd_dtype by_extras(int64_t extras)
 	return SHERD_DTYPE_NONE;
 }
 
+static uint32_t get_u32(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
 uint64_t sherd_nd4j_get_u64(const uint8_t *p)
 {
 	uint64_t v = 0;
@@ -79,27 +84,68 @@ static bool strides_are(const int64_t *dims, const int64_t *strides, size_t rank
 	return true;
 }
 
-/* The strides are what ND4J itself goes by; the letter at the end may differ where both fit. */
-static int take_order(const int64_t *info, size_t rank, uint64_t at, sherd_nd4j_array *out, sherd_error *err)
+/* Where numbers stand in the file, and how many bytes each has. */
+typedef struct place {
+	uint64_t at;
+	uint32_t size;
+} place;
+
+static uint64_t byte_of(place p, size_t index)
 {
-	int64_t letter = info[2 * rank + 3];
-	if (letter != 'c' && letter != 'f')
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-shape", at + 8 * (2 * rank + 3),
-		                     "the order is %lld, neither 'c' nor 'f'", (long long)letter);
-	if (out->bytes == 0 && out->dtype != SHERD_UTF8)
-		return SHERD_OK;
-	if (strides_are(info + 1, info + 1 + rank, rank, letter == 'f')) {
-		out->fortran = letter == 'f' && rank > 1;
-		return SHERD_OK;
+	return p.at + (uint64_t)p.size * index;
+}
+
+/* Dense strides in any order of the dimensions: sorted, they are those of C order. */
+static int take_strides(const int64_t *info, size_t rank, place p, sherd_arena *arena, sherd_nd4j_array *out,
+                        sherd_error *err)
+{
+	const int64_t *dims = info + 1, *strides = info + 1 + rank;
+	bool seen[SHERD_MAX_DIMS] = {false};
+	uint64_t step = 1;
+	uint64_t *kept = sherd_arena_alloc(arena, rank + 1, sizeof(*kept));
+	if (!kept)
+		return sherd_fail_nomem(err);
+	for (size_t k = 0; k < rank; k++) {
+		size_t d = 0;
+		while (d < rank && (seen[d] || dims[d] == 1 || (uint64_t)strides[d] != step))
+			d++;
+		if (d == rank)
+			break;
+		seen[d] = true;
+		step *= (uint64_t)dims[d];
 	}
-	if (!strides_are(info + 1, info + 1 + rank, rank, letter != 'f'))
-		return sherd_fail_at(err, SHERD_EUNSUPPORTED, "bad-strides", at + 8 * (1 + rank),
-		                     "the elements do not lie side by side");
-	out->fortran = letter != 'f' && rank > 1;
+	for (size_t d = 0; d < rank; d++) {
+		if (!seen[d] && dims[d] != 1)
+			return sherd_fail_at(
+				err, SHERD_EUNSUPPORTED, "bad-strides", byte_of(p, 1 + rank + d),
+				"the stride of dimension %zu is %lld: the elements do not lie side by side", d,
+				(long long)strides[d]);
+		kept[d] = (uint64_t)strides[d];
+	}
+	out->strides = kept;
 	return SHERD_OK;
 }
 
-static int take_dims(const int64_t *dims, size_t rank, uint64_t at, sherd_arena *arena, sherd_nd4j_array *out,
+/* The strides are what ND4J itself goes by; the letter at the end may differ where both fit. */
+static int take_order(const int64_t *info, size_t rank, place p, sherd_arena *arena, sherd_nd4j_array *out,
+                      sherd_error *err)
+{
+	int64_t letter = info[2 * rank + 3];
+	if (letter != 'c' && letter != 'f')
+		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-shape", byte_of(p, 2 * rank + 3),
+		                     "the order is %lld, neither 'c' nor 'f'", (long long)letter);
+	if (out->bytes == 0 && out->dtype != SHERD_UTF8)
+		return SHERD_OK;
+	if (strides_are(info + 1, info + 1 + rank, rank, letter == 'f'))
+		out->fortran = letter == 'f' && rank > 1;
+	else if (strides_are(info + 1, info + 1 + rank, rank, letter != 'f'))
+		out->fortran = letter != 'f' && rank > 1;
+	else
+		return take_strides(info, rank, p, arena, out, err);
+	return SHERD_OK;
+}
+
+static int take_dims(const int64_t *dims, size_t rank, place p, sherd_arena *arena, sherd_nd4j_array *out,
                      sherd_error *err)
 {
 	bool zero = false;
@@ -108,8 +154,8 @@ static int take_dims(const int64_t *dims, size_t rank, uint64_t at, sherd_arena 
 		return sherd_fail_nomem(err);
 	for (size_t i = 0; i < rank; i++) {
 		if (dims[i] < 0)
-			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-shape", at + 8 * i, "dimension %zu is %lld", i,
-			                     (long long)dims[i]);
+			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-shape", byte_of(p, i), "dimension %zu is %lld",
+			                     i, (long long)dims[i]);
 		shape[i] = (uint64_t)dims[i];
 		zero |= shape[i] == 0;
 	}
@@ -123,7 +169,8 @@ static int take_dims(const int64_t *dims, size_t rank, uint64_t at, sherd_arena 
 	if (out->dtype == SHERD_UTF8)
 		return SHERD_OK;
 	if (!sherd_tensor_bytes(out->dtype, out->ndim, shape, &out->bytes))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "overflow", at, "the size of the array does not fit 64 bits");
+		return sherd_fail_at(err, SHERD_ECORRUPT, "overflow", p.at,
+		                     "the size of the array does not fit 64 bits");
 	return SHERD_OK;
 }
 
@@ -134,25 +181,32 @@ static int check_rank(size_t rank, uint64_t at, const sherd_limits *limits, sher
 	return SHERD_OK;
 }
 
-int sherd_nd4j_shape_decode(const int64_t *info, size_t count, uint64_t at, const sherd_limits *limits,
-                            sherd_arena *arena, sherd_nd4j_array *out, sherd_error *err)
+/* The numbers lie at p, one behind the other. */
+static int decode_shape(const int64_t *info, size_t count, place p, const sherd_limits *limits, sherd_arena *arena,
+                        sherd_nd4j_array *out, sherd_error *err)
 {
 	if (count < 4 || info[0] < 0 || (uint64_t)info[0] != (count - 4) / 2 || count % 2)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-shape", at,
+		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-shape", p.at,
 		                     "%zu numbers do not tell a shape of rank %lld", count,
 		                     count ? (long long)info[0] : 0);
 	size_t rank = (size_t)info[0];
-	TRY(check_rank(rank, at, limits, err));
+	TRY(check_rank(rank, p.at, limits, err));
 	out->empty = (info[2 * rank + 1] & EXTRA_EMPTY) != 0;
-	TRY(take_dims(info + 1, rank, at + 8, arena, out, err));
-	return take_order(info, rank, at, out, err);
+	TRY(take_dims(info + 1, rank, (place){byte_of(p, 1), p.size}, arena, out, err));
+	return take_order(info, rank, p, arena, out, err);
+}
+
+int sherd_nd4j_shape_decode(const int64_t *info, size_t count, uint64_t at, const sherd_limits *limits,
+                            sherd_arena *arena, sherd_nd4j_array *out, sherd_error *err)
+{
+	return decode_shape(info, count, (place){at, 8}, limits, arena, out, err);
 }
 
 int sherd_nd4j_dims_decode(const int64_t *dims, size_t rank, bool fortran, uint64_t at, const sherd_limits *limits,
                            sherd_arena *arena, sherd_nd4j_array *out, sherd_error *err)
 {
 	TRY(check_rank(rank, at, limits, err));
-	TRY(take_dims(dims, rank, at, arena, out, err));
+	TRY(take_dims(dims, rank, (place){at, 8}, arena, out, err));
 	out->fortran = fortran && rank > 1 && (out->bytes || out->dtype == SHERD_UTF8);
 	return SHERD_OK;
 }
@@ -212,19 +266,49 @@ static sherd_str take_text(sherd_cursor *c)
 	return text ? (sherd_str){(const char *)text, len} : SHERD_STR("");
 }
 
+/* Ways of storing a part that ND4J had a name for, the newest first. */
+typedef struct mode {
+	const char *name;
+	bool wide;   /* the count has 64 bits, not 32 */
+	bool extras; /* the number behind the strides is extras, not an offset in a buffer */
+} mode;
+
+static const mode modes[] = {
+	{"MIXED_DATA_TYPES", true, true}, /* since 1.0.0-beta4 */
+	{"LONG_SHAPE", true, true},       /* since 1.0.0-beta */
+	{"JAVACPP", false, false},        {"HEAP", false, false}, {"DIRECT", false, false},
+};
+
+static const mode *mode_of(sherd_str name)
+{
+	for (size_t i = 0; i < COUNT_OF(modes); i++)
+		if (sherd_str_is(name, modes[i].name))
+			return &modes[i];
+	return NULL;
+}
+
+bool sherd_nd4j_probe(const uint8_t *bytes, size_t len)
+{
+	sherd_cursor c = sherd_cursor_over(bytes, len);
+	sherd_str name = take_text(&c);
+	return !c.failed && mode_of(name);
+}
+
 /* How its numbers are stored, their count, their type. */
-static int take_part(sherd_cursor *c, uint64_t *count, sherd_dtype *dtype, sherd_error *err)
+static int take_part(sherd_cursor *c, const mode **how, uint64_t *count, sherd_dtype *dtype, sherd_error *err)
 {
 	size_t at = c->pos;
-	sherd_str mode = take_text(c);
-	if (!c->failed && !sherd_str_is(mode, "MIXED_DATA_TYPES"))
-		return sherd_fail_at(err, at ? SHERD_EUNSUPPORTED : SHERD_ECORRUPT, "bad-magic", at,
-		                     "MIXED_DATA_TYPES is not there");
-	const uint8_t *p = sherd_cursor_bytes(c, 8);
+	sherd_str name = take_text(c);
+	*how = c->failed ? &modes[0] : mode_of(name);
+	if (!*how)
+		return sherd_fail_at(
+			err, at ? SHERD_EUNSUPPORTED : SHERD_ECORRUPT, "bad-magic", at,
+			"a part of an array that is not stored as MIXED_DATA_TYPES, LONG_SHAPE or JAVACPP");
+	const uint8_t *p = sherd_cursor_bytes(c, (*how)->wide ? 8 : 4);
 	size_t type_at = c->pos;
 	sherd_str type = take_text(c);
 	TRY(sherd_cursor_check(c, "the head of an array", err));
-	*count = sherd_nd4j_get_u64(p);
+	*count = (*how)->wide ? sherd_nd4j_get_u64(p) : get_u32(p);
 	*dtype = by_name(type);
 	if (!*dtype)
 		return sherd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", type_at, "elements of type %.*s",
@@ -232,20 +316,36 @@ static int take_part(sherd_cursor *c, uint64_t *count, sherd_dtype *dtype, sherd
 	return SHERD_OK;
 }
 
-static int take_info(sherd_cursor *c, int64_t info[SHERD_ND4J_INFO_MOST], size_t *count, sherd_error *err)
+/* The numbers of a shape: 64 bits each, or 32 in the oldest files. */
+typedef struct shape_info {
+	int64_t at[SHERD_ND4J_INFO_MOST];
+	size_t count;
+	place p;
+	bool empty; /* extras say so */
+} shape_info;
+
+static int take_info(sherd_cursor *c, shape_info *info, sherd_error *err)
 {
 	uint64_t n;
 	sherd_dtype dtype;
-	TRY(take_part(c, &n, &dtype, err));
-	if (dtype != SHERD_I64 || n > SHERD_ND4J_INFO_MOST)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-shape", SHERD_ND4J_MAGIC_BYTES,
+	const mode *how;
+	TRY(take_part(c, &how, &n, &dtype, err));
+	if ((dtype != SHERD_I64 && (how->wide || dtype != SHERD_I32)) || n > SHERD_ND4J_INFO_MOST || n < 4)
+		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-shape", 2 + strlen(how->name),
 		                     "%llu numbers, which are not a shape", (unsigned long long)n);
+	info->p = (place){c->pos, dtype == SHERD_I64 ? 8 : 4};
+	info->count = (size_t)n;
 	for (size_t i = 0; i < n; i++) {
-		const uint8_t *p = sherd_cursor_bytes(c, 8);
-		info[i] = p ? (int64_t)sherd_nd4j_get_u64(p) : 0;
+		const uint8_t *p = sherd_cursor_bytes(c, info->p.size);
+		info->at[i] = !p ? 0 : info->p.size == 8 ? (int64_t)sherd_nd4j_get_u64(p) : (int32_t)get_u32(p);
 	}
-	*count = (size_t)n;
-	return sherd_cursor_check(c, "the shape of an array", err);
+	TRY(sherd_cursor_check(c, "the shape of an array", err));
+	int64_t extras = info->at[n - 3];
+	if (!how->extras && extras)
+		return sherd_fail_at(err, SHERD_EUNSUPPORTED, "bad-strides", byte_of(info->p, n - 3),
+		                     "the array begins at element %lld of its buffer", (long long)extras);
+	info->empty = (extras & EXTRA_EMPTY) != 0;
+	return SHERD_OK;
 }
 
 static int check_end(const sherd_nd4j_array *a, uint64_t file_size, sherd_error *err)
@@ -265,21 +365,21 @@ int sherd_nd4j_array_decode(const void *head, size_t len, uint64_t file_size, co
                             sherd_arena *arena, sherd_nd4j_array *out, sherd_error *err)
 {
 	sherd_cursor c = sherd_cursor_over(head, len);
-	int64_t info[SHERD_ND4J_INFO_MOST] = {0};
+	shape_info info = {0};
 	sherd_nd4j_array a = {.swap = true};
-	size_t info_count = 0;
 	uint64_t count = 0;
-	TRY(take_info(&c, info, &info_count, err));
+	TRY(take_info(&c, &info, err));
 	size_t at = c.pos;
-	if (info_count >= 4 && info[info_count - 3] & EXTRA_EMPTY && c.pos == file_size)
-		a.dtype = by_extras(info[info_count - 3]);
-	else
-		TRY(take_part(&c, &count, &a.dtype, err));
+	if (info.empty && c.pos == file_size) {
+		a.dtype = by_extras(info.at[info.count - 3]);
+	} else {
+		const mode *how;
+		TRY(take_part(&c, &how, &count, &a.dtype, err));
+	}
 	if (a.dtype == SHERD_DTYPE_NONE || a.dtype == SHERD_UTF8)
 		return sherd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", at,
 		                     "elements of a type that has no size of its own");
-	uint64_t info_at = at - 8 * info_count;
-	TRY(sherd_nd4j_shape_decode(info, info_count, info_at, limits, arena, &a, err));
+	TRY(decode_shape(info.at, info.count, info.p, limits, arena, &a, err));
 	uint32_t element = sherd_dtype_describe(a.dtype)->block_bytes;
 	if (__builtin_mul_overflow(count, (uint64_t)element, &a.stored))
 		return sherd_fail_at(err, SHERD_ECORRUPT, "overflow", at, "%llu elements", (unsigned long long)count);

@@ -12,9 +12,10 @@
 #include <sherd/limits.h>
 #include <sherd/tensor.h>
 
-#define SHERD_ND4J_MAGIC "\0\x10MIXED_DATA_TYPES"
-#define SHERD_ND4J_MAGIC_BYTES 18
-#define SHERD_ND4J_HEAD 1024 /* more than the longest head takes */
+#define SHERD_ND4J_MAGIC_BYTES 18 /* of the longest one */
+#define SHERD_ND4J_HEAD 1024      /* more than the longest head takes */
+/* Do the bytes begin as a file does that is one array? len may be anything. */
+bool sherd_nd4j_probe(const uint8_t *bytes, size_t len);
 
 /* How the offsets of texts are stored. */
 typedef enum sherd_nd4j_text {
@@ -31,8 +32,10 @@ typedef struct sherd_nd4j_array {
 	uint64_t stored; /* bytes of it */
 	bool swap;       /* elements are big-endian */
 	bool fortran;    /* the first dimension varies fastest; only with two dimensions or more */
-	bool empty;      /* told by extras: no elements, whatever the dimensions were */
-	bool hollow;     /* empty, and none of its dimensions was 0 */
+	/* In elements, where the order is neither C nor Fortran; else NULL. Dense, as sherd_reorder wants them. */
+	const uint64_t *strides;
+	bool empty;  /* told by extras: no elements, whatever the dimensions were */
+	bool hollow; /* empty, and none of its dimensions was 0 */
 	sherd_nd4j_text text;
 } sherd_nd4j_array;
 

@@ -31,8 +31,8 @@ static void measure_texts(sherd_samediff_decoder *d, sherd_nd4j_array *a)
 		                   "%llu bytes are too few for the texts", (unsigned long long)a->stored);
 		return;
 	}
-	if (a->fortran) {
-		sherd_flatbuf_fail(d->fb, SHERD_EUNSUPPORTED, "bad-strides", a->data, "texts in Fortran order");
+	if (a->fortran || a->strides) {
+		sherd_flatbuf_fail(d->fb, SHERD_EUNSUPPORTED, "bad-strides", a->data, "texts in another order than C");
 		return;
 	}
 	last = read_u64(d->fb, a->data + 8 * n, false);
@@ -61,8 +61,9 @@ static void take_buffer(sherd_samediff_decoder *d, const sherd_flat_table *t, sh
 		if (buffer.at)
 			sherd_flatbuf_fail(d->fb, SHERD_ECORRUPT, "size-mismatch", buffer.at - 4,
 			                   "an array with its elements inside of the graph");
-		if (a->dtype == SHERD_UTF8 && a->fortran)
-			sherd_flatbuf_fail(d->fb, SHERD_EUNSUPPORTED, "bad-strides", t->pos, "texts in Fortran order");
+		if ((a->dtype == SHERD_UTF8 && a->fortran) || a->strides)
+			sherd_flatbuf_fail(d->fb, SHERD_EUNSUPPORTED, "bad-strides", t->pos,
+			                   "an array in an order that containers do not have");
 		return;
 	}
 	if (a->dtype == SHERD_UTF8)

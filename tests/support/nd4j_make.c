@@ -15,8 +15,14 @@ static void put_turned(sherd_buf *b, const uint8_t *p, uint32_t size)
 
 void nd4j_put_part(sherd_buf *b, const char *type, uint64_t count, const void *data, uint32_t size)
 {
-	put_text(b, "MIXED_DATA_TYPES");
-	put_turned(b, (const uint8_t *)&count, sizeof(count));
+	nd4j_put_part_as(b, "MIXED_DATA_TYPES", type, count, data, size);
+}
+
+void nd4j_put_part_as(sherd_buf *b, const char *mode, const char *type, uint64_t count, const void *data, uint32_t size)
+{
+	bool wide = strcmp(mode, "MIXED_DATA_TYPES") == 0 || strcmp(mode, "LONG_SHAPE") == 0;
+	put_text(b, mode);
+	put_turned(b, (const uint8_t *)&count, wide ? 8 : 4);
 	put_text(b, type);
 	for (uint64_t i = 0; i < count; i++)
 		put_turned(b, (const uint8_t *)data + i * size, size);

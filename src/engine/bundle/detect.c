@@ -79,7 +79,7 @@ static sherd_format by_first_bytes(sherd_str first)
 		return SHERD_FORMAT_NPY;
 	if (sherd_str_starts(first, SHERD_ROWS_MAGIC))
 		return SHERD_FORMAT_ROWS;
-	if (first.len >= SHERD_ND4J_MAGIC_BYTES && memcmp(first.ptr, SHERD_ND4J_MAGIC, SHERD_ND4J_MAGIC_BYTES) == 0)
+	if (sherd_nd4j_probe((const uint8_t *)first.ptr, first.len))
 		return SHERD_FORMAT_ND4J_ARRAY;
 	/* A file that was cut off is still one: the length is not compared with the file's. */
 	if (first.len > SHERD_SAFETENSORS_HEAD && first.ptr[SHERD_SAFETENSORS_HEAD] == '{' &&

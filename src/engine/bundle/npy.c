@@ -36,7 +36,7 @@ static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, 
 		.shape = n->head.shape,
 	};
 	if (n->head.fortran)
-		return sherd_reorder_fortran(&order, offset, buf, len, err);
+		return sherd_reorder_gather(&order, offset, buf, len, err);
 	if (n->head.swap)
 		return sherd_reorder_bytes(&order, offset, buf, len, err);
 	return sherd_reader_at(n->reader, n->head.data + offset, buf, len, err);

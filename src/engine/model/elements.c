@@ -75,7 +75,7 @@ static int transpose(const sherd_model_elements *e, sherd_writer *writer, sherd_
 		TRY(e->model->ops->read(e->model, e->array, 0, whole, most, err));
 	for (uint64_t at = 0; at < t->bytes;) {
 		size_t n = (size_t)(t->bytes - at < size ? t->bytes - at : size);
-		TRY(sherd_reorder_fortran(&order, at, buf, n, err));
+		TRY(sherd_reorder_gather(&order, at, buf, n, err));
 		TRY(append(e, writer, buf, n, meter, err));
 		at += n;
 	}

@@ -49,6 +49,7 @@ static sherd_reorder order_of(const sherd_reader *reader, const sherd_nd4j_array
 		.swap = a->swap ? element : 1,
 		.ndim = a->ndim,
 		.shape = a->shape,
+		.strides = a->strides,
 	};
 }
 
@@ -70,14 +71,14 @@ int sherd_nd4j_read(const sherd_reader *reader, const sherd_nd4j_array *a, uint6
 		return a->text == SHERD_ND4J_TEXT_COUNTED ? read_counted(reader, a, offset, buf, len, err)
 		                                          : sherd_reader_at(reader, a->data + offset, buf, len, err);
 	const sherd_reorder order = order_of(reader, a);
-	if (a->fortran)
-		return sherd_reorder_fortran(&order, offset, buf, len, err);
+	if (a->fortran || a->strides)
+		return sherd_reorder_gather(&order, offset, buf, len, err);
 	return sherd_reorder_bytes(&order, offset, buf, len, err);
 }
 
 int sherd_nd4j_map(const sherd_reader *reader, const sherd_nd4j_array *a, const void **out, sherd_error *err)
 {
-	if (a->swap || a->fortran || a->text != SHERD_ND4J_TEXT_PLAIN || !a->stored)
+	if (a->swap || a->fortran || a->strides || a->text != SHERD_ND4J_TEXT_PLAIN || !a->stored)
 		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "the array is stored in another order");
 	return sherd_reader_map(reader, a->data, (size_t)a->bytes, out, err);
 }

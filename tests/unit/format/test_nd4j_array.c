@@ -55,6 +55,62 @@ TEST(every_type_is_read)
 	}
 }
 
+/* Before 1.0.0-beta4 an array was stored by one of four other names, all but LONG_SHAPE with 32-bit shapes. */
+TEST(old_arrays_of_every_mode_and_type_are_read)
+{
+	static const char *const modes[] = {"LONG_SHAPE", "JAVACPP", "HEAP", "DIRECT"};
+	static const struct {
+		const char *name;
+		sherd_dtype dtype;
+	} types[] = {{"HALF", SHERD_F16},
+	             {"FLOAT", SHERD_F32},
+	             {"DOUBLE", SHERD_F64},
+	             {"INT", SHERD_I32},
+	             {"LONG", SHERD_I64}};
+	static const uint64_t data[6] = {0};
+	static const int64_t wide[] = {2, 2, 3, 1, 2, 0, 1, 'f'};
+	static const int32_t narrow[] = {2, 2, 3, 1, 2, 0, 1, 'f'};
+	for (size_t m = 0; m < COUNT_OF(modes); m++)
+		for (size_t i = 0; i < COUNT_OF(types); i++) {
+			SHERD_AUTO_BUF b = {0};
+			sherd_nd4j_array a;
+			uint32_t size = sherd_dtype_describe(types[i].dtype)->block_bytes;
+			nd4j_put_part_as(&b, modes[m], m ? "INT" : "LONG", 8, m ? (const void *)narrow : wide,
+			                 m ? 4 : 8);
+			nd4j_put_part_as(&b, modes[(m + i) % COUNT_OF(modes)], types[i].name, 6, data, size);
+			assert_true(sherd_nd4j_probe(b.data, b.len));
+			assert_ok(decode(&b, &a, err));
+			assert_int_equal(a.dtype, types[i].dtype);
+			assert_true(a.bytes == 6 * size && a.data + a.bytes == b.len && a.fortran && a.swap);
+			assert_true(a.ndim == 2 && a.shape[0] == 2 && a.shape[1] == 3);
+			for (size_t len = 0; len < b.len; len++) {
+				sherd_error e = {0};
+				assert_int_equal(sherd_nd4j_array_decode(b.data, len, len, NULL, &arena, &a, &e),
+				                 SHERD_ECORRUPT);
+				assert_true(e.offset <= len);
+			}
+		}
+}
+
+TEST(an_old_array_that_begins_inside_of_its_buffer_is_refused)
+{
+	SHERD_AUTO_BUF b = {0}, wrong = {0}, mixed = {0};
+	sherd_nd4j_array a;
+	sherd_error e = {0};
+	nd4j_put_part_as(&b, "JAVACPP", "INT", 6, (const int32_t[]){1, 3, 1, 8, 1, 'c'}, 4);
+	nd4j_put_part_as(&b, "JAVACPP", "FLOAT", 3, (const float[]){1, 2, 3}, 4);
+	assert_int_equal(decode(&b, &a, &e), SHERD_EUNSUPPORTED);
+	assert_string_equal(e.reason, "bad-strides");
+	assert_int_equal(e.offset, 9 + 4 + 5 + 4 * 3);
+	nd4j_put_part_as(&wrong, "JAVACPP", "INT", 6, (const int32_t[]){1, -3, 1, 0, 1, 'c'}, 4);
+	nd4j_put_part_as(&wrong, "JAVACPP", "FLOAT", 3, (const float[]){1, 2, 3}, 4);
+	assert_int_equal(decode(&wrong, &a, &e), SHERD_ECORRUPT);
+	assert_int_equal(e.offset, 9 + 4 + 5 + 4);
+	nd4j_put_part(&mixed, "INT", 6, (const int32_t[]){1, 3, 1, 0, 1, 'c'}, 4);
+	nd4j_put_part(&mixed, "FLOAT", 3, (const float[]){1, 2, 3}, 4);
+	assert_refused(SHERD_ECORRUPT, "bad-shape", decode(&mixed, &a, err));
+}
+
 TEST(an_empty_array_may_end_with_its_shape)
 {
 	static const struct {
@@ -155,6 +211,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(every_type_is_read),
+		CASE(old_arrays_of_every_mode_and_type_are_read),
+		CASE(an_old_array_that_begins_inside_of_its_buffer_is_refused),
 		CASE(an_empty_array_may_end_with_its_shape),
 		CASE(what_does_not_fit_is_refused),
 		CASE(every_truncation_and_every_longer_file_is_refused),
