@@ -16,7 +16,7 @@ static const char *file_of(const char *key)
 
 static const char *format_of(const sherd_rows *rows)
 {
-	return sherd_format_name(sherd_rows_dtype(rows) == SHERD_BF16 ? SHERD_FORMAT_ROWS_BF16 : SHERD_FORMAT_ROWS);
+	return sherd_format_name(sherd_rows_format(rows));
 }
 
 static uint64_t bytes_of(const sherd_rows *rows)

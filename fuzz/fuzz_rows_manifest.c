@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "form.h"
 #include "format/rows_manifest.h"
+#include "format/rows_marker.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* sherd/rows.h - rows of numbers, streamed out of core.
  *
- * A set is an ordered list of shards in the format GAMSAE01: every shard holds
- * rows of one width as 32-bit floats. Rows are numbered over the whole set from
+ * A set is an ordered list of shards that hold rows of one width: as 32-bit
+ * floats in the format GAMSAE01, or as F16 or BF16 in files without heads that a
+ * manifest lists. Rows are numbered over the whole set from
  * 0, in the order of the shards; these ids never depend on batch sizes, windows,
  * ranks or threads, and neither does the order in which rows are delivered.
  *
@@ -29,12 +30,14 @@ typedef struct sherd_rows_options {
 	const sherd_progress *progress; /* counts shards */
 } sherd_rows_options;
 
-/* An explicit list, in this order. Reads the heads only. Refusals, by their short word:
+/* An explicit list of GAMSAE01 files, in this order. Reads the heads only. Refusals, by their short word:
  * "bad-magic", "bad-dtype", "truncated", "bad-width" (0), "width-mismatch", "empty", "too-many-rows". */
 SHERD_API int sherd_rows_open(sherd_rows **out, sherd_store *store, const char *const *keys, size_t count,
                               const sherd_rows_options *options, sherd_error *err);
-/* All files `*.shard` in a folder ("" or "a/b"), ordered by the bytes of their names. Shards of checkpoints are left
- * out. SHERD_EINCOMPLETE when the set is being packed. */
+/* What the manifest of a folder ("" or "a/b") lists, as it is now: rows that are appended later need a new open.
+ * Without a manifest all files `*.shard` in the folder, ordered by the bytes of their names; shards of checkpoints are
+ * left out. SHERD_EINCOMPLETE when the set is being packed, and, "missing-shard", when one that is listed is not there.
+ */
 SHERD_API int sherd_rows_open_folder(sherd_rows **out, sherd_store *store, const char *folder,
                                      const sherd_rows_options *options, sherd_error *err);
 /* Whatever the key names (see sherd_detect): such a folder, one shard by its file, or a folder of residual_shard_bf16,
@@ -53,11 +56,12 @@ typedef struct sherd_rows_shard {
 
 SHERD_API uint64_t sherd_rows_total(const sherd_rows *rows);
 SHERD_API uint64_t sherd_rows_width(const sherd_rows *rows);
-SHERD_API sherd_dtype
-sherd_rows_dtype(const sherd_rows *rows); /* as stored: SHERD_F32, of residual_shard_bf16 SHERD_BF16 */
+SHERD_API sherd_dtype sherd_rows_dtype(const sherd_rows *rows);   /* as stored: SHERD_F32, SHERD_F16, SHERD_BF16 */
+SHERD_API sherd_format sherd_rows_format(const sherd_rows *rows); /* SHERD_FORMAT_ROWS, SHERD_FORMAT_ROWS_BF16 */
 SHERD_API size_t sherd_rows_shards(const sherd_rows *rows);
 SHERD_API const sherd_rows_shard *sherd_rows_shard_at(const sherd_rows *rows, size_t index); /* NULL past the end */
-/* Files that were left out of a folder because they are shards of a checkpoint. Returns how many. */
+/* Files of a folder that look like shards and were left out: those that its manifest does not name; without a manifest
+ * shards of a checkpoint. Returns how many. */
 SHERD_API size_t sherd_rows_left_out(const sherd_rows *rows, const char *const **keys);
 SHERD_API bool sherd_rows_has_manifest(const sherd_rows *rows);
 

@@ -1,7 +1,9 @@
 #include "codec/floats.h"
 
 #include "base/error.h"
+#include "codec/halves.h"
 
+#include <math.h>
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -90,49 +92,77 @@ void sherd_floats_from_f64(const void *in, float *out, size_t count)
 	}
 }
 
-static float from_bits(uint32_t bits)
+/* ---- any type into any other */
+
+/* As a float whose last bit tells that something was cut off: then rounding once more is as if from the double. */
+static float to_odd(double d)
 {
-	float f;
+	float f = (float)d;
+	uint32_t bits;
+	if (isnan(d) || isinf(d) || (double)f == d)
+		return f;
+	memcpy(&bits, &f, sizeof(bits));
+	if (fabs((double)f) > fabs(d))
+		bits--;
+	bits |= 1;
 	memcpy(&f, &bits, sizeof(f));
 	return f;
 }
 
-static float f16_to_f32(uint16_t h)
+static void f64_to_odd(const void *in, float *out, size_t count)
 {
-	uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = (h >> 10) & 0x1f, fraction = h & 0x3ff;
-	if (exponent == 0x1f)
-		return from_bits(sign | 0x7f800000 | fraction << 13);
-	if (exponent)
-		return from_bits(sign | (exponent + 112) << 23 | fraction << 13);
-	/* Below the smallest normal number: fraction * 2^-24. */
-	float magnitude = (float)fraction * 0x1p-24f;
-	return sign ? -magnitude : magnitude;
+	for (size_t i = 0; i < count; i++) {
+		double v;
+		memcpy(&v, (const uint8_t *)in + 8 * i, sizeof(v));
+		out[i] = to_odd(v);
+	}
 }
 
-static uint16_t load16(const void *in, size_t i)
+static void to_f32(sherd_dtype from, const void *in, float *out, size_t count)
 {
-	const uint8_t *p = (const uint8_t *)in + 2 * i;
-	return (uint16_t)((unsigned)p[0] | (unsigned)p[1] << 8);
+	if (from == SHERD_F16)
+		sherd_halves_widen_f16(in, out, count);
+	else if (from == SHERD_BF16)
+		sherd_halves_widen_bf16(in, out, count);
+	else if (from == SHERD_F64)
+		sherd_floats_from_f64(in, out, count);
+	else
+		memcpy(out, in, count * sizeof(*out));
 }
 
-void sherd_floats_from_f16(const void *in, float *out, size_t count)
+static void from_f32(sherd_dtype to, const float *in, void *out, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		out[i] = f16_to_f32(load16(in, i));
+	if (to == SHERD_F16)
+		sherd_halves_narrow_f16(in, out, count);
+	else if (to == SHERD_BF16)
+		sherd_halves_narrow_bf16(in, out, count);
+	else
+		sherd_floats_widen(in, out, count);
 }
 
-void sherd_floats_from_bf16(const void *in, float *out, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		out[i] = from_bits((uint32_t)load16(in, i) << 16);
-}
-
-void sherd_floats_widen_bf16(const void *in, double *out, size_t count)
+/* Some at a time by way of floats. */
+static void by_floats(sherd_dtype from, const uint8_t *in, sherd_dtype to, uint8_t *out, size_t count)
 {
 	float some[1024];
+	size_t in_bytes = sherd_dtype_describe(from)->block_bytes, out_bytes = sherd_dtype_describe(to)->block_bytes;
 	for (size_t done = 0; done < count; done += COUNT_OF(some)) {
 		size_t n = count - done < COUNT_OF(some) ? count - done : COUNT_OF(some);
-		sherd_floats_from_bf16((const uint8_t *)in + 2 * done, some, n);
-		sherd_floats_widen(some, out + done, n);
+		if (from == SHERD_F64)
+			f64_to_odd(in + in_bytes * done, some, n);
+		else
+			to_f32(from, in + in_bytes * done, some, n);
+		from_f32(to, some, out + out_bytes * done, n);
 	}
+}
+
+void sherd_floats_convert(sherd_dtype from, const void *in, sherd_dtype to, void *out, size_t count)
+{
+	if (from == to)
+		memcpy(out, in, count * sherd_dtype_describe(from)->block_bytes);
+	else if (to == SHERD_F32)
+		to_f32(from, in, out, count);
+	else if (from == SHERD_F32)
+		from_f32(to, in, out, count);
+	else
+		by_floats(from, in, to, out, count);
 }

@@ -1,6 +1,8 @@
-/* codec/floats.h - floating-point numbers of one size into another, many at a time. */
+/* codec/floats.h - floating-point numbers of one type into another, many at a time. */
 #ifndef SHERD_CODEC_FLOATS_H
 #define SHERD_CODEC_FLOATS_H
+
+#include <sherd/dtype.h>
 
 #include <stddef.h>
 #include <stdint.h>
@@ -10,10 +12,9 @@ void sherd_floats_widen(const float *in, double *out, size_t count);
 
 /* Rounded to nearest, ties to even; in is little-endian and need not be aligned. */
 void sherd_floats_from_f64(const void *in, float *out, size_t count);
-/* Exact. */
-void sherd_floats_from_f16(const void *in, float *out, size_t count);
-void sherd_floats_from_bf16(const void *in, float *out, size_t count);
-/* As sherd_floats_from_bf16(), then sherd_floats_widen(). */
-void sherd_floats_widen_bf16(const void *in, double *out, size_t count);
+
+/* From and to any of F16, BF16, F32 and F64: exact where the value can be held, else rounded once, to nearest, ties to
+ * even. Both sides are little-endian; floats and doubles need their alignment. in and out do not overlap. */
+void sherd_floats_convert(sherd_dtype from, const void *in, sherd_dtype to, void *out, size_t count);
 
 #endif

@@ -1,7 +1,7 @@
 #include "format/rows_manifest.h"
 
 #include "base/limits.h"
-#include "base/time.h"
+#include "base/map.h"
 #include "codec/json.h"
 #include "codec/seal.h"
 #include "format/rows_shard.h"
@@ -10,14 +10,11 @@
 
 SHERD_AUTO_DEFINE(sherd_json, sherd_json_close)
 
-#define MARKER_FORMAT "sherd-rows-packing"
-
 /* How one of the two lists spells what both say. */
 typedef struct dialect {
 	const char *format;
 	const char *version, *rows, *width; /* keys */
-	const char *dtype;
-	uint64_t head, element; /* bytes in front of the rows of a file; of one value */
+	uint64_t versions;                  /* the newest that is known */
 	bool ours;
 } dialect;
 
@@ -26,9 +23,7 @@ static const dialect own = {
 	.version = "version",
 	.rows = "rows",
 	.width = "width",
-	.dtype = "F32",
-	.head = SHERD_ROWS_HEAD_SIZE,
-	.element = 4,
+	.versions = 2,
 	.ours = true,
 };
 
@@ -37,9 +32,29 @@ static const dialect bf16 = {
 	.version = "format_version",
 	.rows = "total_tokens",
 	.width = "d_model",
-	.dtype = "bfloat16",
-	.element = 2,
+	.versions = 1,
 };
+
+#define BF16_DTYPE "bfloat16"
+
+static const sherd_rows_kind kinds[] = {
+	{SHERD_F32, SHERD_ROWS_SUFFIX, SHERD_ROWS_HEAD_SIZE, 4},
+	{SHERD_F16, ".f16", 0, 2},
+	{SHERD_BF16, ".bf16", 0, 2},
+};
+
+const sherd_rows_kind *sherd_rows_kind_of(sherd_dtype dtype)
+{
+	for (size_t i = 0; i < COUNT_OF(kinds); i++)
+		if (kinds[i].dtype == dtype)
+			return &kinds[i];
+	return NULL;
+}
+
+uint64_t sherd_rows_blocks(uint64_t payload)
+{
+	return payload / SHERD_ROWS_BLOCK + (payload % SHERD_ROWS_BLOCK != 0);
+}
 
 enum {
 	HAS_FORMAT = 1 << 0,
@@ -78,11 +93,10 @@ static int take_file(decoder *d, const char **out, sherd_error *err)
 {
 	sherd_str s;
 	TRY(sherd_json_string(d->json, &s, err));
-	bool named = !d->d->ours || (sherd_str_ends(s, SHERD_ROWS_SUFFIX) && s.len > strlen(SHERD_ROWS_SUFFIX));
-	if (!is_plain_name(s) || !named)
+	if (!is_plain_name(s))
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-path", sherd_json_offset(d->json),
-		                     "%.*s is not the plain name of a %sfile", s.len > 128 ? 128 : (int)s.len,
-		                     s.len ? s.ptr : "", d->d->ours ? "shard " : "");
+		                     "%.*s is not the plain name of a file", s.len > 128 ? 128 : (int)s.len,
+		                     s.len ? s.ptr : "");
 	*out = sherd_arena_str(d->arena, s);
 	return *out ? SHERD_OK : sherd_fail_nomem(err);
 }
@@ -94,6 +108,29 @@ static int take_hash(decoder *d, uint8_t out[SHERD_SHA256_BYTES], sherd_error *e
 	if (!sherd_unhex(s.ptr, s.len, out, SHERD_SHA256_BYTES))
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-text", sherd_json_offset(d->json),
 		                     "a SHA-256 is 64 lower-case hexadecimal digits");
+	return SHERD_OK;
+}
+
+/* Eight digits a block, most significant first. */
+static int take_crcs(decoder *d, sherd_rows_entry *e, sherd_error *err)
+{
+	sherd_str s;
+	TRY(sherd_json_string(d->json, &s, err));
+	uint32_t *crcs = sherd_arena_alloc(d->arena, s.len / 8 + 1, sizeof(*crcs));
+	if (!crcs)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < s.len / 8; i++) {
+		uint8_t raw[4];
+		if (!sherd_unhex(s.ptr + 8 * i, 8, raw, sizeof(raw)))
+			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-text", sherd_json_offset(d->json),
+			                     "a CRC-32 is 8 lower-case hexadecimal digits");
+		crcs[i] = (uint32_t)raw[0] << 24 | (uint32_t)raw[1] << 16 | (uint32_t)raw[2] << 8 | raw[3];
+	}
+	if (s.len % 8)
+		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-length", sherd_json_offset(d->json),
+		                     "%zu digits are no whole number of CRC-32", s.len);
+	e->crcs = crcs;
+	e->crc_count = s.len / 8;
 	return SHERD_OK;
 }
 
@@ -115,6 +152,8 @@ static int take_shard_member(decoder *d, sherd_str key, sherd_rows_entry *e, uns
 		*has |= HAS_HASH;
 		return take_hash(d, e->sha256, err);
 	}
+	if (d->d->ours && sherd_str_is(key, "crc32"))
+		return take_crcs(d, e, err);
 	return sherd_json_skip(d->json, err);
 }
 
@@ -161,13 +200,32 @@ static int expect_text(sherd_json *j, const char *want, const char *reason, sher
 	return SHERD_OK;
 }
 
-static int expect_version_1(sherd_json *j, sherd_error *err)
+static int take_version(decoder *d, sherd_error *err)
 {
 	uint64_t version;
-	TRY(sherd_json_u64(j, &version, err));
-	if (version != 1)
-		return sherd_fail_at(err, SHERD_EVERSION, "bad-version", sherd_json_offset(j),
-		                     "version %" PRIu64 ", only 1 is known", version);
+	TRY(sherd_json_u64(d->json, &version, err));
+	if (!version || version > d->d->versions)
+		return sherd_fail_at(err, SHERD_EVERSION, "bad-version", sherd_json_offset(d->json),
+		                     "version %" PRIu64 ", the newest that is known is %" PRIu64, version,
+		                     d->d->versions);
+	d->m.version = (uint32_t)version;
+	return SHERD_OK;
+}
+
+static int take_dtype(decoder *d, sherd_error *err)
+{
+	sherd_str s;
+	if (!d->d->ours) {
+		d->m.dtype = SHERD_BF16;
+		return expect_text(d->json, BF16_DTYPE, "bad-dtype", err);
+	}
+	TRY(sherd_json_string(d->json, &s, err));
+	for (size_t i = 0; i < COUNT_OF(kinds); i++)
+		if (sherd_str_is(s, sherd_dtype_describe(kinds[i].dtype)->name))
+			d->m.dtype = kinds[i].dtype;
+	if (!d->m.dtype)
+		return sherd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", sherd_json_offset(d->json),
+		                     "%.*s, not F32, F16 or BF16", s.len > 64 ? 64 : (int)s.len, s.len ? s.ptr : "");
 	return SHERD_OK;
 }
 
@@ -180,7 +238,7 @@ static int take_member(decoder *d, sherd_str key, sherd_error *err)
 	}
 	if (sherd_str_is(key, d->d->version)) {
 		d->has |= HAS_VERSION;
-		return expect_version_1(j, err);
+		return take_version(d, err);
 	}
 	if (sherd_str_is(key, d->d->rows)) {
 		d->has |= HAS_ROWS;
@@ -192,53 +250,91 @@ static int take_member(decoder *d, sherd_str key, sherd_error *err)
 	}
 	if (sherd_str_is(key, "dtype")) {
 		d->has |= HAS_DTYPE;
-		return expect_text(j, d->d->dtype, "bad-dtype", err);
+		return take_dtype(d, err);
 	}
 	if (sherd_str_is(key, "shards")) {
 		d->has |= HAS_SHARDS;
 		return take_shards(d, err);
 	}
+	if (d->d->ours && sherd_str_is(key, "fence"))
+		return sherd_json_u64(j, &d->m.fence, err);
 	if (!d->d->ours && sherd_str_is(key, "byte_order"))
 		return expect_text(j, "little", "bad-dtype", err);
 	return sherd_json_skip(j, err);
 }
 
-static int check_shard(const decoder *d, const sherd_rows_entry *e, sherd_error *err)
+static int check_size(const decoder *d, const sherd_rows_entry *e, sherd_error *err)
 {
-	uint64_t bytes;
-	if (__builtin_mul_overflow(d->m.width, d->d->element, &bytes) ||
-	    __builtin_mul_overflow(bytes, e->rows, &bytes) || __builtin_add_overflow(bytes, d->d->head, &bytes))
+	const sherd_rows_kind *kind = sherd_rows_kind_of(d->m.dtype);
+	uint64_t payload, bytes;
+	if (__builtin_mul_overflow(d->m.width, kind->element, &payload) ||
+	    __builtin_mul_overflow(payload, e->rows, &payload) ||
+	    __builtin_add_overflow(payload, d->d->ours ? kind->head : 0, &bytes))
 		return sherd_fail(err, SHERD_ECORRUPT, "overflow", "%.128s: %" PRIu64 " rows of width %" PRIu64,
 		                  e->file, e->rows, d->m.width);
 	if (e->bytes != bytes)
 		return sherd_fail(err, SHERD_ECORRUPT, "size-mismatch",
 		                  "%.128s: %" PRIu64 " rows of width %" PRIu64 " take %" PRIu64 " bytes, not %" PRIu64,
 		                  e->file, e->rows, d->m.width, bytes, e->bytes);
+	if (e->crcs && e->crc_count != sherd_rows_blocks(payload))
+		return sherd_fail(err, SHERD_ECORRUPT, "bad-length",
+		                  "%.128s: %zu CRC-32 for %" PRIu64 " blocks of %u bytes", e->file, e->crc_count,
+		                  sherd_rows_blocks(payload), SHERD_ROWS_BLOCK);
 	return SHERD_OK;
 }
 
-static int check_document(const decoder *d, sherd_error *err)
+/* What holds for our own lists only. */
+static int check_entry(const decoder *d, const sherd_rows_entry *e, const sherd_rows_entry *before, sherd_map *names,
+                       sherd_error *err)
+{
+	const sherd_rows_kind *kind = sherd_rows_kind_of(d->m.dtype);
+	sherd_str name = sherd_str_of(e->file);
+	bool ok = true;
+	if (!sherd_str_ends(name, kind->suffix) || name.len == strlen(kind->suffix))
+		return sherd_fail(err, SHERD_ECORRUPT, "bad-path", "%.128s is not the plain name of a file *%s",
+		                  e->file, kind->suffix);
+	if (!kind->head && !e->crcs)
+		return sherd_fail(err, SHERD_ECORRUPT, "missing-key", "%.128s: a shard of %s needs crc32", e->file,
+		                  sherd_dtype_describe(d->m.dtype)->name);
+	if (d->m.version == 1 && before && strcmp(before->file, e->file) >= 0)
+		return sherd_fail(err, SHERD_ECORRUPT, "bad-name", "%.128s does not sort after %.128s", e->file,
+		                  before->file);
+	if (d->m.version > 1 && sherd_map_add(names, name, 0, &ok) != SHERD_MAP_NONE)
+		return sherd_fail(err, SHERD_ECORRUPT, "duplicate-name", "%.128s is listed twice", e->file);
+	return ok ? SHERD_OK : sherd_fail_nomem(err);
+}
+
+static int check_entries(const decoder *d, sherd_map *names, sherd_error *err)
 {
 	const sherd_rows_entry *list = (const sherd_rows_entry *)(const void *)d->shards.data;
-	size_t count = d->shards.len / sizeof(*list);
 	uint64_t rows = 0;
 	bool overflow = false;
-	if (d->has != HAS_ALL)
-		return sherd_fail(err, SHERD_ECORRUPT, "missing-key", "format, %s, %s, %s, dtype and shards are needed",
-		                  d->d->version, d->d->rows, d->d->width);
-	if (!d->m.width)
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-width", "rows of width 0");
-	for (size_t i = 0; i < count; i++) {
-		TRY(check_shard(d, &list[i], err));
+	for (size_t i = 0; i < d->shards.len / sizeof(*list); i++) {
+		TRY(check_size(d, &list[i], err));
 		overflow |= __builtin_add_overflow(rows, list[i].rows, &rows);
-		if (d->d->ours && i && strcmp(list[i - 1].file, list[i].file) >= 0)
-			return sherd_fail(err, SHERD_ECORRUPT, "bad-name", "%.128s does not sort after %.128s",
-			                  list[i].file, list[i - 1].file);
+		if (d->d->ours)
+			TRY(check_entry(d, &list[i], i ? &list[i - 1] : NULL, names, err));
 	}
 	if (overflow || rows != d->m.rows)
 		return sherd_fail(err, SHERD_ECORRUPT, "bad-count",
 		                  "the shards have %" PRIu64 " rows, the document says %" PRIu64, rows, d->m.rows);
 	return SHERD_OK;
+}
+
+static int check_document(const decoder *d, sherd_error *err)
+{
+	sherd_map names = {0};
+	if (d->has != HAS_ALL)
+		return sherd_fail(err, SHERD_ECORRUPT, "missing-key", "format, %s, %s, %s, dtype and shards are needed",
+		                  d->d->version, d->d->rows, d->d->width);
+	if (!d->m.width)
+		return sherd_fail(err, SHERD_ECORRUPT, "bad-width", "rows of width 0");
+	if (d->m.version == 1 && d->d->ours && d->m.dtype != SHERD_F32)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "bad-dtype", "%s needs version 2",
+		                  sherd_dtype_describe(d->m.dtype)->name);
+	int rc = check_entries(d, &names, err);
+	sherd_map_done(&names);
+	return rc;
 }
 
 static int decode_document(decoder *d, sherd_rows_manifest *out, sherd_error *err)
@@ -323,94 +419,42 @@ static void put_number(sherd_json_writer *w, const char *key, uint64_t v)
 	sherd_json_put_u64(w, v);
 }
 
+static void put_entry(sherd_json_writer *w, const sherd_rows_entry *e, bool with_crcs)
+{
+	char hex[SHERD_SHA256_HEX + 1];
+	sherd_hex(e->sha256, sizeof(e->sha256), hex);
+	sherd_json_put_object(w, true);
+	put_text(w, "file", e->file);
+	put_number(w, "rows", e->rows);
+	put_number(w, "bytes", e->bytes);
+	put_text(w, "sha256", hex);
+	if (with_crcs && e->crcs) {
+		SHERD_AUTO_BUF text = {0};
+		for (size_t i = 0; i < e->crc_count; i++)
+			sherd_buf_printf(&text, "%08" PRIx32, e->crcs[i]);
+		w->buf->failed |= text.failed;
+		sherd_json_put_key(w, "crc32");
+		sherd_json_put_string(w, (sherd_str){(const char *)text.data, text.len});
+	}
+	sherd_json_put_object_end(w);
+}
+
 void sherd_rows_manifest_encode(const sherd_rows_manifest *manifest, sherd_buf *out)
 {
 	sherd_json_writer w;
 	sherd_json_writer_init(&w, out);
 	sherd_json_put_object(&w, false);
 	put_text(&w, "format", own.format);
-	put_number(&w, own.version, 1);
+	put_number(&w, own.version, manifest->version);
 	put_number(&w, own.rows, manifest->rows);
 	put_number(&w, own.width, manifest->width);
-	put_text(&w, "dtype", own.dtype);
+	put_text(&w, "dtype", sherd_dtype_describe(manifest->dtype)->name);
+	if (manifest->version > 1 && manifest->fence)
+		put_number(&w, "fence", manifest->fence);
 	sherd_json_put_key(&w, "shards");
 	sherd_json_put_array(&w, false);
-	for (size_t i = 0; i < manifest->count; i++) {
-		const sherd_rows_entry *e = &manifest->shards[i];
-		char hex[SHERD_SHA256_HEX + 1];
-		sherd_hex(e->sha256, sizeof(e->sha256), hex);
-		sherd_json_put_object(&w, true);
-		put_text(&w, "file", e->file);
-		put_number(&w, "rows", e->rows);
-		put_number(&w, "bytes", e->bytes);
-		put_text(&w, "sha256", hex);
-		sherd_json_put_object_end(&w);
-	}
+	for (size_t i = 0; i < manifest->count; i++)
+		put_entry(&w, &manifest->shards[i], manifest->version > 1);
 	sherd_json_put_array_end(&w);
 	sherd_seal_put(&w);
-}
-
-/* ---- the marker */
-
-void sherd_rows_marker_encode(const sherd_rows_marker *marker, sherd_buf *out)
-{
-	sherd_json_writer w;
-	char when[SHERD_TIME_TEXT];
-	sherd_time_format(marker->time_ns, when);
-	sherd_json_writer_init(&w, out);
-	sherd_json_put_object(&w, false);
-	put_text(&w, "format", MARKER_FORMAT);
-	put_number(&w, "version", 1);
-	put_text(&w, "timestamp", when);
-	put_text(&w, "host", marker->host);
-	put_number(&w, "process", marker->process);
-	sherd_seal_put(&w);
-}
-
-static int take_marker_member(sherd_json *j, sherd_str key, sherd_rows_marker *m, bool *has_format, sherd_error *err)
-{
-	sherd_str s;
-	if (sherd_str_is(key, "format")) {
-		*has_format = true;
-		return expect_text(j, MARKER_FORMAT, "unknown-format", err);
-	}
-	if (sherd_str_is(key, "version"))
-		return expect_version_1(j, err);
-	if (sherd_str_is(key, "process"))
-		return sherd_json_u64(j, &m->process, err);
-	if (sherd_str_is(key, "timestamp")) {
-		TRY(sherd_json_string(j, &s, err));
-		if (!sherd_time_parse(s, &m->time_ns))
-			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-time", sherd_json_offset(j),
-			                     "timestamp is no time");
-		return SHERD_OK;
-	}
-	if (sherd_str_is(key, "host")) {
-		TRY(sherd_json_string(j, &s, err));
-		size_t n = s.len < sizeof(m->host) ? s.len : 0;
-		memcpy(m->host, n ? s.ptr : "", n);
-		m->host[n] = 0;
-		return SHERD_OK;
-	}
-	return sherd_json_skip(j, err);
-}
-
-int sherd_rows_marker_decode(const void *data, size_t len, sherd_rows_marker *out, sherd_error *err)
-{
-	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
-	sherd_rows_marker m = {0};
-	bool has_format = false;
-	sherd_str key;
-	int rc;
-	TRY(check_seal(data, len, err));
-	TRY(sherd_json_open(&j, data, len, NULL, err));
-	TRY(sherd_json_object(j, err));
-	while ((rc = sherd_json_key(j, &key, err)) > 0)
-		TRY(take_marker_member(j, key, &m, &has_format, err));
-	TRY(rc);
-	TRY(sherd_json_end(j, err));
-	if (!has_format)
-		return sherd_fail(err, SHERD_ECORRUPT, "missing-key", "the marker has no format");
-	*out = m;
-	return SHERD_OK;
 }

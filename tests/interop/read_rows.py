@@ -17,6 +17,8 @@ import sys
 import zlib
 
 MASK = (1 << 64) - 1
+BLOCK = 16 << 20
+KINDS = {"F32": (b".shard", 32, 4), "F16": (b".f16", 0, 2), "BF16": (b".bf16", 0, 2)}
 SEAL = re.compile(rb'[,{]\n  "sha256": "([0-9a-f]{64})"\n\}\Z')
 
 
@@ -55,14 +57,47 @@ class Shard:
         return struct.unpack_from(f"<{self.width}f", self.raw, 32 + 4 * index * self.width)
 
 
+class Headless:
+    """A file of F16 or BF16 that a manifest lists."""
+
+    def __init__(self, path, entry, manifest):
+        with open(path, "rb") as file:
+            self.raw = file.read()
+        self.rows, self.width, self.dtype = entry["rows"], manifest["width"], manifest["dtype"]
+        if len(self.raw) != entry["bytes"]:
+            raise Refused("truncated" if len(self.raw) < entry["bytes"] else "size-mismatch", path)
+
+    def row(self, index):
+        at = 2 * index * self.width
+        if self.dtype == "F16":
+            return struct.unpack_from(f"<{self.width}e", self.raw, at)
+        bits = struct.unpack_from(f"<{self.width}H", self.raw, at)
+        return struct.unpack(f"<{self.width}f", struct.pack(f"<{self.width}I", *(b << 16 for b in bits)))
+
+
 def is_checkpoint(path):
     with open(path, "rb") as file:
         return file.read(4) == b"RAHS"
 
 
-def shard_names(folder):
+def shard_names(folder, suffix=b".shard"):
     names = [os.fsencode(n) for n in os.listdir(folder) if os.path.isfile(os.path.join(folder, n))]
-    return [os.fsdecode(n) for n in sorted(names) if n.endswith(b".shard") and len(n) > 6]
+    return [os.fsdecode(n) for n in sorted(names) if n.endswith(suffix) and len(n) > len(suffix)]
+
+
+def listed_shards(folder):
+    """What a manifest lists, in its order."""
+    manifest = read_manifest(f"{folder}/rows.manifest.json")
+    for entry in manifest["shards"]:
+        path = f"{folder}/{entry['file']}"
+        if not os.path.exists(path):
+            raise Refused("missing-shard", path)
+        shard = Shard(path) if manifest["dtype"] == "F32" else Headless(path, entry, manifest)
+        if shard.width != manifest["width"]:
+            raise Refused("width-mismatch", path)
+        if shard.rows != entry["rows"]:
+            raise Refused("bad-count", path)
+        yield shard
 
 
 class Set:
@@ -70,10 +105,14 @@ class Set:
         self.width = None
         self.shards = []
         if len(paths) == 1 and os.path.isdir(paths[0]):
-            folder = paths[0]
-            if os.path.exists(f"{folder}/rows.packing") and not os.path.exists(f"{folder}/rows.manifest.json"):
+            folder, paths = paths[0], []
+            if os.path.exists(f"{folder}/rows.manifest.json"):
+                self.shards = list(listed_shards(folder))
+                self.width = self.shards[0].width if self.shards else None
+            elif os.path.exists(f"{folder}/rows.packing"):
                 raise Refused("incomplete", folder)
-            paths = [f"{folder}/{n}" for n in shard_names(folder) if not is_checkpoint(f"{folder}/{n}")]
+            else:
+                paths = [f"{folder}/{n}" for n in shard_names(folder) if not is_checkpoint(f"{folder}/{n}")]
         for path in paths:
             shard = Shard(path)
             self.width = self.width or shard.width
@@ -126,18 +165,27 @@ def read_manifest(path):
     m = json.loads(raw, object_pairs_hook=no_twice)
     need({"format", "version", "rows", "width", "dtype", "shards"} <= m.keys(), "missing-key", path)
     need(m["format"] == "sherd-rows", "unknown-format", path)
-    need(m["version"] == 1, "bad-version", path)
-    need(m["dtype"] == "F32", "bad-dtype", path)
+    need(type(m["version"]) is int and 1 <= m["version"] <= 2, "bad-version", path)
+    need(m["dtype"] in ("F32", "F16", "BF16") and (m["version"] > 1 or m["dtype"] == "F32"), "bad-dtype", path)
     need(count_of(m["width"]) > 0, "bad-width", path)
-    last = b""
+    suffix, head, element = KINDS[m["dtype"]]
+    last, names = b"", set()
     for s in m["shards"]:
         need({"file", "rows", "bytes", "sha256"} <= s.keys(), "missing-key", path)
         name = s["file"].encode()
-        need(6 < len(name) <= 255 and name.endswith(b".shard") and b"/" not in name and b"\0" not in name, "bad-path")
-        need(name > last, "bad-name", s["file"])
+        need(len(suffix) < len(name) <= 255 and name.endswith(suffix) and b"/" not in name and b"\0" not in name,
+             "bad-path")
+        need(m["version"] > 1 or name > last, "bad-name", s["file"])
+        need(name not in names, "duplicate-name", s["file"])
         need(re.fullmatch("[0-9a-f]{64}", s["sha256"]), "bad-text", s["sha256"])
-        need(count_of(s["bytes"]) == 32 + 4 * count_of(s["rows"]) * m["width"], "size-mismatch", s["file"])
+        payload = element * count_of(s["rows"]) * m["width"]
+        need(count_of(s["bytes"]) == head + payload, "size-mismatch", s["file"])
+        need(head or "crc32" in s, "missing-key", s["file"])
+        if "crc32" in s:
+            need(re.fullmatch("(?:[0-9a-f]{8})*", s["crc32"]), "bad-text", s["crc32"])
+            need(len(s["crc32"]) == 8 * (-(-payload // BLOCK)), "bad-length", s["file"])
         last = name
+        names.add(name)
     need(sum(s["rows"] for s in m["shards"]) == count_of(m["rows"]), "bad-count", path)
     return m
 
@@ -270,7 +318,28 @@ def stream(paths, options):
 # ---- checking
 
 
-def check_shard(path, entry, manifest, widths):
+def sums_differ(raw, head, entry):
+    """What is wrong with the bytes of a listed file, as a word, or None."""
+    crcs = "".join(f"{zlib.crc32(raw[at:at + BLOCK]):08x}" for at in range(head, len(raw), BLOCK))
+    recorded = entry.get("crc32", crcs)
+    if any(a != b for a, b in zip(re.findall("........", crcs), re.findall("........", recorded))):
+        return "bad-crc"
+    return None if hashlib.sha256(raw).hexdigest() == entry["sha256"] else "bad-checksum"
+
+
+def check_headless(path, entry, manifest):
+    name = os.path.basename(path)
+    try:
+        Headless(path, entry, manifest)
+    except Refused as problem:
+        yield "error", problem.args[0], name
+    with open(path, "rb") as file:
+        problem = sums_differ(file.read(), 0, entry)
+    if problem:
+        yield "error", problem, name
+
+
+def check_shard(path, entry, widths):
     name = os.path.basename(path)
     if not entry and is_checkpoint(path):
         yield "warning", "left-out", name
@@ -291,15 +360,29 @@ def check_shard(path, entry, manifest, widths):
             yield "error", "bad-count", name
         elif shard and len(raw) != entry["bytes"]:
             yield "error", "size-mismatch", name
-        if hashlib.sha256(raw).hexdigest() != entry["sha256"]:
-            yield "error", "bad-checksum", name
-    elif manifest:
-        yield "error", "stray-shard", name
-        return
+        problem = sums_differ(raw, 32, entry)
+        if problem:
+            yield "error", problem, name
     if shard:
         widths.append(shard.width)
         if shard.width != widths[0]:
             yield "error", "width-mismatch", name
+
+
+def check_listed(folder, manifest):
+    widths = [manifest["width"]]
+    names = {s["file"] for s in manifest["shards"]}
+    for entry in manifest["shards"]:
+        path = f"{folder}/{entry['file']}"
+        if not os.path.exists(path):
+            yield "error", "missing-shard", entry["file"]
+        elif manifest["dtype"] == "F32":
+            yield from check_shard(path, entry, widths)
+        else:
+            yield from check_headless(path, entry, manifest)
+    for name in shard_names(folder, KINDS[manifest["dtype"]][0]):
+        if name not in names:
+            yield "warning", "left-out" if is_checkpoint(f"{folder}/{name}") else "stray-shard", name
 
 
 def check_folder(folder):
@@ -308,7 +391,6 @@ def check_folder(folder):
     if os.path.exists(f"{folder}/rows.manifest.json"):
         try:
             manifest = read_manifest(f"{folder}/rows.manifest.json")
-            widths.append(manifest["width"])
         except Refused as problem:
             yield "error", problem.args[0], "rows.manifest.json"
         if packing:
@@ -317,19 +399,18 @@ def check_folder(folder):
         yield "error", "incomplete", "rows.packing"
     else:
         yield "warning", "no-manifest", "rows.manifest.json"
-    entries = {s["file"]: s for s in manifest["shards"]} if manifest else {}
-    names = shard_names(folder)
-    for name in names:
-        yield from check_shard(f"{folder}/{name}", entries.get(name), manifest, widths)
-    for name in entries.keys() - set(names):
-        yield "error", "missing-shard", name
+    if manifest:
+        yield from check_listed(folder, manifest)
+        return
+    for name in shard_names(folder):
+        yield from check_shard(f"{folder}/{name}", None, widths)
 
 
 def check(path):
     if os.path.isdir(path):
         found = check_folder(path)
     else:
-        found = [*check_shard(path, None, None, []), ("warning", "no-checksum", os.path.basename(path))]
+        found = [*check_shard(path, None, []), ("warning", "no-checksum", os.path.basename(path))]
     for line in sorted(" ".join(f) for f in found):
         print(line)
 

@@ -295,9 +295,10 @@ TEST(a_packed_set_and_its_damage_are_judged_alike)
 	assert_ok(sherd_rows_pack(store, "p", 10, 2, feed_rows, NULL, &options, err));
 	assert_same_findings("p", "");
 	change("p/part-00001.shard", 33);
-	assert_same_findings("p", "bad-checksum");
+	assert_same_findings("p", "bad-crc");
 	change("p/part-00002.shard", 29);
 	assert_same_findings("p", "reserved");
+	assert_same_findings("p", "bad-checksum");
 	change("p/part-00000.shard", 8);
 	assert_same_findings("p", "bad-count");
 	put("p/rows.packing", "", 0);
@@ -306,6 +307,7 @@ TEST(a_packed_set_and_its_damage_are_judged_alike)
 	assert_ok(sherd_rows_write_shard(store, "p/stray.shard", (const double[]){1}, 1, 1, NULL, err));
 	assert_ok(sherd_store_remove(store, "p/part-00003.shard", err));
 	assert_same_findings("p", "missing-shard");
+	assert_same_findings("p", "stray-shard");
 	change("p/rows.manifest.json", 20);
 	assert_same_findings("p", "bad-seal");
 	assert_ok(sherd_store_remove(store, "p/rows.manifest.json", err));

@@ -57,7 +57,7 @@ int sherd_bundle_open_rows(sherd_bundle **out, sherd_store *store, const char *k
 	rows_bundle *self = (rows_bundle *)b;
 	TRY(sherd_rows_open_any(&self->rows, store, key, &rows_options, err));
 	const sherd_rows *r = self->rows;
-	b->format = r->dtype == SHERD_BF16 ? SHERD_FORMAT_ROWS_BF16 : SHERD_FORMAT_ROWS;
+	b->format = sherd_rows_format(r);
 	self->shape[0] = r->total;
 	self->shape[1] = r->width;
 	self->tensor = (sherd_tensor){.name = "rows", .dtype = r->dtype, .ndim = 2, .shape = self->shape};

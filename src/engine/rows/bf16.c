@@ -20,7 +20,12 @@ int sherd_rows_bf16_read(sherd_store *store, const char *folder, const sherd_lim
 	return sherd_in_object(err, rc, name);
 }
 
-static int compare(const sherd_rows_entry *e, uint64_t size, sherd_error *err)
+int sherd_rows_missing(sherd_error *err)
+{
+	return sherd_fail(err, SHERD_EINCOMPLETE, "missing-shard", "the manifest lists it, but it is not there");
+}
+
+int sherd_rows_bf16_compare(const sherd_rows_entry *e, uint64_t size, sherd_error *err)
 {
 	if (size < e->bytes)
 		return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", size,
@@ -39,8 +44,8 @@ int sherd_rows_bf16_check(sherd_store *store, const char *folder, const sherd_ro
 	const char *name = (const char *)key.data;
 	int rc = sherd_store_stat(store, name, &stat, err);
 	if (rc == SHERD_ENOTFOUND)
-		rc = sherd_fail(err, SHERD_EINCOMPLETE, "missing-shard", "the manifest lists it, but it is not there");
+		rc = sherd_rows_missing(err);
 	else if (rc == SHERD_OK)
-		rc = compare(entry, stat.size, err);
+		rc = sherd_rows_bf16_compare(entry, stat.size, err);
 	return sherd_in_object(err, rc, name);
 }

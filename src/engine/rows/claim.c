@@ -4,6 +4,7 @@
 #include "codec/json.h"
 #include "engine/rows/files.h"
 #include "format/rows_manifest.h"
+#include "format/rows_marker.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -127,29 +127,10 @@ static int make_raw(rows_fetch *f, sherd_error *err)
 
 /* ---- values */
 
-static void to_f64(sherd_dtype stored, const void *in, double *out, size_t count)
-{
-	if (stored == SHERD_BF16)
-		sherd_floats_widen_bf16(in, out, count);
-	else
-		sherd_floats_widen(in, out, count);
-}
-
-static void to_f32(sherd_dtype stored, const void *in, float *out, size_t count)
-{
-	if (stored == SHERD_BF16)
-		sherd_floats_from_bf16(in, out, count);
-	else
-		memcpy(out, in, count * sizeof(float));
-}
-
 /* Stored bytes as the caller wants them. */
 static void convert(const rows_fetch *f, const void *stored, uint64_t bytes, void *out)
 {
-	if (f->dtype == SHERD_F64)
-		to_f64(f->rows->dtype, stored, out, (size_t)(bytes / f->stored));
-	else
-		to_f32(f->rows->dtype, stored, out, (size_t)(bytes / f->stored));
+	sherd_floats_convert(f->rows->dtype, stored, f->dtype, out, (size_t)(bytes / f->stored));
 }
 
 static bool as_stored(const rows_fetch *f)

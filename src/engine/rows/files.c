@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "format/rows_manifest.h"
+#include "format/rows_marker.h"
 
 /* Stores list all keys below a prefix. After so many that lie deeper than the folder the listing is begun anew
  * behind that part of the tree. */
@@ -38,6 +39,22 @@ static bool add(gathering *g, const char *key, const char *name, uint64_t size)
 	return true;
 }
 
+static bool has_suffix(sherd_str name, const char *suffix)
+{
+	return sherd_str_ends(name, suffix) && name.len > strlen(suffix);
+}
+
+static bool is_wanted(const gathering *g, sherd_str name)
+{
+	static const sherd_dtype dtypes[] = {SHERD_F32, SHERD_F16, SHERD_BF16};
+	if (g->suffix)
+		return has_suffix(name, g->suffix);
+	for (size_t i = 0; i < COUNT_OF(dtypes); i++)
+		if (has_suffix(name, sherd_rows_kind_of(dtypes[i])->suffix))
+			return true;
+	return false;
+}
+
 static bool gather(const char *key, const sherd_stat *stat, void *arg)
 {
 	gathering *g = arg;
@@ -53,9 +70,7 @@ static bool gather(const char *key, const sherd_stat *stat, void *arg)
 	g->files->has_manifest |= sherd_str_is(s, SHERD_ROWS_MANIFEST);
 	g->files->has_marker |= sherd_str_is(s, SHERD_ROWS_MARKER);
 	g->files->has_foreign |= sherd_str_is(s, SHERD_ROWS_BF16_MANIFEST);
-	if (sherd_str_ends(s, g->suffix) && s.len > strlen(g->suffix))
-		return add(g, key, name, stat->size);
-	return true;
+	return !is_wanted(g, s) || add(g, key, name, stat->size);
 }
 
 static int collect(gathering *g, sherd_store *store, const char *folder, sherd_error *err)

@@ -21,7 +21,8 @@ typedef struct rows_files {
 	bool has_foreign;              /* manifest.json */
 } rows_files;
 
-/* folder is "" or "a/b"; one that is not there is empty. A name that is nothing but the suffix does not have it. */
+/* folder is "" or "a/b"; one that is not there is empty. A name that is nothing but the suffix does not have it.
+ * suffix NULL: that of shards of any type. */
 int sherd_rows_files_open(rows_files *out, sherd_store *store, const char *folder, const char *suffix,
                           sherd_error *err);
 void sherd_rows_files_done(rows_files *files);

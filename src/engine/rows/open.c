@@ -1,7 +1,10 @@
-/* engine/rows/open.c - from a list or a folder to an open set: heads only. */
+/* engine/rows/open.c - from a list or a folder to an open set: manifest and heads only. */
 #include "base/limits.h"
+#include "base/map.h"
 #include "base/meter.h"
+#include "engine/rows/bf16.h"
 #include "engine/rows/files.h"
+#include "engine/rows/manifest.h"
 #include "engine/rows/rows.h"
 #include "format/rows_manifest.h"
 #include "format/rows_shard.h"
@@ -33,22 +36,21 @@ static int check_width(sherd_rows *r, const sherd_rows_head *head, sherd_error *
 	return SHERD_OK;
 }
 
-static int add_head(opening *o, const char *key, uint64_t size, const sherd_rows_head *head, sherd_error *err)
+static int add_rows(opening *o, const char *key, uint64_t size, uint64_t rows, sherd_error *err)
 {
 	sherd_rows *r = o->rows;
-	TRY(check_width(r, head, err));
 	if (o->shards.len / sizeof(sherd_rows_shard) >= o->limits.shards)
 		return sherd_fail(err, SHERD_ELIMIT, "too-many-shards", "more than %" PRIu32 " shards",
 		                  o->limits.shards);
 	sherd_rows_shard s = {
 		.key = sherd_arena_str(&r->arena, sherd_str_of(key)),
-		.rows = head->rows,
+		.rows = rows,
 		.first = r->total,
 		.bytes = size,
 	};
 	if (!s.key)
 		return sherd_fail_nomem(err);
-	if (__builtin_add_overflow(r->total, head->rows, &r->total))
+	if (__builtin_add_overflow(r->total, rows, &r->total))
 		return sherd_fail_at(err, SHERD_ELIMIT, "too-many-rows", 8, "more rows than 64 bits count");
 	sherd_buf_append(&o->shards, &s, sizeof(s));
 	return sherd_buf_check(&o->shards, err);
@@ -63,21 +65,35 @@ static int leave_out(opening *o, const char *key, sherd_error *err)
 	return sherd_buf_check(&o->left_out, err);
 }
 
-static int take_shard(opening *o, const char *key, bool in_folder, sherd_error *err)
+/* entry: what a manifest says of it, or NULL. */
+static int add_head(opening *o, const char *key, uint64_t size, const sherd_rows_head *head,
+                    const sherd_rows_entry *entry, sherd_error *err)
+{
+	TRY(check_width(o->rows, head, err));
+	if (entry && head->rows != entry->rows)
+		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-count", 8,
+		                     "the head says %" PRIu64 " rows, the manifest %" PRIu64, head->rows, entry->rows);
+	return add_rows(o, key, size, head->rows, err);
+}
+
+static int take_shard(opening *o, const char *key, bool in_folder, const sherd_rows_entry *entry, sherd_error *err)
 {
 	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	uint8_t raw[SHERD_ROWS_HEAD_SIZE] = {0};
 	sherd_rows_head head;
-	TRY(sherd_store_read(o->rows->store, key, &reader, err));
+	int rc = sherd_store_read(o->rows->store, key, &reader, err);
+	if (rc == SHERD_ENOTFOUND && entry)
+		rc = sherd_in_object(err, sherd_rows_missing(err), key);
+	TRY(rc);
 	uint64_t size = sherd_reader_size(reader);
 	TRY(sherd_reader_at(reader, 0, raw, size < sizeof(raw) ? (size_t)size : sizeof(raw), err));
 	/* Checkpoints use the same extension. Any other stranger is refused: to skip it would shift the ids of rows. */
 	if (in_folder && size >= sizeof(checkpoint_magic) &&
 	    memcmp(raw, checkpoint_magic, sizeof(checkpoint_magic)) == 0)
 		return leave_out(o, key, err);
-	int rc = sherd_rows_head_decode(raw, size, &head, err);
+	rc = sherd_rows_head_decode(raw, size, &head, err);
 	if (rc == SHERD_OK)
-		rc = add_head(o, key, size, &head, err);
+		rc = add_head(o, key, size, &head, entry, err);
 	return sherd_in_object(err, rc, key);
 }
 
@@ -89,7 +105,7 @@ static int expect_shards(opening *o, size_t count, sherd_error *err)
 
 static int add_shard(opening *o, const char *key, bool in_folder, sherd_error *err)
 {
-	TRY(take_shard(o, key, in_folder, err));
+	TRY(take_shard(o, key, in_folder, NULL, err));
 	return sherd_meter_add(&o->meter, 1, err);
 }
 
@@ -147,18 +163,82 @@ int sherd_rows_open(sherd_rows **out, sherd_store *store, const char *const *key
 
 /* ---- folders */
 
+/* A file that the manifest names; without a head its size must do. */
+static int add_entry(opening *o, const char *folder, const sherd_rows_entry *e, sherd_error *err)
+{
+	SHERD_AUTO_BUF buf = {0};
+	TRY(sherd_rows_key(&buf, folder, e->file, err));
+	const char *key = (const char *)buf.data;
+	if (o->rows->head_bytes) {
+		TRY(take_shard(o, key, false, e, err));
+	} else {
+		TRY(sherd_rows_bf16_check(o->rows->store, folder, e, err));
+		TRY(sherd_in_object(err, add_rows(o, key, e->bytes, e->rows, err), key));
+	}
+	return sherd_meter_add(&o->meter, 1, err);
+}
+
+static int name_entries(const sherd_rows_manifest *m, sherd_map *names, sherd_error *err)
+{
+	bool ok = sherd_map_reserve(names, m->count);
+	for (size_t i = 0; i < m->count && ok; i++)
+		(void)sherd_map_add(names, sherd_str_of(m->shards[i].file), i, &ok);
+	return ok ? SHERD_OK : sherd_fail_nomem(err);
+}
+
+/* Files that look like shards of the set, and are not named by its manifest. */
+static int leave_out_strays(opening *o, const rows_files *files, const sherd_rows_manifest *m, sherd_error *err)
+{
+	const char *suffix = sherd_rows_kind_of(m->dtype)->suffix;
+	sherd_map names = {0};
+	int rc = name_entries(m, &names, err);
+	for (size_t i = 0; i < files->count && rc == SHERD_OK; i++) {
+		sherd_str name = sherd_str_of(files->list[i].name);
+		if (sherd_str_ends(name, suffix) && sherd_map_find(&names, name) == SHERD_MAP_NONE)
+			rc = leave_out(o, files->list[i].key, err);
+	}
+	sherd_map_done(&names);
+	return rc;
+}
+
+static int add_manifest(opening *o, const char *folder, const rows_files *files, sherd_error *err)
+{
+	sherd_rows *r = o->rows;
+	sherd_rows_manifest m;
+	TRY(sherd_rows_manifest_read(r->store, folder, &o->limits, &r->arena, &m, NULL, err));
+	const sherd_rows_kind *kind = sherd_rows_kind_of(m.dtype);
+	r->dtype = m.dtype;
+	r->head_bytes = kind->head;
+	r->width = m.width;
+	r->row_bytes = m.width * kind->element;
+	r->entries = m.shards;
+	TRY(expect_shards(o, m.count, err));
+	for (size_t i = 0; i < m.count; i++)
+		TRY(add_entry(o, folder, &m.shards[i], err));
+	return leave_out_strays(o, files, &m, err);
+}
+
+static int add_files(opening *o, const rows_files *files, sherd_error *err)
+{
+	TRY(expect_shards(o, files->count, err));
+	for (size_t i = 0; i < files->count; i++)
+		if (sherd_str_ends(sherd_str_of(files->list[i].name), SHERD_ROWS_SUFFIX))
+			TRY(add_shard(o, files->list[i].key, true, err));
+	return SHERD_OK;
+}
+
 static int add_folder(opening *o, const char *folder, const sherd_rows_options *options, sherd_error *err)
 {
 	rows_files files;
-	TRY(sherd_rows_files_open(&files, o->rows->store, folder, SHERD_ROWS_SUFFIX, err));
-	int rc = SHERD_OK;
-	if (files.has_marker && !files.has_manifest && !(options && options->incomplete))
-		rc = sherd_fail(err, SHERD_EINCOMPLETE, "incomplete", "the set is being packed, or its pack died");
-	if (rc == SHERD_OK)
-		rc = expect_shards(o, files.count, err);
-	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++)
-		rc = add_shard(o, files.list[i].key, true, err);
+	int rc;
+	TRY(sherd_rows_files_open(&files, o->rows->store, folder, NULL, err));
 	o->rows->has_manifest = files.has_manifest;
+	if (files.has_manifest)
+		rc = add_manifest(o, folder, &files, err);
+	else if (files.has_marker && !(options && options->incomplete))
+		rc = sherd_fail(err, SHERD_EINCOMPLETE, "incomplete", "the set is being packed, or its pack died");
+	else
+		rc = add_files(o, &files, err);
 	sherd_rows_files_done(&files);
 	return rc;
 }
@@ -195,6 +275,11 @@ uint64_t sherd_rows_width(const sherd_rows *rows)
 sherd_dtype sherd_rows_dtype(const sherd_rows *rows)
 {
 	return rows->dtype;
+}
+
+sherd_format sherd_rows_format(const sherd_rows *rows)
+{
+	return rows->foreign ? SHERD_FORMAT_ROWS_BF16 : SHERD_FORMAT_ROWS;
 }
 
 size_t sherd_rows_shards(const sherd_rows *rows)

@@ -36,6 +36,7 @@ static int fill_bf16(sherd_rows *r, const char *folder, const sherd_limits *limi
 	r->row_bytes = 2 * m.width;
 	r->dtype = SHERD_BF16;
 	r->has_manifest = true;
+	r->foreign = true;
 	return r->total ? SHERD_OK : sherd_fail(err, SHERD_ECORRUPT, "empty", "no shards, or no rows in them");
 }
 

@@ -4,6 +4,7 @@
 #include "codec/floats.h"
 #include "engine/rows/claim.h"
 #include "engine/rows/files.h"
+#include "engine/rows/shard_out.h"
 #include "format/rows_manifest.h"
 #include "format/rows_shard.h"
 
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
 SHERD_AUTO_DEFINE(void, free)
 
 /* Names have five digits, so that their bytes sort as their numbers do. */
@@ -36,12 +36,6 @@ typedef struct packing {
 	bool publishing; /* the manifest may be there */
 } packing;
 
-/* One shard on its way to the store. */
-typedef struct shard_out {
-	sherd_writer *writer;
-	sherd_sha256 sha;
-} shard_out;
-
 static int check_size(uint64_t rows, uint64_t width, uint64_t *payload, sherd_error *err)
 {
 	uint64_t bytes;
@@ -54,26 +48,9 @@ static int check_size(uint64_t rows, uint64_t width, uint64_t *payload, sherd_er
 	return SHERD_OK;
 }
 
-static int put(shard_out *s, const void *bytes, size_t len, sherd_error *err)
-{
-	sherd_sha256_add(&s->sha, bytes, len);
-	return sherd_writer_append(s->writer, bytes, len, err);
-}
-
-static int begin_shard(shard_out *s, sherd_store *store, const char *key, uint64_t rows, uint64_t width,
-                       sherd_error *err)
-{
-	uint8_t head[SHERD_ROWS_HEAD_SIZE];
-	sherd_write_options options = {.mode = SHERD_WRITE_NEW, .size_hint = sizeof(head) + 4 * rows * width};
-	TRY(sherd_store_write(store, key, &options, &s->writer, err));
-	sherd_rows_head_encode(rows, width, head);
-	sherd_sha256_init(&s->sha);
-	return put(s, head, sizeof(head), err);
-}
-
 /* ---- a shard from doubles */
 
-static int put_doubles(shard_out *s, const double *values, uint64_t count, sherd_meter *meter, sherd_error *err)
+static int put_doubles(rows_shard_out *s, const double *values, uint64_t count, sherd_meter *meter, sherd_error *err)
 {
 	enum { AT_ONCE = CHUNK / sizeof(float) };
 	SHERD_AUTO(void, free) chunk = malloc(AT_ONCE * sizeof(float));
@@ -82,7 +59,7 @@ static int put_doubles(shard_out *s, const double *values, uint64_t count, sherd
 	for (uint64_t at = 0; at < count; at += AT_ONCE) {
 		size_t n = count - at < AT_ONCE ? (size_t)(count - at) : AT_ONCE;
 		sherd_floats_from_f64(values + at, chunk, n);
-		TRY(put(s, chunk, n * sizeof(float), err));
+		TRY(sherd_writer_append(s->writer, chunk, n * sizeof(float), err));
 		TRY(sherd_meter_add(meter, n * sizeof(float), err));
 	}
 	return SHERD_OK;
@@ -91,30 +68,29 @@ static int put_doubles(shard_out *s, const double *values, uint64_t count, sherd
 int sherd_rows_write_shard(sherd_store *store, const char *key, const double *values, uint64_t rows, uint64_t width,
                            const sherd_progress *progress, sherd_error *err)
 {
-	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
-	shard_out s = {0};
+	rows_shard_out s;
 	sherd_meter meter;
 	uint64_t payload;
 	TRY(check_size(rows, width, &payload, err));
-	int rc = begin_shard(&s, store, key, rows, width, err);
-	writer = s.writer;
-	TRY(rc);
+	TRY(sherd_rows_shard_begin(&s, store, key, SHERD_F32, width, rows, err));
 	sherd_meter_init(&meter, progress, payload);
-	rc = put_doubles(&s, values, payload / sizeof(float), &meter, err);
+	int rc = put_doubles(&s, values, payload / sizeof(float), &meter, err);
 	sherd_meter_done(&meter);
-	TRY(rc);
-	return sherd_writer_commit(TAKE(writer), err);
+	if (rc == SHERD_OK)
+		rc = sherd_writer_commit(TAKE(s.writer), err);
+	sherd_rows_shard_abort(&s);
+	return rc;
 }
 
 /* ---- a set */
 
-static int write_rows(packing *p, shard_out *s, uint64_t first, uint64_t rows, sherd_error *err)
+static int write_rows(packing *p, rows_shard_out *s, uint64_t first, uint64_t rows, sherd_error *err)
 {
 	for (uint64_t at = 0; at < rows; at += p->chunk_rows) {
 		size_t n = rows - at < p->chunk_rows ? (size_t)(rows - at) : p->chunk_rows;
 		size_t bytes = n * (size_t)p->row_bytes;
 		TRY(p->read(p->arg, first + at, n, p->chunk, err));
-		TRY(put(s, p->chunk, bytes, err));
+		TRY(sherd_rows_shard_put(s, p->chunk, n, err));
 		TRY(sherd_meter_add(&p->meter, bytes, err));
 	}
 	return SHERD_OK;
@@ -130,21 +106,19 @@ static int name_shard(packing *p, size_t index, sherd_error *err)
 
 static int write_shard(packing *p, size_t index, sherd_error *err)
 {
-	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	SHERD_AUTO_BUF key = {0};
-	shard_out s = {0};
+	rows_shard_out s;
 	sherd_rows_entry *e = &p->shards[index];
 	uint64_t first = index * p->rows_per_shard, left = p->rows - first;
-	e->rows = left < p->rows_per_shard ? left : p->rows_per_shard;
-	e->bytes = SHERD_ROWS_HEAD_SIZE + e->rows * p->row_bytes;
+	uint64_t rows = left < p->rows_per_shard ? left : p->rows_per_shard;
 	TRY(name_shard(p, index, err));
 	TRY(sherd_rows_key(&key, p->folder, e->file, err));
-	int rc = begin_shard(&s, p->store, (const char *)key.data, e->rows, p->width, err);
-	writer = s.writer;
+	TRY(sherd_rows_shard_begin(&s, p->store, (const char *)key.data, SHERD_F32, p->width, rows, err));
+	int rc = write_rows(p, &s, first, rows, err);
+	if (rc == SHERD_OK)
+		rc = sherd_rows_shard_commit(&s, &p->arena, e, err);
+	sherd_rows_shard_abort(&s);
 	TRY(rc);
-	TRY(write_rows(p, &s, first, e->rows, err));
-	sherd_sha256_finish(&s.sha, e->sha256);
-	TRY(sherd_writer_commit(TAKE(writer), err));
 	p->done++;
 	return SHERD_OK;
 }
@@ -153,7 +127,12 @@ static int publish(packing *p, sherd_error *err)
 {
 	SHERD_AUTO_BUF key = {0};
 	SHERD_AUTO_BUF text = {0};
-	const sherd_rows_manifest m = {.rows = p->rows, .width = p->width, .count = p->count, .shards = p->shards};
+	const sherd_rows_manifest m = {.version = 2,
+	                               .dtype = SHERD_F32,
+	                               .rows = p->rows,
+	                               .width = p->width,
+	                               .count = p->count,
+	                               .shards = p->shards};
 	TRY(sherd_rows_key(&key, p->folder, SHERD_ROWS_MANIFEST, err));
 	sherd_rows_manifest_encode(&m, &text);
 	TRY(sherd_buf_check(&text, err));

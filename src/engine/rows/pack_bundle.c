@@ -66,16 +66,6 @@ static int choose(const sherd_bundle *bundle, const char *const *names, size_t c
 	return SHERD_OK;
 }
 
-static void convert(sherd_dtype from, const void *in, float *out, size_t count)
-{
-	if (from == SHERD_F64)
-		sherd_floats_from_f64(in, out, count);
-	else if (from == SHERD_F16)
-		sherd_floats_from_f16(in, out, count);
-	else
-		sherd_floats_from_bf16(in, out, count);
-}
-
 static int reserve(source *s, size_t bytes, sherd_error *err)
 {
 	if (bytes <= s->scratch_bytes)
@@ -97,7 +87,7 @@ static int read_part(source *s, const part *p, uint64_t row, size_t count, float
 		return sherd_bundle_read(s->bundle, p->index, offset, out, values * element, err);
 	TRY(reserve(s, values * element, err));
 	TRY(sherd_bundle_read(s->bundle, p->index, offset, s->scratch, values * element, err));
-	convert(p->dtype, s->scratch, out, values);
+	sherd_floats_convert(p->dtype, s->scratch, SHERD_F32, out, values);
 	return SHERD_OK;
 }
 

@@ -5,6 +5,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 
+#include "format/rows_manifest.h"
+
 #include <sherd/rows.h>
 
 struct sherd_rows {
@@ -19,9 +21,16 @@ struct sherd_rows {
 	const char **left_out;
 	size_t left_out_count;
 	bool has_manifest;
+	bool foreign;                    /* residual_shard_bf16 */
+	const sherd_rows_entry *entries; /* of the shards, as the manifest has them; NULL without one of ours */
 };
 
 /* The shard that holds a row; row < total. */
 size_t sherd_rows_shard_of(const sherd_rows *rows, uint64_t row);
+
+/* The set as far as its first `total` rows: SHA-256 over type, width, and rows and SHA-256 of every shard that has
+ * rows. The same for what was appended to since, whatever the version of the manifest. False when no shard ends there,
+ * or nobody recorded hashes. docs/formats/rows.md, "Lineage". */
+bool sherd_rows_lineage(const sherd_rows *rows, uint64_t total, uint8_t out[SHERD_SHA256_BYTES]);
 
 #endif

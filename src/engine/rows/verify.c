@@ -2,13 +2,16 @@
 
 #include "base/cursor.h"
 #include "base/limits.h"
+#include "base/map.h"
 #include "base/meter.h"
 #include "base/pool.h"
-#include "codec/sha256.h"
-#include "engine/ckpt/hash.h"
+#include "engine/rows/bf16.h"
 #include "engine/rows/files.h"
+#include "engine/rows/manifest.h"
+#include "engine/rows/sums.h"
 #include "format/ckpt_shard.h"
 #include "format/rows_manifest.h"
+#include "format/rows_marker.h"
 #include "format/rows_shard.h"
 
 #include <inttypes.h>
@@ -71,28 +74,65 @@ static int compare(const sherd_rows_entry *e, const sherd_rows_head *head, uint6
 	return SHERD_OK;
 }
 
-static int check_hash(const sherd_rows_entry *e, const sherd_reader *reader, sherd_meter *meter, sherd_error *err)
+/* Where the damage begins, as far as blocks tell. */
+static int fail_hash(const rows_sums *sums, const sherd_rows_entry *e, uint64_t head, sherd_error *err)
 {
 	char have[SHERD_SHA256_HEX + 1], want[SHERD_SHA256_HEX + 1];
+	size_t block = sherd_rows_sums_differ(sums, e);
 	sherd_hex(e->sha256, sizeof(e->sha256), want);
-	TRY(sherd_ckpt_hash_range(reader, 0, sherd_reader_size(reader), meter, have, err));
-	if (strcmp(have, want) != 0)
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-checksum",
-		                  "the file's SHA-256 is %.16s..., the manifest says %.16s...", have, want);
-	return SHERD_OK;
+	sherd_hex(sums->sha256, sizeof(sums->sha256), have);
+	if (block != SIZE_MAX)
+		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-crc", head + (uint64_t)block * SHERD_ROWS_BLOCK,
+		                     "block %zu of the values has another CRC-32 than the manifest says", block);
+	return sherd_fail(err, SHERD_ECORRUPT, "bad-checksum",
+	                  "the file's SHA-256 is %.16s..., the manifest says %.16s...", have, want);
+}
+
+static int check_hash(const checking *g, const sherd_rows_entry *e, const sherd_reader *reader, sherd_error *err)
+{
+	uint64_t head = sherd_rows_kind_of(g->manifest.dtype)->head;
+	rows_sums sums;
+	TRY(sherd_rows_sums_read(&sums, reader, head, sherd_reader_size(reader), (sherd_meter *)&g->meter, err));
+	int rc = SHERD_OK;
+	if (memcmp(sums.sha256, e->sha256, sizeof(e->sha256)) != 0 || sherd_rows_sums_differ(&sums, e) != SIZE_MAX)
+		rc = fail_hash(&sums, e, head, err);
+	sherd_rows_sums_done(&sums);
+	return rc;
 }
 
 static int check_listed(const checking *g, checked *c, const sherd_reader *reader, sherd_error *err)
 {
 	sherd_error found = {0};
-	uint64_t size = sherd_reader_size(reader);
+	uint64_t size = sherd_reader_size(reader), seen = c->good ? SHERD_ROWS_HEAD_SIZE : 0;
 	int rc = c->good ? compare(c->entry, &c->head, size, &found) : SHERD_OK;
 	TRY(sherd_report_take(&c->report, rc, &found, c->key, err));
 	if (g->options->quick)
 		return SHERD_OK;
-	rc = check_hash(c->entry, reader, (sherd_meter *)&g->meter, &found);
-	c->report.checked += c->good ? size - SHERD_ROWS_HEAD_SIZE : size;
+	rc = check_hash(g, c->entry, reader, &found);
+	c->report.checked += size - seen;
 	return sherd_report_take(&c->report, rc, &found, c->key, err);
+}
+
+/* A file without a head: its size, and its checksums. */
+static int check_values(const checking *g, checked *c, const sherd_reader *reader, sherd_error *err)
+{
+	sherd_error found = {0};
+	uint64_t size = sherd_reader_size(reader);
+	int rc = sherd_rows_bf16_compare(c->entry, size, &found);
+	TRY(sherd_report_take(&c->report, rc, &found, c->key, err));
+	return check_listed(g, c, reader, err);
+}
+
+static int warn_about_checkpoint(checked *c, sherd_error *err)
+{
+	return sherd_report_warn(&c->report, c->key, "left-out", err, "a shard of a checkpoint is no part of the rows");
+}
+
+static int warn_about_stray(checked *c, sherd_error *err)
+{
+	c->good = false; /* its rows are no rows of the set */
+	return sherd_report_warn(&c->report, c->key, "stray-shard", err,
+	                         "the manifest does not name this file: no part of the set");
 }
 
 static int check_head(const checking *g, checked *c, const sherd_reader *reader, sherd_error *err)
@@ -102,8 +142,7 @@ static int check_head(const checking *g, checked *c, const sherd_reader *reader,
 	uint64_t size = sherd_reader_size(reader);
 	TRY(sherd_reader_at(reader, 0, raw, size < sizeof(raw) ? (size_t)size : sizeof(raw), err));
 	if (!c->entry && is_checkpoint(raw, size))
-		return sherd_report_warn(&c->report, c->key, "left-out", err,
-		                         "a shard of a checkpoint is no part of the rows");
+		return warn_about_checkpoint(c, err);
 	int rc = sherd_rows_head_decode(raw, size, &c->head, &found);
 	TRY(sherd_report_take(&c->report, rc, &found, c->key, err));
 	c->good = rc == SHERD_OK;
@@ -113,11 +152,15 @@ static int check_head(const checking *g, checked *c, const sherd_reader *reader,
 	}
 	if (c->entry)
 		return check_listed(g, c, reader, err);
-	if (!g->listed)
-		return SHERD_OK;
-	rc = sherd_fail(&found, SHERD_ECORRUPT, "stray-shard", "the manifest does not list this shard");
-	c->good = false; /* its rows are no rows of the set */
-	return sherd_report_take(&c->report, rc, &found, c->key, err);
+	return SHERD_OK;
+}
+
+static int check_stray(checked *c, const sherd_reader *reader, sherd_error *err)
+{
+	uint8_t raw[4] = {0};
+	uint64_t size = sherd_reader_size(reader);
+	TRY(sherd_reader_at(reader, 0, raw, size < sizeof(raw) ? (size_t)size : sizeof(raw), err));
+	return is_checkpoint(raw, size) ? warn_about_checkpoint(c, err) : warn_about_stray(c, err);
 }
 
 static int missing(const checking *g, checked *c, sherd_error *err)
@@ -125,8 +168,7 @@ static int missing(const checking *g, checked *c, sherd_error *err)
 	SHERD_AUTO_BUF key = {0};
 	sherd_error found = {0};
 	TRY(sherd_rows_key(&key, g->folder, c->entry->file, err));
-	int rc = sherd_fail(&found, SHERD_EINCOMPLETE, "missing-shard", "the manifest lists it, but it is not there");
-	return sherd_report_take(&c->report, rc, &found, (const char *)key.data, err);
+	return sherd_report_take(&c->report, sherd_rows_missing(&found), &found, (const char *)key.data, err);
 }
 
 static int check_one(void *arg, size_t index, sherd_error *err)
@@ -139,29 +181,43 @@ static int check_one(void *arg, size_t index, sherd_error *err)
 		return missing(g, c, err);
 	int rc = sherd_store_read(g->store, c->key, &reader, &found);
 	TRY(sherd_report_take(&c->report, rc, &found, c->key, err));
-	return rc < 0 ? SHERD_OK : check_head(g, c, reader, err);
+	if (rc < 0)
+		return SHERD_OK;
+	if (c->entry && !sherd_rows_kind_of(g->manifest.dtype)->head)
+		return check_values(g, c, reader, err);
+	return g->listed && !c->entry ? check_stray(c, reader, err) : check_head(g, c, reader, err);
 }
 
 /* ---- a folder */
 
-/* Both lists ascend by name. */
+/* Takes the file of a name, once. */
+static const char *take_file(checking *g, const sherd_map *names, const char *name)
+{
+	size_t i = sherd_map_find(names, sherd_str_of(name));
+	const char *key = i == SHERD_MAP_NONE ? NULL : g->files.list[i].key;
+	if (key)
+		g->files.list[i].key = NULL;
+	return key;
+}
+
+/* What the manifest lists, in its order; then the files that are left and look like shards. */
 static int join_lists(checking *g, sherd_error *err)
 {
-	size_t files = g->files.count, entries = g->manifest.count, f = 0, e = 0;
+	const sherd_rows_kind *kind = sherd_rows_kind_of(g->listed ? g->manifest.dtype : SHERD_F32);
+	size_t files = g->files.count, entries = g->manifest.count;
+	sherd_map names = {0};
+	bool ok = sherd_map_reserve(&names, files);
 	g->list = calloc(files + entries + 1, sizeof(*g->list));
-	if (!g->list)
-		return sherd_fail_nomem(err);
-	while (f < files || e < entries) {
-		checked *c = &g->list[g->count++];
-		int order = f == files     ? 1
-		            : e == entries ? -1
-		                           : strcmp(g->files.list[f].name, g->manifest.shards[e].file);
-		if (order <= 0)
-			c->key = g->files.list[f++].key;
-		if (order >= 0)
-			c->entry = &g->manifest.shards[e++];
-	}
-	return SHERD_OK;
+	for (size_t i = 0; i < files && ok; i++)
+		(void)sherd_map_add(&names, sherd_str_of(g->files.list[i].name), i, &ok);
+	for (size_t i = 0; i < entries && ok && g->list; i++)
+		g->list[g->count++] = (checked){.key = take_file(g, &names, g->manifest.shards[i].file),
+		                                .entry = &g->manifest.shards[i]};
+	for (size_t i = 0; i < files && ok && g->list; i++)
+		if (g->files.list[i].key && sherd_str_ends(sherd_str_of(g->files.list[i].name), kind->suffix))
+			g->list[g->count++].key = g->files.list[i].key;
+	sherd_map_done(&names);
+	return ok && g->list ? SHERD_OK : sherd_fail_nomem(err);
 }
 
 static uint64_t bytes_to_hash(const checking *g)
@@ -208,17 +264,11 @@ static int check_together(checking *g, bool complete, sherd_error *err)
 static int read_manifest(checking *g, sherd_error *err)
 {
 	sherd_error found = {0};
-	char *text;
-	size_t len;
+	sherd_stat stat = {0};
 	const char *key = (const char *)g->manifest_key.data;
-	int rc = sherd_store_get(g->store, key, g->limits.metadata_bytes, &text, &len, &found);
-	TRY(sherd_report_take(g->report, rc, &found, key, err));
-	if (rc < 0)
-		return SHERD_OK;
-	rc = sherd_rows_manifest_decode(text, len, &g->limits, &g->arena, &g->manifest, &found);
-	free(text);
+	int rc = sherd_rows_manifest_read(g->store, g->folder, &g->limits, &g->arena, &g->manifest, &stat, &found);
 	g->listed = rc == SHERD_OK;
-	g->report->checked += len;
+	g->report->checked += stat.size;
 	return sherd_report_take(g->report, rc, &found, key, err);
 }
 
@@ -232,7 +282,7 @@ static int check_marks(checking *g, sherd_error *err)
 	if (g->files.has_manifest) {
 		if (g->files.has_marker)
 			TRY(sherd_report_warn(g->report, key, "claimed", err,
-			                      "the set is whole, but its pack has not removed this"));
+			                      "the set is whole; somebody is appending to it, or died on the way"));
 		return read_manifest(g, err);
 	}
 	if (!g->files.has_marker)
@@ -245,7 +295,7 @@ static int check_marks(checking *g, sherd_error *err)
 static int check_folder(checking *g, sherd_error *err)
 {
 	sherd_error found = {0};
-	TRY(sherd_rows_files_open(&g->files, g->store, g->folder, SHERD_ROWS_SUFFIX, err));
+	TRY(sherd_rows_files_open(&g->files, g->store, g->folder, NULL, err));
 	if (g->files.count > g->limits.shards) {
 		int rc = sherd_fail(&found, SHERD_ELIMIT, "too-many-shards", "%zu shards, the limit is %" PRIu32,
 		                    g->files.count, g->limits.shards);

@@ -121,50 +121,160 @@ static double half_value(unsigned h)
 	return h & 0x8000 ? -v : v;
 }
 
+enum { ALL = 1 << 16 };
+
+static uint8_t halves[1 + 2 * ALL]; /* every one, not aligned */
+static float floats[ALL];
+static double doubles[ALL];
+
+static int make_halves(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ALL; i++) {
+		halves[1 + 2 * i] = (uint8_t)i;
+		halves[2 + 2 * i] = (uint8_t)(i >> 8);
+	}
+	return 0;
+}
+
 TEST(every_half_is_converted_exactly)
 {
-	for (unsigned h = 0; h < 65536; h++) {
-		const uint8_t raw[3] = {0, (uint8_t)h, (uint8_t)(h >> 8)};
-		float out;
-		sherd_floats_from_f16(raw + 1, &out, 1);
+	sherd_floats_convert(SHERD_F16, halves + 1, SHERD_F32, floats, ALL);
+	sherd_floats_convert(SHERD_F16, halves + 1, SHERD_F64, doubles, ALL);
+	for (unsigned h = 0; h < ALL; h++) {
 		double want = half_value(h);
-		assert_true(isnan(want) ? isnan(out) : (double)out == want);
-		assert_int_equal(bits32(out) >> 31, h >> 15);
+		assert_true(isnan(want) ? isnan(floats[h]) : (double)floats[h] == want);
+		assert_int_equal(bits32(floats[h]) >> 31, h >> 15);
 		if (isnan(want)) /* the payload stays */
-			assert_int_equal(bits32(out) >> 13 & 1023, h & 1023);
+			assert_int_equal(bits32(floats[h]) >> 13 & 1023, h & 1023);
+		assert_int_equal(bits64(doubles[h]), bits64((double)floats[h]));
 	}
 }
 
 TEST(every_bfloat_is_the_upper_half_of_a_float)
 {
-	for (unsigned h = 0; h < 65536; h++) {
-		const uint8_t raw[3] = {0, (uint8_t)h, (uint8_t)(h >> 8)};
-		float out;
-		sherd_floats_from_bf16(raw + 1, &out, 1);
-		assert_int_equal(bits32(out), h << 16);
+	sherd_floats_convert(SHERD_BF16, halves + 1, SHERD_F32, floats, ALL);
+	sherd_floats_convert(SHERD_BF16, halves + 1, SHERD_F64, doubles, ALL);
+	for (unsigned h = 0; h < ALL; h++) {
+		assert_int_equal(bits32(floats[h]), h << 16);
+		assert_int_equal(bits64(doubles[h]), bits64((double)floats[h]));
 	}
 }
 
-TEST(bfloats_are_widened_as_the_floats_that_they_are)
+/* What each half-size value becomes on its way to a type and back. NaNs become quiet. */
+static void check_back(sherd_dtype half, sherd_dtype by, unsigned exponent, unsigned quiet)
 {
-	enum { ALL = 1 << 16 };
-	static uint8_t in[1 + 2 * ALL];
-	static float narrow[ALL];
-	static double want[ALL], got[ALL];
-	for (size_t i = 0; i < ALL; i++) {
-		in[1 + 2 * i] = (uint8_t)i;
-		in[2 + 2 * i] = (uint8_t)(i >> 8);
+	static uint8_t back[1 + 2 * ALL];
+	void *wide = by == SHERD_F32 ? (void *)floats : (void *)doubles;
+	sherd_floats_convert(half, halves + 1, by, wide, ALL);
+	sherd_floats_convert(by, wide, half, back + 1, ALL);
+	for (unsigned h = 0; h < ALL; h++) {
+		bool nan = (h & exponent) == exponent && (h & ~exponent & 0x7fff);
+		assert_int_equal(back[1 + 2 * h] | back[2 + 2 * h] << 8, nan ? h | quiet : h);
 	}
-	sherd_floats_from_bf16(in + 1, narrow, ALL);
-	sherd_floats_widen(narrow, want, ALL);
-	for (size_t count = 0; count <= ALL; count = 3 * count + 1) {
-		memset(got, 0x55, sizeof(got));
-		sherd_floats_widen_bf16(in + 1, got, count);
-		assert_memory_equal(got, want, count * sizeof(double));
-		assert_true(count == ALL || memcmp(got + count, "UUUUUUUU", 8) == 0);
+}
+
+TEST(halves_and_bfloats_come_back_as_they_were)
+{
+	check_back(SHERD_F16, SHERD_F32, 0x7c00, 0x200);
+	check_back(SHERD_F16, SHERD_F64, 0x7c00, 0x200);
+	check_back(SHERD_BF16, SHERD_F32, 0x7f80, 0x40);
+	check_back(SHERD_BF16, SHERD_F64, 0x7f80, 0x40);
+}
+
+/* The nearest of all values of a type that are not negative, the even one of two, by comparing. */
+static unsigned nearest(sherd_dtype half, double v)
+{
+	unsigned infinity = half == SHERD_F16 ? 0x7c00 : 0x7f80, low = 0, high = infinity;
+	const double *table = doubles;
+	while (high - low > 1) {
+		unsigned middle = low + (high - low) / 2;
+		if (table[middle] <= v)
+			low = middle;
+		else
+			high = middle;
 	}
-	sherd_floats_widen_bf16(in + 1, got, ALL);
-	assert_memory_equal(got, want, sizeof(want));
+	/* The step above the largest number is as wide as the one below it. */
+	double upper = high == infinity ? 2 * table[low] - table[low - 1] : table[high];
+	double below = v - table[low], above = upper - v;
+	return below < above || (below == above && low % 2 == 0) ? low : high;
+}
+
+static void check_narrow(sherd_dtype half, double v)
+{
+	/* The same value in every place of a vector, and behind it. */
+	double many[11];
+	float as_floats[11];
+	uint16_t out[12];
+	unsigned want = nearest(half, v);
+	for (size_t i = 0; i < 11; i++)
+		many[i] = i % 2 ? -v : v;
+	memset(out, 0x5a, sizeof(out));
+	sherd_floats_convert(SHERD_F64, many, half, out, 11);
+	for (size_t i = 0; i < 11; i++)
+		if (out[i] != (want | (i % 2 ? 0x8000 : 0)))
+			fail_msg("%a became %04x, not %04x", many[i], out[i], want);
+	assert_int_equal(out[11], 0x5a5a);
+	for (size_t i = 0; i < 11; i++)
+		as_floats[i] = (float)many[i];
+	want = nearest(half, fabs((double)as_floats[0]));
+	sherd_floats_convert(SHERD_F32, as_floats, half, out, 11);
+	for (size_t i = 0; i < 11; i++)
+		assert_int_equal(out[i], want | (i % 2 ? 0x8000 : 0));
+}
+
+/* The neighbours of a number that is not negative and not the largest. */
+static double beside(double v, int step)
+{
+	uint64_t u = bits64(v) + (uint64_t)step;
+	if (!bits64(v) && step < 0)
+		return v;
+	memcpy(&v, &u, sizeof(v));
+	return v;
+}
+
+static double beside_float(double v, int step)
+{
+	uint32_t u = bits32((float)v);
+	return u || step > 0 ? (double)float_of(u + (uint32_t)step) : v;
+}
+
+static void check_all_ties(sherd_dtype half, unsigned infinity, unsigned step)
+{
+	sherd_floats_convert(half, halves + 1, SHERD_F64, doubles, ALL);
+	for (unsigned h = 0; h < infinity; h += step) {
+		double here = doubles[h], next = h + 1 == infinity ? 2 * here - doubles[h - 1] : doubles[h + 1];
+		double tie = here + (next - here) / 2;
+		check_narrow(half, here);
+		check_narrow(half, tie);
+		check_narrow(half, beside(tie, -1));
+		check_narrow(half, beside(tie, 1));
+		check_narrow(half, beside_float(tie, -1));
+		check_narrow(half, beside_float(tie, 1));
+	}
+}
+
+TEST(narrowing_rounds_to_the_nearest_and_ties_to_even_once)
+{
+	check_all_ties(SHERD_F16, 0x7c00, 1);
+	check_all_ties(SHERD_BF16, 0x7f80, 1);
+}
+
+TEST(what_is_too_large_or_no_number_stays_so)
+{
+	const double in[] = {INFINITY, -INFINITY, DBL_MAX, -DBL_MAX, 65520, 65519.99, DBL_TRUE_MIN, -DBL_TRUE_MIN};
+	const uint16_t f16[] = {0x7c00, 0xfc00, 0x7c00, 0xfc00, 0x7c00, 0x7bff, 0, 0x8000};
+	const uint16_t bf16[] = {0x7f80, 0xff80, 0x7f80, 0xff80, 0x4780, 0x4780, 0, 0x8000};
+	uint16_t out[8];
+	sherd_floats_convert(SHERD_F64, in, SHERD_F16, out, 8);
+	assert_memory_equal(out, f16, sizeof(out));
+	sherd_floats_convert(SHERD_F64, in, SHERD_BF16, out, 8);
+	assert_memory_equal(out, bf16, sizeof(out));
+	sherd_floats_convert(SHERD_BF16, bf16, SHERD_F16, out, 8);
+	assert_int_equal(out[0], 0x7c00);
+	assert_int_equal(out[4], 0x7c00);
+	sherd_floats_convert(SHERD_F16, f16, SHERD_F16, out, 8);
+	assert_memory_equal(out, f16, sizeof(out));
 }
 
 int main(void)
@@ -175,7 +285,9 @@ int main(void)
 		cmocka_unit_test(doubles_are_rounded_to_the_nearest_and_ties_to_even),
 		cmocka_unit_test(every_half_is_converted_exactly),
 		cmocka_unit_test(every_bfloat_is_the_upper_half_of_a_float),
-		cmocka_unit_test(bfloats_are_widened_as_the_floats_that_they_are),
+		cmocka_unit_test(halves_and_bfloats_come_back_as_they_were),
+		cmocka_unit_test(narrowing_rounds_to_the_nearest_and_ties_to_even_once),
+		cmocka_unit_test(what_is_too_large_or_no_number_stays_so),
 	};
-	return cmocka_run_group_tests_name("floats", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("floats", tests, make_halves, NULL);
 }

@@ -2,15 +2,17 @@
 #include "support/test.h"
 
 #include "format/rows_manifest.h"
+#include "format/rows_marker.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const sherd_rows_entry entries[] = {
-	{"part-00000.shard", 2, 32 + 24, {0xab}},
-	{"part-00001.shard", 1, 32 + 12, {0}},
+	{"part-00000.shard", 2, 32 + 24, {0xab}, NULL, 0},
+	{"part-00001.shard", 1, 32 + 12, {0}, NULL, 0},
 };
-static const sherd_rows_manifest manifest = {.rows = 3, .width = 3, .count = 2, .shards = entries};
+static const sherd_rows_manifest manifest = {
+	.version = 1, .dtype = SHERD_F32, .rows = 3, .width = 3, .count = 2, .shards = entries};
 
 static const char golden[] = "{\n"
 			     "  \"format\": \"sherd-rows\",\n"
@@ -84,7 +86,8 @@ static int decode_changed(uint64_t rows, uint64_t width, const sherd_rows_entry 
 {
 	SHERD_AUTO_BUF text = {0};
 	sherd_arena arena = {0};
-	sherd_rows_manifest m = {.rows = rows, .width = width, .count = count, .shards = list};
+	sherd_rows_manifest m = {
+		.version = 1, .dtype = SHERD_F32, .rows = rows, .width = width, .count = count, .shards = list};
 	sherd_rows_manifest_encode(&m, &text);
 	int rc = sherd_rows_manifest_decode(text.data, text.len, limits, &arena, &m, err);
 	sherd_arena_done(&arena);
@@ -94,7 +97,8 @@ static int decode_changed(uint64_t rows, uint64_t width, const sherd_rows_entry 
 TEST(contradictions_are_refused_by_name)
 {
 	const sherd_rows_entry swapped[] = {entries[1], entries[0]}, twice[] = {entries[0], entries[0]};
-	const sherd_rows_entry path = {"a/b.shard", 1, 44, {0}}, wide = {"a.shard", UINT64_MAX, 44, {0}};
+	const sherd_rows_entry path = {"a/b.shard", 1, 44, {0}, NULL, 0},
+			       wide = {"a.shard", UINT64_MAX, 44, {0}, NULL, 0};
 	assert_ok(decode_changed(3, 3, entries, 2, NULL, err));
 	assert_refused(SHERD_ECORRUPT, "bad-count", decode_changed(4, 3, entries, 2, NULL, err));
 	assert_refused(SHERD_ECORRUPT, "size-mismatch", decode_changed(3, 4, entries, 2, NULL, err));
@@ -106,6 +110,71 @@ TEST(contradictions_are_refused_by_name)
 	const sherd_limits one = {.shards = 1}, small = {.metadata_bytes = 100};
 	assert_refused(SHERD_ELIMIT, "too-many-shards", decode_changed(3, 3, entries, 2, &one, err));
 	assert_refused(SHERD_ELIMIT, "too-long", decode_changed(3, 3, entries, 2, &small, err));
+}
+
+static const uint32_t two_crcs[] = {0xc10c8c09, 1};
+
+TEST(version_2_has_types_and_a_crc_for_every_block)
+{
+	static const uint64_t rows = SHERD_ROWS_BLOCK / 2 + 1;
+	const sherd_rows_entry list[] = {
+		{"z.bf16", rows, 2 * rows, {1}, two_crcs, 2},
+		{"a.bf16", 1, 2, {2}, two_crcs, 1},
+	};
+	const sherd_rows_manifest in = {.version = 2,
+	                                .dtype = SHERD_BF16,
+	                                .rows = rows + 1,
+	                                .width = 1,
+	                                .fence = 5,
+	                                .count = 2,
+	                                .shards = list};
+	SHERD_AUTO_BUF text = {0};
+	sherd_arena arena = {0};
+	sherd_rows_manifest m;
+	sherd_rows_manifest_encode(&in, &text);
+	assert_ok(sherd_rows_manifest_decode(text.data, text.len, NULL, &arena, &m, err));
+	assert_int_equal(m.version, 2);
+	assert_int_equal(m.dtype, SHERD_BF16);
+	assert_int_equal(m.fence, 5);
+	assert_string_equal(m.shards[0].file, "z.bf16");
+	assert_int_equal(m.shards[0].crc_count, 2);
+	assert_memory_equal(m.shards[0].crcs, two_crcs, sizeof(two_crcs));
+	assert_int_equal(m.shards[1].crc_count, 1);
+	assert_int_equal(m.shards[1].crcs[0], two_crcs[0]);
+	sherd_arena_done(&arena);
+}
+
+TEST(shards_of_version_1_are_kept_without_crcs)
+{
+	sherd_rows_manifest in = manifest, m;
+	SHERD_AUTO_BUF text = {0};
+	sherd_arena arena = {0};
+	in.version = 2;
+	sherd_rows_manifest_encode(&in, &text);
+	assert_null(memmem(text.data, text.len, "crc32", 5));
+	assert_ok(sherd_rows_manifest_decode(text.data, text.len, NULL, &arena, &m, err));
+	assert_null(m.shards[0].crcs);
+	sherd_arena_done(&arena);
+}
+
+TEST(the_example_of_the_document_is_a_manifest)
+{
+	size_t len;
+	uint8_t *doc = source_file_read("docs/formats/rows.md", &len);
+	const char *at = memmem(doc, len, "`rows.manifest.json` is\n\n```json\n", 33);
+	assert_non_null(at);
+	at += 33;
+	const char *end = memmem(at, len - (size_t)(at - (const char *)doc), "\n```", 4);
+	sherd_arena arena = {0};
+	sherd_rows_manifest m;
+	SHERD_AUTO_BUF text = {0};
+	assert_ok(sherd_rows_manifest_decode(at, (size_t)(end - at), NULL, &arena, &m, err));
+	assert_int_equal(m.shards[0].crcs[0], two_crcs[0]);
+	sherd_rows_manifest_encode(&m, &text);
+	assert_int_equal(text.len, end - at);
+	assert_memory_equal(text.data, at, text.len);
+	sherd_arena_done(&arena);
+	free(doc);
 }
 
 static int decode_bf16(const char *text, sherd_rows_manifest *m, sherd_arena *arena, sherd_error *err)
@@ -196,7 +265,7 @@ static void check_input(const char *name, const uint8_t *data, size_t len)
 
 TEST(the_corpus_is_judged_as_its_names_say)
 {
-	assert_true(source_folder_each("tests/corpus/rows_manifest", check_input) > 40);
+	assert_true(source_folder_each("tests/corpus/rows_manifest", check_input) > 70);
 }
 
 int main(void)
@@ -206,6 +275,9 @@ int main(void)
 		cmocka_unit_test(what_was_written_is_read),
 		cmocka_unit_test(no_flipped_bit_goes_unnoticed),
 		cmocka_unit_test(contradictions_are_refused_by_name),
+		cmocka_unit_test(version_2_has_types_and_a_crc_for_every_block),
+		cmocka_unit_test(shards_of_version_1_are_kept_without_crcs),
+		cmocka_unit_test(the_example_of_the_document_is_a_manifest),
 		cmocka_unit_test(a_foreign_list_keeps_its_own_order),
 		cmocka_unit_test(a_foreign_list_is_refused_for_these_reasons),
 		cmocka_unit_test(the_marker_says_who_is_packing),

@@ -1,0 +1,40 @@
+#include "engine/rows/manifest.h"
+
+#include "base/limits.h"
+#include "engine/rows/files.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+SHERD_AUTO_DEFINE(void, free)
+
+static int read_all(sherd_store *store, const char *key, const sherd_limits *limits, sherd_arena *arena,
+                    sherd_rows_manifest *out, sherd_stat *stat, sherd_error *err)
+{
+	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	uint64_t most = sherd_limits_or_default(limits).metadata_bytes;
+	TRY(sherd_store_read(store, key, &reader, err));
+	uint64_t size = sherd_reader_size(reader);
+	if (size > most)
+		return sherd_fail(err, SHERD_ELIMIT, "too-large", "%" PRIu64 " bytes, the limit is %" PRIu64, size,
+		                  most);
+	SHERD_AUTO(void, free) text = malloc((size_t)size + 1);
+	if (!text)
+		return sherd_fail_nomem(err);
+	TRY(sherd_reader_at(reader, 0, text, (size_t)size, err));
+	if (stat) {
+		*stat = (sherd_stat){.size = size};
+		memcpy(stat->identity, sherd_reader_identity(reader), strlen(sherd_reader_identity(reader)) + 1);
+	}
+	return sherd_rows_manifest_decode(text, (size_t)size, limits, arena, out, err);
+}
+
+int sherd_rows_manifest_read(sherd_store *store, const char *folder, const sherd_limits *limits, sherd_arena *arena,
+                             sherd_rows_manifest *out, sherd_stat *stat, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	TRY(sherd_rows_key(&key, folder, SHERD_ROWS_MANIFEST, err));
+	const char *name = (const char *)key.data;
+	return sherd_in_object(err, read_all(store, name, limits, arena, out, stat, err), name);
+}
