@@ -14,15 +14,6 @@ typedef struct rewrite {
 	sherd_model_save_options options;
 } rewrite;
 
-/* The base of a sharded container may be named with its ending. */
-static char *base_of(const char *path)
-{
-	size_t len = strlen(path), end = strlen(".sdc");
-	if (len > end && strcmp(path + len - end, ".sdc") == 0)
-		len -= end;
-	return strndup(path, len);
-}
-
 static int tell(sherd_cli *cli, const rewrite *r, const sherd_model *model, sherd_error *err)
 {
 	sherd_bundle *bundle;
@@ -47,11 +38,8 @@ static int tell(sherd_cli *cli, const rewrite *r, const sherd_model *model, sher
 static int write_model(sherd_cli *cli, const rewrite *r, const sherd_model *model, sherd_error *err)
 {
 	sherd_place to;
-	char *base = r->options.shards > 1 ? base_of(r->to) : strdup(r->to);
-	int rc = base ? sherd_place_open(&to, base, true, err) : sherd_cli_no_memory(err);
-	free(base);
-	TRY(rc);
-	rc = sherd_place_blame(&to, sherd_model_save(model, to.store, to.key, &r->options, err), err);
+	TRY(sherd_place_open(&to, r->to, true, err));
+	int rc = sherd_place_blame(&to, sherd_model_save(model, to.store, to.key, &r->options, err), err);
 	sherd_place_close(&to);
 	return rc < 0 ? rc : tell(cli, r, model, err);
 }

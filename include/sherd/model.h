@@ -61,10 +61,13 @@ typedef enum sherd_compression { SHERD_COMPRESS_NONE = 0, SHERD_COMPRESS_DEFLATE
 typedef struct sherd_model_save_options {
 	sherd_format format; /* SHERD_FORMAT_UNKNOWN: a container */
 	sherd_compression compress;
-	int level;               /* 1 to 12, 0: 1 */
-	bool as_it_was;          /* chunks stay packed as the model's own file has them, where it is a container */
-	uint32_t shards;         /* 0, 1: one file */
-	bool replace;            /* what stands there may be replaced, in one step; shards of SDNB never are */
+	int level;       /* 1 to 12, 0: 1 */
+	bool as_it_was;  /* chunks stay packed as the model's own file has them, where it is a container */
+	uint32_t shards; /* 0, 1: one file */
+	bool replace;    /* what stands there may be replaced, in one step; shards of SDNB never are */
+	/* Only the object of this identity (sherd_store_stat(); of a set: its shard 0) may be replaced, else
+	 * SHERD_ECONFLICT; NULL: any. */
+	const char *if_identity;
 	bool without_updater;    /* leave out what the updater remembers */
 	const sherd_pair *pairs; /* over those of the model; a value of NULL takes the pair away */
 	size_t pair_count;

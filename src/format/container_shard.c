@@ -4,8 +4,6 @@
 #include "base/limits.h"
 
 #define OF "-of-"
-#define SUFFIX ".sdc"
-
 enum { FIXED = 32, PEER = 40 };
 
 void sherd_container_shards_encode(const sherd_container_shards *info, sherd_buf *out)
@@ -60,7 +58,7 @@ void sherd_container_name_put(sherd_buf *out, const char *base, uint32_t shard, 
 	sherd_buf_printf(out, "%s" SHERD_CONTAINER_SHARD "%u" OF "%u", base, shard, count);
 	if (generation && shard)
 		sherd_buf_printf(out, ".%u", generation);
-	sherd_buf_append(out, SUFFIX, sizeof(SUFFIX));
+	sherd_buf_append(out, SHERD_CONTAINER_SUFFIX, sizeof(SHERD_CONTAINER_SUFFIX));
 	if (!out->failed)
 		out->len--;
 }
@@ -95,7 +93,7 @@ static bool parse_rest(const char *at, sherd_container_name *n)
 		if (!take_number(&at, &n->generation) || !n->shard)
 			return false;
 	}
-	return strcmp(at, SUFFIX) == 0 && n->count > 1 && n->shard < n->count;
+	return strcmp(at, SHERD_CONTAINER_SUFFIX) == 0 && n->count > 1 && n->shard < n->count;
 }
 
 bool sherd_container_name_parse(const char *key, sherd_container_name *out)

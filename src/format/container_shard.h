@@ -28,6 +28,8 @@ void sherd_container_shards_encode(const sherd_container_shards *info, sherd_buf
 int sherd_container_shards_decode(const void *data, size_t len, const sherd_limits *limits, sherd_arena *arena,
                                   sherd_container_shards *out, sherd_error *err);
 
+#define SHERD_CONTAINER_SUFFIX ".sdc"
+
 /* <base>.shard<i>-of-<N>.sdc, of later generations <base>.shard<i>-of-<N>.<generation>.sdc; shard 0 is always called
  * as if of generation 0. */
 typedef struct sherd_container_name {

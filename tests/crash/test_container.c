@@ -124,6 +124,16 @@ TEST(a_set_of_another_number_of_shards_is_replaced_in_one_step)
 	assert_true(replace(3, 2) > 20);
 }
 
+TEST(a_file_is_replaced_by_a_set_in_one_step)
+{
+	assert_true(replace(1, 2) > 20);
+}
+
+TEST(a_set_is_replaced_by_a_file_in_one_step)
+{
+	assert_true(replace(2, 1) > 5);
+}
+
 TEST(without_syncs_a_power_loss_would_show)
 {
 	replacing r = {.old = 2, .new = 2};
@@ -138,6 +148,8 @@ int main(void)
 		cmocka_unit_test(a_file_is_replaced_in_one_step),
 		cmocka_unit_test(a_set_is_replaced_in_one_step),
 		cmocka_unit_test(a_set_of_another_number_of_shards_is_replaced_in_one_step),
+		cmocka_unit_test(a_file_is_replaced_by_a_set_in_one_step),
+		cmocka_unit_test(a_set_is_replaced_by_a_file_in_one_step),
 		cmocka_unit_test(without_syncs_a_power_loss_would_show),
 	};
 	return cmocka_run_group_tests_name("crash/container", tests, NULL, NULL);

@@ -105,6 +105,13 @@ static int save_other(sherd_error *err)
 	return save("set", &set, err);
 }
 
+/* Into one file, and back. */
+static int save_file(sherd_error *err)
+{
+	TRY(save("set", &one, err));
+	return save("set", &set, err);
+}
+
 static int stream(sherd_error *err)
 {
 	SHERD_AUTO(sherd_model_writer, sherd_model_writer_abort) w = NULL;
@@ -159,7 +166,7 @@ static void fail_each_operation(call *c, bool saves)
 }
 
 static call *const reads[] = {use_one, use_set, verify_one, verify_set};
-static call *const writes[] = {save_one, stream, save_set, save_other};
+static call *const writes[] = {save_one, stream, save_set, save_other, save_file};
 
 TEST(every_allocation_of_reading_may_fail)
 {

@@ -52,7 +52,7 @@ static size_t put_container(const char *key, const sherd_buf *graph, size_t arra
 	for (size_t i = 0; i < arrays; i++)
 		list[i] = none;
 	assert_ok(sherd_container_index_encode(list, arrays, &index, err));
-	assert_ok(sherd_container_out_begin(&out, store, key, SHERD_WRITE_NEW, NULL, 0, err));
+	assert_ok(sherd_container_out_begin(&out, store, key, &(sherd_write_options){0}, err));
 	sherd_container_out_end_data(&out);
 	assert_ok(sherd_container_out_section(&out, SHERD_SECTION_GRAPH, graph->data, graph->len, 6, err));
 	assert_ok(sherd_container_out_section(&out, SHERD_SECTION_ARRAYS, index.data, index.len, 0, err));

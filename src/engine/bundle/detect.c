@@ -258,12 +258,15 @@ static int has_shards(sherd_store *store, const char *key, sherd_error *err)
 	return s.found;
 }
 
-/* Are there shards of a container under this base, whether or not they are a set? */
-static int has_container(sherd_store *store, const char *base, bool *out, sherd_error *err)
+/* Are there shards of a container that this key names, whether or not they are a set? */
+static int has_container(sherd_store *store, const char *key, bool *out, sherd_error *err)
 {
 	sherd_arena arena = {0};
 	container_listing list;
-	int rc = sherd_container_list(store, base, &arena, &list, err);
+	const char *base;
+	int rc = sherd_container_base(store, key, &arena, &base, err);
+	if (rc == SHERD_OK)
+		rc = sherd_container_list(store, base, &arena, &list, err);
 	*out = rc == SHERD_OK && list.count;
 	sherd_arena_done(&arena);
 	return rc;
@@ -400,8 +403,15 @@ int sherd_detect(sherd_store *store, const char *key, sherd_format *out, sherd_e
 	if (!*key)
 		return at_root(store, out, err);
 	int rc = sherd_store_read(store, key, &reader, &failure);
-	if (rc == SHERD_ENOTFOUND)
-		return sherd_in_object(err, by_prefix(store, key, out, err), key);
+	if (rc == SHERD_ENOTFOUND) {
+		int found = sherd_in_object(err, by_prefix(store, key, out, err), key);
+		if (found != SHERD_ENOTFOUND)
+			return found;
+		/* A set that was there may have become a file meanwhile. */
+		rc = sherd_store_read(store, key, &reader, &failure);
+		if (rc == SHERD_ENOTFOUND)
+			return found;
+	}
 	if (rc < 0)
 		return forward(err, &failure, rc);
 	return sherd_in_object(err, by_content(store, reader, key, out, err), key);

@@ -26,10 +26,16 @@ typedef struct sherd_container_model {
 	container_file *file; /* the one, or shard 0 */
 	sherd_container_shards shards;
 	const char *prefix;                   /* of the names of shards; NULL: one file */
+	sherd_reader **readers;               /* of shards 1 to count-1; NULL: it could not be opened */
 	_Atomic(container_file *) *others;    /* shards 1 to count-1, as far as they were needed */
 	_Atomic(container_record *) *records; /* of each array that was asked for */
 	container_cache *cache;
 } sherd_container_model;
+
+/* Opens the file under the key, or the set that it is a shard or the base of, into the model. *whole becomes false when
+ * a shard is not there. */
+int sherd_container_model_open_files(sherd_container_model *m, const char *key, const sherd_limits *limits, bool *whole,
+                                     sherd_error *err);
 
 /* What the index says of an array of the model, which keeps it. Any thread. */
 int sherd_container_model_record(const sherd_container_model *m, size_t array, const container_record **out,

@@ -9,13 +9,15 @@
 
 SHERD_AUTO_DEFINE(container_file, sherd_container_file_close)
 SHERD_AUTO_DEFINE(container_record, sherd_container_record_close)
+SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 SHERD_AUTO_DEFINE(void, free)
 
 void sherd_container_file_close(container_file *f)
 {
 	if (!f)
 		return;
-	sherd_reader_close(f->reader);
+	if (!f->lent)
+		sherd_reader_close(f->reader);
 	free(f);
 }
 
@@ -36,16 +38,29 @@ static int read_head(container_file *f, sherd_error *err)
 	return sherd_shift_offset(err, rc, sherd_section_payload(&f->index));
 }
 
-int sherd_container_file_open(container_file **out, sherd_store *store, const char *key, const sherd_limits *limits,
-                              sherd_error *err)
+int sherd_container_file_over(container_file **out, sherd_reader *reader, const sherd_limits *limits, sherd_error *err)
 {
 	SHERD_AUTO(container_file, sherd_container_file_close) f = calloc(1, sizeof(*f));
 	if (!f)
 		return sherd_fail_nomem(err);
 	f->limits = sherd_limits_or_default(limits);
-	TRY(sherd_store_read(store, key, &f->reader, err));
-	TRY(sherd_in_object(err, read_head(f, err), key));
+	f->reader = reader;
+	f->lent = true;
+	TRY(sherd_in_object(err, read_head(f, err), sherd_reader_key(reader)));
 	*out = TAKE(f);
+	return SHERD_OK;
+}
+
+int sherd_container_file_open(container_file **out, sherd_store *store, const char *key, const sherd_limits *limits,
+                              sherd_error *err)
+{
+	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	container_file *f;
+	TRY(sherd_store_read(store, key, &reader, err));
+	TRY(sherd_container_file_over(&f, reader, limits, err));
+	reader = NULL;
+	f->lent = false;
+	*out = f;
 	return SHERD_OK;
 }
 

@@ -12,6 +12,7 @@
 /* Immutable once it is open. */
 typedef struct container_file {
 	sherd_reader *reader;
+	bool lent; /* the reader is somebody else's */
 	sherd_limits limits;
 	sherd_container_head head;
 	sherd_container_section index; /* one of head's */
@@ -29,6 +30,8 @@ typedef struct container_record {
 /* Reads the front and the head of the index, nothing else. limits may be NULL. */
 int sherd_container_file_open(container_file **out, sherd_store *store, const char *key, const sherd_limits *limits,
                               sherd_error *err);
+/* The same over a reader, which is only lent. */
+int sherd_container_file_over(container_file **out, sherd_reader *reader, const sherd_limits *limits, sherd_error *err);
 void sherd_container_file_close(container_file *f); /* NULL is fine */
 
 /* Reads a section whole: head, payload, CRC, unpacked. free() the bytes. */

@@ -7,76 +7,9 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(container_file, sherd_container_file_close)
+enum { MOST_TRIES = 100 };
+
 SHERD_AUTO_DEFINE(container_record, sherd_container_record_close)
-
-/* ---- shards */
-
-static int shard_key(const sherd_container_model *m, uint32_t shard, sherd_buf *out, sherd_error *err)
-{
-	sherd_container_name_put(out, m->prefix, shard, m->shards.count, m->shards.generation);
-	return sherd_buf_check(out, err);
-}
-
-static int check_shard(const sherd_container_model *m, const container_file *f, uint32_t shard, sherd_error *err)
-{
-	const sherd_container_peer *told = &m->shards.peers[shard - 1];
-	sherd_arena arena = {0};
-	sherd_container_shards info;
-	int rc = sherd_container_file_shards(f, &arena, &info, err);
-	sherd_arena_done(&arena);
-	TRY(rc);
-	if (!info.count)
-		return sherd_fail(err, SHERD_ECORRUPT, "other-set", "a container by itself, not shard %u of %u", shard,
-		                  m->shards.count);
-	if (memcmp(f->head.set, m->file->head.set, sizeof(f->head.set)) != 0)
-		return sherd_fail(err, SHERD_ECORRUPT, "other-set", "a shard of another set than %.128s",
-		                  sherd_reader_key(m->file->reader));
-	if (info.shard != shard || info.count != m->shards.count)
-		return sherd_fail(err, SHERD_ECORRUPT, "duplicate-rank",
-		                  "in the place of shard %u of %u lies shard %u of %u", shard, m->shards.count,
-		                  info.shard, info.count);
-	if (sherd_reader_size(f->reader) != told->size)
-		return sherd_fail(err, SHERD_ECORRUPT, "size-mismatch", "shard %u has %llu bytes, not %llu", shard,
-		                  (unsigned long long)sherd_reader_size(f->reader), (unsigned long long)told->size);
-	if (memcmp(f->digest, told->digest, sizeof(f->digest)) != 0)
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-checksum", "shard %u is not the one that shard 0 tells of",
-		                  shard);
-	return SHERD_OK;
-}
-
-static int open_shard(const sherd_container_model *m, uint32_t shard, container_file **out, sherd_error *err)
-{
-	SHERD_AUTO_BUF key = {0};
-	SHERD_AUTO(container_file, sherd_container_file_close) f = NULL;
-	TRY(shard_key(m, shard, &key, err));
-	const char *name = (const char *)key.data;
-	int rc = sherd_container_file_open(&f, m->store, name, &m->file->limits, err);
-	if (rc == SHERD_ENOTFOUND)
-		rc = sherd_fail(err, SHERD_ECORRUPT, "missing-shard", "shard %u of %u is missing", shard,
-		                m->shards.count);
-	if (rc == SHERD_OK)
-		rc = check_shard(m, f, shard, err);
-	TRY(sherd_in_object(err, rc, name));
-	*out = TAKE(f);
-	return SHERD_OK;
-}
-
-int sherd_container_model_shard(const sherd_container_model *m, uint32_t shard, const container_file **out,
-                                sherd_error *err)
-{
-	_Atomic(container_file *) *place = &m->others[shard - 1];
-	container_file *f = atomic_load(place), *none = NULL;
-	if (!f) {
-		TRY(open_shard(m, shard, &f, err));
-		if (!atomic_compare_exchange_strong(place, &none, f)) { /* another thread was faster */
-			sherd_container_file_close(f);
-			f = none;
-		}
-	}
-	*out = f;
-	return SHERD_OK;
-}
 
 /* ---- arrays */
 
@@ -162,8 +95,11 @@ static void done(sherd_model *model)
 		sherd_container_record_close(atomic_load(&m->records[i]));
 	for (uint32_t i = 1; m->others && i < m->shards.count; i++)
 		sherd_container_file_close(atomic_load(&m->others[i - 1]));
+	for (uint32_t i = 1; m->readers && i < m->shards.count; i++)
+		sherd_reader_close(m->readers[i - 1]);
 	free(m->records);
 	free(m->others);
+	free(m->readers);
 	sherd_container_cache_free(m->cache);
 	sherd_container_file_close(m->file);
 }
@@ -260,63 +196,10 @@ static int take_all(sherd_container_model *m, sherd_error *err)
 	return sherd_model_finish(&m->base, err);
 }
 
-/* ---- which file */
+/* ---- opening again */
 
-/* The set that the shard belongs to: its shard 0, beside it. */
-static int open_set_of(sherd_container_model *m, const char *key, const sherd_limits *limits, sherd_error *err)
-{
-	sherd_container_name name;
-	SHERD_AUTO_BUF first = {0};
-	const uint32_t shard = m->shards.shard;
-	SHERD_AUTO(container_file, sherd_container_file_close) given = NULL;
-	if (!sherd_container_name_parse(key, &name) || name.shard != shard || name.count != m->shards.count)
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-rank", "shard %u of %u, under a name that is not its own",
-		                  shard, m->shards.count);
-	m->prefix = sherd_arena_str(&m->base.arena, (sherd_str){key, name.base});
-	m->others = calloc(m->shards.count, sizeof(*m->others));
-	if (!m->prefix || !m->others)
-		return sherd_fail_nomem(err);
-	m->base.place = m->prefix;
-	m->base.files = m->shards.count;
-	if (!shard)
-		return SHERD_OK;
-	given = TAKE(m->file);
-	TRY(shard_key(m, 0, &first, err));
-	int rc = sherd_container_file_open(&m->file, m->store, (const char *)first.data, limits, err);
-	if (rc == SHERD_ENOTFOUND)
-		return sherd_fail(err, SHERD_EINCOMPLETE, "incomplete", "shard %u of %u, without its shard 0", shard,
-		                  name.count);
-	TRY(rc);
-	uint32_t count = m->shards.count;
-	TRY(sherd_container_file_shards(m->file, &m->base.arena, &m->shards, err));
-	if (m->shards.shard != 0 || m->shards.count != count) {
-		m->shards.count = count; /* what others has room for */
-		return sherd_in_object(
-			err, sherd_fail(err, SHERD_ECORRUPT, "bad-rank", "not shard 0 of %u, as its name says", count),
-			(const char *)first.data);
-	}
-	return check_shard(m, given, shard, err);
-}
-
-static int open_file(sherd_container_model *m, const char *key, const sherd_limits *limits, sherd_error *err)
-{
-	sherd_stat stat;
-	sherd_error failure;
-	int rc = sherd_store_stat(m->store, key, &stat, &failure);
-	if (rc == SHERD_ENOTFOUND) {
-		TRY(sherd_container_find_set(m->store, key, &m->base.arena, &key, err));
-	} else if (rc < 0) {
-		if (err)
-			*err = failure;
-		return rc;
-	}
-	TRY(sherd_container_file_open(&m->file, m->store, key, limits, err));
-	TRY(sherd_container_file_shards(m->file, &m->base.arena, &m->shards, err));
-	return m->shards.count ? sherd_in_object(err, open_set_of(m, key, limits, err), key) : SHERD_OK;
-}
-
-int sherd_model_open_container(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits,
-                               sherd_error *err)
+static int open_once(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits, bool *whole,
+                     sherd_error *err)
 {
 	SHERD_AUTO(sherd_model, sherd_model_close) b = NULL;
 	TRY(sherd_model_new(&b, sizeof(sherd_container_model), &ops, SHERD_FORMAT_SAMEDIFF_CONTAINER, err));
@@ -325,8 +208,42 @@ int sherd_model_open_container(sherd_model **out, sherd_store *store, const char
 	m->cache = sherd_container_cache_new();
 	if (!m->cache)
 		return sherd_fail_nomem(err);
-	TRY(open_file(m, key, limits, err));
+	TRY(sherd_container_model_open_files(m, key, limits, whole, err));
 	TRY(sherd_in_object(err, take_all(m, err), sherd_reader_key(m->file->reader)));
 	*out = TAKE(b);
 	return SHERD_OK;
+}
+
+/* A failure that a set gives which is just being replaced. */
+static bool may_pass(int rc)
+{
+	return rc == SHERD_ECORRUPT || rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE || rc == SHERD_ECONFLICT;
+}
+
+/* What looks damaged or incomplete is looked at again, until it has looked so twice while nothing changed. */
+int sherd_model_open_container(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits,
+                               sherd_error *err)
+{
+	uint8_t before[SHERD_SHA256_BYTES], now[SHERD_SHA256_BYTES];
+	for (int tries = 0;; tries++) {
+		sherd_model *m = NULL;
+		sherd_error failure = {0};
+		bool whole = true;
+		int rc = open_once(&m, store, key, limits, &whole, &failure);
+		if (rc == SHERD_OK ? !whole : may_pass(rc)) {
+			int seen = sherd_container_fingerprint(store, key, now, err);
+			bool same = tries && memcmp(before, now, sizeof(now)) == 0;
+			if (seen < 0 || (!same && tries < MOST_TRIES)) {
+				sherd_model_close(m);
+				TRY(seen);
+				memcpy(before, now, sizeof(now));
+				continue;
+			}
+		}
+		if (rc == SHERD_OK)
+			*out = m;
+		else if (err)
+			*err = failure;
+		return rc;
+	}
 }

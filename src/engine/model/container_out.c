@@ -15,13 +15,14 @@ enum {
 	PIECE = 256 << 10
 };
 
-int sherd_container_out_begin(container_out *o, sherd_store *store, const char *key, sherd_write_mode mode,
-                              const char *like, uint64_t size_hint, sherd_error *err)
+int sherd_container_out_begin(container_out *o, sherd_store *store, const char *key, const sherd_write_options *options,
+                              sherd_error *err)
 {
 	static const uint8_t zeros[HEAD];
-	sherd_write_options options = {.mode = mode, .head = HEAD, .size_hint = size_hint, .like = like};
+	sherd_write_options with_head = *options;
+	with_head.head = HEAD;
 	*o = (container_out){0};
-	TRY(sherd_store_write(store, key, &options, &o->writer, err));
+	TRY(sherd_store_write(store, key, &with_head, &o->writer, err));
 	return sherd_container_out_append(o, zeros, sizeof(zeros), err);
 }
 

@@ -13,9 +13,9 @@ typedef struct container_out {
 	sherd_container_head head;
 } container_out;
 
-/* like: the file that this one takes the place of under another name; or NULL. */
-int sherd_container_out_begin(container_out *o, sherd_store *store, const char *key, sherd_write_mode mode,
-                              const char *like, uint64_t size_hint, sherd_error *err);
+/* Of the options head is filled in. */
+int sherd_container_out_begin(container_out *o, sherd_store *store, const char *key, const sherd_write_options *options,
+                              sherd_error *err);
 /* Data. */
 int sherd_container_out_append(container_out *o, const void *bytes, size_t len, sherd_error *err);
 /* Zeros up to the next multiple of SHERD_CONTAINER_ALIGN. */

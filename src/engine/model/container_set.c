@@ -58,6 +58,19 @@ int sherd_container_is_of_set(const char *base, const sherd_container_shards *se
 	return SHERD_OK;
 }
 
+int sherd_container_base(sherd_store *store, const char *key, sherd_arena *arena, const char **out, sherd_error *err)
+{
+	container_listing list;
+	sherd_str base = sherd_str_of(key), ending = sherd_str_of(SHERD_CONTAINER_SUFFIX);
+	if (base.len > ending.len && sherd_str_ends(base, SHERD_CONTAINER_SUFFIX) &&
+	    key[base.len - ending.len - 1] != '/') {
+		TRY(sherd_container_list(store, key, arena, &list, err));
+		base.len -= list.count ? 0 : ending.len;
+	}
+	*out = sherd_arena_str(arena, base);
+	return *out ? SHERD_OK : sherd_fail_nomem(err);
+}
+
 /* Does the first set say that it replaces the second? */
 static int replaces(sherd_store *store, const char *first, const char *second, sherd_arena *arena, bool *out,
                     sherd_error *err)
@@ -106,5 +119,50 @@ int sherd_container_find_set(sherd_store *store, const char *base, sherd_arena *
 		                  "shards of a model that was never committed: there is no shard 0, but %.128s",
 		                  list.files[0].key);
 	*key = found;
+	return SHERD_OK;
+}
+
+static bool add_print(const char *key, const sherd_stat *stat, void *arg)
+{
+	sherd_container_name name;
+	if (sherd_container_name_parse(key, &name)) {
+		sherd_sha256_add(arg, key, strlen(key) + 1);
+		sherd_sha256_add(arg, stat->identity, strlen(stat->identity) + 1);
+	}
+	return true;
+}
+
+static int add_prints(sherd_store *store, sherd_str base, sherd_sha256 *sha, sherd_error *err)
+{
+	SHERD_AUTO_BUF prefix = {0};
+	sherd_buf_append(&prefix, base.ptr, base.len);
+	sherd_buf_append(&prefix, SHERD_CONTAINER_SHARD, sizeof(SHERD_CONTAINER_SHARD));
+	TRY(sherd_buf_check(&prefix, err));
+	return sherd_store_list(store, (const char *)prefix.data, "", add_print, sha, err);
+}
+
+int sherd_container_fingerprint(sherd_store *store, const char *key, uint8_t out[SHERD_SHA256_BYTES], sherd_error *err)
+{
+	sherd_arena arena = {0};
+	sherd_stat stat;
+	sherd_container_name name;
+	sherd_sha256 sha;
+	const char *base;
+	sherd_sha256_init(&sha);
+	int there = sherd_store_stat(store, key, &stat, err);
+	if (there == SHERD_OK)
+		sherd_sha256_add(&sha, stat.identity, strlen(stat.identity) + 1);
+	else if (there == SHERD_ENOMEM || there == SHERD_EIO)
+		return there;
+	if (sherd_container_name_parse(key, &name)) {
+		TRY(add_prints(store, (sherd_str){key, name.base}, &sha, err));
+	} else {
+		int rc = sherd_container_base(store, key, &arena, &base, err);
+		if (rc == SHERD_OK)
+			rc = add_prints(store, sherd_str_of(base), &sha, err);
+		sherd_arena_done(&arena);
+		TRY(rc);
+	}
+	sherd_sha256_finish(&sha, out);
 	return SHERD_OK;
 }

@@ -21,9 +21,16 @@ int sherd_container_list(sherd_store *store, const char *base, sherd_arena *aren
 int sherd_container_is_of_set(const char *base, const sherd_container_shards *set, const container_listed *file,
                               bool *out, sherd_error *err);
 
+/* The base of the set that a key names where no object is called so: the key, if there are shards of that base, or else
+ * the key without .sdc at its end. Lives in the arena. */
+int sherd_container_base(sherd_store *store, const char *key, sherd_arena *arena, const char **out, sherd_error *err);
+
 /* The key of the shard 0 that stands for the base, in the arena; of two, the one that says that it replaces the other.
  * SHERD_ENOTFOUND when there is no shard at all, SHERD_EINCOMPLETE when none is shard 0, SHERD_ECONFLICT "two-sets". */
 int sherd_container_find_set(sherd_store *store, const char *base, sherd_arena *arena, const char **key,
                              sherd_error *err);
+
+/* Tells whether anything that a container under this key may consist of has changed. */
+int sherd_container_fingerprint(sherd_store *store, const char *key, uint8_t out[SHERD_SHA256_BYTES], sherd_error *err);
 
 #endif

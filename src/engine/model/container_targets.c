@@ -7,55 +7,6 @@
 SHERD_AUTO_DEFINE(container_file, sherd_container_file_close)
 SHERD_AUTO_DEFINE(void, free)
 
-/* ---- what stands there already */
-
-/* What dead saves left goes before a new shard 0 comes: it names the one set that it replaces, and beside a third one
- * nobody could tell which of them counts. */
-static int clear_strays(const sherd_model_writer *w, const sherd_container_shards *set, sherd_error *err)
-{
-	for (size_t i = 0; i < w->old.count; i++) {
-		bool ours = false;
-		TRY(sherd_container_is_of_set(w->key, set, &w->old.files[i], &ours, err));
-		if (!ours)
-			TRY(sherd_store_remove(w->store, w->old.files[i].key, err));
-	}
-	return SHERD_OK;
-}
-
-/* The set that is replaced: its identity, when it has another number of shards, or its generation. */
-static int take_old(sherd_model_writer *w, const char *key, sherd_error *err)
-{
-	SHERD_AUTO(container_file, sherd_container_file_close) f = NULL;
-	sherd_container_shards info;
-	TRY(sherd_container_file_open(&f, w->store, key, NULL, err));
-	TRY(sherd_container_file_shards(f, &w->arena, &info, err));
-	if (info.count == w->shards.count)
-		w->shards.generation = info.generation + 1;
-	else
-		memcpy(w->shards.replaces, f->head.set, sizeof(w->shards.replaces));
-	return clear_strays(w, &info, err);
-}
-
-static int look_at_old(sherd_model_writer *w, sherd_error *err)
-{
-	const char *first = NULL;
-	sherd_error failure = {0};
-	TRY(sherd_container_list(w->store, w->key, &w->arena, &w->old, err));
-	int rc = sherd_container_find_set(w->store, w->key, &w->arena, &first, &failure);
-	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
-		return SHERD_OK;
-	if (rc == SHERD_OK && !w->replace)
-		rc = sherd_in_object(&failure,
-		                     sherd_fail(&failure, SHERD_EEXIST, "exists", "a model in shards is there"), first);
-	if (rc == SHERD_OK) {
-		w->like = first;
-		return take_old(w, first, err);
-	}
-	if (err)
-		*err = failure;
-	return rc;
-}
-
 /* ---- planning */
 
 static int name_targets(sherd_model_writer *w, sherd_error *err)
@@ -66,7 +17,7 @@ static int name_targets(sherd_model_writer *w, sherd_error *err)
 	}
 	for (uint32_t i = 0; i < w->shards.count; i++) {
 		SHERD_AUTO_BUF name = {0};
-		sherd_container_name_put(&name, w->key, i, w->shards.count, w->shards.generation);
+		sherd_container_name_put(&name, w->base, i, w->shards.count, w->shards.generation);
 		TRY(sherd_buf_check(&name, err));
 		w->targets[i].key = sherd_arena_str(&w->arena, (sherd_str){(const char *)name.data, name.len});
 		if (!w->targets[i].key)
@@ -103,26 +54,33 @@ int sherd_container_targets_plan(sherd_model_writer *w, uint32_t shards, sherd_e
 	w->peers = calloc(targets, sizeof(*w->peers));
 	if (!w->targets || !w->peers)
 		return sherd_fail_nomem(err);
-	if (shards > 1) {
-		w->shards.count = shards;
-		TRY(sherd_container_claim_take(&w->claim, w->store, w->key, err));
-		TRY(look_at_old(w, err));
-	}
+	w->shards.count = shards > 1 ? shards : 0;
+	TRY(sherd_container_place_look(w, err));
 	TRY(name_targets(w, err));
 	return spread(w, targets, err);
 }
 
 /* ---- files */
 
+/* Shards other than the first are nobody's before that is there, and the claim is ours. The first one of a set is new,
+ * or takes the place of the one that was seen. */
+static sherd_write_options options_of(const sherd_model_writer *w, uint32_t target)
+{
+	bool over = target || (w->shards.count ? w->over_first : w->replace);
+	sherd_write_options o = {.mode = over ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, .like = w->like};
+	o.size_hint = w->level ? 0 : w->targets[target].bytes;
+	if (!target && over)
+		o.if_identity = w->shards.count ? w->first_identity : w->if_identity;
+	return o;
+}
+
 int sherd_container_target_begin(sherd_model_writer *w, uint32_t target, sherd_error *err)
 {
 	container_target *t = &w->targets[target];
-	/* Shards other than the first are nobody's before that is there, and the claim is ours. */
-	bool replace = w->replace || target > 0;
+	const sherd_write_options options = options_of(w, target);
 	if (t->out.writer || t->committed)
 		return SHERD_OK;
-	return sherd_container_out_begin(&t->out, w->store, t->key, replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
-	                                 w->like, w->level ? 0 : t->bytes, err);
+	return sherd_container_out_begin(&t->out, w->store, t->key, &options, err);
 }
 
 /* The index of one file: its own arrays with their chunks, and in the first one all others without. */
@@ -205,13 +163,31 @@ static bool is_ours(const sherd_model_writer *w, const char *key)
 	return false;
 }
 
-void sherd_container_targets_clear(sherd_model_writer *w)
+/* The file that the new set was hidden by. When it stays, so that the old model is opened, nothing of the new one does.
+ */
+static int remove_file(sherd_model_writer *w, sherd_error *err)
 {
+	sherd_error failure = {0};
+	int rc = sherd_store_remove_if(w->store, w->key, w->file_identity, &failure);
+	if (rc == SHERD_OK)
+		return SHERD_OK;
+	for (uint32_t i = 0; i < w->shards.count && !w->old.count; i++)
+		(void)sherd_store_remove(w->store, w->targets[i].key, NULL);
+	if (err)
+		*err = failure;
+	return rc;
+}
+
+int sherd_container_targets_clear(sherd_model_writer *w, sherd_error *err)
+{
+	if (w->over_file)
+		TRY(remove_file(w, err));
 	/* Manifests first: what they tell of must not go before them. */
 	for (int others = 0; others < 2; others++)
 		for (size_t i = 0; i < w->old.count; i++)
 			if ((w->old.files[i].name.shard != 0) == others && !is_ours(w, w->old.files[i].key))
 				(void)sherd_store_remove(w->store, w->old.files[i].key, NULL);
+	return SHERD_OK;
 }
 
 /* Can our first file be there although its commit failed, so that the others must stay? */

@@ -324,46 +324,66 @@ static int check_arrays(const sherd_container_model *m, sherd_error *err)
 
 /* ---- what lies beside a set */
 
-static int warn_of_strays(sherd_report *r, const sherd_container_model *m, sherd_arena *arena, sherd_error *err)
+static int warn_of_strays(sherd_report *r, const sherd_container_model *m, const char *base,
+                          const container_listing *list, sherd_error *err)
 {
-	container_listing list;
-	TRY(sherd_container_list(m->store, m->prefix, arena, &list, err));
-	for (size_t i = 0; i < list.count; i++) {
+	for (size_t i = 0; i < list->count; i++) {
 		bool ours = false;
-		TRY(sherd_container_is_of_set(m->prefix, &m->shards, &list.files[i], &ours, err));
+		if (m->prefix)
+			TRY(sherd_container_is_of_set(base, &m->shards, &list->files[i], &ours, err));
 		if (!ours)
-			TRY(sherd_report_warn(r, list.files[i].key, "stray-shard", err, "not of the set of %.128s",
+			TRY(sherd_report_warn(r, list->files[i].key, "stray-shard", err, "not of the set of %.128s",
 			                      sherd_reader_key(m->file->reader)));
 	}
 	return SHERD_OK;
 }
 
-static int warn_of_claim(sherd_report *r, const sherd_container_model *m, sherd_error *err)
+static int stat_of(const sherd_container_model *m, const char *key, bool *there, sherd_stat *stat, sherd_error *err)
 {
-	SHERD_AUTO_BUF claim = {0};
-	sherd_stat stat;
-	sherd_error failure;
-	sherd_container_claim_name(&claim, m->prefix);
-	TRY(sherd_buf_check(&claim, err));
-	const char *key = (const char *)claim.data;
-	int rc = sherd_store_stat(m->store, key, &stat, &failure);
-	if (rc == SHERD_OK)
-		return sherd_report_warn(r, key, "claimed", err, "a save is going on, or died");
-	if (rc == SHERD_ENOTFOUND)
+	sherd_error failure = {0};
+	int rc = sherd_store_stat(m->store, key, stat, &failure);
+	*there = rc == SHERD_OK;
+	if (rc != SHERD_ENOMEM && rc != SHERD_EIO)
 		return SHERD_OK;
 	if (err)
 		*err = failure;
 	return rc;
 }
 
+static int warn_of_claim(sherd_report *r, const sherd_container_model *m, sherd_error *err)
+{
+	SHERD_AUTO_BUF claim = {0};
+	sherd_stat stat;
+	bool there;
+	if (!m->prefix)
+		return SHERD_OK;
+	sherd_container_claim_name(&claim, m->prefix);
+	TRY(sherd_buf_check(&claim, err));
+	const char *key = (const char *)claim.data;
+	TRY(stat_of(m, key, &there, &stat, err));
+	return there ? sherd_report_warn(r, key, "claimed", err, "a save is going on, or died") : SHERD_OK;
+}
+
+/* A set that was replaced meanwhile is checked as it was opened; what lies beside it now is not its. */
+static int check_listed(sherd_report *r, const sherd_container_model *m, sherd_arena *arena, sherd_error *err)
+{
+	const sherd_reader *reader = m->file->reader;
+	const char *base = m->prefix ? m->prefix : sherd_reader_key(reader);
+	container_listing list;
+	sherd_stat stat;
+	bool there;
+	TRY(sherd_container_list(m->store, base, arena, &list, err));
+	TRY(stat_of(m, sherd_reader_key(reader), &there, &stat, err));
+	if (!there || strcmp(stat.identity, sherd_reader_identity(reader)) != 0)
+		return SHERD_OK;
+	TRY(warn_of_claim(r, m, err));
+	return warn_of_strays(r, m, base, &list, err);
+}
+
 static int check_beside(sherd_report *r, const sherd_container_model *m, sherd_error *err)
 {
 	sherd_arena arena = {0};
-	if (!m->prefix)
-		return SHERD_OK;
-	int rc = warn_of_claim(r, m, err);
-	if (rc == SHERD_OK)
-		rc = warn_of_strays(r, m, &arena, err);
+	int rc = check_listed(r, m, &arena, err);
 	sherd_arena_done(&arena);
 	return rc;
 }

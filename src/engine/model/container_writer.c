@@ -65,20 +65,6 @@ static int prepare(sherd_model_writer *w, const sherd_model *model, const sherd_
 	return sherd_container_target_begin(w, 0, err);
 }
 
-static int check_free(sherd_model_writer *w, sherd_error *err)
-{
-	sherd_stat stat;
-	sherd_error failure;
-	int rc = sherd_store_stat(w->store, w->key, &stat, &failure);
-	if (rc == SHERD_ENOTFOUND)
-		return SHERD_OK;
-	if (rc == SHERD_OK)
-		return sherd_fail(err, SHERD_EEXIST, "exists", "it is there already");
-	if (err)
-		*err = failure;
-	return rc;
-}
-
 /* A container is written packed or not; its graph tells. */
 static bool is_packed(const container_file *f)
 {
@@ -94,6 +80,7 @@ int sherd_container_writer_open(sherd_model_writer **out, sherd_store *store, co
 		return sherd_fail_nomem(err);
 	w->store = store;
 	w->replace = options->replace;
+	w->if_identity = options->if_identity;
 	w->kept = model->format == SHERD_FORMAT_SAMEDIFF_CONTAINER ? (const sherd_container_model *)model : NULL;
 	w->current = SHERD_NO_ARRAY;
 	w->as_it_was = options->as_it_was && w->kept;
@@ -103,8 +90,6 @@ int sherd_container_writer_open(sherd_model_writer **out, sherd_store *store, co
 		w->level = options->level ? options->level : 1;
 	w->key = sherd_arena_str(&w->arena, sherd_str_of(key));
 	int rc = w->key ? SHERD_OK : sherd_fail_nomem(err);
-	if (rc == SHERD_OK && !w->replace && options->shards <= 1)
-		rc = check_free(w, err);
 	if (rc == SHERD_OK)
 		rc = prepare(w, model, options, err);
 	if (rc == SHERD_OK)
@@ -298,7 +283,7 @@ int sherd_model_writer_commit(sherd_model_writer *writer, sherd_error *err)
 		rc = publish(writer, &failure);
 	rc = keep(writer, sherd_in_object(&failure, rc, writer->key), &failure, err);
 	if (rc == SHERD_OK)
-		sherd_container_targets_clear(writer);
+		rc = sherd_in_object(err, sherd_container_targets_clear(writer, err), writer->key);
 	sherd_model_writer_abort(writer);
 	return rc;
 }

@@ -22,7 +22,8 @@ typedef struct container_target {
 struct sherd_model_writer {
 	sherd_store *store;
 	sherd_arena arena;
-	const char *key; /* of the file, or the base */
+	const char *key;  /* as it was given: of the file, or what the set is opened by */
+	const char *base; /* of the shards */
 	bool replace;
 	int level;                         /* 0: nothing is packed */
 	const sherd_container_model *kept; /* whose unknown sections are kept; or NULL */
@@ -35,9 +36,15 @@ struct sherd_model_writer {
 	sherd_container_peer *peers;
 	uint8_t set[SHERD_CONTAINER_SET_BYTES];
 	container_claim claim;
-	container_listing old; /* files under the base before */
-	const char *like;      /* shard 0 of the set that is replaced; NULL: none */
-	size_t current;        /* part being given; SHERD_NO_ARRAY: none */
+	container_listing old; /* shards under the base before */
+	const char *like;      /* the file, or shard 0 of the set, that is replaced under another name; NULL: none */
+	bool own;              /* the set that is replaced is the one that the model was read from */
+	bool over_file;        /* a set takes the place of a file of the name given, */
+	char file_identity[72];
+	bool over_first; /* shard 0 takes the place of another, */
+	char first_identity[72];
+	const char *if_identity; /* what may be replaced, see sherd_model_save_options; or NULL */
+	size_t current;          /* part being given; SHERD_NO_ARRAY: none */
 	container_batch batch;
 	sherd_meter meter;
 	bool metered;
@@ -53,14 +60,19 @@ int sherd_container_writer_open(sherd_model_writer **out, sherd_store *store, co
 /* Gives every array by asking for its bytes, from the workers of the pool, file by file. */
 int sherd_container_writer_pull(sherd_model_writer *w, sherd_error *err);
 
+/* What stands under the name that was given (container_place.c), and the claim, if that is needed. Of a set: its base,
+ * the generation, what it replaces. SHERD_EEXIST unless it may be replaced. */
+int sherd_container_place_look(sherd_model_writer *w, sherd_error *err);
+
 /* The parts of it (container_targets.c). Finds the old set, claims the base, names the files, plans the arrays. */
 int sherd_container_targets_plan(sherd_model_writer *w, uint32_t shards, sherd_error *err);
 /* Begins the file if it is not yet begun. */
 int sherd_container_target_begin(sherd_model_writer *w, uint32_t target, sherd_error *err);
 /* Sections behind the data, and commit. The first one goes last. */
 int sherd_container_target_finish(sherd_model_writer *w, uint32_t target, sherd_error *err);
-/* After the commit: what else lies under the base goes. What cannot be removed stays. */
-void sherd_container_targets_clear(sherd_model_writer *w);
+/* After the commit: what else lies under the base goes, and what cannot be removed stays. Only a file that hides the
+ * new set must go: else the set goes again, and this fails. */
+int sherd_container_targets_clear(sherd_model_writer *w, sherd_error *err);
 /* Instead of a commit: nothing of this save stays. */
 void sherd_container_targets_abort(sherd_model_writer *w);
 

@@ -44,10 +44,20 @@ int sherd_model_save(const sherd_model *model, sherd_store *store, const char *k
 	return sherd_in_object(err, save(model, store, key, &o, err), key);
 }
 
+/* Of the file that the model was read from, or of shard 0; before is that of the object of the name given. */
+static const char *identity_of(const sherd_model *model, const sherd_stat *before)
+{
+	if (model->format == SHERD_FORMAT_SAMEDIFF_CONTAINER)
+		return sherd_reader_identity(((const sherd_container_model *)model)->file->reader);
+	return before->identity[0] ? before->identity : NULL;
+}
+
 int sherd_model_set_pairs(sherd_store *store, const char *key, const sherd_pair *pairs, size_t count,
                           const sherd_model_save_options *options, sherd_error *err)
 {
 	SHERD_AUTO(sherd_model, sherd_model_close) model = NULL;
+	sherd_stat before = {0};
+	(void)sherd_store_stat(store, key, &before, NULL); /* what is there is opened, or not */
 	TRY(sherd_model_open(&model, store, key, NULL, err));
 	if (model->format == SHERD_FORMAT_SDNB && model->files > 1)
 		return sherd_in_object(err,
@@ -58,6 +68,7 @@ int sherd_model_set_pairs(sherd_store *store, const char *key, const sherd_pair 
 	                                    .as_it_was = true,
 	                                    .shards = model->files,
 	                                    .replace = true,
+	                                    .if_identity = identity_of(model, &before),
 	                                    .pairs = pairs,
 	                                    .pair_count = count,
 	                                    .pool = options ? options->pool : NULL,

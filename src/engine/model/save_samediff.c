@@ -74,7 +74,8 @@ static int save(const sherd_model *model, sherd_store *store, const char *key, c
 		TRY(refuse_existing(store, key, err));
 	TRY(sherd_samediff_encode(&source, SHERD_SAMEDIFF_LEGACY, arena, &made, err));
 	const sherd_write_options options = {.mode = o->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
-	                                     .size_hint = made.size};
+	                                     .size_hint = made.size,
+	                                     .if_identity = o->replace ? o->if_identity : NULL};
 	TRY(sherd_store_write(store, key, &options, &writer, err));
 	sherd_meter_init(&meter, o->progress, made.size);
 	int rc = write_all(model, &made, writer, &meter, err);

@@ -121,7 +121,8 @@ static int save(const sherd_model *model, sherd_store *store, const char *key, c
 	TRY(name_entries(&a, arena, err));
 	const sherd_write_options options = {.mode = o->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
 	                                     .head = SHERD_ZIP_LOCAL + SHERD_ZIP_MOST_NAME + SHERD_SDNB_ALIGN,
-	                                     .size_hint = files[0].size};
+	                                     .size_hint = files[0].size,
+	                                     .if_identity = o->replace ? o->if_identity : NULL};
 	TRY(sherd_store_write(store, key, &options, &writer, err));
 	a.writer = writer;
 	sherd_meter_init(&a.meter, o->progress, count_work(&a));

@@ -271,6 +271,7 @@ static void assert_warnings(const char *key, const char *want)
 
 TEST(verify_warns_of_what_an_interrupted_save_left)
 {
+	container_write(store, "m.sdc", false, NULL, 0); /* one file */
 	container_write(store, "m", false, &two, 0);
 	rename_object("m.shard1-of-2.sdc", "kept1");
 	container_write(store, "m", true, &two_again, 0);
@@ -280,7 +281,6 @@ TEST(verify_warns_of_what_an_interrupted_save_left)
 	rename_object("m.shard1-of-2.1.sdc", "m.shard3-of-4.sdc");   /* likewise, of another number */
 	assert_ok(sherd_store_put(store, "m.shard.saving", SHERD_WRITE_NEW, "", 0, err));
 	container_write(store, "m.shard", false, &two, 0); /* another base */
-	container_write(store, "m.sdc", false, NULL, 0);   /* one file */
 	static const char want[] = "m.shard.saving:claimed m.shard1-of-2.2.sdc:stray-shard "
 				   "m.shard1-of-2.sdc:stray-shard m.shard3-of-4.sdc:stray-shard ";
 	assert_warnings("m", want);
@@ -320,6 +320,86 @@ TEST(a_set_becomes_one_file_and_one_file_a_set)
 	free(b);
 }
 
+/* M-4: one name never leads to two models. */
+TEST(a_set_takes_the_place_of_a_file_only_when_asked)
+{
+	static const sherd_model_save_options again = {.replace = true};
+	container_write(store, "m", false, NULL, 0);
+	sherd_model_writer *w = NULL;
+	assert_refused(SHERD_EEXIST, "exists",
+	               sherd_model_writer_open(&w, store, "m", container_parts(true), &two, err));
+	assert_keys("m ");
+	container_assert(store, "m", false, true);
+	container_write(store, "m", true, &two_again, 0);
+	assert_keys("m.shard0-of-2.sdc m.shard1-of-2.sdc ");
+	container_assert(store, "m", true, true);
+	assert_refused(SHERD_EEXIST, "exists",
+	               sherd_model_writer_open(&w, store, "m", container_parts(false), NULL, err));
+	container_write(store, "m", false, &again, 0);
+	assert_keys("m ");
+	container_assert(store, "m", false, true);
+}
+
+TEST(a_set_is_opened_by_the_name_that_it_was_given)
+{
+	sherd_model_writer *w = NULL;
+	container_write(store, "q.sdc", true, &two, 0);
+	assert_keys("q.shard0-of-2.sdc q.shard1-of-2.sdc ");
+	container_assert(store, "q.sdc", true, true);
+	container_assert(store, "q", true, true);
+	assert_int_equal(container_verify(store, "q.sdc", NULL), 0);
+	/* Else the name would lead to another model. */
+	assert_refused(SHERD_EEXIST, "exists",
+	               sherd_model_writer_open(&w, store, "q.sdc", container_parts(false), NULL, err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", open_model("other.sdc", err));
+}
+
+TEST(a_set_may_be_joined_beside_itself_and_split_beside_its_file)
+{
+	sherd_model *m = NULL;
+	container_write(store, "m.sdc", true, NULL, 0);
+	assert_ok(sherd_model_open(&m, store, "m.sdc", NULL, err));
+	assert_ok(sherd_model_save(m, store, "m", &two, err));
+	sherd_model_close(m);
+	assert_ok(sherd_store_remove(store, "m.sdc", err));
+	assert_ok(sherd_model_open(&m, store, "m", NULL, err));
+	assert_ok(sherd_model_save(m, store, "m.sdc", NULL, err));
+	sherd_model_close(m);
+	assert_keys("m.sdc m.shard0-of-2.sdc m.shard1-of-2.sdc ");
+}
+
+TEST(a_file_beside_a_set_is_not_touched_when_the_set_is_written_anew)
+{
+	static const sherd_pair pair = {"a", "b"};
+	container_write(store, "m", true, &two, 0);
+	container_write(store, "kept", false, NULL, 0);
+	rename_object("kept", "m");
+	assert_ok(sherd_model_set_pairs(store, "m.shard0-of-2.sdc", &pair, 1, NULL, err));
+	container_assert(store, "m", false, true);
+	container_assert(store, "m.shard0-of-2.sdc", true, true);
+	assert_warnings("m", "m.shard0-of-2.sdc:stray-shard m.shard1-of-2.1.sdc:stray-shard ");
+}
+
+TEST(only_what_was_seen_is_replaced)
+{
+	sherd_stat file, first;
+	container_write(store, "f", false, NULL, 0);
+	container_write(store, "m", false, &two, 0);
+	assert_ok(sherd_store_stat(store, "f", &file, err));
+	assert_ok(sherd_store_stat(store, "m.shard0-of-2.sdc", &first, err));
+	sherd_model *m = NULL;
+	assert_ok(sherd_model_open(&m, store, "f", NULL, err));
+	sherd_model_save_options o = {.replace = true, .if_identity = first.identity};
+	assert_refused(SHERD_ECONFLICT, "replaced", sherd_model_save(m, store, "f", &o, err));
+	o.if_identity = file.identity;
+	assert_ok(sherd_model_save(m, store, "f", &o, err));
+	o.shards = 2;
+	assert_refused(SHERD_ECONFLICT, "replaced", sherd_model_save(m, store, "m", &o, err));
+	o.if_identity = first.identity;
+	assert_ok(sherd_model_save(m, store, "m", &o, err));
+	sherd_model_close(m);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, memory_store_open, memory_store_close)
@@ -341,6 +421,11 @@ int main(void)
 		CASE(verify_warns_of_what_an_interrupted_save_left),
 		CASE(verify_warns_of_the_set_that_was_replaced),
 		CASE(a_set_becomes_one_file_and_one_file_a_set),
+		CASE(a_set_takes_the_place_of_a_file_only_when_asked),
+		CASE(a_set_is_opened_by_the_name_that_it_was_given),
+		CASE(a_set_may_be_joined_beside_itself_and_split_beside_its_file),
+		CASE(a_file_beside_a_set_is_not_touched_when_the_set_is_written_anew),
+		CASE(only_what_was_seen_is_replaced),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
