@@ -63,10 +63,9 @@ static void try_small(const void *data, size_t len, sherd_arena *arena)
 	SHERD_AUTO_BUF out = {0}, twice = {0};
 	sherd_rfdb_index x, again;
 	sherd_rfdb_config c;
-	sherd_seal seal;
-	uint64_t version;
+	sherd_rfdb_current head;
 	(void)sherd_rfdb_config_decode(data, len, &c, NULL);
-	(void)sherd_rfdb_current_decode(data, len, &version, &seal, NULL);
+	(void)sherd_rfdb_current_decode(data, len, &head, NULL);
 	if (sherd_rfdb_index_decode(data, len, NULL, arena, &x, NULL) < 0)
 		return;
 	sherd_rfdb_index_encode(&x, &out);

@@ -159,7 +159,9 @@ typedef struct sherd_graph_commit {
 /* Makes the buffer the next version, durably; nothing when it is empty. The bytes do not depend on the pool. When it
  * fails the database is as it was, and the buffer says what it said: it can be tried again. Two exceptions leave only
  * closing: memory may run out at a moment when the buffer is being laid out, and where it cannot be told whether the
- * version counts, who opens next finds out. */
+ * version counts, who opens next finds out. SHERD_ECONFLICT, "changed": somebody else wrote to the database since this
+ * writer was opened, where there are no locks or LOCK was deleted. What they committed stays as it is; the buffer can
+ * still be read, but it will never be flushed: open again, and change again. compact, set_tag and gc fail likewise. */
 SHERD_API int sherd_graph_flush(sherd_graph *graph, const sherd_graph_commit *commit, sherd_error *err);
 /* Makes room in memory: writes the buffer into segments of which the next flush makes a version. Nobody else sees
  * them before; closing without a flush removes them. */

@@ -132,7 +132,9 @@ typedef struct sherd_write_options {
 	uint32_t head;           /* how many bytes at the front fill() may change; at most SHERD_MAX_HEAD */
 	const char *if_identity; /* REPLACE only what has this identity, else SHERD_ECONFLICT; NULL: anything */
 	uint64_t size_hint; /* the expected size, 0 when unknown; need not be right, but large objects gain by it */
-	char *identity;     /* 72 bytes that outlive the writer: commit puts there what stat would tell; may be NULL */
+	/* NULL, or 72 bytes that outlive the writer: commit puts there what stat would tell. When it fails, what stat
+	 * tells if the object is there nevertheless; "" where nobody knows. */
+	char *identity;
 	/* The key of an object that this one takes the place of, under another name: who may use that one may use this
 	 * one. NULL, or nothing there: as the process makes files, or with REPLACE as what is replaced. */
 	const char *like;

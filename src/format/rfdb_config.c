@@ -7,31 +7,41 @@ SHERD_AUTO_DEFINE(sherd_json, sherd_json_close)
 
 /* ---- current.json */
 
-int sherd_rfdb_current_decode(const void *data, size_t len, uint64_t *version, sherd_seal *seal, sherd_error *err)
+static int take_current_member(sherd_json *j, sherd_str key, sherd_rfdb_current *c, bool *has, sherd_error *err)
+{
+	bool ours = c->seal == SHERD_SEAL_GOOD;
+	if (sherd_str_is(key, "version")) {
+		*has = true;
+		return sherd_json_u64(j, &c->version, err);
+	}
+	if (ours && sherd_str_is(key, "fence"))
+		return sherd_json_u64(j, &c->fence, err);
+	if (ours && sherd_str_is(key, "making"))
+		return sherd_json_bool(j, &c->making, err);
+	if (ours && !sherd_str_is(key, "sha256"))
+		return sherd_fail_at(err, SHERD_ECORRUPT, "not-current", sherd_json_offset(j),
+		                     "another document of a database: \"%.*s\" does not belong into it",
+		                     key.len > 64 ? 64 : (int)key.len, key.len ? key.ptr : "");
+	return sherd_json_skip(j, err);
+}
+
+int sherd_rfdb_current_decode(const void *data, size_t len, sherd_rfdb_current *out, sherd_error *err)
 {
 	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
-	sherd_seal found;
+	sherd_rfdb_current c = {0};
 	sherd_str key;
-	uint64_t v = 0;
 	bool has = false;
 	int rc;
-	TRY(sherd_rfdb_take_seal(data, len, &found, err));
+	TRY(sherd_rfdb_take_seal(data, len, &c.seal, err));
 	TRY(sherd_json_open(&j, data, len, NULL, err));
 	TRY(sherd_json_object(j, err));
-	while ((rc = sherd_json_key(j, &key, err)) > 0) {
-		if (sherd_str_is(key, "version")) {
-			TRY(sherd_json_u64(j, &v, err));
-			has = true;
-		} else {
-			TRY(sherd_json_skip(j, err));
-		}
-	}
+	while ((rc = sherd_json_key(j, &key, err)) > 0)
+		TRY(take_current_member(j, key, &c, &has, err));
 	TRY(rc);
 	TRY(sherd_json_end(j, err));
 	if (!has)
 		return sherd_fail(err, SHERD_ECORRUPT, "missing-key", "no version is named");
-	*version = v;
-	*seal = found;
+	*out = c;
 	return SHERD_OK;
 }
 

@@ -150,8 +150,15 @@ void sherd_rfdb_manifest_encode(const sherd_rfdb_manifest *m, sherd_buf *out);
 void sherd_rfdb_edit_encode(const sherd_rfdb_edit *e, sherd_buf *out);
 
 /* current.json */
-int sherd_rfdb_current_decode(const void *data, size_t len, uint64_t *version, sherd_seal *seal, sherd_error *err);
-void sherd_rfdb_current_encode(uint64_t version, sherd_buf *out);
+typedef struct sherd_rfdb_current {
+	uint64_t version;
+	uint64_t fence; /* how often it was replaced since, without another version; only we count it */
+	bool making;    /* there is no version yet: somebody is making the database */
+	sherd_seal seal;
+} sherd_rfdb_current;
+/* A sealed one has no other keys: another document of ours in its place is refused, "not-current". */
+int sherd_rfdb_current_decode(const void *data, size_t len, sherd_rfdb_current *out, sherd_error *err);
+void sherd_rfdb_current_encode(const sherd_rfdb_current *current, sherd_buf *out);
 
 /* db_config.json */
 typedef enum sherd_rfdb_planner { SHERD_RFDB_HASH = 0, SHERD_RFDB_DIRECTORY = 1 } sherd_rfdb_planner;

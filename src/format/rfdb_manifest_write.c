@@ -207,11 +207,17 @@ void sherd_rfdb_edit_encode(const sherd_rfdb_edit *e, sherd_buf *out)
 
 /* ---- the small ones */
 
-void sherd_rfdb_current_encode(uint64_t version, sherd_buf *out)
+void sherd_rfdb_current_encode(const sherd_rfdb_current *current, sherd_buf *out)
 {
 	sherd_json_writer w;
 	begin(&w, out);
-	put_number(&w, "version", version);
+	put_number(&w, "version", current->version);
+	if (current->fence)
+		put_number(&w, "fence", current->fence);
+	if (current->making) {
+		sherd_json_put_key(&w, "making");
+		sherd_json_put_bool(&w, true);
+	}
 	sherd_seal_put(&w);
 }
 

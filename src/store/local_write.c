@@ -227,8 +227,7 @@ static int writer_commit(sherd_writer *writer, sherd_error *err)
 	struct stat st;
 	sherd_stat told;
 	int rc = commit(w, err);
-	/* Where the system does not tell it stays empty: nothing has that identity. */
-	if (rc == SHERD_OK && w->identity && w->store->sys->fstat(w->store->sys, w->temp.fd, &st) == 0) {
+	if (w->identity && w->temp.fd >= 0 && w->store->sys->fstat(w->store->sys, w->temp.fd, &st) == 0) {
 		sherd_local_stat_of(&st, &told);
 		memcpy(w->identity, told.identity, sizeof(told.identity));
 	}

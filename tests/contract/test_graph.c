@@ -292,6 +292,35 @@ TEST(a_database_is_made_once)
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, make_database, remove_database)
 
+/* S-5. */
+TEST(who_writes_while_LOCK_is_deleted_overwrites_nothing)
+{
+	sherd_store *other = NULL;
+	sherd_graph *a = graph_open(store, "db", NULL);
+	graph_add_node(a, "late", "F", "late", "a.js");
+	assert_ok(sherd_store_remove(store, "db/LOCK", err));
+	assert_ok(sherd_store_open_local(&other, folder, NULL, err));
+	sherd_graph *b = graph_open(other, "db", NULL);
+	graph_add_node(b, "first", "F", "first", "b.js");
+	graph_flush(b);
+	for (int tries = 0; tries < 2; tries++)
+		assert_refused(SHERD_ECONFLICT, "changed", sherd_graph_flush(a, NULL, err));
+	assert_refused(SHERD_ECONFLICT, "changed", sherd_graph_compact(a, NULL, err));
+	assert_refused(SHERD_ECONFLICT, "changed", sherd_graph_set_tag(a, 2, "k", "v", err));
+	assert_int_equal(sherd_graph_exists(a, graph_id("late"), NULL), 1);
+	sherd_graph_close(a);
+	graph_add_node(b, "second", "F", "second", "b.js");
+	graph_flush(b);
+	assert_int_equal(sherd_graph_version(b), 6);
+	sherd_graph_close(b);
+	a = graph_open(store, "db", NULL);
+	graph_add_node(a, "late", "F", "late", "a.js");
+	graph_flush(a);
+	assert_int_equal(graph_count(a, NULL, NULL, NULL), 4);
+	sherd_graph_close(a);
+	sherd_store_close(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +333,7 @@ int main(void)
 		CASE(tags_leave_nothing_behind_when_nobody_reads),
 		CASE(without_second_names_a_version_that_is_read_is_not_tagged),
 		CASE(a_database_is_made_once),
+		CASE(who_writes_while_LOCK_is_deleted_overwrites_nothing),
 	};
 	return cmocka_run_group_tests_name("contract/graph", tests, NULL, NULL);
 }

@@ -215,7 +215,7 @@ static int begin(void **state)
 	make_manifests(&arena);
 	make_plan();
 	sherd_rfdb_config_encode(&config, add(SHERD_RFDB_CONFIG));
-	sherd_rfdb_current_encode(2, add(SHERD_RFDB_CURRENT));
+	sherd_rfdb_current_encode(&(sherd_rfdb_current){.version = 2}, add(SHERD_RFDB_CURRENT));
 	sherd_arena_done(&arena);
 	return 0;
 }

@@ -1,8 +1,7 @@
 /* engine/graph/commit.c - the manifest of a new version, and the moment from which it counts. */
 #include "engine/graph/counts.h"
 #include "engine/graph/flush.h"
-#include "engine/graph/open.h"
-#include "engine/graph/snapshots.h"
+#include "engine/graph/publish.h"
 
 #include <stdlib.h>
 
@@ -159,23 +158,22 @@ static sherd_rfdb_compaction compaction_of(const next *n)
 	return c;
 }
 
-static void encode_full(const next *n, sherd_buf *out)
+static sherd_rfdb_manifest full_of(const next *n)
 {
 	const graph_view *v = &n->view;
-	const sherd_rfdb_manifest m = {.version = n->version,
-	                               .created_at = n->flush->time_ms / 1000,
-	                               .has_parent = true,
-	                               .parent = n->version - 1,
-	                               .nodes = list_of(&n->l0[SHERD_RFDB_NODES]),
-	                               .edges = list_of(&n->l0[SHERD_RFDB_EDGES]),
-	                               .l1_nodes = list_of(&n->l1[SHERD_RFDB_NODES]),
-	                               .l1_edges = list_of(&n->l1[SHERD_RFDB_EDGES]),
-	                               .dead_nodes = {v->dead_nodes, v->dead_node_count},
-	                               .dead_edges = {v->dead_edges, v->dead_edge_count},
-	                               .stats = stats_of(n),
-	                               .compaction = compaction_of(n),
-	                               .counts = counts_of(n->flush)};
-	sherd_rfdb_manifest_encode(&m, out);
+	return (sherd_rfdb_manifest){.version = n->version,
+	                             .created_at = n->flush->time_ms / 1000,
+	                             .has_parent = true,
+	                             .parent = n->version - 1,
+	                             .nodes = list_of(&n->l0[SHERD_RFDB_NODES]),
+	                             .edges = list_of(&n->l0[SHERD_RFDB_EDGES]),
+	                             .l1_nodes = list_of(&n->l1[SHERD_RFDB_NODES]),
+	                             .l1_edges = list_of(&n->l1[SHERD_RFDB_EDGES]),
+	                             .dead_nodes = {v->dead_nodes, v->dead_node_count},
+	                             .dead_edges = {v->dead_edges, v->dead_edge_count},
+	                             .stats = stats_of(n),
+	                             .compaction = compaction_of(n),
+	                             .counts = counts_of(n->flush)};
 }
 
 /* What comes and goes in the lists of one kind; *l1 when one of L1 goes. */
@@ -249,47 +247,17 @@ static void encode_edit(const next *n, sherd_buf *out)
 	sherd_buf_done(&edges.removed);
 }
 
-/* A manifest that was not committed must not be there when the next one with its number is written: the other kind may
- * be, and this one would be read in its place. If it does not go the graph is broken; who opens next removes it. */
-static void withdraw(sherd_graph *g, const char *manifest)
-{
-	if (sherd_graph_place_remove(&g->place, manifest, NULL) < 0)
-		g->broken = true;
-}
-
-/* The version counts from the moment that current.json names it. When that fails nobody may know whether it does: it
- * is read again, and what cannot be told breaks the graph. */
-static int make_current(sherd_graph *g, uint64_t version, const char *manifest, sherd_error *err)
-{
-	SHERD_AUTO_BUF text = {0};
-	uint64_t now;
-	sherd_rfdb_current_encode(version, &text);
-	int rc = sherd_graph_place_put(&g->place, SHERD_RFDB_CURRENT, SHERD_WRITE_REPLACE, &text, err);
-	if (rc < 0) {
-		if (sherd_graph_version_current(&g->place, &now, NULL) < 0 || now == version)
-			g->broken = true;
-		else
-			withdraw(g, manifest);
-	}
-	return rc;
-}
-
 static int publish(const next *n, bool edit, sherd_error *err)
 {
 	SHERD_AUTO_BUF text = {0};
-	char name[SHERD_RFDB_NAME_MAX];
 	sherd_graph *g = n->flush->graph;
-	if (edit)
+	if (edit) {
 		encode_edit(n, &text);
-	else
-		encode_full(n, &text);
-	sherd_rfdb_manifest_name(n->version, edit, name);
-	int rc = sherd_graph_place_put(&g->place, name, SHERD_WRITE_REPLACE, &text, err);
-	if (rc < 0) {
-		withdraw(g, name);
-		return rc;
+	} else {
+		const sherd_rfdb_manifest full = full_of(n);
+		TRY(sherd_graph_encode_as_edit(g, &full, &text, err));
 	}
-	return make_current(g, n->version, name, err);
+	return sherd_graph_publish(g, n->version, &text, err);
 }
 
 /* Nothing in here can fail. */
@@ -326,15 +294,14 @@ static void adopt(next *n)
 static int note_spilled(const graph_flush *f, sherd_error *err)
 {
 	sherd_graph *g = f->graph;
-	if (!sherd_buf_reserve(&g->spilled, f->count * sizeof(sherd_rfdb_file))) {
+	if (!sherd_buf_reserve(&g->spilled, f->count * sizeof(graph_written))) {
 		g->spilled.failed = false; /* what is in it stays, and it can be tried again */
 		return sherd_fail_nomem(err);
 	}
 	for (size_t i = 0; i < f->count; i++) {
-		const sherd_rfdb_file file = {
-			.shard = f->targets[i].shard, .id = f->targets[i].id, .kind = f->targets[i].kind};
+		const graph_written w = sherd_graph_flush_written(&f->targets[i]);
 		if (f->targets[i].made)
-			sherd_buf_append(&g->spilled, &file, sizeof(file));
+			sherd_buf_append(&g->spilled, &w, sizeof(w));
 	}
 	return SHERD_OK;
 }
@@ -350,16 +317,10 @@ static bool is_in_view(const sherd_graph *g, const sherd_rfdb_file *file)
 
 void sherd_graph_drop_spilled(sherd_graph *g, bool all)
 {
-	const sherd_rfdb_file *list = (const sherd_rfdb_file *)(const void *)g->spilled.data;
-	for (size_t i = 0; i < g->spilled.len / sizeof(*list) && !g->broken; i++) {
-		char name[SHERD_RFDB_NAME_MAX];
-		if (!all && is_in_view(g, &list[i]))
-			continue;
-		sherd_rfdb_segment_name(list[i].shard, list[i].id, list[i].kind, name);
-		(void)sherd_graph_place_remove(&g->place, name, NULL);
-		sherd_rfdb_sidecar_name(list[i].shard, list[i].id, list[i].kind, name);
-		(void)sherd_graph_place_remove(&g->place, name, NULL);
-	}
+	const graph_written *list = (const graph_written *)(const void *)g->spilled.data;
+	for (size_t i = 0; i < g->spilled.len / sizeof(*list) && !g->broken; i++)
+		if (all || !is_in_view(g, &list[i].file))
+			sherd_graph_remove_written(&g->place, &list[i]);
 	g->spilled.len = 0;
 }
 
@@ -378,12 +339,17 @@ static int commit(next *n, sherd_error *err)
 		return SHERD_OK;
 	}
 	bool edit = g->only_updates && !n->flush->compact && !g->ahead && n->version % FULL_EVERY != 0;
+	SHERD_AUTO_BUF full = {0};
+	if (!edit) {
+		const sherd_rfdb_manifest m = full_of(n);
+		sherd_rfdb_manifest_encode(&m, &full);
+		TRY(sherd_buf_check(&full, err));
+	}
 	TRY(publish(n, edit, err));
 	adopt(n);
 	sherd_graph_drop_spilled(g, false);
-	/* A cache: who finds an old one makes it anew. */
 	if (!edit)
-		(void)sherd_graph_write_index(g, NULL);
+		sherd_graph_publish_full(g, &full);
 	return SHERD_OK;
 }
 

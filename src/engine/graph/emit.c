@@ -71,8 +71,14 @@ static int copy_texts(sherd_arena *arena, const sherd_rfdb_writer *w, int field,
 	return SHERD_OK;
 }
 
+/* No file had the number when we took it: whoever uses it writes to the database too. */
+static int check_free(int rc, sherd_error *err)
+{
+	return rc == SHERD_EEXIST ? sherd_graph_head_fail(err) : rc;
+}
+
 /* The segment as an object; about describes it, its texts in the arena. */
-static int store_segment(const graph_flush *f, const graph_target *t, sherd_rfdb_writer *w, sherd_arena *arena,
+static int store_segment(const graph_flush *f, graph_target *t, sherd_rfdb_writer *w, sherd_arena *arena,
                          sherd_rfdb_descriptor *about, sherd_error *err)
 {
 	const graph_place *p = &f->graph->place;
@@ -80,7 +86,7 @@ static int store_segment(const graph_flush *f, const graph_target *t, sherd_rfdb
 	graph_key key;
 	output o = {0};
 	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
-	const sherd_write_options options = {.size_hint = sherd_rfdb_writer_size(w)};
+	const sherd_write_options options = {.size_hint = sherd_rfdb_writer_size(w), .identity = t->segment};
 	*about = (sherd_rfdb_descriptor){
 		.id = t->id, .kind = t->kind, .shard = t->shard, .rows = w->rows, .has_sha256 = true};
 	TRY(copy_texts(arena, w, SHERD_RFDB_ZONE_TYPES, &about->types, err));
@@ -93,16 +99,17 @@ static int store_segment(const graph_flush *f, const graph_target *t, sherd_rfdb
 	o.writer = writer;
 	TRY(sherd_in_object(err, sherd_rfdb_writer_finish(w, put, &o, &about->bytes, err), key.text));
 	sherd_sha256_finish(&o.sha256, about->sha256);
-	return sherd_in_object(err, sherd_writer_commit(TAKE(writer), err), key.text);
+	return check_free(sherd_in_object(err, sherd_writer_commit(TAKE(writer), err), key.text), err);
 }
 
-static int store_sidecar(const graph_flush *f, const graph_segment *s, sherd_error *err)
+static int store_sidecar(const graph_flush *f, graph_target *t, const graph_segment *s, sherd_error *err)
 {
 	SHERD_AUTO_BUF text = {0};
 	char name[SHERD_RFDB_NAME_MAX];
+	const sherd_write_options options = {.mode = SHERD_WRITE_NEW, .identity = t->sidecar};
 	TRY(sherd_rfdb_sidecar_build(&s->rows, s->about.sha256, &text, err));
 	sherd_rfdb_sidecar_name(s->about.shard, s->about.id, s->about.kind, name);
-	return sherd_graph_place_put(&f->graph->place, name, SHERD_WRITE_REPLACE, &text, err);
+	return check_free(sherd_graph_place_write(&f->graph->place, name, &options, &text, err), err);
 }
 
 static int store_target(const graph_flush *f, graph_target *t, sherd_rfdb_writer *w, sherd_error *err)
@@ -116,7 +123,7 @@ static int store_target(const graph_flush *f, graph_target *t, sherd_rfdb_writer
 	if (rc == SHERD_OK)
 		rc = sherd_graph_segment_open(&made, p, &about, f->compact, err);
 	if (rc == SHERD_OK)
-		rc = store_sidecar(f, made, err);
+		rc = store_sidecar(f, t, made, err);
 	sherd_graph_segment_close(TAKE(made));
 	if (rc == SHERD_OK)
 		rc = sherd_graph_segment_open(&made, p, &about, f->compact, err);

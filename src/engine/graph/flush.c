@@ -107,12 +107,12 @@ static int extend_shards(graph_flush *f, sherd_error *err)
 		sherd_rfdb_config config = g->config;
 		TRY(sherd_graph_make_shards(&g->place, config.shards, f->shards, err));
 		config.shards = (uint16_t)f->shards;
-		TRY(sherd_graph_write_config(&g->place, &config, err));
+		TRY(sherd_graph_write_config(&g->place, &config, g->config_identity, err));
 		g->config = config;
 	}
 	if (g->plan.place_count == g->plan_written)
 		return SHERD_OK;
-	TRY(sherd_graph_write_plan(&g->place, &g->plan, err));
+	TRY(sherd_graph_write_plan(&g->place, &g->plan, g->plan_identity, err));
 	g->plan_written = g->plan.place_count;
 	return SHERD_OK;
 }
@@ -145,19 +145,34 @@ static int make(graph_flush *f, sherd_error *err)
 	return sherd_graph_flush_commit(f, err);
 }
 
-/* What was written for a version that did not come about. */
+/* What we wrote, and nothing that has its name by now. */
+void sherd_graph_remove_written(const graph_place *p, const graph_written *w)
+{
+	char name[SHERD_RFDB_NAME_MAX];
+	sherd_rfdb_segment_name(w->file.shard, w->file.id, w->file.kind, name);
+	if (*w->segment)
+		(void)sherd_graph_place_remove_if(p, name, w->segment, NULL);
+	sherd_rfdb_sidecar_name(w->file.shard, w->file.id, w->file.kind, name);
+	if (*w->sidecar)
+		(void)sherd_graph_place_remove_if(p, name, w->sidecar, NULL);
+}
+
+graph_written sherd_graph_flush_written(const graph_target *t)
+{
+	graph_written w = {.file = {.shard = t->shard, .id = t->id, .kind = t->kind}};
+	memcpy(w.segment, t->segment, sizeof(w.segment));
+	memcpy(w.sidecar, t->sidecar, sizeof(w.sidecar));
+	return w;
+}
+
+/* What was written for a version that did not come about. Numbers are looked for anew, in case others took them. */
 static void undo(graph_flush *f)
 {
 	for (size_t i = 0; i < f->count; i++) {
-		const graph_target *t = &f->targets[i];
-		char name[SHERD_RFDB_NAME_MAX];
-		if (!t->id)
-			continue;
-		sherd_rfdb_segment_name(t->shard, t->id, t->kind, name);
-		(void)sherd_graph_place_remove(&f->graph->place, name, NULL);
-		sherd_rfdb_sidecar_name(t->shard, t->id, t->kind, name);
-		(void)sherd_graph_place_remove(&f->graph->place, name, NULL);
+		const graph_written w = sherd_graph_flush_written(&f->targets[i]);
+		sherd_graph_remove_written(&f->graph->place, &w);
 	}
+	f->graph->next_segment = 0;
 }
 
 static void done(graph_flush *f)
@@ -193,7 +208,7 @@ int sherd_graph_flush_run(sherd_graph *g, bool compact, const sherd_graph_commit
 	graph_flush f = {
 		.graph = g, .compact = compact, .time_ms = commit->time_ms > 0 ? (uint64_t)commit->time_ms : 0};
 	sherd_meter_init(&f.meter, commit->progress, 0);
-	int rc = make(&f, err);
+	int rc = sherd_graph_head_judge(&g->place, &g->head, make(&f, err), err);
 	/* A broken graph may have been committed: its files stay for the next writer to judge. */
 	if (rc < 0 && !g->broken)
 		undo(&f);

@@ -13,6 +13,7 @@ typedef struct graph_target {
 	uint32_t shard;
 	sherd_rfdb_kind kind;
 	uint64_t id;                        /* of the segment */
+	char segment[72], sidecar[72];      /* identities of what was written; "" when nothing was */
 	sherd_buf fresh;                    /* of uint32_t: live nodes of the buffer; the first of each run of edges */
 	uint64_t fresh_rows;                /* entries of the buffer in all */
 	sherd_buf merged;                   /* of size_t: places in the list of the view, ascending */
@@ -62,6 +63,8 @@ int sherd_graph_flush_commit(graph_flush *f, sherd_error *err);
 int sherd_graph_flush_has_node(const graph_flush *f, sherd_u128 id, sherd_error *err);
 int sherd_graph_flush_has_edge(const graph_flush *f, const sherd_rfdb_edge_key *key, sherd_error *err);
 
+graph_written sherd_graph_flush_written(const graph_target *t);
+void sherd_graph_remove_written(const graph_place *p, const graph_written *w);
 /* Removes files that were spilled: all of them, or those that the version just made does not name. */
 void sherd_graph_drop_spilled(sherd_graph *g, bool all);
 

@@ -35,10 +35,11 @@ static bool waits(const graph_flush *f, const graph_target *t)
 static int call_pieces(graph_flush *f, sherd_error *err)
 {
 	const sherd_buf *spilled = &f->graph->spilled;
-	const sherd_rfdb_file *list = (const sherd_rfdb_file *)(const void *)spilled->data;
+	const graph_written *list = (const graph_written *)(const void *)spilled->data;
 	for (size_t i = 0; i < spilled->len / sizeof(*list); i++) {
-		graph_range r = sherd_graph_list_shard(list_of(f, list[i].kind), list[i].shard);
-		if (r.to - r.from > 1 && !sherd_graph_flush_target(f, list[i].shard, list[i].kind))
+		const sherd_rfdb_file *file = &list[i].file;
+		graph_range r = sherd_graph_list_shard(list_of(f, file->kind), file->shard);
+		if (r.to - r.from > 1 && !sherd_graph_flush_target(f, file->shard, file->kind))
 			return sherd_fail_nomem(err);
 	}
 	return SHERD_OK;

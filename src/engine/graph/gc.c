@@ -24,8 +24,9 @@ typedef struct collection {
 	verdict *verdicts; /* by version, one each */
 	size_t count;
 	sherd_buf segments; /* of uint64_t, ascending: named by what stays */
-	sherd_buf doomed;   /* of names, one behind the other, each ended by NUL */
+	sherd_buf doomed;   /* noted */
 	sherd_meter meter;
+	sherd_error *err;
 } collection;
 
 static int compare_versions(const void *left, const void *right)
@@ -111,13 +112,29 @@ static int name_segments(collection *c, const sherd_rfdb_manifest *m, sherd_erro
 	return sherd_buf_check(&c->segments, err);
 }
 
+/* Does any version go of those that this one is read from? */
+static bool loses_base(const collection *c, uint64_t base, uint64_t version)
+{
+	for (const verdict *v = verdict_of(c, base); v && v->version < version; v++)
+		if (!v->stays)
+			return true;
+	return false;
+}
+
 static int secure(collection *c, const verdict *v, sherd_error *err)
 {
 	graph_version version;
-	TRY(sherd_graph_version_load(&version, &c->graph->place, v->version, err));
-	int rc = name_segments(c, &version.manifest, err);
-	if (rc == SHERD_OK && version.base != v->version)
-		rc = sherd_graph_hold_replace(&c->graph->place, &version.manifest, err);
+	sherd_error failure = {0};
+	int rc = sherd_graph_version_load(&version, &c->graph->place, v->version, &failure);
+	/* Somebody else collects too, and was quicker. */
+	if (rc == SHERD_ENOTFOUND && v->version != c->graph->version)
+		return SHERD_OK;
+	if (rc < 0 && err)
+		*err = failure;
+	TRY(rc);
+	rc = name_segments(c, &version.manifest, err);
+	if (rc == SHERD_OK && version.base != v->version && loses_base(c, version.base, v->version))
+		rc = sherd_graph_hold_replace(&c->graph->place, &version.manifest, "", err);
 	sherd_graph_version_done(&version);
 	return rc;
 }
@@ -130,7 +147,7 @@ static int remove_manifests(collection *c, sherd_error *err)
 		if (verdict_of(c, files[i].version)->stays)
 			continue;
 		sherd_rfdb_manifest_name(files[i].version, files[i].edit, name);
-		TRY(sherd_graph_place_remove(&c->graph->place, name, err));
+		TRY(sherd_graph_place_remove_if(&c->graph->place, name, files[i].identity, err));
 		c->result.bytes += files[i].size;
 		c->result.files++;
 		TRY(sherd_meter_add(&c->meter, 1, err));
@@ -159,26 +176,39 @@ static bool see_file(void *arg, const char *name, const sherd_stat *stat)
 	bool left = strncmp(name, STAGING, strlen(STAGING)) == 0 || strcmp(name, SHERD_RFDB_MAKING) == 0;
 	if (!left && (!sherd_rfdb_file_parse(sherd_str_of(name), &file) || is_named(c, file.id)))
 		return true;
-	sherd_buf_append(&c->doomed, name, strlen(name) + 1);
+	sherd_graph_note(&c->doomed, name, stat);
 	c->result.bytes += stat->size;
 	c->result.files++;
 	return !c->doomed.failed;
 }
 
-static int remove_files(collection *c, sherd_error *err)
+static int note_files(collection *c, sherd_error *err)
 {
 	if (c->segments.len)
 		qsort(c->segments.data, c->segments.len / sizeof(uint64_t), sizeof(uint64_t), compare);
 	TRY(sherd_graph_place_list(&c->graph->place, SHERD_RFDB_MAKING, see_file, c, err));
 	TRY(sherd_graph_place_list(&c->graph->place, SHERD_RFDB_SEGMENTS, see_file, c, err));
 	TRY(sherd_graph_place_list(&c->graph->place, STAGING, see_file, c, err));
-	TRY(sherd_buf_check(&c->doomed, err));
+	return sherd_buf_check(&c->doomed, err);
+}
+
+static int remove_file(void *arg, const char *name, const char *identity)
+{
+	collection *c = arg;
+	int rc = sherd_graph_place_remove_if(&c->graph->place, name, identity, c->err);
+	return rc < 0 ? rc : sherd_meter_add(&c->meter, 1, c->err);
+}
+
+/* They may belong to a writer who is about to commit them, or to a version that was just tagged. Whoever it is will be
+ * refused after the fence, or was first: then it fails. */
+static int remove_files(collection *c, sherd_error *err)
+{
 	c->meter.total = c->result.files;
-	for (size_t at = 0; at < c->doomed.len; at += strlen((const char *)c->doomed.data + at) + 1) {
-		TRY(sherd_graph_place_remove(&c->graph->place, (const char *)c->doomed.data + at, err));
-		TRY(sherd_meter_add(&c->meter, 1, err));
-	}
-	return SHERD_OK;
+	c->err = err;
+	if (!c->doomed.len)
+		return SHERD_OK;
+	TRY(sherd_graph_head_fence(&c->graph->place, &c->graph->head, err));
+	return sherd_graph_noted(&c->doomed, remove_file, c);
 }
 
 static int collect(collection *c, sherd_error *err)
@@ -194,6 +224,7 @@ static int collect(collection *c, sherd_error *err)
 	for (size_t i = 0; i < c->count; i++)
 		if (c->verdicts[i].stays)
 			TRY(secure(c, &c->verdicts[i], err));
+	TRY(note_files(c, err));
 	TRY(remove_manifests(c, err));
 	(void)sherd_graph_rewrite_index(c->graph, NULL);
 	return remove_files(c, err);
@@ -208,8 +239,9 @@ int sherd_graph_gc(sherd_graph *g, const sherd_graph_gc_options *options, sherd_
 	if (g->ahead)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
 		                  "flush first: what was spilled is in no version yet");
+	TRY(sherd_graph_head_check(&g->place, &g->head, err));
 	sherd_meter_init(&c.meter, c.options->progress, 0);
-	int rc = collect(&c, err);
+	int rc = sherd_graph_head_judge(&g->place, &g->head, collect(&c, err), err);
 	sherd_meter_done(&c.meter);
 	for (size_t i = 0; i < c.count; i++) {
 		sherd_lock_release(c.verdicts[i].locks[0]);

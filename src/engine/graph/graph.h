@@ -3,6 +3,7 @@
 #define SHERD_ENGINE_GRAPH_GRAPH_H
 
 #include "engine/graph/buffer.h"
+#include "engine/graph/head.h"
 #include "engine/graph/version.h"
 #include "engine/graph/view.h"
 #include "format/rfdb_plan.h"
@@ -16,6 +17,12 @@ typedef struct graph_counts {
 	sherd_rfdb_count *of[2]; /* SHERD_RFDB_NODES, SHERD_RFDB_EDGES */
 	size_t types[2];
 } graph_counts;
+
+/* A segment and its sidecar that we wrote. Identities are "" while they are not there. */
+typedef struct graph_written {
+	sherd_rfdb_file file;
+	char segment[72], sidecar[72];
+} graph_written;
 
 struct sherd_graph {
 	graph_place place;
@@ -33,7 +40,9 @@ struct sherd_graph {
 	graph_counts counts;
 	pthread_mutex_t counting; /* of counts, when they are counted anew */
 
-	sherd_lock *lock; /* the writer's on LOCK, or a reader's on its manifest */
+	sherd_lock *lock;                            /* the writer's on LOCK, or a reader's on its manifest */
+	graph_head head;                             /* a writer's: what it began with, or wrote since */
+	char config_identity[72], plan_identity[72]; /* of the objects that were read; "" when there is none */
 
 	/* A writer's. */
 	graph_buffer buffer;
@@ -44,7 +53,7 @@ struct sherd_graph {
 	bool loading;        /* segments are not merged: memory must not grow with them */
 	bool spilling;       /* segments are written, no version is made */
 	bool ahead;          /* the view is not that of the version: something was spilled */
-	sherd_buf spilled;   /* of sherd_rfdb_file: written since the version, and not part of it */
+	sherd_buf spilled;   /* of graph_written: since the version, and not part of it */
 };
 
 static inline sherd_u128 graph_id_in(sherd_graph_id id)

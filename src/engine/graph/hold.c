@@ -1,5 +1,7 @@
 #include "engine/graph/hold.h"
 
+#include "engine/graph/head.h"
+
 SHERD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
 
 int sherd_graph_hold_version(const graph_place *p, uint64_t version, sherd_lock **out, sherd_error *err)
@@ -63,10 +65,20 @@ static int give_second_name(const graph_place *p, const graph_key *full, held *h
 	return rc;
 }
 
-int sherd_graph_hold_replace(const graph_place *p, const sherd_rfdb_manifest *m, sherd_error *err)
+static int write_full(const graph_place *p, const char *name, const sherd_rfdb_manifest *m, const char *identity,
+                      sherd_error *err)
+{
+	SHERD_AUTO_BUF text = {0};
+	const sherd_write_options o = {.mode = *identity ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
+	                               .if_identity = *identity ? identity : NULL};
+	sherd_rfdb_manifest_encode(m, &text);
+	int rc = sherd_graph_place_write(p, name, &o, &text, err);
+	return rc == SHERD_ECONFLICT || rc == SHERD_EEXIST ? sherd_graph_head_fail(err) : rc;
+}
+
+int sherd_graph_hold_replace(const graph_place *p, const sherd_rfdb_manifest *m, const char *identity, sherd_error *err)
 {
 	SHERD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
-	SHERD_AUTO_BUF text = {0};
 	char name[SHERD_RFDB_NAME_MAX];
 	graph_key key;
 	held h = {.version = m->version};
@@ -84,8 +96,7 @@ int sherd_graph_hold_replace(const graph_place *p, const sherd_rfdb_manifest *m,
 			*err = failure;
 		return rc;
 	}
-	sherd_rfdb_manifest_encode(m, &text);
-	rc = sherd_graph_place_put(p, name, SHERD_WRITE_REPLACE, &text, err);
+	rc = write_full(p, name, m, identity, err);
 	/* What stays for want of a working disk is dropped by the collector. */
 	if (named)
 		(void)drop(p, &h, NULL);

@@ -12,9 +12,11 @@
  * SHERD_ENOTFOUND when it is gone, SHERD_ECONFLICT when it is being removed. */
 int sherd_graph_hold_version(const graph_place *p, uint64_t version, sherd_lock **out, sherd_error *err);
 
-/* Writes the full manifest of a version that is there, or in place of one. Who holds that is still seen. Where objects
- * have one name only: SHERD_ECONFLICT, "locked", when anybody does. */
-int sherd_graph_hold_replace(const graph_place *p, const sherd_rfdb_manifest *m, sherd_error *err);
+/* Writes the full manifest of a version, in place of the one with the identity; "": where none is. Else
+ * SHERD_ECONFLICT, "changed". Who holds the one before is still seen. Where objects have one name only:
+ * SHERD_ECONFLICT, "locked", when anybody does. */
+int sherd_graph_hold_replace(const graph_place *p, const sherd_rfdb_manifest *m, const char *identity,
+                             sherd_error *err);
 
 /* Calls each() for every version with a manifest that was replaced and is still held; others lose their second name.
  * A version may come several times. */

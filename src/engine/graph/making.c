@@ -3,6 +3,8 @@
 #include "engine/graph/create.h"
 #include "engine/graph/open.h"
 
+#include <stdlib.h>
+
 enum { DEFAULT_SHARDS = 8 };
 
 static int check_layout(const sherd_graph_layout *l, sherd_error *err)
@@ -30,33 +32,34 @@ static const char *const documents[] = {SHERD_RFDB_INDEX, SHERD_RFDB_PLAN, SHERD
 
 static bool note_part(void *arg, const char *name, const sherd_stat *stat)
 {
-	(void)stat;
-	sherd_buf *names = arg;
+	sherd_buf *parts = arg;
 	if (is_part(name))
-		sherd_buf_append(names, name, strlen(name) + 1);
-	return !names->failed;
+		sherd_graph_note(parts, name, stat);
+	return !parts->failed;
 }
 
-static bool find_part(void *arg, const char *name, const sherd_stat *stat)
+static int note_document(const graph_place *p, const char *name, sherd_buf *parts, sherd_error *err)
 {
-	(void)stat;
-	*(bool *)arg = is_part(name);
-	return !*(bool *)arg;
+	graph_key key;
+	sherd_stat stat;
+	sherd_error failure = {0};
+	TRY(sherd_graph_place_key(p, name, &key, err));
+	int rc = sherd_store_stat(p->store, key.text, &stat, &failure);
+	if (rc == SHERD_OK)
+		sherd_graph_note(parts, name, &stat);
+	else if (rc != SHERD_ENOTFOUND && err)
+		*err = failure;
+	return rc == SHERD_ENOTFOUND ? SHERD_OK : sherd_in_object(err, rc, key.text);
 }
 
-/* 1 when there is any part of a database, 0 when not. */
-static int has_parts(const graph_place *p, sherd_error *err)
+/* Everything but current.json, graph.making and LOCK. */
+static int note_parts(const graph_place *p, sherd_buf *parts, sherd_error *err)
 {
-	bool found = false;
-	TRY(sherd_graph_place_list(p, SHERD_RFDB_MANIFESTS, find_part, &found, err));
-	if (!found)
-		TRY(sherd_graph_place_list(p, SHERD_RFDB_SEGMENTS, find_part, &found, err));
-	for (size_t i = 0; !found && i < COUNT_OF(documents); i++) {
-		int rc = sherd_graph_place_has(p, documents[i], err);
-		TRY(rc);
-		found = rc;
-	}
-	return found;
+	TRY(sherd_graph_place_list(p, SHERD_RFDB_MANIFESTS, note_part, parts, err));
+	TRY(sherd_graph_place_list(p, SHERD_RFDB_SEGMENTS, note_part, parts, err));
+	for (size_t i = 0; i < COUNT_OF(documents); i++)
+		TRY(note_document(p, documents[i], parts, err));
+	return sherd_buf_check(parts, err);
 }
 
 /* Was it there before? A folder alone is no object. */
@@ -76,21 +79,6 @@ static bool has_folder(const graph_place *p)
 
 /* ---- clearing */
 
-/* Not the database any more before anything of it goes. */
-static int clear(const graph_place *p, sherd_error *err)
-{
-	SHERD_AUTO_BUF names = {0};
-	TRY(sherd_graph_place_remove(p, SHERD_RFDB_CURRENT, err));
-	TRY(sherd_graph_place_list(p, SHERD_RFDB_MANIFESTS, note_part, &names, err));
-	TRY(sherd_graph_place_list(p, SHERD_RFDB_SEGMENTS, note_part, &names, err));
-	TRY(sherd_buf_check(&names, err));
-	for (size_t at = 0; at < names.len; at += strlen((const char *)names.data + at) + 1)
-		TRY(sherd_graph_place_remove(p, (const char *)names.data + at, err));
-	for (size_t i = 0; i < COUNT_OF(documents); i++)
-		TRY(sherd_graph_place_remove(p, documents[i], err));
-	return SHERD_OK;
-}
-
 static int remove_folders(const graph_making *m, sherd_error *err)
 {
 	const graph_place *p = m->place;
@@ -106,11 +94,19 @@ static int remove_folders(const graph_making *m, sherd_error *err)
 	return sherd_store_rmdir(p->store, name, err);
 }
 
-/* graph.making goes last but for LOCK, so that what cannot be removed is known for what it is. */
-static int undo(const graph_making *m, sherd_error *err)
+/* What is there is ours as long as the head is: it is noted, then the head is taken so that nobody else can be about to
+ * publish it, then it goes. graph.making and the head go last, so that what cannot be removed is known for what it is.
+ */
+static int undo(graph_making *m, sherd_error *err)
 {
 	if (m->claimed) {
-		TRY(clear(m->place, err));
+		SHERD_AUTO_BUF parts = {0};
+		TRY(note_parts(m->place, &parts, err));
+		TRY(sherd_graph_head_vacate(m->place, &m->head, err));
+		TRY(sherd_graph_remove_noted(m->place, &parts, err));
+		TRY(sherd_graph_place_remove(m->place, SHERD_RFDB_MAKING, err));
+		TRY(sherd_graph_place_remove_if(m->place, SHERD_RFDB_CURRENT, m->head.identity, err));
+	} else if (m->marked) {
 		TRY(sherd_graph_place_remove(m->place, SHERD_RFDB_MAKING, err));
 	}
 	if (m->made_lock)
@@ -120,11 +116,11 @@ static int undo(const graph_making *m, sherd_error *err)
 
 /* ---- making */
 
-static int write_empty_plan(const graph_place *p, uint32_t min_files, sherd_error *err)
+static int write_empty_plan(graph_making *m, uint32_t min_files, sherd_error *err)
 {
 	sherd_rfdb_plan plan;
 	sherd_rfdb_plan_init(&plan, min_files);
-	int rc = sherd_graph_write_plan(p, &plan, err);
+	int rc = sherd_graph_write_plan(m->place, &plan, m->plan_identity, err);
 	sherd_rfdb_plan_done(&plan);
 	return rc;
 }
@@ -141,7 +137,10 @@ static int write_first_version(const graph_place *p, uint64_t created_at, sherd_
 	sherd_rfdb_manifest_name(1, false, name);
 	sherd_rfdb_manifest_encode(&m, &manifest);
 	sherd_rfdb_index_encode(&x, &index);
-	TRY(sherd_graph_place_put(p, name, SHERD_WRITE_REPLACE, &manifest, err));
+	int rc = sherd_graph_place_put(p, name, SHERD_WRITE_NEW, &manifest, err);
+	if (rc == SHERD_EEXIST)
+		return sherd_graph_head_fail(err);
+	TRY(rc);
 	return sherd_graph_place_put(p, SHERD_RFDB_INDEX, SHERD_WRITE_REPLACE, &index, err);
 }
 
@@ -155,17 +154,24 @@ static int make(graph_making *m, const sherd_graph_layout *layout, uint64_t crea
 	                                  .created_at = created_at};
 	TRY(sherd_graph_place_mkdir(p, "manifests", err));
 	TRY(sherd_graph_make_shards(p, 0, config.shards, err));
-	TRY(sherd_graph_write_config(p, &config, err));
+	TRY(sherd_graph_write_config(p, &config, m->config_identity, err));
 	if (!hash)
-		TRY(write_empty_plan(p, layout->min_files, err));
+		TRY(write_empty_plan(m, layout->min_files, err));
 	return write_first_version(p, created_at, err);
 }
 
-static int check_absent(const graph_place *p, sherd_error *err)
+/* Is there a head? 1: of one that is being made; 0: no. Whatever else is there is not touched. */
+static int check_absent(const graph_place *p, graph_head *head, sherd_error *err)
 {
-	int there = sherd_graph_place_has(p, SHERD_RFDB_CURRENT, err);
-	TRY(there);
-	return there ? sherd_fail(err, SHERD_EEXIST, "exists", "the folder holds a database") : SHERD_OK;
+	int rc = sherd_graph_head_look(p, head, NULL);
+	if (rc == SHERD_OK && head->current.making)
+		return 1;
+	if (rc != SHERD_OK) {
+		rc = sherd_graph_place_has(p, SHERD_RFDB_CURRENT, err);
+		if (rc <= 0)
+			return rc;
+	}
+	return sherd_fail(err, SHERD_EEXIST, "exists", "the folder holds a database");
 }
 
 /* Never a LOCK of somebody else, who might hold it by now, is taken for ours. */
@@ -185,25 +191,40 @@ static int take_lock(graph_making *m, sherd_error *err)
 	return rc;
 }
 
-/* Under the lock: whoever left graph.making is dead. */
-static int claim(graph_making *m, sherd_error *err)
+/* The head becomes ours. Parts were noted before: whoever wrote them cannot publish them any more. */
+static int take_head(graph_making *m, bool there, bool parts, sherd_error *err)
 {
 	const graph_place *p = m->place;
 	const sherd_buf nothing = {0};
-	TRY(check_absent(p, err));
-	int there = sherd_graph_place_has(p, SHERD_RFDB_MAKING, err);
-	TRY(there);
-	if (there) {
-		m->claimed = true;
-		return clear(p, err);
-	}
-	there = has_parts(p, err);
-	TRY(there);
 	if (there)
+		return sherd_graph_head_fence(p, &m->head, err);
+	int rc = sherd_graph_place_has(p, SHERD_RFDB_MAKING, err);
+	TRY(rc);
+	if (!rc && parts)
 		return sherd_fail(err, SHERD_EEXIST, "leftovers",
 		                  "parts of a database, but no " SHERD_RFDB_CURRENT ": remove them first");
+	if (!rc) {
+		rc = sherd_graph_place_put(p, SHERD_RFDB_MAKING, SHERD_WRITE_NEW, &nothing, err);
+		m->marked = rc == SHERD_OK;
+	}
+	if (rc < 0 && rc != SHERD_EEXIST)
+		return rc;
+	rc = sherd_graph_head_create(p, &m->head, err);
+	if (rc < 0 && *m->head.identity)
+		(void)sherd_graph_place_remove_if(p, SHERD_RFDB_CURRENT, m->head.identity, NULL);
+	return rc;
+}
+
+/* Whoever left a head without a version is dead, or will be refused. */
+static int claim(graph_making *m, sherd_error *err)
+{
+	SHERD_AUTO_BUF parts = {0};
+	int there = check_absent(m->place, &m->head, err);
+	TRY(there);
+	TRY(note_parts(m->place, &parts, err));
+	TRY(take_head(m, there, parts.len, err));
 	m->claimed = true;
-	return sherd_graph_place_put(p, SHERD_RFDB_MAKING, SHERD_WRITE_NEW, &nothing, err);
+	return sherd_graph_remove_noted(m->place, &parts, err);
 }
 
 int sherd_graph_making_begin(graph_making *m, const graph_place *p, const sherd_graph_layout *layout, int64_t time_ms,
@@ -213,25 +234,21 @@ int sherd_graph_making_begin(graph_making *m, const graph_place *p, const sherd_
 	layout = layout ? layout : &defaults;
 	*m = (graph_making){.place = p};
 	TRY(check_layout(layout, err));
-	TRY(check_absent(p, err));
+	TRY(check_absent(p, &m->head, err));
 	m->made_folder = !has_folder(p);
 	int rc = take_lock(m, err);
 	if (rc == SHERD_OK)
 		rc = claim(m, err);
 	if (rc == SHERD_OK)
-		rc = make(m, layout, time_ms > 0 ? (uint64_t)time_ms / 1000 : 0, err);
+		rc = sherd_graph_head_judge(p, &m->head,
+		                            make(m, layout, time_ms > 0 ? (uint64_t)time_ms / 1000 : 0, err), err);
 	return rc < 0 ? sherd_graph_making_end(m, rc) : SHERD_OK;
 }
 
 int sherd_graph_making_publish(graph_making *m, sherd_error *err)
 {
-	SHERD_AUTO_BUF current = {0};
-	sherd_rfdb_current_encode(1, &current);
-	int rc = sherd_graph_place_put(m->place, SHERD_RFDB_CURRENT, SHERD_WRITE_NEW, &current, err);
-	/* On a store that cannot lock somebody else was quicker, and it is theirs. */
-	if (rc == SHERD_EEXIST)
-		m->claimed = false;
-	return rc;
+	bool unknown;
+	return sherd_graph_head_advance(m->place, &m->head, 1, &unknown, err);
 }
 
 int sherd_graph_making_end(graph_making *m, int rc)

@@ -1,12 +1,13 @@
 /* engine/graph/making.h - a database from its first file to the moment that it counts.
  *
- * graph.making is there first, current.json last, and then graph.making goes. So whatever a crash leaves is known: a
- * folder with graph.making and without current.json holds what nobody has finished, and who makes a database there next
- * clears it. A folder with parts of a database and neither of them has been damaged, and is left alone. */
+ * graph.making is there first, then a current.json without a version, which belongs to whoever wrote it last; it gets
+ * its version last, if it still is the same object, and then graph.making goes. So whatever a crash leaves is known: a
+ * folder with graph.making and no version holds what nobody has finished, and who makes a database there next clears
+ * it. A folder with parts of a database and neither of them has been damaged, and is left alone. */
 #ifndef SHERD_ENGINE_GRAPH_MAKING_H
 #define SHERD_ENGINE_GRAPH_MAKING_H
 
-#include "engine/graph/place.h"
+#include "engine/graph/head.h"
 
 #include <sherd/graph.h>
 
@@ -14,8 +15,11 @@ typedef struct graph_making {
 	const graph_place *place;
 	sherd_lock *lock;            /* the writer's, on LOCK */
 	bool made_lock, made_folder; /* they were not there before */
-	bool claimed;                /* all parts of a database that are there are ours */
-	uint32_t shards;             /* whose folders there may be */
+	bool marked;                 /* graph.making is ours */
+	bool claimed;                /* the head was ours */
+	graph_head head;
+	char config_identity[72], plan_identity[72];
+	uint32_t shards; /* whose folders there may be */
 } graph_making;
 
 /* Everything of an empty version 1 but current.json. SHERD_EEXIST when a database is there ("exists"), or what is left

@@ -13,14 +13,14 @@ SHERD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
 /* A reader that meets the collector begins again with the version that is current then. */
 enum { MOST_TRIES = 100 };
 
-int sherd_graph_read_config(const graph_place *p, sherd_rfdb_config *out, sherd_error *err)
+static int read_config(sherd_graph *g, sherd_error *err)
 {
 	char *text;
 	size_t len;
 	graph_key key;
-	TRY(sherd_graph_place_key(p, SHERD_RFDB_CONFIG, &key, err));
-	TRY(sherd_graph_place_get(p, SHERD_RFDB_CONFIG, &text, &len, err));
-	int rc = sherd_in_object(err, sherd_rfdb_config_decode(text, len, out, err), key.text);
+	TRY(sherd_graph_place_key(&g->place, SHERD_RFDB_CONFIG, &key, err));
+	TRY(sherd_graph_place_fetch(&g->place, SHERD_RFDB_CONFIG, &text, &len, g->config_identity, err));
+	int rc = sherd_in_object(err, sherd_rfdb_config_decode(text, len, &g->config, err), key.text);
 	free(text);
 	return rc;
 }
@@ -36,7 +36,7 @@ static int read_plan(sherd_graph *g, sherd_error *err)
 	if (g->config.planner != SHERD_RFDB_DIRECTORY)
 		return SHERD_OK;
 	TRY(sherd_graph_place_key(&g->place, SHERD_RFDB_PLAN, &key, err));
-	int rc = sherd_graph_place_get(&g->place, SHERD_RFDB_PLAN, &text, &len, &failure);
+	int rc = sherd_graph_place_fetch(&g->place, SHERD_RFDB_PLAN, &text, &len, g->plan_identity, &failure);
 	if (rc == SHERD_OK) {
 		rc = sherd_in_object(&failure, sherd_rfdb_plan_decode(text, len, &g->place.limits, &g->plan, &failure),
 		                     key.text);
@@ -96,7 +96,7 @@ static int open_version(sherd_graph *g, uint64_t version, sherd_error *err)
 	graph_key key;
 	TRY(sherd_graph_version_load(&g->loaded, &g->place, version, err));
 	/* After the manifest: shards are added before the manifest that uses them. */
-	TRY(sherd_graph_read_config(&g->place, &g->config, err));
+	TRY(read_config(g, err));
 	sherd_rfdb_manifest_name(version, false, name);
 	TRY(sherd_graph_place_key(&g->place, name, &key, err));
 	TRY(sherd_in_object(err, open_view(g, err), key.text));
@@ -106,22 +106,29 @@ static int open_version(sherd_graph *g, uint64_t version, sherd_error *err)
 	return sherd_graph_counts_take(&g->counts, &m->counts, err);
 }
 
-static void forget_version(sherd_graph *g)
+static void forget_view(sherd_graph *g)
 {
 	sherd_graph_view_done(&g->view, true);
 	sherd_graph_version_done(&g->loaded);
 	sherd_graph_counts_done(&g->counts);
+}
+
+static void forget_version(sherd_graph *g)
+{
+	forget_view(g);
 	sherd_lock_release(TAKE(g->lock));
 }
 
 /* Of the current version, or of the one that was asked for. */
 static int choose_version(const sherd_graph *g, uint64_t asked, uint64_t *version, sherd_error *err)
 {
-	TRY(sherd_graph_version_current(&g->place, version, err));
-	if (asked > *version)
+	graph_head head;
+	TRY(sherd_graph_head_read(&g->place, &head, err));
+	if (asked > head.current.version)
 		return sherd_fail(err, SHERD_ENOTFOUND, "no-version",
-		                  "version %" PRIu64 " is not there: the current one is %" PRIu64, asked, *version);
-	*version = asked ? asked : *version;
+		                  "version %" PRIu64 " is not there: the current one is %" PRIu64, asked,
+		                  head.current.version);
+	*version = asked ? asked : head.current.version;
 	return SHERD_OK;
 }
 
@@ -143,7 +150,7 @@ static int fail_missing(sherd_error *err)
 
 static int open_reader(sherd_graph *g, uint64_t asked, sherd_error *err)
 {
-	uint64_t version, before = UINT64_MAX;
+	uint64_t version = 0, before = UINT64_MAX;
 	sherd_error failure = {0};
 	int rc = SHERD_OK;
 	for (int tries = 0; tries < MOST_TRIES; tries++) {
@@ -185,49 +192,50 @@ int sherd_graph_lock_writer(const graph_place *p, sherd_lock **out, sherd_error 
 
 typedef struct leftovers {
 	uint64_t current;
-	sherd_buf versions; /* of uint64_t */
+	sherd_buf found;
 } leftovers;
 
 static bool see_manifest(void *arg, const char *name, const sherd_stat *stat)
 {
-	(void)stat;
 	leftovers *l = arg;
 	uint64_t version;
 	bool edit;
 	if (sherd_rfdb_manifest_parse(sherd_str_of(name), &version, &edit) && version > l->current)
-		sherd_buf_append(&l->versions, &version, sizeof(version));
-	return !l->versions.failed;
+		sherd_graph_note(&l->found, name, stat);
+	return !l->found.failed;
 }
 
-/* A manifest above the current version was never committed. It goes before the next one with its number is made, of
- * which it could become a part. */
-static int remove_uncommitted(const graph_place *p, uint64_t current, sherd_error *err)
+/* In this order: what was seen before the fence cannot be committed after it, and what has its name later stays. */
+int sherd_graph_clear_uncommitted(const graph_place *p, graph_head *head, sherd_error *err)
 {
-	leftovers l = {.current = current};
+	leftovers l = {.current = head->current.version};
 	int rc = sherd_graph_place_list(p, SHERD_RFDB_MANIFESTS, see_manifest, &l, err);
 	if (rc == SHERD_OK)
-		rc = sherd_buf_check(&l.versions, err);
-	const uint64_t *list = (const uint64_t *)(const void *)l.versions.data;
-	for (size_t i = 0; rc == SHERD_OK && i < l.versions.len / sizeof(*list); i++) {
-		for (int edit = 0; rc == SHERD_OK && edit < 2; edit++) {
-			char name[SHERD_RFDB_NAME_MAX];
-			sherd_rfdb_manifest_name(list[i], edit, name);
-			rc = sherd_graph_place_remove(p, name, err);
-		}
+		rc = sherd_buf_check(&l.found, err);
+	if (rc == SHERD_OK && l.found.len) {
+		rc = sherd_graph_head_fence(p, head, err);
+		if (rc == SHERD_OK)
+			rc = sherd_graph_remove_noted(p, &l.found, err);
 	}
-	sherd_buf_done(&l.versions);
+	sherd_buf_done(&l.found);
 	return rc;
 }
 
 static int open_writer(sherd_graph *g, sherd_error *err)
 {
-	uint64_t version;
+	int rc;
 	/* Before the lock, which would be made: nothing is put into a folder that holds no database. */
-	TRY(sherd_graph_version_current(&g->place, &version, err));
+	TRY(sherd_graph_head_read(&g->place, &g->head, err));
 	TRY(sherd_graph_lock_writer(&g->place, &g->lock, err));
-	TRY(sherd_graph_version_current(&g->place, &version, err));
-	TRY(remove_uncommitted(&g->place, version, err));
-	int rc = open_version(g, version, err);
+	int tries = 0;
+	do {
+		forget_view(g);
+		TRY(sherd_graph_head_read(&g->place, &g->head, err));
+		rc = sherd_graph_clear_uncommitted(&g->place, &g->head, err);
+		if (rc == SHERD_OK)
+			rc = open_version(g, g->head.current.version, err);
+		rc = sherd_graph_head_judge(&g->place, &g->head, rc, err);
+	} while (rc == SHERD_ECONFLICT && ++tries < MOST_TRIES);
 	return rc == SHERD_ENOTFOUND ? fail_missing(err) : rc;
 }
 
@@ -259,12 +267,14 @@ int sherd_graph_open(sherd_graph **out, sherd_store *store, const char *folder, 
 	return SHERD_OK;
 }
 
-int sherd_graph_open_making(sherd_graph **out, const graph_place *p, sherd_pool *pool, sherd_error *err)
+int sherd_graph_open_making(sherd_graph **out, const graph_place *p, const graph_head *head, sherd_pool *pool,
+                            sherd_error *err)
 {
 	SHERD_AUTO(sherd_graph, sherd_graph_close) g = graph_make(true, pool);
 	if (!g)
 		return sherd_fail_nomem(err);
 	TRY(sherd_graph_place_copy(&g->place, p, err));
+	g->head = *head;
 	TRY(open_version(g, 1, err));
 	TRY(read_plan(g, err));
 	*out = TAKE(g);

@@ -2,8 +2,13 @@
 
 #include "base/limits.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+SHERD_AUTO_DEFINE(void, free)
 
 int sherd_graph_place_init(graph_place *out, sherd_store *store, const char *folder, const sherd_limits *limits,
                            sherd_error *err)
@@ -43,21 +48,75 @@ int sherd_graph_place_key(const graph_place *p, const char *name, graph_key *out
 	return SHERD_OK;
 }
 
-int sherd_graph_place_get(const graph_place *p, const char *name, char **data, size_t *len, sherd_error *err)
+static int fetch(const graph_place *p, const char *key, char **data, size_t *len, char *identity, sherd_error *err)
+{
+	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	TRY(sherd_store_read(p->store, key, &reader, err));
+	uint64_t size = sherd_reader_size(reader);
+	if (size > p->limits.metadata_bytes || size >= SIZE_MAX)
+		return sherd_fail(err, SHERD_ELIMIT, "too-large", "%" PRIu64 " bytes, the limit is %" PRIu64, size,
+		                  p->limits.metadata_bytes);
+	SHERD_AUTO(void, free) text = malloc((size_t)size + 1);
+	if (!text)
+		return sherd_fail_nomem(err);
+	TRY(sherd_reader_at(reader, 0, text, (size_t)size, err));
+	((char *)text)[size] = 0;
+	if (identity)
+		memcpy(identity, sherd_reader_identity(reader), sizeof(((sherd_stat *)0)->identity));
+	*data = TAKE(text);
+	*len = (size_t)size;
+	return SHERD_OK;
+}
+
+int sherd_graph_place_fetch(const graph_place *p, const char *name, char **data, size_t *len, char *identity,
+                            sherd_error *err)
 {
 	graph_key key;
 	TRY(sherd_graph_place_key(p, name, &key, err));
-	return sherd_in_object(err, sherd_store_get(p->store, key.text, p->limits.metadata_bytes, data, len, err),
-	                       key.text);
+	return sherd_in_object(err, fetch(p, key.text, data, len, identity, err), key.text);
+}
+
+int sherd_graph_place_get(const graph_place *p, const char *name, char **data, size_t *len, sherd_error *err)
+{
+	return sherd_graph_place_fetch(p, name, data, len, NULL, err);
+}
+
+static int store(const graph_place *p, const char *key, const sherd_write_options *options, const sherd_buf *text,
+                 sherd_error *err)
+{
+	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	TRY(sherd_store_write(p->store, key, options, &writer, err));
+	TRY(sherd_writer_append(writer, text->data, text->len, err));
+	return sherd_writer_commit(TAKE(writer), err);
+}
+
+int sherd_graph_place_write(const graph_place *p, const char *name, const sherd_write_options *options,
+                            const sherd_buf *text, sherd_error *err)
+{
+	graph_key key;
+	TRY(sherd_buf_check(text, err));
+	TRY(sherd_graph_place_key(p, name, &key, err));
+	return sherd_in_object(err, store(p, key.text, options, text, err), key.text);
 }
 
 int sherd_graph_place_put(const graph_place *p, const char *name, sherd_write_mode mode, const sherd_buf *text,
                           sherd_error *err)
 {
+	const sherd_write_options options = {.mode = mode};
+	return sherd_graph_place_write(p, name, &options, text, err);
+}
+
+int sherd_graph_place_remove_if(const graph_place *p, const char *name, const char *identity, sherd_error *err)
+{
 	graph_key key;
-	TRY(sherd_buf_check(text, err));
+	sherd_error failure = {0};
 	TRY(sherd_graph_place_key(p, name, &key, err));
-	return sherd_in_object(err, sherd_store_put(p->store, key.text, mode, text->data, text->len, err), key.text);
+	int rc = sherd_in_object(&failure, sherd_store_remove_if(p->store, key.text, identity, &failure), key.text);
+	if (rc == SHERD_ECONFLICT)
+		return 1;
+	if (rc < 0 && err)
+		*err = failure;
+	return rc;
 }
 
 int sherd_graph_place_remove(const graph_place *p, const char *name, sherd_error *err)

@@ -28,10 +28,17 @@ int sherd_graph_place_key(const graph_place *p, const char *name, graph_key *out
 
 /* A whole document, NUL-terminated; free() it. Failures name the object. */
 int sherd_graph_place_get(const graph_place *p, const char *name, char **data, size_t *len, sherd_error *err);
+/* With the identity of the object that it was read from; 72 bytes. */
+int sherd_graph_place_fetch(const graph_place *p, const char *name, char **data, size_t *len, char *identity,
+                            sherd_error *err);
 /* Durable when it returns. */
+int sherd_graph_place_write(const graph_place *p, const char *name, const sherd_write_options *options,
+                            const sherd_buf *text, sherd_error *err);
 int sherd_graph_place_put(const graph_place *p, const char *name, sherd_write_mode mode, const sherd_buf *text,
                           sherd_error *err);
 int sherd_graph_place_remove(const graph_place *p, const char *name, sherd_error *err);
+/* Only what has the identity: 0, or 1 when something else has the name. */
+int sherd_graph_place_remove_if(const graph_place *p, const char *name, const char *identity, sherd_error *err);
 /* Folders, on stores that have any; nothing on others. */
 int sherd_graph_place_mkdir(const graph_place *p, const char *name, sherd_error *err);
 int sherd_graph_place_rmdir(const graph_place *p, const char *name, sherd_error *err);

@@ -102,11 +102,12 @@ static int copy(copying *c, const sherd_graph *from, int64_t time_ms, sherd_erro
 static int fill(copying *c, graph_making *making, const sherd_graph *from, const sherd_graph_reshard_options *o,
                 sherd_error *err)
 {
-	TRY(sherd_graph_open_making(&c->to, making->place, o->pool, err));
+	TRY(sherd_graph_open_making(&c->to, making->place, &making->head, o->pool, err));
 	c->to->loading = true;
 	sherd_meter_init(&c->meter, o->progress, 0);
 	int rc = copy(c, from, o->time_ms, err);
 	sherd_meter_done(&c->meter);
+	making->head = c->to->head;
 	if (rc == SHERD_OK && c->to->version == 1)
 		rc = sherd_graph_making_publish(making, err);
 	/* Folders may have been made for all that were planned. */
@@ -128,8 +129,10 @@ int sherd_graph_reshard(const sherd_graph *from, sherd_store *store, const char 
 	graph_making making;
 	TRY(sherd_graph_place_init(&place, store, folder, NULL, err));
 	int rc = sherd_graph_making_begin(&making, &place, layout, o->time_ms, &failure);
-	if (rc == SHERD_OK)
-		rc = sherd_graph_making_end(&making, fill(&c, &making, from, o, &failure));
+	if (rc == SHERD_OK) {
+		rc = fill(&c, &making, from, o, &failure);
+		rc = sherd_graph_making_end(&making, sherd_graph_head_judge(&place, &making.head, rc, &failure));
+	}
 	rc = sherd_in_object(&failure, rc, folder);
 	sherd_graph_place_done(&place);
 	sherd_map_done(&c.files);

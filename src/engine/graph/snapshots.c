@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+enum { MOST_TRIES = 100 };
+
 typedef struct listing {
 	uint64_t up_to;
 	sherd_buf *out;
@@ -11,6 +13,7 @@ static bool see(void *arg, const char *name, const sherd_stat *stat)
 {
 	const listing *l = arg;
 	graph_manifest_file file = {.size = stat->size};
+	memcpy(file.identity, stat->identity, sizeof(file.identity));
 	if (sherd_rfdb_manifest_parse(sherd_str_of(name), &file.version, &file.edit) && file.version <= l->up_to)
 		sherd_buf_append(l->out, &file, sizeof(file));
 	return !l->out->failed;
@@ -147,7 +150,7 @@ static int read_file(census *c, const graph_manifest_file *file, bool trusted, s
 }
 
 /* Versions that can be opened: with a full manifest, or an edit of one that can be. */
-static int take_census(census *c, const graph_place *p, uint64_t up_to, bool edits, bool trusted, sherd_error *err)
+static int count_all(census *c, const graph_place *p, uint64_t up_to, bool edits, bool trusted, sherd_error *err)
 {
 	c->place = p;
 	c->edits = edits;
@@ -166,6 +169,18 @@ static int take_census(census *c, const graph_place *p, uint64_t up_to, bool edi
 	}
 	TRY(sherd_buf_check(&c->segments, err));
 	return sherd_buf_check(&c->snapshots, err);
+}
+
+/* Begins again when a file went between being listed and being read: an edit goes when its version is there in full. */
+static int take_census(census *c, const graph_place *p, uint64_t up_to, bool edits, bool trusted, sherd_error *err)
+{
+	int rc = count_all(c, p, up_to, edits, trusted, err);
+	for (int tries = 0; rc == SHERD_ENOTFOUND && tries < MOST_TRIES; tries++) {
+		census_done(c);
+		*c = (census){0};
+		rc = count_all(c, p, up_to, edits, trusted, err);
+	}
+	return rc;
 }
 
 static int compare_numbers(const void *left, const void *right)

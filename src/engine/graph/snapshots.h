@@ -9,6 +9,7 @@ typedef struct graph_manifest_file {
 	uint64_t version;
 	bool edit;
 	uint64_t size;
+	char identity[72];
 } graph_manifest_file;
 
 /* Those up to a version, into an empty buffer of graph_manifest_file, by version, the full one first. */

@@ -62,7 +62,14 @@ static int check_document(checking *c, const char *name, bool needed, decode_fn 
 
 static int decode_current(checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err)
 {
-	return sherd_rfdb_current_decode(text, len, &c->current, seal, err);
+	sherd_rfdb_current current;
+	TRY(sherd_rfdb_current_decode(text, len, &current, err));
+	if (current.making)
+		return sherd_fail(err, SHERD_ENOTFOUND, "incomplete",
+		                  "the database was not made to the end: make it again");
+	c->current = current.version;
+	*seal = current.seal;
+	return SHERD_OK;
 }
 
 static int decode_config(checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err)

@@ -6,28 +6,11 @@
 /* No program writes so many edits in a row; every one of them is read. */
 enum { MOST_EDITS = 1 << 16 };
 
-int sherd_graph_version_current(const graph_place *p, uint64_t *version, sherd_error *err)
-{
-	char *text;
-	size_t len;
-	graph_key key;
-	sherd_seal seal;
-	TRY(sherd_graph_place_key(p, SHERD_RFDB_CURRENT, &key, err));
-	int rc = sherd_graph_place_get(p, SHERD_RFDB_CURRENT, &text, &len, err);
-	if (rc == SHERD_ENOTFOUND && sherd_graph_place_has(p, SHERD_RFDB_MAKING, NULL) == 1)
-		rc = sherd_fail(err, SHERD_ENOTFOUND, "incomplete",
-		                "the database was not made to the end: make it again");
-	TRY(sherd_in_object(err, rc, key.text));
-	rc = sherd_rfdb_current_decode(text, len, version, &seal, err);
-	free(text);
-	return sherd_in_object(err, rc, key.text);
-}
-
 /* The document, owned by v: 1, or 0 when there is none. */
 static int fetch(graph_version *v, const graph_place *p, const char *name, char **text, size_t *len, sherd_error *err)
 {
 	sherd_error failure = {0};
-	int rc = sherd_graph_place_get(p, name, text, len, &failure);
+	int rc = sherd_graph_place_fetch(p, name, text, len, v->base_identity, &failure);
 	if (rc == SHERD_ENOTFOUND)
 		return 0;
 	if (rc < 0) {
@@ -81,15 +64,34 @@ static int load_edit(graph_version *v, const graph_place *p, uint64_t version, s
 	return SHERD_OK;
 }
 
+/* 1 and the full manifest, or 0 and the edit. */
+static int load_either(graph_version *v, const graph_place *p, uint64_t version, sherd_rfdb_manifest *full,
+                       sherd_rfdb_edit *edit, sherd_error *err)
+{
+	sherd_error failure = {0};
+	int rc = load_full(v, p, version, full, err);
+	if (rc)
+		return rc;
+	rc = load_edit(v, p, version, edit, &failure);
+	if (rc == SHERD_ENOTFOUND) {
+		/* A version is written in full before its edit goes: between our two looks, perhaps. */
+		int again = load_full(v, p, version, full, err);
+		if (again)
+			return again;
+	}
+	if (rc < 0 && err)
+		*err = failure;
+	return rc;
+}
+
 static int load(graph_version *v, const graph_place *p, uint64_t version, sherd_error *err)
 {
 	SHERD_AUTO_BUF edits = {0}; /* newest first */
 	sherd_rfdb_manifest base;
+	sherd_rfdb_edit edit;
 	uint64_t at = version;
 	int rc;
-	while ((rc = load_full(v, p, at, &base, err)) == 0) {
-		sherd_rfdb_edit edit;
-		TRY(load_edit(v, p, at, &edit, err));
+	while ((rc = load_either(v, p, at, &base, &edit, err)) == 0) {
 		sherd_buf_append(&edits, &edit, sizeof(edit));
 		if (at-- == 0 || version - at > MOST_EDITS)
 			return sherd_fail(err, SHERD_ECORRUPT, "bad-version", "no full manifest below version %" PRIu64,

@@ -9,12 +9,11 @@ typedef struct graph_version {
 	sherd_arena arena;
 	sherd_buf documents; /* of char *: what the manifest borrows from */
 	sherd_rfdb_manifest manifest;
-	uint64_t base;     /* the version of the full manifest it was read from */
-	uint64_t unsealed; /* documents without a seal: others wrote them */
+	uint64_t base;          /* the version of the full manifest it was read from */
+	char base_identity[72]; /* of that object */
+	uint64_t unsealed;      /* documents without a seal: others wrote them */
 } graph_version;
 
-/* SHERD_ENOTFOUND when there is no database. */
-int sherd_graph_version_current(const graph_place *p, uint64_t *version, sherd_error *err);
 /* SHERD_ENOTFOUND when one of its documents is not there. */
 int sherd_graph_version_load(graph_version *out, const graph_place *p, uint64_t version, sherd_error *err);
 void sherd_graph_version_done(graph_version *v);

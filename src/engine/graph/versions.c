@@ -30,9 +30,9 @@ static int hand_out(const sherd_rfdb_snapshot *s, sherd_graph_snapshot_fn *each,
 /* A reader lists what there is now, also versions that came after its own. */
 static int snapshots_of(const sherd_graph *g, graph_snapshots *out, sherd_error *err)
 {
-	uint64_t current;
-	TRY(sherd_graph_version_current(&g->place, &current, err));
-	return sherd_graph_take_snapshots(&g->place, current, out, err);
+	graph_head head;
+	TRY(sherd_graph_head_read(&g->place, &head, err));
+	return sherd_graph_take_snapshots(&g->place, head.current.version, out, err);
 }
 
 int sherd_graph_versions(const sherd_graph *g, sherd_graph_snapshot_fn *each, void *arg, sherd_error *err)
@@ -88,7 +88,9 @@ static int tag(sherd_graph *g, graph_version *v, const char *key, const char *va
 	sherd_rfdb_manifest m = v->manifest;
 	TRY(change_tags(&m.tags, key, value, &tags, err));
 	m.tags = (sherd_rfdb_tags){(const sherd_rfdb_tag *)(const void *)tags.data, tags.len / sizeof(sherd_rfdb_tag)};
-	TRY(sherd_graph_hold_replace(&g->place, &m, err));
+	TRY(sherd_graph_hold_replace(&g->place, &m, v->base == m.version ? v->base_identity : "", err));
+	/* From here on nobody collects the version who did not see the tag. */
+	TRY(sherd_graph_head_fence(&g->place, &g->head, err));
 	(void)sherd_graph_rewrite_index(g, NULL);
 	return SHERD_OK;
 }
@@ -98,6 +100,7 @@ int sherd_graph_set_tag(sherd_graph *g, uint64_t version, const char *key, const
 	graph_version v;
 	size_t bad;
 	TRY(sherd_graph_check_writable(g, err));
+	TRY(sherd_graph_head_check(&g->place, &g->head, err));
 	if (!*key || !sherd_utf8_valid(key, strlen(key), &bad) ||
 	    (value && !sherd_utf8_valid(value, strlen(value), &bad)))
 		return sherd_fail(err, SHERD_EINVAL, "bad-utf8", "a tag is a text of UTF-8, its key not empty");
@@ -106,5 +109,5 @@ int sherd_graph_set_tag(sherd_graph *g, uint64_t version, const char *key, const
 	TRY(sherd_graph_version_load(&v, &g->place, version ? version : g->version, err));
 	int rc = tag(g, &v, key, value, err);
 	sherd_graph_version_done(&v);
-	return rc;
+	return sherd_graph_head_judge(&g->place, &g->head, rc, err);
 }

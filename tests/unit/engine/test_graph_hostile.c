@@ -77,7 +77,7 @@ static void put_edit(sherd_store *store, const char *key, const sherd_rfdb_edit 
 static void make_current(sherd_store *store, uint64_t version)
 {
 	SHERD_AUTO_BUF text = {0};
-	sherd_rfdb_current_encode(version, &text);
+	sherd_rfdb_current_encode(&(sherd_rfdb_current){.version = version}, &text);
 	object_put(store, "db/current.json", text.data, text.len);
 }
 

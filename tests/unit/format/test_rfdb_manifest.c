@@ -304,11 +304,11 @@ TEST(small_files_read_back)
 	                      .tagged_count = 3,
 	                      .segments = {removed, 2}};
 	sherd_rfdb_config c = {.shards = 65535, .planner = SHERD_RFDB_DIRECTORY, .created_at = 17};
-	sherd_seal seal;
-	uint64_t version;
-	sherd_rfdb_current_encode(UINT64_MAX, &current);
-	assert_ok(sherd_rfdb_current_decode(current.data, current.len, &version, &seal, err));
-	assert_true(version == UINT64_MAX && seal == SHERD_SEAL_GOOD);
+	sherd_rfdb_current head = {.version = UINT64_MAX, .fence = 7, .making = true};
+	sherd_rfdb_current_encode(&head, &current);
+	head = (sherd_rfdb_current){0};
+	assert_ok(sherd_rfdb_current_decode(current.data, current.len, &head, err));
+	assert_true(head.version == UINT64_MAX && head.fence == 7 && head.making && head.seal == SHERD_SEAL_GOOD);
 	sherd_rfdb_config_encode(&c, &config);
 	assert_ok(sherd_rfdb_config_decode(config.data, config.len, &c, err));
 	assert_true(c.shards == 65535 && c.planner == SHERD_RFDB_DIRECTORY && c.created_at == 17);
@@ -329,9 +329,20 @@ static int config(const char *text, sherd_error *err)
 
 static int current(const char *text, sherd_error *err)
 {
-	uint64_t version;
-	sherd_seal seal;
-	return sherd_rfdb_current_decode(text, strlen(text), &version, &seal, err);
+	sherd_rfdb_current head;
+	return sherd_rfdb_current_decode(text, strlen(text), &head, err);
+}
+
+/* S-12: documents of ours have a seal and a version, too. */
+TEST(another_sealed_document_is_no_current_json)
+{
+	SHERD_AUTO_BUF small = {0}, large = {0};
+	sherd_rfdb_current head;
+	sherd_rfdb_config_encode(&(sherd_rfdb_config){.shards = 2}, &small);
+	sherd_rfdb_manifest_encode(&(sherd_rfdb_manifest){.version = 3}, &large);
+	assert_refused(SHERD_ECORRUPT, "not-current", sherd_rfdb_current_decode(small.data, small.len, &head, err));
+	assert_refused(SHERD_ECORRUPT, "not-current", sherd_rfdb_current_decode(large.data, large.len, &head, err));
+	assert_ok(current("{\"version\":3,\"more\":[]}", err));
 }
 
 TEST(small_files_that_say_too_little_or_too_much_are_refused)
@@ -422,8 +433,7 @@ static void decode_any(const char *path, const uint8_t *data, size_t len)
 	sherd_rfdb_edit e;
 	sherd_rfdb_index x;
 	sherd_rfdb_config c;
-	sherd_seal seal;
-	uint64_t version;
+	sherd_rfdb_current head;
 	if (sherd_str_ends(name, ".edit.json"))
 		assert_ok(sherd_rfdb_edit_decode(data, len, NULL, &arena, &e, err));
 	else if (sherd_str_ends(name, SHERD_RFDB_INDEX))
@@ -431,7 +441,7 @@ static void decode_any(const char *path, const uint8_t *data, size_t len)
 	else if (sherd_str_ends(name, SHERD_RFDB_CONFIG))
 		assert_ok(sherd_rfdb_config_decode(data, len, &c, err));
 	else if (sherd_str_ends(name, SHERD_RFDB_CURRENT))
-		assert_ok(sherd_rfdb_current_decode(data, len, &version, &seal, err));
+		assert_ok(sherd_rfdb_current_decode(data, len, &head, err));
 	else
 		assert_ok(sherd_rfdb_manifest_decode(data, len, NULL, &arena, &m, err));
 }
@@ -463,6 +473,7 @@ int main(void)
 		CASE(a_million_tombstones_are_a_matter_of_their_bytes),
 		CASE(statistics_are_summed_up),
 		CASE(small_files_read_back),
+		CASE(another_sealed_document_is_no_current_json),
 		CASE(small_files_that_say_too_little_or_too_much_are_refused),
 		CASE(the_corpus_is_judged_as_its_names_say),
 		CASE(edits_of_the_real_server_add_up_to_its_own_manifest),
