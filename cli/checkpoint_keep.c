@@ -17,7 +17,7 @@ static void put_listing(sherd_doc *doc, const sherd_ckpt_listing *l)
 	sherd_doc_put_text(doc, "state", sherd_ckpt_state_name(l->state));
 	if (*l->timestamp)
 		sherd_doc_put_text(doc, "timestamp", l->timestamp);
-	if (l->state == SHERD_CKPT_COMMITTED)
+	if (l->has_step)
 		sherd_doc_put_i64(doc, "step", l->step);
 	if (l->world)
 		sherd_doc_put_u64(doc, "worldSize", l->world);
@@ -42,7 +42,7 @@ static int print_json(sherd_cli *cli, const sherd_ckpt_list *list, sherd_error *
 static void add_listing(sherd_table *table, const sherd_ckpt_listing *l)
 {
 	char step[24] = "-", world[16] = "-", size[SHERD_TEXT_SIZE];
-	if (l->state == SHERD_CKPT_COMMITTED)
+	if (l->has_step)
 		(void)snprintf(step, sizeof(step), "%" PRId64, l->step);
 	if (l->world)
 		(void)snprintf(world, sizeof(world), "%" PRIu32, l->world);

@@ -48,13 +48,28 @@ static int take_layout(saving *s, const sherd_args *args, sherd_error *err)
 	return SHERD_OK;
 }
 
+static void take_text(const sherd_args *args, const char *name, const char **out)
+{
+	if (sherd_args_has(args, name))
+		*out = sherd_args_text(args, name);
+}
+
 static int take_training(saving *s, const sherd_args *args, sherd_error *err)
 {
-	TRY(sherd_args_number(args, "step", INT64_MIN, INT64_MAX, &s->about.step, err));
-	TRY(sherd_args_number(args, "epoch", INT64_MIN, INT64_MAX, &s->about.epoch, err));
-	TRY(sherd_args_real(args, "learning-rate", &s->about.learning_rate, err));
-	if (sherd_args_has(args, "optimizer"))
-		s->about.optimizer_type = sherd_args_text(args, "optimizer");
+	sherd_ckpt_about *a = &s->about;
+	TRY(sherd_args_number(args, "step", INT64_MIN, INT64_MAX, &a->step, err));
+	TRY(sherd_args_number(args, "epoch", INT64_MIN, INT64_MAX, &a->epoch, err));
+	TRY(sherd_args_number(args, "ddp-rank", INT64_MIN, INT64_MAX, &a->ddp_rank, err));
+	TRY(sherd_args_real(args, "learning-rate", &a->learning_rate, err));
+	a->has_step |= sherd_args_has(args, "step");
+	a->has_epoch |= sherd_args_has(args, "epoch");
+	a->has_ddp_rank |= sherd_args_has(args, "ddp-rank");
+	a->has_learning_rate |= sherd_args_has(args, "learning-rate");
+	take_text(args, "optimizer", &a->optimizer_type);
+	take_text(args, "optimizer-state", &a->optimizer_state);
+	take_text(args, "strategy", &a->strategy);
+	take_text(args, "strategy-info", &a->strategy_info);
+	take_text(args, "precision", &a->precision);
 	return SHERD_OK;
 }
 
@@ -213,6 +228,11 @@ static const sherd_option options[] = {
 	{"epoch", "N", "training epoch to record", 0},
 	{"learning-rate", "X", "learning rate to record", 0},
 	{"optimizer", "NAME", "type of the optimizer to record", 0},
+	{"optimizer-state", "JSON", "state of the optimizer to record, a JSON object", 0},
+	{"strategy", "NAME", "how the training is sharded, to record: fsdp, ddp, tensor_parallel", 0},
+	{"strategy-info", "JSON", "more about that, a JSON object", 0},
+	{"precision", "NAME", "precision of the training to record: fp32, bf16", 0},
+	{"ddp-rank", "N", "rank in data-parallel training to record", 0},
 	{NULL, NULL, NULL, 0},
 };
 

@@ -74,6 +74,8 @@ static void mix_about(mixer *m, const sherd_ckpt_about *about)
 	                             about->sharding_extra, about->training_extra};
 	uint64_t rate;
 	memcpy(&rate, &about->learning_rate, sizeof(rate));
+	mix(m, (uint64_t)(about->has_ddp_rank | about->has_epoch << 1 | about->has_step << 2 |
+	                  about->has_learning_rate << 3));
 	mix(m, (uint64_t)about->ddp_rank);
 	mix(m, (uint64_t)about->epoch);
 	mix(m, (uint64_t)about->step);

@@ -70,17 +70,54 @@ int sherd_describe_bundle(sherd_cli *cli, const char *path, const sherd_bundle *
 	return rc;
 }
 
+/* Begins the line, or goes on with it. */
+static void next_of(sherd_cli *cli, const char *line, bool *begun)
+{
+	sherd_out_printf(&cli->out, "%s", *begun ? ", " : line);
+	*begun = true;
+}
+
+static void print_text(sherd_cli *cli, const char *line, const char *text, bool *begun)
+{
+	if (!text || !*text)
+		return;
+	next_of(cli, line, begun);
+	sherd_out_name(&cli->out, text);
+}
+
+static void print_sharding(sherd_cli *cli, const sherd_ckpt_about *about)
+{
+	bool begun = false;
+	print_text(cli, "sharding  ", about->strategy, &begun);
+	print_text(cli, "sharding  ", about->precision, &begun);
+	if (about->has_ddp_rank) {
+		next_of(cli, "sharding  ", &begun);
+		sherd_out_printf(&cli->out, "DDP rank %" PRId64, about->ddp_rank);
+	}
+	if (begun)
+		sherd_out_printf(&cli->out, "\n");
+}
+
 static void print_training(sherd_cli *cli, const sherd_ckpt_about *about)
 {
 	char rate[SHERD_TEXT_NUMBER];
-	sherd_text_f64(about->learning_rate, rate);
-	sherd_out_printf(&cli->out, "training  step %" PRId64 ", epoch %" PRId64 ", learning rate %s", about->step,
-	                 about->epoch, rate);
-	if (about->optimizer_type && *about->optimizer_type) {
-		sherd_out_printf(&cli->out, ", ");
-		sherd_out_name(&cli->out, about->optimizer_type);
+	bool begun = false;
+	if (about->has_step) {
+		next_of(cli, "training  ", &begun);
+		sherd_out_printf(&cli->out, "step %" PRId64, about->step);
 	}
-	sherd_out_printf(&cli->out, "\n");
+	if (about->has_epoch) {
+		next_of(cli, "training  ", &begun);
+		sherd_out_printf(&cli->out, "epoch %" PRId64, about->epoch);
+	}
+	if (about->has_learning_rate) {
+		sherd_text_f64(about->learning_rate, rate);
+		next_of(cli, "training  ", &begun);
+		sherd_out_printf(&cli->out, "learning rate %s", rate);
+	}
+	print_text(cli, "training  ", about->optimizer_type, &begun);
+	if (begun)
+		sherd_out_printf(&cli->out, "\n");
 }
 
 bool sherd_describe_has_about(const sherd_ckpt *ckpt, sherd_format format)
@@ -100,7 +137,8 @@ static void print_about(sherd_cli *cli, const sherd_ckpt *ckpt, sherd_format for
 		sherd_set_id_format(&info->set_id, id);
 	sherd_out_printf(&cli->out, "set id    %s\n", id);
 	if (sherd_describe_has_about(ckpt, format))
-		print_training(cli, &info->about);
+		print_sharding(cli, &info->about);
+	print_training(cli, &info->about);
 }
 
 static int print_shards(sherd_cli *cli, const sherd_ckpt *ckpt, sherd_error *err)

@@ -137,6 +137,8 @@ static void put_json_or_none(sherd_doc *doc, const char *key, const char *json)
 
 static void put_about(sherd_doc *doc, const sherd_ckpt_about *about)
 {
+	if (about->has_ddp_rank)
+		sherd_doc_put_i64(doc, "ddpRank", about->ddp_rank);
 	sherd_doc_put_open(doc, "sharding", '{');
 	put_text_or_none(doc, "strategy", about->strategy);
 	put_text_or_none(doc, "precision", about->precision);
@@ -144,10 +146,14 @@ static void put_about(sherd_doc *doc, const sherd_ckpt_about *about)
 	sherd_doc_members(doc, about->sharding_extra);
 	sherd_doc_close(doc, '}');
 	sherd_doc_put_open(doc, "training", '{');
-	sherd_doc_put_i64(doc, "epoch", about->epoch);
-	sherd_doc_put_i64(doc, "step", about->step);
-	sherd_doc_key(doc, "learningRate");
-	sherd_doc_f64(doc, about->learning_rate);
+	if (about->has_epoch)
+		sherd_doc_put_i64(doc, "epoch", about->epoch);
+	if (about->has_step)
+		sherd_doc_put_i64(doc, "step", about->step);
+	if (about->has_learning_rate) {
+		sherd_doc_key(doc, "learningRate");
+		sherd_doc_f64(doc, about->learning_rate);
+	}
 	put_text_or_none(doc, "optimizerType", about->optimizer_type);
 	put_json_or_none(doc, "optimizerState", about->optimizer_state);
 	sherd_doc_members(doc, about->training_extra);

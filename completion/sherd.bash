@@ -15,7 +15,7 @@ _sherd_options() {
 	"model graph") echo "--dot $common" ;;
 	"checkpoint save")
 		echo "--shards --cut --replace --take-over --layout --rank --world --set-id --drop-graph --field --step --epoch" \
-			"--learning-rate --optimizer $common"
+			"--learning-rate --optimizer --optimizer-state --strategy --strategy-info --precision --ddp-rank $common"
 		;;
 	"checkpoint load") echo "--output --tensor --rank --world --cut --replace $common" ;;
 	"checkpoint reshard") echo "--shards --cut --replace $common" ;;

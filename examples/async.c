@@ -43,7 +43,7 @@ static int run(sherd_store *store, sherd_pool *pool, sherd_error *err)
 			break;
 		sherd_ckpt_item item = {.tensor = {"weights", SHERD_F32, 1, shape, 0}, .data = weights};
 		sherd_ckpt_shard_items shard = {&item, 1};
-		sherd_ckpt_about about = {.step = step};
+		sherd_ckpt_about about = {.has_step = true, .step = step};
 		sherd_ckpt_save_options options = {.about = &about, .pool = pool, .time_ns = step};
 		(void)snprintf(prefix, sizeof(prefix), "step-%d", step);
 		rc = sherd_ckpt_save_start(&job, store, prefix, &shard, SHERD_JOB_COPY, &options, err);

@@ -30,7 +30,11 @@ static int save(const char *folder, sherd_error *err)
 
 	sherd_store *store = NULL;
 	sherd_pool *pool = NULL;
-	sherd_ckpt_about about = {.step = 100, .learning_rate = 3e-4, .optimizer_type = "adamw"};
+	sherd_ckpt_about about = {.has_step = true,
+	                          .step = 100,
+	                          .has_learning_rate = true,
+	                          .learning_rate = 3e-4,
+	                          .optimizer_type = "adamw"};
 	int rc = sherd_store_open_local(&store, folder, &(sherd_local_options){.create = true}, err);
 	if (rc == SHERD_OK)
 		rc = sherd_pool_open(&pool, 0, err);

@@ -32,8 +32,10 @@ SHERD_API void sherd_set_id_format(const sherd_set_id *id, char out[SHERD_SET_ID
 /* SHERD_EINVAL unless the text is exactly that. */
 SHERD_API int sherd_set_id_parse(const char *text, sherd_set_id *out, sherd_error *err);
 
-/* What a checkpoint says about itself beside its tensors. NULL texts mean absent. JSON texts are kept verbatim. */
+/* What a checkpoint says about itself beside its tensors. What nobody said is absent, and neither written nor shown:
+ * NULL texts, and numbers without their has_. JSON texts are kept verbatim. */
 typedef struct sherd_ckpt_about {
+	bool has_ddp_rank, has_epoch, has_step, has_learning_rate;
 	int64_t ddp_rank;
 	const char *strategy;      /* "fsdp", "ddp", "tensor_parallel" */
 	const char *precision;     /* "fp32", "bf16", ... */
@@ -285,6 +287,7 @@ typedef struct sherd_ckpt_listing {
 	sherd_ckpt_state state;
 	const char *timestamp; /* "" unless committed */
 	int64_t time_ns, step;
+	bool has_step;
 	uint32_t world;
 	uint64_t bytes;      /* of metadata and shards */
 	const char *problem; /* of a damaged one; how far a waiting one is; else "" */

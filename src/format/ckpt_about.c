@@ -77,6 +77,27 @@ static int take_string(sherd_ckpt_about_reader *r, sherd_json *j, const char **o
 	return SHERD_OK;
 }
 
+/* Numbers, or null for absent. */
+static int take_integer(sherd_json *j, int64_t *out, bool *has, sherd_error *err)
+{
+	int type = sherd_json_peek(j, err);
+	TRY(type);
+	if (type == SHERD_JSON_NULL)
+		return sherd_json_null(j, err);
+	*has = true;
+	return sherd_json_i64(j, out, err);
+}
+
+static int take_real(sherd_json *j, double *out, bool *has, sherd_error *err)
+{
+	int type = sherd_json_peek(j, err);
+	TRY(type);
+	if (type == SHERD_JSON_NULL)
+		return sherd_json_null(j, err);
+	*has = true;
+	return sherd_json_double(j, out, err);
+}
+
 /* An object as it stands, or null for absent. */
 static int take_object(sherd_ckpt_about_reader *r, sherd_json *j, const char **out, sherd_error *err)
 {
@@ -166,11 +187,11 @@ static int take_training(sherd_ckpt_about_reader *r, sherd_json *j, sherd_error 
 		return rc;
 	while ((rc = sherd_json_key(j, &key, err)) > 0) {
 		if (sherd_str_is(key, "epoch"))
-			TRY(sherd_json_i64(j, &r->about.epoch, err));
+			TRY(take_integer(j, &r->about.epoch, &r->about.has_epoch, err));
 		else if (sherd_str_is(key, "step"))
-			TRY(sherd_json_i64(j, &r->about.step, err));
+			TRY(take_integer(j, &r->about.step, &r->about.has_step, err));
 		else if (sherd_str_is(key, "learningRate"))
-			TRY(sherd_json_double(j, &r->about.learning_rate, err));
+			TRY(take_real(j, &r->about.learning_rate, &r->about.has_learning_rate, err));
 		else if (sherd_str_is(key, "optimizerType"))
 			TRY(take_string(r, j, &r->about.optimizer_type, err));
 		else if (sherd_str_is(key, "optimizerState"))
@@ -213,7 +234,7 @@ static int take_fields(sherd_ckpt_about_reader *r, sherd_json *j, sherd_error *e
 int sherd_ckpt_about_member(sherd_ckpt_about_reader *r, sherd_json *j, sherd_str key, sherd_error *err)
 {
 	if (sherd_str_is(key, "ddpRank"))
-		return sherd_json_i64(j, &r->about.ddp_rank, err);
+		return take_integer(j, &r->about.ddp_rank, &r->about.has_ddp_rank, err);
 	if (sherd_str_is(key, "sharding"))
 		return take_sharding(r, j, err);
 	/* Another name of the same that some writers add; whichever is there and not null counts. */
@@ -267,14 +288,26 @@ int sherd_ckpt_about_decode(sherd_str text, const sherd_limits *limits, sherd_ar
 
 static void put_text(sherd_json_writer *w, const char *key, const char *text)
 {
+	if (!text)
+		return;
 	sherd_json_put_key(w, key);
-	sherd_json_put_string(w, sherd_str_of(text ? text : ""));
+	sherd_json_put_string(w, sherd_str_of(text));
 }
 
 static void put_object_text(sherd_json_writer *w, const char *key, const char *json)
 {
+	if (!json)
+		return;
 	sherd_json_put_key(w, key);
-	sherd_json_put_raw(w, sherd_str_of(json ? json : "{}"));
+	sherd_json_put_raw(w, sherd_str_of(json));
+}
+
+static void put_integer(sherd_json_writer *w, const char *key, bool has, int64_t value)
+{
+	if (!has)
+		return;
+	sherd_json_put_key(w, key);
+	sherd_json_put_i64(w, value);
 }
 
 static int put_members(sherd_json *j, sherd_json_writer *w)
@@ -302,45 +335,53 @@ void sherd_ckpt_members_put(const char *members, sherd_json_writer *w)
 	sherd_json_close(j);
 }
 
-void sherd_ckpt_about_put_front(const sherd_ckpt_about *a, uint64_t shard_count, const char *precision,
-                                sherd_json_writer *w)
+void sherd_ckpt_about_put_front(const sherd_ckpt_about *a, uint64_t shard_count, sherd_json_writer *w)
 {
-	sherd_json_put_key(w, "ddpRank");
-	sherd_json_put_i64(w, a->ddp_rank);
+	put_integer(w, "ddpRank", a->has_ddp_rank, a->ddp_rank);
+	if (!shard_count && !a->strategy && !a->precision && !a->strategy_info && !a->sharding_extra)
+		return;
 	sherd_json_put_key(w, "sharding");
 	sherd_json_put_object(w, false);
-	if (shard_count || a->strategy)
-		put_text(w, "strategy", a->strategy ? a->strategy : "fsdp");
+	put_text(w, "strategy", a->strategy);
 	if (shard_count) {
 		sherd_json_put_key(w, "shardCount");
 		sherd_json_put_u64(w, shard_count);
 	}
-	if (precision || a->precision)
-		put_text(w, "precision", a->precision ? a->precision : precision);
+	put_text(w, "precision", a->precision);
 	put_object_text(w, "strategySpecificInfo", a->strategy_info);
 	sherd_ckpt_members_put(a->sharding_extra, w);
 	sherd_json_put_object_end(w);
 }
 
-void sherd_ckpt_about_put_back(const sherd_ckpt_about *a, sherd_json_writer *w)
+static void put_training(const sherd_ckpt_about *a, sherd_json_writer *w)
 {
+	if (!a->has_epoch && !a->has_step && !a->has_learning_rate && !a->optimizer_type && !a->optimizer_state &&
+	    !a->training_extra)
+		return;
 	sherd_json_put_key(w, "training");
 	sherd_json_put_object(w, false);
-	sherd_json_put_key(w, "epoch");
-	sherd_json_put_i64(w, a->epoch);
-	sherd_json_put_key(w, "step");
-	sherd_json_put_i64(w, a->step);
-	sherd_json_put_key(w, "learningRate");
-	sherd_json_put_double(w, a->learning_rate);
+	put_integer(w, "epoch", a->has_epoch, a->epoch);
+	put_integer(w, "step", a->has_step, a->step);
+	if (a->has_learning_rate) {
+		sherd_json_put_key(w, "learningRate");
+		sherd_json_put_double(w, a->learning_rate);
+	}
 	put_text(w, "optimizerType", a->optimizer_type);
 	put_object_text(w, "optimizerState", a->optimizer_state);
 	sherd_ckpt_members_put(a->training_extra, w);
 	sherd_json_put_object_end(w);
-	sherd_json_put_key(w, "customFields");
-	sherd_json_put_object(w, false);
-	for (size_t i = 0; i < a->field_count; i++)
-		put_text(w, a->fields[i].key, a->fields[i].value);
-	sherd_json_put_object_end(w);
+}
+
+void sherd_ckpt_about_put_back(const sherd_ckpt_about *a, sherd_json_writer *w)
+{
+	put_training(a, w);
+	if (a->field_count) {
+		sherd_json_put_key(w, "customFields");
+		sherd_json_put_object(w, false);
+		for (size_t i = 0; i < a->field_count; i++)
+			put_text(w, a->fields[i].key, a->fields[i].value);
+		sherd_json_put_object_end(w);
+	}
 	sherd_ckpt_members_put(a->extra, w);
 }
 
@@ -349,7 +390,7 @@ void sherd_ckpt_about_encode(const sherd_ckpt_about *about, sherd_buf *out)
 	sherd_json_writer w;
 	sherd_json_writer_init(&w, out);
 	sherd_json_put_object(&w, true);
-	sherd_ckpt_about_put_front(about, 0, NULL, &w);
+	sherd_ckpt_about_put_front(about, 0, &w);
 	sherd_ckpt_about_put_back(about, &w);
 	sherd_json_put_object_end(&w);
 }
@@ -399,7 +440,7 @@ int sherd_ckpt_about_check(const sherd_ckpt_about *a, sherd_error *err)
 	TRY(sherd_ckpt_members_check(a->extra, SHERD_CKPT_OBJECT_TOP, NULL, SHERD_EINVAL, err));
 	TRY(sherd_ckpt_members_check(a->sharding_extra, SHERD_CKPT_OBJECT_SHARDING, NULL, SHERD_EINVAL, err));
 	TRY(sherd_ckpt_members_check(a->training_extra, SHERD_CKPT_OBJECT_TRAINING, NULL, SHERD_EINVAL, err));
-	if (!isfinite(a->learning_rate))
+	if (a->has_learning_rate && !isfinite(a->learning_rate))
 		return sherd_fail(err, SHERD_EINVAL, "bad-number", "the learning rate is not finite");
 	sherd_map names = {0};
 	int rc = check_fields(a, &names, err);

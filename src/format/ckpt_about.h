@@ -30,8 +30,7 @@ int sherd_ckpt_about_decode(sherd_str text, const sherd_limits *limits, sherd_ar
 void sherd_ckpt_about_encode(const sherd_ckpt_about *about, sherd_buf *out);
 
 /* The members in their place within the metadata; shard_count is part of sharding there, 0 leaves it out. */
-void sherd_ckpt_about_put_front(const sherd_ckpt_about *about, uint64_t shard_count, const char *precision,
-                                sherd_json_writer *w);
+void sherd_ckpt_about_put_front(const sherd_ckpt_about *about, uint64_t shard_count, sherd_json_writer *w);
 void sherd_ckpt_about_put_back(const sherd_ckpt_about *about, sherd_json_writer *w);
 /* The objects of the metadata that keep members which we do not know. */
 typedef enum sherd_ckpt_object {

@@ -59,28 +59,6 @@ static void put_shard(sherd_json_writer *w, const sherd_ckpt_meta_shard *s, bool
 	sherd_json_put_object_end(w);
 }
 
-/* What most of the bytes are, as the C# side calls it. */
-static const char *main_precision(const sherd_ckpt_meta *meta)
-{
-	uint64_t bytes[SHERD_DTYPE_COUNT] = {0};
-	for (size_t s = 0; s < meta->count; s++)
-		for (size_t i = 0; i < meta->shards[s].count; i++)
-			bytes[meta->shards[s].entries[i].tensor.dtype] += meta->shards[s].entries[i].tensor.bytes;
-	size_t most = SHERD_F32;
-	for (size_t d = 0; d < SHERD_DTYPE_COUNT; d++)
-		if (bytes[d] > bytes[most])
-			most = d;
-	switch (most) {
-	case SHERD_F32: return "fp32";
-	case SHERD_F16: return "fp16";
-	case SHERD_BF16: return "bf16";
-	case SHERD_F64: return "fp64";
-	case SHERD_F8_E4M3:
-	case SHERD_F8_E5M2: return "fp8";
-	default: return "mixed";
-	}
-}
-
 void sherd_ckpt_meta_encode(const sherd_ckpt_meta *meta, bool csharp, sherd_buf *out)
 {
 	sherd_json_writer w;
@@ -94,7 +72,7 @@ void sherd_ckpt_meta_encode(const sherd_ckpt_meta *meta, bool csharp, sherd_buf 
 	}
 	sherd_json_put_key(&w, "worldSize");
 	sherd_json_put_u64(&w, meta->world);
-	sherd_ckpt_about_put_front(&meta->about, meta->count, main_precision(meta), &w);
+	sherd_ckpt_about_put_front(&meta->about, meta->count, &w);
 	sherd_json_put_key(&w, "shards");
 	sherd_json_put_array(&w, false);
 	for (size_t i = 0; i < meta->count; i++)

@@ -28,7 +28,7 @@ SHERD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
 static int save(sherd_store *store, const char *prefix, uint64_t step, bool replace, sherd_error *err)
 {
 	SAMPLE s = ckpt_sample_small(step, 1 + (uint32_t)(step % 3));
-	sherd_ckpt_about about = {.step = (int64_t)step};
+	sherd_ckpt_about about = {.has_step = true, .step = (int64_t)step};
 	sherd_ckpt_save_options o = ckpt_sample_options(s, (int64_t)step);
 	o.about = &about;
 	o.replace = replace;

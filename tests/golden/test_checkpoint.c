@@ -7,6 +7,7 @@
 #include "base/error.h"
 
 #include <sherd/ckpt.h>
+#include <sherd/verify.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,12 +67,16 @@ static const sherd_ckpt_item of_rank_1[] = {
 static const sherd_pair fields[] = {{"run", "golden"}, {"note", "caf\xc3\xa9 \"x\""}};
 
 static const sherd_ckpt_about about = {
+	.has_ddp_rank = true,
 	.ddp_rank = 1,
 	.strategy = "tensor_parallel",
 	.precision = "fp32",
 	.strategy_info = "{\"degree\": 2}",
+	.has_epoch = true,
 	.epoch = 3,
+	.has_step = true,
 	.step = 12345678901,
+	.has_learning_rate = true,
 	.learning_rate = 0.0003,
 	.optimizer_type = "adamw",
 	.optimizer_state = "{\"beta1\": 0.9, \"beta2\": 0.95}",
@@ -99,10 +104,10 @@ static int save_all(sherd_store *store, sherd_error *err)
 {
 	sherd_ckpt_save_options o = {.world = 2, .set_id = &first_id, .time_ns = NOON, .about = &about};
 	TRY(sherd_ckpt_save(store, "small", two_shards, &o, err));
-	TRY(sherd_ckpt_save(store, "replaced", two_shards, &o, err));
+	TRY(sherd_ckpt_save(store, "bare", two_shards, &o, err));
 	sherd_ckpt_save_options again = {.set_id = &second_id, .time_ns = NOON + 1, .replace = true};
 	const sherd_ckpt_shard_items one = {of_rank_0, 3};
-	TRY(sherd_ckpt_save(store, "replaced", &one, &again, err));
+	TRY(sherd_ckpt_save(store, "bare", &one, &again, err));
 	sherd_ckpt_save_options csharp = o;
 	csharp.layout = SHERD_CKPT_LAYOUT_CSHARP;
 	return sherd_ckpt_save(store, "csharp", plain_shards, &csharp, err);
@@ -151,7 +156,8 @@ TEST(saving_again_gives_the_same_bytes)
 	comparing g = {store, 0};
 	assert_ok(sherd_store_list(store, "", "", compare_with_file, &g, err));
 	assert_int_equal(g.count, 8);
-	assert_int_equal(source_folder_each(FOLDER, count_file), 8);
+	/* and one that an older writer made, who wrote zeros where nobody said anything */
+	assert_int_equal(source_folder_each(FOLDER, count_file), 10);
 }
 
 static void open_golden(sherd_store **store, sherd_ckpt **ckpt, const char *prefix)
@@ -249,6 +255,37 @@ TEST(every_tensor_begins_at_a_multiple_of_64)
 	assert_int_equal(seen, 12);
 }
 
+/* Nobody said anything about it: absent is not zero. */
+TEST(the_bare_set_says_nothing)
+{
+	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	open_golden(&store, &c, "bare");
+	const sherd_ckpt_about *a = &sherd_ckpt_describe(c)->about;
+	assert_false(a->has_ddp_rank || a->has_epoch || a->has_step || a->has_learning_rate);
+	assert_null(a->strategy);
+	assert_null(a->precision);
+	assert_null(a->strategy_info);
+	assert_null(a->optimizer_type);
+	assert_null(a->optimizer_state);
+	assert_int_equal(a->field_count, 0);
+	assert_holds(c, "bias", SHERD_BF16, bias, sizeof(bias));
+}
+
+TEST(the_set_of_an_older_writer_says_zeros)
+{
+	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	open_golden(&store, &c, "replaced");
+	const sherd_ckpt_about *a = &sherd_ckpt_describe(c)->about;
+	assert_true(a->has_ddp_rank && a->has_epoch && a->has_step && a->has_learning_rate);
+	assert_string_equal(a->strategy, "fsdp");
+	sherd_report *report = NULL;
+	assert_ok(sherd_verify(&report, store, "replaced", NULL, err));
+	assert_int_equal(sherd_report_errors(report), 0);
+	sherd_report_close(report);
+}
+
 TEST(the_replacement_is_what_opens)
 {
 	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
@@ -282,6 +319,8 @@ int main(void)
 		cmocka_unit_test(the_small_set_holds_what_was_saved),
 		cmocka_unit_test(the_small_set_says_what_was_said_about_it),
 		cmocka_unit_test(every_tensor_begins_at_a_multiple_of_64),
+		cmocka_unit_test(the_bare_set_says_nothing),
+		cmocka_unit_test(the_set_of_an_older_writer_says_zeros),
 		cmocka_unit_test(the_replacement_is_what_opens),
 		cmocka_unit_test(the_set_in_the_csharp_layout_holds_what_was_saved),
 	};

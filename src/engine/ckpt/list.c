@@ -134,6 +134,7 @@ static int describe_metadata(looking *g, const seen *s, listed *into, sherd_erro
 		text = out->timestamp = sherd_arena_str(&g->list->arena, sherd_str_of(meta.timestamp));
 		out->time_ns = meta.time_ns;
 		out->step = meta.about.step;
+		out->has_step = meta.about.has_step;
 		out->world = meta.world;
 		out->bytes = s->metadata_bytes;
 		for (size_t i = 0; i < meta.count; i++)
@@ -181,6 +182,8 @@ static int newest_first(const void *a, const void *b)
 		return cx ? -1 : 1;
 	if (cx && x->time_ns != y->time_ns)
 		return x->time_ns > y->time_ns ? -1 : 1;
+	if (cx && x->has_step != y->has_step)
+		return x->has_step ? -1 : 1;
 	if (cx && x->step != y->step)
 		return x->step > y->step ? -1 : 1;
 	return cx ? -strcmp(x->prefix, y->prefix) : strcmp(x->prefix, y->prefix);

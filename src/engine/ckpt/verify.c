@@ -71,19 +71,36 @@ static void squeeze(sherd_buf *json)
 	json->len = kept;
 }
 
+static const char *filled_in(const char *said, const char *metadata, const char *filler)
+{
+	return !said && metadata && (!filler || strcmp(metadata, filler) == 0) ? metadata : said;
+}
+
+/* Metadata of older writers says more than the index where nobody said anything: zeros, nothing, and guesses. */
+static void fill_in(sherd_ckpt_about *said, const sherd_ckpt_about *metadata)
+{
+	said->strategy = filled_in(said->strategy, metadata->strategy, NULL);
+	said->precision = filled_in(said->precision, metadata->precision, NULL);
+	said->strategy_info = filled_in(said->strategy_info, metadata->strategy_info, "{}");
+	said->optimizer_type = filled_in(said->optimizer_type, metadata->optimizer_type, "");
+	said->optimizer_state = filled_in(said->optimizer_state, metadata->optimizer_state, "{}");
+	said->has_ddp_rank |= metadata->has_ddp_rank && !metadata->ddp_rank;
+	said->has_epoch |= metadata->has_epoch && !metadata->epoch;
+	said->has_step |= metadata->has_step && !metadata->step;
+	said->has_learning_rate |= metadata->has_learning_rate && metadata->learning_rate == 0;
+}
+
 static int same_about(const checking *g, const sherd_ckpt_index *index, sherd_error *err)
 {
 	SHERD_AUTO_BUF text = {0};
 	sherd_ckpt_about_encode(&g->meta.about, &text);
 	TRY(sherd_buf_check(&text, err));
-	/* What the metadata adds for want of something better is not in the index. */
 	sherd_arena arena = {0};
 	sherd_ckpt_about theirs = {0};
 	SHERD_AUTO_BUF again = {0};
 	int rc = index->about.len ? sherd_ckpt_about_decode(index->about, &g->limits, &arena, &theirs, err) : SHERD_OK;
 	if (rc == SHERD_OK) {
-		theirs.strategy = theirs.strategy ? theirs.strategy : g->meta.about.strategy;
-		theirs.precision = theirs.precision ? theirs.precision : g->meta.about.precision;
+		fill_in(&theirs, &g->meta.about);
 		sherd_ckpt_about_encode(&theirs, &again);
 		rc = sherd_buf_check(&again, err);
 	}

@@ -20,7 +20,8 @@ static void save(sherd_store *store)
 {
 	static const uint64_t four = 4, two = 2, zero = 0, one = 1;
 	static const uint64_t text[] = {0, 3, 0};
-	sherd_ckpt_about about = {.step = 5, .strategy = "ddp", .fields = &(sherd_pair){"a", "b"}, .field_count = 1};
+	sherd_ckpt_about about = {
+		.has_step = true, .step = 5, .strategy = "ddp", .fields = &(sherd_pair){"a", "b"}, .field_count = 1};
 	sherd_set_id id = {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
 	uint8_t utf8[19];
 	memcpy(utf8, text, 16);

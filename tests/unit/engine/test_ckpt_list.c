@@ -18,7 +18,7 @@ SHERD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
 static void save_at(sherd_store *store, const char *prefix, int64_t time_ns, int64_t step)
 {
 	SAMPLE s = ckpt_sample_small((uint64_t)time_ns, 1);
-	sherd_ckpt_about about = {.step = step};
+	sherd_ckpt_about about = {.has_step = true, .step = step};
 	sherd_ckpt_save_options o = ckpt_sample_options(s, time_ns);
 	o.about = &about;
 	assert_ok(sherd_ckpt_save(store, prefix, s->shards, &o, err));

@@ -50,12 +50,16 @@ TEST(a_checkpoint_says_what_was_said_about_it)
 	SAMPLE s = ckpt_sample_small(1, 2);
 	sherd_pair fields[] = {{"run", "a \"b\""}, {"", ""}, {"\xc3\xa4", "\n"}};
 	sherd_ckpt_about about = {
+		.has_ddp_rank = true,
 		.ddp_rank = 3,
 		.strategy = "ddp",
 		.precision = "bf16",
 		.strategy_info = "{\"a\": [1, 2]}",
+		.has_epoch = true,
 		.epoch = 4,
+		.has_step = true,
 		.step = 5000000000,
+		.has_learning_rate = true,
 		.learning_rate = 3e-4,
 		.optimizer_type = "adamw",
 		.optimizer_state = "{\"beta\": 0.9}",

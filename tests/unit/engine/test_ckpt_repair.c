@@ -23,7 +23,8 @@ TEST(lost_metadata_is_built_again_to_the_byte)
 {
 	SAMPLE s = ckpt_sample_full(1, 3);
 	sherd_pair field = {"run", "x"};
-	sherd_ckpt_about about = {.step = 7, .fields = &field, .field_count = 1, .extra = "\"more\": [1]"};
+	sherd_ckpt_about about = {
+		.has_step = true, .step = 7, .fields = &field, .field_count = 1, .extra = "\"more\": [1]"};
 	sherd_ckpt_save_options o = ckpt_sample_options(s, 123456789);
 	sherd_set_id id;
 	size_t an, bn;

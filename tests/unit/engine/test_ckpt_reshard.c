@@ -46,6 +46,7 @@ TEST(what_is_said_about_the_set_survives)
 	sherd_pair field = {"run", "x"};
 	sherd_ckpt_about about = {
 		.strategy = "ddp",
+		.has_step = true,
 		.step = 7,
 		.optimizer_state = "{\"a\": 1}",
 		.fields = &field,

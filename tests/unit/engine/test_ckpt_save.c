@@ -208,7 +208,7 @@ TEST(bad_options_are_refused)
 	about = (sherd_ckpt_about){.extra = "\"a\": 1,"};
 	assert_refused(SHERD_EINVAL, "bad-json",
 	               sherd_ckpt_save(STORE, "m", s->shards, &(sherd_ckpt_save_options){.about = &about}, err));
-	about = (sherd_ckpt_about){.learning_rate = 1e300 * 1e300};
+	about = (sherd_ckpt_about){.has_learning_rate = true, .learning_rate = 1e300 * 1e300};
 	assert_refused(SHERD_EINVAL, "bad-number",
 	               sherd_ckpt_save(STORE, "m", s->shards, &(sherd_ckpt_save_options){.about = &about}, err));
 	about = (sherd_ckpt_about){.fields = (sherd_pair[]){{"a", "b"}, {"a", "c"}}, .field_count = 2};

@@ -7,12 +7,16 @@
 static const sherd_pair fields[] = {{"run", "a \"b\"\n"}, {"", ""}, {"\xc3\xa9", "\xf0\x9f\x98\x80"}};
 
 static const sherd_ckpt_about full = {
+	.has_ddp_rank = true,
 	.ddp_rank = -1,
 	.strategy = "fsdp",
 	.precision = "bf16",
 	.strategy_info = "{\"a\": {\"b\": [1, 2]}}",
+	.has_epoch = true,
 	.epoch = INT64_MIN,
+	.has_step = true,
 	.step = INT64_MAX,
+	.has_learning_rate = true,
 	.learning_rate = 1e-300,
 	.optimizer_type = "adam",
 	.optimizer_state = "{\"m\":1.50}",
@@ -59,7 +63,7 @@ TEST(what_was_said_is_read)
 	sherd_arena_done(&arena);
 }
 
-TEST(nothing_said_is_read_as_defaults)
+TEST(nothing_said_is_read_as_nothing)
 {
 	static const char *const texts[] = {
 		"{}",
@@ -67,6 +71,7 @@ TEST(nothing_said_is_read_as_defaults)
 		"{\"sharding\": {}, \"training\": {}, \"customFields\": {}}",
 		"{\"sharding\": {\"strategy\": null, \"precision\": null, \"strategySpecificInfo\": null}}",
 		"{\"training\": {\"optimizerType\": null, \"optimizerState\": null}}",
+		"{\"ddpRank\": null, \"training\": {\"epoch\": null, \"step\": null, \"learningRate\": null}}",
 	};
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		sherd_arena arena = {0};
@@ -77,9 +82,25 @@ TEST(nothing_said_is_read_as_defaults)
 		assert_null(got.optimizer_state);
 		assert_null(got.extra);
 		assert_int_equal(got.field_count, 0);
-		assert_true(got.epoch == 0 && got.step == 0 && got.learning_rate == 0);
+		assert_false(got.has_epoch || got.has_step || got.has_learning_rate || got.has_ddp_rank);
 		sherd_arena_done(&arena);
 	}
+}
+
+TEST(zeros_that_were_said_are_written_and_nothing_else_is)
+{
+	sherd_ckpt_about said = {.has_step = true, .has_learning_rate = true}, nothing = {0};
+	SHERD_AUTO_BUF text = {0};
+	SHERD_AUTO_BUF none = {0};
+	sherd_ckpt_about_encode(&said, &text);
+	sherd_buf_u8(&text, 0);
+	assert_non_null(strstr((const char *)text.data, "\"step\": 0"));
+	assert_non_null(strstr((const char *)text.data, "\"learningRate\": 0"));
+	assert_null(strstr((const char *)text.data, "epoch"));
+	assert_null(strstr((const char *)text.data, "sharding"));
+	sherd_ckpt_about_encode(&nothing, &none);
+	sherd_buf_u8(&none, 0);
+	assert_string_equal((const char *)none.data, "{}");
 }
 
 TEST(the_other_name_of_sharding_counts_only_where_sharding_does_not)
@@ -109,7 +130,7 @@ TEST(wrong_types_are_refused_at_their_byte)
 		uint64_t offset;
 	} cases[] = {
 		{"{\"ddpRank\": \"0\"}", "bad-type", 12},
-		{"{\"ddpRank\": null}", "bad-type", 12},
+		{"{\"ddpRank\": true}", "bad-type", 12},
 		{"{\"ddpRank\": 0.5}", "bad-number", 12},
 		{"{\"ddpRank\": 9223372036854775808}", "bad-number", 12},
 		{"{\"sharding\": []}", "bad-type", 13},
@@ -118,7 +139,7 @@ TEST(wrong_types_are_refused_at_their_byte)
 		{"{\"sharding\": {\"shardCount\": -1}}", "bad-number", 28},
 		{"{\"sharding\": {\"strategySpecificInfo\": [1]}}", "bad-type", 38},
 		{"{\"training\": 5}", "bad-type", 13},
-		{"{\"training\": {\"epoch\": null}}", "bad-type", 23},
+		{"{\"training\": {\"epoch\": true}}", "bad-type", 23},
 		{"{\"training\": {\"learningRate\": \"x\"}}", "bad-type", 30},
 		{"{\"training\": {\"learningRate\": 1e999}}", "bad-number", 30},
 		{"{\"training\": {\"optimizerState\": \"x\"}}", "bad-type", 32},
@@ -175,8 +196,8 @@ TEST(what_cannot_be_written_is_refused_before)
 		{{.extra = "\"a\": 1, \"shardingStrategy\": null"}, "duplicate-key"},
 		{{.sharding_extra = "\"shardCount\": 1"}, "duplicate-key"},
 		{{.training_extra = "\"step\": 1"}, "duplicate-key"},
-		{{.learning_rate = (double)INFINITY}, "bad-number"},
-		{{.learning_rate = (double)NAN}, "bad-number"},
+		{{.has_learning_rate = true, .learning_rate = (double)INFINITY}, "bad-number"},
+		{{.has_learning_rate = true, .learning_rate = (double)NAN}, "bad-number"},
 		{{.fields = twice, .field_count = 2}, "duplicate-key"},
 		{{.fields = not_text, .field_count = 1}, "bad-utf8"},
 	};
@@ -193,7 +214,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_said_is_read),
-		cmocka_unit_test(nothing_said_is_read_as_defaults),
+		cmocka_unit_test(nothing_said_is_read_as_nothing),
+		cmocka_unit_test(zeros_that_were_said_are_written_and_nothing_else_is),
 		cmocka_unit_test(the_other_name_of_sharding_counts_only_where_sharding_does_not),
 		cmocka_unit_test(wrong_types_are_refused_at_their_byte),
 		cmocka_unit_test(an_index_may_not_bring_keys_of_the_metadata),
