@@ -1,5 +1,7 @@
 #include "measure.h"
 
+#include <sherd/guard.h>
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -95,6 +97,9 @@ void bench_begin(const char *bench)
 	json = open_memstream(&lines, &lines_size);
 	if (!json)
 		bench_fail("no memory");
+	/* As the command does. */
+	if (sherd_guard_open(NULL) < 0)
+		bench_fail("no guard");
 	printf("%-3s %-46s %10s  %-38s %10s  %-5s %6s (%s)  %s\n", "id", "work", "ours", "against", "", "unit", "ratio",
 	       "least to greatest", "target");
 }

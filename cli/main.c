@@ -1,6 +1,7 @@
 #include "commands.h"
 #include "watch.h"
 
+#include <sherd/guard.h>
 #include <sherd/version.h>
 
 #include <fcntl.h>
@@ -139,6 +140,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	cli->out.json |= sherd_args_has(args, "json");
 	cli->out.quiet |= sherd_args_has(args, "quiet");
 	TRY(sherd_args_number(args, "workers", 1, 4096, &workers, err));
+	TRY(sherd_guard_open(err));
 	TRY(sherd_pool_open(&cli->pool, (unsigned)workers, err));
 	sherd_watch_begin(cli);
 	int rc = args->command->run(cli, args, err);

@@ -3,6 +3,8 @@
 #include "value.h"
 #include "watch.h"
 
+#include <sherd/guard.h>
+
 #include <inttypes.h>
 
 /* What was delivered, and with --json the document about it. */
@@ -23,7 +25,24 @@ static uint32_t value_bytes(const sherd_rows_batch *b)
 	return sherd_dtype_describe(b->dtype)->block_bytes;
 }
 
+static size_t batch_bytes(const sherd_rows_batch *b)
+{
+	return b->rows * (size_t)b->width * value_bytes(b);
+}
+
 /* ---- lines */
+
+/* To write from a map that fails is an error of standard output to the system, and no signal: so it is looked at first,
+ * which the guard notices. */
+static void print_raw(delivering *d, const sherd_rows_batch *b)
+{
+	enum { PAGE = 4096 };
+	const volatile uint8_t *data = b->data;
+	size_t bytes = batch_bytes(b);
+	for (size_t i = 0; i < bytes; i += PAGE)
+		(void)data[i];
+	sherd_out_bytes(&d->cli->out, b->data, bytes);
+}
 
 static void print_text(delivering *d, const sherd_rows_batch *b)
 {
@@ -46,7 +65,7 @@ static void print_batch(delivering *d, const sherd_rows_batch *b)
 {
 	sherd_out *out = &d->cli->out;
 	if (d->s->as == SHERD_STREAMING_RAW)
-		sherd_out_bytes(out, b->data, b->rows * (size_t)b->width * value_bytes(b));
+		print_raw(d, b);
 	else if (d->s->as == SHERD_STREAMING_TEXT)
 		print_text(d, b);
 	else
@@ -105,6 +124,7 @@ static int deliver(delivering *d, sherd_rows_cursor *cursor, sherd_error *err)
 			put_batch(d, &batch);
 		else
 			print_batch(d, &batch);
+		TRY(sherd_guard_check(batch.data, batch_bytes(&batch), err));
 	}
 	return rc < 0 ? rc : SHERD_OK;
 }

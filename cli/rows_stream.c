@@ -29,6 +29,7 @@ static int take_order(sherd_rows_stream *o, const sherd_args *args, sherd_error 
 	o->sample = sherd_args_has(args, "sample");
 	TRY(sherd_args_u64(args, "shuffle", 0, &o->seed, err));
 	TRY(sherd_args_u64(args, "shuffle-window", 1, &o->shuffle_window, err));
+	TRY(sherd_args_u64(args, "epoch", 0, &o->epoch, err));
 	TRY(sherd_args_real(args, "sample", &o->fraction, err));
 	if (o->fraction < 0 || o->fraction > 1)
 		return sherd_cli_usage(err, "--sample must be a number from 0 to 1");
@@ -43,8 +44,9 @@ static int take_start(sherd_rows_stream *o, const sherd_args *args, sherd_error 
 	TRY(sherd_args_u64(args, "from", 0, &o->from, err));
 	TRY(sherd_args_u64(args, "batch", 1, &o->batch_rows, err));
 	TRY(sherd_args_size(args, "batch-bytes", &o->batch_bytes, err));
-	if (o->resume && sherd_args_has(args, "from"))
-		return sherd_cli_usage(err, "--from and --resume: a stream begins at one of them");
+	if (o->resume && (sherd_args_has(args, "from") || sherd_args_has(args, "epoch")))
+		return sherd_cli_usage(err,
+		                       "--resume knows the row and the epoch: it goes with neither --from nor --epoch");
 	if (o->batch_rows && o->batch_bytes)
 		return sherd_cli_usage(err, "--batch and --batch-bytes: one of them gives the size");
 	return SHERD_OK;
@@ -131,6 +133,7 @@ static const sherd_option options[] = {
 	{"sample", "F", "only this fraction of the rows, by the hash of their ids", 0},
 	{"shuffle", "SEED", "in the order that the seed gives", 0},
 	{"shuffle-window", "N", "shuffle within runs of N rows only", 0},
+	{"epoch", "N", "the pass over the set: each one is shuffled in its own way (default: 0)", 0},
 	{"dtype", "TYPE", "f64 (default) or f32", 0},
 	{"window", "BYTES", "how far to read ahead (default: 8M); K, M, G and T are understood", 0},
 	{"access", "HOW", "auto (default), map, read or direct", 0},

@@ -24,7 +24,7 @@ _sherd_options() {
 	"rows pack") echo "--rows-per-shard --tensor --dtype $common" ;;
 	"rows info") echo "--incomplete $common" ;;
 	"rows stream")
-		echo "--batch --batch-bytes --from --rank --world --tail --sample --shuffle --shuffle-window --dtype" \
+		echo "--batch --batch-bytes --from --rank --world --tail --sample --shuffle --shuffle-window --epoch --dtype" \
 			"--window --access --resume --cursor --limit-batches --format --ids --digest --set-digest" \
 			"--incomplete $common"
 		;;

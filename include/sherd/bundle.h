@@ -41,7 +41,8 @@ SHERD_API int sherd_bundle_read(const sherd_bundle *bundle, size_t index, uint64
  * checkpoint that record one hash for everything are hashed. Nothing for other formats. progress counts bytes. */
 SHERD_API int sherd_bundle_prepare(const sherd_bundle *bundle, const size_t *tensors, size_t count,
                                    const sherd_bundle_options *options, sherd_error *err);
-/* Borrows all bytes of the tensor, aligned for its type; SHERD_EUNSUPPORTED when the file does not hold them so. */
+/* Borrows all bytes of the tensor, aligned for its type; SHERD_EUNSUPPORTED when the file does not hold them so. As for
+ * every map: open a guard, and ask sherd_guard_check() after use. */
 SHERD_API int sherd_bundle_map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err);
 
 /* Pairs of text that the file carries: safetensors' __metadata__, a checkpoint's customFields. */

@@ -7,7 +7,12 @@
  *
  * Thread safety: a graph that is open read-only is immutable and may be shared; a writer belongs to one thread at a
  * time. The store outlives both. Texts that are handed out are borrowed: from a reader until it is closed, from a
- * writer until its next call that changes something; callbacks must not change the graph that calls them. */
+ * writer until its next call that changes something; callbacks must not change the graph that calls them.
+ *
+ * Segments are mapped. A file that is cut off while it is open, or a disk that fails, raises SIGBUS, unless a guard is
+ * open (sherd/guard.h): then what cannot be had reads as zeros, the call that met it fails with SHERD_ECORRUPT,
+ * "truncated", or SHERD_EIO, and so does every later one; callbacks may have seen zeros before. Nothing of the kind is
+ * ever committed. */
 #ifndef SHERD_GRAPH_H
 #define SHERD_GRAPH_H
 

@@ -68,10 +68,11 @@ SHERD_API bool sherd_rows_has_manifest(const sherd_rows *rows);
 /* ---- streams */
 
 typedef enum sherd_rows_access {
-	/* A network: read. Else what is in memory by map, and what is not directly, as long as the stream is in order
-	 * and one pass; after sherd_rows_reset() a set that memory can hold is left to the system's cache. */
+	/* A network: read. Else what is in memory by map, or read unless a guard is open (sherd/guard.h), and what is
+	 * not directly, as long as the stream is in order and one pass; after sherd_rows_reset() a set that memory can
+	 * hold is left to the system's cache. */
 	SHERD_ROWS_AUTO = 0,
-	SHERD_ROWS_MAP = 1,
+	SHERD_ROWS_MAP = 1, /* without a guard, a file that is cut off raises SIGBUS */
 	SHERD_ROWS_READ = 2,
 	/* Past the system's cache, a window ahead; read where that cannot be, where the order jumps, and by dispensers.
 	 */
@@ -82,25 +83,26 @@ typedef enum sherd_rows_access {
 typedef enum sherd_rows_tail {
 	SHERD_ROWS_TAIL_KEEP = 0, /* the higher ranks get one batch less */
 	SHERD_ROWS_TAIL_DROP = 1, /* nobody gets one */
-	SHERD_ROWS_TAIL_PAD = 2   /* the higher ranks get batches from the beginning again, marked as padding */
+	SHERD_ROWS_TAIL_PAD = 2   /* the higher ranks get the first batches of the epoch again, marked as padding */
 } sherd_rows_tail;
 
 typedef struct sherd_rows_stream {
 	uint64_t batch_rows;   /* 0: 1024, or what batch_bytes gives */
 	uint64_t batch_bytes;  /* of stored rows; 0: batch_rows counts. At least one row */
-	uint64_t from;         /* first row of the stream, in delivery order */
+	uint64_t from;         /* first row of every epoch, in delivery order */
 	uint64_t window_bytes; /* read ahead of the batch being delivered; 0: 8 MiB */
 	sherd_dtype dtype;     /* SHERD_F64 (also 0), or SHERD_F32: views without copies where rows are mapped */
 	sherd_rows_access access;
 	uint32_t rank, world; /* batch b belongs to rank b mod world; world 0: 1 */
 	sherd_rows_tail tail;
-	bool shuffle;            /* a permutation that the seed gives */
+	bool shuffle;            /* a permutation that the seed and the epoch give */
 	uint64_t seed;           /* for shuffle */
 	uint64_t shuffle_window; /* rows are permuted within runs of so many; 0: over the whole set */
+	uint64_t epoch;          /* 0 is the first */
 	bool sample;             /* only rows whose hash says so */
-	double fraction;         /* for sample; smaller fractions give subsets of larger ones */
+	double fraction;         /* for sample, <= 0: none, >= 1: all; smaller fractions give subsets of larger ones */
 	sherd_pool *pool;        /* converts what is mapped; NULL: the caller's thread does. Outlives the stream */
-	const char *resume;      /* the text of sherd_rows_tell(): goes on after it; from must be 0 */
+	const char *resume;      /* the text of sherd_rows_tell(): goes on after it; from and epoch must be 0 */
 } sherd_rows_stream;
 
 /* Valid until the next call on its cursor or slot. */
@@ -113,6 +115,7 @@ typedef struct sherd_rows_batch {
 	const uint64_t *ids; /* of the rows; NULL: first_id and up */
 	uint64_t first_id;
 	bool padding; /* delivered before: see SHERD_ROWS_TAIL_PAD */
+	uint64_t epoch;
 } sherd_rows_batch;
 
 typedef struct sherd_rows_cursor sherd_rows_cursor;
@@ -121,17 +124,23 @@ typedef struct sherd_rows_cursor sherd_rows_cursor;
 SHERD_API int sherd_rows_cursor_open(sherd_rows_cursor **out, const sherd_rows *rows, const sherd_rows_stream *options,
                                      sherd_error *err);
 SHERD_API void sherd_rows_cursor_close(sherd_rows_cursor *cursor); /* NULL is fine */
-/* 1 and a batch, or 0 at the end. */
+/* 1 and a batch, or 0 at the end. A batch may be a view of a map: when its file fails under it, which reads as zeros
+ * where a guard is open, the next call says so, and the end is only told when all that was delivered was whole. */
 SHERD_API int sherd_rows_next(sherd_rows_cursor *cursor, sherd_rows_batch *out, sherd_error *err);
-/* Back to the first batch of the stream. */
+/* Back to the first batch of the epoch: to the row `from`, in whatever way the stream came to where it stands. */
 SHERD_API void sherd_rows_reset(sherd_rows_cursor *cursor);
-/* The stream begins anew at this row, in delivery order; SHERD_EINVAL past the end. */
+/* To the first batch of any epoch, of all rows of the set. */
+SHERD_API void sherd_rows_begin_epoch(sherd_rows_cursor *cursor, uint64_t epoch);
+SHERD_API uint64_t sherd_rows_epoch(const sherd_rows_cursor *cursor);
+/* To this row of the epoch, in delivery order; batches are numbered from 0 there. SHERD_EINVAL past the end. */
 SHERD_API int sherd_rows_seek(sherd_rows_cursor *cursor, uint64_t row, sherd_error *err);
 SHERD_API uint64_t sherd_rows_batch_rows(const sherd_rows_cursor *cursor);
 
-/* The position as a short text: how many whole rounds the whole world has had. All ranks that have had the same
- * number of batches get the same text, and any world may resume it. */
-#define SHERD_ROWS_CURSOR_TEXT 192
+/* The position as a short text: epoch, and how many whole rounds of it the whole world has had. All ranks that have had
+ * the same number of batches get the same text, and any world may resume it, also when the set has grown by appends:
+ * the epoch then goes on with the rows that it began with, and the next one has all. SHERD_EINVAL, "bad-cursor", when
+ * the text is of another set (as far as there is a manifest to tell), order or sample. */
+#define SHERD_ROWS_CURSOR_TEXT 320
 SHERD_API int sherd_rows_tell(const sherd_rows_cursor *cursor, char out[SHERD_ROWS_CURSOR_TEXT], sherd_error *err);
 
 /* Copies rows by id, in the order given, into out: count * width values of the type. */
@@ -146,8 +155,18 @@ SHERD_API int sherd_rows_dispenser_open(sherd_rows_dispenser **out, const sherd_
 SHERD_API void sherd_rows_dispenser_close(sherd_rows_dispenser *dispenser); /* after its slots; NULL is fine */
 SHERD_API int sherd_rows_slot_open(sherd_rows_slot **out, sherd_rows_dispenser *dispenser, sherd_error *err);
 SHERD_API void sherd_rows_slot_close(sherd_rows_slot *slot); /* NULL is fine */
-/* The next batch that no slot has had: 1 and a batch, or 0 at the end. */
+/* The next batch that no slot has had: 1 and a batch, or 0 at the end. One that could not be brought is due: this slot
+ * gets it at its next call, or any other after this one was closed. */
 SHERD_API int sherd_rows_slot_next(sherd_rows_slot *slot, sherd_rows_batch *out, sherd_error *err);
+/* Any thread may call these three while slots are asked. */
+/* As sherd_rows_tell(), of the last place before which every batch was handed out: who resumes there misses none, and
+ * may get those again that other slots had before one that is still under way. */
+SHERD_API int sherd_rows_dispenser_tell(sherd_rows_dispenser *dispenser, char out[SHERD_ROWS_CURSOR_TEXT],
+                                        sherd_error *err);
+/* As sherd_rows_reset() and sherd_rows_begin_epoch(). A slot that is being asked meanwhile may still hand out a batch
+ * of before; what is due from before is forgotten. */
+SHERD_API void sherd_rows_dispenser_reset(sherd_rows_dispenser *dispenser);
+SHERD_API void sherd_rows_dispenser_begin_epoch(sherd_rows_dispenser *dispenser, uint64_t epoch);
 
 /* ---- digests */
 

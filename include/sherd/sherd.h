@@ -10,6 +10,7 @@
 #include <sherd/error.h>
 #include <sherd/graph.h>
 #include <sherd/graph_json.h>
+#include <sherd/guard.h>
 #include <sherd/limits.h>
 #include <sherd/model.h>
 #include <sherd/model_graph.h>

@@ -33,6 +33,7 @@ typedef struct sherd_lock sherd_lock;
 #define SHERD_CAP_LOCK (1u << 2)    /* objects can be locked */
 #define SHERD_CAP_MKDIR (1u << 3)   /* folders exist by themselves */
 #define SHERD_CAP_REMOTE (1u << 4)  /* bytes come over a network: better read than mapped */
+#define SHERD_CAP_HELD (1u << 5)    /* bytes are held in memory: no disk can fail under a map */
 
 typedef struct sherd_local_options {
 	bool create;          /* make the folder, and its parents, durably */
@@ -84,12 +85,16 @@ SHERD_API const char *sherd_reader_identity(const sherd_reader *reader); /* as i
 /* Reads exactly len bytes at offset; less is SHERD_ECORRUPT, "truncated". */
 SHERD_API int sherd_reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size_t len, sherd_error *err);
 /* Borrows the bytes themselves, until the reader is closed. SHERD_EUNSUPPORTED without SHERD_CAP_MAP.
- * A disk that fails under a map raises SIGBUS: use sherd_reader_at() where that matters. */
+ * A file that is cut off, or a disk that fails, raises SIGBUS where a map is touched, unless a guard is open
+ * (sherd/guard.h); then it reads as zeros, and sherd_reader_check() tells. */
 SHERD_API int sherd_reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out,
                                sherd_error *err);
-/* Borrows the bytes, until the reader is closed, if they are in memory already: no disk has to be asked, so none can
- * fail. False: read them. Give back what was used with SHERD_ADVICE_DONE. */
+/* Borrows the bytes, until the reader is closed, if they are in memory already and no signal can come of it: a guard is
+ * open, or there is no map. False: read them. Give back what was used with SHERD_ADVICE_DONE, and check. */
 SHERD_API bool sherd_reader_peek(const sherd_reader *reader, uint64_t offset, size_t len, const void **out);
+/* Is what was borrowed what the object holds? To be asked after it was used, and before what was made of it is trusted:
+ * SHERD_ECORRUPT, "truncated", or SHERD_EIO, with the byte from which on it is not. May ask the system for the size. */
+SHERD_API int sherd_reader_check(const sherd_reader *reader, sherd_error *err);
 
 /* What the caller is about to do with a range. Only hints: they never fail and never change what is read. */
 typedef enum sherd_advice {

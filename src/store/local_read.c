@@ -1,6 +1,7 @@
 /* store/local_read.c - reading files. A process may have few of them open, and a set may have thousands: a reader
  * beyond SHERD_LOCAL_DESCRIPTORS keeps its file alive by a map of it instead, and opens it by its name for each read.
  * When the name is another file's by then, it reads through the map. */
+#include "store/guard.h"
 #include "store/local.h"
 
 #include <fcntl.h>
@@ -32,6 +33,7 @@ typedef struct local_reader {
 	pthread_mutex_t mutex;   /* of the making of the map, and of direct */
 	_Atomic(uint8_t *) map;  /* the whole file, from the first call of map on */
 	bool copied;             /* the map is memory of ours */
+	sherd_guarded *guarded;  /* else; known once there is a map */
 } local_reader;
 
 /* O_NONBLOCK: opening a pipe must not wait for its other end. */
@@ -60,13 +62,18 @@ static void put_back(const local_reader *r, int fd)
 		(void)r->sys->close(r->sys, fd);
 }
 
+static int fail_cut(uint64_t size, sherd_error *err)
+{
+	return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", size, "the file has become shorter");
+}
+
 static int read_file(const local_reader *r, int fd, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	for (size_t done = 0; done < len;) {
 		uint64_t at = offset + done;
 		ssize_t n = SHERD_RETRY(r->sys->pread(r->sys, fd, (char *)buf + done, len - done, (off_t)at));
 		if (n == 0)
-			return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", at, "the file has become shorter");
+			return fail_cut(at, err);
 		if (n < 0) {
 			int rc = sherd_fail_os(err, errno, "cannot read");
 			if (err)
@@ -132,9 +139,40 @@ static int make_map(local_reader *r, sherd_error *err)
 	void *made = r->sys->map(r->sys, r->fd, (size_t)r->base.size);
 	if (made == MAP_FAILED)
 		return small && errno == ENOMEM ? copy_file(r, err) : sherd_fail_os(err, errno, "cannot map");
+	r->guarded = sherd_guard_add(made, (size_t)r->base.size, &r->base);
+	if (!r->guarded) {
+		(void)r->sys->unmap(r->sys, made, (size_t)r->base.size);
+		return sherd_fail_nomem(err);
+	}
 	(void)atomic_fetch_add(&r->store->maps, 1);
 	atomic_store(&r->map, made);
 	return SHERD_OK;
+}
+
+static uint64_t broken_at(const local_reader *r)
+{
+	return r->guarded ? atomic_load_explicit(&r->guarded->broken, memory_order_relaxed) : SHERD_GUARD_WHOLE;
+}
+
+/* A page may be there of which only the first bytes are the file's: the size tells. */
+static int reader_check(const sherd_reader *reader, sherd_error *err)
+{
+	const local_reader *r = (const local_reader *)reader;
+	struct stat st;
+	if (!atomic_load(&r->map) || r->copied)
+		return SHERD_OK;
+	int fd = borrow(r);
+	bool cut = fd >= 0 && r->sys->fstat(r->sys, fd, &st) == 0 && (uint64_t)st.st_size < reader->size;
+	put_back(r, fd);
+	if (cut)
+		return fail_cut((uint64_t)st.st_size, err);
+	uint64_t broken = broken_at(r);
+	if (broken == SHERD_GUARD_WHOLE)
+		return SHERD_OK;
+	int rc = sherd_fail_os(err, EIO, "cannot read what is mapped");
+	if (err)
+		err->offset = broken;
+	return rc;
 }
 
 static int reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out, sherd_error *err)
@@ -149,6 +187,8 @@ static int reader_map(const sherd_reader *reader, uint64_t offset, size_t len, c
 			rc = make_map(r, err);
 		pthread_mutex_unlock(&r->mutex);
 	}
+	if (rc == SHERD_OK && broken_at(r) != SHERD_GUARD_WHOLE)
+		rc = reader_check(reader, err);
 	if (rc == SHERD_OK)
 		*out = atomic_load(&r->map) + offset;
 	return rc;
@@ -166,6 +206,8 @@ static bool reader_peek(const sherd_reader *reader, uint64_t offset, size_t len,
 		*out = (const uint8_t *)start + (offset - from);
 		return true;
 	}
+	if (!sherd_guard_held())
+		return false;
 	uint8_t *map = (uint8_t *)(uintptr_t)start;
 	size_t all = (size_t)(offset - from) + len;
 	for (size_t done = 0; done < all; done += PEEK_PAGES * page) {
@@ -266,6 +308,7 @@ static void reader_close(sherd_reader *reader)
 	if (r->copied) {
 		free(map);
 	} else if (map) {
+		sherd_guard_remove(r->guarded);
 		(void)r->sys->unmap(r->sys, map, (size_t)reader->size);
 		(void)atomic_fetch_sub(&r->store->maps, 1);
 	}
@@ -349,7 +392,8 @@ static const struct sherd_reader_ops reader_ops = {.at = reader_at,
                                                    .peek = reader_peek,
                                                    .close = reader_close,
                                                    .advise = reader_advise,
-                                                   .cached = reader_cached};
+                                                   .cached = reader_cached,
+                                                   .check = reader_check};
 
 /* Where there are too many, and the file can be held otherwise. */
 static void give_back(local_reader *r, const char *key)

@@ -465,7 +465,7 @@ static int memory_link(sherd_store *store, const char *key, const char *second, 
 
 static const struct sherd_store_ops memory_ops = {
 	.scheme = "mem",
-	.caps = SHERD_CAP_MAP | SHERD_CAP_LOCK,
+	.caps = SHERD_CAP_MAP | SHERD_CAP_HELD | SHERD_CAP_LOCK,
 	.read = memory_read,
 	.write = memory_write,
 	.list = memory_list,

@@ -182,6 +182,11 @@ bool sherd_reader_peek(const sherd_reader *reader, uint64_t offset, size_t len, 
 	return reader->ops->peek(reader, offset, len, out);
 }
 
+int sherd_reader_check(const sherd_reader *reader, sherd_error *err)
+{
+	return reader->ops->check ? sherd_in_object(err, reader->ops->check(reader, err), reader->key) : SHERD_OK;
+}
+
 void sherd_reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t len, sherd_advice advice)
 {
 	if (!reader->ops->advise || offset >= reader->size)

@@ -4,7 +4,7 @@
 Written from docs/formats/rows.md alone, with the standard library.
 
 stream prints a line for each batch (number, padding or not, row ids, values as 64-bit floats in hexadecimal), the cursor
-behind it, and at the end both digests. Options: batch, from, rank, world, tail, shuffle, window, sample, resume.
+behind it, and at the end both digests. Options: batch, from, rank, world, tail, shuffle, window, epoch, sample, resume.
 check prints what is wrong with a folder or a shard, a line each. A set that has to be refused gives one line on standard
 error and exit status 1."""
 
@@ -104,10 +104,12 @@ class Set:
     def __init__(self, paths):
         self.width = None
         self.shards = []
+        self.manifest = None
         if len(paths) == 1 and os.path.isdir(paths[0]):
             folder, paths = paths[0], []
             if os.path.exists(f"{folder}/rows.manifest.json"):
                 self.shards = list(listed_shards(folder))
+                self.manifest = read_manifest(f"{folder}/rows.manifest.json")
                 self.width = self.shards[0].width if self.shards else None
             elif os.path.exists(f"{folder}/rows.packing"):
                 raise Refused("incomplete", folder)
@@ -124,6 +126,17 @@ class Set:
             raise Refused("empty", "no rows")
         if self.total > MASK:
             raise Refused("too-many-rows", "")
+
+    def lineage(self, total):
+        """Of the set as far as row total; None when there is none."""
+        if not self.manifest:
+            return None
+        text, rows = f"{self.manifest['dtype']} {self.manifest['width']}\n", 0
+        for entry in self.manifest["shards"]:
+            if rows < total and entry["rows"]:
+                text += f"{entry['rows']} {entry['sha256']}\n"
+                rows += entry["rows"]
+        return hashlib.sha256(text.encode()).hexdigest() if rows == total else None
 
     def place(self, row):
         """The shard of a row, and the row's number in it."""
@@ -223,7 +236,9 @@ class Stream:
         if "sample" in options:
             f = float(options["sample"])
             self.threshold = 1 << 64 if f >= 1 else max(0, int(f * 2.0**64))
-        self.start = (number("from", 0), 0)
+        self.epoch, self.total = number("epoch", 0), rows.total
+        self.first = number("from", 0)
+        self.start = (self.first, 0)
         if "resume" in options:
             self.resume(options["resume"], "batch" in options)
 
@@ -233,32 +248,41 @@ class Stream:
         return f"{order}:{sample}"
 
     def cursor(self, state):
-        text = f"rows1:{state[0]}:{state[1]}:{self.size}:{self.set.total}:{self.set.width}:{self.what()}"
+        text = f"rows2:{self.epoch}:{self.first}:{state[0]}:{state[1]}:{self.size}:{self.total}:{self.set.width}"
+        text += f":{self.set.lineage(self.total) or '-'}:{self.what()}"
         return f"{text}:{zlib.crc32(text.encode()):08x}"
 
     def resume(self, text, same_size):
         body, _, crc = text.rpartition(":")
-        need(body.startswith("rows1:") and f"{zlib.crc32(body.encode()):08x}" == crc, "bad-cursor", text)
-        position, number, size, total, width, what = body.split(":", 6)[1:]
-        need((int(total), int(width)) == (self.set.total, self.set.width) and what == self.what(), "bad-cursor", text)
+        need(f"{zlib.crc32(body.encode()):08x}" == crc, "bad-cursor", text)
+        epoch, first, known = 0, 0, "-"
+        if body.startswith("rows1:"):
+            position, number, size, total, width, what = body.split(":", 6)[1:]
+        else:
+            need(body.startswith("rows2:"), "bad-cursor", text)
+            epoch, first, position, number, size, total, width, known, what = body.split(":", 9)[1:]
+        same = int(total) == self.set.total if known == "-" else known == self.set.lineage(int(total))
+        need(same and int(width) == self.set.width, "bad-cursor", text)
+        need(what == self.what(), "bad-cursor", text)
         need(not same_size or int(size) == self.size, "bad-cursor", text)
-        self.size = int(size)
+        self.size, self.epoch, self.first, self.total = int(size), int(epoch), int(first), int(total)
         self.start = (int(position), int(number))
 
     def row_at(self, position):
         if not self.shuffle:
             return position
         w = self.window
-        if not 0 < w < self.set.total:
-            return permute(self.seed, self.set.total, position)
+        seed = h(self.seed ^ h(self.epoch)) if self.epoch else self.seed
+        if not 0 < w < self.total:
+            return permute(seed, self.total, position)
         k = position // w
-        size = min(w, self.set.total - k * w)
-        return k * w + permute(h(self.seed ^ h(k)), size, position - k * w)
+        size = min(w, self.total - k * w)
+        return k * w + permute(h(seed ^ h(k)), size, position - k * w)
 
     def batch(self, position):
         """The ids of the next batch, and the position behind it; none at the end."""
         ids = []
-        while position < self.set.total and len(ids) < self.size:
+        while position < self.total and len(ids) < self.size:
             row = self.row_at(position)
             position += 1
             if self.threshold is None or h(row) < self.threshold:
@@ -294,7 +318,7 @@ class Stream:
             if not whole:
                 break
         if self.tail == "pad":
-            first, _ = self.batches(self.start, state[1] - self.start[1])
+            first, _ = self.batches((self.first, 0), self.world)
             for extra in range(self.world - len(found)):
                 number = state[1] + extra
                 if number % self.world == self.rank:

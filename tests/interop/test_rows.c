@@ -125,7 +125,7 @@ static char *stream_text(const sherd_rows *set, const sherd_rows_stream *options
 /* Options of a stream, and the same as arguments. */
 typedef struct wish {
 	sherd_rows_stream stream;
-	char arguments[512];
+	char arguments[1024];
 } wish;
 
 static void wish_argument(wish *w, const char *key, uint64_t value)
@@ -152,6 +152,8 @@ static wish random_wish(uint64_t *seed, uint64_t total)
 		wish_argument(&w, "shuffle", s->seed = sherd_splitmix64((*seed)++));
 		wish_argument(&w, "window", s->shuffle_window = RANDOM(3) ? RANDOM(total + 5) : 0);
 	}
+	if (RANDOM(2))
+		wish_argument(&w, "epoch", s->epoch = RANDOM(2) ? RANDOM(3) : sherd_splitmix64((*seed)++));
 	s->sample = RANDOM(3) == 0;
 	if (s->sample) {
 		s->fraction = (double)RANDOM(12) / 10;
@@ -200,6 +202,42 @@ TEST(streams_are_the_same_batch_by_batch)
 		assert_same_stream(set, "s", &w);
 	}
 	assert_same_stream(set, "s", &(wish){0});
+	sherd_rows_close(set);
+}
+
+/* The other reader takes the last of two arguments with one key, and epoch and beginning from the cursor. */
+static void wish_resume(wish *w, const char *text, const wish *other)
+{
+	static const char *const tails[] = {"keep", "drop", "pad"};
+	w->stream.rank = other->stream.rank;
+	w->stream.world = other->stream.world;
+	w->stream.tail = other->stream.tail;
+	w->stream.from = w->stream.epoch = 0;
+	w->stream.resume = text;
+	wish_argument(w, "rank", w->stream.rank);
+	wish_argument(w, "world", w->stream.world);
+	size_t at = strlen(w->arguments);
+	(void)snprintf(w->arguments + at, sizeof(w->arguments) - at, " tail=%s resume=%s", tails[w->stream.tail], text);
+}
+
+/* Streams with all sorts of options stop after a round, and any rank of another world goes on, with any tail. */
+TEST(cursors_of_all_sorts_go_on_in_other_worlds)
+{
+	sherd_rows *set;
+	uint64_t seed = 20261116;
+	write_set("s");
+	assert_ok(sherd_rows_open_folder(&set, store, "s", NULL, err));
+	for (int i = 0; i < 12; i++) {
+		sherd_rows_cursor *cursor;
+		char text[SHERD_ROWS_CURSOR_TEXT];
+		wish w = random_wish(&seed, 40), other = random_wish(&seed, 40);
+		assert_ok(sherd_rows_cursor_open(&cursor, set, &w.stream, err));
+		assert_true(sherd_rows_next(cursor, &(sherd_rows_batch){0}, NULL) >= 0);
+		assert_ok(sherd_rows_tell(cursor, text, err));
+		sherd_rows_cursor_close(cursor);
+		wish_resume(&w, text, &other);
+		assert_same_stream(set, "s", &w);
+	}
 	sherd_rows_close(set);
 }
 
@@ -367,11 +405,9 @@ TEST(the_fixtures_are_read_alike)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(streams_are_the_same_batch_by_batch),
-		CASE(a_cursor_goes_on_in_another_world),
-		CASE(a_packed_set_and_its_damage_are_judged_alike),
-		CASE(shards_of_the_corpus_are_judged_alike),
-		CASE(the_fixtures_are_read_alike),
+		CASE(streams_are_the_same_batch_by_batch),   CASE(cursors_of_all_sorts_go_on_in_other_worlds),
+		CASE(a_cursor_goes_on_in_another_world),     CASE(a_packed_set_and_its_damage_are_judged_alike),
+		CASE(shards_of_the_corpus_are_judged_alike), CASE(the_fixtures_are_read_alike),
 	};
 	return cmocka_run_group_tests_name("interop/rows", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* Model: random sets, batches, windows, worlds, orders, samples, tails, resumes with another world, ways to read:
- * what all ranks get together is what a naive list of batches says, bit for bit. SHERD_SEED repeats a run. */
+/* Model: random sets, batches, windows, worlds, orders, epochs, samples, tails, resets, resumes with another world,
+ * ways to read: what all ranks get together is what a naive list of batches says, bit for bit. SHERD_SEED repeats a
+ * run. */
 #include "support/rows_set.h"
 #include "support/scratch.h"
 #include "support/test.h"
@@ -7,6 +8,8 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "engine/rows/order.h"
+
+#include <sherd/guard.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +20,7 @@
 SHERD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
 #define CURSOR SHERD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
 
-enum { SETS = 50, CASES = 80, MOST_SHARDS = 9, MOST_ROWS = 60, MOST_TOTAL = MOST_SHARDS * MOST_ROWS };
+enum { SETS = 50, CASES = 60, MOST_SHARDS = 9, MOST_ROWS = 60, MOST_TOTAL = MOST_SHARDS * MOST_ROWS };
 
 static uint64_t state_of_luck;
 static sherd_pool *pool;
@@ -102,7 +105,11 @@ static uint64_t shard_end(const set *s, uint64_t row)
 
 static void plan_make(plan *p, const set *s, const sherd_rows_stream *o)
 {
-	rows_order order = {.total = s->total, .shuffle = o->shuffle, .seed = o->seed, .window = o->shuffle_window};
+	rows_order order = {.total = s->total,
+	                    .shuffle = o->shuffle,
+	                    .seed = o->seed,
+	                    .window = o->shuffle_window,
+	                    .epoch = o->epoch};
 	size_t n = 0, begun = 0;
 	uint64_t batch = o->batch_rows ? o->batch_rows : 1024;
 	*p = (plan){.batches = 0};
@@ -154,7 +161,7 @@ static sherd_rows_cursor *open_rank(const run *r, uint32_t rank, uint32_t world,
 	o.pool = luck(3) ? NULL : pool;
 	if (r->resumed) {
 		o.resume = r->text;
-		o.from = 0;
+		o.from = o.epoch = 0;
 		o.batch_rows = luck(2) ? o.batch_rows : 0; /* the text knows */
 	}
 	assert_ok(sherd_rows_cursor_open(&c, r->set->rows[luck(2)], &o, err));
@@ -172,12 +179,13 @@ static size_t number_of(const run *r, uint32_t rank, uint32_t world, size_t step
 
 static void assert_step(const run *r, sherd_rows_cursor *c, uint32_t rank, uint32_t world, size_t step)
 {
-	size_t n = number_of(r, rank, world, step), left = r->plan->batches - r->done;
+	size_t n = number_of(r, rank, world, step);
 	sherd_rows_batch b;
 	assert_int_equal(sherd_rows_next(c, &b, NULL), 1);
 	assert_int_equal(b.number, n);
+	assert_int_equal(b.epoch, r->options.epoch);
 	assert_int_equal(b.padding, n >= r->plan->batches);
-	assert_batch(r->plan, b.padding ? r->done + (n - r->plan->batches) % left : n, &b);
+	assert_batch(r->plan, b.padding ? (n - r->plan->batches) % r->plan->batches : n, &b);
 }
 
 /* How many steps a rank has until the end. */
@@ -189,17 +197,44 @@ static size_t steps_left(const run *r, uint32_t rank, uint32_t world, sherd_rows
 	return rounds + (tail == SHERD_ROWS_TAIL_PAD || number_of(r, rank, world, rounds) < r->plan->batches);
 }
 
+/* From the beginning of an epoch on, for a few steps or to the end. */
+static void walk_from_start(run r, sherd_rows_cursor *c, uint32_t rank, uint32_t world, sherd_rows_tail tail)
+{
+	r.done = 0;
+	size_t steps = steps_left(&r, rank, world, tail);
+	for (size_t i = 0; i < steps && i < 5; i++)
+		assert_step(&r, c, rank, world, i);
+	if (steps <= 5)
+		assert_int_equal(sherd_rows_next(c, &(sherd_rows_batch){0}, NULL), 0);
+}
+
+/* A stream that was resumed, and sought another row, goes back to where it began, and to any other epoch. */
+static void walk_again(const run *r, uint32_t rank, uint32_t world, sherd_rows_tail tail)
+{
+	static plan other;
+	CURSOR c = open_rank(r, rank, world, tail);
+	run next = *r;
+	if (luck(2))
+		assert_ok(sherd_rows_seek(c, luck(r->set->total + 1), err));
+	for (uint64_t i = luck(3); i > 0; i--)
+		assert_true(sherd_rows_next(c, &(sherd_rows_batch){0}, NULL) >= 0);
+	sherd_rows_reset(c);
+	walk_from_start(next, c, rank, world, tail);
+	next.plan = &other;
+	next.options.epoch = luck(3) ? luck(4) : luck(UINT64_MAX);
+	plan_make(&other, r->set, &next.options);
+	sherd_rows_begin_epoch(c, next.options.epoch);
+	walk_from_start(next, c, rank, world, tail);
+}
+
 static void walk(const run *r, uint32_t rank, uint32_t world, sherd_rows_tail tail, size_t steps,
                  char text[SHERD_ROWS_CURSOR_TEXT])
 {
 	CURSOR c = open_rank(r, rank, world, tail);
 	bool end = steps > r->plan->batches;
 	steps = end ? steps_left(r, rank, world, tail) : steps;
-	if (luck(3) == 0) {
-		for (size_t i = 0; i < steps && i < 3; i++)
-			assert_step(r, c, rank, world, i);
-		sherd_rows_reset(c);
-	}
+	if (luck(3) == 0)
+		walk_again(r, rank, world, tail);
 	for (size_t i = 0; i < steps; i++)
 		assert_step(r, c, rank, world, i);
 	if (end)
@@ -234,6 +269,7 @@ static sherd_rows_stream any_stream(const set *s)
 	o.sample = luck(3) == 0;
 	o.fraction = fractions[luck(COUNT_OF(fractions))];
 	o.from = luck(3) ? 0 : luck(s->total + 1);
+	o.epoch = luck(2) ? luck(3) : 0;
 	return o;
 }
 
@@ -269,7 +305,7 @@ int main(void)
 	state_of_luck = text ? strtoull(text, NULL, 0) : sherd_splitmix64((uint64_t)time(NULL));
 	(void)printf("SHERD_SEED=%" PRIu64 "\n", state_of_luck);
 	(void)fflush(stdout);
-	if (sherd_pool_open(&pool, 2, NULL) < 0)
+	if (sherd_pool_open(&pool, 2, NULL) < 0 || (luck(2) && sherd_guard_open(NULL) < 0))
 		return 1;
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_ranks_together_get_every_row_once_and_in_order),

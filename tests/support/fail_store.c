@@ -61,6 +61,12 @@ static int reader_map(const sherd_reader *reader, uint64_t offset, size_t len, c
 	return r->inner->ops->map(r->inner, offset, len, out, err);
 }
 
+static int reader_check(const sherd_reader *reader, sherd_error *err)
+{
+	const sherd_reader *inner = ((const fail_reader *)reader)->inner;
+	return inner->ops->check ? inner->ops->check(inner, err) : SHERD_OK;
+}
+
 static void reader_close(sherd_reader *reader)
 {
 	fail_reader *r = (fail_reader *)reader;
@@ -82,8 +88,10 @@ static int store_read(sherd_store *store, const char *key, sherd_reader **out, s
 		reader_close(&r->base);
 		return rc;
 	}
-	r->ops = (struct sherd_reader_ops){
-		.at = reader_at, .map = r->inner->ops->map ? reader_map : NULL, .close = reader_close};
+	r->ops = (struct sherd_reader_ops){.at = reader_at,
+	                                   .map = r->inner->ops->map ? reader_map : NULL,
+	                                   .close = reader_close,
+	                                   .check = reader_check};
 	r->base.ops = &r->ops;
 	r->base.size = r->inner->size;
 	(void)snprintf(r->base.identity, sizeof(r->base.identity), "%s", r->inner->identity);

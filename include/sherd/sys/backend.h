@@ -74,6 +74,7 @@ struct sherd_reader_ops {
 	void (*close)(sherd_reader *);
 	void (*advise)(const sherd_reader *, uint64_t offset, uint64_t len, sherd_advice advice); /* or NULL */
 	bool (*cached)(const sherd_reader *, uint64_t offset, uint64_t len);                      /* or NULL */
+	int (*check)(const sherd_reader *, sherd_error *err); /* NULL: what it shows cannot fail */
 };
 
 struct sherd_queue_ops {

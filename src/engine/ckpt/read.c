@@ -340,7 +340,7 @@ static int hash_step(load *l, const ckpt_shard *f, part *p, uint64_t *at, sherd_
 			if (inside)
 				sherd_copy_past(p->runs.dst + (*at - source_of(p)) + done, bytes + done, part_bytes);
 		}
-		sherd_runs_release(f->reader, f->data_offset + *at, n, scratch, bytes);
+		TRY(sherd_runs_release(f->reader, f->data_offset + *at, n, scratch, bytes, err));
 		*at += n;
 		TRY(sherd_meter_add(&l->meter, n, err));
 	}

@@ -86,11 +86,13 @@ int sherd_runs_fetch(const sherd_reader *reader, uint64_t at, size_t len, uint8_
 	return sherd_reader_at(reader, at, scratch, len, err);
 }
 
-void sherd_runs_release(const sherd_reader *reader, uint64_t at, size_t len, const uint8_t *scratch,
-                        const uint8_t *bytes)
+int sherd_runs_release(const sherd_reader *reader, uint64_t at, size_t len, const uint8_t *scratch,
+                       const uint8_t *bytes, sherd_error *err)
 {
-	if (bytes != scratch)
-		sherd_reader_advise(reader, at, len, SHERD_ADVICE_DONE);
+	if (bytes == scratch)
+		return SHERD_OK;
+	sherd_reader_advise(reader, at, len, SHERD_ADVICE_DONE);
+	return sherd_reader_check(reader, err);
 }
 
 /* What is not in memory is read to its place. */
@@ -102,7 +104,7 @@ static int read_straight(const sherd_reader *reader, uint64_t at, uint8_t *dst, 
 		TRY(sherd_runs_fetch(reader, at + done, n, dst + done, &bytes, err));
 		if (bytes != dst + done)
 			sherd_copy_past(dst + done, bytes, n);
-		sherd_runs_release(reader, at + done, n, dst + done, bytes);
+		TRY(sherd_runs_release(reader, at + done, n, dst + done, bytes, err));
 	}
 	return SHERD_OK;
 }
@@ -163,7 +165,7 @@ static int copy_block(runs *r, const sherd_reader *reader, uint64_t base, uint64
 			crc = sherd_crc32(crc, bytes + done, part);
 			scatter(r, bytes + done, at + done, part);
 		}
-		sherd_runs_release(reader, base + at, n, scratch, bytes);
+		TRY(sherd_runs_release(reader, base + at, n, scratch, bytes, err));
 	}
 	if (crc != want)
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-crc", base + start,

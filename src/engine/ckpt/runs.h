@@ -35,11 +35,11 @@ bool sherd_box_meet(const box *a, const box *b, uint32_t ndim, box *out);
 #define RUNS_WINDOW (4u << 20)
 
 /* Bytes of the object on their way: borrowed where the store has them in memory, else read into scratch, which has
- * RUNS_WINDOW bytes, as len at most. Release them before the next call. */
+ * RUNS_WINDOW bytes, as len at most. Release them before the next call, and before what was made of them is trusted. */
 int sherd_runs_fetch(const sherd_reader *reader, uint64_t at, size_t len, uint8_t *scratch, const uint8_t **bytes,
                      sherd_error *err);
-void sherd_runs_release(const sherd_reader *reader, uint64_t at, size_t len, const uint8_t *scratch,
-                        const uint8_t *bytes);
+int sherd_runs_release(const sherd_reader *reader, uint64_t at, size_t len, const uint8_t *scratch,
+                       const uint8_t *bytes, sherd_error *err);
 
 /* Copies all runs from the piece that begins at byte `base` of the reader; scratch has RUNS_WINDOW bytes. */
 int sherd_runs_copy(runs *r, const sherd_reader *reader, uint64_t base, uint8_t *scratch, sherd_error *err);

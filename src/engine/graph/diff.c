@@ -86,6 +86,7 @@ int sherd_graph_diff(const sherd_graph *from, const sherd_graph *to, const sherd
 			rc = sherd_graph_edges(mine, NULL, compare_edge, &c, &failure);
 		if (c.rc < 0)
 			rc = c.rc;
+		rc = sherd_graph_view_settle(&c.other->view, rc, &failure);
 	}
 	if (rc < 0 && err)
 		*err = failure;

@@ -134,7 +134,8 @@ int sherd_graph_each_edge(const sherd_graph *g, sherd_u128 id, bool incoming, co
 {
 	walk w = {.graph = g, .types = types, .each = each, .arg = arg};
 	TRY(sherd_graph_settle(g, err));
-	TRY(incoming ? to_segments(&w, id, err) : from_segments(&w, id, err));
+	int rc = incoming ? to_segments(&w, id, err) : from_segments(&w, id, err);
+	TRY(sherd_graph_view_settle(&g->view, rc, err));
 	if (!g->buffer.edge_count || w.stopped)
 		return SHERD_OK;
 	/* A writer belongs to one thread: chaining what it added is not seen by anybody. */
@@ -178,23 +179,29 @@ static int by_type(walk *w, size_t i, sherd_error *err)
 	return SHERD_OK;
 }
 
+static int in_segments(walk *w, sherd_error *err)
+{
+	const graph_list *list = &w->graph->view.lists[SHERD_RFDB_EDGES];
+	for (size_t i = 0; i < list->count && !w->stopped; i++) {
+		if (is_excluded(w, list->items[i]))
+			continue;
+		if (w->types && w->types->count) {
+			TRY(by_type(w, i, err));
+			continue;
+		}
+		bool plain = sherd_graph_view_is_plain(&w->graph->view, SHERD_RFDB_EDGES, i);
+		for (uint64_t row = 0; row < list->items[i]->rows.rows && !w->stopped; row++)
+			TRY(try_row(w, i, plain, row, err));
+	}
+	return SHERD_OK;
+}
+
 int sherd_graph_every_edge(const sherd_graph *g, const sherd_graph_types *types, graph_edge_fn *each, void *arg,
                            sherd_error *err)
 {
 	walk w = {.graph = g, .types = types, .each = each, .arg = arg};
-	const graph_list *list = &g->view.lists[SHERD_RFDB_EDGES];
 	TRY(sherd_graph_settle(g, err));
-	for (size_t i = 0; i < list->count && !w.stopped; i++) {
-		if (is_excluded(&w, list->items[i]))
-			continue;
-		if (types && types->count) {
-			TRY(by_type(&w, i, err));
-			continue;
-		}
-		bool plain = sherd_graph_view_is_plain(&g->view, SHERD_RFDB_EDGES, i);
-		for (uint64_t row = 0; row < list->items[i]->rows.rows && !w.stopped; row++)
-			TRY(try_row(&w, i, plain, row, err));
-	}
+	TRY(sherd_graph_view_settle(&g->view, in_segments(&w, err), err));
 	for (size_t i = 0; i < g->buffer.edge_count && !w.stopped; i++)
 		try_fresh(&w, &g->buffer.edges[i]);
 	return SHERD_OK;

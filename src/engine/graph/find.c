@@ -196,6 +196,13 @@ static int search_buffer(search *s, const sherd_graph_query *query, sherd_error 
 	return SHERD_OK;
 }
 
+static int search_all(search *s, const sherd_graph_query *query, sherd_error *err)
+{
+	for (size_t i = 0; i < s->graph->view.lists[SHERD_RFDB_NODES].count && !s->stopped; i++)
+		TRY(search_segment(s, i, err));
+	return search_buffer(s, query, err);
+}
+
 int sherd_graph_find(const sherd_graph *g, const sherd_graph_query *query, sherd_graph_node_fn *each, void *arg,
                      sherd_error *err)
 {
@@ -205,7 +212,5 @@ int sherd_graph_find(const sherd_graph *g, const sherd_graph_query *query, sherd
 		add(&s, query->file, query->file_prefix, SHERD_RFDB_FILE, GRAPH_BY_FILE);
 		add(&s, query->type, query->type_prefix, SHERD_RFDB_NODE_TYPE, GRAPH_BY_TYPE);
 	}
-	for (size_t i = 0; i < g->view.lists[SHERD_RFDB_NODES].count && !s.stopped; i++)
-		TRY(search_segment(&s, i, err));
-	return search_buffer(&s, query, err);
+	return sherd_graph_view_settle(&g->view, search_all(&s, query, err), err);
 }

@@ -142,6 +142,8 @@ static int make(graph_flush *f, sherd_error *err)
 	TRY(emit_all(f, err));
 	TRY(sherd_graph_flush_count(f, err));
 	TRY(sherd_graph_flush_bury(f, err));
+	/* What was merged has been read by now. */
+	TRY(sherd_graph_view_check(&f->graph->view, err));
 	return sherd_graph_flush_commit(f, err);
 }
 
@@ -208,7 +210,10 @@ int sherd_graph_flush_run(sherd_graph *g, bool compact, const sherd_graph_commit
 	graph_flush f = {
 		.graph = g, .compact = compact, .time_ms = commit->time_ms > 0 ? (uint64_t)commit->time_ms : 0};
 	sherd_meter_init(&f.meter, commit->progress, 0);
-	int rc = sherd_graph_head_judge(&g->place, &g->head, make(&f, err), err);
+	int rc = make(&f, err);
+	if (rc < 0)
+		rc = sherd_graph_view_settle(&g->view, rc, err);
+	rc = sherd_graph_head_judge(&g->place, &g->head, rc, err);
 	/* A broken graph may have been committed: its files stay for the next writer to judge. */
 	if (rc < 0 && !g->broken)
 		undo(&f);

@@ -33,10 +33,17 @@ void sherd_graph_edge_out(const sherd_rfdb_edge *from, sherd_graph_edge *to)
 	                         .metadata = graph_text_out(from->metadata)};
 }
 
+static int read_row(const graph_row *at, sherd_graph_node *out, sherd_error *err)
+{
+	sherd_rfdb_node node;
+	TRY(sherd_graph_segment_read_node(at->segment, at->row, &node, err));
+	sherd_graph_node_out(&node, out);
+	return 1;
+}
+
 int sherd_graph_get(const sherd_graph *g, sherd_graph_id id, sherd_graph_node *out, sherd_error *err)
 {
 	graph_row found;
-	sherd_rfdb_node node;
 	const graph_new_node *fresh = sherd_graph_buffer_node(&g->buffer, graph_id_in(id));
 	if (fresh) {
 		if (!fresh->dead)
@@ -44,16 +51,16 @@ int sherd_graph_get(const sherd_graph *g, sherd_graph_id id, sherd_graph_node *o
 		return !fresh->dead;
 	}
 	int rc = sherd_graph_view_node(&g->view, graph_id_in(id), &found, err);
-	if (rc <= 0)
-		return rc;
-	TRY(sherd_graph_segment_read_node(found.segment, found.row, &node, err));
-	sherd_graph_node_out(&node, out);
-	return 1;
+	if (rc > 0)
+		rc = read_row(&found, out, err);
+	return sherd_graph_view_settle(&g->view, rc, err);
 }
 
 int sherd_graph_exists(const sherd_graph *g, sherd_graph_id id, sherd_error *err)
 {
 	graph_row found;
 	const graph_new_node *fresh = sherd_graph_buffer_node(&g->buffer, graph_id_in(id));
-	return fresh ? !fresh->dead : sherd_graph_view_node(&g->view, graph_id_in(id), &found, err);
+	if (fresh)
+		return !fresh->dead;
+	return sherd_graph_view_settle(&g->view, sherd_graph_view_node(&g->view, graph_id_in(id), &found, err), err);
 }

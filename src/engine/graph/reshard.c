@@ -95,6 +95,7 @@ static int copy(copying *c, const sherd_graph *from, int64_t time_ms, sherd_erro
 	TRY(c->rc);
 	TRY(sherd_graph_edges(from, NULL, copy_edge, c, err));
 	TRY(c->rc);
+	TRY(sherd_graph_view_check(&from->view, err));
 	return sherd_graph_flush(c->to, &commit, err);
 }
 

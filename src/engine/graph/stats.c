@@ -16,12 +16,16 @@ static int with_counts(const sherd_graph *g, int (*use)(const graph_counts *, vo
 {
 	const graph_counts *known;
 	graph_counts ahead;
+	int rc;
 	if (!graph_is_dirty(g)) {
-		TRY(sherd_graph_counts_know(g, &known, err));
+		rc = sherd_graph_counts_know(g, &known, err);
+		TRY(sherd_graph_view_settle(&g->view, rc, err));
 		return use(known, arg);
 	}
 	TRY(sherd_graph_counts_ahead(g, &ahead, err));
-	int rc = use(&ahead, arg);
+	rc = sherd_graph_view_settle(&g->view, SHERD_OK, err);
+	if (rc == SHERD_OK)
+		rc = use(&ahead, arg);
 	sherd_graph_counts_done(&ahead);
 	return rc;
 }
@@ -122,6 +126,7 @@ int sherd_graph_shard_stats(const sherd_graph *g, uint32_t shard, sherd_graph_sh
 		}
 	}
 	TRY(add_fresh(g, &s, err));
+	TRY(sherd_graph_view_settle(&g->view, SHERD_OK, err));
 	*out = s;
 	return SHERD_OK;
 }

@@ -208,6 +208,8 @@ static int check_sidecar(const checking *c, checked *one, const graph_segment *s
 		rc = sherd_fail(&found, SHERD_ECORRUPT, "bad-index", "it does not belong to the segment");
 	else if (fits && !c->options->quick)
 		rc = sherd_rfdb_sidecar_check(&s->sidecar, &s->rows, &found);
+	if (rc == SHERD_OK)
+		rc = sherd_reader_check(s->index_reader, &found);
 	one->report.checked += sherd_reader_size(s->index_reader);
 	TRY(sherd_report_take(&one->report, rc, &found, key.text, err));
 	if (!fits && !ours)
@@ -222,7 +224,7 @@ static int check_segment(void *arg, size_t index, sherd_error *err)
 	char name[SHERD_RFDB_NAME_MAX];
 	graph_key key;
 	graph_segment *s = NULL;
-	sherd_error found = {0};
+	sherd_error found = {0}, cut = {0};
 	sherd_rfdb_segment_name(one->about.shard, one->about.id, one->about.kind, name);
 	TRY(sherd_graph_place_key(&c->place, name, &key, err));
 	int rc = sherd_graph_segment_open(&s, &c->place, &one->about, false, &found);
@@ -230,6 +232,11 @@ static int check_segment(void *arg, size_t index, sherd_error *err)
 		rc = hash_of(s, &found);
 	if (rc == SHERD_OK && !c->options->quick)
 		rc = sherd_rfdb_segment_check(&s->rows, &found);
+	/* What was read of a file that was cut off meanwhile proves nothing. */
+	if (s && sherd_reader_check(s->reader, &cut) < 0) {
+		found = cut;
+		rc = cut.code;
+	}
 	int failed = rc;
 	rc = sherd_report_take(&one->report, rc, &found, key.text, err);
 	one->report.checked += s ? s->rows.size : 0;

@@ -1,5 +1,7 @@
 #include "engine/graph/view.h"
 
+#include "store/guard.h"
+
 #include <stdlib.h>
 
 static int compare(const void *left, const void *right)
@@ -117,6 +119,27 @@ void sherd_graph_view_done(graph_view *v, bool close_segments)
 	sherd_graph_keys_done(&v->dead_edge_set);
 	sherd_graph_locator_done(&v->locator);
 	*v = (graph_view){0};
+}
+
+static int check_segment(const graph_segment *s, sherd_error *err)
+{
+	TRY(sherd_reader_check(s->reader, err));
+	return s->index_reader ? sherd_reader_check(s->index_reader, err) : SHERD_OK;
+}
+
+int sherd_graph_view_check(const graph_view *v, sherd_error *err)
+{
+	for (unsigned kind = 0; kind < 2; kind++)
+		for (size_t i = 0; i < v->lists[kind].count; i++)
+			TRY(check_segment(v->lists[kind].items[i], err));
+	return SHERD_OK;
+}
+
+int sherd_graph_view_settle(const graph_view *v, int rc, sherd_error *err)
+{
+	if (sherd_guard_any_broken())
+		TRY(sherd_graph_view_check(v, err));
+	return rc;
 }
 
 static bool node_is_dead(const graph_view *v, sherd_u128 id)

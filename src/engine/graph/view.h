@@ -76,6 +76,12 @@ int sherd_graph_view_is_stray(const graph_view *v, sherd_rfdb_kind kind, size_t 
 /* Is there any such row? 1 and one of them, or 0. */
 int sherd_graph_view_find_stray(const graph_view *v, sherd_rfdb_kind kind, graph_row *out, sherd_error *err);
 
+/* Is what was read of the segments what their files hold? Asks the system for each. */
+int sherd_graph_view_check(const graph_view *v, sherd_error *err);
+/* The same at the end of a call that only read, for the price of a load unless some map of the process has failed: then
+ * what the files say goes before what was made of zeros. */
+int sherd_graph_view_settle(const graph_view *v, int rc, sherd_error *err);
+
 /* Has every row of the item at place i no rival, so that it need not be asked for? */
 bool sherd_graph_view_is_plain(const graph_view *v, sherd_rfdb_kind kind, size_t i);
 

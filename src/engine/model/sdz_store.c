@@ -35,6 +35,11 @@ static void advise_stored(const sherd_reader *reader, uint64_t offset, uint64_t 
 	sherd_reader_advise(r->archive, r->data + offset, len, advice);
 }
 
+static int check_stored(const sherd_reader *reader, sherd_error *err)
+{
+	return sherd_reader_check(((const entry_reader *)reader)->archive, err);
+}
+
 static int read_deflated(const sherd_reader *reader, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	return sherd_sdz_stream_at(((const entry_reader *)reader)->stream, offset, buf, len, err);
@@ -47,7 +52,7 @@ static void close_entry(sherd_reader *reader)
 }
 
 static const struct sherd_reader_ops stored_ops = {
-	.at = read_stored, .map = map_stored, .close = close_entry, .advise = advise_stored};
+	.at = read_stored, .map = map_stored, .close = close_entry, .advise = advise_stored, .check = check_stored};
 static const struct sherd_reader_ops deflated_ops = {.at = read_deflated, .close = close_entry};
 
 /* ---- the store */

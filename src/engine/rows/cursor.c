@@ -3,7 +3,6 @@
 
 #include "engine/rows/cursor_text.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 SHERD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
@@ -54,30 +53,41 @@ int sherd_rows_next(sherd_rows_cursor *c, sherd_rows_batch *out, sherd_error *er
 		look_ahead(c, &before);
 		rc = sherd_rows_fetch_pick(&c->fetch, &c->pick, &c->scout, out, err);
 		rc = rc < 0 ? rc : 1;
+	} else if (rc == 0) {
+		rc = sherd_rows_fetch_settle(&c->fetch, err);
 	}
 	if (rc < 0)
 		c->sequence = before; /* a failed batch may be asked for again */
 	return rc;
 }
 
+/* The sequence stands elsewhere. again: at its beginning. */
 static void restart(sherd_rows_cursor *c, bool again)
 {
-	sherd_rows_sequence_reset(&c->sequence);
 	sherd_rows_fetch_restart(&c->fetch, again);
 	sherd_rows_scout_init(&c->scout, &c->sequence, c->fetch.window);
 }
 
 void sherd_rows_reset(sherd_rows_cursor *c)
 {
+	sherd_rows_sequence_reset(&c->sequence);
 	restart(c, true);
+}
+
+void sherd_rows_begin_epoch(sherd_rows_cursor *c, uint64_t epoch)
+{
+	sherd_rows_sequence_begin(&c->sequence, epoch);
+	restart(c, true);
+}
+
+uint64_t sherd_rows_epoch(const sherd_rows_cursor *c)
+{
+	return c->sequence.order.epoch;
 }
 
 int sherd_rows_seek(sherd_rows_cursor *c, uint64_t row, sherd_error *err)
 {
-	uint64_t total = c->sequence.rows->total;
-	if (row > total)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "row %" PRIu64 " of %" PRIu64, row, total);
-	c->sequence.start = (rows_state){.position = row};
+	TRY(sherd_rows_sequence_seek(&c->sequence, row, err));
 	restart(c, false);
 	return SHERD_OK;
 }
@@ -90,7 +100,7 @@ uint64_t sherd_rows_batch_rows(const sherd_rows_cursor *c)
 int sherd_rows_tell(const sherd_rows_cursor *c, char out[SHERD_ROWS_CURSOR_TEXT], sherd_error *err)
 {
 	(void)err;
-	sherd_rows_text_write(&c->sequence, out);
+	sherd_rows_text_write(&c->sequence, &c->sequence.now, out);
 	return SHERD_OK;
 }
 

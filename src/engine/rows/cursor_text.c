@@ -1,14 +1,21 @@
 #include "engine/rows/cursor_text.h"
 
 #include "codec/crc32.h"
+#include "codec/sha256.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { WHAT = 64 };
+enum { WHAT = 64, SET_TEXT = SHERD_SHA256_HEX + 1 };
 
-/* Everything that must be the same for the text to make sense. */
+/* What a text says, but for the order. */
+typedef struct rows_told {
+	uint64_t epoch, from, position, number, batch, total, width;
+	char set[SET_TEXT]; /* "-": unknown */
+} rows_told;
+
+/* The order and the sample, which must be the same for the text to make sense. */
 static void describe(const rows_sequence *s, char out[WHAT])
 {
 	char order[36] = "-", sample[20] = "-";
@@ -21,13 +28,26 @@ static void describe(const rows_sequence *s, char out[WHAT])
 	(void)snprintf(out, WHAT, "%s:%s", order, sample);
 }
 
-void sherd_rows_text_write(const rows_sequence *s, char out[SHERD_ROWS_CURSOR_TEXT])
+/* The lineage of the set as far as its first rows, or "-". */
+static void describe_set(const sherd_rows *rows, uint64_t total, char out[SET_TEXT])
 {
-	char what[WHAT];
+	uint8_t digest[SHERD_SHA256_BYTES];
+	if (sherd_rows_lineage(rows, total, digest))
+		sherd_hex(digest, sizeof(digest), out);
+	else
+		memcpy(out, "-", 2);
+}
+
+void sherd_rows_text_write(const rows_sequence *s, const rows_state *at, char out[SHERD_ROWS_CURSOR_TEXT])
+{
+	char what[WHAT], set[SET_TEXT];
+	describe_set(s->rows, s->order.total, set);
 	describe(s, what);
 	int n = snprintf(out, SHERD_ROWS_CURSOR_TEXT - 10,
-	                 "rows1:%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%s", s->now.position,
-	                 s->now.number, s->batch_rows, s->rows->total, s->rows->width, what);
+	                 "rows2:%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64
+	                 ":%s:%s",
+	                 s->order.epoch, s->from, at->position, at->number, s->batch_rows, s->order.total,
+	                 s->rows->width, set, what);
 	(void)snprintf(out + n, (size_t)(SHERD_ROWS_CURSOR_TEXT - n), ":%08" PRIx32, sherd_crc32(0, out, (size_t)n));
 }
 
@@ -51,12 +71,24 @@ static bool take_number(const char **at, uint64_t *out)
 	return true;
 }
 
+static bool take_set(const char **at, char out[SET_TEXT])
+{
+	size_t len = strcspn(*at, ":");
+	if (len >= SET_TEXT || (*at)[len] != ':')
+		return false;
+	memcpy(out, *at, len);
+	out[len] = 0;
+	*at += len + 1;
+	return true;
+}
+
 /* Checks the sum and gives the text without it. */
 static int check_sum(const char *text, char body[SHERD_ROWS_CURSOR_TEXT], sherd_error *err)
 {
 	const char *last = strrchr(text, ':');
 	char sum[9];
-	if (!last || strlen(text) >= SHERD_ROWS_CURSOR_TEXT || strncmp(text, "rows1:", 6) != 0)
+	if (!last || strlen(text) >= SHERD_ROWS_CURSOR_TEXT ||
+	    (strncmp(text, "rows1:", 6) != 0 && strncmp(text, "rows2:", 6) != 0))
 		return bad_text("is no cursor of rows, or of a later version", err);
 	size_t len = (size_t)(last - text);
 	memcpy(body, text, len);
@@ -65,23 +97,53 @@ static int check_sum(const char *text, char body[SHERD_ROWS_CURSOR_TEXT], sherd_
 	return strcmp(last + 1, sum) == 0 ? SHERD_OK : bad_text("is damaged", err);
 }
 
+/* Leaves the order and the sample. */
+static bool take_told(const char **at, rows_told *t)
+{
+	bool first = (*at)[4] == '1';
+	*t = (rows_told){.set = "-"};
+	*at += 6;
+	return (first || (take_number(at, &t->epoch) && take_number(at, &t->from))) && take_number(at, &t->position) &&
+	       take_number(at, &t->number) && take_number(at, &t->batch) && take_number(at, &t->total) &&
+	       take_number(at, &t->width) && (first || take_set(at, t->set));
+}
+
+/* A set that has grown still begins with the one that the text is of. Where nothing tells, it may not have grown. */
+static int check_set(const sherd_rows *rows, const rows_told *t, sherd_error *err)
+{
+	char set[SET_TEXT];
+	bool known = strcmp(t->set, "-") != 0;
+	if (t->width != rows->width || t->total > rows->total || (!known && t->total != rows->total))
+		return bad_text("is of another set: rows or width differ", err);
+	if (!known)
+		return SHERD_OK;
+	if (!rows->entries)
+		return bad_text("knows its set by a manifest, and there is none to compare with", err);
+	describe_set(rows, t->total, set);
+	return strcmp(set, t->set) == 0 ? SHERD_OK
+	                                : bad_text("is of another set: it does not begin with the same shards", err);
+}
+
 int sherd_rows_text_resume(rows_sequence *s, const char *text, bool same_batch, sherd_error *err)
 {
 	char body[SHERD_ROWS_CURSOR_TEXT], what[WHAT];
-	uint64_t position, number, batch, total, width;
+	rows_told t;
 	TRY(check_sum(text, body, err));
-	const char *at = body + 6;
-	if (!take_number(&at, &position) || !take_number(&at, &number) || !take_number(&at, &batch) ||
-	    !take_number(&at, &total) || !take_number(&at, &width))
+	const char *at = body;
+	if (!take_told(&at, &t))
 		return bad_text("is damaged", err);
-	if (total != s->rows->total || width != s->rows->width)
-		return bad_text("is of another set: rows or width differ", err);
+	TRY(check_set(s->rows, &t, err));
 	describe(s, what);
 	if (strcmp(at, what) != 0)
 		return bad_text("is of another shuffle or sample", err);
-	if (!batch || position > total || (same_batch && batch != s->batch_rows))
+	if (t.position > t.total || t.from > t.total)
+		return bad_text("is damaged", err);
+	if (!t.batch || (same_batch && t.batch != s->batch_rows))
 		return bad_text("is of another batch size", err);
-	s->batch_rows = batch;
-	s->start = (rows_state){.position = position, .number = number};
+	s->batch_rows = t.batch;
+	s->order.epoch = t.epoch;
+	s->order.total = t.total;
+	s->from = t.from;
+	s->now = (rows_state){.position = t.position, .number = t.number};
 	return SHERD_OK;
 }

@@ -83,7 +83,7 @@ static void begin(digesting *d, sherd_rows_cursor *cursor, const sherd_rows_dige
 	static const sherd_rows_digest_options defaults = {0};
 	const rows_sequence *s = &cursor->sequence;
 	*d = (digesting){.cursor = cursor, .options = options ? options : &defaults};
-	sherd_meter_init(&d->meter, d->options->progress, (s->rows->total - s->now.position) * s->rows->row_bytes);
+	sherd_meter_init(&d->meter, d->options->progress, (s->order.total - s->now.position) * s->rows->row_bytes);
 }
 
 /* 1 and a batch, or 0 when there is none or enough were taken. */
@@ -121,6 +121,7 @@ int sherd_rows_digest_values(sherd_rows_cursor *cursor, const sherd_rows_digest_
 		sherd_sha256_add(&hash, batch.data, batch.rows * row_bytes(&batch));
 	sherd_meter_done(&d.meter);
 	TRY(rc);
+	TRY(sherd_rows_fetch_settle(&cursor->fetch, err));
 	fill(&d, out);
 	sherd_sha256_finish(&hash, out->hash);
 	return SHERD_OK;
@@ -139,6 +140,7 @@ int sherd_rows_digest_set(sherd_rows_cursor *cursor, const sherd_rows_digest_opt
 			break;
 	sherd_meter_done(&d.meter);
 	TRY(rc);
+	TRY(sherd_rows_fetch_settle(&cursor->fetch, err));
 	fill(&d, out);
 	memcpy(out->hash, s.sum, sizeof(s.sum));
 	return SHERD_OK;

@@ -5,6 +5,8 @@
 #include "base/pool.h"
 #include "codec/floats.h"
 
+#include <sherd/guard.h>
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -54,6 +56,14 @@ static sherd_rows_access choose_access(const sherd_rows *rows, sherd_rows_access
 	return !(caps & SHERD_CAP_MAP) || (caps & SHERD_CAP_REMOTE) ? SHERD_ROWS_READ : SHERD_ROWS_AUTO;
 }
 
+/* Nothing that happens to a file may end the process unless the caller asked for maps. */
+static bool may_map(const sherd_rows *rows, sherd_rows_access access)
+{
+	if (access == SHERD_ROWS_AUTO)
+		return (sherd_store_caps(rows->store) & SHERD_CAP_HELD) || sherd_guard_held();
+	return access == SHERD_ROWS_MAP;
+}
+
 int sherd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
 {
 	sherd_rows_access access = choose_access(rows, o->access);
@@ -67,7 +77,7 @@ int sherd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_row
 		.window = o->window_bytes ? o->window_bytes : DEFAULT_WINDOW,
 		.onward = o->world <= 1,
 		.pool = o->pool,
-		.shards = {.rows = rows, .map = access == SHERD_ROWS_MAP || access == SHERD_ROWS_AUTO},
+		.shards = {.rows = rows, .map = may_map(rows, access)},
 	};
 	f->keep = f->window >= stored_bytes(rows);
 	f->queue = access == SHERD_ROWS_DIRECT || (access == SHERD_ROWS_AUTO && !f->keep);
@@ -221,7 +231,7 @@ static int convert_map(rows_fetch *f, const rows_open_shard *s, uint64_t offset,
 		f->here.used = f->here.present = offset + done + n;
 		settle(f);
 	}
-	return SHERD_OK;
+	return sherd_guard_check(s->map + offset, (size_t)bytes, err);
 }
 
 /* Bytes of the payload as the caller wants them, by reading. */
@@ -277,7 +287,24 @@ static const void *view(rows_fetch *f, const rows_open_shard *s, uint64_t offset
 	settle(f);
 	make_present(f, s, offset, offset + bytes);
 	f->here.used = offset + bytes;
-	return s->map + offset;
+	f->seen = s->map + offset;
+	f->seen_bytes = (size_t)bytes;
+	return f->seen;
+}
+
+/* The caller has looked at the last view by now. */
+static int check_seen(rows_fetch *f, sherd_error *err)
+{
+	if (f->seen)
+		TRY(sherd_guard_check(f->seen, f->seen_bytes, err));
+	f->seen = NULL;
+	return SHERD_OK;
+}
+
+int sherd_rows_fetch_settle(rows_fetch *f, sherd_error *err)
+{
+	TRY(check_seen(f, err));
+	return sherd_rows_shards_check(&f->shards, err);
 }
 
 static int fetch_queued(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, rows_scout *scout,
@@ -374,7 +401,7 @@ static int copy_span(rows_fetch *f, const place *p, size_t count, uint8_t *out, 
 	}
 	for (size_t i = 0; i < n; i++)
 		convert(f, from + (p[i].id - p[0].id) * bytes, bytes, out + p[i].at * each);
-	return SHERD_OK;
+	return sherd_guard_check(from, (size_t)((p[n - 1].id - p[0].id + 1) * bytes), err);
 }
 
 /* In the order of the file, whatever order is asked for: every shard is opened once. */
@@ -399,6 +426,7 @@ int sherd_rows_fetch_pick(rows_fetch *f, const rows_pick *p, rows_scout *scout, 
 {
 	const void *data;
 	const uint64_t *ids = NULL;
+	TRY(check_seen(f, err));
 	if (p->straight) {
 		TRY(fetch_straight(f, p, scout, &data, err));
 	} else {
@@ -416,6 +444,7 @@ int sherd_rows_fetch_pick(rows_fetch *f, const rows_pick *p, rows_scout *scout, 
 		.ids = ids,
 		.first_id = p->straight ? p->first : ids[0],
 		.padding = p->padding,
+		.epoch = p->epoch,
 	};
 	return SHERD_OK;
 }

@@ -28,6 +28,8 @@ typedef struct rows_fetch {
 	rows_shards shards;
 	rows_pieces pieces;
 	rows_residence here;
+	const void *seen; /* the view that was handed out last; NULL: none, or what it shows was checked */
+	size_t seen_bytes;
 	void *out; /* what is handed out when it is a copy */
 	size_t out_size;
 	uint8_t *raw; /* stored values on their way */
@@ -44,6 +46,8 @@ void sherd_rows_fetch_restart(rows_fetch *f, bool again);
  * it must stand where the pieces end, which sherd_rows_pieces_lost() tells. */
 int sherd_rows_fetch_pick(rows_fetch *f, const rows_pick *pick, rows_scout *scout, sherd_rows_batch *out,
                           sherd_error *err);
+/* At the end: was all that was handed out what the files hold? */
+int sherd_rows_fetch_settle(rows_fetch *f, sherd_error *err);
 /* Copies rows by id to where the caller wants them. */
 int sherd_rows_fetch_ids(rows_fetch *f, const uint64_t *ids, size_t count, void *out, sherd_error *err);
 /* Hints at rows that will be picked soon. A shard that cannot be opened yet is no failure yet. */

@@ -47,13 +47,19 @@ uint64_t sherd_rows_permute(uint64_t seed, uint64_t n, uint64_t i)
 	return i;
 }
 
+static uint64_t epoch_seed(const rows_order *o)
+{
+	return o->epoch ? sherd_splitmix64(o->seed ^ sherd_splitmix64(o->epoch)) : o->seed;
+}
+
 uint64_t sherd_rows_order_at(const rows_order *o, uint64_t position)
 {
 	if (!o->shuffle)
 		return position;
+	uint64_t seed = epoch_seed(o);
 	if (!o->window || o->window >= o->total)
-		return sherd_rows_permute(o->seed, o->total, position);
+		return sherd_rows_permute(seed, o->total, position);
 	uint64_t k = position / o->window, first = k * o->window;
 	uint64_t size = o->total - first < o->window ? o->total - first : o->window;
-	return first + sherd_rows_permute(sherd_splitmix64(o->seed ^ sherd_splitmix64(k)), size, position - first);
+	return first + sherd_rows_permute(sherd_splitmix64(seed ^ sherd_splitmix64(k)), size, position - first);
 }

@@ -9,6 +9,8 @@
  *	              i even: x ^= h(y ^ key_i) mod 2^high    i odd: y ^= h(x ^ key_i) mod 2^low
  *	repeat all rounds while the number is >= n
  *
+ * Epoch e > 0 is shuffled with the seed h(seed ^ h(e)), epoch 0 with the seed itself.
+ *
  * Within windows of w rows, window k is permuted like a set of its own size with
  * the seed h(seed ^ h(k)).
  *
@@ -23,12 +25,13 @@ typedef struct rows_order {
 	uint64_t total;
 	bool shuffle;
 	uint64_t seed, window; /* window 0: the whole set */
+	uint64_t epoch;        /* each is shuffled in its own way */
 	bool sample;
 	bool all;           /* the fraction is 1 or more */
 	uint64_t threshold; /* else: hashes below it are taken */
 } rows_order;
 
-/* fraction <= 0 takes none, >= 1 all; NaN none. */
+/* fraction <= 0 takes none, >= 1 all; not NaN. */
 void sherd_rows_order_sample(rows_order *o, double fraction);
 /* The row that stands at a position of the delivery order; position < total. */
 uint64_t sherd_rows_order_at(const rows_order *o, uint64_t position);

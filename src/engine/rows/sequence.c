@@ -3,6 +3,7 @@
 #include "engine/rows/cursor_text.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 enum { DEFAULT_BATCH = 1024 };
 
@@ -14,7 +15,7 @@ static bool straight(const rows_sequence *s)
 /* The rest of the shard, or a whole batch of it. */
 static bool pick_straight(const rows_sequence *s, rows_state *at, rows_pick *out)
 {
-	if (at->position >= s->rows->total)
+	if (at->position >= s->order.total)
 		return false;
 	const sherd_rows_shard *shard = &s->rows->shards[sherd_rows_shard_of(s->rows, at->position)];
 	uint64_t left = shard->first + shard->rows - at->position;
@@ -32,7 +33,7 @@ static bool pick_straight(const rows_sequence *s, rows_state *at, rows_pick *out
 static bool pick_ids(const rows_sequence *s, rows_state *at, rows_pick *out)
 {
 	uint64_t taken = 0;
-	while (at->position < s->rows->total && taken < s->batch_rows) {
+	while (at->position < s->order.total && taken < s->batch_rows) {
 		uint64_t row = sherd_rows_order_at(&s->order, at->position++);
 		if (!sherd_rows_order_takes(&s->order, row))
 			continue;
@@ -50,7 +51,7 @@ static bool pick_ids(const rows_sequence *s, rows_state *at, rows_pick *out)
 /* A shuffle alone fills every batch: others' batches are passed over without looking at their rows. */
 static bool pass_over(const rows_sequence *s, rows_state *at)
 {
-	uint64_t left = s->rows->total - at->position;
+	uint64_t left = s->order.total - at->position;
 	at->position += left < s->batch_rows ? left : s->batch_rows;
 	return left > 0;
 }
@@ -73,13 +74,33 @@ static bool advance(const rows_sequence *s, rows_state *at, rows_pick *out)
 	return any;
 }
 
-/* Batch `steps` of the stream from its start again. */
+/* Takes up to so many batches; how many there were. */
+static uint64_t skip(const rows_sequence *s, rows_state *at, uint64_t most)
+{
+	uint64_t had = 0;
+	while (had < most && advance(s, at, NULL))
+		had++;
+	return had;
+}
+
+/* Batch `steps` of an epoch that begins at this position, and round again; false when it has none. */
+static bool pick_again(const rows_sequence *s, uint64_t from, uint64_t steps, rows_pick *out)
+{
+	rows_state at = {.position = from};
+	uint64_t had = skip(s, &at, steps);
+	if (had == steps && advance(s, &at, out))
+		return true;
+	at = (rows_state){.position = from};
+	if (had)
+		(void)skip(s, &at, steps % had);
+	return advance(s, &at, out);
+}
+
+/* Who sought a row before the beginning of a stream that begins at the end gets rows from 0. */
 static void pick_padding(const rows_sequence *s, uint64_t steps, uint64_t number, rows_pick *out)
 {
-	rows_state at = s->start;
-	for (uint64_t i = 0; i < steps; i++)
-		(void)advance(s, &at, NULL);
-	(void)advance(s, &at, out);
+	if (!pick_again(s, s->from, steps, out))
+		(void)pick_again(s, 0, steps, out);
 	out->number = number;
 	out->padding = true;
 }
@@ -94,8 +115,7 @@ static bool finish_round(rows_sequence *s, uint32_t mine, uint32_t had, rows_pic
 		return true;
 	if (s->tail == SHERD_ROWS_TAIL_KEEP)
 		return false;
-	uint64_t batches = s->now.number - s->start.number;
-	pick_padding(s, (mine - had) % batches, s->now.number + (mine - had), out);
+	pick_padding(s, mine - had, s->now.number + (mine - had), out);
 	return true;
 }
 
@@ -108,6 +128,7 @@ int sherd_rows_sequence_next(rows_sequence *s, rows_pick *out, sherd_error *err)
 	uint32_t mine = (uint32_t)(ahead % s->world), had = 0;
 	rows_state before = s->now;
 	out->padding = false;
+	out->epoch = s->order.epoch;
 	while (had < s->world && advance(s, &s->now, had == mine ? out : NULL))
 		had++;
 	bool given = had == s->world || finish_round(s, mine, had, out);
@@ -119,8 +140,25 @@ int sherd_rows_sequence_next(rows_sequence *s, rows_pick *out, sherd_error *err)
 
 void sherd_rows_sequence_reset(rows_sequence *s)
 {
-	s->now = s->start;
+	s->now = (rows_state){.position = s->from};
 	s->finished = false;
+}
+
+void sherd_rows_sequence_begin(rows_sequence *s, uint64_t epoch)
+{
+	s->order.epoch = epoch;
+	s->order.total = s->rows->total;
+	sherd_rows_sequence_reset(s);
+}
+
+int sherd_rows_sequence_seek(rows_sequence *s, uint64_t position, sherd_error *err)
+{
+	if (position > s->order.total)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "row %" PRIu64 " of %" PRIu64, position,
+		                  s->order.total);
+	s->now = (rows_state){.position = position};
+	s->finished = false;
+	return SHERD_OK;
 }
 
 static uint64_t batch_size(const sherd_rows *rows, const sherd_rows_stream *o)
@@ -146,9 +184,11 @@ static int check_options(const sherd_rows *rows, const sherd_rows_stream *o, she
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rows are delivered as F64 or F32");
 	if ((unsigned)o->access > SHERD_ROWS_DIRECT || (unsigned)o->tail > SHERD_ROWS_TAIL_PAD)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "no such access or tail");
-	if (o->resume && o->from)
+	if (o->sample && isnan(o->fraction))
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "the fraction of a sample is not a number");
+	if (o->resume && (o->from || o->epoch))
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
-		                  "a stream begins at a row or at a cursor, not both");
+		                  "a stream begins at a row of an epoch or at a cursor, not both");
 	return SHERD_OK;
 }
 
@@ -157,17 +197,21 @@ int sherd_rows_sequence_init(rows_sequence *s, const sherd_rows *rows, const she
 	TRY(check_options(rows, o, err));
 	*s = (rows_sequence){
 		.rows = rows,
-		.order = {.total = rows->total, .shuffle = o->shuffle, .seed = o->seed, .window = o->shuffle_window},
+		.order = {.total = rows->total,
+	                  .shuffle = o->shuffle,
+	                  .seed = o->seed,
+	                  .window = o->shuffle_window,
+	                  .epoch = o->epoch},
 		.batch_rows = batch_size(rows, o),
 		.rank = o->rank,
 		.world = o->world ? o->world : 1,
 		.tail = o->tail,
-		.start = {.position = o->from},
+		.from = o->from,
+		.now = {.position = o->from},
 	};
 	if (o->sample)
 		sherd_rows_order_sample(&s->order, o->fraction);
 	if (o->resume)
 		TRY(sherd_rows_text_resume(s, o->resume, o->batch_rows || o->batch_bytes, err));
-	s->now = s->start;
 	return SHERD_OK;
 }

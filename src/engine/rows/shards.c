@@ -31,11 +31,27 @@ static int check_same(const sherd_rows *rows, const sherd_reader *reader, const 
 	return head.rows == want->rows && head.width == rows->width ? SHERD_OK : changed(err);
 }
 
+static int check_lent(rows_open_shard *slot, sherd_error *err)
+{
+	if (slot->reader && slot->lent)
+		TRY(sherd_reader_check(slot->reader, err));
+	slot->lent = false;
+	return SHERD_OK;
+}
+
+int sherd_rows_shards_check(rows_shards *s, sherd_error *err)
+{
+	for (size_t i = 0; i < ROWS_OPEN; i++)
+		TRY(check_lent(&s->open[i], err));
+	return SHERD_OK;
+}
+
 static int open_shard(rows_shards *s, size_t shard, rows_open_shard *slot, sherd_error *err)
 {
 	const sherd_rows *rows = s->rows;
 	const sherd_rows_shard *want = &rows->shards[shard];
 	const void *map = NULL;
+	TRY(check_lent(slot, err));
 	s->closed += slot->reader != NULL;
 	sherd_reader_close(TAKE(slot->reader));
 	TRY(sherd_store_read(rows->store, want->key, &slot->reader, err));
@@ -88,6 +104,7 @@ int sherd_rows_shards_find(rows_shards *s, uint64_t row, const rows_open_shard *
 	}
 	TRY(sherd_rows_check_residency(shard, slot->shard, err));
 	slot->used = ++s->looks;
+	slot->lent = slot->lent || slot->map;
 	s->last = slot;
 	*out = slot;
 	*offset = (row - s->rows->shards[shard].first) * s->rows->row_bytes;

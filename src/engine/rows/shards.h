@@ -12,6 +12,7 @@ typedef struct rows_open_shard {
 	sherd_reader *reader;
 	size_t shard;
 	const uint8_t *map; /* of the payload, or NULL */
+	bool lent;          /* bytes of it were used since it was last checked */
 	uint64_t used;      /* when, in looks */
 } rows_open_shard;
 
@@ -30,6 +31,8 @@ int sherd_rows_shards_find(rows_shards *s, uint64_t row, const rows_open_shard *
                            sherd_error *err);
 /* The shard if it is open, or NULL. */
 const rows_open_shard *sherd_rows_shards_peek(const rows_shards *s, size_t shard);
+/* Is what was used of maps still what the files hold? */
+int sherd_rows_shards_check(rows_shards *s, sherd_error *err);
 /* A hint about bytes from .. to of a payload. */
 void sherd_rows_shards_advise(const rows_shards *s, const rows_open_shard *shard, uint64_t from, uint64_t to,
                               sherd_advice advice);

@@ -14,6 +14,8 @@ try --batch 1 --batch-bytes 1
 try --from 41
 try --from x
 try --from 1 --resume x
+try --epoch 1 --resume x
+try --epoch x
 try --rank 0
 try --world 2
 try --rank 2 --world 2

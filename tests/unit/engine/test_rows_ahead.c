@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "store/local.h"
 
+#include <sherd/guard.h>
 #include <sherd/rows.h>
 
 #include <fcntl.h>
@@ -363,8 +364,11 @@ TEST(large_batches_are_the_same_whoever_converts_them)
 		}
 }
 
+/* As in the command: what is in memory is mapped. */
 int main(void)
 {
+	if (sherd_guard_open(NULL) < 0)
+		return 1;
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		CASE(reading_ahead_crosses_shards_and_keeps_to_the_window),

@@ -136,7 +136,7 @@ TEST(a_cursor_seeks_to_any_row)
 		assert_ok(sherd_rows_seek(c, row, err));
 		assert_next(c, 0, row, end - row < 4 ? (size_t)(end - row) : 4);
 		sherd_rows_reset(c);
-		assert_next(c, 0, row, end - row < 4 ? (size_t)(end - row) : 4);
+		assert_next(c, 0, 0, 4);
 	}
 	assert_ok(sherd_rows_seek(c, TOTAL, err));
 	assert_end(c);
@@ -144,6 +144,99 @@ TEST(a_cursor_seeks_to_any_row)
 	assert_end(c);
 	assert_ok(sherd_rows_seek(c, 16, err));
 	assert_next(c, 0, 16, 1);
+}
+
+/* in whatever way the stream came to where it stands. */
+TEST(a_reset_goes_to_the_row_where_the_stream_begins)
+{
+	ROWS rows = make(STORE);
+	char text[SHERD_ROWS_CURSOR_TEXT];
+	CURSOR c = stream(rows, (sherd_rows_stream){.batch_rows = 4, .from = 3});
+	assert_next(c, 0, 3, 2);
+	assert_next(c, 1, 5, 1);
+	assert_ok(sherd_rows_tell(c, text, err));
+	assert_ok(sherd_rows_seek(c, TOTAL, err));
+	assert_end(c);
+	sherd_rows_reset(c);
+	assert_next(c, 0, 3, 2);
+	CURSOR again = stream(rows, (sherd_rows_stream){.resume = text});
+	assert_next(again, 2, 6, 4);
+	sherd_rows_reset(again);
+	assert_next(again, 0, 3, 2);
+	assert_next(again, 1, 5, 1);
+	assert_next(again, 2, 6, 4);
+	sherd_rows_begin_epoch(again, 1);
+	assert_int_equal(sherd_rows_epoch(again), 1);
+	assert_next(again, 0, 3, 2);
+}
+
+/* 6 batches of 4 for a world of 4; who resumes after one round pads with the same batches. */
+TEST(padding_is_the_same_after_a_resume)
+{
+	ROWS rows = make(STORE);
+	for (uint32_t rank = 2; rank < 4; rank++) {
+		char text[SHERD_ROWS_CURSOR_TEXT];
+		sherd_rows_batch b;
+		sherd_rows_stream o = {
+			.batch_rows = 4, .world = 4, .rank = rank, .tail = SHERD_ROWS_TAIL_PAD, .from = 0};
+		CURSOR c = stream(rows, o);
+		assert_int_equal(sherd_rows_next(c, &b, NULL), 1);
+		assert_ok(sherd_rows_tell(c, text, err));
+		o.resume = text;
+		CURSOR again = stream(rows, o);
+		for (int i = 0; i < 2; i++) {
+			assert_int_equal(sherd_rows_next(i ? again : c, &b, NULL), 1);
+			assert_true(b.padding);
+			assert_rows(&b, NULL, rank == 2 ? 0 : 4, rank == 2 ? 4 : 1);
+			assert_end(i ? again : c);
+		}
+	}
+	/* Who sought a row of a stream that begins at its end still gets as many batches as the others. */
+	sherd_rows_batch b;
+	CURSOR late = stream(
+		rows, (sherd_rows_stream){
+			      .batch_rows = 4, .world = 3, .rank = 2, .tail = SHERD_ROWS_TAIL_PAD, .from = TOTAL});
+	assert_end(late);
+	assert_ok(sherd_rows_seek(late, 16, err));
+	assert_int_equal(sherd_rows_next(late, &b, NULL), 1);
+	assert_true(b.padding);
+	assert_rows(&b, NULL, 4, 1);
+}
+
+/* Of ten rows with seed 42; the golden orders are those of docs/formats/rows.md. */
+TEST(every_epoch_has_its_own_order)
+{
+	static const uint64_t ten[] = {5, 2, 3};
+	static const uint64_t orders[][10] = {
+		{5, 0, 7, 9, 8, 1, 3, 2, 6, 4}, {7, 5, 1, 6, 0, 9, 2, 4, 8, 3}, {6, 7, 5, 8, 1, 4, 2, 3, 0, 9}};
+	ROWS rows = NULL;
+	char text[SHERD_ROWS_CURSOR_TEXT];
+	sherd_rows_batch b;
+	rows_set_make(STORE, "e", ten, COUNT_OF(ten), 2);
+	assert_ok(sherd_rows_open_folder(&rows, STORE, "e", NULL, err));
+	CURSOR all = stream(rows, (sherd_rows_stream){.shuffle = true, .seed = 42, .batch_rows = 4});
+	for (uint64_t epoch = 0; epoch < 3; epoch++) {
+		sherd_rows_stream o = {.shuffle = true, .seed = 42, .batch_rows = 4, .epoch = epoch};
+		CURSOR one = stream(rows, o);
+		sherd_rows_begin_epoch(all, epoch);
+		for (size_t at = 0; at < 10; at += 4) {
+			for (int i = 0; i < 2; i++) {
+				assert_int_equal(sherd_rows_next(i ? all : one, &b, NULL), 1);
+				assert_int_equal(b.epoch, epoch);
+				assert_rows(&b, orders[epoch] + at, 0, at < 8 ? 4 : 2);
+			}
+			if (at == 0)
+				assert_ok(sherd_rows_tell(one, text, err));
+		}
+		assert_end(all);
+		/* The text knows the epoch. */
+		o.epoch = 0;
+		o.resume = text;
+		CURSOR again = stream(rows, o);
+		assert_int_equal(sherd_rows_epoch(again), epoch);
+		assert_int_equal(sherd_rows_next(again, &b, NULL), 1);
+		assert_rows(&b, orders[epoch] + 4, 0, 4);
+	}
 }
 
 TEST(a_sample_that_takes_nothing_is_an_empty_stream)
@@ -188,21 +281,24 @@ TEST(a_position_is_a_short_text_that_stays_the_same)
 	char text[SHERD_ROWS_CURSOR_TEXT], body[SHERD_ROWS_CURSOR_TEXT], want[SHERD_ROWS_CURSOR_TEXT + 16];
 	CURSOR c = stream(rows, (sherd_rows_stream){.batch_rows = 4});
 	assert_ok(sherd_rows_tell(c, text, err));
-	assert_memory_equal(text, "rows1:0:0:4:17:3:-:-:", 21);
+	assert_memory_equal(text, "rows2:0:0:0:0:4:17:3:-:-:-:", 27);
 	assert_next(c, 0, 0, 4);
 	assert_next(c, 1, 4, 1);
 	assert_ok(sherd_rows_tell(c, text, err));
-	(void)snprintf(body, sizeof(body), "rows1:5:2:4:17:3:-:-");
+	(void)snprintf(body, sizeof(body), "rows2:0:0:5:2:4:17:3:-:-:-");
 	(void)snprintf(want, sizeof(want), "%s:%08" PRIx32, body, sherd_crc32(0, body, strlen(body)));
 	assert_string_equal(text, want);
 	CURSOR s = stream(rows, (sherd_rows_stream){.batch_rows = 4,
 	                                            .shuffle = true,
 	                                            .seed = UINT64_MAX,
+	                                            .epoch = UINT64_MAX,
+	                                            .from = 2,
 	                                            .shuffle_window = UINT64_MAX,
 	                                            .sample = true,
 	                                            .fraction = 0.25});
 	assert_ok(sherd_rows_tell(s, text, err));
-	const char *head = "rows1:0:0:4:17:3:ffffffffffffffff/ffffffffffffffff:4000000000000000:";
+	const char *head =
+		"rows2:18446744073709551615:2:2:0:4:17:3:-:ffffffffffffffff/ffffffffffffffff:4000000000000000:";
 	assert_memory_equal(text, head, strlen(head));
 }
 
@@ -220,13 +316,24 @@ TEST(a_text_resumes_where_it_was_told)
 	assert_next(again, 2, 5, 1);
 	assert_next(again, 3, 6, 4);
 	sherd_rows_reset(again);
-	assert_next(again, 1, 4, 1);
+	assert_next(again, 0, 0, 4);
 	/* At the end there is nothing more. */
 	while (sherd_rows_next(again, &(sherd_rows_batch){0}, NULL) > 0)
 		;
 	assert_ok(sherd_rows_tell(again, text, err));
 	CURSOR done = stream(rows, (sherd_rows_stream){.resume = text});
 	assert_end(done);
+}
+
+/* As versions before 0.2 told them. */
+TEST(texts_of_version_1_resume)
+{
+	ROWS rows = make(STORE);
+	CURSOR c = stream(rows, (sherd_rows_stream){.resume = "rows1:5:2:4:17:3:-:-:9b4faaa0"});
+	assert_next(c, 2, 5, 1);
+	assert_next(c, 3, 6, 4);
+	sherd_rows_reset(c);
+	assert_next(c, 0, 0, 4);
 }
 
 static void assert_no_resume(const sherd_rows *rows, const char *text, sherd_rows_stream o, const char *message)
@@ -245,7 +352,7 @@ TEST(a_text_of_something_else_is_refused)
 	static const uint64_t more[] = {5, 13};
 	ROWS rows = make(STORE);
 	ROWS other = NULL;
-	char text[SHERD_ROWS_CURSOR_TEXT], long_text[300];
+	char text[SHERD_ROWS_CURSOR_TEXT], long_text[SHERD_ROWS_CURSOR_TEXT + 100];
 	CURSOR c = stream(rows, (sherd_rows_stream){.batch_rows = 4, .shuffle = true, .seed = 1});
 	assert_ok(sherd_rows_tell(c, text, err));
 	const char *order = "the cursor is of another shuffle or sample";
@@ -263,7 +370,7 @@ TEST(a_text_of_something_else_is_refused)
 	const char *stranger = "the cursor is no cursor of rows, or of a later version";
 	assert_no_resume(rows, "", same, stranger);
 	assert_no_resume(rows, "rows1", same, stranger);
-	assert_no_resume(rows, "rows2:0:0", same, stranger);
+	assert_no_resume(rows, "rows3:0:0", same, stranger);
 	memset(long_text, '1', sizeof(long_text) - 1);
 	memcpy(long_text, "rows1:", 6);
 	long_text[sizeof(long_text) - 1] = 0;
@@ -301,11 +408,12 @@ TEST(no_changed_byte_of_a_text_passes)
 TEST(a_text_that_was_made_up_is_refused)
 {
 	static const char *const bodies[] = {
-		"rows1:18:0:4:17:3:-:-",   "rows1:0:0:0:17:3:-:-",  "rows1:0:0:4:17:3:-",
-		"rows1:0:0:4:17:3:-:-:-",  "rows1::0:4:17:3:-:-",   "rows1:-1:0:4:17:3:-:-",
-		"rows1:0x0:0:4:17:3:-:-",  "rows1:0:0:4:17:3",      "rows1:99999999999999999999:0:4:17:3:-:-",
-		"rows1:0:0:4:17:3:-:- ",   "rows1: 0:0:4:17:3:-:-", "rows1:",
-		"rows1:0:0:4:17:3:-:-\xff"};
+		"rows1:18:0:4:17:3:-:-",     "rows1:0:0:0:17:3:-:-",       "rows1:0:0:4:17:3:-",
+		"rows1:0:0:4:17:3:-:-:-",    "rows1::0:4:17:3:-:-",        "rows1:-1:0:4:17:3:-:-",
+		"rows1:0x0:0:4:17:3:-:-",    "rows1:0:0:4:17:3",           "rows1:99999999999999999999:0:4:17:3:-:-",
+		"rows1:0:0:4:17:3:-:- ",     "rows1: 0:0:4:17:3:-:-",      "rows1:",
+		"rows1:0:0:4:17:3:-:-\xff",  "rows2:0:0:0:0:4:17:3:-:-",   "rows2:0:18:0:0:4:17:3:-:-:-",
+		"rows2:0:0:0:0:4:17:3::-:-", "rows2:0:0:0:0:4:16:3:-:-:-", "rows2:0:0:0:0:4:17:3:00:-:-"};
 	ROWS rows = make(STORE);
 	for (size_t i = 0; i < COUNT_OF(bodies); i++) {
 		char text[SHERD_ROWS_CURSOR_TEXT];
@@ -456,10 +564,14 @@ int main(void)
 		CASE_ON_BOTH(the_default_batch_has_1024_rows),
 		CASE_ON_BOTH(floats_are_views_into_the_map),
 		CASE_ON_BOTH(a_cursor_seeks_to_any_row),
+		CASE_ON_BOTH(a_reset_goes_to_the_row_where_the_stream_begins),
+		CASE_IN_MEMORY(padding_is_the_same_after_a_resume),
+		CASE_IN_MEMORY(every_epoch_has_its_own_order),
 		CASE_IN_MEMORY(a_sample_that_takes_nothing_is_an_empty_stream),
 		CASE_ON_BOTH(sampled_and_shuffled_batches_span_shards_and_tell_their_ids),
 		CASE_IN_MEMORY(a_position_is_a_short_text_that_stays_the_same),
 		CASE_IN_MEMORY(a_text_resumes_where_it_was_told),
+		CASE_IN_MEMORY(texts_of_version_1_resume),
 		CASE_IN_MEMORY(a_text_of_something_else_is_refused),
 		CASE_IN_MEMORY(no_changed_byte_of_a_text_passes),
 		CASE_IN_MEMORY(a_text_that_was_made_up_is_refused),

@@ -123,12 +123,111 @@ TEST(a_slot_that_failed_owes_its_batch)
 	assert_int_equal(b.number, 3);
 }
 
+static void assert_slot(sherd_rows_slot *s, uint64_t number, uint64_t first, size_t count)
+{
+	sherd_rows_batch b;
+	assert_int_equal(sherd_rows_slot_next(s, &b, NULL), 1);
+	assert_int_equal(b.number, number);
+	assert_rows(&b, NULL, first, count);
+}
+
+/* Batches of 4: 0[0+4] 1[4+1] 2[5+1] 3[6+4] 4[10+4] 5[14+3]. */
+TEST(a_dispenser_tells_resets_and_begins_epochs)
+{
+	ROWS rows = make(STORE);
+	char text[SHERD_ROWS_CURSOR_TEXT];
+	DISPENSER d = NULL;
+	DISPENSER on = NULL;
+	SLOT a = NULL;
+	SLOT b = NULL;
+	SLOT c = NULL;
+	assert_ok(sherd_rows_dispenser_open(&d, rows, &(sherd_rows_stream){.batch_rows = 4}, err));
+	assert_ok(sherd_rows_slot_open(&a, d, err));
+	assert_ok(sherd_rows_slot_open(&b, d, err));
+	assert_slot(a, 0, 0, 4);
+	assert_slot(b, 1, 4, 1);
+	assert_slot(b, 2, 5, 1);
+	assert_ok(sherd_rows_dispenser_tell(d, text, err));
+	assert_ok(sherd_rows_dispenser_open(&on, rows, &(sherd_rows_stream){.resume = text}, err));
+	assert_ok(sherd_rows_slot_open(&c, on, err));
+	assert_slot(c, 3, 6, 4);
+	sherd_rows_dispenser_reset(on);
+	assert_slot(c, 0, 0, 4);
+	sherd_rows_dispenser_reset(d);
+	assert_slot(b, 0, 0, 4);
+	sherd_rows_dispenser_begin_epoch(d, 7);
+	sherd_rows_batch batch;
+	assert_int_equal(sherd_rows_slot_next(a, &batch, NULL), 1);
+	assert_int_equal(batch.epoch, 7);
+	assert_int_equal(batch.number, 0);
+	assert_ok(sherd_rows_dispenser_tell(d, text, err));
+	assert_memory_equal(text, "rows2:7:0:4:1:4:17:3:", 21);
+}
+
+/* What could not be brought is neither lost nor passed over, whoever comes next. */
+TEST(what_a_slot_owes_is_told_and_goes_to_others)
+{
+	sherd_store *inner = NULL;
+	assert_ok(sherd_store_open_memory(&inner, err));
+	SHERD_AUTO(sherd_store, sherd_store_close) store = fail_store_over(inner);
+	ROWS rows = make(store);
+	for (int reset = 0; reset < 2; reset++) {
+		char text[SHERD_ROWS_CURSOR_TEXT];
+		DISPENSER d = NULL;
+		sherd_rows_slot *unlucky = NULL;
+		SLOT lucky = NULL;
+		sherd_rows_stream o = {.batch_rows = 4, .access = SHERD_ROWS_READ};
+		assert_ok(sherd_rows_dispenser_open(&d, rows, &o, err));
+		assert_ok(sherd_rows_slot_open(&unlucky, d, err));
+		assert_ok(sherd_rows_slot_open(&lucky, d, err));
+		assert_slot(lucky, 0, 0, 4);
+		fail_store_at(store, 1);
+		assert_int_equal(sherd_rows_slot_next(unlucky, &(sherd_rows_batch){0}, NULL), SHERD_EIO);
+		assert_slot(lucky, 2, 5, 1);
+		for (int closed = 0; closed < 2; closed++) {
+			assert_ok(sherd_rows_dispenser_tell(d, text, err));
+			assert_memory_equal(text, "rows2:0:0:4:1:4:17:3:", 21);
+			if (closed == 0)
+				sherd_rows_slot_close(unlucky);
+		}
+		if (reset)
+			sherd_rows_dispenser_reset(d);
+		assert_slot(lucky, reset ? 0 : 1, reset ? 0 : 4, reset ? 4 : 1);
+		assert_slot(lucky, reset ? 1 : 3, reset ? 4 : 6, reset ? 1 : 4);
+	}
+}
+
+/* A slot that owes a batch of before does not bring it after a reset. */
+TEST(a_reset_forgets_what_is_owed)
+{
+	sherd_store *inner = NULL;
+	assert_ok(sherd_store_open_memory(&inner, err));
+	SHERD_AUTO(sherd_store, sherd_store_close) store = fail_store_over(inner);
+	ROWS rows = make(store);
+	DISPENSER d = NULL;
+	SLOT s = NULL;
+	char text[SHERD_ROWS_CURSOR_TEXT];
+	sherd_rows_stream o = {.batch_rows = 4, .access = SHERD_ROWS_READ, .from = 5};
+	assert_ok(sherd_rows_dispenser_open(&d, rows, &o, err));
+	assert_ok(sherd_rows_slot_open(&s, d, err));
+	assert_slot(s, 0, 5, 1);
+	fail_store_at(store, 1);
+	assert_int_equal(sherd_rows_slot_next(s, &(sherd_rows_batch){0}, NULL), SHERD_EIO);
+	sherd_rows_dispenser_reset(d);
+	assert_ok(sherd_rows_dispenser_tell(d, text, err));
+	assert_memory_equal(text, "rows2:0:5:5:0:4:17:3:", 21);
+	assert_slot(s, 0, 5, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE_ON_BOTH(slots_share_the_batches_of_one_stream),
 		CASE_IN_MEMORY(a_dispenser_resumes_too),
 		cmocka_unit_test(a_slot_that_failed_owes_its_batch),
+		CASE_ON_BOTH(a_dispenser_tells_resets_and_begins_epochs),
+		cmocka_unit_test(what_a_slot_owes_is_told_and_goes_to_others),
+		cmocka_unit_test(a_reset_forgets_what_is_owed),
 	};
 	return cmocka_run_group_tests_name("rows dispenser", tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "format/rows_shard.h"
 
+#include <sherd/guard.h>
 #include <sherd/rows.h>
 
 #include <fcntl.h>
@@ -252,8 +253,11 @@ TEST(the_size_of_the_set_does_not_matter)
 	assert_bounded(&o, 1024 * WIDTH * 8);
 }
 
+/* As in the command: what is in memory is mapped. */
 int main(void)
 {
+	if (sherd_guard_open(NULL) < 0)
+		return 1;
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stream_stays_within_its_bound),
 		cmocka_unit_test(so_does_one_with_large_batches),

@@ -6,6 +6,7 @@
 #include "engine/rows/scout.h"
 #include "engine/rows/shards.h"
 
+#include <math.h>
 #include <string.h>
 
 SHERD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
@@ -120,6 +121,8 @@ TEST(bad_options_are_refused)
 		{.dtype = SHERD_I64},
 		{.dtype = SHERD_F16},
 		{.resume = "x", .from = 1},
+		{.resume = "x", .epoch = 1},
+		{.sample = true, .fraction = (double)NAN},
 		{.access = (sherd_rows_access)4},
 		{.tail = (sherd_rows_tail)3},
 	};
