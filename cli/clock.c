@@ -9,14 +9,19 @@
 
 enum { CHUNK = 1 << 20 };
 
+int64_t sherd_clock_now(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 int sherd_clock_read(sherd_clock *clock, sherd_error *err)
 {
 	const char *text = getenv("SOURCE_DATE_EPOCH");
 	*clock = (sherd_clock){0};
 	if (!text || !*text) {
-		struct timespec now;
-		(void)clock_gettime(CLOCK_REALTIME, &now);
-		clock->time_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+		clock->time_ns = sherd_clock_now();
 		return SHERD_OK;
 	}
 	char *end;

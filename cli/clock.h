@@ -12,6 +12,8 @@ typedef struct sherd_clock {
 	bool fixed;      /* SOURCE_DATE_EPOCH was set: the same input is to give the same bytes */
 } sherd_clock;
 
+/* What time it really is, whatever SOURCE_DATE_EPOCH says: to be compared with, never to be written. */
+int64_t sherd_clock_now(void);
 int sherd_clock_read(sherd_clock *clock, sherd_error *err);
 /* The id of a set that is about to be saved with these options: random, or with a fixed clock the one that the same
  * time, prefix, options and tensors, values included, always give. Two saves that differ never have the same: their

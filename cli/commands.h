@@ -23,6 +23,7 @@ extern const sherd_command sherd_command_checkpoint_reshard;
 extern const sherd_command sherd_command_checkpoint_verify;
 extern const sherd_command sherd_command_checkpoint_list;
 extern const sherd_command sherd_command_checkpoint_prune;
+extern const sherd_command sherd_command_checkpoint_remove;
 extern const sherd_command sherd_command_checkpoint_repair;
 extern const sherd_command sherd_command_rows_pack;
 extern const sherd_command sherd_command_rows_info;

@@ -22,6 +22,7 @@ static const sherd_command *const commands[] = {
 	&sherd_command_checkpoint_verify,
 	&sherd_command_checkpoint_list,
 	&sherd_command_checkpoint_prune,
+	&sherd_command_checkpoint_remove,
 	&sherd_command_checkpoint_repair,
 	&sherd_command_rows_pack,
 	&sherd_command_rows_info,

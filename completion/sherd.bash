@@ -3,7 +3,7 @@
 _sherd_options() {
 	local common="--json --quiet --workers --help"
 	case $1 in
-	info | "model info" | "checkpoint commit" | "checkpoint list") echo "$common" ;;
+	info | "model info" | "checkpoint commit" | "checkpoint list" | "checkpoint remove") echo "$common" ;;
 	verify | "model verify" | "checkpoint verify") echo "--quick $common" ;;
 	cat | "model cat") echo "--range --format $common" ;;
 	convert | "model convert")
@@ -19,7 +19,7 @@ _sherd_options() {
 		;;
 	"checkpoint load") echo "--output --tensor --rank --world --cut --replace $common" ;;
 	"checkpoint reshard") echo "--shards --cut --replace $common" ;;
-	"checkpoint prune") echo "--keep --waiting-older-than $common" ;;
+	"checkpoint prune") echo "--keep --waiting-older-than --orphaned --damaged --dry-run $common" ;;
 	"checkpoint repair") echo "--set-id --replace $common" ;;
 	"rows pack") echo "--rows-per-shard --tensor --dtype $common" ;;
 	"rows info") echo "--incomplete $common" ;;
@@ -82,7 +82,7 @@ _sherd() {
 	elif [[ -z $command ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert checkpoint rows graph model" -- "$current")
 	elif [[ $command == checkpoint ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "save commit load reshard verify list prune repair" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "save commit load reshard verify list prune remove repair" -- "$current")
 	elif [[ $command == rows ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "pack info stream cat verify" -- "$current")
 	elif [[ $command == graph ]]; then

@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 		rc = run(store, pool, &err);
 	/* Only the newest two are worth their bytes. */
 	if (rc == SHERD_OK)
-		rc = sherd_ckpt_prune(store, "", 2, NULL, NULL, NULL, &err);
+		rc = sherd_ckpt_prune(store, "", &(sherd_ckpt_prune_options){.keep = 2}, &err);
 	if (rc < 0)
 		(void)fprintf(stderr, "async: %s: %s\n", err.object, err.message);
 	sherd_pool_close(pool);

@@ -273,51 +273,84 @@ SHERD_API int sherd_ckpt_reshard(const sherd_ckpt *from, sherd_store *store, con
 /* ---- housekeeping */
 
 typedef enum sherd_ckpt_state {
-	SHERD_CKPT_COMMITTED = 0,
-	SHERD_CKPT_SAVING = 1,   /* claimed by somebody who lives */
-	SHERD_CKPT_DEAD = 2,     /* claimed by nobody who lives; the next save or prune clears it */
-	SHERD_CKPT_ORPHANED = 3, /* shards without metadata or claim; repair may help */
-	SHERD_CKPT_DAMAGED = 4,  /* metadata that cannot be read */
-	SHERD_CKPT_WAITING = 5   /* saved by ranks, and some have not come yet; nobody holds it, and it is not dead */
+	SHERD_CKPT_COMMITTED = 0, /* all of it is there: metadata and heads of shards fit together */
+	SHERD_CKPT_SAVING = 1,    /* claimed by somebody who lives */
+	SHERD_CKPT_DEAD = 2,      /* claimed by nobody who lives; the next save or prune clears it */
+	SHERD_CKPT_ORPHANED = 3,  /* shards without metadata or claim; repair may help */
+	SHERD_CKPT_DAMAGED = 4,   /* metadata or shards contradict the format or each other, or a shard is missing */
+	SHERD_CKPT_WAITING = 5,   /* saved by ranks, and some have not come yet; nobody holds it, and it is not dead */
+	SHERD_CKPT_UNREADABLE = 6 /* nobody can tell: the store fails, or this library does not know the format */
 } sherd_ckpt_state;
 SHERD_API const char *sherd_ckpt_state_name(sherd_ckpt_state state);
 
 typedef struct sherd_ckpt_listing {
 	const char *prefix;
 	sherd_ckpt_state state;
-	const char *timestamp; /* "" unless committed */
+	const char *timestamp; /* "" where no metadata can be read */
 	int64_t time_ns, step;
 	bool has_step;
 	uint32_t world;
 	uint64_t bytes;      /* of metadata and shards */
-	const char *problem; /* of a damaged one; how far a waiting one is; else "" */
+	const char *problem; /* of a damaged or unreadable one; how far a waiting one is; else "" */
 	/* A set waits here for its ranks: the one listed, or one that is to replace it. */
 	bool waiting;
 	uint64_t waiting_ns; /* since the last rank came */
 } sherd_ckpt_listing;
 typedef struct sherd_ckpt_list sherd_ckpt_list;
 /* All checkpoints whose prefix begins with `below` ("" or "folder/"), folders below that left out: committed ones
- * first, newest first (by timestamp, then step, then name), then the others by name. */
+ * first, newest first (by timestamp, then step, then name), then the others by name. Every one is opened as
+ * sherd_ckpt_open() does it; one that cannot be is told as what it is and does not keep the others from being listed.
+ */
 SHERD_API int sherd_ckpt_list_open(sherd_ckpt_list **out, sherd_store *store, const char *below,
                                    const sherd_ckpt_options *options, sherd_error *err);
 SHERD_API size_t sherd_ckpt_list_count(const sherd_ckpt_list *list);
 SHERD_API const sherd_ckpt_listing *sherd_ckpt_list_at(const sherd_ckpt_list *list, size_t index);
+/* The newest committed one whose time is not after now_ns (0: any), since what a clock that ran ahead has dated would
+ * be the newest for ever; else the newest of all, or NULL when none is committed. */
+SHERD_API const sherd_ckpt_listing *sherd_ckpt_list_newest(const sherd_ckpt_list *list, int64_t now_ns);
 SHERD_API void sherd_ckpt_list_close(sherd_ckpt_list *list); /* NULL is fine */
 
-/* Keeps the newest `keep` committed checkpoints (at least one) and whatever is being written or waits for ranks;
- * removes the older ones and what dead saves left. removed() (may be NULL) is told each prefix after it is gone.
- * Cancelled, it stops between two of them: a removal that has begun is finished, so that every prefix is as it was, or
- * gone. */
-typedef void sherd_ckpt_removed_fn(void *arg, const char *prefix, sherd_ckpt_state was);
+typedef enum sherd_ckpt_fate {
+	SHERD_CKPT_REMOVED = 0, /* nothing of it is left */
+	SHERD_CKPT_CLEARED = 1, /* the set stays; what a dead save, replacement or removal left beside it is gone */
+	SHERD_CKPT_LEFT = 2     /* it was to go, or to be kept and counted, but is left alone: why tells */
+} sherd_ckpt_fate;
+/* What became of a prefix, or would become of it. */
+typedef struct sherd_ckpt_pruned {
+	const char *prefix;
+	sherd_ckpt_state was;
+	sherd_ckpt_fate fate;
+	uint64_t bytes;  /* that are gone with it; 0 when not known */
+	const char *why; /* with SHERD_CKPT_LEFT, else "" */
+} sherd_ckpt_pruned;
+typedef void sherd_ckpt_pruned_fn(void *arg, const sherd_ckpt_pruned *pruned);
+
 typedef struct sherd_ckpt_prune_options {
+	size_t keep;    /* the newest so many committed ones stay, at least 1 */
+	int64_t now_ns; /* committed ones of a later time are left alone and not counted; 0: nobody knows the time */
+	uint64_t waiting_older_than_ns; /* sets that have waited so long for their ranks go, too; 0: none */
+	bool orphaned;                  /* shards that belong to nothing go, too */
+	bool damaged;                   /* damaged sets go, too */
+	bool dry_run;                   /* tell only */
+	sherd_ckpt_pruned_fn *pruned;   /* told each prefix after it happened; may be NULL */
+	void *arg;
 	sherd_pool *pool;
 	const sherd_limits *limits;
 	const sherd_progress *progress; /* counts checkpoints */
-	uint64_t waiting_older_than_ns; /* sets that have waited so long for their ranks go too; 0: none */
 } sherd_ckpt_prune_options;
-SHERD_API int sherd_ckpt_prune(sherd_store *store, const char *below, size_t keep,
-                               const sherd_ckpt_prune_options *options, sherd_ckpt_removed_fn *removed, void *arg,
+/* Removes older checkpoints and what dead saves left. Nothing but the latter goes unless a committed checkpoint is
+ * there to be kept, found whole by this call: metadata, files, sizes and heads. Left alone are: what is being written
+ * or waits for ranks, what is damaged, unreadable or orphaned unless asked for, and a set whose files the metadata of
+ * another one names. Cancelled, it stops between two of them: a removal that has begun is finished, so that every
+ * prefix is as it was, or gone. */
+SHERD_API int sherd_ckpt_prune(sherd_store *store, const char *below, const sherd_ckpt_prune_options *options,
                                sherd_error *err);
+
+/* Removes what stands under the prefix: a committed set, damaged or not, shards that belong to nothing, what a dead
+ * save left. *was (may be NULL) tells what it was. SHERD_ENOTFOUND; SHERD_ECONFLICT when somebody is writing there,
+ * when the set has just been replaced, or when the metadata of another set names one of its files. */
+SHERD_API int sherd_ckpt_remove(sherd_store *store, const char *prefix, const sherd_ckpt_options *options,
+                                sherd_ckpt_state *was, sherd_error *err);
 
 typedef struct sherd_ckpt_repair_options {
 	const sherd_set_id *set_id; /* which, when shards of several sets are there; NULL: the only complete one */

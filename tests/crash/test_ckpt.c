@@ -98,13 +98,18 @@ static int old_beside_newer(sherd_store *store)
 
 static int prune(sherd_store *store)
 {
-	return sherd_ckpt_prune(store, "", 1, NULL, NULL, NULL, NULL);
+	return sherd_ckpt_prune(store, "", &(sherd_ckpt_prune_options){.keep = 1}, NULL);
 }
 
 static int lose_metadata(sherd_store *store)
 {
 	TRY(save_new(store));
 	return sherd_store_remove(store, "m.metadata.json", NULL);
+}
+
+static int remove_set(sherd_store *store)
+{
+	return sherd_ckpt_remove(store, "m", NULL, NULL, NULL);
 }
 
 static int repair(sherd_store *store)
@@ -127,6 +132,8 @@ static const scenario scenarios[] = {
 	{"abort", nothing, abort_save, CONTENT_NONE, CONTENT_NONE},
 	{"save by ranks and commit", nothing, save_by_ranks, CONTENT_NONE, CONTENT_NEW},
 	{"prune", old_beside_newer, prune, CONTENT_OLD, CONTENT_NONE},
+	{"remove", save_old, remove_set, CONTENT_OLD, CONTENT_NONE},
+	{"remove orphans", lose_metadata, remove_set, CONTENT_NONE, CONTENT_NONE},
 	{"repair", lose_metadata, repair, CONTENT_NONE, CONTENT_NEW},
 };
 
@@ -138,14 +145,14 @@ typedef struct checked {
 } checked;
 
 /* A take-over that died leaves its victim's shards to nobody: whether the victim lives cannot be told, so they are only
- * cleared by somebody who takes over again and has published. */
-static int save_next(sherd_store *store, bool after_take_over, sherd_error *err)
+ * cleared by somebody who takes over again and has published. So it is with orphans whose removal has not begun. */
+static int save_next(sherd_store *store, bool may_be_orphans, sherd_error *err)
 {
 	sherd_ckpt_save_options o = ckpt_sample_options(later, 0);
 	o.replace = true;
 	o.take_over_after_ns = 1; /* what ranks left waits for the others */
 	int rc = sherd_ckpt_save(store, "m", later->shards, &o, err);
-	o.take_over = after_take_over && rc == SHERD_ECONFLICT && strcmp(err->reason, "orphans") == 0;
+	o.take_over = may_be_orphans && rc == SHERD_ECONFLICT && strcmp(err->reason, "orphans") == 0;
 	return o.take_over ? sherd_ckpt_save(store, "m", later->shards, &o, err) : rc;
 }
 
@@ -160,11 +167,11 @@ static void check_next_writer(crash_walk *w, sherd_store *store)
 	int rc = repairs ? sherd_ckpt_repair(store, "m", NULL, NULL, &e) : SHERD_OK;
 	if (rc < 0)
 		crash_walk_complain(w, "repair again: %s", e.message);
-	if (sherd_ckpt_prune(store, "", 9, NULL, NULL, NULL, &e) < 0)
+	if (sherd_ckpt_prune(store, "", &(sherd_ckpt_prune_options){.keep = 9}, &e) < 0)
 		crash_walk_complain(w, "prune: %s: %s", e.object, e.message);
 	if (ckpt_sample_content(store, "m", old, new) != (repairs ? CONTENT_NEW : now))
 		crash_walk_complain(w, "prune removed what was committed");
-	if (save_next(store, s->act == take_over, &e) < 0)
+	if (save_next(store, s->act == take_over || s->before == lose_metadata, &e) < 0)
 		crash_walk_complain(w, "next save: %s: %s", e.object, e.message);
 	const char *missing = ckpt_sample_missing(later, store, "m");
 	if (missing)

@@ -56,7 +56,7 @@ static void be_killed(const char *folder, uint64_t step)
 			fprintf(stderr, "child: %s: %s\n", err.object, err.message);
 			_exit(3);
 		}
-		if (step % 3 == 0 && sherd_ckpt_prune(store, "", 2, NULL, NULL, NULL, &err) < 0) {
+		if (step % 3 == 0 && sherd_ckpt_prune(store, "", &(sherd_ckpt_prune_options){.keep = 2}, &err) < 0) {
 			fprintf(stderr, "child: prune: %s: %s\n", err.object, err.message);
 			_exit(4);
 		}
@@ -118,7 +118,7 @@ static void check_next_writers(const char *folder, uint64_t step)
 	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
 	assert_ok(save_step(store, step, err));
 	assert_ok(save_step(store, step + 1, err));
-	assert_ok(sherd_ckpt_prune(store, "", 2, NULL, NULL, NULL, err));
+	assert_ok(sherd_ckpt_prune(store, "", &(sherd_ckpt_prune_options){.keep = 2}, err));
 	assert_ok(sherd_store_list(store, "", "", claims_stay, &claimed, err));
 	assert_false(claimed);
 	assert_int_equal(scratch_temporaries(folder), 0);

@@ -161,9 +161,23 @@ static int commit(sherd_store *store, sherd_error *err)
 	return sherd_ckpt_commit(store, "m", NULL, err);
 }
 
+static void note_unreadable(void *arg, const sherd_ckpt_pruned *p)
+{
+	*(bool *)arg |= p->was == SHERD_CKPT_UNREADABLE;
+}
+
+/* What cannot be read is left alone and told. */
 static int prune(sherd_store *store, sherd_error *err)
 {
-	return sherd_ckpt_prune(store, "", 1, NULL, NULL, NULL, err);
+	bool unreadable = false;
+	sherd_ckpt_prune_options o = {.keep = 1, .pruned = note_unreadable, .arg = &unreadable};
+	TRY(sherd_ckpt_prune(store, "", &o, err));
+	return unreadable ? sherd_fail(err, SHERD_EIO, "io", "some of it cannot be read") : SHERD_OK;
+}
+
+static int remove_set(sherd_store *store, sherd_error *err)
+{
+	return sherd_ckpt_remove(store, "m", NULL, NULL, err);
 }
 
 static int lose_metadata(sherd_store *store, sherd_error *err)
@@ -190,6 +204,9 @@ static int list(sherd_store *store, sherd_error *err)
 	for (size_t i = 0; i < sherd_ckpt_list_count(l); i++)
 		if (sherd_ckpt_list_at(l, i)->state == SHERD_CKPT_DAMAGED)
 			return sherd_fail(err, SHERD_EINVAL, "wrong", "a good set passes for damaged");
+	for (size_t i = 0; i < sherd_ckpt_list_count(l); i++)
+		if (sherd_ckpt_list_at(l, i)->state == SHERD_CKPT_UNREADABLE)
+			return sherd_fail(err, SHERD_EIO, "io", "one of them cannot be read");
 	return SHERD_OK;
 }
 
@@ -223,6 +240,8 @@ static const op ops[] = {
 	{"reshard", save_new, reshard, CONTENT_NEW, CONTENT_NEW, "m.metadata.json m_shard_0.shard m_shard_1.shard"},
 	{"prune", two_sets, prune, CONTENT_OLD, CONTENT_NONE, NULL},
 	{"prune a dead save", sets_and_a_dead_save, prune, CONTENT_NONE, CONTENT_NONE, NULL},
+	{"remove", two_sets, remove_set, CONTENT_OLD, CONTENT_NONE, NULL},
+	{"remove orphans", lose_metadata, remove_set, CONTENT_NONE, CONTENT_NONE, NULL},
 	{"verify", save_new, verify, CONTENT_NEW, CONTENT_NEW, NULL},
 	{"list", sets_and_a_dead_save, list, CONTENT_NONE, CONTENT_NONE, NULL},
 };
@@ -252,7 +271,7 @@ static void check_again(const op *o, long nth, sherd_store *store)
 	sherd_error err = {0};
 	bool done = o->from != o->to && ckpt_sample_content(store, "m", old, new) == o->to && o->run != prune;
 	int rc = done ? SHERD_OK : o->run(store, &err);
-	if (rc == SHERD_EEXIST && o->run == reshard)
+	if ((rc == SHERD_EEXIST && o->run == reshard) || (rc == SHERD_ENOTFOUND && o->run == remove_set))
 		rc = SHERD_OK;
 	if (rc < 0)
 		fail_msg("%s, after fault %ld: %s: %s", o->name, nth, err.object, err.message);

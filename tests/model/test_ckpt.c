@@ -247,8 +247,8 @@ static void do_prune(model *m, place *p)
 	sherd_error e = {0};
 	(void)p;
 	(void)snprintf(m->what, sizeof(m->what), "prune to %zu", keep);
-	sherd_ckpt_prune_options o = {.waiting_older_than_ns = dice(m, 3) == 0 ? 1 : 0};
-	expect(m, sherd_ckpt_prune(m->store, "", keep, &o, NULL, NULL, &e), SHERD_OK, &e);
+	sherd_ckpt_prune_options o = {.keep = keep, .waiting_older_than_ns = dice(m, 3) == 0 ? 1 : 0};
+	expect(m, sherd_ckpt_prune(m->store, "", &o, &e), SHERD_OK, &e);
 	for (size_t i = 0; i < PREFIXES; i++) {
 		size_t newer = 0;
 		for (size_t k = 0; k < PREFIXES; k++)

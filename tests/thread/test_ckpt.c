@@ -188,7 +188,7 @@ static void *live_together(void *arg)
 	while (!c->stop) {
 		SHERD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
 		CKPT open = NULL;
-		if (m->number == 1 && sherd_ckpt_prune(c->store, "", 1, NULL, NULL, NULL, NULL) < 0)
+		if (m->number == 1 && sherd_ckpt_prune(c->store, "", &(sherd_ckpt_prune_options){.keep = 1}, NULL) < 0)
 			c->wrong++;
 		if (m->number == 2 && sherd_ckpt_list_open(&list, c->store, "", NULL, NULL) < 0)
 			c->wrong++;
@@ -222,7 +222,7 @@ static void *come_and_go(void *arg)
 		sherd_ckpt_save_options o = ckpt_sample_options(s, (int64_t)i);
 		(void)snprintf(prefix, sizeof(prefix), "s%u", (unsigned)i);
 		if (sherd_ckpt_save(c->store, prefix, s->shards, &o, NULL) < 0 ||
-		    sherd_ckpt_prune(c->store, "", 1, NULL, NULL, NULL, NULL) < 0)
+		    sherd_ckpt_prune(c->store, "", &(sherd_ckpt_prune_options){.keep = 1}, NULL) < 0)
 			c->wrong++;
 	}
 	if (m->number == 0)

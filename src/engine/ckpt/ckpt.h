@@ -31,6 +31,7 @@ struct sherd_ckpt {
 	sherd_limits limits;
 	sherd_ckpt_info info;
 	sherd_ckpt_meta meta;
+	char identity[72]; /* of the metadata; "" for a shard by itself */
 	/* One each a shard, in the order of meta.shards. */
 	ckpt_shard *files;
 	sherd_ckpt_shard *shards;
@@ -44,6 +45,10 @@ struct sherd_ckpt {
 	sherd_ckpt_piece *pieces;
 	sherd_map names;
 };
+
+/* sherd_ckpt_open() of what is known to be a prefix, whatever it looks like. */
+int sherd_ckpt_open_prefix(sherd_ckpt **out, sherd_store *store, const char *prefix, const sherd_ckpt_options *options,
+                           sherd_error *err);
 
 /* Groups the entries of all shards by name into tensors, leaves replicas out, and checks that pieces tile. */
 int sherd_ckpt_build_tensors(sherd_ckpt *ckpt, sherd_error *err);

@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include "base/meter.h"
+#include "engine/ckpt/ckpt.h"
 #include "engine/ckpt/claim.h"
 #include "engine/ckpt/metadata.h"
 #include "format/ckpt_name.h"
@@ -11,9 +12,16 @@
 
 #include <stdlib.h>
 
+/* The prefix of another one, whose file this one's metadata names. */
+typedef struct lender {
+	const char *prefix;
+	const struct lender *next;
+} lender;
+
 typedef struct listed {
 	sherd_ckpt_listing item; /* first: sorted by it */
 	char identity[72];
+	const lender *lenders;
 } listed;
 
 struct sherd_ckpt_list {
@@ -33,6 +41,8 @@ typedef struct seen {
 typedef struct looking {
 	sherd_store *store;
 	const char *below;
+	bool opens; /* every set; else reads its metadata */
+	sherd_pool *pool;
 	sherd_limits limits;
 	sherd_ckpt_list *list;
 	sherd_buf seen; /* of seen */
@@ -50,6 +60,7 @@ const char *sherd_ckpt_state_name(sherd_ckpt_state state)
 	case SHERD_CKPT_ORPHANED: return "orphaned";
 	case SHERD_CKPT_DAMAGED: return "damaged";
 	case SHERD_CKPT_WAITING: return "waiting";
+	case SHERD_CKPT_UNREADABLE: return "unreadable";
 	}
 	return "unknown";
 }
@@ -93,13 +104,131 @@ static bool look(const char *key, const sherd_stat *stat, void *arg)
 	return true;
 }
 
-/* Adds what the claim tells, where nothing is committed. *gone: there is none any more. */
-static int describe_claim(looking *g, const seen *s, sherd_ckpt_listing *out, bool *gone, sherd_error *err)
+static int add_lender(looking *g, listed *into, sherd_str prefix, sherd_error *err)
+{
+	lender *l = sherd_arena_alloc(&g->list->arena, 1, sizeof(*l));
+	if (l)
+		*l = (lender){sherd_arena_str(&g->list->arena, prefix), into->lenders};
+	if (!l || !l->prefix)
+		return sherd_fail_nomem(err);
+	into->lenders = l;
+	return SHERD_OK;
+}
+
+/* Metadata that somebody copied names the shards of the set that it was copied from. */
+static int note_lenders(looking *g, const sherd_ckpt_meta *meta, listed *into, sherd_error *err)
+{
+	const char *prefix = into->item.prefix;
+	for (size_t i = 0; i < meta->count; i++) {
+		SHERD_AUTO_BUF key = {0};
+		if (!meta->shards[i].file)
+			continue;
+		sherd_ckpt_name_beside(&key, prefix, meta->shards[i].file);
+		TRY(sherd_buf_check(&key, err));
+		sherd_ckpt_name name = sherd_ckpt_name_parse((const char *)key.data);
+		if (name.kind == SHERD_CKPT_NAME_SHARD && !sherd_str_is(name.prefix, prefix) &&
+		    !(into->lenders && sherd_str_is(name.prefix, into->lenders->prefix)))
+			TRY(add_lender(g, into, name.prefix, err));
+	}
+	return SHERD_OK;
+}
+
+static int describe_meta(looking *g, const seen *s, const sherd_ckpt_meta *meta, listed *into, sherd_error *err)
+{
+	sherd_ckpt_listing *out = &into->item;
+	out->timestamp = sherd_arena_str(&g->list->arena, sherd_str_of(meta->timestamp));
+	if (!out->timestamp)
+		return sherd_fail_nomem(err);
+	out->time_ns = meta->time_ns;
+	out->step = meta->about.step;
+	out->has_step = meta->about.has_step;
+	out->world = meta->world;
+	out->bytes = s->metadata_bytes;
+	for (size_t i = 0; i < meta->count; i++)
+		if (__builtin_add_overflow(out->bytes, meta->shards[i].file_size, &out->bytes))
+			out->bytes = UINT64_MAX;
+	return note_lenders(g, meta, into, err);
+}
+
+/* What keeps it from being opened. An error of the store, or a format that is not known here, says nothing about the
+ * set; bytes that contradict each other do. */
+static int describe_problem(looking *g, int rc, const sherd_error *found, listed *into, sherd_error *err)
+{
+	SHERD_AUTO_BUF text = {0};
+	const char *object = sherd_str_leaf(found->object);
+	bool shard = sherd_ckpt_name_parse(object).kind == SHERD_CKPT_NAME_SHARD;
+	sherd_buf_printf(&text, "%s%s%s", shard ? object : "", shard ? ": " : "", found->message);
+	TRY(sherd_buf_check(&text, err));
+	into->item.state = rc == SHERD_ECORRUPT ? SHERD_CKPT_DAMAGED : SHERD_CKPT_UNREADABLE;
+	into->item.problem = sherd_arena_str(&g->list->arena, (sherd_str){(const char *)text.data, text.len});
+	return into->item.problem ? SHERD_OK : sherd_fail_nomem(err);
+}
+
+/* Fails as reading the metadata does. */
+static int describe_by_metadata(looking *g, const seen *s, listed *into, sherd_error *err)
+{
+	sherd_arena arena = {0};
+	sherd_ckpt_meta meta;
+	int rc = sherd_ckpt_metadata_read(g->store, s->prefix, &g->limits, &arena, &meta, into->identity, err);
+	if (rc == SHERD_OK)
+		rc = describe_meta(g, s, &meta, into, err);
+	sherd_arena_done(&arena);
+	return rc;
+}
+
+/* Checkpoints are counted, not their shards; whoever watches may still stop the opening of a large one. */
+static bool go_on(void *arg, uint64_t done, uint64_t total)
+{
+	(void)done, (void)total;
+	return sherd_meter_ask(arg, NULL) == SHERD_OK;
+}
+
+/* Fails as opening the set does. */
+static int describe_open(looking *g, const seen *s, listed *into, sherd_error *err)
+{
+	sherd_ckpt *ckpt = NULL;
+	sherd_progress asked = {.update = go_on, .arg = &g->meter};
+	sherd_ckpt_options options = {.pool = g->pool, .limits = &g->limits, .progress = &asked};
+	TRY(sherd_ckpt_open_prefix(&ckpt, g->store, s->prefix, &options, err));
+	memcpy(into->identity, ckpt->identity, sizeof(into->identity));
+	int rc = describe_meta(g, s, &ckpt->meta, into, err);
+	sherd_ckpt_close(ckpt);
+	return rc;
+}
+
+/* 1 when it is gone. */
+static int describe_metadata(looking *g, const seen *s, listed *into, sherd_error *err)
+{
+	sherd_error found = {0};
+	int rc = g->opens ? describe_open(g, s, into, &found) : describe_by_metadata(g, s, into, &found);
+	if (rc == SHERD_OK)
+		return SHERD_OK;
+	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
+		return 1;
+	if (rc == SHERD_ENOMEM || rc == SHERD_ECANCELLED) {
+		if (err)
+			*err = found;
+		return rc;
+	}
+	TRY(describe_problem(g, rc, &found, into, err));
+	rc = g->opens ? describe_by_metadata(g, s, into, &found) : SHERD_OK;
+	return rc == SHERD_ENOMEM ? sherd_fail_nomem(err) : SHERD_OK;
+}
+
+/* Adds what the claim tells. *gone: there is none any more. */
+static int describe_claim(looking *g, const seen *s, listed *into, bool *gone, sherd_error *err)
 {
 	ckpt_claim_look look;
-	TRY(sherd_ckpt_claim_look(g->store, s->prefix, &look, err));
+	sherd_ckpt_listing *out = &into->item;
+	bool committed = out->state == SHERD_CKPT_COMMITTED;
+	sherd_error found = {0};
+	int rc = sherd_ckpt_claim_look(g->store, s->prefix, &look, &found);
+	if (rc == SHERD_ENOMEM)
+		return sherd_fail_nomem(err);
+	if (rc < 0) /* nobody can tell what a save would do here; a committed set stands all the same */
+		return committed ? SHERD_OK : describe_problem(g, SHERD_EIO, &found, into, err);
 	*gone = !look.there;
-	if (out->state != SHERD_CKPT_COMMITTED)
+	if (!committed)
 		out->state = look.lives             ? SHERD_CKPT_SAVING
 		             : look.waiting.waiting ? SHERD_CKPT_WAITING
 		                                    : SHERD_CKPT_DEAD;
@@ -108,48 +237,13 @@ static int describe_claim(looking *g, const seen *s, sherd_ckpt_listing *out, bo
 	char text[SHERD_CKPT_WAITING_TEXT];
 	SHERD_AUTO_BUF problem = {0};
 	sherd_ckpt_waiting_text(&look.waiting, look.claim.world, text);
-	sherd_buf_printf(&problem, "%s%s", out->state == SHERD_CKPT_COMMITTED ? "being replaced by ranks: " : "", text);
+	sherd_buf_printf(&problem, "%s%s", committed ? "being replaced by ranks: " : "", text);
 	TRY(sherd_buf_check(&problem, err));
 	out->waiting = true;
 	out->waiting_ns = look.waiting.age_ns;
 	out->world = out->world ? out->world : look.claim.world;
-	out->problem = sherd_arena_str(&g->list->arena, sherd_str_of((const char *)problem.data));
+	out->problem = sherd_arena_str(&g->list->arena, (sherd_str){(const char *)problem.data, problem.len});
 	return out->problem ? SHERD_OK : sherd_fail_nomem(err);
-}
-
-/* 1 when it is gone. */
-static int describe_metadata(looking *g, const seen *s, listed *into, sherd_error *err)
-{
-	sherd_ckpt_listing *out = &into->item;
-	sherd_arena arena = {0};
-	sherd_ckpt_meta meta;
-	sherd_error found = {0};
-	int rc = sherd_ckpt_metadata_read(g->store, s->prefix, &g->limits, &arena, &meta, into->identity, &found);
-	const char *text = NULL;
-	if (rc == SHERD_ENOTFOUND) {
-		sherd_arena_done(&arena);
-		return 1;
-	}
-	if (rc == SHERD_OK) {
-		text = out->timestamp = sherd_arena_str(&g->list->arena, sherd_str_of(meta.timestamp));
-		out->time_ns = meta.time_ns;
-		out->step = meta.about.step;
-		out->has_step = meta.about.has_step;
-		out->world = meta.world;
-		out->bytes = s->metadata_bytes;
-		for (size_t i = 0; i < meta.count; i++)
-			out->bytes += meta.shards[i].file_size;
-	} else {
-		out->state = SHERD_CKPT_DAMAGED;
-		text = out->problem = sherd_arena_str(&g->list->arena, sherd_str_of(found.message));
-	}
-	sherd_arena_done(&arena);
-	if (rc == SHERD_EIO || rc == SHERD_ENOMEM) {
-		if (err)
-			*err = found;
-		return rc;
-	}
-	return text ? SHERD_OK : sherd_fail_nomem(err);
 }
 
 /* 1 when the set went away, or was never finished, while we looked. */
@@ -157,16 +251,16 @@ static int describe(looking *g, const seen *s, listed *into, sherd_error *err)
 {
 	sherd_ckpt_listing *out = &into->item;
 	bool gone = false;
-	into->identity[0] = 0;
+	*into = (listed){.identity = ""};
 	*out = (sherd_ckpt_listing){.prefix = s->prefix, .timestamp = "", .problem = "", .bytes = s->bytes};
 	if (s->metadata) {
 		int rc = describe_metadata(g, s, into, err);
-		return rc || !s->claim || out->state != SHERD_CKPT_COMMITTED ? rc
-		                                                             : describe_claim(g, s, out, &gone, err);
+		bool claimed = s->claim && out->state == SHERD_CKPT_COMMITTED;
+		return rc || !claimed ? rc : describe_claim(g, s, into, &gone, err);
 	}
 	out->state = SHERD_CKPT_ORPHANED;
 	if (s->claim)
-		TRY(describe_claim(g, s, out, &gone, err));
+		TRY(describe_claim(g, s, into, &gone, err));
 	if (gone) {
 		out->state = SHERD_CKPT_COMMITTED;
 		return describe_metadata(g, s, into, err);
@@ -210,11 +304,14 @@ static int build(looking *g, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_ckpt_list_open(sherd_ckpt_list **out, sherd_store *store, const char *below,
-                         const sherd_ckpt_options *options, sherd_error *err)
+static int look_at_folder(sherd_ckpt_list **out, sherd_store *store, const char *below, bool opens,
+                          const sherd_ckpt_options *options, sherd_error *err)
 {
-	looking g = {
-		.store = store, .below = below, .limits = sherd_limits_or_default(options ? options->limits : NULL)};
+	looking g = {.store = store,
+	             .below = below,
+	             .opens = opens,
+	             .pool = options ? options->pool : NULL,
+	             .limits = sherd_limits_or_default(options ? options->limits : NULL)};
 	g.list = calloc(1, sizeof(*g.list));
 	if (!g.list)
 		return sherd_fail_nomem(err);
@@ -230,6 +327,18 @@ int sherd_ckpt_list_open(sherd_ckpt_list **out, sherd_store *store, const char *
 	return rc;
 }
 
+int sherd_ckpt_list_open(sherd_ckpt_list **out, sherd_store *store, const char *below,
+                         const sherd_ckpt_options *options, sherd_error *err)
+{
+	return look_at_folder(out, store, below, true, options, err);
+}
+
+int sherd_ckpt_list_metadata(sherd_ckpt_list **out, sherd_store *store, const char *below,
+                             const sherd_ckpt_options *options, sherd_error *err)
+{
+	return look_at_folder(out, store, below, false, options, err);
+}
+
 size_t sherd_ckpt_list_count(const sherd_ckpt_list *list)
 {
 	return list->count;
@@ -238,6 +347,28 @@ size_t sherd_ckpt_list_count(const sherd_ckpt_list *list)
 const sherd_ckpt_listing *sherd_ckpt_list_at(const sherd_ckpt_list *list, size_t index)
 {
 	return index < list->count ? &list->items[index].item : NULL;
+}
+
+const sherd_ckpt_listing *sherd_ckpt_list_newest(const sherd_ckpt_list *list, int64_t now_ns)
+{
+	const sherd_ckpt_listing *newest = NULL;
+	for (size_t i = 0; i < list->count; i++) {
+		const sherd_ckpt_listing *c = &list->items[i].item;
+		if (c->state != SHERD_CKPT_COMMITTED)
+			continue;
+		if (!now_ns || c->time_ns <= now_ns)
+			return c;
+		newest = newest ? newest : c;
+	}
+	return newest;
+}
+
+bool sherd_ckpt_list_borrows(const sherd_ckpt_list *list, size_t index, const char *prefix)
+{
+	for (const lender *l = list->items[index].lenders; l; l = l->next)
+		if (strcmp(l->prefix, prefix) == 0)
+			return true;
+	return false;
 }
 
 const char *sherd_ckpt_list_identity(const sherd_ckpt_list *list, size_t index)

@@ -4,7 +4,16 @@
 
 #include <sherd/ckpt.h>
 
-/* Of the metadata that the listing describes; "" where there was none. index is in range. */
+/* sherd_ckpt_list_open() that goes by what the metadata says, without a look at the shards. */
+int sherd_ckpt_list_metadata(sherd_ckpt_list **out, sherd_store *store, const char *below,
+                             const sherd_ckpt_options *options, sherd_error *err);
+
+/* index is in range in all of these. */
+
+/* Of the metadata that the listing describes; "" where there was none. */
 const char *sherd_ckpt_list_identity(const sherd_ckpt_list *list, size_t index);
+
+/* Does the metadata of this one name a file of that prefix, which is another one's? */
+bool sherd_ckpt_list_borrows(const sherd_ckpt_list *list, size_t index, const char *prefix);
 
 #endif

@@ -24,7 +24,6 @@ typedef struct opening {
 	sherd_pool *pool;
 	const sherd_progress *progress;
 	sherd_meter meter;
-	char identity[72]; /* of the metadata */
 } opening;
 
 typedef struct shard_search {
@@ -66,7 +65,7 @@ static int nothing_committed(const opening *o, sherd_error *err)
 static int read_metadata(opening *o, sherd_error *err)
 {
 	sherd_ckpt *c = o->ckpt;
-	int rc = sherd_ckpt_metadata_read(o->store, o->prefix, &c->limits, &c->arena, &c->meta, o->identity, err);
+	int rc = sherd_ckpt_metadata_read(o->store, o->prefix, &c->limits, &c->arena, &c->meta, c->identity, err);
 	return rc == SHERD_ENOTFOUND ? sherd_in_object(err, nothing_committed(o, err), o->prefix) : rc;
 }
 
@@ -185,8 +184,8 @@ static int open_once(opening *o, sherd_error *err)
 	return sherd_in_object(err, sherd_ckpt_build_tensors(c, err), (const char *)key.data);
 }
 
-static int open_prefix(sherd_ckpt **out, sherd_store *store, const char *prefix, const sherd_ckpt_options *options,
-                       sherd_error *err)
+int sherd_ckpt_open_prefix(sherd_ckpt **out, sherd_store *store, const char *prefix, const sherd_ckpt_options *options,
+                           sherd_error *err)
 {
 	for (int tries = 1;; tries++) {
 		SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
@@ -204,7 +203,7 @@ static int open_prefix(sherd_ckpt **out, sherd_store *store, const char *prefix,
 		/* A shard went away under us because the set was replaced or removed: only then is it worth another
 		 * try, which opens the new one or finds nothing. */
 		if (rc == SHERD_ECANCELLED || tries == MOST_TRIES ||
-		    !sherd_ckpt_metadata_changed(store, prefix, o.identity))
+		    !sherd_ckpt_metadata_changed(store, prefix, c->identity))
 			return rc;
 	}
 }
@@ -220,7 +219,7 @@ int sherd_ckpt_open(sherd_ckpt **out, sherd_store *store, const char *name, cons
 		sherd_buf_str(&prefix, name);
 	sherd_buf_u8(&prefix, 0);
 	TRY(sherd_buf_check(&prefix, err));
-	return open_prefix(out, store, (const char *)prefix.data, options, err);
+	return sherd_ckpt_open_prefix(out, store, (const char *)prefix.data, options, err);
 }
 
 /* A shard by itself plays a set of one: what its index does not tell stays unknown. */

@@ -1,110 +1,167 @@
-/* engine/ckpt/prune.c - removing old sets, one after the other.
- *
- * A removal takes the prefix's claim first, marked "removing"; then the metadata
- * goes, which ends the set, then its shards, then the claim. Whoever finds the
- * claim of a removal that died finishes it, if the metadata is gone. */
-#include "base/buf.h"
+/* engine/ckpt/prune.c - which sets of a folder go. Nothing that was committed goes before something whole was seen that
+ * stays. */
+#include "engine/ckpt/ckpt.h"
 #include "engine/ckpt/claim.h"
-#include "engine/ckpt/clear.h"
-#include "engine/ckpt/files.h"
 #include "engine/ckpt/list.h"
-#include "format/ckpt_name.h"
+#include "engine/ckpt/metadata.h"
+#include "engine/ckpt/remove.h"
+
+#include <stdlib.h>
 
 SHERD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
 
-static int remove_files(sherd_store *store, const char *prefix, const ckpt_files *files, sherd_error *err)
-{
-	SHERD_AUTO_BUF key = {0};
-	sherd_ckpt_name_metadata(&key, prefix);
-	TRY(sherd_buf_check(&key, err));
-	TRY(sherd_store_remove(store, (const char *)key.data, err));
-	for (size_t i = 0; i < files->count; i++)
-		TRY(sherd_store_remove(store, files->list[i].key, err));
-	return SHERD_OK;
-}
-
-/* identity: of the metadata that was chosen. *busy: somebody is writing there, or has replaced it. */
-static int remove_set(sherd_store *store, const char *prefix, const char *identity, bool *busy, sherd_error *err)
-{
-	ckpt_committed now;
-	ckpt_hold hold;
-	ckpt_files files = {0};
-	sherd_set_id id;
-	TRY(sherd_ckpt_committed(store, prefix, &now, err));
-	*busy = !now.there || strcmp(now.identity, identity) != 0;
-	if (*busy)
-		return SHERD_OK;
-	/* Whoever finishes the removal after us removes no other set than this one. */
-	id = now.set_id;
-	if (!now.has_set_id)
-		TRY(sherd_set_id_random(&id, err));
-	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&id, 1, 0);
-	mine.removing = true;
-	int rc = sherd_ckpt_hold(&hold, store, prefix, &mine, NULL, NULL, err);
-	*busy = rc == SHERD_ECONFLICT;
-	if (*busy)
-		return SHERD_OK;
-	TRY(rc);
-	/* Replaced since we chose it: then it is not the old one any more. */
-	ckpt_committed again;
-	rc = sherd_ckpt_committed(store, prefix, &again, err);
-	if (rc == SHERD_OK && (!again.there || strcmp(again.identity, now.identity) != 0)) {
-		*busy = true;
-		return sherd_ckpt_drop(&hold, err);
-	}
-	if (rc == SHERD_OK)
-		rc = sherd_ckpt_files_open(&files, store, prefix, err);
-	if (rc < 0) {
-		(void)sherd_ckpt_drop(&hold, NULL);
-		return rc;
-	}
-	rc = remove_files(store, prefix, &files, err);
-	sherd_ckpt_files_done(&files);
-	if (rc < 0) {
-		sherd_ckpt_release(&hold); /* the claim stays: the next prune goes on */
-		return rc;
-	}
-	return sherd_ckpt_drop(&hold, err);
-}
-
-static int clear_dead(sherd_store *store, const char *prefix, uint64_t waiting_ns, bool *busy, sherd_error *err)
-{
-	int rc = sherd_ckpt_clear_dead(store, prefix, waiting_ns, NULL, err);
-	*busy = rc == SHERD_ECONFLICT;
-	return *busy ? SHERD_OK : rc;
-}
+/* What is to become of one. */
+typedef struct choice {
+	bool goes;
+	const char *why; /* it stays although it was asked for, or counts for nothing; else NULL */
+} choice;
 
 typedef struct pruning {
 	sherd_store *store;
+	sherd_ckpt_prune_options options;
 	const sherd_ckpt_list *list;
-	size_t keep;
-	uint64_t waiting_ns;
-	sherd_ckpt_removed_fn *removed;
-	void *arg;
+	choice *choices;
+	size_t newest; /* of those that are kept; the length of the list when there is none */
 	sherd_meter meter;
 } pruning;
+
+static void tell(const pruning *g, size_t i, sherd_ckpt_fate fate, const char *why)
+{
+	const sherd_ckpt_listing *c = sherd_ckpt_list_at(g->list, i);
+	sherd_ckpt_pruned p = {.prefix = c->prefix, .was = c->state, .fate = fate, .why = why};
+	p.bytes = fate == SHERD_CKPT_REMOVED ? c->bytes : 0;
+	if (g->options.pruned)
+		g->options.pruned(g->options.arg, &p);
+}
+
+static void choose_by_age(pruning *g)
+{
+	size_t count = sherd_ckpt_list_count(g->list), kept = 0;
+	g->newest = count;
+	for (size_t i = 0; i < count; i++) {
+		const sherd_ckpt_listing *c = sherd_ckpt_list_at(g->list, i);
+		if (c->state != SHERD_CKPT_COMMITTED)
+			continue;
+		if (g->options.now_ns && c->time_ns > g->options.now_ns)
+			g->choices[i].why = "dated in the future: whether it is the newest cannot be told";
+		else if (kept++ < g->options.keep)
+			g->newest = g->newest < i ? g->newest : i;
+		else
+			g->choices[i].goes = true;
+	}
+}
+
+static void choose_by_state(pruning *g)
+{
+	size_t count = sherd_ckpt_list_count(g->list);
+	for (size_t i = 0; i < count; i++) {
+		const sherd_ckpt_listing *c = sherd_ckpt_list_at(g->list, i);
+		sherd_ckpt_state state = c->state;
+		bool asked = (state == SHERD_CKPT_ORPHANED && g->options.orphaned) ||
+		             (state == SHERD_CKPT_DAMAGED && g->options.damaged);
+		if (state == SHERD_CKPT_UNREADABLE)
+			g->choices[i].why = c->problem;
+		else if (asked && g->newest == count)
+			g->choices[i].why = "no whole checkpoint is there that would stay";
+		else if (asked)
+			g->choices[i].goes = true;
+	}
+}
+
+/* Metadata that somebody copied names the shards of the set that it was copied from: they are needed. */
+static void spare_lenders(pruning *g)
+{
+	size_t count = sherd_ckpt_list_count(g->list);
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; g->choices[i].goes && k < count; k++)
+			if (!g->choices[k].goes &&
+			    sherd_ckpt_list_borrows(g->list, k, sherd_ckpt_list_at(g->list, i)->prefix))
+				g->choices[i] = (choice){.why = "the metadata of another one names its shards"};
+}
+
+/* What was to be kept may be removed by others while we work; if the last whole one is, the rest is all there is. */
+static int check_kept(const pruning *g, sherd_error *err)
+{
+	const sherd_ckpt_listing *c = sherd_ckpt_list_at(g->list, g->newest);
+	sherd_ckpt *ckpt = NULL;
+	sherd_ckpt_options options = {.pool = g->options.pool, .limits = g->options.limits};
+	if (!sherd_ckpt_metadata_changed(g->store, c->prefix, sherd_ckpt_list_identity(g->list, g->newest)))
+		return SHERD_OK;
+	int rc = sherd_ckpt_open_prefix(&ckpt, g->store, c->prefix, &options, NULL);
+	sherd_ckpt_close(ckpt);
+	if (rc < 0)
+		return sherd_in_object(err,
+		                       sherd_fail(err, SHERD_ECONFLICT, "conflict",
+		                                  "the newest checkpoint is gone or damaged since it was seen: "
+		                                  "nothing more is removed"),
+		                       c->prefix);
+	return SHERD_OK;
+}
+
+/* *busy: somebody holds the claim, or may hold it, or a set waits there for its ranks. */
+static int clear_dead(const pruning *g, const char *prefix, bool *cleared, bool *busy, sherd_error *err)
+{
+	ckpt_claim_look claim;
+	uint64_t most = g->options.waiting_older_than_ns;
+	*cleared = *busy = false;
+	int rc = sherd_ckpt_claim_look(g->store, prefix, &claim, err);
+	*busy = rc == SHERD_EUNSUPPORTED; /* what has the name of a claim keeps everybody out */
+	if (rc < 0)
+		return *busy ? SHERD_OK : rc;
+	bool waits = claim.waiting.waiting && (!most || claim.waiting.age_ns < most);
+	*busy = claim.there && (claim.lives || waits);
+	*cleared = claim.there && !*busy;
+	if (!*cleared || g->options.dry_run)
+		return SHERD_OK;
+	rc = sherd_ckpt_clear_dead(g->store, prefix, most, NULL, err);
+	*busy = rc == SHERD_ECONFLICT;
+	*cleared = rc == SHERD_OK;
+	return *busy ? SHERD_OK : rc;
+}
+
+static int remove_one(const pruning *g, size_t i, sherd_error *err)
+{
+	const sherd_ckpt_listing *c = sherd_ckpt_list_at(g->list, i);
+	sherd_error found = {0};
+	int rc = SHERD_OK;
+	TRY(check_kept(g, err));
+	if (!g->options.dry_run)
+		rc = c->state == SHERD_CKPT_ORPHANED
+		             ? sherd_ckpt_remove_orphans(g->store, c->prefix, &found)
+		             : sherd_ckpt_remove_set(g->store, c->prefix, sherd_ckpt_list_identity(g->list, i), &found);
+	if (rc == SHERD_OK || rc == SHERD_ECONFLICT) {
+		tell(g, i, rc ? SHERD_CKPT_LEFT : SHERD_CKPT_REMOVED, rc ? found.message : "");
+		return SHERD_OK;
+	}
+	if (err)
+		*err = found;
+	return rc;
+}
 
 static int prune_one(const pruning *g, size_t i, sherd_error *err)
 {
 	const sherd_ckpt_listing *c = sherd_ckpt_list_at(g->list, i);
-	bool busy = true;
+	const choice *its = &g->choices[i];
+	bool cleared = false, busy = false;
 	/* Also finishes what a save or a removal left behind beside a committed set. */
-	if (c->state == SHERD_CKPT_COMMITTED || c->state == SHERD_CKPT_DEAD || c->state == SHERD_CKPT_WAITING)
-		TRY(clear_dead(g->store, c->prefix, g->waiting_ns, &busy, err));
-	if (c->state == SHERD_CKPT_COMMITTED && !busy) {
-		busy = i < g->keep;
-		if (!busy)
-			TRY(remove_set(g->store, c->prefix, sherd_ckpt_list_identity(g->list, i), &busy, err));
-	}
-	if (!busy && g->removed)
-		g->removed(g->arg, c->prefix, c->state);
-	return SHERD_OK;
+	bool gone = c->state == SHERD_CKPT_DEAD || c->state == SHERD_CKPT_WAITING;
+	if (c->state == SHERD_CKPT_COMMITTED || gone)
+		TRY(clear_dead(g, c->prefix, &cleared, &busy, err));
+	if (cleared)
+		tell(g, i, gone ? SHERD_CKPT_REMOVED : SHERD_CKPT_CLEARED, "");
+	if (its->why || (its->goes && busy))
+		tell(g, i, SHERD_CKPT_LEFT,
+		     its->why ? its->why : "somebody is writing there, or a set waits for its ranks");
+	return its->goes && !busy ? remove_one(g, i, err) : SHERD_OK;
 }
 
 /* Asked between two prefixes only: none is left half removed. */
 static int prune(pruning *g, sherd_error *err)
 {
 	size_t count = sherd_ckpt_list_count(g->list);
+	choose_by_age(g);
+	choose_by_state(g);
+	spare_lenders(g);
 	for (size_t i = 0; i < count; i++) {
 		TRY(sherd_meter_add(&g->meter, i ? 1 : 0, err));
 		TRY(prune_one(g, i, err));
@@ -112,21 +169,23 @@ static int prune(pruning *g, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_ckpt_prune(sherd_store *store, const char *below, size_t keep, const sherd_ckpt_prune_options *options,
-                     sherd_ckpt_removed_fn *removed, void *arg, sherd_error *err)
+int sherd_ckpt_prune(sherd_store *store, const char *below, const sherd_ckpt_prune_options *options, sherd_error *err)
 {
-	sherd_ckpt_prune_options o = options ? *options : (sherd_ckpt_prune_options){0};
-	sherd_ckpt_options looking = {.pool = o.pool, .limits = o.limits, .progress = o.progress};
 	SHERD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
-	pruning g = {
-		.store = store, .keep = keep, .waiting_ns = o.waiting_older_than_ns, .removed = removed, .arg = arg};
-	if (!keep)
+	pruning g = {.store = store, .options = options ? *options : (sherd_ckpt_prune_options){0}};
+	sherd_ckpt_options looking = {
+		.pool = g.options.pool, .limits = g.options.limits, .progress = g.options.progress};
+	if (!g.options.keep)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
 		                  "the newest checkpoint is always kept: keep at least 1");
 	TRY(sherd_ckpt_list_open(&list, store, below, &looking, err));
 	g.list = list;
-	sherd_meter_init(&g.meter, o.progress, sherd_ckpt_list_count(list));
+	g.choices = calloc(sherd_ckpt_list_count(list) + 1, sizeof(*g.choices));
+	if (!g.choices)
+		return sherd_fail_nomem(err);
+	sherd_meter_init(&g.meter, g.options.progress, sherd_ckpt_list_count(list));
 	int rc = prune(&g, err);
 	sherd_meter_done(&g.meter);
+	free(g.choices);
 	return rc;
 }

@@ -282,8 +282,8 @@ TEST(a_cancelled_prune_leaves_every_set_whole_or_gone)
 			if (sherd_store_stat(STORE, key, &stat, NULL) < 0)
 				save_as(STORE, s, pruned[i], 100 - (int64_t)i);
 		}
-		int rc = sherd_ckpt_prune(STORE, "", 1, &(sherd_ckpt_prune_options){.progress = &progress}, NULL, NULL,
-		                          &e);
+		sherd_ckpt_prune_options o = {.keep = 1, .progress = &progress};
+		int rc = sherd_ckpt_prune(STORE, "", &o, &e);
 		each_is_whole_or_gone(STORE);
 		if (rc == SHERD_OK) {
 			assert_true(n >= 8);

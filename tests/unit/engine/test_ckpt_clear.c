@@ -88,7 +88,7 @@ TEST(the_shards_of_a_repair_that_died_stay)
 	save(store, "a", &id_x, false);
 	assert_ok(sherd_store_remove(store, "a.metadata.json", err));
 	put_claim(store, (sherd_ckpt_claim){.set_id = id_x, .repairing = true});
-	assert_ok(sherd_ckpt_prune(store, "", 1, NULL, NULL, NULL, err));
+	assert_ok(sherd_ckpt_prune(store, "", &(sherd_ckpt_prune_options){.keep = 1}, err));
 	assert_int_equal(count(store, "a.saving"), 0);
 	assert_int_equal(count(store, "a_shard_"), 2);
 	assert_ok(sherd_ckpt_repair(store, "a", NULL, NULL, err));
@@ -170,10 +170,14 @@ static void save_at(sherd_store *store, const char *prefix, int64_t time_ns, boo
 	assert_ok(sherd_ckpt_save(store, prefix, both, &o, err));
 }
 
-static void replace_the_next(void *arg, const char *prefix, sherd_ckpt_state was)
+static void replace_the_next(void *arg, const sherd_ckpt_pruned *pruned)
 {
-	assert_string_equal(prefix, "b");
-	assert_int_equal(was, SHERD_CKPT_COMMITTED);
+	if (pruned->fate == SHERD_CKPT_LEFT) {
+		assert_string_equal(pruned->prefix, "a");
+		return;
+	}
+	assert_string_equal(pruned->prefix, "b");
+	assert_int_equal(pruned->was, SHERD_CKPT_COMMITTED);
 	save_at(arg, "a", 9, true);
 }
 
@@ -185,7 +189,8 @@ TEST(a_set_that_is_replaced_after_prune_has_listed_it_is_kept)
 	save_at(store, "b", 2, false);
 	save_at(store, "c", 3, false);
 	/* "b" goes first; "a" would be next, but is the newest of all by then. */
-	assert_ok(sherd_ckpt_prune(store, "", 1, NULL, replace_the_next, store, err));
+	assert_ok(sherd_ckpt_prune(
+		store, "", &(sherd_ckpt_prune_options){.keep = 1, .pruned = replace_the_next, .arg = store}, err));
 	assert_int_equal(count(store, "b"), 0);
 	assert_int_equal(count(store, "a.saving"), 0);
 	assert_ok(sherd_ckpt_open(&ckpt, store, "a", NULL, err));

@@ -37,8 +37,8 @@ static bool save_rank(sherd_store *store, const ckpt_sample *s, uint32_t rank, b
 
 static void prune_waiting(sherd_store *store, uint64_t older_than_ns)
 {
-	sherd_ckpt_prune_options o = {.waiting_older_than_ns = older_than_ns};
-	assert_ok(sherd_ckpt_prune(store, "", 1, &o, NULL, NULL, err));
+	sherd_ckpt_prune_options o = {.keep = 1, .waiting_older_than_ns = older_than_ns};
+	assert_ok(sherd_ckpt_prune(store, "", &o, err));
 }
 
 static void make_old(const char *folder, const char *file, int hours)

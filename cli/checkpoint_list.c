@@ -1,16 +1,18 @@
+#include "clock.h"
 #include "commands.h"
 #include "doc.h"
 #include "place.h"
 #include "text.h"
 
-#include <sherd/ckpt.h>
-
 #include <inttypes.h>
 #include <stdio.h>
 
-/* ---- list */
+static bool is_ahead(const sherd_ckpt_listing *l, int64_t now_ns)
+{
+	return *l->timestamp && l->time_ns > now_ns;
+}
 
-static void put_listing(sherd_doc *doc, const sherd_ckpt_listing *l)
+static void put_listing(sherd_doc *doc, const sherd_ckpt_listing *l, int64_t now_ns)
 {
 	sherd_doc_open(doc, '{');
 	sherd_doc_put_text(doc, "prefix", l->prefix);
@@ -24,6 +26,8 @@ static void put_listing(sherd_doc *doc, const sherd_ckpt_listing *l)
 	sherd_doc_put_u64(doc, "bytes", l->bytes);
 	if (l->waiting)
 		sherd_doc_put_u64(doc, "waitingSeconds", l->waiting_ns / 1000000000);
+	if (is_ahead(l, now_ns))
+		sherd_doc_put_bool(doc, "future", true);
 	if (*l->problem)
 		sherd_doc_put_text(doc, "problem", l->problem);
 	sherd_doc_close(doc, '}');
@@ -34,7 +38,7 @@ static int print_json(sherd_cli *cli, const sherd_ckpt_list *list, sherd_error *
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_open(&doc, "checkpoints", '[');
 	for (size_t i = 0; i < sherd_ckpt_list_count(list); i++)
-		put_listing(&doc, sherd_ckpt_list_at(list, i));
+		put_listing(&doc, sherd_ckpt_list_at(list, i), sherd_clock_now());
 	sherd_doc_close(&doc, ']');
 	return sherd_doc_end(&doc, SHERD_OK, err);
 }
@@ -53,7 +57,7 @@ static void add_listing(sherd_table *table, const sherd_ckpt_listing *l)
 	sherd_table_add(table, step);
 	sherd_table_add(table, world);
 	sherd_table_add(table, size);
-	sherd_table_add(table, l->problem);
+	sherd_table_add(table, *l->problem ? l->problem : is_ahead(l, sherd_clock_now()) ? "dated in the future" : "");
 }
 
 static int print_table(sherd_cli *cli, const sherd_ckpt_list *list, sherd_error *err)
@@ -93,62 +97,4 @@ const sherd_command sherd_command_checkpoint_list = {
 	.least = 1,
 	.most = 1,
 	.run = list,
-};
-
-/* ---- prune */
-
-typedef struct removing {
-	sherd_cli *cli;
-	sherd_doc doc;
-} removing;
-
-static void tell_removed(void *arg, const char *prefix, sherd_ckpt_state was)
-{
-	removing *r = arg;
-	sherd_out_note(&r->cli->out, "%s: removed, was %s", prefix, sherd_ckpt_state_name(was));
-	sherd_doc_open(&r->doc, '{');
-	sherd_doc_put_text(&r->doc, "prefix", prefix);
-	sherd_doc_put_text(&r->doc, "state", sherd_ckpt_state_name(was));
-	sherd_doc_close(&r->doc, '}');
-}
-
-static int prune(sherd_cli *cli, const sherd_args *args, sherd_error *err)
-{
-	sherd_place place;
-	sherd_ckpt_prune_options options = {.pool = cli->pool, .progress = &cli->waiting};
-	int64_t keep = 0;
-	TRY(sherd_args_number(args, "keep", 1, INT32_MAX, &keep, err));
-	if (!keep)
-		return sherd_cli_usage(err, "--keep K is missing");
-	TRY(sherd_args_span(args, "waiting-older-than", &options.waiting_older_than_ns, err));
-	if (sherd_args_has(args, "waiting-older-than") && !options.waiting_older_than_ns)
-		options.waiting_older_than_ns = 1; /* 0 is everything; for the library it is nothing */
-	TRY(sherd_place_open_folder(&place, args->operands[0], err));
-	removing r = {cli, sherd_doc_begin(&cli->out)};
-	sherd_doc_put_open(&r.doc, "removed", '[');
-	int rc = sherd_ckpt_prune(place.store, "", (size_t)keep, &options, tell_removed, &r, err);
-	(void)sherd_place_blame(&place, rc, err);
-	sherd_doc_close(&r.doc, ']');
-	rc = sherd_doc_end(&r.doc, rc, err);
-	sherd_place_close(&place);
-	return rc;
-}
-
-static const sherd_option prune_options[] = {
-	{"keep", "K", "how many of the newest committed checkpoints stay, at least 1", 0},
-	{"waiting-older-than", "AGE", "sets that have waited so long for their ranks go too: 90, 15m, 12h, 7d", 0},
-	{NULL, NULL, NULL, 0},
-};
-
-const sherd_command sherd_command_checkpoint_prune = {
-	.name = "checkpoint prune",
-	.operands = "DIR --keep K",
-	.summary = "Removes older checkpoints and what dead saves left",
-	.details =
-		"Never removes the newest committed checkpoint, nor one that is being written, nor, unless asked to,\n"
-		"one that waits for the rest of its ranks.\n",
-	.least = 1,
-	.most = 1,
-	.run = prune,
-	.options = prune_options,
 };

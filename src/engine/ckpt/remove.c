@@ -1,0 +1,146 @@
+/* engine/ckpt/remove.c - ending one set, or what is left of one.
+ *
+ * A removal takes the prefix's claim first, marked "removing"; then the metadata
+ * goes, which ends the set, then its shards, then the claim. Whoever finds the
+ * claim of a removal that died finishes it, if the metadata is gone. */
+#include "engine/ckpt/remove.h"
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "engine/ckpt/claim.h"
+#include "engine/ckpt/clear.h"
+#include "engine/ckpt/files.h"
+#include "engine/ckpt/list.h"
+#include "format/ckpt_name.h"
+
+SHERD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
+
+static int remove_files(sherd_store *store, const char *prefix, const ckpt_files *files, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	sherd_ckpt_name_metadata(&key, prefix);
+	TRY(sherd_buf_check(&key, err));
+	TRY(sherd_store_remove(store, (const char *)key.data, err));
+	for (size_t i = 0; i < files->count; i++)
+		TRY(sherd_store_remove(store, files->list[i].key, err));
+	return SHERD_OK;
+}
+
+static int replaced_meanwhile(sherd_error *err)
+{
+	return sherd_fail(err, SHERD_ECONFLICT, "conflict", "the set has just been saved, replaced or removed");
+}
+
+/* Is under the prefix, now that it is claimed, still what was to go? identity "": no metadata. */
+static int look_again(sherd_store *store, const char *prefix, const char *identity, sherd_error *err)
+{
+	ckpt_committed now;
+	TRY(sherd_ckpt_committed(store, prefix, &now, err));
+	return now.there == (*identity != 0) && strcmp(now.identity, identity) == 0 ? SHERD_OK
+	                                                                            : replaced_meanwhile(err);
+}
+
+/* Whoever finishes the removal after us removes no other set than the one with this id. */
+static int remove_claimed(sherd_store *store, const char *prefix, const char *identity, const sherd_set_id *id,
+                          sherd_error *err)
+{
+	ckpt_hold hold;
+	ckpt_files files = {0};
+	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(id, 1, 0);
+	mine.removing = true;
+	TRY(sherd_ckpt_hold(&hold, store, prefix, &mine, NULL, NULL, err));
+	int rc = look_again(store, prefix, identity, err);
+	if (rc == SHERD_OK)
+		rc = sherd_ckpt_files_open(&files, store, prefix, err);
+	if (rc < 0) {
+		(void)sherd_ckpt_drop(&hold, NULL);
+		return rc;
+	}
+	rc = remove_files(store, prefix, &files, err);
+	sherd_ckpt_files_done(&files);
+	if (rc < 0) {
+		sherd_ckpt_release(&hold); /* the claim stays: the next save, prune or removal goes on */
+		return rc;
+	}
+	return sherd_ckpt_drop(&hold, err);
+}
+
+int sherd_ckpt_remove_set(sherd_store *store, const char *prefix, const char *identity, sherd_error *err)
+{
+	ckpt_committed now;
+	sherd_set_id id;
+	TRY(sherd_ckpt_committed(store, prefix, &now, err));
+	if (!now.there || strcmp(now.identity, identity) != 0)
+		return replaced_meanwhile(err);
+	id = now.set_id;
+	if (!now.has_set_id)
+		TRY(sherd_set_id_random(&id, err));
+	return remove_claimed(store, prefix, identity, &id, err);
+}
+
+int sherd_ckpt_remove_orphans(sherd_store *store, const char *prefix, sherd_error *err)
+{
+	sherd_set_id id;
+	TRY(sherd_set_id_random(&id, err));
+	return remove_claimed(store, prefix, "", &id, err);
+}
+
+/* Metadata that somebody copied needs the shards of the set that it was copied from. */
+static int check_lenders(sherd_store *store, const char *prefix, const sherd_ckpt_options *options, sherd_error *err)
+{
+	SHERD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
+	SHERD_AUTO_BUF folder = {0};
+	sherd_buf_append(&folder, prefix, (size_t)(sherd_str_leaf(prefix) - prefix));
+	sherd_buf_u8(&folder, 0);
+	TRY(sherd_buf_check(&folder, err));
+	TRY(sherd_ckpt_list_metadata(&list, store, (const char *)folder.data, options, err));
+	for (size_t i = 0; i < sherd_ckpt_list_count(list); i++)
+		if (sherd_ckpt_list_borrows(list, i, prefix))
+			return sherd_fail(err, SHERD_ECONFLICT, "conflict",
+			                  "the metadata of %.128s names shards of this set: remove that one first",
+			                  sherd_ckpt_list_at(list, i)->prefix);
+	return SHERD_OK;
+}
+
+/* Without metadata: what a dead save or removal left, and shards that belong to nothing. */
+static int remove_rest(sherd_store *store, const char *prefix, sherd_ckpt_state *was, sherd_error *err)
+{
+	ckpt_files files = {0};
+	ckpt_claim_look claim = {0};
+	int rc = sherd_ckpt_claim_look(store, prefix, &claim, err);
+	if (rc != SHERD_EUNSUPPORTED) /* no claim, but in the way of ours: that is told when we claim */
+		TRY(rc);
+	if (claim.there)
+		TRY(sherd_ckpt_clear_dead(store, prefix, 0, NULL, err));
+	TRY(sherd_ckpt_files_open(&files, store, prefix, err));
+	size_t left = files.count;
+	sherd_ckpt_files_done(&files);
+	if (!claim.there && !left)
+		return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no such checkpoint");
+	*was = claim.there ? SHERD_CKPT_DEAD : SHERD_CKPT_ORPHANED;
+	return left ? sherd_ckpt_remove_orphans(store, prefix, err) : SHERD_OK;
+}
+
+static int remove_prefix(sherd_store *store, const char *prefix, const sherd_ckpt_options *options,
+                         sherd_ckpt_state *was, sherd_error *err)
+{
+	ckpt_committed now;
+	if (!*sherd_str_leaf(prefix) || sherd_ckpt_name_parse(prefix).kind != SHERD_CKPT_NAME_OTHER)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "this is not the prefix of a checkpoint");
+	TRY(check_lenders(store, prefix, options, err));
+	TRY(sherd_ckpt_committed(store, prefix, &now, err));
+	if (!now.there)
+		return remove_rest(store, prefix, was, err);
+	*was = now.readable ? SHERD_CKPT_COMMITTED : SHERD_CKPT_DAMAGED;
+	return sherd_ckpt_remove_set(store, prefix, now.identity, err);
+}
+
+int sherd_ckpt_remove(sherd_store *store, const char *prefix, const sherd_ckpt_options *options, sherd_ckpt_state *was,
+                      sherd_error *err)
+{
+	sherd_ckpt_state found = SHERD_CKPT_COMMITTED;
+	TRY(sherd_in_object(err, remove_prefix(store, prefix, options, &found, err), prefix));
+	if (was)
+		*was = found;
+	return SHERD_OK;
+}
