@@ -216,6 +216,8 @@ int main(int argc, char **argv)
 		cli.out.json |= strcmp(argv[i], "--json") == 0;
 	int rc = dispatch(&cli, argc, argv, &err);
 	int status = rc < 0 ? sherd_cli_status((sherd_status)rc) : rc;
+	if (rc == SHERD_ECANCELLED)
+		err.object[0] = 0; /* what was at work just then is gone */
 	if (rc < 0)
 		sherd_out_error(&cli.out, &err);
 	if (sherd_out_finish(&cli.out, &silent, &err) < 0) {

@@ -5,6 +5,46 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* The places that are open. A command may have two, and an error says of which store its object is. */
+typedef struct known {
+	const sherd_store *store;
+	char *folder, *key;
+	struct known *next;
+} known;
+static known *all_known;
+
+static void forget(const sherd_store *store)
+{
+	for (known **at = &all_known; *at; at = &(*at)->next) {
+		known *k = *at;
+		if (k->store != store)
+			continue;
+		*at = k->next;
+		free(k->folder);
+		free(k->key);
+		free(k);
+		return;
+	}
+}
+
+static int remember(const sherd_place *place, sherd_error *err)
+{
+	known *k = calloc(1, sizeof(*k));
+	if (!k)
+		return sherd_cli_no_memory(err);
+	*k = (known){place->store, strdup(place->folder), strdup(place->key), all_known};
+	all_known = k;
+	return k->folder && k->key ? SHERD_OK : sherd_cli_no_memory(err);
+}
+
+static const known *find_known(const sherd_store *store)
+{
+	const known *k = all_known;
+	while (k && k->store != store)
+		k = k->next;
+	return k;
+}
+
 /* The part behind the last '/' that does not end the path. */
 static const char *last_part(const char *path)
 {
@@ -146,6 +186,8 @@ int sherd_place_open(sherd_place *place, const char *path, bool create, sherd_er
 	}
 	if (rc == SHERD_OK && !create)
 		rc = find_index(place, err);
+	if (rc == SHERD_OK)
+		rc = remember(place, err);
 	if (rc < 0)
 		sherd_place_close(place);
 	return rc;
@@ -201,6 +243,8 @@ int sherd_place_open_folder(sherd_place *place, const char *path, sherd_error *e
 		place->folder = NULL;
 		rc = sherd_cli_no_memory(err);
 	}
+	if (rc == SHERD_OK)
+		rc = remember(place, err);
 	if (rc < 0)
 		sherd_place_close(place);
 	return rc;
@@ -208,6 +252,7 @@ int sherd_place_open_folder(sherd_place *place, const char *path, sherd_error *e
 
 void sherd_place_close(sherd_place *place)
 {
+	forget(place->store);
 	sherd_store_close(place->store);
 	free(place->key);
 	free(place->folder);
@@ -216,17 +261,22 @@ void sherd_place_close(sherd_place *place)
 
 void sherd_place_name(const sherd_place *place, sherd_error *err)
 {
-	if (err->code == SHERD_ECANCELLED || err->code == SHERD_ENOMEM || strcmp(err->reason, "usage") == 0)
+	const known *other = err->store && err->store != place->store ? find_known(err->store) : NULL;
+	const char *key = other ? other->key : place->key, *folder = other ? other->folder : place->folder;
+	if (err->code == SHERD_ECANCELLED || err->code == SHERD_ENOMEM) {
+		err->object[0] = 0; /* nothing is wrong with what was at work just then, and it may be gone */
+		return;
+	}
+	if (strcmp(err->reason, "usage") == 0)
 		return;
 	if (err->code == SHERD_ENOTFOUND && place->beside && strcmp(err->object, place->key) == 0)
 		(void)snprintf(err->message, sizeof(err->message),
 		               "this is a folder (sherd checkpoint list shows the checkpoints in it)");
 	char object[sizeof(err->object)];
-	(void)snprintf(object, sizeof(object), "%.*s", (int)sizeof(object) - 1,
-	               err->object[0] ? err->object : place->key);
+	(void)snprintf(object, sizeof(object), "%.*s", (int)sizeof(object) - 1, err->object[0] ? err->object : key);
 	/* A folder that is the whole store is named as the user did, without the '/'. */
-	bool whole = !*place->key && (!*object || strcmp(object, ".") == 0);
-	name_object(err, place->folder, whole ? "" : object);
+	bool whole = !*key && (!*object || strcmp(object, ".") == 0);
+	name_object(err, folder, whole ? "" : object);
 	size_t len = strlen(err->object);
 	if (whole && len > 1)
 		err->object[len - 1] = 0;

@@ -27,8 +27,9 @@ void sherd_place_close(sherd_place *place);
 /* A "file:" URI without what makes it one; only of those that the store has taken is the host known to be ours. */
 const char *sherd_place_plain(const char *path);
 
-/* Puts the folder before the object that an error of this store names; a failure without one gets the key. Mistakes in
- * the usage have none. */
+/* Makes the object of an error a path that the user can open: the folder of the open place whose store the error names,
+ * or of this one, goes before it; a failure without an object gets the key. Mistakes in the usage have none, nor has
+ * what was cancelled. */
 void sherd_place_name(const sherd_place *place, sherd_error *err);
 
 /* Does that where rc is a failure, and returns rc. */

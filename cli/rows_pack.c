@@ -49,11 +49,14 @@ static bool lies_in(const sherd_place *place, const char *object)
 	return strncmp(object, place->key, len) == 0 && (!object[len] || object[len] == '/');
 }
 
-/* Errors name objects of either side. Of what may be either's, only what cannot be said of a source is DIR's. */
+/* Errors name objects of either side. Where they do not say of which, what may be either's is DIR's only if it cannot
+ * be said of a source. */
 static int blame(const packing *p, int rc, sherd_error *err)
 {
 	if (rc >= 0)
 		return rc;
+	if (err->store)
+		return sherd_place_blame(err->store == p->from.store ? &p->from : &p->to, rc, err);
 	bool target = lies_in(&p->to, err->object) &&
 	              (!lies_in(&p->from, err->object) || rc == SHERD_EEXIST || rc == SHERD_ECONFLICT);
 	return sherd_place_blame(target ? &p->to : &p->from, rc, err);

@@ -12,6 +12,8 @@
 
 SHERD_BEGIN_DECLS
 
+struct sherd_store;
+
 /* Chosen by what the caller can do about it. Values never change meaning. */
 typedef enum sherd_status {
 	SHERD_OK = 0,
@@ -40,6 +42,9 @@ typedef struct sherd_error {
 	const char *reason; /* a stable short word ("bad-magic"), static storage, never NULL */
 	char object[256];   /* key of the object, "" when unknown; a longer key keeps its tail */
 	char message[256];  /* one line, no trailing newline or period */
+	/* Where the object lies, when it is known: a call may read from one store and write to another. Only to be
+	 * compared, since the store may be closed by then. */
+	const struct sherd_store *store;
 } sherd_error;
 
 /* A constant English phrase for a code; never NULL. */

@@ -81,6 +81,7 @@ SHERD_API int sherd_store_read(sherd_store *store, const char *key, sherd_reader
 SHERD_API void sherd_reader_close(sherd_reader *reader); /* NULL is fine */
 SHERD_API uint64_t sherd_reader_size(const sherd_reader *reader);
 SHERD_API const char *sherd_reader_key(const sherd_reader *reader);
+SHERD_API const sherd_store *sherd_reader_store(const sherd_reader *reader);
 SHERD_API const char *sherd_reader_identity(const sherd_reader *reader); /* as in sherd_stat */
 /* Reads exactly len bytes at offset; less is SHERD_ECORRUPT, "truncated". */
 SHERD_API int sherd_reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size_t len, sherd_error *err);

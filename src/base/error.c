@@ -96,6 +96,13 @@ int sherd_in_object(sherd_error *err, int rc, const char *key)
 	return rc;
 }
 
+int sherd_in_store(sherd_error *err, int rc, const struct sherd_store *store)
+{
+	if (rc < 0 && err && !err->store)
+		err->store = store;
+	return rc;
+}
+
 int sherd_shift_offset(sherd_error *err, int rc, uint64_t base)
 {
 	if (rc < 0 && err && err->offset != SHERD_NO_OFFSET)

@@ -17,6 +17,8 @@ int sherd_fail_nomem(sherd_error *err);
 
 /* Names the object an error belongs to, unless a deeper layer already did. */
 int sherd_in_object(sherd_error *err, int rc, const char *key);
+/* Says in which store that object lies, unless a deeper layer already did. */
+int sherd_in_store(sherd_error *err, int rc, const struct sherd_store *store);
 /* Moves an offset that counts from the start of a part to one that counts from the start of the object. */
 int sherd_shift_offset(sherd_error *err, int rc, uint64_t base);
 

@@ -11,6 +11,14 @@ SHERD_AUTO_DEFINE(void, free)
 
 #define PART_MAX 255
 
+/* Names the object of a failure, and the store that a caller knows. */
+static int blame(sherd_error *err, int rc, const sherd_store *store, const char *key)
+{
+	while (store->around)
+		store = store->around;
+	return sherd_in_store(err, sherd_in_object(err, rc, key), store);
+}
+
 /* Why one part of a key is refused, or NULL. */
 static const char *part_fault(sherd_str part)
 {
@@ -63,7 +71,7 @@ int sherd_store_stat(sherd_store *store, const char *key, sherd_stat *out, sherd
 {
 	TRY(check_key(key, err));
 	sherd_stat stat = {0};
-	TRY(sherd_in_object(err, store->ops->stat(store, key, &stat, err), key));
+	TRY(blame(err, store->ops->stat(store, key, &stat, err), store, key));
 	*out = stat;
 	return SHERD_OK;
 }
@@ -74,13 +82,13 @@ int sherd_store_list(sherd_store *store, const char *prefix, const char *after, 
 	prefix = prefix ? prefix : "";
 	after = after ? after : "";
 	TRY(check_parts(prefix, false, err));
-	return sherd_in_object(err, store->ops->list(store, prefix, after, each, arg, err), prefix);
+	return blame(err, store->ops->list(store, prefix, after, each, arg, err), store, prefix);
 }
 
 int sherd_store_remove(sherd_store *store, const char *key, sherd_error *err)
 {
 	TRY(check_key(key, err));
-	return sherd_in_object(err, store->ops->remove(store, key, NULL, err), key);
+	return blame(err, store->ops->remove(store, key, NULL, err), store, key);
 }
 
 static int check_identity(const char *identity, sherd_error *err)
@@ -93,8 +101,8 @@ static int check_identity(const char *identity, sherd_error *err)
 int sherd_store_remove_if(sherd_store *store, const char *key, const char *identity, sherd_error *err)
 {
 	TRY(check_key(key, err));
-	TRY(sherd_in_object(err, check_identity(identity, err), key));
-	return sherd_in_object(err, store->ops->remove(store, key, identity, err), key);
+	TRY(blame(err, check_identity(identity, err), store, key));
+	return blame(err, store->ops->remove(store, key, identity, err), store, key);
 }
 
 static int check_folder(const sherd_store *store, const char *key, sherd_error *err)
@@ -102,20 +110,19 @@ static int check_folder(const sherd_store *store, const char *key, sherd_error *
 	TRY(check_key(key, err));
 	if (store->ops->caps & SHERD_CAP_MKDIR)
 		return SHERD_OK;
-	return sherd_in_object(err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-folders", "this store has no folders"),
-	                       key);
+	return blame(err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-folders", "this store has no folders"), store, key);
 }
 
 int sherd_store_mkdir(sherd_store *store, const char *key, sherd_error *err)
 {
 	TRY(check_folder(store, key, err));
-	return sherd_in_object(err, store->ops->mkdir(store, key, err), key);
+	return blame(err, store->ops->mkdir(store, key, err), store, key);
 }
 
 int sherd_store_rmdir(sherd_store *store, const char *key, sherd_error *err)
 {
 	TRY(check_folder(store, key, err));
-	return sherd_in_object(err, store->ops->rmdir(store, key, err), key);
+	return blame(err, store->ops->rmdir(store, key, err), store, key);
 }
 
 /* Reading */
@@ -127,8 +134,9 @@ int sherd_store_read(sherd_store *store, const char *key, sherd_reader **out, sh
 	if (!copy)
 		return sherd_in_object(err, sherd_fail_nomem(err), key);
 	sherd_reader *reader = NULL;
-	TRY(sherd_in_object(err, store->ops->read(store, key, &reader, err), key));
+	TRY(blame(err, store->ops->read(store, key, &reader, err), store, key));
 	reader->key = TAKE(copy);
+	reader->store = store;
 	*out = reader;
 	return SHERD_OK;
 }
@@ -151,6 +159,14 @@ const char *sherd_reader_key(const sherd_reader *reader)
 	return reader->key;
 }
 
+const sherd_store *sherd_reader_store(const sherd_reader *reader)
+{
+	const sherd_store *store = reader->store;
+	while (store->around)
+		store = store->around;
+	return store;
+}
+
 const char *sherd_reader_identity(const sherd_reader *reader)
 {
 	return reader->identity;
@@ -160,11 +176,10 @@ static int check_range(const sherd_reader *reader, uint64_t offset, size_t len, 
 {
 	if (offset <= reader->size && len <= reader->size - offset)
 		return SHERD_OK;
-	return sherd_in_object(err,
-	                       sherd_fail_at(err, SHERD_ECORRUPT, "truncated", offset,
-	                                     "%zu bytes wanted, the object ends at %llu", len,
-	                                     (unsigned long long)reader->size),
-	                       reader->key);
+	return blame(err,
+	             sherd_fail_at(err, SHERD_ECORRUPT, "truncated", offset,
+	                           "%zu bytes wanted, the object ends at %llu", len, (unsigned long long)reader->size),
+	             reader->store, reader->key);
 }
 
 int sherd_reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size_t len, sherd_error *err)
@@ -172,7 +187,7 @@ int sherd_reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size
 	TRY(check_range(reader, offset, len, err));
 	if (len == 0)
 		return SHERD_OK;
-	return sherd_in_object(err, reader->ops->at(reader, offset, buf, len, err), reader->key);
+	return blame(err, reader->ops->at(reader, offset, buf, len, err), reader->store, reader->key);
 }
 
 bool sherd_reader_peek(const sherd_reader *reader, uint64_t offset, size_t len, const void **out)
@@ -217,13 +232,13 @@ int sherd_queue_ask(sherd_queue *queue, const sherd_reader *reader, uint64_t off
 	*taken = 0;
 	if (len == 0)
 		return SHERD_OK;
-	return sherd_in_object(err, queue->ops->ask(queue, reader, offset, len, taken, err), reader->key);
+	return blame(err, queue->ops->ask(queue, reader, offset, len, taken, err), reader->store, reader->key);
 }
 
 int sherd_queue_next(sherd_queue *queue, const void **data, size_t *len, sherd_error *err)
 {
 	int rc = queue->ops->next(queue, data, len, err);
-	return rc < 0 ? sherd_in_object(err, rc, queue->reader->key) : rc;
+	return rc < 0 ? blame(err, rc, queue->reader->store, queue->reader->key) : rc;
 }
 
 void sherd_queue_close(sherd_queue *queue)
@@ -235,15 +250,15 @@ void sherd_queue_close(sherd_queue *queue)
 int sherd_reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out, sherd_error *err)
 {
 	if (!reader->ops->map)
-		return sherd_in_object(err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "this store cannot map"),
-		                       reader->key);
+		return blame(err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "this store cannot map"), reader->store,
+		             reader->key);
 	TRY(check_range(reader, offset, len, err));
 	if (len == 0) {
 		*out = "";
 		return SHERD_OK;
 	}
 	const void *bytes = NULL;
-	TRY(sherd_in_object(err, reader->ops->map(reader, offset, len, &bytes, err), reader->key));
+	TRY(blame(err, reader->ops->map(reader, offset, len, &bytes, err), reader->store, reader->key));
 	*out = bytes;
 	return SHERD_OK;
 }
@@ -272,13 +287,14 @@ int sherd_store_write(sherd_store *store, const char *key, const sherd_write_opt
 	static const sherd_write_options defaults;
 	options = options ? options : &defaults;
 	TRY(check_key(key, err));
-	TRY(sherd_in_object(err, check_options(options, err), key));
+	TRY(blame(err, check_options(options, err), store, key));
 	SHERD_AUTO(void, free) copy = strdup(key);
 	if (!copy)
 		return sherd_in_object(err, sherd_fail_nomem(err), key);
 	sherd_writer *writer = NULL;
-	TRY(sherd_in_object(err, store->ops->write(store, key, options, &writer, err), key));
+	TRY(blame(err, store->ops->write(store, key, options, &writer, err), store, key));
 	writer->key = TAKE(copy);
+	writer->store = store;
 	writer->length = 0;
 	writer->head = options->head;
 	writer->failure = (sherd_error){0};
@@ -296,7 +312,7 @@ static int report(const sherd_writer *writer, sherd_error *err)
 /* Ends a failed append or fill: what stands in writer->failure stays. */
 static int stick(sherd_writer *writer, int rc, uint64_t offset, sherd_error *err)
 {
-	(void)sherd_in_object(&writer->failure, rc, writer->key);
+	(void)blame(&writer->failure, rc, writer->store, writer->key);
 	if (writer->failure.offset == SHERD_NO_OFFSET)
 		writer->failure.offset = offset;
 	return report(writer, err);
@@ -342,7 +358,8 @@ int sherd_writer_commit(sherd_writer *writer, sherd_error *err)
 		return rc;
 	}
 	SHERD_AUTO(void, free) key = writer->key;
-	return sherd_in_object(err, writer->ops->commit(writer, err), key);
+	const sherd_store *store = writer->store;
+	return blame(err, writer->ops->commit(writer, err), store, key);
 }
 
 void sherd_writer_abort(sherd_writer *writer)
@@ -367,10 +384,10 @@ int sherd_store_get(sherd_store *store, const char *key, uint64_t max, char **da
 	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	TRY(sherd_store_read(store, key, &reader, err));
 	if (reader->size > max || reader->size >= SIZE_MAX)
-		return sherd_in_object(err,
-		                       sherd_fail(err, SHERD_ELIMIT, "too-large", "%llu bytes, the limit is %llu",
-		                                  (unsigned long long)reader->size, (unsigned long long)max),
-		                       key);
+		return blame(err,
+		             sherd_fail(err, SHERD_ELIMIT, "too-large", "%llu bytes, the limit is %llu",
+		                        (unsigned long long)reader->size, (unsigned long long)max),
+		             store, key);
 	size_t size = (size_t)reader->size;
 	SHERD_AUTO(void, free) bytes = malloc(size + 1);
 	if (!bytes)
@@ -400,7 +417,7 @@ int sherd_store_lock(sherd_store *store, const char *key, sherd_lock_mode mode, 
 {
 	TRY(check_lock(store, key, mode, err));
 	sherd_lock *lock = NULL;
-	TRY(sherd_in_object(err, store->ops->lock(store, key, mode, &lock, err), key));
+	TRY(blame(err, store->ops->lock(store, key, mode, &lock, err), store, key));
 	*out = lock;
 	return SHERD_OK;
 }
@@ -410,7 +427,7 @@ int sherd_store_create_locked(sherd_store *store, const char *key, const void *d
 {
 	TRY(check_lock(store, key, mode, err));
 	sherd_lock *lock = NULL;
-	TRY(sherd_in_object(err, store->ops->create_locked(store, key, data, len, mode, &lock, err), key));
+	TRY(blame(err, store->ops->create_locked(store, key, data, len, mode, &lock, err), store, key));
 	*out = lock;
 	return SHERD_OK;
 }
@@ -433,7 +450,7 @@ int sherd_store_link(sherd_store *store, const char *key, const char *second, sh
 		return sherd_in_object(
 			err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-link", "objects of this store have one name"),
 			key);
-	return sherd_in_object(err, store->ops->link(store, key, second, err), key);
+	return blame(err, store->ops->link(store, key, second, err), store, key);
 }
 
 void sherd_lock_release(sherd_lock *lock)

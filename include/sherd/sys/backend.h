@@ -12,14 +12,17 @@ SHERD_BEGIN_DECLS
 
 struct sherd_store {
 	const struct sherd_store_ops *ops;
+	/* For a store made of another one's objects: that one, which errors name as the place; else NULL. */
+	const sherd_store *around;
 };
 
-/* key is filled in by the front and freed by it when the reader is closed. */
+/* key and store are filled in by the front; it frees the key when the reader is closed. */
 struct sherd_reader {
 	const struct sherd_reader_ops *ops;
 	uint64_t size;
 	char identity[72];
 	char *key;
+	const sherd_store *store;
 };
 
 /* next says whose piece it came to, for the front to name in errors. */
@@ -32,6 +35,7 @@ struct sherd_queue {
 struct sherd_writer {
 	const struct sherd_writer_ops *ops;
 	char *key;
+	const sherd_store *store;
 	uint64_t length; /* appended so far */
 	uint32_t head;
 	sherd_error failure; /* the first one; its code is SHERD_OK while all is well */

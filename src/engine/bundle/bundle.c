@@ -90,6 +90,14 @@ static int check_index(const sherd_bundle *bundle, size_t index, sherd_error *er
 	return SHERD_OK;
 }
 
+/* A bundle is read while another store is written to: its failures say that they are not that one's. */
+static int from_source(const sherd_bundle *bundle, int rc, sherd_error *err)
+{
+	if (rc < 0 && err && bundle->store)
+		err->store = bundle->store;
+	return rc;
+}
+
 int sherd_bundle_read(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len,
                       sherd_error *err)
 {
@@ -98,7 +106,7 @@ int sherd_bundle_read(const sherd_bundle *bundle, size_t index, uint64_t offset,
 	if (offset > t->bytes || len > t->bytes - offset)
 		return sherd_fail(err, SHERD_EINVAL, "bad-range", "%zu bytes at %llu of %.128s, which has %llu", len,
 		                  (unsigned long long)offset, t->name, (unsigned long long)t->bytes);
-	return len ? bundle->ops->read(bundle, index, offset, buf, len, err) : SHERD_OK;
+	return len ? from_source(bundle, bundle->ops->read(bundle, index, offset, buf, len, err), err) : SHERD_OK;
 }
 
 int sherd_bundle_prepare(const sherd_bundle *bundle, const size_t *tensors, size_t count,
@@ -121,7 +129,8 @@ int sherd_bundle_prepare(const sherd_bundle *bundle, const size_t *tensors, size
 			all[i] = i;
 	}
 	sherd_meter_init(&meter, o->progress, 0);
-	int rc = bundle->ops->prepare(bundle, all ? all : tensors, count, o->pool, &meter, err);
+	int rc = from_source(bundle, bundle->ops->prepare(bundle, all ? all : tensors, count, o->pool, &meter, err),
+	                     err);
 	sherd_meter_done(&meter);
 	free(all);
 	return rc;
@@ -136,7 +145,7 @@ int sherd_bundle_map(const sherd_bundle *bundle, size_t index, const void **out,
 	if (t->bytes) {
 		if (!bundle->ops->map)
 			return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "%.128s cannot be mapped", t->name);
-		TRY(bundle->ops->map(bundle, index, &bytes, err));
+		TRY(from_source(bundle, bundle->ops->map(bundle, index, &bytes, err), err));
 	}
 	uint32_t align = sherd_dtype_align(t->dtype);
 	if (align && (uintptr_t)bytes % align)

@@ -36,6 +36,7 @@ struct sherd_bundle {
 	size_t pair_count;
 	const sherd_pair *pairs;
 	const struct sherd_ckpt_about *about; /* of the checkpoint behind it; else NULL */
+	const sherd_store *store;             /* that it was opened on; NULL: it is made of others, who tell theirs */
 	sherd_map names;                      /* of tensors to their indices */
 };
 

@@ -68,6 +68,7 @@ int sherd_bundle_of_ckpt(sherd_bundle **out, const sherd_ckpt *ckpt, sherd_error
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	TRY(sherd_bundle_new(&b, sizeof(ckpt_bundle), &ops, SHERD_FORMAT_CHECKPOINT, err));
 	TRY(fill((ckpt_bundle *)b, ckpt, err));
+	b->store = ckpt->shard_count ? sherd_reader_store(ckpt->files[0].reader) : NULL;
 	*out = TAKE(b);
 	return SHERD_OK;
 }

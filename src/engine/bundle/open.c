@@ -33,5 +33,7 @@ int sherd_bundle_open(sherd_bundle **out, sherd_store *store, const char *key, c
 		                       sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "%s holds no tensors",
 		                                  sherd_format_name(format)),
 		                       key);
-	return sherd_in_object(err, open(out, store, key, options ? options : &defaults, err), key);
+	TRY(sherd_in_object(err, open(out, store, key, options ? options : &defaults, err), key));
+	(*out)->store = store;
+	return SHERD_OK;
 }

@@ -1,6 +1,7 @@
 #include "engine/bundle/bundle.h"
 
 #include "base/limits.h"
+#include "engine/blame.h"
 
 #include <stdlib.h>
 
@@ -56,7 +57,7 @@ static int decode(const sherd_reader *reader, const sherd_limits *limits, sherd_
 int sherd_bundle_read_safetensors(const sherd_reader *reader, const sherd_limits *limits, sherd_arena *arena,
                                   sherd_safetensors *out, sherd_error *err)
 {
-	return sherd_in_object(err, decode(reader, limits, arena, out, err), sherd_reader_key(reader));
+	return sherd_in_reader(err, decode(reader, limits, arena, out, err), reader);
 }
 
 int sherd_bundle_open_safetensors(sherd_bundle **out, sherd_store *store, const char *key,

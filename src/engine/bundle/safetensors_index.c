@@ -1,6 +1,7 @@
 #include "engine/bundle/bundle.h"
 
 #include "base/limits.h"
+#include "engine/blame.h"
 #include "format/safetensors_index.h"
 
 #include <stdlib.h>
@@ -134,12 +135,12 @@ static int take_tensors(index_bundle *b, const sherd_map *entries, sherd_tensor 
 			const sherd_safetensors_entry *e = &p->head.entries[k];
 			size_t at = sherd_map_find(entries, sherd_str_of(e->tensor.name));
 			if (at == SHERD_MAP_NONE || b->index.entries[at].file != p->file)
-				return sherd_in_object(
+				return sherd_in_reader(
 					err,
 					sherd_fail(err, SHERD_ECORRUPT, "bad-index",
 				                   "%.128s is in this file, but not in the index under it",
 				                   e->tensor.name),
-					sherd_reader_key(p->reader));
+					p->reader);
 			tensors[n] = e->tensor;
 			places[n] = (place){.piece = i, .offset = e->offset};
 		}

@@ -3,6 +3,7 @@
 
 #include "base/pool.h"
 #include "codec/crc32.h"
+#include "engine/blame.h"
 #include "engine/ckpt/hash.h"
 
 #include <inttypes.h>
@@ -55,7 +56,7 @@ int sherd_ckpt_shard_indexed(const sherd_ckpt *c, size_t shard, bool *indexed, s
 	}
 	*indexed = x->present;
 	(void)pthread_mutex_unlock(&x->lock);
-	return sherd_in_object(err, rc, sherd_reader_key(c->files[shard].reader));
+	return sherd_in_reader(err, rc, c->files[shard].reader);
 }
 
 int sherd_ckpt_piece_crcs(const sherd_ckpt *c, const sherd_ckpt_piece *piece, const uint32_t **out, sherd_error *err)
@@ -69,10 +70,10 @@ int sherd_ckpt_piece_crcs(const sherd_ckpt *c, const sherd_ckpt_piece *piece, co
 	}
 	const sherd_ckpt_entry *e = &x->index.entries[piece->entry];
 	if (e->offset != piece->offset || e->tensor.bytes != piece->bytes)
-		return sherd_in_object(err,
+		return sherd_in_reader(err,
 		                       sherd_fail_at(err, SHERD_ECORRUPT, "bad-index", e->where,
 		                                     "tensor '%.80s' lies elsewhere in the metadata", e->tensor.name),
-		                       sherd_reader_key(c->files[piece->shard].reader));
+		                       c->files[piece->shard].reader);
 	*out = e->crcs;
 	return SHERD_OK;
 }
@@ -81,11 +82,11 @@ static int compare_hex(const ckpt_shard *s, const char *hex, sherd_error *err)
 {
 	if (strcmp(hex, s->checksum) == 0)
 		return SHERD_OK;
-	return sherd_in_object(err,
+	return sherd_in_reader(err,
 	                       sherd_fail_at(err, SHERD_ECORRUPT, "bad-checksum", 12,
 	                                     "the data's SHA-256 is %.16s..., the head says %.16s...", hex,
 	                                     s->checksum),
-	                       sherd_reader_key(s->reader));
+	                       s->reader);
 }
 
 int sherd_ckpt_shard_compare(const ckpt_shard *s, sherd_sha256 *hash, sherd_error *err)
@@ -102,8 +103,8 @@ static int hash_shard(const ckpt_shard *s, sherd_meter *meter, sherd_error *err)
 	char hex[SHERD_SHA256_HEX + 1];
 	if (!s->checksum[0])
 		return SHERD_OK;
-	TRY(sherd_in_object(err, sherd_ckpt_hash_range(s->reader, s->data_offset, s->data_size, meter, hex, err),
-	                    sherd_reader_key(s->reader)));
+	TRY(sherd_in_reader(err, sherd_ckpt_hash_range(s->reader, s->data_offset, s->data_size, meter, hex, err),
+	                    s->reader));
 	return compare_hex(s, hex, err);
 }
 
@@ -142,7 +143,7 @@ static int prove_blocks(const sherd_ckpt *c, const sherd_ckpt_piece *p, uint64_t
 			atomic_store(&proven[b], 1);
 	}
 	free(buf);
-	return sherd_in_object(err, rc, sherd_reader_key(f->reader));
+	return sherd_in_reader(err, rc, f->reader);
 }
 
 /* Whoever else needs the shard waits for the hash, which it would have to make as well. */

@@ -5,6 +5,7 @@
 #include "base/dtype.h"
 #include "base/meter.h"
 #include "base/pool.h"
+#include "engine/blame.h"
 #include "engine/ckpt/runs.h"
 
 #include <inttypes.h>
@@ -76,7 +77,7 @@ static int copy_part(const sherd_ckpt *c, part *p, bool checked, uint8_t *scratc
 		TRY(sherd_ckpt_piece_crcs(c, p->piece, &crcs, err));
 	int rc = crcs ? sherd_runs_copy_checked(&p->runs, f->reader, base, p->piece->bytes, crcs, scratch, err)
 	              : sherd_runs_copy(&p->runs, f->reader, base, scratch, err);
-	return sherd_in_object(err, rc, sherd_reader_key(f->reader));
+	return sherd_in_reader(err, rc, f->reader);
 }
 
 /* Needs scratch only where runs are short; it is made when first needed. */
@@ -382,7 +383,7 @@ static int hash_shard(void *arg, size_t i, sherd_error *err)
 		return sherd_fail_nomem(err);
 	int rc = hash_all(l, i, first, end, scratch, err);
 	free(scratch);
-	return sherd_in_object(err, rc, sherd_reader_key(l->ckpt->files[i].reader));
+	return sherd_in_reader(err, rc, l->ckpt->files[i].reader);
 }
 
 /* Sorts the parts by shard and place, and counts the bytes of all shards that will be hashed. */

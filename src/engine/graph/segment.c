@@ -1,6 +1,7 @@
 #include "engine/graph/segment.h"
 
 #include "base/large.h"
+#include "engine/blame.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@ SHERD_AUTO_DEFINE(graph_segment, sherd_graph_segment_close)
 
 int sherd_graph_segment_blame(const graph_segment *s, sherd_error *err, int rc)
 {
-	return sherd_in_object(err, rc, s->reader ? sherd_reader_key(s->reader) : "");
+	return s->reader ? sherd_in_reader(err, rc, s->reader) : rc;
 }
 
 /* The bytes of an object: mapped, or copied where the store cannot map. */

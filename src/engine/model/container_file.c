@@ -4,6 +4,7 @@
 #include "base/cursor.h"
 #include "codec/crc32.h"
 #include "codec/deflate.h"
+#include "engine/blame.h"
 
 #include <stdlib.h>
 
@@ -46,7 +47,7 @@ int sherd_container_file_over(container_file **out, sherd_reader *reader, const 
 	f->limits = sherd_limits_or_default(limits);
 	f->reader = reader;
 	f->lent = true;
-	TRY(sherd_in_object(err, read_head(f, err), sherd_reader_key(reader)));
+	TRY(sherd_in_reader(err, read_head(f, err), reader));
 	*out = TAKE(f);
 	return SHERD_OK;
 }
@@ -128,7 +129,7 @@ static int read_section(const container_file *f, const sherd_container_section *
 int sherd_container_file_section(const container_file *f, const sherd_container_section *s, uint8_t **out, size_t *len,
                                  sherd_error *err)
 {
-	return sherd_in_object(err, read_section(f, s, out, len, err), sherd_reader_key(f->reader));
+	return sherd_in_reader(err, read_section(f, s, out, len, err), f->reader);
 }
 
 int sherd_container_file_shards(const container_file *f, sherd_arena *arena, sherd_container_shards *out,
@@ -145,7 +146,7 @@ int sherd_container_file_shards(const container_file *f, sherd_arena *arena, she
 	int rc = sherd_container_shards_decode(bytes, len, &f->limits, arena, out, err);
 	free(bytes);
 	rc = sherd_shift_offset(err, rc, sherd_section_payload(s));
-	return sherd_in_object(err, rc, sherd_reader_key(f->reader));
+	return sherd_in_reader(err, rc, f->reader);
 }
 
 /* ---- the index */
@@ -263,7 +264,7 @@ static int find(const container_file *f, const char *name, container_record **ou
 
 int sherd_container_file_find(const container_file *f, const char *name, container_record **out, sherd_error *err)
 {
-	return sherd_in_object(err, find(f, name, out, err), sherd_reader_key(f->reader));
+	return sherd_in_reader(err, find(f, name, out, err), f->reader);
 }
 
 void sherd_container_record_close(container_record *r)
@@ -290,10 +291,10 @@ int sherd_container_file_check(const container_file *f, const sherd_container_ar
 {
 	for (uint32_t i = 0; i < array->chunk_count; i++)
 		if (!holds(f, &array->chunks[i]))
-			return sherd_in_object(err,
+			return sherd_in_reader(err,
 			                       sherd_fail(err, SHERD_ECORRUPT, "out-of-range",
 			                                  "chunk %u of %.128s does not lie in a section of arrays", i,
 			                                  array->tensor.name),
-			                       sherd_reader_key(f->reader));
+			                       f->reader);
 	return SHERD_OK;
 }

@@ -1,6 +1,7 @@
 #include "engine/model/container.h"
 
 #include "base/cursor.h"
+#include "engine/blame.h"
 #include "engine/model/container_set.h"
 #include "format/container_pairs.h"
 #include "format/samediff_graph.h"
@@ -56,13 +57,12 @@ int sherd_container_model_record(const sherd_container_model *m, size_t array, c
 	_Atomic(container_record *) *place = &m->records[array];
 	container_record *r = atomic_load(place), *none = NULL;
 	if (!r) {
-		const char *key = sherd_reader_key(m->file->reader);
-		TRY(sherd_in_object(err, find_record(m, t->name, &r, err), key));
+		TRY(sherd_in_reader(err, find_record(m, t->name, &r, err), m->file->reader));
 		if (!same_tensor(&r->array.tensor, t)) {
 			sherd_container_record_close(r);
 			int rc = sherd_fail(err, SHERD_ECORRUPT, "shape-mismatch",
 			                    "graph and index differ in type or shape of %.128s", t->name);
-			return sherd_in_object(err, rc, key);
+			return sherd_in_reader(err, rc, m->file->reader);
 		}
 		if (!atomic_compare_exchange_strong(place, &none, r)) {
 			sherd_container_record_close(r);
@@ -209,7 +209,7 @@ static int open_once(sherd_model **out, sherd_store *store, const char *key, con
 	if (!m->cache)
 		return sherd_fail_nomem(err);
 	TRY(sherd_container_model_open_files(m, key, limits, whole, err));
-	TRY(sherd_in_object(err, take_all(m, err), sherd_reader_key(m->file->reader)));
+	TRY(sherd_in_reader(err, take_all(m, err), m->file->reader));
 	*out = TAKE(b);
 	return SHERD_OK;
 }

@@ -3,6 +3,7 @@
 #include "base/cursor.h"
 #include "codec/crc32.h"
 #include "codec/deflate.h"
+#include "engine/blame.h"
 
 #include <stdlib.h>
 
@@ -112,10 +113,10 @@ int sherd_container_out_copy(container_out *o, const container_file *from, const
 	}
 	if (s->flags & SHERD_SECTION_HAS_CRC) {
 		if (crc != s->crc)
-			return sherd_in_object(err,
+			return sherd_in_reader(err,
 			                       sherd_fail_at(err, SHERD_ECORRUPT, "bad-crc", s->offset,
 			                                     "a section of type %u is damaged", s->type),
-			                       sherd_reader_key(from->reader));
+			                       from->reader);
 		sherd_put_u32(tail, crc);
 		TRY(sherd_container_out_append(o, tail, sizeof(tail), err));
 	}

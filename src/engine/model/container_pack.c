@@ -3,6 +3,7 @@
 #include "base/large.h"
 #include "codec/crc32.h"
 #include "codec/shuffle.h"
+#include "engine/blame.h"
 
 #include <stdlib.h>
 
@@ -77,7 +78,7 @@ static int keep(container_slot *s, sherd_error *err)
 	if (sherd_crc32(0, s->raw, c->stored) != c->crc) {
 		int rc = sherd_fail_at(err, SHERD_ECORRUPT, "bad-crc", c->offset, "a chunk of %.128s is damaged",
 		                       s->kept->array.tensor.name);
-		return sherd_in_object(err, rc, sherd_reader_key(s->kept->file->reader));
+		return sherd_in_reader(err, rc, s->kept->file->reader);
 	}
 	s->chunk = *c;
 	s->stored = s->raw;

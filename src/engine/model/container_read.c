@@ -4,6 +4,7 @@
 #include "codec/crc32.h"
 #include "codec/deflate.h"
 #include "codec/shuffle.h"
+#include "engine/blame.h"
 
 #include <stdlib.h>
 
@@ -14,7 +15,7 @@ static int damaged(const container_record *r, uint32_t chunk, const char *reason
 	const sherd_container_chunk *c = &r->array.chunks[chunk];
 	int rc = sherd_fail_at(err, SHERD_ECORRUPT, reason, c->offset, "chunk %u of %.128s %s", chunk,
 	                       r->array.tensor.name, what);
-	return sherd_in_object(err, rc, sherd_reader_key(r->file->reader));
+	return sherd_in_reader(err, rc, r->file->reader);
 }
 
 /* The bytes as they are stored. */

@@ -56,7 +56,7 @@ static int open_shard(const sherd_container_model *m, uint32_t shard, container_
 		                m->shards.count);
 	if (rc == SHERD_OK)
 		rc = check_shard(m, f, shard, err);
-	TRY(sherd_in_object(err, rc, name));
+	TRY(sherd_in_store(err, sherd_in_object(err, rc, name), m->store));
 	*out = TAKE(f);
 	return SHERD_OK;
 }

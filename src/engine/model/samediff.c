@@ -1,5 +1,6 @@
 #include "engine/model/samediff.h"
 
+#include "engine/blame.h"
 #include "engine/nd4j/nd4j.h"
 
 #include <stdlib.h>
@@ -52,7 +53,7 @@ static int decode(sherd_reader *reader, const sherd_limits *limits, sherd_arena 
 	TRY(sherd_flatbuf_open(&fb, sherd_samediff_fetch, reader, sherd_reader_size(reader), err));
 	int rc = sherd_samediff_decode(&fb, SHERD_SAMEDIFF_LEGACY, limits, arena, out, err);
 	sherd_flatbuf_done(&fb);
-	return sherd_in_object(err, rc, sherd_reader_key(reader));
+	return sherd_in_reader(err, rc, reader);
 }
 
 static int describe_arrays(sherd_samediff_model *m, size_t count, sherd_error *err)

@@ -1,5 +1,6 @@
 #include "engine/model/sdnb.h"
 
+#include "engine/blame.h"
 #include "engine/nd4j/nd4j.h"
 
 #include <stdio.h>
@@ -165,7 +166,7 @@ static int gather_weights(gathering *g, size_t file, sherd_model_updater *update
 	for (size_t i = 0; rc == SHERD_OK && i < graph->graph.updater_count; i++)
 		rc = gather_updater(g, file, &graph->graph.updaters[i], &updaters[(*updater_count)++]);
 	sherd_map_done(&names);
-	return sherd_in_object(g->err, rc, sherd_reader_key(g->m->readers[file]));
+	return sherd_in_reader(g->err, rc, g->m->readers[file]);
 }
 
 static int gather_first(gathering *g)
@@ -174,7 +175,7 @@ static int gather_first(gathering *g)
 	for (size_t i = 0; i < graph->array_count; i++)
 		(void)add_array(g, &graph->arrays[i], 0);
 	TRY(index_names(&g->names, graph, g->err));
-	return sherd_in_object(g->err, gather_manifest(g, 0, &g->names), sherd_reader_key(g->m->readers[0]));
+	return sherd_in_reader(g->err, gather_manifest(g, 0, &g->names), g->m->readers[0]);
 }
 
 static int gather_all(gathering *g, size_t count)

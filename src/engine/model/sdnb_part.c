@@ -1,6 +1,7 @@
 #include "engine/model/sdnb.h"
 
 #include "base/limits.h"
+#include "engine/blame.h"
 
 #include <stdlib.h>
 
@@ -72,5 +73,5 @@ static int open_part(const sherd_reader *reader, const sherd_limits *limits, she
 int sherd_sdnb_part_open(const sherd_reader *reader, const sherd_limits *limits, sherd_arena *arena,
                          sherd_sdnb_part *out, sherd_error *err)
 {
-	return sherd_in_object(err, open_part(reader, limits, arena, out, err), sherd_reader_key(reader));
+	return sherd_in_reader(err, open_part(reader, limits, arena, out, err), reader);
 }

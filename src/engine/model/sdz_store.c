@@ -1,6 +1,7 @@
 #include "engine/model/sdz.h"
 
 #include "base/limits.h"
+#include "engine/blame.h"
 #include "engine/model/sdz_stream.h"
 
 #include <stdio.h>
@@ -95,7 +96,7 @@ int sherd_sdz_find_data(const sherd_sdz_store *z, const sherd_zip_entry *e, uint
 {
 	uint8_t raw[SHERD_ZIP_LOCAL + SHERD_ZIP_MOST_NAME];
 	TRY(sherd_reader_at(z->archive, e->head, raw, SHERD_ZIP_LOCAL + strlen(e->name), err));
-	return sherd_in_object(err, sherd_zip_decode_local(raw, e, data, err), sherd_reader_key(z->archive));
+	return sherd_in_reader(err, sherd_zip_decode_local(raw, e, data, err), z->archive);
 }
 
 static int open_entry(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err)
@@ -229,6 +230,7 @@ int sherd_sdz_store_open(sherd_sdz_store **out, sherd_store *store, const char *
 	if (!z)
 		return sherd_fail_nomem(err);
 	z->base.ops = &ops;
+	z->base.around = store;
 	int rc = fill(z, store, key, limits, err);
 	if (rc < 0) {
 		close_store(&z->base);

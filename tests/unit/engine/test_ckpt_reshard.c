@@ -166,6 +166,38 @@ TEST(a_damaged_source_is_not_passed_on)
 	assert_sample(s, STORE, "a");
 }
 
+/* Both have an object of that name. */
+TEST(an_error_says_in_which_store_its_object_lies)
+{
+	SAMPLE s = ckpt_sample_full(1, 3);
+	CKPT from = NULL;
+	sherd_store *other = NULL;
+	sherd_error e = {0};
+	size_t len;
+	assert_ok(sherd_store_open_memory(&other, err));
+	assert_ok(ckpt_sample_save(s, STORE, "a", err));
+	assert_ok(ckpt_sample_save(s, other, "a", err));
+	assert_ok(sherd_ckpt_open(&from, STORE, "a", NULL, err));
+	assert_int_equal(sherd_ckpt_reshard(from, other, "a", false, NULL, &e), SHERD_EEXIST);
+	assert_ptr_equal(e.store ? e.store : other, other);
+	sherd_ckpt_close(TAKE(from));
+	char *data = object_get(STORE, "a_shard_0.shard", &len);
+	data[130] ^= 1;
+	object_put(STORE, "a_shard_0.shard", data, len);
+	free(data);
+	assert_ok(sherd_ckpt_open(&from, STORE, "a", NULL, err));
+	sherd_ckpt_save_options o = {.world = 2, .replace = true};
+	assert_int_equal(sherd_ckpt_reshard(from, other, "a", false, &o, &e), SHERD_ECORRUPT);
+	assert_string_equal(e.object, "a_shard_0.shard");
+	assert_ptr_equal(e.store, STORE);
+	assert_int_equal(sherd_store_remove(other, "..", &e), SHERD_EINVAL);
+	assert_ptr_equal(e.store, NULL);
+	sherd_stat stat;
+	assert_int_equal(sherd_store_stat(other, "none", &stat, &e), SHERD_ENOTFOUND);
+	assert_ptr_equal(e.store, other);
+	sherd_store_close(other);
+}
+
 /* Blocks of checksums begin within rows, and rows of the new shards within blocks. */
 TEST(large_tensors_are_verified_block_by_block)
 {
@@ -282,6 +314,7 @@ int main(void)
 		CASE_IN_MEMORY(a_world_that_no_reader_takes_is_refused_at_once),
 		CASE_IN_MEMORY(unknown_members_of_foreign_metadata_survive),
 		CASE_IN_MEMORY(a_damaged_source_is_not_passed_on),
+		CASE_ON_BOTH(an_error_says_in_which_store_its_object_lies),
 		CASE_IN_MEMORY(large_tensors_are_verified_block_by_block),
 		CASE_ON_BOTH(a_bundle_is_saved_whole_or_rank_by_rank_alike),
 		CASE_ON_BOTH(resharding_may_replace_another_set),

@@ -321,7 +321,7 @@ static int huge_read(sherd_store *store, const char *key, sherd_reader **out, sh
 TEST(more_rows_than_64_bits_count_are_refused)
 {
 	static const struct sherd_store_ops ops = {.scheme = "huge", .read = huge_read};
-	sherd_store store = {&ops};
+	sherd_store store = {.ops = &ops};
 	static const char *const keys[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8"};
 	sherd_rows *rows = NULL;
 	assert_refused(SHERD_ELIMIT, "too-many-rows", sherd_rows_open(&rows, &store, keys, 9, NULL, err));
