@@ -26,6 +26,8 @@ extern const sherd_command sherd_command_checkpoint_prune;
 extern const sherd_command sherd_command_checkpoint_remove;
 extern const sherd_command sherd_command_checkpoint_repair;
 extern const sherd_command sherd_command_rows_pack;
+extern const sherd_command sherd_command_rows_append;
+extern const sherd_command sherd_command_rows_index;
 extern const sherd_command sherd_command_rows_info;
 extern const sherd_command sherd_command_rows_stream;
 extern const sherd_command sherd_command_rows_cat;

@@ -25,6 +25,8 @@ static const sherd_command *const commands[] = {
 	&sherd_command_checkpoint_remove,
 	&sherd_command_checkpoint_repair,
 	&sherd_command_rows_pack,
+	&sherd_command_rows_append,
+	&sherd_command_rows_index,
 	&sherd_command_rows_info,
 	&sherd_command_rows_stream,
 	&sherd_command_rows_cat,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* The places that are open. A command may have two, and an error says of which store its object is. */
 typedef struct known {
@@ -104,7 +105,8 @@ static int step_out(sherd_place *place, const char *path, const sherd_local_opti
 	bool named = len > 0 && strncmp(part, ".", len) != 0 && strncmp(part, "..", len) != 0;
 	sherd_store_close(place->store);
 	free(place->key);
-	*place = (sherd_place){0};
+	place->store = NULL;
+	place->key = NULL;
 	int rc = around ? SHERD_OK : sherd_cli_no_memory(err);
 	if (rc == SHERD_OK && !named) {
 		rc = sherd_cli_fail(err, SHERD_ENOTFOUND, "is-folder", "this is a folder");
@@ -171,14 +173,56 @@ static int open_linked(sherd_place *place, const char *path, sherd_error *err)
 	return rc;
 }
 
+/* ---- folders that are made on the way */
+
+/* Cuts the last part off a path; false when there is none. */
+static bool cut_part(char *path)
+{
+	char *part = path + (last_part(path) - path);
+	while (part > path && part[-1] == '/')
+		part--;
+	*part = 0;
+	return part > path;
+}
+
+/* Remembers which folders around the thing are not there yet. */
+static void note_missing(sherd_place *place, const char *path)
+{
+	struct stat st;
+	char *around = strdup(sherd_place_plain(path));
+	bool more = around && cut_part(around);
+	char *first = more ? strdup(around) : NULL;
+	for (; more && lstat(around, &st) < 0; more = cut_part(around))
+		place->made++;
+	free(around);
+	place->around = first;
+}
+
+/* Those that are empty after all go again. */
+static void remove_missing(const sherd_place *place)
+{
+	for (size_t i = 0; place->around && i < place->made && rmdir(place->around) == 0; i++)
+		(void)cut_part(place->around);
+}
+
+static int open_path(sherd_place *place, const char *path, const sherd_local_options *options, sherd_error *err)
+{
+	int rc = sherd_store_open_path(&place->store, &place->key, path, options, err);
+	if (rc < 0)
+		sherd_place_close(place);
+	return rc;
+}
+
 int sherd_place_open(sherd_place *place, const char *path, bool create, sherd_error *err)
 {
 	sherd_local_options options = {.create = create};
 	*place = (sherd_place){0};
+	if (create)
+		note_missing(place, path);
 	if (!create && is_linked_index(sherd_place_plain(path)))
 		TRY(open_linked(place, sherd_place_plain(path), err));
 	else
-		TRY(sherd_store_open_path(&place->store, &place->key, path, &options, err));
+		TRY(open_path(place, path, &options, err));
 	int rc = *place->key ? SHERD_OK : step_out(place, path, &options, err);
 	if (rc == SHERD_OK) {
 		place->folder = folder_of(path, place->key);
@@ -256,6 +300,8 @@ void sherd_place_close(sherd_place *place)
 	sherd_store_close(place->store);
 	free(place->key);
 	free(place->folder);
+	remove_missing(place);
+	free(place->around);
 	*place = (sherd_place){0};
 }
 

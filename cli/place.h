@@ -11,10 +11,12 @@ typedef struct sherd_place {
 	char *key;    /* "" for a folder */
 	bool beside;  /* a folder of that name is there too */
 	char *folder; /* of the store, as the user wrote it, with '/' at its end; "" for the current one */
+	char *around; /* the folder around the thing, of which the last `made` parts were not there */
+	size_t made;
 } sherd_place;
 
 /* A thing to read or to write, never a folder: a path that is one names what lies beside it under the same name. With
- * create the folder around it is made. */
+ * create the folder around it is made, and removed again by close if nothing is in it. */
 int sherd_place_open(sherd_place *place, const char *path, bool create, sherd_error *err);
 /* The same, but a path that ends in "." or ".." is that folder: nothing can lie beside it under that name. */
 int sherd_place_open_any(sherd_place *place, const char *path, bool create, sherd_error *err);

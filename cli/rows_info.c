@@ -65,7 +65,9 @@ static int describe(sherd_cli *cli, const char *path, const sherd_rows *rows, sh
 	print_head(cli, path, rows);
 	TRY(print_shards(cli, rows, err));
 	if (count)
-		sherd_out_printf(&cli->out, "\nleft out, as shards of a checkpoint\n");
+		sherd_out_printf(&cli->out, "\nleft out, %s\n",
+		                 sherd_rows_has_manifest(rows) ? "as the manifest does not name them"
+		                                               : "as shards of a checkpoint");
 	for (size_t i = 0; i < count; i++) {
 		sherd_out_name(&cli->out, file_of(left_out[i]));
 		sherd_out_printf(&cli->out, "\n");

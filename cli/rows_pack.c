@@ -6,8 +6,15 @@
 #include "text.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* One SRC. */
+typedef struct source {
+	sherd_place place;
+	sherd_bundle *bundle;
+} source;
 
 typedef struct packing {
 	sherd_cli *cli;
@@ -15,135 +22,199 @@ typedef struct packing {
 	const char **names; /* of --tensor */
 	size_t name_count;
 	sherd_dtype as;
-	sherd_place from, to;
+	source *sources;
+	sherd_rows_source *rows; /* of the sources */
+	size_t count, at;        /* at: the one that is being read */
+	sherd_place to;
 } packing;
 
-static int take_options(packing *p, sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int take_types(packing *p, const sherd_args *args, sherd_error *err)
 {
-	static const char *const dtypes[] = {"bf16", NULL};
-	unsigned dtype = 0;
+	static const char *const dtypes[] = {"bf16", NULL}, *const stored[] = {"f32", "f16", "bf16", NULL};
+	static const sherd_dtype types[] = {SHERD_F32, SHERD_F16, SHERD_BF16};
+	unsigned word = 0;
+	TRY(sherd_args_word(args, "dtype", dtypes, &word, err));
+	if (sherd_args_has(args, "dtype"))
+		p->as = SHERD_BF16;
+	if (p->options.append)
+		return SHERD_OK;
+	TRY(sherd_args_word(args, "store", stored, &word, err));
+	if (sherd_args_has(args, "store"))
+		p->options.dtype = types[word];
+	return SHERD_OK;
+}
+
+static int take_options(packing *p, const sherd_args *args, sherd_error *err)
+{
 	const char *name;
 	size_t next = 0;
 	sherd_clock clock;
-	p->options.progress = &cli->progress;
+	p->options.progress = &p->cli->progress;
+	p->options.at = &p->at;
 	TRY(sherd_args_u64(args, "rows-per-shard", 1, &p->options.rows_per_shard, err));
-	TRY(sherd_args_word(args, "dtype", dtypes, &dtype, err));
-	if (sherd_args_has(args, "dtype"))
-		p->as = SHERD_BF16;
+	TRY(take_types(p, args, err));
 	TRY(sherd_clock_read(&clock, err));
 	p->options.time_ns = clock.time_ns;
 	p->names = calloc(args->given_count + 1, sizeof(*p->names));
-	if (!p->names)
+	p->sources = calloc((size_t)args->count, sizeof(*p->sources));
+	p->rows = calloc((size_t)args->count, sizeof(*p->rows));
+	if (!p->names || !p->sources || !p->rows)
 		return sherd_cli_no_memory(err);
 	while ((name = sherd_args_each(args, "tensor", &next)))
 		p->names[p->name_count++] = name;
 	return SHERD_OK;
 }
 
-/* Can the object be the key of the place, or lie in the folder that it names? */
-static bool lies_in(const sherd_place *place, const char *object)
+static int open_source(packing *p, const char *path, sherd_error *err)
 {
-	size_t len = strlen(place->key);
-	if (!len)
-		return *object && !strchr(object, '/');
-	return strncmp(object, place->key, len) == 0 && (!object[len] || object[len] == '/');
-}
-
-/* Errors name objects of either side. Where they do not say of which, what may be either's is DIR's only if it cannot
- * be said of a source. */
-static int blame(const packing *p, int rc, sherd_error *err)
-{
-	if (rc >= 0)
-		return rc;
-	if (err->store)
-		return sherd_place_blame(err->store == p->from.store ? &p->from : &p->to, rc, err);
-	bool target = lies_in(&p->to, err->object) &&
-	              (!lies_in(&p->from, err->object) || rc == SHERD_EEXIST || rc == SHERD_ECONFLICT);
-	return sherd_place_blame(target ? &p->to : &p->from, rc, err);
-}
-
-static int pack_bundle(packing *p, sherd_error *err)
-{
-	sherd_bundle *bundle;
+	source *s = &p->sources[p->count];
 	sherd_bundle_options waiting = {.pool = p->cli->pool, .progress = &p->cli->waiting};
-	TRY(sherd_bundle_open(&bundle, p->from.store, p->from.key, &waiting, err));
-	int rc = sherd_rows_pack_bundle(p->to.store, p->to.key, bundle, p->name_count ? p->names : NULL, p->name_count,
-	                                p->as, &p->options, err);
-	sherd_bundle_close(bundle);
-	return rc;
+	TRY(sherd_place_open_any(&s->place, path, false, err));
+	p->rows[p->count++] =
+		(sherd_rows_source){.names = p->name_count ? p->names : NULL, .name_count = p->name_count, .as = p->as};
+	int rc = sherd_bundle_open(&s->bundle, s->place.store, s->place.key, &waiting, err);
+	if (rc == SHERD_OK && sherd_bundle_format(s->bundle) == SHERD_FORMAT_ROWS_BF16 && (p->name_count || p->as))
+		rc = sherd_cli_usage(err, "--tensor and --dtype do not go with a folder of residual_shard_bf16");
+	p->rows[p->count - 1].bundle = s->bundle;
+	return sherd_place_blame(&s->place, rc, err);
 }
 
-static int pack(packing *p, sherd_error *err)
+static int tell(const packing *p, const char *path, uint64_t before, sherd_error *err)
 {
-	sherd_format format;
-	TRY(sherd_detect(p->from.store, p->from.key, &format, err));
-	if (format != SHERD_FORMAT_ROWS_BF16)
-		return pack_bundle(p, err);
-	if (p->name_count || p->as)
-		return sherd_cli_usage(err, "--tensor and --dtype do not go with a folder of residual_shard_bf16");
-	return sherd_rows_pack_bf16(p->to.store, p->to.key, p->from.store, p->from.key, &p->options, err);
-}
-
-static int tell(sherd_cli *cli, const char *path, const packing *p, sherd_error *err)
-{
+	sherd_out *out = &p->cli->out;
 	sherd_rows *rows;
 	char size[SHERD_TEXT_SIZE];
 	uint64_t bytes = 0;
 	TRY(sherd_place_blame(&p->to, sherd_rows_open_folder(&rows, p->to.store, p->to.key, NULL, err), err));
 	uint64_t total = sherd_rows_total(rows), width = sherd_rows_width(rows);
+	const char *dtype = sherd_dtype_describe(sherd_rows_dtype(rows))->name;
 	size_t shards = sherd_rows_shards(rows);
 	for (size_t i = 0; i < shards; i++)
 		bytes += sherd_rows_shard_at(rows, i)->bytes;
 	sherd_rows_close(rows);
 	sherd_text_size(bytes, size);
-	sherd_out_note(&cli->out, "%s: %" PRIu64 " row%s of %" PRIu64 " value%s, %s packed in %zu shard%s", path, total,
-	               sherd_text_plural(total), width, sherd_text_plural(width), size, shards,
-	               sherd_text_plural(shards));
-	sherd_doc doc = sherd_doc_begin(&cli->out);
+	if (p->options.append)
+		sherd_out_note(out, "%s: %" PRIu64 " row%s appended: now %" PRIu64 ", %s in %zu shard%s", path,
+		               total - before, sherd_text_plural(total - before), total, size, shards,
+		               sherd_text_plural(shards));
+	else
+		sherd_out_note(out, "%s: %" PRIu64 " row%s of %" PRIu64 " %s value%s, %s packed in %zu shard%s", path,
+		               total, sherd_text_plural(total), width, dtype, sherd_text_plural(width), size, shards,
+		               sherd_text_plural(shards));
+	sherd_doc doc = sherd_doc_begin(out);
 	sherd_doc_put_text(&doc, "path", path);
 	sherd_doc_put_text(&doc, "format", sherd_format_name(SHERD_FORMAT_ROWS));
+	if (p->options.append)
+		sherd_doc_put_u64(&doc, "appended", total - before);
 	sherd_doc_put_u64(&doc, "rows", total);
 	sherd_doc_put_u64(&doc, "width", width);
+	sherd_doc_put_text(&doc, "dtype", dtype);
 	sherd_doc_put_u64(&doc, "shards", shards);
 	sherd_doc_put_u64(&doc, "bytes", bytes);
 	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+/* Rows that are there; 0 when there is no set, which packing will say better. */
+static uint64_t rows_before(const packing *p)
 {
-	packing p = {.cli = cli};
-	int rc = take_options(&p, cli, args, err);
-	if (rc == SHERD_OK)
-		rc = sherd_place_open_any(&p.from, args->operands[0], false, err);
-	if (rc == SHERD_OK)
-		rc = sherd_place_open_any(&p.to, args->operands[1], true, err);
-	if (rc == SHERD_OK)
-		rc = blame(&p, pack(&p, err), err);
-	sherd_out_clear_bar(&cli->out);
-	if (rc == SHERD_OK)
-		rc = tell(cli, args->operands[1], &p, err);
-	sherd_place_close(&p.from);
-	sherd_place_close(&p.to);
-	free(p.names);
+	sherd_rows *rows;
+	if (!p->options.append || sherd_rows_open_folder(&rows, p->to.store, p->to.key, NULL, NULL) < 0)
+		return 0;
+	uint64_t total = sherd_rows_total(rows);
+	sherd_rows_close(rows);
+	return total;
+}
+
+static int pack(packing *p, const sherd_args *args, sherd_error *err)
+{
+	const char *path = args->operands[args->count - 1];
+	TRY(take_options(p, args, err));
+	for (int i = 0; i + 1 < args->count; i++)
+		TRY(open_source(p, args->operands[i], err));
+	TRY(sherd_place_open_any(&p->to, path, !p->options.append, err));
+	uint64_t before = rows_before(p);
+	int rc = sherd_rows_pack_sources(p->to.store, p->to.key, p->rows, p->count, &p->options, err);
+	sherd_out_clear_bar(&p->cli->out);
+	TRY(sherd_place_blame(p->at < p->count ? &p->sources[p->at].place : &p->to, rc, err));
+	return tell(p, path, before, err);
+}
+
+static int run(packing *p, const sherd_args *args, sherd_error *err)
+{
+	int rc = pack(p, args, err);
+	for (size_t i = 0; i < p->count; i++) {
+		sherd_bundle_close(p->sources[i].bundle);
+		sherd_place_close(&p->sources[i].place);
+	}
+	sherd_place_close(&p->to);
+	free(p->names);
+	free(p->sources);
+	free(p->rows);
 	return rc;
 }
 
-static const sherd_option options[] = {
-	{"rows-per-shard", "N", "rows of every shard but the last (default: 131072)", 0},
-	{"tensor", "NAME", "only this tensor; may be repeated. Rows keep the order of the source", 0},
-	{"dtype", "TYPE", "bf16: 16-bit integers of the source are the bits of bfloat16", 0},
+static int run_pack(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	packing p = {.cli = cli};
+	return run(&p, args, err);
+}
+
+static int run_append(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	packing p = {.cli = cli, .options.append = true};
+	return run(&p, args, err);
+}
+
+#define ROWS_PER_SHARD                                                                         \
+	{                                                                                      \
+		"rows-per-shard", "N", "rows of every shard but the last (default: 131072)", 0 \
+	}
+#define TENSOR                                                                                              \
+	{                                                                                                   \
+		"tensor", "NAME", "only this tensor; may be repeated. Rows keep the order of the source", 0 \
+	}
+#define DTYPE                                                                                      \
+	{                                                                                          \
+		"dtype", "TYPE", "bf16: 16-bit integers of the source are the bits of bfloat16", 0 \
+	}
+
+static const sherd_option pack_options[] = {
+	ROWS_PER_SHARD,
+	TENSOR,
+	DTYPE,
+	{"store", "TYPE", "f32, f16 or bf16 (default: f16 or bf16 if all tensors are that, else f32)", 0},
 	{NULL, NULL, NULL, 0},
 };
 
 const sherd_command sherd_command_rows_pack = {
 	.name = "rows pack",
-	.operands = "SRC DIR",
-	.summary = "Writes two-dimensional tensors as a set of rows",
+	.operands = "SRC... DIR",
+	.summary = "Writes tensors as a set of rows",
 	.details = "SRC is anything with tensors (a NumPy file, safetensors, a checkpoint, a set of rows) or a folder\n"
-		   "of residual_shard_bf16. Its tensors have one width and are F32, F64, F16 or BF16; values are\n"
-		   "rounded to F32. DIR must not hold shards. What a pack that died left is cleared first.\n",
+		   "of residual_shard_bf16; several follow one another. The last dimension of a tensor is the width,\n"
+		   "the others together are rows. Tensors have one width and are F32, F64, F16 or BF16. DIR must not\n"
+		   "hold shards. What a pack that died left is cleared first.\n",
 	.least = 2,
-	.most = 2,
-	.run = run,
-	.options = options,
+	.most = INT_MAX,
+	.run = run_pack,
+	.options = pack_options,
+};
+
+static const sherd_option append_options[] = {
+	ROWS_PER_SHARD,
+	TENSOR,
+	DTYPE,
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_rows_append = {
+	.name = "rows append",
+	.operands = "SRC... DIR",
+	.summary = "Adds the rows of tensors to a set that has a manifest",
+	.details = "SRC is as for sherd rows pack; values are stored in the type of the set. All rows appear in one\n"
+		   "step, or none; who reads the set meanwhile is not disturbed. Of two at a time one is refused.\n",
+	.least = 2,
+	.most = INT_MAX,
+	.run = run_append,
+	.options = append_options,
 };

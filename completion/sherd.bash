@@ -21,7 +21,9 @@ _sherd_options() {
 	"checkpoint reshard") echo "--shards --cut --replace $common" ;;
 	"checkpoint prune") echo "--keep --waiting-older-than --orphaned --damaged --dry-run $common" ;;
 	"checkpoint repair") echo "--set-id --replace $common" ;;
-	"rows pack") echo "--rows-per-shard --tensor --dtype $common" ;;
+	"rows pack") echo "--rows-per-shard --tensor --dtype --store $common" ;;
+	"rows append") echo "--rows-per-shard --tensor --dtype $common" ;;
+	"rows index") echo "--replace $common" ;;
 	"rows info") echo "--incomplete $common" ;;
 	"rows stream")
 		echo "--batch --batch-bytes --from --rank --world --tail --sample --shuffle --shuffle-window --epoch --dtype" \
@@ -62,7 +64,8 @@ _sherd() {
 	case $command:$previous in
 	"rows stream:--format") mapfile -t COMPREPLY < <(compgen -W "list text raw" -- "$current") && return ;;
 	"rows stream:--dtype") mapfile -t COMPREPLY < <(compgen -W "f64 f32" -- "$current") && return ;;
-	"rows pack:--dtype") mapfile -t COMPREPLY < <(compgen -W "bf16" -- "$current") && return ;;
+	"rows pack:--store") mapfile -t COMPREPLY < <(compgen -W "f32 f16 bf16" -- "$current") && return ;;
+	"rows pack:--dtype" | "rows append:--dtype") mapfile -t COMPREPLY < <(compgen -W "bf16" -- "$current") && return ;;
 	"rows stream:--tail") mapfile -t COMPREPLY < <(compgen -W "keep drop pad" -- "$current") && return ;;
 	"rows stream:--access") mapfile -t COMPREPLY < <(compgen -W "auto map read direct" -- "$current") && return ;;
 	esac
@@ -84,7 +87,7 @@ _sherd() {
 	elif [[ $command == checkpoint ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "save commit load reshard verify list prune remove repair" -- "$current")
 	elif [[ $command == rows ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "pack info stream cat verify" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "pack append index info stream cat verify" -- "$current")
 	elif [[ $command == graph ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "create import export node find out in update delete-file stats compact gc \
 			reshard versions tag diff verify" -- "$current")

@@ -196,6 +196,45 @@ SHERD_API int sherd_rows_digest_set(sherd_rows_cursor *cursor, const sherd_rows_
 /* The hash that sampling uses: the SplitMix64 finaliser of the row id. */
 SHERD_API uint64_t sherd_rows_hash(uint64_t id);
 
+/* ---- writing */
+
+/* Writes rows into a folder, as many as come: part-00000.shard (F32), .f16 or .bf16, ..., and rows.manifest.json.
+ * Belongs to one thread. What was appended since the last flush is invisible, and is lost with the process; what was
+ * flushed stays, whatever happens to the writer, and so does all that was there before. Readers that have the set open
+ * keep what they have. */
+typedef struct sherd_rows_writer sherd_rows_writer;
+
+typedef struct sherd_rows_writer_options {
+	bool append;             /* to the set that is there; else the folder may hold no shards */
+	sherd_dtype dtype;       /* as stored: SHERD_F32, SHERD_F16, SHERD_BF16; 0: F32, with append as the set is */
+	uint64_t rows_per_shard; /* 0: 131072 */
+	int64_t time_ns;         /* for the claim; since 1970 UTC */
+	const sherd_limits *limits;
+	const sherd_progress *progress; /* counts stored bytes */
+} sherd_rows_writer_options;
+
+/* width 0: with append that of the set. Until its first flush a new set is incomplete. What a writer that died left is
+ * removed first. SHERD_ECONFLICT when another writer is at work; new: SHERD_EEXIST when shards or a manifest are there,
+ * or, "not-a-folder", an object of that name; append: SHERD_ENOTFOUND when nothing is there, SHERD_EUNSUPPORTED,
+ * "no-manifest", when sherd_rows_index() has to come first, SHERD_EINVAL when type or width are not the set's. A
+ * manifest of version 1 becomes one of version 2 with the first flush; its shards stay as they are. */
+SHERD_API int sherd_rows_writer_open(sherd_rows_writer **out, sherd_store *store, const char *folder, uint64_t width,
+                                     const sherd_rows_writer_options *options, sherd_error *err);
+SHERD_API uint64_t sherd_rows_writer_width(const sherd_rows_writer *writer);
+SHERD_API sherd_dtype sherd_rows_writer_dtype(const sherd_rows_writer *writer); /* as stored */
+/* rows * width values of F32, F64, F16 or BF16, aligned as such; rounded to nearest, ties to even. The first failure is
+ * remembered: later calls fail with the same. */
+SHERD_API int sherd_rows_writer_append(sherd_rows_writer *writer, sherd_dtype dtype, const void *values, uint64_t rows,
+                                       sherd_error *err);
+/* Makes everything so far durable and visible, in one step; the next rows begin a new shard. SHERD_ECONFLICT when
+ * somebody else changed the set although it was claimed: then nothing was appended since the last flush. */
+SHERD_API int sherd_rows_writer_flush(sherd_rows_writer *writer, sherd_error *err);
+/* Flushes and closes; the writer is gone whatever it returns. A new set without rows is SHERD_EINVAL, "empty". After a
+ * failure what was not flushed is removed, as by abort. */
+SHERD_API int sherd_rows_writer_commit(sherd_rows_writer *writer, sherd_error *err);
+/* Removes what was not flushed, and the folders that were made for it if nothing else is in them. */
+SHERD_API void sherd_rows_writer_abort(sherd_rows_writer *writer); /* NULL is fine */
+
 /* ---- packing */
 
 /* Fills out with rows [first, first+count), count * width floats. Called in ascending order. */
@@ -205,22 +244,49 @@ typedef struct sherd_rows_pack_options {
 	uint64_t rows_per_shard; /* 0: 131072 */
 	int64_t time_ns;         /* for the claim; since 1970 UTC */
 	const sherd_progress *progress;
+	sherd_dtype dtype; /* as stored, as a writer's; 0: F32, or of sources F16 or BF16 when all of them are that */
+	bool append;       /* as a writer's */
+	size_t *at;        /* where to tell which source is being read, when a failure is about it; else SIZE_MAX */
 } sherd_rows_pack_options;
 
-/* Writes part-00000.shard, ... and rows.manifest.json into a folder that holds no shards yet. Until the manifest is
- * there the folder holds rows.packing; what a pack that died left is removed first.
- * Fails with SHERD_EEXIST (shards are there), SHERD_ECONFLICT (another pack is at work). */
+/* Writes a set in one go, as a writer does: all of it, or nothing. */
 SHERD_API int sherd_rows_pack(sherd_store *store, const char *folder, uint64_t rows, uint64_t width,
                               sherd_rows_read_fn *read, void *arg, const sherd_rows_pack_options *options,
                               sherd_error *err);
-/* Two-dimensional tensors of one width, one after the other in stored order: F32, F64, F16, BF16; or U16 whose bits
- * are BF16 when `as` says so. names NULL: all of them. */
+
+/* Tensors of two or more dimensions: the last is the width, the others together are rows. F32, F64, F16, BF16. */
+typedef struct sherd_rows_source {
+	const sherd_bundle *bundle;
+	const char *const *names; /* only these, in stored order; NULL: all */
+	size_t name_count;
+	sherd_dtype as; /* SHERD_BF16: the bits of U16 are BF16; else 0 */
+} sherd_rows_source;
+
+/* The tensors of all sources, one after the other. */
+SHERD_API int sherd_rows_pack_sources(sherd_store *store, const char *folder, const sherd_rows_source *sources,
+                                      size_t count, const sherd_rows_pack_options *options, sherd_error *err);
+/* The same of one source. */
 SHERD_API int sherd_rows_pack_bundle(sherd_store *store, const char *folder, const sherd_bundle *bundle,
                                      const char *const *names, size_t name_count, sherd_dtype as,
                                      const sherd_rows_pack_options *options, sherd_error *err);
 /* A folder of residual_shard_bf16, or its manifest. */
 SHERD_API int sherd_rows_pack_bf16(sherd_store *store, const char *folder, sherd_store *from, const char *from_folder,
                                    const sherd_rows_pack_options *options, sherd_error *err);
+
+/* ---- indexing */
+
+typedef struct sherd_rows_index_options {
+	bool replace; /* the manifest that is there, which may be damaged */
+	const sherd_limits *limits;
+	sherd_pool *pool;               /* shards are read in parallel */
+	const sherd_progress *progress; /* counts bytes */
+} sherd_rows_index_options;
+
+/* Makes a manifest for shards of GAMSAE01 that lie in a folder: those named, in this order, or all, by the bytes of
+ * their names, without those of checkpoints. Reads all of them. SHERD_EEXIST when there is a manifest, SHERD_ECONFLICT
+ * when a writer is at work or died. */
+SHERD_API int sherd_rows_index(sherd_store *store, const char *folder, const char *const *names, size_t count,
+                               const sherd_rows_index_options *options, sherd_error *err);
 
 /* One shard as bytes on a store, from double-precision rows, each rounded to the nearest float. progress may be NULL.
  */

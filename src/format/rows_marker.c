@@ -30,6 +30,10 @@ void sherd_rows_marker_encode(const sherd_rows_marker *marker, sherd_buf *out)
 	put_text(&w, "host", marker->host);
 	sherd_json_put_key(&w, "process");
 	sherd_json_put_u64(&w, marker->process);
+	if (marker->has_first) {
+		sherd_json_put_key(&w, "first");
+		sherd_json_put_u64(&w, marker->first);
+	}
 	sherd_seal_put(&w);
 }
 
@@ -64,6 +68,10 @@ static int take_member(sherd_json *j, sherd_str key, sherd_rows_marker *m, bool 
 		return expect_version_1(j, err);
 	if (sherd_str_is(key, "process"))
 		return sherd_json_u64(j, &m->process, err);
+	if (sherd_str_is(key, "first")) {
+		m->has_first = true;
+		return sherd_json_u32(j, &m->first, err);
+	}
 	if (sherd_str_is(key, "timestamp")) {
 		TRY(sherd_json_string(j, &s, err));
 		if (!sherd_time_parse(s, &m->time_ns))

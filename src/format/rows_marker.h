@@ -9,7 +9,9 @@
 typedef struct sherd_rows_marker {
 	int64_t time_ns;
 	uint64_t process;
-	char host[65]; /* valid UTF-8 */
+	bool has_first; /* markers of before have none */
+	uint32_t first; /* number of the first part that may be its writer's */
+	char host[65];  /* valid UTF-8 */
 } sherd_rows_marker;
 
 void sherd_rows_marker_encode(const sherd_rows_marker *marker, sherd_buf *out); /* into an empty buffer */

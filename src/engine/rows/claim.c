@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "codec/json.h"
+#include "engine/rows/clear.h"
 #include "engine/rows/files.h"
 #include "format/rows_manifest.h"
 #include "format/rows_marker.h"
@@ -19,9 +20,9 @@ static bool can_lock(sherd_store *store)
 	return sherd_store_caps(store) & SHERD_CAP_LOCK;
 }
 
-static sherd_rows_marker marker_of_us(int64_t time_ns)
+static sherd_rows_marker marker_of_us(const rows_claim *c, int64_t time_ns)
 {
-	sherd_rows_marker m = {.time_ns = time_ns, .process = (uint64_t)getpid()};
+	sherd_rows_marker m = {.time_ns = time_ns, .process = (uint64_t)getpid(), .has_first = true, .first = c->first};
 	size_t bad;
 	if (gethostname(m.host, sizeof(m.host) - 1) != 0 || !sherd_utf8_valid(m.host, strlen(m.host), &bad))
 		m.host[0] = 0;
@@ -32,7 +33,7 @@ static int create(rows_claim *c, int64_t time_ns, sherd_error *err)
 {
 	SHERD_AUTO_BUF text = {0};
 	const char *key = (const char *)c->key.data;
-	const sherd_rows_marker m = marker_of_us(time_ns);
+	const sherd_rows_marker m = marker_of_us(c, time_ns);
 	sherd_rows_marker_encode(&m, &text);
 	TRY(sherd_buf_check(&text, err));
 	if (can_lock(c->store))
@@ -54,35 +55,16 @@ static int held_by_other(const rows_claim *c, sherd_error *err)
 	const char *host = m.host[0] ? m.host : "an unknown host";
 	if (!can_lock(c->store))
 		return sherd_fail(err, SHERD_ECONFLICT, "conflict",
-		                  "process %" PRIu64 " on %s may be packing; remove this file if it is dead", m.process,
+		                  "process %" PRIu64 " on %s may be writing; remove this file if it is dead", m.process,
 		                  host);
-	return sherd_fail(err, SHERD_ECONFLICT, "conflict", "process %" PRIu64 " on %s is packing", m.process, host);
+	return sherd_fail(err, SHERD_ECONFLICT, "conflict", "process %" PRIu64 " on %s is writing", m.process, host);
 }
 
-/* Is the name one that a pack gives? */
-static bool is_part(const char *name)
-{
-	static const char front[] = "part-";
-	if (strncmp(name, front, sizeof(front) - 1) != 0)
-		return false;
-	name += sizeof(front) - 1;
-	return strspn(name, "0123456789") == 5 && strcmp(name + 5, SHERD_ROWS_SUFFIX) == 0;
-}
-
-static int remove_parts(sherd_store *store, const rows_files *files, sherd_error *err)
-{
-	for (size_t i = 0; i < files->count; i++)
-		if (is_part(files->list[i].name))
-			TRY(sherd_store_remove(store, files->list[i].key, err));
-	return SHERD_OK;
-}
-
-/* Under the exclusive lock nobody packs. With a manifest the dead pack had finished: only its marker goes. */
-static int clear_dead(const rows_claim *c, const char *folder, sherd_error *err)
+/* Under the exclusive lock nobody writes. */
+static int clear_dead(const rows_claim *c, const sherd_limits *limits, sherd_error *err)
 {
 	SHERD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
 	const char *key = (const char *)c->key.data;
-	rows_files files;
 	int rc = can_lock(c->store) ? sherd_store_lock(c->store, key, SHERD_LOCK_EXCLUSIVE, &lock, err)
 	                            : SHERD_ECONFLICT;
 	if (rc == SHERD_ENOTFOUND)
@@ -90,82 +72,192 @@ static int clear_dead(const rows_claim *c, const char *folder, sherd_error *err)
 	if (rc == SHERD_ECONFLICT)
 		return held_by_other(c, err);
 	TRY(rc);
-	TRY(sherd_rows_files_open(&files, c->store, folder, SHERD_ROWS_SUFFIX, err));
-	if (!files.has_manifest)
-		rc = remove_parts(c->store, &files, err);
-	sherd_rows_files_done(&files);
-	TRY(rc);
+	TRY(sherd_rows_clear(c->store, c->folder, key, limits, err));
 	return sherd_store_remove(c->store, key, err);
 }
 
-/* What must not be there, marker left aside. */
-static int check_empty(const rows_files *files, const char *folder, sherd_error *err)
+/* ---- what must be there, and what must not */
+
+static int refuse_in(const rows_claim *c, const char *name, int code, const char *reason, const char *why,
+                     sherd_error *err)
 {
-	SHERD_AUTO_BUF manifest = {0};
-	if (files->has_manifest) {
-		TRY(sherd_rows_key(&manifest, folder, SHERD_ROWS_MANIFEST, err));
-		return sherd_in_object(err, sherd_fail(err, SHERD_EEXIST, "exists", "the folder holds a set of rows"),
-		                       (const char *)manifest.data);
-	}
+	SHERD_AUTO_BUF key = {0};
+	TRY(sherd_rows_key(&key, c->folder, name, err));
+	return sherd_in_object(err, sherd_fail(err, code, reason, "%s", why), (const char *)key.data);
+}
+
+static int check_empty(const rows_claim *c, const rows_files *files, sherd_error *err)
+{
+	if (files->has_manifest)
+		return refuse_in(c, SHERD_ROWS_MANIFEST, SHERD_EEXIST, "exists",
+		                 "the folder holds a set of rows (rows append adds to it)", err);
 	if (files->count)
-		return sherd_in_object(err, sherd_fail(err, SHERD_EEXIST, "exists", "the folder holds shards"),
-		                       files->list[0].key);
+		return refuse_in(c, files->list[0].name, SHERD_EEXIST, "exists", "the folder holds shards", err);
 	return SHERD_OK;
 }
 
-/* Looks at the folder: *marked when somebody else's marker has to go first, else it must be empty. Where nobody can
- * tell whether a pack lives, a manifest decides. */
-static int look(const rows_claim *c, const char *folder, bool ours, bool *marked, sherd_error *err)
+static int check_set(const rows_claim *c, const rows_files *files, sherd_error *err)
+{
+	if (files->has_manifest)
+		return SHERD_OK;
+	if (files->has_foreign)
+		return refuse_in(
+			c, SHERD_ROWS_BF16_MANIFEST, SHERD_EUNSUPPORTED, "unknown-format",
+			"rows can be appended to a set with rows.manifest.json only: rows pack makes one of this", err);
+	if (files->count)
+		return refuse_in(c, SHERD_ROWS_MANIFEST, SHERD_EUNSUPPORTED, "no-manifest",
+		                 "the set has no manifest: rows index makes one", err);
+	return refuse_in(c, SHERD_ROWS_MANIFEST, SHERD_ENOTFOUND, "not-found",
+	                 "no set of rows is there: rows pack begins one", err);
+}
+
+/* The number behind those of all parts that are there. */
+static int next_number(const rows_files *files, uint32_t *out, sherd_error *err)
+{
+	uint32_t next = 0;
+	for (size_t i = 0; i < files->count; i++) {
+		int number = sherd_rows_part_number(files->list[i].name);
+		if (number >= 0 && (uint32_t)number >= next)
+			next = (uint32_t)number + 1;
+	}
+	if (next >= ROWS_MOST_PARTS)
+		return sherd_fail(err, SHERD_ELIMIT, "too-many-shards",
+		                  "there is a part of the last number: pack the set anew");
+	*out = next;
+	return SHERD_OK;
+}
+
+/* Looks at the folder: *marked when somebody else's marker has to go first, else it must be as the writer needs it.
+ * Where nobody can tell whether a pack lives, a manifest decides for those that want to begin a set. */
+static int look(const rows_claim *c, bool append, bool ours, bool *marked, uint32_t *next, sherd_error *err)
 {
 	rows_files files;
+	TRY(sherd_rows_files_open(&files, c->store, c->folder, NULL, err));
+	*marked = files.has_marker && !ours && (can_lock(c->store) || !files.has_manifest || append);
 	int rc = SHERD_OK;
-	TRY(sherd_rows_files_open(&files, c->store, folder, SHERD_ROWS_SUFFIX, err));
-	*marked = files.has_marker && !ours && (can_lock(c->store) || !files.has_manifest);
 	if (!*marked)
-		rc = check_empty(&files, folder, err);
+		rc = append ? check_set(c, &files, err) : check_empty(c, &files, err);
+	if (rc == SHERD_OK)
+		rc = next_number(&files, next, err);
 	sherd_rows_files_done(&files);
 	return rc;
 }
+
+/* ---- folders */
+
+/* Is there a folder under this part of a path? Stores without folders have all of them. */
+static int has_folder(sherd_store *store, const char *path, size_t len, sherd_error *err)
+{
+	char key[SHERD_MAX_KEY + 1];
+	sherd_error found = {0};
+	sherd_stat stat;
+	if (len >= sizeof(key))
+		return 1;
+	memcpy(key, path, len);
+	key[len] = 0;
+	int rc = sherd_store_stat(store, key, &stat, &found);
+	if (rc == SHERD_OK)
+		return sherd_in_object(err,
+		                       sherd_fail(err, SHERD_EEXIST, "not-a-folder",
+		                                  "a file is there: rows are written into a folder"),
+		                       key);
+	return rc != SHERD_ENOTFOUND || strcmp(found.reason, "not-found") != 0;
+}
+
+/* Counts the parts of the folder's path that are not there. */
+static int count_missing(rows_claim *c, sherd_error *err)
+{
+	const char *folder = c->folder;
+	c->made = 0;
+	for (size_t len = strlen(folder); len;) {
+		int there = has_folder(c->store, folder, len, err);
+		TRY(there);
+		if (there)
+			break;
+		c->made++;
+		while (len && folder[len - 1] != '/')
+			len--;
+		len -= len > 0;
+	}
+	if (!(sherd_store_caps(c->store) & SHERD_CAP_MKDIR))
+		c->made = 0;
+	return SHERD_OK;
+}
+
+static void remove_made(const rows_claim *c)
+{
+	char key[SHERD_MAX_KEY + 1];
+	size_t len = strlen(c->folder);
+	if (len >= sizeof(key))
+		return;
+	memcpy(key, c->folder, len + 1);
+	for (size_t i = 0; i < c->made && len; i++) {
+		if (sherd_store_rmdir(c->store, key, NULL) < 0)
+			return;
+		while (len && key[len - 1] != '/')
+			len--;
+		len -= len > 0;
+		key[len] = 0;
+	}
+}
+
+/* ---- the claim */
 
 static void let_go(rows_claim *c)
 {
 	sherd_lock_release(TAKE(c->lock));
 }
 
+static int know_marker(rows_claim *c, sherd_error *err)
+{
+	sherd_stat stat;
+	TRY(sherd_store_stat(c->store, (const char *)c->key.data, &stat, err));
+	memcpy(c->identity, stat.identity, sizeof(c->identity));
+	return SHERD_OK;
+}
+
 /* 1 when the claim is ours, 0 when the state changed under us. The folder is looked at before the marker is made, so
- * that a foreign set is never marked, and again after, since another pack may have finished in between. */
-static int try_claim(rows_claim *c, const char *folder, int64_t time_ns, sherd_error *err)
+ * that a foreign set is never marked, and again after, since another writer may have finished in between. */
+static int try_claim(rows_claim *c, const rows_claim_options *o, sherd_error *err)
 {
 	bool marked;
-	TRY(look(c, folder, false, &marked, err));
+	uint32_t next = 0;
+	TRY(look(c, o->append, false, &marked, &next, err));
 	if (marked)
-		return clear_dead(c, folder, err);
-	int rc = create(c, time_ns, err);
+		return clear_dead(c, o->limits, err);
+	c->first = next;
+	int rc = create(c, o->time_ns, err);
 	if (rc == SHERD_EEXIST)
 		return 0;
 	TRY(rc);
-	rc = look(c, folder, true, &marked, err);
+	rc = know_marker(c, err);
 	if (rc == SHERD_OK)
+		rc = look(c, o->append, true, &marked, &next, err);
+	if (rc == SHERD_OK && next == c->first)
 		return 1;
 	(void)sherd_store_remove(c->store, (const char *)c->key.data, NULL);
 	let_go(c);
 	return rc;
 }
 
-int sherd_rows_claim_open(rows_claim *out, sherd_store *store, const char *folder, int64_t time_ns, sherd_error *err)
+int sherd_rows_claim_open(rows_claim *out, sherd_store *store, const char *folder, const rows_claim_options *options,
+                          sherd_error *err)
 {
-	rows_claim c = {.store = store};
+	rows_claim c = {.store = store, .folder = folder};
 	sherd_error failure = {0}; /* some come on the way to success */
 	int rc = sherd_rows_key(&c.key, folder, SHERD_ROWS_MARKER, &failure);
-	for (int tries = 0; rc == SHERD_OK && tries < MOST_TRIES; tries++)
-		rc = try_claim(&c, folder, time_ns, &failure);
 	if (rc == SHERD_OK)
-		rc = sherd_fail(&failure, SHERD_ECONFLICT, "conflict", "other packs come and go too fast");
+		rc = count_missing(&c, &failure);
+	for (int tries = 0; rc == SHERD_OK && tries < MOST_TRIES; tries++)
+		rc = try_claim(&c, options, &failure);
+	if (rc == SHERD_OK)
+		rc = sherd_fail(&failure, SHERD_ECONFLICT, "conflict", "other writers come and go too fast");
 	if (rc > 0) {
 		*out = c;
 		return SHERD_OK;
 	}
 	rc = sherd_in_object(&failure, rc, c.key.failed ? folder : (const char *)c.key.data);
+	remove_made(&c);
 	sherd_rows_claim_leave(&c);
 	if (err)
 		*err = failure;
@@ -178,9 +270,10 @@ void sherd_rows_claim_leave(rows_claim *claim)
 	sherd_buf_done(&claim->key);
 }
 
-int sherd_rows_claim_drop(rows_claim *claim, sherd_error *err)
+void sherd_rows_claim_drop(rows_claim *claim)
 {
-	int rc = sherd_store_remove(claim->store, (const char *)claim->key.data, err);
+	/* Somebody may have removed it by hand, and another writer made its own. */
+	(void)sherd_store_remove_if(claim->store, (const char *)claim->key.data, claim->identity, NULL);
+	remove_made(claim);
 	sherd_rows_claim_leave(claim);
-	return rc;
 }

@@ -1,25 +1,41 @@
-/* engine/rows/claim.h - who may pack into a folder.
+/* engine/rows/claim.h - who may write into a folder.
  *
- * A pack holds an exclusive lock on rows.packing for as long as it lives. Whoever
- * gets that lock later knows that the pack is dead, and removes what it left. */
+ * A writer holds an exclusive lock on rows.packing for as long as it lives. Whoever
+ * gets that lock later knows that the writer is dead, and removes what it left. */
 #ifndef SHERD_ENGINE_ROWS_CLAIM_H
 #define SHERD_ENGINE_ROWS_CLAIM_H
 
 #include "base/buf.h"
 
+#include <sherd/limits.h>
 #include <sherd/store.h>
+
+/* Parts have five digits, so that their bytes sort as their numbers do. */
+#define ROWS_MOST_PARTS 100000
 
 typedef struct rows_claim {
 	sherd_store *store;
-	sherd_buf key;    /* of the marker */
-	sherd_lock *lock; /* NULL on stores that cannot lock */
+	const char *folder; /* borrowed */
+	sherd_buf key;      /* of the marker */
+	sherd_lock *lock;   /* NULL on stores that cannot lock */
+	char identity[72];  /* of the marker */
+	uint32_t first;     /* number of the first part: that of none that was there before is as large */
+	size_t made;        /* parts of the folder's path that were not there */
 } rows_claim;
 
-/* Creates the marker in a folder that holds neither shards nor a manifest, after clearing what a dead pack left.
- * SHERD_EEXIST, SHERD_ECONFLICT as sherd_rows_pack(). */
-int sherd_rows_claim_open(rows_claim *out, sherd_store *store, const char *folder, int64_t time_ns, sherd_error *err);
-/* Removes the marker and lets go; what cannot be removed is dead from then on. */
-int sherd_rows_claim_drop(rows_claim *claim, sherd_error *err);
+typedef struct rows_claim_options {
+	bool append; /* a manifest must be there; else neither shards nor a manifest */
+	int64_t time_ns;
+	const sherd_limits *limits;
+} rows_claim_options;
+
+/* Creates the marker, after clearing what a dead writer left. SHERD_EEXIST, SHERD_ECONFLICT, SHERD_ENOTFOUND and
+ * "no-manifest" as sherd_rows_writer_open(). */
+int sherd_rows_claim_open(rows_claim *out, sherd_store *store, const char *folder, const rows_claim_options *options,
+                          sherd_error *err);
+/* Removes the marker and lets go; what cannot be removed is dead from then on. Folders that were made for it go if
+ * nothing is in them. */
+void sherd_rows_claim_drop(rows_claim *claim);
 /* Lets go and leaves the marker, which is dead from then on. */
 void sherd_rows_claim_leave(rows_claim *claim);
 

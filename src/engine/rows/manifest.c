@@ -10,7 +10,7 @@ SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 SHERD_AUTO_DEFINE(void, free)
 
 static int read_all(sherd_store *store, const char *key, const sherd_limits *limits, sherd_arena *arena,
-                    sherd_rows_manifest *out, sherd_stat *stat, sherd_error *err)
+                    sherd_rows_manifest *out, rows_manifest_seen *seen, sherd_error *err)
 {
 	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	uint64_t most = sherd_limits_or_default(limits).metadata_bytes;
@@ -23,18 +23,18 @@ static int read_all(sherd_store *store, const char *key, const sherd_limits *lim
 	if (!text)
 		return sherd_fail_nomem(err);
 	TRY(sherd_reader_at(reader, 0, text, (size_t)size, err));
-	if (stat) {
-		*stat = (sherd_stat){.size = size};
-		memcpy(stat->identity, sherd_reader_identity(reader), strlen(sherd_reader_identity(reader)) + 1);
+	if (seen) {
+		seen->bytes = size;
+		memcpy(seen->identity, sherd_reader_identity(reader), strlen(sherd_reader_identity(reader)) + 1);
 	}
 	return sherd_rows_manifest_decode(text, (size_t)size, limits, arena, out, err);
 }
 
 int sherd_rows_manifest_read(sherd_store *store, const char *folder, const sherd_limits *limits, sherd_arena *arena,
-                             sherd_rows_manifest *out, sherd_stat *stat, sherd_error *err)
+                             sherd_rows_manifest *out, rows_manifest_seen *seen, sherd_error *err)
 {
 	SHERD_AUTO_BUF key = {0};
 	TRY(sherd_rows_key(&key, folder, SHERD_ROWS_MANIFEST, err));
 	const char *name = (const char *)key.data;
-	return sherd_in_object(err, read_all(store, name, limits, arena, out, stat, err), name);
+	return sherd_in_object(err, read_all(store, name, limits, arena, out, seen, err), name);
 }

@@ -6,9 +6,13 @@
 
 #include <sherd/store.h>
 
-/* Reads and decodes it into the arena. stat may be NULL; else size and identity of what was read, also when decoding
- * fails. */
+typedef struct rows_manifest_seen {
+	uint64_t bytes;
+	char identity[72];
+} rows_manifest_seen;
+
+/* Reads and decodes it into the arena. seen may be NULL; else it tells what was read, also when decoding fails. */
 int sherd_rows_manifest_read(sherd_store *store, const char *folder, const sherd_limits *limits, sherd_arena *arena,
-                             sherd_rows_manifest *out, sherd_stat *stat, sherd_error *err);
+                             sherd_rows_manifest *out, rows_manifest_seen *seen, sherd_error *err);
 
 #endif

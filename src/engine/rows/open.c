@@ -220,10 +220,16 @@ static int add_manifest(opening *o, const char *folder, const rows_files *files,
 
 static int add_files(opening *o, const rows_files *files, sherd_error *err)
 {
+	bool any = !files->count;
 	TRY(expect_shards(o, files->count, err));
 	for (size_t i = 0; i < files->count; i++)
-		if (sherd_str_ends(sherd_str_of(files->list[i].name), SHERD_ROWS_SUFFIX))
+		if (sherd_str_ends(sherd_str_of(files->list[i].name), SHERD_ROWS_SUFFIX)) {
 			TRY(add_shard(o, files->list[i].key, true, err));
+			any = true;
+		}
+	if (!any)
+		return sherd_fail(err, SHERD_EINCOMPLETE, "no-manifest",
+		                  "files of F16 and BF16 are no set without their " SHERD_ROWS_MANIFEST);
 	return SHERD_OK;
 }
 

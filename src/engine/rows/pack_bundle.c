@@ -1,154 +1,185 @@
 /* engine/rows/pack_bundle.c - tensors become rows. */
 #include "base/arena.h"
 #include "base/error.h"
-#include "codec/floats.h"
-
-#include <sherd/rows.h>
+#include "engine/rows/writer.h"
+#include "format/rows_manifest.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
+SHERD_AUTO_DEFINE(sherd_rows_writer, sherd_rows_writer_abort)
+SHERD_AUTO_DEFINE(void, free)
+
+enum { CHUNK = 1 << 20 };
+
+/* One tensor. */
 typedef struct part {
+	const sherd_bundle *bundle;
+	size_t source;
 	size_t index; /* in the bundle */
 	sherd_dtype dtype;
-	uint64_t first, rows;
+	uint64_t rows;
 } part;
 
-typedef struct source {
-	const sherd_bundle *bundle;
-	part *parts; /* in stored order, none without rows */
-	size_t count, at;
+typedef struct packing {
+	sherd_buf parts; /* of part: in the order of the rows, none without */
 	uint64_t rows, width;
-	void *scratch; /* values of another type, before they are converted */
-	size_t scratch_bytes;
-} source;
+	sherd_dtype dtype; /* of all parts; F32 when they differ */
+	size_t *at;        /* the source that is being read */
+} packing;
 
 static int refuse(const sherd_tensor *t, const char *reason, const char *why, sherd_error *err)
 {
 	return sherd_fail(err, SHERD_EUNSUPPORTED, reason, "tensor '%.80s' %s", t->name, why);
 }
 
-static int add_part(source *s, size_t index, sherd_dtype as, sherd_error *err)
+/* All dimensions but the last are rows. */
+static int count_rows(const sherd_tensor *t, uint64_t *out, sherd_error *err)
 {
-	const sherd_tensor *t = sherd_bundle_tensor(s->bundle, index);
-	sherd_dtype dtype = t->dtype == SHERD_U16 && as == SHERD_BF16 ? SHERD_BF16 : t->dtype;
-	if (t->ndim != 2)
-		return refuse(t, "bad-shape", "has not two dimensions", err);
-	if (dtype != SHERD_F32 && dtype != SHERD_F64 && dtype != SHERD_F16 && dtype != SHERD_BF16)
-		return refuse(t, "bad-dtype",
-		              dtype == SHERD_U16 ? "is U16; say that its bits are BF16"
-		                                 : "holds no F32, F64, F16, BF16",
-		              err);
-	if (!t->shape[1])
-		return refuse(t, "bad-width", "has rows of width 0", err);
-	if (s->width && s->width != t->shape[1])
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "width-mismatch",
-		                  "tensor '%.80s' has rows of width %" PRIu64 ", those before %" PRIu64, t->name,
-		                  t->shape[1], s->width);
-	s->width = t->shape[1];
-	if (t->shape[0])
-		s->parts[s->count++] = (part){index, dtype, s->rows, t->shape[0]};
-	if (__builtin_add_overflow(s->rows, t->shape[0], &s->rows))
-		return refuse(t, "too-many-rows", "makes more than 2^64 rows", err);
+	uint64_t rows = 1;
+	if (t->ndim < 2)
+		return refuse(t, "bad-shape", "has fewer than two dimensions", err);
+	for (uint32_t i = 0; i + 1 < t->ndim; i++)
+		if (__builtin_mul_overflow(rows, t->shape[i], &rows))
+			return refuse(t, "too-many-rows", "makes more than 2^64 rows", err);
+	*out = rows;
 	return SHERD_OK;
 }
 
-static int choose(const sherd_bundle *bundle, const char *const *names, size_t count, bool *wanted, sherd_error *err)
+static int check_width(packing *p, const sherd_tensor *t, sherd_error *err)
 {
-	for (size_t i = 0; i < sherd_bundle_count(bundle); i++)
-		wanted[i] = !names;
-	for (size_t i = 0; names && i < count; i++) {
-		size_t index = sherd_bundle_find(bundle, names[i]);
+	uint64_t width = t->shape[t->ndim - 1];
+	if (!width)
+		return refuse(t, "bad-width", "has rows of width 0", err);
+	if (p->width && p->width != width)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "width-mismatch",
+		                  "tensor '%.80s' has rows of width %" PRIu64 ", those before %" PRIu64, t->name, width,
+		                  p->width);
+	p->width = width;
+	return SHERD_OK;
+}
+
+static int add_part(packing *p, const sherd_rows_source *s, size_t index, sherd_error *err)
+{
+	const sherd_tensor *t = sherd_bundle_tensor(s->bundle, index);
+	sherd_dtype dtype = t->dtype == SHERD_U16 && s->as == SHERD_BF16 ? SHERD_BF16 : t->dtype;
+	uint64_t rows;
+	TRY(count_rows(t, &rows, err));
+	if (dtype != SHERD_F64 && !sherd_rows_kind_of(dtype))
+		return refuse(t, "bad-dtype",
+		              dtype == SHERD_U16 ? "is U16: with --dtype bf16 its bits are taken as BF16"
+		                                 : "holds no F32, F64, F16, BF16",
+		              err);
+	TRY(check_width(p, t, err));
+	if (!rows)
+		return SHERD_OK;
+	if (__builtin_add_overflow(p->rows, rows, &p->rows))
+		return refuse(t, "too-many-rows", "makes more than 2^64 rows", err);
+	if (!p->dtype)
+		p->dtype = dtype;
+	if (p->dtype != dtype || dtype == SHERD_F64)
+		p->dtype = SHERD_F32;
+	const part one = {s->bundle, *p->at, index, dtype, rows};
+	sherd_buf_append(&p->parts, &one, sizeof(one));
+	return sherd_buf_check(&p->parts, err);
+}
+
+static int choose(const sherd_rows_source *s, bool *wanted, sherd_error *err)
+{
+	for (size_t i = 0; i < sherd_bundle_count(s->bundle); i++)
+		wanted[i] = !s->names;
+	for (size_t i = 0; s->names && i < s->name_count; i++) {
+		size_t index = sherd_bundle_find(s->bundle, s->names[i]);
 		if (index == SHERD_NO_TENSOR)
-			return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "there is no tensor '%.80s'", names[i]);
+			return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "there is no tensor '%.80s'", s->names[i]);
 		wanted[index] = true;
 	}
 	return SHERD_OK;
 }
 
-static int reserve(source *s, size_t bytes, sherd_error *err)
+/* Collects the tensors of a source, and does what reading them needs first. */
+static int add_source(packing *p, const sherd_rows_source *s, const sherd_progress *progress, sherd_error *err)
 {
-	if (bytes <= s->scratch_bytes)
-		return SHERD_OK;
-	void *more = realloc(s->scratch, bytes);
-	if (!more)
+	const sherd_bundle_options options = {.progress = progress};
+	size_t count = sherd_bundle_count(s->bundle), taken = 0;
+	SHERD_AUTO(void, free) memory = calloc(count + 1, sizeof(bool) + sizeof(size_t));
+	if (!memory)
 		return sherd_fail_nomem(err);
-	s->scratch = more;
-	s->scratch_bytes = bytes;
-	return SHERD_OK;
+	size_t *tensors = memory;
+	bool *wanted = (bool *)(tensors + count + 1);
+	if (s->as != SHERD_DTYPE_NONE && s->as != SHERD_BF16)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "U16 can be taken as BF16 only");
+	TRY(choose(s, wanted, err));
+	for (size_t i = 0; i < count; i++)
+		if (wanted[i]) {
+			TRY(add_part(p, s, i, err));
+			tensors[taken++] = i;
+		}
+	return sherd_bundle_prepare(s->bundle, tensors, taken, &options, err);
 }
 
-static int read_part(source *s, const part *p, uint64_t row, size_t count, float *out, sherd_error *err)
-{
-	size_t element = sherd_dtype_describe(p->dtype)->block_bytes;
-	size_t values = count * (size_t)s->width;
-	uint64_t offset = row * s->width * element;
-	if (p->dtype == SHERD_F32)
-		return sherd_bundle_read(s->bundle, p->index, offset, out, values * element, err);
-	TRY(reserve(s, values * element, err));
-	TRY(sherd_bundle_read(s->bundle, p->index, offset, s->scratch, values * element, err));
-	sherd_floats_convert(p->dtype, s->scratch, SHERD_F32, out, values);
-	return SHERD_OK;
-}
+/* ---- copying */
 
-static int read_rows(void *arg, uint64_t first, size_t count, float *out, sherd_error *err)
+static int write_part(sherd_rows_writer *w, const part *p, uint64_t width, size_t *source, sherd_error *err)
 {
-	source *s = arg;
-	while (count) {
-		while (first - s->parts[s->at].first >= s->parts[s->at].rows)
-			s->at++;
-		const part *p = &s->parts[s->at];
-		uint64_t row = first - p->first, left = p->rows - row;
-		size_t n = left < count ? (size_t)left : count;
-		TRY(read_part(s, p, row, n, out, err));
-		first += n;
-		count -= n;
-		out += n * (size_t)s->width;
+	uint64_t each, bytes, most;
+	if (__builtin_mul_overflow(width, sherd_dtype_describe(p->dtype)->block_bytes, &each))
+		return sherd_fail_nomem(err);
+	most = each < CHUNK ? CHUNK / each : 1;
+	most = most < p->rows ? most : p->rows;
+	bytes = most * each;
+	SHERD_AUTO(void, free) chunk = malloc((size_t)bytes);
+	if (!chunk)
+		return sherd_fail_nomem(err);
+	for (uint64_t at = 0; at < p->rows; at += most) {
+		uint64_t n = p->rows - at < most ? p->rows - at : most;
+		*source = p->source;
+		TRY(sherd_bundle_read(p->bundle, p->index, at * each, chunk, (size_t)(n * each), err));
+		*source = SIZE_MAX;
+		TRY(sherd_rows_writer_append(w, p->dtype, chunk, n, err));
 	}
 	return SHERD_OK;
 }
 
-static int collect(source *s, sherd_arena *arena, const char *const *names, size_t name_count, sherd_dtype as,
-                   sherd_error *err)
+static int write_parts(const packing *p, sherd_store *store, const char *folder, const sherd_rows_pack_options *o,
+                       sherd_error *err)
 {
-	size_t count = sherd_bundle_count(s->bundle);
-	bool *wanted = sherd_arena_alloc(arena, count, sizeof(*wanted));
-	s->parts = sherd_arena_alloc(arena, count, sizeof(*s->parts));
-	if (!wanted || !s->parts)
-		return sherd_fail_nomem(err);
-	TRY(choose(s->bundle, names, name_count, wanted, err));
-	for (size_t i = 0; i < count; i++)
-		if (wanted[i])
-			TRY(add_part(s, i, as, err));
-	if (!s->rows)
-		return sherd_fail(err, SHERD_ECORRUPT, "empty", "no rows to pack");
-	return SHERD_OK;
+	SHERD_AUTO(sherd_rows_writer, sherd_rows_writer_abort) w = NULL;
+	const part *parts = (const part *)(const void *)p->parts.data;
+	sherd_rows_pack_options options = *o;
+	if (!options.dtype && !options.append)
+		options.dtype = p->dtype;
+	TRY(sherd_rows_pack_open(&w, store, folder, p->rows, p->width, &options, err));
+	for (size_t i = 0; i < p->parts.len / sizeof(*parts); i++)
+		TRY(write_part(w, &parts[i], p->width, p->at, err));
+	return sherd_rows_writer_commit(TAKE(w), err);
 }
 
-static int prepare(const source *s, sherd_arena *arena, const sherd_rows_pack_options *o, sherd_error *err)
+int sherd_rows_pack_sources(sherd_store *store, const char *folder, const sherd_rows_source *sources, size_t count,
+                            const sherd_rows_pack_options *options, sherd_error *err)
 {
-	sherd_bundle_options options = {.progress = o ? o->progress : NULL};
-	size_t *tensors = sherd_arena_alloc(arena, s->count, sizeof(*tensors));
-	if (!tensors)
-		return sherd_fail_nomem(err);
-	for (size_t i = 0; i < s->count; i++)
-		tensors[i] = s->parts[i].index;
-	return sherd_bundle_prepare(s->bundle, tensors, s->count, &options, err);
+	static const sherd_rows_pack_options defaults = {0};
+	size_t at = SIZE_MAX;
+	int rc = SHERD_OK;
+	options = options ? options : &defaults;
+	packing p = {.at = options->at ? options->at : &at};
+	for (size_t i = 0; i < count && rc == SHERD_OK; i++) {
+		*p.at = i;
+		rc = add_source(&p, &sources[i], options->progress, err);
+	}
+	if (rc == SHERD_OK && p.rows)
+		*p.at = SIZE_MAX;
+	if (rc == SHERD_OK && !p.rows)
+		rc = sherd_fail(err, SHERD_ECORRUPT, "empty", "no rows to pack");
+	if (rc == SHERD_OK)
+		rc = write_parts(&p, store, folder, options, err);
+	sherd_buf_done(&p.parts);
+	return rc;
 }
 
 int sherd_rows_pack_bundle(sherd_store *store, const char *folder, const sherd_bundle *bundle, const char *const *names,
                            size_t name_count, sherd_dtype as, const sherd_rows_pack_options *options, sherd_error *err)
 {
-	sherd_arena arena = {0};
-	source s = {.bundle = bundle};
-	if (as != SHERD_DTYPE_NONE && as != SHERD_BF16)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "U16 can be taken as BF16 only");
-	int rc = collect(&s, &arena, names, name_count, as, err);
-	if (rc == SHERD_OK)
-		rc = prepare(&s, &arena, options, err);
-	if (rc == SHERD_OK)
-		rc = sherd_rows_pack(store, folder, s.rows, s.width, read_rows, &s, options, err);
-	free(s.scratch);
-	sherd_arena_done(&arena);
-	return rc;
+	const sherd_rows_source source = {.bundle = bundle, .names = names, .name_count = name_count, .as = as};
+	return sherd_rows_pack_sources(store, folder, &source, 1, options, err);
 }

@@ -16,13 +16,14 @@ static int put_head(rows_shard_out *s, sherd_error *err)
 }
 
 int sherd_rows_shard_begin(rows_shard_out *out, sherd_store *store, const char *key, sherd_dtype dtype, uint64_t width,
-                           uint64_t expected, sherd_error *err)
+                           uint64_t expected, const char *like, sherd_error *err)
 {
 	rows_shard_out s = {
 		.store = store, .key = key, .kind = sherd_rows_kind_of(dtype), .width = width, .expected = expected};
 	s.row_bytes = width * s.kind->element;
 	sherd_write_options options = {
 		.mode = SHERD_WRITE_NEW,
+		.like = like,
 		.head = (uint32_t)s.kind->head,
 		.size_hint = s.kind->head + expected * s.row_bytes,
 	};
@@ -95,4 +96,5 @@ void sherd_rows_shard_abort(rows_shard_out *out)
 {
 	sherd_writer_abort(TAKE(out->writer));
 	sherd_rows_sums_done(&out->sums);
+	*out = (rows_shard_out){0};
 }

@@ -120,7 +120,10 @@ static int check_values(const checking *g, checked *c, const sherd_reader *reade
 	uint64_t size = sherd_reader_size(reader);
 	int rc = sherd_rows_bf16_compare(c->entry, size, &found);
 	TRY(sherd_report_take(&c->report, rc, &found, c->key, err));
-	return check_listed(g, c, reader, err);
+	TRY(check_listed(g, c, reader, err));
+	c->good = rc == SHERD_OK;
+	c->head = (sherd_rows_head){.rows = c->entry->rows, .width = g->manifest.width};
+	return SHERD_OK;
 }
 
 static int warn_about_checkpoint(checked *c, sherd_error *err)
@@ -264,11 +267,11 @@ static int check_together(checking *g, bool complete, sherd_error *err)
 static int read_manifest(checking *g, sherd_error *err)
 {
 	sherd_error found = {0};
-	sherd_stat stat = {0};
+	rows_manifest_seen seen = {0};
 	const char *key = (const char *)g->manifest_key.data;
-	int rc = sherd_rows_manifest_read(g->store, g->folder, &g->limits, &g->arena, &g->manifest, &stat, &found);
+	int rc = sherd_rows_manifest_read(g->store, g->folder, &g->limits, &g->arena, &g->manifest, &seen, &found);
 	g->listed = rc == SHERD_OK;
-	g->report->checked += stat.size;
+	g->report->checked += seen.bytes;
 	return sherd_report_take(g->report, rc, &found, key, err);
 }
 

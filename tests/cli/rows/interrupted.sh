@@ -27,7 +27,7 @@ def cut_off(number):
 
 
 for number in (signal.SIGINT, signal.SIGTERM):
-    print(cut_off(number), os.listdir("set"))
+    print(cut_off(number), os.path.exists("set"))
 print(cut_off(signal.SIGKILL), "rows.packing" in os.listdir("set"), "rows.manifest.json" in os.listdir("set"))
 P
 for command in "rows info" "rows stream --digest" "rows cat" "info --json" "verify -q" "convert -q"; do

@@ -1,4 +1,4 @@
-for command in info verify cat convert "checkpoint save" "checkpoint commit" "checkpoint load" "checkpoint reshard" "checkpoint verify" "checkpoint list" "checkpoint prune" "checkpoint remove" "checkpoint repair" "rows pack" "rows info" "rows stream" "rows cat" "rows verify" "graph create" "graph import" "graph export" "graph node" "graph find" "graph out" "graph in" "graph update" "graph delete-file" "graph stats" "graph compact" "graph gc" "graph reshard" "graph versions" "graph tag" "graph diff" "graph verify" "model graph" "model convert"; do
+for command in info verify cat convert "checkpoint save" "checkpoint commit" "checkpoint load" "checkpoint reshard" "checkpoint verify" "checkpoint list" "checkpoint prune" "checkpoint remove" "checkpoint repair" "rows pack" "rows append" "rows index" "rows info" "rows stream" "rows cat" "rows verify" "graph create" "graph import" "graph export" "graph node" "graph find" "graph out" "graph in" "graph update" "graph delete-file" "graph stats" "graph compact" "graph gc" "graph reshard" "graph versions" "graph tag" "graph diff" "graph verify" "model graph" "model convert"; do
 	sherd $command --help || exit
 	echo
 done

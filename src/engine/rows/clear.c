@@ -1,0 +1,104 @@
+#include "engine/rows/clear.h"
+
+#include "base/map.h"
+#include "engine/rows/head.h"
+#include "format/rows_marker.h"
+
+#include <stdlib.h>
+
+enum { MARKER_BYTES = 64 << 10, DIGITS = 5 };
+
+int sherd_rows_part_number(const char *name)
+{
+	static const sherd_dtype dtypes[] = {SHERD_F32, SHERD_F16, SHERD_BF16};
+	static const char front[] = "part-";
+	if (strncmp(name, front, sizeof(front) - 1) != 0)
+		return -1;
+	name += sizeof(front) - 1;
+	if (strspn(name, "0123456789") != DIGITS)
+		return -1;
+	for (size_t i = 0; i < COUNT_OF(dtypes); i++)
+		if (strcmp(name + DIGITS, sherd_rows_kind_of(dtypes[i])->suffix) == 0)
+			return atoi(name);
+	return -1;
+}
+
+/* From which number on parts are the dead writer's. What does not say so was a pack into an empty folder, or had come
+ * to its manifest. */
+static uint32_t first_of(sherd_store *store, const char *marker, bool has_manifest)
+{
+	sherd_rows_marker m = {.first = has_manifest ? UINT32_MAX : 0};
+	char *text;
+	size_t len;
+	if (sherd_store_get(store, marker, MARKER_BYTES, &text, &len, NULL) == SHERD_OK) {
+		sherd_rows_marker read;
+		if (sherd_rows_marker_decode(text, len, &read, NULL) == SHERD_OK && read.has_first)
+			m = read;
+		free(text);
+	}
+	return m.first;
+}
+
+static bool is_left(const rows_file *f, uint32_t first, const sherd_map *named)
+{
+	int number = sherd_rows_part_number(f->name);
+	return number >= 0 && (uint32_t)number >= first &&
+	       sherd_map_find(named, sherd_str_of(f->name)) == SHERD_MAP_NONE;
+}
+
+static int remove_parts(sherd_store *store, const rows_files *files, uint32_t first, const sherd_map *named,
+                        sherd_error *err)
+{
+	for (size_t i = 0; i < files->count; i++)
+		if (is_left(&files->list[i], first, named))
+			TRY(sherd_store_remove(store, files->list[i].key, err));
+	return SHERD_OK;
+}
+
+/* The manifest changes before anything goes: a writer that is not as dead as it seems, because somebody removed its
+ * marker, cannot publish what names these parts any more. */
+static int fence(sherd_store *store, const char *folder, rows_head *head, sherd_rows_manifest *m, sherd_error *err)
+{
+	bool uncertain;
+	m->version = 2;
+	m->fence++;
+	return sherd_rows_head_write(head, store, folder, m, &uncertain, err);
+}
+
+static int clear_beside(sherd_store *store, const char *folder, const rows_files *files, uint32_t first,
+                        const sherd_limits *limits, sherd_arena *arena, sherd_map *named, sherd_error *err)
+{
+	rows_head head;
+	sherd_rows_manifest m;
+	bool ok = true, any = false;
+	TRY(sherd_rows_head_read(&head, store, folder, limits, arena, &m, err));
+	for (size_t i = 0; i < m.count && ok; i++)
+		(void)sherd_map_add(named, sherd_str_of(m.shards[i].file), i, &ok);
+	if (!ok)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < files->count && !any; i++)
+		any = is_left(&files->list[i], first, named);
+	if (!any)
+		return SHERD_OK;
+	TRY(fence(store, folder, &head, &m, err));
+	return remove_parts(store, files, first, named, err);
+}
+
+int sherd_rows_clear(sherd_store *store, const char *folder, const char *marker, const sherd_limits *limits,
+                     sherd_error *err)
+{
+	rows_files files;
+	sherd_arena arena = {0};
+	sherd_map named = {0};
+	TRY(sherd_rows_files_open(&files, store, folder, NULL, err));
+	uint32_t first = first_of(store, marker, files.has_manifest);
+	int rc = SHERD_OK;
+	if (!files.has_manifest)
+		rc = remove_parts(store, &files, first, &named, err);
+	else if (first != UINT32_MAX)
+		rc = clear_beside(store, folder, &files, first, limits, &arena, &named, err);
+	sherd_map_done(&named);
+	sherd_arena_done(&arena);
+	sherd_rows_files_done(&files);
+	return rc;
+}

@@ -1,0 +1,15 @@
+/* engine/rows/clear.h - what a dead writer left in a folder. */
+#ifndef SHERD_ENGINE_ROWS_CLEAR_H
+#define SHERD_ENGINE_ROWS_CLEAR_H
+
+#include "engine/rows/files.h"
+
+#include <sherd/limits.h>
+
+/* The number of a name that a writer gives, part-00000.shard and so on; -1 when it is none. */
+int sherd_rows_part_number(const char *name);
+/* Removes what the writer of a marker left, but not the marker. The caller knows that the writer is dead. */
+int sherd_rows_clear(sherd_store *store, const char *folder, const char *marker, const sherd_limits *limits,
+                     sherd_error *err);
+
+#endif

@@ -1,0 +1,65 @@
+#include "engine/rows/head.h"
+
+#include "engine/rows/files.h"
+
+int sherd_rows_head_read(rows_head *out, sherd_store *store, const char *folder, const sherd_limits *limits,
+                         sherd_arena *arena, sherd_rows_manifest *manifest, sherd_error *err)
+{
+	rows_manifest_seen seen;
+	TRY(sherd_rows_manifest_read(store, folder, limits, arena, manifest, &seen, err));
+	memcpy(out->identity, seen.identity, sizeof(out->identity));
+	return SHERD_OK;
+}
+
+static int put(const rows_head *head, sherd_store *store, const char *key, const sherd_buf *text, char identity[72],
+               sherd_error *err)
+{
+	bool there = head->identity[0];
+	sherd_writer *writer;
+	const sherd_write_options options = {
+		.mode = there ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
+		.if_identity = there ? head->identity : NULL,
+		.identity = identity,
+	};
+	TRY(sherd_store_write(store, key, &options, &writer, err));
+	(void)sherd_writer_append(writer, text->data, text->len, NULL);
+	return sherd_writer_commit(writer, err);
+}
+
+/* After a failure: is the manifest still what it was? */
+static bool may_have_changed(const rows_head *head, sherd_store *store, const char *key)
+{
+	sherd_stat stat;
+	int rc = sherd_store_stat(store, key, &stat, NULL);
+	if (rc == SHERD_ENOTFOUND)
+		return head->identity[0];
+	return rc < 0 || strcmp(stat.identity, head->identity) != 0;
+}
+
+static int write_text(rows_head *head, sherd_store *store, const char *key, const sherd_buf *text, bool *uncertain,
+                      sherd_error *err)
+{
+	char identity[72];
+	int rc = put(head, store, key, text, identity, err);
+	if (rc == SHERD_EEXIST || rc == SHERD_ECONFLICT)
+		return sherd_fail(err, SHERD_ECONFLICT, "conflict",
+		                  "somebody else wrote another manifest meanwhile: it stays as it is");
+	if (rc < 0)
+		*uncertain = may_have_changed(head, store, key);
+	else
+		memcpy(head->identity, identity, sizeof(identity));
+	return rc;
+}
+
+int sherd_rows_head_write(rows_head *head, sherd_store *store, const char *folder, const sherd_rows_manifest *manifest,
+                          bool *uncertain, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	SHERD_AUTO_BUF text = {0};
+	*uncertain = false;
+	TRY(sherd_rows_key(&key, folder, SHERD_ROWS_MANIFEST, err));
+	const char *name = (const char *)key.data;
+	sherd_rows_manifest_encode(manifest, &text);
+	TRY(sherd_buf_check(&text, err));
+	return sherd_in_object(err, write_text(head, store, name, &text, uncertain, err), name);
+}
