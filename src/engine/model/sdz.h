@@ -3,6 +3,7 @@
 #ifndef SHERD_ENGINE_MODEL_SDZ_H
 #define SHERD_ENGINE_MODEL_SDZ_H
 
+#include "engine/model/sdz_kept.h"
 #include "engine/report.h"
 #include "format/zip.h"
 
@@ -22,6 +23,10 @@ typedef struct sherd_sdz_store {
  * sdz_stream.h. */
 int sherd_sdz_store_open(sherd_sdz_store **out, sherd_store *store, const char *key, const sherd_limits *limits,
                          sherd_error *err);
+
+/* Of a reader of this store: parts that will be read one by one, in an order of their own. Takes the parts over, which
+ * were allocated by malloc(). */
+void sherd_sdz_keep(sherd_reader *reader, sherd_sdz_part *parts, size_t count);
 
 /* Where the bytes of an entry begin in the archive, after its own head was held against the directory. */
 int sherd_sdz_find_data(const sherd_sdz_store *z, const sherd_zip_entry *e, uint64_t *data, sherd_error *err);

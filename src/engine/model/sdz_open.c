@@ -2,6 +2,8 @@
 #include "engine/model/sdnb.h"
 #include "engine/model/sdz.h"
 
+#include <stdlib.h>
+
 SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
 SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 
@@ -56,6 +58,42 @@ static int choose(sherd_sdz_store *z, const char **out, sherd_error *err)
 	return SHERD_OK;
 }
 
+/* Arrays of each file of the model that a compressed one keeps when it comes past them. */
+typedef struct small {
+	sherd_sdz_part *parts; /* NULL: none yet */
+	size_t count, room;
+} small;
+
+static bool is_small(const sherd_sdnb_model *m, size_t array)
+{
+	return m->arrays[array].stored && m->arrays[array].stored <= SHERD_SDZ_KEPT_MOST;
+}
+
+static int gather_small(const sherd_sdnb_model *m, small *files, sherd_error *err)
+{
+	for (size_t i = 0; i < m->base.array_count; i++)
+		files[m->files[i]].room += is_small(m, i);
+	for (size_t i = 0; i < m->base.array_count; i++) {
+		small *f = &files[m->files[i]];
+		if (!is_small(m, i))
+			continue;
+		if (!f->parts && !(f->parts = calloc(f->room, sizeof(*f->parts))))
+			return sherd_fail_nomem(err);
+		f->parts[f->count++] = (sherd_sdz_part){.at = m->arrays[i].data, .len = (uint32_t)m->arrays[i].stored};
+	}
+	return SHERD_OK;
+}
+
+static int keep_small(const sherd_sdnb_model *m, sherd_error *err)
+{
+	small *files = calloc(m->reader_count + 1, sizeof(*files));
+	int rc = files ? gather_small(m, files, err) : sherd_fail_nomem(err);
+	for (size_t i = 0; files && i < m->reader_count; i++)
+		sherd_sdz_keep(m->readers[i], files[i].parts, files[i].count);
+	free(files);
+	return rc;
+}
+
 int sherd_model_open_sdz(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits,
                          sherd_error *err)
 {
@@ -66,5 +104,9 @@ int sherd_model_open_sdz(sherd_model **out, sherd_store *store, const char *key,
 	SHERD_AUTO(sherd_store, sherd_store_close) archive = &z->base;
 	TRY(sherd_in_object(err, choose(z, &name, err), key));
 	TRY(put_key(z, name, &inner, err));
-	return sherd_sdnb_open(out, TAKE(archive), (const char *)inner.data, limits, &z->base, err);
+	SHERD_AUTO(sherd_model, sherd_model_close) model = NULL;
+	TRY(sherd_sdnb_open(&model, TAKE(archive), (const char *)inner.data, limits, &z->base, err));
+	TRY(keep_small((const sherd_sdnb_model *)model, err));
+	*out = TAKE(model);
+	return SHERD_OK;
 }

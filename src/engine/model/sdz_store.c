@@ -56,6 +56,14 @@ static const struct sherd_reader_ops stored_ops = {
 	.at = read_stored, .map = map_stored, .close = close_entry, .advise = advise_stored, .check = check_stored};
 static const struct sherd_reader_ops deflated_ops = {.at = read_deflated, .close = close_entry};
 
+void sherd_sdz_keep(sherd_reader *reader, sherd_sdz_part *parts, size_t count)
+{
+	if (reader->ops == &deflated_ops)
+		sherd_sdz_stream_keep(((entry_reader *)reader)->stream, parts, count);
+	else
+		free(parts);
+}
+
 /* ---- the store */
 
 static int refuse(sherd_error *err)

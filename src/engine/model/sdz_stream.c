@@ -21,6 +21,7 @@ struct sherd_sdz_stream {
 	place points[SHERD_SDZ_POINTS]; /* passed before, by out */
 	size_t point_count;
 	uint64_t spacing;
+	sherd_sdz_kept kept;
 	size_t have;        /* bytes of input that are read and not yet taken; they end with the buffer's */
 	size_t input_end;   /* of what was read */
 	uint64_t window_at; /* the byte of the entry that the window begins with */
@@ -55,6 +56,7 @@ void sherd_sdz_stream_close(sherd_sdz_stream *s)
 	for (size_t i = 0; i < s->point_count; i++)
 		sherd_inflate_close(s->points[i].z);
 	sherd_inflate_close(s->here.z);
+	sherd_sdz_kept_done(&s->kept);
 	(void)pthread_mutex_destroy(&s->lock);
 	free(s);
 }
@@ -158,11 +160,22 @@ static int step(sherd_sdz_stream *s, sherd_error *err)
 			                     "the compressed data gives %llu bytes, not %llu",
 			                     (unsigned long long)s->here.out, (unsigned long long)s->size);
 	}
+	sherd_sdz_kept_pass(&s->kept, s->window_at, s->window, s->window_len);
 	return remember(s, err);
+}
+
+void sherd_sdz_stream_keep(sherd_sdz_stream *s, sherd_sdz_part *parts, size_t count)
+{
+	(void)pthread_mutex_lock(&s->lock);
+	sherd_sdz_kept_done(&s->kept);
+	sherd_sdz_kept_init(&s->kept, parts, count);
+	(void)pthread_mutex_unlock(&s->lock);
 }
 
 static int read_locked(sherd_sdz_stream *s, uint64_t offset, uint8_t *buf, size_t len, sherd_error *err)
 {
+	if (len && sherd_sdz_kept_give(&s->kept, offset, buf, len))
+		return SHERD_OK;
 	while (len) {
 		if (offset >= s->window_at && offset - s->window_at < s->window_len) {
 			size_t skip = (size_t)(offset - s->window_at), n = s->window_len - skip;
