@@ -77,20 +77,46 @@ static void put_escaped(sherd_doc *doc, char c)
 	put(doc, text, (size_t)n);
 }
 
+/* A character of JSON, or of a text in it, that needs no escape for JSON's sake. */
+static void put_char(sherd_doc *doc, const char *p, size_t n)
+{
+	char escape[SHERD_TEXT_ESCAPE];
+	size_t len = n ? sherd_text_escape(p, n, escape) : 0;
+	if (len)
+		put(doc, escape, len);
+	else
+		put(doc, n ? p : "\xEF\xBF\xBD", n ? n : 3);
+}
+
 void sherd_doc_text_bytes(sherd_doc *doc, const char *text, size_t len)
 {
 	put_value(doc, "\"", 1);
 	for (size_t i = 0; i < len;) {
 		size_t n = sherd_text_char(text + i, len - i);
-		if (!n)
-			put(doc, "\xEF\xBF\xBD", 3);
-		else if (n == 1 && ((uint8_t)text[i] < 0x20 || text[i] == '"' || text[i] == '\\' || text[i] == 0x7F))
+		if (n == 1 && ((uint8_t)text[i] < 0x20 || text[i] == '"' || text[i] == '\\'))
 			put_escaped(doc, text[i]);
 		else
-			put(doc, text + i, n);
+			put_char(doc, text + i, n);
 		i += n ? n : 1;
 	}
 	put(doc, "\"", 1);
+}
+
+/* What needs an escape stands in a text, wherever that begins. */
+static void put_json(sherd_doc *doc, const char *json)
+{
+	for (size_t len = strlen(json), i = 0; i < len;) {
+		size_t plain = i;
+		while (plain < len && (uint8_t)json[plain] < 0x7F)
+			plain++;
+		put(doc, json + i, plain - i);
+		i = plain;
+		if (i == len)
+			break;
+		size_t n = sherd_text_char(json + i, len - i);
+		put_char(doc, json + i, n);
+		i += n ? n : 1;
+	}
 }
 
 void sherd_doc_text(sherd_doc *doc, const char *text)
@@ -139,7 +165,8 @@ void sherd_doc_f64(sherd_doc *doc, double v)
 
 void sherd_doc_raw(sherd_doc *doc, const char *json)
 {
-	put_value(doc, json, strlen(json));
+	put_value(doc, "", 0);
+	put_json(doc, json);
 }
 
 void sherd_doc_members(sherd_doc *doc, const char *members)

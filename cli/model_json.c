@@ -1,6 +1,9 @@
 #include "doc.h"
 #include "model.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 /* Lists and texts that are absent are left out. */
 static void put_text(sherd_doc *doc, const char *key, const char *text)
 {
@@ -100,13 +103,16 @@ static void put_names(sherd_doc *doc, const sherd_graph_view *view, const sherd_
 
 static void put_operation(sherd_doc *doc, const sherd_graph_view *view, const sherd_model_operation *op)
 {
+	char number[24];
 	sherd_doc_open(doc, '{');
 	sherd_doc_put_i64(doc, "id", op->id);
 	put_text(doc, "name", op->name);
 	put_text(doc, "op", op->op);
 	sherd_doc_put_text(doc, "type", sherd_op_type_name(op->type));
 	sherd_doc_put_u64(doc, "typeNumber", op->type);
-	sherd_doc_put_i64(doc, "number", op->number);
+	/* 64 bits, of which readers that make a double of every number would lose some. */
+	(void)snprintf(number, sizeof(number), "%" PRId64, op->number);
+	sherd_doc_put_text(doc, "number", number);
 	put_names(doc, view, op);
 	put_ids(doc, "inputIds", &op->input_ids);
 	put_ints(doc, "inputNumbers", &op->inputs);

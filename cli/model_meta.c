@@ -92,7 +92,7 @@ static int show_table(sherd_cli *cli, const sherd_pair *pairs, size_t count, con
 	return sherd_table_print(&table, &cli->out, err);
 }
 
-/* The value of a single key is shown as it is, so that scripts can take it. */
+/* The value of a single key is shown alone, so that scripts can take it. */
 static int show(sherd_cli *cli, const sherd_model *model, const request *r, sherd_error *err)
 {
 	const sherd_pair *pairs;
@@ -105,7 +105,7 @@ static int show(sherd_cli *cli, const sherd_model *model, const request *r, sher
 	if (r->show_count != 1)
 		return show_table(cli, pairs, count, r, err);
 	const char *value = value_of(pairs, count, r->show[0]);
-	sherd_out_bytes(&cli->out, value, strlen(value));
+	sherd_out_name(&cli->out, value);
 	sherd_out_printf(&cli->out, "\n");
 	return SHERD_OK;
 }

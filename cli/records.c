@@ -1,16 +1,34 @@
 #include "records.h"
 
+#include "text.h"
 #include "watch.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* What a terminal would take for a command is escaped, which JSON allows wherever it can stand. */
+static void print(sherd_out *out, const char *json, size_t len)
+{
+	for (size_t i = 0, from = 0; i <= len;) {
+		char escape[SHERD_TEXT_ESCAPE];
+		size_t n = i < len ? sherd_text_char(json + i, len - i) : 0;
+		size_t escaped = n && (uint8_t)json[i] >= 0x7F ? sherd_text_escape(json + i, n, escape) : 0;
+		if (escaped || i == len)
+			sherd_out_bytes(out, json + from, i - from);
+		if (escaped) {
+			sherd_out_bytes(out, escape, escaped);
+			from = i + n;
+		}
+		i += n ? n : 1;
+	}
+}
 
 static void put(sherd_records *r, const char *text, size_t len)
 {
 	if (r->file && r->rc == SHERD_OK)
 		r->rc = sherd_writer_append(r->file, text, len, r->err);
 	else if (!r->file)
-		sherd_out_bytes(&r->cli->out, text, len);
+		print(&r->cli->out, text, len);
 	r->bytes += len;
 }
 

@@ -64,6 +64,14 @@ size_t sherd_text_safe(const char *p, size_t len, size_t *taken, char out[SHERD_
 	return used;
 }
 
+size_t sherd_text_escape(const char *p, size_t n, char out[SHERD_TEXT_ESCAPE])
+{
+	uint32_t v = value(p, n);
+	if (v < 0x20 || is_harmless(v))
+		return 0;
+	return (size_t)snprintf(out, SHERD_TEXT_ESCAPE, "\\u%04x", v & 0xFFFF); /* none is above U+FFFF */
+}
+
 size_t sherd_text_width(const char *text)
 {
 	size_t width = 0;

@@ -14,6 +14,10 @@ size_t sherd_text_char(const char *p, size_t len);
  * bytes written to out, and in *taken the bytes read. */
 #define SHERD_TEXT_SAFE 17
 size_t sherd_text_safe(const char *p, size_t len, size_t *taken, char out[SHERD_TEXT_SAFE]);
+/* How the character of n bytes (sherd_text_char()) stands in JSON that may be shown on a terminal: as it is, 0, or as
+ * an escape, its length. Control characters below U+0020 are not asked about: JSON has none as they are. */
+#define SHERD_TEXT_ESCAPE 13
+size_t sherd_text_escape(const char *p, size_t n, char out[SHERD_TEXT_ESCAPE]);
 
 /* Columns that the text takes on a terminal, a character counting as one. */
 size_t sherd_text_width(const char *text);

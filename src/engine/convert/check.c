@@ -11,11 +11,22 @@ static void put_count(sherd_buf *out, size_t count, const char *what)
 		sherd_buf_printf(out, "%s%zu %s%s", out->len ? ", " : "", count, what, count == 1 ? "" : "s");
 }
 
+/* Variables that are more than their tensors: all of them where something computes with them. */
+static size_t count_variables(const sherd_model_graph *g)
+{
+	size_t more = 0;
+	if (g->operation_count || g->subgraph_count)
+		return g->variable_count;
+	for (size_t i = 0; i < g->variable_count; i++)
+		more += g->variables[i].array == SHERD_NO_ARRAY;
+	return more;
+}
+
 /* What tensors and pairs cannot tell. */
 static void put_losses(sherd_buf *out, const sherd_model_graph *g)
 {
 	put_count(out, g->operation_count, "operation");
-	put_count(out, g->variable_count, "variable");
+	put_count(out, count_variables(g), "variable");
 	put_count(out, g->placeholders.count, "placeholder");
 	put_count(out, g->losses.count, "loss variable");
 	put_count(out, g->updater_count, "updater state");

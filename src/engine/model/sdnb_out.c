@@ -44,12 +44,16 @@ static int place_arrays(const sherd_samediff_source *s, sherd_arena *arena, sher
 		const sherd_tensor *t = &s->arrays[v->array];
 		TRY(check_description(v, t, err));
 		at += -at & (SHERD_SDNB_ALIGN - 1);
-		if (t->bytes > MOST || at + t->bytes > MOST)
-			return sherd_fail(
-				err, SHERD_EUNSUPPORTED, "too-large",
-				"with %.128s a file would have 2 GiB or more, which SameDiff cannot load: use "
-				"(more) shards",
-				v->name);
+		if (t->bytes > MOST - SHERD_SDNB_HEAD - SHERD_SDNB_ALIGN)
+			return sherd_fail(err, SHERD_EUNSUPPORTED, "too-large",
+			                  "%.128s alone has 2 GiB or more, which SameDiff cannot load: only a "
+			                  "container (.sdc) holds it",
+			                  v->name);
+		if (at + t->bytes > MOST)
+			return sherd_fail(err, SHERD_EUNSUPPORTED, "too-large",
+			                  "with %.128s a file would have 2 GiB or more, which SameDiff cannot load: "
+			                  "use (more) shards",
+			                  v->name);
 		entries[out->count] = (sherd_java_manifest_entry){v->name, at, t->bytes};
 		arrays[out->count++] = v->array;
 		at += t->bytes;

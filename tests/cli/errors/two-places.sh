@@ -33,7 +33,7 @@ shard=$(ls k/s.shard1*)
 flip $shard 200
 tell model join k/s d/joined.sdc
 sherd convert -q m.safetensors k/z.sdz
-flip k/z.sdz 250
+truncate -s -9 k/z.sdz
 tell convert k/z.sdz d/y.safetensors
 graph-lines n.jsonl e.jsonl
 sherd graph create -q k/g --shards 2

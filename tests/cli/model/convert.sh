@@ -9,6 +9,6 @@ sherd convert --json full.fb full.safetensors | field 'd["error"]["code"]'
 sherd convert small.fb small.safetensors --drop-graph && sherd cat small.safetensors
 sherd model convert small.fb small/ --drop-graph && sherd cat small/c.npy
 sherd convert full.fb step --to checkpoint --drop-graph && sherd verify step && sherd cat step old && sherd cat step w
-sherd checkpoint save small.fb saved
+sherd checkpoint save full.fb saved
 echo "exit $?"
-sherd checkpoint save small.fb saved --drop-graph && sherd cat saved
+sherd checkpoint save full.fb saved --drop-graph && sherd cat saved f64

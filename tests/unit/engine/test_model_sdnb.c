@@ -227,6 +227,10 @@ TEST(what_has_no_place_is_refused_by_name)
 	assert_refused(SHERD_EUNSUPPORTED, "cannot-hold", save_tensor(&floats, &v, err));
 	v = (sherd_model_variable){.name = "t", .dtype = SHERD_U8};
 	assert_refused(SHERD_EUNSUPPORTED, "too-large", save_tensor(&bytes, &v, err));
+	sherd_error e = {0}; /* M-11: shards would not help */
+	assert_int_equal(save_tensor(&bytes, &v, &e), SHERD_EUNSUPPORTED);
+	assert_null(strstr(e.message, "shards"));
+	assert_non_null(strstr(e.message, ".sdc"));
 	MODEL m = sdnb_sample(1, true);
 	sherd_model_save_options o = {.format = SHERD_FORMAT_SDNB, .compress = SHERD_COMPRESS_DEFLATE};
 	assert_refused(SHERD_EUNSUPPORTED, "cannot-hold", sherd_model_save(m, store, "x", &o, err));

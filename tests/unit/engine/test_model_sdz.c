@@ -14,13 +14,13 @@
 SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
 SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 
-enum { ARRAYS = 80, LARGE = 1 << 20 };
+enum { ARRAYS = 250, LARGE = 100 << 10, MOST_TIMES = 20 };
 
 /* Every other array is large and zero; small ones hold their number. */
 static int give(void *arg, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	(void)arg, (void)offset, (void)err;
-	memset(buf, array % 2 ? 0 : (int)array + 1, len);
+	memset(buf, array % 2 ? 0 : (int)(array / 2 + 1), len);
 	return SHERD_OK;
 }
 
@@ -53,7 +53,8 @@ static char *make_sdnb(size_t *len)
 	return raw;
 }
 
-/* S-10: an archive of 1 MB took 18 seconds, since every array was gone back for. */
+/* S-10: an archive of 1 MB took 18 seconds, since every array was gone back for. Here each of the 125 small ones would
+ * be; the stream has a point to go on from for every ten of them. */
 TEST(small_arrays_of_a_compressed_entry_are_passed_once)
 {
 	SHERD_AUTO_BUF archive = {0};
@@ -67,14 +68,14 @@ TEST(small_arrays_of_a_compressed_entry_are_passed_once)
 	assert_ok(sherd_store_put(store, "m.sdz", SHERD_WRITE_NEW, archive.data, archive.len, err));
 	{
 		SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-		uint64_t before = fail_store_read_bytes(store);
 		assert_ok(sherd_bundle_open(&b, store, "m.sdz", NULL, err));
+		uint64_t before = fail_store_read_bytes(store);
 		for (int i = ARRAYS - 2; i >= 0; i -= 2) {
 			uint8_t got[4], want[4];
 			char name[16];
 			(void)snprintf(name, sizeof(name), "a%d", i);
 			size_t at = sherd_bundle_find(b, name);
-			memset(want, i + 1, sizeof(want));
+			memset(want, i / 2 + 1, sizeof(want));
 			assert_ok(sherd_bundle_read(b, at, 0, got, sizeof(got), err));
 			assert_memory_equal(got, want, sizeof(want));
 			assert_ok(sherd_bundle_read(b, at, 1, got, 2, err));
@@ -82,7 +83,7 @@ TEST(small_arrays_of_a_compressed_entry_are_passed_once)
 		}
 		uint64_t took = fail_store_read_bytes(store) - before;
 		print_message("%llu bytes of %zu\n", (unsigned long long)took, archive.len);
-		assert_true(took < 5 * archive.len);
+		assert_true(took < MOST_TIMES * archive.len);
 	}
 	sherd_store_close(store);
 }
