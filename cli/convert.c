@@ -46,8 +46,8 @@ const sherd_command sherd_command_convert = {
 	.details = "DST.safetensors is one file, DST.safetensors.index.json several and their index, DST.npy one\n"
 		   "array, DST/ a folder of NumPy files, DST.metadata.json a checkpoint of that prefix; DST.sdc is\n"
 		   "a container, DST.fb what SameDiff 1.0.0-M2.1 reads, DST.sdnb and DST.sdz what came after it.\n"
-		   "With --shards a DST.sdc becomes DST.shard0-of-N.sdc and so on. Graphs go to DST.jsonl, nodes\n"
-		   "first, or to a database, DST.rfdb, which JSON Lines go to, too.\n",
+		   "With --shards a DST.sdc becomes DST.shard0-of-N.sdc and so on, and is still opened as DST.sdc.\n"
+		   "Graphs go to DST.jsonl, nodes first, or to a database, DST.rfdb, which JSON Lines go to, too.\n",
 	.least = 2,
 	.most = 2,
 	.run = run,

@@ -123,30 +123,6 @@ static int step_out(sherd_place *place, const char *path, const sherd_local_opti
 	return place->key ? SHERD_OK : sherd_cli_no_memory(err);
 }
 
-static bool is_there(const sherd_place *place, const char *key)
-{
-	sherd_stat stat;
-	return sherd_store_stat(place->store, key, &stat, NULL) == SHERD_OK;
-}
-
-/* The base of a sharded model stands for its index, unless something else has that name. */
-static int find_index(sherd_place *place, sherd_error *err)
-{
-	char *index = NULL, *metadata = NULL;
-	int rc = SHERD_OK;
-	if (asprintf(&index, "%s.safetensors.index.json", place->key) < 0 ||
-	    asprintf(&metadata, "%s.metadata.json", place->key) < 0)
-		rc = sherd_cli_no_memory(err);
-	if (rc == SHERD_OK && !is_there(place, place->key) && !is_there(place, metadata) && is_there(place, index)) {
-		free(place->key);
-		place->key = index;
-		index = NULL;
-	}
-	free(index);
-	free(metadata);
-	return rc;
-}
-
 /* Caches of models keep files elsewhere and link to them by their names. An index that is such a link, named by the
  * user, stands for its neighbours too: they are found beside the link, and followed. */
 static bool is_linked_index(const char *path)
@@ -228,8 +204,6 @@ int sherd_place_open(sherd_place *place, const char *path, bool create, sherd_er
 		place->folder = folder_of(path, place->key);
 		rc = place->folder ? SHERD_OK : sherd_cli_no_memory(err);
 	}
-	if (rc == SHERD_OK && !create)
-		rc = find_index(place, err);
 	if (rc == SHERD_OK)
 		rc = remember(place, err);
 	if (rc < 0)

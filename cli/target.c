@@ -25,7 +25,27 @@ static const struct ending {
 	{".fb", SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, false},
 	{".sdnb", SHERD_FORMAT_SDNB, false},
 	{".sdz", SHERD_FORMAT_SDZ, false},
-	{"/", SHERD_FORMAT_NPY, true},
+	{"/", SHERD_FORMAT_NPY_FOLDER, true},
+};
+
+/* Endings of formats that others write and we do not, and what to write instead. */
+static const struct foreign {
+	const char *end, *name;
+} foreigners[] = {
+	{".gguf", "GGUF"},
+	{".pt", "PyTorch's format"},
+	{".pth", "PyTorch's format"},
+	{".bin", "raw bytes"},
+	{".ckpt", "a checkpoint of another program"},
+	{".h5", "HDF5"},
+	{".hdf5", "HDF5"},
+	{".keras", "Keras' format"},
+	{".onnx", "ONNX"},
+	{".npz", "a NumPy archive"},
+	{".pkl", "a pickle"},
+	{".zarr", "Zarr"},
+	{".msgpack", "MessagePack"},
+	{".tflite", "TensorFlow Lite"},
 };
 
 int sherd_target_refuse_loss(const sherd_bundle *bundle, sherd_format to, sherd_error *err)
@@ -73,11 +93,36 @@ static int check_target(const sherd_target *t, sherd_error *err)
 	               t->format == SHERD_FORMAT_SAMEDIFF_CONTAINER || t->format == SHERD_FORMAT_SDNB ||
 	               t->format == SHERD_FORMAT_SDZ;
 	if (t->shards > 1 && !sharded)
-		return sherd_cli_usage(
-			err, "--shards goes with checkpoint, safetensors-index, samediff-container, sdnb and sdz only");
+		return sherd_cli_usage(err, "--shards goes with checkpoint, index, sdc, sdnb and sdz only");
 	if (t->compress && t->format != SHERD_FORMAT_SAMEDIFF_CONTAINER)
-		return sherd_cli_usage(err, "--compress goes with samediff-container only");
+		return sherd_cli_usage(err, "--compress goes with sdc only");
 	return SHERD_OK;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), n = strlen(end);
+	return len >= n && strcmp(text + len - n, end) == 0;
+}
+
+/* Neither the word nor the path tells a format that is written here. Only convert writes graphs, too. */
+static int refuse_format(const sherd_args *args, const char *to, const char *path, sherd_error *err)
+{
+	bool graphs = strcmp(args->command->name, "convert") == 0;
+	for (size_t i = 0; i < COUNT_OF(foreigners); i++)
+		if (to ? strcmp(foreigners[i].end + 1, to) == 0 : ends_with(path, foreigners[i].end))
+			return sherd_cli_usage(err,
+			                       "%s is not written here; write .safetensors, which most programs read",
+			                       foreigners[i].name);
+	if (to)
+		return sherd_cli_usage(err,
+		                       "--to must be safetensors, index, npy, npy-folder, checkpoint, sdc, fb, sdnb%s",
+		                       graphs ? ", sdz, jsonl or rfdb" : " or sdz");
+	return sherd_cli_usage(
+		err,
+		"%.128s does not tell the format: it ends neither in .safetensors, "
+		".safetensors.index.json, .npy, .metadata.json, .sdc, .fb, .sdnb, .sdz%s nor / (see --to)",
+		path, graphs ? ", .jsonl, .rfdb" : "");
 }
 
 int sherd_target_take(sherd_target *target, const sherd_args *args, const char *path, sherd_error *err)
@@ -90,6 +135,8 @@ int sherd_target_take(sherd_target *target, const sherd_args *args, const char *
 	                         .drop_pairs = sherd_args_has(args, "drop-metadata"),
 	                         .without_updater = sherd_args_has(args, "without-updater")};
 	target->format = to ? sherd_format_by_name(to) : e ? e->format : SHERD_FORMAT_UNKNOWN;
+	if (target->format == SHERD_FORMAT_NPY && !ends_with(path, ".npy"))
+		target->format = SHERD_FORMAT_NPY_FOLDER;
 	TRY(sherd_args_count(args, "shards", 1, &target->shards, err));
 	TRY(sherd_target_compression(sherd_args_text(args, "compress"), &target->compress, &target->level, err));
 	switch (target->format) {
@@ -97,20 +144,14 @@ int sherd_target_take(sherd_target *target, const sherd_args *args, const char *
 	case SHERD_FORMAT_CHECKPOINT:
 	case SHERD_FORMAT_SAFETENSORS:
 	case SHERD_FORMAT_NPY:
+	case SHERD_FORMAT_NPY_FOLDER:
 	case SHERD_FORMAT_SAMEDIFF_CONTAINER:
 	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS:
 	case SHERD_FORMAT_SDNB:
 	case SHERD_FORMAT_SDZ: return check_target(target, err);
 	default: break;
 	}
-	if (to)
-		return sherd_cli_usage(err, "--to must be safetensors, safetensors-index, npy, checkpoint, "
-		                            "samediff-container, samediff-flatbuffers, sdnb, sdz, jsonl or rfdb");
-	return sherd_cli_usage(
-		err,
-		"%.128s does not tell the format: it ends neither in .safetensors, "
-		".safetensors.index.json, .npy, .metadata.json, .sdc, .fb, .sdnb, .sdz, .jsonl, .rfdb nor /",
-		path);
+	return refuse_format(args, to, path, err);
 }
 
 /* The path without the ending that the format brings along. */
@@ -118,10 +159,33 @@ static char *base_of(const sherd_target *target)
 {
 	const struct ending *e = ending_of(target->path);
 	size_t len = strlen(target->path);
-	bool base = target->shards > 1 && target->format == SHERD_FORMAT_SAMEDIFF_CONTAINER;
-	if (e && e->format == target->format && (e->cut || base))
+	if (e && e->format == target->format && e->cut)
 		len -= strlen(e->end);
 	return strndup(target->path, len);
+}
+
+/* The object that says the target is there: free() it. The target itself when it is one file or a folder. */
+static char *head_of(const sherd_target *target)
+{
+	bool sharded = target->shards > 1;
+	const char *end = target->format == SHERD_FORMAT_SDNB ? ".sdnb" : ".sdc";
+	char *base = base_of(target), *head = NULL;
+	int n = -1;
+	if (!base)
+		return NULL;
+	if (target->format == SHERD_FORMAT_SAFETENSORS_INDEX) {
+		n = asprintf(&head, "%s.safetensors.index.json", base);
+	} else if (target->format == SHERD_FORMAT_CHECKPOINT) {
+		n = asprintf(&head, "%s.metadata.json", base);
+	} else if (sharded &&
+	           (target->format == SHERD_FORMAT_SDNB || target->format == SHERD_FORMAT_SAMEDIFF_CONTAINER)) {
+		size_t len = strlen(base) - (ends_with(base, end) ? strlen(end) : 0);
+		n = asprintf(&head, "%.*s.shard0-of-%u%s", (int)len, base, target->shards, end);
+	} else {
+		n = asprintf(&head, "%s", target->path);
+	}
+	free(base);
+	return n < 0 ? NULL : head;
 }
 
 size_t sherd_target_count(const sherd_bundle *bundle, bool without_updater, uint64_t *bytes)
@@ -144,18 +208,24 @@ static int tell(sherd_cli *cli, const sherd_target *target, const sherd_bundle *
 	uint64_t bytes;
 	size_t count = sherd_target_count(bundle, target->without_updater, &bytes);
 	char size[SHERD_TEXT_SIZE];
+	char *head = head_of(target);
+	if (!head)
+		return sherd_cli_no_memory(err);
+	bool other = strcmp(head, target->path) != 0;
 	sherd_text_size(bytes, size);
-	sherd_out_note(&cli->out, "%s: %s, %zu tensor%s, %s written", target->path, sherd_format_name(target->format),
-	               count, sherd_text_plural(count), size);
+	sherd_out_note(&cli->out, "%s: %s, %zu tensor%s, %s written%s%s", target->path,
+	               sherd_format_name(target->format), count, sherd_text_plural(count), size, other ? " as " : "",
+	               other ? head : "");
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", target->path);
+	sherd_doc_put_text(&doc, "head", head);
 	sherd_doc_put_text(&doc, "format", sherd_format_name(target->format));
 	sherd_doc_put_u64(&doc, "tensors", count);
 	sherd_doc_put_u64(&doc, "bytes", bytes);
+	free(head);
 	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
-/* A path that does not end in .npy is a folder of NumPy files, which sherd_convert() wants with a '/'. */
 static int convert(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, const sherd_place *place,
                    const sherd_clock *clock, sherd_error *err)
 {
@@ -169,14 +239,7 @@ static int convert(sherd_cli *cli, const sherd_target *target, const sherd_bundl
 	                                 .time_ns = clock->time_ns,
 	                                 .pool = cli->pool,
 	                                 .progress = &cli->progress};
-	const struct ending *e = ending_of(target->path);
-	bool folder = target->format == SHERD_FORMAT_NPY && !(e && !e->cut && e->format == SHERD_FORMAT_NPY);
-	char *key;
-	if (asprintf(&key, "%s%s", place->key, folder ? "/" : "") < 0)
-		return sherd_cli_no_memory(err);
-	int rc = sherd_convert(bundle, place->store, key, target->format, &options, err);
-	free(key);
-	return rc;
+	return sherd_convert(bundle, place->store, place->key, target->format, &options, err);
 }
 
 /* With the set id that the clock gives; the library's own would be random. */

@@ -71,7 +71,7 @@ _sherd() {
 	esac
 	case $previous in
 	--format) mapfile -t COMPREPLY < <(compgen -W "text raw npy" -- "$current") && return ;;
-	--to) mapfile -t COMPREPLY < <(compgen -W "safetensors safetensors-index npy checkpoint samediff-container samediff-flatbuffers sdnb sdz jsonl rfdb" -- "$current") && return ;;
+	--to) mapfile -t COMPREPLY < <(compgen -W "safetensors index npy npy-folder checkpoint sdc fb sdnb sdz jsonl rfdb" -- "$current") && return ;;
 	--compress) mapfile -t COMPREPLY < <(compgen -W "none deflate deflate:6 deflate:12" -- "$current") && return ;;
 	--planner) mapfile -t COMPREPLY < <(compgen -W "hash directory" -- "$current") && return ;;
 	--layout) mapfile -t COMPREPLY < <(compgen -W "sherd csharp" -- "$current") && return ;;

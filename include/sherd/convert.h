@@ -8,7 +8,7 @@ SHERD_BEGIN_DECLS
 
 typedef struct sherd_convert_options {
 	uint32_t shards;            /* files of a sharded target; 0: one */
-	bool replace;               /* an existing target may be replaced, in one step per object */
+	bool replace;               /* an existing target may be replaced, in one step */
 	bool drop_graph;            /* a model's graph may be lost: the target holds tensors only */
 	sherd_compression compress; /* of models, where the format can */
 	int level;                  /* 1 to 12, 0: 1 */
@@ -24,15 +24,17 @@ typedef struct sherd_convert_options {
  *   SAFETENSORS        one object;
  *   SAFETENSORS_INDEX  <key>.safetensors.index.json and its `shards` files, no more than there are tensors, the index
  *                      last;
- *   NPY                one object for the bundle's only tensor; with a '/' at the end of the key, <key><name>.npy for
- *                      each tensor, other bytes of a name than A-Z a-z 0-9 _ - . (and a leading .) as %XX;
+ *   NPY                one object for the bundle's only tensor; with a '/' at the end of the key, an NPY_FOLDER;
+ *   NPY_FOLDER         <key>/npy.manifest.json and one file for each tensor; docs/formats/npy.md tells their names;
  *   CHECKPOINT         a set with that prefix;
  *   SAMEDIFF_CONTAINER, SAMEDIFF_FLATBUFFERS, SDNB, SDZ
  *                      a model, as sherd_model_save() writes it; tensors that are no model's become its variables.
- * SHERD_EUNSUPPORTED, "cannot-hold", names the tensor that the target cannot hold; nothing is written then.
- * SHERD_EEXIST without replace. On any failure, cancelling included, objects that this call made are removed; those
- * that it replaced are not brought back. A NumPy file has no place for pairs: they are left out. The bundle of a model
- * is refused without drop_graph, see sherd_convert_check(). */
+ * It can be opened by the same key. SHERD_EUNSUPPORTED, "cannot-hold", names the tensor that the target cannot hold;
+ * nothing is written then. SHERD_EEXIST without replace; "cannot-replace" where replace does not help: shards of SDNB,
+ * NumPy files that no manifest speaks of, an object that would hide a set of shards. SHERD_ECONFLICT when somebody else
+ * is writing the same target. At every moment the old target or the new one is there, whole; on any failure,
+ * cancelling included, what this call made is removed, and what stood there stays. A single NumPy file has no place for
+ * pairs: they are left out. The bundle of a model is refused without drop_graph, see sherd_convert_check(). */
 SHERD_API int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key, sherd_format to,
                             const sherd_convert_options *options, sherd_error *err);
 /* SHERD_EUNSUPPORTED, "cannot-hold", when the bundle is a model's and the target has no place for its graph: the

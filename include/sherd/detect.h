@@ -20,17 +20,21 @@ typedef enum sherd_format {
 	SHERD_FORMAT_SAMEDIFF_CONTAINER,   /* graph, arrays and metadata in sections, in one file or several */
 	SHERD_FORMAT_SDNB,                 /* a SameDiff graph with its arrays behind it, in one file or several */
 	SHERD_FORMAT_SDZ,                  /* a ZIP archive of those */
-	SHERD_FORMAT_RFDB                  /* a folder that is a graph database */
+	SHERD_FORMAT_RFDB,                 /* a folder that is a graph database */
+	SHERD_FORMAT_NPY_FOLDER            /* NumPy files and the manifest that lists them */
 } sherd_format;
 
 /* "checkpoint", "safetensors-index", ...; "unknown" for anything else. */
 SHERD_API const char *sherd_format_name(sherd_format format);
-/* SHERD_FORMAT_UNKNOWN when there is no such name. */
+/* SHERD_FORMAT_UNKNOWN when there is no such name. Short ones are "sdc", "fb" and "index". */
 SHERD_API sherd_format sherd_format_by_name(const char *name);
 
-/* A graph database is named by its folder. Rows are named by their folder, "" or "a/b", whether they are whole or still
- * being packed, or one shard by its file. A checkpoint is named by its prefix, its metadata file or one of its shards:
- * a shard file named by itself is a SHARD. A model in shards is named by its base or one of its shards. SHERD_ENOTFOUND
+/* A graph database is named by its folder, a folder of NumPy files by itself or its manifest. Several safetensors files
+ * are named by their index or by its base, what stands before ".safetensors.index.json". Rows are named by their
+ * folder, "" or "a/b", whether they are whole or still being packed, or one shard by its file. A checkpoint is named by
+ * its prefix, its metadata file or one of its shards: a shard file named by itself is a SHARD. A model in shards is
+ * named by its base, by that and
+ * ".sdc" or ".sdnb", or by one of its shards. SHERD_ENOTFOUND
  * when nothing is there under the key; SHERD_EINCOMPLETE when the key is the prefix of shards or a claim without
  * metadata; SHERD_EUNSUPPORTED, "unknown-format", when nothing fits the bytes. */
 SHERD_API int sherd_detect(sherd_store *store, const char *key, sherd_format *out, sherd_error *err);

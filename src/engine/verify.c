@@ -1,4 +1,6 @@
 /* engine/verify.c - whatever it is: find out, then check it. */
+#include "engine/bundle/index_verify.h"
+#include "engine/bundle/npy_folder.h"
 #include "engine/ckpt/verify.h"
 #include "engine/graph/verify.h"
 #include "engine/model/sdz.h"
@@ -24,6 +26,10 @@ static int verify_by_opening(sherd_report *r, sherd_store *store, const char *ke
 	if (rc < 0)
 		return SHERD_OK;
 	sherd_stat stat;
+	if (sherd_bundle_format(bundle) == SHERD_FORMAT_SAFETENSORS_INDEX) {
+		rc = sherd_index_verify_beside(r, store, key, o, &found);
+		TRY(sherd_report_take(r, rc, &found, key, err));
+	}
 	if (sherd_store_stat(store, key, &stat, NULL) == SHERD_OK) {
 		uint64_t data = 0;
 		for (size_t i = 0; i < sherd_bundle_count(bundle); i++)
@@ -55,6 +61,7 @@ static int verify(sherd_report *r, sherd_store *store, const char *key, const sh
 	case SHERD_FORMAT_ROWS: return sherd_rows_verify(r, store, key, o, err);
 	case SHERD_FORMAT_ROWS_BF16: return sherd_rows_verify_bf16(r, store, key, o, err);
 	case SHERD_FORMAT_RFDB: return sherd_graph_verify(r, store, key, o, err);
+	case SHERD_FORMAT_NPY_FOLDER: return sherd_npy_folder_verify(r, store, key, o, err);
 	case SHERD_FORMAT_SDZ: return sherd_sdz_verify(r, store, key, o, err);
 	case SHERD_FORMAT_SDNB:
 	case SHERD_FORMAT_SAMEDIFF_CONTAINER:

@@ -17,6 +17,7 @@ typedef struct decoder {
 	sherd_buf entries;  /* of sherd_safetensors_index_entry */
 	sherd_buf files;    /* of const char * */
 	sherd_buf pairs;    /* of sherd_pair */
+	sherd_buf values;   /* of sherd_pair: JSON texts */
 	bool has_total_size, has_map;
 	uint64_t total_size;
 } decoder;
@@ -111,19 +112,26 @@ static int decode_total(decoder *d, sherd_error *err)
 	return SHERD_OK;
 }
 
+/* The entry's JSON text, and what it says when that is a text or a number. */
 static int decode_pair(decoder *d, sherd_str key, sherd_error *err)
 {
-	sherd_pair pair;
+	SHERD_AUTO(sherd_json, sherd_json_close) value = NULL;
+	sherd_pair pair, raw;
 	sherd_str text;
 	TRY(copy_text(d, key, &pair.key, err));
 	int type = sherd_json_peek(d->json, err);
 	TRY(type);
-	if (type == SHERD_JSON_STRING)
-		TRY(sherd_json_string(d->json, &text, err));
-	else if (type == SHERD_JSON_NUMBER)
-		TRY(sherd_json_number(d->json, &text, err));
-	else
-		return sherd_json_skip(d->json, err);
+	TRY(sherd_json_raw(d->json, &text, err));
+	raw = (sherd_pair){pair.key, sherd_arena_str(d->arena, text)};
+	if (!raw.value)
+		return sherd_fail_nomem(err);
+	sherd_buf_append(&d->values, &raw, sizeof(raw));
+	if (type == SHERD_JSON_STRING) {
+		TRY(sherd_json_open(&value, text.ptr, text.len, &d->limits, err));
+		TRY(sherd_json_string(value, &text, err));
+	} else if (type != SHERD_JSON_NUMBER) {
+		return SHERD_OK;
+	}
 	TRY(copy_text(d, text, &pair.value, err));
 	sherd_buf_append(&d->pairs, &pair, sizeof(pair));
 	return SHERD_OK;
@@ -165,6 +173,7 @@ static int decode_document(decoder *d, sherd_error *err)
 		return sherd_fail_at(err, SHERD_ECORRUPT, "missing-key", 0, "the index has no weight_map");
 	TRY(sherd_buf_check(&d->entries, err));
 	TRY(sherd_buf_check(&d->files, err));
+	TRY(sherd_buf_check(&d->values, err));
 	return sherd_buf_check(&d->pairs, err);
 }
 
@@ -179,8 +188,10 @@ static int finish(decoder *d, sherd_safetensors_index *out, sherd_error *err)
 		.total_size = d->total_size,
 		.pair_count = d->pairs.len / sizeof(sherd_pair),
 		.pairs = sherd_arena_copy(d->arena, d->pairs.data, d->pairs.len),
+		.value_count = d->values.len / sizeof(sherd_pair),
+		.values = sherd_arena_copy(d->arena, d->values.data, d->values.len),
 	};
-	if (!index.entries || !index.files || !index.pairs)
+	if (!index.entries || !index.files || !index.pairs || !index.values)
 		return sherd_fail_nomem(err);
 	*out = index;
 	return SHERD_OK;
@@ -204,6 +215,7 @@ int sherd_safetensors_index_decode(const void *data, size_t len, const sherd_lim
 	sherd_buf_done(&d.entries);
 	sherd_buf_done(&d.files);
 	sherd_buf_done(&d.pairs);
+	sherd_buf_done(&d.values);
 	return rc;
 }
 
@@ -221,19 +233,26 @@ static int check_text(const char *text, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int check_pairs(const sherd_safetensors_index *index, sherd_error *err)
+static int check_key(const char *key, sherd_map *seen, sherd_error *err)
+{
+	bool ok;
+	TRY(check_text(key, err));
+	if (strcmp(key, "total_size") == 0 || sherd_map_add(seen, sherd_str_of(key), 0, &ok) != SHERD_MAP_NONE)
+		return sherd_fail(err, SHERD_EINVAL, "duplicate-key", "%.128s stands in metadata already", key);
+	return ok ? SHERD_OK : sherd_fail_nomem(err);
+}
+
+/* Keys of values are put into named, whose pairs are left out. */
+static int check_pairs(const sherd_safetensors_index *index, sherd_map *named, sherd_error *err)
 {
 	__attribute__((cleanup(sherd_map_done))) sherd_map seen = {0};
+	for (size_t i = 0; i < index->value_count; i++) {
+		TRY(check_key(index->values[i].key, named, err));
+		TRY(sherd_json_check(index->values[i].value, strlen(index->values[i].value), NULL, err));
+	}
 	for (size_t i = 0; i < index->pair_count; i++) {
-		bool ok;
-		TRY(check_text(index->pairs[i].key, err));
+		TRY(check_key(index->pairs[i].key, &seen, err));
 		TRY(check_text(index->pairs[i].value, err));
-		if (strcmp(index->pairs[i].key, "total_size") == 0 ||
-		    sherd_map_add(&seen, sherd_str_of(index->pairs[i].key), i, &ok) != SHERD_MAP_NONE)
-			return sherd_fail(err, SHERD_EINVAL, "duplicate-key", "%.128s stands in metadata already",
-			                  index->pairs[i].key);
-		if (!ok)
-			return sherd_fail_nomem(err);
 	}
 	return SHERD_OK;
 }
@@ -263,7 +282,7 @@ static int check_entries(const sherd_safetensors_index *index, const sherd_safet
 }
 
 static void put_document(sherd_buf *out, const sherd_safetensors_index *index,
-                         const sherd_safetensors_index_entry *const *sorted)
+                         const sherd_safetensors_index_entry *const *sorted, const sherd_map *named)
 {
 	sherd_json_writer w;
 	sherd_json_writer_init(&w, out);
@@ -274,7 +293,13 @@ static void put_document(sherd_buf *out, const sherd_safetensors_index *index,
 		sherd_json_put_key(&w, "total_size");
 		sherd_json_put_u64(&w, index->total_size);
 	}
+	for (size_t i = 0; i < index->value_count; i++) {
+		sherd_json_put_key(&w, index->values[i].key);
+		sherd_json_put_raw(&w, sherd_str_of(index->values[i].value));
+	}
 	for (size_t i = 0; i < index->pair_count; i++) {
+		if (sherd_map_find(named, sherd_str_of(index->pairs[i].key)) != SHERD_MAP_NONE)
+			continue;
 		sherd_json_put_key(&w, index->pairs[i].key);
 		sherd_json_put_string(&w, sherd_str_of(index->pairs[i].value));
 	}
@@ -295,11 +320,12 @@ int sherd_safetensors_index_encode(const sherd_safetensors_index *index, sherd_b
 	const sherd_safetensors_index_entry **sorted = sherd_arena_alloc(&scratch, index->count, sizeof(sorted[0]));
 	if (!sorted)
 		return sherd_fail_nomem(err);
-	TRY(check_pairs(index, err));
+	__attribute__((cleanup(sherd_map_done))) sherd_map named = {0};
+	TRY(check_pairs(index, &named, err));
 	TRY(check_entries(index, sorted, err));
 	/* The seal covers the document from its first byte, so it is built apart from what out may hold. */
 	SHERD_AUTO_BUF document = {0};
-	put_document(&document, index, sorted);
+	put_document(&document, index, sorted, &named);
 	TRY(sherd_buf_check(&document, err));
 	sherd_buf_append(out, document.data, document.len);
 	return sherd_buf_check(out, err);

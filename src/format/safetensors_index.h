@@ -10,6 +10,9 @@
 #include <sherd/limits.h>
 #include <sherd/tensor.h>
 
+#define SHERD_SAFETENSORS_INDEX_SUFFIX ".safetensors.index.json" /* behind the base */
+#define SHERD_SAFETENSORS_CLAIM_SUFFIX ".safetensors.saving"
+
 typedef struct sherd_safetensors_index_entry {
 	const char *name;
 	uint32_t file; /* in files */
@@ -25,7 +28,9 @@ typedef struct sherd_safetensors_index {
 	uint64_t total_size; /* bytes of all tensors */
 	size_t pair_count;
 	const sherd_pair *pairs; /* the other texts and numbers of metadata, as text */
-	bool sealed;             /* the document holds its own hash, and it is right */
+	size_t value_count;
+	const sherd_pair *values; /* all other entries of metadata: key and JSON text, so that types survive */
+	bool sealed;              /* the document holds its own hash, and it is right */
 } sherd_safetensors_index;
 
 /* A file name that is not a plain last component is SHERD_ECORRUPT, "bad-path". A document that was written with its
@@ -33,7 +38,8 @@ typedef struct sherd_safetensors_index {
 int sherd_safetensors_index_decode(const void *data, size_t len, const sherd_limits *limits, sherd_arena *arena,
                                    sherd_safetensors_index *out, sherd_error *err);
 
-/* Appends the document, tensors sorted by name, sealed (codec/seal.h). */
+/* Appends the document, tensors sorted by name, sealed (codec/seal.h). metadata gets the values as they are, then the
+ * pairs whose keys are not among those. */
 int sherd_safetensors_index_encode(const sherd_safetensors_index *index, sherd_buf *out, sherd_error *err);
 
 #endif

@@ -26,6 +26,14 @@ typedef struct sherd_bundle_ops {
 	void (*close)(sherd_bundle *);
 } sherd_bundle_ops;
 
+/* What the index of several files says, apart from what they say themselves. */
+typedef struct sherd_bundle_index {
+	size_t value_count;
+	const sherd_pair *values; /* its metadata: keys and JSON texts */
+	size_t pair_count;
+	const sherd_pair *pairs; /* of the files alone */
+} sherd_bundle_index;
+
 struct sherd_bundle {
 	const sherd_bundle_ops *ops;
 	sherd_format format;
@@ -37,6 +45,7 @@ struct sherd_bundle {
 	const sherd_pair *pairs;
 	const struct sherd_ckpt_about *about; /* of the checkpoint behind it; else NULL */
 	const sherd_store *store;             /* that it was opened on; NULL: it is made of others, who tell theirs */
+	const sherd_bundle_index *index;      /* of several safetensors files; else NULL */
 	sherd_map names;                      /* of tensors to their indices */
 };
 
@@ -57,7 +66,8 @@ typedef int sherd_bundle_open_fn(sherd_bundle **out, sherd_store *store, const c
 sherd_bundle_open_fn sherd_bundle_open_safetensors;
 sherd_bundle_open_fn sherd_bundle_open_safetensors_index;
 sherd_bundle_open_fn sherd_bundle_open_npy;
-sherd_bundle_open_fn sherd_bundle_open_model; /* of any format */
+sherd_bundle_open_fn sherd_bundle_open_npy_folder; /* by the folder or its manifest */
+sherd_bundle_open_fn sherd_bundle_open_model;      /* of any format */
 sherd_bundle_open_fn sherd_bundle_open_nd4j;
 sherd_bundle_open_fn sherd_bundle_open_ckpt;       /* the set; the key is its prefix or its metadata file */
 sherd_bundle_open_fn sherd_bundle_open_ckpt_shard; /* one shard by itself */

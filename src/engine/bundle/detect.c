@@ -7,10 +7,12 @@
 #include "engine/model/sdnb.h"
 #include "engine/rows/files.h"
 #include "format/npy.h"
+#include "format/npy_manifest.h"
 #include "format/rfdb_name.h"
 #include "format/rows_manifest.h"
 #include "format/rows_shard.h"
 #include "format/safetensors.h"
+#include "format/safetensors_index.h"
 #include "format/zip.h"
 
 #include <sherd/detect.h>
@@ -24,9 +26,7 @@ SHERD_AUTO_DEFINE(void, free)
 enum { FIRST = 64 }; /* bytes that tell most formats apart */
 
 #define METADATA_SUFFIX ".metadata.json"
-#define INDEX_SUFFIX ".safetensors.index.json"
 #define GRAPH_SUFFIX ".fb"
-#define CONTAINER_SUFFIX ".sdc"
 #define SHARD_MAGIC "RAHS"
 
 static const char *const names[] = {
@@ -44,6 +44,7 @@ static const char *const names[] = {
 	[SHERD_FORMAT_SDNB] = "sdnb",
 	[SHERD_FORMAT_SDZ] = "sdz",
 	[SHERD_FORMAT_RFDB] = "rfdb",
+	[SHERD_FORMAT_NPY_FOLDER] = "npy-folder",
 };
 
 const char *sherd_format_name(sherd_format format)
@@ -53,6 +54,15 @@ const char *sherd_format_name(sherd_format format)
 
 sherd_format sherd_format_by_name(const char *name)
 {
+	static const struct {
+		const char *name;
+		sherd_format format;
+	} short_names[] = {{"sdc", SHERD_FORMAT_SAMEDIFF_CONTAINER},
+	                   {"fb", SHERD_FORMAT_SAMEDIFF_FLATBUFFERS},
+	                   {"index", SHERD_FORMAT_SAFETENSORS_INDEX}};
+	for (size_t i = 0; i < COUNT_OF(short_names); i++)
+		if (strcmp(name, short_names[i].name) == 0)
+			return short_names[i].format;
 	for (unsigned i = 0; i < COUNT_OF(names); i++)
 		if (strcmp(name, names[i]) == 0)
 			return (sherd_format)i;
@@ -168,11 +178,16 @@ static int is_bf16(sherd_store *store, const char *folder, bool *out, sherd_erro
 	return rc;
 }
 
-/* Manifests of rows stand for their folders, under their own names only: a copy elsewhere is the list of nothing. */
+/* Manifests of rows and of NumPy files stand for their folders, under their own names only: a copy elsewhere is the
+ * list of nothing. */
 static int by_manifest(sherd_store *store, const char *key, sherd_format *out, sherd_error *err)
 {
 	SHERD_AUTO_BUF folder = {0};
 	bool bf16;
+	if (strcmp(sherd_str_leaf(key), SHERD_NPY_MANIFEST) == 0) {
+		*out = SHERD_FORMAT_NPY_FOLDER;
+		return SHERD_OK;
+	}
 	if (!sherd_rows_is_manifest(key))
 		return SHERD_OK;
 	TRY(sherd_rows_folder(&folder, key, err));
@@ -194,7 +209,7 @@ static int by_content(sherd_store *store, sherd_reader *reader, const char *key,
 		TRY(by_manifest(store, key, &format, err));
 		if (!format)
 			TRY(by_document(reader, &format, err));
-		if (!format && sherd_str_ends(name, INDEX_SUFFIX))
+		if (!format && sherd_str_ends(name, SHERD_SAFETENSORS_INDEX_SUFFIX))
 			format = SHERD_FORMAT_SAFETENSORS_INDEX;
 	}
 	if (!format && sherd_str_ends(name, METADATA_SUFFIX))
@@ -205,7 +220,7 @@ static int by_content(sherd_store *store, sherd_reader *reader, const char *key,
 		format = SHERD_FORMAT_SDZ;
 	if (!format && size && sherd_str_ends(name, GRAPH_SUFFIX)) /* damaged: opening it tells where */
 		format = SHERD_FORMAT_SAMEDIFF_FLATBUFFERS;
-	if (!format && sherd_str_ends(name, CONTAINER_SUFFIX))
+	if (!format && sherd_str_ends(name, SHERD_CONTAINER_SUFFIX))
 		format = SHERD_FORMAT_SAMEDIFF_CONTAINER;
 	if (!format)
 		return sherd_in_object(err,
@@ -324,14 +339,30 @@ static int is_graph(sherd_store *store, const char *folder, bool *out, sherd_err
 	return SHERD_OK;
 }
 
+/* A folder of NumPy files has a manifest, or the claim of who is writing it. */
+static int is_npy(sherd_store *store, const char *folder, bool *out, sherd_error *err)
+{
+	SHERD_AUTO_BUF prefix = {0};
+	sherd_buf_printf(&prefix, "%s%s", folder, *folder ? "/" : "");
+	sherd_buf_u8(&prefix, 0);
+	TRY(sherd_buf_check(&prefix, err));
+	int found = exists(store, (const char *)prefix.data, SHERD_NPY_MANIFEST, err);
+	if (!found)
+		found = exists(store, (const char *)prefix.data, SHERD_NPY_SAVING, err);
+	*out = found > 0;
+	return found < 0 ? found : SHERD_OK;
+}
+
 /* SHERD_FORMAT_UNKNOWN when there is no such folder, or nothing in it that is known. */
 static int by_folder(sherd_store *store, const char *folder, sherd_format *out, sherd_error *err)
 {
 	rows_files files;
-	bool rows, bf16 = false, graph;
+	bool rows, bf16 = false, graph, npy = false;
 	TRY(is_graph(store, folder, &graph, err));
-	if (graph) {
-		*out = SHERD_FORMAT_RFDB;
+	if (!graph)
+		TRY(is_npy(store, folder, &npy, err));
+	if (graph || npy) {
+		*out = graph ? SHERD_FORMAT_RFDB : SHERD_FORMAT_NPY_FOLDER;
 		return SHERD_OK;
 	}
 	TRY(sherd_rows_files_open(&files, store, folder, SHERD_ROWS_SUFFIX, err));
@@ -357,6 +388,12 @@ static int by_prefix(sherd_store *store, const char *key, sherd_format *out, she
 	TRY(found);
 	if (found) {
 		*out = SHERD_FORMAT_CHECKPOINT;
+		return SHERD_OK;
+	}
+	found = exists(store, key, SHERD_SAFETENSORS_INDEX_SUFFIX, err);
+	TRY(found);
+	if (found) {
+		*out = SHERD_FORMAT_SAFETENSORS_INDEX;
 		return SHERD_OK;
 	}
 	TRY(sherd_sdnb_has_shards(store, key, &sharded, err));

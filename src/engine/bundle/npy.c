@@ -1,6 +1,7 @@
 #include "engine/bundle/bundle.h"
 
 #include "base/limits.h"
+#include "engine/bundle/npy_folder.h"
 #include "engine/bundle/reorder.h"
 #include "format/npy.h"
 
@@ -20,26 +21,31 @@ static const npy_bundle *self(const sherd_bundle *bundle)
 	return (const npy_bundle *)bundle;
 }
 
+int sherd_npy_read(const sherd_reader *reader, const sherd_npy *head, uint64_t offset, void *buf, size_t len,
+                   sherd_error *err)
+{
+	const sherd_reorder order = {
+		.reader = reader,
+		.data = head->data,
+		.bytes = head->bytes,
+		.element = sherd_dtype_describe(head->dtype)->block_bytes,
+		.swap = !head->swap                ? 1
+	                : head->dtype == SHERD_C64 ? 4
+	                                           : sherd_dtype_describe(head->dtype)->block_bytes,
+		.ndim = head->ndim,
+		.shape = head->shape,
+	};
+	if (head->fortran)
+		return sherd_reorder_gather(&order, offset, buf, len, err);
+	if (head->swap)
+		return sherd_reorder_bytes(&order, offset, buf, len, err);
+	return sherd_reader_at(reader, head->data + offset, buf, len, err);
+}
+
 static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	(void)index;
-	const npy_bundle *n = self(bundle);
-	const sherd_reorder order = {
-		.reader = n->reader,
-		.data = n->head.data,
-		.bytes = n->head.bytes,
-		.element = sherd_dtype_describe(n->head.dtype)->block_bytes,
-		.swap = !n->head.swap                ? 1
-	                : n->head.dtype == SHERD_C64 ? 4
-	                                             : sherd_dtype_describe(n->head.dtype)->block_bytes,
-		.ndim = n->head.ndim,
-		.shape = n->head.shape,
-	};
-	if (n->head.fortran)
-		return sherd_reorder_gather(&order, offset, buf, len, err);
-	if (n->head.swap)
-		return sherd_reorder_bytes(&order, offset, buf, len, err);
-	return sherd_reader_at(n->reader, n->head.data + offset, buf, len, err);
+	return sherd_npy_read(self(bundle)->reader, &self(bundle)->head, offset, buf, len, err);
 }
 
 static int map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
@@ -59,7 +65,7 @@ static void done(sherd_bundle *bundle)
 
 static const sherd_bundle_ops ops = {.read = read_part, .map = map, .close = done};
 
-static int decode(const sherd_reader *reader, const sherd_limits *limits, sherd_npy *out, sherd_error *err)
+static int read_head(const sherd_reader *reader, const sherd_limits *limits, sherd_npy *out, sherd_error *err)
 {
 	uint8_t first[SHERD_NPY_FIRST];
 	uint64_t size = sherd_reader_size(reader), len;
@@ -75,6 +81,11 @@ static int decode(const sherd_reader *reader, const sherd_limits *limits, sherd_
 	return sherd_npy_decode(head, (size_t)len, size, limits, out, err);
 }
 
+int sherd_npy_read_head(const sherd_reader *reader, const sherd_limits *limits, sherd_npy *out, sherd_error *err)
+{
+	return sherd_in_object(err, read_head(reader, limits, out, err), sherd_reader_key(reader));
+}
+
 int sherd_bundle_open_npy(sherd_bundle **out, sherd_store *store, const char *key, const sherd_bundle_options *options,
                           sherd_error *err)
 {
@@ -82,7 +93,7 @@ int sherd_bundle_open_npy(sherd_bundle **out, sherd_store *store, const char *ke
 	TRY(sherd_bundle_new(&b, sizeof(npy_bundle), &ops, SHERD_FORMAT_NPY, err));
 	npy_bundle *n = (npy_bundle *)b;
 	TRY(sherd_store_read(store, key, &n->reader, err));
-	TRY(sherd_in_object(err, decode(n->reader, options->limits, &n->head, err), key));
+	TRY(sherd_npy_read_head(n->reader, options->limits, &n->head, err));
 	n->tensor = (sherd_tensor){
 		.dtype = n->head.dtype, .ndim = n->head.ndim, .shape = n->head.shape, .bytes = n->head.bytes};
 	TRY(sherd_bundle_finish_one(b, &n->tensor, key, ".npy", err));

@@ -8,6 +8,7 @@ static sherd_bundle_open_fn *opener_of(sherd_format format)
 	case SHERD_FORMAT_SAFETENSORS: return sherd_bundle_open_safetensors;
 	case SHERD_FORMAT_SAFETENSORS_INDEX: return sherd_bundle_open_safetensors_index;
 	case SHERD_FORMAT_NPY: return sherd_bundle_open_npy;
+	case SHERD_FORMAT_NPY_FOLDER: return sherd_bundle_open_npy_folder;
 	case SHERD_FORMAT_ROWS:
 	case SHERD_FORMAT_ROWS_BF16: return sherd_bundle_open_rows;
 	case SHERD_FORMAT_SAMEDIFF_CONTAINER:

@@ -1,10 +1,12 @@
 #include "engine/bundle/bundle.h"
 
-#include "base/limits.h"
 #include "engine/blame.h"
+#include "engine/head.h"
 #include "format/safetensors_index.h"
 
 #include <stdlib.h>
+
+enum { MOST_TRIES = 8 }; /* while others replace the set */
 
 /* One file of the set. All are open from the start, so that what was checked is what is read. */
 typedef struct piece {
@@ -25,6 +27,7 @@ typedef struct index_bundle {
 	piece *pieces; /* by name */
 	uint32_t piece_count;
 	const place *places; /* of the tensors */
+	sherd_bundle_index apart;
 } index_bundle;
 
 static const sherd_reader *reader_of(const sherd_bundle *bundle, size_t index, uint64_t *offset)
@@ -62,13 +65,10 @@ static int by_name(const void *left, const void *right)
 	return strcmp(((const piece *)left)->name, ((const piece *)right)->name);
 }
 
-static int decode(index_bundle *b, sherd_store *store, const char *key, const sherd_limits *limits, sherd_error *err)
+static int decode(index_bundle *b, const sherd_head *head, const char *key, const sherd_limits *limits,
+                  sherd_error *err)
 {
-	char *text;
-	size_t len;
-	TRY(sherd_store_get(store, key, sherd_limits_or_default(limits).metadata_bytes, &text, &len, err));
-	int rc = sherd_safetensors_index_decode(text, len, limits, &b->base.arena, &b->index, err);
-	free(text);
+	int rc = sherd_safetensors_index_decode(head->text, head->len, limits, &b->base.arena, &b->index, err);
 	TRY(sherd_in_object(err, rc, key));
 	b->pieces = sherd_arena_alloc(&b->base.arena, b->index.file_count, sizeof(piece));
 	if (!b->pieces)
@@ -197,30 +197,77 @@ static int add_pairs(sherd_map *seen, const sherd_pair *pairs, size_t count, she
 	return SHERD_OK;
 }
 
-/* The pairs of the index, then those of the files; of a key that comes again the first value counts. */
-static int join_pairs(index_bundle *b, sherd_error *err)
+static int keep_pairs(index_bundle *b, const sherd_buf *all, const sherd_pair **out, size_t *count, sherd_error *err)
+{
+	TRY(sherd_buf_check(all, err));
+	*out = sherd_arena_copy(&b->base.arena, all->data, all->len);
+	*count = all->len / sizeof(sherd_pair);
+	return *out ? SHERD_OK : sherd_fail_nomem(err);
+}
+
+/* The pairs of the index, if they are wanted, then those of the files; of a key that comes again the first value
+ * counts. */
+static int join_pairs(index_bundle *b, bool index, const sherd_pair **out, size_t *count, sherd_error *err)
 {
 	__attribute__((cleanup(sherd_map_done))) sherd_map seen = {0};
 	SHERD_AUTO_BUF all = {0};
-	TRY(add_pairs(&seen, b->index.pairs, b->index.pair_count, &all, err));
+	if (index)
+		TRY(add_pairs(&seen, b->index.pairs, b->index.pair_count, &all, err));
 	for (uint32_t i = 0; i < b->piece_count; i++)
 		TRY(add_pairs(&seen, b->pieces[i].head.pairs, b->pieces[i].head.pair_count, &all, err));
-	TRY(sherd_buf_check(&all, err));
-	b->base.pairs = sherd_arena_copy(&b->base.arena, all.data, all.len);
-	b->base.pair_count = all.len / sizeof(sherd_pair);
-	return b->base.pairs ? SHERD_OK : sherd_fail_nomem(err);
+	return keep_pairs(b, &all, out, count, err);
+}
+
+static int open_set(sherd_bundle **out, sherd_store *store, const char *key, const sherd_head *head,
+                    const sherd_bundle_options *options, sherd_error *err)
+{
+	SHERD_AUTO(sherd_bundle, sherd_bundle_close) base = NULL;
+	TRY(sherd_bundle_new(&base, sizeof(index_bundle), &ops, SHERD_FORMAT_SAFETENSORS_INDEX, err));
+	index_bundle *b = (index_bundle *)base;
+	TRY(decode(b, head, key, options->limits, err));
+	TRY(open_pieces(b, store, key, options, err));
+	TRY(sherd_in_object(err, join(b, err), key));
+	TRY(join_pairs(b, true, &base->pairs, &base->pair_count, err));
+	TRY(join_pairs(b, false, &b->apart.pairs, &b->apart.pair_count, err));
+	b->apart.values = b->index.values;
+	b->apart.value_count = b->index.value_count;
+	base->index = &b->apart;
+	*out = TAKE(base);
+	return SHERD_OK;
+}
+
+/* The index itself, or the base that it is named by. */
+static int name_index(sherd_store *store, const char *key, sherd_buf *out, sherd_error *err)
+{
+	sherd_stat stat;
+	sherd_error failure;
+	int rc = sherd_store_stat(store, key, &stat, &failure);
+	if (rc < 0 && rc != SHERD_ENOTFOUND) {
+		if (err)
+			*err = failure;
+		return rc;
+	}
+	sherd_buf_str(out, key);
+	sherd_buf_str(out, rc == SHERD_ENOTFOUND ? SHERD_SAFETENSORS_INDEX_SUFFIX : "");
+	sherd_buf_u8(out, 0);
+	return sherd_buf_check(out, err);
 }
 
 int sherd_bundle_open_safetensors_index(sherd_bundle **out, sherd_store *store, const char *key,
                                         const sherd_bundle_options *options, sherd_error *err)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) base = NULL;
-	TRY(sherd_bundle_new(&base, sizeof(index_bundle), &ops, SHERD_FORMAT_SAFETENSORS_INDEX, err));
-	index_bundle *b = (index_bundle *)base;
-	TRY(decode(b, store, key, options->limits, err));
-	TRY(open_pieces(b, store, key, options, err));
-	TRY(sherd_in_object(err, join(b, err), key));
-	TRY(join_pairs(b, err));
-	*out = TAKE(base);
-	return SHERD_OK;
+	SHERD_AUTO_BUF index = {0};
+	bool again = true;
+	int rc = SHERD_OK;
+	TRY(name_index(store, key, &index, err));
+	const char *name = (const char *)index.data;
+	for (int tries = 0; again && tries < MOST_TRIES; tries++) {
+		sherd_head head;
+		TRY(sherd_head_read(&head, store, name, options->limits, err));
+		rc = open_set(out, store, name, &head, options, err);
+		/* What the index named may have gone because another took its place. */
+		again = (rc == SHERD_EINCOMPLETE || rc == SHERD_ECORRUPT) && sherd_head_changed(&head, store, name);
+		free(head.text);
+	}
+	return sherd_in_object(err, rc, name);
 }

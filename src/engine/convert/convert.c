@@ -1,6 +1,7 @@
 #include "engine/convert/convert.h"
 
 #include "base/pool.h"
+#include "codec/crc32.h"
 
 #include <sherd/ckpt.h>
 
@@ -11,56 +12,40 @@
 SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
 SHERD_AUTO_DEFINE(void, free)
 
-static int copy_tensor(sherd_conversion *c, sherd_writer *writer, size_t tensor, void *buf, sherd_error *err)
+static int copy_tensor(sherd_conversion *c, sherd_writer *writer, size_t tensor, void *buf, uint32_t *crc,
+                       sherd_error *err)
 {
 	uint64_t bytes = sherd_bundle_tensor(c->from, tensor)->bytes;
 	for (uint64_t at = 0; at < bytes;) {
 		size_t n = (size_t)(bytes - at < CHUNK_BYTES ? bytes - at : CHUNK_BYTES);
 		TRY(sherd_bundle_read(c->from, tensor, at, buf, n, err));
 		TRY(sherd_writer_append(writer, buf, n, err));
+		if (crc)
+			*crc = sherd_crc32(*crc, buf, n);
 		TRY(sherd_meter_add(&c->meter, n, err));
 		at += n;
 	}
 	return SHERD_OK;
 }
 
-static int write_object(sherd_conversion *c, sherd_conversion_object *o, sherd_error *err)
+static int write_object(sherd_conversion *c, sherd_conversion_object *o, sherd_write_mode mode, sherd_error *err)
 {
 	SHERD_AUTO(void, free) buf = malloc(CHUNK_BYTES);
 	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
-	sherd_write_options options = {.mode = c->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
-	                               .size_hint = o->head.len};
+	sherd_write_options options = {.mode = mode};
 	if (!buf)
 		return sherd_fail_nomem(err);
+	o->bytes = o->head.len;
 	for (size_t i = 0; i < o->count; i++)
-		options.size_hint += sherd_bundle_tensor(c->from, o->tensors[i])->bytes;
+		o->bytes += sherd_bundle_tensor(c->from, o->tensors[i])->bytes;
+	options.size_hint = o->bytes;
 	TRY(sherd_store_write(c->store, o->key, &options, &writer, err));
 	TRY(sherd_writer_append(writer, o->head.data, o->head.len, err));
+	if (o->summed)
+		o->crc32 = sherd_crc32(0, o->head.data, o->head.len);
 	for (size_t i = 0; i < o->count; i++)
-		TRY(copy_tensor(c, writer, o->tensors[i], buf, err));
+		TRY(copy_tensor(c, writer, o->tensors[i], buf, o->summed ? &o->crc32 : NULL, err));
 	return sherd_writer_commit(TAKE(writer), err);
-}
-
-/* 1 when something is there, 0 when not. */
-static int exists(sherd_conversion *c, const char *key, sherd_error *err)
-{
-	sherd_stat stat;
-	sherd_error failure;
-	int rc = sherd_store_stat(c->store, key, &stat, &failure);
-	if (rc == SHERD_ENOTFOUND)
-		return 0;
-	if (rc < 0 && err)
-		*err = failure;
-	return rc < 0 ? rc : 1;
-}
-
-static int refuse_existing(sherd_conversion *c, const char *key, sherd_error *err)
-{
-	int there = exists(c, key, err);
-	if (there > 0 && !c->replace)
-		return sherd_in_object(
-			err, sherd_fail(err, SHERD_EEXIST, "exists", "it exists and may not be replaced"), key);
-	return there;
 }
 
 typedef struct batch {
@@ -68,35 +53,42 @@ typedef struct batch {
 	sherd_conversion_object *objects;
 } batch;
 
-static int write_one(void *arg, size_t index, sherd_error *err)
+static int write_part(void *arg, size_t index, sherd_error *err)
 {
 	const batch *b = arg;
 	sherd_conversion_object *o = &b->objects[index];
-	int there = exists(b->conversion, o->key, err);
-	TRY(there);
-	TRY(write_object(b->conversion, o, err));
-	o->fresh = !there;
+	TRY(write_object(b->conversion, o, SHERD_WRITE_NEW, err));
+	o->written = true;
 	return SHERD_OK;
 }
 
-void sherd_conversion_undo(sherd_conversion *c, sherd_conversion_object *objects, size_t count)
+bool sherd_conversion_undo(sherd_conversion *c, sherd_conversion_object *objects, size_t count)
 {
+	bool all = true;
 	for (size_t i = 0; i < count; i++)
-		if (objects[i].fresh)
-			(void)sherd_store_remove(c->store, objects[i].key, NULL);
+		if (objects[i].written)
+			all &= sherd_store_remove(c->store, objects[i].key, NULL) == SHERD_OK;
+	return all;
 }
 
-int sherd_conversion_write(sherd_conversion *c, sherd_conversion_object *objects, size_t count, const char *last,
-                           sherd_error *err)
+int sherd_conversion_write(sherd_conversion *c, sherd_conversion_object *objects, size_t count, sherd_error *err)
 {
 	batch b = {.conversion = c, .objects = objects};
-	for (size_t i = 0; i < count; i++)
-		TRY(refuse_existing(c, objects[i].key, err));
-	if (last)
-		TRY(refuse_existing(c, last, err));
-	int rc = sherd_pool_run(c->pool, count, write_one, &b, err);
-	if (rc < 0)
-		sherd_conversion_undo(c, objects, count);
+	return sherd_pool_run(c->pool, count, write_part, &b, err);
+}
+
+int sherd_conversion_write_one(sherd_conversion *c, sherd_conversion_object *object, sherd_error *err)
+{
+	sherd_stat stat;
+	sherd_error failure;
+	int rc = c->replace ? SHERD_ENOTFOUND : sherd_store_stat(c->store, object->key, &stat, &failure);
+	if (rc == SHERD_ENOTFOUND)
+		return write_object(c, object, c->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, err);
+	if (rc == SHERD_OK)
+		rc = sherd_fail(&failure, SHERD_EEXIST, "exists", "it exists and may not be replaced");
+	rc = sherd_in_object(&failure, rc, object->key);
+	if (err)
+		*err = failure;
 	return rc;
 }
 
@@ -117,7 +109,8 @@ static int convert(sherd_conversion *c, sherd_format to, const sherd_convert_opt
 	switch (to) {
 	case SHERD_FORMAT_SAFETENSORS: return sherd_convert_safetensors(c, err);
 	case SHERD_FORMAT_SAFETENSORS_INDEX: return sherd_convert_safetensors_index(c, err);
-	case SHERD_FORMAT_NPY: return sherd_convert_npy(c, err);
+	case SHERD_FORMAT_NPY:
+	case SHERD_FORMAT_NPY_FOLDER: return sherd_convert_npy(c, to == SHERD_FORMAT_NPY_FOLDER, err);
 	case SHERD_FORMAT_CHECKPOINT: return save(c, options, err);
 	default: break;
 	}

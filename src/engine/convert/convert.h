@@ -25,19 +25,23 @@ typedef struct sherd_conversion_object {
 	sherd_buf head;
 	const size_t *tensors;
 	size_t count;
-	bool fresh; /* written, and nothing stood there before */
+	bool summed; /* crc32 is wanted */
+	/* When it was written: */
+	bool written;
+	uint64_t bytes;
+	uint32_t crc32; /* of all of it */
 } sherd_conversion_object;
 
-/* Writes all of them in parallel, or fails and removes those that are new. Without replace, SHERD_EEXIST before
- * anything is written when one of them is there, or `last`, which the caller will write (NULL: nothing). */
-int sherd_conversion_write(sherd_conversion *c, sherd_conversion_object *objects, size_t count, const char *last,
-                           sherd_error *err);
-/* Removes those that are new. */
-void sherd_conversion_undo(sherd_conversion *c, sherd_conversion_object *objects, size_t count);
+/* Writes all of them in parallel, where nothing may stand. After a failure those that were written are still there. */
+int sherd_conversion_write(sherd_conversion *c, sherd_conversion_object *objects, size_t count, sherd_error *err);
+/* Removes those that were written; false when one could not be. */
+bool sherd_conversion_undo(sherd_conversion *c, sherd_conversion_object *objects, size_t count);
+/* Writes an object that is the whole target; without replace SHERD_EEXIST when it is there. */
+int sherd_conversion_write_one(sherd_conversion *c, sherd_conversion_object *object, sherd_error *err);
 
 int sherd_convert_safetensors(sherd_conversion *c, sherd_error *err);
 int sherd_convert_safetensors_index(sherd_conversion *c, sherd_error *err);
-int sherd_convert_npy(sherd_conversion *c, sherd_error *err);
+int sherd_convert_npy(sherd_conversion *c, bool folder, sherd_error *err);
 /* Models meter themselves. */
 int sherd_convert_model(const sherd_conversion *c, sherd_format to, const sherd_convert_options *options,
                         sherd_error *err);

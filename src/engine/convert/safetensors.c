@@ -1,5 +1,5 @@
-#include "engine/convert/convert.h"
-
+#include "engine/bundle/bundle.h"
+#include "engine/convert/set.h"
 #include "format/safetensors.h"
 #include "format/safetensors_index.h"
 
@@ -14,12 +14,17 @@ typedef struct spread {
 	sherd_conversion_object *objects;
 } spread;
 
-/* The head for these tensors, and the order in which their data follows. */
-static int prepare(sherd_conversion *c, sherd_conversion_object *o, const size_t *members, size_t count,
+/* The head for these tensors, and the order in which their data follows. What only an index said stays in the index,
+ * when there will be one. */
+static int prepare(sherd_conversion *c, sherd_conversion_object *o, const size_t *members, size_t count, bool part,
                    sherd_error *err)
 {
 	const sherd_pair *pairs;
 	size_t pair_count = sherd_bundle_pairs(c->from, &pairs);
+	if (part && c->from->index) {
+		pairs = c->from->index->pairs;
+		pair_count = c->from->index->pair_count;
+	}
 	sherd_tensor *tensors = sherd_arena_alloc(&c->arena, count + 1, sizeof(*tensors));
 	size_t *order = sherd_arena_alloc(&c->arena, count + 1, sizeof(*order));
 	if (!tensors || !order)
@@ -43,9 +48,9 @@ int sherd_convert_safetensors(sherd_conversion *c, sherd_error *err)
 		return sherd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
 		members[i] = i;
-	int rc = prepare(c, &object, members, count, err);
+	int rc = prepare(c, &object, members, count, false, err);
 	if (rc == SHERD_OK)
-		rc = sherd_conversion_write(c, &object, 1, NULL, err);
+		rc = sherd_conversion_write_one(c, &object, err);
 	sherd_buf_done(&object.head);
 	return rc;
 }
@@ -94,18 +99,27 @@ static int prepare_files(sherd_conversion *c, spread *s, sherd_error *err)
 	for (size_t i = 0; i < count; i++)
 		members[first[s->file_of[i]]++] = i;
 	for (uint32_t f = 0; f < s->files; f++) {
-		sherd_conversion_object *o = &s->objects[f];
 		size_t begin = f ? first[f - 1] : 0;
-		sherd_buf key = {0};
-		sherd_buf_printf(&key, "%s-%05u-of-%05u.safetensors", c->key, f + 1, s->files);
-		TRY(keep(c, &key, &o->key, err));
-		TRY(prepare(c, o, members + begin, first[f] - begin, err));
+		TRY(prepare(c, &s->objects[f], members + begin, first[f] - begin, true, err));
 	}
 	return SHERD_OK;
 }
 
-static int prepare_index(sherd_conversion *c, const spread *s, sherd_buf *out, sherd_error *err)
+/* As others name their files; of a set that replaces another with the attempt in it, since nobody reads by the name. */
+static int name_files(sherd_conversion *c, sherd_conversion_set *set, const char *attempt, sherd_error *err)
 {
+	for (size_t i = 0; i < set->count; i++) {
+		sherd_buf key = {0};
+		sherd_buf_printf(&key, "%s%s%s-%05zu-of-%05zu.safetensors", c->key, attempt ? "-" : "",
+		                 attempt ? attempt : "", i + 1, set->count);
+		TRY(keep(c, &key, &set->objects[i].key, err));
+	}
+	return SHERD_OK;
+}
+
+static int encode_index(sherd_conversion *c, const sherd_conversion_set *set, sherd_buf *out, sherd_error *err)
+{
+	const spread *s = set->arg;
 	size_t count = sherd_bundle_count(c->from);
 	sherd_safetensors_index index = {.count = count, .file_count = s->files, .has_total_size = true};
 	sherd_safetensors_index_entry *entries = sherd_arena_alloc(&c->arena, count + 1, sizeof(*entries));
@@ -121,35 +135,57 @@ static int prepare_index(sherd_conversion *c, const spread *s, sherd_buf *out, s
 	}
 	index.entries = entries;
 	index.files = files;
-	index.pair_count = sherd_bundle_pairs(c->from, &index.pairs);
+	if (c->from->index) {
+		index.values = c->from->index->values;
+		index.value_count = c->from->index->value_count;
+	} else {
+		index.pair_count = sherd_bundle_pairs(c->from, &index.pairs);
+	}
 	return sherd_safetensors_index_encode(&index, out, err);
 }
 
-/* Data first, the index last: it is what makes the files a set. */
-static int write_set(sherd_conversion *c, spread *s, const sherd_buf *index, sherd_error *err)
+static int decode_index(sherd_conversion *c, const sherd_conversion_set *set, const char *text, size_t len,
+                        const char *const **keys, size_t *count, sherd_error *err)
 {
-	const char *key;
-	sherd_buf made = {0};
-	sherd_buf_printf(&made, "%s.safetensors.index.json", c->key);
-	TRY(keep(c, &made, &key, err));
-	TRY(sherd_conversion_write(c, s->objects, s->files, key, err));
-	int rc = sherd_store_put(c->store, key, c->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, index->data,
-	                         index->len, err);
-	if (rc < 0)
-		sherd_conversion_undo(c, s->objects, s->files);
-	return rc;
+	sherd_safetensors_index index;
+	TRY(sherd_safetensors_index_decode(text, len, NULL, &c->arena, &index, err));
+	const char **all = sherd_arena_alloc(&c->arena, (size_t)index.file_count + 1, sizeof(*all));
+	if (!all)
+		return sherd_fail_nomem(err);
+	for (uint32_t i = 0; i < index.file_count; i++) {
+		sherd_buf key = {0};
+		sherd_buf_append(&key, set->head, (size_t)(sherd_str_leaf(set->head) - set->head));
+		sherd_buf_str(&key, index.files[i]);
+		TRY(keep(c, &key, &all[i], err));
+	}
+	*keys = all;
+	*count = index.file_count;
+	return SHERD_OK;
 }
+
+static const sherd_conversion_set_ops index_ops = {
+	.name = name_files, .encode = encode_index, .decode = decode_index, .beside = true};
 
 int sherd_convert_safetensors_index(sherd_conversion *c, sherd_error *err)
 {
 	spread s = {0};
-	SHERD_AUTO_BUF index = {0};
+	sherd_conversion_set set = {.ops = &index_ops, .arg = &s};
+	sherd_buf head = {0}, claim = {0}, prefix = {0};
 	TRY(plan(c, &s, err));
-	int rc = prepare_files(c, &s, err);
+	sherd_buf_printf(&head, "%s" SHERD_SAFETENSORS_INDEX_SUFFIX, c->key);
+	sherd_buf_printf(&claim, "%s" SHERD_SAFETENSORS_CLAIM_SUFFIX, c->key);
+	sherd_buf_printf(&prefix, "%s-", c->key);
+	int rc = keep(c, &head, &set.head, err);
 	if (rc == SHERD_OK)
-		rc = prepare_index(c, &s, &index, err);
+		rc = keep(c, &claim, &set.claim, err);
 	if (rc == SHERD_OK)
-		rc = write_set(c, &s, &index, err);
+		rc = keep(c, &prefix, &set.prefix, err);
+	if (rc == SHERD_OK)
+		rc = prepare_files(c, &s, err);
+	set.objects = s.objects;
+	set.count = s.files;
+	if (rc == SHERD_OK)
+		rc = sherd_conversion_set_write(c, &set, err);
 	for (uint32_t f = 0; f < s.files; f++)
 		sherd_buf_done(&s.objects[f].head);
 	return rc;

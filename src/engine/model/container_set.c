@@ -92,7 +92,7 @@ static int choose(sherd_store *store, const char *first, const char *second, she
 	TRY(replaces(store, first, second, arena, &newer, err));
 	TRY(replaces(store, second, first, arena, &older, err));
 	if (newer == older)
-		return sherd_fail(err, SHERD_ECONFLICT, "two-sets", "two sets stand under one base: %.100s and %.100s",
+		return sherd_fail(err, SHERD_ECORRUPT, "two-sets", "two sets stand under one base: %.100s and %.100s",
 		                  first, second);
 	*out = newer ? first : second;
 	return SHERD_OK;

@@ -293,7 +293,7 @@ void sherd_model_writer_abort(sherd_model_writer *writer)
 	if (!writer)
 		return;
 	sherd_container_targets_abort(writer);
-	sherd_container_claim_drop(&writer->claim);
+	sherd_claim_drop(&writer->claim);
 	sherd_container_batch_done(&writer->batch);
 	if (writer->metered)
 		sherd_meter_done(&writer->meter);

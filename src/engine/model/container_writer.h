@@ -35,7 +35,7 @@ struct sherd_model_writer {
 	sherd_container_shards shards; /* of the first file; count 0: one file */
 	sherd_container_peer *peers;
 	uint8_t set[SHERD_CONTAINER_SET_BYTES];
-	container_claim claim;
+	sherd_claim claim;
 	container_listing old; /* shards under the base before */
 	const char *like;      /* the file, or shard 0 of the set, that is replaced under another name; NULL: none */
 	bool own;              /* the set that is replaced is the one that the model was read from */

@@ -1,8 +1,11 @@
 #include "base/buf.h"
+#include "engine/claim.h"
 #include "engine/model/sdnb.h"
 #include "engine/model/sdnb_out.h"
 
 SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+
+#define CLAIM ".sdnb.saving" /* behind the base of a set */
 
 static int write_file(const sherd_sdnb_out *out, sherd_store *store, const char *key, sherd_write_mode mode,
                       sherd_meter *meter, sherd_error *err)
@@ -18,8 +21,10 @@ static int write_file(const sherd_sdnb_out *out, sherd_store *store, const char 
 typedef struct set {
 	sherd_store *store;
 	sherd_str base;
+	const char *whole; /* the key that was given: a file of this name would hide the set */
 	uint32_t files, done;
 	sherd_buf key;
+	sherd_claim claim;
 } set;
 
 static int name(set *s, uint32_t index, sherd_error *err)
@@ -31,39 +36,93 @@ static int name(set *s, uint32_t index, sherd_error *err)
 	return sherd_buf_check(&s->key, err);
 }
 
-/* 1 when the key leads to a set, or to the first file of one. */
-static int leads_to_set(set *s, const char *key, sherd_arena *arena, sherd_error *err)
+static int exists(set *s, const char *key, bool *out, sherd_error *err)
+{
+	sherd_stat stat;
+	sherd_error failure;
+	int rc = sherd_store_stat(s->store, key, &stat, &failure);
+	*out = rc == SHERD_OK;
+	if (rc < 0 && rc != SHERD_ENOTFOUND && err)
+		*err = failure;
+	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
+}
+
+/* Nothing may stand there that a reader would take for a set, or for this model: neither can be exchanged for the set
+ * in one step. */
+static int check_free(set *s, sherd_arena *arena, sherd_error *err)
 {
 	sherd_sdnb_files files = {0};
 	sherd_error found;
-	sherd_stat stat;
-	int rc = sherd_sdnb_find(s->store, key, NULL, arena, &files, &found);
-	if (rc == SHERD_EINCOMPLETE) /* all but the first file are what a save that died has left */
-		rc = sherd_store_stat(s->store, key, &stat, &found);
-	else if (rc == SHERD_OK && !files.sharded)
-		return 0;
-	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINVAL)
-		return 0;
-	if (rc < 0 && err)
+	bool there;
+	TRY(exists(s, s->whole, &there, err));
+	if (there)
+		return sherd_in_object(err,
+		                       sherd_fail(err, SHERD_EEXIST, "cannot-replace",
+		                                  "one file of this name would hide the shards: remove it first"),
+		                       s->whole);
+	int rc = sherd_sdnb_find(s->store, s->whole, NULL, arena, &files, &found);
+	/* Of a set that lacks a file all but the first may be what a dead save has left. */
+	if (rc == SHERD_EINCOMPLETE || rc == SHERD_ENOTFOUND || rc == SHERD_EINVAL) {
+		for (uint32_t i = 0; i < s->files; i++) {
+			TRY(name(s, i, err));
+			TRY(exists(s, (const char *)s->key.data, &there, err));
+			if (there)
+				return sherd_in_object(err,
+				                       sherd_fail(err, SHERD_EEXIST, "cannot-replace",
+				                                  "a file of an unfinished set: remove it first"),
+				                       (const char *)s->key.data);
+		}
+		return SHERD_OK;
+	}
+	if (rc == SHERD_OK)
+		return sherd_in_object(err,
+		                       sherd_fail(err, SHERD_EEXIST, "cannot-replace",
+		                                  "a set is there, and shards of SDNB cannot be replaced: remove "
+		                                  "them, or choose another name"),
+		                       files.keys[0]);
+	if (err)
 		*err = found;
-	return rc < 0 ? rc : 1;
+	return rc;
 }
 
-/* Nothing may stand there that a reader would take for a set: it could not be exchanged for another in one step. */
-static int check_free(set *s, sherd_arena *arena, sherd_error *err)
+/* What a dead save left: its files, a line each behind the base, unless the first one made them a set. */
+static int clear_dead(void *arg, const char *text, size_t len, sherd_error *err)
 {
-	const char *base = sherd_arena_str(arena, s->base);
-	if (!base)
-		return sherd_fail_nomem(err);
-	TRY(name(s, 0, err));
-	int taken = leads_to_set(s, (const char *)s->key.data, arena, err);
-	if (!taken)
-		taken = leads_to_set(s, base, arena, err);
-	TRY(taken);
-	if (taken)
-		return sherd_fail(err, SHERD_EEXIST, "exists", "a set of %.200s is there: shards are not replaced",
-		                  base);
+	set *s = arg;
+	for (int first = 1; first >= 0; first--) {
+		for (const char *at = text, *end; (end = memchr(at, '\n', len - (size_t)(at - text))); at = end + 1) {
+			SHERD_AUTO_BUF key = {0};
+			sherd_sdnb_name parsed;
+			bool committed = false;
+			sherd_buf_append(&key, s->base.ptr, s->base.len);
+			sherd_buf_append(&key, at, (size_t)(end - at));
+			sherd_buf_u8(&key, 0);
+			TRY(sherd_buf_check(&key, err));
+			const char *name = (const char *)key.data;
+			if (!sherd_sdnb_name_parse(sherd_str_of(name), &parsed) || parsed.base.len != s->base.len)
+				continue;
+			if (first && parsed.index == 0)
+				TRY(exists(s, name, &committed, err));
+			if (committed)
+				return SHERD_OK;
+			if (!first)
+				TRY(sherd_store_remove(s->store, name, err));
+		}
+	}
 	return SHERD_OK;
+}
+
+static int claim(set *s, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0}, text = {0};
+	sherd_buf_append(&key, s->base.ptr, s->base.len);
+	sherd_buf_append(&key, CLAIM, sizeof(CLAIM));
+	for (uint32_t i = 0; i < s->files; i++)
+		sherd_buf_printf(&text, ".shard%u-of-%u" SHERD_SDNB_SUFFIX "\n", i, s->files);
+	TRY(sherd_buf_check(&key, err));
+	TRY(sherd_buf_check(&text, err));
+	return sherd_claim_take(&s->claim, s->store, (const char *)key.data,
+	                        (sherd_str){(const char *)text.data, text.len}, clear_dead, s, err);
 }
 
 /* Arrays first; the first file, which has the graph, makes them a set. */
@@ -71,31 +130,43 @@ static int write_set(set *s, const sherd_sdnb_out *out, sherd_meter *meter, sher
 {
 	for (s->done = 1; s->done < s->files; s->done++) {
 		TRY(name(s, s->done, err));
-		TRY(write_file(&out[s->done], s->store, (const char *)s->key.data, SHERD_WRITE_REPLACE, meter, err));
+		TRY(write_file(&out[s->done], s->store, (const char *)s->key.data, SHERD_WRITE_NEW, meter, err));
 	}
+	TRY(sherd_claim_check(&s->claim, err));
 	TRY(name(s, 0, err));
 	return write_file(&out[0], s->store, (const char *)s->key.data, SHERD_WRITE_NEW, meter, err);
 }
 
-static void remove_written(set *s)
+/* After a failure. False: the first file is there, ours or not, or nobody can tell; or one could not be removed. */
+static bool remove_written(set *s)
 {
+	bool there = true, all = true;
+	if (name(s, 0, NULL) < 0 || exists(s, (const char *)s->key.data, &there, NULL) < 0 || there)
+		return false;
 	for (uint32_t i = 1; i < s->done; i++)
-		if (name(s, i, NULL) == SHERD_OK)
-			(void)sherd_store_remove(s->store, (const char *)s->key.data, NULL);
+		all &= name(s, i, NULL) == SHERD_OK &&
+		       sherd_store_remove(s->store, (const char *)s->key.data, NULL) == SHERD_OK;
+	return all;
 }
 
 static int save_set(const sherd_sdnb_out *out, sherd_store *store, const char *key, uint32_t files, sherd_meter *meter,
                     sherd_arena *arena, sherd_error *err)
 {
-	set s = {.store = store, .base = sherd_str_of(key), .files = files};
+	set s = {.store = store, .base = sherd_str_of(key), .files = files, .whole = key};
 	if (sherd_str_ends(s.base, SHERD_SDNB_SUFFIX))
 		s.base.len -= strlen(SHERD_SDNB_SUFFIX);
-	int rc = check_free(&s, arena, err);
+	int rc = claim(&s, err);
+	if (rc == SHERD_OK)
+		rc = check_free(&s, arena, err);
+	bool left = false;
 	if (rc == SHERD_OK) {
 		rc = write_set(&s, out, meter, err);
-		if (rc < 0 && rc != SHERD_EEXIST) /* another saver's set, then, whose files these are */
-			remove_written(&s);
+		left = rc < 0 && !remove_written(&s);
 	}
+	if (left)
+		sherd_claim_leave(&s.claim);
+	else
+		sherd_claim_drop(&s.claim);
 	sherd_buf_done(&s.key);
 	return rc;
 }

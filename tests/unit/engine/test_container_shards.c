@@ -190,7 +190,7 @@ TEST(two_complete_sets_under_one_base_are_an_error_that_names_both)
 	rename_object("n.shard1-of-3.sdc", "m.shard1-of-3.sdc");
 	rename_object("n.shard2-of-3.sdc", "m.shard2-of-3.sdc");
 	sherd_error e = {0};
-	assert_int_equal(open_model("m", &e), SHERD_ECONFLICT);
+	assert_int_equal(open_model("m", &e), SHERD_ECORRUPT);
 	assert_string_equal(e.reason, "two-sets");
 	assert_non_null(strstr(e.message, "m.shard0-of-2.sdc"));
 	assert_non_null(strstr(e.message, "m.shard0-of-3.sdc"));

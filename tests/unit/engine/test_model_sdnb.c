@@ -177,14 +177,39 @@ TEST(what_stands_there_is_kept_unless_told)
 
 TEST(a_set_is_not_replaced_but_a_dead_one_is)
 {
+	static const char left[] = ".shard0-of-3.sdnb\n.shard1-of-3.sdnb\n.shard2-of-3.sdnb\n../outside\n";
 	assert_ok(save("m", 1, SHERD_FORMAT_SDNB, 3, err));
-	assert_refused(SHERD_EEXIST, "exists", save("m", 2, SHERD_FORMAT_SDNB, 3, err));
-	assert_refused(SHERD_EEXIST, "exists", save("m", 2, SHERD_FORMAT_SDNB, 4, err));
-	assert_refused(SHERD_EEXIST, "exists", save("m.sdnb", 2, SHERD_FORMAT_SDNB, 2, err));
+	assert_refused(SHERD_EEXIST, "cannot-replace", save("m", 2, SHERD_FORMAT_SDNB, 3, err));
+	assert_refused(SHERD_EEXIST, "cannot-replace", save("m", 2, SHERD_FORMAT_SDNB, 4, err));
+	assert_refused(SHERD_EEXIST, "cannot-replace", save("m.sdnb", 2, SHERD_FORMAT_SDNB, 2, err));
 	assert_sample("m", 1, SHERD_FORMAT_SDNB);
+	/* A claim that nobody holds, of a save that had published: its files stay. */
+	assert_ok(sherd_store_put(store, "m.sdnb.saving", SHERD_WRITE_NEW, left, strlen(left), err));
+	assert_refused(SHERD_EEXIST, "cannot-replace", save("m", 2, SHERD_FORMAT_SDNB, 3, err));
+	assert_sample("m", 1, SHERD_FORMAT_SDNB);
+	/* Files without the first one belong to who wrote them, and nobody says who that was. */
 	assert_ok(sherd_store_remove(store, "m.shard0-of-3.sdnb", err));
+	assert_refused(SHERD_EEXIST, "cannot-replace", save("m", 2, SHERD_FORMAT_SDNB, 3, err));
+	assert_ok(sherd_store_put(store, "m.sdnb.saving", SHERD_WRITE_NEW, left, strlen(left), err));
 	assert_ok(save("m", 2, SHERD_FORMAT_SDNB, 3, err));
 	assert_sample("m", 2, SHERD_FORMAT_SDNB);
+}
+
+TEST(a_file_that_would_hide_the_set_is_refused)
+{
+	assert_ok(save("m.sdnb", 1, SHERD_FORMAT_SDNB, 0, err));
+	assert_refused(SHERD_EEXIST, "cannot-replace", save("m.sdnb", 2, SHERD_FORMAT_SDNB, 2, err));
+	assert_sample("m.sdnb", 1, SHERD_FORMAT_SDNB);
+}
+
+TEST(a_second_saver_of_one_set_is_refused_while_the_first_lives)
+{
+	sherd_lock *lock = NULL;
+	assert_ok(sherd_store_create_locked(store, "m.sdnb.saving", "", 0, SHERD_LOCK_EXCLUSIVE, &lock, err));
+	assert_refused(SHERD_ECONFLICT, "conflict", save("m", 1, SHERD_FORMAT_SDNB, 3, err));
+	sherd_lock_release(lock);
+	assert_ok(save("m", 1, SHERD_FORMAT_SDNB, 3, err));
+	assert_sample("m", 1, SHERD_FORMAT_SDNB);
 }
 
 TEST(the_updater_can_be_left_out)
@@ -416,6 +441,10 @@ int main(void)
 	                                        memory_store_close),
 		cmocka_unit_test_setup_teardown(a_set_is_not_replaced_but_a_dead_one_is, memory_store_open,
 	                                        memory_store_close),
+		cmocka_unit_test_setup_teardown(a_file_that_would_hide_the_set_is_refused, memory_store_open,
+	                                        memory_store_close),
+		cmocka_unit_test_setup_teardown(a_second_saver_of_one_set_is_refused_while_the_first_lives,
+	                                        memory_store_open, memory_store_close),
 		cmocka_unit_test_setup_teardown(the_updater_can_be_left_out, memory_store_open, memory_store_close),
 		cmocka_unit_test_setup_teardown(what_has_no_place_is_refused_by_name, memory_store_open,
 	                                        memory_store_close),

@@ -1,0 +1,278 @@
+/* What a power loss, a kill or a second writer leaves of targets that are several files: the old ones or the new ones,
+ * never a mixture; of a first conversion nothing that opens, or all of it; and the next one needs no leave to replace
+ * what a dead one left (S-3, S-12).
+ *
+ * SHERD_KILLS: how often (64), SHERD_SEED: which moments. */
+#include "support/crash_walk.h"
+#include "support/environment.h"
+#include "support/kill.h"
+#include "support/scratch.h"
+#include "support/test.h"
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "format/safetensors.h"
+#include "store/local.h"
+
+#include <sherd/convert.h>
+#include <sherd/verify.h>
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
+SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+
+#define BUNDLE SHERD_AUTO(sherd_bundle, sherd_bundle_close)
+#define STORE SHERD_AUTO(sherd_store, sherd_store_close)
+
+enum { OLD = 1, NEW = 2, TENSORS = 6, BYTES = 300 };
+
+typedef struct job {
+	const char *key; /* to open it by */
+	const char *target;
+	sherd_format format;
+	bool replace; /* OLD stands there before, in fewer files */
+	bool fixed;   /* what is there is never replaced */
+} job;
+
+static const job jobs[] = {
+	{"m", "m", SHERD_FORMAT_SAFETENSORS_INDEX, false, false},
+	{"m", "m", SHERD_FORMAT_SAFETENSORS_INDEX, true, false},
+	{"d/a", "d/a/", SHERD_FORMAT_NPY, false, false},
+	{"d/a", "d/a/", SHERD_FORMAT_NPY, true, false},
+	{"q.sdc", "q", SHERD_FORMAT_SAMEDIFF_CONTAINER, false, false},
+	{"q.sdc", "q", SHERD_FORMAT_SAMEDIFF_CONTAINER, true, false},
+	{"s.sdnb", "s.sdnb", SHERD_FORMAT_SDNB, false, true},
+	{"c", "c", SHERD_FORMAT_CHECKPOINT, true, false},
+};
+
+/* Six tensors that all hold the same byte. */
+static sherd_bundle *source(sherd_store *memory, unsigned seed)
+{
+	static const uint64_t shape[] = {BYTES};
+	static const char *const names[TENSORS] = {"a", "b/c", "n", "d", "D", "e"};
+	SHERD_AUTO_BUF out = {0};
+	sherd_tensor tensors[TENSORS];
+	size_t order[TENSORS];
+	sherd_bundle *b = NULL;
+	for (size_t i = 0; i < TENSORS; i++)
+		tensors[i] = (sherd_tensor){names[i], SHERD_U8, 1, shape, BYTES};
+	assert_ok(sherd_safetensors_encode(tensors, TENSORS, NULL, 0, &out, order, err));
+	for (size_t i = 0; i < (size_t)TENSORS * BYTES; i++)
+		sherd_buf_u8(&out, (uint8_t)seed);
+	assert_ok(sherd_store_put(memory, "s", SHERD_WRITE_REPLACE, out.data, out.len, err));
+	assert_ok(sherd_bundle_open(&b, memory, "s", NULL, err));
+	return b;
+}
+
+static int convert(sherd_store *store, const job *j, unsigned seed, bool replace, sherd_error *why)
+{
+	STORE memory = NULL;
+	assert_ok(sherd_store_open_memory(&memory, err));
+	BUNDLE b = source(memory, seed);
+	const sherd_convert_options o = {.shards = seed == OLD ? 2 : 3, .replace = replace};
+	return sherd_convert(b, store, j->target, j->format, &o, why);
+}
+
+/* 0 when nothing is there; else the byte that all tensors hold. */
+static unsigned content(sherd_store *store, const char *key)
+{
+	BUNDLE b = NULL;
+	sherd_error e = {0};
+	int rc = sherd_bundle_open(&b, store, key, NULL, &e);
+	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
+		return 0;
+	if (rc < 0)
+		fail_msg("%s: %s: %s", e.object, e.reason, e.message);
+	unsigned first = 0;
+	assert_int_equal(sherd_bundle_count(b), TENSORS);
+	for (size_t i = 0; i < TENSORS; i++) {
+		uint8_t bytes[BYTES];
+		assert_ok(sherd_bundle_read(b, i, 0, bytes, BYTES, err));
+		first = i ? first : bytes[0];
+		for (size_t k = 0; k < BYTES; k++)
+			assert_int_equal(bytes[k], first);
+	}
+	return first;
+}
+
+static void assert_fine(sherd_store *store, const char *key)
+{
+	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	assert_ok(sherd_verify(&r, store, key, NULL, err));
+	if (sherd_report_errors(r))
+		fail_msg("%s: %s", sherd_report_error(r, 0)->object, sherd_report_error(r, 0)->message);
+	for (size_t i = 0; i < sherd_report_warnings(r); i++)
+		assert_string_equal(sherd_report_warning(r, i)->reason, "no-checksum");
+}
+
+static void check(sherd_store *store, const job *j, bool finished)
+{
+	unsigned got = content(store, j->key);
+	if (finished)
+		assert_int_equal(got, NEW);
+	else if (j->replace)
+		assert_int_not_equal(got, 0);
+	else
+		assert_int_not_equal(got, OLD);
+	if (got && j->fixed)
+		return;
+	/* What a dead first conversion left is in nobody's way. */
+	assert_ok(convert(store, j, NEW, got != 0, err));
+	assert_int_equal(content(store, j->key), NEW);
+	assert_fine(store, j->key);
+}
+
+static void write_old(crash_walk *w, sherd_store *store)
+{
+	const job *j = w->arg;
+	if (j->replace)
+		assert_ok(convert(store, j, OLD, false, err));
+}
+
+static void write_new(crash_walk *w, sherd_store *store)
+{
+	const job *j = w->arg;
+	assert_ok(convert(store, j, NEW, j->replace, err));
+}
+
+static void check_state(crash_walk *w, sherd_store *store)
+{
+	check(store, w->arg, w->finished);
+}
+
+TEST(a_power_loss_leaves_the_old_files_or_the_new_ones)
+{
+	for (size_t i = 0; i < COUNT_OF(jobs); i++) {
+		job j = jobs[i];
+		crash_walk w = {.name = j.key, .arg = &j, .before = write_old, .act = write_new, .check = check_state};
+		crash_walk_assert(&w);
+		assert_true(w.states > 5);
+	}
+}
+
+/* Never returns: it is killed, or ends by itself when a conversion fails that must not. */
+__attribute__((noreturn)) static void be_killed(const char *folder, const job *j)
+{
+	sherd_store *store = NULL;
+	sherd_error err = {0};
+	if (sherd_store_open_local(&store, folder, NULL, &err) < 0)
+		_exit(2);
+	for (unsigned seed = NEW;; seed ^= OLD ^ NEW) {
+		int rc = convert(store, j, j->replace ? seed : NEW, true, &err);
+		if (rc < 0 && !(j->fixed && rc == SHERD_EEXIST)) {
+			(void)fprintf(stderr, "child: %s: %s\n", err.object, err.message);
+			_exit(3);
+		}
+	}
+}
+
+TEST(a_kill_leaves_the_old_files_or_the_new_ones)
+{
+	uint64_t kills = environment_number("SHERD_KILLS", 64), seed = environment_number("SHERD_SEED", 1);
+	print_message("SHERD_SEED=%llu\n", (unsigned long long)seed);
+	for (uint64_t i = 0; i < kills; i++) {
+		const job *j = &jobs[i % COUNT_OF(jobs)];
+		char *folder = scratch_make();
+		STORE store = NULL;
+		assert_ok(sherd_store_open_local(&store, folder, NULL, err));
+		if (j->replace)
+			assert_ok(convert(store, j, OLD, false, err));
+		pid_t child = fork();
+		assert_true(child >= 0);
+		if (!child)
+			be_killed(folder, j);
+		kill_after(child, (long)(100000 + sherd_splitmix64(seed + i) % 6000000));
+		check(store, j, false);
+		scratch_remove(folder);
+	}
+}
+
+/* ---- two at once */
+
+enum { WRITERS = 3, ROUNDS = 6 };
+
+typedef struct shared {
+	_Atomic int waiting;
+	int rc[WRITERS];
+	char message[WRITERS][200];
+} shared;
+
+static void be_one(const char *folder, shared *all, int number, const job *j, bool replace)
+{
+	sherd_store *store = NULL;
+	sherd_error err = {0};
+	if (sherd_store_open_local(&store, folder, NULL, &err) < 0)
+		_exit(1);
+	(void)atomic_fetch_add(&all->waiting, 1);
+	while (all->waiting < WRITERS)
+		(void)usleep(50);
+	all->rc[number] = convert(store, j, 10 + (unsigned)number, replace, &err);
+	(void)snprintf(all->message[number], sizeof(all->message[number]), "%.20s %.120s", err.reason ? err.reason : "",
+	               err.message);
+	sherd_store_close(store);
+	_exit(0);
+}
+
+static void race(const char *folder, shared *all, const job *j, bool replace)
+{
+	pid_t children[WRITERS];
+	memset(all, 0, sizeof(*all));
+	for (int i = 0; i < WRITERS; i++) {
+		children[i] = fork();
+		assert_true(children[i] >= 0);
+		if (!children[i])
+			be_one(folder, all, i, j, replace);
+	}
+	for (int i = 0; i < WRITERS; i++) {
+		int status;
+		assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	}
+}
+
+TEST(of_several_writers_at_once_one_wins_whole)
+{
+	shared *all = mmap(NULL, sizeof(*all), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(all != MAP_FAILED);
+	for (size_t n = 0; n < COUNT_OF(jobs) * ROUNDS; n++) {
+		const job *j = &jobs[n % COUNT_OF(jobs)];
+		char *folder = scratch_make();
+		STORE store = NULL;
+		int winners = 0;
+		assert_ok(sherd_store_open_local(&store, folder, NULL, err));
+		if (j->replace)
+			assert_ok(convert(store, j, OLD, false, err));
+		race(folder, all, j, j->replace);
+		unsigned got = content(store, j->key);
+		for (int i = 0; i < WRITERS; i++) {
+			int rc = all->rc[i];
+			winners += rc == SHERD_OK;
+			if (rc < 0 && rc != SHERD_ECONFLICT && rc != SHERD_EEXIST)
+				fail_msg("%s: writer %d got %d: %s", j->key, i, rc, all->message[i]);
+		}
+		assert_true(winners >= 1 && (j->replace || winners == 1));
+		assert_true(got >= 10 && all->rc[got - 10] == SHERD_OK);
+		assert_fine(store, j->key);
+		scratch_remove(folder);
+	}
+	(void)munmap(all, sizeof(*all));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_power_loss_leaves_the_old_files_or_the_new_ones),
+		cmocka_unit_test(a_kill_leaves_the_old_files_or_the_new_ones),
+		cmocka_unit_test(of_several_writers_at_once_one_wins_whole),
+	};
+	scratch_in_memory(); /* what a kill leaves does not depend on syncs */
+	return cmocka_run_group_tests_name("crash/convert", tests, NULL, NULL);
+}
