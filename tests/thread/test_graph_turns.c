@@ -126,6 +126,7 @@ static const deed deeds[] = {
 	{"update", update, "edited", false}, {"spill", spill, "spilled", false},
 	{"compact", compact, NULL, false},   {"collect", collect, NULL, false},
 	{"tag", tag, NULL, false},           {"read", look, NULL, true},
+	{"verify", verify, NULL, true},
 };
 
 /* ---- what is there afterwards */

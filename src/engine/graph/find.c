@@ -91,13 +91,14 @@ static int compare(const void *left, const void *right)
 	return c ? c : (a->len > b->len) - (a->len < b->len);
 }
 
-/* Does the manifest say that the segment has no such type or file? What we wrote is in order. */
+/* Does the manifest say that the segment has no such type or file? */
 static bool is_excluded(const graph_segment *segment, const condition *c)
 {
-	const sherd_rfdb_texts *texts = c->part == GRAPH_BY_FILE ? &segment->about.files : &segment->about.types;
+	bool by_file = c->part == GRAPH_BY_FILE;
+	const sherd_rfdb_texts *texts = by_file ? &segment->about.files : &segment->about.types;
 	if (c->prefix || c->part == GRAPH_BY_NAME || !texts->count)
 		return false;
-	if (segment->about.has_sha256)
+	if (by_file ? segment->files_sorted : segment->types_sorted)
 		return !bsearch(&c->text, texts->items, texts->count, sizeof(c->text), compare);
 	for (size_t i = 0; i < texts->count; i++)
 		if (compare(&c->text, &texts->items[i]) == 0)

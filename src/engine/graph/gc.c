@@ -3,8 +3,8 @@
  * What stays is written in full first, so that it needs no other version. Then manifests go, then segments: a crash in
  * between leaves files that nobody names, for the next time. */
 #include "base/meter.h"
+#include "engine/graph/chain.h"
 #include "engine/graph/hold.h"
-#include "engine/graph/snapshots.h"
 
 #include <stdlib.h>
 
@@ -61,12 +61,17 @@ static int choose(collection *c, sherd_error *err)
 	graph_snapshots s;
 	size_t keep = c->options->keep ? c->options->keep : 1;
 	TRY(sherd_graph_take_snapshots(&c->graph->place, c->graph->version, &s, err));
-	for (size_t i = 0; i < s.count; i++) {
-		bool tagged = s.list[i].tags.count && !c->options->untag;
-		verdict *v = verdict_of(c, s.list[i].version);
+	const sherd_rfdb_snapshot *list = (const sherd_rfdb_snapshot *)(const void *)s.list.data;
+	size_t count = s.list.len / sizeof(*list);
+	for (size_t i = 0; i < count; i++) {
+		bool tagged = list[i].tags.count && !c->options->untag;
+		verdict *v = verdict_of(c, list[i].version);
 		if (v)
-			v->stays = tagged || s.count - i <= keep || v->version == c->graph->version;
+			v->stays = tagged || count - i <= keep;
 	}
+	verdict *current = verdict_of(c, c->graph->version);
+	if (current)
+		current->stays = true;
 	sherd_graph_snapshots_done(&s);
 	return SHERD_OK;
 }
@@ -121,21 +126,35 @@ static bool loses_base(const collection *c, uint64_t base, uint64_t version)
 	return false;
 }
 
-static int secure(collection *c, const verdict *v, sherd_error *err)
+static int secure(collection *c, const graph_chain *chain, sherd_error *err)
 {
-	graph_version version;
-	sherd_error failure = {0};
-	int rc = sherd_graph_version_load(&version, &c->graph->place, v->version, &failure);
-	/* Somebody else collects too, and was quicker. */
-	if (rc == SHERD_ENOTFOUND && v->version != c->graph->version)
-		return SHERD_OK;
-	if (rc < 0 && err)
-		*err = failure;
-	TRY(rc);
-	rc = name_segments(c, &version.manifest, err);
-	if (rc == SHERD_OK && version.base != v->version && loses_base(c, version.base, v->version))
-		rc = sherd_graph_hold_replace(&c->graph->place, &version.manifest, "", err);
-	sherd_graph_version_done(&version);
+	const sherd_rfdb_manifest *m = &chain->manifest;
+	TRY(name_segments(c, m, err));
+	if (chain->base != m->version && loses_base(c, chain->base, m->version))
+		return sherd_graph_hold_replace(&c->graph->place, m, "", err);
+	return SHERD_OK;
+}
+
+/* What stays is written in full, where it is read from what goes. What somebody else has collected meanwhile is none
+ * of ours any more. */
+static int secure_all(collection *c, sherd_error *err)
+{
+	const graph_manifest_file *files = (const graph_manifest_file *)(const void *)c->files.data;
+	graph_chain chain = {.place = &c->graph->place};
+	int rc = SHERD_OK;
+	for (size_t i = 0; rc == SHERD_OK && i < c->files.len / sizeof(*files); i++) {
+		bool current = files[i].version == c->graph->version;
+		sherd_error failure = {0};
+		int step = sherd_graph_chain_step(&chain, &files[i], &failure);
+		if (step > 0 && verdict_of(c, files[i].version)->stays)
+			rc = secure(c, &chain, err);
+		if (step < 0 && (current || (step != SHERD_ENOTFOUND && step != SHERD_ECORRUPT))) {
+			if (err)
+				*err = failure;
+			rc = step;
+		}
+	}
+	sherd_graph_chain_done(&chain);
 	return rc;
 }
 
@@ -221,9 +240,7 @@ static int collect(collection *c, sherd_error *err)
 	for (size_t i = 0; locks && i < c->count; i++)
 		if (!c->verdicts[i].stays)
 			TRY(lock_doomed(c, &c->verdicts[i], err));
-	for (size_t i = 0; i < c->count; i++)
-		if (c->verdicts[i].stays)
-			TRY(secure(c, &c->verdicts[i], err));
+	TRY(secure_all(c, err));
 	TRY(note_files(c, err));
 	TRY(remove_manifests(c, err));
 	(void)sherd_graph_rewrite_index(c->graph, NULL);

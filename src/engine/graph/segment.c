@@ -86,6 +86,14 @@ static int open_index(graph_segment *s, const graph_place *place, sherd_error *e
 	return SHERD_OK;
 }
 
+static bool ascends(const sherd_rfdb_texts *t)
+{
+	for (size_t i = 1; i < t->count; i++)
+		if (sherd_str_compare(t->items[i - 1], t->items[i]) >= 0)
+			return false;
+	return true;
+}
+
 int sherd_graph_segment_open(graph_segment **out, const graph_place *place, const sherd_rfdb_descriptor *about,
                              bool level1, sherd_error *err)
 {
@@ -96,6 +104,8 @@ int sherd_graph_segment_open(graph_segment **out, const graph_place *place, cons
 	s->about = *about;
 	s->shard = about->shard == SHERD_RFDB_FLAT ? 0 : about->shard;
 	s->level1 = level1;
+	s->types_sorted = ascends(&about->types);
+	s->files_sorted = ascends(&about->files);
 	TRY(sherd_graph_segment_blame(s, err, open_rows(s, place, err)));
 	TRY(open_index(s, place, err));
 	*out = TAKE(s);
@@ -111,6 +121,7 @@ void sherd_graph_segment_close(graph_segment *s)
 	free(s->copy);
 	free(s->index_copy);
 	free(s->fences);
+	free(s->keys);
 	sherd_buf_done(&s->built);
 	sherd_buf_done(&s->contexts);
 	sherd_arena_done(&s->arena);
@@ -376,12 +387,17 @@ static bool search(const graph_segment *s, uint64_t low, uint64_t high, const sh
 	return false;
 }
 
+/* Rows of a source that are looked at one by one. */
+enum { MANY_EDGES = 32 };
+
 int sherd_graph_segment_edge(const graph_segment *s, const sherd_rfdb_edge_key *key, uint64_t *row, sherd_error *err)
 {
 	sherd_rfdb_run run;
 	TRY(sherd_graph_segment_sources(s, key->src, &run, err));
 	if (!run.listed.list)
 		return search(s, run.first, run.first + run.count, key, row);
+	if (run.count > MANY_EDGES)
+		return sherd_graph_segment_newest(s, key, row, err);
 	for (uint64_t i = run.count; i-- > 0;) {
 		uint64_t at = sherd_rfdb_run_at(&run, i);
 		if (at < s->rows.rows && compare_rest(s, at, key) == 0) {

@@ -15,12 +15,15 @@
 /* Parts of an index, for graph_segment.ready. */
 enum { GRAPH_BY_ID = 1, GRAPH_BY_DST = 2, GRAPH_BY_TYPE = 4, GRAPH_BY_FILE = 8, GRAPH_BY_NAME = 16 };
 
+typedef struct graph_segment_keys graph_segment_keys;
+
 typedef struct graph_segment {
 	sherd_rfdb_descriptor about; /* its texts are in the arena, or borrowed from a manifest that lives longer */
 	sherd_arena arena;
 	uint32_t shard;
 	bool level1;
-	uint64_t age; /* within L0: higher is newer */
+	uint64_t age;                    /* within L0: higher is newer */
+	bool types_sorted, files_sorted; /* the lists of the descriptor ascend: others may have written them */
 	size_t first; /* where the list that it is in begins its shard: what lies in between is newer */
 	sherd_rfdb_segment rows;
 	sherd_reader *reader;
@@ -40,6 +43,8 @@ typedef struct graph_segment {
 	uint32_t *fences, *buckets;
 	uint32_t stride;
 	unsigned bucket_shift;
+
+	_Atomic(graph_segment_keys *) keys; /* of an unsorted one, when it was first asked for */
 
 	bool contexts_known;
 	sherd_buf contexts; /* of uint64_t: rows of edges whose metadata speaks of a file; for a writer alone */
@@ -73,6 +78,9 @@ int sherd_graph_segment_node(const graph_segment *s, sherd_u128 id, uint64_t *ro
 int sherd_graph_segment_sources(const graph_segment *s, sherd_u128 src, sherd_rfdb_run *out, sherd_error *err);
 /* The newest row with this key: 1, or 0. */
 int sherd_graph_segment_edge(const graph_segment *s, const sherd_rfdb_edge_key *key, uint64_t *row, sherd_error *err);
+
+/* The same of a segment that is not sorted, by a table of all keys. */
+int sherd_graph_segment_newest(const graph_segment *s, const sherd_rfdb_edge_key *key, uint64_t *row, sherd_error *err);
 
 /* The rows that lead to this destination, in steps, so that segments can be asked side by side and none is waited for
  * alone: making the index ready; near which place of the order by destination they stand; asking for the memory of

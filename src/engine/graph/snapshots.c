@@ -44,9 +44,8 @@ typedef struct census {
 	sherd_buf documents; /* of char * */
 	sherd_buf files;     /* of graph_manifest_file */
 	sherd_rfdb_index old;
-	sherd_buf snapshots; /* of sherd_rfdb_snapshot: of full manifests, or of all versions */
+	sherd_buf snapshots; /* of sherd_rfdb_snapshot: of full manifests */
 	sherd_buf segments;  /* of uint64_t */
-	bool edits;          /* snapshots of edits are wanted too, segments are not */
 } census;
 
 static void census_done(census *c)
@@ -116,12 +115,10 @@ static int read_full(census *c, uint64_t version, const char *text, size_t len, 
 	return SHERD_OK;
 }
 
-static int read_edit(census *c, uint64_t version, const char *text, size_t len, sherd_error *err)
+static int read_edit(census *c, const char *text, size_t len, sherd_error *err)
 {
 	sherd_rfdb_edit e;
 	TRY(sherd_rfdb_edit_decode(text, len, &c->place->limits, &c->arena, &e, err));
-	if (c->edits)
-		add_snapshot(c, version, e.created_at, &e.tags, &e.stats);
 	add_segments(c, &e.added_nodes);
 	add_segments(c, &e.added_edges);
 	add_segments(c, &e.l1_nodes);
@@ -140,20 +137,19 @@ static int read_file(census *c, const graph_manifest_file *file, bool trusted, s
 		sherd_buf_append(&c->snapshots, known, sizeof(*known));
 		return SHERD_OK;
 	}
-	if (trusted && file->edit && !c->edits && file->version <= c->old.latest)
+	if (trusted && file->edit && file->version <= c->old.latest)
 		return SHERD_OK;
 	sherd_rfdb_manifest_name(file->version, file->edit, name);
 	TRY(sherd_graph_place_key(c->place, name, &key, err));
 	TRY(fetch(c, name, &text, &len, err));
-	int rc = file->edit ? read_edit(c, file->version, text, len, err) : read_full(c, file->version, text, len, err);
+	int rc = file->edit ? read_edit(c, text, len, err) : read_full(c, file->version, text, len, err);
 	return sherd_in_object(err, rc, key.text);
 }
 
 /* Versions that can be opened: with a full manifest, or an edit of one that can be. */
-static int count_all(census *c, const graph_place *p, uint64_t up_to, bool edits, bool trusted, sherd_error *err)
+static int count_all(census *c, const graph_place *p, uint64_t up_to, bool trusted, sherd_error *err)
 {
 	c->place = p;
-	c->edits = edits;
 	TRY(sherd_graph_list_manifests(p, up_to, &c->files, err));
 	if (trusted)
 		read_old_index(c);
@@ -172,13 +168,13 @@ static int count_all(census *c, const graph_place *p, uint64_t up_to, bool edits
 }
 
 /* Begins again when a file went between being listed and being read: an edit goes when its version is there in full. */
-static int take_census(census *c, const graph_place *p, uint64_t up_to, bool edits, bool trusted, sherd_error *err)
+static int take_census(census *c, const graph_place *p, uint64_t up_to, bool trusted, sherd_error *err)
 {
-	int rc = count_all(c, p, up_to, edits, trusted, err);
+	int rc = count_all(c, p, up_to, trusted, err);
 	for (int tries = 0; rc == SHERD_ENOTFOUND && tries < MOST_TRIES; tries++) {
 		census_done(c);
 		*c = (census){0};
-		rc = count_all(c, p, up_to, edits, trusted, err);
+		rc = count_all(c, p, up_to, trusted, err);
 	}
 	return rc;
 }
@@ -201,14 +197,50 @@ static void sort_once(sherd_buf *numbers)
 	numbers->len = kept * sizeof(*list);
 }
 
+static int compare_tagged(const void *left, const void *right)
+{
+	const struct sherd_rfdb_tagged *a = left, *b = right;
+	int order = sherd_str_compare(a->key, b->key);
+	order = order ? order : sherd_str_compare(a->value, b->value);
+	return order ? order : (a->version > b->version) - (a->version < b->version);
+}
+
+int sherd_graph_index_tags(const sherd_rfdb_snapshot *list, size_t count, sherd_buf *out, sherd_error *err)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < list[i].tags.count; k++) {
+			const struct sherd_rfdb_tagged t = {.key = list[i].tags.items[k].key,
+			                                    .value = list[i].tags.items[k].value,
+			                                    .version = list[i].version};
+			sherd_buf_append(out, &t, sizeof(t));
+		}
+	TRY(sherd_buf_check(out, err));
+	struct sherd_rfdb_tagged *all = (struct sherd_rfdb_tagged *)(void *)out->data;
+	size_t found = out->len / sizeof(*all), kept = 0;
+	if (found)
+		qsort(all, found, sizeof(*all), compare_tagged);
+	for (size_t i = 0; i < found; i++)
+		if (i + 1 == found || sherd_str_compare(all[i].key, all[i + 1].key) != 0 ||
+		    sherd_str_compare(all[i].value, all[i + 1].value) != 0)
+			all[kept++] = all[i];
+	out->len = kept * sizeof(*all);
+	return SHERD_OK;
+}
+
 static int write_index(const graph_place *p, uint64_t latest, bool trusted, sherd_error *err)
 {
 	census c = {0};
 	SHERD_AUTO_BUF text = {0};
-	int rc = take_census(&c, p, latest, false, trusted, err);
+	SHERD_AUTO_BUF tagged = {0};
+	int rc = take_census(&c, p, latest, trusted, err);
+	if (rc == SHERD_OK)
+		rc = sherd_graph_index_tags((const sherd_rfdb_snapshot *)(const void *)c.snapshots.data,
+		                            c.snapshots.len / sizeof(sherd_rfdb_snapshot), &tagged, err);
 	if (rc == SHERD_OK) {
 		sort_once(&c.segments);
 		const sherd_rfdb_index x = {.latest = latest,
+		                            .tagged = (const struct sherd_rfdb_tagged *)(const void *)tagged.data,
+		                            .tagged_count = tagged.len / sizeof(struct sherd_rfdb_tagged),
 		                            .snapshots = (const sherd_rfdb_snapshot *)(const void *)c.snapshots.data,
 		                            .count = c.snapshots.len / sizeof(sherd_rfdb_snapshot),
 		                            .segments = {(const uint64_t *)(const void *)c.segments.data,
@@ -228,26 +260,4 @@ int sherd_graph_write_index(const sherd_graph *g, sherd_error *err)
 int sherd_graph_rewrite_index(const sherd_graph *g, sherd_error *err)
 {
 	return write_index(&g->place, g->version, false, err);
-}
-
-int sherd_graph_take_snapshots(const graph_place *p, uint64_t up_to, graph_snapshots *out, sherd_error *err)
-{
-	census *c = calloc(1, sizeof(*c));
-	if (!c)
-		return sherd_fail_nomem(err);
-	int rc = take_census(c, p, up_to, true, false, err);
-	*out = (graph_snapshots){.list = (const sherd_rfdb_snapshot *)(const void *)c->snapshots.data,
-	                         .count = c->snapshots.len / sizeof(sherd_rfdb_snapshot),
-	                         .census = c};
-	if (rc < 0)
-		sherd_graph_snapshots_done(out);
-	return rc;
-}
-
-void sherd_graph_snapshots_done(graph_snapshots *s)
-{
-	if (s->census)
-		census_done(s->census);
-	free(s->census);
-	*s = (graph_snapshots){0};
 }

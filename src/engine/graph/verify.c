@@ -1,43 +1,23 @@
-/* engine/graph/verify.c - every document, every segment that any version names, and what the current version promises
- * about all of them together. */
+/* engine/graph/verify.c - every document, every segment that any version names, and what each version promises about
+ * all of them together. What changes meanwhile is looked at again. */
 #include "engine/graph/verify.h"
 
-#include "base/limits.h"
-#include "base/meter.h"
-#include "base/pool.h"
-#include "engine/graph/counts.h"
-#include "engine/graph/open.h"
-#include "engine/graph/snapshots.h"
+#include "engine/graph/verify_check.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
-SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 SHERD_AUTO_DEFINE(void, free)
 
-typedef struct checked {
-	sherd_rfdb_descriptor about; /* its texts are not looked at */
-	sherd_report report;
-} checked;
-
-typedef struct checking {
-	graph_place place;
-	const sherd_verify_options *options;
-	sherd_report *report;
-	uint64_t current;
-	bool planned;       /* writers need the plan */
-	sherd_buf segments; /* of checked, each segment once */
-	graph_ids seen;     /* their ids */
-	sherd_meter meter;
-} checking;
+/* Others who commit and collect all the time are waited for so often. */
+enum { MOST_TRIES = 20 };
 
 /* ---- documents */
 
 /* Reads a document and lets decode() judge it; one that is not there is missing only if it must be there. */
-typedef int decode_fn(checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err);
+typedef int decode_fn(graph_checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err);
 
-static int check_document(checking *c, const char *name, bool needed, decode_fn *decode, sherd_error *err)
+static int check_document(graph_checking *c, const char *name, bool needed, decode_fn *decode, sherd_error *err)
 {
 	graph_key key;
 	char *made = NULL;
@@ -60,28 +40,28 @@ static int check_document(checking *c, const char *name, bool needed, decode_fn 
 	return SHERD_OK;
 }
 
-static int decode_current(checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err)
+static int decode_current(graph_checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err)
 {
-	sherd_rfdb_current current;
-	TRY(sherd_rfdb_current_decode(text, len, &current, err));
-	if (current.making)
+	sherd_rfdb_current *current = &c->head.current;
+	TRY(sherd_rfdb_current_decode(text, len, current, err));
+	if (current->making)
 		return sherd_fail(err, SHERD_ENOTFOUND, "incomplete",
 		                  "the database was not made to the end: make it again");
-	c->current = current.version;
-	*seal = current.seal;
+	*seal = current->seal;
 	return SHERD_OK;
 }
 
-static int decode_config(checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err)
+static int decode_config(graph_checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err)
 {
 	sherd_rfdb_config config;
 	TRY(sherd_rfdb_config_decode(text, len, &config, err));
 	c->planned = config.planner == SHERD_RFDB_DIRECTORY;
+	c->shards = config.shards;
 	*seal = config.seal;
 	return SHERD_OK;
 }
 
-static int decode_index(checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err)
+static int decode_index(graph_checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err)
 {
 	sherd_arena arena = {0};
 	sherd_rfdb_index index;
@@ -92,7 +72,7 @@ static int decode_index(checking *c, const char *text, size_t len, sherd_seal *s
 	return rc;
 }
 
-static int decode_plan(checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err)
+static int decode_plan(graph_checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err)
 {
 	sherd_rfdb_plan plan;
 	sherd_rfdb_plan_init(&plan, 0);
@@ -102,51 +82,70 @@ static int decode_plan(checking *c, const char *text, size_t len, sherd_seal *se
 	return rc;
 }
 
-/* ---- versions */
+/* ---- the index */
 
-static int note_segments(checking *c, const sherd_rfdb_descriptors *list, sherd_error *err)
+static bool same_tag(const struct sherd_rfdb_tagged *a, const struct sherd_rfdb_tagged *b)
 {
-	for (size_t i = 0; i < list->count; i++) {
-		checked one = {.about = list->items[i]};
-		bool ok;
-		one.about.types = one.about.files = (sherd_rfdb_texts){0};
-		if (sherd_graph_ids_add(&c->seen, one.about.id, 0, &ok) == GRAPH_IDS_NONE && ok)
-			sherd_buf_append(&c->segments, &one, sizeof(one));
-		if (!ok)
-			return sherd_fail_nomem(err);
-	}
-	return sherd_buf_check(&c->segments, err);
+	return a->version == b->version && sherd_str_compare(a->key, b->key) == 0 &&
+	       sherd_str_compare(a->value, b->value) == 0;
 }
 
-static int check_version(checking *c, const graph_manifest_file *file, sherd_error *err)
+/* The index counts while it is of the current version. Before tag_index was written, Sherd left it empty. */
+static int judge_tags(graph_checking *c, const sherd_rfdb_index *x, const char *key, sherd_error *err)
 {
-	graph_version v;
-	graph_key key;
-	char name[SHERD_RFDB_NAME_MAX];
-	sherd_error found = {0};
-	sherd_rfdb_manifest_name(file->version, file->edit, name);
-	TRY(sherd_graph_place_key(&c->place, name, &key, err));
-	int rc = sherd_graph_version_load(&v, &c->place, file->version, &found);
-	if (rc == SHERD_ENOTFOUND && file->version != c->current)
-		return sherd_report_warn(c->report, key.text, "incomplete", err,
-		                         "a version whose other manifests are gone");
-	TRY(sherd_report_take(c->report, rc, &found, key.text, err));
-	if (rc < 0)
+	SHERD_AUTO_BUF wanted = {0};
+	graph_snapshots s;
+	if (x->latest != c->head.current.version)
 		return SHERD_OK;
-	c->report->checked += file->size;
-	const sherd_rfdb_manifest *m = &v.manifest;
-	const sherd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
-	for (size_t i = 0; rc == SHERD_OK && i < COUNT_OF(lists); i++)
-		rc = note_segments(c, lists[i], err);
-	if (rc == SHERD_OK && v.unsealed)
-		rc = sherd_report_warn(c->report, key.text, "no-seal", err,
-		                       "written by another program: nothing tells whether it was damaged");
-	sherd_graph_version_done(&v);
+	TRY(sherd_graph_take_snapshots(&c->place, x->latest, &s, err));
+	int rc = sherd_graph_index_tags((const sherd_rfdb_snapshot *)(const void *)s.list.data,
+	                                s.list.len / sizeof(sherd_rfdb_snapshot), &wanted, err);
+	const struct sherd_rfdb_tagged *list = (const struct sherd_rfdb_tagged *)(const void *)wanted.data;
+	size_t count = wanted.len / sizeof(*list);
+	sherd_error found = {0};
+	for (size_t i = 0; rc == SHERD_OK && i < x->tagged_count && !found.code; i++) {
+		size_t k = 0;
+		while (k < count && !same_tag(&list[k], &x->tagged[i]))
+			k++;
+		if (k == count)
+			(void)sherd_fail(&found, SHERD_ECORRUPT, "bad-index",
+			                 "its tag_index names a version that does not have the tag");
+	}
+	if (rc == SHERD_OK && found.code)
+		rc = sherd_report_take(c->report, found.code, &found, key, err);
+	else if (rc == SHERD_OK && x->tagged_count < count)
+		rc = sherd_report_warn(c->report, key, "no-tags", err,
+		                       "its tag_index lacks tags: the real server does not find them until the next "
+		                       "sherd graph tag or compact");
+	sherd_graph_snapshots_done(&s);
 	return rc;
 }
 
+static int check_tags(graph_checking *c, sherd_error *err)
+{
+	char *text = NULL;
+	size_t len = 0;
+	graph_key key;
+	sherd_rfdb_index x;
+	sherd_arena arena = {0};
+	TRY(sherd_graph_place_key(&c->place, SHERD_RFDB_INDEX, &key, err));
+	/* What is wrong with it otherwise was told before. */
+	int rc = sherd_graph_place_get(&c->place, SHERD_RFDB_INDEX, &text, &len, NULL);
+	if (rc == SHERD_OK)
+		rc = sherd_rfdb_index_decode(text, len, &c->place.limits, &arena, &x, NULL);
+	if (rc == SHERD_ENOMEM)
+		rc = sherd_fail_nomem(err);
+	else
+		rc = rc == SHERD_OK ? judge_tags(c, &x, key.text, err) : SHERD_OK;
+	free(text);
+	sherd_arena_done(&arena);
+	return rc;
+}
+
+/* ---- versions */
+
 /* An edit beside a full manifest is not read by anybody, but may be needed when that is lost: it is decoded alone. */
-static int decode_edit(checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err)
+static int decode_edit(graph_checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err)
 {
 	sherd_arena arena = {0};
 	sherd_rfdb_edit edit;
@@ -157,252 +156,118 @@ static int decode_edit(checking *c, const char *text, size_t len, sherd_seal *se
 	return rc;
 }
 
-static int check_versions(checking *c, sherd_error *err)
+static int note_segments(graph_checking *c, const sherd_rfdb_manifest *m, sherd_error *err)
 {
-	SHERD_AUTO_BUF files = {0};
-	TRY(sherd_graph_list_manifests(&c->place, c->current, &files, err));
-	const graph_manifest_file *list = (const graph_manifest_file *)(const void *)files.data;
-	size_t count = files.len / sizeof(*list);
-	for (size_t i = 0; i < count; i++) {
-		char name[SHERD_RFDB_NAME_MAX];
-		sherd_rfdb_manifest_name(list[i].version, list[i].edit, name);
-		if (list[i].edit && i && list[i - 1].version == list[i].version)
-			TRY(check_document(c, name, true, decode_edit, err));
-		else
-			TRY(check_version(c, &list[i], err));
-	}
-	if (!count || list[count - 1].version != c->current)
-		return sherd_fail(err, SHERD_ECORRUPT, "no-version", "no manifest of the current version %" PRIu64,
-		                  c->current);
+	const sherd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
+	for (size_t l = 0; l < COUNT_OF(lists); l++)
+		for (size_t i = 0; i < lists[l]->count; i++)
+			TRY(sherd_graph_checking_note(c, &lists[l]->items[i], err));
 	return SHERD_OK;
 }
 
-/* ---- segments */
+/* Goes through all versions: each() gets those whose manifests can be read; the others are told of when asked to. */
+typedef int version_fn(graph_checking *c, const sherd_rfdb_manifest *m, const char *key, sherd_error *err);
 
-static int hash_of(const graph_segment *s, sherd_error *err)
+static int tell_version(graph_checking *c, const graph_chain *chain, const graph_manifest_file *file, int rc,
+                        const sherd_error *found, const char *key, sherd_error *err)
 {
-	uint8_t sha256[SHERD_SHA256_BYTES];
-	if (!s->about.has_sha256)
+	char name[SHERD_RFDB_NAME_MAX];
+	if (rc == 0) {
+		sherd_rfdb_manifest_name(file->version, true, name);
+		return check_document(c, name, false, decode_edit, err);
+	}
+	if (rc == SHERD_ENOTFOUND && file->version != c->head.current.version)
+		return sherd_report_warn(c->report, key, "incomplete", err, "a version whose other manifests are gone");
+	if (rc < 0)
+		return sherd_report_take(c->report, rc, found, key, err);
+	c->report->checked += file->size;
+	if (!chain->unsealed)
 		return SHERD_OK;
-	sherd_sha256_of(s->rows.data, s->rows.size, sha256);
-	if (memcmp(sha256, s->about.sha256, sizeof(sha256)) != 0)
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-checksum", "the bytes are not those that were written");
-	return SHERD_OK;
+	return sherd_report_warn(c->report, key, "no-seal", err,
+	                         "written by another program: nothing tells whether it was damaged");
 }
 
-/* Ours must be whole; one that does not belong to a segment of another program was left by somebody before it. */
-static int check_sidecar(const checking *c, checked *one, const graph_segment *s, sherd_error *err)
+static int each_version(graph_checking *c, bool tell, version_fn *each, sherd_error *err)
 {
-	char name[SHERD_RFDB_NAME_MAX];
-	graph_key key;
-	sherd_error found = {0};
-	bool ours = s->about.has_sha256;
-	sherd_rfdb_sidecar_name(s->about.shard, s->about.id, s->about.kind, name);
-	TRY(sherd_graph_place_key(&c->place, name, &key, err));
-	if (!s->index_reader)
-		return sherd_report_warn(&one->report, key.text, "no-index", err,
-		                         "there is none: it is built in memory whenever it is needed");
-	bool fits = atomic_load(&s->index) != NULL;
+	const graph_manifest_file *list = (const graph_manifest_file *)(const void *)c->files.data;
+	graph_chain chain = {.place = &c->place};
 	int rc = SHERD_OK;
-	if (!fits && ours)
-		rc = sherd_fail(&found, SHERD_ECORRUPT, "bad-index", "it does not belong to the segment");
-	else if (fits && !c->options->quick)
-		rc = sherd_rfdb_sidecar_check(&s->sidecar, &s->rows, &found);
-	if (rc == SHERD_OK)
-		rc = sherd_reader_check(s->index_reader, &found);
-	one->report.checked += sherd_reader_size(s->index_reader);
-	TRY(sherd_report_take(&one->report, rc, &found, key.text, err));
-	if (!fits && !ours)
-		return sherd_report_warn(&one->report, key.text, "no-index", err, "it belongs to another segment");
-	return SHERD_OK;
-}
-
-static int check_segment(void *arg, size_t index, sherd_error *err)
-{
-	checking *c = arg;
-	checked *one = (checked *)(void *)c->segments.data + index;
-	char name[SHERD_RFDB_NAME_MAX];
-	graph_key key;
-	graph_segment *s = NULL;
-	sherd_error found = {0}, cut = {0};
-	sherd_rfdb_segment_name(one->about.shard, one->about.id, one->about.kind, name);
-	TRY(sherd_graph_place_key(&c->place, name, &key, err));
-	int rc = sherd_graph_segment_open(&s, &c->place, &one->about, false, &found);
-	if (rc == SHERD_OK && !c->options->quick)
-		rc = hash_of(s, &found);
-	if (rc == SHERD_OK && !c->options->quick)
-		rc = sherd_rfdb_segment_check(&s->rows, &found);
-	/* What was read of a file that was cut off meanwhile proves nothing. */
-	if (s && sherd_reader_check(s->reader, &cut) < 0) {
-		found = cut;
-		rc = cut.code;
+	for (size_t i = 0; rc == SHERD_OK && i < c->files.len / sizeof(*list); i++) {
+		char name[SHERD_RFDB_NAME_MAX];
+		graph_key key;
+		sherd_error found = {0};
+		sherd_rfdb_manifest_name(list[i].version, list[i].edit, name);
+		rc = sherd_graph_place_key(&c->place, name, &key, err);
+		int step = rc < 0 ? rc : sherd_graph_chain_step(&chain, &list[i], &found);
+		if (rc == SHERD_OK && tell)
+			rc = tell_version(c, &chain, &list[i], step, &found, key.text, err);
+		else if (step == SHERD_ENOMEM || step == SHERD_EIO)
+			rc = sherd_report_take(c->report, step, &found, key.text, err);
+		if (rc == SHERD_OK && step > 0)
+			rc = each(c, &chain.manifest, key.text, err);
 	}
-	int failed = rc;
-	rc = sherd_report_take(&one->report, rc, &found, key.text, err);
-	one->report.checked += s ? s->rows.size : 0;
-	if (rc == SHERD_OK && failed == SHERD_OK && !one->about.has_sha256)
-		rc = sherd_report_warn(&one->report, key.text, "no-checksum", err,
-		                       "written by another program: only its structure was checked");
-	if (rc == SHERD_OK && failed == SHERD_OK && s)
-		rc = check_sidecar(c, one, s, err);
-	sherd_graph_segment_close(s);
-	return rc < 0 ? rc : sherd_meter_add(&c->meter, one->about.bytes, err);
-}
-
-static int check_segments(checking *c, sherd_error *err)
-{
-	checked *list = (checked *)(void *)c->segments.data;
-	size_t count = c->segments.len / sizeof(*list);
-	uint64_t bytes = 0;
-	for (size_t i = 0; i < count; i++)
-		bytes += list[i].about.bytes;
-	sherd_meter_init(&c->meter, c->options->progress, bytes);
-	int rc = sherd_pool_run(c->options->pool, count, check_segment, c, err);
-	sherd_meter_done(&c->meter);
-	for (size_t i = 0; rc == SHERD_OK && i < count; i++)
-		rc = sherd_report_merge(c->report, &list[i].report, err);
+	sherd_graph_chain_done(&chain);
 	return rc;
 }
 
-/* ---- the current version */
-
-/* What we wrote has every key in one shard. */
-static int check_strays(const sherd_graph *g, sherd_rfdb_kind kind, sherd_error *err)
+static int note_version(graph_checking *c, const sherd_rfdb_manifest *m, const char *key, sherd_error *err)
 {
-	graph_row stray;
-	int rc = sherd_graph_view_find_stray(&g->view, kind, &stray, err);
-	if (rc <= 0)
-		return rc;
-	rc = sherd_fail(err, SHERD_ECORRUPT, "two-shards", "the key of row %" PRIu64 " is in another shard too",
-	                stray.row);
-	return sherd_graph_segment_blame(stray.segment, err, rc);
+	(void)key;
+	return note_segments(c, m, err);
 }
 
-/* Does the node live in the shard? 1, or 0. */
-static int has_node(const graph_view *v, uint32_t shard, sherd_u128 id, sherd_error *err)
+/* The first of its segments that is gone, or damaged. */
+static const graph_checked *find_bad(const graph_checking *c, const sherd_rfdb_manifest *m, bool damaged)
 {
-	const graph_list *list = &v->lists[SHERD_RFDB_NODES];
-	graph_range r = sherd_graph_list_shard(list, shard);
-	int rc = 0;
-	for (size_t i = r.from; i < r.to && !rc; i++)
-		rc = sherd_graph_list_has_node(list, i, id, err);
-	return rc > 0 && sherd_graph_ids_find(&v->dead_node_set, id) != GRAPH_IDS_NONE ? 0 : rc;
-}
-
-/* Where the manifest says so, an edge that lives has its source beside it. The edges of one source mostly follow each
- * other: it is looked up once. */
-static int check_placed(const sherd_graph *g, size_t i, sherd_error *err)
-{
-	const graph_segment *s = g->view.lists[SHERD_RFDB_EDGES].items[i];
-	sherd_u128 last = 0;
-	bool beside = false;
-	for (uint64_t row = 0; row < s->rows.rows; row++) {
-		sherd_rfdb_edge edge;
-		TRY(sherd_graph_segment_read_edge(s, row, &edge, err));
-		if (row == 0 || edge.src != last) {
-			int found = has_node(&g->view, s->shard, edge.src, err);
-			TRY(found);
-			beside = found;
-			last = edge.src;
+	const sherd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
+	for (size_t l = 0; l < COUNT_OF(lists); l++)
+		for (size_t i = 0; i < lists[l]->count; i++) {
+			size_t place = sherd_graph_checking_place(c, &lists[l]->items[i]);
+			const graph_checked *one = place == SHERD_MAP_NONE ? NULL : graph_checked_at(c, place);
+			if (one && (damaged ? one->damaged : one->missing))
+				return one;
 		}
-		const sherd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
-		int lives = beside ? 0 : sherd_graph_view_edge_lives(&g->view, i, row, &key, err);
-		TRY(lives);
-		if (lives) {
-			int rc = sherd_fail(err, SHERD_ECORRUPT, "no-source",
-			                    "the source of edge %" PRIu64 " is not in its shard", row);
-			return sherd_graph_segment_blame(s, err, rc);
-		}
-	}
-	return SHERD_OK;
+	return NULL;
 }
 
-/* Searches pass over segments whose lists do not have what they look for. An empty list says nothing. */
-static int check_list(const graph_segment *s, const sherd_rfdb_texts *list, sherd_rfdb_column column, sherd_error *err)
+/* The real server removes segments that only old edits name: then that version cannot be read any more, and all else
+ * is well. What the current version names must be there. */
+static int judge_version(graph_checking *c, const sherd_rfdb_manifest *m, const char *key, sherd_error *err)
 {
-	sherd_map listed = {0};
-	bool ok = true, whole = true;
-	sherd_str text;
-	uint64_t row = 0;
-	for (size_t i = 0; ok && i < list->count; i++)
-		(void)sherd_map_add(&listed, list->items[i], 0, &ok);
-	for (; ok && whole && list->count && row < s->rows.rows; row++)
-		whole = !sherd_rfdb_segment_text(&s->rows, column, row, &text) ||
-		        sherd_map_find(&listed, text) != SHERD_MAP_NONE;
-	sherd_map_done(&listed);
-	if (!ok)
-		return sherd_fail_nomem(err);
-	return whole ? SHERD_OK
-	             : sherd_fail(err, SHERD_ECORRUPT, "bad-manifest",
-	                          "its types or files of segment %" PRIu64 " are without those of row %" PRIu64,
-	                          s->about.id, row - 1);
-}
-
-static int check_lists(const sherd_graph *g, sherd_error *err)
-{
-	const graph_list *nodes = &g->view.lists[SHERD_RFDB_NODES], *edges = &g->view.lists[SHERD_RFDB_EDGES];
-	for (size_t i = 0; i < nodes->count; i++) {
-		const graph_segment *s = nodes->items[i];
-		TRY(check_list(s, &s->about.types, SHERD_RFDB_NODE_TYPE, err));
-		TRY(check_list(s, &s->about.files, SHERD_RFDB_FILE, err));
-	}
-	for (size_t i = 0; i < edges->count; i++)
-		TRY(check_list(edges->items[i], &edges->items[i]->about.types, SHERD_RFDB_EDGE_TYPE, err));
-	return SHERD_OK;
-}
-
-static bool same_counts(const graph_counts *a, const graph_counts *b)
-{
-	for (unsigned kind = 0; kind < 2; kind++) {
-		if (a->types[kind] != b->types[kind])
-			return false;
-		for (size_t i = 0; i < a->types[kind]; i++) {
-			const sherd_rfdb_count *x = &a->of[kind][i], *y = &b->of[kind][i];
-			if (x->count != y->count || x->type.len != y->type.len ||
-			    memcmp(x->type.ptr, y->type.ptr, x->type.len) != 0)
-				return false;
-		}
-	}
-	return true;
-}
-
-static int check_counts(sherd_graph *g, sherd_error *err)
-{
-	graph_counts said = g->counts;
-	const graph_counts *counted;
-	g->counts = (graph_counts){0};
-	int rc = sherd_graph_counts_know(g, &counted, err);
-	if (rc == SHERD_OK && !same_counts(&said, counted))
-		rc = sherd_fail(err, SHERD_ECORRUPT, "bad-count", "the manifest counts other records than live");
-	sherd_graph_counts_done(&said);
-	return rc;
-}
-
-static int check_together(checking *c, sherd_store *store, const char *folder, sherd_error *err)
-{
-	SHERD_AUTO(sherd_graph, sherd_graph_close) g = NULL;
-	const sherd_graph_options o = {.read_only = true, .limits = &c->place.limits};
 	sherd_error found = {0};
-	char name[SHERD_RFDB_NAME_MAX];
-	graph_key key;
-	sherd_rfdb_manifest_name(c->current, false, name);
-	TRY(sherd_graph_place_key(&c->place, name, &key, err));
-	int rc = sherd_graph_open(&g, store, folder, &o, &found);
-	if (rc == SHERD_OK && !c->options->quick)
-		rc = check_lists(g, &found);
-	if (rc == SHERD_OK && g->counts.known && !c->options->quick) {
-		rc = check_strays(g, SHERD_RFDB_NODES, &found);
-		if (rc == SHERD_OK)
-			rc = check_strays(g, SHERD_RFDB_EDGES, &found);
-		for (size_t i = 0; rc == SHERD_OK && g->view.placed && i < g->view.lists[SHERD_RFDB_EDGES].count; i++)
-			rc = check_placed(g, i, &found);
-		if (rc == SHERD_OK)
-			rc = check_counts(g, &found);
+	const graph_checked *missing = find_bad(c, m, false);
+	if (missing && m->version != c->head.current.version)
+		return sherd_report_warn(c->report, key, "incomplete", err,
+		                         "a version that cannot be read any more: segment %" PRIu64 " is gone",
+		                         missing->about.id);
+	if (missing) {
+		char name[SHERD_RFDB_NAME_MAX];
+		graph_key segment;
+		sherd_rfdb_segment_name(missing->about.shard, missing->about.id, missing->about.kind, name);
+		TRY(sherd_graph_place_key(&c->place, name, &segment, err));
+		int rc = sherd_fail(&found, SHERD_ECORRUPT, "missing-segment",
+		                    "the current version %" PRIu64 " needs it, and it is gone", m->version);
+		return sherd_report_take(c->report, rc, &found, segment.text, err);
 	}
-	return sherd_report_take(c->report, rc, &found, key.text, err);
+	if (find_bad(c, m, true))
+		return SHERD_OK;
+	int rc = sherd_graph_checking_version(c, m, &found);
+	return sherd_report_take(c->report, rc, &found, key, err);
 }
 
-static int check_all(checking *c, sherd_store *store, const char *folder, sherd_error *err)
+static int check_current(const graph_checking *c, sherd_error *err)
+{
+	const graph_manifest_file *list = (const graph_manifest_file *)(const void *)c->files.data;
+	size_t count = c->files.len / sizeof(*list);
+	if (!count || list[count - 1].version != c->head.current.version)
+		return sherd_fail(err, SHERD_ECORRUPT, "no-version", "no manifest of the current version %" PRIu64,
+		                  c->head.current.version);
+	return SHERD_OK;
+}
+
+/* ---- all of it */
+
+static int check_all(graph_checking *c, sherd_error *err)
 {
 	sherd_error found = {0};
 	graph_key key;
@@ -413,27 +278,64 @@ static int check_all(checking *c, sherd_store *store, const char *folder, sherd_
 	TRY(check_document(c, SHERD_RFDB_INDEX, false, decode_index, err));
 	if (sherd_report_errors(c->report))
 		return SHERD_OK;
-	int rc = check_versions(c, &found);
+	TRY(sherd_graph_list_manifests(&c->place, c->head.current.version, &c->files, err));
+	TRY(each_version(c, true, note_version, err));
+	int rc = check_current(c, &found);
 	TRY(sherd_report_take(c->report, rc, &found, key.text, err));
-	TRY(check_segments(c, err));
-	if (sherd_report_errors(c->report))
-		return SHERD_OK;
-	return check_together(c, store, folder, err);
+	TRY(sherd_graph_checking_segments(c, err));
+	TRY(check_tags(c, err));
+	return each_version(c, false, judge_version, err);
+}
+
+static void checking_done(graph_checking *c)
+{
+	for (size_t i = 0; i < c->descriptors.len / sizeof(graph_checked); i++) {
+		graph_checked *one = graph_checked_at(c, i);
+		sherd_buf_done(&one->report.errors);
+		sherd_buf_done(&one->report.warnings);
+		sherd_graph_segment_close(one->segment);
+	}
+	sherd_buf_done(&c->descriptors);
+	sherd_buf_done(&c->files);
+	sherd_map_done(&c->seen);
+	sherd_arena_done(&c->arena);
+	sherd_graph_place_done(&c->place);
+}
+
+/* Once. *changed: others committed or collected meanwhile. */
+static int verify(sherd_report *r, sherd_store *store, const char *folder, const sherd_verify_options *options,
+                  bool *changed, sherd_error *err)
+{
+	graph_checking c = {.options = options, .report = r};
+	graph_head before, after;
+	TRY(sherd_graph_place_init(&c.place, store, folder, options->limits, err));
+	int there = sherd_graph_head_look(&c.place, &before, NULL);
+	int rc = there == SHERD_ENOMEM ? sherd_fail_nomem(err) : check_all(&c, err);
+	int still = sherd_graph_head_look(&c.place, &after, NULL);
+	if (rc == SHERD_OK && still == SHERD_ENOMEM)
+		rc = sherd_fail_nomem(err);
+	*changed = there == SHERD_OK && still == SHERD_OK && strcmp(before.identity, after.identity) != 0;
+	checking_done(&c);
+	return rc;
 }
 
 int sherd_graph_verify(sherd_report *r, sherd_store *store, const char *folder, const sherd_verify_options *options,
                        sherd_error *err)
 {
-	checking c = {.options = options, .report = r};
-	TRY(sherd_graph_place_init(&c.place, store, folder, options->limits, err));
-	int rc = check_all(&c, store, folder, err);
-	checked *list = (checked *)(void *)c.segments.data;
-	for (size_t i = 0; i < c.segments.len / sizeof(*list); i++) {
-		sherd_buf_done(&list[i].report.errors);
-		sherd_buf_done(&list[i].report.warnings);
+	int rc = SHERD_OK;
+	for (int tries = 0; tries < MOST_TRIES; tries++) {
+		sherd_report found = {0};
+		bool changed;
+		rc = verify(&found, store, folder, options, &changed, err);
+		bool again = changed && (rc == SHERD_ENOTFOUND || (rc == SHERD_OK && sherd_report_errors(&found)));
+		if (!again) {
+			int merged = sherd_report_merge(r, &found, err);
+			rc = rc < 0 ? rc : merged;
+		}
+		sherd_buf_done(&found.errors);
+		sherd_buf_done(&found.warnings);
+		if (!again)
+			return rc;
 	}
-	sherd_buf_done(&c.segments);
-	sherd_graph_ids_done(&c.seen);
-	sherd_graph_place_done(&c.place);
-	return rc;
+	return sherd_fail(err, SHERD_ECONFLICT, "changed", "others change the database all the time: try again");
 }

@@ -41,8 +41,9 @@ int sherd_graph_versions(const sherd_graph *g, sherd_graph_snapshot_fn *each, vo
 	bool go_on = true;
 	TRY(snapshots_of(g, &s, err));
 	int rc = SHERD_OK;
-	for (size_t i = 0; rc == SHERD_OK && go_on && i < s.count; i++)
-		rc = hand_out(&s.list[i], each, arg, &go_on, err);
+	const sherd_rfdb_snapshot *list = (const sherd_rfdb_snapshot *)(const void *)s.list.data;
+	for (size_t i = 0; rc == SHERD_OK && go_on && i < s.list.len / sizeof(*list); i++)
+		rc = hand_out(&list[i], each, arg, &go_on, err);
 	sherd_graph_snapshots_done(&s);
 	return rc;
 }
@@ -60,10 +61,11 @@ int sherd_graph_find_tag(const sherd_graph *g, const char *key, const char *valu
 	graph_snapshots s;
 	size_t i;
 	TRY(snapshots_of(g, &s, err));
-	for (i = s.count; i > 0 && !has_tag(&s.list[i - 1].tags, key, value); i--)
+	const sherd_rfdb_snapshot *list = (const sherd_rfdb_snapshot *)(const void *)s.list.data;
+	for (i = s.list.len / sizeof(*list); i > 0 && !has_tag(&list[i - 1].tags, key, value); i--)
 		;
 	if (i > 0)
-		*version = s.list[i - 1].version;
+		*version = list[i - 1].version;
 	sherd_graph_snapshots_done(&s);
 	return i > 0 ? SHERD_OK : sherd_fail(err, SHERD_ENOTFOUND, "no-tag", "no version has the tag \"%s\"", key);
 }

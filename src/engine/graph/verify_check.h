@@ -1,0 +1,45 @@
+/* engine/graph/verify_check.h - between the files of verification. */
+#ifndef SHERD_ENGINE_GRAPH_VERIFY_CHECK_H
+#define SHERD_ENGINE_GRAPH_VERIFY_CHECK_H
+
+#include "base/meter.h"
+#include "engine/graph/chain.h"
+#include "engine/report.h"
+
+/* A segment as a version describes it. */
+typedef struct graph_checked {
+	sherd_rfdb_descriptor about; /* its texts are in the arena */
+	sherd_report report;
+	bool missing, damaged;
+	size_t errors, warnings; /* bytes of them, before they were handed on */
+	graph_segment *segment;  /* NULL until a version is looked at that has it */
+} graph_checked;
+
+typedef struct graph_checking {
+	graph_place place;
+	const sherd_verify_options *options;
+	sherd_report *report;
+	graph_head head;
+	uint32_t shards;
+	bool planned;          /* writers need the plan */
+	sherd_buf files;       /* of graph_manifest_file */
+	sherd_buf descriptors; /* of graph_checked, each description once */
+	sherd_map seen;        /* from digests of descriptions to places */
+	sherd_arena arena;
+	sherd_meter meter;
+} graph_checking;
+
+static inline graph_checked *graph_checked_at(const graph_checking *c, size_t place)
+{
+	return (graph_checked *)(void *)c->descriptors.data + place;
+}
+
+/* Where a description stands; SIZE_MAX when it was not noted. */
+int sherd_graph_checking_note(graph_checking *c, const sherd_rfdb_descriptor *about, sherd_error *err);
+size_t sherd_graph_checking_place(const graph_checking *c, const sherd_rfdb_descriptor *about);
+/* All that were noted, by the pool. */
+int sherd_graph_checking_segments(graph_checking *c, sherd_error *err);
+/* What a version says of all its segments together. rc of what is wrong with it, which err names. */
+int sherd_graph_checking_version(graph_checking *c, const sherd_rfdb_manifest *m, sherd_error *err);
+
+#endif
