@@ -30,6 +30,7 @@ extern const sherd_command sherd_command_rows_append;
 extern const sherd_command sherd_command_rows_index;
 extern const sherd_command sherd_command_rows_info;
 extern const sherd_command sherd_command_rows_stream;
+extern const sherd_command sherd_command_rows_gather;
 extern const sherd_command sherd_command_rows_cat;
 extern const sherd_command sherd_command_rows_verify;
 extern const sherd_command sherd_command_graph_create;

@@ -29,6 +29,7 @@ static const sherd_command *const commands[] = {
 	&sherd_command_rows_index,
 	&sherd_command_rows_info,
 	&sherd_command_rows_stream,
+	&sherd_command_rows_gather,
 	&sherd_command_rows_cat,
 	&sherd_command_rows_verify,
 	&sherd_command_graph_create,

@@ -1,18 +1,25 @@
 #include "doc.h"
+#include "rows_npy.h"
 #include "rows_stream.h"
+#include "text.h"
 #include "value.h"
 #include "watch.h"
 
 #include <sherd/guard.h>
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* What was delivered, and with --json the document about it. */
 typedef struct delivering {
 	sherd_cli *cli;
 	const sherd_streaming *s;
+	const sherd_place *place; /* of the set */
 	sherd_doc doc;
 	uint64_t batches, rows;
+	sherd_npy_out npy;
+	void *room; /* for rows that are gathered */
+	size_t gathered;
 } delivering;
 
 static uint64_t id_of(const sherd_rows_batch *b, size_t row)
@@ -109,22 +116,59 @@ static void put_counts(delivering *d)
 
 /* ---- both */
 
+enum { GATHERED = 1024 }; /* rows at a time */
+
+/* The next rows of those that were asked for. */
+static int gather(delivering *d, sherd_rows_cursor *cursor, sherd_rows_batch *out, sherd_error *err)
+{
+	const sherd_streaming *s = d->s;
+	size_t left = s->gather_count - d->gathered, n = left < GATHERED ? left : GATHERED, bytes;
+	uint64_t width = d->s->width;
+	*out = (sherd_rows_batch){.number = d->batches,
+	                          .rows = n,
+	                          .width = width,
+	                          .dtype = s->stream.dtype,
+	                          .ids = s->gather + d->gathered};
+	if (!n)
+		return 0;
+	if (!d->room &&
+	    (__builtin_mul_overflow(width, GATHERED * (size_t)value_bytes(out), &bytes) || !(d->room = malloc(bytes))))
+		return sherd_cli_no_memory(err);
+	TRY(sherd_rows_gather(cursor, out->ids, n, d->room, err));
+	out->data = d->room;
+	d->gathered += n;
+	return 1;
+}
+
+static int next_batch(delivering *d, sherd_rows_cursor *cursor, sherd_rows_batch *out, sherd_error *err)
+{
+	TRY(sherd_watch_check(err));
+	int rc = d->s->gather ? gather(d, cursor, out, err) : sherd_rows_next(cursor, out, err);
+	return sherd_place_blame(d->place, rc, err);
+}
+
+static int hand_out(delivering *d, const sherd_rows_batch *batch, sherd_error *err)
+{
+	if (d->s->as == SHERD_STREAMING_NPY)
+		TRY(sherd_npy_add(&d->npy, batch->data, batch->rows, err));
+	else if (d->cli->out.json)
+		put_batch(d, batch);
+	else
+		print_batch(d, batch);
+	return sherd_place_blame(d->place, sherd_guard_check(batch->data, batch_bytes(batch), err), err);
+}
+
 static int deliver(delivering *d, sherd_rows_cursor *cursor, sherd_error *err)
 {
 	sherd_rows_batch batch;
 	int rc = 1;
 	while (!sherd_out_failed() && (!d->s->limit || d->batches < d->s->limit)) {
-		TRY(sherd_watch_check(err));
-		rc = sherd_rows_next(cursor, &batch, err);
+		rc = next_batch(d, cursor, &batch, err);
 		if (rc <= 0)
 			break;
 		d->batches++;
 		d->rows += batch.rows;
-		if (d->cli->out.json)
-			put_batch(d, &batch);
-		else
-			print_batch(d, &batch);
-		TRY(sherd_guard_check(batch.data, batch_bytes(&batch), err));
+		TRY(hand_out(d, &batch, err));
 	}
 	return rc < 0 ? rc : SHERD_OK;
 }
@@ -134,6 +178,18 @@ static int deliver_batches(delivering *d, sherd_rows_cursor *cursor, sherd_error
 	sherd_doc_put_open(&d->doc, "batches", '[');
 	TRY(deliver(d, cursor, err));
 	sherd_doc_close(&d->doc, ']');
+	return SHERD_OK;
+}
+
+/* All of them into one file. */
+static int deliver_npy(delivering *d, sherd_rows_cursor *cursor, sherd_error *err)
+{
+	const sherd_streaming *s = d->s;
+	TRY(sherd_npy_begin(&d->npy, s->output, s->replace, s->stream.dtype, d->s->width, err));
+	TRY(sherd_npy_end(&d->npy, deliver(d, cursor, err), err));
+	sherd_out_note(&d->cli->out, "%s: %" PRIu64 " row%s of %" PRIu64 " value%s written", s->output, d->rows,
+	               sherd_text_plural(d->rows), d->npy.width, sherd_text_plural(d->npy.width));
+	sherd_doc_put_text(&d->doc, "path", s->output);
 	return SHERD_OK;
 }
 
@@ -147,7 +203,7 @@ static int deliver_digest(delivering *d, sherd_rows_cursor *cursor, sherd_error 
 	int rc = set ? sherd_rows_digest_set(cursor, &options, &digest, err)
 	             : sherd_rows_digest_values(cursor, &options, &digest, err);
 	sherd_out_clear_bar(&d->cli->out);
-	TRY(rc);
+	TRY(sherd_place_blame(d->place, rc, err));
 	for (size_t i = 0; i < SHERD_ROWS_DIGEST_BYTES; i++)
 		(void)snprintf(text + 2 * i, 3, "%02x", digest.hash[i]);
 	d->batches = digest.batches;
@@ -168,14 +224,25 @@ static int tell_cursor(delivering *d, const sherd_rows_cursor *cursor, sherd_err
 	return SHERD_OK;
 }
 
-int sherd_streaming_run(sherd_cli *cli, const sherd_streaming *s, sherd_rows_cursor *cursor, sherd_error *err)
+static int deliver_as(delivering *d, sherd_rows_cursor *cursor, sherd_error *err)
 {
-	delivering d = {.cli = cli, .s = s, .doc = sherd_doc_begin(&cli->out)};
-	bool digest = s->as == SHERD_STREAMING_DIGEST || s->as == SHERD_STREAMING_SET_DIGEST;
-	int rc = digest ? deliver_digest(&d, cursor, err) : deliver_batches(&d, cursor, err);
+	switch (d->s->as) {
+	case SHERD_STREAMING_DIGEST:
+	case SHERD_STREAMING_SET_DIGEST: return deliver_digest(d, cursor, err);
+	case SHERD_STREAMING_NPY: return deliver_npy(d, cursor, err);
+	default: return deliver_batches(d, cursor, err);
+	}
+}
+
+int sherd_streaming_run(sherd_cli *cli, const sherd_streaming *s, sherd_rows_cursor *cursor, const sherd_place *place,
+                        sherd_error *err)
+{
+	delivering d = {.cli = cli, .s = s, .place = place, .doc = sherd_doc_begin(&cli->out)};
+	int rc = deliver_as(&d, cursor, err);
 	if (rc == SHERD_OK)
 		put_counts(&d);
 	if (rc == SHERD_OK && s->cursor)
 		rc = tell_cursor(&d, cursor, err);
+	free(d.room);
 	return sherd_doc_end(&d.doc, rc, err);
 }

@@ -52,22 +52,41 @@ static int take_start(sherd_rows_stream *o, const sherd_args *args, sherd_error 
 	return SHERD_OK;
 }
 
+static int take_dtype(sherd_rows_stream *o, const sherd_args *args, sherd_error *err)
+{
+	static const char *const names[] = {"f64", "f32", "f16", "bf16", NULL};
+	static const sherd_dtype dtypes[] = {SHERD_F64, SHERD_F32, SHERD_F16, SHERD_BF16};
+	unsigned dtype = 0;
+	TRY(sherd_args_word(args, "dtype", names, &dtype, err));
+	o->dtype = dtypes[dtype];
+	o->verify = sherd_args_has(args, "verify");
+	return SHERD_OK;
+}
+
 static int take_reading(sherd_rows_stream *o, const sherd_args *args, sherd_error *err)
 {
-	static const char *const ways[] = {"auto", "map", "read", "direct", NULL}, *const dtypes[] = {"f64", "f32",
-	                                                                                              NULL};
-	unsigned way = SHERD_ROWS_AUTO, dtype = 0;
+	static const char *const ways[] = {"auto", "map", "read", "direct", NULL};
+	unsigned way = SHERD_ROWS_AUTO;
 	TRY(sherd_args_size(args, "window", &o->window_bytes, err));
 	TRY(sherd_args_word(args, "access", ways, &way, err));
-	TRY(sherd_args_word(args, "dtype", dtypes, &dtype, err));
 	o->access = (sherd_rows_access)way;
-	o->dtype = dtype ? SHERD_F32 : SHERD_F64;
+	return take_dtype(o, args, err);
+}
+
+static int take_file(sherd_streaming *s, const sherd_args *args, sherd_error *err)
+{
+	s->output = sherd_args_text(args, "output");
+	s->replace = sherd_args_has(args, "replace");
+	if (s->as == SHERD_STREAMING_NPY && !s->output)
+		return sherd_cli_usage(err, "--format npy needs -o FILE");
+	if (s->as != SHERD_STREAMING_NPY && (s->output || s->replace))
+		return sherd_cli_usage(err, "-o and --replace go with --format npy");
 	return SHERD_OK;
 }
 
 static int take_output(sherd_streaming *s, const sherd_args *args, sherd_error *err)
 {
-	static const char *const formats[] = {"list", "text", "raw", NULL};
+	static const char *const formats[] = {"list", "text", "raw", "npy", NULL};
 	bool digest = sherd_args_has(args, "digest"), set = sherd_args_has(args, "set-digest");
 	unsigned format = SHERD_STREAMING_LIST;
 	TRY(sherd_args_u64(args, "limit-batches", 1, &s->limit, err));
@@ -81,7 +100,27 @@ static int take_output(sherd_streaming *s, const sherd_args *args, sherd_error *
 		s->as = digest ? SHERD_STREAMING_DIGEST : SHERD_STREAMING_SET_DIGEST;
 	if (s->ids && s->as != SHERD_STREAMING_TEXT)
 		return sherd_cli_usage(err, "--ids needs --format text");
-	return SHERD_OK;
+	return take_file(s, args, err);
+}
+
+static int refuse_raw_json(const sherd_streaming *s, const sherd_cli *cli, sherd_error *err)
+{
+	if (s->as != SHERD_STREAMING_RAW || !cli->out.json)
+		return SHERD_OK;
+	return sherd_cli_usage(err, "--json is a format of its own: it cannot go with --format raw");
+}
+
+int sherd_streaming_take_gather(sherd_streaming *s, sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	static const char *const formats[] = {"text", "raw", "npy", NULL};
+	static const sherd_streaming_as as[] = {SHERD_STREAMING_TEXT, SHERD_STREAMING_RAW, SHERD_STREAMING_NPY};
+	unsigned format = 0;
+	*s = (sherd_streaming){.stream.pool = cli->pool};
+	TRY(sherd_args_word(args, "format", formats, &format, err));
+	s->as = as[format];
+	TRY(take_dtype(&s->stream, args, err));
+	TRY(take_file(s, args, err));
+	return refuse_raw_json(s, cli, err);
 }
 
 int sherd_streaming_take(sherd_streaming *s, const sherd_args *args, sherd_error *err)
@@ -94,7 +133,7 @@ int sherd_streaming_take(sherd_streaming *s, const sherd_args *args, sherd_error
 	return take_output(s, args, err);
 }
 
-static int stream(sherd_cli *cli, const sherd_args *args, const sherd_streaming *s, const sherd_place *place,
+static int stream(sherd_cli *cli, const sherd_args *args, sherd_streaming *s, const sherd_place *place,
                   sherd_error *err)
 {
 	sherd_rows *rows;
@@ -102,12 +141,13 @@ static int stream(sherd_cli *cli, const sherd_args *args, const sherd_streaming 
 	sherd_rows_stream options = s->stream;
 	options.pool = cli->pool;
 	TRY(sherd_rows_open_place(&rows, cli, place, sherd_args_has(args, "incomplete"), err));
-	int rc = sherd_rows_cursor_open(&cursor, rows, &options, err);
+	s->width = sherd_rows_width(rows);
+	int rc = sherd_place_blame(place, sherd_rows_cursor_open(&cursor, rows, &options, err), err);
 	if (rc == SHERD_OK)
-		rc = sherd_streaming_run(cli, s, cursor, err);
+		rc = sherd_streaming_run(cli, s, cursor, place, err);
 	sherd_rows_cursor_close(cursor);
 	sherd_rows_close(rows);
-	return sherd_place_blame(place, rc, err);
+	return rc;
 }
 
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
@@ -115,8 +155,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	sherd_streaming s;
 	sherd_place place;
 	TRY(sherd_streaming_take(&s, args, err));
-	if (s.as == SHERD_STREAMING_RAW && cli->out.json)
-		return sherd_cli_usage(err, "--json is a format of its own: it cannot go with --format raw");
+	TRY(refuse_raw_json(&s, cli, err));
 	TRY(sherd_place_open_any(&place, args->operands[0], false, err));
 	int rc = stream(cli, args, &s, &place, err);
 	sherd_place_close(&place);
@@ -134,13 +173,16 @@ static const sherd_option options[] = {
 	{"shuffle", "SEED", "in the order that the seed gives", 0},
 	{"shuffle-window", "N", "shuffle within runs of N rows only", 0},
 	{"epoch", "N", "the pass over the set: each one is shuffled in its own way (default: 0)", 0},
-	{"dtype", "TYPE", "f64 (default) or f32", 0},
+	{"dtype", "TYPE", "f64 (default), f32, f16 or bf16", 0},
+	{"verify", NULL, "check every part of the set before its rows are delivered", 0},
 	{"window", "BYTES", "how far to read ahead (default: 8M); K, M, G and T are understood", 0},
 	{"access", "HOW", "auto (default), map, read or direct", 0},
 	{"resume", "CURSOR", "go on where the stream stood that told this cursor", 0},
 	{"cursor", NULL, "tell at the end where the stream stands: on standard error, or in the document", 0},
 	{"limit-batches", "N", "stop after N batches", 0},
-	{"format", "FORMAT", "list (default; a line a batch), text (a line a row), raw (the bytes)", 0},
+	{"format", "FORMAT", "list (default; a line a batch), text (a line a row), raw (the bytes), npy (with -o)", 0},
+	{"output", "FILE", "where the NumPy file goes", 'o'},
+	{"replace", NULL, "replace FILE if it is there", 0},
 	{"ids", NULL, "as text, put the id of every row before it", 0},
 	{"digest", NULL, "print only the SHA-256 of the values as delivered", 0},
 	{"set-digest", NULL, "print only the sum of the rows' SHA-256, which adds up over ranks", 0},

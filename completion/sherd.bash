@@ -27,9 +27,10 @@ _sherd_options() {
 	"rows info") echo "--incomplete $common" ;;
 	"rows stream")
 		echo "--batch --batch-bytes --from --rank --world --tail --sample --shuffle --shuffle-window --epoch --dtype" \
-			"--window --access --resume --cursor --limit-batches --format --ids --digest --set-digest" \
-			"--incomplete $common"
+			"--window --access --resume --cursor --limit-batches --format --output --replace --ids --digest" \
+			"--set-digest --verify --incomplete $common"
 		;;
+	"rows gather") echo "--ids --ids-from --dtype --verify --format --output --replace $common" ;;
 	"rows cat") echo "--range --format $common" ;;
 	"rows verify") echo "--quick $common" ;;
 	"graph create") echo "--shards --planner --min-files $common" ;;
@@ -62,8 +63,9 @@ _sherd() {
 		esac
 	done
 	case $command:$previous in
-	"rows stream:--format") mapfile -t COMPREPLY < <(compgen -W "list text raw" -- "$current") && return ;;
-	"rows stream:--dtype") mapfile -t COMPREPLY < <(compgen -W "f64 f32" -- "$current") && return ;;
+	"rows stream:--format") mapfile -t COMPREPLY < <(compgen -W "list text raw npy" -- "$current") && return ;;
+	"rows stream:--dtype" | "rows gather:--dtype") mapfile -t COMPREPLY < <(compgen -W "f64 f32 f16 bf16" -- "$current") && return ;;
+	"rows gather:--ids") return ;;
 	"rows pack:--store") mapfile -t COMPREPLY < <(compgen -W "f32 f16 bf16" -- "$current") && return ;;
 	"rows pack:--dtype" | "rows append:--dtype") mapfile -t COMPREPLY < <(compgen -W "bf16" -- "$current") && return ;;
 	"rows stream:--tail") mapfile -t COMPREPLY < <(compgen -W "keep drop pad" -- "$current") && return ;;
@@ -87,7 +89,7 @@ _sherd() {
 	elif [[ $command == checkpoint ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "save commit load reshard verify list prune remove repair" -- "$current")
 	elif [[ $command == rows ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "pack append index info stream cat verify" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "pack append index info stream gather cat verify" -- "$current")
 	elif [[ $command == graph ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "create import export node find out in update delete-file stats compact gc \
 			reshard versions tag diff verify" -- "$current")

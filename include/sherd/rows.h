@@ -91,7 +91,9 @@ typedef struct sherd_rows_stream {
 	uint64_t batch_bytes;  /* of stored rows; 0: batch_rows counts. At least one row */
 	uint64_t from;         /* first row of every epoch, in delivery order */
 	uint64_t window_bytes; /* read ahead of the batch being delivered; 0: 8 MiB */
-	sherd_dtype dtype;     /* SHERD_F64 (also 0), or SHERD_F32: views without copies where rows are mapped */
+	/* SHERD_F64 (also 0), SHERD_F32, SHERD_F16 or SHERD_BF16, rounded to the nearest, ties to even. The type that
+	 * is stored comes as views without copies where rows are mapped. */
+	sherd_dtype dtype;
 	sherd_rows_access access;
 	uint32_t rank, world; /* batch b belongs to rank b mod world; world 0: 1 */
 	sherd_rows_tail tail;
@@ -101,8 +103,13 @@ typedef struct sherd_rows_stream {
 	uint64_t epoch;          /* 0 is the first */
 	bool sample;             /* only rows whose hash says so */
 	double fraction;         /* for sample, <= 0: none, >= 1: all; smaller fractions give subsets of larger ones */
-	sherd_pool *pool;        /* converts what is mapped; NULL: the caller's thread does. Outlives the stream */
-	const char *resume;      /* the text of sherd_rows_tell(): goes on after it; from and epoch must be 0 */
+	/* Every part of the set is held against the manifest before its first row is delivered, and read once more for
+	 * that: blocks of 16 MiB by their CRC-32, or whole shards by their SHA-256 where the manifest has no more.
+	 * SHERD_EUNSUPPORTED, "no-checksum", without a manifest of ours; damage is SHERD_ECORRUPT, "bad-crc" or
+	 * "bad-checksum", with the shard and the first byte of the part. */
+	bool verify;
+	sherd_pool *pool;   /* converts what is mapped; NULL: the caller's thread does. Outlives the stream */
+	const char *resume; /* the text of sherd_rows_tell(): goes on after it; from and epoch must be 0 */
 } sherd_rows_stream;
 
 /* Valid until the next call on its cursor or slot. */

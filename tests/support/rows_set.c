@@ -2,6 +2,8 @@
 
 #include "base/buf.h"
 #include "base/rng.h"
+#include "codec/crc32.h"
+#include "format/rows_manifest.h"
 #include "format/rows_shard.h"
 #include "support/test.h"
 
@@ -50,6 +52,62 @@ void rows_set_make(sherd_store *store, const char *folder, const uint64_t *rows,
 		rows_set_put(store, key, first, rows[i], width, 0);
 		first += rows[i];
 	}
+}
+
+/* A shard of rows first, first + 1, ..., and what a manifest says of it. */
+static sherd_rows_entry put_listed(sherd_store *store, const char *folder, const sherd_rows_manifest *m, size_t number,
+                                   uint64_t first, uint64_t rows, sherd_arena *arena)
+{
+	SHERD_AUTO_BUF out = {0};
+	const sherd_rows_kind *kind = sherd_rows_kind_of(m->dtype);
+	uint8_t head[SHERD_ROWS_HEAD_SIZE];
+	char name[64], key[256];
+	sherd_rows_head_encode(rows, m->width, head);
+	sherd_buf_append(&out, head, (size_t)kind->head);
+	for (uint64_t i = 0; i < rows; i++)
+		for (uint64_t c = 0; c < m->width; c++) {
+			uint32_t bits = rows_set_bits(first + i, c);
+			sherd_buf_append(&out, &bits, (size_t)kind->element);
+		}
+	assert_false(out.failed);
+	(void)snprintf(name, sizeof(name), "part-%05zu%s", number, kind->suffix);
+	(void)snprintf(key, sizeof(key), "%s%s%s", folder, *folder ? "/" : "", name);
+	assert_ok(sherd_store_put(store, key, SHERD_WRITE_REPLACE, out.data, out.len, err));
+	sherd_rows_entry e = {.file = sherd_arena_str(arena, sherd_str_of(name)), .rows = rows, .bytes = out.len};
+	sherd_sha256_of(out.data, out.len, e.sha256);
+	uint64_t payload = out.len - kind->head;
+	if (m->version == 1)
+		return e;
+	e.crc_count = (size_t)sherd_rows_blocks(payload);
+	uint32_t *crcs = sherd_arena_alloc(arena, e.crc_count + 1, sizeof(*crcs));
+	for (size_t i = 0; i < e.crc_count; i++) {
+		uint64_t at = (uint64_t)i * SHERD_ROWS_BLOCK, left = payload - at;
+		crcs[i] = sherd_crc32(0, out.data + kind->head + at,
+		                      (size_t)(left < SHERD_ROWS_BLOCK ? left : SHERD_ROWS_BLOCK));
+	}
+	e.crcs = crcs;
+	return e;
+}
+
+void rows_set_make_listed(sherd_store *store, const char *folder, sherd_dtype dtype, unsigned version,
+                          const uint64_t *rows, size_t shards, uint64_t width)
+{
+	SHERD_AUTO_BUF out = {0};
+	sherd_arena arena = {0};
+	char key[256];
+	sherd_rows_manifest m = {.version = version, .dtype = dtype, .width = width, .count = shards};
+	sherd_rows_entry *list = sherd_arena_alloc(&arena, shards + 1, sizeof(*list));
+	assert_non_null(list);
+	for (size_t i = 0; i < shards; i++) {
+		list[i] = put_listed(store, folder, &m, i, m.rows, rows[i], &arena);
+		m.rows += rows[i];
+	}
+	m.shards = list;
+	sherd_rows_manifest_encode(&m, &out);
+	assert_false(out.failed);
+	(void)snprintf(key, sizeof(key), "%s%s%s", folder, *folder ? "/" : "", SHERD_ROWS_MANIFEST);
+	assert_ok(sherd_store_put(store, key, SHERD_WRITE_REPLACE, out.data, out.len, err));
+	sherd_arena_done(&arena);
 }
 
 uint64_t rows_batch_id(const sherd_rows_batch *b, size_t i)

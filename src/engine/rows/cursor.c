@@ -16,7 +16,10 @@ int sherd_rows_cursor_open(sherd_rows_cursor **out, const sherd_rows *rows, cons
 	if (!c)
 		return sherd_fail_nomem(err);
 	TRY(sherd_rows_sequence_init(&c->sequence, rows, o, err));
+	if (o->verify)
+		TRY(sherd_rows_checked_open(&c->checked, rows, err));
 	TRY(sherd_rows_fetch_init(&c->fetch, rows, o, err));
+	sherd_rows_fetch_verify(&c->fetch, c->checked);
 	sherd_rows_scout_init(&c->scout, &c->sequence, c->fetch.window);
 	*out = TAKE(c);
 	return SHERD_OK;
@@ -27,6 +30,7 @@ void sherd_rows_cursor_close(sherd_rows_cursor *c)
 	if (!c)
 		return;
 	sherd_rows_fetch_done(&c->fetch);
+	sherd_rows_checked_close(c->checked);
 	sherd_rows_scout_done(&c->scout);
 	sherd_buf_done(&c->hints.list);
 	sherd_buf_done(&c->pick.ids);

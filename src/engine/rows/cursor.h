@@ -8,6 +8,7 @@ struct sherd_rows_cursor {
 	rows_sequence sequence;
 	rows_pick pick;
 	rows_fetch fetch;
+	rows_checked *checked; /* or NULL */
 	rows_scout scout;
 	rows_hints hints;
 };

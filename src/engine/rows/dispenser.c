@@ -13,7 +13,8 @@
 struct sherd_rows_dispenser {
 	sherd_rows_stream options;
 	const sherd_rows *rows;
-	pthread_mutex_t lock; /* of all that follows, and of what slots owe */
+	rows_checked *checked; /* or NULL */
+	pthread_mutex_t lock;  /* of all that follows, and of what slots owe */
 	rows_sequence sequence;
 	rows_scout scout;
 	uint64_t window;        /* of the scout, in bytes */
@@ -38,6 +39,8 @@ static int dispenser_init(sherd_rows_dispenser *d, const sherd_rows *rows, sherd
 	rows_fetch fetch;
 	TRY(sherd_rows_sequence_init(&d->sequence, rows, &d->options, err));
 	TRY(sherd_rows_fetch_init(&fetch, rows, &d->options, err));
+	if (d->options.verify)
+		TRY(sherd_rows_checked_open(&d->checked, rows, err));
 	d->rows = rows;
 	d->options.resume = NULL; /* the caller's text need not live on */
 	d->window = fetch.window;
@@ -86,6 +89,7 @@ void sherd_rows_dispenser_close(sherd_rows_dispenser *d)
 		return;
 	forget(d);
 	(void)pthread_mutex_destroy(&d->lock);
+	sherd_rows_checked_close(d->checked);
 	sherd_rows_scout_done(&d->scout);
 	free(d);
 }
@@ -101,6 +105,7 @@ int sherd_rows_slot_open(sherd_rows_slot **out, sherd_rows_dispenser *d, sherd_e
 		free(s);
 		return rc;
 	}
+	sherd_rows_fetch_verify(&s->fetch, d->checked);
 	s->fetch.onward = s->fetch.queue = false; /* the next batch goes to another thread */
 	(void)pthread_mutex_lock(&d->lock);
 	s->next = d->slots;

@@ -71,18 +71,30 @@ int sherd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_row
 		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "this store cannot map");
 	*f = (rows_fetch){
 		.rows = rows,
-		.dtype = o->dtype == SHERD_F32 ? SHERD_F32 : SHERD_F64,
+		.dtype = o->dtype == SHERD_DTYPE_NONE ? SHERD_F64 : o->dtype,
 		.stored = rows->row_bytes / rows->width,
-		.wanted = o->dtype == SHERD_F32 ? 4 : 8,
 		.window = o->window_bytes ? o->window_bytes : DEFAULT_WINDOW,
 		.onward = o->world <= 1,
 		.pool = o->pool,
 		.shards = {.rows = rows, .map = may_map(rows, access)},
 	};
+	f->wanted = sherd_dtype_describe(f->dtype)->block_bytes;
 	f->keep = f->window >= stored_bytes(rows);
 	f->queue = access == SHERD_ROWS_DIRECT || (access == SHERD_ROWS_AUTO && !f->keep);
 	f->pieces = (rows_pieces){.window = f->window, .probe = access == SHERD_ROWS_AUTO};
 	return SHERD_OK;
+}
+
+/* What was verified should still be in memory when it is delivered: nothing goes past the page cache. */
+void sherd_rows_fetch_verify(rows_fetch *f, rows_checked *checked)
+{
+	f->checked = checked;
+	f->queue = f->queue && !checked;
+}
+
+static int verify(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, sherd_error *err)
+{
+	return f->checked ? sherd_rows_checked_range(f->checked, s, offset, offset + bytes, err) : SHERD_OK;
 }
 
 void sherd_rows_fetch_done(rows_fetch *f)
@@ -324,6 +336,7 @@ static int fetch_straight(rows_fetch *f, const rows_pick *p, rows_scout *scout, 
 	const rows_open_shard *s;
 	uint64_t offset, bytes = p->count * f->rows->row_bytes;
 	TRY(sherd_rows_shards_find(&f->shards, p->first, &s, &offset, err));
+	TRY(verify(f, s, offset, bytes, err));
 	bool queue = f->queue && scout && !p->padding;
 	if (!queue && as_stored(f) && s->map) {
 		*data = view(f, s, offset, bytes);
@@ -389,6 +402,7 @@ static int copy_span(rows_fetch *f, const place *p, size_t count, uint8_t *out, 
 	TRY(sherd_rows_shards_find(&f->shards, p->id, &s, &offset, err));
 	const sherd_rows_shard *shard = &f->rows->shards[s->shard];
 	size_t n = span(f, p, count, shard->first + shard->rows);
+	TRY(verify(f, s, offset, (p[n - 1].id - p[0].id + 1) * bytes, err));
 	*taken = n;
 	if (n == 1 && !(s->map && f->keep))
 		return read_into(f, s, offset, bytes, out + p->at * each, err);

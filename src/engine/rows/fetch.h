@@ -6,6 +6,7 @@
 #ifndef SHERD_ENGINE_ROWS_FETCH_H
 #define SHERD_ENGINE_ROWS_FETCH_H
 
+#include "engine/rows/checked.h"
 #include "engine/rows/pieces.h"
 #include "engine/rows/scout.h"
 #include "engine/rows/shards.h"
@@ -25,6 +26,7 @@ typedef struct rows_fetch {
 	bool onward;             /* what follows a batch in the file is needed next */
 	uint64_t window;
 	sherd_pool *pool;
+	rows_checked *checked; /* NULL: nothing is verified. Not its own */
 	rows_shards shards;
 	rows_pieces pieces;
 	rows_residence here;
@@ -40,6 +42,8 @@ typedef struct rows_fetch {
 /* Fails when the options ask for maps and the store has none. */
 int sherd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_rows_stream *options, sherd_error *err);
 void sherd_rows_fetch_done(rows_fetch *f);
+/* From now on what is delivered was verified before. */
+void sherd_rows_fetch_verify(rows_fetch *f, rows_checked *checked);
 /* The stream begins again, or elsewhere: what was asked for ahead is forgotten. again: at its beginning. */
 void sherd_rows_fetch_restart(rows_fetch *f, bool again);
 /* Brings the rows of a pick; what it hands out is valid until the next call. With a queue the scout says what follows:

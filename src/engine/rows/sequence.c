@@ -180,8 +180,9 @@ static int check_options(const sherd_rows *rows, const sherd_rows_stream *o, she
 	if (o->from > rows->total)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "row %" PRIu64 " of %" PRIu64, o->from,
 		                  rows->total);
-	if (o->dtype != SHERD_DTYPE_NONE && o->dtype != SHERD_F64 && o->dtype != SHERD_F32)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rows are delivered as F64 or F32");
+	if (o->dtype != SHERD_DTYPE_NONE && o->dtype != SHERD_F64 && o->dtype != SHERD_F32 && o->dtype != SHERD_F16 &&
+	    o->dtype != SHERD_BF16)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rows are delivered as F64, F32, F16 or BF16");
 	if ((unsigned)o->access > SHERD_ROWS_DIRECT || (unsigned)o->tail > SHERD_ROWS_TAIL_PAD)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "no such access or tail");
 	if (o->sample && isnan(o->fraction))

@@ -119,7 +119,7 @@ TEST(bad_options_are_refused)
 		{.rank = 4, .world = 4},
 		{.from = TOTAL + 1},
 		{.dtype = SHERD_I64},
-		{.dtype = SHERD_F16},
+		{.dtype = SHERD_U16},
 		{.resume = "x", .from = 1},
 		{.resume = "x", .epoch = 1},
 		{.sample = true, .fraction = (double)NAN},
