@@ -30,7 +30,8 @@ typedef struct packing {
 
 static int take_types(packing *p, const sherd_args *args, sherd_error *err)
 {
-	static const char *const dtypes[] = {"bf16", NULL}, *const stored[] = {"f32", "f16", "bf16", NULL};
+	static const char *const dtypes[] = {"bf16", NULL}, *const stored[] = {"f32", "f16", "bf16", NULL},
+				 *const layouts[] = {"sherd", "residual_shard_bf16", NULL};
 	static const sherd_dtype types[] = {SHERD_F32, SHERD_F16, SHERD_BF16};
 	unsigned word = 0;
 	TRY(sherd_args_word(args, "dtype", dtypes, &word, err));
@@ -41,6 +42,11 @@ static int take_types(packing *p, const sherd_args *args, sherd_error *err)
 	TRY(sherd_args_word(args, "store", stored, &word, err));
 	if (sherd_args_has(args, "store"))
 		p->options.dtype = types[word];
+	word = 0;
+	TRY(sherd_args_word(args, "layout", layouts, &word, err));
+	p->options.residual = word;
+	if (word && p->options.dtype && p->options.dtype != SHERD_BF16)
+		return sherd_cli_usage(err, "--layout residual_shard_bf16 holds BF16: --store bf16, or nothing");
 	return SHERD_OK;
 }
 
@@ -85,9 +91,10 @@ static int tell(const packing *p, const char *path, uint64_t before, sherd_error
 	sherd_rows *rows;
 	char size[SHERD_TEXT_SIZE];
 	uint64_t bytes = 0;
-	TRY(sherd_place_blame(&p->to, sherd_rows_open_folder(&rows, p->to.store, p->to.key, NULL, err), err));
+	TRY(sherd_place_blame(&p->to, sherd_rows_open_any(&rows, p->to.store, p->to.key, NULL, err), err));
 	uint64_t total = sherd_rows_total(rows), width = sherd_rows_width(rows);
 	const char *dtype = sherd_dtype_describe(sherd_rows_dtype(rows))->name;
+	sherd_format format = sherd_rows_format(rows);
 	size_t shards = sherd_rows_shards(rows);
 	for (size_t i = 0; i < shards; i++)
 		bytes += sherd_rows_shard_at(rows, i)->bytes;
@@ -103,7 +110,7 @@ static int tell(const packing *p, const char *path, uint64_t before, sherd_error
 		               sherd_text_plural(shards));
 	sherd_doc doc = sherd_doc_begin(out);
 	sherd_doc_put_text(&doc, "path", path);
-	sherd_doc_put_text(&doc, "format", sherd_format_name(SHERD_FORMAT_ROWS));
+	sherd_doc_put_text(&doc, "format", sherd_format_name(format));
 	if (p->options.append)
 		sherd_doc_put_u64(&doc, "appended", total - before);
 	sherd_doc_put_u64(&doc, "rows", total);
@@ -183,6 +190,7 @@ static const sherd_option pack_options[] = {
 	TENSOR,
 	DTYPE,
 	{"store", "TYPE", "f32, f16 or bf16 (default: f16 or bf16 if all tensors are that, else f32)", 0},
+	{"layout", "LAYOUT", "sherd (default) or residual_shard_bf16 (manifest.json and BF16)", 0},
 	{NULL, NULL, NULL, 0},
 };
 

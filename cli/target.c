@@ -117,7 +117,7 @@ static int refuse_format(const sherd_args *args, const char *to, const char *pat
 	if (to)
 		return sherd_cli_usage(err,
 		                       "--to must be safetensors, index, npy, npy-folder, checkpoint, sdc, fb, sdnb%s",
-		                       graphs ? ", sdz, jsonl or rfdb" : " or sdz");
+		                       graphs ? ", sdz, rows, rows-bf16, jsonl or rfdb" : ", sdz, rows or rows-bf16");
 	return sherd_cli_usage(
 		err,
 		"%.128s does not tell the format: it ends neither in .safetensors, "
@@ -148,6 +148,8 @@ int sherd_target_take(sherd_target *target, const sherd_args *args, const char *
 	case SHERD_FORMAT_SAMEDIFF_CONTAINER:
 	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS:
 	case SHERD_FORMAT_SDNB:
+	case SHERD_FORMAT_ROWS:
+	case SHERD_FORMAT_ROWS_BF16:
 	case SHERD_FORMAT_SDZ: return check_target(target, err);
 	default: break;
 	}
@@ -161,6 +163,9 @@ static char *base_of(const sherd_target *target)
 	size_t len = strlen(target->path);
 	if (e && e->format == target->format && e->cut)
 		len -= strlen(e->end);
+	bool rows = target->format == SHERD_FORMAT_ROWS || target->format == SHERD_FORMAT_ROWS_BF16;
+	while (rows && len > 1 && target->path[len - 1] == '/')
+		len--;
 	return strndup(target->path, len);
 }
 

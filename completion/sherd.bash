@@ -21,7 +21,7 @@ _sherd_options() {
 	"checkpoint reshard") echo "--shards --cut --replace $common" ;;
 	"checkpoint prune") echo "--keep --waiting-older-than --orphaned --damaged --dry-run $common" ;;
 	"checkpoint repair") echo "--set-id --replace $common" ;;
-	"rows pack") echo "--rows-per-shard --tensor --dtype --store $common" ;;
+	"rows pack") echo "--rows-per-shard --tensor --dtype --store --layout $common" ;;
 	"rows append") echo "--rows-per-shard --tensor --dtype $common" ;;
 	"rows index") echo "--replace $common" ;;
 	"rows info") echo "--incomplete $common" ;;
@@ -67,13 +67,14 @@ _sherd() {
 	"rows stream:--dtype" | "rows gather:--dtype") mapfile -t COMPREPLY < <(compgen -W "f64 f32 f16 bf16" -- "$current") && return ;;
 	"rows gather:--ids") return ;;
 	"rows pack:--store") mapfile -t COMPREPLY < <(compgen -W "f32 f16 bf16" -- "$current") && return ;;
+	"rows pack:--layout") mapfile -t COMPREPLY < <(compgen -W "sherd residual_shard_bf16" -- "$current") && return ;;
 	"rows pack:--dtype" | "rows append:--dtype") mapfile -t COMPREPLY < <(compgen -W "bf16" -- "$current") && return ;;
 	"rows stream:--tail") mapfile -t COMPREPLY < <(compgen -W "keep drop pad" -- "$current") && return ;;
 	"rows stream:--access") mapfile -t COMPREPLY < <(compgen -W "auto map read direct" -- "$current") && return ;;
 	esac
 	case $previous in
 	--format) mapfile -t COMPREPLY < <(compgen -W "text raw npy" -- "$current") && return ;;
-	--to) mapfile -t COMPREPLY < <(compgen -W "safetensors index npy npy-folder checkpoint sdc fb sdnb sdz jsonl rfdb" -- "$current") && return ;;
+	--to) mapfile -t COMPREPLY < <(compgen -W "safetensors index npy npy-folder checkpoint sdc fb sdnb sdz rows rows-bf16 jsonl rfdb" -- "$current") && return ;;
 	--compress) mapfile -t COMPREPLY < <(compgen -W "none deflate deflate:6 deflate:12" -- "$current") && return ;;
 	--planner) mapfile -t COMPREPLY < <(compgen -W "hash directory" -- "$current") && return ;;
 	--layout) mapfile -t COMPREPLY < <(compgen -W "sherd csharp" -- "$current") && return ;;

@@ -27,6 +27,7 @@ typedef struct sherd_convert_options {
  *   NPY                one object for the bundle's only tensor; with a '/' at the end of the key, an NPY_FOLDER;
  *   NPY_FOLDER         <key>/npy.manifest.json and one file for each tensor; docs/formats/npy.md tells their names;
  *   CHECKPOINT         a set with that prefix;
+ *   ROWS, ROWS_BF16    a new folder of rows, as sherd_rows_pack_bundle() writes it: for tensors of one width;
  *   SAMEDIFF_CONTAINER, SAMEDIFF_FLATBUFFERS, SDNB, SDZ
  *                      a model, as sherd_model_save() writes it; tensors that are no model's become its variables.
  * It can be opened by the same key. SHERD_EUNSUPPORTED, "cannot-hold", names the tensor that the target cannot hold;

@@ -218,6 +218,7 @@ typedef struct sherd_rows_writer_options {
 	int64_t time_ns;         /* for the claim; since 1970 UTC */
 	const sherd_limits *limits;
 	const sherd_progress *progress; /* counts stored bytes */
+	bool residual; /* a new folder of residual_shard_bf16: BF16, and manifest.json in place of rows.manifest.json */
 } sherd_rows_writer_options;
 
 /* width 0: with append that of the set. Until its first flush a new set is incomplete. What a writer that died left is
@@ -253,6 +254,7 @@ typedef struct sherd_rows_pack_options {
 	const sherd_progress *progress;
 	sherd_dtype dtype; /* as stored, as a writer's; 0: F32, or of sources F16 or BF16 when all of them are that */
 	bool append;       /* as a writer's */
+	bool residual;     /* as a writer's */
 	size_t *at;        /* where to tell which source is being read, when a failure is about it; else SIZE_MAX */
 } sherd_rows_pack_options;
 

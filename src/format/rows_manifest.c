@@ -383,6 +383,8 @@ int sherd_rows_manifest_decode(const void *data, size_t len, const sherd_limits 
 int sherd_rows_bf16_decode(const void *data, size_t len, const sherd_limits *limits, sherd_arena *arena,
                            sherd_rows_manifest *out, sherd_error *err)
 {
+	if (sherd_seal_check(data, len) == SHERD_SEAL_BROKEN)
+		return check_seal(data, len, err);
 	return decode(&bf16, data, len, limits, arena, out, err);
 }
 
@@ -456,5 +458,45 @@ void sherd_rows_manifest_encode(const sherd_rows_manifest *manifest, sherd_buf *
 	for (size_t i = 0; i < manifest->count; i++)
 		put_entry(&w, &manifest->shards[i], manifest->version > 1);
 	sherd_json_put_array_end(&w);
+	sherd_seal_put(&w);
+}
+
+static void put_numbers(sherd_json_writer *w, const char *key, const double *values, uint64_t count)
+{
+	sherd_json_put_key(w, key);
+	sherd_json_put_array(w, true);
+	for (uint64_t i = 0; i < count; i++)
+		sherd_json_put_double(w, values[i]);
+	sherd_json_put_array_end(w);
+}
+
+void sherd_rows_bf16_encode(const sherd_rows_manifest *manifest, uint64_t rows_per_shard,
+                            const sherd_rows_bf16_stats *stats, sherd_buf *out)
+{
+	sherd_json_writer w;
+	sherd_json_writer_init(&w, out);
+	sherd_json_put_object(&w, false);
+	put_text(&w, "format", bf16.format);
+	put_number(&w, bf16.version, 1);
+	put_text(&w, "dtype", BF16_DTYPE);
+	put_text(&w, "byte_order", "little");
+	put_number(&w, bf16.width, manifest->width);
+	put_number(&w, "rows_per_shard", rows_per_shard);
+	put_number(&w, bf16.rows, manifest->rows);
+	sherd_json_put_key(&w, "shards");
+	sherd_json_put_array(&w, false);
+	for (size_t i = 0; i < manifest->count; i++) {
+		sherd_json_put_object(&w, true);
+		put_text(&w, "file", manifest->shards[i].file);
+		put_number(&w, "rows", manifest->shards[i].rows);
+		put_number(&w, "bytes", manifest->shards[i].bytes);
+		sherd_json_put_object_end(&w);
+	}
+	sherd_json_put_array_end(&w);
+	sherd_json_put_key(&w, "stats");
+	sherd_json_put_object(&w, false);
+	put_numbers(&w, "mean", stats->mean, manifest->width);
+	put_numbers(&w, "norm", stats->norm, manifest->width);
+	sherd_json_put_object_end(&w);
 	sherd_seal_put(&w);
 }

@@ -65,6 +65,15 @@ void sherd_rows_manifest_encode(const sherd_rows_manifest *manifest, sherd_buf *
 /* The foreign list: order is as listed, names are plain, sizes and sums are checked as above. */
 int sherd_rows_bf16_decode(const void *data, size_t len, const sherd_limits *limits, sherd_arena *arena,
                            sherd_rows_manifest *out, sherd_error *err);
+
+/* Of each column: the mean, and the root of the mean square. */
+typedef struct sherd_rows_bf16_stats {
+	const double *mean, *norm;
+} sherd_rows_bf16_stats;
+
+/* Such a list, sealed, into an empty buffer. */
+void sherd_rows_bf16_encode(const sherd_rows_manifest *manifest, uint64_t rows_per_shard,
+                            const sherd_rows_bf16_stats *stats, sherd_buf *out);
 /* Does the document say that it is such a list? Damage behind that word does not matter. Fails for lack of memory only.
  */
 int sherd_rows_bf16_recognise(const void *data, size_t len, bool *out, sherd_error *err);

@@ -354,6 +354,41 @@ TEST(a_packed_set_and_its_damage_are_judged_alike)
 	assert_same_findings("p", "no-manifest");
 }
 
+/* Written, appended to, damaged: in every type that is stored. */
+TEST(sets_of_every_type_are_read_and_judged_alike)
+{
+	static const sherd_dtype dtypes[] = {SHERD_F32, SHERD_F16, SHERD_BF16};
+	static const char *const suffixes[] = {"shard", "f16", "bf16"};
+	double values[10];
+	for (size_t i = 0; i < 10; i++)
+		values[i] = (double)i / 3 - 1;
+	for (size_t i = 0; i < COUNT_OF(dtypes); i++) {
+		sherd_rows_writer_options options = {.dtype = dtypes[i], .rows_per_shard = 2};
+		char where[8], part[32];
+		sherd_rows_writer *w;
+		sherd_rows *set;
+		(void)snprintf(where, sizeof(where), "t%zu", i);
+		(void)snprintf(part, sizeof(part), "%s/part-00001.%s", where, suffixes[i]);
+		assert_ok(sherd_rows_writer_open(&w, store, where, 2, &options, err));
+		assert_ok(sherd_rows_writer_append(w, SHERD_F64, values, 3, err));
+		assert_ok(sherd_rows_writer_commit(w, err));
+		options.append = true;
+		assert_ok(sherd_rows_writer_open(&w, store, where, 2, &options, err));
+		assert_ok(sherd_rows_writer_append(w, SHERD_F64, values + 6, 2, err));
+		assert_ok(sherd_rows_writer_commit(w, err));
+		assert_ok(sherd_rows_open_folder(&set, store, where, NULL, err));
+		assert_same_stream(set, where, &(wish){.stream.batch_rows = 2, .arguments = "batch=2"});
+		sherd_rows_close(set);
+		assert_same_findings(where, "");
+		change(part, dtypes[i] == SHERD_F32 ? 33 : 1);
+		assert_same_findings(where, "bad-crc");
+		put(part, "x", 1);
+		assert_same_findings(where, "truncated");
+		assert_ok(sherd_store_remove(store, part, err));
+		assert_same_findings(where, "missing-shard");
+	}
+}
+
 TEST(shards_of_the_corpus_are_judged_alike)
 {
 	static const char *const names[] = {
@@ -405,9 +440,13 @@ TEST(the_fixtures_are_read_alike)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(streams_are_the_same_batch_by_batch),   CASE(cursors_of_all_sorts_go_on_in_other_worlds),
-		CASE(a_cursor_goes_on_in_another_world),     CASE(a_packed_set_and_its_damage_are_judged_alike),
-		CASE(shards_of_the_corpus_are_judged_alike), CASE(the_fixtures_are_read_alike),
+		CASE(streams_are_the_same_batch_by_batch),
+		CASE(cursors_of_all_sorts_go_on_in_other_worlds),
+		CASE(a_cursor_goes_on_in_another_world),
+		CASE(a_packed_set_and_its_damage_are_judged_alike),
+		CASE(sets_of_every_type_are_read_and_judged_alike),
+		CASE(shards_of_the_corpus_are_judged_alike),
+		CASE(the_fixtures_are_read_alike),
 	};
 	return cmocka_run_group_tests_name("interop/rows", tests, NULL, NULL);
 }

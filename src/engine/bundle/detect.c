@@ -366,10 +366,11 @@ static int by_folder(sherd_store *store, const char *folder, sherd_format *out, 
 		return SHERD_OK;
 	}
 	TRY(sherd_rows_files_open(&files, store, folder, SHERD_ROWS_SUFFIX, err));
-	rows = files.has_manifest || files.has_marker;
+	rows = files.has_manifest || (files.has_marker && !files.has_foreign);
 	int rc = SHERD_OK;
 	if (!rows && files.has_foreign)
 		rc = is_bf16(store, folder, &bf16, err);
+	rows |= files.has_marker && !bf16;
 	if (rc == SHERD_OK && !rows && !bf16)
 		rc = has_rows(store, &files, &rows, err);
 	sherd_rows_files_done(&files);

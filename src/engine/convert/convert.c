@@ -132,6 +132,8 @@ int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key,
 		total += sherd_bundle_tensor(from, i)->bytes;
 	if (sherd_convert_holds_graph(to))
 		return sherd_convert_model(&c, to, &o, err);
+	if (to == SHERD_FORMAT_ROWS || to == SHERD_FORMAT_ROWS_BF16)
+		return sherd_convert_rows(&c, to, &o, err);
 	sherd_meter_init(&c.meter, o.progress, total);
 	int rc = convert(&c, to, &o, err);
 	sherd_meter_done(&c.meter);

@@ -48,4 +48,8 @@ int sherd_convert_model(const sherd_conversion *c, sherd_format to, const sherd_
 /* Does the format hold a graph? */
 bool sherd_convert_holds_graph(sherd_format format);
 
+/* Into a new folder of rows, or of residual_shard_bf16. */
+int sherd_convert_rows(const sherd_conversion *c, sherd_format to, const sherd_convert_options *options,
+                       sherd_error *err);
+
 #endif

@@ -1,8 +1,11 @@
 #include "engine/rows/clear.h"
 
 #include "base/map.h"
+#include "engine/rows/bf16.h"
 #include "engine/rows/head.h"
 #include "format/rows_marker.h"
+
+#include <sherd/detect.h>
 
 #include <stdlib.h>
 
@@ -59,10 +62,36 @@ static int remove_parts(sherd_store *store, const rows_files *files, uint32_t fi
  * marker, cannot publish what names these parts any more. */
 static int fence(sherd_store *store, const char *folder, rows_head *head, sherd_rows_manifest *m, sherd_error *err)
 {
+	SHERD_AUTO_BUF text = {0};
 	bool uncertain;
 	m->version = 2;
 	m->fence++;
-	return sherd_rows_head_write(head, store, folder, m, &uncertain, err);
+	sherd_rows_manifest_encode(m, &text);
+	return sherd_rows_head_write(head, store, folder, SHERD_ROWS_MANIFEST, &text, &uncertain, err);
+}
+
+static int name_all(const sherd_rows_manifest *m, sherd_map *named, sherd_error *err)
+{
+	bool ok = true;
+	for (size_t i = 0; i < m->count && ok; i++)
+		(void)sherd_map_add(named, sherd_str_of(m->shards[i].file), i, &ok);
+	return ok ? SHERD_OK : sherd_fail_nomem(err);
+}
+
+/* What residual_shard_bf16 names stays. Any other manifest.json does not matter. */
+static int name_foreign(sherd_store *store, const char *folder, const sherd_limits *limits, sherd_arena *arena,
+                        sherd_map *named, sherd_error *err)
+{
+	sherd_rows_manifest m;
+	sherd_format format;
+	SHERD_AUTO_BUF key = {0};
+	TRY(sherd_rows_key(&key, folder, SHERD_ROWS_BF16_MANIFEST, err));
+	int rc = sherd_detect(store, (const char *)key.data, &format, err);
+	if (rc == SHERD_EUNSUPPORTED || (rc == SHERD_OK && format != SHERD_FORMAT_ROWS_BF16))
+		return SHERD_OK;
+	TRY(rc);
+	TRY(sherd_rows_bf16_read(store, folder, limits, arena, &m, err));
+	return name_all(&m, named, err);
 }
 
 static int clear_beside(sherd_store *store, const char *folder, const rows_files *files, uint32_t first,
@@ -70,12 +99,9 @@ static int clear_beside(sherd_store *store, const char *folder, const rows_files
 {
 	rows_head head;
 	sherd_rows_manifest m;
-	bool ok = true, any = false;
+	bool any = false;
 	TRY(sherd_rows_head_read(&head, store, folder, limits, arena, &m, err));
-	for (size_t i = 0; i < m.count && ok; i++)
-		(void)sherd_map_add(named, sherd_str_of(m.shards[i].file), i, &ok);
-	if (!ok)
-		return sherd_fail_nomem(err);
+	TRY(name_all(&m, named, err));
 	for (size_t i = 0; i < files->count && !any; i++)
 		any = is_left(&files->list[i], first, named);
 	if (!any)
@@ -93,9 +119,11 @@ int sherd_rows_clear(sherd_store *store, const char *folder, const char *marker,
 	TRY(sherd_rows_files_open(&files, store, folder, NULL, err));
 	uint32_t first = first_of(store, marker, files.has_manifest);
 	int rc = SHERD_OK;
-	if (!files.has_manifest)
+	if (files.has_foreign && !files.has_manifest)
+		rc = name_foreign(store, folder, limits, &arena, &named, err);
+	if (rc == SHERD_OK && !files.has_manifest)
 		rc = remove_parts(store, &files, first, &named, err);
-	else if (first != UINT32_MAX)
+	else if (rc == SHERD_OK && first != UINT32_MAX)
 		rc = clear_beside(store, folder, &files, first, limits, &arena, &named, err);
 	sherd_map_done(&named);
 	sherd_arena_done(&arena);

@@ -51,15 +51,13 @@ static int write_text(rows_head *head, sherd_store *store, const char *key, cons
 	return rc;
 }
 
-int sherd_rows_head_write(rows_head *head, sherd_store *store, const char *folder, const sherd_rows_manifest *manifest,
-                          bool *uncertain, sherd_error *err)
+int sherd_rows_head_write(rows_head *head, sherd_store *store, const char *folder, const char *name,
+                          const sherd_buf *text, bool *uncertain, sherd_error *err)
 {
 	SHERD_AUTO_BUF key = {0};
-	SHERD_AUTO_BUF text = {0};
 	*uncertain = false;
-	TRY(sherd_rows_key(&key, folder, SHERD_ROWS_MANIFEST, err));
-	const char *name = (const char *)key.data;
-	sherd_rows_manifest_encode(manifest, &text);
-	TRY(sherd_buf_check(&text, err));
-	return sherd_in_object(err, write_text(head, store, name, &text, uncertain, err), name);
+	TRY(sherd_buf_check(text, err));
+	TRY(sherd_rows_key(&key, folder, name, err));
+	return sherd_in_object(err, write_text(head, store, (const char *)key.data, text, uncertain, err),
+	                       (const char *)key.data);
 }

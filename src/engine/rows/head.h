@@ -11,9 +11,10 @@ typedef struct rows_head {
 /* Reads the manifest that is there. */
 int sherd_rows_head_read(rows_head *out, sherd_store *store, const char *folder, const sherd_limits *limits,
                          sherd_arena *arena, sherd_rows_manifest *manifest, sherd_error *err);
-/* Makes this the manifest, or fails with SHERD_ECONFLICT when the one that is there is another than the head, or there
- * is one where none was. *uncertain when the failure may have come after the manifest did. */
-int sherd_rows_head_write(rows_head *head, sherd_store *store, const char *folder, const sherd_rows_manifest *manifest,
-                          bool *uncertain, sherd_error *err);
+/* Makes this text the manifest, under its name in the folder, or fails with SHERD_ECONFLICT when the one that is there
+ * is another than the head, or there is one where none was. *uncertain when the failure may have come after the
+ * manifest did. */
+int sherd_rows_head_write(rows_head *head, sherd_store *store, const char *folder, const char *name,
+                          const sherd_buf *text, bool *uncertain, sherd_error *err);
 
 #endif

@@ -239,7 +239,7 @@ static int run(indexing *x, const char *const *names, size_t count, sherd_error 
 	int rc = sherd_rows_manifest_decode(text.data, text.len, x->options->limits, &checked, &again, err);
 	sherd_arena_done(&checked);
 	TRY(rc);
-	return sherd_rows_head_write(&head, x->store, x->folder, &m, &uncertain, err);
+	return sherd_rows_head_write(&head, x->store, x->folder, SHERD_ROWS_MANIFEST, &text, &uncertain, err);
 }
 
 int sherd_rows_index(sherd_store *store, const char *folder, const char *const *names, size_t count,

@@ -84,6 +84,7 @@ int sherd_rows_pack_open(sherd_rows_writer **out, sherd_store *store, const char
 	uint64_t each = options->rows_per_shard ? options->rows_per_shard : DEFAULT_ROWS;
 	const sherd_rows_writer_options writing = {
 		.append = options->append,
+		.residual = options->residual,
 		.dtype = options->dtype,
 		.rows_per_shard = rows < each ? rows : each,
 		.time_ns = options->time_ns,

@@ -147,7 +147,7 @@ static int write_parts(const packing *p, sherd_store *store, const char *folder,
 	SHERD_AUTO(sherd_rows_writer, sherd_rows_writer_abort) w = NULL;
 	const part *parts = (const part *)(const void *)p->parts.data;
 	sherd_rows_pack_options options = *o;
-	if (!options.dtype && !options.append)
+	if (!options.dtype && !options.append && !options.residual)
 		options.dtype = p->dtype;
 	TRY(sherd_rows_pack_open(&w, store, folder, p->rows, p->width, &options, err));
 	for (size_t i = 0; i < p->parts.len / sizeof(*parts); i++)

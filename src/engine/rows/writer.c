@@ -8,6 +8,7 @@
 #include "engine/rows/files.h"
 #include "engine/rows/head.h"
 #include "engine/rows/shard_out.h"
+#include "engine/rows/stats.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ struct sherd_rows_writer {
 	uint64_t expected; /* rows that are still to come; UINT64_MAX: nobody knows */
 	rows_claim claim;
 	rows_head head;
+	rows_stats *stats; /* of residual_shard_bf16; else NULL */
 	sherd_arena arena;
 	sherd_buf entries; /* of sherd_rows_entry: those that are published, then those that are not yet */
 	size_t published;
@@ -92,13 +94,18 @@ static int join(sherd_rows_writer *w, const sherd_rows_writer_options *o, sherd_
 static int begin(sherd_rows_writer *w, const sherd_rows_writer_options *o, sherd_error *err)
 {
 	const rows_claim_options claim = {.append = o->append, .time_ns = o->time_ns, .limits = o->limits};
-	TRY(choose_kind(w, o->dtype, err));
+	if (o->residual && (o->append || (o->dtype && o->dtype != SHERD_BF16)))
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
+		                  "residual_shard_bf16 holds BF16, and is not appended to");
+	TRY(choose_kind(w, o->residual ? SHERD_BF16 : o->dtype, err));
 	if (!o->append)
 		TRY(check_width(w->width, w->kind, w->rows_per_shard, err));
 	TRY(sherd_rows_claim_open(&w->claim, w->store, w->folder, &claim, err));
 	int rc = o->append ? join(w, o, err) : SHERD_OK;
 	if (rc == SHERD_OK)
 		rc = check_width(w->width, w->kind, w->rows_per_shard, err);
+	if (rc == SHERD_OK && o->residual)
+		rc = sherd_rows_stats_open(&w->stats, w->width, err);
 	if (rc < 0)
 		sherd_rows_claim_drop(&w->claim);
 	TRY(rc);
@@ -113,6 +120,7 @@ static void done(sherd_rows_writer *w)
 	sherd_buf_done(&w->entries);
 	sherd_buf_done(&w->key);
 	sherd_arena_done(&w->arena);
+	sherd_rows_stats_close(w->stats);
 	free(w->chunk);
 	free(w->folder);
 	free(w);
@@ -208,6 +216,8 @@ static int put_stored(sherd_rows_writer *w, const uint8_t *values, uint64_t rows
 		uint64_t most = w->row_bytes < CHUNK ? CHUNK / w->row_bytes : 1; /* so that it can be cancelled */
 		n = n < most ? n : most;
 		TRY(sherd_rows_shard_put(&w->out, values, (size_t)n, err));
+		if (w->stats)
+			sherd_rows_stats_add(w->stats, values, n);
 		TRY(sherd_meter_add(&w->meter, n * w->row_bytes, err));
 		values += n * w->row_bytes;
 		rows -= n;
@@ -270,8 +280,14 @@ int sherd_rows_writer_append(sherd_rows_writer *writer, sherd_dtype dtype, const
 
 /* ---- publishing */
 
+static const char *manifest_name(const sherd_rows_writer *w)
+{
+	return w->stats ? SHERD_ROWS_BF16_MANIFEST : SHERD_ROWS_MANIFEST;
+}
+
 static int publish(sherd_rows_writer *w, sherd_error *err)
 {
+	SHERD_AUTO_BUF text = {0};
 	TRY(end_shard(w, err));
 	const sherd_rows_manifest m = {
 		.version = 2,
@@ -284,7 +300,11 @@ static int publish(sherd_rows_writer *w, sherd_error *err)
 	};
 	if (m.count == w->published)
 		return SHERD_OK;
-	TRY(sherd_rows_head_write(&w->head, w->store, w->folder, &m, &w->uncertain, err));
+	if (w->stats)
+		sherd_rows_stats_encode(w->stats, &m, w->rows_per_shard, &text);
+	else
+		sherd_rows_manifest_encode(&m, &text);
+	TRY(sherd_rows_head_write(&w->head, w->store, w->folder, manifest_name(w), &text, &w->uncertain, err));
 	w->published = m.count;
 	return SHERD_OK;
 }
@@ -312,7 +332,7 @@ static int undo(sherd_rows_writer *w)
 	if (w->uncertain && w->published)
 		return SHERD_ECONFLICT;
 	if (w->uncertain)
-		TRY(remove_named(w, SHERD_ROWS_MANIFEST));
+		TRY(remove_named(w, manifest_name(w)));
 	for (size_t i = entry_count(w); i-- > w->published;)
 		TRY(remove_named(w, entries_of(w)[i].file));
 	return SHERD_OK;

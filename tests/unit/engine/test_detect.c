@@ -208,7 +208,10 @@ TEST(a_foreign_folder_is_told_by_what_its_manifest_says)
 		put("d/manifest.json", yes[i], strlen(yes[i]));
 		assert_int_equal(format_of(store, "d"), SHERD_FORMAT_ROWS_BF16);
 	}
+	/* Whose marker is still there had finished; beside any other manifest.json rows are being packed. */
 	put("d/rows.packing", "", 0);
+	assert_int_equal(format_of(store, "d"), SHERD_FORMAT_ROWS_BF16);
+	put("d/manifest.json", "{}", 2);
 	assert_int_equal(format_of(store, "d"), SHERD_FORMAT_ROWS);
 }
 

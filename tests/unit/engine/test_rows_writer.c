@@ -347,6 +347,51 @@ TEST(nothing_is_left_of_a_set_that_was_given_up)
 		assert_int_equal(entries_in(f->folder, "a"), 1);
 }
 
+/* ---- residual_shard_bf16 */
+
+static int write_residual(sherd_store *store, const char *folder, uint64_t rows, sherd_error *err)
+{
+	const sherd_rows_writer_options options = {.residual = true, .rows_per_shard = 4};
+	sherd_rows_writer *w;
+	TRY(sherd_rows_writer_open(&w, store, folder, WIDTH, &options, err));
+	assert_int_equal(append(w, 0, rows, err), SHERD_OK);
+	return sherd_rows_writer_commit(w, err);
+}
+
+static void assert_residual(sherd_store *store, const char *folder, uint64_t rows)
+{
+	SHERD_AUTO(sherd_rows, sherd_rows_close) set = NULL;
+	assert_ok(sherd_rows_open_any(&set, store, folder, NULL, err));
+	assert_int_equal(sherd_rows_format(set), SHERD_FORMAT_ROWS_BF16);
+	assert_int_equal(sherd_rows_total(set), rows);
+}
+
+TEST(the_foreign_layout_is_written_as_it_is_read)
+{
+	sherd_rows_writer *w = NULL;
+	const sherd_rows_writer_options f16 = {.residual = true, .dtype = SHERD_F16};
+	assert_refused(SHERD_EINVAL, "bad-argument", sherd_rows_writer_open(&w, STORE, "r", WIDTH, &f16, err));
+	assert_ok(write_residual(STORE, "r", 9, err));
+	assert_keys(STORE, "r/manifest.json r/part-00000.bf16 r/part-00001.bf16 r/part-00002.bf16 ");
+	assert_residual(STORE, "r", 9);
+	assert_refused(SHERD_EEXIST, "exists", write_residual(STORE, "r", 9, err));
+	assert_refused(SHERD_EUNSUPPORTED, "unknown-format", sherd_rows_writer_open(&w, STORE, "r", 0, &more, err));
+	/* A writer that died before it removed its marker had finished. */
+	SHERD_AUTO_BUF marker = {0};
+	const sherd_rows_marker dead = {.has_first = true, .process = 1};
+	sherd_rows_marker_encode(&dead, &marker);
+	assert_ok(sherd_store_put(STORE, "r/rows.packing", SHERD_WRITE_NEW, marker.data, marker.len, err));
+	assert_residual(STORE, "r", 9);
+	assert_refused(SHERD_EEXIST, "exists", write_residual(STORE, "r", 9, err));
+	assert_keys(STORE, "r/manifest.json r/part-00000.bf16 r/part-00001.bf16 r/part-00002.bf16 ");
+	assert_residual(STORE, "r", 9);
+	/* One that died before its manifest left nothing of worth. */
+	assert_ok(sherd_store_remove(STORE, "r/manifest.json", err));
+	assert_ok(sherd_store_put(STORE, "r/rows.packing", SHERD_WRITE_NEW, marker.data, marker.len, err));
+	assert_ok(write_residual(STORE, "r", 2, err));
+	assert_residual(STORE, "r", 2);
+}
+
 /* ---- indexing */
 
 TEST(shards_without_a_manifest_get_one)
@@ -406,6 +451,7 @@ int main(void)
 		BACKEND_TEST(halves_stay_halves),
 		BACKEND_TEST(what_does_not_fit_is_refused_by_name),
 		BACKEND_TEST(nothing_is_left_of_a_set_that_was_given_up),
+		BACKEND_TEST(the_foreign_layout_is_written_as_it_is_read),
 		BACKEND_TEST(shards_without_a_manifest_get_one),
 		BACKEND_TEST(what_cannot_be_listed_is_refused),
 	};
