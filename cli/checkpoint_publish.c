@@ -1,8 +1,11 @@
 #include "commands.h"
 #include "doc.h"
 #include "place.h"
+#include "watch.h"
 
 #include <sherd/ckpt.h>
+
+#include <time.h>
 
 static int tell(sherd_cli *cli, const char *path, const char *id, const char *key, sherd_error *err)
 {
@@ -34,6 +37,56 @@ const sherd_command sherd_command_checkpoint_commit = {
 	.least = 1,
 	.most = 1,
 	.run = commit,
+};
+
+/* The first rank may have to make the folder yet. */
+static int open_in_time(sherd_place *place, const char *path, uint64_t timeout_ns, sherd_error *err)
+{
+	const struct timespec pause = {.tv_nsec = 50000000};
+	uint64_t passed = 0;
+	for (;;) {
+		int rc = sherd_place_open(place, path, false, err);
+		if (rc != SHERD_ENOTFOUND || passed >= timeout_ns)
+			return rc;
+		TRY(sherd_watch_check(err));
+		(void)nanosleep(&pause, NULL);
+		passed += (uint64_t)pause.tv_nsec;
+	}
+}
+
+static int wait(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	const char *path = args->operands[0], *wanted = sherd_args_text(args, "set-id");
+	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
+	uint64_t timeout = UINT64_MAX;
+	sherd_set_id want;
+	sherd_place place;
+	if (wanted && sherd_set_id_parse(wanted, &want, err) < 0)
+		return sherd_cli_usage(err, "--set-id must be 32 lower-case hexadecimal digits");
+	TRY(sherd_args_span(args, "timeout", &timeout, err));
+	TRY(open_in_time(&place, path, timeout, err));
+	int rc = sherd_ckpt_wait(place.store, place.key, wanted ? &want : NULL, timeout, &options, err);
+	(void)sherd_place_blame(&place, rc, err);
+	sherd_place_close(&place);
+	TRY(rc);
+	sherd_out_note(&cli->out, "%s: committed", path);
+	return tell(cli, path, wanted, "committed", err);
+}
+
+static const sherd_option wait_options[] = {
+	{"timeout", "TIME", "at most so long: 90, 15m, 12h; without it, for ever", 0},
+	{"set-id", "ID", "this very set, when another one may stand there", 0},
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_checkpoint_wait = {
+	.name = "checkpoint wait",
+	.operands = "PREFIX",
+	.summary = "Waits until all ranks of a checkpoint have saved it, and it is committed",
+	.least = 1,
+	.most = 1,
+	.run = wait,
+	.options = wait_options,
 };
 
 static int repair(sherd_cli *cli, const sherd_args *args, sherd_error *err)

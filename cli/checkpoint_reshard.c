@@ -9,15 +9,17 @@
 static int tell(sherd_cli *cli, const char *path, const sherd_ckpt *ckpt, const sherd_ckpt_save_options *o,
                 sherd_error *err)
 {
-	char id[SHERD_SET_ID_TEXT];
+	char id[SHERD_SET_ID_TEXT] = ""; /* which files of the C# layout do not hold */
 	size_t count = sherd_ckpt_count(ckpt);
-	sherd_set_id_format(o->set_id, id);
-	sherd_out_note(&cli->out, "%s: %zu tensor%s of %zu shard%s in %" PRIu32 " shard%s, set %s", path, count,
+	if (o->layout != SHERD_CKPT_LAYOUT_CSHARP)
+		sherd_set_id_format(o->set_id, id);
+	sherd_out_note(&cli->out, "%s: %zu tensor%s of %zu shard%s in %" PRIu32 " shard%s%s%s", path, count,
 	               sherd_text_plural(count), sherd_ckpt_shards(ckpt), sherd_text_plural(sherd_ckpt_shards(ckpt)),
-	               o->world, sherd_text_plural(o->world), id);
+	               o->world, sherd_text_plural(o->world), *id ? ", set " : "", id);
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "prefix", path);
-	sherd_doc_put_text(&doc, "setId", id);
+	if (*id)
+		sherd_doc_put_text(&doc, "setId", id);
 	sherd_doc_put_u64(&doc, "worldSize", o->world);
 	sherd_doc_put_u64(&doc, "tensors", count);
 	return sherd_doc_end(&doc, SHERD_OK, err);
@@ -34,6 +36,8 @@ static int choose_id(sherd_cli *cli, const sherd_ckpt *from, const sherd_place *
 	return rc;
 }
 
+static const char *const layouts[] = {"sherd", "csharp", NULL};
+
 static int reshard(sherd_cli *cli, const sherd_args *args, const sherd_ckpt *ckpt, sherd_error *err)
 {
 	sherd_ckpt_save_options options = {
@@ -41,7 +45,10 @@ static int reshard(sherd_cli *cli, const sherd_args *args, const sherd_ckpt *ckp
 	sherd_clock clock;
 	sherd_place to;
 	sherd_set_id id;
+	unsigned layout = 0;
 	TRY(sherd_args_count(args, "shards", 1, &options.world, err));
+	TRY(sherd_args_word(args, "layout", layouts, &layout, err));
+	options.layout = layout ? SHERD_CKPT_LAYOUT_CSHARP : SHERD_CKPT_LAYOUT_SHERD;
 	TRY(sherd_clock_read(&clock, err));
 	options.time_ns = clock.time_ns;
 	options.set_id = &id;
@@ -75,6 +82,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 static const sherd_option options[] = {
 	{"shards", "M", "how many shards the new checkpoint has", 0},
 	{"cut", NULL, "cut every tensor by rows instead of giving whole tensors to shards", 0},
+	{"layout", "LAYOUT", "sherd (default) or csharp (4-byte lengths, no checksums)", 0},
 	{"replace", NULL, "NEW may be committed already and is replaced, in one step", 0},
 	{NULL, NULL, NULL, 0},
 };

@@ -18,6 +18,7 @@ extern const sherd_command sherd_command_model_meta;
 extern const sherd_command sherd_command_model_split;
 extern const sherd_command sherd_command_checkpoint_save;
 extern const sherd_command sherd_command_checkpoint_commit;
+extern const sherd_command sherd_command_checkpoint_wait;
 extern const sherd_command sherd_command_checkpoint_load;
 extern const sherd_command sherd_command_checkpoint_reshard;
 extern const sherd_command sherd_command_checkpoint_verify;

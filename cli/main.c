@@ -17,6 +17,7 @@ static const sherd_command *const commands[] = {
 	&sherd_command_convert,
 	&sherd_command_checkpoint_save,
 	&sherd_command_checkpoint_commit,
+	&sherd_command_checkpoint_wait,
 	&sherd_command_checkpoint_load,
 	&sherd_command_checkpoint_reshard,
 	&sherd_command_checkpoint_verify,

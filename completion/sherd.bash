@@ -14,11 +14,12 @@ _sherd_options() {
 	"model join") echo "--compress --replace --without-updater $common" ;;
 	"model graph") echo "--dot $common" ;;
 	"checkpoint save")
-		echo "--shards --cut --replace --take-over --layout --rank --world --set-id --drop-graph --field --step --epoch" \
+		echo "--shards --cut --replace --take-over --take-over-after --layout --rank --world --split --piece --set-id --drop-graph --field --step --epoch" \
 			"--learning-rate --optimizer --optimizer-state --strategy --strategy-info --precision --ddp-rank $common"
 		;;
 	"checkpoint load") echo "--output --tensor --rank --world --cut --replace $common" ;;
-	"checkpoint reshard") echo "--shards --cut --replace $common" ;;
+	"checkpoint wait") echo "--timeout --set-id $common" ;;
+	"checkpoint reshard") echo "--shards --cut --layout --replace $common" ;;
 	"checkpoint prune") echo "--keep --waiting-older-than --orphaned --damaged --dry-run $common" ;;
 	"checkpoint repair") echo "--set-id --replace $common" ;;
 	"rows pack") echo "--rows-per-shard --tensor --dtype --store --layout $common" ;;
@@ -88,7 +89,7 @@ _sherd() {
 	elif [[ -z $command ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert checkpoint rows graph model" -- "$current")
 	elif [[ $command == checkpoint ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "save commit load reshard verify list prune remove repair" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "save commit wait load reshard verify list prune remove repair" -- "$current")
 	elif [[ $command == rows ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "pack append index info stream gather cat verify" -- "$current")
 	elif [[ $command == graph ]]; then

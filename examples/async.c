@@ -34,7 +34,8 @@ static int run(sherd_store *store, sherd_pool *pool, sherd_error *err)
 {
 	static const uint64_t shape[] = {COUNT};
 	sherd_ckpt_job *job = NULL;
-	int rc = SHERD_OK;
+	sherd_ckpt_staging *staging = NULL; /* all copies go into the same memory, one save after the other */
+	int rc = sherd_ckpt_staging_open(&staging, err);
 	for (int step = 1; rc == SHERD_OK && step <= STEPS; step++) {
 		char prefix[32];
 		train(step);
@@ -44,11 +45,12 @@ static int run(sherd_store *store, sherd_pool *pool, sherd_error *err)
 		sherd_ckpt_item item = {.tensor = {"weights", SHERD_F32, 1, shape, 0}, .data = weights};
 		sherd_ckpt_shard_items shard = {&item, 1};
 		sherd_ckpt_about about = {.has_step = true, .step = step};
-		sherd_ckpt_save_options options = {.about = &about, .pool = pool, .time_ns = step};
+		sherd_ckpt_save_options options = {.about = &about, .pool = pool, .time_ns = step, .staging = staging};
 		(void)snprintf(prefix, sizeof(prefix), "step-%d", step);
 		rc = sherd_ckpt_save_start(&job, store, prefix, &shard, SHERD_JOB_COPY, &options, err);
 	}
 	int last = finish(&job, rc < 0 ? NULL : err);
+	sherd_ckpt_staging_close(staging);
 	return rc < 0 ? rc : last;
 }
 

@@ -172,6 +172,8 @@ typedef enum sherd_ckpt_layout {
 	SHERD_CKPT_LAYOUT_CSHARP = 1 /* 4-byte length, no checksum, types as numbers, below 2 GiB a shard */
 } sherd_ckpt_layout;
 
+typedef struct sherd_ckpt_staging sherd_ckpt_staging;
+
 typedef struct sherd_ckpt_save_options {
 	uint32_t world;             /* shards in the set; 0: 1 */
 	const sherd_set_id *set_id; /* NULL: random */
@@ -184,6 +186,7 @@ typedef struct sherd_ckpt_save_options {
 	const sherd_ckpt_about *about; /* rank 0's goes into the metadata; NULL: nothing to say */
 	sherd_pool *pool;
 	const sherd_progress *progress; /* counts bytes of items */
+	sherd_ckpt_staging *staging;    /* for copies in the background; NULL: memory of its own for each save */
 } sherd_ckpt_save_options;
 
 /* Saves the whole set in one call: shard r holds shards[r].items. On any failure, cancelling included, nothing of
@@ -201,14 +204,54 @@ SHERD_API int sherd_ckpt_save(sherd_store *store, const char *prefix, const sher
 SHERD_API int sherd_ckpt_save_bundle(sherd_store *store, const char *prefix, const sherd_bundle *bundle, bool cut,
                                      const sherd_ckpt_save_options *options, sherd_error *err);
 
-/* The same for one rank of several processes, each with the same set id and the same bundle: saves the shard of this
- * rank, and publishes if it finds all others there (*committed, may be NULL, tells). */
-SHERD_API int sherd_ckpt_save_bundle_rank(sherd_store *store, const char *prefix, const sherd_bundle *bundle,
-                                          uint32_t rank, bool cut, const sherd_ckpt_save_options *options,
-                                          bool *committed, sherd_error *err);
+/* ---- saving by ranks
+ *
+ * Several processes save one set, each its own shard, with the same world and set id. Whoever finds all shards there
+ * publishes the metadata; until then the set waits, whether its processes live or not. A tensor that several ranks
+ * hold with the same type, shape and bytes is a replica. Ranks that contradict each other, by other bytes or by
+ * pieces that do not make up a whole, are refused when the last of them comes: SHERD_ECORRUPT, "replica-mismatch",
+ * "bad-piece", "overlap" or "missing-piece"; claim and shards stay, to be looked at. */
 
-/* The same in steps, for ranks that save by themselves: every process opens a saver with the same set id, saves
- * its own shard and finishes. Whoever finds all shards there publishes the metadata. */
+/* What saving one rank came to. */
+typedef struct sherd_ckpt_saved {
+	bool committed; /* the set is */
+	bool repeated;  /* this rank had saved the same before, and nothing was written */
+	size_t tensors; /* of this rank */
+	uint64_t bytes;
+} sherd_ckpt_saved;
+
+/* Saves what this rank holds: wholes, pieces (items with global_shape and global_offset) and replicas. Saving the same
+ * again is fine, also when the set is committed; other bytes are SHERD_ECONFLICT. saved, here and below, may be NULL.
+ */
+SHERD_API int sherd_ckpt_save_rank(sherd_store *store, const char *prefix, uint32_t rank, const sherd_ckpt_item *items,
+                                   size_t count, const sherd_ckpt_save_options *options, sherd_ckpt_saved *saved,
+                                   sherd_error *err);
+
+/* The tensor of this name is a piece of a larger one, with as many dimensions. */
+typedef struct sherd_ckpt_part {
+	const char *name;
+	uint32_t ndim;
+	const uint64_t *global_shape, *global_offset;
+} sherd_ckpt_part;
+/* The same for the tensors of a bundle, whole except for those parts. Pairs and about as by sherd_ckpt_save_bundle();
+ * rank 0's are kept. */
+SHERD_API int sherd_ckpt_save_bundle_rank(sherd_store *store, const char *prefix, const sherd_bundle *bundle,
+                                          uint32_t rank, const sherd_ckpt_part *parts, size_t part_count,
+                                          const sherd_ckpt_save_options *options, sherd_ckpt_saved *saved,
+                                          sherd_error *err);
+/* All ranks have the same bundle: this one saves its share of it, as sherd_ckpt_save_bundle() would give it. The claim
+ * holds a digest of names, types, shapes and the bundle's set id (or else all values, which are read for it);
+ * SHERD_ECONFLICT, "other-source", when this rank's is another one. */
+SHERD_API int sherd_ckpt_split_bundle_rank(sherd_store *store, const char *prefix, const sherd_bundle *bundle,
+                                           uint32_t rank, bool cut, const sherd_ckpt_save_options *options,
+                                           sherd_ckpt_saved *saved, sherd_error *err);
+
+/* Waits until the set is committed: this one, or with set_id NULL any. SHERD_EINCOMPLETE, "timed-out", says how far it
+ * is; UINT64_MAX waits for ever. options->progress is asked now and then and may cancel. */
+SHERD_API int sherd_ckpt_wait(sherd_store *store, const char *prefix, const sherd_set_id *set_id, uint64_t timeout_ns,
+                              const sherd_ckpt_options *options, sherd_error *err);
+
+/* The same in steps: every process opens a saver with the same set id, saves its own shards and finishes. */
 typedef struct sherd_ckpt_saver sherd_ckpt_saver;
 SHERD_API int sherd_ckpt_saver_open(sherd_ckpt_saver **out, sherd_store *store, const char *prefix,
                                     const sherd_ckpt_save_options *options, sherd_error *err);
@@ -216,7 +259,8 @@ SHERD_API int sherd_ckpt_saver_open(sherd_ckpt_saver **out, sherd_store *store, 
 SHERD_API int sherd_ckpt_saver_shard(sherd_ckpt_saver *saver, uint32_t rank, const sherd_ckpt_item *items, size_t count,
                                      sherd_error *err);
 /* Publishes if all shards are there; *committed (may be NULL) tells. The saver is gone afterwards, whatever is
- * returned. Before a failure is returned, what this saver wrote is removed, as by abort. */
+ * returned. Before a failure is returned, what this saver wrote is removed, as by abort; unless the ranks contradict
+ * each other. */
 SHERD_API int sherd_ckpt_saver_finish(sherd_ckpt_saver *saver, bool *committed, sherd_error *err);
 /* Removes what this saver wrote, unless others of its set live: they may be publishing it. NULL is fine. */
 SHERD_API void sherd_ckpt_saver_abort(sherd_ckpt_saver *saver);
@@ -227,20 +271,35 @@ SHERD_API void sherd_ckpt_saver_abort(sherd_ckpt_saver *saver);
 SHERD_API int sherd_ckpt_commit(sherd_store *store, const char *prefix, const sherd_ckpt_options *options,
                                 sherd_error *err);
 
-/* Saves in the background, on a worker of options->pool, which must be given. */
+/* ---- saving in the background, on a worker of options->pool, which must be given */
+
 typedef struct sherd_ckpt_job sherd_ckpt_job;
 typedef enum sherd_ckpt_job_mode {
-	SHERD_JOB_COPY = 0,  /* tensors are copied before the call returns; options->progress may cancel that too */
+	SHERD_JOB_COPY =
+		0, /* tensors are copied before the call returns, by all workers; progress may cancel that too */
 	SHERD_JOB_BORROW = 1 /* the caller keeps them unchanged until the job is finished */
 } sherd_ckpt_job_mode;
 SHERD_API int sherd_ckpt_save_start(sherd_ckpt_job **out, sherd_store *store, const char *prefix,
                                     const sherd_ckpt_shard_items *shards, sherd_ckpt_job_mode mode,
                                     const sherd_ckpt_save_options *options, sherd_error *err);
+/* sherd_ckpt_save_rank() in the background. */
+SHERD_API int sherd_ckpt_save_rank_start(sherd_ckpt_job **out, sherd_store *store, const char *prefix, uint32_t rank,
+                                         const sherd_ckpt_item *items, size_t count, sherd_ckpt_job_mode mode,
+                                         const sherd_ckpt_save_options *options, sherd_error *err);
+
+/* Memory for the copies, kept from one save to the next: fresh memory costs more than the copy itself. It grows to the
+ * largest save and no further. One job has it at a time, until it is finished: SHERD_ECONFLICT. */
+SHERD_API int sherd_ckpt_staging_open(sherd_ckpt_staging **out, sherd_error *err);
+SHERD_API uint64_t sherd_ckpt_staging_bytes(const sherd_ckpt_staging *staging);
+SHERD_API void sherd_ckpt_staging_close(sherd_ckpt_staging *staging); /* no job has it; NULL is fine */
+
 /* Bytes so far and in all; true when the job is finished. */
 SHERD_API bool sherd_ckpt_job_poll(const sherd_ckpt_job *job, uint64_t *done, uint64_t *total);
 SHERD_API void sherd_ckpt_job_cancel(sherd_ckpt_job *job);
 /* Waits for the end and gives its outcome; SHERD_ECANCELLED when it was cancelled in time. */
 SHERD_API int sherd_ckpt_job_wait(sherd_ckpt_job *job, sherd_error *err);
+/* What it came to; NULL unless it is finished, and well. Valid until it is closed. */
+SHERD_API const sherd_ckpt_saved *sherd_ckpt_job_saved(const sherd_ckpt_job *job);
 /* Waits, then frees. NULL is fine. */
 SHERD_API void sherd_ckpt_job_close(sherd_ckpt_job *job);
 

@@ -5,6 +5,7 @@
 
 #include <sherd/verify.h>
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,13 +294,16 @@ int ckpt_sample_replace(const ckpt_sample *s, sherd_store *store, const char *pr
 	return sherd_ckpt_save(store, prefix, s->shards, &o, err);
 }
 
-static _Thread_local char problem[600];
+/* Of the latest few calls, so that threads do not write over each other's. */
+static char problems[64][600];
+static _Atomic unsigned next_problem;
 
 __attribute__((format(printf, 1, 2))) static const char *differs(const char *fmt, ...)
 {
 	va_list ap;
+	char *problem = problems[atomic_fetch_add(&next_problem, 1) % COUNT_OF(problems)];
 	va_start(ap, fmt);
-	(void)vsnprintf(problem, sizeof(problem), fmt, ap);
+	(void)vsnprintf(problem, sizeof(problems[0]), fmt, ap);
 	va_end(ap);
 	return problem;
 }

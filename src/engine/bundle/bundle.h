@@ -46,6 +46,7 @@ struct sherd_bundle {
 	const struct sherd_ckpt_about *about; /* of the checkpoint behind it; else NULL */
 	const sherd_store *store;             /* that it was opened on; NULL: it is made of others, who tell theirs */
 	const sherd_bundle_index *index;      /* of several safetensors files; else NULL */
+	const struct sherd_set_id *set_id;    /* of the checkpoint that is all of it; else NULL */
 	sherd_map names;                      /* of tensors to their indices */
 };
 

@@ -55,6 +55,8 @@ static int fill(ckpt_bundle *b, const sherd_ckpt *ckpt, sherd_error *err)
 	b->base.pairs = about->fields;
 	b->base.pair_count = about->field_count;
 	b->base.about = about;
+	if (sherd_ckpt_describe(ckpt)->has_set_id)
+		b->base.set_id = &sherd_ckpt_describe(ckpt)->set_id;
 	return sherd_bundle_finish(&b->base, err);
 }
 

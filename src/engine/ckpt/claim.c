@@ -140,7 +140,15 @@ static int check_same(const ckpt_hold *h, const sherd_ckpt_claim *theirs, sherd_
 		return sherd_fail(err, SHERD_ECONFLICT, "conflict",
 		                  "the set was begun with %" PRIu32 " shards, not %" PRIu32, theirs->world,
 		                  h->claim.world);
-	return SHERD_OK;
+	/* Who repairs or publishes the set brings no shards of his own. */
+	if (!h->claim.by_ranks || strcmp(theirs->source, h->claim.source) == 0)
+		return SHERD_OK;
+	const char *why = "the source is not the one that the other ranks cut: other names, types, shapes or values";
+	if (!h->claim.source[0])
+		why = "the other ranks cut one common source: use --split here, too";
+	else if (!theirs->source[0])
+		why = "the other ranks save what they hold, without --split";
+	return sherd_fail(err, SHERD_ECONFLICT, "other-source", "%s", why);
 }
 
 /* Joins, unless the claim went away or somebody is looking at it: 0 then. */
@@ -153,6 +161,7 @@ static int try_join(ckpt_hold *h, const char *key, const sherd_ckpt_claim *their
 	TRY(rc);
 	h->claim.named_by_set = theirs->named_by_set;
 	h->claim.by_ranks = theirs->by_ranks;
+	memcpy(h->claim.source, theirs->source, sizeof(h->claim.source));
 	return confirm(h, err);
 }
 

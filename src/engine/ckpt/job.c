@@ -1,5 +1,6 @@
 /* engine/ckpt/job.c - saving in the background. */
 #include "engine/ckpt/save.h"
+#include "engine/ckpt/staging.h"
 
 #include "base/arena.h"
 #include "base/pool.h"
@@ -9,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is copied between two questions whether to go on. */
-#define COPY_BYTES ((size_t)64 << 20)
-
 struct sherd_ckpt_job {
 	sherd_store *store;
 	char *prefix;
@@ -19,8 +17,13 @@ struct sherd_ckpt_job {
 	sherd_set_id set_id;
 	sherd_ckpt_about about;
 	sherd_ckpt_shard_items *shards;
-	uint32_t world;
-	sherd_arena arena; /* descriptions, and in copy mode the bytes */
+	bool alone; /* the shard of this rank only */
+	uint32_t rank;
+	sherd_ckpt_saved saved;
+	sherd_arena arena;           /* descriptions */
+	sherd_ckpt_staging *staging; /* in copy mode: has the bytes */
+	sherd_ckpt_staging *own_staging;
+	bool staged;
 	sherd_meter meter;
 	sherd_progress progress; /* ours: asks the caller's, and the cancel flag */
 	_Atomic bool cancel;
@@ -73,29 +76,7 @@ static bool keep_about(sherd_ckpt_job *j, const sherd_ckpt_about *a)
 	return ok;
 }
 
-/* The caller waits for it, so it can be cancelled too; it counts nothing, since nothing is saved yet. */
-static int copy_bytes(sherd_ckpt_job *j, sherd_ckpt_item *item, sherd_error *err)
-{
-	uint64_t bytes = sherd_ckpt_item_bytes(item);
-	if (!bytes)
-		return SHERD_OK;
-	uint8_t *copy = sherd_arena_alloc(&j->arena, bytes, 1);
-	if (!copy)
-		return sherd_fail_nomem(err);
-	for (uint64_t at = 0; at < bytes; at += COPY_BYTES) {
-		size_t n = bytes - at < COPY_BYTES ? (size_t)(bytes - at) : COPY_BYTES;
-		TRY(sherd_meter_ask(&j->meter, err));
-		if (item->data)
-			memcpy(copy + at, (const uint8_t *)item->data + at, n);
-		else
-			TRY(item->read(item->arg, at, copy + at, n, err));
-	}
-	item->data = copy;
-	item->read = NULL;
-	return SHERD_OK;
-}
-
-static int keep_item(sherd_ckpt_job *j, const sherd_ckpt_item *from, sherd_ckpt_item *to, bool copy, sherd_error *err)
+static int keep_item(sherd_ckpt_job *j, const sherd_ckpt_item *from, sherd_ckpt_item *to, sherd_error *err)
 {
 	uint64_t dims = from->tensor.ndim * sizeof(uint64_t);
 	bool ok = true;
@@ -105,25 +86,41 @@ static int keep_item(sherd_ckpt_job *j, const sherd_ckpt_item *from, sherd_ckpt_
 	to->global_shape = keep(j, from->global_shape, dims, &ok);
 	to->global_offset = keep(j, from->global_offset, dims, &ok);
 	to->extra = keep_text(j, from->extra, &ok);
-	if (!ok)
-		return sherd_fail_nomem(err);
-	return copy ? copy_bytes(j, to, err) : SHERD_OK;
+	return ok ? SHERD_OK : sherd_fail_nomem(err);
 }
 
-static int keep_shards(sherd_ckpt_job *j, const sherd_ckpt_shard_items *shards, bool copy, sherd_error *err)
+/* The caller waits for it, so it can be cancelled too. */
+static int copy_bytes(sherd_ckpt_job *j, sherd_ckpt_item *const *items, size_t count, sherd_error *err)
 {
-	j->shards = sherd_arena_alloc(&j->arena, j->world, sizeof(*j->shards));
-	if (!j->shards)
-		return sherd_fail_nomem(err);
-	for (uint32_t r = 0; r < j->world; r++) {
-		sherd_ckpt_item *items = sherd_arena_alloc(&j->arena, shards[r].count + 1, sizeof(*items));
-		if (!items)
-			return sherd_fail_nomem(err);
-		for (size_t i = 0; i < shards[r].count; i++)
-			TRY(keep_item(j, &shards[r].items[i], &items[i], copy, err));
-		j->shards[r] = (sherd_ckpt_shard_items){items, shards[r].count};
+	j->staging = j->options.staging;
+	if (!j->staging) {
+		TRY(sherd_ckpt_staging_open(&j->own_staging, err));
+		j->staging = j->own_staging;
 	}
+	TRY(sherd_ckpt_stage(j->staging, items, count, j->options.pool, &j->meter, err));
+	j->staged = true;
 	return SHERD_OK;
+}
+
+static int keep_shards(sherd_ckpt_job *j, const sherd_ckpt_shard_items *shards, uint32_t shard_count, bool copy,
+                       sherd_error *err)
+{
+	size_t count = 0, n = 0;
+	for (uint32_t r = 0; r < shard_count; r++)
+		count += shards[r].count;
+	j->shards = sherd_arena_alloc(&j->arena, shard_count, sizeof(*j->shards));
+	sherd_ckpt_item *items = sherd_arena_alloc(&j->arena, count + 1, sizeof(*items));
+	sherd_ckpt_item **all = sherd_arena_alloc(&j->arena, count + 1, sizeof(*all));
+	if (!j->shards || !items || !all)
+		return sherd_fail_nomem(err);
+	for (uint32_t r = 0; r < shard_count; r++) {
+		j->shards[r] = (sherd_ckpt_shard_items){items + n, shards[r].count};
+		for (size_t i = 0; i < shards[r].count; i++, n++) {
+			all[n] = &items[n];
+			TRY(keep_item(j, &shards[r].items[i], all[n], err));
+		}
+	}
+	return copy ? copy_bytes(j, all, count, err) : SHERD_OK;
 }
 
 static bool ask(void *arg, uint64_t done, uint64_t total)
@@ -138,8 +135,14 @@ static void run(void *arg)
 	sherd_ckpt_job *j = arg;
 	sherd_error err = {0};
 	int rc = sherd_meter_add(&j->meter, 0, &err);
-	if (rc == SHERD_OK)
+	if (rc == SHERD_OK && j->alone)
+		rc = sherd_ckpt_save_rank_metered(j->store, j->prefix, j->rank, j->shards, NULL, &j->options, &j->meter,
+		                                  &j->saved, &err);
+	else if (rc == SHERD_OK)
 		rc = sherd_ckpt_save_metered(j->store, j->prefix, j->shards, &j->options, &j->meter, &err);
+	if (j->staged)
+		sherd_ckpt_unstage(j->staging);
+	j->staged = false;
 	(void)pthread_mutex_lock(&j->lock);
 	j->rc = rc;
 	j->err = err;
@@ -153,16 +156,19 @@ static void free_job(sherd_ckpt_job *j)
 	sherd_meter_done(&j->meter);
 	(void)pthread_cond_destroy(&j->changed);
 	(void)pthread_mutex_destroy(&j->lock);
+	if (j->staged)
+		sherd_ckpt_unstage(j->staging);
+	sherd_ckpt_staging_close(j->own_staging);
 	sherd_arena_done(&j->arena);
 	free(j->prefix);
 	free(j);
 }
 
-static int prepare(sherd_ckpt_job *j, const char *prefix, const sherd_ckpt_shard_items *shards,
+static int prepare(sherd_ckpt_job *j, const char *prefix, const sherd_ckpt_shard_items *shards, uint32_t shard_count,
                    sherd_ckpt_job_mode mode, sherd_error *err)
 {
 	bool csharp = j->options.layout == SHERD_CKPT_LAYOUT_CSHARP;
-	for (uint32_t r = 0; r < j->world; r++)
+	for (uint32_t r = 0; r < shard_count; r++)
 		TRY(sherd_ckpt_items_check(shards[r].items, shards[r].count, csharp, err));
 	j->prefix = strdup(prefix);
 	if (!j->prefix || (j->options.about && !keep_about(j, j->options.about)))
@@ -173,27 +179,35 @@ static int prepare(sherd_ckpt_job *j, const char *prefix, const sherd_ckpt_shard
 		j->set_id = *j->options.set_id;
 		j->options.set_id = &j->set_id;
 	}
-	j->meter.total = sherd_ckpt_total_bytes(shards, j->world);
-	return keep_shards(j, shards, mode == SHERD_JOB_COPY, err);
+	j->meter.total = sherd_ckpt_total_bytes(shards, shard_count);
+	j->saved = (sherd_ckpt_saved){.committed = !j->alone, .bytes = j->meter.total};
+	for (uint32_t r = 0; r < shard_count; r++)
+		j->saved.tensors += shards[r].count;
+	return keep_shards(j, shards, shard_count, mode == SHERD_JOB_COPY, err);
 }
 
-int sherd_ckpt_save_start(sherd_ckpt_job **out, sherd_store *store, const char *prefix,
-                          const sherd_ckpt_shard_items *shards, sherd_ckpt_job_mode mode,
-                          const sherd_ckpt_save_options *options, sherd_error *err)
+static int start(sherd_ckpt_job **out, sherd_store *store, const char *prefix, const sherd_ckpt_shard_items *shards,
+                 const uint32_t *rank, sherd_ckpt_job_mode mode, const sherd_ckpt_save_options *options,
+                 sherd_error *err)
 {
+	uint32_t world = options && options->world ? options->world : 1;
 	if (!options || !options->pool)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "saving in the background needs a pool");
+	TRY(sherd_ckpt_world_check(world, err));
+	if (rank && *rank >= world)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rank %u of %u", *rank, world);
 	sherd_ckpt_job *j = calloc(1, sizeof(*j));
 	if (!j)
 		return sherd_fail_nomem(err);
 	j->store = store;
 	j->options = *options;
-	j->world = options->world ? options->world : 1;
+	j->alone = rank != NULL;
+	j->rank = rank ? *rank : 0;
 	j->progress = (sherd_progress){.update = ask, .arg = j};
 	sherd_meter_init(&j->meter, &j->progress, 0);
 	(void)pthread_mutex_init(&j->lock, NULL);
 	(void)pthread_cond_init(&j->changed, NULL);
-	int rc = prepare(j, prefix, shards, mode, err);
+	int rc = prepare(j, prefix, shards, rank ? 1 : world, mode, err);
 	if (rc < 0) {
 		free_job(j);
 		return rc;
@@ -202,6 +216,20 @@ int sherd_ckpt_save_start(sherd_ckpt_job **out, sherd_store *store, const char *
 	sherd_pool_submit(options->pool, &j->later);
 	*out = j;
 	return SHERD_OK;
+}
+
+int sherd_ckpt_save_start(sherd_ckpt_job **out, sherd_store *store, const char *prefix,
+                          const sherd_ckpt_shard_items *shards, sherd_ckpt_job_mode mode,
+                          const sherd_ckpt_save_options *options, sherd_error *err)
+{
+	return start(out, store, prefix, shards, NULL, mode, options, err);
+}
+
+int sherd_ckpt_save_rank_start(sherd_ckpt_job **out, sherd_store *store, const char *prefix, uint32_t rank,
+                               const sherd_ckpt_item *items, size_t count, sherd_ckpt_job_mode mode,
+                               const sherd_ckpt_save_options *options, sherd_error *err)
+{
+	return start(out, store, prefix, &(sherd_ckpt_shard_items){items, count}, &rank, mode, options, err);
 }
 
 bool sherd_ckpt_job_poll(const sherd_ckpt_job *job, uint64_t *done, uint64_t *total)
@@ -232,6 +260,15 @@ int sherd_ckpt_job_wait(sherd_ckpt_job *j, sherd_error *err)
 		*err = j->err;
 	(void)pthread_mutex_unlock(&j->lock);
 	return rc;
+}
+
+const sherd_ckpt_saved *sherd_ckpt_job_saved(const sherd_ckpt_job *job)
+{
+	sherd_ckpt_job *j = (sherd_ckpt_job *)job; /* only its lock is changed */
+	(void)pthread_mutex_lock(&j->lock);
+	bool good = j->finished && j->rc == SHERD_OK;
+	(void)pthread_mutex_unlock(&j->lock);
+	return good ? &j->saved : NULL;
 }
 
 void sherd_ckpt_job_close(sherd_ckpt_job *j)

@@ -4,6 +4,7 @@
 #include "base/pool.h"
 #include "base/time.h"
 #include "engine/ckpt/ckpt.h"
+#include "engine/ckpt/content.h"
 #include "engine/ckpt/hash.h"
 #include "format/ckpt_about.h"
 #include "format/ckpt_meta.h"
@@ -111,8 +112,54 @@ static int check_tensors(const sherd_ckpt_meta *meta, sherd_error *err)
 {
 	sherd_ckpt as_if_open = {.meta = *meta, .shard_count = meta->count};
 	int rc = sherd_ckpt_build_tensors(&as_if_open, err);
+	if (rc < 0 && err)
+		err->offset = SHERD_NO_OFFSET; /* there is no metadata yet whose byte it could be */
 	sherd_map_done(&as_if_open.names);
 	sherd_arena_done(&as_if_open.arena);
+	return rc;
+}
+
+typedef struct first_replica {
+	uint32_t rank;
+	const sherd_ckpt_entry *entry;
+} first_replica;
+
+static int compare_replica(publishing *g, sherd_map *pieces, sherd_buf *firsts, uint32_t rank,
+                           const sherd_ckpt_entry *e, sherd_error *err)
+{
+	first_replica mine = {rank, e};
+	sherd_str key;
+	uint64_t where;
+	bool ok;
+	TRY(sherd_ckpt_piece_key(e, &g->arena, &key, err));
+	size_t at = sherd_map_add(pieces, key, firsts->len / sizeof(mine), &ok);
+	if (!ok)
+		return sherd_fail_nomem(err);
+	if (at == SHERD_MAP_NONE) {
+		sherd_buf_append(firsts, &mine, sizeof(mine));
+		return sherd_buf_check(firsts, err);
+	}
+	first_replica first;
+	memcpy(&first, firsts->data + at * sizeof(first), sizeof(first));
+	if (sherd_ckpt_same_checksums(first.entry, e, &where))
+		return SHERD_OK;
+	return sherd_fail(err, SHERD_ECORRUPT, "replica-mismatch",
+	                  "tensor '%.80s': ranks %" PRIu32 " and %" PRIu32 " hold other bytes, from byte %" PRIu64
+	                  " of it on; nothing is published%s",
+	                  e->tensor.name, first.rank, rank, where,
+	                  g->p->by_ranks ? ". Save again by another --set-id, with --take-over" : "");
+}
+
+/* The same piece in several shards must be the same bytes; their indexes have the checksums. */
+static int check_replicas(publishing *g, sherd_error *err)
+{
+	SHERD_AUTO_BUF firsts = {0};
+	sherd_map pieces = {0};
+	int rc = SHERD_OK;
+	for (uint32_t r = 0; r < g->p->world && rc == SHERD_OK; r++)
+		for (size_t i = 0; i < g->shards[r].index.count && rc == SHERD_OK; i++)
+			rc = compare_replica(g, &pieces, &firsts, r, &g->shards[r].index.entries[i], err);
+	sherd_map_done(&pieces);
 	return rc;
 }
 
@@ -141,6 +188,7 @@ static int build(publishing *g, sherd_buf *out, sherd_error *err)
 	for (uint32_t r = 0; r < p->world; r++)
 		describe_shard(&g->shards[r], tensors <= MOST_LISTED, &meta.shards[r]);
 	TRY(sherd_in_object(err, check_tensors(&meta, err), p->prefix));
+	TRY(sherd_in_object(err, check_replicas(g, err), p->prefix));
 	sherd_ckpt_meta_encode(&meta, false, out);
 	return sherd_buf_check(out, err);
 }

@@ -13,6 +13,7 @@ typedef struct ckpt_publication {
 	uint32_t world;
 	const char *replaces; /* identity of the metadata to replace; NULL: there must be none */
 	bool verify;          /* hash every shard first */
+	bool by_ranks;        /* several processes saved it */
 	sherd_pool *pool;
 	sherd_meter *meter;
 	bool counts_shards; /* the meter does, those that are found; else the bytes that are hashed */

@@ -1,6 +1,7 @@
 #include "engine/ckpt/replicas.h"
 
 #include "base/map.h"
+#include "engine/ckpt/content.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,24 +15,6 @@ typedef struct comparing {
 	sherd_arena arena;
 	sherd_map pieces; /* name and place -> first in the list */
 } comparing;
-
-/* Name, NUL, and where the piece lies in the whole. */
-static int piece_key(comparing *g, const sherd_ckpt_entry *e, sherd_str *out, sherd_error *err)
-{
-	const sherd_tensor *t = &e->tensor;
-	size_t name = strlen(t->name) + 1, dims = t->ndim * sizeof(uint64_t), len = name + 2 * dims;
-	char *key = sherd_arena_alloc(&g->arena, len, 1);
-	if (!key)
-		return sherd_fail_nomem(err);
-	memcpy(key, t->name, name);
-	memset(key + name, 0, dims);
-	if (e->global_offset && dims)
-		memcpy(key + name, e->global_offset, dims);
-	if (dims)
-		memcpy(key + name + dims, t->shape, dims);
-	*out = (sherd_str){key, len};
-	return SHERD_OK;
-}
 
 static int compare_bytes(comparing *g, const ckpt_replica *a, const ckpt_replica *b, bool *same, uint64_t *where,
                          sherd_error *err)
@@ -68,10 +51,7 @@ static int compare(comparing *g, const ckpt_replica *a, const ckpt_replica *b, b
 		return SHERD_OK;
 	if (!x->crcs || !y->crcs)
 		return compare_bytes(g, a, b, same, where, err);
-	for (uint64_t i = 0; *same && i < sherd_ckpt_blocks(x->tensor.bytes); i++) {
-		*same = x->crcs[i] == y->crcs[i];
-		*where = i * SHERD_CKPT_BLOCK;
-	}
+	*same = sherd_ckpt_same_checksums(x, y, where);
 	return SHERD_OK;
 }
 
@@ -82,7 +62,7 @@ static int check_one(comparing *g, size_t i, sherd_error *err)
 	sherd_str key;
 	bool ok, same;
 	uint64_t where;
-	TRY(piece_key(g, b->entry, &key, err));
+	TRY(sherd_ckpt_piece_key(b->entry, &g->arena, &key, err));
 	size_t first = sherd_map_add(&g->pieces, key, i, &ok);
 	if (!ok)
 		return sherd_fail_nomem(err);

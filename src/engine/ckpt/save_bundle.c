@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "engine/ckpt/save.h"
+#include "format/ckpt_claim.h"
 
 #include <stdlib.h>
 
@@ -186,32 +187,82 @@ int sherd_ckpt_save_bundle(sherd_store *store, const char *prefix, const sherd_b
 	return sherd_ckpt_save_spread(store, prefix, bundle, NULL, cut, options, err);
 }
 
-static int save_rank(const spreading *g, sherd_store *store, const char *prefix, uint32_t rank,
-                     const sherd_ckpt_save_options *o, bool *committed, sherd_error *err)
+/* Tensors as they are, in their order. */
+static int gather_whole(spreading *g, uint32_t rank, sherd_error *err)
 {
-	sherd_ckpt_saver *saver;
-	TRY(sherd_ckpt_saver_open(&saver, store, prefix, o, err));
-	int rc = sherd_ckpt_saver_shard(saver, rank, g->shards[rank].items, g->shards[rank].count, err);
-	if (rc < 0) {
-		sherd_ckpt_saver_abort(saver);
-		return rc;
+	size_t count = sherd_bundle_count(g->bundle);
+	uint32_t *rank_of = sherd_arena_alloc(&g->arena, count + 1, sizeof(*rank_of));
+	if (!rank_of)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < count; i++)
+		rank_of[i] = rank;
+	TRY(make_room(g, rank_of, count, err));
+	for (size_t i = 0; i < count; i++)
+		TRY(add(g, rank, i, NULL, err));
+	return SHERD_OK;
+}
+
+/* The items of the rank that are pieces of something larger are told so. */
+static int mark_pieces(const spreading *g, uint32_t rank, const sherd_ckpt_part *parts, size_t count, sherd_error *err)
+{
+	sherd_ckpt_item *items = g->items + (g->next[rank] - g->shards[rank].count);
+	for (size_t p = 0; p < count; p++) {
+		size_t at = sherd_bundle_find(g->bundle, parts[p].name);
+		if (at == SHERD_NO_TENSOR)
+			return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no tensor '%.80s' is there to be a piece",
+			                  parts[p].name);
+		if (parts[p].ndim != items[at].tensor.ndim)
+			return sherd_fail(err, SHERD_EINVAL, "bad-piece",
+			                  "tensor '%.80s' has %u dimensions, the whole of which it is a piece %u",
+			                  parts[p].name, items[at].tensor.ndim, parts[p].ndim);
+		items[at].global_shape = parts[p].global_shape;
+		items[at].global_offset = parts[p].global_offset;
 	}
-	return sherd_ckpt_saver_finish(saver, committed, err);
+	return SHERD_OK;
+}
+
+static int check_rank(uint32_t rank, uint32_t world, sherd_error *err)
+{
+	TRY(sherd_ckpt_world_check(world, err));
+	if (rank >= world)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rank %u of %u", rank, world);
+	return SHERD_OK;
 }
 
 int sherd_ckpt_save_bundle_rank(sherd_store *store, const char *prefix, const sherd_bundle *bundle, uint32_t rank,
-                                bool cut, const sherd_ckpt_save_options *options, bool *committed, sherd_error *err)
+                                const sherd_ckpt_part *parts, size_t part_count, const sherd_ckpt_save_options *options,
+                                sherd_ckpt_saved *saved, sherd_error *err)
 {
 	sherd_ckpt_about about;
 	sherd_ckpt_save_options o = complete(options, bundle, &about);
 	spreading g = {.bundle = bundle, .world = o.world};
-	if (rank >= o.world)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rank %u of %u", rank, o.world);
+	TRY(check_rank(rank, o.world, err));
+	int rc = gather_whole(&g, rank, err);
+	if (rc == SHERD_OK)
+		rc = mark_pieces(&g, rank, parts, part_count, err);
+	if (rc == SHERD_OK)
+		rc = prepare(&g, rank, rank + 1, &o, err);
+	if (rc == SHERD_OK)
+		rc = sherd_ckpt_save_rank_metered(store, prefix, rank, &g.shards[rank], NULL, &o, NULL, saved, err);
+	sherd_arena_done(&g.arena);
+	return rc;
+}
+
+int sherd_ckpt_split_bundle_rank(sherd_store *store, const char *prefix, const sherd_bundle *bundle, uint32_t rank,
+                                 bool cut, const sherd_ckpt_save_options *options, sherd_ckpt_saved *saved,
+                                 sherd_error *err)
+{
+	sherd_ckpt_about about;
+	sherd_ckpt_save_options o = complete(options, bundle, &about);
+	spreading g = {.bundle = bundle, .world = o.world};
+	char digest[SHERD_CKPT_SOURCE + 1];
+	TRY(check_rank(rank, o.world, err));
+	TRY(sherd_ckpt_source_digest(bundle, cut, &o, digest, err));
 	int rc = spread(&g, cut, err);
 	if (rc == SHERD_OK)
 		rc = prepare(&g, rank, rank + 1, &o, err);
 	if (rc == SHERD_OK)
-		rc = save_rank(&g, store, prefix, rank, &o, committed, err);
+		rc = sherd_ckpt_save_rank_metered(store, prefix, rank, &g.shards[rank], digest, &o, NULL, saved, err);
 	sherd_arena_done(&g.arena);
 	return rc;
 }

@@ -20,7 +20,7 @@ static int write_one(void *arg, size_t rank, sherd_error *err)
 {
 	const set_save *g = arg;
 	return sherd_ckpt_saver_write(g->saver, (uint32_t)rank, g->shards[rank].items, g->shards[rank].count,
-	                              &g->sizes[rank], err);
+	                              &g->sizes[rank], NULL, err);
 }
 
 uint64_t sherd_ckpt_total_bytes(const sherd_ckpt_shard_items *shards, uint32_t world)

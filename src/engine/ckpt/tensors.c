@@ -34,10 +34,12 @@ static bool is_whole(const sherd_ckpt_entry *e)
 	return !e->global_shape || same_shape(e->global_shape, e->tensor.shape, e->tensor.ndim);
 }
 
-static int disagree(const sherd_ckpt_entry *e, sherd_error *err)
+static int disagree(const sherd_ckpt *c, size_t a, size_t b, const sherd_ckpt_entry *e, sherd_error *err)
 {
 	return sherd_fail_at(err, SHERD_ECORRUPT, "bad-piece", e->where,
-	                     "tensor '%.80s': shards disagree about its type or shape", e->tensor.name);
+	                     "tensor '%.80s': the shards of ranks %" PRIu32 " and %" PRIu32
+	                     " disagree about its type or shape",
+	                     e->tensor.name, c->meta.shards[a].rank, c->meta.shards[b].rank);
 }
 
 static int add_entry(grouping *g, size_t shard, const sherd_ckpt_entry *e, size_t number, sherd_error *err)
@@ -58,7 +60,7 @@ static int add_entry(grouping *g, size_t shard, const sherd_ckpt_entry *e, size_
 	const sherd_ckpt_entry *first = into->first ? into->first : e;
 	if (e->tensor.dtype != first->tensor.dtype || e->tensor.ndim != first->tensor.ndim ||
 	    !same_shape(whole_shape(e), whole_shape(first), e->tensor.ndim))
-		return disagree(e, err);
+		return disagree(c, into->last_shard, shard, e, err);
 	into->pieces++;
 	into->last_shard = shard;
 	g->group_of[number] = (uint32_t)at;

@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "codec/crc32.h"
 #include "codec/json.h"
+#include "engine/ckpt/content.h"
 #include "format/ckpt_about.h"
 #include "format/ckpt_index.h"
 #include "format/ckpt_name.h"
@@ -130,8 +131,10 @@ int sherd_ckpt_items_check(const sherd_ckpt_item *items, size_t count, bool csha
 
 static int put(shard_writer *w, const void *bytes, size_t len, sherd_error *err)
 {
-	sherd_sha256_add(&w->sha, bytes, len);
 	w->at += len;
+	if (w->spec->dry)
+		return SHERD_OK;
+	sherd_sha256_add(&w->sha, bytes, len);
 	return sherd_writer_append(w->writer, bytes, len, err);
 }
 
@@ -150,11 +153,11 @@ static int put_chunk(shard_writer *w, const sherd_ckpt_item *item, uint64_t at, 
 	*len = most < CHUNK ? (size_t)most : CHUNK;
 	if (!item->data)
 		TRY(item->read(item->arg, at, w->scratch, *len, err));
-	if (!w->spec->csharp)
+	if (!w->spec->csharp && !w->spec->dry)
 		sherd_sha256_add(&w->sha, from, *len);
 	*crc = sherd_crc32(*crc, from, *len);
 	w->at += *len;
-	return sherd_writer_append(w->writer, from, *len, err);
+	return w->spec->dry ? SHERD_OK : sherd_writer_append(w->writer, from, *len, err);
 }
 
 static int write_item(shard_writer *w, const sherd_ckpt_item *item, sherd_ckpt_entry *e, sherd_error *err)
@@ -178,7 +181,7 @@ static int write_item(shard_writer *w, const sherd_ckpt_item *item, sherd_ckpt_e
 	return SHERD_OK;
 }
 
-static int write_index(shard_writer *w, sherd_error *err)
+static int write_index(shard_writer *w, ckpt_written *out, sherd_error *err)
 {
 	const ckpt_shard_spec *spec = w->spec;
 	SHERD_AUTO_BUF about = {0};
@@ -197,6 +200,9 @@ static int write_index(shard_writer *w, sherd_error *err)
 	if (about.len > UINT32_MAX)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "training and customFields are too long");
 	index.about = (sherd_str){(const char *)about.data, about.len};
+	sherd_ckpt_content(w->entries, spec->count, index.about, out->content);
+	if (spec->dry)
+		return SHERD_OK;
 	sherd_ckpt_index_encode(&index, &raw);
 	TRY(sherd_buf_check(&raw, err));
 	return put(w, raw.data, raw.len, err);
@@ -210,6 +216,8 @@ static int begin(shard_writer *w, sherd_error *err)
 	if (!w->scratch)
 		return sherd_fail_nomem(err);
 	sherd_sha256_init(&w->sha);
+	if (w->spec->dry)
+		return SHERD_OK;
 	return sherd_writer_append(w->writer, zeros, w->spec->csharp ? SHERD_CKPT_CSHARP_HEAD_SIZE : sizeof(zeros),
 	                           err);
 }
@@ -230,7 +238,9 @@ static int finish(shard_writer *w, ckpt_written *out, sherd_error *err)
 	uint8_t head[SHERD_CKPT_HEAD_SIZE], hash[SHERD_SHA256_BYTES];
 	if (w->spec->csharp)
 		return finish_csharp(w, out, err);
-	TRY(write_index(w, err));
+	TRY(write_index(w, out, err));
+	if (w->spec->dry)
+		return SHERD_OK;
 	sherd_sha256_finish(&w->sha, hash);
 	sherd_hex(hash, sizeof(hash), out->checksum);
 	sherd_ckpt_head_encode(w->spec->rank, (uint32_t)w->spec->count, w->at, out->checksum, head);
@@ -282,11 +292,12 @@ int sherd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt
 		.mode = SHERD_WRITE_NEW, .head = SHERD_CKPT_HEAD_SIZE, .size_hint = expected_size(spec)};
 	TRY(name_replaced(spec->key, &like, err));
 	options.like = like.data ? (const char *)like.data : NULL;
-	TRY(sherd_store_write(store, spec->key, &options, &writer, err));
+	if (!spec->dry)
+		TRY(sherd_store_write(store, spec->key, &options, &writer, err));
 	shard_writer w = {.spec = spec, .writer = writer};
 	int rc = write_all(&w, out, err);
 	free(w.scratch);
 	sherd_arena_done(&w.arena);
 	TRY(sherd_in_object(err, rc, spec->key));
-	return sherd_writer_commit(TAKE(writer), err);
+	return spec->dry ? SHERD_OK : sherd_writer_commit(TAKE(writer), err);
 }

@@ -16,12 +16,14 @@ typedef struct ckpt_shard_spec {
 	const sherd_ckpt_item *items;
 	size_t count;
 	bool csharp;
+	bool dry; /* only go over the items; nothing is written, and of the outcome only the content is filled in */
 	sherd_pool *pool; /* whose idle workers write while this thread hashes; or NULL */
 	sherd_meter *meter;
 } ckpt_shard_spec;
 
 typedef struct ckpt_written {
 	uint64_t file_size;
+	uint8_t content[SHERD_SHA256_BYTES]; /* sherd_ckpt_content(); not in the C# layout */
 	char checksum[SHERD_SHA256_HEX + 1]; /* "" in the C# layout */
 } ckpt_written;
 

@@ -13,5 +13,5 @@ for number in (signal.SIGINT, signal.SIGTERM):
         time.sleep(0.001)
     saving.send_signal(number)
     _, said = saving.communicate()
-    print(saving.returncode, said.decode().strip(), os.listdir("out"))
+    print(saving.returncode, said.decode().strip(), os.listdir("out") if os.path.exists("out") else [])
 P

@@ -11,7 +11,7 @@ save() { sherd checkpoint save --json "$@" | field 'd["setId"]'; }
 	save m.safetensors a4/a --step 1
 	save m.safetensors a5/a --field k=v
 	save m.safetensors a6/a --learning-rate 0.5
-	save m.safetensors a7/a --layout csharp
+	save m.safetensors a7/a --strategy fsdp
 	SOURCE_DATE_EPOCH=1 save m.safetensors a8/a
 	save m.safetensors b
 } >ids

@@ -10,6 +10,7 @@
 #include <string.h>
 
 SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
 SHERD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
 
 #define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
@@ -184,6 +185,118 @@ TEST(the_copying_before_a_job_can_be_cancelled)
 	assert_keys(STORE, "");
 }
 
+static sherd_ckpt_job *start_staged(sherd_store *store, const char *prefix, const ckpt_sample *s, sherd_pool *pool,
+                                    sherd_ckpt_staging *staging)
+{
+	sherd_ckpt_job *job = NULL;
+	sherd_ckpt_save_options o = ckpt_sample_options(s, 0);
+	o.pool = pool;
+	o.staging = staging;
+	assert_ok(sherd_ckpt_save_start(&job, store, prefix, s->shards, SHERD_JOB_COPY, &o, err));
+	return job;
+}
+
+TEST(copies_go_into_the_same_memory_again)
+{
+	SAMPLE large = ckpt_sample_full(5, 2);
+	SAMPLE small = ckpt_sample_small(6, 2);
+	POOL pool = NULL;
+	sherd_ckpt_staging *staging = NULL;
+	assert_ok(sherd_pool_open(&pool, 2, err));
+	assert_ok(sherd_ckpt_staging_open(&staging, err));
+	assert_int_equal(sherd_ckpt_staging_bytes(staging), 0);
+	uint64_t most = 0;
+	for (int i = 0; i < 6; i++) {
+		const ckpt_sample *s = i % 2 ? small : large;
+		char prefix[8];
+		(void)snprintf(prefix, sizeof(prefix), "m%d", i);
+		sherd_ckpt_job *job = start_staged(STORE, prefix, s, pool, staging);
+		assert_ok(sherd_ckpt_job_wait(job, err));
+		sherd_ckpt_job_close(job);
+		assert_sample(s, STORE, prefix);
+		most = most ? most : sherd_ckpt_staging_bytes(staging);
+		assert_true(most >= total_bytes(large));
+		assert_int_equal(sherd_ckpt_staging_bytes(staging), most); /* it does not grow */
+	}
+	sherd_ckpt_staging_close(staging);
+	sherd_ckpt_staging_close(NULL);
+}
+
+TEST(one_job_has_the_staging_at_a_time)
+{
+	SAMPLE s = ckpt_sample_small(5, 2);
+	POOL pool = NULL;
+	sherd_ckpt_staging *staging = NULL;
+	sherd_ckpt_job *job = NULL, *other = NULL;
+	gate g;
+	gate_init(&g);
+	sherd_progress progress = {wait_at, &g};
+	sherd_ckpt_save_options o = ckpt_sample_options(s, 0);
+	assert_ok(sherd_pool_open(&pool, 2, err));
+	assert_ok(sherd_ckpt_staging_open(&staging, err));
+	o.pool = pool;
+	o.staging = staging;
+	o.progress = &progress;
+	assert_ok(sherd_ckpt_save_start(&job, STORE, "a", s->shards, SHERD_JOB_COPY, &o, err));
+	(void)sem_wait(&g.reached);
+	o.progress = NULL;
+	assert_refused(SHERD_ECONFLICT, "conflict",
+	               sherd_ckpt_save_start(&other, STORE, "b", s->shards, SHERD_JOB_COPY, &o, err));
+	(void)sem_post(&g.open);
+	assert_ok(sherd_ckpt_job_wait(job, err));
+	/* free again when the job is finished, before it is closed */
+	other = start_staged(STORE, "b", s, pool, staging);
+	assert_ok(sherd_ckpt_job_wait(other, err));
+	sherd_ckpt_job_close(job);
+	sherd_ckpt_job_close(other);
+	assert_sample(s, STORE, "a");
+	assert_sample(s, STORE, "b");
+	sherd_ckpt_staging_close(staging);
+}
+
+static int read_letters(void *arg, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	uint64_t *next = arg;
+	assert_int_equal(offset, *next); /* in order, by one thread at a time */
+	memset(buf, 'r', len);
+	*next += len;
+	(void)err;
+	return SHERD_OK;
+}
+
+/* Larger than what one worker copies at once. */
+TEST(large_tensors_are_copied_in_parts)
+{
+	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	POOL pool = NULL;
+	uint64_t bytes = (40u << 20) + 7, next = 0, read = (33u << 20) + 5;
+	uint8_t *data = malloc(bytes), *got = malloc(bytes);
+	sherd_ckpt_item items[] = {
+		{.tensor = {"a", SHERD_U8, 1, &bytes, 0}, .data = data},
+		{.tensor = {"r", SHERD_U8, 1, &read, 0}, .read = read_letters, .arg = &next},
+		{.tensor = {"none", SHERD_U8, 1, &(uint64_t){0}, 0}},
+	};
+	sherd_ckpt_shard_items shard = {items, 3};
+	sherd_ckpt_job *job = NULL;
+	assert_true(data && got);
+	for (uint64_t i = 0; i < bytes; i++)
+		data[i] = (uint8_t)(i * 31 >> 5);
+	assert_ok(sherd_pool_open(&pool, 3, err));
+	sherd_ckpt_save_options o = {.pool = pool};
+	assert_ok(sherd_ckpt_save_start(&job, STORE, "m", &shard, SHERD_JOB_COPY, &o, err));
+	assert_int_equal(next, read);
+	assert_ok(sherd_ckpt_job_wait(job, err));
+	sherd_ckpt_job_close(job);
+	assert_ok(sherd_ckpt_open(&c, STORE, "m", NULL, err));
+	assert_ok(sherd_ckpt_read(c, 0, 0, got, bytes, err));
+	assert_memory_equal(got, data, bytes);
+	assert_ok(sherd_ckpt_read(c, 1, 0, got, read, err));
+	memset(data, 'r', read);
+	assert_memory_equal(got, data, read);
+	free(data);
+	free(got);
+}
+
 TEST(closing_without_waiting_finishes_the_save)
 {
 	SAMPLE s = ckpt_sample_full(6, 2);
@@ -231,6 +344,9 @@ int main(void)
 		CASE_ON_BOTH(a_cancelled_job_leaves_nothing),
 		CASE_ON_BOTH(a_job_cancelled_before_it_began_leaves_nothing),
 		CASE_ON_BOTH(the_copying_before_a_job_can_be_cancelled),
+		CASE_ON_BOTH(copies_go_into_the_same_memory_again),
+		CASE_ON_BOTH(one_job_has_the_staging_at_a_time),
+		CASE_IN_MEMORY(large_tensors_are_copied_in_parts),
 		CASE_ON_BOTH(closing_without_waiting_finishes_the_save),
 		CASE_ON_BOTH(a_job_reports_its_failure),
 		CASE_IN_MEMORY(what_cannot_be_saved_is_refused_at_the_start),

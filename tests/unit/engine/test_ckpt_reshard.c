@@ -103,7 +103,7 @@ TEST(a_world_that_no_reader_takes_is_refused_at_once)
 		assert_refused(SHERD_EINVAL, "bad-argument",
 		               sherd_ckpt_save_bundle(STORE, "b", bundle, i % 2, &o, err));
 		assert_refused(SHERD_EINVAL, "bad-argument",
-		               sherd_ckpt_save_bundle_rank(STORE, "b", bundle, 0, i % 2, &o, NULL, err));
+		               sherd_ckpt_split_bundle_rank(STORE, "b", bundle, 0, i % 2, &o, NULL, err));
 		assert_refused(SHERD_EINVAL, "bad-argument", sherd_ckpt_plan_open(&plan, from, worlds[i], i % 2, err));
 	}
 	assert_int_equal(object_count(STORE, "b"), 0);
@@ -264,11 +264,11 @@ TEST(a_bundle_is_saved_whole_or_rank_by_rank_alike)
 	for (int cut = 0; cut < 2; cut++) {
 		sherd_ckpt_save_options o = {.world = 3, .set_id = &s->set_id};
 		const char *whole = cut ? "whole-cut" : "whole", *parts = cut ? "parts-cut" : "parts";
-		bool committed = false;
+		sherd_ckpt_saved saved = {0};
 		assert_ok(sherd_ckpt_save_bundle(STORE, whole, bundle, cut, &o, err));
 		for (uint32_t r = 0; r < 3; r++) {
-			assert_ok(sherd_ckpt_save_bundle_rank(STORE, parts, bundle, 2 - r, cut, &o, &committed, err));
-			assert_int_equal(committed, r == 2);
+			assert_ok(sherd_ckpt_split_bundle_rank(STORE, parts, bundle, 2 - r, cut, &o, &saved, err));
+			assert_int_equal(saved.committed, r == 2);
 		}
 		assert_sample(s, STORE, whole);
 		assert_sample(s, STORE, parts);
@@ -285,8 +285,25 @@ TEST(a_bundle_is_saved_whole_or_rank_by_rank_alike)
 		}
 	}
 	assert_refused(SHERD_EINVAL, "bad-argument",
-	               sherd_ckpt_save_bundle_rank(STORE, "x", bundle, 3, false, &(sherd_ckpt_save_options){.world = 3},
-	                                           NULL, err));
+	               sherd_ckpt_split_bundle_rank(STORE, "x", bundle, 3, false,
+	                                            &(sherd_ckpt_save_options){.world = 3}, NULL, err));
+}
+
+/* The layout that C# programs read carries neither set id nor pieces: whole tensors only. */
+TEST(resharding_may_write_the_csharp_layout)
+{
+	SAMPLE s = ckpt_sample_csharp(5, 3);
+	CKPT from = NULL;
+	sherd_ckpt_save_options o = {.world = 2, .layout = SHERD_CKPT_LAYOUT_CSHARP};
+	assert_ok(ckpt_sample_save(s, STORE, "a", err));
+	assert_ok(sherd_ckpt_open(&from, STORE, "a", NULL, err));
+	assert_ok(sherd_ckpt_reshard(from, STORE, "b", false, &o, err));
+	assert_sample(s, STORE, "b");
+	assert_refused(SHERD_EUNSUPPORTED, "cannot-hold", sherd_ckpt_reshard(from, STORE, "c", true, &o, err));
+	o.replace = true;
+	assert_refused(SHERD_EINVAL, "bad-argument", sherd_ckpt_reshard(from, STORE, "b", false, &o, err));
+	assert_sample(s, STORE, "b");
+	assert_int_equal(object_count(STORE, "c"), 0);
 }
 
 TEST(resharding_may_replace_another_set)
@@ -317,6 +334,7 @@ int main(void)
 		CASE_ON_BOTH(an_error_says_in_which_store_its_object_lies),
 		CASE_IN_MEMORY(large_tensors_are_verified_block_by_block),
 		CASE_ON_BOTH(a_bundle_is_saved_whole_or_rank_by_rank_alike),
+		CASE_ON_BOTH(resharding_may_write_the_csharp_layout),
 		CASE_ON_BOTH(resharding_may_replace_another_set),
 		CASE_IN_MEMORY(a_damaged_foreign_source_is_not_passed_on),
 	};

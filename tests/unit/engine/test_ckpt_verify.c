@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include "base/error.h"
+#include "format/ckpt_meta.h"
 
 #include <sherd/verify.h>
 
@@ -114,16 +115,48 @@ TEST(quick_looks_at_sizes_and_heads_only)
 	assert_error(c, 0, "m_shard_1.shard", "missing-shard");
 }
 
+static void read_meta(sherd_store *store, const char *key, sherd_arena *arena, sherd_ckpt_meta *out)
+{
+	size_t len;
+	char *text = object_get(store, key, &len);
+	assert_ok(sherd_ckpt_meta_decode(text, len, NULL, arena, out, err));
+	free(text);
+}
+
+/* Puts a shard of another set of the same id, and what its metadata says of it, in the place of m's: nobody would
+ * commit that. */
+static void exchange_shard(sherd_store *store, uint32_t rank, const char *from, const char *to)
+{
+	SHERD_AUTO_BUF text = {0};
+	sherd_arena arena = {0};
+	sherd_ckpt_meta mine, theirs;
+	size_t len;
+	read_meta(store, "m.metadata.json", &arena, &mine);
+	read_meta(store, "n.metadata.json", &arena, &theirs);
+	mine.shards[rank] = theirs.shards[rank];
+	mine.shards[rank].file = to;
+	sherd_ckpt_meta_encode(&mine, false, &text);
+	object_put(store, "m.metadata.json", text.data, text.len);
+	char *shard = object_get(store, from, &len);
+	object_put(store, to, shard, len);
+	free(shard);
+	sherd_arena_done(&arena);
+}
+
 /* The two replicas differ and every checksum is right: only comparing them tells. */
 TEST(replicas_that_differ_are_an_error)
 {
 	uint64_t n = 3;
 	sherd_ckpt_item a = {.tensor = {"x", SHERD_U8, 1, &n, 0}, .data = "abc"};
 	sherd_ckpt_item b = {.tensor = {"x", SHERD_U8, 1, &n, 0}, .data = "abd"};
-	sherd_ckpt_shard_items shards[2] = {{&a, 1}, {&b, 1}};
+	sherd_ckpt_shard_items same[2] = {{&a, 1}, {&a, 1}}, others[2] = {{&b, 1}, {&b, 1}};
+	sherd_set_id id = {{1}};
+	sherd_ckpt_save_options o = {.world = 2, .set_id = &id};
 	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	uint8_t got[3];
-	assert_ok(sherd_ckpt_save(STORE, "m", shards, &(sherd_ckpt_save_options){.world = 2}, err));
+	assert_ok(sherd_ckpt_save(STORE, "m", same, &o, err));
+	assert_ok(sherd_ckpt_save(STORE, "n", others, &o, err));
+	exchange_shard(STORE, 1, "n_shard_1.shard", "m_shard_1.shard");
 	REPORT r = verify(STORE, "m");
 	assert_int_equal(sherd_report_errors(r), 1);
 	assert_error(r, 0, "m_shard_1.shard", "replica-mismatch");

@@ -1,0 +1,18 @@
+/* engine/ckpt/content.h - what a shard holds, whoever wrote it and when. */
+#ifndef SHERD_ENGINE_CKPT_CONTENT_H
+#define SHERD_ENGINE_CKPT_CONTENT_H
+
+#include "base/str.h"
+#include "codec/sha256.h"
+#include "format/ckpt_entry.h"
+
+/* A hash of tensors, their checksums and the description: equal for shards that differ in nothing but their time. */
+void sherd_ckpt_content(const sherd_ckpt_entry *entries, size_t count, sherd_str about,
+                        uint8_t out[SHERD_SHA256_BYTES]);
+
+/* Name, NUL, and where the piece lies in the whole: replicas have the same. It lies in the arena. */
+int sherd_ckpt_piece_key(const sherd_ckpt_entry *entry, sherd_arena *arena, sherd_str *out, sherd_error *err);
+/* Replicas by their keys: are their checksums the same? *where is the first byte of the block in which they differ. */
+bool sherd_ckpt_same_checksums(const sherd_ckpt_entry *a, const sherd_ckpt_entry *b, uint64_t *where);
+
+#endif

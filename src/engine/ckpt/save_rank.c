@@ -1,0 +1,55 @@
+/* engine/ckpt/save_rank.c - one rank of a set in one call. */
+#include "engine/ckpt/save.h"
+
+#include "base/error.h"
+#include "engine/ckpt/write.h"
+
+static int finish(sherd_ckpt_saver *saver, uint32_t rank, const sherd_ckpt_shard_items *shard, sherd_ckpt_saved *out,
+                  sherd_error *err)
+{
+	int rc = sherd_ckpt_saver_write(saver, rank, shard->items, shard->count, NULL, &out->repeated, err);
+	if (rc < 0) {
+		sherd_ckpt_saver_abort(saver);
+		return rc;
+	}
+	return sherd_ckpt_saver_finish(saver, &out->committed, err);
+}
+
+int sherd_ckpt_save_rank_metered(sherd_store *store, const char *prefix, uint32_t rank,
+                                 const sherd_ckpt_shard_items *shard, const char *source,
+                                 const sherd_ckpt_save_options *options, sherd_meter *meter, sherd_ckpt_saved *saved,
+                                 sherd_error *err)
+{
+	ckpt_manner manner = {.by_ranks = true, .may_repeat = true, .source = source};
+	sherd_ckpt_saved out = {.tensors = shard->count};
+	sherd_ckpt_saver *saver;
+	sherd_meter own;
+	if (options->layout == SHERD_CKPT_LAYOUT_CSHARP)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+		                  "shards of the C# layout carry no set id, so ranks cannot save them one by one");
+	TRY(sherd_ckpt_items_check(shard->items, shard->count, false, err));
+	for (size_t i = 0; i < shard->count; i++)
+		out.bytes += sherd_ckpt_item_bytes(&shard->items[i]);
+	sherd_meter_init(&own, options->progress, out.bytes);
+	int rc = sherd_ckpt_saver_start(&saver, store, prefix, options, &manner, meter ? meter : &own, err);
+	if (rc == SHERD_OK)
+		rc = finish(saver, rank, shard, &out, err);
+	sherd_meter_done(&own);
+	TRY(rc);
+	if (saved)
+		*saved = out;
+	return SHERD_OK;
+}
+
+int sherd_ckpt_save_rank(sherd_store *store, const char *prefix, uint32_t rank, const sherd_ckpt_item *items,
+                         size_t count, const sherd_ckpt_save_options *options, sherd_ckpt_saved *saved,
+                         sherd_error *err)
+{
+	sherd_ckpt_save_options o = options ? *options : (sherd_ckpt_save_options){0};
+	uint32_t world = o.world ? o.world : 1;
+	TRY(sherd_ckpt_world_check(world, err));
+	if (rank >= world)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rank %u of %u", rank, world);
+	return sherd_ckpt_save_rank_metered(store, prefix, rank, &(sherd_ckpt_shard_items){items, count}, NULL, &o,
+	                                    NULL, saved, err);
+}

@@ -1,0 +1,32 @@
+/* engine/ckpt/saver.h - a save under way, one process's part of it. */
+#ifndef SHERD_ENGINE_CKPT_SAVER_H
+#define SHERD_ENGINE_CKPT_SAVER_H
+
+#include "engine/ckpt/claim.h"
+#include "engine/ckpt/clear.h"
+#include "engine/ckpt/save.h"
+
+#include <pthread.h>
+
+struct sherd_ckpt_saver {
+	sherd_store *store;
+	char *prefix;
+	sherd_ckpt_save_options options;
+	sherd_set_id set_id;
+	uint32_t world;
+	ckpt_manner manner;
+	ckpt_hold hold;
+	bool holding;
+	bool settled;          /* this very set is committed: nothing is written, shards are only compared with it */
+	ckpt_committed before; /* what stands under the prefix, to be replaced */
+	pthread_mutex_t lock;  /* guards written */
+	uint8_t *written;      /* by rank: this saver committed the shard */
+	sherd_meter own_meter, *meter;
+};
+
+int sherd_ckpt_saver_key(const sherd_ckpt_saver *s, uint32_t rank, sherd_buf *key, sherd_error *err);
+/* Frees it and nothing else. */
+void sherd_ckpt_saver_free(sherd_ckpt_saver *s);
+int sherd_ckpt_already_committed(const sherd_ckpt_saver *s, sherd_error *err);
+
+#endif
