@@ -17,7 +17,7 @@ static int save(const char *folder, const sherd_set_id *id, uint32_t rank, sherd
 	float rows[ROWS / WORLD * COLUMNS], bias = 0.5f, own = (float)rank;
 	uint64_t at[] = {rank * half[0], 0};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		rows[i] = (float)(rank * 10 + i);
+		rows[i] = (float)rank * 10 + (float)i;
 	const sherd_ckpt_item items[] = {
 		{.tensor = {"weights", SHERD_F32, 2, half, 0},
 	         .global_shape = whole,

@@ -124,42 +124,45 @@ typedef struct first_replica {
 	const sherd_ckpt_entry *entry;
 } first_replica;
 
-static int compare_replica(publishing *g, sherd_map *pieces, sherd_buf *firsts, uint32_t rank,
-                           const sherd_ckpt_entry *e, sherd_error *err)
+typedef struct replicas {
+	publishing *g;
+	sherd_map pieces;      /* by name and place: which of the firsts */
+	first_replica *firsts; /* room for all entries */
+	size_t count;
+} replicas;
+
+static int compare_replica(replicas *r, uint32_t rank, const sherd_ckpt_entry *e, sherd_error *err)
 {
-	first_replica mine = {rank, e};
 	sherd_str key;
 	uint64_t where;
 	bool ok;
-	TRY(sherd_ckpt_piece_key(e, &g->arena, &key, err));
-	size_t at = sherd_map_add(pieces, key, firsts->len / sizeof(mine), &ok);
+	TRY(sherd_ckpt_piece_key(e, &r->g->arena, &key, err));
+	size_t at = sherd_map_add(&r->pieces, key, r->count, &ok);
 	if (!ok)
 		return sherd_fail_nomem(err);
 	if (at == SHERD_MAP_NONE) {
-		sherd_buf_append(firsts, &mine, sizeof(mine));
-		return sherd_buf_check(firsts, err);
+		r->firsts[r->count++] = (first_replica){rank, e};
+		return SHERD_OK;
 	}
-	first_replica first;
-	memcpy(&first, firsts->data + at * sizeof(first), sizeof(first));
-	if (sherd_ckpt_same_checksums(first.entry, e, &where))
+	const first_replica *first = &r->firsts[at];
+	if (sherd_ckpt_same_checksums(first->entry, e, &where))
 		return SHERD_OK;
 	return sherd_fail(err, SHERD_ECORRUPT, "replica-mismatch",
 	                  "tensor '%.80s': ranks %" PRIu32 " and %" PRIu32 " hold other bytes, from byte %" PRIu64
 	                  " of it on; nothing is published%s",
-	                  e->tensor.name, first.rank, rank, where,
-	                  g->p->by_ranks ? ". Save again by another --set-id, with --take-over" : "");
+	                  e->tensor.name, first->rank, rank, where,
+	                  r->g->p->by_ranks ? ". Save again by another --set-id, with --take-over" : "");
 }
 
 /* The same piece in several shards must be the same bytes; their indexes have the checksums. */
-static int check_replicas(publishing *g, sherd_error *err)
+static int check_replicas(publishing *g, size_t entries, sherd_error *err)
 {
-	SHERD_AUTO_BUF firsts = {0};
-	sherd_map pieces = {0};
-	int rc = SHERD_OK;
+	replicas all = {.g = g, .firsts = sherd_arena_alloc(&g->arena, entries + 1, sizeof(*all.firsts))};
+	int rc = all.firsts ? SHERD_OK : sherd_fail_nomem(err);
 	for (uint32_t r = 0; r < g->p->world && rc == SHERD_OK; r++)
 		for (size_t i = 0; i < g->shards[r].index.count && rc == SHERD_OK; i++)
-			rc = compare_replica(g, &pieces, &firsts, r, &g->shards[r].index.entries[i], err);
-	sherd_map_done(&pieces);
+			rc = compare_replica(&all, r, &g->shards[r].index.entries[i], err);
+	sherd_map_done(&all.pieces);
 	return rc;
 }
 
@@ -188,7 +191,7 @@ static int build(publishing *g, sherd_buf *out, sherd_error *err)
 	for (uint32_t r = 0; r < p->world; r++)
 		describe_shard(&g->shards[r], tensors <= MOST_LISTED, &meta.shards[r]);
 	TRY(sherd_in_object(err, check_tensors(&meta, err), p->prefix));
-	TRY(sherd_in_object(err, check_replicas(g, err), p->prefix));
+	TRY(sherd_in_object(err, check_replicas(g, tensors, err), p->prefix));
 	sherd_ckpt_meta_encode(&meta, false, out);
 	return sherd_buf_check(out, err);
 }
