@@ -36,7 +36,7 @@ typedef struct archive {
 
 static int write_entry(archive *a, uint32_t i, sherd_writer *to, sherd_error *err)
 {
-	crc_writer w = {.base = {.ops = &crc_ops, .key = a->writer->key}, .to = to};
+	crc_writer w = {.base = {.ops = &crc_ops, .key = a->writer->key, .store = a->writer->store}, .to = to};
 	TRY(sherd_sdnb_write(&a->files[i], &w.base, &a->meter, err));
 	a->entries[i].crc = w.crc;
 	return SHERD_OK;
