@@ -1,7 +1,6 @@
 #include "engine/ckpt/staging.h"
 
 #include "base/error.h"
-#include "base/large.h"
 #include "base/pool.h"
 #include "engine/ckpt/write.h"
 
@@ -65,7 +64,8 @@ static int make_room(sherd_ckpt_staging *s, uint64_t bytes, sherd_error *err)
 		return SHERD_OK;
 	free(s->memory);
 	s->room = 0;
-	s->memory = sherd_large_alloc(bytes);
+	/* Not by large pages: making them costs more than the copy where memory is in pieces. */
+	s->memory = malloc(bytes);
 	if (!s->memory)
 		return sherd_fail_nomem(err);
 	s->room = bytes;

@@ -7,7 +7,7 @@ completed() { # completed WORD... prints what the last word is completed to
 	printf '%s\n' "${COMPREPLY[@]}"
 }
 count=0
-for command in "" info verify cat convert checkpoint\ {save,commit,wait,load,reshard,verify,list,prune,repair} rows\ {pack,append,index,info,stream,gather,cat,verify} \
+for command in "" info verify cat convert checkpoint\ {save,commit,wait,load,reshard,verify,list,prune,remove,repair} rows\ {pack,append,index,info,stream,gather,cat,verify} \
 	graph\ {create,import,export,node,find,out,in,update,delete-file,stats,compact,gc,reshard,versions,tag,diff,verify} \
 	model\ {info,verify,cat,convert,graph,meta,split,join}; do
 	page=$SHERD_SOURCE/man/sherd${command:+-${command%% *}}.1
@@ -27,7 +27,7 @@ for page in "$SHERD_SOURCE"/man/*.1; do
 	for option in $(grep -oE 'Fl -[a-z-]+' "$page" | sed 's/Fl -/--/' | sort -u); do
 		case $name in
 		sherd) sherd --help ;;
-		sherd-checkpoint) for c in save commit wait load reshard verify list prune repair; do sherd checkpoint $c --help; done ;;
+		sherd-checkpoint) for c in save commit wait load reshard verify list prune remove repair; do sherd checkpoint $c --help; done ;;
 		sherd-rows) for c in pack append index info stream gather cat verify; do sherd rows $c --help; done ;;
 		sherd-graph) for c in create import export node find out in update delete-file stats compact gc reshard versions tag diff verify; do sherd graph $c --help; done ;;
 		sherd-model) for c in info verify cat convert graph meta split join; do sherd model $c --help; done ;;
