@@ -166,7 +166,10 @@ int main(int argc, char **argv)
 		(void)fprintf(stderr, "usage: covariance FOLDER\n");
 		return 2;
 	}
-	int rc = sherd_store_open_local(&store, argv[1], NULL, &err);
+	/* A file that is cut off meanwhile becomes an error of sherd_rows_next(). */
+	int rc = sherd_guard_open(&err);
+	if (rc == SHERD_OK)
+		rc = sherd_store_open_local(&store, argv[1], NULL, &err);
 	if (rc == SHERD_OK)
 		rc = open_or_make(store, &rows, &made, &err);
 	if (rc == SHERD_OK)

@@ -27,6 +27,7 @@ static int make_store(void **state)
 	store = fail_store_over(inner);
 	rows_set_make(store, "d", shards, COUNT_OF(shards), WIDTH);
 	assert_ok(sherd_store_put(store, "d/other.shard", SHERD_WRITE_NEW, "RAHS", 4, err));
+	rows_set_make_listed(store, "v", SHERD_F32, 2, shards, COUNT_OF(shards), WIDTH);
 	return 0;
 }
 
@@ -107,6 +108,16 @@ static int dispense_all(const sherd_rows *rows, const sherd_rows_stream *o, sher
 	return failed;
 }
 
+static int verify_all(sherd_rows_access access, sherd_error *err)
+{
+	SHERD_AUTO(sherd_rows, sherd_rows_close) rows = NULL;
+	sherd_rows_stream o = {.batch_rows = 4, .access = access, .verify = true};
+	TRY(sherd_rows_open_folder(&rows, store, "v", NULL, err));
+	TRY(stream_all(rows, &o, err));
+	TRY(gather_some(rows, &o, err));
+	return dispense_all(rows, &o, err);
+}
+
 static int do_all(sherd_rows_access access, sherd_error *err)
 {
 	SHERD_AUTO(sherd_rows, sherd_rows_close) rows = NULL;
@@ -121,7 +132,7 @@ static int do_all(sherd_rows_access access, sherd_error *err)
 		TRY(stream_all(rows, &o, err));
 		TRY(dispense_all(rows, &o, err));
 	}
-	return SHERD_OK;
+	return verify_all(access, err);
 }
 
 TEST(every_allocation_may_fail)

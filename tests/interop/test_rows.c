@@ -1,6 +1,7 @@
 /* A reader that was written from docs/formats/rows.md alone delivers the same batches, cursors and findings. */
 #include "support/fixtures.h"
 #include "support/command.h"
+#include "support/rows_set.h"
 #include "support/scratch.h"
 #include "support/test.h"
 
@@ -197,7 +198,7 @@ TEST(streams_are_the_same_batch_by_batch)
 	uint64_t seed = 20260109;
 	write_set("s");
 	assert_ok(sherd_rows_open_folder(&set, store, "s", NULL, err));
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < 24; i++) {
 		wish w = random_wish(&seed, 40);
 		assert_same_stream(set, "s", &w);
 	}
@@ -227,7 +228,7 @@ TEST(cursors_of_all_sorts_go_on_in_other_worlds)
 	uint64_t seed = 20261116;
 	write_set("s");
 	assert_ok(sherd_rows_open_folder(&set, store, "s", NULL, err));
-	for (int i = 0; i < 12; i++) {
+	for (int i = 0; i < 8; i++) {
 		sherd_rows_cursor *cursor;
 		char text[SHERD_ROWS_CURSOR_TEXT];
 		wish w = random_wish(&seed, 40), other = random_wish(&seed, 40);
@@ -239,6 +240,32 @@ TEST(cursors_of_all_sorts_go_on_in_other_worlds)
 		assert_same_stream(set, "s", &w);
 	}
 	sherd_rows_close(set);
+}
+
+/* Both know the set by its lineage, and finish the epoch with the rows that it began with. */
+TEST(cursors_go_on_over_a_set_that_has_grown)
+{
+	static const uint64_t sizes[] = {9, 0, 14, 7, 5};
+	uint64_t seed = 4242;
+	for (int i = 0; i < 8; i++) {
+		sherd_rows *set;
+		sherd_rows_cursor *cursor;
+		char text[SHERD_ROWS_CURSOR_TEXT];
+		wish w = random_wish(&seed, 23), other = random_wish(&seed, 23);
+		rows_set_make_listed(store, "g", i % 2 ? SHERD_F16 : SHERD_F32, 2, sizes, 3, 2);
+		assert_ok(sherd_rows_open_folder(&set, store, "g", NULL, err));
+		assert_ok(sherd_rows_cursor_open(&cursor, set, &w.stream, err));
+		assert_true(sherd_rows_next(cursor, &(sherd_rows_batch){0}, NULL) >= 0);
+		assert_ok(sherd_rows_tell(cursor, text, err));
+		sherd_rows_cursor_close(cursor);
+		sherd_rows_close(set);
+		rows_set_make_listed(store, "g", i % 2 ? SHERD_F16 : SHERD_F32, 2, sizes, COUNT_OF(sizes), 2);
+		assert_ok(sherd_rows_open_folder(&set, store, "g", NULL, err));
+		wish_resume(&w, text, &other);
+		assert_same_stream(set, "g", &w);
+		sherd_rows_close(set);
+		assert_ok(sherd_store_remove(store, "g/rows.manifest.json", err));
+	}
 }
 
 TEST(a_cursor_goes_on_in_another_world)
@@ -440,13 +467,10 @@ TEST(the_fixtures_are_read_alike)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(streams_are_the_same_batch_by_batch),
-		CASE(cursors_of_all_sorts_go_on_in_other_worlds),
-		CASE(a_cursor_goes_on_in_another_world),
-		CASE(a_packed_set_and_its_damage_are_judged_alike),
-		CASE(sets_of_every_type_are_read_and_judged_alike),
-		CASE(shards_of_the_corpus_are_judged_alike),
-		CASE(the_fixtures_are_read_alike),
+		CASE(streams_are_the_same_batch_by_batch),          CASE(cursors_of_all_sorts_go_on_in_other_worlds),
+		CASE(cursors_go_on_over_a_set_that_has_grown),      CASE(a_cursor_goes_on_in_another_world),
+		CASE(a_packed_set_and_its_damage_are_judged_alike), CASE(sets_of_every_type_are_read_and_judged_alike),
+		CASE(shards_of_the_corpus_are_judged_alike),        CASE(the_fixtures_are_read_alike),
 	};
 	return cmocka_run_group_tests_name("interop/rows", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* Model: random sets, batches, windows, worlds, orders, epochs, samples, tails, resets, resumes with another world,
- * ways to read: what all ranks get together is what a naive list of batches says, bit for bit. SHERD_SEED repeats a
- * run. */
+/* Model: random sets, batches, windows, worlds, orders, epochs, samples, tails, resets, resumes with another world and
+ * after appends, ways to read: what all ranks get together is what a naive list of batches says, bit for bit.
+ * SHERD_SEED repeats a run. */
 #include "support/rows_set.h"
 #include "support/scratch.h"
 #include "support/test.h"
@@ -20,7 +20,14 @@
 SHERD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
 #define CURSOR SHERD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
 
-enum { SETS = 50, CASES = 60, MOST_SHARDS = 9, MOST_ROWS = 60, MOST_TOTAL = MOST_SHARDS * MOST_ROWS };
+enum {
+	SETS = 40,
+	CASES = 50,
+	MOST_SHARDS = 9,
+	MOST_ROWS = 60,
+	MOST_MORE = 3,
+	MOST_TOTAL = (MOST_SHARDS + MOST_MORE) * MOST_ROWS
+};
 
 static uint64_t state_of_luck;
 static sherd_pool *pool;
@@ -33,21 +40,27 @@ static uint64_t luck(uint64_t n)
 /* ---- a set, in memory and as files */
 
 typedef struct set {
-	uint64_t shards[MOST_SHARDS];
+	uint64_t shards[MOST_SHARDS + MOST_MORE];
 	size_t count;
 	uint64_t total, width;
+	size_t grown_count; /* shards after an append */
+	uint64_t grown_total;
 	sherd_store *stores[2]; /* local, memory */
 	sherd_rows *rows[2];
+	sherd_rows *grown[2]; /* the same set, opened after an append; NULL: it has no manifest, and did not grow */
 	char *folder;
 } set;
 
 /* As any program writes files; our store would sync each. */
-static void write_plainly(set *s)
+static void write_plainly(set *s, size_t count, bool manifest)
 {
-	for (size_t i = 0; i < s->count; i++) {
+	for (size_t i = 0; i < count + manifest; i++) {
 		char key[64], path[4096], *data = NULL;
 		size_t len = 0;
-		(void)snprintf(key, sizeof(key), "part-%05zu.shard", i);
+		if (i < count)
+			(void)snprintf(key, sizeof(key), "part-%05zu.shard", i);
+		else
+			(void)snprintf(key, sizeof(key), "rows.manifest.json");
 		(void)snprintf(path, sizeof(path), "%s/%s", s->folder, key);
 		assert_ok(sherd_store_get(s->stores[1], key, 1 << 24, &data, &len, err));
 		FILE *f = fopen(path, "wb");
@@ -55,6 +68,22 @@ static void write_plainly(set *s)
 		assert_int_equal(fwrite(data, 1, len, f), len);
 		assert_int_equal(fclose(f), 0);
 		free(data);
+	}
+}
+
+static void set_grow(set *s)
+{
+	s->grown_count = s->count + (size_t)luck(MOST_MORE + 1);
+	s->grown_total = s->total;
+	for (size_t i = s->count; i < s->grown_count; i++) {
+		s->shards[i] = luck(MOST_ROWS);
+		s->grown_total += s->shards[i];
+	}
+	rows_set_make_listed(s->stores[1], "", SHERD_F32, 2, s->shards, s->grown_count, s->width);
+	write_plainly(s, s->grown_count, true);
+	for (int i = 0; i < 2; i++) {
+		assert_ok(sherd_rows_open_folder(&s->grown[i], s->stores[i], "", NULL, err));
+		assert_int_equal(sherd_rows_total(s->grown[i]), s->grown_total);
 	}
 }
 
@@ -70,18 +99,25 @@ static void set_make(set *s)
 	s->folder = scratch_make();
 	assert_ok(sherd_store_open_memory(&s->stores[1], err));
 	assert_ok(sherd_store_open_local(&s->stores[0], s->folder, NULL, err));
-	rows_set_make(s->stores[1], "", s->shards, s->count, s->width);
-	write_plainly(s);
+	bool listed = luck(2);
+	if (listed)
+		rows_set_make_listed(s->stores[1], "", SHERD_F32, 1 + (unsigned)luck(2), s->shards, s->count, s->width);
+	else
+		rows_set_make(s->stores[1], "", s->shards, s->count, s->width);
+	write_plainly(s, s->count, listed);
 	for (int i = 0; i < 2; i++) {
 		assert_ok(sherd_rows_open_folder(&s->rows[i], s->stores[i], "", NULL, err));
 		assert_int_equal(sherd_rows_total(s->rows[i]), s->total);
 	}
+	if (listed)
+		set_grow(s);
 }
 
 static void set_done(set *s)
 {
 	for (int i = 0; i < 2; i++) {
 		sherd_rows_close(s->rows[i]);
+		sherd_rows_close(s->grown[i]);
 		sherd_store_close(s->stores[i]);
 	}
 	scratch_remove(s->folder);
@@ -98,30 +134,27 @@ typedef struct plan {
 static uint64_t shard_end(const set *s, uint64_t row)
 {
 	uint64_t end = 0;
-	for (size_t i = 0; i < s->count && end <= row; i++)
+	for (size_t i = 0; i < COUNT_OF(s->shards) && end <= row; i++)
 		end += s->shards[i];
 	return end;
 }
 
-static void plan_make(plan *p, const set *s, const sherd_rows_stream *o)
+static void plan_make(plan *p, const set *s, uint64_t total, const sherd_rows_stream *o)
 {
-	rows_order order = {.total = s->total,
-	                    .shuffle = o->shuffle,
-	                    .seed = o->seed,
-	                    .window = o->shuffle_window,
-	                    .epoch = o->epoch};
+	rows_order order = {
+		.total = total, .shuffle = o->shuffle, .seed = o->seed, .window = o->shuffle_window, .epoch = o->epoch};
 	size_t n = 0, begun = 0;
 	uint64_t batch = o->batch_rows ? o->batch_rows : 1024;
 	*p = (plan){.batches = 0};
 	if (o->sample)
 		sherd_rows_order_sample(&order, o->fraction);
-	for (uint64_t position = o->from; position < s->total; position++) {
+	for (uint64_t position = o->from; position < total; position++) {
 		uint64_t row = sherd_rows_order_at(&order, position);
 		if (sherd_rows_order_takes(&order, row))
 			p->ids[n++] = row;
 		bool full = n - begun == batch,
 		     edge = !o->shuffle && !o->sample && position + 1 == shard_end(s, position);
-		if (n > begun && (full || edge || position + 1 == s->total)) {
+		if (n > begun && (full || edge || position + 1 == total)) {
 			p->ends[p->batches++] = n;
 			begun = n;
 		}
@@ -146,7 +179,7 @@ typedef struct run {
 } run;
 
 /* Any way to read gives the same. */
-static sherd_rows_cursor *open_rank(const run *r, uint32_t rank, uint32_t world, sherd_rows_tail tail)
+static sherd_rows_cursor *open_rank(const run *r, uint32_t rank, uint32_t world, sherd_rows_tail tail, bool *grown)
 {
 	static const sherd_rows_access ways[] = {SHERD_ROWS_MAP, SHERD_ROWS_READ, SHERD_ROWS_AUTO, SHERD_ROWS_DIRECT};
 	static const uint64_t windows[] = {0, 1, 100, 5000, UINT64_MAX};
@@ -164,7 +197,9 @@ static sherd_rows_cursor *open_rank(const run *r, uint32_t rank, uint32_t world,
 		o.from = o.epoch = 0;
 		o.batch_rows = luck(2) ? o.batch_rows : 0; /* the text knows */
 	}
-	assert_ok(sherd_rows_cursor_open(&c, r->set->rows[luck(2)], &o, err));
+	/* Who resumes may find that the set has grown. */
+	*grown = r->resumed && r->set->grown[0] && luck(2);
+	assert_ok(sherd_rows_cursor_open(&c, *grown ? r->set->grown[luck(2)] : r->set->rows[luck(2)], &o, err));
 	return c;
 }
 
@@ -212,7 +247,8 @@ static void walk_from_start(run r, sherd_rows_cursor *c, uint32_t rank, uint32_t
 static void walk_again(const run *r, uint32_t rank, uint32_t world, sherd_rows_tail tail)
 {
 	static plan other;
-	CURSOR c = open_rank(r, rank, world, tail);
+	bool grown;
+	CURSOR c = open_rank(r, rank, world, tail, &grown);
 	run next = *r;
 	if (luck(2))
 		assert_ok(sherd_rows_seek(c, luck(r->set->total + 1), err));
@@ -222,7 +258,8 @@ static void walk_again(const run *r, uint32_t rank, uint32_t world, sherd_rows_t
 	walk_from_start(next, c, rank, world, tail);
 	next.plan = &other;
 	next.options.epoch = luck(3) ? luck(4) : luck(UINT64_MAX);
-	plan_make(&other, r->set, &next.options);
+	next.options.batch_rows = sherd_rows_batch_rows(c);
+	plan_make(&other, r->set, grown ? r->set->grown_total : r->set->total, &next.options);
 	sherd_rows_begin_epoch(c, next.options.epoch);
 	walk_from_start(next, c, rank, world, tail);
 }
@@ -230,7 +267,8 @@ static void walk_again(const run *r, uint32_t rank, uint32_t world, sherd_rows_t
 static void walk(const run *r, uint32_t rank, uint32_t world, sherd_rows_tail tail, size_t steps,
                  char text[SHERD_ROWS_CURSOR_TEXT])
 {
-	CURSOR c = open_rank(r, rank, world, tail);
+	bool grown;
+	CURSOR c = open_rank(r, rank, world, tail, &grown);
 	bool end = steps > r->plan->batches;
 	steps = end ? steps_left(r, rank, world, tail) : steps;
 	if (luck(3) == 0)
@@ -277,7 +315,7 @@ static void run_case(const set *s)
 {
 	static plan p;
 	run r = {.set = s, .plan = &p, .options = any_stream(s)};
-	plan_make(&p, s, &r.options);
+	plan_make(&p, s, s->total, &r.options);
 	for (uint64_t worlds = luck(4); worlds > 0; worlds--)
 		run_world(&r, false, SHERD_ROWS_TAIL_KEEP);
 	run_world(&r, true, (sherd_rows_tail)luck(3));

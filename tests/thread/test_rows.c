@@ -6,6 +6,7 @@
 #include "base/error.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,11 +168,79 @@ TEST(cursors_share_a_set)
 	}
 }
 
+/* ---- told and begun anew meanwhile */
+
+typedef struct relay {
+	sherd_rows_dispenser *dispenser;
+	_Atomic uint64_t handed; /* batches of the epoch that the last begin made, at least */
+	_Atomic bool done;
+	_Atomic int wrong;
+} relay;
+
+static void *pull_for_ever(void *arg)
+{
+	relay *r = arg;
+	sherd_rows_batch b;
+	while (!atomic_load(&r->done)) {
+		/* Slots come and go: what one of them owes is another's. */
+		sherd_rows_slot *slot = NULL;
+		if (sherd_rows_slot_open(&slot, r->dispenser, NULL) < 0) {
+			atomic_fetch_add(&r->wrong, 1);
+			return NULL;
+		}
+		for (int i = 0; i < 20 && !atomic_load(&r->done); i++) {
+			int rc = sherd_rows_slot_next(slot, &b, NULL);
+			bool fine = rc == 0 || (rc > 0 && rows_set_is_row(&b, 0, rows_batch_id(&b, 0)));
+			if (!fine)
+				atomic_fetch_add(&r->wrong, 1);
+			if (rc > 0)
+				atomic_fetch_add(&r->handed, 1);
+		}
+		sherd_rows_slot_close(slot);
+	}
+	return NULL;
+}
+
+/* Every text that is told can be resumed, and lies in the epoch that was begun last. */
+TEST(a_dispenser_is_told_and_begun_anew_while_threads_pull)
+{
+	for (int i = 0; i < 2; i++) {
+		relay r = {0};
+		pthread_t ids[4];
+		const sherd_rows_stream o = {.batch_rows = 11, .shuffle = true, .seed = 3};
+		assert_ok(sherd_rows_dispenser_open(&r.dispenser, sets[i], &o, err));
+		for (size_t t = 0; t < COUNT_OF(ids); t++)
+			assert_int_equal(pthread_create(&ids[t], NULL, pull_for_ever, &r), 0);
+		for (uint64_t epoch = 1; epoch <= 40; epoch++) {
+			char text[SHERD_ROWS_CURSOR_TEXT];
+			sherd_rows_cursor *c = NULL;
+			sherd_rows_stream from = o;
+			if (epoch % 4)
+				sherd_rows_dispenser_begin_epoch(r.dispenser, epoch);
+			else
+				sherd_rows_dispenser_reset(r.dispenser);
+			for (uint64_t until = atomic_load(&r.handed) + 3; atomic_load(&r.handed) < until;)
+				(void)sched_yield();
+			assert_ok(sherd_rows_dispenser_tell(r.dispenser, text, err));
+			from.resume = text;
+			assert_ok(sherd_rows_cursor_open(&c, sets[i], &from, err));
+			assert_int_equal(sherd_rows_epoch(c), epoch % 4 ? epoch : epoch - 1);
+			sherd_rows_cursor_close(c);
+		}
+		atomic_store(&r.done, true);
+		for (size_t t = 0; t < COUNT_OF(ids); t++)
+			assert_int_equal(pthread_join(ids[t], NULL), 0);
+		assert_int_equal(r.wrong, 0);
+		sherd_rows_dispenser_close(r.dispenser);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_get_every_batch_once),
 		cmocka_unit_test(cursors_share_a_set),
+		cmocka_unit_test(a_dispenser_is_told_and_begun_anew_while_threads_pull),
 	};
 	return cmocka_run_group_tests_name("rows threads", tests, make_sets, close_sets);
 }

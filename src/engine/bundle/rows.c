@@ -17,10 +17,7 @@ static int read_shard(const sherd_rows *r, const sherd_rows_shard *s, uint64_t o
 {
 	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	TRY(sherd_store_read(r->store, s->key, &reader, err));
-	if (sherd_reader_size(reader) != s->bytes)
-		return sherd_in_object(
-			err, sherd_fail(err, SHERD_ECONFLICT, "changed", "the shard is not the one that was opened"),
-			s->key);
+	TRY(sherd_in_object(err, sherd_rows_check_size(reader, s, err), s->key));
 	return sherd_reader_at(reader, r->head_bytes + offset, buf, len, err);
 }
 

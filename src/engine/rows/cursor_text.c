@@ -138,7 +138,9 @@ int sherd_rows_text_resume(rows_sequence *s, const char *text, bool same_batch, 
 		return bad_text("is of another shuffle or sample", err);
 	if (t.position > t.total || t.from > t.total)
 		return bad_text("is damaged", err);
-	if (!t.batch || (same_batch && t.batch != s->batch_rows))
+	/* No batch has more rows than the set had then. */
+	uint64_t asked = s->batch_rows < t.total ? s->batch_rows : t.total;
+	if (!t.batch || (same_batch && t.batch != asked))
 		return bad_text("is of another batch size", err);
 	s->batch_rows = t.batch;
 	s->order.epoch = t.epoch;

@@ -28,6 +28,9 @@ struct sherd_rows {
 /* The shard that holds a row; row < total. */
 size_t sherd_rows_shard_of(const sherd_rows *rows, uint64_t row);
 
+/* The file has the size that it had when the set was opened: "truncated", or "changed" (SHERD_ECONFLICT). */
+int sherd_rows_check_size(const sherd_reader *reader, const sherd_rows_shard *want, sherd_error *err);
+
 /* The set as far as its first `total` rows: SHA-256 over type, width, and rows and SHA-256 of every shard that has
  * rows. The same for what was appended to since, whatever the version of the manifest. False when no shard ends there,
  * or nobody recorded hashes. docs/formats/rows.md, "Lineage". */

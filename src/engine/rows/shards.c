@@ -16,14 +16,22 @@ static int changed(sherd_error *err)
 	return sherd_fail(err, SHERD_ECONFLICT, "changed", "the shard is not the one that was opened");
 }
 
+int sherd_rows_check_size(const sherd_reader *reader, const sherd_rows_shard *want, sherd_error *err)
+{
+	uint64_t size = sherd_reader_size(reader);
+	if (size < want->bytes)
+		return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", size,
+		                     "the shard had %" PRIu64 " bytes when the set was opened", want->bytes);
+	return size == want->bytes ? SHERD_OK : changed(err);
+}
+
 /* The set was opened from its heads; the file must still be that one. */
 static int check_same(const sherd_rows *rows, const sherd_reader *reader, const sherd_rows_shard *want,
                       sherd_error *err)
 {
 	uint8_t raw[SHERD_ROWS_HEAD_SIZE];
 	sherd_rows_head head;
-	if (sherd_reader_size(reader) != want->bytes)
-		return changed(err);
+	TRY(sherd_rows_check_size(reader, want, err));
 	if (!rows->head_bytes)
 		return SHERD_OK;
 	TRY(sherd_reader_at(reader, 0, raw, sizeof(raw), err));
