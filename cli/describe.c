@@ -30,8 +30,10 @@ static int print_pairs(sherd_cli *cli, const sherd_pair *pairs, size_t count, sh
 {
 	sherd_table table = {.columns = 2};
 	for (size_t i = 0; i < count; i++) {
+		char time[SHERD_TEXT_TIME];
+		bool timed = strcmp(pairs[i].key, "creation.time") == 0 && sherd_text_time(pairs[i].value, time);
 		sherd_table_add(&table, pairs[i].key);
-		sherd_table_add(&table, pairs[i].value);
+		sherd_table_add(&table, timed ? time : pairs[i].value);
 	}
 	if (count)
 		sherd_out_printf(&cli->out, "\nmetadata\n");
@@ -47,10 +49,30 @@ static void print_first_line(sherd_cli *cli, const char *path, sherd_format form
 	                 sherd_text_plural(tensors), size);
 }
 
-int sherd_describe_bundle(sherd_cli *cli, const char *path, const sherd_bundle *bundle, sherd_error *err)
+/* What a container adds: bytes as they are stored where some are packed, and the shard that has them. */
+static int add_stored(sherd_table *table, const sherd_model *model, size_t array, bool shards, sherd_error *err)
 {
-	static const char *const heads[] = {"tensor", "dtype", "shape", "size"};
-	sherd_table table = {.columns = 4, .right = 1u << 3};
+	sherd_model_stored s;
+	char text[SHERD_TEXT_SIZE + 16];
+	TRY(sherd_model_stored_of(model, array, &s, err));
+	if (s.there)
+		sherd_text_size(s.bytes, text);
+	sherd_table_add(table, s.there ? text : "missing");
+	if (!shards)
+		return SHERD_OK;
+	(void)snprintf(text, sizeof(text), "%" PRIu32, s.file);
+	sherd_table_add(table, text);
+	return SHERD_OK;
+}
+
+int sherd_describe_bundle(sherd_cli *cli, const char *path, const sherd_bundle *bundle, const sherd_model *model,
+                          sherd_error *err)
+{
+	static const char *const heads[] = {"tensor", "dtype", "shape", "size", "stored", "shard"};
+	sherd_model_layout layout;
+	bool container = model && sherd_model_layout_of(model, &layout), shards = container && layout.files > 1;
+	sherd_table table = {.columns = 4u + container + shards, .right = 7u << 3};
+	int rc = SHERD_OK;
 	const sherd_pair *pairs;
 	size_t count = sherd_bundle_count(bundle), pair_count = sherd_bundle_pairs(bundle, &pairs);
 	uint64_t bytes = 0;
@@ -59,9 +81,15 @@ int sherd_describe_bundle(sherd_cli *cli, const char *path, const sherd_bundle *
 		const sherd_tensor *t = sherd_bundle_tensor(bundle, i);
 		bytes += t->bytes;
 		add_tensor(&table, t);
+		if (rc == SHERD_OK && container)
+			rc = add_stored(&table, model, i, shards, err);
+	}
+	if (rc < 0) {
+		sherd_table_done(&table);
+		return rc;
 	}
 	print_first_line(cli, path, sherd_bundle_format(bundle), count, bytes);
-	int rc = print_pairs(cli, pairs, pair_count, err);
+	rc = print_pairs(cli, pairs, pair_count, err);
 	if (rc == SHERD_OK && count) {
 		sherd_out_printf(&cli->out, "\n");
 		rc = sherd_table_print(&table, &cli->out, err);

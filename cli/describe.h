@@ -8,7 +8,9 @@
 #include <sherd/ckpt.h>
 #include <sherd/model.h>
 
-int sherd_describe_bundle(sherd_cli *cli, const char *path, const sherd_bundle *bundle, sherd_error *err);
+/* model: whose bundle it is; or NULL. */
+int sherd_describe_bundle(sherd_cli *cli, const char *path, const sherd_bundle *bundle, const sherd_model *model,
+                          sherd_error *err);
 int sherd_describe_ckpt(sherd_cli *cli, const char *path, const sherd_ckpt *ckpt, sherd_format format,
                         sherd_error *err);
 /* The bundle is the model's. */

@@ -18,8 +18,43 @@ static void put_pairs(sherd_doc *doc, const sherd_pair *pairs, size_t count)
 	sherd_doc_close(doc, '}');
 }
 
+static int put_stored(sherd_doc *doc, const sherd_model *container, size_t array, sherd_error *err)
+{
+	sherd_model_stored s;
+	TRY(sherd_model_stored_of(container, array, &s, err));
+	sherd_doc_put_u64(doc, "shard", s.file);
+	if (!s.there) {
+		sherd_doc_put_bool(doc, "missing", true);
+		return SHERD_OK;
+	}
+	sherd_doc_put_u64(doc, "stored", s.bytes);
+	sherd_doc_put_text(doc, "codec", s.packed ? "deflate" : "none");
+	sherd_doc_put_u64(doc, "chunks", s.chunks);
+	sherd_doc_put_u64(doc, "chunkBytes", s.chunk_bytes);
+	return SHERD_OK;
+}
+
+static void put_layout(sherd_doc *doc, const sherd_model *model, const sherd_model_layout *layout)
+{
+	sherd_doc_put_open(doc, "container", '{');
+	sherd_doc_put_u64(doc, "version", layout->version);
+	sherd_doc_put_u64(doc, "generation", layout->generation);
+	sherd_doc_put_u64(doc, "features", layout->features);
+	sherd_doc_put_open(doc, "files", '[');
+	for (uint32_t i = 0; i < layout->files; i++) {
+		sherd_model_file f = sherd_model_file_of(model, i);
+		sherd_doc_open(doc, '{');
+		sherd_doc_put_text(doc, "file", f.key);
+		sherd_doc_put_u64(doc, "bytes", f.bytes);
+		sherd_doc_put_bool(doc, "missing", !f.there);
+		sherd_doc_close(doc, '}');
+	}
+	sherd_doc_close(doc, ']');
+	sherd_doc_close(doc, '}');
+}
+
 /* Members of an object that is open. */
-static void put_bundle(sherd_doc *doc, const sherd_bundle *bundle)
+static int put_bundle(sherd_doc *doc, const sherd_bundle *bundle, const sherd_model *container, sherd_error *err)
 {
 	const sherd_pair *pairs;
 	size_t pair_count = sherd_bundle_pairs(bundle, &pairs);
@@ -28,17 +63,19 @@ static void put_bundle(sherd_doc *doc, const sherd_bundle *bundle)
 	for (size_t i = 0; i < sherd_bundle_count(bundle); i++) {
 		sherd_doc_open(doc, '{');
 		put_head(doc, sherd_bundle_tensor(bundle, i));
+		if (container)
+			TRY(put_stored(doc, container, i, err));
 		sherd_doc_close(doc, '}');
 	}
 	sherd_doc_close(doc, ']');
 	put_pairs(doc, pairs, pair_count);
+	return SHERD_OK;
 }
 
 int sherd_describe_bundle_json(sherd_cli *cli, const sherd_bundle *bundle, sherd_error *err)
 {
 	sherd_doc doc = sherd_doc_begin(&cli->out);
-	put_bundle(&doc, bundle);
-	return sherd_doc_end(&doc, SHERD_OK, err);
+	return sherd_doc_end(&doc, put_bundle(&doc, bundle, NULL, err), err);
 }
 
 static void put_texts(sherd_doc *doc, const char *key, const sherd_model_texts *texts)
@@ -52,8 +89,14 @@ static void put_texts(sherd_doc *doc, const char *key, const sherd_model_texts *
 int sherd_describe_model_json(sherd_cli *cli, const sherd_model *model, const sherd_bundle *bundle, sherd_error *err)
 {
 	const sherd_model_graph *g = sherd_model_describe(model);
+	sherd_model_layout layout;
+	bool container = sherd_model_layout_of(model, &layout);
 	sherd_doc doc = sherd_doc_begin(&cli->out);
-	put_bundle(&doc, bundle);
+	int rc = put_bundle(&doc, bundle, container ? model : NULL, err);
+	if (rc < 0)
+		return sherd_doc_end(&doc, rc, err);
+	if (container)
+		put_layout(&doc, model, &layout);
 	sherd_doc_put_u64(&doc, "variables", g->variable_count);
 	sherd_doc_put_u64(&doc, "operations", g->operation_count);
 	if (g->subgraph_count)

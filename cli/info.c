@@ -28,7 +28,7 @@ static int show_bundle(sherd_cli *cli, const char *path, const sherd_place *plac
 	sherd_bundle_options options = {.pool = cli->pool, .progress = &cli->waiting};
 	TRY(sherd_place_blame(place, sherd_bundle_open(&bundle, place->store, place->key, &options, err), err));
 	int rc = cli->out.json ? sherd_describe_bundle_json(cli, bundle, err)
-	                       : sherd_describe_bundle(cli, path, bundle, err);
+	                       : sherd_describe_bundle(cli, path, bundle, NULL, err);
 	sherd_bundle_close(bundle);
 	return rc;
 }

@@ -11,6 +11,7 @@
 
 typedef struct rewrite {
 	const char *from, *to;
+	uint64_t written;
 	sherd_model_save_options options;
 } rewrite;
 
@@ -19,11 +20,12 @@ static int tell(sherd_cli *cli, const rewrite *r, const sherd_model *model, sher
 	sherd_bundle *bundle;
 	char size[SHERD_TEXT_SIZE];
 	uint64_t bytes;
+	const uint64_t *written = r->options.written;
 	uint32_t files = r->options.shards ? r->options.shards : 1;
 	TRY(sherd_bundle_of_model(&bundle, model, err));
 	size_t count = sherd_target_count(bundle, r->options.without_updater, &bytes);
 	sherd_bundle_close(bundle);
-	sherd_text_size(bytes, size);
+	sherd_text_size(*written, size);
 	sherd_out_note(&cli->out, "%s: %zu array%s, %s written to %" PRIu32 " file%s", r->to, count,
 	               sherd_text_plural(count), size, files, sherd_text_plural(files));
 	sherd_doc doc = sherd_doc_begin(&cli->out);
@@ -32,6 +34,7 @@ static int tell(sherd_cli *cli, const rewrite *r, const sherd_model *model, sher
 	sherd_doc_put_u64(&doc, "files", files);
 	sherd_doc_put_u64(&doc, "arrays", count);
 	sherd_doc_put_u64(&doc, "bytes", bytes);
+	sherd_doc_put_u64(&doc, "written", *written);
 	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
@@ -55,6 +58,9 @@ static int take(sherd_cli *cli, rewrite *r, const sherd_args *args, sherd_error 
 	                                        .replace = sherd_args_has(args, "replace"),
 	                                        .without_updater = sherd_args_has(args, "without-updater"),
 	                                        .time_ms = clock.time_ns / 1000000,
+	                                        .timed = true,
+	                                        .framework = SHERD_CLI_FRAMEWORK,
+	                                        .written = &r->written,
 	                                        .pool = cli->pool,
 	                                        .progress = &cli->progress};
 	TRY(sherd_args_count(args, "shards", 1, &r->options.shards, err));

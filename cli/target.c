@@ -139,6 +139,7 @@ int sherd_target_take(sherd_target *target, const sherd_args *args, const char *
 		target->format = SHERD_FORMAT_NPY_FOLDER;
 	TRY(sherd_args_count(args, "shards", 1, &target->shards, err));
 	TRY(sherd_target_compression(sherd_args_text(args, "compress"), &target->compress, &target->level, err));
+	target->as_it_was = !sherd_args_text(args, "compress");
 	switch (target->format) {
 	case SHERD_FORMAT_SAFETENSORS_INDEX:
 	case SHERD_FORMAT_CHECKPOINT:
@@ -208,7 +209,9 @@ size_t sherd_target_count(const sherd_bundle *bundle, bool without_updater, uint
 	return count;
 }
 
-static int tell(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, sherd_error *err)
+/* written is what lies on the disk; 0: about what the tensors have. */
+static int tell(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, uint64_t written,
+                sherd_error *err)
 {
 	uint64_t bytes;
 	size_t count = sherd_target_count(bundle, target->without_updater, &bytes);
@@ -217,7 +220,7 @@ static int tell(sherd_cli *cli, const sherd_target *target, const sherd_bundle *
 	if (!head)
 		return sherd_cli_no_memory(err);
 	bool other = strcmp(head, target->path) != 0;
-	sherd_text_size(bytes, size);
+	sherd_text_size(written ? written : bytes, size);
 	sherd_out_note(&cli->out, "%s: %s, %zu tensor%s, %s written%s%s", target->path,
 	               sherd_format_name(target->format), count, sherd_text_plural(count), size, other ? " as " : "",
 	               other ? head : "");
@@ -228,11 +231,13 @@ static int tell(sherd_cli *cli, const sherd_target *target, const sherd_bundle *
 	sherd_doc_put_u64(&doc, "tensors", count);
 	sherd_doc_put_u64(&doc, "bytes", bytes);
 	free(head);
+	if (written)
+		sherd_doc_put_u64(&doc, "written", written);
 	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int convert(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, const sherd_place *place,
-                   const sherd_clock *clock, sherd_error *err)
+                   const sherd_clock *clock, uint64_t *written, sherd_error *err)
 {
 	sherd_convert_options options = {.shards = target->shards,
 	                                 .replace = target->replace,
@@ -241,7 +246,11 @@ static int convert(sherd_cli *cli, const sherd_target *target, const sherd_bundl
 	                                 .without_updater = target->without_updater,
 	                                 .compress = target->compress,
 	                                 .level = target->level,
+	                                 .as_it_was = target->as_it_was,
 	                                 .time_ns = clock->time_ns,
+	                                 .timed = true,
+	                                 .framework = SHERD_CLI_FRAMEWORK,
+	                                 .written = written,
 	                                 .pool = cli->pool,
 	                                 .progress = &cli->progress};
 	return sherd_convert(bundle, place->store, place->key, target->format, &options, err);
@@ -266,6 +275,7 @@ int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_b
 {
 	sherd_place place;
 	sherd_clock clock;
+	uint64_t written = 0;
 	TRY(sherd_clock_read(&clock, err));
 	char *base = base_of(target);
 	int rc = base ? sherd_place_open(&place, base, true, err) : sherd_cli_no_memory(err);
@@ -274,8 +284,8 @@ int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_b
 	if (target->format == SHERD_FORMAT_CHECKPOINT)
 		rc = save(cli, target, bundle, &place, &clock, err);
 	else
-		rc = convert(cli, target, bundle, &place, &clock, err);
+		rc = convert(cli, target, bundle, &place, &clock, &written, err);
 	(void)sherd_place_blame(&place, rc, err);
 	sherd_place_close(&place);
-	return rc < 0 ? rc : tell(cli, target, bundle, err);
+	return rc < 0 ? rc : tell(cli, target, bundle, written, err);
 }

@@ -5,6 +5,7 @@
 #include "args.h"
 
 #include <sherd/convert.h>
+#include <sherd/version.h>
 
 typedef struct sherd_target {
 	const char *path;
@@ -15,7 +16,11 @@ typedef struct sherd_target {
 	bool drop_pairs, without_updater;
 	sherd_compression compress;
 	int level;
+	bool as_it_was; /* --compress was not given */
 } sherd_target;
+
+/* framework.version of the models that this command writes, where they have none. */
+#define SHERD_CLI_FRAMEWORK "sherd " SHERD_VERSION
 
 /* "none", "deflate", "deflate:9"; NULL is none. */
 int sherd_target_compression(const char *text, sherd_compression *compress, int *level, sherd_error *err);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static bool is_tail(const char *p)
 {
@@ -70,6 +71,20 @@ size_t sherd_text_escape(const char *p, size_t n, char out[SHERD_TEXT_ESCAPE])
 	if (v < 0x20 || is_harmless(v))
 		return 0;
 	return (size_t)snprintf(out, SHERD_TEXT_ESCAPE, "\\u%04x", v & 0xFFFF); /* none is above U+FFFF */
+}
+
+bool sherd_text_time(const char *milliseconds, char out[SHERD_TEXT_TIME])
+{
+	const int64_t most = INT64_C(253402300799999); /* the year 9999 */
+	struct tm tm;
+	char *end;
+	long long ms = strtoll(milliseconds, &end, 10);
+	time_t seconds = (time_t)(ms / 1000);
+	if (*milliseconds < '0' || *milliseconds > '9' || *end || ms > most || !gmtime_r(&seconds, &tm))
+		return false;
+	size_t n = strftime(out, SHERD_TEXT_TIME, "%Y-%m-%dT%H:%M:%S", &tm);
+	(void)snprintf(out + n, SHERD_TEXT_TIME - n, ms % 1000 ? ".%03dZ" : "Z", (int)(ms % 1000));
+	return true;
 }
 
 size_t sherd_text_width(const char *text)

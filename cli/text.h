@@ -20,6 +20,10 @@ size_t sherd_text_safe(const char *p, size_t len, size_t *taken, char out[SHERD_
 size_t sherd_text_escape(const char *p, size_t n, char out[SHERD_TEXT_ESCAPE]);
 
 /* Columns that the text takes on a terminal, a character counting as one. */
+/* A time as models tell it, decimal milliseconds since 1970, as a date; false: it is none. */
+#define SHERD_TEXT_TIME 32
+bool sherd_text_time(const char *milliseconds, char out[SHERD_TEXT_TIME]);
+
 size_t sherd_text_width(const char *text);
 
 /* What stands behind the word for that many: "" or "s". */

@@ -12,9 +12,13 @@ typedef struct sherd_convert_options {
 	bool drop_graph;            /* a model's graph may be lost: the target holds tensors only */
 	sherd_compression compress; /* of models, where the format can */
 	int level;                  /* 1 to 12, 0: 1 */
+	bool as_it_was;             /* from container to container: arrays stay cut and packed as they are */
 	bool without_updater;       /* of models, leave out what the updater remembers */
 	bool drop_pairs;            /* a model's pairs may be lost where the format has no place for them */
 	int64_t time_ns;            /* when, for targets that record it; since 1970 UTC */
+	bool timed;                 /* also when it is 0 */
+	const char *framework;      /* who writes it, for models; see sherd_model_save_options */
+	uint64_t *written;          /* told when a model was written: bytes of all files together; may be NULL */
 	sherd_pool *pool;
 	const sherd_progress *progress;
 	const sherd_limits *limits;

@@ -34,6 +34,31 @@ SHERD_API size_t sherd_model_pairs(const sherd_model *model, const sherd_pair **
 /* The index of the variable of that name, or SHERD_NO_VARIABLE. */
 SHERD_API size_t sherd_model_find(const sherd_model *model, const char *variable);
 
+/* How a container lies in its files. false: it is no container. */
+typedef struct sherd_model_layout {
+	uint32_t version; /* of the format */
+	uint32_t files;   /* 1, or as many as there are shards */
+	uint32_t generation;
+	uint64_t features; /* compatible ones */
+} sherd_model_layout;
+SHERD_API bool sherd_model_layout_of(const sherd_model *model, sherd_model_layout *out);
+typedef struct sherd_model_file {
+	const char *key;
+	uint64_t bytes; /* of one that is not there: what it should have */
+	bool there;
+} sherd_model_file;
+/* One of them, file < files. */
+SHERD_API sherd_model_file sherd_model_file_of(const sherd_model *model, uint32_t file);
+typedef struct sherd_model_stored {
+	uint32_t file;
+	bool there;              /* else only the file is known, which is not there */
+	uint64_t bytes;          /* as they are stored */
+	uint32_t chunks, packed; /* in how many, and how many of them are packed */
+	uint32_t chunk_bytes;
+} sherd_model_stored;
+/* An array of a container, by its index in the bundle; SHERD_EUNSUPPORTED of other models. Reads the index. */
+SHERD_API int sherd_model_stored_of(const sherd_model *model, size_t array, sherd_model_stored *out, sherd_error *err);
+
 /* The arrays of the model, which must outlive the bundle: those of variables under the variable's name, the others
  * under names that docs/formats/samediff-legacy.md gives. */
 SHERD_API int sherd_bundle_of_model(sherd_bundle **out, const sherd_model *model, sherd_error *err);
@@ -62,7 +87,7 @@ typedef struct sherd_model_save_options {
 	sherd_format format; /* SHERD_FORMAT_UNKNOWN: a container */
 	sherd_compression compress;
 	int level;       /* 1 to 12, 0: 1 */
-	bool as_it_was;  /* chunks stay packed as the model's own file has them, where it is a container */
+	bool as_it_was;  /* arrays stay cut and packed as the model's own file has them, where it is a container */
 	uint32_t shards; /* 0, 1: one file */
 	bool replace;    /* what stands there may be replaced, in one step; shards of SDNB never are */
 	/* Only the object of this identity (sherd_store_stat(); of a set: its shard 0) may be replaced, else
@@ -72,7 +97,10 @@ typedef struct sherd_model_save_options {
 	const sherd_pair *pairs; /* over those of the model; a value of NULL takes the pair away */
 	size_t pair_count;
 	bool drop_pairs; /* where the format has no place for pairs, they are left out instead of refused */
-	int64_t time_ms; /* when, since 1970 UTC, for creation.time of a model that has none; 0: it is left out */
+	int64_t time_ms; /* when, since 1970 UTC, for creation.time of a model that has none; 0: it is left out, */
+	bool timed;      /* unless this says that 0 is the time */
+	const char *framework; /* who writes it, for framework.version of a model that has none; NULL: it is left out */
+	uint64_t *written;     /* told on success: bytes of all files together; may be NULL */
 	sherd_pool *pool;
 	const sherd_progress *progress;
 } sherd_model_save_options;

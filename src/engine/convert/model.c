@@ -78,7 +78,11 @@ int sherd_convert_model(const sherd_conversion *c, sherd_format to, const sherd_
 	                                    .replace = o->replace,
 	                                    .without_updater = o->without_updater,
 	                                    .drop_pairs = o->drop_pairs,
+	                                    .as_it_was = o->as_it_was,
 	                                    .time_ms = o->time_ns / 1000000,
+	                                    .timed = o->timed,
+	                                    .framework = o->framework,
+	                                    .written = o->written,
 	                                    .pool = o->pool,
 	                                    .progress = o->progress};
 	if (!model) {

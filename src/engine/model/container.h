@@ -27,6 +27,7 @@ typedef struct sherd_container_model {
 	sherd_container_shards shards;
 	const char *prefix;                   /* of the names of shards; NULL: one file */
 	sherd_reader **readers;               /* of shards 1 to count-1; NULL: it could not be opened */
+	const char **keys;                    /* of the same */
 	_Atomic(container_file *) *others;    /* shards 1 to count-1, as far as they were needed */
 	_Atomic(container_record *) *records; /* of each array that was asked for */
 	container_cache *cache;

@@ -24,6 +24,7 @@ void sherd_container_batch_done(container_batch *b)
 	for (size_t i = 0; i < b->count; i++) {
 		sherd_deflate_close(b->slots[i].deflate);
 		free(b->slots[i].raw);
+		free(b->slots[i].large);
 	}
 	free(b->slots);
 	b->slots = NULL;
@@ -70,18 +71,31 @@ static void pack(container_slot *s)
 	s->chunk.crc = sherd_crc32(0, s->stored, s->chunk.stored);
 }
 
+static uint8_t *large_room(container_slot *s, size_t bytes)
+{
+	if (bytes > s->large_room) {
+		free(s->large);
+		s->large = sherd_large_alloc(bytes);
+		s->large_room = s->large ? bytes : 0;
+	}
+	return s->large;
+}
+
 /* Copies the chunk as it is stored, if it is what its CRC says. */
 static int keep(container_slot *s, sherd_error *err)
 {
-	const sherd_container_chunk *c = &s->kept->array.chunks[s->from / SHERD_CONTAINER_CHUNK];
-	TRY(sherd_reader_at(s->kept->file->reader, c->offset, s->raw, c->stored, err));
-	if (sherd_crc32(0, s->raw, c->stored) != c->crc) {
+	const sherd_container_chunk *c = &s->kept->array.chunks[s->from / s->kept->array.chunk_bytes];
+	uint8_t *room = c->stored <= SHERD_CONTAINER_CHUNK ? s->raw : large_room(s, c->stored);
+	if (!room)
+		return sherd_fail_nomem(err);
+	TRY(sherd_reader_at(s->kept->file->reader, c->offset, room, c->stored, err));
+	if (sherd_crc32(0, room, c->stored) != c->crc) {
 		int rc = sherd_fail_at(err, SHERD_ECORRUPT, "bad-crc", c->offset, "a chunk of %.128s is damaged",
 		                       s->kept->array.tensor.name);
 		return sherd_in_reader(err, rc, s->kept->file->reader);
 	}
 	s->chunk = *c;
-	s->stored = s->raw;
+	s->stored = room;
 	return SHERD_OK;
 }
 

@@ -13,7 +13,9 @@
 #include <sherd/model.h>
 
 typedef struct container_slot {
-	uint8_t *raw;                 /* room for SHERD_CONTAINER_CHUNK bytes */
+	uint8_t *raw;   /* room for SHERD_CONTAINER_CHUNK bytes */
+	uint8_t *large; /* and for a kept chunk that has more, large_room bytes; or NULL */
+	size_t large_room;
 	uint32_t len;                 /* of them are this chunk */
 	uint64_t from;                /* where it begins in its array */
 	size_t array;                 /* whose it is */

@@ -84,12 +84,16 @@ int sherd_container_model_shard(const sherd_container_model *m, uint32_t shard, 
 static int hold_shards(sherd_container_model *m, bool *whole, sherd_error *err)
 {
 	m->readers = calloc(m->shards.count, sizeof(sherd_reader *));
-	if (!m->readers)
+	m->keys = sherd_arena_alloc(&m->base.arena, m->shards.count, sizeof(*m->keys));
+	if (!m->readers || !m->keys)
 		return sherd_fail_nomem(err);
 	for (uint32_t i = 1; i < m->shards.count; i++) {
 		SHERD_AUTO_BUF key = {0};
 		sherd_error failure = {0};
 		TRY(shard_key(m, i, &key, err));
+		m->keys[i - 1] = sherd_arena_str(&m->base.arena, sherd_str_of((const char *)key.data));
+		if (!m->keys[i - 1])
+			return sherd_fail_nomem(err);
 		int rc = sherd_store_read(m->store, (const char *)key.data, &m->readers[i - 1], &failure);
 		if (rc == SHERD_ENOMEM || (rc == SHERD_EIO && failure.os_errno != EACCES)) {
 			if (err)

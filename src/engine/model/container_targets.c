@@ -80,7 +80,10 @@ int sherd_container_target_begin(sherd_model_writer *w, uint32_t target, sherd_e
 	const sherd_write_options options = options_of(w, target);
 	if (t->out.writer || t->committed)
 		return SHERD_OK;
-	return sherd_container_out_begin(&t->out, w->store, t->key, &options, err);
+	TRY(sherd_container_out_begin(&t->out, w->store, t->key, &options, err));
+	if (!target && w->kept)
+		t->out.head.compatible = w->kept->file->head.compatible;
+	return SHERD_OK;
 }
 
 /* The index of one file: its own arrays with their chunks, and in the first one all others without. */

@@ -6,6 +6,9 @@
 
 #include <stdlib.h>
 
+/* What SDNB files say of their own layout. */
+#define FORMAT_TYPE "nd4j.format.type"
+
 /* ---- opening */
 
 /* Tells sets apart that were not made of the same graph, metadata and number of shards, or do not replace the same set:
@@ -31,8 +34,14 @@ static int take_pairs(sherd_model_writer *w, const sherd_model *model, const she
                       sherd_error *err)
 {
 	const sherd_pair *pairs;
-	size_t count;
-	TRY(sherd_model_join_pairs(model->pairs, model->pair_count, options, &w->arena, &pairs, &count, err));
+	size_t count, own = 0;
+	sherd_pair *kept = sherd_arena_alloc(&w->arena, model->pair_count + 1, sizeof(*kept));
+	if (!kept)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < model->pair_count; i++)
+		if (strcmp(model->pairs[i].key, FORMAT_TYPE) != 0)
+			kept[own++] = model->pairs[i];
+	TRY(sherd_model_join_pairs(kept, own, options, &w->arena, &pairs, &count, err));
 	sherd_container_pairs_encode(pairs, count, &w->pairs);
 	return sherd_buf_check(&w->pairs, err);
 }
@@ -81,6 +90,7 @@ int sherd_container_writer_open(sherd_model_writer **out, sherd_store *store, co
 	w->store = store;
 	w->replace = options->replace;
 	w->if_identity = options->if_identity;
+	w->written = options->written;
 	w->kept = model->format == SHERD_FORMAT_SAMEDIFF_CONTAINER ? (const sherd_container_model *)model : NULL;
 	w->current = SHERD_NO_ARRAY;
 	w->as_it_was = options->as_it_was && w->kept;
@@ -210,7 +220,7 @@ int sherd_model_writer_append(sherd_model_writer *writer, size_t array, const vo
 	return keep(writer, sherd_in_object(&failure, rc, writer->key), &failure, err);
 }
 
-/* The record of an array whose chunks can be copied as they are; NULL when they are cut otherwise than ours. */
+/* The record of an array whose chunks are copied as they are; NULL when they are not. */
 static int record_to_keep(const sherd_model_writer *w, const container_part *p, const container_record **out,
                           sherd_error *err)
 {
@@ -219,11 +229,6 @@ static int record_to_keep(const sherd_model_writer *w, const container_part *p, 
 	if (!w->as_it_was || !p->a.tensor.bytes)
 		return SHERD_OK;
 	TRY(sherd_container_model_record(w->kept, p->array, &r, err));
-	if (r->array.chunk_bytes != SHERD_CONTAINER_CHUNK)
-		return SHERD_OK;
-	for (uint32_t i = 0; i < r->array.chunk_count; i++)
-		if (r->array.chunks[i].stored > SHERD_CONTAINER_CHUNK)
-			return SHERD_OK;
 	*out = r;
 	return SHERD_OK;
 }
@@ -232,11 +237,13 @@ static int pull(sherd_model_writer *w, container_part *p, sherd_error *err)
 {
 	const container_record *kept;
 	TRY(record_to_keep(w, p, &kept, err));
+	if (kept)
+		p->a.chunk_bytes = kept->array.chunk_bytes;
 	while (p->given < p->a.tensor.bytes) {
 		container_slot *s;
 		uint64_t left = p->a.tensor.bytes - p->given;
 		TRY(open_slot(w, p, &s, err));
-		s->len = left < SHERD_CONTAINER_CHUNK ? (uint32_t)left : SHERD_CONTAINER_CHUNK;
+		s->len = left < p->a.chunk_bytes ? (uint32_t)left : p->a.chunk_bytes;
 		s->fetched = false;
 		s->kept = kept;
 		if (kept)
@@ -275,6 +282,14 @@ static int publish(sherd_model_writer *w, sherd_error *err)
 	return sherd_container_target_finish(w, 0, err);
 }
 
+static uint64_t count_written(const sherd_model_writer *w)
+{
+	uint64_t bytes = w->peers[0].size;
+	for (uint32_t i = 1; i < w->shards.count; i++)
+		bytes += w->peers[i].size;
+	return bytes;
+}
+
 int sherd_model_writer_commit(sherd_model_writer *writer, sherd_error *err)
 {
 	sherd_error failure = {0};
@@ -284,6 +299,8 @@ int sherd_model_writer_commit(sherd_model_writer *writer, sherd_error *err)
 	rc = keep(writer, sherd_in_object(&failure, rc, writer->key), &failure, err);
 	if (rc == SHERD_OK)
 		rc = sherd_in_object(err, sherd_container_targets_clear(writer, err), writer->key);
+	if (rc == SHERD_OK && writer->written)
+		*writer->written = count_written(writer);
 	sherd_model_writer_abort(writer);
 	return rc;
 }

@@ -44,6 +44,7 @@ struct sherd_model_writer {
 	bool over_first; /* shard 0 takes the place of another, */
 	char first_identity[72];
 	const char *if_identity; /* what may be replaced, see sherd_model_save_options; or NULL */
+	uint64_t *written;       /* likewise */
 	size_t current;          /* part being given; SHERD_NO_ARRAY: none */
 	container_batch batch;
 	sherd_meter meter;

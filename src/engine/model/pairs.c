@@ -39,18 +39,23 @@ static int take(given *list, size_t *n, const sherd_pair *pairs, size_t count, s
 	return SHERD_OK;
 }
 
-/* The first of all, so that any other counts. */
-static int take_time(given *list, size_t *n, int64_t time_ms, sherd_arena *arena, sherd_error *err)
+/* These come first, so that any other counts. */
+static int take_own(given *list, size_t *n, const sherd_model_save_options *o, sherd_arena *arena, sherd_error *err)
 {
 	SHERD_AUTO_BUF text = {0};
-	if (!time_ms)
+	if (o->framework) {
+		TRY(check_text(o->framework, err));
+		list[(*n)++] = (given){{SHERD_PAIR_FRAMEWORK, o->framework}, 0};
+	}
+	if (!o->time_ms && !o->timed)
 		return SHERD_OK;
-	sherd_buf_printf(&text, "%" PRId64, time_ms);
+	sherd_buf_printf(&text, "%" PRId64, o->time_ms);
 	TRY(sherd_buf_check(&text, err));
 	const char *value = sherd_arena_str(arena, (sherd_str){(const char *)text.data, text.len});
 	if (!value)
 		return sherd_fail_nomem(err);
-	list[(*n)++] = (given){{SHERD_PAIR_CREATION_TIME, value}, 0};
+	list[*n] = (given){{SHERD_PAIR_CREATION_TIME, value}, *n};
+	++*n;
 	return SHERD_OK;
 }
 
@@ -70,10 +75,10 @@ static size_t keep_last(given *list, size_t n, sherd_pair *out)
 int sherd_model_join_pairs(const sherd_pair *pairs, size_t count, const sherd_model_save_options *options,
                            sherd_arena *arena, const sherd_pair **out, size_t *out_count, sherd_error *err)
 {
-	size_t n = 0, most = count + options->pair_count + 1;
+	size_t n = 0, most = count + options->pair_count + 2;
 	given *list = calloc(most, sizeof(*list));
 	sherd_pair *result = sherd_arena_alloc(arena, most, sizeof(*result));
-	int rc = list && result ? take_time(list, &n, options->time_ms, arena, err) : sherd_fail_nomem(err);
+	int rc = list && result ? take_own(list, &n, options, arena, err) : sherd_fail_nomem(err);
 	if (rc == SHERD_OK)
 		rc = take(list, &n, pairs, count, err);
 	if (rc == SHERD_OK)

@@ -8,9 +8,11 @@
 #include <sherd/model.h>
 
 #define SHERD_PAIR_CREATION_TIME "creation.time"
+#define SHERD_PAIR_FRAMEWORK "framework.version"
 
-/* The pairs given, under those of the options, and creation.time where neither has it and the time is told; sorted by
- * key. The list lives in the arena, its texts belong to whoever gave them. SHERD_EINVAL for what is no text. */
+/* The pairs given, under those of the options, and creation.time and framework.version where neither has them and they
+ * are told; sorted by key. The list lives in the arena, its texts belong to whoever gave them. SHERD_EINVAL for what is
+ * no text. */
 int sherd_model_join_pairs(const sherd_pair *pairs, size_t count, const sherd_model_save_options *options,
                            sherd_arena *arena, const sherd_pair **out, size_t *out_count, sherd_error *err);
 

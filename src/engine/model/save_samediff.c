@@ -80,7 +80,11 @@ static int save(const sherd_model *model, sherd_store *store, const char *key, c
 	sherd_meter_init(&meter, o->progress, made.size);
 	int rc = write_all(model, &made, writer, &meter, err);
 	sherd_meter_done(&meter);
-	return rc < 0 ? rc : sherd_writer_commit(TAKE(writer), err);
+	TRY(rc);
+	TRY(sherd_writer_commit(TAKE(writer), err));
+	if (o->written)
+		*o->written = made.size;
+	return SHERD_OK;
 }
 
 int sherd_model_save_samediff(const sherd_model *model, sherd_store *store, const char *key,

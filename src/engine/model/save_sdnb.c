@@ -186,6 +186,8 @@ static int save(const sherd_model *model, sherd_store *store, const char *key, c
 	                 ? save_set(out, store, key, files, &meter, arena, err)
 	                 : write_file(out, store, key, o->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, &meter, err);
 	sherd_meter_done(&meter);
+	if (rc == SHERD_OK && o->written)
+		*o->written = total;
 	return rc;
 }
 

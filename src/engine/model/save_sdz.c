@@ -79,6 +79,7 @@ static int write_directory(archive *a, sherd_error *err)
 	SHERD_AUTO_BUF directory = {0};
 	sherd_zip_put_directory(&directory, a->entries, a->count, a->at);
 	TRY(sherd_buf_check(&directory, err));
+	a->at += directory.len;
 	return sherd_writer_append(a->writer, directory.data, directory.len, err);
 }
 
@@ -130,7 +131,10 @@ static int save(const sherd_model *model, sherd_store *store, const char *key, c
 	sherd_meter_done(&a.meter);
 	TRY(rc);
 	TRY(write_directory(&a, err));
-	return sherd_writer_commit(TAKE(writer), err);
+	TRY(sherd_writer_commit(TAKE(writer), err));
+	if (o->written)
+		*o->written = a.at;
+	return SHERD_OK;
 }
 
 int sherd_model_save_sdz(const sherd_model *model, sherd_store *store, const char *key,
