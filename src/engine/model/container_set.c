@@ -4,6 +4,8 @@
 
 SHERD_AUTO_DEFINE(container_file, sherd_container_file_close)
 
+enum { MOST_SETS = 64 }; /* that are told apart */
+
 typedef struct listing {
 	sherd_arena *arena;
 	sherd_buf files; /* of container_listed */
@@ -71,54 +73,80 @@ int sherd_container_base(sherd_store *store, const char *key, sherd_arena *arena
 	return *out ? SHERD_OK : sherd_fail_nomem(err);
 }
 
-/* Does the first set say that it replaces the second? */
-static int replaces(sherd_store *store, const char *first, const char *second, sherd_arena *arena, bool *out,
-                    sherd_error *err)
+/* A shard 0: which set it is of, and which one it stands for. */
+typedef struct first_shard {
+	const char *key;
+	uint8_t set[SHERD_CONTAINER_SET_BYTES], replaces[SHERD_CONTAINER_SET_BYTES];
+} first_shard;
+
+static int look_at(sherd_store *store, const char *key, sherd_arena *arena, first_shard *out, sherd_error *err)
 {
-	SHERD_AUTO(container_file, sherd_container_file_close) a = NULL;
-	SHERD_AUTO(container_file, sherd_container_file_close) b = NULL;
+	SHERD_AUTO(container_file, sherd_container_file_close) f = NULL;
 	sherd_container_shards info;
-	TRY(sherd_container_file_open(&a, store, first, NULL, err));
-	TRY(sherd_container_file_open(&b, store, second, NULL, err));
-	TRY(sherd_container_file_shards(a, arena, &info, err));
-	*out = memcmp(info.replaces, b->head.set, sizeof(info.replaces)) == 0;
+	TRY(sherd_container_file_open(&f, store, key, NULL, err));
+	TRY(sherd_container_file_shards(f, arena, &info, err));
+	out->key = key;
+	memcpy(out->set, f->head.set, sizeof(out->set));
+	memcpy(out->replaces, info.replaces, sizeof(out->replaces));
 	return SHERD_OK;
 }
 
-static int choose(sherd_store *store, const char *first, const char *second, sherd_arena *arena, const char **out,
-                  sherd_error *err)
+/* The one that none of the others stands for; there must be one such. */
+static int choose(const first_shard *list, size_t count, const char **out, sherd_error *err)
 {
-	bool newer = false, older = false;
-	TRY(replaces(store, first, second, arena, &newer, err));
-	TRY(replaces(store, second, first, arena, &older, err));
-	if (newer == older)
-		return sherd_fail(err, SHERD_ECORRUPT, "two-sets", "two sets stand under one base: %.100s and %.100s",
-		                  first, second);
-	*out = newer ? first : second;
+	const char *found = NULL;
+	for (size_t i = 0; i < count; i++) {
+		bool replaced = false;
+		for (size_t k = 0; k < count && !replaced; k++)
+			replaced = k != i && memcmp(list[k].replaces, list[i].set, sizeof(list[i].set)) == 0;
+		if (!replaced && found)
+			return sherd_fail(err, SHERD_ECORRUPT, "two-sets",
+			                  "two sets stand under one base: %.100s and %.100s", found, list[i].key);
+		found = replaced ? found : list[i].key;
+	}
+	if (!found)
+		return sherd_fail(err, SHERD_ECORRUPT, "two-sets",
+		                  "two sets stand under one base, each for the other: %.100s and %.100s", list[0].key,
+		                  list[1].key);
+	*out = found;
 	return SHERD_OK;
+}
+
+static int choose_first(sherd_store *store, const container_listing *list, sherd_arena *arena, size_t firsts,
+                        const char **out, sherd_error *err)
+{
+	first_shard *found = sherd_arena_alloc(arena, firsts, sizeof(*found));
+	size_t n = 0;
+	if (!found)
+		return sherd_fail_nomem(err);
+	if (firsts > MOST_SETS)
+		return sherd_fail(err, SHERD_ECORRUPT, "two-sets", "%zu sets stand under one base", firsts);
+	for (size_t i = 0; i < list->count; i++)
+		if (list->files[i].name.shard == 0)
+			TRY(look_at(store, list->files[i].key, arena, &found[n++], err));
+	return choose(found, n, out, err);
 }
 
 int sherd_container_find_set(sherd_store *store, const char *base, sherd_arena *arena, const char **key,
                              sherd_error *err)
 {
 	container_listing list;
-	const char *found = NULL;
+	size_t firsts = 0;
+	const char *first = NULL;
 	TRY(sherd_container_list(store, base, arena, &list, err));
 	for (size_t i = 0; list.files && i < list.count; i++) {
-		if (list.files[i].name.shard != 0)
-			continue;
-		if (!found)
-			found = list.files[i].key;
-		else
-			TRY(choose(store, found, list.files[i].key, arena, &found, err));
+		firsts += list.files[i].name.shard == 0;
+		first = list.files[i].name.shard == 0 ? list.files[i].key : first;
 	}
 	if (!list.files)
 		return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no shard of a model is there");
-	if (!found)
+	if (!firsts)
 		return sherd_fail(err, SHERD_EINCOMPLETE, "incomplete",
 		                  "shards of a model that was never committed: there is no shard 0, but %.128s",
 		                  list.files[0].key);
-	*key = found;
+	if (firsts > 1)
+		return choose_first(store, &list, arena, firsts, key, err);
+	*key = first;
 	return SHERD_OK;
 }
 

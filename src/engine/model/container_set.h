@@ -25,8 +25,9 @@ int sherd_container_is_of_set(const char *base, const sherd_container_shards *se
  * the key without .sdc at its end. Lives in the arena. */
 int sherd_container_base(sherd_store *store, const char *key, sherd_arena *arena, const char **out, sherd_error *err);
 
-/* The key of the shard 0 that stands for the base, in the arena; of two, the one that says that it replaces the other.
- * SHERD_ENOTFOUND when there is no shard at all, SHERD_EINCOMPLETE when none is shard 0, SHERD_ECORRUPT "two-sets". */
+/* The key of the shard 0 that stands for the base, in the arena; of several, the one that none of the
+ * others stands for. SHERD_ENOTFOUND when there is no shard at all, SHERD_EINCOMPLETE when none is shard 0,
+ * SHERD_ECORRUPT "two-sets". */
 int sherd_container_find_set(sherd_store *store, const char *base, sherd_arena *arena, const char **key,
                              sherd_error *err);
 
