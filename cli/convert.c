@@ -3,6 +3,42 @@
 #include "graph_convert.h"
 #include "place.h"
 #include "target.h"
+#include "text.h"
+
+#include <stdio.h>
+
+/* What could not be had is told, and makes the command fail after it wrote the rest. */
+static int tell_lost(sherd_cli *cli, const sherd_place *from, const char *path, const sherd_report *lost, size_t count,
+                     sherd_error *err)
+{
+	for (size_t i = 0; i < sherd_report_errors(lost) && !cli->out.quiet; i++) {
+		sherd_error problem = *sherd_report_error(lost, i);
+		(void)sherd_place_blame(from, problem.code, &problem);
+		sherd_out_problem(&cli->out, &problem, true);
+	}
+	if (!sherd_report_errors(lost))
+		return SHERD_OK;
+	int rc = sherd_cli_fail(err, SHERD_EINCOMPLETE, "incomplete", "damaged: %zu array%s could be had", count,
+	                        sherd_text_plural(count));
+	(void)snprintf(err->object, sizeof(err->object), "%s", path);
+	return rc;
+}
+
+static int salvage(sherd_cli *cli, const sherd_place *from, const char *path, const sherd_target *target,
+                   sherd_error *err)
+{
+	sherd_bundle *bundle;
+	sherd_report *lost;
+	const sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->waiting};
+	TRY(sherd_place_blame(from, sherd_bundle_salvage(&bundle, &lost, from->store, from->key, &reading, err), err));
+	size_t count = sherd_bundle_count(bundle);
+	int rc = count ? sherd_target_write(cli, target, bundle, err) : SHERD_OK;
+	if (rc == SHERD_OK)
+		rc = tell_lost(cli, from, path, lost, count, err);
+	sherd_bundle_close(bundle);
+	sherd_report_close(lost);
+	return rc;
+}
 
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
@@ -15,6 +51,11 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 		return graph;
 	TRY(sherd_target_take(&target, args, args->operands[1], err));
 	TRY(sherd_place_open(&from, args->operands[0], false, err));
+	if (sherd_args_has(args, "salvage")) {
+		int saved = salvage(cli, &from, args->operands[0], &target, err);
+		sherd_place_close(&from);
+		return saved;
+	}
 	sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->waiting};
 	int rc = sherd_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, &reading, err), err);
 	if (rc == SHERD_OK) {
@@ -36,6 +77,7 @@ static const sherd_option options[] = {
 	{"drop-graph", NULL, "of a model, write the arrays and lose the graph", 0},
 	{"drop-metadata", NULL, "lose the pairs of text that the target has no place for", 0},
 	{"without-updater", NULL, "of a model, leave out what the updater remembers", 0},
+	{"salvage", NULL, "of a damaged container, write the arrays that are whole", 0},
 	{NULL, NULL, NULL, 0},
 };
 

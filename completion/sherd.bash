@@ -7,7 +7,7 @@ _sherd_options() {
 	verify | "model verify" | "checkpoint verify") echo "--quick $common" ;;
 	cat | "model cat") echo "--range --format $common" ;;
 	convert | "model convert")
-		echo "--to --shards --compress --replace --drop-graph --drop-metadata --without-updater $common"
+		echo "--to --shards --compress --replace --drop-graph --drop-metadata --without-updater --salvage $common"
 		;;
 	"model meta") echo "--remove $common" ;;
 	"model split") echo "--shards --compress --replace --without-updater $common" ;;

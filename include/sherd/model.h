@@ -10,6 +10,7 @@
 #include <sherd/model_graph.h>
 #include <sherd/pool.h>
 #include <sherd/progress.h>
+#include <sherd/verify.h>
 
 SHERD_BEGIN_DECLS
 
@@ -62,6 +63,13 @@ SHERD_API int sherd_model_stored_of(const sherd_model *model, size_t array, sher
 /* The arrays of the model, which must outlive the bundle: those of variables under the variable's name, the others
  * under names that docs/formats/samediff-legacy.md gives. */
 SHERD_API int sherd_bundle_of_model(sherd_bundle **out, const sherd_model *model, sherd_error *err);
+
+/* What can be had of a damaged container, in one file or several, of which some may be missing, shard 0 too: arrays
+ * that are whole, by the names in the indexes, and pairs, but no graph. Every byte of them is read and checked. The
+ * errors of *lost tell what could not be had, and what is damaged otherwise; close both. SHERD_ENOTFOUND when nothing
+ * is there. */
+SHERD_API int sherd_bundle_salvage(sherd_bundle **out, sherd_report **lost, sherd_store *store, const char *key,
+                                   const sherd_bundle_options *options, sherd_error *err);
 
 /* A model of the caller's making. Graph, arrays and pairs are copied; read() gives bytes of an array (C order,
  * little-endian) whenever they are asked for, from any thread, until the model is closed. The graph names the arrays by

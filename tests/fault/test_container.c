@@ -63,6 +63,26 @@ static int use_set(sherd_error *err)
 	return use("set", err);
 }
 
+static int salvage(const char *key, sherd_error *err)
+{
+	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHERD_AUTO(sherd_report, sherd_report_close) lost = NULL;
+	TRY(sherd_bundle_salvage(&b, &lost, store, key, NULL, err));
+	assert_int_equal(sherd_report_errors(lost), 0);
+	assert_int_equal(sherd_bundle_count(b), CONTAINER_ARRAYS);
+	return SHERD_OK;
+}
+
+static int salvage_one(sherd_error *err)
+{
+	return salvage("one", err);
+}
+
+static int salvage_set(sherd_error *err)
+{
+	return salvage("set", err);
+}
+
 static int verify(const char *key, sherd_error *err)
 {
 	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
@@ -165,7 +185,7 @@ static void fail_each_operation(call *c, bool saves)
 	}
 }
 
-static call *const reads[] = {use_one, use_set, verify_one, verify_set};
+static call *const reads[] = {use_one, use_set, verify_one, verify_set, salvage_one, salvage_set};
 static call *const writes[] = {save_one, stream, save_set, save_other, save_file};
 
 TEST(every_allocation_of_reading_may_fail)

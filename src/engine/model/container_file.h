@@ -12,7 +12,8 @@
 /* Immutable once it is open. */
 typedef struct container_file {
 	sherd_reader *reader;
-	bool lent; /* the reader is somebody else's */
+	bool lent;   /* the reader is somebody else's */
+	bool walked; /* the HEADER was not believed: sections were searched, and the identity is not known */
 	sherd_limits limits;
 	sherd_container_head head;
 	sherd_container_section index; /* one of head's */
@@ -32,6 +33,9 @@ int sherd_container_file_open(container_file **out, sherd_store *store, const ch
                               sherd_error *err);
 /* The same over a reader, which is only lent. */
 int sherd_container_file_over(container_file **out, sherd_reader *reader, const sherd_limits *limits, sherd_error *err);
+/* The same of a file whose HEADER may be damaged, as long as its index can be found. */
+int sherd_container_file_rescue(container_file **out, sherd_store *store, const char *key, const sherd_limits *limits,
+                                sherd_error *err);
 void sherd_container_file_close(container_file *f); /* NULL is fine */
 
 /* Reads a section whole: head, payload, CRC, unpacked. free() the bytes. */
