@@ -237,7 +237,8 @@ static int tell(sherd_cli *cli, const sherd_target *target, const sherd_bundle *
 }
 
 static int convert(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, const sherd_place *place,
-                   const sherd_clock *clock, uint64_t *written, sherd_error *err)
+                   const sherd_clock *clock, // NOLINTNEXTLINE(readability-non-const-parameter)
+                   uint64_t *written, sherd_error *err)
 {
 	sherd_convert_options options = {.shards = target->shards,
 	                                 .replace = target->replace,

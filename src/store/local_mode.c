@@ -40,13 +40,13 @@ static int keep_group(const sherd_sys *sys, int fd, const sherd_local_mode *want
 	return SHERD_OK;
 }
 
-int sherd_local_mode_keep(const sherd_sys *sys, int fd, const sherd_local_mode *want, sherd_error *err)
+int sherd_local_mode_keep(const sherd_sys *sys, int fd, const sherd_local_mode *mode, sherd_error *err)
 {
-	mode_t mode = want->mode;
-	if (!want->known)
+	mode_t bits = mode->mode;
+	if (!mode->known)
 		return SHERD_OK;
-	TRY(keep_group(sys, fd, want, &mode, err));
-	if (sys->chmod(sys, fd, mode) < 0 && !is_refusal(errno))
+	TRY(keep_group(sys, fd, mode, &bits, err));
+	if (sys->chmod(sys, fd, bits) < 0 && !is_refusal(errno))
 		return sherd_fail_os(err, errno, "cannot give it its mode");
 	return SHERD_OK;
 }

@@ -81,15 +81,16 @@ static int keep_one_set(rescue *r, const char *first)
 	salvaged *s = r->s;
 	const uint8_t *set = NULL;
 	size_t kept = 0;
-	for (size_t i = 0; i < s->file_count; i++)
-		if (!s->files[i]->walked && first && strcmp(sherd_reader_key(s->files[i]->reader), first) == 0)
-			set = s->files[i]->head.set;
-	for (size_t i = 0; i < s->file_count && !set; i++)
-		set = s->files[i]->walked ? NULL : s->files[i]->head.set;
+	for (size_t i = 0; i < s->file_count; i++) {
+		const container_file *f = s->files[i];
+		bool wanted = f && first && strcmp(sherd_reader_key(f->reader), first) == 0;
+		if (f && !f->walked && (wanted || !set))
+			set = f->head.set;
+	}
 	for (size_t i = 0; i < s->file_count; i++) {
 		container_file *f = s->files[i];
 		sherd_error failure = {0};
-		if (f->walked || !set || memcmp(f->head.set, set, SHERD_CONTAINER_SET_BYTES) == 0) {
+		if (!f || f->walked || !set || memcmp(f->head.set, set, SHERD_CONTAINER_SET_BYTES) == 0) {
 			s->files[kept++] = f;
 			continue;
 		}

@@ -54,7 +54,7 @@ static void put_chunks(container_out *out, size_t array, container_part *p, bool
 	assert_ok(sherd_deflate_open(&d, 6, err));
 	for (uint64_t at = 0; at < bytes; at += p->a.chunk_bytes) {
 		size_t n = bytes - at < p->a.chunk_bytes ? (size_t)(bytes - at) : p->a.chunk_bytes;
-		uint8_t *raw = malloc(n), *mixed = malloc(n), *stored = malloc(n);
+		uint8_t *raw = malloc(n + 1), *mixed = malloc(n + 1), *stored = malloc(n + 1);
 		sherd_container_chunk c = {.offset = out->at, .stored = (uint32_t)n, .raw = (uint32_t)n};
 		(void)give(NULL, array, at, raw, n, NULL);
 		memcpy(stored, raw, n);
