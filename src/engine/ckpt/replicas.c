@@ -21,7 +21,9 @@ static int compare_bytes(comparing *g, const ckpt_replica *a, const ckpt_replica
 {
 	uint8_t *buf = malloc((size_t)2 * CHUNK);
 	uint64_t size = a->entry->tensor.bytes;
-	int rc = buf ? SHERD_OK : sherd_fail_nomem(err);
+	int rc = SHERD_OK;
+	if (!buf)
+		return sherd_fail_nomem(err);
 	*same = true;
 	for (uint64_t at = 0; rc == SHERD_OK && *same && at < size; at += CHUNK) {
 		size_t n = size - at < CHUNK ? (size_t)(size - at) : CHUNK;

@@ -65,7 +65,7 @@ static int make_room(sherd_ckpt_staging *s, uint64_t bytes, sherd_error *err)
 	free(s->memory);
 	s->room = 0;
 	/* Not by large pages: making them costs more than the copy where memory is in pieces. */
-	s->memory = malloc(bytes);
+	s->memory = malloc(bytes ? bytes : 1);
 	if (!s->memory)
 		return sherd_fail_nomem(err);
 	s->room = bytes;
@@ -108,7 +108,11 @@ static size_t plan_item(sherd_ckpt_item *item, uint8_t *to, copy_task *tasks)
 	size_t n = tasks_of(item);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t from = i * COPY_BYTES, most = item->data ? COPY_BYTES : bytes;
-		tasks[i] = (copy_task){item, to + from, from, bytes - from < most ? bytes - from : most};
+		copy_task *t = &tasks[i];
+		t->item = item;
+		t->to = to + from;
+		t->from = from;
+		t->bytes = bytes - from < most ? bytes - from : most;
 	}
 	return n;
 }
