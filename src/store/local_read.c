@@ -161,12 +161,13 @@ static int reader_check(const sherd_reader *reader, sherd_error *err)
 	struct stat st;
 	if (!atomic_load(&r->map) || r->copied)
 		return SHERD_OK;
-	int fd = borrow(r);
+	uint64_t broken = broken_at(r);
+	/* One without a descriptor is opened only when there is something to explain. */
+	int fd = broken == SHERD_GUARD_WHOLE ? r->fd : borrow(r);
 	bool cut = fd >= 0 && r->sys->fstat(r->sys, fd, &st) == 0 && (uint64_t)st.st_size < reader->size;
 	put_back(r, fd);
 	if (cut)
 		return fail_cut((uint64_t)st.st_size, err);
-	uint64_t broken = broken_at(r);
 	if (broken == SHERD_GUARD_WHOLE)
 		return SHERD_OK;
 	int rc = sherd_fail_os(err, EIO, "cannot read what is mapped");
@@ -199,7 +200,7 @@ static bool reader_peek(const sherd_reader *reader, uint64_t offset, size_t len,
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = offset & ~(page - 1);
 	unsigned char held[PEEK_PAGES];
-	const void *start;
+	const void *start = NULL;
 	if (reader_map(reader, from, len, &start, NULL) < 0)
 		return false;
 	if (((const local_reader *)reader)->copied) {

@@ -1,5 +1,6 @@
 /* S-6: whatever command reads a file that is cut off while it does says so and ends with 1 or 4, never by a signal. The
  * command is traced: its file is cut at the moment when it has just been mapped, or is about to be read. */
+#include "support/command.h"
 #include "support/graph_make.h"
 #include "support/rows_set.h"
 #include "support/scratch.h"
@@ -157,31 +158,23 @@ static void write_file(const char *name, const char *data, size_t len)
 	assert_int_equal(fclose(file), 0);
 }
 
+/* In the folder; fails the test unless it succeeds. What it printed is free()d. */
+static char *run_shell(const char *command)
+{
+	char line[4096];
+	int status;
+	(void)snprintf(line, sizeof(line), "cd '%s' && %s", folder, command);
+	char *said = command_run(line, &status);
+	if (status != 0)
+		fail_msg("%s: %d: %s", command, status, said);
+	return said;
+}
+
 static void run_plain(const char *command)
 {
-	char line[4096];
-	(void)snprintf(line, sizeof(line), "cd '%s' && '%s' %s > out 2> err", folder, getenv("SHERD_COMMAND"), command);
-	int status = system(line);
-	if (status != 0) {
-		size_t len;
-		char *said = read_file("err", &len);
-		fail_msg("%s: %d: %s", command, status, said);
-	}
-}
-
-/* What a command made, or began to. */
-static void clear(void)
-{
-	char line[4096];
-	(void)snprintf(line, sizeof(line), "cd '%s' && rm -rf made made.* made_*", folder);
-	assert_int_equal(system(line), 0);
-}
-
-static void copy_graph(void)
-{
-	char line[4096];
-	(void)snprintf(line, sizeof(line), "cd '%s' && cp -r db made", folder);
-	assert_int_equal(system(line), 0);
+	char line[1024];
+	(void)snprintf(line, sizeof(line), "'%s' %s", getenv("SHERD_COMMAND"), command);
+	free(run_shell(line));
 }
 
 /* Cut in every way, the command tells or was done before; the file is put back as it was. */
@@ -194,7 +187,7 @@ static void assert_told(const char *command, const char *victim, bool maps)
 	for (unsigned when = AT_MAP; when < 3; when++) {
 		tracing t = {.victim = on_copy ? copied : victim, .when = when};
 		if (on_copy)
-			copy_graph();
+			free(run_shell("cp -r db made"));
 		int status = run_traced(command, &t);
 		if (status == -2)
 			break;
@@ -210,7 +203,7 @@ static void assert_told(const char *command, const char *victim, bool maps)
 		/* Nothing of it was committed. */
 		if (on_copy)
 			run_plain("graph verify made");
-		clear();
+		free(run_shell("rm -rf made made.* made_*"));
 	}
 	free(whole);
 }
@@ -266,23 +259,23 @@ TEST(checkpoints_models_and_others)
 	assert_told("convert m.sdc made.safetensors", "m.sdc", false);
 }
 
-/* The largest segment of a kind. */
-static void find_segment(const char *kind, char out[512])
+/* The largest segment of a kind; free() it. */
+static char *find_segment(const char *kind)
 {
-	char line[1024];
-	(void)snprintf(line, sizeof(line),
-	               "cd '%s' && find db -name '*%s*' -size +8k -printf '%%s %%p\\n' | sort -n | tail -1", folder,
+	char line[256];
+	(void)snprintf(line, sizeof(line), "find db -name '*%s*' -size +8k -printf '%%s %%p\\n' | sort -n | tail -1",
 	               kind);
-	FILE *found = popen(line, "re");
-	unsigned long long size;
-	assert_non_null(found);
-	assert_int_equal(fscanf(found, "%llu %500s", &size, out), 2);
-	(void)pclose(found);
+	char *said = run_shell(line), *path = strchr(said, ' ');
+	assert_non_null(path);
+	path = strdup(path + 1);
+	assert_non_null(path);
+	path[strcspn(path, "\n")] = 0;
+	free(said);
+	return path;
 }
 
 TEST(graphs)
 {
-	char nodes[512], edges[512];
 	sherd_store *store = open_store();
 	const sherd_graph_layout layout = {.shards = 1};
 	sherd_graph *g = graph_create(store, "db", &layout, NULL);
@@ -292,8 +285,7 @@ TEST(graphs)
 	graph_flush(g);
 	sherd_graph_close(g);
 	sherd_store_close(store);
-	find_segment("nodes", nodes);
-	find_segment("edges", edges);
+	char *nodes = find_segment("nodes"), *edges = find_segment("edges");
 	static const char *const commands[] = {"graph verify db",
 	                                       "graph find db --type-prefix ''",
 	                                       "graph export db --nodes made.n --edges made.e",
@@ -307,6 +299,8 @@ TEST(graphs)
 	}
 	assert_told("graph stats db", edges, false);
 	assert_told("graph versions db", nodes, false);
+	free(nodes);
+	free(edges);
 }
 
 static int set_up(void **state)

@@ -126,7 +126,7 @@ static int check_set(const sherd_rows *rows, const rows_told *t, sherd_error *er
 
 int sherd_rows_text_resume(rows_sequence *s, const char *text, bool same_batch, sherd_error *err)
 {
-	char body[SHERD_ROWS_CURSOR_TEXT], what[WHAT];
+	char body[SHERD_ROWS_CURSOR_TEXT] = {0}, what[WHAT];
 	rows_told t;
 	TRY(check_sum(text, body, err));
 	const char *at = body;
