@@ -10,6 +10,10 @@
  * first shard is refused: the commands for rows say so. Errors name their objects as the user does. */
 int sherd_rows_open_place(sherd_rows **out, sherd_cli *cli, const sherd_place *place, bool incomplete,
                           sherd_error *err);
+/* The same by the paths of a command: one of a set, or several of shards, in this order. The place is closed after the
+ * rows. */
+int sherd_rows_open_paths(sherd_rows **out, sherd_cli *cli, sherd_place *place, char *const *paths, int count,
+                          bool incomplete, sherd_error *err);
 /* Prints what sherd info and sherd rows info tell; incomplete: of a set that is being packed, too. */
 int sherd_rows_show(sherd_cli *cli, const char *path, const sherd_place *place, bool incomplete, sherd_error *err);
 

@@ -5,6 +5,7 @@
 #include "text.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -118,11 +119,16 @@ int sherd_rows_open_place(sherd_rows **out, sherd_cli *cli, const sherd_place *p
 	return sherd_place_blame(place, rc, err);
 }
 
+static int show(sherd_cli *cli, const char *path, const sherd_rows *rows, sherd_error *err)
+{
+	return cli->out.json ? describe_json(cli, rows, err) : describe(cli, path, rows, err);
+}
+
 int sherd_rows_show(sherd_cli *cli, const char *path, const sherd_place *place, bool incomplete, sherd_error *err)
 {
 	sherd_rows *rows;
 	TRY(sherd_rows_open_place(&rows, cli, place, incomplete, err));
-	int rc = cli->out.json ? describe_json(cli, rows, err) : describe(cli, path, rows, err);
+	int rc = show(cli, path, rows, err);
 	sherd_rows_close(rows);
 	return rc;
 }
@@ -130,8 +136,11 @@ int sherd_rows_show(sherd_cli *cli, const char *path, const sherd_place *place, 
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_place place;
-	TRY(sherd_place_open_any(&place, args->operands[0], false, err));
-	int rc = sherd_rows_show(cli, args->operands[0], &place, sherd_args_has(args, "incomplete"), err);
+	sherd_rows *rows;
+	bool incomplete = sherd_args_has(args, "incomplete");
+	TRY(sherd_rows_open_paths(&rows, cli, &place, args->operands, args->count, incomplete, err));
+	int rc = show(cli, args->count > 1 ? "the list" : args->operands[0], rows, err);
+	sherd_rows_close(rows);
 	sherd_place_close(&place);
 	return rc;
 }
@@ -143,11 +152,12 @@ static const sherd_option options[] = {
 
 const sherd_command sherd_command_rows_info = {
 	.name = "rows info",
-	.operands = "DIR",
+	.operands = "DIR|SHARD...",
 	.summary = "Shows how many rows a set has, how wide they are, and its shards",
-	.details = "DIR may also be one shard, or a folder of residual_shard_bf16.\n",
+	.details = "DIR may also be one shard, or a folder of residual_shard_bf16; several shards are a set in this "
+                   "order.\n",
 	.least = 1,
-	.most = 1,
+	.most = INT_MAX,
 	.run = run,
 	.options = options,
 };

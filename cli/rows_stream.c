@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "rows.h"
 
+#include <limits.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -133,20 +134,17 @@ int sherd_streaming_take(sherd_streaming *s, const sherd_args *args, sherd_error
 	return take_output(s, args, err);
 }
 
-static int stream(sherd_cli *cli, const sherd_args *args, sherd_streaming *s, const sherd_place *place,
+static int stream(sherd_cli *cli, sherd_streaming *s, const sherd_place *place, const sherd_rows *rows,
                   sherd_error *err)
 {
-	sherd_rows *rows;
 	sherd_rows_cursor *cursor = NULL;
 	sherd_rows_stream options = s->stream;
 	options.pool = cli->pool;
-	TRY(sherd_rows_open_place(&rows, cli, place, sherd_args_has(args, "incomplete"), err));
 	s->width = sherd_rows_width(rows);
 	int rc = sherd_place_blame(place, sherd_rows_cursor_open(&cursor, rows, &options, err), err);
 	if (rc == SHERD_OK)
 		rc = sherd_streaming_run(cli, s, cursor, place, err);
 	sherd_rows_cursor_close(cursor);
-	sherd_rows_close(rows);
 	return rc;
 }
 
@@ -154,10 +152,13 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_streaming s;
 	sherd_place place;
+	sherd_rows *rows;
+	bool incomplete = sherd_args_has(args, "incomplete");
 	TRY(sherd_streaming_take(&s, args, err));
 	TRY(refuse_raw_json(&s, cli, err));
-	TRY(sherd_place_open_any(&place, args->operands[0], false, err));
-	int rc = stream(cli, args, &s, &place, err);
+	TRY(sherd_rows_open_paths(&rows, cli, &place, args->operands, args->count, incomplete, err));
+	int rc = stream(cli, &s, &place, rows, err);
+	sherd_rows_close(rows);
 	sherd_place_close(&place);
 	return rc;
 }
@@ -192,12 +193,12 @@ static const sherd_option options[] = {
 
 const sherd_command sherd_command_rows_stream = {
 	.name = "rows stream",
-	.operands = "DIR",
+	.operands = "DIR|SHARD...",
 	.summary = "Delivers the rows of a set in batches, in an order that never changes",
 	.details = "The line of a batch is its number, the id of its first row, and how many rows it has, with the\n"
 		   "word padding behind them where --tail pad delivers rows again. Batch b goes to rank b modulo W.\n",
 	.least = 1,
-	.most = 1,
+	.most = INT_MAX,
 	.run = run,
 	.options = options,
 };
