@@ -35,7 +35,7 @@ static int open_list(sherd_rows **out, sherd_cli *cli, sherd_place *place, char 
                      sherd_error *err)
 {
 	const sherd_rows_options options = {.progress = &cli->waiting};
-	char *folder = strndup(real[0], common);
+	char *folder = real[0] ? strndup(real[0], common) : NULL;
 	const char **keys = calloc(count, sizeof(*keys));
 	int rc = folder && keys ? sherd_place_open_folder(place, folder, err) : sherd_cli_no_memory(err);
 	for (size_t i = 0; i < count && rc == SHERD_OK; i++)

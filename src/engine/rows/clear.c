@@ -22,7 +22,7 @@ int sherd_rows_part_number(const char *name)
 		return -1;
 	for (size_t i = 0; i < COUNT_OF(dtypes); i++)
 		if (strcmp(name + DIGITS, sherd_rows_kind_of(dtypes[i])->suffix) == 0)
-			return atoi(name);
+			return (int)strtol(name, NULL, 10);
 	return -1;
 }
 

@@ -11,7 +11,7 @@ int sherd_rows_head_read(rows_head *out, sherd_store *store, const char *folder,
 	return SHERD_OK;
 }
 
-static int put(const rows_head *head, sherd_store *store, const char *key, const sherd_buf *text, char identity[72],
+static int put(const rows_head *head, sherd_store *store, const char *key, const sherd_buf *text, rows_head *now,
                sherd_error *err)
 {
 	bool there = head->identity[0];
@@ -19,7 +19,7 @@ static int put(const rows_head *head, sherd_store *store, const char *key, const
 	const sherd_write_options options = {
 		.mode = there ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
 		.if_identity = there ? head->identity : NULL,
-		.identity = identity,
+		.identity = now->identity,
 	};
 	TRY(sherd_store_write(store, key, &options, &writer, err));
 	(void)sherd_writer_append(writer, text->data, text->len, NULL);
@@ -39,15 +39,15 @@ static bool may_have_changed(const rows_head *head, sherd_store *store, const ch
 static int write_text(rows_head *head, sherd_store *store, const char *key, const sherd_buf *text, bool *uncertain,
                       sherd_error *err)
 {
-	char identity[72];
-	int rc = put(head, store, key, text, identity, err);
+	rows_head now;
+	int rc = put(head, store, key, text, &now, err);
 	if (rc == SHERD_EEXIST || rc == SHERD_ECONFLICT)
 		return sherd_fail(err, SHERD_ECONFLICT, "conflict",
 		                  "somebody else wrote another manifest meanwhile: it stays as it is");
 	if (rc < 0)
 		*uncertain = may_have_changed(head, store, key);
 	else
-		memcpy(head->identity, identity, sizeof(identity));
+		*head = now;
 	return rc;
 }
 

@@ -49,7 +49,7 @@ int sherd_rows_write_shard(sherd_store *store, const char *key, const double *va
 {
 	rows_shard_out s;
 	sherd_meter meter;
-	uint64_t payload;
+	uint64_t payload = 0;
 	TRY(check_size(rows, width, &payload, err));
 	TRY(sherd_rows_shard_begin(&s, store, key, SHERD_F32, width, rows, NULL, err));
 	sherd_meter_init(&meter, progress, payload);
@@ -65,7 +65,7 @@ int sherd_rows_write_shard(sherd_store *store, const char *key, const double *va
 
 static int check_pack(uint64_t rows, uint64_t width, const sherd_rows_pack_options *options, sherd_error *err)
 {
-	uint64_t payload, each = options->rows_per_shard ? options->rows_per_shard : DEFAULT_ROWS;
+	uint64_t payload = 0, each = options->rows_per_shard ? options->rows_per_shard : DEFAULT_ROWS;
 	TRY(check_size(rows, width, &payload, err));
 	if (!rows)
 		return sherd_fail(err, SHERD_EINVAL, "empty", "no rows to pack");
@@ -100,7 +100,8 @@ int sherd_rows_pack_open(sherd_rows_writer **out, sherd_store *store, const char
 static int write_rows(sherd_rows_writer *w, uint64_t rows, uint64_t width, uint64_t rows_per_shard,
                       sherd_rows_read_fn *read, void *arg, sherd_error *err)
 {
-	uint64_t row_bytes = width * sizeof(float), most = row_bytes < CHUNK ? CHUNK / row_bytes : 1, bytes;
+	uint64_t row_bytes = width * sizeof(float), bytes;
+	uint64_t most = row_bytes && row_bytes < CHUNK ? CHUNK / row_bytes : 1;
 	most = most < rows ? most : rows;
 	rows_per_shard = rows_per_shard ? rows_per_shard : DEFAULT_ROWS;
 	if (__builtin_mul_overflow(most, row_bytes, &bytes))

@@ -63,7 +63,7 @@ static int add_part(packing *p, const sherd_rows_source *s, size_t index, sherd_
 {
 	const sherd_tensor *t = sherd_bundle_tensor(s->bundle, index);
 	sherd_dtype dtype = t->dtype == SHERD_U16 && s->as == SHERD_BF16 ? SHERD_BF16 : t->dtype;
-	uint64_t rows;
+	uint64_t rows = 0;
 	TRY(count_rows(t, &rows, err));
 	if (dtype != SHERD_F64 && !sherd_rows_kind_of(dtype))
 		return refuse(t, "bad-dtype",

@@ -60,12 +60,15 @@ void sherd_rows_stats_add(rows_stats *stats, const void *values, uint64_t rows)
 /* By Newton's steps, from above, until they stop going down. */
 static double root(double v)
 {
-	double x = v > 1 ? v : 1, next = v;
+	double x = v > 1 ? v : 1;
 	if (!(v > 0) || v - v != 0)
 		return v;
-	for (next = (x + v / x) / 2; next < x; next = (x + v / x) / 2)
+	while (true) {
+		double next = (x + v / x) / 2;
+		if (!(next < x))
+			return x;
 		x = next;
-	return x;
+	}
 }
 
 void sherd_rows_stats_encode(const rows_stats *stats, const sherd_rows_manifest *manifest, uint64_t rows_per_shard,
