@@ -10,6 +10,7 @@
 #include "format/rows_shard.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
@@ -201,11 +202,23 @@ static int leave_out_strays(opening *o, const rows_files *files, const sherd_row
 	return rc;
 }
 
+/* Shards with heads do not need the manifest that is damaged. */
+static void tell_way_out(const rows_files *files, sherd_error *err)
+{
+	size_t used = err ? strlen(err->message) : 0;
+	if (err && files->count && sherd_str_ends(sherd_str_of(files->list[0].name), SHERD_ROWS_SUFFIX))
+		(void)snprintf(err->message + used, sizeof(err->message) - used,
+		               " (rows index --replace makes a new one)");
+}
+
 static int add_manifest(opening *o, const char *folder, const rows_files *files, sherd_error *err)
 {
 	sherd_rows *r = o->rows;
 	sherd_rows_manifest m;
-	TRY(sherd_rows_manifest_read(r->store, folder, &o->limits, &r->arena, &m, NULL, err));
+	int rc = sherd_rows_manifest_read(r->store, folder, &o->limits, &r->arena, &m, NULL, err);
+	if (rc == SHERD_ECORRUPT)
+		tell_way_out(files, err);
+	TRY(rc);
 	const sherd_rows_kind *kind = sherd_rows_kind_of(m.dtype);
 	r->dtype = m.dtype;
 	r->head_bytes = kind->head;

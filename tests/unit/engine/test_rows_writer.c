@@ -347,6 +347,30 @@ TEST(nothing_is_left_of_a_set_that_was_given_up)
 		assert_int_equal(entries_in(f->folder, "a"), 1);
 }
 
+static bool stop_at(void *arg, uint64_t done, uint64_t total)
+{
+	(void)total;
+	return done < *(const uint64_t *)arg;
+}
+
+TEST(an_append_that_is_cancelled_leaves_the_set_as_it_was)
+{
+	uint64_t at = 5 * WIDTH * sizeof(float);
+	const sherd_progress progress = {stop_at, &at};
+	const sherd_rows_writer_options options = {.append = true, .rows_per_shard = 2, .progress = &progress};
+	sherd_rows_writer *w;
+	int rc = SHERD_OK;
+	write_set(STORE, "d", 4);
+	assert_ok(sherd_rows_writer_open(&w, STORE, "d", WIDTH, &options, err));
+	for (uint64_t i = 0; i < 8 && rc == SHERD_OK; i++)
+		rc = append(w, 4 + i, 1, NULL);
+	assert_int_equal(rc, SHERD_ECANCELLED);
+	assert_refused(SHERD_ECANCELLED, "cancelled", sherd_rows_writer_flush(w, err));
+	assert_refused(SHERD_ECANCELLED, "cancelled", sherd_rows_writer_commit(w, err));
+	assert_keys(STORE, "d/part-00000.shard d/rows.manifest.json ");
+	assert_rows(STORE, "d", 4);
+}
+
 /* ---- residual_shard_bf16 */
 
 static int write_residual(sherd_store *store, const char *folder, uint64_t rows, sherd_error *err)
@@ -451,6 +475,7 @@ int main(void)
 		BACKEND_TEST(halves_stay_halves),
 		BACKEND_TEST(what_does_not_fit_is_refused_by_name),
 		BACKEND_TEST(nothing_is_left_of_a_set_that_was_given_up),
+		BACKEND_TEST(an_append_that_is_cancelled_leaves_the_set_as_it_was),
 		BACKEND_TEST(the_foreign_layout_is_written_as_it_is_read),
 		BACKEND_TEST(shards_without_a_manifest_get_one),
 		BACKEND_TEST(what_cannot_be_listed_is_refused),
