@@ -21,7 +21,7 @@ SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 
 /* One name of the folder, the manifest, or both. */
 typedef struct checked {
-	const char *key;               /* NULL: no such file */
+	const char *key;
 	const sherd_rows_entry *entry; /* NULL: not listed */
 	sherd_rows_head head;
 	bool good; /* the head was read */
@@ -166,23 +166,17 @@ static int check_stray(checked *c, const sherd_reader *reader, sherd_error *err)
 	return is_checkpoint(raw, size) ? warn_about_checkpoint(c, err) : warn_about_stray(c, err);
 }
 
-static int missing(const checking *g, checked *c, sherd_error *err)
-{
-	SHERD_AUTO_BUF key = {0};
-	sherd_error found = {0};
-	TRY(sherd_rows_key(&key, g->folder, c->entry->file, err));
-	return sherd_report_take(&c->report, sherd_rows_missing(&found), &found, (const char *)key.data, err);
-}
-
 static int check_one(void *arg, size_t index, sherd_error *err)
 {
 	const checking *g = arg;
 	checked *c = &g->list[index];
 	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	sherd_error found = {0};
-	if (!c->key)
-		return missing(g, c, err);
 	int rc = sherd_store_read(g->store, c->key, &reader, &found);
+	if (rc == SHERD_ENOTFOUND && c->entry)
+		rc = sherd_rows_missing(&found);
+	else if (rc == SHERD_ENOTFOUND && g->listed) /* a writer that gave up has removed it */
+		return SHERD_OK;
 	TRY(sherd_report_take(&c->report, rc, &found, c->key, err));
 	if (rc < 0)
 		return SHERD_OK;
@@ -193,32 +187,29 @@ static int check_one(void *arg, size_t index, sherd_error *err)
 
 /* ---- a folder */
 
-/* Takes the file of a name, once. */
-static const char *take_file(checking *g, const sherd_map *names, const char *name)
-{
-	size_t i = sherd_map_find(names, sherd_str_of(name));
-	const char *key = i == SHERD_MAP_NONE ? NULL : g->files.list[i].key;
-	if (key)
-		g->files.list[i].key = NULL;
-	return key;
-}
-
-/* What the manifest lists, in its order; then the files that are left and look like shards. */
+/* What the manifest lists, whether it was seen in the folder or came since; then the files that look like shards and
+ * are not listed. */
 static int join_lists(checking *g, sherd_error *err)
 {
 	const sherd_rows_kind *kind = sherd_rows_kind_of(g->listed ? g->manifest.dtype : SHERD_F32);
 	size_t files = g->files.count, entries = g->manifest.count;
 	sherd_map names = {0};
-	bool ok = sherd_map_reserve(&names, files);
+	bool ok = sherd_map_reserve(&names, entries);
 	g->list = calloc(files + entries + 1, sizeof(*g->list));
-	for (size_t i = 0; i < files && ok; i++)
-		(void)sherd_map_add(&names, sherd_str_of(g->files.list[i].name), i, &ok);
-	for (size_t i = 0; i < entries && ok && g->list; i++)
-		g->list[g->count++] = (checked){.key = take_file(g, &names, g->manifest.shards[i].file),
-		                                .entry = &g->manifest.shards[i]};
-	for (size_t i = 0; i < files && ok && g->list; i++)
-		if (g->files.list[i].key && sherd_str_ends(sherd_str_of(g->files.list[i].name), kind->suffix))
+	for (size_t i = 0; i < entries && ok && g->list; i++) {
+		const sherd_rows_entry *e = &g->manifest.shards[i];
+		SHERD_AUTO_BUF key = {0};
+		ok = sherd_rows_key(&key, g->folder, e->file, NULL) == SHERD_OK;
+		const char *copy = ok ? sherd_arena_str(&g->arena, sherd_str_of((const char *)key.data)) : NULL;
+		g->list[g->count++] = (checked){.key = copy, .entry = e};
+		(void)sherd_map_add(&names, sherd_str_of(e->file), i, &ok);
+		ok &= copy != NULL;
+	}
+	for (size_t i = 0; i < files && ok && g->list; i++) {
+		sherd_str name = sherd_str_of(g->files.list[i].name);
+		if (sherd_str_ends(name, kind->suffix) && sherd_map_find(&names, name) == SHERD_MAP_NONE)
 			g->list[g->count++].key = g->files.list[i].key;
+	}
 	sherd_map_done(&names);
 	return ok && g->list ? SHERD_OK : sherd_fail_nomem(err);
 }

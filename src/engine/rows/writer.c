@@ -171,7 +171,7 @@ static int begin_shard(sherd_rows_writer *w, sherd_error *err)
 {
 	SHERD_AUTO_BUF like = {0}; /* who may use the set may use what is appended */
 	char name[32];
-	uint64_t rows = w->expected < w->rows_per_shard ? w->expected : w->rows_per_shard;
+	uint64_t rows = w->expected && w->expected < w->rows_per_shard ? w->expected : w->rows_per_shard;
 	if (w->number >= ROWS_MOST_PARTS)
 		return sherd_fail(err, SHERD_ELIMIT, "too-many-shards",
 		                  "more than %d parts cannot be numbered: more rows a shard, or fewer flushes",
@@ -221,7 +221,7 @@ static int put_stored(sherd_rows_writer *w, const uint8_t *values, uint64_t rows
 		TRY(sherd_meter_add(&w->meter, n * w->row_bytes, err));
 		values += n * w->row_bytes;
 		rows -= n;
-		w->expected -= w->expected == UINT64_MAX ? 0 : n;
+		w->expected -= w->expected == UINT64_MAX || w->expected < n ? 0 : n;
 		if (w->out.rows == w->out.expected)
 			TRY(end_shard(w, err));
 	}
