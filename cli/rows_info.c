@@ -154,8 +154,8 @@ const sherd_command sherd_command_rows_info = {
 	.name = "rows info",
 	.operands = "DIR|SHARD...",
 	.summary = "Shows how many rows a set has, how wide they are, and its shards",
-	.details = "DIR may also be one shard, or a folder of residual_shard_bf16; several shards are a set in this "
-                   "order.\n",
+	.details = "DIR may also be one shard, or a folder of residual_shard_bf16. Several shards are a set in the\n"
+		   "order given.\n",
 	.least = 1,
 	.most = INT_MAX,
 	.run = run,
