@@ -122,7 +122,7 @@ TEST(a_file_that_is_cut_off_within_its_last_page_is_noticed)
 /* How a child ends that runs this. */
 static int end_of(void (*run)(const volatile uint8_t *), const volatile uint8_t *map)
 {
-	int status;
+	int status = 0;
 	pid_t child = fork();
 	if (child == 0) {
 		(void)setrlimit(RLIMIT_CORE, &(struct rlimit){0});
