@@ -55,8 +55,9 @@ if(SHERD_PYTHON)
   sherd_script_test(interop/samediff ${SHERD_PYTHON} ${PROJECT_SOURCE_DIR}/tests/interop/samediff.py)
   sherd_script_test(interop/sdnb ${SHERD_PYTHON} ${PROJECT_SOURCE_DIR}/tests/interop/sdnb.py)
   sherd_script_test(interop/rfdb ${SHERD_PYTHON} ${PROJECT_SOURCE_DIR}/tests/interop/rfdb.py)
+  sherd_script_test(crash/storm ${SHERD_PYTHON} ${PROJECT_SOURCE_DIR}/tests/crash/storm.py)
 else()
-  message(STATUS "sherd: no python3 here; interop tests are left out")
+  message(STATUS "sherd: no python3 here; interop tests and crash/storm are left out")
 endif()
 
 # tests/cli/<topic>/: scripts with what they must print beside them (tests/cli/run).
