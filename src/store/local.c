@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/vfs.h>
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -307,6 +308,15 @@ static int make_root(const sherd_sys *sys, const char *folder, sherd_error *err)
 	return rc;
 }
 
+/* A quarter of what the process may have open: there may be other stores, and what they write. */
+static unsigned most_descriptors(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur / 4 >= SHERD_LOCAL_DESCRIPTORS)
+		return SHERD_LOCAL_DESCRIPTORS;
+	return (unsigned)(limit.rlim_cur / 4);
+}
+
 int sherd_store_open_local_sys(sherd_store **out, const char *folder, const sherd_local_options *options,
                                const sherd_sys *sys, sherd_error *err)
 {
@@ -319,6 +329,7 @@ int sherd_store_open_local_sys(sherd_store **out, const char *folder, const sher
 		return sherd_in_object(err, sherd_fail_nomem(err), folder);
 	s->base.ops = &local_ops;
 	s->sys = sys;
+	s->most_descriptors = most_descriptors();
 	s->follow = options && options->follow_symlinks;
 	pthread_mutex_init(&s->mutex, NULL);
 	s->root = SHERD_RETRY(sys->open(sys, AT_FDCWD, folder, FOLDER_FLAGS, 0, 0));

@@ -34,6 +34,7 @@ typedef struct sherd_local {
 	_Atomic bool no_openat2;      /* the system refused it: folders are walked one by one, links are refused */
 	_Atomic bool no_nameless;     /* O_TMPFILE, or giving such a file a name, was refused */
 	_Atomic unsigned descriptors; /* that readers hold */
+	unsigned most_descriptors;    /* that they may; the rest keep their files by maps */
 	_Atomic unsigned maps;        /* likewise */
 	pthread_mutex_t mutex;        /* of what follows */
 	sherd_map ready;              /* folders whose way from the root was synced and that were swept */

@@ -1,5 +1,5 @@
 /* store/local_read.c - reading files. A process may have few of them open, and a set may have thousands: a reader
- * beyond SHERD_LOCAL_DESCRIPTORS keeps its file alive by a map of it instead, and opens it by its name for each read.
+ * beyond most_descriptors keeps its file alive by a map of it instead, and opens it by its name for each read.
  * When the name is another file's by then, it reads through the map. */
 #include "store/guard.h"
 #include "store/local.h"
@@ -360,7 +360,7 @@ static int open_direct(local_reader *r)
 {
 	char path[32];
 	int fd = borrow(r), direct = -1;
-	if (fd < 0 || atomic_load(&r->store->descriptors) > SHERD_LOCAL_DESCRIPTORS) {
+	if (fd < 0 || atomic_load(&r->store->descriptors) > r->store->most_descriptors) {
 		put_back(r, fd);
 		return -1;
 	}
@@ -400,7 +400,7 @@ static const struct sherd_reader_ops reader_ops = {.at = reader_at,
 static void give_back(local_reader *r, const char *key)
 {
 	const void *map;
-	if (atomic_load(&r->store->descriptors) <= SHERD_LOCAL_DESCRIPTORS)
+	if (atomic_load(&r->store->descriptors) <= r->store->most_descriptors)
 		return;
 	r->name = strdup(key);
 	if (r->name && (!r->base.size || reader_map(&r->base, 0, (size_t)r->base.size, &map, NULL) == SHERD_OK))

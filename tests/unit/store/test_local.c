@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -342,6 +343,32 @@ TEST(readers_hold_a_bounded_number_of_descriptors_and_their_objects)
 	assert_int_equal(count_descriptors(), before);
 }
 
+/* The limit in force when the store is opened counts, not only ours. */
+TEST(readers_leave_room_below_the_limit_of_the_process)
+{
+	enum { MANY = 120 };
+	fixture *f = *state;
+	sherd_reader *readers[MANY];
+	struct rlimit was, low;
+	unsigned before = count_descriptors();
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	low = (struct rlimit){.rlim_cur = before + 64, .rlim_max = was.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+	reopen(f, 0, false);
+	for (unsigned i = 0; i < MANY; i++) {
+		char key[16];
+		(void)snprintf(key, sizeof(key), "o%u", i);
+		put_number(f, key, i);
+		assert_ok(sherd_store_read(f->store, key, &readers[i], err));
+	}
+	assert_true(count_descriptors() - before <= (before + 64) / 4);
+	for (unsigned i = 0; i < MANY; i++) {
+		assert_number(readers[i], i);
+		sherd_reader_close(readers[i]);
+	}
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+}
+
 /* The system gives only so many maps: what is small is copied then, and is read and borrowed as ever. */
 TEST(where_no_more_maps_are_given_small_files_are_copied)
 {
@@ -398,6 +425,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(links_do_not_lead_out),
+		CASE(readers_leave_room_below_the_limit_of_the_process),
 		CASE(special_files_are_refused_without_waiting),
 		CASE(a_file_that_became_shorter_is_truncated),
 		CASE(temporaries_of_the_dead_are_swept_and_those_of_the_living_are_not),
