@@ -11,7 +11,9 @@
 SHERD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
 SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
 
-enum { MOST_TRIES = 100, CLAIM_BYTES = 64 << 10 };
+/* PATIENCE: exclusive locks are held for a moment by those who look whether a claim is dead. Who takes over waits for
+ * them, about 0.2 s, and not for somebody who may read the claim and keeps it locked. */
+enum { MOST_TRIES = 100, PATIENCE = 20, CLAIM_BYTES = 64 << 10 };
 
 sherd_ckpt_claim sherd_ckpt_claim_of_us(const sherd_set_id *set_id, uint32_t world, int64_t time_ns)
 {
@@ -217,9 +219,16 @@ static int clear_dead(sherd_store *store, const char *prefix, uint64_t waiting_n
 	return remove_seen(store, name, seen.identity, err);
 }
 
+/* What was replaced meanwhile is ours to join in the next try. */
+static int try_take_over(ckpt_hold *h, const char *key, const char *identity, sherd_error *err)
+{
+	int rc = take_over(h, key, identity, err);
+	return rc == SHERD_ENOTFOUND || rc == SHERD_ECONFLICT ? 0 : rc == SHERD_OK ? confirm(h, err) : rc;
+}
+
 /* The claim of another set is in the way: 0 when it has gone, or only somebody passing by is there. */
 static int try_to_pass(ckpt_hold *h, const char *key, const sherd_ckpt_claim *theirs, bool valid, const char *identity,
-                       const ckpt_force *force, sherd_meter *meter, sherd_error *err)
+                       const ckpt_force *force, bool patient, sherd_meter *meter, sherd_error *err)
 {
 	ckpt_waiting waiting = {0};
 	uint64_t limit = force->take_over ? 1 : force->waiting_ns;
@@ -228,19 +237,19 @@ static int try_to_pass(ckpt_hold *h, const char *key, const sherd_ckpt_claim *th
 		return rc;
 	if (waiting.waiting)
 		return still_waiting(theirs, &waiting, err);
-	bool passing;
-	TRY(is_passing(h, key, &passing, err));
+	bool passing = false;
+	if (patient || !force->take_over)
+		TRY(is_passing(h, key, &passing, err));
 	if (passing)
 		return 0;
 	if (!force->take_over || (valid && theirs->removing))
 		return held_by_other(theirs, valid, err);
-	rc = take_over(h, key, identity, err);
-	/* What was replaced is ours to join in the next try. */
-	return rc == SHERD_ENOTFOUND || rc == SHERD_ECONFLICT ? 0 : rc == SHERD_OK ? confirm(h, err) : rc;
+	return try_take_over(h, key, identity, err);
 }
 
 /* One try: 1 when the claim is ours, 0 when the state changed under us and it is worth another. */
-static int try_hold(ckpt_hold *h, const char *key, const ckpt_force *force, sherd_meter *meter, sherd_error *err)
+static int try_hold(ckpt_hold *h, const char *key, const ckpt_force *force, bool patient, sherd_meter *meter,
+                    sherd_error *err)
 {
 	sherd_ckpt_claim theirs = {0};
 	sherd_stat seen;
@@ -259,9 +268,11 @@ static int try_hold(ckpt_hold *h, const char *key, const ckpt_force *force, sher
 		return 0;
 	TRY(rc);
 	bool same = valid && sherd_set_id_equal(&theirs.set_id, &h->claim.set_id);
-	if (same && !theirs.removing && !h->claim.removing) /* a removal joins nobody */
-		return try_join(h, key, &theirs, err);
-	return try_to_pass(h, key, &theirs, valid, seen.identity, force, meter, err);
+	if (same && !theirs.removing && !h->claim.removing) { /* a removal joins nobody */
+		rc = try_join(h, key, &theirs, err);
+		return rc || patient || !force->take_over ? rc : try_take_over(h, key, seen.identity, err);
+	}
+	return try_to_pass(h, key, &theirs, valid, seen.identity, force, patient, meter, err);
 }
 
 /* Most changes are seen at once; what takes longer is worth about two seconds. */
@@ -272,13 +283,15 @@ static void pause_after(int tries)
 		(void)nanosleep(&t, NULL);
 }
 
-/* The name was always taken, and never by a claim that could be read for long. */
+/* The name was always taken: claims came and went, or somebody who may only read holds a lock that no save would. */
 static int never_free(sherd_store *store, const char *key, sherd_error *err)
 {
 	sherd_stat stat;
 	bool object = sherd_store_stat(store, key, &stat, NULL) == SHERD_OK;
 	return sherd_fail(err, SHERD_ECONFLICT, "conflict", "%s",
-	                  object ? "other saves come and go too fast" : "a folder, or something else, has this name");
+	                  object ? "other saves come and go too fast, or somebody keeps it locked: taking over "
+	                           "(--take-over) goes past that"
+	                         : "a folder, or something else, has this name");
 }
 
 int sherd_ckpt_hold(ckpt_hold *out, sherd_store *store, const char *prefix, const sherd_ckpt_claim *mine,
@@ -290,7 +303,7 @@ int sherd_ckpt_hold(ckpt_hold *out, sherd_store *store, const char *prefix, cons
 	for (int tries = 0; tries < MOST_TRIES; tries++) {
 		ckpt_hold h = {.store = store, .prefix = prefix, .claim = *mine};
 		TRY(sherd_meter_ask(meter, err));
-		int rc = try_hold(&h, (const char *)key.data, force ? force : &none, meter, err);
+		int rc = try_hold(&h, (const char *)key.data, force ? force : &none, tries < PATIENCE, meter, err);
 		if (rc < 0)
 			return sherd_in_object(err, rc, (const char *)key.data);
 		if (rc > 0) {

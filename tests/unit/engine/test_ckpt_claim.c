@@ -573,6 +573,39 @@ TEST(ranks_beyond_the_world_are_refused)
 	sherd_ckpt_saver_abort(saver);
 }
 
+/* Whoever may read a claim may lock it, for ever: that is in the way of saves, but not of who takes over, nor of
+ * readers. */
+TEST(a_stranger_who_keeps_a_claim_locked_is_passed_by_taking_over)
+{
+	SAMPLE old = ckpt_sample_small(1, 2);
+	SAMPLE s = ckpt_sample_small(2, 2);
+	sherd_lock *lock = NULL;
+	sherd_ckpt *ckpt = NULL;
+	sherd_ckpt_save_options o = ckpt_sample_options(s, 0);
+	assert_ok(ckpt_sample_save(old, STORE, "m", err));
+	object_put(STORE, "m.saving", "{}", 2);
+	assert_ok(sherd_store_lock(STORE, "m.saving", SHERD_LOCK_EXCLUSIVE, &lock, err));
+	assert_ok(sherd_ckpt_open(&ckpt, STORE, "m", NULL, err));
+	sherd_ckpt_close(ckpt);
+	o.replace = true;
+	assert_refused(SHERD_ECONFLICT, "conflict", sherd_ckpt_save(STORE, "m", s->shards, &o, err));
+	assert_sample(old, STORE, "m");
+	o.take_over = true;
+	assert_ok(sherd_ckpt_save(STORE, "m", s->shards, &o, err));
+	assert_sample(s, STORE, "m");
+	sherd_lock_release(lock);
+	/* also where the claim is the very set's */
+	sherd_ckpt_saver *saver = begin(STORE, old, true, false);
+	write_shard(saver, old, 0);
+	finish(saver, false);
+	assert_ok(sherd_store_lock(STORE, "m.saving", SHERD_LOCK_EXCLUSIVE, &lock, err));
+	saver = begin(STORE, old, true, true);
+	write_shard(saver, old, 1);
+	finish(saver, true);
+	assert_sample(old, STORE, "m");
+	sherd_lock_release(lock);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -602,6 +635,7 @@ int main(void)
 		CASE_ON_BOTH(somebody_who_looks_at_a_dead_claim_disturbs_nobody),
 		CASE_ON_BOTH(orphans_are_in_the_way_unless_taken_over),
 		CASE_ON_BOTH(what_is_advised_about_orphans_can_be_done),
+		CASE_IN_FOLDER(a_stranger_who_keeps_a_claim_locked_is_passed_by_taking_over),
 		CASE_ON_BOTH(a_damaged_claim_is_dead),
 		CASE_ON_BOTH(commit_publishes_what_the_ranks_left),
 		CASE_ON_BOTH(commit_names_the_first_missing_rank),
