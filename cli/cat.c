@@ -2,7 +2,7 @@
 
 #include "commands.h"
 #include "db.h"
-#include "place.h"
+#include "lost.h"
 #include "rows.h"
 
 #include <errno.h>
@@ -98,6 +98,11 @@ static int cat_place(sherd_cli *cli, const sherd_args *args, const sherd_place *
 	const char *format = sherd_args_text(args, "format");
 	sherd_bundle_options waiting = {.pool = cli->pool, .progress = &cli->waiting};
 	sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->progress};
+	sherd_lost lost = {.cli = cli, .place = place};
+	if (sherd_args_has(args, "partial")) {
+		waiting.lost = sherd_lost_tell;
+		waiting.lost_arg = &lost;
+	}
 	int rc = sherd_bundle_open(&bundle, place->store, place->key, &waiting, err);
 	sherd_cat cat = {.cli = cli, .bundle = bundle, .format = format ? format : "text"};
 	if (rc == SHERD_OK)
@@ -110,6 +115,7 @@ static int cat_place(sherd_cli *cli, const sherd_args *args, const sherd_place *
 	if (rc == SHERD_OK)
 		rc = print(&cat, err);
 	sherd_bundle_close(bundle);
+	sherd_lost_done(&lost);
 	return sherd_place_blame(place, rc, err);
 }
 
@@ -133,6 +139,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 }
 
 static const sherd_option options[] = {
+	{"partial", NULL, "of a checkpoint, shards that do not hold the tensor may be missing", 0},
 	{"range", "A:B", "only rows A to B-1 of the first dimension; of a vector, elements", 0},
 	{"format", "FORMAT", "text (default), raw (the bytes), npy (a NumPy file)", 0},
 	{NULL, NULL, NULL, 0},
@@ -173,5 +180,5 @@ const sherd_command sherd_command_model_cat = {
 	.least = 1,
 	.most = 2,
 	.run = run,
-	.options = options,
+	.options = options + 1, /* models are never partial */
 };

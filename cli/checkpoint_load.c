@@ -1,8 +1,6 @@
 #include "commands.h"
-#include "place.h"
+#include "source.h"
 #include "target.h"
-
-#include <sherd/ckpt.h>
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,24 +19,19 @@ static int take_ranks(sherd_bundle_selection *want, const sherd_args *args, sher
 	return SHERD_OK;
 }
 
-static int load(sherd_cli *cli, const sherd_place *from, const sherd_target *target, const sherd_bundle_selection *want,
-                sherd_error *err)
+static int load(sherd_cli *cli, const sherd_source *from, const sherd_target *target,
+                const sherd_bundle_selection *want, sherd_error *err)
 {
 	sherd_bundle *bundle = NULL, *selected = NULL;
-	sherd_ckpt *ckpt = NULL;
-	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
-	int rc = sherd_ckpt_open(&ckpt, from->store, from->key, &options, err);
-	if (rc == SHERD_OK)
-		rc = sherd_bundle_of_ckpt(&bundle, ckpt, err);
+	int rc = sherd_bundle_of_ckpt(&bundle, from->ckpt, err);
 	if (rc == SHERD_OK)
 		rc = sherd_bundle_select(&selected, bundle, want, err);
 	if (rc < 0)
-		(void)sherd_place_blame(from, rc, err);
+		(void)sherd_place_blame(&from->place, rc, err);
 	else
 		rc = sherd_target_write(cli, target, selected, err);
 	sherd_bundle_close(selected);
 	sherd_bundle_close(bundle);
-	sherd_ckpt_close(ckpt);
 	return rc;
 }
 
@@ -46,7 +39,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	const char *out = sherd_args_text(args, "output"), *name;
 	sherd_target target;
-	sherd_place from;
+	sherd_source from;
 	sherd_bundle_selection want = {0};
 	size_t next = 0;
 	if (!out)
@@ -59,10 +52,10 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	while ((name = sherd_args_each(args, "tensor", &next)))
 		names[want.name_count++] = name;
 	want.names = want.name_count ? names : NULL;
-	int rc = sherd_place_open_prefix(&from, args->operands[0], err);
+	int rc = sherd_source_open(&from, cli, args->operands[0], sherd_args_has(args, "partial"), err);
 	if (rc == SHERD_OK) {
 		rc = load(cli, &from, &target, &want, err);
-		sherd_place_close(&from);
+		sherd_source_close(&from);
 	}
 	free(names);
 	return rc;
@@ -74,6 +67,7 @@ static const sherd_option options[] = {
 	{"rank", "R", "only the part of this rank", 0},
 	{"world", "W", "how many ranks load", 0},
 	{"cut", NULL, "rows [R*d/W, (R+1)*d/W) of every tensor instead of whole tensors by size", 0},
+	{"partial", NULL, "shards may be missing or damaged: load the tensors that are whole without them", 0},
 	{"replace", NULL, "OUT may exist and is replaced", 0},
 	{NULL, NULL, NULL, 0},
 };
@@ -82,7 +76,8 @@ const sherd_command sherd_command_checkpoint_load = {
 	.name = "checkpoint load",
 	.operands = "PREFIX -o OUT",
 	.summary = "Writes a checkpoint, or a rank's part of it, as one file",
-	.details = "What is loaded is verified first; nothing is written when a byte of it is wrong.\n",
+	.details = "What is loaded is verified first; nothing is written when a byte of it is wrong. A folder stands\n"
+		   "for the newest checkpoint in it, a shard for itself.\n",
 	.least = 1,
 	.most = 1,
 	.run = run,

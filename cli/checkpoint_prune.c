@@ -127,11 +127,14 @@ const sherd_command sherd_command_checkpoint_prune = {
 
 /* ---- remove */
 
-/* One shard's name would stand for the whole set elsewhere; to remove a set by it is hardly ever meant. */
-static int take_prefix(const sherd_place *place, sherd_error *err)
+/* Elsewhere a folder stands for its newest checkpoint, and a shard's name for the shard: to remove a set by either is
+ * hardly ever meant. */
+static int take_prefix(const sherd_place *place, const char *path, sherd_error *err)
 {
 	static const char metadata[] = ".metadata.json", shard[] = ".shard";
-	size_t len = strlen(place->key), end = sizeof(metadata) - 1;
+	size_t len = strlen(place->key), end = sizeof(metadata) - 1, last = strlen(path);
+	if (last && path[last - 1] == '/')
+		return sherd_cli_usage(err, "%.128s is a folder: name the prefix of the checkpoint", path);
 	if (len > end && strcmp(place->key + len - end, metadata) == 0)
 		place->key[len - end] = 0;
 	else if (len >= sizeof(shard) && strcmp(place->key + len - (sizeof(shard) - 1), shard) == 0)
@@ -145,7 +148,7 @@ static int remove_one(sherd_cli *cli, const char *path, sherd_doc *doc, sherd_er
 	sherd_ckpt_state was;
 	sherd_place place;
 	TRY(sherd_place_open(&place, path, false, err));
-	int rc = take_prefix(&place, err);
+	int rc = take_prefix(&place, path, err);
 	if (rc == SHERD_OK)
 		rc = sherd_place_blame(&place, sherd_ckpt_remove(place.store, place.key, &options, &was, err), err);
 	sherd_place_close(&place);

@@ -1,7 +1,7 @@
 #include "clock.h"
 #include "commands.h"
 #include "doc.h"
-#include "place.h"
+#include "source.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -64,18 +64,12 @@ static int reshard(sherd_cli *cli, const sherd_args *args, const sherd_ckpt *ckp
 
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
-	sherd_place from;
-	sherd_ckpt *ckpt;
-	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
+	sherd_source from;
 	if (!sherd_args_has(args, "shards"))
 		return sherd_cli_usage(err, "--shards M is missing");
-	TRY(sherd_place_open_prefix(&from, args->operands[0], err));
-	int rc = sherd_place_blame(&from, sherd_ckpt_open(&ckpt, from.store, from.key, &options, err), err);
-	if (rc == SHERD_OK) {
-		rc = reshard(cli, args, ckpt, err);
-		sherd_ckpt_close(ckpt);
-	}
-	sherd_place_close(&from);
+	TRY(sherd_source_open(&from, cli, args->operands[0], false, err));
+	int rc = reshard(cli, args, from.ckpt, err);
+	sherd_source_close(&from);
 	return rc;
 }
 

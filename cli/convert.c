@@ -1,7 +1,7 @@
 #include "clock.h"
 #include "commands.h"
 #include "graph_convert.h"
-#include "place.h"
+#include "lost.h"
 #include "target.h"
 #include "text.h"
 
@@ -56,7 +56,12 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 		sherd_place_close(&from);
 		return saved;
 	}
+	sherd_lost lost = {.cli = cli, .place = &from};
 	sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->waiting};
+	if (sherd_args_has(args, "partial")) {
+		reading.lost = sherd_lost_tell;
+		reading.lost_arg = &lost;
+	}
 	int rc = sherd_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, &reading, err), err);
 	if (rc == SHERD_OK) {
 		if (!target.drop_graph)
@@ -65,11 +70,13 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 			rc = sherd_target_write(cli, &target, bundle, err);
 		sherd_bundle_close(bundle);
 	}
+	sherd_lost_done(&lost);
 	sherd_place_close(&from);
 	return rc;
 }
 
 static const sherd_option options[] = {
+	{"partial", NULL, "of a checkpoint, shards may be missing: write the tensors that are whole", 0},
 	{"to", "FORMAT", "of DST, see sherd-convert(1); else its extension decides", 0},
 	{"shards", "N", "files of a sharded target (default: 1)", 0},
 	{"replace", NULL, "DST may exist and is replaced", 0},
@@ -103,5 +110,5 @@ const sherd_command sherd_command_model_convert = {
 	.least = 2,
 	.most = 2,
 	.run = run,
-	.options = options,
+	.options = options + 1, /* models are never partial */
 };

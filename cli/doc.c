@@ -77,15 +77,30 @@ static void put_escaped(sherd_doc *doc, char c)
 	put(doc, text, (size_t)n);
 }
 
-/* A character of JSON, or of a text in it, that needs no escape for JSON's sake. */
+/* Bytes that are no UTF-8 must not look alike: byte NN becomes the private character U+EFNN, which is valid everywhere.
+ * So that this can be undone, the bytes of those characters themselves, U+EF80 to U+EFFF, become three of them. */
+static bool is_escape(const char *p, size_t len)
+{
+	return len == 3 && (uint8_t)p[0] == 0xEE && ((uint8_t)p[1] == 0xBE || (uint8_t)p[1] == 0xBF);
+}
+
+static void put_byte(sherd_doc *doc, uint8_t byte)
+{
+	const uint8_t text[] = {0xEE, (uint8_t)(0xBC | byte >> 6), (uint8_t)(0x80 | (byte & 0x3F))};
+	put(doc, (const char *)text, sizeof(text));
+}
+
+/* A character of JSON, or of a text in it, that needs no escape for JSON's sake; or, n being 0, a byte that is none. */
 static void put_char(sherd_doc *doc, const char *p, size_t n)
 {
 	char escape[SHERD_TEXT_ESCAPE];
 	size_t len = n ? sherd_text_escape(p, n, escape) : 0;
 	if (len)
 		put(doc, escape, len);
+	else if (n)
+		put(doc, p, n);
 	else
-		put(doc, n ? p : "\xEF\xBF\xBD", n ? n : 3);
+		put_byte(doc, (uint8_t)*p);
 }
 
 void sherd_doc_text_bytes(sherd_doc *doc, const char *text, size_t len)
@@ -93,6 +108,8 @@ void sherd_doc_text_bytes(sherd_doc *doc, const char *text, size_t len)
 	put_value(doc, "\"", 1);
 	for (size_t i = 0; i < len;) {
 		size_t n = sherd_text_char(text + i, len - i);
+		if (is_escape(text + i, n))
+			n = 0;
 		if (n == 1 && ((uint8_t)text[i] < 0x20 || text[i] == '"' || text[i] == '\\'))
 			put_escaped(doc, text[i]);
 		else
@@ -288,6 +305,12 @@ static int print(sherd_doc *doc, sherd_error *err)
 
 int sherd_doc_end(sherd_doc *doc, int rc, sherd_error *err)
 {
+	if (rc >= 0 && doc->out->lost) {
+		sherd_doc_key(doc, "lost");
+		sherd_doc_close(doc->out->lost, ']');
+		sherd_doc_move(doc, doc->out->lost);
+		doc->out->lost = NULL;
+	}
 	put(doc, "}\n", 2);
 	if (rc >= 0)
 		rc = doc->out->json ? print(doc, err) : SHERD_OK;

@@ -31,7 +31,7 @@ void sherd_doc_open(sherd_doc *doc, char bracket); /* '{' or '[' */
 void sherd_doc_close(sherd_doc *doc, char bracket);
 void sherd_doc_key(sherd_doc *doc, const char *key);
 void sherd_doc_key_bytes(sherd_doc *doc, const char *key, size_t len);
-/* Bytes that are not UTF-8 become U+FFFD; a text that is NULL becomes null. */
+/* A byte NN that is not UTF-8 becomes U+EFNN, see sherd(1); a text that is NULL becomes null. */
 void sherd_doc_text(sherd_doc *doc, const char *text);
 void sherd_doc_text_bytes(sherd_doc *doc, const char *text, size_t len);
 void sherd_doc_u64(sherd_doc *doc, uint64_t v);

@@ -1,17 +1,23 @@
 #include "commands.h"
 #include "db.h"
 #include "describe.h"
-#include "place.h"
+#include "lost.h"
 #include "rows.h"
 
 #include <sherd/bundle.h>
 #include <sherd/ckpt.h>
 #include <sherd/model.h>
 
-static int show_ckpt(sherd_cli *cli, const char *path, const sherd_place *place, sherd_format format, sherd_error *err)
+static int show_ckpt(sherd_cli *cli, const char *path, const sherd_place *place, sherd_format format, bool partial,
+                     sherd_error *err)
 {
 	sherd_ckpt *ckpt;
+	sherd_lost lost = {.cli = cli, .place = place};
 	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
+	if (partial) {
+		options.lost = sherd_lost_tell;
+		options.lost_arg = &lost;
+	}
 	int rc = format == SHERD_FORMAT_CHECKPOINT
 	                 ? sherd_ckpt_open(&ckpt, place->store, place->key, &options, err)
 	                 : sherd_ckpt_open_shard(&ckpt, place->store, place->key, &options, err);
@@ -19,6 +25,7 @@ static int show_ckpt(sherd_cli *cli, const char *path, const sherd_place *place,
 	rc = cli->out.json ? sherd_describe_ckpt_json(cli, ckpt, format, err)
 	                   : sherd_describe_ckpt(cli, path, ckpt, format, err);
 	sherd_ckpt_close(ckpt);
+	sherd_lost_done(&lost);
 	return rc;
 }
 
@@ -48,11 +55,12 @@ static int show_model(sherd_cli *cli, const char *path, const sherd_place *place
 	return rc;
 }
 
-static int show(sherd_cli *cli, const char *path, sherd_place *place, sherd_format format, sherd_error *err)
+static int show(sherd_cli *cli, const char *path, sherd_place *place, sherd_format format, bool partial,
+                sherd_error *err)
 {
 	switch (format) {
 	case SHERD_FORMAT_CHECKPOINT:
-	case SHERD_FORMAT_CHECKPOINT_SHARD: return show_ckpt(cli, path, place, format, err);
+	case SHERD_FORMAT_CHECKPOINT_SHARD: return show_ckpt(cli, path, place, format, partial, err);
 	case SHERD_FORMAT_ROWS:
 	case SHERD_FORMAT_ROWS_BF16: return sherd_rows_show(cli, path, place, false, err);
 	case SHERD_FORMAT_RFDB: return sherd_db_show(cli, path, place, err);
@@ -72,10 +80,15 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	TRY(sherd_place_open_any(&place, path, false, err));
 	int rc = sherd_place_blame(&place, sherd_detect(place.store, place.key, &format, err), err);
 	if (rc == SHERD_OK)
-		rc = show(cli, path, &place, format, err);
+		rc = show(cli, path, &place, format, sherd_args_has(args, "partial"), err);
 	sherd_place_close(&place);
 	return rc;
 }
+
+static const sherd_option options[] = {
+	{"partial", NULL, "of a checkpoint, shards may be missing or damaged: show the rest", 0},
+	{NULL, NULL, NULL, 0},
+};
 
 const sherd_command sherd_command_info = {
 	.name = "info",
@@ -84,6 +97,7 @@ const sherd_command sherd_command_info = {
 	.least = 1,
 	.most = 1,
 	.run = run,
+	.options = options,
 };
 
 const sherd_command sherd_command_model_info = {

@@ -14,6 +14,8 @@ typedef struct sherd_out {
 	bool json;  /* standard output carries one JSON document */
 	bool quiet; /* no notes, no warnings, no bar */
 	bool bar;   /* a bar stands on the terminal */
+	/* With --json: an open array that the document gets as "lost" when it ends; NULL: none. */
+	struct sherd_doc *lost;
 } sherd_out;
 
 /* ---- standard output */

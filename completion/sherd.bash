@@ -3,10 +3,16 @@
 _sherd_options() {
 	local common="--json --quiet --workers --help"
 	case $1 in
-	info | "model info" | "checkpoint commit" | "checkpoint list" | "checkpoint remove") echo "$common" ;;
+	"checkpoint commit" | "checkpoint list" | "checkpoint remove") echo "$common" ;;
+	"model info") echo "$common" ;;
+	info) echo "--partial $common" ;;
 	verify | "model verify" | "checkpoint verify") echo "--quick $common" ;;
-	cat | "model cat") echo "--range --format $common" ;;
-	convert | "model convert")
+	cat) echo "--range --format --partial $common" ;;
+	"model cat") echo "--range --format $common" ;;
+	convert)
+		echo "--to --shards --compress --partial --replace --drop-graph --drop-metadata --without-updater --salvage $common"
+		;;
+	"model convert")
 		echo "--to --shards --compress --replace --drop-graph --drop-metadata --without-updater --salvage $common"
 		;;
 	"model meta") echo "--remove $common" ;;
@@ -17,7 +23,7 @@ _sherd_options() {
 		echo "--shards --cut --replace --take-over --take-over-after --layout --rank --world --split --piece --set-id --drop-graph --field --step --epoch" \
 			"--learning-rate --optimizer --optimizer-state --strategy --strategy-info --precision --ddp-rank $common"
 		;;
-	"checkpoint load") echo "--output --tensor --rank --world --cut --replace $common" ;;
+	"checkpoint load") echo "--output --tensor --rank --world --cut --partial --replace $common" ;;
 	"checkpoint wait") echo "--timeout --set-id $common" ;;
 	"checkpoint reshard") echo "--shards --cut --layout --replace $common" ;;
 	"checkpoint prune") echo "--keep --waiting-older-than --orphaned --damaged --dry-run $common" ;;

@@ -16,10 +16,16 @@ SHERD_BEGIN_DECLS
 
 typedef struct sherd_bundle sherd_bundle;
 
+/* Told of each file of a set that cannot be used, then of each tensor that is lost with them. */
+typedef void sherd_lost_fn(void *arg, const sherd_error *lost);
+
 typedef struct sherd_bundle_options {
 	sherd_pool *pool;
 	const sherd_limits *limits;
 	const sherd_progress *progress; /* counts the files of a set */
+	/* Of a checkpoint, open what is there: as sherd_ckpt_options has it. */
+	sherd_lost_fn *lost;
+	void *lost_arg;
 } sherd_bundle_options;
 
 /* Detects the format of the object or set under the key and opens it. */

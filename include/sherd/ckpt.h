@@ -89,11 +89,16 @@ typedef struct sherd_ckpt_options {
 	sherd_pool *pool;
 	const sherd_limits *limits;
 	const sherd_progress *progress; /* counts shards; of a folder: checkpoints */
+	/* For opening: a shard that is missing, damaged in size or head, or unreadable does not keep the others from
+	 * being read. lost() is told of each such shard, then of each tensor of which no whole copy is left; what
+	 * remains is the checkpoint. Nothing is told unless the opening succeeds. */
+	sherd_lost_fn *lost;
+	void *lost_arg;
 } sherd_ckpt_options;
 
 /* name: the prefix, the metadata file, or one shard of it. Reads metadata and the shards' heads, no tensor data. Every
  * shard stays open with the handle, so that the set survives being replaced or removed; a local store holds at most 256
- * file descriptors for all its readers, and the other files by maps.
+ * file descriptors for all its readers, or a quarter of what the process may have, and the other files by maps.
  * Fails with SHERD_ENOTFOUND, SHERD_EINCOMPLETE (shards, but no metadata), SHERD_ECORRUPT, SHERD_EVERSION,
  * SHERD_ELIMIT, SHERD_EUNSUPPORTED, SHERD_EIO, SHERD_ENOMEM. */
 SHERD_API int sherd_ckpt_open(sherd_ckpt **out, sherd_store *store, const char *name, const sherd_ckpt_options *options,

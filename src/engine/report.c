@@ -35,16 +35,33 @@ int sherd_report_take(sherd_report *r, int rc, const sherd_error *found, const c
 	return sherd_buf_check(&r->errors, err);
 }
 
-int sherd_report_warn(sherd_report *r, const char *key, const char *reason, sherd_error *err, const char *fmt, ...)
+static int warn(sherd_report *r, const char *key, const char *reason, uint64_t offset, const char *fmt, va_list ap,
+                sherd_error *err)
 {
-	sherd_error e = {.code = SHERD_OK, .reason = reason, .offset = SHERD_NO_OFFSET};
-	va_list ap;
-	va_start(ap, fmt);
+	sherd_error e = {.code = SHERD_OK, .reason = reason, .offset = offset};
 	(void)vsnprintf(e.message, sizeof(e.message), fmt, ap);
-	va_end(ap);
 	(void)sherd_in_object(&e, SHERD_ECORRUPT, key);
 	sherd_buf_append(&r->warnings, &e, sizeof(e));
 	return sherd_buf_check(&r->warnings, err);
+}
+
+int sherd_report_warn(sherd_report *r, const char *key, const char *reason, sherd_error *err, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	int rc = warn(r, key, reason, SHERD_NO_OFFSET, fmt, ap, err);
+	va_end(ap);
+	return rc;
+}
+
+int sherd_report_warn_at(sherd_report *r, const char *key, const char *reason, uint64_t offset, sherd_error *err,
+                         const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	int rc = warn(r, key, reason, offset, fmt, ap, err);
+	va_end(ap);
+	return rc;
 }
 
 int sherd_report_merge(sherd_report *into, sherd_report *from, sherd_error *err)

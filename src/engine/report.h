@@ -18,6 +18,8 @@ int sherd_report_new(sherd_report **out, sherd_error *err);
 int sherd_report_take(sherd_report *r, int rc, const sherd_error *found, const char *key, sherd_error *err);
 __attribute__((format(printf, 5, 6))) int sherd_report_warn(sherd_report *r, const char *key, const char *reason,
                                                             sherd_error *err, const char *fmt, ...);
+__attribute__((format(printf, 6, 7))) int sherd_report_warn_at(sherd_report *r, const char *key, const char *reason,
+                                                               uint64_t offset, sherd_error *err, const char *fmt, ...);
 /* Appends what another one found, and empties it. */
 int sherd_report_merge(sherd_report *into, sherd_report *from, sherd_error *err);
 

@@ -178,20 +178,39 @@ static int take_entries(reader *r, sherd_ckpt_meta_shard *s, sherd_error *err)
 	return s->entries ? SHERD_OK : sherd_fail_nomem(err);
 }
 
-/* Only the last component counts, and it must be beside the metadata. */
+static bool is_dots(const char *part)
+{
+	return strcmp(part, ".") == 0 || strcmp(part, "..") == 0;
+}
+
+/* Only the last component counts, and it must be beside the metadata. Paths of other systems have '\', which ours may
+ * have in a name: who opens the file tries both. */
 static int take_file(reader *r, sherd_ckpt_meta_shard *s, sherd_error *err)
 {
 	const char *path = NULL;
 	TRY(take_text_or_null(r, &path, err));
 	if (!path || !*path)
 		return SHERD_OK;
-	const char *last = sherd_str_leaf(path);
-	bool climbs = strstr(path, "../") || strcmp(last, "..") == 0 || strcmp(last, ".") == 0;
-	if (climbs || !*last || strchr(path, '\\'))
+	const char *last = sherd_str_leaf(path), *behind = sherd_ckpt_meta_file_behind(last);
+	bool climbs = strstr(path, "../") || strstr(path, "..\\") || is_dots(last) || is_dots(behind ? behind : last);
+	if (climbs || !*last || (behind && !*behind))
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-path", sherd_json_offset(r->j),
 		                     "filePath '%.100s' is no file beside the metadata", path);
 	s->file = last;
 	return SHERD_OK;
+}
+
+/* Of others, whatever else may stand there is ignored. */
+static int take_sha256(reader *r, sherd_ckpt_meta_shard *s, sherd_error *err)
+{
+	uint8_t hash[SHERD_SHA256_BYTES];
+	sherd_str text;
+	int type = sherd_json_peek(r->j, err);
+	TRY(type);
+	if (type != SHERD_JSON_STRING)
+		return sherd_json_skip(r->j, err);
+	TRY(sherd_json_string(r->j, &text, err));
+	return sherd_unhex(text.ptr, text.len, hash, sizeof(hash)) ? keep(r, text, &s->sha256, err) : SHERD_OK;
 }
 
 static int take_shard(reader *r, sherd_error *err)
@@ -215,6 +234,8 @@ static int take_shard(reader *r, sherd_error *err)
 			TRY(take_entries(r, &s, err));
 		else if (sherd_str_is(key, "checksum"))
 			TRY(take_text_or_null(r, &s.checksum, err));
+		else if (sherd_str_is(key, "sha256"))
+			TRY(take_sha256(r, &s, err));
 		else
 			TRY(sherd_json_skip(r->j, err));
 	}

@@ -7,11 +7,14 @@
 
 #include <sherd/ckpt.h>
 
+#include <string.h>
+
 typedef struct sherd_ckpt_meta_shard {
 	uint32_t rank;
 	const char *file; /* last component only; NULL: the plain name */
 	uint64_t file_size;
 	const char *checksum; /* "" when none is recorded */
+	const char *sha256;   /* of the data of a shard that has no room for it, lower-case hex; NULL: not recorded */
 	sherd_ckpt_entry *entries;
 	size_t count;
 	bool listed;    /* false: the tensors stand in the shard's index only */
@@ -30,6 +33,13 @@ typedef struct sherd_ckpt_meta {
 	sherd_ckpt_meta_shard *shards; /* ranks ascend */
 	size_t count;
 } sherd_ckpt_meta;
+
+/* What stands behind the last '\' of a file's name; NULL when there is none. */
+static inline const char *sherd_ckpt_meta_file_behind(const char *file)
+{
+	const char *last = strrchr(file, '\\');
+	return last ? last + 1 : NULL;
+}
 
 /* Everything handed out lies in the arena. Entries are checked one by one; whether they fit their shard's data is
  * for those who know it. */

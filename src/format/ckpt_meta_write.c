@@ -56,6 +56,10 @@ static void put_shard(sherd_json_writer *w, const sherd_ckpt_meta_shard *s, bool
 	}
 	sherd_json_put_key(w, "checksum");
 	sherd_json_put_string(w, sherd_str_of(s->checksum));
+	if (s->sha256) {
+		sherd_json_put_key(w, "sha256");
+		sherd_json_put_string(w, sherd_str_of(s->sha256));
+	}
 	sherd_json_put_object_end(w);
 }
 

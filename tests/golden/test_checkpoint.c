@@ -110,7 +110,7 @@ static int save_all(sherd_store *store, sherd_error *err)
 	TRY(sherd_ckpt_save(store, "bare", &one, &again, err));
 	sherd_ckpt_save_options csharp = o;
 	csharp.layout = SHERD_CKPT_LAYOUT_CSHARP;
-	return sherd_ckpt_save(store, "csharp", plain_shards, &csharp, err);
+	return sherd_ckpt_save(store, "hashed", plain_shards, &csharp, err);
 }
 
 typedef struct comparing {
@@ -156,8 +156,8 @@ TEST(saving_again_gives_the_same_bytes)
 	comparing g = {store, 0};
 	assert_ok(sherd_store_list(store, "", "", compare_with_file, &g, err));
 	assert_int_equal(g.count, 8);
-	/* and one that an older writer made, who wrote zeros where nobody said anything */
-	assert_int_equal(source_folder_each(FOLDER, count_file), 10);
+	/* and two that older writers made, who wrote zeros where nobody said anything, and no digest of the C# layout */
+	assert_int_equal(source_folder_each(FOLDER, count_file), 13);
 }
 
 static void open_golden(sherd_store **store, sherd_ckpt **ckpt, const char *prefix)
@@ -296,11 +296,16 @@ TEST(the_replacement_is_what_opens)
 	assert_holds(c, "bias", SHERD_BF16, bias, sizeof(bias));
 }
 
-TEST(the_set_in_the_csharp_layout_holds_what_was_saved)
+static void assert_csharp(const char *prefix, size_t warnings)
 {
 	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
 	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
-	open_golden(&store, &c, "csharp");
+	sherd_report *report = NULL;
+	open_golden(&store, &c, prefix);
+	assert_ok(sherd_verify(&report, store, prefix, NULL, err));
+	assert_int_equal(sherd_report_errors(report), 0);
+	assert_int_equal(sherd_report_warnings(report), warnings);
+	sherd_report_close(report);
 	const sherd_ckpt_info *info = sherd_ckpt_describe(c);
 	assert_true(!info->has_set_id && info->sealed);
 	assert_int_equal(sherd_ckpt_shard_at(c, 0)->data_offset, 20);
@@ -310,6 +315,12 @@ TEST(the_set_in_the_csharp_layout_holds_what_was_saved)
 	assert_holds(c, "step", SHERD_I64, step, sizeof(step));
 	assert_holds(c, "bytes", SHERD_U8, bytes, sizeof(bytes));
 	assert_holds(c, "norm", SHERD_F64, norm, sizeof(norm));
+}
+
+TEST(the_sets_in_the_csharp_layout_hold_what_was_saved)
+{
+	assert_csharp("csharp", 2); /* no checksums */
+	assert_csharp("hashed", 0);
 }
 
 int main(void)
@@ -322,7 +333,7 @@ int main(void)
 		cmocka_unit_test(the_bare_set_says_nothing),
 		cmocka_unit_test(the_set_of_an_older_writer_says_zeros),
 		cmocka_unit_test(the_replacement_is_what_opens),
-		cmocka_unit_test(the_set_in_the_csharp_layout_holds_what_was_saved),
+		cmocka_unit_test(the_sets_in_the_csharp_layout_hold_what_was_saved),
 	};
 	return cmocka_run_group_tests_name("checkpoint", tests, NULL, NULL);
 }

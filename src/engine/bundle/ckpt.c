@@ -70,7 +70,8 @@ int sherd_bundle_of_ckpt(sherd_bundle **out, const sherd_ckpt *ckpt, sherd_error
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	TRY(sherd_bundle_new(&b, sizeof(ckpt_bundle), &ops, SHERD_FORMAT_CHECKPOINT, err));
 	TRY(fill((ckpt_bundle *)b, ckpt, err));
-	b->store = ckpt->shard_count ? sherd_reader_store(ckpt->files[0].reader) : NULL;
+	for (size_t i = 0; i < ckpt->shard_count && !b->store; i++)
+		b->store = ckpt->files[i].reader ? sherd_reader_store(ckpt->files[i].reader) : NULL;
 	*out = TAKE(b);
 	return SHERD_OK;
 }
@@ -79,7 +80,11 @@ static int open_as(sherd_bundle **out, sherd_store *store, const char *key, sher
                    const sherd_bundle_options *given, sherd_error *err)
 {
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-	sherd_ckpt_options options = {.pool = given->pool, .limits = given->limits, .progress = given->progress};
+	sherd_ckpt_options options = {.pool = given->pool,
+	                              .limits = given->limits,
+	                              .progress = given->progress,
+	                              .lost = given->lost,
+	                              .lost_arg = given->lost_arg};
 	TRY(sherd_bundle_new(&b, sizeof(ckpt_bundle), &ops, format, err));
 	ckpt_bundle *c = (ckpt_bundle *)b;
 	TRY(format == SHERD_FORMAT_CHECKPOINT ? sherd_ckpt_open(&c->owned, store, key, &options, err)

@@ -241,7 +241,7 @@ static int exists(sherd_store *store, const char *key, const char *suffix, sherd
 	sherd_buf_append(&name, suffix, strlen(suffix) + 1);
 	TRY(sherd_buf_check(&name, err));
 	int rc = sherd_store_stat(store, (const char *)name.data, &stat, &failure);
-	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINVAL)
+	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINVAL || rc == SHERD_EUNSUPPORTED) /* a special file is no object */
 		return 0;
 	return rc < 0 ? forward(err, &failure, rc) : 1;
 }

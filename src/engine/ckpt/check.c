@@ -83,9 +83,9 @@ static int compare_hex(const ckpt_shard *s, const char *hex, sherd_error *err)
 	if (strcmp(hex, s->checksum) == 0)
 		return SHERD_OK;
 	return sherd_in_reader(err,
-	                       sherd_fail_at(err, SHERD_ECORRUPT, "bad-checksum", 12,
-	                                     "the data's SHA-256 is %.16s..., the head says %.16s...", hex,
-	                                     s->checksum),
+	                       sherd_fail_at(err, SHERD_ECORRUPT, "bad-checksum", s->by_metadata ? s->data_offset : 12,
+	                                     "the data's SHA-256 is %.16s..., the %s says %.16s...", hex,
+	                                     s->by_metadata ? "metadata" : "head", s->checksum),
 	                       s->reader);
 }
 

@@ -37,7 +37,9 @@ struct sherd_ckpt {
 	sherd_ckpt_shard *shards;
 	ckpt_crcs *crcs;
 	size_t shard_count;
-	size_t opened; /* files and crcs that are initialised */
+	size_t opened;     /* files and crcs that are initialised */
+	sherd_error *lost; /* by shard: why it is not open, its reader NULL; NULL: all are */
+	sherd_buf gone;    /* of const char *: tensors that went with them */
 	/* Tensors, and their pieces in one array: those of tensor t are first_piece[t] .. first_piece[t+1]. */
 	sherd_tensor *tensors;
 	size_t count;
@@ -50,7 +52,8 @@ struct sherd_ckpt {
 int sherd_ckpt_open_prefix(sherd_ckpt **out, sherd_store *store, const char *prefix, const sherd_ckpt_options *options,
                            sherd_error *err);
 
-/* Groups the entries of all shards by name into tensors, leaves replicas out, and checks that pieces tile. */
+/* Groups the entries of all shards by name into tensors, leaves replicas out, and checks that pieces tile. Of shards
+ * that are lost only the names are noted: tensors that need them go to `gone`. */
 int sherd_ckpt_build_tensors(sherd_ckpt *ckpt, sherd_error *err);
 /* Do the boxes tile the whole without gap or overlap? They lie within it. Sorts them. */
 int sherd_ckpt_check_tiling(sherd_ckpt_piece *pieces, size_t count, const sherd_tensor *whole, sherd_error *err);

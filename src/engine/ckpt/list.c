@@ -121,9 +121,10 @@ static int note_lenders(looking *g, const sherd_ckpt_meta *meta, listed *into, s
 	const char *prefix = into->item.prefix;
 	for (size_t i = 0; i < meta->count; i++) {
 		SHERD_AUTO_BUF key = {0};
-		if (!meta->shards[i].file)
+		const char *file = meta->shards[i].file, *behind = file ? sherd_ckpt_meta_file_behind(file) : NULL;
+		if (!file)
 			continue;
-		sherd_ckpt_name_beside(&key, prefix, meta->shards[i].file);
+		sherd_ckpt_name_beside(&key, prefix, behind ? behind : file);
 		TRY(sherd_buf_check(&key, err));
 		sherd_ckpt_name name = sherd_ckpt_name_parse((const char *)key.data);
 		if (name.kind == SHERD_CKPT_NAME_SHARD && !sherd_str_is(name.prefix, prefix) &&

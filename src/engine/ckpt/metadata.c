@@ -56,8 +56,8 @@ int sherd_ckpt_metadata_files(const sherd_ckpt_meta *meta, const char *prefix, s
 	for (size_t i = 0; i < meta->count; i++) {
 		const sherd_ckpt_meta_shard *m = &meta->shards[i];
 		SHERD_AUTO_BUF plain = {0};
-		const char *file = m->file;
-		bool ok;
+		const char *file = m->file, *behind = file ? sherd_ckpt_meta_file_behind(file) : NULL;
+		bool ok = true;
 		if (!file) {
 			sherd_ckpt_name_shard(&plain, sherd_str_leaf(prefix), m->rank, NULL);
 			TRY(sherd_buf_check(&plain, err));
@@ -65,7 +65,10 @@ int sherd_ckpt_metadata_files(const sherd_ckpt_meta *meta, const char *prefix, s
 			if (!file)
 				return sherd_fail_nomem(err);
 		}
-		(void)sherd_map_add(out, sherd_str_of(file), i, &ok);
+		if (behind)
+			(void)sherd_map_add(out, sherd_str_of(behind), i, &ok);
+		if (ok)
+			(void)sherd_map_add(out, sherd_str_of(file), i, &ok);
 		if (!ok)
 			return sherd_fail_nomem(err);
 	}
@@ -88,21 +91,44 @@ static int check_head(const ckpt_shard *f, const sherd_ckpt_meta_shard *m, sherd
 	return SHERD_OK;
 }
 
+/* The checksum of the metadata stands in for one that the shard has no room for. */
+static int check_named(ckpt_shard *f, const sherd_ckpt_meta_shard *m, sherd_error *err)
+{
+	TRY(check_head(f, m, err));
+	if (!f->checksum[0] && m->sha256) {
+		memcpy(f->checksum, m->sha256, SHERD_SHA256_HEX + 1);
+		f->by_metadata = true;
+	}
+	return SHERD_OK;
+}
+
+static int open_beside(ckpt_shard *out, sherd_store *store, const char *prefix, const sherd_ckpt_meta_shard *m,
+                       const char *file, sherd_buf *key, sherd_error *err)
+{
+	key->len = 0;
+	if (file)
+		sherd_ckpt_name_beside(key, prefix, file);
+	else
+		sherd_ckpt_name_shard(key, prefix, m->rank, NULL);
+	TRY(sherd_buf_check(key, err));
+	return sherd_ckpt_shard_open(out, store, (const char *)key->data, m->file_size, err);
+}
+
 int sherd_ckpt_named_shard_open(ckpt_shard *out, sherd_store *store, const char *prefix, const sherd_ckpt_meta_shard *m,
                                 sherd_error *err)
 {
 	SHERD_AUTO_BUF key = {0};
 	ckpt_shard f;
-	if (m->file)
-		sherd_ckpt_name_beside(&key, prefix, m->file);
-	else
-		sherd_ckpt_name_shard(&key, prefix, m->rank, NULL);
-	TRY(sherd_buf_check(&key, err));
-	int rc = sherd_ckpt_shard_open(&f, store, (const char *)key.data, m->file_size, err);
+	const char *behind = m->file ? sherd_ckpt_meta_file_behind(m->file) : NULL;
+	int rc = open_beside(&f, store, prefix, m, m->file, &key, err);
+	if (rc == SHERD_ENOTFOUND && behind)
+		rc = open_beside(&f, store, prefix, m, behind, &key, err);
+	if (key.failed)
+		return rc;
 	if (rc == SHERD_ENOTFOUND)
 		rc = sherd_fail(err, SHERD_ECORRUPT, "missing-shard", "the shard of rank %" PRIu32 " is missing",
 		                m->rank);
-	else if (rc == SHERD_OK && (rc = check_head(&f, m, err)) < 0)
+	else if (rc == SHERD_OK && (rc = check_named(&f, m, err)) < 0)
 		sherd_ckpt_shard_done(&f);
 	TRY(sherd_in_object(err, rc, (const char *)key.data));
 	*out = f;

@@ -6,6 +6,12 @@
 #include "engine/ckpt/shard.h"
 #include "format/ckpt_meta.h"
 
+/* Did a look at an object fail because something else has its name: a special file, or a link that leads out? */
+static inline bool sherd_ckpt_is_no_object(int rc, const sherd_error *found)
+{
+	return rc == SHERD_EUNSUPPORTED || (rc == SHERD_EIO && strcmp(found->reason, "symlink") == 0);
+}
+
 /* Everything handed out lies in the arena. identity is set as soon as the object is open. */
 int sherd_ckpt_metadata_read(sherd_store *store, const char *prefix, const sherd_limits *limits, sherd_arena *arena,
                              sherd_ckpt_meta *out, char identity[72], sherd_error *err);

@@ -23,6 +23,7 @@ typedef struct opening {
 	const char *prefix;
 	sherd_pool *pool;
 	const sherd_progress *progress;
+	bool partial;
 	sherd_meter meter;
 } opening;
 
@@ -48,9 +49,13 @@ static int nothing_committed(const opening *o, sherd_error *err)
 	shard_search shards = {.prefix = o->prefix};
 	sherd_ckpt_name_claim(&key, o->prefix);
 	TRY(sherd_buf_check(&key, err));
-	int claimed = sherd_store_stat(o->store, (const char *)key.data, &stat, err);
-	if (claimed != SHERD_ENOTFOUND)
-		TRY(claimed);
+	sherd_error found = {0};
+	int claimed = sherd_store_stat(o->store, (const char *)key.data, &stat, &found);
+	if (claimed < 0 && claimed != SHERD_ENOTFOUND && !sherd_ckpt_is_no_object(claimed, &found)) {
+		if (err)
+			*err = found;
+		return claimed;
+	}
 	key.len = 0;
 	sherd_buf_printf(&key, "%s_shard_", o->prefix);
 	TRY(sherd_buf_check(&key, err));
@@ -88,8 +93,38 @@ static int list_from_index(sherd_ckpt *c, size_t i, sherd_error *err)
 static int open_one(void *arg, size_t i, sherd_error *err)
 {
 	opening *o = arg;
-	TRY(sherd_ckpt_named_shard_open(&o->ckpt->files[i], o->store, o->prefix, &o->ckpt->meta.shards[i], err));
+	sherd_error found = {0};
+	int rc = sherd_ckpt_named_shard_open(&o->ckpt->files[i], o->store, o->prefix, &o->ckpt->meta.shards[i], &found);
+	if (rc < 0 && o->partial && rc != SHERD_ENOMEM) {
+		o->ckpt->lost[i] = found;
+	} else if (rc < 0) {
+		if (err)
+			*err = found;
+		return rc;
+	}
 	return sherd_meter_add(&o->meter, 1, err);
+}
+
+/* What the metadata says of a shard that is not open. */
+static int describe_lost(sherd_ckpt *c, const char *prefix, size_t i, sherd_error *err)
+{
+	sherd_ckpt_meta_shard *m = &c->meta.shards[i];
+	SHERD_AUTO_BUF plain = {0};
+	if (!m->file) {
+		sherd_ckpt_name_shard(&plain, sherd_str_leaf(prefix), m->rank, NULL);
+		TRY(sherd_buf_check(&plain, err));
+		m->file = sherd_arena_str(&c->arena, sherd_str_of((const char *)plain.data));
+		if (!m->file)
+			return sherd_fail_nomem(err);
+	}
+	c->shards[i] = (sherd_ckpt_shard){
+		.rank = m->rank,
+		.file = m->file,
+		.file_size = m->file_size,
+		.checksum = m->checksum,
+		.tensors = m->count,
+	};
+	return SHERD_OK;
 }
 
 /* object: who listed the tensors */
@@ -163,9 +198,17 @@ static int open_shards(opening *o, const char *metadata, sherd_error *err)
 	TRY(sherd_pool_run(o->pool, c->shard_count, open_one, o, err));
 	for (size_t i = 0; i < c->shard_count; i++) {
 		TRY(sherd_meter_ask(&o->meter, err));
-		TRY(describe_shard(c, metadata, i, err));
+		TRY(c->files[i].reader ? describe_shard(c, metadata, i, err) : describe_lost(c, o->prefix, i, err));
 	}
 	return SHERD_OK;
+}
+
+static bool lost_any(const sherd_ckpt *c)
+{
+	for (size_t i = 0; c->lost && i < c->shard_count; i++)
+		if (!c->files[i].reader)
+			return true;
+	return false;
 }
 
 static int open_once(opening *o, sherd_error *err)
@@ -176,12 +219,28 @@ static int open_once(opening *o, sherd_error *err)
 	TRY(sherd_buf_check(&key, err));
 	TRY(read_metadata(o, err));
 	TRY(make_room(c, err));
+	if (o->partial && !(c->lost = calloc(c->shard_count + 1, sizeof(*c->lost))))
+		return sherd_fail_nomem(err);
 	sherd_meter_init(&o->meter, o->progress, c->shard_count);
 	int rc = open_shards(o, (const char *)key.data, err);
 	sherd_meter_done(&o->meter);
 	TRY(rc);
 	describe(c);
 	return sherd_in_object(err, sherd_ckpt_build_tensors(c, err), (const char *)key.data);
+}
+
+/* The shards first, then the tensors. */
+static void tell_lost(const sherd_ckpt *c, const sherd_ckpt_options *options)
+{
+	const char *const *gone = (const char *const *)(const void *)c->gone.data;
+	for (size_t i = 0; c->lost && i < c->shard_count; i++)
+		if (!c->files[i].reader)
+			options->lost(options->lost_arg, &c->lost[i]);
+	for (size_t i = 0; i < c->gone.len / sizeof(*gone); i++) {
+		sherd_error e = {0};
+		(void)sherd_fail(&e, SHERD_ECORRUPT, "missing-piece", "tensor '%.128s' is lost", gone[i]);
+		options->lost(options->lost_arg, &e);
+	}
 }
 
 int sherd_ckpt_open_prefix(sherd_ckpt **out, sherd_store *store, const char *prefix, const sherd_ckpt_options *options,
@@ -195,11 +254,16 @@ int sherd_ckpt_open_prefix(sherd_ckpt **out, sherd_store *store, const char *pre
 			o.pool = options->pool;
 			o.progress = options->progress;
 		}
+		o.partial = options && options->lost;
 		int rc = open_once(&o, err);
-		if (rc == SHERD_OK) {
+		bool changed = lost_any(c) && sherd_ckpt_metadata_changed(store, prefix, c->identity);
+		if (rc == SHERD_OK && (!changed || tries == MOST_TRIES)) {
+			tell_lost(c, options);
 			*out = TAKE(c);
 			return SHERD_OK;
 		}
+		if (rc == SHERD_OK)
+			continue;
 		/* A shard went away under us because the set was replaced or removed: only then is it worth another
 		 * try, which opens the new one or finds nothing. */
 		if (rc == SHERD_ECANCELLED || tries == MOST_TRIES ||
@@ -269,11 +333,63 @@ static void forget_wholes(sherd_ckpt *c)
 	}
 }
 
+/* The shard does not describe its tensors: the metadata beside it may. *m stays NULL where it does not name this file.
+ */
+static int find_in_metadata(sherd_ckpt *c, sherd_store *store, const char *key, sherd_ckpt_meta_shard **m,
+                            sherd_error *err)
+{
+	sherd_ckpt_name name = sherd_ckpt_name_parse(key);
+	SHERD_AUTO_BUF prefix = {0};
+	__attribute__((cleanup(sherd_map_done))) sherd_map files = {0};
+	char identity[72];
+	if (name.kind != SHERD_CKPT_NAME_SHARD)
+		return SHERD_OK;
+	sherd_buf_append(&prefix, name.prefix.ptr, name.prefix.len);
+	sherd_buf_u8(&prefix, 0);
+	TRY(sherd_buf_check(&prefix, err));
+	const char *text = (const char *)prefix.data;
+	int rc = sherd_ckpt_metadata_read(store, text, &c->limits, &c->arena, &c->meta, identity, err);
+	if (rc == SHERD_ENOTFOUND)
+		return SHERD_OK;
+	TRY(rc);
+	TRY(sherd_ckpt_metadata_files(&c->meta, text, &c->arena, &files, err));
+	size_t at = sherd_map_find(&files, sherd_str_of(sherd_str_leaf(key)));
+	if (at != SHERD_MAP_NONE && c->meta.shards[at].listed)
+		*m = &c->meta.shards[at];
+	return SHERD_OK;
+}
+
+/* Opened again as the metadata names it, so that size and head are those of the set. */
+static int open_by_metadata(sherd_ckpt *c, sherd_store *store, const char *key, ckpt_shard *f, sherd_error *err)
+{
+	sherd_ckpt_meta_shard *m = NULL;
+	TRY(find_in_metadata(c, store, key, &m, err));
+	if (!m)
+		return sherd_fail(err, SHERD_EINCOMPLETE, "no-index",
+		                  "the shard does not describe its %" PRIu32
+		                  " tensor%s, and no metadata beside it does",
+		                  f->tensors, f->tensors == 1 ? "" : "s");
+	sherd_ckpt_name name = sherd_ckpt_name_parse(key);
+	SHERD_AUTO_BUF prefix = {0};
+	sherd_buf_append(&prefix, name.prefix.ptr, name.prefix.len);
+	sherd_buf_u8(&prefix, 0);
+	TRY(sherd_buf_check(&prefix, err));
+	ckpt_shard named;
+	TRY(sherd_ckpt_named_shard_open(&named, store, (const char *)prefix.data, m, err));
+	sherd_ckpt_shard_done(f);
+	*f = named;
+	c->meta.shards = m;
+	c->meta.count = 1;
+	return SHERD_OK;
+}
+
 static int open_alone(sherd_ckpt *c, sherd_store *store, const char *key, sherd_error *err)
 {
 	ckpt_shard f;
 	TRY(sherd_ckpt_shard_open(&f, store, key, 0, err));
 	int rc = metadata_of_shard(c, &f, err);
+	if (rc == SHERD_OK && !c->meta.has_set_id && f.tensors)
+		rc = open_by_metadata(c, store, key, &f, err);
 	if (rc == SHERD_OK)
 		rc = make_room(c, err);
 	if (rc < 0) {
@@ -308,6 +424,8 @@ void sherd_ckpt_close(sherd_ckpt *c)
 	}
 	free(c->files);
 	free(c->crcs);
+	free(c->lost);
+	sherd_buf_done(&c->gone);
 	sherd_map_done(&c->names);
 	sherd_arena_done(&c->arena);
 	free(c);

@@ -104,8 +104,11 @@ static int clear_dead(const pruning *g, const char *prefix, bool *cleared, bool 
 	ckpt_claim_look claim;
 	uint64_t most = g->options.waiting_older_than_ns;
 	*cleared = *busy = false;
-	int rc = sherd_ckpt_claim_look(g->store, prefix, &claim, err);
-	*busy = rc == SHERD_EUNSUPPORTED; /* what has the name of a claim keeps everybody out */
+	sherd_error found = {0};
+	int rc = sherd_ckpt_claim_look(g->store, prefix, &claim, &found);
+	*busy = sherd_ckpt_is_no_object(rc, &found); /* what has the name of a claim keeps everybody out */
+	if (rc < 0 && !*busy && err)
+		*err = found;
 	if (rc < 0)
 		return *busy ? SHERD_OK : rc;
 	bool waits = claim.waiting.waiting && (!most || claim.waiting.age_ns < most);

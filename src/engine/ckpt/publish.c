@@ -5,7 +5,6 @@
 #include "base/time.h"
 #include "engine/ckpt/ckpt.h"
 #include "engine/ckpt/content.h"
-#include "engine/ckpt/hash.h"
 #include "format/ckpt_about.h"
 #include "format/ckpt_meta.h"
 #include "format/ckpt_name.h"
@@ -52,24 +51,6 @@ static int find_one(void *arg, size_t rank, sherd_error *err)
 	return sherd_meter_add(p->meter, p->counts_shards ? 1 : 0, err);
 }
 
-static int check_one(void *arg, size_t rank, sherd_error *err)
-{
-	publishing *g = arg;
-	const found_shard *f = &g->shards[rank];
-	SHERD_AUTO_BUF key = {0};
-	ckpt_shard s;
-	char hex[SHERD_SHA256_HEX + 1];
-	sherd_ckpt_name_beside(&key, g->p->prefix, f->file);
-	TRY(sherd_buf_check(&key, err));
-	TRY(sherd_ckpt_shard_open(&s, g->p->store, (const char *)key.data, f->file_size, err));
-	int rc = sherd_ckpt_hash_range(s.reader, s.data_offset, s.data_size, g->p->meter, hex, err);
-	sherd_ckpt_shard_done(&s);
-	if (rc == SHERD_OK && strcmp(hex, f->shard.checksum) != 0)
-		rc = sherd_fail_at(err, SHERD_ECORRUPT, "bad-checksum", 12,
-		                   "the data's SHA-256 is %.16s..., the head says %.16s...", hex, f->shard.checksum);
-	return sherd_in_object(err, rc, (const char *)key.data);
-}
-
 static int check_found(const publishing *g, sherd_error *err)
 {
 	for (uint32_t r = 0; r < g->p->world; r++) {
@@ -85,13 +66,6 @@ static int check_found(const publishing *g, sherd_error *err)
 			                       f->file);
 	}
 	return SHERD_OK;
-}
-
-static int verify_all(publishing *g, sherd_error *err)
-{
-	for (uint32_t r = 0; r < g->p->world; r++)
-		g->p->meter->total += g->shards[r].shard.data_size;
-	return sherd_pool_run(g->p->pool, g->p->world, check_one, g, err);
 }
 
 static void describe_shard(const found_shard *f, bool listed, sherd_ckpt_meta_shard *out)
@@ -217,8 +191,6 @@ static int publish(publishing *g, sherd_error *err)
 	SHERD_AUTO_BUF text = {0};
 	TRY(sherd_pool_run(g->p->pool, g->p->world, find_one, g, err));
 	TRY(sherd_in_object(err, check_found(g, err), g->p->prefix));
-	if (g->p->verify)
-		TRY(verify_all(g, err));
 	TRY(build(g, &text, err));
 	TRY(sherd_meter_ask(g->p->meter, err));
 	return commit(g->p, &text, err);

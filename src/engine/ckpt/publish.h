@@ -12,11 +12,10 @@ typedef struct ckpt_publication {
 	sherd_set_id set_id;
 	uint32_t world;
 	const char *replaces; /* identity of the metadata to replace; NULL: there must be none */
-	bool verify;          /* hash every shard first */
 	bool by_ranks;        /* several processes saved it */
 	sherd_pool *pool;
 	sherd_meter *meter;
-	bool counts_shards; /* the meter does, those that are found; else the bytes that are hashed */
+	bool counts_shards; /* the meter does, those that are found; else nothing */
 	const sherd_limits *limits;
 } ckpt_publication;
 

@@ -4,9 +4,13 @@
 #include "engine/ckpt/clear.h"
 #include "engine/ckpt/files.h"
 #include "engine/ckpt/publish.h"
+#include "base/pool.h"
+#include "engine/ckpt/ckpt.h"
 #include "engine/ckpt/shard.h"
+#include "engine/ckpt/verify_shard.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* A set that some shards belong to. */
@@ -16,16 +20,31 @@ typedef struct candidate {
 	uint32_t shards; /* seen of it */
 } candidate;
 
+/* One of its shards. */
+typedef struct member {
+	sherd_set_id set_id;
+	uint32_t rank;
+	const char *key;
+} member;
+
 typedef struct repairing {
 	sherd_store *store;
 	const char *prefix;
 	sherd_ckpt_repair_options options;
 	sherd_meter meter;
 	sherd_buf candidates;
+	sherd_buf members;
+	sherd_arena arena;
+	sherd_set_id chosen;
 } repairing;
 
-static int note(repairing *g, const sherd_ckpt_index *index, sherd_error *err)
+static int note(repairing *g, const sherd_ckpt_index *index, const char *key, sherd_error *err)
 {
+	member m = {.set_id = index->set_id, .rank = index->rank};
+	m.key = sherd_arena_str(&g->arena, sherd_str_of(key));
+	sherd_buf_append(&g->members, &m, sizeof(m));
+	if (!m.key || g->members.failed)
+		return sherd_fail_nomem(err);
 	candidate *list = (candidate *)(void *)g->candidates.data;
 	size_t n = g->candidates.len / sizeof(*list);
 	for (size_t i = 0; i < n; i++)
@@ -50,7 +69,7 @@ static int look_at(repairing *g, const ckpt_file *file, sherd_error *err)
 		sherd_ckpt_shard_done(&s);
 	}
 	if (rc == SHERD_OK && found)
-		rc = note(g, &index, err);
+		rc = note(g, &index, file->key, err);
 	sherd_arena_done(&arena);
 	/* A damaged shard is no candidate; the rank it leaves missing is named later. */
 	return rc == SHERD_EIO || rc == SHERD_ENOMEM ? rc : SHERD_OK;
@@ -70,7 +89,38 @@ static int look_at_all(repairing *g, sherd_error *err)
 	return rc;
 }
 
-/* The set that was asked for, the only complete one, or the only one at all. */
+static bool has_rank(const repairing *g, const sherd_set_id *id, uint32_t rank)
+{
+	const member *list = (const member *)(const void *)g->members.data;
+	for (size_t i = 0; i < g->members.len / sizeof(*list); i++)
+		if (list[i].rank == rank && sherd_set_id_equal(&list[i].set_id, id))
+			return true;
+	return false;
+}
+
+/* Tells which ranks are missing of the set that has the most. */
+static int none_complete(const repairing *g, sherd_error *err)
+{
+	const candidate *list = (const candidate *)(const void *)g->candidates.data, *best = NULL;
+	char id[SHERD_SET_ID_TEXT], ranks[96] = "";
+	size_t n = g->candidates.len / sizeof(*list), used = 0;
+	for (size_t i = 0; i < n; i++)
+		if (!best || list[i].shards > best->shards)
+			best = &list[i];
+	if (!best || g->options.set_id)
+		return sherd_fail(err, SHERD_EINCOMPLETE, "incomplete",
+		                  "no shard %s here that describes itself and is whole",
+		                  g->options.set_id ? "of that set is" : "is");
+	for (uint32_t r = 0; r < best->world && used + 16 < sizeof(ranks); r++)
+		if (!has_rank(g, &best->set_id, r))
+			used += (size_t)snprintf(ranks + used, sizeof(ranks) - used, "%s%" PRIu32, used ? ", " : "", r);
+	sherd_set_id_format(&best->set_id, id);
+	return sherd_fail(err, SHERD_EINCOMPLETE, "incomplete",
+	                  "of set %s %" PRIu32 " of %" PRIu32 " shards are missing or damaged, of ranks %s%s", id,
+	                  best->world - best->shards, best->world, ranks, used + 16 < sizeof(ranks) ? "" : "...");
+}
+
+/* The set that was asked for, or the only complete one. */
 static int choose(const repairing *g, candidate *out, sherd_error *err)
 {
 	const candidate *list = (const candidate *)(const void *)g->candidates.data, *best = NULL;
@@ -78,34 +128,100 @@ static int choose(const repairing *g, candidate *out, sherd_error *err)
 	for (size_t i = 0; i < n; i++) {
 		bool asked = g->options.set_id && sherd_set_id_equal(g->options.set_id, &list[i].set_id);
 		bool whole = list[i].shards >= list[i].world;
-		if (asked || (!g->options.set_id && (whole || n == 1))) {
+		if (whole && (asked || !g->options.set_id)) {
 			if (complete++) {
 				char a[SHERD_SET_ID_TEXT], b[SHERD_SET_ID_TEXT];
 				sherd_set_id_format(&best->set_id, a);
 				sherd_set_id_format(&list[i].set_id, b);
 				return sherd_fail(err, SHERD_ECONFLICT, "two-sets",
-				                  "two complete sets are there, %s and %s: choose one", a, b);
+				                  "two complete sets are there, %s and %s: choose one (--set-id)", a,
+				                  b);
 			}
 			best = &list[i];
 		}
 	}
 	if (!best)
-		return sherd_fail(err, SHERD_EINCOMPLETE, "incomplete",
-		                  "no set has all its shards here, or they do not describe themselves");
+		return none_complete(g, err);
 	*out = *best;
 	return SHERD_OK;
+}
+
+/* Metadata is all that can be rebuilt. What else is wrong with the set is told. */
+static int nothing_to_repair(const repairing *g, sherd_error *err)
+{
+	sherd_ckpt *ckpt = NULL;
+	sherd_ckpt_options options = {.pool = g->options.pool, .limits = g->options.limits};
+	int rc = sherd_ckpt_open_prefix(&ckpt, g->store, g->prefix, &options, err);
+	sherd_ckpt_close(ckpt);
+	if (rc == SHERD_OK)
+		return sherd_fail(err, SHERD_EEXIST, "exists",
+		                  "the metadata is there, and every shard that it names: nothing to repair");
+	if (rc != SHERD_ECORRUPT || !err)
+		return rc;
+	size_t used = strlen(err->message);
+	(void)snprintf(err->message + used, sizeof(err->message) - used,
+	               "; that cannot be rebuilt: load --partial reads the rest");
+	return rc;
 }
 
 static int look_at_metadata(const repairing *g, ckpt_committed *now, sherd_error *err)
 {
 	TRY(sherd_ckpt_committed(g->store, g->prefix, now, err));
 	if (now->readable)
-		return sherd_fail(err, SHERD_EEXIST, "exists",
-		                  "the metadata is there and can be read: nothing to repair");
+		return nothing_to_repair(g, err);
 	if (now->there && !g->options.replace)
 		return sherd_fail(err, SHERD_EEXIST, "exists",
-		                  "metadata is there but cannot be read: allow it to be replaced");
+		                  "metadata is there but cannot be read: --replace allows it to be replaced");
 	return SHERD_OK;
+}
+
+/* Everything that a load would check: hashes, and the checksum of every block, which nothing else compares with the
+ * bytes before they are read. */
+static int check_member(void *arg, size_t i, sherd_error *err)
+{
+	const repairing *g = arg;
+	const member *m = (const member *)(const void *)g->members.data + i;
+	sherd_report report = {0};
+	sherd_arena arena = {0};
+	sherd_ckpt_index index;
+	ckpt_shard s;
+	bool found = false;
+	if (!sherd_set_id_equal(&m->set_id, &g->chosen))
+		return SHERD_OK;
+	TRY(sherd_ckpt_shard_open(&s, g->store, m->key, 0, err));
+	int rc = sherd_ckpt_shard_index(&s, g->options.limits, &arena, &index, &found, err);
+	if (rc == SHERD_OK && found) {
+		ckpt_scan scan = {.shard = &s,
+		                  .entries = index.entries,
+		                  .count = index.count,
+		                  .has_crcs = true,
+		                  .meter = (sherd_meter *)&g->meter};
+		rc = sherd_ckpt_scan(&scan, &report, err);
+	}
+	if (rc == SHERD_OK && sherd_report_errors(&report)) {
+		rc = sherd_report_error(&report, 0)->code;
+		if (err)
+			*err = *sherd_report_error(&report, 0);
+	}
+	sherd_buf_done(&report.errors);
+	sherd_buf_done(&report.warnings);
+	sherd_arena_done(&arena);
+	sherd_ckpt_shard_done(&s);
+	return rc;
+}
+
+static int check_members(repairing *g, const candidate *c, sherd_error *err)
+{
+	size_t n = g->members.len / sizeof(member);
+	g->chosen = c->set_id;
+	for (size_t i = 0; i < n; i++) {
+		const member *m = (const member *)(const void *)g->members.data + i;
+		sherd_stat stat;
+		if (sherd_set_id_equal(&m->set_id, &g->chosen) &&
+		    sherd_store_stat(g->store, m->key, &stat, NULL) == SHERD_OK)
+			g->meter.total += stat.size;
+	}
+	return sherd_pool_run(g->options.pool, n, check_member, g, err);
 }
 
 /* A live save of another set keeps us out; a dead one of the very set we repair is joined, not cleared. A dead one of
@@ -140,12 +256,13 @@ static int repair(repairing *g, sherd_set_id *repaired, sherd_error *err)
 		.set_id = c.set_id,
 		.world = c.world,
 		.replaces = now.there ? now.identity : NULL,
-		.verify = true,
 		.pool = g->options.pool,
 		.meter = &g->meter,
 		.limits = g->options.limits,
 	};
-	int rc = sherd_ckpt_publish(&p, err);
+	int rc = check_members(g, &c, err);
+	if (rc == SHERD_OK)
+		rc = sherd_ckpt_publish(&p, err);
 	if (rc < 0 && !h.created)
 		sherd_ckpt_release(&h);
 	else
@@ -165,5 +282,7 @@ int sherd_ckpt_repair(sherd_store *store, const char *prefix, const sherd_ckpt_r
 	int rc = sherd_in_object(err, repair(&g, repaired, err), prefix);
 	sherd_meter_done(&g.meter);
 	sherd_buf_done(&g.candidates);
+	sherd_buf_done(&g.members);
+	sherd_arena_done(&g.arena);
 	return rc;
 }

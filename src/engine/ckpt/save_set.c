@@ -13,14 +13,14 @@
 typedef struct set_save {
 	sherd_ckpt_saver *saver;
 	const sherd_ckpt_shard_items *shards;
-	uint64_t *sizes; /* of the files */
+	ckpt_written *written; /* by rank */
 } set_save;
 
 static int write_one(void *arg, size_t rank, sherd_error *err)
 {
 	const set_save *g = arg;
 	return sherd_ckpt_saver_write(g->saver, (uint32_t)rank, g->shards[rank].items, g->shards[rank].count,
-	                              &g->sizes[rank], NULL, err);
+	                              &g->written[rank], NULL, err);
 }
 
 uint64_t sherd_ckpt_total_bytes(const sherd_ckpt_shard_items *shards, uint32_t world)
@@ -63,7 +63,9 @@ static int publish_csharp(const set_save *g, sherd_store *store, const char *pre
 		sherd_ckpt_meta_shard *m = &meta.shards[r];
 		sherd_ckpt_name_shard(&file, sherd_str_leaf(prefix), r, NULL);
 		TRY(sherd_buf_check(&file, err));
-		*m = (sherd_ckpt_meta_shard){.rank = r, .file_size = g->sizes[r], .checksum = "", .listed = true};
+		*m = (sherd_ckpt_meta_shard){.rank = r, .checksum = "", .listed = true};
+		m->file_size = g->written[r].file_size;
+		m->sha256 = g->written[r].checksum;
 		m->file = sherd_arena_str(arena, sherd_str_of((const char *)file.data));
 		m->count = g->shards[r].count;
 		m->entries = sherd_arena_alloc(arena, m->count + 1, sizeof(*m->entries));
@@ -108,11 +110,11 @@ static int save(set_save *g, sherd_store *store, const char *prefix, const sherd
 int sherd_ckpt_save_metered(sherd_store *store, const char *prefix, const sherd_ckpt_shard_items *shards,
                             const sherd_ckpt_save_options *options, sherd_meter *meter, sherd_error *err)
 {
-	set_save g = {.shards = shards, .sizes = calloc(options->world ? options->world : 1, sizeof(*g.sizes))};
-	if (!g.sizes)
+	set_save g = {.shards = shards, .written = calloc(options->world ? options->world : 1, sizeof(*g.written))};
+	if (!g.written)
 		return sherd_fail_nomem(err);
 	int rc = save(&g, store, prefix, options, meter, err);
-	free(g.sizes);
+	free(g.written);
 	return rc;
 }
 

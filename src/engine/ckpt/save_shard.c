@@ -73,7 +73,7 @@ static int repeat(const sherd_ckpt_saver *s, const ckpt_shard_spec *spec, bool *
 }
 
 int sherd_ckpt_saver_write(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_item *items, size_t count,
-                           uint64_t *file_size, bool *repeated, sherd_error *err)
+                           ckpt_written *out, bool *repeated, sherd_error *err)
 {
 	SHERD_AUTO_BUF key = {0};
 	ckpt_written written;
@@ -105,8 +105,8 @@ int sherd_ckpt_saver_write(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_
 	(void)pthread_mutex_lock(&s->lock);
 	s->written[rank] = 1;
 	(void)pthread_mutex_unlock(&s->lock);
-	if (file_size)
-		*file_size = written.file_size;
+	if (out)
+		*out = written;
 	return SHERD_OK;
 }
 

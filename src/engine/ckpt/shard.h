@@ -14,6 +14,7 @@ typedef struct ckpt_shard {
 	uint32_t tensors;
 	uint64_t data_offset, data_size;
 	bool four_byte;
+	bool by_metadata; /* the checksum: the shard records none */
 	char checksum[SHERD_CKPT_CHECKSUM_MAX + 1];
 } ckpt_shard;
 

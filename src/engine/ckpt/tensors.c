@@ -189,22 +189,74 @@ static int settle_pieces(sherd_ckpt_piece *p, size_t n, const sherd_tensor *t, s
 	return sherd_ckpt_check_tiling(p, *kept, t, err);
 }
 
+/* Leaves the pieces that lie in shards that are open. */
+static size_t drop_lost_pieces(const sherd_ckpt *c, sherd_ckpt_piece *p, size_t n)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < n; i++)
+		if (c->files[p[i].shard].reader)
+			p[kept++] = p[i];
+	return kept;
+}
+
+/* How many pieces of a tensor are read, moved to the front. */
+static int settle_tensor(const sherd_ckpt *c, size_t tensor, sherd_ckpt_piece *p, size_t n, size_t *kept,
+                         sherd_error *err)
+{
+	n = drop_empty_pieces(p, n);
+	return !n || p->at ? settle_pieces(p, n, &c->tensors[tensor], kept, err)
+	                   : settle_whole(p, n, &c->tensors[tensor], kept, err);
+}
+
+/* The same of a set that has lost shards: *gone when what is left does not make the tensor up. */
+static int settle_rest(const sherd_ckpt *c, size_t tensor, sherd_ckpt_piece *p, size_t n, size_t *kept, bool *gone,
+                       sherd_error *err)
+{
+	sherd_error found = {0};
+	size_t left = drop_lost_pieces(c, p, n);
+	*gone = !left;
+	if (*gone)
+		return SHERD_OK;
+	int rc = settle_tensor(c, tensor, p, left, kept, &found);
+	*gone = rc == SHERD_ECORRUPT && strcmp(found.reason, "missing-piece") == 0;
+	if (rc < 0 && !*gone && err)
+		*err = found;
+	return *gone ? SHERD_OK : rc;
+}
+
+static int take_names_anew(sherd_ckpt *c, sherd_error *err)
+{
+	bool ok = true;
+	sherd_map_done(&c->names);
+	c->names = (sherd_map){0};
+	for (size_t i = 0; i < c->count && ok; i++)
+		(void)sherd_map_add(&c->names, sherd_str_of(c->tensors[i].name), i, &ok);
+	return ok ? SHERD_OK : sherd_fail_nomem(err);
+}
+
 /* Leaves of every tensor the pieces that are read, moved together. */
 static int settle(sherd_ckpt *c, sherd_error *err)
 {
-	size_t out = 0;
+	size_t out = 0, tensors = 0;
 	for (size_t i = 0; i < c->count; i++) {
 		size_t first = c->first_piece[i], n = c->first_piece[i + 1] - first, kept = 0;
 		sherd_ckpt_piece *p = c->pieces + first;
-		n = drop_empty_pieces(p, n);
-		TRY(!n || p->at ? settle_pieces(p, n, &c->tensors[i], &kept, err)
-		                : settle_whole(p, n, &c->tensors[i], &kept, err));
+		bool gone = false;
+		TRY(c->lost ? settle_rest(c, i, p, n, &kept, &gone, err) : settle_tensor(c, i, p, n, &kept, err));
+		if (gone) {
+			sherd_buf_append(&c->gone, &c->tensors[i].name, sizeof(c->tensors[i].name));
+			continue;
+		}
 		memmove(c->pieces + out, p, kept * sizeof(*p));
-		c->first_piece[i] = out;
+		c->tensors[tensors] = c->tensors[i];
+		c->first_piece[tensors++] = out;
 		out += kept;
 	}
+	bool fewer = tensors < c->count;
+	c->count = tensors;
 	c->first_piece[c->count] = out;
-	return SHERD_OK;
+	TRY(sherd_buf_check(&c->gone, err));
+	return fewer ? take_names_anew(c, err) : SHERD_OK;
 }
 
 static bool is_at_origin(const sherd_ckpt_entry *e)

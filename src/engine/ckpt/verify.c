@@ -247,12 +247,21 @@ static int warn_about_strays(checking *g, sherd_error *err)
 	sherd_stat stat;
 	sherd_ckpt_name_claim(&claim, g->prefix);
 	TRY(sherd_buf_check(&claim, err));
-	int claimed = sherd_store_stat(g->store, (const char *)claim.data, &stat, err);
-	if (claimed != SHERD_ENOTFOUND)
-		TRY(claimed);
+	sherd_error found = {0};
+	int claimed = sherd_store_stat(g->store, (const char *)claim.data, &stat, &found);
+	bool other = sherd_ckpt_is_no_object(claimed, &found);
+	if (claimed < 0 && claimed != SHERD_ENOTFOUND && !other) {
+		if (err)
+			*err = found;
+		return claimed;
+	}
 	if (claimed == SHERD_OK)
 		TRY(sherd_report_warn(g->report, (const char *)claim.data, "claimed", err,
 		                      "a save, a replacement or a removal is going on, or died"));
+	else if (other)
+		TRY(sherd_report_warn(g->report, (const char *)claim.data, "claimed", err,
+		                      "what has the name of a claim keeps everybody from saving here: %s",
+		                      found.message));
 	TRY(sherd_ckpt_files_open(&files, g->store, g->prefix, err));
 	int rc = warn_about_files(g, &files, err);
 	sherd_ckpt_files_done(&files);

@@ -109,8 +109,9 @@ static int check_hash(pass *p, sherd_error *err)
 	sherd_hex(hash, sizeof(hash), hex);
 	if (strcmp(hex, s->checksum) == 0)
 		return SHERD_OK;
-	int rc = sherd_fail_at(&found, SHERD_ECORRUPT, "bad-checksum", 12,
-	                       "the data's SHA-256 is %.16s..., the head says %.16s...", hex, s->checksum);
+	int rc = sherd_fail_at(&found, SHERD_ECORRUPT, "bad-checksum", s->by_metadata ? s->data_offset : 12,
+	                       "the data's SHA-256 is %.16s..., the %s says %.16s...", hex,
+	                       s->by_metadata ? "metadata" : "head", s->checksum);
 	return sherd_report_take(p->report, rc, &found, p->key, err);
 }
 

@@ -153,7 +153,7 @@ static int put_chunk(shard_writer *w, const sherd_ckpt_item *item, uint64_t at, 
 	*len = most < CHUNK ? (size_t)most : CHUNK;
 	if (!item->data)
 		TRY(item->read(item->arg, at, w->scratch, *len, err));
-	if (!w->spec->csharp && !w->spec->dry)
+	if (!w->spec->dry)
 		sherd_sha256_add(&w->sha, from, *len);
 	*crc = sherd_crc32(*crc, from, *len);
 	w->at += *len;
@@ -222,27 +222,33 @@ static int begin(shard_writer *w, sherd_error *err)
 	                           err);
 }
 
+static void finish_hash(shard_writer *w, ckpt_written *out)
+{
+	uint8_t hash[SHERD_SHA256_BYTES];
+	sherd_sha256_finish(&w->sha, hash);
+	sherd_hex(hash, sizeof(hash), out->checksum);
+}
+
 static int finish_csharp(shard_writer *w, ckpt_written *out, sherd_error *err)
 {
 	uint8_t head[SHERD_CKPT_CSHARP_HEAD_SIZE];
 	if (w->at > INT32_MAX)
 		return too_large_for_csharp(w->at, err);
 	sherd_ckpt_head_encode_csharp(w->spec->rank, (uint32_t)w->spec->count, (uint32_t)w->at, head);
-	out->checksum[0] = 0;
+	finish_hash(w, out);
 	out->file_size = sizeof(head) + w->at;
 	return sherd_writer_fill(w->writer, 0, head, sizeof(head), err);
 }
 
 static int finish(shard_writer *w, ckpt_written *out, sherd_error *err)
 {
-	uint8_t head[SHERD_CKPT_HEAD_SIZE], hash[SHERD_SHA256_BYTES];
+	uint8_t head[SHERD_CKPT_HEAD_SIZE];
 	if (w->spec->csharp)
 		return finish_csharp(w, out, err);
 	TRY(write_index(w, out, err));
 	if (w->spec->dry)
 		return SHERD_OK;
-	sherd_sha256_finish(&w->sha, hash);
-	sherd_hex(hash, sizeof(hash), out->checksum);
+	finish_hash(w, out);
 	sherd_ckpt_head_encode(w->spec->rank, (uint32_t)w->spec->count, w->at, out->checksum, head);
 	out->file_size = sizeof(head) + w->at;
 	return sherd_writer_fill(w->writer, 0, head, sizeof(head), err);

@@ -24,7 +24,7 @@ typedef struct ckpt_shard_spec {
 typedef struct ckpt_written {
 	uint64_t file_size;
 	uint8_t content[SHERD_SHA256_BYTES]; /* sherd_ckpt_content(); not in the C# layout */
-	char checksum[SHERD_SHA256_HEX + 1]; /* "" in the C# layout */
+	char checksum[SHERD_SHA256_HEX + 1]; /* of the data; the C# layout has no place for it in the file */
 } ckpt_written;
 
 /* Names, types, shapes and sizes that can be written; SHERD_EINVAL tells which cannot. */

@@ -63,13 +63,15 @@ static int check_arrays(check *c)
 static int check_trailing(check *c)
 {
 	sherd_format format = c->model->format;
-	uint64_t trailing = format == SHERD_FORMAT_SDNB || format == SHERD_FORMAT_SDZ
-	                            ? ((const sherd_sdnb_model *)c->model)->trailing
-	                            : 0;
-	if (trailing)
-		return sherd_report_warn(c->report, c->key, "trailing-bytes", c->err, "%llu bytes behind the manifest",
-		                         (unsigned long long)trailing);
-	return SHERD_OK;
+	if (format != SHERD_FORMAT_SDNB && format != SHERD_FORMAT_SDZ)
+		return SHERD_OK;
+	const sherd_sdnb_model *m = (const sherd_sdnb_model *)c->model;
+	if (!m->trailing)
+		return SHERD_OK;
+	/* In an archive the entry's byte, not the file's, would be known. */
+	uint64_t at = format == SHERD_FORMAT_SDNB ? sherd_reader_size(m->readers[0]) - m->trailing : SHERD_NO_OFFSET;
+	return sherd_report_warn_at(c->report, c->key, "trailing-bytes", at, c->err, "%llu bytes behind the manifest",
+	                            (unsigned long long)m->trailing);
 }
 
 /* What opening said, unless a look at the file alone finds the same damage and more. */

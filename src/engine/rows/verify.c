@@ -55,11 +55,11 @@ static int warn_about_head(sherd_report *r, const char *key, const sherd_rows_he
                            sherd_error *err)
 {
 	if (head->reserved)
-		TRY(sherd_report_warn(r, key, "reserved", err, "the reserved field is %" PRIu32 ", not 0",
-		                      head->reserved));
+		TRY(sherd_report_warn_at(r, key, "reserved", 28, err, "the reserved field is %" PRIu32 ", not 0",
+		                         head->reserved));
 	if (size > head->file_bytes)
-		TRY(sherd_report_warn(r, key, "trailing-bytes", err, "%" PRIu64 " bytes behind the last row",
-		                      size - head->file_bytes));
+		TRY(sherd_report_warn_at(r, key, "trailing-bytes", head->file_bytes, err,
+		                         "%" PRIu64 " bytes behind the last row", size - head->file_bytes));
 	return SHERD_OK;
 }
 

@@ -1,5 +1,6 @@
 #include "support/ckpt_place.h"
 #include "support/ckpt_sample.h"
+#include "support/fail_store.h"
 #include "support/test.h"
 
 #include "base/error.h"
@@ -137,12 +138,45 @@ TEST(listing_nothing_gives_nothing)
 	sherd_ckpt_list_close(NULL);
 }
 
+/* Whichever operation fails, the others are listed; and what is whole is not called anything else for good. */
+TEST(one_that_cannot_be_read_does_not_hide_the_others)
+{
+	sherd_store *inner = NULL;
+	assert_ok(sherd_store_open_memory(&inner, err));
+	sherd_store *store = fail_store_over(inner);
+	bool saw = false, hit = true;
+	save_at(store, "a", 1000, 1);
+	save_at(store, "b", 2000, 2);
+	for (long n = 2; hit; n++) { /* the first lists the folder */
+		LIST list = NULL;
+		size_t committed = 0;
+		fail_store_at(store, n);
+		assert_ok(sherd_ckpt_list_open(&list, store, "", NULL, err));
+		hit = fail_store_hit(store);
+		fail_store_at(store, 0);
+		assert_int_equal(sherd_ckpt_list_count(list), 2);
+		for (size_t i = 0; i < 2; i++) {
+			const sherd_ckpt_listing *c = sherd_ckpt_list_at(list, i);
+			committed += c->state == SHERD_CKPT_COMMITTED;
+			saw |= c->state == SHERD_CKPT_UNREADABLE && *c->problem;
+		}
+		assert_true(committed >= 1);
+		assert_true(hit || committed == 2);
+	}
+	assert_true(saw);
+	sherd_store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE_ON_BOTH(newest_means_by_time_then_step_then_name),   CASE_ON_BOTH(every_state_is_told),
-		CASE_ON_BOTH(a_replacement_under_way_is_still_committed), CASE_ON_BOTH(only_this_folder_is_listed),
-		CASE_ON_BOTH(bytes_are_those_of_metadata_and_shards),     CASE_ON_BOTH(listing_nothing_gives_nothing),
+		CASE_IN_MEMORY(one_that_cannot_be_read_does_not_hide_the_others),
+		CASE_ON_BOTH(newest_means_by_time_then_step_then_name),
+		CASE_ON_BOTH(every_state_is_told),
+		CASE_ON_BOTH(a_replacement_under_way_is_still_committed),
+		CASE_ON_BOTH(only_this_folder_is_listed),
+		CASE_ON_BOTH(bytes_are_those_of_metadata_and_shards),
+		CASE_ON_BOTH(listing_nothing_gives_nothing),
 	};
 	return cmocka_run_group_tests_name("ckpt_list", tests, NULL, NULL);
 }

@@ -245,10 +245,60 @@ TEST(a_set_of_very_many_shards_opens_and_survives_its_replacement)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
+typedef struct told {
+	size_t shards, tensors;
+} told;
+
+static void hear_lost(void *arg, const sherd_error *lost)
+{
+	told *t = arg;
+	if (strcmp(lost->reason, "missing-piece") == 0)
+		t->tensors++;
+	else
+		t->shards++;
+}
+
+/* Whatever shard is gone: every tensor is either there, with its values, or told to be lost. */
+TEST(what_is_there_opens_without_the_rest)
+{
+	for (uint32_t gone = 0; gone < 3; gone++) {
+		SHERD_AUTO(ckpt_sample, ckpt_sample_free) s = ckpt_sample_full(7, 3);
+		SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+		char prefix[8], key[32];
+		told t = {0};
+		sherd_ckpt_options o = {.lost = hear_lost, .lost_arg = &t};
+		(void)snprintf(prefix, sizeof(prefix), "p%u", gone);
+		(void)snprintf(key, sizeof(key), "p%u_shard_%u.shard", gone, gone);
+		assert_ok(ckpt_sample_save(s, STORE, prefix, err));
+		assert_ok(sherd_store_remove(STORE, key, err));
+		assert_refused(SHERD_ECORRUPT, "missing-shard", sherd_ckpt_open(&c, STORE, prefix, NULL, err));
+		assert_ok(sherd_ckpt_open(&c, STORE, prefix, &o, err));
+		assert_int_equal(t.shards, 1);
+		assert_true(t.tensors > 0);
+		assert_int_equal(sherd_ckpt_count(c) + t.tensors, s->count);
+		assert_int_equal(sherd_ckpt_shards(c), 3);
+		for (size_t i = 0; i < s->count; i++) {
+			size_t at = sherd_ckpt_find(c, s->tensors[i].name);
+			if (at == SHERD_NO_TENSOR)
+				continue;
+			uint8_t *got = malloc(s->tensors[i].bytes + 1);
+			sherd_ckpt_want want = {.tensor = at, .buf = got};
+			for (int check = 0; check < 3; check++)
+				assert_ok(sherd_ckpt_load(c, &want, 1,
+				                          &(sherd_ckpt_load_options){.check = (sherd_ckpt_check)check},
+				                          err));
+			assert_int_equal(sherd_ckpt_tensor(c, at)->bytes, s->tensors[i].bytes);
+			assert_memory_equal(got, s->bytes[i], s->tensors[i].bytes);
+			free(got);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE_ON_BOTH(prefix_metadata_and_shard_name_the_same_checkpoint),
+		CASE_ON_BOTH(what_is_there_opens_without_the_rest),
 		CASE_ON_BOTH(workers_make_no_difference),
 		CASE_IN_MEMORY(a_checkpoint_says_what_was_said_about_it),
 		CASE_ON_BOTH(shards_and_pieces_are_described),

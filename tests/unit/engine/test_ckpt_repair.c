@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include "base/error.h"
+#include "codec/sha256.h"
 #include "engine/ckpt/claim.h"
 #include "engine/ckpt/save.h"
 
@@ -50,6 +51,54 @@ TEST(metadata_that_can_be_read_is_not_repaired)
 	assert_refused(SHERD_EEXIST, "exists", sherd_ckpt_repair(STORE, "m", NULL, NULL, err));
 	sherd_ckpt_repair_options o = {.replace = true};
 	assert_refused(SHERD_EEXIST, "exists", sherd_ckpt_repair(STORE, "m", &o, NULL, err));
+}
+
+/* "Nothing to repair" would be a lie: the shard cannot be rebuilt, and is named. */
+TEST(a_shard_that_is_missing_beside_good_metadata_is_named)
+{
+	SAMPLE s = ckpt_sample_small(1, 3);
+	sherd_error e = {0};
+	assert_ok(ckpt_sample_save(s, STORE, "m", err));
+	assert_ok(sherd_store_remove(STORE, "m_shard_1.shard", err));
+	assert_int_equal(sherd_ckpt_repair(STORE, "m", NULL, NULL, &e), SHERD_ECORRUPT);
+	assert_string_equal(e.reason, "missing-shard");
+	assert_string_equal(e.object, "m_shard_1.shard");
+	lose_metadata(STORE);
+	assert_int_equal(sherd_ckpt_repair(STORE, "m", NULL, NULL, &e), SHERD_EINCOMPLETE);
+	assert_non_null(strstr(e.message, "1 of 3"));
+	assert_non_null(strstr(e.message, "ranks 1"));
+}
+
+/* The hash of the shard is right, the checksum of a block is not: every load would fail. */
+TEST(a_shard_whose_blocks_fail_is_not_published)
+{
+	SAMPLE s = ckpt_sample_small(1, 2);
+	sherd_ckpt *ckpt = NULL;
+	const sherd_ckpt_piece *piece;
+	sherd_sha256 sha;
+	uint8_t hash[SHERD_SHA256_BYTES];
+	char hex[SHERD_SHA256_HEX + 1];
+	size_t len;
+	assert_ok(ckpt_sample_save(s, STORE, "m", err));
+	assert_ok(sherd_ckpt_open(&ckpt, STORE, "m", NULL, err));
+	assert_true(sherd_ckpt_pieces(ckpt, 0, &piece) > 0);
+	const sherd_ckpt_shard *shard = sherd_ckpt_shard_at(ckpt, piece->shard);
+	char key[64];
+	(void)snprintf(key, sizeof(key), "%s", shard->file);
+	uint64_t at = shard->data_offset + piece->offset, data = shard->data_offset;
+	sherd_ckpt_close(ckpt);
+	char *bytes = object_get(STORE, key, &len);
+	bytes[at] ^= 1;
+	sherd_sha256_init(&sha);
+	sherd_sha256_add(&sha, bytes + data, len - data);
+	sherd_sha256_finish(&sha, hash);
+	sherd_hex(hash, sizeof(hash), hex);
+	memcpy(bytes + 12, hex, SHERD_SHA256_HEX);
+	object_put(STORE, key, bytes, len);
+	free(bytes);
+	lose_metadata(STORE);
+	assert_refused(SHERD_ECORRUPT, "bad-crc", sherd_ckpt_repair(STORE, "m", NULL, NULL, err));
+	assert_int_equal(object_count(STORE, "m.metadata.json"), 0);
 }
 
 TEST(damaged_metadata_is_replaced_only_when_allowed)
@@ -192,6 +241,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE_ON_BOTH(lost_metadata_is_built_again_to_the_byte),
 		CASE_ON_BOTH(metadata_that_can_be_read_is_not_repaired),
+		CASE_ON_BOTH(a_shard_that_is_missing_beside_good_metadata_is_named),
+		CASE_ON_BOTH(a_shard_whose_blocks_fail_is_not_published),
 		CASE_ON_BOTH(damaged_metadata_is_replaced_only_when_allowed),
 		CASE_ON_BOTH(a_missing_or_damaged_shard_cannot_be_repaired),
 		CASE_ON_BOTH(a_save_that_lives_is_left_alone),
