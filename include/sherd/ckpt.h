@@ -376,7 +376,7 @@ SHERD_API void sherd_ckpt_list_close(sherd_ckpt_list *list); /* NULL is fine */
 
 typedef enum sherd_ckpt_fate {
 	SHERD_CKPT_REMOVED = 0, /* nothing of it is left */
-	SHERD_CKPT_CLEARED = 1, /* the set stays; what a dead save, replacement or removal left beside it is gone */
+	SHERD_CKPT_CLEARED = 1, /* the set stays; what dead saves, replacements or removals left beside it is gone */
 	SHERD_CKPT_LEFT = 2     /* it was to go, or to be kept and counted, but is left alone: why tells */
 } sherd_ckpt_fate;
 /* What became of a prefix, or would become of it. */
@@ -393,10 +393,10 @@ typedef struct sherd_ckpt_prune_options {
 	size_t keep;    /* the newest so many committed ones stay, at least 1 */
 	int64_t now_ns; /* committed ones of a later time are left alone and not counted; 0: nobody knows the time */
 	uint64_t waiting_older_than_ns; /* sets that have waited so long for their ranks go, too; 0: none */
-	bool orphaned;                  /* shards that belong to nothing go, too */
-	bool damaged;                   /* damaged sets go, too */
-	bool dry_run;                   /* tell only */
-	sherd_ckpt_pruned_fn *pruned;   /* told each prefix after it happened; may be NULL */
+	bool orphaned; /* shards that belong to nothing go, too, also beside a set that does not name them */
+	bool damaged;  /* damaged sets go, too */
+	bool dry_run;  /* tell only */
+	sherd_ckpt_pruned_fn *pruned; /* told each prefix after it happened; may be NULL */
 	void *arg;
 	sherd_pool *pool;
 	const sherd_limits *limits;

@@ -1,5 +1,5 @@
-/* A real process that saves, replaces and prunes is killed at random moments. After every kill the newest committed set
- * is whole, dead saves are named as such, the next save succeeds, and nothing stays behind.
+/* A real process that saves, replaces, removes and prunes is killed at random moments. After every kill the newest
+ * committed set is whole, dead saves are named as such, the next save succeeds, and nothing stays behind.
  *
  * SHERD_KILLS: how often (200), SHERD_SEED: which moments. */
 #include "support/ckpt_place.h"
@@ -44,6 +44,15 @@ static int save_step(sherd_store *store, uint64_t step, sherd_error *err)
 	return save(store, prefix, step, false, err);
 }
 
+/* The set of two steps ago, if it has a prefix of its own and prune has left it. */
+static int remove_step(sherd_store *store, uint64_t step, sherd_error *err)
+{
+	char prefix[32];
+	(void)snprintf(prefix, sizeof(prefix), "step-%05u", (unsigned)((step - 2) % 100000));
+	int rc = sherd_ckpt_remove(store, prefix, NULL, NULL, err);
+	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
+}
+
 /* Never returns: it is killed, or ends by itself with what went wrong. */
 static void be_killed(const char *folder, uint64_t step)
 {
@@ -55,6 +64,10 @@ static void be_killed(const char *folder, uint64_t step)
 		if (save_step(store, step, &err) < 0) {
 			fprintf(stderr, "child: %s: %s\n", err.object, err.message);
 			_exit(3);
+		}
+		if (step % 4 == 2 && step > 2 && remove_step(store, step, &err) < 0) {
+			fprintf(stderr, "child: remove: %s: %s\n", err.object, err.message);
+			_exit(5);
 		}
 		if (step % 3 == 0 && sherd_ckpt_prune(store, "", &(sherd_ckpt_prune_options){.keep = 2}, &err) < 0) {
 			fprintf(stderr, "child: prune: %s: %s\n", err.object, err.message);

@@ -167,6 +167,70 @@ TEST(sixteen_replacements_leave_one_whole_set)
 	scratch_remove(folder);
 }
 
+/* ---- removing, saving and reading at once */
+
+/* What opens is whole, whoever is at work; where nothing opens, nothing is committed. */
+static int read_often(sherd_store *store, sherd_error *err)
+{
+	for (int i = 0; i < 20; i++) {
+		sherd_ckpt *c = NULL;
+		int rc = sherd_ckpt_open(&c, store, "m", NULL, err);
+		if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
+			continue;
+		TRY(rc);
+		uint8_t buf[4096];
+		for (size_t t = 0; t < sherd_ckpt_count(c) && rc == SHERD_OK; t++) {
+			sherd_ckpt_want want = {.tensor = t, .buf = buf};
+			rc = sherd_ckpt_load(c, &want, 1, NULL, err);
+		}
+		sherd_ckpt_close(c);
+		TRY(rc);
+	}
+	return SHERD_OK;
+}
+
+static int remove_save_or_read(sherd_store *store, unsigned round, uint32_t process, bool *committed, sherd_error *err)
+{
+	*committed = false;
+	if (process % 3 == 0)
+		return sherd_ckpt_remove(store, "m", NULL, NULL, err);
+	if (process % 3 == 1)
+		return read_often(store, err);
+	return replace_with_own(store, round, process, committed, err);
+}
+
+TEST(removals_among_replacements_leave_one_whole_set_or_nothing)
+{
+	char *folder = scratch_make();
+	shared *all = share();
+	sherd_store *store = NULL;
+	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
+	for (unsigned round = 0; round < ROUNDS / 2; round++) {
+		uint32_t whole = 0;
+		run_round(folder, all, round, remove_save_or_read);
+		for (uint32_t i = 0; i < PROCESSES; i++) {
+			int rc = all->outcome[i].rc;
+			bool lost = rc == SHERD_ECONFLICT || (i % 3 == 0 && rc == SHERD_ENOTFOUND) ||
+			            (i % 3 == 2 && rc == SHERD_EEXIST);
+			if (rc != SHERD_OK && !lost)
+				fail_msg("round %u, process %u: %d %s", round, i, rc, all->outcome[i].message);
+			SAMPLE s = ckpt_sample_small((uint64_t)round * PROCESSES + i, 2);
+			whole += all->outcome[i].committed && !ckpt_sample_missing(s, store, "m");
+		}
+		char *keys = object_keys(store);
+		if (whole != (*keys ? 1 : 0) || strstr(keys, ".saving"))
+			fail_msg("round %u: %u whole sets, left: %s", round, whole, keys);
+		free(keys);
+		assert_int_equal(scratch_temporaries(folder), 0);
+		if (whole)
+			assert_ok(sherd_ckpt_remove(store, "m", NULL, NULL, err));
+		assert_keys(store, "");
+	}
+	sherd_store_close(store);
+	(void)munmap(all, sizeof(*all));
+	scratch_remove(folder);
+}
+
 /* ---- ranks of one set */
 
 static int save_own_rank(sherd_store *store, unsigned round, uint32_t process, bool *committed, sherd_error *err)
@@ -215,6 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_sixteen_sets_one_wins_and_is_whole),
 		cmocka_unit_test(sixteen_replacements_leave_one_whole_set),
+		cmocka_unit_test(removals_among_replacements_leave_one_whole_set_or_nothing),
 		cmocka_unit_test(sixteen_ranks_of_one_set_all_succeed),
 	};
 	scratch_in_memory();

@@ -156,7 +156,7 @@ TEST(saving_again_gives_the_same_bytes)
 	comparing g = {store, 0};
 	assert_ok(sherd_store_list(store, "", "", compare_with_file, &g, err));
 	assert_int_equal(g.count, 8);
-	/* and two that older writers made, who wrote zeros where nobody said anything, and no digest of the C# layout */
+	/* and two of older writers: zeros where nobody said anything, and no digests of the C# layout */
 	assert_int_equal(source_folder_each(FOLDER, count_file), 13);
 }
 

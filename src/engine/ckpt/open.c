@@ -256,7 +256,7 @@ int sherd_ckpt_open_prefix(sherd_ckpt **out, sherd_store *store, const char *pre
 		}
 		o.partial = options && options->lost;
 		int rc = open_once(&o, err);
-		bool changed = lost_any(c) && sherd_ckpt_metadata_changed(store, prefix, c->identity);
+		bool changed = rc == SHERD_OK && lost_any(c) && sherd_ckpt_metadata_changed(store, prefix, c->identity);
 		if (rc == SHERD_OK && (!changed || tries == MOST_TRIES)) {
 			tell_lost(c, options);
 			*out = TAKE(c);

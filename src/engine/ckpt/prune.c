@@ -141,6 +141,18 @@ static int remove_one(const pruning *g, size_t i, sherd_error *err)
 	return rc;
 }
 
+/* Shards beside a set that stays, and which it does not name. */
+static int clear_strays(const pruning *g, size_t i, bool *cleared, sherd_error *err)
+{
+	size_t strays = 0;
+	int rc = sherd_ckpt_remove_strays(g->store, sherd_ckpt_list_at(g->list, i)->prefix,
+	                                  sherd_ckpt_list_identity(g->list, i), g->options.dry_run, &strays, err);
+	if (rc == SHERD_ECONFLICT) /* somebody came, whose they may be */
+		return SHERD_OK;
+	*cleared |= strays > 0;
+	return rc;
+}
+
 static int prune_one(const pruning *g, size_t i, sherd_error *err)
 {
 	const sherd_ckpt_listing *c = sherd_ckpt_list_at(g->list, i);
@@ -150,6 +162,8 @@ static int prune_one(const pruning *g, size_t i, sherd_error *err)
 	bool gone = c->state == SHERD_CKPT_DEAD || c->state == SHERD_CKPT_WAITING;
 	if (c->state == SHERD_CKPT_COMMITTED || gone)
 		TRY(clear_dead(g, c->prefix, &cleared, &busy, err));
+	if (c->state == SHERD_CKPT_COMMITTED && g->options.orphaned && !busy && !its->goes)
+		TRY(clear_strays(g, i, &cleared, err));
 	if (cleared)
 		tell(g, i, gone ? SHERD_CKPT_REMOVED : SHERD_CKPT_CLEARED, "");
 	if (its->why || (its->goes && busy))

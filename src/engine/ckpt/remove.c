@@ -11,6 +11,7 @@
 #include "engine/ckpt/clear.h"
 #include "engine/ckpt/files.h"
 #include "engine/ckpt/list.h"
+#include "engine/ckpt/metadata.h"
 #include "format/ckpt_name.h"
 
 SHERD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
@@ -83,6 +84,69 @@ int sherd_ckpt_remove_orphans(sherd_store *store, const char *prefix, sherd_erro
 	sherd_set_id id;
 	TRY(sherd_set_id_random(&id, err));
 	return remove_claimed(store, prefix, "", &id, err);
+}
+
+/* The files under the prefix that its metadata does not name; *identity is that of the metadata. */
+static int list_strays(sherd_store *store, const char *prefix, ckpt_files *files, char identity[72], sherd_error *err)
+{
+	sherd_arena arena = {0};
+	sherd_ckpt_meta meta;
+	__attribute__((cleanup(sherd_map_done))) sherd_map named = {0};
+	TRY(sherd_ckpt_files_open(files, store, prefix, err));
+	int rc = sherd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, identity, err);
+	if (rc == SHERD_OK)
+		rc = sherd_ckpt_metadata_files(&meta, prefix, &arena, &named, err);
+	size_t kept = 0;
+	for (size_t i = 0; rc == SHERD_OK && i < files->count; i++)
+		if (sherd_map_find(&named, sherd_str_of(sherd_str_leaf(files->list[i].key))) == SHERD_MAP_NONE)
+			files->list[kept++] = files->list[i];
+	files->count = kept;
+	sherd_arena_done(&arena);
+	if (rc < 0)
+		sherd_ckpt_files_done(files);
+	return rc;
+}
+
+/* Under a removal's claim nobody writes here; should we die, whoever finishes it finds the set committed and leaves it.
+ */
+static int remove_listed(sherd_store *store, const char *prefix, const char *identity, sherd_error *err)
+{
+	ckpt_files files = {0};
+	char now[72] = "";
+	int rc = list_strays(store, prefix, &files, now, err);
+	if (rc == SHERD_ENOTFOUND || (rc == SHERD_OK && strcmp(now, identity) != 0))
+		rc = replaced_meanwhile(err);
+	for (size_t i = 0; rc == SHERD_OK && i < files.count; i++)
+		rc = sherd_store_remove(store, files.list[i].key, err);
+	sherd_ckpt_files_done(&files);
+	return rc;
+}
+
+int sherd_ckpt_remove_strays(sherd_store *store, const char *prefix, const char *identity, bool dry_run, size_t *count,
+                             sherd_error *err)
+{
+	ckpt_files files = {0};
+	ckpt_hold hold;
+	sherd_set_id id;
+	char now[72] = "";
+	int rc = list_strays(store, prefix, &files, now, err);
+	*count = rc == SHERD_OK ? files.count : 0;
+	sherd_ckpt_files_done(&files);
+	if (rc == SHERD_ENOTFOUND)
+		return replaced_meanwhile(err);
+	TRY(rc);
+	if (!*count || dry_run)
+		return SHERD_OK;
+	TRY(sherd_set_id_random(&id, err));
+	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&id, 1, 0);
+	mine.removing = true;
+	TRY(sherd_ckpt_hold(&hold, store, prefix, &mine, NULL, NULL, err));
+	rc = remove_listed(store, prefix, identity, err);
+	if (rc < 0) {
+		(void)sherd_ckpt_drop(&hold, NULL);
+		return rc;
+	}
+	return sherd_ckpt_drop(&hold, err);
 }
 
 /* Metadata that somebody copied needs the shards of the set that it was copied from. */

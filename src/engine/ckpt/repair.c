@@ -244,7 +244,7 @@ static int hold(repairing *g, const candidate *c, bool metadata, ckpt_hold *out,
 static int repair(repairing *g, sherd_set_id *repaired, sherd_error *err)
 {
 	ckpt_committed now;
-	candidate c;
+	candidate c = {0};
 	ckpt_hold h;
 	TRY(look_at_metadata(g, &now, err));
 	TRY(look_at_all(g, err));

@@ -231,6 +231,26 @@ TEST(orphans_and_damaged_ones_go_when_asked_for)
 	assert_keys(STORE, "d.metadata.json d_shard_0.shard");
 }
 
+/* Whose they are nobody knows; verify warns of them. */
+TEST(strays_beside_a_set_go_when_asked_for)
+{
+	SAMPLE s = ckpt_sample_small(1, 1);
+	sherd_ckpt_prune_options o = {.keep = 1, .orphaned = true, .dry_run = true};
+	save_at(STORE, "a", 1);
+	save_at(STORE, "b", 2);
+	object_put(STORE, "a_shard_7.shard", "x", 1);
+	object_put(STORE, "a_shard_0.00112233445566778899aabbccddeeff.shard", "x", 1);
+	assert_pruned(STORE, 2, "");
+	o.keep = 2;
+	assert_pruned_by(STORE, o, "a committed cleared");
+	assert_int_equal(object_count(STORE, "a_shard_"), 3);
+	o.dry_run = false;
+	assert_pruned_by(STORE, o, "a committed cleared");
+	assert_pruned_by(STORE, o, "");
+	assert_keys(STORE, "a.metadata.json a_shard_0.shard b.metadata.json b_shard_0.shard");
+	assert_sample(s, STORE, "a");
+}
+
 /* Of a folder in which nothing is whole every byte may be wanted. */
 TEST(without_a_whole_set_only_dead_saves_are_cleared)
 {
@@ -406,6 +426,7 @@ int main(void)
 		CASE_ON_BOTH(what_is_dated_in_the_future_is_left_alone_and_not_counted),
 		CASE_ON_BOTH(shards_that_another_set_names_stay),
 		CASE_ON_BOTH(orphans_and_damaged_ones_go_when_asked_for),
+		CASE_ON_BOTH(strays_beside_a_set_go_when_asked_for),
 		CASE_ON_BOTH(without_a_whole_set_only_dead_saves_are_cleared),
 		CASE_ON_BOTH(what_cannot_be_read_here_is_never_removed),
 		CASE_ON_BOTH(prune_stops_when_what_it_kept_is_gone),
