@@ -325,7 +325,7 @@ int sherd_graph_verify(sherd_report *r, sherd_store *store, const char *folder, 
 	int rc = SHERD_OK;
 	for (int tries = 0; tries < MOST_TRIES; tries++) {
 		sherd_report found = {0};
-		bool changed;
+		bool changed = false;
 		rc = verify(&found, store, folder, options, &changed, err);
 		bool again = changed && (rc == SHERD_ENOTFOUND || (rc == SHERD_OK && sherd_report_errors(&found)));
 		if (!again) {
