@@ -40,7 +40,7 @@ static int open_shard(const uint8_t *data, size_t len, sherd_error *err)
 
 TEST(metadata_is_judged_as_its_name_says)
 {
-	corpus_judge("tests/corpus/ckpt_meta", decode_meta, 17, 70, 3);
+	corpus_judge("tests/corpus/ckpt_meta", decode_meta, 18, 70, 3);
 }
 
 TEST(an_index_is_judged_as_its_name_says)
