@@ -32,7 +32,7 @@ static int write_object(sherd_conversion *c, sherd_conversion_object *o, sherd_w
 {
 	SHERD_AUTO(void, free) buf = malloc(CHUNK_BYTES);
 	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
-	sherd_write_options options = {.mode = mode};
+	sherd_write_options options = {.mode = mode, .like = c->like};
 	if (!buf)
 		return sherd_fail_nomem(err);
 	o->bytes = o->head.len;

@@ -14,6 +14,7 @@ typedef struct sherd_conversion {
 	const char *key;
 	uint32_t shards; /* at least 1 */
 	bool replace;
+	const char *like; /* the head of a set, whose mode its objects take where it is there before; or NULL */
 	sherd_pool *pool;
 	sherd_meter meter;
 	sherd_arena arena; /* everything below objects */

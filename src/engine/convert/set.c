@@ -245,6 +245,7 @@ static int write_all(sherd_conversion *c, sherd_conversion_set *s, const former 
 {
 	SHERD_AUTO_BUF head = {0};
 	bool begun = false;
+	c->like = s->head;
 	int rc = sherd_conversion_write(c, s->objects, s->count, err);
 	if (rc == SHERD_OK)
 		rc = s->ops->encode(c, s, &head, err);

@@ -86,7 +86,10 @@ static int store_segment(const graph_flush *f, graph_target *t, sherd_rfdb_write
 	graph_key key;
 	output o = {0};
 	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
-	const sherd_write_options options = {.size_hint = sherd_rfdb_writer_size(w), .identity = t->segment};
+	graph_key current; /* who may use that may use this */
+	TRY(sherd_graph_place_key(p, SHERD_RFDB_CURRENT, &current, err));
+	const sherd_write_options options = {
+		.size_hint = sherd_rfdb_writer_size(w), .identity = t->segment, .like = current.text};
 	*about = (sherd_rfdb_descriptor){
 		.id = t->id, .kind = t->kind, .shard = t->shard, .rows = w->rows, .has_sha256 = true};
 	TRY(copy_texts(arena, w, SHERD_RFDB_ZONE_TYPES, &about->types, err));

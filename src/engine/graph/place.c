@@ -1,6 +1,7 @@
 #include "engine/graph/place.h"
 
 #include "base/limits.h"
+#include "format/rfdb_name.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -93,10 +94,14 @@ static int store(const graph_place *p, const char *key, const sherd_write_option
 int sherd_graph_place_write(const graph_place *p, const char *name, const sherd_write_options *options,
                             const sherd_buf *text, sherd_error *err)
 {
-	graph_key key;
+	graph_key key, current;
+	sherd_write_options o = *options;
 	TRY(sherd_buf_check(text, err));
 	TRY(sherd_graph_place_key(p, name, &key, err));
-	return sherd_in_object(err, store(p, key.text, options, text, err), key.text);
+	TRY(sherd_graph_place_key(p, SHERD_RFDB_CURRENT, &current, err));
+	if (o.mode == SHERD_WRITE_NEW)
+		o.like = current.text; /* who may use that may use this */
+	return sherd_in_object(err, store(p, key.text, &o, text, err), key.text);
 }
 
 int sherd_graph_place_put(const graph_place *p, const char *name, sherd_write_mode mode, const sherd_buf *text,

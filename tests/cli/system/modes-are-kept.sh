@@ -23,10 +23,17 @@ quiet sherd checkpoint save m.safetensors ck --replace
 for f in m.* set.* ck*; do stat -c '%a %n' "$f"; done | sed 's/ck_shard_0\..*\.shard/ck_shard_0.SET.shard/'
 quiet sherd model split m.fb set --shards 3 --replace
 for f in set.*; do stat -c '%a %n' "$f"; done
+quiet sherd convert m.safetensors i.safetensors.index.json
+quiet sherd convert m.safetensors folder/
+chmod 600 i* folder/*
+quiet sherd convert m.safetensors i.safetensors.index.json --replace
+quiet sherd convert m.safetensors folder/ --replace
+stat -c '%a' i* folder/* | sort | uniq -c | tr -s ' '
 graph-lines nodes.jsonl edges.jsonl
 quiet sherd graph create g
 quiet sherd graph import g --nodes nodes.jsonl --edges edges.jsonl
-chmod 600 g/current.json
+find g -type f -exec chmod 600 {} +
 echo '{"id":"f","type":"FILE","name":"f","file":"src/f.c"}' >more.jsonl
 quiet sherd graph import g --nodes more.jsonl
-stat -c '%a %n' g/current.json
+quiet sherd graph compact g
+find g -type f -exec stat -c '%a' {} + | sort | uniq -c | tr -s ' '
