@@ -289,6 +289,9 @@ static int save_from(sherd_cli *cli, const sherd_args *args, saving *s, sherd_er
 		if (!sherd_args_has(args, "drop-graph"))
 			rc = sherd_place_blame(&from, sherd_target_refuse_loss(bundle, SHERD_FORMAT_CHECKPOINT, err),
 			                       err);
+		if (rc == SHERD_OK && !sherd_args_has(args, "allow-missing"))
+			rc = sherd_place_blame(
+				&from, sherd_target_refuse_missing(sherd_bundle_missing(bundle, err), err), err);
 		if (rc == SHERD_OK)
 			rc = save(cli, args, s, bundle, err);
 		sherd_bundle_close(bundle);
@@ -333,6 +336,7 @@ static const sherd_option options[] = {
          0},
 	{"set-id", "ID", "32 hexadecimal digits, the same for all ranks of one save", 0},
 	{"drop-graph", NULL, "of a model, save the arrays and lose the graph", 0},
+	{"allow-missing", NULL, "go on when arrays of a model are missing, and leave them out", 0},
 	{"field", "KEY=VALUE", "a custom field; may be repeated", 0},
 	{"step", "N", "training step to record", 0},
 	{"epoch", "N", "training epoch to record", 0},

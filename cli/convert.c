@@ -66,6 +66,9 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	if (rc == SHERD_OK) {
 		if (!target.drop_graph)
 			rc = sherd_place_blame(&from, sherd_target_refuse_loss(bundle, target.format, err), err);
+		if (rc == SHERD_OK && !target.allow_missing)
+			rc = sherd_place_blame(
+				&from, sherd_target_refuse_missing(sherd_bundle_missing(bundle, err), err), err);
 		if (rc == SHERD_OK)
 			rc = sherd_target_write(cli, &target, bundle, err);
 		sherd_bundle_close(bundle);
@@ -85,6 +88,7 @@ static const sherd_option options[] = {
 	{"drop-metadata", NULL, "lose the pairs of text that the target has no place for", 0},
 	{"without-updater", NULL, "of a model, leave out what the updater remembers", 0},
 	{"salvage", NULL, "of a damaged container, write the arrays that are whole", 0},
+	{"allow-missing", NULL, "go on when arrays of a model are missing, and leave them out", 0},
 	{NULL, NULL, NULL, 0},
 };
 

@@ -57,6 +57,7 @@ static int take(sherd_cli *cli, rewrite *r, const sherd_args *args, sherd_error 
 	                                        .as_it_was = !compress,
 	                                        .replace = sherd_args_has(args, "replace"),
 	                                        .without_updater = sherd_args_has(args, "without-updater"),
+	                                        .allow_missing = sherd_args_has(args, "allow-missing"),
 	                                        .time_ms = clock.time_ns / 1000000,
 	                                        .timed = true,
 	                                        .framework = SHERD_CLI_FRAMEWORK,
@@ -76,7 +77,11 @@ static int rewrite_model(sherd_cli *cli, const sherd_args *args, sherd_error *er
 	TRY(sherd_place_open(&from, r.from, false, err));
 	int rc = sherd_place_blame(&from, sherd_model_open(&model, from.store, from.key, NULL, err), err);
 	if (rc == SHERD_OK) {
-		rc = write_model(cli, &r, model, err);
+		if (!r.options.allow_missing)
+			rc = sherd_place_blame(&from, sherd_target_refuse_missing(sherd_model_missing(model, err), err),
+			                       err);
+		if (rc == SHERD_OK)
+			rc = write_model(cli, &r, model, err);
 		sherd_model_close(model);
 	}
 	sherd_place_close(&from);
@@ -95,6 +100,7 @@ static const sherd_option options[] = {
 	{"compress", "HOW", "none, deflate or deflate:LEVEL, 1 to 12 (default: as it was)", 0},
 	{"replace", NULL, "what is there already is replaced, in one step", 0},
 	{"without-updater", NULL, "leave out what the updater remembers", 0},
+	{"allow-missing", NULL, "go on when arrays are missing, and leave them out", 0},
 	{NULL, NULL, NULL, 0},
 };
 

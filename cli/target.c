@@ -57,6 +57,14 @@ int sherd_target_refuse_loss(const sherd_bundle *bundle, sherd_format to, sherd_
 	return rc;
 }
 
+int sherd_target_refuse_missing(int rc, sherd_error *err)
+{
+	size_t used = rc < 0 ? strlen(err->message) : 0;
+	if (rc < 0)
+		(void)snprintf(err->message + used, sizeof(err->message) - used, " (--allow-missing leaves them out)");
+	return rc;
+}
+
 static const struct ending *ending_of(const char *path)
 {
 	size_t len = strlen(path);
@@ -133,6 +141,7 @@ int sherd_target_take(sherd_target *target, const sherd_args *args, const char *
 	                         .replace = sherd_args_has(args, "replace"),
 	                         .drop_graph = sherd_args_has(args, "drop-graph"),
 	                         .drop_pairs = sherd_args_has(args, "drop-metadata"),
+	                         .allow_missing = sherd_args_has(args, "allow-missing"),
 	                         .without_updater = sherd_args_has(args, "without-updater")};
 	target->format = to ? sherd_format_by_name(to) : e ? e->format : SHERD_FORMAT_UNKNOWN;
 	if (target->format == SHERD_FORMAT_NPY && !ends_with(path, ".npy"))
@@ -244,6 +253,7 @@ static int convert(sherd_cli *cli, const sherd_target *target, const sherd_bundl
 	                                 .replace = target->replace,
 	                                 .drop_graph = target->drop_graph,
 	                                 .drop_pairs = target->drop_pairs,
+	                                 .allow_missing = target->allow_missing,
 	                                 .without_updater = target->without_updater,
 	                                 .compress = target->compress,
 	                                 .level = target->level,

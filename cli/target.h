@@ -13,7 +13,7 @@ typedef struct sherd_target {
 	uint32_t shards;
 	bool replace;
 	bool drop_graph;
-	bool drop_pairs, without_updater;
+	bool drop_pairs, without_updater, allow_missing;
 	sherd_compression compress;
 	int level;
 	bool as_it_was; /* --compress was not given */
@@ -28,6 +28,9 @@ int sherd_target_compression(const char *text, sherd_compression *compress, int 
 int sherd_target_take(sherd_target *target, const sherd_args *args, const char *path, sherd_error *err);
 /* Refuses to lose the graph of a model, and tells the way out: --drop-graph, which the command has. */
 int sherd_target_refuse_loss(const sherd_bundle *bundle, sherd_format to, sherd_error *err);
+/* rc is that of sherd_bundle_missing() or sherd_model_missing(): tells the way out, --allow-missing, which the command
+ * has. */
+int sherd_target_refuse_missing(int rc, sherd_error *err);
 /* How many tensors of the bundle are written, and their bytes. */
 size_t sherd_target_count(const sherd_bundle *bundle, bool without_updater, uint64_t *bytes);
 int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, sherd_error *err);

@@ -10,17 +10,17 @@ _sherd_options() {
 	cat) echo "--range --format --partial $common" ;;
 	"model cat") echo "--range --format $common" ;;
 	convert)
-		echo "--to --shards --compress --partial --replace --drop-graph --drop-metadata --without-updater --salvage $common"
+		echo "--to --shards --compress --partial --replace --drop-graph --drop-metadata --without-updater --salvage --allow-missing $common"
 		;;
 	"model convert")
-		echo "--to --shards --compress --replace --drop-graph --drop-metadata --without-updater --salvage $common"
+		echo "--to --shards --compress --replace --drop-graph --drop-metadata --without-updater --salvage --allow-missing $common"
 		;;
 	"model meta") echo "--remove $common" ;;
-	"model split") echo "--shards --compress --replace --without-updater $common" ;;
-	"model join") echo "--compress --replace --without-updater $common" ;;
+	"model split") echo "--shards --compress --replace --without-updater --allow-missing $common" ;;
+	"model join") echo "--compress --replace --without-updater --allow-missing $common" ;;
 	"model graph") echo "--dot $common" ;;
 	"checkpoint save")
-		echo "--shards --cut --replace --take-over --take-over-after --layout --rank --world --split --piece --set-id --drop-graph --field --step --epoch" \
+		echo "--shards --cut --replace --take-over --take-over-after --layout --rank --world --split --piece --set-id --drop-graph --allow-missing --field --step --epoch" \
 			"--learning-rate --optimizer --optimizer-state --strategy --strategy-info --precision --ddp-rank $common"
 		;;
 	"checkpoint load") echo "--output --tensor --rank --world --cut --partial --replace $common" ;;

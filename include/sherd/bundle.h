@@ -40,6 +40,10 @@ SHERD_API const sherd_tensor *sherd_bundle_tensor(const sherd_bundle *bundle, si
 #define SHERD_NO_TENSOR SIZE_MAX
 SHERD_API size_t sherd_bundle_find(const sherd_bundle *bundle, const char *name); /* or SHERD_NO_TENSOR */
 
+/* SHERD_EINCOMPLETE, "no-data", when the bundle is a model's that should have more tensors, see sherd_model_missing().
+ */
+SHERD_API int sherd_bundle_missing(const sherd_bundle *bundle, sherd_error *err);
+
 /* Copies bytes [offset, offset+len) of the tensor: C order, little-endian, whatever the file holds. */
 SHERD_API int sherd_bundle_read(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len,
                                 sherd_error *err);

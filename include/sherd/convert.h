@@ -15,6 +15,7 @@ typedef struct sherd_convert_options {
 	bool as_it_was;             /* from container to container: arrays stay cut and packed as they are */
 	bool without_updater;       /* of models, leave out what the updater remembers */
 	bool drop_pairs;            /* a model's pairs may be lost where the format has no place for them */
+	bool allow_missing;         /* go on where sherd_bundle_missing() finds arrays missing */
 	int64_t time_ns;            /* when, for targets that record it; since 1970 UTC */
 	bool timed;                 /* also when it is 0 */
 	const char *framework;      /* who writes it, for models; see sherd_model_save_options */
@@ -39,7 +40,8 @@ typedef struct sherd_convert_options {
  * NumPy files that no manifest speaks of, an object that would hide a set of shards. SHERD_ECONFLICT when somebody else
  * is writing the same target. At every moment the old target or the new one is there, whole; on any failure,
  * cancelling included, what this call made is removed, and what stood there stays. A single NumPy file has no place for
- * pairs: they are left out. The bundle of a model is refused without drop_graph, see sherd_convert_check(). */
+ * pairs: they are left out. The bundle of a model is refused without drop_graph, see sherd_convert_check(); with
+ * SHERD_EINCOMPLETE, without allow_missing, when arrays of it are missing. */
 SHERD_API int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key, sherd_format to,
                             const sherd_convert_options *options, sherd_error *err);
 /* SHERD_EUNSUPPORTED, "cannot-hold", when the bundle is a model's and the target has no place for its graph: the

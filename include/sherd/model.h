@@ -60,6 +60,10 @@ typedef struct sherd_model_stored {
 /* An array of a container, by its index in the bundle; SHERD_EUNSUPPORTED of other models. Reads the index. */
 SHERD_API int sherd_model_stored_of(const sherd_model *model, size_t array, sherd_model_stored *out, sherd_error *err);
 
+/* SHERD_EINCOMPLETE, "no-data", with their names, when variables or constants of a FlatBuffers file have no array,
+ * neither in the file nor beside it: a model without weights. Other formats hold what they were given. */
+SHERD_API int sherd_model_missing(const sherd_model *model, sherd_error *err);
+
 /* The arrays of the model, which must outlive the bundle: those of variables under the variable's name, the others
  * under names that docs/formats/samediff-legacy.md gives. */
 SHERD_API int sherd_bundle_of_model(sherd_bundle **out, const sherd_model *model, sherd_error *err);
@@ -104,9 +108,10 @@ typedef struct sherd_model_save_options {
 	bool without_updater;    /* leave out what the updater remembers */
 	const sherd_pair *pairs; /* over those of the model; a value of NULL takes the pair away */
 	size_t pair_count;
-	bool drop_pairs; /* where the format has no place for pairs, they are left out instead of refused */
-	int64_t time_ms; /* when, since 1970 UTC, for creation.time of a model that has none; 0: it is left out, */
-	bool timed;      /* unless this says that 0 is the time */
+	bool drop_pairs;    /* where the format has no place for pairs, they are left out instead of refused */
+	bool allow_missing; /* go on where sherd_model_missing() finds arrays missing, instead of failing as it does */
+	int64_t time_ms;    /* when, since 1970 UTC, for creation.time of a model that has none; 0: it is left out, */
+	bool timed;         /* unless this says that 0 is the time */
 	const char *framework; /* who writes it, for framework.version of a model that has none; NULL: it is left out */
 	uint64_t *written;     /* told on success: bytes of all files together; may be NULL */
 	sherd_pool *pool;

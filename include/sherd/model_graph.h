@@ -76,6 +76,10 @@ typedef struct sherd_model_variable {
 } sherd_model_variable;
 
 #define SHERD_OP_CUSTOM 21 /* the type of most operations: what they do is told by their name */
+/* Types of 1.0.0-beta2 and beta3 that later versions do not have, and whose op numbers mean nothing there: theirs, and
+ * this. Containers keep them, formats of SameDiff have no place for them. */
+#define SHERD_OP_BETA3 200
+#define SHERD_OP_BETA3_LAST 210
 
 /* Normally one of the lists is there; none: the value is null. */
 typedef struct sherd_model_property {
@@ -93,7 +97,7 @@ typedef struct sherd_model_operation {
 	int32_t id;
 	const char *name; /* of this node */
 	const char *op;   /* of what it does: "mmul" */
-	uint8_t type;     /* SameDiff's OpType, see sherd_op_type_name() */
+	uint8_t type;     /* SameDiff's OpType, see sherd_op_type_name(); or SHERD_OP_BETA3 and an older one */
 	int64_t number;   /* a hash of the op's name when the type is SHERD_OP_CUSTOM */
 	size_t property_count;
 	const sherd_model_property *properties;
@@ -162,7 +166,7 @@ typedef struct sherd_model_graph {
 
 /* "VARIABLE", "PLACEHOLDER"; "UNKNOWN" for any other number. */
 SHERD_API const char *sherd_variable_kind_name(sherd_variable_kind kind);
-/* "CUSTOM", "TRANSFORM_SAME"; "UNKNOWN" for any other number. */
+/* "CUSTOM", "TRANSFORM_SAME", "BETA3_TRANSFORM"; "UNKNOWN" for any other number. */
 SHERD_API const char *sherd_op_type_name(uint8_t type);
 
 SHERD_END_DECLS

@@ -265,6 +265,11 @@ static uint64_t field_at(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned 
 	return t->pos + offset;
 }
 
+uint64_t sherd_flat_place(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned field)
+{
+	return field_at(fb, t, field, 1);
+}
+
 bool sherd_flat_has(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned field)
 {
 	return field_at(fb, t, field, 1) != 0;

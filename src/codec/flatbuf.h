@@ -61,6 +61,8 @@ void sherd_flatbuf_leave(sherd_flatbuf *fb, uint64_t outer);
 /* Copies bytes that lie anywhere in the buffer. */
 bool sherd_flatbuf_copy(sherd_flatbuf *fb, uint64_t pos, void *out, size_t len);
 
+/* Where a field lies in the buffer; 0 when it is absent. */
+uint64_t sherd_flat_place(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned field);
 /* Fields of a table, by their number; the value given when the field is absent. */
 bool sherd_flat_has(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned field);
 uint8_t sherd_flat_u8(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned field, uint8_t absent);

@@ -84,6 +84,8 @@ static void take_shape(sherd_samediff_decoder *d, const sherd_flat_table *t, uin
 		info[i] = sherd_flat_element_i64(fb, &v, i);
 	if (fb->rc < 0)
 		return;
+	if (d->style == SHERD_SAMEDIFF_SDNB) /* a scalar has an element: without one it is a scalar of nothing */
+		a->empty = !v.count && !sherd_flat_has(fb, t, SHERD_FLAT_ARRAY_BUFFER);
 	if (d->style == SHERD_SAMEDIFF_SDNB)
 		fb->rc = sherd_nd4j_dims_decode(info, v.count, order == FORTRAN_ORDER, v.at ? v.at : t->pos, d->limits,
 		                                d->arena, a, &fb->error);
@@ -110,6 +112,23 @@ static void take(sherd_samediff_decoder *d, const sherd_flat_table *t, sherd_nd4
 	take_buffer(d, t, a);
 	a->swap = d->style == SHERD_SAMEDIFF_LEGACY && order == BIG_ENDIAN_BYTES && fb->rc >= 0 &&
 	          sherd_dtype_describe(a->dtype)->block_bytes > 1;
+}
+
+bool sherd_samediff_knows_type(const sherd_samediff_decoder *d, uint8_t number)
+{
+	return d->style == SHERD_SAMEDIFF_CONTAINER || number <= SHERD_SAMEDIFF_LAST_NUMBER ||
+	       (number >= SHERD_SAMEDIFF_FIRST_TEXT && number <= SHERD_SAMEDIFF_LAST_TEXT);
+}
+
+void sherd_samediff_check_type(sherd_samediff_decoder *d, uint8_t number, uint64_t at, const char *what,
+                               const char *owner)
+{
+	if (sherd_samediff_knows_type(d, number))
+		return;
+	sherd_flatbuf_fail(d->fb, SHERD_EUNSUPPORTED, "bad-dtype", at,
+	                   "%s %.128s is of type number %u, which SameDiff "
+	                   "does not have",
+	                   what, owner ? owner : "without a name", number);
 }
 
 sherd_dtype sherd_samediff_dtype(uint8_t number, sherd_samediff_style style)

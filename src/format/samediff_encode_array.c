@@ -21,13 +21,17 @@ bool sherd_samediff_is_fortran(const sherd_samediff_encoder *e, size_t array)
 	       !sherd_nd4j_is_empty(t);
 }
 
+bool sherd_samediff_is_hollow(const sherd_samediff_encoder *e, size_t array)
+{
+	return is_marked(e->source->graph->hollow, array) && sherd_nd4j_is_empty(&e->source->arrays[array]);
+}
+
 static void put_shape(sherd_samediff_encoder *e, size_t from, size_t array)
 {
 	const sherd_tensor *t = &e->source->arrays[array];
 	int64_t info[SHERD_ND4J_INFO_MOST];
-	bool hollow =
-		e->style != SHERD_SAMEDIFF_SDNB && is_marked(e->source->graph->hollow, array) && sherd_nd4j_is_empty(t);
-	size_t count = sherd_nd4j_shape_encode(t, sherd_samediff_is_fortran(e, array), hollow, info);
+	size_t count = sherd_nd4j_shape_encode(t, sherd_samediff_is_fortran(e, array),
+	                                       sherd_samediff_is_hollow(e, array), info);
 	if (e->style == SHERD_SAMEDIFF_SDNB)
 		sherd_flatbuf_build_i64s(&e->build, from, info + 1, (size_t)info[0]);
 	else

@@ -68,6 +68,9 @@ static void put_lists(sherd_samediff_encoder *e, size_t t, const sherd_model_ope
 
 void sherd_samediff_put_operation(sherd_samediff_encoder *e, size_t from, const sherd_model_operation *op)
 {
+	if (op->type >= SHERD_OP_BETA3 && op->type <= SHERD_OP_BETA3_LAST && e->style != SHERD_SAMEDIFF_CONTAINER)
+		sherd_samediff_refuse(e, "%.128s, an operation that 1.0.0-beta4 and later do not have: %s",
+		                      op->name ? op->name : "#", sherd_op_type_name(op->type));
 	const char widths[SHERD_FLAT_NODE_FIELDS + 1] = {
 		[SHERD_FLAT_NODE_ID] = sherd_samediff_width(op->id != 0, '4'),
 		[SHERD_FLAT_NODE_NAME] = sherd_samediff_width(op->name != NULL, '4'),

@@ -10,6 +10,8 @@ static sherd_model_longs shape_of(const sherd_samediff_encoder *e, const sherd_m
 		return v->shape;
 	const sherd_tensor *t = &e->source->arrays[v->array];
 	size_t count = t->ndim < SHERD_MAX_DIMS ? t->ndim : SHERD_MAX_DIMS;
+	if (sherd_samediff_is_hollow(e, v->array))
+		count = 0;
 	for (size_t i = 0; i < count; i++)
 		dims[i] = (int64_t)t->shape[i];
 	return (sherd_model_longs){count, dims};

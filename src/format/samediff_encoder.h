@@ -60,6 +60,8 @@ void sherd_samediff_put_operation(sherd_samediff_encoder *e, size_t from, const 
 
 /* Is the array written with its first dimension varying fastest? */
 bool sherd_samediff_is_fortran(const sherd_samediff_encoder *e, size_t array);
+/* Is it written without dimensions, though it has no elements? */
+bool sherd_samediff_is_hollow(const sherd_samediff_encoder *e, size_t array);
 /* SameDiff's number of a type, or that of the container; what has none is refused in the name of its owner. */
 uint8_t sherd_samediff_number(sherd_samediff_encoder *e, sherd_dtype dtype, const char *owner);
 /* Keeps the first failure, "cannot-hold". */

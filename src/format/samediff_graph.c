@@ -2,6 +2,7 @@
 
 #include "base/limits.h"
 #include "format/samediff_decoder.h"
+#include "format/samediff_era.h"
 
 #include <string.h>
 
@@ -80,6 +81,14 @@ static void take_metadata(sherd_samediff_decoder *d, const sherd_flat_table *roo
 	g->pair_count = keys.count;
 }
 
+static void check_mode(sherd_samediff_decoder *d, const sherd_flat_table *t, unsigned field, uint8_t mode, uint8_t most,
+                       const char *what)
+{
+	if (mode > most && d->style != SHERD_SAMEDIFF_CONTAINER)
+		sherd_flatbuf_fail(d->fb, SHERD_EUNSUPPORTED, "bad-type", sherd_flat_place(d->fb, t, field),
+		                   "%s of the configuration is %u, which SameDiff does not have", what, mode);
+}
+
 static void take_configuration(sherd_samediff_decoder *d, const sherd_flat_table *root, sherd_model_configuration *c)
 {
 	sherd_flatbuf *fb = d->fb;
@@ -93,6 +102,10 @@ static void take_configuration(sherd_samediff_decoder *d, const sherd_flat_table
 	c->footprint_forward = sherd_flat_i64(fb, &t, SHERD_FLAT_CONFIGURATION_FORWARD, 0);
 	c->footprint_backward = sherd_flat_i64(fb, &t, SHERD_FLAT_CONFIGURATION_BACKWARD, 0);
 	c->direction = sherd_flat_u8(fb, &t, SHERD_FLAT_CONFIGURATION_DIRECTION, 0);
+	check_mode(d, &t, SHERD_FLAT_CONFIGURATION_EXECUTION, c->execution_mode, 2, "executionMode");
+	check_mode(d, &t, SHERD_FLAT_CONFIGURATION_PROFILING, c->profiling_mode, 3, "profilingMode");
+	check_mode(d, &t, SHERD_FLAT_CONFIGURATION_OUTPUT, c->output_mode, 4, "outputMode");
+	check_mode(d, &t, SHERD_FLAT_CONFIGURATION_DIRECTION, c->direction, 2, "direction");
 }
 
 /* Refuses a root that is none of a graph; base is where its buffer begins. */
@@ -105,6 +118,23 @@ static bool check_root(sherd_flatbuf *fb, const sherd_flat_table *root, uint64_t
 		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-header", root->pos,
 		                   "the root has no lists of variables and operations");
 	return root->pos && fb->rc >= 0;
+}
+
+/* Refuses what was written before tables came to what they are. */
+static bool check_era(sherd_samediff_decoder *d, const sherd_flat_table *root)
+{
+	if (d->style != SHERD_SAMEDIFF_LEGACY)
+		return true;
+	sherd_samediff_era era = sherd_samediff_era_of(d->fb, root);
+	d->beta3 = era == SHERD_SAMEDIFF_ERA_BETA3;
+	if (era == SHERD_SAMEDIFF_ERA_BEFORE)
+		sherd_flatbuf_fail(d->fb, SHERD_EUNSUPPORTED, "bad-version", root->pos,
+		                   "a graph of SameDiff before 1.0.0-beta2, which had other tables");
+	if (era == SHERD_SAMEDIFF_ERA_SNAPSHOT)
+		sherd_flatbuf_fail(d->fb, SHERD_EUNSUPPORTED, "bad-version", root->pos,
+		                   "a graph of a SameDiff snapshot between 1.0.0-beta3 and beta4, whose tables and "
+		                   "numbers changed from day to day");
+	return d->fb->rc >= 0;
 }
 
 static void take_graph(sherd_samediff_decoder *d, const sherd_flat_table *root, sherd_samediff_graph *g);
@@ -149,6 +179,8 @@ static void take_graph(sherd_samediff_decoder *d, const sherd_flat_table *root, 
 	take_variables(d, root, g);
 	take_updaters(d, root, &g->graph);
 	sherd_model_operation *operations = take_operations(d, root, &g->graph);
+	if (d->beta3)
+		sherd_samediff_renew(d, g, operations);
 	if (d->style == SHERD_SAMEDIFF_SDNB || sherd_flat_has(fb, root, SHERD_FLAT_GRAPH_METADATA_VALUES))
 		take_metadata(d, root, g);
 	else
@@ -206,7 +238,7 @@ int sherd_samediff_decode(sherd_flatbuf *fb, sherd_samediff_style style, const s
 	sherd_samediff_graph g = {0};
 	fb->room = sherd_limits_or_default(limits).metadata_bytes;
 	sherd_flat_table root = sherd_flatbuf_root(fb);
-	if (check_root(fb, &root, 0))
+	if (check_root(fb, &root, 0) && check_era(&d, &root))
 		take_graph(&d, &root, &g);
 	int rc = sherd_flatbuf_check(fb, err);
 	if (rc == SHERD_OK)

@@ -18,6 +18,10 @@ typedef enum sherd_samediff_style {
 #define SHERD_SAMEDIFF_INLINE (1u << 20)
 /* Inside of a container a type that SameDiff has no number for is this and our own number of it. */
 #define SHERD_SAMEDIFF_OUR_TYPES 100
+/* SameDiff's numbers of types end with these: of numbers, and of texts. */
+#define SHERD_SAMEDIFF_LAST_NUMBER 17
+#define SHERD_SAMEDIFF_FIRST_TEXT 50
+#define SHERD_SAMEDIFF_LAST_TEXT 52
 /* Graphs inside of graphs, at most so deep. */
 #define SHERD_SAMEDIFF_DEPTH 16
 

@@ -20,24 +20,38 @@ static void check(sherd_samediff_decoder *d, const sherd_flat_table *t, const sh
 			                   (long long)v->shape.at[i]);
 }
 
+static unsigned field_of(const sherd_samediff_decoder *d, unsigned field)
+{
+	if (!d->beta3 || field <= SHERD_FLAT_VARIABLE_NAME)
+		return field;
+	switch (field) {
+	case SHERD_FLAT_VARIABLE_SHAPE: return SHERD_FLAT_BETA3_VARIABLE_SHAPE;
+	case SHERD_FLAT_VARIABLE_ARRAY: return SHERD_FLAT_BETA3_VARIABLE_ARRAY;
+	case SHERD_FLAT_VARIABLE_DEVICE: return SHERD_FLAT_BETA3_VARIABLE_DEVICE;
+	default: return SHERD_FLAT_NO_FIELD;
+	}
+}
+
 void sherd_samediff_variable(sherd_samediff_decoder *d, const sherd_flat_table *t, sherd_model_variable *out)
 {
 	sherd_flatbuf *fb = d->fb;
 	sherd_flat_table id = sherd_flat_child(fb, t, SHERD_FLAT_VARIABLE_ID),
-			 array = sherd_flat_child(fb, t, SHERD_FLAT_VARIABLE_ARRAY);
+			 array = sherd_flat_child(fb, t, field_of(d, SHERD_FLAT_VARIABLE_ARRAY));
 	out->name = sherd_flat_text(fb, t, SHERD_FLAT_VARIABLE_NAME, d->arena);
-	out->kind = (sherd_variable_kind)sherd_flat_u8(fb, t, SHERD_FLAT_VARIABLE_KIND, 0);
-	out->type = sherd_flat_u8(fb, t, SHERD_FLAT_VARIABLE_DTYPE, 0);
+	out->kind = (sherd_variable_kind)sherd_flat_u8(fb, t, field_of(d, SHERD_FLAT_VARIABLE_KIND), 0);
+	out->type = sherd_flat_u8(fb, t, field_of(d, SHERD_FLAT_VARIABLE_DTYPE), 0);
 	out->has_id = id.pos != 0;
 	out->id.node = sherd_flat_i32(fb, &id, 0, 0);
 	out->id.output = sherd_flat_i32(fb, &id, 1, 0);
-	out->shape = sherd_samediff_longs(d, t, SHERD_FLAT_VARIABLE_SHAPE);
-	out->device = sherd_flat_i32(fb, t, SHERD_FLAT_VARIABLE_DEVICE, 0);
-	out->control_deps = sherd_samediff_texts(d, t, SHERD_FLAT_VARIABLE_CONTROL_DEPS);
-	out->control_deps_for_op = sherd_samediff_texts(d, t, SHERD_FLAT_VARIABLE_FOR_OP);
-	out->control_deps_for_variable = sherd_samediff_texts(d, t, SHERD_FLAT_VARIABLE_FOR_VARIABLE);
+	out->shape = sherd_samediff_longs(d, t, field_of(d, SHERD_FLAT_VARIABLE_SHAPE));
+	out->device = sherd_flat_i32(fb, t, field_of(d, SHERD_FLAT_VARIABLE_DEVICE), 0);
+	out->control_deps = sherd_samediff_texts(d, t, field_of(d, SHERD_FLAT_VARIABLE_CONTROL_DEPS));
+	out->control_deps_for_op = sherd_samediff_texts(d, t, field_of(d, SHERD_FLAT_VARIABLE_FOR_OP));
+	out->control_deps_for_variable = sherd_samediff_texts(d, t, field_of(d, SHERD_FLAT_VARIABLE_FOR_VARIABLE));
 	out->array = sherd_samediff_array(d, &array);
 	out->dtype = sherd_samediff_dtype(out->type, d->style);
 	if (fb->rc >= 0)
 		check(d, t, out);
+	sherd_samediff_check_type(d, out->type, sherd_flat_place(fb, t, SHERD_FLAT_VARIABLE_DTYPE), "the variable",
+	                          out->name);
 }

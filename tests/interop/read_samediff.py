@@ -22,6 +22,11 @@ TYPE_BITS = sum({row[2] & ~UNSIGNED for row in TYPES.values()}) | UNSIGNED
 BY_NAME = {row[1]: number for number, row in TYPES.items()}
 KINDS = ("VARIABLE", "CONSTANT", "ARRAY", "PLACEHOLDER", "SEQUENCE")
 EMPTY = 8
+# ways of storing a part of a binary array, and the form of its count
+MODES = {"MIXED_DATA_TYPES": "Q", "LONG_SHAPE": "Q", "JAVACPP": "I", "HEAP": "I", "DIRECT": "I"}
+KNOWN_TYPES = set(range(18)) | {50, 51, 52}
+OP_TYPES = set(range(23)) | {40, 60, 119, 120}
+BETA3_OP_TYPES = {**{n: 200 + n for n in range(11)}, 11: 21, 12: 22, 30: 40, 40: 60, 119: 119}
 SYNONYMS = {
     "mmul": "matmul", "stridedslice": "strided_slice", "tensorarrayv3": "create_list", "tensorarrayreadv3": "read_list",
     "tensorarraywritev3": "write_list", "tensorarraygatherv3": "gather_list", "tensorarraysizev3": "size_list",
@@ -160,7 +165,7 @@ def strides_of(dims, order):
 
 
 def decode_shape(info, number):
-    """(shape, order, empty)"""
+    """(shape, strides of the elements, empty)"""
     need(len(info) >= 4 and info[0] >= 0 and len(info) == 2 * info[0] + 4, "bad-shape")
     rank = info[0]
     need(rank <= 32, "too-many-dims")
@@ -169,20 +174,21 @@ def decode_shape(info, number):
     need(letter in (99, 102), "bad-shape")
     empty = bool(extras & EMPTY)
     if empty and 0 not in dims:
-        return [0], "c", True
+        return [0], [1], True
     order = chr(letter)
     size = TYPES[number][3]
     need(product(dims) * max(size, 1) < 2 ** 64, "overflow")
-    if 0 not in dims:
-        for candidate in (order, "f" if order == "c" else "c"):
-            if all(d == 1 or s == w for d, s, w in zip(dims, strides, strides_of(dims, candidate))):
-                return dims, candidate, empty
-        raise Refused("bad-strides")
-    return dims, order, empty
+    if 0 in dims:
+        return dims, strides_of(dims, order), empty
+    step = 1
+    for s, d in sorted((s, d) for s, d in zip(strides, dims) if d != 1):
+        need(s == step, "bad-strides")
+        step *= d
+    return dims, strides, empty
 
 
-def to_c_order(raw, size, dims):
-    steps = strides_of(dims, "f")
+def to_c_order(raw, size, dims, steps=None):
+    steps = steps or strides_of(dims, "f")
     places = [0]
     for d, step in zip(dims, steps):
         places = [p + i * step for p in places for i in range(d)]
@@ -211,13 +217,13 @@ def decode_texts(raw, count):
 def decode_elements(number, info, raw, big):
     """A tensor without its name."""
     dtype, _, _, size = TYPES[number]
-    shape, order, _ = decode_shape(info, number)
+    shape, strides, _ = decode_shape(info, number)
     if dtype == "UTF8":
-        need(order == "c" or len(shape) < 2, "bad-strides")
+        need(all(d == 1 or s == w for d, s, w in zip(shape, strides, strides_of(shape, "c"))), "bad-strides")
         data = decode_texts(raw, product(shape))
     else:
         need(len(raw) == product(shape) * size, "size-mismatch")
-        data = to_c_order(raw, size, shape) if order == "f" else raw
+        data = to_c_order(raw, size, shape, strides)
         data = turn(data, size) if big else data
     return {"dtype": dtype, "shape": shape, "data": data.hex()}
 
@@ -236,28 +242,38 @@ def read_array(data):
     """An ND4J binary array."""
     at = 0
 
-    def part():
+    def number_of(form):
         nonlocal at
-        head = b"\0\x10MIXED_DATA_TYPES"
-        need(data[at:at + 18] == head, "bad-magic" if len(data) >= at + 18 else "truncated")
-        need(len(data) >= at + 28, "truncated")
-        count, length = struct.unpack_from(">QH", data, at + 18)
-        name = data[at + 28:at + 28 + length].decode("latin-1")
-        need(name in BY_NAME and name != "UTF8", "bad-dtype", name)
-        at += 28 + length
-        return BY_NAME[name], count
+        size = struct.calcsize(form)
+        need(len(data) >= at + size, "truncated")
+        at += size
+        return struct.unpack_from(">" + form, data, at - size)[0]
 
-    number, count = part()
-    need(TYPES[number][0] == "I64" and count <= 68, "bad-shape")
-    need(len(data) >= at + 8 * count, "truncated")
-    info = list(struct.unpack_from(f">{count}q", data, at))
-    at += 8 * count
+    def text():
+        nonlocal at
+        length = number_of("H")
+        need(len(data) >= at + length, "truncated")
+        at += length
+        return data[at - length:at].decode("latin-1")
+
+    def part():
+        mode = text()
+        need(mode in MODES, "bad-magic", mode)
+        count, name = number_of(MODES[mode]), text()
+        need(name in BY_NAME and name != "UTF8", "bad-dtype", name)
+        return mode, BY_NAME[name], count
+
+    mode, number, count = part()
+    need(TYPES[number][0] == "I64" or TYPES[number][0] == "I32" and MODES[mode] == "I", "bad-shape")
+    need(4 <= count <= 68, "bad-shape")
+    info = [number_of("q" if TYPES[number][0] == "I64" else "i") for _ in range(count)]
+    need(MODES[mode] == "Q" or info[-3] == 0, "bad-strides")
     if at == len(data) and len(info) >= 4 and info[-3] & EMPTY:
         numbers = [n for n, row in TYPES.items() if row[2] == info[-3] & TYPE_BITS]
         need(numbers and numbers[0] != 50, "bad-dtype")
         number, count = numbers[0], 0
     else:
-        number, count = part()
+        _, number, count = part()
     size = count * TYPES[number][3]
     need(len(data) >= at + size, "truncated")
     need(len(data) == at + size, "trailing-bytes")
@@ -295,21 +311,130 @@ def read_variable(table):
     name = table.text(1)
     need(name, "bad-name")
     number = table.scalar(2, "B")
+    need(number in KNOWN_TYPES, "bad-dtype")
     return {"name": name, "kind": KINDS[kind], "type": number, "shape": table.numbers(3, "q"),
             "id": id_table and [id_table.scalar(0, "i"), id_table.scalar(1, "i")],
             "array": array and decode_array(array)}
 
 
+def read_properties(table):
+    return [{"name": p.text(0), "ints": p.numbers(1, "i"), "longs": p.numbers(2, "q"), "reals": p.numbers(3, "d"),
+             "arrays": [decode_array(a) for a in p.tables(4)], "bools": p.numbers(5, "B"), "texts": p.texts(6)}
+            for p in table.tables(4)]
+
+
 def read_operation(table):
-    scalar = table.table(18)
-    properties = [{"name": p.text(0), "ints": p.numbers(1, "i"), "longs": p.numbers(2, "q"), "reals": p.numbers(3, "d"),
-                   "arrays": [decode_array(a) for a in p.tables(4)], "bools": p.numbers(5, "B"), "texts": p.texts(6)}
-                  for p in table.tables(4)]
+    scalar, properties = table.table(18), read_properties(table)
+    need(table.scalar(2, "B") in OP_TYPES, "unknown-op")
+    need(KNOWN_TYPES.issuperset((table.numbers(17, "B") or []) + (table.numbers(22, "B") or [])), "bad-dtype")
     return {"id": table.scalar(0, "i"), "name": table.text(1), "op": table.text(16), "type": table.scalar(2, "B"),
             "number": table.scalar(3, "q"), "input_ids": table.pairs(6), "output_numbers": table.numbers(7, "i"),
             "outputs": table.texts(15) or [], "longs": table.numbers(9, "q"), "reals": table.numbers(8, "d"),
             "bools": table.numbers(10, "B"), "dimensions": table.numbers(11, "i"), "properties": properties,
             "scalar": scalar and decode_array(scalar)}
+
+
+def read_beta3_variable(table):
+    id_table, array, name = table.table(0), table.table(3), table.text(1)
+    need(name, "bad-name")
+    return {"name": name, "type": 0, "shape": table.numbers(2, "q"), "array": array and decode_array(array),
+            "id": id_table and [id_table.scalar(0, "i"), id_table.scalar(1, "i")]}
+
+
+def read_beta3_operation(table):
+    properties, scalar = read_properties(table), table.scalar(13, "f")
+    if scalar:
+        properties.append({"name": "scalar", "ints": None, "longs": None, "reals": [scalar], "arrays": [], "bools": None,
+                           "texts": None})
+    need(table.scalar(2, "B") in BETA3_OP_TYPES, "unknown-op")
+    need(table.scalar(7, "B") in KNOWN_TYPES, "bad-dtype")
+    return {"id": table.scalar(0, "i"), "name": table.text(1), "op": table.text(17),
+            "type": BETA3_OP_TYPES[table.scalar(2, "B")], "number": table.scalar(3, "q"), "input_ids": table.pairs(6),
+            "outputs": table.texts(16) or [], "longs": table.numbers(10, "q"), "reals": table.numbers(9, "d"), "bools": None,
+            "dimensions": table.numbers(11, "i"), "properties": properties, "scalar": None}
+
+
+def renew(variables, operations):
+    """What follows from a graph of beta2 or beta3: outputs, kinds, ids."""
+    known, makers, renamed, told = {v["name"]: v for v in variables}, {}, {}, len(variables)
+
+    def make(variable, id_):
+        if variable.get("kind") != "ARRAY":
+            if variable["id"] and variable["id"] != id_:
+                renamed[tuple(variable["id"])] = id_
+            variable.update(kind="ARRAY", id=id_)
+
+    for op in operations:
+        if not op["outputs"] and op["name"]:
+            makers.setdefault(op["name"], op)
+            op["outputs"] = [op["name"]]
+    for op in operations:
+        for i, name in enumerate(op["outputs"]):
+            if name and name not in known:
+                known[name] = {"name": name, "type": 0, "shape": None, "array": None, "id": None}
+                variables.append(known[name])
+            if name:
+                make(known[name], [op["id"], i])
+    for v in variables[:told]:
+        base, _, k = v["name"].rpartition(":")
+        if base in makers and k.isdecimal() and len(k) <= 6:
+            make(v, [makers[base]["id"], int(k)])
+    for v in variables:
+        v.setdefault("kind", "VARIABLE" if v["array"] else "PLACEHOLDER")
+        if v["array"]:
+            v["type"] = [n for n, row in TYPES.items() if row[0] == v["array"]["dtype"]][0]
+    for op in operations:
+        op["input_ids"] = [renamed.get(tuple(pair), pair) for pair in op["input_ids"]]
+
+
+def is_shape(buffer, at, count, form):
+    try:
+        numbers = [buffer.get(form, at + struct.calcsize(form) * i) for i in (0, count - 1)]
+    except Refused:
+        return False
+    return count >= 4 and numbers[0] * 2 + 4 == count and numbers[1] in (99, 102)
+
+
+def is_old_variable(buffer, table):
+    at = table.place(4)
+    if at is None or table.fields > 5:
+        return False
+    device = buffer.get("I", at)
+    return device < 4 or device > len(buffer.data) - at
+
+
+def is_of_a_snapshot(table):
+    if table.fields >= 16 and table.place(7, 1) is None and table.place(8) is not None:
+        return True
+    if table.fields != 18 or table.place(14) is not None or table.place(15) is None or table.place(16) is None:
+        return False
+    name = bytes(table.numbers(17, "B") or [])
+    return name[:1].isalpha() and name.replace(b"_", b"").isalnum()
+
+
+def era_of(data, root):
+    """What the tables look like: "now", "beta3", "before" or "snapshot"."""
+    buffer = Buffer(data)
+    root = Table(buffer, root.at)
+    if root.place(0, 1) is not None and root.place(1, 1) == root.place(0, 1) + 4:
+        return "before"
+    if root.fields > 5:
+        return "now"
+    variables, old = root.tables(1)[:16], False
+    for table in variables:
+        if table.fields > 6:
+            return "now"
+        old = old or is_old_variable(buffer, table)
+        array = table.table(3) if old else None
+        shape = array.span(0, 4) if array else None
+        if shape and is_shape(buffer, *shape, "i") and not is_shape(buffer, *shape, "q"):
+            return "before"
+    if old:
+        return "beta3"
+    nodes = root.tables(2)[:16]
+    if not variables and any(t.fields >= 16 and t.place(7, 1) is None and t.place(8) is not None for t in nodes):
+        return "beta3"
+    return "snapshot" if any(is_of_a_snapshot(t) for t in nodes) else "now"
 
 
 def outside(path, variable):
@@ -384,12 +509,19 @@ def read_parts(data, depth=0):
     root = Table(buffer, buffer.follow(0))
     need(root.at % 4 == 0 and root.fields <= 12, "bad-header")
     need(root.place(1) is not None and root.place(2) is not None, "bad-header")
-    variables = [read_variable(t) for t in root.tables(1)]
+    try:
+        era = "now" if depth else era_of(data, root)
+    except Refused:
+        era = "now"
+    need(era not in ("before", "snapshot"), "bad-version", era)
+    variables = [read_beta3_variable(t) if era == "beta3" else read_variable(t) for t in root.tables(1)]
     names = [v["name"] for v in variables]
     need(len(names) == len(set(names)), "duplicate-name")
     updaters = [(t.text(0), t.texts(1) or [], [decode_array(a) for a in t.tables(2)]) for t in root.tables(8)]
     need(all(len(keys) == len(arrays) for _, keys, arrays in updaters), "bad-count")
-    operations = [read_operation(t) for t in root.tables(2)]
+    operations = [read_beta3_operation(t) if era == "beta3" else read_operation(t) for t in root.tables(2)]
+    if era == "beta3":
+        renew(variables, operations)
     metadata, sequences = {}, []
     if root.place(10) is not None:
         keys, values = root.texts(9) or [], root.texts(10)
@@ -401,7 +533,7 @@ def read_parts(data, depth=0):
     warnings = []
     for op in operations:
         op["inputs"] = [by_id.get(tuple(pair)) for pair in op["input_ids"]]
-        if op["type"] == CUSTOM and op_number(op["op"]) != op["number"]:
+        if op["type"] == CUSTOM and op["op"] and op_number(op["op"]) != op["number"]:
             warnings.append("op-mismatch")
     return {"metadata": metadata, "variables": variables, "operations": operations, "updaters": updaters,
             "sequences": sequences, "placeholders": root.texts(5) or [], "losses": root.texts(6) or [],
@@ -417,7 +549,7 @@ def read_graph(path, data):
 def read(path):
     with open(path, "rb") as file:
         data = file.read()
-    if data.startswith(b"\0\x10MIXED_DATA_TYPES"):
+    if any(data.startswith(struct.pack(">H", len(mode)) + mode.encode()) for mode in MODES):
         name = os.path.basename(path)
         tensor = {"name": name.removesuffix(".bin"), **read_array(data)}
         return {"format": "nd4j-array", "metadata": {}, "tensors": [tensor]}

@@ -108,6 +108,8 @@ def decode_array(table):
     need(len(shape) <= 32 and all(d >= 0 for d in shape), "bad-shape")
     raw = table.buffer.data[span[0]:span[0] + span[1]] if span else b""
     dtype, size = TYPES[number][0], TYPES[number][3]
+    if not shape and not span:  # a scalar of nothing
+        return {"dtype": dtype, "shape": [0], "data": ""}
     need(len(raw) == product(shape) * size, "size-mismatch")
     return {"dtype": dtype, "shape": shape, "data": (to_c_order(raw, size, shape) if order else raw).hex()}
 

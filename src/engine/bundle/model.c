@@ -34,6 +34,11 @@ static int fill(sherd_bundle *b, const sherd_model *model, sherd_error *err)
 	return sherd_bundle_finish(b, err);
 }
 
+int sherd_bundle_missing(const sherd_bundle *bundle, sherd_error *err)
+{
+	return bundle->model ? sherd_model_missing(bundle->model, err) : SHERD_OK;
+}
+
 int sherd_bundle_of_model(sherd_bundle **out, const sherd_model *model, sherd_error *err)
 {
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;

@@ -127,6 +127,8 @@ int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key,
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a bundle, a store and a key are needed");
 	if (!o.drop_graph)
 		TRY(sherd_convert_check(from, to, err));
+	if (!o.allow_missing)
+		TRY(sherd_bundle_missing(from, err));
 	uint64_t total = 0;
 	for (size_t i = 0; i < sherd_bundle_count(from); i++)
 		total += sherd_bundle_tensor(from, i)->bytes;

@@ -79,6 +79,7 @@ int sherd_convert_model(const sherd_conversion *c, sherd_format to, const sherd_
 	                                    .without_updater = o->without_updater,
 	                                    .drop_pairs = o->drop_pairs,
 	                                    .as_it_was = o->as_it_was,
+	                                    .allow_missing = o->allow_missing,
 	                                    .time_ms = o->time_ns / 1000000,
 	                                    .timed = o->timed,
 	                                    .framework = o->framework,

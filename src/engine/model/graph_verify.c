@@ -21,6 +21,7 @@ typedef struct check {
 	const sherd_model_graph *graph;
 	sherd_buf *path; /* names of the graphs that lead to the one being checked, with slashes between them */
 	sherd_map names; /* of variables to their indices */
+	bool tells_ops;  /* some operation of the model tells its op; of 1.0.0-beta2 none does */
 	sherd_error *err;
 } check;
 
@@ -54,6 +55,15 @@ static bool shapes_agree(const sherd_model_longs *told, const sherd_tensor *t)
 	return same;
 }
 
+static int warn_dtype(const check *c, const sherd_model_variable *v, const sherd_tensor *t)
+{
+	const char *is = sherd_dtype_describe(t->dtype)->name;
+	if (v->dtype == SHERD_DTYPE_NONE)
+		return warn(c, "dtype-mismatch", "%.128s is of type number %u, its array is %s", v->name, v->type, is);
+	return warn(c, "dtype-mismatch", "%.128s is %s, its array is %s", v->name, sherd_dtype_describe(v->dtype)->name,
+	            is);
+}
+
 static int check_variable(const check *c, const sherd_model_variable *v)
 {
 	bool held = v->kind == SHERD_VARIABLE_TRAINED || v->kind == SHERD_VARIABLE_CONSTANT;
@@ -64,9 +74,10 @@ static int check_variable(const check *c, const sherd_model_variable *v)
 	}
 	const sherd_tensor *t = &c->model->arrays[v->array];
 	if (v->dtype != t->dtype)
-		WARN(c, "dtype-mismatch", "%.128s is of type number %u, its array is %s", v->name, v->type,
-		     sherd_dtype_describe(t->dtype)->name);
-	if (v->shape.at && !shapes_agree(&v->shape, t))
+		TRY(warn_dtype(c, v, t));
+	sherd_model_bytes hollow = c->model->graph.hollow;
+	bool dimensionless = !v->shape.count && v->array < hollow.count && hollow.at[v->array];
+	if (v->shape.at && !dimensionless && !shapes_agree(&v->shape, t))
 		WARN(c, "shape-mismatch", "the shape of %.128s is not that of its array", v->name);
 	return SHERD_OK;
 }
@@ -112,7 +123,8 @@ static int check_number(const check *c, const sherd_model_operation *op)
 	if (op->type != SHERD_OP_CUSTOM)
 		return SHERD_OK;
 	if (!op->op) {
-		WARN(c, "unknown-op", "%.128s does not tell its op", label(op));
+		if (c->tells_ops)
+			WARN(c, "unknown-op", "%.128s does not tell its op", label(op));
 		return SHERD_OK;
 	}
 	const char *registered = sherd_samediff_registered_name(op->op);
@@ -261,6 +273,16 @@ static int check_graph(check *c)
 	return rc;
 }
 
+static bool tells_ops(const sherd_model_graph *g)
+{
+	bool told = false;
+	for (size_t i = 0; !told && i < g->operation_count; i++)
+		told = g->operations[i].op != NULL;
+	for (size_t i = 0; !told && i < g->subgraph_count; i++)
+		told = tells_ops(g->subgraphs[i].graph);
+	return told;
+}
+
 int sherd_model_verify_graph(sherd_report *r, const char *key, const sherd_model *model, sherd_error *err)
 {
 	SHERD_AUTO_BUF path = {0};
@@ -268,6 +290,7 @@ int sherd_model_verify_graph(sherd_report *r, const char *key, const sherd_model
 	sherd_samediff_hasher_init(&hasher);
 	check c = {.report = r, .key = key, .model = model, .hasher = &hasher, .err = err};
 	c.graph = &model->graph;
+	c.tells_ops = tells_ops(c.graph);
 	c.path = &path;
 	return check_graph(&c);
 }

@@ -50,6 +50,14 @@ size_t sherd_model_pairs(const sherd_model *model, const sherd_pair **out)
 	return model->pair_count;
 }
 
+int sherd_model_missing(const sherd_model *model, sherd_error *err)
+{
+	if (!model->missing)
+		return SHERD_OK;
+	return sherd_in_object(err, sherd_fail(err, SHERD_EINCOMPLETE, "no-data", "%s", model->missing),
+	                       model->missing_at);
+}
+
 size_t sherd_model_find(const sherd_model *model, const char *variable)
 {
 	size_t index = sherd_map_find(&model->names, sherd_str_of(variable));

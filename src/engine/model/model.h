@@ -37,7 +37,10 @@ struct sherd_model {
 	uint32_t files;    /* how many it is in; 0: one */
 	sherd_pool *pool;  /* lent for reading; or NULL */
 	sherd_map names;   /* of variables to their indices */
-	uint64_t checked;  /* bytes that opening looked at: all but the elements of arrays */
+	const char
+		*missing; /* names of variables and constants whose arrays should lie somewhere and do not; or NULL */
+	const char *missing_at; /* where the first of them should */
+	uint64_t checked;       /* bytes that opening looked at: all but the elements of arrays */
 };
 
 SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)

@@ -82,6 +82,52 @@ static int open_found(sherd_samediff_model *m, sherd_store *store, sherd_buf *fo
 	return SHERD_OK;
 }
 
+enum { NAMED = 4 /* missing arrays that a message names, beside the first */ };
+
+/* Where the array of a variable should be, and what the store says of that place. */
+static int look_where_it_should_be(sherd_samediff_model *m, sherd_store *store, const sherd_buf *folder,
+                                   const char *name, sherd_buf *text, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	sherd_stat stat;
+	sherd_error failure = {0};
+	sherd_buf_printf(&key, "%.*s%s" SUFFIX, (int)folder->len, (const char *)folder->data, name);
+	sherd_buf_u8(&key, 0);
+	TRY(sherd_buf_check(&key, err));
+	int rc = sherd_store_stat(store, (const char *)key.data, &stat, &failure);
+	bool absent = rc == SHERD_ENOTFOUND || rc == SHERD_EINVAL || rc == SHERD_OK;
+	sherd_buf_printf(text, "the array of %.64s is missing: %s", name,
+	                 absent ? "nothing is there" : failure.message);
+	m->base.missing_at = sherd_arena_str(&m->base.arena, sherd_str_of((const char *)key.data));
+	return m->base.missing_at ? SHERD_OK : sherd_fail_nomem(err);
+}
+
+/* Variables and constants that have no array, neither in the file nor beside it. */
+static int note_missing(sherd_samediff_model *m, sherd_store *store, const sherd_buf *folder,
+                        const sherd_samediff_graph *graph, sherd_error *err)
+{
+	SHERD_AUTO_BUF text = {0};
+	size_t count = 0;
+	for (size_t i = 0; i < graph->graph.variable_count; i++) {
+		const sherd_model_variable *v = &graph->variables[i];
+		if (!is_wanting(v) || v->kind == SHERD_VARIABLE_PLACEHOLDER)
+			continue;
+		if (!count)
+			TRY(look_where_it_should_be(m, store, folder, v->name, &text, err));
+		else if (count <= NAMED)
+			sherd_buf_printf(&text, "%s%.64s", count > 1 ? ", " : "; so are those of ", v->name);
+		count++;
+	}
+	if (!count)
+		return SHERD_OK;
+	if (count > NAMED + 1)
+		sherd_buf_printf(&text, " and %zu more", count - NAMED - 1);
+	sherd_buf_u8(&text, 0);
+	TRY(sherd_buf_check(&text, err));
+	m->base.missing = sherd_arena_str(&m->base.arena, sherd_str_of((const char *)text.data));
+	return m->base.missing ? SHERD_OK : sherd_fail_nomem(err);
+}
+
 int sherd_samediff_find_outside(sherd_samediff_model *m, sherd_store *store, const char *key,
                                 const sherd_limits *limits, sherd_samediff_graph *graph, sherd_error *err)
 {
@@ -108,5 +154,5 @@ int sherd_samediff_find_outside(sherd_samediff_model *m, sherd_store *store, con
 	if (rc == SHERD_OK && s.found.count)
 		rc = open_found(m, store, &folder, &s, limits, graph, err);
 	sherd_map_done(&s.found);
-	return rc;
+	return rc < 0 ? rc : note_missing(m, store, &folder, graph, err);
 }

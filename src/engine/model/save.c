@@ -41,6 +41,8 @@ int sherd_model_save(const sherd_model *model, sherd_store *store, const char *k
 	if (!save)
 		return sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "%s cannot be written",
 		                  sherd_format_name(o.format));
+	if (!o.allow_missing)
+		TRY(sherd_model_missing(model, err));
 	return sherd_in_object(err, save(model, store, key, &o, err), key);
 }
 
