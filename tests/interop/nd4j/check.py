@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Sherd against ND4J itself, on files that each of them wrote: check.py WORK JAVA...
 
-WORK is an empty folder; JAVA is the command that runs Models.java. Called by tools/interop-nd4j, which sets
-SHERD_COMMAND, SHERD_EXAMPLES and, where genuine files lie beside the checkout, SHERD_FIXTURES."""
+WORK is a folder with what Old.java made, <version>/ and <version>.json for each of SHERD_OLD_VERSIONS; JAVA is the
+command that runs Models.java. Called by tools/interop-nd4j, which sets those, SHERD_COMMAND, SHERD_EXAMPLES and, where
+genuine files lie beside the checkout, SHERD_FIXTURES."""
 
 import glob
 import json
@@ -166,6 +167,61 @@ def check_made(told):
     need(all(math.isclose(a, b, rel_tol=1e-5) for a, b in zip(sum(wanted, []), got)), "made.fb", got)
 
 
+def same_arrays(path, told):
+    tensors = {t["name"]: t for t in json.loads(sherd("info", "--json", path))["tensors"]}
+    need(set(tensors) == set(told), path, "arrays", set(tensors) ^ set(told))
+    for name, array in told.items():
+        same_array(path, tensors, name, array)
+
+
+def read_as_old_java_told(path, told):
+    """Of beta2 and beta3: every array, a graph in which nothing is missing, and the same by another reader."""
+    same_arrays(path, told)
+    report = json.loads(sherd("verify", "--json", path))
+    need([w["code"] for w in report["warnings"]] == ["no-checksum"], path, report["warnings"])
+    for tensor in read_samediff.read(path)["tensors"]:
+        need(bytes.fromhex(tensor["data"]) == sherd("cat", "--format", "raw", path, tensor["name"]), path, tensor["name"])
+
+
+def kinds_of(graph):
+    return {v["name"]: v["kind"] for v in graph["variables"]}
+
+
+def load_in_the_last_release(folder, ours, made, command):
+    """What has no operations that were given up can be written for M2.1, which loads it."""
+    for kind in ("arrays", "custom"):
+        sherd("convert", "--quiet", os.path.join(folder, kind + "-float.fb"), os.path.join(ours, kind + ".fb"))
+    seen = show(command, ours, ["arrays.fb", "custom.fb"])
+    for name, array in made["arrays-float.fb"].items():
+        got = seen["arrays.fb"]["variables"][name]["array"]
+        need((got["shape"], got["values"]) == (array["shape"], array["values"]), ours, name, got, array)
+    if folder.endswith("beta3"):  # beta2 does not tell the names of operations, which M2.1 goes by
+        need(seen["custom.fb"]["operations"] == ["out:concat:[product, product]:[out]", "product:matmul:[w, b]:[product]"],
+             ours, seen["custom.fb"])
+
+
+def check_old(work, version, command):
+    """Returns how many files there were."""
+    folder, ours = os.path.join(work, version), os.path.join(work, version + ".ours")
+    os.mkdir(ours)
+    with open(folder + ".json", encoding="utf-8") as file:
+        made = json.load(file)
+    for name, told in made.items():
+        read_as_old_java_told(os.path.join(folder, name), told)
+    fresh, run = (json.loads(sherd("model", "graph", "--json", os.path.join(folder, n)))
+                  for n in ("fresh-float.fb", "run-float.fb"))
+    need(kinds_of(fresh) == kinds_of(run), version, "a graph that was run differs", kinds_of(fresh), kinds_of(run))
+    need({v for v, kind in kinds_of(run).items() if kind == "VARIABLE"} == {"w", "b"}, version, kinds_of(run))
+    for name in (n for n in made if n.endswith(".fb")):
+        path, target = os.path.join(folder, name), os.path.join(ours, name + ".sdc")
+        sherd("convert", "--quiet", path, target)
+        same_arrays(target, made[name])
+        was, now = (dict(json.loads(sherd("model", "graph", "--json", p)), format=None) for p in (path, target))
+        need(was == now, target, "the graph differs")
+    load_in_the_last_release(folder, ours, made, command)
+    return len(made)
+
+
 def main():
     work, command = sys.argv[1], sys.argv[2:]
     theirs, folders = os.path.join(work, "theirs"), []
@@ -203,8 +259,9 @@ def main():
     need(wanted["trained.fb"]["moved"] == made["trained.fb"]["moved"], "trained.fb", "training went on differently")
     subprocess.run([os.path.join(os.environ["SHERD_EXAMPLES"], "make_graph"), work], check=True)
     check_made(show(command, work, ["made.fb"])["made.fb"])
+    old = sum(check_old(work, version, command) for version in os.environ["SHERD_OLD_VERSIONS"].split())
     refused = [name for name in files if "refused" in wanted[name]]
-    print(f"interop-nd4j: {len(files)} models, {checked} checks passed; ND4J itself refuses {', '.join(refused)}")
+    print(f"interop-nd4j: {len(files)} models, {old} files of beta2 and beta3, {checked} checks passed; ND4J itself refuses {', '.join(refused)}")
 
 
 main()
