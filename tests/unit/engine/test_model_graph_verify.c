@@ -111,6 +111,11 @@ TEST(variables_fit_their_arrays_at_every_depth)
 	WARNED("shape-mismatch", "the shape of step is not that of its array", l->variables[1].shape.count = 0);
 }
 
+TEST(types_are_told_by_their_names)
+{
+	WARNED("dtype-mismatch", "step is I32, its array is F32", l->variables[1].dtype = SHERD_I32);
+}
+
 TEST(the_training_configuration_is_json_at_every_depth)
 {
 	for (size_t i = 0; i < INSIDE_LEVELS; i++) {
@@ -191,6 +196,7 @@ int main(void)
 		cmocka_unit_test(a_graph_does_not_see_the_variables_of_others),
 		cmocka_unit_test(operations_are_known_at_every_depth),
 		cmocka_unit_test(variables_fit_their_arrays_at_every_depth),
+		cmocka_unit_test(types_are_told_by_their_names),
 		cmocka_unit_test(the_training_configuration_is_json_at_every_depth),
 		cmocka_unit_test(graphs_inside_of_one_have_different_names),
 		cmocka_unit_test(ids_are_different_at_every_depth),
