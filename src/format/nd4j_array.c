@@ -326,8 +326,8 @@ typedef struct shape_info {
 
 static int take_info(sherd_cursor *c, shape_info *info, sherd_error *err)
 {
-	uint64_t n;
-	sherd_dtype dtype;
+	uint64_t n = 0;
+	sherd_dtype dtype = SHERD_DTYPE_NONE;
 	const mode *how;
 	TRY(take_part(c, &how, &n, &dtype, err));
 	if ((dtype != SHERD_I64 && (how->wide || dtype != SHERD_I32)) || n > SHERD_ND4J_INFO_MOST || n < 4)

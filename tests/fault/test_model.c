@@ -5,6 +5,7 @@
 #include "support/inside_make.h"
 #include "support/nd4j_make.h"
 #include "support/samediff_make.h"
+#include "support/samediff_old_make.h"
 #include "support/test.h"
 
 #include "base/error.h"
@@ -26,7 +27,7 @@ static int fill_store(void **state)
 	(void)state;
 	sherd_store *inner;
 	inside_sample inside;
-	SHERD_AUTO_BUF full = {0}, hollow = {0}, array = {0};
+	SHERD_AUTO_BUF full = {0}, hollow = {0}, array = {0}, old = {0};
 	TRY(sherd_store_open_memory(&inner, NULL));
 	store = fail_store_over(inner);
 	inside_make(&inside);
@@ -36,6 +37,9 @@ static int fill_store(void **state)
 	nd4j_put_shape(&array, 1, (const int64_t[]){1}, 'c', 8192);
 	nd4j_put_part(&array, "FLOAT", 1, (const float[]){1}, 4);
 	TRY(sherd_store_put(store, "full.fb", SHERD_WRITE_NEW, full.data, full.len, NULL));
+	samediff_make_old(&old, SAMEDIFF_BETA2);
+	TRY(sherd_store_put(store, "old.fb", SHERD_WRITE_NEW, old.data, old.len, NULL));
+	TRY(sherd_store_put(store, "missing.fb", SHERD_WRITE_NEW, hollow.data, hollow.len, NULL));
 	TRY(sherd_store_put(store, "h.fb", SHERD_WRITE_NEW, hollow.data, hollow.len, NULL));
 	return sherd_store_put(store, "h_external/w.bin", SHERD_WRITE_NEW, array.data, array.len, NULL);
 }
@@ -64,6 +68,8 @@ static int use_all(sherd_error *err)
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) array = NULL;
 	TRY(use("full.fb", err));
 	TRY(use("h.fb", err));
+	TRY(use("old.fb", err));
+	TRY(use("missing.fb", err));
 	TRY(sherd_bundle_open(&array, store, "h_external/w.bin", NULL, err));
 	return sherd_convert_check(array, SHERD_FORMAT_NPY, err);
 }

@@ -95,6 +95,11 @@ static int look_where_it_should_be(sherd_samediff_model *m, sherd_store *store, 
 	sherd_buf_u8(&key, 0);
 	TRY(sherd_buf_check(&key, err));
 	int rc = sherd_store_stat(store, (const char *)key.data, &stat, &failure);
+	if (rc == SHERD_EIO || rc == SHERD_ENOMEM) {
+		if (err)
+			*err = failure;
+		return rc;
+	}
 	bool absent = rc == SHERD_ENOTFOUND || rc == SHERD_EINVAL || rc == SHERD_OK;
 	sherd_buf_printf(text, "the array of %.64s is missing: %s", name,
 	                 absent ? "nothing is there" : failure.message);
