@@ -55,7 +55,8 @@ def same_graph(path, theirs):
             need(a.get(key) == b[key], path, a["name"], key, a.get(key), b[key])
     need(len(ours["operations"]) == len(theirs["operations"]), path, "operations")
     for a, b in zip(ours["operations"], theirs["operations"]):
-        for key in ("id", "name", "op", "number", "inputs", "longs", "reals", "bools", "dimensions"):
+        need(int(a["number"]) == b["number"], path, a["name"], "number", a["number"], b["number"])
+        for key in ("id", "name", "op", "inputs", "longs", "reals", "bools", "dimensions"):
             need(a.get(key) == b[key], path, a["name"], key, a.get(key), b[key])
         need(a["typeNumber"] == b["type"], path, a["name"], "type")
         need(a.get("outputs", []) == b["outputs"], path, a["name"], "outputs")
