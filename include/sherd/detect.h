@@ -15,7 +15,7 @@ typedef enum sherd_format {
 	SHERD_FORMAT_NPY,
 	SHERD_FORMAT_ROWS,                 /* a folder of shards of rows, or one of them by itself */
 	SHERD_FORMAT_ROWS_BF16,            /* a folder of residual_shard_bf16 */
-	SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, /* a graph and its arrays, as SameDiff wrote them up to 1.0.0-M2.1 */
+	SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, /* a graph and its arrays, as SameDiff wrote them from 1.0.0-beta2 to M2.1 */
 	SHERD_FORMAT_ND4J_ARRAY,           /* one array, as ND4J writes it (.bin) */
 	SHERD_FORMAT_SAMEDIFF_CONTAINER,   /* graph, arrays and metadata in sections, in one file or several */
 	SHERD_FORMAT_SDNB,                 /* a SameDiff graph with its arrays behind it, in one file or several */
