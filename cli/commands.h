@@ -46,6 +46,7 @@ extern const sherd_command sherd_command_graph_delete_file;
 extern const sherd_command sherd_command_graph_stats;
 extern const sherd_command sherd_command_graph_compact;
 extern const sherd_command sherd_command_graph_gc;
+extern const sherd_command sherd_command_graph_repair;
 extern const sherd_command sherd_command_graph_reshard;
 extern const sherd_command sherd_command_graph_versions;
 extern const sherd_command sherd_command_graph_tag;

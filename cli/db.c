@@ -3,6 +3,8 @@
 #include "clock.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +40,7 @@ static int parse_version(const char *text, uint64_t *out, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_db_version_of(const sherd_db *db, const char *text, uint64_t *out, sherd_error *err)
+static int version_of(const sherd_db *db, const char *text, uint64_t *out, sherd_error *err)
 {
 	const char *equals = strchr(text, '=');
 	if (!equals)
@@ -48,29 +50,54 @@ int sherd_db_version_of(const sherd_db *db, const char *text, uint64_t *out, she
 		return sherd_cli_no_memory(err);
 	int rc = sherd_graph_find_tag(db->graph, key, equals + 1, out, err);
 	free(key);
-	return sherd_db_blame(db, rc, err);
+	return rc;
 }
 
-/* Opens the version that the text means, in place of the one that is open. */
-static int reopen(sherd_db *db, const char *text, sherd_graph_options *options, sherd_error *err)
+int sherd_db_version_of(const sherd_db *db, const char *text, uint64_t *out, sherd_error *err)
 {
-	TRY(sherd_db_version_of(db, text, &options->version, err));
-	if (options->version == sherd_graph_version(db->graph))
+	return sherd_db_blame(db, version_of(db, text, out, err), err);
+}
+
+/* Where the current version cannot be opened: which one can, and what to do. */
+static void add_hint(const sherd_db *db, sherd_error *err)
+{
+	const sherd_graph_options whole = {.read_only = true, .whole = true};
+	sherd_graph *g = NULL;
+	size_t len = strlen(err->message);
+	if (sherd_graph_open(&g, db->place.store, db->place.key, &whole, NULL) == SHERD_OK)
+		(void)snprintf(err->message + len, sizeof(err->message) - len,
+		               "; version %" PRIu64 " can be read (--at %" PRIu64 ", or sherd graph repair)",
+		               sherd_graph_version(g), sherd_graph_version(g));
+	sherd_graph_close(g);
+}
+
+/* A number is opened by itself: the current version may be damaged. A tag is looked for from any that can be opened. */
+static int open_at(sherd_db *db, const char *at, sherd_graph_options *options, sherd_error *err)
+{
+	bool tag = at && strchr(at, '=');
+	if (at && !tag)
+		TRY(parse_version(at, &options->version, err));
+	options->whole = tag;
+	int rc = sherd_graph_open(&db->graph, db->place.store, db->place.key, options, err);
+	if (rc == SHERD_ENOTFOUND && !options->version && strcmp(err->reason, "incomplete") != 0)
+		sherd_cli_fill(err, SHERD_ENOTFOUND, "not-found", "there is no graph database");
+	if (rc == SHERD_ECORRUPT && !at)
+		add_hint(db, err);
+	TRY(rc);
+	if (!tag)
 		return SHERD_OK;
+	TRY(version_of(db, at, &options->version, err));
 	sherd_graph_close(db->graph);
 	db->graph = NULL;
-	return sherd_db_blame(db, sherd_graph_open(&db->graph, db->place.store, db->place.key, options, err), err);
+	return sherd_graph_open(&db->graph, db->place.store, db->place.key, options, err);
 }
 
 int sherd_db_open_reader(sherd_db *db, sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_graph_options options = {.read_only = true, .pool = cli->pool};
-	const char *at = sherd_args_text(args, "at");
-	sherd_place place;
 	*db = (sherd_db){.path = args->operands[0]};
-	TRY(sherd_place_open_any(&place, db->path, false, err));
-	TRY(sherd_db_open_place(db, &place, &options, err));
-	int rc = at ? reopen(db, at, &options, err) : SHERD_OK;
+	TRY(sherd_place_open_any(&db->place, db->path, false, err));
+	int rc = sherd_db_blame(db, open_at(db, sherd_args_text(args, "at"), &options, err), err);
 	if (rc < 0)
 		sherd_db_close(db);
 	return rc;

@@ -154,11 +154,11 @@ static bool list_version(void *arg, const sherd_graph_snapshot *s)
 	return true;
 }
 
-static int print_versions(sherd_cli *cli, const sherd_db *db, sherd_error *err)
+static int print_versions(sherd_cli *cli, const sherd_db *db, uint64_t current, sherd_error *err)
 {
 	static const char *const heads[] = {"version", "created", "", "tags"};
 	sherd_table table = {.columns = COUNT_OF(heads), .right = 1u};
-	listing l = {.table = &table, .current = sherd_graph_version(db->graph)};
+	listing l = {.table = &table, .current = current};
 	sherd_table_add_row(&table, heads);
 	int rc = sherd_db_blame(db, sherd_graph_versions(db->graph, list_version, &l, err), err);
 	if (rc == SHERD_OK)
@@ -167,22 +167,46 @@ static int print_versions(sherd_cli *cli, const sherd_db *db, sherd_error *err)
 	return rc;
 }
 
-static int put_versions(sherd_cli *cli, const sherd_db *db, sherd_error *err)
+static int put_versions(sherd_cli *cli, const sherd_db *db, uint64_t current, sherd_error *err)
 {
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	listing l = {.doc = &doc};
-	sherd_doc_put_u64(&doc, "current", sherd_graph_version(db->graph));
+	if (current)
+		sherd_doc_put_u64(&doc, "current", current);
 	sherd_doc_put_open(&doc, "versions", '[');
 	int rc = sherd_db_blame(db, sherd_graph_versions(db->graph, list_version, &l, err), err);
 	sherd_doc_close(&doc, ']');
 	return sherd_doc_end(&doc, rc, err);
 }
 
+/* Where the current version cannot be opened that is told, and the others are listed. */
+static int open_any(sherd_db *db, sherd_cli *cli, bool *current, sherd_error *err)
+{
+	sherd_graph_options options = {.read_only = true, .pool = cli->pool};
+	sherd_place place;
+	TRY(sherd_place_open_any(&place, db->path, false, err));
+	int rc = sherd_db_open_place(db, &place, &options, err);
+	*current = rc == SHERD_OK;
+	if (rc != SHERD_ECORRUPT)
+		return rc;
+	sherd_error failure = *err;
+	options.whole = true;
+	TRY(sherd_place_open_any(&place, db->path, false, err));
+	rc = sherd_db_open_place(db, &place, &options, err);
+	if (rc == SHERD_OK)
+		sherd_out_problem(&cli->out, &failure, true);
+	else
+		*err = failure;
+	return rc;
+}
+
 static int run_versions(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
-	sherd_db db;
-	TRY(sherd_db_open_reader(&db, cli, args, err));
-	int rc = cli->out.json ? put_versions(cli, &db, err) : print_versions(cli, &db, err);
+	sherd_db db = {.path = args->operands[0]};
+	bool current;
+	TRY(open_any(&db, cli, &current, err));
+	uint64_t version = current ? sherd_graph_version(db.graph) : 0;
+	int rc = cli->out.json ? put_versions(cli, &db, version, err) : print_versions(cli, &db, version, err);
 	sherd_db_close(&db);
 	return rc;
 }

@@ -45,6 +45,7 @@ static const sherd_command *const commands[] = {
 	&sherd_command_graph_stats,
 	&sherd_command_graph_compact,
 	&sherd_command_graph_gc,
+	&sherd_command_graph_repair,
 	&sherd_command_graph_reshard,
 	&sherd_command_graph_versions,
 	&sherd_command_graph_tag,

@@ -9,9 +9,6 @@ if(SHERD_FUZZ)
   target_compile_options(sherd_objects PRIVATE -fsanitize=fuzzer-no-link)
 endif()
 
-# What a target needs besides the library, from the tests: files without cmocka.
-set(SHERD_FUZZ_graph_ops tests/support/graph_naive.c tests/support/graph_naive_check.c tests/support/graph_play.c)
-
 # How inputs are changed so that lengths and checksums stay right; mutate.c is libFuzzer's way in.
 file(GLOB SHERD_FUZZ_FORMS CONFIGURE_DEPENDS fuzz/form_*.c)
 add_library(fuzz_forms STATIC ${SHERD_FUZZ_FORMS})

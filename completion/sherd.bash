@@ -51,6 +51,7 @@ _sherd_options() {
 	"graph gc") echo "--keep --untag $common" ;;
 	"graph tag") echo "--at --remove $common" ;;
 	"graph verify") echo "--quick $common" ;;
+	"graph repair") echo "--dry-run $common" ;;
 	"graph "*) echo "$common" ;;
 	checkpoint | rows | graph | model) echo "--help" ;;
 	*) echo "$common --version" ;;
@@ -100,7 +101,7 @@ _sherd() {
 		mapfile -t COMPREPLY < <(compgen -W "pack append index info stream gather cat verify" -- "$current")
 	elif [[ $command == graph ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "create import export node find out in update delete-file stats compact gc \
-			reshard versions tag diff verify" -- "$current")
+			repair reshard versions tag diff verify" -- "$current")
 	elif [[ $command == model ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert graph meta split join" -- "$current")
 	else

@@ -106,6 +106,7 @@ SHERD_API int sherd_graph_create(sherd_store *store, const char *folder, const s
 typedef struct sherd_graph_options {
 	bool read_only;   /* else SHERD_ECONFLICT, "locked", while somebody else writes */
 	uint64_t version; /* read this one, and read only; 0: the current */
+	bool whole;       /* read only: where the current one cannot be opened, the newest that can */
 	sherd_pool *pool; /* for flush, compact and what they call; may be NULL */
 	const sherd_limits *limits;
 } sherd_graph_options;
@@ -321,6 +322,31 @@ typedef struct sherd_graph_gc_result {
 /* Removes old versions and files that no version names, what dead writers left among them. result may be NULL. */
 SHERD_API int sherd_graph_gc(sherd_graph *graph, const sherd_graph_gc_options *options, sherd_graph_gc_result *result,
                              sherd_error *err);
+
+typedef struct sherd_graph_repair_options {
+	bool dry_run;    /* only look */
+	int64_t time_ms; /* of the version that is made */
+	sherd_pool *pool;
+	const sherd_progress *progress;
+	/* Told of everything that is missing or damaged in the newest version, by its object. May be NULL. */
+	void (*lost)(void *arg, const sherd_error *what);
+	void *arg;
+} sherd_graph_repair_options;
+
+typedef struct sherd_graph_repair_result {
+	uint64_t found;        /* the version that current.json named; 0: it did not */
+	uint64_t whole;        /* the newest version that is whole, every byte of it */
+	uint64_t version;      /* the current one now; as found where there was nothing to repair, or on a dry run */
+	uint64_t versions;     /* newer than the whole one, which are lost */
+	uint64_t nodes, edges; /* rows in segments of the newest version that are missing or damaged */
+} sherd_graph_repair_result;
+
+/* Makes the newest version that is whole the current one, as a new version with the next number; nothing that is there
+ * is changed or removed. Nothing happens where the current one is whole. Versions above what current.json names never
+ * counted; where it does not name any, the newest that is there is taken, which may never have been committed.
+ * SHERD_ECORRUPT, "no-version", when none is whole. result may be NULL. */
+SHERD_API int sherd_graph_repair(sherd_store *store, const char *folder, const sherd_graph_repair_options *options,
+                                 sherd_graph_repair_result *result, sherd_error *err);
 
 typedef struct sherd_graph_reshard_options {
 	uint64_t memory;

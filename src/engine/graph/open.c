@@ -4,6 +4,7 @@
 #include "engine/graph/counts.h"
 #include "engine/graph/flush.h"
 #include "engine/graph/hold.h"
+#include "engine/graph/snapshots.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -119,11 +120,16 @@ static void forget_version(sherd_graph *g)
 	sherd_lock_release(TAKE(g->lock));
 }
 
-/* Of the current version, or of the one that was asked for. */
+/* Of the current version, or of the one that was asked for, which can be read where current.json is damaged. */
 static int choose_version(const sherd_graph *g, uint64_t asked, uint64_t *version, sherd_error *err)
 {
 	graph_head head;
-	TRY(sherd_graph_head_read(&g->place, &head, err));
+	int rc = sherd_graph_head_read(&g->place, &head, err);
+	if (rc == SHERD_ECORRUPT && asked) {
+		*version = asked;
+		return SHERD_OK;
+	}
+	TRY(rc);
 	if (asked > head.current.version)
 		return sherd_fail(err, SHERD_ENOTFOUND, "no-version",
 		                  "version %" PRIu64 " is not there: the current one is %" PRIu64, asked,
@@ -168,6 +174,31 @@ static int open_reader(sherd_graph *g, uint64_t asked, sherd_error *err)
 		rc = fail_missing(&failure);
 	if (rc < 0 && err)
 		*err = failure;
+	return rc;
+}
+
+/* The newest that can be opened, after the current one could not be. */
+static int open_whole(sherd_graph *g, sherd_error *err)
+{
+	graph_snapshots s;
+	sherd_error first = {0};
+	int rc = open_reader(g, 0, &first);
+	if (rc != SHERD_ECORRUPT && rc != SHERD_EUNSUPPORTED) {
+		if (rc < 0 && err)
+			*err = first;
+		return rc;
+	}
+	forget_version(g);
+	TRY(sherd_graph_take_snapshots(&g->place, UINT64_MAX, &s, err));
+	const sherd_rfdb_snapshot *list = (const sherd_rfdb_snapshot *)(const void *)s.list.data;
+	for (size_t i = s.list.len / sizeof(*list); rc < 0 && i-- > 0;) {
+		rc = open_reader(g, list[i].version, NULL);
+		if (rc < 0)
+			forget_version(g);
+	}
+	sherd_graph_snapshots_done(&s);
+	if (rc < 0 && err)
+		*err = first;
 	return rc;
 }
 
@@ -256,11 +287,12 @@ int sherd_graph_open(sherd_graph **out, sherd_store *store, const char *folder, 
 {
 	static const sherd_graph_options defaults = {0};
 	const sherd_graph_options *o = options ? options : &defaults;
-	SHERD_AUTO(sherd_graph, sherd_graph_close) g = graph_make(!o->read_only && !o->version, o->pool);
+	SHERD_AUTO(sherd_graph, sherd_graph_close) g = graph_make(!o->read_only && !o->version && !o->whole, o->pool);
 	if (!g)
 		return sherd_fail_nomem(err);
 	TRY(sherd_graph_place_init(&g->place, store, folder, o->limits, err));
-	TRY(g->writable ? open_writer(g, err) : open_reader(g, o->version, err));
+	bool whole = o->whole && !o->version;
+	TRY(g->writable ? open_writer(g, err) : whole ? open_whole(g, err) : open_reader(g, o->version, err));
 	TRY(read_plan(g, err));
 	g->plan_written = g->plan.place_count;
 	*out = TAKE(g);

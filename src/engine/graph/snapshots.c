@@ -160,7 +160,13 @@ static int count_all(census *c, const graph_place *p, uint64_t up_to, bool trust
 			continue;
 		if (files[i].edit && files[i].version != reached + 1)
 			continue;
-		TRY(read_file(c, &files[i], trusted, err));
+		sherd_error failure = {0};
+		int rc = read_file(c, &files[i], trusted, &failure);
+		if (rc == SHERD_ECORRUPT)
+			continue; /* a version that cannot be opened */
+		if (rc < 0 && err)
+			*err = failure;
+		TRY(rc);
 		reached = files[i].version;
 	}
 	TRY(sherd_buf_check(&c->segments, err));
@@ -260,4 +266,9 @@ int sherd_graph_write_index(const sherd_graph *g, sherd_error *err)
 int sherd_graph_rewrite_index(const sherd_graph *g, sherd_error *err)
 {
 	return write_index(&g->place, g->version, false, err);
+}
+
+int sherd_graph_rewrite_index_of(const graph_place *p, uint64_t version, sherd_error *err)
+{
+	return write_index(p, version, false, err);
 }

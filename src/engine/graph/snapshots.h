@@ -42,5 +42,6 @@ void sherd_graph_present_done(graph_present *present);
  * there, or from the manifests alone. */
 int sherd_graph_write_index(const sherd_graph *g, sherd_error *err);
 int sherd_graph_rewrite_index(const sherd_graph *g, sherd_error *err);
+int sherd_graph_rewrite_index_of(const graph_place *p, uint64_t version, sherd_error *err);
 
 #endif

@@ -287,21 +287,6 @@ static int check_all(graph_checking *c, sherd_error *err)
 	return each_version(c, false, judge_version, err);
 }
 
-static void checking_done(graph_checking *c)
-{
-	for (size_t i = 0; i < c->descriptors.len / sizeof(graph_checked); i++) {
-		graph_checked *one = graph_checked_at(c, i);
-		sherd_buf_done(&one->report.errors);
-		sherd_buf_done(&one->report.warnings);
-		sherd_graph_segment_close(one->segment);
-	}
-	sherd_buf_done(&c->descriptors);
-	sherd_buf_done(&c->files);
-	sherd_map_done(&c->seen);
-	sherd_arena_done(&c->arena);
-	sherd_graph_place_done(&c->place);
-}
-
 /* Once. *changed: others committed or collected meanwhile. */
 static int verify(sherd_report *r, sherd_store *store, const char *folder, const sherd_verify_options *options,
                   bool *changed, sherd_error *err)
@@ -315,7 +300,7 @@ static int verify(sherd_report *r, sherd_store *store, const char *folder, const
 	if (rc == SHERD_OK && still == SHERD_ENOMEM)
 		rc = sherd_fail_nomem(err);
 	*changed = there == SHERD_OK && still == SHERD_OK && strcmp(before.identity, after.identity) != 0;
-	checking_done(&c);
+	sherd_graph_checking_done(&c);
 	return rc;
 }
 

@@ -37,6 +37,7 @@ static inline graph_checked *graph_checked_at(const graph_checking *c, size_t pl
 /* Where a description stands; SIZE_MAX when it was not noted. */
 int sherd_graph_checking_note(graph_checking *c, const sherd_rfdb_descriptor *about, sherd_error *err);
 size_t sherd_graph_checking_place(const graph_checking *c, const sherd_rfdb_descriptor *about);
+void sherd_graph_checking_done(graph_checking *c);
 /* All that were noted, by the pool. */
 int sherd_graph_checking_segments(graph_checking *c, sherd_error *err);
 /* What a version says of all its segments together. rc of what is wrong with it, which err names. */

@@ -210,3 +210,18 @@ int sherd_graph_checking_segments(graph_checking *c, sherd_error *err)
 	sherd_graph_ids_done(&told);
 	return ok ? rc : sherd_fail_nomem(err);
 }
+
+void sherd_graph_checking_done(graph_checking *c)
+{
+	for (size_t i = 0; i < c->descriptors.len / sizeof(graph_checked); i++) {
+		graph_checked *one = graph_checked_at(c, i);
+		sherd_buf_done(&one->report.errors);
+		sherd_buf_done(&one->report.warnings);
+		sherd_graph_segment_close(one->segment);
+	}
+	sherd_buf_done(&c->descriptors);
+	sherd_buf_done(&c->files);
+	sherd_map_done(&c->seen);
+	sherd_arena_done(&c->arena);
+	sherd_graph_place_done(&c->place);
+}

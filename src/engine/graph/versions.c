@@ -31,7 +31,12 @@ static int hand_out(const sherd_rfdb_snapshot *s, sherd_graph_snapshot_fn *each,
 static int snapshots_of(const sherd_graph *g, graph_snapshots *out, sherd_error *err)
 {
 	graph_head head;
-	TRY(sherd_graph_head_read(&g->place, &head, err));
+	int rc = sherd_graph_head_read(&g->place, &head, err);
+	/* Who has opened a version has it, whatever became of current.json. */
+	if (rc == SHERD_ECORRUPT)
+		head.current.version = UINT64_MAX;
+	else
+		TRY(rc);
 	return sherd_graph_take_snapshots(&g->place, head.current.version, out, err);
 }
 
