@@ -135,9 +135,13 @@ static int add_edges(loading *l, sherd_error *err)
 	l->loaded.edges += count;
 	if (rc == SHERD_OK || rc == SHERD_ENOMEM)
 		return rc;
-	for (size_t i = 0; i < count; i++)
-		TRY(sherd_batch_blame(&l->batch.edge_at[i], sherd_graph_add_edges(l->graph, &edges[i], 1, err), err));
-	return rc;
+	for (size_t i = 0; i < count; i++) {
+		int one = sherd_graph_add_edges(l->graph, &edges[i], 1, err);
+		bool skipped = l->loaded.skip && one == SHERD_EINVAL && strcmp(err->reason, "unknown-source") == 0;
+		l->loaded.skipped += skipped;
+		TRY(sherd_batch_blame(&l->batch.edge_at[i], skipped ? SHERD_OK : one, err));
+	}
+	return l->loaded.skip ? SHERD_OK : rc;
 }
 
 static int make_room(loading *l, sherd_error *err)
@@ -174,7 +178,7 @@ static int load_source(void *arg, const char *path, sherd_graph_record what, she
 
 int sherd_batch_load(sherd_cli *cli, sherd_graph *graph, const sherd_sources *from, sherd_loaded *out, sherd_error *err)
 {
-	loading l = {.cli = cli, .graph = graph};
+	loading l = {.cli = cli, .graph = graph, .loaded.skip = out->skip};
 	TRY(sherd_batch_open(&l.batch, err));
 	int rc = each_source(from, load_source, &l, err);
 	sherd_batch_close(&l.batch);

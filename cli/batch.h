@@ -25,6 +25,8 @@ int sherd_batch_read(sherd_batch *b, sherd_lines *in, sherd_graph_record what, s
 
 typedef struct sherd_loaded {
 	uint64_t nodes, edges; /* lines */
+	uint64_t skipped;      /* edges among them that were left out */
+	bool skip;             /* set before: edges whose source is no node are left out */
 } sherd_loaded;
 
 /* Adds what the sources hold to the writer, in memory that does not grow with them as far as this side is concerned.

@@ -1,12 +1,17 @@
 #include "db.h"
 
 #include "clock.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
 
 int sherd_db_open_place(sherd_db *db, sherd_place *place, const sherd_graph_options *options, sherd_error *err)
 {
@@ -103,13 +108,68 @@ int sherd_db_open_reader(sherd_db *db, sherd_cli *cli, const sherd_args *args, s
 	return rc;
 }
 
+/* The process that holds the exclusive lock on a file, as the system tells; 0 when it does not. */
+static long holder_of(const char *path)
+{
+	char line[256];
+	struct stat st;
+	long found = 0;
+	FILE *locks = stat(path, &st) == 0 ? fopen("/proc/locks", "re") : NULL;
+	while (locks && !found && fgets(line, sizeof(line), locks)) {
+		long process;
+		unsigned major_number, minor_number;
+		unsigned long long inode;
+		const char *kind = strstr(line, "FLOCK  ADVISORY  WRITE ");
+		if (kind && sscanf(kind + 23, "%ld %x:%x:%llu", &process, &major_number, &minor_number, &inode) == 4 &&
+		    inode == st.st_ino && major_number == major(st.st_dev) && minor_number == minor(st.st_dev))
+			found = process;
+	}
+	if (locks)
+		(void)fclose(locks);
+	return found;
+}
+
+static void name_holder(const sherd_db *db, sherd_error *err)
+{
+	char path[PATH_MAX], name[64] = "";
+	int n = snprintf(path, sizeof(path), "%s/LOCK", db->path);
+	long process = n > 0 && (size_t)n < sizeof(path) ? holder_of(path) : 0;
+	if (!process)
+		return;
+	(void)snprintf(path, sizeof(path), "/proc/%ld/comm", process);
+	FILE *comm = fopen(path, "re");
+	if (comm && fgets(name, sizeof(name), comm))
+		name[strcspn(name, "\n")] = 0;
+	if (comm)
+		(void)fclose(comm);
+	(void)snprintf(err->message, sizeof(err->message), "process %ld%s%s%s writes to it; --wait TIME waits for that",
+	               process, *name ? " (" : "", name, *name ? ")" : "");
+}
+
+static int open_writer(sherd_db *db, const sherd_graph_options *options, sherd_error *err)
+{
+	sherd_place place;
+	TRY(sherd_place_open_any(&place, db->path, false, err));
+	return sherd_db_open_place(db, &place, options, err);
+}
+
 int sherd_db_open_writer(sherd_db *db, sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
+	static const struct timespec pause = {.tv_nsec = 20000000};
 	const sherd_graph_options options = {.pool = cli->pool};
-	sherd_place place;
+	uint64_t wait = 0, waited = 0;
+	int rc;
 	*db = (sherd_db){.path = args->operands[0]};
-	TRY(sherd_place_open_any(&place, db->path, false, err));
-	return sherd_db_open_place(db, &place, &options, err);
+	TRY(sherd_args_span(args, "wait", &wait, err));
+	while ((rc = open_writer(db, &options, err)) == SHERD_ECONFLICT && strcmp(err->reason, "locked") == 0 &&
+	       waited < wait) {
+		TRY(sherd_watch_check(err));
+		(void)nanosleep(&pause, NULL);
+		waited += (uint64_t)pause.tv_nsec;
+	}
+	if (rc == SHERD_ECONFLICT && strcmp(err->reason, "locked") == 0)
+		name_holder(db, err);
+	return rc;
 }
 
 int sherd_db_time(int64_t *out, sherd_error *err)

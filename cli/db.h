@@ -16,6 +16,7 @@ typedef struct sherd_db {
 /* Opens it for reading, at the version of --at where the command has it: a number, or the newest with a tag KEY=VALUE.
  * Errors name their objects as the user does. */
 int sherd_db_open_reader(sherd_db *db, sherd_cli *cli, const sherd_args *args, sherd_error *err);
+/* While somebody else writes: waits for as long as --wait says, then tells who it is. */
 int sherd_db_open_writer(sherd_db *db, sherd_cli *cli, const sherd_args *args, sherd_error *err);
 /* One that the place names, which the database then owns. */
 int sherd_db_open_place(sherd_db *db, sherd_place *place, const sherd_graph_options *options, sherd_error *err);
@@ -48,6 +49,11 @@ static inline int sherd_db_blame(const sherd_db *db, int rc, sherd_error *err)
 {
 	return sherd_place_blame(&db->place, rc, err);
 }
+
+#define SHERD_WAIT_OPTION                                                               \
+	{                                                                               \
+		"wait", "TIME", "how long to wait while another writes (default: 0)", 0 \
+	}
 
 #define SHERD_AT_OPTION                                                                 \
 	{                                                                               \

@@ -111,7 +111,7 @@ static int from_lines(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	const char *path = args->operands[0];
 	const sherd_sources from = {path, path};
 	const sherd_graph_layout one = {.shards = 1};
-	sherd_loaded loaded;
+	sherd_loaded loaded = {0};
 	sherd_graph *graph;
 	TRY(sherd_graph_open_ephemeral(&graph, &one, cli->pool, err));
 	int rc = sherd_batch_load(cli, graph, &from, &loaded, err);

@@ -19,15 +19,18 @@ static int take_sources(const sherd_args *args, sherd_sources *from, sherd_error
 
 static int tell_imported(sherd_cli *cli, const sherd_db *db, const sherd_loaded *loaded, sherd_error *err)
 {
-	uint64_t version = sherd_graph_version(db->graph);
+	uint64_t version = sherd_graph_version(db->graph), edges = loaded->edges - loaded->skipped;
 	sherd_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s imported, version %" PRIu64, db->path,
-	               loaded->nodes, sherd_text_plural(loaded->nodes), loaded->edges, sherd_text_plural(loaded->edges),
-	               version);
+	               loaded->nodes, sherd_text_plural(loaded->nodes), edges, sherd_text_plural(edges), version);
+	if (loaded->skipped)
+		sherd_out_note(&cli->out, "%s: %" PRIu64 " edge%s left out, whose source is no node", db->path,
+		               loaded->skipped, sherd_text_plural(loaded->skipped));
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", db->path);
 	sherd_doc_put_u64(&doc, "version", version);
 	sherd_doc_put_u64(&doc, "nodes", loaded->nodes);
-	sherd_doc_put_u64(&doc, "edges", loaded->edges);
+	sherd_doc_put_u64(&doc, "edges", loaded->edges - loaded->skipped);
+	sherd_doc_put_u64(&doc, "skipped_edges", loaded->skipped);
 	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
@@ -35,7 +38,7 @@ static int run_import(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_db db;
 	sherd_sources from;
-	sherd_loaded loaded;
+	sherd_loaded loaded = {.skip = sherd_args_has(args, "skip-unknown")};
 	TRY(take_sources(args, &from, err));
 	TRY(sherd_db_open_writer(&db, cli, args, err));
 	int rc = sherd_batch_load(cli, db.graph, &from, &loaded, err);
@@ -50,6 +53,8 @@ static int run_import(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 static const sherd_option import_options[] = {
 	{"nodes", "F", "file of nodes, one a line; - is standard input", 0},
 	{"edges", "F", "file of edges, one a line; - is standard input", 0},
+	{"skip-unknown", NULL, "leave out edges whose source is no node, and count them", 0},
+	SHERD_WAIT_OPTION,
 	{NULL, NULL, NULL, 0},
 };
 
@@ -156,6 +161,7 @@ static int run_update(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 }
 
 static const sherd_option update_options[] = {
+	SHERD_WAIT_OPTION,
 	{"file", "PATH", "the file, as its nodes name it", 0},
 	{"nodes", "F", "its nodes, one a line; - is standard input", 0},
 	{"edges", "F", "the edges from them, one a line; - is standard input", 0},
@@ -194,6 +200,11 @@ static int run_delete(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	return rc;
 }
 
+static const sherd_option wait_options[] = {
+	SHERD_WAIT_OPTION,
+	{NULL, NULL, NULL, 0},
+};
+
 const sherd_command sherd_command_graph_delete_file = {
 	.name = "graph delete-file",
 	.operands = "DB PATH",
@@ -201,4 +212,5 @@ const sherd_command sherd_command_graph_delete_file = {
 	.least = 2,
 	.most = 2,
 	.run = run_delete,
+	.options = wait_options,
 };

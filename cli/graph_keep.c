@@ -40,6 +40,11 @@ static int run_compact(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	return rc;
 }
 
+static const sherd_option compact_options[] = {
+	SHERD_WAIT_OPTION,
+	{NULL, NULL, NULL, 0},
+};
+
 const sherd_command sherd_command_graph_compact = {
 	.name = "graph compact",
 	.operands = "DB",
@@ -48,6 +53,7 @@ const sherd_command sherd_command_graph_compact = {
 	.least = 1,
 	.most = 1,
 	.run = run_compact,
+	.options = compact_options,
 };
 
 /* ---- gc */
@@ -86,6 +92,7 @@ static int run_gc(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 static const sherd_option gc_options[] = {
 	{"keep", "N", "how many of the newest versions stay (default: 1)", 0},
 	{"untag", NULL, "tagged versions go as well", 0},
+	SHERD_WAIT_OPTION,
 	{NULL, NULL, NULL, 0},
 };
 

@@ -2,6 +2,7 @@
 #include "db.h"
 #include "records.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,27 @@ int sherd_db_cat(sherd_cli *cli, const sherd_args *args, sherd_place *place, she
 
 /* ---- find */
 
+/* --limit and --count. */
+static int take_bounds(const sherd_args *args, sherd_records *r, sherd_error *err)
+{
+	r->count = sherd_args_has(args, "count");
+	if (r->count && sherd_args_has(args, "limit"))
+		return sherd_cli_usage(err, "--limit and --count do not go together");
+	return sherd_args_u64(args, "limit", 1, &r->limit, err);
+}
+
+static void tell_count(sherd_cli *cli, const sherd_records *r, uint64_t count, int rc)
+{
+	if (r->count && rc == SHERD_OK && !cli->out.json)
+		sherd_out_printf(&cli->out, "%" PRIu64 "\n", count);
+}
+
+#define BOUND_OPTIONS                                             \
+	{"limit", "N", "print at most so many", 0},               \
+	{                                                         \
+		"count", NULL, "print only how many there are", 0 \
+	}
+
 /* One of --X and --X-prefix. */
 static int take_text(const sherd_args *args, const char *name, const char *prefix, sherd_graph_text *text,
                      bool *is_prefix, sherd_error *err)
@@ -99,15 +121,20 @@ static int take_text(const sherd_args *args, const char *name, const char *prefi
 	return SHERD_OK;
 }
 
-static int print_found(sherd_cli *cli, const sherd_db *db, const sherd_graph_query *query, sherd_error *err)
+static int print_found(sherd_cli *cli, const sherd_db *db, const sherd_args *args, const sherd_graph_query *query,
+                       sherd_error *err)
 {
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_records r = {.cli = cli, .err = err, .doc = cli->out.json ? &doc : NULL};
+	int taken = take_bounds(args, &r, err);
+	if (taken < 0)
+		return sherd_doc_end(&doc, taken, err);
 	sherd_doc_put_open(&doc, "nodes", '[');
 	int rc = sherd_db_blame(db, sherd_graph_find(db->graph, query, sherd_records_node, &r, err), err);
 	rc = sherd_records_done(&r, rc);
 	sherd_doc_close(&doc, ']');
 	sherd_doc_put_u64(&doc, "count", r.nodes);
+	tell_count(cli, &r, r.nodes, rc);
 	return sherd_doc_end(&doc, rc, err);
 }
 
@@ -119,7 +146,7 @@ static int run_find(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	TRY(take_text(args, "file", "file-prefix", &query.file, &query.file_prefix, err));
 	TRY(take_text(args, "name", "name-prefix", &query.name, &query.name_prefix, err));
 	TRY(sherd_db_open_reader(&db, cli, args, err));
-	int rc = print_found(cli, &db, &query, err);
+	int rc = print_found(cli, &db, args, &query, err);
 	sherd_db_close(&db);
 	return rc;
 }
@@ -131,6 +158,7 @@ static const sherd_option find_options[] = {
 	{"type-prefix", "TEXT", "only nodes whose type begins so", 0},
 	{"file-prefix", "TEXT", "only nodes whose file begins so", 0},
 	{"name-prefix", "TEXT", "only nodes whose name begins so", 0},
+	BOUND_OPTIONS,
 	SHERD_AT_OPTION,
 	{NULL, NULL, NULL, 0},
 };
@@ -158,11 +186,16 @@ static int check_known(const sherd_db *db, const char *id, uint64_t edges, sherd
 	return known ? known : fail_unknown(db, id, err);
 }
 
-static int print_edges(sherd_cli *cli, const sherd_db *db, walk_fn *walk, const char *id,
+static int print_edges(sherd_cli *cli, const sherd_db *db, walk_fn *walk, const sherd_args *args,
                        const sherd_graph_types *types, sherd_error *err)
 {
+	const char *id = args->operands[1];
 	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_records r = {.cli = cli, .err = err, .doc = cli->out.json ? &doc : NULL};
+	sherd_records r = {
+		.cli = cli, .err = err, .doc = cli->out.json ? &doc : NULL, .graph = db->graph, .from = id_of(id)};
+	int taken = take_bounds(args, &r, err);
+	if (taken < 0)
+		return sherd_doc_end(&doc, taken, err);
 	sherd_doc_put_open(&doc, "edges", '[');
 	int rc = sherd_db_blame(db, walk(db->graph, id_of(id), types, sherd_records_edge, &r, err), err);
 	rc = sherd_records_done(&r, rc);
@@ -170,6 +203,7 @@ static int print_edges(sherd_cli *cli, const sherd_db *db, walk_fn *walk, const 
 	sherd_doc_put_u64(&doc, "count", r.edges);
 	if (rc == SHERD_OK)
 		rc = check_known(db, id, r.edges, err);
+	tell_count(cli, &r, r.edges, rc < 0 ? rc : SHERD_OK);
 	return sherd_doc_end(&doc, rc, err);
 }
 
@@ -187,7 +221,7 @@ static int run_edges(sherd_cli *cli, const sherd_args *args, walk_fn *walk, sher
 	types.list = list;
 	int rc = sherd_db_open_reader(&db, cli, args, err);
 	if (rc == SHERD_OK) {
-		rc = print_edges(cli, &db, walk, args->operands[1], &types, err);
+		rc = print_edges(cli, &db, walk, args, &types, err);
 		sherd_db_close(&db);
 	}
 	free(list);
@@ -206,6 +240,7 @@ static int run_in(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 
 static const sherd_option edge_options[] = {
 	{"type", "TYPE", "only edges of this type; may be repeated", 0},
+	BOUND_OPTIONS,
 	SHERD_AT_OPTION,
 	{NULL, NULL, NULL, 0},
 };
@@ -214,6 +249,7 @@ const sherd_command sherd_command_graph_out = {
 	.name = "graph out",
 	.operands = "DB ID",
 	.summary = "Prints the edges that begin at a node as lines of JSON",
+	.details = "Each with the node at its other end, where there is one, as \"node\".\n",
 	.least = 2,
 	.most = 2,
 	.run = run_out,
@@ -224,6 +260,7 @@ const sherd_command sherd_command_graph_in = {
 	.name = "graph in",
 	.operands = "DB ID",
 	.summary = "Prints the edges that end at a node as lines of JSON",
+	.details = "Each with the node at its other end, where there is one, as \"node\".\n",
 	.least = 2,
 	.most = 2,
 	.run = run_in,

@@ -55,6 +55,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 static const sherd_option options[] = {
 	{"at", "VERSION", "the version to tag (default: the current one)", 0},
 	{"remove", NULL, "remove the tag with this key", 0},
+	SHERD_WAIT_OPTION,
 	{NULL, NULL, NULL, 0},
 };
 

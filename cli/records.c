@@ -3,6 +3,7 @@
 #include "text.h"
 #include "watch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +67,9 @@ static void put_value(sherd_records *r, const char *kind)
 /* The record was made a line of this length. */
 static bool deliver(sherd_records *r, const char *kind, size_t len)
 {
-	if (r->rc == SHERD_OK && r->doc)
+	if (r->rc == SHERD_OK && r->count)
+		len = 0;
+	else if (r->rc == SHERD_OK && r->doc)
 		put_value(r, kind);
 	else if (r->rc == SHERD_OK)
 		put_line(r, kind, len);
@@ -74,7 +77,36 @@ static bool deliver(sherd_records *r, const char *kind, size_t len)
 		r->rc = sherd_watch_check(r->err);
 	if (r->file && (r->nodes + r->edges) % 4096 == 0)
 		(void)r->cli->progress.update(r->cli->progress.arg, r->bytes, 0);
-	return r->rc == SHERD_OK && !sherd_out_failed();
+	return r->rc == SHERD_OK && !sherd_out_failed() && (!r->limit || r->nodes + r->edges < r->limit);
+}
+
+static bool same_id(sherd_graph_id a, sherd_graph_id b)
+{
+	return a.lo == b.lo && a.hi == b.hi;
+}
+
+/* Puts the node at the other end into the line of an edge, which then reads back as the same edge: other keys are
+ * passed over there. */
+static int add_node(sherd_records *r, const sherd_graph_edge *edge, size_t *len)
+{
+	sherd_graph_node node;
+	char *text = NULL;
+	size_t room = 0, text_len = 0;
+	int rc = sherd_graph_get(r->graph, same_id(edge->src, r->from) ? edge->dst : edge->src, &node, r->err);
+	if (rc <= 0)
+		return rc;
+	rc = sherd_graph_node_line(&node, &text, &room, &text_len, r->err);
+	size_t all = *len + text_len + sizeof(",\"node\":}");
+	char *larger = rc == SHERD_OK ? realloc(r->line, all) : NULL;
+	if (larger) {
+		r->line = larger;
+		r->room = all;
+		*len = *len - 1 + (size_t)snprintf(larger + *len - 1, all - *len + 1, ",\"node\":%s}", text);
+	} else if (rc == SHERD_OK) {
+		rc = sherd_cli_no_memory(r->err);
+	}
+	free(text);
+	return rc;
 }
 
 bool sherd_records_node(void *arg, const sherd_graph_node *node)
@@ -91,6 +123,8 @@ bool sherd_records_edge(void *arg, const sherd_graph_edge *edge)
 	sherd_records *r = arg;
 	size_t len = 0;
 	r->rc = sherd_graph_edge_line(edge, &r->line, &r->room, &len, r->err);
+	if (r->rc == SHERD_OK && r->graph && !r->count)
+		r->rc = add_node(r, edge, &len);
 	r->edges++;
 	return deliver(r, "edge", len);
 }

@@ -15,7 +15,11 @@ typedef struct sherd_records {
 	sherd_doc *doc;     /* values go there; NULL: they are lines */
 	const char *change; /* what became of the next record, told with it; NULL: nothing is */
 	uint64_t nodes, edges, bytes;
-	int rc; /* of the first failure, which stops */
+	uint64_t limit;           /* stops after so many; 0: never */
+	bool count;               /* records are counted, not printed */
+	const sherd_graph *graph; /* of edges: the node at the other end is told too; NULL: it is not */
+	sherd_graph_id from;      /* the end that is not the other one */
+	int rc;                   /* of the first failure, which stops */
 	char *line;
 	size_t room;
 } sherd_records;

@@ -42,14 +42,17 @@ _sherd_options() {
 	"rows verify") echo "--quick $common" ;;
 	"graph create") echo "--shards --planner --min-files $common" ;;
 	"graph reshard") echo "--shards --planner --min-files --at $common" ;;
-	"graph import") echo "--nodes --edges $common" ;;
+	"graph import") echo "--nodes --edges --skip-unknown --wait $common" ;;
 	"graph export") echo "--nodes --edges --replace --at $common" ;;
-	"graph update") echo "--file --nodes --edges $common" ;;
-	"graph find") echo "--type --file --name --type-prefix --file-prefix --name-prefix --at $common" ;;
-	"graph out" | "graph in") echo "--type --at $common" ;;
+	"graph update") echo "--file --nodes --edges --wait $common" ;;
+	"graph find") echo "--type --file --name --type-prefix --file-prefix --name-prefix --limit --count --at $common" ;;
+	"graph out" | "graph in") echo "--type --limit --count --at $common" ;;
+	"graph neighbours") echo "--direction --type --limit --at $common" ;;
+	"graph walk") echo "--direction --depth --type --limit --at $common" ;;
+	"graph delete-file" | "graph delete-node" | "graph delete-edge" | "graph compact") echo "--wait $common" ;;
 	"graph node" | "graph stats") echo "--at $common" ;;
-	"graph gc") echo "--keep --untag $common" ;;
-	"graph tag") echo "--at --remove $common" ;;
+	"graph gc") echo "--keep --untag --wait $common" ;;
+	"graph tag") echo "--at --remove --wait $common" ;;
 	"graph verify") echo "--quick $common" ;;
 	"graph repair") echo "--dry-run $common" ;;
 	"graph "*) echo "$common" ;;
@@ -84,11 +87,12 @@ _sherd() {
 	--format) mapfile -t COMPREPLY < <(compgen -W "text raw npy" -- "$current") && return ;;
 	--to) mapfile -t COMPREPLY < <(compgen -W "safetensors index npy npy-folder checkpoint sdc fb sdnb sdz rows rows-bf16 jsonl rfdb" -- "$current") && return ;;
 	--compress) mapfile -t COMPREPLY < <(compgen -W "none deflate deflate:6 deflate:12" -- "$current") && return ;;
+	--direction) mapfile -t COMPREPLY < <(compgen -W "out in both" -- "$current") && return ;;
 	--planner) mapfile -t COMPREPLY < <(compgen -W "hash directory" -- "$current") && return ;;
 	--layout) mapfile -t COMPREPLY < <(compgen -W "sherd csharp" -- "$current") && return ;;
 	--workers | --range | --shards | --rank | --world | --set-id | --field | --step | --epoch | --learning-rate | \
 		--optimizer | --tensor | --keep | --rows-per-shard | --batch | --batch-bytes | --from | --sample | --shuffle | \
-		--shuffle-window | --window | --resume | --limit-batches | --remove | --min-files | --at | --type | --name | --type-prefix | \
+		--shuffle-window | --window | --resume | --limit-batches | --remove | --min-files | --at | --limit | --depth | --wait | --type | --name | --type-prefix | \
 		--name-prefix) return ;;
 	esac
 	if [[ $current == -* ]]; then
@@ -100,7 +104,7 @@ _sherd() {
 	elif [[ $command == rows ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "pack append index info stream gather cat verify" -- "$current")
 	elif [[ $command == graph ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "create import export node find out in update delete-file stats compact gc \
+		mapfile -t COMPREPLY < <(compgen -W "create import export node find out in neighbours walk update delete-file delete-node delete-edge stats compact gc \
 			repair reshard versions tag diff verify" -- "$current")
 	elif [[ $command == model ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert graph meta split join" -- "$current")

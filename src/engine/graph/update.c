@@ -150,6 +150,24 @@ static bool same_text(sherd_graph_text a, sherd_graph_text b)
 	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* Do they say the same? Other programs write keys in another order, and append the mark of exported nodes. */
+static int is_same_metadata(sherd_graph_text a, sherd_graph_text b, sherd_error *err)
+{
+	char *texts[2] = {NULL, NULL};
+	size_t lens[2] = {0, 0};
+	if (same_text(a, b))
+		return 1;
+	if (sherd_graph_is_exported(graph_text_in(a)) != sherd_graph_is_exported(graph_text_in(b)))
+		return 0;
+	int rc = sherd_graph_metadata(a, false, &texts[0], &lens[0], NULL);
+	if (rc == SHERD_OK)
+		rc = sherd_graph_metadata(b, false, &texts[1], &lens[1], NULL);
+	bool same = rc == SHERD_OK && lens[0] == lens[1] && memcmp(texts[0], texts[1], lens[0]) == 0;
+	free(texts[0]);
+	free(texts[1]);
+	return rc == SHERD_ENOMEM ? sherd_fail_nomem(err) : same;
+}
+
 /* Is the node that is there already as the new one will be stored? 1, or 0. */
 static int is_same_node(const sherd_graph_node *before, const sherd_graph_node *n, sherd_error *err)
 {
@@ -158,9 +176,10 @@ static int is_same_node(const sherd_graph_node *before, const sherd_graph_node *
 	TRY(sherd_graph_stored_metadata(n, &owned, &metadata, err));
 	bool same = before->content_hash == n->content_hash && same_text(before->semantic_id, n->semantic_id) &&
 	            same_text(before->type, n->type) && same_text(before->name, n->name) &&
-	            same_text(before->file, n->file) && same_text(before->metadata, graph_text_out(metadata));
+	            same_text(before->file, n->file);
+	int rc = same ? is_same_metadata(before->metadata, graph_text_out(metadata), err) : 0;
 	free(owned);
-	return same;
+	return rc;
 }
 
 static int count_nodes(update *u, const sherd_graph_node *nodes, size_t count, sherd_error *err)

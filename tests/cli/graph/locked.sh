@@ -10,8 +10,9 @@ sherd graph import db --nodes - </dev/null; echo $?
 sherd graph compact db --json; echo $?
 sherd graph gc db; echo $?
 sherd graph find db
+sherd graph delete-file db f --wait 1m >waited 2>&1 3>&- &
 echo '{"id":"b","file":"g"}' >&3
 exec 3>&-
 wait
-cat first
+cat first waited
 sherd graph find db | wc -l

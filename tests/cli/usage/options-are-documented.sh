@@ -8,7 +8,7 @@ completed() { # completed WORD... prints what the last word is completed to
 }
 count=0
 for command in "" info verify cat convert checkpoint\ {save,commit,wait,load,reshard,verify,list,prune,remove,repair} rows\ {pack,append,index,info,stream,gather,cat,verify} \
-	graph\ {create,import,export,node,find,out,in,update,delete-file,stats,compact,gc,repair,reshard,versions,tag,diff,verify} \
+	graph\ {create,import,export,node,find,out,in,neighbours,walk,update,delete-file,delete-node,delete-edge,stats,compact,gc,repair,reshard,versions,tag,diff,verify} \
 	model\ {info,verify,cat,convert,graph,meta,split,join}; do
 	page=$SHERD_SOURCE/man/sherd${command:+-${command%% *}}.1
 	helped=$(sherd $command --help | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort)
@@ -29,7 +29,7 @@ for page in "$SHERD_SOURCE"/man/*.1; do
 		sherd) sherd --help ;;
 		sherd-checkpoint) for c in save commit wait load reshard verify list prune remove repair; do sherd checkpoint $c --help; done ;;
 		sherd-rows) for c in pack append index info stream gather cat verify; do sherd rows $c --help; done ;;
-		sherd-graph) for c in create import export node find out in update delete-file stats compact gc repair reshard versions tag diff verify; do sherd graph $c --help; done ;;
+		sherd-graph) for c in create import export node find out in neighbours walk update delete-file delete-node delete-edge stats compact gc repair reshard versions tag diff verify; do sherd graph $c --help; done ;;
 		sherd-model) for c in info verify cat convert graph meta split join; do sherd model $c --help; done ;;
 		*) sherd ${name#sherd-} --help ;;
 		esac | grep -q -- "$option" || [ "$name$option" = sherd--set-id ] || echo "$option of $name is no option"

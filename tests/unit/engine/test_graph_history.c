@@ -277,6 +277,27 @@ TEST(a_quick_look_counts_what_it_looked_at)
 	assert_true(sherd_report_checked_bytes(quick) < sherd_report_checked_bytes(whole) / 10);
 }
 
+/* G-6. */
+TEST(an_update_that_says_the_same_in_other_words_changes_nothing)
+{
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "db", NULL, NULL);
+	sherd_graph_change change;
+	sherd_graph_node n = graph_node("a", "F", "a", "a.js");
+	n.metadata = sherd_graph_text_of("{\"line\":3,\"async\":true,\"__exported\":true}");
+	assert_ok(sherd_graph_add_nodes(g, &n, 1, err));
+	n.metadata = sherd_graph_text_of("{\"async\": true, \"line\": 3}");
+	n.exported = true;
+	assert_ok(sherd_graph_update_file(g, n.file, &n, 1, NULL, 0, &change, err));
+	assert_int_equal(change.nodes_changed, 0);
+	n.exported = false;
+	assert_ok(sherd_graph_update_file(g, n.file, &n, 1, NULL, 0, &change, err));
+	assert_int_equal(change.nodes_changed, 1);
+	n.metadata = sherd_graph_text_of("no object");
+	assert_ok(sherd_graph_update_file(g, n.file, &n, 1, NULL, 0, &change, err));
+	assert_int_equal(change.nodes_changed, 1);
+}
+
 /* ---- tag_index */
 
 static void index_of(sherd_store *store, sherd_arena *arena, sherd_rfdb_index *x, char **text)
@@ -352,6 +373,7 @@ int main(void)
 		cmocka_unit_test(a_version_whose_segments_are_gone_is_a_warning_and_is_not_listed),
 		cmocka_unit_test(the_current_version_must_have_its_segments),
 		cmocka_unit_test(a_quick_look_counts_what_it_looked_at),
+		cmocka_unit_test(an_update_that_says_the_same_in_other_words_changes_nothing),
 		cmocka_unit_test(the_index_says_which_version_has_a_tag),
 		cmocka_unit_test(verify_tells_of_an_index_that_lacks_tags_or_invents_them),
 	};
