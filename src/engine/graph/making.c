@@ -204,11 +204,15 @@ static int take_head(graph_making *m, bool there, bool parts, sherd_error *err)
 		return sherd_fail(err, SHERD_EEXIST, "leftovers",
 		                  "parts of a database, but no " SHERD_RFDB_CURRENT ": remove them first");
 	if (!rc) {
-		rc = sherd_graph_place_put(p, SHERD_RFDB_MAKING, SHERD_WRITE_NEW, &nothing, err);
+		sherd_error failure = {0};
+		rc = sherd_graph_place_put(p, SHERD_RFDB_MAKING, SHERD_WRITE_NEW, &nothing, &failure);
 		m->marked = rc == SHERD_OK;
+		if (rc < 0 && rc != SHERD_EEXIST) {
+			if (err)
+				*err = failure;
+			return rc;
+		}
 	}
-	if (rc < 0 && rc != SHERD_EEXIST)
-		return rc;
 	rc = sherd_graph_head_create(p, &m->head, err);
 	if (rc < 0 && *m->head.identity)
 		(void)sherd_graph_place_remove_if(p, SHERD_RFDB_CURRENT, m->head.identity, NULL);

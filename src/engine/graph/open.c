@@ -124,11 +124,14 @@ static void forget_version(sherd_graph *g)
 static int choose_version(const sherd_graph *g, uint64_t asked, uint64_t *version, sherd_error *err)
 {
 	graph_head head;
-	int rc = sherd_graph_head_read(&g->place, &head, err);
+	sherd_error failure = {0};
+	int rc = sherd_graph_head_read(&g->place, &head, &failure);
 	if (rc == SHERD_ECORRUPT && asked) {
 		*version = asked;
 		return SHERD_OK;
 	}
+	if (rc < 0 && err)
+		*err = failure;
 	TRY(rc);
 	if (asked > head.current.version)
 		return sherd_fail(err, SHERD_ENOTFOUND, "no-version",
@@ -252,22 +255,31 @@ int sherd_graph_clear_uncommitted(const graph_place *p, graph_head *head, sherd_
 	return rc;
 }
 
+static int try_writer(sherd_graph *g, sherd_error *err)
+{
+	forget_view(g);
+	TRY(sherd_graph_head_read(&g->place, &g->head, err));
+	int rc = sherd_graph_clear_uncommitted(&g->place, &g->head, err);
+	if (rc == SHERD_OK)
+		rc = open_version(g, g->head.current.version, err);
+	return sherd_graph_head_judge(&g->place, &g->head, rc, err);
+}
+
 static int open_writer(sherd_graph *g, sherd_error *err)
 {
-	int rc;
+	sherd_error failure = {0};
+	int tries = 0, rc;
 	/* Before the lock, which would be made: nothing is put into a folder that holds no database. */
 	TRY(sherd_graph_head_read(&g->place, &g->head, err));
 	TRY(sherd_graph_lock_writer(&g->place, &g->lock, err));
-	int tries = 0;
-	do {
-		forget_view(g);
-		TRY(sherd_graph_head_read(&g->place, &g->head, err));
-		rc = sherd_graph_clear_uncommitted(&g->place, &g->head, err);
-		if (rc == SHERD_OK)
-			rc = open_version(g, g->head.current.version, err);
-		rc = sherd_graph_head_judge(&g->place, &g->head, rc, err);
-	} while (rc == SHERD_ECONFLICT && ++tries < MOST_TRIES);
-	return rc == SHERD_ENOTFOUND ? fail_missing(err) : rc;
+	do
+		rc = try_writer(g, &failure);
+	while (rc == SHERD_ECONFLICT && ++tries < MOST_TRIES);
+	if (rc == SHERD_ENOTFOUND)
+		rc = fail_missing(&failure);
+	if (rc < 0 && err)
+		*err = failure;
+	return rc;
 }
 
 static sherd_graph *graph_make(bool writable, sherd_pool *pool)

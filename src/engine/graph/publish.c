@@ -93,12 +93,17 @@ int sherd_graph_encode_as_edit(const sherd_graph *g, const sherd_rfdb_manifest *
 static int claim(sherd_graph *g, const char *name, const sherd_buf *edit, char *identity, sherd_error *err)
 {
 	const sherd_write_options o = {.mode = SHERD_WRITE_NEW, .identity = identity};
-	int rc = sherd_graph_place_write(&g->place, name, &o, edit, err);
+	sherd_error failure = {0};
+	int rc = sherd_graph_place_write(&g->place, name, &o, edit, &failure);
 	if (rc == SHERD_EEXIST) {
 		TRY(sherd_graph_clear_uncommitted(&g->place, &g->head, err));
-		rc = sherd_graph_place_write(&g->place, name, &o, edit, err);
+		rc = sherd_graph_place_write(&g->place, name, &o, edit, &failure);
 	}
-	return rc == SHERD_EEXIST ? sherd_graph_head_fail(err) : rc;
+	if (rc == SHERD_EEXIST)
+		rc = sherd_graph_head_fail(&failure);
+	if (rc < 0 && err)
+		*err = failure;
+	return rc;
 }
 
 int sherd_graph_publish(sherd_graph *g, uint64_t version, const sherd_buf *edit, sherd_error *err)

@@ -176,12 +176,15 @@ static int count_all(census *c, const graph_place *p, uint64_t up_to, bool trust
 /* Begins again when a file went between being listed and being read: an edit goes when its version is there in full. */
 static int take_census(census *c, const graph_place *p, uint64_t up_to, bool trusted, sherd_error *err)
 {
-	int rc = count_all(c, p, up_to, trusted, err);
+	sherd_error failure = {0};
+	int rc = count_all(c, p, up_to, trusted, &failure);
 	for (int tries = 0; rc == SHERD_ENOTFOUND && tries < MOST_TRIES; tries++) {
 		census_done(c);
 		*c = (census){0};
-		rc = count_all(c, p, up_to, trusted, err);
+		rc = count_all(c, p, up_to, trusted, &failure);
 	}
+	if (rc < 0 && err)
+		*err = failure;
 	return rc;
 }
 

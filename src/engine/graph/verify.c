@@ -304,23 +304,32 @@ static int verify(sherd_report *r, sherd_store *store, const char *folder, const
 	return rc;
 }
 
+/* Into the report, unless it has to be done again: 1. */
+static int verify_once(sherd_report *r, sherd_store *store, const char *folder, const sherd_verify_options *options,
+                       sherd_error *err)
+{
+	sherd_report found = {0};
+	sherd_error failure = {0};
+	bool changed = false;
+	int rc = verify(&found, store, folder, options, &changed, &failure);
+	bool again = changed && (rc == SHERD_ENOTFOUND || (rc == SHERD_OK && sherd_report_errors(&found)));
+	if (rc < 0 && !again && err)
+		*err = failure;
+	if (rc == SHERD_OK && !again)
+		rc = sherd_report_merge(r, &found, err);
+	sherd_buf_done(&found.errors);
+	sherd_buf_done(&found.warnings);
+	return again ? 1 : rc;
+}
+
 int sherd_graph_verify(sherd_report *r, sherd_store *store, const char *folder, const sherd_verify_options *options,
                        sherd_error *err)
 {
-	int rc = SHERD_OK;
-	for (int tries = 0; tries < MOST_TRIES; tries++) {
-		sherd_report found = {0};
-		bool changed = false;
-		rc = verify(&found, store, folder, options, &changed, err);
-		bool again = changed && (rc == SHERD_ENOTFOUND || (rc == SHERD_OK && sherd_report_errors(&found)));
-		if (!again) {
-			int merged = sherd_report_merge(r, &found, err);
-			rc = rc < 0 ? rc : merged;
-		}
-		sherd_buf_done(&found.errors);
-		sherd_buf_done(&found.warnings);
-		if (!again)
-			return rc;
-	}
-	return sherd_fail(err, SHERD_ECONFLICT, "changed", "others change the database all the time: try again");
+	int rc = 1;
+	for (int tries = 0; rc == 1 && tries < MOST_TRIES; tries++)
+		rc = verify_once(r, store, folder, options, err);
+	if (rc == 1)
+		return sherd_fail(err, SHERD_ECONFLICT, "changed",
+		                  "others change the database all the time: try again");
+	return rc;
 }

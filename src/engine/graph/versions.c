@@ -31,7 +31,10 @@ static int hand_out(const sherd_rfdb_snapshot *s, sherd_graph_snapshot_fn *each,
 static int snapshots_of(const sherd_graph *g, graph_snapshots *out, sherd_error *err)
 {
 	graph_head head;
-	int rc = sherd_graph_head_read(&g->place, &head, err);
+	sherd_error failure = {0};
+	int rc = sherd_graph_head_read(&g->place, &head, &failure);
+	if (rc < 0 && rc != SHERD_ECORRUPT && err)
+		*err = failure;
 	/* Who has opened a version has it, whatever became of current.json. */
 	if (rc == SHERD_ECORRUPT)
 		head.current.version = UINT64_MAX;
