@@ -13,8 +13,9 @@
 static void run(const char *const *arguments, const int pipes[4])
 {
 	enum { MOST = 8 };
-	const char *python = getenv("SHERD_BENCH_PYTHON");
-	char *list[MOST + 2] = {(char *)"python3"};
+	const char *named = getenv("SHERD_BENCH_PYTHON"), *python = named ? named : "python3";
+	/* From this word Python finds the packages of a virtual environment. */
+	char *list[MOST + 2] = {(char *)python};
 	for (int i = 0; i < MOST && arguments[i]; i++)
 		list[i + 1] = (char *)arguments[i];
 	/* However this program ends, the script does not stay behind. */
@@ -23,7 +24,7 @@ static void run(const char *const *arguments, const int pipes[4])
 		_exit(1);
 	for (int i = 0; i < 4; i++)
 		(void)close(pipes[i]);
-	(void)execvp(python ? python : "python3", list);
+	(void)execvp(python, list);
 	_exit(1);
 }
 
