@@ -149,8 +149,8 @@ int sherd_bundle_map(const sherd_bundle *bundle, size_t index, const void **out,
 	}
 	uint32_t align = sherd_dtype_align(t->dtype);
 	if (align && (uintptr_t)bytes % align)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-map",
-		                  "%.128s does not lie at a multiple of %u bytes", t->name, align);
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "%.128s does not lie at a multiple of %u bytes",
+		                  t->name, align);
 	*out = bytes;
 	return SHERD_OK;
 }

@@ -215,12 +215,12 @@ int sherd_ckpt_map(const sherd_ckpt *ckpt, size_t tensor, const void **out, sher
 	const sherd_tensor *t = &ckpt->tensors[tensor];
 	const sherd_ckpt_piece *piece = &ckpt->pieces[ckpt->first_piece[tensor]];
 	if (!t->bytes || piece->at)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-map", "tensor '%.80s' is empty or cut", t->name);
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "tensor '%.80s' is empty or cut", t->name);
 	const ckpt_shard *f = &ckpt->files[piece->shard];
 	const void *p;
 	TRY(sherd_reader_map(f->reader, f->data_offset + piece->offset, t->bytes, &p, err));
 	if ((uintptr_t)p % sherd_dtype_align(t->dtype))
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-map", "tensor '%.80s' is not aligned in its file",
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "tensor '%.80s' is not aligned in its file",
 		                  t->name);
 	*out = p;
 	return SHERD_OK;

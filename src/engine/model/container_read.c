@@ -153,7 +153,7 @@ int sherd_container_map(const container_record *r, const void **out, sherd_error
 	for (uint32_t i = 0; i < a->chunk_count; i++) {
 		const sherd_container_chunk *c = &a->chunks[i];
 		if (c->codec != SHERD_CODEC_NONE || c->filter != SHERD_FILTER_NONE || c->offset != at)
-			return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-map", "%.128s is packed", a->tensor.name);
+			return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "%.128s is packed", a->tensor.name);
 		at += c->stored;
 	}
 	return sherd_reader_map(r->file->reader, a->chunks[0].offset, (size_t)a->tensor.bytes, out, err);
