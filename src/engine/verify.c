@@ -47,7 +47,8 @@ static int verify(sherd_report *r, sherd_store *store, const char *key, const sh
 	int rc = sherd_detect(store, key, &format, &found);
 	if (rc == SHERD_EINCOMPLETE)
 		return sherd_ckpt_verify_incomplete(r, store, key, o, err);
-	if (rc == SHERD_ENOTFOUND) {
+	/* What is not of a format that is read here cannot be said to be damaged. */
+	if (rc == SHERD_ENOTFOUND || rc == SHERD_EUNSUPPORTED) {
 		if (err)
 			*err = found;
 		return rc;

@@ -2,6 +2,7 @@
 #include "base/cursor.h"
 #include "base/limits.h"
 #include "codec/json.h"
+#include "engine/bundle/foreign.h"
 #include "engine/model/container_set.h"
 #include "engine/model/samediff.h"
 #include "engine/model/sdnb.h"
@@ -216,12 +217,19 @@ static int by_content(sherd_store *store, sherd_reader *reader, const char *key,
 		format = SHERD_FORMAT_CHECKPOINT;
 	if (!format)
 		TRY(by_graph(reader, &format, err));
-	if (!format && sherd_str_starts(first, SHERD_ZIP_MAGIC)) /* as a large graph may begin by chance */
+	if (!format && sherd_str_starts(first, SHERD_ZIP_MAGIC)) { /* as a large graph may begin by chance */
+		TRY(sherd_foreign_archive(reader, err));
 		format = SHERD_FORMAT_SDZ;
+	}
+	if (!format)
+		TRY(sherd_foreign_object(first, err));
 	if (!format && size && sherd_str_ends(name, GRAPH_SUFFIX)) /* damaged: opening it tells where */
 		format = SHERD_FORMAT_SAMEDIFF_FLATBUFFERS;
 	if (!format && sherd_str_ends(name, SHERD_CONTAINER_SUFFIX))
 		format = SHERD_FORMAT_SAMEDIFF_CONTAINER;
+	if (!format && !size)
+		return sherd_fail(err, SHERD_ECORRUPT, "empty",
+		                  "an empty file: a copy or download that did not finish?");
 	if (!format)
 		return sherd_in_object(err,
 		                       sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format",
@@ -412,6 +420,7 @@ static int by_prefix(sherd_store *store, const char *key, sherd_format *out, she
 		*out = folder;
 		return SHERD_OK;
 	}
+	TRY(sherd_foreign_folder(store, key, err));
 	found = exists(store, key, ".saving", err);
 	TRY(found);
 	if (!found)
@@ -427,6 +436,8 @@ static int at_root(sherd_store *store, sherd_format *out, sherd_error *err)
 {
 	sherd_format format;
 	TRY(by_folder(store, "", &format, err));
+	if (!format)
+		TRY(sherd_foreign_folder(store, "", err));
 	if (!format)
 		return sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format",
 		                  "a folder of no format that is known here");

@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include "base/error.h"
+#include "format/zip.h"
 
 #include <sherd/detect.h>
 
@@ -14,12 +15,30 @@ static void put(const char *key, const void *data, size_t len)
 	assert_ok(sherd_store_put(store, key, SHERD_WRITE_REPLACE, data, len, err));
 }
 
+static sherd_format format_of(sherd_store *s, const char *key)
+{
+	sherd_format format;
+	assert_ok(sherd_detect(s, key, &format, err));
+	return format;
+}
+
 TEST(every_format_has_a_name_and_is_found_by_it)
 {
-	static const char *const names[] = {
-		"unknown", "checkpoint", "checkpoint-shard",     "safetensors", "safetensors-index",  "npy",
-		"rows",    "rows-bf16",  "samediff-flatbuffers", "nd4j-array",  "samediff-container", "sdnb",
-		"sdz",     "rfdb"};
+	static const char *const names[] = {"unknown",
+	                                    "checkpoint",
+	                                    "checkpoint-shard",
+	                                    "safetensors",
+	                                    "safetensors-index",
+	                                    "npy",
+	                                    "rows",
+	                                    "rows-bf16",
+	                                    "samediff-flatbuffers",
+	                                    "nd4j-array",
+	                                    "samediff-container",
+	                                    "sdnb",
+	                                    "sdz",
+	                                    "rfdb",
+	                                    "npy-folder"};
 	for (unsigned i = 0; i < COUNT_OF(names); i++) {
 		assert_string_equal(sherd_format_name((sherd_format)i), names[i]);
 		assert_int_equal(sherd_format_by_name(names[i]), i);
@@ -86,8 +105,6 @@ TEST(what_fits_no_format_is_refused)
 		const char *key, *data;
 		size_t len;
 	} cases[] = {
-		{"a", BYTES("")},
-		{"a.npy", BYTES("")},
 		{"a.safetensors", BYTES("\x02\0\0\0\0\0\0\0")},
 		{"a.safetensors", BYTES("\x01\xe1\xf5\x05\0\0\0\0{}")},
 		{"a", BYTES("\x02\0\0\0\0\0\0\0[]")},
@@ -110,6 +127,102 @@ TEST(what_fits_no_format_is_refused)
 	}
 	sherd_format format;
 	assert_refused(SHERD_EUNSUPPORTED, "unknown-format", sherd_detect(store, "", &format, err));
+}
+
+/* T-1: what others write is named, whatever it is called, and is not said to be damaged. */
+TEST(formats_of_others_are_named)
+{
+	static const struct {
+		const char *data;
+		size_t len;
+		const char *word;
+	} cases[] = {
+		{BYTES("\x89HDF\r\n\x1a\n\0\0"), "HDF5"},
+		{BYTES("GGUF\3\0\0\0"), "GGUF"},
+		{BYTES("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j"), "torch.save() before"},
+		{BYTES("\x80\x02}q\0"), "pickle"},
+		{BYTES("\x80\x04\x95\x10\0"), "pickle"},
+		{BYTES("\x80\x05\x95\x10\0"), "pickle"},
+		{BYTES("version https://git-lfs.github.com/spec/v1\noid sha256:00"), "git lfs pull"},
+		{BYTES("\n<!DOCTYPE HTML><html>"), "web page"},
+		{BYTES("<html lang=en>"), "web page"},
+		{BYTES("\x08\x07\x12\x07pytorch\x1a"), "ONNX"},
+		{BYTES("\x1c\0\0\0TFL3\0\0"), "TensorFlow Lite"},
+		{BYTES("\x1f\x8b\x08\0"), "gzip"},
+		{BYTES("\x28\xb5\x2f\xfd\0"), "zstd"},
+		{BYTES("PAR1\x15\0"), "Parquet"},
+	};
+	static const char *const keys[] = {"a", "a.fb", "a.sdc"};
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		for (size_t k = 0; k < COUNT_OF(keys); k++) {
+			sherd_format format;
+			sherd_error e = {0};
+			put(keys[k], cases[i].data, cases[i].len);
+			assert_int_equal(sherd_detect(store, keys[k], &format, &e), SHERD_EUNSUPPORTED);
+			assert_string_equal(e.reason, "foreign-format");
+			assert_string_equal(e.object, keys[k]);
+			assert_non_null(strstr(e.message, cases[i].word));
+		}
+	}
+	sherd_format format;
+	put("e.safetensors", "", 0);
+	assert_refused(SHERD_ECORRUPT, "empty", sherd_detect(store, "e.safetensors", &format, err));
+	/* A graph that was cut and begins so by chance is no pickle. */
+	put("g.fb", BYTES("\x80\x02\0\0\0\0\0\0"));
+	assert_int_equal(format_of(store, "g.fb"), SHERD_FORMAT_SAMEDIFF_FLATBUFFERS);
+	put("z/.zgroup", "{}", 2);
+	assert_refused(SHERD_EUNSUPPORTED, "foreign-format", sherd_detect(store, "z", &format, err));
+}
+
+static void put_archive(const char *const *entries, size_t count, size_t keep)
+{
+	SHERD_AUTO_BUF out = {0};
+	sherd_zip_entry list[4] = {0};
+	for (size_t i = 0; i < count; i++) {
+		list[i] = (sherd_zip_entry){.name = entries[i], .head = out.len};
+		sherd_zip_put_local(&out, &list[i], 1);
+	}
+	sherd_zip_put_directory(&out, list, count, out.len);
+	put("a.zip", (const char *)out.data, out.len < keep ? out.len : keep);
+}
+
+TEST(archives_of_others_are_named)
+{
+	static const struct {
+		const char *entries[2];
+		const char *word; /* NULL: one that may hold a model */
+	} cases[] = {
+		{{"archive/data.pkl", "archive/data/0"}, "torch.save()"},
+		{{"archive/version", "archive/data.pkl"}, "torch.save()"},
+		{{"a.npy", "b.npy"}, ".npz"},
+		{{"configuration.json", "coefficients.bin"}, "Deeplearning4j"},
+		{{"[Content_Types].xml", "word/document.xml"}, "Office"},
+		{{"META-INF/MANIFEST.MF", "a.class"}, "Java archive"},
+		{{"a.npy", "model.sdnb"}, NULL},
+		{{"model", "data.pkl"}, NULL},
+		{{"x.npy", "y.txt"}, NULL},
+	};
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		sherd_format format = SHERD_FORMAT_UNKNOWN;
+		sherd_error e = {0};
+		put_archive(cases[i].entries, 2, SIZE_MAX);
+		int rc = sherd_detect(store, "a.zip", &format, &e);
+		if (!cases[i].word) {
+			assert_int_equal(rc, SHERD_OK);
+			assert_int_equal(format, SHERD_FORMAT_SDZ);
+			continue;
+		}
+		assert_int_equal(rc, SHERD_EUNSUPPORTED);
+		assert_string_equal(e.reason, "foreign-format");
+		assert_non_null(strstr(e.message, cases[i].word));
+	}
+	/* Every cut of one is the same or nothing known. */
+	for (size_t keep = 4; keep < 200; keep++) {
+		sherd_format format;
+		put_archive(cases[0].entries, 2, keep);
+		int rc = sherd_detect(store, "a.zip", &format, NULL);
+		assert_true(rc == SHERD_OK || rc == SHERD_EUNSUPPORTED);
+	}
 }
 
 TEST(a_prefix_is_a_checkpoint_once_its_metadata_is_there)
@@ -164,13 +277,6 @@ TEST(a_folder_of_a_local_store_can_share_its_name_with_a_prefix)
 	assert_int_equal(format, SHERD_FORMAT_CHECKPOINT);
 	sherd_store_close(local);
 	scratch_remove(folder);
-}
-
-static sherd_format format_of(sherd_store *s, const char *key)
-{
-	sherd_format format;
-	assert_ok(sherd_detect(s, key, &format, err));
-	return format;
 }
 
 TEST(a_folder_of_rows_is_told_by_its_shards_manifest_or_marker)
@@ -257,6 +363,8 @@ int main(void)
 		CASE(content_decides_whatever_the_name),
 		CASE(a_damaged_document_is_still_what_it_was_meant_to_be),
 		CASE(what_fits_no_format_is_refused),
+		CASE(formats_of_others_are_named),
+		CASE(archives_of_others_are_named),
 		CASE(a_prefix_is_a_checkpoint_once_its_metadata_is_there),
 		CASE(a_key_whose_metadata_could_have_no_name_is_not_found),
 		CASE(a_folder_of_rows_is_told_by_its_shards_manifest_or_marker),
