@@ -132,6 +132,14 @@ const char *sherd_args_text(const sherd_args *args, const char *name)
 	return last;
 }
 
+bool sherd_command_takes(const sherd_command *command, const char *option)
+{
+	for (const sherd_option *o = command->options; o && o->name; o++)
+		if (strcmp(o->name, option) == 0)
+			return true;
+	return false;
+}
+
 bool sherd_args_has(const sherd_args *args, const char *name)
 {
 	return sherd_args_text(args, name) != NULL;

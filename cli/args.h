@@ -47,6 +47,8 @@ int sherd_args_parse(sherd_args *args, const sherd_command *command, int argc, c
 void sherd_args_done(sherd_args *args);
 
 bool sherd_args_has(const sherd_args *args, const char *name);
+/* Does the command have this option of its own? */
+bool sherd_command_takes(const sherd_command *command, const char *option);
 /* The last value given, or NULL. */
 const char *sherd_args_text(const sherd_args *args, const char *name);
 /* Every value given: calls with *next from 0 until NULL comes. */

@@ -173,6 +173,16 @@ const sherd_command sherd_command_rows_cat = {
 	.options = rows_options,
 };
 
+const sherd_command sherd_command_checkpoint_cat = {
+	.name = "checkpoint cat",
+	.operands = "PREFIX [NAME]",
+	.summary = "Prints the values of a tensor; the same as sherd cat",
+	.least = 1,
+	.most = 2,
+	.run = run,
+	.options = options,
+};
+
 const sherd_command sherd_command_model_cat = {
 	.name = "model cat",
 	.operands = "PATH [NAME]",

@@ -16,6 +16,8 @@ extern const sherd_command sherd_command_model_graph;
 extern const sherd_command sherd_command_model_join;
 extern const sherd_command sherd_command_model_meta;
 extern const sherd_command sherd_command_model_split;
+extern const sherd_command sherd_command_checkpoint_info;
+extern const sherd_command sherd_command_checkpoint_cat;
 extern const sherd_command sherd_command_checkpoint_save;
 extern const sherd_command sherd_command_checkpoint_commit;
 extern const sherd_command sherd_command_checkpoint_wait;

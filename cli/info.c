@@ -100,6 +100,16 @@ const sherd_command sherd_command_info = {
 	.options = options,
 };
 
+const sherd_command sherd_command_checkpoint_info = {
+	.name = "checkpoint info",
+	.operands = "PREFIX",
+	.summary = "Shows what is in a checkpoint; the same as sherd info",
+	.least = 1,
+	.most = 1,
+	.run = run,
+	.options = options,
+};
+
 const sherd_command sherd_command_model_info = {
 	.name = "model info",
 	.operands = "PATH",

@@ -1,3 +1,4 @@
+#include "advice.h"
 #include "commands.h"
 #include "watch.h"
 
@@ -20,6 +21,8 @@ static const sherd_command *const commands[] = {
 	&sherd_command_checkpoint_wait,
 	&sherd_command_checkpoint_load,
 	&sherd_command_checkpoint_reshard,
+	&sherd_command_checkpoint_info,
+	&sherd_command_checkpoint_cat,
 	&sherd_command_checkpoint_verify,
 	&sherd_command_checkpoint_list,
 	&sherd_command_checkpoint_prune,
@@ -95,6 +98,14 @@ static const char *about(const char *group)
 	return *group ? "Checkpoints made of shards" : "Looks after data that is stored in pieces";
 }
 
+static void add_command(sherd_table *table, const sherd_command *command)
+{
+	char text[128];
+	(void)snprintf(text, sizeof(text), "  %s %s", command->name, command->operands);
+	sherd_table_add(table, text);
+	sherd_table_add(table, command->summary);
+}
+
 static void print_help(sherd_out *out, const char *group)
 {
 	sherd_error ignored;
@@ -102,13 +113,12 @@ static void print_help(sherd_out *out, const char *group)
 	size_t len = strlen(group);
 	sherd_out_printf(out, "Usage: sherd %s%sCOMMAND [OPTION]... OPERAND...\n", group, len ? " " : "");
 	sherd_out_printf(out, "%s.\n\n", about(group));
-	for (size_t i = 0; i < COUNT_OF(commands); i++) {
-		char text[128];
-		if (strncmp(commands[i]->name, group, len) != 0)
-			continue;
-		(void)snprintf(text, sizeof(text), "  %s %s", commands[i]->name, commands[i]->operands);
-		sherd_table_add(&table, text);
-		sherd_table_add(&table, commands[i]->summary);
+	for (size_t i = 0; i < COUNT_OF(commands); i++)
+		if (strncmp(commands[i]->name, group, len) == 0)
+			add_command(&table, commands[i]);
+	if (!len) {
+		sherd_table_add(&table, "  help [COMMAND]");
+		sherd_table_add(&table, "Lists the commands, or tells more about one");
 	}
 	sherd_table_add(&table, "");
 	sherd_table_add(&table, "");
@@ -138,6 +148,46 @@ static const sherd_command *find(int argc, char **argv, int *words)
 			return commands[i];
 	}
 	return NULL;
+}
+
+static int no_command(int argc, char **argv, int words, sherd_error *err)
+{
+	if (words == 2 && argc == 1)
+		return sherd_cli_usage(err, "%s needs a command; see sherd %s --help", argv[0], argv[0]);
+	return sherd_cli_usage(err, "there is no command %.64s%s%.64s; see sherd help", argv[0], words == 2 ? " " : "",
+	                       words == 2 ? argv[1] : "");
+}
+
+/* For who names no command: those that most begin with. */
+static void print_usual(sherd_out *out)
+{
+	static const sherd_command *const usual[] = {
+		&sherd_command_info,        &sherd_command_verify,          &sherd_command_cat,
+		&sherd_command_convert,     &sherd_command_checkpoint_save, &sherd_command_checkpoint_load,
+		&sherd_command_rows_pack,   &sherd_command_rows_stream,     &sherd_command_graph_import,
+		&sherd_command_model_graph,
+	};
+	sherd_error ignored;
+	sherd_table table = {.columns = 2};
+	sherd_out_printf(out, "Usage: sherd COMMAND [OPTION]... OPERAND...\n%s. The usual commands:\n\n", about(""));
+	for (size_t i = 0; i < COUNT_OF(usual); i++)
+		add_command(&table, usual[i]);
+	(void)sherd_table_print(&table, out, &ignored);
+	sherd_out_printf(out, "\nsherd help lists all of them, sherd help COMMAND tells more about one.\n");
+}
+
+/* "help", and perhaps the words of a command or a group behind it. */
+static int give_help(sherd_out *out, int argc, char **argv, sherd_error *err)
+{
+	int words = 0;
+	const sherd_command *command = find(argc, argv, &words);
+	if (command)
+		sherd_args_help(command, out);
+	else if (argc == 0 || (argc == 1 && words == 2))
+		print_help(out, argc ? argv[0] : "");
+	else
+		return no_command(argc, argv, words, err);
+	return EXIT_FINE;
 }
 
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
@@ -196,19 +246,24 @@ static int dispatch(sherd_cli *cli, int argc, char **argv, sherd_error *err)
 		print_help(&cli->out, argv[before]);
 		return EXIT_FINE;
 	}
+	if (argc == 1) {
+		print_usual(&cli->out);
+		return EXIT_FINE;
+	}
 	if (!command && before == argc)
-		return sherd_cli_usage(err, "no command; see sherd --help");
-	if (!command && words == 2 && before + 1 == argc)
-		return sherd_cli_usage(err, "%s needs a command; see sherd %s --help", argv[before], argv[before]);
+		return sherd_cli_usage(err, "no command; see sherd help");
+	if (!command && strcmp(argv[before], "help") == 0)
+		return give_help(&cli->out, argc - before - 1, argv + before + 1, err);
 	if (!command)
-		return sherd_cli_usage(err, "there is no command %.64s%s%.64s; see sherd --help", argv[before],
-		                       words == 2 ? " " : "", words == 2 ? argv[before + 1] : "");
+		return no_command(argc - before, argv + before, words, err);
 	/* The name makes room: argv[0], the options before it, the words behind it. */
 	memmove(argv + 1 + words, argv + 1, (size_t)(before - 1) * sizeof(*argv));
 	sherd_args args;
 	int rc = sherd_args_parse(&args, command, argc - words, argv + words, err);
 	if (rc == SHERD_OK)
 		rc = run(cli, &args, err);
+	if (rc < 0)
+		sherd_advise(&args, err);
 	sherd_args_done(&args);
 	return rc;
 }

@@ -126,11 +126,11 @@ static int refuse_format(const sherd_args *args, const char *to, const char *pat
 		return sherd_cli_usage(err,
 		                       "--to must be safetensors, index, npy, npy-folder, checkpoint, sdc, fb, sdnb%s",
 		                       graphs ? ", sdz, rows, rows-bf16, jsonl or rfdb" : ", sdz, rows or rows-bf16");
-	return sherd_cli_usage(
-		err,
-		"%.128s does not tell the format: it ends neither in .safetensors, "
-		".safetensors.index.json, .npy, .metadata.json, .sdc, .fb, .sdnb, .sdz%s nor / (see --to)",
-		path, graphs ? ", .jsonl, .rfdb" : "");
+	return sherd_cli_usage(err,
+	                       "%.128s does not tell the format: it ends neither in .safetensors, "
+	                       ".safetensors.index.json, .npy, .metadata.json, .sdc, .fb, .sdnb, .sdz%s nor /%s",
+	                       path, graphs ? ", .jsonl, .rfdb" : "",
+	                       sherd_command_takes(args->command, "to") ? " (see --to)" : "");
 }
 
 int sherd_target_take(sherd_target *target, const sherd_args *args, const char *path, sherd_error *err)

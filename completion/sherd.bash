@@ -5,9 +5,9 @@ _sherd_options() {
 	case $1 in
 	"checkpoint commit" | "checkpoint list" | "checkpoint remove") echo "$common" ;;
 	"model info") echo "$common" ;;
-	info) echo "--partial $common" ;;
+	info | "checkpoint info") echo "--partial $common" ;;
 	verify | "model verify" | "checkpoint verify") echo "--quick $common" ;;
-	cat) echo "--range --format --partial $common" ;;
+	cat | "checkpoint cat") echo "--range --format --partial $common" ;;
 	"model cat") echo "--range --format $common" ;;
 	convert)
 		echo "--to --shards --compress --partial --replace --drop-graph --drop-metadata --without-updater --salvage --allow-missing $common"
@@ -98,9 +98,9 @@ _sherd() {
 	if [[ $current == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_sherd_options "$command")" -- "$current")
 	elif [[ -z $command ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert checkpoint rows graph model" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert checkpoint rows graph model help" -- "$current")
 	elif [[ $command == checkpoint ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "save commit wait load reshard verify list prune remove repair" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "save commit wait load reshard info cat verify list prune remove repair" -- "$current")
 	elif [[ $command == rows ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "pack append index info stream gather cat verify" -- "$current")
 	elif [[ $command == graph ]]; then

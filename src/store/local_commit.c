@@ -32,6 +32,17 @@ static bool is_refusal(int os_errno)
 	       os_errno == EMLINK;
 }
 
+static int cannot_name(const sherd_sys *sys, int dir, const char *leaf, int os_errno, sherd_error *err)
+{
+	struct stat there;
+	if (os_errno == EEXIST && sys->fstatat(sys, dir, leaf, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISDIR(there.st_mode))
+		return sherd_fail(err, SHERD_EEXIST, "is-folder", "a folder is in its place");
+	if (os_errno == EEXIST)
+		return sherd_fail(err, SHERD_EEXIST, "exists", "the object exists");
+	return sherd_local_fail(err, os_errno, "cannot give it its name");
+}
+
 /* Gives a named temporary file the object's name, unless that is taken. */
 static int publish_named(sherd_local *s, sherd_local_temp *temp, const char *leaf, sherd_error *err)
 {
@@ -48,7 +59,7 @@ static int publish_named(sherd_local *s, sherd_local_temp *temp, const char *lea
 			return sherd_fail(err, SHERD_EUNSUPPORTED, "no-exclusive",
 			                  "this file system can neither link nor rename exclusively");
 	}
-	return sherd_local_fail(err, errno, "cannot give it its name");
+	return cannot_name(sys, temp->dir, leaf, errno, err);
 }
 
 static int publish_new(sherd_local *s, sherd_local_temp *temp, const char *leaf, sherd_error *err)
@@ -59,7 +70,7 @@ static int publish_new(sherd_local *s, sherd_local_temp *temp, const char *leaf,
 		return SHERD_OK;
 	/* ENOENT: no /proc to link through, or no folder any more, which the copy will find out. */
 	if (!is_refusal(errno) && errno != ENOENT)
-		return sherd_local_fail(err, errno, "cannot give it its name");
+		return cannot_name(s->sys, temp->dir, leaf, errno, err);
 	atomic_store(&s->no_nameless, true);
 	TRY(sherd_local_temp_name(s, temp, err));
 	TRY(sync_file(s->sys, temp, err));

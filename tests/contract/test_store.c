@@ -537,7 +537,7 @@ TEST(folders_can_be_made_where_there_are_any)
 	put(STORE, "a/b/c/x", "two");
 	assert_ok(sherd_store_remove(STORE, "a/b/c/x", err));
 	assert_refused(SHERD_EEXIST, "not-a-folder", sherd_store_put(STORE, "x/y", SHERD_WRITE_NEW, "", 0, err));
-	assert_refused(SHERD_EEXIST, "exists", sherd_store_put(STORE, "a/b", SHERD_WRITE_NEW, "", 0, err));
+	assert_refused(SHERD_EEXIST, "is-folder", sherd_store_put(STORE, "a/b", SHERD_WRITE_NEW, "", 0, err));
 	assert_refused(SHERD_EEXIST, "is-folder", sherd_store_put(STORE, "a/b", SHERD_WRITE_REPLACE, "", 0, err));
 	assert_lists(STORE, "", "", "x");
 }

@@ -58,8 +58,7 @@ static const foreign formats[] = {
 
 static int refuse(const char *what, const char *advice, sherd_error *err)
 {
-	return sherd_fail(err, SHERD_EUNSUPPORTED, "foreign-format", "this is %s: not read here; %s", what,
-	                  advice);
+	return sherd_fail(err, SHERD_EUNSUPPORTED, "foreign-format", "this is %s: not read here; %s", what, advice);
 }
 
 /* ---- objects */

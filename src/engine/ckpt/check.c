@@ -40,8 +40,8 @@ static int load_index(const sherd_ckpt *c, size_t shard, ckpt_crcs *x, sherd_err
 	if (!x->present)
 		return SHERD_OK;
 	if (x->index.count != m->count)
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-index", "the index lists %zu tensors, the metadata %zu",
-		                  x->index.count, m->count);
+		return sherd_fail(err, SHERD_ECORRUPT, "bad-index",
+		                  "the index's count of tensors is %zu, the metadata's %zu", x->index.count, m->count);
 	return make_notes(x, err);
 }
 

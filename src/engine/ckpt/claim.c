@@ -99,8 +99,7 @@ static int still_waiting(const sherd_ckpt_claim *c, const ckpt_waiting *w, sherd
 	char id[SHERD_SET_ID_TEXT], text[SHERD_CKPT_WAITING_TEXT];
 	sherd_set_id_format(&c->set_id, id);
 	sherd_ckpt_waiting_text(w, c->world, text);
-	return sherd_fail(err, SHERD_ECONFLICT, "waiting",
-	                  "set %s waits: %s; --take-over or prune --waiting-older-than clears it", id, text);
+	return sherd_fail(err, SHERD_ECONFLICT, "waiting", "set %s waits: %s", id, text);
 }
 
 /* Takes the place of a claim that somebody may still hold. Their shards are left alone until ours are published. */

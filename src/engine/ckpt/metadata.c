@@ -86,7 +86,7 @@ static int check_head(const ckpt_shard *f, const sherd_ckpt_meta_shard *m, sherd
 			"the shard's checksum is not the one in the metadata: damage, or another set's shard");
 	if (m->listed && f->tensors != m->count)
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-count", f->data_offset - (f->four_byte ? 8 : 12),
-		                     "the shard holds %" PRIu32 " tensors, the metadata lists %zu", f->tensors,
+		                     "the shard's count of tensors is %" PRIu32 ", the metadata's %zu", f->tensors,
 		                     m->count);
 	return SHERD_OK;
 }

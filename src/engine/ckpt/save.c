@@ -55,8 +55,7 @@ static int check_options(const char *prefix, const sherd_ckpt_save_options *o, s
 
 int sherd_ckpt_already_committed(const sherd_ckpt_saver *s, sherd_error *err)
 {
-	int rc = sherd_fail(err, SHERD_EEXIST, "exists",
-	                    "the checkpoint exists already; --replace it, or choose another name");
+	int rc = sherd_fail(err, SHERD_EEXIST, "exists", "the checkpoint exists already");
 	return sherd_in_object(err, rc, s->prefix);
 }
 
@@ -112,9 +111,9 @@ static int orphans_in_the_way(const sherd_ckpt_saver *s, orphans kind, sherd_err
 	bool csharp = s->options.layout == SHERD_CKPT_LAYOUT_CSHARP; /* which cannot take over */
 	if (kind == NO_ORPHANS)
 		return SHERD_OK;
-	int rc = sherd_fail(err, SHERD_ECONFLICT, "orphans", "shards without metadata are in the way: %s, or %s",
+	int rc = sherd_fail(err, SHERD_ECONFLICT, "orphans", "shards without metadata are in the way: %s%s",
 	                    kind == SOME_DESCRIBED ? "repair them" : "remove them",
-	                    csharp ? "choose another name" : "--take-over");
+	                    csharp ? ", or choose another name" : "");
 	return sherd_in_object(err, rc, s->prefix);
 }
 

@@ -115,7 +115,7 @@ static int name_is_taken(const sherd_ckpt_saver *s, sherd_error *err)
 	ckpt_committed now;
 	if (sherd_ckpt_committed(s->store, s->prefix, &now, NULL) == SHERD_OK && !now.there)
 		return sherd_in_object(err,
-		                       sherd_fail(err, SHERD_EEXIST, "exists",
+		                       sherd_fail(err, SHERD_EEXIST, "cannot-replace",
 		                                  "a folder, or something else, has the name of the metadata"),
 		                       s->prefix);
 	return sherd_ckpt_already_committed(s, err);

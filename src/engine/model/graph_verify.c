@@ -107,7 +107,8 @@ static int check_ids(const check *c)
 		if (by_id(&ids[i - 1], &ids[i]) == 0)
 			WARN(c, "duplicate-id", "two variables are output %d of node %d", ids[i].output, ids[i].node);
 	if (count < g->variable_count)
-		WARN(c, "no-id", "%zu variables have no id", g->variable_count - count);
+		WARN(c, "no-id", "%zu variable%s no id", g->variable_count - count,
+		     g->variable_count - count == 1 ? " has" : "s have");
 	return SHERD_OK;
 }
 

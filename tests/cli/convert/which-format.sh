@@ -5,3 +5,15 @@ sherd convert m.safetensors out --to hdf5
 echo $?
 sherd convert m.safetensors out.npy --shards 2
 echo $?
+# What others write and we do not is named.
+for name in out.gguf out.pt out.npz out.h5; do
+	sherd convert m.safetensors $name
+	echo $?
+done
+sherd convert m.safetensors out --to onnx
+echo $?
+sherd checkpoint save -q m.safetensors c
+sherd checkpoint load c -o x.pt
+echo $?
+sherd checkpoint load c -o x
+echo $?

@@ -7,9 +7,12 @@ completed() { # completed WORD... prints what the last word is completed to
 	printf '%s\n' "${COMPREPLY[@]}"
 }
 count=0
-for command in "" info verify cat convert checkpoint\ {save,commit,wait,load,reshard,verify,list,prune,remove,repair} rows\ {pack,append,index,info,stream,gather,cat,verify} \
-	graph\ {create,import,export,node,find,out,in,neighbours,walk,update,delete-file,delete-node,delete-edge,stats,compact,gc,repair,reshard,versions,tag,diff,verify} \
-	model\ {info,verify,cat,convert,graph,meta,split,join}; do
+verbs() { sherd $1 --help | grep -oE "^  $1 [a-z-]+" | cut -d' ' -f4; }
+commands=("" info verify cat convert)
+for group in checkpoint rows graph model; do
+	for verb in $(verbs $group); do commands+=("$group $verb"); done
+done
+for command in "${commands[@]}"; do
 	page=$SHERD_SOURCE/man/sherd${command:+-${command%% *}}.1
 	helped=$(sherd $command --help | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort)
 	for option in $helped; do
@@ -27,10 +30,9 @@ for page in "$SHERD_SOURCE"/man/*.1; do
 	for option in $(grep -oE 'Fl -[a-z-]+' "$page" | sed 's/Fl -/--/' | sort -u); do
 		case $name in
 		sherd) sherd --help ;;
-		sherd-checkpoint) for c in save commit wait load reshard verify list prune remove repair; do sherd checkpoint $c --help; done ;;
-		sherd-rows) for c in pack append index info stream gather cat verify; do sherd rows $c --help; done ;;
-		sherd-graph) for c in create import export node find out in neighbours walk update delete-file delete-node delete-edge stats compact gc repair reshard versions tag diff verify; do sherd graph $c --help; done ;;
-		sherd-model) for c in info verify cat convert graph meta split join; do sherd model $c --help; done ;;
+		sherd-checkpoint | sherd-rows | sherd-graph | sherd-model)
+			for c in $(verbs ${name#sherd-}); do sherd ${name#sherd-} $c --help; done
+			;;
 		*) sherd ${name#sherd-} --help ;;
 		esac | grep -q -- "$option" || [ "$name$option" = sherd--set-id ] || echo "$option of $name is no option"
 	done

@@ -462,7 +462,7 @@ TEST(what_is_advised_about_orphans_can_be_done)
 	assert_ok(sherd_ckpt_save(STORE, "m", &none, &o, err));
 	assert_ok(sherd_store_remove(STORE, "m.metadata.json", err));
 	assert_advice(STORE, s, SHERD_CKPT_LAYOUT_CSHARP, "remove them, or choose another name");
-	assert_advice(STORE, s, SHERD_CKPT_LAYOUT_SHERD, "remove them, or --take-over");
+	assert_advice(STORE, s, SHERD_CKPT_LAYOUT_SHERD, "remove them");
 	o = ckpt_sample_options(s, 0);
 	o.take_over = true;
 	assert_ok(sherd_ckpt_save(STORE, "m", s->shards, &o, err));
@@ -476,7 +476,7 @@ TEST(orphans_are_in_the_way_unless_taken_over)
 	assert_ok(ckpt_sample_save(orphan, STORE, "m", err));
 	assert_ok(sherd_store_remove(STORE, "m.metadata.json", err));
 	assert_refused(SHERD_ECONFLICT, "orphans", ckpt_sample_save(s, STORE, "m", err));
-	assert_advice(STORE, s, SHERD_CKPT_LAYOUT_SHERD, "repair them, or --take-over");
+	assert_advice(STORE, s, SHERD_CKPT_LAYOUT_SHERD, "repair them");
 	assert_advice(STORE, s, SHERD_CKPT_LAYOUT_CSHARP, "repair them, or choose another name");
 	assert_keys(STORE, "m_shard_0.shard m_shard_1.shard");
 	sherd_ckpt_save_options o = ckpt_sample_options(s, 0);

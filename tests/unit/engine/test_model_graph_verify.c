@@ -107,7 +107,7 @@ TEST(operations_are_known_at_every_depth)
 TEST(variables_fit_their_arrays_at_every_depth)
 {
 	WARNED("no-data", "CONSTANT x has no array", l->variables[0].kind = SHERD_VARIABLE_CONSTANT);
-	WARNED("no-id", "1 variables have no id", l->variables[2].has_id = false);
+	WARNED("no-id", "1 variable has no id", l->variables[2].has_id = false);
 	WARNED("shape-mismatch", "the shape of step is not that of its array", l->variables[1].shape.count = 0);
 }
 
