@@ -64,6 +64,15 @@ static int try_take(sherd_claim *c, sherd_str text, sherd_claim_clear_fn *clear,
 	return rc < 0 ? rc : 1;
 }
 
+/* The name was always taken, and never by a claim. */
+static int never_free(const sherd_claim *c, sherd_error *err)
+{
+	sherd_stat stat;
+	if (sherd_store_stat(c->store, name_of(c), &stat, NULL) == SHERD_OK)
+		return sherd_fail(err, SHERD_ECONFLICT, "conflict", "other saves come and go too fast");
+	return sherd_fail(err, SHERD_EEXIST, "cannot-replace", "something that is no file of ours is in its way");
+}
+
 int sherd_claim_take(sherd_claim *out, sherd_store *store, const char *key, sherd_str text, sherd_claim_clear_fn *clear,
                      void *arg, sherd_error *err)
 {
@@ -74,7 +83,7 @@ int sherd_claim_take(sherd_claim *out, sherd_store *store, const char *key, sher
 	for (int tries = 0; rc == SHERD_OK && tries < MOST_TRIES; tries++)
 		rc = try_take(&c, text, clear, arg, &failure);
 	if (rc == SHERD_OK)
-		rc = sherd_fail(&failure, SHERD_ECONFLICT, "conflict", "other saves come and go too fast");
+		rc = never_free(&c, &failure);
 	if (rc > 0) {
 		*out = c;
 		return SHERD_OK;

@@ -29,8 +29,7 @@ static int verify_by_opening(sherd_report *r, sherd_store *store, const char *ke
 	if (sherd_bundle_format(bundle) == SHERD_FORMAT_SAFETENSORS_INDEX) {
 		rc = sherd_index_verify_beside(r, store, key, o, &found);
 		TRY(sherd_report_take(r, rc, &found, key, err));
-	}
-	if (sherd_store_stat(store, key, &stat, NULL) == SHERD_OK) {
+	} else if (sherd_store_stat(store, key, &stat, NULL) == SHERD_OK) {
 		uint64_t data = 0;
 		for (size_t i = 0; i < sherd_bundle_count(bundle); i++)
 			data += sherd_bundle_tensor(bundle, i)->bytes;

@@ -195,6 +195,51 @@ TEST(a_kill_leaves_the_old_files_or_the_new_ones)
 	}
 }
 
+/* ---- readers */
+
+/* Like content(), while another writes; 0 also when the set was replaced under the reader, who was told. */
+static unsigned read_beside(sherd_store *store, const job *j)
+{
+	BUNDLE b = NULL;
+	unsigned first = 0;
+	assert_ok(sherd_bundle_open(&b, store, j->key, NULL, err));
+	for (size_t i = 0; i < TENSORS; i++) {
+		uint8_t bytes[BYTES];
+		sherd_error e = {0};
+		int rc = sherd_bundle_read(b, i, 0, bytes, BYTES, &e);
+		if (rc == SHERD_ECONFLICT)
+			return 0;
+		if (rc < 0)
+			fail_msg("%s: %s: %s", e.object, e.reason, e.message);
+		first = i ? first : bytes[0];
+		for (size_t k = 0; k < BYTES; k++)
+			assert_int_equal(bytes[k], first);
+	}
+	return first;
+}
+
+TEST(readers_see_one_set_while_it_is_replaced)
+{
+	static const size_t which[] = {1, 3};
+	for (size_t n = 0; n < COUNT_OF(which); n++) {
+		const job *j = &jobs[which[n]];
+		char *folder = scratch_make();
+		unsigned seen[NEW + 1] = {0};
+		STORE store = NULL;
+		assert_ok(sherd_store_open_local(&store, folder, NULL, err));
+		assert_ok(convert(store, j, OLD, false, err));
+		pid_t child = fork();
+		assert_true(child >= 0);
+		if (!child)
+			be_killed(folder, j);
+		for (int reads = 0; reads < 300; reads++)
+			seen[read_beside(store, j)]++;
+		kill_after(child, 1);
+		assert_true(seen[OLD] + seen[NEW] > 0);
+		scratch_remove(folder);
+	}
+}
+
 /* ---- two at once */
 
 enum { WRITERS = 3, ROUNDS = 6 };
@@ -271,6 +316,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_power_loss_leaves_the_old_files_or_the_new_ones),
 		cmocka_unit_test(a_kill_leaves_the_old_files_or_the_new_ones),
+		cmocka_unit_test(readers_see_one_set_while_it_is_replaced),
 		cmocka_unit_test(of_several_writers_at_once_one_wins_whole),
 	};
 	scratch_in_memory(); /* what a kill leaves does not depend on syncs */

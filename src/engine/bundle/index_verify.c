@@ -92,8 +92,10 @@ int sherd_index_verify_beside(sherd_report *r, sherd_store *store, const char *k
 	sherd_stat stat;
 	sherd_buf_str(&name, key);
 	if (!sherd_str_ends(base, SHERD_SAFETENSORS_INDEX_SUFFIX)) {
-		if (sherd_store_stat(store, key, &stat, NULL) == SHERD_OK)
+		if (sherd_store_stat(store, key, &stat, NULL) == SHERD_OK) {
+			r->checked += stat.size;
 			return SHERD_OK; /* an index of another name, which has no base */
+		}
 		sherd_buf_str(&name, SHERD_SAFETENSORS_INDEX_SUFFIX);
 	} else {
 		base.len -= strlen(SHERD_SAFETENSORS_INDEX_SUFFIX);
@@ -102,6 +104,7 @@ int sherd_index_verify_beside(sherd_report *r, sherd_store *store, const char *k
 	TRY(sherd_buf_check(&name, err));
 	TRY(sherd_head_read(&head, store, (const char *)name.data, options->limits, err));
 	int rc = sherd_safetensors_index_decode(head.text, head.len, options->limits, &arena, &index, err);
+	r->checked += head.len;
 	free(head.text);
 	TRY(rc);
 	TRY(warn_of_claim(r, store, base, err));

@@ -43,8 +43,10 @@ static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, 
 	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	const folder_bundle *b = (const folder_bundle *)bundle;
 	const array *a = &b->arrays[index];
-	TRY(sherd_store_read(b->store, a->key, &reader, err));
-	if (strcmp(sherd_reader_identity(reader), a->identity) != 0)
+	int rc = sherd_store_read(b->store, a->key, &reader, err);
+	if (rc < 0 && rc != SHERD_ENOTFOUND)
+		return rc;
+	if (rc < 0 || strcmp(sherd_reader_identity(reader), a->identity) != 0)
 		return sherd_in_object(
 			err, sherd_fail(err, SHERD_ECONFLICT, "changed", "it was replaced while it was read"), a->key);
 	return sherd_npy_read(reader, &a->head, offset, buf, len, err);

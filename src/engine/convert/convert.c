@@ -81,10 +81,12 @@ int sherd_conversion_write_one(sherd_conversion *c, sherd_conversion_object *obj
 {
 	sherd_stat stat;
 	sherd_error failure;
-	int rc = c->replace ? SHERD_ENOTFOUND : sherd_store_stat(c->store, object->key, &stat, &failure);
-	if (rc == SHERD_ENOTFOUND)
+	int rc = sherd_store_stat(c->store, object->key, &stat, &failure);
+	if (rc == SHERD_ENOTFOUND && strcmp(failure.reason, "is-folder") == 0)
+		rc = sherd_fail(&failure, SHERD_EEXIST, "is-folder", "a folder is in its place");
+	else if (rc == SHERD_ENOTFOUND || (rc == SHERD_OK && c->replace))
 		return write_object(c, object, c->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, err);
-	if (rc == SHERD_OK)
+	else if (rc == SHERD_OK)
 		rc = sherd_fail(&failure, SHERD_EEXIST, "exists", "it exists and may not be replaced");
 	rc = sherd_in_object(&failure, rc, object->key);
 	if (err)

@@ -101,6 +101,16 @@ static const char *key_in(sherd_conversion *c, const char *leaf)
 	return key.failed ? NULL : sherd_arena_str(&c->arena, (sherd_str){(const char *)key.data, key.len});
 }
 
+/* A folder alone is no object, but the store tells that it is there. */
+static bool has_folder(sherd_store *store, const char *folder)
+{
+	sherd_error found = {0};
+	sherd_stat stat;
+	return !(sherd_store_caps(store) & SHERD_CAP_MKDIR) ||
+	       sherd_store_stat(store, folder, &stat, &found) != SHERD_ENOTFOUND ||
+	       strcmp(found.reason, "not-found") != 0;
+}
+
 static int write_folder(sherd_conversion *c, sherd_conversion_object *objects, size_t count, sherd_error *err)
 {
 	sherd_conversion_set set = {.ops = &folder_ops,
@@ -111,7 +121,15 @@ static int write_folder(sherd_conversion *c, sherd_conversion_object *objects, s
 	                            .count = count};
 	if (!set.head || !set.claim || !set.prefix)
 		return sherd_fail_nomem(err);
-	return sherd_conversion_set_write(c, &set, err);
+	size_t len = strlen(set.prefix);
+	const char *folder = sherd_arena_str(&c->arena, (sherd_str){set.prefix, len ? len - 1 : 0});
+	if (!folder)
+		return sherd_fail_nomem(err);
+	bool there = !*folder || has_folder(c->store, folder);
+	int rc = sherd_conversion_set_write(c, &set, err);
+	if (rc < 0 && !there)
+		(void)sherd_store_rmdir(c->store, folder, NULL);
+	return rc;
 }
 
 int sherd_convert_npy(sherd_conversion *c, bool folder, sherd_error *err)

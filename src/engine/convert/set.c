@@ -42,6 +42,8 @@ static int look(sherd_conversion *c, const sherd_conversion_set *s, former *out,
 		                : sherd_fail(&failure, SHERD_EEXIST, "exists", "it exists and may not be replaced");
 		free(TAKE(f.head.text));
 	}
+	if (rc == SHERD_ENOTFOUND && strcmp(failure.reason, "is-folder") == 0)
+		rc = sherd_fail(&failure, SHERD_EEXIST, "is-folder", "a folder is in its place");
 	if (rc < 0 && rc != SHERD_ENOTFOUND) {
 		rc = sherd_in_object(&failure, rc, s->head);
 		if (err)

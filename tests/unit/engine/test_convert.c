@@ -1,4 +1,5 @@
 #include "support/fail_store.h"
+#include "support/scratch.h"
 #include "support/test.h"
 
 #include "base/error.h"
@@ -444,6 +445,29 @@ TEST(cancelling_leaves_nothing)
 	sherd_bundle_close(b);
 }
 
+/* On a store with folders none is left that was not there before. */
+TEST(cancelling_leaves_no_empty_folder)
+{
+	char *folder = scratch_make();
+	int calls = 0;
+	sherd_progress progress = {.update = refuse, .arg = &calls};
+	sherd_convert_options options = {.progress = &progress, .replace = true};
+	sherd_store *local = NULL;
+	sherd_stat stat;
+	sherd_bundle *b = open_model();
+	assert_ok(sherd_store_open_local(&local, folder, NULL, err));
+	assert_refused(SHERD_ECANCELLED, "cancelled",
+	               sherd_convert(b, local, "a", SHERD_FORMAT_NPY_FOLDER, &options, err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(local, "a", &stat, err));
+	assert_ok(sherd_store_mkdir(local, "a", err));
+	assert_refused(SHERD_ECANCELLED, "cancelled",
+	               sherd_convert(b, local, "a", SHERD_FORMAT_NPY_FOLDER, &options, err));
+	assert_refused(SHERD_ENOTFOUND, "is-folder", sherd_store_stat(local, "a", &stat, err));
+	sherd_bundle_close(b);
+	sherd_store_close(local);
+	scratch_remove(folder);
+}
+
 TEST(whichever_operation_fails_nothing_new_is_left)
 {
 	static const sherd_format formats[] = {SHERD_FORMAT_SAFETENSORS, SHERD_FORMAT_SAFETENSORS_INDEX,
@@ -509,6 +533,7 @@ int main(void)
 		CASE(who_lost_its_claim_publishes_nothing),
 		CASE(numpy_files_without_a_manifest_are_not_replaced),
 		CASE(cancelling_leaves_nothing),
+		CASE(cancelling_leaves_no_empty_folder),
 		CASE(whichever_operation_fails_nothing_new_is_left),
 		CASE(a_format_that_cannot_be_written_is_refused),
 	};
