@@ -10,10 +10,7 @@ SHERD_AUTO_DEFINE(container_file, sherd_container_file_close)
 
 static int exists(sherd_error *err, const char *key, const char *what)
 {
-	return sherd_in_object(err,
-	                       sherd_fail(err, SHERD_EEXIST, "exists",
-	                                  "%s is there already; --replace it, or choose another name", what),
-	                       key);
+	return sherd_in_object(err, sherd_fail(err, SHERD_EEXIST, "exists", "%s is there already", what), key);
 }
 
 /* What dead saves left goes before a new shard 0 comes: it names the one set that it replaces, and beside a third one
