@@ -14,7 +14,6 @@ static const struct advice {
 	{"conflict", "held by", "take-over", "--take-over goes ahead all the same"},
 	{"orphans", NULL, "take-over", "--take-over leaves them aside, sherd checkpoint repair may publish them"},
 	{"waiting", NULL, "take-over", "--take-over, or sherd checkpoint prune --waiting-older-than, gives it up"},
-	{"cannot-hold", "graph", "drop-graph", "--drop-graph accepts that"},
 	{"cannot-hold", "pairs", "drop-metadata", "--drop-metadata leaves them out"},
 };
 
@@ -24,7 +23,6 @@ void sherd_advise(const sherd_args *args, sherd_error *err)
 		const struct advice *a = &advices[i];
 		size_t used = strlen(err->message);
 		char option[32];
-		(void)snprintf(option, sizeof(option), "--%s", a->option);
 		if (strcmp(a->reason, err->reason) != 0 || (a->about && !strstr(err->message, a->about)))
 			continue;
 		if (!a->option)
