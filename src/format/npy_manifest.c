@@ -54,6 +54,8 @@ static int take_file(decoder *d, const char **out, sherd_error *err)
 {
 	bool ok;
 	TRY(take_text(d, out, err));
+	if (!*out)
+		return sherd_fail_nomem(err);
 	sherd_str s = sherd_str_of(*out);
 	if (!sherd_str_ends(s, SHERD_NPY_SUFFIX) || s.len > 255 || strchr(*out, '/'))
 		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-path", sherd_json_offset(d->json),
