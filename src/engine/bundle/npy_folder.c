@@ -6,6 +6,7 @@
 #include "engine/rows/files.h"
 #include "format/npy_manifest.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
@@ -16,6 +17,8 @@ enum { MOST_TRIES = 8, CHUNK_BYTES = 1 << 20 };
 /* One file. It is opened when it is read: there may be more of them than a process may have open. */
 typedef struct array {
 	const char *key;
+	const sherd_npy_entry *entry;
+	_Atomic bool checked; /* it has the CRC-32 of the manifest */
 	char identity[sizeof(((sherd_stat *)0)->identity)];
 	sherd_npy head;
 } array;
@@ -38,17 +41,48 @@ int sherd_npy_folder_key(sherd_buf *out, const char *key, const char *leaf, sher
 	return sherd_buf_check(out, err);
 }
 
+static int check_bytes(const sherd_reader *reader, const sherd_npy_entry *e, sherd_meter *meter, sherd_error *err)
+{
+	SHERD_AUTO(void, free) buf = malloc(CHUNK_BYTES);
+	uint32_t crc = 0;
+	if (!buf)
+		return sherd_fail_nomem(err);
+	for (uint64_t at = 0; at < e->bytes;) {
+		size_t n = (size_t)(e->bytes - at < CHUNK_BYTES ? e->bytes - at : CHUNK_BYTES);
+		TRY(sherd_reader_at(reader, at, buf, n, err));
+		crc = sherd_crc32(crc, buf, n);
+		if (meter)
+			TRY(sherd_meter_add(meter, n, err));
+		at += n;
+	}
+	if (crc != e->crc32)
+		return sherd_fail(err, SHERD_ECORRUPT, "bad-crc", "CRC-32 %08x; the manifest says %08x", crc, e->crc32);
+	return SHERD_OK;
+}
+
+/* Whoever copies an array makes new checksums of it, so it is held against the manifest before its first byte is read.
+ * Two threads may do that, and find the same. */
+static int check_once(const sherd_reader *reader, array *a, sherd_error *err)
+{
+	if (atomic_load_explicit(&a->checked, memory_order_acquire))
+		return SHERD_OK;
+	TRY(sherd_in_object(err, check_bytes(reader, a->entry, NULL, err), a->key));
+	atomic_store_explicit(&a->checked, true, memory_order_release);
+	return SHERD_OK;
+}
+
 static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	const folder_bundle *b = (const folder_bundle *)bundle;
-	const array *a = &b->arrays[index];
+	array *a = &b->arrays[index];
 	int rc = sherd_store_read(b->store, a->key, &reader, err);
 	if (rc < 0 && rc != SHERD_ENOTFOUND)
 		return rc;
 	if (rc < 0 || strcmp(sherd_reader_identity(reader), a->identity) != 0)
 		return sherd_in_object(
 			err, sherd_fail(err, SHERD_ECONFLICT, "changed", "it was replaced while it was read"), a->key);
+	TRY(check_once(reader, a, err));
 	return sherd_npy_read(reader, &a->head, offset, buf, len, err);
 }
 
@@ -80,6 +114,8 @@ static int open_array(folder_bundle *b, const char *folder, const sherd_npy_entr
 	a->key = sherd_arena_copy(&b->base.arena, key.data, key.len);
 	if (!a->key)
 		return sherd_fail_nomem(err);
+	a->entry = e;
+	atomic_init(&a->checked, false);
 	TRY(open_file(b->store, a->key, e, &reader, err));
 	TRY(sherd_npy_read_head(reader, limits, &a->head, err));
 	memcpy(a->identity, sherd_reader_identity(reader), strlen(sherd_reader_identity(reader)) + 1);
@@ -160,24 +196,6 @@ int sherd_bundle_open_npy_folder(sherd_bundle **out, sherd_store *store, const c
 }
 
 /* ---- verify */
-
-static int check_bytes(const sherd_reader *reader, const sherd_npy_entry *e, sherd_meter *meter, sherd_error *err)
-{
-	SHERD_AUTO(void, free) buf = malloc(CHUNK_BYTES);
-	uint32_t crc = 0;
-	if (!buf)
-		return sherd_fail_nomem(err);
-	for (uint64_t at = 0; at < e->bytes;) {
-		size_t n = (size_t)(e->bytes - at < CHUNK_BYTES ? e->bytes - at : CHUNK_BYTES);
-		TRY(sherd_reader_at(reader, at, buf, n, err));
-		crc = sherd_crc32(crc, buf, n);
-		TRY(sherd_meter_add(meter, n, err));
-		at += n;
-	}
-	if (crc != e->crc32)
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-crc", "CRC-32 %08x; the manifest says %08x", crc, e->crc32);
-	return SHERD_OK;
-}
 
 static int check_file(sherd_report *r, sherd_store *store, const char *key, const sherd_npy_entry *e,
                       const sherd_verify_options *o, sherd_meter *meter, sherd_error *err)

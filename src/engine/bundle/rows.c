@@ -1,36 +1,44 @@
-/* engine/bundle/rows.c - a set of rows as one tensor. */
+/* engine/bundle/rows.c - a set of rows as one tensor. What its manifest has checksums of is verified before it is read:
+ * whoever copies rows makes new checksums of them. */
 #include "engine/bundle/bundle.h"
-#include "engine/rows/rows.h"
+#include "engine/rows/checked.h"
 
 SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 
 typedef struct rows_bundle {
 	sherd_bundle base;
 	sherd_rows *rows;
+	rows_checked *checked; /* NULL without a manifest */
 	sherd_tensor tensor;
 	uint64_t shape[2];
 } rows_bundle;
 
 /* Bytes of one shard's rows. Readers are opened as they are needed: sets have more shards than files may be open. */
-static int read_shard(const sherd_rows *r, const sherd_rows_shard *s, uint64_t offset, void *buf, size_t len,
-                      sherd_error *err)
+static int read_shard(const rows_bundle *b, size_t shard, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	const sherd_rows *r = b->rows;
+	const sherd_rows_shard *s = &r->shards[shard];
 	TRY(sherd_store_read(r->store, s->key, &reader, err));
 	TRY(sherd_in_object(err, sherd_rows_check_size(reader, s, err), s->key));
+	const rows_open_shard open = {.reader = reader, .shard = shard};
+	if (b->checked)
+		TRY(sherd_rows_checked_range(b->checked, &open, offset, offset + len, err));
 	return sherd_reader_at(reader, r->head_bytes + offset, buf, len, err);
 }
 
 static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
-	const sherd_rows *r = ((const rows_bundle *)bundle)->rows;
+	const rows_bundle *b = (const rows_bundle *)bundle;
+	const sherd_rows *r = b->rows;
 	uint8_t *out = buf;
 	(void)index;
 	while (len) {
-		const sherd_rows_shard *s = &r->shards[sherd_rows_shard_of(r, offset / r->row_bytes)];
+		size_t shard = sherd_rows_shard_of(r, offset / r->row_bytes);
+		const sherd_rows_shard *s = &r->shards[shard];
 		uint64_t within = offset - s->first * r->row_bytes, left = s->rows * r->row_bytes - within;
 		size_t n = left < len ? (size_t)left : len;
-		TRY(read_shard(r, s, within, out, n, err));
+		TRY(read_shard(b, shard, within, out, n, err));
 		offset += n;
 		out += n;
 		len -= n;
@@ -40,7 +48,9 @@ static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, 
 
 static void done(sherd_bundle *bundle)
 {
-	sherd_rows_close(((rows_bundle *)bundle)->rows);
+	rows_bundle *b = (rows_bundle *)bundle;
+	sherd_rows_checked_close(b->checked);
+	sherd_rows_close(b->rows);
 }
 
 static const sherd_bundle_ops ops = {.read = read_part, .close = done};
@@ -54,6 +64,8 @@ int sherd_bundle_open_rows(sherd_bundle **out, sherd_store *store, const char *k
 	rows_bundle *self = (rows_bundle *)b;
 	TRY(sherd_rows_open_any(&self->rows, store, key, &rows_options, err));
 	const sherd_rows *r = self->rows;
+	if (r->entries)
+		TRY(sherd_rows_checked_open(&self->checked, r, err));
 	b->format = sherd_rows_format(r);
 	self->shape[0] = r->total;
 	self->shape[1] = r->width;
