@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { DEFAULT_SHARDS = 8 };
+enum { DEFAULT_SHARDS = 8, MOST_TRIES = 100 };
 
 static int check_layout(const sherd_graph_layout *l, sherd_error *err)
 {
@@ -81,14 +81,19 @@ static bool has_folder(const graph_place *p)
 
 static int remove_folders(const graph_making *m, sherd_error *err)
 {
-	const graph_place *p = m->place;
-	char name[SHERD_MAX_KEY + 1];
+	char name[SHERD_RFDB_NAME_MAX];
 	for (uint32_t shard = 0; shard < m->shards; shard++) {
 		sherd_rfdb_folder_name(shard, name);
-		TRY(sherd_graph_place_rmdir(p, name, err));
+		TRY(sherd_graph_place_rmdir(m->place, name, err));
 	}
-	TRY(sherd_graph_place_rmdir(p, "segments", err));
-	TRY(sherd_graph_place_rmdir(p, "manifests", err));
+	TRY(sherd_graph_place_rmdir(m->place, "segments", err));
+	return sherd_graph_place_rmdir(m->place, "manifests", err);
+}
+
+/* The database's own, if it is empty. */
+static int remove_folder(const graph_place *p, sherd_error *err)
+{
+	char name[SHERD_MAX_KEY + 1];
 	memcpy(name, p->folder, strlen(p->folder));
 	name[strlen(p->folder) - 1] = 0;
 	return sherd_store_rmdir(p->store, name, err);
@@ -96,7 +101,7 @@ static int remove_folders(const graph_making *m, sherd_error *err)
 
 /* What is there is ours as long as the head is: it is noted, then the head is taken so that nobody else can be about to
  * publish it, then it goes. graph.making and the head go last, so that what cannot be removed is known for what it is.
- */
+ * All that happens under the lock: who has it next makes the same folders. Who never had the claim has made none. */
 static int undo(graph_making *m, sherd_error *err)
 {
 	if (m->claimed) {
@@ -104,14 +109,16 @@ static int undo(graph_making *m, sherd_error *err)
 		TRY(note_parts(m->place, &parts, err));
 		TRY(sherd_graph_head_vacate(m->place, &m->head, err));
 		TRY(sherd_graph_remove_noted(m->place, &parts, err));
+		if (m->made_folder)
+			TRY(remove_folders(m, err));
 		TRY(sherd_graph_place_remove(m->place, SHERD_RFDB_MAKING, err));
 		TRY(sherd_graph_place_remove_if(m->place, SHERD_RFDB_CURRENT, m->head.identity, err));
 	} else if (m->marked) {
 		TRY(sherd_graph_place_remove(m->place, SHERD_RFDB_MAKING, err));
 	}
-	if (m->made_lock)
-		TRY(sherd_graph_place_remove(m->place, SHERD_RFDB_LOCK, err));
-	return m->made_folder ? remove_folders(m, err) : SHERD_OK;
+	if (*m->lock_identity)
+		TRY(sherd_graph_place_remove_if(m->place, SHERD_RFDB_LOCK, m->lock_identity, err));
+	return m->made_folder ? remove_folder(m->place, err) : SHERD_OK;
 }
 
 /* ---- making */
@@ -174,18 +181,29 @@ static int check_absent(const graph_place *p, graph_head *head, sherd_error *err
 	return sherd_fail(err, SHERD_EEXIST, "exists", "the folder holds a database");
 }
 
+/* Somebody who gives up may remove the folder just before LOCK gets its name there. */
+static int create_lock(graph_making *m, const char *key, sherd_error *err)
+{
+	int rc = SHERD_ENOTFOUND;
+	for (int tries = 0; rc == SHERD_ENOTFOUND && tries < MOST_TRIES; tries++)
+		rc = sherd_store_create_locked(m->place->store, key, "", 0, SHERD_LOCK_EXCLUSIVE, &m->lock, err);
+	return rc;
+}
+
 /* Never a LOCK of somebody else, who might hold it by now, is taken for ours. */
 static int take_lock(graph_making *m, sherd_error *err)
 {
 	graph_key key;
+	sherd_stat stat;
 	sherd_error failure = {0};
 	if (!(sherd_store_caps(m->place->store) & SHERD_CAP_LOCK))
 		return SHERD_OK;
 	TRY(sherd_graph_place_key(m->place, SHERD_RFDB_LOCK, &key, err));
-	int rc = sherd_store_create_locked(m->place->store, key.text, "", 0, SHERD_LOCK_EXCLUSIVE, &m->lock, &failure);
+	int rc = create_lock(m, key.text, &failure);
 	if (rc == SHERD_EEXIST)
 		return sherd_graph_lock_writer(m->place, &m->lock, err);
-	m->made_lock = rc == SHERD_OK;
+	if (rc == SHERD_OK && sherd_store_stat(m->place->store, key.text, &stat, NULL) == SHERD_OK)
+		memcpy(m->lock_identity, stat.identity, sizeof(m->lock_identity));
 	if (rc < 0 && err)
 		*err = failure;
 	return rc;

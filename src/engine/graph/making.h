@@ -13,10 +13,11 @@
 
 typedef struct graph_making {
 	const graph_place *place;
-	sherd_lock *lock;            /* the writer's, on LOCK */
-	bool made_lock, made_folder; /* they were not there before */
-	bool marked;                 /* graph.making is ours */
-	bool claimed;                /* the head was ours */
+	sherd_lock *lock;       /* the writer's, on LOCK */
+	char lock_identity[72]; /* of the LOCK that was made, or "" */
+	bool made_folder;       /* it was not there before */
+	bool marked;            /* graph.making is ours */
+	bool claimed;           /* the head was ours */
 	graph_head head;
 	char config_identity[72], plan_identity[72];
 	uint32_t shards; /* whose folders there may be */

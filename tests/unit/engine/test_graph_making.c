@@ -1,12 +1,19 @@
 /* Databases that come into being: created, or copied from another. */
 #include "support/graph_auto.h"
 #include "support/graph_make.h"
+#include "support/scratch.h"
 #include "support/test.h"
 
 #include "base/error.h"
+#include "engine/graph/making.h"
 #include "engine/graph/version.h"
 
+#include <sherd/sys/backend.h>
+
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 static void put(sherd_store *store, const char *key)
 {
@@ -140,6 +147,107 @@ TEST(edges_that_cannot_be_copied_are_counted)
 	assert_int_equal(graph_count_out(to, "a", NULL) + graph_count_out(to, "b", NULL), 2);
 }
 
+/* ---- several at once: a local store where something happens before LOCK is made */
+
+typedef struct racing {
+	char *folder;
+	sherd_store *store;
+	const struct sherd_store_ops *genuine;
+	struct sherd_store_ops ops;
+} racing;
+
+static racing race_of; /* the table of a store has no place for an argument */
+static sherd_lock *winner;
+static int vanishings;
+
+static void race_begin(int (*create_locked)(sherd_store *, const char *, const void *, size_t, sherd_lock_mode,
+                                            sherd_lock **, sherd_error *))
+{
+	racing *r = &race_of;
+	r->folder = scratch_make();
+	assert_ok(sherd_store_open_local(&r->store, r->folder, NULL, err));
+	r->genuine = r->store->ops;
+	r->ops = *r->genuine;
+	r->ops.create_locked = create_locked;
+	r->store->ops = &r->ops;
+}
+
+static void race_end(void)
+{
+	race_of.store->ops = race_of.genuine;
+	sherd_store_close(race_of.store);
+	scratch_remove(race_of.folder);
+}
+
+static bool has_folder(const char *name)
+{
+	char path[512];
+	struct stat st;
+	(void)snprintf(path, sizeof(path), "%s/%s", race_of.folder, name);
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Another one is first, and has come as far as its folders. */
+static int come_second(sherd_store *store, const char *key, const void *data, size_t len, sherd_lock_mode mode,
+                       sherd_lock **out, sherd_error *e)
+{
+	assert_ok(race_of.genuine->create_locked(store, key, "", 0, SHERD_LOCK_EXCLUSIVE, &winner, err));
+	assert_ok(sherd_store_mkdir(store, "db/manifests", err));
+	assert_ok(sherd_store_mkdir(store, "db/segments", err));
+	return race_of.genuine->create_locked(store, key, data, len, mode, out, e);
+}
+
+TEST(who_is_refused_leaves_the_folders_of_who_makes_the_database)
+{
+	race_begin(come_second);
+	assert_refused(SHERD_ECONFLICT, "locked", sherd_graph_create(race_of.store, "db", NULL, 1, err));
+	assert_true(has_folder("db/manifests"));
+	assert_true(has_folder("db/segments"));
+	assert_true(is_there(race_of.store, "db/LOCK"));
+	sherd_lock_release(winner);
+	race_of.store->ops = race_of.genuine;
+	assert_ok(sherd_graph_create(race_of.store, "db", NULL, 1, err));
+	race_end();
+}
+
+/* Another one has given up and removed the folder that LOCK was about to lie in. */
+static int find_no_folder(sherd_store *store, const char *key, const void *data, size_t len, sherd_lock_mode mode,
+                          sherd_lock **out, sherd_error *e)
+{
+	if (vanishings-- > 0)
+		return sherd_fail_os(e, ENOENT, "cannot open the folder db");
+	return race_of.genuine->create_locked(store, key, data, len, mode, out, e);
+}
+
+TEST(a_folder_that_somebody_else_gave_up_is_made_again)
+{
+	vanishings = 3;
+	race_begin(find_no_folder);
+	assert_ok(sherd_graph_create(race_of.store, "db", NULL, 1, err));
+	race_end();
+}
+
+TEST(who_gives_up_leaves_a_LOCK_of_somebody_else)
+{
+	char *folder = scratch_make();
+	SCOPED_STORE store = NULL;
+	graph_place place;
+	graph_making m;
+	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
+	assert_ok(sherd_graph_place_init(&place, store, "db", NULL, err));
+	for (int other = 0; other < 2; other++) {
+		assert_ok(sherd_graph_making_begin(&m, &place, NULL, 1, err));
+		if (other) {
+			assert_ok(sherd_store_remove(store, "db/LOCK", err));
+			put(store, "db/LOCK");
+		}
+		assert_int_equal(sherd_graph_making_end(&m, SHERD_EIO), SHERD_EIO);
+		assert_true(is_there(store, "db/LOCK") == (other == 1));
+	}
+	sherd_graph_place_done(&place);
+	scratch_remove(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +256,9 @@ int main(void)
 		cmocka_unit_test(a_mark_that_stayed_means_nothing_and_is_collected),
 		cmocka_unit_test(the_copy_of_an_empty_graph_is_an_empty_graph),
 		cmocka_unit_test(edges_that_cannot_be_copied_are_counted),
+		cmocka_unit_test(who_is_refused_leaves_the_folders_of_who_makes_the_database),
+		cmocka_unit_test(a_folder_that_somebody_else_gave_up_is_made_again),
+		cmocka_unit_test(who_gives_up_leaves_a_LOCK_of_somebody_else),
 	};
 	return cmocka_run_group_tests_name("engine/graph_making", tests, NULL, NULL);
 }
