@@ -28,8 +28,8 @@ typedef struct sherd_verify_options {
 } sherd_verify_options;
 
 /* Verifies whatever the key names (see sherd_detect). Bad data is in the report, not in the return value;
- * the call itself fails with SHERD_ENOTFOUND, SHERD_EIO, SHERD_ENOMEM, SHERD_ECANCELLED, and with SHERD_EUNSUPPORTED
- * where the format is none that is read here. */
+ * the call itself fails with SHERD_ENOTFOUND, SHERD_EIO, SHERD_ENOMEM, SHERD_ECANCELLED, and with SHERD_EUNSUPPORTED,
+ * "foreign-format", for files of other programs that are not read here. */
 SHERD_API int sherd_verify(sherd_report **out, sherd_store *store, const char *key, const sherd_verify_options *options,
                            sherd_error *err);
 

@@ -46,8 +46,8 @@ static int verify(sherd_report *r, sherd_store *store, const char *key, const sh
 	int rc = sherd_detect(store, key, &format, &found);
 	if (rc == SHERD_EINCOMPLETE)
 		return sherd_ckpt_verify_incomplete(r, store, key, o, err);
-	/* What is not of a format that is read here cannot be said to be damaged. */
-	if (rc == SHERD_ENOTFOUND || rc == SHERD_EUNSUPPORTED) {
+	/* What another program wrote cannot be said to be damaged; what fits nothing may well be. */
+	if (rc == SHERD_ENOTFOUND || (rc == SHERD_EUNSUPPORTED && strcmp(found.reason, "foreign-format") == 0)) {
 		if (err)
 			*err = found;
 		return rc;
