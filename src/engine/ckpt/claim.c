@@ -144,7 +144,7 @@ static int check_same(const ckpt_hold *h, const sherd_ckpt_claim *theirs, sherd_
 	/* Who repairs or publishes the set brings no shards of his own. */
 	if (!h->claim.by_ranks || strcmp(theirs->source, h->claim.source) == 0)
 		return SHERD_OK;
-	const char *why = "the source is not the one that the other ranks cut: other names, types, shapes or values";
+	const char *why = "not what the other ranks cut: other names, types, shapes or values, or not the same --cut";
 	if (!h->claim.source[0])
 		why = "the other ranks cut one common source: use --split here, too";
 	else if (!theirs->source[0])

@@ -4,6 +4,8 @@
 #include "format/npy.h"
 #include "format/npy_manifest.h"
 
+#include <sherd/detect.h>
+
 static int prepare(sherd_conversion *c, sherd_conversion_object *objects, size_t count, sherd_error *err)
 {
 	size_t *indices = sherd_arena_alloc(&c->arena, count, sizeof(*indices));
@@ -111,6 +113,24 @@ static bool has_folder(sherd_store *store, const char *folder)
 	       strcmp(found.reason, "not-found") != 0;
 }
 
+/* A folder is one thing: of two heads in it one would hide the other's set from every command. */
+static int check_folder(const sherd_conversion *c, const char *folder, sherd_error *err)
+{
+	sherd_error failure = {0};
+	sherd_format format;
+	int rc = sherd_detect(c->store, folder, &format, &failure);
+	if (rc == SHERD_EIO || rc == SHERD_ENOMEM) {
+		if (err)
+			*err = failure;
+		return rc;
+	}
+	if (rc < 0 || (format != SHERD_FORMAT_ROWS && format != SHERD_FORMAT_ROWS_BF16 && format != SHERD_FORMAT_RFDB))
+		return SHERD_OK;
+	rc = sherd_fail(err, SHERD_EEXIST, "cannot-replace", "the folder holds %s: choose another one",
+	                format == SHERD_FORMAT_RFDB ? "a graph database" : "a set of rows");
+	return sherd_in_object(err, rc, *folder ? folder : ".");
+}
+
 static int write_folder(sherd_conversion *c, sherd_conversion_object *objects, size_t count, sherd_error *err)
 {
 	sherd_conversion_set set = {.ops = &folder_ops,
@@ -125,6 +145,7 @@ static int write_folder(sherd_conversion *c, sherd_conversion_object *objects, s
 	const char *folder = sherd_arena_str(&c->arena, (sherd_str){set.prefix, len ? len - 1 : 0});
 	if (!folder)
 		return sherd_fail_nomem(err);
+	TRY(check_folder(c, folder, err));
 	bool there = !*folder || has_folder(c->store, folder);
 	int rc = sherd_conversion_set_write(c, &set, err);
 	if (rc < 0 && !there)
