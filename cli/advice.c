@@ -12,7 +12,8 @@ static const struct advice {
 	{"exists", "nothing to repair", NULL, NULL},
 	{"exists", NULL, "replace", "--replace replaces it"},
 	{"conflict", "held by", "take-over", "--take-over goes ahead all the same"},
-	{"orphans", NULL, "take-over", "--take-over leaves them aside, sherd checkpoint repair may publish them"},
+	{"orphans", NULL, "take-over",
+         "sherd checkpoint repair may publish them; --take-over removes them once the new set is there"},
 	{"waiting", NULL, "take-over", "--take-over, or sherd checkpoint prune --waiting-older-than, gives it up"},
 	{"cannot-hold", "pairs", "drop-metadata", "--drop-metadata leaves them out"},
 };

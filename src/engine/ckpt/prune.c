@@ -68,15 +68,24 @@ static void choose_by_state(pruning *g)
 	}
 }
 
-/* Metadata that somebody copied names the shards of the set that it was copied from: they are needed. */
-static void spare_lenders(pruning *g)
+static const char needed[] = "the metadata of another one names its shards";
+
+/* Metadata that somebody copied or renamed names the shards of the prefix that it was copied from: they are needed. */
+static bool is_lender(const pruning *g, size_t i)
 {
 	size_t count = sherd_ckpt_list_count(g->list);
-	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; g->choices[i].goes && k < count; k++)
-			if (!g->choices[k].goes &&
-			    sherd_ckpt_list_borrows(g->list, k, sherd_ckpt_list_at(g->list, i)->prefix))
-				g->choices[i] = (choice){.why = "the metadata of another one names its shards"};
+	bool yes = false;
+	for (size_t k = 0; !yes && k < count; k++)
+		yes = !g->choices[k].goes &&
+		      sherd_ckpt_list_borrows(g->list, k, sherd_ckpt_list_at(g->list, i)->prefix);
+	return yes;
+}
+
+static void spare_lenders(pruning *g)
+{
+	for (size_t i = 0; i < sherd_ckpt_list_count(g->list); i++)
+		if (g->choices[i].goes && is_lender(g, i))
+			g->choices[i] = (choice){.why = needed};
 }
 
 /* What was to be kept may be removed by others while we work; if the last whole one is, the rest is all there is. */
@@ -145,11 +154,15 @@ static int remove_one(const pruning *g, size_t i, sherd_error *err)
 static int clear_strays(const pruning *g, size_t i, bool *cleared, sherd_error *err)
 {
 	size_t strays = 0;
+	bool lent = is_lender(g, i);
 	int rc = sherd_ckpt_remove_strays(g->store, sherd_ckpt_list_at(g->list, i)->prefix,
-	                                  sherd_ckpt_list_identity(g->list, i), g->options.dry_run, &strays, err);
+	                                  sherd_ckpt_list_identity(g->list, i), g->options.dry_run || lent, &strays,
+	                                  err);
 	if (rc == SHERD_ECONFLICT) /* somebody came, whose they may be */
 		return SHERD_OK;
-	*cleared |= strays > 0;
+	if (strays && lent)
+		tell(g, i, SHERD_CKPT_LEFT, needed);
+	*cleared |= strays && !lent;
 	return rc;
 }
 

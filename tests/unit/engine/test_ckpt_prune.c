@@ -251,6 +251,27 @@ TEST(strays_beside_a_set_go_when_asked_for)
 	assert_sample(s, STORE, "a");
 }
 
+/* Metadata that was renamed by hand: beside the set that has taken its place its shards look like strays. */
+TEST(strays_that_another_set_names_stay)
+{
+	size_t len;
+	sherd_ckpt_prune_options o = {.keep = 3, .orphaned = true};
+	save_at(STORE, "a", 1);
+	char *text = object_get(STORE, "a.metadata.json", &len);
+	object_put(STORE, "c.metadata.json", text, len);
+	free(text);
+	char *shard = object_get(STORE, "a_shard_0.shard", &len);
+	SAMPLE s = ckpt_sample_small(2, 1);
+	sherd_ckpt_save_options again = ckpt_sample_options(s, 2);
+	again.replace = true;
+	assert_ok(sherd_ckpt_save(STORE, "a", s->shards, &again, err));
+	object_put(STORE, "a_shard_0.shard", shard, len);
+	free(shard);
+	assert_pruned_by(STORE, o, "a committed left");
+	assert_ok(sherd_ckpt_remove(STORE, "c", NULL, NULL, err));
+	assert_pruned_by(STORE, o, "a committed cleared");
+}
+
 /* Of a folder in which nothing is whole every byte may be wanted. */
 TEST(without_a_whole_set_only_dead_saves_are_cleared)
 {
@@ -427,6 +448,7 @@ int main(void)
 		CASE_ON_BOTH(shards_that_another_set_names_stay),
 		CASE_ON_BOTH(orphans_and_damaged_ones_go_when_asked_for),
 		CASE_ON_BOTH(strays_beside_a_set_go_when_asked_for),
+		CASE_ON_BOTH(strays_that_another_set_names_stay),
 		CASE_ON_BOTH(without_a_whole_set_only_dead_saves_are_cleared),
 		CASE_ON_BOTH(what_cannot_be_read_here_is_never_removed),
 		CASE_ON_BOTH(prune_stops_when_what_it_kept_is_gone),
