@@ -108,8 +108,9 @@ static int check_kept(const pruning *g, sherd_error *err)
 }
 
 /* *busy: somebody holds the claim, or may hold it, or a set waits there for its ranks. */
-static int clear_dead(const pruning *g, const char *prefix, bool *cleared, bool *busy, sherd_error *err)
+static int clear_dead(const pruning *g, size_t i, bool *cleared, bool *busy, sherd_error *err)
 {
+	const char *prefix = sherd_ckpt_list_at(g->list, i)->prefix;
 	ckpt_claim_look claim;
 	uint64_t most = g->options.waiting_older_than_ns;
 	*cleared = *busy = false;
@@ -120,7 +121,11 @@ static int clear_dead(const pruning *g, const char *prefix, bool *cleared, bool 
 		*err = found;
 	if (rc < 0)
 		return *busy ? SHERD_OK : rc;
-	bool waits = claim.waiting.waiting && (!most || claim.waiting.age_ns < most);
+	/* All ranks have saved, and only the commit is missing: it may be the only whole set that there is. */
+	bool only = g->newest == sherd_ckpt_list_count(g->list) && claim.waiting.ranks >= claim.claim.world;
+	bool waits = claim.waiting.waiting && (!most || only || claim.waiting.age_ns < most);
+	if (waits && most && claim.waiting.age_ns >= most)
+		tell(g, i, SHERD_CKPT_LEFT, "it lacks only its commit, and no whole checkpoint would stay");
 	*busy = claim.there && (claim.lives || waits);
 	*cleared = claim.there && !*busy;
 	if (!*cleared || g->options.dry_run)
@@ -174,7 +179,7 @@ static int prune_one(const pruning *g, size_t i, sherd_error *err)
 	/* Also finishes what a save or a removal left behind beside a committed set. */
 	bool gone = c->state == SHERD_CKPT_DEAD || c->state == SHERD_CKPT_WAITING;
 	if (c->state == SHERD_CKPT_COMMITTED || gone)
-		TRY(clear_dead(g, c->prefix, &cleared, &busy, err));
+		TRY(clear_dead(g, i, &cleared, &busy, err));
 	if (c->state == SHERD_CKPT_COMMITTED && g->options.orphaned && !busy && !its->goes)
 		TRY(clear_strays(g, i, &cleared, err));
 	if (cleared)

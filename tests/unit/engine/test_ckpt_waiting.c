@@ -70,6 +70,24 @@ TEST(prune_clears_what_has_waited_long_enough)
 	assert_keys(STORE, "");
 }
 
+/* Its last rank died before the commit. Beside a whole one it goes as any other. */
+TEST(prune_leaves_the_only_set_that_lacks_but_its_commit)
+{
+	SAMPLE s = ckpt_sample_small(1, 2);
+	size_t len;
+	assert_false(save_rank(STORE, s, 0, false));
+	char *claim = object_get(STORE, "m.saving", &len);
+	assert_true(save_rank(STORE, s, 1, false));
+	object_put(STORE, "m.saving", claim, len);
+	free(claim);
+	assert_ok(sherd_store_remove(STORE, "m.metadata.json", err));
+	prune_waiting(STORE, 1);
+	assert_keys(STORE, "m.saving m_shard_0.shard m_shard_1.shard");
+	assert_ok(ckpt_sample_save(s, STORE, "n", err));
+	prune_waiting(STORE, 1);
+	assert_keys(STORE, "n.metadata.json n_shard_0.shard n_shard_1.shard");
+}
+
 TEST(the_age_counts_from_the_last_rank)
 {
 	SAMPLE s = ckpt_sample_small(1, 3);
@@ -236,6 +254,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE_ON_BOTH(prune_leaves_a_set_that_waits_for_its_ranks),
 		CASE_ON_BOTH(prune_clears_what_has_waited_long_enough),
+		CASE_ON_BOTH(prune_leaves_the_only_set_that_lacks_but_its_commit),
 		CASE_IN_FOLDER(the_age_counts_from_the_last_rank),
 		CASE_IN_FOLDER(another_set_that_meets_a_waiting_one_is_told_its_age),
 		CASE_ON_BOTH(taking_over_clears_a_waiting_set),
