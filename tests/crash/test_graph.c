@@ -128,6 +128,41 @@ static void reshard(sherd_store *store)
 	sherd_graph_close(from);
 }
 
+static void repair(sherd_store *store)
+{
+	assert_ok(sherd_graph_repair(store, "db", NULL, NULL, err));
+}
+
+static bool note_segment(const char *key, const sherd_stat *stat, void *arg)
+{
+	(void)stat;
+	char *newest = arg;
+	if (strstr(key, "_nodes.seg") && (!*newest || strcmp(strrchr(key, '/'), strrchr(newest, '/')) > 0))
+		(void)snprintf(newest, SHERD_MAX_KEY + 1, "%s", key);
+	return true;
+}
+
+/* The current version has lost nodes; the one before has not. */
+static void fill_and_lose_segment(sherd_store *store)
+{
+	char newest[SHERD_MAX_KEY + 1] = "";
+	fill(store);
+	assert_ok(sherd_store_list(store, "db/segments/", "", note_segment, newest, err));
+	assert_ok(sherd_store_remove(store, newest, err));
+}
+
+static void fill_and_lose_head(sherd_store *store)
+{
+	fill(store);
+	assert_ok(sherd_store_remove(store, "db/current.json", err));
+}
+
+static void fill_and_damage_head(sherd_store *store)
+{
+	fill(store);
+	assert_ok(sherd_store_put(store, "db/current.json", SHERD_WRITE_REPLACE, "{", 1, err));
+}
+
 typedef struct scenario {
 	const char *name;
 	void (*before)(sherd_store *store);
@@ -135,10 +170,17 @@ typedef struct scenario {
 } scenario;
 
 static const scenario scenarios[] = {
-	{"create", nothing, create},  {"flush", fill, add},
-	{"update", fill, update_one}, {"spill and flush", fill, spill_and_add},
-	{"compact", fill, compact},   {"collect", fill_more, collect},
-	{"tag", fill, tag},           {"reshard", nothing, reshard},
+	{"create", nothing, create},
+	{"flush", fill, add},
+	{"update", fill, update_one},
+	{"spill and flush", fill, spill_and_add},
+	{"compact", fill, compact},
+	{"collect", fill_more, collect},
+	{"tag", fill, tag},
+	{"reshard", nothing, reshard},
+	{"repair of a version", fill_and_lose_segment, repair},
+	{"repair without a head", fill_and_lose_head, repair},
+	{"repair of a head", fill_and_damage_head, repair},
 };
 
 /* ---- what may be left */
@@ -158,6 +200,13 @@ static bool note_number(void *arg, const sherd_graph_snapshot *s)
 	return true;
 }
 
+/* There is no database, or not yet a repaired one. */
+static bool is_absence(const crash_walk *w, int rc)
+{
+	const checked *c = w->arg;
+	return rc == SHERD_ENOTFOUND || (rc == SHERD_ECORRUPT && c->scenario->act == repair);
+}
+
 /* Calls see() for every version that can be opened; returns the current one. */
 static uint64_t each_version(crash_walk *w, sherd_store *store,
                              void (*see)(crash_walk *w, uint64_t version, char *dump))
@@ -167,7 +216,7 @@ static uint64_t each_version(crash_walk *w, sherd_store *store,
 	const sherd_graph_options current = {.read_only = true};
 	uint64_t list[VERSIONS] = {0};
 	int rc = sherd_graph_open(&g, store, "db", &current, &e);
-	if (rc < 0 && rc != SHERD_ENOTFOUND)
+	if (rc < 0 && !is_absence(w, rc))
 		crash_walk_complain(w, "open: %s: %s", e.object, e.message);
 	if (rc < 0)
 		return 0;
@@ -227,7 +276,7 @@ static void check_next_writer(crash_walk *w, sherd_store *store)
 	sherd_graph *g = NULL;
 	sherd_error e = {0};
 	int rc = sherd_graph_open(&g, store, "db", NULL, &e);
-	if (rc == SHERD_ENOTFOUND) {
+	if (is_absence(w, rc)) {
 		((const checked *)w->arg)->scenario->act(store);
 		rc = sherd_graph_open(&g, store, "db", NULL, &e);
 	}

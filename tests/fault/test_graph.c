@@ -578,6 +578,74 @@ TEST(every_allocation_of_opening_and_verifying_may_fail)
 	sherd_store_close(target);
 }
 
+/* ---- repair */
+
+static bool note_segment(const char *key, const sherd_stat *stat, void *arg)
+{
+	(void)stat;
+	char *newest = arg;
+	if (strstr(key, "_nodes.seg") && (!*newest || strcmp(strrchr(key, '/'), strrchr(newest, '/')) > 0))
+		(void)snprintf(newest, SHERD_MAX_KEY + 1, "%s", key);
+	return true;
+}
+
+/* The last version has lost nodes, or nobody knows which one is the last. */
+static sherd_store *make_damaged(sherd_store *from, bool head)
+{
+	char newest[SHERD_MAX_KEY + 1] = "db/current.json";
+	sherd_store *store = NULL;
+	assert_ok(sherd_store_open_memory(&store, err));
+	copy_all(from, store);
+	if (!head) {
+		newest[0] = 0;
+		assert_ok(sherd_store_list(store, "db/segments/", "", note_segment, newest, err));
+	}
+	assert_ok(sherd_store_remove(store, newest, err));
+	return store;
+}
+
+/* False when nothing failed. */
+static bool fail_to_repair(sherd_store *damaged, bool memory, long n, const char *want)
+{
+	sherd_error e = {0};
+	sherd_graph *g = NULL;
+	target = fail_store_over(damaged);
+	if (memory)
+		fail_malloc_at(n);
+	else
+		fail_store_at(target, n);
+	int rc = sherd_graph_repair(target, "db", NULL, NULL, &e);
+	bool hit = memory ? disarm_malloc(target) : disarm_store(target);
+	assert_true(rc == SHERD_OK || hit);
+	if (rc == SHERD_OK || sherd_graph_open(&g, target, "db", &(sherd_graph_options){.read_only = true}, NULL) == 0)
+		assert_dump(want, dump_of(target));
+	sherd_graph_close(g);
+	assert_ok(sherd_graph_repair(target, "db", NULL, NULL, err));
+	assert_dump(want, dump_of(target));
+	verify(target);
+	sherd_store_close(target);
+	return rc < 0 || hit;
+}
+
+TEST(a_repair_that_fails_leaves_the_damage_or_the_repaired_and_works_the_next_time)
+{
+	sherd_store *from = make_template(&layouts[0]);
+	for (int head = 0; head < 2; head++) {
+		sherd_store *rehearsed = make_damaged(from, head);
+		assert_ok(sherd_graph_repair(rehearsed, "db", NULL, NULL, err));
+		char *want = dump_of(rehearsed);
+		sherd_store_close(rehearsed);
+		for (int memory = 0; memory < 2; memory++) {
+			long failed = 0;
+			for (long n = 1; fail_to_repair(make_damaged(from, head), memory, n, want); n++)
+				failed++;
+			assert_true(failed > 10);
+		}
+		free(want);
+	}
+	sherd_store_close(from);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -587,6 +655,7 @@ int main(void)
 		cmocka_unit_test(every_allocation_and_operation_of_creating_may_fail),
 		cmocka_unit_test(a_copy_that_fails_leaves_nothing),
 		cmocka_unit_test(every_allocation_of_opening_and_verifying_may_fail),
+		cmocka_unit_test(a_repair_that_fails_leaves_the_damage_or_the_repaired_and_works_the_next_time),
 	};
 	return cmocka_run_group_tests_name("fault/graph", tests, NULL, NULL);
 }

@@ -10,6 +10,8 @@
 
 #define STAGING "gc/" /* where the real server puts what it is about to remove */
 
+SHERD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
+
 typedef struct verdict {
 	uint64_t version;
 	bool stays;
@@ -135,19 +137,43 @@ static int secure(collection *c, const graph_chain *chain, sherd_error *err)
 	return SHERD_OK;
 }
 
+/* An edit that a full manifest of its version stands in for, left by a crash or a tag, unless somebody reads by it. */
+static int drop_edit(collection *c, const graph_manifest_file *file, sherd_error *err)
+{
+	const graph_place *p = &c->graph->place;
+	SHERD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
+	char name[SHERD_RFDB_NAME_MAX];
+	graph_key key;
+	sherd_rfdb_manifest_name(file->version, true, name);
+	TRY(sherd_graph_place_key(p, name, &key, err));
+	if ((sherd_store_caps(p->store) & SHERD_CAP_LOCK) &&
+	    sherd_store_lock(p->store, key.text, SHERD_LOCK_EXCLUSIVE, &lock, NULL) < 0)
+		return SHERD_OK;
+	TRY(sherd_graph_place_remove_if(p, name, file->identity, err));
+	c->result.bytes += file->size;
+	c->result.files++;
+	return SHERD_OK;
+}
+
 /* What stays is written in full, where it is read from what goes. What somebody else has collected meanwhile is none
  * of ours any more. */
 static int secure_all(collection *c, sherd_error *err)
 {
 	const graph_manifest_file *files = (const graph_manifest_file *)(const void *)c->files.data;
 	graph_chain chain = {.place = &c->graph->place};
+	uint64_t full = 0; /* the last version that was read from a full manifest */
 	int rc = SHERD_OK;
 	for (size_t i = 0; rc == SHERD_OK && i < c->files.len / sizeof(*files); i++) {
 		bool current = files[i].version == c->graph->version;
+		bool stays = verdict_of(c, files[i].version)->stays;
 		sherd_error failure = {0};
 		int step = sherd_graph_chain_step(&chain, &files[i], &failure);
-		if (step > 0 && verdict_of(c, files[i].version)->stays)
+		if (step > 0 && !files[i].edit)
+			full = files[i].version;
+		if (step > 0 && stays)
 			rc = secure(c, &chain, err);
+		if (step == 0 && stays && full == files[i].version)
+			rc = drop_edit(c, &files[i], err);
 		if (step < 0 && (current || (step != SHERD_ENOTFOUND && step != SHERD_ECORRUPT))) {
 			if (err)
 				*err = failure;

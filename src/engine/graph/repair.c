@@ -87,7 +87,7 @@ static int read_shards(graph_checking *c, sherd_error *err)
 	return SHERD_OK;
 }
 
-/* 1, or 0; every byte of it is looked at. */
+/* 1, or 0; every byte of it is looked at. A damaged index loses nothing: it is never needed. */
 static int look_at(repairing *r, graph_checking *c, const sherd_rfdb_manifest *m, bool told, sherd_error *err)
 {
 	sherd_error found = {0};
@@ -96,10 +96,11 @@ static int look_at(repairing *r, graph_checking *c, const sherd_rfdb_manifest *m
 	TRY(sherd_graph_checking_segments(c, err));
 	bool bad = tell_segments(r, c, told);
 	int rc = bad ? SHERD_OK : sherd_graph_checking_version(c, m, &found);
+	bad = bad || rc < 0;
 	TRY(sherd_report_take(c->report, rc, &found, SHERD_RFDB_MANIFESTS, err));
-	for (size_t i = 0; told && i < sherd_report_errors(c->report); i++)
+	for (size_t i = 0; told && bad && i < sherd_report_errors(c->report); i++)
 		tell(r, sherd_report_error(c->report, i));
-	return !sherd_report_errors(c->report) && !bad;
+	return !bad;
 }
 
 static int is_whole(repairing *r, uint64_t version, bool told, sherd_error *err)

@@ -170,6 +170,45 @@ TEST(collecting_what_all_stays_rewrites_nothing)
 	assert_int_equal(bytes_of(store, "db/manifests/"), before);
 }
 
+/* As a crash leaves it between the full manifest and the end of its edit, and as a tag does. */
+TEST(an_edit_beside_its_full_manifest_is_collected_unless_somebody_reads_by_it)
+{
+	static const char edit[] = "db/manifests/000002.edit.json";
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "db", NULL, NULL);
+	const sherd_graph_node n = graph_node("a", "F", "a", "a.js");
+	sherd_graph_gc_result result;
+	sherd_stat stat;
+	assert_ok(sherd_graph_update_file(g, n.file, &n, 1, NULL, 0, NULL, err));
+	graph_flush(g);
+	sherd_graph *reader = graph_open(store, "db", &(sherd_graph_options){.read_only = true});
+	assert_ok(sherd_graph_set_tag(g, 2, "key", "value", err));
+	assert_ok(sherd_graph_gc(g, NULL, NULL, err));
+	assert_ok(sherd_store_stat(store, edit, &stat, err));
+	sherd_graph_close(reader);
+	assert_ok(sherd_graph_gc(g, NULL, &result, err));
+	assert_int_equal(result.files, 1);
+	assert_int_equal(result.bytes, stat.size);
+	assert_int_equal(sherd_store_stat(store, edit, &stat, NULL), SHERD_ENOTFOUND);
+	SCOPED_GRAPH again = graph_open(store, "db", &(sherd_graph_options){.read_only = true});
+	assert_same_graph(g, again);
+}
+
+TEST(a_damaged_index_is_no_reason_to_go_back_to_an_older_version)
+{
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "db", &(sherd_graph_layout){.shards = 1}, NULL);
+	sherd_graph_repair_result result;
+	graph_add_node(g, "a", "F", "a", "a.js");
+	graph_flush(g);
+	sherd_graph_close(TAKE(g));
+	assert_ok(sherd_store_put(store, "db/segments/00/seg_000001_nodes.idx", SHERD_WRITE_REPLACE, "x", 1, err));
+	assert_ok(sherd_graph_repair(store, "db", NULL, &result, err));
+	assert_int_equal(result.found, 2);
+	assert_int_equal(result.whole, 2);
+	assert_int_equal(result.version, 2);
+}
+
 /* ---- a hub of another program, in no order */
 
 static int append(void *arg, const void *data, size_t len, sherd_error *err)
@@ -369,6 +408,8 @@ int main(void)
 		cmocka_unit_test(every_version_is_held_against_its_counts_and_lists),
 		cmocka_unit_test(verifying_many_versions_reads_each_manifest_a_few_times),
 		cmocka_unit_test(collecting_what_all_stays_rewrites_nothing),
+		cmocka_unit_test(a_damaged_index_is_no_reason_to_go_back_to_an_older_version),
+		cmocka_unit_test(an_edit_beside_its_full_manifest_is_collected_unless_somebody_reads_by_it),
 		cmocka_unit_test(edges_of_a_hub_in_no_order_are_looked_at_once),
 		cmocka_unit_test(a_version_whose_segments_are_gone_is_a_warning_and_is_not_listed),
 		cmocka_unit_test(the_current_version_must_have_its_segments),
