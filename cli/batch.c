@@ -1,5 +1,6 @@
 #include "batch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,16 @@ int sherd_batch_blame(const sherd_position *at, int rc, sherd_error *err)
 	return sherd_position_blame(at, rc == SHERD_EINVAL ? SHERD_ECORRUPT : rc, err);
 }
 
+int sherd_batch_blame_edge(const sherd_batch *b, size_t edge, int rc, sherd_error *err)
+{
+	if (rc == SHERD_EINVAL && strcmp(err->reason, "unknown-source") == 0) {
+		sherd_graph_text id = sherd_graph_lines_source(b->records, edge);
+		(void)snprintf(err->message, sizeof(err->message), "no node %.*s, which an edge begins at",
+		               id.len < 150 ? (int)id.len : 150, id.ptr);
+	}
+	return sherd_batch_blame(&b->edge_at[edge], rc, err);
+}
+
 /* ---- sources */
 
 /* One path for both is read once, and tells nodes from edges by itself. */
@@ -139,7 +150,7 @@ static int add_edges(loading *l, sherd_error *err)
 		int one = sherd_graph_add_edges(l->graph, &edges[i], 1, err);
 		bool skipped = l->loaded.skip && one == SHERD_EINVAL && strcmp(err->reason, "unknown-source") == 0;
 		l->loaded.skipped += skipped;
-		TRY(sherd_batch_blame(&l->batch.edge_at[i], skipped ? SHERD_OK : one, err));
+		TRY(sherd_batch_blame_edge(&l->batch, i, skipped ? SHERD_OK : one, err));
 	}
 	return l->loaded.skip ? SHERD_OK : rc;
 }

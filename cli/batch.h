@@ -36,6 +36,8 @@ int sherd_batch_load(sherd_cli *cli, sherd_graph *graph, const sherd_sources *fr
 /* Reads all that the sources hold. */
 int sherd_batch_read_all(sherd_batch *b, const sherd_sources *from, sherd_error *err);
 
+/* What the library says of an edge, with the id of its source as the line says it. */
+int sherd_batch_blame_edge(const sherd_batch *b, size_t edge, int rc, sherd_error *err);
 /* What the library says of an argument is said of a line here, so that the data is to blame, not the usage. */
 int sherd_batch_blame(const sherd_position *at, int rc, sherd_error *err);
 

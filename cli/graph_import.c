@@ -124,7 +124,8 @@ static int blame(updating *u, int rc, sherd_error *err)
 		else
 			good = half;
 	}
-	return sherd_batch_blame(nodes ? &u->batch.node_at[bad - 1] : &u->batch.edge_at[bad - 1], rc, err);
+	return nodes ? sherd_batch_blame(&u->batch.node_at[bad - 1], rc, err)
+	             : sherd_batch_blame_edge(&u->batch, bad - 1, rc, err);
 }
 
 static int update(updating *u, const sherd_sources *from, sherd_error *err)

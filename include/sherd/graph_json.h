@@ -32,6 +32,8 @@ SHERD_API int sherd_graph_lines_add(sherd_graph_lines *lines, sherd_graph_record
  * clears. */
 SHERD_API const sherd_graph_node *sherd_graph_lines_nodes(const sherd_graph_lines *lines, size_t *count);
 SHERD_API const sherd_graph_edge *sherd_graph_lines_edges(const sherd_graph_lines *lines, size_t *count);
+/* The id that the edge of this index begins at, as its line says it: for messages. */
+SHERD_API sherd_graph_text sherd_graph_lines_source(const sherd_graph_lines *lines, size_t edge);
 SHERD_API void sherd_graph_lines_clear(sherd_graph_lines *lines);
 
 /* One line, without its end, that reads back as the same record: ids are decimal texts; of an exported node the

@@ -45,18 +45,18 @@ static int check_unicode(const sherd_json *j, const uint8_t *p, size_t *len, she
 	unsigned code = hex4(p + 2);
 	*len = 6;
 	if (is_low(code))
-		return sherd_json_fail(j, p, "bad-utf8", err, "lone surrogate \\u%04x", code);
+		return sherd_json_fail(j, p, "bad-utf8", err, "lone surrogate U+%04X", code);
 	if (!is_high(code))
 		return SHERD_OK;
 	for (int i = 6; i < 8; i++) {
 		if (j->end - p == i)
 			return sherd_json_fail_end(j, err);
 		if (p[i] != (uint8_t) "\\u"[i - 6])
-			return sherd_json_fail(j, p, "bad-utf8", err, "lone surrogate \\u%04x", code);
+			return sherd_json_fail(j, p, "bad-utf8", err, "lone surrogate U+%04X", code);
 	}
 	TRY(check_hex4(j, p + 6, err));
 	if (!is_low(hex4(p + 8)))
-		return sherd_json_fail(j, p, "bad-utf8", err, "lone surrogate \\u%04x", code);
+		return sherd_json_fail(j, p, "bad-utf8", err, "lone surrogate U+%04X", code);
 	*len = 12;
 	return SHERD_OK;
 }

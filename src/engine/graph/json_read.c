@@ -15,6 +15,7 @@ struct sherd_graph_lines {
 	sherd_limits limits;
 	sherd_arena texts;
 	sherd_buf nodes, edges; /* arrays of records */
+	sherd_buf sources;      /* of sherd_graph_text, as edges */
 };
 
 /* Of a key that was absent or null, ptr is NULL. */
@@ -65,13 +66,14 @@ void sherd_graph_lines_close(sherd_graph_lines *l)
 	sherd_arena_done(&l->texts);
 	sherd_buf_done(&l->nodes);
 	sherd_buf_done(&l->edges);
+	sherd_buf_done(&l->sources);
 	free(l);
 }
 
 void sherd_graph_lines_clear(sherd_graph_lines *l)
 {
 	sherd_arena_done(&l->texts);
-	l->nodes.len = l->edges.len = 0;
+	l->nodes.len = l->edges.len = l->sources.len = 0;
 }
 
 const sherd_graph_node *sherd_graph_lines_nodes(const sherd_graph_lines *l, size_t *count)
@@ -84,6 +86,11 @@ const sherd_graph_edge *sherd_graph_lines_edges(const sherd_graph_lines *l, size
 {
 	*count = l->edges.len / sizeof(sherd_graph_edge);
 	return (const sherd_graph_edge *)(const void *)l->edges.data;
+}
+
+sherd_graph_text sherd_graph_lines_source(const sherd_graph_lines *l, size_t edge)
+{
+	return ((const sherd_graph_text *)(const void *)l->sources.data)[edge];
 }
 
 /* ---- values */
@@ -244,6 +251,8 @@ static int add_edge(sherd_graph_lines *l, const fields *f, sherd_error *err)
 	                            .dst = sherd_graph_id_of(f->dst.ptr, f->dst.len),
 	                            .type = or_text(f->edge_type, "UNKNOWN"),
 	                            .metadata = or_text(f->metadata, "")};
+	sherd_buf_append(&l->sources, &f->src, sizeof(f->src));
+	TRY(sherd_buf_check(&l->sources, err));
 	sherd_buf_append(&l->edges, &e, sizeof(e));
 	TRY(sherd_buf_check(&l->edges, err));
 	return SHERD_GRAPH_EDGE;

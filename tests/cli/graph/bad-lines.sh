@@ -29,3 +29,5 @@ sherd graph find db
 echo "convert"
 sherd convert e.jsonl new.rfdb; echo $?
 [ -e new.rfdb ] || echo nothing is made
+printf '{"id":"a\\ud800","nodeType":"F"}\n' > surrogate.jsonl
+sherd graph import db --nodes surrogate.jsonl; echo "exit $?"
