@@ -45,6 +45,7 @@ extern const sherd_command sherd_command_graph_out;
 extern const sherd_command sherd_command_graph_in;
 extern const sherd_command sherd_command_graph_neighbours;
 extern const sherd_command sherd_command_graph_walk;
+extern const sherd_command sherd_command_graph_plan;
 extern const sherd_command sherd_command_graph_update;
 extern const sherd_command sherd_command_graph_delete_file;
 extern const sherd_command sherd_command_graph_delete_node;

@@ -6,13 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define LAYOUT_OPTIONS                                                                                            \
-	{"shards", "N", "how many shards, from 1 to 65535 (default: 8)", 0},                                      \
-		{"planner", "PLANNER", "hash (default): by a hash of the directory; directory: a shard each", 0}, \
-	{                                                                                                         \
-		"min-files", "N", "directory: those with fewer files join their parent (default: 3)", 0           \
-	}
-
 /* "8 shards by hash", "a shard for each directory of 3 files" */
 static void describe_layout(const sherd_graph_layout *l, char *out, size_t room)
 {
@@ -61,7 +54,7 @@ static int run_create(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 }
 
 static const sherd_option create_options[] = {
-	LAYOUT_OPTIONS,
+	SHERD_LAYOUT_OPTIONS,
 	{NULL, NULL, NULL, 0},
 };
 
@@ -135,7 +128,7 @@ static int run_reshard(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 }
 
 static const sherd_option reshard_options[] = {
-	LAYOUT_OPTIONS,
+	SHERD_LAYOUT_OPTIONS,
 	SHERD_AT_OPTION,
 	{NULL, NULL, NULL, 0},
 };

@@ -45,6 +45,7 @@ static const sherd_command *const commands[] = {
 	&sherd_command_graph_in,
 	&sherd_command_graph_neighbours,
 	&sherd_command_graph_walk,
+	&sherd_command_graph_plan,
 	&sherd_command_graph_update,
 	&sherd_command_graph_delete_file,
 	&sherd_command_graph_delete_node,

@@ -40,7 +40,7 @@ _sherd_options() {
 	"rows gather") echo "--ids --ids-from --dtype --verify --format --output --replace $common" ;;
 	"rows cat") echo "--range --format $common" ;;
 	"rows verify") echo "--quick $common" ;;
-	"graph create") echo "--shards --planner --min-files $common" ;;
+	"graph create" | "graph plan") echo "--shards --planner --min-files $common" ;;
 	"graph reshard") echo "--shards --planner --min-files --at $common" ;;
 	"graph import") echo "--nodes --edges --skip-unknown --wait $common" ;;
 	"graph export") echo "--nodes --edges --replace --at $common" ;;
@@ -104,7 +104,7 @@ _sherd() {
 	elif [[ $command == rows ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "pack append index info stream gather cat verify" -- "$current")
 	elif [[ $command == graph ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "create import export node find out in neighbours walk update delete-file delete-node delete-edge stats compact gc \
+		mapfile -t COMPREPLY < <(compgen -W "create import export node find out in neighbours walk plan update delete-file delete-node delete-edge stats compact gc \
 			repair reshard versions tag diff verify" -- "$current")
 	elif [[ $command == model ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "info verify cat convert graph meta split join" -- "$current")
