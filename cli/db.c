@@ -189,6 +189,32 @@ int sherd_db_flush(sherd_db *db, sherd_cli *cli, sherd_error *err)
 	return rc;
 }
 
+typedef struct weighing {
+	sherd_db_bytes bytes;
+	size_t folder; /* length of the folder's name and its slash */
+} weighing;
+
+static bool weigh_one(const char *key, const sherd_stat *stat, void *arg)
+{
+	static const char pins[] = "derive_pins/";
+	weighing *w = arg;
+	w->bytes.all += stat->size;
+	if (strncmp(key + w->folder, pins, strlen(pins)) == 0)
+		w->bytes.pins += stat->size;
+	return true;
+}
+
+int sherd_db_weigh(const sherd_db *db, sherd_db_bytes *out, sherd_error *err)
+{
+	char prefix[SHERD_MAX_KEY + 2];
+	const char *key = db->place.key;
+	int len = snprintf(prefix, sizeof(prefix), "%s%s", key, *key ? "/" : "");
+	weighing w = {.folder = (size_t)len};
+	TRY(sherd_store_list(db->place.store, prefix, "", weigh_one, &w, err));
+	*out = w.bytes;
+	return SHERD_OK;
+}
+
 static const char *const planners[] = {[SHERD_GRAPH_HASH] = "hash", [SHERD_GRAPH_DIRECTORY] = "directory", NULL};
 
 const char *sherd_db_planner_name(sherd_graph_planner planner)

@@ -28,6 +28,12 @@ int sherd_db_flush(sherd_db *db, sherd_cli *cli, sherd_error *err);
 /* The version that --at, or a text like it, means. */
 int sherd_db_version_of(const sherd_db *db, const char *text, uint64_t *out, sherd_error *err);
 
+/* Bytes of all objects below the folder, whoever needs them. */
+typedef struct sherd_db_bytes {
+	uint64_t all, pins; /* pins: those of derive_pins/, which the real server keeps for itself */
+} sherd_db_bytes;
+int sherd_db_weigh(const sherd_db *db, sherd_db_bytes *out, sherd_error *err);
+
 /* Milliseconds since 1970 UTC. */
 int sherd_db_time(int64_t *out, sherd_error *err);
 /* Takes --shards, --planner and --min-files. */

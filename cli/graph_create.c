@@ -87,12 +87,19 @@ static int tell_resharded(sherd_cli *cli, const char *path, const sherd_graph_la
 	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
+/* Where the command tells people anything. */
+static bool can_warn(const sherd_cli *cli, const char *path, sherd_error *warning)
+{
+	*warning = (sherd_error){.offset = SHERD_NO_OFFSET};
+	(void)snprintf(warning->object, sizeof(warning->object), "%s", path);
+	return !cli->out.json && !cli->out.quiet;
+}
+
 static void warn_of_lost(sherd_cli *cli, const char *path, uint64_t edges)
 {
-	sherd_error warning = {.offset = SHERD_NO_OFFSET};
-	if (!edges || cli->out.json || cli->out.quiet)
+	sherd_error warning;
+	if (!can_warn(cli, path, &warning) || !edges)
 		return;
-	(void)snprintf(warning.object, sizeof(warning.object), "%s", path);
 	(void)snprintf(warning.message, sizeof(warning.message),
 	               "%" PRIu64 " edge%s not copied: the source is no node of the graph", edges,
 	               sherd_text_plural(edges));
@@ -115,6 +122,22 @@ int sherd_db_reshard(sherd_cli *cli, const sherd_graph *from, const char *path, 
 	return rc;
 }
 
+/* They are of the real server, which made them of the database as it lies there. */
+static int warn_of_pins(sherd_cli *cli, const sherd_db *from, sherd_error *err)
+{
+	sherd_error warning;
+	sherd_db_bytes bytes;
+	char size[SHERD_TEXT_SIZE];
+	TRY(sherd_db_blame(from, sherd_db_weigh(from, &bytes, err), err));
+	if (!can_warn(cli, from->path, &warning) || !bytes.pins)
+		return SHERD_OK;
+	sherd_text_size(bytes.pins, size);
+	(void)snprintf(warning.message, sizeof(warning.message), "pins of the server are not copied: derive_pins, %s",
+	               size);
+	sherd_out_problem(&cli->out, &warning, true);
+	return SHERD_OK;
+}
+
 static int run_reshard(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_graph_layout layout;
@@ -123,6 +146,8 @@ static int run_reshard(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	TRY(sherd_db_take_layout(args, &layout, err));
 	TRY(sherd_db_open_reader(&from, cli, args, err));
 	int rc = sherd_db_reshard(cli, from.graph, args->operands[1], &layout, &done, err);
+	if (rc == SHERD_OK)
+		rc = warn_of_pins(cli, &from, err);
 	sherd_db_close(&from);
 	return rc < 0 ? rc : tell_resharded(cli, args->operands[1], &layout, &done, err);
 }

@@ -58,14 +58,16 @@ const sherd_command sherd_command_graph_compact = {
 
 /* ---- gc */
 
-static int tell_collected(sherd_cli *cli, const sherd_db *db, const sherd_graph_gc_result *r, sherd_error *err)
+static int tell_collected(sherd_cli *cli, const sherd_db *db, const sherd_graph_gc_result *r, bool dry_run,
+                          sherd_error *err)
 {
 	char size[SHERD_TEXT_SIZE], held[64] = "";
 	sherd_text_size(r->bytes, size);
 	if (r->held)
 		(void)snprintf(held, sizeof(held), ", %" PRIu64 " more being read", r->held);
-	sherd_out_note(&cli->out, "%s: %" PRIu64 " version%s and %" PRIu64 " file%s removed, %s%s", db->path,
-	               r->versions, sherd_text_plural(r->versions), r->files, sherd_text_plural(r->files), size, held);
+	sherd_out_note(&cli->out, "%s: %" PRIu64 " version%s and %" PRIu64 " file%s %s, %s%s", db->path, r->versions,
+	               sherd_text_plural(r->versions), r->files, sherd_text_plural(r->files),
+	               dry_run ? "would be removed" : "removed", size, held);
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", db->path);
 	sherd_doc_put_u64(&doc, "versions", r->versions);
@@ -78,13 +80,15 @@ static int tell_collected(sherd_cli *cli, const sherd_db *db, const sherd_graph_
 static int run_gc(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_db db;
-	sherd_graph_gc_options options = {.untag = sherd_args_has(args, "untag"), .progress = &cli->waiting};
+	sherd_graph_gc_options options = {.untag = sherd_args_has(args, "untag"),
+	                                  .dry_run = sherd_args_has(args, "dry-run"),
+	                                  .progress = &cli->waiting};
 	sherd_graph_gc_result result = {0};
 	TRY(sherd_args_count(args, "keep", 1, &options.keep, err));
-	TRY(sherd_db_open_writer(&db, cli, args, err));
+	TRY(options.dry_run ? sherd_db_open_reader(&db, cli, args, err) : sherd_db_open_writer(&db, cli, args, err));
 	int rc = sherd_db_blame(&db, sherd_graph_gc(db.graph, &options, &result, err), err);
 	if (rc == SHERD_OK)
-		rc = tell_collected(cli, &db, &result, err);
+		rc = tell_collected(cli, &db, &result, options.dry_run, err);
 	sherd_db_close(&db);
 	return rc;
 }
@@ -92,6 +96,7 @@ static int run_gc(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 static const sherd_option gc_options[] = {
 	{"keep", "N", "how many of the newest versions stay (default: 1)", 0},
 	{"untag", NULL, "tagged versions go as well", 0},
+	{"dry-run", NULL, "only say what would be removed", 0},
 	SHERD_WAIT_OPTION,
 	{NULL, NULL, NULL, 0},
 };

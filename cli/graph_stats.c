@@ -26,7 +26,6 @@ static void print_head(sherd_cli *cli, const sherd_db *db, const sherd_graph_tot
 	sherd_out_printf(out, "\nsegments    %" PRIu64 "\n", t->segments);
 	if (t->tombstones)
 		sherd_out_printf(out, "tombstones  %" PRIu64 "\n", t->tombstones);
-	sherd_out_printf(out, "\n");
 }
 
 static void put_head(sherd_doc *doc, const sherd_db *db, const sherd_graph_totals *t)
@@ -43,10 +42,43 @@ static void put_head(sherd_doc *doc, const sherd_db *db, const sherd_graph_total
 
 /* ---- info */
 
-static int show_json(sherd_cli *cli, const sherd_db *db, const sherd_graph_totals *t, sherd_error *err)
+typedef struct disk {
+	sherd_db_bytes bytes;
+	uint64_t collected; /* bytes that sherd graph gc would remove */
+} disk;
+
+static int look_at_disk(const sherd_db *db, disk *out, sherd_error *err)
+{
+	sherd_graph_gc_result gone = {0};
+	TRY(sherd_db_weigh(db, &out->bytes, err));
+	TRY(sherd_graph_gc(db->graph, &(sherd_graph_gc_options){.dry_run = true}, &gone, err));
+	out->collected = gone.bytes;
+	return SHERD_OK;
+}
+
+static void print_disk(sherd_cli *cli, const disk *d)
+{
+	char size[SHERD_TEXT_SIZE];
+	sherd_text_size(d->bytes.all, size);
+	sherd_out_printf(&cli->out, "on disk     %s", size);
+	if (d->bytes.pins) {
+		sherd_text_size(d->bytes.pins, size);
+		sherd_out_printf(&cli->out, ", %s of them pins of the server", size);
+	}
+	if (d->collected) {
+		sherd_text_size(d->collected, size);
+		sherd_out_printf(&cli->out, "; sherd graph gc would free %s", size);
+	}
+	sherd_out_printf(&cli->out, "\n");
+}
+
+static int show_json(sherd_cli *cli, const sherd_db *db, const sherd_graph_totals *t, const disk *d, sherd_error *err)
 {
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	put_head(&doc, db, t);
+	sherd_doc_put_u64(&doc, "disk_bytes", d->bytes.all);
+	sherd_doc_put_u64(&doc, "pin_bytes", d->bytes.pins);
+	sherd_doc_put_u64(&doc, "gc_bytes", d->collected);
 	int rc = sherd_shards_put(&doc, db, t->shards, err);
 	return sherd_doc_end(&doc, rc, err);
 }
@@ -54,10 +86,14 @@ static int show_json(sherd_cli *cli, const sherd_db *db, const sherd_graph_total
 static int show(sherd_cli *cli, const sherd_db *db, sherd_error *err)
 {
 	sherd_graph_totals totals;
+	disk d;
 	TRY(sherd_db_blame(db, sherd_graph_stats(db->graph, &totals, err), err));
+	TRY(sherd_db_blame(db, look_at_disk(db, &d, err), err));
 	if (cli->out.json)
-		return show_json(cli, db, &totals, err);
+		return show_json(cli, db, &totals, &d, err);
 	print_head(cli, db, &totals);
+	print_disk(cli, &d);
+	sherd_out_printf(&cli->out, "\n");
 	return sherd_shards_print(cli, db, totals.shards, false, err);
 }
 
@@ -134,6 +170,7 @@ static int print_stats(sherd_cli *cli, const sherd_db *db, const sherd_graph_tot
 {
 	sherd_error warning;
 	print_head(cli, db, t);
+	sherd_out_printf(&cli->out, "\n");
 	TRY(sherd_shards_print(cli, db, t->shards, true, err));
 	TRY(print_types(cli, db, "node type", sherd_graph_count_nodes, err));
 	TRY(print_types(cli, db, "edge type", sherd_graph_count_edges, err));

@@ -51,7 +51,7 @@ _sherd_options() {
 	"graph walk") echo "--direction --depth --type --limit --at $common" ;;
 	"graph delete-file" | "graph delete-node" | "graph delete-edge" | "graph compact") echo "--wait $common" ;;
 	"graph node" | "graph stats") echo "--at $common" ;;
-	"graph gc") echo "--keep --untag --wait $common" ;;
+	"graph gc") echo "--keep --untag --dry-run --wait $common" ;;
 	"graph tag") echo "--at --remove --wait $common" ;;
 	"graph verify") echo "--quick $common" ;;
 	"graph repair") echo "--dry-run $common" ;;

@@ -311,6 +311,7 @@ SHERD_API int sherd_graph_compact(sherd_graph *graph, const sherd_graph_commit *
 typedef struct sherd_graph_gc_options {
 	uint32_t keep; /* newest versions that stay; 0: 1. Tagged ones, and those that readers hold, stay too */
 	bool untag;    /* tagged ones go as well */
+	bool dry_run;  /* only count what would go if nobody read it; a reader will do */
 	const sherd_progress *progress; /* counts files that are removed; cancelling leaves the others for next time */
 } sherd_graph_gc_options;
 

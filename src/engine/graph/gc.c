@@ -20,6 +20,7 @@ typedef struct verdict {
 
 typedef struct collection {
 	sherd_graph *graph;
+	uint64_t version; /* the current one */
 	const sherd_graph_gc_options *options;
 	sherd_graph_gc_result result;
 	sherd_buf files;   /* of graph_manifest_file */
@@ -45,7 +46,7 @@ static verdict *verdict_of(const collection *c, uint64_t version)
 
 static int list_versions(collection *c, sherd_error *err)
 {
-	TRY(sherd_graph_list_manifests(&c->graph->place, c->graph->version, &c->files, err));
+	TRY(sherd_graph_list_manifests(&c->graph->place, c->version, &c->files, err));
 	const graph_manifest_file *files = (const graph_manifest_file *)(const void *)c->files.data;
 	size_t count = c->files.len / sizeof(*files);
 	c->verdicts = calloc(count + 1, sizeof(*c->verdicts));
@@ -62,7 +63,7 @@ static int choose(collection *c, sherd_error *err)
 {
 	graph_snapshots s;
 	size_t keep = c->options->keep ? c->options->keep : 1;
-	TRY(sherd_graph_take_snapshots(&c->graph->place, c->graph->version, &s, err));
+	TRY(sherd_graph_take_snapshots(&c->graph->place, c->version, &s, err));
 	const sherd_rfdb_snapshot *list = (const sherd_rfdb_snapshot *)(const void *)s.list.data;
 	size_t count = s.list.len / sizeof(*list);
 	for (size_t i = 0; i < count; i++) {
@@ -71,7 +72,7 @@ static int choose(collection *c, sherd_error *err)
 		if (v)
 			v->stays = tagged || count - i <= keep;
 	}
-	verdict *current = verdict_of(c, c->graph->version);
+	verdict *current = verdict_of(c, c->version);
 	if (current)
 		current->stays = true;
 	sherd_graph_snapshots_done(&s);
@@ -132,7 +133,7 @@ static int secure(collection *c, const graph_chain *chain, sherd_error *err)
 {
 	const sherd_rfdb_manifest *m = &chain->manifest;
 	TRY(name_segments(c, m, err));
-	if (chain->base != m->version && loses_base(c, chain->base, m->version))
+	if (!c->options->dry_run && chain->base != m->version && loses_base(c, chain->base, m->version))
 		return sherd_graph_hold_replace(&c->graph->place, m, "", err);
 	return SHERD_OK;
 }
@@ -146,10 +147,12 @@ static int drop_edit(collection *c, const graph_manifest_file *file, sherd_error
 	graph_key key;
 	sherd_rfdb_manifest_name(file->version, true, name);
 	TRY(sherd_graph_place_key(p, name, &key, err));
-	if ((sherd_store_caps(p->store) & SHERD_CAP_LOCK) &&
-	    sherd_store_lock(p->store, key.text, SHERD_LOCK_EXCLUSIVE, &lock, NULL) < 0)
-		return SHERD_OK;
-	TRY(sherd_graph_place_remove_if(p, name, file->identity, err));
+	if (!c->options->dry_run) {
+		if ((sherd_store_caps(p->store) & SHERD_CAP_LOCK) &&
+		    sherd_store_lock(p->store, key.text, SHERD_LOCK_EXCLUSIVE, &lock, NULL) < 0)
+			return SHERD_OK;
+		TRY(sherd_graph_place_remove_if(p, name, file->identity, err));
+	}
 	c->result.bytes += file->size;
 	c->result.files++;
 	return SHERD_OK;
@@ -164,7 +167,7 @@ static int secure_all(collection *c, sherd_error *err)
 	uint64_t full = 0; /* the last version that was read from a full manifest */
 	int rc = SHERD_OK;
 	for (size_t i = 0; rc == SHERD_OK && i < c->files.len / sizeof(*files); i++) {
-		bool current = files[i].version == c->graph->version;
+		bool current = files[i].version == c->version;
 		bool stays = verdict_of(c, files[i].version)->stays;
 		sherd_error failure = {0};
 		int step = sherd_graph_chain_step(&chain, &files[i], &failure);
@@ -192,7 +195,8 @@ static int remove_manifests(collection *c, sherd_error *err)
 		if (verdict_of(c, files[i].version)->stays)
 			continue;
 		sherd_rfdb_manifest_name(files[i].version, files[i].edit, name);
-		TRY(sherd_graph_place_remove_if(&c->graph->place, name, files[i].identity, err));
+		if (!c->options->dry_run)
+			TRY(sherd_graph_place_remove_if(&c->graph->place, name, files[i].identity, err));
 		c->result.bytes += files[i].size;
 		c->result.files++;
 		TRY(sherd_meter_add(&c->meter, 1, err));
@@ -258,7 +262,8 @@ static int remove_files(collection *c, sherd_error *err)
 
 static int collect(collection *c, sherd_error *err)
 {
-	bool locks = sherd_store_caps(c->graph->place.store) & SHERD_CAP_LOCK;
+	bool dry_run = c->options->dry_run;
+	bool locks = !dry_run && sherd_store_caps(c->graph->place.store) & SHERD_CAP_LOCK;
 	TRY(list_versions(c, err));
 	TRY(choose(c, err));
 	if (locks)
@@ -269,6 +274,8 @@ static int collect(collection *c, sherd_error *err)
 	TRY(secure_all(c, err));
 	TRY(note_files(c, err));
 	TRY(remove_manifests(c, err));
+	if (dry_run)
+		return SHERD_OK;
 	(void)sherd_graph_rewrite_index(c->graph, NULL);
 	return remove_files(c, err);
 }
@@ -277,14 +284,22 @@ int sherd_graph_gc(sherd_graph *g, const sherd_graph_gc_options *options, sherd_
                    sherd_error *err)
 {
 	static const sherd_graph_gc_options defaults = {0};
-	collection c = {.graph = g, .options = options ? options : &defaults};
-	TRY(sherd_graph_check_writable(g, err));
+	collection c = {.graph = g, .version = g->version, .options = options ? options : &defaults};
+	graph_head head;
+	TRY(c.options->dry_run ? SHERD_OK : sherd_graph_check_writable(g, err));
 	if (g->ahead)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
 		                  "flush first: what was spilled is in no version yet");
-	TRY(sherd_graph_head_check(&g->place, &g->head, err));
+	if (c.options->dry_run) {
+		TRY(sherd_graph_head_read(&g->place, &head, err));
+		c.version = head.current.version;
+	} else {
+		TRY(sherd_graph_head_check(&g->place, &g->head, err));
+	}
 	sherd_meter_init(&c.meter, c.options->progress, 0);
-	int rc = sherd_graph_head_judge(&g->place, &g->head, collect(&c, err), err);
+	int rc = collect(&c, err);
+	if (!c.options->dry_run)
+		rc = sherd_graph_head_judge(&g->place, &g->head, rc, err);
 	sherd_meter_done(&c.meter);
 	for (size_t i = 0; i < c.count; i++) {
 		sherd_lock_release(c.verdicts[i].locks[0]);

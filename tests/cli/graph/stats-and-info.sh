@@ -26,3 +26,13 @@ sherd verify none
 echo "types that begin alike"
 printf '{"id":"%s","nodeType":"T%s"}\n' a '' b '\u0000' c '\u0000U' | sherd graph import -q none --nodes -
 sherd graph stats none --json | grep -o '"node_types":{[^}]*}'
+echo "on disk"
+mkdir db/derive_pins
+head -c 4096 /dev/zero >db/derive_pins/00.pin
+sherd info db | grep 'on disk'
+sherd graph gc db --dry-run
+sherd graph gc db --dry-run --json
+sherd graph versions db | wc -l
+sherd graph reshard db copy --shards 1
+sherd graph gc db
+sherd info db | grep 'on disk'

@@ -209,6 +209,26 @@ TEST(a_damaged_index_is_no_reason_to_go_back_to_an_older_version)
 	assert_int_equal(result.version, 2);
 }
 
+TEST(a_dry_run_counts_what_is_collected_and_changes_nothing)
+{
+	SCOPED_STORE store = memory();
+	sherd_graph_gc_result told, done;
+	make_history(store);
+	SCOPED_GRAPH g = graph_open(store, "db", NULL);
+	assert_ok(sherd_graph_compact(g, NULL, err));
+	uint64_t before = bytes_of(store, "db/");
+	{
+		SCOPED_GRAPH reader = graph_open(store, "db", &(sherd_graph_options){.read_only = true});
+		assert_ok(sherd_graph_gc(reader, &(sherd_graph_gc_options){.dry_run = true}, &told, err));
+	}
+	assert_int_equal(bytes_of(store, "db/"), before);
+	assert_ok(sherd_graph_gc(g, NULL, &done, err));
+	assert_true(done.bytes > 0);
+	assert_int_equal(told.bytes, done.bytes);
+	assert_int_equal(told.files, done.files);
+	assert_int_equal(told.versions, done.versions);
+}
+
 /* ---- a hub of another program, in no order */
 
 static int append(void *arg, const void *data, size_t len, sherd_error *err)
@@ -408,6 +428,7 @@ int main(void)
 		cmocka_unit_test(every_version_is_held_against_its_counts_and_lists),
 		cmocka_unit_test(verifying_many_versions_reads_each_manifest_a_few_times),
 		cmocka_unit_test(collecting_what_all_stays_rewrites_nothing),
+		cmocka_unit_test(a_dry_run_counts_what_is_collected_and_changes_nothing),
 		cmocka_unit_test(a_damaged_index_is_no_reason_to_go_back_to_an_older_version),
 		cmocka_unit_test(an_edit_beside_its_full_manifest_is_collected_unless_somebody_reads_by_it),
 		cmocka_unit_test(edges_of_a_hub_in_no_order_are_looked_at_once),
