@@ -223,6 +223,8 @@ static int by_content(sherd_store *store, sherd_reader *reader, const char *key,
 	}
 	if (!format)
 		TRY(sherd_foreign_object(first, err));
+	if (!format)
+		TRY(sherd_foreign_part(key, first, err));
 	if (!format && size && sherd_str_ends(name, GRAPH_SUFFIX)) /* damaged: opening it tells where */
 		format = SHERD_FORMAT_SAMEDIFF_FLATBUFFERS;
 	if (!format && sherd_str_ends(name, SHERD_CONTAINER_SUFFIX))

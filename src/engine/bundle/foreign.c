@@ -2,9 +2,11 @@
 
 #include "base/buf.h"
 #include "base/cursor.h"
+#include "format/rfdb_name.h"
 #include "format/sdnb.h"
 #include "format/zip.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -53,6 +55,9 @@ static const foreign formats[] = {
 	{.leaf = ".zarray", .what = "a Zarr array", .advice = "write it with numpy.save()"},
 	{.leaf = ".zgroup", .what = "a Zarr group", .advice = "write its arrays with numpy.save()"},
 	{.leaf = "zarr.json", .what = "a Zarr array or group", .advice = "write its arrays with numpy.save()"},
+	{.leaf = "graph.rfdb/" SHERD_RFDB_CURRENT,
+         .what = "a folder of Grafema",
+         .advice = "name the database in it, graph.rfdb"},
 	{.leaf = "saved_model.pb", .what = "a TensorFlow SavedModel", .advice = "save its weights with safetensors"},
 };
 
@@ -87,6 +92,29 @@ static bool is_onnx(sherd_str s)
 		if (s.ptr[4 + i] < 0x20 || s.ptr[4 + i] > 0x7e)
 			return false;
 	return true;
+}
+
+/* By the last part of its name: the folder may be the store. */
+static bool names_part(const char *key)
+{
+	static const char *const documents[] = {SHERD_RFDB_CURRENT, SHERD_RFDB_CONFIG, SHERD_RFDB_INDEX,
+	                                        SHERD_RFDB_PLAN};
+	for (size_t i = 0; i < COUNT_OF(documents); i++)
+		if (strcmp(sherd_str_leaf(key), documents[i]) == 0)
+			return true;
+	char name[SHERD_RFDB_NAME_MAX];
+	sherd_rfdb_file file;
+	(void)snprintf(name, sizeof(name), SHERD_RFDB_SEGMENTS "%s", sherd_str_leaf(key));
+	return sherd_rfdb_file_parse(sherd_str_of(name), &file);
+}
+
+int sherd_foreign_part(const char *key, sherd_str first, sherd_error *err)
+{
+	bool segment = sherd_str_starts(first, "SGV2");
+	if (!segment && !names_part(key))
+		return SHERD_OK;
+	return sherd_fail(err, SHERD_EUNSUPPORTED, "part", "this is a %s of a graph database: name its folder",
+	                  segment ? "segment" : "part");
 }
 
 int sherd_foreign_object(sherd_str first, sherd_error *err)
