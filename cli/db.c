@@ -111,21 +111,21 @@ int sherd_db_open_reader(sherd_db *db, sherd_cli *cli, const sherd_args *args, s
 /* The process that holds the exclusive lock on a file, as the system tells; 0 when it does not. */
 static long holder_of(const char *path)
 {
-	char line[256];
+	static const char exclusive[] = "FLOCK  ADVISORY  WRITE ";
+	char line[256], where[64];
 	struct stat st;
 	long found = 0;
 	FILE *locks = stat(path, &st) == 0 ? fopen("/proc/locks", "re") : NULL;
-	while (locks && !found && fgets(line, sizeof(line), locks)) {
-		long process;
-		unsigned major_number, minor_number;
-		unsigned long long inode;
-		const char *kind = strstr(line, "FLOCK  ADVISORY  WRITE ");
-		if (kind && sscanf(kind + 23, "%ld %x:%x:%llu", &process, &major_number, &minor_number, &inode) == 4 &&
-		    inode == st.st_ino && major_number == major(st.st_dev) && minor_number == minor(st.st_dev))
-			found = process;
+	if (!locks)
+		return 0;
+	(void)snprintf(where, sizeof(where), " %02x:%02x:%llu ", major(st.st_dev), minor(st.st_dev),
+	               (unsigned long long)st.st_ino);
+	while (!found && fgets(line, sizeof(line), locks)) {
+		const char *kind = strstr(line, exclusive);
+		if (kind && strstr(kind, where))
+			found = strtol(kind + sizeof(exclusive) - 1, NULL, 10);
 	}
-	if (locks)
-		(void)fclose(locks);
+	(void)fclose(locks);
 	return found;
 }
 

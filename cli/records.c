@@ -67,11 +67,10 @@ static void put_value(sherd_records *r, const char *kind)
 /* The record was made a line of this length. */
 static bool deliver(sherd_records *r, const char *kind, size_t len)
 {
-	if (r->rc == SHERD_OK && r->count)
-		len = 0;
-	else if (r->rc == SHERD_OK && r->doc)
+	bool shown = r->rc == SHERD_OK && !r->count;
+	if (shown && r->doc)
 		put_value(r, kind);
-	else if (r->rc == SHERD_OK)
+	else if (shown)
 		put_line(r, kind, len);
 	if (r->rc == SHERD_OK)
 		r->rc = sherd_watch_check(r->err);

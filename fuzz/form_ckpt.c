@@ -10,9 +10,9 @@ enum { INDEX_FIXED = 32, COUNTS = 8, RECORD_FIXED = 20, FLAG_CUT = 1, FLAG_EXTRA
 
 static const char MAGIC[] = "SHERDIX1";
 
-static uint32_t dims_of(uint8_t ndim, uint8_t flags)
+static size_t dims_of(uint8_t ndim, uint8_t flags)
 {
-	return ndim * (flags & FLAG_CUT ? 3u : 1u);
+	return ndim * (flags & FLAG_CUT ? (size_t)3 : 1);
 }
 
 /* A record without its lengths and checksums: what is fixed and the dimensions, the name, further members. */

@@ -93,7 +93,7 @@ static bool split_sidecar(const uint8_t *data, size_t len, form_pieces *out)
 	    !form_add(out, FORM_FIXED, HEAD, data + 8, SIDECAR_DIRECTORY - 8))
 		return false;
 	for (uint32_t i = 0; i < SIDECAR_SECTIONS; i++) {
-		const uint8_t *s = data + SIDECAR_DIRECTORY + 24 * i;
+		const uint8_t *s = data + SIDECAR_DIRECTORY + (size_t)24 * i;
 		uint64_t at = sherd_get_u64(s), n = sherd_get_u64(s + 8);
 		if (at > len || n > len - at || !form_add(out, FORM_BYTES, DATA + i, data + at, (size_t)n))
 			return false;
@@ -111,10 +111,10 @@ static void join_sidecar(const form_pieces *p, sherd_buf *out)
 	for (uint32_t i = 0; i < SIDECAR_SECTIONS && !out->failed; i++) {
 		const form_piece *piece = piece_of(p, DATA + i);
 		uint64_t at = piece->bytes.len ? out->len : SHERD_RFDB_SIDECAR_HEAD;
-		sherd_put_u64(out->data + SIDECAR_DIRECTORY + 24 * i, at);
-		sherd_put_u64(out->data + SIDECAR_DIRECTORY + 24 * i + 8, piece->bytes.len);
-		sherd_put_u32(out->data + SIDECAR_DIRECTORY + 24 * i + 16,
-		              sherd_crc32(0, piece->bytes.data, piece->bytes.len));
+		uint8_t *s = out->data + SIDECAR_DIRECTORY + (size_t)24 * i;
+		sherd_put_u64(s, at);
+		sherd_put_u64(s + 8, piece->bytes.len);
+		sherd_put_u32(s + 16, sherd_crc32(0, piece->bytes.data, piece->bytes.len));
 		sherd_buf_append(out, piece->bytes.data, piece->bytes.len);
 		sherd_buf_zero(out, -out->len % SIDECAR_ALIGN);
 	}

@@ -27,6 +27,7 @@
 #if __has_include("support/test.h")
 #include "support/test.h"
 
+/* NOLINTNEXTLINE(readability-redundant-declaration): the same, with what the analyser is to know. */
 void _fail(const char *file, int line) __attribute__((analyzer_noreturn));
 
 #undef assert_true
