@@ -61,19 +61,24 @@ const sherd_command sherd_command_graph_compact = {
 static int tell_collected(sherd_cli *cli, const sherd_db *db, const sherd_graph_gc_result *r, bool dry_run,
                           sherd_error *err)
 {
-	char size[SHERD_TEXT_SIZE], held[64] = "";
+	char size[SHERD_TEXT_SIZE], held[64] = "", damaged[96] = "";
 	sherd_text_size(r->bytes, size);
 	if (r->held)
 		(void)snprintf(held, sizeof(held), ", %" PRIu64 " more being read", r->held);
-	sherd_out_note(&cli->out, "%s: %" PRIu64 " version%s and %" PRIu64 " file%s %s, %s%s", db->path, r->versions,
+	if (r->damaged)
+		(void)snprintf(damaged, sizeof(damaged),
+		               ", %" PRIu64 " damaged but tagged stay%s (--untag removes them)", r->damaged,
+		               r->damaged == 1 ? "s" : "");
+	sherd_out_note(&cli->out, "%s: %" PRIu64 " version%s and %" PRIu64 " file%s %s, %s%s%s", db->path, r->versions,
 	               sherd_text_plural(r->versions), r->files, sherd_text_plural(r->files),
-	               dry_run ? "would be removed" : "removed", size, held);
+	               dry_run ? "would be removed" : "removed", size, held, damaged);
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", db->path);
 	sherd_doc_put_u64(&doc, "versions", r->versions);
 	sherd_doc_put_u64(&doc, "files", r->files);
 	sherd_doc_put_u64(&doc, "bytes", r->bytes);
 	sherd_doc_put_u64(&doc, "held", r->held);
+	sherd_doc_put_u64(&doc, "damaged", r->damaged);
 	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
@@ -105,7 +110,7 @@ const sherd_command sherd_command_graph_gc = {
 	.name = "graph gc",
 	.operands = "DB",
 	.summary = "Removes old versions, and files that no version names",
-	.details = "Tagged versions stay, and those that somebody reads.\n",
+	.details = "Tagged versions stay, whole or damaged, and those that somebody reads.\n",
 	.least = 1,
 	.most = 1,
 	.run = run_gc,

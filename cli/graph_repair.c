@@ -4,6 +4,7 @@
 #include "text.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 /* What is lost, as it is told. */
 typedef struct losses {
@@ -26,6 +27,34 @@ static void tell_lost(void *arg, const sherd_error *what)
 	sherd_doc_close(l->doc, '}');
 }
 
+/* Whole segments drop out of view with the damaged ones of their version. */
+static void tell_totals(sherd_cli *cli, const char *path, const sherd_graph_repair_result *r, bool dry_run)
+{
+	const sherd_graph_records *before = &r->before, *after = &r->after;
+	char was[96] = "";
+	if (before->known)
+		(void)snprintf(was, sizeof(was), "%" PRIu64 " node%s and %" PRIu64 " edge%s before, ", before->nodes,
+		               sherd_text_plural(before->nodes), before->edges, sherd_text_plural(before->edges));
+	sherd_out_note(&cli->out, "%s: %s%" PRIu64 " node%s and %" PRIu64 " edge%s %s", path, was, after->nodes,
+	               sherd_text_plural(after->nodes), after->edges, sherd_text_plural(after->edges),
+	               dry_run ? "then" : "now");
+	if (r->versions)
+		sherd_out_note(&cli->out,
+		               "%s: the rest stays on disk until sherd graph gc; what tagged versions name until "
+		               "sherd graph tag --remove, or gc --untag",
+		               path);
+}
+
+static void put_totals(sherd_doc *doc, const char *name, const sherd_graph_records *totals)
+{
+	if (!totals->known)
+		return;
+	sherd_doc_put_open(doc, name, '{');
+	sherd_doc_put_u64(doc, "nodes", totals->nodes);
+	sherd_doc_put_u64(doc, "edges", totals->edges);
+	sherd_doc_close(doc, '}');
+}
+
 static void tell(sherd_cli *cli, const char *path, const sherd_graph_repair_result *r, bool dry_run)
 {
 	if (r->whole == r->found) {
@@ -40,6 +69,7 @@ static void tell(sherd_cli *cli, const char *path, const sherd_graph_repair_resu
 	else
 		sherd_out_note(&cli->out, "%s: version %" PRIu64 " is current again, as version %" PRIu64, path,
 		               r->whole, r->version);
+	tell_totals(cli, path, r, dry_run);
 }
 
 static int repair(sherd_cli *cli, const sherd_db *db, bool dry_run, sherd_error *err)
@@ -65,6 +95,8 @@ static int repair(sherd_cli *cli, const sherd_db *db, bool dry_run, sherd_error 
 	sherd_doc_put_u64(&doc, "versions", result.versions);
 	sherd_doc_put_u64(&doc, "nodes", result.nodes);
 	sherd_doc_put_u64(&doc, "edges", result.edges);
+	put_totals(&doc, "before", &result.before);
+	put_totals(&doc, "after", &result.after);
 	return sherd_doc_end(&doc, rc, err);
 }
 
@@ -87,7 +119,8 @@ const sherd_command sherd_command_graph_repair = {
 	.operands = "DB",
 	.summary = "Makes the newest version that is whole the current one",
 	.details = "What is lost is listed. Nothing that is there is changed or removed: the version is\n"
-		   "written once more, under the next number.\n",
+		   "written once more, under the next number. sherd graph gc then removes the rest, but not\n"
+		   "what tagged versions name.\n",
 	.least = 1,
 	.most = 1,
 	.run = run,

@@ -309,7 +309,8 @@ SHERD_API int sherd_graph_diff(const sherd_graph *from, const sherd_graph *to, c
 SHERD_API int sherd_graph_compact(sherd_graph *graph, const sherd_graph_commit *commit, sherd_error *err);
 
 typedef struct sherd_graph_gc_options {
-	uint32_t keep; /* newest versions that stay; 0: 1. Tagged ones, and those that readers hold, stay too */
+	uint32_t keep; /* newest versions that stay; 0: 1. Tagged ones, readable or not, and those that readers hold too
+	                */
 	bool untag;    /* tagged ones go as well */
 	bool dry_run;  /* only count what would go if nobody read it; a reader will do */
 	const sherd_progress *progress; /* counts files that are removed; cancelling leaves the others for next time */
@@ -318,6 +319,7 @@ typedef struct sherd_graph_gc_options {
 typedef struct sherd_graph_gc_result {
 	uint64_t versions, files, bytes; /* removed */
 	uint64_t held;                   /* versions that stay because somebody reads them */
+	uint64_t damaged; /* versions that stay because of their tags, though segments of them are gone */
 } sherd_graph_gc_result;
 
 /* Removes old versions and files that no version names, what dead writers left among them. result may be NULL. */
@@ -334,12 +336,20 @@ typedef struct sherd_graph_repair_options {
 	void *arg;
 } sherd_graph_repair_options;
 
+/* The live records of a version as its manifest counts them; the rows of its segments where it does not. */
+typedef struct sherd_graph_records {
+	bool known;
+	uint64_t nodes, edges;
+} sherd_graph_records;
+
 typedef struct sherd_graph_repair_result {
 	uint64_t found;        /* the version that current.json named; 0: it did not */
 	uint64_t whole;        /* the newest version that is whole, every byte of it */
 	uint64_t version;      /* the current one now; as found where there was nothing to repair, or on a dry run */
 	uint64_t versions;     /* newer than the whole one, which are lost */
 	uint64_t nodes, edges; /* rows in segments of the newest version that are missing or damaged */
+	sherd_graph_records before; /* of the version that was current; not known where its manifest cannot be read */
+	sherd_graph_records after;  /* of the whole one: what is in view now */
 } sherd_graph_repair_result;
 
 /* Makes the newest version that is whole the current one, as a new version with the next number; nothing that is there

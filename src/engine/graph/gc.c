@@ -58,7 +58,21 @@ static int list_versions(collection *c, sherd_error *err)
 	return SHERD_OK;
 }
 
-/* The newest, the current one among them, and tagged ones. What cannot be opened any more does not count. */
+/* What is left of a tagged version may be all that there is of its records: it stays, with the segments that it names.
+ */
+static void keep_damaged(collection *c, const graph_snapshots *s)
+{
+	const sherd_rfdb_snapshot *tagged = (const sherd_rfdb_snapshot *)(const void *)s->tagged.data;
+	for (size_t i = 0; !c->options->untag && i < s->tagged.len / sizeof(*tagged); i++) {
+		verdict *v = verdict_of(c, tagged[i].version);
+		if (!v || v->stays)
+			continue;
+		v->stays = true;
+		c->result.damaged++;
+	}
+}
+
+/* The newest, the current one among them, and tagged ones. What cannot be opened any more is none of the newest. */
 static int choose(collection *c, sherd_error *err)
 {
 	graph_snapshots s;
@@ -75,6 +89,7 @@ static int choose(collection *c, sherd_error *err)
 	verdict *current = verdict_of(c, c->version);
 	if (current)
 		current->stays = true;
+	keep_damaged(c, &s);
 	sherd_graph_snapshots_done(&s);
 	return SHERD_OK;
 }

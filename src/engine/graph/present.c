@@ -72,12 +72,12 @@ static int keep_tags(graph_snapshots *s, const sherd_rfdb_tags *from, sherd_rfdb
 	return ok ? SHERD_OK : sherd_fail_nomem(err);
 }
 
-static int take_one(graph_snapshots *s, const sherd_rfdb_manifest *m, sherd_error *err)
+static int take_one(graph_snapshots *s, sherd_buf *list, const sherd_rfdb_manifest *m, sherd_error *err)
 {
 	sherd_rfdb_snapshot one = {.version = m->version, .created_at = m->created_at, .stats = m->stats};
 	TRY(keep_tags(s, &m->tags, &one.tags, err));
-	sherd_buf_append(&s->list, &one, sizeof(one));
-	return sherd_buf_check(&s->list, err);
+	sherd_buf_append(list, &one, sizeof(one));
+	return sherd_buf_check(list, err);
 }
 
 static int take_all(graph_snapshots *s, graph_chain *chain, const graph_present *present, const sherd_buf *files,
@@ -92,8 +92,12 @@ static int take_all(graph_snapshots *s, graph_chain *chain, const graph_present 
 				*err = failure;
 			return rc;
 		}
-		if (rc > 0 && !sherd_graph_find_absent(present, &chain->manifest))
-			TRY(take_one(s, &chain->manifest, err));
+		if (rc <= 0)
+			continue;
+		if (!sherd_graph_find_absent(present, &chain->manifest))
+			TRY(take_one(s, &s->list, &chain->manifest, err));
+		else if (chain->manifest.tags.count)
+			TRY(take_one(s, &s->tagged, &chain->manifest, err));
 	}
 	return SHERD_OK;
 }
@@ -119,5 +123,6 @@ int sherd_graph_take_snapshots(const graph_place *p, uint64_t up_to, graph_snaps
 void sherd_graph_snapshots_done(graph_snapshots *s)
 {
 	sherd_buf_done(&s->list);
+	sherd_buf_done(&s->tagged);
 	sherd_arena_done(&s->arena);
 }

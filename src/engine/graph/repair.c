@@ -63,6 +63,33 @@ static bool tell_segments(repairing *r, const graph_checking *c, bool told)
 	return bad;
 }
 
+static uint64_t count_records(const sherd_rfdb_count *types, size_t count)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < count; i++)
+		sum += types[i].count;
+	return sum;
+}
+
+static uint64_t count_rows(const sherd_rfdb_descriptors *l0, const sherd_rfdb_descriptors *l1)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < l0->count; i++)
+		sum += l0->items[i].rows;
+	for (size_t i = 0; i < l1->count; i++)
+		sum += l1->items[i].rows;
+	return sum;
+}
+
+static sherd_graph_records totals_of(const sherd_rfdb_manifest *m)
+{
+	const sherd_rfdb_counts *c = &m->counts;
+	return (sherd_graph_records){
+		.known = true,
+		.nodes = c->known ? count_records(c->nodes, c->node_types) : count_rows(&m->nodes, &m->l1_nodes),
+		.edges = c->known ? count_records(c->edges, c->edge_types) : count_rows(&m->edges, &m->l1_edges)};
+}
+
 /* ---- is a version whole? */
 
 static int note_all(graph_checking *c, const sherd_rfdb_manifest *m, sherd_error *err)
@@ -122,6 +149,10 @@ static int is_whole(repairing *r, uint64_t version, bool told, sherd_error *err)
 	rc = sherd_graph_place_copy(&c.place, &r->place, err);
 	if (rc == SHERD_OK)
 		rc = look_at(r, &c, &v.manifest, told, err);
+	if (told && (!r->known || version == r->result.found))
+		r->result.before = totals_of(&v.manifest);
+	if (rc > 0)
+		r->result.after = totals_of(&v.manifest);
 	sherd_graph_checking_done(&c);
 	sherd_buf_done(&report.errors);
 	sherd_buf_done(&report.warnings);

@@ -18,7 +18,8 @@ int sherd_graph_list_manifests(const graph_place *p, uint64_t up_to, sherd_buf *
 
 /* The versions that can be opened, oldest first: their manifests can be read and all their segments are there. */
 typedef struct graph_snapshots {
-	sherd_buf list; /* of sherd_rfdb_snapshot */
+	sherd_buf list;   /* of sherd_rfdb_snapshot */
+	sherd_buf tagged; /* likewise: those with tags whose manifests can be read, but segments are gone */
 	sherd_arena arena;
 } graph_snapshots;
 int sherd_graph_take_snapshots(const graph_place *p, uint64_t up_to, graph_snapshots *out, sherd_error *err);

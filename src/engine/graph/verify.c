@@ -98,8 +98,12 @@ static int judge_tags(graph_checking *c, const sherd_rfdb_index *x, const char *
 	if (x->latest != c->head.current.version)
 		return SHERD_OK;
 	TRY(sherd_graph_take_snapshots(&c->place, x->latest, &s, err));
-	int rc = sherd_graph_index_tags((const sherd_rfdb_snapshot *)(const void *)s.list.data,
-	                                s.list.len / sizeof(sherd_rfdb_snapshot), &wanted, err);
+	/* The index is of manifests, whatever became of their segments. */
+	sherd_buf_append(&s.list, s.tagged.data, s.tagged.len);
+	int rc = sherd_buf_check(&s.list, err);
+	if (rc == SHERD_OK)
+		rc = sherd_graph_index_tags((const sherd_rfdb_snapshot *)(const void *)s.list.data,
+		                            s.list.len / sizeof(sherd_rfdb_snapshot), &wanted, err);
 	const struct sherd_rfdb_tagged *list = (const struct sherd_rfdb_tagged *)(const void *)wanted.data;
 	size_t count = wanted.len / sizeof(*list);
 	sherd_error found = {0};

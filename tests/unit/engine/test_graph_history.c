@@ -312,6 +312,34 @@ TEST(a_version_whose_segments_are_gone_is_a_warning_and_is_not_listed)
 	assert_int_equal(sherd_report_warnings(r), 0);
 }
 
+/* G-2. */
+TEST(a_tagged_version_stays_with_what_is_left_of_it)
+{
+	SCOPED_STORE store = sample();
+	sherd_graph_repair_result repaired;
+	sherd_graph_gc_result result;
+	sherd_stat stat;
+	{
+		SCOPED_GRAPH g = graph_open(store, "db", NULL);
+		assert_ok(sherd_graph_set_tag(g, 3, "release", "1.0", err));
+	}
+	assert_ok(sherd_store_remove(store, "db/segments/00/seg_000002_edges.seg", err));
+	assert_ok(sherd_graph_repair(store, "db", NULL, &repaired, err));
+	assert_int_equal(repaired.whole, 1);
+	assert_true(repaired.before.known && repaired.before.nodes == 4 && repaired.before.edges == 1);
+	assert_true(repaired.after.known && repaired.after.nodes == 0 && repaired.after.edges == 0);
+	SCOPED_GRAPH g = graph_open(store, "db", NULL);
+	assert_ok(sherd_graph_gc(g, NULL, &result, err));
+	assert_int_equal(result.versions, 2);
+	assert_int_equal(result.damaged, 1);
+	assert_ok(sherd_store_stat(store, "db/manifests/000003.json", &stat, err));
+	assert_ok(sherd_store_stat(store, "db/segments/00/seg_000003_nodes.seg", &stat, err));
+	assert_ok(sherd_graph_set_tag(g, 3, "release", NULL, err));
+	assert_ok(sherd_graph_gc(g, NULL, &result, err));
+	assert_int_equal(result.damaged, 0);
+	assert_int_equal(sherd_store_stat(store, "db/segments/00/seg_000003_nodes.seg", &stat, NULL), SHERD_ENOTFOUND);
+}
+
 TEST(the_current_version_must_have_its_segments)
 {
 	SCOPED_STORE store = sample();
@@ -433,6 +461,7 @@ int main(void)
 		cmocka_unit_test(an_edit_beside_its_full_manifest_is_collected_unless_somebody_reads_by_it),
 		cmocka_unit_test(edges_of_a_hub_in_no_order_are_looked_at_once),
 		cmocka_unit_test(a_version_whose_segments_are_gone_is_a_warning_and_is_not_listed),
+		cmocka_unit_test(a_tagged_version_stays_with_what_is_left_of_it),
 		cmocka_unit_test(the_current_version_must_have_its_segments),
 		cmocka_unit_test(a_quick_look_counts_what_it_looked_at),
 		cmocka_unit_test(an_update_that_says_the_same_in_other_words_changes_nothing),
