@@ -144,15 +144,6 @@ static bool loses_base(const collection *c, uint64_t base, uint64_t version)
 	return false;
 }
 
-static int secure(collection *c, const graph_chain *chain, sherd_error *err)
-{
-	const sherd_rfdb_manifest *m = &chain->manifest;
-	TRY(name_segments(c, m, err));
-	if (!c->options->dry_run && chain->base != m->version && loses_base(c, chain->base, m->version))
-		return sherd_graph_hold_replace(&c->graph->place, m, "", err);
-	return SHERD_OK;
-}
-
 /* An edit that a full manifest of its version stands in for, left by a crash or a tag, unless somebody reads by it. */
 static int drop_edit(collection *c, const graph_manifest_file *file, sherd_error *err)
 {
@@ -173,6 +164,17 @@ static int drop_edit(collection *c, const graph_manifest_file *file, sherd_error
 	return SHERD_OK;
 }
 
+static int secure(collection *c, const graph_chain *chain, const graph_manifest_file *file, sherd_error *err)
+{
+	const sherd_rfdb_manifest *m = &chain->manifest;
+	TRY(name_segments(c, m, err));
+	if (chain->base == m->version || !loses_base(c, chain->base, m->version))
+		return SHERD_OK;
+	if (!c->options->dry_run)
+		TRY(sherd_graph_hold_replace(&c->graph->place, m, "", err));
+	return drop_edit(c, file, err);
+}
+
 /* What stays is written in full, where it is read from what goes. What somebody else has collected meanwhile is none
  * of ours any more. */
 static int secure_all(collection *c, sherd_error *err)
@@ -189,7 +191,7 @@ static int secure_all(collection *c, sherd_error *err)
 		if (step > 0 && !files[i].edit)
 			full = files[i].version;
 		if (step > 0 && stays)
-			rc = secure(c, &chain, err);
+			rc = secure(c, &chain, &files[i], err);
 		if (step == 0 && stays && full == files[i].version)
 			rc = drop_edit(c, &files[i], err);
 		if (step < 0 && (current || (step != SHERD_ENOTFOUND && step != SHERD_ECORRUPT))) {
