@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,19 +19,49 @@ static const char *name_in(const char *folder, const char *path)
 	return len && strncmp(path, folder, len) == 0 && path[len] == '/' ? path + len + 1 : path;
 }
 
-static int tell(sherd_cli *cli, const char *path, const sherd_place *place, sherd_error *err)
+/* Files beside a list that stayed as it was. */
+static void warn_of_left_out(sherd_cli *cli, const sherd_place *place, const sherd_rows *rows)
+{
+	const char *const *keys;
+	size_t count = sherd_rows_left_out(rows, &keys);
+	for (size_t i = 0; i < count && !cli->out.json && !cli->out.quiet; i++) {
+		sherd_error warning = {.code = SHERD_ENOTFOUND, .reason = "orphans", .offset = SHERD_NO_OFFSET};
+		(void)snprintf(warning.object, sizeof(warning.object), "%s", keys[i]);
+		(void)snprintf(warning.message, sizeof(warning.message),
+		               "left out: to list it, name all shards in their order (DIR SHARD...)");
+		(void)sherd_place_blame(place, SHERD_ENOTFOUND, &warning);
+		sherd_out_problem(&cli->out, &warning, true);
+	}
+}
+
+static void put_left_out(sherd_doc *doc, const sherd_rows *rows)
+{
+	const char *const *keys;
+	size_t count = sherd_rows_left_out(rows, &keys);
+	sherd_doc_put_open(doc, "left_out", '[');
+	for (size_t i = 0; i < count; i++) {
+		const char *slash = strrchr(keys[i], '/');
+		sherd_doc_text(doc, slash ? slash + 1 : keys[i]);
+	}
+	sherd_doc_close(doc, ']');
+}
+
+static int tell(sherd_cli *cli, const char *path, const sherd_place *place, bool same_list, sherd_error *err)
 {
 	sherd_rows *rows;
 	TRY(sherd_place_blame(place, sherd_rows_open_folder(&rows, place->store, place->key, NULL, err), err));
 	uint64_t total = sherd_rows_total(rows);
 	size_t shards = sherd_rows_shards(rows);
-	sherd_rows_close(rows);
 	sherd_out_note(&cli->out, "%s: %" PRIu64 " row%s in %zu shard%s, manifest written", path, total,
 	               sherd_text_plural(total), shards, sherd_text_plural(shards));
+	if (same_list)
+		warn_of_left_out(cli, place, rows);
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", path);
 	sherd_doc_put_u64(&doc, "rows", total);
 	sherd_doc_put_u64(&doc, "shards", shards);
+	put_left_out(&doc, rows);
+	sherd_rows_close(rows);
 	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
@@ -51,7 +82,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 		sherd_out_clear_bar(&cli->out);
 		(void)sherd_place_blame(&place, rc, err);
 		if (rc == SHERD_OK)
-			rc = tell(cli, args->operands[0], &place, err);
+			rc = tell(cli, args->operands[0], &place, options.replace && !count, err);
 		sherd_place_close(&place);
 	}
 	free(names);
@@ -69,7 +100,8 @@ const sherd_command sherd_command_rows_index = {
 	.summary = "Writes the manifest of a folder of GAMSAE01 shards",
 	.details =
 		"Without SHARD all files *.shard of DIR are listed in the order of their names; else those given, in\n"
-		"the order given. Everything is read, for the checksums; no shard is changed.\n",
+		"the order given. Everything is read, for the checksums; no shard is changed. With --replace and\n"
+		"without SHARD, a manifest that can be read keeps its list.\n",
 	.least = 1,
 	.most = INT_MAX,
 	.run = run,

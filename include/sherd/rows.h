@@ -293,7 +293,12 @@ typedef struct sherd_rows_index_options {
 
 /* Makes a manifest for shards of GAMSAE01 that lie in a folder: those named, in this order, or all, by the bytes of
  * their names, without those of checkpoints. Reads all of them. SHERD_EEXIST when there is a manifest, SHERD_ECONFLICT
- * when a writer is at work or died. */
+ * when a writer is at work or died.
+ *
+ * With replace and no names, the list of a manifest that can be read stays as it is, so that ids do: what lies beside
+ * it is left out (sherd_rows_left_out()), SHERD_ENOTFOUND, "missing-shard", when a file is gone. A writer that died is
+ * no obstacle then, unless the manifest is damaged and there are parts that the writer may have left unpublished:
+ * SHERD_ECONFLICT about the first of them, and names have to be given. */
 SHERD_API int sherd_rows_index(sherd_store *store, const char *folder, const char *const *names, size_t count,
                                const sherd_rows_index_options *options, sherd_error *err);
 

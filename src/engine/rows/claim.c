@@ -264,6 +264,27 @@ int sherd_rows_claim_open(rows_claim *out, sherd_store *store, const char *folde
 	return rc;
 }
 
+int sherd_rows_claim_take_over(rows_claim *out, sherd_store *store, const char *folder, sherd_error *err)
+{
+	rows_claim c = {.store = store, .folder = folder};
+	int rc = sherd_rows_key(&c.key, folder, SHERD_ROWS_MARKER, err);
+	const char *key = (const char *)c.key.data;
+	if (rc == SHERD_OK)
+		rc = can_lock(store) ? sherd_store_lock(store, key, SHERD_LOCK_EXCLUSIVE, &c.lock, err)
+		                     : SHERD_ECONFLICT;
+	if (rc == SHERD_ECONFLICT)
+		rc = held_by_other(&c, err);
+	if (rc == SHERD_OK)
+		rc = know_marker(&c, err);
+	if (rc == SHERD_OK) {
+		*out = c;
+		return rc;
+	}
+	rc = sherd_in_object(err, rc, c.key.failed ? folder : key);
+	sherd_rows_claim_leave(&c);
+	return rc;
+}
+
 void sherd_rows_claim_leave(rows_claim *claim)
 {
 	let_go(claim);

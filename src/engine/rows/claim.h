@@ -33,6 +33,9 @@ typedef struct rows_claim_options {
  * "no-manifest" as sherd_rows_writer_open(). */
 int sherd_rows_claim_open(rows_claim *out, sherd_store *store, const char *folder, const rows_claim_options *options,
                           sherd_error *err);
+/* The marker of a writer that died; it and what was written under it stay. SHERD_ECONFLICT when its writer lives, or
+ * nobody can tell, SHERD_ENOTFOUND when it is gone. */
+int sherd_rows_claim_take_over(rows_claim *out, sherd_store *store, const char *folder, sherd_error *err);
 /* Removes the marker and lets go; what cannot be removed is dead from then on. Folders that were made for it go if
  * nothing is in them. */
 void sherd_rows_claim_drop(rows_claim *claim);

@@ -26,9 +26,8 @@ int sherd_rows_part_number(const char *name)
 	return -1;
 }
 
-/* From which number on parts are the dead writer's. What does not say so was a pack into an empty folder, or had come
- * to its manifest. */
-static uint32_t first_of(sherd_store *store, const char *marker, bool has_manifest)
+/* What does not say so was a pack into an empty folder, or had come to its manifest. */
+uint32_t sherd_rows_first_left(sherd_store *store, const char *marker, bool has_manifest)
 {
 	sherd_rows_marker m = {.first = has_manifest ? UINT32_MAX : 0};
 	char *text;
@@ -117,7 +116,7 @@ int sherd_rows_clear(sherd_store *store, const char *folder, const char *marker,
 	sherd_arena arena = {0};
 	sherd_map named = {0};
 	TRY(sherd_rows_files_open(&files, store, folder, NULL, err));
-	uint32_t first = first_of(store, marker, files.has_manifest);
+	uint32_t first = sherd_rows_first_left(store, marker, files.has_manifest);
 	int rc = SHERD_OK;
 	if (files.has_foreign && !files.has_manifest)
 		rc = name_foreign(store, folder, limits, &arena, &named, err);

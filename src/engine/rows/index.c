@@ -1,8 +1,11 @@
 /* engine/rows/index.c - a manifest for shards that have none: everything is read, one object is written. */
 #include "base/cursor.h"
 #include "base/limits.h"
+#include "base/map.h"
 #include "base/meter.h"
 #include "base/pool.h"
+#include "engine/rows/claim.h"
+#include "engine/rows/clear.h"
 #include "engine/rows/files.h"
 #include "engine/rows/head.h"
 #include "engine/rows/sums.h"
@@ -30,6 +33,11 @@ typedef struct indexing {
 	const char *folder;
 	const sherd_rows_index_options *options;
 	sherd_arena arena;
+	rows_head head;
+	sherd_rows_manifest old; /* the manifest that is there */
+	bool has_old;            /* it can be read */
+	rows_claim claim;        /* of a dead writer */
+	bool has_claim;
 	sherd_buf list; /* of listed */
 	sherd_meter meter;
 } indexing;
@@ -74,8 +82,61 @@ static int is_checkpoint(sherd_store *store, const char *key, bool *out, sherd_e
 	return SHERD_OK;
 }
 
+/* Of what lies beside a manifest that cannot be read, nobody can tell whether the dead writer had published it. */
+static int refuse_left(const indexing *x, const rows_files *files, sherd_error *err)
+{
+	uint32_t first = sherd_rows_first_left(x->store, (const char *)x->claim.key.data, files->has_manifest);
+	const char *key = NULL;
+	size_t count = 0;
+	for (size_t i = 0; i < files->count; i++) {
+		int number = sherd_rows_part_number(files->list[i].name);
+		if (number < 0 || (uint32_t)number < first)
+			continue;
+		key = count++ ? key : files->list[i].key;
+	}
+	if (!count)
+		return SHERD_OK;
+	return sherd_in_object(err,
+	                       sherd_fail(err, SHERD_ECONFLICT, "conflict",
+	                                  "a writer that died wrote this part (%zu in all, from this number on), and "
+	                                  "may not have published it: name the shards to list (DIR SHARD...)",
+	                                  count),
+	                       key);
+}
+
+/* The list that is there, which must not change by itself: ids would. */
+static int add_old(indexing *x, const rows_files *files, sherd_error *err)
+{
+	sherd_map names = {0};
+	const char *missing = NULL;
+	size_t count = 0;
+	bool ok = true;
+	int rc = SHERD_OK;
+	for (size_t i = 0; i < files->count && ok; i++)
+		(void)sherd_map_add(&names, sherd_str_of(files->list[i].name), i, &ok);
+	for (size_t i = 0; i < x->old.count && ok && rc == SHERD_OK; i++) {
+		const char *name = x->old.shards[i].file;
+		rc = add(x, name, err);
+		if (rc == SHERD_OK && sherd_map_find(&names, sherd_str_of(name)) == SHERD_MAP_NONE)
+			missing = count++ ? missing : list_of(x)[i].key;
+	}
+	sherd_map_done(&names);
+	if (!ok)
+		return sherd_fail_nomem(err);
+	TRY(rc);
+	if (!missing)
+		return SHERD_OK;
+	rc = sherd_fail(
+		err, SHERD_ENOTFOUND, "missing-shard",
+		"the manifest lists it, and it is gone (%zu of %zu are): name the shards to list (DIR SHARD...)", count,
+		x->old.count);
+	return sherd_in_object(err, rc, missing);
+}
+
 static int add_all(indexing *x, const rows_files *files, sherd_error *err)
 {
+	if (x->has_claim)
+		TRY(refuse_left(x, files, err));
 	for (size_t i = 0; i < files->count; i++) {
 		bool checkpoint;
 		TRY(is_checkpoint(x->store, files->list[i].key, &checkpoint, err));
@@ -88,12 +149,13 @@ static int add_all(indexing *x, const rows_files *files, sherd_error *err)
 static int check_folder(const indexing *x, const rows_files *files, sherd_error *err)
 {
 	SHERD_AUTO_BUF key = {0};
-	bool marker = files->has_marker;
+	bool marker = files->has_marker && !x->options->replace;
 	int rc = SHERD_OK;
 	if (marker)
 		rc = sherd_fail(
 			err, SHERD_ECONFLICT, "conflict",
-			"somebody is writing into the set, or died: rows pack and rows append clear what is left");
+			"somebody is writing into the set, or died: rows pack and rows append clear what is left, "
+			"--replace takes over from a writer that died");
 	else if (files->has_manifest && !x->options->replace)
 		rc = sherd_fail(err, SHERD_EEXIST, "exists", "the set has a manifest (--replace makes a new one)");
 	if (rc == SHERD_OK)
@@ -107,8 +169,12 @@ static int choose(indexing *x, const char *const *names, size_t count, sherd_err
 	rows_files files;
 	TRY(sherd_rows_files_open(&files, x->store, x->folder, SHERD_ROWS_SUFFIX, err));
 	int rc = check_folder(x, &files, err);
+	if (rc == SHERD_OK && files.has_marker) {
+		rc = sherd_rows_claim_take_over(&x->claim, x->store, x->folder, err);
+		x->has_claim = rc == SHERD_OK;
+	}
 	if (rc == SHERD_OK && !names)
-		rc = add_all(x, &files, err);
+		rc = x->has_old ? add_old(x, &files, err) : add_all(x, &files, err);
 	for (size_t i = 0; i < count && names && rc == SHERD_OK; i++)
 		rc = add(x, names[i], err);
 	sherd_rows_files_done(&files);
@@ -191,16 +257,30 @@ static int describe(indexing *x, sherd_rows_manifest *m, sherd_error *err)
 	return SHERD_OK;
 }
 
-/* What is replaced may be damaged: only its identity matters. Of types without heads only a manifest knows the width.
- */
-static int know_head(const indexing *x, rows_head *head, sherd_error *err)
+/* What is replaced may be damaged. Of types without heads only a manifest knows the width. */
+static int read_old(indexing *x, const char *key, sherd_error *err)
+{
+	sherd_error found = {0};
+	int rc = sherd_rows_manifest_read(x->store, x->folder, x->options->limits, &x->arena, &x->old, NULL, &found);
+	x->has_old = rc == SHERD_OK;
+	if (rc == SHERD_ECORRUPT || rc == SHERD_EUNSUPPORTED)
+		return SHERD_OK;
+	if (rc < 0 && err)
+		*err = found;
+	TRY(rc);
+	if (x->old.dtype == SHERD_F32)
+		return SHERD_OK;
+	rc = sherd_fail(err, SHERD_EUNSUPPORTED, "bad-dtype",
+	                "a set of %s cannot be indexed anew: its files have no heads",
+	                sherd_dtype_describe(x->old.dtype)->name);
+	return sherd_in_object(err, rc, key);
+}
+
+static int know_head(indexing *x, sherd_error *err)
 {
 	SHERD_AUTO_BUF key = {0};
-	sherd_arena arena = {0};
-	sherd_rows_manifest m = {0};
 	sherd_stat stat;
 	sherd_error found;
-	*head = (rows_head){0};
 	TRY(sherd_rows_key(&key, x->folder, SHERD_ROWS_MANIFEST, err));
 	int rc = sherd_store_stat(x->store, (const char *)key.data, &stat, &found);
 	if (rc == SHERD_ENOTFOUND)
@@ -208,27 +288,25 @@ static int know_head(const indexing *x, rows_head *head, sherd_error *err)
 	if (rc < 0 && err)
 		*err = found;
 	TRY(rc);
-	memcpy(head->identity, stat.identity, sizeof(head->identity));
-	bool other =
-		sherd_rows_manifest_read(x->store, x->folder, x->options->limits, &arena, &m, NULL, NULL) == SHERD_OK &&
-		m.dtype != SHERD_F32;
-	sherd_arena_done(&arena);
-	if (!other)
-		return SHERD_OK;
-	rc = sherd_fail(err, SHERD_EUNSUPPORTED, "bad-dtype",
-	                "a set of %s cannot be indexed anew: its files have no heads",
-	                sherd_dtype_describe(m.dtype)->name);
-	return sherd_in_object(err, rc, (const char *)key.data);
+	memcpy(x->head.identity, stat.identity, sizeof(x->head.identity));
+	return read_old(x, (const char *)key.data, err);
+}
+
+/* Under the old list the next append clears what the dead writer did not publish. Under another one that would take
+ * what the user left out: the marker goes, and before the manifest comes, so that no crash leaves both. */
+static int remove_marker(const indexing *x, sherd_error *err)
+{
+	const char *key = (const char *)x->claim.key.data;
+	return sherd_in_object(err, sherd_store_remove_if(x->store, key, x->claim.identity, err), key);
 }
 
 static int run(indexing *x, const char *const *names, size_t count, sherd_error *err)
 {
-	rows_head head;
 	sherd_rows_manifest m;
 	SHERD_AUTO_BUF text = {0};
 	sherd_arena checked = {0};
 	bool uncertain;
-	TRY(know_head(x, &head, err));
+	TRY(know_head(x, err));
 	TRY(choose(x, names, count, err));
 	TRY(read_all(x, err));
 	TRY(describe(x, &m, err));
@@ -239,7 +317,9 @@ static int run(indexing *x, const char *const *names, size_t count, sherd_error 
 	int rc = sherd_rows_manifest_decode(text.data, text.len, x->options->limits, &checked, &again, err);
 	sherd_arena_done(&checked);
 	TRY(rc);
-	return sherd_rows_head_write(&head, x->store, x->folder, SHERD_ROWS_MANIFEST, &text, &uncertain, err);
+	if (x->has_claim && (names || !x->has_old))
+		TRY(remove_marker(x, err));
+	return sherd_rows_head_write(&x->head, x->store, x->folder, SHERD_ROWS_MANIFEST, &text, &uncertain, err);
 }
 
 int sherd_rows_index(sherd_store *store, const char *folder, const char *const *names, size_t count,
@@ -248,6 +328,8 @@ int sherd_rows_index(sherd_store *store, const char *folder, const char *const *
 	static const sherd_rows_index_options defaults = {0};
 	indexing x = {.store = store, .folder = folder, .options = options ? options : &defaults};
 	int rc = run(&x, names, count, err);
+	if (x.has_claim)
+		sherd_rows_claim_leave(&x.claim);
 	for (size_t i = 0; i < count_of(&x); i++)
 		sherd_rows_sums_done(&list_of(&x)[i].sums);
 	sherd_buf_done(&x.list);

@@ -444,6 +444,89 @@ TEST(shards_without_a_manifest_get_one)
 	assert_rows(STORE, "d", 5);
 }
 
+TEST(a_list_that_can_be_read_stays_when_it_is_indexed_anew)
+{
+	const sherd_rows_index_options again = {.replace = true};
+	const char *order[] = {"z.shard", "a.shard"}, *all[] = {"z.shard", "a.shard", "b.shard"};
+	const double values[] = {0, 1, 2, 8, 9, 10, 16, 17, 18};
+	assert_ok(sherd_rows_write_shard(STORE, "d/z.shard", values, 1, WIDTH, NULL, err));
+	assert_ok(sherd_rows_write_shard(STORE, "d/a.shard", values + WIDTH, 1, WIDTH, NULL, err));
+	assert_ok(sherd_rows_index(STORE, "d", order, 2, NULL, err));
+	assert_ok(sherd_rows_write_shard(STORE, "d/b.shard", values + 2 * WIDTH, 1, WIDTH, NULL, err));
+	assert_ok(sherd_rows_index(STORE, "d", NULL, 0, &again, err));
+	assert_rows(STORE, "d", 2);
+	assert_ok(sherd_rows_index(STORE, "d", all, 3, &again, err));
+	assert_rows(STORE, "d", 3);
+	assert_ok(sherd_store_remove(STORE, "d/a.shard", err));
+	assert_refused(SHERD_ENOTFOUND, "missing-shard", sherd_rows_index(STORE, "d", NULL, 0, &again, err));
+	assert_ok(sherd_rows_index(STORE, "d", order, 1, &again, err));
+	assert_rows(STORE, "d", 1);
+}
+
+/* Parts 0 and 1 are a set; part 2 and the marker are of a writer that died. */
+static void leave_dead(sherd_store *store, const char *manifest)
+{
+	SHERD_AUTO_BUF marker = {0};
+	const sherd_rows_marker dead = {.has_first = true, .first = 2, .process = 1};
+	write_set(store, "d", 6);
+	assert_ok(
+		sherd_rows_write_shard(store, "d/part-00002.shard", (const double[]){48, 49, 50}, 1, WIDTH, NULL, err));
+	sherd_rows_marker_encode(&dead, &marker);
+	assert_ok(sherd_store_put(store, "d/rows.packing", SHERD_WRITE_NEW, marker.data, marker.len, err));
+	if (manifest)
+		assert_ok(sherd_store_put(store, "d/rows.manifest.json", SHERD_WRITE_REPLACE, manifest,
+		                          strlen(manifest), err));
+}
+
+static void grow_by_two(sherd_store *store, uint64_t before)
+{
+	sherd_rows_writer *w;
+	assert_ok(sherd_rows_writer_open(&w, store, "d", 0, &more, err));
+	assert_ok(append(w, before, 2, err));
+	assert_ok(sherd_rows_writer_commit(w, err));
+	assert_rows(store, "d", before + 2);
+}
+
+TEST(a_damaged_manifest_under_a_dead_writers_marker_is_replaced)
+{
+	const sherd_rows_index_options again = {.replace = true};
+	const char *published[] = {"part-00000.shard", "part-00001.shard"};
+	sherd_rows_writer *w;
+	leave_dead(STORE, "{");
+	assert_refused(SHERD_ECORRUPT, "bad-seal", sherd_rows_writer_open(&w, STORE, "d", 0, &more, err));
+	/* Nobody can tell whether part 2 was published: nothing is listed, and nothing goes, by itself. */
+	sherd_error said;
+	assert_int_equal(sherd_rows_index(STORE, "d", NULL, 0, &again, &said), SHERD_ECONFLICT);
+	assert_string_equal(said.object, "d/part-00002.shard");
+	assert_ok(sherd_rows_index(STORE, "d", published, 2, &again, err));
+	assert_keys(STORE, "d/part-00000.shard d/part-00001.shard d/part-00002.shard d/rows.manifest.json ");
+	assert_rows(STORE, "d", 6);
+	grow_by_two(STORE, 6);
+	assert_keys(STORE, "d/part-00000.shard d/part-00001.shard d/part-00002.shard d/part-00003.shard "
+	                   "d/rows.manifest.json ");
+}
+
+TEST(a_dead_writers_part_can_be_listed_by_its_name)
+{
+	const sherd_rows_index_options again = {.replace = true};
+	const char *all[] = {"part-00000.shard", "part-00001.shard", "part-00002.shard"};
+	leave_dead(STORE, "{");
+	assert_ok(sherd_rows_index(STORE, "d", all, 3, &again, err));
+	assert_rows(STORE, "d", 7);
+	grow_by_two(STORE, 7);
+}
+
+TEST(a_dead_writers_marker_does_not_keep_a_list_from_being_indexed_anew)
+{
+	const sherd_rows_index_options again = {.replace = true};
+	leave_dead(STORE, NULL);
+	assert_refused(SHERD_ECONFLICT, "conflict", sherd_rows_index(STORE, "d", NULL, 0, NULL, err));
+	assert_ok(sherd_rows_index(STORE, "d", NULL, 0, &again, err));
+	assert_rows(STORE, "d", 6);
+	grow_by_two(STORE, 6);
+	assert_keys(STORE, "d/part-00000.shard d/part-00001.shard d/part-00002.shard d/rows.manifest.json ");
+}
+
 TEST(what_cannot_be_listed_is_refused)
 {
 	assert_refused(SHERD_ECORRUPT, "empty", sherd_rows_index(STORE, "d", NULL, 0, NULL, err));
@@ -478,6 +561,10 @@ int main(void)
 		BACKEND_TEST(an_append_that_is_cancelled_leaves_the_set_as_it_was),
 		BACKEND_TEST(the_foreign_layout_is_written_as_it_is_read),
 		BACKEND_TEST(shards_without_a_manifest_get_one),
+		BACKEND_TEST(a_list_that_can_be_read_stays_when_it_is_indexed_anew),
+		BACKEND_TEST(a_damaged_manifest_under_a_dead_writers_marker_is_replaced),
+		BACKEND_TEST(a_dead_writers_part_can_be_listed_by_its_name),
+		BACKEND_TEST(a_dead_writers_marker_does_not_keep_a_list_from_being_indexed_anew),
 		BACKEND_TEST(what_cannot_be_listed_is_refused),
 	};
 	return run_for_backends(tests, COUNT_OF(tests));
