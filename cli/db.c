@@ -13,6 +13,25 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 
+/* Where the current version cannot be opened: which one can, and what to do. */
+static void add_hint(const sherd_db *db, bool takes_at, sherd_error *err)
+{
+	const sherd_graph_options current = {.read_only = true}, whole = {.read_only = true, .whole = true};
+	sherd_graph *g = NULL;
+	char at[32] = "";
+	size_t len = strlen(err->message);
+	/* What only a writer needs is damaged. */
+	bool readable = sherd_graph_open(&g, db->place.store, db->place.key, &current, NULL) == SHERD_OK;
+	if (!readable && sherd_graph_open(&g, db->place.store, db->place.key, &whole, NULL) == SHERD_OK) {
+		uint64_t version = sherd_graph_version(g);
+		if (takes_at)
+			(void)snprintf(at, sizeof(at), "--at %" PRIu64 ", or ", version);
+		(void)snprintf(err->message + len, sizeof(err->message) - len,
+		               "; version %" PRIu64 " can be read (%ssherd graph repair)", version, at);
+	}
+	sherd_graph_close(g);
+}
+
 int sherd_db_open_place(sherd_db *db, sherd_place *place, const sherd_graph_options *options, sherd_error *err)
 {
 	db->place = *place;
@@ -21,6 +40,8 @@ int sherd_db_open_place(sherd_db *db, sherd_place *place, const sherd_graph_opti
 	int rc = sherd_graph_open(&db->graph, db->place.store, db->place.key, options, err);
 	if (rc == SHERD_ENOTFOUND && !options->version && strcmp(err->reason, "incomplete") != 0)
 		sherd_cli_fill(err, SHERD_ENOTFOUND, "not-found", "there is no graph database");
+	if (rc == SHERD_ECORRUPT && !options->read_only)
+		add_hint(db, false, err);
 	(void)sherd_db_blame(db, rc, err);
 	if (rc < 0)
 		sherd_place_close(&db->place);
@@ -63,21 +84,8 @@ int sherd_db_version_of(const sherd_db *db, const char *text, uint64_t *out, she
 	return sherd_db_blame(db, version_of(db, text, out, err), err);
 }
 
-/* Where the current version cannot be opened: which one can, and what to do. */
-static void add_hint(const sherd_db *db, sherd_error *err)
-{
-	const sherd_graph_options whole = {.read_only = true, .whole = true};
-	sherd_graph *g = NULL;
-	size_t len = strlen(err->message);
-	if (sherd_graph_open(&g, db->place.store, db->place.key, &whole, NULL) == SHERD_OK)
-		(void)snprintf(err->message + len, sizeof(err->message) - len,
-		               "; version %" PRIu64 " can be read (--at %" PRIu64 ", or sherd graph repair)",
-		               sherd_graph_version(g), sherd_graph_version(g));
-	sherd_graph_close(g);
-}
-
 /* A number is opened by itself: the current version may be damaged. A tag is looked for from any that can be opened. */
-static int open_at(sherd_db *db, const char *at, sherd_graph_options *options, sherd_error *err)
+static int open_at(sherd_db *db, const char *at, bool takes_at, sherd_graph_options *options, sherd_error *err)
 {
 	bool tag = at && strchr(at, '=');
 	if (at && !tag)
@@ -87,7 +95,7 @@ static int open_at(sherd_db *db, const char *at, sherd_graph_options *options, s
 	if (rc == SHERD_ENOTFOUND && !options->version && strcmp(err->reason, "incomplete") != 0)
 		sherd_cli_fill(err, SHERD_ENOTFOUND, "not-found", "there is no graph database");
 	if (rc == SHERD_ECORRUPT && !at)
-		add_hint(db, err);
+		add_hint(db, takes_at, err);
 	TRY(rc);
 	if (!tag)
 		return SHERD_OK;
@@ -97,15 +105,21 @@ static int open_at(sherd_db *db, const char *at, sherd_graph_options *options, s
 	return sherd_graph_open(&db->graph, db->place.store, db->place.key, options, err);
 }
 
-int sherd_db_open_reader(sherd_db *db, sherd_cli *cli, const sherd_args *args, sherd_error *err)
+int sherd_db_open_version(sherd_db *db, sherd_cli *cli, const sherd_args *args, const char *version, sherd_error *err)
 {
 	sherd_graph_options options = {.read_only = true, .pool = cli->pool};
+	bool takes_at = sherd_command_takes(args->command, "at");
 	*db = (sherd_db){.path = args->operands[0]};
 	TRY(sherd_place_open_any(&db->place, db->path, false, err));
-	int rc = sherd_db_blame(db, open_at(db, sherd_args_text(args, "at"), &options, err), err);
+	int rc = sherd_db_blame(db, open_at(db, version, takes_at, &options, err), err);
 	if (rc < 0)
 		sherd_db_close(db);
 	return rc;
+}
+
+int sherd_db_open_reader(sherd_db *db, sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	return sherd_db_open_version(db, cli, args, sherd_args_text(args, "at"), err);
 }
 
 /* The process that holds the exclusive lock on a file, as the system tells; 0 when it does not. */

@@ -16,6 +16,8 @@ typedef struct sherd_db {
 /* Opens it for reading, at the version of --at where the command has it: a number, or the newest with a tag KEY=VALUE.
  * Errors name their objects as the user does. */
 int sherd_db_open_reader(sherd_db *db, sherd_cli *cli, const sherd_args *args, sherd_error *err);
+/* At a version in the words of --at; NULL: the current one. */
+int sherd_db_open_version(sherd_db *db, sherd_cli *cli, const sherd_args *args, const char *version, sherd_error *err);
 /* While somebody else writes: waits for as long as --wait says, then tells who it is. */
 int sherd_db_open_writer(sherd_db *db, sherd_cli *cli, const sherd_args *args, sherd_error *err);
 /* One that the place names, which the database then owns. */

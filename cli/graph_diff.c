@@ -2,8 +2,6 @@
 #include "db.h"
 #include "records.h"
 
-#include <stdlib.h>
-
 static const char *const changes[] = {
 	[SHERD_GRAPH_ADDED] = "added", [SHERD_GRAPH_REMOVED] = "removed", [SHERD_GRAPH_CHANGED] = "changed"};
 
@@ -37,27 +35,17 @@ static int print_diff(sherd_cli *cli, const sherd_db *db, const sherd_graph *fro
 	return sherd_doc_end(&doc, rc, err);
 }
 
-/* The current version is the one that is open. */
-static int open_version(const sherd_db *db, const char *text, sherd_graph **out, sherd_error *err)
-{
-	sherd_graph_options options = {.read_only = true};
-	TRY(sherd_db_version_of(db, text, &options.version, err));
-	return sherd_db_blame(db, sherd_graph_open(out, db->place.store, db->place.key, &options, err), err);
-}
-
+/* Each by itself: neither need be the current version, which may be damaged. */
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
-	sherd_db db;
-	sherd_graph *from = NULL, *to = NULL;
-	TRY(sherd_db_open_reader(&db, cli, args, err));
-	int rc = open_version(&db, args->operands[1], &from, err);
-	if (rc == SHERD_OK && args->count > 2)
-		rc = open_version(&db, args->operands[2], &to, err);
-	if (rc == SHERD_OK)
-		rc = print_diff(cli, &db, from, to ? to : db.graph, err);
-	sherd_graph_close(from);
-	sherd_graph_close(to);
-	sherd_db_close(&db);
+	sherd_db from, to;
+	TRY(sherd_db_open_version(&from, cli, args, args->operands[1], err));
+	int rc = sherd_db_open_version(&to, cli, args, args->count > 2 ? args->operands[2] : NULL, err);
+	if (rc == SHERD_OK) {
+		rc = print_diff(cli, &from, from.graph, to.graph, err);
+		sherd_db_close(&to);
+	}
+	sherd_db_close(&from);
 	return rc;
 }
 
