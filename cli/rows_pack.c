@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ typedef struct packing {
 	source *sources;
 	sherd_rows_source *rows; /* of the sources */
 	size_t count, at;        /* at: the one that is being read */
+	uint64_t overflowed;
 	sherd_place to;
 } packing;
 
@@ -57,6 +59,7 @@ static int take_options(packing *p, const sherd_args *args, sherd_error *err)
 	sherd_clock clock;
 	p->options.progress = &p->cli->progress;
 	p->options.at = &p->at;
+	p->options.overflowed = &p->overflowed;
 	TRY(sherd_args_u64(args, "rows-per-shard", 1, &p->options.rows_per_shard, err));
 	TRY(take_types(p, args, err));
 	TRY(sherd_clock_read(&clock, err));
@@ -85,6 +88,18 @@ static int open_source(packing *p, const char *path, sherd_error *err)
 	return sherd_place_blame(&s->place, rc, err);
 }
 
+static void warn_of_overflow(const packing *p, const char *path, const char *dtype)
+{
+	sherd_error warning = {.reason = "overflow", .offset = SHERD_NO_OFFSET};
+	if (!p->overflowed || p->cli->out.json || p->cli->out.quiet)
+		return;
+	(void)snprintf(warning.object, sizeof(warning.object), "%s", path);
+	(void)snprintf(warning.message, sizeof(warning.message),
+	               "%" PRIu64 " finite value%s too large for %s: stored as infinity", p->overflowed,
+	               p->overflowed == 1 ? " is" : "s are", dtype);
+	sherd_out_problem(&p->cli->out, &warning, true);
+}
+
 static int tell(const packing *p, const char *path, uint64_t before, sherd_error *err)
 {
 	sherd_out *out = &p->cli->out;
@@ -108,6 +123,7 @@ static int tell(const packing *p, const char *path, uint64_t before, sherd_error
 		sherd_out_note(out, "%s: %" PRIu64 " row%s of %" PRIu64 " %s value%s, %s packed in %zu shard%s", path,
 		               total, sherd_text_plural(total), width, dtype, sherd_text_plural(width), size, shards,
 		               sherd_text_plural(shards));
+	warn_of_overflow(p, path, dtype);
 	sherd_doc doc = sherd_doc_begin(out);
 	sherd_doc_put_text(&doc, "path", path);
 	sherd_doc_put_text(&doc, "format", sherd_format_name(format));
@@ -118,6 +134,7 @@ static int tell(const packing *p, const char *path, uint64_t before, sherd_error
 	sherd_doc_put_text(&doc, "dtype", dtype);
 	sherd_doc_put_u64(&doc, "shards", shards);
 	sherd_doc_put_u64(&doc, "bytes", bytes);
+	sherd_doc_put_u64(&doc, "overflowed", p->overflowed);
 	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 

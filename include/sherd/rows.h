@@ -230,6 +230,8 @@ SHERD_API int sherd_rows_writer_open(sherd_rows_writer **out, sherd_store *store
                                      const sherd_rows_writer_options *options, sherd_error *err);
 SHERD_API uint64_t sherd_rows_writer_width(const sherd_rows_writer *writer);
 SHERD_API sherd_dtype sherd_rows_writer_dtype(const sherd_rows_writer *writer); /* as stored */
+/* How many finite values were too large for the type of the set, and are stored as infinities. */
+SHERD_API uint64_t sherd_rows_writer_overflowed(const sherd_rows_writer *writer);
 /* rows * width values of F32, F64, F16 or BF16, aligned as such; rounded to nearest, ties to even. The first failure is
  * remembered: later calls fail with the same. */
 SHERD_API int sherd_rows_writer_append(sherd_rows_writer *writer, sherd_dtype dtype, const void *values, uint64_t rows,
@@ -256,6 +258,7 @@ typedef struct sherd_rows_pack_options {
 	bool append;       /* as a writer's */
 	bool residual;     /* as a writer's */
 	size_t *at;        /* where to tell which source is being read, when a failure is about it; else SIZE_MAX */
+	uint64_t *overflowed; /* where to tell sherd_rows_writer_overflowed() once all is written */
 } sherd_rows_pack_options;
 
 /* Writes a set in one go, as a writer does: all of it, or nothing. */

@@ -166,3 +166,45 @@ void sherd_floats_convert(sherd_dtype from, const void *in, sherd_dtype to, void
 	else
 		by_floats(from, in, to, out, count);
 }
+
+static size_t infinite_halves(const uint8_t *in, size_t count, unsigned infinity)
+{
+	size_t found = 0;
+	uint16_t v;
+	for (size_t i = 0; i < count; i++) {
+		memcpy(&v, in + i * sizeof(v), sizeof(v));
+		found += (v & 0x7fffu) == infinity;
+	}
+	return found;
+}
+
+static size_t infinite_f32(const uint8_t *in, size_t count)
+{
+	size_t found = 0;
+	uint32_t v;
+	for (size_t i = 0; i < count; i++) {
+		memcpy(&v, in + i * sizeof(v), sizeof(v));
+		found += (v & 0x7fffffffu) == 0x7f800000u;
+	}
+	return found;
+}
+
+static size_t infinite_f64(const uint8_t *in, size_t count)
+{
+	size_t found = 0;
+	uint64_t v;
+	for (size_t i = 0; i < count; i++) {
+		memcpy(&v, in + i * sizeof(v), sizeof(v));
+		found += (v & 0x7fffffffffffffffu) == 0x7ff0000000000000u;
+	}
+	return found;
+}
+
+size_t sherd_floats_infinite(sherd_dtype dtype, const void *in, size_t count)
+{
+	if (dtype == SHERD_F64)
+		return infinite_f64(in, count);
+	if (dtype == SHERD_F32)
+		return infinite_f32(in, count);
+	return infinite_halves(in, count, dtype == SHERD_F16 ? 0x7c00 : 0x7f80);
+}

@@ -17,4 +17,7 @@ void sherd_floats_from_f64(const void *in, float *out, size_t count);
  * even. Both sides are little-endian; floats and doubles need their alignment. in and out do not overlap. */
 void sherd_floats_convert(sherd_dtype from, const void *in, sherd_dtype to, void *out, size_t count);
 
+/* How many of the numbers are infinite; in is little-endian and need not be aligned. */
+size_t sherd_floats_infinite(sherd_dtype dtype, const void *in, size_t count);
+
 #endif

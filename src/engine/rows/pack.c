@@ -96,6 +96,15 @@ int sherd_rows_pack_open(sherd_rows_writer **out, sherd_store *store, const char
 	return SHERD_OK;
 }
 
+int sherd_rows_pack_commit(sherd_rows_writer *writer, const sherd_rows_pack_options *options, sherd_error *err)
+{
+	uint64_t overflowed = sherd_rows_writer_overflowed(writer);
+	TRY(sherd_rows_writer_commit(writer, err));
+	if (options->overflowed)
+		*options->overflowed = overflowed;
+	return SHERD_OK;
+}
+
 /* Rows are asked for by the chunk, and never those of two shards at a time. */
 static int write_rows(sherd_rows_writer *w, uint64_t rows, uint64_t width, uint64_t rows_per_shard,
                       sherd_rows_read_fn *read, void *arg, sherd_error *err)
@@ -127,5 +136,5 @@ int sherd_rows_pack(sherd_store *store, const char *folder, uint64_t rows, uint6
 	options = options ? options : &defaults;
 	TRY(sherd_rows_pack_open(&w, store, folder, rows, width, options, err));
 	TRY(write_rows(w, rows, width, options->rows_per_shard, read, arg, err));
-	return sherd_rows_writer_commit(TAKE(w), err);
+	return sherd_rows_pack_commit(TAKE(w), options, err);
 }

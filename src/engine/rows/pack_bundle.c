@@ -152,7 +152,7 @@ static int write_parts(const packing *p, sherd_store *store, const char *folder,
 	TRY(sherd_rows_pack_open(&w, store, folder, p->rows, p->width, &options, err));
 	for (size_t i = 0; i < p->parts.len / sizeof(*parts); i++)
 		TRY(write_part(w, &parts[i], p->width, p->at, err));
-	return sherd_rows_writer_commit(TAKE(w), err);
+	return sherd_rows_pack_commit(TAKE(w), &options, err);
 }
 
 int sherd_rows_pack_sources(sherd_store *store, const char *folder, const sherd_rows_source *sources, size_t count,

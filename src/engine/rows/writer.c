@@ -29,9 +29,10 @@ struct sherd_rows_writer {
 	sherd_buf entries; /* of sherd_rows_entry: those that are published, then those that are not yet */
 	size_t published;
 	uint64_t rows, fence;
-	rows_shard_out out; /* the shard that is being written */
-	sherd_buf key;      /* of it */
-	uint32_t number;    /* of the next one */
+	uint64_t overflowed; /* finite values that became infinite */
+	rows_shard_out out;  /* the shard that is being written */
+	sherd_buf key;       /* of it */
+	uint32_t number;     /* of the next one */
 	void *chunk;
 	sherd_meter meter;
 	bool uncertain; /* the manifest may name what it was meant to, although writing it failed */
@@ -165,6 +166,11 @@ sherd_dtype sherd_rows_writer_dtype(const sherd_rows_writer *writer)
 	return writer->kind->dtype;
 }
 
+uint64_t sherd_rows_writer_overflowed(const sherd_rows_writer *writer)
+{
+	return writer->overflowed;
+}
+
 /* ---- shards */
 
 static int begin_shard(sherd_rows_writer *w, sherd_error *err)
@@ -228,6 +234,14 @@ static int put_stored(sherd_rows_writer *w, const uint8_t *values, uint64_t rows
 	return SHERD_OK;
 }
 
+static void convert_some(sherd_rows_writer *w, sherd_dtype dtype, const uint8_t *values, size_t count)
+{
+	sherd_floats_convert(dtype, values, w->kind->dtype, w->chunk, count);
+	size_t infinite = sherd_floats_infinite(w->kind->dtype, w->chunk, count);
+	if (infinite)
+		w->overflowed += infinite - sherd_floats_infinite(dtype, values, count);
+}
+
 /* A row that is larger than the chunk takes a larger one. */
 static int convert(sherd_rows_writer *w, sherd_dtype dtype, const uint8_t *values, uint64_t rows, sherd_error *err)
 {
@@ -241,8 +255,7 @@ static int convert(sherd_rows_writer *w, sherd_dtype dtype, const uint8_t *value
 	}
 	for (uint64_t done_rows = 0; done_rows < rows; done_rows += most) {
 		uint64_t n = rows - done_rows < most ? rows - done_rows : most;
-		sherd_floats_convert(dtype, values + done_rows * each, w->kind->dtype, w->chunk,
-		                     (size_t)(n * w->width));
+		convert_some(w, dtype, values + done_rows * each, (size_t)(n * w->width));
 		TRY(put_stored(w, w->chunk, n, err));
 	}
 	return SHERD_OK;

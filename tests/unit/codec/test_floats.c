@@ -277,6 +277,20 @@ TEST(what_is_too_large_or_no_number_stays_so)
 	assert_memory_equal(out, f16, sizeof(out));
 }
 
+TEST(infinities_of_every_type_are_counted)
+{
+	static const sherd_dtype dtypes[] = {SHERD_F64, SHERD_F32, SHERD_F16, SHERD_BF16};
+	const double in[] = {INFINITY, -INFINITY, NAN, 1, 65504, 0};
+	for (size_t i = 0; i < 4; i++) {
+		double room[7];
+		uint8_t *out = (uint8_t *)room;
+		sherd_floats_convert(SHERD_F64, in, dtypes[i], room, 6);
+		assert_int_equal(sherd_floats_infinite(dtypes[i], out, 6), 2);
+		memmove(out + 1, out, sizeof(double) * 6);
+		assert_int_equal(sherd_floats_infinite(dtypes[i], out + 1, 6), 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +302,7 @@ int main(void)
 		cmocka_unit_test(halves_and_bfloats_come_back_as_they_were),
 		cmocka_unit_test(narrowing_rounds_to_the_nearest_and_ties_to_even_once),
 		cmocka_unit_test(what_is_too_large_or_no_number_stays_so),
+		cmocka_unit_test(infinities_of_every_type_are_counted),
 	};
 	return cmocka_run_group_tests_name("floats", tests, make_halves, NULL);
 }

@@ -10,6 +10,7 @@
 #include <sherd/verify.h>
 
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -287,6 +288,28 @@ TEST(halves_stay_halves)
 	}
 }
 
+TEST(what_becomes_infinite_is_counted)
+{
+	const sherd_rows_writer_options halves = {.dtype = SHERD_F16};
+	const float large[2 * WIDTH] = {1e6F, -1e6F, 65504, (float)INFINITY, (float)NAN, 65520};
+	const double larger[WIDTH] = {1e300, 1, -INFINITY};
+	sherd_rows_writer *w;
+	assert_ok(sherd_rows_writer_open(&w, STORE, "h", WIDTH, &halves, err));
+	assert_ok(sherd_rows_writer_append(w, SHERD_F32, large, 2, err));
+	assert_int_equal(sherd_rows_writer_overflowed(w), 3);
+	assert_ok(sherd_rows_writer_commit(w, err));
+	assert_ok(sherd_rows_writer_open(&w, STORE, "h", 0, &more, err));
+	assert_ok(sherd_rows_writer_append(w, SHERD_F64, larger, 1, err));
+	assert_int_equal(sherd_rows_writer_overflowed(w), 1);
+	assert_ok(sherd_rows_writer_commit(w, err));
+	assert_ok(sherd_rows_writer_open(&w, STORE, "f", WIDTH, &fresh, err));
+	assert_ok(sherd_rows_writer_append(w, SHERD_F32, large, 2, err));
+	assert_int_equal(sherd_rows_writer_overflowed(w), 0);
+	assert_ok(sherd_rows_writer_append(w, SHERD_F64, larger, 1, err));
+	assert_int_equal(sherd_rows_writer_overflowed(w), 1);
+	assert_ok(sherd_rows_writer_commit(w, err));
+}
+
 TEST(what_does_not_fit_is_refused_by_name)
 {
 	sherd_rows_writer *w = NULL;
@@ -556,6 +579,7 @@ int main(void)
 		BACKEND_TEST(what_a_dead_writer_left_goes_and_nothing_else),
 		BACKEND_TEST(a_set_of_version_1_grows_and_keeps_its_shards),
 		BACKEND_TEST(halves_stay_halves),
+		BACKEND_TEST(what_becomes_infinite_is_counted),
 		BACKEND_TEST(what_does_not_fit_is_refused_by_name),
 		BACKEND_TEST(nothing_is_left_of_a_set_that_was_given_up),
 		BACKEND_TEST(an_append_that_is_cancelled_leaves_the_set_as_it_was),
