@@ -67,7 +67,7 @@ static int tell_collected(sherd_cli *cli, const sherd_db *db, const sherd_graph_
 		(void)snprintf(held, sizeof(held), ", %" PRIu64 " more being read", r->held);
 	if (r->damaged)
 		(void)snprintf(damaged, sizeof(damaged),
-		               ", %" PRIu64 " damaged but tagged stay%s (--untag removes them)", r->damaged,
+		               ", %" PRIu64 " damaged that may be tagged stay%s (--untag removes them)", r->damaged,
 		               r->damaged == 1 ? "s" : "");
 	sherd_out_note(&cli->out, "%s: %" PRIu64 " version%s and %" PRIu64 " file%s %s, %s%s%s", db->path, r->versions,
 	               sherd_text_plural(r->versions), r->files, sherd_text_plural(r->files),

@@ -319,7 +319,8 @@ typedef struct sherd_graph_gc_options {
 typedef struct sherd_graph_gc_result {
 	uint64_t versions, files, bytes; /* removed */
 	uint64_t held;                   /* versions that stay because somebody reads them */
-	uint64_t damaged; /* versions that stay because of their tags, though segments of them are gone */
+	uint64_t damaged; /* versions that stay for tags that they have, or may have: their segments or manifests are
+	                     damaged */
 } sherd_graph_gc_result;
 
 /* Removes old versions and files that no version names, what dead writers left among them. result may be NULL. */

@@ -27,6 +27,7 @@ typedef struct collection {
 	verdict *verdicts; /* by version, one each */
 	size_t count;
 	sherd_buf segments; /* of uint64_t, ascending: named by what stays */
+	bool unknown;       /* what stays names others besides, nobody knows which */
 	sherd_buf doomed;   /* noted */
 	sherd_meter meter;
 	sherd_error *err;
@@ -70,6 +71,17 @@ static void keep_damaged(collection *c, const graph_snapshots *s)
 		v->stays = true;
 		c->result.damaged++;
 	}
+}
+
+/* A manifest that cannot be read may have tags, and name any segment. */
+static void keep_unknown(collection *c, uint64_t version)
+{
+	verdict *v = verdict_of(c, version);
+	if (c->options->untag || v->stays)
+		return;
+	v->stays = true;
+	c->unknown = true;
+	c->result.damaged++;
 }
 
 /* The newest, the current one among them, and tagged ones. What cannot be opened any more is none of the newest. */
@@ -194,6 +206,8 @@ static int secure_all(collection *c, sherd_error *err)
 			rc = secure(c, &chain, &files[i], err);
 		if (step == 0 && stays && full == files[i].version)
 			rc = drop_edit(c, &files[i], err);
+		if (step == SHERD_ECORRUPT && !files[i].edit)
+			keep_unknown(c, files[i].version);
 		if (step < 0 && (current || (step != SHERD_ENOTFOUND && step != SHERD_ECORRUPT))) {
 			if (err)
 				*err = failure;
@@ -240,7 +254,7 @@ static bool see_file(void *arg, const char *name, const sherd_stat *stat)
 	collection *c = arg;
 	sherd_rfdb_file file;
 	bool left = strncmp(name, STAGING, strlen(STAGING)) == 0 || strcmp(name, SHERD_RFDB_MAKING) == 0;
-	if (!left && (!sherd_rfdb_file_parse(sherd_str_of(name), &file) || is_named(c, file.id)))
+	if (!left && (!sherd_rfdb_file_parse(sherd_str_of(name), &file) || c->unknown || is_named(c, file.id)))
 		return true;
 	sherd_graph_note(&c->doomed, name, stat);
 	c->result.bytes += stat->size;

@@ -340,6 +340,24 @@ TEST(a_tagged_version_stays_with_what_is_left_of_it)
 	assert_int_equal(sherd_store_stat(store, "db/segments/00/seg_000003_nodes.seg", &stat, NULL), SHERD_ENOTFOUND);
 }
 
+TEST(a_manifest_that_cannot_be_read_keeps_what_it_may_name)
+{
+	SCOPED_STORE store = sample();
+	sherd_graph_gc_result result;
+	sherd_stat stat;
+	SCOPED_GRAPH g = graph_open(store, "db", NULL);
+	assert_ok(sherd_graph_set_tag(g, 2, "release", "1.0", err));
+	object_put(store, "db/manifests/000002.json", "{", 1);
+	assert_ok(sherd_graph_gc(g, NULL, &result, err));
+	assert_int_equal(result.versions, 1);
+	assert_int_equal(result.damaged, 1);
+	assert_ok(sherd_store_stat(store, "db/manifests/000002.json", &stat, err));
+	assert_ok(sherd_store_stat(store, "db/segments/00/seg_000001_nodes.seg", &stat, err));
+	assert_ok(sherd_graph_gc(g, &(sherd_graph_gc_options){.untag = true}, &result, err));
+	assert_int_equal(result.versions, 1);
+	assert_int_equal(sherd_store_stat(store, "db/segments/00/seg_000001_nodes.seg", &stat, NULL), SHERD_ENOTFOUND);
+}
+
 TEST(the_current_version_must_have_its_segments)
 {
 	SCOPED_STORE store = sample();
@@ -462,6 +480,7 @@ int main(void)
 		cmocka_unit_test(edges_of_a_hub_in_no_order_are_looked_at_once),
 		cmocka_unit_test(a_version_whose_segments_are_gone_is_a_warning_and_is_not_listed),
 		cmocka_unit_test(a_tagged_version_stays_with_what_is_left_of_it),
+		cmocka_unit_test(a_manifest_that_cannot_be_read_keeps_what_it_may_name),
 		cmocka_unit_test(the_current_version_must_have_its_segments),
 		cmocka_unit_test(a_quick_look_counts_what_it_looked_at),
 		cmocka_unit_test(an_update_that_says_the_same_in_other_words_changes_nothing),
