@@ -16,6 +16,12 @@
 		(void)(sherd_in_object)(err, analysed_rc_, key); \
 		analysed_rc_;                                    \
 	})
+#define sherd_in_store(err, rc, store)                            \
+	({                                                        \
+		int analysed_rc_ = (rc);                          \
+		(void)(sherd_in_store)(err, analysed_rc_, store); \
+		analysed_rc_;                                     \
+	})
 #define sherd_shift_offset(err, rc, base)                            \
 	({                                                           \
 		int analysed_rc_ = (rc);                             \

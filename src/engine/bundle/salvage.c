@@ -215,9 +215,10 @@ static int take_record(rescue *r, const container_file *f, const uint8_t *index,
 		return sherd_fail_nomem(failure);
 	*record = (container_record){.file = f};
 	int rc = sherd_container_entry_decode(index + at, i, f->arrays, f->index.stored, &e, failure);
-	if (rc == SHERD_OK)
+	if (rc >= 0)
 		rc = sherd_container_record_decode(&e, index + e.offset, &f->limits, arena, &record->array, failure);
-	TRY(sherd_shift_offset(failure, rc, sherd_section_payload(&f->index)));
+	if (rc < 0)
+		return sherd_shift_offset(failure, rc, sherd_section_payload(&f->index));
 	return add_array(r, record, failure);
 }
 

@@ -90,6 +90,7 @@ int sherd_graph_encode_as_edit(const sherd_graph *g, const sherd_rfdb_manifest *
 /* ---- becoming current */
 
 /* A manifest with the number may be there: we left it, or somebody who died, or who is about to commit it. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): written through the options. */
 static int claim(sherd_graph *g, const char *name, const sherd_buf *edit, char *identity, sherd_error *err)
 {
 	const sherd_write_options o = {.mode = SHERD_WRITE_NEW, .identity = identity};
