@@ -53,7 +53,7 @@ static void put_array(sherd_buf *b, size_t from, const old_array *a, bool narrow
 		info[1 + a->rank + d] = a->strides[d];
 	}
 	info[n - 2] = 1;
-	info[n - 1] = a->letter;
+	info[n - 1] = (uint8_t)a->letter;
 	for (uint32_t i = 0; i < n; i++)
 		narrowed[i] = (int32_t)info[i];
 	size_t t = flat_table(b, "4411");

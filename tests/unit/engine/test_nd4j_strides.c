@@ -54,7 +54,7 @@ static void put(const layout *l, const char *letter)
 		info[1 + l->rank + d] = l->strides[d];
 	}
 	info[2 * l->rank + 1] = 65536;
-	info[2 * l->rank + 3] = letter[0];
+	info[2 * l->rank + 3] = (uint8_t)letter[0];
 	uint16_t *values = malloc(l->count * sizeof(*values));
 	assert_non_null(values);
 	for (uint64_t i = 0; i < l->count; i++)
