@@ -3,7 +3,7 @@
 
 #include "base/pool.h"
 #include "codec/crc32.h"
-#include "engine/blame.h"
+#include "engine/tensors/blame.h"
 #include "engine/ckpt/hash.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "base/dtype.h"
 #include "base/meter.h"
 #include "base/pool.h"
-#include "engine/blame.h"
+#include "engine/tensors/blame.h"
 #include "engine/ckpt/runs.h"
 
 #include <inttypes.h>

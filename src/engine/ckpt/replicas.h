@@ -4,7 +4,7 @@
 
 #include "base/meter.h"
 #include "engine/ckpt/shard.h"
-#include "engine/report.h"
+#include "engine/tensors/report.h"
 
 typedef struct ckpt_replica {
 	const ckpt_shard *shard;

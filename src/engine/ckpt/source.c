@@ -4,7 +4,7 @@
 #include "base/pool.h"
 #include "codec/crc32.h"
 #include "codec/sha256.h"
-#include "engine/bundle/bundle.h"
+#include "engine/tensors/bundle.h"
 #include "format/ckpt_claim.h"
 
 #include <stdlib.h>

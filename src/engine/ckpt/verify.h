@@ -2,7 +2,7 @@
 #ifndef SHERD_ENGINE_CKPT_VERIFY_H
 #define SHERD_ENGINE_CKPT_VERIFY_H
 
-#include "engine/report.h"
+#include "engine/tensors/report.h"
 
 /* name: prefix or metadata file. */
 int sherd_ckpt_verify(sherd_report *r, sherd_store *store, const char *name, const sherd_verify_options *options,

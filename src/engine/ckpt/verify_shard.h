@@ -4,7 +4,7 @@
 
 #include "base/meter.h"
 #include "engine/ckpt/ckpt.h"
-#include "engine/report.h"
+#include "engine/tensors/report.h"
 
 /* What is known of a shard's tensors: the index says it, or the metadata. */
 typedef struct ckpt_scan {

@@ -1,7 +1,7 @@
 #include "engine/graph/segment.h"
 
 #include "base/large.h"
-#include "engine/blame.h"
+#include "engine/tensors/blame.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

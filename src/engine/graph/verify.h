@@ -2,7 +2,7 @@
 #ifndef SHERD_ENGINE_GRAPH_VERIFY_H
 #define SHERD_ENGINE_GRAPH_VERIFY_H
 
-#include "engine/report.h"
+#include "engine/tensors/report.h"
 
 /* A folder, "" or "a/b". */
 int sherd_graph_verify(sherd_report *r, sherd_store *store, const char *folder, const sherd_verify_options *options,

@@ -4,7 +4,7 @@
 
 #include "base/meter.h"
 #include "engine/graph/chain.h"
-#include "engine/report.h"
+#include "engine/tensors/report.h"
 
 /* A segment as a version describes it. */
 typedef struct graph_checked {

@@ -2,7 +2,7 @@
 #ifndef SHERD_ENGINE_MODEL_CONTAINER_CLAIM_H
 #define SHERD_ENGINE_MODEL_CONTAINER_CLAIM_H
 
-#include "engine/claim.h"
+#include "engine/publish/claim.h"
 
 /* Appends the key of the claim, with its NUL. */
 void sherd_container_claim_name(sherd_buf *out, const char *base);

@@ -1,7 +1,7 @@
 #include "engine/model/container.h"
 
 #include "base/cursor.h"
-#include "engine/blame.h"
+#include "engine/tensors/blame.h"
 #include "engine/model/container_set.h"
 #include "format/container_pairs.h"
 #include "format/samediff_graph.h"

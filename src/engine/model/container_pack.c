@@ -3,7 +3,7 @@
 #include "base/large.h"
 #include "codec/crc32.h"
 #include "codec/shuffle.h"
-#include "engine/blame.h"
+#include "engine/tensors/blame.h"
 
 #include <stdlib.h>
 

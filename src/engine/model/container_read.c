@@ -4,7 +4,7 @@
 #include "codec/crc32.h"
 #include "codec/deflate.h"
 #include "codec/shuffle.h"
-#include "engine/blame.h"
+#include "engine/tensors/blame.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #define SHERD_ENGINE_MODEL_CONTAINER_VERIFY_H
 
 #include "engine/model/container.h"
-#include "engine/report.h"
+#include "engine/tensors/report.h"
 
 /* Heads and CRCs of sections, the index, every chunk, and that nothing but zeros lies between chunks; quick: heads
  * only. */

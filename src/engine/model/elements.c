@@ -1,6 +1,6 @@
 #include "engine/model/elements.h"
 
-#include "engine/bundle/reorder.h"
+#include "engine/tensors/reorder.h"
 
 #include <sherd/limits.h>
 

@@ -3,7 +3,7 @@
 #define SHERD_ENGINE_MODEL_GRAPH_VERIFY_H
 
 #include "engine/model/model.h"
-#include "engine/report.h"
+#include "engine/tensors/report.h"
 
 /* Warns of what does not fit, in the graph of the model and in each graph inside of it, at any depth: there the message
  * begins with "graph <name>/<name of one inside>: ". Reads no arrays. */

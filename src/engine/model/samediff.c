@@ -1,7 +1,7 @@
 #include "engine/model/samediff.h"
 
-#include "engine/blame.h"
-#include "engine/nd4j/nd4j.h"
+#include "engine/tensors/blame.h"
+#include "engine/model/nd4j.h"
 
 #include <stdlib.h>
 

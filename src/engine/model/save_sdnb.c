@@ -1,5 +1,5 @@
 #include "base/buf.h"
-#include "engine/claim.h"
+#include "engine/publish/claim.h"
 #include "engine/model/sdnb.h"
 #include "engine/model/sdnb_out.h"
 

@@ -1,7 +1,7 @@
 #include "engine/model/sdnb.h"
 
-#include "engine/blame.h"
-#include "engine/nd4j/nd4j.h"
+#include "engine/tensors/blame.h"
+#include "engine/model/nd4j.h"
 
 #include <stdio.h>
 #include <stdlib.h>

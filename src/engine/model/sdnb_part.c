@@ -1,7 +1,7 @@
 #include "engine/model/sdnb.h"
 
 #include "base/limits.h"
-#include "engine/blame.h"
+#include "engine/tensors/blame.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #define SHERD_ENGINE_MODEL_SDZ_H
 
 #include "engine/model/sdz_kept.h"
-#include "engine/report.h"
+#include "engine/tensors/report.h"
 #include "format/zip.h"
 
 #include <sherd/limits.h>

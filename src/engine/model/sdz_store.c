@@ -1,7 +1,7 @@
 #include "engine/model/sdz.h"
 
 #include "base/limits.h"
-#include "engine/blame.h"
+#include "engine/tensors/blame.h"
 #include "engine/model/sdz_stream.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef SHERD_ENGINE_MODEL_VERIFY_H
 #define SHERD_ENGINE_MODEL_VERIFY_H
 
-#include "engine/report.h"
+#include "engine/tensors/report.h"
 
 /* Structure, then what the parts say of each other, then (unless quick) the offsets of texts; of a container every
  * byte. */

@@ -2,7 +2,7 @@
 #ifndef SHERD_ENGINE_ROWS_VERIFY_H
 #define SHERD_ENGINE_ROWS_VERIFY_H
 
-#include "engine/report.h"
+#include "engine/tensors/report.h"
 
 /* A folder ("" or "a/b"), its manifest, or one shard. */
 int sherd_rows_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,

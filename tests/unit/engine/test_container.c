@@ -4,7 +4,7 @@
 #include "support/test.h"
 
 #include "codec/crc32.h"
-#include "engine/bundle/bundle.h"
+#include "engine/tensors/bundle.h"
 #include "engine/model/container.h"
 
 #include <sherd/verify.h>

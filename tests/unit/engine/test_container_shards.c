@@ -2,7 +2,7 @@
 #include "support/memory_store.h"
 #include "support/test.h"
 
-#include "engine/bundle/bundle.h"
+#include "engine/tensors/bundle.h"
 #include "engine/model/container.h"
 
 #include <sherd/verify.h>

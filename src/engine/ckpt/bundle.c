@@ -1,0 +1,107 @@
+#include "engine/tensors/bundle.h"
+
+#include "engine/ckpt/ckpt.h"
+
+#include <sherd/ckpt.h>
+
+typedef struct ckpt_bundle {
+	sherd_bundle base;
+	const sherd_ckpt *ckpt;
+	sherd_ckpt *owned; /* the same, when the bundle opened it */
+} ckpt_bundle;
+
+static int read_tensor(const sherd_bundle *base, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	return sherd_ckpt_read_proven(((const ckpt_bundle *)base)->ckpt, index, offset, buf, len, err);
+}
+
+static int map_tensor(const sherd_bundle *base, size_t index, const void **out, sherd_error *err)
+{
+	const sherd_ckpt *ckpt = ((const ckpt_bundle *)base)->ckpt;
+	const sherd_ckpt_piece *piece;
+	const void *bytes;
+	TRY(sherd_ckpt_map(ckpt, index, &bytes, err));
+	(void)sherd_ckpt_pieces(ckpt, index, &piece);
+	TRY(sherd_ckpt_prove(ckpt, piece, 0, piece->bytes, err));
+	*out = bytes;
+	return SHERD_OK;
+}
+
+static int prepare(const sherd_bundle *base, const size_t *tensors, size_t count, sherd_pool *pool, sherd_meter *meter,
+                   sherd_error *err)
+{
+	return sherd_ckpt_prove_shards(((const ckpt_bundle *)base)->ckpt, tensors, count, pool, meter, err);
+}
+
+static void close_ckpt(sherd_bundle *base)
+{
+	sherd_ckpt_close(((ckpt_bundle *)base)->owned);
+}
+
+static const sherd_bundle_ops ops = {.read = read_tensor, .map = map_tensor, .prepare = prepare, .close = close_ckpt};
+
+static int fill(ckpt_bundle *b, const sherd_ckpt *ckpt, sherd_error *err)
+{
+	const sherd_ckpt_about *about = &sherd_ckpt_describe(ckpt)->about;
+	size_t count = sherd_ckpt_count(ckpt);
+	b->ckpt = ckpt;
+	sherd_tensor *tensors = sherd_arena_alloc(&b->base.arena, count + 1, sizeof(*tensors));
+	if (!tensors)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < count; i++)
+		tensors[i] = *sherd_ckpt_tensor(ckpt, i);
+	b->base.tensors = tensors;
+	b->base.count = count;
+	b->base.pairs = about->fields;
+	b->base.pair_count = about->field_count;
+	b->base.about = about;
+	if (sherd_ckpt_describe(ckpt)->has_set_id)
+		b->base.set_id = &sherd_ckpt_describe(ckpt)->set_id;
+	return sherd_bundle_finish(&b->base, err);
+}
+
+const sherd_ckpt_about *sherd_bundle_about(const sherd_bundle *bundle)
+{
+	return bundle->about;
+}
+
+int sherd_bundle_of_ckpt(sherd_bundle **out, const sherd_ckpt *ckpt, sherd_error *err)
+{
+	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	TRY(sherd_bundle_new(&b, sizeof(ckpt_bundle), &ops, SHERD_FORMAT_CHECKPOINT, err));
+	TRY(fill((ckpt_bundle *)b, ckpt, err));
+	for (size_t i = 0; i < ckpt->shard_count && !b->store; i++)
+		b->store = ckpt->files[i].reader ? sherd_reader_store(ckpt->files[i].reader) : NULL;
+	*out = TAKE(b);
+	return SHERD_OK;
+}
+
+static int open_as(sherd_bundle **out, sherd_store *store, const char *key, sherd_format format,
+                   const sherd_bundle_options *given, sherd_error *err)
+{
+	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	sherd_ckpt_options options = {.pool = given->pool,
+	                              .limits = given->limits,
+	                              .progress = given->progress,
+	                              .lost = given->lost,
+	                              .lost_arg = given->lost_arg};
+	TRY(sherd_bundle_new(&b, sizeof(ckpt_bundle), &ops, format, err));
+	ckpt_bundle *c = (ckpt_bundle *)b;
+	TRY(format == SHERD_FORMAT_CHECKPOINT ? sherd_ckpt_open(&c->owned, store, key, &options, err)
+	                                      : sherd_ckpt_open_shard(&c->owned, store, key, &options, err));
+	TRY(fill(c, c->owned, err));
+	*out = TAKE(b);
+	return SHERD_OK;
+}
+
+int sherd_bundle_open_ckpt(sherd_bundle **out, sherd_store *store, const char *key, const sherd_bundle_options *options,
+                           sherd_error *err)
+{
+	return open_as(out, store, key, SHERD_FORMAT_CHECKPOINT, options, err);
+}
+
+int sherd_bundle_open_ckpt_shard(sherd_bundle **out, sherd_store *store, const char *key,
+                                 const sherd_bundle_options *options, sherd_error *err)
+{
+	return open_as(out, store, key, SHERD_FORMAT_CHECKPOINT_SHARD, options, err);
+}

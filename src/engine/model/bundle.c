@@ -1,0 +1,62 @@
+#include "engine/tensors/bundle.h"
+#include "engine/model/model.h"
+
+typedef struct model_bundle {
+	sherd_bundle base;
+	sherd_model *owned; /* the bundle's model, when the bundle opened it */
+} model_bundle;
+
+static int read_tensor(const sherd_bundle *b, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	return b->model->ops->read(b->model, index, offset, buf, len, err);
+}
+
+static int map_tensor(const sherd_bundle *b, size_t index, const void **out, sherd_error *err)
+{
+	return b->model->ops->map(b->model, index, out, err);
+}
+
+static void close_model(sherd_bundle *b)
+{
+	sherd_model_close(((model_bundle *)b)->owned);
+}
+
+static const sherd_bundle_ops ops = {.read = read_tensor, .map = map_tensor, .close = close_model};
+
+static int fill(sherd_bundle *b, const sherd_model *model, sherd_error *err)
+{
+	b->model = model;
+	b->format = model->format;
+	b->tensors = model->arrays;
+	b->count = model->array_count;
+	b->pairs = model->pairs;
+	b->pair_count = model->pair_count;
+	return sherd_bundle_finish(b, err);
+}
+
+int sherd_bundle_missing(const sherd_bundle *bundle, sherd_error *err)
+{
+	return bundle->model ? sherd_model_missing(bundle->model, err) : SHERD_OK;
+}
+
+int sherd_bundle_of_model(sherd_bundle **out, const sherd_model *model, sherd_error *err)
+{
+	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	TRY(sherd_bundle_new(&b, sizeof(model_bundle), &ops, model->format, err));
+	TRY(fill(b, model, err));
+	*out = TAKE(b);
+	return SHERD_OK;
+}
+
+int sherd_bundle_open_model(sherd_bundle **out, sherd_store *store, const char *key,
+                            const sherd_bundle_options *options, sherd_error *err)
+{
+	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	sherd_model_options model_options = {.limits = options->limits};
+	TRY(sherd_bundle_new(&b, sizeof(model_bundle), &ops, SHERD_FORMAT_UNKNOWN, err));
+	model_bundle *m = (model_bundle *)b;
+	TRY(sherd_model_open(&m->owned, store, key, &model_options, err));
+	TRY(fill(b, m->owned, err));
+	*out = TAKE(b);
+	return SHERD_OK;
+}

@@ -1,0 +1,94 @@
+#include "engine/tensors/bundle.h"
+#include "engine/tensors/convert.h"
+#include "engine/model/model.h"
+
+#include <inttypes.h>
+
+bool sherd_convert_holds_graph(sherd_format format)
+{
+	switch (format) {
+	case SHERD_FORMAT_SAMEDIFF_CONTAINER:
+	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS:
+	case SHERD_FORMAT_SDNB:
+	case SHERD_FORMAT_SDZ: return true;
+	default: return false;
+	}
+}
+
+/* A model whose variables are the tensors, each with an id of its own. */
+static int variables_of(const sherd_bundle *from, sherd_arena *arena, sherd_model_graph *out, sherd_error *err)
+{
+	size_t count = from->count;
+	sherd_model_variable *variables = sherd_arena_alloc(arena, count, sizeof(*variables));
+	if (!variables)
+		return sherd_fail_nomem(err);
+	if (count > INT32_MAX)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "a graph holds no %zu variables", count);
+	for (size_t i = 0; i < count; i++) {
+		const sherd_tensor *t = &from->tensors[i];
+		int64_t *shape = sherd_arena_alloc(arena, t->ndim, sizeof(*shape));
+		if (!shape)
+			return sherd_fail_nomem(err);
+		for (uint32_t d = 0; d < t->ndim; d++)
+			shape[d] = (int64_t)t->shape[d];
+		variables[i] = (sherd_model_variable){.name = t->name,
+		                                      .kind = SHERD_VARIABLE_TRAINED,
+		                                      .dtype = t->dtype,
+		                                      .has_id = true,
+		                                      .id = {(int32_t)i + 1, 0},
+		                                      .shape = {t->ndim, shape},
+		                                      .device = -1,
+		                                      .array = i};
+	}
+	*out = (sherd_model_graph){.variable_count = count, .variables = variables};
+	return SHERD_OK;
+}
+
+static int read_tensor(void *arg, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	return sherd_bundle_read(arg, array, offset, buf, len, err);
+}
+
+static int make_model(const sherd_bundle *from, sherd_model **out, sherd_error *err)
+{
+	sherd_arena arena = {0};
+	sherd_model_graph graph;
+	sherd_model_parts parts = {.graph = &graph,
+	                           .arrays = from->tensors,
+	                           .array_count = from->count,
+	                           .pairs = from->pairs,
+	                           .pair_count = from->pair_count,
+	                           .read = read_tensor,
+	                           .arg = (void *)(uintptr_t)from};
+	int rc = variables_of(from, &arena, &graph, err);
+	if (rc == SHERD_OK)
+		rc = sherd_model_make(out, &parts, err);
+	sherd_arena_done(&arena);
+	return rc;
+}
+
+int sherd_convert_model(const sherd_conversion *c, sherd_format to, const sherd_convert_options *o, sherd_error *err)
+{
+	SHERD_AUTO(sherd_model, sherd_model_close) made = NULL;
+	const sherd_model *model = c->from->model;
+	sherd_model_save_options options = {.format = to,
+	                                    .compress = o->compress,
+	                                    .level = o->level,
+	                                    .shards = o->shards,
+	                                    .replace = o->replace,
+	                                    .without_updater = o->without_updater,
+	                                    .drop_pairs = o->drop_pairs,
+	                                    .as_it_was = o->as_it_was,
+	                                    .allow_missing = o->allow_missing,
+	                                    .time_ms = o->time_ns / 1000000,
+	                                    .timed = o->timed,
+	                                    .framework = o->framework,
+	                                    .written = o->written,
+	                                    .pool = o->pool,
+	                                    .progress = o->progress};
+	if (!model) {
+		TRY(make_model(c->from, &made, err));
+		model = made;
+	}
+	return sherd_model_save(model, c->store, c->key, &options, err);
+}

@@ -1,0 +1,51 @@
+#include "base/buf.h"
+#include "engine/tensors/bundle.h"
+#include "engine/tensors/convert.h"
+#include "engine/model/model.h"
+
+#include <sherd/convert.h>
+
+static void put_count(sherd_buf *out, size_t count, const char *what)
+{
+	if (count)
+		sherd_buf_printf(out, "%s%zu %s%s", out->len ? ", " : "", count, what, count == 1 ? "" : "s");
+}
+
+/* Variables that are more than their tensors: all of them where something computes with them. */
+static size_t count_variables(const sherd_model_graph *g)
+{
+	size_t more = 0;
+	if (g->operation_count || g->subgraph_count)
+		return g->variable_count;
+	for (size_t i = 0; i < g->variable_count; i++)
+		more += g->variables[i].array == SHERD_NO_ARRAY;
+	return more;
+}
+
+/* What tensors and pairs cannot tell. */
+static void put_losses(sherd_buf *out, const sherd_model_graph *g)
+{
+	put_count(out, g->operation_count, "operation");
+	put_count(out, count_variables(g), "variable");
+	put_count(out, g->placeholders.count, "placeholder");
+	put_count(out, g->losses.count, "loss variable");
+	put_count(out, g->updater_count, "updater state");
+	put_count(out, g->sequence_count, "sequence");
+	put_count(out, g->subgraph_count, "sub-graph");
+	if (g->training)
+		sherd_buf_printf(out, "%sthe training configuration", out->len ? ", " : "");
+}
+
+int sherd_convert_check(const sherd_bundle *from, sherd_format to, sherd_error *err)
+{
+	SHERD_AUTO_BUF losses = {0};
+	if (!from->model || sherd_convert_holds_graph(to))
+		return SHERD_OK;
+	put_losses(&losses, &from->model->graph);
+	sherd_buf_u8(&losses, 0);
+	TRY(sherd_buf_check(&losses, err));
+	return losses.len == 1 ? SHERD_OK
+	                       : sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+	                                    "%s cannot hold the graph, which would be lost: %s", sherd_format_name(to),
+	                                    (const char *)losses.data);
+}

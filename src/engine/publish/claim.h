@@ -1,0 +1,34 @@
+/* engine/publish/claim.h - who may write a set of several objects: one save at a time.
+ *
+ * A save holds an exclusive lock on its claim for as long as it lives. Whoever gets the lock of a claim that is there
+ * knows that its save is dead. The text of a claim tells what its save may have left. */
+#ifndef SHERD_ENGINE_PUBLISH_CLAIM_H
+#define SHERD_ENGINE_PUBLISH_CLAIM_H
+
+#include "base/buf.h"
+
+#include <sherd/store.h>
+
+typedef struct sherd_claim {
+	sherd_store *store; /* NULL: nothing is claimed */
+	sherd_buf key;
+	sherd_lock *lock; /* NULL on stores that cannot lock */
+	char identity[sizeof(((sherd_stat *)0)->identity)];
+} sherd_claim;
+
+/* Clears what a dead save left, whose claim said this; called while nobody else can claim. */
+typedef int sherd_claim_clear_fn(void *arg, const char *text, size_t len, sherd_error *err);
+
+/* Creates the claim with this text; one that is dead goes first, after clear() (NULL: nothing to clear) has succeeded.
+ * SHERD_ECONFLICT when another save lives, or may live where the store cannot lock. */
+int sherd_claim_take(sherd_claim *out, sherd_store *store, const char *key, sherd_str text, sherd_claim_clear_fn *clear,
+                     void *arg, sherd_error *err);
+/* SHERD_ECONFLICT when the claim is not ours any more: somebody removed it, and perhaps made another. Asked right
+ * before a set is published. */
+int sherd_claim_check(const sherd_claim *claim, sherd_error *err);
+/* Removes the claim, if it is still ours, and lets go; one that cannot be removed is dead from then on. */
+void sherd_claim_drop(sherd_claim *claim);
+/* Lets go and leaves the claim, dead, so that the next save clears. */
+void sherd_claim_leave(sherd_claim *claim);
+
+#endif

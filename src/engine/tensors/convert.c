@@ -1,0 +1,146 @@
+#include "engine/tensors/convert.h"
+
+#include "base/pool.h"
+#include "codec/crc32.h"
+
+#include <sherd/ckpt.h>
+
+#include <stdlib.h>
+
+#define CHUNK_BYTES (4u << 20)
+
+SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+SHERD_AUTO_DEFINE(void, free)
+
+static int copy_tensor(sherd_conversion *c, sherd_writer *writer, size_t tensor, void *buf, uint32_t *crc,
+                       sherd_error *err)
+{
+	uint64_t bytes = sherd_bundle_tensor(c->from, tensor)->bytes;
+	for (uint64_t at = 0; at < bytes;) {
+		size_t n = (size_t)(bytes - at < CHUNK_BYTES ? bytes - at : CHUNK_BYTES);
+		TRY(sherd_bundle_read(c->from, tensor, at, buf, n, err));
+		TRY(sherd_writer_append(writer, buf, n, err));
+		if (crc)
+			*crc = sherd_crc32(*crc, buf, n);
+		TRY(sherd_meter_add(&c->meter, n, err));
+		at += n;
+	}
+	return SHERD_OK;
+}
+
+static int write_object(sherd_conversion *c, sherd_conversion_object *o, sherd_write_mode mode, sherd_error *err)
+{
+	SHERD_AUTO(void, free) buf = malloc(CHUNK_BYTES);
+	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	sherd_write_options options = {.mode = mode, .like = c->like};
+	if (!buf)
+		return sherd_fail_nomem(err);
+	o->bytes = o->head.len;
+	for (size_t i = 0; i < o->count; i++)
+		o->bytes += sherd_bundle_tensor(c->from, o->tensors[i])->bytes;
+	options.size_hint = o->bytes;
+	TRY(sherd_store_write(c->store, o->key, &options, &writer, err));
+	TRY(sherd_writer_append(writer, o->head.data, o->head.len, err));
+	if (o->summed)
+		o->crc32 = sherd_crc32(0, o->head.data, o->head.len);
+	for (size_t i = 0; i < o->count; i++)
+		TRY(copy_tensor(c, writer, o->tensors[i], buf, o->summed ? &o->crc32 : NULL, err));
+	return sherd_writer_commit(TAKE(writer), err);
+}
+
+typedef struct batch {
+	sherd_conversion *conversion;
+	sherd_conversion_object *objects;
+} batch;
+
+static int write_part(void *arg, size_t index, sherd_error *err)
+{
+	const batch *b = arg;
+	sherd_conversion_object *o = &b->objects[index];
+	TRY(write_object(b->conversion, o, SHERD_WRITE_NEW, err));
+	o->written = true;
+	return SHERD_OK;
+}
+
+bool sherd_conversion_undo(sherd_conversion *c, sherd_conversion_object *objects, size_t count)
+{
+	bool all = true;
+	for (size_t i = 0; i < count; i++)
+		if (objects[i].written)
+			all &= sherd_store_remove(c->store, objects[i].key, NULL) == SHERD_OK;
+	return all;
+}
+
+int sherd_conversion_write(sherd_conversion *c, sherd_conversion_object *objects, size_t count, sherd_error *err)
+{
+	batch b = {.conversion = c, .objects = objects};
+	return sherd_pool_run(c->pool, count, write_part, &b, err);
+}
+
+int sherd_conversion_write_one(sherd_conversion *c, sherd_conversion_object *object, sherd_error *err)
+{
+	sherd_stat stat;
+	sherd_error failure;
+	int rc = sherd_store_stat(c->store, object->key, &stat, &failure);
+	if (rc == SHERD_ENOTFOUND && strcmp(failure.reason, "is-folder") == 0)
+		rc = sherd_fail(&failure, SHERD_EEXIST, "is-folder", "a folder is in its place");
+	else if (rc == SHERD_ENOTFOUND || (rc == SHERD_OK && c->replace))
+		return write_object(c, object, c->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, err);
+	else if (rc == SHERD_OK)
+		rc = sherd_fail(&failure, SHERD_EEXIST, "exists", "it exists and may not be replaced");
+	rc = sherd_in_object(&failure, rc, object->key);
+	if (err)
+		*err = failure;
+	return rc;
+}
+
+static int save(const sherd_conversion *c, const sherd_convert_options *o, sherd_error *err)
+{
+	sherd_ckpt_save_options options = {.world = c->shards,
+	                                   .time_ns = o->time_ns,
+	                                   .replace = o->replace,
+	                                   .pool = o->pool,
+	                                   .progress = o->progress};
+	return sherd_ckpt_save_bundle(c->store, c->key, c->from, false, &options, err);
+}
+
+static int convert(sherd_conversion *c, sherd_format to, const sherd_convert_options *options, sherd_error *err)
+{
+	sherd_bundle_options reading = {.pool = options->pool, .progress = options->progress};
+	TRY(sherd_bundle_prepare(c->from, NULL, 0, &reading, err));
+	switch (to) {
+	case SHERD_FORMAT_SAFETENSORS: return sherd_convert_safetensors(c, err);
+	case SHERD_FORMAT_SAFETENSORS_INDEX: return sherd_convert_safetensors_index(c, err);
+	case SHERD_FORMAT_NPY:
+	case SHERD_FORMAT_NPY_FOLDER: return sherd_convert_npy(c, to == SHERD_FORMAT_NPY_FOLDER, err);
+	case SHERD_FORMAT_CHECKPOINT: return save(c, options, err);
+	default: break;
+	}
+	return sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "%s cannot be written", sherd_format_name(to));
+}
+
+int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key, sherd_format to,
+                  const sherd_convert_options *options, sherd_error *err)
+{
+	sherd_convert_options o = options ? *options : (sherd_convert_options){0};
+	sherd_conversion c = {.from = from, .store = store, .key = key, .replace = o.replace, .pool = o.pool};
+	c.shards = o.shards ? o.shards : 1;
+	if (!from || !store || !key)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a bundle, a store and a key are needed");
+	if (!o.drop_graph)
+		TRY(sherd_convert_check(from, to, err));
+	if (!o.allow_missing)
+		TRY(sherd_bundle_missing(from, err));
+	uint64_t total = 0;
+	for (size_t i = 0; i < sherd_bundle_count(from); i++)
+		total += sherd_bundle_tensor(from, i)->bytes;
+	if (sherd_convert_holds_graph(to))
+		return sherd_convert_model(&c, to, &o, err);
+	if (to == SHERD_FORMAT_ROWS || to == SHERD_FORMAT_ROWS_BF16)
+		return sherd_convert_rows(&c, to, &o, err);
+	sherd_meter_init(&c.meter, o.progress, total);
+	int rc = convert(&c, to, &o, err);
+	sherd_meter_done(&c.meter);
+	sherd_arena_done(&c.arena);
+	return rc;
+}

@@ -1,0 +1,56 @@
+/* engine/tensors/convert.h - one conversion on its way: where from, where to, how far. */
+#ifndef SHERD_ENGINE_TENSORS_CONVERT_H
+#define SHERD_ENGINE_TENSORS_CONVERT_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/meter.h"
+
+#include <sherd/convert.h>
+
+typedef struct sherd_conversion {
+	const sherd_bundle *from;
+	sherd_store *store;
+	const char *key;
+	uint32_t shards; /* at least 1 */
+	bool replace;
+	const char *like; /* the head of a set, whose mode its objects take where it is there before; or NULL */
+	sherd_pool *pool;
+	sherd_meter meter;
+	sherd_arena arena; /* everything below objects */
+} sherd_conversion;
+
+/* One object to write: a head, then the data of tensors in this order. */
+typedef struct sherd_conversion_object {
+	const char *key;
+	sherd_buf head;
+	const size_t *tensors;
+	size_t count;
+	bool summed; /* crc32 is wanted */
+	/* When it was written: */
+	bool written;
+	uint64_t bytes;
+	uint32_t crc32; /* of all of it */
+} sherd_conversion_object;
+
+/* Writes all of them in parallel, where nothing may stand. After a failure those that were written are still there. */
+int sherd_conversion_write(sherd_conversion *c, sherd_conversion_object *objects, size_t count, sherd_error *err);
+/* Removes those that were written; false when one could not be. */
+bool sherd_conversion_undo(sherd_conversion *c, sherd_conversion_object *objects, size_t count);
+/* Writes an object that is the whole target; without replace SHERD_EEXIST when it is there. */
+int sherd_conversion_write_one(sherd_conversion *c, sherd_conversion_object *object, sherd_error *err);
+
+int sherd_convert_safetensors(sherd_conversion *c, sherd_error *err);
+int sherd_convert_safetensors_index(sherd_conversion *c, sherd_error *err);
+int sherd_convert_npy(sherd_conversion *c, bool folder, sherd_error *err);
+/* Models meter themselves. */
+int sherd_convert_model(const sherd_conversion *c, sherd_format to, const sherd_convert_options *options,
+                        sherd_error *err);
+/* Does the format hold a graph? */
+bool sherd_convert_holds_graph(sherd_format format);
+
+/* Into a new folder of rows, or of residual_shard_bf16. */
+int sherd_convert_rows(const sherd_conversion *c, sherd_format to, const sherd_convert_options *options,
+                       sherd_error *err);
+
+#endif

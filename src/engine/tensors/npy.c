@@ -1,0 +1,102 @@
+#include "engine/tensors/bundle.h"
+
+#include "base/limits.h"
+#include "engine/tensors/npy_folder.h"
+#include "engine/tensors/reorder.h"
+#include "format/npy.h"
+
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(void, free)
+
+typedef struct npy_bundle {
+	sherd_bundle base;
+	sherd_reader *reader;
+	sherd_npy head;
+	sherd_tensor tensor;
+} npy_bundle;
+
+static const npy_bundle *self(const sherd_bundle *bundle)
+{
+	return (const npy_bundle *)bundle;
+}
+
+int sherd_npy_read(const sherd_reader *reader, const sherd_npy *head, uint64_t offset, void *buf, size_t len,
+                   sherd_error *err)
+{
+	const sherd_reorder order = {
+		.reader = reader,
+		.data = head->data,
+		.bytes = head->bytes,
+		.element = sherd_dtype_describe(head->dtype)->block_bytes,
+		.swap = !head->swap                ? 1
+	                : head->dtype == SHERD_C64 ? 4
+	                                           : sherd_dtype_describe(head->dtype)->block_bytes,
+		.ndim = head->ndim,
+		.shape = head->shape,
+	};
+	if (head->fortran)
+		return sherd_reorder_gather(&order, offset, buf, len, err);
+	if (head->swap)
+		return sherd_reorder_bytes(&order, offset, buf, len, err);
+	return sherd_reader_at(reader, head->data + offset, buf, len, err);
+}
+
+static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	(void)index;
+	return sherd_npy_read(self(bundle)->reader, &self(bundle)->head, offset, buf, len, err);
+}
+
+static int map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
+{
+	(void)index;
+	const npy_bundle *n = self(bundle);
+	if (n->head.swap || n->head.fortran)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "%.128s is stored in another order",
+		                  n->tensor.name);
+	return sherd_reader_map(n->reader, n->head.data, (size_t)n->head.bytes, out, err);
+}
+
+static void done(sherd_bundle *bundle)
+{
+	sherd_reader_close(((npy_bundle *)bundle)->reader);
+}
+
+static const sherd_bundle_ops ops = {.read = read_part, .map = map, .close = done};
+
+static int read_head(const sherd_reader *reader, const sherd_limits *limits, sherd_npy *out, sherd_error *err)
+{
+	uint8_t first[SHERD_NPY_FIRST];
+	uint64_t size = sherd_reader_size(reader), len;
+	size_t have = size < sizeof(first) ? (size_t)size : sizeof(first);
+	TRY(sherd_reader_at(reader, 0, first, have, err));
+	TRY(sherd_npy_decode_length(first, have, size, &len, err));
+	if (len > sherd_limits_or_default(limits).metadata_bytes)
+		return sherd_fail_at(err, SHERD_ELIMIT, "too-long", 0, "a head of %llu bytes", (unsigned long long)len);
+	SHERD_AUTO(void, free) head = malloc((size_t)len);
+	if (!head)
+		return sherd_fail_nomem(err);
+	TRY(sherd_reader_at(reader, 0, head, (size_t)len, err));
+	return sherd_npy_decode(head, (size_t)len, size, limits, out, err);
+}
+
+int sherd_npy_read_head(const sherd_reader *reader, const sherd_limits *limits, sherd_npy *out, sherd_error *err)
+{
+	return sherd_in_object(err, read_head(reader, limits, out, err), sherd_reader_key(reader));
+}
+
+int sherd_bundle_open_npy(sherd_bundle **out, sherd_store *store, const char *key, const sherd_bundle_options *options,
+                          sherd_error *err)
+{
+	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	TRY(sherd_bundle_new(&b, sizeof(npy_bundle), &ops, SHERD_FORMAT_NPY, err));
+	npy_bundle *n = (npy_bundle *)b;
+	TRY(sherd_store_read(store, key, &n->reader, err));
+	TRY(sherd_npy_read_head(n->reader, options->limits, &n->head, err));
+	n->tensor = (sherd_tensor){
+		.dtype = n->head.dtype, .ndim = n->head.ndim, .shape = n->head.shape, .bytes = n->head.bytes};
+	TRY(sherd_bundle_finish_one(b, &n->tensor, key, ".npy", err));
+	*out = TAKE(b);
+	return SHERD_OK;
+}

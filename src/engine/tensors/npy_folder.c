@@ -1,0 +1,282 @@
+#include "engine/tensors/npy_folder.h"
+
+#include "codec/crc32.h"
+#include "engine/tensors/bundle.h"
+#include "engine/publish/head.h"
+#include "engine/rows/files.h"
+#include "format/npy_manifest.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+SHERD_AUTO_DEFINE(void, free)
+
+enum { MOST_TRIES = 8, CHUNK_BYTES = 1 << 20 };
+
+/* One file. It is opened when it is read: there may be more of them than a process may have open. */
+typedef struct array {
+	const char *key;
+	const sherd_npy_entry *entry;
+	_Atomic bool checked; /* it has the CRC-32 of the manifest */
+	char identity[sizeof(((sherd_stat *)0)->identity)];
+	sherd_npy head;
+} array;
+
+typedef struct folder_bundle {
+	sherd_bundle base;
+	sherd_store *store;
+	array *arrays;
+} folder_bundle;
+
+int sherd_npy_folder_key(sherd_buf *out, const char *key, const char *leaf, sherd_error *err)
+{
+	size_t len = strlen(key);
+	if (strcmp(sherd_str_leaf(key), SHERD_NPY_MANIFEST) == 0)
+		len = (size_t)(sherd_str_leaf(key) - key);
+	sherd_buf_append(out, key, len);
+	if (len && key[len - 1] != '/')
+		sherd_buf_u8(out, '/');
+	sherd_buf_append(out, leaf, strlen(leaf) + 1);
+	return sherd_buf_check(out, err);
+}
+
+static int check_bytes(const sherd_reader *reader, const sherd_npy_entry *e, sherd_meter *meter, sherd_error *err)
+{
+	SHERD_AUTO(void, free) buf = malloc(CHUNK_BYTES);
+	uint32_t crc = 0;
+	if (!buf)
+		return sherd_fail_nomem(err);
+	for (uint64_t at = 0; at < e->bytes;) {
+		size_t n = (size_t)(e->bytes - at < CHUNK_BYTES ? e->bytes - at : CHUNK_BYTES);
+		TRY(sherd_reader_at(reader, at, buf, n, err));
+		crc = sherd_crc32(crc, buf, n);
+		if (meter)
+			TRY(sherd_meter_add(meter, n, err));
+		at += n;
+	}
+	if (crc != e->crc32)
+		return sherd_fail(err, SHERD_ECORRUPT, "bad-crc", "CRC-32 %08x; the manifest says %08x", crc, e->crc32);
+	return SHERD_OK;
+}
+
+/* Whoever copies an array makes new checksums of it, so it is held against the manifest before its first byte is read.
+ * Two threads may do that, and find the same. */
+static int check_once(const sherd_reader *reader, array *a, sherd_error *err)
+{
+	if (atomic_load_explicit(&a->checked, memory_order_acquire))
+		return SHERD_OK;
+	TRY(sherd_in_object(err, check_bytes(reader, a->entry, NULL, err), a->key));
+	atomic_store_explicit(&a->checked, true, memory_order_release);
+	return SHERD_OK;
+}
+
+static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	const folder_bundle *b = (const folder_bundle *)bundle;
+	array *a = &b->arrays[index];
+	int rc = sherd_store_read(b->store, a->key, &reader, err);
+	if (rc < 0 && rc != SHERD_ENOTFOUND)
+		return rc;
+	if (rc < 0 || strcmp(sherd_reader_identity(reader), a->identity) != 0)
+		return sherd_in_object(
+			err, sherd_fail(err, SHERD_ECONFLICT, "changed", "it was replaced while it was read"), a->key);
+	TRY(check_once(reader, a, err));
+	return sherd_npy_read(reader, &a->head, offset, buf, len, err);
+}
+
+static const sherd_bundle_ops ops = {.read = read_part};
+
+/* A file that the manifest names, as it says. */
+static int open_file(sherd_store *store, const char *key, const sherd_npy_entry *e, sherd_reader **out,
+                     sherd_error *err)
+{
+	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	int rc = sherd_store_read(store, key, &reader, err);
+	if (rc == SHERD_ENOTFOUND)
+		rc = sherd_fail(err, SHERD_EINCOMPLETE, "missing-shard",
+		                "the manifest names this file and it is not there");
+	if (rc == SHERD_OK && sherd_reader_size(reader) != e->bytes)
+		rc = sherd_fail(err, SHERD_ECORRUPT, "size-mismatch", "%llu bytes; the manifest says %llu",
+		                (unsigned long long)sherd_reader_size(reader), (unsigned long long)e->bytes);
+	TRY(sherd_in_object(err, rc, key));
+	*out = TAKE(reader);
+	return SHERD_OK;
+}
+
+static int open_array(folder_bundle *b, const char *folder, const sherd_npy_entry *e, const sherd_limits *limits,
+                      array *a, sherd_tensor *t, sherd_error *err)
+{
+	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	SHERD_AUTO_BUF key = {0};
+	TRY(sherd_npy_folder_key(&key, folder, e->file, err));
+	a->key = sherd_arena_copy(&b->base.arena, key.data, key.len);
+	if (!a->key)
+		return sherd_fail_nomem(err);
+	a->entry = e;
+	atomic_init(&a->checked, false);
+	TRY(open_file(b->store, a->key, e, &reader, err));
+	TRY(sherd_npy_read_head(reader, limits, &a->head, err));
+	memcpy(a->identity, sherd_reader_identity(reader), strlen(sherd_reader_identity(reader)) + 1);
+	*t = (sherd_tensor){.name = e->name,
+	                    .dtype = a->head.dtype,
+	                    .ndim = a->head.ndim,
+	                    .shape = a->head.shape,
+	                    .bytes = a->head.bytes};
+	return SHERD_OK;
+}
+
+static int open_arrays(folder_bundle *b, const char *folder, const sherd_npy_manifest *m,
+                       const sherd_bundle_options *options, sherd_error *err)
+{
+	sherd_meter meter;
+	b->arrays = sherd_arena_alloc(&b->base.arena, m->count + 1, sizeof(*b->arrays));
+	sherd_tensor *tensors = sherd_arena_alloc(&b->base.arena, m->count + 1, sizeof(*tensors));
+	if (!b->arrays || !tensors)
+		return sherd_fail_nomem(err);
+	sherd_meter_init(&meter, options->progress, m->count);
+	int rc = sherd_meter_ask(&meter, err);
+	for (size_t i = 0; i < m->count && rc == SHERD_OK; i++) {
+		rc = open_array(b, folder, &m->arrays[i], options->limits, &b->arrays[i], &tensors[i], err);
+		if (rc == SHERD_OK)
+			rc = sherd_meter_add(&meter, 1, err);
+	}
+	sherd_meter_done(&meter);
+	b->base.tensors = tensors;
+	b->base.count = m->count;
+	return rc;
+}
+
+static int open_set(sherd_bundle **out, sherd_store *store, const char *manifest, const sherd_head *head,
+                    const sherd_bundle_options *options, sherd_error *err)
+{
+	SHERD_AUTO(sherd_bundle, sherd_bundle_close) base = NULL;
+	sherd_npy_manifest m;
+	TRY(sherd_bundle_new(&base, sizeof(folder_bundle), &ops, SHERD_FORMAT_NPY_FOLDER, err));
+	folder_bundle *b = (folder_bundle *)base;
+	b->store = store;
+	TRY(sherd_npy_manifest_decode(head->text, head->len, options->limits, &base->arena, &m, err));
+	base->pairs = m.pairs;
+	base->pair_count = m.pair_count;
+	TRY(open_arrays(b, manifest, &m, options, err));
+	TRY(sherd_bundle_finish(base, err));
+	*out = TAKE(base);
+	return SHERD_OK;
+}
+
+/* The manifest, and the key that it has. */
+static int read_manifest(sherd_head *out, sherd_store *store, const char *key, sherd_buf *name,
+                         const sherd_limits *limits, sherd_error *err)
+{
+	TRY(sherd_npy_folder_key(name, key, SHERD_NPY_MANIFEST, err));
+	int rc = sherd_head_read(out, store, (const char *)name->data, limits, err);
+	if (rc == SHERD_ENOTFOUND)
+		rc = sherd_fail(err, SHERD_EINCOMPLETE, "incomplete",
+		                "NumPy files that are being written, or were left by who died: there is no manifest");
+	return sherd_in_object(err, rc, key);
+}
+
+int sherd_bundle_open_npy_folder(sherd_bundle **out, sherd_store *store, const char *key,
+                                 const sherd_bundle_options *options, sherd_error *err)
+{
+	int rc = SHERD_OK;
+	bool again = true;
+	for (int tries = 0; again && tries < MOST_TRIES; tries++) {
+		SHERD_AUTO_BUF name = {0};
+		sherd_head head;
+		TRY(read_manifest(&head, store, key, &name, options->limits, err));
+		const char *manifest = (const char *)name.data;
+		rc = sherd_in_object(err, open_set(out, store, manifest, &head, options, err), manifest);
+		/* What the manifest named may have gone because another took its place. */
+		again = (rc == SHERD_EINCOMPLETE || rc == SHERD_ECORRUPT) && sherd_head_changed(&head, store, manifest);
+		free(head.text);
+	}
+	return rc;
+}
+
+/* ---- verify */
+
+static int check_file(sherd_report *r, sherd_store *store, const char *key, const sherd_npy_entry *e,
+                      const sherd_verify_options *o, sherd_meter *meter, sherd_error *err)
+{
+	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	sherd_npy head;
+	TRY(open_file(store, key, e, &reader, err));
+	TRY(sherd_npy_read_head(reader, o->limits, &head, err));
+	if (!o->quick)
+		TRY(sherd_in_object(err, check_bytes(reader, e, meter, err), key));
+	r->checked += o->quick ? head.data : e->bytes;
+	return SHERD_OK;
+}
+
+static int check_files(sherd_report *r, sherd_store *store, const char *key, const sherd_npy_manifest *m,
+                       const sherd_verify_options *o, sherd_error *err)
+{
+	sherd_meter meter;
+	uint64_t total = 0;
+	int rc = SHERD_OK;
+	for (size_t i = 0; i < m->count; i++)
+		total += m->arrays[i].bytes;
+	sherd_meter_init(&meter, o->progress, o->quick ? 0 : total);
+	for (size_t i = 0; i < m->count && rc == SHERD_OK; i++) {
+		SHERD_AUTO_BUF file = {0};
+		sherd_error found = {0};
+		rc = sherd_npy_folder_key(&file, key, m->arrays[i].file, err);
+		if (rc == SHERD_OK)
+			rc = check_file(r, store, (const char *)file.data, &m->arrays[i], o, &meter, &found);
+		rc = sherd_report_take(r, rc, &found, key, err);
+	}
+	sherd_meter_done(&meter);
+	return rc;
+}
+
+/* What else lies in the folder. */
+static int check_beside(sherd_report *r, sherd_store *store, const char *key, const sherd_npy_manifest *m,
+                        sherd_error *err)
+{
+	__attribute__((cleanup(sherd_map_done))) sherd_map named = {0};
+	SHERD_AUTO_BUF folder = {0}, claim = {0};
+	rows_files files;
+	sherd_stat stat;
+	bool ok = true;
+	for (size_t i = 0; ok && i < m->count; i++)
+		(void)sherd_map_add(&named, sherd_str_of(m->arrays[i].file), i, &ok);
+	if (!ok)
+		return sherd_fail_nomem(err);
+	TRY(sherd_npy_folder_key(&claim, key, SHERD_NPY_SAVING, err));
+	if (sherd_store_stat(store, (const char *)claim.data, &stat, NULL) == SHERD_OK)
+		TRY(sherd_report_warn(r, (const char *)claim.data, "claimed", err,
+		                      "a conversion is going on, or died: the next one to this folder clears it"));
+	TRY(sherd_rows_folder(&folder, (const char *)claim.data, err));
+	TRY(sherd_rows_files_open(&files, store, (const char *)folder.data, SHERD_NPY_SUFFIX, err));
+	int rc = SHERD_OK;
+	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++)
+		if (sherd_map_find(&named, sherd_str_of(files.list[i].name)) == SHERD_MAP_NONE)
+			rc = sherd_report_warn(r, files.list[i].key, "stray-shard", err,
+			                       "the manifest does not name it");
+	sherd_rows_files_done(&files);
+	return rc;
+}
+
+int sherd_npy_folder_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
+                            sherd_error *err)
+{
+	__attribute__((cleanup(sherd_arena_done))) sherd_arena arena = {0};
+	SHERD_AUTO_BUF name = {0};
+	sherd_error found = {0};
+	sherd_npy_manifest m;
+	sherd_head head;
+	int rc = read_manifest(&head, store, key, &name, options->limits, &found);
+	TRY(sherd_report_take(r, rc, &found, key, err));
+	if (rc < 0)
+		return SHERD_OK;
+	rc = sherd_npy_manifest_decode(head.text, head.len, options->limits, &arena, &m, &found);
+	r->checked += head.len;
+	free(head.text);
+	TRY(sherd_report_take(r, rc, &found, (const char *)name.data, err));
+	if (rc < 0)
+		return SHERD_OK;
+	TRY(check_files(r, store, key, &m, options, err));
+	return check_beside(r, store, key, &m, err);
+}

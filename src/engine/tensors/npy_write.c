@@ -1,0 +1,176 @@
+#include "engine/tensors/set.h"
+
+#include "base/map.h"
+#include "format/npy.h"
+#include "format/npy_manifest.h"
+
+#include <sherd/detect.h>
+
+static int prepare(sherd_conversion *c, sherd_conversion_object *objects, size_t count, sherd_error *err)
+{
+	size_t *indices = sherd_arena_alloc(&c->arena, count, sizeof(*indices));
+	if (!indices)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < count; i++) {
+		indices[i] = i;
+		objects[i] =
+			(sherd_conversion_object){.key = c->key, .tensors = &indices[i], .count = 1, .summed = true};
+		TRY(sherd_npy_encode(sherd_bundle_tensor(c->from, i), &objects[i].head, err));
+	}
+	return SHERD_OK;
+}
+
+/* The name of the file of array i, without its ending. Where another has it already (on systems that do not tell
+ * capitals apart too), or there would be none, "~" and the array's number follow. */
+static int put_name(sherd_map *taken, sherd_arena *arena, const char *array, size_t i, sherd_buf *out, sherd_error *err)
+{
+	SHERD_AUTO_BUF name = {0};
+	bool ok = true;
+	sherd_npy_file_name(&name, array);
+	sherd_buf_append(out, name.data, name.len);
+	for (size_t k = 0; k < name.len; k++)
+		name.data[k] |= name.data[k] >= 'A' && name.data[k] <= 'Z' ? 0x20 : 0;
+	TRY(sherd_buf_check(&name, err));
+	char *lower = sherd_arena_str(arena, (sherd_str){(const char *)name.data, name.len});
+	if (!lower)
+		return sherd_fail_nomem(err);
+	if (!*array || sherd_map_add(taken, sherd_str_of(lower), i, &ok) != SHERD_MAP_NONE)
+		sherd_buf_printf(out, "~%zu", i + 1);
+	return ok ? SHERD_OK : sherd_fail_nomem(err);
+}
+
+static int name_files(sherd_conversion *c, sherd_conversion_set *set, const char *attempt, sherd_error *err)
+{
+	__attribute__((cleanup(sherd_map_done))) sherd_map taken = {0};
+	for (size_t i = 0; i < set->count; i++) {
+		SHERD_AUTO_BUF key = {0};
+		sherd_buf_str(&key, set->prefix);
+		TRY(put_name(&taken, &c->arena, sherd_bundle_tensor(c->from, i)->name, i, &key, err));
+		sherd_buf_printf(&key, "%s%s" SHERD_NPY_SUFFIX, attempt ? "~" : "", attempt ? attempt : "");
+		TRY(sherd_buf_check(&key, err));
+		set->objects[i].key = sherd_arena_str(&c->arena, (sherd_str){(const char *)key.data, key.len});
+		if (!set->objects[i].key)
+			return sherd_fail_nomem(err);
+	}
+	return SHERD_OK;
+}
+
+static int encode_manifest(sherd_conversion *c, const sherd_conversion_set *set, sherd_buf *out, sherd_error *err)
+{
+	sherd_npy_entry *entries = sherd_arena_alloc(&c->arena, set->count + 1, sizeof(*entries));
+	sherd_npy_manifest manifest = {.count = set->count, .arrays = entries};
+	if (!entries)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < set->count; i++)
+		entries[i] = (sherd_npy_entry){.name = sherd_bundle_tensor(c->from, i)->name,
+		                               .file = set->objects[i].key + strlen(set->prefix),
+		                               .bytes = set->objects[i].bytes,
+		                               .crc32 = set->objects[i].crc32};
+	manifest.pair_count = sherd_bundle_pairs(c->from, &manifest.pairs);
+	return sherd_npy_manifest_encode(&manifest, out, err);
+}
+
+static int decode_manifest(sherd_conversion *c, const sherd_conversion_set *set, const char *text, size_t len,
+                           const char *const **keys, size_t *count, sherd_error *err)
+{
+	sherd_npy_manifest manifest;
+	TRY(sherd_npy_manifest_decode(text, len, NULL, &c->arena, &manifest, err));
+	const char **all = sherd_arena_alloc(&c->arena, manifest.count + 1, sizeof(*all));
+	if (!all)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < manifest.count; i++) {
+		SHERD_AUTO_BUF key = {0};
+		sherd_buf_printf(&key, "%s%s", set->prefix, manifest.arrays[i].file);
+		TRY(sherd_buf_check(&key, err));
+		all[i] = sherd_arena_str(&c->arena, (sherd_str){(const char *)key.data, key.len});
+		if (!all[i])
+			return sherd_fail_nomem(err);
+	}
+	*keys = all;
+	*count = manifest.count;
+	return SHERD_OK;
+}
+
+static const sherd_conversion_set_ops folder_ops = {
+	.name = name_files, .encode = encode_manifest, .decode = decode_manifest};
+
+/* A key in the folder, whose name may end in '/'. */
+static const char *key_in(sherd_conversion *c, const char *leaf)
+{
+	SHERD_AUTO_BUF key = {0};
+	size_t len = strlen(c->key);
+	sherd_buf_printf(&key, "%s%s%s", c->key, len && c->key[len - 1] != '/' ? "/" : "", leaf);
+	return key.failed ? NULL : sherd_arena_str(&c->arena, (sherd_str){(const char *)key.data, key.len});
+}
+
+/* A folder alone is no object, but the store tells that it is there. */
+static bool has_folder(sherd_store *store, const char *folder)
+{
+	sherd_error found = {0};
+	sherd_stat stat;
+	return !(sherd_store_caps(store) & SHERD_CAP_MKDIR) ||
+	       sherd_store_stat(store, folder, &stat, &found) != SHERD_ENOTFOUND ||
+	       strcmp(found.reason, "not-found") != 0;
+}
+
+/* A folder is one thing: of two heads in it one would hide the other's set from every command. */
+static int check_folder(const sherd_conversion *c, const char *folder, sherd_error *err)
+{
+	sherd_error failure = {0};
+	sherd_format format;
+	int rc = sherd_detect(c->store, folder, &format, &failure);
+	if (rc == SHERD_EIO || rc == SHERD_ENOMEM) {
+		if (err)
+			*err = failure;
+		return rc;
+	}
+	if (rc < 0 || (format != SHERD_FORMAT_ROWS && format != SHERD_FORMAT_ROWS_BF16 && format != SHERD_FORMAT_RFDB))
+		return SHERD_OK;
+	rc = sherd_fail(err, SHERD_EEXIST, "cannot-replace", "the folder holds %s: choose another one",
+	                format == SHERD_FORMAT_RFDB ? "a graph database" : "a set of rows");
+	return sherd_in_object(err, rc, *folder ? folder : ".");
+}
+
+static int write_folder(sherd_conversion *c, sherd_conversion_object *objects, size_t count, sherd_error *err)
+{
+	sherd_conversion_set set = {.ops = &folder_ops,
+	                            .head = key_in(c, SHERD_NPY_MANIFEST),
+	                            .claim = key_in(c, SHERD_NPY_SAVING),
+	                            .prefix = key_in(c, ""),
+	                            .objects = objects,
+	                            .count = count};
+	if (!set.head || !set.claim || !set.prefix)
+		return sherd_fail_nomem(err);
+	size_t len = strlen(set.prefix);
+	const char *folder = sherd_arena_str(&c->arena, (sherd_str){set.prefix, len ? len - 1 : 0});
+	if (!folder)
+		return sherd_fail_nomem(err);
+	TRY(check_folder(c, folder, err));
+	bool there = !*folder || has_folder(c->store, folder);
+	int rc = sherd_conversion_set_write(c, &set, err);
+	if (rc < 0 && !there)
+		(void)sherd_store_rmdir(c->store, folder, NULL);
+	return rc;
+}
+
+int sherd_convert_npy(sherd_conversion *c, bool folder, sherd_error *err)
+{
+	size_t count = sherd_bundle_count(c->from), len = strlen(c->key);
+	folder |= len && c->key[len - 1] == '/';
+	if (!folder && count != 1)
+		return sherd_in_object(err,
+		                       sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+		                                  "a NumPy file holds one tensor, not %zu; a folder holds any number",
+		                                  count),
+		                       c->key);
+	sherd_conversion_object *objects = sherd_arena_alloc(&c->arena, count + 1, sizeof(*objects));
+	if (!objects)
+		return sherd_fail_nomem(err);
+	memset(objects, 0, (count + 1) * sizeof(*objects));
+	int rc = prepare(c, objects, count, err);
+	if (rc == SHERD_OK)
+		rc = folder ? write_folder(c, objects, count, err) : sherd_conversion_write_one(c, objects, err);
+	for (size_t i = 0; i < count; i++)
+		sherd_buf_done(&objects[i].head);
+	return rc;
+}

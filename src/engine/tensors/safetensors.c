@@ -1,0 +1,85 @@
+#include "engine/tensors/bundle.h"
+
+#include "base/limits.h"
+#include "engine/tensors/blame.h"
+
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(void, free)
+
+typedef struct safetensors_bundle {
+	sherd_bundle base;
+	sherd_reader *reader;
+	const sherd_safetensors_entry *entries;
+} safetensors_bundle;
+
+static const safetensors_bundle *self(const sherd_bundle *bundle)
+{
+	return (const safetensors_bundle *)bundle;
+}
+
+static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	return sherd_reader_at(self(bundle)->reader, self(bundle)->entries[index].offset + offset, buf, len, err);
+}
+
+static int map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
+{
+	const sherd_safetensors_entry *e = &self(bundle)->entries[index];
+	return sherd_reader_map(self(bundle)->reader, e->offset, (size_t)e->tensor.bytes, out, err);
+}
+
+static void done(sherd_bundle *bundle)
+{
+	sherd_reader_close(((safetensors_bundle *)bundle)->reader);
+}
+
+static const sherd_bundle_ops ops = {.read = read_part, .map = map, .close = done};
+
+static int decode(const sherd_reader *reader, const sherd_limits *limits, sherd_arena *arena, sherd_safetensors *out,
+                  sherd_error *err)
+{
+	uint8_t first[SHERD_SAFETENSORS_HEAD];
+	uint64_t size = sherd_reader_size(reader), len;
+	size_t have = size < sizeof(first) ? (size_t)size : sizeof(first);
+	TRY(sherd_reader_at(reader, 0, first, have, err));
+	TRY(sherd_safetensors_decode_length(first, have, size, &len, err));
+	if (len > sherd_limits_or_default(limits).metadata_bytes)
+		return sherd_fail_at(err, SHERD_ELIMIT, "too-long", 0, "a header of %llu bytes",
+		                     (unsigned long long)len);
+	SHERD_AUTO(void, free) header = malloc(len ? (size_t)len : 1);
+	if (!header)
+		return sherd_fail_nomem(err);
+	TRY(sherd_reader_at(reader, SHERD_SAFETENSORS_HEAD, header, (size_t)len, err));
+	return sherd_safetensors_decode(header, (size_t)len, size, limits, arena, out, err);
+}
+
+int sherd_bundle_read_safetensors(const sherd_reader *reader, const sherd_limits *limits, sherd_arena *arena,
+                                  sherd_safetensors *out, sherd_error *err)
+{
+	return sherd_in_reader(err, decode(reader, limits, arena, out, err), reader);
+}
+
+int sherd_bundle_open_safetensors(sherd_bundle **out, sherd_store *store, const char *key,
+                                  const sherd_bundle_options *options, sherd_error *err)
+{
+	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	TRY(sherd_bundle_new(&b, sizeof(safetensors_bundle), &ops, SHERD_FORMAT_SAFETENSORS, err));
+	safetensors_bundle *st = (safetensors_bundle *)b;
+	sherd_safetensors head;
+	TRY(sherd_store_read(store, key, &st->reader, err));
+	TRY(sherd_bundle_read_safetensors(st->reader, options->limits, &b->arena, &head, err));
+	sherd_tensor *tensors = sherd_arena_alloc(&b->arena, head.count, sizeof(*tensors));
+	if (!tensors)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < head.count; i++)
+		tensors[i] = head.entries[i].tensor;
+	st->entries = head.entries;
+	b->count = head.count;
+	b->tensors = tensors;
+	b->pair_count = head.pair_count;
+	b->pairs = head.pairs;
+	TRY(sherd_bundle_finish(b, err));
+	*out = TAKE(b);
+	return SHERD_OK;
+}

@@ -1,0 +1,273 @@
+#include "engine/tensors/bundle.h"
+
+#include "engine/tensors/blame.h"
+#include "engine/publish/head.h"
+#include "format/safetensors_index.h"
+
+#include <stdlib.h>
+
+enum { MOST_TRIES = 8 }; /* while others replace the set */
+
+/* One file of the set. All are open from the start, so that what was checked is what is read. */
+typedef struct piece {
+	const char *name;
+	uint32_t file; /* in the index */
+	sherd_reader *reader;
+	sherd_safetensors head;
+} piece;
+
+typedef struct place {
+	uint32_t piece;
+	uint64_t offset; /* in its file */
+} place;
+
+typedef struct index_bundle {
+	sherd_bundle base;
+	sherd_safetensors_index index;
+	piece *pieces; /* by name */
+	uint32_t piece_count;
+	const place *places; /* of the tensors */
+	sherd_bundle_index apart;
+} index_bundle;
+
+static const sherd_reader *reader_of(const sherd_bundle *bundle, size_t index, uint64_t *offset)
+{
+	const index_bundle *b = (const index_bundle *)bundle;
+	*offset = b->places[index].offset;
+	return b->pieces[b->places[index].piece].reader;
+}
+
+static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	uint64_t start;
+	const sherd_reader *reader = reader_of(bundle, index, &start);
+	return sherd_reader_at(reader, start + offset, buf, len, err);
+}
+
+static int map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
+{
+	uint64_t start;
+	const sherd_reader *reader = reader_of(bundle, index, &start);
+	return sherd_reader_map(reader, start, (size_t)bundle->tensors[index].bytes, out, err);
+}
+
+static void done(sherd_bundle *bundle)
+{
+	index_bundle *b = (index_bundle *)bundle;
+	for (uint32_t i = 0; i < b->piece_count; i++)
+		sherd_reader_close(b->pieces[i].reader);
+}
+
+static const sherd_bundle_ops ops = {.read = read_part, .map = map, .close = done};
+
+static int by_name(const void *left, const void *right)
+{
+	return strcmp(((const piece *)left)->name, ((const piece *)right)->name);
+}
+
+static int decode(index_bundle *b, const sherd_head *head, const char *key, const sherd_limits *limits,
+                  sherd_error *err)
+{
+	int rc = sherd_safetensors_index_decode(head->text, head->len, limits, &b->base.arena, &b->index, err);
+	TRY(sherd_in_object(err, rc, key));
+	b->pieces = sherd_arena_alloc(&b->base.arena, b->index.file_count, sizeof(piece));
+	if (!b->pieces)
+		return sherd_fail_nomem(err);
+	for (uint32_t i = 0; i < b->index.file_count; i++)
+		b->pieces[i] = (piece){.name = b->index.files[i], .file = i};
+	b->piece_count = b->index.file_count;
+	qsort(b->pieces, b->piece_count, sizeof(piece), by_name);
+	return SHERD_OK;
+}
+
+/* A file that the index names and that is not there makes the set incomplete, whatever the store calls it. */
+static int open_reader(piece *p, sherd_store *store, const char *key, sherd_error *err)
+{
+	sherd_error failure;
+	int rc = sherd_store_read(store, key, &p->reader, &failure);
+	if (rc == SHERD_ENOTFOUND)
+		return sherd_fail(err, SHERD_EINCOMPLETE, "missing-shard",
+		                  "the index names this file and it is not there");
+	if (rc == SHERD_EINVAL)
+		return sherd_fail(err, SHERD_ECORRUPT, "bad-path", "the index names a file that cannot be: %.128s",
+		                  failure.message);
+	if (rc < 0 && err)
+		*err = failure;
+	return rc;
+}
+
+/* Files lie beside the index. */
+static int open_piece(index_bundle *b, piece *p, sherd_store *store, const char *key, const sherd_limits *limits,
+                      sherd_error *err)
+{
+	SHERD_AUTO_BUF path = {0};
+	sherd_buf_append(&path, key, (size_t)(sherd_str_leaf(key) - key));
+	sherd_buf_append(&path, p->name, strlen(p->name) + 1);
+	TRY(sherd_buf_check(&path, err));
+	const char *name = (const char *)path.data;
+	TRY(sherd_in_object(err, open_reader(p, store, name, err), name));
+	return sherd_bundle_read_safetensors(p->reader, limits, &b->base.arena, &p->head, err);
+}
+
+static int open_pieces(index_bundle *b, sherd_store *store, const char *key, const sherd_bundle_options *options,
+                       sherd_error *err)
+{
+	sherd_meter meter;
+	sherd_meter_init(&meter, options->progress, b->piece_count);
+	int rc = sherd_meter_ask(&meter, err);
+	for (uint32_t i = 0; i < b->piece_count && rc == SHERD_OK; i++) {
+		rc = open_piece(b, &b->pieces[i], store, key, options->limits, err);
+		if (rc == SHERD_OK)
+			rc = sherd_meter_add(&meter, 1, err);
+	}
+	sherd_meter_done(&meter);
+	return rc;
+}
+
+/* Takes the tensors of all files: each must stand in the index under its file. */
+static int take_tensors(index_bundle *b, const sherd_map *entries, sherd_tensor *tensors, place *places,
+                        sherd_error *err)
+{
+	size_t n = 0;
+	for (uint32_t i = 0; i < b->piece_count; i++) {
+		const piece *p = &b->pieces[i];
+		for (size_t k = 0; k < p->head.count; k++, n++) {
+			const sherd_safetensors_entry *e = &p->head.entries[k];
+			size_t at = sherd_map_find(entries, sherd_str_of(e->tensor.name));
+			if (at == SHERD_MAP_NONE || b->index.entries[at].file != p->file)
+				return sherd_in_reader(
+					err,
+					sherd_fail(err, SHERD_ECORRUPT, "bad-index",
+				                   "%.128s is in this file, but not in the index under it",
+				                   e->tensor.name),
+					p->reader);
+			tensors[n] = e->tensor;
+			places[n] = (place){.piece = i, .offset = e->offset};
+		}
+	}
+	return SHERD_OK;
+}
+
+/* And each tensor of the index must have been found. */
+static int check_all_found(const index_bundle *b, sherd_error *err)
+{
+	for (size_t i = 0; i < b->index.count; i++) {
+		const sherd_safetensors_index_entry *e = &b->index.entries[i];
+		if (sherd_bundle_find(&b->base, e->name) == SHERD_NO_TENSOR)
+			return sherd_fail(err, SHERD_ECORRUPT, "bad-index", "%.80s is not in %.80s, as the index says",
+			                  e->name, b->index.files[e->file]);
+	}
+	return SHERD_OK;
+}
+
+static int join(index_bundle *b, sherd_error *err)
+{
+	__attribute__((cleanup(sherd_map_done))) sherd_map entries = {0};
+	size_t count = 0;
+	for (size_t i = 0; i < b->index.count; i++) {
+		bool ok;
+		(void)sherd_map_add(&entries, sherd_str_of(b->index.entries[i].name), i, &ok);
+		if (!ok)
+			return sherd_fail_nomem(err);
+	}
+	for (uint32_t i = 0; i < b->piece_count; i++)
+		count += b->pieces[i].head.count;
+	sherd_tensor *tensors = sherd_arena_alloc(&b->base.arena, count, sizeof(*tensors));
+	place *places = sherd_arena_alloc(&b->base.arena, count, sizeof(*places));
+	if (!tensors || !places)
+		return sherd_fail_nomem(err);
+	TRY(take_tensors(b, &entries, tensors, places, err));
+	b->base.count = count;
+	b->base.tensors = tensors;
+	b->places = places;
+	TRY(sherd_bundle_finish(&b->base, err));
+	return check_all_found(b, err);
+}
+
+static int add_pairs(sherd_map *seen, const sherd_pair *pairs, size_t count, sherd_buf *out, sherd_error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		bool ok;
+		size_t known = sherd_map_add(seen, sherd_str_of(pairs[i].key), i, &ok);
+		if (!ok)
+			return sherd_fail_nomem(err);
+		if (known == SHERD_MAP_NONE)
+			sherd_buf_append(out, &pairs[i], sizeof(pairs[i]));
+	}
+	return SHERD_OK;
+}
+
+static int keep_pairs(index_bundle *b, const sherd_buf *all, const sherd_pair **out, size_t *count, sherd_error *err)
+{
+	TRY(sherd_buf_check(all, err));
+	*out = sherd_arena_copy(&b->base.arena, all->data, all->len);
+	*count = all->len / sizeof(sherd_pair);
+	return *out ? SHERD_OK : sherd_fail_nomem(err);
+}
+
+/* The pairs of the index, if they are wanted, then those of the files; of a key that comes again the first value
+ * counts. */
+static int join_pairs(index_bundle *b, bool index, const sherd_pair **out, size_t *count, sherd_error *err)
+{
+	__attribute__((cleanup(sherd_map_done))) sherd_map seen = {0};
+	SHERD_AUTO_BUF all = {0};
+	if (index)
+		TRY(add_pairs(&seen, b->index.pairs, b->index.pair_count, &all, err));
+	for (uint32_t i = 0; i < b->piece_count; i++)
+		TRY(add_pairs(&seen, b->pieces[i].head.pairs, b->pieces[i].head.pair_count, &all, err));
+	return keep_pairs(b, &all, out, count, err);
+}
+
+static int open_set(sherd_bundle **out, sherd_store *store, const char *key, const sherd_head *head,
+                    const sherd_bundle_options *options, sherd_error *err)
+{
+	SHERD_AUTO(sherd_bundle, sherd_bundle_close) base = NULL;
+	TRY(sherd_bundle_new(&base, sizeof(index_bundle), &ops, SHERD_FORMAT_SAFETENSORS_INDEX, err));
+	index_bundle *b = (index_bundle *)base;
+	TRY(decode(b, head, key, options->limits, err));
+	TRY(open_pieces(b, store, key, options, err));
+	TRY(sherd_in_object(err, join(b, err), key));
+	TRY(join_pairs(b, true, &base->pairs, &base->pair_count, err));
+	TRY(join_pairs(b, false, &b->apart.pairs, &b->apart.pair_count, err));
+	b->apart.values = b->index.values;
+	b->apart.value_count = b->index.value_count;
+	base->index = &b->apart;
+	*out = TAKE(base);
+	return SHERD_OK;
+}
+
+/* The index itself, or the base that it is named by. */
+static int name_index(sherd_store *store, const char *key, sherd_buf *out, sherd_error *err)
+{
+	sherd_stat stat;
+	sherd_error failure;
+	int rc = sherd_store_stat(store, key, &stat, &failure);
+	if (rc < 0 && rc != SHERD_ENOTFOUND) {
+		if (err)
+			*err = failure;
+		return rc;
+	}
+	sherd_buf_str(out, key);
+	sherd_buf_str(out, rc == SHERD_ENOTFOUND ? SHERD_SAFETENSORS_INDEX_SUFFIX : "");
+	sherd_buf_u8(out, 0);
+	return sherd_buf_check(out, err);
+}
+
+int sherd_bundle_open_safetensors_index(sherd_bundle **out, sherd_store *store, const char *key,
+                                        const sherd_bundle_options *options, sherd_error *err)
+{
+	SHERD_AUTO_BUF index = {0};
+	bool again = true;
+	int rc = SHERD_OK;
+	TRY(name_index(store, key, &index, err));
+	const char *name = (const char *)index.data;
+	for (int tries = 0; again && tries < MOST_TRIES; tries++) {
+		sherd_head head;
+		TRY(sherd_head_read(&head, store, name, options->limits, err));
+		rc = open_set(out, store, name, &head, options, err);
+		/* What the index named may have gone because another took its place. */
+		again = (rc == SHERD_EINCOMPLETE || rc == SHERD_ECORRUPT) && sherd_head_changed(&head, store, name);
+		free(head.text);
+	}
+	return sherd_in_object(err, rc, name);
+}

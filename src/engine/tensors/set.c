@@ -1,0 +1,294 @@
+#include "engine/tensors/set.h"
+
+#include "base/map.h"
+#include "codec/sha256.h"
+#include "engine/publish/claim.h"
+#include "engine/publish/head.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+
+enum { MOST_TRIES = 8 };
+
+/* What stood under the head's name when the writing began. */
+typedef struct former {
+	bool there;
+	sherd_head head;          /* without its text */
+	const char *const *parts; /* that it names; none when it cannot be read */
+	size_t count;
+} former;
+
+/* None when the head cannot be read. */
+static int take_parts(sherd_conversion *c, const sherd_conversion_set *s, former *f, sherd_error *err)
+{
+	sherd_error unread;
+	int rc = s->ops->decode(c, s, f->head.text, f->head.len, &f->parts, &f->count, &unread);
+	if (rc == SHERD_ENOMEM && err)
+		*err = unread;
+	return rc == SHERD_ENOMEM ? rc : SHERD_OK;
+}
+
+static int look(sherd_conversion *c, const sherd_conversion_set *s, former *out, sherd_error *err)
+{
+	sherd_error failure;
+	former f = {0};
+	int rc = sherd_head_read(&f.head, c->store, s->head, NULL, &failure);
+	if (rc == SHERD_OK) {
+		f.there = true;
+		rc = c->replace ? take_parts(c, s, &f, &failure)
+		                : sherd_fail(&failure, SHERD_EEXIST, "exists", "it exists and may not be replaced");
+		free(TAKE(f.head.text));
+	}
+	if (rc == SHERD_ENOTFOUND && strcmp(failure.reason, "is-folder") == 0)
+		rc = sherd_fail(&failure, SHERD_EEXIST, "is-folder", "a folder is in its place");
+	if (rc < 0 && rc != SHERD_ENOTFOUND) {
+		rc = sherd_in_object(&failure, rc, s->head);
+		if (err)
+			*err = failure;
+		return rc;
+	}
+	*out = f;
+	return SHERD_OK;
+}
+
+static int make_attempt(char out[SHERD_ATTEMPT_TEXT], sherd_error *err)
+{
+	uint8_t raw[(SHERD_ATTEMPT_TEXT - 1) / 2];
+	if (getrandom(raw, sizeof(raw), 0) != (ssize_t)sizeof(raw))
+		return sherd_fail_os(err, errno, "cannot get random bytes");
+	sherd_hex(raw, sizeof(raw), out);
+	return SHERD_OK;
+}
+
+/* 1 when there is an object of that key, 0 when not. */
+static int exists(const sherd_conversion *c, const char *key, sherd_error *err)
+{
+	sherd_stat stat;
+	sherd_error failure;
+	int rc = sherd_store_stat(c->store, key, &stat, &failure);
+	if (rc < 0 && rc != SHERD_ENOTFOUND && err)
+		*err = failure;
+	return rc == SHERD_ENOTFOUND ? 0 : rc < 0 ? rc : 1;
+}
+
+/* The first object whose name is taken; NULL: none. */
+static int find_taken(const sherd_conversion *c, const sherd_conversion_set *s, const char **out, sherd_error *err)
+{
+	*out = NULL;
+	for (size_t i = 0; i < s->count && !*out; i++) {
+		int there = exists(c, s->objects[i].key, err);
+		TRY(there);
+		*out = there ? s->objects[i].key : NULL;
+	}
+	return SHERD_OK;
+}
+
+/* ---- the claim: endings, behind the prefix, of all that may have to be cleared, a line each */
+
+static void put_endings(sherd_buf *out, const sherd_conversion_set *s, const former *old)
+{
+	size_t skip = strlen(s->prefix);
+	for (size_t i = 0; i < s->count; i++)
+		sherd_buf_printf(out, "%s\n", s->objects[i].key + skip);
+	for (size_t i = 0; i < old->count; i++)
+		if (strncmp(old->parts[i], s->prefix, skip) == 0)
+			sherd_buf_printf(out, "%s\n", old->parts[i] + skip);
+}
+
+typedef struct clearing {
+	sherd_conversion *c;
+	const sherd_conversion_set *set;
+} clearing;
+
+/* The keys that the head names now. All may be its own when it cannot be read. */
+static int read_named(const clearing *k, sherd_map *out, bool *unread, sherd_error *err)
+{
+	sherd_error failure;
+	bool ok = true;
+	former f = {0};
+	int rc = sherd_head_read(&f.head, k->c->store, k->set->head, NULL, &failure);
+	*unread = rc < 0 && rc != SHERD_ENOTFOUND;
+	if (rc == SHERD_OK) {
+		rc = k->set->ops->decode(k->c, k->set, f.head.text, f.head.len, &f.parts, &f.count, &failure);
+		free(TAKE(f.head.text));
+		*unread = rc < 0;
+	}
+	if (rc == SHERD_ENOMEM || rc == SHERD_EIO) {
+		if (err)
+			*err = failure;
+		return rc;
+	}
+	for (size_t i = 0; ok && i < f.count; i++)
+		(void)sherd_map_add(out, sherd_str_of(f.parts[i]), i, &ok);
+	return ok ? SHERD_OK : sherd_fail_nomem(err);
+}
+
+/* Removes what a dead save wrote or was to remove and the head does not name. */
+static int clear_dead(void *arg, const char *text, size_t len, sherd_error *err)
+{
+	const clearing *k = arg;
+	__attribute__((cleanup(sherd_map_done))) sherd_map named = {0};
+	bool unread;
+	TRY(read_named(k, &named, &unread, err));
+	for (const char *at = text, *end; !unread && (end = memchr(at, '\n', len - (size_t)(at - text)));
+	     at = end + 1) {
+		SHERD_AUTO_BUF key = {0};
+		sherd_buf_str(&key, k->set->prefix);
+		sherd_buf_append(&key, at, (size_t)(end - at));
+		sherd_buf_u8(&key, 0);
+		TRY(sherd_buf_check(&key, err));
+		/* Nothing outside the folder, whoever wrote the claim. */
+		if (memchr(at, '/', (size_t)(end - at)) ||
+		    sherd_map_find(&named, (sherd_str){(char *)key.data, key.len - 1}) != SHERD_MAP_NONE)
+			continue;
+		int rc = sherd_store_remove(k->c->store, (const char *)key.data, err);
+		TRY(rc == SHERD_EINVAL ? SHERD_OK : rc);
+	}
+	return SHERD_OK;
+}
+
+static int claim_set(sherd_conversion *c, sherd_conversion_set *s, const former *old, sherd_claim *out,
+                     sherd_error *err)
+{
+	SHERD_AUTO_BUF text = {0};
+	clearing k = {c, s};
+	put_endings(&text, s, old);
+	TRY(sherd_buf_check(&text, err));
+	return sherd_claim_take(out, c->store, s->claim, (sherd_str){(const char *)text.data, text.len}, clear_dead, &k,
+	                        err);
+}
+
+/* ---- the steps */
+
+/* Names and claims: 1 when that is done, 0 when the head changed meanwhile. */
+static int begin(sherd_conversion *c, sherd_conversion_set *s, former *old, bool fresh, sherd_claim *claim,
+                 sherd_error *err)
+{
+	char attempt[SHERD_ATTEMPT_TEXT];
+	sherd_stat now;
+	TRY(look(c, s, old, err));
+	TRY(make_attempt(attempt, err));
+	TRY(s->ops->name(c, s, old->there || fresh ? attempt : NULL, err));
+	TRY(claim_set(c, s, old, claim, err));
+	sherd_error failure;
+	int rc = sherd_store_stat(c->store, s->head, &now, &failure);
+	bool same = rc == SHERD_OK ? old->there && strcmp(now.identity, old->head.identity) == 0
+	                           : rc == SHERD_ENOTFOUND && !old->there;
+	if (same)
+		return 1;
+	sherd_claim_drop(claim);
+	if (rc < 0 && rc != SHERD_ENOTFOUND) {
+		if (err)
+			*err = failure;
+		return rc;
+	}
+	return 0;
+}
+
+/* 1 when ready, 0 when the plain names are taken by what belongs to no set, so that others must be used. */
+static int check_names(sherd_conversion *c, const sherd_conversion_set *s, const former *old, bool fresh,
+                       sherd_error *err)
+{
+	const char *taken;
+	if (old->there || fresh)
+		return 1;
+	TRY(find_taken(c, s, &taken, err));
+	if (!taken)
+		return 1;
+	if (c->replace && s->ops->beside)
+		return 0;
+	int rc = c->replace ? sherd_fail(err, SHERD_EEXIST, "cannot-replace",
+	                                 "%.100s does not say to which set this belongs: remove it first",
+	                                 sherd_str_leaf(s->head))
+	                    : sherd_fail(err, SHERD_EEXIST, "exists", "it exists and may not be replaced");
+	return sherd_in_object(err, rc, taken);
+}
+
+static int commit_head(const sherd_conversion *c, const sherd_conversion_set *s, const former *old,
+                       const sherd_buf *text, sherd_error *err)
+{
+	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	const sherd_write_options options = {.mode = old->there ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
+	                                     .if_identity = old->there ? old->head.identity : NULL,
+	                                     .size_hint = text->len};
+	TRY(sherd_store_write(c->store, s->head, &options, &writer, err));
+	TRY(sherd_writer_append(writer, text->data, text->len, err));
+	return sherd_writer_commit(TAKE(writer), err);
+}
+
+/* After a commit that failed: can the head that is there be ours, so that the objects must stay? */
+static bool may_be_ours(const sherd_conversion *c, const sherd_conversion_set *s, const sherd_buf *ours)
+{
+	sherd_head now;
+	int rc = sherd_head_read(&now, c->store, s->head, NULL, NULL);
+	if (rc < 0)
+		return rc != SHERD_ENOTFOUND;
+	bool same = now.len == ours->len && memcmp(now.text, ours->data, now.len) == 0;
+	free(now.text);
+	return same;
+}
+
+/* Removes the parts of the former set; none of them has a name of the new one's. False: some could not be. */
+static bool remove_former(const sherd_conversion *c, const sherd_conversion_set *s, const former *old)
+{
+	bool all = true;
+	for (size_t i = 0; i < old->count; i++)
+		if (strncmp(old->parts[i], s->prefix, strlen(s->prefix)) == 0)
+			all &= sherd_store_remove(c->store, old->parts[i], NULL) == SHERD_OK;
+	return all;
+}
+
+/* *left: something is there that the next save has to clear. */
+static int write_all(sherd_conversion *c, sherd_conversion_set *s, const former *old, const sherd_claim *claim,
+                     bool *left, sherd_error *err)
+{
+	SHERD_AUTO_BUF head = {0};
+	bool begun = false;
+	c->like = s->head;
+	int rc = sherd_conversion_write(c, s->objects, s->count, err);
+	if (rc == SHERD_OK)
+		rc = s->ops->encode(c, s, &head, err);
+	if (rc == SHERD_OK)
+		rc = sherd_claim_check(claim, err);
+	if (rc == SHERD_OK) {
+		begun = true;
+		rc = sherd_in_object(err, commit_head(c, s, old, &head, err), s->head);
+	}
+	if (rc == SHERD_OK)
+		*left = !remove_former(c, s, old);
+	else
+		*left = (begun && may_be_ours(c, s, &head)) || !sherd_conversion_undo(c, s->objects, s->count);
+	return rc;
+}
+
+int sherd_conversion_set_write(sherd_conversion *c, sherd_conversion_set *s, sherd_error *err)
+{
+	sherd_claim claim = {0};
+	former old = {0};
+	bool fresh = false;
+	int ready = 0;
+	for (int tries = 0; !ready && tries < MOST_TRIES; tries++) {
+		ready = begin(c, s, &old, fresh, &claim, err);
+		TRY(ready);
+		if (ready) {
+			ready = check_names(c, s, &old, fresh, err);
+			fresh = true;
+		}
+		if (ready <= 0)
+			sherd_claim_drop(&claim);
+		TRY(ready);
+	}
+	if (!ready)
+		return sherd_in_object(err, sherd_fail(err, SHERD_ECONFLICT, "conflict", "others replace it too often"),
+		                       s->head);
+	bool left;
+	int rc = write_all(c, s, &old, &claim, &left, err);
+	if (left)
+		sherd_claim_leave(&claim);
+	else
+		sherd_claim_drop(&claim);
+	return rc;
+}
