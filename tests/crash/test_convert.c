@@ -158,6 +158,58 @@ TEST(a_power_loss_leaves_the_old_files_or_the_new_ones)
 	}
 }
 
+/* ---- what was there before */
+
+typedef struct bystander {
+	const char *target, *file;
+	sherd_format format;
+} bystander;
+
+static const bystander bystanders[] = {
+	{"m", "m-00001-of-00003.safetensors", SHERD_FORMAT_SAFETENSORS_INDEX},
+	{"d/a/", "d/a/a.npy", SHERD_FORMAT_NPY},
+	{"s.sdnb", "s.shard1-of-3.sdnb", SHERD_FORMAT_SDNB},
+};
+
+static void put_bystander(crash_walk *w, sherd_store *store)
+{
+	const bystander *b = w->arg;
+	assert_ok(sherd_store_put(store, b->file, SHERD_WRITE_NEW, "mine", 4, err));
+}
+
+static void be_refused(crash_walk *w, sherd_store *store)
+{
+	const bystander *b = w->arg;
+	const job j = {.target = b->target, .format = b->format};
+	sherd_error e = {0};
+	assert_int_equal(convert(store, &j, NEW, false, &e), SHERD_EEXIST);
+}
+
+static void check_bystander(crash_walk *w, sherd_store *store)
+{
+	const bystander *b = w->arg;
+	char *text;
+	size_t len;
+	be_refused(w, store);
+	assert_ok(sherd_store_get(store, b->file, 100, &text, &len, err));
+	assert_true(len == 4 && memcmp(text, "mine", 4) == 0);
+	free(text);
+}
+
+/* A claim never lists a file that was there before, wherever its save dies: else the next one would remove it. */
+TEST(a_file_that_no_set_owns_survives_a_refused_conversion)
+{
+	for (size_t i = 0; i < COUNT_OF(bystanders); i++) {
+		bystander b = bystanders[i];
+		crash_walk w = {.name = b.file,
+		                .arg = &b,
+		                .before = put_bystander,
+		                .act = be_refused,
+		                .check = check_bystander};
+		crash_walk_assert(&w);
+	}
+}
+
 /* Never returns: it is killed, or ends by itself when a conversion fails that must not. */
 __attribute__((noreturn)) static void be_killed(const char *folder, const job *j)
 {
@@ -315,6 +367,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_power_loss_leaves_the_old_files_or_the_new_ones),
+		cmocka_unit_test(a_file_that_no_set_owns_survives_a_refused_conversion),
 		cmocka_unit_test(a_kill_leaves_the_old_files_or_the_new_ones),
 		cmocka_unit_test(readers_see_one_set_while_it_is_replaced),
 		cmocka_unit_test(of_several_writers_at_once_one_wins_whole),

@@ -85,44 +85,78 @@ static int check_free(set *s, sherd_arena *arena, sherd_error *err)
 	return rc;
 }
 
-/* What a dead save left: its files, a line each behind the base, unless the first one made them a set. */
-static int clear_dead(void *arg, const char *text, size_t len, sherd_error *err)
+static void put_claim(sherd_buf *out, uint32_t files)
 {
-	set *s = arg;
-	for (int first = 1; first >= 0; first--) {
-		for (const char *at = text, *end; (end = memchr(at, '\n', len - (size_t)(at - text))); at = end + 1) {
-			SHERD_AUTO_BUF key = {0};
-			sherd_sdnb_name parsed;
-			bool committed = false;
-			sherd_buf_append(&key, s->base.ptr, s->base.len);
-			sherd_buf_append(&key, at, (size_t)(end - at));
-			sherd_buf_u8(&key, 0);
-			TRY(sherd_buf_check(&key, err));
-			const char *name = (const char *)key.data;
-			if (!sherd_sdnb_name_parse(sherd_str_of(name), &parsed) || parsed.base.len != s->base.len)
-				continue;
-			if (first && parsed.index == 0)
-				TRY(exists(s, name, &committed, err));
-			if (committed)
-				return SHERD_OK;
-			if (!first)
-				TRY(sherd_store_remove(s->store, name, err));
-		}
-	}
+	for (uint32_t i = 0; i < files; i++)
+		sherd_buf_printf(out, ".shard%u-of-%u" SHERD_SDNB_SUFFIX "\n", i, files);
+}
+
+/* How many files a claim speaks of; 0 when it is not the text of one. */
+static int files_of_claim(const char *text, size_t len, uint32_t *out, sherd_error *err)
+{
+	SHERD_AUTO_BUF first = {0}, all = {0};
+	sherd_sdnb_name parsed;
+	const char *end = len ? memchr(text, '\n', len) : NULL;
+	*out = 0;
+	if (!end)
+		return SHERD_OK;
+	sherd_buf_u8(&first, 'x');
+	sherd_buf_append(&first, text, (size_t)(end - text));
+	TRY(sherd_buf_check(&first, err));
+	/* Each file has a line as long as the first one's, or longer. */
+	if (!sherd_sdnb_name_parse((sherd_str){(const char *)first.data, first.len}, &parsed) ||
+	    parsed.count > len / first.len)
+		return SHERD_OK;
+	put_claim(&all, parsed.count);
+	TRY(sherd_buf_check(&all, err));
+	*out = all.len == len && memcmp(all.data, text, len) == 0 ? parsed.count : 0;
 	return SHERD_OK;
 }
 
-static int claim(set *s, sherd_error *err)
+/* What a dead save left: its files, unless the first one made them a set. */
+static int clear_dead(void *arg, const char *text, size_t len, sherd_error *err)
+{
+	const set *s = arg;
+	set dead = {.store = s->store, .base = s->base};
+	bool committed = true;
+	int rc = files_of_claim(text, len, &dead.files, err);
+	if (rc == SHERD_OK && dead.files)
+		rc = name(&dead, 0, err);
+	if (rc == SHERD_OK && dead.files)
+		rc = exists(&dead, (const char *)dead.key.data, &committed, err);
+	for (uint32_t i = 1; rc == SHERD_OK && !committed && i < dead.files; i++) {
+		rc = name(&dead, i, err);
+		if (rc == SHERD_OK)
+			rc = sherd_store_remove(s->store, (const char *)dead.key.data, err);
+	}
+	sherd_buf_done(&dead.key);
+	return rc;
+}
+
+/* Names that are taken are found before the claim lists them, and again after: no file of another's is ever listed.
+ * Those of a save that lives by now are in nobody's way but its claim. */
+static int claim(set *s, sherd_arena *arena, sherd_error *err)
 {
 	SHERD_AUTO_BUF key = {0}, text = {0};
 	sherd_buf_append(&key, s->base.ptr, s->base.len);
 	sherd_buf_append(&key, CLAIM, sizeof(CLAIM));
-	for (uint32_t i = 0; i < s->files; i++)
-		sherd_buf_printf(&text, ".shard%u-of-%u" SHERD_SDNB_SUFFIX "\n", i, s->files);
+	put_claim(&text, s->files);
 	TRY(sherd_buf_check(&key, err));
 	TRY(sherd_buf_check(&text, err));
-	return sherd_claim_take(&s->claim, s->store, (const char *)key.data,
-	                        (sherd_str){(const char *)text.data, text.len}, clear_dead, s, err);
+	const char *name = (const char *)key.data;
+	sherd_error failure;
+	bool saving;
+	TRY(sherd_claim_clear(s->store, name, clear_dead, s, err));
+	int rc = check_free(s, arena, &failure);
+	if (rc < 0) {
+		TRY(exists(s, name, &saving, err));
+		if (!saving && err)
+			*err = failure;
+		if (!saving)
+			return rc;
+	}
+	return sherd_claim_take(&s->claim, s->store, name, (sherd_str){(const char *)text.data, text.len}, clear_dead,
+	                        s, err);
 }
 
 /* Arrays first; the first file, which has the graph, makes them a set. */
@@ -155,7 +189,7 @@ static int save_set(const sherd_sdnb_out *out, sherd_store *store, const char *k
 	set s = {.store = store, .base = sherd_str_of(key), .files = files, .whole = key};
 	if (sherd_str_ends(s.base, SHERD_SDNB_SUFFIX))
 		s.base.len -= strlen(SHERD_SDNB_SUFFIX);
-	int rc = claim(&s, err);
+	int rc = claim(&s, arena, err);
 	if (rc == SHERD_OK)
 		rc = check_free(&s, arena, err);
 	bool left = false;

@@ -50,17 +50,22 @@ static int clear_dead(const sherd_claim *c, sherd_claim_clear_fn *clear, void *a
 	return sherd_store_remove(c->store, name_of(c), err);
 }
 
+/* A claim is there: it goes, or its save lives. */
+static int settle(const sherd_claim *c, sherd_claim_clear_fn *clear, void *arg, sherd_error *err)
+{
+	if (!(sherd_store_caps(c->store) & SHERD_CAP_LOCK))
+		return sherd_fail(err, SHERD_ECONFLICT, "conflict",
+		                  "somebody may be saving; remove this object if that is dead");
+	int rc = clear_dead(c, clear, arg, err);
+	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
+}
+
 /* 1 when the claim is ours, 0 when the state changed under us. */
 static int try_take(sherd_claim *c, sherd_str text, sherd_claim_clear_fn *clear, void *arg, sherd_error *err)
 {
 	int rc = create(c, text, err);
-	if (rc == SHERD_EEXIST && !(sherd_store_caps(c->store) & SHERD_CAP_LOCK))
-		return sherd_fail(err, SHERD_ECONFLICT, "conflict",
-		                  "somebody may be saving; remove this object if that is dead");
-	if (rc == SHERD_EEXIST) {
-		rc = clear_dead(c, clear, arg, err);
-		return rc == SHERD_ENOTFOUND ? 0 : rc;
-	}
+	if (rc == SHERD_EEXIST)
+		return settle(c, clear, arg, err);
 	return rc < 0 ? rc : 1;
 }
 
@@ -91,6 +96,26 @@ int sherd_claim_take(sherd_claim *out, sherd_store *store, const char *key, sher
 	rc = sherd_in_object(&failure, rc, key);
 	sherd_buf_done(&c.key);
 	if (err)
+		*err = failure;
+	return rc;
+}
+
+int sherd_claim_clear(sherd_store *store, const char *key, sherd_claim_clear_fn *clear, void *arg, sherd_error *err)
+{
+	sherd_claim c = {.store = store};
+	sherd_error failure = {0};
+	sherd_stat stat;
+	sherd_buf_append(&c.key, key, strlen(key) + 1);
+	int rc = sherd_buf_check(&c.key, &failure);
+	if (rc == SHERD_OK)
+		rc = sherd_store_stat(store, key, &stat, &failure);
+	if (rc == SHERD_OK)
+		rc = settle(&c, clear, arg, &failure);
+	else if (rc == SHERD_ENOTFOUND)
+		rc = SHERD_OK;
+	rc = sherd_in_object(&failure, rc, key);
+	sherd_buf_done(&c.key);
+	if (rc < 0 && err)
 		*err = failure;
 	return rc;
 }

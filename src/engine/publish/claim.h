@@ -23,6 +23,9 @@ typedef int sherd_claim_clear_fn(void *arg, const char *text, size_t len, sherd_
  * SHERD_ECONFLICT when another save lives, or may live where the store cannot lock. */
 int sherd_claim_take(sherd_claim *out, sherd_store *store, const char *key, sherd_str text, sherd_claim_clear_fn *clear,
                      void *arg, sherd_error *err);
+/* What a dead save left goes, and its claim, if there is one; failures as above. A save that looks afterwards which of
+ * its names are taken, and claims then, never claims what another has made. */
+int sherd_claim_clear(sherd_store *store, const char *key, sherd_claim_clear_fn *clear, void *arg, sherd_error *err);
 /* SHERD_ECONFLICT when the claim is not ours any more: somebody removed it, and perhaps made another. Asked right
  * before a set is published. */
 int sherd_claim_check(const sherd_claim *claim, sherd_error *err);

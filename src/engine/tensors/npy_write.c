@@ -92,7 +92,7 @@ static int decode_manifest(sherd_conversion *c, const sherd_conversion_set *set,
 }
 
 static const sherd_conversion_set_ops folder_ops = {
-	.name = name_files, .encode = encode_manifest, .decode = decode_manifest};
+	.name = name_files, .encode = encode_manifest, .decode = decode_manifest, .suffix = SHERD_NPY_SUFFIX};
 
 /* A key in the folder, whose name may end in '/'. */
 static const char *key_in(sherd_conversion *c, const char *leaf)

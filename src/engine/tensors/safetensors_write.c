@@ -164,7 +164,7 @@ static int decode_index(sherd_conversion *c, const sherd_conversion_set *set, co
 }
 
 static const sherd_conversion_set_ops index_ops = {
-	.name = name_files, .encode = encode_index, .decode = decode_index, .beside = true};
+	.name = name_files, .encode = encode_index, .decode = decode_index, .suffix = ".safetensors", .beside = true};
 
 int sherd_convert_safetensors_index(sherd_conversion *c, sherd_error *err)
 {

@@ -4,6 +4,7 @@
 #include "codec/sha256.h"
 #include "engine/publish/claim.h"
 #include "engine/publish/head.h"
+#include "format/set_claim.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -86,16 +87,33 @@ static int find_taken(const sherd_conversion *c, const sherd_conversion_set *s, 
 	return SHERD_OK;
 }
 
-/* ---- the claim: endings, behind the prefix, of all that may have to be cleared, a line each */
+/* ---- the claim: endings, behind the prefix, of all that may have to be cleared */
 
-static void put_endings(sherd_buf *out, const sherd_conversion_set *s, const former *old)
+/* What follows the prefix in the name of an object that a set may have; NULL of any other. */
+static const char *ending_of(const sherd_conversion_set *s, const char *key)
 {
 	size_t skip = strlen(s->prefix);
-	for (size_t i = 0; i < s->count; i++)
-		sherd_buf_printf(out, "%s\n", s->objects[i].key + skip);
-	for (size_t i = 0; i < old->count; i++)
-		if (strncmp(old->parts[i], s->prefix, skip) == 0)
-			sherd_buf_printf(out, "%s\n", old->parts[i] + skip);
+	sherd_str name = sherd_str_of(key);
+	if (name.len <= skip || strncmp(key, s->prefix, skip) != 0 || strchr(key + skip, '/') ||
+	    !sherd_str_ends(name, s->ops->suffix))
+		return NULL;
+	return key + skip;
+}
+
+static int put_endings(sherd_conversion *c, sherd_buf *out, const sherd_conversion_set *s, const former *old,
+                       sherd_error *err)
+{
+	sherd_set_claim claim = {0};
+	const char **endings = sherd_arena_alloc(&c->arena, s->count + old->count + 1, sizeof(*endings));
+	if (!endings)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < s->count + old->count; i++) {
+		endings[claim.count] = ending_of(s, i < s->count ? s->objects[i].key : old->parts[i - s->count]);
+		claim.count += endings[claim.count] != NULL;
+	}
+	claim.endings = endings;
+	sherd_set_claim_encode(&claim, out);
+	return sherd_buf_check(out, err);
 }
 
 typedef struct clearing {
@@ -126,27 +144,38 @@ static int read_named(const clearing *k, sherd_map *out, bool *unread, sherd_err
 	return ok ? SHERD_OK : sherd_fail_nomem(err);
 }
 
-/* Removes what a dead save wrote or was to remove and the head does not name. */
+static int clear_one(const clearing *k, const sherd_map *named, const char *ending, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	sherd_buf_str(&key, k->set->prefix);
+	sherd_buf_str(&key, ending);
+	sherd_buf_u8(&key, 0);
+	TRY(sherd_buf_check(&key, err));
+	/* Whoever wrote the claim. */
+	if (!ending_of(k->set, (const char *)key.data) ||
+	    sherd_map_find(named, (sherd_str){(char *)key.data, key.len - 1}) != SHERD_MAP_NONE)
+		return SHERD_OK;
+	int rc = sherd_store_remove(k->c->store, (const char *)key.data, err);
+	return rc == SHERD_EINVAL ? SHERD_OK : rc;
+}
+
+/* Removes what a dead save wrote or was to remove and the head does not name; nothing when its claim is damaged. */
 static int clear_dead(void *arg, const char *text, size_t len, sherd_error *err)
 {
 	const clearing *k = arg;
 	__attribute__((cleanup(sherd_map_done))) sherd_map named = {0};
+	sherd_set_claim claim = {0};
+	sherd_error damage;
 	bool unread;
-	TRY(read_named(k, &named, &unread, err));
-	for (const char *at = text, *end; !unread && (end = memchr(at, '\n', len - (size_t)(at - text)));
-	     at = end + 1) {
-		SHERD_AUTO_BUF key = {0};
-		sherd_buf_str(&key, k->set->prefix);
-		sherd_buf_append(&key, at, (size_t)(end - at));
-		sherd_buf_u8(&key, 0);
-		TRY(sherd_buf_check(&key, err));
-		/* Nothing outside the folder, whoever wrote the claim. */
-		if (memchr(at, '/', (size_t)(end - at)) ||
-		    sherd_map_find(&named, (sherd_str){(char *)key.data, key.len - 1}) != SHERD_MAP_NONE)
-			continue;
-		int rc = sherd_store_remove(k->c->store, (const char *)key.data, err);
-		TRY(rc == SHERD_EINVAL ? SHERD_OK : rc);
+	int rc = sherd_set_claim_decode(text, len, &k->c->arena, &claim, &damage);
+	if (rc == SHERD_ENOMEM || rc == SHERD_EVERSION) {
+		if (err)
+			*err = damage;
+		return rc;
 	}
+	TRY(read_named(k, &named, &unread, err));
+	for (size_t i = 0; !unread && i < claim.count; i++)
+		TRY(clear_one(k, &named, claim.endings[i], err));
 	return SHERD_OK;
 }
 
@@ -155,38 +184,12 @@ static int claim_set(sherd_conversion *c, sherd_conversion_set *s, const former 
 {
 	SHERD_AUTO_BUF text = {0};
 	clearing k = {c, s};
-	put_endings(&text, s, old);
-	TRY(sherd_buf_check(&text, err));
+	TRY(put_endings(c, &text, s, old, err));
 	return sherd_claim_take(out, c->store, s->claim, (sherd_str){(const char *)text.data, text.len}, clear_dead, &k,
 	                        err);
 }
 
 /* ---- the steps */
-
-/* Names and claims: 1 when that is done, 0 when the head changed meanwhile. */
-static int begin(sherd_conversion *c, sherd_conversion_set *s, former *old, bool fresh, sherd_claim *claim,
-                 sherd_error *err)
-{
-	char attempt[SHERD_ATTEMPT_TEXT];
-	sherd_stat now;
-	TRY(look(c, s, old, err));
-	TRY(make_attempt(attempt, err));
-	TRY(s->ops->name(c, s, old->there || fresh ? attempt : NULL, err));
-	TRY(claim_set(c, s, old, claim, err));
-	sherd_error failure;
-	int rc = sherd_store_stat(c->store, s->head, &now, &failure);
-	bool same = rc == SHERD_OK ? old->there && strcmp(now.identity, old->head.identity) == 0
-	                           : rc == SHERD_ENOTFOUND && !old->there;
-	if (same)
-		return 1;
-	sherd_claim_drop(claim);
-	if (rc < 0 && rc != SHERD_ENOTFOUND) {
-		if (err)
-			*err = failure;
-		return rc;
-	}
-	return 0;
-}
 
 /* 1 when ready, 0 when the plain names are taken by what belongs to no set, so that others must be used. */
 static int check_names(sherd_conversion *c, const sherd_conversion_set *s, const former *old, bool fresh,
@@ -205,6 +208,62 @@ static int check_names(sherd_conversion *c, const sherd_conversion_set *s, const
 	                                 sherd_str_leaf(s->head))
 	                    : sherd_fail(err, SHERD_EEXIST, "exists", "it exists and may not be replaced");
 	return sherd_in_object(err, rc, taken);
+}
+
+/* 1 when the head is what it was when the writing began, 0 when not. */
+static int is_as_it_was(const sherd_conversion *c, const sherd_conversion_set *s, const former *old, sherd_error *err)
+{
+	sherd_error failure;
+	sherd_stat now;
+	int rc = sherd_store_stat(c->store, s->head, &now, &failure);
+	if (rc == SHERD_OK)
+		return old->there && strcmp(now.identity, old->head.identity) == 0;
+	if (rc != SHERD_ENOTFOUND && err)
+		*err = failure;
+	return rc == SHERD_ENOTFOUND ? !old->there : rc;
+}
+
+/* Before the claim lists names, so that it never lists what another made: as check_names(), and 0 when another save is
+ * going on, or has finished meanwhile. */
+static int check_unclaimed(sherd_conversion *c, sherd_conversion_set *s, const former *old, bool *fresh,
+                           sherd_error *err)
+{
+	clearing k = {c, s};
+	sherd_error failure;
+	TRY(sherd_claim_clear(c->store, s->claim, clear_dead, &k, err));
+	int ready = check_names(c, s, old, *fresh, &failure);
+	if (ready > 0)
+		return ready;
+	int claimed = exists(c, s->claim, err), same = claimed < 0 ? claimed : is_as_it_was(c, s, old, err);
+	TRY(same);
+	if (claimed || !same)
+		return 0;
+	*fresh |= ready == 0;
+	if (ready < 0 && err)
+		*err = failure;
+	return ready;
+}
+
+/* Names and claims: 1 when that is done, 0 when it has to be tried again: the state changed, or with other names. */
+static int begin(sherd_conversion *c, sherd_conversion_set *s, former *old, bool *fresh, sherd_claim *claim,
+                 sherd_error *err)
+{
+	char attempt[SHERD_ATTEMPT_TEXT];
+	TRY(look(c, s, old, err));
+	TRY(make_attempt(attempt, err));
+	TRY(s->ops->name(c, s, old->there || *fresh ? attempt : NULL, err));
+	int ready = check_unclaimed(c, s, old, fresh, err);
+	if (ready <= 0)
+		return ready;
+	TRY(claim_set(c, s, old, claim, err));
+	ready = is_as_it_was(c, s, old, err);
+	if (ready > 0) {
+		ready = check_names(c, s, old, *fresh, err);
+		*fresh |= ready == 0;
+	}
+	if (ready <= 0)
+		sherd_claim_drop(claim);
+	return ready;
 }
 
 static int commit_head(const sherd_conversion *c, const sherd_conversion_set *s, const former *old,
@@ -236,7 +295,7 @@ static bool remove_former(const sherd_conversion *c, const sherd_conversion_set 
 {
 	bool all = true;
 	for (size_t i = 0; i < old->count; i++)
-		if (strncmp(old->parts[i], s->prefix, strlen(s->prefix)) == 0)
+		if (ending_of(s, old->parts[i]))
 			all &= sherd_store_remove(c->store, old->parts[i], NULL) == SHERD_OK;
 	return all;
 }
@@ -271,14 +330,7 @@ int sherd_conversion_set_write(sherd_conversion *c, sherd_conversion_set *s, she
 	bool fresh = false;
 	int ready = 0;
 	for (int tries = 0; !ready && tries < MOST_TRIES; tries++) {
-		ready = begin(c, s, &old, fresh, &claim, err);
-		TRY(ready);
-		if (ready) {
-			ready = check_names(c, s, &old, fresh, err);
-			fresh = true;
-		}
-		if (ready <= 0)
-			sherd_claim_drop(&claim);
+		ready = begin(c, s, &old, &fresh, &claim, err);
 		TRY(ready);
 	}
 	if (!ready)

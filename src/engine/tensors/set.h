@@ -20,6 +20,7 @@ typedef struct sherd_conversion_set_ops {
 	/* The keys of the objects that a head names, in c's arena. */
 	int (*decode)(sherd_conversion *c, const sherd_conversion_set *set, const char *text, size_t len,
 	              const char *const **keys, size_t *count, sherd_error *err);
+	const char *suffix; /* of the names of all objects: nothing else is ever removed */
 	/* Objects without a head may stay beside a new set: readers go by the head. Else they are in its way. */
 	bool beside;
 } sherd_conversion_set_ops;

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "format/npy.h"
 #include "format/safetensors.h"
+#include "format/set_claim.h"
 
 #include <sherd/ckpt.h>
 #include <sherd/convert.h>
@@ -334,28 +335,115 @@ TEST(a_replaced_set_has_parts_of_its_own)
 	sherd_bundle_close(b);
 }
 
+/* As who died holding it. */
+static void put_claim(const char *key, const char *const *endings, size_t count)
+{
+	SHERD_AUTO_BUF text = {0};
+	sherd_set_claim_encode(&(sherd_set_claim){endings, count}, &text);
+	assert_ok(sherd_store_put(store, key, SHERD_WRITE_NEW, text.data, text.len, err));
+}
+
 /* S-12: what a killed conversion left is cleared by the next, whether or not it may replace; what nobody claimed is
  * kept. */
 TEST(what_a_dead_conversion_left_is_in_nobodys_way)
 {
-	static const char left[] = "00001-of-00002.safetensors\n00002-of-00002.safetensors\n/../x\n";
+	static const char *const left[] = {"00001-of-00002.safetensors", "00002-of-00002.safetensors"};
 	sherd_bundle *b = open_model();
 	sherd_convert_options options = {.shards = 2};
 	assert_ok(sherd_store_put(store, "t-00001-of-00002.safetensors", SHERD_WRITE_NEW, "old", 3, err));
 	assert_refused(SHERD_EEXIST, "exists",
 	               sherd_convert(b, store, "t", SHERD_FORMAT_SAFETENSORS_INDEX, &options, err));
 	assert_false(is_there("t.safetensors.saving"));
-	assert_ok(sherd_store_put(store, "t.safetensors.saving", SHERD_WRITE_NEW, left, strlen(left), err));
+	put_claim("t.safetensors.saving", left, COUNT_OF(left));
 	assert_ok(sherd_convert(b, store, "t", SHERD_FORMAT_SAFETENSORS_INDEX, &options, err));
 	assert_model("t");
 	assert_false(is_there("t.safetensors.saving"));
 	/* Now they are the set's. */
-	assert_ok(sherd_store_put(store, "t.safetensors.saving", SHERD_WRITE_NEW, left, strlen(left), err));
+	put_claim("t.safetensors.saving", left, COUNT_OF(left));
 	assert_refused(SHERD_EEXIST, "exists",
 	               sherd_convert(b, store, "t", SHERD_FORMAT_SAFETENSORS_INDEX, &options, err));
 	options.replace = true;
 	options.shards = 3;
 	assert_ok(sherd_convert(b, store, "t", SHERD_FORMAT_SAFETENSORS_INDEX, &options, err));
+	assert_model("t");
+	sherd_bundle_close(b);
+}
+
+/* Whatever a claim says, only names go that a set may have; what is no claim of ours clears nothing. */
+TEST(a_claim_never_clears_another_file)
+{
+	static const char *const others[] = {"t-notes.txt",      "t.safetensors",  "t-keep.safetensors.index.json",
+	                                     "outside.npy",      "a/notes.txt",    "a/sub/x.npy",
+	                                     "t-/x.safetensors", "t-b.safetensors"};
+	static const char *const listed[] = {"notes.txt", "keep.safetensors.index.json", "a\nb.safetensors", "\"\\",
+	                                     "../outside.npy"};
+	static const char *const sly[] = {"/x.safetensors"};
+	static const char lines[] = "b.safetensors\nnotes.txt\n../outside.npy\n";
+	static const char *const texts[] = {lines, "", "{}", "{\"files\": [\"b.safetensors\"]}"};
+	sherd_bundle *b = open_model();
+	const sherd_convert_options options = {.replace = true, .shards = 2};
+	for (size_t i = 0; i < COUNT_OF(others); i++)
+		assert_ok(sherd_store_put(store, others[i], SHERD_WRITE_NEW, "mine", 4, err));
+	for (size_t i = 0; i < 2 + COUNT_OF(texts); i++) {
+		static const char *const claims[] = {"t.safetensors.saving", "a/npy.saving"};
+		for (size_t k = 0; k < COUNT_OF(claims); k++) {
+			if (i < 2)
+				put_claim(claims[k], i ? sly : listed, i ? COUNT_OF(sly) : COUNT_OF(listed) - 1);
+			else
+				assert_ok(sherd_store_put(store, claims[k], SHERD_WRITE_NEW, texts[i - 2],
+				                          strlen(texts[i - 2]), err));
+		}
+		assert_ok(sherd_convert(b, store, "t", SHERD_FORMAT_SAFETENSORS_INDEX, &options, err));
+		assert_ok(sherd_convert(b, store, "a/", SHERD_FORMAT_NPY, &options, err));
+		for (size_t k = 0; k < COUNT_OF(others); k++)
+			if (!is_there(others[k]))
+				fail_msg("claim %zu cleared %s", i, others[k]);
+	}
+	sherd_bundle_close(b);
+}
+
+static size_t claims_seen;
+
+/* Dies, as it were, when it has claimed: what the claim says is kept. */
+static bool copy_claim(void *arg, uint64_t done, uint64_t total)
+{
+	(void)done, (void)total;
+	char *text;
+	size_t len;
+	assert_ok(sherd_store_get(store, "t.safetensors.saving", 1 << 20, &text, &len, err));
+	assert_ok(sherd_store_put(store, arg, SHERD_WRITE_REPLACE, text, len, err));
+	free(text);
+	claims_seen++;
+	return false;
+}
+
+/* An index of another program may name files with a line break in their names. */
+TEST(a_former_file_with_a_line_break_in_its_name_is_cleared_as_one)
+{
+	static const char index[] = "{\"weight_map\": {\"w\": \"t-1\\n2.safetensors\", \"v\": \"t-list.txt\"}}";
+	sherd_bundle *b = open_model();
+	sherd_progress progress = {.update = copy_claim, .arg = (void *)"kept"};
+	sherd_convert_options options = {.replace = true, .shards = 2, .progress = &progress};
+	char *text;
+	size_t len;
+	claims_seen = 0;
+	assert_ok(sherd_store_put(store, "t.safetensors.index.json", SHERD_WRITE_NEW, index, strlen(index), err));
+	assert_ok(sherd_store_put(store, "t-1\n2.safetensors", SHERD_WRITE_NEW, "old", 3, err));
+	assert_ok(sherd_store_put(store, "t-list.txt", SHERD_WRITE_NEW, "mine", 4, err));
+	assert_ok(sherd_store_put(store, "t-2.safetensors", SHERD_WRITE_NEW, "mine", 4, err));
+	assert_refused(SHERD_ECANCELLED, "cancelled",
+	               sherd_convert(b, store, "t", SHERD_FORMAT_SAFETENSORS_INDEX, &options, err));
+	assert_true(claims_seen > 0);
+	/* Killed right after its head: the old files are nobody's, and the next one clears them. */
+	assert_ok(sherd_store_remove(store, "t.safetensors.index.json", err));
+	assert_ok(sherd_store_get(store, "kept", 1 << 20, &text, &len, err));
+	assert_ok(sherd_store_put(store, "t.safetensors.saving", SHERD_WRITE_NEW, text, len, err));
+	free(text);
+	options.progress = NULL;
+	assert_ok(sherd_convert(b, store, "t", SHERD_FORMAT_SAFETENSORS_INDEX, &options, err));
+	assert_false(is_there("t-1\n2.safetensors"));
+	assert_true(is_there("t-2.safetensors"));
+	assert_true(is_there("t-list.txt"));
 	assert_model("t");
 	sherd_bundle_close(b);
 }
@@ -529,6 +617,8 @@ int main(void)
 		CASE(metadata_of_an_index_keeps_its_types),
 		CASE(a_replaced_set_has_parts_of_its_own),
 		CASE(what_a_dead_conversion_left_is_in_nobodys_way),
+		CASE(a_claim_never_clears_another_file),
+		CASE(a_former_file_with_a_line_break_in_its_name_is_cleared_as_one),
 		CASE(a_second_conversion_is_refused_while_the_first_lives),
 		CASE(who_lost_its_claim_publishes_nothing),
 		CASE(numpy_files_without_a_manifest_are_not_replaced),

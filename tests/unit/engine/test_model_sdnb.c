@@ -177,7 +177,7 @@ TEST(what_stands_there_is_kept_unless_told)
 
 TEST(a_set_is_not_replaced_but_a_dead_one_is)
 {
-	static const char left[] = ".shard0-of-3.sdnb\n.shard1-of-3.sdnb\n.shard2-of-3.sdnb\n../outside\n";
+	static const char left[] = ".shard0-of-3.sdnb\n.shard1-of-3.sdnb\n.shard2-of-3.sdnb\n";
 	assert_ok(save("m", 1, SHERD_FORMAT_SDNB, 3, err));
 	assert_refused(SHERD_EEXIST, "cannot-replace", save("m", 2, SHERD_FORMAT_SDNB, 3, err));
 	assert_refused(SHERD_EEXIST, "cannot-replace", save("m", 2, SHERD_FORMAT_SDNB, 4, err));
@@ -193,6 +193,27 @@ TEST(a_set_is_not_replaced_but_a_dead_one_is)
 	assert_ok(sherd_store_put(store, "m.sdnb.saving", SHERD_WRITE_NEW, left, strlen(left), err));
 	assert_ok(save("m", 2, SHERD_FORMAT_SDNB, 3, err));
 	assert_sample("m", 2, SHERD_FORMAT_SDNB);
+}
+
+/* A claim that no save can have made clears nothing: the set whose second file it names has a first one. */
+TEST(a_claim_never_clears_files_of_a_set)
+{
+	static const char *const texts[] = {".shard1-of-3.sdnb\n",
+	                                    ".shard1-of-3.sdnb\n.shard2-of-3.sdnb\n",
+	                                    ".shard0-of-2.sdnb\n.shard1-of-3.sdnb\n",
+	                                    "",
+	                                    "\n",
+	                                    ".shard0-of-4000000000.sdnb\n",
+	                                    "x\n.shard1-of-3.sdnb\n",
+	                                    ".shard0-of-3.sdnb\n.shard1-of-3.sdnb\n.shard2-of-3.sdnb\n../x\n"};
+	assert_ok(save("m", 1, SHERD_FORMAT_SDNB, 3, err));
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		assert_ok(sherd_store_put(store, "m.sdnb.saving", SHERD_WRITE_NEW, texts[i], strlen(texts[i]), err));
+		assert_refused(SHERD_EEXIST, "cannot-replace", save("m", 2, SHERD_FORMAT_SDNB, 4, err));
+		assert_sample("m", 1, SHERD_FORMAT_SDNB);
+		sherd_stat stat;
+		assert_int_equal(sherd_store_stat(store, "m.sdnb.saving", &stat, NULL), SHERD_ENOTFOUND);
+	}
 }
 
 TEST(a_file_that_would_hide_the_set_is_refused)
@@ -440,6 +461,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_stands_there_is_kept_unless_told, memory_store_open,
 	                                        memory_store_close),
 		cmocka_unit_test_setup_teardown(a_set_is_not_replaced_but_a_dead_one_is, memory_store_open,
+	                                        memory_store_close),
+		cmocka_unit_test_setup_teardown(a_claim_never_clears_files_of_a_set, memory_store_open,
 	                                        memory_store_close),
 		cmocka_unit_test_setup_teardown(a_file_that_would_hide_the_set_is_refused, memory_store_open,
 	                                        memory_store_close),
