@@ -2,6 +2,7 @@
 
 #include "engine/ckpt/claim.h"
 #include "engine/ckpt/files.h"
+#include "engine/ckpt/lent.h"
 #include "engine/ckpt/metadata.h"
 
 static bool is_about_the_data(int rc)
@@ -26,35 +27,71 @@ int sherd_ckpt_committed(sherd_store *store, const char *prefix, ckpt_committed 
 	return SHERD_OK;
 }
 
-/* Removes every shard under the prefix that belongs to this set; NULL: to any. */
-static int clear_set(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_meter *meter,
-                     sherd_error *err)
+/* Removes these shards, but for those that metadata of another prefix names. */
+static int remove_files(sherd_store *store, const char *prefix, const ckpt_files *files, sherd_meter *meter,
+                        sherd_error *err)
+{
+	ckpt_lent lent = {0};
+	if (!files->count)
+		return SHERD_OK;
+	TRY(sherd_ckpt_lent_open(&lent, store, prefix, NULL, meter, err));
+	int rc = SHERD_OK;
+	for (size_t i = 0; i < files->count && rc == SHERD_OK; i++) {
+		rc = sherd_meter_ask(meter, err);
+		if (rc == SHERD_OK && !sherd_ckpt_is_lent(&lent, files->list[i].key))
+			rc = sherd_store_remove(store, files->list[i].key, err);
+	}
+	sherd_ckpt_lent_done(&lent);
+	return rc;
+}
+
+/* Which shards go: those of this set; with set_id NULL those that tell no set. */
+static int choose_by_owner(sherd_store *store, ckpt_files *files, const sherd_set_id *set_id, sherd_meter *meter,
+                           sherd_error *err)
+{
+	size_t chosen = 0;
+	for (size_t i = 0; i < files->count; i++) {
+		ckpt_owner owner = {0};
+		TRY(sherd_meter_ask(meter, err));
+		TRY(sherd_ckpt_file_owner(store, &files->list[i], &owner, err));
+		if (set_id ? owner.known && sherd_set_id_equal(&owner.set_id, set_id) : !owner.known)
+			files->list[chosen++] = files->list[i];
+	}
+	files->count = chosen;
+	return SHERD_OK;
+}
+
+static int clear_by_owner(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_meter *meter,
+                          sherd_error *err)
 {
 	ckpt_files files = {0};
 	TRY(sherd_ckpt_files_open(&files, store, prefix, err));
-	int rc = SHERD_OK;
-	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++) {
-		ckpt_owner owner = {0};
-		rc = sherd_meter_ask(meter, err);
-		if (rc == SHERD_OK && set_id)
-			rc = sherd_ckpt_file_owner(store, &files.list[i], &owner, err);
-		if (rc == SHERD_OK && (!set_id || (owner.known && sherd_set_id_equal(&owner.set_id, set_id))))
-			rc = sherd_store_remove(store, files.list[i].key, err);
-	}
+	int rc = choose_by_owner(store, &files, set_id, meter, err);
+	if (rc == SHERD_OK)
+		rc = remove_files(store, prefix, &files, meter, err);
 	sherd_ckpt_files_done(&files);
 	return rc;
 }
 
-static int remove_unnamed(sherd_store *store, const char *prefix, const sherd_ckpt_meta *meta, const ckpt_files *files,
-                          sherd_arena *arena, sherd_error *err)
+static int clear_all(sherd_store *store, const char *prefix, sherd_meter *meter, sherd_error *err)
+{
+	ckpt_files files = {0};
+	TRY(sherd_ckpt_files_open(&files, store, prefix, err));
+	int rc = remove_files(store, prefix, &files, meter, err);
+	sherd_ckpt_files_done(&files);
+	return rc;
+}
+
+static int choose_unnamed(const sherd_ckpt_meta *meta, const char *prefix, ckpt_files *files, sherd_arena *arena,
+                          sherd_error *err)
 {
 	__attribute__((cleanup(sherd_map_done))) sherd_map named = {0};
+	size_t chosen = 0;
 	TRY(sherd_ckpt_metadata_files(meta, prefix, arena, &named, err));
-	for (size_t i = 0; i < files->count; i++) {
-		const char *file = sherd_str_leaf(files->list[i].key);
-		if (sherd_map_find(&named, sherd_str_of(file)) == SHERD_MAP_NONE)
-			TRY(sherd_store_remove(store, files->list[i].key, err));
-	}
+	for (size_t i = 0; i < files->count; i++)
+		if (sherd_map_find(&named, sherd_str_of(sherd_str_leaf(files->list[i].key))) == SHERD_MAP_NONE)
+			files->list[chosen++] = files->list[i];
+	files->count = chosen;
 	return SHERD_OK;
 }
 
@@ -72,8 +109,10 @@ int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, const sherd
 		rc = sherd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, identity, err);
 	if (rc == SHERD_OK)
 		rc = sherd_ckpt_claimed_by(store, prefix, holder, &claimed, err);
+	if (rc == SHERD_OK)
+		rc = choose_unnamed(&meta, prefix, &files, &arena, err);
 	if (rc == SHERD_OK && claimed)
-		rc = remove_unnamed(store, prefix, &meta, &files, &arena, err);
+		rc = remove_files(store, prefix, &files, NULL, err);
 	sherd_ckpt_files_done(&files);
 	sherd_arena_done(&arena);
 	return rc;
@@ -87,26 +126,10 @@ static int finish_removal(sherd_store *store, const char *prefix, const sherd_se
 	ckpt_committed now;
 	TRY(sherd_ckpt_committed(store, prefix, &now, err));
 	if (!now.there)
-		return clear_set(store, prefix, NULL, meter, err);
+		return clear_all(store, prefix, meter, err);
 	if (now.has_set_id && !sherd_set_id_equal(&now.set_id, set_id))
-		return clear_set(store, prefix, set_id, meter, err);
+		return clear_by_owner(store, prefix, set_id, meter, err);
 	return SHERD_OK;
-}
-
-/* Shards of the C# layout carry no set id; those with the plain names are the dead save's when nothing is committed. */
-static int clear_plain(sherd_store *store, const char *prefix, sherd_error *err)
-{
-	ckpt_files files = {0};
-	TRY(sherd_ckpt_files_open(&files, store, prefix, err));
-	int rc = SHERD_OK;
-	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++) {
-		ckpt_owner owner;
-		rc = sherd_ckpt_file_owner(store, &files.list[i], &owner, err);
-		if (rc == SHERD_OK && !owner.known)
-			rc = sherd_store_remove(store, files.list[i].key, err);
-	}
-	sherd_ckpt_files_done(&files);
-	return rc;
 }
 
 int sherd_ckpt_clear(sherd_store *store, const char *prefix, const sherd_ckpt_claim *claim, sherd_meter *meter,
@@ -123,8 +146,9 @@ int sherd_ckpt_clear(sherd_store *store, const char *prefix, const sherd_ckpt_cl
 	/* Metadata that cannot be read may be this very set's: its shards are what repair would need. */
 	if (now.there && !now.readable)
 		return SHERD_OK;
-	TRY(clear_set(store, prefix, &claim->set_id, meter, err));
+	TRY(clear_by_owner(store, prefix, &claim->set_id, meter, err));
+	/* Shards of the C# layout carry no set id; when nothing is committed they are the dead save's. */
 	if (claim->csharp && !now.there)
-		return clear_plain(store, prefix, err);
+		return clear_by_owner(store, prefix, NULL, meter, err);
 	return SHERD_OK;
 }

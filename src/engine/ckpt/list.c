@@ -41,7 +41,6 @@ typedef struct seen {
 typedef struct looking {
 	sherd_store *store;
 	const char *below;
-	bool opens; /* every set; else reads its metadata */
 	sherd_pool *pool;
 	sherd_limits limits;
 	sherd_ckpt_list *list;
@@ -201,7 +200,7 @@ static int describe_open(looking *g, const seen *s, listed *into, sherd_error *e
 static int describe_metadata(looking *g, const seen *s, listed *into, sherd_error *err)
 {
 	sherd_error found = {0};
-	int rc = g->opens ? describe_open(g, s, into, &found) : describe_by_metadata(g, s, into, &found);
+	int rc = describe_open(g, s, into, &found);
 	if (rc == SHERD_OK)
 		return SHERD_OK;
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
@@ -212,7 +211,7 @@ static int describe_metadata(looking *g, const seen *s, listed *into, sherd_erro
 		return rc;
 	}
 	TRY(describe_problem(g, rc, &found, into, err));
-	rc = g->opens ? describe_by_metadata(g, s, into, &found) : SHERD_OK;
+	rc = describe_by_metadata(g, s, into, &found);
 	return rc == SHERD_ENOMEM ? sherd_fail_nomem(err) : SHERD_OK;
 }
 
@@ -305,12 +304,11 @@ static int build(looking *g, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int look_at_folder(sherd_ckpt_list **out, sherd_store *store, const char *below, bool opens,
-                          const sherd_ckpt_options *options, sherd_error *err)
+int sherd_ckpt_list_open(sherd_ckpt_list **out, sherd_store *store, const char *below,
+                         const sherd_ckpt_options *options, sherd_error *err)
 {
 	looking g = {.store = store,
 	             .below = below,
-	             .opens = opens,
 	             .pool = options ? options->pool : NULL,
 	             .limits = sherd_limits_or_default(options ? options->limits : NULL)};
 	g.list = calloc(1, sizeof(*g.list));
@@ -326,18 +324,6 @@ static int look_at_folder(sherd_ckpt_list **out, sherd_store *store, const char 
 	else
 		*out = g.list;
 	return rc;
-}
-
-int sherd_ckpt_list_open(sherd_ckpt_list **out, sherd_store *store, const char *below,
-                         const sherd_ckpt_options *options, sherd_error *err)
-{
-	return look_at_folder(out, store, below, true, options, err);
-}
-
-int sherd_ckpt_list_metadata(sherd_ckpt_list **out, sherd_store *store, const char *below,
-                             const sherd_ckpt_options *options, sherd_error *err)
-{
-	return look_at_folder(out, store, below, false, options, err);
 }
 
 size_t sherd_ckpt_list_count(const sherd_ckpt_list *list)

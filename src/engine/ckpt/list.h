@@ -4,10 +4,6 @@
 
 #include <sherd/ckpt.h>
 
-/* sherd_ckpt_list_open() that goes by what the metadata says, without a look at the shards. */
-int sherd_ckpt_list_metadata(sherd_ckpt_list **out, sherd_store *store, const char *below,
-                             const sherd_ckpt_options *options, sherd_error *err);
-
 /* index is in range in all of these. */
 
 /* Of the metadata that the listing describes; "" where there was none. */

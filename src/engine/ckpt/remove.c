@@ -10,11 +10,9 @@
 #include "engine/ckpt/claim.h"
 #include "engine/ckpt/clear.h"
 #include "engine/ckpt/files.h"
-#include "engine/ckpt/list.h"
+#include "engine/ckpt/lent.h"
 #include "engine/ckpt/metadata.h"
 #include "format/ckpt_name.h"
-
-SHERD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
 
 static int remove_files(sherd_store *store, const char *prefix, const ckpt_files *files, sherd_error *err)
 {
@@ -150,20 +148,25 @@ int sherd_ckpt_remove_strays(sherd_store *store, const char *prefix, const char 
 }
 
 /* Metadata that somebody copied needs the shards of the set that it was copied from. */
-static int check_lenders(sherd_store *store, const char *prefix, const sherd_ckpt_options *options, sherd_error *err)
+static int check_lent(sherd_store *store, const char *prefix, const sherd_ckpt_options *options, sherd_error *err)
 {
-	SHERD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
-	SHERD_AUTO_BUF folder = {0};
-	sherd_buf_append(&folder, prefix, (size_t)(sherd_str_leaf(prefix) - prefix));
-	sherd_buf_u8(&folder, 0);
-	TRY(sherd_buf_check(&folder, err));
-	TRY(sherd_ckpt_list_metadata(&list, store, (const char *)folder.data, options, err));
-	for (size_t i = 0; i < sherd_ckpt_list_count(list); i++)
-		if (sherd_ckpt_list_borrows(list, i, prefix))
-			return sherd_fail(err, SHERD_ECONFLICT, "conflict",
-			                  "the metadata of %.128s names shards of this set: remove that one first",
-			                  sherd_ckpt_list_at(list, i)->prefix);
-	return SHERD_OK;
+	ckpt_lent lent = {0};
+	sherd_meter meter;
+	sherd_meter_init(&meter, options ? options->progress : NULL, 0);
+	int rc = sherd_ckpt_lent_open(&lent, store, prefix, options ? options->limits : NULL, &meter, err);
+	sherd_meter_done(&meter);
+	if (rc == SHERD_OK && lent.why.code < 0) {
+		rc = lent.why.code;
+		if (err)
+			*err = lent.why;
+	} else if (rc == SHERD_OK && lent.borrower) {
+		rc = sherd_fail(err, SHERD_ECONFLICT, "conflict", "the metadata of %.128s %s: remove that one first",
+		                lent.borrower,
+		                lent.unsure ? "cannot be read, and may name shards of this set"
+		                            : "names shards of this set");
+	}
+	sherd_ckpt_lent_done(&lent);
+	return rc;
 }
 
 /* Without metadata: what a dead save or removal left, and shards that belong to nothing. */
@@ -191,7 +194,7 @@ static int remove_prefix(sherd_store *store, const char *prefix, const sherd_ckp
 	ckpt_committed now;
 	if (!*sherd_str_leaf(prefix) || sherd_ckpt_name_parse(prefix).kind != SHERD_CKPT_NAME_OTHER)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "this is not the prefix of a checkpoint");
-	TRY(check_lenders(store, prefix, options, err));
+	TRY(check_lent(store, prefix, options, err));
 	TRY(sherd_ckpt_committed(store, prefix, &now, err));
 	if (!now.there)
 		return remove_rest(store, prefix, was, err);

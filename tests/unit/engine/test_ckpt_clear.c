@@ -247,6 +247,92 @@ TEST(further_members_that_are_ours_or_no_json_are_refused_before_anything_is_wri
 	assert_int_equal(count(store, ""), 0);
 }
 
+/* ---- metadata that somebody copied or renamed: its shards have the names of another prefix */
+
+static void rename_metadata(sherd_store *store, const char *from, const char *to)
+{
+	copy(store, from, to);
+	assert_ok(sherd_store_remove(store, from, err));
+}
+
+static void assert_opens(sherd_store *store, const char *prefix)
+{
+	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) ckpt = NULL;
+	assert_ok(sherd_ckpt_open(&ckpt, store, prefix, NULL, err));
+}
+
+TEST(a_replacement_leaves_shards_that_copied_metadata_names)
+{
+	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	save(store, "run/a", &id_x, false);
+	save(store, "run/deep/er", &id_x, false); /* a folder in between */
+	copy(store, "run/a.metadata.json", "run/z.metadata.json");
+	save(store, "run/a", &id_y, true);
+	assert_int_equal(count(store, "run/a_shard_"), 4);
+	assert_int_equal(count(store, "run/a.saving"), 0);
+	assert_opens(store, "run/a");
+	assert_opens(store, "run/z");
+	/* Once nobody names them they are strays, which go when that is asked for. */
+	assert_ok(sherd_ckpt_remove(store, "run/z", NULL, NULL, err));
+	assert_ok(sherd_ckpt_prune(store, "run/", &(sherd_ckpt_prune_options){.keep = 1, .orphaned = true}, err));
+	assert_int_equal(count(store, "run/a_shard_"), 2);
+	assert_opens(store, "run/a");
+}
+
+TEST(a_take_over_leaves_shards_that_renamed_metadata_names)
+{
+	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	save(store, "a", &id_x, false);
+	rename_metadata(store, "a.metadata.json", "z.metadata.json");
+	const sherd_ckpt_save_options o = {.world = 2, .set_id = &id_y, .take_over = true};
+	assert_ok(sherd_ckpt_save(store, "a", both, &o, err));
+	assert_int_equal(count(store, "a_shard_"), 4);
+	assert_opens(store, "a");
+	assert_opens(store, "z");
+}
+
+TEST(clearing_a_dead_claim_leaves_shards_that_renamed_metadata_names)
+{
+	const sherd_ckpt_claim claims[] = {
+		{.set_id = id_x}, {.set_id = id_x, .removing = true}, {.set_id = id_x, .csharp = true}};
+	for (size_t i = 0; i < sizeof(claims) / sizeof(*claims); i++) {
+		SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
+		save(store, "a", &id_x, false);
+		rename_metadata(store, "a.metadata.json", "z.metadata.json");
+		put_claim(store, claims[i]);
+		assert_ok(sherd_ckpt_clear_dead(store, "a", 0, NULL, err));
+		assert_int_equal(count(store, "a.saving"), 0);
+		assert_opens(store, "z");
+	}
+}
+
+TEST(metadata_that_cannot_be_read_may_name_any_shard_that_it_mentions)
+{
+	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	static const char broken[] = "{\"shards\": [\"a_shard_0.shard\"", other[] = "{\"shards\": [\"b_shard_0.shard\"";
+	save(store, "a", &id_x, false);
+	assert_ok(sherd_store_put(store, "z.metadata.json", SHERD_WRITE_NEW, broken, sizeof(broken) - 1, err));
+	assert_refused(SHERD_ECONFLICT, "conflict", sherd_ckpt_remove(store, "a", NULL, NULL, err));
+	save(store, "a", &id_y, true);
+	assert_int_equal(count(store, "a_shard_"), 4);
+	assert_ok(sherd_store_put(store, "z.metadata.json", SHERD_WRITE_REPLACE, other, sizeof(other) - 1, err));
+	assert_ok(sherd_ckpt_remove(store, "a", NULL, NULL, err));
+	assert_int_equal(count(store, "a"), 0);
+}
+
+TEST(names_with_escapes_are_found_in_copied_metadata)
+{
+	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	static const char prefix[] = "a \"b\"\n";
+	SHERD_AUTO_BUF from = {0};
+	save(store, prefix, &id_x, false);
+	sherd_ckpt_name_metadata(&from, prefix);
+	copy(store, (const char *)from.data, "z.metadata.json");
+	save(store, prefix, &id_y, true);
+	assert_opens(store, prefix);
+	assert_opens(store, "z");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +347,11 @@ int main(void)
 		cmocka_unit_test(a_save_in_the_csharp_layout_gives_no_orphans_away),
 		cmocka_unit_test(a_checked_load_fails_when_the_index_is_lost),
 		cmocka_unit_test(further_members_that_are_ours_or_no_json_are_refused_before_anything_is_written),
+		cmocka_unit_test(a_replacement_leaves_shards_that_copied_metadata_names),
+		cmocka_unit_test(a_take_over_leaves_shards_that_renamed_metadata_names),
+		cmocka_unit_test(clearing_a_dead_claim_leaves_shards_that_renamed_metadata_names),
+		cmocka_unit_test(metadata_that_cannot_be_read_may_name_any_shard_that_it_mentions),
+		cmocka_unit_test(names_with_escapes_are_found_in_copied_metadata),
 	};
 	return cmocka_run_group_tests_name("ckpt_clear", tests, NULL, NULL);
 }
