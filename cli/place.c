@@ -289,7 +289,8 @@ void sherd_place_name(const sherd_place *place, sherd_error *err)
 	}
 	if (strcmp(err->reason, "usage") == 0)
 		return;
-	if (err->code == SHERD_ENOTFOUND && place->beside && strcmp(err->object, place->key) == 0)
+	if (err->code == SHERD_ENOTFOUND && place->beside && strcmp(err->object, place->key) == 0 &&
+	    strcmp(err->reason, "is-folder") != 0)
 		(void)snprintf(err->message, sizeof(err->message),
 		               "this is a folder (sherd checkpoint list shows the checkpoints in it)");
 	char object[sizeof(err->object)];

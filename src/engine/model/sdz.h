@@ -24,6 +24,9 @@ typedef struct sherd_sdz_store {
 int sherd_sdz_store_open(sherd_sdz_store **out, sherd_store *store, const char *key, const sherd_limits *limits,
                          sherd_error *err);
 
+/* Does the archive hold a model, or may it have before it was damaged? Where it is only beyond us, its name tells. */
+int sherd_sdz_has_model(sherd_store *store, const char *key, bool *out, sherd_error *err);
+
 /* Of a reader of this store: parts that will be read one by one, in an order of their own. Takes the parts over, which
  * were allocated by malloc(). */
 void sherd_sdz_keep(sherd_reader *reader, sherd_sdz_part *parts, size_t count);

@@ -30,7 +30,7 @@ static int begins_like_sdnb(sherd_sdz_store *z, const sherd_zip_entry *e, bool *
 	return SHERD_OK;
 }
 
-/* The names that SameDiff gives; else the only entry that looks like a model. */
+/* The names that SameDiff gives; else the only entry that looks like a model; NULL: none. */
 static int choose(sherd_sdz_store *z, const char **out, sherd_error *err)
 {
 	const char *shard = NULL, *only = NULL;
@@ -52,9 +52,27 @@ static int choose(sherd_sdz_store *z, const char **out, sherd_error *err)
 			                  "the archive has two models: %.100s and %.100s", only, z->entries[i]->name);
 		only = is ? z->entries[i]->name : only;
 	}
-	if (!shard && !only)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-graph", "no entry of the archive is a model");
 	*out = shard ? shard : only;
+	return SHERD_OK;
+}
+
+int sherd_sdz_has_model(sherd_store *store, const char *key, bool *out, sherd_error *err)
+{
+	sherd_sdz_store *z;
+	sherd_error failure;
+	const char *name = NULL;
+	int rc = sherd_sdz_store_open(&z, store, key, NULL, &failure);
+	if (rc == SHERD_OK) {
+		rc = choose(z, &name, &failure);
+		sherd_store_close(&z->base);
+	}
+	if (rc == SHERD_ENOMEM || rc == SHERD_EIO) {
+		if (err)
+			*err = failure;
+		return rc;
+	}
+	*out = name || rc == SHERD_ECORRUPT ||
+	       (rc < 0 && (strcmp(failure.reason, "no-graph") == 0 || sherd_str_ends(sherd_str_of(key), ".sdz")));
 	return SHERD_OK;
 }
 
@@ -103,6 +121,10 @@ int sherd_model_open_sdz(sherd_model **out, sherd_store *store, const char *key,
 	TRY(sherd_sdz_store_open(&z, store, key, limits, err));
 	SHERD_AUTO(sherd_store, sherd_store_close) archive = &z->base;
 	TRY(sherd_in_object(err, choose(z, &name, err), key));
+	if (!name)
+		return sherd_in_object(
+			err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-graph", "no entry of the archive is a model"),
+			key);
 	TRY(put_key(z, name, &inner, err));
 	SHERD_AUTO(sherd_model, sherd_model_close) model = NULL;
 	TRY(sherd_sdnb_open(&model, TAKE(archive), (const char *)inner.data, limits, &z->base, err));

@@ -6,6 +6,7 @@
 #define SHERD_ENGINE_TENSORS_BUNDLE_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/meter.h"
@@ -74,6 +75,10 @@ sherd_bundle_open_fn sherd_bundle_open_ckpt;       /* the set; the key is its pr
 sherd_bundle_open_fn sherd_bundle_open_ckpt_shard; /* one shard by itself */
 sherd_bundle_open_fn sherd_bundle_open_rows;       /* a folder of either format, or one shard: one tensor, "rows" */
 
+/* Of an index: its key, with its NUL, by that or its base; and a file that it names, of which a missing one makes the
+ * set incomplete. */
+int sherd_bundle_name_index(sherd_store *store, const char *key, sherd_buf *out, sherd_error *err);
+int sherd_bundle_open_named(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err);
 /* Reads and decodes the head of a safetensors file. */
 int sherd_bundle_read_safetensors(const sherd_reader *reader, const sherd_limits *limits, sherd_arena *arena,
                                   sherd_safetensors *out, sherd_error *err);

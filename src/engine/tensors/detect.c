@@ -6,6 +6,7 @@
 #include "engine/model/container_set.h"
 #include "engine/model/samediff.h"
 #include "engine/model/sdnb.h"
+#include "engine/model/sdz.h"
 #include "engine/rows/files.h"
 #include "format/npy.h"
 #include "format/npy_manifest.h"
@@ -198,6 +199,19 @@ static int by_manifest(sherd_store *store, const char *key, sherd_format *out, s
 	return SHERD_OK;
 }
 
+/* Not every archive is a model. */
+static int check_archive(sherd_store *store, const sherd_reader *reader, const char *key, sherd_error *err)
+{
+	bool ours;
+	TRY(sherd_foreign_archive(reader, &ours, err));
+	if (!ours)
+		TRY(sherd_sdz_has_model(store, key, &ours, err));
+	if (!ours)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "foreign-format",
+		                  "this is a ZIP archive with no model in it that is read here; unpack it first");
+	return SHERD_OK;
+}
+
 static int by_content(sherd_store *store, sherd_reader *reader, const char *key, sherd_format *out, sherd_error *err)
 {
 	char raw[FIRST];
@@ -218,7 +232,7 @@ static int by_content(sherd_store *store, sherd_reader *reader, const char *key,
 	if (!format)
 		TRY(by_graph(reader, &format, err));
 	if (!format && sherd_str_starts(first, SHERD_ZIP_MAGIC)) { /* as a large graph may begin by chance */
-		TRY(sherd_foreign_archive(reader, err));
+		TRY(check_archive(store, reader, key, err));
 		format = SHERD_FORMAT_SDZ;
 	}
 	if (!format)
@@ -431,6 +445,7 @@ static int by_prefix(sherd_store *store, const char *key, sherd_format *out, she
 	if (found)
 		return sherd_fail(err, SHERD_EINCOMPLETE, "incomplete",
 		                  "a checkpoint that was never committed: it has no metadata");
+	TRY(sherd_foreign_index(store, key, err));
 	return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "nothing is there");
 }
 
@@ -438,8 +453,10 @@ static int at_root(sherd_store *store, sherd_format *out, sherd_error *err)
 {
 	sherd_format format;
 	TRY(by_folder(store, "", &format, err));
-	if (!format)
+	if (!format) {
 		TRY(sherd_foreign_folder(store, "", err));
+		TRY(sherd_foreign_index(store, "", err));
+	}
 	if (!format)
 		return sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format",
 		                  "a folder of no format that is known here");

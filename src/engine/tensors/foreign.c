@@ -2,7 +2,9 @@
 
 #include "base/buf.h"
 #include "base/cursor.h"
+#include "engine/rows/files.h"
 #include "format/rfdb_name.h"
+#include "format/safetensors_index.h"
 #include "format/sdnb.h"
 #include "format/zip.h"
 
@@ -49,6 +51,7 @@ static const foreign formats[] = {
          .what = "compressed by xz", .advice = UNPACK},
 	{MAGIC("BZh"), .what = "compressed by bzip2", .advice = UNPACK},
 	{MAGIC("7z\xbc\xaf\x27\x1c"), .what = "a 7-Zip archive", .advice = UNPACK},
+	{MAGIC("PK\5\6"), .what = "an empty ZIP archive", .advice = "there are no tensors in it"},
 	{MAGIC("PAR1"), .what = "a Parquet file", .advice = "write its columns with numpy.save()"},
 	{MAGIC("ARROW1"), .what = "an Arrow file", .advice = "write its columns with numpy.save()"},
 	{MAGIC("SQLite format 3"), .what = "an SQLite database", .advice = "there are no tensors in it"},
@@ -213,7 +216,7 @@ static int see_first(names *n, const sherd_reader *reader, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_foreign_archive(const sherd_reader *reader, sherd_error *err)
+int sherd_foreign_archive(const sherd_reader *reader, bool *ours, sherd_error *err)
 {
 	uint64_t size = sherd_reader_size(reader), at, bytes;
 	size_t len = size < SHERD_ZIP_TAIL ? (size_t)size : SHERD_ZIP_TAIL;
@@ -232,6 +235,7 @@ int sherd_foreign_archive(const sherd_reader *reader, sherd_error *err)
 		TRY(sherd_reader_at(reader, at, directory, have, err));
 		see_directory(&n, directory, have);
 	}
+	*ours = n.ours;
 	if (n.ours || !n.known || (n.known->entry[0] == '.' && n.others_than_npy))
 		return SHERD_OK;
 	return refuse(n.known->what, n.known->advice, err);
@@ -260,4 +264,16 @@ int sherd_foreign_folder(sherd_store *store, const char *folder, sherd_error *er
 		return rc;
 	}
 	return SHERD_OK;
+}
+
+int sherd_foreign_index(sherd_store *store, const char *folder, sherd_error *err)
+{
+	rows_files files;
+	TRY(sherd_rows_files_open(&files, store, folder, SHERD_SAFETENSORS_INDEX_SUFFIX, err));
+	int rc = SHERD_OK;
+	if (files.count)
+		rc = sherd_fail(err, SHERD_ENOTFOUND, "is-folder", "this is a folder: name the index in it, %.128s%s",
+		                files.list[0].name, files.count > 1 ? ", or another" : "");
+	sherd_rows_files_done(&files);
+	return rc;
 }

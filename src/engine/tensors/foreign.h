@@ -11,9 +11,12 @@
 int sherd_foreign_object(sherd_str first, sherd_error *err);
 /* A part of a graph database, by how it begins or what it is called: "part". */
 int sherd_foreign_part(const char *key, sherd_str first, sherd_error *err);
-/* A ZIP archive, by the names of its entries. Archives that may hold a SameDiff model are not known. */
-int sherd_foreign_archive(const sherd_reader *reader, sherd_error *err);
+/* A ZIP archive, by the names of its entries. *ours: one of them is as SameDiff calls its models; then it is not known.
+ */
+int sherd_foreign_archive(const sherd_reader *reader, bool *ours, sherd_error *err);
 /* A folder, "" or "a/b", by what lies in it. */
 int sherd_foreign_folder(sherd_store *store, const char *folder, sherd_error *err);
+/* A folder around an index of safetensors files: SHERD_ENOTFOUND, "is-folder", and the name of the index. */
+int sherd_foreign_index(sherd_store *store, const char *folder, sherd_error *err);
 
 #endif

@@ -80,11 +80,10 @@ static int decode(index_bundle *b, const sherd_head *head, const char *key, cons
 	return SHERD_OK;
 }
 
-/* A file that the index names and that is not there makes the set incomplete, whatever the store calls it. */
-static int open_reader(piece *p, sherd_store *store, const char *key, sherd_error *err)
+int sherd_bundle_open_named(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err)
 {
 	sherd_error failure;
-	int rc = sherd_store_read(store, key, &p->reader, &failure);
+	int rc = sherd_store_read(store, key, out, &failure);
 	if (rc == SHERD_ENOTFOUND)
 		return sherd_fail(err, SHERD_EINCOMPLETE, "missing-shard",
 		                  "the index names this file and it is not there");
@@ -105,7 +104,7 @@ static int open_piece(index_bundle *b, piece *p, sherd_store *store, const char 
 	sherd_buf_append(&path, p->name, strlen(p->name) + 1);
 	TRY(sherd_buf_check(&path, err));
 	const char *name = (const char *)path.data;
-	TRY(sherd_in_object(err, open_reader(p, store, name, err), name));
+	TRY(sherd_in_object(err, sherd_bundle_open_named(&p->reader, store, name, err), name));
 	return sherd_bundle_read_safetensors(p->reader, limits, &b->base.arena, &p->head, err);
 }
 
@@ -236,8 +235,7 @@ static int open_set(sherd_bundle **out, sherd_store *store, const char *key, con
 	return SHERD_OK;
 }
 
-/* The index itself, or the base that it is named by. */
-static int name_index(sherd_store *store, const char *key, sherd_buf *out, sherd_error *err)
+int sherd_bundle_name_index(sherd_store *store, const char *key, sherd_buf *out, sherd_error *err)
 {
 	sherd_stat stat;
 	sherd_error failure;
@@ -259,7 +257,7 @@ int sherd_bundle_open_safetensors_index(sherd_bundle **out, sherd_store *store, 
 	SHERD_AUTO_BUF index = {0};
 	bool again = true;
 	int rc = SHERD_OK;
-	TRY(name_index(store, key, &index, err));
+	TRY(sherd_bundle_name_index(store, key, &index, err));
 	const char *name = (const char *)index.data;
 	for (int tries = 0; again && tries < MOST_TRIES; tries++) {
 		sherd_head head;

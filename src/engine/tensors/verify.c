@@ -26,10 +26,7 @@ static int verify_by_opening(sherd_report *r, sherd_store *store, const char *ke
 	if (rc < 0)
 		return SHERD_OK;
 	sherd_stat stat;
-	if (sherd_bundle_format(bundle) == SHERD_FORMAT_SAFETENSORS_INDEX) {
-		rc = sherd_index_verify_beside(r, store, key, o, &found);
-		TRY(sherd_report_take(r, rc, &found, key, err));
-	} else if (sherd_store_stat(store, key, &stat, NULL) == SHERD_OK) {
+	if (sherd_store_stat(store, key, &stat, NULL) == SHERD_OK) {
 		uint64_t data = 0;
 		for (size_t i = 0; i < sherd_bundle_count(bundle); i++)
 			data += sherd_bundle_tensor(bundle, i)->bytes;
@@ -46,8 +43,10 @@ static int verify(sherd_report *r, sherd_store *store, const char *key, const sh
 	int rc = sherd_detect(store, key, &format, &found);
 	if (rc == SHERD_EINCOMPLETE)
 		return sherd_ckpt_verify_incomplete(r, store, key, o, err);
-	/* What another program wrote cannot be said to be damaged; what fits nothing may well be. */
-	if (rc == SHERD_ENOTFOUND || (rc == SHERD_EUNSUPPORTED && strcmp(found.reason, "foreign-format") == 0)) {
+	/* What another program wrote, or a folder, cannot be said to be damaged; a file that fits nothing may well be.
+	 */
+	if (rc == SHERD_ENOTFOUND ||
+	    (rc == SHERD_EUNSUPPORTED && (!*key || strcmp(found.reason, "foreign-format") == 0))) {
 		if (err)
 			*err = found;
 		return rc;
@@ -62,6 +61,7 @@ static int verify(sherd_report *r, sherd_store *store, const char *key, const sh
 	case SHERD_FORMAT_ROWS_BF16: return sherd_rows_verify_bf16(r, store, key, o, err);
 	case SHERD_FORMAT_RFDB: return sherd_graph_verify(r, store, key, o, err);
 	case SHERD_FORMAT_NPY_FOLDER: return sherd_npy_folder_verify(r, store, key, o, err);
+	case SHERD_FORMAT_SAFETENSORS_INDEX: return sherd_index_verify(r, store, key, o, err);
 	case SHERD_FORMAT_SDZ: return sherd_sdz_verify(r, store, key, o, err);
 	case SHERD_FORMAT_SDNB:
 	case SHERD_FORMAT_SAMEDIFF_CONTAINER:

@@ -126,6 +126,8 @@ TEST(what_fits_no_format_is_refused)
 		assert_string_equal(e.object, cases[i].key);
 	}
 	sherd_format format;
+	assert_refused(SHERD_ENOTFOUND, "is-folder", sherd_detect(store, "", &format, err));
+	assert_ok(sherd_store_remove(store, "a.safetensors.index.json", err));
 	assert_refused(SHERD_EUNSUPPORTED, "unknown-format", sherd_detect(store, "", &format, err));
 }
 
@@ -149,6 +151,7 @@ TEST(formats_of_others_are_named)
 		{BYTES("\x08\x07\x12\x07pytorch\x1a"), "ONNX"},
 		{BYTES("\x1c\0\0\0TFL3\0\0"), "TensorFlow Lite"},
 		{BYTES("\x1f\x8b\x08\0"), "gzip"},
+		{BYTES("PK\5\6\0\0\0\0"), "empty ZIP"},
 		{BYTES("\x28\xb5\x2f\xfd\0"), "zstd"},
 		{BYTES("PAR1\x15\0"), "Parquet"},
 	};
@@ -200,7 +203,9 @@ TEST(archives_of_others_are_named)
 		{{"META-INF/MANIFEST.MF", "a.class"}, "Java archive"},
 		{{"a.npy", "model.sdnb"}, NULL},
 		{{"model", "data.pkl"}, NULL},
-		{{"x.npy", "y.txt"}, NULL},
+		{{"x.npy", "y.txt"}, "no model in it"},
+		{{"readme.txt", "run.shard0-of-2.sdnb"}, NULL},
+		{{"readme.txt", "data.bin"}, "no model in it"},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		sherd_format format = SHERD_FORMAT_UNKNOWN;

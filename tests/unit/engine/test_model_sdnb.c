@@ -441,7 +441,7 @@ TEST(an_archive_without_a_model_is_told)
 	MODEL m = NULL;
 	sdnb_put_deflated(&none, "readme.txt", (const uint8_t *)"nothing here", 12);
 	assert_ok(sherd_store_put(store, "none.zip", SHERD_WRITE_NEW, none.data, none.len, err));
-	assert_refused(SHERD_EUNSUPPORTED, "no-graph", sherd_model_open(&m, store, "none.zip", NULL, err));
+	assert_refused(SHERD_EUNSUPPORTED, "foreign-format", sherd_model_open(&m, store, "none.zip", NULL, err));
 }
 
 int main(void)

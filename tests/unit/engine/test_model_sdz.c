@@ -101,7 +101,7 @@ TEST(an_entry_of_exactly_four_bytes_may_be_the_model)
 	assert_ok(sherd_store_put(store, "four.sdz", SHERD_WRITE_NEW, four.data, four.len, err));
 	assert_ok(sherd_store_put(store, "three.sdz", SHERD_WRITE_NEW, three.data, three.len, err));
 	assert_refused(SHERD_ECORRUPT, "truncated", sherd_model_open(&m, store, "four.sdz", NULL, err));
-	assert_refused(SHERD_EUNSUPPORTED, "no-graph", sherd_model_open(&m, store, "three.sdz", NULL, err));
+	assert_refused(SHERD_EUNSUPPORTED, "foreign-format", sherd_model_open(&m, store, "three.sdz", NULL, err));
 	sherd_store_close(store);
 }
 
