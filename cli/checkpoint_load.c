@@ -19,17 +19,22 @@ static int take_ranks(sherd_bundle_selection *want, const sherd_args *args, sher
 	return SHERD_OK;
 }
 
-static int load(sherd_cli *cli, const sherd_source *from, const sherd_target *target,
-                const sherd_bundle_selection *want, sherd_error *err)
+static int load(sherd_cli *cli, sherd_source *from, const sherd_target *target, const sherd_bundle_selection *want,
+                bool partial, sherd_error *err)
 {
-	sherd_bundle *bundle = NULL, *selected = NULL;
+	sherd_bundle *bundle = NULL, *selected = NULL, *whole = NULL;
 	int rc = sherd_bundle_of_ckpt(&bundle, from->ckpt, err);
 	if (rc == SHERD_OK)
+		rc = sherd_lost_check(&from->lost, bundle, err);
+	if (rc == SHERD_OK)
 		rc = sherd_bundle_select(&selected, bundle, want, err);
+	if (rc == SHERD_OK && partial)
+		rc = sherd_lost_sift(&from->lost, selected, want->names, &whole, err);
 	if (rc < 0)
 		(void)sherd_place_blame(&from->place, rc, err);
 	else
-		rc = sherd_target_write(cli, target, selected, err);
+		rc = sherd_target_write(cli, target, partial ? whole : selected, err);
+	sherd_bundle_close(whole);
 	sherd_bundle_close(selected);
 	sherd_bundle_close(bundle);
 	return rc;
@@ -52,9 +57,10 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	while ((name = sherd_args_each(args, "tensor", &next)))
 		names[want.name_count++] = name;
 	want.names = want.name_count ? names : NULL;
-	int rc = sherd_source_open(&from, cli, args->operands[0], sherd_args_has(args, "partial"), err);
+	bool partial = sherd_args_has(args, "partial");
+	int rc = sherd_source_open(&from, cli, args->operands[0], partial, err);
 	if (rc == SHERD_OK) {
-		rc = load(cli, &from, &target, &want, err);
+		rc = load(cli, &from, &target, &want, partial, err);
 		sherd_source_close(&from);
 	}
 	free(names);
@@ -67,7 +73,7 @@ static const sherd_option options[] = {
 	{"rank", "R", "only the part of this rank", 0},
 	{"world", "W", "how many ranks load", 0},
 	{"cut", NULL, "rows [R*d/W, (R+1)*d/W) of every tensor instead of whole tensors by size", 0},
-	{"partial", NULL, "shards may be missing or damaged: load the tensors that are whole without them", 0},
+	{"partial", NULL, "what is missing or damaged is left out: load the tensors that are whole", 0},
 	{"replace", NULL, "OUT may exist and is replaced", 0},
 	{NULL, NULL, NULL, 0},
 };

@@ -40,10 +40,20 @@ static int salvage(sherd_cli *cli, const sherd_place *from, const char *path, co
 	return rc;
 }
 
+/* --partial: what of a checkpoint is whole. */
+static int sift(sherd_lost *lost, const sherd_bundle *bundle, sherd_bundle **whole, sherd_error *err)
+{
+	sherd_format format = sherd_bundle_format(bundle);
+	if (format != SHERD_FORMAT_CHECKPOINT && format != SHERD_FORMAT_CHECKPOINT_SHARD)
+		return SHERD_OK;
+	TRY(sherd_lost_check(lost, bundle, err));
+	return sherd_lost_sift(lost, bundle, false, whole, err);
+}
+
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 {
 	sherd_place from;
-	sherd_bundle *bundle;
+	sherd_bundle *bundle, *whole = NULL;
 	sherd_target target;
 	bool done;
 	int graph = sherd_graph_convert_any(cli, args, &done, err);
@@ -69,8 +79,11 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 		if (rc == SHERD_OK && !target.allow_missing)
 			rc = sherd_place_blame(
 				&from, sherd_target_refuse_missing(sherd_bundle_missing(bundle, err), err), err);
+		if (rc == SHERD_OK && reading.lost)
+			rc = sherd_place_blame(&from, sift(&lost, bundle, &whole, err), err);
 		if (rc == SHERD_OK)
-			rc = sherd_target_write(cli, &target, bundle, err);
+			rc = sherd_target_write(cli, &target, whole ? whole : bundle, err);
+		sherd_bundle_close(whole);
 		sherd_bundle_close(bundle);
 	}
 	sherd_lost_done(&lost);
@@ -79,7 +92,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 }
 
 static const sherd_option options[] = {
-	{"partial", NULL, "of a checkpoint, shards may be missing: write the tensors that are whole", 0},
+	{"partial", NULL, "of a checkpoint, leave out what is missing or damaged", 0},
 	{"to", "FORMAT", "of DST, see sherd-convert(1); else its extension decides", 0},
 	{"shards", "N", "files of a sharded target (default: 1)", 0},
 	{"replace", NULL, "DST may exist and is replaced", 0},

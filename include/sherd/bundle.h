@@ -69,6 +69,13 @@ typedef struct sherd_bundle_selection {
 SHERD_API int sherd_bundle_select(sherd_bundle **out, const sherd_bundle *from, const sherd_bundle_selection *selection,
                                   sherd_error *err);
 
+/* What of another bundle, which must outlive it, is as it was written: reads all of its tensors, and leaves out those
+ * that differ from the checksums which their format records, or cannot be read. options->lost() is told of each damage,
+ * then of each tensor that is left out. Of a checkpoint, a copy that another rank saved stands in for a damaged one,
+ * from then on in `from` as well: nobody may use that meanwhile. A format without checksums is whole. */
+SHERD_API int sherd_bundle_sift(sherd_bundle **out, const sherd_bundle *from, const sherd_bundle_options *options,
+                                sherd_error *err);
+
 SHERD_END_DECLS
 
 #endif

@@ -91,7 +91,8 @@ typedef struct sherd_ckpt_options {
 	const sherd_progress *progress; /* counts shards; of a folder: checkpoints */
 	/* For opening: a shard that is missing, damaged in size or head, or unreadable does not keep the others from
 	 * being read. lost() is told of each such shard, then of each tensor of which no whole copy is left; what
-	 * remains is the checkpoint. Nothing is told unless the opening succeeds. */
+	 * remains is the checkpoint. Nothing is told unless the opening succeeds. Opening reads no tensor's bytes:
+	 * sherd_bundle_sift() finds those that are damaged. */
 	sherd_lost_fn *lost;
 	void *lost_arg;
 } sherd_ckpt_options;

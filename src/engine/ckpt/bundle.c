@@ -33,12 +33,20 @@ static int prepare(const sherd_bundle *base, const size_t *tensors, size_t count
 	return sherd_ckpt_prove_shards(((const ckpt_bundle *)base)->ckpt, tensors, count, pool, meter, err);
 }
 
+/* Only pieces of the checkpoint are exchanged, which is the caller's to allow. */
+static int check(const sherd_bundle *base, size_t index, sherd_meter *meter, bool *whole, sherd_error *damage,
+                 sherd_error *err)
+{
+	return sherd_ckpt_mend((sherd_ckpt *)((const ckpt_bundle *)base)->ckpt, index, meter, whole, damage, err);
+}
+
 static void close_ckpt(sherd_bundle *base)
 {
 	sherd_ckpt_close(((ckpt_bundle *)base)->owned);
 }
 
-static const sherd_bundle_ops ops = {.read = read_tensor, .map = map_tensor, .prepare = prepare, .close = close_ckpt};
+static const sherd_bundle_ops ops = {
+	.read = read_tensor, .map = map_tensor, .prepare = prepare, .check = check, .close = close_ckpt};
 
 static int fill(ckpt_bundle *b, const sherd_ckpt *ckpt, sherd_error *err)
 {

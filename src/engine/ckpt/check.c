@@ -45,18 +45,37 @@ static int load_index(const sherd_ckpt *c, size_t shard, ckpt_crcs *x, sherd_err
 	return make_notes(x, err);
 }
 
+/* What is damaged once is damaged for all tensors of the shard: it is read and told the same way again. */
+static int remember(ckpt_crcs *x, int rc, const sherd_error *found, sherd_error *err)
+{
+	if (rc == SHERD_ECORRUPT && !x->broken)
+		x->broken = sherd_arena_copy(&x->arena, found, sizeof(*found)); /* NULL: then it is read again */
+	if (rc < 0 && err)
+		*err = *found;
+	return rc;
+}
+
+static int found_before(const ckpt_crcs *x, sherd_error *found)
+{
+	*found = *x->broken;
+	return x->broken->code;
+}
+
 int sherd_ckpt_shard_indexed(const sherd_ckpt *c, size_t shard, bool *indexed, sherd_error *err)
 {
 	ckpt_crcs *x = &c->crcs[shard];
+	sherd_error found = {0};
 	int rc = SHERD_OK;
 	(void)pthread_mutex_lock(&x->lock);
-	if (!x->loaded) {
-		rc = load_index(c, shard, x, err);
-		x->loaded = rc == SHERD_OK;
-	}
+	if (x->broken && !x->loaded)
+		rc = found_before(x, &found);
+	else if (!x->loaded)
+		rc = sherd_in_reader(&found, load_index(c, shard, x, &found), c->files[shard].reader);
+	x->loaded |= rc == SHERD_OK;
+	rc = remember(x, rc, &found, err);
 	*indexed = x->present;
 	(void)pthread_mutex_unlock(&x->lock);
-	return sherd_in_reader(err, rc, c->files[shard].reader);
+	return rc;
 }
 
 int sherd_ckpt_piece_crcs(const sherd_ckpt *c, const sherd_ckpt_piece *piece, const uint32_t **out, sherd_error *err)
@@ -150,11 +169,15 @@ static int prove_blocks(const sherd_ckpt *c, const sherd_ckpt_piece *p, uint64_t
 static int prove_shard(const sherd_ckpt *c, size_t shard, sherd_meter *meter, sherd_error *err)
 {
 	ckpt_crcs *x = &c->crcs[shard];
+	sherd_error found = {0};
 	int rc = SHERD_OK;
 	(void)pthread_mutex_lock(&x->lock);
-	if (!x->hashed)
-		rc = hash_shard(&c->files[shard], meter, err);
+	if (x->broken)
+		rc = found_before(x, &found);
+	else if (!x->hashed)
+		rc = hash_shard(&c->files[shard], meter, &found);
 	x->hashed = rc == SHERD_OK;
+	rc = remember(x, rc, &found, err);
 	(void)pthread_mutex_unlock(&x->lock);
 	return rc;
 }

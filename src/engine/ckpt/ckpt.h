@@ -17,8 +17,9 @@
 typedef struct ckpt_crcs {
 	pthread_mutex_t lock;
 	bool loaded;
-	bool present; /* the shard has an index */
-	bool hashed;  /* a shard without one: its SHA-256 was checked */
+	bool present;              /* the shard has an index */
+	bool hashed;               /* a shard without one: its SHA-256 was checked */
+	const sherd_error *broken; /* why neither is of use: it is not looked at again; NULL: it was not found so */
 	/* With an index: which blocks were checked; those of entry e begin at first_block[e]. */
 	const uint64_t *first_block;
 	_Atomic(uint8_t) *proven;
@@ -71,6 +72,10 @@ int sherd_ckpt_prove(const sherd_ckpt *ckpt, const sherd_ckpt_piece *piece, uint
 /* The same of everything that sherd_ckpt_prove() of these tensors would check by SHA-256, which takes long. */
 int sherd_ckpt_prove_shards(const sherd_ckpt *ckpt, const size_t *tensors, size_t count, sherd_pool *pool,
                             sherd_meter *meter, sherd_error *err);
+/* Proves all bytes of a tensor. Where some are damaged, *damage tells, and a copy that another shard holds takes their
+ * place; *whole is false where there is none. Of several tensors at once, while nobody reads. */
+int sherd_ckpt_mend(sherd_ckpt *ckpt, size_t tensor, sherd_meter *meter, bool *whole, sherd_error *damage,
+                    sherd_error *err);
 /* sherd_ckpt_read() of bytes that are proven first. */
 int sherd_ckpt_read_proven(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void *buf, size_t len,
                            sherd_error *err);

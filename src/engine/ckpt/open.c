@@ -6,6 +6,7 @@
 #include "base/pool.h"
 #include "base/time.h"
 #include "engine/ckpt/metadata.h"
+#include "engine/tensors/blame.h"
 #include "format/ckpt_about.h"
 #include "format/ckpt_name.h"
 
@@ -153,6 +154,25 @@ static int describe_shard(sherd_ckpt *c, const char *object, size_t i, sherd_err
 	return SHERD_OK;
 }
 
+/* A shard whose index is damaged, where only that lists its tensors, is lost as one that is missing. */
+static int describe_open(const opening *o, const char *metadata, size_t i, sherd_error *err)
+{
+	sherd_ckpt *c = o->ckpt;
+	sherd_error found = {0};
+	bool listed = c->meta.shards[i].listed;
+	int rc = describe_shard(c, metadata, i, &found);
+	if (rc < 0 && o->partial && !listed && (rc == SHERD_ECORRUPT || rc == SHERD_EIO)) {
+		(void)sherd_in_reader(&found, rc, c->files[i].reader);
+		c->lost[i] = found;
+		c->meta.shards[i].count = 0;
+		sherd_ckpt_shard_done(&c->files[i]);
+		return describe_lost(c, o->prefix, i, err);
+	}
+	if (rc < 0 && err)
+		*err = found;
+	return rc;
+}
+
 static int make_room(sherd_ckpt *c, sherd_error *err)
 {
 	c->shard_count = c->meta.count;
@@ -198,7 +218,7 @@ static int open_shards(opening *o, const char *metadata, sherd_error *err)
 	TRY(sherd_pool_run(o->pool, c->shard_count, open_one, o, err));
 	for (size_t i = 0; i < c->shard_count; i++) {
 		TRY(sherd_meter_ask(&o->meter, err));
-		TRY(c->files[i].reader ? describe_shard(c, metadata, i, err) : describe_lost(c, o->prefix, i, err));
+		TRY(c->files[i].reader ? describe_open(o, metadata, i, err) : describe_lost(c, o->prefix, i, err));
 	}
 	return SHERD_OK;
 }

@@ -23,6 +23,12 @@ typedef struct sherd_bundle_ops {
 	 * needs nothing first. */
 	int (*prepare)(const sherd_bundle *, const size_t *tensors, size_t count, sherd_pool *pool, sherd_meter *meter,
 	               sherd_error *err);
+	/* Are the tensor's bytes what the format recorded of them? *damage tells what was found, its code 0 if nothing
+	 * was; *whole is false when nothing else holds the bytes either. What can stand in does from then on. Fails
+	 * when neither can be told. Of several tensors at once; nobody reads meanwhile. NULL when nothing is recorded.
+	 */
+	int (*check)(const sherd_bundle *, size_t index, sherd_meter *meter, bool *whole, sherd_error *damage,
+	             sherd_error *err);
 	/* Frees what the embedding struct owns outside the arena, also when it is half-built; may be NULL. */
 	void (*close)(sherd_bundle *);
 } sherd_bundle_ops;

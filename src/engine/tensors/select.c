@@ -46,7 +46,18 @@ static int prepare(const sherd_bundle *bundle, const size_t *tensors, size_t cou
 	return s->from->ops->prepare ? s->from->ops->prepare(s->from, theirs, count, pool, meter, err) : SHERD_OK;
 }
 
-static const sherd_bundle_ops ops = {.read = read_part, .map = map, .prepare = prepare};
+/* The whole tensor, of a cut too: all ranks then have a part of it, or none. */
+static int check(const sherd_bundle *bundle, size_t index, sherd_meter *meter, bool *whole, sherd_error *damage,
+                 sherd_error *err)
+{
+	const select_bundle *s = (const select_bundle *)bundle;
+	*whole = true;
+	if (!s->from->ops->check)
+		return SHERD_OK;
+	return s->from->ops->check(s->from, s->sources[index].index, meter, whole, damage, err);
+}
+
+static const sherd_bundle_ops ops = {.read = read_part, .map = map, .prepare = prepare, .check = check};
 
 /* Marks the tensors whose names are asked for. */
 static int mark_names(const sherd_bundle *from, const sherd_bundle_selection *want, bool *taken, sherd_error *err)
