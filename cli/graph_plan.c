@@ -18,15 +18,11 @@ typedef struct planner {
 static bool shard_of(const planner *p, const char *file, uint32_t *shard, const char **name)
 {
 	sherd_graph_text text = sherd_graph_text_of(file);
-	sherd_graph_shard stats;
 	*shard = p->graph ? sherd_graph_shard_of(p->graph, text) : sherd_graph_plan_shard(p->plan, text);
 	*name = "";
 	if (*shard >= p->shards)
 		return false;
-	if (!p->graph)
-		*name = sherd_graph_plan_name(p->plan, *shard);
-	else if (sherd_graph_shard_stats(p->graph, *shard, &stats, NULL) == SHERD_OK)
-		*name = stats.name;
+	*name = p->graph ? sherd_graph_shard_name(p->graph, *shard) : sherd_graph_plan_name(p->plan, *shard);
 	return true;
 }
 

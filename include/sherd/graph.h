@@ -245,7 +245,9 @@ typedef struct sherd_graph_totals {
 
 typedef struct sherd_graph_shard {
 	uint32_t shard;
-	const char *name;      /* of its directory, "src_auth"; "" under HASH */
+	/* What it holds: "src_auth", the planner's name; where another program put nodes that belong elsewhere, their
+	 * directories, "lib, src_auth and 3 more". Cut off where it is longer. "" under HASH, and without nodes. */
+	char name[256];
 	uint64_t nodes, edges; /* live */
 	uint64_t segments, bytes;
 } sherd_graph_shard;
@@ -256,6 +258,9 @@ SHERD_API int sherd_graph_stats(const sherd_graph *graph, sherd_graph_totals *ou
 /* shard < totals.shards. */
 SHERD_API int sherd_graph_shard_stats(const sherd_graph *graph, uint32_t shard, sherd_graph_shard *out,
                                       sherd_error *err);
+/* The planner's name of a shard, whatever it holds; "" under HASH, and past the last. Valid until the graph is closed.
+ */
+SHERD_API const char *sherd_graph_shard_name(const sherd_graph *graph, uint32_t shard);
 typedef bool sherd_graph_count_fn(void *arg, sherd_graph_text type, uint64_t count);
 /* Types that have any, in byte order. */
 SHERD_API int sherd_graph_count_nodes(const sherd_graph *graph, sherd_graph_count_fn *each, void *arg,
@@ -304,8 +309,10 @@ SHERD_API int sherd_graph_diff(const sherd_graph *from, const sherd_graph *to, c
 
 /* ---- maintenance */
 
-/* Flushes, and rewrites every shard into one sorted segment of each kind without what is dead: one version. Nothing
- * when there is nothing to gain. Needs memory for the largest shard times the workers of the pool. */
+/* Flushes, and rewrites every shard into one sorted segment of each kind without what is dead: one version. Nodes that
+ * another program put into another shard than the planner says go to theirs, with the edges from them. Nothing when
+ * there is nothing to gain. Needs memory for the largest shard times the workers of the pool, and about 40 bytes for
+ * each node that moves. */
 SHERD_API int sherd_graph_compact(sherd_graph *graph, const sherd_graph_commit *commit, sherd_error *err);
 
 typedef struct sherd_graph_gc_options {

@@ -8,6 +8,7 @@
 #include "support/environment.h"
 #include "support/fail_sys.h"
 #include "support/graph_make.h"
+#include "support/graph_moved.h"
 #include "support/scratch.h"
 #include "support/test.h"
 
@@ -86,6 +87,21 @@ static void compact(sherd_store *store)
 {
 	sherd_graph *g = graph_open(store, "db", NULL);
 	assert_ok(sherd_graph_compact(g, NULL, err));
+	sherd_graph_close(g);
+}
+
+/* Nodes lie by hash, the planner goes by directory and knows none yet. */
+static void fill_and_misplace(sherd_store *store)
+{
+	fill(store);
+	graph_plan_by_directory(store, "db");
+}
+
+static void compact_and_move(sherd_store *store)
+{
+	sherd_graph *g = graph_open(store, "db", NULL);
+	assert_ok(sherd_graph_compact(g, NULL, err));
+	graph_check_placed(g);
 	sherd_graph_close(g);
 }
 
@@ -175,6 +191,7 @@ static const scenario scenarios[] = {
 	{"update", fill, update_one},
 	{"spill and flush", fill, spill_and_add},
 	{"compact", fill, compact},
+	{"compact that moves nodes", fill_and_misplace, compact_and_move},
 	{"collect", fill_more, collect},
 	{"tag", fill, tag},
 	{"reshard", nothing, reshard},

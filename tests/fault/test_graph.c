@@ -5,6 +5,7 @@
 #include "support/fail_store.h"
 #include "support/fail_sys.h"
 #include "support/graph_make.h"
+#include "support/graph_moved.h"
 #include "support/scratch.h"
 #include "support/test.h"
 
@@ -361,33 +362,37 @@ static bool disarm_store(sherd_store *store)
 	return hit;
 }
 
+static void try_one(const act *a, sherd_store *from, bool memory)
+{
+	trial t = rehearse(a, from);
+	bool hit = true;
+	long n = 1;
+	for (; hit; n++) {
+		sherd_store *inner = NULL;
+		assert_ok(sherd_store_open_memory(&inner, err));
+		copy_all(from, inner);
+		sherd_store *store = fail_store_over(inner);
+		if (memory)
+			try_act(&t, store, arm_malloc, disarm_malloc, n, &hit, true);
+		else
+			try_act(&t, store, fail_store_at, disarm_store, n, &hit, true);
+		sherd_store_close(store);
+	}
+	if (t.act->kind == COMMITS)
+		assert_true(n > 8 && t.broken * 2 < t.whole);
+	if (!memory || t.act->run == read_all)
+		assert_int_equal(t.broken, 0);
+	free(t.before);
+	free(t.changed);
+	free(t.after);
+}
+
 static void try_all(bool memory)
 {
 	for (size_t l = 0; l < COUNT_OF(layouts); l++) {
 		sherd_store *from = make_template(&layouts[l]);
-		for (size_t a = 0; a < COUNT_OF(acts); a++) {
-			trial t = rehearse(&acts[a], from);
-			bool hit = true;
-			long n = 1;
-			for (; hit; n++) {
-				sherd_store *inner = NULL;
-				assert_ok(sherd_store_open_memory(&inner, err));
-				copy_all(from, inner);
-				sherd_store *store = fail_store_over(inner);
-				if (memory)
-					try_act(&t, store, arm_malloc, disarm_malloc, n, &hit, true);
-				else
-					try_act(&t, store, fail_store_at, disarm_store, n, &hit, true);
-				sherd_store_close(store);
-			}
-			if (t.act->kind == COMMITS)
-				assert_true(n > 8 && t.broken * 2 < t.whole);
-			if (!memory || t.act->run == read_all)
-				assert_int_equal(t.broken, 0);
-			free(t.before);
-			free(t.changed);
-			free(t.after);
-		}
+		for (size_t a = 0; a < COUNT_OF(acts); a++)
+			try_one(&acts[a], from, memory);
 		sherd_store_close(from);
 	}
 }
@@ -400,6 +405,23 @@ TEST(every_allocation_may_fail)
 TEST(every_operation_of_the_store_may_fail)
 {
 	try_all(false);
+}
+
+static int compact_and_move(sherd_graph *g, sherd_error *err)
+{
+	TRY(sherd_graph_compact(g, NULL, err));
+	graph_check_placed(g);
+	return SHERD_OK;
+}
+
+TEST(so_may_all_of_a_compaction_that_moves_nodes)
+{
+	const act moving = {"compact and move", change_file, compact_and_move, COMMITS};
+	sherd_store *from = make_template(&layouts[0]);
+	graph_plan_by_directory(from, "db");
+	try_one(&moving, from, true);
+	try_one(&moving, from, false);
+	sherd_store_close(from);
 }
 
 /* ---- system calls */
@@ -651,6 +673,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_allocation_may_fail),
 		cmocka_unit_test(every_operation_of_the_store_may_fail),
+		cmocka_unit_test(so_may_all_of_a_compaction_that_moves_nodes),
 		cmocka_unit_test(every_system_call_may_fail),
 		cmocka_unit_test(every_allocation_and_operation_of_creating_may_fail),
 		cmocka_unit_test(a_copy_that_fails_leaves_nothing),

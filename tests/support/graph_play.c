@@ -1,6 +1,7 @@
 #include "support/graph_play.h"
 
 #include "format/rfdb_manifest.h"
+#include "support/graph_moved.h"
 
 #include <sherd/verify.h>
 
@@ -87,13 +88,19 @@ static void compact(graph_play *p)
 	must_ok(sherd_graph_stats(p->graph, &totals, err));
 	must(totals.tombstones == 0);
 	must(totals.segments <= 2 * totals.shards);
+	graph_check_placed(p->graph);
 }
 
+/* Sometimes the planner says something else by then. */
 static void reopen(graph_play *p, bool keep)
 {
+	enum { FEW = 12 };
 	if (keep)
 		flush(p);
+	bool otherwise = pick(p, 4) == 0 && sherd_graph_layout_of(p->graph).shards < FEW;
 	sherd_graph_close(p->graph);
+	if (otherwise)
+		graph_plan_otherwise(p->store, "db");
 	open_writer(p);
 	p->spilled = false;
 	p->model = p->versions[p->version_count - 1].model;

@@ -1,5 +1,6 @@
-/* engine/graph/compact.c - one segment for each shard and kind. */
+/* engine/graph/compact.c - one segment for each shard and kind, every node in the shard that the planner says. */
 #include "engine/graph/flush.h"
+#include "engine/graph/held.h"
 
 /* Is there anything to merge, to drop, or to move into L1? */
 static bool has_gain(const sherd_graph *g)
@@ -16,6 +17,11 @@ static bool has_gain(const sherd_graph *g)
 
 int sherd_graph_compact(sherd_graph *g, const sherd_graph_commit *commit, sherd_error *err)
 {
+	graph_ids moves = {0};
 	TRY(sherd_graph_check_writable(g, err));
-	return has_gain(g) ? sherd_graph_flush_run(g, true, commit, err) : SHERD_OK;
+	int rc = sherd_graph_view_settle(&g->view, sherd_graph_held_moves(g, &moves, err), err);
+	if (rc == SHERD_OK && (moves.count || has_gain(g)))
+		rc = sherd_graph_flush_run(g, &moves, commit, err);
+	sherd_graph_ids_done(&moves);
+	return rc;
 }

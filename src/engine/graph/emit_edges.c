@@ -48,7 +48,7 @@ static void gather_segment(emission *e, uint64_t number)
 	sherd_u128 last = 0;
 	for (uint64_t row = 0; row < s->rows.rows; row++) {
 		sherd_u128 src = sherd_rfdb_segment_id(&s->rows, row);
-		if (row == 0 || src != last)
+		if ((row == 0 || src != last) && sherd_graph_flush_shard(e->flush, s, src) == e->target->shard)
 			e->runs[e->count++] = sherd_rfdb_keyed_of(src, number << GRAPH_ROW_BITS | row);
 		last = src;
 	}
@@ -317,7 +317,7 @@ int sherd_graph_emit_edges(graph_flush *f, graph_target *t, sherd_rfdb_writer *w
 	size_t segments = r.to - r.from + 1;
 	emission e = {.flush = f, .target = t, .writer = w};
 	e.runs = sherd_large_alloc((size_t)(t->rows + 1) * sizeof(*e.runs));
-	e.asks = calloc(segments, sizeof(*e.asks));
+	e.asks = calloc(t->merged.len / sizeof(size_t) + 1, sizeof(*e.asks));
 	e.others = sherd_graph_emit_others(f, t, &e.other_count);
 	e.near = calloc(segments, sizeof(*e.near));
 	int rc = e.runs && e.asks && e.others && e.near ? emit(&e, err) : sherd_fail_nomem(err);

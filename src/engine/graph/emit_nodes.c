@@ -35,16 +35,20 @@ static int gather_segment(emission *e, uint64_t number, sherd_error *err)
 	size_t place;
 	const graph_segment *s = sherd_graph_emit_merged(e->flush, e->target, number, &place);
 	int asks = sherd_graph_emit_asks(e->flush, e->target, number, err);
+	uint64_t taken = 0;
 	TRY(asks);
 	for (uint64_t row = 0; row < s->rows.rows; row++) {
 		sherd_u128 id = sherd_rfdb_segment_id(&s->rows, row);
+		if (sherd_graph_flush_shard(e->flush, s, id) != e->target->shard)
+			continue;
+		taken++;
 		int rc = competes(e, place, row, id, asks, err);
 		TRY(rc);
 		if (rc)
 			e->rows[e->count++] = sherd_rfdb_keyed_of(id, number << GRAPH_ROW_BITS | row);
 	}
 	TRY(sherd_buf_check(&e->target->unburied_nodes, err));
-	return sherd_meter_add(&e->flush->meter, s->rows.rows, err);
+	return sherd_meter_add(&e->flush->meter, taken, err);
 }
 
 static int gather(emission *e, sherd_error *err)

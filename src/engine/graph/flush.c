@@ -202,13 +202,15 @@ static void done(graph_flush *f)
 	sherd_meter_done(&f->meter);
 }
 
-int sherd_graph_flush_run(sherd_graph *g, bool compact, const sherd_graph_commit *commit, sherd_error *err)
+int sherd_graph_flush_run(sherd_graph *g, const graph_ids *moves, const sherd_graph_commit *commit, sherd_error *err)
 {
 	static const sherd_graph_commit defaults = {0};
 	if (!commit)
 		commit = &defaults;
-	graph_flush f = {
-		.graph = g, .compact = compact, .time_ms = commit->time_ms > 0 ? (uint64_t)commit->time_ms : 0};
+	graph_flush f = {.graph = g,
+	                 .compact = moves != NULL,
+	                 .moves = moves && moves->count ? moves : NULL,
+	                 .time_ms = commit->time_ms > 0 ? (uint64_t)commit->time_ms : 0};
 	sherd_meter_init(&f.meter, commit->progress, 0);
 	int rc = make(&f, err);
 	if (rc < 0)
@@ -224,7 +226,7 @@ int sherd_graph_flush_run(sherd_graph *g, bool compact, const sherd_graph_commit
 int sherd_graph_flush(sherd_graph *g, const sherd_graph_commit *commit, sherd_error *err)
 {
 	TRY(sherd_graph_check_writable(g, err));
-	return graph_is_dirty(g) || g->ahead ? sherd_graph_flush_run(g, false, commit, err) : SHERD_OK;
+	return graph_is_dirty(g) || g->ahead ? sherd_graph_flush_run(g, NULL, commit, err) : SHERD_OK;
 }
 
 int sherd_graph_spill(sherd_graph *g, sherd_error *err)
@@ -233,7 +235,7 @@ int sherd_graph_spill(sherd_graph *g, sherd_error *err)
 	if (!graph_is_dirty(g))
 		return SHERD_OK;
 	g->spilling = true;
-	int rc = sherd_graph_flush_run(g, false, NULL, err);
+	int rc = sherd_graph_flush_run(g, NULL, NULL, err);
 	g->spilling = false;
 	return rc;
 }

@@ -33,10 +33,11 @@ typedef struct graph_flush {
 	bool *merge[2];         /* for each segment of the view: it goes into a target */
 	uint16_t *node_shards;  /* for each node of the buffer */
 	uint32_t shards;
-	bool scattered;      /* a key of the buffer may have rows in another shard: the buffer is settled, and asked */
-	bool placed;         /* of the version to come, as in the view */
-	bool compact;        /* all segments are merged, into L1 */
-	graph_counts counts; /* of the version to come */
+	bool scattered; /* a key of the buffer may have rows in another shard: the buffer is settled, and asked */
+	bool placed;    /* of the version to come, as in the view */
+	bool compact;   /* all segments are merged, into L1 */
+	const graph_ids *moves; /* compact: nodes that go to another shard with the edges from them, and to which */
+	graph_counts counts;    /* of the version to come */
 	sherd_buf dead_nodes, undead_nodes; /* of sherd_u128: tombstones that come and go */
 	sherd_buf dead_edges, undead_edges; /* of sherd_rfdb_edge_key */
 	sherd_meter meter;
@@ -59,6 +60,13 @@ int sherd_graph_flush_bury(graph_flush *f, sherd_error *err);
 /* Writes the manifest, makes it current, and changes the open graph accordingly. */
 int sherd_graph_flush_commit(graph_flush *f, sherd_error *err);
 
+/* Where a row of a segment that is merged goes: with its node (source). */
+static inline uint32_t sherd_graph_flush_shard(const graph_flush *f, const graph_segment *s, sherd_u128 id)
+{
+	uint32_t shard = f->moves ? sherd_graph_ids_find(f->moves, id) : GRAPH_IDS_NONE;
+	return shard == GRAPH_IDS_NONE ? s->shard : shard;
+}
+
 /* Does any segment of the view that stays hold a row with this key, alive or not? 1, or 0. */
 int sherd_graph_flush_has_node(const graph_flush *f, sherd_u128 id, sherd_error *err);
 int sherd_graph_flush_has_edge(const graph_flush *f, const sherd_rfdb_edge_key *key, sherd_error *err);
@@ -68,7 +76,7 @@ void sherd_graph_remove_written(const graph_place *p, const graph_written *w);
 /* Removes files that were spilled: all of them, or those that the version just made does not name. */
 void sherd_graph_drop_spilled(sherd_graph *g, bool all);
 
-/* The whole of it; compact: merge everything. */
-int sherd_graph_flush_run(sherd_graph *g, bool compact, const sherd_graph_commit *commit, sherd_error *err);
+/* The whole of it. moves: merge everything, and put these nodes elsewhere; else NULL. */
+int sherd_graph_flush_run(sherd_graph *g, const graph_ids *moves, const sherd_graph_commit *commit, sherd_error *err);
 
 #endif

@@ -120,19 +120,47 @@ static bool has_many_tombstones(const graph_flush *f)
 	return v->dead_node_count + v->dead_edge_count > MANY_TOMBSTONES + rows / SHARE_OF_TOMBSTONES;
 }
 
-/* Every merged segment becomes part of the target of its shard. */
+/* So many rows of the segment at a place become part of the target of a shard. */
+static int hand_rows(graph_flush *f, sherd_rfdb_kind kind, size_t place, uint32_t shard, uint64_t rows,
+                     sherd_error *err)
+{
+	graph_target *t = sherd_graph_flush_target(f, shard, kind);
+	if (!t)
+		return sherd_fail_nomem(err);
+	const size_t *merged = (const size_t *)(const void *)t->merged.data;
+	size_t count = t->merged.len / sizeof(*merged);
+	if (!count || merged[count - 1] != place)
+		sherd_buf_append(&t->merged, &place, sizeof(place));
+	t->rows += rows;
+	return sherd_buf_check(&t->merged, err);
+}
+
+/* Row by row, since some go to other shards. */
+static int hand_out(graph_flush *f, sherd_rfdb_kind kind, size_t place, sherd_error *err)
+{
+	const graph_segment *s = list_of(f, kind)->items[place];
+	uint64_t begin = 0;
+	uint32_t last = s->shard;
+	for (uint64_t row = 0; row < s->rows.rows; row++) {
+		uint32_t shard = sherd_graph_flush_shard(f, s, sherd_rfdb_segment_id(&s->rows, row));
+		if (shard == last)
+			continue;
+		if (row > begin)
+			TRY(hand_rows(f, kind, place, last, row - begin, err));
+		begin = row;
+		last = shard;
+	}
+	return hand_rows(f, kind, place, last, s->rows.rows - begin, err);
+}
+
+/* Every merged segment becomes part of the target of its shard, but for what goes elsewhere. */
 static int hand_over(graph_flush *f, sherd_rfdb_kind kind, sherd_error *err)
 {
 	const graph_list *list = list_of(f, kind);
 	for (size_t i = 0; i < list->count; i++) {
-		if (!f->merge[kind][i])
-			continue;
-		graph_target *t = sherd_graph_flush_target(f, list->items[i]->shard, kind);
-		if (!t)
-			return sherd_fail_nomem(err);
-		sherd_buf_append(&t->merged, &i, sizeof(i));
-		TRY(sherd_buf_check(&t->merged, err));
-		t->rows += list->items[i]->rows.rows;
+		const graph_segment *s = list->items[i];
+		if (f->merge[kind][i])
+			TRY(f->moves ? hand_out(f, kind, i, err) : hand_rows(f, kind, i, s->shard, s->rows.rows, err));
 	}
 	return SHERD_OK;
 }

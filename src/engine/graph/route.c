@@ -198,7 +198,7 @@ static int shard_of_source(const graph_flush *f, sherd_u128 src, uint32_t *shard
 	}
 	int rc = sherd_graph_view_node(&f->graph->view, src, &row, err);
 	if (rc > 0)
-		*shard = row.segment->shard;
+		*shard = sherd_graph_flush_shard(f, row.segment, src);
 	return rc;
 }
 
@@ -318,7 +318,7 @@ static int settle(graph_flush *f, sherd_rfdb_kind kind, sherd_error *err)
 int sherd_graph_flush_route(graph_flush *f, sherd_error *err)
 {
 	TRY(place_nodes(f, err));
-	f->scattered = !f->graph->view.one_shard;
+	f->scattered = !f->graph->view.one_shard || f->moves;
 	f->placed = f->graph->view.placed;
 	f->shards = f->graph->config.shards;
 	if (f->graph->plan.shard_count > f->shards)

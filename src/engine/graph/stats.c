@@ -1,6 +1,7 @@
 /* engine/graph/stats.c - how much there is of what. */
 #include "engine/graph/counts.h"
 #include "engine/graph/edges.h"
+#include "engine/graph/held.h"
 #include "engine/graph/write.h"
 
 static uint64_t sum(const graph_counts *c, sherd_rfdb_kind kind)
@@ -108,13 +109,17 @@ static int add_fresh(const sherd_graph *g, sherd_graph_shard *out, sherd_error *
 	return SHERD_OK;
 }
 
+const char *sherd_graph_shard_name(const sherd_graph *g, uint32_t shard)
+{
+	const char *name = sherd_rfdb_plan_name(&g->plan, shard);
+	return name ? name : "";
+}
+
 int sherd_graph_shard_stats(const sherd_graph *g, uint32_t shard, sherd_graph_shard *out, sherd_error *err)
 {
-	sherd_graph_shard s = {.shard = shard, .name = sherd_rfdb_plan_name(&g->plan, shard)};
+	sherd_graph_shard s = {.shard = shard};
 	if (shard >= g->config.shards)
 		return sherd_fail(err, SHERD_EINVAL, "bad-range", "there are %u shards", g->config.shards);
-	if (!s.name)
-		s.name = "";
 	TRY(sherd_graph_settle(g, err));
 	for (unsigned kind = 0; kind < 2; kind++) {
 		const graph_list *list = &g->view.lists[kind];
@@ -126,6 +131,7 @@ int sherd_graph_shard_stats(const sherd_graph *g, uint32_t shard, sherd_graph_sh
 		}
 	}
 	TRY(add_fresh(g, &s, err));
+	TRY(sherd_graph_held_name(g, shard, s.name, sizeof(s.name), err));
 	TRY(sherd_graph_view_settle(&g->view, SHERD_OK, err));
 	*out = s;
 	return SHERD_OK;

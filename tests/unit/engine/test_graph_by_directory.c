@@ -385,11 +385,16 @@ TEST(empty_shard)
 	assert_ok(sherd_graph_delete_file(g, sherd_graph_text_of("b/1"), NULL, err));
 	graph_flush(g);
 	assert_int_equal(graph_count(g, NULL, "b/1", NULL), 0);
-	assert_int_equal(shard_named(g, "b").nodes, 0);
+	sherd_graph_shard b;
+	assert_string_equal(sherd_graph_shard_name(g, 1), "b");
+	assert_ok(sherd_graph_shard_stats(g, 1, &b, err));
+	assert_int_equal(b.nodes, 0);
+	assert_string_equal(b.name, "");
 	assert_int_equal(graph_count_out(g, "a1", NULL), 0);
 	assert_consistent(g);
 	assert_ok(sherd_graph_compact(g, NULL, err));
-	assert_int_equal(shard_named(g, "b").segments, 0);
+	assert_ok(sherd_graph_shard_stats(g, 1, &b, err));
+	assert_int_equal(b.segments, 0);
 	assert_consistent(g);
 }
 
