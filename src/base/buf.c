@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { SMALLEST = 256, LARGE = 4096 };
+
 void sherd_buf_done(sherd_buf *b)
 {
 	free(b->data);
@@ -15,7 +17,8 @@ bool sherd_buf_reserve(sherd_buf *b, size_t more)
 		return false;
 	if (more <= b->cap - b->len)
 		return true;
-	size_t need, cap = b->cap < 32 ? 64 : b->cap + b->cap / 2;
+	/* A short text grows a few times only, a long one wastes little. */
+	size_t need, cap = b->cap < SMALLEST ? SMALLEST : b->cap < LARGE ? 4 * b->cap : b->cap + b->cap / 2;
 	b->failed = __builtin_add_overflow(b->len, more, &need);
 	if (cap < need)
 		cap = need;
@@ -48,16 +51,19 @@ void sherd_buf_zero(sherd_buf *b, size_t len)
 void sherd_buf_printf(sherd_buf *b, const char *fmt, ...)
 {
 	va_list ap, again;
+	if (!sherd_buf_reserve(b, SMALLEST))
+		return;
+	size_t room = b->cap - b->len;
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	int n = vsnprintf(NULL, 0, fmt, ap);
+	int n = vsnprintf((char *)b->data + b->len, room, fmt, ap);
 	va_end(ap);
 	if (n < 0)
 		b->failed = true;
-	else if (sherd_buf_reserve(b, (size_t)n + 1)) {
+	else if ((size_t)n >= room && sherd_buf_reserve(b, (size_t)n + 1))
 		(void)vsnprintf((char *)b->data + b->len, (size_t)n + 1, fmt, again);
+	if (!b->failed)
 		b->len += (size_t)n;
-	}
 	va_end(again);
 }
 

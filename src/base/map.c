@@ -3,6 +3,7 @@
 #include "base/large.h"
 
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -58,13 +59,17 @@ uint64_t sherd_hash(uint64_t seed, const void *data, size_t len)
 
 uint64_t sherd_hash_seed(void)
 {
-	uint64_t seed = 0;
-	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed)) {
-		struct timespec now;
-		(void)clock_gettime(CLOCK_MONOTONIC, &now);
-		seed = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15u ^ (uintptr_t)&seed;
-	}
-	return seed;
+	/* Of the process: small tables are made by the hundred, and a system call for each would cost more than they
+	 * do. The time makes tables differ, or filling one in the order of another would take quadratic time. */
+	const uint8_t *secret = (const uint8_t *)getauxval(AT_RANDOM); // NOLINT(performance-no-int-to-ptr)
+	struct timespec now;
+	uint64_t words[2] = {0, (uintptr_t)&now};
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	if (secret)
+		memcpy(words, secret, sizeof(words));
+	else if (getrandom(words, sizeof(words), GRND_NONBLOCK) != sizeof(words))
+		words[0] = (uint64_t)now.tv_sec;
+	return sherd_hash(words[0], &(uint64_t[2]){words[1], (uint64_t)now.tv_nsec}, sizeof(words));
 }
 
 static uint64_t hash_of(const sherd_map *m, sherd_str key)

@@ -153,16 +153,28 @@ void sherd_json_put_u128(sherd_json_writer *w, unsigned __int128 v)
 	sherd_json_put_raw(w, (sherd_str){digits + at, sizeof(digits) - at});
 }
 
+/* The digits end at `end`; where they begin. */
+static char *put_digits(uint64_t v, char *end)
+{
+	do {
+		*--end = (char)('0' + (int)(v % 10));
+		v /= 10;
+	} while (v);
+	return end;
+}
+
 void sherd_json_put_u64(sherd_json_writer *w, uint64_t v)
 {
-	begin_value(w);
-	sherd_buf_printf(w->buf, "%llu", (unsigned long long)v);
+	char text[20], *end = text + sizeof(text), *from = put_digits(v, end);
+	sherd_json_put_raw(w, (sherd_str){from, (size_t)(end - from)});
 }
 
 void sherd_json_put_i64(sherd_json_writer *w, int64_t v)
 {
-	begin_value(w);
-	sherd_buf_printf(w->buf, "%lld", (long long)v);
+	char text[20], *end = text + sizeof(text), *from = put_digits(v < 0 ? -(uint64_t)v : (uint64_t)v, end);
+	if (v < 0)
+		*--from = '-';
+	sherd_json_put_raw(w, (sherd_str){from, (size_t)(end - from)});
 }
 
 void sherd_json_put_double(sherd_json_writer *w, double v)

@@ -109,7 +109,7 @@ static bool next_entry(memory_store *s, const char *prefix, const char *after, c
 	if (i < s->count && *after && strcmp(s->entries[i].key, after) == 0)
 		i++;
 	if (i < s->count && strncmp(s->entries[i].key, prefix, strlen(prefix)) == 0) {
-		(void)snprintf(key, SHERD_MAX_KEY + 1, "%s", s->entries[i].key);
+		memcpy(key, s->entries[i].key, strlen(s->entries[i].key) + 1);
 		*stat = s->entries[i].blob->stat;
 		found = true;
 	}

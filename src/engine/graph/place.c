@@ -4,7 +4,6 @@
 #include "format/rfdb_name.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
@@ -43,9 +42,11 @@ void sherd_graph_place_done(graph_place *p)
 
 int sherd_graph_place_key(const graph_place *p, const char *name, graph_key *out, sherd_error *err)
 {
-	int n = snprintf(out->text, sizeof(out->text), "%s%s", p->folder, name);
-	if (n < 0 || (size_t)n >= sizeof(out->text))
+	size_t folder = strlen(p->folder), len = strlen(name) + 1;
+	if (len > sizeof(out->text) || folder > sizeof(out->text) - len)
 		return sherd_fail(err, SHERD_EINVAL, "bad-key", "the name of the folder is too long");
+	memcpy(out->text, p->folder, folder);
+	memcpy(out->text + folder, name, len);
 	return SHERD_OK;
 }
 

@@ -13,6 +13,13 @@ static void put_segments(const sherd_rfdb_descriptors *list, sherd_buf *out)
 		sherd_buf_append(out, &list->items[i].id, sizeof(uint64_t));
 }
 
+static void put_listed(const graph_list *list, sherd_buf *out)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!list->items[i]->level1)
+			sherd_buf_append(out, &list->items[i]->about.id, sizeof(uint64_t));
+}
+
 /* Both ascend. */
 static void put_undead_nodes(const sherd_rfdb_ids *old, const sherd_rfdb_ids *now, sherd_buf *out)
 {
@@ -68,22 +75,43 @@ static void encode(const sherd_rfdb_manifest *m, const change *c, sherd_buf *out
 	sherd_rfdb_edit_encode(&e, out);
 }
 
-int sherd_graph_encode_as_edit(const sherd_graph *g, const sherd_rfdb_manifest *full, sherd_buf *out, sherd_error *err)
+/* Against the view, which is that of the version. */
+static void compare_view(const graph_view *v, const sherd_rfdb_manifest *full, change *c)
+{
+	const sherd_rfdb_ids nodes = {v->dead_nodes, v->dead_node_count};
+	const sherd_rfdb_edge_keys edges = {v->dead_edges, v->dead_edge_count};
+	put_listed(&v->lists[SHERD_RFDB_NODES], &c->nodes);
+	put_listed(&v->lists[SHERD_RFDB_EDGES], &c->edges);
+	put_undead_nodes(&nodes, &full->dead_nodes, &c->undead_nodes);
+	put_undead_edges(&edges, &full->dead_edges, &c->undead_edges);
+}
+
+/* Something was spilled since: the version is in the store only. */
+static int compare_stored(const sherd_graph *g, const sherd_rfdb_manifest *full, change *c, sherd_error *err)
 {
 	graph_version base;
-	change c = {0};
 	TRY(sherd_graph_version_load(&base, &g->place, g->version, err));
-	put_segments(&base.manifest.nodes, &c.nodes);
-	put_segments(&base.manifest.edges, &c.edges);
-	put_undead_nodes(&base.manifest.dead_nodes, &full->dead_nodes, &c.undead_nodes);
-	put_undead_edges(&base.manifest.dead_edges, &full->dead_edges, &c.undead_edges);
+	put_segments(&base.manifest.nodes, &c->nodes);
+	put_segments(&base.manifest.edges, &c->edges);
+	put_undead_nodes(&base.manifest.dead_nodes, &full->dead_nodes, &c->undead_nodes);
+	put_undead_edges(&base.manifest.dead_edges, &full->dead_edges, &c->undead_edges);
+	sherd_graph_version_done(&base);
+	return SHERD_OK;
+}
+
+int sherd_graph_encode_as_edit(const sherd_graph *g, const sherd_rfdb_manifest *full, sherd_buf *out, sherd_error *err)
+{
+	change c = {0};
+	if (g->ahead)
+		TRY(compare_stored(g, full, &c, err));
+	else
+		compare_view(&g->view, full, &c);
 	encode(full, &c, out);
 	out->failed = out->failed || c.nodes.failed || c.edges.failed || c.undead_nodes.failed || c.undead_edges.failed;
 	sherd_buf_done(&c.nodes);
 	sherd_buf_done(&c.edges);
 	sherd_buf_done(&c.undead_nodes);
 	sherd_buf_done(&c.undead_edges);
-	sherd_graph_version_done(&base);
 	return sherd_buf_check(out, err);
 }
 
