@@ -117,6 +117,8 @@ static int take_layout(saving *s, const sherd_args *args, sherd_error *err)
 		return sherd_cli_usage(err, "--layout must be sherd or csharp");
 	if (layout && strcmp(layout, "csharp") == 0)
 		s->options.layout = SHERD_CKPT_LAYOUT_CSHARP;
+	if (s->alone && s->options.layout == SHERD_CKPT_LAYOUT_CSHARP)
+		return sherd_cli_usage(err, "--layout csharp does not go with --rank: its shards carry no set id");
 	return SHERD_OK;
 }
 
@@ -211,8 +213,11 @@ static void note(sherd_cli *cli, const char *path, const saving *s, const sherd_
 	sherd_text_size(saved->bytes, size);
 	if (s->alone)
 		sherd_out_note(&cli->out, "%s: shard %" PRIu32 " of %" PRIu32 " %s, %zu tensor%s, %s; %s", path,
-		               s->rank, world, saved->repeated ? "is there already, the same" : "saved", saved->tensors,
-		               sherd_text_plural(saved->tensors), size,
+		               s->rank, world,
+		               saved->repeated    ? "is there already, the same"
+		               : saved->rewritten ? "was damaged, and is written anew"
+		                                  : "saved",
+		               saved->tensors, sherd_text_plural(saved->tensors), size,
 		               saved->committed ? "all are there: committed" : "others are missing");
 	else
 		sherd_out_note(&cli->out, "%s: %zu tensor%s, %s saved in %" PRIu32 " shard%s%s%s", path, saved->tensors,
@@ -235,8 +240,10 @@ static int tell(sherd_cli *cli, const char *path, const saving *s, const sherd_c
 		sherd_doc_put_u64(&doc, "rank", s->rank);
 	sherd_doc_put_u64(&doc, "tensors", saved->tensors);
 	sherd_doc_put_u64(&doc, "bytes", saved->bytes);
-	if (s->alone)
+	if (s->alone) {
 		sherd_doc_put_bool(&doc, "repeated", saved->repeated);
+		sherd_doc_put_bool(&doc, "rewritten", saved->rewritten);
+	}
 	sherd_doc_put_bool(&doc, "committed", saved->committed);
 	return sherd_doc_end(&doc, SHERD_OK, err);
 }

@@ -216,19 +216,23 @@ SHERD_API int sherd_ckpt_save_bundle(sherd_store *store, const char *prefix, con
  * publishes the metadata; until then the set waits, whether its processes live or not. A tensor that several ranks
  * hold with the same type, shape and bytes is a replica. Ranks that contradict each other, by other bytes or by
  * pieces that do not make up a whole, are refused when the last of them comes: SHERD_ECORRUPT, "replica-mismatch",
- * "bad-piece", "overlap" or "missing-piece"; claim and shards stay, to be looked at. */
+ * "bad-piece", "overlap" or "missing-piece"; claim and shards stay, to be looked at. Of the description, what rank 0
+ * says is recorded; a rank that says another step, epoch, learning rate, optimizer, strategy or precision than one that
+ * came before it is SHERD_ECONFLICT, "ranks-disagree". Its shard is taken back, unless others of the set live. To say
+ * nothing contradicts nobody, but of rank 0 what others say. */
 
 /* What saving one rank came to. */
 typedef struct sherd_ckpt_saved {
 	bool committed; /* the set is */
 	bool repeated;  /* this rank had saved the same before, and nothing was written */
+	bool rewritten; /* it had, but the bytes that lie there were damaged: they were written anew */
 	size_t tensors; /* of this rank */
 	uint64_t bytes;
 } sherd_ckpt_saved;
 
 /* Saves what this rank holds: wholes, pieces (items with global_shape and global_offset) and replicas. Saving the same
- * again is fine, also when the set is committed; other bytes are SHERD_ECONFLICT. saved, here and below, may be NULL.
- */
+ * again is fine, also when the set is committed: what is there is read, and written anew if it is damaged. Other
+ * bytes, or another description, are SHERD_ECONFLICT. saved, here and below, may be NULL. */
 SHERD_API int sherd_ckpt_save_rank(sherd_store *store, const char *prefix, uint32_t rank, const sherd_ckpt_item *items,
                                    size_t count, const sherd_ckpt_save_options *options, sherd_ckpt_saved *saved,
                                    sherd_error *err);

@@ -15,7 +15,7 @@ typedef struct sherd_ckpt_index {
 	sherd_set_id set_id;
 	uint32_t rank, world;
 	int64_t time_ns;
-	sherd_str about; /* JSON object, or empty; rank 0's */
+	sherd_str about; /* JSON object, or empty */
 	sherd_ckpt_entry *entries;
 	size_t count;
 } sherd_ckpt_index;

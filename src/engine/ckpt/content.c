@@ -25,7 +25,7 @@ static void add_dims(sherd_sha256 *h, const uint64_t *dims, uint32_t count)
 		add_number(h, dims[i]);
 }
 
-void sherd_ckpt_content(const sherd_ckpt_entry *entries, size_t count, sherd_str about, uint8_t out[SHERD_SHA256_BYTES])
+void sherd_ckpt_content(const sherd_ckpt_entry *entries, size_t count, uint8_t out[SHERD_SHA256_BYTES])
 {
 	sherd_sha256 h;
 	sherd_sha256_init(&h);
@@ -42,7 +42,6 @@ void sherd_ckpt_content(const sherd_ckpt_entry *entries, size_t count, sherd_str
 		for (uint64_t b = 0; e->crcs && b < sherd_ckpt_blocks(e->tensor.bytes); b++)
 			add_number(&h, e->crcs[b]);
 	}
-	add_text(&h, about);
 	sherd_sha256_finish(&h, out);
 }
 

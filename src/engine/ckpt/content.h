@@ -6,9 +6,8 @@
 #include "codec/sha256.h"
 #include "format/ckpt_entry.h"
 
-/* A hash of tensors, their checksums and the description: equal for shards that differ in nothing but their time. */
-void sherd_ckpt_content(const sherd_ckpt_entry *entries, size_t count, sherd_str about,
-                        uint8_t out[SHERD_SHA256_BYTES]);
+/* A hash of tensors and their checksums: equal for shards that differ in nothing but time and description. */
+void sherd_ckpt_content(const sherd_ckpt_entry *entries, size_t count, uint8_t out[SHERD_SHA256_BYTES]);
 
 /* Name, NUL, and where the piece lies in the whole: replicas have the same. It lies in the arena. */
 int sherd_ckpt_piece_key(const sherd_ckpt_entry *entry, sherd_arena *arena, sherd_str *out, sherd_error *err);

@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "engine/ckpt/ckpt.h"
 #include "engine/ckpt/content.h"
+#include "engine/ckpt/training.h"
 #include "format/ckpt_about.h"
 #include "format/ckpt_meta.h"
 #include "format/ckpt_name.h"
@@ -140,6 +141,54 @@ static int check_replicas(publishing *g, size_t entries, sherd_error *err)
 	return rc;
 }
 
+static int say_disagreement(const sherd_ckpt_about *all, uint32_t rank, sherd_error *err)
+{
+	ckpt_disagreement d = {0};
+	uint32_t before = 0;
+	while (before < rank && !sherd_ckpt_disagree(&all[before], &all[rank], CKPT_NOBODY, &d))
+		before++;
+	return sherd_fail(err, SHERD_ECONFLICT, "ranks-disagree",
+	                  "rank %" PRIu32 " says %s %s, rank %" PRIu32 " says %s: nothing is published", before, d.what,
+	                  d.first, rank, d.second);
+}
+
+/* What rank 0 says is what is recorded: others would have said the rest for nothing. */
+static int check_silence(const sherd_ckpt_about *all, const sherd_ckpt_about *said, uint32_t world, sherd_error *err)
+{
+	ckpt_disagreement d = {0};
+	uint32_t rank = 1;
+	if (!sherd_ckpt_disagree(&all[0], said, CKPT_FIRST, &d))
+		return SHERD_OK;
+	while (rank < world && !sherd_ckpt_disagree(&all[0], &all[rank], CKPT_FIRST, &d))
+		rank++;
+	return sherd_fail(err, SHERD_ECONFLICT, "ranks-disagree",
+	                  "rank %" PRIu32
+	                  " says %s %s, and rank 0, whose word is recorded, says none: nothing is published",
+	                  rank, d.what, d.second);
+}
+
+/* Those that are there must mean the same training, also when others are still missing. */
+static int check_training(publishing *g, sherd_error *err)
+{
+	sherd_ckpt_about said = {0};
+	ckpt_disagreement d;
+	sherd_ckpt_about *all = sherd_arena_alloc(&g->arena, g->p->world, sizeof(*all));
+	if (!all)
+		return sherd_fail_nomem(err);
+	for (uint32_t r = 0; r < g->p->world; r++) {
+		const found_shard *f = &g->shards[r];
+		all[r] = (sherd_ckpt_about){0};
+		if (!f->found || !f->index.about.len)
+			continue;
+		int rc = sherd_ckpt_about_decode(f->index.about, g->p->limits, &g->arena, &all[r], err);
+		TRY(sherd_in_object(err, rc, f->file));
+		if (sherd_ckpt_disagree(&said, &all[r], CKPT_NOBODY, &d))
+			return say_disagreement(all, r, err);
+		sherd_ckpt_training_add(&said, &all[r]);
+	}
+	return g->shards[0].found ? check_silence(all, &said, g->p->world, err) : SHERD_OK;
+}
+
 static int build(publishing *g, sherd_buf *out, sherd_error *err)
 {
 	const ckpt_publication *p = g->p;
@@ -190,6 +239,7 @@ static int publish(publishing *g, sherd_error *err)
 {
 	SHERD_AUTO_BUF text = {0};
 	TRY(sherd_pool_run(g->p->pool, g->p->world, find_one, g, err));
+	TRY(sherd_in_object(err, check_training(g, err), g->p->prefix));
 	TRY(sherd_in_object(err, check_found(g, err), g->p->prefix));
 	TRY(build(g, &text, err));
 	TRY(sherd_meter_ask(g->p->meter, err));

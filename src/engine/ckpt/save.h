@@ -23,9 +23,15 @@ int sherd_ckpt_saver_start(sherd_ckpt_saver **out, sherd_store *store, const cha
 /* The same of processes that save once. */
 int sherd_ckpt_saver_begin(sherd_ckpt_saver **out, sherd_store *store, const char *prefix,
                            const sherd_ckpt_save_options *options, bool by_ranks, sherd_meter *meter, sherd_error *err);
-/* Items were checked. out, and repeated (it was there before, the same: then out is not filled), may be NULL. */
+/* What was there of a shard before. */
+typedef enum ckpt_found {
+	CKPT_FOUND_NONE = 0,
+	CKPT_FOUND_SAME,   /* nothing was written */
+	CKPT_FOUND_DAMAGED /* it was written anew */
+} ckpt_found;
+/* Items were checked. out, filled when none was there, and found may be NULL. */
 int sherd_ckpt_saver_write(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_item *items, size_t count,
-                           ckpt_written *out, bool *repeated, sherd_error *err);
+                           ckpt_written *out, ckpt_found *found, sherd_error *err);
 /* As sherd_ckpt_saver_finish() for a saver that wrote all shards itself: one that is missing is SHERD_ECONFLICT. */
 int sherd_ckpt_saver_finish_whole(sherd_ckpt_saver *s, sherd_error *err);
 /* Ends a saver by the outcome of publishing its metadata. */

@@ -7,7 +7,10 @@
 static int finish(sherd_ckpt_saver *saver, uint32_t rank, const sherd_ckpt_shard_items *shard, sherd_ckpt_saved *out,
                   sherd_error *err)
 {
-	int rc = sherd_ckpt_saver_write(saver, rank, shard->items, shard->count, NULL, &out->repeated, err);
+	ckpt_found found = CKPT_FOUND_NONE;
+	int rc = sherd_ckpt_saver_write(saver, rank, shard->items, shard->count, NULL, &found, err);
+	out->repeated = found == CKPT_FOUND_SAME;
+	out->rewritten = found == CKPT_FOUND_DAMAGED;
 	if (rc < 0) {
 		sherd_ckpt_saver_abort(saver);
 		return rc;

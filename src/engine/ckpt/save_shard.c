@@ -2,27 +2,45 @@
 #include "engine/ckpt/saver.h"
 
 #include "engine/ckpt/content.h"
+#include "engine/ckpt/hash.h"
+#include "engine/ckpt/metadata.h"
 #include "engine/ckpt/shard.h"
+#include "engine/ckpt/training.h"
 #include "engine/ckpt/write.h"
+#include "format/ckpt_about.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* Is a shard of this set and rank there, and what does it hold? */
-static int look_for_shard(const sherd_ckpt_saver *s, uint32_t rank, bool *found, uint8_t content[SHERD_SHA256_BYTES],
-                          sherd_error *err)
-{
-	sherd_arena arena = {0};
+/* The shard of this set and rank that is there. */
+typedef struct present {
+	bool found;
+	ckpt_shard shard;
 	sherd_ckpt_index index;
-	ckpt_shard there;
-	int rc = sherd_ckpt_shard_find(&there, s->store, s->prefix, rank, &s->set_id, NULL, &arena, &index, found, err);
-	if (rc == SHERD_OK && *found) {
-		*found = index.world == s->world;
-		sherd_ckpt_content(index.entries, index.count, index.about, content);
-		sherd_ckpt_shard_done(&there);
+	sherd_arena arena;
+} present;
+
+static int find_present(const sherd_ckpt_saver *s, uint32_t rank, present *out, sherd_error *err)
+{
+	*out = (present){0};
+	int rc = sherd_ckpt_shard_find(&out->shard, s->store, s->prefix, rank, &s->set_id, NULL, &out->arena,
+	                               &out->index, &out->found, err);
+	if (rc < 0) {
+		sherd_arena_done(&out->arena);
+		return rc;
 	}
-	sherd_arena_done(&arena);
-	return rc;
+	if (out->found && out->index.world != s->world) {
+		sherd_ckpt_shard_done(&out->shard);
+		out->found = false;
+	}
+	return SHERD_OK;
+}
+
+static void done_present(present *p)
+{
+	if (p->found)
+		sherd_ckpt_shard_done(&p->shard);
+	sherd_arena_done(&p->arena);
 }
 
 static int other_bytes(const char *key, bool found, sherd_error *err)
@@ -34,16 +52,27 @@ static int other_bytes(const char *key, bool found, sherd_error *err)
 	                       key);
 }
 
-/* The key is taken: by this very shard, saved before? */
-static int compare_with_present(const sherd_ckpt_saver *s, uint32_t rank, const char *key,
-                                const uint8_t content[SHERD_SHA256_BYTES], sherd_error *err)
+/* Does the rank say of the set what it said before? */
+static int compare_about(present *there, const ckpt_shard_spec *spec, sherd_error *err)
 {
-	uint8_t there[SHERD_SHA256_BYTES];
-	bool found = false;
-	TRY(look_for_shard(s, rank, &found, there, err));
-	if (found && memcmp(there, content, sizeof(there)) == 0)
+	static const sherd_ckpt_about nothing;
+	SHERD_AUTO_BUF text = {0};
+	sherd_ckpt_about before = {0};
+	ckpt_disagreement d;
+	if (spec->about)
+		sherd_ckpt_about_encode(spec->about, &text);
+	TRY(sherd_buf_check(&text, err));
+	sherd_str about = there->index.about;
+	if (text.len == about.len && (!text.len || memcmp(text.data, about.ptr, about.len) == 0))
 		return SHERD_OK;
-	return other_bytes(key, found, err);
+	if (about.len)
+		TRY(sherd_ckpt_about_decode(about, NULL, &there->arena, &before, err));
+	if (sherd_ckpt_disagree(&before, spec->about ? spec->about : &nothing, CKPT_BOTH, &d))
+		return sherd_fail(err, SHERD_ECONFLICT, "conflict",
+		                  "the %s was %s when this rank saved before, and is %s now", d.what, d.first,
+		                  d.second);
+	return sherd_fail(err, SHERD_ECONFLICT, "conflict",
+	                  "this rank described the set otherwise before: other fields, or state of the optimizer");
 }
 
 static int missing_of_committed(const sherd_ckpt_saver *s, uint32_t rank, sherd_error *err)
@@ -56,28 +85,147 @@ static int missing_of_committed(const sherd_ckpt_saver *s, uint32_t rank, sherd_
 	                       s->prefix);
 }
 
-/* A rank that comes again: what it brings is compared with what is there, without writing it. */
-static int repeat(const sherd_ckpt_saver *s, const ckpt_shard_spec *spec, bool *repeated, sherd_error *err)
+/* What the metadata says that the shard's data has; "" where nothing is committed. */
+static int committed_checksum(const sherd_ckpt_saver *s, uint32_t rank, char out[SHERD_SHA256_HEX + 1],
+                              sherd_error *err)
 {
-	uint8_t there[SHERD_SHA256_BYTES];
+	sherd_arena arena = {0};
+	sherd_ckpt_meta meta;
+	char identity[72];
+	out[0] = 0;
+	if (!s->settled)
+		return SHERD_OK;
+	int rc = sherd_ckpt_metadata_read(s->store, s->prefix, NULL, &arena, &meta, identity, err);
+	for (size_t i = 0; rc == SHERD_OK && i < meta.count; i++)
+		if (meta.shards[i].rank == rank && strlen(meta.shards[i].checksum) == SHERD_SHA256_HEX)
+			memcpy(out, meta.shards[i].checksum, SHERD_SHA256_HEX + 1);
+	sherd_arena_done(&arena);
+	return rc;
+}
+
+/* Reads what is there: its index may be fine, and the bytes in front of it not. */
+static int check_bytes(const sherd_ckpt_saver *s, const ckpt_shard *there, const char *wanted, bool *damaged,
+                       sherd_error *err)
+{
+	char hex[SHERD_SHA256_HEX + 1];
+	sherd_meter meter;
+	sherd_meter_init(&meter, s->options.progress, there->data_size);
+	int rc = sherd_ckpt_hash_range(there->reader, there->data_offset, there->data_size, &meter, hex, err);
+	sherd_meter_done(&meter);
+	TRY(rc);
+	*damaged = strcmp(hex, there->checksum) != 0 || (wanted && strcmp(hex, wanted) != 0);
+	return SHERD_OK;
+}
+
+/* With the time of the one that is there it becomes the very same bytes: whoever is about to publish it, or has done
+ * so, knows their hash. */
+static int rewrite(const sherd_ckpt_saver *s, const ckpt_shard_spec *spec, const present *there, const char *wanted,
+                   sherd_error *err)
+{
+	ckpt_shard_spec anew = *spec;
+	ckpt_written written;
+	anew.key = sherd_reader_key(there->shard.reader);
+	anew.time_ns = there->index.time_ns;
+	anew.replaces = sherd_reader_identity(there->shard.reader);
+	anew.wanted = wanted;
+	return sherd_ckpt_write_shard(s->store, &anew, &written, err);
+}
+
+/* What a rank that comes again brings is compared with what it saved before, and that with what lies there. */
+static int compare_present(const sherd_ckpt_saver *s, const ckpt_shard_spec *spec, present *there, ckpt_found *found,
+                           sherd_error *err)
+{
+	uint8_t content[SHERD_SHA256_BYTES];
+	char committed[SHERD_SHA256_HEX + 1];
+	const char *key = sherd_reader_key(there->shard.reader);
 	ckpt_shard_spec dry = *spec;
 	ckpt_written got;
-	bool found = false;
-	TRY(look_for_shard(s, spec->rank, &found, there, err));
-	*repeated = found;
-	if (!found)
-		return s->settled ? missing_of_committed(s, spec->rank, err) : SHERD_OK;
+	bool damaged = false;
 	dry.dry = true;
+	TRY(sherd_in_object(err, compare_about(there, spec, err), key));
 	TRY(sherd_ckpt_write_shard(s->store, &dry, &got, err));
-	return memcmp(there, got.content, sizeof(there)) == 0 ? SHERD_OK : other_bytes(spec->key, true, err);
+	sherd_ckpt_content(there->index.entries, there->index.count, content);
+	if (memcmp(content, got.content, sizeof(content)) != 0)
+		return other_bytes(key, true, err);
+	TRY(committed_checksum(s, spec->rank, committed, err));
+	const char *wanted = committed[0] ? committed : NULL;
+	TRY(check_bytes(s, &there->shard, wanted, &damaged, err));
+	*found = damaged ? CKPT_FOUND_DAMAGED : CKPT_FOUND_SAME;
+	return damaged ? rewrite(s, spec, there, wanted, err) : SHERD_OK;
+}
+
+static int repeat(const sherd_ckpt_saver *s, const ckpt_shard_spec *spec, ckpt_found *found, sherd_error *err)
+{
+	present there;
+	TRY(find_present(s, spec->rank, &there, err));
+	int rc = SHERD_OK;
+	if (there.found)
+		rc = compare_present(s, spec, &there, found, err);
+	else if (s->settled)
+		rc = missing_of_committed(s, spec->rank, err);
+	done_present(&there);
+	return rc;
+}
+
+/* Does what has the shard's name begin as a shard, and is none any more? Nobody can publish it then, and under this
+ * claim it is ours. */
+static int find_wreck(const sherd_ckpt_saver *s, const char *key, char identity[72], bool *wreck, sherd_error *err)
+{
+	sherd_arena arena = {0};
+	sherd_ckpt_index index;
+	ckpt_shard shard;
+	sherd_stat stat;
+	bool has_index;
+	TRY(sherd_store_stat(s->store, key, &stat, err));
+	sherd_error found = {0};
+	int rc = sherd_ckpt_shard_open(&shard, s->store, key, 0, &found);
+	if (rc == SHERD_OK) {
+		rc = sherd_ckpt_shard_index(&shard, NULL, &arena, &index, &has_index, &found);
+		sherd_ckpt_shard_done(&shard);
+	}
+	sherd_arena_done(&arena);
+	memcpy(identity, stat.identity, sizeof(stat.identity));
+	*wreck = rc == SHERD_ECORRUPT && strcmp(found.reason, "bad-magic") != 0;
+	return SHERD_OK;
+}
+
+/* The key is taken: by this very shard, which another process saved meanwhile, or by what is left of it? */
+static int settle_taken(const sherd_ckpt_saver *s, const ckpt_shard_spec *spec, const ckpt_written *written,
+                        ckpt_found *found, sherd_error *err)
+{
+	uint8_t content[SHERD_SHA256_BYTES];
+	char identity[72];
+	bool wreck = false;
+	present there;
+	TRY(find_present(s, spec->rank, &there, err));
+	int rc = there.found ? sherd_in_object(err, compare_about(&there, spec, err), spec->key) : SHERD_OK;
+	if (rc == SHERD_OK && there.found)
+		sherd_ckpt_content(there.index.entries, there.index.count, content);
+	bool same = there.found && rc == SHERD_OK && memcmp(content, written->content, sizeof(content)) == 0;
+	bool any = there.found;
+	done_present(&there);
+	TRY(rc);
+	*found = CKPT_FOUND_SAME;
+	if (same)
+		return SHERD_OK;
+	if (!any && s->manner.may_repeat)
+		TRY(find_wreck(s, spec->key, identity, &wreck, err));
+	if (!wreck)
+		return other_bytes(spec->key, any, err);
+	ckpt_shard_spec anew = *spec;
+	ckpt_written again;
+	anew.replaces = identity;
+	*found = CKPT_FOUND_DAMAGED;
+	return sherd_ckpt_write_shard(s->store, &anew, &again, err);
 }
 
 int sherd_ckpt_saver_write(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_item *items, size_t count,
-                           ckpt_written *out, bool *repeated, sherd_error *err)
+                           ckpt_written *out, ckpt_found *found, sherd_error *err)
 {
 	SHERD_AUTO_BUF key = {0};
 	ckpt_written written;
-	bool again = false;
+	ckpt_found there = CKPT_FOUND_NONE;
+	sherd_ckpt_about training;
 	TRY(sherd_ckpt_saver_key(s, rank, &key, err));
 	ckpt_shard_spec spec = {
 		.key = (const char *)key.data,
@@ -92,15 +240,22 @@ int sherd_ckpt_saver_write(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_
 		.pool = s->options.pool,
 		.meter = s->meter,
 	};
+	/* Whoever publishes sees whether the ranks mean the same. */
+	if (rank && s->manner.by_ranks && s->options.about && sherd_ckpt_training(s->options.about, &training))
+		spec.about = &training;
 	if (s->manner.may_repeat)
-		TRY(repeat(s, &spec, &again, err));
-	if (repeated)
-		*repeated = again;
-	if (again)
+		TRY(repeat(s, &spec, &there, err));
+	if (found)
+		*found = there;
+	if (there)
 		return SHERD_OK;
 	int rc = sherd_ckpt_write_shard(s->store, &spec, &written, err);
-	if (rc == SHERD_EEXIST && !spec.csharp)
-		return compare_with_present(s, rank, spec.key, written.content, err);
+	if (rc == SHERD_EEXIST && !spec.csharp) {
+		TRY(settle_taken(s, &spec, &written, &there, err));
+		if (found && there == CKPT_FOUND_DAMAGED)
+			*found = there;
+		return SHERD_OK;
+	}
 	TRY(rc);
 	(void)pthread_mutex_lock(&s->lock);
 	s->written[rank] = 1;

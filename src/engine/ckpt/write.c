@@ -200,7 +200,7 @@ static int write_index(shard_writer *w, ckpt_written *out, sherd_error *err)
 	if (about.len > UINT32_MAX)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "training and customFields are too long");
 	index.about = (sherd_str){(const char *)about.data, about.len};
-	sherd_ckpt_content(w->entries, spec->count, index.about, out->content);
+	sherd_ckpt_content(w->entries, spec->count, out->content);
 	if (spec->dry)
 		return SHERD_OK;
 	sherd_ckpt_index_encode(&index, &raw);
@@ -294,8 +294,10 @@ int sherd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt
 {
 	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	SHERD_AUTO_BUF like = {0};
-	sherd_write_options options = {
-		.mode = SHERD_WRITE_NEW, .head = SHERD_CKPT_HEAD_SIZE, .size_hint = expected_size(spec)};
+	sherd_write_options options = {.mode = spec->replaces ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
+	                               .if_identity = spec->replaces,
+	                               .head = SHERD_CKPT_HEAD_SIZE,
+	                               .size_hint = expected_size(spec)};
 	TRY(name_replaced(spec->key, &like, err));
 	options.like = like.data ? (const char *)like.data : NULL;
 	if (!spec->dry)
@@ -304,6 +306,9 @@ int sherd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt
 	int rc = write_all(&w, out, err);
 	free(w.scratch);
 	sherd_arena_done(&w.arena);
+	if (rc == SHERD_OK && spec->wanted && strcmp(out->checksum, spec->wanted) != 0)
+		rc = sherd_fail(err, SHERD_ECORRUPT, "bad-checksum",
+		                "the shard is damaged, and what would take its place is not what was committed");
 	TRY(sherd_in_object(err, rc, spec->key));
 	return spec->dry ? SHERD_OK : sherd_writer_commit(TAKE(writer), err);
 }

@@ -12,12 +12,14 @@ typedef struct ckpt_shard_spec {
 	uint32_t rank, world;
 	sherd_set_id set_id;
 	int64_t time_ns;
-	const sherd_ckpt_about *about; /* rank 0's, else NULL */
+	const sherd_ckpt_about *about; /* NULL: nothing is said */
 	const sherd_ckpt_item *items;
 	size_t count;
 	bool csharp;
 	bool dry; /* only go over the items; nothing is written, and of the outcome only the content is filled in */
-	sherd_pool *pool; /* whose idle workers write while this thread hashes; or NULL */
+	const char *replaces; /* identity of a damaged shard whose place it takes; NULL: the key must be free */
+	const char *wanted;   /* SHERD_ECORRUPT unless the data has this checksum; NULL: any */
+	sherd_pool *pool;     /* whose idle workers write while this thread hashes; or NULL */
 	sherd_meter *meter;
 } ckpt_shard_spec;
 
