@@ -294,8 +294,7 @@ static int save_from(sherd_cli *cli, const sherd_args *args, saving *s, sherd_er
 	int rc = sherd_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, &reading, err), err);
 	if (rc == SHERD_OK) {
 		if (!sherd_args_has(args, "drop-graph"))
-			rc = sherd_place_blame(&from, sherd_target_refuse_loss(bundle, SHERD_FORMAT_CHECKPOINT, err),
-			                       err);
+			rc = sherd_place_blame(&from, sherd_convert_check(bundle, SHERD_FORMAT_CHECKPOINT, err), err);
 		if (rc == SHERD_OK && !sherd_args_has(args, "allow-missing"))
 			rc = sherd_place_blame(
 				&from, sherd_target_refuse_missing(sherd_bundle_missing(bundle, err), err), err);

@@ -276,7 +276,25 @@ void sherd_place_close(sherd_place *place)
 	free(place->folder);
 	remove_missing(place);
 	free(place->around);
+	for (size_t i = 0; place->keys && i < place->count; i++)
+		free(place->keys[i]);
+	free(place->keys);
 	*place = (sherd_place){0};
+}
+
+/* As the user named it: the folder around all of them is nobody's. */
+static void name_by_path(const sherd_place *place, sherd_error *err)
+{
+	for (size_t i = 0; i < place->count; i++)
+		if (strcmp(err->object, place->keys[i]) == 0) {
+			name_object(err, "", place->paths[i]);
+			return;
+		}
+	if (err->object[0]) {
+		char object[sizeof(err->object)];
+		memcpy(object, err->object, sizeof(object));
+		name_object(err, place->folder, object);
+	}
 }
 
 void sherd_place_name(const sherd_place *place, sherd_error *err)
@@ -293,6 +311,10 @@ void sherd_place_name(const sherd_place *place, sherd_error *err)
 	    strcmp(err->reason, "is-folder") != 0)
 		(void)snprintf(err->message, sizeof(err->message),
 		               "this is a folder (sherd checkpoint list shows the checkpoints in it)");
+	if (place->keys && !other) {
+		name_by_path(place, err);
+		return;
+	}
 	char object[sizeof(err->object)];
 	(void)snprintf(object, sizeof(object), "%.*s", (int)sizeof(object) - 1, err->object[0] ? err->object : key);
 	/* A folder that is the whole store is named as the user did, without the '/'. */

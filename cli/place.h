@@ -13,6 +13,9 @@ typedef struct sherd_place {
 	char *folder; /* of the store, as the user wrote it, with '/' at its end; "" for the current one */
 	char *around; /* the folder around the thing, of which the last `made` parts were not there */
 	size_t made;
+	char **keys;        /* of several things that the user named by these paths, wherever they lie; else NULL */
+	char *const *paths; /* borrowed */
+	size_t count;
 } sherd_place;
 
 /* A thing to read or to write, never a folder: a path that is one names what lies beside it under the same name. With

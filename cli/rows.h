@@ -14,6 +14,8 @@ int sherd_rows_open_place(sherd_rows **out, sherd_cli *cli, const sherd_place *p
  * rows. */
 int sherd_rows_open_paths(sherd_rows **out, sherd_cli *cli, sherd_place *place, char *const *paths, int count,
                           bool incomplete, sherd_error *err);
+/* Tells of finite values that became infinite, unless there are none; with --json the document has to. */
+void sherd_rows_warn_of_overflow(sherd_cli *cli, const char *path, uint64_t count, sherd_dtype dtype);
 /* Prints what sherd info and sherd rows info tell; incomplete: of a set that is being packed, too. */
 int sherd_rows_show(sherd_cli *cli, const char *path, const sherd_place *place, bool incomplete, sherd_error *err);
 

@@ -9,10 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *file_of(const char *key)
+static const char *last_part(const char *key)
 {
 	const char *slash = strrchr(key, '/');
 	return slash ? slash + 1 : key;
+}
+
+/* What the user calls a shard: as given in a list, else by its name in the folder. */
+static const char *shard_name(const sherd_place *place, const sherd_rows *rows, size_t shard)
+{
+	return place->keys ? place->paths[shard] : last_part(sherd_rows_shard_at(rows, shard)->key);
 }
 
 static const char *format_of(const sherd_rows *rows)
@@ -40,7 +46,7 @@ static void print_head(sherd_cli *cli, const char *path, const sherd_rows *rows)
 	sherd_out_printf(&cli->out, "manifest  %s\n\n", sherd_rows_has_manifest(rows) ? "yes" : "none");
 }
 
-static int print_shards(sherd_cli *cli, const sherd_rows *rows, sherd_error *err)
+static int print_shards(sherd_cli *cli, const sherd_place *place, const sherd_rows *rows, sherd_error *err)
 {
 	static const char *const heads[] = {"file", "rows", "first row", "size"};
 	sherd_table table = {.columns = COUNT_OF(heads), .right = 1u << 1 | 1u << 2 | 1u << 3};
@@ -51,7 +57,7 @@ static int print_shards(sherd_cli *cli, const sherd_rows *rows, sherd_error *err
 		(void)snprintf(count, sizeof(count), "%" PRIu64, s->rows);
 		(void)snprintf(first, sizeof(first), "%" PRIu64, s->first);
 		sherd_text_size(s->bytes, size);
-		sherd_table_add(&table, file_of(s->key));
+		sherd_table_add(&table, shard_name(place, rows, i));
 		sherd_table_add(&table, count);
 		sherd_table_add(&table, first);
 		sherd_table_add(&table, size);
@@ -59,30 +65,31 @@ static int print_shards(sherd_cli *cli, const sherd_rows *rows, sherd_error *err
 	return sherd_table_print(&table, &cli->out, err);
 }
 
-static int describe(sherd_cli *cli, const char *path, const sherd_rows *rows, sherd_error *err)
+static int describe(sherd_cli *cli, const char *path, const sherd_place *place, const sherd_rows *rows,
+                    sherd_error *err)
 {
 	const char *const *left_out;
 	size_t count = sherd_rows_left_out(rows, &left_out);
 	print_head(cli, path, rows);
-	TRY(print_shards(cli, rows, err));
+	TRY(print_shards(cli, place, rows, err));
 	if (count)
 		sherd_out_printf(&cli->out, "\nleft out, %s\n",
 		                 sherd_rows_has_manifest(rows) ? "as the manifest does not name them"
 		                                               : "as shards of a checkpoint");
 	for (size_t i = 0; i < count; i++) {
-		sherd_out_name(&cli->out, file_of(left_out[i]));
+		sherd_out_name(&cli->out, last_part(left_out[i]));
 		sherd_out_printf(&cli->out, "\n");
 	}
 	return SHERD_OK;
 }
 
-static void put_shards(sherd_doc *doc, const sherd_rows *rows)
+static void put_shards(sherd_doc *doc, const sherd_place *place, const sherd_rows *rows)
 {
 	sherd_doc_put_open(doc, "shards", '[');
 	for (size_t i = 0; i < sherd_rows_shards(rows); i++) {
 		const sherd_rows_shard *s = sherd_rows_shard_at(rows, i);
 		sherd_doc_open(doc, '{');
-		sherd_doc_put_text(doc, "file", file_of(s->key));
+		sherd_doc_put_text(doc, "file", shard_name(place, rows, i));
 		sherd_doc_put_u64(doc, "rows", s->rows);
 		sherd_doc_put_u64(doc, "first", s->first);
 		sherd_doc_put_u64(doc, "bytes", s->bytes);
@@ -91,7 +98,7 @@ static void put_shards(sherd_doc *doc, const sherd_rows *rows)
 	sherd_doc_close(doc, ']');
 }
 
-static int describe_json(sherd_cli *cli, const sherd_rows *rows, sherd_error *err)
+static int describe_json(sherd_cli *cli, const sherd_place *place, const sherd_rows *rows, sherd_error *err)
 {
 	const char *const *left_out;
 	size_t count = sherd_rows_left_out(rows, &left_out);
@@ -102,10 +109,10 @@ static int describe_json(sherd_cli *cli, const sherd_rows *rows, sherd_error *er
 	sherd_doc_put_text(&doc, "dtype", sherd_dtype_describe(sherd_rows_dtype(rows))->name);
 	sherd_doc_put_u64(&doc, "bytes", bytes_of(rows));
 	sherd_doc_put_bool(&doc, "manifest", sherd_rows_has_manifest(rows));
-	put_shards(&doc, rows);
+	put_shards(&doc, place, rows);
 	sherd_doc_put_open(&doc, "left_out", '[');
 	for (size_t i = 0; i < count; i++)
-		sherd_doc_text(&doc, file_of(left_out[i]));
+		sherd_doc_text(&doc, last_part(left_out[i]));
 	sherd_doc_close(&doc, ']');
 	return sherd_doc_end(&doc, SHERD_OK, err);
 }
@@ -119,16 +126,16 @@ int sherd_rows_open_place(sherd_rows **out, sherd_cli *cli, const sherd_place *p
 	return sherd_place_blame(place, rc, err);
 }
 
-static int show(sherd_cli *cli, const char *path, const sherd_rows *rows, sherd_error *err)
+static int show(sherd_cli *cli, const char *path, const sherd_place *place, const sherd_rows *rows, sherd_error *err)
 {
-	return cli->out.json ? describe_json(cli, rows, err) : describe(cli, path, rows, err);
+	return cli->out.json ? describe_json(cli, place, rows, err) : describe(cli, path, place, rows, err);
 }
 
 int sherd_rows_show(sherd_cli *cli, const char *path, const sherd_place *place, bool incomplete, sherd_error *err)
 {
 	sherd_rows *rows;
 	TRY(sherd_rows_open_place(&rows, cli, place, incomplete, err));
-	int rc = show(cli, path, rows, err);
+	int rc = show(cli, path, place, rows, err);
 	sherd_rows_close(rows);
 	return rc;
 }
@@ -139,7 +146,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	sherd_rows *rows;
 	bool incomplete = sherd_args_has(args, "incomplete");
 	TRY(sherd_rows_open_paths(&rows, cli, &place, args->operands, args->count, incomplete, err));
-	int rc = show(cli, args->count > 1 ? "the list" : args->operands[0], rows, err);
+	int rc = show(cli, args->count > 1 ? "the list" : args->operands[0], &place, rows, err);
 	sherd_rows_close(rows);
 	sherd_place_close(&place);
 	return rc;

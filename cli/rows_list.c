@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* How much of two absolute paths of files is the same folder, its '/' included. */
 static size_t common_part(const char *a, const char *b, size_t most)
@@ -20,9 +21,15 @@ static size_t common_part(const char *a, const char *b, size_t most)
 static int find_common(char **real, char *const *paths, size_t count, size_t *common, sherd_error *err)
 {
 	for (size_t i = 0; i < count; i++) {
+		struct stat st;
 		real[i] = realpath(paths[i], NULL);
-		if (!real[i]) {
+		bool folder = real[i] && stat(real[i], &st) == 0 && S_ISDIR(st.st_mode);
+		if (!real[i])
 			(void)sherd_cli_fail(err, SHERD_ENOTFOUND, "not-found", "nothing is there");
+		else if (folder)
+			(void)sherd_cli_fail(err, SHERD_ENOTFOUND, "is-folder",
+			                     "this is a folder: a list names shards, and a set is named alone");
+		if (!real[i] || folder) {
 			(void)snprintf(err->object, sizeof(err->object), "%.200s", paths[i]);
 			return err->code;
 		}
@@ -31,22 +38,34 @@ static int find_common(char **real, char *const *paths, size_t count, size_t *co
 	return SHERD_OK;
 }
 
-static int open_list(sherd_rows **out, sherd_cli *cli, sherd_place *place, char **real, size_t count, size_t common,
-                     sherd_error *err)
+/* The place knows what the user called them. */
+static int keep_names(sherd_place *place, char *const *real, size_t common, char *const *paths, size_t count,
+                      sherd_error *err)
+{
+	place->keys = calloc(count, sizeof(*place->keys));
+	place->paths = paths;
+	place->count = count;
+	for (size_t i = 0; place->keys && i < count; i++)
+		if (!(place->keys[i] = strdup(real[i] + common)))
+			return sherd_cli_no_memory(err);
+	return place->keys ? SHERD_OK : sherd_cli_no_memory(err);
+}
+
+static int open_list(sherd_rows **out, sherd_cli *cli, sherd_place *place, char *const *real, size_t common,
+                     char *const *paths, size_t count, sherd_error *err)
 {
 	const sherd_rows_options options = {.progress = &cli->waiting};
 	char *folder = real[0] ? strndup(real[0], common) : NULL;
-	const char **keys = calloc(count, sizeof(*keys));
-	int rc = folder && keys ? sherd_place_open_folder(place, folder, err) : sherd_cli_no_memory(err);
-	for (size_t i = 0; i < count && rc == SHERD_OK; i++)
-		keys[i] = real[i] + common;
-	if (rc == SHERD_OK) {
-		rc = sherd_place_blame(place, sherd_rows_open(out, place->store, keys, count, &options, err), err);
-		if (rc < 0)
-			sherd_place_close(place);
-	}
+	int rc = folder ? sherd_place_open_folder(place, folder, err) : sherd_cli_no_memory(err);
 	free(folder);
-	free(keys);
+	if (rc < 0)
+		return rc;
+	rc = keep_names(place, real, common, paths, count, err);
+	if (rc == SHERD_OK)
+		rc = sherd_rows_open(out, place->store, (const char *const *)place->keys, count, &options, err);
+	(void)sherd_place_blame(place, rc, err);
+	if (rc < 0)
+		sherd_place_close(place);
 	return rc;
 }
 
@@ -66,7 +85,7 @@ int sherd_rows_open_paths(sherd_rows **out, sherd_cli *cli, sherd_place *place, 
 		return sherd_cli_no_memory(err);
 	int rc = find_common(real, paths, (size_t)count, &common, err);
 	if (rc == SHERD_OK)
-		rc = open_list(out, cli, place, real, (size_t)count, common, err);
+		rc = open_list(out, cli, place, real, common, paths, (size_t)count, err);
 	for (int i = 0; i < count; i++)
 		free(real[i]);
 	free(real);

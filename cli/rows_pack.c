@@ -88,16 +88,16 @@ static int open_source(packing *p, const char *path, sherd_error *err)
 	return sherd_place_blame(&s->place, rc, err);
 }
 
-static void warn_of_overflow(const packing *p, const char *path, const char *dtype)
+void sherd_rows_warn_of_overflow(sherd_cli *cli, const char *path, uint64_t count, sherd_dtype dtype)
 {
 	sherd_error warning = {.reason = "overflow", .offset = SHERD_NO_OFFSET};
-	if (!p->overflowed || p->cli->out.json || p->cli->out.quiet)
+	if (!count || cli->out.json || cli->out.quiet)
 		return;
 	(void)snprintf(warning.object, sizeof(warning.object), "%s", path);
 	(void)snprintf(warning.message, sizeof(warning.message),
-	               "%" PRIu64 " finite value%s too large for %s: stored as infinity", p->overflowed,
-	               p->overflowed == 1 ? " is" : "s are", dtype);
-	sherd_out_problem(&p->cli->out, &warning, true);
+	               "%" PRIu64 " finite value%s too large for %s: stored as infinity", count,
+	               count == 1 ? " is" : "s are", sherd_dtype_describe(dtype)->name);
+	sherd_out_problem(&cli->out, &warning, true);
 }
 
 static int tell(const packing *p, const char *path, uint64_t before, sherd_error *err)
@@ -108,7 +108,8 @@ static int tell(const packing *p, const char *path, uint64_t before, sherd_error
 	uint64_t bytes = 0;
 	TRY(sherd_place_blame(&p->to, sherd_rows_open_any(&rows, p->to.store, p->to.key, NULL, err), err));
 	uint64_t total = sherd_rows_total(rows), width = sherd_rows_width(rows);
-	const char *dtype = sherd_dtype_describe(sherd_rows_dtype(rows))->name;
+	sherd_dtype type = sherd_rows_dtype(rows);
+	const char *dtype = sherd_dtype_describe(type)->name;
 	sherd_format format = sherd_rows_format(rows);
 	size_t shards = sherd_rows_shards(rows);
 	for (size_t i = 0; i < shards; i++)
@@ -123,7 +124,7 @@ static int tell(const packing *p, const char *path, uint64_t before, sherd_error
 		sherd_out_note(out, "%s: %" PRIu64 " row%s of %" PRIu64 " %s value%s, %s packed in %zu shard%s", path,
 		               total, sherd_text_plural(total), width, dtype, sherd_text_plural(width), size, shards,
 		               sherd_text_plural(shards));
-	warn_of_overflow(p, path, dtype);
+	sherd_rows_warn_of_overflow(p->cli, path, p->overflowed, type);
 	sherd_doc doc = sherd_doc_begin(out);
 	sherd_doc_put_text(&doc, "path", path);
 	sherd_doc_put_text(&doc, "format", sherd_format_name(format));

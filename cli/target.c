@@ -2,7 +2,7 @@
 
 #include "clock.h"
 #include "doc.h"
-#include "place.h"
+#include "rows.h"
 #include "text.h"
 
 #include <sherd/ckpt.h>
@@ -47,15 +47,6 @@ static const struct foreign {
 	{".msgpack", "MessagePack"},
 	{".tflite", "TensorFlow Lite"},
 };
-
-int sherd_target_refuse_loss(const sherd_bundle *bundle, sherd_format to, sherd_error *err)
-{
-	int rc = sherd_convert_check(bundle, to, err);
-	size_t used = rc < 0 ? strlen(err->message) : 0;
-	if (rc < 0)
-		(void)snprintf(err->message + used, sizeof(err->message) - used, " (--drop-graph accepts that)");
-	return rc;
-}
 
 int sherd_target_refuse_missing(int rc, sherd_error *err)
 {
@@ -219,7 +210,18 @@ size_t sherd_target_count(const sherd_bundle *bundle, bool without_updater, uint
 }
 
 /* written is what lies on the disk; 0: about what the tensors have. */
-static int tell(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, uint64_t written,
+/* What the library told of a target. */
+typedef struct written_counts {
+	uint64_t bytes;      /* 0: unknown */
+	uint64_t overflowed; /* values of rows */
+} written_counts;
+
+static bool is_rows(const sherd_target *target)
+{
+	return target->format == SHERD_FORMAT_ROWS || target->format == SHERD_FORMAT_ROWS_BF16;
+}
+
+static int tell(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, const written_counts *written,
                 sherd_error *err)
 {
 	uint64_t bytes;
@@ -229,10 +231,13 @@ static int tell(sherd_cli *cli, const sherd_target *target, const sherd_bundle *
 	if (!head)
 		return sherd_cli_no_memory(err);
 	bool other = strcmp(head, target->path) != 0;
-	sherd_text_size(written ? written : bytes, size);
+	sherd_text_size(written->bytes ? written->bytes : bytes, size);
 	sherd_out_note(&cli->out, "%s: %s, %zu tensor%s, %s written%s%s", target->path,
 	               sherd_format_name(target->format), count, sherd_text_plural(count), size, other ? " as " : "",
 	               other ? head : "");
+	/* Rows become F32 unless all are of one smaller type, which can hold them. */
+	sherd_rows_warn_of_overflow(cli, target->path, written->overflowed,
+	                            target->format == SHERD_FORMAT_ROWS_BF16 ? SHERD_BF16 : SHERD_F32);
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", target->path);
 	sherd_doc_put_text(&doc, "head", head);
@@ -240,14 +245,15 @@ static int tell(sherd_cli *cli, const sherd_target *target, const sherd_bundle *
 	sherd_doc_put_u64(&doc, "tensors", count);
 	sherd_doc_put_u64(&doc, "bytes", bytes);
 	free(head);
-	if (written)
-		sherd_doc_put_u64(&doc, "written", written);
+	if (written->bytes)
+		sherd_doc_put_u64(&doc, "written", written->bytes);
+	if (is_rows(target))
+		sherd_doc_put_u64(&doc, "overflowed", written->overflowed);
 	return sherd_doc_end(&doc, SHERD_OK, err);
 }
 
 static int convert(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, const sherd_place *place,
-                   const sherd_clock *clock, // NOLINTNEXTLINE(readability-non-const-parameter)
-                   uint64_t *written, sherd_error *err)
+                   const sherd_clock *clock, written_counts *written, sherd_error *err)
 {
 	sherd_convert_options options = {.shards = target->shards,
 	                                 .replace = target->replace,
@@ -261,7 +267,8 @@ static int convert(sherd_cli *cli, const sherd_target *target, const sherd_bundl
 	                                 .time_ns = clock->time_ns,
 	                                 .timed = true,
 	                                 .framework = SHERD_CLI_FRAMEWORK,
-	                                 .written = written,
+	                                 .overflowed = &written->overflowed,
+	                                 .written = &written->bytes,
 	                                 .pool = cli->pool,
 	                                 .progress = &cli->progress};
 	return sherd_convert(bundle, place->store, place->key, target->format, &options, err);
@@ -286,7 +293,7 @@ int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_b
 {
 	sherd_place place;
 	sherd_clock clock;
-	uint64_t written = 0;
+	written_counts written = {0};
 	TRY(sherd_clock_read(&clock, err));
 	char *base = base_of(target);
 	int rc = base ? sherd_place_open(&place, base, true, err) : sherd_cli_no_memory(err);
@@ -298,5 +305,5 @@ int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_b
 		rc = convert(cli, target, bundle, &place, &clock, &written, err);
 	(void)sherd_place_blame(&place, rc, err);
 	sherd_place_close(&place);
-	return rc < 0 ? rc : tell(cli, target, bundle, written, err);
+	return rc < 0 ? rc : tell(cli, target, bundle, &written, err);
 }

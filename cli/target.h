@@ -26,8 +26,6 @@ typedef struct sherd_target {
 int sherd_target_compression(const char *text, sherd_compression *compress, int *level, sherd_error *err);
 /* Takes the options of convert, those that the command has; without --to the end of the path decides. */
 int sherd_target_take(sherd_target *target, const sherd_args *args, const char *path, sherd_error *err);
-/* Refuses to lose the graph of a model, and tells the way out: --drop-graph, which the command has. */
-int sherd_target_refuse_loss(const sherd_bundle *bundle, sherd_format to, sherd_error *err);
 /* rc is that of sherd_bundle_missing() or sherd_model_missing(): tells the way out, --allow-missing, which the command
  * has. */
 int sherd_target_refuse_missing(int rc, sherd_error *err);

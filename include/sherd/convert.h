@@ -19,6 +19,8 @@ typedef struct sherd_convert_options {
 	int64_t time_ns;            /* when, for targets that record it; since 1970 UTC */
 	bool timed;                 /* also when it is 0 */
 	const char *framework;      /* who writes it, for models; see sherd_model_save_options */
+	uint64_t *overflowed;       /* of rows, where to tell how many finite values were too large for the type of the
+	                             * set, and are stored as infinities; may be NULL */
 	uint64_t *written;          /* told when a model was written: bytes of all files together; may be NULL */
 	sherd_pool *pool;
 	const sherd_progress *progress;
@@ -45,7 +47,7 @@ typedef struct sherd_convert_options {
 SHERD_API int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key, sherd_format to,
                             const sherd_convert_options *options, sherd_error *err);
 /* SHERD_EUNSUPPORTED, "cannot-hold", when the bundle is a model's and the target has no place for its graph: the
- * message tells what would be lost. */
+ * message tells what would be lost; or when tensors become variables of a model and one of them has an empty name. */
 SHERD_API int sherd_convert_check(const sherd_bundle *from, sherd_format to, sherd_error *err);
 
 SHERD_END_DECLS

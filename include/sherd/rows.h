@@ -305,10 +305,11 @@ typedef struct sherd_rows_index_options {
 SHERD_API int sherd_rows_index(sherd_store *store, const char *folder, const char *const *names, size_t count,
                                const sherd_rows_index_options *options, sherd_error *err);
 
-/* One shard as bytes on a store, from double-precision rows, each rounded to the nearest float. progress may be NULL.
- */
+/* One shard as bytes on a store, from double-precision rows, each rounded to the nearest float. *overflowed, once it is
+ * written: how many finite values were too large for a float, and are stored as infinities. Both may be NULL. */
 SHERD_API int sherd_rows_write_shard(sherd_store *store, const char *key, const double *values, uint64_t rows,
-                                     uint64_t width, const sherd_progress *progress, sherd_error *err);
+                                     uint64_t width, uint64_t *overflowed, const sherd_progress *progress,
+                                     sherd_error *err);
 
 SHERD_END_DECLS
 

@@ -25,7 +25,7 @@ static void begin(sherd_store *s)
 	assert_ok(sherd_rows_writer_open(&w, s, "d", WIDTH, &options, err));
 	assert_ok(sherd_rows_writer_append(w, SHERD_F32, values, BEFORE, err));
 	assert_ok(sherd_rows_writer_commit(w, err));
-	assert_ok(sherd_rows_write_shard(s, "i/a.shard", (const double[]){1, 2}, 1, 2, NULL, err));
+	assert_ok(sherd_rows_write_shard(s, "i/a.shard", (const double[]){1, 2}, 1, 2, NULL, NULL, err));
 }
 
 static int grow(sherd_store *s, sherd_error *err)

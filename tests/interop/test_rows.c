@@ -187,7 +187,7 @@ static void write_set(const char *where)
 		for (size_t k = 0; k < 2 * sizes[i]; k++)
 			values[k] = (double)(row * 2 + k) / 3;
 		(void)snprintf(key, sizeof(key), "%s/%zu.shard", where, i);
-		assert_ok(sherd_rows_write_shard(store, key, values, sizes[i], 2, NULL, err));
+		assert_ok(sherd_rows_write_shard(store, key, values, sizes[i], 2, NULL, NULL, err));
 		row += sizes[i];
 	}
 }
@@ -369,7 +369,7 @@ TEST(a_packed_set_and_its_damage_are_judged_alike)
 	put("p/rows.packing", "", 0);
 	put("p/other.shard", "RAHS", 4);
 	assert_same_findings("p", "left-out");
-	assert_ok(sherd_rows_write_shard(store, "p/stray.shard", (const double[]){1}, 1, 1, NULL, err));
+	assert_ok(sherd_rows_write_shard(store, "p/stray.shard", (const double[]){1}, 1, 1, NULL, NULL, err));
 	assert_ok(sherd_store_remove(store, "p/part-00003.shard", err));
 	assert_same_findings("p", "missing-shard");
 	assert_same_findings("p", "stray-shard");
@@ -433,7 +433,7 @@ TEST(shards_of_the_corpus_are_judged_alike)
 		/* Beside a good one, so that a folder of rows is what it is. */
 		put("c/a.shard", block, len);
 		assert_ok(sherd_store_remove(store, "c/b.shard", err));
-		assert_ok(sherd_rows_write_shard(store, "c/b.shard", (const double[]){1, 2, 3}, 1, 3, NULL, err));
+		assert_ok(sherd_rows_write_shard(store, "c/b.shard", (const double[]){1, 2, 3}, 1, 3, NULL, NULL, err));
 		assert_same_findings("c", "no-manifest");
 	}
 }

@@ -36,10 +36,25 @@ static void put_losses(sherd_buf *out, const sherd_model_graph *g)
 		sherd_buf_printf(out, "%sthe training configuration", out->len ? ", " : "");
 }
 
+/* Tensors become variables, which are known by their names alone. */
+static int check_names(const sherd_bundle *from, sherd_format to, sherd_error *err)
+{
+	for (size_t i = 0; i < from->count; i++)
+		if (!*from->tensors[i].name)
+			return sherd_fail(
+				err, SHERD_EUNSUPPORTED, "cannot-hold",
+				"tensor %zu of %zu has an empty name, and %s holds none: give it a name where "
+				"it comes from, or write safetensors, NumPy files or a checkpoint",
+				i + 1, from->count, sherd_format_name(to));
+	return SHERD_OK;
+}
+
 int sherd_convert_check(const sherd_bundle *from, sherd_format to, sherd_error *err)
 {
 	SHERD_AUTO_BUF losses = {0};
-	if (!from->model || sherd_convert_holds_graph(to))
+	if (sherd_convert_holds_graph(to))
+		return from->model ? SHERD_OK : check_names(from, to, err);
+	if (!from->model)
 		return SHERD_OK;
 	put_losses(&losses, &from->model->graph);
 	sherd_buf_u8(&losses, 0);

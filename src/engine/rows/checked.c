@@ -33,8 +33,7 @@ int sherd_rows_checked_open(rows_checked **out, const sherd_rows *rows, sherd_er
 	uint64_t parts = 0;
 	if (!rows->entries)
 		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-checksum",
-		                  "no manifest has checksums of these rows, so they cannot be verified: sherd rows "
-		                  "index writes one");
+		                  "no manifest has checksums of these rows, so they cannot be verified");
 	rows_checked *c = calloc(1, sizeof(*c));
 	if (c)
 		c->begins = malloc((rows->count + 1) * sizeof(*c->begins));

@@ -89,8 +89,7 @@ static int refuse_in(const rows_claim *c, const char *name, int code, const char
 static int check_empty(const rows_claim *c, const rows_files *files, sherd_error *err)
 {
 	if (files->has_manifest)
-		return refuse_in(c, SHERD_ROWS_MANIFEST, SHERD_EEXIST, "exists",
-		                 "the folder holds a set of rows (rows append adds to it)", err);
+		return refuse_in(c, SHERD_ROWS_MANIFEST, SHERD_EEXIST, "exists", "the folder holds a set of rows", err);
 	if (files->count)
 		return refuse_in(c, files->list[0].name, SHERD_EEXIST, "exists", "the folder holds shards", err);
 	return SHERD_OK;
@@ -101,14 +100,12 @@ static int check_set(const rows_claim *c, const rows_files *files, sherd_error *
 	if (files->has_manifest)
 		return SHERD_OK;
 	if (files->has_foreign)
-		return refuse_in(
-			c, SHERD_ROWS_BF16_MANIFEST, SHERD_EUNSUPPORTED, "unknown-format",
-			"rows can be appended to a set with rows.manifest.json only: rows pack makes one of this", err);
+		return refuse_in(c, SHERD_ROWS_BF16_MANIFEST, SHERD_EUNSUPPORTED, "unknown-format",
+		                 "rows can be appended to a set with rows.manifest.json only", err);
 	if (files->count)
-		return refuse_in(c, SHERD_ROWS_MANIFEST, SHERD_EUNSUPPORTED, "no-manifest",
-		                 "the set has no manifest: rows index makes one", err);
-	return refuse_in(c, SHERD_ROWS_MANIFEST, SHERD_ENOTFOUND, "not-found",
-	                 "no set of rows is there: rows pack begins one", err);
+		return refuse_in(c, SHERD_ROWS_MANIFEST, SHERD_EUNSUPPORTED, "no-manifest", "the set has no manifest",
+		                 err);
+	return refuse_in(c, SHERD_ROWS_MANIFEST, SHERD_ENOTFOUND, "not-found", "no set of rows is there", err);
 }
 
 /* The number behind those of all parts that are there. */

@@ -6,7 +6,8 @@ int sherd_rows_head_read(rows_head *out, sherd_store *store, const char *folder,
                          sherd_arena *arena, sherd_rows_manifest *manifest, sherd_error *err)
 {
 	rows_manifest_seen seen;
-	TRY(sherd_rows_manifest_read(store, folder, limits, arena, manifest, &seen, err));
+	int rc = sherd_rows_manifest_read(store, folder, limits, arena, manifest, &seen, err);
+	TRY(sherd_rows_manifest_tell_way_out(store, folder, rc, err));
 	memcpy(out->identity, seen.identity, sizeof(out->identity));
 	return SHERD_OK;
 }

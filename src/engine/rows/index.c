@@ -152,12 +152,10 @@ static int check_folder(const indexing *x, const rows_files *files, sherd_error 
 	bool marker = files->has_marker && !x->options->replace;
 	int rc = SHERD_OK;
 	if (marker)
-		rc = sherd_fail(
-			err, SHERD_ECONFLICT, "conflict",
-			"somebody is writing into the set, or died: rows pack and rows append clear what is left, "
-			"--replace takes over from a writer that died");
+		rc = sherd_fail(err, SHERD_ECONFLICT, "conflict",
+		                "somebody is writing into the set, or died: the next writer clears what is left");
 	else if (files->has_manifest && !x->options->replace)
-		rc = sherd_fail(err, SHERD_EEXIST, "exists", "the set has a manifest (--replace makes a new one)");
+		rc = sherd_fail(err, SHERD_EEXIST, "exists", "the set has a manifest");
 	if (rc == SHERD_OK)
 		return rc;
 	TRY(sherd_rows_key(&key, x->folder, marker ? SHERD_ROWS_MARKER : SHERD_ROWS_MANIFEST, err));

@@ -2,8 +2,10 @@
 
 #include "base/limits.h"
 #include "engine/rows/files.h"
+#include "format/rows_shard.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
@@ -37,4 +39,17 @@ int sherd_rows_manifest_read(sherd_store *store, const char *folder, const sherd
 	TRY(sherd_rows_key(&key, folder, SHERD_ROWS_MANIFEST, err));
 	const char *name = (const char *)key.data;
 	return sherd_in_object(err, read_all(store, name, limits, arena, out, seen, err), name);
+}
+
+int sherd_rows_manifest_tell_way_out(sherd_store *store, const char *folder, int rc, sherd_error *err)
+{
+	rows_files files;
+	if (rc != SHERD_ECORRUPT || !err || sherd_rows_files_open(&files, store, folder, SHERD_ROWS_SUFFIX, NULL) < 0)
+		return rc;
+	size_t used = strlen(err->message);
+	if (files.count)
+		(void)snprintf(err->message + used, sizeof(err->message) - used,
+		               "; a new manifest can be made of the shards");
+	sherd_rows_files_done(&files);
+	return rc;
 }

@@ -15,4 +15,7 @@ typedef struct rows_manifest_seen {
 int sherd_rows_manifest_read(sherd_store *store, const char *folder, const sherd_limits *limits, sherd_arena *arena,
                              sherd_rows_manifest *out, rows_manifest_seen *seen, sherd_error *err);
 
+/* Adds to what is wrong with a manifest, if that is damage, that shards with heads can do without it. Returns rc. */
+int sherd_rows_manifest_tell_way_out(sherd_store *store, const char *folder, int rc, sherd_error *err);
+
 #endif

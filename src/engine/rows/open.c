@@ -202,23 +202,12 @@ static int leave_out_strays(opening *o, const rows_files *files, const sherd_row
 	return rc;
 }
 
-/* Shards with heads do not need the manifest that is damaged. */
-static void tell_way_out(const rows_files *files, sherd_error *err)
-{
-	size_t used = err ? strlen(err->message) : 0;
-	if (err && files->count && sherd_str_ends(sherd_str_of(files->list[0].name), SHERD_ROWS_SUFFIX))
-		(void)snprintf(err->message + used, sizeof(err->message) - used,
-		               " (rows index --replace makes a new one)");
-}
-
 static int add_manifest(opening *o, const char *folder, const rows_files *files, sherd_error *err)
 {
 	sherd_rows *r = o->rows;
 	sherd_rows_manifest m;
 	int rc = sherd_rows_manifest_read(r->store, folder, &o->limits, &r->arena, &m, NULL, err);
-	if (rc == SHERD_ECORRUPT)
-		tell_way_out(files, err);
-	TRY(rc);
+	TRY(sherd_rows_manifest_tell_way_out(r->store, folder, rc, err));
 	const sherd_rows_kind *kind = sherd_rows_kind_of(m.dtype);
 	r->dtype = m.dtype;
 	r->head_bytes = kind->head;

@@ -29,7 +29,8 @@ static int check_size(uint64_t rows, uint64_t width, uint64_t *payload, sherd_er
 
 /* ---- a shard from doubles */
 
-static int put_doubles(rows_shard_out *s, const double *values, uint64_t count, sherd_meter *meter, sherd_error *err)
+static int put_doubles(rows_shard_out *s, const double *values, uint64_t count, uint64_t *overflowed,
+                       sherd_meter *meter, sherd_error *err)
 {
 	enum { AT_ONCE = CHUNK / sizeof(float) };
 	SHERD_AUTO(void, free) chunk = malloc(AT_ONCE * sizeof(float));
@@ -38,6 +39,9 @@ static int put_doubles(rows_shard_out *s, const double *values, uint64_t count, 
 	for (uint64_t at = 0; at < count; at += AT_ONCE) {
 		size_t n = count - at < AT_ONCE ? (size_t)(count - at) : AT_ONCE;
 		sherd_floats_from_f64(values + at, chunk, n);
+		size_t infinite = sherd_floats_infinite(SHERD_F32, chunk, n);
+		if (infinite)
+			*overflowed += infinite - sherd_floats_infinite(SHERD_F64, values + at, n);
 		TRY(sherd_writer_append(s->writer, chunk, n * sizeof(float), err));
 		TRY(sherd_meter_add(meter, n * sizeof(float), err));
 	}
@@ -45,19 +49,21 @@ static int put_doubles(rows_shard_out *s, const double *values, uint64_t count, 
 }
 
 int sherd_rows_write_shard(sherd_store *store, const char *key, const double *values, uint64_t rows, uint64_t width,
-                           const sherd_progress *progress, sherd_error *err)
+                           uint64_t *overflowed, const sherd_progress *progress, sherd_error *err)
 {
 	rows_shard_out s;
 	sherd_meter meter;
-	uint64_t payload = 0;
+	uint64_t payload = 0, infinite = 0;
 	TRY(check_size(rows, width, &payload, err));
 	TRY(sherd_rows_shard_begin(&s, store, key, SHERD_F32, width, rows, NULL, err));
 	sherd_meter_init(&meter, progress, payload);
-	int rc = put_doubles(&s, values, payload / sizeof(float), &meter, err);
+	int rc = put_doubles(&s, values, payload / sizeof(float), &infinite, &meter, err);
 	sherd_meter_done(&meter);
 	if (rc == SHERD_OK)
 		rc = sherd_writer_commit(TAKE(s.writer), err);
 	sherd_rows_shard_abort(&s);
+	if (rc == SHERD_OK && overflowed)
+		*overflowed = infinite;
 	return rc;
 }
 

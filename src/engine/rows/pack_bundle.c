@@ -67,7 +67,7 @@ static int add_part(packing *p, const sherd_rows_source *s, size_t index, sherd_
 	TRY(count_rows(t, &rows, err));
 	if (dtype != SHERD_F64 && !sherd_rows_kind_of(dtype))
 		return refuse(t, "bad-dtype",
-		              dtype == SHERD_U16 ? "is U16: with --dtype bf16 its bits are taken as BF16"
+		              dtype == SHERD_U16 ? "is U16, and nobody said that its bits are BF16"
 		                                 : "holds no F32, F64, F16, BF16",
 		              err);
 	TRY(check_width(p, t, err));

@@ -127,7 +127,7 @@ int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key,
 	c.shards = o.shards ? o.shards : 1;
 	if (!from || !store || !key)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a bundle, a store and a key are needed");
-	if (!o.drop_graph)
+	if (!o.drop_graph || sherd_convert_holds_graph(to))
 		TRY(sherd_convert_check(from, to, err));
 	if (!o.allow_missing)
 		TRY(sherd_bundle_missing(from, err));

@@ -4,3 +4,10 @@ echo $?
 sherd convert m.safetensors out.npy
 echo $?
 ls
+tensors e.safetensors a:F32:1 :F32:2
+for to in o.sdc o.fb o.sdnb o.sdz
+do
+	sherd convert e.safetensors $to
+	echo $?
+done
+ls

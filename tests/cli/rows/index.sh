@@ -25,3 +25,9 @@ sherd rows index nowhere
 echo $?
 mkdir none && sherd rows index none
 echo $?
+# Whoever meets the damaged manifest is told the way out, unless the shards do not tell enough.
+tensors a.npy x:F32:1x2 && sherd rows pack -q a.npy broken && echo no >> broken/rows.manifest.json
+sherd rows append a.npy broken
+echo $?
+sherd rows pack -q a.npy half --store f16 && echo no >> half/rows.manifest.json
+sherd rows append a.npy half

@@ -7,6 +7,14 @@ sherd rows info b/y.shard here.shard
 sherd rows stream here.shard nowhere.shard
 echo $?
 shard b/wide.shard 1x3
-sherd rows stream b/y.shard b/wide.shard 2> said
+sherd rows stream b/y.shard b/wide.shard
 echo $?
-sed "s|$PWD/||" said
+# Everything is called what the user called it.
+shard b/deep.shard 1x3 && mkdir c && shard c/y.shard 1x2
+sherd rows stream ./b/y.shard "$PWD/here.shard" b/../b/wide.shard a/deep/x.shard
+sherd rows info b/y.shard c/y.shard --json | field '[s["file"] for s in d["shards"]]'
+sherd rows info ./c/y.shard b/y.shard
+sherd rows stream a b
+echo $?
+truncate -s 33 c/y.shard
+sherd rows info b/y.shard c/y.shard --json | field 'd["error"]["object"]'

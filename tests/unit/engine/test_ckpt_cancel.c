@@ -414,7 +414,7 @@ enum { MANY_DOUBLES = 600 << 10 };
 
 static int write_rows(sherd_store *store, const sherd_progress *progress, sherd_error *err)
 {
-	return sherd_rows_write_shard(store, "d.shard", doubles, MANY_DOUBLES, 1, progress, err);
+	return sherd_rows_write_shard(store, "d.shard", doubles, MANY_DOUBLES, 1, NULL, progress, err);
 }
 
 TEST(opening_and_writing_rows_can_be_cancelled)
@@ -425,7 +425,7 @@ TEST(opening_and_writing_rows_can_be_cancelled)
 	assert_non_null(many);
 	doubles = many;
 	for (size_t i = 0; i < COUNT_OF(keys); i++)
-		assert_ok(sherd_rows_write_shard(STORE, keys[i], two, 1, 2, NULL, err));
+		assert_ok(sherd_rows_write_shard(STORE, keys[i], two, 1, 2, NULL, NULL, err));
 	assert_true(cancel_everywhere(STORE, open_rows, rows_are_there) >= 3);
 	assert_true(cancel_everywhere(STORE, write_rows, rows_are_there) >= 3);
 	free(many);

@@ -22,9 +22,9 @@ static int set_up(void **state)
 	for (size_t i = 0; i < COUNT_OF(values); i++)
 		values[i] = (double)i / 4 - 7;
 	if (sherd_store_open_memory(&store, &err) < 0 || sherd_pool_open(&pool, 3, &err) < 0 ||
-	    sherd_rows_write_shard(store, "set/a.shard", values, 20, WIDTH, NULL, &err) < 0 ||
-	    sherd_rows_write_shard(store, "set/b.shard", values, 0, WIDTH, NULL, &err) < 0 ||
-	    sherd_rows_write_shard(store, "set/c.shard", values + 20 * WIDTH, 30, WIDTH, NULL, &err) < 0)
+	    sherd_rows_write_shard(store, "set/a.shard", values, 20, WIDTH, NULL, NULL, &err) < 0 ||
+	    sherd_rows_write_shard(store, "set/b.shard", values, 0, WIDTH, NULL, NULL, &err) < 0 ||
+	    sherd_rows_write_shard(store, "set/c.shard", values + 20 * WIDTH, 30, WIDTH, NULL, NULL, &err) < 0)
 		return -1;
 	return sherd_rows_open_folder(&rows, store, "set", NULL, &err);
 }
@@ -295,10 +295,10 @@ TEST(a_shard_that_was_replaced_is_not_read_as_the_old_one)
 {
 	sherd_bundle *bundle;
 	uint8_t bytes[4];
-	assert_ok(sherd_rows_write_shard(store, "other/a.shard", values, 2, WIDTH, NULL, err));
+	assert_ok(sherd_rows_write_shard(store, "other/a.shard", values, 2, WIDTH, NULL, NULL, err));
 	assert_ok(sherd_bundle_open(&bundle, store, "other", NULL, err));
 	assert_ok(sherd_store_remove(store, "other/a.shard", err));
-	assert_ok(sherd_rows_write_shard(store, "other/a.shard", values, 3, WIDTH, NULL, err));
+	assert_ok(sherd_rows_write_shard(store, "other/a.shard", values, 3, WIDTH, NULL, NULL, err));
 	assert_refused(SHERD_ECONFLICT, "changed", sherd_bundle_read(bundle, 0, 0, bytes, sizeof(bytes), err));
 	sherd_bundle_close(bundle);
 }

@@ -12,6 +12,7 @@
 #include <sherd/rows.h>
 
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -310,15 +311,22 @@ TEST(a_shard_from_doubles_has_the_bytes_of_the_original)
 	uint8_t hash[SHERD_SHA256_BYTES];
 	char hex[SHERD_SHA256_HEX + 1], *bytes;
 	size_t len;
-	assert_ok(sherd_rows_write_shard(STORE, "g.shard", values, 3, 3, NULL, err));
+	assert_ok(sherd_rows_write_shard(STORE, "g.shard", values, 3, 3, NULL, NULL, err));
 	assert_ok(sherd_store_get(STORE, "g.shard", 1000, &bytes, &len, err));
 	sherd_sha256_of(bytes, len, hash);
 	sherd_hex(hash, sizeof(hash), hex);
 	assert_string_equal(hex, "6aa544422eda59a26e5e4c6f65b5479d02da8528e5c09ce71623ab256eb8ace2");
 	free(bytes);
-	assert_refused(SHERD_EEXIST, "exists", sherd_rows_write_shard(STORE, "g.shard", values, 3, 3, NULL, err));
-	assert_refused(SHERD_EINVAL, "bad-width", sherd_rows_write_shard(STORE, "h.shard", values, 3, 0, NULL, err));
-	assert_ok(sherd_rows_write_shard(STORE, "z.shard", NULL, 0, 5, NULL, err));
+	assert_refused(SHERD_EEXIST, "exists", sherd_rows_write_shard(STORE, "g.shard", values, 3, 3, NULL, NULL, err));
+	assert_refused(SHERD_EINVAL, "bad-width",
+	               sherd_rows_write_shard(STORE, "h.shard", values, 3, 0, NULL, NULL, err));
+	assert_ok(sherd_rows_write_shard(STORE, "z.shard", NULL, 0, 5, NULL, NULL, err));
+	static const double large[] = {1e300, INFINITY, -1e300, 3};
+	uint64_t overflowed = 9;
+	assert_ok(sherd_rows_write_shard(STORE, "l.shard", large, 2, 2, &overflowed, NULL, err));
+	assert_int_equal(overflowed, 2);
+	assert_ok(sherd_rows_write_shard(STORE, "m.shard", large + 1, 1, 1, &overflowed, NULL, err));
+	assert_int_equal(overflowed, 0);
 	sherd_stat stat;
 	assert_ok(sherd_store_stat(STORE, "z.shard", &stat, err));
 	assert_int_equal(stat.size, 32);
@@ -331,7 +339,7 @@ TEST(a_long_shard_from_doubles_is_written_whole)
 	assert_non_null(values);
 	for (size_t i = 0; i < MANY; i++)
 		values[i] = (double)i / 3;
-	assert_ok(sherd_rows_write_shard(STORE, "a.shard", values, MANY, 1, NULL, err));
+	assert_ok(sherd_rows_write_shard(STORE, "a.shard", values, MANY, 1, NULL, NULL, err));
 	char *bytes;
 	size_t len;
 	assert_ok(sherd_store_get(STORE, "a.shard", 1 << 24, &bytes, &len, err));

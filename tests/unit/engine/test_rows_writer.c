@@ -447,8 +447,8 @@ TEST(shards_without_a_manifest_get_one)
 	const char *names[] = {"z.shard", "a.shard"}, *twice[] = {"a.shard", "a.shard"}, *no[] = {"b/c.shard"};
 	const sherd_rows_index_options again = {.replace = true};
 	sherd_rows_writer *w;
-	assert_ok(sherd_rows_write_shard(STORE, "d/z.shard", six, 2, WIDTH, NULL, err));
-	assert_ok(sherd_rows_write_shard(STORE, "d/a.shard", (const double[]){16, 17, 18}, 1, WIDTH, NULL, err));
+	assert_ok(sherd_rows_write_shard(STORE, "d/z.shard", six, 2, WIDTH, NULL, NULL, err));
+	assert_ok(sherd_rows_write_shard(STORE, "d/a.shard", (const double[]){16, 17, 18}, 1, WIDTH, NULL, NULL, err));
 	assert_ok(sherd_store_put(STORE, "d/ck_shard_0.shard", SHERD_WRITE_NEW, "RAHS0000", 8, err));
 	assert_refused(SHERD_EINVAL, "bad-path", sherd_rows_index(STORE, "d", no, 1, NULL, err));
 	assert_refused(SHERD_ECORRUPT, "duplicate-name", sherd_rows_index(STORE, "d", twice, 2, NULL, err));
@@ -472,10 +472,10 @@ TEST(a_list_that_can_be_read_stays_when_it_is_indexed_anew)
 	const sherd_rows_index_options again = {.replace = true};
 	const char *order[] = {"z.shard", "a.shard"}, *all[] = {"z.shard", "a.shard", "b.shard"};
 	const double values[] = {0, 1, 2, 8, 9, 10, 16, 17, 18};
-	assert_ok(sherd_rows_write_shard(STORE, "d/z.shard", values, 1, WIDTH, NULL, err));
-	assert_ok(sherd_rows_write_shard(STORE, "d/a.shard", values + WIDTH, 1, WIDTH, NULL, err));
+	assert_ok(sherd_rows_write_shard(STORE, "d/z.shard", values, 1, WIDTH, NULL, NULL, err));
+	assert_ok(sherd_rows_write_shard(STORE, "d/a.shard", values + WIDTH, 1, WIDTH, NULL, NULL, err));
 	assert_ok(sherd_rows_index(STORE, "d", order, 2, NULL, err));
-	assert_ok(sherd_rows_write_shard(STORE, "d/b.shard", values + 2 * WIDTH, 1, WIDTH, NULL, err));
+	assert_ok(sherd_rows_write_shard(STORE, "d/b.shard", values + 2 * WIDTH, 1, WIDTH, NULL, NULL, err));
 	assert_ok(sherd_rows_index(STORE, "d", NULL, 0, &again, err));
 	assert_rows(STORE, "d", 2);
 	assert_ok(sherd_rows_index(STORE, "d", all, 3, &again, err));
@@ -492,8 +492,8 @@ static void leave_dead(sherd_store *store, const char *manifest)
 	SHERD_AUTO_BUF marker = {0};
 	const sherd_rows_marker dead = {.has_first = true, .first = 2, .process = 1};
 	write_set(store, "d", 6);
-	assert_ok(
-		sherd_rows_write_shard(store, "d/part-00002.shard", (const double[]){48, 49, 50}, 1, WIDTH, NULL, err));
+	assert_ok(sherd_rows_write_shard(store, "d/part-00002.shard", (const double[]){48, 49, 50}, 1, WIDTH, NULL,
+	                                 NULL, err));
 	sherd_rows_marker_encode(&dead, &marker);
 	assert_ok(sherd_store_put(store, "d/rows.packing", SHERD_WRITE_NEW, marker.data, marker.len, err));
 	if (manifest)
@@ -553,8 +553,8 @@ TEST(a_dead_writers_marker_does_not_keep_a_list_from_being_indexed_anew)
 TEST(what_cannot_be_listed_is_refused)
 {
 	assert_refused(SHERD_ECORRUPT, "empty", sherd_rows_index(STORE, "d", NULL, 0, NULL, err));
-	assert_ok(sherd_rows_write_shard(STORE, "d/a.shard", (const double[]){1, 2}, 1, 2, NULL, err));
-	assert_ok(sherd_rows_write_shard(STORE, "d/b.shard", (const double[]){1, 2}, 2, 1, NULL, err));
+	assert_ok(sherd_rows_write_shard(STORE, "d/a.shard", (const double[]){1, 2}, 1, 2, NULL, NULL, err));
+	assert_ok(sherd_rows_write_shard(STORE, "d/b.shard", (const double[]){1, 2}, 2, 1, NULL, NULL, err));
 	assert_refused(SHERD_ECORRUPT, "width-mismatch", sherd_rows_index(STORE, "d", NULL, 0, NULL, err));
 	char *data;
 	size_t len;
