@@ -121,12 +121,18 @@ static int verify(sherd_store *store, void *arg, sherd_error *err)
 	return SHERD_ECORRUPT;
 }
 
+enum { COLLECT = 5, VERIFY = 8 };
+
 static const deed deeds[] = {
-	{"add", add_left, "left", false},    {"add another", add_right, "right", false},
-	{"update", update, "edited", false}, {"spill", spill, "spilled", false},
-	{"compact", compact, NULL, false},   {"collect", collect, NULL, false},
-	{"tag", tag, NULL, false},           {"read", look, NULL, true},
-	{"verify", verify, NULL, true},
+	{"add", add_left, "left", false},
+	{"add another", add_right, "right", false},
+	{"update", update, "edited", false},
+	{"spill", spill, "spilled", false},
+	{"compact", compact, NULL, false},
+	[COLLECT] = {"collect", collect, NULL, false},
+	{"tag", tag, NULL, false},
+	{"read", look, NULL, true},
+	[VERIFY] = {"verify", verify, NULL, true},
 };
 
 /* ---- what is there afterwards */
@@ -266,6 +272,21 @@ TEST(two_writers_after_somebody_removed_LOCK_lose_nothing)
 	run_all(true);
 }
 
+/* S-11: what verify read of a version names segments that the collection removes before verify looks at them. */
+TEST(verify_beside_a_collection_raises_no_false_alarm)
+{
+	sherd_store *before = base;
+	long steps[2] = {1, 1};
+	order o = {.deeds = {&deeds[COLLECT], &deeds[VERIFY]}};
+	(void)make_base(NULL);
+	assert_ok(compact(base, NULL, err));
+	for (; o.first <= steps[0]; o.first++)
+		for (o.second = o.first % stride(); o.second <= steps[1]; o.second += stride())
+			run(&o, steps);
+	sherd_store_close(base);
+	base = before;
+}
+
 /* ---- two who make a database */
 
 static int create(sherd_store *store, void *arg, sherd_error *err)
@@ -327,6 +348,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_writers_on_a_store_without_locks_lose_nothing),
 		cmocka_unit_test(two_writers_after_somebody_removed_LOCK_lose_nothing),
+		cmocka_unit_test(verify_beside_a_collection_raises_no_false_alarm),
 		cmocka_unit_test(of_two_who_make_a_database_one_does_and_it_is_whole),
 	};
 	return cmocka_run_group_tests_name("graph_turns", tests, make_base, close_base);

@@ -6,6 +6,7 @@ fresh() { rm -rf db; cp -r good db; }
 try() { sherd graph find db >/dev/null; echo "find $?"; sherd verify -q db; echo "verify $?"; }
 echo "pointer"; fresh; echo '{"version": ' >db/current.json; try
 echo "pointer to nothing"; fresh; echo '{"version": 9}' >db/current.json; try
+echo "pointer is another document"; fresh; cp db/manifests/000002.json db/current.json; try
 echo "manifest cut"; fresh; truncate -s 100 db/manifests/000002.json; try
 echo "manifest gone"; fresh; rm db/manifests/000002*.json; try
 echo "segment gone"; fresh; rm "db/$nodes"; try

@@ -16,3 +16,4 @@ sherd convert -q "$SHERD_SOURCE/tests/golden/container/sample.sdc" packed.sdc --
 sherd convert -q packed.sdc again.sdc
 sherd convert -q packed.sdc plain.sdc --compress none
 for f in packed again plain; do sherd info $f.sdc | tail -1; done
+[ "$(stat -c %s again.sdc)" -lt "$(stat -c %s plain.sdc)" ] && echo "again.sdc is packed"

@@ -288,7 +288,7 @@ TEST(metadata_of_an_index_keeps_its_types)
 	size_t len;
 	put_model("part", model, 1);
 	assert_ok(sherd_store_put(store, "i.safetensors.index.json", SHERD_WRITE_NEW, text, strlen(text), err));
-	sherd_bundle *b = open_bundle("i");
+	sherd_bundle *b = open_bundle("i.safetensors.index.json");
 	assert_int_equal(sherd_bundle_pairs(b, &got), 4);
 	assert_ok(sherd_convert(b, store, "o", SHERD_FORMAT_SAFETENSORS_INDEX, NULL, err));
 	sherd_bundle_close(b);
@@ -301,8 +301,19 @@ TEST(metadata_of_an_index_keeps_its_types)
 	assert_int_equal(sherd_bundle_pairs(b, &got), COUNT_OF(pairs));
 	assert_string_equal(got[0].key, "format");
 	sherd_bundle_close(b);
-	b = open_bundle("o");
+	b = open_bundle("o.safetensors.index.json");
 	assert_int_equal(sherd_bundle_pairs(b, &got), 4);
+	sherd_bundle_close(b);
+}
+
+/* T-5 */
+TEST(an_index_is_opened_by_its_base)
+{
+	static const char text[] = "{\"weight_map\": {\"embed\": \"part\"}}";
+	put_model("part", model, 1);
+	assert_ok(sherd_store_put(store, "i.safetensors.index.json", SHERD_WRITE_NEW, text, strlen(text), err));
+	sherd_bundle *b = open_bundle("i");
+	assert_int_equal(sherd_bundle_count(b), 1);
 	sherd_bundle_close(b);
 }
 
@@ -615,6 +626,7 @@ int main(void)
 		CASE(a_folder_of_numpy_files_keeps_every_name),
 		CASE(what_exists_is_kept_unless_it_may_be_replaced),
 		CASE(metadata_of_an_index_keeps_its_types),
+		CASE(an_index_is_opened_by_its_base),
 		CASE(a_replaced_set_has_parts_of_its_own),
 		CASE(what_a_dead_conversion_left_is_in_nobodys_way),
 		CASE(a_claim_never_clears_another_file),
