@@ -257,7 +257,9 @@ SHERD_API int sherd_ckpt_split_bundle_rank(sherd_store *store, const char *prefi
                                            sherd_ckpt_saved *saved, sherd_error *err);
 
 /* Waits until the set is committed: this one, or with set_id NULL any. SHERD_EINCOMPLETE, "timed-out", says how far it
- * is; UINT64_MAX waits for ever. options->progress is asked now and then and may cancel. */
+ * is; UINT64_MAX waits for ever. What waiting cannot mend is told without waiting: SHERD_ECORRUPT for a committed set
+ * that lacks a shard or cannot be opened, and what publishing would say of ranks that contradict each other. Pool and
+ * limits are those of an opening; options->progress is asked now and then and may cancel. */
 SHERD_API int sherd_ckpt_wait(sherd_store *store, const char *prefix, const sherd_set_id *set_id, uint64_t timeout_ns,
                               const sherd_ckpt_options *options, sherd_error *err);
 

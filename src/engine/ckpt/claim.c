@@ -144,11 +144,11 @@ static int check_same(const ckpt_hold *h, const sherd_ckpt_claim *theirs, sherd_
 	/* Who repairs or publishes the set brings no shards of his own. */
 	if (!h->claim.by_ranks || strcmp(theirs->source, h->claim.source) == 0)
 		return SHERD_OK;
-	const char *why = "not what the other ranks cut: other names, types, shapes or values, or not the same --cut";
+	const char *why = "not what the other ranks cut: other names, types, shapes or values, or cut otherwise";
 	if (!h->claim.source[0])
-		why = "the other ranks cut one common source: use --split here, too";
+		why = "the other ranks cut one common source, and this one saves what it holds";
 	else if (!theirs->source[0])
-		why = "the other ranks save what they hold, without --split";
+		why = "the other ranks save what they hold, and this one cuts a common source";
 	return sherd_fail(err, SHERD_ECONFLICT, "other-source", "%s", why);
 }
 
@@ -289,7 +289,7 @@ static int never_free(sherd_store *store, const char *key, sherd_error *err)
 	bool object = sherd_store_stat(store, key, &stat, NULL) == SHERD_OK;
 	return sherd_fail(err, SHERD_ECONFLICT, "conflict", "%s",
 	                  object ? "other saves come and go too fast, or somebody keeps it locked: taking over "
-	                           "(--take-over) goes past that"
+	                           "goes past that"
 	                         : "a folder, or something else, has this name");
 }
 

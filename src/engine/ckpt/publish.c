@@ -124,9 +124,8 @@ static int compare_replica(replicas *r, uint32_t rank, const sherd_ckpt_entry *e
 		return SHERD_OK;
 	return sherd_fail(err, SHERD_ECORRUPT, "replica-mismatch",
 	                  "tensor '%.80s': ranks %" PRIu32 " and %" PRIu32 " hold other bytes, from byte %" PRIu64
-	                  " of it on; nothing is published%s",
-	                  e->tensor.name, first->rank, rank, where,
-	                  r->g->p->by_ranks ? ". Save again by another --set-id, with --take-over" : "");
+	                  " of it on; nothing is published",
+	                  e->tensor.name, first->rank, rank, where);
 }
 
 /* The same piece in several shards must be the same bytes; their indexes have the checksums. */
@@ -243,7 +242,7 @@ static int publish(publishing *g, sherd_error *err)
 	TRY(sherd_in_object(err, check_found(g, err), g->p->prefix));
 	TRY(build(g, &text, err));
 	TRY(sherd_meter_ask(g->p->meter, err));
-	return commit(g->p, &text, err);
+	return g->p->only_check ? SHERD_OK : commit(g->p, &text, err);
 }
 
 int sherd_ckpt_publish(const ckpt_publication *p, sherd_error *err)

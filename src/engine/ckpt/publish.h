@@ -12,10 +12,10 @@ typedef struct ckpt_publication {
 	sherd_set_id set_id;
 	uint32_t world;
 	const char *replaces; /* identity of the metadata to replace; NULL: there must be none */
-	bool by_ranks;        /* several processes saved it */
 	sherd_pool *pool;
 	sherd_meter *meter;
 	bool counts_shards; /* the meter does, those that are found; else nothing */
+	bool only_check;    /* everything but the last step */
 	const sherd_limits *limits;
 } ckpt_publication;
 

@@ -134,8 +134,7 @@ static int choose(const repairing *g, candidate *out, sherd_error *err)
 				sherd_set_id_format(&best->set_id, a);
 				sherd_set_id_format(&list[i].set_id, b);
 				return sherd_fail(err, SHERD_ECONFLICT, "two-sets",
-				                  "two complete sets are there, %s and %s: choose one (--set-id)", a,
-				                  b);
+				                  "two complete sets are there, %s and %s", a, b);
 			}
 			best = &list[i];
 		}
@@ -160,7 +159,7 @@ static int nothing_to_repair(const repairing *g, sherd_error *err)
 		return rc;
 	size_t used = strlen(err->message);
 	(void)snprintf(err->message + used, sizeof(err->message) - used,
-	               "; that cannot be rebuilt: load --partial reads the rest");
+	               "; that cannot be rebuilt, but the rest can be read");
 	return rc;
 }
 
@@ -170,8 +169,7 @@ static int look_at_metadata(const repairing *g, ckpt_committed *now, sherd_error
 	if (now->readable)
 		return nothing_to_repair(g, err);
 	if (now->there && !g->options.replace)
-		return sherd_fail(err, SHERD_EEXIST, "exists",
-		                  "metadata is there but cannot be read: --replace allows it to be replaced");
+		return sherd_fail(err, SHERD_EEXIST, "exists", "metadata is there, but cannot be read");
 	return SHERD_OK;
 }
 

@@ -164,7 +164,6 @@ static ckpt_publication publication_of(const sherd_ckpt_saver *s)
 		.set_id = s->set_id,
 		.world = s->world,
 		.replaces = s->before.there ? s->before.identity : NULL,
-		.by_ranks = s->manner.by_ranks,
 		.pool = s->options.pool,
 		.meter = s->meter,
 	};

@@ -3,7 +3,9 @@
 
 #include "base/limits.h"
 #include "base/pool.h"
+#include "engine/ckpt/claim.h"
 #include "engine/ckpt/files.h"
+#include "engine/ckpt/publish.h"
 #include "engine/ckpt/verify_shard.h"
 
 #include <stdlib.h>
@@ -80,6 +82,35 @@ int sherd_ckpt_verify_shard(sherd_report *r, sherd_store *store, const char *key
 	return rc;
 }
 
+/* Would the shards be published, if all were there? Whoever claimed the prefix tells the set. */
+static int check_together(sherd_report *r, sherd_store *store, const char *prefix, const sherd_verify_options *o,
+                          sherd_error *err)
+{
+	sherd_ckpt_claim claim;
+	bool valid = false;
+	sherd_meter meter;
+	sherd_error found = {0};
+	int rc = sherd_ckpt_read_claim(store, prefix, &claim, &valid, &found);
+	if (rc < 0 || !valid || claim.removing)
+		return rc == SHERD_ENOMEM ? sherd_fail_nomem(err) : SHERD_OK;
+	ckpt_publication p = {.store = store,
+	                      .prefix = prefix,
+	                      .set_id = claim.set_id,
+	                      .world = claim.world,
+	                      .pool = o->pool,
+	                      .meter = &meter,
+	                      .only_check = true,
+	                      .limits = o->limits};
+	sherd_meter_init(&meter, o->progress, 0);
+	rc = sherd_ckpt_publish(&p, &found);
+	sherd_meter_done(&meter);
+	if (rc == SHERD_EINCOMPLETE) /* told before */
+		return SHERD_OK;
+	if (rc == SHERD_ECONFLICT)
+		rc = found.code = SHERD_ECORRUPT;
+	return sherd_report_take(r, rc, &found, prefix, err);
+}
+
 int sherd_ckpt_verify_incomplete(sherd_report *r, sherd_store *store, const char *prefix,
                                  const sherd_verify_options *options, sherd_error *err)
 {
@@ -94,6 +125,8 @@ int sherd_ckpt_verify_incomplete(sherd_report *r, sherd_store *store, const char
 		if (rc == SHERD_ENOTFOUND) /* cleared while we looked */
 			rc = SHERD_OK;
 	}
+	if (rc == SHERD_OK && files.count)
+		rc = check_together(r, store, prefix, options, err);
 	sherd_ckpt_files_done(&files);
 	return rc;
 }
