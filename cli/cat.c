@@ -122,7 +122,8 @@ static int cat_place(sherd_cli *cli, const sherd_args *args, const sherd_place *
 static bool is_graph(const sherd_place *place)
 {
 	sherd_format format;
-	return sherd_detect(place->store, place->key, &format, NULL) == SHERD_OK && format == SHERD_FORMAT_RFDB;
+	return sherd_detect(place->store, place->key, &format, NULL) == SHERD_OK &&
+	       sherd_format_describe(format)->kind == SHERD_KIND_GRAPH;
 }
 
 static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)

@@ -75,7 +75,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	int rc = sherd_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, &reading, err), err);
 	if (rc == SHERD_OK) {
 		if (!target.drop_graph)
-			rc = sherd_place_blame(&from, sherd_convert_check(bundle, target.format, err), err);
+			rc = sherd_place_blame(&from, sherd_convert_check(bundle, target.info->id, err), err);
 		if (rc == SHERD_OK && !target.allow_missing)
 			rc = sherd_place_blame(
 				&from, sherd_target_refuse_missing(sherd_bundle_missing(bundle, err), err), err);

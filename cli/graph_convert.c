@@ -7,25 +7,37 @@
 #include <sherd/detect.h>
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What stands on a side. */
 typedef enum side { OTHER, LINES, DATABASE } side;
 
-static bool ends_with(const char *path, const char *end)
+static side side_of(const sherd_format_info *info)
 {
-	size_t len = strlen(path), n = strlen(end);
-	while (len > 1 && path[len - 1] == '/')
-		len--;
-	return len > n && strncmp(path + len - n, end, n) == 0;
+	return !info                              ? OTHER
+	       : info->kind == SHERD_KIND_RECORDS ? LINES
+	       : info->kind == SHERD_KIND_GRAPH   ? DATABASE
+	                                          : OTHER;
 }
 
-static side target_of(const sherd_args *args)
+/* A database is a folder: its name may end in '/'. */
+static int target_of(const sherd_args *args, side *out, sherd_error *err)
 {
-	const char *to = sherd_args_text(args, "to"), *path = args->operands[1];
-	if (to)
-		return strcmp(to, "jsonl") == 0 ? LINES : strcmp(to, "rfdb") == 0 ? DATABASE : OTHER;
-	return ends_with(path, ".jsonl") ? LINES : ends_with(path, ".rfdb") ? DATABASE : OTHER;
+	const char *to = sherd_args_text(args, "to");
+	size_t len = strlen(args->operands[1]);
+	if (to) {
+		*out = side_of(sherd_format_describe(sherd_format_by_name(to)));
+		return SHERD_OK;
+	}
+	while (len > 1 && args->operands[1][len - 1] == '/')
+		len--;
+	char *path = strndup(args->operands[1], len);
+	if (!path)
+		return sherd_cli_no_memory(err);
+	*out = side_of(sherd_format_by_path(path, NULL));
+	free(path);
+	return SHERD_OK;
 }
 
 /* What is no format that we know is taken for lines when a graph is to become of it. */
@@ -41,7 +53,7 @@ static int source_of(const char *path, side to, side *out, sherd_error *err)
 	sherd_place_close(&place);
 	if (rc == SHERD_EUNSUPPORTED && to == DATABASE)
 		return SHERD_OK;
-	*out = format == SHERD_FORMAT_RFDB ? DATABASE : OTHER;
+	*out = side_of(sherd_format_describe(format));
 	return rc;
 }
 
@@ -123,7 +135,9 @@ static int from_lines(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 
 int sherd_graph_convert_any(sherd_cli *cli, const sherd_args *args, bool *done, sherd_error *err)
 {
-	side to = target_of(args), from;
+	side to, from;
+	*done = true;
+	TRY(target_of(args, &to, err));
 	int rc = source_of(args->operands[0], to, &from, err);
 	*done = to != OTHER || from == DATABASE;
 	if (!*done)

@@ -58,16 +58,11 @@ static int show_model(sherd_cli *cli, const char *path, const sherd_place *place
 static int show(sherd_cli *cli, const char *path, sherd_place *place, sherd_format format, bool partial,
                 sherd_error *err)
 {
-	switch (format) {
-	case SHERD_FORMAT_CHECKPOINT:
-	case SHERD_FORMAT_CHECKPOINT_SHARD: return show_ckpt(cli, path, place, format, partial, err);
-	case SHERD_FORMAT_ROWS:
-	case SHERD_FORMAT_ROWS_BF16: return sherd_rows_show(cli, path, place, false, err);
-	case SHERD_FORMAT_RFDB: return sherd_db_show(cli, path, place, err);
-	case SHERD_FORMAT_SAMEDIFF_CONTAINER:
-	case SHERD_FORMAT_SDNB:
-	case SHERD_FORMAT_SDZ:
-	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return show_model(cli, path, place, err);
+	switch (sherd_format_describe(format)->kind) {
+	case SHERD_KIND_CHECKPOINT: return show_ckpt(cli, path, place, format, partial, err);
+	case SHERD_KIND_ROWS: return sherd_rows_show(cli, path, place, false, err);
+	case SHERD_KIND_GRAPH: return sherd_db_show(cli, path, place, err);
+	case SHERD_KIND_MODEL: return show_model(cli, path, place, err);
 	default: return show_bundle(cli, path, place, err);
 	}
 }

@@ -11,60 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How paths end, and what is to be cut off to get the key that sherd_convert() wants. */
-static const struct ending {
-	const char *end;
-	sherd_format format;
-	bool cut;
-} endings[] = {
-	{".safetensors.index.json", SHERD_FORMAT_SAFETENSORS_INDEX, true},
-	{".safetensors", SHERD_FORMAT_SAFETENSORS, false},
-	{".metadata.json", SHERD_FORMAT_CHECKPOINT, true},
-	{".npy", SHERD_FORMAT_NPY, false},
-	{".sdc", SHERD_FORMAT_SAMEDIFF_CONTAINER, false},
-	{".fb", SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, false},
-	{".sdnb", SHERD_FORMAT_SDNB, false},
-	{".sdz", SHERD_FORMAT_SDZ, false},
-	{"/", SHERD_FORMAT_NPY_FOLDER, true},
-};
-
-/* Endings of formats that others write and we do not, and what to write instead. */
-static const struct foreign {
-	const char *end, *name;
-} foreigners[] = {
-	{".gguf", "GGUF"},
-	{".pt", "PyTorch's format"},
-	{".pth", "PyTorch's format"},
-	{".bin", "raw bytes"},
-	{".ckpt", "a checkpoint of another program"},
-	{".h5", "HDF5"},
-	{".hdf5", "HDF5"},
-	{".keras", "Keras' format"},
-	{".onnx", "ONNX"},
-	{".npz", "a NumPy archive"},
-	{".pkl", "a pickle"},
-	{".zarr", "Zarr"},
-	{".msgpack", "MessagePack"},
-	{".tflite", "TensorFlow Lite"},
-};
-
 int sherd_target_refuse_missing(int rc, sherd_error *err)
 {
 	size_t used = rc < 0 ? strlen(err->message) : 0;
 	if (rc < 0)
 		(void)snprintf(err->message + used, sizeof(err->message) - used, " (--allow-missing leaves them out)");
 	return rc;
-}
-
-static const struct ending *ending_of(const char *path)
-{
-	size_t len = strlen(path);
-	for (size_t i = 0; i < COUNT_OF(endings); i++) {
-		size_t n = strlen(endings[i].end);
-		if (len > n && strcmp(path + len - n, endings[i].end) == 0)
-			return &endings[i];
-	}
-	return NULL;
 }
 
 int sherd_target_compression(const char *text, sherd_compression *compress, int *level, sherd_error *err)
@@ -85,16 +37,36 @@ int sherd_target_compression(const char *text, sherd_compression *compress, int 
 	return sherd_cli_usage(err, "--compress must be none, deflate or deflate:LEVEL with a level from 1 to 12");
 }
 
+/* The formats that are written and take this, as --to names them: "checkpoint, index and sdc". */
+static void list_formats(unsigned takes, const char *last, char *out, size_t room)
+{
+	const char *word = NULL;
+	size_t used = 0;
+	*out = 0;
+	for (size_t i = 0; sherd_format_at(i); i++) {
+		const sherd_format_info *info = sherd_format_at(i);
+		if (!info->written || (info->takes & takes) != takes)
+			continue;
+		if (word)
+			used += (size_t)snprintf(out + used, room - used, "%s%s", used ? ", " : "", word);
+		word = info->short_name ? info->short_name : info->name;
+	}
+	if (word)
+		(void)snprintf(out + used, room - used, "%s%s", used ? last : "", word);
+}
+
 /* What of the options the format has no use for is a mistake. */
 static int check_target(const sherd_target *t, sherd_error *err)
 {
-	bool sharded = t->format == SHERD_FORMAT_SAFETENSORS_INDEX || t->format == SHERD_FORMAT_CHECKPOINT ||
-	               t->format == SHERD_FORMAT_SAMEDIFF_CONTAINER || t->format == SHERD_FORMAT_SDNB ||
-	               t->format == SHERD_FORMAT_SDZ;
-	if (t->shards > 1 && !sharded)
-		return sherd_cli_usage(err, "--shards goes with checkpoint, index, sdc, sdnb and sdz only");
-	if (t->compress && t->format != SHERD_FORMAT_SAMEDIFF_CONTAINER)
-		return sherd_cli_usage(err, "--compress goes with sdc only");
+	char formats[256];
+	if (t->shards > 1 && !(t->info->takes & SHERD_TAKES_SHARDS)) {
+		list_formats(SHERD_TAKES_SHARDS, " and ", formats, sizeof(formats));
+		return sherd_cli_usage(err, "--shards goes with %s only", formats);
+	}
+	if (t->compress && !(t->info->takes & SHERD_TAKES_COMPRESSION)) {
+		list_formats(SHERD_TAKES_COMPRESSION, " and ", formats, sizeof(formats));
+		return sherd_cli_usage(err, "--compress goes with %s only", formats);
+	}
 	return SHERD_OK;
 }
 
@@ -104,68 +76,81 @@ static bool ends_with(const char *text, const char *end)
 	return len >= n && strcmp(text + len - n, end) == 0;
 }
 
+/* How a path may end: ".safetensors, .npy". */
+static void list_endings(bool graphs, char *out, size_t room)
+{
+	size_t used = 0;
+	*out = 0;
+	for (size_t i = 0; sherd_format_at(i); i++) {
+		const sherd_format_info *info = sherd_format_at(i);
+		bool graph = info->kind == SHERD_KIND_GRAPH || info->kind == SHERD_KIND_RECORDS;
+		for (size_t k = 0; (info->written || (graph && graphs)) && info->endings[k].text; k++)
+			used += (size_t)snprintf(out + used, room - used, "%s%s", used ? ", " : "",
+			                         info->endings[k].text);
+	}
+}
+
+/* A format of others by its ending, with or without the dot before it. */
+static const sherd_format_info *foreign_of(const char *to, const char *path)
+{
+	char ending[32];
+	(void)snprintf(ending, sizeof(ending), "x.%s", to ? to : "");
+	const sherd_format_info *info = sherd_format_by_path(to ? ending : path, NULL);
+	return info && info->kind == SHERD_KIND_FOREIGN ? info : NULL;
+}
+
 /* Neither the word nor the path tells a format that is written here. Only convert writes graphs, too. */
 static int refuse_format(const sherd_args *args, const char *to, const char *path, sherd_error *err)
 {
 	bool graphs = strcmp(args->command->name, "convert") == 0;
-	for (size_t i = 0; i < COUNT_OF(foreigners); i++)
-		if (to ? strcmp(foreigners[i].end + 1, to) == 0 : ends_with(path, foreigners[i].end))
-			return sherd_cli_usage(err,
-			                       "%s is not written here; write .safetensors, which most programs read",
-			                       foreigners[i].name);
-	if (to)
-		return sherd_cli_usage(err,
-		                       "--to must be safetensors, index, npy, npy-folder, checkpoint, sdc, fb, sdnb%s",
-		                       graphs ? ", sdz, rows, rows-bf16, jsonl or rfdb" : ", sdz, rows or rows-bf16");
-	return sherd_cli_usage(err,
-	                       "%.128s does not tell the format: it ends neither in .safetensors, "
-	                       ".safetensors.index.json, .npy, .metadata.json, .sdc, .fb, .sdnb, .sdz%s nor /%s",
-	                       path, graphs ? ", .jsonl, .rfdb" : "",
+	const sherd_format_info *foreign = foreign_of(to, path);
+	char list[320];
+	if (foreign)
+		return sherd_cli_usage(err, "%s is not written here; write .safetensors, which most programs read",
+		                       foreign->noun);
+	if (to) {
+		list_formats(0, graphs ? ", " : " or ", list, sizeof(list));
+		return sherd_cli_usage(err, "--to must be %s%s", list, graphs ? ", jsonl or rfdb" : "");
+	}
+	list_endings(graphs, list, sizeof(list));
+	return sherd_cli_usage(err, "%.128s does not tell the format: it ends in none of %s%s", path, list,
 	                       sherd_command_takes(args->command, "to") ? " (see --to)" : "");
 }
 
 int sherd_target_take(sherd_target *target, const sherd_args *args, const char *path, sherd_error *err)
 {
 	const char *to = sherd_args_text(args, "to");
-	const struct ending *e = ending_of(path);
 	*target = (sherd_target){.path = path,
 	                         .replace = sherd_args_has(args, "replace"),
 	                         .drop_graph = sherd_args_has(args, "drop-graph"),
 	                         .drop_pairs = sherd_args_has(args, "drop-metadata"),
 	                         .allow_missing = sherd_args_has(args, "allow-missing"),
 	                         .without_updater = sherd_args_has(args, "without-updater")};
-	target->format = to ? sherd_format_by_name(to) : e ? e->format : SHERD_FORMAT_UNKNOWN;
-	if (target->format == SHERD_FORMAT_NPY && !ends_with(path, ".npy"))
-		target->format = SHERD_FORMAT_NPY_FOLDER;
+	target->info = to ? sherd_format_describe(sherd_format_by_name(to)) : sherd_format_by_path(path, NULL);
+	/* "npy" is a folder of them where the path does not end like a file. */
+	if (target->info && target->info->several && !ends_with(path, target->info->endings[0].text))
+		target->info = sherd_format_describe(target->info->several);
 	TRY(sherd_args_count(args, "shards", 1, &target->shards, err));
 	TRY(sherd_target_compression(sherd_args_text(args, "compress"), &target->compress, &target->level, err));
 	target->as_it_was = !sherd_args_text(args, "compress");
-	switch (target->format) {
-	case SHERD_FORMAT_SAFETENSORS_INDEX:
-	case SHERD_FORMAT_CHECKPOINT:
-	case SHERD_FORMAT_SAFETENSORS:
-	case SHERD_FORMAT_NPY:
-	case SHERD_FORMAT_NPY_FOLDER:
-	case SHERD_FORMAT_SAMEDIFF_CONTAINER:
-	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS:
-	case SHERD_FORMAT_SDNB:
-	case SHERD_FORMAT_ROWS:
-	case SHERD_FORMAT_ROWS_BF16:
-	case SHERD_FORMAT_SDZ: return check_target(target, err);
-	default: break;
-	}
-	return refuse_format(args, to, path, err);
+	return target->info && target->info->written ? check_target(target, err) : refuse_format(args, to, path, err);
+}
+
+/* The ending of the path, where it is one of the format's. */
+static const sherd_format_ending *ending_of(const sherd_target *target)
+{
+	const sherd_format_ending *ending = NULL;
+	return sherd_format_by_path(target->path, &ending) == target->info ? ending : NULL;
 }
 
 /* The path without the ending that the format brings along. */
 static char *base_of(const sherd_target *target)
 {
-	const struct ending *e = ending_of(target->path);
+	const sherd_format_ending *ending = ending_of(target);
 	size_t len = strlen(target->path);
-	if (e && e->format == target->format && e->cut)
-		len -= strlen(e->end);
-	bool rows = target->format == SHERD_FORMAT_ROWS || target->format == SHERD_FORMAT_ROWS_BF16;
-	while (rows && len > 1 && target->path[len - 1] == '/')
+	if (ending && ending->use == SHERD_ENDING_HEAD)
+		len -= strlen(ending->text);
+	while (target->info->folder && len > 1 && target->path[len - 1] == '/')
 		len--;
 	return strndup(target->path, len);
 }
@@ -173,20 +158,16 @@ static char *base_of(const sherd_target *target)
 /* The object that says the target is there: free() it. The target itself when it is one file or a folder. */
 static char *head_of(const sherd_target *target)
 {
-	bool sharded = target->shards > 1;
-	const char *end = target->format == SHERD_FORMAT_SDNB ? ".sdnb" : ".sdc";
+	const sherd_format_ending *ending = &target->info->endings[0];
 	char *base = base_of(target), *head = NULL;
 	int n = -1;
 	if (!base)
 		return NULL;
-	if (target->format == SHERD_FORMAT_SAFETENSORS_INDEX) {
-		n = asprintf(&head, "%s.safetensors.index.json", base);
-	} else if (target->format == SHERD_FORMAT_CHECKPOINT) {
-		n = asprintf(&head, "%s.metadata.json", base);
-	} else if (sharded &&
-	           (target->format == SHERD_FORMAT_SDNB || target->format == SHERD_FORMAT_SAMEDIFF_CONTAINER)) {
-		size_t len = strlen(base) - (ends_with(base, end) ? strlen(end) : 0);
-		n = asprintf(&head, "%.*s.shard0-of-%u%s", (int)len, base, target->shards, end);
+	if (ending->text && ending->use == SHERD_ENDING_HEAD) {
+		n = asprintf(&head, "%s%s", base, ending->text);
+	} else if (ending->text && ending->use == SHERD_ENDING_SHARDS && target->shards > 1) {
+		size_t len = strlen(base) - (ends_with(base, ending->text) ? strlen(ending->text) : 0);
+		n = asprintf(&head, "%.*s.shard0-of-%u%s", (int)len, base, target->shards, ending->text);
 	} else {
 		n = asprintf(&head, "%s", target->path);
 	}
@@ -209,7 +190,6 @@ size_t sherd_target_count(const sherd_bundle *bundle, bool without_updater, uint
 	return count;
 }
 
-/* written is what lies on the disk; 0: about what the tensors have. */
 /* What the library told of a target. */
 typedef struct written_counts {
 	uint64_t bytes;      /* 0: unknown */
@@ -218,7 +198,7 @@ typedef struct written_counts {
 
 static bool is_rows(const sherd_target *target)
 {
-	return target->format == SHERD_FORMAT_ROWS || target->format == SHERD_FORMAT_ROWS_BF16;
+	return target->info->kind == SHERD_KIND_ROWS;
 }
 
 static int tell(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, const written_counts *written,
@@ -232,16 +212,15 @@ static int tell(sherd_cli *cli, const sherd_target *target, const sherd_bundle *
 		return sherd_cli_no_memory(err);
 	bool other = strcmp(head, target->path) != 0;
 	sherd_text_size(written->bytes ? written->bytes : bytes, size);
-	sherd_out_note(&cli->out, "%s: %s, %zu tensor%s, %s written%s%s", target->path,
-	               sherd_format_name(target->format), count, sherd_text_plural(count), size, other ? " as " : "",
-	               other ? head : "");
+	sherd_out_note(&cli->out, "%s: %s, %zu tensor%s, %s written%s%s", target->path, target->info->name, count,
+	               sherd_text_plural(count), size, other ? " as " : "", other ? head : "");
 	/* Rows become F32 unless all are of one smaller type, which can hold them. */
 	sherd_rows_warn_of_overflow(cli, target->path, written->overflowed,
-	                            target->format == SHERD_FORMAT_ROWS_BF16 ? SHERD_BF16 : SHERD_F32);
+	                            target->info->id == SHERD_FORMAT_ROWS_BF16 ? SHERD_BF16 : SHERD_F32);
 	sherd_doc doc = sherd_doc_begin(&cli->out);
 	sherd_doc_put_text(&doc, "path", target->path);
 	sherd_doc_put_text(&doc, "head", head);
-	sherd_doc_put_text(&doc, "format", sherd_format_name(target->format));
+	sherd_doc_put_text(&doc, "format", target->info->name);
 	sherd_doc_put_u64(&doc, "tensors", count);
 	sherd_doc_put_u64(&doc, "bytes", bytes);
 	free(head);
@@ -271,7 +250,7 @@ static int convert(sherd_cli *cli, const sherd_target *target, const sherd_bundl
 	                                 .written = &written->bytes,
 	                                 .pool = cli->pool,
 	                                 .progress = &cli->progress};
-	return sherd_convert(bundle, place->store, place->key, target->format, &options, err);
+	return sherd_convert(bundle, place->store, place->key, target->info->id, &options, err);
 }
 
 /* With the set id that the clock gives; the library's own would be random. */
@@ -299,7 +278,7 @@ int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_b
 	int rc = base ? sherd_place_open(&place, base, true, err) : sherd_cli_no_memory(err);
 	free(base);
 	TRY(rc);
-	if (target->format == SHERD_FORMAT_CHECKPOINT)
+	if (target->info->kind == SHERD_KIND_CHECKPOINT)
 		rc = save(cli, target, bundle, &place, &clock, err);
 	else
 		rc = convert(cli, target, bundle, &place, &clock, &written, err);

@@ -9,7 +9,7 @@
 
 typedef struct sherd_target {
 	const char *path;
-	sherd_format format;
+	const sherd_format_info *info; /* of the format */
 	uint32_t shards;
 	bool replace;
 	bool drop_graph;

@@ -31,7 +31,7 @@ typedef struct sherd_convert_options {
  *   SAFETENSORS        one object;
  *   SAFETENSORS_INDEX  <key>.safetensors.index.json and its `shards` files, no more than there are tensors, the index
  *                      last;
- *   NPY                one object for the bundle's only tensor; with a '/' at the end of the key, an NPY_FOLDER;
+ *   NPY                one object for the bundle's only tensor;
  *   NPY_FOLDER         <key>/npy.manifest.json and one file for each tensor; docs/formats/npy.md tells their names;
  *   CHECKPOINT         a set with that prefix;
  *   ROWS, ROWS_BF16    a new folder of rows, as sherd_rows_pack_bundle() writes it: for tensors of one width;

@@ -1,7 +1,7 @@
 #include <sherd/sys/backend.h>
 
 #include "base/error.h"
-#include "base/str.h"
+#include "store/preread.h"
 
 #include <stdlib.h>
 
@@ -146,6 +146,7 @@ void sherd_reader_close(sherd_reader *reader)
 	if (!reader)
 		return;
 	free(reader->key);
+	free(reader->first);
 	reader->ops->close(reader);
 }
 
@@ -185,9 +186,26 @@ static int check_range(const sherd_reader *reader, uint64_t offset, size_t len, 
 int sherd_reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	TRY(check_range(reader, offset, len, err));
+	if (offset < reader->first_len && len <= reader->first_len - offset) {
+		memcpy(buf, (const char *)reader->first + offset, len);
+		return SHERD_OK;
+	}
 	if (len == 0)
 		return SHERD_OK;
 	return blame(err, reader->ops->at(reader, offset, buf, len, err), reader->store, reader->key);
+}
+
+int sherd_reader_preread(sherd_reader *reader, size_t len, sherd_str *out, sherd_error *err)
+{
+	size_t have = reader->size < len ? (size_t)reader->size : len;
+	SHERD_AUTO(void, free) bytes = malloc(have + 1);
+	if (!bytes)
+		return sherd_fail_nomem(err);
+	TRY(sherd_reader_at(reader, 0, bytes, have, err));
+	*out = (sherd_str){bytes, have};
+	reader->first = TAKE(bytes);
+	reader->first_len = have;
+	return SHERD_OK;
 }
 
 bool sherd_reader_peek(const sherd_reader *reader, uint64_t offset, size_t len, const void **out)

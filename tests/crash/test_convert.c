@@ -45,8 +45,8 @@ typedef struct job {
 static const job jobs[] = {
 	{"m", "m", SHERD_FORMAT_SAFETENSORS_INDEX, false, false},
 	{"m", "m", SHERD_FORMAT_SAFETENSORS_INDEX, true, false},
-	{"d/a", "d/a/", SHERD_FORMAT_NPY, false, false},
-	{"d/a", "d/a/", SHERD_FORMAT_NPY, true, false},
+	{"d/a", "d/a/", SHERD_FORMAT_NPY_FOLDER, false, false},
+	{"d/a", "d/a/", SHERD_FORMAT_NPY_FOLDER, true, false},
 	{"q.sdc", "q", SHERD_FORMAT_SAMEDIFF_CONTAINER, false, false},
 	{"q.sdc", "q", SHERD_FORMAT_SAMEDIFF_CONTAINER, true, false},
 	{"s.sdnb", "s.sdnb", SHERD_FORMAT_SDNB, false, true},

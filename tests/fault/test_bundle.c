@@ -105,7 +105,7 @@ TEST(every_allocation_of_writing_may_fail)
 
 TEST(every_operation_of_the_store_may_fail)
 {
-	assert_true(fail_store_each(store, read_every_format) > 14);
+	assert_true(fail_store_each(store, read_every_format) > 11);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fill_store, drop_store)

@@ -16,13 +16,15 @@ struct sherd_store {
 	const sherd_store *around;
 };
 
-/* key and store are filled in by the front; it frees the key when the reader is closed. */
+/* What stands behind identity is the front's: a backend leaves it zero and alone. */
 struct sherd_reader {
 	const struct sherd_reader_ops *ops;
 	uint64_t size;
 	char identity[72];
 	char *key;
 	const sherd_store *store;
+	void *first; /* bytes that were read already; or NULL */
+	size_t first_len;
 };
 
 /* next says whose piece it came to, for the front to name in errors. */

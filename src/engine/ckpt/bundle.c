@@ -1,6 +1,6 @@
-#include "engine/tensors/bundle.h"
-
 #include "engine/ckpt/ckpt.h"
+#include "engine/ckpt/format.h"
+#include "engine/tensors/bundle.h"
 
 #include <sherd/ckpt.h>
 
@@ -102,14 +102,13 @@ static int open_as(sherd_bundle **out, sherd_store *store, const char *key, sher
 	return SHERD_OK;
 }
 
-int sherd_bundle_open_ckpt(sherd_bundle **out, sherd_store *store, const char *key, const sherd_bundle_options *options,
-                           sherd_error *err)
+int sherd_bundle_open_ckpt(sherd_bundle **out, sherd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
 {
-	return open_as(out, store, key, SHERD_FORMAT_CHECKPOINT, options, err);
+	return open_as(out, e->store, e->key, SHERD_FORMAT_CHECKPOINT, options, err);
 }
 
-int sherd_bundle_open_ckpt_shard(sherd_bundle **out, sherd_store *store, const char *key,
-                                 const sherd_bundle_options *options, sherd_error *err)
+int sherd_bundle_open_ckpt_shard(sherd_bundle **out, sherd_evidence *e, const sherd_bundle_options *options,
+                                 sherd_error *err)
 {
-	return open_as(out, store, key, SHERD_FORMAT_CHECKPOINT_SHARD, options, err);
+	return open_as(out, e->store, e->key, SHERD_FORMAT_CHECKPOINT_SHARD, options, err);
 }

@@ -1,5 +1,6 @@
-#include "engine/tensors/bundle.h"
+#include "engine/model/format.h"
 #include "engine/model/model.h"
+#include "engine/tensors/bundle.h"
 
 typedef struct model_bundle {
 	sherd_bundle base;
@@ -48,14 +49,14 @@ int sherd_bundle_of_model(sherd_bundle **out, const sherd_model *model, sherd_er
 	return SHERD_OK;
 }
 
-int sherd_bundle_open_model(sherd_bundle **out, sherd_store *store, const char *key,
-                            const sherd_bundle_options *options, sherd_error *err)
+int sherd_bundle_open_model(sherd_bundle **out, sherd_evidence *e, const sherd_bundle_options *options,
+                            sherd_error *err)
 {
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	sherd_model_options model_options = {.limits = options->limits};
 	TRY(sherd_bundle_new(&b, sizeof(model_bundle), &ops, SHERD_FORMAT_UNKNOWN, err));
 	model_bundle *m = (model_bundle *)b;
-	TRY(sherd_model_open(&m->owned, store, key, &model_options, err));
+	TRY(sherd_model_open_found(&m->owned, e, &model_options, err));
 	TRY(fill(b, m->owned, err));
 	*out = TAKE(b);
 	return SHERD_OK;

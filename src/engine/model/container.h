@@ -33,6 +33,9 @@ typedef struct sherd_container_model {
 	container_cache *cache;
 } sherd_container_model;
 
+/* The container that a model is; NULL when it is none. */
+const sherd_container_model *sherd_container_of(const sherd_model *model);
+
 /* Opens the file under the key, or the set that it is a shard or the base of, into the model. *whole becomes false when
  * a shard is not there. */
 int sherd_container_model_open_files(sherd_container_model *m, const char *key, const sherd_limits *limits, bool *whole,

@@ -2,14 +2,9 @@
 
 SHERD_AUTO_DEFINE(container_record, sherd_container_record_close)
 
-static const sherd_container_model *container_of(const sherd_model *model)
-{
-	return model->format == SHERD_FORMAT_SAMEDIFF_CONTAINER ? (const sherd_container_model *)model : NULL;
-}
-
 bool sherd_model_layout_of(const sherd_model *model, sherd_model_layout *out)
 {
-	const sherd_container_model *m = container_of(model);
+	const sherd_container_model *m = sherd_container_of(model);
 	if (!m)
 		return false;
 	*out = (sherd_model_layout){.version = SHERD_CONTAINER_VERSION,
@@ -21,7 +16,7 @@ bool sherd_model_layout_of(const sherd_model *model, sherd_model_layout *out)
 
 sherd_model_file sherd_model_file_of(const sherd_model *model, uint32_t file)
 {
-	const sherd_container_model *m = container_of(model);
+	const sherd_container_model *m = sherd_container_of(model);
 	if (!file)
 		return (sherd_model_file){sherd_reader_key(m->file->reader), sherd_reader_size(m->file->reader), true};
 	const sherd_reader *reader = m->readers[file - 1];
@@ -31,7 +26,7 @@ sherd_model_file sherd_model_file_of(const sherd_model *model, uint32_t file)
 
 int sherd_model_stored_of(const sherd_model *model, size_t array, sherd_model_stored *out, sherd_error *err)
 {
-	const sherd_container_model *m = container_of(model);
+	const sherd_container_model *m = sherd_container_of(model);
 	SHERD_AUTO(container_record, sherd_container_record_close) told = NULL;
 	sherd_model_stored s = {.there = true};
 	const container_record *r;

@@ -106,6 +106,11 @@ static void done(sherd_model *model)
 
 static const sherd_model_ops ops = {.read = read_array, .map = map_array, .close = done};
 
+const sherd_container_model *sherd_container_of(const sherd_model *model)
+{
+	return model->ops == &ops ? (const sherd_container_model *)model : NULL;
+}
+
 /* ---- opening */
 
 static int take_pairs(sherd_container_model *m, sherd_error *err)
@@ -221,17 +226,16 @@ static bool may_pass(int rc)
 }
 
 /* What looks damaged or incomplete is looked at again, until it has looked so twice while nothing changed. */
-int sherd_model_open_container(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits,
-                               sherd_error *err)
+int sherd_model_open_container(sherd_model **out, sherd_evidence *e, const sherd_limits *limits, sherd_error *err)
 {
 	uint8_t before[SHERD_SHA256_BYTES], now[SHERD_SHA256_BYTES];
 	for (int tries = 0;; tries++) {
 		sherd_model *m = NULL;
 		sherd_error failure = {0};
 		bool whole = true;
-		int rc = open_once(&m, store, key, limits, &whole, &failure);
+		int rc = open_once(&m, e->store, e->key, limits, &whole, &failure);
 		if (rc == SHERD_OK ? !whole : may_pass(rc)) {
-			int seen = sherd_container_fingerprint(store, key, now, err);
+			int seen = sherd_container_fingerprint(e->store, e->key, now, err);
 			bool same = tries && memcmp(before, now, sizeof(now)) == 0;
 			if (seen < 0 || (!same && tries < MOST_TRIES)) {
 				sherd_model_close(m);

@@ -91,7 +91,7 @@ int sherd_container_writer_open(sherd_model_writer **out, sherd_store *store, co
 	w->replace = options->replace;
 	w->if_identity = options->if_identity;
 	w->written = options->written;
-	w->kept = model->format == SHERD_FORMAT_SAMEDIFF_CONTAINER ? (const sherd_container_model *)model : NULL;
+	w->kept = sherd_container_of(model);
 	w->current = SHERD_NO_ARRAY;
 	w->as_it_was = options->as_it_was && w->kept;
 	if (w->as_it_was)

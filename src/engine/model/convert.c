@@ -1,19 +1,8 @@
-#include "engine/tensors/bundle.h"
-#include "engine/tensors/convert.h"
+#include "engine/model/format.h"
 #include "engine/model/model.h"
+#include "engine/tensors/bundle.h"
 
 #include <inttypes.h>
-
-bool sherd_convert_holds_graph(sherd_format format)
-{
-	switch (format) {
-	case SHERD_FORMAT_SAMEDIFF_CONTAINER:
-	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS:
-	case SHERD_FORMAT_SDNB:
-	case SHERD_FORMAT_SDZ: return true;
-	default: return false;
-	}
-}
 
 /* A model whose variables are the tensors, each with an id of its own. */
 static int variables_of(const sherd_bundle *from, sherd_arena *arena, sherd_model_graph *out, sherd_error *err)
@@ -67,11 +56,12 @@ static int make_model(const sherd_bundle *from, sherd_model **out, sherd_error *
 	return rc;
 }
 
-int sherd_convert_model(const sherd_conversion *c, sherd_format to, const sherd_convert_options *o, sherd_error *err)
+int sherd_write_model(sherd_conversion *c, sherd_error *err)
 {
+	const sherd_convert_options *o = c->options;
 	SHERD_AUTO(sherd_model, sherd_model_close) made = NULL;
 	const sherd_model *model = c->from->model;
-	sherd_model_save_options options = {.format = to,
+	sherd_model_save_options options = {.format = c->to->info.id,
 	                                    .compress = o->compress,
 	                                    .level = o->level,
 	                                    .shards = o->shards,

@@ -1,7 +1,6 @@
 #include "base/buf.h"
-#include "engine/tensors/bundle.h"
-#include "engine/tensors/convert.h"
 #include "engine/model/model.h"
+#include "engine/tensors/bundle.h"
 
 #include <sherd/convert.h>
 
@@ -52,7 +51,8 @@ static int check_names(const sherd_bundle *from, sherd_format to, sherd_error *e
 int sherd_convert_check(const sherd_bundle *from, sherd_format to, sherd_error *err)
 {
 	SHERD_AUTO_BUF losses = {0};
-	if (sherd_convert_holds_graph(to))
+	const sherd_format_info *info = sherd_format_describe(to);
+	if (info && info->holds & SHERD_HOLDS_GRAPH)
 		return from->model ? SHERD_OK : check_names(from, to, err);
 	if (!from->model)
 		return SHERD_OK;

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "engine/tensors/evidence.h"
 
 #include <sherd/model.h>
 
@@ -62,8 +63,7 @@ int sherd_model_name_arrays(const sherd_model_graph *graph, sherd_tensor *arrays
                             sherd_arena *arena, sherd_error *err);
 
 /* One opener for each format, called when detection has chosen it. */
-typedef int sherd_model_open_fn(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits,
-                                sherd_error *err);
+typedef int sherd_model_open_fn(sherd_model **out, sherd_evidence *e, const sherd_limits *limits, sherd_error *err);
 sherd_model_open_fn sherd_model_open_samediff;
 sherd_model_open_fn sherd_model_open_container;
 sherd_model_open_fn sherd_model_open_sdnb;

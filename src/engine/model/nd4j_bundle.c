@@ -1,5 +1,6 @@
-#include "engine/tensors/bundle.h"
+#include "engine/model/format.h"
 #include "engine/model/nd4j.h"
+#include "engine/tensors/bundle.h"
 
 typedef struct nd4j_bundle {
 	sherd_bundle base;
@@ -29,16 +30,15 @@ static void done(sherd_bundle *bundle)
 
 static const sherd_bundle_ops ops = {.read = read_part, .map = map, .close = done};
 
-int sherd_bundle_open_nd4j(sherd_bundle **out, sherd_store *store, const char *key, const sherd_bundle_options *options,
-                           sherd_error *err)
+int sherd_bundle_open_nd4j(sherd_bundle **out, sherd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
 {
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	TRY(sherd_bundle_new(&b, sizeof(nd4j_bundle), &ops, SHERD_FORMAT_ND4J_ARRAY, err));
 	nd4j_bundle *n = (nd4j_bundle *)b;
-	TRY(sherd_nd4j_open(&n->reader, store, key, options->limits, &b->arena, &n->array, err));
+	TRY(sherd_nd4j_open(&n->reader, e->store, e->key, options->limits, &b->arena, &n->array, err));
 	n->tensor = (sherd_tensor){
 		.dtype = n->array.dtype, .ndim = n->array.ndim, .shape = n->array.shape, .bytes = n->array.bytes};
-	TRY(sherd_bundle_finish_one(b, &n->tensor, key, ".bin", err));
+	TRY(sherd_bundle_finish_one(b, &n->tensor, e->key, ".bin", err));
 	*out = TAKE(b);
 	return SHERD_OK;
 }

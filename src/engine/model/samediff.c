@@ -78,18 +78,17 @@ static int describe_arrays(sherd_samediff_model *m, size_t count, sherd_error *e
 	return SHERD_OK;
 }
 
-int sherd_model_open_samediff(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits,
-                              sherd_error *err)
+int sherd_model_open_samediff(sherd_model **out, sherd_evidence *e, const sherd_limits *limits, sherd_error *err)
 {
 	SHERD_AUTO(sherd_model, sherd_model_close) b = NULL;
 	sherd_samediff_graph graph;
 	TRY(sherd_model_new(&b, sizeof(sherd_samediff_model), &ops, SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, err));
 	sherd_samediff_model *m = (sherd_samediff_model *)b;
-	TRY(sherd_store_read(store, key, &m->reader, err));
+	TRY(sherd_evidence_take_reader(e, &m->reader, err));
 	TRY(decode(m->reader, limits, &b->arena, &graph, err));
 	m->inside = graph.array_count;
 	m->arrays = graph.arrays;
-	TRY(sherd_samediff_find_outside(m, store, key, limits, &graph, err));
+	TRY(sherd_samediff_find_outside(m, e->store, e->key, limits, &graph, err));
 	b->graph = graph.graph;
 	b->pairs = graph.pairs;
 	b->pair_count = graph.pair_count;

@@ -3,18 +3,8 @@
 #include "base/limits.h"
 #include "codec/deflate.h"
 #include "engine/model/container_writer.h"
-
-static sherd_model_save_fn *saver_of(sherd_format format)
-{
-	switch (format) {
-	case SHERD_FORMAT_UNKNOWN:
-	case SHERD_FORMAT_SAMEDIFF_CONTAINER: return sherd_model_save_container;
-	case SHERD_FORMAT_SAMEDIFF_FLATBUFFERS: return sherd_model_save_samediff;
-	case SHERD_FORMAT_SDNB: return sherd_model_save_sdnb;
-	case SHERD_FORMAT_SDZ: return sherd_model_save_sdz;
-	default: return NULL;
-	}
-}
+#include "engine/model/sdnb.h"
+#include "engine/tensors/format.h"
 
 static int check_options(const sherd_model_save_options *o, sherd_error *err)
 {
@@ -37,20 +27,21 @@ int sherd_model_save(const sherd_model *model, sherd_store *store, const char *k
 	if (!model || !store || !key)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a model, a store and a key are needed");
 	TRY(check_options(&o, err));
-	sherd_model_save_fn *save = saver_of(o.format);
-	if (!save)
+	const sherd_format_entry *to = sherd_format_entry_of(o.format ? o.format : SHERD_FORMAT_SAMEDIFF_CONTAINER);
+	if (!to || !to->save_model)
 		return sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "%s cannot be written",
 		                  sherd_format_name(o.format));
 	if (!o.allow_missing)
 		TRY(sherd_model_missing(model, err));
-	return sherd_in_object(err, save(model, store, key, &o, err), key);
+	return sherd_in_object(err, to->save_model(model, store, key, &o, err), key);
 }
 
 /* Of the file that the model was read from, or of shard 0; before is that of the object of the name given. */
 static const char *identity_of(const sherd_model *model, const sherd_stat *before)
 {
-	if (model->format == SHERD_FORMAT_SAMEDIFF_CONTAINER)
-		return sherd_reader_identity(((const sherd_container_model *)model)->file->reader);
+	const sherd_container_model *container = sherd_container_of(model);
+	if (container)
+		return sherd_reader_identity(container->file->reader);
 	return before->identity[0] ? before->identity : NULL;
 }
 
@@ -61,7 +52,7 @@ int sherd_model_set_pairs(sherd_store *store, const char *key, const sherd_pair 
 	sherd_stat before = {0};
 	(void)sherd_store_stat(store, key, &before, NULL); /* what is there is opened, or not */
 	TRY(sherd_model_open(&model, store, key, NULL, err));
-	if (model->format == SHERD_FORMAT_SDNB && model->files > 1)
+	if (sherd_sdnb_of(model) && model->files > 1)
 		return sherd_in_object(err,
 		                       sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
 		                                  "shards of SDNB cannot be replaced in one step"),

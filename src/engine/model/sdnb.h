@@ -41,6 +41,9 @@ typedef struct sherd_sdnb_model {
 	uint64_t trailing;     /* bytes behind the manifests */
 } sherd_sdnb_model;
 
+/* The SDNB model that a model is, in an archive or not; NULL when it is none. */
+const sherd_sdnb_model *sherd_sdnb_of(const sherd_model *model);
+
 /* Opens the model that the key names in the store. archive, when it is not NULL, becomes the model's, also when this
  * fails. */
 int sherd_sdnb_open(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits,

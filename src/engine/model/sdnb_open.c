@@ -39,6 +39,11 @@ static void done(sherd_model *model)
 
 static const sherd_model_ops ops = {.read = read_array, .read_fortran = read_fortran, .map = map_array, .close = done};
 
+const sherd_sdnb_model *sherd_sdnb_of(const sherd_model *model)
+{
+	return model->ops == &ops ? (const sherd_sdnb_model *)model : NULL;
+}
+
 /* Arrays being gathered from the files. */
 typedef struct gathering {
 	sherd_sdnb_model *m;
@@ -330,8 +335,7 @@ int sherd_sdnb_open(sherd_model **out, sherd_store *store, const char *key, cons
 	return SHERD_OK;
 }
 
-int sherd_model_open_sdnb(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits,
-                          sherd_error *err)
+int sherd_model_open_sdnb(sherd_model **out, sherd_evidence *e, const sherd_limits *limits, sherd_error *err)
 {
-	return sherd_sdnb_open(out, store, key, limits, NULL, err);
+	return sherd_sdnb_open(out, e->store, e->key, limits, NULL, err);
 }

@@ -112,19 +112,18 @@ static int keep_small(const sherd_sdnb_model *m, sherd_error *err)
 	return rc;
 }
 
-int sherd_model_open_sdz(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits,
-                         sherd_error *err)
+int sherd_model_open_sdz(sherd_model **out, sherd_evidence *e, const sherd_limits *limits, sherd_error *err)
 {
 	SHERD_AUTO_BUF inner = {0};
 	sherd_sdz_store *z;
 	const char *name = NULL;
-	TRY(sherd_sdz_store_open(&z, store, key, limits, err));
+	TRY(sherd_sdz_store_open(&z, e->store, e->key, limits, err));
 	SHERD_AUTO(sherd_store, sherd_store_close) archive = &z->base;
-	TRY(sherd_in_object(err, choose(z, &name, err), key));
+	TRY(sherd_in_object(err, choose(z, &name, err), e->key));
 	if (!name)
 		return sherd_in_object(
 			err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-graph", "no entry of the archive is a model"),
-			key);
+			e->key);
 	TRY(put_key(z, name, &inner, err));
 	SHERD_AUTO(sherd_model, sherd_model_close) model = NULL;
 	TRY(sherd_sdnb_open(&model, TAKE(archive), (const char *)inner.data, limits, &z->base, err));

@@ -42,11 +42,17 @@ static int check_offsets(const sherd_bundle *b, size_t index, sherd_error *err)
 	return SHERD_OK;
 }
 
+static bool is_archive(const sherd_model *model)
+{
+	const sherd_sdnb_model *m = sherd_sdnb_of(model);
+	return m && m->archive;
+}
+
 static int check_arrays(check *c)
 {
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	/* All their bytes are counted where checksums are held against them. */
-	bool summed = c->model->format == SHERD_FORMAT_SAMEDIFF_CONTAINER || c->model->format == SHERD_FORMAT_SDZ;
+	bool summed = sherd_container_of(c->model) || is_archive(c->model);
 	TRY(sherd_bundle_of_model(&b, c->model, c->err));
 	for (size_t i = 0; i < sherd_bundle_count(b); i++) {
 		sherd_error found = {0};
@@ -62,14 +68,11 @@ static int check_arrays(check *c)
 /* What stands behind a manifest is of no use to anyone. */
 static int check_trailing(check *c)
 {
-	sherd_format format = c->model->format;
-	if (format != SHERD_FORMAT_SDNB && format != SHERD_FORMAT_SDZ)
-		return SHERD_OK;
-	const sherd_sdnb_model *m = (const sherd_sdnb_model *)c->model;
-	if (!m->trailing)
+	const sherd_sdnb_model *m = sherd_sdnb_of(c->model);
+	if (!m || !m->trailing)
 		return SHERD_OK;
 	/* In an archive the entry's byte, not the file's, would be known. */
-	uint64_t at = format == SHERD_FORMAT_SDNB ? sherd_reader_size(m->readers[0]) - m->trailing : SHERD_NO_OFFSET;
+	uint64_t at = m->archive ? SHERD_NO_OFFSET : sherd_reader_size(m->readers[0]) - m->trailing;
 	return sherd_report_warn_at(c->report, c->key, "trailing-bytes", at, c->err, "%llu bytes behind the manifest",
 	                            (unsigned long long)m->trailing);
 }
@@ -100,15 +103,15 @@ int sherd_model_verify(sherd_report *r, sherd_store *store, const char *key, con
 	if (rc < 0)
 		return report_unopened(r, store, key, rc, &found, o, err);
 	check c = {.report = r, .key = key, .model = model, .err = err};
-	bool container = model->format == SHERD_FORMAT_SAMEDIFF_CONTAINER;
+	const sherd_container_model *container = sherd_container_of(model);
 	size_t before = sherd_report_errors(r);
 	TRY(sherd_model_verify_graph(r, key, model, err));
 	if (container)
-		TRY(sherd_container_verify_model(r, (const sherd_container_model *)model, o, err));
+		TRY(sherd_container_verify_model(r, container, o, err));
 	if (!o->quick && sherd_report_errors(r) == before)
 		TRY(check_arrays(&c));
 	TRY(check_trailing(&c));
-	if (model->format == SHERD_FORMAT_SDZ) { /* its entries have checksums, which are held against all bytes */
+	if (is_archive(model)) { /* its entries have checksums, which are held against all bytes */
 		r->checked += o->quick ? model->checked : 0;
 		return SHERD_OK;
 	}

@@ -8,12 +8,9 @@
 SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 SHERD_AUTO_DEFINE(void, free)
 
-static int read_head(sherd_head *out, sherd_store *store, const char *key, const sherd_limits *limits, sherd_error *err)
+int sherd_head_take(sherd_head *out, const sherd_reader *reader, const sherd_limits *limits, sherd_error *err)
 {
-	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
-	uint64_t most = sherd_limits_or_default(limits).metadata_bytes;
-	TRY(sherd_store_read(store, key, &reader, err));
-	uint64_t size = sherd_reader_size(reader);
+	uint64_t size = sherd_reader_size(reader), most = sherd_limits_or_default(limits).metadata_bytes;
 	if (size > most)
 		return sherd_fail(err, SHERD_ELIMIT, "too-large", "%llu bytes, the limit is %llu",
 		                  (unsigned long long)size, (unsigned long long)most);
@@ -31,7 +28,9 @@ static int read_head(sherd_head *out, sherd_store *store, const char *key, const
 
 int sherd_head_read(sherd_head *out, sherd_store *store, const char *key, const sherd_limits *limits, sherd_error *err)
 {
-	return sherd_in_object(err, read_head(out, store, key, limits, err), key);
+	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	TRY(sherd_store_read(store, key, &reader, err));
+	return sherd_in_object(err, sherd_head_take(out, reader, limits, err), key);
 }
 
 bool sherd_head_changed(const sherd_head *head, sherd_store *store, const char *key)

@@ -15,6 +15,8 @@ typedef struct sherd_head {
 
 /* Reads it, at most limits->metadata_bytes; text and identity are those of one object. */
 int sherd_head_read(sherd_head *out, sherd_store *store, const char *key, const sherd_limits *limits, sherd_error *err);
+/* The same of an object that is open. */
+int sherd_head_take(sherd_head *out, const sherd_reader *reader, const sherd_limits *limits, sherd_error *err);
 /* Does another object stand there now? Not when that cannot be told. */
 bool sherd_head_changed(const sherd_head *head, sherd_store *store, const char *key);
 

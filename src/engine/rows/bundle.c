@@ -1,7 +1,8 @@
 /* engine/rows/bundle.c - a set of rows as one tensor. What its manifest has checksums of is verified before it is read:
  * whoever copies rows makes new checksums of them. */
-#include "engine/tensors/bundle.h"
 #include "engine/rows/checked.h"
+#include "engine/rows/format.h"
+#include "engine/tensors/bundle.h"
 
 SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 
@@ -55,14 +56,13 @@ static void done(sherd_bundle *bundle)
 
 static const sherd_bundle_ops ops = {.read = read_part, .close = done};
 
-int sherd_bundle_open_rows(sherd_bundle **out, sherd_store *store, const char *key, const sherd_bundle_options *options,
-                           sherd_error *err)
+int sherd_bundle_open_rows(sherd_bundle **out, sherd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
 {
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	sherd_rows_options rows_options = {.limits = options->limits, .progress = options->progress};
 	TRY(sherd_bundle_new(&b, sizeof(rows_bundle), &ops, SHERD_FORMAT_ROWS, err));
 	rows_bundle *self = (rows_bundle *)b;
-	TRY(sherd_rows_open_any(&self->rows, store, key, &rows_options, err));
+	TRY(e->format->open_rows(&self->rows, e, &rows_options, err));
 	const sherd_rows *r = self->rows;
 	if (r->entries)
 		TRY(sherd_rows_checked_open(&self->checked, r, err));

@@ -1,15 +1,12 @@
 /* engine/rows/convert.c - tensors of one width become a set of rows. */
-#include "engine/tensors/convert.h"
+#include "engine/rows/format.h"
 
-#include <sherd/rows.h>
-
-int sherd_convert_rows(const sherd_conversion *c, sherd_format to, const sherd_convert_options *options,
-                       sherd_error *err)
+int sherd_write_rows(sherd_conversion *c, sherd_error *err)
 {
-	const sherd_rows_pack_options packing = {.residual = to == SHERD_FORMAT_ROWS_BF16,
-	                                         .time_ns = options->time_ns,
-	                                         .progress = options->progress,
-	                                         .overflowed = options->overflowed};
+	const sherd_rows_pack_options packing = {.residual = c->to == &sherd_format_rows_bf16,
+	                                         .time_ns = c->options->time_ns,
+	                                         .progress = c->options->progress,
+	                                         .overflowed = c->options->overflowed};
 	if (c->replace)
 		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
 		                  "a set of rows is not replaced: write another one, or append to it");

@@ -2,9 +2,8 @@
 #include "base/limits.h"
 #include "engine/rows/bf16.h"
 #include "engine/rows/files.h"
+#include "engine/rows/format.h"
 #include "engine/rows/rows.h"
-
-#include <sherd/detect.h>
 
 #include <stdlib.h>
 
@@ -52,36 +51,49 @@ static int open_bf16(sherd_rows **out, sherd_store *store, const char *folder, c
 	return SHERD_OK;
 }
 
-static int open_folder(sherd_rows **out, sherd_store *store, sherd_format format, const char *folder,
-                       const sherd_rows_options *options, sherd_error *err)
+/* The folder that the key names, itself or by its manifest; "" is always a folder. */
+static int name_folder(const sherd_evidence *e, sherd_buf *out, sherd_error *err)
 {
-	if (format == SHERD_FORMAT_ROWS_BF16)
-		return sherd_in_object(err, open_bf16(out, store, folder, options, err), *folder ? folder : ".");
-	return sherd_rows_open_folder(out, store, folder, options, err);
+	if (e->is_object)
+		return sherd_rows_folder(out, e->key, err);
+	sherd_buf_append(out, e->key, strlen(e->key) + 1);
+	return sherd_buf_check(out, err);
 }
 
-/* A shard by its file, a set by its manifest or its folder; "" is always a folder. */
-static int open_set(sherd_rows **out, sherd_store *store, sherd_format format, const char *key,
-                    const sherd_rows_options *options, sherd_error *err)
+int sherd_rows_open_found_bf16(sherd_rows **out, sherd_evidence *e, const sherd_rows_options *options, sherd_error *err)
 {
-	sherd_stat stat;
 	SHERD_AUTO_BUF folder = {0};
-	if (!*key || sherd_store_stat(store, key, &stat, NULL) < 0)
-		return open_folder(out, store, format, key, options, err);
-	if (!sherd_rows_is_manifest(key))
-		return sherd_rows_open(out, store, &key, 1, options, err);
-	TRY(sherd_rows_folder(&folder, key, err));
-	return open_folder(out, store, format, (const char *)folder.data, options, err);
+	TRY(name_folder(e, &folder, err));
+	const char *name = (const char *)folder.data;
+	return sherd_in_object(err, open_bf16(out, e->store, name, options, err), *name ? name : ".");
+}
+
+int sherd_rows_open_found(sherd_rows **out, sherd_evidence *e, const sherd_rows_options *options, sherd_error *err)
+{
+	SHERD_AUTO_BUF folder = {0};
+	if (e->is_object && !sherd_rows_is_manifest(e->key))
+		return sherd_rows_open(out, e->store, &e->key, 1, options, err);
+	TRY(name_folder(e, &folder, err));
+	return sherd_rows_open_folder(out, e->store, (const char *)folder.data, options, err);
+}
+
+static int open_found(sherd_rows **out, sherd_evidence *e, const sherd_rows_options *options, sherd_error *err)
+{
+	const sherd_format_entry *entry;
+	TRY(sherd_format_require(e, &entry, err));
+	if (entry->open_rows)
+		return entry->open_rows(out, e, options, err);
+	int rc = sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "this is %s, not a set of rows",
+	                    entry->info.name);
+	return sherd_in_object(err, rc, e->key);
 }
 
 int sherd_rows_open_any(sherd_rows **out, sherd_store *store, const char *key, const sherd_rows_options *options,
                         sherd_error *err)
 {
-	sherd_format format;
-	TRY(sherd_detect(store, key, &format, err));
-	if (format == SHERD_FORMAT_ROWS || format == SHERD_FORMAT_ROWS_BF16)
-		return open_set(out, store, format, key, options, err);
-	int rc = sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "this is %s, not a set of rows",
-	                    sherd_format_name(format));
-	return sherd_in_object(err, rc, key);
+	sherd_evidence e;
+	TRY(sherd_evidence_open(&e, store, key, err));
+	int rc = open_found(out, &e, options, err);
+	sherd_evidence_done(&e);
+	return rc;
 }

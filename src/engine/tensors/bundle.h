@@ -68,19 +68,6 @@ int sherd_bundle_finish(sherd_bundle *bundle, sherd_error *err);
 int sherd_bundle_finish_one(sherd_bundle *bundle, sherd_tensor *tensor, const char *key, const char *ending,
                             sherd_error *err);
 
-/* One opener for each format, called when detection has chosen it; options is never NULL. */
-typedef int sherd_bundle_open_fn(sherd_bundle **out, sherd_store *store, const char *key,
-                                 const sherd_bundle_options *options, sherd_error *err);
-sherd_bundle_open_fn sherd_bundle_open_safetensors;
-sherd_bundle_open_fn sherd_bundle_open_safetensors_index;
-sherd_bundle_open_fn sherd_bundle_open_npy;
-sherd_bundle_open_fn sherd_bundle_open_npy_folder; /* by the folder or its manifest */
-sherd_bundle_open_fn sherd_bundle_open_model;      /* of any format */
-sherd_bundle_open_fn sherd_bundle_open_nd4j;
-sherd_bundle_open_fn sherd_bundle_open_ckpt;       /* the set; the key is its prefix or its metadata file */
-sherd_bundle_open_fn sherd_bundle_open_ckpt_shard; /* one shard by itself */
-sherd_bundle_open_fn sherd_bundle_open_rows;       /* a folder of either format, or one shard: one tensor, "rows" */
-
 /* Of an index: its key, with its NUL, by that or its base; and a file that it names, of which a missing one makes the
  * set incomplete. */
 int sherd_bundle_name_index(sherd_store *store, const char *key, sherd_buf *out, sherd_error *err);

@@ -2,8 +2,7 @@
 
 #include "base/pool.h"
 #include "codec/crc32.h"
-
-#include <sherd/ckpt.h>
+#include "engine/tensors/format.h"
 
 #include <stdlib.h>
 
@@ -94,53 +93,68 @@ int sherd_conversion_write_one(sherd_conversion *c, sherd_conversion_object *obj
 	return rc;
 }
 
-static int save(const sherd_conversion *c, const sherd_convert_options *o, sherd_error *err)
+/* Can the format hold each of the tensors? What its writer knows better, it refuses itself. */
+static int check_tensors(const sherd_bundle *from, const sherd_format_info *to, sherd_error *err)
 {
-	sherd_ckpt_save_options options = {.world = c->shards,
-	                                   .time_ns = o->time_ns,
-	                                   .replace = o->replace,
-	                                   .pool = o->pool,
-	                                   .progress = o->progress};
-	return sherd_ckpt_save_bundle(c->store, c->key, c->from, false, &options, err);
+	size_t count = sherd_bundle_count(from);
+	if (count != 1 && !(to->holds & SHERD_HOLDS_MANY))
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+		                  "%s holds one tensor, not %zu; %s holds any number", to->noun, count,
+		                  sherd_format_describe(to->several)->noun);
+	for (size_t i = 0; i < count; i++) {
+		const sherd_tensor *t = sherd_bundle_tensor(from, i);
+		const sherd_dtype_info *dtype = sherd_dtype_describe(t->dtype);
+		if (!(to->dtypes & SHERD_DTYPE_BIT(t->dtype)))
+			return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "%s cannot hold %.128s, which is %s",
+			                  to->name, t->name, dtype ? dtype->name : "of an unknown type");
+		if (to->most_dims && t->ndim > to->most_dims)
+			return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+			                  "%s cannot hold %.128s, which has %u dimensions", to->name, t->name, t->ndim);
+		if (to->most_name && strlen(t->name) > to->most_name)
+			return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+			                  "%s cannot hold the name of %.128s, which is longer than %llu bytes",
+			                  to->name, t->name, (unsigned long long)to->most_name);
+	}
+	return SHERD_OK;
 }
 
-static int convert(sherd_conversion *c, sherd_format to, const sherd_convert_options *options, sherd_error *err)
+static int convert(sherd_conversion *c, sherd_error *err)
 {
-	sherd_bundle_options reading = {.pool = options->pool, .progress = options->progress};
+	uint64_t total = 0;
+	sherd_bundle_options reading = {.pool = c->pool, .progress = c->options->progress};
 	TRY(sherd_bundle_prepare(c->from, NULL, 0, &reading, err));
-	switch (to) {
-	case SHERD_FORMAT_SAFETENSORS: return sherd_convert_safetensors(c, err);
-	case SHERD_FORMAT_SAFETENSORS_INDEX: return sherd_convert_safetensors_index(c, err);
-	case SHERD_FORMAT_NPY:
-	case SHERD_FORMAT_NPY_FOLDER: return sherd_convert_npy(c, to == SHERD_FORMAT_NPY_FOLDER, err);
-	case SHERD_FORMAT_CHECKPOINT: return save(c, options, err);
-	default: break;
-	}
-	return sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "%s cannot be written", sherd_format_name(to));
+	for (size_t i = 0; i < sherd_bundle_count(c->from); i++)
+		total += sherd_bundle_tensor(c->from, i)->bytes;
+	sherd_meter_init(&c->meter, c->options->progress, total);
+	int rc = c->to->write(c, err);
+	sherd_meter_done(&c->meter);
+	sherd_arena_done(&c->arena);
+	return rc;
 }
 
 int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key, sherd_format to,
                   const sherd_convert_options *options, sherd_error *err)
 {
-	sherd_convert_options o = options ? *options : (sherd_convert_options){0};
-	sherd_conversion c = {.from = from, .store = store, .key = key, .replace = o.replace, .pool = o.pool};
-	c.shards = o.shards ? o.shards : 1;
+	static const sherd_convert_options defaults;
+	const sherd_convert_options *o = options ? options : &defaults;
+	const sherd_format_entry *entry = sherd_format_entry_of(to);
 	if (!from || !store || !key)
 		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a bundle, a store and a key are needed");
-	if (!o.drop_graph || sherd_convert_holds_graph(to))
+	if (!entry || !entry->write)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "%s cannot be written",
+		                  sherd_format_name(to));
+	if (!o->drop_graph || entry->info.holds & SHERD_HOLDS_GRAPH)
 		TRY(sherd_convert_check(from, to, err));
-	if (!o.allow_missing)
+	if (!o->allow_missing)
 		TRY(sherd_bundle_missing(from, err));
-	uint64_t total = 0;
-	for (size_t i = 0; i < sherd_bundle_count(from); i++)
-		total += sherd_bundle_tensor(from, i)->bytes;
-	if (sherd_convert_holds_graph(to))
-		return sherd_convert_model(&c, to, &o, err);
-	if (to == SHERD_FORMAT_ROWS || to == SHERD_FORMAT_ROWS_BF16)
-		return sherd_convert_rows(&c, to, &o, err);
-	sherd_meter_init(&c.meter, o.progress, total);
-	int rc = convert(&c, to, &o, err);
-	sherd_meter_done(&c.meter);
-	sherd_arena_done(&c.arena);
-	return rc;
+	TRY(sherd_in_object(err, check_tensors(from, &entry->info, err), key));
+	sherd_conversion c = {.from = from,
+	                      .store = store,
+	                      .key = key,
+	                      .options = o,
+	                      .to = entry,
+	                      .shards = o->shards ? o->shards : 1,
+	                      .replace = o->replace,
+	                      .pool = o->pool};
+	return convert(&c, err);
 }

@@ -14,6 +14,8 @@ typedef struct sherd_conversion {
 	const char *key;
 	uint32_t shards; /* at least 1 */
 	bool replace;
+	const sherd_convert_options *options; /* as given, never NULL */
+	const struct sherd_format_entry *to;
 	const char *like; /* the head of a set, whose mode its objects take where it is there before; or NULL */
 	sherd_pool *pool;
 	sherd_meter meter;
@@ -39,18 +41,5 @@ int sherd_conversion_write(sherd_conversion *c, sherd_conversion_object *objects
 bool sherd_conversion_undo(sherd_conversion *c, sherd_conversion_object *objects, size_t count);
 /* Writes an object that is the whole target; without replace SHERD_EEXIST when it is there. */
 int sherd_conversion_write_one(sherd_conversion *c, sherd_conversion_object *object, sherd_error *err);
-
-int sherd_convert_safetensors(sherd_conversion *c, sherd_error *err);
-int sherd_convert_safetensors_index(sherd_conversion *c, sherd_error *err);
-int sherd_convert_npy(sherd_conversion *c, bool folder, sherd_error *err);
-/* Models meter themselves. */
-int sherd_convert_model(const sherd_conversion *c, sherd_format to, const sherd_convert_options *options,
-                        sherd_error *err);
-/* Does the format hold a graph? */
-bool sherd_convert_holds_graph(sherd_format format);
-
-/* Into a new folder of rows, or of residual_shard_bf16. */
-int sherd_convert_rows(const sherd_conversion *c, sherd_format to, const sherd_convert_options *options,
-                       sherd_error *err);
 
 #endif

@@ -126,7 +126,7 @@ static int check_set(sherd_report *r, sherd_store *store, const char *key, const
 	}
 	if (sherd_report_errors(r))
 		return SHERD_OK;
-	int rc = sherd_bundle_open_safetensors_index(&bundle, store, key, &options, &found);
+	int rc = sherd_bundle_open(&bundle, store, key, &options, &found);
 	return sherd_report_take(r, rc, &found, key, err);
 }
 

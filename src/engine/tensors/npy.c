@@ -1,9 +1,10 @@
-#include "engine/tensors/bundle.h"
-
 #include "base/limits.h"
+#include "engine/tensors/bundle.h"
+#include "engine/tensors/files.h"
 #include "engine/tensors/npy_folder.h"
 #include "engine/tensors/reorder.h"
 #include "format/npy.h"
+#include "format/npy_manifest.h"
 
 #include <stdlib.h>
 
@@ -86,17 +87,33 @@ int sherd_npy_read_head(const sherd_reader *reader, const sherd_limits *limits, 
 	return sherd_in_object(err, read_head(reader, limits, out, err), sherd_reader_key(reader));
 }
 
-int sherd_bundle_open_npy(sherd_bundle **out, sherd_store *store, const char *key, const sherd_bundle_options *options,
-                          sherd_error *err)
+static int open_file(sherd_bundle **out, sherd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
 {
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	TRY(sherd_bundle_new(&b, sizeof(npy_bundle), &ops, SHERD_FORMAT_NPY, err));
 	npy_bundle *n = (npy_bundle *)b;
-	TRY(sherd_store_read(store, key, &n->reader, err));
+	TRY(sherd_evidence_take_reader(e, &n->reader, err));
 	TRY(sherd_npy_read_head(n->reader, options->limits, &n->head, err));
 	n->tensor = (sherd_tensor){
 		.dtype = n->head.dtype, .ndim = n->head.ndim, .shape = n->head.shape, .bytes = n->head.bytes};
-	TRY(sherd_bundle_finish_one(b, &n->tensor, key, ".npy", err));
+	TRY(sherd_bundle_finish_one(b, &n->tensor, e->key, SHERD_NPY_SUFFIX, err));
 	*out = TAKE(b);
 	return SHERD_OK;
 }
+
+const sherd_format_entry sherd_format_npy = {
+	.info = {.id = SHERD_FORMAT_NPY,
+                 .kind = SHERD_KIND_TENSORS,
+                 .name = "npy",
+                 .noun = "a NumPy file",
+                 .endings = {{SHERD_NPY_SUFFIX, SHERD_ENDING_OBJECT}},
+                 .several = SHERD_FORMAT_NPY_FOLDER,
+                 .written = true,
+                 .holds = SHERD_HOLDS_EMPTY_NAMES,
+                 .takes = SHERD_TAKES_REPLACE,
+                 .dtypes = SHERD_NPY_DTYPES,
+                 .most_dims = SHERD_MAX_DIMS},
+	.magic = {SHERD_NPY_MAGIC, sizeof(SHERD_NPY_MAGIC) - 1},
+	.open = open_file,
+	.write = sherd_write_npy,
+};

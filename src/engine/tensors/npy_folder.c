@@ -2,6 +2,7 @@
 
 #include "codec/crc32.h"
 #include "engine/tensors/bundle.h"
+#include "engine/tensors/files.h"
 #include "engine/publish/head.h"
 #include "engine/rows/files.h"
 #include "format/npy_manifest.h"
@@ -177,19 +178,20 @@ static int read_manifest(sherd_head *out, sherd_store *store, const char *key, s
 	return sherd_in_object(err, rc, key);
 }
 
-int sherd_bundle_open_npy_folder(sherd_bundle **out, sherd_store *store, const char *key,
-                                 const sherd_bundle_options *options, sherd_error *err)
+/* By the folder or its manifest. */
+static int open_folder(sherd_bundle **out, sherd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
 {
 	int rc = SHERD_OK;
 	bool again = true;
 	for (int tries = 0; again && tries < MOST_TRIES; tries++) {
 		SHERD_AUTO_BUF name = {0};
 		sherd_head head;
-		TRY(read_manifest(&head, store, key, &name, options->limits, err));
+		TRY(read_manifest(&head, e->store, e->key, &name, options->limits, err));
 		const char *manifest = (const char *)name.data;
-		rc = sherd_in_object(err, open_set(out, store, manifest, &head, options, err), manifest);
+		rc = sherd_in_object(err, open_set(out, e->store, manifest, &head, options, err), manifest);
 		/* What the manifest named may have gone because another took its place. */
-		again = (rc == SHERD_EINCOMPLETE || rc == SHERD_ECORRUPT) && sherd_head_changed(&head, store, manifest);
+		again = (rc == SHERD_EINCOMPLETE || rc == SHERD_ECORRUPT) &&
+		        sherd_head_changed(&head, e->store, manifest);
 		free(head.text);
 	}
 	return rc;
@@ -280,3 +282,38 @@ int sherd_npy_folder_verify(sherd_report *r, sherd_store *store, const char *key
 	TRY(check_files(r, store, key, &m, options, err));
 	return check_beside(r, store, key, &m, err);
 }
+
+/* ---- the entry */
+
+/* The manifest stands for its folder, under its own name only: a copy elsewhere is the list of nothing. */
+static int probe(sherd_evidence *e, sherd_error *err)
+{
+	(void)err;
+	return sherd_evidence_is_json(e) && strcmp(sherd_str_leaf(e->key), SHERD_NPY_MANIFEST) == 0;
+}
+
+/* There is a manifest, or the claim of who is writing it. */
+static int probe_folder(sherd_evidence *e, sherd_error *err)
+{
+	int found = sherd_evidence_inside(e, SHERD_NPY_MANIFEST, err);
+	return found ? found : sherd_evidence_inside(e, SHERD_NPY_SAVING, err);
+}
+
+const sherd_format_entry sherd_format_npy_folder = {
+	.info = {.id = SHERD_FORMAT_NPY_FOLDER,
+                 .kind = SHERD_KIND_TENSORS,
+                 .name = "npy-folder",
+                 .noun = "a folder of NumPy files",
+                 .endings = {{"/", SHERD_ENDING_OBJECT}},
+                 .folder = true,
+                 .written = true,
+                 .holds = SHERD_HOLDS_PAIRS | SHERD_HOLDS_MANY | SHERD_HOLDS_EMPTY_NAMES,
+                 .takes = SHERD_TAKES_REPLACE,
+                 .dtypes = SHERD_NPY_DTYPES,
+                 .most_dims = SHERD_MAX_DIMS},
+	.probe = probe,
+	.probe_set = probe_folder,
+	.open = open_folder,
+	.verify = sherd_npy_folder_verify,
+	.write = sherd_write_npy_folder,
+};

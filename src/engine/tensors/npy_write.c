@@ -1,3 +1,4 @@
+#include "engine/tensors/files.h"
 #include "engine/tensors/set.h"
 
 #include "base/map.h"
@@ -124,10 +125,10 @@ static int check_folder(const sherd_conversion *c, const char *folder, sherd_err
 			*err = failure;
 		return rc;
 	}
-	if (rc < 0 || (format != SHERD_FORMAT_ROWS && format != SHERD_FORMAT_ROWS_BF16 && format != SHERD_FORMAT_RFDB))
+	const sherd_format_info *info = rc < 0 ? NULL : sherd_format_describe(format);
+	if (!info || (info->kind != SHERD_KIND_ROWS && info->kind != SHERD_KIND_GRAPH))
 		return SHERD_OK;
-	rc = sherd_fail(err, SHERD_EEXIST, "cannot-replace", "the folder holds %s: choose another one",
-	                format == SHERD_FORMAT_RFDB ? "a graph database" : "a set of rows");
+	rc = sherd_fail(err, SHERD_EEXIST, "cannot-replace", "the folder holds %s: choose another one", info->noun);
 	return sherd_in_object(err, rc, *folder ? folder : ".");
 }
 
@@ -153,16 +154,9 @@ static int write_folder(sherd_conversion *c, sherd_conversion_object *objects, s
 	return rc;
 }
 
-int sherd_convert_npy(sherd_conversion *c, bool folder, sherd_error *err)
+static int write_as(sherd_conversion *c, bool folder, sherd_error *err)
 {
-	size_t count = sherd_bundle_count(c->from), len = strlen(c->key);
-	folder |= len && c->key[len - 1] == '/';
-	if (!folder && count != 1)
-		return sherd_in_object(err,
-		                       sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-		                                  "a NumPy file holds one tensor, not %zu; a folder holds any number",
-		                                  count),
-		                       c->key);
+	size_t count = sherd_bundle_count(c->from);
 	sherd_conversion_object *objects = sherd_arena_alloc(&c->arena, count + 1, sizeof(*objects));
 	if (!objects)
 		return sherd_fail_nomem(err);
@@ -173,4 +167,14 @@ int sherd_convert_npy(sherd_conversion *c, bool folder, sherd_error *err)
 	for (size_t i = 0; i < count; i++)
 		sherd_buf_done(&objects[i].head);
 	return rc;
+}
+
+int sherd_write_npy_folder(sherd_conversion *c, sherd_error *err)
+{
+	return write_as(c, true, err);
+}
+
+int sherd_write_npy(sherd_conversion *c, sherd_error *err)
+{
+	return write_as(c, false, err);
 }

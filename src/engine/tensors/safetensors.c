@@ -1,7 +1,8 @@
-#include "engine/tensors/bundle.h"
-
+#include "base/cursor.h"
 #include "base/limits.h"
 #include "engine/tensors/blame.h"
+#include "engine/tensors/bundle.h"
+#include "engine/tensors/files.h"
 
 #include <stdlib.h>
 
@@ -60,14 +61,13 @@ int sherd_bundle_read_safetensors(const sherd_reader *reader, const sherd_limits
 	return sherd_in_reader(err, decode(reader, limits, arena, out, err), reader);
 }
 
-int sherd_bundle_open_safetensors(sherd_bundle **out, sherd_store *store, const char *key,
-                                  const sherd_bundle_options *options, sherd_error *err)
+static int open_file(sherd_bundle **out, sherd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
 {
 	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	TRY(sherd_bundle_new(&b, sizeof(safetensors_bundle), &ops, SHERD_FORMAT_SAFETENSORS, err));
 	safetensors_bundle *st = (safetensors_bundle *)b;
 	sherd_safetensors head;
-	TRY(sherd_store_read(store, key, &st->reader, err));
+	TRY(sherd_evidence_take_reader(e, &st->reader, err));
 	TRY(sherd_bundle_read_safetensors(st->reader, options->limits, &b->arena, &head, err));
 	sherd_tensor *tensors = sherd_arena_alloc(&b->arena, head.count, sizeof(*tensors));
 	if (!tensors)
@@ -83,3 +83,27 @@ int sherd_bundle_open_safetensors(sherd_bundle **out, sherd_store *store, const 
 	*out = TAKE(b);
 	return SHERD_OK;
 }
+
+/* A file that was cut off is still one: the length is not compared with the file's. */
+static int probe(sherd_evidence *e, sherd_error *err)
+{
+	(void)err;
+	return e->first.len > SHERD_SAFETENSORS_HEAD && e->first.ptr[SHERD_SAFETENSORS_HEAD] == '{' &&
+	       sherd_get_u64((const uint8_t *)e->first.ptr) <= SHERD_SAFETENSORS_MAX_HEADER;
+}
+
+const sherd_format_entry sherd_format_safetensors = {
+	.info = {.id = SHERD_FORMAT_SAFETENSORS,
+                 .kind = SHERD_KIND_TENSORS,
+                 .name = "safetensors",
+                 .noun = "a safetensors file",
+                 .endings = {{".safetensors", SHERD_ENDING_OBJECT}},
+                 .written = true,
+                 .holds = SHERD_HOLDS_PAIRS | SHERD_HOLDS_MANY | SHERD_HOLDS_EMPTY_NAMES,
+                 .takes = SHERD_TAKES_REPLACE,
+                 .dtypes = SHERD_SAFETENSORS_DTYPES,
+                 .most_dims = SHERD_MAX_DIMS},
+	.probe = probe,
+	.open = open_file,
+	.write = sherd_write_safetensors,
+};

@@ -1,6 +1,8 @@
-#include "engine/tensors/bundle.h"
-
 #include "engine/tensors/blame.h"
+#include "engine/tensors/bundle.h"
+#include "engine/tensors/files.h"
+#include "engine/rows/files.h"
+#include "engine/tensors/index_verify.h"
 #include "engine/publish/head.h"
 #include "format/safetensors_index.h"
 
@@ -251,21 +253,80 @@ int sherd_bundle_name_index(sherd_store *store, const char *key, sherd_buf *out,
 	return sherd_buf_check(out, err);
 }
 
-int sherd_bundle_open_safetensors_index(sherd_bundle **out, sherd_store *store, const char *key,
-                                        const sherd_bundle_options *options, sherd_error *err)
+/* By the index itself, or by the base that it is named by. */
+static int open_index(sherd_bundle **out, sherd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
 {
 	SHERD_AUTO_BUF index = {0};
 	bool again = true;
 	int rc = SHERD_OK;
-	TRY(sherd_bundle_name_index(store, key, &index, err));
+	sherd_buf_printf(&index, "%s%s", e->key, e->is_object ? "" : SHERD_SAFETENSORS_INDEX_SUFFIX);
+	sherd_buf_u8(&index, 0);
+	TRY(sherd_buf_check(&index, err));
 	const char *name = (const char *)index.data;
 	for (int tries = 0; again && tries < MOST_TRIES; tries++) {
 		sherd_head head;
-		TRY(sherd_head_read(&head, store, name, options->limits, err));
-		rc = open_set(out, store, name, &head, options, err);
+		TRY(sherd_evidence_take_head(e, name, options->limits, &head, err));
+		rc = open_set(out, e->store, name, &head, options, err);
 		/* What the index named may have gone because another took its place. */
-		again = (rc == SHERD_EINCOMPLETE || rc == SHERD_ECORRUPT) && sherd_head_changed(&head, store, name);
+		again = (rc == SHERD_EINCOMPLETE || rc == SHERD_ECORRUPT) && sherd_head_changed(&head, e->store, name);
 		free(head.text);
 	}
 	return sherd_in_object(err, rc, name);
 }
+
+static int probe_set(sherd_evidence *e, sherd_error *err)
+{
+	return sherd_evidence_beside(e, SHERD_SAFETENSORS_INDEX_SUFFIX, err);
+}
+
+static bool is_damaged(const sherd_evidence *e)
+{
+	return sherd_evidence_is_json(e) && sherd_str_ends(sherd_str_of(e->key), SHERD_SAFETENSORS_INDEX_SUFFIX);
+}
+
+const sherd_format_entry sherd_format_safetensors_index = {
+	.info = {.id = SHERD_FORMAT_SAFETENSORS_INDEX,
+                 .kind = SHERD_KIND_TENSORS,
+                 .name = "safetensors-index",
+                 .short_name = "index",
+                 .noun = "a set of safetensors files",
+                 .endings = {{SHERD_SAFETENSORS_INDEX_SUFFIX, SHERD_ENDING_HEAD}},
+                 .written = true,
+                 .holds = SHERD_HOLDS_PAIRS | SHERD_HOLDS_MANY | SHERD_HOLDS_EMPTY_NAMES,
+                 .takes = SHERD_TAKES_SHARDS | SHERD_TAKES_REPLACE,
+                 .dtypes = SHERD_SAFETENSORS_DTYPES,
+                 .most_dims = SHERD_MAX_DIMS},
+	.keys = {"weight_map"},
+	.is_damaged = is_damaged,
+	.probe_set = probe_set,
+	.open = open_index,
+	.verify = sherd_index_verify,
+	.write = sherd_write_safetensors_index,
+};
+
+static int probe_around(sherd_evidence *e, sherd_error *err)
+{
+	rows_files files;
+	TRY(sherd_rows_files_open(&files, e->store, e->key, SHERD_SAFETENSORS_INDEX_SUFFIX, err));
+	bool found = files.count > 0;
+	sherd_rows_files_done(&files);
+	return found;
+}
+
+static int refuse_around(const sherd_evidence *e, sherd_error *err)
+{
+	rows_files files;
+	TRY(sherd_rows_files_open(&files, e->store, e->key, SHERD_SAFETENSORS_INDEX_SUFFIX, err));
+	int rc = sherd_fail(err, SHERD_ENOTFOUND, "is-folder", "this is a folder: name the index in it, %.128s%s",
+	                    files.count ? files.list[0].name : "", files.count > 1 ? ", or another" : "");
+	sherd_rows_files_done(&files);
+	return rc;
+}
+
+const sherd_format_entry sherd_format_index_folder = {
+	.info = {.noun = "a folder", .advice = "name the index of safetensors files in it"},
+	.probe_set = probe_around,
+	.refusal = SHERD_ENOTFOUND,
+	.reason = "is-folder",
+	.refuse = refuse_around,
+};

@@ -1,4 +1,5 @@
 #include "engine/tensors/bundle.h"
+#include "engine/tensors/files.h"
 #include "engine/tensors/set.h"
 #include "format/safetensors.h"
 #include "format/safetensors_index.h"
@@ -39,7 +40,7 @@ static int prepare(sherd_conversion *c, sherd_conversion_object *o, const size_t
 	return SHERD_OK;
 }
 
-int sherd_convert_safetensors(sherd_conversion *c, sherd_error *err)
+int sherd_write_safetensors(sherd_conversion *c, sherd_error *err)
 {
 	size_t count = sherd_bundle_count(c->from);
 	sherd_conversion_object object = {.key = c->key};
@@ -166,7 +167,7 @@ static int decode_index(sherd_conversion *c, const sherd_conversion_set *set, co
 static const sherd_conversion_set_ops index_ops = {
 	.name = name_files, .encode = encode_index, .decode = decode_index, .suffix = ".safetensors", .beside = true};
 
-int sherd_convert_safetensors_index(sherd_conversion *c, sherd_error *err)
+int sherd_write_safetensors_index(sherd_conversion *c, sherd_error *err)
 {
 	spread s = {0};
 	sherd_conversion_set set = {.ops = &index_ops, .arg = &s};

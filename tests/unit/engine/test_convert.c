@@ -163,7 +163,7 @@ TEST(there_are_no_more_files_than_tensors)
 TEST(a_folder_of_numpy_files_keeps_names_apart)
 {
 	sherd_bundle *b = open_model();
-	assert_ok(sherd_convert(b, store, "arrays/", SHERD_FORMAT_NPY, NULL, err));
+	assert_ok(sherd_convert(b, store, "arrays/", SHERD_FORMAT_NPY_FOLDER, NULL, err));
 	static const struct {
 		const char *key;
 		char first;
@@ -212,7 +212,8 @@ TEST(what_cannot_be_held_is_refused_before_anything_is_written)
 	put_model("source.safetensors", tensors, 2);
 	sherd_bundle *b = open_bundle("source.safetensors");
 	size_t before = objects();
-	assert_refused(SHERD_EUNSUPPORTED, "cannot-hold", sherd_convert(b, store, "out/", SHERD_FORMAT_NPY, NULL, err));
+	assert_refused(SHERD_EUNSUPPORTED, "cannot-hold",
+	               sherd_convert(b, store, "out/", SHERD_FORMAT_NPY_FOLDER, NULL, err));
 	assert_int_equal(objects(), before);
 	sherd_bundle_close(b);
 }
@@ -238,7 +239,7 @@ TEST(a_folder_of_numpy_files_keeps_every_name)
 	static const char *const keys[] = {"out", "out/npy.manifest.json"};
 	put_model("source.safetensors", tensors, COUNT_OF(tensors));
 	sherd_bundle *b = open_bundle("source.safetensors");
-	assert_ok(sherd_convert(b, store, "out/", SHERD_FORMAT_NPY, NULL, err));
+	assert_ok(sherd_convert(b, store, "out/", SHERD_FORMAT_NPY_FOLDER, NULL, err));
 	sherd_bundle_close(b);
 	for (size_t k = 0; k < COUNT_OF(keys); k++) {
 		const sherd_pair *got;
@@ -405,7 +406,7 @@ TEST(a_claim_never_clears_another_file)
 				                          strlen(texts[i - 2]), err));
 		}
 		assert_ok(sherd_convert(b, store, "t", SHERD_FORMAT_SAFETENSORS_INDEX, &options, err));
-		assert_ok(sherd_convert(b, store, "a/", SHERD_FORMAT_NPY, &options, err));
+		assert_ok(sherd_convert(b, store, "a/", SHERD_FORMAT_NPY_FOLDER, &options, err));
 		for (size_t k = 0; k < COUNT_OF(others); k++)
 			if (!is_there(others[k]))
 				fail_msg("claim %zu cleared %s", i, others[k]);
@@ -469,7 +470,8 @@ TEST(a_second_conversion_is_refused_while_the_first_lives)
 	               sherd_convert(b, store, "t", SHERD_FORMAT_SAFETENSORS_INDEX, &options, err));
 	sherd_lock_release(lock);
 	assert_ok(sherd_store_create_locked(store, "a/npy.saving", "", 0, SHERD_LOCK_EXCLUSIVE, &lock, err));
-	assert_refused(SHERD_ECONFLICT, "conflict", sherd_convert(b, store, "a/", SHERD_FORMAT_NPY, &options, err));
+	assert_refused(SHERD_ECONFLICT, "conflict",
+	               sherd_convert(b, store, "a/", SHERD_FORMAT_NPY_FOLDER, &options, err));
 	sherd_lock_release(lock);
 	assert_ok(sherd_convert(b, store, "t", SHERD_FORMAT_SAFETENSORS_INDEX, &options, err));
 	assert_ok(sherd_convert(b, store, "a", SHERD_FORMAT_NPY_FOLDER, &options, err));
@@ -509,10 +511,11 @@ TEST(numpy_files_without_a_manifest_are_not_replaced)
 	sherd_bundle *b = open_model();
 	sherd_convert_options options = {.replace = true};
 	assert_ok(sherd_store_put(store, "a/half.npy", SHERD_WRITE_NEW, "mine", 4, err));
-	assert_refused(SHERD_EEXIST, "cannot-replace", sherd_convert(b, store, "a/", SHERD_FORMAT_NPY, &options, err));
+	assert_refused(SHERD_EEXIST, "cannot-replace",
+	               sherd_convert(b, store, "a/", SHERD_FORMAT_NPY_FOLDER, &options, err));
 	assert_ok(sherd_store_remove(store, "a/half.npy", err));
-	assert_ok(sherd_convert(b, store, "a/", SHERD_FORMAT_NPY, &options, err));
-	assert_ok(sherd_convert(b, store, "a/", SHERD_FORMAT_NPY, &options, err));
+	assert_ok(sherd_convert(b, store, "a/", SHERD_FORMAT_NPY_FOLDER, &options, err));
+	assert_ok(sherd_convert(b, store, "a/", SHERD_FORMAT_NPY_FOLDER, &options, err));
 	assert_false(is_there("a/half.npy"));
 	assert_model("a");
 	sherd_bundle_close(b);
@@ -529,14 +532,14 @@ static bool refuse(void *arg, uint64_t done, uint64_t total)
 TEST(cancelling_leaves_nothing)
 {
 	static const sherd_format formats[] = {SHERD_FORMAT_SAFETENSORS, SHERD_FORMAT_SAFETENSORS_INDEX,
-	                                       SHERD_FORMAT_NPY, SHERD_FORMAT_CHECKPOINT};
+	                                       SHERD_FORMAT_NPY_FOLDER, SHERD_FORMAT_CHECKPOINT};
 	sherd_bundle *b = open_model();
 	size_t before = objects();
 	for (size_t i = 0; i < COUNT_OF(formats); i++) {
 		int calls = 0;
 		sherd_progress progress = {.update = refuse, .arg = &calls};
 		sherd_convert_options options = {.shards = 2, .progress = &progress};
-		const char *key = formats[i] == SHERD_FORMAT_NPY ? "out/" : "out";
+		const char *key = formats[i] == SHERD_FORMAT_NPY_FOLDER ? "out/" : "out";
 		assert_refused(SHERD_ECANCELLED, "cancelled", sherd_convert(b, store, key, formats[i], &options, err));
 		assert_true(calls > 0);
 		assert_int_equal(objects(), before);
@@ -570,10 +573,10 @@ TEST(cancelling_leaves_no_empty_folder)
 TEST(whichever_operation_fails_nothing_new_is_left)
 {
 	static const sherd_format formats[] = {SHERD_FORMAT_SAFETENSORS, SHERD_FORMAT_SAFETENSORS_INDEX,
-	                                       SHERD_FORMAT_NPY};
+	                                       SHERD_FORMAT_NPY_FOLDER};
 	sherd_bundle *b = open_model();
 	for (size_t i = 0; i < COUNT_OF(formats); i++) {
-		const char *key = formats[i] == SHERD_FORMAT_NPY ? "out/" : "out";
+		const char *key = formats[i] == SHERD_FORMAT_NPY_FOLDER ? "out/" : "out";
 		sherd_convert_options options = {.shards = 2};
 		for (long nth = 1;; nth++) {
 			sherd_store *inner = NULL;
@@ -586,9 +589,10 @@ TEST(whichever_operation_fails_nothing_new_is_left)
 			fail_store_at(failing, 0);
 			size_t left = 0, claims = 0;
 			assert_ok(sherd_store_list(failing, "", "", count_one, &left, err));
-			assert_ok(sherd_store_list(
-				failing, formats[i] == SHERD_FORMAT_NPY ? "out/npy.saving" : "out.safetensors.saving",
-				"", count_one, &claims, err));
+			assert_ok(sherd_store_list(failing,
+			                           formats[i] == SHERD_FORMAT_NPY_FOLDER ? "out/npy.saving"
+			                                                                 : "out.safetensors.saving",
+			                           "", count_one, &claims, err));
 			sherd_store_close(failing);
 			/* A claim that could not be removed is dead: the next one clears it. */
 			if (rc < 0)

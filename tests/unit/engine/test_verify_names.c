@@ -50,7 +50,7 @@ TEST(every_name_of_a_set_checks_all_of_it)
 	         SHERD_FORMAT_SAFETENSORS_INDEX,
 	         {"d/m", "d/m.safetensors.index.json"},
 	         "d/m-00001-of-00002.safetensors"},
-		{"d/f/", SHERD_FORMAT_NPY, {"d/f", "d/f/npy.manifest.json"}, "d/f/a.npy"},
+		{"d/f/", SHERD_FORMAT_NPY_FOLDER, {"d/f", "d/f/npy.manifest.json"}, "d/f/a.npy"},
 		{"d/q.sdc",
 	         SHERD_FORMAT_SAMEDIFF_CONTAINER,
 	         {"d/q", "d/q.sdc", "d/q.shard0-of-2.sdc"},

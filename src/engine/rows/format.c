@@ -1,0 +1,132 @@
+#include "engine/rows/format.h"
+
+#include "base/limits.h"
+#include "engine/rows/files.h"
+#include "engine/rows/verify.h"
+#include "format/rows_manifest.h"
+#include "format/rows_marker.h"
+#include "format/rows_shard.h"
+
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+
+/* Manifests stand for their folders, under their own names only: a copy elsewhere is the list of nothing. */
+static int probe_manifest(sherd_evidence *e, sherd_error *err)
+{
+	(void)err;
+	return sherd_evidence_is_json(e) && strcmp(sherd_str_leaf(e->key), SHERD_ROWS_MANIFEST) == 0;
+}
+
+/* Is there a shard among these? Checkpoints use the same extension, so the first bytes are asked. */
+static int has_shards(sherd_store *store, const rows_files *files, sherd_error *err)
+{
+	bool found = false;
+	for (size_t i = 0; i < files->count && !found; i++) {
+		char magic[sizeof(SHERD_ROWS_MAGIC) - 1];
+		SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+		int rc = sherd_store_read(store, files->list[i].key, &reader, err);
+		if (rc == SHERD_ENOTFOUND)
+			continue;
+		TRY(rc);
+		if (sherd_reader_size(reader) < sizeof(magic))
+			continue;
+		TRY(sherd_reader_at(reader, 0, magic, sizeof(magic), err));
+		found = memcmp(magic, SHERD_ROWS_MAGIC, sizeof(magic)) == 0;
+	}
+	return found;
+}
+
+/* A manifest, the marker of who is packing, or shards. */
+static int probe_folder(sherd_evidence *e, sherd_error *err)
+{
+	rows_files files;
+	int found = sherd_evidence_inside(e, SHERD_ROWS_MANIFEST, err);
+	if (!found)
+		found = sherd_evidence_inside(e, SHERD_ROWS_MARKER, err);
+	if (found)
+		return found;
+	TRY(sherd_rows_files_open(&files, e->store, e->key, SHERD_ROWS_SUFFIX, err));
+	found = has_shards(e->store, &files, err);
+	sherd_rows_files_done(&files);
+	return found;
+}
+
+static int is_bf16(sherd_store *store, const char *folder, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	char *text;
+	size_t len;
+	bool found = false;
+	sherd_error failure = {0};
+	TRY(sherd_rows_key(&key, folder, SHERD_ROWS_BF16_MANIFEST, err));
+	uint64_t most = sherd_limits_or_default(NULL).metadata_bytes;
+	int rc = sherd_store_get(store, (const char *)key.data, most, &text, &len, &failure);
+	if (rc == SHERD_ENOTFOUND || rc == SHERD_ELIMIT)
+		return 0;
+	if (rc < 0) {
+		if (err)
+			*err = failure;
+		return rc;
+	}
+	rc = sherd_rows_bf16_recognise(text, len, &found, err);
+	free(text);
+	return rc < 0 ? rc : found;
+}
+
+static int probe_bf16_manifest(sherd_evidence *e, sherd_error *err)
+{
+	SHERD_AUTO_BUF folder = {0};
+	if (!sherd_evidence_is_json(e) || strcmp(sherd_str_leaf(e->key), SHERD_ROWS_BF16_MANIFEST) != 0)
+		return 0;
+	TRY(sherd_rows_folder(&folder, e->key, err));
+	return is_bf16(e->store, (const char *)folder.data, err);
+}
+
+/* Ours go first, where both are there. */
+static int probe_bf16_folder(sherd_evidence *e, sherd_error *err)
+{
+	int ours = sherd_evidence_inside(e, SHERD_ROWS_MANIFEST, err);
+	return ours ? (ours < 0 ? ours : 0) : is_bf16(e->store, e->key, err);
+}
+
+#define ROWS_DTYPES                                                                              \
+	(SHERD_DTYPE_BIT(SHERD_F16) | SHERD_DTYPE_BIT(SHERD_BF16) | SHERD_DTYPE_BIT(SHERD_F32) | \
+	 SHERD_DTYPE_BIT(SHERD_F64))
+
+const sherd_format_entry sherd_format_rows = {
+	.info = {.id = SHERD_FORMAT_ROWS,
+                 .kind = SHERD_KIND_ROWS,
+                 .name = "rows",
+                 .noun = "a set of rows",
+                 .folder = true,
+                 .written = true,
+                 .holds = SHERD_HOLDS_MANY | SHERD_HOLDS_EMPTY_NAMES,
+                 .dtypes = ROWS_DTYPES,
+                 .most_dims = SHERD_MAX_DIMS},
+	.magic = {SHERD_ROWS_MAGIC, sizeof(SHERD_ROWS_MAGIC) - 1},
+	.probe = probe_manifest,
+	.probe_set = probe_folder,
+	.open = sherd_bundle_open_rows,
+	.open_rows = sherd_rows_open_found,
+	.verify = sherd_rows_verify,
+	.write = sherd_write_rows,
+};
+
+const sherd_format_entry sherd_format_rows_bf16 = {
+	.info = {.id = SHERD_FORMAT_ROWS_BF16,
+                 .kind = SHERD_KIND_ROWS,
+                 .name = "rows-bf16",
+                 .noun = "a set of rows",
+                 .folder = true,
+                 .written = true,
+                 .holds = SHERD_HOLDS_MANY | SHERD_HOLDS_EMPTY_NAMES,
+                 .dtypes = ROWS_DTYPES,
+                 .most_dims = SHERD_MAX_DIMS},
+	.probe = probe_bf16_manifest,
+	.probe_set = probe_bf16_folder,
+	.open = sherd_bundle_open_rows,
+	.open_rows = sherd_rows_open_found_bf16,
+	.verify = sherd_rows_verify_bf16,
+	.write = sherd_write_rows,
+};
