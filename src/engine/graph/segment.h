@@ -48,6 +48,8 @@ typedef struct graph_segment {
 
 	bool contexts_known;
 	sherd_buf contexts; /* of uint64_t: rows of edges whose metadata speaks of a file; for a writer alone */
+
+	struct graph_proof *proof; /* for verify alone: what it knows of the segment from versions before */
 } graph_segment;
 
 /* Opens the segment and the sidecar beside it. SHERD_ENOTFOUND when the segment is gone; what contradicts the

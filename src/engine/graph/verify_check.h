@@ -4,7 +4,19 @@
 
 #include "base/meter.h"
 #include "engine/graph/chain.h"
+#include "engine/graph/counts.h"
 #include "engine/tensors/report.h"
+
+/* What a version before has shown of a segment. Versions share most of their segments: what was seen once is not looked
+ * at again for each of them. */
+typedef struct graph_proof {
+	size_t place;       /* of its description */
+	uint64_t apart;     /* the last round in which it shared no key with segments of other shards; 0: none */
+	bool sources_known; /* of edges: what follows is known */
+	sherd_buf
+		witnesses; /* of size_t: descriptions of segments of nodes that hold the sources of all runs but for */
+	sherd_buf loose;   /* of uint64_t: the first rows of runs whose source none of its shard held then */
+} graph_proof;
 
 /* A segment as a version describes it. */
 typedef struct graph_checked {
@@ -13,6 +25,7 @@ typedef struct graph_checked {
 	bool missing, damaged;
 	size_t errors, warnings; /* bytes of them, before they were handed on */
 	graph_segment *segment;  /* NULL until a version is looked at that has it */
+	graph_proof proof;
 } graph_checked;
 
 typedef struct graph_checking {
@@ -27,6 +40,9 @@ typedef struct graph_checking {
 	sherd_map seen;        /* from digests of descriptions to places */
 	sherd_arena arena;
 	sherd_meter meter;
+	uint64_t rounds[2]; /* of proofs that segments are apart, by kind */
+	sherd_map tails;    /* from descriptions of a shard's segments, the oldest first, to places in tallies */
+	sherd_buf tallies;  /* of graph_tally *: newest rows by type, tombstones aside */
 } graph_checking;
 
 static inline graph_checked *graph_checked_at(const graph_checking *c, size_t place)
@@ -40,6 +56,14 @@ size_t sherd_graph_checking_place(const graph_checking *c, const sherd_rfdb_desc
 void sherd_graph_checking_done(graph_checking *c);
 /* All that were noted, by the pool. */
 int sherd_graph_checking_segments(graph_checking *c, sherd_error *err);
+/* Are no keys of a kind in two shards? */
+int sherd_graph_checking_apart(graph_checking *c, const graph_view *v, sherd_rfdb_kind kind, sherd_error *err);
+/* Lies every live edge in the shard of its source? */
+int sherd_graph_checking_sources(const graph_view *v, sherd_error *err);
+/* Are the live records as many as the manifest says? */
+int sherd_graph_checking_counts(graph_checking *c, const graph_view *v, const sherd_rfdb_counts *said,
+                                sherd_error *err);
+void sherd_graph_checking_forget_counts(graph_checking *c);
 /* What a version says of all its segments together. rc of what is wrong with it, which err names. */
 int sherd_graph_checking_version(graph_checking *c, const sherd_rfdb_manifest *m, sherd_error *err);
 

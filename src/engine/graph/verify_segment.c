@@ -217,8 +217,11 @@ void sherd_graph_checking_done(graph_checking *c)
 		graph_checked *one = graph_checked_at(c, i);
 		sherd_buf_done(&one->report.errors);
 		sherd_buf_done(&one->report.warnings);
+		sherd_buf_done(&one->proof.witnesses);
+		sherd_buf_done(&one->proof.loose);
 		sherd_graph_segment_close(one->segment);
 	}
+	sherd_graph_checking_forget_counts(c);
 	sherd_buf_done(&c->descriptors);
 	sherd_buf_done(&c->files);
 	sherd_map_done(&c->seen);

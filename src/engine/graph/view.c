@@ -65,7 +65,7 @@ static int bury_nodes(graph_view *v, const sherd_rfdb_ids *nodes, sherd_error *e
 	for (size_t i = 0; i < nodes->count; i++) {
 		bool ok;
 		v->dead_nodes[i] = nodes->items[i];
-		(void)sherd_graph_ids_add(&v->dead_node_set, nodes->items[i], 0, &ok);
+		(void)sherd_graph_ids_add(&v->dead_node_set, nodes->items[i], (uint32_t)i, &ok);
 	}
 	v->dead_node_count = nodes->count;
 	return SHERD_OK;

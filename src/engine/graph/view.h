@@ -28,8 +28,8 @@ typedef struct graph_view {
 	size_t dead_node_count;
 	sherd_rfdb_edge_key *dead_edges;
 	size_t dead_edge_count;
-	sherd_arena dead_arena; /* of their types */
-	graph_ids dead_node_set;
+	sherd_arena dead_arena;  /* of their types */
+	graph_ids dead_node_set; /* to places */
 	graph_keys dead_edge_set;
 	graph_locator locator;
 } graph_view;

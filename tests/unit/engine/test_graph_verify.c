@@ -127,15 +127,15 @@ static sherd_rfdb_descriptor *in_shard(const sherd_rfdb_descriptors *list, uint3
 }
 
 /* Copies a segment of another database into shard 2 of "db", and lets the manifest name it. */
-static void smuggle(sherd_store *store, bool edges)
+static void smuggle(sherd_store *store, bool edges, const char *manifest)
 {
 	sherd_arena arena = {0};
 	sherd_rfdb_manifest ours, theirs;
-	sherd_rfdb_descriptor more[8];
+	sherd_rfdb_descriptor more[32];
 	size_t len;
 	SHERD_AUTO_BUF text = {0};
 	char name[SHERD_RFDB_NAME_MAX], key[SHERD_RFDB_NAME_MAX + 8];
-	char *one = object_get(store, "db/manifests/000002.json", &len);
+	char *one = object_get(store, manifest, &len);
 	assert_ok(sherd_rfdb_manifest_decode(one, len, NULL, &arena, &ours, err));
 	char *two = object_get(store, "other/manifests/000002.json", &len);
 	assert_ok(sherd_rfdb_manifest_decode(two, len, NULL, &arena, &theirs, err));
@@ -152,7 +152,7 @@ static void smuggle(sherd_store *store, bool edges)
 	more[list->count] = *from;
 	*list = (sherd_rfdb_descriptors){more, list->count + 1};
 	sherd_rfdb_manifest_encode(&ours, &text);
-	object_put(store, "db/manifests/000002.json", text.data, text.len);
+	object_put(store, manifest, text.data, text.len);
 	sherd_arena_done(&arena);
 	free(data);
 	free(one);
@@ -168,7 +168,7 @@ TEST(a_key_in_two_shards_is_told)
 		make_in(store, "db", "src/auth/a.js");
 		make_in(store, "other", "src/api/a.js");
 		assert_int_equal(problems(store), 0);
-		smuggle(store, edges);
+		smuggle(store, edges, "db/manifests/000002.json");
 		assert_ok(sherd_verify(&r, store, "db", NULL, err));
 		assert_int_equal(sherd_report_errors(r), 1);
 		assert_string_equal(sherd_report_error(r, 0)->reason, "two-shards");
@@ -176,7 +176,32 @@ TEST(a_key_in_two_shards_is_told)
 	}
 }
 
-/* The node goes without its edges, as no call of ours would do it. */
+/* What versions before have shown of most segments says nothing of those that are new. */
+TEST(so_it_is_of_a_version_that_shares_its_segments_with_others)
+{
+	for (int edges = 0; edges < 2; edges++) {
+		SCOPED_STORE store = NULL;
+		REPORT r = NULL;
+		assert_ok(sherd_store_open_memory(&store, err));
+		make_in(store, "db", "src/auth/a.js");
+		make_in(store, "other", "src/api/a.js");
+		{
+			SCOPED_GRAPH g = graph_open(store, "db", NULL);
+			graph_add_random(g, 300, 600, 8, 1);
+			graph_flush(g);
+			graph_add_node(g, "last", "F", "last", "lib/last.js");
+			graph_flush(g);
+		}
+		assert_int_equal(problems(store), 0);
+		smuggle(store, edges, "db/manifests/000004.json");
+		assert_ok(sherd_verify(&r, store, "db", NULL, err));
+		assert_int_equal(sherd_report_errors(r), 1);
+		assert_string_equal(sherd_report_error(r, 0)->reason, "two-shards");
+		assert_non_null(strstr(sherd_report_error(r, 0)->object, "segments/05/"));
+	}
+}
+
+/* The node goes without its edges, as no call of ours would do it: first under a tombstone, then for good. */
 TEST(an_edge_without_its_source_is_told_where_the_manifest_says_that_there_is_none)
 {
 	SCOPED_STORE store = sample();
@@ -189,10 +214,14 @@ TEST(an_edge_without_its_source_is_told_where_the_manifest_says_that_there_is_no
 		assert_true(sherd_graph_buffer_kill_node(&g->buffer, graph_id_in(graph_id("b"))));
 		graph_flush(g);
 		assert_true(g->view.placed);
+		assert_int_equal(problems(store), 1);
+		assert_ok(sherd_graph_compact(g, NULL, err));
+		assert_true(g->view.placed);
 	}
 	assert_ok(sherd_verify(&r, store, "db", NULL, err));
-	assert_int_equal(sherd_report_errors(r), 1);
+	assert_int_equal(sherd_report_errors(r), 2);
 	assert_string_equal(sherd_report_error(r, 0)->reason, "no-source");
+	assert_string_equal(sherd_report_error(r, 1)->reason, "no-source");
 }
 
 int main(void)
@@ -203,6 +232,7 @@ int main(void)
 		cmocka_unit_test(an_edge_without_its_source_is_told_where_the_manifest_says_that_there_is_none),
 		cmocka_unit_test(no_flipped_bit_passes),
 		cmocka_unit_test(a_key_in_two_shards_is_told),
+		cmocka_unit_test(so_it_is_of_a_version_that_shares_its_segments_with_others),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
