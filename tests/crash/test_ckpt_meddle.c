@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "engine/ckpt/claim.h"
+#include "engine/ckpt/remove.h"
 #include "engine/ckpt/save.h"
 
 #include <limits.h>
@@ -22,6 +23,7 @@ typedef struct meeting {
 	bool committed;
 	int patience; /* how often the second asks before it stops waiting for a lock of the first */
 	sherd_progress progress;
+	sherd_stat seen; /* the metadata that is to go */
 } meeting;
 
 static sherd_ckpt_saver *open_saver(sherd_store *store, const ckpt_sample *s, bool take_over, bool by_ranks)
@@ -225,12 +227,58 @@ TEST(nobody_removes_the_claim_of_who_took_over)
 	walk("take-over in a commit", one_holds, commit_first, take_over_meanwhile, check_one_of_two, &m);
 }
 
+/* ---- a removal, and a save that was taken over from and lives on: it asks no claim before it publishes */
+
+static void a_victim_lives(meeting *m, sherd_store *store)
+{
+	SAMPLE old = ckpt_sample_small(7, 2);
+	sherd_ckpt_save_options o = ckpt_sample_options(m->first, 0);
+	assert_ok(ckpt_sample_save(old, store, "m", err));
+	assert_ok(sherd_store_stat(store, "m.metadata.json", &m->seen, err));
+	o.replace = true;
+	assert_ok(sherd_ckpt_saver_begin(&m->a, store, "m", &o, false, NULL, err));
+	write_rank(m->a, m->first, 0);
+	write_rank(m->a, m->first, 1);
+	o = ckpt_sample_options(m->second, 0);
+	o.replace = o.take_over = true;
+	assert_ok(sherd_ckpt_saver_begin(&m->b, store, "m", &o, false, NULL, err));
+	sherd_ckpt_saver_abort(TAKE(m->b));
+}
+
+static void remove_it(meeting *m, sherd_store *store)
+{
+	m->rc = sherd_ckpt_remove_set(store, "m", m->seen.identity, NULL);
+}
+
+static void commit_the_victim(void *arg, sherd_store *inner)
+{
+	commit_first(arg, inner);
+}
+
+static void check_removal(meeting *m, sherd_store *store, const char *what, long nth)
+{
+	assert_no_hole(store, m->first, what, nth);
+	if (m->committed != (object_count(store, "m.metadata.json") == 1) || m->committed == (m->rc == SHERD_OK))
+		fail_msg("%s, operation %ld: the removal ended with %d, and the save %s", what, nth, m->rc,
+		         m->committed ? "was committed" : "was not");
+	assert_int_equal(object_count(store, "m.saving"), 0);
+}
+
+TEST(a_removal_takes_only_the_metadata_that_it_saw)
+{
+	SAMPLE victim = ckpt_sample_small(1, 2);
+	SAMPLE taker = ckpt_sample_small(2, 2);
+	meeting m = {.first = victim, .second = taker};
+	walk("commit in a removal", a_victim_lives, remove_it, commit_the_victim, check_removal, &m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rank_that_gives_up_leaves_no_hole_in_what_another_commits),
 		cmocka_unit_test(a_rank_that_gives_up_leaves_no_hole_in_what_commit_publishes),
 		cmocka_unit_test(nobody_removes_the_claim_of_who_took_over),
+		cmocka_unit_test(a_removal_takes_only_the_metadata_that_it_saw),
 	};
 	return cmocka_run_group_tests_name("crash/ckpt_meddle", tests, NULL, NULL);
 }

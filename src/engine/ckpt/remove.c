@@ -14,20 +14,29 @@
 #include "engine/ckpt/metadata.h"
 #include "format/ckpt_name.h"
 
-static int remove_files(sherd_store *store, const char *prefix, const ckpt_files *files, sherd_error *err)
-{
-	SHERD_AUTO_BUF key = {0};
-	sherd_ckpt_name_metadata(&key, prefix);
-	TRY(sherd_buf_check(&key, err));
-	TRY(sherd_store_remove(store, (const char *)key.data, err));
-	for (size_t i = 0; i < files->count; i++)
-		TRY(sherd_store_remove(store, files->list[i].key, err));
-	return SHERD_OK;
-}
-
 static int replaced_meanwhile(sherd_error *err)
 {
 	return sherd_fail(err, SHERD_ECONFLICT, "conflict", "the set has just been saved, replaced or removed");
+}
+
+/* The very metadata that was looked at: a save that was taken over from, and lives on, asks no claim before it
+ * publishes. identity "": there is none. */
+static int remove_metadata(sherd_store *store, const char *prefix, const char *identity, sherd_error *err)
+{
+	SHERD_AUTO_BUF key = {0};
+	if (!*identity)
+		return SHERD_OK;
+	sherd_ckpt_name_metadata(&key, prefix);
+	TRY(sherd_buf_check(&key, err));
+	int rc = sherd_store_remove_if(store, (const char *)key.data, identity, err);
+	return rc == SHERD_ECONFLICT || rc == SHERD_ENOTFOUND ? replaced_meanwhile(err) : rc;
+}
+
+static int remove_files(sherd_store *store, const ckpt_files *files, sherd_error *err)
+{
+	for (size_t i = 0; i < files->count; i++)
+		TRY(sherd_store_remove(store, files->list[i].key, err));
+	return SHERD_OK;
 }
 
 /* Is under the prefix, now that it is claimed, still what was to go? identity "": no metadata. */
@@ -51,12 +60,18 @@ static int remove_claimed(sherd_store *store, const char *prefix, const char *id
 	int rc = look_again(store, prefix, identity, err);
 	if (rc == SHERD_OK)
 		rc = sherd_ckpt_files_open(&files, store, prefix, err);
-	if (rc < 0) {
+	bool nothing_yet = rc < 0;
+	if (rc == SHERD_OK) {
+		rc = remove_metadata(store, prefix, identity, err);
+		nothing_yet = rc == SHERD_ECONFLICT;
+	}
+	if (rc == SHERD_OK)
+		rc = remove_files(store, &files, err);
+	sherd_ckpt_files_done(&files);
+	if (rc < 0 && nothing_yet) {
 		(void)sherd_ckpt_drop(&hold, NULL);
 		return rc;
 	}
-	rc = remove_files(store, prefix, &files, err);
-	sherd_ckpt_files_done(&files);
 	if (rc < 0) {
 		sherd_ckpt_release(&hold); /* the claim stays: the next save, prune or removal goes on */
 		return rc;
