@@ -38,7 +38,11 @@ static void tell_totals(sherd_cli *cli, const char *path, const sherd_graph_repa
 	sherd_out_note(&cli->out, "%s: %s%" PRIu64 " node%s and %" PRIu64 " edge%s %s", path, was, after->nodes,
 	               sherd_text_plural(after->nodes), after->edges, sherd_text_plural(after->edges),
 	               dry_run ? "then" : "now");
-	if (r->versions)
+}
+
+static void tell_rest(sherd_cli *cli, const char *path, const sherd_graph_repair_result *r)
+{
+	if (r->versions || r->older)
 		sherd_out_note(&cli->out,
 		               "%s: the rest stays on disk until sherd graph gc; what tagged versions name until "
 		               "sherd graph tag --remove, or gc --untag",
@@ -57,6 +61,16 @@ static void put_totals(sherd_doc *doc, const char *name, const sherd_graph_recor
 
 static void tell(sherd_cli *cli, const char *path, const sherd_graph_repair_result *r, bool dry_run)
 {
+	if (r->older)
+		sherd_out_note(&cli->out, "%s: %" PRIu64 " older version%s damaged, and %s given up", path, r->older,
+		               r->older == 1 ? " is" : "s are", dry_run ? "would be" : "now");
+	if (r->whole == r->found && r->older) {
+		if (!dry_run)
+			sherd_out_note(&cli->out, "%s: version %" PRIu64 " is whole, and current as version %" PRIu64,
+			               path, r->whole, r->version);
+		tell_rest(cli, path, r);
+		return;
+	}
 	if (r->whole == r->found) {
 		sherd_out_note(&cli->out, "%s: version %" PRIu64 " is whole: nothing to repair", path, r->whole);
 		return;
@@ -70,6 +84,7 @@ static void tell(sherd_cli *cli, const char *path, const sherd_graph_repair_resu
 		sherd_out_note(&cli->out, "%s: version %" PRIu64 " is current again, as version %" PRIu64, path,
 		               r->whole, r->version);
 	tell_totals(cli, path, r, dry_run);
+	tell_rest(cli, path, r);
 }
 
 static int repair(sherd_cli *cli, const sherd_db *db, bool dry_run, sherd_error *err)
@@ -93,6 +108,7 @@ static int repair(sherd_cli *cli, const sherd_db *db, bool dry_run, sherd_error 
 	sherd_doc_put_u64(&doc, "whole", result.whole);
 	sherd_doc_put_u64(&doc, "version", result.version);
 	sherd_doc_put_u64(&doc, "versions", result.versions);
+	sherd_doc_put_u64(&doc, "older", result.older);
 	sherd_doc_put_u64(&doc, "nodes", result.nodes);
 	sherd_doc_put_u64(&doc, "edges", result.edges);
 	put_totals(&doc, "before", &result.before);

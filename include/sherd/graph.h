@@ -355,14 +355,16 @@ typedef struct sherd_graph_repair_result {
 	uint64_t whole;        /* the newest version that is whole, every byte of it */
 	uint64_t version;      /* the current one now; as found where there was nothing to repair, or on a dry run */
 	uint64_t versions;     /* newer than the whole one, which are lost */
+	uint64_t older;        /* damaged versions before the whole one, which are given up */
 	uint64_t nodes, edges; /* rows in segments of the newest version that are missing or damaged */
 	sherd_graph_records before; /* of the version that was current; not known where its manifest cannot be read */
 	sherd_graph_records after;  /* of the whole one: what is in view now */
 } sherd_graph_repair_result;
 
 /* Makes the newest version that is whole the current one, as a new version with the next number; nothing that is there
- * is changed or removed. Nothing happens where the current one is whole. Versions above what current.json names never
- * counted; where it does not name any, the newest that is there is taken, which may never have been committed.
+ * is changed or removed. Damaged versions are given up: sherd_verify() warns of them from then on, and they are errors
+ * no more. Nothing happens where no version is damaged that was not given up. Versions above what current.json names
+ * never counted; where it does not name any, the newest that is there is taken, which may never have been committed.
  * SHERD_ECORRUPT, "no-version", when none is whole. result may be NULL. */
 SHERD_API int sherd_graph_repair(sherd_store *store, const char *folder, const sherd_graph_repair_options *options,
                                  sherd_graph_repair_result *result, sherd_error *err);

@@ -83,6 +83,8 @@ static int take_member(sherd_rfdb_reading *r, sherd_str key, sherd_rfdb_manifest
 		return sherd_rfdb_take_ids(r, &m->dead_nodes, err);
 	if (sherd_str_is(key, "tombstoned_edge_keys"))
 		return sherd_rfdb_take_edge_keys(r, &m->dead_edges, err);
+	if (sherd_str_is(key, "given_up"))
+		return sherd_rfdb_take_numbers(r, &m->given_up, err);
 	return sherd_json_skip(r->json, err);
 }
 

@@ -106,6 +106,7 @@ typedef struct sherd_rfdb_manifest {
 	sherd_rfdb_stats stats;
 	sherd_rfdb_compaction compaction;
 	sherd_rfdb_counts counts;
+	sherd_rfdb_numbers given_up; /* versions that are damaged, and that a repair left behind; only we record it */
 	sherd_seal seal;
 } sherd_rfdb_manifest;
 

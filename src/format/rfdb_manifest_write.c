@@ -176,6 +176,7 @@ void sherd_rfdb_manifest_encode(const sherd_rfdb_manifest *m, sherd_buf *out)
 	put_descriptors(&w, "l1_edge_segments", &m->l1_edges, false);
 	put_compaction(&w, &m->compaction);
 	put_counts(&w, &m->counts);
+	put_numbers(&w, "given_up", &m->given_up, false);
 	sherd_seal_put(&w);
 }
 

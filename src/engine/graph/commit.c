@@ -173,7 +173,8 @@ static sherd_rfdb_manifest full_of(const next *n)
 	                             .dead_edges = {v->dead_edges, v->dead_edge_count},
 	                             .stats = stats_of(n),
 	                             .compaction = compaction_of(n),
-	                             .counts = counts_of(n->flush)};
+	                             .counts = counts_of(n->flush),
+	                             .given_up = n->flush->graph->loaded.manifest.given_up};
 }
 
 /* What comes and goes in the lists of one kind; *l1 when one of L1 goes. */

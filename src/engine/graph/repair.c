@@ -16,6 +16,7 @@ typedef struct repairing {
 	graph_head head; /* identity "": there is none */
 	bool known;      /* the head says which version was current */
 	sherd_buf files; /* of graph_manifest_file */
+	sherd_buf bad;   /* of uint64_t: versions that are damaged, and were not given up before */
 	sherd_graph_repair_result result;
 } repairing;
 
@@ -97,7 +98,7 @@ static int note_all(graph_checking *c, const sherd_rfdb_manifest *m, sherd_error
 	const sherd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
 	for (size_t l = 0; l < COUNT_OF(lists); l++)
 		for (size_t i = 0; i < lists[l]->count; i++)
-			TRY(sherd_graph_checking_note(c, &lists[l]->items[i], err));
+			TRY(sherd_graph_checking_note(c, &lists[l]->items[i], true, err));
 	return SHERD_OK;
 }
 
@@ -180,6 +181,21 @@ static int find_whole(repairing *r, sherd_error *err)
 	return sherd_fail(err, SHERD_ECORRUPT, "no-version", "no version is whole: nothing can be repaired");
 }
 
+/* Older ones stay as they are, but are given up: whoever verifies is not told of them again and again. */
+static int find_bad(repairing *r, uint64_t current, sherd_error *err)
+{
+	const sherd_verify_options options = {.pool = r->options->pool, .progress = r->options->progress};
+	TRY(sherd_graph_find_damaged(&r->place, current, &options, &r->bad, err));
+	const uint64_t *list = (const uint64_t *)(const void *)r->bad.data;
+	for (size_t i = 0; i < r->bad.len / sizeof(*list); i++) {
+		bool again = false;
+		for (size_t k = 0; k < i; k++)
+			again = again || list[k] == list[i];
+		r->result.older += list[i] < r->result.whole && !again;
+	}
+	return SHERD_OK;
+}
+
 /* ---- publishing */
 
 static int write_head(repairing *r, uint64_t version, sherd_error *err)
@@ -197,20 +213,56 @@ static int write_head(repairing *r, uint64_t version, sherd_error *err)
 	return rc == SHERD_ECONFLICT || rc == SHERD_EEXIST ? sherd_graph_head_fail(err) : rc;
 }
 
+static int compare(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+	return *a < *b ? -1 : *a > *b;
+}
+
+/* What was given up before, as the whole version and the one that was current say, and now. */
+static int add_given_up(const repairing *r, const sherd_rfdb_manifest *m, sherd_buf *out, sherd_error *err)
+{
+	graph_version found;
+	sherd_buf_append(out, r->bad.data, r->bad.len);
+	sherd_buf_append(out, m->given_up.items, m->given_up.count * sizeof(uint64_t));
+	int rc = r->known ? sherd_graph_version_load(&found, &r->place, r->result.found, NULL) : SHERD_ENOTFOUND;
+	if (rc == SHERD_OK) {
+		sherd_buf_append(out, found.manifest.given_up.items, found.manifest.given_up.count * sizeof(uint64_t));
+		sherd_graph_version_done(&found);
+	}
+	if (rc == SHERD_ENOMEM)
+		return sherd_fail_nomem(err);
+	TRY(sherd_buf_check(out, err));
+	uint64_t *list = (uint64_t *)(void *)out->data;
+	size_t count = out->len / sizeof(*list), kept = 0;
+	if (count)
+		qsort(list, count, sizeof(*list), compare);
+	for (size_t i = 0; i < count; i++)
+		if (!kept || list[kept - 1] != list[i])
+			list[kept++] = list[i];
+	out->len = kept * sizeof(*list);
+	return SHERD_OK;
+}
+
 /* The whole version once more, as a manifest of another number. */
 static int encode_again(const repairing *r, uint64_t version, sherd_buf *out, sherd_error *err)
 {
+	SHERD_AUTO_BUF given_up = {0};
 	graph_version v;
 	TRY(sherd_graph_version_load(&v, &r->place, r->result.whole, err));
 	sherd_rfdb_manifest m = v.manifest;
+	int rc = add_given_up(r, &v.manifest, &given_up, err);
+	m.given_up =
+		(sherd_rfdb_numbers){(const uint64_t *)(const void *)given_up.data, given_up.len / sizeof(uint64_t)};
 	m.version = version;
 	m.parent = r->result.whole;
 	m.has_parent = true;
 	m.tags = (sherd_rfdb_tags){0};
 	m.created_at = r->options->time_ms > 0 ? (uint64_t)r->options->time_ms / 1000 : 0;
-	sherd_rfdb_manifest_encode(&m, out);
+	if (rc == SHERD_OK)
+		sherd_rfdb_manifest_encode(&m, out);
 	sherd_graph_version_done(&v);
-	return sherd_buf_check(out, err);
+	return rc < 0 ? rc : sherd_buf_check(out, err);
 }
 
 static int publish(repairing *r, uint64_t version, sherd_error *err)
@@ -275,8 +327,9 @@ static int repair(repairing *r, sherd_error *err)
 	if (r->known && newest != r->result.found)
 		r->result.versions++; /* its manifest is gone */
 	TRY(find_whole(r, err));
+	TRY(find_bad(r, r->known ? r->result.found : newest, err));
 	r->result.version = r->result.found;
-	if (r->result.whole == r->result.found || dry_run)
+	if ((r->result.whole == r->result.found && !r->bad.len) || dry_run)
 		return SHERD_OK;
 	if (r->known)
 		TRY(sherd_graph_head_fence(&r->place, &r->head, err));
@@ -292,6 +345,7 @@ int sherd_graph_repair(sherd_store *store, const char *folder, const sherd_graph
 	TRY(sherd_graph_place_init(&r.place, store, folder, NULL, err));
 	int rc = sherd_in_object(err, repair(&r, err), folder);
 	sherd_buf_done(&r.files);
+	sherd_buf_done(&r.bad);
 	sherd_graph_place_done(&r.place);
 	if (rc == SHERD_OK && result)
 		*result = r.result;

@@ -160,12 +160,39 @@ static int decode_edit(graph_checking *c, const char *text, size_t len, sherd_se
 	return rc;
 }
 
-static int note_segments(graph_checking *c, const sherd_rfdb_manifest *m, sherd_error *err)
+static bool is_given_up(const graph_checking *c, uint64_t version)
+{
+	const sherd_rfdb_numbers *list = &c->now.manifest.given_up;
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i] == version)
+			return version != c->head.current.version;
+	return false;
+}
+
+/* What is wrong with a version. */
+static int tell_bad(graph_checking *c, uint64_t version, int rc, const sherd_error *found, const char *key,
+                    sherd_error *err)
+{
+	sherd_report one = {0};
+	bool given_up = is_given_up(c, version);
+	rc = sherd_report_take(&one, rc, found, key, err);
+	if (rc == SHERD_OK && sherd_report_errors(&one) && !given_up)
+		sherd_buf_append(&c->bad, &version, sizeof(version));
+	if (rc == SHERD_OK)
+		rc = sherd_graph_checking_tell(c, &one, given_up, err);
+	sherd_buf_done(&one.errors);
+	sherd_buf_done(&one.warnings);
+	return rc < 0 ? rc : sherd_buf_check(&c->bad, err);
+}
+
+static int note_version(graph_checking *c, const sherd_rfdb_manifest *m, const char *key, sherd_error *err)
 {
 	const sherd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
+	bool needed = !is_given_up(c, m->version);
+	(void)key;
 	for (size_t l = 0; l < COUNT_OF(lists); l++)
 		for (size_t i = 0; i < lists[l]->count; i++)
-			TRY(sherd_graph_checking_note(c, &lists[l]->items[i], err));
+			TRY(sherd_graph_checking_note(c, &lists[l]->items[i], needed, err));
 	return SHERD_OK;
 }
 
@@ -183,7 +210,7 @@ static int tell_version(graph_checking *c, const graph_chain *chain, const graph
 	if (rc == SHERD_ENOTFOUND && file->version != c->head.current.version)
 		return sherd_report_warn(c->report, key, "incomplete", err, "a version whose other manifests are gone");
 	if (rc < 0)
-		return sherd_report_take(c->report, rc, found, key, err);
+		return tell_bad(c, file->version, rc, found, key, err);
 	c->report->checked += file->size;
 	if (!chain->unsealed)
 		return SHERD_OK;
@@ -212,12 +239,6 @@ static int each_version(graph_checking *c, bool tell, version_fn *each, sherd_er
 	}
 	sherd_graph_chain_done(&chain);
 	return rc;
-}
-
-static int note_version(graph_checking *c, const sherd_rfdb_manifest *m, const char *key, sherd_error *err)
-{
-	(void)key;
-	return note_segments(c, m, err);
 }
 
 /* The first of its segments that is gone, or damaged. */
@@ -253,10 +274,14 @@ static int judge_version(graph_checking *c, const sherd_rfdb_manifest *m, const 
 		                    "the current version %" PRIu64 " needs it, and it is gone", m->version);
 		return sherd_report_take(c->report, rc, &found, segment.text, err);
 	}
-	if (find_bad(c, m, true))
-		return SHERD_OK;
+	if (find_bad(c, m, true)) {
+		/* The segment was told of. */
+		if (!is_given_up(c, m->version))
+			sherd_buf_append(&c->bad, &m->version, sizeof(m->version));
+		return sherd_buf_check(&c->bad, err);
+	}
 	int rc = sherd_graph_checking_version(c, m, &found);
-	return sherd_report_take(c->report, rc, &found, key, err);
+	return tell_bad(c, m->version, rc, &found, key, err);
 }
 
 static int check_current(const graph_checking *c, sherd_error *err)
@@ -271,6 +296,17 @@ static int check_current(const graph_checking *c, sherd_error *err)
 
 /* ---- all of it */
 
+/* Notes what all versions name. */
+static int note_versions(graph_checking *c, sherd_error *err)
+{
+	int rc = sherd_graph_version_load(&c->now, &c->place, c->head.current.version, NULL);
+	/* What is wrong with it is told when its turn comes. */
+	if (rc == SHERD_ENOMEM)
+		return sherd_fail_nomem(err);
+	TRY(sherd_graph_list_manifests(&c->place, c->head.current.version, &c->files, err));
+	return each_version(c, true, note_version, err);
+}
+
 static int check_all(graph_checking *c, sherd_error *err)
 {
 	sherd_error found = {0};
@@ -282,13 +318,36 @@ static int check_all(graph_checking *c, sherd_error *err)
 	TRY(check_document(c, SHERD_RFDB_INDEX, false, decode_index, err));
 	if (sherd_report_errors(c->report))
 		return SHERD_OK;
-	TRY(sherd_graph_list_manifests(&c->place, c->head.current.version, &c->files, err));
-	TRY(each_version(c, true, note_version, err));
+	TRY(note_versions(c, err));
 	int rc = check_current(c, &found);
 	TRY(sherd_report_take(c->report, rc, &found, key.text, err));
 	TRY(sherd_graph_checking_segments(c, err));
 	TRY(check_tags(c, err));
 	return each_version(c, false, judge_version, err);
+}
+
+static int find_damaged(graph_checking *c, sherd_error *err)
+{
+	TRY(check_document(c, SHERD_RFDB_CONFIG, true, decode_config, err));
+	if (sherd_report_errors(c->report))
+		return SHERD_OK; /* of no version can be said where its segments may lie */
+	TRY(note_versions(c, err));
+	TRY(sherd_graph_checking_segments(c, err));
+	return each_version(c, false, judge_version, err);
+}
+
+int sherd_graph_find_damaged(const graph_place *p, uint64_t current, const sherd_verify_options *options,
+                             sherd_buf *versions, sherd_error *err)
+{
+	sherd_report report = {0};
+	graph_checking c = {.options = options, .report = &report, .head.current.version = current};
+	TRY(sherd_graph_place_copy(&c.place, p, err));
+	int rc = find_damaged(&c, err);
+	sherd_buf_append(versions, c.bad.data, c.bad.len);
+	sherd_graph_checking_done(&c);
+	sherd_buf_done(&report.errors);
+	sherd_buf_done(&report.warnings);
+	return rc < 0 ? rc : sherd_buf_check(versions, err);
 }
 
 /* Once. *changed: others committed or collected meanwhile. */

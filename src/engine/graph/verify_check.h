@@ -24,6 +24,7 @@ typedef struct graph_checked {
 	sherd_report report;
 	bool missing, damaged;
 	size_t errors, warnings; /* bytes of them, before they were handed on */
+	bool needed;             /* a version names it that was not given up */
 	graph_segment *segment;  /* NULL until a version is looked at that has it */
 	graph_proof proof;
 } graph_checked;
@@ -36,6 +37,8 @@ typedef struct graph_checking {
 	uint32_t shards;
 	bool planned;          /* writers need the plan */
 	sherd_buf files;       /* of graph_manifest_file */
+	graph_version now;     /* the current one, where it can be read: it says what was given up */
+	sherd_buf bad;         /* of uint64_t: versions that are damaged, and were not given up */
 	sherd_buf descriptors; /* of graph_checked, each description once */
 	sherd_map seen;        /* from digests of descriptions to places */
 	sherd_arena arena;
@@ -51,9 +54,11 @@ static inline graph_checked *graph_checked_at(const graph_checking *c, size_t pl
 }
 
 /* Where a description stands; SIZE_MAX when it was not noted. */
-int sherd_graph_checking_note(graph_checking *c, const sherd_rfdb_descriptor *about, sherd_error *err);
+int sherd_graph_checking_note(graph_checking *c, const sherd_rfdb_descriptor *about, bool needed, sherd_error *err);
 size_t sherd_graph_checking_place(const graph_checking *c, const sherd_rfdb_descriptor *about);
 void sherd_graph_checking_done(graph_checking *c);
+/* Takes what was found, and empties it; errors in what was given up are warnings, which say what remains to do. */
+int sherd_graph_checking_tell(graph_checking *c, sherd_report *found, bool given_up, sherd_error *err);
 /* All that were noted, by the pool. */
 int sherd_graph_checking_segments(graph_checking *c, sherd_error *err);
 /* Are no keys of a kind in two shards? */
@@ -66,5 +71,10 @@ int sherd_graph_checking_counts(graph_checking *c, const graph_view *v, const sh
 void sherd_graph_checking_forget_counts(graph_checking *c);
 /* What a version says of all its segments together. rc of what is wrong with it, which err names. */
 int sherd_graph_checking_version(graph_checking *c, const sherd_rfdb_manifest *m, sherd_error *err);
+
+/* Looks at every byte of every version up to the current one, and appends the numbers of those that are damaged and
+ * were not given up yet. */
+int sherd_graph_find_damaged(const graph_place *p, uint64_t current, const sherd_verify_options *options,
+                             sherd_buf *versions, sherd_error *err);
 
 #endif

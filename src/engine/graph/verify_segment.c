@@ -48,13 +48,16 @@ static int copy_texts(sherd_arena *arena, sherd_rfdb_texts *t, sherd_error *err)
 	return ok ? SHERD_OK : sherd_fail_nomem(err);
 }
 
-int sherd_graph_checking_note(graph_checking *c, const sherd_rfdb_descriptor *about, sherd_error *err)
+int sherd_graph_checking_note(graph_checking *c, const sherd_rfdb_descriptor *about, bool needed, sherd_error *err)
 {
 	uint8_t digest[SHERD_SHA256_BYTES];
-	graph_checked one = {.about = *about};
+	graph_checked one = {.about = *about, .needed = needed};
 	digest_of(about, digest);
-	if (sherd_map_find(&c->seen, (sherd_str){(const char *)digest, sizeof(digest)}) != SHERD_MAP_NONE)
+	size_t place = sherd_map_find(&c->seen, (sherd_str){(const char *)digest, sizeof(digest)});
+	if (place != SHERD_MAP_NONE) {
+		graph_checked_at(c, place)->needed |= needed;
 		return SHERD_OK;
+	}
 	bool ok = false;
 	const char *key = sherd_arena_copy(&c->arena, digest, sizeof(digest));
 	TRY(copy_texts(&c->arena, &one.about.types, err));
@@ -188,6 +191,21 @@ static bool was_told(const graph_checked *before, const graph_checked *one)
 	return before->errors == one->errors && before->warnings == one->warnings;
 }
 
+int sherd_graph_checking_tell(graph_checking *c, sherd_report *found, bool given_up, sherd_error *err)
+{
+	for (size_t i = 0; given_up && i < sherd_report_errors(found); i++) {
+		const sherd_error *e = sherd_report_error(found, i);
+		TRY(sherd_report_warn(
+			c->report, e->object, "given-up", err,
+			"%s; sherd graph repair gave it up: sherd graph gc removes it, or gc --untag where "
+			"it may be tagged",
+			e->message));
+	}
+	if (given_up)
+		found->errors.len = 0;
+	return sherd_report_merge(c->report, found, err);
+}
+
 int sherd_graph_checking_segments(graph_checking *c, sherd_error *err)
 {
 	size_t count = c->descriptors.len / sizeof(graph_checked);
@@ -205,7 +223,7 @@ int sherd_graph_checking_segments(graph_checking *c, sherd_error *err)
 		one->errors = one->report.errors.len;
 		one->warnings = one->report.warnings.len;
 		if (at == GRAPH_IDS_NONE || !was_told(graph_checked_at(c, at), one))
-			rc = sherd_report_merge(c->report, &one->report, err);
+			rc = sherd_graph_checking_tell(c, &one->report, !one->needed, err);
 	}
 	sherd_graph_ids_done(&told);
 	return ok ? rc : sherd_fail_nomem(err);
@@ -224,6 +242,8 @@ void sherd_graph_checking_done(graph_checking *c)
 	sherd_graph_checking_forget_counts(c);
 	sherd_buf_done(&c->descriptors);
 	sherd_buf_done(&c->files);
+	sherd_buf_done(&c->bad);
+	sherd_graph_version_done(&c->now);
 	sherd_map_done(&c->seen);
 	sherd_arena_done(&c->arena);
 	sherd_graph_place_done(&c->place);

@@ -26,3 +26,16 @@ printf x > db/current.json
 sherd graph repair db
 sherd graph verify db; echo "exit $?"
 sherd graph repair nothing; echo "exit $?"
+echo "-- an older one is damaged"
+sherd graph create older --shards 1 -q
+for i in a b c; do printf '{"id":"%s","file":"%s.js"}\n' $i $i | sherd graph import -q older --nodes -; done
+printf x > older/manifests/000002.json
+sherd graph verify older; echo "exit $?"
+sherd graph repair older --dry-run
+sherd graph repair older --json | field '[d["whole"], d["version"], d["older"]]'
+sherd graph verify older; echo "exit $?"
+sherd graph repair older
+sherd graph gc older
+sherd graph verify older; echo "exit $?"
+sherd graph gc older --untag
+sherd graph verify older; echo "exit $?"

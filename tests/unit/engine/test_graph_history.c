@@ -209,6 +209,56 @@ TEST(a_damaged_index_is_no_reason_to_go_back_to_an_older_version)
 	assert_int_equal(result.version, 2);
 }
 
+static size_t errors_of(sherd_store *store, bool *given_up)
+{
+	SCOPED_REPORT r = NULL;
+	assert_ok(sherd_verify(&r, store, "db", NULL, err));
+	*given_up = false;
+	for (size_t i = 0; i < sherd_report_warnings(r); i++)
+		*given_up |= strcmp(sherd_report_warning(r, i)->reason, "given-up") == 0;
+	return sherd_report_errors(r);
+}
+
+/* Manifests and segments of the version that is current, and of one before. */
+TEST(after_a_repair_the_database_verifies)
+{
+	static const struct {
+		const char *object;
+		uint64_t whole, older;
+	} damages[] = {{"db/manifests/000003.json", 2, 0},
+	               {"db/manifests/000002.json", 3, 1},
+	               {"db/segments/00/seg_000003_nodes.seg", 2, 0},
+	               {"db/segments/00/seg_000001_nodes.seg", 3, 1}};
+	for (size_t i = 0; i < COUNT_OF(damages); i++) {
+		SCOPED_STORE store = sample();
+		sherd_graph_repair_result result;
+		bool given_up;
+		object_put(store, damages[i].object, "{", 1);
+		assert_true(errors_of(store, &given_up) > 0 && !given_up);
+		assert_ok(
+			sherd_graph_repair(store, "db", &(sherd_graph_repair_options){.dry_run = true}, &result, err));
+		assert_int_equal(result.older, damages[i].older);
+		assert_true(errors_of(store, &given_up) > 0);
+		assert_ok(sherd_graph_repair(store, "db", NULL, &result, err));
+		assert_int_equal(result.whole, damages[i].whole);
+		assert_int_equal(result.older, damages[i].older);
+		assert_int_equal(result.version, 4);
+		assert_true(errors_of(store, &given_up) == 0 && given_up);
+		assert_ok(sherd_graph_repair(store, "db", NULL, &result, err));
+		assert_int_equal(result.version, 4);
+		assert_int_equal(result.older, 0);
+		SCOPED_GRAPH g = graph_open(store, "db", NULL);
+		graph_add_node(g, "e", "F", "e", "lib/e.js");
+		graph_flush(g);
+		assert_true(errors_of(store, &given_up) == 0 && given_up);
+		assert_ok(sherd_graph_gc(g, NULL, NULL, err));
+		assert_int_equal(errors_of(store, &given_up), 0);
+		/* What is damaged now was not given up. */
+		object_put(store, "db/manifests/000005.json", "{", 1);
+		assert_true(errors_of(store, &given_up) > 0);
+	}
+}
+
 TEST(a_dry_run_counts_what_is_collected_and_changes_nothing)
 {
 	SCOPED_STORE store = memory();
@@ -474,6 +524,7 @@ int main(void)
 		cmocka_unit_test(every_version_is_held_against_its_counts_and_lists),
 		cmocka_unit_test(verifying_many_versions_reads_each_manifest_a_few_times),
 		cmocka_unit_test(collecting_what_all_stays_rewrites_nothing),
+		cmocka_unit_test(after_a_repair_the_database_verifies),
 		cmocka_unit_test(a_dry_run_counts_what_is_collected_and_changes_nothing),
 		cmocka_unit_test(a_damaged_index_is_no_reason_to_go_back_to_an_older_version),
 		cmocka_unit_test(an_edit_beside_its_full_manifest_is_collected_unless_somebody_reads_by_it),
