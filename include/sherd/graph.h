@@ -381,10 +381,10 @@ typedef struct sherd_graph_reshard_result {
 	uint64_t lost_edges;   /* left behind: other programs keep edges whose source is no node, we cannot */
 } sherd_graph_reshard_result;
 
-/* Copies what is live into a new database, laid out otherwise, as its version 2. Memory does not grow with the graph:
- * it is copied in pieces of about `memory` bytes (0: 64 MiB). The database is there when it is whole and not before;
- * what a failure or a crash leaves is no database ("incomplete"), and copying again clears it. A failure removes what
- * was made itself. result may be NULL. */
+/* Copies what is live into a new database, laid out otherwise, as its version 2; version 1 where nothing is. Memory
+ * does not grow with the graph: it is copied in pieces of about `memory` bytes (0: 64 MiB). The database is there when
+ * it is whole and not before; what a failure or a crash leaves is no database ("incomplete"), and copying again clears
+ * it. A failure removes what was made itself. result may be NULL. */
 SHERD_API int sherd_graph_reshard(const sherd_graph *from, sherd_store *store, const char *folder,
                                   const sherd_graph_layout *layout, const sherd_graph_reshard_options *options,
                                   sherd_graph_reshard_result *result, sherd_error *err);

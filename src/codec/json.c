@@ -52,6 +52,10 @@ int sherd_json_open(sherd_json **out, const void *data, size_t len, const sherd_
 	j->state = JSON_VALUE;
 	j->depth_limit = l.depth;
 	j->number_limit = l.number_bytes;
+	j->levels = j->first_levels;
+	j->level_room = JSON_FIRST_LEVELS;
+	j->keys = j->first_keys;
+	j->key_room = JSON_FIRST_KEYS;
 	*out = j;
 	return SHERD_OK;
 }
@@ -62,8 +66,10 @@ void sherd_json_close(sherd_json *j)
 		return;
 	for (uint32_t i = 0; i < j->level_room; i++)
 		free(j->levels[i].table);
-	free(j->levels);
-	free(j->keys);
+	if (j->levels != j->first_levels)
+		free(j->levels);
+	if (j->keys != j->first_keys)
+		free(j->keys);
 	sherd_buf_done(&j->text);
 	sherd_buf_done(&j->other);
 	free(j);
@@ -121,10 +127,13 @@ static inline void finish_value(sherd_json *j, const uint8_t *to)
 
 static int more_levels(sherd_json *j, sherd_error *err)
 {
-	uint32_t room = j->level_room ? j->level_room * 2 : 16;
-	json_level *levels = room < j->level_room ? NULL : realloc(j->levels, room * sizeof(*levels));
+	uint32_t room = j->level_room * 2;
+	json_level *old = j->levels == j->first_levels ? NULL : j->levels;
+	json_level *levels = room < j->level_room ? NULL : realloc(old, room * sizeof(*levels));
 	if (!levels)
 		return sherd_fail_nomem(err);
+	if (!old)
+		memcpy(levels, j->first_levels, sizeof(j->first_levels));
 	memset(levels + j->level_room, 0, (room - j->level_room) * sizeof(*levels));
 	j->levels = levels;
 	j->level_room = room;

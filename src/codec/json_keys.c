@@ -61,10 +61,13 @@ static int check_same(sherd_json *j, uint64_t earlier, sherd_str key, const uint
 static inline int push(sherd_json *j, uint64_t hash, const uint8_t *quote, sherd_error *err)
 {
 	if (j->key_count == j->key_room) {
-		size_t room = j->key_room ? j->key_room + j->key_room / 2 : 64;
-		json_key *keys = room > SIZE_MAX / sizeof(*keys) ? NULL : realloc(j->keys, room * sizeof(*keys));
+		size_t room = j->key_room + j->key_room / 2;
+		json_key *old = j->keys == j->first_keys ? NULL : j->keys;
+		json_key *keys = room > SIZE_MAX / sizeof(*keys) ? NULL : realloc(old, room * sizeof(*keys));
 		if (!keys)
 			return sherd_fail_nomem(err);
+		if (!old)
+			memcpy(keys, j->first_keys, sizeof(j->first_keys));
 		j->keys = keys;
 		j->key_room = room;
 	}

@@ -26,15 +26,19 @@ typedef struct json_level {
 	size_t table_size; /* slots in use by the open object: a power of two, or 0 */
 } json_level;
 
+enum { JSON_FIRST_LEVELS = 8, JSON_FIRST_KEYS = 32 };
+
 struct sherd_json {
 	const uint8_t *data, *p, *end;
 	const uint8_t *at; /* the token taken last */
 	enum json_state state;
 	uint32_t depth, depth_limit, number_limit;
-	json_level *levels; /* depth of them are open */
+	json_level *levels; /* depth of them are open; first_levels as long as they do */
 	uint32_t level_room;
-	json_key *keys; /* of all open objects, outermost first */
+	json_key *keys; /* of all open objects, outermost first; first_keys as long as they do */
 	size_t key_count, key_room;
+	json_level first_levels[JSON_FIRST_LEVELS];
+	json_key first_keys[JSON_FIRST_KEYS];
 	uint64_t seed;   /* 0 until an object has many keys */
 	sherd_buf text;  /* the string unescaped last */
 	sherd_buf other; /* an earlier key, while it is compared */

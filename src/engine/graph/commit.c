@@ -248,16 +248,15 @@ static void encode_edit(const next *n, sherd_buf *out)
 	sherd_buf_done(&edges.removed);
 }
 
-static int publish(const next *n, bool edit, sherd_error *err)
+/* full: the manifest, where it is to be written in full. */
+static int publish(const next *n, const sherd_rfdb_manifest *full, sherd_error *err)
 {
 	SHERD_AUTO_BUF text = {0};
 	sherd_graph *g = n->flush->graph;
-	if (edit) {
+	if (full)
+		TRY(sherd_graph_encode_as_edit(g, full, &text, err));
+	else
 		encode_edit(n, &text);
-	} else {
-		const sherd_rfdb_manifest full = full_of(n);
-		TRY(sherd_graph_encode_as_edit(g, &full, &text, err));
-	}
 	return sherd_graph_publish(g, n->version, &text, err);
 }
 
@@ -340,17 +339,17 @@ static int commit(next *n, sherd_error *err)
 		return SHERD_OK;
 	}
 	bool edit = g->only_updates && !n->flush->compact && !g->ahead && n->version % FULL_EVERY != 0;
+	const sherd_rfdb_manifest m = full_of(n);
 	SHERD_AUTO_BUF full = {0};
 	if (!edit) {
-		const sherd_rfdb_manifest m = full_of(n);
 		sherd_rfdb_manifest_encode(&m, &full);
 		TRY(sherd_buf_check(&full, err));
 	}
-	TRY(publish(n, edit, err));
+	TRY(publish(n, edit ? NULL : &m, err));
 	adopt(n);
 	sherd_graph_drop_spilled(g, false);
 	if (!edit)
-		sherd_graph_publish_full(g, &full);
+		sherd_graph_publish_full(g, &m, &full);
 	return SHERD_OK;
 }
 

@@ -48,13 +48,15 @@ static bool grow(graph_ids *t, size_t cap)
 
 bool sherd_graph_ids_reserve(graph_ids *t, size_t count)
 {
+	if (count <= t->cap - t->cap / 4)
+		return true;
 	size_t cap = t->cap ? t->cap : 64;
 	while (cap - cap / 4 < count) {
 		if (cap > SIZE_MAX / 2)
 			return false;
 		cap *= 2;
 	}
-	return cap == t->cap || grow(t, cap);
+	return grow(t, cap);
 }
 
 uint32_t sherd_graph_ids_add(graph_ids *t, sherd_u128 id, uint32_t value, bool *ok)

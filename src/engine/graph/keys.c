@@ -39,14 +39,14 @@ static void put(graph_keys *t, uint32_t hash, uint32_t place)
 
 bool sherd_graph_keys_reserve(graph_keys *t, size_t count)
 {
+	if (count <= t->cap - t->cap / 4)
+		return true;
 	size_t cap = t->cap ? t->cap : 64;
 	while (cap - cap / 4 < count) {
 		if (cap > SIZE_MAX / 2)
 			return false;
 		cap *= 2;
 	}
-	if (cap == t->cap)
-		return true;
 	graph_keys larger = *t;
 	larger.cap = cap;
 	larger.seed = t->seed ? t->seed : sherd_hash_seed() | 1;

@@ -164,12 +164,13 @@ static void drop_edit(const graph_place *p, uint64_t version)
 	sherd_lock_release(lock);
 }
 
-void sherd_graph_publish_full(sherd_graph *g, const sherd_buf *full)
+void sherd_graph_publish_full(sherd_graph *g, const sherd_rfdb_manifest *m, const sherd_buf *full)
 {
 	char name[SHERD_RFDB_NAME_MAX];
 	sherd_rfdb_manifest_name(g->version, false, name);
-	if (sherd_graph_place_put(&g->place, name, SHERD_WRITE_NEW, full, NULL) == SHERD_OK)
+	bool written = sherd_graph_place_put(&g->place, name, SHERD_WRITE_NEW, full, NULL) == SHERD_OK;
+	if (written)
 		drop_edit(&g->place, g->version);
 	/* A cache: who finds an old one makes it anew. */
-	(void)sherd_graph_write_index(g, NULL);
+	(void)sherd_graph_write_index(g, written ? m : NULL, NULL);
 }

@@ -13,7 +13,7 @@ int sherd_graph_encode_as_edit(const sherd_graph *g, const sherd_rfdb_manifest *
 /* SHERD_ECONFLICT, "changed", when somebody else has committed or cleared meanwhile. A failure leaves nothing, unless
  * nobody can tell: then the graph is broken. */
 int sherd_graph_publish(sherd_graph *g, uint64_t version, const sherd_buf *edit, sherd_error *err);
-/* The graph is at the version. Nothing is lost when this fails: the edit says the same. */
-void sherd_graph_publish_full(sherd_graph *g, const sherd_buf *full);
+/* The graph is at the version. Nothing is lost when this fails: the edit says the same. full is its encoding. */
+void sherd_graph_publish_full(sherd_graph *g, const sherd_rfdb_manifest *m, const sherd_buf *full);
 
 #endif

@@ -40,6 +40,7 @@ int sherd_graph_list_manifests(const graph_place *p, uint64_t up_to, sherd_buf *
 /* What is known of all versions, out of the index as far as that goes, then out of the manifests themselves. */
 typedef struct census {
 	const graph_place *place;
+	const sherd_rfdb_manifest *written; /* in full, a moment ago; or NULL */
 	sherd_arena arena;
 	sherd_buf documents; /* of char * */
 	sherd_buf files;     /* of graph_manifest_file */
@@ -103,15 +104,20 @@ static void add_snapshot(census *c, uint64_t version, uint64_t created_at, const
 	sherd_buf_append(&c->snapshots, &s, sizeof(s));
 }
 
+static void add_full(census *c, uint64_t version, const sherd_rfdb_manifest *m)
+{
+	add_snapshot(c, version, m->created_at, &m->tags, &m->stats);
+	add_segments(c, &m->nodes);
+	add_segments(c, &m->edges);
+	add_segments(c, &m->l1_nodes);
+	add_segments(c, &m->l1_edges);
+}
+
 static int read_full(census *c, uint64_t version, const char *text, size_t len, sherd_error *err)
 {
 	sherd_rfdb_manifest m;
 	TRY(sherd_rfdb_manifest_decode(text, len, &c->place->limits, &c->arena, &m, err));
-	add_snapshot(c, version, m.created_at, &m.tags, &m.stats);
-	add_segments(c, &m.nodes);
-	add_segments(c, &m.edges);
-	add_segments(c, &m.l1_nodes);
-	add_segments(c, &m.l1_edges);
+	add_full(c, version, &m);
 	return SHERD_OK;
 }
 
@@ -139,6 +145,10 @@ static int read_file(census *c, const graph_manifest_file *file, bool trusted, s
 	}
 	if (trusted && file->edit && file->version <= c->old.latest)
 		return SHERD_OK;
+	if (c->written && !file->edit && file->version == c->written->version) {
+		add_full(c, file->version, c->written);
+		return SHERD_OK;
+	}
 	sherd_rfdb_manifest_name(file->version, file->edit, name);
 	TRY(sherd_graph_place_key(c->place, name, &key, err));
 	TRY(fetch(c, name, &text, &len, err));
@@ -147,10 +157,9 @@ static int read_file(census *c, const graph_manifest_file *file, bool trusted, s
 }
 
 /* Versions that can be opened: with a full manifest, or an edit of one that can be. */
-static int count_all(census *c, const graph_place *p, uint64_t up_to, bool trusted, sherd_error *err)
+static int count_all(census *c, uint64_t up_to, bool trusted, sherd_error *err)
 {
-	c->place = p;
-	TRY(sherd_graph_list_manifests(p, up_to, &c->files, err));
+	TRY(sherd_graph_list_manifests(c->place, up_to, &c->files, err));
 	if (trusted)
 		read_old_index(c);
 	const graph_manifest_file *files = (const graph_manifest_file *)(const void *)c->files.data;
@@ -174,14 +183,15 @@ static int count_all(census *c, const graph_place *p, uint64_t up_to, bool trust
 }
 
 /* Begins again when a file went between being listed and being read: an edit goes when its version is there in full. */
-static int take_census(census *c, const graph_place *p, uint64_t up_to, bool trusted, sherd_error *err)
+static int take_census(census *c, uint64_t up_to, bool trusted, sherd_error *err)
 {
+	const census begun = *c;
 	sherd_error failure = {0};
-	int rc = count_all(c, p, up_to, trusted, &failure);
+	int rc = count_all(c, up_to, trusted, &failure);
 	for (int tries = 0; rc == SHERD_ENOTFOUND && tries < MOST_TRIES; tries++) {
 		census_done(c);
-		*c = (census){0};
-		rc = count_all(c, p, up_to, trusted, &failure);
+		*c = begun;
+		rc = count_all(c, up_to, trusted, &failure);
 	}
 	if (rc < 0 && err)
 		*err = failure;
@@ -236,12 +246,13 @@ int sherd_graph_index_tags(const sherd_rfdb_snapshot *list, size_t count, sherd_
 	return SHERD_OK;
 }
 
-static int write_index(const graph_place *p, uint64_t latest, bool trusted, sherd_error *err)
+static int write_index(const graph_place *p, uint64_t latest, bool trusted, const sherd_rfdb_manifest *written,
+                       sherd_error *err)
 {
-	census c = {0};
+	census c = {.place = p, .written = written};
 	SHERD_AUTO_BUF text = {0};
 	SHERD_AUTO_BUF tagged = {0};
-	int rc = take_census(&c, p, latest, trusted, err);
+	int rc = take_census(&c, latest, trusted, err);
 	if (rc == SHERD_OK)
 		rc = sherd_graph_index_tags((const sherd_rfdb_snapshot *)(const void *)c.snapshots.data,
 		                            c.snapshots.len / sizeof(sherd_rfdb_snapshot), &tagged, err);
@@ -261,17 +272,17 @@ static int write_index(const graph_place *p, uint64_t latest, bool trusted, sher
 	return rc;
 }
 
-int sherd_graph_write_index(const sherd_graph *g, sherd_error *err)
+int sherd_graph_write_index(const sherd_graph *g, const sherd_rfdb_manifest *written, sherd_error *err)
 {
-	return write_index(&g->place, g->version, true, err);
+	return write_index(&g->place, g->version, true, written, err);
 }
 
 int sherd_graph_rewrite_index(const sherd_graph *g, sherd_error *err)
 {
-	return write_index(&g->place, g->version, false, err);
+	return write_index(&g->place, g->version, false, NULL, err);
 }
 
 int sherd_graph_rewrite_index_of(const graph_place *p, uint64_t version, sherd_error *err)
 {
-	return write_index(p, version, false, err);
+	return write_index(p, version, false, NULL, err);
 }

@@ -40,8 +40,8 @@ const sherd_rfdb_descriptor *sherd_graph_find_absent(const graph_present *presen
 void sherd_graph_present_done(graph_present *present);
 
 /* Writes manifest_index.json for the version that is open: with what the old one says of versions that are still
- * there, or from the manifests alone. */
-int sherd_graph_write_index(const sherd_graph *g, sherd_error *err);
+ * there, or from the manifests alone. written: the manifest of the version, if it was written in full; or NULL. */
+int sherd_graph_write_index(const sherd_graph *g, const sherd_rfdb_manifest *written, sherd_error *err);
 int sherd_graph_rewrite_index(const sherd_graph *g, sherd_error *err);
 int sherd_graph_rewrite_index_of(const graph_place *p, uint64_t version, sherd_error *err);
 

@@ -16,10 +16,12 @@ static int compare(const void *left, const void *right)
 
 int sherd_graph_list_make(graph_list *list, size_t room, sherd_error *err)
 {
-	list->items = calloc(room + 1, sizeof(*list->items));
-	list->blooms = calloc(room + 1, sizeof(*list->blooms));
-	list->dst_blooms = calloc(room + 1, sizeof(*list->dst_blooms));
-	return list->items && list->blooms && list->dst_blooms ? SHERD_OK : sherd_fail_nomem(err);
+	list->items = calloc(room + 1, sizeof(*list->items) + 2 * sizeof(*list->blooms));
+	if (!list->items)
+		return sherd_fail_nomem(err);
+	list->blooms = (sherd_rfdb_bloom *)(void *)(list->items + room + 1);
+	list->dst_blooms = list->blooms + room + 1;
+	return SHERD_OK;
 }
 
 void sherd_graph_list_sort(graph_list *list)
@@ -109,8 +111,6 @@ void sherd_graph_view_done(graph_view *v, bool close_segments)
 		for (size_t i = 0; close_segments && i < v->lists[kind].count; i++)
 			sherd_graph_segment_close(v->lists[kind].items[i]);
 		free(v->lists[kind].items);
-		free(v->lists[kind].blooms);
-		free(v->lists[kind].dst_blooms);
 	}
 	free(v->dead_nodes);
 	free(v->dead_edges);

@@ -13,7 +13,7 @@
 
 /* Segments of one kind: by shard, within a shard the newest first. */
 typedef struct graph_list {
-	graph_segment **items;
+	graph_segment **items; /* and the filters behind them, in one piece */
 	size_t count;
 	/* The filters of the items' ids (sources) side by side, since they are all asked for every id; and those of the
 	 * destinations. */
