@@ -1,11 +1,12 @@
 /* Several objects that belong together: a checkpoint, a model, rows or a graph database in a folder. The first one's
  * name up to a dot, a slash or an underscore is that of the set.
- * What verify finds nothing wrong with can be opened and read whole, and every way of asking a graph gives the same. */
+ * What verify finds nothing wrong with can be opened and read whole, and every way of asking a graph gives the same.
+ * What is salvaged of a container can be read whole. */
 #include "base/error.h"
+#include "bundle.h"
 #include "form.h"
 #include "set.h"
 
-#include <sherd/bundle.h>
 #include <sherd/detect.h>
 #include <sherd/graph.h>
 #include <sherd/rows.h>
@@ -17,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 const fuzz_form *const fuzz_target_form = &form_set;
 
-enum { MOST_NAME = 200, PIECE = 1 << 16 };
+enum { MOST_NAME = 200 };
 
 static void must(bool holds)
 {
@@ -52,23 +53,12 @@ static void put_objects(sherd_store *store, const uint8_t *data, size_t len)
 
 static void read_bundle(sherd_store *store, const char *key, bool sound)
 {
-	static uint8_t room[PIECE];
 	sherd_bundle *b;
 	int rc = sherd_bundle_open(&b, store, key, NULL, NULL);
 	must(rc == SHERD_OK || !sound);
 	if (rc < 0)
 		return;
-	for (size_t i = 0; i < sherd_bundle_count(b); i++) {
-		const sherd_tensor *t = sherd_bundle_tensor(b, i);
-		size_t n;
-		for (uint64_t at = 0; at < t->bytes; at += n) {
-			n = t->bytes - at < PIECE ? (size_t)(t->bytes - at) : PIECE;
-			rc = sherd_bundle_read(b, i, at, room, n, NULL);
-			must(rc == SHERD_OK || !sound);
-			if (rc < 0)
-				break;
-		}
-	}
+	fuzz_read_bundle(b, sound);
 	sherd_bundle_close(b);
 }
 
@@ -184,7 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	sherd_store *store;
 	sherd_report *report = NULL;
-	sherd_format format;
+	sherd_format format = SHERD_FORMAT_UNKNOWN;
 	char key[MOST_NAME + 1];
 	name_set(data, len, key);
 	must(sherd_store_open_memory(&store, NULL) == SHERD_OK);
@@ -193,6 +183,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	/* A shard without an index may be fine, and says nothing of its tensors. */
 	if (sherd_detect(store, key, &format, NULL) == SHERD_OK)
 		read_set(store, key, format, sound && format != SHERD_FORMAT_CHECKPOINT_SHARD);
+	if (fuzz_is_salvaged(data, len))
+		fuzz_salvage(store, key, sound && format == SHERD_FORMAT_SAMEDIFF_CONTAINER);
 	sherd_report_close(report);
 	sherd_store_close(store);
 	return 0;

@@ -75,43 +75,43 @@ static void encode(const sherd_rfdb_manifest *m, const change *c, sherd_buf *out
 	sherd_rfdb_edit_encode(&e, out);
 }
 
-/* Against the view, which is that of the version. */
-static void compare_view(const graph_view *v, const sherd_rfdb_manifest *full, change *c)
+/* What the version has and the next may not. It borrows from the graph, or from base. */
+static int take_before(const sherd_graph *g, graph_version *base, change *c, sherd_rfdb_ids *nodes,
+                       sherd_rfdb_edge_keys *edges, sherd_error *err)
 {
-	const sherd_rfdb_ids nodes = {v->dead_nodes, v->dead_node_count};
-	const sherd_rfdb_edge_keys edges = {v->dead_edges, v->dead_edge_count};
-	put_listed(&v->lists[SHERD_RFDB_NODES], &c->nodes);
-	put_listed(&v->lists[SHERD_RFDB_EDGES], &c->edges);
-	put_undead_nodes(&nodes, &full->dead_nodes, &c->undead_nodes);
-	put_undead_edges(&edges, &full->dead_edges, &c->undead_edges);
-}
-
-/* Something was spilled since: the version is in the store only. */
-static int compare_stored(const sherd_graph *g, const sherd_rfdb_manifest *full, change *c, sherd_error *err)
-{
-	graph_version base;
-	TRY(sherd_graph_version_load(&base, &g->place, g->version, err));
-	put_segments(&base.manifest.nodes, &c->nodes);
-	put_segments(&base.manifest.edges, &c->edges);
-	put_undead_nodes(&base.manifest.dead_nodes, &full->dead_nodes, &c->undead_nodes);
-	put_undead_edges(&base.manifest.dead_edges, &full->dead_edges, &c->undead_edges);
-	sherd_graph_version_done(&base);
+	if (!g->ahead) {
+		const graph_view *v = &g->view;
+		put_listed(&v->lists[SHERD_RFDB_NODES], &c->nodes);
+		put_listed(&v->lists[SHERD_RFDB_EDGES], &c->edges);
+		*nodes = (sherd_rfdb_ids){v->dead_nodes, v->dead_node_count};
+		*edges = (sherd_rfdb_edge_keys){v->dead_edges, v->dead_edge_count};
+		return SHERD_OK;
+	}
+	/* Something was spilled since: the version is in the store only. */
+	TRY(sherd_graph_version_load(base, &g->place, g->version, err));
+	put_segments(&base->manifest.nodes, &c->nodes);
+	put_segments(&base->manifest.edges, &c->edges);
+	*nodes = base->manifest.dead_nodes;
+	*edges = base->manifest.dead_edges;
 	return SHERD_OK;
 }
 
 int sherd_graph_encode_as_edit(const sherd_graph *g, const sherd_rfdb_manifest *full, sherd_buf *out, sherd_error *err)
 {
+	graph_version base = {0};
 	change c = {0};
-	if (g->ahead)
-		TRY(compare_stored(g, full, &c, err));
-	else
-		compare_view(&g->view, full, &c);
+	sherd_rfdb_ids nodes;
+	sherd_rfdb_edge_keys edges;
+	TRY(take_before(g, &base, &c, &nodes, &edges, err));
+	put_undead_nodes(&nodes, &full->dead_nodes, &c.undead_nodes);
+	put_undead_edges(&edges, &full->dead_edges, &c.undead_edges);
 	encode(full, &c, out);
 	out->failed = out->failed || c.nodes.failed || c.edges.failed || c.undead_nodes.failed || c.undead_edges.failed;
 	sherd_buf_done(&c.nodes);
 	sherd_buf_done(&c.edges);
 	sherd_buf_done(&c.undead_nodes);
 	sherd_buf_done(&c.undead_edges);
+	sherd_graph_version_done(&base);
 	return sherd_buf_check(out, err);
 }
 
