@@ -103,12 +103,29 @@ file src/base/map.c '/* one' 'two */' '#include "store/local.h"'
 fails src/base/map.c:3 'base may not include store'
 
 begin deep-folder-belongs-to-its-layer
-file src/engine/model/read.c '#include "engine/ckpt/open.h"'
+file src/engine/ckpt/disk/read.c '#include "engine/ckpt/open.h"'
 passes
+
+begin engines-beside-each-other
+file src/engine/model/read.c '#include "engine/ckpt/open.h"'
+fails src/engine/model/read.c:1 'engine/model may not include engine/ckpt'
+
+begin what-engines-share-reaches-up
+file src/engine/tensors/open.c '#include "engine/ckpt/open.h"'
+fails src/engine/tensors/open.c:1 'engine/tensors may not include engine/ckpt'
+
+begin the-table-above-all-engines
+file src/engine/formats.c '#include "engine/ckpt/open.h"'
+passes
+
+begin layers-in-a-circle
+file tools/layers.txt 'base: store' 'codec:' 'format: base codec' 'store: base codec' 'engine: base codec format store' \
+	'mpi:' 'cli:' 'examples:' 'foreign: openssl/ curl/ mpi.h'
+fails tools/layers.txt:1 'base -> store -> base'
 
 begin include-out-of-src
 file src/engine/ckpt/save.c '#include "../../../cli/out.h"'
-fails src/engine/ckpt/save.c:1 'engine may not include cli'
+fails src/engine/ckpt/save.c:1 'engine/ckpt may not include cli'
 
 begin format-includes-store
 file src/format/npy.c '#include <sherd/store.h>'

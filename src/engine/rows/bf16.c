@@ -12,7 +12,7 @@ int sherd_rows_bf16_read(sherd_store *store, const char *folder, const sherd_lim
 	SHERD_AUTO_BUF key = {0};
 	char *text;
 	size_t len;
-	TRY(sherd_rows_key(&key, folder, SHERD_ROWS_BF16_MANIFEST, err));
+	TRY(sherd_folder_key(&key, folder, SHERD_ROWS_BF16_MANIFEST, err));
 	const char *name = (const char *)key.data;
 	TRY(sherd_store_get(store, name, sherd_limits_or_default(limits).metadata_bytes, &text, &len, err));
 	int rc = sherd_rows_bf16_decode(text, len, limits, arena, out, err);
@@ -40,7 +40,7 @@ int sherd_rows_bf16_check(sherd_store *store, const char *folder, const sherd_ro
 {
 	SHERD_AUTO_BUF key = {0};
 	sherd_stat stat;
-	TRY(sherd_rows_key(&key, folder, entry->file, err));
+	TRY(sherd_folder_key(&key, folder, entry->file, err));
 	const char *name = (const char *)key.data;
 	int rc = sherd_store_stat(store, name, &stat, err);
 	if (rc == SHERD_ENOTFOUND)

@@ -82,7 +82,7 @@ static int refuse_in(const rows_claim *c, const char *name, int code, const char
                      sherd_error *err)
 {
 	SHERD_AUTO_BUF key = {0};
-	TRY(sherd_rows_key(&key, c->folder, name, err));
+	TRY(sherd_folder_key(&key, c->folder, name, err));
 	return sherd_in_object(err, sherd_fail(err, code, reason, "%s", why), (const char *)key.data);
 }
 
@@ -242,7 +242,7 @@ int sherd_rows_claim_open(rows_claim *out, sherd_store *store, const char *folde
 {
 	rows_claim c = {.store = store, .folder = folder};
 	sherd_error failure = {0}; /* some come on the way to success */
-	int rc = sherd_rows_key(&c.key, folder, SHERD_ROWS_MARKER, &failure);
+	int rc = sherd_folder_key(&c.key, folder, SHERD_ROWS_MARKER, &failure);
 	if (rc == SHERD_OK)
 		rc = count_missing(&c, &failure);
 	for (int tries = 0; rc == SHERD_OK && tries < MOST_TRIES; tries++)
@@ -264,7 +264,7 @@ int sherd_rows_claim_open(rows_claim *out, sherd_store *store, const char *folde
 int sherd_rows_claim_take_over(rows_claim *out, sherd_store *store, const char *folder, sherd_error *err)
 {
 	rows_claim c = {.store = store, .folder = folder};
-	int rc = sherd_rows_key(&c.key, folder, SHERD_ROWS_MARKER, err);
+	int rc = sherd_folder_key(&c.key, folder, SHERD_ROWS_MARKER, err);
 	const char *key = (const char *)c.key.data;
 	if (rc == SHERD_OK)
 		rc = can_lock(store) ? sherd_store_lock(store, key, SHERD_LOCK_EXCLUSIVE, &c.lock, err)

@@ -41,7 +41,7 @@ uint32_t sherd_rows_first_left(sherd_store *store, const char *marker, bool has_
 	return m.first;
 }
 
-static bool is_left(const rows_file *f, uint32_t first, const sherd_map *named)
+static bool is_left(const sherd_folder_file *f, uint32_t first, const sherd_map *named)
 {
 	int number = sherd_rows_part_number(f->name);
 	return number >= 0 && (uint32_t)number >= first &&
@@ -84,7 +84,7 @@ static int name_foreign(sherd_store *store, const char *folder, const sherd_limi
 	sherd_rows_manifest m;
 	sherd_format format;
 	SHERD_AUTO_BUF key = {0};
-	TRY(sherd_rows_key(&key, folder, SHERD_ROWS_BF16_MANIFEST, err));
+	TRY(sherd_folder_key(&key, folder, SHERD_ROWS_BF16_MANIFEST, err));
 	int rc = sherd_detect(store, (const char *)key.data, &format, err);
 	if (rc == SHERD_EUNSUPPORTED || (rc == SHERD_OK && format != SHERD_FORMAT_ROWS_BF16))
 		return SHERD_OK;

@@ -59,7 +59,7 @@ static int is_bf16(sherd_store *store, const char *folder, sherd_error *err)
 	size_t len;
 	bool found = false;
 	sherd_error failure = {0};
-	TRY(sherd_rows_key(&key, folder, SHERD_ROWS_BF16_MANIFEST, err));
+	TRY(sherd_folder_key(&key, folder, SHERD_ROWS_BF16_MANIFEST, err));
 	uint64_t most = sherd_limits_or_default(NULL).metadata_bytes;
 	int rc = sherd_store_get(store, (const char *)key.data, most, &text, &len, &failure);
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_ELIMIT)
@@ -79,7 +79,7 @@ static int probe_bf16_manifest(sherd_evidence *e, sherd_error *err)
 	SHERD_AUTO_BUF folder = {0};
 	if (!sherd_evidence_is_json(e) || strcmp(sherd_str_leaf(e->key), SHERD_ROWS_BF16_MANIFEST) != 0)
 		return 0;
-	TRY(sherd_rows_folder(&folder, e->key, err));
+	TRY(sherd_folder_of(&folder, e->key, err));
 	return is_bf16(e->store, (const char *)folder.data, err);
 }
 

@@ -58,7 +58,7 @@ int sherd_rows_head_write(rows_head *head, sherd_store *store, const char *folde
 	SHERD_AUTO_BUF key = {0};
 	*uncertain = false;
 	TRY(sherd_buf_check(text, err));
-	TRY(sherd_rows_key(&key, folder, name, err));
+	TRY(sherd_folder_key(&key, folder, name, err));
 	return sherd_in_object(err, write_text(head, store, (const char *)key.data, text, uncertain, err),
 	                       (const char *)key.data);
 }

@@ -62,7 +62,7 @@ static int add(indexing *x, const char *name, sherd_error *err)
 	if (strchr(name, '/') || !sherd_str_ends(s, SHERD_ROWS_SUFFIX) || s.len == strlen(SHERD_ROWS_SUFFIX))
 		return sherd_fail(err, SHERD_EINVAL, "bad-path",
 		                  "%.128s is not the name of a file *.shard of the folder", name);
-	TRY(sherd_rows_key(&key, x->folder, name, err));
+	TRY(sherd_folder_key(&key, x->folder, name, err));
 	l.name = sherd_arena_str(&x->arena, s);
 	l.key = sherd_arena_str(&x->arena, sherd_str_of((const char *)key.data));
 	if (!l.name || !l.key)
@@ -158,7 +158,7 @@ static int check_folder(const indexing *x, const rows_files *files, sherd_error 
 		rc = sherd_fail(err, SHERD_EEXIST, "exists", "the set has a manifest");
 	if (rc == SHERD_OK)
 		return rc;
-	TRY(sherd_rows_key(&key, x->folder, marker ? SHERD_ROWS_MARKER : SHERD_ROWS_MANIFEST, err));
+	TRY(sherd_folder_key(&key, x->folder, marker ? SHERD_ROWS_MARKER : SHERD_ROWS_MANIFEST, err));
 	return sherd_in_object(err, rc, (const char *)key.data);
 }
 
@@ -279,7 +279,7 @@ static int know_head(indexing *x, sherd_error *err)
 	SHERD_AUTO_BUF key = {0};
 	sherd_stat stat;
 	sherd_error found;
-	TRY(sherd_rows_key(&key, x->folder, SHERD_ROWS_MANIFEST, err));
+	TRY(sherd_folder_key(&key, x->folder, SHERD_ROWS_MANIFEST, err));
 	int rc = sherd_store_stat(x->store, (const char *)key.data, &stat, &found);
 	if (rc == SHERD_ENOTFOUND)
 		return SHERD_OK;

@@ -36,7 +36,7 @@ int sherd_rows_manifest_read(sherd_store *store, const char *folder, const sherd
                              sherd_rows_manifest *out, rows_manifest_seen *seen, sherd_error *err)
 {
 	SHERD_AUTO_BUF key = {0};
-	TRY(sherd_rows_key(&key, folder, SHERD_ROWS_MANIFEST, err));
+	TRY(sherd_folder_key(&key, folder, SHERD_ROWS_MANIFEST, err));
 	const char *name = (const char *)key.data;
 	return sherd_in_object(err, read_all(store, name, limits, arena, out, seen, err), name);
 }

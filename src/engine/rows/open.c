@@ -168,7 +168,7 @@ int sherd_rows_open(sherd_rows **out, sherd_store *store, const char *const *key
 static int add_entry(opening *o, const char *folder, const sherd_rows_entry *e, sherd_error *err)
 {
 	SHERD_AUTO_BUF buf = {0};
-	TRY(sherd_rows_key(&buf, folder, e->file, err));
+	TRY(sherd_folder_key(&buf, folder, e->file, err));
 	const char *key = (const char *)buf.data;
 	if (o->rows->head_bytes) {
 		TRY(take_shard(o, key, false, e, err));

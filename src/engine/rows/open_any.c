@@ -20,7 +20,7 @@ static int fill_bf16(sherd_rows *r, const char *folder, const sherd_limits *limi
 	for (size_t i = 0; i < m.count; i++) {
 		SHERD_AUTO_BUF key = {0};
 		TRY(sherd_rows_bf16_check(r->store, folder, &m.shards[i], err));
-		TRY(sherd_rows_key(&key, folder, m.shards[i].file, err));
+		TRY(sherd_folder_key(&key, folder, m.shards[i].file, err));
 		r->shards[i] =
 			(sherd_rows_shard){.key = sherd_arena_str(&r->arena, sherd_str_of((const char *)key.data)),
 		                           .rows = m.shards[i].rows,
@@ -55,7 +55,7 @@ static int open_bf16(sherd_rows **out, sherd_store *store, const char *folder, c
 static int name_folder(const sherd_evidence *e, sherd_buf *out, sherd_error *err)
 {
 	if (e->is_object)
-		return sherd_rows_folder(out, e->key, err);
+		return sherd_folder_of(out, e->key, err);
 	sherd_buf_append(out, e->key, strlen(e->key) + 1);
 	return sherd_buf_check(out, err);
 }

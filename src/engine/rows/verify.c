@@ -199,7 +199,7 @@ static int join_lists(checking *g, sherd_error *err)
 	for (size_t i = 0; i < entries && ok && g->list; i++) {
 		const sherd_rows_entry *e = &g->manifest.shards[i];
 		SHERD_AUTO_BUF key = {0};
-		ok = sherd_rows_key(&key, g->folder, e->file, NULL) == SHERD_OK;
+		ok = sherd_folder_key(&key, g->folder, e->file, NULL) == SHERD_OK;
 		const char *copy = ok ? sherd_arena_str(&g->arena, sherd_str_of((const char *)key.data)) : NULL;
 		g->list[g->count++] = (checked){.key = copy, .entry = e};
 		(void)sherd_map_add(&names, sherd_str_of(e->file), i, &ok);
@@ -270,8 +270,8 @@ static int check_marks(checking *g, sherd_error *err)
 {
 	SHERD_AUTO_BUF marker = {0};
 	sherd_error found = {0};
-	TRY(sherd_rows_key(&g->manifest_key, g->folder, SHERD_ROWS_MANIFEST, err));
-	TRY(sherd_rows_key(&marker, g->folder, SHERD_ROWS_MARKER, err));
+	TRY(sherd_folder_key(&g->manifest_key, g->folder, SHERD_ROWS_MANIFEST, err));
+	TRY(sherd_folder_key(&marker, g->folder, SHERD_ROWS_MARKER, err));
 	const char *key = (const char *)marker.data;
 	if (g->files.has_manifest) {
 		if (g->files.has_marker)
@@ -357,6 +357,6 @@ int sherd_rows_verify(sherd_report *r, sherd_store *store, const char *key, cons
 	if (!sherd_rows_is_manifest(key))
 		return verify_shard(r, store, key, options, err);
 	SHERD_AUTO_BUF folder = {0};
-	TRY(sherd_rows_folder(&folder, key, err));
+	TRY(sherd_folder_of(&folder, key, err));
 	return verify_folder(r, store, (const char *)folder.data, options, err);
 }

@@ -61,6 +61,6 @@ int sherd_rows_verify_bf16(sherd_report *r, sherd_store *store, const char *key,
 	SHERD_AUTO_BUF folder = {0};
 	if (!*key || !sherd_rows_is_manifest(key) || sherd_store_stat(store, key, &stat, NULL) < 0)
 		return verify_folder(r, store, key, options, err);
-	TRY(sherd_rows_folder(&folder, key, err));
+	TRY(sherd_folder_of(&folder, key, err));
 	return verify_folder(r, store, (const char *)folder.data, options, err);
 }

@@ -184,8 +184,8 @@ static int begin_shard(sherd_rows_writer *w, sherd_error *err)
 		                  ROWS_MOST_PARTS);
 	(void)snprintf(name, sizeof(name), "part-%05" PRIu32 "%s", w->number, w->kind->suffix);
 	sherd_buf_done(&w->key);
-	TRY(sherd_rows_key(&w->key, w->folder, name, err));
-	TRY(sherd_rows_key(&like, w->folder, SHERD_ROWS_MANIFEST, err));
+	TRY(sherd_folder_key(&w->key, w->folder, name, err));
+	TRY(sherd_folder_key(&like, w->folder, SHERD_ROWS_MANIFEST, err));
 	TRY(sherd_rows_shard_begin(&w->out, w->store, (const char *)w->key.data, w->kind->dtype, w->width, rows,
 	                           (const char *)like.data, err));
 	w->number++;
@@ -333,7 +333,7 @@ int sherd_rows_writer_flush(sherd_rows_writer *writer, sherd_error *err)
 static int remove_named(const sherd_rows_writer *w, const char *name)
 {
 	SHERD_AUTO_BUF key = {0};
-	TRY(sherd_rows_key(&key, w->folder, name, NULL));
+	TRY(sherd_folder_key(&key, w->folder, name, NULL));
 	return sherd_store_remove(w->store, (const char *)key.data, NULL);
 }
 

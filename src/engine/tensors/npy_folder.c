@@ -4,7 +4,7 @@
 #include "engine/tensors/bundle.h"
 #include "engine/tensors/files.h"
 #include "engine/publish/head.h"
-#include "engine/rows/files.h"
+#include "engine/tensors/folder.h"
 #include "format/npy_manifest.h"
 
 #include <stdatomic.h>
@@ -239,7 +239,7 @@ static int check_beside(sherd_report *r, sherd_store *store, const char *key, co
 {
 	__attribute__((cleanup(sherd_map_done))) sherd_map named = {0};
 	SHERD_AUTO_BUF folder = {0}, claim = {0};
-	rows_files files;
+	sherd_folder files;
 	sherd_stat stat;
 	bool ok = true;
 	for (size_t i = 0; ok && i < m->count; i++)
@@ -250,14 +250,14 @@ static int check_beside(sherd_report *r, sherd_store *store, const char *key, co
 	if (sherd_store_stat(store, (const char *)claim.data, &stat, NULL) == SHERD_OK)
 		TRY(sherd_report_warn(r, (const char *)claim.data, "claimed", err,
 		                      "a conversion is going on, or died: the next one to this folder clears it"));
-	TRY(sherd_rows_folder(&folder, (const char *)claim.data, err));
-	TRY(sherd_rows_files_open(&files, store, (const char *)folder.data, SHERD_NPY_SUFFIX, err));
+	TRY(sherd_folder_of(&folder, (const char *)claim.data, err));
+	TRY(sherd_folder_open_suffix(&files, store, (const char *)folder.data, SHERD_NPY_SUFFIX, err));
 	int rc = SHERD_OK;
 	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++)
 		if (sherd_map_find(&named, sherd_str_of(files.list[i].name)) == SHERD_MAP_NONE)
 			rc = sherd_report_warn(r, files.list[i].key, "stray-shard", err,
 			                       "the manifest does not name it");
-	sherd_rows_files_done(&files);
+	sherd_folder_done(&files);
 	return rc;
 }
 

@@ -1,7 +1,7 @@
 #include "engine/tensors/blame.h"
 #include "engine/tensors/bundle.h"
 #include "engine/tensors/files.h"
-#include "engine/rows/files.h"
+#include "engine/tensors/folder.h"
 #include "engine/tensors/index_verify.h"
 #include "engine/publish/head.h"
 #include "format/safetensors_index.h"
@@ -306,20 +306,20 @@ const sherd_format_entry sherd_format_safetensors_index = {
 
 static int probe_around(sherd_evidence *e, sherd_error *err)
 {
-	rows_files files;
-	TRY(sherd_rows_files_open(&files, e->store, e->key, SHERD_SAFETENSORS_INDEX_SUFFIX, err));
+	sherd_folder files;
+	TRY(sherd_folder_open_suffix(&files, e->store, e->key, SHERD_SAFETENSORS_INDEX_SUFFIX, err));
 	bool found = files.count > 0;
-	sherd_rows_files_done(&files);
+	sherd_folder_done(&files);
 	return found;
 }
 
 static int refuse_around(const sherd_evidence *e, sherd_error *err)
 {
-	rows_files files;
-	TRY(sherd_rows_files_open(&files, e->store, e->key, SHERD_SAFETENSORS_INDEX_SUFFIX, err));
+	sherd_folder files;
+	TRY(sherd_folder_open_suffix(&files, e->store, e->key, SHERD_SAFETENSORS_INDEX_SUFFIX, err));
 	int rc = sherd_fail(err, SHERD_ENOTFOUND, "is-folder", "this is a folder: name the index in it, %.128s%s",
 	                    files.count ? files.list[0].name : "", files.count > 1 ? ", or another" : "");
-	sherd_rows_files_done(&files);
+	sherd_folder_done(&files);
 	return rc;
 }
 

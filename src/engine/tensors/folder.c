@@ -1,0 +1,116 @@
+#include "engine/tensors/folder.h"
+
+#include "base/error.h"
+
+/* Stores list all keys below a prefix. After so many that lie deeper than the folder the listing is begun anew
+ * after that part of the tree. */
+enum { MOST_DEEP = 1000 };
+
+typedef struct gathering {
+	sherd_folder *folder;
+	sherd_folder_want_fn *want;
+	void *arg;
+	size_t base;    /* bytes of the folder in a key */
+	sherd_buf list; /* of sherd_folder_file */
+	size_t deep;
+	char after[SHERD_MAX_KEY + 2]; /* where to begin anew, "" when the end was reached */
+	bool nomem;
+} gathering;
+
+/* Jumps behind "<folder>/<part>/": no key below it but such as begin with a byte 255 sorts after. */
+static void skip_part(gathering *g, const char *key)
+{
+	size_t part = (size_t)(strchr(key + g->base, '/') + 1 - key);
+	memcpy(g->after, key, part);
+	memcpy(g->after + part, "\xff", 2);
+	if (strcmp(g->after, key) < 0)
+		memcpy(g->after, key, strlen(key) + 1);
+}
+
+static bool add_file(gathering *g, const char *key, const char *name, uint64_t size)
+{
+	sherd_folder_file f = {.key = sherd_arena_str(&g->folder->arena, sherd_str_of(key)), .size = size};
+	g->nomem = !f.key;
+	if (g->nomem)
+		return false;
+	f.name = f.key + (name - key);
+	sherd_buf_append(&g->list, &f, sizeof(f));
+	return true;
+}
+
+static bool gather_file(const char *key, const sherd_stat *stat, void *arg)
+{
+	gathering *g = arg;
+	const char *name = key + g->base;
+	if (strchr(name, '/')) {
+		if (++g->deep < MOST_DEEP)
+			return true;
+		g->deep = 0;
+		skip_part(g, key);
+		return false;
+	}
+	return !g->want(g->arg, sherd_str_of(name)) || add_file(g, key, name, stat->size);
+}
+
+static int gather_all(gathering *g, sherd_store *store, const char *folder, sherd_error *err)
+{
+	SHERD_AUTO_BUF prefix = {0};
+	char after[sizeof(g->after)];
+	TRY(sherd_folder_key(&prefix, folder, "", err));
+	g->base = prefix.len - 1;
+	do {
+		memcpy(after, g->after, sizeof(after));
+		g->after[0] = 0;
+		TRY(sherd_store_list(store, (const char *)prefix.data, after, gather_file, g, err));
+	} while (g->after[0]);
+	g->folder->count = g->list.len / sizeof(sherd_folder_file);
+	g->folder->list = sherd_arena_copy(&g->folder->arena, g->list.data, g->list.len);
+	return g->nomem || g->list.failed || !g->folder->list ? sherd_fail_nomem(err) : SHERD_OK;
+}
+
+int sherd_folder_open(sherd_folder *out, sherd_store *store, const char *folder, sherd_folder_want_fn *want, void *arg,
+                      sherd_error *err)
+{
+	sherd_folder made = {0};
+	gathering g = {.folder = &made, .want = want, .arg = arg};
+	int rc = gather_all(&g, store, folder, err);
+	sherd_buf_done(&g.list);
+	if (rc < 0)
+		sherd_folder_done(&made);
+	else
+		*out = made;
+	return rc;
+}
+
+static bool want_suffix(void *arg, sherd_str name)
+{
+	return sherd_folder_has_suffix(name, arg);
+}
+
+int sherd_folder_open_suffix(sherd_folder *out, sherd_store *store, const char *folder, const char *suffix,
+                             sherd_error *err)
+{
+	return sherd_folder_open(out, store, folder, want_suffix, (void *)(uintptr_t)suffix, err);
+}
+
+void sherd_folder_done(sherd_folder *folder)
+{
+	sherd_arena_done(&folder->arena);
+	*folder = (sherd_folder){0};
+}
+
+int sherd_folder_key(sherd_buf *out, const char *folder, const char *name, sherd_error *err)
+{
+	sherd_buf_str(out, folder);
+	sherd_buf_str(out, *folder ? "/" : "");
+	sherd_buf_append(out, name, strlen(name) + 1);
+	return sherd_buf_check(out, err);
+}
+
+int sherd_folder_of(sherd_buf *out, const char *key, sherd_error *err)
+{
+	size_t len = (size_t)(sherd_str_leaf(key) - key);
+	sherd_buf_append(out, key, len ? len - 1 : 0);
+	sherd_buf_u8(out, 0);
+	return sherd_buf_check(out, err);
+}
