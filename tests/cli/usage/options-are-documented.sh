@@ -12,15 +12,19 @@ commands=("" info verify cat convert)
 for group in checkpoint rows graph model; do
 	for verb in $(verbs $group); do commands+=("$group $verb"); done
 done
+declare -A helps # what all commands of a page say
 for command in "${commands[@]}"; do
-	page=$SHERD_SOURCE/man/sherd${command:+-${command%% *}}.1
-	helped=$(sherd $command --help | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort)
+	name=sherd${command:+-${command%% *}}
+	page=$(<"$SHERD_SOURCE/man/$name.1")
+	help=$(sherd $command --help)
+	helps[$name]+=$help$'\n'
+	helped=$(grep -oE '^ +(-., )?--[a-z-]+' <<<"$help" | grep -oE -- '--[a-z-]+' | sort)
 	for option in $helped; do
-		grep -qE "(^|[ .])Fl -${option#--}( |\$)" "$page" || echo "$option of sherd $command is not in $(basename "$page")"
+		[[ $page =~ (^|[[:space:].])Fl\ -${option#--}([[:space:]]|$) ]] || echo "$option of sherd $command is not in $name.1"
 		count=$((count + 1))
 	done
-	for letter in $(sherd $command --help | grep -oE '^ +-[a-z],' | tr -dc 'a-z\n'); do
-		grep -qE "Fl $letter( |\$)" "$page" || echo "-$letter of sherd $command is not in $(basename "$page")"
+	for letter in $(grep -oE '^ +-[a-z],' <<<"$help" | tr -dc 'a-z\n'); do
+		[[ $page =~ Fl\ $letter([[:space:]]|$) ]] || echo "-$letter of sherd $command is not in $name.1"
 	done
 	diff <(echo "$helped") <(completed $command -- | sort) | sed "s/^/sherd $command --: /"
 done
@@ -28,13 +32,7 @@ done
 for page in "$SHERD_SOURCE"/man/*.1; do
 	name=$(basename "$page" .1)
 	for option in $(grep -oE 'Fl -[a-z-]+' "$page" | sed 's/Fl -/--/' | sort -u); do
-		case $name in
-		sherd) sherd --help ;;
-		sherd-checkpoint | sherd-rows | sherd-graph | sherd-model)
-			for c in $(verbs ${name#sherd-}); do sherd ${name#sherd-} $c --help; done
-			;;
-		*) sherd ${name#sherd-} --help ;;
-		esac | grep -q -- "$option" || [ "$name$option" = sherd--set-id ] || echo "$option of $name is no option"
+		[[ ${helps[$name]} == *"$option"* || $name$option == sherd--set-id ]] || echo "$option of $name is no option"
 	done
 done
 diff <(sherd --help | grep -oE '^  [a-z]+' | tr -d ' ' | sort -u) <(completed "" | sort)
