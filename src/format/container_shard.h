@@ -18,7 +18,7 @@ typedef struct sherd_container_peer {
 
 typedef struct sherd_container_shards {
 	uint32_t shard, count;
-	uint32_t generation;                         /* 0, or one more than that of the set that was replaced */
+	uint32_t generation;                         /* 0, or more than that of the set that was replaced */
 	uint8_t replaces[SHERD_CONTAINER_SET_BYTES]; /* a set of another count that this one stands for; 0: none */
 	const sherd_container_peer *peers;           /* of shards 1 to count-1; NULL but in shard 0 */
 } sherd_container_shards;

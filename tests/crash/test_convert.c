@@ -167,7 +167,7 @@ typedef struct bystander {
 
 static const bystander bystanders[] = {
 	{"m", "m-00001-of-00003.safetensors", SHERD_FORMAT_SAFETENSORS_INDEX},
-	{"d/a/", "d/a/a.npy", SHERD_FORMAT_NPY},
+	{"d/a/", "d/a/a.npy", SHERD_FORMAT_NPY_FOLDER},
 	{"s.sdnb", "s.shard1-of-3.sdnb", SHERD_FORMAT_SDNB},
 };
 

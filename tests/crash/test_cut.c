@@ -259,6 +259,29 @@ TEST(checkpoints_models_and_others)
 	assert_told("convert m.sdc made.safetensors", "m.sdc", false);
 }
 
+TEST(sets_of_several_files)
+{
+	make_rows();
+	run_plain("convert rows one.npy");
+	run_plain("convert one.npy i --to index");
+	run_plain("convert one.npy f/");
+	run_plain("convert one.npy m.sdc --shards 2");
+	run_plain("convert one.npy s.sdnb --shards 2");
+	static const struct {
+		const char *name, *victim;
+	} sets[] = {{"i", "i-00001-of-00001.safetensors"},
+	            {"f", "f/one.npy"},
+	            {"m.sdc", "m.shard0-of-2.sdc"},
+	            {"s.sdnb", "s.shard1-of-2.sdnb"}};
+	static const char *const commands[] = {"cat %s", "convert %s made/"};
+	for (size_t i = 0; i < COUNT_OF(sets); i++)
+		for (size_t k = 0; k < COUNT_OF(commands); k++) {
+			char command[64];
+			(void)snprintf(command, sizeof(command), commands[k], sets[i].name); // NOLINT
+			assert_told(command, sets[i].victim, false);
+		}
+}
+
 /* The largest segment of a kind; free() it. */
 static char *find_segment(const char *kind)
 {
@@ -322,6 +345,7 @@ static int tear_down(void **state)
 int main(void)
 {
 	scratch_in_memory();
-	const struct CMUnitTest tests[] = {CASE(rows), CASE(checkpoints_models_and_others), CASE(graphs)};
+	const struct CMUnitTest tests[] = {CASE(rows), CASE(checkpoints_models_and_others), CASE(sets_of_several_files),
+	                                   CASE(graphs)};
 	return cmocka_run_group_tests_name("crash/cut", tests, NULL, NULL);
 }

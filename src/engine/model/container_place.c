@@ -13,17 +13,40 @@ static int exists(sherd_error *err, const char *key, const char *what)
 	return sherd_in_object(err, sherd_fail(err, SHERD_EEXIST, "exists", "%s is there already", what), key);
 }
 
-/* What dead saves left goes before a new shard 0 comes: it names the one set that it replaces, and beside a third one
- * nobody could tell which of them counts. */
+/* A shard 0 that was replaced and is still there goes before a new one comes: that names the one set that it replaces,
+ * and beside a third one nobody could tell which of them counts. Other shards may be those of a save that lives though
+ * somebody removed its claim: they go when the new set is there. */
 static int clear_strays(const sherd_model_writer *w, const sherd_container_shards *set, sherd_error *err)
 {
 	for (size_t i = 0; i < w->old.count; i++) {
 		bool ours = false;
+		if (w->old.files[i].name.shard != 0)
+			continue;
 		TRY(sherd_container_is_of_set(w->base, set, &w->old.files[i], &ours, err));
 		if (!ours)
-			TRY(sherd_store_remove(w->store, w->old.files[i].key, err));
+			TRY(sherd_store_remove_if(w->store, w->old.files[i].key, w->old.files[i].identity, err));
 	}
 	return SHERD_OK;
+}
+
+/* A number that the names of none of these have, and none that is smaller than `least`. */
+static int choose_generation(sherd_model_writer *w, uint32_t least, sherd_error *err)
+{
+	const char *last = NULL;
+	w->shards.generation = least;
+	for (size_t i = 0; i < w->old.count; i++) {
+		const sherd_container_name *n = &w->old.files[i].name;
+		if (n->count != w->shards.count || n->generation < w->shards.generation)
+			continue;
+		if (__builtin_add_overflow(n->generation, 1, &w->shards.generation))
+			last = w->old.files[i].key;
+	}
+	if (!last)
+		return SHERD_OK;
+	return sherd_in_object(err,
+	                       sherd_fail(err, SHERD_EEXIST, "cannot-replace",
+	                                  "no larger number is left for new shards: remove it first"),
+	                       last);
 }
 
 static bool is_source(const sherd_model_writer *w, const container_file *f)
@@ -31,20 +54,28 @@ static bool is_source(const sherd_model_writer *w, const container_file *f)
 	return w->kept && memcmp(w->kept->file->head.set, f->head.set, sizeof(f->head.set)) == 0;
 }
 
+static int replaced(sherd_error *err, const char *key)
+{
+	return sherd_in_object(err, sherd_fail(err, SHERD_ECONFLICT, "replaced", "the model was replaced meanwhile"),
+	                       key);
+}
+
 /* The set that is replaced: its identity, when it has another number of shards, or its generation. */
 static int take_old(sherd_model_writer *w, const char *key, sherd_error *err)
 {
 	SHERD_AUTO(container_file, sherd_container_file_close) f = NULL;
 	sherd_container_shards info;
-	TRY(sherd_container_file_open(&f, w->store, key, NULL, err));
+	int rc = sherd_container_file_open(&f, w->store, key, NULL, err);
+	if (rc == SHERD_ENOTFOUND) /* though it was listed */
+		return replaced(err, key);
+	TRY(rc);
 	TRY(sherd_container_file_shards(f, &w->arena, &info, err));
 	const char *identity = sherd_reader_identity(f->reader);
 	if (w->if_identity && strcmp(w->if_identity, identity) != 0)
-		return sherd_in_object(
-			err, sherd_fail(err, SHERD_ECONFLICT, "replaced", "the model was replaced meanwhile"), key);
+		return replaced(err, key);
 	w->like = key;
 	if (info.count == w->shards.count) {
-		w->shards.generation = info.generation + 1;
+		TRY(choose_generation(w, info.generation + (info.generation < UINT32_MAX), err));
 		w->over_first = true;
 		(void)snprintf(w->first_identity, sizeof(w->first_identity), "%s", identity);
 	} else {
@@ -59,6 +90,7 @@ static int look_for_set(sherd_model_writer *w, sherd_error *err)
 	const char *first = NULL;
 	sherd_error failure = {0};
 	TRY(sherd_container_list(w->store, w->base, &w->arena, &w->old, err));
+	TRY(choose_generation(w, 0, err));
 	int rc = sherd_container_find_set(w->store, w->base, &w->arena, &first, &failure);
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
 		return SHERD_OK;

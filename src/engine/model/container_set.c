@@ -15,13 +15,13 @@ typedef struct listing {
 
 static bool see(const char *key, const sherd_stat *stat, void *arg)
 {
-	(void)stat;
 	listing *l = arg;
 	container_listed file = {0};
 	if (!sherd_container_name_parse(key, &file.name) || file.name.base != l->base)
 		return true;
 	file.key = sherd_arena_str(l->arena, sherd_str_of(key));
-	l->failed = !file.key;
+	file.identity = sherd_arena_str(l->arena, sherd_str_of(stat->identity));
+	l->failed = !file.key || !file.identity;
 	sherd_buf_append(&l->files, &file, sizeof(file));
 	return !l->failed;
 }

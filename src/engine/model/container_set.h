@@ -6,6 +6,7 @@
 
 typedef struct container_listed {
 	const char *key;
+	const char *identity;
 	sherd_container_name name;
 } container_listed;
 

@@ -62,12 +62,13 @@ int sherd_container_targets_plan(sherd_model_writer *w, uint32_t shards, sherd_e
 
 /* ---- files */
 
-/* Shards other than the first are nobody's before that is there, and the claim is ours. The first one of a set is new,
- * or takes the place of the one that was seen. */
-static sherd_write_options options_of(const sherd_model_writer *w, uint32_t target)
+/* Shards have names that are not taken, but the first one, which may take the place of the one that was seen. */
+static sherd_write_options options_of(sherd_model_writer *w, uint32_t target)
 {
-	bool over = target || (w->shards.count ? w->over_first : w->replace);
-	sherd_write_options o = {.mode = over ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, .like = w->like};
+	bool over = !target && (w->shards.count ? w->over_first : w->replace);
+	sherd_write_options o = {.mode = over ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
+	                         .like = w->like,
+	                         .identity = target ? NULL : w->new_identity};
 	o.size_hint = w->level ? 0 : w->targets[target].bytes;
 	if (!target && over)
 		o.if_identity = w->shards.count ? w->first_identity : w->if_identity;
@@ -145,8 +146,13 @@ static int finish(sherd_model_writer *w, uint32_t target, sherd_error *err)
 	}
 	TRY(put_shard_info(w, target, err));
 	TRY(put_index(w, target, err));
+	if (!target && w->claim.store)
+		TRY(sherd_claim_check(&w->claim, err));
 	w->publishing = !target;
-	TRY(sherd_container_out_finish(&t->out, w->set, &w->peers[target], err));
+	int rc = sherd_container_out_finish(&t->out, w->set, &w->peers[target], err);
+	if (rc == SHERD_EEXIST && target)
+		rc = sherd_fail(err, SHERD_ECONFLICT, "conflict", "somebody else writes a shard of this name");
+	TRY(rc);
 	t->committed = true;
 	return SHERD_OK;
 }
@@ -181,16 +187,48 @@ static int remove_file(sherd_model_writer *w, sherd_error *err)
 	return rc;
 }
 
+/* Another save, whose claim somebody removed, was first: the set that was just made goes again. */
+static int withdraw(sherd_model_writer *w, sherd_error *err)
+{
+	if (sherd_store_remove_if(w->store, w->targets[0].key, w->new_identity, NULL) == SHERD_OK)
+		for (uint32_t i = 1; i < w->shards.count; i++)
+			(void)sherd_store_remove(w->store, w->targets[i].key, NULL);
+	return sherd_fail(err, SHERD_ECONFLICT, "conflict", "somebody else saved under this name meanwhile");
+}
+
+/* A shard 0 of a new name does not stand beside one that another save made: who came later gives way. */
+static int check_alone(sherd_model_writer *w, sherd_error *err)
+{
+	const char *found = NULL;
+	sherd_error failure = {0};
+	int rc = sherd_container_find_set(w->store, w->base, &w->arena, &found, &failure);
+	bool other = rc == SHERD_OK && strcmp(found, w->targets[0].key) != 0;
+	return other || (rc == SHERD_ECORRUPT && strcmp(failure.reason, "two-sets") == 0) ? withdraw(w, err) : SHERD_OK;
+}
+
+/* Files of the old set, and what lay beside it: each only if it is still the one that was listed. Manifests first: what
+ * they tell of must not go before them, and who exchanges one in the same moment was first. */
+static int remove_old(sherd_model_writer *w, bool others, sherd_error *err)
+{
+	for (size_t i = 0; i < w->old.count; i++) {
+		const container_listed *f = &w->old.files[i];
+		if ((f->name.shard != 0) != others || is_ours(w, f->key))
+			continue;
+		int rc = sherd_store_remove_if(w->store, f->key, f->identity, NULL);
+		if (rc == SHERD_ECONFLICT && !others && w->shards.count && !w->over_first)
+			return withdraw(w, err);
+	}
+	return SHERD_OK;
+}
+
 int sherd_container_targets_clear(sherd_model_writer *w, sherd_error *err)
 {
+	if (w->shards.count && !w->over_first)
+		TRY(check_alone(w, err));
 	if (w->over_file)
 		TRY(remove_file(w, err));
-	/* Manifests first: what they tell of must not go before them. */
-	for (int others = 0; others < 2; others++)
-		for (size_t i = 0; i < w->old.count; i++)
-			if ((w->old.files[i].name.shard != 0) == others && !is_ours(w, w->old.files[i].key))
-				(void)sherd_store_remove(w->store, w->old.files[i].key, NULL);
-	return SHERD_OK;
+	TRY(remove_old(w, false, err));
+	return remove_old(w, true, err);
 }
 
 /* Can our first file be there although its commit failed, so that the others must stay? */

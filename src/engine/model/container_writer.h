@@ -43,6 +43,7 @@ struct sherd_model_writer {
 	char file_identity[72];
 	bool over_first; /* shard 0 takes the place of another, */
 	char first_identity[72];
+	char new_identity[72];   /* of the file that makes the model, once it is there */
 	const char *if_identity; /* what may be replaced, see sherd_model_save_options; or NULL */
 	uint64_t *written;       /* likewise */
 	size_t current;          /* part being given; SHERD_NO_ARRAY: none */

@@ -8,10 +8,10 @@ SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
 #define CLAIM ".sdnb.saving" /* behind the base of a set */
 
 static int write_file(const sherd_sdnb_out *out, sherd_store *store, const char *key, sherd_write_mode mode,
-                      sherd_meter *meter, sherd_error *err)
+                      char *identity, sherd_meter *meter, sherd_error *err)
 {
 	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
-	const sherd_write_options options = {.mode = mode, .size_hint = out->size};
+	const sherd_write_options options = {.mode = mode, .size_hint = out->size, .identity = identity};
 	TRY(sherd_store_write(store, key, &options, &writer, err));
 	TRY(sherd_sdnb_write(out, writer, meter, err));
 	return sherd_writer_commit(TAKE(writer), err);
@@ -25,6 +25,7 @@ typedef struct set {
 	uint32_t files, done;
 	sherd_buf key;
 	sherd_claim claim;
+	char identity[sizeof(((sherd_stat *)0)->identity)]; /* of the first file, once it is there */
 } set;
 
 static int name(set *s, uint32_t index, sherd_error *err)
@@ -164,11 +165,32 @@ static int write_set(set *s, const sherd_sdnb_out *out, sherd_meter *meter, sher
 {
 	for (s->done = 1; s->done < s->files; s->done++) {
 		TRY(name(s, s->done, err));
-		TRY(write_file(&out[s->done], s->store, (const char *)s->key.data, SHERD_WRITE_NEW, meter, err));
+		TRY(write_file(&out[s->done], s->store, (const char *)s->key.data, SHERD_WRITE_NEW, NULL, meter, err));
 	}
 	TRY(sherd_claim_check(&s->claim, err));
 	TRY(name(s, 0, err));
-	return write_file(&out[0], s->store, (const char *)s->key.data, SHERD_WRITE_NEW, meter, err);
+	return write_file(&out[0], s->store, (const char *)s->key.data, SHERD_WRITE_NEW, s->identity, meter, err);
+}
+
+/* A set of another number of files may have come, of a save whose claim somebody removed: who came later gives way, and
+ * so does who cannot tell. */
+static int check_alone(set *s, sherd_arena *arena, sherd_error *err)
+{
+	sherd_sdnb_files files = {0};
+	sherd_error found = {0};
+	int rc = sherd_sdnb_find(s->store, s->whole, NULL, arena, &files, &found);
+	if (rc == SHERD_ECORRUPT && strcmp(found.reason, "two-sets") == 0)
+		rc = sherd_in_object(&found,
+		                     sherd_fail(&found, SHERD_ECONFLICT, "conflict",
+		                                "somebody else saved under this name meanwhile"),
+		                     s->whole);
+	else if (rc != SHERD_ENOMEM && rc != SHERD_EIO)
+		return SHERD_OK;
+	if (name(s, 0, NULL) == SHERD_OK)
+		(void)sherd_store_remove_if(s->store, (const char *)s->key.data, s->identity, NULL);
+	if (err)
+		*err = found;
+	return rc;
 }
 
 /* After a failure. False: the first file is there, ours or not, or nobody can tell; or one could not be removed. */
@@ -195,6 +217,8 @@ static int save_set(const sherd_sdnb_out *out, sherd_store *store, const char *k
 	bool left = false;
 	if (rc == SHERD_OK) {
 		rc = write_set(&s, out, meter, err);
+		if (rc == SHERD_OK)
+			rc = check_alone(&s, arena, err);
 		left = rc < 0 && !remove_written(&s);
 	}
 	if (left)
@@ -216,9 +240,9 @@ static int save(const sherd_model *model, sherd_store *store, const char *key, c
 	for (uint32_t i = 0; i < files; i++)
 		total += out[i].size;
 	sherd_meter_init(&meter, o->progress, total);
-	int rc = files > 1
-	                 ? save_set(out, store, key, files, &meter, arena, err)
-	                 : write_file(out, store, key, o->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, &meter, err);
+	int rc = files > 1 ? save_set(out, store, key, files, &meter, arena, err)
+	                   : write_file(out, store, key, o->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, NULL,
+	                                &meter, err);
 	sherd_meter_done(&meter);
 	if (rc == SHERD_OK && o->written)
 		*o->written = total;

@@ -13,22 +13,32 @@ static const char *name_of(const sherd_claim *c)
 	return (const char *)c->key.data;
 }
 
+static int create_unlocked(sherd_claim *c, sherd_str text, sherd_error *err)
+{
+	sherd_writer *writer;
+	const sherd_write_options options = {.mode = SHERD_WRITE_NEW, .size_hint = text.len, .identity = c->identity};
+	TRY(sherd_store_write(c->store, name_of(c), &options, &writer, err));
+	(void)sherd_writer_append(writer, text.ptr, text.len, NULL); /* which its commit tells */
+	return sherd_writer_commit(writer, err);
+}
+
 static int create(sherd_claim *c, sherd_str text, sherd_error *err)
 {
 	sherd_stat stat;
-	if (sherd_store_caps(c->store) & SHERD_CAP_LOCK)
-		TRY(sherd_store_create_locked(c->store, name_of(c), text.ptr, text.len, SHERD_LOCK_EXCLUSIVE, &c->lock,
-		                              err));
-	else
-		TRY(sherd_store_put(c->store, name_of(c), SHERD_WRITE_NEW, text.ptr, text.len, err));
+	if (!(sherd_store_caps(c->store) & SHERD_CAP_LOCK))
+		return create_unlocked(c, text, err);
+	TRY(sherd_store_create_locked(c->store, name_of(c), text.ptr, text.len, SHERD_LOCK_EXCLUSIVE, &c->lock, err));
 	int rc = sherd_store_stat(c->store, name_of(c), &stat, err);
-	if (rc < 0) {
-		(void)sherd_store_remove(c->store, name_of(c), NULL);
-		sherd_lock_release(TAKE(c->lock));
-		return rc;
+	if (rc == SHERD_OK) {
+		memcpy(c->identity, stat.identity, sizeof(c->identity));
+		return SHERD_OK;
 	}
-	memcpy(c->identity, stat.identity, sizeof(c->identity));
-	return SHERD_OK;
+	if (rc == SHERD_ENOTFOUND)
+		rc = sherd_fail(err, SHERD_ECONFLICT, "conflict", "somebody removed this claim while it was held");
+	else
+		(void)sherd_store_remove(c->store, name_of(c), NULL);
+	sherd_lock_release(TAKE(c->lock));
+	return rc;
 }
 
 /* Under its lock, what the claim's save left goes, and then the claim. */

@@ -72,6 +72,14 @@ static int check_once(const sherd_reader *reader, array *a, sherd_error *err)
 	return SHERD_OK;
 }
 
+static int check_size(const sherd_reader *reader, const sherd_npy_entry *e, sherd_error *err)
+{
+	if (sherd_reader_size(reader) == e->bytes)
+		return SHERD_OK;
+	return sherd_fail(err, SHERD_ECORRUPT, "size-mismatch", "%llu bytes; the manifest says %llu",
+	                  (unsigned long long)sherd_reader_size(reader), (unsigned long long)e->bytes);
+}
+
 static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
@@ -80,6 +88,8 @@ static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, 
 	int rc = sherd_store_read(b->store, a->key, &reader, err);
 	if (rc < 0 && rc != SHERD_ENOTFOUND)
 		return rc;
+	if (rc == SHERD_OK)
+		TRY(sherd_in_object(err, check_size(reader, a->entry, err), a->key));
 	if (rc < 0 || strcmp(sherd_reader_identity(reader), a->identity) != 0)
 		return sherd_in_object(
 			err, sherd_fail(err, SHERD_ECONFLICT, "changed", "it was replaced while it was read"), a->key);
@@ -98,9 +108,8 @@ static int open_file(sherd_store *store, const char *key, const sherd_npy_entry 
 	if (rc == SHERD_ENOTFOUND)
 		rc = sherd_fail(err, SHERD_EINCOMPLETE, "missing-shard",
 		                "the manifest names this file and it is not there");
-	if (rc == SHERD_OK && sherd_reader_size(reader) != e->bytes)
-		rc = sherd_fail(err, SHERD_ECORRUPT, "size-mismatch", "%llu bytes; the manifest says %llu",
-		                (unsigned long long)sherd_reader_size(reader), (unsigned long long)e->bytes);
+	if (rc == SHERD_OK)
+		rc = check_size(reader, e, err);
 	TRY(sherd_in_object(err, rc, key));
 	*out = TAKE(reader);
 	return SHERD_OK;

@@ -1,0 +1,142 @@
+/* Sets of several files on a disk that is full, or fails, at every system call: the old set or the new one is there,
+ * and the next try works. */
+#include "support/fail_sys.h"
+#include "support/scratch.h"
+#include "support/test.h"
+
+#include "format/safetensors.h"
+#include "store/local.h"
+
+#include <sherd/convert.h>
+#include <sherd/verify.h>
+
+#include <errno.h>
+#include <string.h>
+
+SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
+SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+
+#define BUNDLE SHERD_AUTO(sherd_bundle, sherd_bundle_close)
+#define STORE SHERD_AUTO(sherd_store, sherd_store_close)
+
+enum { OLD = 1, NEW, SEEDS, TENSORS = 2, BYTES = 8 };
+
+typedef struct kind {
+	const char *key, *target;
+	sherd_format format;
+	bool replace; /* OLD stands there before */
+} kind;
+
+static const kind kinds[] = {
+	{"m", "m", SHERD_FORMAT_SAFETENSORS_INDEX, false},  {"m", "m", SHERD_FORMAT_SAFETENSORS_INDEX, true},
+	{"a", "a", SHERD_FORMAT_NPY_FOLDER, false},         {"a", "a", SHERD_FORMAT_NPY_FOLDER, true},
+	{"q", "q", SHERD_FORMAT_SAMEDIFF_CONTAINER, false}, {"q", "q", SHERD_FORMAT_SAMEDIFF_CONTAINER, true},
+	{"s.sdnb", "s.sdnb", SHERD_FORMAT_SDNB, false},
+};
+
+static sherd_store *memory;
+static sherd_bundle *sources[SEEDS];
+
+static void open_sources(void)
+{
+	static const uint64_t shape[] = {BYTES / 4, 2};
+	static const char *const names[TENSORS] = {"a", "b"};
+	assert_ok(sherd_store_open_memory(&memory, err));
+	for (unsigned seed = OLD; seed < SEEDS; seed++) {
+		SHERD_AUTO_BUF out = {0};
+		sherd_tensor tensors[TENSORS];
+		size_t order[TENSORS];
+		const char key[] = {(char)('a' + (int)seed), 0};
+		for (size_t i = 0; i < TENSORS; i++)
+			tensors[i] = (sherd_tensor){names[i], SHERD_U16, 2, shape, BYTES};
+		assert_ok(sherd_safetensors_encode(tensors, TENSORS, NULL, 0, &out, order, err));
+		for (size_t i = 0; i < (size_t)TENSORS * BYTES; i++)
+			sherd_buf_u8(&out, (uint8_t)seed);
+		assert_ok(sherd_store_put(memory, key, SHERD_WRITE_NEW, out.data, out.len, err));
+		assert_ok(sherd_bundle_open(&sources[seed], memory, key, NULL, err));
+	}
+}
+
+static int convert(sherd_store *s, const kind *k, unsigned seed, bool replace, sherd_error *err)
+{
+	const sherd_convert_options o = {.shards = 2, .replace = replace};
+	return sherd_convert(sources[seed], s, k->target, k->format, &o, err);
+}
+
+/* 0 when nothing is there; else the byte that all tensors hold. */
+static unsigned content(sherd_store *s, const char *key)
+{
+	BUNDLE b = NULL;
+	sherd_error e = {0};
+	int rc = sherd_bundle_open(&b, s, key, NULL, &e);
+	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
+		return 0;
+	if (rc < 0)
+		fail_msg("%s: %s: %s", e.object, e.reason, e.message);
+	uint8_t bytes[TENSORS][BYTES];
+	for (size_t i = 0; i < TENSORS; i++) {
+		assert_ok(sherd_bundle_read(b, i, 0, bytes[i], BYTES, err));
+		assert_int_equal(bytes[i][0], bytes[0][0]);
+		assert_int_equal(bytes[i][BYTES - 1], bytes[0][0]);
+	}
+	return bytes[0][0];
+}
+
+static void assert_clean(sherd_store *s, const char *key)
+{
+	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	assert_ok(sherd_verify(&r, s, key, NULL, err));
+	if (sherd_report_errors(r))
+		fail_msg("%s: %s", sherd_report_error(r, 0)->object, sherd_report_error(r, 0)->message);
+	for (size_t i = 0; i < sherd_report_warnings(r); i++)
+		assert_string_equal(sherd_report_warning(r, i)->reason, "no-checksum");
+}
+
+static bool one_fails(const kind *k, long n)
+{
+	char *folder = scratch_make();
+	STORE s = NULL;
+	fail_sys sys;
+	sherd_error e = {0};
+	fail_sys_init(&sys);
+	assert_ok(sherd_store_open_local_sys(&s, folder, NULL, &sys.sys, err));
+	if (k->replace)
+		assert_ok(convert(s, k, OLD, false, err));
+	fail_sys_at(&sys, n, NULL, n % 2 ? EIO : ENOSPC);
+	int rc = convert(s, k, NEW, k->replace, &e);
+	bool hit = atomic_load(&sys.hit);
+	fail_sys_at(&sys, 0, NULL, 0);
+	unsigned got = content(s, k->key);
+	if (rc == SHERD_OK ? got != NEW : !hit || (got != NEW && got != (k->replace ? OLD : 0)))
+		fail_msg("%s, call %ld: %d (%s: %s), and %u is there", k->key, n, rc, e.object, e.message, got);
+	if (rc < 0 && (!e.object[0] || !e.message[0]))
+		fail_msg("%s, call %ld: nothing is said of what failed", k->key, n);
+	if (!got || k->format != SHERD_FORMAT_SDNB)
+		assert_ok(convert(s, k, NEW, got != 0, err));
+	assert_int_equal(content(s, k->key), NEW);
+	assert_clean(s, k->key);
+	scratch_remove(folder);
+	return hit;
+}
+
+TEST(every_system_call_may_fail_or_find_the_disk_full)
+{
+	for (size_t i = 0; i < COUNT_OF(kinds); i++)
+		for (long n = 1; one_fails(&kinds[i], n); n++)
+			continue;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_system_call_may_fail_or_find_the_disk_full),
+	};
+	scratch_in_memory();
+	open_sources();
+	int failed = cmocka_run_group_tests_name("fault/set", tests, NULL, NULL);
+	for (unsigned seed = OLD; seed < SEEDS; seed++)
+		sherd_bundle_close(sources[seed]);
+	sherd_store_close(memory);
+	return failed;
+}

@@ -1,0 +1,316 @@
+/* Sets of several files on stores with locks and without: two who write one, in many orders; one who dies at any step;
+ * one who removes the claim of another by hand, as those have to who cannot lock.
+ *
+ * SHERD_KILLS: every order instead of some. */
+#include "support/environment.h"
+#include "support/test.h"
+#include "support/turn_store.h"
+
+#include "base/error.h"
+#include "format/safetensors.h"
+
+#include <sherd/convert.h>
+#include <sherd/verify.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
+SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+
+#define BUNDLE SHERD_AUTO(sherd_bundle, sherd_bundle_close)
+#define STORE SHERD_AUTO(sherd_store, sherd_store_close)
+
+enum { OLD = 1, FIRST, SECOND, LATER, SEEDS, TENSORS = 4, BYTES = 40, MOST_LEFT = 12 };
+
+typedef struct kind {
+	const char *key, *target, *claim;
+	sherd_format format;
+	bool replace; /* OLD stands there before */
+} kind;
+
+static const kind kinds[] = {
+	{"m", "m", "m.safetensors.saving", SHERD_FORMAT_SAFETENSORS_INDEX, false},
+	{"m", "m", "m.safetensors.saving", SHERD_FORMAT_SAFETENSORS_INDEX, true},
+	{"a", "a/", "a/npy.saving", SHERD_FORMAT_NPY_FOLDER, false},
+	{"a", "a/", "a/npy.saving", SHERD_FORMAT_NPY_FOLDER, true},
+	{"s.sdnb", "s.sdnb", "s.sdnb.saving", SHERD_FORMAT_SDNB, false},
+	{"q.sdc", "q", "q.shard.saving", SHERD_FORMAT_SAMEDIFF_CONTAINER, false},
+	{"q.sdc", "q", "q.shard.saving", SHERD_FORMAT_SAMEDIFF_CONTAINER, true},
+};
+
+/* Tensors that all hold the same byte, one bundle for each. */
+static sherd_store *memory;
+static sherd_bundle *sources[SEEDS];
+
+static int open_sources(void **state)
+{
+	static const uint64_t shape[] = {BYTES};
+	static const char *const names[TENSORS] = {"a", "b", "c", "d"};
+	(void)state;
+	assert_ok(sherd_store_open_memory(&memory, err));
+	for (unsigned seed = OLD; seed < SEEDS; seed++) {
+		SHERD_AUTO_BUF out = {0};
+		sherd_tensor tensors[TENSORS];
+		size_t order[TENSORS];
+		const char key[] = {(char)('a' + (int)seed), 0};
+		for (size_t i = 0; i < TENSORS; i++)
+			tensors[i] = (sherd_tensor){names[i], SHERD_U8, 1, shape, BYTES};
+		assert_ok(sherd_safetensors_encode(tensors, TENSORS, NULL, 0, &out, order, err));
+		for (size_t i = 0; i < (size_t)TENSORS * BYTES; i++)
+			sherd_buf_u8(&out, (uint8_t)seed);
+		assert_ok(sherd_store_put(memory, key, SHERD_WRITE_NEW, out.data, out.len, err));
+		assert_ok(sherd_bundle_open(&sources[seed], memory, key, NULL, err));
+	}
+	return 0;
+}
+
+static int close_sources(void **state)
+{
+	(void)state;
+	for (unsigned seed = OLD; seed < SEEDS; seed++)
+		sherd_bundle_close(sources[seed]);
+	sherd_store_close(memory);
+	return 0;
+}
+
+/* Who does what. */
+typedef struct deed {
+	const kind *kind;
+	unsigned seed;
+	uint32_t shards;
+	bool by_hand;          /* the claim that is there is removed first */
+	sherd_store *snapshot; /* nothing is written: what is there is copied here */
+} deed;
+
+static int act(sherd_store *store, void *arg, sherd_error *err)
+{
+	const deed *d = arg;
+	const sherd_convert_options o = {.shards = d->shards, .replace = d->kind->replace};
+	if (d->by_hand)
+		TRY(sherd_store_remove(store, d->kind->claim, err));
+	return sherd_convert(sources[d->seed], store, d->kind->target, d->kind->format, &o, err);
+}
+
+static void begin(const kind *k, sherd_store **store)
+{
+	const sherd_convert_options o = {.shards = 2};
+	assert_ok(sherd_store_open_memory(store, err));
+	if (k->replace)
+		assert_ok(sherd_convert(sources[OLD], *store, k->target, k->format, &o, err));
+}
+
+/* 0 when nothing is there; else the byte that all tensors hold. */
+static unsigned content(sherd_store *store, const char *key)
+{
+	BUNDLE b = NULL;
+	sherd_error e = {0};
+	int rc = sherd_bundle_open(&b, store, key, NULL, &e);
+	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
+		return 0;
+	if (rc < 0)
+		fail_msg("%s: %s: %s", e.object, e.reason, e.message);
+	unsigned first = 0;
+	assert_int_equal(sherd_bundle_count(b), TENSORS);
+	for (size_t i = 0; i < TENSORS; i++) {
+		uint8_t bytes[BYTES];
+		assert_ok(sherd_bundle_read(b, i, 0, bytes, BYTES, err));
+		first = i ? first : bytes[0];
+		for (size_t k = 0; k < BYTES; k++)
+			assert_int_equal(bytes[k], first);
+	}
+	return first;
+}
+
+/* Whole, and nothing beside it that somebody left. */
+static void assert_clean(sherd_store *store, const char *key)
+{
+	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	assert_ok(sherd_verify(&r, store, key, NULL, err));
+	if (sherd_report_errors(r))
+		fail_msg("%s: %s", sherd_report_error(r, 0)->object, sherd_report_error(r, 0)->message);
+	for (size_t i = 0; i < sherd_report_warnings(r); i++)
+		assert_string_equal(sherd_report_warning(r, i)->reason, "no-checksum");
+}
+
+static long stride(void)
+{
+	return environment_number("SHERD_KILLS", 0) ? 1 : 5;
+}
+
+typedef void order_fn(const kind *k, bool locks, long first, long second, long steps[2]);
+
+static void in_many_orders(order_fn *run)
+{
+	for (size_t i = 0; i < COUNT_OF(kinds); i++)
+		for (int locks = 0; locks < 2; locks++) {
+			long steps[2] = {1, 1};
+			for (long first = 0; first <= steps[0]; first++)
+				for (long second = first % stride(); second <= steps[1]; second += stride())
+					run(&kinds[i], locks, first, second, steps);
+		}
+}
+
+/* ---- two savers */
+
+static void check_two(const kind *k, sherd_store *store, const turn_actor actors[2], bool meddled, const char *order)
+{
+	unsigned got = content(store, k->key);
+	bool any = false;
+	for (unsigned i = 0; i < 2; i++) {
+		int rc = actors[i].rc;
+		any |= rc == SHERD_OK;
+		if (rc < 0 && rc != SHERD_ECONFLICT && rc != SHERD_EEXIST)
+			fail_msg("%s: %s: %s: %s", order, k->key, actors[i].err.object, actors[i].err.message);
+	}
+	if (got == FIRST || got == SECOND ? actors[got - FIRST].rc != SHERD_OK : any || got != (k->replace ? OLD : 0))
+		fail_msg("%s: %s: %d (%s) and %d (%s), and %u is there", order, k->key, actors[0].rc,
+		         actors[0].err.message, actors[1].rc, actors[1].err.message, got);
+	if (!meddled && !any)
+		fail_msg("%s: %s: both were refused: %s, %s", order, k->key, actors[0].err.message,
+		         actors[1].err.message);
+	if (any && !k->replace && actors[0].rc == actors[1].rc)
+		fail_msg("%s: %s: both made a first set", order, k->key);
+	if (!meddled)
+		assert_clean(store, k->key);
+}
+
+static void run_two(const kind *k, bool locks, long first, long second, long steps[2], bool by_hand, uint32_t shards)
+{
+	STORE store = NULL;
+	char order[64];
+	deed deeds[2] = {{.kind = k, .seed = FIRST, .shards = 2},
+	                 {.kind = k, .seed = SECOND, .shards = shards, .by_hand = by_hand}};
+	turn_actor actors[2] = {{.act = act, .arg = &deeds[0]}, {.act = act, .arg = &deeds[1]}};
+	begin(k, &store);
+	turn_run(store, locks, actors, first, second);
+	(void)snprintf(order, sizeof(order), "%s, %ld steps, %ld", locks ? "locks" : "no locks", first, second);
+	check_two(k, store, actors, by_hand, order);
+	for (unsigned i = 0; i < 2; i++)
+		steps[i] = actors[i].steps;
+}
+
+static void two_savers(const kind *k, bool locks, long first, long second, long steps[2])
+{
+	for (uint32_t shards = 2; shards < 4; shards++)
+		run_two(k, locks, first, second, steps, false, shards);
+}
+
+TEST(of_two_savers_one_wins_whole_with_locks_and_without)
+{
+	in_many_orders(two_savers);
+}
+
+static void a_meddler(const kind *k, bool locks, long first, long second, long steps[2])
+{
+	for (uint32_t shards = 2; shards < 4; shards++)
+		run_two(k, locks, first, second, steps, true, shards);
+}
+
+TEST(a_claim_removed_by_hand_mixes_no_two_sets)
+{
+	in_many_orders(a_meddler);
+}
+
+/* ---- one that dies */
+
+static bool copy_one(const char *key, const sherd_stat *stat, void *arg)
+{
+	sherd_store *const *stores = arg;
+	char *text;
+	size_t len;
+	assert_ok(sherd_store_get(stores[0], key, stat->size, &text, &len, err));
+	assert_ok(sherd_store_put(stores[1], key, SHERD_WRITE_NEW, text, len, err));
+	free(text);
+	return true;
+}
+
+static int take_snapshot(sherd_store *store, void *arg, sherd_error *err)
+{
+	const deed *d = arg;
+	sherd_store *stores[] = {store, d->snapshot};
+	return sherd_store_list(store, "", "", copy_one, stores, err);
+}
+
+static int do_nothing(sherd_store *store, void *arg, sherd_error *err)
+{
+	(void)store, (void)arg, (void)err;
+	return SHERD_OK;
+}
+
+static int save_later(const kind *k, sherd_store *store, bool locks, bool replace, sherd_error *why)
+{
+	kind later = *k;
+	later.replace = replace;
+	deed d = {.kind = &later, .seed = LATER, .shards = 3};
+	turn_actor actors[2] = {{.act = act, .arg = &d}, {.act = do_nothing}};
+	turn_run(store, locks, actors, 1000000, 1);
+	*why = actors[0].err;
+	return actors[0].rc;
+}
+
+/* With locks the next one clears. Without, the claim says that somebody may live, until it is removed by hand; files
+ * that then belong to nobody are named one by one. */
+static void recover(const kind *k, sherd_store *store, bool locks)
+{
+	sherd_error e = {0};
+	sherd_stat stat;
+	unsigned before = content(store, k->key);
+	bool claimed = sherd_store_stat(store, k->claim, &stat, NULL) == SHERD_OK;
+	if (before && k->format == SHERD_FORMAT_SDNB)
+		return; /* never replaced */
+	int rc = save_later(k, store, locks, before != 0, &e);
+	if (claimed && !locks) {
+		assert_int_equal(rc, SHERD_ECONFLICT);
+		assert_string_equal(e.object, k->claim);
+		assert_int_equal(content(store, k->key), before);
+		assert_ok(sherd_store_remove(store, k->claim, err));
+		rc = save_later(k, store, locks, before != 0, &e);
+		for (int left = 0; rc == SHERD_EEXIST && left < MOST_LEFT; left++) {
+			assert_ok(sherd_store_remove(store, e.object, err));
+			rc = save_later(k, store, locks, before != 0, &e);
+		}
+	}
+	if (rc < 0)
+		fail_msg("%s: %s: %s", k->key, e.object, e.message);
+	assert_int_equal(content(store, k->key), LATER);
+	if (locks)
+		assert_clean(store, k->key);
+}
+
+static void a_death(const kind *k, bool locks, long first, long second, long steps[2])
+{
+	STORE store = NULL;
+	STORE snapshot = NULL;
+	if (second != first % stride())
+		return;
+	begin(k, &store);
+	assert_ok(sherd_store_open_memory(&snapshot, err));
+	deed deeds[2] = {{.kind = k, .seed = FIRST, .shards = 2}, {.snapshot = snapshot}};
+	turn_actor actors[2] = {{.act = act, .arg = &deeds[0]}, {.act = take_snapshot, .arg = &deeds[1]}};
+	turn_run(store, locks, actors, first, 1000000);
+	assert_int_equal(actors[0].rc, SHERD_OK);
+	unsigned got = content(snapshot, k->key);
+	assert_true(got == FIRST || got == (k->replace ? OLD : 0));
+	recover(k, snapshot, locks);
+	steps[0] = actors[0].steps;
+}
+
+TEST(who_dies_at_any_step_leaves_one_set_and_the_next_save_works)
+{
+	in_many_orders(a_death);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(of_two_savers_one_wins_whole_with_locks_and_without, open_sources,
+	                                        close_sources),
+		cmocka_unit_test_setup_teardown(a_claim_removed_by_hand_mixes_no_two_sets, open_sources, close_sources),
+		cmocka_unit_test_setup_teardown(who_dies_at_any_step_leaves_one_set_and_the_next_save_works,
+	                                        open_sources, close_sources),
+	};
+	return cmocka_run_group_tests_name("thread/set_turns", tests, NULL, NULL);
+}
