@@ -2,6 +2,7 @@
 # tools/check-layers fails when it should, names the line, and passes when it should: each case is a little tree.
 set -eu
 check=${SHERD_SOURCE:?}/tools/check-layers
+python=$(python3 -c 'import sys; print(sys.executable)') # that starts at once, with -S
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failures=0
@@ -39,7 +40,7 @@ begin() {
 }
 
 passes() {
-	if ! "$check" "$tree" >"$scratch/output" 2>&1; then
+	if ! "$python" -S "$check" "$tree" >"$scratch/output" 2>&1; then
 		echo "$case_name: refused, but should pass:"
 		cat "$scratch/output"
 		failures=$((failures + 1))
@@ -48,7 +49,7 @@ passes() {
 
 # fails PLACE TEXT: the check fails with exactly one line, that begins with the place and holds the text.
 fails() {
-	if "$check" "$tree" >"$scratch/output" 2>&1; then
+	if "$python" -S "$check" "$tree" >"$scratch/output" 2>&1; then
 		echo "$case_name: passes, but should be refused"
 		failures=$((failures + 1))
 	elif [ "$(wc -l <"$scratch/output")" != 1 ] || ! grep -qF -e "$2" "$scratch/output" ||
