@@ -158,7 +158,8 @@ static int count_shard(graph_checking *c, const graph_list *list, graph_range r,
 		else
 			TRY(count_tail(c, list, (graph_range){i, r.to}, &key, &tail, err));
 	}
-	add_tally(total, tail);
+	if (tail)
+		add_tally(total, tail);
 	return SHERD_OK;
 }
 

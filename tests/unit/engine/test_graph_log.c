@@ -1,5 +1,6 @@
 /* What a writer has added before a flush: edges are a log, nodes have chains by file, pieces of a load wait. Whoever
  * asks in between must not be able to tell. */
+#include "support/fail_store.h"
 #include "support/graph_auto.h"
 #include "support/graph_make.h"
 #include "support/test.h"
@@ -7,6 +8,7 @@
 #include "base/error.h"
 #include "engine/graph/graph.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -287,6 +289,47 @@ TEST(a_single_piece_becomes_part_of_the_version_as_it_is)
 	assert_stored(store, g);
 }
 
+/* A tombstone in version 3, of an edge that is added again and spilled. */
+static sherd_graph *with_tombstone(sherd_store *store)
+{
+	sherd_graph *g = graph_create(store, "", &(sherd_graph_layout){.shards = 1}, NULL);
+	graph_add_random(g, 10, 40, 1, 3);
+	graph_add_edge(g, "n1", "n2", "COMES_AND_GOES", "");
+	graph_flush(g);
+	delete_edge(g, "n1", "n2", "COMES_AND_GOES");
+	graph_flush(g);
+	assert_int_equal(g->view.dead_edge_count, 1);
+	graph_add_edge(g, "n1", "n2", "COMES_AND_GOES", "{}");
+	assert_ok(sherd_graph_spill(g, err));
+	return g;
+}
+
+/* Its key was read from memory that was given back. Only who reads by the edit sees that: when the manifest in full
+ * could not be written. */
+TEST(a_tombstone_that_goes_after_a_spill_goes_in_the_edit_too)
+{
+	bool hit = true;
+	size_t edits = 0;
+	(void)mallopt(M_PERTURB, 0x55);
+	for (long n = 1; hit; n++) {
+		SCOPED_STORE store = fail_store_over(memory());
+		SCOPED_GRAPH g = with_tombstone(store);
+		sherd_stat stat;
+		fail_store_at(store, n);
+		int rc = sherd_graph_flush(g, NULL, NULL);
+		hit = fail_store_hit(store);
+		fail_store_at(store, 0);
+		if (rc < 0 || sherd_store_stat(store, "manifests/000004.json", &stat, NULL) == SHERD_OK)
+			continue;
+		edits++;
+		assert_stored(store, g);
+		SCOPED_GRAPH reader = graph_open(store, "", &(sherd_graph_options){.read_only = true});
+		assert_int_equal(graph_count_out(reader, "n1", "COMES_AND_GOES"), 1);
+	}
+	(void)mallopt(M_PERTURB, 0);
+	assert_true(edits > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -298,6 +341,7 @@ int main(void)
 		cmocka_unit_test(pieces_of_a_load_become_few_segments_and_the_same_graph),
 		cmocka_unit_test(pieces_that_the_flush_has_nothing_for_do_not_stay),
 		cmocka_unit_test(a_single_piece_becomes_part_of_the_version_as_it_is),
+		cmocka_unit_test(a_tombstone_that_goes_after_a_spill_goes_in_the_edit_too),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
