@@ -17,11 +17,13 @@
 #include <sherd/convert.h>
 #include <sherd/verify.h>
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -215,6 +217,7 @@ __attribute__((noreturn)) static void be_killed(const char *folder, const job *j
 {
 	sherd_store *store = NULL;
 	sherd_error err = {0};
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* also by the end of a test that failed */
 	if (sherd_store_open_local(&store, folder, NULL, &err) < 0)
 		_exit(2);
 	for (unsigned seed = NEW;; seed ^= OLD ^ NEW) {
