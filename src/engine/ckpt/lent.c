@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(void, free)
-
 typedef struct asking {
 	sherd_store *store;
 	const char *prefix;
@@ -102,7 +100,6 @@ static int ask_text(asking *g, const char *prefix, const char *text, size_t len,
 static int ask_one(asking *g, const char *prefix, sherd_error *err)
 {
 	SHERD_AUTO_BUF key = {0};
-	SHERD_AUTO(void, free) memory = NULL;
 	sherd_error found = {0};
 	char *text = NULL;
 	size_t len;
@@ -118,19 +115,32 @@ static int ask_one(asking *g, const char *prefix, sherd_error *err)
 		g->lent->why = found;
 	if (rc < 0)
 		return SHERD_OK;
-	memory = text;
-	return ask_text(g, prefix, text, len, err);
+	rc = ask_text(g, prefix, text, len, err);
+	free(text);
+	return rc;
 }
 
 static int ask_all(asking *g, sherd_error *err)
 {
-	sherd_buf_printf(&g->mention, "%s_shard_", sherd_str_leaf(g->prefix));
-	TRY(sherd_buf_check(&g->mention, err));
 	TRY(list_others(g, err));
 	const char *const *prefixes = (const char *const *)(const void *)g->prefixes.data;
 	for (size_t i = 0; i < g->prefixes.len / sizeof(*prefixes); i++)
 		TRY(ask_one(g, prefixes[i], err));
 	return SHERD_OK;
+}
+
+static int begin(asking *g, sherd_error *err)
+{
+	g->folder = (size_t)(sherd_str_leaf(g->prefix) - g->prefix);
+	sherd_buf_printf(&g->mention, "%s_shard_", sherd_str_leaf(g->prefix));
+	return sherd_buf_check(&g->mention, err);
+}
+
+static void end(asking *g)
+{
+	sherd_buf_done(&g->mention);
+	sherd_buf_done(&g->prefixes);
+	sherd_buf_done(&g->after);
 }
 
 int sherd_ckpt_lent_open(ckpt_lent *out, sherd_store *store, const char *prefix, const sherd_limits *limits,
@@ -139,16 +149,28 @@ int sherd_ckpt_lent_open(ckpt_lent *out, sherd_store *store, const char *prefix,
 	ckpt_lent lent = {0};
 	asking g = {.store = store, .prefix = prefix, .meter = meter, .lent = &lent};
 	g.limits = sherd_limits_or_default(limits);
-	g.folder = (size_t)(sherd_str_leaf(prefix) - prefix);
-	int rc = ask_all(&g, err);
-	sherd_buf_done(&g.mention);
-	sherd_buf_done(&g.prefixes);
-	sherd_buf_done(&g.after);
+	int rc = begin(&g, err);
+	if (rc == SHERD_OK)
+		rc = ask_all(&g, err);
+	end(&g);
 	if (rc < 0)
 		sherd_ckpt_lent_done(&lent);
 	else
 		*out = lent;
 	return rc;
+}
+
+bool sherd_ckpt_may_borrow(sherd_store *store, const char *borrower, const char *prefix)
+{
+	ckpt_lent lent = {0};
+	asking g = {.store = store, .prefix = prefix, .limits = sherd_limits_or_default(NULL), .lent = &lent};
+	int rc = begin(&g, NULL);
+	if (rc == SHERD_OK)
+		rc = ask_one(&g, borrower, NULL);
+	bool yes = rc < 0 || lent.borrower;
+	end(&g);
+	sherd_ckpt_lent_done(&lent);
+	return yes;
 }
 
 void sherd_ckpt_lent_done(ckpt_lent *lent)

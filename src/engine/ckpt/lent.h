@@ -26,4 +26,7 @@ int sherd_ckpt_lent_open(ckpt_lent *out, sherd_store *store, const char *prefix,
 void sherd_ckpt_lent_done(ckpt_lent *lent);
 bool sherd_ckpt_is_lent(const ckpt_lent *lent, const char *key);
 
+/* Does this one metadata name a shard of that prefix, or may it, since it cannot be read? */
+bool sherd_ckpt_may_borrow(sherd_store *store, const char *borrower, const char *prefix);
+
 #endif

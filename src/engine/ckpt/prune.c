@@ -2,11 +2,13 @@
  * stays. */
 #include "engine/ckpt/ckpt.h"
 #include "engine/ckpt/claim.h"
+#include "engine/ckpt/lent.h"
 #include "engine/ckpt/list.h"
 #include "engine/ckpt/metadata.h"
 #include "engine/ckpt/remove.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 SHERD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
 
@@ -68,7 +70,18 @@ static void choose_by_state(pruning *g)
 	}
 }
 
-static const char needed[] = "the metadata of another one names its shards";
+static const char needed[] = "the metadata of another one names its shards, or cannot be read and may";
+
+/* Does it need shards of that prefix? What the listing could not read is looked at for their names. */
+static bool borrows(const pruning *g, size_t k, const char *prefix)
+{
+	const sherd_ckpt_listing *c = sherd_ckpt_list_at(g->list, k);
+	bool damaged = c->state == SHERD_CKPT_DAMAGED || c->state == SHERD_CKPT_UNREADABLE;
+	if (g->choices[k].goes || strcmp(c->prefix, prefix) == 0)
+		return false;
+	return sherd_ckpt_list_borrows(g->list, k, prefix) ||
+	       (damaged && sherd_ckpt_may_borrow(g->store, c->prefix, prefix));
+}
 
 /* Metadata that somebody copied or renamed names the shards of the prefix that it was copied from: they are needed. */
 static bool is_lender(const pruning *g, size_t i)
@@ -76,8 +89,7 @@ static bool is_lender(const pruning *g, size_t i)
 	size_t count = sherd_ckpt_list_count(g->list);
 	bool yes = false;
 	for (size_t k = 0; !yes && k < count; k++)
-		yes = !g->choices[k].goes &&
-		      sherd_ckpt_list_borrows(g->list, k, sherd_ckpt_list_at(g->list, i)->prefix);
+		yes = borrows(g, k, sherd_ckpt_list_at(g->list, i)->prefix);
 	return yes;
 }
 

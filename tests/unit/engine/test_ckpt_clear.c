@@ -313,6 +313,11 @@ TEST(metadata_that_cannot_be_read_may_name_any_shard_that_it_mentions)
 	save(store, "a", &id_x, false);
 	assert_ok(sherd_store_put(store, "z.metadata.json", SHERD_WRITE_NEW, broken, sizeof(broken) - 1, err));
 	assert_refused(SHERD_ECONFLICT, "conflict", sherd_ckpt_remove(store, "a", NULL, NULL, err));
+	save_at(store, "newer", 5, false);
+	save_at(store, "b", 1, false);
+	assert_ok(sherd_ckpt_prune(store, "", &(sherd_ckpt_prune_options){.keep = 1}, err));
+	assert_opens(store, "a");
+	assert_int_equal(count(store, "b"), 0);
 	save(store, "a", &id_y, true);
 	assert_int_equal(count(store, "a_shard_"), 4);
 	assert_ok(sherd_store_put(store, "z.metadata.json", SHERD_WRITE_REPLACE, other, sizeof(other) - 1, err));
