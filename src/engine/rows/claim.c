@@ -29,6 +29,28 @@ static sherd_rows_marker marker_of_us(const rows_claim *c, int64_t time_ns)
 	return m;
 }
 
+static void let_go(rows_claim *c)
+{
+	sherd_lock_release(TAKE(c->lock));
+}
+
+static int know_marker(rows_claim *c, sherd_error *err)
+{
+	sherd_stat stat;
+	TRY(sherd_store_stat(c->store, (const char *)c->key.data, &stat, err));
+	memcpy(c->identity, stat.identity, sizeof(c->identity));
+	return SHERD_OK;
+}
+
+static int put_marker(rows_claim *c, const sherd_buf *text, sherd_error *err)
+{
+	sherd_writer *writer;
+	const sherd_write_options options = {.mode = SHERD_WRITE_NEW, .size_hint = text->len, .identity = c->identity};
+	TRY(sherd_store_write(c->store, (const char *)c->key.data, &options, &writer, err));
+	(void)sherd_writer_append(writer, text->data, text->len, NULL); /* which its commit tells */
+	return sherd_writer_commit(writer, err);
+}
+
 static int create(rows_claim *c, int64_t time_ns, sherd_error *err)
 {
 	SHERD_AUTO_BUF text = {0};
@@ -36,10 +58,17 @@ static int create(rows_claim *c, int64_t time_ns, sherd_error *err)
 	const sherd_rows_marker m = marker_of_us(c, time_ns);
 	sherd_rows_marker_encode(&m, &text);
 	TRY(sherd_buf_check(&text, err));
-	if (can_lock(c->store))
-		return sherd_store_create_locked(c->store, key, text.data, text.len, SHERD_LOCK_EXCLUSIVE, &c->lock,
-		                                 err);
-	return sherd_store_put(c->store, key, SHERD_WRITE_NEW, text.data, text.len, err);
+	if (!can_lock(c->store))
+		return put_marker(c, &text, err);
+	TRY(sherd_store_create_locked(c->store, key, text.data, text.len, SHERD_LOCK_EXCLUSIVE, &c->lock, err));
+	int rc = know_marker(c, err);
+	if (rc == SHERD_ENOTFOUND)
+		rc = sherd_fail(err, SHERD_ECONFLICT, "conflict", "somebody removed this marker while it was held");
+	else if (rc < 0)
+		(void)sherd_store_remove(c->store, key, NULL);
+	if (rc < 0)
+		let_go(c);
+	return rc;
 }
 
 static int held_by_other(const rows_claim *c, sherd_error *err)
@@ -200,19 +229,6 @@ static void remove_made(const rows_claim *c)
 
 /* ---- the claim */
 
-static void let_go(rows_claim *c)
-{
-	sherd_lock_release(TAKE(c->lock));
-}
-
-static int know_marker(rows_claim *c, sherd_error *err)
-{
-	sherd_stat stat;
-	TRY(sherd_store_stat(c->store, (const char *)c->key.data, &stat, err));
-	memcpy(c->identity, stat.identity, sizeof(c->identity));
-	return SHERD_OK;
-}
-
 /* 1 when the claim is ours, 0 when the state changed under us. The folder is looked at before the marker is made, so
  * that a foreign set is never marked, and again after, since another writer may have finished in between. */
 static int try_claim(rows_claim *c, const rows_claim_options *o, sherd_error *err)
@@ -227,12 +243,10 @@ static int try_claim(rows_claim *c, const rows_claim_options *o, sherd_error *er
 	if (rc == SHERD_EEXIST)
 		return 0;
 	TRY(rc);
-	rc = know_marker(c, err);
-	if (rc == SHERD_OK)
-		rc = look(c, o->append, true, &marked, &next, err);
+	rc = look(c, o->append, true, &marked, &next, err);
 	if (rc == SHERD_OK && next == c->first)
 		return 1;
-	(void)sherd_store_remove(c->store, (const char *)c->key.data, NULL);
+	(void)sherd_store_remove_if(c->store, (const char *)c->key.data, c->identity, NULL);
 	let_go(c);
 	return rc;
 }
