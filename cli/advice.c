@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ELSEWHERE "" /* what helps is another command */
+#define ELSEWHERE "" /* what helps is another command, or another value of an option */
 
 static const struct advice {
 	const char *reason; /* NULL: any */
@@ -29,6 +29,9 @@ static const struct advice {
 	{"waiting", NULL, "take-over", "--take-over, or sherd checkpoint prune --waiting-older-than, gives it up"},
 	{"waiting", NULL, ELSEWHERE, "sherd checkpoint prune --waiting-older-than gives it up"},
 	{"replica-mismatch", "is published", ELSEWHERE, "save again by another --set-id, with --take-over"},
+	{"ranks-disagree", NULL, ELSEWHERE, "all ranks must say the same; another --set-id begins a new set"},
+	{"conflict", "this rank saved", ELSEWHERE, "another --set-id begins a new set"},
+	{"conflict", "this rank described", ELSEWHERE, "another --set-id begins a new set"},
 	{"other-source", "cut otherwise", ELSEWHERE, "all ranks give the same --cut, or none does"},
 	{"other-source", "this one saves", "split", "--split does as they do"},
 	{"other-source", "this one cuts", ELSEWHERE, "without --split it does as they do"},
