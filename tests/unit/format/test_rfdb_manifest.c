@@ -79,6 +79,7 @@ static const sherd_rfdb_manifest full = {
 	.stats = {1, 2, 3, 4},
 	.compaction = {5, 6, 7},
 	.counts = {.known = true, .nodes = counts, .node_types = 2, .placed = true},
+	.given_up = {removed, 2},
 };
 
 static const sherd_rfdb_edit change = {
@@ -124,6 +125,7 @@ TEST(a_manifest_reads_back)
 	assert_true(m.compaction.version == 5 && m.compaction.time_ms == 6 && m.compaction.merged == 7);
 	assert_true(m.counts.known && m.counts.placed && m.counts.node_types == 2 &&
 	            m.counts.nodes[1].count == UINT64_MAX);
+	assert_true(m.given_up.count == 2 && m.given_up.items[1] == UINT64_MAX);
 	sherd_rfdb_manifest_encode(&m, &again);
 	assert_int_equal(again.len, text.len);
 	assert_memory_equal(again.data, text.data, text.len);
@@ -185,12 +187,13 @@ TEST(no_flipped_bit_goes_unnoticed_where_there_is_a_seal)
 
 TEST(edits_are_applied_in_their_order)
 {
-	sherd_rfdb_manifest base = manifest_of(BASE(
-		",\"tombstoned_node_ids\":[10,11,12],"
-		"\"tombstoned_edge_keys\":[[1,2,\"A\"],[1,2,\"B\"]],"
-		"\"l1_node_segments\":[" SEGMENT(9) "],\"tags\":{\"a\":\"b\"},"
-						    "\"last_compaction\":{\"manifest_version\":3,\"timestamp_ms\":4,"
-						    "\"l0_segments_merged\":5}"));
+	sherd_rfdb_manifest base =
+		manifest_of(BASE(",\"tombstoned_node_ids\":[10,11,12],"
+	                         "\"tombstoned_edge_keys\":[[1,2,\"A\"],[1,2,\"B\"]],"
+	                         "\"given_up\":[2],\"l1_node_segments\":[" SEGMENT(
+					 9) "],\"tags\":{\"a\":\"b\"},"
+	                                    "\"last_compaction\":{\"manifest_version\":3,\"timestamp_ms\":4,"
+	                                    "\"l0_segments_merged\":5}"));
 	sherd_rfdb_edit edits[] = {
 		edit_of(EDIT(
 			6, 5,
@@ -218,6 +221,7 @@ TEST(edits_are_applied_in_their_order)
 	assert_int_equal(m.l1_nodes.count, 1);
 	assert_int_equal(m.tags.count, 0);
 	assert_int_equal(m.compaction.version, 3);
+	assert_true(m.given_up.count == 1 && m.given_up.items[0] == 2);
 	assert_ok(sherd_rfdb_manifest_apply(&base, edits, 1, &arena, &m, err));
 	assert_int_equal(m.tags.count, 1);
 	assert_true(m.nodes.count == 3 && m.nodes.items[0].id == 2 && m.nodes.items[1].id == 3 &&
