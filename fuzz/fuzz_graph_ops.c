@@ -3,11 +3,11 @@
  * it, so that every input changes, commits and opens again; one in LONG_IN goes on for MOST_STEPS, however short it is.
  *
  * What an operation says of itself is compared at once, all of the graph at the end, after it was opened again, and
- * when versions are looked at. Commits cost a hundred times what the rest does, so they are rare among the operations.
+ * when versions are looked at. A commit costs a hundred times what a change does, and a collection several of them: an
+ * input can afford a few, and what it cannot afford any more becomes a change.
  *
  * SHERD_FUZZ_STATS=1 tells at the end how many operations and openings the median input had. */
 #include "base/map.h"
-#include "base/rng.h"
 #include "form.h"
 #include "ops_model.h"
 
@@ -23,9 +23,11 @@ enum {
 	LEAST_STEPS = 20,
 	USUAL_STEPS = 28,
 	MOST_STEPS = 96,
-	LONG_IN = 32,
-	REOPENED_IN = 4,
-	VERIFIED_IN = 32,
+	LONG_IN = 128,
+	REOPENED_IN = 8,
+	VERIFIED_IN = 64,
+	USUAL_EFFORT = 2,
+	MOST_EFFORT = 24,
 	MOST_VERSIONS = MOST_STEPS + 32
 };
 
@@ -37,6 +39,7 @@ typedef struct game {
 	bool tagged[MOST_VERSIONS];
 	uint64_t current, oldest; /* versions from the oldest on are there, below it may be */
 	bool damaged;
+	unsigned effort; /* that is left */
 	uint8_t step;
 } game;
 
@@ -189,8 +192,9 @@ static void update_file(game *g, unsigned arg)
 	g->now.edges[ids[0]][ids[1]][0] = g->step;
 }
 
-static void delete_file(game *g, unsigned file)
+static void delete_file(game *g, unsigned arg)
 {
+	unsigned file = (arg + g->step) % OPS_FILES;
 	must_ok(sherd_graph_delete_file(g->graph, ops_file(file), NULL, err));
 	for (unsigned id = 0; id < OPS_IDS; id++)
 		if (g->now.nodes[id] && g->now.files[id] == file)
@@ -218,29 +222,33 @@ static void open_writer(game *g)
 	g->now = g->versions[g->current];
 }
 
-static void reopen(game *g)
+static void reopen(game *g, unsigned arg)
 {
+	(void)arg;
 	sherd_graph_close(g->graph);
 	open_writer(g);
 	stats.opened++;
 }
 
-static void read_now(game *g)
+static void read_now(game *g, unsigned arg)
 {
+	(void)arg;
 	sherd_graph_close(g->reader);
 	must_ok(sherd_graph_open(&g->reader, g->store, "", &(sherd_graph_options){.read_only = true}, err));
 	g->read = g->versions[g->current];
 	stats.opened++;
 }
 
-static void compact(game *g)
+static void compact(game *g, unsigned arg)
 {
+	(void)arg;
 	must_ok(sherd_graph_compact(g->graph, NULL, err));
 	note_version(g);
 }
 
-static void collect(game *g, uint32_t keep)
+static void collect(game *g, unsigned arg)
 {
+	uint32_t keep = 1 + arg % 2;
 	flush(g);
 	must_ok(sherd_graph_gc(g->graph, &(sherd_graph_gc_options){.keep = keep}, NULL, err));
 	if (g->current > keep && g->current - keep + 1 > g->oldest)
@@ -249,8 +257,9 @@ static void collect(game *g, uint32_t keep)
 
 /* ---- versions */
 
-static void tag(game *g, bool set)
+static void tag(game *g, unsigned arg)
 {
+	bool set = arg % 2;
 	must_ok(sherd_graph_set_tag(g->graph, 0, "k", set ? "v" : NULL, err));
 	g->tagged[g->current] = set;
 }
@@ -271,8 +280,9 @@ static bool see_version(void *arg, const sherd_graph_snapshot *snapshot)
 	return true;
 }
 
-static void list_versions(const game *g)
+static void list_versions(game *g, unsigned arg)
 {
+	(void)arg;
 	listed l = {.game = g};
 	uint64_t found, want = g->current;
 	must_ok(sherd_graph_versions(g->graph, see_version, &l, err));
@@ -283,16 +293,19 @@ static void list_versions(const game *g)
 	must(rc == (want ? SHERD_OK : SHERD_ENOTFOUND) && (rc < 0 || found == want));
 }
 
-static void look_back(const game *g, unsigned arg)
+static void look_back(game *g, unsigned arg)
 {
 	sherd_graph *old = NULL;
-	uint64_t version = g->current > arg ? g->current - arg : 1;
+	uint64_t back = (arg + g->step) % 8, version = g->current > back ? g->current - back : 1;
 	int rc = sherd_graph_open(&old, g->store, "", &(sherd_graph_options){.version = version}, NULL);
 	must(rc == SHERD_OK || version < g->oldest);
 	if (rc < 0)
 		return;
-	ops_check(&g->versions[version], old);
-	ops_check_diff(&g->versions[version], &g->now, old, g->graph);
+	/* Reading does not look for damage. */
+	if (version >= g->oldest || !g->damaged) {
+		ops_check(&g->versions[version], old);
+		ops_check_diff(&g->versions[version], &g->now, old, g->graph);
+	}
 	sherd_graph_close(old);
 	stats.opened++;
 }
@@ -344,14 +357,16 @@ static void move(game *g, sherd_store *store, uint64_t version)
 {
 	close_graphs(g);
 	sherd_store_close(g->store);
-	*g = (game){.store = store, .now = g->now, .current = version, .oldest = 1, .step = g->step};
+	*g = (game){
+		.store = store, .now = g->now, .current = version, .oldest = 1, .effort = g->effort, .step = g->step};
 	g->versions[version] = g->now;
 	open_writer(g);
 }
 
 /* The newest version that is whole becomes the current one. */
-static void repair(game *g, unsigned arg)
+static void repair(game *g, unsigned seed)
 {
+	unsigned arg = seed + g->step / 2;
 	sherd_graph_repair_result r;
 	flush(g);
 	close_graphs(g);
@@ -386,40 +401,49 @@ static void reshard(game *g, unsigned arg)
 	move(g, store, memcmp(g->now.nodes, empty.nodes, sizeof(empty.nodes)) == 0 ? 1 : 2);
 }
 
-static void maintain(game *g, unsigned arg)
+/* ---- playing */
+
+static void flush_some(game *g, unsigned arg)
 {
-	switch (arg / 2) {
-	case 0: compact(g); break;
-	case 1: collect(g, 1 + arg % 2); break;
-	case 2: must_ok(sherd_graph_spill(g->graph, err)); break;
-	case 3: tag(g, arg % 2); break;
-	case 4: read_now(g); break;
-	case 5: reopen(g); break;
-	case 6:
-	case 7: delete_file(g, arg % OPS_FILES); break;
-	case 8: look_back(g, g->step % 8); break;
-	case 9: list_versions(g); break;
-	case 10:
-		if (g->step % 2)
-			repair(g, g->step / 2 + arg % 2);
-		break;
-	case 11:
-		if (g->step % 2)
-			reshard(g, arg);
-		break;
-	default: delete_edges(g, arg); break;
+	(void)arg;
+	flush(g);
+}
+
+static void spill(game *g, unsigned arg)
+{
+	(void)arg;
+	must_ok(sherd_graph_spill(g->graph, err));
+}
+
+typedef struct chore {
+	void (*act)(game *, unsigned);
+	unsigned effort;
+} chore;
+
+static void do_chore(game *g, const chore *c, unsigned arg)
+{
+	if (g->effort < c->effort) {
+		add_edges(g, arg);
+		return;
 	}
+	g->effort -= c->effort;
+	c->act(g, arg);
 }
 
 static void flush_or_add(game *g, unsigned arg)
 {
-	if (arg % 8)
-		add_edges(g, arg);
-	else
-		flush(g);
+	static const chore flushing = {flush_some, 1}, adding = {add_edges, 0};
+	do_chore(g, arg % 8 ? &adding : &flushing, arg);
 }
 
-/* ---- playing */
+static void maintain(game *g, unsigned arg)
+{
+	static const chore chores[16] = {{compact, 1},      {collect, 2},      {spill, 1},        {tag, 1},
+	                                 {read_now, 1},     {reopen, 1},       {look_back, 1},    {list_versions, 1},
+	                                 {repair, 2},       {reshard, 2},      {delete_file, 0},  {delete_file, 0},
+	                                 {delete_edges, 0}, {delete_edges, 0}, {delete_edges, 0}, {delete_edges, 0}};
+	do_chore(g, &chores[arg / 2], arg);
+}
 
 static void verify(const game *g)
 {
@@ -437,15 +461,16 @@ static void play(game *g, uint8_t byte)
 	acts[byte >> 5](g, byte & 31);
 }
 
-static void end(game *g, uint64_t hash)
+static void end(game *g, form_dice *dice)
 {
-	ops_check(&g->now, g->graph);
+	if (form_roll(dice, 2))
+		ops_check(&g->now, g->graph);
 	flush(g);
-	reopen(g);
+	reopen(g, 0);
 	ops_check(&g->now, g->graph);
 	if (g->reader)
 		ops_check(&g->read, g->reader);
-	if (hash % VERIFIED_IN == 0 && !g->damaged)
+	if (form_roll(dice, VERIFIED_IN) == 0 && !g->damaged)
 		verify(g);
 	close_graphs(g);
 	sherd_store_close(g->store);
@@ -453,18 +478,21 @@ static void end(game *g, uint64_t hash)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	game g = {.store = fresh_store(len ? data[0] : 0), .current = 1, .oldest = 1};
-	uint64_t hash = sherd_hash(1, data, len), dice = hash / VERIFIED_IN;
-	size_t most = dice % LONG_IN ? USUAL_STEPS : MOST_STEPS, least = dice % LONG_IN ? LEAST_STEPS : MOST_STEPS;
+	form_dice dice = {sherd_hash(1, data, len)};
+	bool is_long = form_roll(&dice, LONG_IN) == 0, twice = form_roll(&dice, REOPENED_IN) == 0;
+	size_t most = is_long ? MOST_STEPS : USUAL_STEPS, least = is_long ? MOST_STEPS : LEAST_STEPS;
 	size_t steps = len > most ? most : len < least ? least : len;
-	bool twice = dice / LONG_IN % REOPENED_IN == 0;
+	game g = {.store = fresh_store(len ? data[0] : 0),
+	          .current = 1,
+	          .oldest = 1,
+	          .effort = is_long ? MOST_EFFORT : 1 + form_roll(&dice, USUAL_EFFORT)};
 	open_writer(&g);
 	for (size_t i = 1; i <= steps; i++) {
-		play(&g, i < len ? data[i] : (uint8_t)sherd_splitmix64(hash + i));
+		play(&g, i < len ? data[i] : (uint8_t)form_roll(&dice, 256));
 		if (twice && i == steps / 2)
-			reopen(&g);
+			reopen(&g, 0);
 	}
-	end(&g, hash);
+	end(&g, &dice);
 	count_input((unsigned)steps);
 	return 0;
 }
