@@ -31,16 +31,23 @@ static sherd_store *by_hash(void)
 	return store;
 }
 
-/* The manifest of the current version as the real server writes it: it does not know counts. */
-static void forget_counts(sherd_store *store)
+/* The manifest of the current version as the real server writes it: it does not know counts, and where a node gets a
+ * file in another directory its old row stays. more: a segment of nodes, or NULL. */
+static void forget_counts(sherd_store *store, const sherd_rfdb_descriptor *more)
 {
 	size_t len;
 	sherd_arena arena = {0};
 	sherd_rfdb_manifest m;
+	sherd_rfdb_descriptor list[32];
 	SHERD_AUTO_BUF text = {0};
 	char *old = object_get(store, "db/manifests/000004.json", &len);
 	assert_ok(sherd_rfdb_manifest_decode(old, len, NULL, &arena, &m, err));
 	m.counts = (sherd_rfdb_counts){0};
+	memcpy(list, m.nodes.items, m.nodes.count * sizeof(*list));
+	if (more) {
+		list[m.nodes.count] = *more;
+		m.nodes = (sherd_rfdb_descriptors){list, m.nodes.count + 1};
+	}
 	sherd_rfdb_manifest_encode(&m, &text);
 	object_put(store, "db/manifests/000004.json", text.data, text.len);
 	sherd_arena_done(&arena);
@@ -88,13 +95,50 @@ TEST(compaction_places_nodes_where_the_planner_says)
 	for (int counts = 0; counts < 2; counts++) {
 		SCOPED_STORE store = by_hash();
 		if (!counts)
-			forget_counts(store);
+			forget_counts(store, NULL);
 		graph_plan_by_directory(store, "db");
 		SCOPED_GRAPH g = graph_open(store, "db", NULL);
 		compact_and_check(store, g);
 		assert_int_equal(sherd_graph_layout_of(g).shards, DIRECTORIES);
 		assert_int_equal(g->view.placed, counts);
 	}
+}
+
+/* A segment of "db" with one node, as another database would have it. */
+static sherd_rfdb_descriptor smuggle(sherd_store *store, const char *id, const char *file)
+{
+	char from[SHERD_RFDB_NAME_MAX + 8], to[SHERD_RFDB_NAME_MAX + 8], name[SHERD_RFDB_NAME_MAX];
+	SCOPED_GRAPH g = graph_create(store, "other", &(sherd_graph_layout){.shards = SHARDS}, NULL);
+	size_t len;
+	graph_add_node(g, id, "MOVED", "moved", file);
+	graph_flush(g);
+	const graph_segment *s = g->view.lists[SHERD_RFDB_NODES].items[0];
+	sherd_rfdb_descriptor about = {
+		.id = 77, .kind = SHERD_RFDB_NODES, .shard = s->shard, .rows = 1, .bytes = s->about.bytes};
+	sherd_rfdb_segment_name(s->shard, s->about.id, SHERD_RFDB_NODES, name);
+	(void)snprintf(from, sizeof(from), "other/%s", name);
+	sherd_rfdb_segment_name(s->shard, about.id, SHERD_RFDB_NODES, name);
+	(void)snprintf(to, sizeof(to), "db/%s", name);
+	char *data = object_get(store, from, &len);
+	object_put(store, to, data, len);
+	free(data);
+	return about;
+}
+
+/* Its rows lie in two shards, and it belongs into a third: directories are numbered by name, this one is the last. */
+TEST(a_node_that_the_server_moved_goes_where_its_newest_row_belongs)
+{
+	SCOPED_STORE store = by_hash();
+	const sherd_rfdb_descriptor more = smuggle(store, "n5", "test/away.js");
+	forget_counts(store, &more);
+	graph_plan_by_directory(store, "db");
+	SCOPED_GRAPH g = graph_open(store, "db", NULL);
+	assert_int_equal(graph_count(g, "MOVED", "test/away.js", NULL), 1);
+	size_t edges = graph_count_out(g, "n5", NULL);
+	assert_true(edges > 0);
+	compact_and_check(store, g);
+	assert_int_equal(graph_count(g, "MOVED", "test/away.js", NULL), 1);
+	assert_int_equal(graph_count_out(g, "n5", NULL), edges);
 }
 
 /* In the same compaction: records of the buffer that go to moved nodes, come from them, take their place or end them.
@@ -231,6 +275,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(compaction_places_nodes_where_the_planner_says),
+		cmocka_unit_test(a_node_that_the_server_moved_goes_where_its_newest_row_belongs),
 		cmocka_unit_test(so_it_does_with_what_was_not_flushed),
 		cmocka_unit_test(the_version_before_stays_until_it_is_collected),
 		cmocka_unit_test(compaction_without_need_costs_the_lists_of_files),
