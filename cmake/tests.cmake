@@ -9,10 +9,15 @@ target_include_directories(sherd_test_support PUBLIC ${PROJECT_SOURCE_DIR}/src $
 target_link_libraries(sherd_test_support PUBLIC sherd_static cmocka PRIVATE sherd_flags)
 
 # Some 240 programs hold the whole library: a quick linker, where there is one, halves what linking them takes.
-find_program(SHERD_LINKER NAMES ld.mold ld.gold DOC "links the tests")
-if(SHERD_LINKER)
-  string(REGEX REPLACE ".*ld\\." "-fuse-ld=" SHERD_QUICK_LINK ${SHERD_LINKER})
-endif()
+include(CheckLinkerFlag)
+foreach(linker mold gold)
+  if(NOT SHERD_QUICK_LINK)
+    check_linker_flag(C -fuse-ld=${linker} SHERD_HAS_${linker})
+    if(SHERD_HAS_${linker})
+      set(SHERD_QUICK_LINK -fuse-ld=${linker})
+    endif()
+  endif()
+endforeach()
 # The library is tested as users get it; what the tests themselves do need not be fast, but is most of what is compiled.
 set(SHERD_QUICK_COMPILE $<$<CONFIG:RelWithDebInfo>:-O0>)
 
