@@ -9,7 +9,7 @@
 
 #include "base/rng.h"
 #include "codec/floats.h"
-#include "format/rows_shard.h"
+#include "format/rows/shard.h"
 
 #include <sherd/rows.h>
 

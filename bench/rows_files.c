@@ -1,7 +1,7 @@
 #include "rows_files.h"
 
 #include "codec/floats.h"
-#include "format/rows_shard.h"
+#include "format/rows/shard.h"
 #include "machine.h"
 #include "measure.h"
 

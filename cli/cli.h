@@ -2,7 +2,7 @@
 #ifndef SHERD_CLI_H
 #define SHERD_CLI_H
 
-#include "out.h"
+#include "base/out.h"
 
 #include <sherd/pool.h>
 #include <sherd/progress.h>

@@ -2,7 +2,7 @@
 #ifndef SHERD_CLI_COMMANDS_H
 #define SHERD_CLI_COMMANDS_H
 
-#include "args.h"
+#include "base/args.h"
 
 extern const sherd_command sherd_command_info;
 extern const sherd_command sherd_command_verify;

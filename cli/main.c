@@ -1,6 +1,6 @@
-#include "advice.h"
+#include "base/advice.h"
 #include "commands.h"
-#include "watch.h"
+#include "base/watch.h"
 
 #include <sherd/guard.h>
 #include <sherd/version.h>

@@ -75,10 +75,10 @@ sherd_script_test(cli/demo ${PROJECT_SOURCE_DIR}/tools/demo ${PROJECT_BINARY_DIR
 
 # Those that take seconds begin first, so that at the end no core waits for one of them.
 foreach(slow
-    cli/rows fault/graph unit/engine/graph_corruption unit/engine/rows_resident cli/graph crash/cut interop/rows
-    crash/graph crash/storm fault/store cli/save cli/verify cli/errors cli/model cli/cat cli/load unit/engine/container_huge
-    install/consumer interop/container interop/checkpoint interop/samediff unit/engine/graph_hostile cli/convert
-    thread/graph_turns cli/ranks unit/engine/container_corruption unit/engine/graph_cancel crash/graph_kill cli/usage)
+    cli/rows fault/graph unit/engine/graph/corruption unit/engine/rows/resident cli/graph crash/cut interop/rows
+    crash/graph crash/storm fault/store cli/save cli/verify cli/errors cli/model cli/cat cli/load unit/engine/model/container_huge
+    install/consumer interop/container interop/checkpoint interop/samediff unit/engine/graph/hostile cli/convert
+    thread/graph_turns cli/ranks unit/engine/model/container_corruption unit/engine/graph/cancel crash/graph_kill cli/usage)
   if(TEST ${slow})
     set_tests_properties(${slow} PROPERTIES COST 10)
   endif()

@@ -2,7 +2,7 @@
 #include "codec/crc32.h"
 #include "codec/deflate.h"
 #include "form.h"
-#include "format/sdnb.h"
+#include "format/samediff/sdnb.h"
 #include "format/zip.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "codec/crc32.h"
 #include "codec/sha256.h"
 #include "form.h"
-#include "format/ckpt_index.h"
-#include "format/ckpt_shard.h"
+#include "format/ckpt/index.h"
+#include "format/ckpt/shard.h"
 
 enum { HEAD, DATA, INDEX, ABOUT, RECORD, NAME, EXTRA };
 enum { INDEX_FIXED = 32, COUNTS = 8, RECORD_FIXED = 20, FLAG_CUT = 1, FLAG_EXTRA = 2, MOST_BLOCKS = 4 };

@@ -3,8 +3,8 @@
 #include "codec/deflate.h"
 #include "codec/sha256.h"
 #include "form.h"
-#include "format/container_head.h"
-#include "format/container_index.h"
+#include "format/container/head.h"
+#include "format/container/index.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* fuzz/form_heads.c - formats whose head tells a length or two: safetensors, npy, shards of rows, sidecars. */
 #include "codec/crc32.h"
 #include "form.h"
-#include "format/npy.h"
-#include "format/rfdb_sidecar.h"
-#include "format/rows_shard.h"
+#include "format/tensor/npy.h"
+#include "format/rfdb/sidecar.h"
+#include "format/rows/shard.h"
 
 enum { HEAD, TEXT, DATA };
 

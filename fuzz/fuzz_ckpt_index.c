@@ -1,8 +1,8 @@
 /* Whatever is accepted must survive being written and read again, and fit itself. */
 #include "base/error.h"
 #include "form.h"
-#include "format/ckpt_about.h"
-#include "format/ckpt_index.h"
+#include "format/ckpt/about.h"
+#include "format/ckpt/index.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Whatever is accepted must survive being written and read again. */
 #include "base/error.h"
 #include "form.h"
-#include "format/ckpt_meta.h"
+#include "format/ckpt/meta.h"
 
 #include <stdlib.h>
 #include <string.h>

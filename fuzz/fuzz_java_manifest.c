@@ -1,6 +1,6 @@
 /* Whatever is accepted can be written, and is the same when it is read again. */
 #include "form.h"
-#include "format/java_manifest.h"
+#include "format/samediff/java_manifest.h"
 
 #include <stdlib.h>
 #include <string.h>

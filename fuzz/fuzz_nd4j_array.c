@@ -1,6 +1,6 @@
 /* Whatever is accepted fills its file to the end, with as many bytes as its shape says. */
 #include "form.h"
-#include "format/nd4j_array.h"
+#include "format/samediff/nd4j_array.h"
 
 #include <stdlib.h>
 

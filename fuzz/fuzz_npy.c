@@ -1,7 +1,7 @@
 /* Whatever is accepted must survive being written and read again. */
 #include "base/error.h"
 #include "form.h"
-#include "format/npy.h"
+#include "format/tensor/npy.h"
 
 #include <stdlib.h>
 #include <string.h>

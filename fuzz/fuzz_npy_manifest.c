@@ -1,7 +1,7 @@
 /* Whatever manifest is accepted survives being written and read again. */
 #include "base/error.h"
 #include "form.h"
-#include "format/npy_manifest.h"
+#include "format/tensor/npy_manifest.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * whatever they are found with. */
 #include "base/error.h"
 #include "form.h"
-#include "format/rfdb_manifest.h"
-#include "format/rfdb_plan.h"
+#include "format/rfdb/manifest.h"
+#include "format/rfdb/plan.h"
 
 #include <stdlib.h>
 #include <string.h>

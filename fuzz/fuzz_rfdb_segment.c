@@ -2,8 +2,8 @@
  * sidecar that passes its check. */
 #include "base/error.h"
 #include "form.h"
-#include "format/rfdb_sidecar.h"
-#include "format/rfdb_writer.h"
+#include "format/rfdb/sidecar.h"
+#include "format/rfdb/writer.h"
 
 #include <stdlib.h>
 #include <string.h>

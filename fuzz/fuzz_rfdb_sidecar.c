@@ -1,8 +1,8 @@
 /* No sidecar leads out of its bytes or those of its segment. */
 #include "base/error.h"
 #include "form.h"
-#include "format/rfdb_sidecar.h"
-#include "format/rfdb_writer.h"
+#include "format/rfdb/sidecar.h"
+#include "format/rfdb/writer.h"
 
 #include <stdlib.h>
 #include <string.h>

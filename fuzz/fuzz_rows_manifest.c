@@ -1,8 +1,8 @@
 /* Whatever list of shards is accepted survives being written and read again. */
 #include "base/error.h"
 #include "form.h"
-#include "format/rows_manifest.h"
-#include "format/rows_marker.h"
+#include "format/rows/manifest.h"
+#include "format/rows/marker.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Whatever head is accepted lies within its file, and survives being written and read again. */
 #include "base/error.h"
 #include "form.h"
-#include "format/rows_shard.h"
+#include "format/rows/shard.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* Whatever is accepted lies inside the file, is found by a probe, is the same when it is fetched in pages, and comes
  * back when it is encoded. */
 #include "form.h"
-#include "format/samediff_encode.h"
-#include "format/samediff_graph.h"
+#include "format/samediff/encode.h"
+#include "format/samediff/graph.h"
 
 #include <stdlib.h>
 #include <string.h>

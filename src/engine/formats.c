@@ -9,7 +9,7 @@
 #include "engine/rows/format.h"
 #include "engine/tensors/files.h"
 #include "engine/tensors/foreign.h"
-#include "format/rfdb_name.h"
+#include "format/rfdb/name.h"
 #include "format/zip.h"
 
 /* A format of others is a line: what it is, how it is known, what to do instead. */

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "format/safetensors.h"
+#include "format/tensor/safetensors.h"
 #include "store/local.h"
 
 #include <sherd/convert.h>

@@ -4,9 +4,9 @@
 #include "support/test.h"
 
 #include "base/error.h"
-#include "format/npy.h"
-#include "format/safetensors.h"
-#include "format/safetensors_index.h"
+#include "format/tensor/npy.h"
+#include "format/tensor/safetensors.h"
+#include "format/tensor/safetensors_index.h"
 
 #include <sherd/bundle.h>
 

@@ -3,10 +3,10 @@
 #include "support/test.h"
 
 #include "base/error.h"
-#include "format/rfdb_manifest.h"
-#include "format/rfdb_plan.h"
-#include "format/rfdb_sidecar.h"
-#include "format/rfdb_writer.h"
+#include "format/rfdb/manifest.h"
+#include "format/rfdb/plan.h"
+#include "format/rfdb/sidecar.h"
+#include "format/rfdb/writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "base/error.h"
-#include "format/safetensors.h"
+#include "format/tensor/safetensors.h"
 #include "store/local.h"
 #include "support/fail_malloc.h"
 #include "support/fail_store.h"

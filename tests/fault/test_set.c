@@ -4,7 +4,7 @@
 #include "support/scratch.h"
 #include "support/test.h"
 
-#include "format/safetensors.h"
+#include "format/tensor/safetensors.h"
 #include "store/local.h"
 
 #include <sherd/convert.h>

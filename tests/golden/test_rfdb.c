@@ -6,10 +6,10 @@
 #include "support/test.h"
 
 #include "base/error.h"
-#include "format/rfdb_id.h"
-#include "format/rfdb_manifest.h"
-#include "format/rfdb_plan.h"
-#include "format/rfdb_sidecar.h"
+#include "format/rfdb/id.h"
+#include "format/rfdb/manifest.h"
+#include "format/rfdb/plan.h"
+#include "format/rfdb/sidecar.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "codec/sha256.h"
-#include "format/rows_shard.h"
+#include "format/rows/shard.h"
 
 #include <sherd/rows.h>
 #include <sherd/verify.h>

@@ -1,7 +1,7 @@
 #include "support/graph_moved.h"
 
 #include "engine/graph/graph.h"
-#include "format/rfdb_plan_state.h"
+#include "format/rfdb/plan_state.h"
 #include "support/graph_naive.h"
 
 static char *get(sherd_store *store, const char *folder, const char *name, char key[SHERD_MAX_KEY + 1], size_t *len)

@@ -1,6 +1,6 @@
 #include "support/graph_play.h"
 
-#include "format/rfdb_manifest.h"
+#include "format/rfdb/manifest.h"
 #include "support/graph_moved.h"
 
 #include <sherd/verify.h>

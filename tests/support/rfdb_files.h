@@ -2,7 +2,7 @@
 #ifndef SHERD_TEST_RFDB_FILES_H
 #define SHERD_TEST_RFDB_FILES_H
 
-#include "format/rfdb_writer.h"
+#include "format/rfdb/writer.h"
 
 /* Segments of rows whose strings and ids follow from their number. sorted: by id; else as they come. */
 void rfdb_make_nodes(uint64_t rows, bool sorted, sherd_buf *out);

@@ -3,8 +3,8 @@
 #include "base/buf.h"
 #include "base/rng.h"
 #include "codec/crc32.h"
-#include "format/rows_manifest.h"
-#include "format/rows_shard.h"
+#include "format/rows/manifest.h"
+#include "format/rows/shard.h"
 #include "support/test.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 #include "support/turn_store.h"
 
 #include "base/error.h"
-#include "format/safetensors.h"
+#include "format/tensor/safetensors.h"
 
 #include <sherd/convert.h>
 #include <sherd/verify.h>

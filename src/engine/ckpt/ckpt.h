@@ -7,7 +7,7 @@
 #include "base/meter.h"
 #include "codec/sha256.h"
 #include "engine/ckpt/shard.h"
-#include "format/ckpt_meta.h"
+#include "format/ckpt/meta.h"
 
 #include <sherd/ckpt.h>
 

@@ -7,7 +7,7 @@
 #define SHERD_ENGINE_CKPT_CLAIM_H
 
 #include "base/meter.h"
-#include "format/ckpt_claim.h"
+#include "format/ckpt/claim.h"
 
 #include <sherd/store.h>
 

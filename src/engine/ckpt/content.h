@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 #include "codec/sha256.h"
-#include "format/ckpt_entry.h"
+#include "format/ckpt/entry.h"
 
 /* A hash of tensors and their checksums: equal for shards that differ in nothing but time and description. */
 void sherd_ckpt_content(const sherd_ckpt_entry *entries, size_t count, uint8_t out[SHERD_SHA256_BYTES]);

@@ -3,7 +3,7 @@
 #define SHERD_ENGINE_CKPT_FILES_H
 
 #include "base/arena.h"
-#include "format/ckpt_name.h"
+#include "format/ckpt/name.h"
 
 #include <sherd/store.h>
 

@@ -2,7 +2,7 @@
 
 #include "base/limits.h"
 #include "engine/ckpt/metadata.h"
-#include "format/ckpt_name.h"
+#include "format/ckpt/name.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "engine/ckpt/ckpt.h"
 #include "engine/ckpt/claim.h"
 #include "engine/ckpt/metadata.h"
-#include "format/ckpt_name.h"
+#include "format/ckpt/name.h"
 
 #include "base/map.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/large.h"
 #include "base/limits.h"
-#include "format/ckpt_name.h"
+#include "format/ckpt/name.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "base/map.h"
 #include "engine/ckpt/shard.h"
-#include "format/ckpt_meta.h"
+#include "format/ckpt/meta.h"
 
 /* Did a look at an object fail because something else has its name: a special file, or a link that leads out? */
 static inline bool sherd_ckpt_is_no_object(int rc, const sherd_error *found)

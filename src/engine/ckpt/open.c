@@ -7,8 +7,8 @@
 #include "base/time.h"
 #include "engine/ckpt/metadata.h"
 #include "engine/tensors/blame.h"
-#include "format/ckpt_about.h"
-#include "format/ckpt_name.h"
+#include "format/ckpt/about.h"
+#include "format/ckpt/name.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
 #include "engine/ckpt/ckpt.h"
 #include "engine/ckpt/content.h"
 #include "engine/ckpt/training.h"
-#include "format/ckpt_about.h"
-#include "format/ckpt_meta.h"
-#include "format/ckpt_name.h"
+#include "format/ckpt/about.h"
+#include "format/ckpt/meta.h"
+#include "format/ckpt/name.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "engine/ckpt/files.h"
 #include "engine/ckpt/lent.h"
 #include "engine/ckpt/metadata.h"
-#include "format/ckpt_name.h"
+#include "format/ckpt/name.h"
 
 static int replaced_meanwhile(sherd_error *err)
 {

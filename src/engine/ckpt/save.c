@@ -4,7 +4,7 @@
 #include "base/limits.h"
 #include "engine/ckpt/files.h"
 #include "engine/ckpt/saver.h"
-#include "format/ckpt_about.h"
+#include "format/ckpt/about.h"
 
 #include <inttypes.h>
 #include <stdio.h>

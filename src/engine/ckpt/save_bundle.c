@@ -2,7 +2,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "engine/ckpt/save.h"
-#include "format/ckpt_claim.h"
+#include "format/ckpt/claim.h"
 
 #include <stdlib.h>
 

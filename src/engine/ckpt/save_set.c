@@ -5,8 +5,8 @@
 #include "base/pool.h"
 #include "base/time.h"
 #include "engine/ckpt/write.h"
-#include "format/ckpt_meta.h"
-#include "format/ckpt_name.h"
+#include "format/ckpt/meta.h"
+#include "format/ckpt/name.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 #include "engine/ckpt/shard.h"
 #include "engine/ckpt/training.h"
 #include "engine/ckpt/write.h"
-#include "format/ckpt_about.h"
+#include "format/ckpt/about.h"
 
 #include <inttypes.h>
 #include <string.h>

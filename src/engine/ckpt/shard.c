@@ -2,7 +2,7 @@
 
 #include "base/limits.h"
 #include "engine/ckpt/hash.h"
-#include "format/ckpt_name.h"
+#include "format/ckpt/name.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #define SHERD_ENGINE_CKPT_SHARD_H
 
 #include "base/arena.h"
-#include "format/ckpt_index.h"
-#include "format/ckpt_shard.h"
+#include "format/ckpt/index.h"
+#include "format/ckpt/shard.h"
 
 #include <sherd/store.h>
 

@@ -5,7 +5,7 @@
 #include "codec/crc32.h"
 #include "codec/sha256.h"
 #include "engine/tensors/bundle.h"
-#include "format/ckpt_claim.h"
+#include "format/ckpt/claim.h"
 
 #include <stdlib.h>
 

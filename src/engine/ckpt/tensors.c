@@ -1,7 +1,7 @@
 /* engine/ckpt/tensors.c - from entries of shards to tensors made of pieces. */
 #include "engine/ckpt/ckpt.h"
 
-#include "format/ckpt_name.h"
+#include "format/ckpt/name.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "engine/ckpt/metadata.h"
 #include "engine/ckpt/replicas.h"
 #include "engine/ckpt/verify_shard.h"
-#include "format/ckpt_about.h"
+#include "format/ckpt/about.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

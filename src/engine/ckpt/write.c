@@ -9,10 +9,10 @@
 #include "codec/crc32.h"
 #include "codec/json.h"
 #include "engine/ckpt/content.h"
-#include "format/ckpt_about.h"
-#include "format/ckpt_index.h"
-#include "format/ckpt_name.h"
-#include "format/ckpt_shard.h"
+#include "format/ckpt/about.h"
+#include "format/ckpt/index.h"
+#include "format/ckpt/name.h"
+#include "format/ckpt/shard.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

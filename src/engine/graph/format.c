@@ -1,7 +1,7 @@
 #include "engine/graph/format.h"
 
-#include "engine/graph/verify.h"
-#include "format/rfdb_name.h"
+#include "engine/graph/verify/verify.h"
+#include "format/rfdb/name.h"
 
 #include <stdio.h>
 

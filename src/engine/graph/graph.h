@@ -2,11 +2,11 @@
 #ifndef SHERD_ENGINE_GRAPH_GRAPH_H
 #define SHERD_ENGINE_GRAPH_GRAPH_H
 
-#include "engine/graph/buffer.h"
-#include "engine/graph/head.h"
-#include "engine/graph/version.h"
-#include "engine/graph/view.h"
-#include "format/rfdb_plan.h"
+#include "engine/graph/buffer/buffer.h"
+#include "engine/graph/disk/head.h"
+#include "engine/graph/disk/version.h"
+#include "engine/graph/view/view.h"
+#include "format/rfdb/plan.h"
 
 #include <sherd/graph.h>
 

@@ -3,9 +3,9 @@
 #define SHERD_ENGINE_MODEL_CONTAINER_FILE_H
 
 #include "base/limits.h"
-#include "format/container_head.h"
-#include "format/container_index.h"
-#include "format/container_shard.h"
+#include "format/container/head.h"
+#include "format/container/index.h"
+#include "format/container/shard.h"
 
 #include <sherd/store.h>
 

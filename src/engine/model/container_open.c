@@ -3,8 +3,8 @@
 #include "base/cursor.h"
 #include "engine/tensors/blame.h"
 #include "engine/model/container_set.h"
-#include "format/container_pairs.h"
-#include "format/samediff_graph.h"
+#include "format/container/pairs.h"
+#include "format/samediff/graph.h"
 
 #include <stdlib.h>
 

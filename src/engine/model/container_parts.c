@@ -1,7 +1,7 @@
 #include "engine/model/container_parts.h"
 
-#include "format/samediff_encode.h"
-#include "format/samediff_graph.h"
+#include "format/samediff/encode.h"
+#include "format/samediff/graph.h"
 
 /* Arrays being collected, in the order of the graph. */
 typedef struct collection {

@@ -3,7 +3,7 @@
 #define SHERD_ENGINE_MODEL_CONTAINER_PARTS_H
 
 #include "engine/model/model.h"
-#include "format/container_index.h"
+#include "format/container/index.h"
 
 typedef struct container_part {
 	size_t array;            /* as the caller numbers it */

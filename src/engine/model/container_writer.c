@@ -2,7 +2,7 @@
 
 #include "base/dtype.h"
 #include "engine/model/pairs.h"
-#include "format/container_pairs.h"
+#include "format/container/pairs.h"
 
 #include <stdlib.h>
 

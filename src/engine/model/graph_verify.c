@@ -2,7 +2,7 @@
 
 #include "base/map.h"
 #include "codec/json.h"
-#include "format/samediff_hash.h"
+#include "format/samediff/hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "engine/model/model.h"
-#include "format/samediff_encode.h"
-#include "format/samediff_graph.h"
-#include "format/samediff_hash.h"
+#include "format/samediff/encode.h"
+#include "format/samediff/graph.h"
+#include "format/samediff/hash.h"
 
 #include <stdlib.h>
 

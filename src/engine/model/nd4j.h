@@ -2,7 +2,7 @@
 #ifndef SHERD_ENGINE_MODEL_ND4J_H
 #define SHERD_ENGINE_MODEL_ND4J_H
 
-#include "format/nd4j_array.h"
+#include "format/samediff/nd4j_array.h"
 
 #include <sherd/store.h>
 

@@ -4,7 +4,7 @@
 #include "engine/model/container.h"
 #include "engine/model/container_set.h"
 #include "engine/tensors/report.h"
-#include "format/container_pairs.h"
+#include "format/container/pairs.h"
 
 #include <sherd/model.h>
 

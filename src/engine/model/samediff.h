@@ -3,7 +3,7 @@
 #define SHERD_ENGINE_MODEL_SAMEDIFF_H
 
 #include "engine/model/model.h"
-#include "format/samediff_graph.h"
+#include "format/samediff/graph.h"
 
 typedef struct sherd_samediff_model {
 	sherd_model base;

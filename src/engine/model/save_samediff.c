@@ -1,7 +1,7 @@
 #include "engine/model/elements.h"
 #include "engine/model/pairs.h"
 #include "engine/model/save.h"
-#include "format/samediff_encode.h"
+#include "format/samediff/encode.h"
 
 SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
 

@@ -3,8 +3,8 @@
 #define SHERD_ENGINE_MODEL_SDNB_H
 
 #include "engine/model/model.h"
-#include "format/samediff_graph.h"
-#include "format/sdnb.h"
+#include "format/samediff/graph.h"
+#include "format/samediff/sdnb.h"
 
 /* One file, decoded: its graph, and what lies behind it. */
 typedef struct sherd_sdnb_part {

@@ -4,8 +4,8 @@
 
 #include "base/meter.h"
 #include "engine/model/save.h"
-#include "format/samediff_encode.h"
-#include "format/sdnb.h"
+#include "format/samediff/encode.h"
+#include "format/samediff/sdnb.h"
 
 /* One file, all of whose places are known before its first byte is written. */
 typedef struct sherd_sdnb_out {

@@ -4,8 +4,8 @@
 #include "codec/json.h"
 #include "engine/rows/clear.h"
 #include "engine/rows/files.h"
-#include "format/rows_manifest.h"
-#include "format/rows_marker.h"
+#include "format/rows/manifest.h"
+#include "format/rows/marker.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

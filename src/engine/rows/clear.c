@@ -3,7 +3,7 @@
 #include "base/map.h"
 #include "engine/rows/bf16.h"
 #include "engine/rows/head.h"
-#include "format/rows_marker.h"
+#include "format/rows/marker.h"
 
 #include <sherd/detect.h>
 

@@ -1,8 +1,8 @@
 #include "engine/rows/files.h"
 
 #include "base/error.h"
-#include "format/rows_manifest.h"
-#include "format/rows_marker.h"
+#include "format/rows/manifest.h"
+#include "format/rows/marker.h"
 
 typedef struct search {
 	rows_files *files;

@@ -3,9 +3,9 @@
 #include "base/limits.h"
 #include "engine/rows/files.h"
 #include "engine/rows/verify.h"
-#include "format/rows_manifest.h"
-#include "format/rows_marker.h"
-#include "format/rows_shard.h"
+#include "format/rows/manifest.h"
+#include "format/rows/marker.h"
+#include "format/rows/shard.h"
 
 #include <stdlib.h>
 

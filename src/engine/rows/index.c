@@ -9,9 +9,9 @@
 #include "engine/rows/files.h"
 #include "engine/rows/head.h"
 #include "engine/rows/sums.h"
-#include "format/ckpt_shard.h"
-#include "format/rows_marker.h"
-#include "format/rows_shard.h"
+#include "format/ckpt/shard.h"
+#include "format/rows/marker.h"
+#include "format/rows/shard.h"
 
 #include <sherd/rows.h>
 

@@ -2,7 +2,7 @@
 
 #include "base/limits.h"
 #include "engine/rows/files.h"
-#include "format/rows_shard.h"
+#include "format/rows/shard.h"
 
 #include <inttypes.h>
 #include <stdio.h>

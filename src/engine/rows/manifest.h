@@ -2,7 +2,7 @@
 #ifndef SHERD_ENGINE_ROWS_MANIFEST_H
 #define SHERD_ENGINE_ROWS_MANIFEST_H
 
-#include "format/rows_manifest.h"
+#include "format/rows/manifest.h"
 
 #include <sherd/store.h>
 

@@ -6,8 +6,8 @@
 #include "engine/rows/files.h"
 #include "engine/rows/manifest.h"
 #include "engine/rows/rows.h"
-#include "format/rows_manifest.h"
-#include "format/rows_shard.h"
+#include "format/rows/manifest.h"
+#include "format/rows/shard.h"
 
 #include <inttypes.h>
 #include <stdio.h>

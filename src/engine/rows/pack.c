@@ -5,7 +5,7 @@
 #include "engine/rows/claim.h"
 #include "engine/rows/shard_out.h"
 #include "engine/rows/writer.h"
-#include "format/rows_shard.h"
+#include "format/rows/shard.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "engine/rows/writer.h"
-#include "format/rows_manifest.h"
+#include "format/rows/manifest.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

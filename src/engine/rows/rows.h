@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-#include "format/rows_manifest.h"
+#include "format/rows/manifest.h"
 
 #include <sherd/rows.h>
 

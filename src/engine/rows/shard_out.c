@@ -1,7 +1,7 @@
 #include "engine/rows/shard_out.h"
 
 #include "base/error.h"
-#include "format/rows_shard.h"
+#include "format/rows/shard.h"
 
 SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 

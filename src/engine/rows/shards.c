@@ -1,6 +1,6 @@
 #include "engine/rows/shards.h"
 
-#include "format/rows_shard.h"
+#include "format/rows/shard.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
 #ifndef SHERD_ENGINE_ROWS_STATS_H
 #define SHERD_ENGINE_ROWS_STATS_H
 
-#include "format/rows_manifest.h"
+#include "format/rows/manifest.h"
 
 typedef struct rows_stats rows_stats;
 

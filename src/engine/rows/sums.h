@@ -3,7 +3,7 @@
 #define SHERD_ENGINE_ROWS_SUMS_H
 
 #include "base/meter.h"
-#include "format/rows_manifest.h"
+#include "format/rows/manifest.h"
 
 #include <sherd/store.h>
 

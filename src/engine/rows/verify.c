@@ -9,10 +9,10 @@
 #include "engine/rows/files.h"
 #include "engine/rows/manifest.h"
 #include "engine/rows/sums.h"
-#include "format/ckpt_shard.h"
-#include "format/rows_manifest.h"
-#include "format/rows_marker.h"
-#include "format/rows_shard.h"
+#include "format/ckpt/shard.h"
+#include "format/rows/manifest.h"
+#include "format/rows/marker.h"
+#include "format/rows/shard.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

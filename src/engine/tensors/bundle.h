@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/meter.h"
-#include "format/safetensors.h"
+#include "format/tensor/safetensors.h"
 
 #include <sherd/bundle.h>
 

@@ -4,7 +4,7 @@
 #include "base/map.h"
 #include "engine/publish/head.h"
 #include "engine/tensors/bundle.h"
-#include "format/safetensors_index.h"
+#include "format/tensor/safetensors_index.h"
 
 #include <stdlib.h>
 

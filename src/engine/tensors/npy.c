@@ -3,8 +3,8 @@
 #include "engine/tensors/files.h"
 #include "engine/tensors/npy_folder.h"
 #include "engine/tensors/reorder.h"
-#include "format/npy.h"
-#include "format/npy_manifest.h"
+#include "format/tensor/npy.h"
+#include "format/tensor/npy_manifest.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #include "engine/tensors/files.h"
 #include "engine/publish/head.h"
 #include "engine/tensors/folder.h"
-#include "format/npy_manifest.h"
+#include "format/tensor/npy_manifest.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

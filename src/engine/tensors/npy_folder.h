@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "engine/tensors/report.h"
-#include "format/npy.h"
+#include "format/tensor/npy.h"
 
 #include <sherd/verify.h>
 

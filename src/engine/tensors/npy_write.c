@@ -2,8 +2,8 @@
 #include "engine/tensors/set.h"
 
 #include "base/map.h"
-#include "format/npy.h"
-#include "format/npy_manifest.h"
+#include "format/tensor/npy.h"
+#include "format/tensor/npy_manifest.h"
 
 #include <sherd/detect.h>
 

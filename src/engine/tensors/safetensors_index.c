@@ -4,7 +4,7 @@
 #include "engine/tensors/folder.h"
 #include "engine/tensors/index_verify.h"
 #include "engine/publish/head.h"
-#include "format/safetensors_index.h"
+#include "format/tensor/safetensors_index.h"
 
 #include <stdlib.h>
 

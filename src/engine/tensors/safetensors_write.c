@@ -1,8 +1,8 @@
 #include "engine/tensors/bundle.h"
 #include "engine/tensors/files.h"
 #include "engine/tensors/set.h"
-#include "format/safetensors.h"
-#include "format/safetensors_index.h"
+#include "format/tensor/safetensors.h"
+#include "format/tensor/safetensors_index.h"
 
 #include <sherd/ckpt.h>
 

@@ -4,7 +4,7 @@
 #include "codec/sha256.h"
 #include "engine/publish/claim.h"
 #include "engine/publish/head.h"
-#include "format/set_claim.h"
+#include "format/tensor/set_claim.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "engine/graph/locate.h"
+#include "engine/graph/view/locate.h"
 
 #include "support/graph_auto.h"
 #include "support/graph_make.h"

@@ -1,0 +1,51 @@
+#include "base/lost.h"
+
+void sherd_lost_tell(void *arg, const sherd_error *lost)
+{
+	sherd_lost *l = arg;
+	sherd_out *out = &l->cli->out;
+	sherd_error named = *lost;
+	l->any = true;
+	sherd_place_name(l->place, &named);
+	if (!out->json) {
+		sherd_out_problem(out, &named, true);
+		return;
+	}
+	if (!out->lost)
+		sherd_doc_open(&l->list, '[');
+	out->lost = &l->list;
+	sherd_doc_error(&l->list, &named);
+}
+
+int sherd_lost_check(const sherd_lost *lost, const sherd_bundle *left, sherd_error *err)
+{
+	if (!lost->any || sherd_bundle_count(left))
+		return SHERD_OK;
+	return sherd_cli_fail(err, SHERD_ECORRUPT, "missing-piece", "no tensor is whole: nothing is written");
+}
+
+int sherd_lost_sift(sherd_lost *lost, const sherd_bundle *from, bool by_name, sherd_bundle **out, sherd_error *err)
+{
+	sherd_cli *cli = lost->cli;
+	sherd_bundle *whole;
+	sherd_bundle_options options = {
+		.pool = cli->pool, .progress = &cli->progress, .lost = sherd_lost_tell, .lost_arg = lost};
+	TRY(sherd_bundle_sift(&whole, from, &options, err));
+	size_t count = sherd_bundle_count(whole), all = sherd_bundle_count(from);
+	int rc = all ? sherd_lost_check(lost, whole, err) : SHERD_OK;
+	if (rc == SHERD_OK && by_name && count < all)
+		rc = sherd_cli_fail(err, SHERD_ECORRUPT, "missing-piece",
+		                    "not all tensors that were asked for are whole: nothing is written");
+	if (rc < 0)
+		sherd_bundle_close(whole);
+	else
+		*out = whole;
+	return rc;
+}
+
+void sherd_lost_done(sherd_lost *lost)
+{
+	if (lost->cli && lost->cli->out.lost == &lost->list)
+		lost->cli->out.lost = NULL;
+	sherd_doc_done(&lost->list);
+}

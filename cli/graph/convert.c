@@ -1,0 +1,154 @@
+#include "graph/convert.h"
+
+#include "base/doc.h"
+#include "graph/export.h"
+#include "base/text.h"
+
+#include <sherd/detect.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What stands on a side. */
+typedef enum side { OTHER, LINES, DATABASE } side;
+
+static side side_of(const sherd_format_info *info)
+{
+	return !info                              ? OTHER
+	       : info->kind == SHERD_KIND_RECORDS ? LINES
+	       : info->kind == SHERD_KIND_GRAPH   ? DATABASE
+	                                          : OTHER;
+}
+
+/* A database is a folder: its name may end in '/'. */
+static int target_of(const sherd_args *args, side *out, sherd_error *err)
+{
+	const char *to = sherd_args_text(args, "to");
+	size_t len = strlen(args->operands[1]);
+	if (to) {
+		*out = side_of(sherd_format_describe(sherd_format_by_name(to)));
+		return SHERD_OK;
+	}
+	while (len > 1 && args->operands[1][len - 1] == '/')
+		len--;
+	char *path = strndup(args->operands[1], len);
+	if (!path)
+		return sherd_cli_no_memory(err);
+	*out = side_of(sherd_format_by_path(path, NULL));
+	free(path);
+	return SHERD_OK;
+}
+
+/* What is no format that we know is taken for lines when a graph is to become of it. */
+static int source_of(const char *path, side to, side *out, sherd_error *err)
+{
+	sherd_place place;
+	sherd_format format = SHERD_FORMAT_UNKNOWN;
+	*out = LINES;
+	if (strcmp(path, "-") == 0 && to == DATABASE)
+		return SHERD_OK;
+	TRY(sherd_place_open_any(&place, path, false, err));
+	int rc = sherd_place_blame(&place, sherd_detect(place.store, place.key, &format, err), err);
+	sherd_place_close(&place);
+	if (rc == SHERD_EUNSUPPORTED && to == DATABASE)
+		return SHERD_OK;
+	*out = side_of(sherd_format_describe(format));
+	return rc;
+}
+
+static int refuse(const char *path, const char *why, sherd_error *err)
+{
+	size_t len = strlen(path), room = sizeof(err->object) - 1;
+	int rc = sherd_cli_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "%s", why);
+	memcpy(err->object, path + (len > room ? len - room : 0), (len > room ? room : len) + 1);
+	return rc;
+}
+
+static int tell(sherd_cli *cli, const char *path, const char *format, const sherd_graph_reshard_result *done,
+                sherd_error *err)
+{
+	sherd_out_note(&cli->out, "%s: %s, %" PRIu64 " node%s and %" PRIu64 " edge%s written", path, format,
+	               done->nodes, sherd_text_plural(done->nodes), done->edges, sherd_text_plural(done->edges));
+	sherd_doc doc = sherd_doc_begin(&cli->out);
+	sherd_doc_put_text(&doc, "path", path);
+	sherd_doc_put_text(&doc, "format", format);
+	sherd_doc_put_u64(&doc, "nodes", done->nodes);
+	sherd_doc_put_u64(&doc, "edges", done->edges);
+	sherd_doc_put_u64(&doc, "lost_edges", done->lost_edges);
+	return sherd_doc_end(&doc, SHERD_OK, err);
+}
+
+static int to_lines(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	const char *path = args->operands[1];
+	const sherd_sources to = {path, path};
+	sherd_exported written;
+	sherd_db db;
+	if (sherd_args_has(args, "shards"))
+		return sherd_cli_usage(err, "--shards goes with a target of several files only");
+	TRY(sherd_db_open_reader(&db, cli, args, err));
+	int rc = sherd_export_write(cli, &db, &to, sherd_args_has(args, "replace"), &written, err);
+	sherd_db_close(&db);
+	if (rc < 0)
+		return rc;
+	const sherd_graph_reshard_result done = {.nodes = written.nodes, .edges = written.edges};
+	return tell(cli, path, "jsonl", &done, err);
+}
+
+/* Copies into a database that is new, and tells. */
+static int copy(sherd_cli *cli, const sherd_args *args, const sherd_graph *from, sherd_error *err)
+{
+	sherd_graph_layout layout = {0};
+	sherd_graph_reshard_result done;
+	TRY(sherd_db_take_layout(args, &layout, err));
+	if (sherd_args_has(args, "replace"))
+		return sherd_cli_usage(err, "--replace does not go with a database: remove it first");
+	TRY(sherd_db_reshard(cli, from, args->operands[1], &layout, &done, err));
+	return tell(cli, args->operands[1], "rfdb", &done, err);
+}
+
+static int from_database(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	sherd_db db;
+	TRY(sherd_db_open_reader(&db, cli, args, err));
+	int rc = copy(cli, args, db.graph, err);
+	sherd_db_close(&db);
+	return rc;
+}
+
+/* Through a graph in memory, so that bad lines are found before anything is made. */
+static int from_lines(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	const char *path = args->operands[0];
+	const sherd_sources from = {path, path};
+	const sherd_graph_layout one = {.shards = 1};
+	sherd_loaded loaded = {0};
+	sherd_graph *graph;
+	TRY(sherd_graph_open_ephemeral(&graph, &one, cli->pool, err));
+	int rc = sherd_batch_load(cli, graph, &from, &loaded, err);
+	if (rc == SHERD_OK)
+		rc = copy(cli, args, graph, err);
+	sherd_graph_close(graph);
+	return rc;
+}
+
+int sherd_graph_convert_any(sherd_cli *cli, const sherd_args *args, bool *done, sherd_error *err)
+{
+	side to, from;
+	*done = true;
+	TRY(target_of(args, &to, err));
+	int rc = source_of(args->operands[0], to, &from, err);
+	*done = to != OTHER || from == DATABASE;
+	if (!*done)
+		return SHERD_OK;
+	TRY(rc);
+	if (to == OTHER)
+		return refuse(args->operands[0], "a graph goes to JSON Lines (DST.jsonl) or a database (DST.rfdb) only",
+		              err);
+	if (from == OTHER)
+		return refuse(args->operands[0], "this is no graph, which JSON Lines and databases hold", err);
+	if (to == LINES)
+		return to_lines(cli, args, err);
+	return from == LINES ? from_lines(cli, args, err) : from_database(cli, args, err);
+}

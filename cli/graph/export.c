@@ -1,0 +1,174 @@
+#include "graph/export.h"
+
+#include "commands.h"
+#include "graph/records.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* One of the files that are written: invisible until both are whole. */
+typedef struct target {
+	const char *path; /* NULL: nothing is wanted; "-": standard output */
+	sherd_place place;
+	sherd_writer *writer; /* NULL for standard output */
+} target;
+
+static int target_open(target *t, bool replace, sherd_error *err)
+{
+	sherd_write_options options = {.mode = replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW};
+	sherd_stat stat;
+	if (!t->path || strcmp(t->path, "-") == 0)
+		return SHERD_OK;
+	TRY(sherd_place_open(&t->place, t->path, true, err));
+	/* Found out before the work, and once more by the commit. */
+	int rc = SHERD_OK;
+	if (!replace && sherd_store_stat(t->place.store, t->place.key, &stat, NULL) == SHERD_OK)
+		rc = sherd_cli_fail(err, SHERD_EEXIST, "exists", "it exists (--replace replaces it)");
+	if (rc == SHERD_OK)
+		rc = sherd_store_write(t->place.store, t->place.key, &options, &t->writer, err);
+	return sherd_place_blame(&t->place, rc, err);
+}
+
+static int target_commit(target *t, sherd_error *err)
+{
+	if (!t->writer)
+		return SHERD_OK;
+	sherd_writer *writer = t->writer;
+	t->writer = NULL;
+	return sherd_place_blame(&t->place, sherd_writer_commit(writer, err), err);
+}
+
+static void target_close(target *t)
+{
+	sherd_writer_abort(t->writer);
+	sherd_place_close(&t->place);
+}
+
+typedef int produce_fn(const sherd_graph *graph, sherd_records *r, sherd_error *err);
+
+static int produce_nodes(const sherd_graph *graph, sherd_records *r, sherd_error *err)
+{
+	return sherd_graph_find(graph, NULL, sherd_records_node, r, err);
+}
+
+static int produce_edges(const sherd_graph *graph, sherd_records *r, sherd_error *err)
+{
+	return sherd_graph_edges(graph, NULL, sherd_records_edge, r, err);
+}
+
+/* Errors are the database's, or the target's when the records could not be put there. */
+static int produce(const sherd_db *db, produce_fn *all, sherd_records *r, const target *t, sherd_error *err)
+{
+	r->file = t->writer;
+	TRY(sherd_db_blame(db, all(db->graph, r, err), err));
+	return t->writer ? sherd_place_blame(&t->place, r->rc, err) : r->rc;
+}
+
+/* Two paths may lead to one file, of which only the edges would be left. */
+static int check_different(const target *nodes, const target *edges, sherd_error *err)
+{
+	sherd_stat a, b;
+	if (!nodes->place.store || !edges->writer ||
+	    sherd_store_stat(nodes->place.store, nodes->place.key, &a, NULL) < 0 ||
+	    sherd_store_stat(edges->place.store, edges->place.key, &b, NULL) < 0 || strcmp(a.identity, b.identity) != 0)
+		return SHERD_OK;
+	return sherd_place_blame(&edges->place,
+	                         sherd_cli_usage(err, "--nodes and --edges lead to one file by different names"), err);
+}
+
+static int write_both(sherd_cli *cli, const sherd_db *db, target *nodes, target *edges, sherd_exported *out,
+                      sherd_error *err)
+{
+	sherd_records r = {.cli = cli, .err = err};
+	bool same = nodes->path && edges->path && strcmp(nodes->path, edges->path) == 0;
+	int rc = nodes->path ? produce(db, produce_nodes, &r, nodes, err) : SHERD_OK;
+	if (rc == SHERD_OK && edges->path)
+		rc = produce(db, produce_edges, &r, same ? nodes : edges, err);
+	rc = sherd_records_done(&r, rc);
+	if (rc == SHERD_OK)
+		rc = target_commit(nodes, err);
+	if (rc == SHERD_OK) {
+		rc = check_different(nodes, edges, err);
+		if (rc == SHERD_OK)
+			rc = target_commit(edges, err);
+		if (rc < 0 && nodes->place.store)
+			(void)sherd_store_remove(nodes->place.store, nodes->place.key, NULL);
+	}
+	*out = (sherd_exported){.nodes = r.nodes, .edges = r.edges, .bytes = r.bytes};
+	return rc;
+}
+
+int sherd_export_write(sherd_cli *cli, const sherd_db *db, const sherd_sources *to, bool replace, sherd_exported *out,
+                       sherd_error *err)
+{
+	target nodes = {.path = to->nodes}, edges = {.path = to->edges};
+	bool same = to->nodes && to->edges && strcmp(to->nodes, to->edges) == 0;
+	int rc = target_open(&nodes, replace, err);
+	if (rc == SHERD_OK && !same)
+		rc = target_open(&edges, replace, err);
+	if (rc == SHERD_OK)
+		rc = write_both(cli, db, &nodes, &edges, out, err);
+	target_close(&nodes);
+	target_close(&edges);
+	sherd_out_clear_bar(&cli->out);
+	return rc;
+}
+
+static bool is_stdout(const char *path)
+{
+	return path && strcmp(path, "-") == 0;
+}
+
+/* Not where the records themselves are on standard output. */
+static int tell(sherd_cli *cli, const sherd_db *db, const sherd_exported *done, sherd_error *err)
+{
+	uint64_t version = sherd_graph_version(db->graph);
+	sherd_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s of version %" PRIu64 " exported",
+	               db->path, done->nodes, sherd_text_plural(done->nodes), done->edges,
+	               sherd_text_plural(done->edges), version);
+	sherd_doc doc = sherd_doc_begin(&cli->out);
+	sherd_doc_put_text(&doc, "path", db->path);
+	sherd_doc_put_u64(&doc, "version", version);
+	sherd_doc_put_u64(&doc, "nodes", done->nodes);
+	sherd_doc_put_u64(&doc, "edges", done->edges);
+	sherd_doc_put_u64(&doc, "bytes", done->bytes);
+	return sherd_doc_end(&doc, SHERD_OK, err);
+}
+
+static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	sherd_db db;
+	sherd_exported done;
+	const sherd_sources to = {sherd_args_text(args, "nodes"), sherd_args_text(args, "edges")};
+	bool printed = is_stdout(to.nodes) || is_stdout(to.edges);
+	if (!to.nodes && !to.edges)
+		return sherd_cli_usage(err, "--nodes F or --edges F is missing");
+	if (printed && cli->out.json)
+		return sherd_cli_usage(err, "--json and - both want standard output");
+	TRY(sherd_db_open_reader(&db, cli, args, err));
+	int rc = sherd_export_write(cli, &db, &to, sherd_args_has(args, "replace"), &done, err);
+	if (rc == SHERD_OK && !printed)
+		rc = tell(cli, &db, &done, err);
+	sherd_db_close(&db);
+	return rc;
+}
+
+static const sherd_option options[] = {
+	{"nodes", "F", "write the nodes there, one a line; - is standard output", 0},
+	{"edges", "F", "write the edges there, one a line; - is standard output", 0},
+	{"replace", NULL, "the files may exist and are replaced", 0},
+	SHERD_AT_OPTION,
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_graph_export = {
+	.name = "graph export",
+	.operands = "DB",
+	.summary = "Writes all nodes and edges as JSON Lines",
+	.details = "Importing what was exported gives the same graph. One file for both holds the nodes first.\n",
+	.least = 1,
+	.most = 1,
+	.run = run,
+	.options = options,
+};

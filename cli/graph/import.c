@@ -1,0 +1,217 @@
+#include "graph/batch.h"
+#include "commands.h"
+#include "graph/db.h"
+#include "base/doc.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+
+static int take_sources(const sherd_args *args, sherd_sources *from, sherd_error *err)
+{
+	from->nodes = sherd_args_text(args, "nodes");
+	from->edges = sherd_args_text(args, "edges");
+	if (!from->nodes && !from->edges)
+		return sherd_cli_usage(err, "--nodes F or --edges F is missing");
+	return SHERD_OK;
+}
+
+/* ---- import */
+
+static int tell_imported(sherd_cli *cli, const sherd_db *db, const sherd_loaded *loaded, sherd_error *err)
+{
+	uint64_t version = sherd_graph_version(db->graph), edges = loaded->edges - loaded->skipped;
+	sherd_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s imported, version %" PRIu64, db->path,
+	               loaded->nodes, sherd_text_plural(loaded->nodes), edges, sherd_text_plural(edges), version);
+	if (loaded->skipped)
+		sherd_out_note(&cli->out, "%s: %" PRIu64 " edge%s left out, whose source is no node", db->path,
+		               loaded->skipped, sherd_text_plural(loaded->skipped));
+	sherd_doc doc = sherd_doc_begin(&cli->out);
+	sherd_doc_put_text(&doc, "path", db->path);
+	sherd_doc_put_u64(&doc, "version", version);
+	sherd_doc_put_u64(&doc, "nodes", loaded->nodes);
+	sherd_doc_put_u64(&doc, "edges", loaded->edges - loaded->skipped);
+	sherd_doc_put_u64(&doc, "skipped_edges", loaded->skipped);
+	return sherd_doc_end(&doc, SHERD_OK, err);
+}
+
+static int run_import(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	sherd_db db;
+	sherd_sources from;
+	sherd_loaded loaded = {.skip = sherd_args_has(args, "skip-unknown")};
+	TRY(take_sources(args, &from, err));
+	TRY(sherd_db_open_writer(&db, cli, args, err));
+	int rc = sherd_batch_load(cli, db.graph, &from, &loaded, err);
+	if (rc == SHERD_OK)
+		rc = sherd_db_flush(&db, cli, err);
+	if (rc == SHERD_OK)
+		rc = tell_imported(cli, &db, &loaded, err);
+	sherd_db_close(&db);
+	return rc;
+}
+
+static const sherd_option import_options[] = {
+	{"nodes", "F", "file of nodes, one a line; - is standard input", 0},
+	{"edges", "F", "file of edges, one a line; - is standard input", 0},
+	{"skip-unknown", NULL, "leave out edges whose source is no node, and count them", 0},
+	SHERD_WAIT_OPTION,
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_graph_import = {
+	.name = "graph import",
+	.operands = "DB",
+	.summary = "Adds nodes and edges from JSON Lines, as one version",
+	.details =
+		"A node is {\"id\",\"semanticId\",\"nodeType\",\"name\",\"file\",\"exported\",\"metadata\"}, an edge\n"
+		"{\"src\",\"dst\",\"edgeType\",\"metadata\"}. What is there already is replaced. One file for both\n"
+		"holds nodes before the edges that begin at them. A bad line is told, and nothing is imported.\n",
+	.least = 1,
+	.most = 1,
+	.run = run_import,
+	.options = import_options,
+};
+
+/* ---- update, delete-file */
+
+static int tell_changed(sherd_cli *cli, const sherd_db *db, const char *file, const sherd_graph_change *c,
+                        sherd_error *err)
+{
+	uint64_t version = sherd_graph_version(db->graph);
+	sherd_out_note(&cli->out,
+	               "%s: %s: nodes %" PRIu64 " added, %" PRIu64 " changed, %" PRIu64 " removed, edges %" PRIu64
+	               " added, %" PRIu64 " removed, version %" PRIu64,
+	               db->path, file, c->nodes_added, c->nodes_changed, c->nodes_removed, c->edges_added,
+	               c->edges_removed, version);
+	sherd_doc doc = sherd_doc_begin(&cli->out);
+	sherd_doc_put_text(&doc, "path", db->path);
+	sherd_doc_put_text(&doc, "file", file);
+	sherd_doc_put_u64(&doc, "version", version);
+	sherd_doc_put_u64(&doc, "nodes_added", c->nodes_added);
+	sherd_doc_put_u64(&doc, "nodes_changed", c->nodes_changed);
+	sherd_doc_put_u64(&doc, "nodes_removed", c->nodes_removed);
+	sherd_doc_put_u64(&doc, "edges_added", c->edges_added);
+	sherd_doc_put_u64(&doc, "edges_removed", c->edges_removed);
+	return sherd_doc_end(&doc, SHERD_OK, err);
+}
+
+typedef struct updating {
+	sherd_graph *graph;
+	sherd_graph_text file;
+	const sherd_graph_node *nodes;
+	const sherd_graph_edge *edges;
+	size_t node_count, edge_count;
+	sherd_batch batch;
+	sherd_graph_change change;
+} updating;
+
+static int apply(updating *u, size_t nodes, size_t edges, sherd_error *err)
+{
+	return sherd_graph_update_file(u->graph, u->file, u->nodes, nodes, u->edges, edges, &u->change, err);
+}
+
+/* Which record is to blame: the first with which the update is refused. What goes in on the way is never flushed. */
+static int blame(updating *u, int rc, sherd_error *err)
+{
+	size_t good = 0, bad = u->node_count;
+	bool nodes = apply(u, u->node_count, 0, NULL) < 0;
+	if (!nodes)
+		bad = u->edge_count;
+	while (bad - good > 1) {
+		size_t half = good + (bad - good) / 2;
+		if ((nodes ? apply(u, half, 0, NULL) : apply(u, u->node_count, half, NULL)) < 0)
+			bad = half;
+		else
+			good = half;
+	}
+	return nodes ? sherd_batch_blame(&u->batch.node_at[bad - 1], rc, err)
+	             : sherd_batch_blame_edge(&u->batch, bad - 1, rc, err);
+}
+
+static int update(updating *u, const sherd_sources *from, sherd_error *err)
+{
+	TRY(sherd_batch_read_all(&u->batch, from, err));
+	u->nodes = sherd_graph_lines_nodes(u->batch.records, &u->node_count);
+	u->edges = sherd_graph_lines_edges(u->batch.records, &u->edge_count);
+	int rc = apply(u, u->node_count, u->edge_count, err);
+	return rc == SHERD_EINVAL ? blame(u, rc, err) : rc;
+}
+
+static int run_update(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	sherd_db db;
+	sherd_sources from;
+	updating u = {0};
+	const char *file = sherd_args_text(args, "file");
+	if (!file)
+		return sherd_cli_usage(err, "--file PATH is missing");
+	TRY(take_sources(args, &from, err));
+	TRY(sherd_db_open_writer(&db, cli, args, err));
+	u.graph = db.graph;
+	u.file = sherd_graph_text_of(file);
+	int rc = sherd_batch_open(&u.batch, err);
+	if (rc == SHERD_OK)
+		rc = update(&u, &from, err);
+	if (rc == SHERD_OK)
+		rc = sherd_db_flush(&db, cli, err);
+	if (rc == SHERD_OK)
+		rc = tell_changed(cli, &db, file, &u.change, err);
+	sherd_batch_close(&u.batch);
+	sherd_db_close(&db);
+	return rc;
+}
+
+static const sherd_option update_options[] = {
+	SHERD_WAIT_OPTION,
+	{"file", "PATH", "the file, as its nodes name it", 0},
+	{"nodes", "F", "its nodes, one a line; - is standard input", 0},
+	{"edges", "F", "the edges from them, one a line; - is standard input", 0},
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_graph_update = {
+	.name = "graph update",
+	.operands = "DB --file PATH",
+	.summary = "Replaces everything that belongs to one file, as one version",
+	.details = "Its nodes, the edges from them, and edges whose metadata names it as their __file_context go;\n"
+		   "what the files hold comes. Edges from elsewhere to nodes that stay do stay.\n",
+	.least = 1,
+	.most = 1,
+	.run = run_update,
+	.options = update_options,
+};
+
+static int run_delete(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	sherd_db db;
+	sherd_graph_change change = {0};
+	const char *file = args->operands[1];
+	TRY(sherd_db_open_writer(&db, cli, args, err));
+	int rc = sherd_db_blame(&db, sherd_graph_delete_file(db.graph, sherd_graph_text_of(file), &change, err), err);
+	if (rc == SHERD_OK && !change.nodes_removed && !change.edges_removed)
+		rc = sherd_db_blame(
+			&db,
+			sherd_cli_fail(err, SHERD_ENOTFOUND, "not-found", "nothing belongs to a file %.200s", file),
+			err);
+	if (rc == SHERD_OK)
+		rc = sherd_db_flush(&db, cli, err);
+	if (rc == SHERD_OK)
+		rc = tell_changed(cli, &db, file, &change, err);
+	sherd_db_close(&db);
+	return rc;
+}
+
+static const sherd_option wait_options[] = {
+	SHERD_WAIT_OPTION,
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_graph_delete_file = {
+	.name = "graph delete-file",
+	.operands = "DB PATH",
+	.summary = "Removes everything that belongs to one file, as one version",
+	.least = 2,
+	.most = 2,
+	.run = run_delete,
+	.options = wait_options,
+};

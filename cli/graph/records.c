@@ -1,0 +1,137 @@
+#include "graph/records.h"
+
+#include "base/text.h"
+#include "base/watch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a terminal would take for a command is escaped, which JSON allows wherever it can stand. */
+static void print(sherd_out *out, const char *json, size_t len)
+{
+	for (size_t i = 0, from = 0; i <= len;) {
+		char escape[SHERD_TEXT_ESCAPE];
+		size_t n = i < len ? sherd_text_char(json + i, len - i) : 0;
+		size_t escaped = n && (uint8_t)json[i] >= 0x7F ? sherd_text_escape(json + i, n, escape) : 0;
+		if (escaped || i == len)
+			sherd_out_bytes(out, json + from, i - from);
+		if (escaped) {
+			sherd_out_bytes(out, escape, escaped);
+			from = i + n;
+		}
+		i += n ? n : 1;
+	}
+}
+
+static void put(sherd_records *r, const char *text, size_t len)
+{
+	if (r->file && r->rc == SHERD_OK)
+		r->rc = sherd_writer_append(r->file, text, len, r->err);
+	else if (!r->file)
+		print(&r->cli->out, text, len);
+	r->bytes += len;
+}
+
+static void put_str(sherd_records *r, const char *text)
+{
+	put(r, text, strlen(text));
+}
+
+static void put_line(sherd_records *r, const char *kind, size_t len)
+{
+	if (r->change) {
+		put_str(r, "{\"change\":\"");
+		put_str(r, r->change);
+		put_str(r, "\",\"");
+		put_str(r, kind);
+		put_str(r, "\":");
+	}
+	put(r, r->line, len);
+	put_str(r, r->change ? "}\n" : "\n");
+}
+
+static void put_value(sherd_records *r, const char *kind)
+{
+	if (!r->change) {
+		sherd_doc_raw(r->doc, r->line);
+		return;
+	}
+	sherd_doc_open(r->doc, '{');
+	sherd_doc_put_text(r->doc, "change", r->change);
+	sherd_doc_key(r->doc, kind);
+	sherd_doc_raw(r->doc, r->line);
+	sherd_doc_close(r->doc, '}');
+}
+
+/* The record was made a line of this length. */
+static bool deliver(sherd_records *r, const char *kind, size_t len)
+{
+	bool shown = r->rc == SHERD_OK && !r->count;
+	if (shown && r->doc)
+		put_value(r, kind);
+	else if (shown)
+		put_line(r, kind, len);
+	if (r->rc == SHERD_OK)
+		r->rc = sherd_watch_check(r->err);
+	if (r->file && (r->nodes + r->edges) % 4096 == 0)
+		(void)r->cli->progress.update(r->cli->progress.arg, r->bytes, 0);
+	return r->rc == SHERD_OK && !sherd_out_failed() && (!r->limit || r->nodes + r->edges < r->limit);
+}
+
+static bool same_id(sherd_graph_id a, sherd_graph_id b)
+{
+	return a.lo == b.lo && a.hi == b.hi;
+}
+
+/* Puts the node at the other end into the line of an edge, which then reads back as the same edge: other keys are
+ * passed over there. */
+static int add_node(sherd_records *r, const sherd_graph_edge *edge, size_t *len)
+{
+	sherd_graph_node node;
+	char *text = NULL;
+	size_t room = 0, text_len = 0;
+	int rc = sherd_graph_get(r->graph, same_id(edge->src, r->from) ? edge->dst : edge->src, &node, r->err);
+	if (rc <= 0)
+		return rc;
+	rc = sherd_graph_node_line(&node, &text, &room, &text_len, r->err);
+	size_t all = *len + text_len + sizeof(",\"node\":}");
+	char *larger = rc == SHERD_OK ? realloc(r->line, all) : NULL;
+	if (larger) {
+		r->line = larger;
+		r->room = all;
+		*len = *len - 1 + (size_t)snprintf(larger + *len - 1, all - *len + 1, ",\"node\":%s}", text);
+	} else if (rc == SHERD_OK) {
+		rc = sherd_cli_no_memory(r->err);
+	}
+	free(text);
+	return rc;
+}
+
+bool sherd_records_node(void *arg, const sherd_graph_node *node)
+{
+	sherd_records *r = arg;
+	size_t len = 0;
+	r->rc = sherd_graph_node_line(node, &r->line, &r->room, &len, r->err);
+	r->nodes++;
+	return deliver(r, "node", len);
+}
+
+bool sherd_records_edge(void *arg, const sherd_graph_edge *edge)
+{
+	sherd_records *r = arg;
+	size_t len = 0;
+	r->rc = sherd_graph_edge_line(edge, &r->line, &r->room, &len, r->err);
+	if (r->rc == SHERD_OK && r->graph && !r->count)
+		r->rc = add_node(r, edge, &len);
+	r->edges++;
+	return deliver(r, "edge", len);
+}
+
+int sherd_records_done(sherd_records *r, int rc)
+{
+	free(r->line);
+	r->line = NULL;
+	r->room = 0;
+	return rc < 0 ? rc : r->rc;
+}

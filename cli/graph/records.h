@@ -1,0 +1,35 @@
+/* cli/graph/records.h - nodes and edges on their way out: as lines to standard output or to a file, or into the
+ * document of
+ * --json. */
+#ifndef SHERD_CLI_GRAPH_RECORDS_H
+#define SHERD_CLI_GRAPH_RECORDS_H
+
+#include "cli.h"
+#include "base/doc.h"
+
+#include <sherd/graph_json.h>
+
+typedef struct sherd_records {
+	sherd_cli *cli;
+	sherd_error *err;
+	sherd_writer *file; /* lines go there; NULL: to standard output */
+	sherd_doc *doc;     /* values go there; NULL: they are lines */
+	const char *change; /* what became of the next record, told with it; NULL: nothing is */
+	uint64_t nodes, edges, bytes;
+	uint64_t limit;           /* stops after so many; 0: never */
+	bool count;               /* records are counted, not printed */
+	const sherd_graph *graph; /* of edges: the node at the other end is told too; NULL: it is not */
+	sherd_graph_id from;      /* the end that is not the other one */
+	int rc;                   /* of the first failure, which stops */
+	char *line;
+	size_t room;
+} sherd_records;
+
+/* Callbacks; arg is the sherd_records. They say stop after a failure, a signal, or when nobody reads standard output
+ * any more. */
+bool sherd_records_node(void *arg, const sherd_graph_node *node);
+bool sherd_records_edge(void *arg, const sherd_graph_edge *edge);
+/* Frees, and returns rc, or what went wrong before when that is a failure of its own. */
+int sherd_records_done(sherd_records *r, int rc);
+
+#endif

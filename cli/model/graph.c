@@ -1,0 +1,170 @@
+#include "commands.h"
+#include "model/model.h"
+#include "base/place.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SHAPE_TEXT = SHERD_MAX_DIMS * 22 + 3, SHOWN = 200 };
+
+/* Appends a name to a cell of SHOWN bytes; dots stand for what has no place there. */
+static void join(char *cell, const char *name)
+{
+	size_t used = strlen(cell), dots = sizeof(", ...");
+	if (used + strlen(name) + 2 + dots <= SHOWN)
+		(void)snprintf(cell + used, SHOWN - used, "%s%s", used ? ", " : "", name);
+	else if (used < 3 || strcmp(cell + used - 3, "...") != 0)
+		(void)snprintf(cell + used, SHOWN - used, "%s...", used ? ", " : "");
+}
+
+static const char *name_of(const sherd_graph_view *view, size_t variable)
+{
+	return variable == SHERD_NO_VARIABLE ? "?" : view->graph->variables[variable].name;
+}
+
+static int print_operations(sherd_cli *cli, const sherd_graph_view *view, sherd_error *err)
+{
+	static const char *const heads[] = {"operation", "op", "type", "inputs", "outputs"};
+	sherd_table table = {.columns = COUNT_OF(heads)};
+	sherd_table_add_row(&table, heads);
+	for (size_t i = 0; i < view->graph->operation_count; i++) {
+		const sherd_model_operation *op = &view->graph->operations[i];
+		char inputs[SHOWN] = "", outputs[SHOWN] = "";
+		for (size_t k = 0; k < op->input_ids.count; k++)
+			join(inputs, name_of(view, op->input_variables[k]));
+		for (size_t k = 0; k < sherd_graph_outputs(op); k++)
+			join(outputs, name_of(view, sherd_graph_output(view, op, k)));
+		sherd_table_add(&table, op->name ? op->name : "");
+		sherd_table_add(&table, op->op ? op->op : "");
+		sherd_table_add(&table, sherd_op_type_name(op->type));
+		sherd_table_add(&table, inputs);
+		sherd_table_add(&table, outputs);
+	}
+	return sherd_table_print(&table, &cli->out, err);
+}
+
+/* What the variable tells, else what its array does; "" when neither knows. */
+static void shape_text(const sherd_graph_view *view, const sherd_model_variable *v, char out[SHAPE_TEXT])
+{
+	const sherd_tensor *t = v->array == SHERD_NO_ARRAY ? NULL : sherd_bundle_tensor(view->bundle, v->array);
+	size_t count = v->shape.at ? v->shape.count : t ? t->ndim : 0, used = 0;
+	out[0] = 0;
+	if (!v->shape.at && !t)
+		return;
+	used += (size_t)snprintf(out, SHAPE_TEXT, "[");
+	for (size_t i = 0; i < count; i++)
+		used += (size_t)snprintf(out + used, SHAPE_TEXT - used, "%s%" PRId64, i ? ", " : "",
+		                         v->shape.at ? v->shape.at[i] : (int64_t)t->shape[i]);
+	(void)snprintf(out + used, SHAPE_TEXT - used, "]");
+}
+
+static int print_variables(sherd_cli *cli, const sherd_graph_view *view, sherd_error *err)
+{
+	static const char *const heads[] = {"variable", "kind", "dtype", "shape"};
+	sherd_table table = {.columns = COUNT_OF(heads)};
+	sherd_table_add_row(&table, heads);
+	for (size_t i = 0; i < view->graph->variable_count; i++) {
+		const sherd_model_variable *v = &view->graph->variables[i];
+		const sherd_dtype_info *type = sherd_dtype_describe(v->dtype);
+		char shape[SHAPE_TEXT];
+		shape_text(view, v, shape);
+		sherd_table_add(&table, v->name);
+		sherd_table_add(&table, sherd_variable_kind_name(v->kind));
+		sherd_table_add(&table, type ? type->name : "");
+		sherd_table_add(&table, shape);
+	}
+	return sherd_table_print(&table, &cli->out, err);
+}
+
+/* The graphs that lead to one inside, the innermost first. */
+typedef struct path {
+	const struct path *outer;
+	const char *name;
+} path;
+
+static void print_path(sherd_out *out, const path *p)
+{
+	if (p->outer) {
+		print_path(out, p->outer);
+		sherd_out_printf(out, "/");
+	}
+	sherd_out_name(out, p->name);
+}
+
+static int print_graph(sherd_cli *cli, const sherd_graph_view *view, const path *outer, sherd_error *err)
+{
+	if (view->graph->operation_count) {
+		TRY(print_operations(cli, view, err));
+		sherd_out_printf(&cli->out, "\n");
+	}
+	TRY(print_variables(cli, view, err));
+	for (size_t i = 0; i < view->graph->subgraph_count; i++) {
+		const sherd_model_subgraph *inside = &view->graph->subgraphs[i];
+		const path here = {outer, inside->name};
+		sherd_graph_view inner;
+		sherd_out_printf(&cli->out, "\ngraph ");
+		print_path(&cli->out, &here);
+		sherd_out_printf(&cli->out, "\n");
+		TRY(sherd_graph_view_open(&inner, view->model, inside->graph, view->bundle, err));
+		int rc = print_graph(cli, &inner, &here, err);
+		sherd_graph_view_close(&inner);
+		TRY(rc);
+	}
+	return SHERD_OK;
+}
+
+int sherd_graph_text(sherd_cli *cli, const sherd_graph_view *view, sherd_error *err)
+{
+	return print_graph(cli, view, NULL, err);
+}
+
+static int show(sherd_cli *cli, const sherd_args *args, const sherd_model *model, sherd_error *err)
+{
+	sherd_bundle *bundle;
+	sherd_graph_view view;
+	TRY(sherd_bundle_of_model(&bundle, model, err));
+	int rc = sherd_graph_view_open(&view, model, NULL, bundle, err);
+	if (rc == SHERD_OK) {
+		if (sherd_args_has(args, "dot"))
+			rc = sherd_graph_dot(&cli->out, &view, err);
+		else
+			rc = cli->out.json ? sherd_graph_json(cli, &view, err) : sherd_graph_text(cli, &view, err);
+		sherd_graph_view_close(&view);
+	}
+	sherd_bundle_close(bundle);
+	return rc;
+}
+
+static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	sherd_place place;
+	sherd_model *model;
+	if (cli->out.json && sherd_args_has(args, "dot"))
+		return sherd_cli_usage(err, "--dot and --json cannot go together");
+	TRY(sherd_place_open(&place, args->operands[0], false, err));
+	int rc = sherd_place_blame(&place, sherd_model_open(&model, place.store, place.key, NULL, err), err);
+	if (rc == SHERD_OK) {
+		rc = show(cli, args, model, err);
+		sherd_model_close(model);
+	}
+	sherd_place_close(&place);
+	return rc;
+}
+
+static const sherd_option options[] = {
+	{"dot", NULL, "print the graph for Graphviz", 0},
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_model_graph = {
+	.name = "model graph",
+	.operands = "FILE",
+	.summary = "Shows the operations and variables of a model",
+	.details = "With --json every field of them. A ? stands for an input or output that is no variable.\n"
+		   "Graphs inside of the graph follow it, each under the names that lead to it.\n",
+	.least = 1,
+	.most = 1,
+	.run = run,
+	.options = options,
+};

@@ -1,0 +1,115 @@
+#include "commands.h"
+#include "graph/db.h"
+#include "tensors/describe.h"
+#include "base/lost.h"
+#include "rows/rows.h"
+
+#include <sherd/bundle.h>
+#include <sherd/ckpt.h>
+#include <sherd/model.h>
+
+static int show_ckpt(sherd_cli *cli, const char *path, const sherd_place *place, sherd_format format, bool partial,
+                     sherd_error *err)
+{
+	sherd_ckpt *ckpt;
+	sherd_lost lost = {.cli = cli, .place = place};
+	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
+	if (partial) {
+		options.lost = sherd_lost_tell;
+		options.lost_arg = &lost;
+	}
+	int rc = format == SHERD_FORMAT_CHECKPOINT
+	                 ? sherd_ckpt_open(&ckpt, place->store, place->key, &options, err)
+	                 : sherd_ckpt_open_shard(&ckpt, place->store, place->key, &options, err);
+	TRY(sherd_place_blame(place, rc, err));
+	rc = cli->out.json ? sherd_describe_ckpt_json(cli, ckpt, format, err)
+	                   : sherd_describe_ckpt(cli, path, ckpt, format, err);
+	sherd_ckpt_close(ckpt);
+	sherd_lost_done(&lost);
+	return rc;
+}
+
+static int show_bundle(sherd_cli *cli, const char *path, const sherd_place *place, sherd_error *err)
+{
+	sherd_bundle *bundle;
+	sherd_bundle_options options = {.pool = cli->pool, .progress = &cli->waiting};
+	TRY(sherd_place_blame(place, sherd_bundle_open(&bundle, place->store, place->key, &options, err), err));
+	int rc = cli->out.json ? sherd_describe_bundle_json(cli, bundle, err)
+	                       : sherd_describe_bundle(cli, path, bundle, NULL, err);
+	sherd_bundle_close(bundle);
+	return rc;
+}
+
+static int show_model(sherd_cli *cli, const char *path, const sherd_place *place, sherd_error *err)
+{
+	sherd_model *model;
+	sherd_bundle *bundle;
+	TRY(sherd_place_blame(place, sherd_model_open(&model, place->store, place->key, NULL, err), err));
+	int rc = sherd_bundle_of_model(&bundle, model, err);
+	if (rc == SHERD_OK) {
+		rc = cli->out.json ? sherd_describe_model_json(cli, model, bundle, err)
+		                   : sherd_describe_model(cli, path, model, bundle, err);
+		sherd_bundle_close(bundle);
+	}
+	sherd_model_close(model);
+	return rc;
+}
+
+static int show(sherd_cli *cli, const char *path, sherd_place *place, sherd_format format, bool partial,
+                sherd_error *err)
+{
+	switch (sherd_format_describe(format)->kind) {
+	case SHERD_KIND_CHECKPOINT: return show_ckpt(cli, path, place, format, partial, err);
+	case SHERD_KIND_ROWS: return sherd_rows_show(cli, path, place, false, err);
+	case SHERD_KIND_GRAPH: return sherd_db_show(cli, path, place, err);
+	case SHERD_KIND_MODEL: return show_model(cli, path, place, err);
+	default: return show_bundle(cli, path, place, err);
+	}
+}
+
+static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	const char *path = args->operands[0];
+	sherd_place place;
+	sherd_format format;
+	TRY(sherd_place_open_any(&place, path, false, err));
+	int rc = sherd_place_blame(&place, sherd_detect(place.store, place.key, &format, err), err);
+	if (rc == SHERD_OK)
+		rc = show(cli, path, &place, format, sherd_args_has(args, "partial"), err);
+	sherd_place_close(&place);
+	return rc;
+}
+
+static const sherd_option options[] = {
+	{"partial", NULL, "of a checkpoint, shards may be missing or damaged: show the rest", 0},
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_info = {
+	.name = "info",
+	.operands = "PATH",
+	.summary = "Shows what a file or set is, and what is in it",
+	.least = 1,
+	.most = 1,
+	.run = run,
+	.options = options,
+};
+
+const sherd_command sherd_command_checkpoint_info = {
+	.name = "checkpoint info",
+	.operands = "PREFIX",
+	.summary = "Shows what is in a checkpoint; the same as sherd info",
+	.least = 1,
+	.most = 1,
+	.run = run,
+	.options = options,
+};
+
+const sherd_command sherd_command_model_info = {
+	.name = "model info",
+	.operands = "PATH",
+	.summary = "Shows what is in a model; the same as sherd info",
+	.least = 1,
+	.most = 1,
+	.run = run,
+};

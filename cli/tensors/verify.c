@@ -1,0 +1,242 @@
+#include "commands.h"
+#include "base/doc.h"
+#include "base/place.h"
+#include "base/text.h"
+
+#include <sherd/verify.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What all paths together gave. */
+typedef struct finding {
+	uint64_t checked;
+	size_t errors;
+	int failure;                  /* of the first path that could not be looked at */
+	sherd_doc problems, warnings; /* arrays, with --json */
+} finding;
+
+static void keep_error(sherd_cli *cli, const sherd_place *place, finding *f, const sherd_error *problem)
+{
+	sherd_error named = *problem;
+	sherd_place_name(place, &named);
+	if (cli->out.json)
+		sherd_doc_error(&f->problems, &named);
+	else
+		sherd_out_problem(&cli->out, &named, false);
+}
+
+/* A warning, and how many say the same of other objects. */
+typedef struct folded {
+	const sherd_error *first;
+	size_t at; /* of the first in the report */
+	size_t count;
+} folded;
+
+static int compare_text(const folded *a, const folded *b)
+{
+	int c = strcmp(a->first->reason, b->first->reason);
+	return c ? c : strcmp(a->first->message, b->first->message);
+}
+
+static int by_text(const void *left, const void *right)
+{
+	const folded *a = left, *b = right;
+	int c = compare_text(a, b);
+	return c ? c : (a->at > b->at) - (a->at < b->at);
+}
+
+static int by_place(const void *left, const void *right)
+{
+	const folded *a = left, *b = right;
+	return (a->at > b->at) - (a->at < b->at);
+}
+
+/* Returns how many are left. */
+static size_t fold(folded *list, size_t count)
+{
+	size_t kept = 0;
+	qsort(list, count, sizeof(*list), by_text);
+	for (size_t i = 0; i < count; i++) {
+		if (kept && compare_text(&list[kept - 1], &list[i]) == 0)
+			list[kept - 1].count++;
+		else
+			list[kept++] = list[i];
+	}
+	qsort(list, kept, sizeof(*list), by_place);
+	return kept;
+}
+
+static void keep_warning(sherd_cli *cli, const sherd_place *place, finding *f, const folded *warning)
+{
+	sherd_error named = *warning->first;
+	size_t len = strlen(named.message);
+	sherd_place_name(place, &named);
+	if (cli->out.json) {
+		sherd_doc_warning(&f->warnings, &named, warning->count);
+		return;
+	}
+	if (warning->count > 1)
+		(void)snprintf(named.message + len, sizeof(named.message) - len, " (and %zu more)", warning->count - 1);
+	if (!cli->out.quiet)
+		sherd_out_problem(&cli->out, &named, true);
+}
+
+static int keep_warnings(sherd_cli *cli, const sherd_place *place, finding *f, const sherd_report *report,
+                         sherd_error *err)
+{
+	size_t count = sherd_report_warnings(report);
+	folded *list = malloc((count + 1) * sizeof(*list));
+	if (!list)
+		return sherd_cli_no_memory(err);
+	for (size_t i = 0; i < count; i++)
+		list[i] = (folded){.first = sherd_report_warning(report, i), .at = i, .count = 1};
+	count = fold(list, count);
+	for (size_t i = 0; i < count; i++)
+		keep_warning(cli, place, f, &list[i]);
+	free(list);
+	return SHERD_OK;
+}
+
+static int add_report(sherd_cli *cli, const char *path, const sherd_place *place, const sherd_report *report,
+                      finding *f, sherd_error *err)
+{
+	size_t errors = sherd_report_errors(report), warnings = sherd_report_warnings(report);
+	char size[SHERD_TEXT_SIZE], counted[64] = "";
+	for (size_t i = 0; i < errors; i++)
+		keep_error(cli, place, f, sherd_report_error(report, i));
+	TRY(keep_warnings(cli, place, f, report, err));
+	f->errors += errors;
+	f->checked += sherd_report_checked_bytes(report);
+	sherd_text_size(sherd_report_checked_bytes(report), size);
+	if (warnings)
+		(void)snprintf(counted, sizeof(counted), ", %zu warning%s", warnings, sherd_text_plural(warnings));
+	if (errors)
+		sherd_out_note(&cli->out, "%s: %zu error%s%s, %s checked", path, errors, sherd_text_plural(errors),
+		               counted, size);
+	else
+		sherd_out_note(&cli->out, "%s: fine%s, %s checked", path, counted, size);
+	return SHERD_OK;
+}
+
+static int check(sherd_cli *cli, const sherd_args *args, const char *path, finding *f, sherd_error *err)
+{
+	sherd_place place;
+	sherd_report *report;
+	sherd_verify_options options = {
+		.quick = sherd_args_has(args, "quick"), .pool = cli->pool, .progress = &cli->progress};
+	TRY(sherd_place_open_any(&place, path, false, err));
+	int rc = sherd_verify(&report, place.store, place.key, &options, err);
+	(void)sherd_place_blame(&place, rc, err);
+	sherd_out_clear_bar(&cli->out);
+	if (rc == SHERD_OK) {
+		rc = add_report(cli, path, &place, report, f, err);
+		sherd_report_close(report);
+	}
+	sherd_place_close(&place);
+	return rc;
+}
+
+/* One of several paths could not be looked at: told, and the others are checked all the same. */
+static void pass_over(sherd_cli *cli, finding *f, const sherd_error *err)
+{
+	if (cli->out.json)
+		sherd_doc_error(&f->problems, err);
+	else
+		sherd_out_problem(&cli->out, err, false);
+	f->failure = f->failure ? f->failure : err->code;
+}
+
+static int print_document(sherd_cli *cli, finding *f, sherd_error *err)
+{
+	sherd_doc doc = sherd_doc_begin(&cli->out);
+	sherd_doc_put_bool(&doc, "ok", f->errors == 0 && !f->failure);
+	sherd_doc_put_u64(&doc, "checked_bytes", f->checked);
+	sherd_doc_key(&doc, "errors");
+	sherd_doc_close(&f->problems, ']');
+	sherd_doc_move(&doc, &f->problems);
+	sherd_doc_key(&doc, "warnings");
+	sherd_doc_close(&f->warnings, ']');
+	sherd_doc_move(&doc, &f->warnings);
+	return sherd_doc_end(&doc, SHERD_OK, err);
+}
+
+static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+{
+	finding f = {0};
+	int rc = SHERD_OK;
+	sherd_doc_open(&f.problems, '[');
+	sherd_doc_open(&f.warnings, '[');
+	for (int i = 0; rc == SHERD_OK && i < args->count; i++) {
+		rc = check(cli, args, args->operands[i], &f, err);
+		if (rc < 0 && args->count > 1 && rc != SHERD_ECANCELLED && rc != SHERD_ENOMEM) {
+			pass_over(cli, &f, err);
+			rc = SHERD_OK;
+		}
+	}
+	if (rc == SHERD_OK)
+		rc = print_document(cli, &f, err);
+	sherd_doc_done(&f.problems);
+	sherd_doc_done(&f.warnings);
+	if (rc < 0)
+		return rc;
+	return f.errors ? EXIT_BAD_DATA : sherd_cli_status(f.failure);
+}
+
+static const sherd_option options[] = {
+	{"quick", NULL, "check only that everything is there, sizes and heads", 0},
+	{NULL, NULL, NULL, 0},
+};
+
+const sherd_command sherd_command_verify = {
+	.name = "verify",
+	.operands = "PATH...",
+	.summary = "Checks everything that can be checked",
+	.details = "Each problem is one line that names the object and the byte. Exit status 1 if there is any.\n",
+	.least = 1,
+	.most = -1,
+	.run = run,
+	.options = options,
+};
+
+const sherd_command sherd_command_checkpoint_verify = {
+	.name = "checkpoint verify",
+	.operands = "PREFIX...",
+	.summary = "Checks every shard and the metadata; the same as sherd verify",
+	.least = 1,
+	.most = -1,
+	.run = run,
+	.options = options,
+};
+
+const sherd_command sherd_command_rows_verify = {
+	.name = "rows verify",
+	.operands = "DIR...",
+	.summary = "Checks every shard and the manifest; the same as sherd verify",
+	.least = 1,
+	.most = -1,
+	.run = run,
+	.options = options,
+};
+
+const sherd_command sherd_command_graph_verify = {
+	.name = "graph verify",
+	.operands = "DB...",
+	.summary = "Checks every manifest, segment and index; the same as sherd verify",
+	.least = 1,
+	.most = -1,
+	.run = run,
+	.options = options,
+};
+
+const sherd_command sherd_command_model_verify = {
+	.name = "model verify",
+	.operands = "PATH...",
+	.summary = "Checks all that can be checked of a model; the same as sherd verify",
+	.least = 1,
+	.most = -1,
+	.run = run,
+	.options = options,
+};

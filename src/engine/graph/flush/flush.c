@@ -1,0 +1,241 @@
+/* engine/graph/flush/flush.c - one version out of the buffer. The order of steps and why a crash between any two of
+ * them is harmless: README.md beside this file. */
+#include "engine/graph/flush/flush.h"
+
+#include "base/pool.h"
+#include "engine/graph/open/create.h"
+
+#include <stdlib.h>
+
+graph_target *sherd_graph_flush_target(graph_flush *f, uint32_t shard, sherd_rfdb_kind kind)
+{
+	uint32_t *slot = &f->slots[(size_t)shard * 2 + kind];
+	if (!*slot) {
+		/* Doubles whenever the count is a power of two. */
+		if ((f->count & (f->count - 1)) == 0) {
+			size_t room = f->count ? f->count * 2 : 1;
+			graph_target *larger = realloc(f->targets, room * sizeof(*larger));
+			if (!larger)
+				return NULL;
+			f->targets = larger;
+		}
+		f->targets[f->count++] = (graph_target){.shard = shard, .kind = kind};
+		*slot = (uint32_t)f->count;
+	}
+	return &f->targets[*slot - 1];
+}
+
+static int compare(const void *left, const void *right)
+{
+	const graph_target *a = left, *b = right;
+	if (a->shard != b->shard)
+		return a->shard < b->shard ? -1 : 1;
+	return (int)a->kind - (int)b->kind;
+}
+
+static bool see_file(void *arg, const char *name, const sherd_stat *stat)
+{
+	(void)stat;
+	uint64_t *highest = arg;
+	sherd_rfdb_file file;
+	if (sherd_rfdb_file_parse(sherd_str_of(name), &file) && file.id > *highest)
+		*highest = file.id;
+	return true;
+}
+
+/* Numbers are never used again, not even those of files that no version names. */
+static int know_next_segment(sherd_graph *g, sherd_error *err)
+{
+	uint64_t highest = 0;
+	if (g->next_segment)
+		return SHERD_OK;
+	TRY(sherd_graph_place_list(&g->place, SHERD_RFDB_SEGMENTS, see_file, &highest, err));
+	for (unsigned kind = 0; kind < 2; kind++)
+		for (size_t i = 0; i < g->view.lists[kind].count; i++)
+			if (g->view.lists[kind].items[i]->about.id > highest)
+				highest = g->view.lists[kind].items[i]->about.id;
+	if (highest > UINT64_MAX / 2)
+		return sherd_fail(err, SHERD_ELIMIT, "too-large", "the numbers of segments are used up");
+	g->next_segment = highest + 1;
+	return SHERD_OK;
+}
+
+/* In order, so that neither numbers nor anything else depends on who works when. */
+static int number_targets(graph_flush *f, sherd_error *err)
+{
+	sherd_graph *g = f->graph;
+	TRY(know_next_segment(g, err));
+	if (f->count)
+		qsort(f->targets, f->count, sizeof(*f->targets), compare);
+	for (size_t i = 0; i < f->count; i++)
+		f->targets[i].id = g->next_segment++;
+	return SHERD_OK;
+}
+
+static int emit(void *arg, size_t index, sherd_error *err)
+{
+	graph_flush *f = arg;
+	return sherd_graph_flush_emit(f, f->by_size[index], err);
+}
+
+static int compare_sizes(const void *left, const void *right)
+{
+	const graph_target *a = *(graph_target *const *)left, *b = *(graph_target *const *)right;
+	if (a->rows != b->rows)
+		return a->rows > b->rows ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static int emit_all(graph_flush *f, sherd_error *err)
+{
+	f->by_size = malloc((f->count + 1) * sizeof(*f->by_size));
+	if (!f->by_size)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < f->count; i++)
+		f->by_size[i] = &f->targets[i];
+	qsort(f->by_size, f->count, sizeof(graph_target *), compare_sizes);
+	return sherd_pool_run(f->graph->pool, f->count, emit, f, err);
+}
+
+/* Folders, plan and number of shards are durable before anything uses them. */
+static int extend_shards(graph_flush *f, sherd_error *err)
+{
+	sherd_graph *g = f->graph;
+	if (g->config.planner != SHERD_RFDB_DIRECTORY)
+		return SHERD_OK;
+	if (f->shards > g->config.shards) {
+		sherd_rfdb_config config = g->config;
+		TRY(sherd_graph_make_shards(&g->place, config.shards, f->shards, err));
+		config.shards = (uint16_t)f->shards;
+		TRY(sherd_graph_write_config(&g->place, &config, g->config_identity, err));
+		g->config = config;
+	}
+	if (g->plan.place_count == g->plan_written)
+		return SHERD_OK;
+	TRY(sherd_graph_write_plan(&g->place, &g->plan, g->plan_identity, err));
+	g->plan_written = g->plan.place_count;
+	return SHERD_OK;
+}
+
+static uint64_t work_of(const graph_flush *f)
+{
+	uint64_t rows = 0;
+	for (size_t i = 0; i < f->count; i++)
+		rows += f->targets[i].rows;
+	return rows;
+}
+
+static int prepare(graph_flush *f, sherd_error *err)
+{
+	if (f->graph->version == UINT64_MAX)
+		return sherd_fail(err, SHERD_ELIMIT, "too-large", "the numbers of versions are used up");
+	TRY(sherd_graph_flush_route(f, err));
+	TRY(sherd_graph_flush_fold(f, err));
+	TRY(number_targets(f, err));
+	return extend_shards(f, err);
+}
+
+static int make(graph_flush *f, sherd_error *err)
+{
+	TRY(prepare(f, err));
+	f->meter.total = work_of(f);
+	TRY(emit_all(f, err));
+	TRY(sherd_graph_flush_count(f, err));
+	TRY(sherd_graph_flush_bury(f, err));
+	/* What was merged has been read by now. */
+	TRY(sherd_graph_view_check(&f->graph->view, err));
+	return sherd_graph_flush_commit(f, err);
+}
+
+/* What we wrote, and nothing that has its name by now. */
+void sherd_graph_remove_written(const graph_place *p, const graph_written *w)
+{
+	char name[SHERD_RFDB_NAME_MAX];
+	sherd_rfdb_segment_name(w->file.shard, w->file.id, w->file.kind, name);
+	if (*w->segment)
+		(void)sherd_graph_place_remove_if(p, name, w->segment, NULL);
+	sherd_rfdb_sidecar_name(w->file.shard, w->file.id, w->file.kind, name);
+	if (*w->sidecar)
+		(void)sherd_graph_place_remove_if(p, name, w->sidecar, NULL);
+}
+
+graph_written sherd_graph_flush_written(const graph_target *t)
+{
+	graph_written w = {.file = {.shard = t->shard, .id = t->id, .kind = t->kind}};
+	memcpy(w.segment, t->segment, sizeof(w.segment));
+	memcpy(w.sidecar, t->sidecar, sizeof(w.sidecar));
+	return w;
+}
+
+/* What was written for a version that did not come about. Numbers are looked for anew, in case others took them. */
+static void undo(graph_flush *f)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		const graph_written w = sherd_graph_flush_written(&f->targets[i]);
+		sherd_graph_remove_written(&f->graph->place, &w);
+	}
+	f->graph->next_segment = 0;
+}
+
+static void done(graph_flush *f)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		sherd_buf_done(&f->targets[i].fresh);
+		sherd_buf_done(&f->targets[i].merged);
+		sherd_buf_done(&f->targets[i].unburied_nodes);
+		sherd_buf_done(&f->targets[i].dead_edges);
+		sherd_buf_done(&f->targets[i].undead_edges);
+		sherd_graph_tally_done(&f->targets[i].counts);
+		sherd_graph_segment_close(f->targets[i].made);
+	}
+	free(f->targets);
+	free(f->by_size);
+	free(f->slots);
+	free(f->merge[0]);
+	free(f->merge[1]);
+	free(f->node_shards);
+	sherd_buf_done(&f->dead_nodes);
+	sherd_buf_done(&f->undead_nodes);
+	sherd_buf_done(&f->dead_edges);
+	sherd_buf_done(&f->undead_edges);
+	sherd_graph_counts_done(&f->counts);
+	sherd_meter_done(&f->meter);
+}
+
+int sherd_graph_flush_run(sherd_graph *g, const graph_ids *moves, const sherd_graph_commit *commit, sherd_error *err)
+{
+	static const sherd_graph_commit defaults = {0};
+	if (!commit)
+		commit = &defaults;
+	graph_flush f = {.graph = g,
+	                 .compact = moves != NULL,
+	                 .moves = moves && moves->count ? moves : NULL,
+	                 .time_ms = commit->time_ms > 0 ? (uint64_t)commit->time_ms : 0};
+	sherd_meter_init(&f.meter, commit->progress, 0);
+	int rc = make(&f, err);
+	if (rc < 0)
+		rc = sherd_graph_view_settle(&g->view, rc, err);
+	rc = sherd_graph_head_judge(&g->place, &g->head, rc, err);
+	/* A broken graph may have been committed: its files stay for the next writer to judge. */
+	if (rc < 0 && !g->broken)
+		undo(&f);
+	done(&f);
+	return rc;
+}
+
+int sherd_graph_flush(sherd_graph *g, const sherd_graph_commit *commit, sherd_error *err)
+{
+	TRY(sherd_graph_check_writable(g, err));
+	return graph_is_dirty(g) || g->ahead ? sherd_graph_flush_run(g, NULL, commit, err) : SHERD_OK;
+}
+
+int sherd_graph_spill(sherd_graph *g, sherd_error *err)
+{
+	TRY(sherd_graph_check_writable(g, err));
+	if (!graph_is_dirty(g))
+		return SHERD_OK;
+	g->spilling = true;
+	int rc = sherd_graph_flush_run(g, NULL, NULL, err);
+	g->spilling = false;
+	return rc;
+}

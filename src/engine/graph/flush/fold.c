@@ -1,0 +1,186 @@
+/* engine/graph/flush/fold.c - which segments are merged.
+ *
+ * Behind a segment stands none that is smaller than half of it, all newer ones included: so their number grows with
+ * the logarithm of the rows, and a row is written again as often. A file that is committed again and again meets its
+ * own rows in the newest segment and replaces them there. When tombstones have become many, the segments that they
+ * hide rows of are merged too. */
+#include "engine/graph/flush/flush.h"
+
+enum { MANY_TOMBSTONES = 4096, SHARE_OF_TOMBSTONES = 8 };
+
+/* Rows, and bytes of the segments that they are in: merging takes about 100 bytes of memory for each row, and as many
+ * as its texts have; this must not grow with the graph. */
+enum { MOST_MERGED = 1 << 20, MOST_MERGED_BYTES = 128 << 20 };
+
+static const graph_list *list_of(const graph_flush *f, sherd_rfdb_kind kind)
+{
+	return &f->graph->view.lists[kind];
+}
+
+/* A load that is spilled piece by piece meets no readers on its way: its pieces wait until they are many, so that a row
+ * is written twice and not once for every doubling. The flush takes what is left. */
+static bool waits(const graph_flush *f, const graph_target *t)
+{
+	enum { MANY_PIECES = 12 };
+	const graph_list *list = list_of(f, t->kind);
+	graph_range r = sherd_graph_list_shard(list, t->shard);
+	size_t pieces = 0;
+	for (size_t i = r.from; i < r.to; i++)
+		pieces += list->items[i]->rows.rows < MOST_MERGED / 2 &&
+		          list->items[i]->rows.size < MOST_MERGED_BYTES / 2;
+	return f->graph->spilling && pieces < MANY_PIECES;
+}
+
+/* The flush after a load: shards that it has pieces for, but no records any more, are looked at too. */
+static int call_pieces(graph_flush *f, sherd_error *err)
+{
+	const sherd_buf *spilled = &f->graph->spilled;
+	const graph_written *list = (const graph_written *)(const void *)spilled->data;
+	for (size_t i = 0; i < spilled->len / sizeof(*list); i++) {
+		const sherd_rfdb_file *file = &list[i].file;
+		graph_range r = sherd_graph_list_shard(list_of(f, file->kind), file->shard);
+		if (r.to - r.from > 1 && !sherd_graph_flush_target(f, file->shard, file->kind))
+			return sherd_fail_nomem(err);
+	}
+	return SHERD_OK;
+}
+
+/* The newest first: a segment is taken if it has at most twice the rows that were taken before it, or if pieces of a
+ * load have waited for this. What would become too large is left to compaction. */
+static void fold_shard(graph_flush *f, const graph_target *t)
+{
+	const graph_list *list = list_of(f, t->kind);
+	graph_range r = sherd_graph_list_shard(list, t->shard);
+	bool *merge = f->merge[t->kind], load = f->graph->spilling || f->graph->ahead;
+	uint64_t rows = t->fresh_rows, bytes = 0;
+	size_t taken = 0, last = 0;
+	if (waits(f, t))
+		return;
+	for (size_t i = r.from; i < r.to; i++) {
+		rows += merge[i] ? list->items[i]->rows.rows : 0;
+		bytes += merge[i] ? list->items[i]->rows.size : 0;
+	}
+	bool alone = !rows;
+	for (size_t i = r.from; i < r.to; i++) {
+		const sherd_rfdb_segment *s = &list->items[i]->rows;
+		if (merge[i])
+			continue;
+		if ((s->rows / 2 > rows && !load) || s->rows + rows > MOST_MERGED ||
+		    s->size + bytes > MOST_MERGED_BYTES)
+			break;
+		merge[i] = true;
+		rows += s->rows;
+		bytes += s->size;
+		last = i;
+		taken++;
+	}
+	/* With nothing to join it, it would only be written again. */
+	if (alone && taken == 1)
+		merge[last] = false;
+}
+
+static uint64_t rows_of(const graph_list *list)
+{
+	uint64_t rows = 0;
+	for (size_t i = 0; i < list->count; i++)
+		rows += list->items[i]->rows.rows;
+	return rows;
+}
+
+/* Merges the segments that hold rows under tombstones. */
+static int fold_buried(graph_flush *f, sherd_error *err)
+{
+	const graph_view *v = &f->graph->view;
+	const graph_list *nodes = list_of(f, SHERD_RFDB_NODES), *edges = list_of(f, SHERD_RFDB_EDGES);
+	for (size_t n = 0; n < v->dead_node_count; n++)
+		for (size_t i = 0; i < nodes->count; i++) {
+			int rc = f->merge[SHERD_RFDB_NODES][i]
+			                 ? 0
+			                 : sherd_graph_list_has_node(nodes, i, v->dead_nodes[n], err);
+			TRY(rc);
+			if (rc)
+				f->merge[SHERD_RFDB_NODES][i] = true;
+		}
+	for (size_t n = 0; n < v->dead_edge_count; n++)
+		for (size_t i = 0; i < edges->count; i++) {
+			int rc = f->merge[SHERD_RFDB_EDGES][i]
+			                 ? 0
+			                 : sherd_graph_list_has_edge(edges, i, &v->dead_edges[n], err);
+			TRY(rc);
+			if (rc)
+				f->merge[SHERD_RFDB_EDGES][i] = true;
+		}
+	return SHERD_OK;
+}
+
+static bool has_many_tombstones(const graph_flush *f)
+{
+	const graph_view *v = &f->graph->view;
+	uint64_t rows = rows_of(list_of(f, SHERD_RFDB_NODES)) + rows_of(list_of(f, SHERD_RFDB_EDGES));
+	return v->dead_node_count + v->dead_edge_count > MANY_TOMBSTONES + rows / SHARE_OF_TOMBSTONES;
+}
+
+/* So many rows of the segment at a place become part of the target of a shard. */
+static int hand_rows(graph_flush *f, sherd_rfdb_kind kind, size_t place, uint32_t shard, uint64_t rows,
+                     sherd_error *err)
+{
+	graph_target *t = sherd_graph_flush_target(f, shard, kind);
+	if (!t)
+		return sherd_fail_nomem(err);
+	const size_t *merged = (const size_t *)(const void *)t->merged.data;
+	size_t count = t->merged.len / sizeof(*merged);
+	if (!count || merged[count - 1] != place)
+		sherd_buf_append(&t->merged, &place, sizeof(place));
+	t->rows += rows;
+	return sherd_buf_check(&t->merged, err);
+}
+
+/* Row by row, since some go to other shards. */
+static int hand_out(graph_flush *f, sherd_rfdb_kind kind, size_t place, sherd_error *err)
+{
+	const graph_segment *s = list_of(f, kind)->items[place];
+	uint64_t begin = 0;
+	uint32_t last = s->shard;
+	for (uint64_t row = 0; row < s->rows.rows; row++) {
+		uint32_t shard = sherd_graph_flush_shard(f, s, sherd_rfdb_segment_id(&s->rows, row));
+		if (shard == last)
+			continue;
+		if (row > begin)
+			TRY(hand_rows(f, kind, place, last, row - begin, err));
+		begin = row;
+		last = shard;
+	}
+	return hand_rows(f, kind, place, last, s->rows.rows - begin, err);
+}
+
+/* Every merged segment becomes part of the target of its shard, but for what goes elsewhere. */
+static int hand_over(graph_flush *f, sherd_rfdb_kind kind, sherd_error *err)
+{
+	const graph_list *list = list_of(f, kind);
+	for (size_t i = 0; i < list->count; i++) {
+		const graph_segment *s = list->items[i];
+		if (f->merge[kind][i])
+			TRY(f->moves ? hand_out(f, kind, i, err) : hand_rows(f, kind, i, s->shard, s->rows.rows, err));
+	}
+	return SHERD_OK;
+}
+
+int sherd_graph_flush_fold(graph_flush *f, sherd_error *err)
+{
+	for (unsigned kind = 0; kind < 2; kind++)
+		for (size_t i = 0; f->compact && i < list_of(f, kind)->count; i++)
+			f->merge[kind][i] = true;
+	if (!f->compact && has_many_tombstones(f))
+		TRY(fold_buried(f, err));
+	if (f->graph->ahead && !f->graph->spilling && !f->graph->loading)
+		TRY(call_pieces(f, err));
+	for (size_t i = 0; i < f->count && !f->graph->loading; i++)
+		fold_shard(f, &f->targets[i]);
+	TRY(hand_over(f, SHERD_RFDB_NODES, err));
+	TRY(hand_over(f, SHERD_RFDB_EDGES, err));
+	for (size_t i = 0; i < f->count; i++) {
+		TRY(sherd_buf_check(&f->targets[i].fresh, err));
+		f->targets[i].rows += f->targets[i].fresh_rows;
+	}
+	return SHERD_OK;
+}

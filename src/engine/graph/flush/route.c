@@ -1,0 +1,337 @@
+/* engine/graph/flush/route.c - which shard each record of the buffer goes to. */
+#include "base/pool.h"
+#include "engine/graph/query/edges.h"
+#include "engine/graph/flush/flush.h"
+#include "engine/graph/buffer/write.h"
+
+#include <stdlib.h>
+
+uint32_t sherd_graph_shard_of(const sherd_graph *g, sherd_graph_text file)
+{
+	uint16_t shard = 0;
+	sherd_str name = graph_text_in(file);
+	if (g->config.planner == SHERD_RFDB_HASH)
+		return sherd_rfdb_hash_shard(name, g->config.shards);
+	return sherd_rfdb_plan_find(&g->plan, name, &shard) ? shard : g->plan.shard_count;
+}
+
+/* The distinct files of the buffer, each with its number among them; numbers[i] is that of node i. */
+static int distinct_files(const graph_buffer *b, sherd_buf *files, uint32_t *numbers, sherd_error *err)
+{
+	sherd_map map = {0};
+	bool ok = true;
+	for (size_t i = 0; ok && i < b->node_count; i++) {
+		sherd_str file = b->nodes[i].node.file;
+		if (b->nodes[i].dead)
+			continue;
+		/* Files are shared in the buffer: the same address is the same file. */
+		if (i && !b->nodes[i - 1].dead && b->nodes[i - 1].node.file.ptr == file.ptr) {
+			numbers[i] = numbers[i - 1];
+			continue;
+		}
+		size_t count = files->len / sizeof(file);
+		size_t found = sherd_map_add(&map, file, count, &ok);
+		numbers[i] = (uint32_t)(found == SHERD_MAP_NONE ? count : found);
+		if (found == SHERD_MAP_NONE)
+			sherd_buf_append(files, &file, sizeof(file));
+	}
+	sherd_map_done(&map);
+	return ok ? sherd_buf_check(files, err) : sherd_fail_nomem(err);
+}
+
+static int shards_of_files(sherd_graph *g, const sherd_str *files, size_t count, uint16_t *shards, sherd_error *err)
+{
+	if (g->config.planner == SHERD_RFDB_HASH) {
+		for (size_t i = 0; i < count; i++)
+			shards[i] = sherd_rfdb_hash_shard(files[i], g->config.shards);
+		return SHERD_OK;
+	}
+	int rc = sherd_rfdb_plan_extend(&g->plan, files, count, shards, err);
+	if (rc < 0)
+		g->broken = true;
+	return rc;
+}
+
+static int place_nodes(graph_flush *f, sherd_error *err)
+{
+	SHERD_AUTO_BUF files = {0};
+	const graph_buffer *b = &f->graph->buffer;
+	uint32_t *numbers = calloc(b->node_count + 1, sizeof(*numbers));
+	uint16_t *shards = NULL;
+	f->node_shards = calloc(b->node_count + 1, sizeof(*f->node_shards));
+	int rc = numbers && f->node_shards ? distinct_files(b, &files, numbers, err) : sherd_fail_nomem(err);
+	size_t count = files.len / sizeof(sherd_str);
+	if (rc == SHERD_OK && !(shards = calloc(count + 1, sizeof(*shards))))
+		rc = sherd_fail_nomem(err);
+	if (rc == SHERD_OK)
+		rc = shards_of_files(f->graph, (const sherd_str *)(const void *)files.data, count, shards, err);
+	for (size_t i = 0; rc == SHERD_OK && i < b->node_count; i++)
+		f->node_shards[i] = b->nodes[i].dead ? 0 : shards[numbers[i]];
+	free(numbers);
+	free(shards);
+	return rc;
+}
+
+/* Nodes of the buffer with rows in another shard than theirs. Mostly there are none, but every segment has to be asked
+ * for each node: all workers do that, a part each. */
+typedef struct asking {
+	const graph_flush *flush;
+	bool *moved; /* for each node */
+} asking;
+
+enum { PART = 2048 };
+
+static int ask_for_some(void *arg, size_t index, sherd_error *err)
+{
+	const asking *a = arg;
+	const graph_buffer *b = &a->flush->graph->buffer;
+	const graph_list *list = &a->flush->graph->view.lists[SHERD_RFDB_NODES];
+	size_t to = b->node_count - index * PART < PART ? b->node_count : (index + 1) * PART;
+	for (size_t n = index * PART; n < to; n++) {
+		int rc = 0;
+		for (size_t i = 0; i < list->count && !rc && !b->nodes[n].dead; i++)
+			if (list->items[i]->shard != a->flush->node_shards[n])
+				rc = sherd_graph_list_has_node(list, i, b->nodes[n].node.id, err);
+		TRY(rc);
+		a->moved[n] = rc > 0;
+	}
+	return SHERD_OK;
+}
+
+/* Segments of other shards that hold the key must be merged, so that it stays in one. */
+static int evict_node(graph_flush *f, sherd_u128 id, uint32_t shard, sherd_error *err)
+{
+	const graph_list *list = &f->graph->view.lists[SHERD_RFDB_NODES];
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->items[i]->shard == shard || f->merge[SHERD_RFDB_NODES][i])
+			continue;
+		int rc = sherd_graph_list_has_node(list, i, id, err);
+		TRY(rc);
+		f->merge[SHERD_RFDB_NODES][i] = rc > 0;
+	}
+	return SHERD_OK;
+}
+
+static int evict_edge(graph_flush *f, const sherd_rfdb_edge_key *key, uint32_t shard, sherd_error *err)
+{
+	const graph_list *list = &f->graph->view.lists[SHERD_RFDB_EDGES];
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->items[i]->shard == shard || f->merge[SHERD_RFDB_EDGES][i])
+			continue;
+		int rc = sherd_graph_list_has_edge(list, i, key, err);
+		TRY(rc);
+		f->merge[SHERD_RFDB_EDGES][i] = rc > 0;
+	}
+	return SHERD_OK;
+}
+
+typedef struct carrying {
+	const graph_buffer *buffer;
+	sherd_buf edges; /* of sherd_rfdb_edge */
+} carrying;
+
+static bool note_edge(void *arg, const sherd_rfdb_edge *edge)
+{
+	carrying *c = arg;
+	const sherd_rfdb_edge_key key = {.src = edge->src, .dst = edge->dst, .type = edge->type};
+	if (!sherd_graph_buffer_edge(c->buffer, &key))
+		sherd_buf_append(&c->edges, edge, sizeof(*edge));
+	return !c->edges.failed;
+}
+
+/* The edges from a node that goes to another shard go with it. */
+static int carry_edges(sherd_graph *g, sherd_u128 id, sherd_error *err)
+{
+	carrying c = {.buffer = &g->buffer};
+	int rc = sherd_graph_each_edge(g, id, false, NULL, note_edge, &c, err);
+	if (rc == SHERD_OK)
+		rc = sherd_buf_check(&c.edges, err);
+	const sherd_rfdb_edge *list = (const sherd_rfdb_edge *)(const void *)c.edges.data;
+	for (size_t i = 0; rc == SHERD_OK && i < c.edges.len / sizeof(*list); i++)
+		if (!sherd_graph_buffer_put_edge(&g->buffer, &list[i]))
+			rc = sherd_graph_break(g, err);
+	sherd_buf_done(&c.edges);
+	return rc;
+}
+
+static int route_node(graph_flush *f, size_t i, bool moved, sherd_error *err)
+{
+	sherd_graph *g = f->graph;
+	uint32_t at = (uint32_t)i;
+	sherd_u128 id = g->buffer.nodes[i].node.id;
+	graph_target *t = sherd_graph_flush_target(f, f->node_shards[i], SHERD_RFDB_NODES);
+	if (!t)
+		return sherd_fail_nomem(err);
+	sherd_buf_append(&t->fresh, &at, sizeof(at));
+	t->fresh_rows++;
+	if (!moved)
+		return SHERD_OK;
+	f->scattered = true;
+	TRY(evict_node(f, id, f->node_shards[i], err));
+	return carry_edges(g, id, err);
+}
+
+static int route_nodes(graph_flush *f, sherd_error *err)
+{
+	const graph_buffer *b = &f->graph->buffer;
+	asking a = {.flush = f, .moved = calloc(b->node_count + 1, sizeof(bool))};
+	int rc = a.moved ? SHERD_OK : sherd_fail_nomem(err);
+	if (rc == SHERD_OK)
+		rc = sherd_pool_run(f->graph->pool, (b->node_count + PART - 1) / PART, ask_for_some, &a, err);
+	for (size_t i = 0; rc == SHERD_OK && i < b->node_count; i++)
+		if (!b->nodes[i].dead)
+			rc = route_node(f, i, a.moved[i], err);
+	free(a.moved);
+	return rc;
+}
+
+/* An edge lies where its source lies: 1. The source of an edge that was added is known, unless it was deleted since by
+ * a program that does not delete its edges: then the first shard has it, 0. */
+static int shard_of_source(const graph_flush *f, sherd_u128 src, uint32_t *shard, sherd_error *err)
+{
+	graph_row row;
+	uint32_t at = sherd_graph_ids_find(&f->graph->buffer.by_id, src);
+	*shard = 0;
+	if (at != GRAPH_IDS_NONE && !f->graph->buffer.nodes[at].dead) {
+		*shard = f->node_shards[at];
+		return 1;
+	}
+	int rc = sherd_graph_view_node(&f->graph->view, src, &row, err);
+	if (rc > 0)
+		*shard = sherd_graph_flush_shard(f, row.segment, src);
+	return rc;
+}
+
+/* Has one of the edges [from, to) of the buffer a tombstone? */
+static bool is_any_buried(const graph_flush *f, size_t from, size_t to)
+{
+	const graph_view *v = &f->graph->view;
+	const graph_new_edge *edges = f->graph->buffer.edges;
+	for (size_t i = from; v->dead_edge_count && i < to; i++)
+		if (sherd_graph_keys_find(&v->dead_edge_set, v->dead_edges, &edges[i].key) != GRAPH_KEYS_NONE)
+			return true;
+	return false;
+}
+
+/* May a shard but this one have rows of the edges [from, to), which are of one source? 1, or 0. Where every live edge
+ * is in its place, only rows under tombstones may be left from when the source lay elsewhere; sources that move now
+ * were seen before. */
+static int has_stray_edges(const graph_flush *f, size_t from, size_t to, uint32_t shard, sherd_error *err)
+{
+	const graph_list *list = &f->graph->view.lists[SHERD_RFDB_EDGES];
+	sherd_u128 src = f->graph->buffer.edges[from].key.src;
+	sherd_rfdb_run run = {0};
+	if (f->graph->view.placed && !is_any_buried(f, from, to))
+		return 0;
+	for (size_t i = 0; i < list->count && !run.count; i++)
+		if (list->items[i]->shard != shard && sherd_rfdb_bloom_has(&list->blooms[i], src))
+			TRY(sherd_graph_segment_sources(list->items[i], src, &run, err));
+	return run.count > 0;
+}
+
+enum { AHEAD = 48 }; /* edges: about ten sources */
+
+/* Does one of the edges [from, to) of the buffer live, as far as the log says? */
+static bool is_any_alive(const graph_buffer *b, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		if (!graph_edge_is_dead(&b->edges[i]))
+			return true;
+	return false;
+}
+
+/* Edges of one source that stand together go together. 1 when the buffer must be settled and routed again: another
+ * shard turns out to have some of the source; or there is no source, and a later entry may say that the edge went with
+ * it. */
+static int route_run(graph_flush *f, size_t from, size_t to, sherd_error *err)
+{
+	const graph_buffer *b = &f->graph->buffer;
+	uint32_t shard, at = (uint32_t)from;
+	int known = shard_of_source(f, b->edges[from].key.src, &shard, err);
+	TRY(known);
+	if (!known && f->placed && is_any_alive(b, from, to)) {
+		if (b->settled < b->edge_count)
+			return 1;
+		f->placed = false;
+	}
+	graph_target *t = sherd_graph_flush_target(f, shard, SHERD_RFDB_EDGES);
+	if (!t)
+		return sherd_fail_nomem(err);
+	sherd_buf_append(&t->fresh, &at, sizeof(at));
+	t->fresh_rows += to - from;
+	if (!f->scattered) {
+		int strays = has_stray_edges(f, from, to, shard, err);
+		f->scattered = strays > 0;
+		return strays;
+	}
+	for (size_t i = from; i < to; i++)
+		TRY(evict_edge(f, &b->edges[i].key, shard, err));
+	return 0;
+}
+
+/* What was routed before is routed again, since settling moves edges. */
+static int begin_settled(graph_flush *f, sherd_error *err)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		if (f->targets[i].kind != SHERD_RFDB_EDGES)
+			continue;
+		f->targets[i].fresh.len = 0;
+		f->targets[i].fresh_rows = 0;
+	}
+	return sherd_graph_settle(f->graph, err);
+}
+
+static int route_edges(graph_flush *f, sherd_error *err)
+{
+	const graph_buffer *b = &f->graph->buffer;
+	if (f->scattered)
+		TRY(begin_settled(f, err));
+	for (size_t i = 0, next; i < b->edge_count; i = next) {
+		for (next = i + 1; next < b->edge_count && b->edges[next].key.src == b->edges[i].key.src; next++)
+			;
+		if (b->edge_count - next > AHEAD)
+			sherd_graph_ids_fetch(&b->by_id, b->edges[next + AHEAD].key.src);
+		int again = route_run(f, i, next, err);
+		TRY(again);
+		if (again) {
+			TRY(begin_settled(f, err));
+			next = 0;
+		}
+	}
+	return SHERD_OK;
+}
+
+/* What another program left in two shards: the segments with the older row are merged, which leaves it out. */
+static int settle(graph_flush *f, sherd_rfdb_kind kind, sherd_error *err)
+{
+	const graph_view *v = &f->graph->view;
+	for (size_t i = 0; i < v->lists[kind].count; i++) {
+		for (uint64_t row = 0; row < v->lists[kind].items[i]->rows.rows && !f->merge[kind][i]; row++) {
+			int rc = sherd_graph_view_is_stray(v, kind, i, row, err);
+			TRY(rc);
+			f->merge[kind][i] = rc > 0;
+		}
+	}
+	return SHERD_OK;
+}
+
+int sherd_graph_flush_route(graph_flush *f, sherd_error *err)
+{
+	TRY(place_nodes(f, err));
+	f->scattered = !f->graph->view.one_shard || f->moves;
+	f->placed = f->graph->view.placed;
+	f->shards = f->graph->config.shards;
+	if (f->graph->plan.shard_count > f->shards)
+		f->shards = f->graph->plan.shard_count;
+	f->slots = calloc((size_t)f->shards * 2, sizeof(*f->slots));
+	for (unsigned kind = 0; kind < 2; kind++)
+		f->merge[kind] = calloc(f->graph->view.lists[kind].count + 1, sizeof(bool));
+	if (!f->slots || !f->merge[0] || !f->merge[1])
+		return sherd_fail_nomem(err);
+	TRY(route_nodes(f, err));
+	TRY(route_edges(f, err));
+	if (f->graph->view.one_shard)
+		return SHERD_OK;
+	TRY(settle(f, SHERD_RFDB_NODES, err));
+	return settle(f, SHERD_RFDB_EDGES, err);
+}

@@ -1,0 +1,273 @@
+/* engine/graph/json/read.c - records from lines of JSON. */
+#include <sherd/graph_json.h>
+
+#include "base/arena.h"
+#include "base/limits.h"
+#include "codec/json.h"
+#include "codec/json_scan.h"
+#include "engine/graph/buffer/metadata.h"
+
+#include <stdlib.h>
+
+SHERD_AUTO_DEFINE(sherd_json, sherd_json_close)
+
+struct sherd_graph_lines {
+	sherd_limits limits;
+	sherd_arena texts;
+	sherd_buf nodes, edges; /* arrays of records */
+	sherd_buf sources;      /* of sherd_graph_text, as edges */
+};
+
+/* Of a key that was absent or null, ptr is NULL. */
+typedef struct fields {
+	sherd_graph_text id, semantic_id, node_type, name, file;
+	sherd_graph_text src, dst, edge_type;
+	sherd_graph_text metadata;
+	uint64_t metadata_at;
+	uint64_t content_hash;
+	bool exported;
+} fields;
+
+typedef enum kind { ID, TEXT, METADATA, FLAG, NUMBER } kind;
+
+static const struct field {
+	const char *key;
+	unsigned records; /* bits of sherd_graph_record */
+	kind kind;
+	size_t where; /* in struct fields */
+} known[] = {
+	{"id", SHERD_GRAPH_NODE, ID, offsetof(fields, id)},
+	{"semanticId", SHERD_GRAPH_NODE, TEXT, offsetof(fields, semantic_id)},
+	{"nodeType", SHERD_GRAPH_NODE, TEXT, offsetof(fields, node_type)},
+	{"name", SHERD_GRAPH_NODE, TEXT, offsetof(fields, name)},
+	{"file", SHERD_GRAPH_NODE, TEXT, offsetof(fields, file)},
+	{"exported", SHERD_GRAPH_NODE, FLAG, offsetof(fields, exported)},
+	{"contentHash", SHERD_GRAPH_NODE, NUMBER, offsetof(fields, content_hash)},
+	{"src", SHERD_GRAPH_EDGE, ID, offsetof(fields, src)},
+	{"dst", SHERD_GRAPH_EDGE, ID, offsetof(fields, dst)},
+	{"edgeType", SHERD_GRAPH_EDGE, TEXT, offsetof(fields, edge_type)},
+	{"metadata", SHERD_GRAPH_NODE | SHERD_GRAPH_EDGE, METADATA, offsetof(fields, metadata)},
+};
+
+int sherd_graph_lines_open(sherd_graph_lines **out, const sherd_limits *limits, sherd_error *err)
+{
+	sherd_graph_lines *l = calloc(1, sizeof(*l));
+	if (!l)
+		return sherd_fail_nomem(err);
+	l->limits = sherd_limits_or_default(limits);
+	*out = l;
+	return SHERD_OK;
+}
+
+void sherd_graph_lines_close(sherd_graph_lines *l)
+{
+	if (!l)
+		return;
+	sherd_arena_done(&l->texts);
+	sherd_buf_done(&l->nodes);
+	sherd_buf_done(&l->edges);
+	sherd_buf_done(&l->sources);
+	free(l);
+}
+
+void sherd_graph_lines_clear(sherd_graph_lines *l)
+{
+	sherd_arena_done(&l->texts);
+	l->nodes.len = l->edges.len = l->sources.len = 0;
+}
+
+const sherd_graph_node *sherd_graph_lines_nodes(const sherd_graph_lines *l, size_t *count)
+{
+	*count = l->nodes.len / sizeof(sherd_graph_node);
+	return (const sherd_graph_node *)(const void *)l->nodes.data;
+}
+
+const sherd_graph_edge *sherd_graph_lines_edges(const sherd_graph_lines *l, size_t *count)
+{
+	*count = l->edges.len / sizeof(sherd_graph_edge);
+	return (const sherd_graph_edge *)(const void *)l->edges.data;
+}
+
+sherd_graph_text sherd_graph_lines_source(const sherd_graph_lines *l, size_t edge)
+{
+	return ((const sherd_graph_text *)(const void *)l->sources.data)[edge];
+}
+
+/* ---- values */
+
+static int keep(sherd_graph_lines *l, sherd_str text, sherd_graph_text *out, sherd_error *err)
+{
+	const char *copy = text.len ? sherd_arena_copy(&l->texts, text.ptr, text.len) : "";
+	if (!copy)
+		return sherd_fail_nomem(err);
+	*out = (sherd_graph_text){copy, text.len};
+	return SHERD_OK;
+}
+
+/* A number stands for its digits; one that does not fit is refused, where digits in quotes would be hashed. */
+static int take_id(sherd_graph_lines *l, sherd_json *j, sherd_graph_text *out, sherd_error *err)
+{
+	sherd_str text;
+	int type = sherd_json_peek(j, err);
+	TRY(type);
+	if (type == SHERD_JSON_NUMBER) {
+		unsigned __int128 value;
+		char digits[SHERD_GRAPH_ID_TEXT];
+		TRY(sherd_json_u128(j, &value, err));
+		sherd_graph_id_format((sherd_graph_id){(uint64_t)value, (uint64_t)(value >> 64)}, digits);
+		return keep(l, sherd_str_of(digits), out, err);
+	}
+	TRY(sherd_json_string(j, &text, err));
+	return keep(l, text, out, err);
+}
+
+/* The metadata with its keys sorted, and marked or not. Errors point at the start of what was rewritten. */
+static int rewrite(sherd_graph_lines *l, sherd_graph_text json, bool exported, uint64_t at, sherd_graph_text *out,
+                   sherd_error *err)
+{
+	char *text;
+	size_t len;
+	int rc = sherd_graph_metadata(json, exported, &text, &len, err);
+	if (rc < 0 && rc != SHERD_ENOMEM)
+		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-metadata", at,
+		                     "metadata of an exported node must be a JSON object");
+	TRY(rc);
+	rc = keep(l, (sherd_str){text, len}, out, err);
+	free(text);
+	return rc;
+}
+
+static int take_metadata(sherd_graph_lines *l, sherd_json *j, fields *f, sherd_error *err)
+{
+	sherd_str text;
+	int type = sherd_json_peek(j, err);
+	TRY(type);
+	if (type == SHERD_JSON_OBJECT) {
+		TRY(sherd_json_raw(j, &text, err));
+		f->metadata_at = sherd_json_offset(j);
+		return rewrite(l, (sherd_graph_text){text.ptr, text.len}, sherd_graph_is_exported(text), f->metadata_at,
+		               &f->metadata, err);
+	}
+	TRY(sherd_json_string(j, &text, err));
+	f->metadata_at = sherd_json_offset(j);
+	return keep(l, text, &f->metadata, err);
+}
+
+static int take_value(sherd_graph_lines *l, sherd_json *j, const struct field *field, fields *f, sherd_error *err)
+{
+	sherd_str text;
+	void *where = (char *)f + field->where;
+	int type = sherd_json_peek(j, err);
+	TRY(type);
+	if (type == SHERD_JSON_NULL)
+		return sherd_json_null(j, err);
+	switch (field->kind) {
+	case ID: return take_id(l, j, where, err);
+	case METADATA: return take_metadata(l, j, f, err);
+	case FLAG: return sherd_json_bool(j, where, err);
+	case NUMBER: return sherd_json_u64(j, where, err);
+	case TEXT: break;
+	}
+	TRY(sherd_json_string(j, &text, err));
+	return keep(l, text, where, err);
+}
+
+static const struct field *field_of(sherd_str key, sherd_graph_record what)
+{
+	for (size_t i = 0; i < COUNT_OF(known); i++)
+		if (sherd_str_is(key, known[i].key) && (what == SHERD_GRAPH_ANY || known[i].records & what))
+			return &known[i];
+	return NULL;
+}
+
+static int take_fields(sherd_graph_lines *l, sherd_json *j, sherd_graph_record what, fields *f, sherd_error *err)
+{
+	sherd_str key;
+	int rc;
+	TRY(sherd_json_object(j, err));
+	while ((rc = sherd_json_key(j, &key, err)) > 0) {
+		const struct field *field = field_of(key, what);
+		TRY(field ? take_value(l, j, field, f, err) : sherd_json_skip(j, err));
+	}
+	TRY(rc);
+	return sherd_json_end(j, err);
+}
+
+/* ---- records */
+
+static int require(sherd_graph_text text, const char *key, const char *what, sherd_error *err)
+{
+	return text.ptr
+	               ? SHERD_OK
+	               : sherd_fail_at(err, SHERD_ECORRUPT, "missing-key", 0, "\"%s\" of the %s is missing", key, what);
+}
+
+static sherd_graph_text or_text(sherd_graph_text text, const char *otherwise)
+{
+	return text.ptr ? text : sherd_graph_text_of(otherwise);
+}
+
+/* TYPE:name@file */
+static int name_node(sherd_graph_lines *l, sherd_graph_node *n, sherd_error *err)
+{
+	SHERD_AUTO_BUF text = {0};
+	sherd_buf_append(&text, n->type.ptr, n->type.len);
+	sherd_buf_str(&text, ":");
+	sherd_buf_append(&text, n->name.ptr, n->name.len);
+	sherd_buf_str(&text, "@");
+	sherd_buf_append(&text, n->file.ptr, n->file.len);
+	TRY(sherd_buf_check(&text, err));
+	return keep(l, (sherd_str){(const char *)text.data, text.len}, &n->semantic_id, err);
+}
+
+static int add_node(sherd_graph_lines *l, const fields *f, sherd_error *err)
+{
+	TRY(require(f->id, "id", "node", err));
+	sherd_graph_node n = {.id = sherd_graph_id_of(f->id.ptr, f->id.len),
+	                      .semantic_id = f->semantic_id,
+	                      .type = or_text(f->node_type, "UNKNOWN"),
+	                      .name = or_text(f->name, ""),
+	                      .file = or_text(f->file, ""),
+	                      .metadata = or_text(f->metadata, ""),
+	                      .content_hash = f->content_hash,
+	                      .exported = true};
+	if (!n.semantic_id.ptr)
+		TRY(name_node(l, &n, err));
+	if (!sherd_graph_is_exported((sherd_str){n.metadata.ptr, n.metadata.len})) {
+		n.exported = f->exported;
+		if (n.exported)
+			TRY(rewrite(l, n.metadata, true, f->metadata_at, &n.metadata, err));
+	}
+	sherd_buf_append(&l->nodes, &n, sizeof(n));
+	TRY(sherd_buf_check(&l->nodes, err));
+	return SHERD_GRAPH_NODE;
+}
+
+static int add_edge(sherd_graph_lines *l, const fields *f, sherd_error *err)
+{
+	TRY(require(f->src, "src", "edge", err));
+	TRY(require(f->dst, "dst", "edge", err));
+	const sherd_graph_edge e = {.src = sherd_graph_id_of(f->src.ptr, f->src.len),
+	                            .dst = sherd_graph_id_of(f->dst.ptr, f->dst.len),
+	                            .type = or_text(f->edge_type, "UNKNOWN"),
+	                            .metadata = or_text(f->metadata, "")};
+	sherd_buf_append(&l->sources, &f->src, sizeof(f->src));
+	TRY(sherd_buf_check(&l->sources, err));
+	sherd_buf_append(&l->edges, &e, sizeof(e));
+	TRY(sherd_buf_check(&l->edges, err));
+	return SHERD_GRAPH_EDGE;
+}
+
+int sherd_graph_lines_add(sherd_graph_lines *l, sherd_graph_record what, const char *line, size_t len, sherd_error *err)
+{
+	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
+	fields f = {0};
+	const uint8_t *begin = (const uint8_t *)line;
+	if (!len || json_space_end(begin, begin + len) == begin + len)
+		return 0;
+	TRY(sherd_json_open(&j, line, len, &l->limits, err));
+	TRY(take_fields(l, j, what, &f, err));
+	if (what == SHERD_GRAPH_ANY)
+		what = f.src.ptr || f.dst.ptr ? SHERD_GRAPH_EDGE : SHERD_GRAPH_NODE;
+	return what == SHERD_GRAPH_EDGE ? add_edge(l, &f, err) : add_node(l, &f, err);
+}

@@ -1,0 +1,94 @@
+/* engine/graph/keep/diff.c - what leads from one graph to another. */
+#include "engine/graph/query/edges.h"
+#include "engine/graph/buffer/write.h"
+
+typedef struct comparison {
+	const sherd_graph *other;
+	const sherd_graph_diff_fns *fns;
+	bool backwards; /* from the older one: only what the newer one has not is told */
+	bool stopped;
+	sherd_error *err;
+	int rc;
+} comparison;
+
+static bool same(sherd_graph_text a, sherd_graph_text b)
+{
+	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+static bool same_node(const sherd_graph_node *a, const sherd_graph_node *b)
+{
+	return a->content_hash == b->content_hash && same(a->semantic_id, b->semantic_id) && same(a->type, b->type) &&
+	       same(a->name, b->name) && same(a->file, b->file) && same(a->metadata, b->metadata);
+}
+
+static bool compare_node(void *arg, const sherd_graph_node *node)
+{
+	comparison *c = arg;
+	sherd_graph_node there;
+	c->rc = sherd_graph_get(c->other, node->id, &there, c->err);
+	if (c->rc < 0)
+		return false;
+	if (!c->rc)
+		c->stopped = !c->fns->node(c->fns->arg, c->backwards ? SHERD_GRAPH_REMOVED : SHERD_GRAPH_ADDED, node);
+	else if (!c->backwards && !same_node(node, &there))
+		c->stopped = !c->fns->node(c->fns->arg, SHERD_GRAPH_CHANGED, node);
+	return !c->stopped;
+}
+
+/* 1 and the metadata, or 0. */
+static int metadata_of(const sherd_graph *g, const sherd_rfdb_edge_key *key, sherd_str *out, sherd_error *err)
+{
+	graph_row row;
+	sherd_rfdb_edge edge;
+	TRY(sherd_graph_settle(g, err));
+	const graph_new_edge *fresh = sherd_graph_buffer_edge(&g->buffer, key);
+	if (fresh) {
+		*out = fresh->metadata;
+		return !graph_edge_is_dead(fresh);
+	}
+	int rc = sherd_graph_view_edge(&g->view, key, &row, err);
+	if (rc <= 0)
+		return rc;
+	TRY(sherd_graph_segment_read_edge(row.segment, row.row, &edge, err));
+	*out = edge.metadata;
+	return 1;
+}
+
+static bool compare_edge(void *arg, const sherd_graph_edge *edge)
+{
+	comparison *c = arg;
+	sherd_str there = {"", 0};
+	const sherd_rfdb_edge_key key = {
+		.src = graph_id_in(edge->src), .dst = graph_id_in(edge->dst), .type = graph_text_in(edge->type)};
+	c->rc = metadata_of(c->other, &key, &there, c->err);
+	if (c->rc < 0)
+		return false;
+	if (!c->rc)
+		c->stopped = !c->fns->edge(c->fns->arg, c->backwards ? SHERD_GRAPH_REMOVED : SHERD_GRAPH_ADDED, edge);
+	else if (!c->backwards && !same(edge->metadata, graph_text_out(there)))
+		c->stopped = !c->fns->edge(c->fns->arg, SHERD_GRAPH_CHANGED, edge);
+	return !c->stopped;
+}
+
+int sherd_graph_diff(const sherd_graph *from, const sherd_graph *to, const sherd_graph_diff_fns *fns, sherd_error *err)
+{
+	sherd_error failure = {0};
+	comparison c = {.fns = fns, .err = &failure};
+	int rc = SHERD_OK;
+	for (int backwards = 0; backwards < 2 && rc >= 0 && !c.stopped; backwards++) {
+		const sherd_graph *mine = backwards ? from : to;
+		c.other = backwards ? to : from;
+		c.backwards = backwards;
+		if (fns->node)
+			rc = sherd_graph_find(mine, NULL, compare_node, &c, &failure);
+		if (rc >= 0 && c.rc >= 0 && fns->edge && !c.stopped)
+			rc = sherd_graph_edges(mine, NULL, compare_edge, &c, &failure);
+		if (c.rc < 0)
+			rc = c.rc;
+		rc = sherd_graph_view_settle(&c.other->view, rc, &failure);
+	}
+	if (rc < 0 && err)
+		*err = failure;
+	return rc;
+}

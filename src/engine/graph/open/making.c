@@ -1,0 +1,285 @@
+#include "engine/graph/open/making.h"
+
+#include "engine/graph/open/create.h"
+#include "engine/graph/open/open.h"
+
+#include <stdlib.h>
+
+enum { DEFAULT_SHARDS = 8, MOST_TRIES = 100 };
+
+static int check_layout(const sherd_graph_layout *l, sherd_error *err)
+{
+	if (l->planner != SHERD_GRAPH_HASH && l->planner != SHERD_GRAPH_DIRECTORY)
+		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "no such planner");
+	if (l->shards > SHERD_RFDB_MAX_SHARDS)
+		return sherd_fail(err, SHERD_EINVAL, "too-many-shards", "at most %d shards", SHERD_RFDB_MAX_SHARDS);
+	return SHERD_OK;
+}
+
+/* ---- what is there */
+
+static bool is_part(const char *name)
+{
+	sherd_str s = sherd_str_of(name);
+	sherd_rfdb_file file;
+	uint64_t number, version;
+	bool edit;
+	return sherd_rfdb_manifest_parse(s, &version, &edit) || sherd_rfdb_held_parse(s, &version, &number) ||
+	       sherd_rfdb_file_parse(s, &file);
+}
+
+static const char *const documents[] = {SHERD_RFDB_INDEX, SHERD_RFDB_PLAN, SHERD_RFDB_CONFIG};
+
+static bool note_part(void *arg, const char *name, const sherd_stat *stat)
+{
+	sherd_buf *parts = arg;
+	if (is_part(name))
+		sherd_graph_note(parts, name, stat);
+	return !parts->failed;
+}
+
+static int note_document(const graph_place *p, const char *name, sherd_buf *parts, sherd_error *err)
+{
+	graph_key key;
+	sherd_stat stat;
+	sherd_error failure = {0};
+	TRY(sherd_graph_place_key(p, name, &key, err));
+	int rc = sherd_store_stat(p->store, key.text, &stat, &failure);
+	if (rc == SHERD_OK)
+		sherd_graph_note(parts, name, &stat);
+	else if (rc != SHERD_ENOTFOUND && err)
+		*err = failure;
+	return rc == SHERD_ENOTFOUND ? SHERD_OK : sherd_in_object(err, rc, key.text);
+}
+
+/* Everything but current.json, graph.making and LOCK. */
+static int note_parts(const graph_place *p, sherd_buf *parts, sherd_error *err)
+{
+	TRY(sherd_graph_place_list(p, SHERD_RFDB_MANIFESTS, note_part, parts, err));
+	TRY(sherd_graph_place_list(p, SHERD_RFDB_SEGMENTS, note_part, parts, err));
+	for (size_t i = 0; i < COUNT_OF(documents); i++)
+		TRY(note_document(p, documents[i], parts, err));
+	return sherd_buf_check(parts, err);
+}
+
+/* Was it there before? A folder alone is no object. */
+static bool has_folder(const graph_place *p)
+{
+	char name[SHERD_MAX_KEY + 1];
+	sherd_error found = {0};
+	sherd_stat stat;
+	size_t len = strlen(p->folder);
+	if (!len || len >= sizeof(name) || !(sherd_store_caps(p->store) & SHERD_CAP_MKDIR))
+		return true;
+	memcpy(name, p->folder, len);
+	name[len - 1] = 0;
+	return sherd_store_stat(p->store, name, &stat, &found) != SHERD_ENOTFOUND ||
+	       strcmp(found.reason, "not-found") != 0;
+}
+
+/* ---- clearing */
+
+static int remove_folders(const graph_making *m, sherd_error *err)
+{
+	char name[SHERD_RFDB_NAME_MAX];
+	for (uint32_t shard = 0; shard < m->shards; shard++) {
+		sherd_rfdb_folder_name(shard, name);
+		TRY(sherd_graph_place_rmdir(m->place, name, err));
+	}
+	TRY(sherd_graph_place_rmdir(m->place, "segments", err));
+	return sherd_graph_place_rmdir(m->place, "manifests", err);
+}
+
+/* The database's own, if it is empty. */
+static int remove_folder(const graph_place *p, sherd_error *err)
+{
+	char name[SHERD_MAX_KEY + 1];
+	memcpy(name, p->folder, strlen(p->folder));
+	name[strlen(p->folder) - 1] = 0;
+	return sherd_store_rmdir(p->store, name, err);
+}
+
+/* What is there is ours as long as the head is: it is noted, then the head is taken so that nobody else can be about to
+ * publish it, then it goes. graph.making and the head go last, so that what cannot be removed is known for what it is.
+ * All that happens under the lock: who has it next makes the same folders. Who never had the claim has made none. */
+static int undo(graph_making *m, sherd_error *err)
+{
+	if (m->claimed) {
+		SHERD_AUTO_BUF parts = {0};
+		TRY(note_parts(m->place, &parts, err));
+		TRY(sherd_graph_head_vacate(m->place, &m->head, err));
+		TRY(sherd_graph_remove_noted(m->place, &parts, err));
+		if (m->made_folder)
+			TRY(remove_folders(m, err));
+		TRY(sherd_graph_place_remove(m->place, SHERD_RFDB_MAKING, err));
+		TRY(sherd_graph_place_remove_if(m->place, SHERD_RFDB_CURRENT, m->head.identity, err));
+	} else if (m->marked) {
+		TRY(sherd_graph_place_remove(m->place, SHERD_RFDB_MAKING, err));
+	}
+	if (*m->lock_identity)
+		TRY(sherd_graph_place_remove_if(m->place, SHERD_RFDB_LOCK, m->lock_identity, err));
+	return m->made_folder ? remove_folder(m->place, err) : SHERD_OK;
+}
+
+/* ---- making */
+
+static int write_empty_plan(graph_making *m, uint32_t min_files, sherd_error *err)
+{
+	sherd_rfdb_plan plan;
+	sherd_rfdb_plan_init(&plan, min_files);
+	int rc = sherd_graph_write_plan(m->place, &plan, m->plan_identity, err);
+	sherd_rfdb_plan_done(&plan);
+	return rc;
+}
+
+static int write_first_version(const graph_place *p, uint64_t created_at, sherd_error *err)
+{
+	SHERD_AUTO_BUF manifest = {0};
+	SHERD_AUTO_BUF index = {0};
+	char name[SHERD_RFDB_NAME_MAX];
+	const sherd_rfdb_manifest m = {
+		.version = 1, .created_at = created_at, .counts = {.known = true, .placed = true}};
+	const sherd_rfdb_snapshot snapshot = {.version = 1, .created_at = created_at};
+	const sherd_rfdb_index x = {.latest = 1, .snapshots = &snapshot, .count = 1};
+	sherd_rfdb_manifest_name(1, false, name);
+	sherd_rfdb_manifest_encode(&m, &manifest);
+	sherd_rfdb_index_encode(&x, &index);
+	int rc = sherd_graph_place_put(p, name, SHERD_WRITE_NEW, &manifest, err);
+	if (rc == SHERD_EEXIST)
+		return sherd_graph_head_fail(err);
+	TRY(rc);
+	return sherd_graph_place_put(p, SHERD_RFDB_INDEX, SHERD_WRITE_REPLACE, &index, err);
+}
+
+static int make(graph_making *m, const sherd_graph_layout *layout, uint64_t created_at, sherd_error *err)
+{
+	const graph_place *p = m->place;
+	bool hash = layout->planner == SHERD_GRAPH_HASH;
+	m->shards = !hash ? 1 : layout->shards ? layout->shards : DEFAULT_SHARDS;
+	const sherd_rfdb_config config = {.shards = (uint16_t)m->shards,
+	                                  .planner = hash ? SHERD_RFDB_HASH : SHERD_RFDB_DIRECTORY,
+	                                  .created_at = created_at};
+	TRY(sherd_graph_place_mkdir(p, "manifests", err));
+	TRY(sherd_graph_make_shards(p, 0, config.shards, err));
+	TRY(sherd_graph_write_config(p, &config, m->config_identity, err));
+	if (!hash)
+		TRY(write_empty_plan(m, layout->min_files, err));
+	return write_first_version(p, created_at, err);
+}
+
+/* Is there a head? 1: of one that is being made; 0: no. Whatever else is there is not touched. */
+static int check_absent(const graph_place *p, graph_head *head, sherd_error *err)
+{
+	int rc = sherd_graph_head_look(p, head, NULL);
+	if (rc == SHERD_OK && head->current.making)
+		return 1;
+	if (rc != SHERD_OK) {
+		rc = sherd_graph_place_has(p, SHERD_RFDB_CURRENT, err);
+		if (rc <= 0)
+			return rc;
+	}
+	return sherd_fail(err, SHERD_EEXIST, "exists", "the folder holds a database");
+}
+
+/* Somebody who gives up may remove the folder just before LOCK gets its name there. */
+static int create_lock(graph_making *m, const char *key, sherd_error *err)
+{
+	int rc = SHERD_ENOTFOUND;
+	for (int tries = 0; rc == SHERD_ENOTFOUND && tries < MOST_TRIES; tries++)
+		rc = sherd_store_create_locked(m->place->store, key, "", 0, SHERD_LOCK_EXCLUSIVE, &m->lock, err);
+	return rc;
+}
+
+/* Never a LOCK of somebody else, who might hold it by now, is taken for ours. */
+static int take_lock(graph_making *m, sherd_error *err)
+{
+	graph_key key;
+	sherd_stat stat;
+	sherd_error failure = {0};
+	if (!(sherd_store_caps(m->place->store) & SHERD_CAP_LOCK))
+		return SHERD_OK;
+	TRY(sherd_graph_place_key(m->place, SHERD_RFDB_LOCK, &key, err));
+	int rc = create_lock(m, key.text, &failure);
+	if (rc == SHERD_EEXIST)
+		return sherd_graph_lock_writer(m->place, &m->lock, err);
+	if (rc == SHERD_OK && sherd_store_stat(m->place->store, key.text, &stat, NULL) == SHERD_OK)
+		memcpy(m->lock_identity, stat.identity, sizeof(m->lock_identity));
+	if (rc < 0 && err)
+		*err = failure;
+	return rc;
+}
+
+/* The head becomes ours. Parts were noted before: whoever wrote them cannot publish them any more. */
+static int take_head(graph_making *m, bool there, bool parts, sherd_error *err)
+{
+	const graph_place *p = m->place;
+	const sherd_buf nothing = {0};
+	if (there)
+		return sherd_graph_head_fence(p, &m->head, err);
+	int rc = sherd_graph_place_has(p, SHERD_RFDB_MAKING, err);
+	TRY(rc);
+	if (!rc && parts)
+		return sherd_fail(err, SHERD_EEXIST, "leftovers",
+		                  "parts of a database, but no " SHERD_RFDB_CURRENT ": remove them first");
+	if (!rc) {
+		sherd_error failure = {0};
+		rc = sherd_graph_place_put(p, SHERD_RFDB_MAKING, SHERD_WRITE_NEW, &nothing, &failure);
+		m->marked = rc == SHERD_OK;
+		if (rc < 0 && rc != SHERD_EEXIST) {
+			if (err)
+				*err = failure;
+			return rc;
+		}
+	}
+	rc = sherd_graph_head_create(p, &m->head, err);
+	if (rc < 0 && *m->head.identity)
+		(void)sherd_graph_place_remove_if(p, SHERD_RFDB_CURRENT, m->head.identity, NULL);
+	return rc;
+}
+
+/* Whoever left a head without a version is dead, or will be refused. */
+static int claim(graph_making *m, sherd_error *err)
+{
+	SHERD_AUTO_BUF parts = {0};
+	int there = check_absent(m->place, &m->head, err);
+	TRY(there);
+	TRY(note_parts(m->place, &parts, err));
+	TRY(take_head(m, there, parts.len, err));
+	m->claimed = true;
+	return sherd_graph_remove_noted(m->place, &parts, err);
+}
+
+int sherd_graph_making_begin(graph_making *m, const graph_place *p, const sherd_graph_layout *layout, int64_t time_ms,
+                             sherd_error *err)
+{
+	static const sherd_graph_layout defaults = {0};
+	layout = layout ? layout : &defaults;
+	*m = (graph_making){.place = p};
+	TRY(check_layout(layout, err));
+	TRY(check_absent(p, &m->head, err));
+	m->made_folder = !has_folder(p);
+	int rc = take_lock(m, err);
+	if (rc == SHERD_OK)
+		rc = claim(m, err);
+	if (rc == SHERD_OK)
+		rc = sherd_graph_head_judge(p, &m->head,
+		                            make(m, layout, time_ms > 0 ? (uint64_t)time_ms / 1000 : 0, err), err);
+	return rc < 0 ? sherd_graph_making_end(m, rc) : SHERD_OK;
+}
+
+int sherd_graph_making_publish(graph_making *m, sherd_error *err)
+{
+	bool unknown;
+	return sherd_graph_head_advance(m->place, &m->head, 1, &unknown, err);
+}
+
+int sherd_graph_making_end(graph_making *m, int rc)
+{
+	/* A graph.making beside current.json means nothing, and the collector removes it. */
+	if (rc == SHERD_OK)
+		(void)sherd_graph_place_remove(m->place, SHERD_RFDB_MAKING, NULL);
+	else
+		(void)undo(m, NULL);
+	sherd_lock_release(TAKE(m->lock));
+	return rc;
+}

@@ -1,0 +1,111 @@
+/* engine/graph/query/walk.c - breadth first over edges. */
+#include "engine/graph/query/edges.h"
+
+#include <stdlib.h>
+
+enum { MOST_IDS = 1000000 };
+
+typedef struct walk {
+	const sherd_graph *graph;
+	const sherd_graph_walk *how;
+	size_t most;
+	graph_ids seen;
+	sherd_buf queue; /* of sherd_u128, in the order of visits */
+	sherd_u128 at;   /* the node whose edges are walked */
+	bool full, failed;
+} walk;
+
+static void meet(walk *w, sherd_u128 id)
+{
+	bool ok;
+	if (w->seen.count >= w->most) {
+		w->full = sherd_graph_ids_find(&w->seen, id) == GRAPH_IDS_NONE;
+		return;
+	}
+	if (sherd_graph_ids_add(&w->seen, id, 0, &ok) == GRAPH_IDS_NONE && ok)
+		sherd_buf_append(&w->queue, &id, sizeof(id));
+	w->failed = !ok || w->queue.failed;
+}
+
+static bool step(void *arg, const sherd_rfdb_edge *edge)
+{
+	walk *w = arg;
+	meet(w, edge->src == w->at ? edge->dst : edge->src);
+	return !w->full && !w->failed;
+}
+
+static int check(const walk *w, sherd_error *err)
+{
+	if (w->failed)
+		return sherd_fail_nomem(err);
+	if (w->full)
+		return sherd_fail(err, SHERD_ELIMIT, "too-many-nodes", "more than %zu ids are in reach", w->most);
+	return SHERD_OK;
+}
+
+/* The queue gets the other ends of the edges of a node. */
+static int expand(walk *w, sherd_u128 id, sherd_error *err)
+{
+	w->at = id;
+	for (int incoming = 0; incoming < 2; incoming++) {
+		bool wanted =
+			w->how->direction == SHERD_GRAPH_BOTH || w->how->direction == (sherd_graph_direction)incoming;
+		if (wanted)
+			TRY(sherd_graph_each_edge(w->graph, id, incoming, w->how->types, step, w, err));
+	}
+	return check(w, err);
+}
+
+static sherd_u128 queued(const walk *w, size_t i)
+{
+	return ((const sherd_u128 *)(const void *)w->queue.data)[i];
+}
+
+static int breadth_first(walk *w, sherd_graph_visit_fn *each, void *arg, sherd_error *err)
+{
+	size_t level_end = w->queue.len / sizeof(sherd_u128);
+	uint32_t depth = 0;
+	for (size_t i = 0; i < w->queue.len / sizeof(sherd_u128); i++) {
+		if (i == level_end) {
+			depth++;
+			level_end = w->queue.len / sizeof(sherd_u128);
+		}
+		if (!each(arg, graph_id_out(queued(w, i)), depth))
+			return SHERD_OK;
+		if (depth < w->how->depth)
+			TRY(expand(w, queued(w, i), err));
+	}
+	return SHERD_OK;
+}
+
+static void done(walk *w)
+{
+	sherd_graph_ids_done(&w->seen);
+	sherd_buf_done(&w->queue);
+}
+
+int sherd_graph_bfs(const sherd_graph *g, const sherd_graph_id *starts, size_t count, const sherd_graph_walk *how,
+                    sherd_graph_visit_fn *each, void *arg, sherd_error *err)
+{
+	walk w = {.graph = g, .how = how, .most = how->most ? how->most : MOST_IDS};
+	for (size_t i = 0; i < count && !w.full && !w.failed; i++)
+		meet(&w, graph_id_in(starts[i]));
+	int rc = check(&w, err);
+	if (rc == SHERD_OK)
+		rc = breadth_first(&w, each, arg, err);
+	done(&w);
+	return rc;
+}
+
+int sherd_graph_neighbours(const sherd_graph *g, sherd_graph_id id, const sherd_graph_walk *how,
+                           sherd_graph_visit_fn *each, void *arg, sherd_error *err)
+{
+	static const sherd_graph_walk all = {.direction = SHERD_GRAPH_BOTH};
+	walk w = {.graph = g, .how = how ? how : &all, .most = SIZE_MAX};
+	int rc = expand(&w, graph_id_in(id), err);
+	for (size_t i = 0; rc == SHERD_OK && i < w.queue.len / sizeof(sherd_u128); i++)
+		if (!each(arg, graph_id_out(queued(&w, i)), 1))
+			break;
+	done(&w);
+	return rc;
+}

@@ -1,0 +1,141 @@
+/* engine/graph/shards/held_name.c - a shard named by what it holds. */
+#include "base/map.h"
+#include "engine/graph/shards/held.h"
+#include "engine/graph/buffer/write.h"
+#include "format/rfdb/path.h"
+
+#include <stdlib.h>
+
+typedef struct naming {
+	const sherd_graph *graph;
+	uint32_t shard;
+	sherd_map known; /* directories of live nodes */
+	sherd_buf list;  /* of sherd_str: the same */
+	bool others;     /* some that the planner puts elsewhere */
+} naming;
+
+static bool is_known(const naming *n, sherd_str file)
+{
+	return sherd_map_find(&n->known, sherd_rfdb_path_parent(file)) != SHERD_MAP_NONE;
+}
+
+static int note(naming *n, sherd_str file, sherd_error *err)
+{
+	bool ok;
+	sherd_str directory = sherd_rfdb_path_parent(file);
+	if (sherd_map_add(&n->known, directory, 0, &ok) == SHERD_MAP_NONE && ok)
+		sherd_buf_append(&n->list, &directory, sizeof(directory));
+	n->others = n->others || !sherd_graph_belongs(n->graph, file, n->shard);
+	return ok ? sherd_buf_check(&n->list, err) : sherd_fail_nomem(err);
+}
+
+static int note_held(void *arg, const graph_held *held, sherd_error *err)
+{
+	naming *n = arg;
+	uint64_t at = 0, row;
+	int rc = is_known(n, held->file) ? 0 : sherd_graph_held_next(n->graph, held, &at, &row, err);
+	return rc > 0 ? note(n, held->file, err) : rc;
+}
+
+/* Where every row lives, the list of the manifest says it without a look at the segment. */
+static int note_segment(naming *n, size_t place, sherd_error *err)
+{
+	const sherd_graph *g = n->graph;
+	const sherd_rfdb_texts *files = &g->view.lists[SHERD_RFDB_NODES].items[place]->about.files;
+	if (g->buffer.node_count || !files->count || !sherd_graph_view_is_plain(&g->view, SHERD_RFDB_NODES, place))
+		return sherd_graph_held_each(g, place, note_held, n, err);
+	for (size_t i = 0; i < files->count; i++)
+		if (!is_known(n, files->items[i]))
+			TRY(note(n, files->items[i], err));
+	return SHERD_OK;
+}
+
+static int note_all(naming *n, sherd_error *err)
+{
+	const sherd_graph *g = n->graph;
+	graph_range r = sherd_graph_list_shard(&g->view.lists[SHERD_RFDB_NODES], n->shard);
+	for (size_t i = r.from; i < r.to; i++)
+		TRY(note_segment(n, i, err));
+	for (size_t i = 0; i < g->buffer.node_count; i++) {
+		const graph_new_node *fresh = &g->buffer.nodes[i];
+		if (!fresh->dead && !is_known(n, fresh->node.file) &&
+		    sherd_graph_belongs(g, fresh->node.file, n->shard))
+			TRY(note(n, fresh->node.file, err));
+	}
+	return SHERD_OK;
+}
+
+static int compare(const void *left, const void *right)
+{
+	return sherd_str_compare(*(const sherd_str *)left, *(const sherd_str *)right);
+}
+
+/* As the planner writes the name of a shard. */
+static void write_directory(sherd_buf *out, sherd_str directory)
+{
+	if (!directory.len)
+		sherd_buf_append(out, "_root", strlen("_root"));
+	for (size_t i = 0; i < directory.len; i++) {
+		char c = directory.ptr[i];
+		if (c == '/' || !c)
+			c = '_';
+		sherd_buf_append(out, &c, 1);
+	}
+}
+
+static void write_list(const naming *n, sherd_buf *out)
+{
+	enum { MOST = 3 };
+	const sherd_str *list = (const sherd_str *)(const void *)n->list.data;
+	size_t count = n->list.len / sizeof(*list);
+	for (size_t i = 0; i < count && i < MOST; i++) {
+		if (i)
+			sherd_buf_append(out, ", ", 2);
+		write_directory(out, list[i]);
+	}
+	if (count > MOST)
+		sherd_buf_printf(out, " and %zu more", count - MOST);
+}
+
+/* Cuts off whole characters. */
+static void copy(char *name, size_t room, const char *text, size_t len)
+{
+	size_t kept = len < room ? len : room - 1;
+	while (kept && kept < len && ((unsigned char)text[kept] & 0xc0) == 0x80)
+		kept--;
+	memcpy(name, text, kept);
+	name[kept] = 0;
+}
+
+static int write_name(naming *n, char *name, size_t room, sherd_error *err)
+{
+	SHERD_AUTO_BUF text = {0};
+	const char *planned = sherd_rfdb_plan_name(&n->graph->plan, n->shard);
+	size_t count = n->list.len / sizeof(sherd_str);
+	*name = 0;
+	if (!count)
+		return SHERD_OK;
+	if (planned && !n->others) {
+		copy(name, room, planned, strlen(planned));
+		return SHERD_OK;
+	}
+	qsort(n->list.data, count, sizeof(sherd_str), compare);
+	write_list(n, &text);
+	TRY(sherd_buf_check(&text, err));
+	copy(name, room, (const char *)text.data, text.len);
+	return SHERD_OK;
+}
+
+int sherd_graph_held_name(const sherd_graph *g, uint32_t shard, char *name, size_t room, sherd_error *err)
+{
+	naming n = {.graph = g, .shard = shard};
+	*name = 0;
+	if (g->config.planner != SHERD_RFDB_DIRECTORY)
+		return SHERD_OK;
+	int rc = note_all(&n, err);
+	if (rc == SHERD_OK)
+		rc = write_name(&n, name, room, err);
+	sherd_map_done(&n.known);
+	sherd_buf_done(&n.list);
+	return rc;
+}

@@ -1,0 +1,305 @@
+#include "engine/graph/view/view.h"
+
+#include "store/guard.h"
+
+#include <stdlib.h>
+
+static int compare(const void *left, const void *right)
+{
+	const graph_segment *a = *(graph_segment *const *)left, *b = *(graph_segment *const *)right;
+	if (a->shard != b->shard)
+		return a->shard < b->shard ? -1 : 1;
+	if (a->level1 != b->level1)
+		return a->level1 ? 1 : -1;
+	return a->age > b->age ? -1 : a->age < b->age;
+}
+
+int sherd_graph_list_make(graph_list *list, size_t room, sherd_error *err)
+{
+	list->items = calloc(room + 1, sizeof(*list->items) + 2 * sizeof(*list->blooms));
+	if (!list->items)
+		return sherd_fail_nomem(err);
+	list->blooms = (sherd_rfdb_bloom *)(void *)(list->items + room + 1);
+	list->dst_blooms = list->blooms + room + 1;
+	return SHERD_OK;
+}
+
+void sherd_graph_list_sort(graph_list *list)
+{
+	if (list->count)
+		qsort(list->items, list->count, sizeof(graph_segment *), compare);
+}
+
+/* The first item of the shard or of a later one. */
+static size_t begin_of(const graph_list *list, uint64_t shard)
+{
+	size_t low = 0, high = list->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (list->items[middle]->shard < shard)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+graph_range sherd_graph_list_shard(const graph_list *list, uint32_t shard)
+{
+	return (graph_range){begin_of(list, shard), begin_of(list, (uint64_t)shard + 1)};
+}
+
+void sherd_graph_list_link(graph_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		bool begins = i == 0 || list->items[i]->shard != list->items[i - 1]->shard;
+		list->items[i]->first = begins ? i : list->items[i - 1]->first;
+		list->blooms[i] = list->items[i]->rows.bloom;
+		list->dst_blooms[i] = list->items[i]->rows.dst_bloom;
+	}
+}
+
+static int bury_nodes(graph_view *v, const sherd_rfdb_ids *nodes, sherd_error *err)
+{
+	v->dead_nodes = malloc((nodes->count + 1) * sizeof(sherd_u128));
+	if (!v->dead_nodes || !sherd_graph_ids_reserve(&v->dead_node_set, nodes->count))
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < nodes->count; i++) {
+		bool ok;
+		v->dead_nodes[i] = nodes->items[i];
+		(void)sherd_graph_ids_add(&v->dead_node_set, nodes->items[i], (uint32_t)i, &ok);
+	}
+	v->dead_node_count = nodes->count;
+	return SHERD_OK;
+}
+
+static int bury_edges(graph_view *v, const sherd_rfdb_edge_keys *edges, sherd_error *err)
+{
+	sherd_str last = {"", 0}; /* types repeat: neighbours share a copy */
+	v->dead_edges = malloc((edges->count + 1) * sizeof(*v->dead_edges));
+	if (!v->dead_edges || !sherd_graph_keys_reserve(&v->dead_edge_set, edges->count))
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < edges->count; i++) {
+		sherd_rfdb_edge_key key = edges->items[i];
+		if (key.type.len != last.len || memcmp(key.type.ptr, last.ptr, last.len) != 0) {
+			last = (sherd_str){sherd_arena_str(&v->dead_arena, key.type), key.type.len};
+			if (!last.ptr)
+				return sherd_fail_nomem(err);
+		}
+		key.type = last;
+		v->dead_edges[i] = key;
+		bool ok;
+		(void)sherd_graph_keys_add(&v->dead_edge_set, v->dead_edges, &key, (uint32_t)i, &ok);
+	}
+	v->dead_edge_count = edges->count;
+	return SHERD_OK;
+}
+
+int sherd_graph_view_bury(graph_view *v, const sherd_rfdb_ids *nodes, const sherd_rfdb_edge_keys *edges,
+                          sherd_error *err)
+{
+	v->dead_edge_set.stride = sizeof(sherd_rfdb_edge_key);
+	if (nodes->count >= UINT32_MAX || edges->count >= UINT32_MAX)
+		return sherd_fail(err, SHERD_ELIMIT, "too-large", "too many tombstones");
+	TRY(bury_nodes(v, nodes, err));
+	return bury_edges(v, edges, err);
+}
+
+void sherd_graph_view_done(graph_view *v, bool close_segments)
+{
+	for (unsigned kind = 0; kind < 2; kind++) {
+		for (size_t i = 0; close_segments && i < v->lists[kind].count; i++)
+			sherd_graph_segment_close(v->lists[kind].items[i]);
+		free(v->lists[kind].items);
+	}
+	free(v->dead_nodes);
+	free(v->dead_edges);
+	sherd_arena_done(&v->dead_arena);
+	sherd_graph_ids_done(&v->dead_node_set);
+	sherd_graph_keys_done(&v->dead_edge_set);
+	sherd_graph_locator_done(&v->locator);
+	*v = (graph_view){0};
+}
+
+static int check_segment(const graph_segment *s, sherd_error *err)
+{
+	TRY(sherd_reader_check(s->reader, err));
+	return s->index_reader ? sherd_reader_check(s->index_reader, err) : SHERD_OK;
+}
+
+int sherd_graph_view_check(const graph_view *v, sherd_error *err)
+{
+	for (unsigned kind = 0; kind < 2; kind++)
+		for (size_t i = 0; i < v->lists[kind].count; i++)
+			TRY(check_segment(v->lists[kind].items[i], err));
+	return SHERD_OK;
+}
+
+int sherd_graph_view_settle(const graph_view *v, int rc, sherd_error *err)
+{
+	if (sherd_guard_any_broken())
+		TRY(sherd_graph_view_check(v, err));
+	return rc;
+}
+
+static bool node_is_dead(const graph_view *v, sherd_u128 id)
+{
+	return v->dead_node_count && sherd_graph_ids_find(&v->dead_node_set, id) != GRAPH_IDS_NONE;
+}
+
+static bool edge_is_dead(const graph_view *v, const sherd_rfdb_edge_key *key)
+{
+	return v->dead_edge_count && sherd_graph_keys_find(&v->dead_edge_set, v->dead_edges, key) != GRAPH_KEYS_NONE;
+}
+
+/* One row of either kind: nodes have an id, edges a key. */
+typedef struct wanted {
+	sherd_rfdb_kind kind;
+	sherd_u128 id; /* of the node, or the source */
+	const sherd_rfdb_edge_key *key;
+} wanted;
+
+/* In the item at place i. */
+static int find_in(const graph_list *list, size_t i, const wanted *w, uint64_t *row, sherd_error *err)
+{
+	if (!sherd_rfdb_bloom_has(&list->blooms[i], w->id))
+		return 0;
+	return w->kind == SHERD_RFDB_NODES ? sherd_graph_segment_node(list->items[i], w->id, row, err)
+	                                   : sherd_graph_segment_edge(list->items[i], w->key, row, err);
+}
+
+int sherd_graph_list_node(const graph_list *list, size_t i, sherd_u128 id, uint64_t *row, sherd_error *err)
+{
+	const wanted w = {.kind = SHERD_RFDB_NODES, .id = id};
+	return find_in(list, i, &w, row, err);
+}
+
+int sherd_graph_list_has_node(const graph_list *list, size_t i, sherd_u128 id, sherd_error *err)
+{
+	uint64_t row;
+	return sherd_graph_list_node(list, i, id, &row, err);
+}
+
+int sherd_graph_list_has_edge(const graph_list *list, size_t i, const sherd_rfdb_edge_key *key, sherd_error *err)
+{
+	uint64_t row;
+	const wanted w = {.kind = SHERD_RFDB_EDGES, .id = key->src, .key = key};
+	return find_in(list, i, &w, &row, err);
+}
+
+/* The newest row of each shard, and of these the one in the segment with the highest number. */
+static int find(const graph_view *v, const wanted *w, graph_row *out, sherd_error *err)
+{
+	const graph_list *list = &v->lists[w->kind];
+	graph_row best = {0};
+	for (size_t i = 0; i < list->count; i++) {
+		const graph_segment *s = list->items[i];
+		uint64_t row;
+		int rc = find_in(list, i, w, &row, err);
+		TRY(rc);
+		if (!rc)
+			continue;
+		if (!best.segment || s->about.id > best.segment->about.id)
+			best = (graph_row){s, row};
+		if (v->one_shard)
+			break;
+		while (i + 1 < list->count && list->items[i + 1]->shard == s->shard)
+			i++;
+	}
+	*out = best;
+	return best.segment != NULL;
+}
+
+int sherd_graph_view_node(const graph_view *v, sherd_u128 id, graph_row *out, sherd_error *err)
+{
+	const wanted w = {.kind = SHERD_RFDB_NODES, .id = id};
+	int rc = sherd_graph_locate(v, id, out);
+	if (rc < 0)
+		rc = find(v, &w, out, err);
+	return rc > 0 && node_is_dead(v, id) ? 0 : rc;
+}
+
+int sherd_graph_view_edge(const graph_view *v, const sherd_rfdb_edge_key *key, graph_row *out, sherd_error *err)
+{
+	const wanted w = {.kind = SHERD_RFDB_EDGES, .id = key->src, .key = key};
+	int rc = find(v, &w, out, err);
+	return rc > 0 && edge_is_dead(v, key) ? 0 : rc;
+}
+
+/* Does another shard have the key, in a segment with a higher number? */
+static int other_shard_wins(const graph_view *v, const wanted *w, const graph_segment *s, sherd_error *err)
+{
+	const graph_list *list = &v->lists[w->kind];
+	for (size_t i = 0; i < list->count; i++) {
+		const graph_segment *rival = list->items[i];
+		uint64_t row;
+		if (rival->shard == s->shard)
+			continue;
+		int rc = find_in(list, i, w, &row, err);
+		if (rc < 0 || (rc && rival->about.id > s->about.id))
+			return rc;
+		while (rc && i + 1 < list->count && list->items[i + 1]->shard == rival->shard)
+			i++;
+	}
+	return 0;
+}
+
+/* Is there no later row with the key in the segment itself, in a newer one of its shard, in another shard? */
+static int is_newest(const graph_view *v, const wanted *w, size_t i, uint64_t row, sherd_error *err)
+{
+	const graph_list *list = &v->lists[w->kind];
+	const graph_segment *s = list->items[i];
+	const sherd_rfdb_sidecar *x;
+	uint64_t other;
+	TRY(sherd_graph_segment_index(s, GRAPH_BY_ID, &x, err));
+	if (!x->sorted) {
+		int rc = find_in(list, i, w, &other, err);
+		TRY(rc);
+		if (rc && other != row)
+			return 0;
+	}
+	for (size_t j = s->first; j < i; j++) {
+		int rc = find_in(list, j, w, &other, err);
+		if (rc)
+			return rc < 0 ? rc : 0;
+	}
+	int rc = v->one_shard ? 0 : other_shard_wins(v, w, s, err);
+	return rc < 0 ? rc : !rc;
+}
+
+int sherd_graph_view_node_lives(const graph_view *v, size_t i, uint64_t row, sherd_error *err)
+{
+	const wanted w = {.kind = SHERD_RFDB_NODES,
+	                  .id = sherd_rfdb_segment_id(&v->lists[SHERD_RFDB_NODES].items[i]->rows, row)};
+	return node_is_dead(v, w.id) ? 0 : is_newest(v, &w, i, row, err);
+}
+
+int sherd_graph_view_edge_lives(const graph_view *v, size_t i, uint64_t row, const sherd_rfdb_edge_key *key,
+                                sherd_error *err)
+{
+	const wanted w = {.kind = SHERD_RFDB_EDGES, .id = key->src, .key = key};
+	return edge_is_dead(v, key) ? 0 : is_newest(v, &w, i, row, err);
+}
+
+int sherd_graph_view_is_stray(const graph_view *v, sherd_rfdb_kind kind, size_t i, uint64_t row, sherd_error *err)
+{
+	const graph_segment *s = v->lists[kind].items[i];
+	sherd_rfdb_edge edge;
+	if (kind == SHERD_RFDB_NODES) {
+		const wanted w = {.kind = kind, .id = sherd_rfdb_segment_id(&s->rows, row)};
+		return other_shard_wins(v, &w, s, err);
+	}
+	TRY(sherd_graph_segment_read_edge(s, row, &edge, err));
+	const sherd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
+	const wanted w = {.kind = kind, .id = key.src, .key = &key};
+	return other_shard_wins(v, &w, s, err);
+}
+
+bool sherd_graph_view_is_plain(const graph_view *v, sherd_rfdb_kind kind, size_t i)
+{
+	const graph_list *list = &v->lists[kind];
+	const graph_segment *s = list->items[i];
+	size_t dead = kind == SHERD_RFDB_NODES ? v->dead_node_count : v->dead_edge_count;
+	const sherd_rfdb_sidecar *x = atomic_load(&s->index);
+	return !dead && s->first == i && x && x->sorted && (v->one_shard || list->count == 1);
+}

@@ -1,0 +1,31 @@
+/* format/ckpt/claim.h - {prefix}.saving: who is writing, removing or repairing the set. docs/formats/checkpoint.md,
+ * "Claim". */
+#ifndef SHERD_FORMAT_CKPT_CLAIM_H
+#define SHERD_FORMAT_CKPT_CLAIM_H
+
+#include "base/buf.h"
+
+#include <sherd/ckpt.h>
+
+#define SHERD_CKPT_SOURCE 64
+
+typedef struct sherd_ckpt_claim {
+	sherd_set_id set_id;
+	uint32_t world;
+	bool removing;     /* the set is being removed, not saved */
+	bool repairing;    /* the shards were there before: whoever finds the claim dead leaves them alone */
+	bool replace;      /* it may take the place of a committed set */
+	bool named_by_set; /* its shards carry the set id in their names */
+	bool csharp;       /* its shards have no index */
+	bool by_ranks; /* several processes save it, each its shards: between two of them it waits, and is not dead */
+	int64_t time_ns;
+	uint64_t process;
+	char host[65];
+	/* What all ranks must cut alike, in hexadecimal digits; "": every rank saves what it holds. */
+	char source[SHERD_CKPT_SOURCE + 1];
+} sherd_ckpt_claim;
+
+void sherd_ckpt_claim_encode(const sherd_ckpt_claim *claim, sherd_buf *out);
+int sherd_ckpt_claim_decode(const char *text, size_t len, sherd_ckpt_claim *out, sherd_error *err);
+
+#endif

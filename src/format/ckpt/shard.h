@@ -1,0 +1,49 @@
+/* format/ckpt/shard.h - the head of a shard. docs/formats/checkpoint.md, "Shard".
+ *
+ *	off     size  field
+ *	0       4     magic 52 41 48 53 (0x53484152, little-endian)
+ *	4       4     rank
+ *	8       4     C, length of the checksum text: 64, or 0 when none is recorded
+ *	12      C     lower-case hex SHA-256 of the data
+ *	12+C    4     number of tensors
+ *	16+C    8     D, length of the data (4 bytes in the C# layout)
+ *	24+C    D     data
+ */
+#ifndef SHERD_FORMAT_CKPT_SHARD_H
+#define SHERD_FORMAT_CKPT_SHARD_H
+
+#include "base/buf.h"
+#include "codec/sha256.h"
+
+#include <sherd/ckpt.h>
+
+#define SHERD_CKPT_SHARD_MAGIC 0x53484152u
+#define SHERD_CKPT_CHECKSUM_MAX 1024 /* of a foreign checksum text */
+/* The longest head that can be. */
+#define SHERD_CKPT_HEAD_MAX (12 + SHERD_CKPT_CHECKSUM_MAX + 4 + 8)
+/* The head that we write, and the boundary in the file at which we place tensors. */
+#define SHERD_CKPT_HEAD_SIZE 88
+#define SHERD_CKPT_ALIGN 64
+
+typedef struct sherd_ckpt_head {
+	uint32_t rank;
+	uint32_t tensors;
+	sherd_str checksum; /* within the bytes that were decoded */
+	/* What the file would hold under either reading of the length. Offsets are in the file. */
+	uint64_t data8_offset, data8_size;
+	uint64_t data4_offset, data4_size;
+	bool has8; /* false: the bytes at hand end within the 8-byte length */
+} sherd_ckpt_head;
+
+/* Decodes from the first bytes of the file, as many as there are up to SHERD_CKPT_HEAD_MAX. */
+int sherd_ckpt_head_decode(const uint8_t *raw, size_t len, sherd_ckpt_head *out, sherd_error *err);
+
+/* The head we write. checksum is hex text, or NULL to leave room that is filled later. */
+void sherd_ckpt_head_encode(uint32_t rank, uint32_t tensors, uint64_t data_size, const char *checksum,
+                            uint8_t out[SHERD_CKPT_HEAD_SIZE]);
+/* The C# layout, with its empty checksum. */
+#define SHERD_CKPT_CSHARP_HEAD_SIZE 20
+void sherd_ckpt_head_encode_csharp(uint32_t rank, uint32_t tensors, uint32_t data_size,
+                                   uint8_t out[SHERD_CKPT_CSHARP_HEAD_SIZE]);
+
+#endif

@@ -1,0 +1,34 @@
+/* format/rows/shard.h - the head of a shard of rows, GAMSAE01. docs/formats/rows.md.
+ *
+ *	off  size  field
+ *	0    8     "GAMSAE01"
+ *	8    8     rows
+ *	16   8     width: values a row
+ *	24   4     type of the values: 0, 32-bit float
+ *	28   4     reserved, 0
+ *	32   ..    rows * width values, row by row
+ */
+#ifndef SHERD_FORMAT_ROWS_SHARD_H
+#define SHERD_FORMAT_ROWS_SHARD_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SHERD_ROWS_MAGIC "GAMSAE01"
+#define SHERD_ROWS_HEAD_SIZE 32
+
+typedef struct sherd_rows_head {
+	uint64_t rows;
+	uint64_t width;
+	uint32_t reserved;
+	uint64_t row_bytes;
+	uint64_t file_bytes; /* head and payload; a file may be longer */
+} sherd_rows_head;
+
+/* raw holds the first min(file_size, SHERD_ROWS_HEAD_SIZE) bytes of a file of that size. */
+int sherd_rows_head_decode(const uint8_t *raw, uint64_t file_size, sherd_rows_head *out, sherd_error *err);
+void sherd_rows_head_encode(uint64_t rows, uint64_t width, uint8_t out[SHERD_ROWS_HEAD_SIZE]);
+
+#endif

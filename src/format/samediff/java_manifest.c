@@ -1,0 +1,237 @@
+#include "format/samediff/java_manifest.h"
+
+#include "base/cursor.h"
+#include "base/limits.h"
+#include "base/map.h"
+#include "format/samediff/java_stream.h"
+#include "format/samediff/java_text.h"
+
+enum { HEAD = sizeof(SHERD_JAVA_MAP) - 1, FIELDS = 8 };
+
+typedef enum kind { OTHER, PAIR_CLASS, LONG_CLASS, LONG, PAIR } kind;
+
+/* What a handle stands for: the number of a Long, the two of a Pair. */
+typedef struct handle {
+	kind kind;
+	uint64_t a, b;
+} handle;
+
+typedef struct parser {
+	sherd_cursor c;
+	sherd_limits limits;
+	sherd_arena *arena;
+	sherd_buf handles; /* of handle */
+	sherd_buf text;
+	sherd_error *err;
+} parser;
+
+static int bad(const parser *p, size_t at, const char *what)
+{
+	return sherd_fail_at(p->err, SHERD_ECORRUPT, "bad-manifest", at, "%s", what);
+}
+
+static void add_handle(parser *p, handle h)
+{
+	sherd_buf_append(&p->handles, &h, sizeof(h));
+}
+
+static void add_others(parser *p, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		add_handle(p, (handle){OTHER, 0, 0});
+}
+
+static uint64_t take_big(sherd_cursor *c, size_t bytes)
+{
+	const uint8_t *p = sherd_cursor_bytes(c, bytes);
+	uint64_t v = 0;
+	for (size_t i = 0; p && i < bytes; i++)
+		v = v << 8 | p[i];
+	return v;
+}
+
+/* Takes bytes that are known in advance; false when others stand there. */
+static bool take_same(sherd_cursor *c, const char *want, size_t len)
+{
+	const uint8_t *got = sherd_cursor_bytes(c, len);
+	return got && memcmp(got, want, len) == 0;
+}
+
+/* Behind the mark of a reference: what it refers to, which must be of that kind. */
+static int take_reference(parser *p, kind want, handle *out)
+{
+	size_t at = p->c.pos, count = p->handles.len / sizeof(handle);
+	uint64_t number = take_big(&p->c, 4);
+	TRY(sherd_cursor_check(&p->c, "the manifest", p->err));
+	number -= SHERD_JAVA_HANDLE;
+	if (number >= count)
+		return bad(p, at, "a reference to what was not there before");
+	memcpy(out, p->handles.data + number * sizeof(handle), sizeof(*out));
+	return out->kind == want ? SHERD_OK : bad(p, at, "a reference to something of another class");
+}
+
+/* A class: spelled at its first use, referred to later. */
+static int take_class(parser *p, kind want, const char *spelled, size_t len, size_t handles)
+{
+	handle h;
+	size_t at = p->c.pos;
+	if (sherd_cursor_left(&p->c) && p->c.data[at] == SHERD_JAVA_REFERENCE) {
+		(void)sherd_cursor_u8(&p->c);
+		return take_reference(p, want, &h);
+	}
+	if (!take_same(&p->c, spelled, len)) {
+		TRY(sherd_cursor_check(&p->c, "the manifest", p->err));
+		return bad(p, at, "an object of a class that no manifest has");
+	}
+	add_handle(p, (handle){want, 0, 0});
+	add_others(p, handles - 1);
+	return SHERD_OK;
+}
+
+/* A Long, new or seen before. */
+static int take_long(parser *p, uint64_t *out)
+{
+	handle h = {LONG, 0, 0};
+	size_t at = p->c.pos;
+	uint8_t mark = sherd_cursor_u8(&p->c);
+	TRY(sherd_cursor_check(&p->c, "the manifest", p->err));
+	if (mark == SHERD_JAVA_REFERENCE) {
+		TRY(take_reference(p, LONG, &h));
+	} else if (mark == SHERD_JAVA_OBJECT) {
+		TRY(take_class(p, LONG_CLASS, SHERD_JAVA_LONG, sizeof(SHERD_JAVA_LONG) - 1, SHERD_JAVA_OF_LONG));
+		at = p->c.pos;
+		h.a = take_big(&p->c, 8);
+		TRY(sherd_cursor_check(&p->c, "the manifest", p->err));
+		add_handle(p, h);
+	} else {
+		return bad(p, at, "no number where one must be");
+	}
+	if (h.a > INT64_MAX)
+		return sherd_fail_at(p->err, SHERD_ECORRUPT, "bad-offsets", at, "a negative number");
+	*out = h.a;
+	return SHERD_OK;
+}
+
+static int take_pair(parser *p, handle *out)
+{
+	size_t at = p->c.pos, self;
+	uint8_t mark = sherd_cursor_u8(&p->c);
+	TRY(sherd_cursor_check(&p->c, "the manifest", p->err));
+	if (mark == SHERD_JAVA_REFERENCE)
+		return take_reference(p, PAIR, out);
+	if (mark != SHERD_JAVA_OBJECT)
+		return bad(p, at, "no pair where one must be");
+	TRY(take_class(p, PAIR_CLASS, SHERD_JAVA_PAIR, sizeof(SHERD_JAVA_PAIR) - 1, SHERD_JAVA_OF_PAIR));
+	handle h = {PAIR, 0, 0};
+	self = p->handles.len;
+	add_others(p, 1); /* until both of its numbers are there it cannot be referred to */
+	TRY(take_long(p, &h.a));
+	TRY(take_long(p, &h.b));
+	TRY(sherd_buf_check(&p->handles, p->err));
+	memcpy(p->handles.data + self, &h, sizeof(h));
+	*out = h;
+	return SHERD_OK;
+}
+
+static int take_name(parser *p, const char **out)
+{
+	size_t at = p->c.pos;
+	uint8_t mark = sherd_cursor_u8(&p->c);
+	TRY(sherd_cursor_check(&p->c, "the manifest", p->err));
+	if (mark != SHERD_JAVA_STRING)
+		return bad(p, at, "no name where one must be");
+	size_t len = (size_t)take_big(&p->c, 2);
+	const uint8_t *text = sherd_cursor_bytes(&p->c, len);
+	TRY(sherd_cursor_check(&p->c, "the manifest", p->err));
+	add_others(p, 1);
+	p->text.len = 0;
+	if (!len || !sherd_java_text_decode(text, len, &p->text))
+		return sherd_fail_at(p->err, SHERD_ECORRUPT, "bad-name", at, "a name that is none");
+	TRY(sherd_buf_check(&p->text, p->err));
+	if (p->text.len > p->limits.name_bytes)
+		return sherd_fail_at(p->err, SHERD_ELIMIT, "name-too-long", at, "a name of %zu bytes", p->text.len);
+	*out = sherd_arena_str(p->arena, (sherd_str){(const char *)p->text.data, p->text.len});
+	return *out ? SHERD_OK : sherd_fail_nomem(p->err);
+}
+
+static int take_entries(parser *p, sherd_java_manifest_entry *entries, size_t count, sherd_map *names)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t at = p->c.pos;
+		bool ok;
+		handle pair;
+		TRY(take_name(p, &entries[i].name));
+		if (sherd_map_add(names, sherd_str_of(entries[i].name), i, &ok) != SHERD_MAP_NONE)
+			return sherd_fail_at(p->err, SHERD_ECORRUPT, "duplicate-name", at, "%.128s is there twice",
+			                     entries[i].name);
+		if (!ok)
+			return sherd_fail_nomem(p->err);
+		TRY(take_pair(p, &pair));
+		entries[i].offset = pair.a;
+		entries[i].length = pair.b;
+	}
+	return SHERD_OK;
+}
+
+/* Everything up to the entries. */
+static int take_map(parser *p, size_t *count)
+{
+	if (!take_same(&p->c, SHERD_JAVA_MAP, HEAD)) {
+		TRY(sherd_cursor_check(&p->c, "the manifest", p->err));
+		return bad(p, 0, "no map of Java's begins here");
+	}
+	add_others(p, SHERD_JAVA_OF_MAP);
+	(void)sherd_cursor_bytes(&p->c, FIELDS); /* load factor and threshold: of no use to a reader */
+	size_t at = p->c.pos;
+	bool block = take_same(&p->c, "w\x08", 2);
+	(void)take_big(&p->c, 4);
+	uint64_t n = take_big(&p->c, 4);
+	TRY(sherd_cursor_check(&p->c, "the manifest", p->err));
+	if (!block)
+		return bad(p, at, "the map does not tell how many entries it has");
+	enum { LEAST = 9 }; /* bytes of the shortest entry: a name of one byte, a reference */
+	if (n > sherd_cursor_left(&p->c) / LEAST + 1)
+		return sherd_fail_at(p->err, SHERD_ECORRUPT, "bad-count", at + 6, "%llu entries are not there",
+		                     (unsigned long long)n);
+	*count = (size_t)n;
+	return SHERD_OK;
+}
+
+static int take_end(parser *p)
+{
+	size_t at = p->c.pos;
+	uint8_t end = sherd_cursor_u8(&p->c), order = sherd_cursor_u8(&p->c);
+	TRY(sherd_cursor_check(&p->c, "the manifest", p->err));
+	if (end != SHERD_JAVA_END || order > 1)
+		return bad(p, at, "the map does not end behind its entries");
+	return sherd_cursor_end(&p->c, "the manifest", p->err);
+}
+
+int sherd_java_manifest_decode(const void *data, size_t len, const sherd_limits *limits, sherd_arena *arena,
+                               sherd_java_manifest_entry **out, size_t *count, sherd_error *err)
+{
+	parser p = {.c = sherd_cursor_over(data, len),
+	            .limits = sherd_limits_or_default(limits),
+	            .arena = arena,
+	            .err = err};
+	sherd_map names = {0};
+	sherd_java_manifest_entry *entries = NULL;
+	size_t n = 0;
+	int rc = take_map(&p, &n);
+	if (rc == SHERD_OK) {
+		entries = sherd_arena_alloc(arena, n + 1, sizeof(*entries));
+		rc = entries ? take_entries(&p, entries, n, &names) : sherd_fail_nomem(err);
+	}
+	if (rc == SHERD_OK)
+		rc = take_end(&p);
+	if (rc == SHERD_OK)
+		rc = sherd_buf_check(&p.handles, err);
+	sherd_map_done(&names);
+	sherd_buf_done(&p.handles);
+	sherd_buf_done(&p.text);
+	if (rc < 0)
+		return rc;
+	*out = entries;
+	*count = n;
+	return SHERD_OK;
+}

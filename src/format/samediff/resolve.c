@@ -1,0 +1,71 @@
+#include "format/samediff/graph.h"
+
+#include "base/map.h"
+
+#include <stdlib.h>
+
+static int check_names(const sherd_model_graph *g, sherd_error *err)
+{
+	sherd_map names = {0};
+	int rc = SHERD_OK;
+	for (size_t i = 0; rc == SHERD_OK && i < g->variable_count; i++) {
+		bool ok;
+		const char *name = g->variables[i].name;
+		if (sherd_map_add(&names, sherd_str_of(name), i, &ok) != SHERD_MAP_NONE)
+			rc = sherd_fail(err, SHERD_ECORRUPT, "duplicate-name", "%.128s is there twice", name);
+		else if (!ok)
+			rc = sherd_fail_nomem(err);
+	}
+	sherd_map_done(&names);
+	return rc;
+}
+
+/* A variable and what it is known by, to be found by operations. */
+typedef struct known {
+	sherd_model_id id;
+	size_t variable;
+} known;
+
+static int compare(const void *a, const void *b)
+{
+	const known *x = a, *y = b;
+	if (x->id.node != y->id.node)
+		return x->id.node < y->id.node ? -1 : 1;
+	if (x->id.output != y->id.output)
+		return x->id.output < y->id.output ? -1 : 1;
+	return 0;
+}
+
+static int resolve(const known *list, size_t count, sherd_arena *arena, sherd_model_operation *op, sherd_error *err)
+{
+	size_t *found = sherd_arena_alloc(arena, op->input_ids.count + 1, sizeof(*found));
+	if (!found)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < op->input_ids.count; i++) {
+		const known wanted = {.id = op->input_ids.at[i]};
+		const known *k = count ? bsearch(&wanted, list, count, sizeof(*list), compare) : NULL;
+		found[i] = k ? k->variable : SHERD_NO_VARIABLE;
+	}
+	op->input_variables = found;
+	return SHERD_OK;
+}
+
+int sherd_samediff_resolve(const sherd_model_graph *g, sherd_model_operation *operations, sherd_arena *arena,
+                           sherd_error *err)
+{
+	size_t count = 0;
+	int rc = SHERD_OK;
+	TRY(check_names(g, err));
+	known *list = malloc((g->variable_count + 1) * sizeof(*list));
+	if (!list)
+		return sherd_fail_nomem(err);
+	for (size_t i = 0; i < g->variable_count; i++)
+		if (g->variables[i].has_id)
+			list[count++] = (known){g->variables[i].id, i};
+	if (count)
+		qsort(list, count, sizeof(*list), compare);
+	for (size_t i = 0; rc == SHERD_OK && i < g->operation_count; i++)
+		rc = resolve(list, count, arena, &operations[i], err);
+	free(list);
+	return rc;
+}
