@@ -1,6 +1,6 @@
 /* bench_json - our JSON parser against yajl's SAX parser, on the metadata of a large checkpoint.
  *
- * Three readers of the same 20 MB document take turns: ours as a check (sherd_json_check), ours as a consumer
+ * Three readers of the same 20 MB document take turns: ours as a check (shd_json_check), ours as a consumer
  * that takes every value (pull), and yajl with a callback for every event. Ours refuse duplicate keys and report
  * exact offsets meanwhile; all three validate UTF-8. Prints medians in MB/s and the ratio of each pair of runs. */
 #include "base/buf.h"
@@ -16,64 +16,63 @@
 
 enum { PAIRS = 9, SHARDS = 64, TENSORS = 1100 };
 
-static void put_dims(sherd_json_writer *w, const char *key, uint64_t a, uint64_t b)
+static void put_dims(shd_json_writer *w, const char *key, uint64_t a, uint64_t b)
 {
-	sherd_json_put_key(w, key);
-	sherd_json_put_array(w, true);
-	sherd_json_put_u64(w, a);
-	sherd_json_put_u64(w, b);
-	sherd_json_put_array_end(w);
+	shd_json_put_key(w, key);
+	shd_json_put_array(w, true);
+	shd_json_put_u64(w, a);
+	shd_json_put_u64(w, b);
+	shd_json_put_array_end(w);
 }
 
-static void put_tensor(sherd_json_writer *w, unsigned shard, unsigned i)
+static void put_tensor(shd_json_writer *w, unsigned shard, unsigned i)
 {
 	static const char *const parts[] = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.o_proj", "mlp.gate_proj",
 	                                    "mlp.up_proj"};
 	char name[96];
 	uint64_t rows = 4096u + 512u * (i % 7);
 	(void)snprintf(name, sizeof(name), "model.layers.%u.%s.weight_%u", i / 5, parts[i % 5], shard);
-	sherd_json_put_object(w, false);
-	sherd_json_put_key(w, "name");
-	sherd_json_put_string(w, sherd_str_of(name));
-	sherd_json_put_key(w, "dataType");
-	sherd_json_put_string(w, i % 3 ? SHERD_STR("BFloat16") : SHERD_STR("Float32"));
+	shd_json_put_object(w, false);
+	shd_json_put_key(w, "name");
+	shd_json_put_string(w, shd_str_of(name));
+	shd_json_put_key(w, "dataType");
+	shd_json_put_string(w, i % 3 ? SHD_STR("BFloat16") : SHD_STR("Float32"));
 	put_dims(w, "shape", rows / SHARDS, 4096);
 	put_dims(w, "globalShape", rows, 4096);
 	put_dims(w, "globalOffset", rows / SHARDS * shard, 0);
-	sherd_json_put_key(w, "offset");
-	sherd_json_put_u64(w, (uint64_t)i * 33554432u);
-	sherd_json_put_key(w, "size");
-	sherd_json_put_u64(w, rows * 8192 / SHARDS);
-	sherd_json_put_object_end(w);
+	shd_json_put_key(w, "offset");
+	shd_json_put_u64(w, (uint64_t)i * 33554432u);
+	shd_json_put_key(w, "size");
+	shd_json_put_u64(w, rows * 8192 / SHARDS);
+	shd_json_put_object_end(w);
 }
 
-static void put_document(sherd_buf *out)
+static void put_document(shd_buf *out)
 {
-	sherd_json_writer w;
-	sherd_json_writer_init(&w, out);
-	sherd_json_put_object(&w, false);
-	sherd_json_put_key(&w, "formatVersion");
-	sherd_json_put_u64(&w, 1);
-	sherd_json_put_key(&w, "shards");
-	sherd_json_put_array(&w, false);
+	shd_json_writer w;
+	shd_json_writer_init(&w, out);
+	shd_json_put_object(&w, false);
+	shd_json_put_key(&w, "formatVersion");
+	shd_json_put_u64(&w, 1);
+	shd_json_put_key(&w, "shards");
+	shd_json_put_array(&w, false);
 	for (unsigned shard = 0; shard < SHARDS; shard++) {
-		sherd_json_put_object(&w, false);
-		sherd_json_put_key(&w, "rank");
-		sherd_json_put_u64(&w, shard);
-		sherd_json_put_key(&w, "checksum");
-		sherd_json_put_string(&w,
-		                      SHERD_STR("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
-		sherd_json_put_key(&w, "learningRate");
-		sherd_json_put_double(&w, 0.0003 / (shard + 1));
-		sherd_json_put_key(&w, "tensors");
-		sherd_json_put_array(&w, false);
+		shd_json_put_object(&w, false);
+		shd_json_put_key(&w, "rank");
+		shd_json_put_u64(&w, shard);
+		shd_json_put_key(&w, "checksum");
+		shd_json_put_string(&w, SHD_STR("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
+		shd_json_put_key(&w, "learningRate");
+		shd_json_put_double(&w, 0.0003 / (shard + 1));
+		shd_json_put_key(&w, "tensors");
+		shd_json_put_array(&w, false);
 		for (unsigned i = 0; i < TENSORS; i++)
 			put_tensor(&w, shard, i);
-		sherd_json_put_array_end(&w);
-		sherd_json_put_object_end(&w);
+		shd_json_put_array_end(&w);
+		shd_json_put_object_end(&w);
 	}
-	sherd_json_put_array_end(&w);
-	sherd_json_put_object_end(&w);
+	shd_json_put_array_end(&w);
+	shd_json_put_object_end(&w);
 }
 
 /* What each reader must find: so that none can be quick by doing nothing. */
@@ -81,51 +80,51 @@ typedef struct tally {
 	uint64_t values, keys, bytes;
 } tally;
 
-static int take_scalar(sherd_json *j, int type, tally *t, sherd_error *err)
+static int take_scalar(shd_json *j, int type, tally *t, sherd_error *err)
 {
-	sherd_str text;
+	shd_str text;
 	bool truth;
 	t->values++;
-	if (type == SHERD_JSON_NULL)
-		return sherd_json_null(j, err);
-	if (type == SHERD_JSON_TRUE || type == SHERD_JSON_FALSE)
-		return sherd_json_bool(j, &truth, err);
-	TRY(type == SHERD_JSON_STRING ? sherd_json_string(j, &text, err) : sherd_json_number(j, &text, err));
+	if (type == SHD_JSON_NULL)
+		return shd_json_null(j, err);
+	if (type == SHD_JSON_TRUE || type == SHD_JSON_FALSE)
+		return shd_json_bool(j, &truth, err);
+	TRY(type == SHD_JSON_STRING ? shd_json_string(j, &text, err) : shd_json_number(j, &text, err));
 	t->bytes += text.len;
 	return SHERD_OK;
 }
 
-static int take_value(sherd_json *j, tally *t, sherd_error *err) // NOLINT(misc-no-recursion)
+static int take_value(shd_json *j, tally *t, sherd_error *err) // NOLINT(misc-no-recursion)
 {
-	sherd_str key;
-	int rc, type = sherd_json_peek(j, err);
+	shd_str key;
+	int rc, type = shd_json_peek(j, err);
 	TRY(type);
-	if (type == SHERD_JSON_OBJECT) {
-		TRY(sherd_json_object(j, err));
-		while ((rc = sherd_json_key(j, &key, err)) > 0) {
+	if (type == SHD_JSON_OBJECT) {
+		TRY(shd_json_object(j, err));
+		while ((rc = shd_json_key(j, &key, err)) > 0) {
 			t->keys++;
 			t->bytes += key.len;
 			TRY(take_value(j, t, err));
 		}
 		return rc;
 	}
-	if (type == SHERD_JSON_ARRAY) {
-		TRY(sherd_json_array(j, err));
-		while ((rc = sherd_json_item(j, err)) > 0)
+	if (type == SHD_JSON_ARRAY) {
+		TRY(shd_json_array(j, err));
+		while ((rc = shd_json_item(j, err)) > 0)
 			TRY(take_value(j, t, err));
 		return rc;
 	}
 	return take_scalar(j, type, t, err);
 }
 
-static int pull(const sherd_buf *doc, tally *t, sherd_error *err)
+static int pull(const shd_buf *doc, tally *t, sherd_error *err)
 {
-	sherd_json *j;
-	TRY(sherd_json_open(&j, doc->data, doc->len, NULL, err));
+	shd_json *j;
+	TRY(shd_json_open(&j, doc->data, doc->len, NULL, err));
 	int rc = take_value(j, t, err);
 	if (rc >= 0)
-		rc = sherd_json_end(j, err);
-	sherd_json_close(j);
+		rc = shd_json_end(j, err);
+	shd_json_close(j);
 	return rc;
 }
 
@@ -170,7 +169,7 @@ static int on_bracket(void *arg)
 	return 1;
 }
 
-static int sax(const sherd_buf *doc, tally *t)
+static int sax(const shd_buf *doc, tally *t)
 {
 	static const yajl_callbacks calls = {.yajl_null = on_null,
 	                                     .yajl_boolean = on_bool,
@@ -224,14 +223,14 @@ typedef struct results {
 	tally ours, theirs;
 } results;
 
-static int measure(const sherd_buf *doc, results *r)
+static int measure(const shd_buf *doc, results *r)
 {
 	double mb = (double)doc->len / 1e6, start;
 	sherd_error err = {0};
 	for (int i = 0; i < PAIRS; i++) {
 		r->ours = r->theirs = (tally){0};
 		start = now();
-		if (sherd_json_check(doc->data, doc->len, NULL, &err) < 0)
+		if (shd_json_check(doc->data, doc->len, NULL, &err) < 0)
 			return -1;
 		r->check[i] = mb / (now() - start);
 		start = now();
@@ -277,7 +276,7 @@ static void report(const results *r, size_t bytes)
 
 int main(void)
 {
-	SHERD_AUTO_BUF doc = {0};
+	SHD_AUTO_BUF doc = {0};
 	static results r;
 	put_document(&doc);
 	if (doc.failed || measure(&doc, &r) < 0) {

@@ -1,7 +1,7 @@
 /* bench_rows - streams of rows against the bare conversion, the disk, HDF5 and numpy: R1, R2, R3; gathers against
  * memcpy.
  *
- * Files go below SHERD_BENCH_DIR (default: the current folder): 2 GiB of rows, as much again for HDF5, and a sparse
+ * Files go below SHD_BENCH_DIR (default: the current folder): 2 GiB of rows, as much again for HDF5, and a sparse
  * set of 16 GiB that takes no room. */
 #include "machine.h"
 #include "measure.h"
@@ -177,7 +177,7 @@ enum { GATHERS = 64 };
 static void random_ids(uint64_t ids[ROWS_BATCH], uint64_t turn)
 {
 	for (uint64_t i = 0; i < ROWS_BATCH; i++)
-		ids[i] = sherd_splitmix64(turn * ROWS_BATCH + i) % (files.rows_each * ROWS_SHARDS);
+		ids[i] = shd_splitmix64(turn * ROWS_BATCH + i) % (files.rows_each * ROWS_SHARDS);
 }
 
 static double copy_rows(void)
@@ -247,14 +247,14 @@ static void make_sparse(const char *folder, uint64_t bytes, bool make)
 {
 	for (int i = 0; i < ROWS_SHARDS; i++) {
 		char path[4096];
-		uint8_t head[SHERD_ROWS_HEAD_SIZE];
+		uint8_t head[SHD_ROWS_HEAD_SIZE];
 		uint64_t rows = bytes / ROWS_SHARDS / ROWS_WIDTH / 4;
 		(void)snprintf(path, sizeof(path), "%s/part-%05d.shard", folder, i);
 		if (!make) {
 			(void)unlink(path);
 			continue;
 		}
-		sherd_rows_head_encode(rows, ROWS_WIDTH, head);
+		shd_rows_head_encode(rows, ROWS_WIDTH, head);
 		int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		if (fd < 0 || write(fd, head, sizeof(head)) != sizeof(head) ||
 		    ftruncate(fd, (off_t)(sizeof(head) + rows * ROWS_WIDTH * 4)) < 0 || close(fd) < 0)

@@ -1,6 +1,6 @@
 /* bench/container_files.h - models to be measured, and what others need for the same. */
-#ifndef SHERD_BENCH_CONTAINER_FILES_H
-#define SHERD_BENCH_CONTAINER_FILES_H
+#ifndef SHD_BENCH_CONTAINER_FILES_H
+#define SHD_BENCH_CONTAINER_FILES_H
 
 #include <sherd/model.h>
 

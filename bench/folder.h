@@ -1,6 +1,6 @@
 /* bench/folder.h - folders for databases, below bench_folder(). */
-#ifndef SHERD_BENCH_FOLDER_H
-#define SHERD_BENCH_FOLDER_H
+#ifndef SHD_BENCH_FOLDER_H
+#define SHD_BENCH_FOLDER_H
 
 #include <stdint.h>
 

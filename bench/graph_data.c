@@ -22,7 +22,7 @@ void graph_file_path(uint64_t number, char out[GRAPH_PATH])
 
 static uint64_t node_random(uint64_t file, unsigned place)
 {
-	return sherd_splitmix64(file * GRAPH_FILE_NODES + place);
+	return shd_splitmix64(file * GRAPH_FILE_NODES + place);
 }
 
 /* Writes the text id of a node; *name is where its name begins in it. */
@@ -74,7 +74,7 @@ static sherd_graph_id end_of(const graph_file *f, uint64_t file, unsigned place,
 {
 	if (k % 5 < 3 || size.files < 2)
 		return f->nodes[(place + 1 + k) % GRAPH_FILE_NODES].id;
-	uint64_t random = sherd_splitmix64(node_random(file, place) + k);
+	uint64_t random = shd_splitmix64(node_random(file, place) + k);
 	uint64_t other = (file + 1 + random % (size.files - 1)) % size.files;
 	return graph_node_id(other, (unsigned)(random >> 40) % GRAPH_FILE_NODES);
 }
@@ -198,7 +198,7 @@ sherd_graph_id *graph_random_ids(graph_size size, size_t count)
 	if (!ids)
 		bench_fail("no memory");
 	for (size_t i = 0; i < count; i++) {
-		uint64_t random = sherd_splitmix64(i ^ UINT64_C(0x5eed) << 40);
+		uint64_t random = shd_splitmix64(i ^ UINT64_C(0x5eed) << 40);
 		ids[i] = graph_node_id(random % size.files, (unsigned)(random >> 40) % GRAPH_FILE_NODES);
 	}
 	return ids;

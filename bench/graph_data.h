@@ -2,8 +2,8 @@
  *
  * Files of 50 nodes; ids are hashes of texts, as parsers give them. Of the edges from a node three fifths stay in its
  * file, the others lead anywhere. */
-#ifndef SHERD_BENCH_GRAPH_DATA_H
-#define SHERD_BENCH_GRAPH_DATA_H
+#ifndef SHD_BENCH_GRAPH_DATA_H
+#define SHD_BENCH_GRAPH_DATA_H
 
 #include <sherd/graph.h>
 

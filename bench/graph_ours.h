@@ -1,6 +1,6 @@
 /* bench/graph_ours.h - graphs in our own databases. Whatever goes wrong ends the program. */
-#ifndef SHERD_BENCH_GRAPH_OURS_H
-#define SHERD_BENCH_GRAPH_OURS_H
+#ifndef SHD_BENCH_GRAPH_OURS_H
+#define SHD_BENCH_GRAPH_OURS_H
 
 #include "graph_data.h"
 

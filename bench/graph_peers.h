@@ -2,8 +2,8 @@
  *
  * Nodes under their id; edges under source, destination and type, and once more by destination. A value holds all that
  * a record has. Whatever goes wrong ends the program. */
-#ifndef SHERD_BENCH_GRAPH_PEERS_H
-#define SHERD_BENCH_GRAPH_PEERS_H
+#ifndef SHD_BENCH_GRAPH_PEERS_H
+#define SHD_BENCH_GRAPH_PEERS_H
 
 #include "graph_data.h"
 

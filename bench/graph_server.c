@@ -13,21 +13,21 @@ static const char program[] = "build/rfdb-server/rfdb-server";
 
 /* ---- handing over */
 
-static void put_id(sherd_json_writer *w, const char *key, sherd_graph_id id)
+static void put_id(shd_json_writer *w, const char *key, sherd_graph_id id)
 {
 	char text[SHERD_GRAPH_ID_TEXT];
 	sherd_graph_id_format(id, text);
-	sherd_json_put_key(w, key);
-	sherd_json_put_string(w, sherd_str_of(text));
+	shd_json_put_key(w, key);
+	shd_json_put_string(w, shd_str_of(text));
 }
 
-static void put_text(sherd_json_writer *w, const char *key, sherd_graph_text text)
+static void put_text(shd_json_writer *w, const char *key, sherd_graph_text text)
 {
-	sherd_json_put_key(w, key);
-	sherd_json_put_string(w, (sherd_str){text.ptr, text.len});
+	shd_json_put_key(w, key);
+	shd_json_put_string(w, (shd_str){text.ptr, text.len});
 }
 
-static void put_node(sherd_json_writer *w, const sherd_graph_node *n)
+static void put_node(shd_json_writer *w, const sherd_graph_node *n)
 {
 	put_id(w, "id", n->id);
 	put_text(w, "semanticId", n->semantic_id);
@@ -37,7 +37,7 @@ static void put_node(sherd_json_writer *w, const sherd_graph_node *n)
 	put_text(w, "metadata", n->metadata);
 }
 
-static void put_edge(sherd_json_writer *w, const sherd_graph_edge *e)
+static void put_edge(shd_json_writer *w, const sherd_graph_edge *e)
 {
 	put_id(w, "src", e->src);
 	put_id(w, "dst", e->dst);
@@ -50,19 +50,19 @@ static void put_edge(sherd_json_writer *w, const sherd_graph_edge *e)
 static void write_lines(const char *name, const char *ending, const sherd_graph_node *nodes,
                         const sherd_graph_edge *edges, size_t count)
 {
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	char path[4096];
 	(void)snprintf(path, sizeof(path), "%s.%s", name, ending);
 	for (size_t i = 0; i < count; i++) {
-		sherd_json_writer w;
-		sherd_json_writer_init(&w, &text);
-		sherd_json_put_object(&w, true);
+		shd_json_writer w;
+		shd_json_writer_init(&w, &text);
+		shd_json_put_object(&w, true);
 		if (nodes)
 			put_node(&w, &nodes[i]);
 		else
 			put_edge(&w, &edges[i]);
-		sherd_json_put_object_end(&w);
-		sherd_buf_append(&text, "\n", 1);
+		shd_json_put_object_end(&w);
+		shd_buf_append(&text, "\n", 1);
 	}
 	FILE *file = fopen(path, "we");
 	if (text.failed || !file || fwrite(text.data, 1, text.len, file) != text.len || fclose(file) != 0)

@@ -2,8 +2,8 @@
  *
  * Everything goes through the socket, so that times of single calls are those of a client. Content hashes stay out: its
  * requests have none. What fails there is said in one line, and the benchmark goes on without it. */
-#ifndef SHERD_BENCH_GRAPH_SERVER_H
-#define SHERD_BENCH_GRAPH_SERVER_H
+#ifndef SHD_BENCH_GRAPH_SERVER_H
+#define SHD_BENCH_GRAPH_SERVER_H
 
 #include "graph_data.h"
 #include "python.h"

@@ -198,9 +198,9 @@ double bench_write_files(const uint8_t *from, uint64_t bytes, unsigned files, un
 static void hash_some(void *arg, unsigned thread)
 {
 	const work *w = arg;
-	uint8_t hash[SHERD_SHA256_BYTES];
+	uint8_t hash[SHD_SHA256_BYTES];
 	uint64_t each = w->bytes / w->threads;
-	sherd_sha256_of(w->from + thread * each, each, hash);
+	shd_sha256_of(w->from + thread * each, each, hash);
 }
 
 double bench_sha256(const uint8_t *from, uint64_t bytes, unsigned threads)

@@ -1,17 +1,17 @@
 /* bench/machine.h - what this machine can do at best, by the plainest code: the limits that we are measured against.
  *
  * Whatever goes wrong here ends the program. */
-#ifndef SHERD_BENCH_MACHINE_H
-#define SHERD_BENCH_MACHINE_H
+#ifndef SHD_BENCH_MACHINE_H
+#define SHD_BENCH_MACHINE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where files go: SHERD_BENCH_DIR, or the current folder. */
+/* Where files go: SHD_BENCH_DIR, or the current folder. */
 const char *bench_folder(void);
 /* The path of a file there; the caller frees it. */
 char *bench_path(const char *name);
-/* SHERD_BENCH_GIB or gib, in bytes, halved until `memory` times as much memory and `disk` times as much disk are free.
+/* SHD_BENCH_GIB or gib, in bytes, halved until `memory` times as much memory and `disk` times as much disk are free.
  * A multiple of 64 MiB. Says so when it is less than asked for. */
 uint64_t bench_bytes(double gib, double memory, double disk);
 

@@ -1,6 +1,6 @@
 /* bench/many.h - checkpoints of very many small pieces. */
-#ifndef SHERD_BENCH_MANY_H
-#define SHERD_BENCH_MANY_H
+#ifndef SHD_BENCH_MANY_H
+#define SHD_BENCH_MANY_H
 
 #include <sherd/ckpt.h>
 

@@ -2,14 +2,14 @@
  *
  * Two things are measured in turn, again and again; what is reported is the median of both, and the median, least and
  * greatest of the ratios of each turn. Rows are printed as a table at once and as JSON lines at the end. */
-#ifndef SHERD_BENCH_MEASURE_H
-#define SHERD_BENCH_MEASURE_H
+#ifndef SHD_BENCH_MEASURE_H
+#define SHD_BENCH_MEASURE_H
 
 enum { BENCH_MOST_PAIRS = 64 };
 
 /* Seconds of a clock that only goes forward. */
 double bench_now(void);
-/* How often things take turns: SHERD_BENCH_PAIRS, or 7. */
+/* How often things take turns: SHD_BENCH_PAIRS, or 7. */
 int bench_pairs(void);
 
 /* One value a turn. */

@@ -1,6 +1,6 @@
 /* bench/peers.h - what Python programs use to save tensors, driven from here so that it takes turns with us. */
-#ifndef SHERD_BENCH_PEERS_H
-#define SHERD_BENCH_PEERS_H
+#ifndef SHD_BENCH_PEERS_H
+#define SHD_BENCH_PEERS_H
 
 #include "python.h"
 

@@ -1,6 +1,6 @@
 /* bench/python.h - a script of bench/ that works while we wait: a line there, a line back. */
-#ifndef SHERD_BENCH_PYTHON_H
-#define SHERD_BENCH_PYTHON_H
+#ifndef SHD_BENCH_PYTHON_H
+#define SHD_BENCH_PYTHON_H
 
 #include <stdio.h>
 
@@ -10,7 +10,7 @@ typedef struct bench_python {
 	char line[256];
 } bench_python;
 
-/* By SHERD_BENCH_PYTHON, or python3. The script is the first of the arguments, NULL stands behind the last. Where there
+/* By SHD_BENCH_PYTHON, or python3. The script is the first of the arguments, NULL stands behind the last. Where there
  * is no Python every answer is NULL. */
 void bench_python_start(bench_python *p, const char *const *arguments);
 /* The next line, without its end, valid until the one after it; NULL when there is none, or nothing in it. */

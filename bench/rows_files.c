@@ -47,12 +47,12 @@ static void write_all(int fd, const void *data, size_t len)
 
 static void write_shard(const char *path, uint64_t rows, uint64_t *state)
 {
-	uint8_t head[SHERD_ROWS_HEAD_SIZE];
+	uint8_t head[SHD_ROWS_HEAD_SIZE];
 	float *step = malloc(FILL_STEP);
 	int fd = open_or_fail(path, O_WRONLY | O_CREAT | O_EXCL);
 	if (!step)
 		bench_fail("no memory");
-	sherd_rows_head_encode(rows, ROWS_WIDTH, head);
+	shd_rows_head_encode(rows, ROWS_WIDTH, head);
 	write_all(fd, head, sizeof(head));
 	for (uint64_t left = rows * ROWS_WIDTH * 4; left > 0;) {
 		size_t n = left < FILL_STEP ? (size_t)left : FILL_STEP;
@@ -68,18 +68,18 @@ static void write_shard(const char *path, uint64_t rows, uint64_t *state)
 static const float *map_shard(const rows_files *f, int shard, int populate)
 {
 	int fd = open_or_fail(f->paths[shard], O_RDONLY);
-	size_t len = SHERD_ROWS_HEAD_SIZE + (size_t)f->rows_each * ROWS_WIDTH * 4;
+	size_t len = SHD_ROWS_HEAD_SIZE + (size_t)f->rows_each * ROWS_WIDTH * 4;
 	uint8_t *map = mmap(NULL, len, PROT_READ, MAP_SHARED | populate, fd, 0);
 	if (map == MAP_FAILED)
 		bench_fail("cannot map: %s", strerror(errno));
 	(void)close(fd);
-	return (const float *)(const void *)(map + SHERD_ROWS_HEAD_SIZE);
+	return (const float *)(const void *)(map + SHD_ROWS_HEAD_SIZE);
 }
 
 static void unmap_shard(const rows_files *f, const float *map)
 {
-	size_t len = SHERD_ROWS_HEAD_SIZE + (size_t)f->rows_each * ROWS_WIDTH * 4;
-	(void)munmap((uint8_t *)(uintptr_t)map - SHERD_ROWS_HEAD_SIZE, len);
+	size_t len = SHD_ROWS_HEAD_SIZE + (size_t)f->rows_each * ROWS_WIDTH * 4;
+	(void)munmap((uint8_t *)(uintptr_t)map - SHD_ROWS_HEAD_SIZE, len);
 }
 
 void rows_files_make(rows_files *f, uint64_t bytes)
@@ -119,7 +119,7 @@ void rows_files_cool(const rows_files *f)
 {
 	size_t len = (size_t)f->rows_each * ROWS_WIDTH * 4;
 	for (int i = 0; i < ROWS_SHARDS; i++) {
-		(void)madvise((uint8_t *)(uintptr_t)f->maps[i] - SHERD_ROWS_HEAD_SIZE, len + SHERD_ROWS_HEAD_SIZE,
+		(void)madvise((uint8_t *)(uintptr_t)f->maps[i] - SHD_ROWS_HEAD_SIZE, len + SHD_ROWS_HEAD_SIZE,
 		              MADV_DONTNEED);
 		int fd = open_or_fail(f->paths[i], O_RDONLY);
 		(void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
@@ -138,7 +138,7 @@ void rows_files_warm(const rows_files *f)
 static double convert(const rows_files *f, const float *map, double sum)
 {
 	for (uint64_t row = 0; row < f->rows_each; row += ROWS_BATCH) {
-		sherd_floats_widen(map + row * ROWS_WIDTH, f->out, (size_t)ROWS_BATCH * ROWS_WIDTH);
+		shd_floats_widen(map + row * ROWS_WIDTH, f->out, (size_t)ROWS_BATCH * ROWS_WIDTH);
 		sum += f->out[row % ROWS_WIDTH];
 	}
 	return sum;
@@ -177,7 +177,7 @@ double rows_direct(const rows_files *f)
 		uint64_t done = 0;
 		while ((n = pread(fd, buf, DIRECT_STEP, (off_t)done)) > 0)
 			done += (uint64_t)n;
-		if (n < 0 || done != SHERD_ROWS_HEAD_SIZE + f->bytes / ROWS_SHARDS)
+		if (n < 0 || done != SHD_ROWS_HEAD_SIZE + f->bytes / ROWS_SHARDS)
 			bench_fail("%s: %s", f->paths[i], strerror(errno));
 		(void)close(fd);
 	}

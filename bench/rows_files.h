@@ -1,8 +1,8 @@
 /* bench/rows_files.h - a set of rows on the disk, and the plainest ways to get through it: limits and peers.
  *
  * Whatever goes wrong here ends the program. */
-#ifndef SHERD_BENCH_ROWS_FILES_H
-#define SHERD_BENCH_ROWS_FILES_H
+#ifndef SHD_BENCH_ROWS_FILES_H
+#define SHD_BENCH_ROWS_FILES_H
 
 #include <stddef.h>
 #include <stdint.h>

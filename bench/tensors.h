@@ -1,6 +1,6 @@
 /* bench/tensors.h - tensors in memory as shards of a checkpoint. */
-#ifndef SHERD_BENCH_TENSORS_H
-#define SHERD_BENCH_TENSORS_H
+#ifndef SHD_BENCH_TENSORS_H
+#define SHD_BENCH_TENSORS_H
 
 #include <sherd/ckpt.h>
 

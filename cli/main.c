@@ -11,62 +11,62 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static const sherd_command *const commands[] = {
-	&sherd_command_info,
-	&sherd_command_verify,
-	&sherd_command_cat,
-	&sherd_command_convert,
-	&sherd_command_checkpoint_save,
-	&sherd_command_checkpoint_commit,
-	&sherd_command_checkpoint_wait,
-	&sherd_command_checkpoint_load,
-	&sherd_command_checkpoint_reshard,
-	&sherd_command_checkpoint_info,
-	&sherd_command_checkpoint_cat,
-	&sherd_command_checkpoint_verify,
-	&sherd_command_checkpoint_list,
-	&sherd_command_checkpoint_prune,
-	&sherd_command_checkpoint_remove,
-	&sherd_command_checkpoint_repair,
-	&sherd_command_rows_pack,
-	&sherd_command_rows_append,
-	&sherd_command_rows_index,
-	&sherd_command_rows_info,
-	&sherd_command_rows_stream,
-	&sherd_command_rows_gather,
-	&sherd_command_rows_cat,
-	&sherd_command_rows_verify,
-	&sherd_command_graph_create,
-	&sherd_command_graph_import,
-	&sherd_command_graph_export,
-	&sherd_command_graph_node,
-	&sherd_command_graph_find,
-	&sherd_command_graph_out,
-	&sherd_command_graph_in,
-	&sherd_command_graph_neighbours,
-	&sherd_command_graph_walk,
-	&sherd_command_graph_plan,
-	&sherd_command_graph_update,
-	&sherd_command_graph_delete_file,
-	&sherd_command_graph_delete_node,
-	&sherd_command_graph_delete_edge,
-	&sherd_command_graph_stats,
-	&sherd_command_graph_compact,
-	&sherd_command_graph_gc,
-	&sherd_command_graph_repair,
-	&sherd_command_graph_reshard,
-	&sherd_command_graph_versions,
-	&sherd_command_graph_tag,
-	&sherd_command_graph_diff,
-	&sherd_command_graph_verify,
-	&sherd_command_model_info,
-	&sherd_command_model_verify,
-	&sherd_command_model_cat,
-	&sherd_command_model_convert,
-	&sherd_command_model_graph,
-	&sherd_command_model_meta,
-	&sherd_command_model_split,
-	&sherd_command_model_join,
+static const cli_command *const commands[] = {
+	&cli_command_info,
+	&cli_command_verify,
+	&cli_command_cat,
+	&cli_command_convert,
+	&cli_command_checkpoint_save,
+	&cli_command_checkpoint_commit,
+	&cli_command_checkpoint_wait,
+	&cli_command_checkpoint_load,
+	&cli_command_checkpoint_reshard,
+	&cli_command_checkpoint_info,
+	&cli_command_checkpoint_cat,
+	&cli_command_checkpoint_verify,
+	&cli_command_checkpoint_list,
+	&cli_command_checkpoint_prune,
+	&cli_command_checkpoint_remove,
+	&cli_command_checkpoint_repair,
+	&cli_command_rows_pack,
+	&cli_command_rows_append,
+	&cli_command_rows_index,
+	&cli_command_rows_info,
+	&cli_command_rows_stream,
+	&cli_command_rows_gather,
+	&cli_command_rows_cat,
+	&cli_command_rows_verify,
+	&cli_command_graph_create,
+	&cli_command_graph_import,
+	&cli_command_graph_export,
+	&cli_command_graph_node,
+	&cli_command_graph_find,
+	&cli_command_graph_out,
+	&cli_command_graph_in,
+	&cli_command_graph_neighbours,
+	&cli_command_graph_walk,
+	&cli_command_graph_plan,
+	&cli_command_graph_update,
+	&cli_command_graph_delete_file,
+	&cli_command_graph_delete_node,
+	&cli_command_graph_delete_edge,
+	&cli_command_graph_stats,
+	&cli_command_graph_compact,
+	&cli_command_graph_gc,
+	&cli_command_graph_repair,
+	&cli_command_graph_reshard,
+	&cli_command_graph_versions,
+	&cli_command_graph_tag,
+	&cli_command_graph_diff,
+	&cli_command_graph_verify,
+	&cli_command_model_info,
+	&cli_command_model_verify,
+	&cli_command_model_cat,
+	&cli_command_model_convert,
+	&cli_command_model_graph,
+	&cli_command_model_meta,
+	&cli_command_model_split,
+	&cli_command_model_join,
 };
 
 /* A stream that is closed would hand its number to the next file that is opened. */
@@ -99,45 +99,45 @@ static const char *about(const char *group)
 	return *group ? "Checkpoints made of shards" : "Looks after data that is stored in pieces";
 }
 
-static void add_command(sherd_table *table, const sherd_command *command)
+static void add_command(cli_table *table, const cli_command *command)
 {
 	char text[128];
 	(void)snprintf(text, sizeof(text), "  %s %s", command->name, command->operands);
-	sherd_table_add(table, text);
-	sherd_table_add(table, command->summary);
+	cli_table_add(table, text);
+	cli_table_add(table, command->summary);
 }
 
-static void print_help(sherd_out *out, const char *group)
+static void print_help(cli_out *out, const char *group)
 {
 	sherd_error ignored;
-	sherd_table table = {.columns = 2};
+	cli_table table = {.columns = 2};
 	size_t len = strlen(group);
-	sherd_out_printf(out, "Usage: sherd %s%sCOMMAND [OPTION]... OPERAND...\n", group, len ? " " : "");
-	sherd_out_printf(out, "%s.\n\n", about(group));
+	cli_out_printf(out, "Usage: sherd %s%sCOMMAND [OPTION]... OPERAND...\n", group, len ? " " : "");
+	cli_out_printf(out, "%s.\n\n", about(group));
 	for (size_t i = 0; i < COUNT_OF(commands); i++)
 		if (strncmp(commands[i]->name, group, len) == 0)
 			add_command(&table, commands[i]);
 	if (!len) {
-		sherd_table_add(&table, "  help [COMMAND]");
-		sherd_table_add(&table, "Lists the commands, or tells more about one");
+		cli_table_add(&table, "  help [COMMAND]");
+		cli_table_add(&table, "Lists the commands, or tells more about one");
 	}
-	sherd_table_add(&table, "");
-	sherd_table_add(&table, "");
-	for (const sherd_option *o = sherd_common_options; o->name; o++) {
+	cli_table_add(&table, "");
+	cli_table_add(&table, "");
+	for (const cli_option *o = cli_common_options; o->name; o++) {
 		char text[64];
 		(void)snprintf(text, sizeof(text), "  --%s%s%s", o->name, o->value ? " " : "",
 		               o->value ? o->value : "");
-		sherd_table_add(&table, text);
-		sherd_table_add(&table, o->help);
+		cli_table_add(&table, text);
+		cli_table_add(&table, o->help);
 	}
-	sherd_table_add(&table, "  --version");
-	sherd_table_add(&table, "print the version");
-	(void)sherd_table_print(&table, out, &ignored);
-	sherd_out_printf(out, "\nsherd COMMAND --help tells more about each command.\n");
+	cli_table_add(&table, "  --version");
+	cli_table_add(&table, "print the version");
+	(void)cli_table_print(&table, out, &ignored);
+	cli_out_printf(out, "\nsherd COMMAND --help tells more about each command.\n");
 }
 
 /* The command that argv begins with, and how many words its name has; NULL when there is none. */
-static const sherd_command *find(int argc, char **argv, int *words)
+static const cli_command *find(int argc, char **argv, int *words)
 {
 	for (size_t i = 0; i < COUNT_OF(commands); i++) {
 		const char *name = commands[i]->name, *space = strchr(name, ' ');
@@ -154,36 +154,36 @@ static const sherd_command *find(int argc, char **argv, int *words)
 static int no_command(int argc, char **argv, int words, sherd_error *err)
 {
 	if (words == 2 && argc == 1)
-		return sherd_cli_usage(err, "%s needs a command; see sherd %s --help", argv[0], argv[0]);
-	return sherd_cli_usage(err, "there is no command %.64s%s%.64s; see sherd help", argv[0], words == 2 ? " " : "",
-	                       words == 2 ? argv[1] : "");
+		return cli_usage(err, "%s needs a command; see sherd %s --help", argv[0], argv[0]);
+	return cli_usage(err, "there is no command %.64s%s%.64s; see sherd help", argv[0], words == 2 ? " " : "",
+	                 words == 2 ? argv[1] : "");
 }
 
 /* For who names no command: those that most begin with. */
-static void print_usual(sherd_out *out)
+static void print_usual(cli_out *out)
 {
-	static const sherd_command *const usual[] = {
-		&sherd_command_info,        &sherd_command_verify,          &sherd_command_cat,
-		&sherd_command_convert,     &sherd_command_checkpoint_save, &sherd_command_checkpoint_load,
-		&sherd_command_rows_pack,   &sherd_command_rows_stream,     &sherd_command_graph_import,
-		&sherd_command_model_graph,
+	static const cli_command *const usual[] = {
+		&cli_command_info,        &cli_command_verify,          &cli_command_cat,
+		&cli_command_convert,     &cli_command_checkpoint_save, &cli_command_checkpoint_load,
+		&cli_command_rows_pack,   &cli_command_rows_stream,     &cli_command_graph_import,
+		&cli_command_model_graph,
 	};
 	sherd_error ignored;
-	sherd_table table = {.columns = 2};
-	sherd_out_printf(out, "Usage: sherd COMMAND [OPTION]... OPERAND...\n%s. The usual commands:\n\n", about(""));
+	cli_table table = {.columns = 2};
+	cli_out_printf(out, "Usage: sherd COMMAND [OPTION]... OPERAND...\n%s. The usual commands:\n\n", about(""));
 	for (size_t i = 0; i < COUNT_OF(usual); i++)
 		add_command(&table, usual[i]);
-	(void)sherd_table_print(&table, out, &ignored);
-	sherd_out_printf(out, "\nsherd help lists all of them, sherd help COMMAND tells more about one.\n");
+	(void)cli_table_print(&table, out, &ignored);
+	cli_out_printf(out, "\nsherd help lists all of them, sherd help COMMAND tells more about one.\n");
 }
 
 /* "help", and perhaps the words of a command or a group behind it. */
-static int give_help(sherd_out *out, int argc, char **argv, sherd_error *err)
+static int give_help(cli_out *out, int argc, char **argv, sherd_error *err)
 {
 	int words = 0;
-	const sherd_command *command = find(argc, argv, &words);
+	const cli_command *command = find(argc, argv, &words);
 	if (command)
-		sherd_args_help(command, out);
+		cli_args_help(command, out);
 	else if (argc == 0 || (argc == 1 && words == 2))
 		print_help(out, argc ? argv[0] : "");
 	else
@@ -191,19 +191,19 @@ static int give_help(sherd_out *out, int argc, char **argv, sherd_error *err)
 	return EXIT_FINE;
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	int64_t workers = 0;
-	if (sherd_args_has(args, "help")) {
-		sherd_args_help(args->command, &cli->out);
+	if (cli_args_has(args, "help")) {
+		cli_args_help(args->command, &cli->out);
 		return EXIT_FINE;
 	}
-	cli->out.json |= sherd_args_has(args, "json");
-	cli->out.quiet |= sherd_args_has(args, "quiet");
-	TRY(sherd_args_number(args, "workers", 1, 4096, &workers, err));
+	cli->out.json |= cli_args_has(args, "json");
+	cli->out.quiet |= cli_args_has(args, "quiet");
+	TRY(cli_args_number(args, "workers", 1, 4096, &workers, err));
 	TRY(sherd_guard_open(err));
 	TRY(sherd_pool_open(&cli->pool, (unsigned)workers, err));
-	sherd_watch_begin(cli);
+	cli_watch_begin(cli);
 	int rc = args->command->run(cli, args, err);
 	sherd_pool_close(cli->pool);
 	return rc;
@@ -225,23 +225,23 @@ static int leading(int argc, char **argv, char *asked, sherd_error *err)
 			words++;
 		else if (strcmp(word, "--json") != 0 && strcmp(word, "--quiet") != 0 && strcmp(word, "-q") != 0 &&
 		         strncmp(word, "--workers=", 10) != 0)
-			return sherd_cli_usage(err, "there is no option %.64s; see sherd --help", word);
+			return cli_usage(err, "there is no option %.64s; see sherd --help", word);
 	}
 	return words;
 }
 
-static int dispatch(sherd_cli *cli, int argc, char **argv, sherd_error *err)
+static int dispatch(cli_state *cli, int argc, char **argv, sherd_error *err)
 {
 	char asked;
 	int before = leading(argc, argv, &asked, err), words = 0;
 	TRY(before);
 	if (asked == 'v')
-		sherd_out_printf(&cli->out, "sherd %s\n", sherd_version());
+		cli_out_printf(&cli->out, "sherd %s\n", sherd_version());
 	else if (asked == 'h')
 		print_help(&cli->out, "");
 	if (asked)
 		return EXIT_FINE;
-	const sherd_command *command = find(argc - before, argv + before, &words);
+	const cli_command *command = find(argc - before, argv + before, &words);
 	if (!command && words == 2 && before + 1 < argc &&
 	    (strcmp(argv[before + 1], "--help") == 0 || strcmp(argv[before + 1], "-h") == 0)) {
 		print_help(&cli->out, argv[before]);
@@ -252,26 +252,26 @@ static int dispatch(sherd_cli *cli, int argc, char **argv, sherd_error *err)
 		return EXIT_FINE;
 	}
 	if (!command && before == argc)
-		return sherd_cli_usage(err, "no command; see sherd help");
+		return cli_usage(err, "no command; see sherd help");
 	if (!command && strcmp(argv[before], "help") == 0)
 		return give_help(&cli->out, argc - before - 1, argv + before + 1, err);
 	if (!command)
 		return no_command(argc - before, argv + before, words, err);
 	/* The name makes room: argv[0], the options before it, the words behind it. */
 	memmove(argv + 1 + words, argv + 1, (size_t)(before - 1) * sizeof(*argv));
-	sherd_args args;
-	int rc = sherd_args_parse(&args, command, argc - words, argv + words, err);
+	cli_args args;
+	int rc = cli_args_parse(&args, command, argc - words, argv + words, err);
 	if (rc == SHERD_OK)
 		rc = run(cli, &args, err);
 	if (rc < 0)
-		sherd_advise(&args, err);
-	sherd_args_done(&args);
+		cli_advise(&args, err);
+	cli_args_done(&args);
 	return rc;
 }
 
 int main(int argc, char **argv)
 {
-	sherd_cli cli = {0};
+	cli_state cli = {0};
 	sherd_error err = {0};
 	bool silent;
 	fill_streams();
@@ -280,15 +280,15 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
 		cli.out.json |= strcmp(argv[i], "--json") == 0;
 	int rc = dispatch(&cli, argc, argv, &err);
-	int status = rc < 0 ? sherd_cli_status((sherd_status)rc) : rc;
+	int status = rc < 0 ? cli_status((sherd_status)rc) : rc;
 	if (rc == SHERD_ECANCELLED)
 		err.object[0] = 0; /* what was at work just then is gone */
 	if (rc < 0)
-		sherd_out_error(&cli.out, &err);
-	if (sherd_out_finish(&cli.out, &silent, &err) < 0) {
+		cli_out_error(&cli.out, &err);
+	if (cli_out_finish(&cli.out, &silent, &err) < 0) {
 		cli.out.json = false;
 		if (!silent)
-			sherd_out_error(&cli.out, &err);
+			cli_out_error(&cli.out, &err);
 		status = EXIT_SYSTEM;
 	}
 	return status;

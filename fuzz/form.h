@@ -24,7 +24,7 @@ typedef struct form_piece {
 	form_kind kind;
 	uint32_t tag;           /* the format's own */
 	const fuzz_form *inner; /* of an object; without one it is bytes */
-	sherd_buf bytes;
+	shd_buf bytes;
 } form_piece;
 
 typedef struct form_pieces {
@@ -36,7 +36,7 @@ struct fuzz_form {
 	/* Cuts an input that has the form, whatever its checksums say; false when it has not. NULL: nothing to mend. */
 	bool (*split)(const uint8_t *data, size_t len, form_pieces *out);
 	/* Takes any pieces that split() could have given, in any order and number. */
-	void (*join)(const form_pieces *pieces, sherd_buf *out);
+	void (*join)(const form_pieces *pieces, shd_buf *out);
 };
 
 /* Of this target: each has one. */
@@ -62,6 +62,6 @@ size_t form_find(const form_pieces *p, uint32_t tag, size_t from);
 /* Changes one or more pieces. */
 void form_change(form_pieces *p, form_dice *dice, size_t most);
 /* Changes one value of the text. */
-void form_change_json(sherd_buf *text, form_dice *dice);
+void form_change_json(shd_buf *text, form_dice *dice);
 
 #endif

@@ -16,19 +16,19 @@ static size_t dims_of(uint8_t ndim, uint8_t flags)
 }
 
 /* A record without its lengths and checksums: what is fixed and the dimensions, the name, further members. */
-static bool split_record(sherd_cursor *c, form_pieces *out)
+static bool split_record(shd_cursor *c, form_pieces *out)
 {
-	uint32_t name_len = sherd_cursor_u32(c);
-	const uint8_t *fixed = sherd_cursor_bytes(c, RECORD_FIXED);
+	uint32_t name_len = shd_cursor_u32(c);
+	const uint8_t *fixed = shd_cursor_bytes(c, RECORD_FIXED);
 	if (!fixed)
 		return false;
-	uint64_t blocks = sherd_ckpt_blocks(sherd_get_u64(fixed + 12));
+	uint64_t blocks = shd_ckpt_blocks(shd_get_u64(fixed + 12));
 	size_t dims = 8 * dims_of(fixed[1], fixed[2]);
-	if (!sherd_cursor_bytes(c, dims) || blocks > MOST_BLOCKS || !sherd_cursor_bytes(c, 4 * blocks))
+	if (!shd_cursor_bytes(c, dims) || blocks > MOST_BLOCKS || !shd_cursor_bytes(c, 4 * blocks))
 		return false;
-	const uint8_t *name = sherd_cursor_bytes(c, name_len);
-	uint32_t extra_len = fixed[2] & FLAG_EXTRA ? sherd_cursor_u32(c) : 0;
-	const uint8_t *extra = sherd_cursor_bytes(c, extra_len);
+	const uint8_t *name = shd_cursor_bytes(c, name_len);
+	uint32_t extra_len = fixed[2] & FLAG_EXTRA ? shd_cursor_u32(c) : 0;
+	const uint8_t *extra = shd_cursor_bytes(c, extra_len);
 	return name && extra && form_add(out, FORM_FIXED, RECORD, fixed, RECORD_FIXED + dims) &&
 	       form_add(out, FORM_BYTES, NAME, name, name_len) &&
 	       (!extra_len || form_add(out, FORM_JSON, EXTRA, extra, extra_len));
@@ -36,10 +36,10 @@ static bool split_record(sherd_cursor *c, form_pieces *out)
 
 static bool split_body(const uint8_t *body, size_t len, form_pieces *out)
 {
-	sherd_cursor c = sherd_cursor_over(body, len);
-	const uint8_t *fixed = sherd_cursor_bytes(&c, INDEX_FIXED);
-	uint32_t count = sherd_cursor_u32(&c), about_len = sherd_cursor_u32(&c);
-	const uint8_t *about = sherd_cursor_bytes(&c, about_len);
+	shd_cursor c = shd_cursor_over(body, len);
+	const uint8_t *fixed = shd_cursor_bytes(&c, INDEX_FIXED);
+	uint32_t count = shd_cursor_u32(&c), about_len = shd_cursor_u32(&c);
+	const uint8_t *about = shd_cursor_bytes(&c, about_len);
 	if (!about || !form_add(out, FORM_FIXED, INDEX, fixed, INDEX_FIXED) ||
 	    (about_len && !form_add(out, FORM_JSON, ABOUT, about, about_len)))
 		return false;
@@ -51,39 +51,39 @@ static bool split_body(const uint8_t *body, size_t len, form_pieces *out)
 
 static bool split_index(const uint8_t *data, size_t len, form_pieces *out)
 {
-	return len > SHERD_CKPT_TRAILER_SIZE && memcmp(data + len - 8, MAGIC, 8) == 0 &&
-	       split_body(data, len - SHERD_CKPT_TRAILER_SIZE, out);
+	return len > SHD_CKPT_TRAILER_SIZE && memcmp(data + len - 8, MAGIC, 8) == 0 &&
+	       split_body(data, len - SHD_CKPT_TRAILER_SIZE, out);
 }
 
 /* The bytes that a record tells of have these checksums; 0 for those that are not there. */
-static void put_crcs(const form_piece *data, uint64_t offset, uint64_t size, sherd_buf *out)
+static void put_crcs(const form_piece *data, uint64_t offset, uint64_t size, shd_buf *out)
 {
-	uint64_t blocks = sherd_ckpt_blocks(size);
+	uint64_t blocks = shd_ckpt_blocks(size);
 	for (uint64_t i = 0; i < blocks && i < MOST_BLOCKS; i++) {
-		uint64_t at = i * SHERD_CKPT_BLOCK, n = size - at < SHERD_CKPT_BLOCK ? size - at : SHERD_CKPT_BLOCK;
+		uint64_t at = i * SHD_CKPT_BLOCK, n = size - at < SHD_CKPT_BLOCK ? size - at : SHD_CKPT_BLOCK;
 		bool there = data && offset <= data->bytes.len && at + n <= data->bytes.len - offset;
-		sherd_buf_u32(out, there ? sherd_crc32(0, data->bytes.data + offset + at, (size_t)n) : 0);
+		shd_buf_u32(out, there ? shd_crc32(0, data->bytes.data + offset + at, (size_t)n) : 0);
 	}
 }
 
-static void put_record(const form_pieces *p, size_t at, const form_piece *data, sherd_buf *out)
+static void put_record(const form_pieces *p, size_t at, const form_piece *data, shd_buf *out)
 {
 	const form_piece *name = at + 1 < p->count && p->list[at + 1].tag == NAME ? &p->list[at + 1] : NULL;
 	const form_piece *extra = name && at + 2 < p->count && p->list[at + 2].tag == EXTRA ? &p->list[at + 2] : NULL;
-	SHERD_AUTO_BUF fixed = {0};
-	sherd_buf_append(&fixed, p->list[at].bytes.data, p->list[at].bytes.len);
+	SHD_AUTO_BUF fixed = {0};
+	shd_buf_append(&fixed, p->list[at].bytes.data, p->list[at].bytes.len);
 	fixed.data[2] = (uint8_t)((fixed.data[2] & ~FLAG_EXTRA) | (extra ? FLAG_EXTRA : 0));
 	size_t want = RECORD_FIXED + 8 * dims_of(fixed.data[1], fixed.data[2]);
 	if (want > fixed.len)
-		sherd_buf_zero(&fixed, want - fixed.len);
-	sherd_buf_u32(out, name ? (uint32_t)name->bytes.len : 0);
-	sherd_buf_append(out, fixed.data, want);
-	put_crcs(data, sherd_get_u64(fixed.data + 4), sherd_get_u64(fixed.data + 12), out);
+		shd_buf_zero(&fixed, want - fixed.len);
+	shd_buf_u32(out, name ? (uint32_t)name->bytes.len : 0);
+	shd_buf_append(out, fixed.data, want);
+	put_crcs(data, shd_get_u64(fixed.data + 4), shd_get_u64(fixed.data + 12), out);
 	if (name)
-		sherd_buf_append(out, name->bytes.data, name->bytes.len);
+		shd_buf_append(out, name->bytes.data, name->bytes.len);
 	if (extra) {
-		sherd_buf_u32(out, (uint32_t)extra->bytes.len);
-		sherd_buf_append(out, extra->bytes.data, extra->bytes.len);
+		shd_buf_u32(out, (uint32_t)extra->bytes.len);
+		shd_buf_append(out, extra->bytes.data, extra->bytes.len);
 	}
 }
 
@@ -95,25 +95,25 @@ static uint32_t count_records(const form_pieces *p)
 	return count;
 }
 
-static void put_index(const form_pieces *p, const form_piece *data, sherd_buf *out)
+static void put_index(const form_pieces *p, const form_piece *data, shd_buf *out)
 {
 	size_t start = out->len, fixed = form_find(p, INDEX, 0), about = form_find(p, ABOUT, 0);
 	if (fixed == p->count)
 		return;
-	sherd_buf_append(out, p->list[fixed].bytes.data, INDEX_FIXED);
-	sherd_buf_u32(out, count_records(p));
-	sherd_buf_u32(out, about < p->count ? (uint32_t)p->list[about].bytes.len : 0);
+	shd_buf_append(out, p->list[fixed].bytes.data, INDEX_FIXED);
+	shd_buf_u32(out, count_records(p));
+	shd_buf_u32(out, about < p->count ? (uint32_t)p->list[about].bytes.len : 0);
 	if (about < p->count)
-		sherd_buf_append(out, p->list[about].bytes.data, p->list[about].bytes.len);
+		shd_buf_append(out, p->list[about].bytes.data, p->list[about].bytes.len);
 	for (size_t i = form_find(p, RECORD, 0); i < p->count; i = form_find(p, RECORD, i + 1))
 		put_record(p, i, data, out);
-	sherd_buf_u64(out, out->len - start);
+	shd_buf_u64(out, out->len - start);
 	if (!out->failed)
-		sherd_buf_u32(out, sherd_crc32(0, out->data + start, out->len - start));
-	sherd_buf_str(out, MAGIC);
+		shd_buf_u32(out, shd_crc32(0, out->data + start, out->len - start));
+	shd_buf_str(out, MAGIC);
 }
 
-static void join_index(const form_pieces *p, sherd_buf *out)
+static void join_index(const form_pieces *p, shd_buf *out)
 {
 	put_index(p, NULL, out);
 }
@@ -122,33 +122,33 @@ const fuzz_form form_ckpt_index = {split_index, join_index};
 
 static bool split_shard(const uint8_t *data, size_t len, form_pieces *out)
 {
-	if (len < SHERD_CKPT_HEAD_SIZE + SHERD_CKPT_TRAILER_SIZE || sherd_get_u32(data) != SHERD_CKPT_SHARD_MAGIC ||
-	    sherd_get_u32(data + 8) != SHERD_SHA256_HEX)
+	if (len < SHD_CKPT_HEAD_SIZE + SHD_CKPT_TRAILER_SIZE || shd_get_u32(data) != SHD_CKPT_SHARD_MAGIC ||
+	    shd_get_u32(data + 8) != SHD_SHA256_HEX)
 		return false;
-	uint64_t body = sherd_get_u64(data + len - SHERD_CKPT_TRAILER_SIZE);
-	size_t rest = len - SHERD_CKPT_HEAD_SIZE - SHERD_CKPT_TRAILER_SIZE;
+	uint64_t body = shd_get_u64(data + len - SHD_CKPT_TRAILER_SIZE);
+	size_t rest = len - SHD_CKPT_HEAD_SIZE - SHD_CKPT_TRAILER_SIZE;
 	return body <= rest && form_add(out, FORM_FIXED, HEAD, data + 4, 4) &&
-	       form_add(out, FORM_BYTES, DATA, data + SHERD_CKPT_HEAD_SIZE, rest - (size_t)body) &&
-	       split_index(data + len - SHERD_CKPT_TRAILER_SIZE - body, (size_t)body + SHERD_CKPT_TRAILER_SIZE, out);
+	       form_add(out, FORM_BYTES, DATA, data + SHD_CKPT_HEAD_SIZE, rest - (size_t)body) &&
+	       split_index(data + len - SHD_CKPT_TRAILER_SIZE - body, (size_t)body + SHD_CKPT_TRAILER_SIZE, out);
 }
 
-static void join_shard(const form_pieces *p, sherd_buf *out)
+static void join_shard(const form_pieces *p, shd_buf *out)
 {
 	size_t head = form_find(p, HEAD, 0), data = form_find(p, DATA, 0);
 	const form_piece *bytes = data < p->count ? &p->list[data] : NULL;
-	uint32_t rank = head < p->count ? sherd_get_u32(p->list[head].bytes.data) : 0;
-	uint8_t hash[SHERD_SHA256_BYTES], raw[SHERD_CKPT_HEAD_SIZE];
-	char hex[SHERD_SHA256_HEX + 1];
-	sherd_buf_zero(out, SHERD_CKPT_HEAD_SIZE);
+	uint32_t rank = head < p->count ? shd_get_u32(p->list[head].bytes.data) : 0;
+	uint8_t hash[SHD_SHA256_BYTES], raw[SHD_CKPT_HEAD_SIZE];
+	char hex[SHD_SHA256_HEX + 1];
+	shd_buf_zero(out, SHD_CKPT_HEAD_SIZE);
 	if (bytes)
-		sherd_buf_append(out, bytes->bytes.data, bytes->bytes.len);
+		shd_buf_append(out, bytes->bytes.data, bytes->bytes.len);
 	put_index(p, bytes, out);
 	if (out->failed)
 		return;
-	size_t size = out->len - SHERD_CKPT_HEAD_SIZE;
-	sherd_sha256_of(out->data + SHERD_CKPT_HEAD_SIZE, size, hash);
-	sherd_hex(hash, sizeof(hash), hex);
-	sherd_ckpt_head_encode(rank, count_records(p), size, hex, raw);
+	size_t size = out->len - SHD_CKPT_HEAD_SIZE;
+	shd_sha256_of(out->data + SHD_CKPT_HEAD_SIZE, size, hash);
+	shd_hex(hash, sizeof(hash), hex);
+	shd_ckpt_head_encode(rank, count_records(p), size, hex, raw);
 	memcpy(out->data, raw, sizeof(raw));
 }
 

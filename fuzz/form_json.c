@@ -83,7 +83,7 @@ static void walk_step(json_walk *w)
 	}
 }
 
-static void walk_text(const sherd_buf *text, json_spans *out)
+static void walk_text(const shd_buf *text, json_spans *out)
 {
 	json_walk w = {.text = (const char *)text->data, .len = text->len, .member = SIZE_MAX, .out = out};
 	out->count = 0;
@@ -92,25 +92,25 @@ static void walk_text(const sherd_buf *text, json_spans *out)
 }
 
 /* Replaces text[at, end) by other bytes, which must not lie in text. */
-static void splice(sherd_buf *text, size_t at, size_t end, const void *bytes, size_t len)
+static void splice(shd_buf *text, size_t at, size_t end, const void *bytes, size_t len)
 {
-	SHERD_AUTO_BUF out = {0};
-	sherd_buf_append(&out, text->data, at);
-	sherd_buf_append(&out, bytes, len);
-	sherd_buf_append(&out, text->data + end, text->len - end);
+	SHD_AUTO_BUF out = {0};
+	shd_buf_append(&out, text->data, at);
+	shd_buf_append(&out, bytes, len);
+	shd_buf_append(&out, text->data + end, text->len - end);
 	if (out.failed)
 		return;
-	sherd_buf kept = *text;
+	shd_buf kept = *text;
 	*text = out;
 	out = kept;
 }
 
-static void splice_str(sherd_buf *text, size_t at, size_t end, const char *str)
+static void splice_str(shd_buf *text, size_t at, size_t end, const char *str)
 {
 	splice(text, at, end, str, strlen(str));
 }
 
-static void replace_by_odd(sherd_buf *text, const json_span *s, form_dice *dice)
+static void replace_by_odd(shd_buf *text, const json_span *s, form_dice *dice)
 {
 	static const char *const odd[] = {"0",
 	                                  "1",
@@ -143,7 +143,7 @@ static void replace_by_odd(sherd_buf *text, const json_span *s, form_dice *dice)
 }
 
 /* With one of its commas. */
-static void drop_value(sherd_buf *text, const json_span *s)
+static void drop_value(shd_buf *text, const json_span *s)
 {
 	size_t at = s->from, end = s->end;
 	while (end < text->len && isspace(text->data[end]))
@@ -159,17 +159,17 @@ static void drop_value(sherd_buf *text, const json_span *s)
 	splice(text, at, end, NULL, 0);
 }
 
-static void double_value(sherd_buf *text, const json_span *s)
+static void double_value(shd_buf *text, const json_span *s)
 {
-	SHERD_AUTO_BUF copy = {0};
-	sherd_buf_str(&copy, ",");
-	sherd_buf_append(&copy, text->data + s->from, s->end - s->from);
+	SHD_AUTO_BUF copy = {0};
+	shd_buf_str(&copy, ",");
+	shd_buf_append(&copy, text->data + s->from, s->end - s->from);
 	splice(text, s->end, s->end, copy.data, copy.len);
 }
 
-static void swap_values(sherd_buf *text, const json_span *a, const json_span *b)
+static void swap_values(shd_buf *text, const json_span *a, const json_span *b)
 {
-	SHERD_AUTO_BUF first = {0}, second = {0};
+	SHD_AUTO_BUF first = {0}, second = {0};
 	if (a->from > b->from) {
 		const json_span *kept = a;
 		a = b;
@@ -177,23 +177,23 @@ static void swap_values(sherd_buf *text, const json_span *a, const json_span *b)
 	}
 	if (a->end > b->from || a->key != b->key)
 		return;
-	sherd_buf_append(&first, text->data + a->at, a->end - a->at);
-	sherd_buf_append(&second, text->data + b->at, b->end - b->at);
+	shd_buf_append(&first, text->data + a->at, a->end - a->at);
+	shd_buf_append(&second, text->data + b->at, b->end - b->at);
 	splice(text, b->at, b->end, first.data, first.len);
 	splice(text, a->at, a->end, second.data, second.len);
 }
 
-static void copy_value(sherd_buf *text, const json_span *to, const json_span *from)
+static void copy_value(shd_buf *text, const json_span *to, const json_span *from)
 {
-	SHERD_AUTO_BUF copy = {0};
+	SHD_AUTO_BUF copy = {0};
 	if (to->key != from->key)
 		return;
-	sherd_buf_append(&copy, text->data + from->at, from->end - from->at);
+	shd_buf_append(&copy, text->data + from->at, from->end - from->at);
 	splice(text, to->at, to->end, copy.data, copy.len);
 }
 
 /* One character of a string or a number becomes another that may stand there. */
-static void change_scalar(sherd_buf *text, const json_span *s, form_dice *dice)
+static void change_scalar(shd_buf *text, const json_span *s, form_dice *dice)
 {
 	static const char digits[] = "0123456789", letters[] = "abcdefghijklmnopqrstuvwxyz0123456789/._-: ";
 	bool string = text->data[s->at] == '"';
@@ -210,7 +210,7 @@ static void change_scalar(sherd_buf *text, const json_span *s, form_dice *dice)
 		text->data[at] = (uint8_t)c;
 }
 
-void form_change_json(sherd_buf *text, form_dice *dice)
+void form_change_json(shd_buf *text, form_dice *dice)
 {
 	static json_spans spans;
 	walk_text(text, &spans);
@@ -239,10 +239,10 @@ static bool split_json(const uint8_t *data, size_t len, form_pieces *out)
 	return len && form_add(out, FORM_JSON, 0, data, len);
 }
 
-static void join_json(const form_pieces *p, sherd_buf *out)
+static void join_json(const form_pieces *p, shd_buf *out)
 {
 	for (size_t i = 0; i < p->count; i++)
-		sherd_buf_append(out, p->list[i].bytes.data, p->list[i].bytes.len);
+		shd_buf_append(out, p->list[i].bytes.data, p->list[i].bytes.len);
 }
 
 const fuzz_form form_json = {split_json, join_json};
@@ -251,7 +251,7 @@ const fuzz_form form_json = {split_json, join_json};
 #define SEAL "\n  \"sha256\": \""
 #define SEAL_END "\"\n}"
 
-enum { SEAL_LEN = sizeof(SEAL) - 1 + SHERD_SHA256_HEX + sizeof(SEAL_END) - 1, SEALED = 1 };
+enum { SEAL_LEN = sizeof(SEAL) - 1 + SHD_SHA256_HEX + sizeof(SEAL_END) - 1, SEALED = 1 };
 
 static bool split_sealed(const uint8_t *data, size_t len, form_pieces *out)
 {
@@ -263,14 +263,14 @@ static bool split_sealed(const uint8_t *data, size_t len, form_pieces *out)
 	len -= data[len - 1] == ',';
 	if (!form_add(out, FORM_JSON, SEALED, data, len))
 		return false;
-	sherd_buf_str(&out->list[0].bytes, "\n}");
+	shd_buf_str(&out->list[0].bytes, "\n}");
 	return true;
 }
 
-static void join_sealed(const form_pieces *p, sherd_buf *out)
+static void join_sealed(const form_pieces *p, shd_buf *out)
 {
-	uint8_t hash[SHERD_SHA256_BYTES];
-	char hex[SHERD_SHA256_HEX + 1];
+	uint8_t hash[SHD_SHA256_BYTES];
+	char hex[SHD_SHA256_HEX + 1];
 	join_json(p, out);
 	if (!p->count || p->list[0].tag != SEALED || out->len < 2)
 		return;
@@ -281,10 +281,10 @@ static void join_sealed(const form_pieces *p, sherd_buf *out)
 	}
 	while (out->len && isspace(out->data[out->len - 1]))
 		out->len--;
-	sherd_buf_str(out, out->len && out->data[out->len - 1] == '{' ? "\n  " : ",\n  ");
-	sherd_sha256_of(out->data, out->len, hash);
-	sherd_hex(hash, sizeof(hash), hex);
-	sherd_buf_printf(out, "\"sha256\": \"%s" SEAL_END, hex);
+	shd_buf_str(out, out->len && out->data[out->len - 1] == '{' ? "\n  " : ",\n  ");
+	shd_sha256_of(out->data, out->len, hash);
+	shd_hex(hash, sizeof(hash), hex);
+	shd_buf_printf(out, "\"sha256\": \"%s" SEAL_END, hex);
 }
 
 const fuzz_form form_sealed = {split_sealed, join_sealed};

@@ -60,15 +60,15 @@ static bool is_name(const form_piece *piece)
 	return piece->tag == NAME && piece->bytes.len && !memchr(piece->bytes.data, '\n', piece->bytes.len);
 }
 
-static void join_set(const form_pieces *p, sherd_buf *out)
+static void join_set(const form_pieces *p, shd_buf *out)
 {
 	for (size_t i = 0; i + 1 < p->count; i++) {
-		const sherd_buf *name = &p->list[i].bytes, *object = &p->list[i + 1].bytes;
+		const shd_buf *name = &p->list[i].bytes, *object = &p->list[i + 1].bytes;
 		if (!is_name(&p->list[i]) || p->list[i + 1].tag != OBJECT)
 			continue;
-		sherd_buf_append(out, name->data, name->len);
-		sherd_buf_printf(out, " %zu\n", object->len);
-		sherd_buf_append(out, object->data, object->len);
+		shd_buf_append(out, name->data, name->len);
+		shd_buf_printf(out, " %zu\n", object->len);
+		shd_buf_append(out, object->data, object->len);
 	}
 }
 

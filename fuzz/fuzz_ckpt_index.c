@@ -16,45 +16,44 @@ static void must(bool holds)
 		abort();
 }
 
-static void write_again(const sherd_ckpt_index *index, sherd_arena *arena)
+static void write_again(const shd_ckpt_index *index, shd_arena *arena)
 {
-	SHERD_AUTO_BUF out = {0};
-	sherd_ckpt_index again;
-	sherd_ckpt_index_encode(index, &out);
-	must(sherd_ckpt_index_decode(out.data, out.len, NULL, arena, &again, NULL) == SHERD_OK);
+	SHD_AUTO_BUF out = {0};
+	shd_ckpt_index again;
+	shd_ckpt_index_encode(index, &out);
+	must(shd_ckpt_index_decode(out.data, out.len, NULL, arena, &again, NULL) == SHERD_OK);
 	must(again.count == index->count && again.rank == index->rank && again.world == index->world);
 	must(again.time_ns == index->time_ns && again.about.len == index->about.len);
 	for (size_t i = 0; i < index->count; i++)
-		must(sherd_ckpt_entry_equal(&again.entries[i], &index->entries[i]));
+		must(shd_ckpt_entry_equal(&again.entries[i], &index->entries[i]));
 }
 
-static void try_about(sherd_str text, sherd_arena *arena)
+static void try_about(shd_str text, shd_arena *arena)
 {
-	SHERD_AUTO_BUF out = {0};
-	SHERD_AUTO_BUF twice = {0};
+	SHD_AUTO_BUF out = {0};
+	SHD_AUTO_BUF twice = {0};
 	sherd_ckpt_about about, again;
-	if (sherd_ckpt_about_decode(text, NULL, arena, &about, NULL) < 0)
+	if (shd_ckpt_about_decode(text, NULL, arena, &about, NULL) < 0)
 		return;
-	sherd_ckpt_about_encode(&about, &out);
-	must(!out.failed && sherd_ckpt_about_check(&about, NULL) == SHERD_OK);
-	must(sherd_ckpt_about_decode((sherd_str){(const char *)out.data, out.len}, NULL, arena, &again, NULL) ==
-	     SHERD_OK);
-	sherd_ckpt_about_encode(&again, &twice);
+	shd_ckpt_about_encode(&about, &out);
+	must(!out.failed && shd_ckpt_about_check(&about, NULL) == SHERD_OK);
+	must(shd_ckpt_about_decode((shd_str){(const char *)out.data, out.len}, NULL, arena, &again, NULL) == SHERD_OK);
+	shd_ckpt_about_encode(&again, &twice);
 	must(out.len == twice.len && memcmp(out.data, twice.data, out.len) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	sherd_arena arena = {0};
-	sherd_ckpt_index index;
+	shd_arena arena = {0};
+	shd_ckpt_index index;
 	sherd_error err = {0};
-	int rc = sherd_ckpt_index_decode(data, len, NULL, &arena, &index, &err);
+	int rc = shd_ckpt_index_decode(data, len, NULL, &arena, &index, &err);
 	if (rc == SHERD_OK) {
 		write_again(&index, &arena);
 		try_about(index.about, &arena);
 	} else {
 		must(err.reason && err.message[0] && err.offset <= len);
 	}
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	return 0;
 }

@@ -16,45 +16,45 @@ static void must(bool holds)
 		abort();
 }
 
-static void compare(const sherd_ckpt_meta *a, const sherd_ckpt_meta *b)
+static void compare(const shd_ckpt_meta *a, const shd_ckpt_meta *b)
 {
 	must(a->count == b->count && a->world == b->world && a->has_set_id == b->has_set_id);
 	must(strcmp(a->version, b->version) == 0 && strcmp(a->timestamp, b->timestamp) == 0);
 	must(a->about.field_count == b->about.field_count && a->about.step == b->about.step);
 	for (size_t i = 0; i < a->count; i++) {
-		const sherd_ckpt_meta_shard *x = &a->shards[i], *y = &b->shards[i];
+		const shd_ckpt_meta_shard *x = &a->shards[i], *y = &b->shards[i];
 		must(x->rank == y->rank && x->file_size == y->file_size && x->count == y->count &&
 		     x->listed == y->listed);
 		must(!x->file == !y->file && (!x->file || strcmp(x->file, y->file) == 0));
 		for (size_t k = 0; k < x->count; k++)
-			must(sherd_ckpt_entry_equal(&x->entries[k], &y->entries[k]));
+			must(shd_ckpt_entry_equal(&x->entries[k], &y->entries[k]));
 	}
 }
 
-static void write_again(const sherd_ckpt_meta *meta, sherd_arena *arena)
+static void write_again(const shd_ckpt_meta *meta, shd_arena *arena)
 {
-	SHERD_AUTO_BUF out = {0};
-	SHERD_AUTO_BUF twice = {0};
-	sherd_ckpt_meta again;
-	sherd_ckpt_meta_encode(meta, false, &out);
+	SHD_AUTO_BUF out = {0};
+	SHD_AUTO_BUF twice = {0};
+	shd_ckpt_meta again;
+	shd_ckpt_meta_encode(meta, false, &out);
 	must(!out.failed);
-	must(sherd_ckpt_meta_decode((const char *)out.data, out.len, NULL, arena, &again, NULL) == SHERD_OK);
-	must(again.seal == SHERD_SEAL_GOOD);
+	must(shd_ckpt_meta_decode((const char *)out.data, out.len, NULL, arena, &again, NULL) == SHERD_OK);
+	must(again.seal == SHD_SEAL_GOOD);
 	compare(meta, &again);
-	sherd_ckpt_meta_encode(&again, false, &twice);
+	shd_ckpt_meta_encode(&again, false, &twice);
 	must(out.len == twice.len && memcmp(out.data, twice.data, out.len) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	sherd_arena arena = {0};
-	sherd_ckpt_meta meta;
+	shd_arena arena = {0};
+	shd_ckpt_meta meta;
 	sherd_error err = {0};
-	int rc = sherd_ckpt_meta_decode((const char *)data, len, NULL, &arena, &meta, &err);
+	int rc = shd_ckpt_meta_decode((const char *)data, len, NULL, &arena, &meta, &err);
 	if (rc == SHERD_OK)
 		write_again(&meta, &arena);
 	else
 		must(err.reason && err.message[0] && err.offset <= len);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	return 0;
 }

@@ -6,7 +6,7 @@
  * when versions are looked at. A commit costs a hundred times what a change does, and a collection several of them: an
  * input can afford a few, and what it cannot afford any more becomes a change.
  *
- * SHERD_FUZZ_STATS=1 tells at the end how many operations and openings the median input had. */
+ * SHD_FUZZ_STATS=1 tells at the end how many operations and openings the median input had. */
 #include "base/map.h"
 #include "form.h"
 #include "ops_model.h"
@@ -478,7 +478,7 @@ static void end(game *g, form_dice *dice)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	form_dice dice = {sherd_hash(1, data, len)};
+	form_dice dice = {shd_hash(1, data, len)};
 	bool is_long = form_roll(&dice, LONG_IN) == 0, twice = form_roll(&dice, REOPENED_IN) == 0;
 	size_t most = is_long ? MOST_STEPS : USUAL_STEPS, least = is_long ? MOST_STEPS : LEAST_STEPS;
 	size_t steps = len > most ? most : len < least ? least : len;

@@ -15,13 +15,13 @@ static void must(bool holds)
 		abort();
 }
 
-static void check(const sherd_java_manifest_entry *entries, size_t count, sherd_arena *arena)
+static void check(const shd_java_manifest_entry *entries, size_t count, shd_arena *arena)
 {
-	sherd_java_manifest_entry *again;
+	shd_java_manifest_entry *again;
 	size_t again_count;
-	SHERD_AUTO_BUF b = {0};
-	must(sherd_java_manifest_encode(&b, entries, count, NULL) == SHERD_OK);
-	must(sherd_java_manifest_decode(b.data, b.len, NULL, arena, &again, &again_count, NULL) == SHERD_OK);
+	SHD_AUTO_BUF b = {0};
+	must(shd_java_manifest_encode(&b, entries, count, NULL) == SHERD_OK);
+	must(shd_java_manifest_decode(b.data, b.len, NULL, arena, &again, &again_count, NULL) == SHERD_OK);
 	must(again_count == count);
 	for (size_t i = 0; i < count; i++) {
 		must(strcmp(again[i].name, entries[i].name) == 0);
@@ -31,11 +31,11 @@ static void check(const sherd_java_manifest_entry *entries, size_t count, sherd_
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	sherd_arena arena = {0};
-	sherd_java_manifest_entry *entries;
+	shd_arena arena = {0};
+	shd_java_manifest_entry *entries;
 	size_t count;
-	if (sherd_java_manifest_decode(data, len, NULL, &arena, &entries, &count, NULL) == SHERD_OK)
+	if (shd_java_manifest_decode(data, len, NULL, &arena, &entries, &count, NULL) == SHERD_OK)
 		check(entries, count, &arena);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	return 0;
 }

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_json, sherd_json_close)
+SHD_AUTO_DEFINE(shd_json, shd_json_close)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,92 +22,92 @@ typedef struct nesting {
 } nesting;
 
 /* Tokens as bytes: a letter, and for texts their length and content. */
-static void note(sherd_buf *tokens, char kind, sherd_str text)
+static void note(shd_buf *tokens, char kind, shd_str text)
 {
-	sherd_buf_u8(tokens, (uint8_t)kind);
-	sherd_buf_u64(tokens, text.len);
-	sherd_buf_append(tokens, text.ptr, text.len);
+	shd_buf_u8(tokens, (uint8_t)kind);
+	shd_buf_u64(tokens, text.len);
+	shd_buf_append(tokens, text.ptr, text.len);
 }
 
-static int open_container(sherd_json *j, int type, sherd_json_writer *w, nesting *n, sherd_error *err)
+static int open_container(shd_json *j, int type, shd_json_writer *w, nesting *n, sherd_error *err)
 {
-	bool object = type == SHERD_JSON_OBJECT, within_line = n->depth % 3 == 2;
+	bool object = type == SHD_JSON_OBJECT, within_line = n->depth % 3 == 2;
 	if (object) {
-		TRY(sherd_json_object(j, err));
-		sherd_json_put_object(w, within_line);
+		TRY(shd_json_object(j, err));
+		shd_json_put_object(w, within_line);
 	} else {
-		TRY(sherd_json_array(j, err));
-		sherd_json_put_array(w, within_line);
+		TRY(shd_json_array(j, err));
+		shd_json_put_array(w, within_line);
 	}
 	n->object[n->depth++] = object;
 	return SHERD_OK;
 }
 
-static int copy_scalar(sherd_json *j, int type, sherd_json_writer *w, sherd_buf *tokens, sherd_error *err)
+static int copy_scalar(shd_json *j, int type, shd_json_writer *w, shd_buf *tokens, sherd_error *err)
 {
-	sherd_str text = SHERD_STR("");
+	shd_str text = SHD_STR("");
 	bool truth;
 	switch (type) {
-	case SHERD_JSON_STRING:
-		TRY(sherd_json_string(j, &text, err));
+	case SHD_JSON_STRING:
+		TRY(shd_json_string(j, &text, err));
 		note(tokens, 's', text);
-		sherd_json_put_string(w, text);
+		shd_json_put_string(w, text);
 		return SHERD_OK;
-	case SHERD_JSON_NUMBER:
-		TRY(sherd_json_number(j, &text, err));
+	case SHD_JSON_NUMBER:
+		TRY(shd_json_number(j, &text, err));
 		note(tokens, '0', text);
-		sherd_json_put_raw(w, text);
+		shd_json_put_raw(w, text);
 		return SHERD_OK;
-	case SHERD_JSON_NULL:
-		TRY(sherd_json_null(j, err));
+	case SHD_JSON_NULL:
+		TRY(shd_json_null(j, err));
 		note(tokens, 'n', text);
-		sherd_json_put_null(w);
+		shd_json_put_null(w);
 		return SHERD_OK;
 	default:
-		TRY(sherd_json_bool(j, &truth, err));
+		TRY(shd_json_bool(j, &truth, err));
 		note(tokens, truth ? 't' : 'f', text);
-		sherd_json_put_bool(w, truth);
+		shd_json_put_bool(w, truth);
 		return SHERD_OK;
 	}
 }
 
 /* Moves to the next value: 1, or 0 when the document is over. */
-static int next_value(sherd_json *j, sherd_json_writer *w, nesting *n, sherd_buf *tokens, sherd_error *err)
+static int next_value(shd_json *j, shd_json_writer *w, nesting *n, shd_buf *tokens, sherd_error *err)
 {
 	while (n->depth) {
 		bool object = n->object[n->depth - 1];
-		sherd_str key = SHERD_STR("");
-		int more = object ? sherd_json_key(j, &key, err) : sherd_json_item(j, err);
+		shd_str key = SHD_STR("");
+		int more = object ? shd_json_key(j, &key, err) : shd_json_item(j, err);
 		TRY(more);
 		if (more) {
 			note(tokens, object ? 'k' : ',', key);
 			if (object)
-				sherd_json_put_key_str(w, key);
+				shd_json_put_key_str(w, key);
 			return 1;
 		}
-		note(tokens, ')', SHERD_STR(""));
+		note(tokens, ')', SHD_STR(""));
 		if (object)
-			sherd_json_put_object_end(w);
+			shd_json_put_object_end(w);
 		else
-			sherd_json_put_array_end(w);
+			shd_json_put_array_end(w);
 		n->depth--;
 	}
 	return 0;
 }
 
-static int copy(const void *data, size_t size, sherd_buf *tokens, sherd_buf *text, sherd_error *err)
+static int copy(const void *data, size_t size, shd_buf *tokens, shd_buf *text, sherd_error *err)
 {
-	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
-	sherd_json_writer w;
+	SHD_AUTO(shd_json, shd_json_close) j = NULL;
+	shd_json_writer w;
 	nesting n = {0};
 	int more;
-	sherd_json_writer_init(&w, text);
-	TRY(sherd_json_open(&j, data, size, NULL, err));
+	shd_json_writer_init(&w, text);
+	TRY(shd_json_open(&j, data, size, NULL, err));
 	do {
-		int type = sherd_json_peek(j, err);
+		int type = shd_json_peek(j, err);
 		TRY(type);
-		if (type == SHERD_JSON_OBJECT || type == SHERD_JSON_ARRAY) {
-			note(tokens, type == SHERD_JSON_OBJECT ? '{' : '[', SHERD_STR(""));
+		if (type == SHD_JSON_OBJECT || type == SHD_JSON_ARRAY) {
+			note(tokens, type == SHD_JSON_OBJECT ? '{' : '[', SHD_STR(""));
 			TRY(open_container(j, type, &w, &n, err));
 		} else {
 			TRY(copy_scalar(j, type, &w, tokens, err));
@@ -115,7 +115,7 @@ static int copy(const void *data, size_t size, sherd_buf *tokens, sherd_buf *tex
 		more = next_value(j, &w, &n, tokens, err);
 	} while (more > 0);
 	TRY(more);
-	return sherd_json_end(j, err);
+	return shd_json_end(j, err);
 }
 
 static void must(bool truth)
@@ -126,11 +126,11 @@ static void must(bool truth)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	SHERD_AUTO_BUF tokens = {0}, text = {0}, tokens_again = {0}, text_again = {0};
+	SHD_AUTO_BUF tokens = {0}, text = {0}, tokens_again = {0}, text_again = {0};
 	sherd_error err = {0};
 	size_t bad;
-	(void)sherd_seal_check(data, size);
-	int rc = sherd_json_check(data, size, NULL, &err);
+	(void)shd_seal_check(data, size);
+	int rc = shd_json_check(data, size, NULL, &err);
 	/* Reading value by value comes to the same verdict, at the same byte. */
 	sherd_error pulled = {0};
 	must(copy(data, size, &tokens, &text, &pulled) == rc);
@@ -138,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(err.offset == pulled.offset && strcmp(err.reason, pulled.reason) == 0 && err.offset <= size);
 		return 0;
 	}
-	must(sherd_utf8_valid(data, size, &bad));
+	must(shd_utf8_valid(data, size, &bad));
 	must(copy(text.data, text.len, &tokens_again, &text_again, &err) == SHERD_OK);
 	must(tokens.len == tokens_again.len && memcmp(tokens.data, tokens_again.data, tokens.len) == 0);
 	must(text.len == text_again.len && memcmp(text.data, text_again.data, text.len) == 0);

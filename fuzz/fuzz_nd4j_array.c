@@ -16,14 +16,14 @@ static void must(bool holds)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	sherd_arena arena = {0};
-	sherd_nd4j_array a;
+	shd_arena arena = {0};
+	shd_nd4j_array a;
 	uint64_t bytes = 0;
-	size_t head = len < SHERD_ND4J_HEAD ? len : SHERD_ND4J_HEAD;
-	if (sherd_nd4j_array_decode(data, head, len, NULL, &arena, &a, NULL) == SHERD_OK) {
+	size_t head = len < SHD_ND4J_HEAD ? len : SHD_ND4J_HEAD;
+	if (shd_nd4j_array_decode(data, head, len, NULL, &arena, &a, NULL) == SHERD_OK) {
 		must(a.ndim <= SHERD_MAX_DIMS && sherd_tensor_bytes(a.dtype, a.ndim, a.shape, &bytes));
 		must(bytes == a.bytes && a.stored == a.bytes && a.data + a.bytes == len);
 	}
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	return 0;
 }

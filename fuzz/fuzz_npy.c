@@ -16,21 +16,21 @@ static void must(bool holds)
 		abort();
 }
 
-static int decode(const uint8_t *data, size_t len, uint64_t file_size, sherd_npy *out)
+static int decode(const uint8_t *data, size_t len, uint64_t file_size, shd_npy *out)
 {
 	uint64_t head;
-	TRY(sherd_npy_decode_length(data, len < SHERD_NPY_FIRST ? len : SHERD_NPY_FIRST, file_size, &head, NULL));
-	return sherd_npy_decode(data, (size_t)head, file_size, NULL, out, NULL);
+	TRY(shd_npy_decode_length(data, len < SHD_NPY_FIRST ? len : SHD_NPY_FIRST, file_size, &head, NULL));
+	return shd_npy_decode(data, (size_t)head, file_size, NULL, out, NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	sherd_npy npy, again;
+	shd_npy npy, again;
 	if (decode(data, len, len, &npy) < 0)
 		return 0;
 	const sherd_tensor tensor = {"a", npy.dtype, npy.ndim, npy.shape, npy.bytes};
-	SHERD_AUTO_BUF out = {0};
-	must(sherd_npy_encode(&tensor, &out, NULL) == SHERD_OK);
+	SHD_AUTO_BUF out = {0};
+	must(shd_npy_encode(&tensor, &out, NULL) == SHERD_OK);
 	must(decode(out.data, out.len, out.len + npy.bytes, &again) == SHERD_OK);
 	must(again.dtype == npy.dtype && again.ndim == npy.ndim && again.bytes == npy.bytes);
 	must(memcmp(again.shape, npy.shape, npy.ndim * sizeof(npy.shape[0])) == 0);

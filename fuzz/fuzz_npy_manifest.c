@@ -18,16 +18,16 @@ static void must(bool holds)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	sherd_arena arena = {0};
-	sherd_npy_manifest m, again;
-	SHERD_AUTO_BUF out = {0}, twice = {0};
-	if (sherd_npy_manifest_decode(data, len, NULL, &arena, &m, NULL) == SHERD_OK) {
-		must(sherd_npy_manifest_encode(&m, &out, NULL) == SHERD_OK);
-		must(sherd_npy_manifest_decode(out.data, out.len, NULL, &arena, &again, NULL) == SHERD_OK);
+	shd_arena arena = {0};
+	shd_npy_manifest m, again;
+	SHD_AUTO_BUF out = {0}, twice = {0};
+	if (shd_npy_manifest_decode(data, len, NULL, &arena, &m, NULL) == SHERD_OK) {
+		must(shd_npy_manifest_encode(&m, &out, NULL) == SHERD_OK);
+		must(shd_npy_manifest_decode(out.data, out.len, NULL, &arena, &again, NULL) == SHERD_OK);
 		must(again.count == m.count && again.pair_count == m.pair_count);
-		must(sherd_npy_manifest_encode(&again, &twice, NULL) == SHERD_OK);
+		must(shd_npy_manifest_encode(&again, &twice, NULL) == SHERD_OK);
 		must(twice.len == out.len && memcmp(twice.data, out.data, out.len) == 0);
 	}
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	return 0;
 }

@@ -19,44 +19,44 @@ static void must(bool holds)
 
 static void try_manifest(const void *data, size_t len)
 {
-	sherd_arena arena = {0};
-	sherd_rows_manifest m, again;
-	SHERD_AUTO_BUF out = {0}, twice = {0};
-	if (sherd_rows_manifest_decode(data, len, NULL, &arena, &m, NULL) == SHERD_OK) {
-		sherd_rows_manifest_encode(&m, &out);
-		must(sherd_rows_manifest_decode(out.data, out.len, NULL, &arena, &again, NULL) == SHERD_OK);
+	shd_arena arena = {0};
+	shd_rows_manifest m, again;
+	SHD_AUTO_BUF out = {0}, twice = {0};
+	if (shd_rows_manifest_decode(data, len, NULL, &arena, &m, NULL) == SHERD_OK) {
+		shd_rows_manifest_encode(&m, &out);
+		must(shd_rows_manifest_decode(out.data, out.len, NULL, &arena, &again, NULL) == SHERD_OK);
 		must(again.rows == m.rows && again.width == m.width && again.count == m.count);
-		sherd_rows_manifest_encode(&again, &twice);
+		shd_rows_manifest_encode(&again, &twice);
 		must(twice.len == out.len && memcmp(twice.data, out.data, out.len) == 0);
 	}
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 static void try_marker(const void *data, size_t len)
 {
-	sherd_rows_marker m, again;
-	SHERD_AUTO_BUF out = {0};
-	if (sherd_rows_marker_decode(data, len, &m, NULL) < 0)
+	shd_rows_marker m, again;
+	SHD_AUTO_BUF out = {0};
+	if (shd_rows_marker_decode(data, len, &m, NULL) < 0)
 		return;
-	sherd_rows_marker_encode(&m, &out);
-	must(sherd_rows_marker_decode(out.data, out.len, &again, NULL) == SHERD_OK);
+	shd_rows_marker_encode(&m, &out);
+	must(shd_rows_marker_decode(out.data, out.len, &again, NULL) == SHERD_OK);
 	must(again.process == m.process && again.time_ns == m.time_ns && strcmp(again.host, m.host) == 0);
 }
 
 static void try_foreign(const void *data, size_t len)
 {
-	sherd_arena arena = {0};
-	sherd_rows_manifest m;
+	shd_arena arena = {0};
+	shd_rows_manifest m;
 	bool recognised;
-	must(sherd_rows_bf16_recognise(data, len, &recognised, NULL) == SHERD_OK);
-	if (sherd_rows_bf16_decode(data, len, NULL, &arena, &m, NULL) == SHERD_OK) {
+	must(shd_rows_bf16_recognise(data, len, &recognised, NULL) == SHERD_OK);
+	if (shd_rows_bf16_decode(data, len, NULL, &arena, &m, NULL) == SHERD_OK) {
 		uint64_t rows = 0;
 		must(recognised);
 		for (size_t i = 0; i < m.count; i++)
 			rows += m.shards[i].rows;
 		must(rows == m.rows && m.width);
 	}
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -16,11 +16,11 @@ static void must(bool holds)
 		abort();
 }
 
-static int decode(const uint8_t *data, size_t len, uint64_t file_size, sherd_arena *arena, sherd_safetensors *out)
+static int decode(const uint8_t *data, size_t len, uint64_t file_size, shd_arena *arena, shd_safetensors *out)
 {
 	uint64_t header;
-	TRY(sherd_safetensors_decode_length(data, len < 8 ? len : 8, file_size, &header, NULL));
-	return sherd_safetensors_decode(data + 8, (size_t)header, file_size, NULL, arena, out, NULL);
+	TRY(shd_safetensors_decode_length(data, len < 8 ? len : 8, file_size, &header, NULL));
+	return shd_safetensors_decode(data + 8, (size_t)header, file_size, NULL, arena, out, NULL);
 }
 
 static bool same(const sherd_tensor *a, const sherd_tensor *b)
@@ -29,19 +29,19 @@ static bool same(const sherd_tensor *a, const sherd_tensor *b)
 	       memcmp(a->shape, b->shape, a->ndim * sizeof(uint64_t)) == 0;
 }
 
-static void write_again(const sherd_safetensors *st, sherd_arena *arena)
+static void write_again(const shd_safetensors *st, shd_arena *arena)
 {
-	sherd_tensor *tensors = sherd_arena_alloc(arena, st->count, sizeof(*tensors));
-	size_t *order = sherd_arena_alloc(arena, st->count, sizeof(*order));
+	sherd_tensor *tensors = shd_arena_alloc(arena, st->count, sizeof(*tensors));
+	size_t *order = shd_arena_alloc(arena, st->count, sizeof(*order));
 	uint64_t total = 0;
 	must(tensors && order);
 	for (size_t i = 0; i < st->count; i++) {
 		tensors[i] = st->entries[i].tensor;
 		total += tensors[i].bytes;
 	}
-	SHERD_AUTO_BUF out = {0};
-	must(sherd_safetensors_encode(tensors, st->count, st->pairs, st->pair_count, &out, order, NULL) == SHERD_OK);
-	sherd_safetensors again;
+	SHD_AUTO_BUF out = {0};
+	must(shd_safetensors_encode(tensors, st->count, st->pairs, st->pair_count, &out, order, NULL) == SHERD_OK);
+	shd_safetensors again;
 	must(decode(out.data, out.len, out.len + total, arena, &again) == SHERD_OK);
 	must(again.count == st->count && again.pair_count == st->pair_count);
 	for (size_t i = 0; i < st->pair_count; i++)
@@ -53,10 +53,10 @@ static void write_again(const sherd_safetensors *st, sherd_arena *arena)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	sherd_arena arena = {0};
-	sherd_safetensors st;
+	shd_arena arena = {0};
+	shd_safetensors st;
 	if (decode(data, len, len, &arena, &st) == SHERD_OK)
 		write_again(&st, &arena);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	return 0;
 }

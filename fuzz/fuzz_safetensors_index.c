@@ -16,24 +16,24 @@ static void must(bool holds)
 		abort();
 }
 
-static void write_again(const sherd_safetensors_index *index, sherd_arena *arena)
+static void write_again(const shd_safetensors_index *index, shd_arena *arena)
 {
-	SHERD_AUTO_BUF out = {0}, twice = {0};
-	sherd_safetensors_index again;
-	must(sherd_safetensors_index_encode(index, &out, NULL) == SHERD_OK);
-	must(sherd_safetensors_index_decode(out.data, out.len, NULL, arena, &again, NULL) == SHERD_OK);
+	SHD_AUTO_BUF out = {0}, twice = {0};
+	shd_safetensors_index again;
+	must(shd_safetensors_index_encode(index, &out, NULL) == SHERD_OK);
+	must(shd_safetensors_index_decode(out.data, out.len, NULL, arena, &again, NULL) == SHERD_OK);
 	must(again.sealed && again.count == index->count && again.pair_count == index->pair_count &&
 	     again.file_count == index->file_count);
-	must(sherd_safetensors_index_encode(&again, &twice, NULL) == SHERD_OK);
+	must(shd_safetensors_index_encode(&again, &twice, NULL) == SHERD_OK);
 	must(twice.len == out.len && memcmp(twice.data, out.data, out.len) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	sherd_arena arena = {0};
-	sherd_safetensors_index index;
-	if (sherd_safetensors_index_decode(data, len, NULL, &arena, &index, NULL) == SHERD_OK)
+	shd_arena arena = {0};
+	shd_safetensors_index index;
+	if (shd_safetensors_index_decode(data, len, NULL, &arena, &index, NULL) == SHERD_OK)
 		write_again(&index, &arena);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	return 0;
 }

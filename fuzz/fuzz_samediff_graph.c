@@ -31,10 +31,10 @@ static int fetch(void *arg, uint64_t offset, void *buf, size_t len, sherd_error 
 	return SHERD_OK;
 }
 
-static void check_arrays(const sherd_samediff_graph *g, size_t len)
+static void check_arrays(const shd_samediff_graph *g, size_t len)
 {
 	for (size_t i = 0; i < g->array_count; i++) {
-		const sherd_nd4j_array *a = &g->arrays[i];
+		const shd_nd4j_array *a = &g->arrays[i];
 		must(a->stored <= len && a->data <= len - a->stored);
 		must(a->dtype == SHERD_UTF8 || a->bytes == a->stored);
 		must(a->bytes <= a->stored + 8);
@@ -51,58 +51,58 @@ static void check_arrays(const sherd_samediff_graph *g, size_t len)
 	}
 }
 
-static sherd_samediff_encoding encode(const sherd_samediff_graph *g, sherd_arena *arena)
+static shd_samediff_encoding encode(const shd_samediff_graph *g, shd_arena *arena)
 {
-	sherd_samediff_encoding made;
-	sherd_tensor *arrays = sherd_arena_alloc(arena, g->array_count + 1, sizeof(*arrays));
+	shd_samediff_encoding made;
+	sherd_tensor *arrays = shd_arena_alloc(arena, g->array_count + 1, sizeof(*arrays));
 	must(arrays != NULL);
 	for (size_t i = 0; i < g->array_count; i++) {
-		const sherd_nd4j_array *a = &g->arrays[i];
+		const shd_nd4j_array *a = &g->arrays[i];
 		arrays[i] = (sherd_tensor){"", a->dtype, a->ndim, a->shape, a->bytes};
 	}
-	const sherd_samediff_source source = {.graph = &g->graph, .arrays = arrays, .array_count = g->array_count};
-	must(sherd_samediff_encode(&source, SHERD_SAMEDIFF_CONTAINER, arena, &made, NULL) == SHERD_OK);
+	const shd_samediff_source source = {.graph = &g->graph, .arrays = arrays, .array_count = g->array_count};
+	must(shd_samediff_encode(&source, SHD_SAMEDIFF_CONTAINER, arena, &made, NULL) == SHERD_OK);
 	must(made.piece_count == 1 && made.pieces[0].len == made.size);
 	return made;
 }
 
 /* What was encoded is decoded, and encoded to the same bytes. */
-static void check_encoding(const sherd_samediff_graph *g)
+static void check_encoding(const shd_samediff_graph *g)
 {
-	sherd_arena arena = {0};
-	sherd_samediff_graph again;
-	sherd_flatbuf fb;
-	sherd_samediff_encoding first = encode(g, &arena);
-	sherd_flatbuf_over(&fb, first.pieces[0].bytes, first.pieces[0].len);
-	must(sherd_samediff_decode(&fb, SHERD_SAMEDIFF_CONTAINER, NULL, &arena, &again, NULL) == SHERD_OK);
+	shd_arena arena = {0};
+	shd_samediff_graph again;
+	shd_flatbuf fb;
+	shd_samediff_encoding first = encode(g, &arena);
+	shd_flatbuf_over(&fb, first.pieces[0].bytes, first.pieces[0].len);
+	must(shd_samediff_decode(&fb, SHD_SAMEDIFF_CONTAINER, NULL, &arena, &again, NULL) == SHERD_OK);
 	must(again.array_count == g->array_count && again.graph.variable_count == g->graph.variable_count &&
 	     again.graph.operation_count == g->graph.operation_count);
-	sherd_samediff_encoding second = encode(&again, &arena);
+	shd_samediff_encoding second = encode(&again, &arena);
 	must(first.size == second.size && memcmp(first.pieces[0].bytes, second.pieces[0].bytes, first.size) == 0);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	sherd_arena arena = {0}, paged_arena = {0};
-	sherd_flatbuf fb, paged, probed;
-	sherd_samediff_graph g = {0}, again = {0};
+	shd_arena arena = {0}, paged_arena = {0};
+	shd_flatbuf fb, paged, probed;
+	shd_samediff_graph g = {0}, again = {0};
 	input in = {data, len};
-	sherd_flatbuf_over(&fb, data, len);
-	int rc = sherd_samediff_decode(&fb, SHERD_SAMEDIFF_LEGACY, NULL, &arena, &g, NULL);
-	if (sherd_flatbuf_open(&paged, fetch, &in, len, NULL) == SHERD_OK) {
-		must(sherd_samediff_decode(&paged, SHERD_SAMEDIFF_LEGACY, NULL, &paged_arena, &again, NULL) == rc);
+	shd_flatbuf_over(&fb, data, len);
+	int rc = shd_samediff_decode(&fb, SHD_SAMEDIFF_LEGACY, NULL, &arena, &g, NULL);
+	if (shd_flatbuf_open(&paged, fetch, &in, len, NULL) == SHERD_OK) {
+		must(shd_samediff_decode(&paged, SHD_SAMEDIFF_LEGACY, NULL, &paged_arena, &again, NULL) == rc);
 		must(again.array_count == g.array_count && again.graph.variable_count == g.graph.variable_count);
-		sherd_flatbuf_done(&paged);
+		shd_flatbuf_done(&paged);
 	}
-	sherd_flatbuf_over(&probed, data, len);
-	bool probe = sherd_samediff_probe(&probed);
+	shd_flatbuf_over(&probed, data, len);
+	bool probe = shd_samediff_probe(&probed);
 	if (rc == SHERD_OK) {
 		must(probe);
 		check_arrays(&g, len);
 		check_encoding(&g);
 	}
-	sherd_arena_done(&arena);
-	sherd_arena_done(&paged_arena);
+	shd_arena_done(&arena);
+	shd_arena_done(&paged_arena);
 	return 0;
 }

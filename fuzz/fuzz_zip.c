@@ -15,32 +15,32 @@ static void must(bool holds)
 		abort();
 }
 
-static void check_entry(const uint8_t *data, const sherd_zip_end *end, const sherd_zip_entry *e)
+static void check_entry(const uint8_t *data, const shd_zip_end *end, const shd_zip_entry *e)
 {
 	uint64_t begin;
 	must(e->name[0] && e->name[0] != '/' && !strstr(e->name, "/../") && strncmp(e->name, "../", 3) != 0);
 	must(e->limit <= end->at && e->head < e->limit);
-	must(e->limit - e->head >= SHERD_ZIP_LOCAL + strlen(e->name));
-	if (sherd_zip_decode_local(data + e->head, e, &begin, NULL) < 0)
+	must(e->limit - e->head >= SHD_ZIP_LOCAL + strlen(e->name));
+	if (shd_zip_decode_local(data + e->head, e, &begin, NULL) < 0)
 		return;
 	must(begin > e->head && begin <= e->limit && e->stored <= e->limit - begin);
-	must(e->method == SHERD_ZIP_DEFLATED || e->stored == e->size);
+	must(e->method == SHD_ZIP_DEFLATED || e->stored == e->size);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	sherd_arena arena = {0};
-	sherd_zip_end end;
-	sherd_zip_entry *entries;
-	size_t count, tail = len < SHERD_ZIP_TAIL ? len : SHERD_ZIP_TAIL;
-	if (sherd_zip_find_end(data + len - tail, tail, len, &end, NULL) < 0)
+	shd_arena arena = {0};
+	shd_zip_end end;
+	shd_zip_entry *entries;
+	size_t count, tail = len < SHD_ZIP_TAIL ? len : SHD_ZIP_TAIL;
+	if (shd_zip_find_end(data + len - tail, tail, len, &end, NULL) < 0)
 		return 0;
-	must(end.at <= len && end.bytes <= len - end.at && end.entries <= SHERD_ZIP_MOST_ENTRIES);
-	if (sherd_zip_decode_directory(data + end.at, &end, &arena, &entries, &count, NULL) == SHERD_OK) {
+	must(end.at <= len && end.bytes <= len - end.at && end.entries <= SHD_ZIP_MOST_ENTRIES);
+	if (shd_zip_decode_directory(data + end.at, &end, &arena, &entries, &count, NULL) == SHERD_OK) {
 		must(count <= end.entries);
 		for (size_t i = 0; i < count; i++)
 			check_entry(data, &end, &entries[i]);
 	}
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	return 0;
 }

@@ -24,7 +24,7 @@ bool form_add(form_pieces *p, form_kind kind, uint32_t tag, const void *data, si
 		return false;
 	form_piece *piece = &p->list[p->count];
 	*piece = (form_piece){.kind = kind, .tag = tag};
-	sherd_buf_append(&piece->bytes, data, len);
+	shd_buf_append(&piece->bytes, data, len);
 	p->count += !piece->bytes.failed;
 	return !piece->bytes.failed;
 }
@@ -32,7 +32,7 @@ bool form_add(form_pieces *p, form_kind kind, uint32_t tag, const void *data, si
 void form_clear(form_pieces *p)
 {
 	for (size_t i = 0; i < p->count; i++)
-		sherd_buf_done(&p->list[i].bytes);
+		shd_buf_done(&p->list[i].bytes);
 	p->count = 0;
 }
 
@@ -43,16 +43,16 @@ size_t form_find(const form_pieces *p, uint32_t tag, size_t from)
 	return from;
 }
 
-static void change_bytes(sherd_buf *b, size_t most)
+static void change_bytes(shd_buf *b, size_t most)
 {
-	if (sherd_buf_reserve(b, most - b->len) && most)
+	if (shd_buf_reserve(b, most - b->len) && most)
 		b->len = LLVMFuzzerMutate(b->data, b->len, most);
 }
 
-static void change_fixed(sherd_buf *b)
+static void change_fixed(shd_buf *b)
 {
-	SHERD_AUTO_BUF copy = {0};
-	sherd_buf_append(&copy, b->data, b->len);
+	SHD_AUTO_BUF copy = {0};
+	shd_buf_append(&copy, b->data, b->len);
 	if (copy.failed || !copy.len)
 		return;
 	size_t len = LLVMFuzzerMutate(copy.data, copy.len, copy.len);
@@ -63,7 +63,7 @@ static void change_fixed(sherd_buf *b)
 static void change_object(form_piece *piece, form_dice *dice, size_t most)
 {
 	form_pieces *inner = calloc(1, sizeof(*inner));
-	SHERD_AUTO_BUF out = {0};
+	SHD_AUTO_BUF out = {0};
 	bool split = inner && piece->inner && piece->inner->split(piece->bytes.data, piece->bytes.len, inner);
 	if (split) {
 		form_change(inner, dice, most);
@@ -73,7 +73,7 @@ static void change_object(form_piece *piece, form_dice *dice, size_t most)
 		form_clear(inner);
 	free(inner);
 	if (split && !out.failed) {
-		sherd_buf kept = piece->bytes;
+		shd_buf kept = piece->bytes;
 		piece->bytes = out;
 		out = kept;
 	} else {
@@ -101,7 +101,7 @@ static void swap_pieces(form_pieces *p, size_t a, size_t b)
 
 static void drop_piece(form_pieces *p, size_t at)
 {
-	sherd_buf_done(&p->list[at].bytes);
+	shd_buf_done(&p->list[at].bytes);
 	p->count--;
 	memmove(&p->list[at], &p->list[at + 1], (p->count - at) * sizeof(p->list[0]));
 }
@@ -130,8 +130,8 @@ static void copy_piece(form_pieces *p, size_t to, form_dice *dice)
 	size_t from = form_find(p, p->list[to].tag, form_roll(dice, (uint32_t)p->count));
 	if (from == p->count || from == to)
 		return;
-	sherd_buf_done(&p->list[to].bytes);
-	sherd_buf_append(&p->list[to].bytes, p->list[from].bytes.data, p->list[from].bytes.len);
+	shd_buf_done(&p->list[to].bytes);
+	shd_buf_append(&p->list[to].bytes, p->list[from].bytes.data, p->list[from].bytes.len);
 }
 
 void form_change(form_pieces *p, form_dice *dice, size_t most)
@@ -152,7 +152,7 @@ void form_change(form_pieces *p, form_dice *dice, size_t most)
 static bool mutate_form(uint8_t *data, size_t *len, size_t most, form_dice *dice)
 {
 	static form_pieces pieces;
-	SHERD_AUTO_BUF out = {0};
+	SHD_AUTO_BUF out = {0};
 	bool split = fuzz_target_form->split(data, *len, &pieces);
 	if (split) {
 		form_change(&pieces, dice, most);

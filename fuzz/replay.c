@@ -58,7 +58,7 @@ static void feed_bytes(const uint8_t *data, size_t len)
 	free(copy);
 }
 
-static bool rejoin(const uint8_t *data, size_t len, sherd_buf *out)
+static bool rejoin(const uint8_t *data, size_t len, shd_buf *out)
 {
 	static form_pieces pieces;
 	bool has = fuzz_target_form->split(data, len, &pieces);
@@ -68,7 +68,7 @@ static bool rejoin(const uint8_t *data, size_t len, sherd_buf *out)
 	return has && !out->failed;
 }
 
-static bool same(const sherd_buf *a, const uint8_t *data, size_t len)
+static bool same(const shd_buf *a, const uint8_t *data, size_t len)
 {
 	return a->len == len && (!len || memcmp(a->data, data, len) == 0);
 }
@@ -88,7 +88,7 @@ static void feed_changed(const uint8_t *data, size_t len)
 
 static void feed_form(replay *r, const uint8_t *data, size_t len)
 {
-	SHERD_AUTO_BUF mended = {0}, again = {0};
+	SHD_AUTO_BUF mended = {0}, again = {0};
 	if (!rejoin(data, len, &mended))
 		return;
 	r->whole += same(&mended, data, len);

@@ -6,27 +6,27 @@
 #if __has_include("base/error.h")
 #include "base/error.h"
 
-#define sherd_fail(err, code, ...) ((void)(sherd_fail)(err, code, __VA_ARGS__), (int)(code))
-#define sherd_fail_at(err, code, ...) ((void)(sherd_fail_at)(err, code, __VA_ARGS__), (int)(code))
-#define sherd_fail_os(err, ...) ((void)(sherd_fail_os)(err, __VA_ARGS__), (int)SHERD_EIO)
-#define sherd_fail_nomem(err) ((void)(sherd_fail_nomem)(err), (int)SHERD_ENOMEM)
-#define sherd_in_object(err, rc, key)                            \
-	({                                                       \
-		int analysed_rc_ = (rc);                         \
-		(void)(sherd_in_object)(err, analysed_rc_, key); \
-		analysed_rc_;                                    \
+#define shd_fail(err, code, ...) ((void)(shd_fail)(err, code, __VA_ARGS__), (int)(code))
+#define shd_fail_at(err, code, ...) ((void)(shd_fail_at)(err, code, __VA_ARGS__), (int)(code))
+#define shd_fail_os(err, ...) ((void)(shd_fail_os)(err, __VA_ARGS__), (int)SHERD_EIO)
+#define shd_fail_nomem(err) ((void)(shd_fail_nomem)(err), (int)SHERD_ENOMEM)
+#define shd_in_object(err, rc, key)                            \
+	({                                                     \
+		int analysed_rc_ = (rc);                       \
+		(void)(shd_in_object)(err, analysed_rc_, key); \
+		analysed_rc_;                                  \
 	})
-#define sherd_in_store(err, rc, store)                            \
-	({                                                        \
-		int analysed_rc_ = (rc);                          \
-		(void)(sherd_in_store)(err, analysed_rc_, store); \
-		analysed_rc_;                                     \
+#define shd_in_store(err, rc, store)                            \
+	({                                                      \
+		int analysed_rc_ = (rc);                        \
+		(void)(shd_in_store)(err, analysed_rc_, store); \
+		analysed_rc_;                                   \
 	})
-#define sherd_shift_offset(err, rc, base)                            \
-	({                                                           \
-		int analysed_rc_ = (rc);                             \
-		(void)(sherd_shift_offset)(err, analysed_rc_, base); \
-		analysed_rc_;                                        \
+#define shd_shift_offset(err, rc, base)                            \
+	({                                                         \
+		int analysed_rc_ = (rc);                           \
+		(void)(shd_shift_offset)(err, analysed_rc_, base); \
+		analysed_rc_;                                      \
 	})
 #endif
 

@@ -42,7 +42,7 @@ static const struct advice {
 	{"cannot-hold", "pairs", "drop-metadata", "--drop-metadata leaves them out"},
 };
 
-void sherd_advise(const sherd_args *args, sherd_error *err)
+void cli_advise(const cli_args *args, sherd_error *err)
 {
 	for (size_t i = 0; err->reason && i < COUNT_OF(advices); i++) {
 		const struct advice *a = &advices[i];
@@ -53,8 +53,8 @@ void sherd_advise(const sherd_args *args, sherd_error *err)
 		if (!a->option)
 			return;
 		(void)snprintf(option, sizeof(option), "--%s", a->option);
-		bool helps = !*a->option || (sherd_command_takes(args->command, a->option) &&
-		                             !sherd_args_has(args, a->option) && !strstr(err->message, option));
+		bool helps = !*a->option || (cli_command_takes(args->command, a->option) &&
+		                             !cli_args_has(args, a->option) && !strstr(err->message, option));
 		if (!helps || (used && err->message[used - 1] == ')'))
 			continue;
 		(void)snprintf(err->message + used, sizeof(err->message) - used, " (%s)", a->text);

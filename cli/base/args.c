@@ -10,7 +10,7 @@
 
 enum { FIRST_ID = 256, MOST_OPTIONS = 32 }; /* ids of options lie above every letter */
 
-const sherd_option sherd_common_options[] = {
+const cli_option cli_common_options[] = {
 	{"json", NULL, "print one JSON document on standard output", 0},
 	{"quiet", NULL, "print only what was asked for, and errors", 'q'},
 	{"workers", "N", "threads to use (default: one for each processor)", 0},
@@ -19,7 +19,7 @@ const sherd_option sherd_common_options[] = {
 };
 
 /* The command's own options first, then the common ones; NULL past the end. */
-static const sherd_option *option_at(const sherd_command *command, size_t index)
+static const cli_option *option_at(const cli_command *command, size_t index)
 {
 	size_t own = 0;
 	while (command->options && command->options[own].name)
@@ -27,16 +27,16 @@ static const sherd_option *option_at(const sherd_command *command, size_t index)
 	if (index < own)
 		return &command->options[index];
 	for (size_t i = 0; i <= index - own; i++)
-		if (!sherd_common_options[i].name)
+		if (!cli_common_options[i].name)
 			return NULL;
-	return &sherd_common_options[index - own];
+	return &cli_common_options[index - own];
 }
 
 /* Fills what getopt_long() wants. letters begins with ':' so that a missing value is told apart. */
-static void prepare(const sherd_command *command, struct option *longs, char *letters)
+static void prepare(const cli_command *command, struct option *longs, char *letters)
 {
 	*letters++ = ':';
-	const sherd_option *o;
+	const cli_option *o;
 	for (size_t i = 0; i < MOST_OPTIONS && (o = option_at(command, i)); i++) {
 		*longs++ =
 			(struct option){o->name, o->value ? required_argument : no_argument, NULL, FIRST_ID + (int)i};
@@ -49,106 +49,104 @@ static void prepare(const sherd_command *command, struct option *longs, char *le
 	*letters = 0;
 }
 
-static const sherd_option *found(const sherd_command *command, int id)
+static const cli_option *found(const cli_command *command, int id)
 {
 	if (id >= FIRST_ID)
 		return option_at(command, (size_t)(id - FIRST_ID));
-	const sherd_option *o;
+	const cli_option *o;
 	for (size_t i = 0; (o = option_at(command, i)); i++)
 		if (o->letter == id)
 			return o;
 	return NULL;
 }
 
-static int refuse(const sherd_command *command, int id, char *const *argv, sherd_error *err)
+static int refuse(const cli_command *command, int id, char *const *argv, sherd_error *err)
 {
 	const char *word = optind > 0 ? argv[optind - 1] : "";
 	if (optopt && optopt < FIRST_ID)
-		return sherd_cli_usage(err,
-		                       id == ':' ? "-%c needs a value" : "there is no option -%c; see sherd %s --help",
-		                       optopt, command->name);
+		return cli_usage(err, id == ':' ? "-%c needs a value" : "there is no option -%c; see sherd %s --help",
+		                 optopt, command->name);
 	if (id == ':')
-		return sherd_cli_usage(err, "%.64s needs a value", word);
+		return cli_usage(err, "%.64s needs a value", word);
 	if (optopt)
-		return sherd_cli_usage(err, "%.64s takes no value", word);
-	return sherd_cli_usage(err, "there is no option %.64s; see sherd %s --help", word, command->name);
+		return cli_usage(err, "%.64s takes no value", word);
+	return cli_usage(err, "there is no option %.64s; see sherd %s --help", word, command->name);
 }
 
-static int count_operands(const sherd_args *args, sherd_error *err)
+static int count_operands(const cli_args *args, sherd_error *err)
 {
-	const sherd_command *c = args->command;
+	const cli_command *c = args->command;
 	if (args->count < c->least)
-		return sherd_cli_usage(err, "too few operands; usage: sherd %s %s", c->name, c->operands);
+		return cli_usage(err, "too few operands; usage: sherd %s %s", c->name, c->operands);
 	if (c->most >= 0 && args->count > c->most)
-		return sherd_cli_usage(err, "too many operands; usage: sherd %s %s", c->name, c->operands);
+		return cli_usage(err, "too many operands; usage: sherd %s %s", c->name, c->operands);
 	return SHERD_OK;
 }
 
-int sherd_args_parse(sherd_args *args, const sherd_command *command, int argc, char **argv, sherd_error *err)
+int cli_args_parse(cli_args *args, const cli_command *command, int argc, char **argv, sherd_error *err)
 {
 	struct option longs[MOST_OPTIONS + 1];
 	char letters[2 * MOST_OPTIONS + 2];
 	int id;
-	*args = (sherd_args){.command = command};
+	*args = (cli_args){.command = command};
 	args->given = calloc((size_t)argc + 1, sizeof(*args->given));
 	if (!args->given)
-		return sherd_cli_no_memory(err);
+		return cli_no_memory(err);
 	prepare(command, longs, letters);
 	opterr = 0;
 	optind = 0; /* GNU: begin anew */
 	while ((id = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
-		const sherd_option *o = id == '?' || id == ':' ? NULL : found(command, id);
+		const cli_option *o = id == '?' || id == ':' ? NULL : found(command, id);
 		if (!o)
 			return refuse(command, id, argv, err);
-		args->given[args->given_count++] = (struct sherd_given){o->name, o->value ? optarg : ""};
+		args->given[args->given_count++] = (struct cli_given){o->name, o->value ? optarg : ""};
 	}
 	args->operands = argv + optind;
 	args->count = argc - optind;
-	return sherd_args_has(args, "help") ? SHERD_OK : count_operands(args, err);
+	return cli_args_has(args, "help") ? SHERD_OK : count_operands(args, err);
 }
 
-void sherd_args_done(sherd_args *args)
+void cli_args_done(cli_args *args)
 {
 	free(args->given);
-	*args = (sherd_args){0};
+	*args = (cli_args){0};
 }
 
-const char *sherd_args_each(const sherd_args *args, const char *name, size_t *next)
+const char *cli_args_each(const cli_args *args, const char *name, size_t *next)
 {
 	while (*next < args->given_count) {
-		const struct sherd_given *g = &args->given[(*next)++];
+		const struct cli_given *g = &args->given[(*next)++];
 		if (strcmp(g->name, name) == 0)
 			return g->value;
 	}
 	return NULL;
 }
 
-const char *sherd_args_text(const sherd_args *args, const char *name)
+const char *cli_args_text(const cli_args *args, const char *name)
 {
 	const char *value, *last = NULL;
 	size_t next = 0;
-	while ((value = sherd_args_each(args, name, &next)))
+	while ((value = cli_args_each(args, name, &next)))
 		last = value;
 	return last;
 }
 
-bool sherd_command_takes(const sherd_command *command, const char *option)
+bool cli_command_takes(const cli_command *command, const char *option)
 {
-	for (const sherd_option *o = command->options; o && o->name; o++)
+	for (const cli_option *o = command->options; o && o->name; o++)
 		if (strcmp(o->name, option) == 0)
 			return true;
 	return false;
 }
 
-bool sherd_args_has(const sherd_args *args, const char *name)
+bool cli_args_has(const cli_args *args, const char *name)
 {
-	return sherd_args_text(args, name) != NULL;
+	return cli_args_text(args, name) != NULL;
 }
 
-int sherd_args_number(const sherd_args *args, const char *name, int64_t least, int64_t most, int64_t *out,
-                      sherd_error *err)
+int cli_args_number(const cli_args *args, const char *name, int64_t least, int64_t most, int64_t *out, sherd_error *err)
 {
-	const char *text = sherd_args_text(args, name);
+	const char *text = cli_args_text(args, name);
 	char *end;
 	if (!text)
 		return SHERD_OK;
@@ -156,15 +154,15 @@ int sherd_args_number(const sherd_args *args, const char *name, int64_t least, i
 	long long v = strtoll(text, &end, 10);
 	bool digits = strspn(text, "-0123456789") == strlen(text) && end != text && !*end;
 	if (errno || !digits || v < least || v > most)
-		return sherd_cli_usage(err, "--%s must be a number from %" PRId64 " to %" PRId64, name, least, most);
+		return cli_usage(err, "--%s must be a number from %" PRId64 " to %" PRId64, name, least, most);
 	*out = v;
 	return SHERD_OK;
 }
 
-int sherd_args_count(const sherd_args *args, const char *name, uint32_t least, uint32_t *out, sherd_error *err)
+int cli_args_count(const cli_args *args, const char *name, uint32_t least, uint32_t *out, sherd_error *err)
 {
 	int64_t v = *out;
-	TRY(sherd_args_number(args, name, least, 1 << 20, &v, err));
+	TRY(cli_args_number(args, name, least, 1 << 20, &v, err));
 	*out = (uint32_t)v;
 	return SHERD_OK;
 }
@@ -180,23 +178,22 @@ static bool take_digits(const char *text, uint64_t *out, const char **end)
 	return *text >= '0' && *text <= '9' && !errno;
 }
 
-int sherd_args_u64(const sherd_args *args, const char *name, uint64_t least, uint64_t *out, sherd_error *err)
+int cli_args_u64(const cli_args *args, const char *name, uint64_t least, uint64_t *out, sherd_error *err)
 {
-	const char *text = sherd_args_text(args, name), *end;
+	const char *text = cli_args_text(args, name), *end;
 	uint64_t v;
 	if (!text)
 		return SHERD_OK;
 	if (!take_digits(text, &v, &end) || *end || v < least)
-		return sherd_cli_usage(err, "--%s must be a number from %" PRIu64 " to %" PRIu64, name, least,
-		                       UINT64_MAX);
+		return cli_usage(err, "--%s must be a number from %" PRIu64 " to %" PRIu64, name, least, UINT64_MAX);
 	*out = v;
 	return SHERD_OK;
 }
 
-int sherd_args_size(const sherd_args *args, const char *name, uint64_t *out, sherd_error *err)
+int cli_args_size(const cli_args *args, const char *name, uint64_t *out, sherd_error *err)
 {
 	static const char letters[] = "KMGT";
-	const char *text = sherd_args_text(args, name), *end, *letter = NULL;
+	const char *text = cli_args_text(args, name), *end, *letter = NULL;
 	uint64_t v;
 	if (!text)
 		return SHERD_OK;
@@ -208,16 +205,16 @@ int sherd_args_size(const sherd_args *args, const char *name, uint64_t *out, she
 	if (letter && good)
 		good = !__builtin_mul_overflow(v, UINT64_C(1) << (10 * (letter - letters + 1)), &v);
 	if (!good)
-		return sherd_cli_usage(err, "--%s must be a number of bytes, such as 4096, 64K, 8M or 2G", name);
+		return cli_usage(err, "--%s must be a number of bytes, such as 4096, 64K, 8M or 2G", name);
 	*out = v;
 	return SHERD_OK;
 }
 
-int sherd_args_span(const sherd_args *args, const char *name, uint64_t *out, sherd_error *err)
+int cli_args_span(const cli_args *args, const char *name, uint64_t *out, sherd_error *err)
 {
 	static const char letters[] = "smhd";
 	static const uint64_t seconds[] = {1, 60, 3600, 86400};
-	const char *text = sherd_args_text(args, name), *end, *letter = letters;
+	const char *text = cli_args_text(args, name), *end, *letter = letters;
 	uint64_t v;
 	if (!text)
 		return SHERD_OK;
@@ -227,14 +224,14 @@ int sherd_args_span(const sherd_args *args, const char *name, uint64_t *out, she
 		good = letter && !end[1];
 	}
 	if (!good || __builtin_mul_overflow(v, seconds[letter - letters] * UINT64_C(1000000000), &v))
-		return sherd_cli_usage(err, "--%s must be a time such as 90, 90s, 15m, 12h or 7d", name);
+		return cli_usage(err, "--%s must be a time such as 90, 90s, 15m, 12h or 7d", name);
 	*out = v;
 	return SHERD_OK;
 }
 
-int sherd_args_word(const sherd_args *args, const char *name, const char *const *words, unsigned *out, sherd_error *err)
+int cli_args_word(const cli_args *args, const char *name, const char *const *words, unsigned *out, sherd_error *err)
 {
-	const char *text = sherd_args_text(args, name);
+	const char *text = cli_args_text(args, name);
 	char known[64] = "";
 	if (!text)
 		return SHERD_OK;
@@ -250,44 +247,44 @@ int sherd_args_word(const sherd_args *args, const char *name, const char *const 
 		                              : " or ",
 		               words[i]);
 	}
-	return sherd_cli_usage(err, "--%s must be %s", name, known);
+	return cli_usage(err, "--%s must be %s", name, known);
 }
 
-int sherd_args_real(const sherd_args *args, const char *name, double *out, sherd_error *err)
+int cli_args_real(const cli_args *args, const char *name, double *out, sherd_error *err)
 {
-	const char *text = sherd_args_text(args, name);
+	const char *text = cli_args_text(args, name);
 	char *end;
 	if (!text)
 		return SHERD_OK;
 	double v = strtod(text, &end);
 	if (end == text || *end || !isfinite(v))
-		return sherd_cli_usage(err, "--%s must be a number", name);
+		return cli_usage(err, "--%s must be a number", name);
 	*out = v;
 	return SHERD_OK;
 }
 
-static void add_options(sherd_table *table, const sherd_option *options)
+static void add_options(cli_table *table, const cli_option *options)
 {
-	for (const sherd_option *o = options; o && o->name; o++) {
+	for (const cli_option *o = options; o && o->name; o++) {
 		char text[64];
 		char letter[] = {'-', o->letter, ',', ' ', 0};
 		(void)snprintf(text, sizeof(text), "  %s--%s%s%s", o->letter ? letter : "    ", o->name,
 		               o->value ? " " : "", o->value ? o->value : "");
-		sherd_table_add(table, text);
-		sherd_table_add(table, o->help);
+		cli_table_add(table, text);
+		cli_table_add(table, o->help);
 	}
 }
 
-void sherd_args_help(const sherd_command *command, sherd_out *out)
+void cli_args_help(const cli_command *command, cli_out *out)
 {
 	sherd_error ignored;
-	sherd_table table = {.columns = 2};
-	sherd_out_printf(out, "Usage: sherd %s [OPTION]... %s\n%s.\n", command->name, command->operands,
-	                 command->summary);
+	cli_table table = {.columns = 2};
+	cli_out_printf(out, "Usage: sherd %s [OPTION]... %s\n%s.\n", command->name, command->operands,
+	               command->summary);
 	if (command->details)
-		sherd_out_printf(out, "\n%s", command->details);
-	sherd_out_printf(out, "\n");
+		cli_out_printf(out, "\n%s", command->details);
+	cli_out_printf(out, "\n");
 	add_options(&table, command->options);
-	add_options(&table, sherd_common_options);
-	(void)sherd_table_print(&table, out, &ignored);
+	add_options(&table, cli_common_options);
+	(void)cli_table_print(&table, out, &ignored);
 }

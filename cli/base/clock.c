@@ -9,26 +9,26 @@
 
 enum { CHUNK = 1 << 20 };
 
-int64_t sherd_clock_now(void)
+int64_t cli_clock_now(void)
 {
 	struct timespec now;
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-int sherd_clock_read(sherd_clock *clock, sherd_error *err)
+int cli_clock_read(cli_clock *clock, sherd_error *err)
 {
 	const char *text = getenv("SOURCE_DATE_EPOCH");
-	*clock = (sherd_clock){0};
+	*clock = (cli_clock){0};
 	if (!text || !*text) {
-		clock->time_ns = sherd_clock_now();
+		clock->time_ns = cli_clock_now();
 		return SHERD_OK;
 	}
 	char *end;
 	errno = 0;
 	long long seconds = strtoll(text, &end, 10);
 	if (errno || *text < '0' || *text > '9' || *end || seconds > INT64_MAX / 1000000000)
-		return sherd_cli_usage(err, "SOURCE_DATE_EPOCH must be a number of seconds");
+		return cli_usage(err, "SOURCE_DATE_EPOCH must be a number of seconds");
 	clock->fixed = true;
 	clock->time_ns = (int64_t)seconds * 1000000000;
 	return SHERD_OK;
@@ -111,7 +111,7 @@ static int mix_values(mixer *m, const sherd_bundle *bundle, size_t tensor, uint8
 	mix(m, bytes);
 	for (uint64_t at = 0; at < bytes; at += CHUNK) {
 		size_t n = bytes - at < CHUNK ? (size_t)(bytes - at) : CHUNK;
-		TRY(sherd_watch_check(err));
+		TRY(cli_watch_check(err));
 		memset(buf + n / 8 * 8, 0, 8);
 		TRY(sherd_bundle_read(bundle, tensor, at, buf, n, err));
 		mix_words(m, buf, (n + 7) / 8 * 8);
@@ -137,7 +137,7 @@ static int mix_bundle(mixer *m, const sherd_bundle *bundle, uint8_t *buf, sherd_
 	return SHERD_OK;
 }
 
-static bool is_committed(const sherd_place *place, const sherd_set_id *id)
+static bool is_committed(const cli_place *place, const sherd_set_id *id)
 {
 	sherd_ckpt *ckpt;
 	if (sherd_ckpt_open(&ckpt, place->store, place->key, NULL, NULL) < 0)
@@ -154,8 +154,8 @@ static void take_id(const mixer *m, sherd_set_id *out)
 		out->bytes[i] = (uint8_t)(m->lanes[i / 8] >> (8 * (i % 8)));
 }
 
-int sherd_clock_set_id(const sherd_clock *clock, sherd_cli *cli, const sherd_place *place, const sherd_bundle *bundle,
-                       bool cut, const sherd_ckpt_save_options *options, sherd_set_id *out, sherd_error *err)
+int cli_clock_set_id(const cli_clock *clock, cli_state *cli, const cli_place *place, const sherd_bundle *bundle,
+                     bool cut, const sherd_ckpt_save_options *options, sherd_set_id *out, sherd_error *err)
 {
 	mixer m = {{0x7368657264736574u, 0x736f757263656964u}};
 	sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->progress};
@@ -170,7 +170,7 @@ int sherd_clock_set_id(const sherd_clock *clock, sherd_cli *cli, const sherd_pla
 	if (about)
 		mix_about(&m, about);
 	uint8_t *buf = malloc(CHUNK + 8);
-	int rc = buf ? mix_bundle(&m, bundle, buf, err) : sherd_cli_no_memory(err);
+	int rc = buf ? mix_bundle(&m, bundle, buf, err) : cli_no_memory(err);
 	free(buf);
 	TRY(rc);
 	mix(&m, 0);

@@ -1,25 +1,25 @@
 /* cli/base/clock.h - when a set is written, and the id that follows from it. */
-#ifndef SHERD_CLI_BASE_CLOCK_H
-#define SHERD_CLI_BASE_CLOCK_H
+#ifndef CLI_BASE_CLOCK_H
+#define CLI_BASE_CLOCK_H
 
 #include "cli.h"
 #include "base/place.h"
 
 #include <sherd/ckpt.h>
 
-typedef struct sherd_clock {
+typedef struct cli_clock {
 	int64_t time_ns; /* since 1970 UTC */
 	bool fixed;      /* SOURCE_DATE_EPOCH was set: the same input is to give the same bytes */
-} sherd_clock;
+} cli_clock;
 
 /* What time it really is, whatever SOURCE_DATE_EPOCH says: to be compared with, never to be written. */
-int64_t sherd_clock_now(void);
-int sherd_clock_read(sherd_clock *clock, sherd_error *err);
+int64_t cli_clock_now(void);
+int cli_clock_read(cli_clock *clock, sherd_error *err);
 /* The id of a set that is about to be saved with these options: random, or with a fixed clock the one that the same
  * time, prefix, options and tensors, values included, always give. Two saves that differ never have the same: their
  * shards must not pass for one set. Another one while a set of that id is committed there, since no set replaces
  * itself. */
-int sherd_clock_set_id(const sherd_clock *clock, sherd_cli *cli, const sherd_place *place, const sherd_bundle *bundle,
-                       bool cut, const sherd_ckpt_save_options *options, sherd_set_id *out, sherd_error *err);
+int cli_clock_set_id(const cli_clock *clock, cli_state *cli, const cli_place *place, const sherd_bundle *bundle,
+                     bool cut, const sherd_ckpt_save_options *options, sherd_set_id *out, sherd_error *err);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-int sherd_cli_status(sherd_status code)
+int cli_status(sherd_status code)
 {
 	switch (code) {
 	case SHERD_OK: return EXIT_FINE;
@@ -23,7 +23,7 @@ int sherd_cli_status(sherd_status code)
 	return EXIT_SYSTEM;
 }
 
-void sherd_cli_fill(sherd_error *err, sherd_status code, const char *reason, const char *fmt, ...)
+void cli_fill(sherd_error *err, sherd_status code, const char *reason, const char *fmt, ...)
 {
 	va_list ap;
 	*err = (sherd_error){.code = code, .reason = reason, .offset = SHERD_NO_OFFSET};

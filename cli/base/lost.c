@@ -1,41 +1,41 @@
 #include "base/lost.h"
 
-void sherd_lost_tell(void *arg, const sherd_error *lost)
+void cli_lost_tell(void *arg, const sherd_error *lost)
 {
-	sherd_lost *l = arg;
-	sherd_out *out = &l->cli->out;
+	cli_lost *l = arg;
+	cli_out *out = &l->cli->out;
 	sherd_error named = *lost;
 	l->any = true;
-	sherd_place_name(l->place, &named);
+	cli_place_name(l->place, &named);
 	if (!out->json) {
-		sherd_out_problem(out, &named, true);
+		cli_out_problem(out, &named, true);
 		return;
 	}
 	if (!out->lost)
-		sherd_doc_open(&l->list, '[');
+		cli_doc_open(&l->list, '[');
 	out->lost = &l->list;
-	sherd_doc_error(&l->list, &named);
+	cli_doc_error(&l->list, &named);
 }
 
-int sherd_lost_check(const sherd_lost *lost, const sherd_bundle *left, sherd_error *err)
+int cli_lost_check(const cli_lost *lost, const sherd_bundle *left, sherd_error *err)
 {
 	if (!lost->any || sherd_bundle_count(left))
 		return SHERD_OK;
-	return sherd_cli_fail(err, SHERD_ECORRUPT, "missing-piece", "no tensor is whole: nothing is written");
+	return cli_fail(err, SHERD_ECORRUPT, "missing-piece", "no tensor is whole: nothing is written");
 }
 
-int sherd_lost_sift(sherd_lost *lost, const sherd_bundle *from, bool by_name, sherd_bundle **out, sherd_error *err)
+int cli_lost_sift(cli_lost *lost, const sherd_bundle *from, bool by_name, sherd_bundle **out, sherd_error *err)
 {
-	sherd_cli *cli = lost->cli;
+	cli_state *cli = lost->cli;
 	sherd_bundle *whole;
 	sherd_bundle_options options = {
-		.pool = cli->pool, .progress = &cli->progress, .lost = sherd_lost_tell, .lost_arg = lost};
+		.pool = cli->pool, .progress = &cli->progress, .lost = cli_lost_tell, .lost_arg = lost};
 	TRY(sherd_bundle_sift(&whole, from, &options, err));
 	size_t count = sherd_bundle_count(whole), all = sherd_bundle_count(from);
-	int rc = all ? sherd_lost_check(lost, whole, err) : SHERD_OK;
+	int rc = all ? cli_lost_check(lost, whole, err) : SHERD_OK;
 	if (rc == SHERD_OK && by_name && count < all)
-		rc = sherd_cli_fail(err, SHERD_ECORRUPT, "missing-piece",
-		                    "not all tensors that were asked for are whole: nothing is written");
+		rc = cli_fail(err, SHERD_ECORRUPT, "missing-piece",
+		              "not all tensors that were asked for are whole: nothing is written");
 	if (rc < 0)
 		sherd_bundle_close(whole);
 	else
@@ -43,9 +43,9 @@ int sherd_lost_sift(sherd_lost *lost, const sherd_bundle *from, bool by_name, sh
 	return rc;
 }
 
-void sherd_lost_done(sherd_lost *lost)
+void cli_lost_done(cli_lost *lost)
 {
 	if (lost->cli && lost->cli->out.lost == &lost->list)
 		lost->cli->out.lost = NULL;
-	sherd_doc_done(&lost->list);
+	cli_doc_done(&lost->list);
 }

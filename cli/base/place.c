@@ -28,14 +28,14 @@ static void forget(const sherd_store *store)
 	}
 }
 
-static int remember(const sherd_place *place, sherd_error *err)
+static int remember(const cli_place *place, sherd_error *err)
 {
 	known *k = calloc(1, sizeof(*k));
 	if (!k)
-		return sherd_cli_no_memory(err);
+		return cli_no_memory(err);
 	*k = (known){place->store, strdup(place->folder), strdup(place->key), all_known};
 	all_known = k;
-	return k->folder && k->key ? SHERD_OK : sherd_cli_no_memory(err);
+	return k->folder && k->key ? SHERD_OK : cli_no_memory(err);
 }
 
 static const known *find_known(const sherd_store *store)
@@ -85,7 +85,7 @@ static char *folder_of(const char *path, const char *key)
 	return real;
 }
 
-const char *sherd_place_plain(const char *path)
+const char *cli_place_plain(const char *path)
 {
 	if (strncmp(path, "file:", 5) != 0)
 		return path;
@@ -96,9 +96,9 @@ const char *sherd_place_plain(const char *path)
 }
 
 /* The path was a folder: the thing meant lies beside it. */
-static int step_out(sherd_place *place, const char *path, const sherd_local_options *options, sherd_error *err)
+static int step_out(cli_place *place, const char *path, const sherd_local_options *options, sherd_error *err)
 {
-	path = sherd_place_plain(path);
+	path = cli_place_plain(path);
 	const char *part = last_part(path);
 	size_t len = strcspn(part, "/");
 	char *around = part == path ? strdup(".") : strndup(path, (size_t)(part - path));
@@ -107,9 +107,9 @@ static int step_out(sherd_place *place, const char *path, const sherd_local_opti
 	free(place->key);
 	place->store = NULL;
 	place->key = NULL;
-	int rc = around ? SHERD_OK : sherd_cli_no_memory(err);
+	int rc = around ? SHERD_OK : cli_no_memory(err);
 	if (rc == SHERD_OK && !named) {
-		rc = sherd_cli_fail(err, SHERD_ENOTFOUND, "is-folder", "this is a folder");
+		rc = cli_fail(err, SHERD_ENOTFOUND, "is-folder", "this is a folder");
 		name_object(err, "", path);
 	}
 	if (rc == SHERD_OK)
@@ -120,7 +120,7 @@ static int step_out(sherd_place *place, const char *path, const sherd_local_opti
 	free(place->key);
 	place->key = strndup(part, len);
 	place->beside = true;
-	return place->key ? SHERD_OK : sherd_cli_no_memory(err);
+	return place->key ? SHERD_OK : cli_no_memory(err);
 }
 
 /* Caches of models keep files elsewhere and link to them by their names. An index that is such a link, named by the
@@ -134,13 +134,13 @@ static bool is_linked_index(const char *path)
 	       S_ISLNK(st.st_mode);
 }
 
-static int open_linked(sherd_place *place, const char *path, sherd_error *err)
+static int open_linked(cli_place *place, const char *path, sherd_error *err)
 {
 	sherd_local_options options = {.follow_symlinks = true};
 	const char *part = last_part(path);
 	char *around = part == path ? strdup(".") : strndup(path, (size_t)(part - path));
 	place->key = strdup(part);
-	int rc = around && place->key ? SHERD_OK : sherd_cli_no_memory(err);
+	int rc = around && place->key ? SHERD_OK : cli_no_memory(err);
 	if (rc == SHERD_OK)
 		rc = sherd_store_open_local(&place->store, around, &options, err);
 	free(around);
@@ -162,10 +162,10 @@ static bool cut_part(char *path)
 }
 
 /* Remembers which folders around the thing are not there yet. */
-static void note_missing(sherd_place *place, const char *path)
+static void note_missing(cli_place *place, const char *path)
 {
 	struct stat st;
-	char *around = strdup(sherd_place_plain(path));
+	char *around = strdup(cli_place_plain(path));
 	bool more = around && cut_part(around);
 	char *first = more ? strdup(around) : NULL;
 	for (; more && lstat(around, &st) < 0; more = cut_part(around))
@@ -175,48 +175,48 @@ static void note_missing(sherd_place *place, const char *path)
 }
 
 /* Those that are empty after all go again. */
-static void remove_missing(const sherd_place *place)
+static void remove_missing(const cli_place *place)
 {
 	for (size_t i = 0; place->around && i < place->made && rmdir(place->around) == 0; i++)
 		(void)cut_part(place->around);
 }
 
-static int open_path(sherd_place *place, const char *path, const sherd_local_options *options, sherd_error *err)
+static int open_path(cli_place *place, const char *path, const sherd_local_options *options, sherd_error *err)
 {
 	int rc = sherd_store_open_path(&place->store, &place->key, path, options, err);
 	if (rc < 0)
-		sherd_place_close(place);
+		cli_place_close(place);
 	return rc;
 }
 
-int sherd_place_open(sherd_place *place, const char *path, bool create, sherd_error *err)
+int cli_place_open(cli_place *place, const char *path, bool create, sherd_error *err)
 {
 	sherd_local_options options = {.create = create};
-	*place = (sherd_place){0};
+	*place = (cli_place){0};
 	if (create)
 		note_missing(place, path);
-	if (!create && is_linked_index(sherd_place_plain(path)))
-		TRY(open_linked(place, sherd_place_plain(path), err));
+	if (!create && is_linked_index(cli_place_plain(path)))
+		TRY(open_linked(place, cli_place_plain(path), err));
 	else
 		TRY(open_path(place, path, &options, err));
 	int rc = *place->key ? SHERD_OK : step_out(place, path, &options, err);
 	if (rc == SHERD_OK) {
 		place->folder = folder_of(path, place->key);
-		rc = place->folder ? SHERD_OK : sherd_cli_no_memory(err);
+		rc = place->folder ? SHERD_OK : cli_no_memory(err);
 	}
 	if (rc == SHERD_OK)
 		rc = remember(place, err);
 	if (rc < 0)
-		sherd_place_close(place);
+		cli_place_close(place);
 	return rc;
 }
 
-int sherd_place_open_any(sherd_place *place, const char *path, bool create, sherd_error *err)
+int cli_place_open_any(cli_place *place, const char *path, bool create, sherd_error *err)
 {
 	const char *part = last_part(path);
 	size_t len = strcspn(part, "/");
 	bool dots = len > 0 && (strncmp(part, ".", len) == 0 || strncmp(part, "..", len) == 0);
-	return dots ? sherd_place_open_folder(place, path, err) : sherd_place_open(place, path, create, err);
+	return dots ? cli_place_open_folder(place, path, err) : cli_place_open(place, path, create, err);
 }
 
 /* Cuts ".metadata.json", ".saving" or "_shard_<anything>.shard" off. */
@@ -238,16 +238,16 @@ static void cut_to_prefix(char *key)
 	}
 }
 
-int sherd_place_open_prefix(sherd_place *place, const char *path, sherd_error *err)
+int cli_place_open_prefix(cli_place *place, const char *path, sherd_error *err)
 {
-	TRY(sherd_place_open(place, path, false, err));
+	TRY(cli_place_open(place, path, false, err));
 	cut_to_prefix(place->key);
 	return SHERD_OK;
 }
 
-int sherd_place_open_folder(sherd_place *place, const char *path, sherd_error *err)
+int cli_place_open_folder(cli_place *place, const char *path, sherd_error *err)
 {
-	*place = (sherd_place){0};
+	*place = (cli_place){0};
 	TRY(sherd_store_open_path(&place->store, &place->key, path, NULL, err));
 	size_t len = strlen(path);
 	int rc = SHERD_OK;
@@ -255,20 +255,20 @@ int sherd_place_open_folder(sherd_place *place, const char *path, sherd_error *e
 		sherd_stat stat;
 		rc = sherd_store_stat(place->store, place->key, &stat, err);
 		if (rc == SHERD_OK)
-			rc = sherd_cli_fail(err, SHERD_EINVAL, "not-a-folder", "this is not a folder");
+			rc = cli_fail(err, SHERD_EINVAL, "not-a-folder", "this is not a folder");
 		name_object(err, "", path);
 	} else if (asprintf(&place->folder, "%s%s", path, path[len - 1] == '/' ? "" : "/") < 0) {
 		place->folder = NULL;
-		rc = sherd_cli_no_memory(err);
+		rc = cli_no_memory(err);
 	}
 	if (rc == SHERD_OK)
 		rc = remember(place, err);
 	if (rc < 0)
-		sherd_place_close(place);
+		cli_place_close(place);
 	return rc;
 }
 
-void sherd_place_close(sherd_place *place)
+void cli_place_close(cli_place *place)
 {
 	forget(place->store);
 	sherd_store_close(place->store);
@@ -279,11 +279,11 @@ void sherd_place_close(sherd_place *place)
 	for (size_t i = 0; place->keys && i < place->count; i++)
 		free(place->keys[i]);
 	free(place->keys);
-	*place = (sherd_place){0};
+	*place = (cli_place){0};
 }
 
 /* As the user named it: the folder around all of them is nobody's. */
-static void name_by_path(const sherd_place *place, sherd_error *err)
+static void name_by_path(const cli_place *place, sherd_error *err)
 {
 	for (size_t i = 0; i < place->count; i++)
 		if (strcmp(err->object, place->keys[i]) == 0) {
@@ -297,7 +297,7 @@ static void name_by_path(const sherd_place *place, sherd_error *err)
 	}
 }
 
-void sherd_place_name(const sherd_place *place, sherd_error *err)
+void cli_place_name(const cli_place *place, sherd_error *err)
 {
 	const known *other = err->store && err->store != place->store ? find_known(err->store) : NULL;
 	const char *key = other ? other->key : place->key, *folder = other ? other->folder : place->folder;

@@ -1,12 +1,12 @@
 /* cli/base/place.h - what a path on the command line means: a store, and a key in it. */
-#ifndef SHERD_CLI_BASE_PLACE_H
-#define SHERD_CLI_BASE_PLACE_H
+#ifndef CLI_BASE_PLACE_H
+#define CLI_BASE_PLACE_H
 
 #include "cli.h"
 
 #include <sherd/store.h>
 
-typedef struct sherd_place {
+typedef struct cli_place {
 	sherd_store *store;
 	char *key;    /* "" for a folder */
 	bool beside;  /* a folder of that name is there too */
@@ -16,32 +16,32 @@ typedef struct sherd_place {
 	char **keys;        /* of several things that the user named by these paths, wherever they lie; else NULL */
 	char *const *paths; /* borrowed */
 	size_t count;
-} sherd_place;
+} cli_place;
 
 /* A thing to read or to write, never a folder: a path that is one names what lies beside it under the same name. With
  * create the folder around it is made, and removed again by close if nothing is in it. */
-int sherd_place_open(sherd_place *place, const char *path, bool create, sherd_error *err);
+int cli_place_open(cli_place *place, const char *path, bool create, sherd_error *err);
 /* The same, but a path that ends in "." or ".." is that folder: nothing can lie beside it under that name. */
-int sherd_place_open_any(sherd_place *place, const char *path, bool create, sherd_error *err);
+int cli_place_open_any(cli_place *place, const char *path, bool create, sherd_error *err);
 /* The prefix of a checkpoint, which its metadata file, its claim and each of its shards also name. */
-int sherd_place_open_prefix(sherd_place *place, const char *path, sherd_error *err);
+int cli_place_open_prefix(cli_place *place, const char *path, sherd_error *err);
 /* A folder that exists. */
-int sherd_place_open_folder(sherd_place *place, const char *path, sherd_error *err);
-void sherd_place_close(sherd_place *place);
+int cli_place_open_folder(cli_place *place, const char *path, sherd_error *err);
+void cli_place_close(cli_place *place);
 
 /* A "file:" URI without what makes it one; only of those that the store has taken is the host known to be ours. */
-const char *sherd_place_plain(const char *path);
+const char *cli_place_plain(const char *path);
 
 /* Makes the object of an error a path that the user can open: the folder of the open place whose store the error names,
  * or of this one, goes before it; a failure without an object gets the key. Mistakes in the usage have none, nor has
  * what was cancelled. */
-void sherd_place_name(const sherd_place *place, sherd_error *err);
+void cli_place_name(const cli_place *place, sherd_error *err);
 
 /* Does that where rc is a failure, and returns rc. */
-static inline int sherd_place_blame(const sherd_place *place, int rc, sherd_error *err)
+static inline int cli_place_blame(const cli_place *place, int rc, sherd_error *err)
 {
 	if (rc < 0)
-		sherd_place_name(place, err);
+		cli_place_name(place, err);
 	return rc;
 }
 

@@ -21,7 +21,7 @@ static uint32_t value(const char *p, size_t len)
 	return v;
 }
 
-size_t sherd_text_char(const char *p, size_t len)
+size_t cli_text_char(const char *p, size_t len)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	uint8_t first = (uint8_t)p[0];
@@ -44,10 +44,10 @@ static bool is_harmless(uint32_t v)
 	return !turns && v != 0x2028 && v != 0x2029;
 }
 
-size_t sherd_text_safe(const char *p, size_t len, size_t *taken, char out[SHERD_TEXT_SAFE])
+size_t cli_text_safe(const char *p, size_t len, size_t *taken, char out[CLI_TEXT_SAFE])
 {
 	static const char named[] = "\n\t\r\\", letters[] = "ntr\\";
-	size_t n = sherd_text_char(p, len);
+	size_t n = cli_text_char(p, len);
 	const char *name = *p ? strchr(named, *p) : NULL;
 	*taken = n ? n : 1;
 	if (name) {
@@ -61,19 +61,19 @@ size_t sherd_text_safe(const char *p, size_t len, size_t *taken, char out[SHERD_
 	}
 	size_t used = 0;
 	for (size_t i = 0; i < *taken; i++)
-		used += (size_t)snprintf(out + used, SHERD_TEXT_SAFE - used, "\\x%02x", (uint8_t)p[i]);
+		used += (size_t)snprintf(out + used, CLI_TEXT_SAFE - used, "\\x%02x", (uint8_t)p[i]);
 	return used;
 }
 
-size_t sherd_text_escape(const char *p, size_t n, char out[SHERD_TEXT_ESCAPE])
+size_t cli_text_escape(const char *p, size_t n, char out[CLI_TEXT_ESCAPE])
 {
 	uint32_t v = value(p, n);
 	if (v < 0x20 || is_harmless(v))
 		return 0;
-	return (size_t)snprintf(out, SHERD_TEXT_ESCAPE, "\\u%04x", v & 0xFFFF); /* none is above U+FFFF */
+	return (size_t)snprintf(out, CLI_TEXT_ESCAPE, "\\u%04x", v & 0xFFFF); /* none is above U+FFFF */
 }
 
-bool sherd_text_time(const char *milliseconds, char out[SHERD_TEXT_TIME])
+bool cli_text_time(const char *milliseconds, char out[CLI_TEXT_TIME])
 {
 	const int64_t most = INT64_C(253402300799999); /* the year 9999 */
 	struct tm tm;
@@ -82,12 +82,12 @@ bool sherd_text_time(const char *milliseconds, char out[SHERD_TEXT_TIME])
 	time_t seconds = (time_t)(ms / 1000);
 	if (*milliseconds < '0' || *milliseconds > '9' || *end || ms > most || !gmtime_r(&seconds, &tm))
 		return false;
-	size_t n = strftime(out, SHERD_TEXT_TIME, "%Y-%m-%dT%H:%M:%S", &tm);
-	(void)snprintf(out + n, SHERD_TEXT_TIME - n, ms % 1000 ? ".%03dZ" : "Z", (int)(ms % 1000));
+	size_t n = strftime(out, CLI_TEXT_TIME, "%Y-%m-%dT%H:%M:%S", &tm);
+	(void)snprintf(out + n, CLI_TEXT_TIME - n, ms % 1000 ? ".%03dZ" : "Z", (int)(ms % 1000));
 	return true;
 }
 
-size_t sherd_text_width(const char *text)
+size_t cli_text_width(const char *text)
 {
 	size_t width = 0;
 	for (; *text; text++)
@@ -95,56 +95,56 @@ size_t sherd_text_width(const char *text)
 	return width;
 }
 
-const char *sherd_text_plural(uint64_t count)
+const char *cli_text_plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";
 }
 
-void sherd_text_size(uint64_t bytes, char out[SHERD_TEXT_SIZE])
+void cli_text_size(uint64_t bytes, char out[CLI_TEXT_SIZE])
 {
 	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
 	if (bytes < 1024) {
-		(void)snprintf(out, SHERD_TEXT_SIZE, "%" PRIu64 " B", bytes);
+		(void)snprintf(out, CLI_TEXT_SIZE, "%" PRIu64 " B", bytes);
 		return;
 	}
 	double v = (double)bytes / 1024;
 	size_t unit = 0;
 	for (; v >= 1023.95 && unit < 5; unit++)
 		v /= 1024;
-	(void)snprintf(out, SHERD_TEXT_SIZE, "%.1f %s", v, units[unit]);
+	(void)snprintf(out, CLI_TEXT_SIZE, "%.1f %s", v, units[unit]);
 }
 
-static bool special(double v, char out[SHERD_TEXT_NUMBER])
+static bool special(double v, char out[CLI_TEXT_NUMBER])
 {
 	if (isnan(v))
-		(void)snprintf(out, SHERD_TEXT_NUMBER, "nan");
+		(void)snprintf(out, CLI_TEXT_NUMBER, "nan");
 	else if (isinf(v))
-		(void)snprintf(out, SHERD_TEXT_NUMBER, "%s", v < 0 ? "-inf" : "inf");
+		(void)snprintf(out, CLI_TEXT_NUMBER, "%s", v < 0 ? "-inf" : "inf");
 	else
 		return false;
 	return true;
 }
 
 /* The number with so many digits: plain where that is short, else with an exponent. */
-static void put_digits(double v, int digits, char out[SHERD_TEXT_NUMBER])
+static void put_digits(double v, int digits, char out[CLI_TEXT_NUMBER])
 {
-	(void)snprintf(out, SHERD_TEXT_NUMBER, "%.*e", digits - 1, v);
+	(void)snprintf(out, CLI_TEXT_NUMBER, "%.*e", digits - 1, v);
 	int exponent = (int)strtol(strchr(out, 'e') + 1, NULL, 10);
 	if (exponent >= -4 && exponent < 16)
-		(void)snprintf(out, SHERD_TEXT_NUMBER, "%.*f", digits - 1 > exponent ? digits - 1 - exponent : 0, v);
+		(void)snprintf(out, CLI_TEXT_NUMBER, "%.*f", digits - 1 > exponent ? digits - 1 - exponent : 0, v);
 	else
-		(void)snprintf(out, SHERD_TEXT_NUMBER, "%.*g", digits, v);
+		(void)snprintf(out, CLI_TEXT_NUMBER, "%.*g", digits, v);
 }
 
 static bool comes_back(double v, int digits, bool single)
 {
-	char text[SHERD_TEXT_NUMBER];
+	char text[CLI_TEXT_NUMBER];
 	(void)snprintf(text, sizeof(text), "%.*e", digits - 1, v);
 	return single ? strtof(text, NULL) == (float)v : strtod(text, NULL) == v;
 }
 
 /* If some number of digits is enough, more are too. */
-static void put_shortest(double v, int most, bool single, char out[SHERD_TEXT_NUMBER])
+static void put_shortest(double v, int most, bool single, char out[CLI_TEXT_NUMBER])
 {
 	if (special(v, out))
 		return;
@@ -159,12 +159,12 @@ static void put_shortest(double v, int most, bool single, char out[SHERD_TEXT_NU
 	put_digits(v, most, out);
 }
 
-void sherd_text_f64(double v, char out[SHERD_TEXT_NUMBER])
+void cli_text_f64(double v, char out[CLI_TEXT_NUMBER])
 {
 	put_shortest(v, 17, false, out);
 }
 
-void sherd_text_f32(float v, char out[SHERD_TEXT_NUMBER])
+void cli_text_f32(float v, char out[CLI_TEXT_NUMBER])
 {
 	put_shortest((double)v, 9, true, out);
 }

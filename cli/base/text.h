@@ -1,41 +1,41 @@
 /* cli/base/text.h - text from outside, made safe to show; numbers as text. */
-#ifndef SHERD_CLI_BASE_TEXT_H
-#define SHERD_CLI_BASE_TEXT_H
+#ifndef CLI_BASE_TEXT_H
+#define CLI_BASE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* How many of the bytes at p are one valid character; 0 when they are none. */
-size_t sherd_text_char(const char *p, size_t len);
+size_t cli_text_char(const char *p, size_t len);
 
 /* Writes one character, or one byte that is none, as it may stand on a terminal: control characters (C1 and the marks
  * that turn the direction of text among them) and stray bytes as \xNN, \n, \t..., a backslash doubled. Returns the
  * bytes written to out, and in *taken the bytes read. */
-#define SHERD_TEXT_SAFE 17
-size_t sherd_text_safe(const char *p, size_t len, size_t *taken, char out[SHERD_TEXT_SAFE]);
-/* How the character of n bytes (sherd_text_char()) stands in JSON that may be shown on a terminal: as it is, 0, or as
+#define CLI_TEXT_SAFE 17
+size_t cli_text_safe(const char *p, size_t len, size_t *taken, char out[CLI_TEXT_SAFE]);
+/* How the character of n bytes (cli_text_char()) stands in JSON that may be shown on a terminal: as it is, 0, or as
  * an escape, its length. Control characters below U+0020 are not asked about: JSON has none as they are. */
-#define SHERD_TEXT_ESCAPE 13
-size_t sherd_text_escape(const char *p, size_t n, char out[SHERD_TEXT_ESCAPE]);
+#define CLI_TEXT_ESCAPE 13
+size_t cli_text_escape(const char *p, size_t n, char out[CLI_TEXT_ESCAPE]);
 
 /* Columns that the text takes on a terminal, a character counting as one. */
 /* A time as models tell it, decimal milliseconds since 1970, as a date; false: it is none. */
-#define SHERD_TEXT_TIME 32
-bool sherd_text_time(const char *milliseconds, char out[SHERD_TEXT_TIME]);
+#define CLI_TEXT_TIME 32
+bool cli_text_time(const char *milliseconds, char out[CLI_TEXT_TIME]);
 
-size_t sherd_text_width(const char *text);
+size_t cli_text_width(const char *text);
 
 /* What stands behind the word for that many: "" or "s". */
-const char *sherd_text_plural(uint64_t count);
+const char *cli_text_plural(uint64_t count);
 
 /* "17 B", "3.2 MiB". */
-#define SHERD_TEXT_SIZE 24
-void sherd_text_size(uint64_t bytes, char out[SHERD_TEXT_SIZE]);
+#define CLI_TEXT_SIZE 24
+void cli_text_size(uint64_t bytes, char out[CLI_TEXT_SIZE]);
 
 /* The shortest decimal that reads back as the same number of that width; "nan", "inf", "-inf". */
-#define SHERD_TEXT_NUMBER 32
-void sherd_text_f64(double v, char out[SHERD_TEXT_NUMBER]);
-void sherd_text_f32(float v, char out[SHERD_TEXT_NUMBER]);
+#define CLI_TEXT_NUMBER 32
+void cli_text_f64(double v, char out[CLI_TEXT_NUMBER]);
+void cli_text_f32(float v, char out[CLI_TEXT_NUMBER]);
 
 #endif

@@ -67,60 +67,60 @@ static float load_f32_or_less(sherd_dtype dtype, const uint8_t *raw)
 	}
 }
 
-static size_t complex_text(const uint8_t *raw, char out[SHERD_VALUE_TEXT])
+static size_t complex_text(const uint8_t *raw, char out[CLI_VALUE_TEXT])
 {
-	char real[SHERD_TEXT_NUMBER], imaginary[SHERD_TEXT_NUMBER];
-	sherd_text_f32(load_f32(raw), real);
-	sherd_text_f32(load_f32(raw + 4), imaginary);
-	return (size_t)snprintf(out, SHERD_VALUE_TEXT, "%s%s%sj", real, imaginary[0] == '-' ? "" : "+", imaginary);
+	char real[CLI_TEXT_NUMBER], imaginary[CLI_TEXT_NUMBER];
+	cli_text_f32(load_f32(raw), real);
+	cli_text_f32(load_f32(raw + 4), imaginary);
+	return (size_t)snprintf(out, CLI_VALUE_TEXT, "%s%s%sj", real, imaginary[0] == '-' ? "" : "+", imaginary);
 }
 
-size_t sherd_value_text(sherd_dtype dtype, const uint8_t *raw, char out[SHERD_VALUE_TEXT])
+size_t cli_value_text(sherd_dtype dtype, const uint8_t *raw, char out[CLI_VALUE_TEXT])
 {
 	switch (dtype) {
-	case SHERD_BOOL: return (size_t)snprintf(out, SHERD_VALUE_TEXT, "%s", *raw ? "true" : "false");
-	case SHERD_U8: return (size_t)snprintf(out, SHERD_VALUE_TEXT, "%u", *raw);
-	case SHERD_I8: return (size_t)snprintf(out, SHERD_VALUE_TEXT, "%d", (int8_t)*raw);
+	case SHERD_BOOL: return (size_t)snprintf(out, CLI_VALUE_TEXT, "%s", *raw ? "true" : "false");
+	case SHERD_U8: return (size_t)snprintf(out, CLI_VALUE_TEXT, "%u", *raw);
+	case SHERD_I8: return (size_t)snprintf(out, CLI_VALUE_TEXT, "%d", (int8_t)*raw);
 	case SHERD_U16:
 	case SHERD_U32:
 	case SHERD_U64:
-		return (size_t)snprintf(out, SHERD_VALUE_TEXT, "%" PRIu64,
+		return (size_t)snprintf(out, CLI_VALUE_TEXT, "%" PRIu64,
 		                        load(raw, sherd_dtype_describe(dtype)->block_bytes));
-	case SHERD_I16: return (size_t)snprintf(out, SHERD_VALUE_TEXT, "%d", (int16_t)load(raw, 2));
-	case SHERD_I32: return (size_t)snprintf(out, SHERD_VALUE_TEXT, "%" PRId32, (int32_t)load(raw, 4));
-	case SHERD_I64: return (size_t)snprintf(out, SHERD_VALUE_TEXT, "%" PRId64, (int64_t)load(raw, 8));
-	case SHERD_F64: sherd_text_f64(load_f64(raw), out); return strlen(out);
+	case SHERD_I16: return (size_t)snprintf(out, CLI_VALUE_TEXT, "%d", (int16_t)load(raw, 2));
+	case SHERD_I32: return (size_t)snprintf(out, CLI_VALUE_TEXT, "%" PRId32, (int32_t)load(raw, 4));
+	case SHERD_I64: return (size_t)snprintf(out, CLI_VALUE_TEXT, "%" PRId64, (int64_t)load(raw, 8));
+	case SHERD_F64: cli_text_f64(load_f64(raw), out); return strlen(out);
 	case SHERD_C64: return complex_text(raw, out);
-	default: sherd_text_f32(load_f32_or_less(dtype, raw), out); return strlen(out);
+	default: cli_text_f32(load_f32_or_less(dtype, raw), out); return strlen(out);
 	}
 }
 
-static void f32_json(float v, sherd_doc *doc)
+static void f32_json(float v, cli_doc *doc)
 {
-	char text[SHERD_TEXT_NUMBER];
-	sherd_text_f32(v, text);
+	char text[CLI_TEXT_NUMBER];
+	cli_text_f32(v, text);
 	if (isfinite(v))
-		sherd_doc_raw(doc, text);
+		cli_doc_raw(doc, text);
 	else
-		sherd_doc_text(doc, text);
+		cli_doc_text(doc, text);
 }
 
-void sherd_value_json(sherd_dtype dtype, const uint8_t *raw, sherd_doc *doc)
+void cli_value_json(sherd_dtype dtype, const uint8_t *raw, cli_doc *doc)
 {
-	char text[SHERD_VALUE_TEXT];
+	char text[CLI_VALUE_TEXT];
 	switch (dtype) {
-	case SHERD_F64: sherd_doc_f64(doc, load_f64(raw)); break;
+	case SHERD_F64: cli_doc_f64(doc, load_f64(raw)); break;
 	case SHERD_F32:
 	case SHERD_F16:
 	case SHERD_BF16:
 	case SHERD_F8_E4M3:
 	case SHERD_F8_E5M2: f32_json(load_f32_or_less(dtype, raw), doc); break;
 	case SHERD_C64:
-		sherd_doc_open(doc, '[');
+		cli_doc_open(doc, '[');
 		f32_json(load_f32(raw), doc);
 		f32_json(load_f32(raw + 4), doc);
-		sherd_doc_close(doc, ']');
+		cli_doc_close(doc, ']');
 		break;
-	default: (void)sherd_value_text(dtype, raw, text); sherd_doc_raw(doc, text);
+	default: (void)cli_value_text(dtype, raw, text); cli_doc_raw(doc, text);
 	}
 }

@@ -25,13 +25,13 @@ static double began, drawn;
 
 static bool update(void *arg, uint64_t done, uint64_t total)
 {
-	sherd_out *out = arg;
+	cli_out *out = arg;
 	double now = seconds();
 	if (began == 0)
 		began = now;
 	if (now - began > 0.5 && now - drawn > 0.1) {
 		drawn = now;
-		sherd_out_bar(out, done, total, now - began);
+		cli_out_bar(out, done, total, now - began);
 	}
 	return !interrupted;
 }
@@ -42,7 +42,7 @@ static bool update_unseen(void *arg, uint64_t done, uint64_t total)
 	return !interrupted;
 }
 
-void sherd_watch_begin(sherd_cli *cli)
+void cli_watch_begin(cli_state *cli)
 {
 	static const int stopping[] = {SIGINT, SIGTERM};
 	for (size_t i = 0; i < COUNT_OF(stopping); i++) {
@@ -54,12 +54,12 @@ void sherd_watch_begin(sherd_cli *cli)
 	}
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGXFSZ, SIG_IGN);
-	bool seen = !cli->out.quiet && sherd_out_has_terminal();
+	bool seen = !cli->out.quiet && cli_out_has_terminal();
 	cli->progress = (sherd_progress){.update = seen ? update : update_unseen, .arg = &cli->out};
 	cli->waiting = (sherd_progress){.update = update_unseen};
 }
 
-int sherd_watch_check(sherd_error *err)
+int cli_watch_check(sherd_error *err)
 {
-	return interrupted ? sherd_cli_fail(err, SHERD_ECANCELLED, "cancelled", "interrupted") : SHERD_OK;
+	return interrupted ? cli_fail(err, SHERD_ECANCELLED, "cancelled", "interrupted") : SHERD_OK;
 }

@@ -5,69 +5,69 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static int take_ranks(sherd_bundle_selection *want, const sherd_args *args, sherd_error *err)
+static int take_ranks(sherd_bundle_selection *want, const cli_args *args, sherd_error *err)
 {
-	TRY(sherd_args_count(args, "world", 1, &want->world, err));
-	TRY(sherd_args_count(args, "rank", 0, &want->rank, err));
-	want->cut = sherd_args_has(args, "cut");
-	if (sherd_args_has(args, "rank") != sherd_args_has(args, "world"))
-		return sherd_cli_usage(err, "--rank and --world go together");
+	TRY(cli_args_count(args, "world", 1, &want->world, err));
+	TRY(cli_args_count(args, "rank", 0, &want->rank, err));
+	want->cut = cli_args_has(args, "cut");
+	if (cli_args_has(args, "rank") != cli_args_has(args, "world"))
+		return cli_usage(err, "--rank and --world go together");
 	if (want->world && want->rank >= want->world)
-		return sherd_cli_usage(err, "--rank must be below --world %" PRIu32, want->world);
+		return cli_usage(err, "--rank must be below --world %" PRIu32, want->world);
 	if (want->cut && !want->world)
-		return sherd_cli_usage(err, "--cut needs --rank and --world");
+		return cli_usage(err, "--cut needs --rank and --world");
 	return SHERD_OK;
 }
 
-static int load(sherd_cli *cli, sherd_source *from, const sherd_target *target, const sherd_bundle_selection *want,
+static int load(cli_state *cli, cli_source *from, const cli_target *target, const sherd_bundle_selection *want,
                 bool partial, sherd_error *err)
 {
 	sherd_bundle *bundle = NULL, *selected = NULL, *whole = NULL;
 	int rc = sherd_bundle_of_ckpt(&bundle, from->ckpt, err);
 	if (rc == SHERD_OK)
-		rc = sherd_lost_check(&from->lost, bundle, err);
+		rc = cli_lost_check(&from->lost, bundle, err);
 	if (rc == SHERD_OK)
 		rc = sherd_bundle_select(&selected, bundle, want, err);
 	if (rc == SHERD_OK && partial)
-		rc = sherd_lost_sift(&from->lost, selected, want->names, &whole, err);
+		rc = cli_lost_sift(&from->lost, selected, want->names, &whole, err);
 	if (rc < 0)
-		(void)sherd_place_blame(&from->place, rc, err);
+		(void)cli_place_blame(&from->place, rc, err);
 	else
-		rc = sherd_target_write(cli, target, partial ? whole : selected, err);
+		rc = cli_target_write(cli, target, partial ? whole : selected, err);
 	sherd_bundle_close(whole);
 	sherd_bundle_close(selected);
 	sherd_bundle_close(bundle);
 	return rc;
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	const char *out = sherd_args_text(args, "output"), *name;
-	sherd_target target;
-	sherd_source from;
+	const char *out = cli_args_text(args, "output"), *name;
+	cli_target target;
+	cli_source from;
 	sherd_bundle_selection want = {0};
 	size_t next = 0;
 	if (!out)
-		return sherd_cli_usage(err, "-o OUT is missing");
-	TRY(sherd_target_take(&target, args, out, err));
+		return cli_usage(err, "-o OUT is missing");
+	TRY(cli_target_take(&target, args, out, err));
 	TRY(take_ranks(&want, args, err));
 	const char **names = calloc(args->given_count + 1, sizeof(*names));
 	if (!names)
-		return sherd_cli_no_memory(err);
-	while ((name = sherd_args_each(args, "tensor", &next)))
+		return cli_no_memory(err);
+	while ((name = cli_args_each(args, "tensor", &next)))
 		names[want.name_count++] = name;
 	want.names = want.name_count ? names : NULL;
-	bool partial = sherd_args_has(args, "partial");
-	int rc = sherd_source_open(&from, cli, args->operands[0], partial, err);
+	bool partial = cli_args_has(args, "partial");
+	int rc = cli_source_open(&from, cli, args->operands[0], partial, err);
 	if (rc == SHERD_OK) {
 		rc = load(cli, &from, &target, &want, partial, err);
-		sherd_source_close(&from);
+		cli_source_close(&from);
 	}
 	free(names);
 	return rc;
 }
 
-static const sherd_option options[] = {
+static const cli_option options[] = {
 	{"output", "OUT", "where to write; its end tells the format, as for sherd convert", 'o'},
 	{"tensor", "NAME", "only this tensor; may be repeated", 0},
 	{"rank", "R", "only the part of this rank", 0},
@@ -78,7 +78,7 @@ static const sherd_option options[] = {
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_checkpoint_load = {
+const cli_command cli_command_checkpoint_load = {
 	.name = "checkpoint load",
 	.operands = "PREFIX -o OUT",
 	.summary = "Writes a checkpoint, or a rank's part of it, as one file",

@@ -11,44 +11,44 @@
 /* ---- prune */
 
 typedef struct pruning {
-	sherd_cli *cli;
-	const sherd_place *place;
+	cli_state *cli;
+	const cli_place *place;
 	bool dry_run;
-	sherd_doc removed, cleared, left; /* arrays, with --json */
+	cli_doc removed, cleared, left; /* arrays, with --json */
 } pruning;
 
 static void warn_left(const pruning *p, const sherd_ckpt_pruned *what)
 {
 	sherd_error warning;
-	sherd_cli_fill(&warning, SHERD_ECONFLICT, "left-out", "left alone: %s", what->why);
+	cli_fill(&warning, SHERD_ECONFLICT, "left-out", "left alone: %s", what->why);
 	(void)snprintf(warning.object, sizeof(warning.object), "%.*s", (int)sizeof(warning.object) - 1, what->prefix);
-	sherd_place_name(p->place, &warning);
+	cli_place_name(p->place, &warning);
 	if (!p->cli->out.json)
-		sherd_out_problem(&p->cli->out, &warning, true);
+		cli_out_problem(&p->cli->out, &warning, true);
 }
 
-static void put(sherd_doc *doc, const sherd_ckpt_pruned *what)
+static void put(cli_doc *doc, const sherd_ckpt_pruned *what)
 {
-	sherd_doc_open(doc, '{');
-	sherd_doc_put_text(doc, "prefix", what->prefix);
-	sherd_doc_put_text(doc, "state", sherd_ckpt_state_name(what->was));
+	cli_doc_open(doc, '{');
+	cli_doc_put_text(doc, "prefix", what->prefix);
+	cli_doc_put_text(doc, "state", sherd_ckpt_state_name(what->was));
 	if (what->fate == SHERD_CKPT_REMOVED)
-		sherd_doc_put_u64(doc, "bytes", what->bytes);
+		cli_doc_put_u64(doc, "bytes", what->bytes);
 	if (what->fate == SHERD_CKPT_LEFT)
-		sherd_doc_put_text(doc, "why", what->why);
-	sherd_doc_close(doc, '}');
+		cli_doc_put_text(doc, "why", what->why);
+	cli_doc_close(doc, '}');
 }
 
 static void tell(void *arg, const sherd_ckpt_pruned *what)
 {
 	pruning *p = arg;
-	sherd_out *out = &p->cli->out;
+	cli_out *out = &p->cli->out;
 	if (what->fate == SHERD_CKPT_REMOVED)
-		sherd_out_note(out, "%s: %s, was %s", what->prefix, p->dry_run ? "would be removed" : "removed",
-		               sherd_ckpt_state_name(what->was));
+		cli_out_note(out, "%s: %s, was %s", what->prefix, p->dry_run ? "would be removed" : "removed",
+		             sherd_ckpt_state_name(what->was));
 	else if (what->fate == SHERD_CKPT_CLEARED)
-		sherd_out_note(out, "%s: what a dead save, replacement or removal left beside it %s", what->prefix,
-		               p->dry_run ? "would be cleared" : "is cleared");
+		cli_out_note(out, "%s: what a dead save, replacement or removal left beside it %s", what->prefix,
+		             p->dry_run ? "would be cleared" : "is cleared");
 	else
 		warn_left(p, what);
 	if (out->json)
@@ -60,51 +60,51 @@ static void tell(void *arg, const sherd_ckpt_pruned *what)
 
 static int print(pruning *p, int rc, sherd_error *err)
 {
-	sherd_doc doc = sherd_doc_begin(&p->cli->out);
-	sherd_doc *const parts[] = {&p->removed, &p->cleared, &p->left};
+	cli_doc doc = cli_doc_begin(&p->cli->out);
+	cli_doc *const parts[] = {&p->removed, &p->cleared, &p->left};
 	static const char *const keys[] = {"removed", "cleared", "left"};
 	if (p->dry_run)
-		sherd_doc_put_bool(&doc, "dryRun", true);
+		cli_doc_put_bool(&doc, "dryRun", true);
 	for (size_t i = 0; i < COUNT_OF(parts); i++) {
-		sherd_doc_key(&doc, keys[i]);
-		sherd_doc_close(parts[i], ']');
-		sherd_doc_move(&doc, parts[i]);
+		cli_doc_key(&doc, keys[i]);
+		cli_doc_close(parts[i], ']');
+		cli_doc_move(&doc, parts[i]);
 	}
-	return sherd_doc_end(&doc, rc, err);
+	return cli_doc_end(&doc, rc, err);
 }
 
-static int prune(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int prune(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_place place;
-	pruning p = {.cli = cli, .place = &place, .dry_run = sherd_args_has(args, "dry-run")};
-	sherd_ckpt_prune_options options = {.now_ns = sherd_clock_now(),
-	                                    .orphaned = sherd_args_has(args, "orphaned"),
-	                                    .damaged = sherd_args_has(args, "damaged"),
+	cli_place place;
+	pruning p = {.cli = cli, .place = &place, .dry_run = cli_args_has(args, "dry-run")};
+	sherd_ckpt_prune_options options = {.now_ns = cli_clock_now(),
+	                                    .orphaned = cli_args_has(args, "orphaned"),
+	                                    .damaged = cli_args_has(args, "damaged"),
 	                                    .dry_run = p.dry_run,
 	                                    .pruned = tell,
 	                                    .arg = &p,
 	                                    .pool = cli->pool,
 	                                    .progress = &cli->waiting};
 	int64_t keep = 0;
-	TRY(sherd_args_number(args, "keep", 1, INT32_MAX, &keep, err));
+	TRY(cli_args_number(args, "keep", 1, INT32_MAX, &keep, err));
 	if (!keep)
-		return sherd_cli_usage(err, "--keep K is missing");
-	TRY(sherd_args_span(args, "waiting-older-than", &options.waiting_older_than_ns, err));
-	if (sherd_args_has(args, "waiting-older-than") && !options.waiting_older_than_ns)
+		return cli_usage(err, "--keep K is missing");
+	TRY(cli_args_span(args, "waiting-older-than", &options.waiting_older_than_ns, err));
+	if (cli_args_has(args, "waiting-older-than") && !options.waiting_older_than_ns)
 		options.waiting_older_than_ns = 1; /* 0 is everything; for the library it is nothing */
 	options.keep = (size_t)keep;
-	TRY(sherd_place_open_folder(&place, args->operands[0], err));
-	sherd_doc_open(&p.removed, '[');
-	sherd_doc_open(&p.cleared, '[');
-	sherd_doc_open(&p.left, '[');
+	TRY(cli_place_open_folder(&place, args->operands[0], err));
+	cli_doc_open(&p.removed, '[');
+	cli_doc_open(&p.cleared, '[');
+	cli_doc_open(&p.left, '[');
 	int rc = sherd_ckpt_prune(place.store, "", &options, err);
-	(void)sherd_place_blame(&place, rc, err);
+	(void)cli_place_blame(&place, rc, err);
 	rc = print(&p, rc, err);
-	sherd_place_close(&place);
+	cli_place_close(&place);
 	return rc;
 }
 
-static const sherd_option prune_options[] = {
+static const cli_option prune_options[] = {
 	{"keep", "K", "how many of the newest committed checkpoints stay, at least 1", 0},
 	{"waiting-older-than", "AGE", "sets that have waited so long for their ranks go too: 90, 15m, 12h, 7d", 0},
 	{"orphaned", NULL, "remove shards without metadata or claim, too", 0},
@@ -113,7 +113,7 @@ static const sherd_option prune_options[] = {
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_checkpoint_prune = {
+const cli_command cli_command_checkpoint_prune = {
 	.name = "checkpoint prune",
 	.operands = "DIR --keep K",
 	.summary = "Removes older checkpoints and what dead saves left",
@@ -129,50 +129,50 @@ const sherd_command sherd_command_checkpoint_prune = {
 
 /* Elsewhere a folder stands for its newest checkpoint, and a shard's name for the shard: to remove a set by either is
  * hardly ever meant. */
-static int take_prefix(const sherd_place *place, const char *path, sherd_error *err)
+static int take_prefix(const cli_place *place, const char *path, sherd_error *err)
 {
 	static const char metadata[] = ".metadata.json", shard[] = ".shard";
 	size_t len = strlen(place->key), end = sizeof(metadata) - 1, last = strlen(path);
 	if (last && path[last - 1] == '/')
-		return sherd_cli_usage(err, "%.128s is a folder: name the prefix of the checkpoint", path);
+		return cli_usage(err, "%.128s is a folder: name the prefix of the checkpoint", path);
 	if (len > end && strcmp(place->key + len - end, metadata) == 0)
 		place->key[len - end] = 0;
 	else if (len >= sizeof(shard) && strcmp(place->key + len - (sizeof(shard) - 1), shard) == 0)
-		return sherd_cli_usage(err, "%.128s is one shard: name the prefix of the checkpoint", place->key);
+		return cli_usage(err, "%.128s is one shard: name the prefix of the checkpoint", place->key);
 	return SHERD_OK;
 }
 
-static int remove_one(sherd_cli *cli, const char *path, sherd_doc *doc, sherd_error *err)
+static int remove_one(cli_state *cli, const char *path, cli_doc *doc, sherd_error *err)
 {
 	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
 	sherd_ckpt_state was;
-	sherd_place place;
-	TRY(sherd_place_open(&place, path, false, err));
+	cli_place place;
+	TRY(cli_place_open(&place, path, false, err));
 	int rc = take_prefix(&place, path, err);
 	if (rc == SHERD_OK)
-		rc = sherd_place_blame(&place, sherd_ckpt_remove(place.store, place.key, &options, &was, err), err);
-	sherd_place_close(&place);
+		rc = cli_place_blame(&place, sherd_ckpt_remove(place.store, place.key, &options, &was, err), err);
+	cli_place_close(&place);
 	TRY(rc);
-	sherd_out_note(&cli->out, "%s: removed, was %s", path, sherd_ckpt_state_name(was));
-	sherd_doc_open(doc, '{');
-	sherd_doc_put_text(doc, "prefix", path);
-	sherd_doc_put_text(doc, "state", sherd_ckpt_state_name(was));
-	sherd_doc_close(doc, '}');
+	cli_out_note(&cli->out, "%s: removed, was %s", path, sherd_ckpt_state_name(was));
+	cli_doc_open(doc, '{');
+	cli_doc_put_text(doc, "prefix", path);
+	cli_doc_put_text(doc, "state", sherd_ckpt_state_name(was));
+	cli_doc_close(doc, '}');
 	return SHERD_OK;
 }
 
-static int run_remove(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run_remove(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_doc doc = sherd_doc_begin(&cli->out);
+	cli_doc doc = cli_doc_begin(&cli->out);
 	int rc = SHERD_OK;
-	sherd_doc_put_open(&doc, "removed", '[');
+	cli_doc_put_open(&doc, "removed", '[');
 	for (int i = 0; i < args->count && rc == SHERD_OK; i++)
 		rc = remove_one(cli, args->operands[i], &doc, err);
-	sherd_doc_close(&doc, ']');
-	return sherd_doc_end(&doc, rc, err);
+	cli_doc_close(&doc, ']');
+	return cli_doc_end(&doc, rc, err);
 }
 
-const sherd_command sherd_command_checkpoint_remove = {
+const cli_command cli_command_checkpoint_remove = {
 	.name = "checkpoint remove",
 	.operands = "PREFIX...",
 	.summary = "Removes checkpoints, whole or damaged, or what is left of one",

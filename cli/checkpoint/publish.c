@@ -7,30 +7,30 @@
 
 #include <time.h>
 
-static int tell(sherd_cli *cli, const char *path, const char *id, const char *key, sherd_error *err)
+static int tell(cli_state *cli, const char *path, const char *id, const char *key, sherd_error *err)
 {
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_doc_put_text(&doc, "prefix", path);
+	cli_doc doc = cli_doc_begin(&cli->out);
+	cli_doc_put_text(&doc, "prefix", path);
 	if (id)
-		sherd_doc_put_text(&doc, "setId", id);
-	sherd_doc_put_bool(&doc, key, true);
-	return sherd_doc_end(&doc, SHERD_OK, err);
+		cli_doc_put_text(&doc, "setId", id);
+	cli_doc_put_bool(&doc, key, true);
+	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int commit(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int commit(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	const char *path = args->operands[0];
 	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
-	sherd_place place;
-	TRY(sherd_place_open_prefix(&place, path, err));
-	int rc = sherd_place_blame(&place, sherd_ckpt_commit(place.store, place.key, &options, err), err);
-	sherd_place_close(&place);
+	cli_place place;
+	TRY(cli_place_open_prefix(&place, path, err));
+	int rc = cli_place_blame(&place, sherd_ckpt_commit(place.store, place.key, &options, err), err);
+	cli_place_close(&place);
 	TRY(rc);
-	sherd_out_note(&cli->out, "%s: committed", path);
+	cli_out_note(&cli->out, "%s: committed", path);
 	return tell(cli, path, NULL, "committed", err);
 }
 
-const sherd_command sherd_command_checkpoint_commit = {
+const cli_command cli_command_checkpoint_commit = {
 	.name = "checkpoint commit",
 	.operands = "PREFIX",
 	.summary = "Publishes a set whose ranks have all saved their shards",
@@ -40,46 +40,46 @@ const sherd_command sherd_command_checkpoint_commit = {
 };
 
 /* The first rank may have to make the folder yet. */
-static int open_in_time(sherd_place *place, const char *path, uint64_t timeout_ns, sherd_error *err)
+static int open_in_time(cli_place *place, const char *path, uint64_t timeout_ns, sherd_error *err)
 {
 	const struct timespec pause = {.tv_nsec = 50000000};
 	uint64_t passed = 0;
 	for (;;) {
-		int rc = sherd_place_open(place, path, false, err);
+		int rc = cli_place_open(place, path, false, err);
 		if (rc != SHERD_ENOTFOUND || passed >= timeout_ns)
 			return rc;
-		TRY(sherd_watch_check(err));
+		TRY(cli_watch_check(err));
 		(void)nanosleep(&pause, NULL);
 		passed += (uint64_t)pause.tv_nsec;
 	}
 }
 
-static int wait(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int wait(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	const char *path = args->operands[0], *wanted = sherd_args_text(args, "set-id");
+	const char *path = args->operands[0], *wanted = cli_args_text(args, "set-id");
 	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
 	uint64_t timeout = UINT64_MAX;
 	sherd_set_id want;
-	sherd_place place;
+	cli_place place;
 	if (wanted && sherd_set_id_parse(wanted, &want, err) < 0)
-		return sherd_cli_usage(err, "--set-id must be 32 lower-case hexadecimal digits");
-	TRY(sherd_args_span(args, "timeout", &timeout, err));
+		return cli_usage(err, "--set-id must be 32 lower-case hexadecimal digits");
+	TRY(cli_args_span(args, "timeout", &timeout, err));
 	TRY(open_in_time(&place, path, timeout, err));
 	int rc = sherd_ckpt_wait(place.store, place.key, wanted ? &want : NULL, timeout, &options, err);
-	(void)sherd_place_blame(&place, rc, err);
-	sherd_place_close(&place);
+	(void)cli_place_blame(&place, rc, err);
+	cli_place_close(&place);
 	TRY(rc);
-	sherd_out_note(&cli->out, "%s: committed", path);
+	cli_out_note(&cli->out, "%s: committed", path);
 	return tell(cli, path, wanted, "committed", err);
 }
 
-static const sherd_option wait_options[] = {
+static const cli_option wait_options[] = {
 	{"timeout", "TIME", "at most so long: 90, 15m, 12h; without it, for ever", 0},
 	{"set-id", "ID", "this very set, when another one may stand there", 0},
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_checkpoint_wait = {
+const cli_command cli_command_checkpoint_wait = {
 	.name = "checkpoint wait",
 	.operands = "PREFIX",
 	.summary = "Waits until all ranks of a checkpoint have saved it, and it is committed",
@@ -89,34 +89,34 @@ const sherd_command sherd_command_checkpoint_wait = {
 	.options = wait_options,
 };
 
-static int repair(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int repair(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	const char *path = args->operands[0], *wanted = sherd_args_text(args, "set-id");
+	const char *path = args->operands[0], *wanted = cli_args_text(args, "set-id");
 	sherd_ckpt_repair_options options = {
-		.replace = sherd_args_has(args, "replace"), .pool = cli->pool, .progress = &cli->progress};
+		.replace = cli_args_has(args, "replace"), .pool = cli->pool, .progress = &cli->progress};
 	sherd_set_id want, repaired;
-	sherd_place place;
+	cli_place place;
 	if (wanted && sherd_set_id_parse(wanted, &want, err) < 0)
-		return sherd_cli_usage(err, "--set-id must be 32 lower-case hexadecimal digits");
+		return cli_usage(err, "--set-id must be 32 lower-case hexadecimal digits");
 	options.set_id = wanted ? &want : NULL;
-	TRY(sherd_place_open_prefix(&place, path, err));
-	int rc = sherd_place_blame(&place, sherd_ckpt_repair(place.store, place.key, &options, &repaired, err), err);
-	sherd_place_close(&place);
+	TRY(cli_place_open_prefix(&place, path, err));
+	int rc = cli_place_blame(&place, sherd_ckpt_repair(place.store, place.key, &options, &repaired, err), err);
+	cli_place_close(&place);
 	TRY(rc);
 	char id[SHERD_SET_ID_TEXT];
 	sherd_set_id_format(&repaired, id);
-	sherd_out_note(&cli->out, "%s: metadata written for set %s, which may never have been committed before", path,
-	               id);
+	cli_out_note(&cli->out, "%s: metadata written for set %s, which may never have been committed before", path,
+	             id);
 	return tell(cli, path, id, "repaired", err);
 }
 
-static const sherd_option repair_options[] = {
+static const cli_option repair_options[] = {
 	{"set-id", "ID", "which set, when shards of several complete ones are there", 0},
 	{"replace", NULL, "metadata that is there but cannot be read may be replaced", 0},
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_checkpoint_repair = {
+const cli_command cli_command_checkpoint_repair = {
 	.name = "checkpoint repair",
 	.operands = "PREFIX",
 	.summary = "Writes lost metadata anew from the shards, which must all verify",

@@ -6,74 +6,74 @@
 
 #include <inttypes.h>
 
-static int tell(sherd_cli *cli, const char *path, const sherd_ckpt *ckpt, const sherd_ckpt_save_options *o,
+static int tell(cli_state *cli, const char *path, const sherd_ckpt *ckpt, const sherd_ckpt_save_options *o,
                 sherd_error *err)
 {
 	char id[SHERD_SET_ID_TEXT] = ""; /* which files of the C# layout do not hold */
 	size_t count = sherd_ckpt_count(ckpt);
 	if (o->layout != SHERD_CKPT_LAYOUT_CSHARP)
 		sherd_set_id_format(o->set_id, id);
-	sherd_out_note(&cli->out, "%s: %zu tensor%s of %zu shard%s in %" PRIu32 " shard%s%s%s", path, count,
-	               sherd_text_plural(count), sherd_ckpt_shards(ckpt), sherd_text_plural(sherd_ckpt_shards(ckpt)),
-	               o->world, sherd_text_plural(o->world), *id ? ", set " : "", id);
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_doc_put_text(&doc, "prefix", path);
+	cli_out_note(&cli->out, "%s: %zu tensor%s of %zu shard%s in %" PRIu32 " shard%s%s%s", path, count,
+	             cli_text_plural(count), sherd_ckpt_shards(ckpt), cli_text_plural(sherd_ckpt_shards(ckpt)),
+	             o->world, cli_text_plural(o->world), *id ? ", set " : "", id);
+	cli_doc doc = cli_doc_begin(&cli->out);
+	cli_doc_put_text(&doc, "prefix", path);
 	if (*id)
-		sherd_doc_put_text(&doc, "setId", id);
-	sherd_doc_put_u64(&doc, "worldSize", o->world);
-	sherd_doc_put_u64(&doc, "tensors", count);
-	return sherd_doc_end(&doc, SHERD_OK, err);
+		cli_doc_put_text(&doc, "setId", id);
+	cli_doc_put_u64(&doc, "worldSize", o->world);
+	cli_doc_put_u64(&doc, "tensors", count);
+	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
 /* The id follows from the tensors when bytes must repeat. */
-static int choose_id(sherd_cli *cli, const sherd_ckpt *from, const sherd_place *to, const sherd_clock *clock, bool cut,
+static int choose_id(cli_state *cli, const sherd_ckpt *from, const cli_place *to, const cli_clock *clock, bool cut,
                      const sherd_ckpt_save_options *options, sherd_set_id *id, sherd_error *err)
 {
 	sherd_bundle *bundle;
 	TRY(sherd_bundle_of_ckpt(&bundle, from, err));
-	int rc = sherd_clock_set_id(clock, cli, to, bundle, cut, options, id, err);
+	int rc = cli_clock_set_id(clock, cli, to, bundle, cut, options, id, err);
 	sherd_bundle_close(bundle);
 	return rc;
 }
 
 static const char *const layouts[] = {"sherd", "csharp", NULL};
 
-static int reshard(sherd_cli *cli, const sherd_args *args, const sherd_ckpt *ckpt, sherd_error *err)
+static int reshard(cli_state *cli, const cli_args *args, const sherd_ckpt *ckpt, sherd_error *err)
 {
 	sherd_ckpt_save_options options = {
-		.world = 1, .replace = sherd_args_has(args, "replace"), .pool = cli->pool, .progress = &cli->progress};
-	sherd_clock clock;
-	sherd_place to;
+		.world = 1, .replace = cli_args_has(args, "replace"), .pool = cli->pool, .progress = &cli->progress};
+	cli_clock clock;
+	cli_place to;
 	sherd_set_id id;
 	unsigned layout = 0;
-	TRY(sherd_args_count(args, "shards", 1, &options.world, err));
-	TRY(sherd_args_word(args, "layout", layouts, &layout, err));
+	TRY(cli_args_count(args, "shards", 1, &options.world, err));
+	TRY(cli_args_word(args, "layout", layouts, &layout, err));
 	options.layout = layout ? SHERD_CKPT_LAYOUT_CSHARP : SHERD_CKPT_LAYOUT_SHERD;
-	TRY(sherd_clock_read(&clock, err));
+	TRY(cli_clock_read(&clock, err));
 	options.time_ns = clock.time_ns;
 	options.set_id = &id;
-	TRY(sherd_place_open(&to, args->operands[1], true, err));
-	bool cut = sherd_args_has(args, "cut");
+	TRY(cli_place_open(&to, args->operands[1], true, err));
+	bool cut = cli_args_has(args, "cut");
 	int rc = choose_id(cli, ckpt, &to, &clock, cut, &options, &id, err);
 	if (rc == SHERD_OK)
 		rc = sherd_ckpt_reshard(ckpt, to.store, to.key, cut, &options, err);
-	(void)sherd_place_blame(&to, rc, err);
-	sherd_place_close(&to);
+	(void)cli_place_blame(&to, rc, err);
+	cli_place_close(&to);
 	return rc < 0 ? rc : tell(cli, args->operands[1], ckpt, &options, err);
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_source from;
-	if (!sherd_args_has(args, "shards"))
-		return sherd_cli_usage(err, "--shards M is missing");
-	TRY(sherd_source_open(&from, cli, args->operands[0], false, err));
+	cli_source from;
+	if (!cli_args_has(args, "shards"))
+		return cli_usage(err, "--shards M is missing");
+	TRY(cli_source_open(&from, cli, args->operands[0], false, err));
 	int rc = reshard(cli, args, from.ckpt, err);
-	sherd_source_close(&from);
+	cli_source_close(&from);
 	return rc;
 }
 
-static const sherd_option options[] = {
+static const cli_option options[] = {
 	{"shards", "M", "how many shards the new checkpoint has", 0},
 	{"cut", NULL, "cut every tensor by rows instead of giving whole tensors to shards", 0},
 	{"layout", "LAYOUT", "sherd (default) or csharp (4-byte lengths, no checksums)", 0},
@@ -81,7 +81,7 @@ static const sherd_option options[] = {
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_checkpoint_reshard = {
+const cli_command cli_command_checkpoint_reshard = {
 	.name = "checkpoint reshard",
 	.operands = "PREFIX NEW",
 	.summary = "Writes a checkpoint anew with another number of shards",

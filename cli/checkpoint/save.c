@@ -26,26 +26,26 @@ typedef struct saving {
 	char *keys; /* those of --field */
 } saving;
 
-static int take_ranks(saving *s, const sherd_args *args, sherd_error *err)
+static int take_ranks(saving *s, const cli_args *args, sherd_error *err)
 {
 	uint32_t shards = 0, world = 0;
-	TRY(sherd_args_count(args, "shards", 1, &shards, err));
-	TRY(sherd_args_count(args, "world", 1, &world, err));
-	TRY(sherd_args_count(args, "rank", 0, &s->rank, err));
-	s->alone = sherd_args_has(args, "rank");
+	TRY(cli_args_count(args, "shards", 1, &shards, err));
+	TRY(cli_args_count(args, "world", 1, &world, err));
+	TRY(cli_args_count(args, "rank", 0, &s->rank, err));
+	s->alone = cli_args_has(args, "rank");
 	if (s->alone != (world != 0))
-		return sherd_cli_usage(err, "--rank and --world go together");
+		return cli_usage(err, "--rank and --world go together");
 	if (shards && world && shards != world)
-		return sherd_cli_usage(err, "--shards %" PRIu32 " contradicts --world %" PRIu32, shards, world);
+		return cli_usage(err, "--shards %" PRIu32 " contradicts --world %" PRIu32, shards, world);
 	s->options.world = world ? world : shards ? shards : 1;
 	if (s->rank >= s->options.world)
-		return sherd_cli_usage(err, "--rank must be below --world %" PRIu32, s->options.world);
-	s->cut = sherd_args_has(args, "cut");
-	s->split = sherd_args_has(args, "split");
+		return cli_usage(err, "--rank must be below --world %" PRIu32, s->options.world);
+	s->cut = cli_args_has(args, "cut");
+	s->split = cli_args_has(args, "split");
 	if (s->alone && s->cut && !s->split)
-		return sherd_cli_usage(err, "--cut with --rank cuts one common source: say --split, too");
-	if (sherd_args_has(args, "piece") && (!s->alone || s->split))
-		return sherd_cli_usage(err, "--piece goes with --rank, and not with --split");
+		return cli_usage(err, "--cut with --rank cuts one common source: say --split, too");
+	if (cli_args_has(args, "piece") && (!s->alone || s->split))
+		return cli_usage(err, "--piece goes with --rank, and not with --split");
 	return SHERD_OK;
 }
 
@@ -80,19 +80,19 @@ static int take_part(saving *s, const char *text, char *name, sherd_error *err)
 	uint32_t offsets = take_dims(&at, '/', dims);
 	p->ndim = offsets ? take_dims(&at, 0, dims + SHERD_MAX_DIMS) : 0;
 	if (!p->ndim || p->ndim != offsets)
-		return sherd_cli_usage(err, "--piece must be NAME=OFFSET/SHAPE, such as w=128,0/512,64: where it "
-		                            "begins in the whole tensor, and the shape of that");
+		return cli_usage(err, "--piece must be NAME=OFFSET/SHAPE, such as w=128,0/512,64: where it "
+		                      "begins in the whole tensor, and the shape of that");
 	memcpy(name, text, (size_t)(equals - text));
 	name[equals - text] = 0;
 	s->part_count++;
 	return SHERD_OK;
 }
 
-static int take_parts(saving *s, const sherd_args *args, sherd_error *err)
+static int take_parts(saving *s, const cli_args *args, sherd_error *err)
 {
 	const char *text;
 	size_t next = 0, count = 0, bytes = 0;
-	while ((text = sherd_args_each(args, "piece", &next))) {
+	while ((text = cli_args_each(args, "piece", &next))) {
 		count++;
 		bytes += strlen(text) + 1;
 	}
@@ -100,45 +100,45 @@ static int take_parts(saving *s, const sherd_args *args, sherd_error *err)
 	s->dims = calloc((count + 1) * 2 * SHERD_MAX_DIMS, sizeof(*s->dims));
 	s->part_names = malloc(bytes + 1);
 	if (!s->parts || !s->dims || !s->part_names)
-		return sherd_cli_no_memory(err);
+		return cli_no_memory(err);
 	char *name = s->part_names;
 	next = 0;
-	while ((text = sherd_args_each(args, "piece", &next))) {
+	while ((text = cli_args_each(args, "piece", &next))) {
 		TRY(take_part(s, text, name, err));
 		name += strlen(text) + 1;
 	}
 	return SHERD_OK;
 }
 
-static int take_layout(saving *s, const sherd_args *args, sherd_error *err)
+static int take_layout(saving *s, const cli_args *args, sherd_error *err)
 {
-	const char *layout = sherd_args_text(args, "layout");
+	const char *layout = cli_args_text(args, "layout");
 	if (layout && strcmp(layout, "csharp") != 0 && strcmp(layout, "sherd") != 0)
-		return sherd_cli_usage(err, "--layout must be sherd or csharp");
+		return cli_usage(err, "--layout must be sherd or csharp");
 	if (layout && strcmp(layout, "csharp") == 0)
 		s->options.layout = SHERD_CKPT_LAYOUT_CSHARP;
 	if (s->alone && s->options.layout == SHERD_CKPT_LAYOUT_CSHARP)
-		return sherd_cli_usage(err, "--layout csharp does not go with --rank: its shards carry no set id");
+		return cli_usage(err, "--layout csharp does not go with --rank: its shards carry no set id");
 	return SHERD_OK;
 }
 
-static void take_text(const sherd_args *args, const char *name, const char **out)
+static void take_text(const cli_args *args, const char *name, const char **out)
 {
-	if (sherd_args_has(args, name))
-		*out = sherd_args_text(args, name);
+	if (cli_args_has(args, name))
+		*out = cli_args_text(args, name);
 }
 
-static int take_training(saving *s, const sherd_args *args, sherd_error *err)
+static int take_training(saving *s, const cli_args *args, sherd_error *err)
 {
 	sherd_ckpt_about *a = &s->about;
-	TRY(sherd_args_number(args, "step", INT64_MIN, INT64_MAX, &a->step, err));
-	TRY(sherd_args_number(args, "epoch", INT64_MIN, INT64_MAX, &a->epoch, err));
-	TRY(sherd_args_number(args, "ddp-rank", INT64_MIN, INT64_MAX, &a->ddp_rank, err));
-	TRY(sherd_args_real(args, "learning-rate", &a->learning_rate, err));
-	a->has_step |= sherd_args_has(args, "step");
-	a->has_epoch |= sherd_args_has(args, "epoch");
-	a->has_ddp_rank |= sherd_args_has(args, "ddp-rank");
-	a->has_learning_rate |= sherd_args_has(args, "learning-rate");
+	TRY(cli_args_number(args, "step", INT64_MIN, INT64_MAX, &a->step, err));
+	TRY(cli_args_number(args, "epoch", INT64_MIN, INT64_MAX, &a->epoch, err));
+	TRY(cli_args_number(args, "ddp-rank", INT64_MIN, INT64_MAX, &a->ddp_rank, err));
+	TRY(cli_args_real(args, "learning-rate", &a->learning_rate, err));
+	a->has_step |= cli_args_has(args, "step");
+	a->has_epoch |= cli_args_has(args, "epoch");
+	a->has_ddp_rank |= cli_args_has(args, "ddp-rank");
+	a->has_learning_rate |= cli_args_has(args, "learning-rate");
 	take_text(args, "optimizer", &a->optimizer_type);
 	take_text(args, "optimizer-state", &a->optimizer_state);
 	take_text(args, "strategy", &a->strategy);
@@ -158,25 +158,25 @@ static size_t set_field(sherd_pair *fields, size_t count, const char *key, const
 }
 
 /* The source's own pairs first; --field adds to them or replaces one. */
-static int take_fields(saving *s, const sherd_args *args, const sherd_bundle *bundle, sherd_error *err)
+static int take_fields(saving *s, const cli_args *args, const sherd_bundle *bundle, sherd_error *err)
 {
 	const sherd_pair *pairs;
 	const char *text;
 	size_t count = sherd_bundle_pairs(bundle, &pairs), bytes = 0, next = 0;
-	while ((text = sherd_args_each(args, "field", &next)))
+	while ((text = cli_args_each(args, "field", &next)))
 		bytes += strlen(text) + 1;
 	s->fields = calloc(count + args->given_count + 1, sizeof(*s->fields));
 	s->keys = malloc(bytes + 1);
 	if (!s->fields || !s->keys)
-		return sherd_cli_no_memory(err);
+		return cli_no_memory(err);
 	for (size_t i = 0; i < count; i++)
 		s->fields[i] = pairs[i];
 	char *room = s->keys;
 	next = 0;
-	while ((text = sherd_args_each(args, "field", &next))) {
+	while ((text = cli_args_each(args, "field", &next))) {
 		const char *equals = strchr(text, '=');
 		if (!equals || equals == text)
-			return sherd_cli_usage(err, "--field must be KEY=VALUE");
+			return cli_usage(err, "--field must be KEY=VALUE");
 		size_t len = (size_t)(equals - text);
 		memcpy(room, text, len);
 		room[len] = 0;
@@ -189,66 +189,66 @@ static int take_fields(saving *s, const sherd_args *args, const sherd_bundle *bu
 }
 
 /* Given, or derived when bytes must repeat, or random; a process that is one of several cannot choose by itself. */
-static int take_set_id(saving *s, sherd_cli *cli, const sherd_args *args, const sherd_place *to,
-                       const sherd_bundle *bundle, sherd_error *err)
+static int take_set_id(saving *s, cli_state *cli, const cli_args *args, const cli_place *to, const sherd_bundle *bundle,
+                       sherd_error *err)
 {
-	const char *text = sherd_args_text(args, "set-id");
-	sherd_clock clock;
-	TRY(sherd_clock_read(&clock, err));
+	const char *text = cli_args_text(args, "set-id");
+	cli_clock clock;
+	TRY(cli_clock_read(&clock, err));
 	s->options.time_ns = clock.time_ns;
 	s->options.set_id = &s->set_id;
 	if (text)
 		return sherd_set_id_parse(text, &s->set_id, err) < 0
-		               ? sherd_cli_usage(err, "--set-id must be 32 lower-case hexadecimal digits")
+		               ? cli_usage(err, "--set-id must be 32 lower-case hexadecimal digits")
 		               : SHERD_OK;
 	if (s->alone)
-		return sherd_cli_usage(err, "--rank needs --set-id, the same for all ranks");
-	return sherd_clock_set_id(&clock, cli, to, bundle, s->cut, &s->options, &s->set_id, err);
+		return cli_usage(err, "--rank needs --set-id, the same for all ranks");
+	return cli_clock_set_id(&clock, cli, to, bundle, s->cut, &s->options, &s->set_id, err);
 }
 
-static void note(sherd_cli *cli, const char *path, const saving *s, const sherd_ckpt_saved *saved, const char *id)
+static void note(cli_state *cli, const char *path, const saving *s, const sherd_ckpt_saved *saved, const char *id)
 {
-	char size[SHERD_TEXT_SIZE];
+	char size[CLI_TEXT_SIZE];
 	uint32_t world = s->options.world;
-	sherd_text_size(saved->bytes, size);
+	cli_text_size(saved->bytes, size);
 	if (s->alone)
-		sherd_out_note(&cli->out, "%s: shard %" PRIu32 " of %" PRIu32 " %s, %zu tensor%s, %s; %s", path,
-		               s->rank, world,
-		               saved->repeated    ? "is there already, the same"
-		               : saved->rewritten ? "was damaged, and is written anew"
-		                                  : "saved",
-		               saved->tensors, sherd_text_plural(saved->tensors), size,
-		               saved->committed ? "all are there: committed" : "others are missing");
+		cli_out_note(&cli->out, "%s: shard %" PRIu32 " of %" PRIu32 " %s, %zu tensor%s, %s; %s", path, s->rank,
+		             world,
+		             saved->repeated    ? "is there already, the same"
+		             : saved->rewritten ? "was damaged, and is written anew"
+		                                : "saved",
+		             saved->tensors, cli_text_plural(saved->tensors), size,
+		             saved->committed ? "all are there: committed" : "others are missing");
 	else
-		sherd_out_note(&cli->out, "%s: %zu tensor%s, %s saved in %" PRIu32 " shard%s%s%s", path, saved->tensors,
-		               sherd_text_plural(saved->tensors), size, world, sherd_text_plural(world),
-		               *id ? ", set " : "", id);
+		cli_out_note(&cli->out, "%s: %zu tensor%s, %s saved in %" PRIu32 " shard%s%s%s", path, saved->tensors,
+		             cli_text_plural(saved->tensors), size, world, cli_text_plural(world), *id ? ", set " : "",
+		             id);
 }
 
-static int tell(sherd_cli *cli, const char *path, const saving *s, const sherd_ckpt_saved *saved, sherd_error *err)
+static int tell(cli_state *cli, const char *path, const saving *s, const sherd_ckpt_saved *saved, sherd_error *err)
 {
 	char id[SHERD_SET_ID_TEXT] = ""; /* which files of the C# layout do not hold */
 	if (s->options.layout != SHERD_CKPT_LAYOUT_CSHARP)
 		sherd_set_id_format(&s->set_id, id);
 	note(cli, path, s, saved, id);
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_doc_put_text(&doc, "prefix", path);
+	cli_doc doc = cli_doc_begin(&cli->out);
+	cli_doc_put_text(&doc, "prefix", path);
 	if (*id)
-		sherd_doc_put_text(&doc, "setId", id);
-	sherd_doc_put_u64(&doc, "worldSize", s->options.world);
+		cli_doc_put_text(&doc, "setId", id);
+	cli_doc_put_u64(&doc, "worldSize", s->options.world);
 	if (s->alone)
-		sherd_doc_put_u64(&doc, "rank", s->rank);
-	sherd_doc_put_u64(&doc, "tensors", saved->tensors);
-	sherd_doc_put_u64(&doc, "bytes", saved->bytes);
+		cli_doc_put_u64(&doc, "rank", s->rank);
+	cli_doc_put_u64(&doc, "tensors", saved->tensors);
+	cli_doc_put_u64(&doc, "bytes", saved->bytes);
 	if (s->alone) {
-		sherd_doc_put_bool(&doc, "repeated", saved->repeated);
-		sherd_doc_put_bool(&doc, "rewritten", saved->rewritten);
+		cli_doc_put_bool(&doc, "repeated", saved->repeated);
+		cli_doc_put_bool(&doc, "rewritten", saved->rewritten);
 	}
-	sherd_doc_put_bool(&doc, "committed", saved->committed);
-	return sherd_doc_end(&doc, SHERD_OK, err);
+	cli_doc_put_bool(&doc, "committed", saved->committed);
+	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int save_to(const sherd_place *to, const saving *s, const sherd_bundle *bundle, sherd_ckpt_saved *saved,
+static int save_to(const cli_place *to, const saving *s, const sherd_bundle *bundle, sherd_ckpt_saved *saved,
                    sherd_error *err)
 {
 	if (s->alone && s->split)
@@ -263,11 +263,11 @@ static int save_to(const sherd_place *to, const saving *s, const sherd_bundle *b
 	return sherd_ckpt_save_bundle(to->store, to->key, bundle, s->cut, &s->options, err);
 }
 
-static int save(sherd_cli *cli, const sherd_args *args, saving *s, const sherd_bundle *bundle, sherd_error *err)
+static int save(cli_state *cli, const cli_args *args, saving *s, const sherd_bundle *bundle, sherd_error *err)
 {
 	const char *path = args->operands[1];
 	sherd_ckpt_saved saved = {0};
-	sherd_place to;
+	cli_place to;
 	/* What a checkpoint says about itself is kept where the options say nothing else. */
 	if (sherd_bundle_about(bundle)) {
 		s->about = *sherd_bundle_about(bundle);
@@ -275,47 +275,47 @@ static int save(sherd_cli *cli, const sherd_args *args, saving *s, const sherd_b
 		TRY(take_training(s, args, err));
 	}
 	TRY(take_fields(s, args, bundle, err));
-	TRY(sherd_place_open(&to, path, true, err));
+	TRY(cli_place_open(&to, path, true, err));
 	s->options.about = &s->about;
 	int rc = take_set_id(s, cli, args, &to, bundle, err);
 	if (rc == SHERD_OK)
 		rc = save_to(&to, s, bundle, &saved, err);
-	(void)sherd_place_blame(&to, rc, err);
-	sherd_place_close(&to);
+	(void)cli_place_blame(&to, rc, err);
+	cli_place_close(&to);
 	return rc < 0 ? rc : tell(cli, path, s, &saved, err);
 }
 
-static int save_from(sherd_cli *cli, const sherd_args *args, saving *s, sherd_error *err)
+static int save_from(cli_state *cli, const cli_args *args, saving *s, sherd_error *err)
 {
-	sherd_place from;
+	cli_place from;
 	sherd_bundle *bundle;
-	TRY(sherd_place_open(&from, args->operands[0], false, err));
+	TRY(cli_place_open(&from, args->operands[0], false, err));
 	sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->waiting};
-	int rc = sherd_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, &reading, err), err);
+	int rc = cli_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, &reading, err), err);
 	if (rc == SHERD_OK) {
-		if (!sherd_args_has(args, "drop-graph"))
-			rc = sherd_place_blame(&from, sherd_convert_check(bundle, SHERD_FORMAT_CHECKPOINT, err), err);
-		if (rc == SHERD_OK && !sherd_args_has(args, "allow-missing"))
-			rc = sherd_place_blame(
-				&from, sherd_target_refuse_missing(sherd_bundle_missing(bundle, err), err), err);
+		if (!cli_args_has(args, "drop-graph"))
+			rc = cli_place_blame(&from, sherd_convert_check(bundle, SHERD_FORMAT_CHECKPOINT, err), err);
+		if (rc == SHERD_OK && !cli_args_has(args, "allow-missing"))
+			rc = cli_place_blame(&from, cli_target_refuse_missing(sherd_bundle_missing(bundle, err), err),
+			                     err);
 		if (rc == SHERD_OK)
 			rc = save(cli, args, s, bundle, err);
 		sherd_bundle_close(bundle);
 	}
-	sherd_place_close(&from);
+	cli_place_close(&from);
 	return rc;
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	saving s = {.options = {.pool = cli->pool, .progress = &cli->progress}};
 	TRY(take_ranks(&s, args, err));
 	TRY(take_layout(&s, args, err));
 	TRY(take_training(&s, args, err));
-	s.options.replace = sherd_args_has(args, "replace");
-	s.options.take_over = sherd_args_has(args, "take-over");
-	TRY(sherd_args_span(args, "take-over-after", &s.options.take_over_after_ns, err));
-	if (sherd_args_has(args, "take-over-after") && !s.options.take_over_after_ns)
+	s.options.replace = cli_args_has(args, "replace");
+	s.options.take_over = cli_args_has(args, "take-over");
+	TRY(cli_args_span(args, "take-over-after", &s.options.take_over_after_ns, err));
+	if (cli_args_has(args, "take-over-after") && !s.options.take_over_after_ns)
 		s.options.take_over_after_ns = 1; /* 0 is at once; for the library it is never */
 	int rc = take_parts(&s, args, err);
 	if (rc == SHERD_OK)
@@ -328,7 +328,7 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	return rc;
 }
 
-static const sherd_option options[] = {
+static const cli_option options[] = {
 	{"shards", "N", "how many shards to make (default: 1)", 0},
 	{"cut", NULL, "cut every tensor by rows instead of giving whole tensors to shards", 0},
 	{"replace", NULL, "a committed checkpoint of that prefix may be replaced, in one step", 0},
@@ -356,7 +356,7 @@ static const sherd_option options[] = {
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_checkpoint_save = {
+const cli_command cli_command_checkpoint_save = {
 	.name = "checkpoint save",
 	.operands = "SRC PREFIX",
 	.summary = "Saves the tensors of a file or set as a checkpoint made of shards",

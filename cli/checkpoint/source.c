@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_shard(const sherd_place *place)
+static bool is_shard(const cli_place *place)
 {
 	sherd_format format;
 	return sherd_detect(place->store, place->key, &format, NULL) == SHERD_OK &&
@@ -21,51 +21,50 @@ static bool ends_with_slash(const char *path)
 }
 
 /* SHERD_ENOTFOUND when no checkpoint is committed there. */
-static int open_newest(sherd_source *s, sherd_cli *cli, const char *path, const sherd_ckpt_options *options,
+static int open_newest(cli_source *s, cli_state *cli, const char *path, const sherd_ckpt_options *options,
                        sherd_error *err)
 {
 	sherd_ckpt_list *list;
 	sherd_ckpt_options looking = {.pool = cli->pool, .progress = &cli->waiting};
-	TRY(sherd_place_open_folder(&s->place, path, err));
+	TRY(cli_place_open_folder(&s->place, path, err));
 	int rc = sherd_ckpt_list_open(&list, s->place.store, "", &looking, err);
 	if (rc == SHERD_OK) {
-		const sherd_ckpt_listing *newest = sherd_ckpt_list_newest(list, sherd_clock_now());
+		const sherd_ckpt_listing *newest = sherd_ckpt_list_newest(list, cli_clock_now());
 		if (newest)
 			rc = sherd_ckpt_open(&s->ckpt, s->place.store, newest->prefix, options, err);
 		else
-			rc = sherd_cli_fail(err, SHERD_ENOTFOUND, "not-found",
-			                    "no committed checkpoint is in this folder");
+			rc = cli_fail(err, SHERD_ENOTFOUND, "not-found", "no committed checkpoint is in this folder");
 		if (rc == SHERD_OK)
-			sherd_out_note(&cli->out, "%s%s: the newest in %s", s->place.folder, newest->prefix, path);
+			cli_out_note(&cli->out, "%s%s: the newest in %s", s->place.folder, newest->prefix, path);
 		sherd_ckpt_list_close(list);
 	}
-	(void)sherd_place_blame(&s->place, rc, err);
+	(void)cli_place_blame(&s->place, rc, err);
 	if (rc < 0)
-		sherd_place_close(&s->place);
+		cli_place_close(&s->place);
 	return rc;
 }
 
-static int open_named(sherd_source *s, const char *path, const sherd_ckpt_options *options, sherd_error *err)
+static int open_named(cli_source *s, const char *path, const sherd_ckpt_options *options, sherd_error *err)
 {
-	TRY(sherd_place_open(&s->place, path, false, err));
+	TRY(cli_place_open(&s->place, path, false, err));
 	int rc;
 	if (is_shard(&s->place)) {
 		rc = sherd_ckpt_open_shard(&s->ckpt, s->place.store, s->place.key, options, err);
 	} else {
-		sherd_place_close(&s->place);
-		TRY(sherd_place_open_prefix(&s->place, path, err));
+		cli_place_close(&s->place);
+		TRY(cli_place_open_prefix(&s->place, path, err));
 		rc = sherd_ckpt_open(&s->ckpt, s->place.store, s->place.key, options, err);
 	}
-	(void)sherd_place_blame(&s->place, rc, err);
+	(void)cli_place_blame(&s->place, rc, err);
 	return rc;
 }
 
-int sherd_source_open(sherd_source *s, sherd_cli *cli, const char *path, bool partial, sherd_error *err)
+int cli_source_open(cli_source *s, cli_state *cli, const char *path, bool partial, sherd_error *err)
 {
 	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
-	*s = (sherd_source){.lost = {.cli = cli, .place = &s->place}};
+	*s = (cli_source){.lost = {.cli = cli, .place = &s->place}};
 	if (partial) {
-		options.lost = sherd_lost_tell;
+		options.lost = cli_lost_tell;
 		options.lost_arg = &s->lost;
 	}
 	if (ends_with_slash(path) && open_newest(s, cli, path, &options, err) == SHERD_OK)
@@ -73,8 +72,8 @@ int sherd_source_open(sherd_source *s, sherd_cli *cli, const char *path, bool pa
 	int rc = open_named(s, path, &options, err);
 	bool folder = s->place.beside;
 	if (rc < 0) {
-		sherd_lost_done(&s->lost);
-		sherd_place_close(&s->place);
+		cli_lost_done(&s->lost);
+		cli_place_close(&s->place);
 	}
 	/* Nothing has that prefix, but a folder of that name is there. */
 	if (rc == SHERD_ENOTFOUND && (folder || strcmp(err->reason, "is-folder") == 0))
@@ -82,9 +81,9 @@ int sherd_source_open(sherd_source *s, sherd_cli *cli, const char *path, bool pa
 	return rc;
 }
 
-void sherd_source_close(sherd_source *s)
+void cli_source_close(cli_source *s)
 {
 	sherd_ckpt_close(s->ckpt);
-	sherd_place_close(&s->place);
-	sherd_lost_done(&s->lost);
+	cli_place_close(&s->place);
+	cli_lost_done(&s->lost);
 }

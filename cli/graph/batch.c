@@ -8,30 +8,30 @@ enum { PIECE = 1 << 20 }; /* bytes of lines that are added at once */
 /* Records, and bytes of lines, that a graph may hold in memory before they make room: about 64 MiB of either. */
 enum { SPILL = 250000, SPILL_BYTES = 64 << 20 };
 
-int sherd_batch_open(sherd_batch *b, sherd_error *err)
+int cli_batch_open(cli_batch *b, sherd_error *err)
 {
-	*b = (sherd_batch){0};
+	*b = (cli_batch){0};
 	return sherd_graph_lines_open(&b->records, NULL, err);
 }
 
-void sherd_batch_close(sherd_batch *b)
+void cli_batch_close(cli_batch *b)
 {
 	sherd_graph_lines_close(b->records);
 	free(b->node_at);
 	free(b->edge_at);
-	*b = (sherd_batch){0};
+	*b = (cli_batch){0};
 }
 
-void sherd_batch_clear(sherd_batch *b)
+void cli_batch_clear(cli_batch *b)
 {
 	sherd_graph_lines_clear(b->records);
 }
 
-static bool note(sherd_position **list, size_t *room, size_t count, const sherd_position *at)
+static bool note(cli_position **list, size_t *room, size_t count, const cli_position *at)
 {
 	if (count > *room) {
 		size_t more = *room ? *room * 2 : 1024;
-		sherd_position *larger = realloc(*list, more * sizeof(*larger));
+		cli_position *larger = realloc(*list, more * sizeof(*larger));
 		if (!larger)
 			return false;
 		*list = larger;
@@ -42,7 +42,7 @@ static bool note(sherd_position **list, size_t *room, size_t count, const sherd_
 }
 
 /* Keeps the place of the record that was added last. */
-static int note_last(sherd_batch *b, int what, const sherd_position *at, sherd_error *err)
+static int note_last(cli_batch *b, int what, const cli_position *at, sherd_error *err)
 {
 	size_t count;
 	bool ok = true;
@@ -53,44 +53,44 @@ static int note_last(sherd_batch *b, int what, const sherd_position *at, sherd_e
 		(void)sherd_graph_lines_edges(b->records, &count);
 		ok = note(&b->edge_at, &b->edge_room, count, at);
 	}
-	return ok ? SHERD_OK : sherd_cli_no_memory(err);
+	return ok ? SHERD_OK : cli_no_memory(err);
 }
 
-int sherd_batch_read(sherd_batch *b, sherd_lines *in, sherd_graph_record what, size_t bytes, sherd_error *err)
+int cli_batch_read(cli_batch *b, cli_lines *in, sherd_graph_record what, size_t bytes, sherd_error *err)
 {
 	const char *line;
 	size_t len, taken = 0;
 	int rc = 1;
-	while ((!bytes || taken < bytes) && (rc = sherd_lines_next(in, &line, &len, err)) > 0) {
+	while ((!bytes || taken < bytes) && (rc = cli_lines_next(in, &line, &len, err)) > 0) {
 		int got = sherd_graph_lines_add(b->records, what, line, len, err);
-		TRY(sherd_position_blame(&in->at, got, err));
+		TRY(cli_position_blame(&in->at, got, err));
 		TRY(note_last(b, got, &in->at, err));
 		taken += len;
 	}
 	return rc;
 }
 
-int sherd_batch_blame(const sherd_position *at, int rc, sherd_error *err)
+int cli_batch_blame(const cli_position *at, int rc, sherd_error *err)
 {
 	if (rc == SHERD_EINVAL)
 		err->code = SHERD_ECORRUPT;
-	return sherd_position_blame(at, rc == SHERD_EINVAL ? SHERD_ECORRUPT : rc, err);
+	return cli_position_blame(at, rc == SHERD_EINVAL ? SHERD_ECORRUPT : rc, err);
 }
 
-int sherd_batch_blame_edge(const sherd_batch *b, size_t edge, int rc, sherd_error *err)
+int cli_batch_blame_edge(const cli_batch *b, size_t edge, int rc, sherd_error *err)
 {
 	if (rc == SHERD_EINVAL && strcmp(err->reason, "unknown-source") == 0) {
 		sherd_graph_text id = sherd_graph_lines_source(b->records, edge);
 		(void)snprintf(err->message, sizeof(err->message), "no node %.*s, which an edge begins at",
 		               id.len < 150 ? (int)id.len : 150, id.ptr);
 	}
-	return sherd_batch_blame(&b->edge_at[edge], rc, err);
+	return cli_batch_blame(&b->edge_at[edge], rc, err);
 }
 
 /* ---- sources */
 
 /* One path for both is read once, and tells nodes from edges by itself. */
-static int each_source(const sherd_sources *from, int (*read)(void *, const char *, sherd_graph_record, sherd_error *),
+static int each_source(const cli_sources *from, int (*read)(void *, const char *, sherd_graph_record, sherd_error *),
                        void *arg, sherd_error *err)
 {
 	if (from->nodes && from->edges && strcmp(from->nodes, from->edges) == 0)
@@ -102,14 +102,14 @@ static int each_source(const sherd_sources *from, int (*read)(void *, const char
 
 static int read_all(void *arg, const char *path, sherd_graph_record what, sherd_error *err)
 {
-	sherd_lines in;
-	TRY(sherd_lines_open(&in, path, err));
-	int rc = sherd_batch_read(arg, &in, what, 0, err);
-	sherd_lines_close(&in);
+	cli_lines in;
+	TRY(cli_lines_open(&in, path, err));
+	int rc = cli_batch_read(arg, &in, what, 0, err);
+	cli_lines_close(&in);
 	return rc;
 }
 
-int sherd_batch_read_all(sherd_batch *b, const sherd_sources *from, sherd_error *err)
+int cli_batch_read_all(cli_batch *b, const cli_sources *from, sherd_error *err)
 {
 	return each_source(from, read_all, b, err);
 }
@@ -117,11 +117,11 @@ int sherd_batch_read_all(sherd_batch *b, const sherd_sources *from, sherd_error 
 /* ---- loading */
 
 typedef struct loading {
-	sherd_cli *cli;
+	cli_state *cli;
 	sherd_graph *graph;
-	sherd_batch batch;
+	cli_batch batch;
 	uint64_t held; /* bytes of lines since the graph made room */
-	sherd_loaded loaded;
+	cli_loaded loaded;
 } loading;
 
 /* A batch that was refused went in not at all: which of its records is to blame shows when they go in one by one. */
@@ -134,7 +134,7 @@ static int add_nodes(loading *l, sherd_error *err)
 	if (rc == SHERD_OK || rc == SHERD_ENOMEM)
 		return rc;
 	for (size_t i = 0; i < count; i++)
-		TRY(sherd_batch_blame(&l->batch.node_at[i], sherd_graph_add_nodes(l->graph, &nodes[i], 1, err), err));
+		TRY(cli_batch_blame(&l->batch.node_at[i], sherd_graph_add_nodes(l->graph, &nodes[i], 1, err), err));
 	return rc;
 }
 
@@ -150,7 +150,7 @@ static int add_edges(loading *l, sherd_error *err)
 		int one = sherd_graph_add_edges(l->graph, &edges[i], 1, err);
 		bool skipped = l->loaded.skip && one == SHERD_EINVAL && strcmp(err->reason, "unknown-source") == 0;
 		l->loaded.skipped += skipped;
-		TRY(sherd_batch_blame_edge(&l->batch, i, skipped ? SHERD_OK : one, err));
+		TRY(cli_batch_blame_edge(&l->batch, i, skipped ? SHERD_OK : one, err));
 	}
 	return l->loaded.skip ? SHERD_OK : rc;
 }
@@ -166,13 +166,13 @@ static int make_room(loading *l, sherd_error *err)
 static int load_source(void *arg, const char *path, sherd_graph_record what, sherd_error *err)
 {
 	loading *l = arg;
-	sherd_lines in;
+	cli_lines in;
 	int rc = 1;
-	TRY(sherd_lines_open(&in, path, err));
+	TRY(cli_lines_open(&in, path, err));
 	while (rc > 0) {
 		uint64_t from = in.next;
-		sherd_batch_clear(&l->batch);
-		rc = sherd_batch_read(&l->batch, &in, what, PIECE, err);
+		cli_batch_clear(&l->batch);
+		rc = cli_batch_read(&l->batch, &in, what, PIECE, err);
 		int added = rc < 0 ? rc : add_nodes(l, err);
 		if (added == SHERD_OK)
 			added = add_edges(l, err);
@@ -182,17 +182,17 @@ static int load_source(void *arg, const char *path, sherd_graph_record what, she
 		rc = added < 0 ? added : rc;
 		(void)l->cli->progress.update(l->cli->progress.arg, in.next, in.size);
 	}
-	sherd_lines_close(&in);
-	sherd_out_clear_bar(&l->cli->out);
+	cli_lines_close(&in);
+	cli_out_clear_bar(&l->cli->out);
 	return rc;
 }
 
-int sherd_batch_load(sherd_cli *cli, sherd_graph *graph, const sherd_sources *from, sherd_loaded *out, sherd_error *err)
+int cli_batch_load(cli_state *cli, sherd_graph *graph, const cli_sources *from, cli_loaded *out, sherd_error *err)
 {
 	loading l = {.cli = cli, .graph = graph, .loaded.skip = out->skip};
-	TRY(sherd_batch_open(&l.batch, err));
+	TRY(cli_batch_open(&l.batch, err));
 	int rc = each_source(from, load_source, &l, err);
-	sherd_batch_close(&l.batch);
+	cli_batch_close(&l.batch);
 	*out = l.loaded;
 	return rc;
 }

@@ -22,9 +22,9 @@ static side side_of(const sherd_format_info *info)
 }
 
 /* A database is a folder: its name may end in '/'. */
-static int target_of(const sherd_args *args, side *out, sherd_error *err)
+static int target_of(const cli_args *args, side *out, sherd_error *err)
 {
-	const char *to = sherd_args_text(args, "to");
+	const char *to = cli_args_text(args, "to");
 	size_t len = strlen(args->operands[1]);
 	if (to) {
 		*out = side_of(sherd_format_describe(sherd_format_by_name(to)));
@@ -34,7 +34,7 @@ static int target_of(const sherd_args *args, side *out, sherd_error *err)
 		len--;
 	char *path = strndup(args->operands[1], len);
 	if (!path)
-		return sherd_cli_no_memory(err);
+		return cli_no_memory(err);
 	*out = side_of(sherd_format_by_path(path, NULL));
 	free(path);
 	return SHERD_OK;
@@ -43,14 +43,14 @@ static int target_of(const sherd_args *args, side *out, sherd_error *err)
 /* What is no format that we know is taken for lines when a graph is to become of it. */
 static int source_of(const char *path, side to, side *out, sherd_error *err)
 {
-	sherd_place place;
+	cli_place place;
 	sherd_format format = SHERD_FORMAT_UNKNOWN;
 	*out = LINES;
 	if (strcmp(path, "-") == 0 && to == DATABASE)
 		return SHERD_OK;
-	TRY(sherd_place_open_any(&place, path, false, err));
-	int rc = sherd_place_blame(&place, sherd_detect(place.store, place.key, &format, err), err);
-	sherd_place_close(&place);
+	TRY(cli_place_open_any(&place, path, false, err));
+	int rc = cli_place_blame(&place, sherd_detect(place.store, place.key, &format, err), err);
+	cli_place_close(&place);
 	if (rc == SHERD_EUNSUPPORTED && to == DATABASE)
 		return SHERD_OK;
 	*out = side_of(sherd_format_describe(format));
@@ -60,36 +60,36 @@ static int source_of(const char *path, side to, side *out, sherd_error *err)
 static int refuse(const char *path, const char *why, sherd_error *err)
 {
 	size_t len = strlen(path), room = sizeof(err->object) - 1;
-	int rc = sherd_cli_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "%s", why);
+	int rc = cli_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "%s", why);
 	memcpy(err->object, path + (len > room ? len - room : 0), (len > room ? room : len) + 1);
 	return rc;
 }
 
-static int tell(sherd_cli *cli, const char *path, const char *format, const sherd_graph_reshard_result *done,
+static int tell(cli_state *cli, const char *path, const char *format, const sherd_graph_reshard_result *done,
                 sherd_error *err)
 {
-	sherd_out_note(&cli->out, "%s: %s, %" PRIu64 " node%s and %" PRIu64 " edge%s written", path, format,
-	               done->nodes, sherd_text_plural(done->nodes), done->edges, sherd_text_plural(done->edges));
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_doc_put_text(&doc, "path", path);
-	sherd_doc_put_text(&doc, "format", format);
-	sherd_doc_put_u64(&doc, "nodes", done->nodes);
-	sherd_doc_put_u64(&doc, "edges", done->edges);
-	sherd_doc_put_u64(&doc, "lost_edges", done->lost_edges);
-	return sherd_doc_end(&doc, SHERD_OK, err);
+	cli_out_note(&cli->out, "%s: %s, %" PRIu64 " node%s and %" PRIu64 " edge%s written", path, format, done->nodes,
+	             cli_text_plural(done->nodes), done->edges, cli_text_plural(done->edges));
+	cli_doc doc = cli_doc_begin(&cli->out);
+	cli_doc_put_text(&doc, "path", path);
+	cli_doc_put_text(&doc, "format", format);
+	cli_doc_put_u64(&doc, "nodes", done->nodes);
+	cli_doc_put_u64(&doc, "edges", done->edges);
+	cli_doc_put_u64(&doc, "lost_edges", done->lost_edges);
+	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int to_lines(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int to_lines(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	const char *path = args->operands[1];
-	const sherd_sources to = {path, path};
-	sherd_exported written;
-	sherd_db db;
-	if (sherd_args_has(args, "shards"))
-		return sherd_cli_usage(err, "--shards goes with a target of several files only");
-	TRY(sherd_db_open_reader(&db, cli, args, err));
-	int rc = sherd_export_write(cli, &db, &to, sherd_args_has(args, "replace"), &written, err);
-	sherd_db_close(&db);
+	const cli_sources to = {path, path};
+	cli_exported written;
+	cli_db db;
+	if (cli_args_has(args, "shards"))
+		return cli_usage(err, "--shards goes with a target of several files only");
+	TRY(cli_db_open_reader(&db, cli, args, err));
+	int rc = cli_export_write(cli, &db, &to, cli_args_has(args, "replace"), &written, err);
+	cli_db_close(&db);
 	if (rc < 0)
 		return rc;
 	const sherd_graph_reshard_result done = {.nodes = written.nodes, .edges = written.edges};
@@ -97,43 +97,43 @@ static int to_lines(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 }
 
 /* Copies into a database that is new, and tells. */
-static int copy(sherd_cli *cli, const sherd_args *args, const sherd_graph *from, sherd_error *err)
+static int copy(cli_state *cli, const cli_args *args, const sherd_graph *from, sherd_error *err)
 {
 	sherd_graph_layout layout = {0};
 	sherd_graph_reshard_result done;
-	TRY(sherd_db_take_layout(args, &layout, err));
-	if (sherd_args_has(args, "replace"))
-		return sherd_cli_usage(err, "--replace does not go with a database: remove it first");
-	TRY(sherd_db_reshard(cli, from, args->operands[1], &layout, &done, err));
+	TRY(cli_db_take_layout(args, &layout, err));
+	if (cli_args_has(args, "replace"))
+		return cli_usage(err, "--replace does not go with a database: remove it first");
+	TRY(cli_db_reshard(cli, from, args->operands[1], &layout, &done, err));
 	return tell(cli, args->operands[1], "rfdb", &done, err);
 }
 
-static int from_database(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int from_database(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_db db;
-	TRY(sherd_db_open_reader(&db, cli, args, err));
+	cli_db db;
+	TRY(cli_db_open_reader(&db, cli, args, err));
 	int rc = copy(cli, args, db.graph, err);
-	sherd_db_close(&db);
+	cli_db_close(&db);
 	return rc;
 }
 
 /* Through a graph in memory, so that bad lines are found before anything is made. */
-static int from_lines(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int from_lines(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	const char *path = args->operands[0];
-	const sherd_sources from = {path, path};
+	const cli_sources from = {path, path};
 	const sherd_graph_layout one = {.shards = 1};
-	sherd_loaded loaded = {0};
+	cli_loaded loaded = {0};
 	sherd_graph *graph;
 	TRY(sherd_graph_open_ephemeral(&graph, &one, cli->pool, err));
-	int rc = sherd_batch_load(cli, graph, &from, &loaded, err);
+	int rc = cli_batch_load(cli, graph, &from, &loaded, err);
 	if (rc == SHERD_OK)
 		rc = copy(cli, args, graph, err);
 	sherd_graph_close(graph);
 	return rc;
 }
 
-int sherd_graph_convert_any(sherd_cli *cli, const sherd_args *args, bool *done, sherd_error *err)
+int cli_graph_convert_any(cli_state *cli, const cli_args *args, bool *done, sherd_error *err)
 {
 	side to, from;
 	*done = true;

@@ -14,7 +14,7 @@
 #include <time.h>
 
 /* Where the current version cannot be opened: which one can, and what to do. */
-static void add_hint(const sherd_db *db, bool takes_at, sherd_error *err)
+static void add_hint(const cli_db *db, bool takes_at, sherd_error *err)
 {
 	const sherd_graph_options current = {.read_only = true}, whole = {.read_only = true, .whole = true};
 	sherd_graph *g = NULL;
@@ -32,27 +32,27 @@ static void add_hint(const sherd_db *db, bool takes_at, sherd_error *err)
 	sherd_graph_close(g);
 }
 
-int sherd_db_open_place(sherd_db *db, sherd_place *place, const sherd_graph_options *options, sherd_error *err)
+int cli_db_open_place(cli_db *db, cli_place *place, const sherd_graph_options *options, sherd_error *err)
 {
 	db->place = *place;
-	*place = (sherd_place){0};
+	*place = (cli_place){0};
 	db->graph = NULL;
 	int rc = sherd_graph_open(&db->graph, db->place.store, db->place.key, options, err);
 	if (rc == SHERD_ENOTFOUND && !options->version && strcmp(err->reason, "incomplete") != 0)
-		sherd_cli_fill(err, SHERD_ENOTFOUND, "not-found", "there is no graph database");
+		cli_fill(err, SHERD_ENOTFOUND, "not-found", "there is no graph database");
 	if (rc == SHERD_ECORRUPT && !options->read_only)
 		add_hint(db, false, err);
-	(void)sherd_db_blame(db, rc, err);
+	(void)cli_db_blame(db, rc, err);
 	if (rc < 0)
-		sherd_place_close(&db->place);
+		cli_place_close(&db->place);
 	return rc;
 }
 
-void sherd_db_close(sherd_db *db)
+void cli_db_close(cli_db *db)
 {
 	sherd_graph_close(db->graph);
-	sherd_place_close(&db->place);
-	*db = (sherd_db){0};
+	cli_place_close(&db->place);
+	*db = (cli_db){0};
 }
 
 static int parse_version(const char *text, uint64_t *out, sherd_error *err)
@@ -61,31 +61,31 @@ static int parse_version(const char *text, uint64_t *out, sherd_error *err)
 	errno = 0;
 	unsigned long long v = strtoull(text, &end, 10);
 	if (errno || *end || *text < '0' || *text > '9' || !v)
-		return sherd_cli_usage(err, "'%.64s' is no version: a number from 1, or a tag KEY=VALUE", text);
+		return cli_usage(err, "'%.64s' is no version: a number from 1, or a tag KEY=VALUE", text);
 	*out = v;
 	return SHERD_OK;
 }
 
-static int version_of(const sherd_db *db, const char *text, uint64_t *out, sherd_error *err)
+static int version_of(const cli_db *db, const char *text, uint64_t *out, sherd_error *err)
 {
 	const char *equals = strchr(text, '=');
 	if (!equals)
 		return parse_version(text, out, err);
 	char *key = strndup(text, (size_t)(equals - text));
 	if (!key)
-		return sherd_cli_no_memory(err);
+		return cli_no_memory(err);
 	int rc = sherd_graph_find_tag(db->graph, key, equals + 1, out, err);
 	free(key);
 	return rc;
 }
 
-int sherd_db_version_of(const sherd_db *db, const char *text, uint64_t *out, sherd_error *err)
+int cli_db_version_of(const cli_db *db, const char *text, uint64_t *out, sherd_error *err)
 {
-	return sherd_db_blame(db, version_of(db, text, out, err), err);
+	return cli_db_blame(db, version_of(db, text, out, err), err);
 }
 
 /* A number is opened by itself: the current version may be damaged. A tag is looked for from any that can be opened. */
-static int open_at(sherd_db *db, const char *at, bool takes_at, sherd_graph_options *options, sherd_error *err)
+static int open_at(cli_db *db, const char *at, bool takes_at, sherd_graph_options *options, sherd_error *err)
 {
 	bool tag = at && strchr(at, '=');
 	if (at && !tag)
@@ -93,7 +93,7 @@ static int open_at(sherd_db *db, const char *at, bool takes_at, sherd_graph_opti
 	options->whole = tag;
 	int rc = sherd_graph_open(&db->graph, db->place.store, db->place.key, options, err);
 	if (rc == SHERD_ENOTFOUND && !options->version && strcmp(err->reason, "incomplete") != 0)
-		sherd_cli_fill(err, SHERD_ENOTFOUND, "not-found", "there is no graph database");
+		cli_fill(err, SHERD_ENOTFOUND, "not-found", "there is no graph database");
 	if (rc == SHERD_ECORRUPT && !at)
 		add_hint(db, takes_at, err);
 	TRY(rc);
@@ -105,21 +105,21 @@ static int open_at(sherd_db *db, const char *at, bool takes_at, sherd_graph_opti
 	return sherd_graph_open(&db->graph, db->place.store, db->place.key, options, err);
 }
 
-int sherd_db_open_version(sherd_db *db, sherd_cli *cli, const sherd_args *args, const char *version, sherd_error *err)
+int cli_db_open_version(cli_db *db, cli_state *cli, const cli_args *args, const char *version, sherd_error *err)
 {
 	sherd_graph_options options = {.read_only = true, .pool = cli->pool};
-	bool takes_at = sherd_command_takes(args->command, "at");
-	*db = (sherd_db){.path = args->operands[0]};
-	TRY(sherd_place_open_any(&db->place, db->path, false, err));
-	int rc = sherd_db_blame(db, open_at(db, version, takes_at, &options, err), err);
+	bool takes_at = cli_command_takes(args->command, "at");
+	*db = (cli_db){.path = args->operands[0]};
+	TRY(cli_place_open_any(&db->place, db->path, false, err));
+	int rc = cli_db_blame(db, open_at(db, version, takes_at, &options, err), err);
 	if (rc < 0)
-		sherd_db_close(db);
+		cli_db_close(db);
 	return rc;
 }
 
-int sherd_db_open_reader(sherd_db *db, sherd_cli *cli, const sherd_args *args, sherd_error *err)
+int cli_db_open_reader(cli_db *db, cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	return sherd_db_open_version(db, cli, args, sherd_args_text(args, "at"), err);
+	return cli_db_open_version(db, cli, args, cli_args_text(args, "at"), err);
 }
 
 /* The process that holds the exclusive lock on a file, as the system tells; 0 when it does not. */
@@ -143,7 +143,7 @@ static long holder_of(const char *path)
 	return found;
 }
 
-static void name_holder(const sherd_db *db, sherd_error *err)
+static void name_holder(const cli_db *db, sherd_error *err)
 {
 	char path[PATH_MAX], name[64] = "";
 	int n = snprintf(path, sizeof(path), "%s/LOCK", db->path);
@@ -160,24 +160,24 @@ static void name_holder(const sherd_db *db, sherd_error *err)
 	               process, *name ? " (" : "", name, *name ? ")" : "");
 }
 
-static int open_writer(sherd_db *db, const sherd_graph_options *options, sherd_error *err)
+static int open_writer(cli_db *db, const sherd_graph_options *options, sherd_error *err)
 {
-	sherd_place place;
-	TRY(sherd_place_open_any(&place, db->path, false, err));
-	return sherd_db_open_place(db, &place, options, err);
+	cli_place place;
+	TRY(cli_place_open_any(&place, db->path, false, err));
+	return cli_db_open_place(db, &place, options, err);
 }
 
-int sherd_db_open_writer(sherd_db *db, sherd_cli *cli, const sherd_args *args, sherd_error *err)
+int cli_db_open_writer(cli_db *db, cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	static const struct timespec pause = {.tv_nsec = 20000000};
 	const sherd_graph_options options = {.pool = cli->pool};
 	uint64_t wait = 0, waited = 0;
 	int rc;
-	*db = (sherd_db){.path = args->operands[0]};
-	TRY(sherd_args_span(args, "wait", &wait, err));
+	*db = (cli_db){.path = args->operands[0]};
+	TRY(cli_args_span(args, "wait", &wait, err));
 	while ((rc = open_writer(db, &options, err)) == SHERD_ECONFLICT && strcmp(err->reason, "locked") == 0 &&
 	       waited < wait) {
-		TRY(sherd_watch_check(err));
+		TRY(cli_watch_check(err));
 		(void)nanosleep(&pause, NULL);
 		waited += (uint64_t)pause.tv_nsec;
 	}
@@ -186,25 +186,25 @@ int sherd_db_open_writer(sherd_db *db, sherd_cli *cli, const sherd_args *args, s
 	return rc;
 }
 
-int sherd_db_time(int64_t *out, sherd_error *err)
+int cli_db_time(int64_t *out, sherd_error *err)
 {
-	sherd_clock clock;
-	TRY(sherd_clock_read(&clock, err));
+	cli_clock clock;
+	TRY(cli_clock_read(&clock, err));
 	*out = clock.time_ns / 1000000;
 	return SHERD_OK;
 }
 
-int sherd_db_flush(sherd_db *db, sherd_cli *cli, sherd_error *err)
+int cli_db_flush(cli_db *db, cli_state *cli, sherd_error *err)
 {
 	sherd_graph_commit commit = {.progress = &cli->progress};
-	TRY(sherd_db_time(&commit.time_ms, err));
-	int rc = sherd_db_blame(db, sherd_graph_flush(db->graph, &commit, err), err);
-	sherd_out_clear_bar(&cli->out);
+	TRY(cli_db_time(&commit.time_ms, err));
+	int rc = cli_db_blame(db, sherd_graph_flush(db->graph, &commit, err), err);
+	cli_out_clear_bar(&cli->out);
 	return rc;
 }
 
 typedef struct weighing {
-	sherd_db_bytes bytes;
+	cli_db_bytes bytes;
 	size_t folder; /* length of the folder's name and its slash */
 } weighing;
 
@@ -218,7 +218,7 @@ static bool weigh_one(const char *key, const sherd_stat *stat, void *arg)
 	return true;
 }
 
-int sherd_db_weigh(const sherd_db *db, sherd_db_bytes *out, sherd_error *err)
+int cli_db_weigh(const cli_db *db, cli_db_bytes *out, sherd_error *err)
 {
 	char prefix[SHERD_MAX_KEY + 2];
 	const char *key = db->place.key;
@@ -231,25 +231,24 @@ int sherd_db_weigh(const sherd_db *db, sherd_db_bytes *out, sherd_error *err)
 
 static const char *const planners[] = {[SHERD_GRAPH_HASH] = "hash", [SHERD_GRAPH_DIRECTORY] = "directory", NULL};
 
-const char *sherd_db_planner_name(sherd_graph_planner planner)
+const char *cli_db_planner_name(sherd_graph_planner planner)
 {
 	return planners[planner];
 }
 
-int sherd_db_take_layout(const sherd_args *args, sherd_graph_layout *out, sherd_error *err)
+int cli_db_take_layout(const cli_args *args, sherd_graph_layout *out, sherd_error *err)
 {
 	unsigned planner = SHERD_GRAPH_HASH;
 	int64_t shards = 0;
 	*out = (sherd_graph_layout){0};
-	TRY(sherd_args_word(args, "planner", planners, &planner, err));
-	TRY(sherd_args_number(args, "shards", 1, UINT16_MAX, &shards, err));
-	TRY(sherd_args_count(args, "min-files", 1, &out->min_files, err));
+	TRY(cli_args_word(args, "planner", planners, &planner, err));
+	TRY(cli_args_number(args, "shards", 1, UINT16_MAX, &shards, err));
+	TRY(cli_args_count(args, "min-files", 1, &out->min_files, err));
 	out->planner = (sherd_graph_planner)planner;
 	out->shards = (uint32_t)shards;
 	if (out->shards && out->planner == SHERD_GRAPH_DIRECTORY)
-		return sherd_cli_usage(err,
-		                       "--shards goes with --planner hash only: directories decide how many there are");
+		return cli_usage(err, "--shards goes with --planner hash only: directories decide how many there are");
 	if (out->min_files && out->planner == SHERD_GRAPH_HASH)
-		return sherd_cli_usage(err, "--min-files goes with --planner directory only");
+		return cli_usage(err, "--min-files goes with --planner directory only");
 	return SHERD_OK;
 }

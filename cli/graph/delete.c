@@ -12,30 +12,29 @@ static sherd_graph_id id_of(const char *text)
 	return sherd_graph_id_of(text, strlen(text));
 }
 
-static int fail_absent(const sherd_db *db, const char *what, const char *named, sherd_error *err)
+static int fail_absent(const cli_db *db, const char *what, const char *named, sherd_error *err)
 {
-	return sherd_db_blame(
-		db, sherd_cli_fail(err, SHERD_ENOTFOUND, "not-found", "there is no %s %.200s", what, named), err);
+	return cli_db_blame(db, cli_fail(err, SHERD_ENOTFOUND, "not-found", "there is no %s %.200s", what, named), err);
 }
 
-static int finish(sherd_cli *cli, sherd_db *db, const char *what, uint64_t deleted, sherd_error *err)
+static int finish(cli_state *cli, cli_db *db, const char *what, uint64_t deleted, sherd_error *err)
 {
-	TRY(sherd_db_flush(db, cli, err));
+	TRY(cli_db_flush(db, cli, err));
 	uint64_t version = sherd_graph_version(db->graph);
-	sherd_out_note(&cli->out, "%s: %" PRIu64 " %s%s deleted, version %" PRIu64, db->path, deleted, what,
-	               sherd_text_plural(deleted), version);
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_doc_put_text(&doc, "path", db->path);
-	sherd_doc_put_u64(&doc, "version", version);
-	sherd_doc_put_u64(&doc, "deleted", deleted);
-	return sherd_doc_end(&doc, SHERD_OK, err);
+	cli_out_note(&cli->out, "%s: %" PRIu64 " %s%s deleted, version %" PRIu64, db->path, deleted, what,
+	             cli_text_plural(deleted), version);
+	cli_doc doc = cli_doc_begin(&cli->out);
+	cli_doc_put_text(&doc, "path", db->path);
+	cli_doc_put_u64(&doc, "version", version);
+	cli_doc_put_u64(&doc, "deleted", deleted);
+	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
 /* All of them or none. */
-static int check_nodes(const sherd_db *db, const sherd_args *args, sherd_error *err)
+static int check_nodes(const cli_db *db, const cli_args *args, sherd_error *err)
 {
 	for (int i = 1; i < args->count; i++) {
-		int there = sherd_db_blame(db, sherd_graph_exists(db->graph, id_of(args->operands[i]), err), err);
+		int there = cli_db_blame(db, sherd_graph_exists(db->graph, id_of(args->operands[i]), err), err);
 		TRY(there);
 		if (!there)
 			return fail_absent(db, "node", args->operands[i], err);
@@ -43,53 +42,53 @@ static int check_nodes(const sherd_db *db, const sherd_args *args, sherd_error *
 	return SHERD_OK;
 }
 
-static int run_nodes(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run_nodes(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_db db;
+	cli_db db;
 	uint64_t deleted = 0;
 	size_t count = (size_t)args->count - 1;
 	sherd_graph_id *ids = calloc(count, sizeof(*ids));
 	if (!ids)
-		return sherd_cli_no_memory(err);
+		return cli_no_memory(err);
 	for (size_t i = 0; i < count; i++)
 		ids[i] = id_of(args->operands[i + 1]);
-	int rc = sherd_db_open_writer(&db, cli, args, err);
+	int rc = cli_db_open_writer(&db, cli, args, err);
 	if (rc == SHERD_OK) {
 		rc = check_nodes(&db, args, err);
 		if (rc == SHERD_OK)
-			rc = sherd_db_blame(&db, sherd_graph_delete_nodes(db.graph, ids, count, &deleted, err), err);
+			rc = cli_db_blame(&db, sherd_graph_delete_nodes(db.graph, ids, count, &deleted, err), err);
 		if (rc == SHERD_OK)
 			rc = finish(cli, &db, "node", deleted, err);
-		sherd_db_close(&db);
+		cli_db_close(&db);
 	}
 	free(ids);
 	return rc;
 }
 
-static int run_edge(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run_edge(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_db db;
+	cli_db db;
 	uint64_t deleted = 0;
 	const sherd_graph_edge edge = {.src = id_of(args->operands[1]),
 	                               .dst = id_of(args->operands[2]),
 	                               .type = sherd_graph_text_of(args->operands[3]),
 	                               .metadata = sherd_graph_text_of("")};
-	TRY(sherd_db_open_writer(&db, cli, args, err));
-	int rc = sherd_db_blame(&db, sherd_graph_delete_edges(db.graph, &edge, 1, &deleted, err), err);
+	TRY(cli_db_open_writer(&db, cli, args, err));
+	int rc = cli_db_blame(&db, sherd_graph_delete_edges(db.graph, &edge, 1, &deleted, err), err);
 	if (rc == SHERD_OK && !deleted)
 		rc = fail_absent(&db, "edge of this source and destination of type", args->operands[3], err);
 	if (rc == SHERD_OK)
 		rc = finish(cli, &db, "edge", deleted, err);
-	sherd_db_close(&db);
+	cli_db_close(&db);
 	return rc;
 }
 
-static const sherd_option options[] = {
-	SHERD_WAIT_OPTION,
+static const cli_option options[] = {
+	CLI_WAIT_OPTION,
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_graph_delete_node = {
+const cli_command cli_command_graph_delete_node = {
 	.name = "graph delete-node",
 	.operands = "DB ID...",
 	.summary = "Removes nodes with the edges from and to them, as one version",
@@ -100,7 +99,7 @@ const sherd_command sherd_command_graph_delete_node = {
 	.options = options,
 };
 
-const sherd_command sherd_command_graph_delete_edge = {
+const cli_command cli_command_graph_delete_edge = {
 	.name = "graph delete-edge",
 	.operands = "DB A B TYPE",
 	.summary = "Removes the edge from A to B of this type, as one version",

@@ -10,7 +10,7 @@
 /* One of the files that are written: invisible until both are whole. */
 typedef struct target {
 	const char *path; /* NULL: nothing is wanted; "-": standard output */
-	sherd_place place;
+	cli_place place;
 	sherd_writer *writer; /* NULL for standard output */
 } target;
 
@@ -20,14 +20,14 @@ static int target_open(target *t, bool replace, sherd_error *err)
 	sherd_stat stat;
 	if (!t->path || strcmp(t->path, "-") == 0)
 		return SHERD_OK;
-	TRY(sherd_place_open(&t->place, t->path, true, err));
+	TRY(cli_place_open(&t->place, t->path, true, err));
 	/* Found out before the work, and once more by the commit. */
 	int rc = SHERD_OK;
 	if (!replace && sherd_store_stat(t->place.store, t->place.key, &stat, NULL) == SHERD_OK)
-		rc = sherd_cli_fail(err, SHERD_EEXIST, "exists", "it exists (--replace replaces it)");
+		rc = cli_fail(err, SHERD_EEXIST, "exists", "it exists (--replace replaces it)");
 	if (rc == SHERD_OK)
 		rc = sherd_store_write(t->place.store, t->place.key, &options, &t->writer, err);
-	return sherd_place_blame(&t->place, rc, err);
+	return cli_place_blame(&t->place, rc, err);
 }
 
 static int target_commit(target *t, sherd_error *err)
@@ -36,33 +36,33 @@ static int target_commit(target *t, sherd_error *err)
 		return SHERD_OK;
 	sherd_writer *writer = t->writer;
 	t->writer = NULL;
-	return sherd_place_blame(&t->place, sherd_writer_commit(writer, err), err);
+	return cli_place_blame(&t->place, sherd_writer_commit(writer, err), err);
 }
 
 static void target_close(target *t)
 {
 	sherd_writer_abort(t->writer);
-	sherd_place_close(&t->place);
+	cli_place_close(&t->place);
 }
 
-typedef int produce_fn(const sherd_graph *graph, sherd_records *r, sherd_error *err);
+typedef int produce_fn(const sherd_graph *graph, cli_records *r, sherd_error *err);
 
-static int produce_nodes(const sherd_graph *graph, sherd_records *r, sherd_error *err)
+static int produce_nodes(const sherd_graph *graph, cli_records *r, sherd_error *err)
 {
-	return sherd_graph_find(graph, NULL, sherd_records_node, r, err);
+	return sherd_graph_find(graph, NULL, cli_records_node, r, err);
 }
 
-static int produce_edges(const sherd_graph *graph, sherd_records *r, sherd_error *err)
+static int produce_edges(const sherd_graph *graph, cli_records *r, sherd_error *err)
 {
-	return sherd_graph_edges(graph, NULL, sherd_records_edge, r, err);
+	return sherd_graph_edges(graph, NULL, cli_records_edge, r, err);
 }
 
 /* Errors are the database's, or the target's when the records could not be put there. */
-static int produce(const sherd_db *db, produce_fn *all, sherd_records *r, const target *t, sherd_error *err)
+static int produce(const cli_db *db, produce_fn *all, cli_records *r, const target *t, sherd_error *err)
 {
 	r->file = t->writer;
-	TRY(sherd_db_blame(db, all(db->graph, r, err), err));
-	return t->writer ? sherd_place_blame(&t->place, r->rc, err) : r->rc;
+	TRY(cli_db_blame(db, all(db->graph, r, err), err));
+	return t->writer ? cli_place_blame(&t->place, r->rc, err) : r->rc;
 }
 
 /* Two paths may lead to one file, of which only the edges would be left. */
@@ -73,19 +73,19 @@ static int check_different(const target *nodes, const target *edges, sherd_error
 	    sherd_store_stat(nodes->place.store, nodes->place.key, &a, NULL) < 0 ||
 	    sherd_store_stat(edges->place.store, edges->place.key, &b, NULL) < 0 || strcmp(a.identity, b.identity) != 0)
 		return SHERD_OK;
-	return sherd_place_blame(&edges->place,
-	                         sherd_cli_usage(err, "--nodes and --edges lead to one file by different names"), err);
+	return cli_place_blame(&edges->place, cli_usage(err, "--nodes and --edges lead to one file by different names"),
+	                       err);
 }
 
-static int write_both(sherd_cli *cli, const sherd_db *db, target *nodes, target *edges, sherd_exported *out,
+static int write_both(cli_state *cli, const cli_db *db, target *nodes, target *edges, cli_exported *out,
                       sherd_error *err)
 {
-	sherd_records r = {.cli = cli, .err = err};
+	cli_records r = {.cli = cli, .err = err};
 	bool same = nodes->path && edges->path && strcmp(nodes->path, edges->path) == 0;
 	int rc = nodes->path ? produce(db, produce_nodes, &r, nodes, err) : SHERD_OK;
 	if (rc == SHERD_OK && edges->path)
 		rc = produce(db, produce_edges, &r, same ? nodes : edges, err);
-	rc = sherd_records_done(&r, rc);
+	rc = cli_records_done(&r, rc);
 	if (rc == SHERD_OK)
 		rc = target_commit(nodes, err);
 	if (rc == SHERD_OK) {
@@ -95,12 +95,12 @@ static int write_both(sherd_cli *cli, const sherd_db *db, target *nodes, target 
 		if (rc < 0 && nodes->place.store)
 			(void)sherd_store_remove(nodes->place.store, nodes->place.key, NULL);
 	}
-	*out = (sherd_exported){.nodes = r.nodes, .edges = r.edges, .bytes = r.bytes};
+	*out = (cli_exported){.nodes = r.nodes, .edges = r.edges, .bytes = r.bytes};
 	return rc;
 }
 
-int sherd_export_write(sherd_cli *cli, const sherd_db *db, const sherd_sources *to, bool replace, sherd_exported *out,
-                       sherd_error *err)
+int cli_export_write(cli_state *cli, const cli_db *db, const cli_sources *to, bool replace, cli_exported *out,
+                     sherd_error *err)
 {
 	target nodes = {.path = to->nodes}, edges = {.path = to->edges};
 	bool same = to->nodes && to->edges && strcmp(to->nodes, to->edges) == 0;
@@ -111,7 +111,7 @@ int sherd_export_write(sherd_cli *cli, const sherd_db *db, const sherd_sources *
 		rc = write_both(cli, db, &nodes, &edges, out, err);
 	target_close(&nodes);
 	target_close(&edges);
-	sherd_out_clear_bar(&cli->out);
+	cli_out_clear_bar(&cli->out);
 	return rc;
 }
 
@@ -121,48 +121,48 @@ static bool is_stdout(const char *path)
 }
 
 /* Not where the records themselves are on standard output. */
-static int tell(sherd_cli *cli, const sherd_db *db, const sherd_exported *done, sherd_error *err)
+static int tell(cli_state *cli, const cli_db *db, const cli_exported *done, sherd_error *err)
 {
 	uint64_t version = sherd_graph_version(db->graph);
-	sherd_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s of version %" PRIu64 " exported",
-	               db->path, done->nodes, sherd_text_plural(done->nodes), done->edges,
-	               sherd_text_plural(done->edges), version);
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_doc_put_text(&doc, "path", db->path);
-	sherd_doc_put_u64(&doc, "version", version);
-	sherd_doc_put_u64(&doc, "nodes", done->nodes);
-	sherd_doc_put_u64(&doc, "edges", done->edges);
-	sherd_doc_put_u64(&doc, "bytes", done->bytes);
-	return sherd_doc_end(&doc, SHERD_OK, err);
+	cli_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s of version %" PRIu64 " exported",
+	             db->path, done->nodes, cli_text_plural(done->nodes), done->edges, cli_text_plural(done->edges),
+	             version);
+	cli_doc doc = cli_doc_begin(&cli->out);
+	cli_doc_put_text(&doc, "path", db->path);
+	cli_doc_put_u64(&doc, "version", version);
+	cli_doc_put_u64(&doc, "nodes", done->nodes);
+	cli_doc_put_u64(&doc, "edges", done->edges);
+	cli_doc_put_u64(&doc, "bytes", done->bytes);
+	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_db db;
-	sherd_exported done;
-	const sherd_sources to = {sherd_args_text(args, "nodes"), sherd_args_text(args, "edges")};
+	cli_db db;
+	cli_exported done;
+	const cli_sources to = {cli_args_text(args, "nodes"), cli_args_text(args, "edges")};
 	bool printed = is_stdout(to.nodes) || is_stdout(to.edges);
 	if (!to.nodes && !to.edges)
-		return sherd_cli_usage(err, "--nodes F or --edges F is missing");
+		return cli_usage(err, "--nodes F or --edges F is missing");
 	if (printed && cli->out.json)
-		return sherd_cli_usage(err, "--json and - both want standard output");
-	TRY(sherd_db_open_reader(&db, cli, args, err));
-	int rc = sherd_export_write(cli, &db, &to, sherd_args_has(args, "replace"), &done, err);
+		return cli_usage(err, "--json and - both want standard output");
+	TRY(cli_db_open_reader(&db, cli, args, err));
+	int rc = cli_export_write(cli, &db, &to, cli_args_has(args, "replace"), &done, err);
 	if (rc == SHERD_OK && !printed)
 		rc = tell(cli, &db, &done, err);
-	sherd_db_close(&db);
+	cli_db_close(&db);
 	return rc;
 }
 
-static const sherd_option options[] = {
+static const cli_option options[] = {
 	{"nodes", "F", "write the nodes there, one a line; - is standard output", 0},
 	{"edges", "F", "write the edges there, one a line; - is standard output", 0},
 	{"replace", NULL, "the files may exist and are replaced", 0},
-	SHERD_AT_OPTION,
+	CLI_AT_OPTION,
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_graph_export = {
+const cli_command cli_command_graph_export = {
 	.name = "graph export",
 	.operands = "DB",
 	.summary = "Writes all nodes and edges as JSON Lines",

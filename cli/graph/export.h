@@ -1,17 +1,17 @@
 /* cli/graph/export.h - everything of a graph, as JSON Lines. */
-#ifndef SHERD_CLI_GRAPH_EXPORT_H
-#define SHERD_CLI_GRAPH_EXPORT_H
+#ifndef CLI_GRAPH_EXPORT_H
+#define CLI_GRAPH_EXPORT_H
 
 #include "graph/batch.h"
 #include "graph/db.h"
 
-typedef struct sherd_exported {
+typedef struct cli_exported {
 	uint64_t nodes, edges, bytes;
-} sherd_exported;
+} cli_exported;
 
 /* Writes nodes and edges, each where it is wanted; "-" is standard output, one path for both holds the nodes first.
  * Files appear when all is written. */
-int sherd_export_write(sherd_cli *cli, const sherd_db *db, const sherd_sources *to, bool replace, sherd_exported *out,
-                       sherd_error *err);
+int cli_export_write(cli_state *cli, const cli_db *db, const cli_sources *to, bool replace, cli_exported *out,
+                     sherd_error *err);
 
 #endif

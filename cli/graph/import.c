@@ -6,59 +6,59 @@
 
 #include <inttypes.h>
 
-static int take_sources(const sherd_args *args, sherd_sources *from, sherd_error *err)
+static int take_sources(const cli_args *args, cli_sources *from, sherd_error *err)
 {
-	from->nodes = sherd_args_text(args, "nodes");
-	from->edges = sherd_args_text(args, "edges");
+	from->nodes = cli_args_text(args, "nodes");
+	from->edges = cli_args_text(args, "edges");
 	if (!from->nodes && !from->edges)
-		return sherd_cli_usage(err, "--nodes F or --edges F is missing");
+		return cli_usage(err, "--nodes F or --edges F is missing");
 	return SHERD_OK;
 }
 
 /* ---- import */
 
-static int tell_imported(sherd_cli *cli, const sherd_db *db, const sherd_loaded *loaded, sherd_error *err)
+static int tell_imported(cli_state *cli, const cli_db *db, const cli_loaded *loaded, sherd_error *err)
 {
 	uint64_t version = sherd_graph_version(db->graph), edges = loaded->edges - loaded->skipped;
-	sherd_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s imported, version %" PRIu64, db->path,
-	               loaded->nodes, sherd_text_plural(loaded->nodes), edges, sherd_text_plural(edges), version);
+	cli_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s imported, version %" PRIu64, db->path,
+	             loaded->nodes, cli_text_plural(loaded->nodes), edges, cli_text_plural(edges), version);
 	if (loaded->skipped)
-		sherd_out_note(&cli->out, "%s: %" PRIu64 " edge%s left out, whose source is no node", db->path,
-		               loaded->skipped, sherd_text_plural(loaded->skipped));
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_doc_put_text(&doc, "path", db->path);
-	sherd_doc_put_u64(&doc, "version", version);
-	sherd_doc_put_u64(&doc, "nodes", loaded->nodes);
-	sherd_doc_put_u64(&doc, "edges", loaded->edges - loaded->skipped);
-	sherd_doc_put_u64(&doc, "skipped_edges", loaded->skipped);
-	return sherd_doc_end(&doc, SHERD_OK, err);
+		cli_out_note(&cli->out, "%s: %" PRIu64 " edge%s left out, whose source is no node", db->path,
+		             loaded->skipped, cli_text_plural(loaded->skipped));
+	cli_doc doc = cli_doc_begin(&cli->out);
+	cli_doc_put_text(&doc, "path", db->path);
+	cli_doc_put_u64(&doc, "version", version);
+	cli_doc_put_u64(&doc, "nodes", loaded->nodes);
+	cli_doc_put_u64(&doc, "edges", loaded->edges - loaded->skipped);
+	cli_doc_put_u64(&doc, "skipped_edges", loaded->skipped);
+	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int run_import(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run_import(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_db db;
-	sherd_sources from;
-	sherd_loaded loaded = {.skip = sherd_args_has(args, "skip-unknown")};
+	cli_db db;
+	cli_sources from;
+	cli_loaded loaded = {.skip = cli_args_has(args, "skip-unknown")};
 	TRY(take_sources(args, &from, err));
-	TRY(sherd_db_open_writer(&db, cli, args, err));
-	int rc = sherd_batch_load(cli, db.graph, &from, &loaded, err);
+	TRY(cli_db_open_writer(&db, cli, args, err));
+	int rc = cli_batch_load(cli, db.graph, &from, &loaded, err);
 	if (rc == SHERD_OK)
-		rc = sherd_db_flush(&db, cli, err);
+		rc = cli_db_flush(&db, cli, err);
 	if (rc == SHERD_OK)
 		rc = tell_imported(cli, &db, &loaded, err);
-	sherd_db_close(&db);
+	cli_db_close(&db);
 	return rc;
 }
 
-static const sherd_option import_options[] = {
+static const cli_option import_options[] = {
 	{"nodes", "F", "file of nodes, one a line; - is standard input", 0},
 	{"edges", "F", "file of edges, one a line; - is standard input", 0},
 	{"skip-unknown", NULL, "leave out edges whose source is no node, and count them", 0},
-	SHERD_WAIT_OPTION,
+	CLI_WAIT_OPTION,
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_graph_import = {
+const cli_command cli_command_graph_import = {
 	.name = "graph import",
 	.operands = "DB",
 	.summary = "Adds nodes and edges from JSON Lines, as one version",
@@ -74,25 +74,25 @@ const sherd_command sherd_command_graph_import = {
 
 /* ---- update, delete-file */
 
-static int tell_changed(sherd_cli *cli, const sherd_db *db, const char *file, const sherd_graph_change *c,
+static int tell_changed(cli_state *cli, const cli_db *db, const char *file, const sherd_graph_change *c,
                         sherd_error *err)
 {
 	uint64_t version = sherd_graph_version(db->graph);
-	sherd_out_note(&cli->out,
-	               "%s: %s: nodes %" PRIu64 " added, %" PRIu64 " changed, %" PRIu64 " removed, edges %" PRIu64
-	               " added, %" PRIu64 " removed, version %" PRIu64,
-	               db->path, file, c->nodes_added, c->nodes_changed, c->nodes_removed, c->edges_added,
-	               c->edges_removed, version);
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_doc_put_text(&doc, "path", db->path);
-	sherd_doc_put_text(&doc, "file", file);
-	sherd_doc_put_u64(&doc, "version", version);
-	sherd_doc_put_u64(&doc, "nodes_added", c->nodes_added);
-	sherd_doc_put_u64(&doc, "nodes_changed", c->nodes_changed);
-	sherd_doc_put_u64(&doc, "nodes_removed", c->nodes_removed);
-	sherd_doc_put_u64(&doc, "edges_added", c->edges_added);
-	sherd_doc_put_u64(&doc, "edges_removed", c->edges_removed);
-	return sherd_doc_end(&doc, SHERD_OK, err);
+	cli_out_note(&cli->out,
+	             "%s: %s: nodes %" PRIu64 " added, %" PRIu64 " changed, %" PRIu64 " removed, edges %" PRIu64
+	             " added, %" PRIu64 " removed, version %" PRIu64,
+	             db->path, file, c->nodes_added, c->nodes_changed, c->nodes_removed, c->edges_added,
+	             c->edges_removed, version);
+	cli_doc doc = cli_doc_begin(&cli->out);
+	cli_doc_put_text(&doc, "path", db->path);
+	cli_doc_put_text(&doc, "file", file);
+	cli_doc_put_u64(&doc, "version", version);
+	cli_doc_put_u64(&doc, "nodes_added", c->nodes_added);
+	cli_doc_put_u64(&doc, "nodes_changed", c->nodes_changed);
+	cli_doc_put_u64(&doc, "nodes_removed", c->nodes_removed);
+	cli_doc_put_u64(&doc, "edges_added", c->edges_added);
+	cli_doc_put_u64(&doc, "edges_removed", c->edges_removed);
+	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
 typedef struct updating {
@@ -101,7 +101,7 @@ typedef struct updating {
 	const sherd_graph_node *nodes;
 	const sherd_graph_edge *edges;
 	size_t node_count, edge_count;
-	sherd_batch batch;
+	cli_batch batch;
 	sherd_graph_change change;
 } updating;
 
@@ -124,52 +124,52 @@ static int blame(updating *u, int rc, sherd_error *err)
 		else
 			good = half;
 	}
-	return nodes ? sherd_batch_blame(&u->batch.node_at[bad - 1], rc, err)
-	             : sherd_batch_blame_edge(&u->batch, bad - 1, rc, err);
+	return nodes ? cli_batch_blame(&u->batch.node_at[bad - 1], rc, err)
+	             : cli_batch_blame_edge(&u->batch, bad - 1, rc, err);
 }
 
-static int update(updating *u, const sherd_sources *from, sherd_error *err)
+static int update(updating *u, const cli_sources *from, sherd_error *err)
 {
-	TRY(sherd_batch_read_all(&u->batch, from, err));
+	TRY(cli_batch_read_all(&u->batch, from, err));
 	u->nodes = sherd_graph_lines_nodes(u->batch.records, &u->node_count);
 	u->edges = sherd_graph_lines_edges(u->batch.records, &u->edge_count);
 	int rc = apply(u, u->node_count, u->edge_count, err);
 	return rc == SHERD_EINVAL ? blame(u, rc, err) : rc;
 }
 
-static int run_update(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run_update(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_db db;
-	sherd_sources from;
+	cli_db db;
+	cli_sources from;
 	updating u = {0};
-	const char *file = sherd_args_text(args, "file");
+	const char *file = cli_args_text(args, "file");
 	if (!file)
-		return sherd_cli_usage(err, "--file PATH is missing");
+		return cli_usage(err, "--file PATH is missing");
 	TRY(take_sources(args, &from, err));
-	TRY(sherd_db_open_writer(&db, cli, args, err));
+	TRY(cli_db_open_writer(&db, cli, args, err));
 	u.graph = db.graph;
 	u.file = sherd_graph_text_of(file);
-	int rc = sherd_batch_open(&u.batch, err);
+	int rc = cli_batch_open(&u.batch, err);
 	if (rc == SHERD_OK)
 		rc = update(&u, &from, err);
 	if (rc == SHERD_OK)
-		rc = sherd_db_flush(&db, cli, err);
+		rc = cli_db_flush(&db, cli, err);
 	if (rc == SHERD_OK)
 		rc = tell_changed(cli, &db, file, &u.change, err);
-	sherd_batch_close(&u.batch);
-	sherd_db_close(&db);
+	cli_batch_close(&u.batch);
+	cli_db_close(&db);
 	return rc;
 }
 
-static const sherd_option update_options[] = {
-	SHERD_WAIT_OPTION,
+static const cli_option update_options[] = {
+	CLI_WAIT_OPTION,
 	{"file", "PATH", "the file, as its nodes name it", 0},
 	{"nodes", "F", "its nodes, one a line; - is standard input", 0},
 	{"edges", "F", "the edges from them, one a line; - is standard input", 0},
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_graph_update = {
+const cli_command cli_command_graph_update = {
 	.name = "graph update",
 	.operands = "DB --file PATH",
 	.summary = "Replaces everything that belongs to one file, as one version",
@@ -181,32 +181,31 @@ const sherd_command sherd_command_graph_update = {
 	.options = update_options,
 };
 
-static int run_delete(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run_delete(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_db db;
+	cli_db db;
 	sherd_graph_change change = {0};
 	const char *file = args->operands[1];
-	TRY(sherd_db_open_writer(&db, cli, args, err));
-	int rc = sherd_db_blame(&db, sherd_graph_delete_file(db.graph, sherd_graph_text_of(file), &change, err), err);
+	TRY(cli_db_open_writer(&db, cli, args, err));
+	int rc = cli_db_blame(&db, sherd_graph_delete_file(db.graph, sherd_graph_text_of(file), &change, err), err);
 	if (rc == SHERD_OK && !change.nodes_removed && !change.edges_removed)
-		rc = sherd_db_blame(
-			&db,
-			sherd_cli_fail(err, SHERD_ENOTFOUND, "not-found", "nothing belongs to a file %.200s", file),
-			err);
+		rc = cli_db_blame(&db,
+		                  cli_fail(err, SHERD_ENOTFOUND, "not-found", "nothing belongs to a file %.200s", file),
+		                  err);
 	if (rc == SHERD_OK)
-		rc = sherd_db_flush(&db, cli, err);
+		rc = cli_db_flush(&db, cli, err);
 	if (rc == SHERD_OK)
 		rc = tell_changed(cli, &db, file, &change, err);
-	sherd_db_close(&db);
+	cli_db_close(&db);
 	return rc;
 }
 
-static const sherd_option wait_options[] = {
-	SHERD_WAIT_OPTION,
+static const cli_option wait_options[] = {
+	CLI_WAIT_OPTION,
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_graph_delete_file = {
+const cli_command cli_command_graph_delete_file = {
 	.name = "graph delete-file",
 	.operands = "DB PATH",
 	.summary = "Removes everything that belongs to one file, as one version",

@@ -11,41 +11,41 @@
 
 /* ---- compact */
 
-static int tell_compacted(sherd_cli *cli, const sherd_db *db, uint64_t before, sherd_error *err)
+static int tell_compacted(cli_state *cli, const cli_db *db, uint64_t before, sherd_error *err)
 {
 	uint64_t version = sherd_graph_version(db->graph);
 	if (version == before)
-		sherd_out_note(&cli->out, "%s: nothing to compact, version %" PRIu64, db->path, version);
+		cli_out_note(&cli->out, "%s: nothing to compact, version %" PRIu64, db->path, version);
 	else
-		sherd_out_note(&cli->out, "%s: compacted, version %" PRIu64, db->path, version);
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_doc_put_text(&doc, "path", db->path);
-	sherd_doc_put_u64(&doc, "version", version);
-	sherd_doc_put_bool(&doc, "changed", version != before);
-	return sherd_doc_end(&doc, SHERD_OK, err);
+		cli_out_note(&cli->out, "%s: compacted, version %" PRIu64, db->path, version);
+	cli_doc doc = cli_doc_begin(&cli->out);
+	cli_doc_put_text(&doc, "path", db->path);
+	cli_doc_put_u64(&doc, "version", version);
+	cli_doc_put_bool(&doc, "changed", version != before);
+	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int run_compact(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run_compact(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_db db;
+	cli_db db;
 	sherd_graph_commit commit = {.progress = &cli->progress};
-	TRY(sherd_db_time(&commit.time_ms, err));
-	TRY(sherd_db_open_writer(&db, cli, args, err));
+	TRY(cli_db_time(&commit.time_ms, err));
+	TRY(cli_db_open_writer(&db, cli, args, err));
 	uint64_t before = sherd_graph_version(db.graph);
-	int rc = sherd_db_blame(&db, sherd_graph_compact(db.graph, &commit, err), err);
-	sherd_out_clear_bar(&cli->out);
+	int rc = cli_db_blame(&db, sherd_graph_compact(db.graph, &commit, err), err);
+	cli_out_clear_bar(&cli->out);
 	if (rc == SHERD_OK)
 		rc = tell_compacted(cli, &db, before, err);
-	sherd_db_close(&db);
+	cli_db_close(&db);
 	return rc;
 }
 
-static const sherd_option compact_options[] = {
-	SHERD_WAIT_OPTION,
+static const cli_option compact_options[] = {
+	CLI_WAIT_OPTION,
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_graph_compact = {
+const cli_command cli_command_graph_compact = {
 	.name = "graph compact",
 	.operands = "DB",
 	.summary = "Rewrites every shard without what is dead, as one version",
@@ -58,55 +58,55 @@ const sherd_command sherd_command_graph_compact = {
 
 /* ---- gc */
 
-static int tell_collected(sherd_cli *cli, const sherd_db *db, const sherd_graph_gc_result *r, bool dry_run,
+static int tell_collected(cli_state *cli, const cli_db *db, const sherd_graph_gc_result *r, bool dry_run,
                           sherd_error *err)
 {
-	char size[SHERD_TEXT_SIZE], held[64] = "", damaged[96] = "";
-	sherd_text_size(r->bytes, size);
+	char size[CLI_TEXT_SIZE], held[64] = "", damaged[96] = "";
+	cli_text_size(r->bytes, size);
 	if (r->held)
 		(void)snprintf(held, sizeof(held), ", %" PRIu64 " more being read", r->held);
 	if (r->damaged)
 		(void)snprintf(damaged, sizeof(damaged),
 		               ", %" PRIu64 " damaged that may be tagged stay%s (--untag removes them)", r->damaged,
 		               r->damaged == 1 ? "s" : "");
-	sherd_out_note(&cli->out, "%s: %" PRIu64 " version%s and %" PRIu64 " file%s %s, %s%s%s", db->path, r->versions,
-	               sherd_text_plural(r->versions), r->files, sherd_text_plural(r->files),
-	               dry_run ? "would be removed" : "removed", size, held, damaged);
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_doc_put_text(&doc, "path", db->path);
-	sherd_doc_put_u64(&doc, "versions", r->versions);
-	sherd_doc_put_u64(&doc, "files", r->files);
-	sherd_doc_put_u64(&doc, "bytes", r->bytes);
-	sherd_doc_put_u64(&doc, "held", r->held);
-	sherd_doc_put_u64(&doc, "damaged", r->damaged);
-	return sherd_doc_end(&doc, SHERD_OK, err);
+	cli_out_note(&cli->out, "%s: %" PRIu64 " version%s and %" PRIu64 " file%s %s, %s%s%s", db->path, r->versions,
+	             cli_text_plural(r->versions), r->files, cli_text_plural(r->files),
+	             dry_run ? "would be removed" : "removed", size, held, damaged);
+	cli_doc doc = cli_doc_begin(&cli->out);
+	cli_doc_put_text(&doc, "path", db->path);
+	cli_doc_put_u64(&doc, "versions", r->versions);
+	cli_doc_put_u64(&doc, "files", r->files);
+	cli_doc_put_u64(&doc, "bytes", r->bytes);
+	cli_doc_put_u64(&doc, "held", r->held);
+	cli_doc_put_u64(&doc, "damaged", r->damaged);
+	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int run_gc(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run_gc(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_db db;
-	sherd_graph_gc_options options = {.untag = sherd_args_has(args, "untag"),
-	                                  .dry_run = sherd_args_has(args, "dry-run"),
+	cli_db db;
+	sherd_graph_gc_options options = {.untag = cli_args_has(args, "untag"),
+	                                  .dry_run = cli_args_has(args, "dry-run"),
 	                                  .progress = &cli->waiting};
 	sherd_graph_gc_result result = {0};
-	TRY(sherd_args_count(args, "keep", 1, &options.keep, err));
-	TRY(options.dry_run ? sherd_db_open_reader(&db, cli, args, err) : sherd_db_open_writer(&db, cli, args, err));
-	int rc = sherd_db_blame(&db, sherd_graph_gc(db.graph, &options, &result, err), err);
+	TRY(cli_args_count(args, "keep", 1, &options.keep, err));
+	TRY(options.dry_run ? cli_db_open_reader(&db, cli, args, err) : cli_db_open_writer(&db, cli, args, err));
+	int rc = cli_db_blame(&db, sherd_graph_gc(db.graph, &options, &result, err), err);
 	if (rc == SHERD_OK)
 		rc = tell_collected(cli, &db, &result, options.dry_run, err);
-	sherd_db_close(&db);
+	cli_db_close(&db);
 	return rc;
 }
 
-static const sherd_option gc_options[] = {
+static const cli_option gc_options[] = {
 	{"keep", "N", "how many of the newest versions stay (default: 1)", 0},
 	{"untag", NULL, "tagged versions go as well", 0},
 	{"dry-run", NULL, "only say what would be removed", 0},
-	SHERD_WAIT_OPTION,
+	CLI_WAIT_OPTION,
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_graph_gc = {
+const cli_command cli_command_graph_gc = {
 	.name = "graph gc",
 	.operands = "DB",
 	.summary = "Removes old versions, and files that no version names",
@@ -120,8 +120,8 @@ const sherd_command sherd_command_graph_gc = {
 /* ---- versions */
 
 typedef struct listing {
-	sherd_table *table; /* or NULL */
-	sherd_doc *doc;
+	cli_table *table; /* or NULL */
+	cli_doc *doc;
 	uint64_t current;
 } listing;
 
@@ -133,7 +133,7 @@ static void format_time(uint64_t seconds, char *out, size_t room)
 		(void)snprintf(out, room, "%" PRIu64, seconds);
 }
 
-static void add_tags(sherd_table *table, const sherd_graph_snapshot *s)
+static void add_tags(cli_table *table, const sherd_graph_snapshot *s)
 {
 	size_t len = 1;
 	for (size_t i = 0; i < s->tag_count; i++)
@@ -143,7 +143,7 @@ static void add_tags(sherd_table *table, const sherd_graph_snapshot *s)
 		at += snprintf(at, len - (size_t)(at - text), "%s%s=%s", i ? ", " : "", s->tags[i].key,
 		               s->tags[i].value);
 	table->failed |= !text;
-	sherd_table_add(table, text ? text : "");
+	cli_table_add(table, text ? text : "");
 	free(text);
 }
 
@@ -154,81 +154,81 @@ static bool list_version(void *arg, const sherd_graph_snapshot *s)
 	format_time(s->created_s, when, sizeof(when));
 	if (l->table) {
 		(void)snprintf(number, sizeof(number), "%" PRIu64, s->version);
-		sherd_table_add(l->table, number);
-		sherd_table_add(l->table, when);
-		sherd_table_add(l->table, s->version == l->current ? "current" : "");
+		cli_table_add(l->table, number);
+		cli_table_add(l->table, when);
+		cli_table_add(l->table, s->version == l->current ? "current" : "");
 		add_tags(l->table, s);
 		return true;
 	}
-	sherd_doc_open(l->doc, '{');
-	sherd_doc_put_u64(l->doc, "version", s->version);
-	sherd_doc_put_text(l->doc, "created", when);
-	sherd_doc_put_open(l->doc, "tags", '{');
+	cli_doc_open(l->doc, '{');
+	cli_doc_put_u64(l->doc, "version", s->version);
+	cli_doc_put_text(l->doc, "created", when);
+	cli_doc_put_open(l->doc, "tags", '{');
 	for (size_t i = 0; i < s->tag_count; i++)
-		sherd_doc_put_text(l->doc, s->tags[i].key, s->tags[i].value);
-	sherd_doc_close(l->doc, '}');
-	sherd_doc_close(l->doc, '}');
+		cli_doc_put_text(l->doc, s->tags[i].key, s->tags[i].value);
+	cli_doc_close(l->doc, '}');
+	cli_doc_close(l->doc, '}');
 	return true;
 }
 
-static int print_versions(sherd_cli *cli, const sherd_db *db, uint64_t current, sherd_error *err)
+static int print_versions(cli_state *cli, const cli_db *db, uint64_t current, sherd_error *err)
 {
 	static const char *const heads[] = {"version", "created", "", "tags"};
-	sherd_table table = {.columns = COUNT_OF(heads), .right = 1u};
+	cli_table table = {.columns = COUNT_OF(heads), .right = 1u};
 	listing l = {.table = &table, .current = current};
-	sherd_table_add_row(&table, heads);
-	int rc = sherd_db_blame(db, sherd_graph_versions(db->graph, list_version, &l, err), err);
+	cli_table_add_row(&table, heads);
+	int rc = cli_db_blame(db, sherd_graph_versions(db->graph, list_version, &l, err), err);
 	if (rc == SHERD_OK)
-		rc = sherd_table_print(&table, &cli->out, err);
-	sherd_table_done(&table);
+		rc = cli_table_print(&table, &cli->out, err);
+	cli_table_done(&table);
 	return rc;
 }
 
-static int put_versions(sherd_cli *cli, const sherd_db *db, uint64_t current, sherd_error *err)
+static int put_versions(cli_state *cli, const cli_db *db, uint64_t current, sherd_error *err)
 {
-	sherd_doc doc = sherd_doc_begin(&cli->out);
+	cli_doc doc = cli_doc_begin(&cli->out);
 	listing l = {.doc = &doc};
 	if (current)
-		sherd_doc_put_u64(&doc, "current", current);
-	sherd_doc_put_open(&doc, "versions", '[');
-	int rc = sherd_db_blame(db, sherd_graph_versions(db->graph, list_version, &l, err), err);
-	sherd_doc_close(&doc, ']');
-	return sherd_doc_end(&doc, rc, err);
+		cli_doc_put_u64(&doc, "current", current);
+	cli_doc_put_open(&doc, "versions", '[');
+	int rc = cli_db_blame(db, sherd_graph_versions(db->graph, list_version, &l, err), err);
+	cli_doc_close(&doc, ']');
+	return cli_doc_end(&doc, rc, err);
 }
 
 /* Where the current version cannot be opened that is told, and the others are listed. */
-static int open_any(sherd_db *db, sherd_cli *cli, bool *current, sherd_error *err)
+static int open_any(cli_db *db, cli_state *cli, bool *current, sherd_error *err)
 {
 	sherd_graph_options options = {.read_only = true, .pool = cli->pool};
-	sherd_place place;
-	TRY(sherd_place_open_any(&place, db->path, false, err));
-	int rc = sherd_db_open_place(db, &place, &options, err);
+	cli_place place;
+	TRY(cli_place_open_any(&place, db->path, false, err));
+	int rc = cli_db_open_place(db, &place, &options, err);
 	*current = rc == SHERD_OK;
 	if (rc != SHERD_ECORRUPT)
 		return rc;
 	sherd_error failure = *err;
 	options.whole = true;
-	TRY(sherd_place_open_any(&place, db->path, false, err));
-	rc = sherd_db_open_place(db, &place, &options, err);
+	TRY(cli_place_open_any(&place, db->path, false, err));
+	rc = cli_db_open_place(db, &place, &options, err);
 	if (rc == SHERD_OK)
-		sherd_out_problem(&cli->out, &failure, true);
+		cli_out_problem(&cli->out, &failure, true);
 	else
 		*err = failure;
 	return rc;
 }
 
-static int run_versions(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run_versions(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_db db = {.path = args->operands[0]};
+	cli_db db = {.path = args->operands[0]};
 	bool current;
 	TRY(open_any(&db, cli, &current, err));
 	uint64_t version = current ? sherd_graph_version(db.graph) : 0;
 	int rc = cli->out.json ? put_versions(cli, &db, version, err) : print_versions(cli, &db, version, err);
-	sherd_db_close(&db);
+	cli_db_close(&db);
 	return rc;
 }
 
-const sherd_command sherd_command_graph_versions = {
+const cli_command cli_command_graph_versions = {
 	.name = "graph versions",
 	.operands = "DB",
 	.summary = "Lists the versions that can be read, oldest first, and their tags",

@@ -26,38 +26,37 @@ static int fail_system(const char *path, const char *what, sherd_error *err)
 {
 	int cause = errno;
 	sherd_status code = cause == ENOENT || cause == ENOTDIR ? SHERD_ENOTFOUND : SHERD_EIO;
-	int rc = sherd_cli_fail(err, code, code == SHERD_EIO ? "io" : "not-found", "cannot %s: %s", what,
-	                        strerror(cause));
+	int rc = cli_fail(err, code, code == SHERD_EIO ? "io" : "not-found", "cannot %s: %s", what, strerror(cause));
 	err->os_errno = cause;
 	name_input(path, err);
 	return rc;
 }
 
-int sherd_lines_open(sherd_lines *in, const char *path, sherd_error *err)
+int cli_lines_open(cli_lines *in, const char *path, sherd_error *err)
 {
 	struct stat st;
-	*in = (sherd_lines){.at = {.path = path}, .fd = STDIN_FILENO};
+	*in = (cli_lines){.at = {.path = path}, .fd = STDIN_FILENO};
 	if (strcmp(path, "-") != 0)
-		in->fd = open(sherd_place_plain(path), O_RDONLY | O_CLOEXEC);
+		in->fd = open(cli_place_plain(path), O_RDONLY | O_CLOEXEC);
 	if (in->fd < 0 || fstat(in->fd, &st) < 0) {
 		int rc = fail_system(path, "open", err);
-		sherd_lines_close(in);
+		cli_lines_close(in);
 		return rc;
 	}
 	in->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 	return SHERD_OK;
 }
 
-void sherd_lines_close(sherd_lines *in)
+void cli_lines_close(cli_lines *in)
 {
 	if (in->fd > STDIN_FILENO)
 		(void)close(in->fd);
 	free(in->data);
-	*in = (sherd_lines){.fd = -1};
+	*in = (cli_lines){.fd = -1};
 }
 
 /* Makes room behind what is kept. */
-static int make_room(sherd_lines *in, sherd_error *err)
+static int make_room(cli_lines *in, sherd_error *err)
 {
 	if (in->from) {
 		memmove(in->data, in->data + in->from, in->len - in->from);
@@ -67,30 +66,30 @@ static int make_room(sherd_lines *in, sherd_error *err)
 	if (in->cap - in->len >= PIECE)
 		return SHERD_OK;
 	if (in->len >= LONGEST) {
-		int rc = sherd_cli_fail(err, SHERD_ELIMIT, "too-long", "longer than %d MiB", LONGEST >> 20);
+		int rc = cli_fail(err, SHERD_ELIMIT, "too-long", "longer than %d MiB", LONGEST >> 20);
 		in->at.line++;
 		in->at.offset = in->next;
-		return sherd_position_blame(&in->at, rc, err);
+		return cli_position_blame(&in->at, rc, err);
 	}
 	size_t cap = in->cap ? in->cap * 2 : (size_t)PIECE * 4;
 	if (cap > LONGEST + PIECE)
 		cap = LONGEST + PIECE;
 	char *data = realloc(in->data, cap);
 	if (!data)
-		return sherd_cli_no_memory(err);
+		return cli_no_memory(err);
 	in->data = data;
 	in->cap = cap;
 	return SHERD_OK;
 }
 
 /* Reading is begun again after a signal, waiting is not: so that a signal is noticed while nothing comes. */
-static int fill(sherd_lines *in, sherd_error *err)
+static int fill(cli_lines *in, sherd_error *err)
 {
 	TRY(make_room(in, err));
 	for (;;) {
 		struct pollfd wait = {.fd = in->fd, .events = POLLIN};
 		int ready = poll(&wait, 1, -1);
-		TRY(sherd_watch_check(err));
+		TRY(cli_watch_check(err));
 		ssize_t n = ready < 0 ? -1 : read(in->fd, in->data + in->len, in->cap - in->len);
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
@@ -102,7 +101,7 @@ static int fill(sherd_lines *in, sherd_error *err)
 	}
 }
 
-int sherd_lines_next(sherd_lines *in, const char **line, size_t *len, sherd_error *err)
+int cli_lines_next(cli_lines *in, const char **line, size_t *len, sherd_error *err)
 {
 	size_t looked = 0;
 	const char *end = NULL;
@@ -125,7 +124,7 @@ int sherd_lines_next(sherd_lines *in, const char **line, size_t *len, sherd_erro
 	return 1;
 }
 
-int sherd_position_blame(const sherd_position *at, int rc, sherd_error *err)
+int cli_position_blame(const cli_position *at, int rc, sherd_error *err)
 {
 	if (rc >= 0 || rc == SHERD_ENOMEM || rc == SHERD_ECANCELLED)
 		return rc;

@@ -26,51 +26,51 @@ static bool shard_of(const planner *p, const char *file, uint32_t *shard, const 
 	return true;
 }
 
-static int print(sherd_cli *cli, const planner *p, char *const *files, int count, sherd_error *err)
+static int print(cli_state *cli, const planner *p, char *const *files, int count, sherd_error *err)
 {
 	static const char *const heads[] = {"shard", "name", "file"};
-	sherd_table table = {.columns = COUNT_OF(heads), .right = 1u << 0};
-	sherd_table_add_row(&table, heads);
+	cli_table table = {.columns = COUNT_OF(heads), .right = 1u << 0};
+	cli_table_add_row(&table, heads);
 	for (int i = 0; i < count; i++) {
 		uint32_t shard;
 		const char *name;
 		char number[16] = "new";
 		if (shard_of(p, files[i], &shard, &name))
 			(void)snprintf(number, sizeof(number), "%" PRIu32, shard);
-		sherd_table_add(&table, number);
-		sherd_table_add(&table, name);
-		sherd_table_add(&table, files[i]);
+		cli_table_add(&table, number);
+		cli_table_add(&table, name);
+		cli_table_add(&table, files[i]);
 	}
-	int rc = sherd_table_print(&table, &cli->out, err);
-	sherd_table_done(&table);
+	int rc = cli_table_print(&table, &cli->out, err);
+	cli_table_done(&table);
 	return rc;
 }
 
-static int put(sherd_cli *cli, const planner *p, char *const *files, int count, sherd_error *err)
+static int put(cli_state *cli, const planner *p, char *const *files, int count, sherd_error *err)
 {
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_doc_put_u64(&doc, "shards", p->shards);
-	sherd_doc_put_open(&doc, "files", '[');
+	cli_doc doc = cli_doc_begin(&cli->out);
+	cli_doc_put_u64(&doc, "shards", p->shards);
+	cli_doc_put_open(&doc, "files", '[');
 	for (int i = 0; i < count; i++) {
 		uint32_t shard;
 		const char *name;
 		bool known = shard_of(p, files[i], &shard, &name);
-		sherd_doc_open(&doc, '{');
-		sherd_doc_put_text(&doc, "file", files[i]);
-		sherd_doc_key(&doc, "shard");
+		cli_doc_open(&doc, '{');
+		cli_doc_put_text(&doc, "file", files[i]);
+		cli_doc_key(&doc, "shard");
 		if (known)
-			sherd_doc_u64(&doc, shard);
+			cli_doc_u64(&doc, shard);
 		else
-			sherd_doc_raw(&doc, "null");
+			cli_doc_raw(&doc, "null");
 		if (*name)
-			sherd_doc_put_text(&doc, "name", name);
-		sherd_doc_close(&doc, '}');
+			cli_doc_put_text(&doc, "name", name);
+		cli_doc_close(&doc, '}');
 	}
-	sherd_doc_close(&doc, ']');
-	return sherd_doc_end(&doc, SHERD_OK, err);
+	cli_doc_close(&doc, ']');
+	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int tell(sherd_cli *cli, const planner *p, char *const *files, int count, sherd_error *err)
+static int tell(cli_state *cli, const planner *p, char *const *files, int count, sherd_error *err)
 {
 	return cli->out.json ? put(cli, p, files, count, err) : print(cli, p, files, count, err);
 }
@@ -79,7 +79,7 @@ static int add_files(sherd_graph_plan *plan, char *const *files, int count, sher
 {
 	sherd_graph_text *texts = calloc((size_t)count, sizeof(*texts));
 	if (!texts)
-		return sherd_cli_no_memory(err);
+		return cli_no_memory(err);
 	for (int i = 0; i < count; i++)
 		texts[i] = sherd_graph_text_of(files[i]);
 	int rc = sherd_graph_plan_add(plan, texts, (size_t)count, err);
@@ -87,11 +87,11 @@ static int add_files(sherd_graph_plan *plan, char *const *files, int count, sher
 	return rc;
 }
 
-static int run_without_database(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run_without_database(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	sherd_graph_layout layout;
 	sherd_graph_plan *plan = NULL;
-	TRY(sherd_db_take_layout(args, &layout, err));
+	TRY(cli_db_take_layout(args, &layout, err));
 	TRY(sherd_graph_plan_open(&plan, &layout, err));
 	int rc = add_files(plan, args->operands, args->count, err);
 	if (rc == SHERD_OK) {
@@ -102,30 +102,30 @@ static int run_without_database(sherd_cli *cli, const sherd_args *args, sherd_er
 	return rc;
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_db db;
+	cli_db db;
 	sherd_graph_totals totals;
-	if (sherd_args_has(args, "planner") || sherd_args_has(args, "shards") || sherd_args_has(args, "min-files"))
+	if (cli_args_has(args, "planner") || cli_args_has(args, "shards") || cli_args_has(args, "min-files"))
 		return run_without_database(cli, args, err);
 	if (args->count < 2)
-		return sherd_cli_usage(err, "which files? DB FILE..., or --planner PLANNER FILE... without a database");
-	TRY(sherd_db_open_reader(&db, cli, args, err));
-	int rc = sherd_db_blame(&db, sherd_graph_stats(db.graph, &totals, err), err);
+		return cli_usage(err, "which files? DB FILE..., or --planner PLANNER FILE... without a database");
+	TRY(cli_db_open_reader(&db, cli, args, err));
+	int rc = cli_db_blame(&db, sherd_graph_stats(db.graph, &totals, err), err);
 	if (rc == SHERD_OK) {
 		const planner p = {.graph = db.graph, .shards = totals.shards};
 		rc = tell(cli, &p, args->operands + 1, args->count - 1, err);
 	}
-	sherd_db_close(&db);
+	cli_db_close(&db);
 	return rc;
 }
 
-static const sherd_option options[] = {
-	SHERD_LAYOUT_OPTIONS,
+static const cli_option options[] = {
+	CLI_LAYOUT_OPTIONS,
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_graph_plan = {
+const cli_command cli_command_graph_plan = {
 	.name = "graph plan",
 	.operands = "[DB] FILE...",
 	.summary = "Prints which shard the nodes of each file go to",

@@ -8,23 +8,23 @@
 #include <string.h>
 
 /* What a terminal would take for a command is escaped, which JSON allows wherever it can stand. */
-static void print(sherd_out *out, const char *json, size_t len)
+static void print(cli_out *out, const char *json, size_t len)
 {
 	for (size_t i = 0, from = 0; i <= len;) {
-		char escape[SHERD_TEXT_ESCAPE];
-		size_t n = i < len ? sherd_text_char(json + i, len - i) : 0;
-		size_t escaped = n && (uint8_t)json[i] >= 0x7F ? sherd_text_escape(json + i, n, escape) : 0;
+		char escape[CLI_TEXT_ESCAPE];
+		size_t n = i < len ? cli_text_char(json + i, len - i) : 0;
+		size_t escaped = n && (uint8_t)json[i] >= 0x7F ? cli_text_escape(json + i, n, escape) : 0;
 		if (escaped || i == len)
-			sherd_out_bytes(out, json + from, i - from);
+			cli_out_bytes(out, json + from, i - from);
 		if (escaped) {
-			sherd_out_bytes(out, escape, escaped);
+			cli_out_bytes(out, escape, escaped);
 			from = i + n;
 		}
 		i += n ? n : 1;
 	}
 }
 
-static void put(sherd_records *r, const char *text, size_t len)
+static void put(cli_records *r, const char *text, size_t len)
 {
 	if (r->file && r->rc == SHERD_OK)
 		r->rc = sherd_writer_append(r->file, text, len, r->err);
@@ -33,12 +33,12 @@ static void put(sherd_records *r, const char *text, size_t len)
 	r->bytes += len;
 }
 
-static void put_str(sherd_records *r, const char *text)
+static void put_str(cli_records *r, const char *text)
 {
 	put(r, text, strlen(text));
 }
 
-static void put_line(sherd_records *r, const char *kind, size_t len)
+static void put_line(cli_records *r, const char *kind, size_t len)
 {
 	if (r->change) {
 		put_str(r, "{\"change\":\"");
@@ -51,21 +51,21 @@ static void put_line(sherd_records *r, const char *kind, size_t len)
 	put_str(r, r->change ? "}\n" : "\n");
 }
 
-static void put_value(sherd_records *r, const char *kind)
+static void put_value(cli_records *r, const char *kind)
 {
 	if (!r->change) {
-		sherd_doc_raw(r->doc, r->line);
+		cli_doc_raw(r->doc, r->line);
 		return;
 	}
-	sherd_doc_open(r->doc, '{');
-	sherd_doc_put_text(r->doc, "change", r->change);
-	sherd_doc_key(r->doc, kind);
-	sherd_doc_raw(r->doc, r->line);
-	sherd_doc_close(r->doc, '}');
+	cli_doc_open(r->doc, '{');
+	cli_doc_put_text(r->doc, "change", r->change);
+	cli_doc_key(r->doc, kind);
+	cli_doc_raw(r->doc, r->line);
+	cli_doc_close(r->doc, '}');
 }
 
 /* The record was made a line of this length. */
-static bool deliver(sherd_records *r, const char *kind, size_t len)
+static bool deliver(cli_records *r, const char *kind, size_t len)
 {
 	bool shown = r->rc == SHERD_OK && !r->count;
 	if (shown && r->doc)
@@ -73,10 +73,10 @@ static bool deliver(sherd_records *r, const char *kind, size_t len)
 	else if (shown)
 		put_line(r, kind, len);
 	if (r->rc == SHERD_OK)
-		r->rc = sherd_watch_check(r->err);
+		r->rc = cli_watch_check(r->err);
 	if (r->file && (r->nodes + r->edges) % 4096 == 0)
 		(void)r->cli->progress.update(r->cli->progress.arg, r->bytes, 0);
-	return r->rc == SHERD_OK && !sherd_out_failed() && (!r->limit || r->nodes + r->edges < r->limit);
+	return r->rc == SHERD_OK && !cli_out_failed() && (!r->limit || r->nodes + r->edges < r->limit);
 }
 
 static bool same_id(sherd_graph_id a, sherd_graph_id b)
@@ -86,7 +86,7 @@ static bool same_id(sherd_graph_id a, sherd_graph_id b)
 
 /* Puts the node at the other end into the line of an edge, which then reads back as the same edge: other keys are
  * passed over there. */
-static int add_node(sherd_records *r, const sherd_graph_edge *edge, size_t *len)
+static int add_node(cli_records *r, const sherd_graph_edge *edge, size_t *len)
 {
 	sherd_graph_node node;
 	char *text = NULL;
@@ -102,24 +102,24 @@ static int add_node(sherd_records *r, const sherd_graph_edge *edge, size_t *len)
 		r->room = all;
 		*len = *len - 1 + (size_t)snprintf(larger + *len - 1, all - *len + 1, ",\"node\":%s}", text);
 	} else if (rc == SHERD_OK) {
-		rc = sherd_cli_no_memory(r->err);
+		rc = cli_no_memory(r->err);
 	}
 	free(text);
 	return rc;
 }
 
-bool sherd_records_node(void *arg, const sherd_graph_node *node)
+bool cli_records_node(void *arg, const sherd_graph_node *node)
 {
-	sherd_records *r = arg;
+	cli_records *r = arg;
 	size_t len = 0;
 	r->rc = sherd_graph_node_line(node, &r->line, &r->room, &len, r->err);
 	r->nodes++;
 	return deliver(r, "node", len);
 }
 
-bool sherd_records_edge(void *arg, const sherd_graph_edge *edge)
+bool cli_records_edge(void *arg, const sherd_graph_edge *edge)
 {
-	sherd_records *r = arg;
+	cli_records *r = arg;
 	size_t len = 0;
 	r->rc = sherd_graph_edge_line(edge, &r->line, &r->room, &len, r->err);
 	if (r->rc == SHERD_OK && r->graph && !r->count)
@@ -128,7 +128,7 @@ bool sherd_records_edge(void *arg, const sherd_graph_edge *edge)
 	return deliver(r, "edge", len);
 }
 
-int sherd_records_done(sherd_records *r, int rc)
+int cli_records_done(cli_records *r, int rc)
 {
 	free(r->line);
 	r->line = NULL;

@@ -1,19 +1,19 @@
 /* cli/graph/records.h - nodes and edges on their way out: as lines to standard output or to a file, or into the
  * document of
  * --json. */
-#ifndef SHERD_CLI_GRAPH_RECORDS_H
-#define SHERD_CLI_GRAPH_RECORDS_H
+#ifndef CLI_GRAPH_RECORDS_H
+#define CLI_GRAPH_RECORDS_H
 
 #include "cli.h"
 #include "base/doc.h"
 
 #include <sherd/graph_json.h>
 
-typedef struct sherd_records {
-	sherd_cli *cli;
+typedef struct cli_records {
+	cli_state *cli;
 	sherd_error *err;
 	sherd_writer *file; /* lines go there; NULL: to standard output */
-	sherd_doc *doc;     /* values go there; NULL: they are lines */
+	cli_doc *doc;       /* values go there; NULL: they are lines */
 	const char *change; /* what became of the next record, told with it; NULL: nothing is */
 	uint64_t nodes, edges, bytes;
 	uint64_t limit;           /* stops after so many; 0: never */
@@ -23,13 +23,13 @@ typedef struct sherd_records {
 	int rc;                   /* of the first failure, which stops */
 	char *line;
 	size_t room;
-} sherd_records;
+} cli_records;
 
-/* Callbacks; arg is the sherd_records. They say stop after a failure, a signal, or when nobody reads standard output
+/* Callbacks; arg is the cli_records. They say stop after a failure, a signal, or when nobody reads standard output
  * any more. */
-bool sherd_records_node(void *arg, const sherd_graph_node *node);
-bool sherd_records_edge(void *arg, const sherd_graph_edge *edge);
+bool cli_records_node(void *arg, const sherd_graph_node *node);
+bool cli_records_edge(void *arg, const sherd_graph_edge *edge);
 /* Frees, and returns rc, or what went wrong before when that is a failure of its own. */
-int sherd_records_done(sherd_records *r, int rc);
+int cli_records_done(cli_records *r, int rc);
 
 #endif

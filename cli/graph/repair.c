@@ -8,129 +8,128 @@
 
 /* What is lost, as it is told. */
 typedef struct losses {
-	sherd_cli *cli;
-	const sherd_db *db;
-	sherd_doc *doc;
+	cli_state *cli;
+	const cli_db *db;
+	cli_doc *doc;
 } losses;
 
 static void tell_lost(void *arg, const sherd_error *what)
 {
 	losses *l = arg;
 	sherd_error named = *what;
-	sherd_place_name(&l->db->place, &named);
-	sherd_out_clear_bar(&l->cli->out);
-	sherd_out_note(&l->cli->out, "lost: %s: %s", named.object, named.message);
-	sherd_doc_open(l->doc, '{');
-	sherd_doc_put_text(l->doc, "object", named.object);
-	sherd_doc_put_text(l->doc, "code", named.reason);
-	sherd_doc_put_text(l->doc, "message", named.message);
-	sherd_doc_close(l->doc, '}');
+	cli_place_name(&l->db->place, &named);
+	cli_out_clear_bar(&l->cli->out);
+	cli_out_note(&l->cli->out, "lost: %s: %s", named.object, named.message);
+	cli_doc_open(l->doc, '{');
+	cli_doc_put_text(l->doc, "object", named.object);
+	cli_doc_put_text(l->doc, "code", named.reason);
+	cli_doc_put_text(l->doc, "message", named.message);
+	cli_doc_close(l->doc, '}');
 }
 
 /* Whole segments drop out of view with the damaged ones of their version. */
-static void tell_totals(sherd_cli *cli, const char *path, const sherd_graph_repair_result *r, bool dry_run)
+static void tell_totals(cli_state *cli, const char *path, const sherd_graph_repair_result *r, bool dry_run)
 {
 	const sherd_graph_records *before = &r->before, *after = &r->after;
 	char was[96] = "";
 	if (before->known)
 		(void)snprintf(was, sizeof(was), "%" PRIu64 " node%s and %" PRIu64 " edge%s before, ", before->nodes,
-		               sherd_text_plural(before->nodes), before->edges, sherd_text_plural(before->edges));
-	sherd_out_note(&cli->out, "%s: %s%" PRIu64 " node%s and %" PRIu64 " edge%s %s", path, was, after->nodes,
-	               sherd_text_plural(after->nodes), after->edges, sherd_text_plural(after->edges),
-	               dry_run ? "then" : "now");
+		               cli_text_plural(before->nodes), before->edges, cli_text_plural(before->edges));
+	cli_out_note(&cli->out, "%s: %s%" PRIu64 " node%s and %" PRIu64 " edge%s %s", path, was, after->nodes,
+	             cli_text_plural(after->nodes), after->edges, cli_text_plural(after->edges),
+	             dry_run ? "then" : "now");
 }
 
-static void tell_rest(sherd_cli *cli, const char *path, const sherd_graph_repair_result *r)
+static void tell_rest(cli_state *cli, const char *path, const sherd_graph_repair_result *r)
 {
 	if (r->versions || r->older)
-		sherd_out_note(&cli->out,
-		               "%s: the rest stays on disk until sherd graph gc; what tagged versions name until "
-		               "sherd graph tag --remove, or gc --untag",
-		               path);
+		cli_out_note(&cli->out,
+		             "%s: the rest stays on disk until sherd graph gc; what tagged versions name until "
+		             "sherd graph tag --remove, or gc --untag",
+		             path);
 }
 
-static void put_totals(sherd_doc *doc, const char *name, const sherd_graph_records *totals)
+static void put_totals(cli_doc *doc, const char *name, const sherd_graph_records *totals)
 {
 	if (!totals->known)
 		return;
-	sherd_doc_put_open(doc, name, '{');
-	sherd_doc_put_u64(doc, "nodes", totals->nodes);
-	sherd_doc_put_u64(doc, "edges", totals->edges);
-	sherd_doc_close(doc, '}');
+	cli_doc_put_open(doc, name, '{');
+	cli_doc_put_u64(doc, "nodes", totals->nodes);
+	cli_doc_put_u64(doc, "edges", totals->edges);
+	cli_doc_close(doc, '}');
 }
 
-static void tell(sherd_cli *cli, const char *path, const sherd_graph_repair_result *r, bool dry_run)
+static void tell(cli_state *cli, const char *path, const sherd_graph_repair_result *r, bool dry_run)
 {
 	if (r->older)
-		sherd_out_note(&cli->out, "%s: %" PRIu64 " older version%s damaged, and %s given up", path, r->older,
-		               r->older == 1 ? " is" : "s are", dry_run ? "would be" : "now");
+		cli_out_note(&cli->out, "%s: %" PRIu64 " older version%s damaged, and %s given up", path, r->older,
+		             r->older == 1 ? " is" : "s are", dry_run ? "would be" : "now");
 	if (r->whole == r->found && r->older) {
 		if (!dry_run)
-			sherd_out_note(&cli->out, "%s: version %" PRIu64 " is whole, and current as version %" PRIu64,
-			               path, r->whole, r->version);
+			cli_out_note(&cli->out, "%s: version %" PRIu64 " is whole, and current as version %" PRIu64,
+			             path, r->whole, r->version);
 		tell_rest(cli, path, r);
 		return;
 	}
 	if (r->whole == r->found) {
-		sherd_out_note(&cli->out, "%s: version %" PRIu64 " is whole: nothing to repair", path, r->whole);
+		cli_out_note(&cli->out, "%s: version %" PRIu64 " is whole: nothing to repair", path, r->whole);
 		return;
 	}
 	if (r->versions)
-		sherd_out_note(&cli->out, "%s: %" PRIu64 " version%s behind %" PRIu64 " cannot be read", path,
-		               r->versions, sherd_text_plural(r->versions), r->whole);
+		cli_out_note(&cli->out, "%s: %" PRIu64 " version%s behind %" PRIu64 " cannot be read", path,
+		             r->versions, cli_text_plural(r->versions), r->whole);
 	if (dry_run)
-		sherd_out_note(&cli->out, "%s: version %" PRIu64 " would be current again", path, r->whole);
+		cli_out_note(&cli->out, "%s: version %" PRIu64 " would be current again", path, r->whole);
 	else
-		sherd_out_note(&cli->out, "%s: version %" PRIu64 " is current again, as version %" PRIu64, path,
-		               r->whole, r->version);
+		cli_out_note(&cli->out, "%s: version %" PRIu64 " is current again, as version %" PRIu64, path, r->whole,
+		             r->version);
 	tell_totals(cli, path, r, dry_run);
 	tell_rest(cli, path, r);
 }
 
-static int repair(sherd_cli *cli, const sherd_db *db, bool dry_run, sherd_error *err)
+static int repair(cli_state *cli, const cli_db *db, bool dry_run, sherd_error *err)
 {
 	sherd_graph_repair_result result = {0};
-	sherd_doc doc = sherd_doc_begin(&cli->out);
+	cli_doc doc = cli_doc_begin(&cli->out);
 	losses l = {.cli = cli, .db = db, .doc = &doc};
 	sherd_graph_repair_options options = {
 		.dry_run = dry_run, .pool = cli->pool, .progress = &cli->progress, .lost = tell_lost, .arg = &l};
-	int rc = sherd_db_time(&options.time_ms, err);
-	sherd_doc_put_text(&doc, "path", db->path);
-	sherd_doc_put_open(&doc, "lost", '[');
+	int rc = cli_db_time(&options.time_ms, err);
+	cli_doc_put_text(&doc, "path", db->path);
+	cli_doc_put_open(&doc, "lost", '[');
 	if (rc == SHERD_OK)
-		rc = sherd_db_blame(db, sherd_graph_repair(db->place.store, db->place.key, &options, &result, err),
-		                    err);
-	sherd_out_clear_bar(&cli->out);
-	sherd_doc_close(&doc, ']');
+		rc = cli_db_blame(db, sherd_graph_repair(db->place.store, db->place.key, &options, &result, err), err);
+	cli_out_clear_bar(&cli->out);
+	cli_doc_close(&doc, ']');
 	if (rc == SHERD_OK)
 		tell(cli, db->path, &result, dry_run);
-	sherd_doc_put_u64(&doc, "found", result.found);
-	sherd_doc_put_u64(&doc, "whole", result.whole);
-	sherd_doc_put_u64(&doc, "version", result.version);
-	sherd_doc_put_u64(&doc, "versions", result.versions);
-	sherd_doc_put_u64(&doc, "older", result.older);
-	sherd_doc_put_u64(&doc, "nodes", result.nodes);
-	sherd_doc_put_u64(&doc, "edges", result.edges);
+	cli_doc_put_u64(&doc, "found", result.found);
+	cli_doc_put_u64(&doc, "whole", result.whole);
+	cli_doc_put_u64(&doc, "version", result.version);
+	cli_doc_put_u64(&doc, "versions", result.versions);
+	cli_doc_put_u64(&doc, "older", result.older);
+	cli_doc_put_u64(&doc, "nodes", result.nodes);
+	cli_doc_put_u64(&doc, "edges", result.edges);
 	put_totals(&doc, "before", &result.before);
 	put_totals(&doc, "after", &result.after);
-	return sherd_doc_end(&doc, rc, err);
+	return cli_doc_end(&doc, rc, err);
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_db db = {.path = args->operands[0]};
-	TRY(sherd_place_open_any(&db.place, db.path, false, err));
-	int rc = repair(cli, &db, sherd_args_has(args, "dry-run"), err);
-	sherd_db_close(&db);
+	cli_db db = {.path = args->operands[0]};
+	TRY(cli_place_open_any(&db.place, db.path, false, err));
+	int rc = repair(cli, &db, cli_args_has(args, "dry-run"), err);
+	cli_db_close(&db);
 	return rc;
 }
 
-static const sherd_option options[] = {
+static const cli_option options[] = {
 	{"dry-run", NULL, "only tell what is lost, and which version would be current", 0},
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_graph_repair = {
+const cli_command cli_command_graph_repair = {
 	.name = "graph repair",
 	.operands = "DB",
 	.summary = "Makes the newest version that is whole the current one",

@@ -15,9 +15,9 @@ typedef struct shard {
 	char name[256];
 } shard;
 
-static int look_at(const sherd_db *db, uint32_t index, shard *out, sherd_error *err)
+static int look_at(const cli_db *db, uint32_t index, shard *out, sherd_error *err)
 {
-	TRY(sherd_db_blame(db, sherd_graph_shard_stats(db->graph, index, &out->stats, err), err));
+	TRY(cli_db_blame(db, sherd_graph_shard_stats(db->graph, index, &out->stats, err), err));
 	if (*out->stats.name)
 		(void)snprintf(out->name, sizeof(out->name), "%s", out->stats.name);
 	else
@@ -27,15 +27,15 @@ static int look_at(const sherd_db *db, uint32_t index, shard *out, sherd_error *
 
 /* ---- for people */
 
-static void add_number(sherd_table *table, uint64_t v)
+static void add_number(cli_table *table, uint64_t v)
 {
 	char text[24];
 	(void)snprintf(text, sizeof(text), "%" PRIu64, v);
-	sherd_table_add(table, text);
+	cli_table_add(table, text);
 }
 
 /* As long as the shard's nodes are of the fullest one's; any at all are seen. */
-static void add_bar(sherd_table *table, uint64_t nodes, uint64_t most)
+static void add_bar(cli_table *table, uint64_t nodes, uint64_t most)
 {
 	char bar[BAR + 1];
 	size_t len = most ? (size_t)((double)nodes / (double)most * BAR + 0.5) : 0;
@@ -43,10 +43,10 @@ static void add_bar(sherd_table *table, uint64_t nodes, uint64_t most)
 		len = 1;
 	memset(bar, '#', len);
 	bar[len] = 0;
-	sherd_table_add(table, bar);
+	cli_table_add(table, bar);
 }
 
-static int most_nodes(const sherd_db *db, uint32_t count, uint64_t *out, sherd_error *err)
+static int most_nodes(const cli_db *db, uint32_t count, uint64_t *out, sherd_error *err)
 {
 	shard s;
 	*out = 0;
@@ -57,57 +57,57 @@ static int most_nodes(const sherd_db *db, uint32_t count, uint64_t *out, sherd_e
 	return SHERD_OK;
 }
 
-static int add_shards(sherd_table *table, const sherd_db *db, uint32_t count, bool bars, sherd_error *err)
+static int add_shards(cli_table *table, const cli_db *db, uint32_t count, bool bars, sherd_error *err)
 {
 	uint64_t most;
 	TRY(most_nodes(db, count, &most, err));
 	for (uint32_t i = 0; i < count; i++) {
 		shard s;
-		char size[SHERD_TEXT_SIZE];
+		char size[CLI_TEXT_SIZE];
 		TRY(look_at(db, i, &s, err));
-		sherd_text_size(s.stats.bytes, size);
-		sherd_table_add(table, s.name);
+		cli_text_size(s.stats.bytes, size);
+		cli_table_add(table, s.name);
 		add_number(table, s.stats.nodes);
 		add_number(table, s.stats.edges);
 		add_number(table, s.stats.segments);
-		sherd_table_add(table, size);
+		cli_table_add(table, size);
 		if (bars)
 			add_bar(table, s.stats.nodes, most);
 	}
 	return SHERD_OK;
 }
 
-int sherd_shards_print(sherd_cli *cli, const sherd_db *db, uint32_t count, bool bars, sherd_error *err)
+int cli_shards_print(cli_state *cli, const cli_db *db, uint32_t count, bool bars, sherd_error *err)
 {
 	static const char *const heads[] = {"shard", "nodes", "edges", "segments", "size", ""};
-	bars = bars && sherd_out_is_terminal();
-	sherd_table table = {.columns = bars ? 6 : 5, .right = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4};
-	sherd_table_add_row(&table, heads);
+	bars = bars && cli_out_is_terminal();
+	cli_table table = {.columns = bars ? 6 : 5, .right = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4};
+	cli_table_add_row(&table, heads);
 	int rc = add_shards(&table, db, count, bars, err);
 	if (rc == SHERD_OK)
-		rc = sherd_table_print(&table, &cli->out, err);
-	sherd_table_done(&table);
+		rc = cli_table_print(&table, &cli->out, err);
+	cli_table_done(&table);
 	return rc;
 }
 
 /* ---- for programs */
 
-int sherd_shards_put(sherd_doc *doc, const sherd_db *db, uint32_t count, sherd_error *err)
+int cli_shards_put(cli_doc *doc, const cli_db *db, uint32_t count, sherd_error *err)
 {
-	sherd_doc_put_open(doc, "shards", '[');
+	cli_doc_put_open(doc, "shards", '[');
 	for (uint32_t i = 0; i < count; i++) {
 		shard s;
 		TRY(look_at(db, i, &s, err));
-		sherd_doc_open(doc, '{');
-		sherd_doc_put_u64(doc, "id", s.stats.shard);
-		sherd_doc_put_text(doc, "name", s.name);
-		sherd_doc_put_u64(doc, "nodes", s.stats.nodes);
-		sherd_doc_put_u64(doc, "edges", s.stats.edges);
-		sherd_doc_put_u64(doc, "segments", s.stats.segments);
-		sherd_doc_put_u64(doc, "bytes", s.stats.bytes);
-		sherd_doc_close(doc, '}');
+		cli_doc_open(doc, '{');
+		cli_doc_put_u64(doc, "id", s.stats.shard);
+		cli_doc_put_text(doc, "name", s.name);
+		cli_doc_put_u64(doc, "nodes", s.stats.nodes);
+		cli_doc_put_u64(doc, "edges", s.stats.edges);
+		cli_doc_put_u64(doc, "segments", s.stats.segments);
+		cli_doc_put_u64(doc, "bytes", s.stats.bytes);
+		cli_doc_close(doc, '}');
 	}
-	sherd_doc_close(doc, ']');
+	cli_doc_close(doc, ']');
 	return SHERD_OK;
 }
 
@@ -120,7 +120,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Fills in how many nodes each shard has, and which is the fullest. */
-static int weigh(const sherd_db *db, uint32_t count, uint64_t *nodes, shard *fullest, sherd_error *err)
+static int weigh(const cli_db *db, uint32_t count, uint64_t *nodes, shard *fullest, sherd_error *err)
 {
 	*fullest = (shard){0};
 	for (uint32_t i = 0; i < count; i++) {
@@ -141,21 +141,21 @@ static int judge(uint64_t *nodes, uint32_t count, const shard *fullest, sherd_er
 	uint64_t median = nodes[(count - 1) / 2];
 	if ((fullest->stats.nodes - 1) / TOO_MANY < (median ? median : 1))
 		return 0;
-	sherd_cli_fill(warning, SHERD_OK, "unbalanced",
-	               "shard %.64s holds %" PRIu64 " nodes, more than %d times the median of %" PRIu64, fullest->name,
-	               fullest->stats.nodes, TOO_MANY, median);
+	cli_fill(warning, SHERD_OK, "unbalanced",
+	         "shard %.64s holds %" PRIu64 " nodes, more than %d times the median of %" PRIu64, fullest->name,
+	         fullest->stats.nodes, TOO_MANY, median);
 	return 1;
 }
 
-int sherd_shards_balance(const sherd_db *db, uint32_t count, sherd_error *warning, sherd_error *err)
+int cli_shards_balance(const cli_db *db, uint32_t count, sherd_error *warning, sherd_error *err)
 {
 	shard fullest;
 	uint64_t *nodes = malloc((count + 1) * sizeof(*nodes));
-	int rc = nodes ? weigh(db, count, nodes, &fullest, err) : sherd_cli_no_memory(err);
+	int rc = nodes ? weigh(db, count, nodes, &fullest, err) : cli_no_memory(err);
 	if (rc == SHERD_OK)
 		rc = judge(nodes, count, &fullest, warning);
 	free(nodes);
 	if (rc > 0)
-		sherd_place_name(&db->place, warning);
+		cli_place_name(&db->place, warning);
 	return rc;
 }

@@ -1,18 +1,18 @@
 /* cli/graph/shards.h - the shards of a graph: a table for people, values for --json, and how they are balanced. */
-#ifndef SHERD_CLI_GRAPH_SHARDS_H
-#define SHERD_CLI_GRAPH_SHARDS_H
+#ifndef CLI_GRAPH_SHARDS_H
+#define CLI_GRAPH_SHARDS_H
 
 #include "graph/db.h"
 #include "base/doc.h"
 
 /* Columns for each shard; with a bar that shows its share of the nodes when standard output is a terminal and bars are
  * wanted. */
-int sherd_shards_print(sherd_cli *cli, const sherd_db *db, uint32_t count, bool bars, sherd_error *err);
+int cli_shards_print(cli_state *cli, const cli_db *db, uint32_t count, bool bars, sherd_error *err);
 /* The key "shards" and its array. */
-int sherd_shards_put(sherd_doc *doc, const sherd_db *db, uint32_t count, sherd_error *err);
+int cli_shards_put(cli_doc *doc, const cli_db *db, uint32_t count, sherd_error *err);
 
 /* 1 and what is to be said about the fullest shard when it holds more than ten times the nodes of the median (counted
  * as 1 where most are empty, so that a handful of nodes is no imbalance), else 0. */
-int sherd_shards_balance(const sherd_db *db, uint32_t count, sherd_error *warning, sherd_error *err);
+int cli_shards_balance(const cli_db *db, uint32_t count, sherd_error *warning, sherd_error *err);
 
 #endif

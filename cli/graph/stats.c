@@ -9,109 +9,109 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void print_head(sherd_cli *cli, const sherd_db *db, const sherd_graph_totals *t)
+static void print_head(cli_state *cli, const cli_db *db, const sherd_graph_totals *t)
 {
-	sherd_out *out = &cli->out;
-	char size[SHERD_TEXT_SIZE];
+	cli_out *out = &cli->out;
+	char size[CLI_TEXT_SIZE];
 	sherd_graph_layout layout = sherd_graph_layout_of(db->graph);
-	sherd_text_size(t->bytes, size);
-	sherd_out_name(out, db->path);
-	sherd_out_printf(out, ": rfdb, version %" PRIu64 ", %" PRIu64 " node%s, %" PRIu64 " edge%s, %s\n",
-	                 sherd_graph_version(db->graph), t->nodes, sherd_text_plural(t->nodes), t->edges,
-	                 sherd_text_plural(t->edges), size);
-	sherd_out_printf(out, "planner     %s", sherd_db_planner_name(layout.planner));
+	cli_text_size(t->bytes, size);
+	cli_out_name(out, db->path);
+	cli_out_printf(out, ": rfdb, version %" PRIu64 ", %" PRIu64 " node%s, %" PRIu64 " edge%s, %s\n",
+	               sherd_graph_version(db->graph), t->nodes, cli_text_plural(t->nodes), t->edges,
+	               cli_text_plural(t->edges), size);
+	cli_out_printf(out, "planner     %s", cli_db_planner_name(layout.planner));
 	if (layout.planner == SHERD_GRAPH_DIRECTORY && layout.min_files > 1)
-		sherd_out_printf(out, ", directories of fewer than %" PRIu32 " files join their parent",
-		                 layout.min_files);
-	sherd_out_printf(out, "\nsegments    %" PRIu64 "\n", t->segments);
+		cli_out_printf(out, ", directories of fewer than %" PRIu32 " files join their parent",
+		               layout.min_files);
+	cli_out_printf(out, "\nsegments    %" PRIu64 "\n", t->segments);
 	if (t->tombstones)
-		sherd_out_printf(out, "tombstones  %" PRIu64 "\n", t->tombstones);
+		cli_out_printf(out, "tombstones  %" PRIu64 "\n", t->tombstones);
 }
 
-static void put_head(sherd_doc *doc, const sherd_db *db, const sherd_graph_totals *t)
+static void put_head(cli_doc *doc, const cli_db *db, const sherd_graph_totals *t)
 {
-	sherd_doc_put_text(doc, "format", "rfdb");
-	sherd_doc_put_u64(doc, "version", sherd_graph_version(db->graph));
-	sherd_doc_put_u64(doc, "nodes", t->nodes);
-	sherd_doc_put_u64(doc, "edges", t->edges);
-	sherd_doc_put_u64(doc, "segments", t->segments);
-	sherd_doc_put_u64(doc, "tombstones", t->tombstones);
-	sherd_doc_put_u64(doc, "bytes", t->bytes);
-	sherd_doc_put_text(doc, "planner", sherd_db_planner_name(sherd_graph_layout_of(db->graph).planner));
+	cli_doc_put_text(doc, "format", "rfdb");
+	cli_doc_put_u64(doc, "version", sherd_graph_version(db->graph));
+	cli_doc_put_u64(doc, "nodes", t->nodes);
+	cli_doc_put_u64(doc, "edges", t->edges);
+	cli_doc_put_u64(doc, "segments", t->segments);
+	cli_doc_put_u64(doc, "tombstones", t->tombstones);
+	cli_doc_put_u64(doc, "bytes", t->bytes);
+	cli_doc_put_text(doc, "planner", cli_db_planner_name(sherd_graph_layout_of(db->graph).planner));
 }
 
 /* ---- info */
 
 typedef struct disk {
-	sherd_db_bytes bytes;
+	cli_db_bytes bytes;
 	uint64_t collected; /* bytes that sherd graph gc would remove */
 } disk;
 
-static int look_at_disk(const sherd_db *db, disk *out, sherd_error *err)
+static int look_at_disk(const cli_db *db, disk *out, sherd_error *err)
 {
 	sherd_graph_gc_result gone = {0};
-	TRY(sherd_db_weigh(db, &out->bytes, err));
+	TRY(cli_db_weigh(db, &out->bytes, err));
 	TRY(sherd_graph_gc(db->graph, &(sherd_graph_gc_options){.dry_run = true}, &gone, err));
 	out->collected = gone.bytes;
 	return SHERD_OK;
 }
 
-static void print_disk(sherd_cli *cli, const disk *d)
+static void print_disk(cli_state *cli, const disk *d)
 {
-	char size[SHERD_TEXT_SIZE];
-	sherd_text_size(d->bytes.all, size);
-	sherd_out_printf(&cli->out, "on disk     %s", size);
+	char size[CLI_TEXT_SIZE];
+	cli_text_size(d->bytes.all, size);
+	cli_out_printf(&cli->out, "on disk     %s", size);
 	if (d->bytes.pins) {
-		sherd_text_size(d->bytes.pins, size);
-		sherd_out_printf(&cli->out, ", %s of them pins of the server", size);
+		cli_text_size(d->bytes.pins, size);
+		cli_out_printf(&cli->out, ", %s of them pins of the server", size);
 	}
 	if (d->collected) {
-		sherd_text_size(d->collected, size);
-		sherd_out_printf(&cli->out, "; sherd graph gc would free %s", size);
+		cli_text_size(d->collected, size);
+		cli_out_printf(&cli->out, "; sherd graph gc would free %s", size);
 	}
-	sherd_out_printf(&cli->out, "\n");
+	cli_out_printf(&cli->out, "\n");
 }
 
-static int show_json(sherd_cli *cli, const sherd_db *db, const sherd_graph_totals *t, const disk *d, sherd_error *err)
+static int show_json(cli_state *cli, const cli_db *db, const sherd_graph_totals *t, const disk *d, sherd_error *err)
 {
-	sherd_doc doc = sherd_doc_begin(&cli->out);
+	cli_doc doc = cli_doc_begin(&cli->out);
 	put_head(&doc, db, t);
-	sherd_doc_put_u64(&doc, "disk_bytes", d->bytes.all);
-	sherd_doc_put_u64(&doc, "pin_bytes", d->bytes.pins);
-	sherd_doc_put_u64(&doc, "gc_bytes", d->collected);
-	int rc = sherd_shards_put(&doc, db, t->shards, err);
-	return sherd_doc_end(&doc, rc, err);
+	cli_doc_put_u64(&doc, "disk_bytes", d->bytes.all);
+	cli_doc_put_u64(&doc, "pin_bytes", d->bytes.pins);
+	cli_doc_put_u64(&doc, "gc_bytes", d->collected);
+	int rc = cli_shards_put(&doc, db, t->shards, err);
+	return cli_doc_end(&doc, rc, err);
 }
 
-static int show(sherd_cli *cli, const sherd_db *db, sherd_error *err)
+static int show(cli_state *cli, const cli_db *db, sherd_error *err)
 {
 	sherd_graph_totals totals;
 	disk d;
-	TRY(sherd_db_blame(db, sherd_graph_stats(db->graph, &totals, err), err));
-	TRY(sherd_db_blame(db, look_at_disk(db, &d, err), err));
+	TRY(cli_db_blame(db, sherd_graph_stats(db->graph, &totals, err), err));
+	TRY(cli_db_blame(db, look_at_disk(db, &d, err), err));
 	if (cli->out.json)
 		return show_json(cli, db, &totals, &d, err);
 	print_head(cli, db, &totals);
 	print_disk(cli, &d);
-	sherd_out_printf(&cli->out, "\n");
-	return sherd_shards_print(cli, db, totals.shards, false, err);
+	cli_out_printf(&cli->out, "\n");
+	return cli_shards_print(cli, db, totals.shards, false, err);
 }
 
-int sherd_db_show(sherd_cli *cli, const char *path, sherd_place *place, sherd_error *err)
+int cli_db_show(cli_state *cli, const char *path, cli_place *place, sherd_error *err)
 {
-	sherd_db db = {.path = path};
+	cli_db db = {.path = path};
 	const sherd_graph_options options = {.read_only = true, .pool = cli->pool};
-	TRY(sherd_db_open_place(&db, place, &options, err));
+	TRY(cli_db_open_place(&db, place, &options, err));
 	int rc = show(cli, &db, err);
-	sherd_db_close(&db);
+	cli_db_close(&db);
 	return rc;
 }
 
 /* ---- stats */
 
 typedef struct counting {
-	sherd_table *table; /* or NULL */
-	sherd_doc *doc;
+	cli_table *table; /* or NULL */
+	cli_doc *doc;
 	bool failed;
 } counting;
 
@@ -119,8 +119,8 @@ static bool add_count(void *arg, sherd_graph_text type, uint64_t count)
 {
 	counting *c = arg;
 	if (!c->table) {
-		sherd_doc_key_bytes(c->doc, type.ptr, type.len);
-		sherd_doc_u64(c->doc, count);
+		cli_doc_key_bytes(c->doc, type.ptr, type.len);
+		cli_doc_u64(c->doc, count);
 		return true;
 	}
 	char number[24], *name = strndup(type.ptr ? type.ptr : "", type.len);
@@ -128,101 +128,101 @@ static bool add_count(void *arg, sherd_graph_text type, uint64_t count)
 	if (c->failed)
 		return false;
 	(void)snprintf(number, sizeof(number), "%" PRIu64, count);
-	sherd_table_add(c->table, name);
-	sherd_table_add(c->table, number);
+	cli_table_add(c->table, name);
+	cli_table_add(c->table, number);
 	free(name);
 	return true;
 }
 
 typedef int count_fn(const sherd_graph *graph, sherd_graph_count_fn *each, void *arg, sherd_error *err);
 
-static int count_types(const sherd_db *db, count_fn *count, counting *c, sherd_error *err)
+static int count_types(const cli_db *db, count_fn *count, counting *c, sherd_error *err)
 {
-	TRY(sherd_db_blame(db, count(db->graph, add_count, c, err), err));
-	return c->failed ? sherd_cli_no_memory(err) : SHERD_OK;
+	TRY(cli_db_blame(db, count(db->graph, add_count, c, err), err));
+	return c->failed ? cli_no_memory(err) : SHERD_OK;
 }
 
-static int print_types(sherd_cli *cli, const sherd_db *db, const char *head, count_fn *count, sherd_error *err)
+static int print_types(cli_state *cli, const cli_db *db, const char *head, count_fn *count, sherd_error *err)
 {
-	sherd_table table = {.columns = 2, .right = 1u << 1};
+	cli_table table = {.columns = 2, .right = 1u << 1};
 	counting c = {.table = &table};
-	sherd_table_add(&table, head);
-	sherd_table_add(&table, "count");
+	cli_table_add(&table, head);
+	cli_table_add(&table, "count");
 	int rc = count_types(db, count, &c, err);
 	if (rc == SHERD_OK && table.count > table.columns) {
-		sherd_out_printf(&cli->out, "\n");
-		rc = sherd_table_print(&table, &cli->out, err);
+		cli_out_printf(&cli->out, "\n");
+		rc = cli_table_print(&table, &cli->out, err);
 	}
-	sherd_table_done(&table);
+	cli_table_done(&table);
 	return rc;
 }
 
-static int put_types(sherd_doc *doc, const sherd_db *db, const char *key, count_fn *count, sherd_error *err)
+static int put_types(cli_doc *doc, const cli_db *db, const char *key, count_fn *count, sherd_error *err)
 {
 	counting c = {.doc = doc};
-	sherd_doc_put_open(doc, key, '{');
+	cli_doc_put_open(doc, key, '{');
 	TRY(count_types(db, count, &c, err));
-	sherd_doc_close(doc, '}');
+	cli_doc_close(doc, '}');
 	return SHERD_OK;
 }
 
-static int print_stats(sherd_cli *cli, const sherd_db *db, const sherd_graph_totals *t, sherd_error *err)
+static int print_stats(cli_state *cli, const cli_db *db, const sherd_graph_totals *t, sherd_error *err)
 {
 	sherd_error warning;
 	print_head(cli, db, t);
-	sherd_out_printf(&cli->out, "\n");
-	TRY(sherd_shards_print(cli, db, t->shards, true, err));
+	cli_out_printf(&cli->out, "\n");
+	TRY(cli_shards_print(cli, db, t->shards, true, err));
 	TRY(print_types(cli, db, "node type", sherd_graph_count_nodes, err));
 	TRY(print_types(cli, db, "edge type", sherd_graph_count_edges, err));
-	int unbalanced = sherd_shards_balance(db, t->shards, &warning, err);
+	int unbalanced = cli_shards_balance(db, t->shards, &warning, err);
 	TRY(unbalanced);
 	if (unbalanced && !cli->out.quiet)
-		sherd_out_problem(&cli->out, &warning, true);
+		cli_out_problem(&cli->out, &warning, true);
 	return SHERD_OK;
 }
 
-static int put_stats(sherd_doc *doc, const sherd_db *db, const sherd_graph_totals *t, sherd_error *err)
+static int put_stats(cli_doc *doc, const cli_db *db, const sherd_graph_totals *t, sherd_error *err)
 {
 	sherd_error warning;
 	put_head(doc, db, t);
-	TRY(sherd_shards_put(doc, db, t->shards, err));
+	TRY(cli_shards_put(doc, db, t->shards, err));
 	TRY(put_types(doc, db, "node_types", sherd_graph_count_nodes, err));
 	TRY(put_types(doc, db, "edge_types", sherd_graph_count_edges, err));
-	int unbalanced = sherd_shards_balance(db, t->shards, &warning, err);
+	int unbalanced = cli_shards_balance(db, t->shards, &warning, err);
 	TRY(unbalanced);
-	sherd_doc_put_open(doc, "warnings", '[');
+	cli_doc_put_open(doc, "warnings", '[');
 	if (unbalanced)
-		sherd_doc_error(doc, &warning);
-	sherd_doc_close(doc, ']');
+		cli_doc_error(doc, &warning);
+	cli_doc_close(doc, ']');
 	return SHERD_OK;
 }
 
-static int stats(sherd_cli *cli, const sherd_db *db, sherd_error *err)
+static int stats(cli_state *cli, const cli_db *db, sherd_error *err)
 {
 	sherd_graph_totals totals;
-	TRY(sherd_db_blame(db, sherd_graph_stats(db->graph, &totals, err), err));
+	TRY(cli_db_blame(db, sherd_graph_stats(db->graph, &totals, err), err));
 	if (!cli->out.json)
 		return print_stats(cli, db, &totals, err);
-	sherd_doc doc = sherd_doc_begin(&cli->out);
+	cli_doc doc = cli_doc_begin(&cli->out);
 	int rc = put_stats(&doc, db, &totals, err);
-	return sherd_doc_end(&doc, rc, err);
+	return cli_doc_end(&doc, rc, err);
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_db db;
-	TRY(sherd_db_open_reader(&db, cli, args, err));
+	cli_db db;
+	TRY(cli_db_open_reader(&db, cli, args, err));
 	int rc = stats(cli, &db, err);
-	sherd_db_close(&db);
+	cli_db_close(&db);
 	return rc;
 }
 
-static const sherd_option options[] = {
-	SHERD_AT_OPTION,
+static const cli_option options[] = {
+	CLI_AT_OPTION,
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_graph_stats = {
+const cli_command cli_command_graph_stats = {
 	.name = "graph stats",
 	.operands = "DB",
 	.summary = "Counts nodes and edges by shard and by type",

@@ -6,60 +6,60 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int tell(sherd_cli *cli, const sherd_db *db, uint64_t version, const char *key, const char *value,
+static int tell(cli_state *cli, const cli_db *db, uint64_t version, const char *key, const char *value,
                 sherd_error *err)
 {
 	if (value)
-		sherd_out_note(&cli->out, "%s: version %" PRIu64 " is tagged %s=%s", db->path, version, key, value);
+		cli_out_note(&cli->out, "%s: version %" PRIu64 " is tagged %s=%s", db->path, version, key, value);
 	else
-		sherd_out_note(&cli->out, "%s: version %" PRIu64 " has no tag %s any more", db->path, version, key);
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_doc_put_text(&doc, "path", db->path);
-	sherd_doc_put_u64(&doc, "version", version);
-	sherd_doc_put_text(&doc, "key", key);
-	sherd_doc_put_text(&doc, "value", value);
-	return sherd_doc_end(&doc, SHERD_OK, err);
+		cli_out_note(&cli->out, "%s: version %" PRIu64 " has no tag %s any more", db->path, version, key);
+	cli_doc doc = cli_doc_begin(&cli->out);
+	cli_doc_put_text(&doc, "path", db->path);
+	cli_doc_put_u64(&doc, "version", version);
+	cli_doc_put_text(&doc, "key", key);
+	cli_doc_put_text(&doc, "value", value);
+	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int set(sherd_cli *cli, const sherd_args *args, const char *key, const char *value, sherd_error *err)
+static int set(cli_state *cli, const cli_args *args, const char *key, const char *value, sherd_error *err)
 {
-	sherd_db db;
-	const char *at = sherd_args_text(args, "at");
-	TRY(sherd_db_open_writer(&db, cli, args, err));
+	cli_db db;
+	const char *at = cli_args_text(args, "at");
+	TRY(cli_db_open_writer(&db, cli, args, err));
 	uint64_t version = sherd_graph_version(db.graph);
-	int rc = at ? sherd_db_version_of(&db, at, &version, err) : SHERD_OK;
+	int rc = at ? cli_db_version_of(&db, at, &version, err) : SHERD_OK;
 	if (rc == SHERD_OK)
-		rc = sherd_db_blame(&db, sherd_graph_set_tag(db.graph, version, key, value, err), err);
+		rc = cli_db_blame(&db, sherd_graph_set_tag(db.graph, version, key, value, err), err);
 	if (rc == SHERD_OK)
 		rc = tell(cli, &db, version, key, value, err);
-	sherd_db_close(&db);
+	cli_db_close(&db);
 	return rc;
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	const char *text = args->operands[1], *equals = strchr(text, '=');
-	bool removed = sherd_args_has(args, "remove");
+	bool removed = cli_args_has(args, "remove");
 	if (removed && equals)
-		return sherd_cli_usage(err, "--remove takes a key alone, without a value");
+		return cli_usage(err, "--remove takes a key alone, without a value");
 	if (!removed && (!equals || equals == text))
-		return sherd_cli_usage(err, "'%.64s' is no tag: KEY=VALUE", text);
+		return cli_usage(err, "'%.64s' is no tag: KEY=VALUE", text);
 	char *key = strndup(text, equals ? (size_t)(equals - text) : strlen(text));
 	if (!key)
-		return sherd_cli_no_memory(err);
+		return cli_no_memory(err);
 	int rc = set(cli, args, key, removed ? NULL : equals + 1, err);
 	free(key);
 	return rc;
 }
 
-static const sherd_option options[] = {
+static const cli_option options[] = {
 	{"at", "VERSION", "the version to tag (default: the current one)", 0},
 	{"remove", NULL, "remove the tag with this key", 0},
-	SHERD_WAIT_OPTION,
+	CLI_WAIT_OPTION,
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_graph_tag = {
+const cli_command cli_command_graph_tag = {
 	.name = "graph tag",
 	.operands = "DB KEY=VALUE",
 	.summary = "Puts a tag on a version, which then survives sherd graph gc",

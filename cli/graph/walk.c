@@ -9,8 +9,8 @@ static const char *const directions[] = {
 	[SHERD_GRAPH_OUT] = "out", [SHERD_GRAPH_IN] = "in", [SHERD_GRAPH_BOTH] = "both", NULL};
 
 typedef struct walking {
-	const sherd_db *db;
-	sherd_records records;
+	const cli_db *db;
+	cli_records records;
 	sherd_graph_types types;
 	sherd_graph_walk walk;
 	bool starts; /* what lies at depth 0 is printed too */
@@ -29,81 +29,81 @@ static bool visit(void *arg, sherd_graph_id id, uint32_t depth)
 		w->records.rc = rc;
 		return false;
 	}
-	return sherd_records_node(&w->records, &node);
+	return cli_records_node(&w->records, &node);
 }
 
-static int take(const sherd_args *args, walking *w, sherd_graph_text *list, sherd_error *err)
+static int take(const cli_args *args, walking *w, sherd_graph_text *list, sherd_error *err)
 {
 	const char *type;
 	size_t next = 0;
 	unsigned direction = SHERD_GRAPH_OUT;
-	while ((type = sherd_args_each(args, "type", &next)))
+	while ((type = cli_args_each(args, "type", &next)))
 		list[w->types.count++] = sherd_graph_text_of(type);
 	w->types.list = list;
 	w->walk = (sherd_graph_walk){.types = &w->types, .depth = 1};
-	TRY(sherd_args_word(args, "direction", directions, &direction, err));
-	TRY(sherd_args_count(args, "depth", 0, &w->walk.depth, err));
+	TRY(cli_args_word(args, "direction", directions, &direction, err));
+	TRY(cli_args_count(args, "depth", 0, &w->walk.depth, err));
 	w->walk.direction = (sherd_graph_direction)direction;
-	return sherd_args_u64(args, "limit", 1, &w->records.limit, err);
+	return cli_args_u64(args, "limit", 1, &w->records.limit, err);
 }
 
-static int print(sherd_cli *cli, walking *w, const char *id, bool neighbours, sherd_error *err)
+static int print(cli_state *cli, walking *w, const char *id, bool neighbours, sherd_error *err)
 {
-	sherd_doc doc = sherd_doc_begin(&cli->out);
+	cli_doc doc = cli_doc_begin(&cli->out);
 	const sherd_graph_id start = sherd_graph_id_of(id, strlen(id));
 	const sherd_graph *g = w->db->graph;
 	w->records.doc = cli->out.json ? &doc : NULL;
 	w->starts = !neighbours;
-	int known = sherd_db_blame(w->db, sherd_graph_exists(g, start, err), err);
+	int known = cli_db_blame(w->db, sherd_graph_exists(g, start, err), err);
 	w->known = known > 0;
-	sherd_doc_put_open(&doc, "nodes", '[');
+	cli_doc_put_open(&doc, "nodes", '[');
 	int rc = known < 0    ? known
 	         : neighbours ? sherd_graph_neighbours(g, start, &w->walk, visit, w, err)
 	                      : sherd_graph_bfs(g, &start, 1, &w->walk, visit, w, err);
-	rc = sherd_db_blame(w->db, sherd_records_done(&w->records, rc), err);
-	sherd_doc_close(&doc, ']');
-	sherd_doc_put_u64(&doc, "count", w->records.nodes);
+	rc = cli_db_blame(w->db, cli_records_done(&w->records, rc), err);
+	cli_doc_close(&doc, ']');
+	cli_doc_put_u64(&doc, "count", w->records.nodes);
 	if (rc == SHERD_OK && !known && !w->records.nodes)
-		rc = sherd_db_blame(
-			w->db, sherd_cli_fail(err, SHERD_ENOTFOUND, "not-found", "there is no node %.200s", id), err);
-	return sherd_doc_end(&doc, rc, err);
+		rc = cli_db_blame(w->db, cli_fail(err, SHERD_ENOTFOUND, "not-found", "there is no node %.200s", id),
+		                  err);
+	return cli_doc_end(&doc, rc, err);
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, bool neighbours, sherd_error *err)
+static int run(cli_state *cli, const cli_args *args, bool neighbours, sherd_error *err)
 {
-	sherd_db db;
+	cli_db db;
 	walking w = {.db = &db, .records = {.cli = cli, .err = err}};
 	sherd_graph_text *list = calloc(args->given_count + 1, sizeof(*list));
-	int rc = list ? take(args, &w, list, err) : sherd_cli_no_memory(err);
+	int rc = list ? take(args, &w, list, err) : cli_no_memory(err);
 	if (rc == SHERD_OK)
-		rc = sherd_db_open_reader(&db, cli, args, err);
+		rc = cli_db_open_reader(&db, cli, args, err);
 	if (rc == SHERD_OK) {
 		rc = print(cli, &w, args->operands[1], neighbours, err);
-		sherd_db_close(&db);
+		cli_db_close(&db);
 	}
 	free(list);
 	return rc;
 }
 
-static int run_neighbours(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run_neighbours(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	return run(cli, args, true, err);
 }
 
-static int run_walk(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run_walk(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	return run(cli, args, false, err);
 }
 
-static const sherd_option neighbour_options[] = {
+static const cli_option neighbour_options[] = {
 	{"direction", "WAY", "out, in or both (default: out)", 0},
 	{"type", "TYPE", "only by edges of this type; may be repeated", 0},
 	{"limit", "N", "print at most so many", 0},
-	SHERD_AT_OPTION,
+	CLI_AT_OPTION,
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_graph_neighbours = {
+const cli_command cli_command_graph_neighbours = {
 	.name = "graph neighbours",
 	.operands = "DB ID",
 	.summary = "Prints the nodes at the other ends of a node's edges, each once",
@@ -113,16 +113,16 @@ const sherd_command sherd_command_graph_neighbours = {
 	.options = neighbour_options,
 };
 
-static const sherd_option walk_options[] = {
+static const cli_option walk_options[] = {
 	{"direction", "WAY", "out, in or both (default: out)", 0},
 	{"depth", "N", "how many steps from the node (default: 1)", 0},
 	{"type", "TYPE", "only by edges of this type; may be repeated", 0},
 	{"limit", "N", "print at most so many", 0},
-	SHERD_AT_OPTION,
+	CLI_AT_OPTION,
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_graph_walk = {
+const cli_command cli_command_graph_walk = {
 	.name = "graph walk",
 	.operands = "DB ID",
 	.summary = "Prints the nodes that can be reached from a node, the nearest first",

@@ -5,16 +5,16 @@
 #include <string.h>
 
 /* Text in quotes: what a terminal could not show is escaped first, then quotes and backslashes for Graphviz. */
-static void print_quoted(sherd_out *out, const char *text)
+static void print_quoted(cli_out *out, const char *text)
 {
 	size_t len = strlen(text);
 	while (len) {
-		char safe[SHERD_TEXT_SAFE];
-		size_t taken, n = sherd_text_safe(text, len, &taken, safe);
+		char safe[CLI_TEXT_SAFE];
+		size_t taken, n = cli_text_safe(text, len, &taken, safe);
 		for (size_t i = 0; i < n; i++) {
 			if (safe[i] == '"' || safe[i] == '\\')
-				sherd_out_bytes(out, "\\", 1);
-			sherd_out_bytes(out, &safe[i], 1);
+				cli_out_bytes(out, "\\", 1);
+			cli_out_bytes(out, &safe[i], 1);
 		}
 		text += taken;
 		len -= taken;
@@ -23,18 +23,18 @@ static void print_quoted(sherd_out *out, const char *text)
 
 /* One graph being printed. Nodes of a graph inside are told from those of others by its number. */
 typedef struct drawing {
-	sherd_out *out;
-	const sherd_graph_view *view;
+	cli_out *out;
+	const cli_graph_view *view;
 	int depth;
 	char mark[24];  /* "", or "g<number>" */
 	size_t *graphs; /* so many were begun */
 } drawing;
 
 /* Where the rest of a line goes that has begun at the right depth. */
-static sherd_out *line(const drawing *d)
+static cli_out *line(const drawing *d)
 {
 	for (int i = 0; i < d->depth; i++)
-		sherd_out_bytes(d->out, "\t", 1);
+		cli_out_bytes(d->out, "\t", 1);
 	return d->out;
 }
 
@@ -47,24 +47,23 @@ static void print_variable(const drawing *d, const sherd_model_variable *v, size
 		[SHERD_VARIABLE_PLACEHOLDER] = "shape=ellipse, style=filled, fillcolor=lightgreen",
 		[SHERD_VARIABLE_SEQUENCE] = "shape=ellipse, style=dashed",
 	};
-	sherd_out_printf(line(d), "%sv%zu [label=\"", d->mark, index);
+	cli_out_printf(line(d), "%sv%zu [label=\"", d->mark, index);
 	print_quoted(d->out, v->name);
-	sherd_out_printf(d->out, "\", %s];\n", styles[v->kind]);
+	cli_out_printf(d->out, "\", %s];\n", styles[v->kind]);
 }
 
 static void print_operation(const drawing *d, const sherd_model_operation *op, size_t index)
 {
-	sherd_out_printf(line(d), "%so%zu [label=\"", d->mark, index);
+	cli_out_printf(line(d), "%so%zu [label=\"", d->mark, index);
 	print_quoted(d->out, op->op ? op->op : sherd_op_type_name(op->type));
-	sherd_out_printf(d->out, "\", shape=box];\n");
+	cli_out_printf(d->out, "\", shape=box];\n");
 	for (size_t i = 0; i < op->input_ids.count; i++)
 		if (op->input_variables[i] != SHERD_NO_VARIABLE)
-			sherd_out_printf(line(d), "%sv%zu -> %so%zu;\n", d->mark, op->input_variables[i], d->mark,
-			                 index);
-	for (size_t i = 0; i < sherd_graph_outputs(op); i++) {
-		size_t v = sherd_graph_output(d->view, op, i);
+			cli_out_printf(line(d), "%sv%zu -> %so%zu;\n", d->mark, op->input_variables[i], d->mark, index);
+	for (size_t i = 0; i < cli_graph_outputs(op); i++) {
+		size_t v = cli_graph_output(d->view, op, i);
 		if (v != SHERD_NO_VARIABLE)
-			sherd_out_printf(line(d), "%so%zu -> %sv%zu;\n", d->mark, index, d->mark, v);
+			cli_out_printf(line(d), "%so%zu -> %sv%zu;\n", d->mark, index, d->mark, v);
 	}
 }
 
@@ -85,26 +84,26 @@ static int print_graph(const drawing *d, sherd_error *err)
 /* Graphviz draws a box around what is in a subgraph whose name begins with "cluster". */
 static int print_inside(const drawing *d, const sherd_model_subgraph *inside, sherd_error *err)
 {
-	sherd_graph_view view;
-	TRY(sherd_graph_view_open(&view, d->view->model, inside->graph, d->view->bundle, err));
+	cli_graph_view view;
+	TRY(cli_graph_view_open(&view, d->view->model, inside->graph, d->view->bundle, err));
 	drawing inner = {.out = d->out, .view = &view, .depth = d->depth + 1, .graphs = d->graphs};
 	(void)snprintf(inner.mark, sizeof(inner.mark), "g%zu", ++*d->graphs);
-	sherd_out_printf(line(d), "subgraph cluster_%s {\n", inner.mark);
-	sherd_out_printf(line(&inner), "label=\"");
+	cli_out_printf(line(d), "subgraph cluster_%s {\n", inner.mark);
+	cli_out_printf(line(&inner), "label=\"");
 	print_quoted(d->out, inside->name);
-	sherd_out_printf(d->out, "\";\n");
+	cli_out_printf(d->out, "\";\n");
 	int rc = print_graph(&inner, err);
-	sherd_out_printf(line(d), "}\n");
-	sherd_graph_view_close(&view);
+	cli_out_printf(line(d), "}\n");
+	cli_graph_view_close(&view);
 	return rc;
 }
 
-int sherd_graph_dot(sherd_out *out, const sherd_graph_view *view, sherd_error *err)
+int cli_graph_dot(cli_out *out, const cli_graph_view *view, sherd_error *err)
 {
 	size_t graphs = 0;
 	const drawing d = {.out = out, .view = view, .depth = 1, .graphs = &graphs};
-	sherd_out_printf(out, "digraph model {\n");
+	cli_out_printf(out, "digraph model {\n");
 	TRY(print_graph(&d, err));
-	sherd_out_printf(out, "}\n");
+	cli_out_printf(out, "}\n");
 	return SHERD_OK;
 }

@@ -18,34 +18,34 @@ static void join(char *cell, const char *name)
 		(void)snprintf(cell + used, SHOWN - used, "%s...", used ? ", " : "");
 }
 
-static const char *name_of(const sherd_graph_view *view, size_t variable)
+static const char *name_of(const cli_graph_view *view, size_t variable)
 {
 	return variable == SHERD_NO_VARIABLE ? "?" : view->graph->variables[variable].name;
 }
 
-static int print_operations(sherd_cli *cli, const sherd_graph_view *view, sherd_error *err)
+static int print_operations(cli_state *cli, const cli_graph_view *view, sherd_error *err)
 {
 	static const char *const heads[] = {"operation", "op", "type", "inputs", "outputs"};
-	sherd_table table = {.columns = COUNT_OF(heads)};
-	sherd_table_add_row(&table, heads);
+	cli_table table = {.columns = COUNT_OF(heads)};
+	cli_table_add_row(&table, heads);
 	for (size_t i = 0; i < view->graph->operation_count; i++) {
 		const sherd_model_operation *op = &view->graph->operations[i];
 		char inputs[SHOWN] = "", outputs[SHOWN] = "";
 		for (size_t k = 0; k < op->input_ids.count; k++)
 			join(inputs, name_of(view, op->input_variables[k]));
-		for (size_t k = 0; k < sherd_graph_outputs(op); k++)
-			join(outputs, name_of(view, sherd_graph_output(view, op, k)));
-		sherd_table_add(&table, op->name ? op->name : "");
-		sherd_table_add(&table, op->op ? op->op : "");
-		sherd_table_add(&table, sherd_op_type_name(op->type));
-		sherd_table_add(&table, inputs);
-		sherd_table_add(&table, outputs);
+		for (size_t k = 0; k < cli_graph_outputs(op); k++)
+			join(outputs, name_of(view, cli_graph_output(view, op, k)));
+		cli_table_add(&table, op->name ? op->name : "");
+		cli_table_add(&table, op->op ? op->op : "");
+		cli_table_add(&table, sherd_op_type_name(op->type));
+		cli_table_add(&table, inputs);
+		cli_table_add(&table, outputs);
 	}
-	return sherd_table_print(&table, &cli->out, err);
+	return cli_table_print(&table, &cli->out, err);
 }
 
 /* What the variable tells, else what its array does; "" when neither knows. */
-static void shape_text(const sherd_graph_view *view, const sherd_model_variable *v, char out[SHAPE_TEXT])
+static void shape_text(const cli_graph_view *view, const sherd_model_variable *v, char out[SHAPE_TEXT])
 {
 	const sherd_tensor *t = v->array == SHERD_NO_ARRAY ? NULL : sherd_bundle_tensor(view->bundle, v->array);
 	size_t count = v->shape.at ? v->shape.count : t ? t->ndim : 0, used = 0;
@@ -59,22 +59,22 @@ static void shape_text(const sherd_graph_view *view, const sherd_model_variable 
 	(void)snprintf(out + used, SHAPE_TEXT - used, "]");
 }
 
-static int print_variables(sherd_cli *cli, const sherd_graph_view *view, sherd_error *err)
+static int print_variables(cli_state *cli, const cli_graph_view *view, sherd_error *err)
 {
 	static const char *const heads[] = {"variable", "kind", "dtype", "shape"};
-	sherd_table table = {.columns = COUNT_OF(heads)};
-	sherd_table_add_row(&table, heads);
+	cli_table table = {.columns = COUNT_OF(heads)};
+	cli_table_add_row(&table, heads);
 	for (size_t i = 0; i < view->graph->variable_count; i++) {
 		const sherd_model_variable *v = &view->graph->variables[i];
 		const sherd_dtype_info *type = sherd_dtype_describe(v->dtype);
 		char shape[SHAPE_TEXT];
 		shape_text(view, v, shape);
-		sherd_table_add(&table, v->name);
-		sherd_table_add(&table, sherd_variable_kind_name(v->kind));
-		sherd_table_add(&table, type ? type->name : "");
-		sherd_table_add(&table, shape);
+		cli_table_add(&table, v->name);
+		cli_table_add(&table, sherd_variable_kind_name(v->kind));
+		cli_table_add(&table, type ? type->name : "");
+		cli_table_add(&table, shape);
 	}
-	return sherd_table_print(&table, &cli->out, err);
+	return cli_table_print(&table, &cli->out, err);
 }
 
 /* The graphs that lead to one inside, the innermost first. */
@@ -83,81 +83,81 @@ typedef struct path {
 	const char *name;
 } path;
 
-static void print_path(sherd_out *out, const path *p)
+static void print_path(cli_out *out, const path *p)
 {
 	if (p->outer) {
 		print_path(out, p->outer);
-		sherd_out_printf(out, "/");
+		cli_out_printf(out, "/");
 	}
-	sherd_out_name(out, p->name);
+	cli_out_name(out, p->name);
 }
 
-static int print_graph(sherd_cli *cli, const sherd_graph_view *view, const path *outer, sherd_error *err)
+static int print_graph(cli_state *cli, const cli_graph_view *view, const path *outer, sherd_error *err)
 {
 	if (view->graph->operation_count) {
 		TRY(print_operations(cli, view, err));
-		sherd_out_printf(&cli->out, "\n");
+		cli_out_printf(&cli->out, "\n");
 	}
 	TRY(print_variables(cli, view, err));
 	for (size_t i = 0; i < view->graph->subgraph_count; i++) {
 		const sherd_model_subgraph *inside = &view->graph->subgraphs[i];
 		const path here = {outer, inside->name};
-		sherd_graph_view inner;
-		sherd_out_printf(&cli->out, "\ngraph ");
+		cli_graph_view inner;
+		cli_out_printf(&cli->out, "\ngraph ");
 		print_path(&cli->out, &here);
-		sherd_out_printf(&cli->out, "\n");
-		TRY(sherd_graph_view_open(&inner, view->model, inside->graph, view->bundle, err));
+		cli_out_printf(&cli->out, "\n");
+		TRY(cli_graph_view_open(&inner, view->model, inside->graph, view->bundle, err));
 		int rc = print_graph(cli, &inner, &here, err);
-		sherd_graph_view_close(&inner);
+		cli_graph_view_close(&inner);
 		TRY(rc);
 	}
 	return SHERD_OK;
 }
 
-int sherd_graph_text(sherd_cli *cli, const sherd_graph_view *view, sherd_error *err)
+int sherd_graph_text(cli_state *cli, const cli_graph_view *view, sherd_error *err)
 {
 	return print_graph(cli, view, NULL, err);
 }
 
-static int show(sherd_cli *cli, const sherd_args *args, const sherd_model *model, sherd_error *err)
+static int show(cli_state *cli, const cli_args *args, const sherd_model *model, sherd_error *err)
 {
 	sherd_bundle *bundle;
-	sherd_graph_view view;
+	cli_graph_view view;
 	TRY(sherd_bundle_of_model(&bundle, model, err));
-	int rc = sherd_graph_view_open(&view, model, NULL, bundle, err);
+	int rc = cli_graph_view_open(&view, model, NULL, bundle, err);
 	if (rc == SHERD_OK) {
-		if (sherd_args_has(args, "dot"))
-			rc = sherd_graph_dot(&cli->out, &view, err);
+		if (cli_args_has(args, "dot"))
+			rc = cli_graph_dot(&cli->out, &view, err);
 		else
-			rc = cli->out.json ? sherd_graph_json(cli, &view, err) : sherd_graph_text(cli, &view, err);
-		sherd_graph_view_close(&view);
+			rc = cli->out.json ? cli_graph_json(cli, &view, err) : sherd_graph_text(cli, &view, err);
+		cli_graph_view_close(&view);
 	}
 	sherd_bundle_close(bundle);
 	return rc;
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_place place;
+	cli_place place;
 	sherd_model *model;
-	if (cli->out.json && sherd_args_has(args, "dot"))
-		return sherd_cli_usage(err, "--dot and --json cannot go together");
-	TRY(sherd_place_open(&place, args->operands[0], false, err));
-	int rc = sherd_place_blame(&place, sherd_model_open(&model, place.store, place.key, NULL, err), err);
+	if (cli->out.json && cli_args_has(args, "dot"))
+		return cli_usage(err, "--dot and --json cannot go together");
+	TRY(cli_place_open(&place, args->operands[0], false, err));
+	int rc = cli_place_blame(&place, sherd_model_open(&model, place.store, place.key, NULL, err), err);
 	if (rc == SHERD_OK) {
 		rc = show(cli, args, model, err);
 		sherd_model_close(model);
 	}
-	sherd_place_close(&place);
+	cli_place_close(&place);
 	return rc;
 }
 
-static const sherd_option options[] = {
+static const cli_option options[] = {
 	{"dot", NULL, "print the graph for Graphviz", 0},
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_model_graph = {
+const cli_command cli_command_model_graph = {
 	.name = "model graph",
 	.operands = "FILE",
 	.summary = "Shows the operations and variables of a model",

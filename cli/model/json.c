@@ -5,80 +5,80 @@
 #include <stdio.h>
 
 /* Lists and texts that are absent are left out. */
-static void put_text(sherd_doc *doc, const char *key, const char *text)
+static void put_text(cli_doc *doc, const char *key, const char *text)
 {
 	if (text)
-		sherd_doc_put_text(doc, key, text);
+		cli_doc_put_text(doc, key, text);
 }
 
-#define LIST_DEFINE(put_list, list_type, put_one)                                    \
-	static void put_list(sherd_doc *doc, const char *key, const list_type *list) \
-	{                                                                            \
-		if (!list->at)                                                       \
-			return;                                                      \
-		sherd_doc_put_open(doc, key, '[');                                   \
-		for (size_t i = 0; i < list->count; i++)                             \
-			put_one(doc, list->at[i]);                                   \
-		sherd_doc_close(doc, ']');                                           \
+#define LIST_DEFINE(put_list, list_type, put_one)                                  \
+	static void put_list(cli_doc *doc, const char *key, const list_type *list) \
+	{                                                                          \
+		if (!list->at)                                                     \
+			return;                                                    \
+		cli_doc_put_open(doc, key, '[');                                   \
+		for (size_t i = 0; i < list->count; i++)                           \
+			put_one(doc, list->at[i]);                                 \
+		cli_doc_close(doc, ']');                                           \
 	}
 
-LIST_DEFINE(put_texts, sherd_model_texts, sherd_doc_text)
-LIST_DEFINE(put_ints, sherd_model_ints, sherd_doc_i64)
-LIST_DEFINE(put_longs, sherd_model_longs, sherd_doc_i64)
-LIST_DEFINE(put_reals, sherd_model_reals, sherd_doc_f64)
-LIST_DEFINE(put_bytes, sherd_model_bytes, sherd_doc_u64)
+LIST_DEFINE(put_texts, sherd_model_texts, cli_doc_text)
+LIST_DEFINE(put_ints, sherd_model_ints, cli_doc_i64)
+LIST_DEFINE(put_longs, sherd_model_longs, cli_doc_i64)
+LIST_DEFINE(put_reals, sherd_model_reals, cli_doc_f64)
+LIST_DEFINE(put_bytes, sherd_model_bytes, cli_doc_u64)
 
 /* Arrays by the names that cat takes. */
-static void put_arrays(sherd_doc *doc, const char *key, const sherd_graph_view *view, const sherd_model_arrays *list)
+static void put_arrays(cli_doc *doc, const char *key, const cli_graph_view *view, const sherd_model_arrays *list)
 {
 	if (!list->at)
 		return;
-	sherd_doc_put_open(doc, key, '[');
+	cli_doc_put_open(doc, key, '[');
 	for (size_t i = 0; i < list->count; i++)
-		sherd_doc_text(doc, sherd_bundle_tensor(view->bundle, list->at[i])->name);
-	sherd_doc_close(doc, ']');
+		cli_doc_text(doc, sherd_bundle_tensor(view->bundle, list->at[i])->name);
+	cli_doc_close(doc, ']');
 }
 
-static void put_array(sherd_doc *doc, const char *key, const sherd_graph_view *view, size_t array)
+static void put_array(cli_doc *doc, const char *key, const cli_graph_view *view, size_t array)
 {
 	if (array != SHERD_NO_ARRAY)
-		sherd_doc_put_text(doc, key, sherd_bundle_tensor(view->bundle, array)->name);
+		cli_doc_put_text(doc, key, sherd_bundle_tensor(view->bundle, array)->name);
 }
 
-static void put_id(sherd_doc *doc, sherd_model_id id)
+static void put_id(cli_doc *doc, sherd_model_id id)
 {
-	sherd_doc_open(doc, '[');
-	sherd_doc_i64(doc, id.node);
-	sherd_doc_i64(doc, id.output);
-	sherd_doc_close(doc, ']');
+	cli_doc_open(doc, '[');
+	cli_doc_i64(doc, id.node);
+	cli_doc_i64(doc, id.output);
+	cli_doc_close(doc, ']');
 }
 
 LIST_DEFINE(put_ids, sherd_model_ids, put_id)
 
-static void put_variable(sherd_doc *doc, const sherd_graph_view *view, const sherd_model_variable *v)
+static void put_variable(cli_doc *doc, const cli_graph_view *view, const sherd_model_variable *v)
 {
 	const sherd_dtype_info *type = sherd_dtype_describe(v->dtype);
-	sherd_doc_open(doc, '{');
-	sherd_doc_put_text(doc, "name", v->name);
-	sherd_doc_put_text(doc, "kind", sherd_variable_kind_name(v->kind));
+	cli_doc_open(doc, '{');
+	cli_doc_put_text(doc, "name", v->name);
+	cli_doc_put_text(doc, "kind", sherd_variable_kind_name(v->kind));
 	put_text(doc, "dtype", type ? type->name : NULL);
-	sherd_doc_put_u64(doc, "type", v->type);
+	cli_doc_put_u64(doc, "type", v->type);
 	put_longs(doc, "shape", &v->shape);
 	if (v->has_id) {
-		sherd_doc_key(doc, "id");
+		cli_doc_key(doc, "id");
 		put_id(doc, v->id);
 	}
-	sherd_doc_put_i64(doc, "device", v->device);
+	cli_doc_put_i64(doc, "device", v->device);
 	put_texts(doc, "controlDeps", &v->control_deps);
 	put_texts(doc, "controlDepForOp", &v->control_deps_for_op);
 	put_texts(doc, "controlDepsForVar", &v->control_deps_for_variable);
 	put_array(doc, "tensor", view, v->array);
-	sherd_doc_close(doc, '}');
+	cli_doc_close(doc, '}');
 }
 
-static void put_property(sherd_doc *doc, const sherd_graph_view *view, const sherd_model_property *p)
+static void put_property(cli_doc *doc, const cli_graph_view *view, const sherd_model_property *p)
 {
-	sherd_doc_open(doc, '{');
+	cli_doc_open(doc, '{');
 	put_text(doc, "name", p->name);
 	put_ints(doc, "ints", &p->ints);
 	put_longs(doc, "longs", &p->longs);
@@ -87,42 +87,42 @@ static void put_property(sherd_doc *doc, const sherd_graph_view *view, const she
 	put_bytes(doc, "bools", &p->bools);
 	put_texts(doc, "texts", &p->texts);
 	put_ints(doc, "shape", &p->shape);
-	sherd_doc_close(doc, '}');
+	cli_doc_close(doc, '}');
 }
 
-static void put_names(sherd_doc *doc, const sherd_graph_view *view, const sherd_model_operation *op)
+static void put_names(cli_doc *doc, const cli_graph_view *view, const sherd_model_operation *op)
 {
-	sherd_doc_put_open(doc, "inputs", '[');
+	cli_doc_put_open(doc, "inputs", '[');
 	for (size_t i = 0; i < op->input_ids.count; i++) {
 		size_t v = op->input_variables[i];
-		sherd_doc_text(doc, v == SHERD_NO_VARIABLE ? NULL : view->graph->variables[v].name);
+		cli_doc_text(doc, v == SHERD_NO_VARIABLE ? NULL : view->graph->variables[v].name);
 	}
-	sherd_doc_close(doc, ']');
+	cli_doc_close(doc, ']');
 	put_texts(doc, "outputs", &op->output_names);
 }
 
-static void put_operation(sherd_doc *doc, const sherd_graph_view *view, const sherd_model_operation *op)
+static void put_operation(cli_doc *doc, const cli_graph_view *view, const sherd_model_operation *op)
 {
 	char number[24];
-	sherd_doc_open(doc, '{');
-	sherd_doc_put_i64(doc, "id", op->id);
+	cli_doc_open(doc, '{');
+	cli_doc_put_i64(doc, "id", op->id);
 	put_text(doc, "name", op->name);
 	put_text(doc, "op", op->op);
-	sherd_doc_put_text(doc, "type", sherd_op_type_name(op->type));
-	sherd_doc_put_u64(doc, "typeNumber", op->type);
+	cli_doc_put_text(doc, "type", sherd_op_type_name(op->type));
+	cli_doc_put_u64(doc, "typeNumber", op->type);
 	/* 64 bits, of which readers that make a double of every number would lose some. */
 	(void)snprintf(number, sizeof(number), "%" PRId64, op->number);
-	sherd_doc_put_text(doc, "number", number);
+	cli_doc_put_text(doc, "number", number);
 	put_names(doc, view, op);
 	put_ids(doc, "inputIds", &op->input_ids);
 	put_ints(doc, "inputNumbers", &op->inputs);
 	put_ints(doc, "outputNumbers", &op->outputs);
 	put_bytes(doc, "outputTypes", &op->output_types);
 	if (op->properties) {
-		sherd_doc_put_open(doc, "properties", '[');
+		cli_doc_put_open(doc, "properties", '[');
 		for (size_t i = 0; i < op->property_count; i++)
 			put_property(doc, view, &op->properties[i]);
-		sherd_doc_close(doc, ']');
+		cli_doc_close(doc, ']');
 	}
 	put_reals(doc, "reals", &op->reals);
 	put_longs(doc, "longs", &op->longs);
@@ -131,80 +131,80 @@ static void put_operation(sherd_doc *doc, const sherd_graph_view *view, const sh
 	put_texts(doc, "texts", &op->texts);
 	put_ints(doc, "dimensions", &op->dimensions);
 	put_array(doc, "scalar", view, op->scalar);
-	sherd_doc_put_i64(doc, "device", op->device);
-	sherd_doc_put_i64(doc, "scopeId", op->scope_id);
+	cli_doc_put_i64(doc, "device", op->device);
+	cli_doc_put_i64(doc, "scopeId", op->scope_id);
 	put_text(doc, "scopeName", op->scope_name);
 	put_texts(doc, "controlDeps", &op->control_deps);
 	put_texts(doc, "varControlDeps", &op->variable_control_deps);
 	put_texts(doc, "controlDepFor", &op->control_deps_for);
-	sherd_doc_close(doc, '}');
+	cli_doc_close(doc, '}');
 }
 
-static void put_states(sherd_doc *doc, const sherd_graph_view *view)
+static void put_states(cli_doc *doc, const cli_graph_view *view)
 {
 	const sherd_model_graph *g = view->graph;
-	sherd_doc_put_open(doc, "updaters", '[');
+	cli_doc_put_open(doc, "updaters", '[');
 	for (size_t i = 0; i < g->updater_count; i++) {
-		sherd_doc_open(doc, '{');
-		sherd_doc_put_text(doc, "parameter", g->updaters[i].parameter);
+		cli_doc_open(doc, '{');
+		cli_doc_put_text(doc, "parameter", g->updaters[i].parameter);
 		put_texts(doc, "keys", &g->updaters[i].keys);
 		put_arrays(doc, "tensors", view, &g->updaters[i].arrays);
-		sherd_doc_close(doc, '}');
+		cli_doc_close(doc, '}');
 	}
-	sherd_doc_close(doc, ']');
-	sherd_doc_put_open(doc, "sequences", '[');
+	cli_doc_close(doc, ']');
+	cli_doc_put_open(doc, "sequences", '[');
 	for (size_t i = 0; i < g->sequence_count; i++) {
-		sherd_doc_open(doc, '{');
-		sherd_doc_put_text(doc, "name", g->sequences[i].name);
+		cli_doc_open(doc, '{');
+		cli_doc_put_text(doc, "name", g->sequences[i].name);
 		put_arrays(doc, "tensors", view, &g->sequences[i].arrays);
-		sherd_doc_close(doc, '}');
+		cli_doc_close(doc, '}');
 	}
-	sherd_doc_close(doc, ']');
+	cli_doc_close(doc, ']');
 }
 
-static void put_configuration(sherd_doc *doc, const sherd_model_configuration *c)
+static void put_configuration(cli_doc *doc, const sherd_model_configuration *c)
 {
 	if (!c->present)
 		return;
-	sherd_doc_put_open(doc, "configuration", '{');
-	sherd_doc_put_i64(doc, "id", c->id);
-	sherd_doc_put_u64(doc, "executionMode", c->execution_mode);
-	sherd_doc_put_u64(doc, "profilingMode", c->profiling_mode);
-	sherd_doc_put_u64(doc, "outputMode", c->output_mode);
-	sherd_doc_put_bool(doc, "timestats", c->timestats);
-	sherd_doc_put_i64(doc, "footprintForward", c->footprint_forward);
-	sherd_doc_put_i64(doc, "footprintBackward", c->footprint_backward);
-	sherd_doc_put_u64(doc, "direction", c->direction);
-	sherd_doc_close(doc, '}');
+	cli_doc_put_open(doc, "configuration", '{');
+	cli_doc_put_i64(doc, "id", c->id);
+	cli_doc_put_u64(doc, "executionMode", c->execution_mode);
+	cli_doc_put_u64(doc, "profilingMode", c->profiling_mode);
+	cli_doc_put_u64(doc, "outputMode", c->output_mode);
+	cli_doc_put_bool(doc, "timestats", c->timestats);
+	cli_doc_put_i64(doc, "footprintForward", c->footprint_forward);
+	cli_doc_put_i64(doc, "footprintBackward", c->footprint_backward);
+	cli_doc_put_u64(doc, "direction", c->direction);
+	cli_doc_close(doc, '}');
 }
 
 /* Which arrays SameDiff holds with their first dimension varying fastest; they are handed out in C order all the same.
  */
-static void put_orders(sherd_doc *doc, const sherd_graph_view *view)
+static void put_orders(cli_doc *doc, const cli_graph_view *view)
 {
 	const sherd_model_bytes *fortran = &view->graph->fortran;
 	if (!fortran->at)
 		return;
-	sherd_doc_put_open(doc, "fortranOrder", '[');
+	cli_doc_put_open(doc, "fortranOrder", '[');
 	for (size_t i = 0; i < fortran->count; i++)
 		if (fortran->at[i])
-			sherd_doc_text(doc, sherd_bundle_tensor(view->bundle, i)->name);
-	sherd_doc_close(doc, ']');
+			cli_doc_text(doc, sherd_bundle_tensor(view->bundle, i)->name);
+	cli_doc_close(doc, ']');
 }
 
 /* The members of one graph; those inside of it have the same. */
-static void put_graph(sherd_doc *doc, const sherd_graph_view *view)
+static void put_graph(cli_doc *doc, const cli_graph_view *view)
 {
 	const sherd_model_graph *g = view->graph;
-	sherd_doc_put_i64(doc, "id", g->id);
-	sherd_doc_put_open(doc, "variables", '[');
+	cli_doc_put_i64(doc, "id", g->id);
+	cli_doc_put_open(doc, "variables", '[');
 	for (size_t i = 0; i < g->variable_count; i++)
 		put_variable(doc, view, &g->variables[i]);
-	sherd_doc_close(doc, ']');
-	sherd_doc_put_open(doc, "operations", '[');
+	cli_doc_close(doc, ']');
+	cli_doc_put_open(doc, "operations", '[');
 	for (size_t i = 0; i < g->operation_count; i++)
 		put_operation(doc, view, &g->operations[i]);
-	sherd_doc_close(doc, ']');
+	cli_doc_close(doc, ']');
 	put_texts(doc, "placeholders", &g->placeholders);
 	put_texts(doc, "losses", &g->losses);
 	put_ids(doc, "outputs", &g->outputs);
@@ -213,22 +213,22 @@ static void put_graph(sherd_doc *doc, const sherd_graph_view *view)
 	put_text(doc, "training", g->training);
 	if (!g->subgraph_count)
 		return;
-	sherd_doc_put_open(doc, "graphs", '[');
+	cli_doc_put_open(doc, "graphs", '[');
 	for (size_t i = 0; i < g->subgraph_count; i++) {
-		const sherd_graph_view inner = {view->model, g->subgraphs[i].graph, view->bundle, NULL};
-		sherd_doc_open(doc, '{');
-		sherd_doc_put_text(doc, "name", g->subgraphs[i].name);
+		const cli_graph_view inner = {view->model, g->subgraphs[i].graph, view->bundle, NULL};
+		cli_doc_open(doc, '{');
+		cli_doc_put_text(doc, "name", g->subgraphs[i].name);
 		put_graph(doc, &inner);
-		sherd_doc_close(doc, '}');
+		cli_doc_close(doc, '}');
 	}
-	sherd_doc_close(doc, ']');
+	cli_doc_close(doc, ']');
 }
 
-int sherd_graph_json(sherd_cli *cli, const sherd_graph_view *view, sherd_error *err)
+int cli_graph_json(cli_state *cli, const cli_graph_view *view, sherd_error *err)
 {
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_doc_put_text(&doc, "format", sherd_format_name(sherd_model_format(view->model)));
+	cli_doc doc = cli_doc_begin(&cli->out);
+	cli_doc_put_text(&doc, "format", sherd_format_name(sherd_model_format(view->model)));
 	put_graph(&doc, view);
 	put_orders(&doc, view);
-	return sherd_doc_end(&doc, SHERD_OK, err);
+	return cli_doc_end(&doc, SHERD_OK, err);
 }

@@ -23,13 +23,13 @@ static void done(request *r)
 	free(r->keys);
 }
 
-static int take_operands(request *r, const sherd_args *args, sherd_error *err)
+static int take_operands(request *r, const cli_args *args, sherd_error *err)
 {
 	char *room = r->keys;
 	for (int i = 1; i < args->count; i++) {
 		const char *word = args->operands[i], *equals = strchr(word, '=');
 		if (!*word || equals == word)
-			return sherd_cli_usage(err, "a key is needed before '='");
+			return cli_usage(err, "a key is needed before '='");
 		if (!equals) {
 			r->show[r->show_count++] = word;
 			continue;
@@ -43,7 +43,7 @@ static int take_operands(request *r, const sherd_args *args, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int take(request *r, const sherd_args *args, sherd_error *err)
+static int take(request *r, const cli_args *args, sherd_error *err)
 {
 	const char *text;
 	size_t bytes = 1, next = 0, most = (size_t)args->count + args->given_count;
@@ -52,12 +52,12 @@ static int take(request *r, const sherd_args *args, sherd_error *err)
 	*r = (request){
 		.set = calloc(most, sizeof(*r->set)), .show = calloc(most, sizeof(*r->show)), .keys = malloc(bytes)};
 	if (!r->set || !r->show || !r->keys)
-		return sherd_cli_no_memory(err);
+		return cli_no_memory(err);
 	TRY(take_operands(r, args, err));
-	while ((text = sherd_args_each(args, "remove", &next)))
+	while ((text = cli_args_each(args, "remove", &next)))
 		r->set[r->set_count++] = (sherd_pair){text, NULL};
 	if (r->show_count && r->set_count)
-		return sherd_cli_usage(err, "either KEY to show, or KEY=VALUE and --remove to change");
+		return cli_usage(err, "either KEY to show, or KEY=VALUE and --remove to change");
 	return SHERD_OK;
 }
 
@@ -69,54 +69,54 @@ static const char *value_of(const sherd_pair *pairs, size_t count, const char *k
 	return NULL;
 }
 
-static int show_json(sherd_cli *cli, const sherd_pair *pairs, size_t count, const request *r, sherd_error *err)
+static int show_json(cli_state *cli, const sherd_pair *pairs, size_t count, const request *r, sherd_error *err)
 {
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_doc_put_open(&doc, "metadata", '{');
+	cli_doc doc = cli_doc_begin(&cli->out);
+	cli_doc_put_open(&doc, "metadata", '{');
 	for (size_t i = 0; i < count && !r->show_count; i++)
-		sherd_doc_put_text(&doc, pairs[i].key, pairs[i].value);
+		cli_doc_put_text(&doc, pairs[i].key, pairs[i].value);
 	for (size_t i = 0; i < r->show_count; i++)
-		sherd_doc_put_text(&doc, r->show[i], value_of(pairs, count, r->show[i]));
-	sherd_doc_close(&doc, '}');
-	return sherd_doc_end(&doc, SHERD_OK, err);
+		cli_doc_put_text(&doc, r->show[i], value_of(pairs, count, r->show[i]));
+	cli_doc_close(&doc, '}');
+	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int show_table(sherd_cli *cli, const sherd_pair *pairs, size_t count, const request *r, sherd_error *err)
+static int show_table(cli_state *cli, const sherd_pair *pairs, size_t count, const request *r, sherd_error *err)
 {
-	sherd_table table = {.columns = 2};
+	cli_table table = {.columns = 2};
 	for (size_t i = 0; i < (r->show_count ? r->show_count : count); i++) {
 		const char *key = r->show_count ? r->show[i] : pairs[i].key;
-		sherd_table_add(&table, key);
-		sherd_table_add(&table, value_of(pairs, count, key));
+		cli_table_add(&table, key);
+		cli_table_add(&table, value_of(pairs, count, key));
 	}
-	return sherd_table_print(&table, &cli->out, err);
+	return cli_table_print(&table, &cli->out, err);
 }
 
 /* The value of a single key is shown alone, so that scripts can take it. */
-static int show(sherd_cli *cli, const sherd_model *model, const request *r, sherd_error *err)
+static int show(cli_state *cli, const sherd_model *model, const request *r, sherd_error *err)
 {
 	const sherd_pair *pairs;
 	size_t count = sherd_model_pairs(model, &pairs);
 	for (size_t i = 0; i < r->show_count; i++)
 		if (!value_of(pairs, count, r->show[i]))
-			return sherd_cli_fail(err, SHERD_ENOTFOUND, "no-key", "there is no key %.128s", r->show[i]);
+			return cli_fail(err, SHERD_ENOTFOUND, "no-key", "there is no key %.128s", r->show[i]);
 	if (cli->out.json)
 		return show_json(cli, pairs, count, r, err);
 	if (r->show_count != 1)
 		return show_table(cli, pairs, count, r, err);
 	const char *value = value_of(pairs, count, r->show[0]);
-	sherd_out_name(&cli->out, value);
-	sherd_out_printf(&cli->out, "\n");
+	cli_out_name(&cli->out, value);
+	cli_out_printf(&cli->out, "\n");
 	return SHERD_OK;
 }
 
-static int change(sherd_cli *cli, const sherd_place *place, const request *r, sherd_error *err)
+static int change(cli_state *cli, const cli_place *place, const request *r, sherd_error *err)
 {
 	sherd_model_save_options options = {.pool = cli->pool, .progress = &cli->progress};
 	return sherd_model_set_pairs(place->store, place->key, r->set, r->set_count, &options, err);
 }
 
-static int act(sherd_cli *cli, const sherd_place *place, const request *r, sherd_error *err)
+static int act(cli_state *cli, const cli_place *place, const request *r, sherd_error *err)
 {
 	sherd_model *model;
 	if (r->set_count)
@@ -127,27 +127,27 @@ static int act(sherd_cli *cli, const sherd_place *place, const request *r, sherd
 	return rc;
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_place place;
+	cli_place place;
 	request r;
 	int rc = take(&r, args, err);
 	if (rc == SHERD_OK)
-		rc = sherd_place_open(&place, args->operands[0], false, err);
+		rc = cli_place_open(&place, args->operands[0], false, err);
 	if (rc == SHERD_OK) {
-		rc = sherd_place_blame(&place, act(cli, &place, &r, err), err);
-		sherd_place_close(&place);
+		rc = cli_place_blame(&place, act(cli, &place, &r, err), err);
+		cli_place_close(&place);
 	}
 	done(&r);
 	return rc;
 }
 
-static const sherd_option options[] = {
+static const cli_option options[] = {
 	{"remove", "KEY", "take a pair away; may be given several times", 0},
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_model_meta = {
+const cli_command cli_command_model_meta = {
 	.name = "model meta",
 	.operands = "FILE [KEY[=VALUE]...]",
 	.summary = "Shows or changes what a model tells about itself",

@@ -15,87 +15,87 @@ typedef struct rewrite {
 	sherd_model_save_options options;
 } rewrite;
 
-static int tell(sherd_cli *cli, const rewrite *r, const sherd_model *model, sherd_error *err)
+static int tell(cli_state *cli, const rewrite *r, const sherd_model *model, sherd_error *err)
 {
 	sherd_bundle *bundle;
-	char size[SHERD_TEXT_SIZE];
+	char size[CLI_TEXT_SIZE];
 	uint64_t bytes;
 	const uint64_t *written = r->options.written;
 	uint32_t files = r->options.shards ? r->options.shards : 1;
 	TRY(sherd_bundle_of_model(&bundle, model, err));
-	size_t count = sherd_target_count(bundle, r->options.without_updater, &bytes);
+	size_t count = cli_target_count(bundle, r->options.without_updater, &bytes);
 	sherd_bundle_close(bundle);
-	sherd_text_size(*written, size);
-	sherd_out_note(&cli->out, "%s: %zu array%s, %s written to %" PRIu32 " file%s", r->to, count,
-	               sherd_text_plural(count), size, files, sherd_text_plural(files));
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_doc_put_text(&doc, "path", r->to);
-	sherd_doc_put_text(&doc, "format", sherd_format_name(SHERD_FORMAT_SAMEDIFF_CONTAINER));
-	sherd_doc_put_u64(&doc, "files", files);
-	sherd_doc_put_u64(&doc, "arrays", count);
-	sherd_doc_put_u64(&doc, "bytes", bytes);
-	sherd_doc_put_u64(&doc, "written", *written);
-	return sherd_doc_end(&doc, SHERD_OK, err);
+	cli_text_size(*written, size);
+	cli_out_note(&cli->out, "%s: %zu array%s, %s written to %" PRIu32 " file%s", r->to, count,
+	             cli_text_plural(count), size, files, cli_text_plural(files));
+	cli_doc doc = cli_doc_begin(&cli->out);
+	cli_doc_put_text(&doc, "path", r->to);
+	cli_doc_put_text(&doc, "format", sherd_format_name(SHERD_FORMAT_SAMEDIFF_CONTAINER));
+	cli_doc_put_u64(&doc, "files", files);
+	cli_doc_put_u64(&doc, "arrays", count);
+	cli_doc_put_u64(&doc, "bytes", bytes);
+	cli_doc_put_u64(&doc, "written", *written);
+	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int write_model(sherd_cli *cli, const rewrite *r, const sherd_model *model, sherd_error *err)
+static int write_model(cli_state *cli, const rewrite *r, const sherd_model *model, sherd_error *err)
 {
-	sherd_place to;
-	TRY(sherd_place_open(&to, r->to, true, err));
-	int rc = sherd_place_blame(&to, sherd_model_save(model, to.store, to.key, &r->options, err), err);
-	sherd_place_close(&to);
+	cli_place to;
+	TRY(cli_place_open(&to, r->to, true, err));
+	int rc = cli_place_blame(&to, sherd_model_save(model, to.store, to.key, &r->options, err), err);
+	cli_place_close(&to);
 	return rc < 0 ? rc : tell(cli, r, model, err);
 }
 
-static int take(sherd_cli *cli, rewrite *r, const sherd_args *args, sherd_error *err)
+static int take(cli_state *cli, rewrite *r, const cli_args *args, sherd_error *err)
 {
-	sherd_clock clock;
-	const char *compress = sherd_args_text(args, "compress");
+	cli_clock clock;
+	const char *compress = cli_args_text(args, "compress");
 	*r = (rewrite){.from = args->operands[0], .to = args->operands[1]};
-	TRY(sherd_clock_read(&clock, err));
+	TRY(cli_clock_read(&clock, err));
 	r->options = (sherd_model_save_options){.format = SHERD_FORMAT_SAMEDIFF_CONTAINER,
 	                                        .as_it_was = !compress,
-	                                        .replace = sherd_args_has(args, "replace"),
-	                                        .without_updater = sherd_args_has(args, "without-updater"),
-	                                        .allow_missing = sherd_args_has(args, "allow-missing"),
+	                                        .replace = cli_args_has(args, "replace"),
+	                                        .without_updater = cli_args_has(args, "without-updater"),
+	                                        .allow_missing = cli_args_has(args, "allow-missing"),
 	                                        .time_ms = clock.time_ns / 1000000,
 	                                        .timed = true,
-	                                        .framework = SHERD_CLI_FRAMEWORK,
+	                                        .framework = CLI_FRAMEWORK,
 	                                        .written = &r->written,
 	                                        .pool = cli->pool,
 	                                        .progress = &cli->progress};
-	TRY(sherd_args_count(args, "shards", 1, &r->options.shards, err));
-	return sherd_target_compression(compress, &r->options.compress, &r->options.level, err);
+	TRY(cli_args_count(args, "shards", 1, &r->options.shards, err));
+	return cli_target_compression(compress, &r->options.compress, &r->options.level, err);
 }
 
-static int rewrite_model(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int rewrite_model(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	rewrite r;
-	sherd_place from;
+	cli_place from;
 	sherd_model *model;
 	TRY(take(cli, &r, args, err));
-	TRY(sherd_place_open(&from, r.from, false, err));
-	int rc = sherd_place_blame(&from, sherd_model_open(&model, from.store, from.key, NULL, err), err);
+	TRY(cli_place_open(&from, r.from, false, err));
+	int rc = cli_place_blame(&from, sherd_model_open(&model, from.store, from.key, NULL, err), err);
 	if (rc == SHERD_OK) {
 		if (!r.options.allow_missing)
-			rc = sherd_place_blame(&from, sherd_target_refuse_missing(sherd_model_missing(model, err), err),
-			                       err);
+			rc = cli_place_blame(&from, cli_target_refuse_missing(sherd_model_missing(model, err), err),
+			                     err);
 		if (rc == SHERD_OK)
 			rc = write_model(cli, &r, model, err);
 		sherd_model_close(model);
 	}
-	sherd_place_close(&from);
+	cli_place_close(&from);
 	return rc;
 }
 
-static int split(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int split(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	if (!sherd_args_has(args, "shards"))
-		return sherd_cli_usage(err, "--shards is needed");
+	if (!cli_args_has(args, "shards"))
+		return cli_usage(err, "--shards is needed");
 	return rewrite_model(cli, args, err);
 }
 
-static const sherd_option options[] = {
+static const cli_option options[] = {
 	{"shards", "N", "into so many files", 0},
 	{"compress", "HOW", "none, deflate or deflate:LEVEL, 1 to 12 (default: as it was)", 0},
 	{"replace", NULL, "what is there already is replaced, in one step", 0},
@@ -104,7 +104,7 @@ static const sherd_option options[] = {
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_model_split = {
+const cli_command cli_command_model_split = {
 	.name = "model split",
 	.operands = "FILE BASE",
 	.summary = "Writes a model as a container in several files",
@@ -116,7 +116,7 @@ const sherd_command sherd_command_model_split = {
 	.options = options,
 };
 
-const sherd_command sherd_command_model_join = {
+const cli_command cli_command_model_join = {
 	.name = "model join",
 	.operands = "BASE FILE",
 	.summary = "Writes a model as a container in one file",

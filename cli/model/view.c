@@ -9,26 +9,26 @@ static int by_name(const void *left, const void *right)
 	return strcmp((*a)->name, (*b)->name);
 }
 
-int sherd_graph_view_open(sherd_graph_view *out, const sherd_model *model, const sherd_model_graph *graph,
-                          const sherd_bundle *bundle, sherd_error *err)
+int cli_graph_view_open(cli_graph_view *out, const sherd_model *model, const sherd_model_graph *graph,
+                        const sherd_bundle *bundle, sherd_error *err)
 {
 	const sherd_model_graph *g = graph ? graph : sherd_model_describe(model);
 	const sherd_model_variable **sorted = malloc((g->variable_count + 1) * sizeof(*sorted));
 	if (!sorted)
-		return sherd_cli_no_memory(err);
+		return cli_no_memory(err);
 	for (size_t i = 0; i < g->variable_count; i++)
 		sorted[i] = &g->variables[i];
 	qsort(sorted, g->variable_count, sizeof(*sorted), by_name);
-	*out = (sherd_graph_view){model, g, bundle, sorted};
+	*out = (cli_graph_view){model, g, bundle, sorted};
 	return SHERD_OK;
 }
 
-void sherd_graph_view_close(sherd_graph_view *view)
+void cli_graph_view_close(cli_graph_view *view)
 {
 	free(view->by_name);
 }
 
-static size_t find(const sherd_graph_view *view, const char *name)
+static size_t find(const cli_graph_view *view, const char *name)
 {
 	const sherd_model_variable wanted = {.name = name}, *key = &wanted;
 	const sherd_model_variable **found =
@@ -36,12 +36,12 @@ static size_t find(const sherd_graph_view *view, const char *name)
 	return found ? (size_t)(*found - view->graph->variables) : SHERD_NO_VARIABLE;
 }
 
-size_t sherd_graph_outputs(const sherd_model_operation *op)
+size_t cli_graph_outputs(const sherd_model_operation *op)
 {
 	return op->output_names.count ? op->output_names.count : op->outputs.count;
 }
 
-size_t sherd_graph_output(const sherd_graph_view *view, const sherd_model_operation *op, size_t index)
+size_t cli_graph_output(const cli_graph_view *view, const sherd_model_operation *op, size_t index)
 {
 	if (op->output_names.count)
 		return find(view, op->output_names.at[index]);

@@ -19,7 +19,7 @@ static int add_id(id_list *l, uint64_t id, sherd_error *err)
 		size_t room = l->room ? 2 * l->room : 1024;
 		uint64_t *ids = room <= SIZE_MAX / sizeof(*ids) ? realloc(l->ids, room * sizeof(*ids)) : NULL;
 		if (!ids)
-			return sherd_cli_no_memory(err);
+			return cli_no_memory(err);
 		l->ids = ids;
 		l->room = room;
 	}
@@ -52,10 +52,10 @@ static int take_ids(id_list *l, const char *text, uint64_t total, sherd_error *e
 			good = take_id(&at, &to);
 		}
 		if (!good || (*at && !strchr(between, *at)))
-			return sherd_cli_usage(err, "ids are numbers and ranges such as 7,3,10:20, not %.32s", word);
+			return cli_usage(err, "ids are numbers and ranges such as 7,3,10:20, not %.32s", word);
 		if (from >= total || to > total || (range && from > to))
-			return sherd_cli_fail(err, SHERD_EINVAL, "bad-range",
-			                      "row %.41s is not there: the set has %" PRIu64, word, total);
+			return cli_fail(err, SHERD_EINVAL, "bad-range", "row %.41s is not there: the set has %" PRIu64,
+			                word, total);
 		for (; from < to; from++)
 			TRY(add_id(l, from, err));
 	}
@@ -74,14 +74,14 @@ static int read_text(const char *path, char **out, sherd_error *err)
 	bool failed = !file || ferror(file);
 	int rc = SHERD_OK;
 	if (failed)
-		rc = sherd_cli_fail(err, errno == ENOENT ? SHERD_ENOTFOUND : SHERD_EIO, "io", "cannot read: %s",
-		                    strerror(errno));
+		rc = cli_fail(err, errno == ENOENT ? SHERD_ENOTFOUND : SHERD_EIO, "io", "cannot read: %s",
+		              strerror(errno));
 	else if (len < 0 && !*out)
 		*out = strdup("");
 	else if (len < 0)
 		**out = 0;
 	if (rc == SHERD_OK && !*out)
-		rc = sherd_cli_no_memory(err);
+		rc = cli_no_memory(err);
 	if (rc < 0)
 		(void)snprintf(err->object, sizeof(err->object), "%s", path);
 	if (file && !standard)
@@ -89,13 +89,13 @@ static int read_text(const char *path, char **out, sherd_error *err)
 	return rc;
 }
 
-static int take_lists(id_list *l, const sherd_args *args, uint64_t total, sherd_error *err)
+static int take_lists(id_list *l, const cli_args *args, uint64_t total, sherd_error *err)
 {
 	const char *text;
 	size_t next = 0;
-	while ((text = sherd_args_each(args, "ids", &next)))
+	while ((text = cli_args_each(args, "ids", &next)))
 		TRY(take_ids(l, text, total, err));
-	for (next = 0; (text = sherd_args_each(args, "ids-from", &next));) {
+	for (next = 0; (text = cli_args_each(args, "ids-from", &next));) {
 		char *all = NULL;
 		int rc = read_text(text, &all, err);
 		if (rc == SHERD_OK)
@@ -106,43 +106,42 @@ static int take_lists(id_list *l, const sherd_args *args, uint64_t total, sherd_
 	return SHERD_OK;
 }
 
-static int gather(sherd_cli *cli, sherd_streaming *s, const sherd_args *args, const sherd_place *place,
-                  sherd_error *err)
+static int gather(cli_state *cli, cli_streaming *s, const cli_args *args, const cli_place *place, sherd_error *err)
 {
 	sherd_rows *rows;
 	sherd_rows_cursor *cursor = NULL;
 	id_list list = {0};
-	TRY(sherd_rows_open_place(&rows, cli, place, false, err));
+	TRY(cli_rows_open_place(&rows, cli, place, false, err));
 	int rc = take_lists(&list, args, sherd_rows_total(rows), err);
 	if (rc == SHERD_OK && !list.count)
-		rc = sherd_cli_usage(err, "no ids are given");
+		rc = cli_usage(err, "no ids are given");
 	s->width = sherd_rows_width(rows);
 	s->gather = list.ids;
 	s->gather_count = list.count;
 	if (rc == SHERD_OK)
-		rc = sherd_place_blame(place, sherd_rows_cursor_open(&cursor, rows, &s->stream, err), err);
+		rc = cli_place_blame(place, sherd_rows_cursor_open(&cursor, rows, &s->stream, err), err);
 	if (rc == SHERD_OK)
-		rc = sherd_streaming_run(cli, s, cursor, place, err);
+		rc = cli_streaming_run(cli, s, cursor, place, err);
 	sherd_rows_cursor_close(cursor);
 	sherd_rows_close(rows);
 	free(list.ids);
 	return rc;
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_streaming s;
-	sherd_place place;
-	TRY(sherd_streaming_take_gather(&s, cli, args, err));
-	if (!sherd_args_has(args, "ids") && !sherd_args_has(args, "ids-from"))
-		return sherd_cli_usage(err, "--ids or --ids-from says which rows");
-	TRY(sherd_place_open_any(&place, args->operands[0], false, err));
+	cli_streaming s;
+	cli_place place;
+	TRY(cli_streaming_take_gather(&s, cli, args, err));
+	if (!cli_args_has(args, "ids") && !cli_args_has(args, "ids-from"))
+		return cli_usage(err, "--ids or --ids-from says which rows");
+	TRY(cli_place_open_any(&place, args->operands[0], false, err));
 	int rc = gather(cli, &s, args, &place, err);
-	sherd_place_close(&place);
+	cli_place_close(&place);
 	return rc;
 }
 
-static const sherd_option options[] = {
+static const cli_option options[] = {
 	{"ids", "LIST", "rows by their ids, such as 7,3,10:20; may be repeated", 0},
 	{"ids-from", "FILE", "the same from a file, or from standard input for -", 0},
 	{"dtype", "TYPE", "f64 (default), f32, f16 or bf16", 0},
@@ -153,7 +152,7 @@ static const sherd_option options[] = {
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_rows_gather = {
+const cli_command cli_command_rows_gather = {
 	.name = "rows gather",
 	.operands = "DIR",
 	.summary = "Delivers rows by their ids, in the order given",

@@ -20,7 +20,7 @@ static const char *name_in(const char *folder, const char *path)
 }
 
 /* Files beside a list that stayed as it was. */
-static void warn_of_left_out(sherd_cli *cli, const sherd_place *place, const sherd_rows *rows)
+static void warn_of_left_out(cli_state *cli, const cli_place *place, const sherd_rows *rows)
 {
 	const char *const *keys;
 	size_t count = sherd_rows_left_out(rows, &keys);
@@ -29,72 +29,72 @@ static void warn_of_left_out(sherd_cli *cli, const sherd_place *place, const she
 		(void)snprintf(warning.object, sizeof(warning.object), "%s", keys[i]);
 		(void)snprintf(warning.message, sizeof(warning.message),
 		               "left out: to list it, name all shards in their order (DIR SHARD...)");
-		(void)sherd_place_blame(place, SHERD_ENOTFOUND, &warning);
-		sherd_out_problem(&cli->out, &warning, true);
+		(void)cli_place_blame(place, SHERD_ENOTFOUND, &warning);
+		cli_out_problem(&cli->out, &warning, true);
 	}
 }
 
-static void put_left_out(sherd_doc *doc, const sherd_rows *rows)
+static void put_left_out(cli_doc *doc, const sherd_rows *rows)
 {
 	const char *const *keys;
 	size_t count = sherd_rows_left_out(rows, &keys);
-	sherd_doc_put_open(doc, "left_out", '[');
+	cli_doc_put_open(doc, "left_out", '[');
 	for (size_t i = 0; i < count; i++) {
 		const char *slash = strrchr(keys[i], '/');
-		sherd_doc_text(doc, slash ? slash + 1 : keys[i]);
+		cli_doc_text(doc, slash ? slash + 1 : keys[i]);
 	}
-	sherd_doc_close(doc, ']');
+	cli_doc_close(doc, ']');
 }
 
-static int tell(sherd_cli *cli, const char *path, const sherd_place *place, bool same_list, sherd_error *err)
+static int tell(cli_state *cli, const char *path, const cli_place *place, bool same_list, sherd_error *err)
 {
 	sherd_rows *rows;
-	TRY(sherd_place_blame(place, sherd_rows_open_folder(&rows, place->store, place->key, NULL, err), err));
+	TRY(cli_place_blame(place, sherd_rows_open_folder(&rows, place->store, place->key, NULL, err), err));
 	uint64_t total = sherd_rows_total(rows);
 	size_t shards = sherd_rows_shards(rows);
-	sherd_out_note(&cli->out, "%s: %" PRIu64 " row%s in %zu shard%s, manifest written", path, total,
-	               sherd_text_plural(total), shards, sherd_text_plural(shards));
+	cli_out_note(&cli->out, "%s: %" PRIu64 " row%s in %zu shard%s, manifest written", path, total,
+	             cli_text_plural(total), shards, cli_text_plural(shards));
 	if (same_list)
 		warn_of_left_out(cli, place, rows);
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_doc_put_text(&doc, "path", path);
-	sherd_doc_put_u64(&doc, "rows", total);
-	sherd_doc_put_u64(&doc, "shards", shards);
+	cli_doc doc = cli_doc_begin(&cli->out);
+	cli_doc_put_text(&doc, "path", path);
+	cli_doc_put_u64(&doc, "rows", total);
+	cli_doc_put_u64(&doc, "shards", shards);
 	put_left_out(&doc, rows);
 	sherd_rows_close(rows);
-	return sherd_doc_end(&doc, SHERD_OK, err);
+	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_place place;
+	cli_place place;
 	size_t count = (size_t)args->count - 1;
 	const sherd_rows_index_options options = {
-		.replace = sherd_args_has(args, "replace"), .pool = cli->pool, .progress = &cli->progress};
+		.replace = cli_args_has(args, "replace"), .pool = cli->pool, .progress = &cli->progress};
 	const char **names = calloc(count + 1, sizeof(*names));
 	if (!names)
-		return sherd_cli_no_memory(err);
+		return cli_no_memory(err);
 	for (size_t i = 0; i < count; i++)
 		names[i] = name_in(args->operands[0], args->operands[i + 1]);
-	int rc = sherd_place_open_folder(&place, args->operands[0], err);
+	int rc = cli_place_open_folder(&place, args->operands[0], err);
 	if (rc == SHERD_OK) {
 		rc = sherd_rows_index(place.store, place.key, count ? names : NULL, count, &options, err);
-		sherd_out_clear_bar(&cli->out);
-		(void)sherd_place_blame(&place, rc, err);
+		cli_out_clear_bar(&cli->out);
+		(void)cli_place_blame(&place, rc, err);
 		if (rc == SHERD_OK)
 			rc = tell(cli, args->operands[0], &place, options.replace && !count, err);
-		sherd_place_close(&place);
+		cli_place_close(&place);
 	}
 	free(names);
 	return rc;
 }
 
-static const sherd_option options[] = {
+static const cli_option options[] = {
 	{"replace", NULL, "make a new manifest although there is one; it may be damaged", 0},
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_rows_index = {
+const cli_command cli_command_rows_index = {
 	.name = "rows index",
 	.operands = "DIR [SHARD...]",
 	.summary = "Writes the manifest of a folder of GAMSAE01 shards",

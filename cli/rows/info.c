@@ -16,7 +16,7 @@ static const char *last_part(const char *key)
 }
 
 /* What the user calls a shard: as given in a list, else by its name in the folder. */
-static const char *shard_name(const sherd_place *place, const sherd_rows *rows, size_t shard)
+static const char *shard_name(const cli_place *place, const sherd_rows *rows, size_t shard)
 {
 	return place->keys ? place->paths[shard] : last_part(sherd_rows_shard_at(rows, shard)->key);
 }
@@ -34,130 +34,129 @@ static uint64_t bytes_of(const sherd_rows *rows)
 	return bytes;
 }
 
-static void print_head(sherd_cli *cli, const char *path, const sherd_rows *rows)
+static void print_head(cli_state *cli, const char *path, const sherd_rows *rows)
 {
-	char size[SHERD_TEXT_SIZE];
+	char size[CLI_TEXT_SIZE];
 	uint64_t total = sherd_rows_total(rows), width = sherd_rows_width(rows);
-	sherd_text_size(bytes_of(rows), size);
-	sherd_out_name(&cli->out, path);
-	sherd_out_printf(&cli->out, ": %s, %" PRIu64 " row%s of %" PRIu64 " %s value%s, %s\n", format_of(rows), total,
-	                 sherd_text_plural(total), width, sherd_dtype_describe(sherd_rows_dtype(rows))->name,
-	                 sherd_text_plural(width), size);
-	sherd_out_printf(&cli->out, "manifest  %s\n\n", sherd_rows_has_manifest(rows) ? "yes" : "none");
+	cli_text_size(bytes_of(rows), size);
+	cli_out_name(&cli->out, path);
+	cli_out_printf(&cli->out, ": %s, %" PRIu64 " row%s of %" PRIu64 " %s value%s, %s\n", format_of(rows), total,
+	               cli_text_plural(total), width, sherd_dtype_describe(sherd_rows_dtype(rows))->name,
+	               cli_text_plural(width), size);
+	cli_out_printf(&cli->out, "manifest  %s\n\n", sherd_rows_has_manifest(rows) ? "yes" : "none");
 }
 
-static int print_shards(sherd_cli *cli, const sherd_place *place, const sherd_rows *rows, sherd_error *err)
+static int print_shards(cli_state *cli, const cli_place *place, const sherd_rows *rows, sherd_error *err)
 {
 	static const char *const heads[] = {"file", "rows", "first row", "size"};
-	sherd_table table = {.columns = COUNT_OF(heads), .right = 1u << 1 | 1u << 2 | 1u << 3};
-	sherd_table_add_row(&table, heads);
+	cli_table table = {.columns = COUNT_OF(heads), .right = 1u << 1 | 1u << 2 | 1u << 3};
+	cli_table_add_row(&table, heads);
 	for (size_t i = 0; i < sherd_rows_shards(rows); i++) {
 		const sherd_rows_shard *s = sherd_rows_shard_at(rows, i);
-		char count[24], first[24], size[SHERD_TEXT_SIZE];
+		char count[24], first[24], size[CLI_TEXT_SIZE];
 		(void)snprintf(count, sizeof(count), "%" PRIu64, s->rows);
 		(void)snprintf(first, sizeof(first), "%" PRIu64, s->first);
-		sherd_text_size(s->bytes, size);
-		sherd_table_add(&table, shard_name(place, rows, i));
-		sherd_table_add(&table, count);
-		sherd_table_add(&table, first);
-		sherd_table_add(&table, size);
+		cli_text_size(s->bytes, size);
+		cli_table_add(&table, shard_name(place, rows, i));
+		cli_table_add(&table, count);
+		cli_table_add(&table, first);
+		cli_table_add(&table, size);
 	}
-	return sherd_table_print(&table, &cli->out, err);
+	return cli_table_print(&table, &cli->out, err);
 }
 
-static int describe(sherd_cli *cli, const char *path, const sherd_place *place, const sherd_rows *rows,
-                    sherd_error *err)
+static int describe(cli_state *cli, const char *path, const cli_place *place, const sherd_rows *rows, sherd_error *err)
 {
 	const char *const *left_out;
 	size_t count = sherd_rows_left_out(rows, &left_out);
 	print_head(cli, path, rows);
 	TRY(print_shards(cli, place, rows, err));
 	if (count)
-		sherd_out_printf(&cli->out, "\nleft out, %s\n",
-		                 sherd_rows_has_manifest(rows) ? "as the manifest does not name them"
-		                                               : "as shards of a checkpoint");
+		cli_out_printf(&cli->out, "\nleft out, %s\n",
+		               sherd_rows_has_manifest(rows) ? "as the manifest does not name them"
+		                                             : "as shards of a checkpoint");
 	for (size_t i = 0; i < count; i++) {
-		sherd_out_name(&cli->out, last_part(left_out[i]));
-		sherd_out_printf(&cli->out, "\n");
+		cli_out_name(&cli->out, last_part(left_out[i]));
+		cli_out_printf(&cli->out, "\n");
 	}
 	return SHERD_OK;
 }
 
-static void put_shards(sherd_doc *doc, const sherd_place *place, const sherd_rows *rows)
+static void put_shards(cli_doc *doc, const cli_place *place, const sherd_rows *rows)
 {
-	sherd_doc_put_open(doc, "shards", '[');
+	cli_doc_put_open(doc, "shards", '[');
 	for (size_t i = 0; i < sherd_rows_shards(rows); i++) {
 		const sherd_rows_shard *s = sherd_rows_shard_at(rows, i);
-		sherd_doc_open(doc, '{');
-		sherd_doc_put_text(doc, "file", shard_name(place, rows, i));
-		sherd_doc_put_u64(doc, "rows", s->rows);
-		sherd_doc_put_u64(doc, "first", s->first);
-		sherd_doc_put_u64(doc, "bytes", s->bytes);
-		sherd_doc_close(doc, '}');
+		cli_doc_open(doc, '{');
+		cli_doc_put_text(doc, "file", shard_name(place, rows, i));
+		cli_doc_put_u64(doc, "rows", s->rows);
+		cli_doc_put_u64(doc, "first", s->first);
+		cli_doc_put_u64(doc, "bytes", s->bytes);
+		cli_doc_close(doc, '}');
 	}
-	sherd_doc_close(doc, ']');
+	cli_doc_close(doc, ']');
 }
 
-static int describe_json(sherd_cli *cli, const sherd_place *place, const sherd_rows *rows, sherd_error *err)
+static int describe_json(cli_state *cli, const cli_place *place, const sherd_rows *rows, sherd_error *err)
 {
 	const char *const *left_out;
 	size_t count = sherd_rows_left_out(rows, &left_out);
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_doc_put_text(&doc, "format", format_of(rows));
-	sherd_doc_put_u64(&doc, "rows", sherd_rows_total(rows));
-	sherd_doc_put_u64(&doc, "width", sherd_rows_width(rows));
-	sherd_doc_put_text(&doc, "dtype", sherd_dtype_describe(sherd_rows_dtype(rows))->name);
-	sherd_doc_put_u64(&doc, "bytes", bytes_of(rows));
-	sherd_doc_put_bool(&doc, "manifest", sherd_rows_has_manifest(rows));
+	cli_doc doc = cli_doc_begin(&cli->out);
+	cli_doc_put_text(&doc, "format", format_of(rows));
+	cli_doc_put_u64(&doc, "rows", sherd_rows_total(rows));
+	cli_doc_put_u64(&doc, "width", sherd_rows_width(rows));
+	cli_doc_put_text(&doc, "dtype", sherd_dtype_describe(sherd_rows_dtype(rows))->name);
+	cli_doc_put_u64(&doc, "bytes", bytes_of(rows));
+	cli_doc_put_bool(&doc, "manifest", sherd_rows_has_manifest(rows));
 	put_shards(&doc, place, rows);
-	sherd_doc_put_open(&doc, "left_out", '[');
+	cli_doc_put_open(&doc, "left_out", '[');
 	for (size_t i = 0; i < count; i++)
-		sherd_doc_text(&doc, last_part(left_out[i]));
-	sherd_doc_close(&doc, ']');
-	return sherd_doc_end(&doc, SHERD_OK, err);
+		cli_doc_text(&doc, last_part(left_out[i]));
+	cli_doc_close(&doc, ']');
+	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-int sherd_rows_open_place(sherd_rows **out, sherd_cli *cli, const sherd_place *place, bool incomplete, sherd_error *err)
+int cli_rows_open_place(sherd_rows **out, cli_state *cli, const cli_place *place, bool incomplete, sherd_error *err)
 {
 	sherd_rows_options options = {.incomplete = incomplete, .progress = &cli->waiting};
 	int rc = sherd_rows_open_any(out, place->store, place->key, &options, err);
 	if ((rc == SHERD_ENOTFOUND && place->beside) || (rc == SHERD_EUNSUPPORTED && !*place->key))
 		rc = sherd_rows_open_folder(out, place->store, place->key, &options, err);
-	return sherd_place_blame(place, rc, err);
+	return cli_place_blame(place, rc, err);
 }
 
-static int show(sherd_cli *cli, const char *path, const sherd_place *place, const sherd_rows *rows, sherd_error *err)
+static int show(cli_state *cli, const char *path, const cli_place *place, const sherd_rows *rows, sherd_error *err)
 {
 	return cli->out.json ? describe_json(cli, place, rows, err) : describe(cli, path, place, rows, err);
 }
 
-int sherd_rows_show(sherd_cli *cli, const char *path, const sherd_place *place, bool incomplete, sherd_error *err)
+int cli_rows_show(cli_state *cli, const char *path, const cli_place *place, bool incomplete, sherd_error *err)
 {
 	sherd_rows *rows;
-	TRY(sherd_rows_open_place(&rows, cli, place, incomplete, err));
+	TRY(cli_rows_open_place(&rows, cli, place, incomplete, err));
 	int rc = show(cli, path, place, rows, err);
 	sherd_rows_close(rows);
 	return rc;
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_place place;
+	cli_place place;
 	sherd_rows *rows;
-	bool incomplete = sherd_args_has(args, "incomplete");
-	TRY(sherd_rows_open_paths(&rows, cli, &place, args->operands, args->count, incomplete, err));
+	bool incomplete = cli_args_has(args, "incomplete");
+	TRY(cli_rows_open_paths(&rows, cli, &place, args->operands, args->count, incomplete, err));
 	int rc = show(cli, args->count > 1 ? "the list" : args->operands[0], &place, rows, err);
 	sherd_rows_close(rows);
-	sherd_place_close(&place);
+	cli_place_close(&place);
 	return rc;
 }
 
-static const sherd_option options[] = {
+static const cli_option options[] = {
 	{"incomplete", NULL, "a set that is still being packed, too", 0},
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_rows_info = {
+const cli_command cli_command_rows_info = {
 	.name = "rows info",
 	.operands = "DIR|SHARD...",
 	.summary = "Shows how many rows a set has, how wide they are, and its shards",

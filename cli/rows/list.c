@@ -25,10 +25,10 @@ static int find_common(char **real, char *const *paths, size_t count, size_t *co
 		real[i] = realpath(paths[i], NULL);
 		bool folder = real[i] && stat(real[i], &st) == 0 && S_ISDIR(st.st_mode);
 		if (!real[i])
-			(void)sherd_cli_fail(err, SHERD_ENOTFOUND, "not-found", "nothing is there");
+			(void)cli_fail(err, SHERD_ENOTFOUND, "not-found", "nothing is there");
 		else if (folder)
-			(void)sherd_cli_fail(err, SHERD_ENOTFOUND, "is-folder",
-			                     "this is a folder: a list names shards, and a set is named alone");
+			(void)cli_fail(err, SHERD_ENOTFOUND, "is-folder",
+			               "this is a folder: a list names shards, and a set is named alone");
 		if (!real[i] || folder) {
 			(void)snprintf(err->object, sizeof(err->object), "%.200s", paths[i]);
 			return err->code;
@@ -39,7 +39,7 @@ static int find_common(char **real, char *const *paths, size_t count, size_t *co
 }
 
 /* The place knows what the user called them. */
-static int keep_names(sherd_place *place, char *const *real, size_t common, char *const *paths, size_t count,
+static int keep_names(cli_place *place, char *const *real, size_t common, char *const *paths, size_t count,
                       sherd_error *err)
 {
 	place->keys = calloc(count, sizeof(*place->keys));
@@ -47,42 +47,42 @@ static int keep_names(sherd_place *place, char *const *real, size_t common, char
 	place->count = count;
 	for (size_t i = 0; place->keys && i < count; i++)
 		if (!(place->keys[i] = strdup(real[i] + common)))
-			return sherd_cli_no_memory(err);
-	return place->keys ? SHERD_OK : sherd_cli_no_memory(err);
+			return cli_no_memory(err);
+	return place->keys ? SHERD_OK : cli_no_memory(err);
 }
 
-static int open_list(sherd_rows **out, sherd_cli *cli, sherd_place *place, char *const *real, size_t common,
+static int open_list(sherd_rows **out, cli_state *cli, cli_place *place, char *const *real, size_t common,
                      char *const *paths, size_t count, sherd_error *err)
 {
 	const sherd_rows_options options = {.progress = &cli->waiting};
 	char *folder = real[0] ? strndup(real[0], common) : NULL;
-	int rc = folder ? sherd_place_open_folder(place, folder, err) : sherd_cli_no_memory(err);
+	int rc = folder ? cli_place_open_folder(place, folder, err) : cli_no_memory(err);
 	free(folder);
 	if (rc < 0)
 		return rc;
 	rc = keep_names(place, real, common, paths, count, err);
 	if (rc == SHERD_OK)
 		rc = sherd_rows_open(out, place->store, (const char *const *)place->keys, count, &options, err);
-	(void)sherd_place_blame(place, rc, err);
+	(void)cli_place_blame(place, rc, err);
 	if (rc < 0)
-		sherd_place_close(place);
+		cli_place_close(place);
 	return rc;
 }
 
-int sherd_rows_open_paths(sherd_rows **out, sherd_cli *cli, sherd_place *place, char *const *paths, int count,
-                          bool incomplete, sherd_error *err)
+int cli_rows_open_paths(sherd_rows **out, cli_state *cli, cli_place *place, char *const *paths, int count,
+                        bool incomplete, sherd_error *err)
 {
 	size_t common = 0;
 	if (count == 1) {
-		TRY(sherd_place_open_any(place, paths[0], false, err));
-		int rc = sherd_rows_open_place(out, cli, place, incomplete, err);
+		TRY(cli_place_open_any(place, paths[0], false, err));
+		int rc = cli_rows_open_place(out, cli, place, incomplete, err);
 		if (rc < 0)
-			sherd_place_close(place);
+			cli_place_close(place);
 		return rc;
 	}
 	char **real = calloc((size_t)count, sizeof(*real));
 	if (!real)
-		return sherd_cli_no_memory(err);
+		return cli_no_memory(err);
 	int rc = find_common(real, paths, (size_t)count, &common, err);
 	if (rc == SHERD_OK)
 		rc = open_list(out, cli, place, real, common, paths, (size_t)count, err);

@@ -12,7 +12,7 @@ static const char *descr_of(sherd_dtype dtype)
 	return dtype == SHERD_F64 ? "<f8" : dtype == SHERD_F32 ? "<f4" : dtype == SHERD_F16 ? "<f2" : NULL;
 }
 
-static void make_head(const sherd_npy_out *n, char out[HEAD + 1])
+static void make_head(const cli_npy_out *n, char out[HEAD + 1])
 {
 	static const char magic[FIXED + 1] = "\x93NUMPY\x01\x00\x76\x00";
 	memcpy(out, magic, FIXED);
@@ -23,7 +23,7 @@ static void make_head(const sherd_npy_out *n, char out[HEAD + 1])
 	out[HEAD - 1] = '\n';
 }
 
-static int begin(sherd_npy_out *n, bool replace, sherd_error *err)
+static int begin(cli_npy_out *n, bool replace, sherd_error *err)
 {
 	char head[HEAD + 1];
 	const sherd_write_options options = {.mode = replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, .head = HEAD};
@@ -32,32 +32,31 @@ static int begin(sherd_npy_out *n, bool replace, sherd_error *err)
 	return sherd_writer_append(n->writer, head, HEAD, err);
 }
 
-int sherd_npy_begin(sherd_npy_out *n, const char *path, bool replace, sherd_dtype dtype, uint64_t width,
-                    sherd_error *err)
+int cli_npy_begin(cli_npy_out *n, const char *path, bool replace, sherd_dtype dtype, uint64_t width, sherd_error *err)
 {
 	sherd_stat stat;
-	*n = (sherd_npy_out){.path = path, .dtype = dtype, .width = width};
+	*n = (cli_npy_out){.path = path, .dtype = dtype, .width = width};
 	if (!descr_of(dtype))
-		return sherd_cli_usage(err, "NumPy has no bfloat16: --format npy goes with --dtype f64, f32 or f16");
-	TRY(sherd_place_open(&n->place, path, true, err));
+		return cli_usage(err, "NumPy has no bfloat16: --format npy goes with --dtype f64, f32 or f16");
+	TRY(cli_place_open(&n->place, path, true, err));
 	int rc = SHERD_OK;
 	if (!replace && sherd_store_stat(n->place.store, n->place.key, &stat, NULL) == SHERD_OK)
-		rc = sherd_cli_fail(err, SHERD_EEXIST, "exists", "it is there already: --replace replaces it");
+		rc = cli_fail(err, SHERD_EEXIST, "exists", "it is there already: --replace replaces it");
 	if (rc == SHERD_OK)
 		rc = begin(n, replace, err);
 	if (rc < 0)
-		rc = sherd_npy_end(n, sherd_place_blame(&n->place, rc, err), err);
+		rc = cli_npy_end(n, cli_place_blame(&n->place, rc, err), err);
 	return rc;
 }
 
-int sherd_npy_add(sherd_npy_out *n, const void *data, size_t rows, sherd_error *err)
+int cli_npy_add(cli_npy_out *n, const void *data, size_t rows, sherd_error *err)
 {
 	size_t bytes = rows * (size_t)n->width * sherd_dtype_describe(n->dtype)->block_bytes;
 	n->rows += rows;
-	return sherd_place_blame(&n->place, sherd_writer_append(n->writer, data, bytes, err), err);
+	return cli_place_blame(&n->place, sherd_writer_append(n->writer, data, bytes, err), err);
 }
 
-int sherd_npy_end(sherd_npy_out *n, int rc, sherd_error *err)
+int cli_npy_end(cli_npy_out *n, int rc, sherd_error *err)
 {
 	char head[HEAD + 1];
 	sherd_writer *writer = n->writer;
@@ -69,9 +68,9 @@ int sherd_npy_end(sherd_npy_out *n, int rc, sherd_error *err)
 			rc = sherd_writer_commit(writer, err);
 			writer = NULL;
 		}
-		rc = sherd_place_blame(&n->place, rc, err);
+		rc = cli_place_blame(&n->place, rc, err);
 	}
 	sherd_writer_abort(writer);
-	sherd_place_close(&n->place);
+	cli_place_close(&n->place);
 	return rc;
 }

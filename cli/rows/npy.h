@@ -1,24 +1,23 @@
 /* cli/rows/npy.h - rows into a NumPy file whose number of rows is known at its end. */
-#ifndef SHERD_CLI_ROWS_NPY_H
-#define SHERD_CLI_ROWS_NPY_H
+#ifndef CLI_ROWS_NPY_H
+#define CLI_ROWS_NPY_H
 
 #include "base/place.h"
 
 #include <sherd/rows.h>
 
-typedef struct sherd_npy_out {
+typedef struct cli_npy_out {
 	const char *path; /* as the user wrote it */
-	sherd_place place;
+	cli_place place;
 	sherd_writer *writer;
 	sherd_dtype dtype;
 	uint64_t rows, width;
-} sherd_npy_out;
+} cli_npy_out;
 
 /* Fails where NumPy has no such type. Nothing is seen of the file before its end. */
-int sherd_npy_begin(sherd_npy_out *n, const char *path, bool replace, sherd_dtype dtype, uint64_t width,
-                    sherd_error *err);
-int sherd_npy_add(sherd_npy_out *n, const void *data, size_t rows, sherd_error *err);
+int cli_npy_begin(cli_npy_out *n, const char *path, bool replace, sherd_dtype dtype, uint64_t width, sherd_error *err);
+int cli_npy_add(cli_npy_out *n, const void *data, size_t rows, sherd_error *err);
 /* Commits when rc is no failure, else forgets what was written. */
-int sherd_npy_end(sherd_npy_out *n, int rc, sherd_error *err);
+int cli_npy_end(cli_npy_out *n, int rc, sherd_error *err);
 
 #endif

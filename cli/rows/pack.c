@@ -13,12 +13,12 @@
 
 /* One SRC. */
 typedef struct source {
-	sherd_place place;
+	cli_place place;
 	sherd_bundle *bundle;
 } source;
 
 typedef struct packing {
-	sherd_cli *cli;
+	cli_state *cli;
 	sherd_rows_pack_options options;
 	const char **names; /* of --tensor */
 	size_t name_count;
@@ -27,49 +27,49 @@ typedef struct packing {
 	sherd_rows_source *rows; /* of the sources */
 	size_t count, at;        /* at: the one that is being read */
 	uint64_t overflowed;
-	sherd_place to;
+	cli_place to;
 } packing;
 
-static int take_types(packing *p, const sherd_args *args, sherd_error *err)
+static int take_types(packing *p, const cli_args *args, sherd_error *err)
 {
 	static const char *const dtypes[] = {"bf16", NULL}, *const stored[] = {"f32", "f16", "bf16", NULL},
 				 *const layouts[] = {"sherd", "residual_shard_bf16", NULL};
 	static const sherd_dtype types[] = {SHERD_F32, SHERD_F16, SHERD_BF16};
 	unsigned word = 0;
-	TRY(sherd_args_word(args, "dtype", dtypes, &word, err));
-	if (sherd_args_has(args, "dtype"))
+	TRY(cli_args_word(args, "dtype", dtypes, &word, err));
+	if (cli_args_has(args, "dtype"))
 		p->as = SHERD_BF16;
 	if (p->options.append)
 		return SHERD_OK;
-	TRY(sherd_args_word(args, "store", stored, &word, err));
-	if (sherd_args_has(args, "store"))
+	TRY(cli_args_word(args, "store", stored, &word, err));
+	if (cli_args_has(args, "store"))
 		p->options.dtype = types[word];
 	word = 0;
-	TRY(sherd_args_word(args, "layout", layouts, &word, err));
+	TRY(cli_args_word(args, "layout", layouts, &word, err));
 	p->options.residual = word;
 	if (word && p->options.dtype && p->options.dtype != SHERD_BF16)
-		return sherd_cli_usage(err, "--layout residual_shard_bf16 holds BF16: --store bf16, or nothing");
+		return cli_usage(err, "--layout residual_shard_bf16 holds BF16: --store bf16, or nothing");
 	return SHERD_OK;
 }
 
-static int take_options(packing *p, const sherd_args *args, sherd_error *err)
+static int take_options(packing *p, const cli_args *args, sherd_error *err)
 {
 	const char *name;
 	size_t next = 0;
-	sherd_clock clock;
+	cli_clock clock;
 	p->options.progress = &p->cli->progress;
 	p->options.at = &p->at;
 	p->options.overflowed = &p->overflowed;
-	TRY(sherd_args_u64(args, "rows-per-shard", 1, &p->options.rows_per_shard, err));
+	TRY(cli_args_u64(args, "rows-per-shard", 1, &p->options.rows_per_shard, err));
 	TRY(take_types(p, args, err));
-	TRY(sherd_clock_read(&clock, err));
+	TRY(cli_clock_read(&clock, err));
 	p->options.time_ns = clock.time_ns;
 	p->names = calloc(args->given_count + 1, sizeof(*p->names));
 	p->sources = calloc((size_t)args->count, sizeof(*p->sources));
 	p->rows = calloc((size_t)args->count, sizeof(*p->rows));
 	if (!p->names || !p->sources || !p->rows)
-		return sherd_cli_no_memory(err);
-	while ((name = sherd_args_each(args, "tensor", &next)))
+		return cli_no_memory(err);
+	while ((name = cli_args_each(args, "tensor", &next)))
 		p->names[p->name_count++] = name;
 	return SHERD_OK;
 }
@@ -78,17 +78,17 @@ static int open_source(packing *p, const char *path, sherd_error *err)
 {
 	source *s = &p->sources[p->count];
 	sherd_bundle_options waiting = {.pool = p->cli->pool, .progress = &p->cli->waiting};
-	TRY(sherd_place_open_any(&s->place, path, false, err));
+	TRY(cli_place_open_any(&s->place, path, false, err));
 	p->rows[p->count++] =
 		(sherd_rows_source){.names = p->name_count ? p->names : NULL, .name_count = p->name_count, .as = p->as};
 	int rc = sherd_bundle_open(&s->bundle, s->place.store, s->place.key, &waiting, err);
 	if (rc == SHERD_OK && sherd_bundle_format(s->bundle) == SHERD_FORMAT_ROWS_BF16 && (p->name_count || p->as))
-		rc = sherd_cli_usage(err, "--tensor and --dtype do not go with a folder of residual_shard_bf16");
+		rc = cli_usage(err, "--tensor and --dtype do not go with a folder of residual_shard_bf16");
 	p->rows[p->count - 1].bundle = s->bundle;
-	return sherd_place_blame(&s->place, rc, err);
+	return cli_place_blame(&s->place, rc, err);
 }
 
-void sherd_rows_warn_of_overflow(sherd_cli *cli, const char *path, uint64_t count, sherd_dtype dtype)
+void cli_rows_warn_of_overflow(cli_state *cli, const char *path, uint64_t count, sherd_dtype dtype)
 {
 	sherd_error warning = {.reason = "overflow", .offset = SHERD_NO_OFFSET};
 	if (!count || cli->out.json || cli->out.quiet)
@@ -97,16 +97,16 @@ void sherd_rows_warn_of_overflow(sherd_cli *cli, const char *path, uint64_t coun
 	(void)snprintf(warning.message, sizeof(warning.message),
 	               "%" PRIu64 " finite value%s too large for %s: stored as infinity", count,
 	               count == 1 ? " is" : "s are", sherd_dtype_describe(dtype)->name);
-	sherd_out_problem(&cli->out, &warning, true);
+	cli_out_problem(&cli->out, &warning, true);
 }
 
 static int tell(const packing *p, const char *path, uint64_t before, sherd_error *err)
 {
-	sherd_out *out = &p->cli->out;
+	cli_out *out = &p->cli->out;
 	sherd_rows *rows;
-	char size[SHERD_TEXT_SIZE];
+	char size[CLI_TEXT_SIZE];
 	uint64_t bytes = 0;
-	TRY(sherd_place_blame(&p->to, sherd_rows_open_any(&rows, p->to.store, p->to.key, NULL, err), err));
+	TRY(cli_place_blame(&p->to, sherd_rows_open_any(&rows, p->to.store, p->to.key, NULL, err), err));
 	uint64_t total = sherd_rows_total(rows), width = sherd_rows_width(rows);
 	sherd_dtype type = sherd_rows_dtype(rows);
 	const char *dtype = sherd_dtype_describe(type)->name;
@@ -115,28 +115,28 @@ static int tell(const packing *p, const char *path, uint64_t before, sherd_error
 	for (size_t i = 0; i < shards; i++)
 		bytes += sherd_rows_shard_at(rows, i)->bytes;
 	sherd_rows_close(rows);
-	sherd_text_size(bytes, size);
+	cli_text_size(bytes, size);
 	if (p->options.append)
-		sherd_out_note(out, "%s: %" PRIu64 " row%s appended: now %" PRIu64 ", %s in %zu shard%s", path,
-		               total - before, sherd_text_plural(total - before), total, size, shards,
-		               sherd_text_plural(shards));
+		cli_out_note(out, "%s: %" PRIu64 " row%s appended: now %" PRIu64 ", %s in %zu shard%s", path,
+		             total - before, cli_text_plural(total - before), total, size, shards,
+		             cli_text_plural(shards));
 	else
-		sherd_out_note(out, "%s: %" PRIu64 " row%s of %" PRIu64 " %s value%s, %s packed in %zu shard%s", path,
-		               total, sherd_text_plural(total), width, dtype, sherd_text_plural(width), size, shards,
-		               sherd_text_plural(shards));
-	sherd_rows_warn_of_overflow(p->cli, path, p->overflowed, type);
-	sherd_doc doc = sherd_doc_begin(out);
-	sherd_doc_put_text(&doc, "path", path);
-	sherd_doc_put_text(&doc, "format", sherd_format_name(format));
+		cli_out_note(out, "%s: %" PRIu64 " row%s of %" PRIu64 " %s value%s, %s packed in %zu shard%s", path,
+		             total, cli_text_plural(total), width, dtype, cli_text_plural(width), size, shards,
+		             cli_text_plural(shards));
+	cli_rows_warn_of_overflow(p->cli, path, p->overflowed, type);
+	cli_doc doc = cli_doc_begin(out);
+	cli_doc_put_text(&doc, "path", path);
+	cli_doc_put_text(&doc, "format", sherd_format_name(format));
 	if (p->options.append)
-		sherd_doc_put_u64(&doc, "appended", total - before);
-	sherd_doc_put_u64(&doc, "rows", total);
-	sherd_doc_put_u64(&doc, "width", width);
-	sherd_doc_put_text(&doc, "dtype", dtype);
-	sherd_doc_put_u64(&doc, "shards", shards);
-	sherd_doc_put_u64(&doc, "bytes", bytes);
-	sherd_doc_put_u64(&doc, "overflowed", p->overflowed);
-	return sherd_doc_end(&doc, SHERD_OK, err);
+		cli_doc_put_u64(&doc, "appended", total - before);
+	cli_doc_put_u64(&doc, "rows", total);
+	cli_doc_put_u64(&doc, "width", width);
+	cli_doc_put_text(&doc, "dtype", dtype);
+	cli_doc_put_u64(&doc, "shards", shards);
+	cli_doc_put_u64(&doc, "bytes", bytes);
+	cli_doc_put_u64(&doc, "overflowed", p->overflowed);
+	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
 /* Rows that are there; 0 when there is no set, which packing will say better. */
@@ -150,41 +150,41 @@ static uint64_t rows_before(const packing *p)
 	return total;
 }
 
-static int pack(packing *p, const sherd_args *args, sherd_error *err)
+static int pack(packing *p, const cli_args *args, sherd_error *err)
 {
 	const char *path = args->operands[args->count - 1];
 	TRY(take_options(p, args, err));
 	for (int i = 0; i + 1 < args->count; i++)
 		TRY(open_source(p, args->operands[i], err));
-	TRY(sherd_place_open_any(&p->to, path, !p->options.append, err));
+	TRY(cli_place_open_any(&p->to, path, !p->options.append, err));
 	uint64_t before = rows_before(p);
 	int rc = sherd_rows_pack_sources(p->to.store, p->to.key, p->rows, p->count, &p->options, err);
-	sherd_out_clear_bar(&p->cli->out);
-	TRY(sherd_place_blame(p->at < p->count ? &p->sources[p->at].place : &p->to, rc, err));
+	cli_out_clear_bar(&p->cli->out);
+	TRY(cli_place_blame(p->at < p->count ? &p->sources[p->at].place : &p->to, rc, err));
 	return tell(p, path, before, err);
 }
 
-static int run(packing *p, const sherd_args *args, sherd_error *err)
+static int run(packing *p, const cli_args *args, sherd_error *err)
 {
 	int rc = pack(p, args, err);
 	for (size_t i = 0; i < p->count; i++) {
 		sherd_bundle_close(p->sources[i].bundle);
-		sherd_place_close(&p->sources[i].place);
+		cli_place_close(&p->sources[i].place);
 	}
-	sherd_place_close(&p->to);
+	cli_place_close(&p->to);
 	free(p->names);
 	free(p->sources);
 	free(p->rows);
 	return rc;
 }
 
-static int run_pack(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run_pack(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	packing p = {.cli = cli};
 	return run(&p, args, err);
 }
 
-static int run_append(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run_append(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	packing p = {.cli = cli, .options.append = true};
 	return run(&p, args, err);
@@ -203,7 +203,7 @@ static int run_append(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 		"dtype", "TYPE", "bf16: 16-bit integers of the source are the bits of bfloat16", 0 \
 	}
 
-static const sherd_option pack_options[] = {
+static const cli_option pack_options[] = {
 	ROWS_PER_SHARD,
 	TENSOR,
 	DTYPE,
@@ -212,7 +212,7 @@ static const sherd_option pack_options[] = {
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_rows_pack = {
+const cli_command cli_command_rows_pack = {
 	.name = "rows pack",
 	.operands = "SRC... DIR",
 	.summary = "Writes tensors as a set of rows",
@@ -226,14 +226,14 @@ const sherd_command sherd_command_rows_pack = {
 	.options = pack_options,
 };
 
-static const sherd_option append_options[] = {
+static const cli_option append_options[] = {
 	ROWS_PER_SHARD,
 	TENSOR,
 	DTYPE,
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_rows_append = {
+const cli_command cli_command_rows_append = {
 	.name = "rows append",
 	.operands = "SRC... DIR",
 	.summary = "Adds the rows of tensors to a set that has a manifest",

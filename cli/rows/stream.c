@@ -7,126 +7,125 @@
 #include <inttypes.h>
 #include <string.h>
 
-static int take_ranks(sherd_rows_stream *o, const sherd_args *args, sherd_error *err)
+static int take_ranks(sherd_rows_stream *o, const cli_args *args, sherd_error *err)
 {
 	static const char *const tails[] = {"keep", "drop", "pad", NULL};
 	unsigned tail = SHERD_ROWS_TAIL_KEEP;
-	TRY(sherd_args_count(args, "world", 1, &o->world, err));
-	TRY(sherd_args_count(args, "rank", 0, &o->rank, err));
-	TRY(sherd_args_word(args, "tail", tails, &tail, err));
+	TRY(cli_args_count(args, "world", 1, &o->world, err));
+	TRY(cli_args_count(args, "rank", 0, &o->rank, err));
+	TRY(cli_args_word(args, "tail", tails, &tail, err));
 	o->tail = (sherd_rows_tail)tail;
-	if (sherd_args_has(args, "rank") != sherd_args_has(args, "world"))
-		return sherd_cli_usage(err, "--rank and --world go together");
+	if (cli_args_has(args, "rank") != cli_args_has(args, "world"))
+		return cli_usage(err, "--rank and --world go together");
 	if (o->world && o->rank >= o->world)
-		return sherd_cli_usage(err, "--rank must be below --world %" PRIu32, o->world);
-	if (sherd_args_has(args, "tail") && !o->world)
-		return sherd_cli_usage(err, "--tail needs --rank and --world");
+		return cli_usage(err, "--rank must be below --world %" PRIu32, o->world);
+	if (cli_args_has(args, "tail") && !o->world)
+		return cli_usage(err, "--tail needs --rank and --world");
 	return SHERD_OK;
 }
 
-static int take_order(sherd_rows_stream *o, const sherd_args *args, sherd_error *err)
+static int take_order(sherd_rows_stream *o, const cli_args *args, sherd_error *err)
 {
-	o->shuffle = sherd_args_has(args, "shuffle");
-	o->sample = sherd_args_has(args, "sample");
-	TRY(sherd_args_u64(args, "shuffle", 0, &o->seed, err));
-	TRY(sherd_args_u64(args, "shuffle-window", 1, &o->shuffle_window, err));
-	TRY(sherd_args_u64(args, "epoch", 0, &o->epoch, err));
-	TRY(sherd_args_real(args, "sample", &o->fraction, err));
+	o->shuffle = cli_args_has(args, "shuffle");
+	o->sample = cli_args_has(args, "sample");
+	TRY(cli_args_u64(args, "shuffle", 0, &o->seed, err));
+	TRY(cli_args_u64(args, "shuffle-window", 1, &o->shuffle_window, err));
+	TRY(cli_args_u64(args, "epoch", 0, &o->epoch, err));
+	TRY(cli_args_real(args, "sample", &o->fraction, err));
 	if (o->fraction < 0 || o->fraction > 1)
-		return sherd_cli_usage(err, "--sample must be a number from 0 to 1");
+		return cli_usage(err, "--sample must be a number from 0 to 1");
 	if (o->shuffle_window && !o->shuffle)
-		return sherd_cli_usage(err, "--shuffle-window needs --shuffle");
+		return cli_usage(err, "--shuffle-window needs --shuffle");
 	return SHERD_OK;
 }
 
-static int take_start(sherd_rows_stream *o, const sherd_args *args, sherd_error *err)
+static int take_start(sherd_rows_stream *o, const cli_args *args, sherd_error *err)
 {
-	o->resume = sherd_args_text(args, "resume");
-	TRY(sherd_args_u64(args, "from", 0, &o->from, err));
-	TRY(sherd_args_u64(args, "batch", 1, &o->batch_rows, err));
-	TRY(sherd_args_size(args, "batch-bytes", &o->batch_bytes, err));
-	if (o->resume && (sherd_args_has(args, "from") || sherd_args_has(args, "epoch")))
-		return sherd_cli_usage(err,
-		                       "--resume knows the row and the epoch: it goes with neither --from nor --epoch");
+	o->resume = cli_args_text(args, "resume");
+	TRY(cli_args_u64(args, "from", 0, &o->from, err));
+	TRY(cli_args_u64(args, "batch", 1, &o->batch_rows, err));
+	TRY(cli_args_size(args, "batch-bytes", &o->batch_bytes, err));
+	if (o->resume && (cli_args_has(args, "from") || cli_args_has(args, "epoch")))
+		return cli_usage(err, "--resume knows the row and the epoch: it goes with neither --from nor --epoch");
 	if (o->batch_rows && o->batch_bytes)
-		return sherd_cli_usage(err, "--batch and --batch-bytes: one of them gives the size");
+		return cli_usage(err, "--batch and --batch-bytes: one of them gives the size");
 	return SHERD_OK;
 }
 
-static int take_dtype(sherd_rows_stream *o, const sherd_args *args, sherd_error *err)
+static int take_dtype(sherd_rows_stream *o, const cli_args *args, sherd_error *err)
 {
 	static const char *const names[] = {"f64", "f32", "f16", "bf16", NULL};
 	static const sherd_dtype dtypes[] = {SHERD_F64, SHERD_F32, SHERD_F16, SHERD_BF16};
 	unsigned dtype = 0;
-	TRY(sherd_args_word(args, "dtype", names, &dtype, err));
+	TRY(cli_args_word(args, "dtype", names, &dtype, err));
 	o->dtype = dtypes[dtype];
-	o->verify = sherd_args_has(args, "verify");
+	o->verify = cli_args_has(args, "verify");
 	return SHERD_OK;
 }
 
-static int take_reading(sherd_rows_stream *o, const sherd_args *args, sherd_error *err)
+static int take_reading(sherd_rows_stream *o, const cli_args *args, sherd_error *err)
 {
 	static const char *const ways[] = {"auto", "map", "read", "direct", NULL};
 	unsigned way = SHERD_ROWS_AUTO;
-	TRY(sherd_args_size(args, "window", &o->window_bytes, err));
-	TRY(sherd_args_word(args, "access", ways, &way, err));
+	TRY(cli_args_size(args, "window", &o->window_bytes, err));
+	TRY(cli_args_word(args, "access", ways, &way, err));
 	o->access = (sherd_rows_access)way;
 	return take_dtype(o, args, err);
 }
 
-static int take_file(sherd_streaming *s, const sherd_args *args, sherd_error *err)
+static int take_file(cli_streaming *s, const cli_args *args, sherd_error *err)
 {
-	s->output = sherd_args_text(args, "output");
-	s->replace = sherd_args_has(args, "replace");
-	if (s->as == SHERD_STREAMING_NPY && !s->output)
-		return sherd_cli_usage(err, "--format npy needs -o FILE");
-	if (s->as != SHERD_STREAMING_NPY && (s->output || s->replace))
-		return sherd_cli_usage(err, "-o and --replace go with --format npy");
+	s->output = cli_args_text(args, "output");
+	s->replace = cli_args_has(args, "replace");
+	if (s->as == CLI_STREAMING_NPY && !s->output)
+		return cli_usage(err, "--format npy needs -o FILE");
+	if (s->as != CLI_STREAMING_NPY && (s->output || s->replace))
+		return cli_usage(err, "-o and --replace go with --format npy");
 	return SHERD_OK;
 }
 
-static int take_output(sherd_streaming *s, const sherd_args *args, sherd_error *err)
+static int take_output(cli_streaming *s, const cli_args *args, sherd_error *err)
 {
 	static const char *const formats[] = {"list", "text", "raw", "npy", NULL};
-	bool digest = sherd_args_has(args, "digest"), set = sherd_args_has(args, "set-digest");
-	unsigned format = SHERD_STREAMING_LIST;
-	TRY(sherd_args_u64(args, "limit-batches", 1, &s->limit, err));
-	TRY(sherd_args_word(args, "format", formats, &format, err));
-	s->as = (sherd_streaming_as)format;
-	s->cursor = sherd_args_has(args, "cursor");
-	s->ids = sherd_args_has(args, "ids");
-	if (digest + set + sherd_args_has(args, "format") > 1)
-		return sherd_cli_usage(err, "--digest, --set-digest and --format: one at a time");
+	bool digest = cli_args_has(args, "digest"), set = cli_args_has(args, "set-digest");
+	unsigned format = CLI_STREAMING_LIST;
+	TRY(cli_args_u64(args, "limit-batches", 1, &s->limit, err));
+	TRY(cli_args_word(args, "format", formats, &format, err));
+	s->as = (cli_streaming_as)format;
+	s->cursor = cli_args_has(args, "cursor");
+	s->ids = cli_args_has(args, "ids");
+	if (digest + set + cli_args_has(args, "format") > 1)
+		return cli_usage(err, "--digest, --set-digest and --format: one at a time");
 	if (digest || set)
-		s->as = digest ? SHERD_STREAMING_DIGEST : SHERD_STREAMING_SET_DIGEST;
-	if (s->ids && s->as != SHERD_STREAMING_TEXT)
-		return sherd_cli_usage(err, "--ids needs --format text");
+		s->as = digest ? CLI_STREAMING_DIGEST : CLI_STREAMING_SET_DIGEST;
+	if (s->ids && s->as != CLI_STREAMING_TEXT)
+		return cli_usage(err, "--ids needs --format text");
 	return take_file(s, args, err);
 }
 
-static int refuse_raw_json(const sherd_streaming *s, const sherd_cli *cli, sherd_error *err)
+static int refuse_raw_json(const cli_streaming *s, const cli_state *cli, sherd_error *err)
 {
-	if (s->as != SHERD_STREAMING_RAW || !cli->out.json)
+	if (s->as != CLI_STREAMING_RAW || !cli->out.json)
 		return SHERD_OK;
-	return sherd_cli_usage(err, "--json is a format of its own: it cannot go with --format raw");
+	return cli_usage(err, "--json is a format of its own: it cannot go with --format raw");
 }
 
-int sherd_streaming_take_gather(sherd_streaming *s, sherd_cli *cli, const sherd_args *args, sherd_error *err)
+int cli_streaming_take_gather(cli_streaming *s, cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	static const char *const formats[] = {"text", "raw", "npy", NULL};
-	static const sherd_streaming_as as[] = {SHERD_STREAMING_TEXT, SHERD_STREAMING_RAW, SHERD_STREAMING_NPY};
+	static const cli_streaming_as as[] = {CLI_STREAMING_TEXT, CLI_STREAMING_RAW, CLI_STREAMING_NPY};
 	unsigned format = 0;
-	*s = (sherd_streaming){.stream.pool = cli->pool};
-	TRY(sherd_args_word(args, "format", formats, &format, err));
+	*s = (cli_streaming){.stream.pool = cli->pool};
+	TRY(cli_args_word(args, "format", formats, &format, err));
 	s->as = as[format];
 	TRY(take_dtype(&s->stream, args, err));
 	TRY(take_file(s, args, err));
 	return refuse_raw_json(s, cli, err);
 }
 
-int sherd_streaming_take(sherd_streaming *s, const sherd_args *args, sherd_error *err)
+int cli_streaming_take(cli_streaming *s, const cli_args *args, sherd_error *err)
 {
-	*s = (sherd_streaming){0};
+	*s = (cli_streaming){0};
 	TRY(take_ranks(&s->stream, args, err));
 	TRY(take_order(&s->stream, args, err));
 	TRY(take_start(&s->stream, args, err));
@@ -134,36 +133,35 @@ int sherd_streaming_take(sherd_streaming *s, const sherd_args *args, sherd_error
 	return take_output(s, args, err);
 }
 
-static int stream(sherd_cli *cli, sherd_streaming *s, const sherd_place *place, const sherd_rows *rows,
-                  sherd_error *err)
+static int stream(cli_state *cli, cli_streaming *s, const cli_place *place, const sherd_rows *rows, sherd_error *err)
 {
 	sherd_rows_cursor *cursor = NULL;
 	sherd_rows_stream options = s->stream;
 	options.pool = cli->pool;
 	s->width = sherd_rows_width(rows);
-	int rc = sherd_place_blame(place, sherd_rows_cursor_open(&cursor, rows, &options, err), err);
+	int rc = cli_place_blame(place, sherd_rows_cursor_open(&cursor, rows, &options, err), err);
 	if (rc == SHERD_OK)
-		rc = sherd_streaming_run(cli, s, cursor, place, err);
+		rc = cli_streaming_run(cli, s, cursor, place, err);
 	sherd_rows_cursor_close(cursor);
 	return rc;
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_streaming s;
-	sherd_place place;
+	cli_streaming s;
+	cli_place place;
 	sherd_rows *rows;
-	bool incomplete = sherd_args_has(args, "incomplete");
-	TRY(sherd_streaming_take(&s, args, err));
+	bool incomplete = cli_args_has(args, "incomplete");
+	TRY(cli_streaming_take(&s, args, err));
 	TRY(refuse_raw_json(&s, cli, err));
-	TRY(sherd_rows_open_paths(&rows, cli, &place, args->operands, args->count, incomplete, err));
+	TRY(cli_rows_open_paths(&rows, cli, &place, args->operands, args->count, incomplete, err));
 	int rc = stream(cli, &s, &place, rows, err);
 	sherd_rows_close(rows);
-	sherd_place_close(&place);
+	cli_place_close(&place);
 	return rc;
 }
 
-static const sherd_option options[] = {
+static const cli_option options[] = {
 	{"batch", "N", "rows of a batch (default: 1024)", 0},
 	{"batch-bytes", "BYTES", "stored bytes of a batch instead; at least one row", 0},
 	{"from", "ROW", "begin at this row of the order of delivery", 0},
@@ -191,7 +189,7 @@ static const sherd_option options[] = {
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_rows_stream = {
+const cli_command cli_command_rows_stream = {
 	.name = "rows stream",
 	.operands = "DIR|SHARD...",
 	.summary = "Delivers the rows of a set in batches, in an order that never changes",

@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int pick(sherd_cat *cat, const char *name, sherd_error *err)
+static int pick(cli_cat *cat, const char *name, sherd_error *err)
 {
 	size_t count = sherd_bundle_count(cat->bundle);
 	if (!name && count != 1)
-		return sherd_cli_usage(err, "there are %zu tensors: name one (sherd info lists them)", count);
+		return cli_usage(err, "there are %zu tensors: name one (sherd info lists them)", count);
 	cat->index = name ? sherd_bundle_find(cat->bundle, name) : 0;
 	if (cat->index == SHERD_NO_TENSOR)
-		return sherd_cli_fail(err, SHERD_ENOTFOUND, "not-found", "no tensor is named %.128s", name);
+		return cli_fail(err, SHERD_ENOTFOUND, "not-found", "no tensor is named %.128s", name);
 	cat->tensor = sherd_bundle_tensor(cat->bundle, cat->index);
 	return SHERD_OK;
 }
@@ -36,21 +36,20 @@ static bool take_end(const char *text, size_t len, uint64_t *out)
 	return true;
 }
 
-static int take_range(sherd_cat *cat, const char *text, uint64_t rows, sherd_error *err)
+static int take_range(cli_cat *cat, const char *text, uint64_t rows, sherd_error *err)
 {
 	const char *colon = strchr(text, ':');
 	cat->ranged = true;
 	if (!colon || !take_end(text, (size_t)(colon - text), &cat->rows[0]) ||
 	    !take_end(colon + 1, strlen(colon + 1), &cat->rows[1]))
-		return sherd_cli_usage(err, "--range must be A:B");
+		return cli_usage(err, "--range must be A:B");
 	if (cat->rows[0] > cat->rows[1] || cat->rows[1] > rows)
-		return sherd_cli_fail(err, SHERD_EINVAL, "bad-range", "--range %.64s is not within 0:%" PRIu64, text,
-		                      rows);
+		return cli_fail(err, SHERD_EINVAL, "bad-range", "--range %.64s is not within 0:%" PRIu64, text, rows);
 	return SHERD_OK;
 }
 
 /* Rows of the first dimension when there are two dimensions or more, else elements. */
-static int take_part(sherd_cat *cat, const char *range, sherd_error *err)
+static int take_part(cli_cat *cat, const char *range, sherd_error *err)
 {
 	const sherd_tensor *t = cat->tensor;
 	uint64_t inner = 1;
@@ -68,85 +67,84 @@ static int take_part(sherd_cat *cat, const char *range, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int print(const sherd_cat *cat, sherd_error *err)
+static int print(const cli_cat *cat, sherd_error *err)
 {
 	bool json = cat->cli->out.json;
 	if (strcmp(cat->format, "text") == 0)
-		return json ? sherd_cat_json(cat, err) : sherd_cat_text(cat, err);
+		return json ? cli_cat_json(cat, err) : cli_cat_text(cat, err);
 	if (json)
-		return sherd_cli_usage(err, "--json is a format of its own: it cannot go with --format %.16s",
-		                       cat->format);
+		return cli_usage(err, "--json is a format of its own: it cannot go with --format %.16s", cat->format);
 	if (strcmp(cat->format, "raw") == 0)
-		return sherd_cat_raw(cat, err);
+		return cli_cat_raw(cat, err);
 	if (strcmp(cat->format, "npy") == 0)
-		return sherd_cat_npy(cat, err);
-	return sherd_cli_usage(err, "--format must be text, raw or npy");
+		return cli_cat_npy(cat, err);
+	return cli_usage(err, "--format must be text, raw or npy");
 }
 
 /* sherd rows cat prints rows and nothing else. */
-static int check_rows(sherd_cli *cli, const sherd_place *place, sherd_error *err)
+static int check_rows(cli_state *cli, const cli_place *place, sherd_error *err)
 {
 	sherd_rows *rows;
-	TRY(sherd_rows_open_place(&rows, cli, place, false, err));
+	TRY(cli_rows_open_place(&rows, cli, place, false, err));
 	sherd_rows_close(rows);
 	return SHERD_OK;
 }
 
-static int cat_place(sherd_cli *cli, const sherd_args *args, const sherd_place *place, sherd_error *err)
+static int cat_place(cli_state *cli, const cli_args *args, const cli_place *place, sherd_error *err)
 {
 	sherd_bundle *bundle = NULL;
-	const char *format = sherd_args_text(args, "format");
+	const char *format = cli_args_text(args, "format");
 	sherd_bundle_options waiting = {.pool = cli->pool, .progress = &cli->waiting};
 	sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->progress};
-	sherd_lost lost = {.cli = cli, .place = place};
-	if (sherd_args_has(args, "partial")) {
-		waiting.lost = sherd_lost_tell;
+	cli_lost lost = {.cli = cli, .place = place};
+	if (cli_args_has(args, "partial")) {
+		waiting.lost = cli_lost_tell;
 		waiting.lost_arg = &lost;
 	}
 	int rc = sherd_bundle_open(&bundle, place->store, place->key, &waiting, err);
-	sherd_cat cat = {.cli = cli, .bundle = bundle, .format = format ? format : "text"};
+	cli_cat cat = {.cli = cli, .bundle = bundle, .format = format ? format : "text"};
 	if (rc == SHERD_OK)
 		rc = pick(&cat, args->count > 1 ? args->operands[1] : NULL, err);
 	if (rc == SHERD_OK)
-		rc = take_part(&cat, sherd_args_text(args, "range"), err);
+		rc = take_part(&cat, cli_args_text(args, "range"), err);
 	if (rc == SHERD_OK)
 		rc = sherd_bundle_prepare(bundle, &cat.index, 1, &reading, err);
-	sherd_out_clear_bar(&cli->out);
+	cli_out_clear_bar(&cli->out);
 	if (rc == SHERD_OK)
 		rc = print(&cat, err);
 	sherd_bundle_close(bundle);
-	sherd_lost_done(&lost);
-	return sherd_place_blame(place, rc, err);
+	cli_lost_done(&lost);
+	return cli_place_blame(place, rc, err);
 }
 
-static bool is_graph(const sherd_place *place)
+static bool is_graph(const cli_place *place)
 {
 	sherd_format format;
 	return sherd_detect(place->store, place->key, &format, NULL) == SHERD_OK &&
 	       sherd_format_describe(format)->kind == SHERD_KIND_GRAPH;
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_place place;
-	TRY(sherd_place_open_any(&place, args->operands[0], false, err));
-	int rc = args->command == &sherd_command_rows_cat ? check_rows(cli, &place, err) : SHERD_OK;
+	cli_place place;
+	TRY(cli_place_open_any(&place, args->operands[0], false, err));
+	int rc = args->command == &cli_command_rows_cat ? check_rows(cli, &place, err) : SHERD_OK;
 	if (rc == SHERD_OK)
 		rc = cat_place(cli, args, &place, err);
 	if (rc == SHERD_EUNSUPPORTED && is_graph(&place))
-		rc = sherd_db_cat(cli, args, &place, err);
-	sherd_place_close(&place);
+		rc = cli_db_cat(cli, args, &place, err);
+	cli_place_close(&place);
 	return rc;
 }
 
-static const sherd_option options[] = {
+static const cli_option options[] = {
 	{"partial", NULL, "of a checkpoint, shards that do not hold the tensor may be missing", 0},
 	{"range", "A:B", "only rows A to B-1 of the first dimension; of a vector, elements", 0},
 	{"format", "FORMAT", "text (default), raw (the bytes), npy (a NumPy file)", 0},
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_cat = {
+const cli_command cli_command_cat = {
 	.name = "cat",
 	.operands = "PATH [NAME]",
 	.summary = "Prints the values of a tensor",
@@ -158,13 +156,13 @@ const sherd_command sherd_command_cat = {
 	.options = options,
 };
 
-static const sherd_option rows_options[] = {
+static const cli_option rows_options[] = {
 	{"range", "A:B", "only rows A to B-1", 0},
 	{"format", "FORMAT", "text (default), raw (the bytes), npy (a NumPy file)", 0},
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_rows_cat = {
+const cli_command cli_command_rows_cat = {
 	.name = "rows cat",
 	.operands = "DIR",
 	.summary = "Prints rows as they are stored, one a line",
@@ -174,7 +172,7 @@ const sherd_command sherd_command_rows_cat = {
 	.options = rows_options,
 };
 
-const sherd_command sherd_command_checkpoint_cat = {
+const cli_command cli_command_checkpoint_cat = {
 	.name = "checkpoint cat",
 	.operands = "PREFIX [NAME]",
 	.summary = "Prints the values of a tensor; the same as sherd cat",
@@ -184,7 +182,7 @@ const sherd_command sherd_command_checkpoint_cat = {
 	.options = options,
 };
 
-const sherd_command sherd_command_model_cat = {
+const cli_command cli_command_model_cat = {
 	.name = "model cat",
 	.operands = "PATH [NAME]",
 	.summary = "Prints the values of a model's array; the same as sherd cat",

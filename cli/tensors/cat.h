@@ -1,14 +1,14 @@
 /* cli/tensors/cat.h - a part of one tensor on its way to standard output. */
-#ifndef SHERD_CLI_TENSORS_CAT_H
-#define SHERD_CLI_TENSORS_CAT_H
+#ifndef CLI_TENSORS_CAT_H
+#define CLI_TENSORS_CAT_H
 
 #include "base/args.h"
 
 #include <sherd/bundle.h>
 
 /* Elements [first, last) of a tensor in C order. */
-typedef struct sherd_cat {
-	sherd_cli *cli;
+typedef struct cli_cat {
+	cli_state *cli;
 	const sherd_bundle *bundle;
 	size_t index;
 	const sherd_tensor *tensor;
@@ -17,20 +17,20 @@ typedef struct sherd_cat {
 	uint64_t rows[2];   /* as asked for, in units of --range */
 	bool ranged;        /* --range was given */
 	const char *format; /* "text", "raw", "npy" */
-} sherd_cat;
+} cli_cat;
 
 /* Calls each() with runs of whole elements, in order, until all have come. */
-typedef int sherd_cat_fn(void *arg, const uint8_t *raw, size_t count, sherd_error *err);
-int sherd_cat_elements(const sherd_cat *cat, sherd_cat_fn *each, void *arg, sherd_error *err);
+typedef int cli_cat_fn(void *arg, const uint8_t *raw, size_t count, sherd_error *err);
+int cli_cat_elements(const cli_cat *cat, cli_cat_fn *each, void *arg, sherd_error *err);
 
 /* Calls each() with every string of a UTF8 tensor in the range. Offsets that contradict each other or the size of the
  * tensor are SHERD_ECORRUPT. */
-typedef int sherd_cat_string_fn(void *arg, const char *text, size_t len, sherd_error *err);
-int sherd_cat_strings(const sherd_cat *cat, sherd_cat_string_fn *each, void *arg, sherd_error *err);
+typedef int cli_cat_string_fn(void *arg, const char *text, size_t len, sherd_error *err);
+int cli_cat_strings(const cli_cat *cat, cli_cat_string_fn *each, void *arg, sherd_error *err);
 
-int sherd_cat_text(const sherd_cat *cat, sherd_error *err);
-int sherd_cat_json(const sherd_cat *cat, sherd_error *err);
-int sherd_cat_raw(const sherd_cat *cat, sherd_error *err);
-int sherd_cat_npy(const sherd_cat *cat, sherd_error *err);
+int cli_cat_text(const cli_cat *cat, sherd_error *err);
+int cli_cat_json(const cli_cat *cat, sherd_error *err);
+int cli_cat_raw(const cli_cat *cat, sherd_error *err);
+int cli_cat_npy(const cli_cat *cat, sherd_error *err);
 
 #endif

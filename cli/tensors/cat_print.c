@@ -10,7 +10,7 @@
 /* ---- text */
 
 typedef struct printing {
-	sherd_out *out;
+	cli_out *out;
 	sherd_dtype dtype;
 	uint32_t size; /* of an element */
 	uint64_t row;  /* elements a line */
@@ -22,47 +22,47 @@ static int print_elements(void *arg, const uint8_t *raw, size_t count, sherd_err
 	printing *p = arg;
 	(void)err;
 	for (size_t i = 0; i < count; i++) {
-		char text[SHERD_VALUE_TEXT + 1];
-		size_t len = sherd_value_text(p->dtype, raw + i * p->size, text);
+		char text[CLI_VALUE_TEXT + 1];
+		size_t len = cli_value_text(p->dtype, raw + i * p->size, text);
 		text[len++] = ++p->column == p->row ? '\n' : ' ';
 		if (p->column == p->row)
 			p->column = 0;
-		sherd_out_bytes(p->out, text, len);
+		cli_out_bytes(p->out, text, len);
 	}
 	return SHERD_OK;
 }
 
 static int print_string(void *arg, const char *text, size_t len, sherd_error *err)
 {
-	sherd_out *out = arg;
-	char safe[SHERD_TEXT_SAFE];
+	cli_out *out = arg;
+	char safe[CLI_TEXT_SAFE];
 	size_t taken;
 	(void)err;
 	for (size_t i = 0; i < len; i += taken) {
-		size_t n = sherd_text_safe(text + i, len - i, &taken, safe);
-		sherd_out_bytes(out, safe, n);
+		size_t n = cli_text_safe(text + i, len - i, &taken, safe);
+		cli_out_bytes(out, safe, n);
 	}
-	sherd_out_bytes(out, "\n", 1);
+	cli_out_bytes(out, "\n", 1);
 	return SHERD_OK;
 }
 
-int sherd_cat_text(const sherd_cat *cat, sherd_error *err)
+int cli_cat_text(const cli_cat *cat, sherd_error *err)
 {
-	sherd_out *out = &cat->cli->out;
+	cli_out *out = &cat->cli->out;
 	sherd_dtype dtype = cat->tensor->dtype;
 	if (dtype == SHERD_UTF8)
-		return sherd_cat_strings(cat, print_string, out, err);
+		return cli_cat_strings(cat, print_string, out, err);
 	/* A part of a vector is one line too. */
 	printing p = {.out = out, .dtype = dtype, .size = sherd_dtype_describe(dtype)->block_bytes, .row = cat->row};
 	if (cat->tensor->ndim <= 1)
 		p.row = cat->last - cat->first;
-	return sherd_cat_elements(cat, print_elements, &p, err);
+	return cli_cat_elements(cat, print_elements, &p, err);
 }
 
 /* ---- JSON */
 
 typedef struct listing {
-	sherd_doc doc;
+	cli_doc doc;
 	sherd_dtype dtype;
 	uint32_t size;
 } listing;
@@ -72,7 +72,7 @@ static int list_elements(void *arg, const uint8_t *raw, size_t count, sherd_erro
 	listing *l = arg;
 	(void)err;
 	for (size_t i = 0; i < count; i++)
-		sherd_value_json(l->dtype, raw + i * l->size, &l->doc);
+		cli_value_json(l->dtype, raw + i * l->size, &l->doc);
 	return SHERD_OK;
 }
 
@@ -80,30 +80,30 @@ static int list_string(void *arg, const char *text, size_t len, sherd_error *err
 {
 	listing *l = arg;
 	(void)err;
-	sherd_doc_text_bytes(&l->doc, text, len);
+	cli_doc_text_bytes(&l->doc, text, len);
 	return SHERD_OK;
 }
 
-int sherd_cat_json(const sherd_cat *cat, sherd_error *err)
+int cli_cat_json(const cli_cat *cat, sherd_error *err)
 {
 	const sherd_tensor *t = cat->tensor;
 	const sherd_dtype_info *info = sherd_dtype_describe(t->dtype);
-	listing l = {sherd_doc_begin(&cat->cli->out), t->dtype, info->block_bytes};
-	sherd_doc_put_text(&l.doc, "name", t->name);
-	sherd_doc_put_text(&l.doc, "dtype", info->name);
-	sherd_doc_put_shape(&l.doc, "shape", t->shape, t->ndim);
-	sherd_doc_put_shape(&l.doc, "range", cat->rows, 2);
-	sherd_doc_put_open(&l.doc, "values", '[');
-	int rc = t->dtype == SHERD_UTF8 ? sherd_cat_strings(cat, list_string, &l, err)
-	                                : sherd_cat_elements(cat, list_elements, &l, err);
-	sherd_doc_close(&l.doc, ']');
-	return sherd_doc_end(&l.doc, rc, err);
+	listing l = {cli_doc_begin(&cat->cli->out), t->dtype, info->block_bytes};
+	cli_doc_put_text(&l.doc, "name", t->name);
+	cli_doc_put_text(&l.doc, "dtype", info->name);
+	cli_doc_put_shape(&l.doc, "shape", t->shape, t->ndim);
+	cli_doc_put_shape(&l.doc, "range", cat->rows, 2);
+	cli_doc_put_open(&l.doc, "values", '[');
+	int rc = t->dtype == SHERD_UTF8 ? cli_cat_strings(cat, list_string, &l, err)
+	                                : cli_cat_elements(cat, list_elements, &l, err);
+	cli_doc_close(&l.doc, ']');
+	return cli_doc_end(&l.doc, rc, err);
 }
 
 /* ---- raw and npy */
 
 typedef struct copying {
-	sherd_out *out;
+	cli_out *out;
 	uint32_t size;
 } copying;
 
@@ -111,33 +111,33 @@ static int copy_elements(void *arg, const uint8_t *raw, size_t count, sherd_erro
 {
 	const copying *c = arg;
 	(void)err;
-	sherd_out_bytes(c->out, raw, count * c->size);
+	cli_out_bytes(c->out, raw, count * c->size);
 	return SHERD_OK;
 }
 
-static int copy_all(const sherd_cat *cat, sherd_error *err)
+static int copy_all(const cli_cat *cat, sherd_error *err)
 {
 	copying c = {.out = &cat->cli->out, .size = sherd_dtype_describe(cat->tensor->dtype)->block_bytes};
-	return sherd_cat_elements(cat, copy_elements, &c, err);
+	return cli_cat_elements(cat, copy_elements, &c, err);
 }
 
 /* The offsets, then the text: the tensor as stored. */
-static int copy_strings(const sherd_cat *cat, sherd_error *err)
+static int copy_strings(const cli_cat *cat, sherd_error *err)
 {
-	sherd_cat bytes = *cat;
+	cli_cat bytes = *cat;
 	sherd_tensor as_bytes = *cat->tensor;
 	copying c = {.out = &cat->cli->out, .size = 1};
 	if (cat->ranged)
-		return sherd_cli_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-		                      "raw bytes of a part of a UTF8 tensor have no meaning; use --format text");
+		return cli_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+		                "raw bytes of a part of a UTF8 tensor have no meaning; use --format text");
 	as_bytes.dtype = SHERD_U8;
 	bytes.tensor = &as_bytes;
 	bytes.first = 0;
 	bytes.last = as_bytes.bytes;
-	return sherd_cat_elements(&bytes, copy_elements, &c, err);
+	return cli_cat_elements(&bytes, copy_elements, &c, err);
 }
 
-int sherd_cat_raw(const sherd_cat *cat, sherd_error *err)
+int cli_cat_raw(const cli_cat *cat, sherd_error *err)
 {
 	return cat->tensor->dtype == SHERD_UTF8 ? copy_strings(cat, err) : copy_all(cat, err);
 }
@@ -155,7 +155,7 @@ static const char *numpy_name(sherd_dtype dtype)
 }
 
 /* The bytes that NumPy writes: magic, version 1.0, length of the text, the text padded to a multiple of 64. */
-static void print_npy_head(const sherd_cat *cat, const char *name)
+static void print_npy_head(const cli_cat *cat, const char *name)
 {
 	const sherd_tensor *t = cat->tensor;
 	char head[2048];
@@ -174,16 +174,15 @@ static void print_npy_head(const sherd_cat *cat, const char *name)
 	head[whole - 1] = '\n';
 	head[8] = (char)((whole - 10) & 0xFF);
 	head[9] = (char)((whole - 10) >> 8);
-	sherd_out_bytes(&cat->cli->out, head, whole);
+	cli_out_bytes(&cat->cli->out, head, whole);
 }
 
-int sherd_cat_npy(const sherd_cat *cat, sherd_error *err)
+int cli_cat_npy(const cli_cat *cat, sherd_error *err)
 {
 	const char *name = numpy_name(cat->tensor->dtype);
 	if (!name)
-		return sherd_cli_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-		                      "%.100s is %s, which NumPy files cannot hold", cat->tensor->name,
-		                      sherd_dtype_describe(cat->tensor->dtype)->name);
+		return cli_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "%.100s is %s, which NumPy files cannot hold",
+		                cat->tensor->name, sherd_dtype_describe(cat->tensor->dtype)->name);
 	print_npy_head(cat, name);
 	return copy_all(cat, err);
 }

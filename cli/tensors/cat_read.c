@@ -7,15 +7,15 @@
 
 enum { CHUNK = 1 << 20 };
 
-int sherd_cat_elements(const sherd_cat *cat, sherd_cat_fn *each, void *arg, sherd_error *err)
+int cli_cat_elements(const cli_cat *cat, cli_cat_fn *each, void *arg, sherd_error *err)
 {
 	uint32_t size = sherd_dtype_describe(cat->tensor->dtype)->block_bytes;
 	uint8_t *buf = malloc(CHUNK);
-	int rc = buf ? SHERD_OK : sherd_cli_no_memory(err);
-	for (uint64_t at = cat->first; rc == SHERD_OK && at < cat->last && !sherd_out_failed();) {
+	int rc = buf ? SHERD_OK : cli_no_memory(err);
+	for (uint64_t at = cat->first; rc == SHERD_OK && at < cat->last && !cli_out_failed();) {
 		uint64_t left = cat->last - at, most = CHUNK / size;
 		size_t n = (size_t)(left < most ? left : most);
-		rc = sherd_watch_check(err);
+		rc = cli_watch_check(err);
 		if (rc == SHERD_OK)
 			rc = sherd_bundle_read(cat->bundle, cat->index, at * size, buf, n * size, err);
 		if (rc == SHERD_OK)
@@ -35,7 +35,7 @@ static uint64_t get_u64(const uint8_t *p)
 }
 
 /* Where the text of string i begins and ends, counted from the start of the tensor's bytes. */
-static int string_ends(const sherd_cat *cat, uint64_t strings, uint64_t i, uint64_t ends[2], sherd_error *err)
+static int string_ends(const cli_cat *cat, uint64_t strings, uint64_t i, uint64_t ends[2], sherd_error *err)
 {
 	uint8_t raw[16];
 	uint64_t base = (strings + 1) * 8;
@@ -43,22 +43,21 @@ static int string_ends(const sherd_cat *cat, uint64_t strings, uint64_t i, uint6
 	ends[0] = get_u64(raw);
 	ends[1] = get_u64(raw + 8);
 	if (ends[0] > ends[1] || ends[1] > cat->tensor->bytes - base)
-		return sherd_cli_fail(err, SHERD_ECORRUPT, "bad-offsets",
-		                      "string %" PRIu64 " of %.100s lies outside of the tensor's text", i,
-		                      cat->tensor->name);
+		return cli_fail(err, SHERD_ECORRUPT, "bad-offsets",
+		                "string %" PRIu64 " of %.100s lies outside of the tensor's text", i, cat->tensor->name);
 	ends[0] += base;
 	ends[1] += base;
 	return SHERD_OK;
 }
 
-static int one_string(const sherd_cat *cat, const uint64_t ends[2], char **buf, size_t *room, sherd_cat_string_fn *each,
+static int one_string(const cli_cat *cat, const uint64_t ends[2], char **buf, size_t *room, cli_cat_string_fn *each,
                       void *arg, sherd_error *err)
 {
 	size_t len = (size_t)(ends[1] - ends[0]);
 	if (len > *room) {
 		char *more = realloc(*buf, len);
 		if (!more)
-			return sherd_cli_no_memory(err);
+			return cli_no_memory(err);
 		*buf = more;
 		*room = len;
 	}
@@ -67,7 +66,7 @@ static int one_string(const sherd_cat *cat, const uint64_t ends[2], char **buf, 
 	return each(arg, *buf, len, err);
 }
 
-int sherd_cat_strings(const sherd_cat *cat, sherd_cat_string_fn *each, void *arg, sherd_error *err)
+int cli_cat_strings(const cli_cat *cat, cli_cat_string_fn *each, void *arg, sherd_error *err)
 {
 	const sherd_tensor *t = cat->tensor;
 	uint64_t strings = 1;
@@ -79,14 +78,13 @@ int sherd_cat_strings(const sherd_cat *cat, sherd_cat_string_fn *each, void *arg
 	strings = empty ? 0 : strings;
 	/* Nothing is read of what the bytes cannot hold. */
 	if (!empty && (over || t->bytes / 8 <= strings))
-		return sherd_cli_fail(err, SHERD_ECORRUPT, "bad-offsets", "%.100s is too short for its strings",
-		                      t->name);
+		return cli_fail(err, SHERD_ECORRUPT, "bad-offsets", "%.100s is too short for its strings", t->name);
 	char *buf = NULL;
 	size_t room = 0;
 	int rc = SHERD_OK;
 	for (uint64_t i = cat->first; rc == SHERD_OK && strings && i < cat->last; i++) {
 		uint64_t ends[2];
-		rc = sherd_watch_check(err);
+		rc = cli_watch_check(err);
 		if (rc == SHERD_OK)
 			rc = string_ends(cat, strings, i, ends, err);
 		if (rc == SHERD_OK)

@@ -8,31 +8,30 @@
 #include <stdio.h>
 
 /* What could not be had is told, and makes the command fail after it wrote the rest. */
-static int tell_lost(sherd_cli *cli, const sherd_place *from, const char *path, const sherd_report *lost, size_t count,
+static int tell_lost(cli_state *cli, const cli_place *from, const char *path, const sherd_report *lost, size_t count,
                      sherd_error *err)
 {
 	for (size_t i = 0; i < sherd_report_errors(lost) && !cli->out.quiet; i++) {
 		sherd_error problem = *sherd_report_error(lost, i);
-		(void)sherd_place_blame(from, problem.code, &problem);
-		sherd_out_problem(&cli->out, &problem, true);
+		(void)cli_place_blame(from, problem.code, &problem);
+		cli_out_problem(&cli->out, &problem, true);
 	}
 	if (!sherd_report_errors(lost))
 		return SHERD_OK;
-	int rc = sherd_cli_fail(err, SHERD_EINCOMPLETE, "incomplete", "damaged: %zu array%s could be had", count,
-	                        sherd_text_plural(count));
+	int rc = cli_fail(err, SHERD_EINCOMPLETE, "incomplete", "damaged: %zu array%s could be had", count,
+	                  cli_text_plural(count));
 	(void)snprintf(err->object, sizeof(err->object), "%s", path);
 	return rc;
 }
 
-static int salvage(sherd_cli *cli, const sherd_place *from, const char *path, const sherd_target *target,
-                   sherd_error *err)
+static int salvage(cli_state *cli, const cli_place *from, const char *path, const cli_target *target, sherd_error *err)
 {
 	sherd_bundle *bundle;
 	sherd_report *lost;
 	const sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->waiting};
-	TRY(sherd_place_blame(from, sherd_bundle_salvage(&bundle, &lost, from->store, from->key, &reading, err), err));
+	TRY(cli_place_blame(from, sherd_bundle_salvage(&bundle, &lost, from->store, from->key, &reading, err), err));
 	size_t count = sherd_bundle_count(bundle);
-	int rc = count ? sherd_target_write(cli, target, bundle, err) : SHERD_OK;
+	int rc = count ? cli_target_write(cli, target, bundle, err) : SHERD_OK;
 	if (rc == SHERD_OK)
 		rc = tell_lost(cli, from, path, lost, count, err);
 	sherd_bundle_close(bundle);
@@ -41,57 +40,57 @@ static int salvage(sherd_cli *cli, const sherd_place *from, const char *path, co
 }
 
 /* --partial: what of a checkpoint is whole. */
-static int sift(sherd_lost *lost, const sherd_bundle *bundle, sherd_bundle **whole, sherd_error *err)
+static int sift(cli_lost *lost, const sherd_bundle *bundle, sherd_bundle **whole, sherd_error *err)
 {
 	sherd_format format = sherd_bundle_format(bundle);
 	if (format != SHERD_FORMAT_CHECKPOINT && format != SHERD_FORMAT_CHECKPOINT_SHARD)
 		return SHERD_OK;
-	TRY(sherd_lost_check(lost, bundle, err));
-	return sherd_lost_sift(lost, bundle, false, whole, err);
+	TRY(cli_lost_check(lost, bundle, err));
+	return cli_lost_sift(lost, bundle, false, whole, err);
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	sherd_place from;
+	cli_place from;
 	sherd_bundle *bundle, *whole = NULL;
-	sherd_target target;
+	cli_target target;
 	bool done;
-	int graph = sherd_graph_convert_any(cli, args, &done, err);
+	int graph = cli_graph_convert_any(cli, args, &done, err);
 	if (done)
 		return graph;
-	TRY(sherd_target_take(&target, args, args->operands[1], err));
-	TRY(sherd_place_open(&from, args->operands[0], false, err));
-	if (sherd_args_has(args, "salvage")) {
+	TRY(cli_target_take(&target, args, args->operands[1], err));
+	TRY(cli_place_open(&from, args->operands[0], false, err));
+	if (cli_args_has(args, "salvage")) {
 		int saved = salvage(cli, &from, args->operands[0], &target, err);
-		sherd_place_close(&from);
+		cli_place_close(&from);
 		return saved;
 	}
-	sherd_lost lost = {.cli = cli, .place = &from};
+	cli_lost lost = {.cli = cli, .place = &from};
 	sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->waiting};
-	if (sherd_args_has(args, "partial")) {
-		reading.lost = sherd_lost_tell;
+	if (cli_args_has(args, "partial")) {
+		reading.lost = cli_lost_tell;
 		reading.lost_arg = &lost;
 	}
-	int rc = sherd_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, &reading, err), err);
+	int rc = cli_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, &reading, err), err);
 	if (rc == SHERD_OK) {
 		if (!target.drop_graph)
-			rc = sherd_place_blame(&from, sherd_convert_check(bundle, target.info->id, err), err);
+			rc = cli_place_blame(&from, sherd_convert_check(bundle, target.info->id, err), err);
 		if (rc == SHERD_OK && !target.allow_missing)
-			rc = sherd_place_blame(
-				&from, sherd_target_refuse_missing(sherd_bundle_missing(bundle, err), err), err);
+			rc = cli_place_blame(&from, cli_target_refuse_missing(sherd_bundle_missing(bundle, err), err),
+			                     err);
 		if (rc == SHERD_OK && reading.lost)
-			rc = sherd_place_blame(&from, sift(&lost, bundle, &whole, err), err);
+			rc = cli_place_blame(&from, sift(&lost, bundle, &whole, err), err);
 		if (rc == SHERD_OK)
-			rc = sherd_target_write(cli, &target, whole ? whole : bundle, err);
+			rc = cli_target_write(cli, &target, whole ? whole : bundle, err);
 		sherd_bundle_close(whole);
 		sherd_bundle_close(bundle);
 	}
-	sherd_lost_done(&lost);
-	sherd_place_close(&from);
+	cli_lost_done(&lost);
+	cli_place_close(&from);
 	return rc;
 }
 
-static const sherd_option options[] = {
+static const cli_option options[] = {
 	{"partial", NULL, "of a checkpoint, leave out what is missing or damaged", 0},
 	{"to", "FORMAT", "of DST, see sherd-convert(1); else its extension decides", 0},
 	{"shards", "N", "files of a sharded target (default: 1)", 0},
@@ -105,7 +104,7 @@ static const sherd_option options[] = {
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_convert = {
+const cli_command cli_command_convert = {
 	.name = "convert",
 	.operands = "SRC DST",
 	.summary = "Writes the tensors of a file or set in another format",
@@ -120,7 +119,7 @@ const sherd_command sherd_command_convert = {
 	.options = options,
 };
 
-const sherd_command sherd_command_model_convert = {
+const cli_command cli_command_model_convert = {
 	.name = "model convert",
 	.operands = "SRC DST",
 	.summary = "Writes a model in another format; the same as sherd convert",

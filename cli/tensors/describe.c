@@ -15,68 +15,68 @@ static void shape_text(const sherd_tensor *t, char *out, size_t room)
 	(void)snprintf(out + used, room - used, "]");
 }
 
-static void add_tensor(sherd_table *table, const sherd_tensor *t)
+static void add_tensor(cli_table *table, const sherd_tensor *t)
 {
-	char shape[SHERD_MAX_DIMS * 22 + 3], size[SHERD_TEXT_SIZE];
+	char shape[SHERD_MAX_DIMS * 22 + 3], size[CLI_TEXT_SIZE];
 	shape_text(t, shape, sizeof(shape));
-	sherd_text_size(t->bytes, size);
-	sherd_table_add(table, t->name);
-	sherd_table_add(table, sherd_dtype_describe(t->dtype)->name);
-	sherd_table_add(table, shape);
-	sherd_table_add(table, size);
+	cli_text_size(t->bytes, size);
+	cli_table_add(table, t->name);
+	cli_table_add(table, sherd_dtype_describe(t->dtype)->name);
+	cli_table_add(table, shape);
+	cli_table_add(table, size);
 }
 
-static int print_pairs(sherd_cli *cli, const sherd_pair *pairs, size_t count, sherd_error *err)
+static int print_pairs(cli_state *cli, const sherd_pair *pairs, size_t count, sherd_error *err)
 {
-	sherd_table table = {.columns = 2};
+	cli_table table = {.columns = 2};
 	for (size_t i = 0; i < count; i++) {
-		char time[SHERD_TEXT_TIME];
-		bool timed = strcmp(pairs[i].key, "creation.time") == 0 && sherd_text_time(pairs[i].value, time);
-		sherd_table_add(&table, pairs[i].key);
-		sherd_table_add(&table, timed ? time : pairs[i].value);
+		char time[CLI_TEXT_TIME];
+		bool timed = strcmp(pairs[i].key, "creation.time") == 0 && cli_text_time(pairs[i].value, time);
+		cli_table_add(&table, pairs[i].key);
+		cli_table_add(&table, timed ? time : pairs[i].value);
 	}
 	if (count)
-		sherd_out_printf(&cli->out, "\nmetadata\n");
-	return sherd_table_print(&table, &cli->out, err);
+		cli_out_printf(&cli->out, "\nmetadata\n");
+	return cli_table_print(&table, &cli->out, err);
 }
 
-static void print_first_line(sherd_cli *cli, const char *path, sherd_format format, uint64_t tensors, uint64_t bytes)
+static void print_first_line(cli_state *cli, const char *path, sherd_format format, uint64_t tensors, uint64_t bytes)
 {
-	char size[SHERD_TEXT_SIZE];
-	sherd_text_size(bytes, size);
-	sherd_out_name(&cli->out, path);
-	sherd_out_printf(&cli->out, ": %s, %" PRIu64 " tensor%s, %s\n", sherd_format_name(format), tensors,
-	                 sherd_text_plural(tensors), size);
+	char size[CLI_TEXT_SIZE];
+	cli_text_size(bytes, size);
+	cli_out_name(&cli->out, path);
+	cli_out_printf(&cli->out, ": %s, %" PRIu64 " tensor%s, %s\n", sherd_format_name(format), tensors,
+	               cli_text_plural(tensors), size);
 }
 
 /* What a container adds: bytes as they are stored where some are packed, and the shard that has them. */
-static int add_stored(sherd_table *table, const sherd_model *model, size_t array, bool shards, sherd_error *err)
+static int add_stored(cli_table *table, const sherd_model *model, size_t array, bool shards, sherd_error *err)
 {
 	sherd_model_stored s;
-	char text[SHERD_TEXT_SIZE + 16];
+	char text[CLI_TEXT_SIZE + 16];
 	TRY(sherd_model_stored_of(model, array, &s, err));
 	if (s.there)
-		sherd_text_size(s.bytes, text);
-	sherd_table_add(table, s.there ? text : "missing");
+		cli_text_size(s.bytes, text);
+	cli_table_add(table, s.there ? text : "missing");
 	if (!shards)
 		return SHERD_OK;
 	(void)snprintf(text, sizeof(text), "%" PRIu32, s.file);
-	sherd_table_add(table, text);
+	cli_table_add(table, text);
 	return SHERD_OK;
 }
 
-int sherd_describe_bundle(sherd_cli *cli, const char *path, const sherd_bundle *bundle, const sherd_model *model,
-                          sherd_error *err)
+int cli_describe_bundle(cli_state *cli, const char *path, const sherd_bundle *bundle, const sherd_model *model,
+                        sherd_error *err)
 {
 	static const char *const heads[] = {"tensor", "dtype", "shape", "size", "stored", "shard"};
 	sherd_model_layout layout;
 	bool container = model && sherd_model_layout_of(model, &layout), shards = container && layout.files > 1;
-	sherd_table table = {.columns = 4u + container + shards, .right = 7u << 3};
+	cli_table table = {.columns = 4u + container + shards, .right = 7u << 3};
 	int rc = SHERD_OK;
 	const sherd_pair *pairs;
 	size_t count = sherd_bundle_count(bundle), pair_count = sherd_bundle_pairs(bundle, &pairs);
 	uint64_t bytes = 0;
-	sherd_table_add_row(&table, heads);
+	cli_table_add_row(&table, heads);
 	for (size_t i = 0; i < count; i++) {
 		const sherd_tensor *t = sherd_bundle_tensor(bundle, i);
 		bytes += t->bytes;
@@ -85,113 +85,113 @@ int sherd_describe_bundle(sherd_cli *cli, const char *path, const sherd_bundle *
 			rc = add_stored(&table, model, i, shards, err);
 	}
 	if (rc < 0) {
-		sherd_table_done(&table);
+		cli_table_done(&table);
 		return rc;
 	}
 	print_first_line(cli, path, sherd_bundle_format(bundle), count, bytes);
 	rc = print_pairs(cli, pairs, pair_count, err);
 	if (rc == SHERD_OK && count) {
-		sherd_out_printf(&cli->out, "\n");
-		rc = sherd_table_print(&table, &cli->out, err);
+		cli_out_printf(&cli->out, "\n");
+		rc = cli_table_print(&table, &cli->out, err);
 	}
-	sherd_table_done(&table);
+	cli_table_done(&table);
 	return rc;
 }
 
 /* Begins the line, or goes on with it. */
-static void next_of(sherd_cli *cli, const char *line, bool *begun)
+static void next_of(cli_state *cli, const char *line, bool *begun)
 {
-	sherd_out_printf(&cli->out, "%s", *begun ? ", " : line);
+	cli_out_printf(&cli->out, "%s", *begun ? ", " : line);
 	*begun = true;
 }
 
-static void print_text(sherd_cli *cli, const char *line, const char *text, bool *begun)
+static void print_text(cli_state *cli, const char *line, const char *text, bool *begun)
 {
 	if (!text || !*text)
 		return;
 	next_of(cli, line, begun);
-	sherd_out_name(&cli->out, text);
+	cli_out_name(&cli->out, text);
 }
 
-static void print_sharding(sherd_cli *cli, const sherd_ckpt_about *about)
+static void print_sharding(cli_state *cli, const sherd_ckpt_about *about)
 {
 	bool begun = false;
 	print_text(cli, "sharding  ", about->strategy, &begun);
 	print_text(cli, "sharding  ", about->precision, &begun);
 	if (about->has_ddp_rank) {
 		next_of(cli, "sharding  ", &begun);
-		sherd_out_printf(&cli->out, "DDP rank %" PRId64, about->ddp_rank);
+		cli_out_printf(&cli->out, "DDP rank %" PRId64, about->ddp_rank);
 	}
 	if (begun)
-		sherd_out_printf(&cli->out, "\n");
+		cli_out_printf(&cli->out, "\n");
 }
 
-static void print_training(sherd_cli *cli, const sherd_ckpt_about *about)
+static void print_training(cli_state *cli, const sherd_ckpt_about *about)
 {
-	char rate[SHERD_TEXT_NUMBER];
+	char rate[CLI_TEXT_NUMBER];
 	bool begun = false;
 	if (about->has_step) {
 		next_of(cli, "training  ", &begun);
-		sherd_out_printf(&cli->out, "step %" PRId64, about->step);
+		cli_out_printf(&cli->out, "step %" PRId64, about->step);
 	}
 	if (about->has_epoch) {
 		next_of(cli, "training  ", &begun);
-		sherd_out_printf(&cli->out, "epoch %" PRId64, about->epoch);
+		cli_out_printf(&cli->out, "epoch %" PRId64, about->epoch);
 	}
 	if (about->has_learning_rate) {
-		sherd_text_f64(about->learning_rate, rate);
+		cli_text_f64(about->learning_rate, rate);
 		next_of(cli, "training  ", &begun);
-		sherd_out_printf(&cli->out, "learning rate %s", rate);
+		cli_out_printf(&cli->out, "learning rate %s", rate);
 	}
 	print_text(cli, "training  ", about->optimizer_type, &begun);
 	if (begun)
-		sherd_out_printf(&cli->out, "\n");
+		cli_out_printf(&cli->out, "\n");
 }
 
-bool sherd_describe_has_about(const sherd_ckpt *ckpt, sherd_format format)
+bool cli_describe_has_about(const sherd_ckpt *ckpt, sherd_format format)
 {
 	const sherd_ckpt_shard *first = sherd_ckpt_shard_at(ckpt, 0);
 	return format == SHERD_FORMAT_CHECKPOINT || (first && first->rank == 0);
 }
 
-static void print_about(sherd_cli *cli, const sherd_ckpt *ckpt, sherd_format format)
+static void print_about(cli_state *cli, const sherd_ckpt *ckpt, sherd_format format)
 {
 	const sherd_ckpt_info *info = sherd_ckpt_describe(ckpt);
 	char id[SHERD_SET_ID_TEXT] = "none: written by another program";
-	sherd_out_printf(&cli->out, "saved     ");
-	sherd_out_name(&cli->out, info->timestamp ? info->timestamp : "");
-	sherd_out_printf(&cli->out, " by %" PRIu32 " rank%s\n", info->world, sherd_text_plural(info->world));
+	cli_out_printf(&cli->out, "saved     ");
+	cli_out_name(&cli->out, info->timestamp ? info->timestamp : "");
+	cli_out_printf(&cli->out, " by %" PRIu32 " rank%s\n", info->world, cli_text_plural(info->world));
 	if (info->has_set_id)
 		sherd_set_id_format(&info->set_id, id);
-	sherd_out_printf(&cli->out, "set id    %s\n", id);
-	if (sherd_describe_has_about(ckpt, format))
+	cli_out_printf(&cli->out, "set id    %s\n", id);
+	if (cli_describe_has_about(ckpt, format))
 		print_sharding(cli, &info->about);
 	print_training(cli, &info->about);
 }
 
-static int print_shards(sherd_cli *cli, const sherd_ckpt *ckpt, sherd_error *err)
+static int print_shards(cli_state *cli, const sherd_ckpt *ckpt, sherd_error *err)
 {
 	static const char *const heads[] = {"rank", "file", "size", "tensors", "SHA-256 of its data"};
-	sherd_table table = {.columns = 5, .right = 1u << 0 | 1u << 2 | 1u << 3};
-	sherd_table_add_row(&table, heads);
+	cli_table table = {.columns = 5, .right = 1u << 0 | 1u << 2 | 1u << 3};
+	cli_table_add_row(&table, heads);
 	for (size_t i = 0; i < sherd_ckpt_shards(ckpt); i++) {
 		const sherd_ckpt_shard *s = sherd_ckpt_shard_at(ckpt, i);
-		char rank[16], size[SHERD_TEXT_SIZE], tensors[24];
+		char rank[16], size[CLI_TEXT_SIZE], tensors[24];
 		(void)snprintf(rank, sizeof(rank), "%" PRIu32, s->rank);
 		(void)snprintf(tensors, sizeof(tensors), "%zu", s->tensors);
-		sherd_text_size(s->file_size, size);
-		sherd_table_add(&table, rank);
-		sherd_table_add(&table, s->file);
-		sherd_table_add(&table, size);
-		sherd_table_add(&table, tensors);
-		sherd_table_add(&table, *s->checksum ? s->checksum : "none recorded");
+		cli_text_size(s->file_size, size);
+		cli_table_add(&table, rank);
+		cli_table_add(&table, s->file);
+		cli_table_add(&table, size);
+		cli_table_add(&table, tensors);
+		cli_table_add(&table, *s->checksum ? s->checksum : "none recorded");
 	}
-	sherd_out_printf(&cli->out, "\n");
-	return sherd_table_print(&table, &cli->out, err);
+	cli_out_printf(&cli->out, "\n");
+	return cli_table_print(&table, &cli->out, err);
 }
 
 /* "3", or "0-7" for a tensor that is cut; ranks in between may hold none of it. */
-static void add_place(sherd_table *table, const sherd_ckpt *ckpt, size_t tensor)
+static void add_place(cli_table *table, const sherd_ckpt *ckpt, size_t tensor)
 {
 	const sherd_ckpt_piece *pieces;
 	size_t count = sherd_ckpt_pieces(ckpt, tensor, &pieces);
@@ -208,23 +208,23 @@ static void add_place(sherd_table *table, const sherd_ckpt *ckpt, size_t tensor)
 		(void)snprintf(text, sizeof(text), "%" PRIu32, low);
 	else
 		(void)snprintf(text, sizeof(text), "%" PRIu32 "-%" PRIu32 " in %zu pieces", low, high, count);
-	sherd_table_add(table, text);
+	cli_table_add(table, text);
 }
 
-static int print_tensors(sherd_cli *cli, const sherd_ckpt *ckpt, sherd_error *err)
+static int print_tensors(cli_state *cli, const sherd_ckpt *ckpt, sherd_error *err)
 {
 	static const char *const heads[] = {"tensor", "dtype", "shape", "size", "rank"};
-	sherd_table table = {.columns = 5, .right = 1u << 3};
-	sherd_table_add_row(&table, heads);
+	cli_table table = {.columns = 5, .right = 1u << 3};
+	cli_table_add_row(&table, heads);
 	for (size_t i = 0; i < sherd_ckpt_count(ckpt); i++) {
 		add_tensor(&table, sherd_ckpt_tensor(ckpt, i));
 		add_place(&table, ckpt, i);
 	}
-	sherd_out_printf(&cli->out, "\n");
-	return sherd_table_print(&table, &cli->out, err);
+	cli_out_printf(&cli->out, "\n");
+	return cli_table_print(&table, &cli->out, err);
 }
 
-int sherd_describe_ckpt(sherd_cli *cli, const char *path, const sherd_ckpt *ckpt, sherd_format format, sherd_error *err)
+int cli_describe_ckpt(cli_state *cli, const char *path, const sherd_ckpt *ckpt, sherd_format format, sherd_error *err)
 {
 	const sherd_ckpt_about *about = &sherd_ckpt_describe(ckpt)->about;
 	uint64_t bytes = 0;

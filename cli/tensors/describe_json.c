@@ -2,229 +2,229 @@
 
 #include "base/doc.h"
 
-static void put_head(sherd_doc *doc, const sherd_tensor *t)
+static void put_head(cli_doc *doc, const sherd_tensor *t)
 {
-	sherd_doc_put_text(doc, "name", t->name);
-	sherd_doc_put_text(doc, "dtype", sherd_dtype_describe(t->dtype)->name);
-	sherd_doc_put_shape(doc, "shape", t->shape, t->ndim);
-	sherd_doc_put_u64(doc, "bytes", t->bytes);
+	cli_doc_put_text(doc, "name", t->name);
+	cli_doc_put_text(doc, "dtype", sherd_dtype_describe(t->dtype)->name);
+	cli_doc_put_shape(doc, "shape", t->shape, t->ndim);
+	cli_doc_put_u64(doc, "bytes", t->bytes);
 }
 
-static void put_pairs(sherd_doc *doc, const sherd_pair *pairs, size_t count)
+static void put_pairs(cli_doc *doc, const sherd_pair *pairs, size_t count)
 {
-	sherd_doc_put_open(doc, "metadata", '{');
+	cli_doc_put_open(doc, "metadata", '{');
 	for (size_t i = 0; i < count; i++)
-		sherd_doc_put_text(doc, pairs[i].key, pairs[i].value);
-	sherd_doc_close(doc, '}');
+		cli_doc_put_text(doc, pairs[i].key, pairs[i].value);
+	cli_doc_close(doc, '}');
 }
 
-static int put_stored(sherd_doc *doc, const sherd_model *container, size_t array, sherd_error *err)
+static int put_stored(cli_doc *doc, const sherd_model *container, size_t array, sherd_error *err)
 {
 	sherd_model_stored s;
 	TRY(sherd_model_stored_of(container, array, &s, err));
-	sherd_doc_put_u64(doc, "shard", s.file);
+	cli_doc_put_u64(doc, "shard", s.file);
 	if (!s.there) {
-		sherd_doc_put_bool(doc, "missing", true);
+		cli_doc_put_bool(doc, "missing", true);
 		return SHERD_OK;
 	}
-	sherd_doc_put_u64(doc, "stored", s.bytes);
-	sherd_doc_put_text(doc, "codec", s.packed ? "deflate" : "none");
-	sherd_doc_put_u64(doc, "chunks", s.chunks);
-	sherd_doc_put_u64(doc, "chunkBytes", s.chunk_bytes);
+	cli_doc_put_u64(doc, "stored", s.bytes);
+	cli_doc_put_text(doc, "codec", s.packed ? "deflate" : "none");
+	cli_doc_put_u64(doc, "chunks", s.chunks);
+	cli_doc_put_u64(doc, "chunkBytes", s.chunk_bytes);
 	return SHERD_OK;
 }
 
-static void put_layout(sherd_doc *doc, const sherd_model *model, const sherd_model_layout *layout)
+static void put_layout(cli_doc *doc, const sherd_model *model, const sherd_model_layout *layout)
 {
-	sherd_doc_put_open(doc, "container", '{');
-	sherd_doc_put_u64(doc, "version", layout->version);
-	sherd_doc_put_u64(doc, "generation", layout->generation);
-	sherd_doc_put_u64(doc, "features", layout->features);
-	sherd_doc_put_open(doc, "files", '[');
+	cli_doc_put_open(doc, "container", '{');
+	cli_doc_put_u64(doc, "version", layout->version);
+	cli_doc_put_u64(doc, "generation", layout->generation);
+	cli_doc_put_u64(doc, "features", layout->features);
+	cli_doc_put_open(doc, "files", '[');
 	for (uint32_t i = 0; i < layout->files; i++) {
 		sherd_model_file f = sherd_model_file_of(model, i);
-		sherd_doc_open(doc, '{');
-		sherd_doc_put_text(doc, "file", f.key);
-		sherd_doc_put_u64(doc, "bytes", f.bytes);
-		sherd_doc_put_bool(doc, "missing", !f.there);
-		sherd_doc_close(doc, '}');
+		cli_doc_open(doc, '{');
+		cli_doc_put_text(doc, "file", f.key);
+		cli_doc_put_u64(doc, "bytes", f.bytes);
+		cli_doc_put_bool(doc, "missing", !f.there);
+		cli_doc_close(doc, '}');
 	}
-	sherd_doc_close(doc, ']');
-	sherd_doc_close(doc, '}');
+	cli_doc_close(doc, ']');
+	cli_doc_close(doc, '}');
 }
 
 /* Members of an object that is open. */
-static int put_bundle(sherd_doc *doc, const sherd_bundle *bundle, const sherd_model *container, sherd_error *err)
+static int put_bundle(cli_doc *doc, const sherd_bundle *bundle, const sherd_model *container, sherd_error *err)
 {
 	const sherd_pair *pairs;
 	size_t pair_count = sherd_bundle_pairs(bundle, &pairs);
-	sherd_doc_put_text(doc, "format", sherd_format_name(sherd_bundle_format(bundle)));
-	sherd_doc_put_open(doc, "tensors", '[');
+	cli_doc_put_text(doc, "format", sherd_format_name(sherd_bundle_format(bundle)));
+	cli_doc_put_open(doc, "tensors", '[');
 	for (size_t i = 0; i < sherd_bundle_count(bundle); i++) {
-		sherd_doc_open(doc, '{');
+		cli_doc_open(doc, '{');
 		put_head(doc, sherd_bundle_tensor(bundle, i));
 		if (container)
 			TRY(put_stored(doc, container, i, err));
-		sherd_doc_close(doc, '}');
+		cli_doc_close(doc, '}');
 	}
-	sherd_doc_close(doc, ']');
+	cli_doc_close(doc, ']');
 	put_pairs(doc, pairs, pair_count);
 	return SHERD_OK;
 }
 
-int sherd_describe_bundle_json(sherd_cli *cli, const sherd_bundle *bundle, sherd_error *err)
+int cli_describe_bundle_json(cli_state *cli, const sherd_bundle *bundle, sherd_error *err)
 {
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	return sherd_doc_end(&doc, put_bundle(&doc, bundle, NULL, err), err);
+	cli_doc doc = cli_doc_begin(&cli->out);
+	return cli_doc_end(&doc, put_bundle(&doc, bundle, NULL, err), err);
 }
 
-static void put_texts(sherd_doc *doc, const char *key, const sherd_model_texts *texts)
+static void put_texts(cli_doc *doc, const char *key, const sherd_model_texts *texts)
 {
-	sherd_doc_put_open(doc, key, '[');
+	cli_doc_put_open(doc, key, '[');
 	for (size_t i = 0; i < texts->count; i++)
-		sherd_doc_text(doc, texts->at[i]);
-	sherd_doc_close(doc, ']');
+		cli_doc_text(doc, texts->at[i]);
+	cli_doc_close(doc, ']');
 }
 
-int sherd_describe_model_json(sherd_cli *cli, const sherd_model *model, const sherd_bundle *bundle, sherd_error *err)
+int cli_describe_model_json(cli_state *cli, const sherd_model *model, const sherd_bundle *bundle, sherd_error *err)
 {
 	const sherd_model_graph *g = sherd_model_describe(model);
 	sherd_model_layout layout;
 	bool container = sherd_model_layout_of(model, &layout);
-	sherd_doc doc = sherd_doc_begin(&cli->out);
+	cli_doc doc = cli_doc_begin(&cli->out);
 	int rc = put_bundle(&doc, bundle, container ? model : NULL, err);
 	if (rc < 0)
-		return sherd_doc_end(&doc, rc, err);
+		return cli_doc_end(&doc, rc, err);
 	if (container)
 		put_layout(&doc, model, &layout);
-	sherd_doc_put_u64(&doc, "variables", g->variable_count);
-	sherd_doc_put_u64(&doc, "operations", g->operation_count);
+	cli_doc_put_u64(&doc, "variables", g->variable_count);
+	cli_doc_put_u64(&doc, "operations", g->operation_count);
 	if (g->subgraph_count)
-		sherd_doc_put_u64(&doc, "graphs", g->subgraph_count);
+		cli_doc_put_u64(&doc, "graphs", g->subgraph_count);
 	put_texts(&doc, "placeholders", &g->placeholders);
 	put_texts(&doc, "losses", &g->losses);
-	sherd_doc_put_u64(&doc, "updaters", g->updater_count);
-	sherd_doc_put_u64(&doc, "sequences", g->sequence_count);
+	cli_doc_put_u64(&doc, "updaters", g->updater_count);
+	cli_doc_put_u64(&doc, "sequences", g->sequence_count);
 	if (g->training)
-		sherd_doc_put_text(&doc, "training", g->training);
-	return sherd_doc_end(&doc, SHERD_OK, err);
+		cli_doc_put_text(&doc, "training", g->training);
+	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static void put_pieces(sherd_doc *doc, const sherd_ckpt *ckpt, const sherd_ckpt_piece *pieces, size_t count,
+static void put_pieces(cli_doc *doc, const sherd_ckpt *ckpt, const sherd_ckpt_piece *pieces, size_t count,
                        uint32_t ndim)
 {
-	sherd_doc_put_open(doc, "pieces", '[');
+	cli_doc_put_open(doc, "pieces", '[');
 	for (size_t i = 0; i < count; i++) {
-		sherd_doc_open(doc, '{');
-		sherd_doc_put_u64(doc, "shard", sherd_ckpt_shard_at(ckpt, pieces[i].shard)->rank);
-		sherd_doc_put_u64(doc, "offset", pieces[i].offset);
-		sherd_doc_put_u64(doc, "bytes", pieces[i].bytes);
-		sherd_doc_put_shape(doc, "shape", pieces[i].shape, ndim);
+		cli_doc_open(doc, '{');
+		cli_doc_put_u64(doc, "shard", sherd_ckpt_shard_at(ckpt, pieces[i].shard)->rank);
+		cli_doc_put_u64(doc, "offset", pieces[i].offset);
+		cli_doc_put_u64(doc, "bytes", pieces[i].bytes);
+		cli_doc_put_shape(doc, "shape", pieces[i].shape, ndim);
 		if (pieces[i].at)
-			sherd_doc_put_shape(doc, "at", pieces[i].at, ndim);
-		sherd_doc_close(doc, '}');
+			cli_doc_put_shape(doc, "at", pieces[i].at, ndim);
+		cli_doc_close(doc, '}');
 	}
-	sherd_doc_close(doc, ']');
+	cli_doc_close(doc, ']');
 }
 
-static void put_tensors(sherd_doc *doc, const sherd_ckpt *ckpt)
+static void put_tensors(cli_doc *doc, const sherd_ckpt *ckpt)
 {
-	sherd_doc_put_open(doc, "tensors", '[');
+	cli_doc_put_open(doc, "tensors", '[');
 	for (size_t i = 0; i < sherd_ckpt_count(ckpt); i++) {
 		const sherd_tensor *t = sherd_ckpt_tensor(ckpt, i);
 		const sherd_ckpt_piece *pieces;
 		size_t count = sherd_ckpt_pieces(ckpt, i, &pieces);
-		sherd_doc_open(doc, '{');
+		cli_doc_open(doc, '{');
 		put_head(doc, t);
 		if (count == 1 && !pieces[0].at) {
-			sherd_doc_put_u64(doc, "shard", sherd_ckpt_shard_at(ckpt, pieces[0].shard)->rank);
-			sherd_doc_put_u64(doc, "offset", pieces[0].offset);
+			cli_doc_put_u64(doc, "shard", sherd_ckpt_shard_at(ckpt, pieces[0].shard)->rank);
+			cli_doc_put_u64(doc, "offset", pieces[0].offset);
 		} else {
 			put_pieces(doc, ckpt, pieces, count, t->ndim);
 		}
-		sherd_doc_close(doc, '}');
+		cli_doc_close(doc, '}');
 	}
-	sherd_doc_close(doc, ']');
+	cli_doc_close(doc, ']');
 }
 
-static void put_shards(sherd_doc *doc, const sherd_ckpt *ckpt)
+static void put_shards(cli_doc *doc, const sherd_ckpt *ckpt)
 {
-	sherd_doc_put_open(doc, "shards", '[');
+	cli_doc_put_open(doc, "shards", '[');
 	for (size_t i = 0; i < sherd_ckpt_shards(ckpt); i++) {
 		const sherd_ckpt_shard *s = sherd_ckpt_shard_at(ckpt, i);
-		sherd_doc_open(doc, '{');
-		sherd_doc_put_u64(doc, "rank", s->rank);
-		sherd_doc_put_text(doc, "file", s->file);
-		sherd_doc_put_u64(doc, "bytes", s->file_size);
-		sherd_doc_put_text(doc, "checksum", s->checksum);
-		sherd_doc_put_u64(doc, "tensors", s->tensors);
-		sherd_doc_close(doc, '}');
+		cli_doc_open(doc, '{');
+		cli_doc_put_u64(doc, "rank", s->rank);
+		cli_doc_put_text(doc, "file", s->file);
+		cli_doc_put_u64(doc, "bytes", s->file_size);
+		cli_doc_put_text(doc, "checksum", s->checksum);
+		cli_doc_put_u64(doc, "tensors", s->tensors);
+		cli_doc_close(doc, '}');
 	}
-	sherd_doc_close(doc, ']');
+	cli_doc_close(doc, ']');
 }
 
 /* Texts that are absent are left out; JSON is handed through to the digit. */
-static void put_text_or_none(sherd_doc *doc, const char *key, const char *text)
+static void put_text_or_none(cli_doc *doc, const char *key, const char *text)
 {
 	if (text)
-		sherd_doc_put_text(doc, key, text);
+		cli_doc_put_text(doc, key, text);
 }
 
-static void put_json_or_none(sherd_doc *doc, const char *key, const char *json)
+static void put_json_or_none(cli_doc *doc, const char *key, const char *json)
 {
 	if (!json)
 		return;
-	sherd_doc_key(doc, key);
-	sherd_doc_raw(doc, json);
+	cli_doc_key(doc, key);
+	cli_doc_raw(doc, json);
 }
 
-static void put_about(sherd_doc *doc, const sherd_ckpt_about *about)
+static void put_about(cli_doc *doc, const sherd_ckpt_about *about)
 {
 	if (about->has_ddp_rank)
-		sherd_doc_put_i64(doc, "ddpRank", about->ddp_rank);
-	sherd_doc_put_open(doc, "sharding", '{');
+		cli_doc_put_i64(doc, "ddpRank", about->ddp_rank);
+	cli_doc_put_open(doc, "sharding", '{');
 	put_text_or_none(doc, "strategy", about->strategy);
 	put_text_or_none(doc, "precision", about->precision);
 	put_json_or_none(doc, "strategySpecificInfo", about->strategy_info);
-	sherd_doc_members(doc, about->sharding_extra);
-	sherd_doc_close(doc, '}');
-	sherd_doc_put_open(doc, "training", '{');
+	cli_doc_members(doc, about->sharding_extra);
+	cli_doc_close(doc, '}');
+	cli_doc_put_open(doc, "training", '{');
 	if (about->has_epoch)
-		sherd_doc_put_i64(doc, "epoch", about->epoch);
+		cli_doc_put_i64(doc, "epoch", about->epoch);
 	if (about->has_step)
-		sherd_doc_put_i64(doc, "step", about->step);
+		cli_doc_put_i64(doc, "step", about->step);
 	if (about->has_learning_rate) {
-		sherd_doc_key(doc, "learningRate");
-		sherd_doc_f64(doc, about->learning_rate);
+		cli_doc_key(doc, "learningRate");
+		cli_doc_f64(doc, about->learning_rate);
 	}
 	put_text_or_none(doc, "optimizerType", about->optimizer_type);
 	put_json_or_none(doc, "optimizerState", about->optimizer_state);
-	sherd_doc_members(doc, about->training_extra);
-	sherd_doc_close(doc, '}');
+	cli_doc_members(doc, about->training_extra);
+	cli_doc_close(doc, '}');
 	if (about->extra && *about->extra) {
-		sherd_doc_put_open(doc, "extra", '{');
-		sherd_doc_members(doc, about->extra);
-		sherd_doc_close(doc, '}');
+		cli_doc_put_open(doc, "extra", '{');
+		cli_doc_members(doc, about->extra);
+		cli_doc_close(doc, '}');
 	}
 }
 
-int sherd_describe_ckpt_json(sherd_cli *cli, const sherd_ckpt *ckpt, sherd_format format, sherd_error *err)
+int cli_describe_ckpt_json(cli_state *cli, const sherd_ckpt *ckpt, sherd_format format, sherd_error *err)
 {
 	const sherd_ckpt_info *info = sherd_ckpt_describe(ckpt);
 	char id[SHERD_SET_ID_TEXT];
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_doc_put_text(&doc, "format", sherd_format_name(format));
+	cli_doc doc = cli_doc_begin(&cli->out);
+	cli_doc_put_text(&doc, "format", sherd_format_name(format));
 	put_text_or_none(&doc, "version", info->version);
 	put_text_or_none(&doc, "timestamp", info->timestamp);
-	sherd_doc_put_u64(&doc, "worldSize", info->world);
+	cli_doc_put_u64(&doc, "worldSize", info->world);
 	if (info->has_set_id) {
 		sherd_set_id_format(&info->set_id, id);
-		sherd_doc_put_text(&doc, "setId", id);
+		cli_doc_put_text(&doc, "setId", id);
 	}
 	put_shards(&doc, ckpt);
-	if (sherd_describe_has_about(ckpt, format))
+	if (cli_describe_has_about(ckpt, format))
 		put_about(&doc, &info->about);
 	put_tensors(&doc, ckpt);
 	put_pairs(&doc, info->about.fields, info->about.field_count);
-	return sherd_doc_end(&doc, SHERD_OK, err);
+	return cli_doc_end(&doc, SHERD_OK, err);
 }

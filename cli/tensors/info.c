@@ -8,84 +8,83 @@
 #include <sherd/ckpt.h>
 #include <sherd/model.h>
 
-static int show_ckpt(sherd_cli *cli, const char *path, const sherd_place *place, sherd_format format, bool partial,
+static int show_ckpt(cli_state *cli, const char *path, const cli_place *place, sherd_format format, bool partial,
                      sherd_error *err)
 {
 	sherd_ckpt *ckpt;
-	sherd_lost lost = {.cli = cli, .place = place};
+	cli_lost lost = {.cli = cli, .place = place};
 	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
 	if (partial) {
-		options.lost = sherd_lost_tell;
+		options.lost = cli_lost_tell;
 		options.lost_arg = &lost;
 	}
 	int rc = format == SHERD_FORMAT_CHECKPOINT
 	                 ? sherd_ckpt_open(&ckpt, place->store, place->key, &options, err)
 	                 : sherd_ckpt_open_shard(&ckpt, place->store, place->key, &options, err);
-	TRY(sherd_place_blame(place, rc, err));
-	rc = cli->out.json ? sherd_describe_ckpt_json(cli, ckpt, format, err)
-	                   : sherd_describe_ckpt(cli, path, ckpt, format, err);
+	TRY(cli_place_blame(place, rc, err));
+	rc = cli->out.json ? cli_describe_ckpt_json(cli, ckpt, format, err)
+	                   : cli_describe_ckpt(cli, path, ckpt, format, err);
 	sherd_ckpt_close(ckpt);
-	sherd_lost_done(&lost);
+	cli_lost_done(&lost);
 	return rc;
 }
 
-static int show_bundle(sherd_cli *cli, const char *path, const sherd_place *place, sherd_error *err)
+static int show_bundle(cli_state *cli, const char *path, const cli_place *place, sherd_error *err)
 {
 	sherd_bundle *bundle;
 	sherd_bundle_options options = {.pool = cli->pool, .progress = &cli->waiting};
-	TRY(sherd_place_blame(place, sherd_bundle_open(&bundle, place->store, place->key, &options, err), err));
-	int rc = cli->out.json ? sherd_describe_bundle_json(cli, bundle, err)
-	                       : sherd_describe_bundle(cli, path, bundle, NULL, err);
+	TRY(cli_place_blame(place, sherd_bundle_open(&bundle, place->store, place->key, &options, err), err));
+	int rc = cli->out.json ? cli_describe_bundle_json(cli, bundle, err)
+	                       : cli_describe_bundle(cli, path, bundle, NULL, err);
 	sherd_bundle_close(bundle);
 	return rc;
 }
 
-static int show_model(sherd_cli *cli, const char *path, const sherd_place *place, sherd_error *err)
+static int show_model(cli_state *cli, const char *path, const cli_place *place, sherd_error *err)
 {
 	sherd_model *model;
 	sherd_bundle *bundle;
-	TRY(sherd_place_blame(place, sherd_model_open(&model, place->store, place->key, NULL, err), err));
+	TRY(cli_place_blame(place, sherd_model_open(&model, place->store, place->key, NULL, err), err));
 	int rc = sherd_bundle_of_model(&bundle, model, err);
 	if (rc == SHERD_OK) {
-		rc = cli->out.json ? sherd_describe_model_json(cli, model, bundle, err)
-		                   : sherd_describe_model(cli, path, model, bundle, err);
+		rc = cli->out.json ? cli_describe_model_json(cli, model, bundle, err)
+		                   : cli_describe_model(cli, path, model, bundle, err);
 		sherd_bundle_close(bundle);
 	}
 	sherd_model_close(model);
 	return rc;
 }
 
-static int show(sherd_cli *cli, const char *path, sherd_place *place, sherd_format format, bool partial,
-                sherd_error *err)
+static int show(cli_state *cli, const char *path, cli_place *place, sherd_format format, bool partial, sherd_error *err)
 {
 	switch (sherd_format_describe(format)->kind) {
 	case SHERD_KIND_CHECKPOINT: return show_ckpt(cli, path, place, format, partial, err);
-	case SHERD_KIND_ROWS: return sherd_rows_show(cli, path, place, false, err);
-	case SHERD_KIND_GRAPH: return sherd_db_show(cli, path, place, err);
+	case SHERD_KIND_ROWS: return cli_rows_show(cli, path, place, false, err);
+	case SHERD_KIND_GRAPH: return cli_db_show(cli, path, place, err);
 	case SHERD_KIND_MODEL: return show_model(cli, path, place, err);
 	default: return show_bundle(cli, path, place, err);
 	}
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	const char *path = args->operands[0];
-	sherd_place place;
+	cli_place place;
 	sherd_format format;
-	TRY(sherd_place_open_any(&place, path, false, err));
-	int rc = sherd_place_blame(&place, sherd_detect(place.store, place.key, &format, err), err);
+	TRY(cli_place_open_any(&place, path, false, err));
+	int rc = cli_place_blame(&place, sherd_detect(place.store, place.key, &format, err), err);
 	if (rc == SHERD_OK)
-		rc = show(cli, path, &place, format, sherd_args_has(args, "partial"), err);
-	sherd_place_close(&place);
+		rc = show(cli, path, &place, format, cli_args_has(args, "partial"), err);
+	cli_place_close(&place);
 	return rc;
 }
 
-static const sherd_option options[] = {
+static const cli_option options[] = {
 	{"partial", NULL, "of a checkpoint, shards may be missing or damaged: show the rest", 0},
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_info = {
+const cli_command cli_command_info = {
 	.name = "info",
 	.operands = "PATH",
 	.summary = "Shows what a file or set is, and what is in it",
@@ -95,7 +94,7 @@ const sherd_command sherd_command_info = {
 	.options = options,
 };
 
-const sherd_command sherd_command_checkpoint_info = {
+const cli_command cli_command_checkpoint_info = {
 	.name = "checkpoint info",
 	.operands = "PREFIX",
 	.summary = "Shows what is in a checkpoint; the same as sherd info",
@@ -105,7 +104,7 @@ const sherd_command sherd_command_checkpoint_info = {
 	.options = options,
 };
 
-const sherd_command sherd_command_model_info = {
+const cli_command cli_command_model_info = {
 	.name = "model info",
 	.operands = "PATH",
 	.summary = "Shows what is in a model; the same as sherd info",

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int sherd_target_refuse_missing(int rc, sherd_error *err)
+int cli_target_refuse_missing(int rc, sherd_error *err)
 {
 	size_t used = rc < 0 ? strlen(err->message) : 0;
 	if (rc < 0)
@@ -19,7 +19,7 @@ int sherd_target_refuse_missing(int rc, sherd_error *err)
 	return rc;
 }
 
-int sherd_target_compression(const char *text, sherd_compression *compress, int *level, sherd_error *err)
+int cli_target_compression(const char *text, sherd_compression *compress, int *level, sherd_error *err)
 {
 	static const char deflate[] = "deflate";
 	size_t len = sizeof(deflate) - 1;
@@ -34,7 +34,7 @@ int sherd_target_compression(const char *text, sherd_compression *compress, int 
 			return SHERD_OK;
 		}
 	}
-	return sherd_cli_usage(err, "--compress must be none, deflate or deflate:LEVEL with a level from 1 to 12");
+	return cli_usage(err, "--compress must be none, deflate or deflate:LEVEL with a level from 1 to 12");
 }
 
 /* The formats that are written and take this, as --to names them: "checkpoint, index and sdc". */
@@ -56,16 +56,16 @@ static void list_formats(unsigned takes, const char *last, char *out, size_t roo
 }
 
 /* What of the options the format has no use for is a mistake. */
-static int check_target(const sherd_target *t, sherd_error *err)
+static int check_target(const cli_target *t, sherd_error *err)
 {
 	char formats[256];
 	if (t->shards > 1 && !(t->info->takes & SHERD_TAKES_SHARDS)) {
 		list_formats(SHERD_TAKES_SHARDS, " and ", formats, sizeof(formats));
-		return sherd_cli_usage(err, "--shards goes with %s only", formats);
+		return cli_usage(err, "--shards goes with %s only", formats);
 	}
 	if (t->compress && !(t->info->takes & SHERD_TAKES_COMPRESSION)) {
 		list_formats(SHERD_TAKES_COMPRESSION, " and ", formats, sizeof(formats));
-		return sherd_cli_usage(err, "--compress goes with %s only", formats);
+		return cli_usage(err, "--compress goes with %s only", formats);
 	}
 	return SHERD_OK;
 }
@@ -100,51 +100,51 @@ static const sherd_format_info *foreign_of(const char *to, const char *path)
 }
 
 /* Neither the word nor the path tells a format that is written here. Only convert writes graphs, too. */
-static int refuse_format(const sherd_args *args, const char *to, const char *path, sherd_error *err)
+static int refuse_format(const cli_args *args, const char *to, const char *path, sherd_error *err)
 {
 	bool graphs = strcmp(args->command->name, "convert") == 0;
 	const sherd_format_info *foreign = foreign_of(to, path);
 	char list[320];
 	if (foreign)
-		return sherd_cli_usage(err, "%s is not written here; write .safetensors, which most programs read",
-		                       foreign->noun);
+		return cli_usage(err, "%s is not written here; write .safetensors, which most programs read",
+		                 foreign->noun);
 	if (to) {
 		list_formats(0, graphs ? ", " : " or ", list, sizeof(list));
-		return sherd_cli_usage(err, "--to must be %s%s", list, graphs ? ", jsonl or rfdb" : "");
+		return cli_usage(err, "--to must be %s%s", list, graphs ? ", jsonl or rfdb" : "");
 	}
 	list_endings(graphs, list, sizeof(list));
-	return sherd_cli_usage(err, "%.128s does not tell the format: it ends in none of %s%s", path, list,
-	                       sherd_command_takes(args->command, "to") ? " (see --to)" : "");
+	return cli_usage(err, "%.128s does not tell the format: it ends in none of %s%s", path, list,
+	                 cli_command_takes(args->command, "to") ? " (see --to)" : "");
 }
 
-int sherd_target_take(sherd_target *target, const sherd_args *args, const char *path, sherd_error *err)
+int cli_target_take(cli_target *target, const cli_args *args, const char *path, sherd_error *err)
 {
-	const char *to = sherd_args_text(args, "to");
-	*target = (sherd_target){.path = path,
-	                         .replace = sherd_args_has(args, "replace"),
-	                         .drop_graph = sherd_args_has(args, "drop-graph"),
-	                         .drop_pairs = sherd_args_has(args, "drop-metadata"),
-	                         .allow_missing = sherd_args_has(args, "allow-missing"),
-	                         .without_updater = sherd_args_has(args, "without-updater")};
+	const char *to = cli_args_text(args, "to");
+	*target = (cli_target){.path = path,
+	                       .replace = cli_args_has(args, "replace"),
+	                       .drop_graph = cli_args_has(args, "drop-graph"),
+	                       .drop_pairs = cli_args_has(args, "drop-metadata"),
+	                       .allow_missing = cli_args_has(args, "allow-missing"),
+	                       .without_updater = cli_args_has(args, "without-updater")};
 	target->info = to ? sherd_format_describe(sherd_format_by_name(to)) : sherd_format_by_path(path, NULL);
 	/* "npy" is a folder of them where the path does not end like a file. */
 	if (target->info && target->info->several && !ends_with(path, target->info->endings[0].text))
 		target->info = sherd_format_describe(target->info->several);
-	TRY(sherd_args_count(args, "shards", 1, &target->shards, err));
-	TRY(sherd_target_compression(sherd_args_text(args, "compress"), &target->compress, &target->level, err));
-	target->as_it_was = !sherd_args_text(args, "compress");
+	TRY(cli_args_count(args, "shards", 1, &target->shards, err));
+	TRY(cli_target_compression(cli_args_text(args, "compress"), &target->compress, &target->level, err));
+	target->as_it_was = !cli_args_text(args, "compress");
 	return target->info && target->info->written ? check_target(target, err) : refuse_format(args, to, path, err);
 }
 
 /* The ending of the path, where it is one of the format's. */
-static const sherd_format_ending *ending_of(const sherd_target *target)
+static const sherd_format_ending *ending_of(const cli_target *target)
 {
 	const sherd_format_ending *ending = NULL;
 	return sherd_format_by_path(target->path, &ending) == target->info ? ending : NULL;
 }
 
 /* The path without the ending that the format brings along. */
-static char *base_of(const sherd_target *target)
+static char *base_of(const cli_target *target)
 {
 	const sherd_format_ending *ending = ending_of(target);
 	size_t len = strlen(target->path);
@@ -156,7 +156,7 @@ static char *base_of(const sherd_target *target)
 }
 
 /* The object that says the target is there: free() it. The target itself when it is one file or a folder. */
-static char *head_of(const sherd_target *target)
+static char *head_of(const cli_target *target)
 {
 	const sherd_format_ending *ending = &target->info->endings[0];
 	char *base = base_of(target), *head = NULL;
@@ -175,7 +175,7 @@ static char *head_of(const sherd_target *target)
 	return n < 0 ? NULL : head;
 }
 
-size_t sherd_target_count(const sherd_bundle *bundle, bool without_updater, uint64_t *bytes)
+size_t cli_target_count(const sherd_bundle *bundle, bool without_updater, uint64_t *bytes)
 {
 	static const char updater[] = "@updater/";
 	size_t count = 0;
@@ -196,43 +196,43 @@ typedef struct written_counts {
 	uint64_t overflowed; /* values of rows */
 } written_counts;
 
-static bool is_rows(const sherd_target *target)
+static bool is_rows(const cli_target *target)
 {
 	return target->info->kind == SHERD_KIND_ROWS;
 }
 
-static int tell(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, const written_counts *written,
+static int tell(cli_state *cli, const cli_target *target, const sherd_bundle *bundle, const written_counts *written,
                 sherd_error *err)
 {
 	uint64_t bytes;
-	size_t count = sherd_target_count(bundle, target->without_updater, &bytes);
-	char size[SHERD_TEXT_SIZE];
+	size_t count = cli_target_count(bundle, target->without_updater, &bytes);
+	char size[CLI_TEXT_SIZE];
 	char *head = head_of(target);
 	if (!head)
-		return sherd_cli_no_memory(err);
+		return cli_no_memory(err);
 	bool other = strcmp(head, target->path) != 0;
-	sherd_text_size(written->bytes ? written->bytes : bytes, size);
-	sherd_out_note(&cli->out, "%s: %s, %zu tensor%s, %s written%s%s", target->path, target->info->name, count,
-	               sherd_text_plural(count), size, other ? " as " : "", other ? head : "");
+	cli_text_size(written->bytes ? written->bytes : bytes, size);
+	cli_out_note(&cli->out, "%s: %s, %zu tensor%s, %s written%s%s", target->path, target->info->name, count,
+	             cli_text_plural(count), size, other ? " as " : "", other ? head : "");
 	/* Rows become F32 unless all are of one smaller type, which can hold them. */
-	sherd_rows_warn_of_overflow(cli, target->path, written->overflowed,
-	                            target->info->id == SHERD_FORMAT_ROWS_BF16 ? SHERD_BF16 : SHERD_F32);
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_doc_put_text(&doc, "path", target->path);
-	sherd_doc_put_text(&doc, "head", head);
-	sherd_doc_put_text(&doc, "format", target->info->name);
-	sherd_doc_put_u64(&doc, "tensors", count);
-	sherd_doc_put_u64(&doc, "bytes", bytes);
+	cli_rows_warn_of_overflow(cli, target->path, written->overflowed,
+	                          target->info->id == SHERD_FORMAT_ROWS_BF16 ? SHERD_BF16 : SHERD_F32);
+	cli_doc doc = cli_doc_begin(&cli->out);
+	cli_doc_put_text(&doc, "path", target->path);
+	cli_doc_put_text(&doc, "head", head);
+	cli_doc_put_text(&doc, "format", target->info->name);
+	cli_doc_put_u64(&doc, "tensors", count);
+	cli_doc_put_u64(&doc, "bytes", bytes);
 	free(head);
 	if (written->bytes)
-		sherd_doc_put_u64(&doc, "written", written->bytes);
+		cli_doc_put_u64(&doc, "written", written->bytes);
 	if (is_rows(target))
-		sherd_doc_put_u64(&doc, "overflowed", written->overflowed);
-	return sherd_doc_end(&doc, SHERD_OK, err);
+		cli_doc_put_u64(&doc, "overflowed", written->overflowed);
+	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int convert(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, const sherd_place *place,
-                   const sherd_clock *clock, written_counts *written, sherd_error *err)
+static int convert(cli_state *cli, const cli_target *target, const sherd_bundle *bundle, const cli_place *place,
+                   const cli_clock *clock, written_counts *written, sherd_error *err)
 {
 	sherd_convert_options options = {.shards = target->shards,
 	                                 .replace = target->replace,
@@ -245,7 +245,7 @@ static int convert(sherd_cli *cli, const sherd_target *target, const sherd_bundl
 	                                 .as_it_was = target->as_it_was,
 	                                 .time_ns = clock->time_ns,
 	                                 .timed = true,
-	                                 .framework = SHERD_CLI_FRAMEWORK,
+	                                 .framework = CLI_FRAMEWORK,
 	                                 .overflowed = &written->overflowed,
 	                                 .written = &written->bytes,
 	                                 .pool = cli->pool,
@@ -254,8 +254,8 @@ static int convert(sherd_cli *cli, const sherd_target *target, const sherd_bundl
 }
 
 /* With the set id that the clock gives; the library's own would be random. */
-static int save(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, const sherd_place *place,
-                const sherd_clock *clock, sherd_error *err)
+static int save(cli_state *cli, const cli_target *target, const sherd_bundle *bundle, const cli_place *place,
+                const cli_clock *clock, sherd_error *err)
 {
 	sherd_set_id id;
 	sherd_ckpt_save_options options = {.world = target->shards ? target->shards : 1,
@@ -263,26 +263,26 @@ static int save(sherd_cli *cli, const sherd_target *target, const sherd_bundle *
 	                                   .replace = target->replace,
 	                                   .pool = cli->pool,
 	                                   .progress = &cli->progress};
-	TRY(sherd_clock_set_id(clock, cli, place, bundle, false, &options, &id, err));
+	TRY(cli_clock_set_id(clock, cli, place, bundle, false, &options, &id, err));
 	options.set_id = &id;
 	return sherd_ckpt_save_bundle(place->store, place->key, bundle, false, &options, err);
 }
 
-int sherd_target_write(sherd_cli *cli, const sherd_target *target, const sherd_bundle *bundle, sherd_error *err)
+int cli_target_write(cli_state *cli, const cli_target *target, const sherd_bundle *bundle, sherd_error *err)
 {
-	sherd_place place;
-	sherd_clock clock;
+	cli_place place;
+	cli_clock clock;
 	written_counts written = {0};
-	TRY(sherd_clock_read(&clock, err));
+	TRY(cli_clock_read(&clock, err));
 	char *base = base_of(target);
-	int rc = base ? sherd_place_open(&place, base, true, err) : sherd_cli_no_memory(err);
+	int rc = base ? cli_place_open(&place, base, true, err) : cli_no_memory(err);
 	free(base);
 	TRY(rc);
 	if (target->info->kind == SHERD_KIND_CHECKPOINT)
 		rc = save(cli, target, bundle, &place, &clock, err);
 	else
 		rc = convert(cli, target, bundle, &place, &clock, &written, err);
-	(void)sherd_place_blame(&place, rc, err);
-	sherd_place_close(&place);
+	(void)cli_place_blame(&place, rc, err);
+	cli_place_close(&place);
 	return rc < 0 ? rc : tell(cli, target, bundle, &written, err);
 }

@@ -14,18 +14,18 @@
 typedef struct finding {
 	uint64_t checked;
 	size_t errors;
-	int failure;                  /* of the first path that could not be looked at */
-	sherd_doc problems, warnings; /* arrays, with --json */
+	int failure;                /* of the first path that could not be looked at */
+	cli_doc problems, warnings; /* arrays, with --json */
 } finding;
 
-static void keep_error(sherd_cli *cli, const sherd_place *place, finding *f, const sherd_error *problem)
+static void keep_error(cli_state *cli, const cli_place *place, finding *f, const sherd_error *problem)
 {
 	sherd_error named = *problem;
-	sherd_place_name(place, &named);
+	cli_place_name(place, &named);
 	if (cli->out.json)
-		sherd_doc_error(&f->problems, &named);
+		cli_doc_error(&f->problems, &named);
 	else
-		sherd_out_problem(&cli->out, &named, false);
+		cli_out_problem(&cli->out, &named, false);
 }
 
 /* A warning, and how many say the same of other objects. */
@@ -69,28 +69,28 @@ static size_t fold(folded *list, size_t count)
 	return kept;
 }
 
-static void keep_warning(sherd_cli *cli, const sherd_place *place, finding *f, const folded *warning)
+static void keep_warning(cli_state *cli, const cli_place *place, finding *f, const folded *warning)
 {
 	sherd_error named = *warning->first;
 	size_t len = strlen(named.message);
-	sherd_place_name(place, &named);
+	cli_place_name(place, &named);
 	if (cli->out.json) {
-		sherd_doc_warning(&f->warnings, &named, warning->count);
+		cli_doc_warning(&f->warnings, &named, warning->count);
 		return;
 	}
 	if (warning->count > 1)
 		(void)snprintf(named.message + len, sizeof(named.message) - len, " (and %zu more)", warning->count - 1);
 	if (!cli->out.quiet)
-		sherd_out_problem(&cli->out, &named, true);
+		cli_out_problem(&cli->out, &named, true);
 }
 
-static int keep_warnings(sherd_cli *cli, const sherd_place *place, finding *f, const sherd_report *report,
+static int keep_warnings(cli_state *cli, const cli_place *place, finding *f, const sherd_report *report,
                          sherd_error *err)
 {
 	size_t count = sherd_report_warnings(report);
 	folded *list = malloc((count + 1) * sizeof(*list));
 	if (!list)
-		return sherd_cli_no_memory(err);
+		return cli_no_memory(err);
 	for (size_t i = 0; i < count; i++)
 		list[i] = (folded){.first = sherd_report_warning(report, i), .at = i, .count = 1};
 	count = fold(list, count);
@@ -100,75 +100,75 @@ static int keep_warnings(sherd_cli *cli, const sherd_place *place, finding *f, c
 	return SHERD_OK;
 }
 
-static int add_report(sherd_cli *cli, const char *path, const sherd_place *place, const sherd_report *report,
-                      finding *f, sherd_error *err)
+static int add_report(cli_state *cli, const char *path, const cli_place *place, const sherd_report *report, finding *f,
+                      sherd_error *err)
 {
 	size_t errors = sherd_report_errors(report), warnings = sherd_report_warnings(report);
-	char size[SHERD_TEXT_SIZE], counted[64] = "";
+	char size[CLI_TEXT_SIZE], counted[64] = "";
 	for (size_t i = 0; i < errors; i++)
 		keep_error(cli, place, f, sherd_report_error(report, i));
 	TRY(keep_warnings(cli, place, f, report, err));
 	f->errors += errors;
 	f->checked += sherd_report_checked_bytes(report);
-	sherd_text_size(sherd_report_checked_bytes(report), size);
+	cli_text_size(sherd_report_checked_bytes(report), size);
 	if (warnings)
-		(void)snprintf(counted, sizeof(counted), ", %zu warning%s", warnings, sherd_text_plural(warnings));
+		(void)snprintf(counted, sizeof(counted), ", %zu warning%s", warnings, cli_text_plural(warnings));
 	if (errors)
-		sherd_out_note(&cli->out, "%s: %zu error%s%s, %s checked", path, errors, sherd_text_plural(errors),
-		               counted, size);
+		cli_out_note(&cli->out, "%s: %zu error%s%s, %s checked", path, errors, cli_text_plural(errors), counted,
+		             size);
 	else
-		sherd_out_note(&cli->out, "%s: fine%s, %s checked", path, counted, size);
+		cli_out_note(&cli->out, "%s: fine%s, %s checked", path, counted, size);
 	return SHERD_OK;
 }
 
-static int check(sherd_cli *cli, const sherd_args *args, const char *path, finding *f, sherd_error *err)
+static int check(cli_state *cli, const cli_args *args, const char *path, finding *f, sherd_error *err)
 {
-	sherd_place place;
+	cli_place place;
 	sherd_report *report;
 	sherd_verify_options options = {
-		.quick = sherd_args_has(args, "quick"), .pool = cli->pool, .progress = &cli->progress};
-	TRY(sherd_place_open_any(&place, path, false, err));
+		.quick = cli_args_has(args, "quick"), .pool = cli->pool, .progress = &cli->progress};
+	TRY(cli_place_open_any(&place, path, false, err));
 	int rc = sherd_verify(&report, place.store, place.key, &options, err);
-	(void)sherd_place_blame(&place, rc, err);
-	sherd_out_clear_bar(&cli->out);
+	(void)cli_place_blame(&place, rc, err);
+	cli_out_clear_bar(&cli->out);
 	if (rc == SHERD_OK) {
 		rc = add_report(cli, path, &place, report, f, err);
 		sherd_report_close(report);
 	}
-	sherd_place_close(&place);
+	cli_place_close(&place);
 	return rc;
 }
 
 /* One of several paths could not be looked at: told, and the others are checked all the same. */
-static void pass_over(sherd_cli *cli, finding *f, const sherd_error *err)
+static void pass_over(cli_state *cli, finding *f, const sherd_error *err)
 {
 	if (cli->out.json)
-		sherd_doc_error(&f->problems, err);
+		cli_doc_error(&f->problems, err);
 	else
-		sherd_out_problem(&cli->out, err, false);
+		cli_out_problem(&cli->out, err, false);
 	f->failure = f->failure ? f->failure : err->code;
 }
 
-static int print_document(sherd_cli *cli, finding *f, sherd_error *err)
+static int print_document(cli_state *cli, finding *f, sherd_error *err)
 {
-	sherd_doc doc = sherd_doc_begin(&cli->out);
-	sherd_doc_put_bool(&doc, "ok", f->errors == 0 && !f->failure);
-	sherd_doc_put_u64(&doc, "checked_bytes", f->checked);
-	sherd_doc_key(&doc, "errors");
-	sherd_doc_close(&f->problems, ']');
-	sherd_doc_move(&doc, &f->problems);
-	sherd_doc_key(&doc, "warnings");
-	sherd_doc_close(&f->warnings, ']');
-	sherd_doc_move(&doc, &f->warnings);
-	return sherd_doc_end(&doc, SHERD_OK, err);
+	cli_doc doc = cli_doc_begin(&cli->out);
+	cli_doc_put_bool(&doc, "ok", f->errors == 0 && !f->failure);
+	cli_doc_put_u64(&doc, "checked_bytes", f->checked);
+	cli_doc_key(&doc, "errors");
+	cli_doc_close(&f->problems, ']');
+	cli_doc_move(&doc, &f->problems);
+	cli_doc_key(&doc, "warnings");
+	cli_doc_close(&f->warnings, ']');
+	cli_doc_move(&doc, &f->warnings);
+	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
+static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	finding f = {0};
 	int rc = SHERD_OK;
-	sherd_doc_open(&f.problems, '[');
-	sherd_doc_open(&f.warnings, '[');
+	cli_doc_open(&f.problems, '[');
+	cli_doc_open(&f.warnings, '[');
 	for (int i = 0; rc == SHERD_OK && i < args->count; i++) {
 		rc = check(cli, args, args->operands[i], &f, err);
 		if (rc < 0 && args->count > 1 && rc != SHERD_ECANCELLED && rc != SHERD_ENOMEM) {
@@ -178,19 +178,19 @@ static int run(sherd_cli *cli, const sherd_args *args, sherd_error *err)
 	}
 	if (rc == SHERD_OK)
 		rc = print_document(cli, &f, err);
-	sherd_doc_done(&f.problems);
-	sherd_doc_done(&f.warnings);
+	cli_doc_done(&f.problems);
+	cli_doc_done(&f.warnings);
 	if (rc < 0)
 		return rc;
-	return f.errors ? EXIT_BAD_DATA : sherd_cli_status(f.failure);
+	return f.errors ? EXIT_BAD_DATA : cli_status(f.failure);
 }
 
-static const sherd_option options[] = {
+static const cli_option options[] = {
 	{"quick", NULL, "check only that everything is there, sizes and heads", 0},
 	{NULL, NULL, NULL, 0},
 };
 
-const sherd_command sherd_command_verify = {
+const cli_command cli_command_verify = {
 	.name = "verify",
 	.operands = "PATH...",
 	.summary = "Checks everything that can be checked",
@@ -201,7 +201,7 @@ const sherd_command sherd_command_verify = {
 	.options = options,
 };
 
-const sherd_command sherd_command_checkpoint_verify = {
+const cli_command cli_command_checkpoint_verify = {
 	.name = "checkpoint verify",
 	.operands = "PREFIX...",
 	.summary = "Checks every shard and the metadata; the same as sherd verify",
@@ -211,7 +211,7 @@ const sherd_command sherd_command_checkpoint_verify = {
 	.options = options,
 };
 
-const sherd_command sherd_command_rows_verify = {
+const cli_command cli_command_rows_verify = {
 	.name = "rows verify",
 	.operands = "DIR...",
 	.summary = "Checks every shard and the manifest; the same as sherd verify",
@@ -221,7 +221,7 @@ const sherd_command sherd_command_rows_verify = {
 	.options = options,
 };
 
-const sherd_command sherd_command_graph_verify = {
+const cli_command cli_command_graph_verify = {
 	.name = "graph verify",
 	.operands = "DB...",
 	.summary = "Checks every manifest, segment and index; the same as sherd verify",
@@ -231,7 +231,7 @@ const sherd_command sherd_command_graph_verify = {
 	.options = options,
 };
 
-const sherd_command sherd_command_model_verify = {
+const cli_command cli_command_model_verify = {
 	.name = "model verify",
 	.operands = "PATH...",
 	.summary = "Checks all that can be checked of a model; the same as sherd verify",

@@ -7,26 +7,26 @@
 
 enum { ALIGN = 16, FIRST_BLOCK = 1 << 10, LARGEST_BLOCK = 4 << 20 };
 
-struct sherd_arena_block {
-	struct sherd_arena_block *next;
+struct shd_arena_block {
+	struct shd_arena_block *next;
 	size_t size;
 	alignas(ALIGN) unsigned char data[];
 };
 
-static struct sherd_arena_block *new_block(size_t size)
+static struct shd_arena_block *new_block(size_t size)
 {
-	if (size > SIZE_MAX - sizeof(struct sherd_arena_block))
+	if (size > SIZE_MAX - sizeof(struct shd_arena_block))
 		return NULL;
-	struct sherd_arena_block *b = sherd_large_alloc(sizeof(*b) + size);
+	struct shd_arena_block *b = shd_large_alloc(sizeof(*b) + size);
 	if (b)
 		b->size = size;
 	return b;
 }
 
 /* A large request gets a block of its own, kept behind the head so that the head's room stays usable. */
-static void *alloc_alone(sherd_arena *a, size_t size)
+static void *alloc_alone(shd_arena *a, size_t size)
 {
-	struct sherd_arena_block *b = new_block(size);
+	struct shd_arena_block *b = new_block(size);
 	if (!b)
 		return NULL;
 	b->next = a->head->next;
@@ -34,7 +34,7 @@ static void *alloc_alone(sherd_arena *a, size_t size)
 	return b->data;
 }
 
-void *sherd_arena_alloc(sherd_arena *a, size_t count, size_t size)
+void *shd_arena_alloc(shd_arena *a, size_t count, size_t size)
 {
 	size_t bytes;
 	if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - ALIGN)
@@ -46,7 +46,7 @@ void *sherd_arena_alloc(sherd_arena *a, size_t count, size_t size)
 			next = LARGEST_BLOCK;
 		if (a->head && bytes > next / 4)
 			return alloc_alone(a, bytes);
-		struct sherd_arena_block *b = new_block(bytes > next ? bytes : next);
+		struct shd_arena_block *b = new_block(bytes > next ? bytes : next);
 		if (!b)
 			return NULL;
 		b->next = a->head;
@@ -59,9 +59,9 @@ void *sherd_arena_alloc(sherd_arena *a, size_t count, size_t size)
 	return p;
 }
 
-char *sherd_arena_str(sherd_arena *a, sherd_str s)
+char *shd_arena_str(shd_arena *a, shd_str s)
 {
-	char *copy = s.len == SIZE_MAX ? NULL : sherd_arena_alloc(a, s.len + 1, 1);
+	char *copy = s.len == SIZE_MAX ? NULL : shd_arena_alloc(a, s.len + 1, 1);
 	if (copy) {
 		if (s.len)
 			memcpy(copy, s.ptr, s.len);
@@ -70,19 +70,19 @@ char *sherd_arena_str(sherd_arena *a, sherd_str s)
 	return copy;
 }
 
-void *sherd_arena_copy(sherd_arena *a, const void *data, size_t len)
+void *shd_arena_copy(shd_arena *a, const void *data, size_t len)
 {
-	void *copy = sherd_arena_alloc(a, len, 1);
+	void *copy = shd_arena_alloc(a, len, 1);
 	if (copy && len)
 		memcpy(copy, data, len);
 	return copy;
 }
 
-void sherd_arena_done(sherd_arena *a)
+void shd_arena_done(shd_arena *a)
 {
-	for (struct sherd_arena_block *b = a->head, *next; b; b = next) {
+	for (struct shd_arena_block *b = a->head, *next; b; b = next) {
 		next = b->next;
 		free(b);
 	}
-	*a = (sherd_arena){0};
+	*a = (shd_arena){0};
 }

@@ -1,21 +1,21 @@
 /* base/arena.h - memory that is freed all at once with its owner. */
-#ifndef SHERD_BASE_ARENA_H
-#define SHERD_BASE_ARENA_H
+#ifndef SHD_BASE_ARENA_H
+#define SHD_BASE_ARENA_H
 
 #include "base/str.h"
 
 #include <stdint.h>
 
-typedef struct sherd_arena {
-	struct sherd_arena_block *head;
+typedef struct shd_arena {
+	struct shd_arena_block *head;
 	size_t used, cap; /* of the head block */
-} sherd_arena;
+} shd_arena;
 
 /* NULL when memory is out or count * size overflows; 16-byte aligned; not zeroed. */
-void *sherd_arena_alloc(sherd_arena *a, size_t count, size_t size);
+void *shd_arena_alloc(shd_arena *a, size_t count, size_t size);
 /* A NUL-terminated copy. */
-char *sherd_arena_str(sherd_arena *a, sherd_str s);
-void *sherd_arena_copy(sherd_arena *a, const void *data, size_t len);
-void sherd_arena_done(sherd_arena *a);
+char *shd_arena_str(shd_arena *a, shd_str s);
+void *shd_arena_copy(shd_arena *a, const void *data, size_t len);
+void shd_arena_done(shd_arena *a);
 
 #endif

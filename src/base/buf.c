@@ -5,13 +5,13 @@
 
 enum { SMALLEST = 256, LARGE = 4096 };
 
-void sherd_buf_done(sherd_buf *b)
+void shd_buf_done(shd_buf *b)
 {
 	free(b->data);
-	*b = (sherd_buf){0};
+	*b = (shd_buf){0};
 }
 
-bool sherd_buf_reserve(sherd_buf *b, size_t more)
+bool shd_buf_reserve(shd_buf *b, size_t more)
 {
 	if (b->failed)
 		return false;
@@ -32,26 +32,26 @@ bool sherd_buf_reserve(sherd_buf *b, size_t more)
 	return true;
 }
 
-void sherd_buf_append(sherd_buf *b, const void *data, size_t len)
+void shd_buf_append(shd_buf *b, const void *data, size_t len)
 {
-	if (len && sherd_buf_reserve(b, len)) {
+	if (len && shd_buf_reserve(b, len)) {
 		memcpy(b->data + b->len, data, len);
 		b->len += len;
 	}
 }
 
-void sherd_buf_zero(sherd_buf *b, size_t len)
+void shd_buf_zero(shd_buf *b, size_t len)
 {
-	if (len && sherd_buf_reserve(b, len)) {
+	if (len && shd_buf_reserve(b, len)) {
 		memset(b->data + b->len, 0, len);
 		b->len += len;
 	}
 }
 
-void sherd_buf_printf(sherd_buf *b, const char *fmt, ...)
+void shd_buf_printf(shd_buf *b, const char *fmt, ...)
 {
 	va_list ap, again;
-	if (!sherd_buf_reserve(b, SMALLEST))
+	if (!shd_buf_reserve(b, SMALLEST))
 		return;
 	size_t room = b->cap - b->len;
 	va_start(ap, fmt);
@@ -60,24 +60,24 @@ void sherd_buf_printf(sherd_buf *b, const char *fmt, ...)
 	va_end(ap);
 	if (n < 0)
 		b->failed = true;
-	else if ((size_t)n >= room && sherd_buf_reserve(b, (size_t)n + 1))
+	else if ((size_t)n >= room && shd_buf_reserve(b, (size_t)n + 1))
 		(void)vsnprintf((char *)b->data + b->len, (size_t)n + 1, fmt, again);
 	if (!b->failed)
 		b->len += (size_t)n;
 	va_end(again);
 }
 
-int sherd_buf_check(const sherd_buf *b, sherd_error *err)
+int shd_buf_check(const shd_buf *b, sherd_error *err)
 {
-	return b->failed ? sherd_fail_nomem(err) : SHERD_OK;
+	return b->failed ? shd_fail_nomem(err) : SHERD_OK;
 }
 
-char *sherd_buf_take(sherd_buf *b)
+char *shd_buf_take(shd_buf *b)
 {
-	if (!sherd_buf_reserve(b, 1))
+	if (!shd_buf_reserve(b, 1))
 		return NULL;
 	b->data[b->len] = 0;
 	char *text = (char *)b->data;
-	*b = (sherd_buf){0};
+	*b = (shd_buf){0};
 	return text;
 }

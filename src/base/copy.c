@@ -38,7 +38,7 @@ static void copy_lines(uint8_t *to, const uint8_t *from, size_t len)
 	_mm_sfence();
 }
 
-void sherd_copy_past(void *restrict to, const void *restrict from, size_t len)
+void shd_copy_past(void *restrict to, const void *restrict from, size_t len)
 {
 	if (len < PAST_FROM) {
 		memcpy(to, from, len);
@@ -55,7 +55,7 @@ void sherd_copy_past(void *restrict to, const void *restrict from, size_t len)
 
 #else
 
-void sherd_copy_past(void *restrict to, const void *restrict from, size_t len)
+void shd_copy_past(void *restrict to, const void *restrict from, size_t len)
 {
 	memcpy(to, from, len);
 }

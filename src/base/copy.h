@@ -1,11 +1,11 @@
 /* base/copy.h - copying what is too large to stay in the cache. */
-#ifndef SHERD_BASE_COPY_H
-#define SHERD_BASE_COPY_H
+#ifndef SHD_BASE_COPY_H
+#define SHD_BASE_COPY_H
 
 #include <stddef.h>
 
 /* Like memcpy(), but large targets are written past the cache: memory need not be read only to be overwritten, and what
  * the cache holds stays there. Pays when the source is in the cache and the target will not be read at once. */
-void sherd_copy_past(void *restrict to, const void *restrict from, size_t len);
+void shd_copy_past(void *restrict to, const void *restrict from, size_t len);
 
 #endif

@@ -48,32 +48,32 @@ const sherd_dtype_info *sherd_dtype_describe(sherd_dtype dtype)
 sherd_dtype sherd_dtype_by_name(const char *name, size_t len)
 {
 	for (unsigned i = SHERD_DTYPE_NONE + 1; i < COUNT_OF(table); i++)
-		if (sherd_str_is((sherd_str){name, len}, table[i].info.name))
+		if (shd_str_is((shd_str){name, len}, table[i].info.name))
 			return (sherd_dtype)i;
 	return SHERD_DTYPE_NONE;
 }
 
-const char *sherd_dtype_csharp_name(sherd_dtype dtype)
+const char *shd_dtype_csharp_name(sherd_dtype dtype)
 {
 	const dtype_row *row = row_of(dtype);
 	return row ? row->csharp : NULL;
 }
 
-sherd_dtype sherd_dtype_by_csharp_name(sherd_str name)
+sherd_dtype shd_dtype_by_csharp_name(shd_str name)
 {
 	for (unsigned i = SHERD_DTYPE_NONE + 1; i < COUNT_OF(table); i++)
-		if (sherd_str_is(name, table[i].csharp))
+		if (shd_str_is(name, table[i].csharp))
 			return (sherd_dtype)i;
 	return SHERD_DTYPE_NONE;
 }
 
-int sherd_dtype_csharp_number(sherd_dtype dtype)
+int shd_dtype_csharp_number(sherd_dtype dtype)
 {
 	const dtype_row *row = row_of(dtype);
 	return row ? row->number : NO_NUMBER;
 }
 
-sherd_dtype sherd_dtype_by_csharp_number(uint64_t number)
+sherd_dtype shd_dtype_by_csharp_number(uint64_t number)
 {
 	for (unsigned i = SHERD_DTYPE_NONE + 1; i < COUNT_OF(table); i++)
 		if (table[i].number != NO_NUMBER && (uint64_t)table[i].number == number)
@@ -81,7 +81,7 @@ sherd_dtype sherd_dtype_by_csharp_number(uint64_t number)
 	return SHERD_DTYPE_NONE;
 }
 
-uint32_t sherd_dtype_align(sherd_dtype dtype)
+uint32_t shd_dtype_align(sherd_dtype dtype)
 {
 	const dtype_row *row = row_of(dtype);
 	return row ? row->align : 0;

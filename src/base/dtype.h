@@ -1,23 +1,23 @@
 /* base/dtype.h - what other worlds call our element types. */
-#ifndef SHERD_BASE_DTYPE_H
-#define SHERD_BASE_DTYPE_H
+#ifndef SHD_BASE_DTYPE_H
+#define SHD_BASE_DTYPE_H
 
 #include "base/str.h"
 
 #include <sherd/dtype.h>
 
 /* As in checkpoint metadata: "Float32", "BFloat16"; NULL for a value that names no type. */
-const char *sherd_dtype_csharp_name(sherd_dtype dtype);
+const char *shd_dtype_csharp_name(sherd_dtype dtype);
 /* SHERD_DTYPE_NONE for an unknown name; the name is exact. */
-sherd_dtype sherd_dtype_by_csharp_name(sherd_str name);
+sherd_dtype shd_dtype_by_csharp_name(shd_str name);
 
 /* The number that the C# program's enum gives the type; -1 when it has none. */
-int sherd_dtype_csharp_number(sherd_dtype dtype);
+int shd_dtype_csharp_number(sherd_dtype dtype);
 /* SHERD_DTYPE_NONE for a number that is not in the enum. */
-sherd_dtype sherd_dtype_by_csharp_number(uint64_t number);
+sherd_dtype shd_dtype_by_csharp_number(uint64_t number);
 
 /* What an address must be a multiple of so that elements can be used in place; 0 for a value that names no type.
  * UTF8 begins with 64-bit offsets. */
-uint32_t sherd_dtype_align(sherd_dtype dtype);
+uint32_t shd_dtype_align(sherd_dtype dtype);
 
 #endif

@@ -11,7 +11,7 @@ static void fill(sherd_error *err, sherd_status code, const char *reason, uint64
 	(void)vsnprintf(err->message, sizeof(err->message), fmt, ap);
 }
 
-int sherd_fail(sherd_error *err, sherd_status code, const char *reason, const char *fmt, ...)
+int shd_fail(sherd_error *err, sherd_status code, const char *reason, const char *fmt, ...)
 {
 	if (err) {
 		va_list ap;
@@ -22,7 +22,7 @@ int sherd_fail(sherd_error *err, sherd_status code, const char *reason, const ch
 	return code;
 }
 
-int sherd_fail_at(sherd_error *err, sherd_status code, const char *reason, uint64_t offset, const char *fmt, ...)
+int shd_fail_at(sherd_error *err, sherd_status code, const char *reason, uint64_t offset, const char *fmt, ...)
 {
 	if (err) {
 		va_list ap;
@@ -62,7 +62,7 @@ static const char *reason_of(int os_errno)
 	}
 }
 
-int sherd_fail_os(sherd_error *err, int os_errno, const char *fmt, ...)
+int shd_fail_os(sherd_error *err, int os_errno, const char *fmt, ...)
 {
 	sherd_status code = status_of(os_errno);
 	if (!err)
@@ -79,12 +79,12 @@ int sherd_fail_os(sherd_error *err, int os_errno, const char *fmt, ...)
 	return code;
 }
 
-int sherd_fail_nomem(sherd_error *err)
+int shd_fail_nomem(sherd_error *err)
 {
-	return sherd_fail(err, SHERD_ENOMEM, "no-memory", "out of memory");
+	return shd_fail(err, SHERD_ENOMEM, "no-memory", "out of memory");
 }
 
-int sherd_in_object(sherd_error *err, int rc, const char *key)
+int shd_in_object(sherd_error *err, int rc, const char *key)
 {
 	if (rc >= 0 || !err || err->object[0])
 		return rc;
@@ -96,14 +96,14 @@ int sherd_in_object(sherd_error *err, int rc, const char *key)
 	return rc;
 }
 
-int sherd_in_store(sherd_error *err, int rc, const struct sherd_store *store)
+int shd_in_store(sherd_error *err, int rc, const struct sherd_store *store)
 {
 	if (rc < 0 && err && !err->store)
 		err->store = store;
 	return rc;
 }
 
-int sherd_shift_offset(sherd_error *err, int rc, uint64_t base)
+int shd_shift_offset(sherd_error *err, int rc, uint64_t base)
 {
 	if (rc < 0 && err && err->offset != SHERD_NO_OFFSET)
 		err->offset += base;

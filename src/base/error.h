@@ -1,26 +1,26 @@
 /* base/error.h - raising and forwarding errors inside the library. */
-#ifndef SHERD_BASE_ERROR_H
-#define SHERD_BASE_ERROR_H
+#ifndef SHD_BASE_ERROR_H
+#define SHD_BASE_ERROR_H
 
 #include <sherd/error.h>
 
 /* Fills err (if any) and returns code, so that raising is one statement:
- *	return sherd_fail(err, SHERD_ECORRUPT, "bad-magic", "footer magic is %08x", magic);
+ *	return shd_fail(err, SHERD_ECORRUPT, "bad-magic", "footer magic is %08x", magic);
  * reason is a string literal. */
-__attribute__((format(printf, 4, 5))) int sherd_fail(sherd_error *err, sherd_status code, const char *reason,
-                                                     const char *fmt, ...);
-__attribute__((format(printf, 5, 6))) int sherd_fail_at(sherd_error *err, sherd_status code, const char *reason,
-                                                        uint64_t offset, const char *fmt, ...);
+__attribute__((format(printf, 4, 5))) int shd_fail(sherd_error *err, sherd_status code, const char *reason,
+                                                   const char *fmt, ...);
+__attribute__((format(printf, 5, 6))) int shd_fail_at(sherd_error *err, sherd_status code, const char *reason,
+                                                      uint64_t offset, const char *fmt, ...);
 /* For a failed system call: EIO with os_errno, or ENOTFOUND, EEXIST, ENOMEM where errno says so. */
-__attribute__((format(printf, 3, 4))) int sherd_fail_os(sherd_error *err, int os_errno, const char *fmt, ...);
-int sherd_fail_nomem(sherd_error *err);
+__attribute__((format(printf, 3, 4))) int shd_fail_os(sherd_error *err, int os_errno, const char *fmt, ...);
+int shd_fail_nomem(sherd_error *err);
 
 /* Names the object an error belongs to, unless a deeper layer already did. */
-int sherd_in_object(sherd_error *err, int rc, const char *key);
+int shd_in_object(sherd_error *err, int rc, const char *key);
 /* Says in which store that object lies, unless a deeper layer already did. */
-int sherd_in_store(sherd_error *err, int rc, const struct sherd_store *store);
+int shd_in_store(sherd_error *err, int rc, const struct sherd_store *store);
 /* Moves an offset that counts from the start of a part to one that counts from the start of the object. */
-int sherd_shift_offset(sherd_error *err, int rc, uint64_t base);
+int shd_shift_offset(sherd_error *err, int rc, uint64_t base);
 
 /* Forward a failure unchanged. The only macro that hides a return. */
 #define TRY(call)                       \
@@ -30,13 +30,13 @@ int sherd_shift_offset(sherd_error *err, int rc, uint64_t base);
 			return try_rc_; \
 	} while (0)
 
-/* Scope-bound ownership: SHERD_AUTO(sherd_reader, sherd_reader_close) r = NULL; */
-#define SHERD_AUTO_DEFINE(type, close_fn)                                     \
+/* Scope-bound ownership: SHD_AUTO(sherd_reader, sherd_reader_close) r = NULL; */
+#define SHD_AUTO_DEFINE(type, close_fn)                                       \
 	__attribute__((unused)) static inline void close_fn##_auto_(type **p) \
 	{                                                                     \
 		close_fn(*p);                                                 \
 	}
-#define SHERD_AUTO(type, close_fn) __attribute__((cleanup(close_fn##_auto_))) type *
+#define SHD_AUTO(type, close_fn) __attribute__((cleanup(close_fn##_auto_))) type *
 
 /* Hands an owned pointer out of its scope, and forgets it. */
 #define TAKE(p)                            \

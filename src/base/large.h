@@ -1,15 +1,15 @@
 /* base/large.h - memory for large tables and texts.
  *
- * From SHERD_LARGE_PAGE on it begins at such a page, and the system is asked to use them: touching it costs a
+ * From SHD_LARGE_PAGE on it begins at such a page, and the system is asked to use them: touching it costs a
  * fraction of the faults, and looking things up in it finds their pages. */
-#ifndef SHERD_BASE_LARGE_H
-#define SHERD_BASE_LARGE_H
+#ifndef SHD_BASE_LARGE_H
+#define SHD_BASE_LARGE_H
 
 #include <stddef.h>
 
-#define SHERD_LARGE_PAGE ((size_t)2 << 20)
+#define SHD_LARGE_PAGE ((size_t)2 << 20)
 
 /* Not zeroed; NULL when memory is out. free() it. */
-void *sherd_large_alloc(size_t size);
+void *shd_large_alloc(size_t size);
 
 #endif

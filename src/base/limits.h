@@ -1,13 +1,13 @@
 /* base/limits.h - limits with their defaults filled in. */
-#ifndef SHERD_BASE_LIMITS_H
-#define SHERD_BASE_LIMITS_H
+#ifndef SHD_BASE_LIMITS_H
+#define SHD_BASE_LIMITS_H
 
 #include <sherd/limits.h>
 
 #include <stddef.h>
 
 /* NULL and zero fields become defaults. */
-static inline sherd_limits sherd_limits_or_default(const sherd_limits *given)
+static inline sherd_limits shd_limits_or_default(const sherd_limits *given)
 {
 	sherd_limits l = {0};
 	if (given)

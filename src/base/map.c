@@ -7,9 +7,9 @@
 #include <sys/random.h>
 #include <time.h>
 
-struct sherd_map_slot {
+struct shd_map_slot {
 	uint64_t hash; /* 0 = empty; a real hash of 0 is stored as 1 */
-	sherd_str key;
+	shd_str key;
 	size_t value;
 };
 
@@ -37,7 +37,7 @@ static uint64_t load_few(const uint8_t *p, size_t n)
 	return front | (uint64_t)back << 32;
 }
 
-uint64_t sherd_hash(uint64_t seed, const void *data, size_t len)
+uint64_t shd_hash(uint64_t seed, const void *data, size_t len)
 {
 	const uint64_t k1 = 0x9e3779b97f4a7c15u, k2 = 0xd6e8feb86659fd93u;
 	const uint8_t *p = data;
@@ -57,7 +57,7 @@ uint64_t sherd_hash(uint64_t seed, const void *data, size_t len)
 	return mix(h ^ k2, seed | 1);
 }
 
-uint64_t sherd_hash_seed(void)
+uint64_t shd_hash_seed(void)
 {
 	/* Of the process: small tables are made by the hundred, and a system call for each would cost more than they
 	 * do. The time makes tables differ, or filling one in the order of another would take quadratic time. */
@@ -69,33 +69,32 @@ uint64_t sherd_hash_seed(void)
 		memcpy(words, secret, sizeof(words));
 	else if (getrandom(words, sizeof(words), GRND_NONBLOCK) != sizeof(words))
 		words[0] = (uint64_t)now.tv_sec;
-	return sherd_hash(words[0], &(uint64_t[2]){words[1], (uint64_t)now.tv_nsec}, sizeof(words));
+	return shd_hash(words[0], &(uint64_t[2]){words[1], (uint64_t)now.tv_nsec}, sizeof(words));
 }
 
-static uint64_t hash_of(const sherd_map *m, sherd_str key)
+static uint64_t hash_of(const shd_map *m, shd_str key)
 {
-	uint64_t h = sherd_hash(m->seed, key.ptr, key.len);
+	uint64_t h = shd_hash(m->seed, key.ptr, key.len);
 	return h ? h : 1;
 }
 
 /* The slot of the key, or the empty one where it belongs. */
-static struct sherd_map_slot *slot_of(const sherd_map *m, uint64_t hash, sherd_str key)
+static struct shd_map_slot *slot_of(const shd_map *m, uint64_t hash, shd_str key)
 {
 	for (size_t i = hash & (m->cap - 1);; i = (i + 1) & (m->cap - 1)) {
-		struct sherd_map_slot *s = &m->slots[i];
+		struct shd_map_slot *s = &m->slots[i];
 		if (!s->hash || (s->hash == hash && s->key.len == key.len && memcmp(s->key.ptr, key.ptr, key.len) == 0))
 			return s;
 	}
 }
 
-static bool grow(sherd_map *m, size_t cap)
+static bool grow(shd_map *m, size_t cap)
 {
-	struct sherd_map_slot *slots = cap > SIZE_MAX / sizeof(*slots) ? NULL : sherd_large_alloc(cap * sizeof(*slots));
+	struct shd_map_slot *slots = cap > SIZE_MAX / sizeof(*slots) ? NULL : shd_large_alloc(cap * sizeof(*slots));
 	if (!slots)
 		return false;
 	memset(slots, 0, cap * sizeof(*slots));
-	sherd_map bigger = {
-		.slots = slots, .cap = cap, .count = m->count, .seed = m->cap ? m->seed : sherd_hash_seed()};
+	shd_map bigger = {.slots = slots, .cap = cap, .count = m->count, .seed = m->cap ? m->seed : shd_hash_seed()};
 	for (size_t i = 0; i < m->cap; i++)
 		if (m->slots[i].hash)
 			*slot_of(&bigger, m->slots[i].hash, m->slots[i].key) = m->slots[i];
@@ -104,7 +103,7 @@ static bool grow(sherd_map *m, size_t cap)
 	return true;
 }
 
-bool sherd_map_reserve(sherd_map *m, size_t count)
+bool shd_map_reserve(shd_map *m, size_t count)
 {
 	size_t cap = 16;
 	while (cap / 4 * 3 < count && cap <= SIZE_MAX / 2)
@@ -112,30 +111,30 @@ bool sherd_map_reserve(sherd_map *m, size_t count)
 	return cap <= m->cap || grow(m, cap);
 }
 
-size_t sherd_map_add(sherd_map *m, sherd_str key, size_t value, bool *ok)
+size_t shd_map_add(shd_map *m, shd_str key, size_t value, bool *ok)
 {
 	*ok = m->count < m->cap / 4 * 3 || grow(m, m->cap ? m->cap * 2 : 16);
 	if (!*ok)
-		return SHERD_MAP_NONE;
+		return SHD_MAP_NONE;
 	uint64_t hash = hash_of(m, key);
-	struct sherd_map_slot *s = slot_of(m, hash, key);
+	struct shd_map_slot *s = slot_of(m, hash, key);
 	if (s->hash)
 		return s->value;
-	*s = (struct sherd_map_slot){.hash = hash, .key = key, .value = value};
+	*s = (struct shd_map_slot){.hash = hash, .key = key, .value = value};
 	m->count++;
-	return SHERD_MAP_NONE;
+	return SHD_MAP_NONE;
 }
 
-size_t sherd_map_find(const sherd_map *m, sherd_str key)
+size_t shd_map_find(const shd_map *m, shd_str key)
 {
 	if (!m->cap)
-		return SHERD_MAP_NONE;
-	const struct sherd_map_slot *s = slot_of(m, hash_of(m, key), key);
-	return s->hash ? s->value : SHERD_MAP_NONE;
+		return SHD_MAP_NONE;
+	const struct shd_map_slot *s = slot_of(m, hash_of(m, key), key);
+	return s->hash ? s->value : SHD_MAP_NONE;
 }
 
-void sherd_map_done(sherd_map *m)
+void shd_map_done(shd_map *m)
 {
 	free(m->slots);
-	*m = (sherd_map){0};
+	*m = (shd_map){0};
 }

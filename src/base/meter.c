@@ -1,6 +1,6 @@
 #include "base/meter.h"
 
-void sherd_meter_init(sherd_meter *m, const sherd_progress *progress, uint64_t total)
+void shd_meter_init(shd_meter *m, const sherd_progress *progress, uint64_t total)
 {
 	m->progress = progress;
 	m->total = total;
@@ -9,12 +9,12 @@ void sherd_meter_init(sherd_meter *m, const sherd_progress *progress, uint64_t t
 	(void)pthread_mutex_init(&m->reporting, NULL);
 }
 
-void sherd_meter_done(sherd_meter *m)
+void shd_meter_done(shd_meter *m)
 {
 	(void)pthread_mutex_destroy(&m->reporting);
 }
 
-int sherd_meter_add(sherd_meter *m, uint64_t bytes, sherd_error *err)
+int shd_meter_add(shd_meter *m, uint64_t bytes, sherd_error *err)
 {
 	uint64_t done = atomic_fetch_add(&m->done, bytes) + bytes;
 	if (m->progress && m->progress->update && pthread_mutex_trylock(&m->reporting) == 0) {
@@ -23,11 +23,11 @@ int sherd_meter_add(sherd_meter *m, uint64_t bytes, sherd_error *err)
 		(void)pthread_mutex_unlock(&m->reporting);
 	}
 	if (atomic_load(&m->stop))
-		return sherd_fail(err, SHERD_ECANCELLED, "cancelled", "cancelled");
+		return shd_fail(err, SHERD_ECANCELLED, "cancelled", "cancelled");
 	return SHERD_OK;
 }
 
-int sherd_meter_ask(sherd_meter *m, sherd_error *err)
+int shd_meter_ask(shd_meter *m, sherd_error *err)
 {
-	return m ? sherd_meter_add(m, 0, err) : SHERD_OK;
+	return m ? shd_meter_add(m, 0, err) : SHERD_OK;
 }

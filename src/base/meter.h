@@ -1,6 +1,6 @@
 /* base/meter.h - the library's side of sherd_progress: many threads add, one at a time reports. */
-#ifndef SHERD_BASE_METER_H
-#define SHERD_BASE_METER_H
+#ifndef SHD_BASE_METER_H
+#define SHD_BASE_METER_H
 
 #include "base/error.h"
 
@@ -9,19 +9,19 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-typedef struct sherd_meter {
+typedef struct shd_meter {
 	const sherd_progress *progress; /* may be NULL */
 	uint64_t total;
 	_Atomic uint64_t done;
 	_Atomic bool stop;
 	pthread_mutex_t reporting;
-} sherd_meter;
+} shd_meter;
 
-void sherd_meter_init(sherd_meter *m, const sherd_progress *progress, uint64_t total);
-void sherd_meter_done(sherd_meter *m);
+void shd_meter_init(shd_meter *m, const sherd_progress *progress, uint64_t total);
+void shd_meter_done(shd_meter *m);
 /* Counts bytes, reports unless another thread is reporting; SHERD_ECANCELLED from the moment update() said stop. */
-int sherd_meter_add(sherd_meter *m, uint64_t bytes, sherd_error *err);
+int shd_meter_add(shd_meter *m, uint64_t bytes, sherd_error *err);
 /* The same with nothing to count: is it to go on? m may be NULL. */
-int sherd_meter_ask(sherd_meter *m, sherd_error *err);
+int shd_meter_ask(shd_meter *m, sherd_error *err);
 
 #endif

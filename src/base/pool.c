@@ -1,6 +1,6 @@
 /* base/pool.c - a list of running jobs that idle workers join.
  *
- * A job lives on the stack of the thread that called sherd_pool_run(). Workers
+ * A job lives on the stack of the thread that called shd_pool_run(). Workers
  * take indexes from it one by one; it leaves the list when its last index was
  * taken, and run returns when the last taken one is finished. */
 #include "base/pool.h"
@@ -12,7 +12,7 @@
 
 typedef struct job {
 	struct job *next;
-	sherd_task_fn *fn;
+	shd_task_fn *fn;
 	void *arg;
 	size_t count, taken;
 	unsigned running; /* threads inside fn */
@@ -27,7 +27,7 @@ struct sherd_pool {
 	pthread_mutex_t lock;
 	pthread_cond_t work;
 	job *jobs;
-	sherd_pool_later *first, **last;
+	shd_pool_later *first, **last;
 	bool closing;
 	unsigned workers, started;
 	pthread_t threads[];
@@ -68,7 +68,7 @@ static job *find_job(sherd_pool *p)
 
 static void run_later(sherd_pool *p)
 {
-	sherd_pool_later item = *p->first;
+	shd_pool_later item = *p->first;
 	p->first = item.next;
 	if (!p->first)
 		p->last = &p->first;
@@ -109,10 +109,10 @@ int sherd_pool_open(sherd_pool **out, unsigned workers, sherd_error *err)
 	if (!workers)
 		workers = usable_processors();
 	if (workers > 4096)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a pool of %u workers", workers);
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "a pool of %u workers", workers);
 	sherd_pool *p = calloc(1, sizeof(*p) + workers * sizeof(p->threads[0]));
 	if (!p)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	p->workers = workers;
 	p->last = &p->first;
 	(void)pthread_mutex_init(&p->lock, NULL);
@@ -121,7 +121,7 @@ int sherd_pool_open(sherd_pool **out, unsigned workers, sherd_error *err)
 		int rc = pthread_create(&p->threads[p->started], NULL, worker, p);
 		if (rc) {
 			sherd_pool_close(p);
-			return sherd_fail_os(err, rc, "cannot start a thread");
+			return shd_fail_os(err, rc, "cannot start a thread");
 		}
 	}
 	*out = p;
@@ -148,7 +148,7 @@ void sherd_pool_close(sherd_pool *p)
 	free(p);
 }
 
-void sherd_pool_submit(sherd_pool *p, sherd_pool_later *item)
+void shd_pool_submit(sherd_pool *p, shd_pool_later *item)
 {
 	(void)pthread_mutex_lock(&p->lock);
 	item->next = NULL;
@@ -158,7 +158,7 @@ void sherd_pool_submit(sherd_pool *p, sherd_pool_later *item)
 	(void)pthread_mutex_unlock(&p->lock);
 }
 
-static int run_alone(size_t count, sherd_task_fn *fn, void *arg, sherd_error *err)
+static int run_alone(size_t count, shd_task_fn *fn, void *arg, sherd_error *err)
 {
 	for (size_t i = 0; i < count; i++)
 		TRY(fn(arg, i, err));
@@ -173,7 +173,7 @@ static void unlink_job(sherd_pool *p, job *j)
 	*at = j->next;
 }
 
-int sherd_pool_run(sherd_pool *p, size_t count, sherd_task_fn *fn, void *arg, sherd_error *err)
+int shd_pool_run(sherd_pool *p, size_t count, shd_task_fn *fn, void *arg, sherd_error *err)
 {
 	if (!p || p->workers < 2 || count < 2)
 		return run_alone(count, fn, arg, err);

@@ -1,6 +1,6 @@
 /* base/pool.h - running work on the caller's pool. */
-#ifndef SHERD_BASE_POOL_H
-#define SHERD_BASE_POOL_H
+#ifndef SHD_BASE_POOL_H
+#define SHD_BASE_POOL_H
 
 #include "base/error.h"
 
@@ -10,19 +10,19 @@
 #include <stddef.h>
 
 /* One index of a job. */
-typedef int sherd_task_fn(void *arg, size_t index, sherd_error *err);
+typedef int shd_task_fn(void *arg, size_t index, sherd_error *err);
 
 /* Calls fn for 0 .. count-1 on at most sherd_pool_workers() threads, the caller's among them, and returns when
  * all are finished. After a failure no new index is begun; of several failures the lowest index is reported.
  * Tasks may run jobs themselves. pool may be NULL. */
-int sherd_pool_run(sherd_pool *pool, size_t count, sherd_task_fn *fn, void *arg, sherd_error *err);
+int shd_pool_run(sherd_pool *pool, size_t count, shd_task_fn *fn, void *arg, sherd_error *err);
 
 /* Calls fn(arg) on a worker some time later and returns at once. */
-typedef struct sherd_pool_later {
-	struct sherd_pool_later *next;
+typedef struct shd_pool_later {
+	struct shd_pool_later *next;
 	void (*fn)(void *arg);
 	void *arg;
-} sherd_pool_later;
-void sherd_pool_submit(sherd_pool *pool, sherd_pool_later *item);
+} shd_pool_later;
+void shd_pool_submit(sherd_pool *pool, shd_pool_later *item);
 
 #endif

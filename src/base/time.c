@@ -30,7 +30,7 @@ static int64_t floor_div(int64_t a, int64_t b)
 	return a / b - (a % b < 0);
 }
 
-void sherd_time_format(int64_t ns, char out[SHERD_TIME_TEXT])
+void shd_time_format(int64_t ns, char out[SHD_TIME_TEXT])
 {
 	int64_t seconds = floor_div(ns, NS_PER_SECOND), frac = ns % NS_PER_SECOND;
 	int64_t days = floor_div(seconds, 86400), rest = seconds - days * 86400, y, m, d;
@@ -39,10 +39,10 @@ void sherd_time_format(int64_t ns, char out[SHERD_TIME_TEXT])
 	out[0] = 0;
 	if (y < 0 || y > 9999)
 		return;
-	int n = snprintf(out, SHERD_TIME_TEXT, "%04d-%02d-%02dT%02d:%02d:%02d", (int)y, (int)m, (int)d,
+	int n = snprintf(out, SHD_TIME_TEXT, "%04d-%02d-%02dT%02d:%02d:%02d", (int)y, (int)m, (int)d,
 	                 (int)(rest / 3600), (int)(rest / 60 % 60), (int)(rest % 60));
 	if (frac) {
-		n += snprintf(out + n, (size_t)(SHERD_TIME_TEXT - n), ".%09d", (int)frac);
+		n += snprintf(out + n, (size_t)(SHD_TIME_TEXT - n), ".%09d", (int)frac);
 		while (out[n - 1] == '0')
 			n--;
 	}
@@ -103,7 +103,7 @@ static int64_t zone_seconds(scan *s)
 	return 0;
 }
 
-bool sherd_time_parse(sherd_str text, int64_t *ns)
+bool shd_time_parse(shd_str text, int64_t *ns)
 {
 	scan s = {text.ptr, text.ptr + text.len, true};
 	int64_t y = digits(&s, 4);

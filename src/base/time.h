@@ -1,16 +1,16 @@
 /* base/time.h - instants as text, RFC 3339 in UTC. */
-#ifndef SHERD_BASE_TIME_H
-#define SHERD_BASE_TIME_H
+#ifndef SHD_BASE_TIME_H
+#define SHD_BASE_TIME_H
 
 #include "base/str.h"
 
 #include <stdint.h>
 
-#define SHERD_TIME_TEXT 36
+#define SHD_TIME_TEXT 36
 
 /* Writes "2026-01-09T12:00:00Z", with as many decimals as the nanoseconds need. Years 0 to 9999 only, else "". */
-void sherd_time_format(int64_t ns, char out[SHERD_TIME_TEXT]);
+void shd_time_format(int64_t ns, char out[SHD_TIME_TEXT]);
 /* Takes "Z" or an offset, any number of decimals (those past the ninth are dropped). */
-bool sherd_time_parse(sherd_str text, int64_t *ns);
+bool shd_time_parse(shd_str text, int64_t *ns);
 
 #endif

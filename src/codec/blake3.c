@@ -111,7 +111,7 @@ static void begin_parent(node *n, const uint32_t left[8], const uint32_t right[8
 	n->flags = PARENT;
 }
 
-void sherd_blake3_of(const void *data, size_t len, uint8_t out[SHERD_BLAKE3_BYTES])
+void shd_blake3_of(const void *data, size_t len, uint8_t out[SHD_BLAKE3_BYTES])
 {
 	/* Whole subtrees to the left of the chunk at hand, largest first: one for each 1 in the number of chunks. */
 	uint32_t stack[54][8], chain[8];

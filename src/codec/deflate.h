@@ -1,32 +1,32 @@
 /* codec/deflate.h - raw deflate (RFC 1951) of whole pieces: level 1 by ISA-L, 2 to 12 and back again by libdeflate. */
-#ifndef SHERD_CODEC_DEFLATE_H
-#define SHERD_CODEC_DEFLATE_H
+#ifndef SHD_CODEC_DEFLATE_H
+#define SHD_CODEC_DEFLATE_H
 
 #include "base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SHERD_DEFLATE_LEVELS 12
-#define SHERD_DEFLATE_MOST ((size_t)1 << 30) /* bytes of one piece, raw or packed */
+#define SHD_DEFLATE_LEVELS 12
+#define SHD_DEFLATE_MOST ((size_t)1 << 30) /* bytes of one piece, raw or packed */
 /* No deflate stream grows by more than this factor, give or take the last byte. */
-#define SHERD_DEFLATE_RATIO 1032
+#define SHD_DEFLATE_RATIO 1032
 
-typedef struct sherd_deflate sherd_deflate;
+typedef struct shd_deflate shd_deflate;
 
 /* Serves one thread at a time. The level is 1 to 12. */
-int sherd_deflate_open(sherd_deflate **out, int level, sherd_error *err);
-void sherd_deflate_close(sherd_deflate *d); /* NULL is fine */
+int shd_deflate_open(shd_deflate **out, int level, sherd_error *err);
+void shd_deflate_close(shd_deflate *d); /* NULL is fine */
 
 /* Packs a piece of 1 byte or more into room; 0 when the result does not fit there. The bytes of level 1 may differ
  * between processors. */
-size_t sherd_deflate_pack(sherd_deflate *d, const void *in, size_t len, void *out, size_t room);
+size_t shd_deflate_pack(shd_deflate *d, const void *in, size_t len, void *out, size_t room);
 /* The same of parts of part bytes each, which have little in common: level 1 goes quickly over those that are noise. */
-size_t sherd_deflate_pack_parts(sherd_deflate *d, const void *in, size_t len, size_t part, void *out, size_t room);
+size_t shd_deflate_pack_parts(shd_deflate *d, const void *in, size_t len, size_t part, void *out, size_t room);
 
 /* Could len packed bytes hold so many raw ones? Asked before anything is allocated for them. */
-bool sherd_deflate_plausible(uint64_t len, uint64_t raw);
+bool shd_deflate_plausible(uint64_t len, uint64_t raw);
 /* Unpacks a piece, which must be one whole stream that fills out exactly: else SHERD_ECORRUPT, "bad-deflate". */
-int sherd_deflate_unpack(const void *in, size_t len, void *out, size_t raw, sherd_error *err);
+int shd_deflate_unpack(const void *in, size_t len, void *out, size_t raw, sherd_error *err);
 
 #endif

@@ -16,53 +16,53 @@ enum {
 	MISSES_PER_PAGE = 16
 };
 
-typedef struct sherd_flatbuf_page {
+typedef struct shd_flatbuf_page {
 	uint64_t number, used; /* used 0: holds nothing */
 	uint8_t bytes[PAGE];
 } page;
 
-static void init(sherd_flatbuf *fb, uint64_t size)
+static void init(shd_flatbuf *fb, uint64_t size)
 {
-	*fb = (sherd_flatbuf){.size = size, .end = size, .budget = UINT64_MAX, .room = UINT64_MAX};
+	*fb = (shd_flatbuf){.size = size, .end = size, .budget = UINT64_MAX, .room = UINT64_MAX};
 	if (size < UINT64_MAX / MISSES_PER_PAGE) {
 		fb->budget = 2 * size + BUDGET_FREE;
 		fb->misses = MISSES_FREE + MISSES_PER_PAGE * (size / PAGE);
 	}
 }
 
-void sherd_flatbuf_over(sherd_flatbuf *fb, const void *data, size_t size)
+void shd_flatbuf_over(shd_flatbuf *fb, const void *data, size_t size)
 {
 	init(fb, size);
 	fb->data = data;
 }
 
-int sherd_flatbuf_open(sherd_flatbuf *fb, sherd_flatbuf_fetch_fn *fetch, void *arg, uint64_t size, sherd_error *err)
+int shd_flatbuf_open(shd_flatbuf *fb, shd_flatbuf_fetch_fn *fetch, void *arg, uint64_t size, sherd_error *err)
 {
 	init(fb, size);
 	fb->fetch = fetch;
 	fb->arg = arg;
 	fb->pages = malloc(sizeof(page) * SETS * WAYS);
 	if (!fb->pages)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < (size_t)SETS * WAYS; i++)
 		fb->pages[i].used = 0;
 	return SHERD_OK;
 }
 
-void sherd_flatbuf_done(sherd_flatbuf *fb)
+void shd_flatbuf_done(shd_flatbuf *fb)
 {
 	free(fb->pages);
 	fb->pages = NULL;
 }
 
-int sherd_flatbuf_check(const sherd_flatbuf *fb, sherd_error *err)
+int shd_flatbuf_check(const shd_flatbuf *fb, sherd_error *err)
 {
 	if (fb->rc < 0 && err)
 		*err = fb->error;
 	return fb->rc;
 }
 
-void sherd_flatbuf_fail(sherd_flatbuf *fb, sherd_status code, const char *reason, uint64_t offset, const char *fmt, ...)
+void shd_flatbuf_fail(shd_flatbuf *fb, sherd_status code, const char *reason, uint64_t offset, const char *fmt, ...)
 {
 	char text[sizeof(fb->error.message)];
 	va_list args;
@@ -71,17 +71,17 @@ void sherd_flatbuf_fail(sherd_flatbuf *fb, sherd_status code, const char *reason
 	va_start(args, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	fb->rc = sherd_fail_at(&fb->error, code, reason, offset, "%s", text);
+	fb->rc = shd_fail_at(&fb->error, code, reason, offset, "%s", text);
 }
 
-static void fail_nomem(sherd_flatbuf *fb)
+static void fail_nomem(shd_flatbuf *fb)
 {
 	if (fb->rc >= 0)
-		fb->rc = sherd_fail_nomem(&fb->error);
+		fb->rc = shd_fail_nomem(&fb->error);
 }
 
 /* The page that holds byte pos, which lies in the buffer; NULL after a failure. */
-static const page *page_of(sherd_flatbuf *fb, uint64_t pos)
+static const page *page_of(shd_flatbuf *fb, uint64_t pos)
 {
 	uint64_t number = pos / PAGE;
 	page *set = fb->pages + number % SETS * WAYS, *oldest = set;
@@ -95,7 +95,7 @@ static const page *page_of(sherd_flatbuf *fb, uint64_t pos)
 	}
 	uint64_t begin = number * PAGE, left = fb->size - begin;
 	if (!fb->misses) {
-		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "too-large", pos, "its parts are strewn over the file");
+		shd_flatbuf_fail(fb, SHERD_ECORRUPT, "too-large", pos, "its parts are strewn over the file");
 		return NULL;
 	}
 	fb->misses--;
@@ -110,18 +110,18 @@ static const page *page_of(sherd_flatbuf *fb, uint64_t pos)
 	return oldest;
 }
 
-static bool inside(sherd_flatbuf *fb, uint64_t pos, uint64_t len, const char *what)
+static bool inside(shd_flatbuf *fb, uint64_t pos, uint64_t len, const char *what)
 {
 	if (fb->rc < 0)
 		return false;
 	if (pos <= fb->end && len <= fb->end - pos)
 		return true;
-	sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "truncated", pos < fb->end ? pos : fb->end, "%s reaches beyond the end",
-	                   what);
+	shd_flatbuf_fail(fb, SHERD_ECORRUPT, "truncated", pos < fb->end ? pos : fb->end, "%s reaches beyond the end",
+	                 what);
 	return false;
 }
 
-bool sherd_flatbuf_copy(sherd_flatbuf *fb, uint64_t pos, void *out, size_t len)
+bool shd_flatbuf_copy(shd_flatbuf *fb, uint64_t pos, void *out, size_t len)
 {
 	uint8_t *to = out;
 	if (!inside(fb, pos, len, "a run of bytes"))
@@ -145,7 +145,7 @@ bool sherd_flatbuf_copy(sherd_flatbuf *fb, uint64_t pos, void *out, size_t len)
 }
 
 /* A run of at most 8 bytes; NULL after a failure. */
-static const uint8_t *peek(sherd_flatbuf *fb, uint64_t pos, uint32_t len, const char *what)
+static const uint8_t *peek(shd_flatbuf *fb, uint64_t pos, uint32_t len, const char *what)
 {
 	if (!inside(fb, pos, len, what))
 		return NULL;
@@ -156,7 +156,7 @@ static const uint8_t *peek(sherd_flatbuf *fb, uint64_t pos, uint32_t len, const 
 		const page *p = page_of(fb, pos);
 		return p ? p->bytes + skip : NULL;
 	}
-	return sherd_flatbuf_copy(fb, pos, fb->across, len) ? fb->across : NULL;
+	return shd_flatbuf_copy(fb, pos, fb->across, len) ? fb->across : NULL;
 }
 
 static uint16_t get_u16(const uint8_t *p)
@@ -165,16 +165,16 @@ static uint16_t get_u16(const uint8_t *p)
 }
 
 /* Visits so many bytes, and reads `read` of them. */
-static bool charge(sherd_flatbuf *fb, uint64_t cost, uint64_t read, uint64_t pos)
+static bool charge(shd_flatbuf *fb, uint64_t cost, uint64_t read, uint64_t pos)
 {
 	if (fb->rc < 0)
 		return false;
 	if (cost > fb->budget) {
-		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "overlap", pos, "its parts overlap more than a file's do");
+		shd_flatbuf_fail(fb, SHERD_ECORRUPT, "overlap", pos, "its parts overlap more than a file's do");
 		return false;
 	}
 	if (read > fb->room) {
-		sherd_flatbuf_fail(fb, SHERD_ELIMIT, "too-large", pos, "more than the limit for metadata");
+		shd_flatbuf_fail(fb, SHERD_ELIMIT, "too-large", pos, "more than the limit for metadata");
 		return false;
 	}
 	fb->budget -= cost;
@@ -183,15 +183,15 @@ static bool charge(sherd_flatbuf *fb, uint64_t cost, uint64_t read, uint64_t pos
 }
 
 /* The table at pos, after its vtable and its size were checked. */
-static sherd_flat_table table_at(sherd_flatbuf *fb, uint64_t pos)
+static shd_flat_table table_at(shd_flatbuf *fb, uint64_t pos)
 {
-	static const sherd_flat_table none = {0};
+	static const shd_flat_table none = {0};
 	const uint8_t *p = peek(fb, pos, 4, "a table");
 	if (!p)
 		return none;
-	uint64_t vtable = pos - (uint64_t)(int64_t)(int32_t)sherd_get_u32(p);
+	uint64_t vtable = pos - (uint64_t)(int64_t)(int32_t)shd_get_u32(p);
 	if (vtable >= fb->end) {
-		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-offsets", pos, "the vtable of a table lies outside");
+		shd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-offsets", pos, "the vtable of a table lies outside");
 		return none;
 	}
 	p = peek(fb, vtable, 4, "a vtable");
@@ -199,56 +199,56 @@ static sherd_flat_table table_at(sherd_flatbuf *fb, uint64_t pos)
 		return none;
 	uint16_t bytes = get_u16(p), size = get_u16(p + 2);
 	if (bytes < 4 || bytes % 2 || size < 4) {
-		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-offsets", vtable, "a vtable of %u bytes for tables of %u",
-		                   bytes, size);
+		shd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-offsets", vtable, "a vtable of %u bytes for tables of %u",
+		                 bytes, size);
 		return none;
 	}
 	if (!inside(fb, vtable, bytes, "a vtable") || !inside(fb, pos, size, "a table") ||
 	    !charge(fb, size < TABLE_COST ? TABLE_COST : size, size < TABLE_COST ? TABLE_COST : size, pos))
 		return none;
-	return (sherd_flat_table){.pos = pos, .vtable = vtable, .slots = (uint16_t)((bytes - 4) / 2), .size = size};
+	return (shd_flat_table){.pos = pos, .vtable = vtable, .slots = (uint16_t)((bytes - 4) / 2), .size = size};
 }
 
 /* Where an offset at pos leads; 0 after a failure. */
-static uint64_t follow(sherd_flatbuf *fb, uint64_t pos)
+static uint64_t follow(shd_flatbuf *fb, uint64_t pos)
 {
 	const uint8_t *p = peek(fb, pos, 4, "an offset");
 	if (!p)
 		return 0;
-	uint64_t offset = sherd_get_u32(p);
+	uint64_t offset = shd_get_u32(p);
 	if (offset < 4 || offset > fb->end - pos) {
-		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-offsets", pos, "an offset of %llu leads outside",
-		                   (unsigned long long)offset);
+		shd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-offsets", pos, "an offset of %llu leads outside",
+		                 (unsigned long long)offset);
 		return 0;
 	}
 	return pos + offset;
 }
 
-sherd_flat_table sherd_flatbuf_root(sherd_flatbuf *fb)
+shd_flat_table shd_flatbuf_root(shd_flatbuf *fb)
 {
 	uint64_t pos = follow(fb, 0);
-	return pos ? table_at(fb, pos) : (sherd_flat_table){0};
+	return pos ? table_at(fb, pos) : (shd_flat_table){0};
 }
 
 /* The bytes of the vector were charged when it was found; now its parts are. */
-sherd_flat_table sherd_flatbuf_enter(sherd_flatbuf *fb, const sherd_flat_vector *v, uint64_t *outer)
+shd_flat_table shd_flatbuf_enter(shd_flatbuf *fb, const shd_flat_vector *v, uint64_t *outer)
 {
 	*outer = fb->end;
 	if (fb->rc < 0)
-		return (sherd_flat_table){0};
+		return (shd_flat_table){0};
 	fb->budget += v->count;
 	fb->end = v->at + v->count;
 	uint64_t pos = follow(fb, v->at);
-	return pos ? table_at(fb, pos) : (sherd_flat_table){0};
+	return pos ? table_at(fb, pos) : (shd_flat_table){0};
 }
 
-void sherd_flatbuf_leave(sherd_flatbuf *fb, uint64_t outer)
+void shd_flatbuf_leave(shd_flatbuf *fb, uint64_t outer)
 {
 	fb->end = outer;
 }
 
 /* Where the field lies, its bytes within the table; 0 when it is absent or after a failure. */
-static uint64_t field_at(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned field, uint32_t width)
+static uint64_t field_at(shd_flatbuf *fb, const shd_flat_table *t, unsigned field, uint32_t width)
 {
 	if (fb->rc < 0 || !t->pos || field >= t->slots)
 		return 0;
@@ -258,141 +258,141 @@ static uint64_t field_at(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned 
 	if (!offset)
 		return 0;
 	if (offset < 4 || offset + width > t->size) {
-		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-offsets", slot,
-		                   "field %u lies at %u of a table of %u bytes", field, offset, t->size);
+		shd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-offsets", slot, "field %u lies at %u of a table of %u bytes",
+		                 field, offset, t->size);
 		return 0;
 	}
 	return t->pos + offset;
 }
 
-uint64_t sherd_flat_place(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned field)
+uint64_t shd_flat_place(shd_flatbuf *fb, const shd_flat_table *t, unsigned field)
 {
 	return field_at(fb, t, field, 1);
 }
 
-bool sherd_flat_has(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned field)
+bool shd_flat_has(shd_flatbuf *fb, const shd_flat_table *t, unsigned field)
 {
 	return field_at(fb, t, field, 1) != 0;
 }
 
-uint8_t sherd_flat_u8(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned field, uint8_t absent)
+uint8_t shd_flat_u8(shd_flatbuf *fb, const shd_flat_table *t, unsigned field, uint8_t absent)
 {
 	uint64_t at = field_at(fb, t, field, 1);
 	const uint8_t *p = at ? peek(fb, at, 1, "a field") : NULL;
 	return p ? *p : absent;
 }
 
-int32_t sherd_flat_i32(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned field, int32_t absent)
+int32_t shd_flat_i32(shd_flatbuf *fb, const shd_flat_table *t, unsigned field, int32_t absent)
 {
 	uint64_t at = field_at(fb, t, field, 4);
 	const uint8_t *p = at ? peek(fb, at, 4, "a field") : NULL;
-	return p ? (int32_t)sherd_get_u32(p) : absent;
+	return p ? (int32_t)shd_get_u32(p) : absent;
 }
 
-int64_t sherd_flat_i64(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned field, int64_t absent)
+int64_t shd_flat_i64(shd_flatbuf *fb, const shd_flat_table *t, unsigned field, int64_t absent)
 {
 	uint64_t at = field_at(fb, t, field, 8);
 	const uint8_t *p = at ? peek(fb, at, 8, "a field") : NULL;
-	return p ? (int64_t)sherd_get_u64(p) : absent;
+	return p ? (int64_t)shd_get_u64(p) : absent;
 }
 
-sherd_flat_table sherd_flat_child(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned field)
+shd_flat_table shd_flat_child(shd_flatbuf *fb, const shd_flat_table *t, unsigned field)
 {
 	uint64_t at = field_at(fb, t, field, 4);
 	uint64_t pos = at ? follow(fb, at) : 0;
-	return pos ? table_at(fb, pos) : (sherd_flat_table){0};
+	return pos ? table_at(fb, pos) : (shd_flat_table){0};
 }
 
 /* The vector or text at pos, all of it in the buffer and charged. */
-static sherd_flat_vector vector_at(sherd_flatbuf *fb, uint64_t pos, uint32_t element, bool read)
+static shd_flat_vector vector_at(shd_flatbuf *fb, uint64_t pos, uint32_t element, bool read)
 {
-	static const sherd_flat_vector none = {0};
+	static const shd_flat_vector none = {0};
 	const uint8_t *p = peek(fb, pos, 4, "a vector");
 	if (!p)
 		return none;
-	uint32_t count = sherd_get_u32(p);
+	uint32_t count = shd_get_u32(p);
 	uint64_t bytes = (uint64_t)count * element;
 	if (bytes > fb->end - pos - 4) {
-		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "truncated", pos, "%lu elements of %u bytes are not there",
-		                   (unsigned long)count, element);
+		shd_flatbuf_fail(fb, SHERD_ECORRUPT, "truncated", pos, "%lu elements of %u bytes are not there",
+		                 (unsigned long)count, element);
 		return none;
 	}
 	if (!charge(fb, bytes + 4, read ? bytes + 4 : 4, pos))
 		return none;
-	return (sherd_flat_vector){.at = pos + 4, .count = count};
+	return (shd_flat_vector){.at = pos + 4, .count = count};
 }
 
-sherd_flat_vector sherd_flat_list(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned field, uint32_t element)
+shd_flat_vector shd_flat_list(shd_flatbuf *fb, const shd_flat_table *t, unsigned field, uint32_t element)
 {
 	uint64_t at = field_at(fb, t, field, 4);
 	uint64_t pos = at ? follow(fb, at) : 0;
-	return pos ? vector_at(fb, pos, element, true) : (sherd_flat_vector){0};
+	return pos ? vector_at(fb, pos, element, true) : (shd_flat_vector){0};
 }
 
-sherd_flat_vector sherd_flat_span(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned field)
+shd_flat_vector shd_flat_span(shd_flatbuf *fb, const shd_flat_table *t, unsigned field)
 {
 	uint64_t at = field_at(fb, t, field, 4);
 	uint64_t pos = at ? follow(fb, at) : 0;
-	return pos ? vector_at(fb, pos, 1, false) : (sherd_flat_vector){0};
+	return pos ? vector_at(fb, pos, 1, false) : (shd_flat_vector){0};
 }
 
-static const char *text_at(sherd_flatbuf *fb, uint64_t pos, sherd_arena *arena)
+static const char *text_at(shd_flatbuf *fb, uint64_t pos, shd_arena *arena)
 {
-	sherd_flat_vector v = vector_at(fb, pos, 1, true);
+	shd_flat_vector v = vector_at(fb, pos, 1, true);
 	size_t bad;
 	if (!v.at || !inside(fb, v.at, (uint64_t)v.count + 1, "a text"))
 		return NULL;
-	char *text = sherd_arena_alloc(arena, (size_t)v.count + 1, 1);
+	char *text = shd_arena_alloc(arena, (size_t)v.count + 1, 1);
 	if (!text) {
 		fail_nomem(fb);
 		return NULL;
 	}
-	if (!sherd_flatbuf_copy(fb, v.at, text, (size_t)v.count + 1))
+	if (!shd_flatbuf_copy(fb, v.at, text, (size_t)v.count + 1))
 		return NULL;
 	if (text[v.count] || memchr(text, 0, v.count)) {
-		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-text", v.at, "a text does not end with its first NUL");
+		shd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-text", v.at, "a text does not end with its first NUL");
 		return NULL;
 	}
-	if (!sherd_utf8_valid(text, v.count, &bad)) {
-		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-utf8", v.at + bad, "a text is not UTF-8");
+	if (!shd_utf8_valid(text, v.count, &bad)) {
+		shd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-utf8", v.at + bad, "a text is not UTF-8");
 		return NULL;
 	}
 	return text;
 }
 
-const char *sherd_flat_text(sherd_flatbuf *fb, const sherd_flat_table *t, unsigned field, sherd_arena *arena)
+const char *shd_flat_text(shd_flatbuf *fb, const shd_flat_table *t, unsigned field, shd_arena *arena)
 {
 	uint64_t at = field_at(fb, t, field, 4);
 	uint64_t pos = at ? follow(fb, at) : 0;
 	return pos ? text_at(fb, pos, arena) : NULL;
 }
 
-sherd_flat_table sherd_flat_element(sherd_flatbuf *fb, const sherd_flat_vector *v, uint32_t index)
+shd_flat_table shd_flat_element(shd_flatbuf *fb, const shd_flat_vector *v, uint32_t index)
 {
 	uint64_t pos = fb->rc < 0 ? 0 : follow(fb, v->at + 4 * (uint64_t)index);
-	return pos ? table_at(fb, pos) : (sherd_flat_table){0};
+	return pos ? table_at(fb, pos) : (shd_flat_table){0};
 }
 
-const char *sherd_flat_element_text(sherd_flatbuf *fb, const sherd_flat_vector *v, uint32_t index, sherd_arena *arena)
+const char *shd_flat_element_text(shd_flatbuf *fb, const shd_flat_vector *v, uint32_t index, shd_arena *arena)
 {
 	uint64_t pos = fb->rc < 0 ? 0 : follow(fb, v->at + 4 * (uint64_t)index);
 	return pos ? text_at(fb, pos, arena) : NULL;
 }
 
-uint8_t sherd_flat_element_u8(sherd_flatbuf *fb, const sherd_flat_vector *v, uint32_t index)
+uint8_t shd_flat_element_u8(shd_flatbuf *fb, const shd_flat_vector *v, uint32_t index)
 {
 	const uint8_t *p = peek(fb, v->at + index, 1, "an element");
 	return p ? *p : 0;
 }
 
-int32_t sherd_flat_element_i32(sherd_flatbuf *fb, const sherd_flat_vector *v, uint32_t index)
+int32_t shd_flat_element_i32(shd_flatbuf *fb, const shd_flat_vector *v, uint32_t index)
 {
 	const uint8_t *p = peek(fb, v->at + 4 * (uint64_t)index, 4, "an element");
-	return p ? (int32_t)sherd_get_u32(p) : 0;
+	return p ? (int32_t)shd_get_u32(p) : 0;
 }
 
-int64_t sherd_flat_element_i64(sherd_flatbuf *fb, const sherd_flat_vector *v, uint32_t index)
+int64_t shd_flat_element_i64(shd_flatbuf *fb, const shd_flat_vector *v, uint32_t index)
 {
 	const uint8_t *p = peek(fb, v->at + 8 * (uint64_t)index, 8, "an element");
-	return p ? (int64_t)sherd_get_u64(p) : 0;
+	return p ? (int64_t)shd_get_u64(p) : 0;
 }

@@ -4,39 +4,39 @@
 
 enum { HEAD = 4, ALIGN = 8 };
 
-static bool failed(const sherd_flatbuf_builder *b)
+static bool failed(const shd_flatbuf_builder *b)
 {
 	return b->out.failed || b->vtables.failed || b->spans.failed;
 }
 
 /* Zeros until a thing that begins `before` bytes later lies at a multiple. */
-static void pad(sherd_flatbuf_builder *b, size_t before, size_t multiple)
+static void pad(shd_flatbuf_builder *b, size_t before, size_t multiple)
 {
-	sherd_buf_zero(&b->out, (multiple - (b->out.len + before) % multiple) % multiple);
+	shd_buf_zero(&b->out, (multiple - (b->out.len + before) % multiple) % multiple);
 }
 
 /* Makes the offset lead to a place behind it; finish() refuses what 32 bits do not hold. */
-static void lead(sherd_flatbuf_builder *b, size_t from, uint64_t to)
+static void lead(shd_flatbuf_builder *b, size_t from, uint64_t to)
 {
 	if (!failed(b))
-		sherd_put_u32(b->out.data + from, (uint32_t)(to - from));
+		shd_put_u32(b->out.data + from, (uint32_t)(to - from));
 }
 
-void sherd_flatbuf_build_init(sherd_flatbuf_builder *b)
+void shd_flatbuf_build_init(shd_flatbuf_builder *b)
 {
-	*b = (sherd_flatbuf_builder){0};
-	sherd_buf_u32(&b->out, 0);
+	*b = (shd_flatbuf_builder){0};
+	shd_buf_u32(&b->out, 0);
 }
 
-void sherd_flatbuf_build_done(sherd_flatbuf_builder *b)
+void shd_flatbuf_build_done(shd_flatbuf_builder *b)
 {
-	sherd_buf_done(&b->out);
-	sherd_buf_done(&b->vtables);
-	sherd_buf_done(&b->spans);
+	shd_buf_done(&b->out);
+	shd_buf_done(&b->vtables);
+	shd_buf_done(&b->spans);
 }
 
 /* Fills in the vtable, widest fields first so that no byte between them is lost; returns its size. */
-static uint16_t plan(const char *widths, uint8_t vtable[HEAD + 2 * SHERD_FLATBUF_MOST_FIELDS])
+static uint16_t plan(const char *widths, uint8_t vtable[HEAD + 2 * SHD_FLATBUF_MOST_FIELDS])
 {
 	size_t fields = strlen(widths);
 	uint16_t size = HEAD;
@@ -61,7 +61,7 @@ static uint16_t plan(const char *widths, uint8_t vtable[HEAD + 2 * SHERD_FLATBUF
 }
 
 /* The position of an equal vtable, made now if there is none yet. */
-static size_t place_vtable(sherd_flatbuf_builder *b, const uint8_t *vtable, uint16_t bytes)
+static size_t place_vtable(shd_flatbuf_builder *b, const uint8_t *vtable, uint16_t bytes)
 {
 	const size_t *known = (const size_t *)(const void *)b->vtables.data;
 	for (size_t i = 0; i < b->vtables.len / sizeof(*known); i++)
@@ -69,107 +69,107 @@ static size_t place_vtable(sherd_flatbuf_builder *b, const uint8_t *vtable, uint
 			return known[i];
 	pad(b, 0, 2);
 	size_t at = b->out.len;
-	sherd_buf_append(&b->out, vtable, bytes);
+	shd_buf_append(&b->out, vtable, bytes);
 	if (!failed(b))
-		sherd_buf_append(&b->vtables, &at, sizeof(at));
+		shd_buf_append(&b->vtables, &at, sizeof(at));
 	return at;
 }
 
-size_t sherd_flatbuf_build_table(sherd_flatbuf_builder *b, size_t from, const char *widths)
+size_t shd_flatbuf_build_table(shd_flatbuf_builder *b, size_t from, const char *widths)
 {
-	uint8_t vtable[HEAD + 2 * SHERD_FLATBUF_MOST_FIELDS];
+	uint8_t vtable[HEAD + 2 * SHD_FLATBUF_MOST_FIELDS];
 	uint16_t bytes = plan(widths, vtable);
 	size_t at = place_vtable(b, vtable, bytes), size = (size_t)(vtable[2] | vtable[3] << 8);
 	pad(b, HEAD, ALIGN);
 	size_t table = b->out.len;
 	lead(b, from, table);
-	sherd_buf_u32(&b->out, (uint32_t)(table - at));
-	sherd_buf_zero(&b->out, size - HEAD);
+	shd_buf_u32(&b->out, (uint32_t)(table - at));
+	shd_buf_zero(&b->out, size - HEAD);
 	return table;
 }
 
-size_t sherd_flatbuf_build_field(const sherd_flatbuf_builder *b, size_t table, unsigned field)
+size_t shd_flatbuf_build_field(const shd_flatbuf_builder *b, size_t table, unsigned field)
 {
 	if (failed(b))
 		return 0;
-	size_t slot = table - sherd_get_u32(b->out.data + table) + HEAD + 2 * (size_t)field;
+	size_t slot = table - shd_get_u32(b->out.data + table) + HEAD + 2 * (size_t)field;
 	return table + (size_t)(b->out.data[slot] | b->out.data[slot + 1] << 8);
 }
 
-void sherd_flatbuf_build_u8(sherd_flatbuf_builder *b, size_t table, unsigned field, uint8_t v)
+void shd_flatbuf_build_u8(shd_flatbuf_builder *b, size_t table, unsigned field, uint8_t v)
 {
 	if (!failed(b))
-		b->out.data[sherd_flatbuf_build_field(b, table, field)] = v;
+		b->out.data[shd_flatbuf_build_field(b, table, field)] = v;
 }
 
-void sherd_flatbuf_build_i32(sherd_flatbuf_builder *b, size_t table, unsigned field, int32_t v)
+void shd_flatbuf_build_i32(shd_flatbuf_builder *b, size_t table, unsigned field, int32_t v)
 {
 	if (!failed(b))
-		sherd_put_u32(b->out.data + sherd_flatbuf_build_field(b, table, field), (uint32_t)v);
+		shd_put_u32(b->out.data + shd_flatbuf_build_field(b, table, field), (uint32_t)v);
 }
 
-void sherd_flatbuf_build_i64(sherd_flatbuf_builder *b, size_t table, unsigned field, int64_t v)
+void shd_flatbuf_build_i64(shd_flatbuf_builder *b, size_t table, unsigned field, int64_t v)
 {
 	if (!failed(b))
-		sherd_put_u64(b->out.data + sherd_flatbuf_build_field(b, table, field), (uint64_t)v);
+		shd_put_u64(b->out.data + shd_flatbuf_build_field(b, table, field), (uint64_t)v);
 }
 
 /* The number of elements, which follow. A count beyond 32 bits is more than finish() lets through. */
-static void begin_vector(sherd_flatbuf_builder *b, size_t from, size_t count, size_t element)
+static void begin_vector(shd_flatbuf_builder *b, size_t from, size_t count, size_t element)
 {
 	pad(b, HEAD, element > HEAD ? element : HEAD);
 	lead(b, from, b->out.len);
-	sherd_buf_u32(&b->out, (uint32_t)count);
+	shd_buf_u32(&b->out, (uint32_t)count);
 }
 
-void sherd_flatbuf_build_text(sherd_flatbuf_builder *b, size_t from, const char *text)
+void shd_flatbuf_build_text(shd_flatbuf_builder *b, size_t from, const char *text)
 {
 	begin_vector(b, from, strlen(text), 1);
-	sherd_buf_append(&b->out, text, strlen(text) + 1);
+	shd_buf_append(&b->out, text, strlen(text) + 1);
 }
 
-size_t sherd_flatbuf_build_offsets(sherd_flatbuf_builder *b, size_t from, size_t count)
+size_t shd_flatbuf_build_offsets(shd_flatbuf_builder *b, size_t from, size_t count)
 {
 	begin_vector(b, from, count, 4);
 	size_t at = b->out.len;
-	sherd_buf_zero(&b->out, 4 * count);
+	shd_buf_zero(&b->out, 4 * count);
 	return at;
 }
 
-void sherd_flatbuf_build_bytes(sherd_flatbuf_builder *b, size_t from, const void *data, size_t count)
+void shd_flatbuf_build_bytes(shd_flatbuf_builder *b, size_t from, const void *data, size_t count)
 {
 	begin_vector(b, from, count, 1);
-	sherd_buf_append(&b->out, data, count);
+	shd_buf_append(&b->out, data, count);
 }
 
-void sherd_flatbuf_build_i32s(sherd_flatbuf_builder *b, size_t from, const int32_t *v, size_t count)
+void shd_flatbuf_build_i32s(shd_flatbuf_builder *b, size_t from, const int32_t *v, size_t count)
 {
 	begin_vector(b, from, count, 4);
 	for (size_t i = 0; i < count; i++)
-		sherd_buf_u32(&b->out, (uint32_t)v[i]);
+		shd_buf_u32(&b->out, (uint32_t)v[i]);
 }
 
-void sherd_flatbuf_build_i64s(sherd_flatbuf_builder *b, size_t from, const int64_t *v, size_t count)
+void shd_flatbuf_build_i64s(shd_flatbuf_builder *b, size_t from, const int64_t *v, size_t count)
 {
 	begin_vector(b, from, count, 8);
 	for (size_t i = 0; i < count; i++)
-		sherd_buf_u64(&b->out, (uint64_t)v[i]);
+		shd_buf_u64(&b->out, (uint64_t)v[i]);
 }
 
-void sherd_flatbuf_build_f64s(sherd_flatbuf_builder *b, size_t from, const double *v, size_t count)
+void shd_flatbuf_build_f64s(shd_flatbuf_builder *b, size_t from, const double *v, size_t count)
 {
 	begin_vector(b, from, count, 8);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t bits;
 		memcpy(&bits, &v[i], sizeof(bits));
-		sherd_buf_u64(&b->out, bits);
+		shd_buf_u64(&b->out, bits);
 	}
 }
 
-void sherd_flatbuf_build_span(sherd_flatbuf_builder *b, size_t from, uint64_t len, uint32_t align)
+void shd_flatbuf_build_span(shd_flatbuf_builder *b, size_t from, uint64_t len, uint32_t align)
 {
-	const sherd_flatbuf_span span = {.len = len, .from = from, .align = align};
-	sherd_buf_append(&b->spans, &span, sizeof(span));
+	const shd_flatbuf_span span = {.len = len, .from = from, .align = align};
+	shd_buf_append(&b->spans, &span, sizeof(span));
 }
 
 static uint64_t round_up(uint64_t v, uint64_t multiple)
@@ -177,12 +177,12 @@ static uint64_t round_up(uint64_t v, uint64_t multiple)
 	return (v + multiple - 1) / multiple * multiple;
 }
 
-int sherd_flatbuf_build_finish(sherd_flatbuf_builder *b, uint64_t most, uint64_t *size, sherd_error *err)
+int shd_flatbuf_build_finish(shd_flatbuf_builder *b, uint64_t most, uint64_t *size, sherd_error *err)
 {
-	sherd_flatbuf_span *spans = (sherd_flatbuf_span *)(void *)b->spans.data;
+	shd_flatbuf_span *spans = (shd_flatbuf_span *)(void *)b->spans.data;
 	uint64_t end = b->out.len;
 	if (failed(b))
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	most = most > UINT32_MAX ? UINT32_MAX : most;
 	for (size_t i = 0; i < b->spans.len / sizeof(*spans) && end <= most; i++) {
 		spans[i].at = round_up(end + HEAD, spans[i].align);
@@ -190,16 +190,15 @@ int sherd_flatbuf_build_finish(sherd_flatbuf_builder *b, uint64_t most, uint64_t
 	}
 	end = round_up(end, ALIGN);
 	if (end > most)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "too-large", "more than %llu bytes",
-		                  (unsigned long long)most);
+		return shd_fail(err, SHERD_EUNSUPPORTED, "too-large", "more than %llu bytes", (unsigned long long)most);
 	for (size_t i = 0; i < b->spans.len / sizeof(*spans); i++)
 		lead(b, (size_t)spans[i].from, spans[i].at - HEAD);
 	*size = end;
 	return SHERD_OK;
 }
 
-size_t sherd_flatbuf_build_spans(const sherd_flatbuf_builder *b, const sherd_flatbuf_span **out)
+size_t shd_flatbuf_build_spans(const shd_flatbuf_builder *b, const shd_flatbuf_span **out)
 {
-	*out = (const sherd_flatbuf_span *)(const void *)b->spans.data;
+	*out = (const shd_flatbuf_span *)(const void *)b->spans.data;
 	return b->spans.len / sizeof(**out);
 }

@@ -64,7 +64,7 @@ __attribute__((target("avx512f"))) static void widen_avx512(const float *in, dou
 	widen_plain(in + i, out + i, count - i);
 }
 
-void sherd_floats_widen(const float *in, double *out, size_t count)
+void shd_floats_widen(const float *in, double *out, size_t count)
 {
 	if (__builtin_cpu_supports("avx512f"))
 		widen_avx512(in, out, count);
@@ -76,14 +76,14 @@ void sherd_floats_widen(const float *in, double *out, size_t count)
 
 #else
 
-void sherd_floats_widen(const float *in, double *out, size_t count)
+void shd_floats_widen(const float *in, double *out, size_t count)
 {
 	widen_plain(in, out, count);
 }
 
 #endif
 
-void sherd_floats_from_f64(const void *in, float *out, size_t count)
+void shd_floats_from_f64(const void *in, float *out, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		double v;
@@ -121,11 +121,11 @@ static void f64_to_odd(const void *in, float *out, size_t count)
 static void to_f32(sherd_dtype from, const void *in, float *out, size_t count)
 {
 	if (from == SHERD_F16)
-		sherd_halves_widen_f16(in, out, count);
+		shd_halves_widen_f16(in, out, count);
 	else if (from == SHERD_BF16)
-		sherd_halves_widen_bf16(in, out, count);
+		shd_halves_widen_bf16(in, out, count);
 	else if (from == SHERD_F64)
-		sherd_floats_from_f64(in, out, count);
+		shd_floats_from_f64(in, out, count);
 	else
 		memcpy(out, in, count * sizeof(*out));
 }
@@ -133,11 +133,11 @@ static void to_f32(sherd_dtype from, const void *in, float *out, size_t count)
 static void from_f32(sherd_dtype to, const float *in, void *out, size_t count)
 {
 	if (to == SHERD_F16)
-		sherd_halves_narrow_f16(in, out, count);
+		shd_halves_narrow_f16(in, out, count);
 	else if (to == SHERD_BF16)
-		sherd_halves_narrow_bf16(in, out, count);
+		shd_halves_narrow_bf16(in, out, count);
 	else
-		sherd_floats_widen(in, out, count);
+		shd_floats_widen(in, out, count);
 }
 
 /* Some at a time by way of floats. */
@@ -155,7 +155,7 @@ static void by_floats(sherd_dtype from, const uint8_t *in, sherd_dtype to, uint8
 	}
 }
 
-void sherd_floats_convert(sherd_dtype from, const void *in, sherd_dtype to, void *out, size_t count)
+void shd_floats_convert(sherd_dtype from, const void *in, sherd_dtype to, void *out, size_t count)
 {
 	if (from == to)
 		memcpy(out, in, count * sherd_dtype_describe(from)->block_bytes);
@@ -200,7 +200,7 @@ static size_t infinite_f64(const uint8_t *in, size_t count)
 	return found;
 }
 
-size_t sherd_floats_infinite(sherd_dtype dtype, const void *in, size_t count)
+size_t shd_floats_infinite(sherd_dtype dtype, const void *in, size_t count)
 {
 	if (dtype == SHERD_F64)
 		return infinite_f64(in, count);

@@ -188,22 +188,22 @@ AVX2 size_t narrow_bf16_avx2(const float *in, void *out, size_t count)
 
 #endif
 
-void sherd_halves_widen_f16(const void *in, float *out, size_t count)
+void shd_halves_widen_f16(const void *in, float *out, size_t count)
 {
 	widen_f16_plain(in, out, VECTORS(widen_f16, in, out, count), count);
 }
 
-void sherd_halves_widen_bf16(const void *in, float *out, size_t count)
+void shd_halves_widen_bf16(const void *in, float *out, size_t count)
 {
 	widen_bf16_plain(in, out, VECTORS(widen_bf16, in, out, count), count);
 }
 
-void sherd_halves_narrow_f16(const float *in, void *out, size_t count)
+void shd_halves_narrow_f16(const float *in, void *out, size_t count)
 {
 	narrow_f16_plain(in, out, VECTORS(narrow_f16, in, out, count), count);
 }
 
-void sherd_halves_narrow_bf16(const float *in, void *out, size_t count)
+void shd_halves_narrow_bf16(const float *in, void *out, size_t count)
 {
 	narrow_bf16_plain(in, out, VECTORS(narrow_bf16, in, out, count), count);
 }

@@ -4,15 +4,15 @@
  * rounds to nearest, ties to even; what is too large becomes an infinity; a NaN
  * keeps its sign and the upper bits of its payload, and is quiet. Widening is
  * exact and keeps NaNs as they are. */
-#ifndef SHERD_CODEC_HALVES_H
-#define SHERD_CODEC_HALVES_H
+#ifndef SHD_CODEC_HALVES_H
+#define SHD_CODEC_HALVES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-void sherd_halves_widen_f16(const void *in, float *out, size_t count);
-void sherd_halves_widen_bf16(const void *in, float *out, size_t count);
-void sherd_halves_narrow_f16(const float *in, void *out, size_t count);
-void sherd_halves_narrow_bf16(const float *in, void *out, size_t count);
+void shd_halves_widen_f16(const void *in, float *out, size_t count);
+void shd_halves_widen_bf16(const void *in, float *out, size_t count);
+void shd_halves_narrow_f16(const float *in, void *out, size_t count);
+void shd_halves_narrow_bf16(const float *in, void *out, size_t count);
 
 #endif

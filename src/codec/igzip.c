@@ -13,23 +13,23 @@ enum {
 	PIECE = 4096
 };
 
-struct sherd_igzip {
+struct shd_igzip {
 	struct isal_zstream stream;
 	uint8_t work[ISAL_DEF_LVL1_DEFAULT];
 };
 
-sherd_igzip *sherd_igzip_open(void)
+shd_igzip *shd_igzip_open(void)
 {
-	return malloc(sizeof(sherd_igzip));
+	return malloc(sizeof(shd_igzip));
 }
 
-void sherd_igzip_close(sherd_igzip *z)
+void shd_igzip_close(shd_igzip *z)
 {
 	free(z);
 }
 
 /* last: the stream ends here; else its blocks end at a byte. */
-static size_t pack(sherd_igzip *z, const uint8_t *in, size_t len, bool last, uint8_t *out, size_t room)
+static size_t pack(shd_igzip *z, const uint8_t *in, size_t len, bool last, uint8_t *out, size_t room)
 {
 	struct isal_zstream *s = &z->stream;
 	isal_deflate_stateless_init(s);
@@ -45,7 +45,7 @@ static size_t pack(sherd_igzip *z, const uint8_t *in, size_t len, bool last, uin
 	return isal_deflate_stateless(s) == COMP_OK ? s->total_out : 0;
 }
 
-size_t sherd_igzip_pack(sherd_igzip *z, const void *in, size_t len, void *out, size_t room)
+size_t shd_igzip_pack(shd_igzip *z, const void *in, size_t len, void *out, size_t room)
 {
 	return pack(z, in, len, true, out, room);
 }
@@ -85,7 +85,7 @@ static size_t copy(const uint8_t *in, size_t len, bool last, uint8_t *out, size_
 	return made;
 }
 
-size_t sherd_igzip_pack_parts(sherd_igzip *z, const void *in, size_t len, size_t part, void *out, size_t room)
+size_t shd_igzip_pack_parts(shd_igzip *z, const void *in, size_t len, size_t part, void *out, size_t room)
 {
 	const uint8_t *from = in;
 	uint8_t *to = out;

@@ -1,18 +1,18 @@
 /* codec/igzip.h - raw deflate at its fastest, by ISA-L. */
-#ifndef SHERD_CODEC_IGZIP_H
-#define SHERD_CODEC_IGZIP_H
+#ifndef SHD_CODEC_IGZIP_H
+#define SHD_CODEC_IGZIP_H
 
 #include <stddef.h>
 
-typedef struct sherd_igzip sherd_igzip;
+typedef struct shd_igzip shd_igzip;
 
 /* NULL when memory is out. Serves one thread at a time. */
-sherd_igzip *sherd_igzip_open(void);
-void sherd_igzip_close(sherd_igzip *z); /* NULL is fine */
-/* Compresses a whole piece; 0 when the result does not fit. Neither length is above SHERD_DEFLATE_MOST. */
-size_t sherd_igzip_pack(sherd_igzip *z, const void *in, size_t len, void *out, size_t room);
+shd_igzip *shd_igzip_open(void);
+void shd_igzip_close(shd_igzip *z); /* NULL is fine */
+/* Compresses a whole piece; 0 when the result does not fit. Neither length is above SHD_DEFLATE_MOST. */
+size_t shd_igzip_pack(shd_igzip *z, const void *in, size_t len, void *out, size_t room);
 /* The same of parts of part bytes each, the last one as long as it is: those whose bytes look like noise are only
  * copied into the stream, which is much faster and hardly longer. */
-size_t sherd_igzip_pack_parts(sherd_igzip *z, const void *in, size_t len, size_t part, void *out, size_t room);
+size_t shd_igzip_pack_parts(shd_igzip *z, const void *in, size_t len, size_t part, void *out, size_t room);
 
 #endif

@@ -2,36 +2,36 @@
  *
  * A stream keeps the history that it looks back into, so that neither input nor output of earlier calls is needed any
  * more, and a copy of it goes on from the same place: that is what makes a long stream readable in the middle. */
-#ifndef SHERD_CODEC_INFLATE_H
-#define SHERD_CODEC_INFLATE_H
+#ifndef SHD_CODEC_INFLATE_H
+#define SHD_CODEC_INFLATE_H
 
 #include "base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef struct sherd_inflate sherd_inflate;
+typedef struct shd_inflate shd_inflate;
 
 /* About what one takes. */
-#define SHERD_INFLATE_BYTES (128u << 10)
+#define SHD_INFLATE_BYTES (128u << 10)
 
-int sherd_inflate_open(sherd_inflate **out, sherd_error *err);
-int sherd_inflate_copy(sherd_inflate **out, const sherd_inflate *from, sherd_error *err);
-void sherd_inflate_close(sherd_inflate *z); /* NULL is fine */
+int shd_inflate_open(shd_inflate **out, sherd_error *err);
+int shd_inflate_copy(shd_inflate **out, const shd_inflate *from, sherd_error *err);
+void shd_inflate_close(shd_inflate *z); /* NULL is fine */
 
 /* Input that is not yet used, and room that is not yet filled. A call moves both on, by at most 2 GiB. */
-typedef struct sherd_inflate_io {
+typedef struct shd_inflate_io {
 	const uint8_t *in;
 	size_t in_len;
 	uint8_t *out;
 	size_t out_len;
-} sherd_inflate_io;
+} shd_inflate_io;
 
 /* Goes on until input or room is used up, or the stream ends. SHERD_ECORRUPT, "bad-deflate". */
-int sherd_inflate_run(sherd_inflate *z, sherd_inflate_io *io, sherd_error *err);
+int shd_inflate_run(shd_inflate *z, shd_inflate_io *io, sherd_error *err);
 /* The last byte of output was handed out. */
-bool sherd_inflate_ended(const sherd_inflate *z);
+bool shd_inflate_ended(const shd_inflate *z);
 /* Bytes of input that were taken and do not belong to the stream, once it has ended. */
-size_t sherd_inflate_unused(const sherd_inflate *z);
+size_t shd_inflate_unused(const shd_inflate *z);
 
 #endif

@@ -22,7 +22,7 @@ static uint64_t load(const char *p, size_t n)
 }
 
 /* A function of the length, the first and the last eight bytes. */
-static inline uint64_t mark_of(sherd_str s)
+static inline uint64_t mark_of(shd_str s)
 {
 	uint64_t first, last;
 	if (s.len >= 8) {
@@ -40,32 +40,32 @@ static inline uint64_t mark_of(sherd_str s)
 }
 
 /* The text of a key that was checked before. */
-static int text_at(sherd_json *j, uint64_t offset, sherd_str *out, sherd_error *err)
+static int text_at(shd_json *j, uint64_t offset, shd_str *out, sherd_error *err)
 {
 	json_span s = {.from = j->data + offset + 1};
-	TRY(sherd_json_scan_string(j, s.from, &s, err));
-	return sherd_json_unescape(&s, &j->other, out, err);
+	TRY(shd_json_scan_string(j, s.from, &s, err));
+	return shd_json_unescape(&s, &j->other, out, err);
 }
 
 /* Fails if the key is the earlier one; they have the same mark or hash. */
-static int check_same(sherd_json *j, uint64_t earlier, sherd_str key, const uint8_t *quote, sherd_error *err)
+static int check_same(shd_json *j, uint64_t earlier, shd_str key, const uint8_t *quote, sherd_error *err)
 {
-	sherd_str text;
+	shd_str text;
 	TRY(text_at(j, earlier, &text, err));
 	if (text.len != key.len || memcmp(text.ptr, key.ptr, key.len) != 0)
 		return SHERD_OK;
-	return sherd_json_fail(j, quote, "duplicate-key", err, "this key stands at byte %llu already",
-	                       (unsigned long long)earlier);
+	return shd_json_fail(j, quote, "duplicate-key", err, "this key stands at byte %llu already",
+	                     (unsigned long long)earlier);
 }
 
-static inline int push(sherd_json *j, uint64_t hash, const uint8_t *quote, sherd_error *err)
+static inline int push(shd_json *j, uint64_t hash, const uint8_t *quote, sherd_error *err)
 {
 	if (j->key_count == j->key_room) {
 		size_t room = j->key_room + j->key_room / 2;
 		json_key *old = j->keys == j->first_keys ? NULL : j->keys;
 		json_key *keys = room > SIZE_MAX / sizeof(*keys) ? NULL : realloc(old, room * sizeof(*keys));
 		if (!keys)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 		if (!old)
 			memcpy(keys, j->first_keys, sizeof(j->first_keys));
 		j->keys = keys;
@@ -91,14 +91,14 @@ static void insert(json_level *l, uint64_t hash, size_t number)
 }
 
 /* Makes a table of this many slots over the first count keys, whose hashes are known. */
-static int build_table(sherd_json *j, json_level *l, size_t size, size_t count, sherd_error *err)
+static int build_table(shd_json *j, json_level *l, size_t size, size_t count, sherd_error *err)
 {
 	if (size > l->table_room) {
 		free(l->table);
 		l->table_room = 0;
 		l->table = size > SIZE_MAX / sizeof(*l->table) ? NULL : malloc(size * sizeof(*l->table));
 		if (!l->table)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 		l->table_room = size;
 	}
 	memset(l->table, 0, size * sizeof(*l->table));
@@ -109,19 +109,19 @@ static int build_table(sherd_json *j, json_level *l, size_t size, size_t count, 
 }
 
 /* The object outgrew the quick marks. */
-static int begin_table(sherd_json *j, json_level *l, sherd_error *err)
+static int begin_table(shd_json *j, json_level *l, sherd_error *err)
 {
 	while (!j->seed)
-		j->seed = sherd_hash_seed();
+		j->seed = shd_hash_seed();
 	for (size_t i = l->first_key; i < j->key_count; i++) {
-		sherd_str text;
+		shd_str text;
 		TRY(text_at(j, j->keys[i].offset, &text, err));
-		j->keys[i].hash = sherd_hash(j->seed, text.ptr, text.len);
+		j->keys[i].hash = shd_hash(j->seed, text.ptr, text.len);
 	}
 	return build_table(j, l, FIRST_TABLE, j->key_count - l->first_key, err);
 }
 
-static int add_to_table(sherd_json *j, sherd_str key, const uint8_t *quote, sherd_error *err)
+static int add_to_table(shd_json *j, shd_str key, const uint8_t *quote, sherd_error *err)
 {
 	json_level *l = &j->levels[j->depth - 1];
 	size_t count = j->key_count - l->first_key;
@@ -131,8 +131,8 @@ static int add_to_table(sherd_json *j, sherd_str key, const uint8_t *quote, sher
 		TRY(build_table(j, l, l->table_size * 2, count, err));
 	/* So many keys fill more than 16 GiB of text. */
 	if (count >= UINT32_MAX - 1)
-		return sherd_fail_at(err, SHERD_ELIMIT, "too-long", (uint64_t)(quote - j->data), "too many keys");
-	uint64_t hash = sherd_hash(j->seed, key.ptr, key.len);
+		return shd_fail_at(err, SHERD_ELIMIT, "too-long", (uint64_t)(quote - j->data), "too many keys");
+	uint64_t hash = shd_hash(j->seed, key.ptr, key.len);
 	size_t mask = l->table_size - 1;
 	for (size_t i = (hash >> 32) & mask; l->table[i]; i = (i + 1) & mask) {
 		if ((l->table[i] ^ hash) >> 32)
@@ -146,7 +146,7 @@ static int add_to_table(sherd_json *j, sherd_str key, const uint8_t *quote, sher
 	return SHERD_OK;
 }
 
-int sherd_json_keys_add(sherd_json *j, sherd_str key, const uint8_t *quote, sherd_error *err)
+int shd_json_keys_add(shd_json *j, shd_str key, const uint8_t *quote, sherd_error *err)
 {
 	size_t first = j->levels[j->depth - 1].first_key;
 	if (j->key_count - first >= FEW_KEYS)
@@ -158,7 +158,7 @@ int sherd_json_keys_add(sherd_json *j, sherd_str key, const uint8_t *quote, sher
 	return push(j, mark, quote, err);
 }
 
-void sherd_json_keys_drop(sherd_json *j)
+void shd_json_keys_drop(shd_json *j)
 {
 	json_level *l = &j->levels[j->depth - 1];
 	j->key_count = l->first_key;

@@ -12,24 +12,24 @@ static inline bool is_digit(uint8_t c)
 }
 
 /* At least one digit must stand at *p, which moves past all of them. */
-static inline int scan_digits(const sherd_json *j, const uint8_t **p, sherd_error *err)
+static inline int scan_digits(const shd_json *j, const uint8_t **p, sherd_error *err)
 {
 	const uint8_t *q = *p;
 	while (q < j->end && is_digit(*q))
 		q++;
 	if (q == *p)
-		return q == j->end ? sherd_json_fail_end(j, err)
-		                   : sherd_json_fail(j, q, "bad-number", err, "a digit must stand here");
+		return q == j->end ? shd_json_fail_end(j, err)
+		                   : shd_json_fail(j, q, "bad-number", err, "a digit must stand here");
 	*p = q;
 	return SHERD_OK;
 }
 
-int sherd_json_scan_number(const sherd_json *j, const uint8_t *p, const uint8_t **to, sherd_error *err)
+int shd_json_scan_number(const shd_json *j, const uint8_t *p, const uint8_t **to, sherd_error *err)
 {
 	const uint8_t *q = p + (*p == '-'), *first = q;
 	TRY(scan_digits(j, &q, err));
 	if (*first == '0' && q - first > 1)
-		return sherd_json_fail(j, first + 1, "bad-number", err, "a number with a leading zero");
+		return shd_json_fail(j, first + 1, "bad-number", err, "a number with a leading zero");
 	if (q < j->end && *q == '.') {
 		q++;
 		TRY(scan_digits(j, &q, err));
@@ -40,19 +40,19 @@ int sherd_json_scan_number(const sherd_json *j, const uint8_t *p, const uint8_t 
 		TRY(scan_digits(j, &q, err));
 	}
 	if ((size_t)(q - p) > j->number_limit)
-		return sherd_fail_at(err, SHERD_ELIMIT, "too-long", (uint64_t)(p - j->data),
-		                     "a number of %zu bytes, more than %u", (size_t)(q - p), j->number_limit);
+		return shd_fail_at(err, SHERD_ELIMIT, "too-long", (uint64_t)(p - j->data),
+		                   "a number of %zu bytes, more than %u", (size_t)(q - p), j->number_limit);
 	*to = q;
 	return SHERD_OK;
 }
 
-static int out_of_range(const sherd_json *j, const char *what, sherd_error *err)
+static int out_of_range(const shd_json *j, const char *what, sherd_error *err)
 {
-	return sherd_json_fail(j, j->at, "bad-number", err, "not %s", what);
+	return shd_json_fail(j, j->at, "bad-number", err, "not %s", what);
 }
 
 /* Plain digits behind an optional minus, below 2^128. */
-static bool whole(sherd_str text, bool *negative, unsigned __int128 *out)
+static bool whole(shd_str text, bool *negative, unsigned __int128 *out)
 {
 	unsigned __int128 v = 0;
 	size_t i = text.ptr[0] == '-';
@@ -66,32 +66,31 @@ static bool whole(sherd_str text, bool *negative, unsigned __int128 *out)
 	return true;
 }
 
-static int take_unsigned(sherd_json *j, unsigned __int128 max, const char *what, unsigned __int128 *out,
-                         sherd_error *err)
+static int take_unsigned(shd_json *j, unsigned __int128 max, const char *what, unsigned __int128 *out, sherd_error *err)
 {
-	sherd_str text;
+	shd_str text;
 	bool negative;
 	unsigned __int128 v;
-	TRY(sherd_json_number(j, &text, err));
+	TRY(shd_json_number(j, &text, err));
 	if (!whole(text, &negative, &v) || negative || v > max)
 		return out_of_range(j, what, err);
 	*out = v;
 	return SHERD_OK;
 }
 
-static int take_signed(sherd_json *j, uint64_t max, const char *what, int64_t *out, sherd_error *err)
+static int take_signed(shd_json *j, uint64_t max, const char *what, int64_t *out, sherd_error *err)
 {
-	sherd_str text;
+	shd_str text;
 	bool negative;
 	unsigned __int128 v;
-	TRY(sherd_json_number(j, &text, err));
+	TRY(shd_json_number(j, &text, err));
 	if (!whole(text, &negative, &v) || v > (unsigned __int128)max + negative)
 		return out_of_range(j, what, err);
 	*out = (int64_t)(negative ? -(uint64_t)v : (uint64_t)v);
 	return SHERD_OK;
 }
 
-int sherd_json_u32(sherd_json *j, uint32_t *out, sherd_error *err)
+int shd_json_u32(shd_json *j, uint32_t *out, sherd_error *err)
 {
 	unsigned __int128 v;
 	TRY(take_unsigned(j, UINT32_MAX, "a whole number below 2^32", &v, err));
@@ -99,7 +98,7 @@ int sherd_json_u32(sherd_json *j, uint32_t *out, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_json_u64(sherd_json *j, uint64_t *out, sherd_error *err)
+int shd_json_u64(shd_json *j, uint64_t *out, sherd_error *err)
 {
 	unsigned __int128 v;
 	TRY(take_unsigned(j, UINT64_MAX, "a whole number below 2^64", &v, err));
@@ -107,12 +106,12 @@ int sherd_json_u64(sherd_json *j, uint64_t *out, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_json_u128(sherd_json *j, unsigned __int128 *out, sherd_error *err)
+int shd_json_u128(shd_json *j, unsigned __int128 *out, sherd_error *err)
 {
 	return take_unsigned(j, ~(unsigned __int128)0, "a whole number below 2^128", out, err);
 }
 
-int sherd_json_i32(sherd_json *j, int32_t *out, sherd_error *err)
+int shd_json_i32(shd_json *j, int32_t *out, sherd_error *err)
 {
 	int64_t v;
 	TRY(take_signed(j, INT32_MAX, "a whole number of 32 bits", &v, err));
@@ -120,21 +119,21 @@ int sherd_json_i32(sherd_json *j, int32_t *out, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_json_i64(sherd_json *j, int64_t *out, sherd_error *err)
+int shd_json_i64(shd_json *j, int64_t *out, sherd_error *err)
 {
 	return take_signed(j, INT64_MAX, "a whole number of 64 bits", out, err);
 }
 
-int sherd_json_double(sherd_json *j, double *out, sherd_error *err)
+int shd_json_double(shd_json *j, double *out, sherd_error *err)
 {
-	sherd_str text;
+	shd_str text;
 	double v;
-	TRY(sherd_json_number(j, &text, err));
+	TRY(shd_json_number(j, &text, err));
 	j->text.len = 0;
-	sherd_buf_append(&j->text, text.ptr, text.len);
-	sherd_buf_u8(&j->text, 0);
-	if (j->text.failed || !sherd_double_parse((const char *)j->text.data, &v))
-		return sherd_fail_nomem(err);
+	shd_buf_append(&j->text, text.ptr, text.len);
+	shd_buf_u8(&j->text, 0);
+	if (j->text.failed || !shd_double_parse((const char *)j->text.data, &v))
+		return shd_fail_nomem(err);
 	if (!isfinite(v))
 		return out_of_range(j, "a number that a double can hold", err);
 	*out = v;
@@ -147,7 +146,7 @@ static locale_t plain_locale(void)
 	return newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-bool sherd_double_parse(const char *text, double *out)
+bool shd_double_parse(const char *text, double *out)
 {
 	locale_t plain = plain_locale();
 	if (!plain)
@@ -157,7 +156,7 @@ bool sherd_double_parse(const char *text, double *out)
 	return true;
 }
 
-bool sherd_double_format(double v, char out[SHERD_DOUBLE_TEXT])
+bool shd_double_format(double v, char out[SHD_DOUBLE_TEXT])
 {
 	locale_t plain = plain_locale();
 	if (!plain)
@@ -165,7 +164,7 @@ bool sherd_double_format(double v, char out[SHERD_DOUBLE_TEXT])
 	/* 15 digits survive a double, and %g drops the zeros behind; only below the normal range are there fewer. */
 	locale_t before = uselocale(plain);
 	for (int digits = fabs(v) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
-		(void)snprintf(out, SHERD_DOUBLE_TEXT, "%.*g", digits, v);
+		(void)snprintf(out, SHD_DOUBLE_TEXT, "%.*g", digits, v);
 		if (strtod_l(out, NULL, plain) == v)
 			break;
 	}

@@ -1,14 +1,14 @@
 /* codec/json_scan.h - the two loops in which a JSON parser spends its time, several bytes at a time.
  *
- * Both look at [p, end) only. SHERD_JSON_NO_SSE2 chooses the portable code, for its tests. */
-#ifndef SHERD_CODEC_JSON_SCAN_H
-#define SHERD_CODEC_JSON_SCAN_H
+ * Both look at [p, end) only. SHD_JSON_NO_SSE2 chooses the portable code, for its tests. */
+#ifndef SHD_CODEC_JSON_SCAN_H
+#define SHD_CODEC_JSON_SCAN_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__SSE2__) && !defined(SHERD_JSON_NO_SSE2)
+#if defined(__SSE2__) && !defined(SHD_JSON_NO_SSE2)
 #define JSON_SCAN_SSE2 1
 #include <emmintrin.h>
 #endif

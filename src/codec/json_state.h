@@ -1,6 +1,6 @@
 /* codec/json_state.h - the parser from inside, for the files it is made of. */
-#ifndef SHERD_CODEC_JSON_STATE_H
-#define SHERD_CODEC_JSON_STATE_H
+#ifndef SHD_CODEC_JSON_STATE_H
+#define SHD_CODEC_JSON_STATE_H
 
 #include "codec/json.h"
 
@@ -18,7 +18,7 @@ typedef struct json_key {
 
 /* An open container. */
 typedef struct json_level {
-	size_t first_key; /* its keys are sherd_json.keys[first_key ...] */
+	size_t first_key; /* its keys are shd_json.keys[first_key ...] */
 	bool object;
 	/* Once the keys are many: their numbers, found by hash. The memory stays for the next object at this depth. */
 	uint64_t *table;
@@ -28,7 +28,7 @@ typedef struct json_level {
 
 enum { JSON_FIRST_LEVELS = 8, JSON_FIRST_KEYS = 32 };
 
-struct sherd_json {
+struct shd_json {
 	const uint8_t *data, *p, *end;
 	const uint8_t *at; /* the token taken last */
 	enum json_state state;
@@ -39,9 +39,9 @@ struct sherd_json {
 	size_t key_count, key_room;
 	json_level first_levels[JSON_FIRST_LEVELS];
 	json_key first_keys[JSON_FIRST_KEYS];
-	uint64_t seed;   /* 0 until an object has many keys */
-	sherd_buf text;  /* the string unescaped last */
-	sherd_buf other; /* an earlier key, while it is compared */
+	uint64_t seed; /* 0 until an object has many keys */
+	shd_buf text;  /* the string unescaped last */
+	shd_buf other; /* an earlier key, while it is compared */
 };
 
 /* A string between its quotes. */
@@ -50,25 +50,25 @@ typedef struct json_span {
 	bool escaped;
 } json_span;
 
-__attribute__((format(printf, 5, 6), cold)) int
-sherd_json_fail(const sherd_json *j, const uint8_t *at, const char *reason, sherd_error *err, const char *fmt, ...);
-__attribute__((cold)) int sherd_json_fail_end(const sherd_json *j, sherd_error *err);
+__attribute__((format(printf, 5, 6), cold)) int shd_json_fail(const shd_json *j, const uint8_t *at, const char *reason,
+                                                              sherd_error *err, const char *fmt, ...);
+__attribute__((cold)) int shd_json_fail_end(const shd_json *j, sherd_error *err);
 
 /* Checks the rest of a string from p, the first byte of it that is not plain, and fills to and escaped. */
-int sherd_json_scan_string(const sherd_json *j, const uint8_t *p, json_span *out, sherd_error *err);
+int shd_json_scan_string(const shd_json *j, const uint8_t *p, json_span *out, sherd_error *err);
 /* The text that a checked span stands for, in *buf if anything was escaped. */
-int sherd_json_unescape(const json_span *s, sherd_buf *buf, sherd_str *out, sherd_error *err);
+int shd_json_unescape(const json_span *s, shd_buf *buf, shd_str *out, sherd_error *err);
 /* Checks the number at p and fills *to with its end. */
-int sherd_json_scan_number(const sherd_json *j, const uint8_t *p, const uint8_t **to, sherd_error *err);
+int shd_json_scan_number(const shd_json *j, const uint8_t *p, const uint8_t **to, sherd_error *err);
 
 /* Notes a key of the innermost object; "duplicate-key" when it has it already. */
-int sherd_json_keys_add(sherd_json *j, sherd_str key, const uint8_t *quote, sherd_error *err);
+int shd_json_keys_add(shd_json *j, shd_str key, const uint8_t *quote, sherd_error *err);
 /* Forgets the keys of the innermost object. */
-void sherd_json_keys_drop(sherd_json *j);
+void shd_json_keys_drop(shd_json *j);
 
 /* Numbers as text, in the "C" locale whatever the program's is. text ends with NUL. */
-bool sherd_double_parse(const char *text, double *out);
-#define SHERD_DOUBLE_TEXT 40
-bool sherd_double_format(double v, char out[SHERD_DOUBLE_TEXT]);
+bool shd_double_parse(const char *text, double *out);
+#define SHD_DOUBLE_TEXT 40
+bool shd_double_format(double v, char out[SHD_DOUBLE_TEXT]);
 
 #endif

@@ -28,43 +28,43 @@ static bool is_low(unsigned code)
 }
 
 /* Four digits must stand behind the \u at p. */
-static int check_hex4(const sherd_json *j, const uint8_t *p, sherd_error *err)
+static int check_hex4(const shd_json *j, const uint8_t *p, sherd_error *err)
 {
 	for (int i = 2; i < 6; i++) {
 		if (j->end - p == i)
-			return sherd_json_fail_end(j, err);
+			return shd_json_fail_end(j, err);
 		if (hex_digit(p[i]) > 15)
-			return sherd_json_fail(j, p, "bad-escape", err, "\\u needs four hexadecimal digits");
+			return shd_json_fail(j, p, "bad-escape", err, "\\u needs four hexadecimal digits");
 	}
 	return SHERD_OK;
 }
 
-static int check_unicode(const sherd_json *j, const uint8_t *p, size_t *len, sherd_error *err)
+static int check_unicode(const shd_json *j, const uint8_t *p, size_t *len, sherd_error *err)
 {
 	TRY(check_hex4(j, p, err));
 	unsigned code = hex4(p + 2);
 	*len = 6;
 	if (is_low(code))
-		return sherd_json_fail(j, p, "bad-utf8", err, "lone surrogate U+%04X", code);
+		return shd_json_fail(j, p, "bad-utf8", err, "lone surrogate U+%04X", code);
 	if (!is_high(code))
 		return SHERD_OK;
 	for (int i = 6; i < 8; i++) {
 		if (j->end - p == i)
-			return sherd_json_fail_end(j, err);
+			return shd_json_fail_end(j, err);
 		if (p[i] != (uint8_t) "\\u"[i - 6])
-			return sherd_json_fail(j, p, "bad-utf8", err, "lone surrogate U+%04X", code);
+			return shd_json_fail(j, p, "bad-utf8", err, "lone surrogate U+%04X", code);
 	}
 	TRY(check_hex4(j, p + 6, err));
 	if (!is_low(hex4(p + 8)))
-		return sherd_json_fail(j, p, "bad-utf8", err, "lone surrogate U+%04X", code);
+		return shd_json_fail(j, p, "bad-utf8", err, "lone surrogate U+%04X", code);
 	*len = 12;
 	return SHERD_OK;
 }
 
-static int check_escape(const sherd_json *j, const uint8_t *p, size_t *len, sherd_error *err)
+static int check_escape(const shd_json *j, const uint8_t *p, size_t *len, sherd_error *err)
 {
 	if (j->end - p < 2)
-		return sherd_json_fail_end(j, err);
+		return shd_json_fail_end(j, err);
 	switch (p[1]) {
 	case '"':
 	case '\\':
@@ -75,17 +75,17 @@ static int check_escape(const sherd_json *j, const uint8_t *p, size_t *len, sher
 	case 'r':
 	case 't': *len = 2; return SHERD_OK;
 	case 'u': return check_unicode(j, p, len, err);
-	default: return sherd_json_fail(j, p, "bad-escape", err, "unknown escape in a string");
+	default: return shd_json_fail(j, p, "bad-escape", err, "unknown escape in a string");
 	}
 }
 
-int sherd_json_scan_string(const sherd_json *j, const uint8_t *p, json_span *out, sherd_error *err)
+int shd_json_scan_string(const shd_json *j, const uint8_t *p, json_span *out, sherd_error *err)
 {
 	out->escaped = false;
 	for (;;) {
 		p = json_plain_end(p, j->end);
 		if (p == j->end)
-			return sherd_json_fail_end(j, err);
+			return shd_json_fail_end(j, err);
 		size_t len;
 		if (*p == '"') {
 			out->to = p;
@@ -98,13 +98,13 @@ int sherd_json_scan_string(const sherd_json *j, const uint8_t *p, json_span *out
 			for (; p < j->end && *p >= 0x80; p += len) {
 				size_t left = (size_t)(j->end - p);
 				len = utf8_sequence(p, left);
-				if (!len && sherd_utf8_cut_off(p, left))
-					return sherd_json_fail_end(j, err);
+				if (!len && shd_utf8_cut_off(p, left))
+					return shd_json_fail_end(j, err);
 				if (!len)
-					return sherd_json_fail(j, p, "bad-utf8", err, "not UTF-8 in a string");
+					return shd_json_fail(j, p, "bad-utf8", err, "not UTF-8 in a string");
 			}
 		} else {
-			return sherd_json_fail(j, p, "bad-json", err, "control character %02x in a string", *p);
+			return shd_json_fail(j, p, "bad-json", err, "control character %02x in a string", *p);
 		}
 	}
 }
@@ -150,15 +150,15 @@ static uint8_t *put_escape(uint8_t *to, const uint8_t **p)
 	return put_code(to, code);
 }
 
-int sherd_json_unescape(const json_span *s, sherd_buf *buf, sherd_str *out, sherd_error *err)
+int shd_json_unescape(const json_span *s, shd_buf *buf, shd_str *out, sherd_error *err)
 {
-	*out = (sherd_str){(const char *)s->from, (size_t)(s->to - s->from)};
+	*out = (shd_str){(const char *)s->from, (size_t)(s->to - s->from)};
 	if (!s->escaped)
 		return SHERD_OK;
 	buf->len = 0;
 	/* An escape is never shorter than what it stands for. */
-	if (!sherd_buf_reserve(buf, out->len))
-		return sherd_fail_nomem(err);
+	if (!shd_buf_reserve(buf, out->len))
+		return shd_fail_nomem(err);
 	uint8_t *to = buf->data;
 	for (const uint8_t *p = s->from; p < s->to;) {
 		const uint8_t *slash = memchr(p, '\\', (size_t)(s->to - p));
@@ -170,6 +170,6 @@ int sherd_json_unescape(const json_span *s, sherd_buf *buf, sherd_str *out, sher
 			to = put_escape(to, &p);
 	}
 	buf->len = (size_t)(to - buf->data);
-	*out = (sherd_str){(const char *)buf->data, buf->len};
+	*out = (shd_str){(const char *)buf->data, buf->len};
 	return SHERD_OK;
 }

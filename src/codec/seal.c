@@ -11,7 +11,7 @@ enum {
 	KEY_LEN = sizeof(KEY) - 1,
 	TAIL_LEN = sizeof(TAIL) - 1,
 	HEX_AT = LEAD_LEN + KEY_LEN,
-	TAIL_AT = HEX_AT + SHERD_SHA256_HEX,
+	TAIL_AT = HEX_AT + SHD_SHA256_HEX,
 	END_LEN = TAIL_AT + TAIL_LEN,
 	/* So many bytes of an end may be wrong and it is still one that was damaged, not one that never was. */
 	FEW_WRONG = 2
@@ -28,7 +28,7 @@ static size_t count_wrong(const uint8_t *p, const char *want, size_t len)
 static size_t count_not_hex(const uint8_t *p)
 {
 	size_t wrong = 0;
-	for (size_t i = 0; i < SHERD_SHA256_HEX; i++)
+	for (size_t i = 0; i < SHD_SHA256_HEX; i++)
 		wrong += !((p[i] >= '0' && p[i] <= '9') || (p[i] >= 'a' && p[i] <= 'f'));
 	return wrong;
 }
@@ -42,13 +42,13 @@ static size_t count_misshapen(const uint8_t *end)
 
 static bool hash_is_right(const uint8_t *data, const uint8_t *end)
 {
-	uint8_t want[SHERD_SHA256_BYTES], got[SHERD_SHA256_BYTES];
-	sherd_sha256_of(data, (size_t)(end + LEAD_LEN - data), got);
-	return sherd_unhex((const char *)end + HEX_AT, SHERD_SHA256_HEX, want, sizeof(want)) &&
+	uint8_t want[SHD_SHA256_BYTES], got[SHD_SHA256_BYTES];
+	shd_sha256_of(data, (size_t)(end + LEAD_LEN - data), got);
+	return shd_unhex((const char *)end + HEX_AT, SHD_SHA256_HEX, want, sizeof(want)) &&
 	       memcmp(want, got, sizeof(got)) == 0;
 }
 
-sherd_seal sherd_seal_check(const void *data, size_t len)
+shd_seal shd_seal_check(const void *data, size_t len)
 {
 	const uint8_t *p = data;
 	size_t kept = len;
@@ -56,27 +56,27 @@ sherd_seal sherd_seal_check(const void *data, size_t len)
 	while (kept && json_is_space(p[kept - 1]))
 		kept--;
 	if (kept < END_LEN + 1)
-		return SHERD_SEAL_ABSENT;
+		return SHD_SEAL_ABSENT;
 	const uint8_t *end = p + kept - END_LEN;
 	size_t misshapen = count_misshapen(end);
 	if (misshapen > FEW_WRONG)
-		return SHERD_SEAL_ABSENT;
+		return SHD_SEAL_ABSENT;
 	bool exact = !misshapen && kept == len && (end[-1] == ',' || end[-1] == '{');
-	return exact && hash_is_right(p, end) ? SHERD_SEAL_GOOD : SHERD_SEAL_BROKEN;
+	return exact && hash_is_right(p, end) ? SHD_SEAL_GOOD : SHD_SEAL_BROKEN;
 }
 
-void sherd_seal_put(sherd_json_writer *w)
+void shd_seal_put(shd_json_writer *w)
 {
-	uint8_t hash[SHERD_SHA256_BYTES];
-	char hex[SHERD_SHA256_HEX + 1];
+	uint8_t hash[SHD_SHA256_BYTES];
+	char hex[SHD_SHA256_HEX + 1];
 	size_t before = w->buf->len;
-	sherd_json_put_key(w, "sha256");
+	shd_json_put_key(w, "sha256");
 	/* What the key brought with it before its quote, a comma and a new line, is part of what is hashed. */
 	size_t key_len = KEY_LEN - 1;
 	if (w->buf->failed || w->buf->len < before + key_len)
 		return;
-	sherd_sha256_of(w->buf->data, w->buf->len - key_len, hash);
-	sherd_hex(hash, sizeof(hash), hex);
-	sherd_json_put_string(w, (sherd_str){hex, SHERD_SHA256_HEX});
-	sherd_json_put_object_end(w);
+	shd_sha256_of(w->buf->data, w->buf->len - key_len, hash);
+	shd_hex(hash, sizeof(hash), hex);
+	shd_json_put_string(w, (shd_str){hex, SHD_SHA256_HEX});
+	shd_json_put_object_end(w);
 }

@@ -3,22 +3,22 @@
  * The last key of a sealed document is "sha256"; its value is the lower-case hex
  * SHA-256 of all bytes before that key's opening quote. Nothing follows the
  * closing brace, not even a newline. */
-#ifndef SHERD_CODEC_SEAL_H
-#define SHERD_CODEC_SEAL_H
+#ifndef SHD_CODEC_SEAL_H
+#define SHD_CODEC_SEAL_H
 
 #include "codec/json.h"
 
-typedef enum sherd_seal { SHERD_SEAL_ABSENT = 0, SHERD_SEAL_GOOD = 1, SHERD_SEAL_BROKEN = 2 } sherd_seal;
+typedef enum shd_seal { SHD_SEAL_ABSENT = 0, SHD_SEAL_GOOD = 1, SHD_SEAL_BROKEN = 2 } shd_seal;
 
 /* Looks at bytes only; the document is parsed by others. GOOD only if the document ends exactly as
- * sherd_seal_put() ends it and the hash is right; ABSENT when no such ending is there; BROKEN when the hash is
+ * shd_seal_put() ends it and the hash is right; ABSENT when no such ending is there; BROKEN when the hash is
  * wrong, or the ending is plainly a damaged one (a few bytes off, or white space behind it). */
-sherd_seal sherd_seal_check(const void *data, size_t len);
+shd_seal shd_seal_check(const void *data, size_t len);
 
 /* Writes the key, its value and the end of the outermost object, which must be the writer's only open one, over
  * several lines, and begin with the first byte of the writer's buffer. The document then ends with a comma (or the
  * opening brace, when nothing else is in the object) and
  *	\n  "sha256": "<64 digits>"\n} */
-void sherd_seal_put(sherd_json_writer *w);
+void shd_seal_put(shd_json_writer *w);
 
 #endif

@@ -7,34 +7,34 @@
 
 #include <stdalign.h>
 
-_Static_assert(sizeof(SHA256_CTX) <= sizeof(sherd_sha256), "libcrypto's state fits into ours");
-_Static_assert(alignof(SHA256_CTX) <= alignof(sherd_sha256), "and may stand where ours does");
+_Static_assert(sizeof(SHA256_CTX) <= sizeof(shd_sha256), "libcrypto's state fits into ours");
+_Static_assert(alignof(SHA256_CTX) <= alignof(shd_sha256), "and may stand where ours does");
 
-void sherd_sha256_init(sherd_sha256 *h)
+void shd_sha256_init(shd_sha256 *h)
 {
 	(void)SHA256_Init((SHA256_CTX *)h->state);
 }
 
-void sherd_sha256_add(sherd_sha256 *h, const void *data, size_t len)
+void shd_sha256_add(shd_sha256 *h, const void *data, size_t len)
 {
 	if (len)
 		(void)SHA256_Update((SHA256_CTX *)h->state, data, len);
 }
 
-void sherd_sha256_finish(sherd_sha256 *h, uint8_t out[SHERD_SHA256_BYTES])
+void shd_sha256_finish(shd_sha256 *h, uint8_t out[SHD_SHA256_BYTES])
 {
 	(void)SHA256_Final(out, (SHA256_CTX *)h->state);
 }
 
-void sherd_sha256_of(const void *data, size_t len, uint8_t out[SHERD_SHA256_BYTES])
+void shd_sha256_of(const void *data, size_t len, uint8_t out[SHD_SHA256_BYTES])
 {
-	sherd_sha256 h;
-	sherd_sha256_init(&h);
-	sherd_sha256_add(&h, data, len);
-	sherd_sha256_finish(&h, out);
+	shd_sha256 h;
+	shd_sha256_init(&h);
+	shd_sha256_add(&h, data, len);
+	shd_sha256_finish(&h, out);
 }
 
-void sherd_hex(const void *data, size_t len, char *out)
+void shd_hex(const void *data, size_t len, char *out)
 {
 	static const char digits[] = "0123456789abcdef";
 	const uint8_t *p = data;
@@ -53,7 +53,7 @@ static unsigned digit_of(char c)
 	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
 }
 
-bool sherd_unhex(const char *text, size_t text_len, void *out, size_t len)
+bool shd_unhex(const char *text, size_t text_len, void *out, size_t len)
 {
 	uint8_t *to = out;
 	if (text_len % 2 || text_len / 2 != len)

@@ -123,14 +123,14 @@ static void keep_rest(const uint8_t *in, size_t len, size_t whole, uint8_t *out)
 		memcpy(out + whole, in + whole, len - whole);
 }
 
-void sherd_shuffle(const void *in, size_t len, size_t width, void *out)
+void shd_shuffle(const void *in, size_t len, size_t width, void *out)
 {
 	size_t count = width ? len / width : 0;
 	spread(in, spread_many(in, count, width, out), count, width, out);
 	keep_rest(in, len, count * width, out);
 }
 
-void sherd_unshuffle(const void *in, size_t len, size_t width, void *out)
+void shd_unshuffle(const void *in, size_t len, size_t width, void *out)
 {
 	size_t count = width ? len / width : 0;
 	gather(in, gather_many(in, count, width, out), count, width, out);

@@ -2,12 +2,12 @@
  *
  * Of elements of width bytes first all first bytes, then all second ones, and so on; bytes behind the last whole
  * element stay behind all of them. in and out do not overlap. */
-#ifndef SHERD_CODEC_SHUFFLE_H
-#define SHERD_CODEC_SHUFFLE_H
+#ifndef SHD_CODEC_SHUFFLE_H
+#define SHD_CODEC_SHUFFLE_H
 
 #include <stddef.h>
 
-void sherd_shuffle(const void *in, size_t len, size_t width, void *out);
-void sherd_unshuffle(const void *in, size_t len, size_t width, void *out);
+void shd_shuffle(const void *in, size_t len, size_t width, void *out);
+void shd_unshuffle(const void *in, size_t len, size_t width, void *out);
 
 #endif

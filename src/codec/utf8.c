@@ -2,7 +2,7 @@
 
 #include "codec/json.h"
 
-bool sherd_utf8_cut_off(const uint8_t *p, size_t left)
+bool shd_utf8_cut_off(const uint8_t *p, size_t left)
 {
 	/* Whatever the first tail byte may be, its lowest and highest allowed values are among these. */
 	static const uint8_t first_tails[] = {0x80, 0x90, 0xa0, 0xbf};
@@ -42,7 +42,7 @@ static bool is_ascii(const uint8_t *p, size_t len)
 	return !(all & 0x8080808080808080u);
 }
 
-bool sherd_utf8_valid(const void *data, size_t len, size_t *bad)
+bool shd_utf8_valid(const void *data, size_t len, size_t *bad)
 {
 	const uint8_t *p = data;
 	if (is_ascii(p, len))

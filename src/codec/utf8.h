@@ -1,6 +1,6 @@
 /* codec/utf8.h - one sequence of UTF-8 at a time. */
-#ifndef SHERD_CODEC_UTF8_H
-#define SHERD_CODEC_UTF8_H
+#ifndef SHD_CODEC_UTF8_H
+#define SHD_CODEC_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +28,6 @@ static inline size_t utf8_sequence(const uint8_t *p, size_t left)
 }
 
 /* Could these last bytes of a document begin a valid sequence that was cut off? */
-bool sherd_utf8_cut_off(const uint8_t *p, size_t left);
+bool shd_utf8_cut_off(const uint8_t *p, size_t left);
 
 #endif

@@ -13,11 +13,11 @@
 #include "format/zip.h"
 
 /* A format of others is a line: what it is, how it is known, what to do instead. */
-#define FOREIGN(what, instead, ...)                                                                             \
-	(&(const sherd_format_entry){.info = {.kind = SHERD_KIND_FOREIGN, .noun = (what), .advice = (instead)}, \
-	                             .refusal = SHERD_EUNSUPPORTED,                                             \
-	                             .reason = "foreign-format",                                                \
-	                             __VA_ARGS__})
+#define FOREIGN(what, instead, ...)                                                                           \
+	(&(const shd_format_entry){.info = {.kind = SHERD_KIND_FOREIGN, .noun = (what), .advice = (instead)}, \
+	                           .refusal = SHERD_EUNSUPPORTED,                                             \
+	                           .reason = "foreign-format",                                                \
+	                           __VA_ARGS__})
 #define MAGIC(text) .magic = {(text), sizeof(text) - 1}
 #define ENDING(text) .info.endings = {{(text), SHERD_ENDING_OBJECT}}
 #define ENDINGS(one, two) .info.endings = {{(one), SHERD_ENDING_OBJECT}, {(two), SHERD_ENDING_OBJECT}}
@@ -29,21 +29,21 @@
 #define UNPACK "unpack it first"
 #define NO_TENSORS "there are no tensors in it"
 
-const sherd_format_entry *const sherd_formats[] = {
-	&sherd_format_checkpoint,
-	&sherd_format_checkpoint_shard,
-	&sherd_format_safetensors_index,
-	&sherd_format_sdnb,
-	&sherd_format_rfdb,
-	&sherd_format_npy,
-	&sherd_format_npy_folder,
-	&sherd_format_rows_bf16,
-	&sherd_format_rows,
-	&sherd_format_container,
-	&sherd_format_nd4j_array,
-	&sherd_format_safetensors,
-	&sherd_format_samediff,
-	&sherd_format_jsonl,
+const shd_format_entry *const shd_formats[] = {
+	&shd_format_checkpoint,
+	&shd_format_checkpoint_shard,
+	&shd_format_safetensors_index,
+	&shd_format_sdnb,
+	&shd_format_rfdb,
+	&shd_format_npy,
+	&shd_format_npy_folder,
+	&shd_format_rows_bf16,
+	&shd_format_rows,
+	&shd_format_container,
+	&shd_format_nd4j_array,
+	&shd_format_safetensors,
+	&shd_format_samediff,
+	&shd_format_jsonl,
 
 	FOREIGN("a file of torch.save()", SAVE_SAFETENSORS, .zip_entry = "/data.pkl", ENDINGS(".pt", ".pth")),
 	FOREIGN("a Deeplearning4j model", "save its parameters with Nd4j.saveBinary()",
@@ -52,10 +52,10 @@ const sherd_format_entry *const sherd_formats[] = {
 	FOREIGN("an Office document", NO_TENSORS, .zip_entry = "[Content_Types].xml"),
 	FOREIGN("a Java archive", NO_TENSORS, .zip_entry = "META-INF/MANIFEST.MF"),
 	FOREIGN("an OpenDocument or EPUB file", NO_TENSORS, .zip_entry = "mimetype"),
-	FOREIGN("a NumPy archive (.npz)", "save its arrays with numpy.save(), or unzip it", .probe = sherd_probe_npz,
+	FOREIGN("a NumPy archive (.npz)", "save its arrays with numpy.save(), or unzip it", .probe = shd_probe_npz,
                 ENDING(".npz")),
-	&sherd_format_sdz, /* an archive that is nothing else may hold a model under any name */
-	FOREIGN("a ZIP archive with no model in it", UNPACK, MAGIC(SHERD_ZIP_MAGIC)),
+	&shd_format_sdz, /* an archive that is nothing else may hold a model under any name */
+	FOREIGN("a ZIP archive with no model in it", UNPACK, MAGIC(SHD_ZIP_MAGIC)),
 	FOREIGN("an empty ZIP archive", NO_TENSORS, MAGIC("PK\5\6")),
 	FOREIGN("an HDF5 file", "write its arrays with safetensors or numpy.save()", MAGIC("\x89HDF\r\n\x1a\n"),
                 ENDINGS(".h5", ".hdf5")),
@@ -73,28 +73,28 @@ const sherd_format_entry *const sherd_formats[] = {
 	FOREIGN("a Parquet file", SAVE_COLUMNS, MAGIC("PAR1")),
 	FOREIGN("an Arrow file", SAVE_COLUMNS, MAGIC("ARROW1")),
 	FOREIGN("an SQLite database", NO_TENSORS, MAGIC("SQLite format 3")),
-	FOREIGN("a TensorFlow Lite model", SAVE_WEIGHTS, .probe = sherd_probe_tflite, ENDING(".tflite")),
-	FOREIGN("a Python pickle", SAVE_SAFETENSORS, .probe = sherd_probe_pickle, ENDING(".pkl")),
-	FOREIGN("an ONNX model", SAVE_WEIGHTS, .probe = sherd_probe_onnx, ENDING(".onnx")),
+	FOREIGN("a TensorFlow Lite model", SAVE_WEIGHTS, .probe = shd_probe_tflite, ENDING(".tflite")),
+	FOREIGN("a Python pickle", SAVE_SAFETENSORS, .probe = shd_probe_pickle, ENDING(".pkl")),
+	FOREIGN("an ONNX model", SAVE_WEIGHTS, .probe = shd_probe_onnx, ENDING(".onnx")),
 	FOREIGN("a web page, perhaps the answer to a download that failed", "download the file again",
-                .probe = sherd_probe_html),
-	FOREIGN("an XML document", NO_TENSORS, .probe = sherd_probe_xml),
+                .probe = shd_probe_html),
+	FOREIGN("an XML document", NO_TENSORS, .probe = shd_probe_xml),
 	FOREIGN("a Zarr array", "write it with numpy.save()", .leaf = ".zarray", ENDING(".zarr")),
 	FOREIGN("a Zarr group", SAVE_ARRAYS, .leaf = ".zgroup"),
 	FOREIGN("a Zarr array or group", SAVE_ARRAYS, .leaf = "zarr.json"),
-	FOREIGN("a folder of Grafema", "name the database in it, graph.rfdb", .leaf = "graph.rfdb/" SHERD_RFDB_CURRENT),
+	FOREIGN("a folder of Grafema", "name the database in it, graph.rfdb", .leaf = "graph.rfdb/" SHD_RFDB_CURRENT),
 	FOREIGN("a TensorFlow SavedModel", SAVE_WEIGHTS, .leaf = "saved_model.pb"),
 	FOREIGN("raw bytes", SAVE_SAFETENSORS, ENDING(".bin")),
 	FOREIGN("a checkpoint of another program", SAVE_SAFETENSORS, ENDING(".ckpt")),
 	FOREIGN("a MessagePack file", SAVE_WEIGHTS, ENDING(".msgpack")),
 
-	&sherd_format_rfdb_segment,
-	&sherd_format_rfdb_part,
-	&sherd_format_checkpoint_unfinished,
-	&sherd_format_index_folder,
-	&(const sherd_format_entry){
+	&shd_format_rfdb_segment,
+	&shd_format_rfdb_part,
+	&shd_format_checkpoint_unfinished,
+	&shd_format_index_folder,
+	&(const shd_format_entry){
 		.info = {.noun = "an empty file", .advice = "a copy or download that did not finish?"},
-		.is_damaged = sherd_is_empty,
+		.is_damaged = shd_is_empty,
 		.refusal = SHERD_ECORRUPT,
 		.reason = "empty"},
 	NULL,

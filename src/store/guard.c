@@ -19,7 +19,7 @@
 enum { CHUNK = 256 };
 
 typedef struct chunk {
-	sherd_guarded places[CHUNK];
+	shd_guarded places[CHUNK];
 	_Atomic(struct chunk *) next;
 } chunk;
 
@@ -27,7 +27,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of all but what the
 static chunk first_chunk;
 static chunk *last_chunk = &first_chunk;
 static size_t used_of_last;
-static sherd_guarded *free_places;
+static shd_guarded *free_places;
 static unsigned holders;
 static bool installed, has_fork_hooks;
 
@@ -38,9 +38,9 @@ static _Atomic uintptr_t page_mask;
 
 /* ---- the table */
 
-static sherd_guarded *take_place(void)
+static shd_guarded *take_place(void)
 {
-	sherd_guarded *g = free_places;
+	shd_guarded *g = free_places;
 	if (g) {
 		free_places = g->free;
 		return g;
@@ -56,12 +56,12 @@ static sherd_guarded *take_place(void)
 	return &last_chunk->places[used_of_last++];
 }
 
-sherd_guarded *sherd_guard_add(const void *start, size_t size, const sherd_reader *owner)
+shd_guarded *shd_guard_add(const void *start, size_t size, const sherd_reader *owner)
 {
 	(void)pthread_mutex_lock(&mutex);
-	sherd_guarded *g = take_place();
+	shd_guarded *g = take_place();
 	if (g) {
-		atomic_store(&g->broken, SHERD_GUARD_WHOLE);
+		atomic_store(&g->broken, SHD_GUARD_WHOLE);
 		atomic_store(&g->owner, owner);
 		atomic_store(&g->size, size);
 		atomic_store(&g->start, (uintptr_t)start);
@@ -70,13 +70,13 @@ sherd_guarded *sherd_guard_add(const void *start, size_t size, const sherd_reade
 	return g;
 }
 
-void sherd_guard_remove(sherd_guarded *g)
+void shd_guard_remove(shd_guarded *g)
 {
 	if (!g)
 		return;
 	(void)pthread_mutex_lock(&mutex);
 	atomic_store(&g->start, 0);
-	if (atomic_load(&g->broken) != SHERD_GUARD_WHOLE)
+	if (atomic_load(&g->broken) != SHD_GUARD_WHOLE)
 		(void)atomic_fetch_sub(&broken_maps, 1);
 	g->free = free_places;
 	free_places = g;
@@ -84,11 +84,11 @@ void sherd_guard_remove(sherd_guarded *g)
 }
 
 /* Whoever asks keeps the map at this address alive: no other can take its place meanwhile. */
-static sherd_guarded *find(uintptr_t at)
+static shd_guarded *find(uintptr_t at)
 {
 	for (chunk *c = &first_chunk; c; c = atomic_load(&c->next))
 		for (size_t i = 0; i < CHUNK; i++) {
-			sherd_guarded *g = &c->places[i];
+			shd_guarded *g = &c->places[i];
 			uintptr_t start = atomic_load(&g->start);
 			if (start && at >= start && at - start < atomic_load(&g->size) &&
 			    atomic_load(&g->start) == start)
@@ -97,7 +97,7 @@ static sherd_guarded *find(uintptr_t at)
 	return NULL;
 }
 
-bool sherd_guard_any_broken(void)
+bool shd_guard_any_broken(void)
 {
 	return atomic_load_explicit(&broken_maps, memory_order_relaxed) > 0;
 }
@@ -106,12 +106,12 @@ bool sherd_guard_any_broken(void)
 
 /* What follows the page that failed is taken out with it: of a file that was cut off nothing of it can be had, and each
  * page would be a signal of its own. Marked before zeros can be read. */
-static bool put_zeros(sherd_guarded *g, uintptr_t at)
+static bool put_zeros(shd_guarded *g, uintptr_t at)
 {
 	uintptr_t start = atomic_load(&g->start), page = at & atomic_load(&page_mask);
 	uint64_t offset = page - start, known = atomic_load(&g->broken);
 	size_t len = atomic_load(&g->size) - (size_t)offset;
-	if (known == SHERD_GUARD_WHOLE && atomic_compare_exchange_strong(&g->broken, &known, offset)) {
+	if (known == SHD_GUARD_WHOLE && atomic_compare_exchange_strong(&g->broken, &known, offset)) {
 		(void)atomic_fetch_add(&broken_maps, 1);
 		known = offset;
 	}
@@ -144,7 +144,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
 	int error = errno;
-	sherd_guarded *g = info->si_code > 0 ? find((uintptr_t)info->si_addr) : NULL;
+	shd_guarded *g = info->si_code > 0 ? find((uintptr_t)info->si_addr) : NULL;
 	if (!g || !put_zeros(g, (uintptr_t)info->si_addr))
 		pass_on(number, info, context);
 	errno = error;
@@ -170,7 +170,7 @@ static int install(sherd_error *err)
 	if (!has_fork_hooks && pthread_atfork(lock_for_fork, unlock_after_fork, unlock_after_fork) == 0)
 		has_fork_hooks = true;
 	if (!installed && (sigaction(SIGBUS, NULL, &before) < 0 || sigaction(SIGBUS, &action, NULL) < 0))
-		return sherd_fail_os(err, errno, "cannot handle SIGBUS");
+		return shd_fail_os(err, errno, "cannot handle SIGBUS");
 	installed = true;
 	return SHERD_OK;
 }
@@ -212,9 +212,9 @@ bool sherd_guard_held(void)
 
 int sherd_guard_check(const void *bytes, size_t len, sherd_error *err)
 {
-	if (!sherd_guard_any_broken() || !len)
+	if (!shd_guard_any_broken() || !len)
 		return SHERD_OK;
-	const sherd_guarded *g = find((uintptr_t)bytes);
+	const shd_guarded *g = find((uintptr_t)bytes);
 	if (!g)
 		return SHERD_OK;
 	uint64_t end = (uintptr_t)bytes - atomic_load(&g->start) + len;

@@ -1,6 +1,6 @@
 /* store/guard.h - the maps of the process, where a signal handler finds them. */
-#ifndef SHERD_STORE_GUARD_H
-#define SHERD_STORE_GUARD_H
+#ifndef SHD_STORE_GUARD_H
+#define SHD_STORE_GUARD_H
 
 #include <sherd/guard.h>
 #include <sherd/store.h>
@@ -8,23 +8,23 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define SHERD_GUARD_WHOLE UINT64_MAX
+#define SHD_GUARD_WHOLE UINT64_MAX
 
-typedef struct sherd_guarded {
+typedef struct shd_guarded {
 	_Atomic uintptr_t start; /* 0: nothing is there */
 	_Atomic size_t size;
-	_Atomic uint64_t broken;             /* the first byte that could not be had, or SHERD_GUARD_WHOLE */
+	_Atomic uint64_t broken;             /* the first byte that could not be had, or SHD_GUARD_WHOLE */
 	_Atomic(const sherd_reader *) owner; /* asked why, by sherd_reader_check() */
-	struct sherd_guarded *free;          /* the next, of those that nobody has */
-} sherd_guarded;
+	struct shd_guarded *free;            /* the next, of those that nobody has */
+} shd_guarded;
 
 /* A place for a map that is about to be used, or NULL when memory is out. Whether a guard is open or not: one may be
  * opened later. */
-sherd_guarded *sherd_guard_add(const void *start, size_t size, const sherd_reader *owner);
+shd_guarded *shd_guard_add(const void *start, size_t size, const sherd_reader *owner);
 /* Before the map goes away. NULL is fine. */
-void sherd_guard_remove(sherd_guarded *g);
+void shd_guard_remove(shd_guarded *g);
 
 /* Has anything failed under any map of the process that is still there? */
-bool sherd_guard_any_broken(void);
+bool shd_guard_any_broken(void);
 
 #endif

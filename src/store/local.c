@@ -11,7 +11,7 @@
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
-int sherd_local_fail(sherd_error *err, int os_errno, const char *fmt, ...)
+int shd_local_fail(sherd_error *err, int os_errno, const char *fmt, ...)
 {
 	char text[160];
 	va_list ap;
@@ -19,15 +19,14 @@ int sherd_local_fail(sherd_error *err, int os_errno, const char *fmt, ...)
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	if (os_errno == EXDEV || os_errno == ELOOP)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "symlink", "%s: a symbolic link leads out of the store",
-		                  text);
-	return sherd_fail_os(err, os_errno, "%s", text);
+		return shd_fail(err, SHERD_EUNSUPPORTED, "symlink", "%s: a symbolic link leads out of the store", text);
+	return shd_fail_os(err, os_errno, "%s", text);
 }
 
 /* Opens one part of a path and follows no link; a link is ELOOP whatever the flags make of it. */
-static int open_part(sherd_local *s, int dir, const char *part, int flags)
+static int open_part(shd_local *s, int dir, const char *part, int flags)
 {
-	int fd = SHERD_RETRY(s->sys->open(s->sys, dir, part, flags | O_NOFOLLOW, 0, 0));
+	int fd = SHD_RETRY(s->sys->open(s->sys, dir, part, flags | O_NOFOLLOW, 0, 0));
 	struct stat st;
 	if (fd >= 0) {
 		/* O_PATH opens the link itself. */
@@ -43,7 +42,7 @@ static int open_part(sherd_local *s, int dir, const char *part, int flags)
 }
 
 /* Without openat2(): part by part. */
-static int walk(sherd_local *s, const char *path, int flags)
+static int walk(shd_local *s, const char *path, int flags)
 {
 	char part[256];
 	int dir = s->root;
@@ -66,15 +65,15 @@ static int walk(sherd_local *s, const char *path, int flags)
 	return fd;
 }
 
-int sherd_local_open(sherd_local *s, const char *path, int flags)
+int shd_local_open(shd_local *s, const char *path, int flags)
 {
 	if (!*path)
 		path = ".";
 	if (s->follow)
-		return SHERD_RETRY(s->sys->open(s->sys, s->root, path, flags, 0, 0));
+		return SHD_RETRY(s->sys->open(s->sys, s->root, path, flags, 0, 0));
 	/* EAGAIN: something was renamed under ".." of a link; a second look settles it. */
 	for (int tries = 0; !atomic_load(&s->no_openat2) && tries < 64; tries++) {
-		int fd = SHERD_RETRY(
+		int fd = SHD_RETRY(
 			s->sys->open(s->sys, s->root, path, flags, 0, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS));
 		if (fd >= 0 || (errno != EAGAIN && errno != ENOSYS))
 			return fd;
@@ -84,17 +83,17 @@ int sherd_local_open(sherd_local *s, const char *path, int flags)
 	return walk(s, path, flags);
 }
 
-int sherd_local_check_kind(mode_t mode, sherd_error *err)
+int shd_local_check_kind(mode_t mode, sherd_error *err)
 {
 	if (S_ISREG(mode))
 		return SHERD_OK;
 	if (S_ISDIR(mode))
-		return sherd_fail(err, SHERD_ENOTFOUND, "is-folder", "a folder, not an object");
-	return sherd_fail(err, SHERD_EUNSUPPORTED, "not-a-file", "a special file, not an object");
+		return shd_fail(err, SHERD_ENOTFOUND, "is-folder", "a folder, not an object");
+	return shd_fail(err, SHERD_EUNSUPPORTED, "not-a-file", "a special file, not an object");
 }
 
 /* The commit gives every object the exact time, so that even a reused inode tells it from its predecessor. */
-void sherd_local_stat_of(const struct stat *st, sherd_stat *out)
+void shd_local_stat_of(const struct stat *st, sherd_stat *out)
 {
 	uint64_t ns = (uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec;
 	int64_t most = INT64_MAX / 1000000000;
@@ -104,60 +103,60 @@ void sherd_local_stat_of(const struct stat *st, sherd_stat *out)
 	               (uint64_t)st->st_dev, (uint64_t)st->st_ino, out->size, ns);
 }
 
-int sherd_local_stat(sherd_local *s, const char *key, sherd_stat *out, sherd_error *err)
+int shd_local_stat(shd_local *s, const char *key, sherd_stat *out, sherd_error *err)
 {
-	int fd = sherd_local_open(s, key, O_PATH | O_CLOEXEC);
+	int fd = shd_local_open(s, key, O_PATH | O_CLOEXEC);
 	if (fd < 0)
-		return sherd_local_fail(err, errno, "cannot find it");
+		return shd_local_fail(err, errno, "cannot find it");
 	struct stat st;
 	int rc = SHERD_OK;
 	if (s->sys->fstat(s->sys, fd, &st) < 0)
-		rc = sherd_local_fail(err, errno, "cannot stat");
+		rc = shd_local_fail(err, errno, "cannot stat");
 	(void)s->sys->close(s->sys, fd);
 	TRY(rc);
-	TRY(sherd_local_check_kind(st.st_mode, err));
-	sherd_local_stat_of(&st, out);
+	TRY(shd_local_check_kind(st.st_mode, err));
+	shd_local_stat_of(&st, out);
 	return SHERD_OK;
 }
 
 static int local_stat(sherd_store *store, const char *key, sherd_stat *out, sherd_error *err)
 {
-	return sherd_local_stat((sherd_local *)store, key, out, err);
+	return shd_local_stat((shd_local *)store, key, out, err);
 }
 
 /* EINVAL: a file system whose folders need no sync. */
-int sherd_local_sync_folder(const sherd_sys *sys, int fd, sherd_error *err)
+int shd_local_sync_folder(const shd_sys *sys, int fd, sherd_error *err)
 {
-	if (SHERD_RETRY(sys->fsync(sys, fd)) < 0 && errno != EINVAL)
-		return sherd_local_fail(err, errno, "cannot sync the folder");
+	if (SHD_RETRY(sys->fsync(sys, fd)) < 0 && errno != EINVAL)
+		return shd_local_fail(err, errno, "cannot sync the folder");
 	return SHERD_OK;
 }
 
 /* Makes sure that the folder `part` in the open folder `dir` exists and survives. */
-static int make_part(sherd_local *s, int dir, const char *part, sherd_error *err)
+static int make_part(shd_local *s, int dir, const char *part, sherd_error *err)
 {
 	if (s->sys->mkdir(s->sys, dir, part, 0777) < 0 && errno != EEXIST)
-		return sherd_local_fail(err, errno, "cannot make the folder %s", part);
+		return shd_local_fail(err, errno, "cannot make the folder %s", part);
 	/* Whoever made it may not have come to its sync yet. */
-	return sherd_local_sync_folder(s->sys, dir, err);
+	return shd_local_sync_folder(s->sys, dir, err);
 }
 
 /* Makes what is missing of a way below the root and syncs every folder on it; path is used up. */
-static int make_way(sherd_local *s, char *path, sherd_error *err)
+static int make_way(shd_local *s, char *path, sherd_error *err)
 {
-	int dir = sherd_local_open(s, "", FOLDER_FLAGS);
-	int rc = dir < 0 ? sherd_local_fail(err, errno, "cannot open the folder") : SHERD_OK;
+	int dir = shd_local_open(s, "", FOLDER_FLAGS);
+	int rc = dir < 0 ? shd_local_fail(err, errno, "cannot open the folder") : SHERD_OK;
 	for (char *part = path, *slash; rc == SHERD_OK && part; part = slash) {
 		slash = strchr(part, '/');
 		if (slash)
 			*slash = 0;
 		rc = make_part(s, dir, part, err);
 		(void)s->sys->close(s->sys, dir);
-		dir = rc < 0 ? -1 : sherd_local_open(s, path, FOLDER_FLAGS);
+		dir = rc < 0 ? -1 : shd_local_open(s, path, FOLDER_FLAGS);
 		if (rc == SHERD_OK && dir < 0)
-			rc = errno == ENOTDIR ? sherd_fail(err, SHERD_EEXIST, "not-a-folder",
-			                                   "%s is an object, not a folder", part)
-			                      : sherd_local_fail(err, errno, "cannot open the folder %s", part);
+			rc = errno == ENOTDIR ? shd_fail(err, SHERD_EEXIST, "not-a-folder",
+			                                 "%s is an object, not a folder", part)
+			                      : shd_local_fail(err, errno, "cannot open the folder %s", part);
 		if (slash)
 			*slash++ = '/';
 	}
@@ -166,50 +165,50 @@ static int make_way(sherd_local *s, char *path, sherd_error *err)
 	return rc;
 }
 
-static bool is_ready(sherd_local *s, const char *folder)
+static bool is_ready(shd_local *s, const char *folder)
 {
 	pthread_mutex_lock(&s->mutex);
-	bool ready = sherd_map_find(&s->ready, sherd_str_of(folder)) != SHERD_MAP_NONE;
+	bool ready = shd_map_find(&s->ready, shd_str_of(folder)) != SHD_MAP_NONE;
 	pthread_mutex_unlock(&s->mutex);
 	return ready;
 }
 
 /* Forgetting it for want of memory only means to do the work again. */
-static void set_ready(sherd_local *s, const char *folder)
+static void set_ready(shd_local *s, const char *folder)
 {
 	pthread_mutex_lock(&s->mutex);
-	if (sherd_map_find(&s->ready, sherd_str_of(folder)) == SHERD_MAP_NONE) {
-		char *copy = sherd_arena_str(&s->ready_names, sherd_str_of(folder));
+	if (shd_map_find(&s->ready, shd_str_of(folder)) == SHD_MAP_NONE) {
+		char *copy = shd_arena_str(&s->ready_names, shd_str_of(folder));
 		bool ok;
 		if (copy)
-			(void)sherd_map_add(&s->ready, sherd_str_of(copy), 0, &ok);
+			(void)shd_map_add(&s->ready, shd_str_of(copy), 0, &ok);
 	}
 	pthread_mutex_unlock(&s->mutex);
 }
 
-static int open_ready_folder(sherd_local *s, char *folder, int *fd, sherd_error *err)
+static int open_ready_folder(shd_local *s, char *folder, int *fd, sherd_error *err)
 {
 	if (is_ready(s, folder)) {
-		*fd = sherd_local_open(s, folder, FOLDER_FLAGS);
+		*fd = shd_local_open(s, folder, FOLDER_FLAGS);
 		if (*fd >= 0)
 			return SHERD_OK;
 		if (errno != ENOENT)
-			return sherd_local_fail(err, errno, "cannot open the folder");
+			return shd_local_fail(err, errno, "cannot open the folder");
 	}
 	if (*folder)
 		TRY(make_way(s, folder, err));
-	*fd = sherd_local_open(s, folder, FOLDER_FLAGS);
+	*fd = shd_local_open(s, folder, FOLDER_FLAGS);
 	if (*fd < 0)
-		return sherd_local_fail(err, errno, "cannot open the folder");
-	sherd_local_sweep(s, *fd);
+		return shd_local_fail(err, errno, "cannot open the folder");
+	shd_local_sweep(s, *fd);
 	set_ready(s, folder);
 	return SHERD_OK;
 }
 
-int sherd_local_open_folder(sherd_local *s, const char *key, int *fd, sherd_error *err)
+int shd_local_open_folder(shd_local *s, const char *key, int *fd, sherd_error *err)
 {
 	char folder[SHERD_MAX_KEY + 1];
-	size_t len = (size_t)(sherd_str_leaf(key) - key);
+	size_t len = (size_t)(shd_str_leaf(key) - key);
 	(void)snprintf(folder, sizeof(folder), "%.*s", len ? (int)len - 1 : 0, key);
 	return open_ready_folder(s, folder, fd, err);
 }
@@ -218,29 +217,29 @@ static int local_mkdir(sherd_store *store, const char *key, sherd_error *err)
 {
 	char path[SHERD_MAX_KEY + 1];
 	(void)snprintf(path, sizeof(path), "%s", key);
-	return make_way((sherd_local *)store, path, err);
+	return make_way((shd_local *)store, path, err);
 }
 
 static void local_close(sherd_store *store)
 {
-	sherd_local *s = (sherd_local *)store;
+	shd_local *s = (shd_local *)store;
 	if (s->root >= 0)
 		(void)s->sys->close(s->sys, s->root);
-	sherd_local_close_queues(s);
-	sherd_map_done(&s->ready);
-	sherd_arena_done(&s->ready_names);
+	shd_local_close_queues(s);
+	shd_map_done(&s->ready);
+	shd_arena_done(&s->ready_names);
 	pthread_mutex_destroy(&s->mutex);
 	free(s);
 }
 
-#define LOCAL_OPS(more_caps)                                                                                          \
-	{                                                                                                             \
-		.scheme = "file",                                                                                     \
-		.caps = SHERD_CAP_MAP | SHERD_CAP_DURABLE | SHERD_CAP_LOCK | SHERD_CAP_MKDIR | (more_caps),           \
-		.read = sherd_local_read, .write = sherd_local_write, .list = sherd_local_list, .stat = local_stat,   \
-		.remove = sherd_local_remove, .close = local_close, .mkdir = local_mkdir, .rmdir = sherd_local_rmdir, \
-		.lock = sherd_local_lock, .create_locked = sherd_local_create_locked, .link = sherd_local_link,       \
-		.queue = sherd_local_queue,                                                                           \
+#define LOCAL_OPS(more_caps)                                                                                      \
+	{                                                                                                         \
+		.scheme = "file",                                                                                 \
+		.caps = SHERD_CAP_MAP | SHERD_CAP_DURABLE | SHERD_CAP_LOCK | SHERD_CAP_MKDIR | (more_caps),       \
+		.read = shd_local_read, .write = shd_local_write, .list = shd_local_list, .stat = local_stat,     \
+		.remove = shd_local_remove, .close = local_close, .mkdir = local_mkdir, .rmdir = shd_local_rmdir, \
+		.lock = shd_local_lock, .create_locked = shd_local_create_locked, .link = shd_local_link,         \
+		.queue = shd_local_queue,                                                                         \
 	}
 
 static const struct sherd_store_ops local_ops = LOCAL_OPS(0);
@@ -271,15 +270,15 @@ static bool is_remote(int root)
 }
 
 /* Syncs the folder that holds the entry named by path[0..len). */
-static int sync_parent(const sherd_sys *sys, const char *path, size_t len, sherd_error *err)
+static int sync_parent(const shd_sys *sys, const char *path, size_t len, sherd_error *err)
 {
 	while (len > 0 && path[len - 1] != '/')
 		len--;
 	char *parent = len ? strndup(path, len) : strdup(".");
 	if (!parent)
-		return sherd_fail_nomem(err);
-	int fd = SHERD_RETRY(sys->open(sys, AT_FDCWD, parent, FOLDER_FLAGS, 0, 0));
-	int rc = fd < 0 ? sherd_fail_os(err, errno, "cannot open %s", parent) : sherd_local_sync_folder(sys, fd, err);
+		return shd_fail_nomem(err);
+	int fd = SHD_RETRY(sys->open(sys, AT_FDCWD, parent, FOLDER_FLAGS, 0, 0));
+	int rc = fd < 0 ? shd_fail_os(err, errno, "cannot open %s", parent) : shd_local_sync_folder(sys, fd, err);
 	if (fd >= 0)
 		(void)sys->close(sys, fd);
 	free(parent);
@@ -287,11 +286,11 @@ static int sync_parent(const sherd_sys *sys, const char *path, size_t len, sherd
 }
 
 /* Makes the folder and its parents; only those that are new are synced, since the way above is not ours. */
-static int make_root(const sherd_sys *sys, const char *folder, sherd_error *err)
+static int make_root(const shd_sys *sys, const char *folder, sherd_error *err)
 {
 	char *path = strdup(folder);
 	if (!path)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	int rc = SHERD_OK;
 	for (char *end = path; rc == SHERD_OK && *end;) {
 		end += strspn(end, "/");
@@ -301,7 +300,7 @@ static int make_root(const sherd_sys *sys, const char *folder, sherd_error *err)
 		if (sys->mkdir(sys, AT_FDCWD, path, 0777) == 0)
 			rc = sync_parent(sys, path, (size_t)(end - path), err);
 		else if (errno != EEXIST)
-			rc = sherd_fail_os(err, errno, "cannot make the folder");
+			rc = shd_fail_os(err, errno, "cannot make the folder");
 		*end = saved;
 	}
 	free(path);
@@ -312,29 +311,29 @@ static int make_root(const sherd_sys *sys, const char *folder, sherd_error *err)
 static unsigned most_descriptors(void)
 {
 	struct rlimit limit;
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur / 4 >= SHERD_LOCAL_DESCRIPTORS)
-		return SHERD_LOCAL_DESCRIPTORS;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur / 4 >= SHD_LOCAL_DESCRIPTORS)
+		return SHD_LOCAL_DESCRIPTORS;
 	return (unsigned)(limit.rlim_cur / 4);
 }
 
-int sherd_store_open_local_sys(sherd_store **out, const char *folder, const sherd_local_options *options,
-                               const sherd_sys *sys, sherd_error *err)
+int shd_store_open_local_sys(sherd_store **out, const char *folder, const sherd_local_options *options,
+                             const shd_sys *sys, sherd_error *err)
 {
 	if (!folder || !*folder)
-		return sherd_fail(err, SHERD_EINVAL, "bad-path", "the name of the folder is empty");
+		return shd_fail(err, SHERD_EINVAL, "bad-path", "the name of the folder is empty");
 	if (options && options->create)
-		TRY(sherd_in_object(err, make_root(sys, folder, err), folder));
-	sherd_local *s = calloc(1, sizeof(*s));
+		TRY(shd_in_object(err, make_root(sys, folder, err), folder));
+	shd_local *s = calloc(1, sizeof(*s));
 	if (!s)
-		return sherd_in_object(err, sherd_fail_nomem(err), folder);
+		return shd_in_object(err, shd_fail_nomem(err), folder);
 	s->base.ops = &local_ops;
 	s->sys = sys;
 	s->most_descriptors = most_descriptors();
 	s->follow = options && options->follow_symlinks;
 	pthread_mutex_init(&s->mutex, NULL);
-	s->root = SHERD_RETRY(sys->open(sys, AT_FDCWD, folder, FOLDER_FLAGS, 0, 0));
+	s->root = SHD_RETRY(sys->open(sys, AT_FDCWD, folder, FOLDER_FLAGS, 0, 0));
 	if (s->root < 0) {
-		int rc = sherd_in_object(err, sherd_fail_os(err, errno, "cannot open the folder"), folder);
+		int rc = shd_in_object(err, shd_fail_os(err, errno, "cannot open the folder"), folder);
 		local_close(&s->base);
 		return rc;
 	}
@@ -346,5 +345,5 @@ int sherd_store_open_local_sys(sherd_store **out, const char *folder, const sher
 
 int sherd_store_open_local(sherd_store **out, const char *folder, const sherd_local_options *options, sherd_error *err)
 {
-	return sherd_store_open_local_sys(out, folder, options, &sherd_sys_linux, err);
+	return shd_store_open_local_sys(out, folder, options, &shd_sys_linux, err);
 }

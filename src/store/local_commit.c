@@ -13,16 +13,16 @@
 #include <sys/file.h>
 
 /* The kernel's own time stamps are as coarse as its clock tick; identities need finer ones. */
-static int sync_file(const sherd_sys *sys, const sherd_local_temp *temp, sherd_error *err)
+static int sync_file(const shd_sys *sys, const shd_local_temp *temp, sherd_error *err)
 {
 	struct timespec now;
 	int fd = temp->fd;
-	TRY(sherd_local_mode_keep(sys, fd, &temp->mode, err));
+	TRY(shd_local_mode_keep(sys, fd, &temp->mode, err));
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	if (sys->set_mtime(sys, fd, now) < 0)
-		return sherd_fail_os(err, errno, "cannot set the time");
-	if (SHERD_RETRY(sys->fsync(sys, fd)) < 0)
-		return sherd_fail_os(err, errno, "cannot sync");
+		return shd_fail_os(err, errno, "cannot set the time");
+	if (SHD_RETRY(sys->fsync(sys, fd)) < 0)
+		return shd_fail_os(err, errno, "cannot sync");
 	return SHERD_OK;
 }
 
@@ -32,21 +32,21 @@ static bool is_refusal(int os_errno)
 	       os_errno == EMLINK;
 }
 
-static int cannot_name(const sherd_sys *sys, int dir, const char *leaf, int os_errno, sherd_error *err)
+static int cannot_name(const shd_sys *sys, int dir, const char *leaf, int os_errno, sherd_error *err)
 {
 	struct stat there;
 	if (os_errno == EEXIST && sys->fstatat(sys, dir, leaf, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    S_ISDIR(there.st_mode))
-		return sherd_fail(err, SHERD_EEXIST, "is-folder", "a folder is in its place");
+		return shd_fail(err, SHERD_EEXIST, "is-folder", "a folder is in its place");
 	if (os_errno == EEXIST)
-		return sherd_fail(err, SHERD_EEXIST, "exists", "the object exists");
-	return sherd_local_fail(err, os_errno, "cannot give it its name");
+		return shd_fail(err, SHERD_EEXIST, "exists", "the object exists");
+	return shd_local_fail(err, os_errno, "cannot give it its name");
 }
 
 /* Gives a named temporary file the object's name, unless that is taken. */
-static int publish_named(sherd_local *s, sherd_local_temp *temp, const char *leaf, sherd_error *err)
+static int publish_named(shd_local *s, shd_local_temp *temp, const char *leaf, sherd_error *err)
 {
-	const sherd_sys *sys = s->sys;
+	const shd_sys *sys = s->sys;
 	if (sys->rename(sys, temp->dir, temp->name, leaf, RENAME_NOREPLACE) == 0) {
 		temp->name[0] = 0;
 		return SHERD_OK;
@@ -56,13 +56,13 @@ static int publish_named(sherd_local *s, sherd_local_temp *temp, const char *lea
 		if (sys->link(sys, temp->dir, temp->name, leaf) == 0)
 			return SHERD_OK;
 		if (is_refusal(errno))
-			return sherd_fail(err, SHERD_EUNSUPPORTED, "no-exclusive",
-			                  "this file system can neither link nor rename exclusively");
+			return shd_fail(err, SHERD_EUNSUPPORTED, "no-exclusive",
+			                "this file system can neither link nor rename exclusively");
 	}
 	return cannot_name(sys, temp->dir, leaf, errno, err);
 }
 
-static int publish_new(sherd_local *s, sherd_local_temp *temp, const char *leaf, sherd_error *err)
+static int publish_new(shd_local *s, shd_local_temp *temp, const char *leaf, sherd_error *err)
 {
 	if (temp->name[0])
 		return publish_named(s, temp, leaf, err);
@@ -72,26 +72,26 @@ static int publish_new(sherd_local *s, sherd_local_temp *temp, const char *leaf,
 	if (!is_refusal(errno) && errno != ENOENT)
 		return cannot_name(s->sys, temp->dir, leaf, errno, err);
 	atomic_store(&s->no_nameless, true);
-	TRY(sherd_local_temp_name(s, temp, err));
+	TRY(shd_local_temp_name(s, temp, err));
 	TRY(sync_file(s->sys, temp, err));
 	return publish_named(s, temp, leaf, err);
 }
 
 /* 1: the folder cannot be locked here. */
-static int lock_folder(const sherd_sys *sys, int dir, sherd_error *err)
+static int lock_folder(const shd_sys *sys, int dir, sherd_error *err)
 {
-	if (SHERD_RETRY(sys->flock(sys, dir, LOCK_EX)) == 0)
+	if (SHD_RETRY(sys->flock(sys, dir, LOCK_EX)) == 0)
 		return SHERD_OK;
 	if (errno == EBADF || errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL)
 		return 1;
-	return sherd_fail_os(err, errno, "cannot lock the folder");
+	return shd_fail_os(err, errno, "cannot lock the folder");
 }
 
 /* Takes the name away again, if it is still that of our file. */
-static void unpublish(sherd_local *s, const sherd_local_temp *temp, const char *leaf)
+static void unpublish(shd_local *s, const shd_local_temp *temp, const char *leaf)
 {
 	struct stat ours, there;
-	const sherd_sys *sys = s->sys;
+	const shd_sys *sys = s->sys;
 	int locked = lock_folder(sys, temp->dir, NULL);
 	if (sys->fstat(sys, temp->fd, &ours) == 0 &&
 	    sys->fstatat(sys, temp->dir, leaf, &there, AT_SYMLINK_NOFOLLOW) == 0 && ours.st_ino == there.st_ino &&
@@ -101,69 +101,69 @@ static void unpublish(sherd_local *s, const sherd_local_temp *temp, const char *
 		(void)sys->flock(sys, temp->dir, LOCK_UN);
 }
 
-int sherd_local_commit_new(sherd_local *s, sherd_local_temp *temp, const char *key, sherd_error *err)
+int shd_local_commit_new(shd_local *s, shd_local_temp *temp, const char *key, sherd_error *err)
 {
-	const char *leaf = sherd_str_leaf(key);
+	const char *leaf = shd_str_leaf(key);
 	TRY(sync_file(s->sys, temp, err));
 	TRY(publish_new(s, temp, leaf, err));
-	int rc = sherd_local_sync_folder(s->sys, temp->dir, err);
+	int rc = shd_local_sync_folder(s->sys, temp->dir, err);
 	if (rc < 0)
 		unpublish(s, temp, leaf);
 	return rc;
 }
 
-static int check_identity(sherd_local *s, const char *key, const char *identity, sherd_error *err)
+static int check_identity(shd_local *s, const char *key, const char *identity, sherd_error *err)
 {
 	sherd_stat stat;
-	int rc = sherd_local_stat(s, key, &stat, err);
+	int rc = shd_local_stat(s, key, &stat, err);
 	if (rc == SHERD_ENOTFOUND)
-		return sherd_fail(err, SHERD_ECONFLICT, "replaced", "the object was removed");
+		return shd_fail(err, SHERD_ECONFLICT, "replaced", "the object was removed");
 	TRY(rc);
 	if (strcmp(stat.identity, identity) != 0)
-		return sherd_fail(err, SHERD_ECONFLICT, "replaced", "the object was replaced");
+		return shd_fail(err, SHERD_ECONFLICT, "replaced", "the object was replaced");
 	return SHERD_OK;
 }
 
 /* What is no file is not ours to replace: who names /dev/null does not want a file there. */
-static int check_replaceable(const sherd_sys *sys, int dir, const char *leaf, sherd_error *err)
+static int check_replaceable(const shd_sys *sys, int dir, const char *leaf, sherd_error *err)
 {
 	struct stat there;
 	if (sys->fstatat(sys, dir, leaf, &there, 0) < 0 || S_ISDIR(there.st_mode))
 		return SHERD_OK; /* renaming will tell */
-	return sherd_local_check_kind(there.st_mode, err);
+	return shd_local_check_kind(there.st_mode, err);
 }
 
-int sherd_local_commit_over(sherd_local *s, sherd_local_temp *temp, const char *key, const char *if_identity,
-                            sherd_error *err)
+int shd_local_commit_over(shd_local *s, shd_local_temp *temp, const char *key, const char *if_identity,
+                          sherd_error *err)
 {
-	const sherd_sys *sys = s->sys;
-	const char *leaf = sherd_str_leaf(key);
+	const shd_sys *sys = s->sys;
+	const char *leaf = shd_str_leaf(key);
 	TRY(sync_file(sys, temp, err));
 	int locked = lock_folder(sys, temp->dir, err);
 	TRY(locked);
 	int rc = check_replaceable(sys, temp->dir, leaf, err);
 	if (rc == SHERD_OK && if_identity && locked == 1)
-		rc = sherd_fail(err, SHERD_EUNSUPPORTED, "no-lock",
-		                "a conditional replacement needs a lock on the folder");
+		rc = shd_fail(err, SHERD_EUNSUPPORTED, "no-lock",
+		              "a conditional replacement needs a lock on the folder");
 	else if (rc == SHERD_OK && if_identity)
 		rc = check_identity(s, key, if_identity, err);
 	if (rc == SHERD_OK && sys->rename(sys, temp->dir, temp->name, leaf, 0) < 0)
-		rc = errno == EISDIR ? sherd_fail(err, SHERD_EEXIST, "is-folder", "a folder is in its place")
-		                     : sherd_local_fail(err, errno, "cannot give it its name");
+		rc = errno == EISDIR ? shd_fail(err, SHERD_EEXIST, "is-folder", "a folder is in its place")
+		                     : shd_local_fail(err, errno, "cannot give it its name");
 	else if (rc == SHERD_OK)
 		temp->name[0] = 0;
 	if (locked == SHERD_OK)
 		(void)sys->flock(sys, temp->dir, LOCK_UN);
 	TRY(rc);
-	return sherd_local_sync_folder(sys, temp->dir, err);
+	return shd_local_sync_folder(sys, temp->dir, err);
 }
 
 /* As check_identity(), but what is not there need not be removed. */
-static int check_still(sherd_local *s, const char *key, const char *identity, sherd_error *err)
+static int check_still(shd_local *s, const char *key, const char *identity, sherd_error *err)
 {
 	sherd_stat stat;
 	sherd_error failure = {0};
-	int rc = sherd_local_stat(s, key, &stat, &failure);
+	int rc = shd_local_stat(s, key, &stat, &failure);
 	if (rc == SHERD_ENOTFOUND)
 		return SHERD_OK;
 	if (rc < 0 && err)
@@ -171,76 +171,76 @@ static int check_still(sherd_local *s, const char *key, const char *identity, sh
 	TRY(rc);
 	return strcmp(stat.identity, identity) == 0
 	               ? SHERD_OK
-	               : sherd_fail(err, SHERD_ECONFLICT, "replaced", "the object was replaced");
+	               : shd_fail(err, SHERD_ECONFLICT, "replaced", "the object was replaced");
 }
 
 /* Also when nothing is there the folder is synced: somebody else's removal may not have come to its sync yet. */
-static int remove_from(sherd_local *s, int dir, const char *key, const char *if_identity, sherd_error *err)
+static int remove_from(shd_local *s, int dir, const char *key, const char *if_identity, sherd_error *err)
 {
-	const sherd_sys *sys = s->sys;
+	const shd_sys *sys = s->sys;
 	int locked = lock_folder(sys, dir, err), rc = SHERD_OK;
 	TRY(locked);
 	if (if_identity && locked == 1)
-		rc = sherd_fail(err, SHERD_EUNSUPPORTED, "no-lock", "a conditional removal needs a lock on the folder");
+		rc = shd_fail(err, SHERD_EUNSUPPORTED, "no-lock", "a conditional removal needs a lock on the folder");
 	else if (if_identity)
 		rc = check_still(s, key, if_identity, err);
-	if (rc == SHERD_OK && sys->unlink(sys, dir, sherd_str_leaf(key)) < 0 && errno != ENOENT && errno != EISDIR)
-		rc = sherd_local_fail(err, errno, "cannot remove");
+	if (rc == SHERD_OK && sys->unlink(sys, dir, shd_str_leaf(key)) < 0 && errno != ENOENT && errno != EISDIR)
+		rc = shd_local_fail(err, errno, "cannot remove");
 	if (locked == SHERD_OK)
 		(void)sys->flock(sys, dir, LOCK_UN);
 	TRY(rc);
-	return sherd_local_sync_folder(sys, dir, err);
+	return shd_local_sync_folder(sys, dir, err);
 }
 
-static int open_folder_of(sherd_local *s, const char *key)
+static int open_folder_of(shd_local *s, const char *key)
 {
-	const char *leaf = sherd_str_leaf(key);
+	const char *leaf = shd_str_leaf(key);
 	char folder[SHERD_MAX_KEY + 1];
 	(void)snprintf(folder, sizeof(folder), "%.*s", leaf == key ? 0 : (int)(leaf - key - 1), key);
-	return sherd_local_open(s, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return shd_local_open(s, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-int sherd_local_remove(sherd_store *store, const char *key, const char *if_identity, sherd_error *err)
+int shd_local_remove(sherd_store *store, const char *key, const char *if_identity, sherd_error *err)
 {
-	sherd_local *s = (sherd_local *)store;
+	shd_local *s = (shd_local *)store;
 	int dir = open_folder_of(s, key);
 	if (dir < 0)
 		return errno == ENOENT || errno == ENOTDIR ? SHERD_OK
-		                                           : sherd_local_fail(err, errno, "cannot open the folder");
+		                                           : shd_local_fail(err, errno, "cannot open the folder");
 	int rc = remove_from(s, dir, key, if_identity, err);
 	(void)s->sys->close(s->sys, dir);
 	return rc;
 }
 
-int sherd_local_rmdir(sherd_store *store, const char *key, sherd_error *err)
+int shd_local_rmdir(sherd_store *store, const char *key, sherd_error *err)
 {
-	sherd_local *s = (sherd_local *)store;
+	shd_local *s = (shd_local *)store;
 	int dir = open_folder_of(s, key), rc = SHERD_OK;
 	if (dir < 0)
 		return errno == ENOENT || errno == ENOTDIR ? SHERD_OK
-		                                           : sherd_local_fail(err, errno, "cannot open the folder");
-	if (s->sys->rmdir(s->sys, dir, sherd_str_leaf(key)) == 0)
-		rc = sherd_local_sync_folder(s->sys, dir, err);
+		                                           : shd_local_fail(err, errno, "cannot open the folder");
+	if (s->sys->rmdir(s->sys, dir, shd_str_leaf(key)) == 0)
+		rc = shd_local_sync_folder(s->sys, dir, err);
 	else if (errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR)
-		rc = sherd_local_fail(err, errno, "cannot remove the folder");
+		rc = shd_local_fail(err, errno, "cannot remove the folder");
 	(void)s->sys->close(s->sys, dir);
 	return rc;
 }
 
-int sherd_local_link(sherd_store *store, const char *key, const char *second, sherd_error *err)
+int shd_local_link(sherd_store *store, const char *key, const char *second, sherd_error *err)
 {
-	sherd_local *s = (sherd_local *)store;
+	shd_local *s = (shd_local *)store;
 	int dir = open_folder_of(s, key), rc;
 	if (dir < 0)
-		return sherd_local_fail(err, errno, "cannot open the folder");
-	if (s->sys->link(s->sys, dir, sherd_str_leaf(key), sherd_str_leaf(second)) == 0) {
-		rc = sherd_local_sync_folder(s->sys, dir, err);
+		return shd_local_fail(err, errno, "cannot open the folder");
+	if (s->sys->link(s->sys, dir, shd_str_leaf(key), shd_str_leaf(second)) == 0) {
+		rc = shd_local_sync_folder(s->sys, dir, err);
 		if (rc < 0)
-			(void)s->sys->unlink(s->sys, dir, sherd_str_leaf(second));
+			(void)s->sys->unlink(s->sys, dir, shd_str_leaf(second));
 	} else if (is_refusal(errno))
-		rc = sherd_fail(err, SHERD_EUNSUPPORTED, "no-link", "this file system gives a file one name");
+		rc = shd_fail(err, SHERD_EUNSUPPORTED, "no-link", "this file system gives a file one name");
 	else
-		rc = sherd_local_fail(err, errno, "cannot give it a second name");
+		rc = shd_local_fail(err, errno, "cannot give it a second name");
 	(void)s->sys->close(s->sys, dir);
 	return rc;
 }

@@ -10,7 +10,7 @@
 /* What devices want of offsets, lengths and addresses of direct reads; none wants more. */
 #define BLOCK UINT64_C(4096)
 
-enum { MOST_PIECES = SHERD_LOCAL_QUEUE, LEAST_PIECES = 4, MOST_PIECE = 1 << 20 };
+enum { MOST_PIECES = SHD_LOCAL_QUEUE, LEAST_PIECES = 4, MOST_PIECE = 1 << 20 };
 
 typedef struct piece {
 	const sherd_reader *reader;
@@ -27,8 +27,8 @@ typedef struct piece {
 
 typedef struct local_queue {
 	sherd_queue base;
-	sherd_local *store;
-	const sherd_sys *sys;
+	shd_local *store;
+	const shd_sys *sys;
 	unsigned long kernel;  /* valid if queued */
 	bool queued;           /* else pieces are read when they are due */
 	unsigned first, count; /* the piece that is handed out next, and how many there are from it */
@@ -58,9 +58,9 @@ static int queue_ask(sherd_queue *queue, const sherd_reader *reader, uint64_t of
                      sherd_error *err)
 {
 	local_queue *q = (local_queue *)queue;
-	int fd = sherd_local_direct(reader);
+	int fd = shd_local_direct(reader);
 	if (fd < 0)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-direct", "this file system has no direct reads");
+		return shd_fail(err, SHERD_EUNSUPPORTED, "no-direct", "this file system has no direct reads");
 	unsigned i = (q->first + q->count) % MOST_PIECES;
 	size_t room = q->most - (size_t)(offset % q->most);
 	piece p = {.reader = reader, .fd = fd, .offset = offset, .len = len < room ? len : room};
@@ -82,8 +82,8 @@ static int await(local_queue *q, const piece *p, sherd_error *err)
 	while (p->under_way) {
 		uint64_t tag;
 		int64_t got;
-		if (SHERD_RETRY(q->sys->queue_wait(q->sys, q->kernel, &tag, &got)) < 0)
-			return sherd_fail_os(err, errno, "cannot read");
+		if (SHD_RETRY(q->sys->queue_wait(q->sys, q->kernel, &tag, &got)) < 0)
+			return shd_fail_os(err, errno, "cannot read");
 		q->pieces[tag].under_way = false;
 		q->pieces[tag].got = got;
 	}
@@ -96,7 +96,7 @@ static int complete(local_queue *q, piece *p, sherd_error *err)
 	uint8_t *buf = q->buf + p->at;
 	TRY(await(q, p, err));
 	if (!q->queued)
-		p->got = SHERD_RETRY(q->sys->pread(q->sys, p->fd, buf, p->blocks, (off_t)(p->offset - p->skip)));
+		p->got = SHD_RETRY(q->sys->pread(q->sys, p->fd, buf, p->blocks, (off_t)(p->offset - p->skip)));
 	size_t got = p->got < (int64_t)p->skip ? 0 : (size_t)p->got - p->skip;
 	if (got >= p->len)
 		return SHERD_OK;
@@ -128,7 +128,7 @@ static void give_back_kernel(local_queue *q)
 	bool empty = true;
 	for (unsigned i = 0; i < MOST_PIECES && empty; i++)
 		empty = await(q, &q->pieces[i], NULL) == SHERD_OK;
-	sherd_local_give_queue(q->store, q->kernel, empty);
+	shd_local_give_queue(q->store, q->kernel, empty);
 }
 
 static void queue_close(sherd_queue *queue)
@@ -151,25 +151,25 @@ static void shape(local_queue *q, uint64_t ahead)
 	q->size = (size_t)(most * count);
 }
 
-int sherd_local_queue(sherd_store *store, uint64_t ahead, sherd_queue **out, sherd_error *err)
+int shd_local_queue(sherd_store *store, uint64_t ahead, sherd_queue **out, sherd_error *err)
 {
 	static const struct sherd_queue_ops ops = {.ask = queue_ask, .next = queue_next, .close = queue_close};
 	local_queue *q = calloc(1, sizeof(*q));
 	if (!q)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	q->base.ops = &ops;
-	q->store = (sherd_local *)store;
+	q->store = (shd_local *)store;
 	q->sys = q->store->sys;
 	shape(q, ahead);
 	void *buf = mmap(NULL, q->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (buf == MAP_FAILED) {
 		free(q);
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	}
 	q->buf = buf;
 	/* The kernel pins the memory page by page: fewer pages, less work. */
 	(void)madvise(buf, q->size, MADV_HUGEPAGE);
-	q->queued = sherd_local_take_queue(q->store, &q->kernel);
+	q->queued = shd_local_take_queue(q->store, &q->kernel);
 	*out = &q->base;
 	return SHERD_OK;
 }

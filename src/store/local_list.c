@@ -7,13 +7,13 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-int sherd_local_entries(const sherd_sys *sys, int fd, sherd_local_entry_fn *each, void *arg, sherd_error *err)
+int shd_local_entries(const shd_sys *sys, int fd, shd_local_entry_fn *each, void *arg, sherd_error *err)
 {
 	_Alignas(struct dirent64) char block[16384];
 	for (;;) {
-		ssize_t n = SHERD_RETRY(sys->getdents(sys, fd, block, sizeof(block)));
+		ssize_t n = SHD_RETRY(sys->getdents(sys, fd, block, sizeof(block)));
 		if (n < 0)
-			return sherd_local_fail(err, errno, "cannot read the folder");
+			return shd_local_fail(err, errno, "cannot read the folder");
 		if (n == 0)
 			return SHERD_OK;
 		for (ssize_t at = 0; at < n;) {
@@ -28,7 +28,7 @@ int sherd_local_entries(const sherd_sys *sys, int fd, sherd_local_entry_fn *each
 }
 
 typedef struct listing {
-	sherd_local *store;
+	shd_local *store;
 	const char *prefix, *after;
 	sherd_list_fn *each;
 	void *arg;
@@ -42,7 +42,7 @@ typedef struct level {
 	listing *list;
 	size_t base; /* how much of the key is the folder */
 	int fd;
-	sherd_arena arena;
+	shd_arena arena;
 	char **names;
 	size_t count, cap;
 	int rc;
@@ -79,7 +79,7 @@ static bool is_wanted(const listing *list, bool folder)
 static unsigned char type_of(level *l, const char *name, unsigned char type)
 {
 	struct stat st;
-	const sherd_sys *sys = l->list->store->sys;
+	const shd_sys *sys = l->list->store->sys;
 	if (type == DT_UNKNOWN && sys->fstatat(sys, l->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return S_ISDIR(st.st_mode)   ? DT_DIR
 		       : S_ISREG(st.st_mode) ? DT_REG
@@ -93,7 +93,7 @@ static bool collect(const char *name, unsigned char type, void *arg)
 	level *l = arg;
 	type = type_of(l, name, type);
 	bool folder = type == DT_DIR;
-	if ((!folder && type != DT_REG && type != DT_LNK) || strncmp(name, SHERD_TEMP_PREFIX, 11) == 0)
+	if ((!folder && type != DT_REG && type != DT_LNK) || strncmp(name, SHD_TEMP_PREFIX, 11) == 0)
 		return true;
 	char marked[NAME_MAX + 2];
 	(void)snprintf(marked, sizeof(marked), "%s%s", name, folder ? "/" : "");
@@ -103,15 +103,15 @@ static bool collect(const char *name, unsigned char type, void *arg)
 		size_t cap = l->cap ? 2 * l->cap : 64;
 		char **names = realloc(l->names, cap * sizeof(*names));
 		if (!names) {
-			l->rc = sherd_fail_nomem(l->list->err);
+			l->rc = shd_fail_nomem(l->list->err);
 			return false;
 		}
 		l->names = names;
 		l->cap = cap;
 	}
-	l->names[l->count] = sherd_arena_str(&l->arena, sherd_str_of(marked));
+	l->names[l->count] = shd_arena_str(&l->arena, shd_str_of(marked));
 	if (!l->names[l->count]) {
-		l->rc = sherd_fail_nomem(l->list->err);
+		l->rc = shd_fail_nomem(l->list->err);
 		return false;
 	}
 	l->count++;
@@ -128,7 +128,7 @@ static int emit(listing *list)
 {
 	sherd_stat stat;
 	sherd_error why = {0};
-	int rc = sherd_local_stat(list->store, list->key, &stat, &why);
+	int rc = shd_local_stat(list->store, list->key, &stat, &why);
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_EUNSUPPORTED)
 		return SHERD_OK;
 	if (rc < 0) {
@@ -152,17 +152,16 @@ static int list_entry(level *l, const char *name)
 /* Lists the folder named by the first base bytes of list->key. Depth is bounded by the length of a key. */
 static int list_folder(listing *list, size_t base)
 {
-	sherd_local *s = list->store;
+	shd_local *s = list->store;
 	list->key[base ? base - 1 : 0] = 0;
 	level l = {.list = list, .base = base};
-	l.fd = sherd_local_open(s, list->key, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	l.fd = shd_local_open(s, list->key, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (l.fd < 0)
-		return errno == ENOENT || errno == ENOTDIR
-		               ? SHERD_OK
-		               : sherd_local_fail(list->err, errno, "cannot open the folder");
+		return errno == ENOENT || errno == ENOTDIR ? SHERD_OK
+		                                           : shd_local_fail(list->err, errno, "cannot open the folder");
 	if (base)
 		list->key[base - 1] = '/';
-	int rc = sherd_local_entries(s->sys, l.fd, collect, &l, list->err);
+	int rc = shd_local_entries(s->sys, l.fd, collect, &l, list->err);
 	(void)s->sys->close(s->sys, l.fd);
 	if (rc == SHERD_OK)
 		rc = l.rc;
@@ -171,16 +170,16 @@ static int list_folder(listing *list, size_t base)
 	for (size_t i = 0; i < l.count && rc == SHERD_OK && !list->stopped; i++)
 		rc = list_entry(&l, l.names[i]);
 	free(l.names);
-	sherd_arena_done(&l.arena);
+	shd_arena_done(&l.arena);
 	return rc;
 }
 
-int sherd_local_list(sherd_store *store, const char *prefix, const char *after, sherd_list_fn *each, void *arg,
-                     sherd_error *err)
+int shd_local_list(sherd_store *store, const char *prefix, const char *after, sherd_list_fn *each, void *arg,
+                   sherd_error *err)
 {
 	listing list = {
-		.store = (sherd_local *)store, .prefix = prefix, .after = after, .each = each, .arg = arg, .err = err};
-	size_t base = (size_t)(sherd_str_leaf(prefix) - prefix);
+		.store = (shd_local *)store, .prefix = prefix, .after = after, .each = each, .arg = arg, .err = err};
+	size_t base = (size_t)(shd_str_leaf(prefix) - prefix);
 	memcpy(list.key, prefix, base);
 	return list_folder(&list, base);
 }

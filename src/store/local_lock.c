@@ -6,7 +6,7 @@
 
 typedef struct local_lock {
 	sherd_lock base;
-	const sherd_sys *sys;
+	const shd_sys *sys;
 	int fd;
 } local_lock;
 
@@ -19,7 +19,7 @@ static void lock_release(sherd_lock *lock)
 	free(l);
 }
 
-static local_lock *lock_make(const sherd_sys *sys)
+static local_lock *lock_make(const shd_sys *sys)
 {
 	local_lock *l = calloc(1, sizeof(*l));
 	if (l)
@@ -33,31 +33,31 @@ static int operation(sherd_lock_mode mode)
 }
 
 /* Locks the open file; 1 when the key names another file by now. */
-static int lock_open(sherd_local *s, int fd, const char *key, sherd_lock_mode mode, sherd_error *err)
+static int lock_open(shd_local *s, int fd, const char *key, sherd_lock_mode mode, sherd_error *err)
 {
 	struct stat st;
 	if (s->sys->fstat(s->sys, fd, &st) < 0)
-		return sherd_fail_os(err, errno, "cannot stat");
-	TRY(sherd_local_check_kind(st.st_mode, err));
+		return shd_fail_os(err, errno, "cannot stat");
+	TRY(shd_local_check_kind(st.st_mode, err));
 	if (s->sys->flock(s->sys, fd, operation(mode) | LOCK_NB) < 0)
-		return errno == EWOULDBLOCK ? sherd_fail(err, SHERD_ECONFLICT, "locked", "somebody holds a lock")
-		                            : sherd_fail_os(err, errno, "cannot lock");
+		return errno == EWOULDBLOCK ? shd_fail(err, SHERD_ECONFLICT, "locked", "somebody holds a lock")
+		                            : shd_fail_os(err, errno, "cannot lock");
 	sherd_stat ours, there;
-	sherd_local_stat_of(&st, &ours);
-	TRY(sherd_local_stat(s, key, &there, err));
+	shd_local_stat_of(&st, &ours);
+	TRY(shd_local_stat(s, key, &there, err));
 	return strcmp(ours.identity, there.identity) == 0 ? SHERD_OK : 1;
 }
 
-int sherd_local_lock(sherd_store *store, const char *key, sherd_lock_mode mode, sherd_lock **out, sherd_error *err)
+int shd_local_lock(sherd_store *store, const char *key, sherd_lock_mode mode, sherd_lock **out, sherd_error *err)
 {
-	sherd_local *s = (sherd_local *)store;
+	shd_local *s = (shd_local *)store;
 	local_lock *l = lock_make(s->sys);
 	if (!l)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	int rc = 1;
 	for (int tries = 0; rc == 1 && tries < 1000; tries++) {
-		l->fd = sherd_local_open(s, key, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-		rc = l->fd < 0 ? sherd_local_fail(err, errno, "cannot open") : lock_open(s, l->fd, key, mode, err);
+		l->fd = shd_local_open(s, key, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		rc = l->fd < 0 ? shd_local_fail(err, errno, "cannot open") : lock_open(s, l->fd, key, mode, err);
 		if (rc != SHERD_OK && l->fd >= 0)
 			(void)s->sys->close(s->sys, l->fd);
 	}
@@ -66,23 +66,23 @@ int sherd_local_lock(sherd_store *store, const char *key, sherd_lock_mode mode, 
 		return SHERD_OK;
 	}
 	free(l);
-	return rc == 1 ? sherd_fail(err, SHERD_ECONFLICT, "replaced", "the object is replaced all the time") : rc;
+	return rc == 1 ? shd_fail(err, SHERD_ECONFLICT, "replaced", "the object is replaced all the time") : rc;
 }
 
 /* The file is locked before it gets its name. */
-int sherd_local_create_locked(sherd_store *store, const char *key, const void *data, size_t len, sherd_lock_mode mode,
-                              sherd_lock **out, sherd_error *err)
+int shd_local_create_locked(sherd_store *store, const char *key, const void *data, size_t len, sherd_lock_mode mode,
+                            sherd_lock **out, sherd_error *err)
 {
-	sherd_local *s = (sherd_local *)store;
+	shd_local *s = (shd_local *)store;
 	local_lock *l = lock_make(s->sys);
 	if (!l)
-		return sherd_fail_nomem(err);
-	sherd_local_temp temp = SHERD_LOCAL_TEMP_NONE;
-	int rc = sherd_local_temp_open(s, key, false, operation(mode), NULL, &temp, err);
+		return shd_fail_nomem(err);
+	shd_local_temp temp = SHD_LOCAL_TEMP_NONE;
+	int rc = shd_local_temp_open(s, key, false, operation(mode), NULL, &temp, err);
 	if (rc == SHERD_OK)
-		rc = sherd_local_pwrite(s->sys, temp.fd, data, len, 0, err);
+		rc = shd_local_pwrite(s->sys, temp.fd, data, len, 0, err);
 	if (rc == SHERD_OK)
-		rc = sherd_local_commit_new(s, &temp, key, err);
+		rc = shd_local_commit_new(s, &temp, key, err);
 	if (rc == SHERD_OK) {
 		l->fd = temp.fd;
 		temp.fd = -1;
@@ -90,6 +90,6 @@ int sherd_local_create_locked(sherd_store *store, const char *key, const void *d
 	} else {
 		free(l);
 	}
-	sherd_local_temp_done(s, &temp);
+	shd_local_temp_done(s, &temp);
 	return rc;
 }

@@ -22,8 +22,8 @@ enum { DIRECT_UNKNOWN = -2 };
 
 typedef struct local_reader {
 	sherd_reader base;
-	sherd_local *store;
-	const sherd_sys *sys;
+	shd_local *store;
+	const shd_sys *sys;
 	int fd;     /* -1: given back, there is a map */
 	char *name; /* then */
 	dev_t dev;
@@ -33,13 +33,13 @@ typedef struct local_reader {
 	pthread_mutex_t mutex;   /* of the making of the map, and of direct */
 	_Atomic(uint8_t *) map;  /* the whole file, from the first call of map on */
 	bool copied;             /* the map is memory of ours */
-	sherd_guarded *guarded;  /* else; known once there is a map */
+	shd_guarded *guarded;    /* else; known once there is a map */
 } local_reader;
 
 /* O_NONBLOCK: opening a pipe must not wait for its other end. */
 static int open_file(const local_reader *r, const char *key)
 {
-	return sherd_local_open(r->store, key, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return shd_local_open(r->store, key, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
 /* The reader's descriptor, or a new one of the same file, for put_back(); -1 when its name is not there any more, is
@@ -64,18 +64,18 @@ static void put_back(const local_reader *r, int fd)
 
 static int fail_cut(uint64_t size, sherd_error *err)
 {
-	return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", size, "the file has become shorter");
+	return shd_fail_at(err, SHERD_ECORRUPT, "truncated", size, "the file has become shorter");
 }
 
 static int read_file(const local_reader *r, int fd, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	for (size_t done = 0; done < len;) {
 		uint64_t at = offset + done;
-		ssize_t n = SHERD_RETRY(r->sys->pread(r->sys, fd, (char *)buf + done, len - done, (off_t)at));
+		ssize_t n = SHD_RETRY(r->sys->pread(r->sys, fd, (char *)buf + done, len - done, (off_t)at));
 		if (n == 0)
 			return fail_cut(at, err);
 		if (n < 0) {
-			int rc = sherd_fail_os(err, errno, "cannot read");
+			int rc = shd_fail_os(err, errno, "cannot read");
 			if (err)
 				err->offset = at;
 			return rc;
@@ -93,7 +93,7 @@ static int read_map(const local_reader *r, uint64_t offset, void *buf, size_t le
 		struct iovec to = {(char *)buf + done, len - done}, from = {map + offset + done, len - done};
 		ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
 		if (n <= 0) {
-			int rc = sherd_fail_os(err, n < 0 ? errno : EIO, "cannot read");
+			int rc = shd_fail_os(err, n < 0 ? errno : EIO, "cannot read");
 			if (err)
 				err->offset = offset + done;
 			return rc;
@@ -120,7 +120,7 @@ static int copy_file(local_reader *r, sherd_error *err)
 	size_t size = (size_t)r->base.size;
 	uint8_t *copy = malloc(size);
 	if (!copy)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	int rc = read_file(r, r->fd, 0, copy, size, err);
 	if (rc < 0) {
 		free(copy);
@@ -134,15 +134,15 @@ static int copy_file(local_reader *r, sherd_error *err)
 static int make_map(local_reader *r, sherd_error *err)
 {
 	bool small = r->base.size <= MOST_COPIED;
-	if (small && atomic_load(&r->store->maps) >= SHERD_LOCAL_MAPS)
+	if (small && atomic_load(&r->store->maps) >= SHD_LOCAL_MAPS)
 		return copy_file(r, err);
 	void *made = r->sys->map(r->sys, r->fd, (size_t)r->base.size);
 	if (made == MAP_FAILED)
-		return small && errno == ENOMEM ? copy_file(r, err) : sherd_fail_os(err, errno, "cannot map");
-	r->guarded = sherd_guard_add(made, (size_t)r->base.size, &r->base);
+		return small && errno == ENOMEM ? copy_file(r, err) : shd_fail_os(err, errno, "cannot map");
+	r->guarded = shd_guard_add(made, (size_t)r->base.size, &r->base);
 	if (!r->guarded) {
 		(void)r->sys->unmap(r->sys, made, (size_t)r->base.size);
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	}
 	(void)atomic_fetch_add(&r->store->maps, 1);
 	atomic_store(&r->map, made);
@@ -151,7 +151,7 @@ static int make_map(local_reader *r, sherd_error *err)
 
 static uint64_t broken_at(const local_reader *r)
 {
-	return r->guarded ? atomic_load_explicit(&r->guarded->broken, memory_order_relaxed) : SHERD_GUARD_WHOLE;
+	return r->guarded ? atomic_load_explicit(&r->guarded->broken, memory_order_relaxed) : SHD_GUARD_WHOLE;
 }
 
 /* A page may be there of which only the first bytes are the file's: the size tells. */
@@ -163,14 +163,14 @@ static int reader_check(const sherd_reader *reader, sherd_error *err)
 		return SHERD_OK;
 	uint64_t broken = broken_at(r);
 	/* One without a descriptor is opened only when there is something to explain. */
-	int fd = broken == SHERD_GUARD_WHOLE ? r->fd : borrow(r);
+	int fd = broken == SHD_GUARD_WHOLE ? r->fd : borrow(r);
 	bool cut = fd >= 0 && r->sys->fstat(r->sys, fd, &st) == 0 && (uint64_t)st.st_size < reader->size;
 	put_back(r, fd);
 	if (cut)
 		return fail_cut((uint64_t)st.st_size, err);
-	if (broken == SHERD_GUARD_WHOLE)
+	if (broken == SHD_GUARD_WHOLE)
 		return SHERD_OK;
-	int rc = sherd_fail_os(err, EIO, "cannot read what is mapped");
+	int rc = shd_fail_os(err, EIO, "cannot read what is mapped");
 	if (err)
 		err->offset = broken;
 	return rc;
@@ -188,7 +188,7 @@ static int reader_map(const sherd_reader *reader, uint64_t offset, size_t len, c
 			rc = make_map(r, err);
 		pthread_mutex_unlock(&r->mutex);
 	}
-	if (rc == SHERD_OK && broken_at(r) != SHERD_GUARD_WHOLE)
+	if (rc == SHERD_OK && broken_at(r) != SHD_GUARD_WHOLE)
 		rc = reader_check(reader, err);
 	if (rc == SHERD_OK)
 		*out = atomic_load(&r->map) + offset;
@@ -309,7 +309,7 @@ static void reader_close(sherd_reader *reader)
 	if (r->copied) {
 		free(map);
 	} else if (map) {
-		sherd_guard_remove(r->guarded);
+		shd_guard_remove(r->guarded);
 		(void)r->sys->unmap(r->sys, map, (size_t)reader->size);
 		(void)atomic_fetch_sub(&r->store->maps, 1);
 	}
@@ -365,14 +365,14 @@ static int open_direct(local_reader *r)
 		return -1;
 	}
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	direct = SHERD_RETRY(r->sys->open(r->sys, AT_FDCWD, path, O_RDONLY | O_DIRECT | O_CLOEXEC, 0, 0));
+	direct = SHD_RETRY(r->sys->open(r->sys, AT_FDCWD, path, O_RDONLY | O_DIRECT | O_CLOEXEC, 0, 0));
 	put_back(r, fd);
 	if (direct >= 0)
 		(void)atomic_fetch_add(&r->store->descriptors, 1);
 	return direct < 0 ? -1 : direct;
 }
 
-int sherd_local_direct(const sherd_reader *reader)
+int shd_local_direct(const sherd_reader *reader)
 {
 	if (reader->ops->close != reader_close)
 		return -1;
@@ -407,20 +407,19 @@ static void give_back(local_reader *r, const char *key)
 		close_file(r);
 }
 
-static int open_object(sherd_local *s, const char *key, local_reader *r, sherd_error *err)
+static int open_object(shd_local *s, const char *key, local_reader *r, sherd_error *err)
 {
 	r->fd = open_file(r, key);
 	if (r->fd >= 0)
 		(void)atomic_fetch_add(&s->descriptors, 1);
 	if (r->fd < 0)
-		return errno == ENXIO ? sherd_local_check_kind(S_IFSOCK, err)
-		                      : sherd_local_fail(err, errno, "cannot open");
+		return errno == ENXIO ? shd_local_check_kind(S_IFSOCK, err) : shd_local_fail(err, errno, "cannot open");
 	struct stat st;
 	if (s->sys->fstat(s->sys, r->fd, &st) < 0)
-		return sherd_fail_os(err, errno, "cannot stat");
-	TRY(sherd_local_check_kind(st.st_mode, err));
+		return shd_fail_os(err, errno, "cannot stat");
+	TRY(shd_local_check_kind(st.st_mode, err));
 	sherd_stat stat;
-	sherd_local_stat_of(&st, &stat);
+	shd_local_stat_of(&st, &stat);
 	r->base.size = stat.size;
 	r->dev = st.st_dev;
 	r->ino = st.st_ino;
@@ -429,12 +428,12 @@ static int open_object(sherd_local *s, const char *key, local_reader *r, sherd_e
 	return SHERD_OK;
 }
 
-int sherd_local_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err)
+int shd_local_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err)
 {
-	sherd_local *s = (sherd_local *)store;
+	shd_local *s = (shd_local *)store;
 	local_reader *r = calloc(1, sizeof(*r));
 	if (!r)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	r->base.ops = &reader_ops;
 	r->store = s;
 	r->sys = s->sys;

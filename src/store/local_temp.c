@@ -6,13 +6,13 @@
 #include <sys/file.h>
 #include <sys/random.h>
 
-int sherd_local_pwrite(const sherd_sys *sys, int fd, const void *buf, size_t len, uint64_t offset, sherd_error *err)
+int shd_local_pwrite(const shd_sys *sys, int fd, const void *buf, size_t len, uint64_t offset, sherd_error *err)
 {
 	for (size_t done = 0; done < len;) {
 		uint64_t at = offset + done;
-		ssize_t n = SHERD_RETRY(sys->pwrite(sys, fd, (const char *)buf + done, len - done, (off_t)at));
+		ssize_t n = SHD_RETRY(sys->pwrite(sys, fd, (const char *)buf + done, len - done, (off_t)at));
 		if (n <= 0) {
-			int rc = sherd_fail_os(err, n == 0 ? EIO : errno, "cannot write");
+			int rc = shd_fail_os(err, n == 0 ? EIO : errno, "cannot write");
 			if (err)
 				err->offset = at;
 			return rc;
@@ -26,13 +26,12 @@ static bool sweep_one(const char *name, unsigned char type, void *arg)
 {
 	(void)type;
 	const struct {
-		const sherd_sys *sys;
+		const shd_sys *sys;
 		int dir;
 	} *in = arg;
-	if (strncmp(name, SHERD_TEMP_PREFIX, strlen(SHERD_TEMP_PREFIX)) != 0)
+	if (strncmp(name, SHD_TEMP_PREFIX, strlen(SHD_TEMP_PREFIX)) != 0)
 		return true;
-	int fd = SHERD_RETRY(
-		in->sys->open(in->sys, in->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0, 0));
+	int fd = SHD_RETRY(in->sys->open(in->sys, in->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0, 0));
 	if (fd < 0)
 		return true;
 	/* A live writer holds its lock, so this one is dead, or has not locked yet and will notice. */
@@ -45,17 +44,17 @@ static bool sweep_one(const char *name, unsigned char type, void *arg)
 }
 
 /* What cannot be swept now is swept another time. */
-void sherd_local_sweep(sherd_local *s, int dir)
+void shd_local_sweep(shd_local *s, int dir)
 {
 	struct {
-		const sherd_sys *sys;
+		const shd_sys *sys;
 		int dir;
 	} in = {s->sys, dir};
-	(void)sherd_local_entries(s->sys, dir, sweep_one, &in, NULL);
+	(void)shd_local_entries(s->sys, dir, sweep_one, &in, NULL);
 }
 
 /* Locks a file that has just got a name. false: a sweeper was faster, try another name. */
-static bool hold(const sherd_sys *sys, int fd, int lock, int *os_errno)
+static bool hold(const shd_sys *sys, int fd, int lock, int *os_errno)
 {
 	struct stat st;
 	*os_errno = 0;
@@ -68,29 +67,29 @@ static bool hold(const sherd_sys *sys, int fd, int lock, int *os_errno)
 	return sys->fstat(sys, fd, &st) < 0 || st.st_nlink > 0;
 }
 
-static int open_named(sherd_local *s, sherd_local_temp *temp, sherd_error *err)
+static int open_named(shd_local *s, shd_local_temp *temp, sherd_error *err)
 {
-	const sherd_sys *sys = s->sys;
+	const shd_sys *sys = s->sys;
 	for (int tries = 0; tries < 100; tries++) {
 		uint64_t random[2];
 		if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
-			return sherd_fail_os(err, errno, "no random bytes");
-		(void)snprintf(temp->name, sizeof(temp->name), SHERD_TEMP_PREFIX "%016llx%016llx",
+			return shd_fail_os(err, errno, "no random bytes");
+		(void)snprintf(temp->name, sizeof(temp->name), SHD_TEMP_PREFIX "%016llx%016llx",
 		               (unsigned long long)random[0], (unsigned long long)random[1]);
-		temp->fd = SHERD_RETRY(sys->open(sys, temp->dir, temp->name,
-		                                 O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-		                                 temp->mode.known ? 0600 : 0666, 0));
+		temp->fd = SHD_RETRY(sys->open(sys, temp->dir, temp->name,
+		                               O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+		                               temp->mode.known ? 0600 : 0666, 0));
 		if (temp->fd < 0) {
 			temp->name[0] = 0;
 			if (errno == EEXIST)
 				continue;
-			return sherd_local_fail(err, errno, "cannot make a temporary file");
+			return shd_local_fail(err, errno, "cannot make a temporary file");
 		}
 		int why;
 		bool held = hold(sys, temp->fd, temp->lock ? temp->lock : LOCK_SH, &why);
 		/* Where nothing can be locked nothing is swept either. */
 		if (held && why && temp->lock)
-			return sherd_fail_os(err, why, "cannot lock");
+			return shd_fail_os(err, why, "cannot lock");
 		if (held)
 			return SHERD_OK;
 		(void)sys->unlink(sys, temp->dir, temp->name);
@@ -98,68 +97,68 @@ static int open_named(sherd_local *s, sherd_local_temp *temp, sherd_error *err)
 		temp->fd = -1;
 		temp->name[0] = 0;
 	}
-	return sherd_fail(err, SHERD_EIO, "io", "cannot make a temporary file: it is always swept");
+	return shd_fail(err, SHERD_EIO, "io", "cannot make a temporary file: it is always swept");
 }
 
 /* 1: this file system has no files without a name. */
-static int open_nameless(sherd_local *s, sherd_local_temp *temp, sherd_error *err)
+static int open_nameless(shd_local *s, shd_local_temp *temp, sherd_error *err)
 {
 	if (atomic_load(&s->no_nameless))
 		return 1;
-	temp->fd = SHERD_RETRY(s->sys->open(s->sys, temp->dir, ".", O_RDWR | O_TMPFILE | O_CLOEXEC,
-	                                    temp->mode.known ? 0600 : 0666, 0));
+	temp->fd = SHD_RETRY(s->sys->open(s->sys, temp->dir, ".", O_RDWR | O_TMPFILE | O_CLOEXEC,
+	                                  temp->mode.known ? 0600 : 0666, 0));
 	if (temp->fd < 0) {
 		if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL && errno != ENOENT)
-			return sherd_local_fail(err, errno, "cannot make a temporary file");
+			return shd_local_fail(err, errno, "cannot make a temporary file");
 		atomic_store(&s->no_nameless, true);
 		return 1;
 	}
 	if (temp->lock && s->sys->flock(s->sys, temp->fd, temp->lock | LOCK_NB) < 0)
-		return sherd_fail_os(err, errno, "cannot lock");
+		return shd_fail_os(err, errno, "cannot lock");
 	return SHERD_OK;
 }
 
-int sherd_local_temp_open(sherd_local *s, const char *key, bool named, int lock, const sherd_local_mode *mode,
-                          sherd_local_temp *out, sherd_error *err)
+int shd_local_temp_open(shd_local *s, const char *key, bool named, int lock, const shd_local_mode *mode,
+                        shd_local_temp *out, sherd_error *err)
 {
-	sherd_local_temp temp = {.dir = -1, .fd = -1, .lock = lock};
+	shd_local_temp temp = {.dir = -1, .fd = -1, .lock = lock};
 	if (mode)
 		temp.mode = *mode;
-	int rc = sherd_local_open_folder(s, key, &temp.dir, err);
+	int rc = shd_local_open_folder(s, key, &temp.dir, err);
 	if (rc == SHERD_OK)
 		rc = named ? 1 : open_nameless(s, &temp, err);
 	if (rc == 1)
 		rc = open_named(s, &temp, err);
 	if (rc < 0)
-		sherd_local_temp_done(s, &temp);
+		shd_local_temp_done(s, &temp);
 	else
 		*out = temp;
 	return rc;
 }
 
-static int copy_bytes(const sherd_sys *sys, int from, int to, sherd_error *err)
+static int copy_bytes(const shd_sys *sys, int from, int to, sherd_error *err)
 {
 	const size_t size = 1u << 20;
 	char *block = malloc(size);
 	if (!block)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	int rc = SHERD_OK;
 	ssize_t n = 0;
 	for (uint64_t at = 0; rc == SHERD_OK; at += (uint64_t)n) {
-		n = SHERD_RETRY(sys->pread(sys, from, block, size, (off_t)at));
+		n = SHD_RETRY(sys->pread(sys, from, block, size, (off_t)at));
 		if (n < 0)
-			rc = sherd_fail_os(err, errno, "cannot read the temporary file");
+			rc = shd_fail_os(err, errno, "cannot read the temporary file");
 		if (n <= 0)
 			break;
-		rc = sherd_local_pwrite(sys, to, block, (size_t)n, at, err);
+		rc = shd_local_pwrite(sys, to, block, (size_t)n, at, err);
 	}
 	free(block);
 	return rc;
 }
 
-int sherd_local_temp_name(sherd_local *s, sherd_local_temp *temp, sherd_error *err)
+int shd_local_temp_name(shd_local *s, shd_local_temp *temp, sherd_error *err)
 {
-	sherd_local_temp named = {.dir = temp->dir, .fd = -1, .lock = temp->lock, .mode = temp->mode};
+	shd_local_temp named = {.dir = temp->dir, .fd = -1, .lock = temp->lock, .mode = temp->mode};
 	int rc = open_named(s, &named, err);
 	if (rc == SHERD_OK)
 		rc = copy_bytes(s->sys, temp->fd, named.fd, err);
@@ -176,7 +175,7 @@ int sherd_local_temp_name(sherd_local *s, sherd_local_temp *temp, sherd_error *e
 	return rc;
 }
 
-void sherd_local_temp_done(sherd_local *s, sherd_local_temp *temp)
+void shd_local_temp_done(shd_local *s, shd_local_temp *temp)
 {
 	if (temp->name[0])
 		(void)s->sys->unlink(s->sys, temp->dir, temp->name);
@@ -184,5 +183,5 @@ void sherd_local_temp_done(sherd_local *s, sherd_local_temp *temp)
 		(void)s->sys->close(s->sys, temp->fd);
 	if (temp->dir >= 0)
 		(void)s->sys->close(s->sys, temp->dir);
-	*temp = SHERD_LOCAL_TEMP_NONE;
+	*temp = SHD_LOCAL_TEMP_NONE;
 }

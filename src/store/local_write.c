@@ -19,8 +19,8 @@ enum { BUFFERS = 4, PAGE_BYTES = 4096 };
 
 typedef struct local_writer {
 	sherd_writer base;
-	sherd_local *store;
-	sherd_local_temp temp;
+	shd_local *store;
+	shd_local_temp temp;
 	char *key;
 	char *like; /* whose mode it gets; NULL: nobody's */
 	sherd_write_mode mode;
@@ -37,15 +37,15 @@ typedef struct local_writer {
 	bool no_direct;   /* this file system, or the system, refused */
 	uint64_t hint;    /* how long the file will be, about */
 	uint64_t length;  /* that the file was given before it was written */
-	sherd_local_later later;
+	shd_local_later later;
 } local_writer;
 
 static int write_out(local_writer *w, const void *buf, size_t len, sherd_error *err)
 {
-	const sherd_sys *sys = w->store->sys;
+	const shd_sys *sys = w->store->sys;
 	for (size_t done = 0; done < len;) {
 		size_t step = len - done < SYNC_STEP ? len - done : SYNC_STEP;
-		TRY(sherd_local_pwrite(sys, w->temp.fd, (const uint8_t *)buf + done, step, w->written, err));
+		TRY(shd_local_pwrite(sys, w->temp.fd, (const uint8_t *)buf + done, step, w->written, err));
 		done += step;
 		w->written += step;
 		if (w->written - w->started >= SYNC_STEP) {
@@ -60,15 +60,15 @@ static int write_out(local_writer *w, const void *buf, size_t len, sherd_error *
 static int open_direct(local_writer *w)
 {
 	char path[32];
-	const sherd_sys *sys = w->store->sys;
+	const shd_sys *sys = w->store->sys;
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", w->temp.fd);
-	return SHERD_RETRY(sys->open(sys, AT_FDCWD, path, O_WRONLY | O_DIRECT | O_CLOEXEC, 0, 0));
+	return SHD_RETRY(sys->open(sys, AT_FDCWD, path, O_WRONLY | O_DIRECT | O_CLOEXEC, 0, 0));
 }
 
 /* A write that makes a file longer has to wait for the disk; so it is made long before. */
 static void make_long(local_writer *w)
 {
-	const sherd_sys *sys = w->store->sys;
+	const shd_sys *sys = w->store->sys;
 	if (!w->length && sys->queue_write && sys->allocate && sys->truncate &&
 	    sys->allocate(sys, w->temp.fd, (off_t)w->hint) == 0)
 		w->length = w->hint;
@@ -77,12 +77,12 @@ static void make_long(local_writer *w)
 /* Without a queue, as far as the system takes whole pages directly; what it does not goes the usual way. */
 static int write_direct(local_writer *w, const uint8_t *buf, sherd_error *err)
 {
-	const sherd_sys *sys = w->store->sys;
+	const shd_sys *sys = w->store->sys;
 	size_t done = 0;
 	while (!w->no_direct && done < BUFFER_SIZE) {
-		ssize_t n = SHERD_RETRY(sys->pwrite(sys, w->direct, buf + done, BUFFER_SIZE - done, (off_t)w->written));
+		ssize_t n = SHD_RETRY(sys->pwrite(sys, w->direct, buf + done, BUFFER_SIZE - done, (off_t)w->written));
 		if (n < 0 && errno != EINVAL && errno != EOPNOTSUPP)
-			return sherd_fail_os(err, errno, "cannot write");
+			return shd_fail_os(err, errno, "cannot write");
 		w->no_direct = n <= 0 || (size_t)n % PAGE_BYTES != 0;
 		done += n > 0 ? (size_t)n : 0;
 		w->written += n > 0 ? (uint64_t)n : 0;
@@ -103,15 +103,15 @@ static int write_buffer(local_writer *w, sherd_error *err)
 		w->no_direct = w->direct < 0;
 	}
 	if (!w->no_direct && w->written + BUFFER_SIZE <= w->length)
-		begun = sherd_local_later_begin(w->store, &w->later, w->direct, buf, BUFFER_SIZE, w->written,
-		                                w->temp.fd, err);
+		begun = shd_local_later_begin(w->store, &w->later, w->direct, buf, BUFFER_SIZE, w->written, w->temp.fd,
+		                              err);
 	TRY(begun);
 	if (!begun)
 		return write_direct(w, buf, err);
 	w->written += BUFFER_SIZE;
 	w->started = w->written;
 	w->filling = (w->filling + 1) % BUFFERS;
-	return sherd_local_later_settle(w->store, &w->later, BUFFERS - 1, w->temp.fd, err);
+	return shd_local_later_settle(w->store, &w->later, BUFFERS - 1, w->temp.fd, err);
 }
 
 /* The buffer that is filled next, or NULL: memory is out. Large pages lie together in memory, so that the disk is
@@ -120,7 +120,7 @@ static uint8_t *buffer_of(local_writer *w)
 {
 	uint8_t **buffer = &w->buffers[w->filling];
 	if (!*buffer)
-		*buffer = w->large ? sherd_large_alloc(BUFFER_SIZE) : malloc(GATHER_SIZE);
+		*buffer = w->large ? shd_large_alloc(BUFFER_SIZE) : malloc(GATHER_SIZE);
 	return *buffer;
 }
 
@@ -137,8 +137,8 @@ static int append_large(local_writer *w, const uint8_t *bytes, size_t len, sherd
 		uint8_t *buffer = buffer_of(w);
 		size_t n = BUFFER_SIZE - w->gathered < len ? BUFFER_SIZE - w->gathered : len;
 		if (!buffer)
-			return sherd_fail_nomem(err);
-		sherd_copy_past(buffer + w->gathered, bytes, n);
+			return shd_fail_nomem(err);
+		shd_copy_past(buffer + w->gathered, bytes, n);
 		w->gathered += n;
 		bytes += n;
 		len -= n;
@@ -151,7 +151,7 @@ static int append_large(local_writer *w, const uint8_t *bytes, size_t len, sherd
 static int append_small(local_writer *w, const uint8_t *bytes, size_t len, sherd_error *err)
 {
 	if (len < GATHER_SIZE && !buffer_of(w))
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	if (w->gathered && w->gathered + len >= GATHER_SIZE) {
 		size_t part = GATHER_SIZE - w->gathered;
 		memcpy(w->buffers[0] + w->gathered, bytes, part);
@@ -180,9 +180,9 @@ static int writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, s
 	local_writer *w = (local_writer *)writer;
 	const uint8_t *bytes = buf;
 	if (offset < w->written) {
-		TRY(sherd_local_later_settle(w->store, &w->later, 0, w->temp.fd, err));
+		TRY(shd_local_later_settle(w->store, &w->later, 0, w->temp.fd, err));
 		size_t part = len < w->written - offset ? len : (size_t)(w->written - offset);
-		TRY(sherd_local_pwrite(w->store->sys, w->temp.fd, bytes, part, offset, err));
+		TRY(shd_local_pwrite(w->store->sys, w->temp.fd, bytes, part, offset, err));
 		if (part == len)
 			return SHERD_OK;
 		bytes += part;
@@ -196,10 +196,10 @@ static int writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, s
 static void writer_abort(sherd_writer *writer)
 {
 	local_writer *w = (local_writer *)writer;
-	sherd_local_later_done(w->store, &w->later);
+	shd_local_later_done(w->store, &w->later);
 	if (w->direct >= 0)
 		(void)w->store->sys->close(w->store->sys, w->direct);
-	sherd_local_temp_done(w->store, &w->temp);
+	shd_local_temp_done(w->store, &w->temp);
 	for (unsigned i = 0; i < BUFFERS; i++)
 		free(w->buffers[i]);
 	free(w->key);
@@ -209,16 +209,16 @@ static void writer_abort(sherd_writer *writer)
 
 static int commit(local_writer *w, sherd_error *err)
 {
-	const sherd_sys *sys = w->store->sys;
-	TRY(sherd_local_later_settle(w->store, &w->later, 0, w->temp.fd, err));
+	const shd_sys *sys = w->store->sys;
+	TRY(shd_local_later_settle(w->store, &w->later, 0, w->temp.fd, err));
 	TRY(flush(w, err));
 	if (w->length > w->written && sys->truncate(sys, w->temp.fd, (off_t)w->written) < 0)
-		return sherd_fail_os(err, errno, "cannot cut off what was not written");
+		return shd_fail_os(err, errno, "cannot cut off what was not written");
 	if (w->like) /* it may have changed since, or gone */
-		sherd_local_mode_of(w->store, w->like, &w->temp.mode);
+		shd_local_mode_of(w->store, w->like, &w->temp.mode);
 	if (w->mode == SHERD_WRITE_NEW)
-		return sherd_local_commit_new(w->store, &w->temp, w->key, err);
-	return sherd_local_commit_over(w->store, &w->temp, w->key, w->conditional ? w->if_identity : NULL, err);
+		return shd_local_commit_new(w->store, &w->temp, w->key, err);
+	return shd_local_commit_over(w->store, &w->temp, w->key, w->conditional ? w->if_identity : NULL, err);
 }
 
 static int writer_commit(sherd_writer *writer, sherd_error *err)
@@ -228,7 +228,7 @@ static int writer_commit(sherd_writer *writer, sherd_error *err)
 	sherd_stat told;
 	int rc = commit(w, err);
 	if (w->identity && w->temp.fd >= 0 && w->store->sys->fstat(w->store->sys, w->temp.fd, &st) == 0) {
-		sherd_local_stat_of(&st, &told);
+		shd_local_stat_of(&st, &told);
 		memcpy(w->identity, told.identity, sizeof(told.identity));
 	}
 	writer_abort(writer);
@@ -250,25 +250,25 @@ static int begin(local_writer *w, const char *key, const sherd_write_options *op
 	if (w->conditional)
 		(void)snprintf(w->if_identity, sizeof(w->if_identity), "%s", options->if_identity);
 	const char *like = options->like ? options->like : options->mode == SHERD_WRITE_REPLACE ? key : NULL;
-	sherd_local_mode mode = {.known = false};
+	shd_local_mode mode = {.known = false};
 	w->key = strdup(key);
 	w->like = like ? strdup(like) : NULL;
 	if (!w->key || (like && !w->like))
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	if (like)
-		sherd_local_mode_of(w->store, like, &mode);
-	return sherd_local_temp_open(w->store, key, options->mode == SHERD_WRITE_REPLACE, 0, &mode, &w->temp, err);
+		shd_local_mode_of(w->store, like, &mode);
+	return shd_local_temp_open(w->store, key, options->mode == SHERD_WRITE_REPLACE, 0, &mode, &w->temp, err);
 }
 
-int sherd_local_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,
-                      sherd_error *err)
+int shd_local_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,
+                    sherd_error *err)
 {
 	local_writer *w = calloc(1, sizeof(*w));
 	if (!w)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	w->base.ops = &writer_ops;
-	w->store = (sherd_local *)store;
-	w->temp = SHERD_LOCAL_TEMP_NONE;
+	w->store = (shd_local *)store;
+	w->temp = SHD_LOCAL_TEMP_NONE;
 	w->direct = -1;
 	int rc = begin(w, key, options, err);
 	if (rc < 0)

@@ -45,7 +45,7 @@ typedef struct memory_writer {
 	bool conditional;
 	char if_identity[72];
 	char *identity; /* where the caller wants it, or NULL */
-	sherd_buf bytes;
+	shd_buf bytes;
 } memory_writer;
 
 typedef struct memory_lock {
@@ -85,7 +85,7 @@ static entry *find(const memory_store *s, const char *key)
 
 static int not_found(sherd_error *err)
 {
-	return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no such object");
+	return shd_fail(err, SHERD_ENOTFOUND, "not-found", "no such object");
 }
 
 static int memory_stat(sherd_store *store, const char *key, sherd_stat *out, sherd_error *err)
@@ -145,7 +145,7 @@ static int memory_remove(sherd_store *store, const char *key, const char *if_ide
 		memmove(e, e + 1, (s->count - (size_t)(e - s->entries)) * sizeof(*e));
 	}
 	pthread_mutex_unlock(&s->mutex);
-	return other ? sherd_fail(err, SHERD_ECONFLICT, "replaced", "the object was replaced") : SHERD_OK;
+	return other ? shd_fail(err, SHERD_ECONFLICT, "replaced", "the object was replaced") : SHERD_OK;
 }
 
 static void memory_close(sherd_store *store)
@@ -215,7 +215,7 @@ static int memory_read(sherd_store *store, const char *key, sherd_reader **out, 
 	memory_store *s = (memory_store *)store;
 	memory_reader *r = calloc(1, sizeof(*r));
 	if (!r)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	r->base.ops = &reader_ops;
 	r->store = s;
 	r->blob = blob_of(s, key);
@@ -234,8 +234,8 @@ static int memory_read(sherd_store *store, const char *key, sherd_reader **out, 
 static int writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
 {
 	memory_writer *w = (memory_writer *)writer;
-	sherd_buf_append(&w->bytes, buf, len);
-	return sherd_buf_check(&w->bytes, err);
+	shd_buf_append(&w->bytes, buf, len);
+	return shd_buf_check(&w->bytes, err);
 }
 
 static int writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, size_t len, sherd_error *err)
@@ -248,7 +248,7 @@ static int writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, s
 static void writer_abort(sherd_writer *writer)
 {
 	memory_writer *w = (memory_writer *)writer;
-	sherd_buf_done(&w->bytes);
+	shd_buf_done(&w->bytes);
 	free(w->key);
 	free(w);
 }
@@ -260,7 +260,7 @@ static int insert(memory_store *s, char *key, blob *b, sherd_error *err)
 		size_t cap = s->cap ? 2 * s->cap : 16;
 		entry *entries = realloc(s->entries, cap * sizeof(*entries));
 		if (!entries)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 		s->entries = entries;
 		s->cap = cap;
 	}
@@ -277,9 +277,9 @@ static int publish(memory_writer *w, blob *b, sherd_error *err)
 	memory_store *s = w->store;
 	entry *e = find(s, w->key);
 	if (e && w->mode == SHERD_WRITE_NEW)
-		return sherd_fail(err, SHERD_EEXIST, "exists", "the object exists");
+		return shd_fail(err, SHERD_EEXIST, "exists", "the object exists");
 	if (w->conditional && (!e || strcmp(e->blob->stat.identity, w->if_identity) != 0))
-		return sherd_fail(err, SHERD_ECONFLICT, "replaced", "the object was replaced or removed");
+		return shd_fail(err, SHERD_ECONFLICT, "replaced", "the object was replaced or removed");
 	(void)snprintf(b->stat.identity, sizeof(b->stat.identity), "%" PRIx64, ++s->made);
 	if (e) {
 		blob_unref(e->blob);
@@ -293,7 +293,7 @@ static int publish(memory_writer *w, blob *b, sherd_error *err)
 	return SHERD_OK;
 }
 
-static blob *blob_make(sherd_buf *bytes)
+static blob *blob_make(shd_buf *bytes)
 {
 	blob *b = calloc(1, sizeof(*b));
 	if (!b)
@@ -304,7 +304,7 @@ static blob *blob_make(sherd_buf *bytes)
 	b->stat.size = bytes->len;
 	b->stat.mtime_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 	b->data = bytes->data;
-	*bytes = (sherd_buf){0};
+	*bytes = (shd_buf){0};
 	return b;
 }
 
@@ -312,7 +312,7 @@ static int writer_commit(sherd_writer *writer, sherd_error *err)
 {
 	memory_writer *w = (memory_writer *)writer;
 	blob *b = blob_make(&w->bytes);
-	int rc = b ? SHERD_OK : sherd_fail_nomem(err);
+	int rc = b ? SHERD_OK : shd_fail_nomem(err);
 	if (b) {
 		pthread_mutex_lock(&w->store->mutex);
 		rc = publish(w, b, err);
@@ -352,7 +352,7 @@ static int memory_write(sherd_store *store, const char *key, const sherd_write_o
 {
 	memory_writer *w = writer_make((memory_store *)store, key, options);
 	if (!w)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	*out = &w->base;
 	return SHERD_OK;
 }
@@ -400,7 +400,7 @@ static int memory_lock_object(sherd_store *store, const char *key, sherd_lock_mo
 	memory_store *s = (memory_store *)store;
 	memory_lock *l = lock_make(s, mode);
 	if (!l)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	pthread_mutex_lock(&s->mutex);
 	const entry *e = find(s, key);
 	bool taken = e && lock_take(l, e->blob);
@@ -410,7 +410,7 @@ static int memory_lock_object(sherd_store *store, const char *key, sherd_lock_mo
 		return SHERD_OK;
 	}
 	free(l);
-	return e ? sherd_fail(err, SHERD_ECONFLICT, "locked", "somebody holds a lock") : not_found(err);
+	return e ? shd_fail(err, SHERD_ECONFLICT, "locked", "somebody holds a lock") : not_found(err);
 }
 
 static int memory_create_locked(sherd_store *store, const char *key, const void *data, size_t len, sherd_lock_mode mode,
@@ -421,10 +421,10 @@ static int memory_create_locked(sherd_store *store, const char *key, const void 
 	memory_writer *w = writer_make(s, key, &(sherd_write_options){.mode = SHERD_WRITE_NEW});
 	blob *b = NULL;
 	if (w)
-		sherd_buf_append(&w->bytes, data, len);
+		shd_buf_append(&w->bytes, data, len);
 	if (l && w && !w->bytes.failed)
 		b = blob_make(&w->bytes);
-	int rc = b ? SHERD_OK : sherd_fail_nomem(err);
+	int rc = b ? SHERD_OK : shd_fail_nomem(err);
 	if (b) {
 		pthread_mutex_lock(&s->mutex);
 		rc = publish(w, b, err);
@@ -448,12 +448,12 @@ static int memory_link(sherd_store *store, const char *key, const char *second, 
 	memory_store *s = (memory_store *)store;
 	char *name = strdup(second);
 	if (!name)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	pthread_mutex_lock(&s->mutex);
 	const entry *e = find(s, key);
 	blob *b = e ? e->blob : NULL;
 	int rc = !b                ? not_found(err)
-	         : find(s, second) ? sherd_fail(err, SHERD_EEXIST, "exists", "the object exists")
+	         : find(s, second) ? shd_fail(err, SHERD_EEXIST, "exists", "the object exists")
 	                           : insert(s, name, b, err);
 	if (rc == SHERD_OK)
 		b->refs++;
@@ -481,7 +481,7 @@ int sherd_store_open_memory(sherd_store **out, sherd_error *err)
 {
 	memory_store *s = calloc(1, sizeof(*s));
 	if (!s)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	s->base.ops = &memory_ops;
 	pthread_mutex_init(&s->mutex, NULL);
 	*out = &s->base;

@@ -39,9 +39,9 @@ static int open_around(sherd_store **out, char **key, const char *path, const sh
 {
 	char *folder = NULL, *name = NULL;
 	split(path, &folder, &name);
-	int rc = folder && name ? SHERD_OK : sherd_fail_nomem(err);
+	int rc = folder && name ? SHERD_OK : shd_fail_nomem(err);
 	if (rc == SHERD_OK && (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0))
-		rc = sherd_in_object(err, sherd_fail_os(err, ENOENT, "no such folder"), path);
+		rc = shd_in_object(err, shd_fail_os(err, ENOENT, "no such folder"), path);
 	if (rc == SHERD_OK)
 		rc = sherd_store_open_local(out, folder, options, err);
 	free(folder);
@@ -57,7 +57,7 @@ static int open_folder(sherd_store **out, char **key, const char *path, const sh
 {
 	char *empty = strdup("");
 	if (!empty)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	int rc = sherd_store_open_local(out, path, options, err);
 	if (rc == SHERD_OK)
 		*key = empty;
@@ -78,12 +78,12 @@ static int open_named(sherd_store **out, char **key, char *path, const sherd_loc
 	if (exists && S_ISDIR(st.st_mode))
 		return open_folder(out, key, path, options, err);
 	if (exists && slash)
-		return sherd_in_object(err, sherd_fail_os(err, ENOTDIR, "no such folder"), path);
+		return shd_in_object(err, shd_fail_os(err, ENOTDIR, "no such folder"), path);
 	if (lstat(path, &st) < 0 || !S_ISLNK(st.st_mode))
 		return open_around(out, key, path, options, err);
 	char *real = realpath(path, NULL);
 	if (!real)
-		return sherd_in_object(err, sherd_fail_os(err, errno, "cannot follow the symbolic link"), path);
+		return shd_in_object(err, shd_fail_os(err, errno, "cannot follow the symbolic link"), path);
 	int rc = open_around(out, key, real, options, err);
 	free(real);
 	return rc;
@@ -94,15 +94,14 @@ int sherd_store_open_path(sherd_store **out, char **key, const char *path, const
 {
 	const char *plain = path ? plain_path(path) : "";
 	if (!plain)
-		return sherd_in_object(
-			err,
-			sherd_fail(err, SHERD_EUNSUPPORTED, "unsupported-scheme", "only local paths can be opened"),
+		return shd_in_object(
+			err, shd_fail(err, SHERD_EUNSUPPORTED, "unsupported-scheme", "only local paths can be opened"),
 			path);
 	if (!*plain)
-		return sherd_fail(err, SHERD_EINVAL, "bad-path", "the path is empty");
+		return shd_fail(err, SHERD_EINVAL, "bad-path", "the path is empty");
 	char *copy = strdup(plain);
 	if (!copy)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	int rc = open_named(out, key, copy, options, err);
 	free(copy);
 	return rc;

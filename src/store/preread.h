@@ -1,6 +1,6 @@
 /* store/preread.h - the first bytes of an object, read once. */
-#ifndef SHERD_STORE_PREREAD_H
-#define SHERD_STORE_PREREAD_H
+#ifndef SHD_STORE_PREREAD_H
+#define SHD_STORE_PREREAD_H
 
 #include "base/str.h"
 
@@ -8,6 +8,6 @@
 
 /* Reads the first bytes, len or as many as there are, and keeps them with the reader: sherd_reader_at() gives them
  * without asking the store again. Borrowed until the reader is closed. Before the reader is shared, and once. */
-int sherd_reader_preread(sherd_reader *reader, size_t len, sherd_str *out, sherd_error *err);
+int shd_reader_preread(sherd_reader *reader, size_t len, shd_str *out, sherd_error *err);
 
 #endif

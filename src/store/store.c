@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
-SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+SHD_AUTO_DEFINE(void, free)
 
 #define PART_MAX 255
 
@@ -16,19 +16,19 @@ static int blame(sherd_error *err, int rc, const sherd_store *store, const char 
 {
 	while (store->around)
 		store = store->around;
-	return sherd_in_store(err, sherd_in_object(err, rc, key), store);
+	return shd_in_store(err, shd_in_object(err, rc, key), store);
 }
 
 /* Why one part of a key is refused, or NULL. */
-static const char *part_fault(sherd_str part)
+static const char *part_fault(shd_str part)
 {
 	if (part.len == 0)
 		return "has an empty part";
 	if (part.len > PART_MAX)
 		return "has a part of more than 255 bytes";
-	if (sherd_str_is(part, ".") || sherd_str_is(part, ".."))
+	if (shd_str_is(part, ".") || shd_str_is(part, ".."))
 		return "has a part that is \".\" or \"..\"";
-	if (sherd_str_starts(part, ".sherd-tmp-"))
+	if (shd_str_starts(part, ".sherd-tmp-"))
 		return "has a part that is reserved for temporary files";
 	return NULL;
 }
@@ -37,22 +37,22 @@ static const char *part_fault(sherd_str part)
 static int check_parts(const char *key, bool last_is_whole, sherd_error *err)
 {
 	if (strlen(key) > SHERD_MAX_KEY)
-		return sherd_in_object(
-			err, sherd_fail(err, SHERD_EINVAL, "bad-key", "key of more than %d bytes", SHERD_MAX_KEY), key);
+		return shd_in_object(
+			err, shd_fail(err, SHERD_EINVAL, "bad-key", "key of more than %d bytes", SHERD_MAX_KEY), key);
 	const char *fault = NULL, *part = key, *slash;
 	for (; !fault && (slash = strchr(part, '/')); part = slash + 1)
-		fault = part_fault((sherd_str){part, (size_t)(slash - part)});
+		fault = part_fault((shd_str){part, (size_t)(slash - part)});
 	if (!fault && last_is_whole)
-		fault = part_fault(sherd_str_of(part));
+		fault = part_fault(shd_str_of(part));
 	if (fault)
-		return sherd_in_object(err, sherd_fail(err, SHERD_EINVAL, "bad-key", "key %s", fault), key);
+		return shd_in_object(err, shd_fail(err, SHERD_EINVAL, "bad-key", "key %s", fault), key);
 	return SHERD_OK;
 }
 
 static int check_key(const char *key, sherd_error *err)
 {
 	if (!key)
-		return sherd_fail(err, SHERD_EINVAL, "bad-key", "no key");
+		return shd_fail(err, SHERD_EINVAL, "bad-key", "no key");
 	return check_parts(key, true, err);
 }
 
@@ -94,7 +94,7 @@ int sherd_store_remove(sherd_store *store, const char *key, sherd_error *err)
 static int check_identity(const char *identity, sherd_error *err)
 {
 	if (strlen(identity) >= sizeof(((sherd_stat *)0)->identity))
-		return sherd_fail(err, SHERD_EINVAL, "bad-identity", "no identity is that long");
+		return shd_fail(err, SHERD_EINVAL, "bad-identity", "no identity is that long");
 	return SHERD_OK;
 }
 
@@ -110,7 +110,7 @@ static int check_folder(const sherd_store *store, const char *key, sherd_error *
 	TRY(check_key(key, err));
 	if (store->ops->caps & SHERD_CAP_MKDIR)
 		return SHERD_OK;
-	return blame(err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-folders", "this store has no folders"), store, key);
+	return blame(err, shd_fail(err, SHERD_EUNSUPPORTED, "no-folders", "this store has no folders"), store, key);
 }
 
 int sherd_store_mkdir(sherd_store *store, const char *key, sherd_error *err)
@@ -130,9 +130,9 @@ int sherd_store_rmdir(sherd_store *store, const char *key, sherd_error *err)
 int sherd_store_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err)
 {
 	TRY(check_key(key, err));
-	SHERD_AUTO(void, free) copy = strdup(key);
+	SHD_AUTO(void, free) copy = strdup(key);
 	if (!copy)
-		return sherd_in_object(err, sherd_fail_nomem(err), key);
+		return shd_in_object(err, shd_fail_nomem(err), key);
 	sherd_reader *reader = NULL;
 	TRY(blame(err, store->ops->read(store, key, &reader, err), store, key));
 	reader->key = TAKE(copy);
@@ -178,8 +178,8 @@ static int check_range(const sherd_reader *reader, uint64_t offset, size_t len, 
 	if (offset <= reader->size && len <= reader->size - offset)
 		return SHERD_OK;
 	return blame(err,
-	             sherd_fail_at(err, SHERD_ECORRUPT, "truncated", offset,
-	                           "%zu bytes wanted, the object ends at %llu", len, (unsigned long long)reader->size),
+	             shd_fail_at(err, SHERD_ECORRUPT, "truncated", offset, "%zu bytes wanted, the object ends at %llu",
+	                         len, (unsigned long long)reader->size),
 	             reader->store, reader->key);
 }
 
@@ -195,14 +195,14 @@ int sherd_reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size
 	return blame(err, reader->ops->at(reader, offset, buf, len, err), reader->store, reader->key);
 }
 
-int sherd_reader_preread(sherd_reader *reader, size_t len, sherd_str *out, sherd_error *err)
+int shd_reader_preread(sherd_reader *reader, size_t len, shd_str *out, sherd_error *err)
 {
 	size_t have = reader->size < len ? (size_t)reader->size : len;
-	SHERD_AUTO(void, free) bytes = malloc(have + 1);
+	SHD_AUTO(void, free) bytes = malloc(have + 1);
 	if (!bytes)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(reader, 0, bytes, have, err));
-	*out = (sherd_str){bytes, have};
+	*out = (shd_str){bytes, have};
 	reader->first = TAKE(bytes);
 	reader->first_len = have;
 	return SHERD_OK;
@@ -217,7 +217,7 @@ bool sherd_reader_peek(const sherd_reader *reader, uint64_t offset, size_t len, 
 
 int sherd_reader_check(const sherd_reader *reader, sherd_error *err)
 {
-	return reader->ops->check ? sherd_in_object(err, reader->ops->check(reader, err), reader->key) : SHERD_OK;
+	return reader->ops->check ? shd_in_object(err, reader->ops->check(reader, err), reader->key) : SHERD_OK;
 }
 
 void sherd_reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t len, sherd_advice advice)
@@ -239,7 +239,7 @@ bool sherd_reader_cached(const sherd_reader *reader, uint64_t offset, uint64_t l
 int sherd_store_queue(sherd_store *store, uint64_t ahead, sherd_queue **out, sherd_error *err)
 {
 	if (!store->ops->queue)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-direct", "this store has no queues");
+		return shd_fail(err, SHERD_EUNSUPPORTED, "no-direct", "this store has no queues");
 	return store->ops->queue(store, ahead, out, err);
 }
 
@@ -268,7 +268,7 @@ void sherd_queue_close(sherd_queue *queue)
 int sherd_reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out, sherd_error *err)
 {
 	if (!reader->ops->map)
-		return blame(err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "this store cannot map"), reader->store,
+		return blame(err, shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "this store cannot map"), reader->store,
 		             reader->key);
 	TRY(check_range(reader, offset, len, err));
 	if (len == 0) {
@@ -286,16 +286,16 @@ int sherd_reader_map(const sherd_reader *reader, uint64_t offset, size_t len, co
 static int check_options(const sherd_write_options *options, sherd_error *err)
 {
 	if (options->mode != SHERD_WRITE_NEW && options->mode != SHERD_WRITE_REPLACE)
-		return sherd_fail(err, SHERD_EINVAL, "bad-mode", "no such mode: %d", (int)options->mode);
+		return shd_fail(err, SHERD_EINVAL, "bad-mode", "no such mode: %d", (int)options->mode);
 	if (options->head > SHERD_MAX_HEAD)
-		return sherd_fail(err, SHERD_EINVAL, "bad-head", "a head of %u bytes, at most %u can be filled",
-		                  options->head, SHERD_MAX_HEAD);
+		return shd_fail(err, SHERD_EINVAL, "bad-head", "a head of %u bytes, at most %u can be filled",
+		                options->head, SHERD_MAX_HEAD);
 	if (options->like)
 		TRY(check_key(options->like, err));
 	if (!options->if_identity)
 		return SHERD_OK;
 	if (options->mode != SHERD_WRITE_REPLACE)
-		return sherd_fail(err, SHERD_EINVAL, "bad-mode", "only a replacement can ask for an identity");
+		return shd_fail(err, SHERD_EINVAL, "bad-mode", "only a replacement can ask for an identity");
 	return check_identity(options->if_identity, err);
 }
 
@@ -306,9 +306,9 @@ int sherd_store_write(sherd_store *store, const char *key, const sherd_write_opt
 	options = options ? options : &defaults;
 	TRY(check_key(key, err));
 	TRY(blame(err, check_options(options, err), store, key));
-	SHERD_AUTO(void, free) copy = strdup(key);
+	SHD_AUTO(void, free) copy = strdup(key);
 	if (!copy)
-		return sherd_in_object(err, sherd_fail_nomem(err), key);
+		return shd_in_object(err, shd_fail_nomem(err), key);
 	sherd_writer *writer = NULL;
 	TRY(blame(err, store->ops->write(store, key, options, &writer, err), store, key));
 	writer->key = TAKE(copy);
@@ -343,7 +343,7 @@ int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd
 		return SHERD_OK;
 	int rc;
 	if (len > INT64_MAX - writer->length)
-		rc = sherd_fail(&writer->failure, SHERD_EINVAL, "too-large", "an object ends below 2^63");
+		rc = shd_fail(&writer->failure, SHERD_EINVAL, "too-large", "an object ends below 2^63");
 	else
 		rc = writer->ops->append(writer, buf, len, &writer->failure);
 	if (rc < 0)
@@ -358,9 +358,9 @@ int sherd_writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, si
 	uint64_t end = writer->head < writer->length ? writer->head : writer->length;
 	int rc = SHERD_OK;
 	if (offset > end || len > end - offset)
-		rc = sherd_fail(&writer->failure, SHERD_EINVAL, "bad-range",
-		                "%zu bytes to fill, but the head that was appended ends at %llu", len,
-		                (unsigned long long)end);
+		rc = shd_fail(&writer->failure, SHERD_EINVAL, "bad-range",
+		              "%zu bytes to fill, but the head that was appended ends at %llu", len,
+		              (unsigned long long)end);
 	else if (len > 0)
 		rc = writer->ops->fill(writer, offset, buf, len, &writer->failure);
 	return rc < 0 ? stick(writer, rc, offset, err) : SHERD_OK;
@@ -369,13 +369,13 @@ int sherd_writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, si
 int sherd_writer_commit(sherd_writer *writer, sherd_error *err)
 {
 	if (!writer)
-		return sherd_fail(err, SHERD_EINVAL, "no-writer", "nothing to commit");
+		return shd_fail(err, SHERD_EINVAL, "no-writer", "nothing to commit");
 	int rc = report(writer, err);
 	if (rc < 0) {
 		sherd_writer_abort(writer);
 		return rc;
 	}
-	SHERD_AUTO(void, free) key = writer->key;
+	SHD_AUTO(void, free) key = writer->key;
 	const sherd_store *store = writer->store;
 	return blame(err, writer->ops->commit(writer, err), store, key);
 }
@@ -391,7 +391,7 @@ void sherd_writer_abort(sherd_writer *writer)
 int sherd_store_put(sherd_store *store, const char *key, sherd_write_mode mode, const void *data, size_t len,
                     sherd_error *err)
 {
-	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	TRY(sherd_store_write(store, key, &(sherd_write_options){.mode = mode, .size_hint = len}, &writer, err));
 	TRY(sherd_writer_append(writer, data, len, err));
 	return sherd_writer_commit(TAKE(writer), err);
@@ -399,17 +399,17 @@ int sherd_store_put(sherd_store *store, const char *key, sherd_write_mode mode, 
 
 int sherd_store_get(sherd_store *store, const char *key, uint64_t max, char **data, size_t *len, sherd_error *err)
 {
-	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	TRY(sherd_store_read(store, key, &reader, err));
 	if (reader->size > max || reader->size >= SIZE_MAX)
 		return blame(err,
-		             sherd_fail(err, SHERD_ELIMIT, "too-large", "%llu bytes, the limit is %llu",
-		                        (unsigned long long)reader->size, (unsigned long long)max),
+		             shd_fail(err, SHERD_ELIMIT, "too-large", "%llu bytes, the limit is %llu",
+		                      (unsigned long long)reader->size, (unsigned long long)max),
 		             store, key);
 	size_t size = (size_t)reader->size;
-	SHERD_AUTO(void, free) bytes = malloc(size + 1);
+	SHD_AUTO(void, free) bytes = malloc(size + 1);
 	if (!bytes)
-		return sherd_in_object(err, sherd_fail_nomem(err), key);
+		return shd_in_object(err, shd_fail_nomem(err), key);
 	TRY(sherd_reader_at(reader, 0, bytes, size, err));
 	((char *)bytes)[size] = 0;
 	*data = TAKE(bytes);
@@ -423,11 +423,9 @@ static int check_lock(const sherd_store *store, const char *key, sherd_lock_mode
 {
 	TRY(check_key(key, err));
 	if (mode != SHERD_LOCK_SHARED && mode != SHERD_LOCK_EXCLUSIVE)
-		return sherd_in_object(err, sherd_fail(err, SHERD_EINVAL, "bad-mode", "no such lock: %d", (int)mode),
-		                       key);
+		return shd_in_object(err, shd_fail(err, SHERD_EINVAL, "bad-mode", "no such lock: %d", (int)mode), key);
 	if (!(store->ops->caps & SHERD_CAP_LOCK))
-		return sherd_in_object(err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-lock", "this store cannot lock"),
-		                       key);
+		return shd_in_object(err, shd_fail(err, SHERD_EUNSUPPORTED, "no-lock", "this store cannot lock"), key);
 	return SHERD_OK;
 }
 
@@ -462,12 +460,11 @@ int sherd_store_link(sherd_store *store, const char *key, const char *second, sh
 	TRY(check_key(key, err));
 	TRY(check_key(second, err));
 	if (!in_one_folder(key, second))
-		return sherd_in_object(err, sherd_fail(err, SHERD_EINVAL, "bad-key", "the second name is elsewhere"),
-		                       second);
+		return shd_in_object(err, shd_fail(err, SHERD_EINVAL, "bad-key", "the second name is elsewhere"),
+		                     second);
 	if (!store->ops->link)
-		return sherd_in_object(
-			err, sherd_fail(err, SHERD_EUNSUPPORTED, "no-link", "objects of this store have one name"),
-			key);
+		return shd_in_object(
+			err, shd_fail(err, SHERD_EUNSUPPORTED, "no-link", "objects of this store have one name"), key);
 	return blame(err, store->ops->link(store, key, second, err), store, key);
 }
 

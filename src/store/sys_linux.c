@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int linux_open(const sherd_sys *sys, int dir, const char *path, int flags, mode_t mode, uint64_t resolve)
+static int linux_open(const shd_sys *sys, int dir, const char *path, int flags, mode_t mode, uint64_t resolve)
 {
 	(void)sys;
 	if (resolve == 0)
@@ -22,79 +22,79 @@ static int linux_open(const sherd_sys *sys, int dir, const char *path, int flags
 	return (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
 }
 
-static int linux_close(const sherd_sys *sys, int fd)
+static int linux_close(const shd_sys *sys, int fd)
 {
 	(void)sys;
 	return close(fd);
 }
 
-static ssize_t linux_pread(const sherd_sys *sys, int fd, void *buf, size_t len, off_t offset)
+static ssize_t linux_pread(const shd_sys *sys, int fd, void *buf, size_t len, off_t offset)
 {
 	(void)sys;
 	return pread(fd, buf, len, offset);
 }
 
-static ssize_t linux_pwrite(const sherd_sys *sys, int fd, const void *buf, size_t len, off_t offset)
+static ssize_t linux_pwrite(const shd_sys *sys, int fd, const void *buf, size_t len, off_t offset)
 {
 	(void)sys;
 	return pwrite(fd, buf, len, offset);
 }
 
-static int linux_fsync(const sherd_sys *sys, int fd)
+static int linux_fsync(const shd_sys *sys, int fd)
 {
 	(void)sys;
 	return fsync(fd);
 }
 
-static int linux_allocate(const sherd_sys *sys, int fd, off_t len)
+static int linux_allocate(const shd_sys *sys, int fd, off_t len)
 {
 	(void)sys;
 	return fallocate(fd, 0, 0, len);
 }
 
-static int linux_truncate(const sherd_sys *sys, int fd, off_t len)
+static int linux_truncate(const shd_sys *sys, int fd, off_t len)
 {
 	(void)sys;
 	return ftruncate(fd, len);
 }
 
-static int linux_start_sync(const sherd_sys *sys, int fd, off_t offset, off_t len)
+static int linux_start_sync(const shd_sys *sys, int fd, off_t offset, off_t len)
 {
 	(void)sys;
 	return sync_file_range(fd, offset, len, SYNC_FILE_RANGE_WRITE);
 }
 
-static int linux_fstat(const sherd_sys *sys, int fd, struct stat *out)
+static int linux_fstat(const shd_sys *sys, int fd, struct stat *out)
 {
 	(void)sys;
 	return fstat(fd, out);
 }
 
-static int linux_fstatat(const sherd_sys *sys, int dir, const char *name, struct stat *out, int flags)
+static int linux_fstatat(const shd_sys *sys, int dir, const char *name, struct stat *out, int flags)
 {
 	(void)sys;
 	return fstatat(dir, name, out, flags);
 }
 
-static int linux_set_mtime(const sherd_sys *sys, int fd, struct timespec mtime)
+static int linux_set_mtime(const shd_sys *sys, int fd, struct timespec mtime)
 {
 	(void)sys;
 	return futimens(fd, (struct timespec[2]){{.tv_nsec = UTIME_OMIT}, mtime});
 }
 
-static int linux_chown(const sherd_sys *sys, int fd, uid_t owner, gid_t group)
+static int linux_chown(const shd_sys *sys, int fd, uid_t owner, gid_t group)
 {
 	(void)sys;
 	return fchown(fd, owner, group);
 }
 
-static int linux_chmod(const sherd_sys *sys, int fd, mode_t mode)
+static int linux_chmod(const shd_sys *sys, int fd, mode_t mode)
 {
 	(void)sys;
 	return fchmod(fd, mode);
 }
 
-static int linux_link_nameless(const sherd_sys *sys, int fd, int dir, const char *name)
+static int linux_link_nameless(const shd_sys *sys, int fd, int dir, const char *name)
 {
 	(void)sys;
 	char path[32];
@@ -102,55 +102,55 @@ static int linux_link_nameless(const sherd_sys *sys, int fd, int dir, const char
 	return linkat(AT_FDCWD, path, dir, name, AT_SYMLINK_FOLLOW);
 }
 
-static int linux_link(const sherd_sys *sys, int dir, const char *from, const char *to)
+static int linux_link(const shd_sys *sys, int dir, const char *from, const char *to)
 {
 	(void)sys;
 	return linkat(dir, from, dir, to, 0);
 }
 
-static int linux_rename(const sherd_sys *sys, int dir, const char *from, const char *to, unsigned flags)
+static int linux_rename(const shd_sys *sys, int dir, const char *from, const char *to, unsigned flags)
 {
 	(void)sys;
 	return flags ? renameat2(dir, from, dir, to, flags) : renameat(dir, from, dir, to);
 }
 
-static int linux_unlink(const sherd_sys *sys, int dir, const char *name)
+static int linux_unlink(const shd_sys *sys, int dir, const char *name)
 {
 	(void)sys;
 	return unlinkat(dir, name, 0);
 }
 
-static int linux_mkdir(const sherd_sys *sys, int dir, const char *path, mode_t mode)
+static int linux_mkdir(const shd_sys *sys, int dir, const char *path, mode_t mode)
 {
 	(void)sys;
 	return mkdirat(dir, path, mode);
 }
 
-static int linux_rmdir(const sherd_sys *sys, int dir, const char *name)
+static int linux_rmdir(const shd_sys *sys, int dir, const char *name)
 {
 	(void)sys;
 	return unlinkat(dir, name, AT_REMOVEDIR);
 }
 
-static int linux_flock(const sherd_sys *sys, int fd, int operation)
+static int linux_flock(const shd_sys *sys, int fd, int operation)
 {
 	(void)sys;
 	return flock(fd, operation);
 }
 
-static void *linux_map(const sherd_sys *sys, int fd, size_t len)
+static void *linux_map(const shd_sys *sys, int fd, size_t len)
 {
 	(void)sys;
 	return mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
 }
 
-static int linux_unmap(const sherd_sys *sys, void *start, size_t len)
+static int linux_unmap(const shd_sys *sys, void *start, size_t len)
 {
 	(void)sys;
 	return munmap(start, len);
 }
 
-static int linux_queue_open(const sherd_sys *sys, unsigned depth, unsigned long *queue)
+static int linux_queue_open(const shd_sys *sys, unsigned depth, unsigned long *queue)
 {
 	(void)sys;
 	aio_context_t context = 0;
@@ -165,7 +165,7 @@ static int begin_io(unsigned long queue, struct iocb *io)
 	return syscall(SYS_io_submit, queue, 1L, list) == 1 ? 0 : -1;
 }
 
-static int linux_queue_read(const sherd_sys *sys, unsigned long queue, uint64_t tag, int fd, void *buf, size_t len,
+static int linux_queue_read(const shd_sys *sys, unsigned long queue, uint64_t tag, int fd, void *buf, size_t len,
                             off_t offset)
 {
 	(void)sys;
@@ -180,8 +180,8 @@ static int linux_queue_read(const sherd_sys *sys, unsigned long queue, uint64_t 
 	return begin_io(queue, &read);
 }
 
-static int linux_queue_write(const sherd_sys *sys, unsigned long queue, uint64_t tag, int fd, const void *buf,
-                             size_t len, off_t offset)
+static int linux_queue_write(const shd_sys *sys, unsigned long queue, uint64_t tag, int fd, const void *buf, size_t len,
+                             off_t offset)
 {
 	(void)sys;
 	struct iocb write = {
@@ -195,7 +195,7 @@ static int linux_queue_write(const sherd_sys *sys, unsigned long queue, uint64_t
 	return begin_io(queue, &write);
 }
 
-static int linux_queue_wait(const sherd_sys *sys, unsigned long queue, uint64_t *tag, int64_t *result)
+static int linux_queue_wait(const shd_sys *sys, unsigned long queue, uint64_t *tag, int64_t *result)
 {
 	(void)sys;
 	struct io_event event = {0};
@@ -206,19 +206,19 @@ static int linux_queue_wait(const sherd_sys *sys, unsigned long queue, uint64_t 
 	return 0;
 }
 
-static void linux_queue_close(const sherd_sys *sys, unsigned long queue)
+static void linux_queue_close(const shd_sys *sys, unsigned long queue)
 {
 	(void)sys;
 	(void)syscall(SYS_io_destroy, queue);
 }
 
-static ssize_t linux_getdents(const sherd_sys *sys, int fd, void *buf, size_t len)
+static ssize_t linux_getdents(const shd_sys *sys, int fd, void *buf, size_t len)
 {
 	(void)sys;
 	return syscall(SYS_getdents64, fd, buf, len);
 }
 
-const sherd_sys sherd_sys_linux = {
+const shd_sys shd_sys_linux = {
 	.open = linux_open,
 	.close = linux_close,
 	.pread = linux_pread,

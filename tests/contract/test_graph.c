@@ -271,7 +271,7 @@ TEST(without_second_names_a_version_that_is_read_is_not_tagged)
 	sherd_store *poor = NULL;
 	fail_sys_init(&sys);
 	sys.refuse = FAIL_SYS_NO_LINK;
-	assert_ok(sherd_store_open_local_sys(&poor, folder, NULL, &sys.sys, err));
+	assert_ok(shd_store_open_local_sys(&poor, folder, NULL, &sys.sys, err));
 	holder h = hold(&(sherd_graph_options){.version = 2});
 	sherd_graph *g = graph_open(poor, "db", NULL);
 	assert_refused(SHERD_ECONFLICT, "locked", sherd_graph_set_tag(g, 2, "release", "one", err));

@@ -12,15 +12,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_model, sherd_model_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
 enum { RACERS = 6, ROUNDS = 20, WON = 0, REFUSED = 1, FAILED = 2 };
 
 /* Each racer signs what it saves. shards 0: one file; else sets of which some have one shard more than others. */
 static int save(const char *folder, uint32_t shards, int racer, int go)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	sherd_store *store = NULL;
 	sherd_error e = {0};
 	char name[16], byte;
@@ -69,8 +69,8 @@ static int race(const char *folder, uint32_t shards)
 
 static void assert_saved_by(sherd_store *store, int winner)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	const sherd_pair *pairs;
 	const char *racer = "nobody";
 	char want[16];

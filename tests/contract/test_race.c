@@ -102,7 +102,7 @@ static int race_process(fixture *f, const char *key, const char *identity, int i
 	/* a store of its own, as another program has it */
 	sherd_store *store = NULL;
 	char byte;
-	if (sherd_store_open_local_sys(&store, f->folder, NULL, &f->sys.sys, NULL) < 0 || read(go, &byte, 1) < 0)
+	if (shd_store_open_local_sys(&store, f->folder, NULL, &f->sys.sys, NULL) < 0 || read(go, &byte, 1) < 0)
 		return 99;
 	int rc = race_once(&(racer){.store = store, .key = key, .identity = identity, .id = id});
 	sherd_store_close(store);

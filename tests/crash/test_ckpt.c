@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
-SHERD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
 
 static ckpt_sample *old, *new, *later;
 
@@ -42,7 +42,7 @@ static int die_in_save(sherd_store *store)
 {
 	sherd_ckpt_saver *saver = NULL;
 	sherd_ckpt_save_options o = ckpt_sample_options(old, 0);
-	TRY(sherd_ckpt_saver_begin(&saver, store, "m", &o, false, NULL, NULL));
+	TRY(shd_ckpt_saver_begin(&saver, store, "m", &o, false, NULL, NULL));
 	TRY(sherd_ckpt_saver_shard(saver, 1, old->shards[1].items, old->shards[1].count, NULL));
 	return sherd_ckpt_saver_finish(saver, NULL, NULL);
 }
@@ -193,7 +193,7 @@ static void check_state(crash_walk *w, sherd_store *store)
 {
 	checked *c = w->arg;
 	const scenario *s = c->scenario;
-	SHERD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
+	SHD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
 	sherd_error e = {0};
 	ckpt_content got = ckpt_sample_content(store, "m", old, new);
 	c->saw[got] = true;

@@ -1,7 +1,7 @@
 /* A real process that saves, replaces, removes and prunes is killed at random moments. After every kill the newest
  * committed set is whole, dead saves are named as such, the next save succeeds, and nothing stays behind.
  *
- * SHERD_KILLS: how often (200), SHERD_SEED: which moments. */
+ * SHD_KILLS: how often (200), SHD_SEED: which moments. */
 #include "support/ckpt_place.h"
 #include "support/ckpt_sample.h"
 #include "support/environment.h"
@@ -18,11 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
-SHERD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
 
-#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
+#define SAMPLE SHD_AUTO(ckpt_sample, ckpt_sample_free)
 
 /* The step of a set is the seed of its sample, so that whoever finds it knows what must be in it. */
 static int save(sherd_store *store, const char *prefix, uint64_t step, bool replace, sherd_error *err)
@@ -88,7 +88,7 @@ static void kill_one(const char *folder, uint64_t step, long nanoseconds)
 /* Returns the highest step that is committed. */
 static uint64_t check_after_kill(sherd_store *store, uint64_t least)
 {
-	SHERD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
+	SHD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
 	uint64_t newest = 0;
 	assert_ok(sherd_ckpt_list_open(&list, store, "", NULL, err));
 	for (size_t i = 0; i < sherd_ckpt_list_count(list); i++) {
@@ -125,7 +125,7 @@ static bool count_shards(const char *key, const sherd_stat *stat, void *arg)
 static void check_next_writers(const char *folder, uint64_t step)
 {
 	sherd_store *store = NULL;
-	SHERD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
+	SHD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
 	bool claimed = false;
 	size_t shards = 0, named = 0;
 	assert_ok(sherd_store_open_local(&store, folder, NULL, err));

@@ -12,9 +12,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
 
-#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
+#define SAMPLE SHD_AUTO(ckpt_sample, ckpt_sample_free)
 
 typedef struct meeting {
 	const ckpt_sample *first, *second;
@@ -31,7 +31,7 @@ static sherd_ckpt_saver *open_saver(sherd_store *store, const ckpt_sample *s, bo
 	sherd_ckpt_saver *saver = NULL;
 	sherd_ckpt_save_options o = ckpt_sample_options(s, 0);
 	o.take_over = take_over;
-	assert_ok(sherd_ckpt_saver_begin(&saver, store, "m", &o, by_ranks, NULL, err));
+	assert_ok(shd_ckpt_saver_begin(&saver, store, "m", &o, by_ranks, NULL, err));
 	return saver;
 }
 
@@ -182,17 +182,17 @@ static void take_over_meanwhile(void *arg, sherd_store *inner)
 	m->progress = (sherd_progress){.update = is_patient, .arg = m};
 	o.take_over = true;
 	o.progress = &m->progress;
-	m->rc = sherd_ckpt_saver_begin(&m->b, inner, "m", &o, false, NULL, NULL);
+	m->rc = shd_ckpt_saver_begin(&m->b, inner, "m", &o, false, NULL, NULL);
 	m->patience = INT_MAX;
 }
 
 static void check_taken_over(meeting *m, sherd_store *store, const char *what, long nth)
 {
-	sherd_ckpt_claim claim;
+	shd_ckpt_claim claim;
 	bool valid = false;
 	if (m->rc < 0)
 		return; /* it met the lock of who looked */
-	int rc = sherd_ckpt_read_claim(store, "m", &claim, &valid, NULL);
+	int rc = shd_ckpt_read_claim(store, "m", &claim, &valid, NULL);
 	if (rc < 0 || !valid || memcmp(&claim.set_id, &m->second->set_id, sizeof(claim.set_id)) != 0)
 		fail_msg("%s, operation %ld: the taker's claim is gone", what, nth);
 	write_rank(m->b, m->second, 0);
@@ -208,9 +208,9 @@ static void commit_first(meeting *m, sherd_store *store)
 
 static void check_one_of_two(meeting *m, sherd_store *store, const char *what, long nth)
 {
-	sherd_ckpt_claim claim;
+	shd_ckpt_claim claim;
 	bool valid = false;
-	if (m->b && sherd_ckpt_read_claim(store, "m", &claim, &valid, NULL) < 0)
+	if (m->b && shd_ckpt_read_claim(store, "m", &claim, &valid, NULL) < 0)
 		fail_msg("%s, operation %ld: the taker's claim is gone", what, nth);
 	if (m->b)
 		sherd_ckpt_saver_abort(TAKE(m->b));
@@ -236,18 +236,18 @@ static void a_victim_lives(meeting *m, sherd_store *store)
 	assert_ok(ckpt_sample_save(old, store, "m", err));
 	assert_ok(sherd_store_stat(store, "m.metadata.json", &m->seen, err));
 	o.replace = true;
-	assert_ok(sherd_ckpt_saver_begin(&m->a, store, "m", &o, false, NULL, err));
+	assert_ok(shd_ckpt_saver_begin(&m->a, store, "m", &o, false, NULL, err));
 	write_rank(m->a, m->first, 0);
 	write_rank(m->a, m->first, 1);
 	o = ckpt_sample_options(m->second, 0);
 	o.replace = o.take_over = true;
-	assert_ok(sherd_ckpt_saver_begin(&m->b, store, "m", &o, false, NULL, err));
+	assert_ok(shd_ckpt_saver_begin(&m->b, store, "m", &o, false, NULL, err));
 	sherd_ckpt_saver_abort(TAKE(m->b));
 }
 
 static void remove_it(meeting *m, sherd_store *store)
 {
-	m->rc = sherd_ckpt_remove_set(store, "m", m->seen.identity, NULL);
+	m->rc = shd_ckpt_remove_set(store, "m", m->seen.identity, NULL);
 }
 
 static void commit_the_victim(void *arg, sherd_store *inner)

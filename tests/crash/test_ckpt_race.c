@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
 
-#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
+#define SAMPLE SHD_AUTO(ckpt_sample, ckpt_sample_free)
 
 enum { PROCESSES = 16, ROUNDS = 50 };
 

@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
 
-#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
+#define SAMPLE SHD_AUTO(ckpt_sample, ckpt_sample_free)
 
 enum { WORLD = 3, ROUNDS = 20 };
 

@@ -7,14 +7,14 @@
 
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_model, sherd_model_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 
 typedef enum verdict { ABSENT, OLD, NEW, WRONG } verdict;
 
 static bool bytes_are_right(const sherd_model *m)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	uint8_t got[256], want[256];
 	bool right = sherd_bundle_of_model(&b, m, NULL) == SHERD_OK && sherd_bundle_count(b) == CONTAINER_ARRAYS;
 	for (size_t i = 0; right && i < CONTAINER_ARRAYS; i++) {
@@ -28,7 +28,7 @@ static bool bytes_are_right(const sherd_model *m)
 /* The model under "m" says of itself which one it is; every byte of it must be right. */
 static verdict look(sherd_store *store)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	const sherd_pair *pairs;
 	int rc = sherd_model_open(&m, store, "m", NULL, NULL);
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)

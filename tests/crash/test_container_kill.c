@@ -1,7 +1,7 @@
 /* A real process that saves models into files and shards is killed at random moments. After every kill each model that
  * was there once is whole, old or new, and the next save succeeds and clears what was left.
  *
- * SHERD_KILLS: how often (60), SHERD_SEED: which moments. */
+ * SHD_KILLS: how often (60), SHD_SEED: which moments. */
 #include "support/ckpt_place.h"
 #include "support/container_make.h"
 #include "support/environment.h"
@@ -81,7 +81,7 @@ TEST(no_kill_breaks_a_model)
 	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
 	assert_ok(save_step(store, step, err));
 	for (uint64_t i = 0; i < kills; i++) {
-		kill_one(folder, ++step, (long)(sherd_splitmix64(seed + i) % 60000000));
+		kill_one(folder, ++step, (long)(shd_splitmix64(seed + i) % 60000000));
 		assert_whole(store);
 	}
 	step += 3 - step % 3; /* so that "changing" has two shards */

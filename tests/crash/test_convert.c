@@ -2,7 +2,7 @@
  * never a mixture; of a first conversion nothing that opens, or all of it; and the next one needs no leave to replace
  * what a dead one left (S-3, S-12).
  *
- * SHERD_KILLS: how often (64), SHERD_SEED: which moments. */
+ * SHD_KILLS: how often (64), SHD_SEED: which moments. */
 #include "support/crash_walk.h"
 #include "support/environment.h"
 #include "support/kill.h"
@@ -27,12 +27,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_store, sherd_store_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
-#define BUNDLE SHERD_AUTO(sherd_bundle, sherd_bundle_close)
-#define STORE SHERD_AUTO(sherd_store, sherd_store_close)
+#define BUNDLE SHD_AUTO(sherd_bundle, sherd_bundle_close)
+#define STORE SHD_AUTO(sherd_store, sherd_store_close)
 
 enum { OLD = 1, NEW = 2, TENSORS = 6, BYTES = 300 };
 
@@ -60,15 +60,15 @@ static sherd_bundle *source(sherd_store *memory, unsigned seed)
 {
 	static const uint64_t shape[] = {BYTES};
 	static const char *const names[TENSORS] = {"a", "b/c", "n", "d", "D", "e"};
-	SHERD_AUTO_BUF out = {0};
+	SHD_AUTO_BUF out = {0};
 	sherd_tensor tensors[TENSORS];
 	size_t order[TENSORS];
 	sherd_bundle *b = NULL;
 	for (size_t i = 0; i < TENSORS; i++)
 		tensors[i] = (sherd_tensor){names[i], SHERD_U8, 1, shape, BYTES};
-	assert_ok(sherd_safetensors_encode(tensors, TENSORS, NULL, 0, &out, order, err));
+	assert_ok(shd_safetensors_encode(tensors, TENSORS, NULL, 0, &out, order, err));
 	for (size_t i = 0; i < (size_t)TENSORS * BYTES; i++)
-		sherd_buf_u8(&out, (uint8_t)seed);
+		shd_buf_u8(&out, (uint8_t)seed);
 	assert_ok(sherd_store_put(memory, "s", SHERD_WRITE_REPLACE, out.data, out.len, err));
 	assert_ok(sherd_bundle_open(&b, memory, "s", NULL, err));
 	return b;
@@ -107,7 +107,7 @@ static unsigned content(sherd_store *store, const char *key)
 
 static void assert_fine(sherd_store *store, const char *key)
 {
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	assert_ok(sherd_verify(&r, store, key, NULL, err));
 	if (sherd_report_errors(r))
 		fail_msg("%s: %s", sherd_report_error(r, 0)->object, sherd_report_error(r, 0)->message);
@@ -244,7 +244,7 @@ TEST(a_kill_leaves_the_old_files_or_the_new_ones)
 		assert_true(child >= 0);
 		if (!child)
 			be_killed(folder, j);
-		kill_after(child, (long)(100000 + sherd_splitmix64(seed + i) % 6000000));
+		kill_after(child, (long)(100000 + shd_splitmix64(seed + i) % 6000000));
 		check(store, j, false);
 		scratch_remove(folder);
 	}

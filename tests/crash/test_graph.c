@@ -2,7 +2,7 @@
  * it was, the current one is that before or that after, verification is content, and the next writer works and leaves
  * nothing of the loss behind.
  *
- * The next writer comes after every state when SHERD_KILLS asks for much (make crash), else after every fifth. */
+ * The next writer comes after every state when SHD_KILLS asks for much (make crash), else after every fifth. */
 #include "support/ckpt_place.h"
 #include "support/crash_walk.h"
 #include "support/environment.h"

@@ -5,7 +5,7 @@
  * What a version holds follows from its number: node i, in a file of its own, is as the last version w with w mod NODES
  * equal to i left it. Version numbers divisible by COMPACT_EVERY change nothing: they are compactions.
  *
- * SHERD_KILLS: how often (200), SHERD_SEED: which moments. */
+ * SHD_KILLS: how often (200), SHD_SEED: which moments. */
 #include "support/ckpt_place.h"
 #include "support/environment.h"
 #include "support/graph_make.h"
@@ -68,9 +68,9 @@ static int work(sherd_graph *g, int out, sherd_error *err)
 	const sherd_graph_gc_options keep = {.keep = KEEP};
 	for (uint64_t version = sherd_graph_version(g);; version++) {
 		if (sherd_graph_version(g) != version)
-			return sherd_fail(err, SHERD_ECORRUPT, "bad-version", "not the version that it should be");
+			return shd_fail(err, SHERD_ECORRUPT, "bad-version", "not the version that it should be");
 		if (write(out, &version, sizeof(version)) != (ssize_t)sizeof(version))
-			return sherd_fail(err, SHERD_EIO, "io", "the pipe");
+			return shd_fail(err, SHERD_EIO, "io", "the pipe");
 		if (version % COLLECT_EVERY == 0)
 			TRY(sherd_graph_gc(g, &keep, NULL, err));
 		TRY(make_version(g, version + 1, err));
@@ -198,7 +198,7 @@ static void kill_many(uint64_t kills, const sherd_graph_layout *layout, long lon
 	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
 	assert_ok(sherd_graph_create(store, "db", layout, 1000, err));
 	for (uint64_t i = 0; i < kills; i++) {
-		dice = sherd_splitmix64(dice);
+		dice = shd_splitmix64(dice);
 		uint64_t told = kill_one(folder, dice % 3, (long)(dice >> 20) % longest);
 		assert_true(told >= version);
 		version = check_after_kill(store, told, i % 8 == 0);
@@ -297,7 +297,7 @@ TEST(a_copy_that_is_killed_is_whole_or_can_be_made_again)
 	graph_add_random(from, 100, 300, 20, 4);
 	graph_flush(from);
 	for (uint64_t i = 0; i < kills; i++) {
-		dice = sherd_splitmix64(dice);
+		dice = shd_splitmix64(dice);
 		kill_copying(folder, &layouts[i % 2], (long)(dice >> 20) % 40000000);
 		whole += check_copy(store, from, &layouts[i % 2]);
 	}

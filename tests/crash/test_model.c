@@ -1,7 +1,7 @@
 /* What a power loss or a kill leaves of models that are saved as FlatBuffers file, SDNB and SDZ: the old one or the new
  * one, whole; of a first save nothing that opens, or all of it; and the next save succeeds.
  *
- * SHERD_KILLS: how often (70), SHERD_SEED: which moments. */
+ * SHD_KILLS: how often (70), SHD_SEED: which moments. */
 #include "support/crash_walk.h"
 #include "support/environment.h"
 #include "support/kill.h"
@@ -18,9 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
-SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
+SHD_AUTO_DEFINE(sherd_model, sherd_model_close)
 
-#define MODEL SHERD_AUTO(sherd_model, sherd_model_close)
+#define MODEL SHD_AUTO(sherd_model, sherd_model_close)
 
 enum { OLD = 1, NEW = 2 };
 
@@ -138,7 +138,7 @@ TEST(a_kill_leaves_the_old_model_or_the_new_one)
 		assert_true(child >= 0);
 		if (!child)
 			be_killed(folder, j);
-		kill_after(child, (long)(100000 + sherd_splitmix64(seed + i) % 6000000));
+		kill_after(child, (long)(100000 + shd_splitmix64(seed + i) % 6000000));
 		check(store, j, false);
 		sherd_store_close(store);
 		scratch_remove(folder);

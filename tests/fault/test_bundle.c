@@ -10,32 +10,32 @@
 
 #include <sherd/bundle.h>
 
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 
 static const uint64_t shape[] = {3, 4};
 static const sherd_tensor tensors[] = {{"a", SHERD_F32, 2, shape, 48}, {"b", SHERD_U8, 1, shape, 3}};
 static const sherd_pair pair = {"format", "pt"};
 
 /* A file with both tensors, the index of a set that has only this file, and an array in Fortran order. */
-static int encode(sherd_buf *file, sherd_buf *index, sherd_buf *array, sherd_error *err)
+static int encode(shd_buf *file, shd_buf *index, shd_buf *array, sherd_error *err)
 {
-	const sherd_safetensors_index map = {
+	const shd_safetensors_index map = {
 		.count = 2,
-		.entries = (const sherd_safetensors_index_entry[]){{"a", 0}, {"b", 0}},
+		.entries = (const shd_safetensors_index_entry[]){{"a", 0}, {"b", 0}},
 		.file_count = 1,
 		.files = (const char *const[]){"f"},
 		.pair_count = 1,
 		.pairs = &(const sherd_pair){"who", "me"},
 	};
 	size_t order[2];
-	TRY(sherd_safetensors_encode(tensors, 2, &pair, 1, file, order, err));
-	sherd_buf_zero(file, 51);
-	TRY(sherd_buf_check(file, err));
-	TRY(sherd_npy_encode(&tensors[0], array, err));
-	sherd_buf_zero(array, 48);
-	TRY(sherd_buf_check(array, err));
+	TRY(shd_safetensors_encode(tensors, 2, &pair, 1, file, order, err));
+	shd_buf_zero(file, 51);
+	TRY(shd_buf_check(file, err));
+	TRY(shd_npy_encode(&tensors[0], array, err));
+	shd_buf_zero(array, 48);
+	TRY(shd_buf_check(array, err));
 	memcpy(memmem(array->data, array->len, "False", 5), "True ", 5);
-	return sherd_safetensors_index_encode(&map, index, err);
+	return shd_safetensors_index_encode(&map, index, err);
 }
 
 static int read_all(const sherd_bundle *b, sherd_error *err)
@@ -48,9 +48,9 @@ static int read_all(const sherd_bundle *b, sherd_error *err)
 
 static int open_and_read(sherd_store *store, const char *key, sherd_error *err)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) whole = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) part = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) rows = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) whole = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) part = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) rows = NULL;
 	TRY(sherd_bundle_open(&whole, store, key, NULL, err));
 	TRY(read_all(whole, err));
 	TRY(sherd_bundle_select(&part, whole, &(sherd_bundle_selection){.world = 2}, err));
@@ -71,7 +71,7 @@ static int fill_store(void **state)
 {
 	(void)state;
 	sherd_store *inner;
-	SHERD_AUTO_BUF file = {0}, index = {0}, array = {0};
+	SHD_AUTO_BUF file = {0}, index = {0}, array = {0};
 	TRY(sherd_store_open_memory(&inner, NULL));
 	store = fail_store_over(inner);
 	TRY(encode(&file, &index, &array, NULL));
@@ -89,7 +89,7 @@ static int drop_store(void **state)
 
 static int encode_all(sherd_error *err)
 {
-	SHERD_AUTO_BUF file = {0}, index = {0}, array = {0};
+	SHD_AUTO_BUF file = {0}, index = {0}, array = {0};
 	return encode(&file, &index, &array, err);
 }
 

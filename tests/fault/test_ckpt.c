@@ -20,10 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
-SHERD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
-SHERD_AUTO_DEFINE(sherd_ckpt_plan, sherd_ckpt_plan_close)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
+SHD_AUTO_DEFINE(sherd_ckpt_plan, sherd_ckpt_plan_close)
 
 static ckpt_sample *old, *new; /* two sets, of two shards each */
 static sherd_pool *pool;
@@ -50,7 +50,7 @@ static int die_in_save(sherd_store *store, sherd_error *err)
 {
 	sherd_ckpt_saver *saver = NULL;
 	sherd_ckpt_save_options o = ckpt_sample_options(old, 0);
-	TRY(sherd_ckpt_saver_begin(&saver, store, "m", &o, false, NULL, err));
+	TRY(shd_ckpt_saver_begin(&saver, store, "m", &o, false, NULL, err));
 	TRY(sherd_ckpt_saver_shard(saver, 1, old->shards[1].items, old->shards[1].count, err));
 	return sherd_ckpt_saver_finish(saver, NULL, err);
 }
@@ -126,9 +126,9 @@ static int save_csharp(sherd_store *store, sherd_error *err)
 
 static int load(sherd_store *store, sherd_error *err)
 {
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) shard = NULL;
-	SHERD_AUTO(sherd_ckpt_plan, sherd_ckpt_plan_close) plan = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) shard = NULL;
+	SHD_AUTO(sherd_ckpt_plan, sherd_ckpt_plan_close) plan = NULL;
 	uint8_t got[256];
 	TRY(sherd_ckpt_open(&c, store, "m", NULL, err));
 	for (size_t i = 0; i < sherd_ckpt_count(c); i++)
@@ -144,7 +144,7 @@ static int load(sherd_store *store, sherd_error *err)
 
 static int reshard(sherd_store *store, sherd_error *err)
 {
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	TRY(sherd_ckpt_open(&c, store, "m", NULL, err));
 	return sherd_ckpt_reshard(c, store, "n", true, &(sherd_ckpt_save_options){.world = 3}, err);
 }
@@ -172,7 +172,7 @@ static int prune(sherd_store *store, sherd_error *err)
 	bool unreadable = false;
 	sherd_ckpt_prune_options o = {.keep = 1, .pruned = note_unreadable, .arg = &unreadable};
 	TRY(sherd_ckpt_prune(store, "", &o, err));
-	return unreadable ? sherd_fail(err, SHERD_EIO, "io", "some of it cannot be read") : SHERD_OK;
+	return unreadable ? shd_fail(err, SHERD_EIO, "io", "some of it cannot be read") : SHERD_OK;
 }
 
 static int remove_set(sherd_store *store, sherd_error *err)
@@ -188,25 +188,25 @@ static int lose_metadata(sherd_store *store, sherd_error *err)
 
 static int verify(sherd_store *store, sherd_error *err)
 {
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
-	SHERD_AUTO(sherd_report, sherd_report_close) alone = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) alone = NULL;
 	TRY(sherd_verify(&r, store, "m", NULL, err));
 	TRY(sherd_verify(&alone, store, "m_shard_0.shard", NULL, err));
 	if (sherd_report_errors(r) || sherd_report_errors(alone))
-		return sherd_fail(err, SHERD_EINVAL, "wrong", "a good set has errors");
+		return shd_fail(err, SHERD_EINVAL, "wrong", "a good set has errors");
 	return SHERD_OK;
 }
 
 static int list(sherd_store *store, sherd_error *err)
 {
-	SHERD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) l = NULL;
+	SHD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) l = NULL;
 	TRY(sherd_ckpt_list_open(&l, store, "", NULL, err));
 	for (size_t i = 0; i < sherd_ckpt_list_count(l); i++)
 		if (sherd_ckpt_list_at(l, i)->state == SHERD_CKPT_DAMAGED)
-			return sherd_fail(err, SHERD_EINVAL, "wrong", "a good set passes for damaged");
+			return shd_fail(err, SHERD_EINVAL, "wrong", "a good set passes for damaged");
 	for (size_t i = 0; i < sherd_ckpt_list_count(l); i++)
 		if (sherd_ckpt_list_at(l, i)->state == SHERD_CKPT_UNREADABLE)
-			return sherd_fail(err, SHERD_EIO, "io", "one of them cannot be read");
+			return shd_fail(err, SHERD_EIO, "io", "one of them cannot be read");
 	return SHERD_OK;
 }
 
@@ -343,7 +343,7 @@ static void fail_calls(const op *o, const char *only, int os_errno)
 		sherd_error err = {0};
 		fail_sys sys;
 		fail_sys_init(&sys);
-		if (sherd_store_open_local_sys(&store, folder, NULL, &sys.sys, NULL) < 0)
+		if (shd_store_open_local_sys(&store, folder, NULL, &sys.sys, NULL) < 0)
 			abort();
 		assert_prepared(o, store);
 		fail_sys_at(&sys, ++nth, only, os_errno);

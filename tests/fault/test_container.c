@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
-SHERD_AUTO_DEFINE(sherd_model_writer, sherd_model_writer_abort)
+SHD_AUTO_DEFINE(sherd_model, sherd_model_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_model_writer, sherd_model_writer_abort)
 
 static sherd_store *store;
 
@@ -43,8 +43,8 @@ static int drop_store(void **state)
 
 static int use(const char *key, sherd_error *err)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	uint8_t bytes[256];
 	TRY(sherd_model_open(&m, store, key, NULL, err));
 	TRY(sherd_bundle_of_model(&b, m, err));
@@ -65,8 +65,8 @@ static int use_set(sherd_error *err)
 
 static int salvage(const char *key, sherd_error *err)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-	SHERD_AUTO(sherd_report, sherd_report_close) lost = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) lost = NULL;
 	TRY(sherd_bundle_salvage(&b, &lost, store, key, NULL, err));
 	assert_int_equal(sherd_report_errors(lost), 0);
 	assert_int_equal(sherd_bundle_count(b), CONTAINER_ARRAYS);
@@ -85,7 +85,7 @@ static int salvage_set(sherd_error *err)
 
 static int verify(const char *key, sherd_error *err)
 {
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	TRY(sherd_verify(&r, store, key, NULL, err));
 	assert_int_equal(sherd_report_errors(r), 0);
 	return SHERD_OK;
@@ -103,7 +103,7 @@ static int verify_set(sherd_error *err)
 
 static int save(const char *key, const sherd_model_save_options *options, sherd_error *err)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	TRY(sherd_model_open(&m, store, key, NULL, err));
 	return sherd_model_save(m, store, key, options, err);
 }
@@ -134,7 +134,7 @@ static int save_file(sherd_error *err)
 
 static int stream(sherd_error *err)
 {
-	SHERD_AUTO(sherd_model_writer, sherd_model_writer_abort) w = NULL;
+	SHD_AUTO(sherd_model_writer, sherd_model_writer_abort) w = NULL;
 	const sherd_model_parts *p = container_parts(false);
 	uint8_t bytes[256];
 	TRY(sherd_model_writer_open(&w, store, "one", p, &one, err));

@@ -6,23 +6,23 @@
 
 static int make(sherd_error *err)
 {
-	sherd_flatbuf_builder b;
+	shd_flatbuf_builder b;
 	uint64_t size;
 	enum { COUNT = 200 };
-	sherd_flatbuf_build_init(&b);
-	size_t root = sherd_flatbuf_build_table(&b, 0, "484");
-	size_t list = sherd_flatbuf_build_offsets(&b, sherd_flatbuf_build_field(&b, root, 0), COUNT);
-	sherd_flatbuf_build_i64(&b, root, 1, 5);
-	sherd_flatbuf_build_text(&b, sherd_flatbuf_build_field(&b, root, 2), "text");
+	shd_flatbuf_build_init(&b);
+	size_t root = shd_flatbuf_build_table(&b, 0, "484");
+	size_t list = shd_flatbuf_build_offsets(&b, shd_flatbuf_build_field(&b, root, 0), COUNT);
+	shd_flatbuf_build_i64(&b, root, 1, 5);
+	shd_flatbuf_build_text(&b, shd_flatbuf_build_field(&b, root, 2), "text");
 	for (size_t i = 0; i < COUNT; i++) {
 		char widths[] = "4000000000000000000000000000000001";
 		widths[i % 32 + 1] = '1'; /* many vtables */
-		size_t t = sherd_flatbuf_build_table(&b, list + 4 * i, widths);
-		sherd_flatbuf_build_u8(&b, t, (unsigned)(i % 32 + 1), 1);
-		sherd_flatbuf_build_span(&b, sherd_flatbuf_build_field(&b, t, 0), i, 8);
+		size_t t = shd_flatbuf_build_table(&b, list + 4 * i, widths);
+		shd_flatbuf_build_u8(&b, t, (unsigned)(i % 32 + 1), 1);
+		shd_flatbuf_build_span(&b, shd_flatbuf_build_field(&b, t, 0), i, 8);
 	}
-	int rc = sherd_flatbuf_build_finish(&b, INT32_MAX, &size, err);
-	sherd_flatbuf_build_done(&b);
+	int rc = shd_flatbuf_build_finish(&b, INT32_MAX, &size, err);
+	shd_flatbuf_build_done(&b);
 	return rc;
 }
 

@@ -455,7 +455,7 @@ TEST(every_system_call_may_fail)
 			char *folder = scratch_make();
 			sherd_store *store = NULL;
 			fail_sys_init(&sys);
-			assert_ok(sherd_store_open_local_sys(&store, folder, NULL, &sys.sys, err));
+			assert_ok(shd_store_open_local_sys(&store, folder, NULL, &sys.sys, err));
 			copy_all(from, store);
 			try_act(&t, store, arm_sys, disarm_sys, n, &hit, false);
 			sherd_store_close(store);

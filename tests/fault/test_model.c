@@ -16,9 +16,9 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_model, sherd_model_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
 static sherd_store *store;
 
@@ -27,7 +27,7 @@ static int fill_store(void **state)
 	(void)state;
 	sherd_store *inner;
 	inside_sample inside;
-	SHERD_AUTO_BUF full = {0}, hollow = {0}, array = {0}, old = {0};
+	SHD_AUTO_BUF full = {0}, hollow = {0}, array = {0}, old = {0};
 	TRY(sherd_store_open_memory(&inner, NULL));
 	store = fail_store_over(inner);
 	inside_make(&inside);
@@ -53,8 +53,8 @@ static int drop_store(void **state)
 
 static int use(const char *key, sherd_error *err)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	uint8_t bytes[64];
 	TRY(sherd_model_open(&m, store, key, NULL, err));
 	TRY(sherd_bundle_of_model(&b, m, err));
@@ -65,7 +65,7 @@ static int use(const char *key, sherd_error *err)
 
 static int use_all(sherd_error *err)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) array = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) array = NULL;
 	TRY(use("full.fb", err));
 	TRY(use("h.fb", err));
 	TRY(use("old.fb", err));
@@ -76,7 +76,7 @@ static int use_all(sherd_error *err)
 
 static int verify_one(const char *key, sherd_error *err)
 {
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	TRY(sherd_verify(&r, store, key, NULL, err));
 	assert_int_equal(sherd_report_errors(r), 0);
 	return SHERD_OK;
@@ -92,7 +92,7 @@ static const sherd_model_save_options over = {.format = SHERD_FORMAT_SAMEDIFF_FL
 
 static int save(sherd_error *err)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	TRY(sherd_model_open(&m, store, "full.fb", NULL, err));
 	return sherd_model_save(m, store, "saved.fb", &over, err);
 }
@@ -130,8 +130,8 @@ static int make(sherd_error *err)
 	                           .pairs = &pair,
 	                           .pair_count = 1,
 	                           .read = read_zeros};
-	SHERD_AUTO(sherd_model, sherd_model_close) nested = NULL;
-	SHERD_AUTO(sherd_model, sherd_model_close) plain = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) nested = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) plain = NULL;
 	TRY(sherd_model_make(&nested, &parts, err));
 	graph.subgraph_count = 0;
 	graph.fortran.count = 1;

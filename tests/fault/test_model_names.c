@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_model, sherd_model_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 
 enum { OWNER = 60000, ARRAYS = 2000, MOST_NAME = 64 << 10 };
 
@@ -31,7 +31,7 @@ static char *owner_of(size_t len)
 
 static size_t put_fb(const char *key, size_t owner, uint32_t arrays)
 {
-	SHERD_AUTO_BUF fb = {0};
+	SHD_AUTO_BUF fb = {0};
 	char *name = owner_of(owner);
 	samediff_make_owner(&fb, name, arrays, true);
 	assert_ok(sherd_store_put(store, key, SHERD_WRITE_NEW, fb.data, fb.len, err));
@@ -40,23 +40,23 @@ static size_t put_fb(const char *key, size_t owner, uint32_t arrays)
 }
 
 /* A container of this graph, and an index of so many arrays without bytes, which are not those of the graph. */
-static size_t put_container(const char *key, const sherd_buf *graph, size_t arrays)
+static size_t put_container(const char *key, const shd_buf *graph, size_t arrays)
 {
-	static const uint8_t set[SHERD_CONTAINER_SET_BYTES];
+	static const uint8_t set[SHD_CONTAINER_SET_BYTES];
 	static const uint64_t shape[] = {0};
-	const sherd_container_array none = {.tensor = {"w", SHERD_F32, 1, shape, 0}, .key = ""};
-	SHERD_AUTO_BUF index = {0};
-	sherd_container_array *list = calloc(arrays + 1, sizeof(*list));
-	sherd_container_peer peer;
+	const shd_container_array none = {.tensor = {"w", SHERD_F32, 1, shape, 0}, .key = ""};
+	SHD_AUTO_BUF index = {0};
+	shd_container_array *list = calloc(arrays + 1, sizeof(*list));
+	shd_container_peer peer;
 	container_out out;
 	for (size_t i = 0; i < arrays; i++)
 		list[i] = none;
-	assert_ok(sherd_container_index_encode(list, arrays, &index, err));
-	assert_ok(sherd_container_out_begin(&out, store, key, &(sherd_write_options){0}, err));
-	sherd_container_out_end_data(&out);
-	assert_ok(sherd_container_out_section(&out, SHERD_SECTION_GRAPH, graph->data, graph->len, 6, err));
-	assert_ok(sherd_container_out_section(&out, SHERD_SECTION_ARRAYS, index.data, index.len, 0, err));
-	assert_ok(sherd_container_out_finish(&out, set, &peer, err));
+	assert_ok(shd_container_index_encode(list, arrays, &index, err));
+	assert_ok(shd_container_out_begin(&out, store, key, &(sherd_write_options){0}, err));
+	shd_container_out_end_data(&out);
+	assert_ok(shd_container_out_section(&out, SHD_SECTION_GRAPH, graph->data, graph->len, 6, err));
+	assert_ok(shd_container_out_section(&out, SHD_SECTION_ARRAYS, index.data, index.len, 0, err));
+	assert_ok(shd_container_out_finish(&out, set, &peer, err));
 	free(list);
 	return (size_t)peer.size;
 }
@@ -64,7 +64,7 @@ static size_t put_container(const char *key, const sherd_buf *graph, size_t arra
 static void assert_modest(const char *key, size_t most)
 {
 	sherd_error e = {0};
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	fail_malloc_at(0);
 	int rc = sherd_model_open(&m, store, key, NULL, &e);
 	size_t opened = fail_malloc_bytes();
@@ -90,7 +90,7 @@ TEST(names_of_a_flatbuffers_file_stay_within_what_it_justifies)
 
 TEST(names_of_a_container_stay_within_its_index)
 {
-	SHERD_AUTO_BUF graph = {0};
+	SHD_AUTO_BUF graph = {0};
 	sherd_model *m;
 	char *name = owner_of(OWNER);
 	samediff_make_owner(&graph, name, ARRAYS, false);
@@ -105,9 +105,9 @@ TEST(names_of_a_container_stay_within_its_index)
 
 TEST(a_name_that_would_be_too_long_is_a_number)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) again = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) again = NULL;
 	(void)put_fb("long.fb", MOST_NAME - 4, 2);
 	assert_ok(sherd_model_open(&m, store, "long.fb", NULL, err));
 	assert_ok(sherd_bundle_of_model(&b, m, err));
@@ -121,8 +121,8 @@ TEST(a_name_that_would_be_too_long_is_a_number)
 
 TEST(a_name_may_be_as_long_as_a_file_can_hold)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) longest = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) longer = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) longest = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) longer = NULL;
 	(void)put_fb("longest.fb", MOST_NAME - 6, 1); /* @op/<owner>/p */
 	(void)put_fb("longer.fb", MOST_NAME - 5, 1);
 	assert_ok(sherd_bundle_open(&longest, store, "longest.fb", NULL, err));
@@ -133,7 +133,7 @@ TEST(a_name_may_be_as_long_as_a_file_can_hold)
 
 TEST(an_index_with_one_name_often_is_refused)
 {
-	SHERD_AUTO_BUF graph = {0};
+	SHD_AUTO_BUF graph = {0};
 	sherd_error first = {.reason = ""};
 	samediff_make_owner(&graph, "n", ARRAYS, false);
 	(void)put_container("twice.sdc", &graph, ARRAYS);

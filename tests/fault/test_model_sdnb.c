@@ -12,8 +12,8 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_model, sherd_model_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
 static sherd_store *store;
 static sherd_model *sample;
@@ -22,7 +22,7 @@ static void put_archive(void)
 {
 	char *data;
 	size_t len;
-	SHERD_AUTO_BUF packed = {0};
+	SHD_AUTO_BUF packed = {0};
 	assert_ok(sherd_model_save(sample, store, "plain", &(sherd_model_save_options){.format = SHERD_FORMAT_SDNB},
 	                           err));
 	assert_ok(sherd_store_get(store, "plain", 1 << 30, &data, &len, err));
@@ -75,7 +75,7 @@ static int save_archive(sherd_error *err)
 
 static int use(const char *key, sherd_error *err)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	sherd_bundle *b = NULL;
 	TRY(sherd_model_open(&m, store, key, NULL, err));
 	TRY(sherd_bundle_of_model(&b, m, err));
@@ -100,7 +100,7 @@ static int read_archive(sherd_error *err)
 
 static int verify_archive(sherd_error *err)
 {
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	TRY(sherd_verify(&r, store, "deflated.sdz", NULL, err));
 	assert_int_equal(sherd_report_errors(r), 0);
 	return SHERD_OK;

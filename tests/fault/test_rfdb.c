@@ -32,58 +32,57 @@ static void every_allocation(int (*work)(sherd_error *err), long at_least)
 
 static int append(void *arg, const void *data, size_t len, sherd_error *err)
 {
-	sherd_buf_append(arg, data, len);
-	return sherd_buf_check(arg, err);
+	shd_buf_append(arg, data, len);
+	return shd_buf_check(arg, err);
 }
 
-static int add_rows(sherd_rfdb_writer *w, sherd_error *err)
+static int add_rows(shd_rfdb_writer *w, sherd_error *err)
 {
 	for (unsigned i = 0; i < 200; i++) {
 		char text[32];
 		int n = snprintf(text, sizeof(text), "text %u", i);
-		sherd_str s = {text, (size_t)n};
-		const sherd_rfdb_node node = {
-			(sherd_u128)(i * 77 % 200) << 80, i, s, SHERD_STR("T"), s, s, SHERD_STR("")};
-		const sherd_rfdb_edge edge = {node.id, i, s, SHERD_STR("")};
-		TRY(w->kind == SHERD_RFDB_NODES ? sherd_rfdb_writer_node(w, &node, err)
-		                                : sherd_rfdb_writer_edge(w, &edge, err));
+		shd_str s = {text, (size_t)n};
+		const shd_rfdb_node node = {(shd_u128)(i * 77 % 200) << 80, i, s, SHD_STR("T"), s, s, SHD_STR("")};
+		const shd_rfdb_edge edge = {node.id, i, s, SHD_STR("")};
+		TRY(w->kind == SHD_RFDB_NODES ? shd_rfdb_writer_node(w, &node, err)
+		                              : shd_rfdb_writer_edge(w, &edge, err));
 	}
 	return SHERD_OK;
 }
 
-static int make_segment(sherd_rfdb_kind kind, sherd_buf *raw, sherd_error *err)
+static int make_segment(shd_rfdb_kind kind, shd_buf *raw, sherd_error *err)
 {
-	sherd_rfdb_writer w;
+	shd_rfdb_writer w;
 	uint64_t size;
-	sherd_rfdb_writer_init(&w, kind);
+	shd_rfdb_writer_init(&w, kind);
 	int rc = add_rows(&w, err);
 	if (rc >= 0)
-		rc = sherd_rfdb_writer_finish(&w, append, raw, &size, err);
-	sherd_rfdb_writer_done(&w);
+		rc = shd_rfdb_writer_finish(&w, append, raw, &size, err);
+	shd_rfdb_writer_done(&w);
 	return rc;
 }
 
-static int work_on_segment(sherd_rfdb_kind kind, sherd_error *err)
+static int work_on_segment(shd_rfdb_kind kind, sherd_error *err)
 {
-	SHERD_AUTO_BUF raw = {0}, built = {0};
-	sherd_rfdb_segment s;
-	sherd_rfdb_sidecar x;
+	SHD_AUTO_BUF raw = {0}, built = {0};
+	shd_rfdb_segment s;
+	shd_rfdb_sidecar x;
 	TRY(make_segment(kind, &raw, err));
-	TRY(sherd_rfdb_segment_open(raw.data, raw.len, &s, err));
-	TRY(sherd_rfdb_segment_check(&s, err));
-	TRY(sherd_rfdb_sidecar_build(&s, NULL, &built, err));
-	TRY(sherd_rfdb_sidecar_open(built.data, built.len, &x, err));
-	return sherd_rfdb_sidecar_check(&x, &s, err);
+	TRY(shd_rfdb_segment_open(raw.data, raw.len, &s, err));
+	TRY(shd_rfdb_segment_check(&s, err));
+	TRY(shd_rfdb_sidecar_build(&s, NULL, &built, err));
+	TRY(shd_rfdb_sidecar_open(built.data, built.len, &x, err));
+	return shd_rfdb_sidecar_check(&x, &s, err);
 }
 
 static int work_on_nodes(sherd_error *err)
 {
-	return work_on_segment(SHERD_RFDB_NODES, err);
+	return work_on_segment(SHD_RFDB_NODES, err);
 }
 
 static int work_on_edges(sherd_error *err)
 {
-	return work_on_segment(SHERD_RFDB_EDGES, err);
+	return work_on_segment(SHD_RFDB_EDGES, err);
 }
 
 TEST(segments_and_sidecars_report_lack_of_memory)
@@ -94,50 +93,50 @@ TEST(segments_and_sidecars_report_lack_of_memory)
 
 /* ---- manifests */
 
-static int round_trip(const sherd_rfdb_manifest *m, const sherd_rfdb_edit *e, sherd_arena *arena, sherd_error *err)
+static int round_trip(const shd_rfdb_manifest *m, const shd_rfdb_edit *e, shd_arena *arena, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0}, change = {0}, index = {0};
-	sherd_rfdb_manifest base, out;
-	sherd_rfdb_edit edit;
-	sherd_rfdb_index x = {.latest = 2, .segments = e->removed_nodes}, y;
-	sherd_rfdb_manifest_encode(m, &text);
-	TRY(sherd_buf_check(&text, err));
-	sherd_rfdb_edit_encode(e, &change);
-	TRY(sherd_buf_check(&change, err));
-	sherd_rfdb_index_encode(&x, &index);
-	TRY(sherd_buf_check(&index, err));
-	TRY(sherd_rfdb_manifest_decode(text.data, text.len, NULL, arena, &base, err));
-	TRY(sherd_rfdb_edit_decode(change.data, change.len, NULL, arena, &edit, err));
-	TRY(sherd_rfdb_index_decode(index.data, index.len, NULL, arena, &y, err));
-	TRY(sherd_rfdb_manifest_apply(&base, &edit, 1, arena, &out, err));
-	return sherd_rfdb_manifest_check(&out, err);
+	SHD_AUTO_BUF text = {0}, change = {0}, index = {0};
+	shd_rfdb_manifest base, out;
+	shd_rfdb_edit edit;
+	shd_rfdb_index x = {.latest = 2, .segments = e->removed_nodes}, y;
+	shd_rfdb_manifest_encode(m, &text);
+	TRY(shd_buf_check(&text, err));
+	shd_rfdb_edit_encode(e, &change);
+	TRY(shd_buf_check(&change, err));
+	shd_rfdb_index_encode(&x, &index);
+	TRY(shd_buf_check(&index, err));
+	TRY(shd_rfdb_manifest_decode(text.data, text.len, NULL, arena, &base, err));
+	TRY(shd_rfdb_edit_decode(change.data, change.len, NULL, arena, &edit, err));
+	TRY(shd_rfdb_index_decode(index.data, index.len, NULL, arena, &y, err));
+	TRY(shd_rfdb_manifest_apply(&base, &edit, 1, arena, &out, err));
+	return shd_rfdb_manifest_check(&out, err);
 }
 
 static int work_on_manifests(sherd_error *err)
 {
-	static const sherd_str texts[] = {{"\"a\"", 3}, {"b", 1}};
-	static const sherd_rfdb_descriptor segments[] = {{.id = 1, .types = {texts, 2}, .files = {texts, 2}},
-	                                                 {.id = 2, .files = {texts, 1}}};
-	static const sherd_u128 ids[] = {5, 6, 7};
-	static const sherd_rfdb_edge_key keys[] = {{1, 2, {"\n", 1}}, {3, 4, {"T", 1}}};
-	static const sherd_rfdb_tag tags[] = {{{"\t", 1}, {"v", 1}}};
-	static const sherd_rfdb_count counts[] = {{{"\"", 1}, 1}};
+	static const shd_str texts[] = {{"\"a\"", 3}, {"b", 1}};
+	static const shd_rfdb_descriptor segments[] = {{.id = 1, .types = {texts, 2}, .files = {texts, 2}},
+	                                               {.id = 2, .files = {texts, 1}}};
+	static const shd_u128 ids[] = {5, 6, 7};
+	static const shd_rfdb_edge_key keys[] = {{1, 2, {"\n", 1}}, {3, 4, {"T", 1}}};
+	static const shd_rfdb_tag tags[] = {{{"\t", 1}, {"v", 1}}};
+	static const shd_rfdb_count counts[] = {{{"\"", 1}, 1}};
 	static const uint64_t numbers[] = {1, 9};
-	const sherd_rfdb_manifest m = {.version = 1,
-	                               .nodes = {segments, 2},
-	                               .dead_nodes = {ids, 3},
-	                               .dead_edges = {keys, 2},
-	                               .tags = {tags, 1},
-	                               .counts = {true, counts, counts, 1, 1, true}};
-	const sherd_rfdb_edit e = {.version = 2,
-	                           .parent = 1,
-	                           .added_nodes = {segments, 1},
-	                           .removed_nodes = {numbers, 2},
-	                           .undead_nodes = {ids, 1},
-	                           .undead_edges = {keys, 1}};
-	sherd_arena arena = {0};
+	const shd_rfdb_manifest m = {.version = 1,
+	                             .nodes = {segments, 2},
+	                             .dead_nodes = {ids, 3},
+	                             .dead_edges = {keys, 2},
+	                             .tags = {tags, 1},
+	                             .counts = {true, counts, counts, 1, 1, true}};
+	const shd_rfdb_edit e = {.version = 2,
+	                         .parent = 1,
+	                         .added_nodes = {segments, 1},
+	                         .removed_nodes = {numbers, 2},
+	                         .undead_nodes = {ids, 1},
+	                         .undead_edges = {keys, 1}};
+	shd_arena arena = {0};
 	int rc = round_trip(&m, &e, &arena, err);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	return rc;
 }
 
@@ -150,24 +149,24 @@ TEST(manifests_report_lack_of_memory)
 
 static int work_on_plan(sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	static char names[300][16];
-	sherd_str files[300];
-	sherd_rfdb_plan plan, back;
+	shd_str files[300];
+	shd_rfdb_plan plan, back;
 	for (size_t i = 0; i < 300; i++)
-		files[i] = (sherd_str){
+		files[i] = (shd_str){
 			names[i], (size_t)snprintf(names[i], sizeof(names[i]), "%s%zu/f", i % 2 ? "a/" : "a_", i / 2)};
-	sherd_rfdb_plan_init(&plan, 1);
-	sherd_rfdb_plan_init(&back, 1);
-	int rc = sherd_rfdb_plan_extend(&plan, files, 300, NULL, err);
+	shd_rfdb_plan_init(&plan, 1);
+	shd_rfdb_plan_init(&back, 1);
+	int rc = shd_rfdb_plan_extend(&plan, files, 300, NULL, err);
 	if (rc >= 0) {
-		sherd_rfdb_plan_encode(&plan, &text);
-		rc = sherd_buf_check(&text, err);
+		shd_rfdb_plan_encode(&plan, &text);
+		rc = shd_buf_check(&text, err);
 	}
 	if (rc >= 0)
-		rc = sherd_rfdb_plan_decode(text.data, text.len, NULL, &back, err);
-	sherd_rfdb_plan_done(&plan);
-	sherd_rfdb_plan_done(&back);
+		rc = shd_rfdb_plan_decode(text.data, text.len, NULL, &back, err);
+	shd_rfdb_plan_done(&plan);
+	shd_rfdb_plan_done(&back);
 	return rc;
 }
 

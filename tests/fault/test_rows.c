@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
-SHERD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
-SHERD_AUTO_DEFINE(sherd_rows_dispenser, sherd_rows_dispenser_close)
-SHERD_AUTO_DEFINE(sherd_rows_slot, sherd_rows_slot_close)
+SHD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
+SHD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
+SHD_AUTO_DEFINE(sherd_rows_dispenser, sherd_rows_dispenser_close)
+SHD_AUTO_DEFINE(sherd_rows_slot, sherd_rows_slot_close)
 
 static const uint64_t shards[] = {5, 0, 3, 11};
 enum { TOTAL = 19, WIDTH = 3 };
@@ -58,7 +58,7 @@ static void take(tally *t, const sherd_rows_batch *b)
 /* Goes on after a failure, and hands it on at the end. */
 static int stream_all(const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
 {
-	SHERD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close) c = NULL;
+	SHD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close) c = NULL;
 	sherd_rows_batch b;
 	tally t = {.count = 0};
 	int rc, failed = SHERD_OK;
@@ -74,7 +74,7 @@ static int stream_all(const sherd_rows *rows, const sherd_rows_stream *o, sherd_
 
 static int gather_some(const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
 {
-	SHERD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close) c = NULL;
+	SHD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close) c = NULL;
 	static const uint64_t ids[] = {18, 0, 6, 7, 1, 2};
 	double out[COUNT_OF(ids) * WIDTH];
 	sherd_rows_batch b = {.width = WIDTH, .dtype = o->dtype, .data = out, .ids = ids};
@@ -87,9 +87,9 @@ static int gather_some(const sherd_rows *rows, const sherd_rows_stream *o, sherd
 
 static int dispense_all(const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
 {
-	SHERD_AUTO(sherd_rows_dispenser, sherd_rows_dispenser_close) d = NULL;
-	SHERD_AUTO(sherd_rows_slot, sherd_rows_slot_close) one = NULL;
-	SHERD_AUTO(sherd_rows_slot, sherd_rows_slot_close) two = NULL;
+	SHD_AUTO(sherd_rows_dispenser, sherd_rows_dispenser_close) d = NULL;
+	SHD_AUTO(sherd_rows_slot, sherd_rows_slot_close) one = NULL;
+	SHD_AUTO(sherd_rows_slot, sherd_rows_slot_close) two = NULL;
 	sherd_rows_batch b;
 	tally t = {.count = 0};
 	int failed = SHERD_OK;
@@ -110,7 +110,7 @@ static int dispense_all(const sherd_rows *rows, const sherd_rows_stream *o, sher
 
 static int verify_all(sherd_rows_access access, sherd_error *err)
 {
-	SHERD_AUTO(sherd_rows, sherd_rows_close) rows = NULL;
+	SHD_AUTO(sherd_rows, sherd_rows_close) rows = NULL;
 	sherd_rows_stream o = {.batch_rows = 4, .access = access, .verify = true};
 	TRY(sherd_rows_open_folder(&rows, store, "v", NULL, err));
 	TRY(stream_all(rows, &o, err));
@@ -120,7 +120,7 @@ static int verify_all(sherd_rows_access access, sherd_error *err)
 
 static int do_all(sherd_rows_access access, sherd_error *err)
 {
-	SHERD_AUTO(sherd_rows, sherd_rows_close) rows = NULL;
+	SHD_AUTO(sherd_rows, sherd_rows_close) rows = NULL;
 	static const sherd_dtype types[] = {SHERD_F64, SHERD_F32};
 	TRY(sherd_rows_open_folder(&rows, store, "d", NULL, err));
 	for (size_t i = 0; i < COUNT_OF(types); i++) {

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
 static const char residual[] =
 	"{\"format\":\"residual_shard_bf16\",\"format_version\":1,\"dtype\":\"bfloat16\",\"byte_order\":\"little\","
@@ -29,10 +29,10 @@ static int fill(sherd_store *s)
 	static const uint64_t shape[] = {3, 2};
 	static const double values[6] = {1, 2, 3, 4, 5, 6};
 	const sherd_tensor tensor = {"t", SHERD_F64, 2, shape, 48};
-	SHERD_AUTO_BUF file = {0};
+	SHD_AUTO_BUF file = {0};
 	size_t order[1];
-	TRY(sherd_safetensors_encode(&tensor, 1, NULL, 0, &file, order, NULL));
-	sherd_buf_append(&file, values, sizeof(values));
+	TRY(shd_safetensors_encode(&tensor, 1, NULL, 0, &file, order, NULL));
+	shd_buf_append(&file, values, sizeof(values));
 	TRY(sherd_store_put(s, "t", SHERD_WRITE_NEW, file.data, file.len, NULL));
 	TRY(sherd_store_put(s, "r/manifest.json", SHERD_WRITE_NEW, residual, strlen(residual), NULL));
 	TRY(sherd_store_put(s, "r/b", SHERD_WRITE_NEW, "01234567", 8, NULL));
@@ -45,7 +45,7 @@ static const sherd_rows_pack_options options = {.rows_per_shard = 2, .time_ns = 
 
 static int pack_tensor(sherd_store *s, sherd_error *err)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
 	TRY(sherd_bundle_open(&bundle, s, "t", NULL, err));
 	return sherd_rows_pack_bundle(s, "t1", bundle, NULL, 0, SHERD_DTYPE_NONE, &options, err);
 }
@@ -57,7 +57,7 @@ static int pack_foreign(sherd_store *s, sherd_error *err)
 
 static int verify(sherd_store *s, const char *folder, size_t *errors, sherd_error *err)
 {
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	TRY(sherd_verify(&r, s, folder, NULL, err));
 	*errors = sherd_report_errors(r);
 	return SHERD_OK;
@@ -172,7 +172,7 @@ static void each_call(int os_errno, unsigned refuse)
 		int rc[2];
 		fail_sys_init(&sys);
 		sys.refuse = refuse;
-		assert_ok(sherd_store_open_local_sys(&s, folder, NULL, &sys.sys, err));
+		assert_ok(shd_store_open_local_sys(&s, folder, NULL, &sys.sys, err));
 		assert_int_equal(fill(s), SHERD_OK);
 		fail_sys_at(&sys, n, NULL, os_errno);
 		int all = pack_both(s, rc, &e);

@@ -126,7 +126,7 @@ TEST(every_system_call_may_fail)
 		sherd_store *s;
 		fail_sys sys;
 		fail_sys_init(&sys);
-		assert_ok(sherd_store_open_local_sys(&s, folder, NULL, &sys.sys, err));
+		assert_ok(shd_store_open_local_sys(&s, folder, NULL, &sys.sys, err));
 		begin(s);
 		fail_sys_at(&sys, n, NULL, n % 2 ? EIO : ENOSPC);
 		int rc = work(s, NULL);

@@ -13,12 +13,12 @@
 #include <errno.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_store, sherd_store_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
-#define BUNDLE SHERD_AUTO(sherd_bundle, sherd_bundle_close)
-#define STORE SHERD_AUTO(sherd_store, sherd_store_close)
+#define BUNDLE SHD_AUTO(sherd_bundle, sherd_bundle_close)
+#define STORE SHD_AUTO(sherd_store, sherd_store_close)
 
 enum { OLD = 1, NEW, SEEDS, TENSORS = 2, BYTES = 8 };
 
@@ -44,15 +44,15 @@ static void open_sources(void)
 	static const char *const names[TENSORS] = {"a", "b"};
 	assert_ok(sherd_store_open_memory(&memory, err));
 	for (unsigned seed = OLD; seed < SEEDS; seed++) {
-		SHERD_AUTO_BUF out = {0};
+		SHD_AUTO_BUF out = {0};
 		sherd_tensor tensors[TENSORS];
 		size_t order[TENSORS];
 		const char key[] = {(char)('a' + (int)seed), 0};
 		for (size_t i = 0; i < TENSORS; i++)
 			tensors[i] = (sherd_tensor){names[i], SHERD_U16, 2, shape, BYTES};
-		assert_ok(sherd_safetensors_encode(tensors, TENSORS, NULL, 0, &out, order, err));
+		assert_ok(shd_safetensors_encode(tensors, TENSORS, NULL, 0, &out, order, err));
 		for (size_t i = 0; i < (size_t)TENSORS * BYTES; i++)
-			sherd_buf_u8(&out, (uint8_t)seed);
+			shd_buf_u8(&out, (uint8_t)seed);
 		assert_ok(sherd_store_put(memory, key, SHERD_WRITE_NEW, out.data, out.len, err));
 		assert_ok(sherd_bundle_open(&sources[seed], memory, key, NULL, err));
 	}
@@ -85,7 +85,7 @@ static unsigned content(sherd_store *s, const char *key)
 
 static void assert_clean(sherd_store *s, const char *key)
 {
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	assert_ok(sherd_verify(&r, s, key, NULL, err));
 	if (sherd_report_errors(r))
 		fail_msg("%s: %s", sherd_report_error(r, 0)->object, sherd_report_error(r, 0)->message);
@@ -100,7 +100,7 @@ static bool one_fails(const kind *k, long n)
 	fail_sys sys;
 	sherd_error e = {0};
 	fail_sys_init(&sys);
-	assert_ok(sherd_store_open_local_sys(&s, folder, NULL, &sys.sys, err));
+	assert_ok(shd_store_open_local_sys(&s, folder, NULL, &sys.sys, err));
 	if (k->replace)
 		assert_ok(convert(s, k, OLD, false, err));
 	fail_sys_at(&sys, n, NULL, n % 2 ? EIO : ENOSPC);

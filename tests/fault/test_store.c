@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
-SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
-SHERD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
+SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+SHD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
 
 enum { SIZE = 700000 };
 
@@ -25,7 +25,7 @@ static char bytes[2][SIZE];
 static int write_all(sherd_store *s, const char *key, const sherd_write_options *options, const char *from,
                      sherd_error *err)
 {
-	SHERD_AUTO(sherd_writer, sherd_writer_abort) w = NULL;
+	SHD_AUTO(sherd_writer, sherd_writer_abort) w = NULL;
 	TRY(sherd_store_write(s, key, options, &w, err));
 	TRY(sherd_writer_append(w, from, 10, err));
 	TRY(sherd_writer_append(w, from + 10, SIZE - 110, err));
@@ -42,7 +42,7 @@ static bool stop_never(const char *key, const sherd_stat *stat, void *arg)
 
 static int read_all(sherd_store *s, const char *key, sherd_error *err)
 {
-	SHERD_AUTO(sherd_reader, sherd_reader_close) r = NULL;
+	SHD_AUTO(sherd_reader, sherd_reader_close) r = NULL;
 	const void *map;
 	char buf[100];
 	TRY(sherd_store_read(s, key, &r, err));
@@ -56,8 +56,8 @@ static int read_all(sherd_store *s, const char *key, sherd_error *err)
 static int round_trip(sherd_store *s, sherd_error *err)
 {
 	sherd_stat stat;
-	SHERD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
-	SHERD_AUTO(sherd_lock, sherd_lock_release) claim = NULL;
+	SHD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
+	SHD_AUTO(sherd_lock, sherd_lock_release) claim = NULL;
 	TRY(write_all(s, "d/e/new", &(sherd_write_options){.head = 8}, bytes[1], err));
 	TRY(sherd_store_stat(s, "old", &stat, err));
 	sherd_write_options over = {.mode = SHERD_WRITE_REPLACE, .head = 8, .if_identity = stat.identity};
@@ -122,7 +122,7 @@ static void begin(run *r, bool local)
 	*r = (run){.folder = scratch_make()};
 	fail_sys_init(&r->sys);
 	if (local)
-		assert_ok(sherd_store_open_local_sys(&r->store, r->folder, NULL, &r->sys.sys, err));
+		assert_ok(shd_store_open_local_sys(&r->store, r->folder, NULL, &r->sys.sys, err));
 	else
 		assert_ok(sherd_store_open_memory(&r->store, err));
 	assert_ok(sherd_store_put(r->store, "old", SHERD_WRITE_NEW, bytes[0], SIZE, err));

@@ -1,5 +1,5 @@
 /* The checkpoints of tests/golden/checkpoint: saving them again gives the same bytes, and opening them gives what was
- * saved. With SHERD_GOLDEN_OUT=FOLDER in the environment they are also written there, to be looked at and committed
+ * saved. With SHD_GOLDEN_OUT=FOLDER in the environment they are also written there, to be looked at and committed
  * when the format has changed on purpose. */
 #include "support/source_file.h"
 #include "support/test.h"
@@ -18,8 +18,8 @@
 #define DIMS(...) ((const uint64_t[]){__VA_ARGS__})
 #define ODD_NAME "odd \"name\"\n\xe2\x9c\x93/.."
 
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(sherd_store, sherd_store_close)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
 
 static const sherd_set_id first_id = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}};
 static const sherd_set_id second_id = {{0xff, 0xee, 0xdd, 0xcc, 0xbb, 0xaa, 0x99, 0x88, 1}};
@@ -144,10 +144,10 @@ static void count_file(const char *name, const uint8_t *data, size_t len)
 
 TEST(saving_again_gives_the_same_bytes)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHD_AUTO(sherd_store, sherd_store_close) store = NULL;
 	const char *out = getenv("SHERD_GOLDEN_OUT");
 	if (out) {
-		SHERD_AUTO(sherd_store, sherd_store_close) local = NULL;
+		SHD_AUTO(sherd_store, sherd_store_close) local = NULL;
 		assert_ok(sherd_store_open_local(&local, out, &(sherd_local_options){.create = true}, err));
 		assert_ok(save_all(local, err));
 	}
@@ -190,8 +190,8 @@ static void assert_holds(const sherd_ckpt *c, const char *name, sherd_dtype dtyp
 
 TEST(the_small_set_holds_what_was_saved)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	open_golden(&store, &c, "small");
 	assert_int_equal(sherd_ckpt_count(c), 11);
 	assert_holds(c, "embed", SHERD_F32, embed, sizeof(embed));
@@ -211,8 +211,8 @@ TEST(the_small_set_holds_what_was_saved)
 
 TEST(the_small_set_says_what_was_said_about_it)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	open_golden(&store, &c, "small");
 	const sherd_ckpt_info *info = sherd_ckpt_describe(c);
 	assert_string_equal(info->version, "1.0.0");
@@ -240,8 +240,8 @@ TEST(the_small_set_says_what_was_said_about_it)
 
 TEST(every_tensor_begins_at_a_multiple_of_64)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	size_t seen = 0;
 	open_golden(&store, &c, "small");
 	for (size_t i = 0; i < sherd_ckpt_count(c); i++) {
@@ -258,8 +258,8 @@ TEST(every_tensor_begins_at_a_multiple_of_64)
 /* Nobody said anything about it: absent is not zero. */
 TEST(the_bare_set_says_nothing)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	open_golden(&store, &c, "bare");
 	const sherd_ckpt_about *a = &sherd_ckpt_describe(c)->about;
 	assert_false(a->has_ddp_rank || a->has_epoch || a->has_step || a->has_learning_rate);
@@ -274,8 +274,8 @@ TEST(the_bare_set_says_nothing)
 
 TEST(the_set_of_an_older_writer_says_zeros)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	open_golden(&store, &c, "replaced");
 	const sherd_ckpt_about *a = &sherd_ckpt_describe(c)->about;
 	assert_true(a->has_ddp_rank && a->has_epoch && a->has_step && a->has_learning_rate);
@@ -288,8 +288,8 @@ TEST(the_set_of_an_older_writer_says_zeros)
 
 TEST(the_replacement_is_what_opens)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	open_golden(&store, &c, "replaced");
 	assert_int_equal(sherd_ckpt_count(c), 3);
 	assert_string_equal(sherd_ckpt_shard_at(c, 0)->file, "replaced_shard_0.ffeeddccbbaa99880100000000000000.shard");
@@ -298,8 +298,8 @@ TEST(the_replacement_is_what_opens)
 
 static void assert_csharp(const char *prefix, size_t warnings)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	sherd_report *report = NULL;
 	open_golden(&store, &c, prefix);
 	assert_ok(sherd_verify(&report, store, prefix, NULL, err));

@@ -1,5 +1,5 @@
 /* The containers of tests/golden/container: writing them again gives the same bytes, and opening them gives what was
- * written. None is packed, since the bytes that deflate makes may differ. With SHERD_GOLDEN_OUT=FOLDER in the
+ * written. None is packed, since the bytes that deflate makes may differ. With SHD_GOLDEN_OUT=FOLDER in the
  * environment they are also written there, to be looked at and committed when the format has changed on purpose. */
 #include "support/container_make.h"
 #include "support/inside_make.h"

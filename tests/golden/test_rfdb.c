@@ -1,5 +1,5 @@
 /* The database of tests/golden/rfdb: making its files again gives the same bytes, and they read as what they were made
- * of. With SHERD_GOLDEN_OUT=FOLDER in the environment they are also written there, to be looked at and committed when
+ * of. With SHD_GOLDEN_OUT=FOLDER in the environment they are also written there, to be looked at and committed when
  * the format has changed on purpose. tests/interop reads the same files by the document alone. */
 #include "support/rfdb_files.h"
 #include "support/source_file.h"
@@ -19,14 +19,14 @@
 #define CREATED 1767960000 /* 2026-01-09T12:00:00Z */
 
 typedef struct file {
-	char name[SHERD_RFDB_NAME_MAX];
-	sherd_buf bytes;
+	char name[SHD_RFDB_NAME_MAX];
+	shd_buf bytes;
 } file;
 
 static file made[32];
 static size_t made_count;
 
-static sherd_buf *add(const char *name)
+static shd_buf *add(const char *name)
 {
 	(void)snprintf(made[made_count].name, sizeof(made[made_count].name), "%s", name);
 	return &made[made_count++].bytes;
@@ -67,156 +67,154 @@ static const edge_row src_edges[] = {
 	{"src/b.js->FUNCTION->g", "src/a.js->FUNCTION->f", "CALLS", ""},
 };
 
-static sherd_u128 id_of(const char *text)
+static shd_u128 id_of(const char *text)
 {
-	return sherd_rfdb_id_of(sherd_str_of(text));
+	return shd_rfdb_id_of(shd_str_of(text));
 }
 
-static sherd_rfdb_node node_of(const node_row *row)
+static shd_rfdb_node node_of(const node_row *row)
 {
-	return (sherd_rfdb_node){.id = id_of(row->id),
-	                         .semantic_id = sherd_str_of(row->id),
-	                         .type = sherd_str_of(row->type),
-	                         .name = sherd_str_of(row->name),
-	                         .file = sherd_str_of(row->file),
-	                         .metadata = sherd_str_of(row->metadata)};
+	return (shd_rfdb_node){.id = id_of(row->id),
+	                       .semantic_id = shd_str_of(row->id),
+	                       .type = shd_str_of(row->type),
+	                       .name = shd_str_of(row->name),
+	                       .file = shd_str_of(row->file),
+	                       .metadata = shd_str_of(row->metadata)};
 }
 
 /* ---- making it */
 
-static sherd_rfdb_descriptor finish(sherd_rfdb_writer *w, uint32_t shard, uint64_t id, sherd_arena *arena)
+static shd_rfdb_descriptor finish(shd_rfdb_writer *w, uint32_t shard, uint64_t id, shd_arena *arena)
 {
-	char name[SHERD_RFDB_NAME_MAX];
-	sherd_rfdb_descriptor d = {.id = id, .kind = w->kind, .shard = shard, .rows = w->rows, .has_sha256 = true};
-	sherd_rfdb_segment s;
+	char name[SHD_RFDB_NAME_MAX];
+	shd_rfdb_descriptor d = {.id = id, .kind = w->kind, .shard = shard, .rows = w->rows, .has_sha256 = true};
+	shd_rfdb_segment s;
 	for (int field = 0; field < 2; field++) {
-		sherd_rfdb_texts *list = field == SHERD_RFDB_ZONE_FILES ? &d.files : &d.types;
-		sherd_str *values, *kept;
-		assert_ok(sherd_rfdb_writer_values(w, field, &values, &list->count, err));
-		kept = sherd_arena_copy(arena, values, list->count * sizeof(*values));
+		shd_rfdb_texts *list = field == SHD_RFDB_ZONE_FILES ? &d.files : &d.types;
+		shd_str *values, *kept;
+		assert_ok(shd_rfdb_writer_values(w, field, &values, &list->count, err));
+		kept = shd_arena_copy(arena, values, list->count * sizeof(*values));
 		assert_non_null(kept);
 		for (size_t i = 0; i < list->count; i++)
-			kept[i].ptr = sherd_arena_str(arena, values[i]);
+			kept[i].ptr = shd_arena_str(arena, values[i]);
 		list->items = kept;
 		free(values);
 	}
-	sherd_rfdb_segment_name(shard, id, w->kind, name);
-	sherd_buf *raw = add(name);
+	shd_rfdb_segment_name(shard, id, w->kind, name);
+	shd_buf *raw = add(name);
 	rfdb_finish(w, raw);
 	d.bytes = raw->len;
-	sherd_sha256_of(raw->data, raw->len, d.sha256);
-	assert_ok(sherd_rfdb_segment_open(raw->data, raw->len, &s, err));
-	sherd_rfdb_sidecar_name(shard, id, w->kind, name);
-	assert_ok(sherd_rfdb_sidecar_build(&s, d.sha256, add(name), err));
-	sherd_rfdb_writer_done(w);
+	shd_sha256_of(raw->data, raw->len, d.sha256);
+	assert_ok(shd_rfdb_segment_open(raw->data, raw->len, &s, err));
+	shd_rfdb_sidecar_name(shard, id, w->kind, name);
+	assert_ok(shd_rfdb_sidecar_build(&s, d.sha256, add(name), err));
+	shd_rfdb_writer_done(w);
 	return d;
 }
 
-static sherd_rfdb_descriptor make_nodes(const node_row *rows, size_t count, uint32_t shard, uint64_t id,
-                                        sherd_arena *arena)
+static shd_rfdb_descriptor make_nodes(const node_row *rows, size_t count, uint32_t shard, uint64_t id, shd_arena *arena)
 {
-	sherd_rfdb_writer w;
-	sherd_rfdb_keyed order[8];
-	sherd_rfdb_node nodes[8];
-	sherd_rfdb_writer_init(&w, SHERD_RFDB_NODES);
+	shd_rfdb_writer w;
+	shd_rfdb_keyed order[8];
+	shd_rfdb_node nodes[8];
+	shd_rfdb_writer_init(&w, SHD_RFDB_NODES);
 	for (size_t i = 0; i < count; i++) {
 		nodes[i] = node_of(&rows[i]);
-		order[i] = sherd_rfdb_keyed_of(nodes[i].id, i);
+		order[i] = shd_rfdb_keyed_of(nodes[i].id, i);
 	}
-	assert_ok(sherd_rfdb_sort(order, count, err));
-	assert_ok(sherd_rfdb_writer_nodes(&w, nodes, order, count, err));
+	assert_ok(shd_rfdb_sort(order, count, err));
+	assert_ok(shd_rfdb_writer_nodes(&w, nodes, order, count, err));
 	return finish(&w, shard, id, arena);
 }
 
 /* By source and destination: no two of them differ in their type alone. */
 static int compare_edges(const void *a, const void *b)
 {
-	const sherd_rfdb_edge *x = a, *y = b;
+	const shd_rfdb_edge *x = a, *y = b;
 	if (x->src != y->src)
 		return x->src < y->src ? -1 : 1;
 	return (x->dst > y->dst) - (x->dst < y->dst);
 }
 
-static sherd_rfdb_descriptor make_edges(const edge_row *rows, size_t count, uint32_t shard, uint64_t id,
-                                        sherd_arena *arena)
+static shd_rfdb_descriptor make_edges(const edge_row *rows, size_t count, uint32_t shard, uint64_t id, shd_arena *arena)
 {
-	sherd_rfdb_writer w;
-	sherd_rfdb_edge edges[8];
-	sherd_rfdb_writer_init(&w, SHERD_RFDB_EDGES);
+	shd_rfdb_writer w;
+	shd_rfdb_edge edges[8];
+	shd_rfdb_writer_init(&w, SHD_RFDB_EDGES);
 	for (size_t i = 0; i < count; i++)
-		edges[i] = (sherd_rfdb_edge){id_of(rows[i].src), id_of(rows[i].dst), sherd_str_of(rows[i].type),
-		                             sherd_str_of(rows[i].metadata)};
+		edges[i] = (shd_rfdb_edge){id_of(rows[i].src), id_of(rows[i].dst), shd_str_of(rows[i].type),
+		                           shd_str_of(rows[i].metadata)};
 	qsort(edges, count, sizeof(*edges), compare_edges);
-	assert_ok(sherd_rfdb_writer_edges(&w, edges, NULL, count, err));
+	assert_ok(shd_rfdb_writer_edges(&w, edges, NULL, count, err));
 	return finish(&w, shard, id, arena);
 }
 
-static const sherd_rfdb_count first_nodes[] = {
+static const shd_rfdb_count first_nodes[] = {
 	{{"CLASS", 5}, 1}, {{"CONSTANT", 8}, 1}, {{"FUNCTION", 8}, 3}, {{"MODULE", 6}, 1}};
-static const sherd_rfdb_count first_edges[] = {{{"CALLS", 5}, 4}, {{"CONTAINS", 8}, 1}};
-static const sherd_rfdb_count second_nodes[] = {
+static const shd_rfdb_count first_edges[] = {{{"CALLS", 5}, 4}, {{"CONTAINS", 8}, 1}};
+static const shd_rfdb_count second_nodes[] = {
 	{{"CLASS", 5}, 1}, {{"CONSTANT", 8}, 1}, {{"FUNCTION", 8}, 4}, {{"MODULE", 6}, 1}};
-static const sherd_rfdb_count second_edges[] = {{{"CALLS", 5}, 3}, {{"CONTAINS", 8}, 1}};
-static const sherd_rfdb_tag tag = {{"commit", 6}, {"abc123", 6}};
+static const shd_rfdb_count second_edges[] = {{{"CALLS", 5}, 3}, {{"CONTAINS", 8}, 1}};
+static const shd_rfdb_tag tag = {{"commit", 6}, {"abc123", 6}};
 
-static void make_manifests(sherd_arena *arena)
+static void make_manifests(shd_arena *arena)
 {
-	const sherd_rfdb_descriptor nodes[] = {make_nodes(root_nodes, 3, 0, 1, arena),
-	                                       make_nodes(src_nodes, 3, 1, 3, arena)},
-				    edges[] = {make_edges(root_edges, 3, 0, 2, arena),
-	                                       make_edges(src_edges, 2, 1, 4, arena)},
-				    more = make_nodes(changed_nodes, 2, 1, 5, arena);
-	const sherd_rfdb_edge_key gone = {id_of("src/a.js->FUNCTION->f"), id_of("src/b.js->FUNCTION->g"), {"CALLS", 5}};
-	sherd_rfdb_manifest m = {.version = 1,
-	                         .created_at = CREATED,
-	                         .nodes = {nodes, 2},
-	                         .edges = {edges, 2},
-	                         .tags = {&tag, 1},
-	                         .stats = sherd_rfdb_stats_of(nodes, 2, edges, 2),
-	                         .counts = {true, first_nodes, first_edges, 4, 2, false}};
-	sherd_rfdb_edit e = {.version = 2,
-	                     .parent = 1,
-	                     .created_at = CREATED + 60,
-	                     .added_nodes = {&more, 1},
-	                     .dead_edges = {&gone, 1},
-	                     .stats = m.stats,
-	                     .counts = {true, second_nodes, second_edges, 4, 2, false}};
+	const shd_rfdb_descriptor nodes[] = {make_nodes(root_nodes, 3, 0, 1, arena),
+	                                     make_nodes(src_nodes, 3, 1, 3, arena)},
+				  edges[] = {make_edges(root_edges, 3, 0, 2, arena),
+	                                     make_edges(src_edges, 2, 1, 4, arena)},
+				  more = make_nodes(changed_nodes, 2, 1, 5, arena);
+	const shd_rfdb_edge_key gone = {id_of("src/a.js->FUNCTION->f"), id_of("src/b.js->FUNCTION->g"), {"CALLS", 5}};
+	shd_rfdb_manifest m = {.version = 1,
+	                       .created_at = CREATED,
+	                       .nodes = {nodes, 2},
+	                       .edges = {edges, 2},
+	                       .tags = {&tag, 1},
+	                       .stats = shd_rfdb_stats_of(nodes, 2, edges, 2),
+	                       .counts = {true, first_nodes, first_edges, 4, 2, false}};
+	shd_rfdb_edit e = {.version = 2,
+	                   .parent = 1,
+	                   .created_at = CREATED + 60,
+	                   .added_nodes = {&more, 1},
+	                   .dead_edges = {&gone, 1},
+	                   .stats = m.stats,
+	                   .counts = {true, second_nodes, second_edges, 4, 2, false}};
 	e.stats.nodes += more.rows;
 	e.stats.node_segments++;
-	sherd_rfdb_manifest_encode(&m, add("manifests/000001.json"));
-	sherd_rfdb_edit_encode(&e, add("manifests/000002.edit.json"));
-	const sherd_rfdb_snapshot snapshot = {.version = 1, .created_at = CREATED, .tags = m.tags, .stats = m.stats};
-	const struct sherd_rfdb_tagged tagged = {tag.key, tag.value, 1};
+	shd_rfdb_manifest_encode(&m, add("manifests/000001.json"));
+	shd_rfdb_edit_encode(&e, add("manifests/000002.edit.json"));
+	const shd_rfdb_snapshot snapshot = {.version = 1, .created_at = CREATED, .tags = m.tags, .stats = m.stats};
+	const struct shd_rfdb_tagged tagged = {tag.key, tag.value, 1};
 	const uint64_t segments[] = {1, 2, 3, 4, 5};
-	const sherd_rfdb_index index = {.latest = 2,
-	                                .snapshots = &snapshot,
-	                                .count = 1,
-	                                .tagged = &tagged,
-	                                .tagged_count = 1,
-	                                .segments = {segments, 5}};
-	sherd_rfdb_index_encode(&index, add(SHERD_RFDB_INDEX));
+	const shd_rfdb_index index = {.latest = 2,
+	                              .snapshots = &snapshot,
+	                              .count = 1,
+	                              .tagged = &tagged,
+	                              .tagged_count = 1,
+	                              .segments = {segments, 5}};
+	shd_rfdb_index_encode(&index, add(SHD_RFDB_INDEX));
 }
 
 static void make_plan(void)
 {
-	static const sherd_str files[] = {{"main.js", 7}, {"src/a.js", 8}, {"src/b.js", 8}, {"src/c.js", 8}};
-	sherd_rfdb_plan plan;
-	sherd_rfdb_plan_init(&plan, 0);
-	assert_ok(sherd_rfdb_plan_extend(&plan, files, 4, NULL, err));
-	sherd_rfdb_plan_encode(&plan, add(SHERD_RFDB_PLAN));
-	sherd_rfdb_plan_done(&plan);
+	static const shd_str files[] = {{"main.js", 7}, {"src/a.js", 8}, {"src/b.js", 8}, {"src/c.js", 8}};
+	shd_rfdb_plan plan;
+	shd_rfdb_plan_init(&plan, 0);
+	assert_ok(shd_rfdb_plan_extend(&plan, files, 4, NULL, err));
+	shd_rfdb_plan_encode(&plan, add(SHD_RFDB_PLAN));
+	shd_rfdb_plan_done(&plan);
 }
 
 static int begin(void **state)
 {
-	sherd_arena arena = {0};
-	const sherd_rfdb_config config = {.shards = 2, .planner = SHERD_RFDB_DIRECTORY, .created_at = CREATED};
+	shd_arena arena = {0};
+	const shd_rfdb_config config = {.shards = 2, .planner = SHD_RFDB_DIRECTORY, .created_at = CREATED};
 	(void)state;
 	make_manifests(&arena);
 	make_plan();
-	sherd_rfdb_config_encode(&config, add(SHERD_RFDB_CONFIG));
-	sherd_rfdb_current_encode(&(sherd_rfdb_current){.version = 2}, add(SHERD_RFDB_CURRENT));
-	sherd_arena_done(&arena);
+	shd_rfdb_config_encode(&config, add(SHD_RFDB_CONFIG));
+	shd_rfdb_current_encode(&(shd_rfdb_current){.version = 2}, add(SHD_RFDB_CURRENT));
+	shd_arena_done(&arena);
 	return 0;
 }
 
@@ -224,7 +222,7 @@ static int end(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < made_count; i++)
-		sherd_buf_done(&made[i].bytes);
+		shd_buf_done(&made[i].bytes);
 	return 0;
 }
 
@@ -248,7 +246,7 @@ TEST(the_files_come_out_bit_for_bit)
 		size_t len;
 		if (folder)
 			write_out(folder, &made[i]);
-		(void)snprintf(path, sizeof(path), FOLDER "%.*s", SHERD_RFDB_NAME_MAX, made[i].name);
+		(void)snprintf(path, sizeof(path), FOLDER "%.*s", SHD_RFDB_NAME_MAX, made[i].name);
 		uint8_t *want = source_file_read(path, &len);
 		if (len != made[i].bytes.len || memcmp(want, made[i].bytes.data, len) != 0)
 			fail_msg("%s comes out differently", made[i].name);
@@ -261,15 +259,15 @@ TEST(the_files_pass_every_check)
 {
 	size_t segments = 0;
 	for (size_t i = 0; i < made_count; i++) {
-		sherd_rfdb_segment s;
-		sherd_rfdb_sidecar x;
-		if (!sherd_str_ends(sherd_str_of(made[i].name), ".seg"))
+		shd_rfdb_segment s;
+		shd_rfdb_sidecar x;
+		if (!shd_str_ends(shd_str_of(made[i].name), ".seg"))
 			continue;
-		assert_ok(sherd_rfdb_segment_open(made[i].bytes.data, made[i].bytes.len, &s, err));
-		assert_ok(sherd_rfdb_segment_check(&s, err));
-		assert_true(sherd_rfdb_segment_sorted(&s));
-		assert_ok(sherd_rfdb_sidecar_open(made[i + 1].bytes.data, made[i + 1].bytes.len, &x, err));
-		assert_ok(sherd_rfdb_sidecar_check(&x, &s, err));
+		assert_ok(shd_rfdb_segment_open(made[i].bytes.data, made[i].bytes.len, &s, err));
+		assert_ok(shd_rfdb_segment_check(&s, err));
+		assert_true(shd_rfdb_segment_sorted(&s));
+		assert_ok(shd_rfdb_sidecar_open(made[i + 1].bytes.data, made[i + 1].bytes.len, &x, err));
+		assert_ok(shd_rfdb_sidecar_check(&x, &s, err));
 		segments++;
 	}
 	assert_int_equal(segments, 5);

@@ -1,5 +1,5 @@
 /* The sets of tests/golden/rows: writing them again gives the same bytes, and opening them gives what was written; that
- * of version 1 is only read. With SHERD_GOLDEN_OUT=FOLDER in the environment they are also written there, to be looked
+ * of version 1 is only read. With SHD_GOLDEN_OUT=FOLDER in the environment they are also written there, to be looked
  * at and committed when the format has changed on purpose. */
 #include "support/source_file.h"
 #include "support/test.h"
@@ -15,7 +15,7 @@
 
 #define FOLDER "tests/golden/rows"
 
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
+SHD_AUTO_DEFINE(sherd_store, sherd_store_close)
 
 enum { WIDTH = 3, ROWS = 5 };
 
@@ -66,7 +66,7 @@ static bool compare(const char *key, const sherd_stat *stat, void *arg)
 
 TEST(writing_them_again_gives_the_same_bytes)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHD_AUTO(sherd_store, sherd_store_close) store = NULL;
 	const char *out = getenv("SHERD_GOLDEN_OUT");
 	if (out)
 		assert_ok(sherd_store_open_local(&store, out, &(sherd_local_options){.create = true}, err));
@@ -106,7 +106,7 @@ static void assert_rows(sherd_store *store, const char *name)
 
 TEST(they_are_read_as_they_were_written_version_1_too)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHD_AUTO(sherd_store, sherd_store_close) store = NULL;
 	char path[512];
 	(void)snprintf(path, sizeof(path), "%s/" FOLDER, getenv("SHERD_SOURCE"));
 	assert_ok(sherd_store_open_local(&store, path, NULL, err));

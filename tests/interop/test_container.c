@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 
 static char *folder;
 static sherd_store *store;
@@ -52,23 +52,23 @@ static char *ask_reader(const char *key)
 /* "name": "w", "dtype": "F32", "shape": [2, 3], "sha256": "..." of each tensor, as the reader prints it. */
 static void assert_agrees(const char *key)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	char *told = ask_reader(key);
 	if (!told)
 		fail_msg("the reader refuses %s", key);
 	assert_ok(sherd_bundle_open(&b, store, key, NULL, err));
 	for (size_t i = 0; i < sherd_bundle_count(b); i++) {
 		const sherd_tensor *t = sherd_bundle_tensor(b, i);
-		uint8_t hash[SHERD_SHA256_BYTES], *bytes = malloc((size_t)t->bytes + 1);
-		char hex[SHERD_SHA256_HEX + 1], line[512];
+		uint8_t hash[SHD_SHA256_BYTES], *bytes = malloc((size_t)t->bytes + 1);
+		char hex[SHD_SHA256_HEX + 1], line[512];
 		int n = snprintf(line, sizeof(line), "{\"name\": \"%s\", \"dtype\": \"%s\", \"shape\": [", t->name,
 		                 sherd_dtype_describe(t->dtype)->name);
 		for (uint32_t d = 0; d < t->ndim; d++)
 			n += snprintf(line + n, sizeof(line) - (size_t)n, "%s%llu", d ? ", " : "",
 			              (unsigned long long)t->shape[d]);
 		assert_ok(sherd_bundle_read(b, i, 0, bytes, (size_t)t->bytes, err));
-		sherd_sha256_of(bytes, (size_t)t->bytes, hash);
-		sherd_hex(hash, sizeof(hash), hex);
+		shd_sha256_of(bytes, (size_t)t->bytes, hash);
+		shd_hex(hash, sizeof(hash), hex);
 		(void)snprintf(line + n, sizeof(line) - (size_t)n, "], \"sha256\": \"%s\"}", hex);
 		if (!strstr(told, line))
 			fail_msg("%s: %s is not in %s", key, line, told);

@@ -51,10 +51,10 @@ static char *ask(const char *verb, const char *what, const char *options, int *s
 /* ---- streams */
 
 /* sum += hash, as numbers of 256 bits */
-static void add_hash(uint8_t sum[SHERD_SHA256_BYTES], const uint8_t hash[SHERD_SHA256_BYTES])
+static void add_hash(uint8_t sum[SHD_SHA256_BYTES], const uint8_t hash[SHD_SHA256_BYTES])
 {
 	unsigned carry = 0;
-	for (size_t i = SHERD_SHA256_BYTES; i-- > 0;) {
+	for (size_t i = SHD_SHA256_BYTES; i-- > 0;) {
 		carry += (unsigned)sum[i] + hash[i];
 		sum[i] = (uint8_t)carry;
 		carry >>= 8;
@@ -62,65 +62,65 @@ static void add_hash(uint8_t sum[SHERD_SHA256_BYTES], const uint8_t hash[SHERD_S
 }
 
 typedef struct digests {
-	sherd_sha256 stream;
-	uint8_t set[SHERD_SHA256_BYTES];
+	shd_sha256 stream;
+	uint8_t set[SHD_SHA256_BYTES];
 } digests;
 
-static void put_hex(sherd_buf *out, const void *data, size_t len)
+static void put_hex(shd_buf *out, const void *data, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		sherd_buf_printf(out, "%02x", ((const uint8_t *)data)[i]);
+		shd_buf_printf(out, "%02x", ((const uint8_t *)data)[i]);
 }
 
-static void put_batch(sherd_buf *out, const sherd_rows_batch *b, digests *d)
+static void put_batch(shd_buf *out, const sherd_rows_batch *b, digests *d)
 {
 	size_t row_bytes = (size_t)b->width * sizeof(double);
-	sherd_buf_printf(out, "%" PRIu64 " %s ", b->number, b->padding ? "pad" : "-");
+	shd_buf_printf(out, "%" PRIu64 " %s ", b->number, b->padding ? "pad" : "-");
 	for (size_t i = 0; i < b->rows; i++) {
 		uint64_t id = b->ids ? b->ids[i] : b->first_id + i;
-		uint8_t raw[8], hash[SHERD_SHA256_BYTES];
-		sherd_sha256 one;
-		sherd_buf_printf(out, "%s%" PRIu64, i ? "," : "", id);
-		sherd_put_u64(raw, id);
-		sherd_sha256_init(&one);
-		sherd_sha256_add(&one, raw, sizeof(raw));
-		sherd_sha256_add(&one, (const uint8_t *)b->data + i * row_bytes, row_bytes);
-		sherd_sha256_finish(&one, hash);
+		uint8_t raw[8], hash[SHD_SHA256_BYTES];
+		shd_sha256 one;
+		shd_buf_printf(out, "%s%" PRIu64, i ? "," : "", id);
+		shd_put_u64(raw, id);
+		shd_sha256_init(&one);
+		shd_sha256_add(&one, raw, sizeof(raw));
+		shd_sha256_add(&one, (const uint8_t *)b->data + i * row_bytes, row_bytes);
+		shd_sha256_finish(&one, hash);
 		add_hash(d->set, hash);
 	}
-	sherd_buf_str(out, " ");
+	shd_buf_str(out, " ");
 	put_hex(out, b->data, b->rows * row_bytes);
-	sherd_buf_str(out, "\n");
-	sherd_sha256_add(&d->stream, b->data, b->rows * row_bytes);
+	shd_buf_str(out, "\n");
+	shd_sha256_add(&d->stream, b->data, b->rows * row_bytes);
 }
 
 /* The same text as the other reader's, by the library. */
 static char *stream_text(const sherd_rows *set, const sherd_rows_stream *options)
 {
-	SHERD_AUTO_BUF out = {0};
+	SHD_AUTO_BUF out = {0};
 	sherd_rows_cursor *cursor;
 	sherd_rows_batch batch;
 	sherd_error e;
 	digests d = {0};
-	uint8_t hash[SHERD_SHA256_BYTES];
+	uint8_t hash[SHD_SHA256_BYTES];
 	int rc;
-	sherd_sha256_init(&d.stream);
+	shd_sha256_init(&d.stream);
 	assert_ok(sherd_rows_cursor_open(&cursor, set, options, err));
 	while ((rc = sherd_rows_next(cursor, &batch, &e)) > 0) {
 		char text[SHERD_ROWS_CURSOR_TEXT];
 		put_batch(&out, &batch, &d);
 		assert_ok(sherd_rows_tell(cursor, text, err));
-		sherd_buf_printf(&out, "cursor %s\n", text);
+		shd_buf_printf(&out, "cursor %s\n", text);
 	}
 	assert_int_equal(rc, 0);
 	sherd_rows_cursor_close(cursor);
-	sherd_sha256_finish(&d.stream, hash);
-	sherd_buf_str(&out, "digest ");
+	shd_sha256_finish(&d.stream, hash);
+	shd_buf_str(&out, "digest ");
 	put_hex(&out, hash, sizeof(hash));
-	sherd_buf_str(&out, "\nset-digest ");
+	shd_buf_str(&out, "\nset-digest ");
 	put_hex(&out, d.set, sizeof(d.set));
-	sherd_buf_str(&out, "\n");
-	return sherd_buf_take(&out);
+	shd_buf_str(&out, "\n");
+	return shd_buf_take(&out);
 }
 
 /* Options of a stream, and the same as arguments. */
@@ -140,7 +140,7 @@ static wish random_wish(uint64_t *seed, uint64_t total)
 	static const char *const tails[] = {"keep", "drop", "pad"};
 	wish w = {0};
 	sherd_rows_stream *s = &w.stream;
-#define RANDOM(n) (sherd_splitmix64((*seed)++) % (n))
+#define RANDOM(n) (shd_splitmix64((*seed)++) % (n))
 	wish_argument(&w, "batch", s->batch_rows = 1 + RANDOM(9));
 	wish_argument(&w, "world", s->world = (uint32_t)(1 + RANDOM(4)));
 	wish_argument(&w, "rank", s->rank = (uint32_t)RANDOM(s->world));
@@ -150,11 +150,11 @@ static wish random_wish(uint64_t *seed, uint64_t total)
 		wish_argument(&w, "from", s->from = RANDOM(total + 1));
 	s->shuffle = RANDOM(2);
 	if (s->shuffle) {
-		wish_argument(&w, "shuffle", s->seed = sherd_splitmix64((*seed)++));
+		wish_argument(&w, "shuffle", s->seed = shd_splitmix64((*seed)++));
 		wish_argument(&w, "window", s->shuffle_window = RANDOM(3) ? RANDOM(total + 5) : 0);
 	}
 	if (RANDOM(2))
-		wish_argument(&w, "epoch", s->epoch = RANDOM(2) ? RANDOM(3) : sherd_splitmix64((*seed)++));
+		wish_argument(&w, "epoch", s->epoch = RANDOM(2) ? RANDOM(3) : shd_splitmix64((*seed)++));
 	s->sample = RANDOM(3) == 0;
 	if (s->sample) {
 		s->fraction = (double)RANDOM(12) / 10;
@@ -312,7 +312,7 @@ static void add_line(char **lines, size_t *count, const char *kind, const sherd_
 
 static void assert_same_findings(const char *key, const char *must_have)
 {
-	SHERD_AUTO_BUF out = {0};
+	SHD_AUTO_BUF out = {0};
 	char *lines[32], *ours, *theirs;
 	size_t count = 0;
 	sherd_report *r;
@@ -326,10 +326,10 @@ static void assert_same_findings(const char *key, const char *must_have)
 	if (count)
 		qsort(lines, count, sizeof(lines[0]), by_text);
 	for (size_t i = 0; i < count; i++) {
-		sherd_buf_str(&out, lines[i]);
+		shd_buf_str(&out, lines[i]);
 		free(lines[i]);
 	}
-	ours = sherd_buf_take(&out);
+	ours = shd_buf_take(&out);
 	theirs = ask("check", key, "", &status);
 	assert_int_equal(status, 0);
 	assert_string_equal(ours, theirs);

@@ -1,6 +1,6 @@
 /* Random operations on a few prefixes against a naive model that only knows which set stands where.
  *
- * SHERD_SEED chooses the sequence, SHERD_STEPS its length. */
+ * SHD_SEED chooses the sequence, SHD_STEPS its length. */
 #include "support/ckpt_place.h"
 #include "support/ckpt_sample.h"
 #include "support/environment.h"
@@ -14,8 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
-SHERD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
 
 enum { PREFIXES = 4 };
 
@@ -222,7 +222,7 @@ static void do_commit(model *m, place *p)
 static void do_reshard(model *m, place *p)
 {
 	place *to = &m->places[dice(m, PREFIXES)];
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	sherd_error e = {0};
 	if (!p->committed || to == p)
 		return;
@@ -351,7 +351,7 @@ static sherd_ckpt_state state_of(const place *p)
 
 static void compare_lists(model *m)
 {
-	SHERD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
+	SHD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
 	size_t known = 0;
 	assert_ok(sherd_ckpt_list_open(&list, m->store, "", NULL, err));
 	for (size_t i = 0; i < PREFIXES; i++)
@@ -371,7 +371,7 @@ static void compare_contents(model *m)
 {
 	for (size_t i = 0; i < PREFIXES; i++) {
 		const place *p = &m->places[i];
-		SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+		SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 		if (p->committed) {
 			ckpt_sample *s = sample_of(p->committed);
 			const char *missing = ckpt_sample_missing(s, m->store, p->prefix);

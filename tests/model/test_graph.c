@@ -14,7 +14,7 @@ enum { CHECK_EVERY = 9 };
 static unsigned roll(void *arg, unsigned below)
 {
 	uint64_t *state = arg;
-	*state = sherd_splitmix64(*state);
+	*state = shd_splitmix64(*state);
 	return (unsigned)(*state >> 33) % below;
 }
 
@@ -29,7 +29,7 @@ static void play(uint64_t seed, const sherd_graph_layout *layout, unsigned steps
 	graph_play_close(p);
 }
 
-/* SHERD_SEED: which histories; SHERD_HISTORIES: how many (10). */
+/* SHD_SEED: which histories; SHD_HISTORIES: how many (10). */
 TEST(a_database_holds_what_a_naive_graph_would)
 {
 	static const sherd_graph_layout layouts[] = {{.shards = 1},
@@ -41,7 +41,7 @@ TEST(a_database_holds_what_a_naive_graph_would)
 		 count = environment_number("SHERD_HISTORIES", 10);
 	print_message("SHERD_SEED=%" PRIu64 "\n", seed);
 	for (uint64_t i = 0; i < count; i++)
-		play(sherd_splitmix64(seed) + i, &layouts[i % COUNT_OF(layouts)], 500);
+		play(shd_splitmix64(seed) + i, &layouts[i % COUNT_OF(layouts)], 500);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* Model: random sets, batches, windows, worlds, orders, epochs, samples, tails, resets, resumes with another world and
  * after appends, ways to read: what all ranks get together is what a naive list of batches says, bit for bit.
- * SHERD_SEED repeats a run. */
+ * SHD_SEED repeats a run. */
 #include "support/rows_set.h"
 #include "support/scratch.h"
 #include "support/test.h"
@@ -17,8 +17,8 @@
 #include <string.h>
 #include <time.h>
 
-SHERD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
-#define CURSOR SHERD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
+SHD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
+#define CURSOR SHD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
 
 enum {
 	SETS = 40,
@@ -34,7 +34,7 @@ static sherd_pool *pool;
 
 static uint64_t luck(uint64_t n)
 {
-	return sherd_splitmix64(state_of_luck++) % n;
+	return shd_splitmix64(state_of_luck++) % n;
 }
 
 /* ---- a set, in memory and as files */
@@ -147,10 +147,10 @@ static void plan_make(plan *p, const set *s, uint64_t total, const sherd_rows_st
 	uint64_t batch = o->batch_rows ? o->batch_rows : 1024;
 	*p = (plan){.batches = 0};
 	if (o->sample)
-		sherd_rows_order_sample(&order, o->fraction);
+		shd_rows_order_sample(&order, o->fraction);
 	for (uint64_t position = o->from; position < total; position++) {
-		uint64_t row = sherd_rows_order_at(&order, position);
-		if (sherd_rows_order_takes(&order, row))
+		uint64_t row = shd_rows_order_at(&order, position);
+		if (shd_rows_order_takes(&order, row))
 			p->ids[n++] = row;
 		bool full = n - begun == batch,
 		     edge = !o->shuffle && !o->sample && position + 1 == shard_end(s, position);
@@ -340,7 +340,7 @@ TEST(all_ranks_together_get_every_row_once_and_in_order)
 int main(void)
 {
 	const char *text = getenv("SHERD_SEED");
-	state_of_luck = text ? strtoull(text, NULL, 0) : sherd_splitmix64((uint64_t)time(NULL));
+	state_of_luck = text ? strtoull(text, NULL, 0) : shd_splitmix64((uint64_t)time(NULL));
 	(void)printf("SHERD_SEED=%" PRIu64 "\n", state_of_luck);
 	(void)fflush(stdout);
 	if (sherd_pool_open(&pool, 2, NULL) < 0 || (luck(2) && sherd_guard_open(NULL) < 0))

@@ -29,7 +29,7 @@ static sherd_store *open_store(fixture *f)
 	if (!current->local)
 		assert_ok(sherd_store_open_memory(&store, err));
 	else
-		assert_ok(sherd_store_open_local_sys(&store, f->folder, NULL, &f->sys.sys, err));
+		assert_ok(shd_store_open_local_sys(&store, f->folder, NULL, &f->sys.sys, err));
 	return current->wrapped ? fail_store_over(store) : store;
 }
 

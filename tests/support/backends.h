@@ -1,7 +1,7 @@
 /* tests/support/backends.h - every backend, and every fallback of the local one, for tests that run once per backend.
  */
-#ifndef SHERD_TEST_BACKENDS_H
-#define SHERD_TEST_BACKENDS_H
+#ifndef SHD_TEST_BACKENDS_H
+#define SHD_TEST_BACKENDS_H
 
 #include "support/fail_sys.h"
 #include "support/test.h"

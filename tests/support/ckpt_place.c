@@ -42,8 +42,8 @@ int ckpt_place_done(void **state)
 static bool join_key(const char *key, const sherd_stat *stat, void *arg)
 {
 	(void)stat;
-	sherd_buf *all = arg;
-	sherd_buf_printf(all, "%s%s", all->len ? " " : "", key);
+	shd_buf *all = arg;
+	shd_buf_printf(all, "%s%s", all->len ? " " : "", key);
 	return true;
 }
 
@@ -63,9 +63,9 @@ size_t object_count(sherd_store *store, const char *prefix)
 
 char *object_keys(sherd_store *store)
 {
-	SHERD_AUTO_BUF all = {0};
+	SHD_AUTO_BUF all = {0};
 	assert_ok(sherd_store_list(store, "", "", join_key, &all, err));
-	sherd_buf_u8(&all, 0);
+	shd_buf_u8(&all, 0);
 	assert_false(all.failed);
 	char *keys = strdup((const char *)all.data);
 	assert_non_null(keys);

@@ -1,6 +1,6 @@
 /* tests/support/ckpt_place.h - a store for a test of checkpoints, in memory or in a folder of its own. */
-#ifndef SHERD_TEST_CKPT_PLACE_H
-#define SHERD_TEST_CKPT_PLACE_H
+#ifndef SHD_TEST_CKPT_PLACE_H
+#define SHD_TEST_CKPT_PLACE_H
 
 #include <sherd/store.h>
 

@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
 enum { MOST_TENSORS = 64 };
 
 static void *make(ckpt_sample *s, size_t count, size_t size)
 {
-	void *p = sherd_arena_alloc(&s->arena, count + !count, size);
+	void *p = shd_arena_alloc(&s->arena, count + !count, size);
 	if (!p)
 		abort();
 	memset(p, 0, (count + !count) * size);
@@ -59,7 +59,7 @@ void ckpt_sample_free(ckpt_sample *s)
 {
 	if (!s)
 		return;
-	sherd_arena_done(&s->arena);
+	shd_arena_done(&s->arena);
 	free(s);
 }
 
@@ -81,7 +81,7 @@ static size_t add_tensor(ckpt_sample *s, const char *name, sherd_dtype dtype, ui
 	uint64_t *dims = make(s, ndim, sizeof(*dims));
 	if (ndim)
 		memcpy(dims, shape, ndim * sizeof(*dims));
-	*t = (sherd_tensor){.name = sherd_arena_str(&s->arena, sherd_str_of(name)), .dtype = dtype, .ndim = ndim};
+	*t = (sherd_tensor){.name = shd_arena_str(&s->arena, shd_str_of(name)), .dtype = dtype, .ndim = ndim};
 	t->shape = dims;
 	if (!sherd_tensor_bytes(dtype, ndim, dims, &t->bytes))
 		abort();
@@ -343,8 +343,8 @@ const char *ckpt_sample_differs(const ckpt_sample *s, const sherd_ckpt *c)
 
 const char *ckpt_sample_missing(const ckpt_sample *s, sherd_store *store, const char *prefix)
 {
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	sherd_error err = {0};
 	if (sherd_ckpt_open(&c, store, prefix, NULL, &err) < 0)
 		return differs("cannot open: %s: %s", err.object, err.message);

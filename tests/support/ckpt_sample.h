@@ -1,13 +1,13 @@
 /* tests/support/ckpt_sample.h - small sets of tensors, the same for the same seed, and what must come back of them. */
-#ifndef SHERD_TEST_CKPT_SAMPLE_H
-#define SHERD_TEST_CKPT_SAMPLE_H
+#ifndef SHD_TEST_CKPT_SAMPLE_H
+#define SHD_TEST_CKPT_SAMPLE_H
 
 #include "base/arena.h"
 
 #include <sherd/ckpt.h>
 
 typedef struct ckpt_sample {
-	sherd_arena arena;
+	shd_arena arena;
 	uint64_t random;
 	/* The whole tensors, as a naive copy. */
 	sherd_tensor *tensors;

@@ -20,7 +20,7 @@ __attribute__((noreturn)) static void become(const char *command, const int pipe
 char *command_run(const char *command, int *status)
 {
 	char block[4096];
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	int pipes[2], ended;
 	ssize_t n;
 	assert_int_equal(pipe(pipes), 0);
@@ -30,9 +30,9 @@ char *command_run(const char *command, int *status)
 		become(command, pipes);
 	(void)close(pipes[1]);
 	while ((n = read(pipes[0], block, sizeof(block))) > 0)
-		sherd_buf_append(&text, block, (size_t)n);
+		shd_buf_append(&text, block, (size_t)n);
 	(void)close(pipes[0]);
 	assert_int_equal(waitpid(child, &ended, 0), child);
 	*status = WIFEXITED(ended) ? WEXITSTATUS(ended) : -1;
-	return sherd_buf_take(&text);
+	return shd_buf_take(&text);
 }

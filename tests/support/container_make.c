@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_model, sherd_model_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
 enum { LARGE = 900001, SMALL = 40, TYPE_FLOAT = 5, TYPE_INT64 = 10, TYPE_UTF8 = 50 };
 
@@ -113,8 +113,8 @@ void container_write(sherd_store *store, const char *key, bool large, const sher
 
 void container_assert(sherd_store *store, const char *key, bool large, bool with_updater)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	const sherd_model_parts *p = container_parts(large);
 	assert_ok(sherd_model_open(&m, store, key, NULL, err));
 	assert_int_equal(sherd_model_format(m), SHERD_FORMAT_SAMEDIFF_CONTAINER);
@@ -139,7 +139,7 @@ void container_assert(sherd_store *store, const char *key, bool large, bool with
 
 long container_verify(sherd_store *store, const char *key, sherd_error *first)
 {
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	if (sherd_verify(&r, store, key, NULL, first) < 0)
 		return -1;
 	if (first && sherd_report_errors(r))

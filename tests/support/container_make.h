@@ -1,6 +1,6 @@
 /* tests/support/container_make.h - containers for tests: a model whose arrays are generated. */
-#ifndef SHERD_TEST_CONTAINER_MAKE_H
-#define SHERD_TEST_CONTAINER_MAKE_H
+#ifndef SHD_TEST_CONTAINER_MAKE_H
+#define SHD_TEST_CONTAINER_MAKE_H
 
 #include <sherd/model.h>
 

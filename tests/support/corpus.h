@@ -1,7 +1,7 @@
 /* tests/support/corpus.h - folders of files whose first letter says what must become of them: y_ is accepted, n_
  * refused, i_ either. */
-#ifndef SHERD_TEST_CORPUS_H
-#define SHERD_TEST_CORPUS_H
+#ifndef SHD_TEST_CORPUS_H
+#define SHD_TEST_CORPUS_H
 
 #include <sherd/error.h>
 

@@ -1,6 +1,6 @@
 /* tests/support/crash_log.h - the log between crash_sys.c, which writes it, and crash_states.c, which replays it. */
-#ifndef SHERD_TEST_CRASH_LOG_H
-#define SHERD_TEST_CRASH_LOG_H
+#ifndef SHD_TEST_CRASH_LOG_H
+#define SHD_TEST_CRASH_LOG_H
 
 #include "support/crash_sys.h"
 
@@ -31,8 +31,8 @@ typedef struct crash_op {
 } crash_op;
 
 struct crash_sys {
-	sherd_sys sys; /* first */
-	const sherd_sys *below;
+	shd_sys sys; /* first */
+	const shd_sys *below;
 	pthread_mutex_t mutex;
 	bool drop_file_syncs, drop_folder_syncs;
 	crash_node *nodes; /* 0 is the folder itself */

@@ -133,11 +133,11 @@ static uint64_t fingerprint(disk *d, size_t node, uint64_t h)
 {
 	image *im = &d->images[node];
 	if (!d->log->nodes[node].folder)
-		return sherd_hash(h ^ im->size, im->bytes, im->size);
+		return shd_hash(h ^ im->size, im->bytes, im->size);
 	if (im->name_count)
 		qsort(im->names, im->name_count, sizeof(*im->names), by_text);
 	for (size_t i = 0; i < im->name_count; i++) {
-		h = sherd_hash(h + 1, im->names[i].text, strlen(im->names[i].text) + 1);
+		h = shd_hash(h + 1, im->names[i].text, strlen(im->names[i].text) + 1);
 		h = fingerprint(d, im->names[i].node, h);
 	}
 	return h + 2;

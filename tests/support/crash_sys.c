@@ -24,7 +24,7 @@ static void *must(void *p)
 }
 
 /* The library sees the table as constant; the log is the test's. */
-static crash_sys *of(const sherd_sys *sys)
+static crash_sys *of(const shd_sys *sys)
 {
 	return (crash_sys *)(uintptr_t)sys;
 }
@@ -92,7 +92,7 @@ static void add_name(crash_sys *c, crash_kind kind, size_t dir, const char *from
 
 /* The calls */
 
-static int crash_open(const sherd_sys *sys, int dir, const char *path, int flags, mode_t mode, uint64_t resolve)
+static int crash_open(const shd_sys *sys, int dir, const char *path, int flags, mode_t mode, uint64_t resolve)
 {
 	crash_sys *c = of(sys);
 	bool nameless = (flags & O_TMPFILE) == O_TMPFILE;
@@ -111,17 +111,17 @@ static int crash_open(const sherd_sys *sys, int dir, const char *path, int flags
 	return fd;
 }
 
-static int crash_close(const sherd_sys *sys, int fd)
+static int crash_close(const shd_sys *sys, int fd)
 {
 	return REAL->close(REAL, fd);
 }
 
-static ssize_t crash_pread(const sherd_sys *sys, int fd, void *buf, size_t len, off_t offset)
+static ssize_t crash_pread(const shd_sys *sys, int fd, void *buf, size_t len, off_t offset)
 {
 	return REAL->pread(REAL, fd, buf, len, offset);
 }
 
-static ssize_t crash_pwrite(const sherd_sys *sys, int fd, const void *buf, size_t len, off_t offset)
+static ssize_t crash_pwrite(const shd_sys *sys, int fd, const void *buf, size_t len, off_t offset)
 {
 	crash_sys *c = of(sys);
 	pthread_mutex_lock(&c->mutex);
@@ -139,7 +139,7 @@ static ssize_t crash_pwrite(const sherd_sys *sys, int fd, const void *buf, size_
 	return n;
 }
 
-static int crash_fsync(const sherd_sys *sys, int fd)
+static int crash_fsync(const shd_sys *sys, int fd)
 {
 	crash_sys *c = of(sys);
 	int rc = 0;
@@ -155,37 +155,37 @@ static int crash_fsync(const sherd_sys *sys, int fd)
 	return rc;
 }
 
-static int crash_start_sync(const sherd_sys *sys, int fd, off_t offset, off_t len)
+static int crash_start_sync(const shd_sys *sys, int fd, off_t offset, off_t len)
 {
 	return REAL->start_sync(REAL, fd, offset, len);
 }
 
-static int crash_fstat(const sherd_sys *sys, int fd, struct stat *out)
+static int crash_fstat(const shd_sys *sys, int fd, struct stat *out)
 {
 	return REAL->fstat(REAL, fd, out);
 }
 
-static int crash_fstatat(const sherd_sys *sys, int dir, const char *name, struct stat *out, int flags)
+static int crash_fstatat(const shd_sys *sys, int dir, const char *name, struct stat *out, int flags)
 {
 	return REAL->fstatat(REAL, dir, name, out, flags);
 }
 
-static int crash_set_mtime(const sherd_sys *sys, int fd, struct timespec mtime)
+static int crash_set_mtime(const shd_sys *sys, int fd, struct timespec mtime)
 {
 	return REAL->set_mtime(REAL, fd, mtime);
 }
 
-static int crash_chown(const sherd_sys *sys, int fd, uid_t owner, gid_t group)
+static int crash_chown(const shd_sys *sys, int fd, uid_t owner, gid_t group)
 {
 	return REAL->chown(REAL, fd, owner, group);
 }
 
-static int crash_chmod(const sherd_sys *sys, int fd, mode_t mode)
+static int crash_chmod(const shd_sys *sys, int fd, mode_t mode)
 {
 	return REAL->chmod(REAL, fd, mode);
 }
 
-static int crash_link_nameless(const sherd_sys *sys, int fd, int dir, const char *name)
+static int crash_link_nameless(const shd_sys *sys, int fd, int dir, const char *name)
 {
 	crash_sys *c = of(sys);
 	pthread_mutex_lock(&c->mutex);
@@ -196,7 +196,7 @@ static int crash_link_nameless(const sherd_sys *sys, int fd, int dir, const char
 	return rc;
 }
 
-static int crash_link(const sherd_sys *sys, int dir, const char *from, const char *to)
+static int crash_link(const shd_sys *sys, int dir, const char *from, const char *to)
 {
 	crash_sys *c = of(sys);
 	pthread_mutex_lock(&c->mutex);
@@ -207,7 +207,7 @@ static int crash_link(const sherd_sys *sys, int dir, const char *from, const cha
 	return rc;
 }
 
-static int crash_rename(const sherd_sys *sys, int dir, const char *from, const char *to, unsigned flags)
+static int crash_rename(const shd_sys *sys, int dir, const char *from, const char *to, unsigned flags)
 {
 	crash_sys *c = of(sys);
 	pthread_mutex_lock(&c->mutex);
@@ -218,7 +218,7 @@ static int crash_rename(const sherd_sys *sys, int dir, const char *from, const c
 	return rc;
 }
 
-static int crash_unlink(const sherd_sys *sys, int dir, const char *name)
+static int crash_unlink(const shd_sys *sys, int dir, const char *name)
 {
 	crash_sys *c = of(sys);
 	pthread_mutex_lock(&c->mutex);
@@ -229,7 +229,7 @@ static int crash_unlink(const sherd_sys *sys, int dir, const char *name)
 	return rc;
 }
 
-static int crash_mkdir(const sherd_sys *sys, int dir, const char *path, mode_t mode)
+static int crash_mkdir(const shd_sys *sys, int dir, const char *path, mode_t mode)
 {
 	crash_sys *c = of(sys);
 	/* The way to the folder itself is not part of the experiment. */
@@ -247,33 +247,33 @@ static int crash_mkdir(const sherd_sys *sys, int dir, const char *path, mode_t m
 }
 
 /* The states keep the folder, with nothing in it: as if this had never become durable. */
-static int crash_rmdir(const sherd_sys *sys, int dir, const char *name)
+static int crash_rmdir(const shd_sys *sys, int dir, const char *name)
 {
 	(void)sys;
 	return REAL->rmdir(REAL, dir, name);
 }
 
-static int crash_flock(const sherd_sys *sys, int fd, int operation)
+static int crash_flock(const shd_sys *sys, int fd, int operation)
 {
 	return REAL->flock(REAL, fd, operation);
 }
 
-static void *crash_map(const sherd_sys *sys, int fd, size_t len)
+static void *crash_map(const shd_sys *sys, int fd, size_t len)
 {
 	return REAL->map(REAL, fd, len);
 }
 
-static int crash_unmap(const sherd_sys *sys, void *start, size_t len)
+static int crash_unmap(const shd_sys *sys, void *start, size_t len)
 {
 	return REAL->unmap(REAL, start, len);
 }
 
-static ssize_t crash_getdents(const sherd_sys *sys, int fd, void *buf, size_t len)
+static ssize_t crash_getdents(const shd_sys *sys, int fd, void *buf, size_t len)
 {
 	return REAL->getdents(REAL, fd, buf, len);
 }
 
-static const sherd_sys table = {
+static const shd_sys table = {
 	.open = crash_open,
 	.close = crash_close,
 	.pread = crash_pread,
@@ -334,10 +334,10 @@ static void snapshot_folder(crash_sys *c, int fd, size_t self)
 
 crash_sys *crash_sys_new(const char *folder)
 {
-	return crash_sys_new_over(folder, &sherd_sys_linux);
+	return crash_sys_new_over(folder, &shd_sys_linux);
 }
 
-crash_sys *crash_sys_new_over(const char *folder, const sherd_sys *below)
+crash_sys *crash_sys_new_over(const char *folder, const shd_sys *below)
 {
 	crash_sys *c = must(calloc(1, sizeof(*c)));
 	c->sys = table;
@@ -367,7 +367,7 @@ void crash_sys_free(crash_sys *c)
 	free(c);
 }
 
-const sherd_sys *crash_sys_table(crash_sys *c)
+const shd_sys *crash_sys_table(crash_sys *c)
 {
 	return &c->sys;
 }

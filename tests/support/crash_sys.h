@@ -21,12 +21,12 @@
  * "none" and "all" among them. This is more than ext4 or xfs would do; what
  * survives it survives them.
  *
- * Use: hand crash_sys_table() to sherd_store_open_local_sys(), do the work, note
+ * Use: hand crash_sys_table() to shd_store_open_local_sys(), do the work, note
  * crash_sys_points() at the moments that matter (for instance when a commit has
  * returned), and then walk:
  *
  *	crash_sys *c = crash_sys_new(folder);
- *	... sherd_store_open_local_sys(&store, folder, NULL, crash_sys_table(c), err) ...
+ *	... shd_store_open_local_sys(&store, folder, NULL, crash_sys_table(c), err) ...
  *	size_t committed = crash_sys_points(c);
  *	for (size_t k = 0; k <= crash_sys_points(c); k++)
  *		crash_sys_states(c, k, check, &arg);      // from committed on the new set must be there
@@ -35,8 +35,8 @@
  * What is in the folder when crash_sys_new() is called counts as durable.
  * Everything is kept in memory: use small files. One log serves several stores
  * and threads, but all must work below this one folder. */
-#ifndef SHERD_TEST_CRASH_SYS_H
-#define SHERD_TEST_CRASH_SYS_H
+#ifndef SHD_TEST_CRASH_SYS_H
+#define SHD_TEST_CRASH_SYS_H
 
 #include "store/sys.h"
 
@@ -51,9 +51,9 @@ typedef struct crash_sys crash_sys;
 /* Takes a snapshot of the folder as the durable beginning. Aborts the program when it cannot work. */
 crash_sys *crash_sys_new(const char *folder);
 /* The same over another table, for instance one that refuses some calls. */
-crash_sys *crash_sys_new_over(const char *folder, const sherd_sys *below);
+crash_sys *crash_sys_new_over(const char *folder, const shd_sys *below);
 void crash_sys_free(crash_sys *c);
-const sherd_sys *crash_sys_table(crash_sys *c);
+const shd_sys *crash_sys_table(crash_sys *c);
 /* Negative control: from now on syncs return success, and do and record nothing. */
 void crash_sys_drop_syncs(crash_sys *c, bool files, bool folders);
 

@@ -29,7 +29,7 @@ static void visit(const char *folder, void *arg)
 	sherd_store_close(store);
 }
 
-static crash_sys *record(crash_walk *w, const sherd_sys *below, bool drop_files, bool drop_folders)
+static crash_sys *record(crash_walk *w, const shd_sys *below, bool drop_files, bool drop_folders)
 {
 	sherd_store *store = NULL;
 	assert_ok(sherd_store_open_local(&store, w->folder, NULL, err));
@@ -37,7 +37,7 @@ static crash_sys *record(crash_walk *w, const sherd_sys *below, bool drop_files,
 	sherd_store_close(store);
 	crash_sys *c = crash_sys_new_over(w->folder, below);
 	crash_sys_drop_syncs(c, drop_files, drop_folders);
-	assert_ok(sherd_store_open_local_sys(&store, w->folder, NULL, crash_sys_table(c), err));
+	assert_ok(shd_store_open_local_sys(&store, w->folder, NULL, crash_sys_table(c), err));
 	w->act(w, store);
 	sherd_store_close(store);
 	return c;

@@ -1,8 +1,8 @@
 /* tests/support/crash_walk.h - one act on a local store, and a look at all that a power loss during it may leave.
  *
  * Fill in the upper fields, assert, and read the lower ones. */
-#ifndef SHERD_TEST_CRASH_WALK_H
-#define SHERD_TEST_CRASH_WALK_H
+#ifndef SHD_TEST_CRASH_WALK_H
+#define SHD_TEST_CRASH_WALK_H
 
 #include <sherd/store.h>
 

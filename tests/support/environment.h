@@ -1,6 +1,6 @@
-/* tests/support/environment.h - numbers that whoever runs a test may choose: SHERD_SEED, SHERD_KILLS, ... */
-#ifndef SHERD_TEST_ENVIRONMENT_H
-#define SHERD_TEST_ENVIRONMENT_H
+/* tests/support/environment.h - numbers that whoever runs a test may choose: SHD_SEED, SHD_KILLS, ... */
+#ifndef SHD_TEST_ENVIRONMENT_H
+#define SHD_TEST_ENVIRONMENT_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* tests/support/fail_malloc.h - make the nth allocation of the process fail (linked with --wrap). */
-#ifndef SHERD_TEST_FAIL_MALLOC_H
-#define SHERD_TEST_FAIL_MALLOC_H
+#ifndef SHD_TEST_FAIL_MALLOC_H
+#define SHD_TEST_FAIL_MALLOC_H
 
 #include <sherd/error.h>
 

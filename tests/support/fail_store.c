@@ -43,7 +43,7 @@ static int count(fail_store *f, const char *verb, sherd_error *err)
 		f->call(f->arg, f->inner);
 		return SHERD_OK;
 	}
-	return sherd_fail(err, SHERD_EIO, "injected", "%s was made to fail", verb);
+	return shd_fail(err, SHERD_EIO, "injected", "%s was made to fail", verb);
 }
 
 static int reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size_t len, sherd_error *err)
@@ -81,7 +81,7 @@ static int store_read(sherd_store *store, const char *key, sherd_reader **out, s
 	TRY(count(f, "read", err));
 	fail_reader *r = calloc(1, sizeof(*r));
 	if (!r)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	r->store = f;
 	int rc = f->inner->ops->read(f->inner, key, &r->inner, err);
 	if (rc < 0) {
@@ -142,7 +142,7 @@ static int store_write(sherd_store *store, const char *key, const sherd_write_op
 	TRY(count(f, "write", err));
 	fail_writer *w = calloc(1, sizeof(*w));
 	if (!w)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	w->base.ops = &writer_ops;
 	w->store = f;
 	int rc = f->inner->ops->write(f->inner, key, options, &w->inner, err);

@@ -1,8 +1,8 @@
 /* tests/support/fail_store.h - a store whose nth operation fails; the others go through to the store below.
  *
  * Every verb counts, those of readers and writers too; close, abort and release do not, as they cannot fail. */
-#ifndef SHERD_TEST_FAIL_STORE_H
-#define SHERD_TEST_FAIL_STORE_H
+#ifndef SHD_TEST_FAIL_STORE_H
+#define SHD_TEST_FAIL_STORE_H
 
 #include <sherd/store.h>
 

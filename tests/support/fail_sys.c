@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define REAL (&sherd_sys_linux)
+#define REAL (&shd_sys_linux)
 
-static bool fails(const sherd_sys *sys, const char *name)
+static bool fails(const shd_sys *sys, const char *name)
 {
 	/* The library sees the table as constant; what counts is the test's. */
 	fail_sys *f = (fail_sys *)(uintptr_t)sys;
@@ -20,7 +20,7 @@ static bool fails(const sherd_sys *sys, const char *name)
 	return true;
 }
 
-static bool refuses(const sherd_sys *sys, unsigned what, int os_errno)
+static bool refuses(const shd_sys *sys, unsigned what, int os_errno)
 {
 	if (!(((const fail_sys *)sys)->refuse & what))
 		return false;
@@ -28,7 +28,7 @@ static bool refuses(const sherd_sys *sys, unsigned what, int os_errno)
 	return true;
 }
 
-static bool interrupts(const sherd_sys *sys)
+static bool interrupts(const shd_sys *sys)
 {
 	fail_sys *f = (fail_sys *)(uintptr_t)sys;
 	if (!f->stutter || atomic_fetch_add(&f->calls, 1) % 3 != 2)
@@ -37,12 +37,12 @@ static bool interrupts(const sherd_sys *sys)
 	return true;
 }
 
-static size_t portion(const sherd_sys *sys, size_t len)
+static size_t portion(const shd_sys *sys, size_t len)
 {
 	return ((const fail_sys *)sys)->stutter && len > 777 ? 777 : len;
 }
 
-static int fail_open(const sherd_sys *sys, int dir, const char *path, int flags, mode_t mode, uint64_t resolve)
+static int fail_open(const shd_sys *sys, int dir, const char *path, int flags, mode_t mode, uint64_t resolve)
 {
 	if (fails(sys, "open") || interrupts(sys) || (resolve && refuses(sys, FAIL_SYS_NO_OPENAT2, ENOSYS)))
 		return -1;
@@ -51,120 +51,120 @@ static int fail_open(const sherd_sys *sys, int dir, const char *path, int flags,
 	return REAL->open(REAL, dir, path, flags, mode, resolve);
 }
 
-static int fail_close(const sherd_sys *sys, int fd)
+static int fail_close(const shd_sys *sys, int fd)
 {
 	(void)sys;
 	return REAL->close(REAL, fd);
 }
 
-static ssize_t fail_pread(const sherd_sys *sys, int fd, void *buf, size_t len, off_t offset)
+static ssize_t fail_pread(const shd_sys *sys, int fd, void *buf, size_t len, off_t offset)
 {
 	if (fails(sys, "pread") || interrupts(sys))
 		return -1;
 	return REAL->pread(REAL, fd, buf, portion(sys, len), offset);
 }
 
-static ssize_t fail_pwrite(const sherd_sys *sys, int fd, const void *buf, size_t len, off_t offset)
+static ssize_t fail_pwrite(const shd_sys *sys, int fd, const void *buf, size_t len, off_t offset)
 {
 	if (fails(sys, "pwrite") || interrupts(sys))
 		return -1;
 	return REAL->pwrite(REAL, fd, buf, portion(sys, len), offset);
 }
 
-static int fail_fsync(const sherd_sys *sys, int fd)
+static int fail_fsync(const shd_sys *sys, int fd)
 {
 	return fails(sys, "fsync") || interrupts(sys) ? -1 : REAL->fsync(REAL, fd);
 }
 
-static int fail_start_sync(const sherd_sys *sys, int fd, off_t offset, off_t len)
+static int fail_start_sync(const shd_sys *sys, int fd, off_t offset, off_t len)
 {
 	return fails(sys, "start_sync") ? -1 : REAL->start_sync(REAL, fd, offset, len);
 }
 
-static int fail_fstat(const sherd_sys *sys, int fd, struct stat *out)
+static int fail_fstat(const shd_sys *sys, int fd, struct stat *out)
 {
 	return fails(sys, "fstat") ? -1 : REAL->fstat(REAL, fd, out);
 }
 
-static int fail_fstatat(const sherd_sys *sys, int dir, const char *name, struct stat *out, int flags)
+static int fail_fstatat(const shd_sys *sys, int dir, const char *name, struct stat *out, int flags)
 {
 	return fails(sys, "fstatat") ? -1 : REAL->fstatat(REAL, dir, name, out, flags);
 }
 
-static int fail_set_mtime(const sherd_sys *sys, int fd, struct timespec mtime)
+static int fail_set_mtime(const shd_sys *sys, int fd, struct timespec mtime)
 {
 	return fails(sys, "set_mtime") ? -1 : REAL->set_mtime(REAL, fd, mtime);
 }
 
-static int fail_chown(const sherd_sys *sys, int fd, uid_t owner, gid_t group)
+static int fail_chown(const shd_sys *sys, int fd, uid_t owner, gid_t group)
 {
 	if (fails(sys, "chown") || refuses(sys, FAIL_SYS_NO_CHOWN, EPERM))
 		return -1;
 	return REAL->chown(REAL, fd, owner, group);
 }
 
-static int fail_chmod(const sherd_sys *sys, int fd, mode_t mode)
+static int fail_chmod(const shd_sys *sys, int fd, mode_t mode)
 {
 	return fails(sys, "chmod") ? -1 : REAL->chmod(REAL, fd, mode);
 }
 
-static int fail_link_nameless(const sherd_sys *sys, int fd, int dir, const char *name)
+static int fail_link_nameless(const shd_sys *sys, int fd, int dir, const char *name)
 {
 	if (fails(sys, "link_nameless") || refuses(sys, FAIL_SYS_NO_LINK, EPERM))
 		return -1;
 	return REAL->link_nameless(REAL, fd, dir, name);
 }
 
-static int fail_link(const sherd_sys *sys, int dir, const char *from, const char *to)
+static int fail_link(const shd_sys *sys, int dir, const char *from, const char *to)
 {
 	if (fails(sys, "link") || refuses(sys, FAIL_SYS_NO_LINK, EPERM))
 		return -1;
 	return REAL->link(REAL, dir, from, to);
 }
 
-static int fail_rename(const sherd_sys *sys, int dir, const char *from, const char *to, unsigned flags)
+static int fail_rename(const shd_sys *sys, int dir, const char *from, const char *to, unsigned flags)
 {
 	if (fails(sys, "rename") || (flags && refuses(sys, FAIL_SYS_NO_NOREPLACE, EINVAL)))
 		return -1;
 	return REAL->rename(REAL, dir, from, to, flags);
 }
 
-static int fail_unlink(const sherd_sys *sys, int dir, const char *name)
+static int fail_unlink(const shd_sys *sys, int dir, const char *name)
 {
 	return fails(sys, "unlink") ? -1 : REAL->unlink(REAL, dir, name);
 }
 
-static int fail_mkdir(const sherd_sys *sys, int dir, const char *path, mode_t mode)
+static int fail_mkdir(const shd_sys *sys, int dir, const char *path, mode_t mode)
 {
 	return fails(sys, "mkdir") ? -1 : REAL->mkdir(REAL, dir, path, mode);
 }
 
-static int fail_rmdir(const sherd_sys *sys, int dir, const char *name)
+static int fail_rmdir(const shd_sys *sys, int dir, const char *name)
 {
 	return fails(sys, "rmdir") ? -1 : REAL->rmdir(REAL, dir, name);
 }
 
-static int fail_flock(const sherd_sys *sys, int fd, int operation)
+static int fail_flock(const shd_sys *sys, int fd, int operation)
 {
 	if (fails(sys, "flock") || refuses(sys, FAIL_SYS_NO_FLOCK, ENOLCK))
 		return -1;
 	return REAL->flock(REAL, fd, operation);
 }
 
-static void *fail_map(const sherd_sys *sys, int fd, size_t len)
+static void *fail_map(const shd_sys *sys, int fd, size_t len)
 {
 	if (fails(sys, "map") || refuses(sys, FAIL_SYS_NO_MAP, ENOMEM))
 		return MAP_FAILED;
 	return REAL->map(REAL, fd, len);
 }
 
-static int fail_unmap(const sherd_sys *sys, void *start, size_t len)
+static int fail_unmap(const shd_sys *sys, void *start, size_t len)
 {
 	(void)sys;
 	return REAL->unmap(REAL, start, len);
 }
 
-static ssize_t fail_getdents(const sherd_sys *sys, int fd, void *buf, size_t len)
+static ssize_t fail_getdents(const shd_sys *sys, int fd, void *buf, size_t len)
 {
 	return fails(sys, "getdents") ? -1 : REAL->getdents(REAL, fd, buf, len);
 }

@@ -1,8 +1,8 @@
 /* tests/support/fail_sys.h - a table of system calls that refuses, stutters, or fails at the nth call.
  *
  * The calls go through to the real ones. Set the fields before use; close and unmap never fail. */
-#ifndef SHERD_TEST_FAIL_SYS_H
-#define SHERD_TEST_FAIL_SYS_H
+#ifndef SHD_TEST_FAIL_SYS_H
+#define SHD_TEST_FAIL_SYS_H
 
 #include "store/sys.h"
 
@@ -19,7 +19,7 @@
 #define FAIL_SYS_NO_CHOWN (1u << 6)
 
 typedef struct fail_sys {
-	sherd_sys sys; /* first: hand out &f.sys */
+	shd_sys sys; /* first: hand out &f.sys */
 	unsigned refuse;
 	bool stutter;     /* reads and writes move a few bytes at most, and every third call is interrupted */
 	const char *only; /* count only calls of this name ("pwrite"), NULL: all */

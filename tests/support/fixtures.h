@@ -1,6 +1,6 @@
 /* tests/support/fixtures.h - genuine files of other programs, which may lie beside the checkout. */
-#ifndef SHERD_TEST_FIXTURES_H
-#define SHERD_TEST_FIXTURES_H
+#ifndef SHD_TEST_FIXTURES_H
+#define SHD_TEST_FIXTURES_H
 
 /* Their folder. Where there is none the running case ends as skipped: ask before anything is made. */
 const char *fixtures_folder(void);

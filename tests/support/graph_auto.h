@@ -1,15 +1,15 @@
 /* tests/support/graph_auto.h - stores and graphs that are closed when their block ends. */
-#ifndef SHERD_TEST_GRAPH_AUTO_H
-#define SHERD_TEST_GRAPH_AUTO_H
+#ifndef SHD_TEST_GRAPH_AUTO_H
+#define SHD_TEST_GRAPH_AUTO_H
 
 #include "base/error.h"
 
 #include <sherd/graph.h>
 
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHERD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
-#define SCOPED_STORE SHERD_AUTO(sherd_store, sherd_store_close)
-#define SCOPED_GRAPH SHERD_AUTO(sherd_graph, sherd_graph_close)
+SHD_AUTO_DEFINE(sherd_store, sherd_store_close)
+SHD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
+#define SCOPED_STORE SHD_AUTO(sherd_store, sherd_store_close)
+#define SCOPED_GRAPH SHD_AUTO(sherd_graph, sherd_graph_close)
 
 /* A new store in memory. */
 sherd_store *memory(void);

@@ -48,7 +48,7 @@ void graph_add_random(sherd_graph *g, unsigned nodes, unsigned edges, unsigned d
 	static const char *const links[] = {"CALLS", "CONTAINS", "IMPORTS_FROM"};
 	for (unsigned i = 0; i < nodes; i++) {
 		char id[32], name[32], file[64];
-		uint64_t r = sherd_splitmix64(seed + i);
+		uint64_t r = shd_splitmix64(seed + i);
 		(void)snprintf(id, sizeof(id), "n%u", i);
 		(void)snprintf(name, sizeof(name), "name%u", (unsigned)(r >> 40) % 50);
 		(void)snprintf(file, sizeof(file), "src/d%u/f%u.js", (unsigned)(r % directories),
@@ -57,7 +57,7 @@ void graph_add_random(sherd_graph *g, unsigned nodes, unsigned edges, unsigned d
 	}
 	for (unsigned i = 0; nodes && i < edges; i++) {
 		char src[32], dst[32], metadata[48];
-		uint64_t r = sherd_splitmix64(seed * 31 + i);
+		uint64_t r = shd_splitmix64(seed * 31 + i);
 		(void)snprintf(src, sizeof(src), "n%u", (unsigned)(r % nodes));
 		(void)snprintf(dst, sizeof(dst), "n%u", (unsigned)((r >> 24) % nodes));
 		(void)snprintf(metadata, sizeof(metadata), "{\"line\":%u}", i);
@@ -87,12 +87,12 @@ void graph_flush(sherd_graph *g)
 }
 
 typedef struct lines {
-	sherd_buf starts; /* of char * */
+	shd_buf starts; /* of char * */
 } lines;
 
 static bool put(lines *l, char *line)
 {
-	sherd_buf_append(&l->starts, &line, sizeof(line));
+	shd_buf_append(&l->starts, &line, sizeof(line));
 	return true;
 }
 
@@ -125,17 +125,17 @@ static int compare(const void *a, const void *b)
 
 static char *join(lines *l)
 {
-	sherd_buf text = {0};
+	shd_buf text = {0};
 	char **list = (char **)(void *)l->starts.data;
 	size_t count = l->starts.len / sizeof(*list);
 	if (count)
 		qsort(list, count, sizeof(*list), compare);
 	for (size_t i = 0; i < count; i++) {
-		sherd_buf_str(&text, list[i]);
+		shd_buf_str(&text, list[i]);
 		free(list[i]);
 	}
-	sherd_buf_append(&text, "", 1);
-	sherd_buf_done(&l->starts);
+	shd_buf_append(&text, "", 1);
+	shd_buf_done(&l->starts);
 	return (char *)text.data;
 }
 

@@ -1,6 +1,6 @@
 /* tests/support/graph_make.h - small graphs, and what is in a graph as text. What cannot be done fails the test. */
-#ifndef SHERD_TEST_GRAPH_MAKE_H
-#define SHERD_TEST_GRAPH_MAKE_H
+#ifndef SHD_TEST_GRAPH_MAKE_H
+#define SHD_TEST_GRAPH_MAKE_H
 
 #include <sherd/graph.h>
 

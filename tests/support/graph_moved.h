@@ -1,7 +1,7 @@
 /* tests/support/graph_moved.h - databases whose nodes lie in other shards than the planner says, as after commits of
  * the real server. For programs without cmocka too: what cannot be done ends the program. */
-#ifndef SHERD_TEST_GRAPH_MOVED_H
-#define SHERD_TEST_GRAPH_MOVED_H
+#ifndef SHD_TEST_GRAPH_MOVED_H
+#define SHD_TEST_GRAPH_MOVED_H
 
 #include <sherd/graph.h>
 

@@ -2,8 +2,8 @@
  *
  * Every node and edge has a stamp, from which its name, type, hash and metadata follow. For programs without cmocka
  * too: what is wrong is said on stderr, and ends the program. */
-#ifndef SHERD_TEST_GRAPH_NAIVE_H
-#define SHERD_TEST_GRAPH_NAIVE_H
+#ifndef SHD_TEST_GRAPH_NAIVE_H
+#define SHD_TEST_GRAPH_NAIVE_H
 
 #include <sherd/graph.h>
 

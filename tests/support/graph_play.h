@@ -1,8 +1,8 @@
 /* tests/support/graph_play.h - a database and a naive graph, to which the same is done.
  *
  * Whoever plays says by numbers what is to be done. Over a store in memory; what is wrong ends the program. */
-#ifndef SHERD_TEST_GRAPH_PLAY_H
-#define SHERD_TEST_GRAPH_PLAY_H
+#ifndef SHD_TEST_GRAPH_PLAY_H
+#define SHD_TEST_GRAPH_PLAY_H
 
 #include "support/graph_naive.h"
 

@@ -1,6 +1,6 @@
 /* tests/support/graph_same.h - are two graphs the same in every field? */
-#ifndef SHERD_TEST_GRAPH_SAME_H
-#define SHERD_TEST_GRAPH_SAME_H
+#ifndef SHD_TEST_GRAPH_SAME_H
+#define SHD_TEST_GRAPH_SAME_H
 
 #include <sherd/model_graph.h>
 

@@ -1,6 +1,6 @@
 /* tests/support/inside_make.h - a model with a graph inside of a graph inside of its graph, to be spoilt by tests. */
-#ifndef SHERD_TEST_INSIDE_MAKE_H
-#define SHERD_TEST_INSIDE_MAKE_H
+#ifndef SHD_TEST_INSIDE_MAKE_H
+#define SHD_TEST_INSIDE_MAKE_H
 
 #include <sherd/model.h>
 

@@ -1,6 +1,6 @@
 /* tests/support/kill.h - the death of a child process. */
-#ifndef SHERD_TEST_KILL_H
-#define SHERD_TEST_KILL_H
+#ifndef SHD_TEST_KILL_H
+#define SHD_TEST_KILL_H
 
 #include <sys/types.h>
 

@@ -1,6 +1,6 @@
 /* tests/support/memory_store.h - a store in memory, new for each case. */
-#ifndef SHERD_TEST_MEMORY_STORE_H
-#define SHERD_TEST_MEMORY_STORE_H
+#ifndef SHD_TEST_MEMORY_STORE_H
+#define SHD_TEST_MEMORY_STORE_H
 
 #include <sherd/store.h>
 

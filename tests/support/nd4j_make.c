@@ -1,24 +1,24 @@
 #include "support/nd4j_make.h"
 
-static void put_text(sherd_buf *b, const char *text)
+static void put_text(shd_buf *b, const char *text)
 {
-	sherd_buf_u8(b, (uint8_t)(strlen(text) >> 8));
-	sherd_buf_u8(b, (uint8_t)strlen(text));
-	sherd_buf_str(b, text);
+	shd_buf_u8(b, (uint8_t)(strlen(text) >> 8));
+	shd_buf_u8(b, (uint8_t)strlen(text));
+	shd_buf_str(b, text);
 }
 
-static void put_turned(sherd_buf *b, const uint8_t *p, uint32_t size)
+static void put_turned(shd_buf *b, const uint8_t *p, uint32_t size)
 {
 	for (uint32_t i = size; i-- > 0;)
-		sherd_buf_u8(b, p[i]);
+		shd_buf_u8(b, p[i]);
 }
 
-void nd4j_put_part(sherd_buf *b, const char *type, uint64_t count, const void *data, uint32_t size)
+void nd4j_put_part(shd_buf *b, const char *type, uint64_t count, const void *data, uint32_t size)
 {
 	nd4j_put_part_as(b, "MIXED_DATA_TYPES", type, count, data, size);
 }
 
-void nd4j_put_part_as(sherd_buf *b, const char *mode, const char *type, uint64_t count, const void *data, uint32_t size)
+void nd4j_put_part_as(shd_buf *b, const char *mode, const char *type, uint64_t count, const void *data, uint32_t size)
 {
 	bool wide = strcmp(mode, "MIXED_DATA_TYPES") == 0 || strcmp(mode, "LONG_SHAPE") == 0;
 	put_text(b, mode);
@@ -28,7 +28,7 @@ void nd4j_put_part_as(sherd_buf *b, const char *mode, const char *type, uint64_t
 		put_turned(b, (const uint8_t *)data + i * size, size);
 }
 
-void nd4j_put_shape(sherd_buf *b, uint32_t rank, const int64_t *dims, char order, int64_t extras)
+void nd4j_put_shape(shd_buf *b, uint32_t rank, const int64_t *dims, char order, int64_t extras)
 {
 	int64_t info[2 * 32 + 4] = {rank};
 	uint64_t step = 1; /* may wrap: some shapes are meant to be refused */

@@ -15,62 +15,62 @@
 
 /* ---- made by us */
 
-static sherd_u128 id_of(uint64_t number)
+static shd_u128 id_of(uint64_t number)
 {
-	return (sherd_u128)sherd_splitmix64(number) << 64 | sherd_splitmix64(~number);
+	return (shd_u128)shd_splitmix64(number) << 64 | shd_splitmix64(~number);
 }
 
-sherd_rfdb_node rfdb_node(uint64_t number, char *text)
+shd_rfdb_node rfdb_node(uint64_t number, char *text)
 {
 	static const char *const types[] = {"FUNCTION", "MODULE", "CLASS", "VARIABLE"};
 	const char *type = types[number % 4];
 	int name = snprintf(text, 64, "name%" PRIu64, number % 50);
 	int file = snprintf(text + 64, 64, "src/d%" PRIu64 "/f%" PRIu64 ".js", number / 20 % 5, number / 7 % 11);
 	int semantic = snprintf(text + 128, 128, "src->%s->n%" PRIu64, type, number);
-	return (sherd_rfdb_node){.id = id_of(number),
-	                         .content_hash = number * 3,
-	                         .semantic_id = {text + 128, (size_t)semantic},
-	                         .type = sherd_str_of(type),
-	                         .name = {text, (size_t)name},
-	                         .file = {text + 64, (size_t)file},
-	                         .metadata = number % 3 ? SHERD_STR("") : SHERD_STR("{\"line\":1}")};
+	return (shd_rfdb_node){.id = id_of(number),
+	                       .content_hash = number * 3,
+	                       .semantic_id = {text + 128, (size_t)semantic},
+	                       .type = shd_str_of(type),
+	                       .name = {text, (size_t)name},
+	                       .file = {text + 64, (size_t)file},
+	                       .metadata = number % 3 ? SHD_STR("") : SHD_STR("{\"line\":1}")};
 }
 
-sherd_rfdb_edge rfdb_edge(uint64_t number)
+shd_rfdb_edge rfdb_edge(uint64_t number)
 {
-	return (sherd_rfdb_edge){.src = id_of(number / 4),
-	                         .dst = id_of(number * 7 % 61),
-	                         .type = number % 3 ? SHERD_STR("CALLS") : SHERD_STR("IMPORTS_FROM"),
-	                         .metadata = number % 5 ? SHERD_STR("") : SHERD_STR("{}")};
+	return (shd_rfdb_edge){.src = id_of(number / 4),
+	                       .dst = id_of(number * 7 % 61),
+	                       .type = number % 3 ? SHD_STR("CALLS") : SHD_STR("IMPORTS_FROM"),
+	                       .metadata = number % 5 ? SHD_STR("") : SHD_STR("{}")};
 }
 
 static int append(void *arg, const void *data, size_t len, sherd_error *err)
 {
-	sherd_buf_append(arg, data, len);
-	return sherd_buf_check(arg, err);
+	shd_buf_append(arg, data, len);
+	return shd_buf_check(arg, err);
 }
 
-void rfdb_finish(sherd_rfdb_writer *w, sherd_buf *out)
+void rfdb_finish(shd_rfdb_writer *w, shd_buf *out)
 {
 	uint64_t size;
-	assert_ok(sherd_rfdb_writer_finish(w, append, out, &size, err));
+	assert_ok(shd_rfdb_writer_finish(w, append, out, &size, err));
 	assert_int_equal(size, out->len);
 }
 
 static int compare_nodes(const void *a, const void *b)
 {
-	sherd_u128 x = id_of(*(const uint64_t *)a), y = id_of(*(const uint64_t *)b);
+	shd_u128 x = id_of(*(const uint64_t *)a), y = id_of(*(const uint64_t *)b);
 	return (x > y) - (x < y);
 }
 
 static int compare_edges(const void *a, const void *b)
 {
-	sherd_rfdb_edge x = rfdb_edge(*(const uint64_t *)a), y = rfdb_edge(*(const uint64_t *)b);
+	shd_rfdb_edge x = rfdb_edge(*(const uint64_t *)a), y = rfdb_edge(*(const uint64_t *)b);
 	if (x.src != y.src)
 		return x.src < y.src ? -1 : 1;
 	if (x.dst != y.dst)
 		return x.dst < y.dst ? -1 : 1;
-	return sherd_str_compare(x.type, y.type);
+	return shd_str_compare(x.type, y.type);
 }
 
 static uint64_t *numbers(uint64_t rows, bool sorted, int (*compare)(const void *, const void *))
@@ -84,32 +84,32 @@ static uint64_t *numbers(uint64_t rows, bool sorted, int (*compare)(const void *
 	return list;
 }
 
-void rfdb_make_nodes(uint64_t rows, bool sorted, sherd_buf *out)
+void rfdb_make_nodes(uint64_t rows, bool sorted, shd_buf *out)
 {
-	sherd_rfdb_writer w;
+	shd_rfdb_writer w;
 	char text[256];
 	uint64_t *list = numbers(rows, sorted, compare_nodes);
-	sherd_rfdb_writer_init(&w, SHERD_RFDB_NODES);
+	shd_rfdb_writer_init(&w, SHD_RFDB_NODES);
 	for (uint64_t i = 0; i < rows; i++) {
-		sherd_rfdb_node node = rfdb_node(list[i], text);
-		assert_ok(sherd_rfdb_writer_node(&w, &node, err));
+		shd_rfdb_node node = rfdb_node(list[i], text);
+		assert_ok(shd_rfdb_writer_node(&w, &node, err));
 	}
 	rfdb_finish(&w, out);
-	sherd_rfdb_writer_done(&w);
+	shd_rfdb_writer_done(&w);
 	free(list);
 }
 
-void rfdb_make_edges(uint64_t rows, bool sorted, sherd_buf *out)
+void rfdb_make_edges(uint64_t rows, bool sorted, shd_buf *out)
 {
-	sherd_rfdb_writer w;
+	shd_rfdb_writer w;
 	uint64_t *list = numbers(rows, sorted, compare_edges);
-	sherd_rfdb_writer_init(&w, SHERD_RFDB_EDGES);
+	shd_rfdb_writer_init(&w, SHD_RFDB_EDGES);
 	for (uint64_t i = 0; i < rows; i++) {
-		sherd_rfdb_edge edge = rfdb_edge(list[i]);
-		assert_ok(sherd_rfdb_writer_edge(&w, &edge, err));
+		shd_rfdb_edge edge = rfdb_edge(list[i]);
+		assert_ok(shd_rfdb_writer_edge(&w, &edge, err));
 	}
 	rfdb_finish(&w, out);
-	sherd_rfdb_writer_done(&w);
+	shd_rfdb_writer_done(&w);
 	free(list);
 }
 
@@ -134,7 +134,7 @@ static int step(const char *path, const struct stat *st, int type, struct FTW *p
 {
 	(void)st;
 	(void)place;
-	if (type == FTW_F && sherd_str_ends(sherd_str_of(path), wanted)) {
+	if (type == FTW_F && shd_str_ends(shd_str_of(path), wanted)) {
 		size_t len;
 		uint8_t *data = source_file_read(path, &len);
 		visit(path, data, len);

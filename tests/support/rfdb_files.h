@@ -1,19 +1,19 @@
 /* tests/support/rfdb_files.h - segments made by us, and databases that the real server made. */
-#ifndef SHERD_TEST_RFDB_FILES_H
-#define SHERD_TEST_RFDB_FILES_H
+#ifndef SHD_TEST_RFDB_FILES_H
+#define SHD_TEST_RFDB_FILES_H
 
 #include "format/rfdb/writer.h"
 
 /* Segments of rows whose strings and ids follow from their number. sorted: by id; else as they come. */
-void rfdb_make_nodes(uint64_t rows, bool sorted, sherd_buf *out);
-void rfdb_make_edges(uint64_t rows, bool sorted, sherd_buf *out);
+void rfdb_make_nodes(uint64_t rows, bool sorted, shd_buf *out);
+void rfdb_make_edges(uint64_t rows, bool sorted, shd_buf *out);
 /* What row they are made of: the node of a number, and the edge. Strings lie in text, which holds 256 bytes. */
-sherd_rfdb_node rfdb_node(uint64_t number, char *text);
-sherd_rfdb_edge rfdb_edge(uint64_t number);
+shd_rfdb_node rfdb_node(uint64_t number, char *text);
+shd_rfdb_edge rfdb_edge(uint64_t number);
 /* The segment that a writer holds. */
-void rfdb_finish(sherd_rfdb_writer *w, sherd_buf *out);
+void rfdb_finish(shd_rfdb_writer *w, shd_buf *out);
 
-/* Unpacks $SHERD_FIXTURES/rfdb/<archive>.rfdb.tar.gz into a new folder, to be removed with scratch_remove(). */
+/* Unpacks $SHD_FIXTURES/rfdb/<archive>.rfdb.tar.gz into a new folder, to be removed with scratch_remove(). */
 char *rfdb_unpack(const char *archive);
 /* Calls each() for every file below the folder whose name ends so; how many there were. */
 typedef void rfdb_file_fn(const char *path, const uint8_t *data, size_t len);

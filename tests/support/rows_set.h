@@ -1,6 +1,6 @@
 /* tests/support/rows_set.h - sets of rows whose values are known from the row's id. */
-#ifndef SHERD_TEST_ROWS_SET_H
-#define SHERD_TEST_ROWS_SET_H
+#ifndef SHD_TEST_ROWS_SET_H
+#define SHD_TEST_ROWS_SET_H
 
 #include <sherd/rows.h>
 

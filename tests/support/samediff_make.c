@@ -65,7 +65,7 @@ const samediff_row samediff_rows[] = {
 const size_t samediff_row_count = COUNT_OF(samediff_rows);
 
 /* Makes the offset at from lead to the array. */
-static void put_array(sherd_buf *b, size_t from, const samediff_row *row)
+static void put_array(shd_buf *b, size_t from, const samediff_row *row)
 {
 	int64_t info[2 * 3 + 4] = {row->rank}, step = 1;
 	uint32_t rank = row->rank;
@@ -88,14 +88,14 @@ static void put_array(sherd_buf *b, size_t from, const samediff_row *row)
 }
 
 /* A small array for where any will do: F32 of one element. */
-static void put_one(sherd_buf *b, size_t from)
+static void put_one(shd_buf *b, size_t from)
 {
 	static const samediff_row one = {
 		.type = 5, .big = 1, .order = 'c', .rank = 1, .dims = {1}, .data = "\x40\x20\0", .len = 4};
 	put_array(b, from, &one);
 }
 
-static size_t put_variable(sherd_buf *b, size_t from, const char *name, uint8_t kind, uint8_t type, int32_t id,
+static size_t put_variable(shd_buf *b, size_t from, const char *name, uint8_t kind, uint8_t type, int32_t id,
                            const char *fields)
 {
 	size_t t = flat_table(b, fields);
@@ -108,7 +108,7 @@ static size_t put_variable(sherd_buf *b, size_t from, const char *name, uint8_t 
 	return t;
 }
 
-static size_t begin_graph(sherd_buf *b, const char *fields)
+static size_t begin_graph(shd_buf *b, const char *fields)
 {
 	flat_begin(b);
 	size_t root = flat_table(b, fields);
@@ -116,7 +116,7 @@ static size_t begin_graph(sherd_buf *b, const char *fields)
 	return root;
 }
 
-void samediff_make_small(sherd_buf *b)
+void samediff_make_small(shd_buf *b)
 {
 	static const samediff_row c = {.type = 5,
 	                               .big = 1,
@@ -131,10 +131,10 @@ void samediff_make_small(sherd_buf *b)
 	size_t v = put_variable(b, list, "c", 1, 5, 1, "4410401");
 	put_array(b, flat_field(b, v, 4), &c);
 	(void)flat_add_offsets(b, root, 2, 0);
-	sherd_buf_zero(b, 8 - b->len % 8);
+	shd_buf_zero(b, 8 - b->len % 8);
 }
 
-void samediff_make_hollow(sherd_buf *b, const char *name)
+void samediff_make_hollow(shd_buf *b, const char *name)
 {
 	size_t root = begin_graph(b, "044");
 	size_t list = flat_add_offsets(b, root, 1, 1);
@@ -142,13 +142,13 @@ void samediff_make_hollow(sherd_buf *b, const char *name)
 	(void)flat_add_offsets(b, root, 2, 0);
 }
 
-static void put_texts(sherd_buf *b, size_t t, unsigned field, const char *first, const char *second)
+static void put_texts(shd_buf *b, size_t t, unsigned field, const char *first, const char *second)
 {
 	const char *const texts[] = {first, second};
 	flat_add_texts(b, t, field, texts, 2);
 }
 
-static void put_variables(sherd_buf *b, size_t root)
+static void put_variables(shd_buf *b, size_t root)
 {
 	uint32_t count = (uint32_t)samediff_row_count + 2;
 	size_t list = flat_add_offsets(b, root, 1, count);
@@ -167,7 +167,7 @@ static void put_variables(sherd_buf *b, size_t root)
 	(void)put_variable(b, list + 4 * (size_t)(count - 1), "out", 2, 5, 100, "4410001");
 }
 
-static void put_properties(sherd_buf *b, size_t node)
+static void put_properties(shd_buf *b, size_t node)
 {
 	static const double reals[] = {0.5, -3};
 	int64_t bits[2];
@@ -190,7 +190,7 @@ static void put_properties(sherd_buf *b, size_t node)
 	flat_add_text(b, null, 0, "null");
 }
 
-static void put_node(sherd_buf *b, size_t from)
+static void put_node(shd_buf *b, size_t from)
 {
 	size_t n = flat_table(b, NODE_FIELDS);
 	flat_point(b, from, n);
@@ -225,7 +225,7 @@ static void put_node(sherd_buf *b, size_t from)
 	put_texts(b, n, 23, "p", "q");
 }
 
-static void put_states(sherd_buf *b, size_t root)
+static void put_states(shd_buf *b, size_t root)
 {
 	size_t list = flat_add_offsets(b, root, 8, 1);
 	size_t state = flat_table(b, "444");
@@ -242,7 +242,7 @@ static void put_states(sherd_buf *b, size_t root)
 	put_one(b, flat_add_offsets(b, sequence, 1, 1));
 }
 
-void samediff_make_full(sherd_buf *b)
+void samediff_make_full(shd_buf *b)
 {
 	size_t root = begin_graph(b, ROOT_FIELDS);
 	flat_set_i64(b, root, 0, 12);
@@ -261,7 +261,7 @@ void samediff_make_full(sherd_buf *b)
 	put_states(b, root);
 }
 
-void samediff_make_owner(sherd_buf *b, const char *name, uint32_t arrays, bool elements)
+void samediff_make_owner(shd_buf *b, const char *name, uint32_t arrays, bool elements)
 {
 	const samediff_row bare = {.type = 5, .order = 'c', .rank = 1, .dims = {1}, .extras = 8192};
 	size_t root = begin_graph(b, "044");
@@ -282,5 +282,5 @@ void samediff_make_owner(sherd_buf *b, const char *name, uint32_t arrays, bool e
 		else
 			put_array(b, list + 4 * (size_t)i, &bare);
 	}
-	sherd_buf_zero(b, 8 - b->len % 8);
+	shd_buf_zero(b, 8 - b->len % 8);
 }

@@ -1,6 +1,6 @@
 /* tests/support/samediff_make.h - SameDiff graphs made by hand, with what genuine files at hand do not show. */
-#ifndef SHERD_TEST_SAMEDIFF_MAKE_H
-#define SHERD_TEST_SAMEDIFF_MAKE_H
+#ifndef SHD_TEST_SAMEDIFF_MAKE_H
+#define SHD_TEST_SAMEDIFF_MAKE_H
 
 #include "base/buf.h"
 
@@ -26,14 +26,14 @@ extern const samediff_row samediff_rows[];
 extern const size_t samediff_row_count;
 
 /* One constant, "c": F32 [1.5, -2]. The example of the document. */
-void samediff_make_small(sherd_buf *b);
+void samediff_make_small(shd_buf *b);
 /* A placeholder "in", every row, a result "out"; one operation with every field; the state of an updater, a sequence,
  * losses, a training configuration. */
-void samediff_make_full(sherd_buf *b);
+void samediff_make_full(shd_buf *b);
 /* As small, but "c" has no array, and its name is this. */
-void samediff_make_hollow(sherd_buf *b, const char *name);
+void samediff_make_hollow(shd_buf *b, const char *name);
 /* No variables, and one operation "add" of this name, with so many constants, F32 [1], in one property; without their
  * elements as in a container. */
-void samediff_make_owner(sherd_buf *b, const char *name, uint32_t arrays, bool elements);
+void samediff_make_owner(shd_buf *b, const char *name, uint32_t arrays, bool elements);
 
 #endif

@@ -43,7 +43,7 @@ static const old_array arrays[] = {
 	{"m:1", MORE_ID, 10, 1, 0, {0}, {0}, 'c', B("\0\0\0\0\0\0\0\x2a")},
 };
 
-static void put_array(sherd_buf *b, size_t from, const old_array *a, bool narrow)
+static void put_array(shd_buf *b, size_t from, const old_array *a, bool narrow)
 {
 	int64_t info[2 * 3 + 4] = {a->rank};
 	int32_t narrowed[2 * 3 + 4];
@@ -67,7 +67,7 @@ static void put_array(sherd_buf *b, size_t from, const old_array *a, bool narrow
 	flat_set_u8(b, t, 3, a->big);
 }
 
-static void put_variable(sherd_buf *b, size_t from, const old_array *a, samediff_age age)
+static void put_variable(shd_buf *b, size_t from, const old_array *a, samediff_age age)
 {
 	bool typed = age == SAMEDIFF_SNAPSHOT || age == SAMEDIFF_SHIFTED;
 	size_t t = flat_table(b, typed ? "441044" : "44044");
@@ -90,7 +90,7 @@ typedef struct old_node {
 	uint32_t scalar; /* bits */
 } old_node;
 
-static void put_inputs(sherd_buf *b, size_t t, const old_node *n)
+static void put_inputs(shd_buf *b, size_t t, const old_node *n)
 {
 	uint32_t count = n->inputs[1] ? 2 : 1;
 	size_t list = flat_add_offsets(b, t, 6, count);
@@ -102,7 +102,7 @@ static void put_inputs(sherd_buf *b, size_t t, const old_node *n)
 }
 
 /* Fields as beta2 and beta3 have them; those of SHIFTED lack dataType and have bools instead. */
-static void put_node(sherd_buf *b, size_t from, const old_node *n, samediff_age age)
+static void put_node(shd_buf *b, size_t from, const old_node *n, samediff_age age)
 {
 	bool shifted = age == SAMEDIFF_SHIFTED, named = age == SAMEDIFF_BETA3 || age == SAMEDIFF_SNAPSHOT || shifted;
 	unsigned shift = shifted ? 1 : 0;
@@ -131,7 +131,7 @@ static void put_node(sherd_buf *b, size_t from, const old_node *n, samediff_age 
 	flat_add_text(b, t, 17, n->op);
 }
 
-void samediff_make_old(sherd_buf *b, samediff_age age)
+void samediff_make_old(shd_buf *b, samediff_age age)
 {
 	bool custom = age == SAMEDIFF_BETA2_ONLY_CUSTOM;
 	/* beta2 knows a result by its variable's id or by its operation's; both occur. */

@@ -1,6 +1,6 @@
 /* tests/support/samediff_old_make.h - SameDiff graphs with the tables of versions before 1.0.0-beta4, made by hand. */
-#ifndef SHERD_TEST_SAMEDIFF_OLD_MAKE_H
-#define SHERD_TEST_SAMEDIFF_OLD_MAKE_H
+#ifndef SHD_TEST_SAMEDIFF_OLD_MAKE_H
+#define SHD_TEST_SAMEDIFF_OLD_MAKE_H
 
 #include "base/buf.h"
 
@@ -18,6 +18,6 @@ typedef enum samediff_age {
 /* Variables w (F32 [2, 3]: 1 to 6, in Fortran order), p (I32 [2, 3, 2], permuted: value 100i+10j+k at [i, j, k]) and h
  * (F16 [2], little-endian: 1, -2); operations t = tanh(w), s = t + 2.5, m = mmul(s, w), of which the file has no
  * results but that of s: 0.5, and, of those that tell no names of results, m:1. */
-void samediff_make_old(sherd_buf *b, samediff_age age);
+void samediff_make_old(shd_buf *b, samediff_age age);
 
 #endif

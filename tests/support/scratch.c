@@ -46,7 +46,7 @@ size_t scratch_temporaries(const char *folder)
 	if (!d)
 		abort();
 	for (struct dirent *e; (e = readdir(d));)
-		count += strncmp(e->d_name, SHERD_TEMP_PREFIX, strlen(SHERD_TEMP_PREFIX)) == 0;
+		count += strncmp(e->d_name, SHD_TEMP_PREFIX, strlen(SHD_TEMP_PREFIX)) == 0;
 	(void)closedir(d);
 	return count;
 }

@@ -1,6 +1,6 @@
 /* tests/support/scratch.h - a folder of the test's own, removed at its end. */
-#ifndef SHERD_TEST_SCRATCH_H
-#define SHERD_TEST_SCRATCH_H
+#ifndef SHD_TEST_SCRATCH_H
+#define SHD_TEST_SCRATCH_H
 
 #include <stddef.h>
 

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 
 enum { W, BIG, F, SCALAR, NOTHING, LARGE, W_M, BIG_M, OP, ARRAYS };
 
@@ -135,7 +135,7 @@ static const char *graph_difference_of(const sherd_model *model)
 
 const char *sdnb_sample_difference(const sherd_model *model, unsigned seed, bool small)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	const sherd_tensor *want = tensors(small);
 	const char *difference = graph_difference_of(model);
 	if (difference)
@@ -155,20 +155,20 @@ const char *sdnb_sample_difference(const sherd_model *model, unsigned seed, bool
 	return NULL;
 }
 
-void sdnb_put_deflated(sherd_buf *out, const char *name, const uint8_t *data, size_t len)
+void sdnb_put_deflated(shd_buf *out, const char *name, const uint8_t *data, size_t len)
 {
-	sherd_deflate *d = NULL;
-	SHERD_AUTO_BUF packed = {0};
-	if (sherd_deflate_open(&d, 6, NULL) < 0 || !sherd_buf_reserve(&packed, len + len / 8 + 1024))
+	shd_deflate *d = NULL;
+	SHD_AUTO_BUF packed = {0};
+	if (shd_deflate_open(&d, 6, NULL) < 0 || !shd_buf_reserve(&packed, len + len / 8 + 1024))
 		abort();
-	packed.len = sherd_deflate_pack(d, data, len, packed.data, packed.cap);
-	sherd_deflate_close(d);
-	sherd_zip_entry e = {.name = name,
-	                     .method = SHERD_ZIP_DEFLATED,
-	                     .crc = sherd_crc32(0, data, len),
-	                     .stored = packed.len,
-	                     .size = len};
-	sherd_zip_put_local(out, &e, 1);
-	sherd_buf_append(out, packed.data, packed.len);
-	sherd_zip_put_directory(out, &e, 1, out->len);
+	packed.len = shd_deflate_pack(d, data, len, packed.data, packed.cap);
+	shd_deflate_close(d);
+	shd_zip_entry e = {.name = name,
+	                   .method = SHD_ZIP_DEFLATED,
+	                   .crc = shd_crc32(0, data, len),
+	                   .stored = packed.len,
+	                   .size = len};
+	shd_zip_put_local(out, &e, 1);
+	shd_buf_append(out, packed.data, packed.len);
+	shd_zip_put_directory(out, &e, 1, out->len);
 }

@@ -1,6 +1,6 @@
 /* tests/support/sdnb_make.h - a model with something of everything that SDNB files hold. */
-#ifndef SHERD_TEST_SDNB_MAKE_H
-#define SHERD_TEST_SDNB_MAKE_H
+#ifndef SHD_TEST_SDNB_MAKE_H
+#define SHD_TEST_SDNB_MAKE_H
 
 #include "base/buf.h"
 
@@ -14,6 +14,6 @@ sherd_model *sdnb_sample(unsigned seed, bool small);
 const char *sdnb_sample_difference(const sherd_model *model, unsigned seed, bool small);
 
 /* An archive with one entry of these bytes, compressed by deflate. */
-void sdnb_put_deflated(sherd_buf *out, const char *name, const uint8_t *data, size_t len);
+void sdnb_put_deflated(shd_buf *out, const char *name, const uint8_t *data, size_t len);
 
 #endif

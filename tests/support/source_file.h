@@ -1,11 +1,11 @@
 /* tests/support/source_file.h - files of the source tree as test data: corpora and the examples of documents. */
-#ifndef SHERD_TEST_SOURCE_FILE_H
-#define SHERD_TEST_SOURCE_FILE_H
+#ifndef SHD_TEST_SOURCE_FILE_H
+#define SHD_TEST_SOURCE_FILE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Paths count from the source tree ($SHERD_SOURCE) unless they begin with a '/'. What cannot be read fails the test.
+/* Paths count from the source tree ($SHD_SOURCE) unless they begin with a '/'. What cannot be read fails the test.
  * Results are free()d. */
 uint8_t *source_file_read(const char *path, size_t *len);
 

@@ -1,6 +1,6 @@
 /* tests/support/test.h - what every test includes. */
-#ifndef SHERD_TEST_H
-#define SHERD_TEST_H
+#ifndef SHD_TEST_H
+#define SHD_TEST_H
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -99,7 +99,7 @@ static int store_write(sherd_store *store, const char *key, const sherd_write_op
 	turn_store *s = (turn_store *)store;
 	turn_writer *w = calloc(1, sizeof(*w));
 	if (!w)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	w->base.ops = &writer_ops;
 	w->store = s;
 	int rc = s->inner->ops->write(s->inner, key, options, &w->inner, err);

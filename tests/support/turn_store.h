@@ -2,8 +2,8 @@
  *
  * Each has a store of its own over the same one below, and a thread. Every verb (a commit too) is a step; the first
  * does so many steps, then the second so many, then the first goes on to its end, and the second to its own. */
-#ifndef SHERD_TEST_TURN_STORE_H
-#define SHERD_TEST_TURN_STORE_H
+#ifndef SHD_TEST_TURN_STORE_H
+#define SHD_TEST_TURN_STORE_H
 
 #include <sherd/store.h>
 

@@ -14,14 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
-SHERD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
-SHERD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
+SHD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
 
-#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
-#define CKPT SHERD_AUTO(sherd_ckpt, sherd_ckpt_close)
-#define POOL SHERD_AUTO(sherd_pool, sherd_pool_close)
+#define SAMPLE SHD_AUTO(ckpt_sample, ckpt_sample_free)
+#define CKPT SHD_AUTO(sherd_ckpt, sherd_ckpt_close)
+#define POOL SHD_AUTO(sherd_pool, sherd_pool_close)
 
 enum { THREADS = 6 };
 
@@ -186,7 +186,7 @@ static void *live_together(void *arg)
 		return NULL;
 	}
 	while (!c->stop) {
-		SHERD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
+		SHD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
 		CKPT open = NULL;
 		if (m->number == 1 && sherd_ckpt_prune(c->store, "", &(sherd_ckpt_prune_options){.keep = 1}, NULL) < 0)
 			c->wrong++;
@@ -228,7 +228,7 @@ static void *come_and_go(void *arg)
 	if (m->number == 0)
 		c->stop = true;
 	while (!c->stop) {
-		SHERD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
+		SHD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
 		if (sherd_ckpt_list_open(&list, c->store, "", NULL, NULL) < 0)
 			c->wrong++;
 		for (size_t i = 0; list && i < sherd_ckpt_list_count(list); i++)

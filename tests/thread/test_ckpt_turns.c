@@ -2,7 +2,7 @@
  * that it worked has not lost anything to the other but what that was asked to remove, and metadata names no shard that
  * is not there.
  *
- * Every order where SHERD_KILLS asks for much (make crash), else every 13th. */
+ * Every order where SHD_KILLS asks for much (make crash), else every 13th. */
 #include "support/ckpt_place.h"
 #include "support/ckpt_sample.h"
 #include "support/environment.h"
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(sherd_store, sherd_store_close)
 
 static sherd_store *base;
 static ckpt_sample *old, *newest, *left, *right, *ranks;
@@ -78,7 +78,7 @@ static int prune(sherd_store *store, void *arg, sherd_error *err)
 static int look(sherd_store *store, void *arg, sherd_error *err)
 {
 	(void)arg;
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	int rc = sherd_ckpt_open(&c, store, "m", NULL, err);
 	return rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE ? SHERD_OK : rc;
 }
@@ -191,7 +191,7 @@ static void check(const order *o, sherd_store *store, const turn_actor actors[2]
 
 static void run(const order *o, long steps[2])
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHD_AUTO(sherd_store, sherd_store_close) store = NULL;
 	turn_actor actors[2] = {{.act = o->deeds[0]->act}, {.act = o->deeds[1]->act}};
 	assert_ok(sherd_store_open_memory(&store, err));
 	assert_ok(sherd_store_list(base, "", "", copy_one, store, err));

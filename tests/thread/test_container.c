@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_model, sherd_model_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
 enum { THREADS = 4, WORKERS = 5 };
 
@@ -34,7 +34,7 @@ static void assert_same(sherd_store *store, const char *left, const char *right)
 
 static void save_with(sherd_store *store, unsigned workers, sherd_compression compress)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	sherd_pool *pool = NULL;
 	if (workers)
 		assert_ok(sherd_pool_open(&pool, workers, err));
@@ -44,7 +44,7 @@ static void save_with(sherd_store *store, unsigned workers, sherd_compression co
 	assert_ok(sherd_model_save(m, store, "pulled", &o, err));
 	o.shards = 2;
 	assert_ok(sherd_model_save(m, store, "set", &o, err));
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	assert_ok(sherd_verify(&r, store, "set", &(sherd_verify_options){.pool = pool}, err));
 	assert_int_equal(sherd_report_errors(r), 0);
 	sherd_model_close(TAKE(m));

@@ -131,7 +131,7 @@ static void change(graph_naive *m, sherd_graph *g, unsigned round)
 {
 	for (unsigned i = 0; i < 4; i++) {
 		naive_record r, e;
-		unsigned dice = (unsigned)(sherd_splitmix64(round * 4 + i) >> 33), id = dice % NAIVE_IDS;
+		unsigned dice = (unsigned)(shd_splitmix64(round * 4 + i) >> 33), id = dice % NAIVE_IDS;
 		unsigned dst = dice / 29 % NAIVE_IDS, type = dice / 997 % NAIVE_TYPES;
 		m->nodes[id] = (naive_node){.stamp = round * 4 + i + 1, .file = (int)(dice / 31 % NAIVE_FILES)};
 		m->edges[id][dst][type] = (naive_edge){.stamp = round * 4 + i + 1, .context = NAIVE_NONE};

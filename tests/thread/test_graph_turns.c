@@ -2,7 +2,7 @@
  * after somebody has removed LOCK. Whoever is told that it worked has not lost anything to the other; whoever is
  * refused finds the database as the other left it, and can begin again.
  *
- * Every order where SHERD_KILLS asks for much (make crash), else every 23rd. */
+ * Every order where SHD_KILLS asks for much (make crash), else every 23rd. */
 #include "support/environment.h"
 #include "support/graph_auto.h"
 #include "support/graph_make.h"
@@ -24,7 +24,7 @@ typedef struct deed {
 	bool must_succeed; /* whatever the other one does */
 } deed;
 
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
 /* For writing. Then somebody removes LOCK, where there is one. */
 static int open_writer(sherd_graph **out, sherd_store *store, sherd_error *err)
@@ -107,13 +107,13 @@ static int look(sherd_store *store, void *arg, sherd_error *err)
 	SCOPED_GRAPH g = NULL;
 	TRY(sherd_graph_open(&g, store, "db", &(sherd_graph_options){.read_only = true}, err));
 	int rc = sherd_graph_exists(g, graph_id("base"), err);
-	return rc == 0 ? sherd_fail(err, SHERD_ECORRUPT, "lost", "a node is gone") : rc;
+	return rc == 0 ? shd_fail(err, SHERD_ECORRUPT, "lost", "a node is gone") : rc;
 }
 
 static int verify(sherd_store *store, void *arg, sherd_error *err)
 {
 	(void)arg;
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	TRY(sherd_verify(&r, store, "db", NULL, err));
 	if (!sherd_report_errors(r))
 		return SHERD_OK;
@@ -326,7 +326,7 @@ static void make_two(turn_fn *left, turn_fn *right, long first, long second, lon
 	assert_int_equal(sherd_graph_layout_of(g).planner, winner == copy ? SHERD_GRAPH_DIRECTORY : SHERD_GRAPH_HASH);
 	graph_add_node(g, "more", "F", "more", "a/b/c.js");
 	graph_flush(g);
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	assert_ok(sherd_verify(&r, store, "new", NULL, err));
 	assert_int_equal(sherd_report_errors(r), 0);
 }

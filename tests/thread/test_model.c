@@ -35,7 +35,7 @@ static void *read_all(void *arg)
 
 TEST(threads_read_one_model_at_once)
 {
-	SHERD_AUTO_BUF full = {0};
+	SHD_AUTO_BUF full = {0};
 	sherd_store *store = NULL;
 	sherd_model *model = NULL;
 	sherd_bundle *bundle = NULL;

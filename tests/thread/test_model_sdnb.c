@@ -39,7 +39,7 @@ static void share(sherd_store *store, const char *key, unsigned seed)
 
 TEST(threads_read_one_archive_at_once)
 {
-	SHERD_AUTO_BUF packed = {0};
+	SHD_AUTO_BUF packed = {0};
 	sherd_store *store = NULL;
 	sherd_model *sample = sdnb_sample(3, false);
 	char *data;

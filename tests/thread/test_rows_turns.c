@@ -1,7 +1,7 @@
 /* Two who write one set of rows, in many orders, with locks and without; one of them may have removed the other's
  * marker by hand, as those have to who cannot lock. Who succeeded has its rows there, once; who did not has none.
  *
- * SHERD_KILLS: every order instead of some. */
+ * SHD_KILLS: every order instead of some. */
 #include "support/environment.h"
 #include "support/test.h"
 #include "support/turn_store.h"
@@ -15,11 +15,11 @@
 #include <stdio.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_store, sherd_store_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
-#define STORE SHERD_AUTO(sherd_store, sherd_store_close)
+#define STORE SHD_AUTO(sherd_store, sherd_store_close)
 
 enum { WIDTH = 2, ROWS = 3, OLD = 1, FIRST, SECOND };
 
@@ -49,8 +49,8 @@ static int act(sherd_store *store, void *arg, sherd_error *err)
 /* How many rows of each value there are. */
 static void count_rows(sherd_store *store, unsigned counts[SECOND + 1])
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	sherd_error e = {0};
 	float values[3 * ROWS * WIDTH];
 	memset(counts, 0, (SECOND + 1) * sizeof(*counts));

@@ -1,7 +1,7 @@
 /* Sets of several files on stores with locks and without: two who write one, in many orders; one who dies at any step;
  * one who removes the claim of another by hand, as those have to who cannot lock.
  *
- * SHERD_KILLS: every order instead of some. */
+ * SHD_KILLS: every order instead of some. */
 #include "support/environment.h"
 #include "support/test.h"
 #include "support/turn_store.h"
@@ -16,12 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_store, sherd_store_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
-#define BUNDLE SHERD_AUTO(sherd_bundle, sherd_bundle_close)
-#define STORE SHERD_AUTO(sherd_store, sherd_store_close)
+#define BUNDLE SHD_AUTO(sherd_bundle, sherd_bundle_close)
+#define STORE SHD_AUTO(sherd_store, sherd_store_close)
 
 enum { OLD = 1, FIRST, SECOND, LATER, SEEDS, TENSORS = 4, BYTES = 40, MOST_LEFT = 12 };
 
@@ -52,15 +52,15 @@ static int open_sources(void **state)
 	(void)state;
 	assert_ok(sherd_store_open_memory(&memory, err));
 	for (unsigned seed = OLD; seed < SEEDS; seed++) {
-		SHERD_AUTO_BUF out = {0};
+		SHD_AUTO_BUF out = {0};
 		sherd_tensor tensors[TENSORS];
 		size_t order[TENSORS];
 		const char key[] = {(char)('a' + (int)seed), 0};
 		for (size_t i = 0; i < TENSORS; i++)
 			tensors[i] = (sherd_tensor){names[i], SHERD_U8, 1, shape, BYTES};
-		assert_ok(sherd_safetensors_encode(tensors, TENSORS, NULL, 0, &out, order, err));
+		assert_ok(shd_safetensors_encode(tensors, TENSORS, NULL, 0, &out, order, err));
 		for (size_t i = 0; i < (size_t)TENSORS * BYTES; i++)
-			sherd_buf_u8(&out, (uint8_t)seed);
+			shd_buf_u8(&out, (uint8_t)seed);
 		assert_ok(sherd_store_put(memory, key, SHERD_WRITE_NEW, out.data, out.len, err));
 		assert_ok(sherd_bundle_open(&sources[seed], memory, key, NULL, err));
 	}
@@ -127,7 +127,7 @@ static unsigned content(sherd_store *store, const char *key)
 /* Whole, and nothing beside it that somebody left. */
 static void assert_clean(sherd_store *store, const char *key)
 {
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	assert_ok(sherd_verify(&r, store, key, NULL, err));
 	if (sherd_report_errors(r))
 		fail_msg("%s: %s", sherd_report_error(r, 0)->object, sherd_report_error(r, 0)->message);

@@ -15,17 +15,17 @@ enum { CHUNK = 256 << 10 };
 static int make_notes(ckpt_crcs *x, sherd_error *err)
 {
 	uint64_t total = 0;
-	uint64_t *first = sherd_arena_alloc(&x->arena, x->index.count + 1, sizeof(*first));
+	uint64_t *first = shd_arena_alloc(&x->arena, x->index.count + 1, sizeof(*first));
 	if (!first)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < x->index.count; i++) {
 		first[i] = total;
-		total += sherd_ckpt_blocks(x->index.entries[i].tensor.bytes);
+		total += shd_ckpt_blocks(x->index.entries[i].tensor.bytes);
 	}
 	x->first_block = first;
-	x->proven = sherd_arena_alloc(&x->arena, total + 1, sizeof(*x->proven));
+	x->proven = shd_arena_alloc(&x->arena, total + 1, sizeof(*x->proven));
 	if (!x->proven)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (uint64_t i = 0; i < total; i++)
 		atomic_init(&x->proven[i], 0);
 	return SHERD_OK;
@@ -33,15 +33,15 @@ static int make_notes(ckpt_crcs *x, sherd_error *err)
 
 static int load_index(const sherd_ckpt *c, size_t shard, ckpt_crcs *x, sherd_error *err)
 {
-	const sherd_ckpt_meta_shard *m = &c->meta.shards[shard];
-	TRY(sherd_ckpt_shard_index(&c->files[shard], &c->limits, &x->arena, &x->index, &x->present, err));
+	const shd_ckpt_meta_shard *m = &c->meta.shards[shard];
+	TRY(shd_ckpt_shard_index(&c->files[shard], &c->limits, &x->arena, &x->index, &x->present, err));
 	if (!x->present && c->meta.has_set_id)
-		return sherd_fail(err, SHERD_ECORRUPT, "no-index", "the shard has lost its index");
+		return shd_fail(err, SHERD_ECORRUPT, "no-index", "the shard has lost its index");
 	if (!x->present)
 		return SHERD_OK;
 	if (x->index.count != m->count)
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-index",
-		                  "the index's count of tensors is %zu, the metadata's %zu", x->index.count, m->count);
+		return shd_fail(err, SHERD_ECORRUPT, "bad-index",
+		                "the index's count of tensors is %zu, the metadata's %zu", x->index.count, m->count);
 	return make_notes(x, err);
 }
 
@@ -49,7 +49,7 @@ static int load_index(const sherd_ckpt *c, size_t shard, ckpt_crcs *x, sherd_err
 static int remember(ckpt_crcs *x, int rc, const sherd_error *found, sherd_error *err)
 {
 	if (rc == SHERD_ECORRUPT && !x->broken)
-		x->broken = sherd_arena_copy(&x->arena, found, sizeof(*found)); /* NULL: then it is read again */
+		x->broken = shd_arena_copy(&x->arena, found, sizeof(*found)); /* NULL: then it is read again */
 	if (rc < 0 && err)
 		*err = *found;
 	return rc;
@@ -61,7 +61,7 @@ static int found_before(const ckpt_crcs *x, sherd_error *found)
 	return x->broken->code;
 }
 
-int sherd_ckpt_shard_indexed(const sherd_ckpt *c, size_t shard, bool *indexed, sherd_error *err)
+int shd_ckpt_shard_indexed(const sherd_ckpt *c, size_t shard, bool *indexed, sherd_error *err)
 {
 	ckpt_crcs *x = &c->crcs[shard];
 	sherd_error found = {0};
@@ -70,7 +70,7 @@ int sherd_ckpt_shard_indexed(const sherd_ckpt *c, size_t shard, bool *indexed, s
 	if (x->broken && !x->loaded)
 		rc = found_before(x, &found);
 	else if (!x->loaded)
-		rc = sherd_in_reader(&found, load_index(c, shard, x, &found), c->files[shard].reader);
+		rc = shd_in_reader(&found, load_index(c, shard, x, &found), c->files[shard].reader);
 	x->loaded |= rc == SHERD_OK;
 	rc = remember(x, rc, &found, err);
 	*indexed = x->present;
@@ -78,21 +78,21 @@ int sherd_ckpt_shard_indexed(const sherd_ckpt *c, size_t shard, bool *indexed, s
 	return rc;
 }
 
-int sherd_ckpt_piece_crcs(const sherd_ckpt *c, const sherd_ckpt_piece *piece, const uint32_t **out, sherd_error *err)
+int shd_ckpt_piece_crcs(const sherd_ckpt *c, const sherd_ckpt_piece *piece, const uint32_t **out, sherd_error *err)
 {
 	const ckpt_crcs *x = &c->crcs[piece->shard];
 	bool indexed;
-	TRY(sherd_ckpt_shard_indexed(c, piece->shard, &indexed, err));
+	TRY(shd_ckpt_shard_indexed(c, piece->shard, &indexed, err));
 	if (!indexed) {
 		*out = NULL;
 		return SHERD_OK;
 	}
-	const sherd_ckpt_entry *e = &x->index.entries[piece->entry];
+	const shd_ckpt_entry *e = &x->index.entries[piece->entry];
 	if (e->offset != piece->offset || e->tensor.bytes != piece->bytes)
-		return sherd_in_reader(err,
-		                       sherd_fail_at(err, SHERD_ECORRUPT, "bad-index", e->where,
-		                                     "tensor '%.80s' lies elsewhere in the metadata", e->tensor.name),
-		                       c->files[piece->shard].reader);
+		return shd_in_reader(err,
+		                     shd_fail_at(err, SHERD_ECORRUPT, "bad-index", e->where,
+		                                 "tensor '%.80s' lies elsewhere in the metadata", e->tensor.name),
+		                     c->files[piece->shard].reader);
 	*out = e->crcs;
 	return SHERD_OK;
 }
@@ -101,47 +101,47 @@ static int compare_hex(const ckpt_shard *s, const char *hex, sherd_error *err)
 {
 	if (strcmp(hex, s->checksum) == 0)
 		return SHERD_OK;
-	return sherd_in_reader(err,
-	                       sherd_fail_at(err, SHERD_ECORRUPT, "bad-checksum", s->by_metadata ? s->data_offset : 12,
-	                                     "the data's SHA-256 is %.16s..., the %s says %.16s...", hex,
-	                                     s->by_metadata ? "metadata" : "head", s->checksum),
-	                       s->reader);
+	return shd_in_reader(err,
+	                     shd_fail_at(err, SHERD_ECORRUPT, "bad-checksum", s->by_metadata ? s->data_offset : 12,
+	                                 "the data's SHA-256 is %.16s..., the %s says %.16s...", hex,
+	                                 s->by_metadata ? "metadata" : "head", s->checksum),
+	                     s->reader);
 }
 
-int sherd_ckpt_shard_compare(const ckpt_shard *s, sherd_sha256 *hash, sherd_error *err)
+int shd_ckpt_shard_compare(const ckpt_shard *s, shd_sha256 *hash, sherd_error *err)
 {
-	uint8_t raw[SHERD_SHA256_BYTES];
-	char hex[SHERD_SHA256_HEX + 1];
-	sherd_sha256_finish(hash, raw);
-	sherd_hex(raw, sizeof(raw), hex);
+	uint8_t raw[SHD_SHA256_BYTES];
+	char hex[SHD_SHA256_HEX + 1];
+	shd_sha256_finish(hash, raw);
+	shd_hex(raw, sizeof(raw), hex);
 	return compare_hex(s, hex, err);
 }
 
-static int hash_shard(const ckpt_shard *s, sherd_meter *meter, sherd_error *err)
+static int hash_shard(const ckpt_shard *s, shd_meter *meter, sherd_error *err)
 {
-	char hex[SHERD_SHA256_HEX + 1];
+	char hex[SHD_SHA256_HEX + 1];
 	if (!s->checksum[0])
 		return SHERD_OK;
-	TRY(sherd_in_reader(err, sherd_ckpt_hash_range(s->reader, s->data_offset, s->data_size, meter, hex, err),
-	                    s->reader));
+	TRY(shd_in_reader(err, shd_ckpt_hash_range(s->reader, s->data_offset, s->data_size, meter, hex, err),
+	                  s->reader));
 	return compare_hex(s, hex, err);
 }
 
-static int check_block(const ckpt_shard *f, const sherd_ckpt_entry *e, uint64_t block, uint8_t *buf, sherd_error *err)
+static int check_block(const ckpt_shard *f, const shd_ckpt_entry *e, uint64_t block, uint8_t *buf, sherd_error *err)
 {
-	uint64_t start = block * SHERD_CKPT_BLOCK, end = start + SHERD_CKPT_BLOCK, base = f->data_offset + e->offset;
+	uint64_t start = block * SHD_CKPT_BLOCK, end = start + SHD_CKPT_BLOCK, base = f->data_offset + e->offset;
 	uint32_t crc = 0;
 	end = end < e->tensor.bytes ? end : e->tensor.bytes;
 	for (uint64_t at = start; at < end; at += CHUNK) {
 		size_t n = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
 		TRY(sherd_reader_at(f->reader, base + at, buf, n, err));
-		crc = sherd_crc32(crc, buf, n);
+		crc = shd_crc32(crc, buf, n);
 	}
 	if (crc != e->crcs[block])
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-crc", base + start,
-		                     "tensor '%.80s': bytes %" PRIu64 " to %" PRIu64 " have CRC-32 %08" PRIx32
-		                     ", not %08" PRIx32,
-		                     e->tensor.name, start, end, crc, e->crcs[block]);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-crc", base + start,
+		                   "tensor '%.80s': bytes %" PRIu64 " to %" PRIu64 " have CRC-32 %08" PRIx32
+		                   ", not %08" PRIx32,
+		                   e->tensor.name, start, end, crc, e->crcs[block]);
 	return SHERD_OK;
 }
 
@@ -152,21 +152,21 @@ static int prove_blocks(const sherd_ckpt *c, const sherd_ckpt_piece *p, uint64_t
 	_Atomic(uint8_t) *proven = x->proven + x->first_block[p->entry];
 	uint8_t *buf = NULL;
 	int rc = SHERD_OK;
-	for (uint64_t b = from / SHERD_CKPT_BLOCK; rc == SHERD_OK && b * SHERD_CKPT_BLOCK < to; b++) {
+	for (uint64_t b = from / SHD_CKPT_BLOCK; rc == SHERD_OK && b * SHD_CKPT_BLOCK < to; b++) {
 		if (atomic_load(&proven[b]))
 			continue;
 		if (!buf && !(buf = malloc(CHUNK)))
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 		rc = check_block(f, &x->index.entries[p->entry], b, buf, err);
 		if (rc == SHERD_OK)
 			atomic_store(&proven[b], 1);
 	}
 	free(buf);
-	return sherd_in_reader(err, rc, f->reader);
+	return shd_in_reader(err, rc, f->reader);
 }
 
 /* Whoever else needs the shard waits for the hash, which it would have to make as well. */
-static int prove_shard(const sherd_ckpt *c, size_t shard, sherd_meter *meter, sherd_error *err)
+static int prove_shard(const sherd_ckpt *c, size_t shard, shd_meter *meter, sherd_error *err)
 {
 	ckpt_crcs *x = &c->crcs[shard];
 	sherd_error found = {0};
@@ -182,17 +182,17 @@ static int prove_shard(const sherd_ckpt *c, size_t shard, sherd_meter *meter, sh
 	return rc;
 }
 
-int sherd_ckpt_prove(const sherd_ckpt *c, const sherd_ckpt_piece *piece, uint64_t from, uint64_t to, sherd_error *err)
+int shd_ckpt_prove(const sherd_ckpt *c, const sherd_ckpt_piece *piece, uint64_t from, uint64_t to, sherd_error *err)
 {
 	const uint32_t *crcs;
-	TRY(sherd_ckpt_piece_crcs(c, piece, &crcs, err));
+	TRY(shd_ckpt_piece_crcs(c, piece, &crcs, err));
 	return crcs ? prove_blocks(c, piece, from, to, err) : prove_shard(c, piece->shard, NULL, err);
 }
 
 typedef struct proving {
 	const sherd_ckpt *ckpt;
 	bool *wanted; /* by shard */
-	sherd_meter *meter;
+	shd_meter *meter;
 } proving;
 
 static int prove_wanted(void *arg, size_t shard, sherd_error *err)
@@ -210,22 +210,22 @@ static int want(proving *g, size_t tensor, sherd_error *err)
 		bool indexed;
 		if (g->wanted[pieces[i].shard] || !f->checksum[0])
 			continue;
-		TRY(sherd_ckpt_shard_indexed(g->ckpt, pieces[i].shard, &indexed, err));
+		TRY(shd_ckpt_shard_indexed(g->ckpt, pieces[i].shard, &indexed, err));
 		g->wanted[pieces[i].shard] = !indexed;
 		g->meter->total += indexed ? 0 : f->data_size;
 	}
 	return SHERD_OK;
 }
 
-int sherd_ckpt_prove_shards(const sherd_ckpt *c, const size_t *tensors, size_t count, sherd_pool *pool,
-                            sherd_meter *meter, sherd_error *err)
+int shd_ckpt_prove_shards(const sherd_ckpt *c, const size_t *tensors, size_t count, sherd_pool *pool, shd_meter *meter,
+                          sherd_error *err)
 {
 	proving g = {.ckpt = c, .wanted = calloc(c->shard_count + 1, sizeof(*g.wanted)), .meter = meter};
-	int rc = g.wanted ? sherd_meter_ask(meter, err) : sherd_fail_nomem(err);
+	int rc = g.wanted ? shd_meter_ask(meter, err) : shd_fail_nomem(err);
 	for (size_t i = 0; i < count && rc == SHERD_OK; i++)
 		rc = want(&g, tensors[i], err);
 	if (rc == SHERD_OK)
-		rc = sherd_pool_run(pool, c->shard_count, prove_wanted, &g, err);
+		rc = shd_pool_run(pool, c->shard_count, prove_wanted, &g, err);
 	free(g.wanted);
 	return rc;
 }

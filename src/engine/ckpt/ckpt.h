@@ -1,6 +1,6 @@
 /* engine/ckpt/ckpt.h - an open checkpoint. */
-#ifndef SHERD_ENGINE_CKPT_CKPT_H
-#define SHERD_ENGINE_CKPT_CKPT_H
+#ifndef SHD_ENGINE_CKPT_CKPT_H
+#define SHD_ENGINE_CKPT_CKPT_H
 
 #include "base/arena.h"
 #include "base/map.h"
@@ -23,15 +23,15 @@ typedef struct ckpt_crcs {
 	/* With an index: which blocks were checked; those of entry e begin at first_block[e]. */
 	const uint64_t *first_block;
 	_Atomic(uint8_t) *proven;
-	sherd_arena arena;
-	sherd_ckpt_index index;
+	shd_arena arena;
+	shd_ckpt_index index;
 } ckpt_crcs;
 
 struct sherd_ckpt {
-	sherd_arena arena;
+	shd_arena arena;
 	sherd_limits limits;
 	sherd_ckpt_info info;
-	sherd_ckpt_meta meta;
+	shd_ckpt_meta meta;
 	char identity[72]; /* of the metadata; "" for a shard by itself */
 	/* One each a shard, in the order of meta.shards. */
 	ckpt_shard *files;
@@ -40,47 +40,45 @@ struct sherd_ckpt {
 	size_t shard_count;
 	size_t opened;     /* files and crcs that are initialised */
 	sherd_error *lost; /* by shard: why it is not open, its reader NULL; NULL: all are */
-	sherd_buf gone;    /* of const char *: tensors that went with them */
+	shd_buf gone;      /* of const char *: tensors that went with them */
 	/* Tensors, and their pieces in one array: those of tensor t are first_piece[t] .. first_piece[t+1]. */
 	sherd_tensor *tensors;
 	size_t count;
 	size_t *first_piece;
 	sherd_ckpt_piece *pieces;
-	sherd_map names;
+	shd_map names;
 };
 
 /* sherd_ckpt_open() of what is known to be a prefix, whatever it looks like. */
-int sherd_ckpt_open_prefix(sherd_ckpt **out, sherd_store *store, const char *prefix, const sherd_ckpt_options *options,
-                           sherd_error *err);
+int shd_ckpt_open_prefix(sherd_ckpt **out, sherd_store *store, const char *prefix, const sherd_ckpt_options *options,
+                         sherd_error *err);
 
 /* Groups the entries of all shards by name into tensors, leaves replicas out, and checks that pieces tile. Of shards
  * that are lost only the names are noted: tensors that need them go to `gone`. */
-int sherd_ckpt_build_tensors(sherd_ckpt *ckpt, sherd_error *err);
+int shd_ckpt_build_tensors(sherd_ckpt *ckpt, sherd_error *err);
 /* Do the boxes tile the whole without gap or overlap? They lie within it. Sorts them. */
-int sherd_ckpt_check_tiling(sherd_ckpt_piece *pieces, size_t count, const sherd_tensor *whole, sherd_error *err);
+int shd_ckpt_check_tiling(sherd_ckpt_piece *pieces, size_t count, const sherd_tensor *whole, sherd_error *err);
 
 /* Does the shard carry an index, and so CRCs? Thread-safe. */
-int sherd_ckpt_shard_indexed(const sherd_ckpt *ckpt, size_t shard, bool *indexed, sherd_error *err);
+int shd_ckpt_shard_indexed(const sherd_ckpt *ckpt, size_t shard, bool *indexed, sherd_error *err);
 /* CRCs of a piece's blocks; NULL when its shard records none. Thread-safe. */
-int sherd_ckpt_piece_crcs(const sherd_ckpt *ckpt, const sherd_ckpt_piece *piece, const uint32_t **out,
-                          sherd_error *err);
+int shd_ckpt_piece_crcs(const sherd_ckpt *ckpt, const sherd_ckpt_piece *piece, const uint32_t **out, sherd_error *err);
 
 /* Sees to it that bytes [from, to) of a piece were checked against what its shard records: the CRCs of the blocks that
  * hold them, or its SHA-256, once in the life of the handle. Thread-safe. */
-int sherd_ckpt_prove(const sherd_ckpt *ckpt, const sherd_ckpt_piece *piece, uint64_t from, uint64_t to,
-                     sherd_error *err);
-/* The same of everything that sherd_ckpt_prove() of these tensors would check by SHA-256, which takes long. */
-int sherd_ckpt_prove_shards(const sherd_ckpt *ckpt, const size_t *tensors, size_t count, sherd_pool *pool,
-                            sherd_meter *meter, sherd_error *err);
+int shd_ckpt_prove(const sherd_ckpt *ckpt, const sherd_ckpt_piece *piece, uint64_t from, uint64_t to, sherd_error *err);
+/* The same of everything that shd_ckpt_prove() of these tensors would check by SHA-256, which takes long. */
+int shd_ckpt_prove_shards(const sherd_ckpt *ckpt, const size_t *tensors, size_t count, sherd_pool *pool,
+                          shd_meter *meter, sherd_error *err);
 /* Proves all bytes of a tensor. Where some are damaged, *damage tells, and a copy that another shard holds takes their
  * place; *whole is false where there is none. Of several tensors at once, while nobody reads. */
-int sherd_ckpt_mend(sherd_ckpt *ckpt, size_t tensor, sherd_meter *meter, bool *whole, sherd_error *damage,
-                    sherd_error *err);
+int shd_ckpt_mend(sherd_ckpt *ckpt, size_t tensor, shd_meter *meter, bool *whole, sherd_error *damage,
+                  sherd_error *err);
 /* sherd_ckpt_read() of bytes that are proven first. */
-int sherd_ckpt_read_proven(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void *buf, size_t len,
-                           sherd_error *err);
+int shd_ckpt_read_proven(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void *buf, size_t len,
+                         sherd_error *err);
 
 /* Compares what was hashed, all data of the shard, with its head; the hash is finished. */
-int sherd_ckpt_shard_compare(const ckpt_shard *s, sherd_sha256 *hash, sherd_error *err);
+int shd_ckpt_shard_compare(const ckpt_shard *s, shd_sha256 *hash, sherd_error *err);
 
 #endif

@@ -8,25 +8,25 @@
 #include <time.h>
 #include <unistd.h>
 
-SHERD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
-SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+SHD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
+SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
 
 /* PATIENCE: exclusive locks are held for a moment by those who look whether a claim is dead. Who takes over waits for
  * them, about 0.2 s, and not for somebody who may read the claim and keeps it locked. */
 enum { MOST_TRIES = 100, PATIENCE = 20, CLAIM_BYTES = 64 << 10 };
 
-sherd_ckpt_claim sherd_ckpt_claim_of_us(const sherd_set_id *set_id, uint32_t world, int64_t time_ns)
+shd_ckpt_claim shd_ckpt_claim_of_us(const sherd_set_id *set_id, uint32_t world, int64_t time_ns)
 {
-	sherd_ckpt_claim c = {.set_id = *set_id, .world = world, .time_ns = time_ns, .process = (uint64_t)getpid()};
+	shd_ckpt_claim c = {.set_id = *set_id, .world = world, .time_ns = time_ns, .process = (uint64_t)getpid()};
 	if (gethostname(c.host, sizeof(c.host) - 1) != 0)
 		c.host[0] = 0;
 	return c;
 }
 
-static int claim_key(sherd_buf *key, const char *prefix, sherd_error *err)
+static int claim_key(shd_buf *key, const char *prefix, sherd_error *err)
 {
-	sherd_ckpt_name_claim(key, prefix);
-	return sherd_buf_check(key, err);
+	shd_ckpt_name_claim(key, prefix);
+	return shd_buf_check(key, err);
 }
 
 static bool can_lock(sherd_store *store)
@@ -34,9 +34,9 @@ static bool can_lock(sherd_store *store)
 	return sherd_store_caps(store) & SHERD_CAP_LOCK;
 }
 
-int sherd_ckpt_read_claim(sherd_store *store, const char *prefix, sherd_ckpt_claim *out, bool *valid, sherd_error *err)
+int shd_ckpt_read_claim(sherd_store *store, const char *prefix, shd_ckpt_claim *out, bool *valid, sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO_BUF key = {0};
 	char *text;
 	size_t len;
 	TRY(claim_key(&key, prefix, err));
@@ -45,27 +45,26 @@ int sherd_ckpt_read_claim(sherd_store *store, const char *prefix, sherd_ckpt_cla
 	if (rc == SHERD_ELIMIT)
 		return SHERD_OK;
 	TRY(rc);
-	rc = sherd_ckpt_claim_decode(text, len, out, err);
+	rc = shd_ckpt_claim_decode(text, len, out, err);
 	free(text);
 	*valid = rc == SHERD_OK;
 	return rc == SHERD_ENOMEM ? rc : SHERD_OK;
 }
 
-int sherd_ckpt_claimed_by(sherd_store *store, const char *prefix, const sherd_set_id *set_id, bool *yes,
-                          sherd_error *err)
+int shd_ckpt_claimed_by(sherd_store *store, const char *prefix, const sherd_set_id *set_id, bool *yes, sherd_error *err)
 {
-	sherd_ckpt_claim now;
+	shd_ckpt_claim now;
 	bool valid = false;
-	int rc = sherd_ckpt_read_claim(store, prefix, &now, &valid, err);
-	*yes = rc == SHERD_OK && valid && !now.removing && sherd_set_id_equal(&now.set_id, set_id);
+	int rc = shd_ckpt_read_claim(store, prefix, &now, &valid, err);
+	*yes = rc == SHERD_OK && valid && !now.removing && shd_set_id_equal(&now.set_id, set_id);
 	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
 }
 
 static int create(ckpt_hold *h, const char *key, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_ckpt_claim_encode(&h->claim, &text);
-	TRY(sherd_buf_check(&text, err));
+	SHD_AUTO_BUF text = {0};
+	shd_ckpt_claim_encode(&h->claim, &text);
+	TRY(shd_buf_check(&text, err));
 	if (can_lock(h->store))
 		return sherd_store_create_locked(h->store, key, text.data, text.len, SHERD_LOCK_SHARED, &h->lock, err);
 	return sherd_store_put(h->store, key, SHERD_WRITE_NEW, text.data, text.len, err);
@@ -74,32 +73,32 @@ static int create(ckpt_hold *h, const char *key, sherd_error *err)
 /* Puts our claim in the place of the one that was looked at. */
 static int replace(const ckpt_hold *h, const char *key, const char *identity, sherd_error *err)
 {
-	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	SHD_AUTO_BUF text = {0};
 	sherd_write_options options = {.mode = SHERD_WRITE_REPLACE, .if_identity = identity};
-	sherd_ckpt_claim_encode(&h->claim, &text);
-	TRY(sherd_buf_check(&text, err));
+	shd_ckpt_claim_encode(&h->claim, &text);
+	TRY(shd_buf_check(&text, err));
 	TRY(sherd_store_write(h->store, key, &options, &writer, err));
 	TRY(sherd_writer_append(writer, text.data, text.len, err));
 	return sherd_writer_commit(TAKE(writer), err);
 }
 
-static int held_by_other(const sherd_ckpt_claim *c, bool valid, sherd_error *err)
+static int held_by_other(const shd_ckpt_claim *c, bool valid, sherd_error *err)
 {
 	char id[SHERD_SET_ID_TEXT] = "unknown";
 	if (valid)
 		sherd_set_id_format(&c->set_id, id);
-	return sherd_fail(err, SHERD_ECONFLICT, "conflict", "held by %s of set %s (process %" PRIu64 " on %s)",
-	                  valid && c->removing ? "a removal" : "another save", id, valid ? c->process : 0,
-	                  valid && c->host[0] ? c->host : "an unknown host");
+	return shd_fail(err, SHERD_ECONFLICT, "conflict", "held by %s of set %s (process %" PRIu64 " on %s)",
+	                valid && c->removing ? "a removal" : "another save", id, valid ? c->process : 0,
+	                valid && c->host[0] ? c->host : "an unknown host");
 }
 
-static int still_waiting(const sherd_ckpt_claim *c, const ckpt_waiting *w, sherd_error *err)
+static int still_waiting(const shd_ckpt_claim *c, const ckpt_waiting *w, sherd_error *err)
 {
-	char id[SHERD_SET_ID_TEXT], text[SHERD_CKPT_WAITING_TEXT];
+	char id[SHERD_SET_ID_TEXT], text[SHD_CKPT_WAITING_TEXT];
 	sherd_set_id_format(&c->set_id, id);
-	sherd_ckpt_waiting_text(w, c->world, text);
-	return sherd_fail(err, SHERD_ECONFLICT, "waiting", "set %s waits: %s", id, text);
+	shd_ckpt_waiting_text(w, c->world, text);
+	return shd_fail(err, SHERD_ECONFLICT, "waiting", "set %s waits: %s", id, text);
 }
 
 /* Takes the place of a claim that somebody may still hold. Their shards are left alone until ours are published. */
@@ -118,29 +117,29 @@ static int take_over(ckpt_hold *h, const char *key, const char *identity, sherd_
 static int confirm(ckpt_hold *h, sherd_error *err)
 {
 	bool mine;
-	int rc = sherd_ckpt_claimed_by(h->store, h->prefix, &h->claim.set_id, &mine, err);
+	int rc = shd_ckpt_claimed_by(h->store, h->prefix, &h->claim.set_id, &mine, err);
 	if (rc == SHERD_OK && mine)
 		return 1;
-	sherd_ckpt_release(h);
+	shd_ckpt_release(h);
 	return rc;
 }
 
 /* Locks are exclusive only while somebody looks whether a claim is dead, or clears it: that passes. */
 static int is_passing(ckpt_hold *h, const char *key, bool *yes, sherd_error *err)
 {
-	SHERD_AUTO(sherd_lock, sherd_lock_release) shared = NULL;
+	SHD_AUTO(sherd_lock, sherd_lock_release) shared = NULL;
 	int rc = can_lock(h->store) ? sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &shared, err) : SHERD_OK;
 	*yes = rc == SHERD_ECONFLICT || rc == SHERD_ENOTFOUND;
 	return *yes ? SHERD_OK : rc;
 }
 
 /* May this process save for the set whose claim is there? */
-static int check_same(const ckpt_hold *h, const sherd_ckpt_claim *theirs, sherd_error *err)
+static int check_same(const ckpt_hold *h, const shd_ckpt_claim *theirs, sherd_error *err)
 {
 	if (theirs->world != h->claim.world)
-		return sherd_fail(err, SHERD_ECONFLICT, "conflict",
-		                  "the set was begun with %" PRIu32 " shards, not %" PRIu32, theirs->world,
-		                  h->claim.world);
+		return shd_fail(err, SHERD_ECONFLICT, "conflict",
+		                "the set was begun with %" PRIu32 " shards, not %" PRIu32, theirs->world,
+		                h->claim.world);
 	/* Who repairs or publishes the set brings no shards of his own. */
 	if (!h->claim.by_ranks || strcmp(theirs->source, h->claim.source) == 0)
 		return SHERD_OK;
@@ -149,11 +148,11 @@ static int check_same(const ckpt_hold *h, const sherd_ckpt_claim *theirs, sherd_
 		why = "the other ranks cut one common source, and this one saves what it holds";
 	else if (!theirs->source[0])
 		why = "the other ranks save what they hold, and this one cuts a common source";
-	return sherd_fail(err, SHERD_ECONFLICT, "other-source", "%s", why);
+	return shd_fail(err, SHERD_ECONFLICT, "other-source", "%s", why);
 }
 
 /* Joins, unless the claim went away or somebody is looking at it: 0 then. */
-static int try_join(ckpt_hold *h, const char *key, const sherd_ckpt_claim *theirs, sherd_error *err)
+static int try_join(ckpt_hold *h, const char *key, const shd_ckpt_claim *theirs, sherd_error *err)
 {
 	TRY(check_same(h, theirs, err));
 	int rc = can_lock(h->store) ? sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &h->lock, err) : SHERD_OK;
@@ -169,13 +168,13 @@ static int try_join(ckpt_hold *h, const char *key, const sherd_ckpt_claim *their
 /* Under the exclusive lock: the claim, or ECONFLICT when it is not the object that was looked at before the lock was
  * taken. Somebody who takes over replaces the claim without asking for the lock, and lives. */
 static int read_locked(sherd_store *store, const char *prefix, const char *key, const char *identity,
-                       sherd_ckpt_claim *out, bool *valid, sherd_error *err)
+                       shd_ckpt_claim *out, bool *valid, sherd_error *err)
 {
 	sherd_stat now;
-	TRY(sherd_ckpt_read_claim(store, prefix, out, valid, err));
+	TRY(shd_ckpt_read_claim(store, prefix, out, valid, err));
 	TRY(sherd_store_stat(store, key, &now, err));
 	if (strcmp(now.identity, identity) != 0)
-		return sherd_fail(err, SHERD_ECONFLICT, "conflict", "the claim was just taken over");
+		return shd_fail(err, SHERD_ECONFLICT, "conflict", "the claim was just taken over");
 	return SHERD_OK;
 }
 
@@ -187,17 +186,17 @@ static int remove_seen(sherd_store *store, const char *key, const char *identity
 }
 
 static int clear_dead(sherd_store *store, const char *prefix, uint64_t waiting_ns, ckpt_waiting *waiting,
-                      sherd_meter *meter, sherd_error *err)
+                      shd_meter *meter, sherd_error *err)
 {
-	SHERD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
-	SHERD_AUTO_BUF key = {0};
-	sherd_ckpt_claim claim;
+	SHD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
+	SHD_AUTO_BUF key = {0};
+	shd_ckpt_claim claim;
 	sherd_stat seen;
 	bool valid = false;
 	TRY(claim_key(&key, prefix, err));
 	const char *name = (const char *)key.data;
 	if (!can_lock(store))
-		return sherd_fail(err, SHERD_ECONFLICT, "conflict", "nobody can tell whether the save lives");
+		return shd_fail(err, SHERD_ECONFLICT, "conflict", "nobody can tell whether the save lives");
 	int rc = sherd_store_stat(store, name, &seen, err);
 	if (rc == SHERD_OK)
 		rc = sherd_store_lock(store, name, SHERD_LOCK_EXCLUSIVE, &lock, err);
@@ -208,12 +207,12 @@ static int clear_dead(sherd_store *store, const char *prefix, uint64_t waiting_n
 	TRY(rc);
 	if (valid) {
 		ckpt_waiting w;
-		TRY(sherd_ckpt_waiting(store, prefix, &claim, &w, err));
+		TRY(shd_ckpt_waiting(store, prefix, &claim, &w, err));
 		if (w.waiting && (!waiting_ns || w.age_ns < waiting_ns - 1)) {
 			*waiting = w;
 			return still_waiting(&claim, &w, err);
 		}
-		TRY(sherd_ckpt_clear(store, prefix, &claim, meter, err));
+		TRY(shd_ckpt_clear(store, prefix, &claim, meter, err));
 	}
 	return remove_seen(store, name, seen.identity, err);
 }
@@ -226,8 +225,8 @@ static int try_take_over(ckpt_hold *h, const char *key, const char *identity, sh
 }
 
 /* The claim of another set is in the way: 0 when it has gone, or only somebody passing by is there. */
-static int try_to_pass(ckpt_hold *h, const char *key, const sherd_ckpt_claim *theirs, bool valid, const char *identity,
-                       const ckpt_force *force, bool patient, sherd_meter *meter, sherd_error *err)
+static int try_to_pass(ckpt_hold *h, const char *key, const shd_ckpt_claim *theirs, bool valid, const char *identity,
+                       const ckpt_force *force, bool patient, shd_meter *meter, sherd_error *err)
 {
 	ckpt_waiting waiting = {0};
 	uint64_t limit = force->take_over ? 1 : force->waiting_ns;
@@ -247,10 +246,10 @@ static int try_to_pass(ckpt_hold *h, const char *key, const sherd_ckpt_claim *th
 }
 
 /* One try: 1 when the claim is ours, 0 when the state changed under us and it is worth another. */
-static int try_hold(ckpt_hold *h, const char *key, const ckpt_force *force, bool patient, sherd_meter *meter,
+static int try_hold(ckpt_hold *h, const char *key, const ckpt_force *force, bool patient, shd_meter *meter,
                     sherd_error *err)
 {
-	sherd_ckpt_claim theirs = {0};
+	shd_ckpt_claim theirs = {0};
 	sherd_stat seen;
 	bool valid = false;
 	int rc = create(h, key, err);
@@ -262,11 +261,11 @@ static int try_hold(ckpt_hold *h, const char *key, const ckpt_force *force, bool
 		return rc;
 	rc = sherd_store_stat(h->store, key, &seen, err);
 	if (rc == SHERD_OK)
-		rc = sherd_ckpt_read_claim(h->store, h->prefix, &theirs, &valid, err);
+		rc = shd_ckpt_read_claim(h->store, h->prefix, &theirs, &valid, err);
 	if (rc == SHERD_ENOTFOUND)
 		return 0;
 	TRY(rc);
-	bool same = valid && sherd_set_id_equal(&theirs.set_id, &h->claim.set_id);
+	bool same = valid && shd_set_id_equal(&theirs.set_id, &h->claim.set_id);
 	if (same && !theirs.removing && !h->claim.removing) { /* a removal joins nobody */
 		rc = try_join(h, key, &theirs, err);
 		return rc || patient || !force->take_over ? rc : try_take_over(h, key, seen.identity, err);
@@ -287,59 +286,59 @@ static int never_free(sherd_store *store, const char *key, sherd_error *err)
 {
 	sherd_stat stat;
 	bool object = sherd_store_stat(store, key, &stat, NULL) == SHERD_OK;
-	return sherd_fail(err, SHERD_ECONFLICT, "conflict", "%s",
-	                  object ? "other saves come and go too fast, or somebody keeps it locked: taking over "
-	                           "goes past that"
-	                         : "a folder, or something else, has this name");
+	return shd_fail(err, SHERD_ECONFLICT, "conflict", "%s",
+	                object ? "other saves come and go too fast, or somebody keeps it locked: taking over "
+	                         "goes past that"
+	                       : "a folder, or something else, has this name");
 }
 
-int sherd_ckpt_hold(ckpt_hold *out, sherd_store *store, const char *prefix, const sherd_ckpt_claim *mine,
-                    const ckpt_force *force, sherd_meter *meter, sherd_error *err)
+int shd_ckpt_hold(ckpt_hold *out, sherd_store *store, const char *prefix, const shd_ckpt_claim *mine,
+                  const ckpt_force *force, shd_meter *meter, sherd_error *err)
 {
 	static const ckpt_force none;
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO_BUF key = {0};
 	TRY(claim_key(&key, prefix, err));
 	for (int tries = 0; tries < MOST_TRIES; tries++) {
 		ckpt_hold h = {.store = store, .prefix = prefix, .claim = *mine};
-		TRY(sherd_meter_ask(meter, err));
+		TRY(shd_meter_ask(meter, err));
 		int rc = try_hold(&h, (const char *)key.data, force ? force : &none, tries < PATIENCE, meter, err);
 		if (rc < 0)
-			return sherd_in_object(err, rc, (const char *)key.data);
+			return shd_in_object(err, rc, (const char *)key.data);
 		if (rc > 0) {
 			*out = h;
 			return SHERD_OK;
 		}
 		pause_after(tries);
 	}
-	return sherd_in_object(err, never_free(store, (const char *)key.data, err), (const char *)key.data);
+	return shd_in_object(err, never_free(store, (const char *)key.data, err), (const char *)key.data);
 }
 
-void sherd_ckpt_release(ckpt_hold *hold)
+void shd_ckpt_release(ckpt_hold *hold)
 {
 	sherd_lock_release(TAKE(hold->lock));
 }
 
 static int remove_ours(const ckpt_hold *hold, const char *key, sherd_error *err)
 {
-	sherd_ckpt_claim now;
+	shd_ckpt_claim now;
 	sherd_stat seen;
 	bool valid = false;
 	int rc = sherd_store_stat(hold->store, key, &seen, err);
 	if (rc == SHERD_OK)
-		rc = sherd_ckpt_read_claim(hold->store, hold->prefix, &now, &valid, err);
+		rc = shd_ckpt_read_claim(hold->store, hold->prefix, &now, &valid, err);
 	if (rc == SHERD_OK && valid && now.removing == hold->claim.removing &&
-	    sherd_set_id_equal(&now.set_id, &hold->claim.set_id))
+	    shd_set_id_equal(&now.set_id, &hold->claim.set_id))
 		rc = remove_seen(hold->store, key, seen.identity, err);
 	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
 }
 
-int sherd_ckpt_drop(ckpt_hold *hold, sherd_error *err)
+int shd_ckpt_drop(ckpt_hold *hold, sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO_BUF key = {0};
 	int rc = claim_key(&key, hold->prefix, err);
 	if (rc == SHERD_OK)
 		rc = remove_ours(hold, (const char *)key.data, err);
-	sherd_ckpt_release(hold);
+	shd_ckpt_release(hold);
 	return rc;
 }
 
@@ -359,29 +358,29 @@ static bool any_shard_left(const ckpt_hold *hold)
 {
 	ckpt_files files = {0};
 	bool any = false;
-	if (sherd_ckpt_files_open(&files, hold->store, hold->prefix, NULL) < 0)
+	if (shd_ckpt_files_open(&files, hold->store, hold->prefix, NULL) < 0)
 		return true;
 	for (size_t i = 0; i < files.count && !any; i++) {
 		ckpt_owner owner;
-		any = sherd_ckpt_file_owner(hold->store, &files.list[i], &owner, NULL) < 0 ||
-		      (owner.known && sherd_set_id_equal(&owner.set_id, &hold->claim.set_id));
+		any = shd_ckpt_file_owner(hold->store, &files.list[i], &owner, NULL) < 0 ||
+		      (owner.known && shd_set_id_equal(&owner.set_id, &hold->claim.set_id));
 	}
-	sherd_ckpt_files_done(&files);
+	shd_ckpt_files_done(&files);
 	return any;
 }
 
-void sherd_ckpt_forsake(ckpt_hold *hold, ckpt_take_back_fn *take_back, void *arg)
+void shd_ckpt_forsake(ckpt_hold *hold, ckpt_take_back_fn *take_back, void *arg)
 {
-	SHERD_AUTO(sherd_lock, sherd_lock_release) alone = NULL;
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO(sherd_lock, sherd_lock_release) alone = NULL;
+	SHD_AUTO_BUF key = {0};
 	bool ours = false;
-	sherd_ckpt_release(hold);
+	shd_ckpt_release(hold);
 	if (claim_key(&key, hold->prefix, NULL) < 0)
 		return;
 	/* Where nobody can lock, others may have joined a claim of ranks, but not the one of a single process. */
 	bool sure = can_lock(hold->store) ? lock_alone(hold->store, (const char *)key.data, &alone) == SHERD_OK
 	                                  : hold->created && !hold->claim.by_ranks;
-	if (sherd_ckpt_claimed_by(hold->store, hold->prefix, &hold->claim.set_id, &ours, NULL) < 0)
+	if (shd_ckpt_claimed_by(hold->store, hold->prefix, &hold->claim.set_id, &ours, NULL) < 0)
 		return;
 	if (sure || !ours)
 		take_back(arg, ours);
@@ -389,8 +388,7 @@ void sherd_ckpt_forsake(ckpt_hold *hold, ckpt_take_back_fn *take_back, void *arg
 		(void)remove_ours(hold, (const char *)key.data, NULL);
 }
 
-int sherd_ckpt_clear_dead(sherd_store *store, const char *prefix, uint64_t waiting_ns, sherd_meter *meter,
-                          sherd_error *err)
+int shd_ckpt_clear_dead(sherd_store *store, const char *prefix, uint64_t waiting_ns, shd_meter *meter, sherd_error *err)
 {
 	ckpt_waiting waiting;
 	return clear_dead(store, prefix, waiting_ns, &waiting, meter, err);

@@ -10,17 +10,17 @@ static bool is_about_the_data(int rc)
 	return rc == SHERD_ECORRUPT || rc == SHERD_EVERSION || rc == SHERD_ELIMIT || rc == SHERD_EUNSUPPORTED;
 }
 
-int sherd_ckpt_committed(sherd_store *store, const char *prefix, ckpt_committed *out, sherd_error *err)
+int shd_ckpt_committed(sherd_store *store, const char *prefix, ckpt_committed *out, sherd_error *err)
 {
-	sherd_arena arena = {0};
-	sherd_ckpt_meta meta = {0};
+	shd_arena arena = {0};
+	shd_ckpt_meta meta = {0};
 	ckpt_committed c = {0};
-	int rc = sherd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, c.identity, err);
+	int rc = shd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, c.identity, err);
 	c.there = rc != SHERD_ENOTFOUND;
 	c.readable = rc == SHERD_OK;
 	c.has_set_id = c.readable && meta.has_set_id;
 	c.set_id = meta.set_id;
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	if (rc < 0 && rc != SHERD_ENOTFOUND && !is_about_the_data(rc))
 		return rc;
 	*out = c;
@@ -28,68 +28,68 @@ int sherd_ckpt_committed(sherd_store *store, const char *prefix, ckpt_committed 
 }
 
 /* Removes these shards, but for those that metadata of another prefix names. */
-static int remove_files(sherd_store *store, const char *prefix, const ckpt_files *files, sherd_meter *meter,
+static int remove_files(sherd_store *store, const char *prefix, const ckpt_files *files, shd_meter *meter,
                         sherd_error *err)
 {
 	ckpt_lent lent = {0};
 	if (!files->count)
 		return SHERD_OK;
-	TRY(sherd_ckpt_lent_open(&lent, store, prefix, NULL, meter, err));
+	TRY(shd_ckpt_lent_open(&lent, store, prefix, NULL, meter, err));
 	int rc = SHERD_OK;
 	for (size_t i = 0; i < files->count && rc == SHERD_OK; i++) {
-		rc = sherd_meter_ask(meter, err);
-		if (rc == SHERD_OK && !sherd_ckpt_is_lent(&lent, files->list[i].key))
+		rc = shd_meter_ask(meter, err);
+		if (rc == SHERD_OK && !shd_ckpt_is_lent(&lent, files->list[i].key))
 			rc = sherd_store_remove(store, files->list[i].key, err);
 	}
-	sherd_ckpt_lent_done(&lent);
+	shd_ckpt_lent_done(&lent);
 	return rc;
 }
 
 /* Which shards go: those of this set; with set_id NULL those that tell no set. */
-static int choose_by_owner(sherd_store *store, ckpt_files *files, const sherd_set_id *set_id, sherd_meter *meter,
+static int choose_by_owner(sherd_store *store, ckpt_files *files, const sherd_set_id *set_id, shd_meter *meter,
                            sherd_error *err)
 {
 	size_t chosen = 0;
 	for (size_t i = 0; i < files->count; i++) {
 		ckpt_owner owner = {0};
-		TRY(sherd_meter_ask(meter, err));
-		TRY(sherd_ckpt_file_owner(store, &files->list[i], &owner, err));
-		if (set_id ? owner.known && sherd_set_id_equal(&owner.set_id, set_id) : !owner.known)
+		TRY(shd_meter_ask(meter, err));
+		TRY(shd_ckpt_file_owner(store, &files->list[i], &owner, err));
+		if (set_id ? owner.known && shd_set_id_equal(&owner.set_id, set_id) : !owner.known)
 			files->list[chosen++] = files->list[i];
 	}
 	files->count = chosen;
 	return SHERD_OK;
 }
 
-static int clear_by_owner(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_meter *meter,
+static int clear_by_owner(sherd_store *store, const char *prefix, const sherd_set_id *set_id, shd_meter *meter,
                           sherd_error *err)
 {
 	ckpt_files files = {0};
-	TRY(sherd_ckpt_files_open(&files, store, prefix, err));
+	TRY(shd_ckpt_files_open(&files, store, prefix, err));
 	int rc = choose_by_owner(store, &files, set_id, meter, err);
 	if (rc == SHERD_OK)
 		rc = remove_files(store, prefix, &files, meter, err);
-	sherd_ckpt_files_done(&files);
+	shd_ckpt_files_done(&files);
 	return rc;
 }
 
-static int clear_all(sherd_store *store, const char *prefix, sherd_meter *meter, sherd_error *err)
+static int clear_all(sherd_store *store, const char *prefix, shd_meter *meter, sherd_error *err)
 {
 	ckpt_files files = {0};
-	TRY(sherd_ckpt_files_open(&files, store, prefix, err));
+	TRY(shd_ckpt_files_open(&files, store, prefix, err));
 	int rc = remove_files(store, prefix, &files, meter, err);
-	sherd_ckpt_files_done(&files);
+	shd_ckpt_files_done(&files);
 	return rc;
 }
 
-static int choose_unnamed(const sherd_ckpt_meta *meta, const char *prefix, ckpt_files *files, sherd_arena *arena,
+static int choose_unnamed(const shd_ckpt_meta *meta, const char *prefix, ckpt_files *files, shd_arena *arena,
                           sherd_error *err)
 {
-	__attribute__((cleanup(sherd_map_done))) sherd_map named = {0};
+	__attribute__((cleanup(shd_map_done))) shd_map named = {0};
 	size_t chosen = 0;
-	TRY(sherd_ckpt_metadata_files(meta, prefix, arena, &named, err));
+	TRY(shd_ckpt_metadata_files(meta, prefix, arena, &named, err));
 	for (size_t i = 0; i < files->count; i++)
-		if (sherd_map_find(&named, sherd_str_of(sherd_str_leaf(files->list[i].key))) == SHERD_MAP_NONE)
+		if (shd_map_find(&named, shd_str_of(shd_str_leaf(files->list[i].key))) == SHD_MAP_NONE)
 			files->list[chosen++] = files->list[i];
 	files->count = chosen;
 	return SHERD_OK;
@@ -97,52 +97,52 @@ static int choose_unnamed(const sherd_ckpt_meta *meta, const char *prefix, ckpt_
 
 /* Shards are listed first and the claim is looked at last: while it is the holder's, nothing that was listed before
  * can belong to a set that is still to be published. Whoever claims later is not in the list. */
-int sherd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, const sherd_set_id *holder, sherd_error *err)
+int shd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, const sherd_set_id *holder, sherd_error *err)
 {
-	sherd_arena arena = {0};
-	sherd_ckpt_meta meta;
+	shd_arena arena = {0};
+	shd_ckpt_meta meta;
 	ckpt_files files = {0};
 	char identity[72];
 	bool claimed = false;
-	int rc = sherd_ckpt_files_open(&files, store, prefix, err);
+	int rc = shd_ckpt_files_open(&files, store, prefix, err);
 	if (rc == SHERD_OK)
-		rc = sherd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, identity, err);
+		rc = shd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, identity, err);
 	if (rc == SHERD_OK)
-		rc = sherd_ckpt_claimed_by(store, prefix, holder, &claimed, err);
+		rc = shd_ckpt_claimed_by(store, prefix, holder, &claimed, err);
 	if (rc == SHERD_OK)
 		rc = choose_unnamed(&meta, prefix, &files, &arena, err);
 	if (rc == SHERD_OK && claimed)
 		rc = remove_files(store, prefix, &files, NULL, err);
-	sherd_ckpt_files_done(&files);
-	sherd_arena_done(&arena);
+	shd_ckpt_files_done(&files);
+	shd_arena_done(&arena);
 	return rc;
 }
 
 /* A removal begins with the metadata: while that is there nothing is lost yet, and the set may be the newest by now, so
  * it stays. Without it nothing under the prefix is committed. */
-static int finish_removal(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_meter *meter,
+static int finish_removal(sherd_store *store, const char *prefix, const sherd_set_id *set_id, shd_meter *meter,
                           sherd_error *err)
 {
 	ckpt_committed now;
-	TRY(sherd_ckpt_committed(store, prefix, &now, err));
+	TRY(shd_ckpt_committed(store, prefix, &now, err));
 	if (!now.there)
 		return clear_all(store, prefix, meter, err);
-	if (now.has_set_id && !sherd_set_id_equal(&now.set_id, set_id))
+	if (now.has_set_id && !shd_set_id_equal(&now.set_id, set_id))
 		return clear_by_owner(store, prefix, set_id, meter, err);
 	return SHERD_OK;
 }
 
-int sherd_ckpt_clear(sherd_store *store, const char *prefix, const sherd_ckpt_claim *claim, sherd_meter *meter,
-                     sherd_error *err)
+int shd_ckpt_clear(sherd_store *store, const char *prefix, const shd_ckpt_claim *claim, shd_meter *meter,
+                   sherd_error *err)
 {
 	ckpt_committed now;
 	if (claim->repairing)
 		return SHERD_OK;
 	if (claim->removing)
 		return finish_removal(store, prefix, &claim->set_id, meter, err);
-	TRY(sherd_ckpt_committed(store, prefix, &now, err));
-	if (now.there && now.has_set_id && sherd_set_id_equal(&now.set_id, &claim->set_id))
-		return sherd_ckpt_clear_unnamed(store, prefix, &claim->set_id, err);
+	TRY(shd_ckpt_committed(store, prefix, &now, err));
+	if (now.there && now.has_set_id && shd_set_id_equal(&now.set_id, &claim->set_id))
+		return shd_ckpt_clear_unnamed(store, prefix, &claim->set_id, err);
 	/* Metadata that cannot be read may be this very set's: its shards are what repair would need. */
 	if (now.there && !now.readable)
 		return SHERD_OK;

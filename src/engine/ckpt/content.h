@@ -1,17 +1,17 @@
 /* engine/ckpt/content.h - what a shard holds, whoever wrote it and when. */
-#ifndef SHERD_ENGINE_CKPT_CONTENT_H
-#define SHERD_ENGINE_CKPT_CONTENT_H
+#ifndef SHD_ENGINE_CKPT_CONTENT_H
+#define SHD_ENGINE_CKPT_CONTENT_H
 
 #include "base/str.h"
 #include "codec/sha256.h"
 #include "format/ckpt/entry.h"
 
 /* A hash of tensors and their checksums: equal for shards that differ in nothing but time and description. */
-void sherd_ckpt_content(const sherd_ckpt_entry *entries, size_t count, uint8_t out[SHERD_SHA256_BYTES]);
+void shd_ckpt_content(const shd_ckpt_entry *entries, size_t count, uint8_t out[SHD_SHA256_BYTES]);
 
 /* Name, NUL, and where the piece lies in the whole: replicas have the same. It lies in the arena. */
-int sherd_ckpt_piece_key(const sherd_ckpt_entry *entry, sherd_arena *arena, sherd_str *out, sherd_error *err);
+int shd_ckpt_piece_key(const shd_ckpt_entry *entry, shd_arena *arena, shd_str *out, sherd_error *err);
 /* Replicas by their keys: are their checksums the same? *where is the first byte of the block in which they differ. */
-bool sherd_ckpt_same_checksums(const sherd_ckpt_entry *a, const sherd_ckpt_entry *b, uint64_t *where);
+bool shd_ckpt_same_checksums(const shd_ckpt_entry *a, const shd_ckpt_entry *b, uint64_t *where);
 
 #endif

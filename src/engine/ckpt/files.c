@@ -7,18 +7,18 @@
 typedef struct gathering {
 	ckpt_files *files;
 	const char *prefix;
-	sherd_buf list; /* of ckpt_file */
+	shd_buf list; /* of ckpt_file */
 	bool nomem;
 } gathering;
 
 static bool gather(const char *key, const sherd_stat *stat, void *arg)
 {
 	gathering *g = arg;
-	sherd_ckpt_name name = sherd_ckpt_name_parse(key);
-	if (name.kind != SHERD_CKPT_NAME_SHARD || !sherd_str_is(name.prefix, g->prefix))
+	shd_ckpt_name name = shd_ckpt_name_parse(key);
+	if (name.kind != SHD_CKPT_NAME_SHARD || !shd_str_is(name.prefix, g->prefix))
 		return true;
 	ckpt_file f = {
-		.key = sherd_arena_str(&g->files->arena, sherd_str_of(key)),
+		.key = shd_arena_str(&g->files->arena, shd_str_of(key)),
 		.rank = name.rank,
 		.size = stat->size,
 		.mtime_ns = stat->mtime_ns,
@@ -26,56 +26,56 @@ static bool gather(const char *key, const sherd_stat *stat, void *arg)
 		.name_id = name.set_id,
 	};
 	g->nomem = !f.key;
-	sherd_buf_append(&g->list, &f, sizeof(f));
+	shd_buf_append(&g->list, &f, sizeof(f));
 	return !g->nomem;
 }
 
 static int collect(gathering *g, sherd_store *store, sherd_error *err)
 {
-	SHERD_AUTO_BUF start = {0};
-	sherd_buf_printf(&start, "%s_shard_", g->prefix);
-	TRY(sherd_buf_check(&start, err));
+	SHD_AUTO_BUF start = {0};
+	shd_buf_printf(&start, "%s_shard_", g->prefix);
+	TRY(shd_buf_check(&start, err));
 	TRY(sherd_store_list(store, (const char *)start.data, "", gather, g, err));
 	g->files->count = g->list.len / sizeof(ckpt_file);
-	g->files->list = sherd_arena_copy(&g->files->arena, g->list.data, g->list.len);
-	return g->nomem || g->list.failed || !g->files->list ? sherd_fail_nomem(err) : SHERD_OK;
+	g->files->list = shd_arena_copy(&g->files->arena, g->list.data, g->list.len);
+	return g->nomem || g->list.failed || !g->files->list ? shd_fail_nomem(err) : SHERD_OK;
 }
 
-int sherd_ckpt_files_open(ckpt_files *out, sherd_store *store, const char *prefix, sherd_error *err)
+int shd_ckpt_files_open(ckpt_files *out, sherd_store *store, const char *prefix, sherd_error *err)
 {
 	ckpt_files files = {0};
 	gathering g = {.files = &files, .prefix = prefix};
 	int rc = collect(&g, store, err);
-	sherd_buf_done(&g.list);
+	shd_buf_done(&g.list);
 	if (rc < 0)
-		sherd_ckpt_files_done(&files);
+		shd_ckpt_files_done(&files);
 	else
 		*out = files;
 	return rc;
 }
 
-void sherd_ckpt_files_done(ckpt_files *files)
+void shd_ckpt_files_done(ckpt_files *files)
 {
-	sherd_arena_done(&files->arena);
+	shd_arena_done(&files->arena);
 	*files = (ckpt_files){0};
 }
 
-int sherd_ckpt_file_owner(sherd_store *store, const ckpt_file *file, ckpt_owner *out, sherd_error *err)
+int shd_ckpt_file_owner(sherd_store *store, const ckpt_file *file, ckpt_owner *out, sherd_error *err)
 {
 	*out = (ckpt_owner){.known = file->named_by_set, .set_id = file->name_id};
 	if (out->known)
 		return SHERD_OK;
 	ckpt_shard s;
-	sherd_ckpt_index index;
-	sherd_arena arena = {0};
-	int rc = sherd_ckpt_shard_open(&s, store, file->key, 0, err);
+	shd_ckpt_index index;
+	shd_arena arena = {0};
+	int rc = shd_ckpt_shard_open(&s, store, file->key, 0, err);
 	if (rc == SHERD_OK) {
-		rc = sherd_ckpt_shard_index(&s, NULL, &arena, &index, &out->known, err);
+		rc = shd_ckpt_shard_index(&s, NULL, &arena, &index, &out->known, err);
 		if (rc == SHERD_OK && out->known)
 			out->set_id = index.set_id;
-		sherd_ckpt_shard_done(&s);
+		shd_ckpt_shard_done(&s);
 	}
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	/* What cannot be read as a shard is nobody's; what cannot be read at all is an error. */
 	return rc == SHERD_EIO || rc == SHERD_ENOMEM ? rc : SHERD_OK;
 }

@@ -1,6 +1,6 @@
 /* engine/ckpt/files.h - the shard files that stand under a prefix, whoever wrote them. */
-#ifndef SHERD_ENGINE_CKPT_FILES_H
-#define SHERD_ENGINE_CKPT_FILES_H
+#ifndef SHD_ENGINE_CKPT_FILES_H
+#define SHD_ENGINE_CKPT_FILES_H
 
 #include "base/arena.h"
 #include "format/ckpt/name.h"
@@ -17,22 +17,22 @@ typedef struct ckpt_file {
 } ckpt_file;
 
 typedef struct ckpt_files {
-	sherd_arena arena;
+	shd_arena arena;
 	ckpt_file *list;
 	size_t count;
 } ckpt_files;
 
-int sherd_ckpt_files_open(ckpt_files *out, sherd_store *store, const char *prefix, sherd_error *err);
-void sherd_ckpt_files_done(ckpt_files *files);
+int shd_ckpt_files_open(ckpt_files *out, sherd_store *store, const char *prefix, sherd_error *err);
+void shd_ckpt_files_done(ckpt_files *files);
 
 /* Whose a file is: its index tells, or nothing does (a foreign or damaged file). */
 typedef struct ckpt_owner {
 	bool known;
 	sherd_set_id set_id;
 } ckpt_owner;
-int sherd_ckpt_file_owner(sherd_store *store, const ckpt_file *file, ckpt_owner *out, sherd_error *err);
+int shd_ckpt_file_owner(sherd_store *store, const ckpt_file *file, ckpt_owner *out, sherd_error *err);
 
-static inline bool sherd_set_id_equal(const sherd_set_id *a, const sherd_set_id *b)
+static inline bool shd_set_id_equal(const sherd_set_id *a, const sherd_set_id *b)
 {
 	return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }

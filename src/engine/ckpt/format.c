@@ -7,14 +7,14 @@
 #define METADATA_SUFFIX ".metadata.json"
 #define SHARD_MAGIC "RAHS"
 
-static int probe_metadata(sherd_evidence *e, sherd_error *err)
+static int probe_metadata(shd_evidence *e, sherd_error *err)
 {
-	return sherd_evidence_beside(e, METADATA_SUFFIX, err);
+	return shd_evidence_beside(e, METADATA_SUFFIX, err);
 }
 
-static bool is_damaged_metadata(const sherd_evidence *e)
+static bool is_damaged_metadata(const shd_evidence *e)
 {
-	return sherd_str_ends(sherd_str_of(e->key), METADATA_SUFFIX);
+	return shd_str_ends(shd_str_of(e->key), METADATA_SUFFIX);
 }
 
 typedef struct shard_search {
@@ -29,26 +29,26 @@ static bool see_shard(const char *key, const sherd_stat *stat, void *arg)
 	shard_search *s = arg;
 	const char *rest = key + s->prefix;
 	size_t digits = strspn(rest, "0123456789");
-	s->found = digits && rest[digits] == '.' && !strchr(rest, '/') && sherd_str_ends(sherd_str_of(rest), ".shard");
+	s->found = digits && rest[digits] == '.' && !strchr(rest, '/') && shd_str_ends(shd_str_of(rest), ".shard");
 	return !s->found;
 }
 
 /* A claim, or shards, without metadata. */
-static int probe_unfinished(sherd_evidence *e, sherd_error *err)
+static int probe_unfinished(shd_evidence *e, sherd_error *err)
 {
-	SHERD_AUTO_BUF prefix = {0};
-	int found = sherd_evidence_beside(e, ".saving", err);
+	SHD_AUTO_BUF prefix = {0};
+	int found = shd_evidence_beside(e, ".saving", err);
 	if (found || !*e->key)
 		return found;
-	sherd_buf_str(&prefix, e->key);
-	sherd_buf_append(&prefix, "_shard_", sizeof("_shard_"));
-	TRY(sherd_buf_check(&prefix, err));
+	shd_buf_str(&prefix, e->key);
+	shd_buf_append(&prefix, "_shard_", sizeof("_shard_"));
+	TRY(shd_buf_check(&prefix, err));
 	shard_search s = {.prefix = prefix.len - 1};
 	TRY(sherd_store_list(e->store, (const char *)prefix.data, "", see_shard, &s, err));
 	return s.found;
 }
 
-static int write_set(sherd_conversion *c, sherd_error *err)
+static int write_set(shd_conversion *c, sherd_error *err)
 {
 	sherd_ckpt_save_options options = {.world = c->shards,
 	                                   .time_ns = c->options->time_ns,
@@ -61,7 +61,7 @@ static int write_set(sherd_conversion *c, sherd_error *err)
 #define HOLDS \
 	(SHERD_HOLDS_PAIRS | SHERD_HOLDS_TRAINING | SHERD_HOLDS_PIECES | SHERD_HOLDS_MANY | SHERD_HOLDS_EMPTY_NAMES)
 
-const sherd_format_entry sherd_format_checkpoint = {
+const shd_format_entry shd_format_checkpoint = {
 	.info = {.id = SHERD_FORMAT_CHECKPOINT,
                  .kind = SHERD_KIND_CHECKPOINT,
                  .name = "checkpoint",
@@ -70,33 +70,33 @@ const sherd_format_entry sherd_format_checkpoint = {
                  .written = true,
                  .holds = HOLDS,
                  .takes = SHERD_TAKES_SHARDS | SHERD_TAKES_REPLACE,
-                 .dtypes = SHERD_DTYPES_ALL,
+                 .dtypes = SHD_DTYPES_ALL,
                  .most_dims = SHERD_MAX_DIMS},
 	.keys = {"shards", "worldSize"},
 	.is_damaged = is_damaged_metadata,
 	.probe_set = probe_metadata,
-	.open = sherd_bundle_open_ckpt,
-	.verify = sherd_ckpt_verify,
+	.open = shd_bundle_open_ckpt,
+	.verify = shd_ckpt_verify,
 	.write = write_set,
 };
 
-const sherd_format_entry sherd_format_checkpoint_shard = {
+const shd_format_entry shd_format_checkpoint_shard = {
 	.info = {.id = SHERD_FORMAT_CHECKPOINT_SHARD,
                  .kind = SHERD_KIND_CHECKPOINT,
                  .name = "checkpoint-shard",
                  .noun = "a shard of a checkpoint",
                  .holds = HOLDS,
-                 .dtypes = SHERD_DTYPES_ALL,
+                 .dtypes = SHD_DTYPES_ALL,
                  .most_dims = SHERD_MAX_DIMS},
 	.magic = {SHARD_MAGIC, sizeof(SHARD_MAGIC) - 1},
-	.open = sherd_bundle_open_ckpt_shard,
-	.verify = sherd_ckpt_verify_shard,
+	.open = shd_bundle_open_ckpt_shard,
+	.verify = shd_ckpt_verify_shard,
 };
 
-const sherd_format_entry sherd_format_checkpoint_unfinished = {
+const shd_format_entry shd_format_checkpoint_unfinished = {
 	.info = {.noun = "a checkpoint that was never committed", .advice = "it has no metadata"},
 	.probe_set = probe_unfinished,
 	.refusal = SHERD_EINCOMPLETE,
 	.reason = "incomplete",
-	.verify = sherd_ckpt_verify_incomplete,
+	.verify = shd_ckpt_verify_incomplete,
 };

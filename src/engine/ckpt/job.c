@@ -20,14 +20,14 @@ struct sherd_ckpt_job {
 	bool alone; /* the shard of this rank only */
 	uint32_t rank;
 	sherd_ckpt_saved saved;
-	sherd_arena arena;           /* descriptions */
+	shd_arena arena;             /* descriptions */
 	sherd_ckpt_staging *staging; /* in copy mode: has the bytes */
 	sherd_ckpt_staging *own_staging;
 	bool staged;
-	sherd_meter meter;
+	shd_meter meter;
 	sherd_progress progress; /* ours: asks the caller's, and the cancel flag */
 	_Atomic bool cancel;
-	sherd_pool_later later;
+	shd_pool_later later;
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t changed;
 	bool finished;
@@ -39,7 +39,7 @@ static const char *keep_text(sherd_ckpt_job *j, const char *text, bool *ok)
 {
 	if (!text)
 		return NULL;
-	const char *copy = sherd_arena_str(&j->arena, sherd_str_of(text));
+	const char *copy = shd_arena_str(&j->arena, shd_str_of(text));
 	*ok = *ok && copy;
 	return copy;
 }
@@ -48,7 +48,7 @@ static const void *keep(sherd_ckpt_job *j, const void *bytes, uint64_t len, bool
 {
 	if (!bytes)
 		return NULL;
-	const void *copy = sherd_arena_copy(&j->arena, bytes, len);
+	const void *copy = shd_arena_copy(&j->arena, bytes, len);
 	*ok = *ok && copy;
 	return copy;
 }
@@ -65,7 +65,7 @@ static bool keep_about(sherd_ckpt_job *j, const sherd_ckpt_about *a)
 	j->about.extra = keep_text(j, a->extra, &ok);
 	j->about.sharding_extra = keep_text(j, a->sharding_extra, &ok);
 	j->about.training_extra = keep_text(j, a->training_extra, &ok);
-	sherd_pair *pairs = sherd_arena_alloc(&j->arena, a->field_count + 1, sizeof(*pairs));
+	sherd_pair *pairs = shd_arena_alloc(&j->arena, a->field_count + 1, sizeof(*pairs));
 	if (!pairs)
 		return false;
 	for (size_t i = 0; i < a->field_count; i++) {
@@ -86,7 +86,7 @@ static int keep_item(sherd_ckpt_job *j, const sherd_ckpt_item *from, sherd_ckpt_
 	to->global_shape = keep(j, from->global_shape, dims, &ok);
 	to->global_offset = keep(j, from->global_offset, dims, &ok);
 	to->extra = keep_text(j, from->extra, &ok);
-	return ok ? SHERD_OK : sherd_fail_nomem(err);
+	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
 /* The caller waits for it, so it can be cancelled too. */
@@ -97,7 +97,7 @@ static int copy_bytes(sherd_ckpt_job *j, sherd_ckpt_item *const *items, size_t c
 		TRY(sherd_ckpt_staging_open(&j->own_staging, err));
 		j->staging = j->own_staging;
 	}
-	TRY(sherd_ckpt_stage(j->staging, items, count, j->options.pool, &j->meter, err));
+	TRY(shd_ckpt_stage(j->staging, items, count, j->options.pool, &j->meter, err));
 	j->staged = true;
 	return SHERD_OK;
 }
@@ -108,11 +108,11 @@ static int keep_shards(sherd_ckpt_job *j, const sherd_ckpt_shard_items *shards, 
 	size_t count = 0, n = 0;
 	for (uint32_t r = 0; r < shard_count; r++)
 		count += shards[r].count;
-	j->shards = sherd_arena_alloc(&j->arena, shard_count, sizeof(*j->shards));
-	sherd_ckpt_item *items = sherd_arena_alloc(&j->arena, count + 1, sizeof(*items));
-	sherd_ckpt_item **all = sherd_arena_alloc(&j->arena, count + 1, sizeof(*all));
+	j->shards = shd_arena_alloc(&j->arena, shard_count, sizeof(*j->shards));
+	sherd_ckpt_item *items = shd_arena_alloc(&j->arena, count + 1, sizeof(*items));
+	sherd_ckpt_item **all = shd_arena_alloc(&j->arena, count + 1, sizeof(*all));
 	if (!j->shards || !items || !all)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (uint32_t r = 0; r < shard_count; r++) {
 		j->shards[r] = (sherd_ckpt_shard_items){items + n, shards[r].count};
 		for (size_t i = 0; i < shards[r].count; i++, n++) {
@@ -134,14 +134,14 @@ static void run(void *arg)
 {
 	sherd_ckpt_job *j = arg;
 	sherd_error err = {0};
-	int rc = sherd_meter_add(&j->meter, 0, &err);
+	int rc = shd_meter_add(&j->meter, 0, &err);
 	if (rc == SHERD_OK && j->alone)
-		rc = sherd_ckpt_save_rank_metered(j->store, j->prefix, j->rank, j->shards, NULL, &j->options, &j->meter,
-		                                  &j->saved, &err);
+		rc = shd_ckpt_save_rank_metered(j->store, j->prefix, j->rank, j->shards, NULL, &j->options, &j->meter,
+		                                &j->saved, &err);
 	else if (rc == SHERD_OK)
-		rc = sherd_ckpt_save_metered(j->store, j->prefix, j->shards, &j->options, &j->meter, &err);
+		rc = shd_ckpt_save_metered(j->store, j->prefix, j->shards, &j->options, &j->meter, &err);
 	if (j->staged)
-		sherd_ckpt_unstage(j->staging);
+		shd_ckpt_unstage(j->staging);
 	j->staged = false;
 	(void)pthread_mutex_lock(&j->lock);
 	j->rc = rc;
@@ -153,13 +153,13 @@ static void run(void *arg)
 
 static void free_job(sherd_ckpt_job *j)
 {
-	sherd_meter_done(&j->meter);
+	shd_meter_done(&j->meter);
 	(void)pthread_cond_destroy(&j->changed);
 	(void)pthread_mutex_destroy(&j->lock);
 	if (j->staged)
-		sherd_ckpt_unstage(j->staging);
+		shd_ckpt_unstage(j->staging);
 	sherd_ckpt_staging_close(j->own_staging);
-	sherd_arena_done(&j->arena);
+	shd_arena_done(&j->arena);
 	free(j->prefix);
 	free(j);
 }
@@ -169,17 +169,17 @@ static int prepare(sherd_ckpt_job *j, const char *prefix, const sherd_ckpt_shard
 {
 	bool csharp = j->options.layout == SHERD_CKPT_LAYOUT_CSHARP;
 	for (uint32_t r = 0; r < shard_count; r++)
-		TRY(sherd_ckpt_items_check(shards[r].items, shards[r].count, csharp, err));
+		TRY(shd_ckpt_items_check(shards[r].items, shards[r].count, csharp, err));
 	j->prefix = strdup(prefix);
 	if (!j->prefix || (j->options.about && !keep_about(j, j->options.about)))
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	if (j->options.about)
 		j->options.about = &j->about;
 	if (j->options.set_id) {
 		j->set_id = *j->options.set_id;
 		j->options.set_id = &j->set_id;
 	}
-	j->meter.total = sherd_ckpt_total_bytes(shards, shard_count);
+	j->meter.total = shd_ckpt_total_bytes(shards, shard_count);
 	j->saved = (sherd_ckpt_saved){.committed = !j->alone, .bytes = j->meter.total};
 	for (uint32_t r = 0; r < shard_count; r++)
 		j->saved.tensors += shards[r].count;
@@ -192,19 +192,19 @@ static int start(sherd_ckpt_job **out, sherd_store *store, const char *prefix, c
 {
 	uint32_t world = options && options->world ? options->world : 1;
 	if (!options || !options->pool)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "saving in the background needs a pool");
-	TRY(sherd_ckpt_world_check(world, err));
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "saving in the background needs a pool");
+	TRY(shd_ckpt_world_check(world, err));
 	if (rank && *rank >= world)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rank %u of %u", *rank, world);
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "rank %u of %u", *rank, world);
 	sherd_ckpt_job *j = calloc(1, sizeof(*j));
 	if (!j)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	j->store = store;
 	j->options = *options;
 	j->alone = rank != NULL;
 	j->rank = rank ? *rank : 0;
 	j->progress = (sherd_progress){.update = ask, .arg = j};
-	sherd_meter_init(&j->meter, &j->progress, 0);
+	shd_meter_init(&j->meter, &j->progress, 0);
 	(void)pthread_mutex_init(&j->lock, NULL);
 	(void)pthread_cond_init(&j->changed, NULL);
 	int rc = prepare(j, prefix, shards, rank ? 1 : world, mode, err);
@@ -212,8 +212,8 @@ static int start(sherd_ckpt_job **out, sherd_store *store, const char *prefix, c
 		free_job(j);
 		return rc;
 	}
-	j->later = (sherd_pool_later){.fn = run, .arg = j};
-	sherd_pool_submit(options->pool, &j->later);
+	j->later = (shd_pool_later){.fn = run, .arg = j};
+	shd_pool_submit(options->pool, &j->later);
 	*out = j;
 	return SHERD_OK;
 }

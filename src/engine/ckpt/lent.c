@@ -11,11 +11,11 @@ typedef struct asking {
 	sherd_store *store;
 	const char *prefix;
 	sherd_limits limits;
-	sherd_meter *meter;
-	size_t folder;      /* so much of the prefix is the folder that it lies in */
-	sherd_buf mention;  /* what the name of every such shard begins with */
-	sherd_buf prefixes; /* of const char *, in the arena: those of the other metadata */
-	sherd_buf after;    /* where the listing goes on; empty: it is at its end */
+	shd_meter *meter;
+	size_t folder;    /* so much of the prefix is the folder that it lies in */
+	shd_buf mention;  /* what the name of every such shard begins with */
+	shd_buf prefixes; /* of const char *, in the arena: those of the other metadata */
+	shd_buf after;    /* where the listing goes on; empty: it is at its end */
 	bool nomem;
 	ckpt_lent *lent;
 } asking;
@@ -24,8 +24,8 @@ typedef struct asking {
 static bool skip_folder(asking *g, const char *key, const char *slash)
 {
 	g->after.len = 0;
-	sherd_buf_append(&g->after, key, (size_t)(slash - key));
-	sherd_buf_append(&g->after, "0", 1);
+	shd_buf_append(&g->after, key, (size_t)(slash - key));
+	shd_buf_append(&g->after, "0", 1);
 	g->nomem = g->after.failed;
 	return false;
 }
@@ -35,33 +35,33 @@ static bool look(const char *key, const sherd_stat *stat, void *arg)
 	(void)stat;
 	asking *g = arg;
 	const char *slash = strchr(key + g->folder, '/');
-	sherd_ckpt_name name = sherd_ckpt_name_parse(key);
+	shd_ckpt_name name = shd_ckpt_name_parse(key);
 	if (slash)
 		return skip_folder(g, key, slash);
-	if (name.kind != SHERD_CKPT_NAME_METADATA || sherd_str_is(name.prefix, g->prefix))
+	if (name.kind != SHD_CKPT_NAME_METADATA || shd_str_is(name.prefix, g->prefix))
 		return true;
-	const char *prefix = sherd_arena_str(&g->lent->arena, name.prefix);
-	sherd_buf_append(&g->prefixes, &prefix, sizeof(prefix));
+	const char *prefix = shd_arena_str(&g->lent->arena, name.prefix);
+	shd_buf_append(&g->prefixes, &prefix, sizeof(prefix));
 	g->nomem = !prefix || g->prefixes.failed;
 	return !g->nomem;
 }
 
 static int list_others(asking *g, sherd_error *err)
 {
-	SHERD_AUTO_BUF folder = {0};
-	SHERD_AUTO_BUF from = {0};
-	sherd_buf_append(&folder, g->prefix, g->folder);
-	sherd_buf_u8(&folder, 0);
-	TRY(sherd_buf_check(&folder, err));
+	SHD_AUTO_BUF folder = {0};
+	SHD_AUTO_BUF from = {0};
+	shd_buf_append(&folder, g->prefix, g->folder);
+	shd_buf_u8(&folder, 0);
+	TRY(shd_buf_check(&folder, err));
 	do {
 		from.len = 0;
-		sherd_buf_append(&from, g->after.data, g->after.len);
-		sherd_buf_u8(&from, 0);
-		TRY(sherd_buf_check(&from, err));
+		shd_buf_append(&from, g->after.data, g->after.len);
+		shd_buf_u8(&from, 0);
+		TRY(shd_buf_check(&from, err));
 		g->after.len = 0;
 		TRY(sherd_store_list(g->store, (const char *)folder.data, (const char *)from.data, look, g, err));
 		if (g->nomem)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 	} while (g->after.len);
 	return SHERD_OK;
 }
@@ -75,41 +75,41 @@ static void suspect(asking *g, const char *prefix)
 /* Names that are written with escapes are not found in the text. */
 static int ask_text(asking *g, const char *prefix, const char *text, size_t len, sherd_error *err)
 {
-	sherd_ckpt_meta meta;
+	shd_ckpt_meta meta;
 	bool mentioned = memmem(text, len, g->mention.data, g->mention.len) != NULL, ok = true;
 	if (!mentioned && !memchr(text, '\\', len))
 		return SHERD_OK;
-	int rc = sherd_ckpt_meta_decode(text, len, &g->limits, &g->lent->arena, &meta, NULL);
+	int rc = shd_ckpt_meta_decode(text, len, &g->limits, &g->lent->arena, &meta, NULL);
 	if (rc == SHERD_ENOMEM)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	if (rc < 0 && mentioned)
 		suspect(g, prefix);
 	if (rc < 0)
 		return SHERD_OK;
 	for (size_t i = 0; i < meta.count && ok; i++) {
-		const char *file = meta.shards[i].file, *behind = file ? sherd_ckpt_meta_file_behind(file) : NULL;
-		sherd_str leaf = sherd_str_of(behind ? behind : file ? file : "");
+		const char *file = meta.shards[i].file, *behind = file ? shd_ckpt_meta_file_behind(file) : NULL;
+		shd_str leaf = shd_str_of(behind ? behind : file ? file : "");
 		if (leaf.len < g->mention.len || memcmp(leaf.ptr, g->mention.data, g->mention.len) != 0)
 			continue;
-		(void)sherd_map_add(&g->lent->files, leaf, i, &ok);
+		(void)shd_map_add(&g->lent->files, leaf, i, &ok);
 		g->lent->borrower = prefix;
 	}
-	return ok ? SHERD_OK : sherd_fail_nomem(err);
+	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
 static int ask_one(asking *g, const char *prefix, sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO_BUF key = {0};
 	sherd_error found = {0};
 	char *text = NULL;
 	size_t len;
-	sherd_ckpt_name_metadata(&key, prefix);
-	TRY(sherd_buf_check(&key, err));
-	TRY(sherd_meter_ask(g->meter, err));
+	shd_ckpt_name_metadata(&key, prefix);
+	TRY(shd_buf_check(&key, err));
+	TRY(shd_meter_ask(g->meter, err));
 	int rc = sherd_store_get(g->store, (const char *)key.data, g->limits.metadata_bytes, &text, &len, &found);
 	if (rc == SHERD_ENOMEM)
-		return sherd_fail_nomem(err);
-	if (rc < 0 && rc != SHERD_ENOTFOUND && !sherd_ckpt_is_no_object(rc, &found))
+		return shd_fail_nomem(err);
+	if (rc < 0 && rc != SHERD_ENOTFOUND && !shd_ckpt_is_no_object(rc, &found))
 		suspect(g, prefix);
 	if (rc == SHERD_EIO && g->lent->unsure)
 		g->lent->why = found;
@@ -131,56 +131,56 @@ static int ask_all(asking *g, sherd_error *err)
 
 static int begin(asking *g, sherd_error *err)
 {
-	g->folder = (size_t)(sherd_str_leaf(g->prefix) - g->prefix);
-	sherd_buf_printf(&g->mention, "%s_shard_", sherd_str_leaf(g->prefix));
-	return sherd_buf_check(&g->mention, err);
+	g->folder = (size_t)(shd_str_leaf(g->prefix) - g->prefix);
+	shd_buf_printf(&g->mention, "%s_shard_", shd_str_leaf(g->prefix));
+	return shd_buf_check(&g->mention, err);
 }
 
 static void end(asking *g)
 {
-	sherd_buf_done(&g->mention);
-	sherd_buf_done(&g->prefixes);
-	sherd_buf_done(&g->after);
+	shd_buf_done(&g->mention);
+	shd_buf_done(&g->prefixes);
+	shd_buf_done(&g->after);
 }
 
-int sherd_ckpt_lent_open(ckpt_lent *out, sherd_store *store, const char *prefix, const sherd_limits *limits,
-                         sherd_meter *meter, sherd_error *err)
+int shd_ckpt_lent_open(ckpt_lent *out, sherd_store *store, const char *prefix, const sherd_limits *limits,
+                       shd_meter *meter, sherd_error *err)
 {
 	ckpt_lent lent = {0};
 	asking g = {.store = store, .prefix = prefix, .meter = meter, .lent = &lent};
-	g.limits = sherd_limits_or_default(limits);
+	g.limits = shd_limits_or_default(limits);
 	int rc = begin(&g, err);
 	if (rc == SHERD_OK)
 		rc = ask_all(&g, err);
 	end(&g);
 	if (rc < 0)
-		sherd_ckpt_lent_done(&lent);
+		shd_ckpt_lent_done(&lent);
 	else
 		*out = lent;
 	return rc;
 }
 
-bool sherd_ckpt_may_borrow(sherd_store *store, const char *borrower, const char *prefix)
+bool shd_ckpt_may_borrow(sherd_store *store, const char *borrower, const char *prefix)
 {
 	ckpt_lent lent = {0};
-	asking g = {.store = store, .prefix = prefix, .limits = sherd_limits_or_default(NULL), .lent = &lent};
+	asking g = {.store = store, .prefix = prefix, .limits = shd_limits_or_default(NULL), .lent = &lent};
 	int rc = begin(&g, NULL);
 	if (rc == SHERD_OK)
 		rc = ask_one(&g, borrower, NULL);
 	bool yes = rc < 0 || lent.borrower;
 	end(&g);
-	sherd_ckpt_lent_done(&lent);
+	shd_ckpt_lent_done(&lent);
 	return yes;
 }
 
-void sherd_ckpt_lent_done(ckpt_lent *lent)
+void shd_ckpt_lent_done(ckpt_lent *lent)
 {
-	sherd_map_done(&lent->files);
-	sherd_arena_done(&lent->arena);
+	shd_map_done(&lent->files);
+	shd_arena_done(&lent->arena);
 	*lent = (ckpt_lent){0};
 }
 
-bool sherd_ckpt_is_lent(const ckpt_lent *lent, const char *key)
+bool shd_ckpt_is_lent(const ckpt_lent *lent, const char *key)
 {
-	return lent->unsure || sherd_map_find(&lent->files, sherd_str_of(sherd_str_leaf(key))) != SHERD_MAP_NONE;
+	return lent->unsure || shd_map_find(&lent->files, shd_str_of(shd_str_leaf(key))) != SHD_MAP_NONE;
 }

@@ -25,7 +25,7 @@ typedef struct listed {
 } listed;
 
 struct sherd_ckpt_list {
-	sherd_arena arena;
+	shd_arena arena;
 	listed *items;
 	size_t count;
 };
@@ -44,10 +44,10 @@ typedef struct looking {
 	sherd_pool *pool;
 	sherd_limits limits;
 	sherd_ckpt_list *list;
-	sherd_buf seen; /* of seen */
-	sherd_map prefixes;
+	shd_buf seen; /* of seen */
+	shd_map prefixes;
 	bool nomem;
-	sherd_meter meter;
+	shd_meter meter;
 } looking;
 
 const char *sherd_ckpt_state_name(sherd_ckpt_state state)
@@ -64,19 +64,19 @@ const char *sherd_ckpt_state_name(sherd_ckpt_state state)
 	return "unknown";
 }
 
-static seen *seen_of(looking *g, sherd_str prefix)
+static seen *seen_of(looking *g, shd_str prefix)
 {
 	bool ok;
-	char *copy = sherd_arena_str(&g->list->arena, prefix);
+	char *copy = shd_arena_str(&g->list->arena, prefix);
 	size_t n = g->seen.len / sizeof(seen);
-	size_t at = copy ? sherd_map_add(&g->prefixes, sherd_str_of(copy), n, &ok) : SHERD_MAP_NONE;
+	size_t at = copy ? shd_map_add(&g->prefixes, shd_str_of(copy), n, &ok) : SHD_MAP_NONE;
 	if (!copy || !ok) {
 		g->nomem = true;
 		return NULL;
 	}
-	if (at == SHERD_MAP_NONE) {
+	if (at == SHD_MAP_NONE) {
 		seen s = {.prefix = copy};
-		sherd_buf_append(&g->seen, &s, sizeof(s));
+		shd_buf_append(&g->seen, &s, sizeof(s));
 		at = n;
 	}
 	g->nomem = g->seen.failed;
@@ -86,59 +86,59 @@ static seen *seen_of(looking *g, sherd_str prefix)
 static bool look(const char *key, const sherd_stat *stat, void *arg)
 {
 	looking *g = arg;
-	sherd_ckpt_name name = sherd_ckpt_name_parse(key);
-	if (sherd_meter_ask(&g->meter, NULL) < 0)
+	shd_ckpt_name name = shd_ckpt_name_parse(key);
+	if (shd_meter_ask(&g->meter, NULL) < 0)
 		return false;
-	if (name.kind == SHERD_CKPT_NAME_OTHER || strchr(key + strlen(g->below), '/'))
+	if (name.kind == SHD_CKPT_NAME_OTHER || strchr(key + strlen(g->below), '/'))
 		return true;
 	seen *s = seen_of(g, name.prefix);
 	if (!s)
 		return false;
-	s->bytes += name.kind == SHERD_CKPT_NAME_CLAIM ? 0 : stat->size;
-	if (name.kind == SHERD_CKPT_NAME_METADATA) {
+	s->bytes += name.kind == SHD_CKPT_NAME_CLAIM ? 0 : stat->size;
+	if (name.kind == SHD_CKPT_NAME_METADATA) {
 		s->metadata = true;
 		s->metadata_bytes = stat->size;
 	}
-	s->claim = s->claim || name.kind == SHERD_CKPT_NAME_CLAIM;
+	s->claim = s->claim || name.kind == SHD_CKPT_NAME_CLAIM;
 	return true;
 }
 
-static int add_lender(looking *g, listed *into, sherd_str prefix, sherd_error *err)
+static int add_lender(looking *g, listed *into, shd_str prefix, sherd_error *err)
 {
-	lender *l = sherd_arena_alloc(&g->list->arena, 1, sizeof(*l));
+	lender *l = shd_arena_alloc(&g->list->arena, 1, sizeof(*l));
 	if (l)
-		*l = (lender){sherd_arena_str(&g->list->arena, prefix), into->lenders};
+		*l = (lender){shd_arena_str(&g->list->arena, prefix), into->lenders};
 	if (!l || !l->prefix)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	into->lenders = l;
 	return SHERD_OK;
 }
 
 /* Metadata that somebody copied names the shards of the set that it was copied from. */
-static int note_lenders(looking *g, const sherd_ckpt_meta *meta, listed *into, sherd_error *err)
+static int note_lenders(looking *g, const shd_ckpt_meta *meta, listed *into, sherd_error *err)
 {
 	const char *prefix = into->item.prefix;
 	for (size_t i = 0; i < meta->count; i++) {
-		SHERD_AUTO_BUF key = {0};
-		const char *file = meta->shards[i].file, *behind = file ? sherd_ckpt_meta_file_behind(file) : NULL;
+		SHD_AUTO_BUF key = {0};
+		const char *file = meta->shards[i].file, *behind = file ? shd_ckpt_meta_file_behind(file) : NULL;
 		if (!file)
 			continue;
-		sherd_ckpt_name_beside(&key, prefix, behind ? behind : file);
-		TRY(sherd_buf_check(&key, err));
-		sherd_ckpt_name name = sherd_ckpt_name_parse((const char *)key.data);
-		if (name.kind == SHERD_CKPT_NAME_SHARD && !sherd_str_is(name.prefix, prefix) &&
-		    !(into->lenders && sherd_str_is(name.prefix, into->lenders->prefix)))
+		shd_ckpt_name_beside(&key, prefix, behind ? behind : file);
+		TRY(shd_buf_check(&key, err));
+		shd_ckpt_name name = shd_ckpt_name_parse((const char *)key.data);
+		if (name.kind == SHD_CKPT_NAME_SHARD && !shd_str_is(name.prefix, prefix) &&
+		    !(into->lenders && shd_str_is(name.prefix, into->lenders->prefix)))
 			TRY(add_lender(g, into, name.prefix, err));
 	}
 	return SHERD_OK;
 }
 
-static int describe_meta(looking *g, const seen *s, const sherd_ckpt_meta *meta, listed *into, sherd_error *err)
+static int describe_meta(looking *g, const seen *s, const shd_ckpt_meta *meta, listed *into, sherd_error *err)
 {
 	sherd_ckpt_listing *out = &into->item;
-	out->timestamp = sherd_arena_str(&g->list->arena, sherd_str_of(meta->timestamp));
+	out->timestamp = shd_arena_str(&g->list->arena, shd_str_of(meta->timestamp));
 	if (!out->timestamp)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	out->time_ns = meta->time_ns;
 	out->step = meta->about.step;
 	out->has_step = meta->about.has_step;
@@ -154,25 +154,25 @@ static int describe_meta(looking *g, const seen *s, const sherd_ckpt_meta *meta,
  * set; bytes that contradict each other do. */
 static int describe_problem(looking *g, int rc, const sherd_error *found, listed *into, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
-	const char *object = sherd_str_leaf(found->object);
-	bool shard = sherd_ckpt_name_parse(object).kind == SHERD_CKPT_NAME_SHARD;
-	sherd_buf_printf(&text, "%s%s%s", shard ? object : "", shard ? ": " : "", found->message);
-	TRY(sherd_buf_check(&text, err));
+	SHD_AUTO_BUF text = {0};
+	const char *object = shd_str_leaf(found->object);
+	bool shard = shd_ckpt_name_parse(object).kind == SHD_CKPT_NAME_SHARD;
+	shd_buf_printf(&text, "%s%s%s", shard ? object : "", shard ? ": " : "", found->message);
+	TRY(shd_buf_check(&text, err));
 	into->item.state = rc == SHERD_ECORRUPT ? SHERD_CKPT_DAMAGED : SHERD_CKPT_UNREADABLE;
-	into->item.problem = sherd_arena_str(&g->list->arena, (sherd_str){(const char *)text.data, text.len});
-	return into->item.problem ? SHERD_OK : sherd_fail_nomem(err);
+	into->item.problem = shd_arena_str(&g->list->arena, (shd_str){(const char *)text.data, text.len});
+	return into->item.problem ? SHERD_OK : shd_fail_nomem(err);
 }
 
 /* Fails as reading the metadata does. */
 static int describe_by_metadata(looking *g, const seen *s, listed *into, sherd_error *err)
 {
-	sherd_arena arena = {0};
-	sherd_ckpt_meta meta;
-	int rc = sherd_ckpt_metadata_read(g->store, s->prefix, &g->limits, &arena, &meta, into->identity, err);
+	shd_arena arena = {0};
+	shd_ckpt_meta meta;
+	int rc = shd_ckpt_metadata_read(g->store, s->prefix, &g->limits, &arena, &meta, into->identity, err);
 	if (rc == SHERD_OK)
 		rc = describe_meta(g, s, &meta, into, err);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	return rc;
 }
 
@@ -180,7 +180,7 @@ static int describe_by_metadata(looking *g, const seen *s, listed *into, sherd_e
 static bool go_on(void *arg, uint64_t done, uint64_t total)
 {
 	(void)done, (void)total;
-	return sherd_meter_ask(arg, NULL) == SHERD_OK;
+	return shd_meter_ask(arg, NULL) == SHERD_OK;
 }
 
 /* Fails as opening the set does. */
@@ -189,7 +189,7 @@ static int describe_open(looking *g, const seen *s, listed *into, sherd_error *e
 	sherd_ckpt *ckpt = NULL;
 	sherd_progress asked = {.update = go_on, .arg = &g->meter};
 	sherd_ckpt_options options = {.pool = g->pool, .limits = &g->limits, .progress = &asked};
-	TRY(sherd_ckpt_open_prefix(&ckpt, g->store, s->prefix, &options, err));
+	TRY(shd_ckpt_open_prefix(&ckpt, g->store, s->prefix, &options, err));
 	memcpy(into->identity, ckpt->identity, sizeof(into->identity));
 	int rc = describe_meta(g, s, &ckpt->meta, into, err);
 	sherd_ckpt_close(ckpt);
@@ -212,7 +212,7 @@ static int describe_metadata(looking *g, const seen *s, listed *into, sherd_erro
 	}
 	TRY(describe_problem(g, rc, &found, into, err));
 	rc = describe_by_metadata(g, s, into, &found);
-	return rc == SHERD_ENOMEM ? sherd_fail_nomem(err) : SHERD_OK;
+	return rc == SHERD_ENOMEM ? shd_fail_nomem(err) : SHERD_OK;
 }
 
 /* Adds what the claim tells. *gone: there is none any more. */
@@ -222,9 +222,9 @@ static int describe_claim(looking *g, const seen *s, listed *into, bool *gone, s
 	sherd_ckpt_listing *out = &into->item;
 	bool committed = out->state == SHERD_CKPT_COMMITTED;
 	sherd_error found = {0};
-	int rc = sherd_ckpt_claim_look(g->store, s->prefix, &look, &found);
+	int rc = shd_ckpt_claim_look(g->store, s->prefix, &look, &found);
 	if (rc == SHERD_ENOMEM)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	if (rc < 0) /* nobody can tell what a save would do here; a committed set stands all the same */
 		return committed ? SHERD_OK : describe_problem(g, SHERD_EIO, &found, into, err);
 	*gone = !look.there;
@@ -234,16 +234,16 @@ static int describe_claim(looking *g, const seen *s, listed *into, bool *gone, s
 		                                    : SHERD_CKPT_DEAD;
 	if (!look.waiting.waiting)
 		return SHERD_OK;
-	char text[SHERD_CKPT_WAITING_TEXT];
-	SHERD_AUTO_BUF problem = {0};
-	sherd_ckpt_waiting_text(&look.waiting, look.claim.world, text);
-	sherd_buf_printf(&problem, "%s%s", committed ? "being replaced by ranks: " : "", text);
-	TRY(sherd_buf_check(&problem, err));
+	char text[SHD_CKPT_WAITING_TEXT];
+	SHD_AUTO_BUF problem = {0};
+	shd_ckpt_waiting_text(&look.waiting, look.claim.world, text);
+	shd_buf_printf(&problem, "%s%s", committed ? "being replaced by ranks: " : "", text);
+	TRY(shd_buf_check(&problem, err));
 	out->waiting = true;
 	out->waiting_ns = look.waiting.age_ns;
 	out->world = out->world ? out->world : look.claim.world;
-	out->problem = sherd_arena_str(&g->list->arena, (sherd_str){(const char *)problem.data, problem.len});
-	return out->problem ? SHERD_OK : sherd_fail_nomem(err);
+	out->problem = shd_arena_str(&g->list->arena, (shd_str){(const char *)problem.data, problem.len});
+	return out->problem ? SHERD_OK : shd_fail_nomem(err);
 }
 
 /* 1 when the set went away, or was never finished, while we looked. */
@@ -288,17 +288,17 @@ static int build(looking *g, sherd_error *err)
 	sherd_ckpt_list *list = g->list;
 	TRY(sherd_store_list(g->store, g->below, "", look, g, err));
 	if (g->nomem)
-		return sherd_fail_nomem(err);
-	TRY(sherd_meter_ask(&g->meter, err));
+		return shd_fail_nomem(err);
+	TRY(shd_meter_ask(&g->meter, err));
 	size_t count = g->meter.total = g->seen.len / sizeof(seen);
-	list->items = sherd_arena_alloc(&list->arena, count + 1, sizeof(*list->items));
+	list->items = shd_arena_alloc(&list->arena, count + 1, sizeof(*list->items));
 	if (!list->items)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
 		int gone = describe(g, (const seen *)(const void *)g->seen.data + i, &list->items[list->count], err);
 		TRY(gone);
 		list->count += !gone;
-		TRY(sherd_meter_add(&g->meter, 1, err));
+		TRY(shd_meter_add(&g->meter, 1, err));
 	}
 	qsort(list->items, list->count, sizeof(*list->items), newest_first);
 	return SHERD_OK;
@@ -310,15 +310,15 @@ int sherd_ckpt_list_open(sherd_ckpt_list **out, sherd_store *store, const char *
 	looking g = {.store = store,
 	             .below = below,
 	             .pool = options ? options->pool : NULL,
-	             .limits = sherd_limits_or_default(options ? options->limits : NULL)};
+	             .limits = shd_limits_or_default(options ? options->limits : NULL)};
 	g.list = calloc(1, sizeof(*g.list));
 	if (!g.list)
-		return sherd_fail_nomem(err);
-	sherd_meter_init(&g.meter, options ? options->progress : NULL, 0);
+		return shd_fail_nomem(err);
+	shd_meter_init(&g.meter, options ? options->progress : NULL, 0);
 	int rc = build(&g, err);
-	sherd_meter_done(&g.meter);
-	sherd_buf_done(&g.seen);
-	sherd_map_done(&g.prefixes);
+	shd_meter_done(&g.meter);
+	shd_buf_done(&g.seen);
+	shd_map_done(&g.prefixes);
 	if (rc < 0)
 		sherd_ckpt_list_close(g.list);
 	else
@@ -350,7 +350,7 @@ const sherd_ckpt_listing *sherd_ckpt_list_newest(const sherd_ckpt_list *list, in
 	return newest;
 }
 
-bool sherd_ckpt_list_borrows(const sherd_ckpt_list *list, size_t index, const char *prefix)
+bool shd_ckpt_list_borrows(const sherd_ckpt_list *list, size_t index, const char *prefix)
 {
 	for (const lender *l = list->items[index].lenders; l; l = l->next)
 		if (strcmp(l->prefix, prefix) == 0)
@@ -358,7 +358,7 @@ bool sherd_ckpt_list_borrows(const sherd_ckpt_list *list, size_t index, const ch
 	return false;
 }
 
-const char *sherd_ckpt_list_identity(const sherd_ckpt_list *list, size_t index)
+const char *shd_ckpt_list_identity(const sherd_ckpt_list *list, size_t index)
 {
 	return list->items[index].identity;
 }
@@ -367,6 +367,6 @@ void sherd_ckpt_list_close(sherd_ckpt_list *list)
 {
 	if (!list)
 		return;
-	sherd_arena_done(&list->arena);
+	shd_arena_done(&list->arena);
 	free(list);
 }

@@ -1,15 +1,15 @@
 /* engine/ckpt/list.h - what prune needs to know beyond the listing. */
-#ifndef SHERD_ENGINE_CKPT_LIST_H
-#define SHERD_ENGINE_CKPT_LIST_H
+#ifndef SHD_ENGINE_CKPT_LIST_H
+#define SHD_ENGINE_CKPT_LIST_H
 
 #include <sherd/ckpt.h>
 
 /* index is in range in all of these. */
 
 /* Of the metadata that the listing describes; "" where there was none. */
-const char *sherd_ckpt_list_identity(const sherd_ckpt_list *list, size_t index);
+const char *shd_ckpt_list_identity(const sherd_ckpt_list *list, size_t index);
 
 /* Does the metadata of this one name a file of that prefix, which is another one's? */
-bool sherd_ckpt_list_borrows(const sherd_ckpt_list *list, size_t index, const char *prefix);
+bool shd_ckpt_list_borrows(const sherd_ckpt_list *list, size_t index, const char *prefix);
 
 #endif

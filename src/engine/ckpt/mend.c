@@ -8,13 +8,13 @@ static bool is_damage(int rc)
 	return rc == SHERD_ECORRUPT || rc == SHERD_EIO;
 }
 
-static int check_piece(const sherd_ckpt *c, const sherd_ckpt_piece *p, sherd_meter *meter, sherd_error *err)
+static int check_piece(const sherd_ckpt *c, const sherd_ckpt_piece *p, shd_meter *meter, sherd_error *err)
 {
-	TRY(sherd_meter_ask(meter, err));
-	for (uint64_t at = 0; at < p->bytes; at += SHERD_CKPT_BLOCK) {
-		uint64_t end = p->bytes - at < SHERD_CKPT_BLOCK ? p->bytes : at + SHERD_CKPT_BLOCK;
-		TRY(sherd_ckpt_prove(c, p, at, end, err));
-		TRY(sherd_meter_add(meter, end - at, err));
+	TRY(shd_meter_ask(meter, err));
+	for (uint64_t at = 0; at < p->bytes; at += SHD_CKPT_BLOCK) {
+		uint64_t end = p->bytes - at < SHD_CKPT_BLOCK ? p->bytes : at + SHD_CKPT_BLOCK;
+		TRY(shd_ckpt_prove(c, p, at, end, err));
+		TRY(shd_meter_add(meter, end - at, err));
 	}
 	return SHERD_OK;
 }
@@ -25,7 +25,7 @@ static bool same_dims(const uint64_t *a, const uint64_t *b, uint32_t ndim)
 }
 
 /* Does the entry describe the same part of the same tensor? Type and whole shape were compared before. */
-static bool is_copy(const sherd_ckpt_entry *e, const sherd_tensor *t, const sherd_ckpt_piece *p)
+static bool is_copy(const shd_ckpt_entry *e, const sherd_tensor *t, const sherd_ckpt_piece *p)
 {
 	bool same_place = p->at ? e->global_offset && same_dims(e->global_offset, p->at, t->ndim) : true;
 	return e->tensor.bytes == p->bytes && same_place && same_dims(e->tensor.shape, p->shape, t->ndim) &&
@@ -33,12 +33,12 @@ static bool is_copy(const sherd_ckpt_entry *e, const sherd_tensor *t, const sher
 }
 
 /* Puts a copy in the place of the piece. */
-static int find_copy(const sherd_ckpt *c, const sherd_tensor *t, sherd_ckpt_piece *p, sherd_meter *meter, bool *found,
+static int find_copy(const sherd_ckpt *c, const sherd_tensor *t, sherd_ckpt_piece *p, shd_meter *meter, bool *found,
                      sherd_error *err)
 {
 	*found = false;
 	for (size_t s = 0; s < c->shard_count; s++) {
-		const sherd_ckpt_meta_shard *m = &c->meta.shards[s];
+		const shd_ckpt_meta_shard *m = &c->meta.shards[s];
 		for (size_t i = 0; s != p->shard && c->files[s].reader && i < m->count; i++) {
 			sherd_ckpt_piece copy = *p;
 			if (!is_copy(&m->entries[i], t, p))
@@ -57,8 +57,7 @@ static int find_copy(const sherd_ckpt *c, const sherd_tensor *t, sherd_ckpt_piec
 	return SHERD_OK;
 }
 
-int sherd_ckpt_mend(sherd_ckpt *c, size_t tensor, sherd_meter *meter, bool *whole, sherd_error *damage,
-                    sherd_error *err)
+int shd_ckpt_mend(sherd_ckpt *c, size_t tensor, shd_meter *meter, bool *whole, sherd_error *damage, sherd_error *err)
 {
 	*whole = true;
 	for (size_t i = c->first_piece[tensor]; i < c->first_piece[tensor + 1] && *whole; i++) {

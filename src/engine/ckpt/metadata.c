@@ -7,130 +7,130 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 
-static int read_open(const sherd_reader *reader, const sherd_limits *given, sherd_arena *arena, sherd_ckpt_meta *out,
+static int read_open(const sherd_reader *reader, const sherd_limits *given, shd_arena *arena, shd_ckpt_meta *out,
                      sherd_error *err)
 {
-	sherd_limits limits = sherd_limits_or_default(given);
+	sherd_limits limits = shd_limits_or_default(given);
 	uint64_t size = sherd_reader_size(reader);
 	if (size > limits.metadata_bytes)
-		return sherd_fail(err, SHERD_ELIMIT, "too-long", "metadata of %" PRIu64 " bytes, the limit is %" PRIu64,
-		                  size, limits.metadata_bytes);
-	char *text = sherd_large_alloc(size + 1);
+		return shd_fail(err, SHERD_ELIMIT, "too-long", "metadata of %" PRIu64 " bytes, the limit is %" PRIu64,
+		                size, limits.metadata_bytes);
+	char *text = shd_large_alloc(size + 1);
 	if (!text)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	int rc = sherd_reader_at(reader, 0, text, size, err);
 	if (rc == SHERD_OK)
-		rc = sherd_ckpt_meta_decode(text, size, &limits, arena, out, err);
+		rc = shd_ckpt_meta_decode(text, size, &limits, arena, out, err);
 	free(text);
 	return rc;
 }
 
-int sherd_ckpt_metadata_read(sherd_store *store, const char *prefix, const sherd_limits *limits, sherd_arena *arena,
-                             sherd_ckpt_meta *out, char identity[72], sherd_error *err)
+int shd_ckpt_metadata_read(sherd_store *store, const char *prefix, const sherd_limits *limits, shd_arena *arena,
+                           shd_ckpt_meta *out, char identity[72], sherd_error *err)
 {
-	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
-	SHERD_AUTO_BUF key = {0};
-	sherd_ckpt_name_metadata(&key, prefix);
-	TRY(sherd_buf_check(&key, err));
+	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	SHD_AUTO_BUF key = {0};
+	shd_ckpt_name_metadata(&key, prefix);
+	TRY(shd_buf_check(&key, err));
 	TRY(sherd_store_read(store, (const char *)key.data, &reader, err));
 	memcpy(identity, sherd_reader_identity(reader), 72);
-	return sherd_in_object(err, read_open(reader, limits, arena, out, err), (const char *)key.data);
+	return shd_in_object(err, read_open(reader, limits, arena, out, err), (const char *)key.data);
 }
 
-bool sherd_ckpt_metadata_changed(sherd_store *store, const char *prefix, const char *identity)
+bool shd_ckpt_metadata_changed(sherd_store *store, const char *prefix, const char *identity)
 {
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO_BUF key = {0};
 	sherd_stat now;
-	sherd_ckpt_name_metadata(&key, prefix);
+	shd_ckpt_name_metadata(&key, prefix);
 	if (key.failed || !identity[0])
 		return false;
 	int rc = sherd_store_stat(store, (const char *)key.data, &now, NULL);
 	return rc == SHERD_ENOTFOUND || (rc == SHERD_OK && strcmp(now.identity, identity) != 0);
 }
 
-int sherd_ckpt_metadata_files(const sherd_ckpt_meta *meta, const char *prefix, sherd_arena *arena, sherd_map *out,
-                              sherd_error *err)
+int shd_ckpt_metadata_files(const shd_ckpt_meta *meta, const char *prefix, shd_arena *arena, shd_map *out,
+                            sherd_error *err)
 {
 	for (size_t i = 0; i < meta->count; i++) {
-		const sherd_ckpt_meta_shard *m = &meta->shards[i];
-		SHERD_AUTO_BUF plain = {0};
-		const char *file = m->file, *behind = file ? sherd_ckpt_meta_file_behind(file) : NULL;
+		const shd_ckpt_meta_shard *m = &meta->shards[i];
+		SHD_AUTO_BUF plain = {0};
+		const char *file = m->file, *behind = file ? shd_ckpt_meta_file_behind(file) : NULL;
 		bool ok = true;
 		if (!file) {
-			sherd_ckpt_name_shard(&plain, sherd_str_leaf(prefix), m->rank, NULL);
-			TRY(sherd_buf_check(&plain, err));
-			file = sherd_arena_str(arena, sherd_str_of((const char *)plain.data));
+			shd_ckpt_name_shard(&plain, shd_str_leaf(prefix), m->rank, NULL);
+			TRY(shd_buf_check(&plain, err));
+			file = shd_arena_str(arena, shd_str_of((const char *)plain.data));
 			if (!file)
-				return sherd_fail_nomem(err);
+				return shd_fail_nomem(err);
 		}
 		if (behind)
-			(void)sherd_map_add(out, sherd_str_of(behind), i, &ok);
+			(void)shd_map_add(out, shd_str_of(behind), i, &ok);
 		if (ok)
-			(void)sherd_map_add(out, sherd_str_of(file), i, &ok);
+			(void)shd_map_add(out, shd_str_of(file), i, &ok);
 		if (!ok)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 	}
 	return SHERD_OK;
 }
 
-static int check_head(const ckpt_shard *f, const sherd_ckpt_meta_shard *m, sherd_error *err)
+static int check_head(const ckpt_shard *f, const shd_ckpt_meta_shard *m, sherd_error *err)
 {
 	if (f->rank != m->rank)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-rank", 4,
-		                     "the shard is of rank %" PRIu32 ", not %" PRIu32, f->rank, m->rank);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-rank", 4, "the shard is of rank %" PRIu32 ", not %" PRIu32,
+		                   f->rank, m->rank);
 	if (strcmp(f->checksum, m->checksum) != 0)
-		return sherd_fail_at(
+		return shd_fail_at(
 			err, SHERD_ECORRUPT, "bad-checksum", 12,
 			"the shard's checksum is not the one in the metadata: damage, or another set's shard");
 	if (m->listed && f->tensors != m->count)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-count", f->data_offset - (f->four_byte ? 8 : 12),
-		                     "the shard's count of tensors is %" PRIu32 ", the metadata's %zu", f->tensors,
-		                     m->count);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-count", f->data_offset - (f->four_byte ? 8 : 12),
+		                   "the shard's count of tensors is %" PRIu32 ", the metadata's %zu", f->tensors,
+		                   m->count);
 	return SHERD_OK;
 }
 
 /* The checksum of the metadata stands in for one that the shard has no room for. */
-static int check_named(ckpt_shard *f, const sherd_ckpt_meta_shard *m, sherd_error *err)
+static int check_named(ckpt_shard *f, const shd_ckpt_meta_shard *m, sherd_error *err)
 {
 	TRY(check_head(f, m, err));
 	if (!f->checksum[0] && m->sha256) {
-		memcpy(f->checksum, m->sha256, SHERD_SHA256_HEX + 1);
+		memcpy(f->checksum, m->sha256, SHD_SHA256_HEX + 1);
 		f->by_metadata = true;
 	}
 	return SHERD_OK;
 }
 
-static int open_beside(ckpt_shard *out, sherd_store *store, const char *prefix, const sherd_ckpt_meta_shard *m,
-                       const char *file, sherd_buf *key, sherd_error *err)
+static int open_beside(ckpt_shard *out, sherd_store *store, const char *prefix, const shd_ckpt_meta_shard *m,
+                       const char *file, shd_buf *key, sherd_error *err)
 {
 	key->len = 0;
 	if (file)
-		sherd_ckpt_name_beside(key, prefix, file);
+		shd_ckpt_name_beside(key, prefix, file);
 	else
-		sherd_ckpt_name_shard(key, prefix, m->rank, NULL);
-	TRY(sherd_buf_check(key, err));
-	return sherd_ckpt_shard_open(out, store, (const char *)key->data, m->file_size, err);
+		shd_ckpt_name_shard(key, prefix, m->rank, NULL);
+	TRY(shd_buf_check(key, err));
+	return shd_ckpt_shard_open(out, store, (const char *)key->data, m->file_size, err);
 }
 
-int sherd_ckpt_named_shard_open(ckpt_shard *out, sherd_store *store, const char *prefix, const sherd_ckpt_meta_shard *m,
-                                sherd_error *err)
+int shd_ckpt_named_shard_open(ckpt_shard *out, sherd_store *store, const char *prefix, const shd_ckpt_meta_shard *m,
+                              sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO_BUF key = {0};
 	ckpt_shard f;
-	const char *behind = m->file ? sherd_ckpt_meta_file_behind(m->file) : NULL;
+	const char *behind = m->file ? shd_ckpt_meta_file_behind(m->file) : NULL;
 	int rc = open_beside(&f, store, prefix, m, m->file, &key, err);
 	if (rc == SHERD_ENOTFOUND && behind)
 		rc = open_beside(&f, store, prefix, m, behind, &key, err);
 	if (key.failed)
 		return rc;
 	if (rc == SHERD_ENOTFOUND)
-		rc = sherd_fail(err, SHERD_ECORRUPT, "missing-shard", "the shard of rank %" PRIu32 " is missing",
-		                m->rank);
+		rc = shd_fail(err, SHERD_ECORRUPT, "missing-shard", "the shard of rank %" PRIu32 " is missing",
+		              m->rank);
 	else if (rc == SHERD_OK && (rc = check_named(&f, m, err)) < 0)
-		sherd_ckpt_shard_done(&f);
-	TRY(sherd_in_object(err, rc, (const char *)key.data));
+		shd_ckpt_shard_done(&f);
+	TRY(shd_in_object(err, rc, (const char *)key.data));
 	*out = f;
 	return SHERD_OK;
 }

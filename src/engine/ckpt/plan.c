@@ -79,7 +79,7 @@ static int spread(planning *g, uint32_t *rank_of, sherd_error *err)
 	const sherd_ckpt *c = g->ckpt;
 	uint64_t *bytes = malloc((c->count + 1) * sizeof(*bytes));
 	if (!bytes)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < c->count; i++)
 		bytes[i] = c->tensors[i].bytes;
 	int rc = sherd_plan_whole(bytes, c->count, g->plan->world, rank_of, err);
@@ -99,7 +99,7 @@ static int fill(planning *g, sherd_error *err)
 	p->copies = malloc((p->first[p->world] + 1) * sizeof(*p->copies));
 	g->next = calloc((size_t)p->world + 1, sizeof(*g->next));
 	if (!p->copies || !g->next)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	memcpy(g->next, p->first, p->world * sizeof(*g->next));
 	for (size_t i = 0; i < g->ckpt->count; i++)
 		plan_tensor(g, i);
@@ -110,7 +110,7 @@ static int make_plan(planning *g, bool cut, sherd_error *err)
 {
 	uint32_t *rank_of = NULL;
 	if (!cut && !(rank_of = malloc((g->ckpt->count + 1) * sizeof(*rank_of))))
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	int rc = cut ? SHERD_OK : spread(g, rank_of, err);
 	if (rc == SHERD_OK)
 		rc = fill(g, err);
@@ -122,8 +122,8 @@ static int make_plan(planning *g, bool cut, sherd_error *err)
 int sherd_ckpt_plan_open(sherd_ckpt_plan **out, const sherd_ckpt *ckpt, uint32_t world, bool cut, sherd_error *err)
 {
 	if (!world)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a world of no ranks");
-	TRY(sherd_ckpt_world_check(world, err));
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "a world of no ranks");
+	TRY(shd_ckpt_world_check(world, err));
 	sherd_ckpt_plan *p = calloc(1, sizeof(*p));
 	if (p) {
 		p->world = world;
@@ -131,7 +131,7 @@ int sherd_ckpt_plan_open(sherd_ckpt_plan **out, const sherd_ckpt *ckpt, uint32_t
 	}
 	if (!p || !p->first) {
 		sherd_ckpt_plan_close(p);
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	}
 	planning g = {.ckpt = ckpt, .plan = p};
 	int rc = make_plan(&g, cut, err);

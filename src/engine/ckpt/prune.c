@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
+SHD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
 
 /* What is to become of one. */
 typedef struct choice {
@@ -24,7 +24,7 @@ typedef struct pruning {
 	const sherd_ckpt_list *list;
 	choice *choices;
 	size_t newest; /* of those that are kept; the length of the list when there is none */
-	sherd_meter meter;
+	shd_meter meter;
 } pruning;
 
 static void tell(const pruning *g, size_t i, sherd_ckpt_fate fate, const char *why)
@@ -79,8 +79,8 @@ static bool borrows(const pruning *g, size_t k, const char *prefix)
 	bool damaged = c->state == SHERD_CKPT_DAMAGED || c->state == SHERD_CKPT_UNREADABLE;
 	if (g->choices[k].goes || strcmp(c->prefix, prefix) == 0)
 		return false;
-	return sherd_ckpt_list_borrows(g->list, k, prefix) ||
-	       (damaged && sherd_ckpt_may_borrow(g->store, c->prefix, prefix));
+	return shd_ckpt_list_borrows(g->list, k, prefix) ||
+	       (damaged && shd_ckpt_may_borrow(g->store, c->prefix, prefix));
 }
 
 /* Metadata that somebody copied or renamed names the shards of the prefix that it was copied from: they are needed. */
@@ -106,16 +106,16 @@ static int check_kept(const pruning *g, sherd_error *err)
 	const sherd_ckpt_listing *c = sherd_ckpt_list_at(g->list, g->newest);
 	sherd_ckpt *ckpt = NULL;
 	sherd_ckpt_options options = {.pool = g->options.pool, .limits = g->options.limits};
-	if (!sherd_ckpt_metadata_changed(g->store, c->prefix, sherd_ckpt_list_identity(g->list, g->newest)))
+	if (!shd_ckpt_metadata_changed(g->store, c->prefix, shd_ckpt_list_identity(g->list, g->newest)))
 		return SHERD_OK;
-	int rc = sherd_ckpt_open_prefix(&ckpt, g->store, c->prefix, &options, NULL);
+	int rc = shd_ckpt_open_prefix(&ckpt, g->store, c->prefix, &options, NULL);
 	sherd_ckpt_close(ckpt);
 	if (rc < 0)
-		return sherd_in_object(err,
-		                       sherd_fail(err, SHERD_ECONFLICT, "conflict",
-		                                  "the newest checkpoint is gone or damaged since it was seen: "
-		                                  "nothing more is removed"),
-		                       c->prefix);
+		return shd_in_object(err,
+		                     shd_fail(err, SHERD_ECONFLICT, "conflict",
+		                              "the newest checkpoint is gone or damaged since it was seen: "
+		                              "nothing more is removed"),
+		                     c->prefix);
 	return SHERD_OK;
 }
 
@@ -127,8 +127,8 @@ static int clear_dead(const pruning *g, size_t i, bool *cleared, bool *busy, she
 	uint64_t most = g->options.waiting_older_than_ns;
 	*cleared = *busy = false;
 	sherd_error found = {0};
-	int rc = sherd_ckpt_claim_look(g->store, prefix, &claim, &found);
-	*busy = sherd_ckpt_is_no_object(rc, &found); /* what has the name of a claim keeps everybody out */
+	int rc = shd_ckpt_claim_look(g->store, prefix, &claim, &found);
+	*busy = shd_ckpt_is_no_object(rc, &found); /* what has the name of a claim keeps everybody out */
 	if (rc < 0 && !*busy && err)
 		*err = found;
 	if (rc < 0)
@@ -142,7 +142,7 @@ static int clear_dead(const pruning *g, size_t i, bool *cleared, bool *busy, she
 	*cleared = claim.there && !*busy;
 	if (!*cleared || g->options.dry_run)
 		return SHERD_OK;
-	rc = sherd_ckpt_clear_dead(g->store, prefix, most, NULL, err);
+	rc = shd_ckpt_clear_dead(g->store, prefix, most, NULL, err);
 	*busy = rc == SHERD_ECONFLICT;
 	*cleared = rc == SHERD_OK;
 	return *busy ? SHERD_OK : rc;
@@ -156,8 +156,8 @@ static int remove_one(const pruning *g, size_t i, sherd_error *err)
 	TRY(check_kept(g, err));
 	if (!g->options.dry_run)
 		rc = c->state == SHERD_CKPT_ORPHANED
-		             ? sherd_ckpt_remove_orphans(g->store, c->prefix, &found)
-		             : sherd_ckpt_remove_set(g->store, c->prefix, sherd_ckpt_list_identity(g->list, i), &found);
+		             ? shd_ckpt_remove_orphans(g->store, c->prefix, &found)
+		             : shd_ckpt_remove_set(g->store, c->prefix, shd_ckpt_list_identity(g->list, i), &found);
 	if (rc == SHERD_OK || rc == SHERD_ECONFLICT) {
 		tell(g, i, rc ? SHERD_CKPT_LEFT : SHERD_CKPT_REMOVED, rc ? found.message : "");
 		return SHERD_OK;
@@ -172,9 +172,8 @@ static int clear_strays(const pruning *g, size_t i, bool *cleared, sherd_error *
 {
 	size_t strays = 0;
 	bool lent = is_lender(g, i);
-	int rc = sherd_ckpt_remove_strays(g->store, sherd_ckpt_list_at(g->list, i)->prefix,
-	                                  sherd_ckpt_list_identity(g->list, i), g->options.dry_run || lent, &strays,
-	                                  err);
+	int rc = shd_ckpt_remove_strays(g->store, sherd_ckpt_list_at(g->list, i)->prefix,
+	                                shd_ckpt_list_identity(g->list, i), g->options.dry_run || lent, &strays, err);
 	if (rc == SHERD_ECONFLICT) /* somebody came, whose they may be */
 		return SHERD_OK;
 	if (strays && lent)
@@ -210,7 +209,7 @@ static int prune(pruning *g, sherd_error *err)
 	choose_by_state(g);
 	spare_lenders(g);
 	for (size_t i = 0; i < count; i++) {
-		TRY(sherd_meter_add(&g->meter, i ? 1 : 0, err));
+		TRY(shd_meter_add(&g->meter, i ? 1 : 0, err));
 		TRY(prune_one(g, i, err));
 	}
 	return SHERD_OK;
@@ -218,21 +217,21 @@ static int prune(pruning *g, sherd_error *err)
 
 int sherd_ckpt_prune(sherd_store *store, const char *below, const sherd_ckpt_prune_options *options, sherd_error *err)
 {
-	SHERD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
+	SHD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
 	pruning g = {.store = store, .options = options ? *options : (sherd_ckpt_prune_options){0}};
 	sherd_ckpt_options looking = {
 		.pool = g.options.pool, .limits = g.options.limits, .progress = g.options.progress};
 	if (!g.options.keep)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
-		                  "the newest checkpoint is always kept: keep at least 1");
+		return shd_fail(err, SHERD_EINVAL, "bad-argument",
+		                "the newest checkpoint is always kept: keep at least 1");
 	TRY(sherd_ckpt_list_open(&list, store, below, &looking, err));
 	g.list = list;
 	g.choices = calloc(sherd_ckpt_list_count(list) + 1, sizeof(*g.choices));
 	if (!g.choices)
-		return sherd_fail_nomem(err);
-	sherd_meter_init(&g.meter, g.options.progress, sherd_ckpt_list_count(list));
+		return shd_fail_nomem(err);
+	shd_meter_init(&g.meter, g.options.progress, sherd_ckpt_list_count(list));
 	int rc = prune(&g, err);
-	sherd_meter_done(&g.meter);
+	shd_meter_done(&g.meter);
 	free(g.choices);
 	return rc;
 }

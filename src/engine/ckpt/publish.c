@@ -13,24 +13,24 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
 
 /* Above this many tensors the metadata leaves them to the shards' indexes. */
 enum { MOST_LISTED = 1000000 };
 
 typedef struct found_shard {
 	ckpt_shard shard;
-	sherd_arena arena;
+	shd_arena arena;
 	const char *file;
 	uint64_t file_size;
-	sherd_ckpt_index index;
+	shd_ckpt_index index;
 	bool found;
 } found_shard;
 
 typedef struct publishing {
 	const ckpt_publication *p;
 	found_shard *shards;
-	sherd_arena arena;
+	shd_arena arena;
 } publishing;
 
 static int find_one(void *arg, size_t rank, sherd_error *err)
@@ -38,18 +38,18 @@ static int find_one(void *arg, size_t rank, sherd_error *err)
 	publishing *g = arg;
 	found_shard *f = &g->shards[rank];
 	const ckpt_publication *p = g->p;
-	TRY(sherd_ckpt_shard_find(&f->shard, p->store, p->prefix, (uint32_t)rank, &p->set_id, p->limits, &f->arena,
-	                          &f->index, &f->found, err));
+	TRY(shd_ckpt_shard_find(&f->shard, p->store, p->prefix, (uint32_t)rank, &p->set_id, p->limits, &f->arena,
+	                        &f->index, &f->found, err));
 	if (!f->found)
 		return SHERD_OK;
-	const char *file = sherd_str_leaf(sherd_reader_key(f->shard.reader));
-	f->file = sherd_arena_str(&f->arena, sherd_str_of(file));
+	const char *file = shd_str_leaf(sherd_reader_key(f->shard.reader));
+	f->file = shd_arena_str(&f->arena, shd_str_of(file));
 	f->file_size = sherd_reader_size(f->shard.reader);
 	/* A large set has more shards than a process may have files open. */
-	sherd_ckpt_shard_done(&f->shard);
+	shd_ckpt_shard_done(&f->shard);
 	if (!f->file)
-		return sherd_fail_nomem(err);
-	return sherd_meter_add(p->meter, p->counts_shards ? 1 : 0, err);
+		return shd_fail_nomem(err);
+	return shd_meter_add(p->meter, p->counts_shards ? 1 : 0, err);
 }
 
 static int check_found(const publishing *g, sherd_error *err)
@@ -57,21 +57,21 @@ static int check_found(const publishing *g, sherd_error *err)
 	for (uint32_t r = 0; r < g->p->world; r++) {
 		const found_shard *f = &g->shards[r];
 		if (!f->found)
-			return sherd_fail(err, SHERD_EINCOMPLETE, "incomplete",
-			                  "the shard of rank %" PRIu32 " of %" PRIu32 " is missing", r, g->p->world);
+			return shd_fail(err, SHERD_EINCOMPLETE, "incomplete",
+			                "the shard of rank %" PRIu32 " of %" PRIu32 " is missing", r, g->p->world);
 		if (f->index.world != g->p->world)
-			return sherd_in_object(err,
-			                       sherd_fail(err, SHERD_ECORRUPT, "bad-world",
-			                                  "a shard of %" PRIu32 " ranks in a set of %" PRIu32,
-			                                  f->index.world, g->p->world),
-			                       f->file);
+			return shd_in_object(err,
+			                     shd_fail(err, SHERD_ECORRUPT, "bad-world",
+			                              "a shard of %" PRIu32 " ranks in a set of %" PRIu32,
+			                              f->index.world, g->p->world),
+			                     f->file);
 	}
 	return SHERD_OK;
 }
 
-static void describe_shard(const found_shard *f, bool listed, sherd_ckpt_meta_shard *out)
+static void describe_shard(const found_shard *f, bool listed, shd_ckpt_meta_shard *out)
 {
-	*out = (sherd_ckpt_meta_shard){
+	*out = (shd_ckpt_meta_shard){
 		.rank = f->index.rank,
 		.file = f->file,
 		.file_size = f->file_size,
@@ -83,60 +83,60 @@ static void describe_shard(const found_shard *f, bool listed, sherd_ckpt_meta_sh
 }
 
 /* What nobody could open is not published. */
-static int check_tensors(const sherd_ckpt_meta *meta, sherd_error *err)
+static int check_tensors(const shd_ckpt_meta *meta, sherd_error *err)
 {
 	sherd_ckpt as_if_open = {.meta = *meta, .shard_count = meta->count};
-	int rc = sherd_ckpt_build_tensors(&as_if_open, err);
+	int rc = shd_ckpt_build_tensors(&as_if_open, err);
 	if (rc < 0 && err)
 		err->offset = SHERD_NO_OFFSET; /* there is no metadata yet whose byte it could be */
-	sherd_map_done(&as_if_open.names);
-	sherd_arena_done(&as_if_open.arena);
+	shd_map_done(&as_if_open.names);
+	shd_arena_done(&as_if_open.arena);
 	return rc;
 }
 
 typedef struct first_replica {
 	uint32_t rank;
-	const sherd_ckpt_entry *entry;
+	const shd_ckpt_entry *entry;
 } first_replica;
 
 typedef struct replicas {
 	publishing *g;
-	sherd_map pieces;      /* by name and place: which of the firsts */
+	shd_map pieces;        /* by name and place: which of the firsts */
 	first_replica *firsts; /* room for all entries */
 	size_t count;
 } replicas;
 
-static int compare_replica(replicas *r, uint32_t rank, const sherd_ckpt_entry *e, sherd_error *err)
+static int compare_replica(replicas *r, uint32_t rank, const shd_ckpt_entry *e, sherd_error *err)
 {
-	sherd_str key;
+	shd_str key;
 	uint64_t where;
 	bool ok;
-	TRY(sherd_ckpt_piece_key(e, &r->g->arena, &key, err));
-	size_t at = sherd_map_add(&r->pieces, key, r->count, &ok);
+	TRY(shd_ckpt_piece_key(e, &r->g->arena, &key, err));
+	size_t at = shd_map_add(&r->pieces, key, r->count, &ok);
 	if (!ok)
-		return sherd_fail_nomem(err);
-	if (at == SHERD_MAP_NONE) {
+		return shd_fail_nomem(err);
+	if (at == SHD_MAP_NONE) {
 		r->firsts[r->count++] = (first_replica){rank, e};
 		return SHERD_OK;
 	}
 	const first_replica *first = &r->firsts[at];
-	if (sherd_ckpt_same_checksums(first->entry, e, &where))
+	if (shd_ckpt_same_checksums(first->entry, e, &where))
 		return SHERD_OK;
-	return sherd_fail(err, SHERD_ECORRUPT, "replica-mismatch",
-	                  "tensor '%.80s': ranks %" PRIu32 " and %" PRIu32 " hold other bytes, from byte %" PRIu64
-	                  " of it on; nothing is published",
-	                  e->tensor.name, first->rank, rank, where);
+	return shd_fail(err, SHERD_ECORRUPT, "replica-mismatch",
+	                "tensor '%.80s': ranks %" PRIu32 " and %" PRIu32 " hold other bytes, from byte %" PRIu64
+	                " of it on; nothing is published",
+	                e->tensor.name, first->rank, rank, where);
 }
 
 /* The same piece in several shards must be the same bytes; their indexes have the checksums. */
 static int check_replicas(publishing *g, size_t entries, sherd_error *err)
 {
-	replicas all = {.g = g, .firsts = sherd_arena_alloc(&g->arena, entries + 1, sizeof(*all.firsts))};
-	int rc = all.firsts ? SHERD_OK : sherd_fail_nomem(err);
+	replicas all = {.g = g, .firsts = shd_arena_alloc(&g->arena, entries + 1, sizeof(*all.firsts))};
+	int rc = all.firsts ? SHERD_OK : shd_fail_nomem(err);
 	for (uint32_t r = 0; r < g->p->world && rc == SHERD_OK; r++)
 		for (size_t i = 0; i < g->shards[r].index.count && rc == SHERD_OK; i++)
 			rc = compare_replica(&all, r, &g->shards[r].index.entries[i], err);
-	sherd_map_done(&all.pieces);
+	shd_map_done(&all.pieces);
 	return rc;
 }
 
@@ -144,11 +144,11 @@ static int say_disagreement(const sherd_ckpt_about *all, uint32_t rank, sherd_er
 {
 	ckpt_disagreement d = {0};
 	uint32_t before = 0;
-	while (before < rank && !sherd_ckpt_disagree(&all[before], &all[rank], CKPT_NOBODY, &d))
+	while (before < rank && !shd_ckpt_disagree(&all[before], &all[rank], CKPT_NOBODY, &d))
 		before++;
-	return sherd_fail(err, SHERD_ECONFLICT, "ranks-disagree",
-	                  "rank %" PRIu32 " says %s %s, rank %" PRIu32 " says %s: nothing is published", before, d.what,
-	                  d.first, rank, d.second);
+	return shd_fail(err, SHERD_ECONFLICT, "ranks-disagree",
+	                "rank %" PRIu32 " says %s %s, rank %" PRIu32 " says %s: nothing is published", before, d.what,
+	                d.first, rank, d.second);
 }
 
 /* What rank 0 says is what is recorded: others would have said the rest for nothing. */
@@ -156,14 +156,14 @@ static int check_silence(const sherd_ckpt_about *all, const sherd_ckpt_about *sa
 {
 	ckpt_disagreement d = {0};
 	uint32_t rank = 1;
-	if (!sherd_ckpt_disagree(&all[0], said, CKPT_FIRST, &d))
+	if (!shd_ckpt_disagree(&all[0], said, CKPT_FIRST, &d))
 		return SHERD_OK;
-	while (rank < world && !sherd_ckpt_disagree(&all[0], &all[rank], CKPT_FIRST, &d))
+	while (rank < world && !shd_ckpt_disagree(&all[0], &all[rank], CKPT_FIRST, &d))
 		rank++;
-	return sherd_fail(err, SHERD_ECONFLICT, "ranks-disagree",
-	                  "rank %" PRIu32
-	                  " says %s %s, and rank 0, whose word is recorded, says none: nothing is published",
-	                  rank, d.what, d.second);
+	return shd_fail(err, SHERD_ECONFLICT, "ranks-disagree",
+	                "rank %" PRIu32
+	                " says %s %s, and rank 0, whose word is recorded, says none: nothing is published",
+	                rank, d.what, d.second);
 }
 
 /* Those that are there must mean the same training, also when others are still missing. */
@@ -171,32 +171,32 @@ static int check_training(publishing *g, sherd_error *err)
 {
 	sherd_ckpt_about said = {0};
 	ckpt_disagreement d;
-	sherd_ckpt_about *all = sherd_arena_alloc(&g->arena, g->p->world, sizeof(*all));
+	sherd_ckpt_about *all = shd_arena_alloc(&g->arena, g->p->world, sizeof(*all));
 	if (!all)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (uint32_t r = 0; r < g->p->world; r++) {
 		const found_shard *f = &g->shards[r];
 		all[r] = (sherd_ckpt_about){0};
 		if (!f->found || !f->index.about.len)
 			continue;
-		int rc = sherd_ckpt_about_decode(f->index.about, g->p->limits, &g->arena, &all[r], err);
-		TRY(sherd_in_object(err, rc, f->file));
-		if (sherd_ckpt_disagree(&said, &all[r], CKPT_NOBODY, &d))
+		int rc = shd_ckpt_about_decode(f->index.about, g->p->limits, &g->arena, &all[r], err);
+		TRY(shd_in_object(err, rc, f->file));
+		if (shd_ckpt_disagree(&said, &all[r], CKPT_NOBODY, &d))
 			return say_disagreement(all, r, err);
-		sherd_ckpt_training_add(&said, &all[r]);
+		shd_ckpt_training_add(&said, &all[r]);
 	}
 	return g->shards[0].found ? check_silence(all, &said, g->p->world, err) : SHERD_OK;
 }
 
-static int build(publishing *g, sherd_buf *out, sherd_error *err)
+static int build(publishing *g, shd_buf *out, sherd_error *err)
 {
 	const ckpt_publication *p = g->p;
-	char when[SHERD_TIME_TEXT];
-	const sherd_ckpt_index *first = &g->shards[0].index;
+	char when[SHD_TIME_TEXT];
+	const shd_ckpt_index *first = &g->shards[0].index;
 	size_t tensors = 0;
 	for (uint32_t r = 0; r < p->world; r++)
 		tensors += g->shards[r].index.count;
-	sherd_ckpt_meta meta = {
+	shd_ckpt_meta meta = {
 		.version = "1.0.0",
 		.timestamp = when,
 		.world = p->world,
@@ -204,31 +204,31 @@ static int build(publishing *g, sherd_buf *out, sherd_error *err)
 		.set_id = p->set_id,
 		.count = p->world,
 	};
-	sherd_time_format(first->time_ns, when);
+	shd_time_format(first->time_ns, when);
 	if (first->about.len)
-		TRY(sherd_ckpt_about_decode(first->about, p->limits, &g->arena, &meta.about, err));
-	meta.shards = sherd_arena_alloc(&g->arena, p->world, sizeof(*meta.shards));
+		TRY(shd_ckpt_about_decode(first->about, p->limits, &g->arena, &meta.about, err));
+	meta.shards = shd_arena_alloc(&g->arena, p->world, sizeof(*meta.shards));
 	if (!meta.shards)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (uint32_t r = 0; r < p->world; r++)
 		describe_shard(&g->shards[r], tensors <= MOST_LISTED, &meta.shards[r]);
-	TRY(sherd_in_object(err, check_tensors(&meta, err), p->prefix));
-	TRY(sherd_in_object(err, check_replicas(g, tensors, err), p->prefix));
-	sherd_ckpt_meta_encode(&meta, false, out);
-	return sherd_buf_check(out, err);
+	TRY(shd_in_object(err, check_tensors(&meta, err), p->prefix));
+	TRY(shd_in_object(err, check_replicas(g, tensors, err), p->prefix));
+	shd_ckpt_meta_encode(&meta, false, out);
+	return shd_buf_check(out, err);
 }
 
-static int commit(const ckpt_publication *p, const sherd_buf *text, sherd_error *err)
+static int commit(const ckpt_publication *p, const shd_buf *text, sherd_error *err)
 {
-	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	SHD_AUTO_BUF key = {0};
 	sherd_write_options options = {
 		.mode = p->replaces ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
 		.if_identity = p->replaces,
 		.size_hint = text->len,
 	};
-	sherd_ckpt_name_metadata(&key, p->prefix);
-	TRY(sherd_buf_check(&key, err));
+	shd_ckpt_name_metadata(&key, p->prefix);
+	TRY(shd_buf_check(&key, err));
 	TRY(sherd_store_write(p->store, (const char *)key.data, &options, &writer, err));
 	TRY(sherd_writer_append(writer, text->data, text->len, err));
 	return sherd_writer_commit(TAKE(writer), err);
@@ -236,26 +236,26 @@ static int commit(const ckpt_publication *p, const sherd_buf *text, sherd_error 
 
 static int publish(publishing *g, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
-	TRY(sherd_pool_run(g->p->pool, g->p->world, find_one, g, err));
-	TRY(sherd_in_object(err, check_training(g, err), g->p->prefix));
-	TRY(sherd_in_object(err, check_found(g, err), g->p->prefix));
+	SHD_AUTO_BUF text = {0};
+	TRY(shd_pool_run(g->p->pool, g->p->world, find_one, g, err));
+	TRY(shd_in_object(err, check_training(g, err), g->p->prefix));
+	TRY(shd_in_object(err, check_found(g, err), g->p->prefix));
 	TRY(build(g, &text, err));
-	TRY(sherd_meter_ask(g->p->meter, err));
+	TRY(shd_meter_ask(g->p->meter, err));
 	return g->p->only_check ? SHERD_OK : commit(g->p, &text, err);
 }
 
-int sherd_ckpt_publish(const ckpt_publication *p, sherd_error *err)
+int shd_ckpt_publish(const ckpt_publication *p, sherd_error *err)
 {
-	if (!p->world || p->world > sherd_limits_or_default(p->limits).shards)
-		return sherd_fail(err, SHERD_ELIMIT, "too-many-shards", "a set of %" PRIu32 " shards", p->world);
+	if (!p->world || p->world > shd_limits_or_default(p->limits).shards)
+		return shd_fail(err, SHERD_ELIMIT, "too-many-shards", "a set of %" PRIu32 " shards", p->world);
 	publishing g = {.p = p, .shards = calloc(p->world, sizeof(*g.shards))};
 	if (!g.shards)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	int rc = publish(&g, err);
 	for (uint32_t r = 0; r < p->world; r++)
-		sherd_arena_done(&g.shards[r].arena);
+		shd_arena_done(&g.shards[r].arena);
 	free(g.shards);
-	sherd_arena_done(&g.arena);
+	shd_arena_done(&g.arena);
 	return rc;
 }

@@ -1,6 +1,6 @@
 /* engine/ckpt/publish.h - the last step of a save: the metadata, built from the shards themselves. */
-#ifndef SHERD_ENGINE_CKPT_PUBLISH_H
-#define SHERD_ENGINE_CKPT_PUBLISH_H
+#ifndef SHD_ENGINE_CKPT_PUBLISH_H
+#define SHD_ENGINE_CKPT_PUBLISH_H
 
 #include "base/meter.h"
 
@@ -13,7 +13,7 @@ typedef struct ckpt_publication {
 	uint32_t world;
 	const char *replaces; /* identity of the metadata to replace; NULL: there must be none */
 	sherd_pool *pool;
-	sherd_meter *meter;
+	shd_meter *meter;
 	bool counts_shards; /* the meter does, those that are found; else nothing */
 	bool only_check;    /* everything but the last step */
 	const sherd_limits *limits;
@@ -21,6 +21,6 @@ typedef struct ckpt_publication {
 
 /* The metadata does not depend on who publishes it. SHERD_EINCOMPLETE names the first missing rank;
  * SHERD_EEXIST or SHERD_ECONFLICT when another set was published first; SHERD_ECANCELLED: nothing was. */
-int sherd_ckpt_publish(const ckpt_publication *p, sherd_error *err);
+int shd_ckpt_publish(const ckpt_publication *p, sherd_error *err);
 
 #endif

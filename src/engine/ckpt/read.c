@@ -59,12 +59,12 @@ static bool share_of(const sherd_tensor *t, const sherd_ckpt_piece *piece, const
 {
 	box from, what;
 	(void)byte_box(t, piece->at, piece->shape, &from);
-	if (!sherd_box_meet(target, &from, ndim, &what))
+	if (!shd_box_meet(target, &from, ndim, &what))
 		return false;
 	out->piece = piece;
 	out->arrived = false;
 	out->bytes = box_bytes(&what, ndim);
-	sherd_runs_init(&out->runs, ndim, &what, &from, target, dst);
+	shd_runs_init(&out->runs, ndim, &what, &from, target, dst);
 	return true;
 }
 
@@ -74,10 +74,10 @@ static int copy_part(const sherd_ckpt *c, part *p, bool checked, uint8_t *scratc
 	uint64_t base = f->data_offset + p->piece->offset;
 	const uint32_t *crcs = NULL;
 	if (checked)
-		TRY(sherd_ckpt_piece_crcs(c, p->piece, &crcs, err));
-	int rc = crcs ? sherd_runs_copy_checked(&p->runs, f->reader, base, p->piece->bytes, crcs, scratch, err)
-	              : sherd_runs_copy(&p->runs, f->reader, base, scratch, err);
-	return sherd_in_reader(err, rc, f->reader);
+		TRY(shd_ckpt_piece_crcs(c, p->piece, &crcs, err));
+	int rc = crcs ? shd_runs_copy_checked(&p->runs, f->reader, base, p->piece->bytes, crcs, scratch, err)
+	              : shd_runs_copy(&p->runs, f->reader, base, scratch, err);
+	return shd_in_reader(err, rc, f->reader);
 }
 
 /* Needs scratch only where runs are short; it is made when first needed. */
@@ -91,9 +91,9 @@ static int read_box(const sherd_ckpt *c, size_t tensor, const box *target, uint3
 		if (!share_of(&c->tensors[tensor], &pieces[i], target, ndim, dst, &p))
 			continue;
 		if (p.runs.outer && !*scratch && !(*scratch = malloc(RUNS_WINDOW)))
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 		if (proven)
-			TRY(sherd_ckpt_prove(c, p.piece, p.runs.src, p.runs.end, err));
+			TRY(shd_ckpt_prove(c, p.piece, p.runs.src, p.runs.end, err));
 		TRY(copy_part(c, &p, false, *scratch, err));
 	}
 	return SHERD_OK;
@@ -101,18 +101,18 @@ static int read_box(const sherd_ckpt *c, size_t tensor, const box *target, uint3
 
 static int no_such_tensor(size_t tensor, sherd_error *err)
 {
-	return sherd_fail(err, SHERD_EINVAL, "bad-argument", "no tensor has number %zu", tensor);
+	return shd_fail(err, SHERD_EINVAL, "bad-argument", "no tensor has number %zu", tensor);
 }
 
 static int check_slice(const sherd_tensor *t, const uint64_t *at, const uint64_t *shape, sherd_error *err)
 {
 	if (t->dtype == SHERD_UTF8)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "tensor '%.80s' is text and cannot be sliced",
-		                  t->name);
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "tensor '%.80s' is text and cannot be sliced",
+		                t->name);
 	for (uint32_t d = 0; d < t->ndim; d++)
 		if (at[d] > t->shape[d] || shape[d] > t->shape[d] - at[d])
-			return sherd_fail(err, SHERD_EINVAL, "bad-argument",
-			                  "tensor '%.80s': the slice leaves it in dimension %" PRIu32, t->name, d);
+			return shd_fail(err, SHERD_EINVAL, "bad-argument",
+			                "tensor '%.80s': the slice leaves it in dimension %" PRIu32, t->name, d);
 	return SHERD_OK;
 }
 
@@ -179,14 +179,14 @@ static int read_bytes(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, bo
 	const sherd_tensor *t = &ckpt->tensors[tensor];
 	const sherd_ckpt_piece *piece = &ckpt->pieces[ckpt->first_piece[tensor]];
 	if (offset > t->bytes || len > t->bytes - offset)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
-		                  "tensor '%.80s': bytes %" PRIu64 " and %zu more leave it", t->name, offset, len);
+		return shd_fail(err, SHERD_EINVAL, "bad-argument",
+		                "tensor '%.80s': bytes %" PRIu64 " and %zu more leave it", t->name, offset, len);
 	if (!len)
 		return SHERD_OK;
 	if (!piece->at) {
 		const ckpt_shard *f = &ckpt->files[piece->shard];
 		if (proven)
-			TRY(sherd_ckpt_prove(ckpt, piece, offset, offset + len, err));
+			TRY(shd_ckpt_prove(ckpt, piece, offset, offset + len, err));
 		return sherd_reader_at(f->reader, f->data_offset + piece->offset + offset, buf, len, err);
 	}
 	range r = {.ckpt = ckpt, .tensor = tensor, .proven = proven, .dst = buf, .err = err};
@@ -202,8 +202,8 @@ int sherd_ckpt_read(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void
 	return read_bytes(ckpt, tensor, offset, false, buf, len, err);
 }
 
-int sherd_ckpt_read_proven(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void *buf, size_t len,
-                           sherd_error *err)
+int shd_ckpt_read_proven(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void *buf, size_t len,
+                         sherd_error *err)
 {
 	return read_bytes(ckpt, tensor, offset, true, buf, len, err);
 }
@@ -215,13 +215,13 @@ int sherd_ckpt_map(const sherd_ckpt *ckpt, size_t tensor, const void **out, sher
 	const sherd_tensor *t = &ckpt->tensors[tensor];
 	const sherd_ckpt_piece *piece = &ckpt->pieces[ckpt->first_piece[tensor]];
 	if (!t->bytes || piece->at)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "tensor '%.80s' is empty or cut", t->name);
+		return shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "tensor '%.80s' is empty or cut", t->name);
 	const ckpt_shard *f = &ckpt->files[piece->shard];
 	const void *p;
 	TRY(sherd_reader_map(f->reader, f->data_offset + piece->offset, t->bytes, &p, err));
-	if ((uintptr_t)p % sherd_dtype_align(t->dtype))
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "tensor '%.80s' is not aligned in its file",
-		                  t->name);
+	if ((uintptr_t)p % shd_dtype_align(t->dtype))
+		return shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "tensor '%.80s' is not aligned in its file",
+		                t->name);
 	*out = p;
 	return SHERD_OK;
 }
@@ -232,8 +232,8 @@ typedef struct load {
 	const sherd_ckpt *ckpt;
 	const sherd_ckpt_want *wants;
 	bool checked;
-	sherd_buf parts; /* of part */
-	sherd_meter meter;
+	shd_buf parts; /* of part */
+	shd_meter meter;
 	uint64_t total;
 } load;
 
@@ -241,7 +241,7 @@ typedef struct load {
 static void add_part(load *l, const part *p)
 {
 	if (p->runs.outer || p->bytes <= PART_BYTES) {
-		sherd_buf_append(&l->parts, p, sizeof(*p));
+		shd_buf_append(&l->parts, p, sizeof(*p));
 		return;
 	}
 	uint64_t end = p->runs.src + p->runs.length;
@@ -253,7 +253,7 @@ static void add_part(load *l, const part *p)
 		cut.runs.dst += at - p->runs.src;
 		cut.runs.length = cut.bytes = stop - at;
 		cut.runs.end = stop;
-		sherd_buf_append(&l->parts, &cut, sizeof(cut));
+		shd_buf_append(&l->parts, &cut, sizeof(cut));
 		at = stop;
 	}
 }
@@ -277,7 +277,7 @@ static int add_want(load *l, const sherd_ckpt_want *w, sherd_error *err)
 			add_part(l, &p);
 		}
 	}
-	return sherd_buf_check(&l->parts, err);
+	return shd_buf_check(&l->parts, err);
 }
 
 static int load_part(void *arg, size_t i, sherd_error *err)
@@ -288,11 +288,11 @@ static int load_part(void *arg, size_t i, sherd_error *err)
 	if (p.arrived)
 		return SHERD_OK;
 	if ((p.runs.outer || l->checked) && !(scratch = malloc(RUNS_WINDOW)))
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	int rc = copy_part(l->ckpt, &p, l->checked, scratch, err);
 	free(scratch);
 	TRY(rc);
-	return sherd_meter_add(&l->meter, p.bytes, err);
+	return shd_meter_add(&l->meter, p.bytes, err);
 }
 
 /* ---- verified by SHA-256: a shard is read once, in order, and what is wanted in one run arrives meanwhile */
@@ -326,7 +326,7 @@ static part *first_part(const load *l, size_t shard)
 }
 
 /* Reads and hashes from *at on: to the end of the part if it lies there, else up to it. */
-static int hash_step(load *l, const ckpt_shard *f, part *p, uint64_t *at, sherd_sha256 *sha, uint8_t *scratch,
+static int hash_step(load *l, const ckpt_shard *f, part *p, uint64_t *at, shd_sha256 *sha, uint8_t *scratch,
                      sherd_error *err)
 {
 	bool inside = p && source_of(p) == *at;
@@ -334,16 +334,16 @@ static int hash_step(load *l, const ckpt_shard *f, part *p, uint64_t *at, sherd_
 	while (*at < stop) {
 		size_t n = stop - *at < RUNS_WINDOW ? (size_t)(stop - *at) : RUNS_WINDOW;
 		const uint8_t *bytes;
-		TRY(sherd_runs_fetch(f->reader, f->data_offset + *at, n, scratch, &bytes, err));
+		TRY(shd_runs_fetch(f->reader, f->data_offset + *at, n, scratch, &bytes, err));
 		for (size_t done = 0; done < n; done += CACHED) {
 			size_t part_bytes = n - done < CACHED ? n - done : CACHED;
-			sherd_sha256_add(sha, bytes + done, part_bytes);
+			shd_sha256_add(sha, bytes + done, part_bytes);
 			if (inside)
-				sherd_copy_past(p->runs.dst + (*at - source_of(p)) + done, bytes + done, part_bytes);
+				shd_copy_past(p->runs.dst + (*at - source_of(p)) + done, bytes + done, part_bytes);
 		}
-		TRY(sherd_runs_release(f->reader, f->data_offset + *at, n, scratch, bytes, err));
+		TRY(shd_runs_release(f->reader, f->data_offset + *at, n, scratch, bytes, err));
 		*at += n;
-		TRY(sherd_meter_add(&l->meter, n, err));
+		TRY(shd_meter_add(&l->meter, n, err));
 	}
 	if (inside)
 		p->arrived = true;
@@ -359,9 +359,9 @@ static bool read_again(const part *p, uint64_t at)
 static int hash_all(load *l, size_t shard, part *first, const part *end, uint8_t *scratch, sherd_error *err)
 {
 	const ckpt_shard *f = &l->ckpt->files[shard];
-	sherd_sha256 sha;
+	shd_sha256 sha;
 	uint64_t at = 0;
-	sherd_sha256_init(&sha);
+	shd_sha256_init(&sha);
 	for (part *p = first; p < end; p++) {
 		if (read_again(p, at))
 			continue;
@@ -369,7 +369,7 @@ static int hash_all(load *l, size_t shard, part *first, const part *end, uint8_t
 			TRY(hash_step(l, f, p, &at, &sha, scratch, err));
 	}
 	TRY(hash_step(l, f, NULL, &at, &sha, scratch, err));
-	return sherd_ckpt_shard_compare(f, &sha, err);
+	return shd_ckpt_shard_compare(f, &sha, err);
 }
 
 static int hash_shard(void *arg, size_t i, sherd_error *err)
@@ -380,10 +380,10 @@ static int hash_shard(void *arg, size_t i, sherd_error *err)
 		return SHERD_OK;
 	uint8_t *scratch = malloc(RUNS_WINDOW);
 	if (!scratch)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	int rc = hash_all(l, i, first, end, scratch, err);
 	free(scratch);
-	return sherd_in_reader(err, rc, l->ckpt->files[i].reader);
+	return shd_in_reader(err, rc, l->ckpt->files[i].reader);
 }
 
 /* Sorts the parts by shard and place, and counts the bytes of all shards that will be hashed. */
@@ -416,11 +416,11 @@ static int run_load(load *l, size_t count, const sherd_ckpt_load_options *o, she
 	bool hashed = o->check == SHERD_CHECK_SHA256;
 	if (hashed)
 		plan_hashing(l);
-	sherd_meter_init(&l->meter, o->progress, l->total);
-	int rc = hashed ? sherd_pool_run(o->pool, l->ckpt->shard_count, hash_shard, l, err) : SHERD_OK;
+	shd_meter_init(&l->meter, o->progress, l->total);
+	int rc = hashed ? shd_pool_run(o->pool, l->ckpt->shard_count, hash_shard, l, err) : SHERD_OK;
 	if (rc == SHERD_OK)
-		rc = sherd_pool_run(o->pool, l->parts.len / sizeof(part), load_part, l, err);
-	sherd_meter_done(&l->meter);
+		rc = shd_pool_run(o->pool, l->parts.len / sizeof(part), load_part, l, err);
+	shd_meter_done(&l->meter);
 	return rc;
 }
 
@@ -430,6 +430,6 @@ int sherd_ckpt_load(const sherd_ckpt *ckpt, const sherd_ckpt_want *wants, size_t
 	sherd_ckpt_load_options o = options ? *options : (sherd_ckpt_load_options){0};
 	load l = {.ckpt = ckpt, .wants = wants, .checked = o.check == SHERD_CHECK_CRC};
 	int rc = run_load(&l, count, &o, err);
-	sherd_buf_done(&l.parts);
+	shd_buf_done(&l.parts);
 	return rc;
 }

@@ -16,18 +16,18 @@
 
 static int replaced_meanwhile(sherd_error *err)
 {
-	return sherd_fail(err, SHERD_ECONFLICT, "conflict", "the set has just been saved, replaced or removed");
+	return shd_fail(err, SHERD_ECONFLICT, "conflict", "the set has just been saved, replaced or removed");
 }
 
 /* The very metadata that was looked at: a save that was taken over from, and lives on, asks no claim before it
  * publishes. identity "": there is none. */
 static int remove_metadata(sherd_store *store, const char *prefix, const char *identity, sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO_BUF key = {0};
 	if (!*identity)
 		return SHERD_OK;
-	sherd_ckpt_name_metadata(&key, prefix);
-	TRY(sherd_buf_check(&key, err));
+	shd_ckpt_name_metadata(&key, prefix);
+	TRY(shd_buf_check(&key, err));
 	int rc = sherd_store_remove_if(store, (const char *)key.data, identity, err);
 	return rc == SHERD_ECONFLICT || rc == SHERD_ENOTFOUND ? replaced_meanwhile(err) : rc;
 }
@@ -43,7 +43,7 @@ static int remove_files(sherd_store *store, const ckpt_files *files, sherd_error
 static int look_again(sherd_store *store, const char *prefix, const char *identity, sherd_error *err)
 {
 	ckpt_committed now;
-	TRY(sherd_ckpt_committed(store, prefix, &now, err));
+	TRY(shd_ckpt_committed(store, prefix, &now, err));
 	return now.there == (*identity != 0) && strcmp(now.identity, identity) == 0 ? SHERD_OK
 	                                                                            : replaced_meanwhile(err);
 }
@@ -54,12 +54,12 @@ static int remove_claimed(sherd_store *store, const char *prefix, const char *id
 {
 	ckpt_hold hold;
 	ckpt_files files = {0};
-	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(id, 1, 0);
+	shd_ckpt_claim mine = shd_ckpt_claim_of_us(id, 1, 0);
 	mine.removing = true;
-	TRY(sherd_ckpt_hold(&hold, store, prefix, &mine, NULL, NULL, err));
+	TRY(shd_ckpt_hold(&hold, store, prefix, &mine, NULL, NULL, err));
 	int rc = look_again(store, prefix, identity, err);
 	if (rc == SHERD_OK)
-		rc = sherd_ckpt_files_open(&files, store, prefix, err);
+		rc = shd_ckpt_files_open(&files, store, prefix, err);
 	bool nothing_yet = rc < 0;
 	if (rc == SHERD_OK) {
 		rc = remove_metadata(store, prefix, identity, err);
@@ -67,23 +67,23 @@ static int remove_claimed(sherd_store *store, const char *prefix, const char *id
 	}
 	if (rc == SHERD_OK)
 		rc = remove_files(store, &files, err);
-	sherd_ckpt_files_done(&files);
+	shd_ckpt_files_done(&files);
 	if (rc < 0 && nothing_yet) {
-		(void)sherd_ckpt_drop(&hold, NULL);
+		(void)shd_ckpt_drop(&hold, NULL);
 		return rc;
 	}
 	if (rc < 0) {
-		sherd_ckpt_release(&hold); /* the claim stays: the next save, prune or removal goes on */
+		shd_ckpt_release(&hold); /* the claim stays: the next save, prune or removal goes on */
 		return rc;
 	}
-	return sherd_ckpt_drop(&hold, err);
+	return shd_ckpt_drop(&hold, err);
 }
 
-int sherd_ckpt_remove_set(sherd_store *store, const char *prefix, const char *identity, sherd_error *err)
+int shd_ckpt_remove_set(sherd_store *store, const char *prefix, const char *identity, sherd_error *err)
 {
 	ckpt_committed now;
 	sherd_set_id id;
-	TRY(sherd_ckpt_committed(store, prefix, &now, err));
+	TRY(shd_ckpt_committed(store, prefix, &now, err));
 	if (!now.there || strcmp(now.identity, identity) != 0)
 		return replaced_meanwhile(err);
 	id = now.set_id;
@@ -92,7 +92,7 @@ int sherd_ckpt_remove_set(sherd_store *store, const char *prefix, const char *id
 	return remove_claimed(store, prefix, identity, &id, err);
 }
 
-int sherd_ckpt_remove_orphans(sherd_store *store, const char *prefix, sherd_error *err)
+int shd_ckpt_remove_orphans(sherd_store *store, const char *prefix, sherd_error *err)
 {
 	sherd_set_id id;
 	TRY(sherd_set_id_random(&id, err));
@@ -102,21 +102,21 @@ int sherd_ckpt_remove_orphans(sherd_store *store, const char *prefix, sherd_erro
 /* The files under the prefix that its metadata does not name; *identity is that of the metadata. */
 static int list_strays(sherd_store *store, const char *prefix, ckpt_files *files, char identity[72], sherd_error *err)
 {
-	sherd_arena arena = {0};
-	sherd_ckpt_meta meta;
-	__attribute__((cleanup(sherd_map_done))) sherd_map named = {0};
-	TRY(sherd_ckpt_files_open(files, store, prefix, err));
-	int rc = sherd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, identity, err);
+	shd_arena arena = {0};
+	shd_ckpt_meta meta;
+	__attribute__((cleanup(shd_map_done))) shd_map named = {0};
+	TRY(shd_ckpt_files_open(files, store, prefix, err));
+	int rc = shd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, identity, err);
 	if (rc == SHERD_OK)
-		rc = sherd_ckpt_metadata_files(&meta, prefix, &arena, &named, err);
+		rc = shd_ckpt_metadata_files(&meta, prefix, &arena, &named, err);
 	size_t kept = 0;
 	for (size_t i = 0; rc == SHERD_OK && i < files->count; i++)
-		if (sherd_map_find(&named, sherd_str_of(sherd_str_leaf(files->list[i].key))) == SHERD_MAP_NONE)
+		if (shd_map_find(&named, shd_str_of(shd_str_leaf(files->list[i].key))) == SHD_MAP_NONE)
 			files->list[kept++] = files->list[i];
 	files->count = kept;
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	if (rc < 0)
-		sherd_ckpt_files_done(files);
+		shd_ckpt_files_done(files);
 	return rc;
 }
 
@@ -131,12 +131,12 @@ static int remove_listed(sherd_store *store, const char *prefix, const char *ide
 		rc = replaced_meanwhile(err);
 	for (size_t i = 0; rc == SHERD_OK && i < files.count; i++)
 		rc = sherd_store_remove(store, files.list[i].key, err);
-	sherd_ckpt_files_done(&files);
+	shd_ckpt_files_done(&files);
 	return rc;
 }
 
-int sherd_ckpt_remove_strays(sherd_store *store, const char *prefix, const char *identity, bool dry_run, size_t *count,
-                             sherd_error *err)
+int shd_ckpt_remove_strays(sherd_store *store, const char *prefix, const char *identity, bool dry_run, size_t *count,
+                           sherd_error *err)
 {
 	ckpt_files files = {0};
 	ckpt_hold hold;
@@ -144,43 +144,43 @@ int sherd_ckpt_remove_strays(sherd_store *store, const char *prefix, const char 
 	char now[72] = "";
 	int rc = list_strays(store, prefix, &files, now, err);
 	*count = rc == SHERD_OK ? files.count : 0;
-	sherd_ckpt_files_done(&files);
+	shd_ckpt_files_done(&files);
 	if (rc == SHERD_ENOTFOUND)
 		return replaced_meanwhile(err);
 	TRY(rc);
 	if (!*count || dry_run)
 		return SHERD_OK;
 	TRY(sherd_set_id_random(&id, err));
-	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&id, 1, 0);
+	shd_ckpt_claim mine = shd_ckpt_claim_of_us(&id, 1, 0);
 	mine.removing = true;
-	TRY(sherd_ckpt_hold(&hold, store, prefix, &mine, NULL, NULL, err));
+	TRY(shd_ckpt_hold(&hold, store, prefix, &mine, NULL, NULL, err));
 	rc = remove_listed(store, prefix, identity, err);
 	if (rc < 0) {
-		(void)sherd_ckpt_drop(&hold, NULL);
+		(void)shd_ckpt_drop(&hold, NULL);
 		return rc;
 	}
-	return sherd_ckpt_drop(&hold, err);
+	return shd_ckpt_drop(&hold, err);
 }
 
 /* Metadata that somebody copied needs the shards of the set that it was copied from. */
 static int check_lent(sherd_store *store, const char *prefix, const sherd_ckpt_options *options, sherd_error *err)
 {
 	ckpt_lent lent = {0};
-	sherd_meter meter;
-	sherd_meter_init(&meter, options ? options->progress : NULL, 0);
-	int rc = sherd_ckpt_lent_open(&lent, store, prefix, options ? options->limits : NULL, &meter, err);
-	sherd_meter_done(&meter);
+	shd_meter meter;
+	shd_meter_init(&meter, options ? options->progress : NULL, 0);
+	int rc = shd_ckpt_lent_open(&lent, store, prefix, options ? options->limits : NULL, &meter, err);
+	shd_meter_done(&meter);
 	if (rc == SHERD_OK && lent.why.code < 0) {
 		rc = lent.why.code;
 		if (err)
 			*err = lent.why;
 	} else if (rc == SHERD_OK && lent.borrower) {
-		rc = sherd_fail(err, SHERD_ECONFLICT, "conflict", "the metadata of %.128s %s: remove that one first",
-		                lent.borrower,
-		                lent.unsure ? "cannot be read, and may name shards of this set"
-		                            : "names shards of this set");
+		rc = shd_fail(err, SHERD_ECONFLICT, "conflict", "the metadata of %.128s %s: remove that one first",
+		              lent.borrower,
+		              lent.unsure ? "cannot be read, and may name shards of this set"
+		                          : "names shards of this set");
 	}
-	sherd_ckpt_lent_done(&lent);
+	shd_ckpt_lent_done(&lent);
 	return rc;
 }
 
@@ -189,39 +189,39 @@ static int remove_rest(sherd_store *store, const char *prefix, sherd_ckpt_state 
 {
 	ckpt_files files = {0};
 	ckpt_claim_look claim = {0};
-	int rc = sherd_ckpt_claim_look(store, prefix, &claim, err);
+	int rc = shd_ckpt_claim_look(store, prefix, &claim, err);
 	if (rc != SHERD_EUNSUPPORTED) /* no claim, but in the way of ours: that is told when we claim */
 		TRY(rc);
 	if (claim.there)
-		TRY(sherd_ckpt_clear_dead(store, prefix, 0, NULL, err));
-	TRY(sherd_ckpt_files_open(&files, store, prefix, err));
+		TRY(shd_ckpt_clear_dead(store, prefix, 0, NULL, err));
+	TRY(shd_ckpt_files_open(&files, store, prefix, err));
 	size_t left = files.count;
-	sherd_ckpt_files_done(&files);
+	shd_ckpt_files_done(&files);
 	if (!claim.there && !left)
-		return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no such checkpoint");
+		return shd_fail(err, SHERD_ENOTFOUND, "not-found", "no such checkpoint");
 	*was = claim.there ? SHERD_CKPT_DEAD : SHERD_CKPT_ORPHANED;
-	return left ? sherd_ckpt_remove_orphans(store, prefix, err) : SHERD_OK;
+	return left ? shd_ckpt_remove_orphans(store, prefix, err) : SHERD_OK;
 }
 
 static int remove_prefix(sherd_store *store, const char *prefix, const sherd_ckpt_options *options,
                          sherd_ckpt_state *was, sherd_error *err)
 {
 	ckpt_committed now;
-	if (!*sherd_str_leaf(prefix) || sherd_ckpt_name_parse(prefix).kind != SHERD_CKPT_NAME_OTHER)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "this is not the prefix of a checkpoint");
+	if (!*shd_str_leaf(prefix) || shd_ckpt_name_parse(prefix).kind != SHD_CKPT_NAME_OTHER)
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "this is not the prefix of a checkpoint");
 	TRY(check_lent(store, prefix, options, err));
-	TRY(sherd_ckpt_committed(store, prefix, &now, err));
+	TRY(shd_ckpt_committed(store, prefix, &now, err));
 	if (!now.there)
 		return remove_rest(store, prefix, was, err);
 	*was = now.readable ? SHERD_CKPT_COMMITTED : SHERD_CKPT_DAMAGED;
-	return sherd_ckpt_remove_set(store, prefix, now.identity, err);
+	return shd_ckpt_remove_set(store, prefix, now.identity, err);
 }
 
 int sherd_ckpt_remove(sherd_store *store, const char *prefix, const sherd_ckpt_options *options, sherd_ckpt_state *was,
                       sherd_error *err)
 {
 	sherd_ckpt_state found = SHERD_CKPT_COMMITTED;
-	TRY(sherd_in_object(err, remove_prefix(store, prefix, options, &found, err), prefix));
+	TRY(shd_in_object(err, remove_prefix(store, prefix, options, &found, err), prefix));
 	if (was)
 		*was = found;
 	return SHERD_OK;

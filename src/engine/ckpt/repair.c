@@ -31,46 +31,46 @@ typedef struct repairing {
 	sherd_store *store;
 	const char *prefix;
 	sherd_ckpt_repair_options options;
-	sherd_meter meter;
-	sherd_buf candidates;
-	sherd_buf members;
-	sherd_arena arena;
+	shd_meter meter;
+	shd_buf candidates;
+	shd_buf members;
+	shd_arena arena;
 	sherd_set_id chosen;
 } repairing;
 
-static int note(repairing *g, const sherd_ckpt_index *index, const char *key, sherd_error *err)
+static int note(repairing *g, const shd_ckpt_index *index, const char *key, sherd_error *err)
 {
 	member m = {.set_id = index->set_id, .rank = index->rank};
-	m.key = sherd_arena_str(&g->arena, sherd_str_of(key));
-	sherd_buf_append(&g->members, &m, sizeof(m));
+	m.key = shd_arena_str(&g->arena, shd_str_of(key));
+	shd_buf_append(&g->members, &m, sizeof(m));
 	if (!m.key || g->members.failed)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	candidate *list = (candidate *)(void *)g->candidates.data;
 	size_t n = g->candidates.len / sizeof(*list);
 	for (size_t i = 0; i < n; i++)
-		if (sherd_set_id_equal(&list[i].set_id, &index->set_id)) {
+		if (shd_set_id_equal(&list[i].set_id, &index->set_id)) {
 			list[i].shards++;
 			return SHERD_OK;
 		}
 	candidate c = {.set_id = index->set_id, .world = index->world, .shards = 1};
-	sherd_buf_append(&g->candidates, &c, sizeof(c));
-	return sherd_buf_check(&g->candidates, err);
+	shd_buf_append(&g->candidates, &c, sizeof(c));
+	return shd_buf_check(&g->candidates, err);
 }
 
 static int look_at(repairing *g, const ckpt_file *file, sherd_error *err)
 {
-	sherd_arena arena = {0};
-	sherd_ckpt_index index;
+	shd_arena arena = {0};
+	shd_ckpt_index index;
 	ckpt_shard s;
 	bool found = false;
-	int rc = sherd_ckpt_shard_open(&s, g->store, file->key, 0, err);
+	int rc = shd_ckpt_shard_open(&s, g->store, file->key, 0, err);
 	if (rc == SHERD_OK) {
-		rc = sherd_ckpt_shard_index(&s, g->options.limits, &arena, &index, &found, err);
-		sherd_ckpt_shard_done(&s);
+		rc = shd_ckpt_shard_index(&s, g->options.limits, &arena, &index, &found, err);
+		shd_ckpt_shard_done(&s);
 	}
 	if (rc == SHERD_OK && found)
 		rc = note(g, &index, file->key, err);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	/* A damaged shard is no candidate; the rank it leaves missing is named later. */
 	return rc == SHERD_EIO || rc == SHERD_ENOMEM ? rc : SHERD_OK;
 }
@@ -78,14 +78,14 @@ static int look_at(repairing *g, const ckpt_file *file, sherd_error *err)
 static int look_at_all(repairing *g, sherd_error *err)
 {
 	ckpt_files files = {0};
-	TRY(sherd_ckpt_files_open(&files, g->store, g->prefix, err));
-	int rc = files.count ? SHERD_OK : sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no shards are there");
+	TRY(shd_ckpt_files_open(&files, g->store, g->prefix, err));
+	int rc = files.count ? SHERD_OK : shd_fail(err, SHERD_ENOTFOUND, "not-found", "no shards are there");
 	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++) {
 		rc = look_at(g, &files.list[i], err);
 		if (rc == SHERD_OK)
-			rc = sherd_meter_ask(&g->meter, err);
+			rc = shd_meter_ask(&g->meter, err);
 	}
-	sherd_ckpt_files_done(&files);
+	shd_ckpt_files_done(&files);
 	return rc;
 }
 
@@ -93,7 +93,7 @@ static bool has_rank(const repairing *g, const sherd_set_id *id, uint32_t rank)
 {
 	const member *list = (const member *)(const void *)g->members.data;
 	for (size_t i = 0; i < g->members.len / sizeof(*list); i++)
-		if (list[i].rank == rank && sherd_set_id_equal(&list[i].set_id, id))
+		if (list[i].rank == rank && shd_set_id_equal(&list[i].set_id, id))
 			return true;
 	return false;
 }
@@ -108,16 +108,16 @@ static int none_complete(const repairing *g, sherd_error *err)
 		if (!best || list[i].shards > best->shards)
 			best = &list[i];
 	if (!best || g->options.set_id)
-		return sherd_fail(err, SHERD_EINCOMPLETE, "incomplete",
-		                  "no shard %s here that describes itself and is whole",
-		                  g->options.set_id ? "of that set is" : "is");
+		return shd_fail(err, SHERD_EINCOMPLETE, "incomplete",
+		                "no shard %s here that describes itself and is whole",
+		                g->options.set_id ? "of that set is" : "is");
 	for (uint32_t r = 0; r < best->world && used + 16 < sizeof(ranks); r++)
 		if (!has_rank(g, &best->set_id, r))
 			used += (size_t)snprintf(ranks + used, sizeof(ranks) - used, "%s%" PRIu32, used ? ", " : "", r);
 	sherd_set_id_format(&best->set_id, id);
-	return sherd_fail(err, SHERD_EINCOMPLETE, "incomplete",
-	                  "of set %s %" PRIu32 " of %" PRIu32 " shards are missing or damaged, of ranks %s%s", id,
-	                  best->world - best->shards, best->world, ranks, used + 16 < sizeof(ranks) ? "" : "...");
+	return shd_fail(err, SHERD_EINCOMPLETE, "incomplete",
+	                "of set %s %" PRIu32 " of %" PRIu32 " shards are missing or damaged, of ranks %s%s", id,
+	                best->world - best->shards, best->world, ranks, used + 16 < sizeof(ranks) ? "" : "...");
 }
 
 /* The set that was asked for, or the only complete one. */
@@ -126,15 +126,15 @@ static int choose(const repairing *g, candidate *out, sherd_error *err)
 	const candidate *list = (const candidate *)(const void *)g->candidates.data, *best = NULL;
 	size_t n = g->candidates.len / sizeof(*list), complete = 0;
 	for (size_t i = 0; i < n; i++) {
-		bool asked = g->options.set_id && sherd_set_id_equal(g->options.set_id, &list[i].set_id);
+		bool asked = g->options.set_id && shd_set_id_equal(g->options.set_id, &list[i].set_id);
 		bool whole = list[i].shards >= list[i].world;
 		if (whole && (asked || !g->options.set_id)) {
 			if (complete++) {
 				char a[SHERD_SET_ID_TEXT], b[SHERD_SET_ID_TEXT];
 				sherd_set_id_format(&best->set_id, a);
 				sherd_set_id_format(&list[i].set_id, b);
-				return sherd_fail(err, SHERD_ECONFLICT, "two-sets",
-				                  "two complete sets are there, %s and %s", a, b);
+				return shd_fail(err, SHERD_ECONFLICT, "two-sets",
+				                "two complete sets are there, %s and %s", a, b);
 			}
 			best = &list[i];
 		}
@@ -150,11 +150,11 @@ static int nothing_to_repair(const repairing *g, sherd_error *err)
 {
 	sherd_ckpt *ckpt = NULL;
 	sherd_ckpt_options options = {.pool = g->options.pool, .limits = g->options.limits};
-	int rc = sherd_ckpt_open_prefix(&ckpt, g->store, g->prefix, &options, err);
+	int rc = shd_ckpt_open_prefix(&ckpt, g->store, g->prefix, &options, err);
 	sherd_ckpt_close(ckpt);
 	if (rc == SHERD_OK)
-		return sherd_fail(err, SHERD_EEXIST, "exists",
-		                  "the metadata is there, and every shard that it names: nothing to repair");
+		return shd_fail(err, SHERD_EEXIST, "exists",
+		                "the metadata is there, and every shard that it names: nothing to repair");
 	if (rc != SHERD_ECORRUPT || !err)
 		return rc;
 	size_t used = strlen(err->message);
@@ -165,11 +165,11 @@ static int nothing_to_repair(const repairing *g, sherd_error *err)
 
 static int look_at_metadata(const repairing *g, ckpt_committed *now, sherd_error *err)
 {
-	TRY(sherd_ckpt_committed(g->store, g->prefix, now, err));
+	TRY(shd_ckpt_committed(g->store, g->prefix, now, err));
 	if (now->readable)
 		return nothing_to_repair(g, err);
 	if (now->there && !g->options.replace)
-		return sherd_fail(err, SHERD_EEXIST, "exists", "metadata is there, but cannot be read");
+		return shd_fail(err, SHERD_EEXIST, "exists", "metadata is there, but cannot be read");
 	return SHERD_OK;
 }
 
@@ -180,31 +180,31 @@ static int check_member(void *arg, size_t i, sherd_error *err)
 	const repairing *g = arg;
 	const member *m = (const member *)(const void *)g->members.data + i;
 	sherd_report report = {0};
-	sherd_arena arena = {0};
-	sherd_ckpt_index index;
+	shd_arena arena = {0};
+	shd_ckpt_index index;
 	ckpt_shard s;
 	bool found = false;
-	if (!sherd_set_id_equal(&m->set_id, &g->chosen))
+	if (!shd_set_id_equal(&m->set_id, &g->chosen))
 		return SHERD_OK;
-	TRY(sherd_ckpt_shard_open(&s, g->store, m->key, 0, err));
-	int rc = sherd_ckpt_shard_index(&s, g->options.limits, &arena, &index, &found, err);
+	TRY(shd_ckpt_shard_open(&s, g->store, m->key, 0, err));
+	int rc = shd_ckpt_shard_index(&s, g->options.limits, &arena, &index, &found, err);
 	if (rc == SHERD_OK && found) {
 		ckpt_scan scan = {.shard = &s,
 		                  .entries = index.entries,
 		                  .count = index.count,
 		                  .has_crcs = true,
-		                  .meter = (sherd_meter *)&g->meter};
-		rc = sherd_ckpt_scan(&scan, &report, err);
+		                  .meter = (shd_meter *)&g->meter};
+		rc = shd_ckpt_scan(&scan, &report, err);
 	}
 	if (rc == SHERD_OK && sherd_report_errors(&report)) {
 		rc = sherd_report_error(&report, 0)->code;
 		if (err)
 			*err = *sherd_report_error(&report, 0);
 	}
-	sherd_buf_done(&report.errors);
-	sherd_buf_done(&report.warnings);
-	sherd_arena_done(&arena);
-	sherd_ckpt_shard_done(&s);
+	shd_buf_done(&report.errors);
+	shd_buf_done(&report.warnings);
+	shd_arena_done(&arena);
+	shd_ckpt_shard_done(&s);
 	return rc;
 }
 
@@ -215,28 +215,27 @@ static int check_members(repairing *g, const candidate *c, sherd_error *err)
 	for (size_t i = 0; i < n; i++) {
 		const member *m = (const member *)(const void *)g->members.data + i;
 		sherd_stat stat;
-		if (sherd_set_id_equal(&m->set_id, &g->chosen) &&
+		if (shd_set_id_equal(&m->set_id, &g->chosen) &&
 		    sherd_store_stat(g->store, m->key, &stat, NULL) == SHERD_OK)
 			g->meter.total += stat.size;
 	}
-	return sherd_pool_run(g->options.pool, n, check_member, g, err);
+	return shd_pool_run(g->options.pool, n, check_member, g, err);
 }
 
 /* A live save of another set keeps us out; a dead one of the very set we repair is joined, not cleared. A dead one of
  * another set is not ours to clear, unless there is metadata, damaged as it is: then clearing removes no shard. */
 static int hold(repairing *g, const candidate *c, bool metadata, ckpt_hold *out, sherd_error *err)
 {
-	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&c->set_id, c->world, 0), theirs;
+	shd_ckpt_claim mine = shd_ckpt_claim_of_us(&c->set_id, c->world, 0), theirs;
 	bool valid = false;
 	/* Should we die, the shards must not pass for what a dead save left. */
 	mine.repairing = true;
-	int rc = sherd_ckpt_read_claim(g->store, g->prefix, &theirs, &valid, err);
-	if (rc == SHERD_OK && valid && !metadata && !sherd_set_id_equal(&theirs.set_id, &c->set_id))
-		return sherd_fail(err, SHERD_ECONFLICT, "conflict",
-		                  "a save or removal of another set has a claim here");
+	int rc = shd_ckpt_read_claim(g->store, g->prefix, &theirs, &valid, err);
+	if (rc == SHERD_OK && valid && !metadata && !shd_set_id_equal(&theirs.set_id, &c->set_id))
+		return shd_fail(err, SHERD_ECONFLICT, "conflict", "a save or removal of another set has a claim here");
 	if (rc < 0 && rc != SHERD_ENOTFOUND)
 		return rc;
-	return sherd_ckpt_hold(out, g->store, g->prefix, &mine, NULL, &g->meter, err);
+	return shd_ckpt_hold(out, g->store, g->prefix, &mine, NULL, &g->meter, err);
 }
 
 static int repair(repairing *g, sherd_set_id *repaired, sherd_error *err)
@@ -260,11 +259,11 @@ static int repair(repairing *g, sherd_set_id *repaired, sherd_error *err)
 	};
 	int rc = check_members(g, &c, err);
 	if (rc == SHERD_OK)
-		rc = sherd_ckpt_publish(&p, err);
+		rc = shd_ckpt_publish(&p, err);
 	if (rc < 0 && !h.created)
-		sherd_ckpt_release(&h);
+		shd_ckpt_release(&h);
 	else
-		(void)sherd_ckpt_drop(&h, NULL);
+		(void)shd_ckpt_drop(&h, NULL);
 	TRY(rc);
 	if (repaired)
 		*repaired = c.set_id;
@@ -276,11 +275,11 @@ int sherd_ckpt_repair(sherd_store *store, const char *prefix, const sherd_ckpt_r
 {
 	repairing g = {
 		.store = store, .prefix = prefix, .options = options ? *options : (sherd_ckpt_repair_options){0}};
-	sherd_meter_init(&g.meter, g.options.progress, 0);
-	int rc = sherd_in_object(err, repair(&g, repaired, err), prefix);
-	sherd_meter_done(&g.meter);
-	sherd_buf_done(&g.candidates);
-	sherd_buf_done(&g.members);
-	sherd_arena_done(&g.arena);
+	shd_meter_init(&g.meter, g.options.progress, 0);
+	int rc = shd_in_object(err, repair(&g, repaired, err), prefix);
+	shd_meter_done(&g.meter);
+	shd_buf_done(&g.candidates);
+	shd_buf_done(&g.members);
+	shd_arena_done(&g.arena);
 	return rc;
 }

@@ -11,9 +11,9 @@ enum { CHUNK = 256 << 10 };
 typedef struct comparing {
 	const ckpt_replica *list;
 	sherd_report *report;
-	sherd_meter *meter; /* bytes were counted when they were first read */
-	sherd_arena arena;
-	sherd_map pieces; /* name and place -> first in the list */
+	shd_meter *meter; /* bytes were counted when they were first read */
+	shd_arena arena;
+	shd_map pieces; /* name and place -> first in the list */
 } comparing;
 
 static int compare_bytes(comparing *g, const ckpt_replica *a, const ckpt_replica *b, bool *same, uint64_t *where,
@@ -23,11 +23,11 @@ static int compare_bytes(comparing *g, const ckpt_replica *a, const ckpt_replica
 	uint64_t size = a->entry->tensor.bytes;
 	int rc = SHERD_OK;
 	if (!buf)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	*same = true;
 	for (uint64_t at = 0; rc == SHERD_OK && *same && at < size; at += CHUNK) {
 		size_t n = size - at < CHUNK ? (size_t)(size - at) : CHUNK;
-		rc = sherd_meter_ask(g->meter, err);
+		rc = shd_meter_ask(g->meter, err);
 		if (rc == SHERD_OK)
 			rc = sherd_reader_at(a->shard->reader, a->shard->data_offset + a->entry->offset + at, buf, n,
 			                     err);
@@ -46,14 +46,14 @@ static int compare_bytes(comparing *g, const ckpt_replica *a, const ckpt_replica
 static int compare(comparing *g, const ckpt_replica *a, const ckpt_replica *b, bool *same, uint64_t *where,
                    sherd_error *err)
 {
-	const sherd_ckpt_entry *x = a->entry, *y = b->entry;
+	const shd_ckpt_entry *x = a->entry, *y = b->entry;
 	*where = 0;
 	*same = x->tensor.dtype == y->tensor.dtype && x->tensor.bytes == y->tensor.bytes;
 	if (!*same || !x->tensor.bytes)
 		return SHERD_OK;
 	if (!x->crcs || !y->crcs)
 		return compare_bytes(g, a, b, same, where, err);
-	*same = sherd_ckpt_same_checksums(x, y, where);
+	*same = shd_ckpt_same_checksums(x, y, where);
 	return SHERD_OK;
 }
 
@@ -61,34 +61,34 @@ static int check_one(comparing *g, size_t i, sherd_error *err)
 {
 	const ckpt_replica *b = &g->list[i];
 	sherd_error found = {0};
-	sherd_str key;
+	shd_str key;
 	bool ok, same;
 	uint64_t where;
-	TRY(sherd_ckpt_piece_key(b->entry, &g->arena, &key, err));
-	size_t first = sherd_map_add(&g->pieces, key, i, &ok);
+	TRY(shd_ckpt_piece_key(b->entry, &g->arena, &key, err));
+	size_t first = shd_map_add(&g->pieces, key, i, &ok);
 	if (!ok)
-		return sherd_fail_nomem(err);
-	if (first == SHERD_MAP_NONE)
+		return shd_fail_nomem(err);
+	if (first == SHD_MAP_NONE)
 		return SHERD_OK;
 	const ckpt_replica *a = &g->list[first];
 	TRY(compare(g, a, b, &same, &where, err));
 	if (same)
 		return SHERD_OK;
-	int rc = sherd_fail_at(&found, SHERD_ECORRUPT, "replica-mismatch",
-	                       b->shard->data_offset + b->entry->offset + where,
-	                       "tensor '%.80s': not the same bytes as in the shard of rank %" PRIu32,
-	                       b->entry->tensor.name, a->shard->rank);
-	return sherd_report_take(g->report, rc, &found, sherd_reader_key(b->shard->reader), err);
+	int rc = shd_fail_at(&found, SHERD_ECORRUPT, "replica-mismatch",
+	                     b->shard->data_offset + b->entry->offset + where,
+	                     "tensor '%.80s': not the same bytes as in the shard of rank %" PRIu32,
+	                     b->entry->tensor.name, a->shard->rank);
+	return shd_report_take(g->report, rc, &found, sherd_reader_key(b->shard->reader), err);
 }
 
-int sherd_ckpt_compare_replicas(const ckpt_replica *list, size_t count, sherd_report *r, sherd_meter *meter,
-                                sherd_error *err)
+int shd_ckpt_compare_replicas(const ckpt_replica *list, size_t count, sherd_report *r, shd_meter *meter,
+                              sherd_error *err)
 {
 	comparing g = {.list = list, .report = r, .meter = meter};
 	int rc = SHERD_OK;
 	for (size_t i = 0; i < count && rc == SHERD_OK; i++)
 		rc = check_one(&g, i, err);
-	sherd_map_done(&g.pieces);
-	sherd_arena_done(&g.arena);
+	shd_map_done(&g.pieces);
+	shd_arena_done(&g.arena);
 	return rc;
 }

@@ -1,6 +1,6 @@
 /* engine/ckpt/replicas.h - the same piece in several shards must be the same bytes. */
-#ifndef SHERD_ENGINE_CKPT_REPLICAS_H
-#define SHERD_ENGINE_CKPT_REPLICAS_H
+#ifndef SHD_ENGINE_CKPT_REPLICAS_H
+#define SHD_ENGINE_CKPT_REPLICAS_H
 
 #include "base/meter.h"
 #include "engine/ckpt/shard.h"
@@ -8,11 +8,11 @@
 
 typedef struct ckpt_replica {
 	const ckpt_shard *shard;
-	const sherd_ckpt_entry *entry;
+	const shd_ckpt_entry *entry;
 } ckpt_replica;
 
 /* Compares every piece with the first one of the same tensor and place: by their checksums, or byte for byte. */
-int sherd_ckpt_compare_replicas(const ckpt_replica *list, size_t count, sherd_report *r, sherd_meter *meter,
-                                sherd_error *err);
+int shd_ckpt_compare_replicas(const ckpt_replica *list, size_t count, sherd_report *r, shd_meter *meter,
+                              sherd_error *err);
 
 #endif

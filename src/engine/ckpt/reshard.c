@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 
 /* Further members of a tensor, as its first piece has them. */
 static const char **extras_of(const sherd_ckpt *c)
@@ -21,7 +21,7 @@ static const char **extras_of(const sherd_ckpt *c)
 int sherd_ckpt_reshard(const sherd_ckpt *from, sherd_store *store, const char *prefix, bool cut,
                        const sherd_ckpt_save_options *options, sherd_error *err)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
 	sherd_ckpt_save_options o = options ? *options : (sherd_ckpt_save_options){0};
 	if (!o.about)
 		o.about = &from->info.about;
@@ -29,8 +29,8 @@ int sherd_ckpt_reshard(const sherd_ckpt *from, sherd_store *store, const char *p
 	TRY(sherd_bundle_of_ckpt(&bundle, from, err));
 	const char **extras = extras_of(from);
 	if (!extras)
-		return sherd_fail_nomem(err);
-	int rc = sherd_ckpt_save_spread(store, prefix, bundle, extras, cut, &o, err);
+		return shd_fail_nomem(err);
+	int rc = shd_ckpt_save_spread(store, prefix, bundle, extras, cut, &o, err);
 	free(extras);
 	return rc;
 }

@@ -10,7 +10,7 @@ enum { DIRECT = 256 << 10, SPARSE = 64 << 10 };
  * be in the cache still. */
 enum { SMALL = 64 << 10, CACHED = 256 << 10 };
 
-bool sherd_box_meet(const box *a, const box *b, uint32_t ndim, box *out)
+bool shd_box_meet(const box *a, const box *b, uint32_t ndim, box *out)
 {
 	for (uint32_t d = 0; d < ndim; d++) {
 		uint64_t a_end = a->at[d] + a->shape[d], b_end = b->at[d] + b->shape[d];
@@ -32,7 +32,7 @@ static void steps_of(const box *b, uint32_t ndim, uint64_t step[RUNS_MAX_DIMS])
 	}
 }
 
-void sherd_runs_init(runs *r, uint32_t ndim, const box *what, const box *piece, const box *target, uint8_t *dst)
+void shd_runs_init(runs *r, uint32_t ndim, const box *what, const box *piece, const box *target, uint8_t *dst)
 {
 	uint64_t src_step[RUNS_MAX_DIMS], dst_step[RUNS_MAX_DIMS], src = 0, last = 0;
 	steps_of(piece, ndim, src_step);
@@ -60,7 +60,7 @@ void sherd_runs_init(runs *r, uint32_t ndim, const box *what, const box *piece, 
 	r->end = src + last + 1;
 }
 
-void sherd_runs_next(runs *r)
+void shd_runs_next(runs *r)
 {
 	for (uint32_t d = r->outer; d-- > 0;) {
 		r->src += r->src_step[d];
@@ -74,8 +74,8 @@ void sherd_runs_next(runs *r)
 	r->done = true;
 }
 
-int sherd_runs_fetch(const sherd_reader *reader, uint64_t at, size_t len, uint8_t *scratch, const uint8_t **bytes,
-                     sherd_error *err)
+int shd_runs_fetch(const sherd_reader *reader, uint64_t at, size_t len, uint8_t *scratch, const uint8_t **bytes,
+                   sherd_error *err)
 {
 	const void *held;
 	if (len > SMALL && sherd_reader_peek(reader, at, len, &held)) {
@@ -86,8 +86,8 @@ int sherd_runs_fetch(const sherd_reader *reader, uint64_t at, size_t len, uint8_
 	return sherd_reader_at(reader, at, scratch, len, err);
 }
 
-int sherd_runs_release(const sherd_reader *reader, uint64_t at, size_t len, const uint8_t *scratch,
-                       const uint8_t *bytes, sherd_error *err)
+int shd_runs_release(const sherd_reader *reader, uint64_t at, size_t len, const uint8_t *scratch, const uint8_t *bytes,
+                     sherd_error *err)
 {
 	if (bytes == scratch)
 		return SHERD_OK;
@@ -101,10 +101,10 @@ static int read_straight(const sherd_reader *reader, uint64_t at, uint8_t *dst, 
 	for (uint64_t done = 0; done < len; done += RUNS_WINDOW) {
 		size_t n = len - done < RUNS_WINDOW ? (size_t)(len - done) : RUNS_WINDOW;
 		const uint8_t *bytes;
-		TRY(sherd_runs_fetch(reader, at + done, n, dst + done, &bytes, err));
+		TRY(shd_runs_fetch(reader, at + done, n, dst + done, &bytes, err));
 		if (bytes != dst + done)
-			sherd_copy_past(dst + done, bytes, n);
-		TRY(sherd_runs_release(reader, at + done, n, dst + done, bytes, err));
+			shd_copy_past(dst + done, bytes, n);
+		TRY(shd_runs_release(reader, at + done, n, dst + done, bytes, err));
 	}
 	return SHERD_OK;
 }
@@ -116,10 +116,10 @@ static void scatter(runs *r, const uint8_t *window, uint64_t start, uint64_t len
 	while (!r->done && r->src < stop) {
 		uint64_t from = r->src > start ? r->src : start;
 		uint64_t to = r->src + r->length < stop ? r->src + r->length : stop;
-		sherd_copy_past(r->dst + (from - r->src), window + (from - start), (size_t)(to - from));
+		shd_copy_past(r->dst + (from - r->src), window + (from - start), (size_t)(to - from));
 		if (r->src + r->length > stop)
 			return;
-		sherd_runs_next(r);
+		shd_runs_next(r);
 	}
 }
 
@@ -130,13 +130,13 @@ static bool sparse(const runs *r)
 	return step > SPARSE && step / 16 > r->length;
 }
 
-int sherd_runs_copy(runs *r, const sherd_reader *reader, uint64_t base, uint8_t *scratch, sherd_error *err)
+int shd_runs_copy(runs *r, const sherd_reader *reader, uint64_t base, uint8_t *scratch, sherd_error *err)
 {
 	bool straight = !r->outer || r->length >= DIRECT || sparse(r);
 	while (!r->done) {
 		if (straight) {
 			TRY(read_straight(reader, base + r->src, r->dst, r->length, err));
-			sherd_runs_next(r);
+			shd_runs_next(r);
 			continue;
 		}
 		uint64_t start = r->src, left = r->end - start;
@@ -146,7 +146,7 @@ int sherd_runs_copy(runs *r, const sherd_reader *reader, uint64_t base, uint8_t 
 		uint64_t whole = start + n;
 		while (!r->done && r->src + r->length <= whole) {
 			memcpy(r->dst, scratch + (r->src - start), (size_t)r->length);
-			sherd_runs_next(r);
+			shd_runs_next(r);
 		}
 	}
 	return SHERD_OK;
@@ -159,31 +159,31 @@ static int copy_block(runs *r, const sherd_reader *reader, uint64_t base, uint64
 	for (uint64_t at = start; at < end; at += RUNS_WINDOW) {
 		size_t n = end - at < RUNS_WINDOW ? (size_t)(end - at) : RUNS_WINDOW;
 		const uint8_t *bytes;
-		TRY(sherd_runs_fetch(reader, base + at, n, scratch, &bytes, err));
+		TRY(shd_runs_fetch(reader, base + at, n, scratch, &bytes, err));
 		for (size_t done = 0; done < n; done += CACHED) {
 			size_t part = n - done < CACHED ? n - done : CACHED;
-			crc = sherd_crc32(crc, bytes + done, part);
+			crc = shd_crc32(crc, bytes + done, part);
 			scatter(r, bytes + done, at + done, part);
 		}
-		TRY(sherd_runs_release(reader, base + at, n, scratch, bytes, err));
+		TRY(shd_runs_release(reader, base + at, n, scratch, bytes, err));
 	}
 	if (crc != want)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-crc", base + start,
-		                     "%" PRIu64 " bytes have CRC-32 %08" PRIx32 ", not %08" PRIx32, end - start, crc,
-		                     want);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-crc", base + start,
+		                   "%" PRIu64 " bytes have CRC-32 %08" PRIx32 ", not %08" PRIx32, end - start, crc,
+		                   want);
 	return SHERD_OK;
 }
 
-int sherd_runs_copy_checked(runs *r, const sherd_reader *reader, uint64_t base, uint64_t bytes, const uint32_t *crcs,
-                            uint8_t *scratch, sherd_error *err)
+int shd_runs_copy_checked(runs *r, const sherd_reader *reader, uint64_t base, uint64_t bytes, const uint32_t *crcs,
+                          uint8_t *scratch, sherd_error *err)
 {
 	uint64_t next = 0; /* block; a run over a border continues in the next one */
 	while (!r->done) {
-		uint64_t block = r->src / SHERD_CKPT_BLOCK;
+		uint64_t block = r->src / SHD_CKPT_BLOCK;
 		if (block < next)
 			block = next;
-		uint64_t start = block * SHERD_CKPT_BLOCK;
-		uint64_t end = bytes - start < SHERD_CKPT_BLOCK ? bytes : start + SHERD_CKPT_BLOCK;
+		uint64_t start = block * SHD_CKPT_BLOCK;
+		uint64_t end = bytes - start < SHD_CKPT_BLOCK ? bytes : start + SHD_CKPT_BLOCK;
 		TRY(copy_block(r, reader, base, start, end, crcs[block], scratch, err));
 		next = block + 1;
 	}

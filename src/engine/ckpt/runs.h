@@ -1,6 +1,6 @@
 /* engine/ckpt/runs.h - a box of a piece as runs of bytes, and their way into memory. */
-#ifndef SHERD_ENGINE_CKPT_RUNS_H
-#define SHERD_ENGINE_CKPT_RUNS_H
+#ifndef SHD_ENGINE_CKPT_RUNS_H
+#define SHD_ENGINE_CKPT_RUNS_H
 
 #include "base/error.h"
 #include "engine/ckpt/ckpt.h"
@@ -26,25 +26,25 @@ typedef struct box {
 	uint64_t at[RUNS_MAX_DIMS], shape[RUNS_MAX_DIMS];
 } box;
 
-void sherd_runs_init(runs *r, uint32_t ndim, const box *what, const box *piece, const box *target, uint8_t *dst);
-void sherd_runs_next(runs *r);
+void shd_runs_init(runs *r, uint32_t ndim, const box *what, const box *piece, const box *target, uint8_t *dst);
+void shd_runs_next(runs *r);
 /* The common part of two boxes; false when it is empty. */
-bool sherd_box_meet(const box *a, const box *b, uint32_t ndim, box *out);
+bool shd_box_meet(const box *a, const box *b, uint32_t ndim, box *out);
 
 /* Room for one worker's reading. */
 #define RUNS_WINDOW (4u << 20)
 
 /* Bytes of the object on their way: borrowed where the store has them in memory, else read into scratch, which has
  * RUNS_WINDOW bytes, as len at most. Release them before the next call, and before what was made of them is trusted. */
-int sherd_runs_fetch(const sherd_reader *reader, uint64_t at, size_t len, uint8_t *scratch, const uint8_t **bytes,
+int shd_runs_fetch(const sherd_reader *reader, uint64_t at, size_t len, uint8_t *scratch, const uint8_t **bytes,
+                   sherd_error *err);
+int shd_runs_release(const sherd_reader *reader, uint64_t at, size_t len, const uint8_t *scratch, const uint8_t *bytes,
                      sherd_error *err);
-int sherd_runs_release(const sherd_reader *reader, uint64_t at, size_t len, const uint8_t *scratch,
-                       const uint8_t *bytes, sherd_error *err);
 
 /* Copies all runs from the piece that begins at byte `base` of the reader; scratch has RUNS_WINDOW bytes. */
-int sherd_runs_copy(runs *r, const sherd_reader *reader, uint64_t base, uint8_t *scratch, sherd_error *err);
+int shd_runs_copy(runs *r, const sherd_reader *reader, uint64_t base, uint8_t *scratch, sherd_error *err);
 /* The same, and every block of the piece that a run touches is read whole and must have its CRC. */
-int sherd_runs_copy_checked(runs *r, const sherd_reader *reader, uint64_t base, uint64_t bytes, const uint32_t *crcs,
-                            uint8_t *scratch, sherd_error *err);
+int shd_runs_copy_checked(runs *r, const sherd_reader *reader, uint64_t base, uint64_t bytes, const uint32_t *crcs,
+                          uint8_t *scratch, sherd_error *err);
 
 #endif

@@ -11,72 +11,72 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-SHERD_AUTO_DEFINE(sherd_ckpt_saver, sherd_ckpt_saver_abort)
+SHD_AUTO_DEFINE(sherd_ckpt_saver, sherd_ckpt_saver_abort)
 
 int sherd_set_id_random(sherd_set_id *out, sherd_error *err)
 {
 	sherd_set_id id;
 	if (getrandom(id.bytes, sizeof(id.bytes), 0) != sizeof(id.bytes))
-		return sherd_fail(err, SHERD_EIO, "io", "the system gives no random numbers");
+		return shd_fail(err, SHERD_EIO, "io", "the system gives no random numbers");
 	*out = id;
 	return SHERD_OK;
 }
 
-int sherd_ckpt_saver_key(const sherd_ckpt_saver *s, uint32_t rank, sherd_buf *key, sherd_error *err)
+int shd_ckpt_saver_key(const sherd_ckpt_saver *s, uint32_t rank, shd_buf *key, sherd_error *err)
 {
-	sherd_ckpt_name_shard(key, s->prefix, rank, s->hold.claim.named_by_set ? &s->set_id : NULL);
-	return sherd_buf_check(key, err);
+	shd_ckpt_name_shard(key, s->prefix, rank, s->hold.claim.named_by_set ? &s->set_id : NULL);
+	return shd_buf_check(key, err);
 }
 
-int sherd_ckpt_world_check(uint32_t world, sherd_error *err)
+int shd_ckpt_world_check(uint32_t world, sherd_error *err)
 {
-	uint32_t most = sherd_limits_or_default(NULL).shards;
+	uint32_t most = shd_limits_or_default(NULL).shards;
 	if (world > most)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
-		                  "a set of %" PRIu32 " shards: at most %" PRIu32 " can be read again", world, most);
+		return shd_fail(err, SHERD_EINVAL, "bad-argument",
+		                "a set of %" PRIu32 " shards: at most %" PRIu32 " can be read again", world, most);
 	return SHERD_OK;
 }
 
 /* Limits are a reader's; what the defaults would refuse is not written. */
 static int check_options(const char *prefix, const sherd_ckpt_save_options *o, sherd_error *err)
 {
-	if (!*sherd_str_leaf(prefix))
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "'%.100s' names no checkpoint", prefix);
+	if (!*shd_str_leaf(prefix))
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "'%.100s' names no checkpoint", prefix);
 	/* Whoever opens it would look for the checkpoint that the object belongs to. */
-	if (sherd_ckpt_name_parse(prefix).kind != SHERD_CKPT_NAME_OTHER)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
-		                  "'%.100s' is the name of an object of a checkpoint, not a prefix", prefix);
-	TRY(sherd_ckpt_world_check(o->world, err));
+	if (shd_ckpt_name_parse(prefix).kind != SHD_CKPT_NAME_OTHER)
+		return shd_fail(err, SHERD_EINVAL, "bad-argument",
+		                "'%.100s' is the name of an object of a checkpoint, not a prefix", prefix);
+	TRY(shd_ckpt_world_check(o->world, err));
 	if (o->layout == SHERD_CKPT_LAYOUT_CSHARP && (o->replace || o->take_over))
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
-		                  "the C# layout knows only the plain names, so nothing can be replaced or taken over");
-	return o->about ? sherd_ckpt_about_check(o->about, err) : SHERD_OK;
+		return shd_fail(err, SHERD_EINVAL, "bad-argument",
+		                "the C# layout knows only the plain names, so nothing can be replaced or taken over");
+	return o->about ? shd_ckpt_about_check(o->about, err) : SHERD_OK;
 }
 
-int sherd_ckpt_already_committed(const sherd_ckpt_saver *s, sherd_error *err)
+int shd_ckpt_already_committed(const sherd_ckpt_saver *s, sherd_error *err)
 {
-	int rc = sherd_fail(err, SHERD_EEXIST, "exists", "the checkpoint exists already");
-	return sherd_in_object(err, rc, s->prefix);
+	int rc = shd_fail(err, SHERD_EEXIST, "exists", "the checkpoint exists already");
+	return shd_in_object(err, rc, s->prefix);
 }
 
 /* Nothing may be committed, unless it is to be replaced. A set cannot replace itself: its shards would be taken for
  * the ones that are there, whatever they hold. A rank that comes again may find that its set is committed. */
 static int look_at_committed(sherd_ckpt_saver *s, sherd_error *err)
 {
-	TRY(sherd_ckpt_committed(s->store, s->prefix, &s->before, err));
+	TRY(shd_ckpt_committed(s->store, s->prefix, &s->before, err));
 	if (!s->before.there)
 		return SHERD_OK;
-	bool same = s->before.has_set_id && sherd_set_id_equal(&s->before.set_id, &s->set_id);
+	bool same = s->before.has_set_id && shd_set_id_equal(&s->before.set_id, &s->set_id);
 	s->settled = same && s->manner.may_repeat;
 	if (s->settled)
 		return SHERD_OK;
 	if (!s->options.replace)
-		return sherd_ckpt_already_committed(s, err);
+		return shd_ckpt_already_committed(s, err);
 	if (same)
-		return sherd_in_object(err,
-		                       sherd_fail(err, SHERD_EEXIST, "exists",
-		                                  "a set of this id is committed already; a new set needs a new id"),
-		                       s->prefix);
+		return shd_in_object(err,
+		                     shd_fail(err, SHERD_EEXIST, "exists",
+		                              "a set of this id is committed already; a new set needs a new id"),
+		                     s->prefix);
 	return SHERD_OK;
 }
 
@@ -91,17 +91,17 @@ static int look_for_orphans(sherd_ckpt_saver *s, orphans *kind, sherd_error *err
 {
 	ckpt_files files = {0};
 	*kind = NO_ORPHANS;
-	TRY(sherd_ckpt_files_open(&files, s->store, s->prefix, err));
+	TRY(shd_ckpt_files_open(&files, s->store, s->prefix, err));
 	int rc = SHERD_OK;
 	for (size_t i = 0; i < files.count && rc == SHERD_OK && *kind != SOME_DESCRIBED; i++) {
 		ckpt_owner owner;
-		rc = sherd_ckpt_file_owner(s->store, &files.list[i], &owner, err);
+		rc = shd_ckpt_file_owner(s->store, &files.list[i], &owner, err);
 		if (rc == SHERD_OK)
-			rc = sherd_meter_ask(s->meter, err);
-		if (rc == SHERD_OK && !(owner.known && sherd_set_id_equal(&owner.set_id, &s->set_id)))
+			rc = shd_meter_ask(s->meter, err);
+		if (rc == SHERD_OK && !(owner.known && shd_set_id_equal(&owner.set_id, &s->set_id)))
 			*kind = owner.known ? SOME_DESCRIBED : ALL_MUTE;
 	}
-	sherd_ckpt_files_done(&files);
+	shd_ckpt_files_done(&files);
 	return rc;
 }
 
@@ -111,10 +111,10 @@ static int orphans_in_the_way(const sherd_ckpt_saver *s, orphans kind, sherd_err
 	bool csharp = s->options.layout == SHERD_CKPT_LAYOUT_CSHARP; /* which cannot take over */
 	if (kind == NO_ORPHANS)
 		return SHERD_OK;
-	int rc = sherd_fail(err, SHERD_ECONFLICT, "orphans", "shards without metadata are in the way: %s%s",
-	                    kind == SOME_DESCRIBED ? "repair them" : "remove them",
-	                    csharp ? ", or choose another name" : "");
-	return sherd_in_object(err, rc, s->prefix);
+	int rc = shd_fail(err, SHERD_ECONFLICT, "orphans", "shards without metadata are in the way: %s%s",
+	                  kind == SOME_DESCRIBED ? "repair them" : "remove them",
+	                  csharp ? ", or choose another name" : "");
+	return shd_in_object(err, rc, s->prefix);
 }
 
 /* Shards of the C# layout carry no set id, so the dead claim of such a save gives all of that kind away: none may be
@@ -122,7 +122,7 @@ static int orphans_in_the_way(const sherd_ckpt_saver *s, orphans kind, sherd_err
 static int look_before_csharp(sherd_ckpt_saver *s, sherd_error *err)
 {
 	orphans kind;
-	int rc = sherd_ckpt_clear_dead(s->store, s->prefix, s->options.take_over_after_ns, s->meter, err);
+	int rc = shd_ckpt_clear_dead(s->store, s->prefix, s->options.take_over_after_ns, s->meter, err);
 	if (rc == SHERD_ECONFLICT) /* which the claim will say better */
 		return SHERD_OK;
 	TRY(rc);
@@ -132,7 +132,7 @@ static int look_before_csharp(sherd_ckpt_saver *s, sherd_error *err)
 
 static int claim(sherd_ckpt_saver *s, sherd_error *err)
 {
-	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&s->set_id, s->world, s->options.time_ns);
+	shd_ckpt_claim mine = shd_ckpt_claim_of_us(&s->set_id, s->world, s->options.time_ns);
 	orphans before = NO_ORPHANS, now = NO_ORPHANS;
 	mine.csharp = s->options.layout == SHERD_CKPT_LAYOUT_CSHARP;
 	mine.replace = s->options.replace;
@@ -148,12 +148,12 @@ static int claim(sherd_ckpt_saver *s, sherd_error *err)
 	if (mine.csharp)
 		TRY(look_before_csharp(s, err));
 	ckpt_force force = {s->options.take_over, s->options.take_over_after_ns};
-	TRY(sherd_ckpt_hold(&s->hold, s->store, s->prefix, &mine, &force, s->meter, err));
+	TRY(shd_ckpt_hold(&s->hold, s->store, s->prefix, &mine, &force, s->meter, err));
 	s->holding = true;
 	TRY(look_at_committed(s, err));
 	if (s->settled) {
 		s->holding = false;
-		return sherd_ckpt_drop(&s->hold, err);
+		return shd_ckpt_drop(&s->hold, err);
 	}
 	if (s->hold.created && !s->hold.claim.named_by_set)
 		TRY(look_for_orphans(s, &now, err));
@@ -165,18 +165,18 @@ static int make_saver(sherd_ckpt_saver **out, sherd_store *store, const char *pr
 {
 	sherd_ckpt_saver *s = calloc(1, sizeof(*s));
 	if (!s)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	(void)pthread_mutex_init(&s->lock, NULL);
 	s->options = *o;
 	s->store = store;
 	s->world = o->world ? o->world : 1;
 	s->prefix = strdup(prefix);
 	s->written = calloc(s->world, 1);
-	sherd_meter_init(&s->own_meter, o->progress, 0);
+	shd_meter_init(&s->own_meter, o->progress, 0);
 	s->meter = &s->own_meter;
 	*out = s;
 	if (!s->prefix || !s->written)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	if (o->set_id)
 		s->set_id = *o->set_id;
 	else
@@ -184,20 +184,20 @@ static int make_saver(sherd_ckpt_saver **out, sherd_store *store, const char *pr
 	return SHERD_OK;
 }
 
-void sherd_ckpt_saver_free(sherd_ckpt_saver *s)
+void shd_ckpt_saver_free(sherd_ckpt_saver *s)
 {
-	sherd_meter_done(&s->own_meter);
+	shd_meter_done(&s->own_meter);
 	(void)pthread_mutex_destroy(&s->lock);
 	free(s->prefix);
 	free(s->written);
 	free(s);
 }
 
-int sherd_ckpt_saver_start(sherd_ckpt_saver **out, sherd_store *store, const char *prefix,
-                           const sherd_ckpt_save_options *options, const ckpt_manner *manner, sherd_meter *meter,
-                           sherd_error *err)
+int shd_ckpt_saver_start(sherd_ckpt_saver **out, sherd_store *store, const char *prefix,
+                         const sherd_ckpt_save_options *options, const ckpt_manner *manner, shd_meter *meter,
+                         sherd_error *err)
 {
-	SHERD_AUTO(sherd_ckpt_saver, sherd_ckpt_saver_abort) s = NULL;
+	SHD_AUTO(sherd_ckpt_saver, sherd_ckpt_saver_abort) s = NULL;
 	sherd_ckpt_save_options o = options ? *options : (sherd_ckpt_save_options){0};
 	TRY(check_options(prefix, &o, err));
 	TRY(make_saver(&s, store, prefix, &o, err));
@@ -211,18 +211,18 @@ int sherd_ckpt_saver_start(sherd_ckpt_saver **out, sherd_store *store, const cha
 	return SHERD_OK;
 }
 
-int sherd_ckpt_saver_begin(sherd_ckpt_saver **out, sherd_store *store, const char *prefix,
-                           const sherd_ckpt_save_options *options, bool by_ranks, sherd_meter *meter, sherd_error *err)
+int shd_ckpt_saver_begin(sherd_ckpt_saver **out, sherd_store *store, const char *prefix,
+                         const sherd_ckpt_save_options *options, bool by_ranks, shd_meter *meter, sherd_error *err)
 {
-	return sherd_ckpt_saver_start(out, store, prefix, options, &(ckpt_manner){.by_ranks = by_ranks}, meter, err);
+	return shd_ckpt_saver_start(out, store, prefix, options, &(ckpt_manner){.by_ranks = by_ranks}, meter, err);
 }
 
 int sherd_ckpt_saver_open(sherd_ckpt_saver **out, sherd_store *store, const char *prefix,
                           const sherd_ckpt_save_options *options, sherd_error *err)
 {
 	if (options && options->layout == SHERD_CKPT_LAYOUT_CSHARP)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-		                  "shards of the C# layout do not describe themselves: save the whole set in one call");
+		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+		                "shards of the C# layout do not describe themselves: save the whole set in one call");
 	ckpt_manner manner = {.by_ranks = true, .may_repeat = true};
-	return sherd_ckpt_saver_start(out, store, prefix, options, &manner, NULL, err);
+	return shd_ckpt_saver_start(out, store, prefix, options, &manner, NULL, err);
 }

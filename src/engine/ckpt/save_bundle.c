@@ -16,7 +16,7 @@ typedef struct spreading {
 	const sherd_bundle *bundle;
 	const char *const *extras; /* by tensor, or NULL */
 	uint32_t world;
-	sherd_arena arena;
+	shd_arena arena;
 	sherd_ckpt_shard_items *shards;
 	sherd_ckpt_item *items; /* those of rank 0, then of rank 1, ... */
 	size_t *next;           /* by rank: where its next item goes */
@@ -31,17 +31,17 @@ static int read_source(void *arg, uint64_t offset, void *buf, size_t len, sherd_
 static int add(spreading *g, uint32_t rank, size_t tensor, const uint64_t *rows, sherd_error *err)
 {
 	const sherd_tensor *t = sherd_bundle_tensor(g->bundle, tensor);
-	source *s = sherd_arena_alloc(&g->arena, 1, sizeof(*s));
+	source *s = shd_arena_alloc(&g->arena, 1, sizeof(*s));
 	if (!s)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	*s = (source){.bundle = g->bundle, .tensor = tensor};
 	sherd_ckpt_item item = {.tensor = *t, .read = read_source, .arg = s};
 	item.extra = g->extras ? g->extras[tensor] : NULL;
 	if (rows) {
-		uint64_t *shape = sherd_arena_copy(&g->arena, t->shape, t->ndim * sizeof(*shape));
-		uint64_t *at = sherd_arena_alloc(&g->arena, t->ndim, sizeof(*at));
+		uint64_t *shape = shd_arena_copy(&g->arena, t->shape, t->ndim * sizeof(*shape));
+		uint64_t *at = shd_arena_alloc(&g->arena, t->ndim, sizeof(*at));
 		if (!shape || !at)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 		memset(at, 0, t->ndim * sizeof(*at));
 		at[0] = rows[0];
 		shape[0] = rows[1] - rows[0];
@@ -85,10 +85,10 @@ static int add_cut(spreading *g, size_t tensor, sherd_error *err)
 static int make_room(spreading *g, const uint32_t *rank_of, size_t count, sherd_error *err)
 {
 	size_t total = 0;
-	g->next = sherd_arena_alloc(&g->arena, g->world, sizeof(*g->next));
-	g->shards = sherd_arena_alloc(&g->arena, g->world, sizeof(*g->shards));
+	g->next = shd_arena_alloc(&g->arena, g->world, sizeof(*g->next));
+	g->shards = shd_arena_alloc(&g->arena, g->world, sizeof(*g->shards));
 	if (!g->next || !g->shards)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	memset(g->next, 0, g->world * sizeof(*g->next));
 	for (size_t i = 0; i < count; i++) {
 		const sherd_tensor *t = sherd_bundle_tensor(g->bundle, i);
@@ -109,22 +109,22 @@ static int make_room(spreading *g, const uint32_t *rank_of, size_t count, sherd_
 		g->next[r] = total;
 		total += g->shards[r].count;
 	}
-	g->items = sherd_arena_alloc(&g->arena, total + 1, sizeof(*g->items));
+	g->items = shd_arena_alloc(&g->arena, total + 1, sizeof(*g->items));
 	for (uint32_t r = 0; r < g->world; r++)
 		g->shards[r].items = g->items + g->next[r];
-	return g->items ? SHERD_OK : sherd_fail_nomem(err);
+	return g->items ? SHERD_OK : shd_fail_nomem(err);
 }
 
 static int spread(spreading *g, bool cut, sherd_error *err)
 {
 	size_t count = sherd_bundle_count(g->bundle);
 	uint32_t *rank_of = NULL;
-	TRY(sherd_ckpt_world_check(g->world, err));
+	TRY(shd_ckpt_world_check(g->world, err));
 	if (!cut) {
-		uint64_t *bytes = sherd_arena_alloc(&g->arena, count + 1, sizeof(*bytes));
-		rank_of = sherd_arena_alloc(&g->arena, count + 1, sizeof(*rank_of));
+		uint64_t *bytes = shd_arena_alloc(&g->arena, count + 1, sizeof(*bytes));
+		rank_of = shd_arena_alloc(&g->arena, count + 1, sizeof(*rank_of));
 		if (!bytes || !rank_of)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 		for (size_t i = 0; i < count; i++)
 			bytes[i] = sherd_bundle_tensor(g->bundle, i)->bytes;
 		TRY(sherd_plan_whole(bytes, count, g->world, rank_of, err));
@@ -142,9 +142,9 @@ static int prepare(spreading *g, uint32_t first, uint32_t end, const sherd_ckpt_
 	size_t count = 0, n = 0;
 	for (uint32_t r = first; r < end; r++)
 		count += g->shards[r].count;
-	size_t *tensors = sherd_arena_alloc(&g->arena, count + 1, sizeof(*tensors));
+	size_t *tensors = shd_arena_alloc(&g->arena, count + 1, sizeof(*tensors));
 	if (!tensors)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (uint32_t r = first; r < end; r++)
 		for (size_t i = 0; i < g->shards[r].count; i++)
 			tensors[n++] = ((const source *)g->shards[r].items[i].arg)->tensor;
@@ -165,9 +165,8 @@ static sherd_ckpt_save_options complete(const sherd_ckpt_save_options *options, 
 	return o;
 }
 
-int sherd_ckpt_save_spread(sherd_store *store, const char *prefix, const sherd_bundle *bundle,
-                           const char *const *extras, bool cut, const sherd_ckpt_save_options *options,
-                           sherd_error *err)
+int shd_ckpt_save_spread(sherd_store *store, const char *prefix, const sherd_bundle *bundle, const char *const *extras,
+                         bool cut, const sherd_ckpt_save_options *options, sherd_error *err)
 {
 	sherd_ckpt_about about;
 	sherd_ckpt_save_options o = complete(options, bundle, &about);
@@ -177,23 +176,23 @@ int sherd_ckpt_save_spread(sherd_store *store, const char *prefix, const sherd_b
 		rc = prepare(&g, 0, g.world, &o, err);
 	if (rc == SHERD_OK)
 		rc = sherd_ckpt_save(store, prefix, g.shards, &o, err);
-	sherd_arena_done(&g.arena);
+	shd_arena_done(&g.arena);
 	return rc;
 }
 
 int sherd_ckpt_save_bundle(sherd_store *store, const char *prefix, const sherd_bundle *bundle, bool cut,
                            const sherd_ckpt_save_options *options, sherd_error *err)
 {
-	return sherd_ckpt_save_spread(store, prefix, bundle, NULL, cut, options, err);
+	return shd_ckpt_save_spread(store, prefix, bundle, NULL, cut, options, err);
 }
 
 /* Tensors as they are, in their order. */
 static int gather_whole(spreading *g, uint32_t rank, sherd_error *err)
 {
 	size_t count = sherd_bundle_count(g->bundle);
-	uint32_t *rank_of = sherd_arena_alloc(&g->arena, count + 1, sizeof(*rank_of));
+	uint32_t *rank_of = shd_arena_alloc(&g->arena, count + 1, sizeof(*rank_of));
 	if (!rank_of)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
 		rank_of[i] = rank;
 	TRY(make_room(g, rank_of, count, err));
@@ -209,12 +208,12 @@ static int mark_pieces(const spreading *g, uint32_t rank, const sherd_ckpt_part 
 	for (size_t p = 0; p < count; p++) {
 		size_t at = sherd_bundle_find(g->bundle, parts[p].name);
 		if (at == SHERD_NO_TENSOR)
-			return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no tensor '%.80s' is there to be a piece",
-			                  parts[p].name);
+			return shd_fail(err, SHERD_ENOTFOUND, "not-found", "no tensor '%.80s' is there to be a piece",
+			                parts[p].name);
 		if (parts[p].ndim != items[at].tensor.ndim)
-			return sherd_fail(err, SHERD_EINVAL, "bad-piece",
-			                  "tensor '%.80s' has %u dimensions, the whole of which it is a piece %u",
-			                  parts[p].name, items[at].tensor.ndim, parts[p].ndim);
+			return shd_fail(err, SHERD_EINVAL, "bad-piece",
+			                "tensor '%.80s' has %u dimensions, the whole of which it is a piece %u",
+			                parts[p].name, items[at].tensor.ndim, parts[p].ndim);
 		items[at].global_shape = parts[p].global_shape;
 		items[at].global_offset = parts[p].global_offset;
 	}
@@ -223,9 +222,9 @@ static int mark_pieces(const spreading *g, uint32_t rank, const sherd_ckpt_part 
 
 static int check_rank(uint32_t rank, uint32_t world, sherd_error *err)
 {
-	TRY(sherd_ckpt_world_check(world, err));
+	TRY(shd_ckpt_world_check(world, err));
 	if (rank >= world)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rank %u of %u", rank, world);
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "rank %u of %u", rank, world);
 	return SHERD_OK;
 }
 
@@ -243,8 +242,8 @@ int sherd_ckpt_save_bundle_rank(sherd_store *store, const char *prefix, const sh
 	if (rc == SHERD_OK)
 		rc = prepare(&g, rank, rank + 1, &o, err);
 	if (rc == SHERD_OK)
-		rc = sherd_ckpt_save_rank_metered(store, prefix, rank, &g.shards[rank], NULL, &o, NULL, saved, err);
-	sherd_arena_done(&g.arena);
+		rc = shd_ckpt_save_rank_metered(store, prefix, rank, &g.shards[rank], NULL, &o, NULL, saved, err);
+	shd_arena_done(&g.arena);
 	return rc;
 }
 
@@ -255,14 +254,14 @@ int sherd_ckpt_split_bundle_rank(sherd_store *store, const char *prefix, const s
 	sherd_ckpt_about about;
 	sherd_ckpt_save_options o = complete(options, bundle, &about);
 	spreading g = {.bundle = bundle, .world = o.world};
-	char digest[SHERD_CKPT_SOURCE + 1];
+	char digest[SHD_CKPT_SOURCE + 1];
 	TRY(check_rank(rank, o.world, err));
-	TRY(sherd_ckpt_source_digest(bundle, cut, &o, digest, err));
+	TRY(shd_ckpt_source_digest(bundle, cut, &o, digest, err));
 	int rc = spread(&g, cut, err);
 	if (rc == SHERD_OK)
 		rc = prepare(&g, rank, rank + 1, &o, err);
 	if (rc == SHERD_OK)
-		rc = sherd_ckpt_save_rank_metered(store, prefix, rank, &g.shards[rank], digest, &o, NULL, saved, err);
-	sherd_arena_done(&g.arena);
+		rc = shd_ckpt_save_rank_metered(store, prefix, rank, &g.shards[rank], digest, &o, NULL, saved, err);
+	shd_arena_done(&g.arena);
 	return rc;
 }

@@ -6,23 +6,23 @@
 
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_ckpt_saver, sherd_ckpt_saver_abort)
+SHD_AUTO_DEFINE(sherd_ckpt_saver, sherd_ckpt_saver_abort)
 
 /* Removes a shard that this saver wrote, unless its name is another set's by now. */
 static void take_back(sherd_ckpt_saver *s, uint32_t rank)
 {
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO_BUF key = {0};
 	ckpt_owner owner = {0};
 	bool mine = false;
-	if (sherd_ckpt_saver_key(s, rank, &key, NULL) < 0)
+	if (shd_ckpt_saver_key(s, rank, &key, NULL) < 0)
 		return;
 	ckpt_file file = {.key = (const char *)key.data, .named_by_set = s->hold.claim.named_by_set};
 	file.name_id = s->set_id;
 	if (s->options.layout == SHERD_CKPT_LAYOUT_CSHARP)
-		(void)sherd_ckpt_claimed_by(s->store, s->prefix, &s->set_id, &mine, NULL);
+		(void)shd_ckpt_claimed_by(s->store, s->prefix, &s->set_id, &mine, NULL);
 	else
-		mine = sherd_ckpt_file_owner(s->store, &file, &owner, NULL) == SHERD_OK && owner.known &&
-		       sherd_set_id_equal(&owner.set_id, &s->set_id);
+		mine = shd_ckpt_file_owner(s->store, &file, &owner, NULL) == SHERD_OK && owner.known &&
+		       shd_set_id_equal(&owner.set_id, &s->set_id);
 	if (mine)
 		(void)sherd_store_remove(s->store, file.key, NULL);
 }
@@ -34,10 +34,10 @@ static bool may_be_needed(const sherd_ckpt_saver *s, bool claimed)
 	ckpt_committed now;
 	if (s->options.layout == SHERD_CKPT_LAYOUT_CSHARP)
 		return false; /* of one process, which knows that it did not publish */
-	if (sherd_ckpt_committed(s->store, s->prefix, &now, NULL) < 0)
+	if (shd_ckpt_committed(s->store, s->prefix, &now, NULL) < 0)
 		return true;
 	bool changed = now.there != s->before.there || strcmp(now.identity, s->before.identity) != 0;
-	bool others = now.has_set_id && !sherd_set_id_equal(&now.set_id, &s->set_id);
+	bool others = now.has_set_id && !shd_set_id_equal(&now.set_id, &s->set_id);
 	if (changed && now.there && !others)
 		return true;
 	return !claimed && s->hold.claim.by_ranks && !changed;
@@ -59,20 +59,20 @@ void sherd_ckpt_saver_abort(sherd_ckpt_saver *s)
 		return;
 	/* Shards first, claim last: whoever finds the claim dead meanwhile finds the rest through it. */
 	if (s->holding)
-		sherd_ckpt_forsake(&s->hold, take_back_all, s);
-	sherd_ckpt_saver_free(s);
+		shd_ckpt_forsake(&s->hold, take_back_all, s);
+	shd_ckpt_saver_free(s);
 }
 
 /* Is our set what stands under the prefix? When nobody can tell, it may be. */
 static bool may_be_published(const sherd_ckpt_saver *s, int rc)
 {
 	ckpt_committed now;
-	if (sherd_ckpt_committed(s->store, s->prefix, &now, NULL) < 0)
+	if (shd_ckpt_committed(s->store, s->prefix, &now, NULL) < 0)
 		return true;
 	/* The C# layout has no set id; but nothing was there before, and EEXIST would tell of another's. */
 	if (s->options.layout == SHERD_CKPT_LAYOUT_CSHARP)
 		return now.there && rc != SHERD_EEXIST;
-	return now.there && (!now.readable || (now.has_set_id && sherd_set_id_equal(&now.set_id, &s->set_id)));
+	return now.there && (!now.readable || (now.has_set_id && shd_set_id_equal(&now.set_id, &s->set_id)));
 }
 
 /* The set is committed: what follows is tidying, which the next save or prune would do as well. */
@@ -80,48 +80,48 @@ static void tidy(sherd_ckpt_saver *s)
 {
 	int rc = SHERD_OK;
 	if (s->before.there || s->hold.took_over || s->hold.claim.named_by_set)
-		rc = sherd_ckpt_clear_unnamed(s->store, s->prefix, &s->set_id, NULL);
+		rc = shd_ckpt_clear_unnamed(s->store, s->prefix, &s->set_id, NULL);
 	if (rc == SHERD_OK)
-		(void)sherd_ckpt_drop(&s->hold, NULL);
+		(void)shd_ckpt_drop(&s->hold, NULL);
 	else
-		sherd_ckpt_release(&s->hold);
-	sherd_ckpt_saver_free(s);
+		shd_ckpt_release(&s->hold);
+	shd_ckpt_saver_free(s);
 }
 
 /* Lets the set be as it is. */
 static void leave(sherd_ckpt_saver *s)
 {
-	sherd_ckpt_release(&s->hold);
-	sherd_ckpt_saver_free(s);
+	shd_ckpt_release(&s->hold);
+	shd_ckpt_saver_free(s);
 }
 
 /* Nobody clears a claim that is held: without it, the save was taken over, or others of the set have published. */
 static bool has_lost_claim(const sherd_ckpt_saver *s)
 {
 	bool mine;
-	return sherd_ckpt_claimed_by(s->store, s->prefix, &s->set_id, &mine, NULL) == SHERD_OK && !mine;
+	return shd_ckpt_claimed_by(s->store, s->prefix, &s->set_id, &mine, NULL) == SHERD_OK && !mine;
 }
 
 static int taken_over(const sherd_ckpt_saver *s, sherd_error *err)
 {
-	return sherd_in_object(
-		err, sherd_fail(err, SHERD_ECONFLICT, "conflict", "shards of this save were removed by others"),
-		s->prefix);
+	return shd_in_object(err,
+	                     shd_fail(err, SHERD_ECONFLICT, "conflict", "shards of this save were removed by others"),
+	                     s->prefix);
 }
 
 /* By a set that was published first, or by what no store takes for an object. */
 static int name_is_taken(const sherd_ckpt_saver *s, sherd_error *err)
 {
 	ckpt_committed now;
-	if (sherd_ckpt_committed(s->store, s->prefix, &now, NULL) == SHERD_OK && !now.there)
-		return sherd_in_object(err,
-		                       sherd_fail(err, SHERD_EEXIST, "cannot-replace",
-		                                  "a folder, or something else, has the name of the metadata"),
-		                       s->prefix);
-	return sherd_ckpt_already_committed(s, err);
+	if (shd_ckpt_committed(s->store, s->prefix, &now, NULL) == SHERD_OK && !now.there)
+		return shd_in_object(err,
+		                     shd_fail(err, SHERD_EEXIST, "cannot-replace",
+		                              "a folder, or something else, has the name of the metadata"),
+		                     s->prefix);
+	return shd_ckpt_already_committed(s, err);
 }
 
-int sherd_ckpt_saver_published(sherd_ckpt_saver *s, int rc, bool *committed, sherd_error *err)
+int shd_ckpt_saver_published(sherd_ckpt_saver *s, int rc, bool *committed, sherd_error *err)
 {
 	if (rc == SHERD_EINCOMPLETE && has_lost_claim(s))
 		rc = taken_over(s, err);
@@ -172,55 +172,55 @@ static ckpt_publication publication_of(const sherd_ckpt_saver *s)
 static int publish(const sherd_ckpt_saver *s, sherd_error *err)
 {
 	ckpt_publication p = publication_of(s);
-	return sherd_ckpt_publish(&p, err);
+	return shd_ckpt_publish(&p, err);
 }
 
 int sherd_ckpt_saver_finish(sherd_ckpt_saver *s, bool *committed, sherd_error *err)
 {
 	if (s->settled) {
-		sherd_ckpt_saver_free(s);
+		shd_ckpt_saver_free(s);
 		if (committed)
 			*committed = true;
 		return SHERD_OK;
 	}
-	return sherd_ckpt_saver_published(s, publish(s, err), committed, err);
+	return shd_ckpt_saver_published(s, publish(s, err), committed, err);
 }
 
-int sherd_ckpt_saver_finish_whole(sherd_ckpt_saver *s, sherd_error *err)
+int shd_ckpt_saver_finish_whole(sherd_ckpt_saver *s, sherd_error *err)
 {
 	int rc = publish(s, err);
 	if (rc == SHERD_EINCOMPLETE)
 		rc = taken_over(s, err);
-	return sherd_ckpt_saver_published(s, rc, NULL, err);
+	return shd_ckpt_saver_published(s, rc, NULL, err);
 }
 
 /* There is no claim to publish for: why? */
 static int nothing_to_commit(sherd_store *store, const char *prefix, sherd_error *err)
 {
 	ckpt_committed now;
-	TRY(sherd_ckpt_committed(store, prefix, &now, err));
+	TRY(shd_ckpt_committed(store, prefix, &now, err));
 	if (!now.there)
-		return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no save of this name has begun");
-	return sherd_fail(err, SHERD_EEXIST, "exists", "%s",
-	                  now.readable ? "the checkpoint is committed already"
-	                               : "metadata is there, but cannot be read: repair may help");
+		return shd_fail(err, SHERD_ENOTFOUND, "not-found", "no save of this name has begun");
+	return shd_fail(err, SHERD_EEXIST, "exists", "%s",
+	                now.readable ? "the checkpoint is committed already"
+	                             : "metadata is there, but cannot be read: repair may help");
 }
 
 /* Joins the claim, which alone says whether a committed set may be replaced: who commits was not asked. */
 static int begin_commit(sherd_ckpt_saver **out, sherd_store *store, const char *prefix, const sherd_ckpt_options *o,
                         sherd_error *err)
 {
-	sherd_ckpt_claim theirs;
+	shd_ckpt_claim theirs;
 	bool valid = false;
-	int rc = sherd_ckpt_read_claim(store, prefix, &theirs, &valid, err);
+	int rc = shd_ckpt_read_claim(store, prefix, &theirs, &valid, err);
 	if (rc == SHERD_ENOTFOUND)
 		return nothing_to_commit(store, prefix, err);
 	TRY(rc);
 	if (!valid || theirs.removing || theirs.repairing)
-		return sherd_fail(err, SHERD_ECONFLICT, "conflict", "the claim is %s",
-		                  !valid            ? "damaged"
-		                  : theirs.removing ? "a removal's"
-		                                    : "a repair's");
+		return shd_fail(err, SHERD_ECONFLICT, "conflict", "the claim is %s",
+		                !valid            ? "damaged"
+		                : theirs.removing ? "a removal's"
+		                                  : "a repair's");
 	sherd_ckpt_save_options options = {
 		.world = theirs.world,
 		.set_id = &theirs.set_id,
@@ -229,25 +229,25 @@ static int begin_commit(sherd_ckpt_saver **out, sherd_store *store, const char *
 		.progress = o->progress,
 	};
 	ckpt_manner manner = {.by_ranks = theirs.by_ranks, .source = theirs.source};
-	TRY(sherd_ckpt_saver_start(out, store, prefix, &options, &manner, NULL, err));
+	TRY(shd_ckpt_saver_start(out, store, prefix, &options, &manner, NULL, err));
 	(*out)->own_meter.total = theirs.world;
 	return SHERD_OK;
 }
 
 int sherd_ckpt_commit(sherd_store *store, const char *prefix, const sherd_ckpt_options *options, sherd_error *err)
 {
-	SHERD_AUTO(sherd_ckpt_saver, sherd_ckpt_saver_abort) s = NULL;
+	SHD_AUTO(sherd_ckpt_saver, sherd_ckpt_saver_abort) s = NULL;
 	sherd_ckpt_options o = options ? *options : (sherd_ckpt_options){0};
-	TRY(sherd_in_object(err, begin_commit(&s, store, prefix, &o, err), prefix));
+	TRY(shd_in_object(err, begin_commit(&s, store, prefix, &o, err), prefix));
 	ckpt_publication p = publication_of(s);
 	p.limits = o.limits;
 	p.counts_shards = true;
-	int rc = sherd_ckpt_publish(&p, err);
+	int rc = shd_ckpt_publish(&p, err);
 	if (rc == SHERD_EINCOMPLETE) {
 		/* The ranks that are missing may still come: their claim stays. */
-		sherd_ckpt_release(&s->hold);
+		shd_ckpt_release(&s->hold);
 		s->holding = false;
 		return rc;
 	}
-	return sherd_ckpt_saver_published(TAKE(s), rc, NULL, err);
+	return shd_ckpt_saver_published(TAKE(s), rc, NULL, err);
 }

@@ -8,7 +8,7 @@ static int finish(sherd_ckpt_saver *saver, uint32_t rank, const sherd_ckpt_shard
                   sherd_error *err)
 {
 	ckpt_found found = CKPT_FOUND_NONE;
-	int rc = sherd_ckpt_saver_write(saver, rank, shard->items, shard->count, NULL, &found, err);
+	int rc = shd_ckpt_saver_write(saver, rank, shard->items, shard->count, NULL, &found, err);
 	out->repeated = found == CKPT_FOUND_SAME;
 	out->rewritten = found == CKPT_FOUND_DAMAGED;
 	if (rc < 0) {
@@ -18,26 +18,26 @@ static int finish(sherd_ckpt_saver *saver, uint32_t rank, const sherd_ckpt_shard
 	return sherd_ckpt_saver_finish(saver, &out->committed, err);
 }
 
-int sherd_ckpt_save_rank_metered(sherd_store *store, const char *prefix, uint32_t rank,
-                                 const sherd_ckpt_shard_items *shard, const char *source,
-                                 const sherd_ckpt_save_options *options, sherd_meter *meter, sherd_ckpt_saved *saved,
-                                 sherd_error *err)
+int shd_ckpt_save_rank_metered(sherd_store *store, const char *prefix, uint32_t rank,
+                               const sherd_ckpt_shard_items *shard, const char *source,
+                               const sherd_ckpt_save_options *options, shd_meter *meter, sherd_ckpt_saved *saved,
+                               sherd_error *err)
 {
 	ckpt_manner manner = {.by_ranks = true, .may_repeat = true, .source = source};
 	sherd_ckpt_saved out = {.tensors = shard->count};
 	sherd_ckpt_saver *saver;
-	sherd_meter own;
+	shd_meter own;
 	if (options->layout == SHERD_CKPT_LAYOUT_CSHARP)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-		                  "shards of the C# layout carry no set id, so ranks cannot save them one by one");
-	TRY(sherd_ckpt_items_check(shard->items, shard->count, false, err));
+		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+		                "shards of the C# layout carry no set id, so ranks cannot save them one by one");
+	TRY(shd_ckpt_items_check(shard->items, shard->count, false, err));
 	for (size_t i = 0; i < shard->count; i++)
-		out.bytes += sherd_ckpt_item_bytes(&shard->items[i]);
-	sherd_meter_init(&own, options->progress, out.bytes);
-	int rc = sherd_ckpt_saver_start(&saver, store, prefix, options, &manner, meter ? meter : &own, err);
+		out.bytes += shd_ckpt_item_bytes(&shard->items[i]);
+	shd_meter_init(&own, options->progress, out.bytes);
+	int rc = shd_ckpt_saver_start(&saver, store, prefix, options, &manner, meter ? meter : &own, err);
 	if (rc == SHERD_OK)
 		rc = finish(saver, rank, shard, &out, err);
-	sherd_meter_done(&own);
+	shd_meter_done(&own);
 	TRY(rc);
 	if (saved)
 		*saved = out;
@@ -50,9 +50,9 @@ int sherd_ckpt_save_rank(sherd_store *store, const char *prefix, uint32_t rank, 
 {
 	sherd_ckpt_save_options o = options ? *options : (sherd_ckpt_save_options){0};
 	uint32_t world = o.world ? o.world : 1;
-	TRY(sherd_ckpt_world_check(world, err));
+	TRY(shd_ckpt_world_check(world, err));
 	if (rank >= world)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rank %u of %u", rank, world);
-	return sherd_ckpt_save_rank_metered(store, prefix, rank, &(sherd_ckpt_shard_items){items, count}, NULL, &o,
-	                                    NULL, saved, err);
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "rank %u of %u", rank, world);
+	return shd_ckpt_save_rank_metered(store, prefix, rank, &(sherd_ckpt_shard_items){items, count}, NULL, &o, NULL,
+	                                  saved, err);
 }

@@ -19,100 +19,100 @@ typedef struct set_save {
 static int write_one(void *arg, size_t rank, sherd_error *err)
 {
 	const set_save *g = arg;
-	return sherd_ckpt_saver_write(g->saver, (uint32_t)rank, g->shards[rank].items, g->shards[rank].count,
-	                              &g->written[rank], NULL, err);
+	return shd_ckpt_saver_write(g->saver, (uint32_t)rank, g->shards[rank].items, g->shards[rank].count,
+	                            &g->written[rank], NULL, err);
 }
 
-uint64_t sherd_ckpt_total_bytes(const sherd_ckpt_shard_items *shards, uint32_t world)
+uint64_t shd_ckpt_total_bytes(const sherd_ckpt_shard_items *shards, uint32_t world)
 {
 	uint64_t total = 0;
 	for (uint32_t r = 0; r < world; r++)
 		for (size_t i = 0; i < shards[r].count; i++)
-			total += sherd_ckpt_item_bytes(&shards[r].items[i]);
+			total += shd_ckpt_item_bytes(&shards[r].items[i]);
 	return total;
 }
 
-static void list_packed(const sherd_ckpt_shard_items *items, sherd_ckpt_meta_shard *out)
+static void list_packed(const sherd_ckpt_shard_items *items, shd_ckpt_meta_shard *out)
 {
 	uint64_t at = 0;
 	for (size_t i = 0; i < items->count; i++) {
-		sherd_ckpt_entry *e = &out->entries[i];
-		*e = (sherd_ckpt_entry){.tensor = items->items[i].tensor, .offset = at, .extra = items->items[i].extra};
-		e->tensor.bytes = sherd_ckpt_item_bytes(&items->items[i]);
+		shd_ckpt_entry *e = &out->entries[i];
+		*e = (shd_ckpt_entry){.tensor = items->items[i].tensor, .offset = at, .extra = items->items[i].extra};
+		e->tensor.bytes = shd_ckpt_item_bytes(&items->items[i]);
 		at += e->tensor.bytes;
 	}
 }
 
 /* Shards of the C# layout do not describe themselves, so the metadata comes from what was just written. */
 static int publish_csharp(const set_save *g, sherd_store *store, const char *prefix, const sherd_ckpt_save_options *o,
-                          sherd_arena *arena, sherd_error *err)
+                          shd_arena *arena, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
-	SHERD_AUTO_BUF key = {0};
-	char when[SHERD_TIME_TEXT];
+	SHD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF key = {0};
+	char when[SHD_TIME_TEXT];
 	uint32_t world = o->world ? o->world : 1;
-	sherd_ckpt_meta meta = {.version = "1.0.0", .timestamp = when, .world = world, .count = world};
-	sherd_time_format(o->time_ns, when);
+	shd_ckpt_meta meta = {.version = "1.0.0", .timestamp = when, .world = world, .count = world};
+	shd_time_format(o->time_ns, when);
 	if (o->about)
 		meta.about = *o->about;
-	meta.shards = sherd_arena_alloc(arena, world, sizeof(*meta.shards));
+	meta.shards = shd_arena_alloc(arena, world, sizeof(*meta.shards));
 	if (!meta.shards)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (uint32_t r = 0; r < world; r++) {
-		SHERD_AUTO_BUF file = {0};
-		sherd_ckpt_meta_shard *m = &meta.shards[r];
-		sherd_ckpt_name_shard(&file, sherd_str_leaf(prefix), r, NULL);
-		TRY(sherd_buf_check(&file, err));
-		*m = (sherd_ckpt_meta_shard){.rank = r, .checksum = "", .listed = true};
+		SHD_AUTO_BUF file = {0};
+		shd_ckpt_meta_shard *m = &meta.shards[r];
+		shd_ckpt_name_shard(&file, shd_str_leaf(prefix), r, NULL);
+		TRY(shd_buf_check(&file, err));
+		*m = (shd_ckpt_meta_shard){.rank = r, .checksum = "", .listed = true};
 		m->file_size = g->written[r].file_size;
 		m->sha256 = g->written[r].checksum;
-		m->file = sherd_arena_str(arena, sherd_str_of((const char *)file.data));
+		m->file = shd_arena_str(arena, shd_str_of((const char *)file.data));
 		m->count = g->shards[r].count;
-		m->entries = sherd_arena_alloc(arena, m->count + 1, sizeof(*m->entries));
+		m->entries = shd_arena_alloc(arena, m->count + 1, sizeof(*m->entries));
 		if (!m->file || !m->entries)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 		list_packed(&g->shards[r], m);
 	}
-	sherd_ckpt_meta_encode(&meta, true, &text);
-	sherd_ckpt_name_metadata(&key, prefix);
-	TRY(sherd_buf_check(&text, err));
-	TRY(sherd_buf_check(&key, err));
+	shd_ckpt_meta_encode(&meta, true, &text);
+	shd_ckpt_name_metadata(&key, prefix);
+	TRY(shd_buf_check(&text, err));
+	TRY(shd_buf_check(&key, err));
 	return sherd_store_put(store, (const char *)key.data, SHERD_WRITE_NEW, text.data, text.len, err);
 }
 
 static int finish_csharp(set_save *g, sherd_store *store, const char *prefix, const sherd_ckpt_save_options *o,
                          sherd_error *err)
 {
-	sherd_arena arena = {0};
+	shd_arena arena = {0};
 	int rc = publish_csharp(g, store, prefix, o, &arena, err);
-	sherd_arena_done(&arena);
-	return sherd_ckpt_saver_published(g->saver, rc, NULL, err);
+	shd_arena_done(&arena);
+	return shd_ckpt_saver_published(g->saver, rc, NULL, err);
 }
 
-static int save(set_save *g, sherd_store *store, const char *prefix, const sherd_ckpt_save_options *o,
-                sherd_meter *meter, sherd_error *err)
+static int save(set_save *g, sherd_store *store, const char *prefix, const sherd_ckpt_save_options *o, shd_meter *meter,
+                sherd_error *err)
 {
 	uint32_t world = o->world ? o->world : 1;
 	bool csharp = o->layout == SHERD_CKPT_LAYOUT_CSHARP;
 	for (uint32_t r = 0; r < world; r++)
-		TRY(sherd_ckpt_items_check(g->shards[r].items, g->shards[r].count, csharp, err));
-	TRY(sherd_ckpt_saver_begin(&g->saver, store, prefix, o, false, meter, err));
-	int rc = sherd_pool_run(o->pool, world, write_one, g, err);
+		TRY(shd_ckpt_items_check(g->shards[r].items, g->shards[r].count, csharp, err));
+	TRY(shd_ckpt_saver_begin(&g->saver, store, prefix, o, false, meter, err));
+	int rc = shd_pool_run(o->pool, world, write_one, g, err);
 	if (rc < 0) {
 		sherd_ckpt_saver_abort(g->saver);
 		return rc;
 	}
 	if (csharp)
 		return finish_csharp(g, store, prefix, o, err);
-	return sherd_ckpt_saver_finish_whole(g->saver, err);
+	return shd_ckpt_saver_finish_whole(g->saver, err);
 }
 
-int sherd_ckpt_save_metered(sherd_store *store, const char *prefix, const sherd_ckpt_shard_items *shards,
-                            const sherd_ckpt_save_options *options, sherd_meter *meter, sherd_error *err)
+int shd_ckpt_save_metered(sherd_store *store, const char *prefix, const sherd_ckpt_shard_items *shards,
+                          const sherd_ckpt_save_options *options, shd_meter *meter, sherd_error *err)
 {
 	set_save g = {.shards = shards, .written = calloc(options->world ? options->world : 1, sizeof(*g.written))};
 	if (!g.written)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	int rc = save(&g, store, prefix, options, meter, err);
 	free(g.written);
 	return rc;
@@ -122,12 +122,11 @@ int sherd_ckpt_save(sherd_store *store, const char *prefix, const sherd_ckpt_sha
                     const sherd_ckpt_save_options *options, sherd_error *err)
 {
 	sherd_ckpt_save_options o = options ? *options : (sherd_ckpt_save_options){0};
-	sherd_meter meter;
+	shd_meter meter;
 	for (uint32_t r = 0; r < (o.world ? o.world : 1); r++)
-		TRY(sherd_ckpt_items_check(shards[r].items, shards[r].count, o.layout == SHERD_CKPT_LAYOUT_CSHARP,
-		                           err));
-	sherd_meter_init(&meter, o.progress, sherd_ckpt_total_bytes(shards, o.world ? o.world : 1));
-	int rc = sherd_ckpt_save_metered(store, prefix, shards, &o, &meter, err);
-	sherd_meter_done(&meter);
+		TRY(shd_ckpt_items_check(shards[r].items, shards[r].count, o.layout == SHERD_CKPT_LAYOUT_CSHARP, err));
+	shd_meter_init(&meter, o.progress, shd_ckpt_total_bytes(shards, o.world ? o.world : 1));
+	int rc = shd_ckpt_save_metered(store, prefix, shards, &o, &meter, err);
+	shd_meter_done(&meter);
 	return rc;
 }

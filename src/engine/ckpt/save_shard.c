@@ -16,21 +16,21 @@
 typedef struct present {
 	bool found;
 	ckpt_shard shard;
-	sherd_ckpt_index index;
-	sherd_arena arena;
+	shd_ckpt_index index;
+	shd_arena arena;
 } present;
 
 static int find_present(const sherd_ckpt_saver *s, uint32_t rank, present *out, sherd_error *err)
 {
 	*out = (present){0};
-	int rc = sherd_ckpt_shard_find(&out->shard, s->store, s->prefix, rank, &s->set_id, NULL, &out->arena,
-	                               &out->index, &out->found, err);
+	int rc = shd_ckpt_shard_find(&out->shard, s->store, s->prefix, rank, &s->set_id, NULL, &out->arena, &out->index,
+	                             &out->found, err);
 	if (rc < 0) {
-		sherd_arena_done(&out->arena);
+		shd_arena_done(&out->arena);
 		return rc;
 	}
 	if (out->found && out->index.world != s->world) {
-		sherd_ckpt_shard_done(&out->shard);
+		shd_ckpt_shard_done(&out->shard);
 		out->found = false;
 	}
 	return SHERD_OK;
@@ -39,67 +39,65 @@ static int find_present(const sherd_ckpt_saver *s, uint32_t rank, present *out, 
 static void done_present(present *p)
 {
 	if (p->found)
-		sherd_ckpt_shard_done(&p->shard);
-	sherd_arena_done(&p->arena);
+		shd_ckpt_shard_done(&p->shard);
+	shd_arena_done(&p->arena);
 }
 
 static int other_bytes(const char *key, bool found, sherd_error *err)
 {
-	return sherd_in_object(err,
-	                       sherd_fail(err, SHERD_ECONFLICT, "conflict", "%s",
-	                                  found ? "this rank saved other bytes before"
-	                                        : "a shard of another set, or something else, has this name"),
-	                       key);
+	return shd_in_object(err,
+	                     shd_fail(err, SHERD_ECONFLICT, "conflict", "%s",
+	                              found ? "this rank saved other bytes before"
+	                                    : "a shard of another set, or something else, has this name"),
+	                     key);
 }
 
 /* Does the rank say of the set what it said before? */
 static int compare_about(present *there, const ckpt_shard_spec *spec, sherd_error *err)
 {
 	static const sherd_ckpt_about nothing;
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	sherd_ckpt_about before = {0};
 	ckpt_disagreement d;
 	if (spec->about)
-		sherd_ckpt_about_encode(spec->about, &text);
-	TRY(sherd_buf_check(&text, err));
-	sherd_str about = there->index.about;
+		shd_ckpt_about_encode(spec->about, &text);
+	TRY(shd_buf_check(&text, err));
+	shd_str about = there->index.about;
 	if (text.len == about.len && (!text.len || memcmp(text.data, about.ptr, about.len) == 0))
 		return SHERD_OK;
 	if (about.len)
-		TRY(sherd_ckpt_about_decode(about, NULL, &there->arena, &before, err));
-	if (sherd_ckpt_disagree(&before, spec->about ? spec->about : &nothing, CKPT_BOTH, &d))
-		return sherd_fail(err, SHERD_ECONFLICT, "conflict",
-		                  "the %s was %s when this rank saved before, and is %s now", d.what, d.first,
-		                  d.second);
-	return sherd_fail(err, SHERD_ECONFLICT, "conflict",
-	                  "this rank described the set otherwise before: other fields, or state of the optimizer");
+		TRY(shd_ckpt_about_decode(about, NULL, &there->arena, &before, err));
+	if (shd_ckpt_disagree(&before, spec->about ? spec->about : &nothing, CKPT_BOTH, &d))
+		return shd_fail(err, SHERD_ECONFLICT, "conflict",
+		                "the %s was %s when this rank saved before, and is %s now", d.what, d.first, d.second);
+	return shd_fail(err, SHERD_ECONFLICT, "conflict",
+	                "this rank described the set otherwise before: other fields, or state of the optimizer");
 }
 
 static int missing_of_committed(const sherd_ckpt_saver *s, uint32_t rank, sherd_error *err)
 {
-	return sherd_in_object(err,
-	                       sherd_fail(err, SHERD_ECONFLICT, "conflict",
-	                                  "the set is committed, but not with a shard of rank %" PRIu32 " of %" PRIu32
-	                                  " that is there and whole",
-	                                  rank, s->world),
-	                       s->prefix);
+	return shd_in_object(err,
+	                     shd_fail(err, SHERD_ECONFLICT, "conflict",
+	                              "the set is committed, but not with a shard of rank %" PRIu32 " of %" PRIu32
+	                              " that is there and whole",
+	                              rank, s->world),
+	                     s->prefix);
 }
 
 /* What the metadata says that the shard's data has; "" where nothing is committed. */
-static int committed_checksum(const sherd_ckpt_saver *s, uint32_t rank, char out[SHERD_SHA256_HEX + 1],
-                              sherd_error *err)
+static int committed_checksum(const sherd_ckpt_saver *s, uint32_t rank, char out[SHD_SHA256_HEX + 1], sherd_error *err)
 {
-	sherd_arena arena = {0};
-	sherd_ckpt_meta meta;
+	shd_arena arena = {0};
+	shd_ckpt_meta meta;
 	char identity[72];
 	out[0] = 0;
 	if (!s->settled)
 		return SHERD_OK;
-	int rc = sherd_ckpt_metadata_read(s->store, s->prefix, NULL, &arena, &meta, identity, err);
+	int rc = shd_ckpt_metadata_read(s->store, s->prefix, NULL, &arena, &meta, identity, err);
 	for (size_t i = 0; rc == SHERD_OK && i < meta.count; i++)
-		if (meta.shards[i].rank == rank && strlen(meta.shards[i].checksum) == SHERD_SHA256_HEX)
-			memcpy(out, meta.shards[i].checksum, SHERD_SHA256_HEX + 1);
-	sherd_arena_done(&arena);
+		if (meta.shards[i].rank == rank && strlen(meta.shards[i].checksum) == SHD_SHA256_HEX)
+			memcpy(out, meta.shards[i].checksum, SHD_SHA256_HEX + 1);
+	shd_arena_done(&arena);
 	return rc;
 }
 
@@ -107,11 +105,11 @@ static int committed_checksum(const sherd_ckpt_saver *s, uint32_t rank, char out
 static int check_bytes(const sherd_ckpt_saver *s, const ckpt_shard *there, const char *wanted, bool *damaged,
                        sherd_error *err)
 {
-	char hex[SHERD_SHA256_HEX + 1];
-	sherd_meter meter;
-	sherd_meter_init(&meter, s->options.progress, there->data_size);
-	int rc = sherd_ckpt_hash_range(there->reader, there->data_offset, there->data_size, &meter, hex, err);
-	sherd_meter_done(&meter);
+	char hex[SHD_SHA256_HEX + 1];
+	shd_meter meter;
+	shd_meter_init(&meter, s->options.progress, there->data_size);
+	int rc = shd_ckpt_hash_range(there->reader, there->data_offset, there->data_size, &meter, hex, err);
+	shd_meter_done(&meter);
 	TRY(rc);
 	*damaged = strcmp(hex, there->checksum) != 0 || (wanted && strcmp(hex, wanted) != 0);
 	return SHERD_OK;
@@ -128,23 +126,23 @@ static int rewrite(const sherd_ckpt_saver *s, const ckpt_shard_spec *spec, const
 	anew.time_ns = there->index.time_ns;
 	anew.replaces = sherd_reader_identity(there->shard.reader);
 	anew.wanted = wanted;
-	return sherd_ckpt_write_shard(s->store, &anew, &written, err);
+	return shd_ckpt_write_shard(s->store, &anew, &written, err);
 }
 
 /* What a rank that comes again brings is compared with what it saved before, and that with what lies there. */
 static int compare_present(const sherd_ckpt_saver *s, const ckpt_shard_spec *spec, present *there, ckpt_found *found,
                            sherd_error *err)
 {
-	uint8_t content[SHERD_SHA256_BYTES];
-	char committed[SHERD_SHA256_HEX + 1];
+	uint8_t content[SHD_SHA256_BYTES];
+	char committed[SHD_SHA256_HEX + 1];
 	const char *key = sherd_reader_key(there->shard.reader);
 	ckpt_shard_spec dry = *spec;
 	ckpt_written got;
 	bool damaged = false;
 	dry.dry = true;
-	TRY(sherd_in_object(err, compare_about(there, spec, err), key));
-	TRY(sherd_ckpt_write_shard(s->store, &dry, &got, err));
-	sherd_ckpt_content(there->index.entries, there->index.count, content);
+	TRY(shd_in_object(err, compare_about(there, spec, err), key));
+	TRY(shd_ckpt_write_shard(s->store, &dry, &got, err));
+	shd_ckpt_content(there->index.entries, there->index.count, content);
 	if (memcmp(content, got.content, sizeof(content)) != 0)
 		return other_bytes(key, true, err);
 	TRY(committed_checksum(s, spec->rank, committed, err));
@@ -171,19 +169,19 @@ static int repeat(const sherd_ckpt_saver *s, const ckpt_shard_spec *spec, ckpt_f
  * claim it is ours. */
 static int find_wreck(const sherd_ckpt_saver *s, const char *key, char identity[72], bool *wreck, sherd_error *err)
 {
-	sherd_arena arena = {0};
-	sherd_ckpt_index index;
+	shd_arena arena = {0};
+	shd_ckpt_index index;
 	ckpt_shard shard;
 	sherd_stat stat;
 	bool has_index;
 	TRY(sherd_store_stat(s->store, key, &stat, err));
 	sherd_error found = {0};
-	int rc = sherd_ckpt_shard_open(&shard, s->store, key, 0, &found);
+	int rc = shd_ckpt_shard_open(&shard, s->store, key, 0, &found);
 	if (rc == SHERD_OK) {
-		rc = sherd_ckpt_shard_index(&shard, NULL, &arena, &index, &has_index, &found);
-		sherd_ckpt_shard_done(&shard);
+		rc = shd_ckpt_shard_index(&shard, NULL, &arena, &index, &has_index, &found);
+		shd_ckpt_shard_done(&shard);
 	}
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	memcpy(identity, stat.identity, sizeof(stat.identity));
 	*wreck = rc == SHERD_ECORRUPT && strcmp(found.reason, "bad-magic") != 0;
 	return SHERD_OK;
@@ -193,14 +191,14 @@ static int find_wreck(const sherd_ckpt_saver *s, const char *key, char identity[
 static int settle_taken(const sherd_ckpt_saver *s, const ckpt_shard_spec *spec, const ckpt_written *written,
                         ckpt_found *found, sherd_error *err)
 {
-	uint8_t content[SHERD_SHA256_BYTES];
+	uint8_t content[SHD_SHA256_BYTES];
 	char identity[72];
 	bool wreck = false;
 	present there;
 	TRY(find_present(s, spec->rank, &there, err));
-	int rc = there.found ? sherd_in_object(err, compare_about(&there, spec, err), spec->key) : SHERD_OK;
+	int rc = there.found ? shd_in_object(err, compare_about(&there, spec, err), spec->key) : SHERD_OK;
 	if (rc == SHERD_OK && there.found)
-		sherd_ckpt_content(there.index.entries, there.index.count, content);
+		shd_ckpt_content(there.index.entries, there.index.count, content);
 	bool same = there.found && rc == SHERD_OK && memcmp(content, written->content, sizeof(content)) == 0;
 	bool any = there.found;
 	done_present(&there);
@@ -216,17 +214,17 @@ static int settle_taken(const sherd_ckpt_saver *s, const ckpt_shard_spec *spec, 
 	ckpt_written again;
 	anew.replaces = identity;
 	*found = CKPT_FOUND_DAMAGED;
-	return sherd_ckpt_write_shard(s->store, &anew, &again, err);
+	return shd_ckpt_write_shard(s->store, &anew, &again, err);
 }
 
-int sherd_ckpt_saver_write(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_item *items, size_t count,
-                           ckpt_written *out, ckpt_found *found, sherd_error *err)
+int shd_ckpt_saver_write(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_item *items, size_t count,
+                         ckpt_written *out, ckpt_found *found, sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO_BUF key = {0};
 	ckpt_written written;
 	ckpt_found there = CKPT_FOUND_NONE;
 	sherd_ckpt_about training;
-	TRY(sherd_ckpt_saver_key(s, rank, &key, err));
+	TRY(shd_ckpt_saver_key(s, rank, &key, err));
 	ckpt_shard_spec spec = {
 		.key = (const char *)key.data,
 		.rank = rank,
@@ -241,7 +239,7 @@ int sherd_ckpt_saver_write(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_
 		.meter = s->meter,
 	};
 	/* Whoever publishes sees whether the ranks mean the same. */
-	if (rank && s->manner.by_ranks && s->options.about && sherd_ckpt_training(s->options.about, &training))
+	if (rank && s->manner.by_ranks && s->options.about && shd_ckpt_training(s->options.about, &training))
 		spec.about = &training;
 	if (s->manner.may_repeat)
 		TRY(repeat(s, &spec, &there, err));
@@ -249,7 +247,7 @@ int sherd_ckpt_saver_write(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_
 		*found = there;
 	if (there)
 		return SHERD_OK;
-	int rc = sherd_ckpt_write_shard(s->store, &spec, &written, err);
+	int rc = shd_ckpt_write_shard(s->store, &spec, &written, err);
 	if (rc == SHERD_EEXIST && !spec.csharp) {
 		TRY(settle_taken(s, &spec, &written, &there, err));
 		if (found && there == CKPT_FOUND_DAMAGED)
@@ -269,7 +267,7 @@ int sherd_ckpt_saver_shard(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_
                            sherd_error *err)
 {
 	if (rank >= s->world)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rank %" PRIu32 " of %" PRIu32, rank, s->world);
-	TRY(sherd_ckpt_items_check(items, count, false, err));
-	return sherd_ckpt_saver_write(s, rank, items, count, NULL, NULL, err);
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "rank %" PRIu32 " of %" PRIu32, rank, s->world);
+	TRY(shd_ckpt_items_check(items, count, false, err));
+	return shd_ckpt_saver_write(s, rank, items, count, NULL, NULL, err);
 }

@@ -1,6 +1,6 @@
 /* engine/ckpt/saver.h - a save under way, one process's part of it. */
-#ifndef SHERD_ENGINE_CKPT_SAVER_H
-#define SHERD_ENGINE_CKPT_SAVER_H
+#ifndef SHD_ENGINE_CKPT_SAVER_H
+#define SHD_ENGINE_CKPT_SAVER_H
 
 #include "engine/ckpt/claim.h"
 #include "engine/ckpt/clear.h"
@@ -21,12 +21,12 @@ struct sherd_ckpt_saver {
 	ckpt_committed before; /* what stands under the prefix, to be replaced */
 	pthread_mutex_t lock;  /* guards written */
 	uint8_t *written;      /* by rank: this saver committed the shard */
-	sherd_meter own_meter, *meter;
+	shd_meter own_meter, *meter;
 };
 
-int sherd_ckpt_saver_key(const sherd_ckpt_saver *s, uint32_t rank, sherd_buf *key, sherd_error *err);
+int shd_ckpt_saver_key(const sherd_ckpt_saver *s, uint32_t rank, shd_buf *key, sherd_error *err);
 /* Frees it and nothing else. */
-void sherd_ckpt_saver_free(sherd_ckpt_saver *s);
-int sherd_ckpt_already_committed(const sherd_ckpt_saver *s, sherd_error *err);
+void shd_ckpt_saver_free(sherd_ckpt_saver *s);
+int shd_ckpt_already_committed(const sherd_ckpt_saver *s, sherd_error *err);
 
 #endif

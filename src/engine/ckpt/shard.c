@@ -7,46 +7,45 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static int read_head(const sherd_reader *reader, uint8_t raw[SHERD_CKPT_HEAD_MAX], sherd_ckpt_head *head,
-                     sherd_error *err)
+static int read_head(const sherd_reader *reader, uint8_t raw[SHD_CKPT_HEAD_MAX], shd_ckpt_head *head, sherd_error *err)
 {
 	uint64_t size = sherd_reader_size(reader);
-	size_t len = size < SHERD_CKPT_HEAD_MAX ? (size_t)size : SHERD_CKPT_HEAD_MAX;
+	size_t len = size < SHD_CKPT_HEAD_MAX ? (size_t)size : SHD_CKPT_HEAD_MAX;
 	TRY(sherd_reader_at(reader, 0, raw, len, err));
-	return sherd_ckpt_head_decode(raw, len, head, err);
+	return shd_ckpt_head_decode(raw, len, head, err);
 }
 
-static bool fits8(const sherd_ckpt_head *h, uint64_t size)
+static bool fits8(const shd_ckpt_head *h, uint64_t size)
 {
 	return h->has8 && size >= h->data8_offset && size - h->data8_offset == h->data8_size;
 }
 
-static bool fits4(const sherd_ckpt_head *h, uint64_t size)
+static bool fits4(const shd_ckpt_head *h, uint64_t size)
 {
 	return size >= h->data4_offset && size - h->data4_offset == h->data4_size && h->data4_size <= INT32_MAX;
 }
 
-static int wrong_length(const sherd_ckpt_head *h, uint64_t size, sherd_error *err)
+static int wrong_length(const shd_ckpt_head *h, uint64_t size, sherd_error *err)
 {
 	uint64_t room = size > h->data8_offset ? size - h->data8_offset : 0;
 	if (!h->has8 || h->data8_size > room)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", size,
-		                     "the head promises %" PRIu64 " bytes of data, the file has %" PRIu64,
-		                     h->data8_size, room);
-	return sherd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", h->data8_offset + h->data8_size,
-	                     "%" PRIu64 " bytes behind the data", room - h->data8_size);
+		return shd_fail_at(err, SHERD_ECORRUPT, "truncated", size,
+		                   "the head promises %" PRIu64 " bytes of data, the file has %" PRIu64, h->data8_size,
+		                   room);
+	return shd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", h->data8_offset + h->data8_size,
+	                   "%" PRIu64 " bytes behind the data", room - h->data8_size);
 }
 
 /* Does the data that a 4-byte length gives have the hash that the head records? */
-static int verifies_as_four(const sherd_reader *reader, const sherd_ckpt_head *h, bool *yes, sherd_error *err)
+static int verifies_as_four(const sherd_reader *reader, const shd_ckpt_head *h, bool *yes, sherd_error *err)
 {
-	char hex[SHERD_SHA256_HEX + 1];
-	TRY(sherd_ckpt_hash_range(reader, h->data4_offset, h->data4_size, NULL, hex, err));
-	*yes = sherd_str_is(h->checksum, hex);
+	char hex[SHD_SHA256_HEX + 1];
+	TRY(shd_ckpt_hash_range(reader, h->data4_offset, h->data4_size, NULL, hex, err));
+	*yes = shd_str_is(h->checksum, hex);
 	return SHERD_OK;
 }
 
-static void set_data(ckpt_shard *s, const sherd_ckpt_head *h, bool four)
+static void set_data(ckpt_shard *s, const shd_ckpt_head *h, bool four)
 {
 	s->four_byte = four;
 	s->data_offset = four ? h->data4_offset : h->data8_offset;
@@ -55,15 +54,15 @@ static void set_data(ckpt_shard *s, const sherd_ckpt_head *h, bool four)
 
 static bool ends_with_index(const sherd_reader *reader)
 {
-	uint8_t raw[SHERD_CKPT_TRAILER_SIZE];
+	uint8_t raw[SHD_CKPT_TRAILER_SIZE];
 	uint64_t size = sherd_reader_size(reader), body;
 	return size >= sizeof(raw) && sherd_reader_at(reader, size - sizeof(raw), raw, sizeof(raw), NULL) == SHERD_OK &&
-	       (sherd_ckpt_trailer_decode(raw, size, &body, NULL) != SHERD_OK || body);
+	       (shd_ckpt_trailer_decode(raw, size, &body, NULL) != SHERD_OK || body);
 }
 
 /* The file's size decides between the layouts only when the metadata vouches for it. A shard by itself is read with a
  * 4-byte length only if nothing speaks against it: a shard that lost its last 4 bytes must not pass for one. */
-static int choose_layout(ckpt_shard *s, const sherd_ckpt_head *h, bool vouched, sherd_error *err)
+static int choose_layout(ckpt_shard *s, const shd_ckpt_head *h, bool vouched, sherd_error *err)
 {
 	uint64_t size = sherd_reader_size(s->reader);
 	if (fits8(h, size)) {
@@ -84,74 +83,74 @@ static int choose_layout(ckpt_shard *s, const sherd_ckpt_head *h, bool vouched, 
 
 static int understand(ckpt_shard *s, uint64_t want_size, sherd_error *err)
 {
-	uint8_t raw[SHERD_CKPT_HEAD_MAX];
-	sherd_ckpt_head head;
+	uint8_t raw[SHD_CKPT_HEAD_MAX];
+	shd_ckpt_head head;
 	uint64_t size = sherd_reader_size(s->reader);
 	TRY(read_head(s->reader, raw, &head, err));
 	if (want_size && size != want_size)
-		return sherd_fail_at(err, SHERD_ECORRUPT, size < want_size ? "truncated" : "size-mismatch",
-		                     size < want_size ? size : want_size,
-		                     "the file has %" PRIu64 " bytes, the metadata says %" PRIu64, size, want_size);
+		return shd_fail_at(err, SHERD_ECORRUPT, size < want_size ? "truncated" : "size-mismatch",
+		                   size < want_size ? size : want_size,
+		                   "the file has %" PRIu64 " bytes, the metadata says %" PRIu64, size, want_size);
 	TRY(choose_layout(s, &head, want_size != 0, err));
 	s->rank = head.rank;
 	s->tensors = head.tensors;
 	memcpy(s->checksum, head.checksum.ptr, head.checksum.len);
 	if (memchr(s->checksum, 0, head.checksum.len))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-checksum", 12, "the checksum's text holds NUL");
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-checksum", 12, "the checksum's text holds NUL");
 	return SHERD_OK;
 }
 
-int sherd_ckpt_shard_open(ckpt_shard *out, sherd_store *store, const char *key, uint64_t want_size, sherd_error *err)
+int shd_ckpt_shard_open(ckpt_shard *out, sherd_store *store, const char *key, uint64_t want_size, sherd_error *err)
 {
 	ckpt_shard s = {0};
 	TRY(sherd_store_read(store, key, &s.reader, err));
-	int rc = sherd_in_object(err, understand(&s, want_size, err), key);
+	int rc = shd_in_object(err, understand(&s, want_size, err), key);
 	if (rc < 0)
-		sherd_ckpt_shard_done(&s);
+		shd_ckpt_shard_done(&s);
 	else
 		*out = s;
 	return rc;
 }
 
-void sherd_ckpt_shard_done(ckpt_shard *s)
+void shd_ckpt_shard_done(ckpt_shard *s)
 {
 	sherd_reader_close(s->reader);
 	s->reader = NULL;
 }
 
 /* tensors_end: where the index begins in the data. */
-static int check_index(const ckpt_shard *s, const sherd_ckpt_index *index, uint64_t tensors_end, sherd_arena *arena,
+static int check_index(const ckpt_shard *s, const shd_ckpt_index *index, uint64_t tensors_end, shd_arena *arena,
                        sherd_error *err)
 {
 	if (index->rank != s->rank)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-rank", 4,
-		                     "the head says rank %" PRIu32 ", the index %" PRIu32, s->rank, index->rank);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-rank", 4,
+		                   "the head says rank %" PRIu32 ", the index %" PRIu32, s->rank, index->rank);
 	if (index->count != s->tensors)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-count", s->data_offset - (s->four_byte ? 8 : 12),
-		                     "the head says %" PRIu32 " tensors, the index has %zu", s->tensors, index->count);
-	return sherd_ckpt_entries_check(index->entries, index->count, tensors_end, arena, err);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-count", s->data_offset - (s->four_byte ? 8 : 12),
+		                   "the head says %" PRIu32 " tensors, the index has %zu", s->tensors, index->count);
+	return shd_ckpt_entries_check(index->entries, index->count, tensors_end, arena, err);
 }
 
-static int read_index(const ckpt_shard *s, uint64_t body, const sherd_limits *limits, sherd_arena *arena,
-                      sherd_ckpt_index *out, sherd_error *err)
+static int read_index(const ckpt_shard *s, uint64_t body, const sherd_limits *limits, shd_arena *arena,
+                      shd_ckpt_index *out, sherd_error *err)
 {
-	uint64_t len = body + SHERD_CKPT_TRAILER_SIZE, start = s->data_offset + s->data_size - len;
-	if (len > sherd_limits_or_default(limits).metadata_bytes)
-		return sherd_fail_at(err, SHERD_ELIMIT, "too-long", start, "an index of %" PRIu64 " bytes", len);
+	uint64_t len = body + SHD_CKPT_TRAILER_SIZE, start = s->data_offset + s->data_size - len;
+	if (len > shd_limits_or_default(limits).metadata_bytes)
+		return shd_fail_at(err, SHERD_ELIMIT, "too-long", start, "an index of %" PRIu64 " bytes", len);
 	uint8_t *raw = malloc(len);
 	if (!raw)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	int rc = sherd_reader_at(s->reader, start, raw, len, err);
 	if (rc == SHERD_OK)
-		rc = sherd_shift_offset(err, sherd_ckpt_index_decode(raw, len, limits, arena, out, err), start);
+		rc = shd_shift_offset(err, shd_ckpt_index_decode(raw, len, limits, arena, out, err), start);
 	free(raw);
 	return rc;
 }
 
-int sherd_ckpt_shard_index(const ckpt_shard *s, const sherd_limits *limits, sherd_arena *arena, sherd_ckpt_index *out,
-                           bool *found, sherd_error *err)
+int shd_ckpt_shard_index(const ckpt_shard *s, const sherd_limits *limits, shd_arena *arena, shd_ckpt_index *out,
+                         bool *found, sherd_error *err)
 {
-	uint8_t raw[SHERD_CKPT_TRAILER_SIZE];
+	uint8_t raw[SHD_CKPT_TRAILER_SIZE];
 	const char *key = sherd_reader_key(s->reader);
 	uint64_t body = 0;
 	*found = false;
@@ -159,47 +158,46 @@ int sherd_ckpt_shard_index(const ckpt_shard *s, const sherd_limits *limits, sher
 		return SHERD_OK;
 	uint64_t at = s->data_offset + s->data_size - sizeof(raw);
 	TRY(sherd_reader_at(s->reader, at, raw, sizeof(raw), err));
-	int rc = sherd_ckpt_trailer_decode(raw, s->data_size, &body, err);
+	int rc = shd_ckpt_trailer_decode(raw, s->data_size, &body, err);
 	if (rc < 0 && err)
 		err->offset = at;
-	TRY(sherd_in_object(err, rc, key));
+	TRY(shd_in_object(err, rc, key));
 	if (!body)
 		return SHERD_OK;
-	TRY(sherd_in_object(err, read_index(s, body, limits, arena, out, err), key));
+	TRY(shd_in_object(err, read_index(s, body, limits, arena, out, err), key));
 	uint64_t tensors_end = s->data_size - body - sizeof(raw);
-	TRY(sherd_in_object(err, check_index(s, out, tensors_end, arena, err), key));
+	TRY(shd_in_object(err, check_index(s, out, tensors_end, arena, err), key));
 	*found = true;
 	return SHERD_OK;
 }
 
 /* Opens a file and reads its index; *mine when that names the set. Not there, or damaged: not mine. */
 static int try_file(ckpt_shard *out, sherd_store *store, const char *key, uint32_t rank, const sherd_set_id *set_id,
-                    const sherd_limits *limits, sherd_arena *arena, sherd_ckpt_index *index, bool *mine,
-                    sherd_error *err)
+                    const sherd_limits *limits, shd_arena *arena, shd_ckpt_index *index, bool *mine, sherd_error *err)
 {
 	*mine = false;
-	int rc = sherd_ckpt_shard_open(out, store, key, 0, err);
+	int rc = shd_ckpt_shard_open(out, store, key, 0, err);
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_ECORRUPT)
 		return SHERD_OK;
 	TRY(rc);
 	bool has_index;
-	rc = sherd_ckpt_shard_index(out, limits, arena, index, &has_index, err);
+	rc = shd_ckpt_shard_index(out, limits, arena, index, &has_index, err);
 	*mine = rc == SHERD_OK && has_index && index->rank == rank &&
 	        memcmp(&index->set_id, set_id, sizeof(*set_id)) == 0;
 	if (!*mine)
-		sherd_ckpt_shard_done(out);
+		shd_ckpt_shard_done(out);
 	return rc == SHERD_ECORRUPT ? SHERD_OK : rc;
 }
 
-int sherd_ckpt_shard_find(ckpt_shard *out, sherd_store *store, const char *prefix, uint32_t rank,
-                          const sherd_set_id *set_id, const sherd_limits *limits, sherd_arena *arena,
-                          sherd_ckpt_index *index, bool *found, sherd_error *err)
+int shd_ckpt_shard_find(ckpt_shard *out, sherd_store *store, const char *prefix, uint32_t rank,
+                        const sherd_set_id *set_id, const sherd_limits *limits, shd_arena *arena, shd_ckpt_index *index,
+                        bool *found, sherd_error *err)
 {
 	*found = false;
 	for (int named_by_set = 0; named_by_set < 2 && !*found; named_by_set++) {
-		SHERD_AUTO_BUF key = {0};
-		sherd_ckpt_name_shard(&key, prefix, rank, named_by_set ? set_id : NULL);
-		TRY(sherd_buf_check(&key, err));
+		SHD_AUTO_BUF key = {0};
+		shd_ckpt_name_shard(&key, prefix, rank, named_by_set ? set_id : NULL);
+		TRY(shd_buf_check(&key, err));
 		TRY(try_file(out, store, (const char *)key.data, rank, set_id, limits, arena, index, found, err));
 	}
 	return SHERD_OK;

@@ -1,6 +1,6 @@
 /* engine/ckpt/shard.h - one shard on a store, opened and its head understood. */
-#ifndef SHERD_ENGINE_CKPT_SHARD_H
-#define SHERD_ENGINE_CKPT_SHARD_H
+#ifndef SHD_ENGINE_CKPT_SHARD_H
+#define SHD_ENGINE_CKPT_SHARD_H
 
 #include "base/arena.h"
 #include "format/ckpt/index.h"
@@ -15,21 +15,21 @@ typedef struct ckpt_shard {
 	uint64_t data_offset, data_size;
 	bool four_byte;
 	bool by_metadata; /* the checksum: the shard records none */
-	char checksum[SHERD_CKPT_CHECKSUM_MAX + 1];
+	char checksum[SHD_CKPT_CHECKSUM_MAX + 1];
 } ckpt_shard;
 
 /* want_size: what the metadata says the file has, or 0 for a shard that is opened by itself. */
-int sherd_ckpt_shard_open(ckpt_shard *out, sherd_store *store, const char *key, uint64_t want_size, sherd_error *err);
-void sherd_ckpt_shard_done(ckpt_shard *s);
+int shd_ckpt_shard_open(ckpt_shard *out, sherd_store *store, const char *key, uint64_t want_size, sherd_error *err);
+void shd_ckpt_shard_done(ckpt_shard *s);
 
 /* The index at the end of the data; *found is false when there is none. Its tensors fit the data, and its rank and
  * count are the head's. */
-int sherd_ckpt_shard_index(const ckpt_shard *s, const sherd_limits *limits, sherd_arena *arena, sherd_ckpt_index *out,
-                           bool *found, sherd_error *err);
+int shd_ckpt_shard_index(const ckpt_shard *s, const sherd_limits *limits, shd_arena *arena, shd_ckpt_index *out,
+                         bool *found, sherd_error *err);
 
 /* Is a file of this name there, with an index of this set? A shard of another set, or of none, is not found. */
-int sherd_ckpt_shard_find(ckpt_shard *out, sherd_store *store, const char *prefix, uint32_t rank,
-                          const sherd_set_id *set_id, const sherd_limits *limits, sherd_arena *arena,
-                          sherd_ckpt_index *index, bool *found, sherd_error *err);
+int shd_ckpt_shard_find(ckpt_shard *out, sherd_store *store, const char *prefix, uint32_t rank,
+                        const sherd_set_id *set_id, const sherd_limits *limits, shd_arena *arena, shd_ckpt_index *index,
+                        bool *found, sherd_error *err);
 
 #endif

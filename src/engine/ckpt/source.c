@@ -13,7 +13,7 @@ enum { CHUNK = 1 << 20 };
 
 typedef struct summing {
 	const sherd_bundle *bundle;
-	sherd_meter meter;
+	shd_meter meter;
 	uint32_t *crcs; /* by tensor */
 } summing;
 
@@ -22,65 +22,65 @@ static int sum_one(void *arg, size_t tensor, sherd_error *err)
 	summing *g = arg;
 	uint64_t bytes = sherd_bundle_tensor(g->bundle, tensor)->bytes;
 	uint8_t *buf = malloc(CHUNK);
-	int rc = buf ? SHERD_OK : sherd_fail_nomem(err);
+	int rc = buf ? SHERD_OK : shd_fail_nomem(err);
 	uint32_t crc = 0;
 	for (uint64_t at = 0; at < bytes && rc == SHERD_OK; at += CHUNK) {
 		size_t n = bytes - at < CHUNK ? (size_t)(bytes - at) : CHUNK;
 		rc = sherd_bundle_read(g->bundle, tensor, at, buf, n, err);
 		if (rc == SHERD_OK)
-			rc = sherd_meter_ask(&g->meter, err);
+			rc = shd_meter_ask(&g->meter, err);
 		if (rc == SHERD_OK)
-			crc = sherd_crc32(crc, buf, n);
+			crc = shd_crc32(crc, buf, n);
 	}
 	g->crcs[tensor] = crc;
 	free(buf);
 	return rc;
 }
 
-static int sum_values(const sherd_bundle *bundle, const sherd_ckpt_save_options *o, sherd_buf *out, sherd_error *err)
+static int sum_values(const sherd_bundle *bundle, const sherd_ckpt_save_options *o, shd_buf *out, sherd_error *err)
 {
 	size_t count = sherd_bundle_count(bundle);
 	summing g = {.bundle = bundle, .crcs = calloc(count + 1, sizeof(*g.crcs))};
 	sherd_bundle_options options = {.pool = o->pool, .progress = o->progress};
 	if (!g.crcs)
-		return sherd_fail_nomem(err);
-	sherd_meter_init(&g.meter, o->progress, 0);
+		return shd_fail_nomem(err);
+	shd_meter_init(&g.meter, o->progress, 0);
 	int rc = sherd_bundle_prepare(bundle, NULL, 0, &options, err);
 	if (rc == SHERD_OK)
-		rc = sherd_pool_run(o->pool, count, sum_one, &g, err);
-	sherd_meter_done(&g.meter);
+		rc = shd_pool_run(o->pool, count, sum_one, &g, err);
+	shd_meter_done(&g.meter);
 	for (size_t i = 0; rc == SHERD_OK && i < count; i++)
-		sherd_buf_u32(out, g.crcs[i]);
+		shd_buf_u32(out, g.crcs[i]);
 	free(g.crcs);
 	return rc;
 }
 
-static void describe(const sherd_bundle *bundle, bool cut, sherd_buf *out)
+static void describe(const sherd_bundle *bundle, bool cut, shd_buf *out)
 {
-	sherd_buf_u8(out, cut);
+	shd_buf_u8(out, cut);
 	for (size_t i = 0; i < sherd_bundle_count(bundle); i++) {
 		const sherd_tensor *t = sherd_bundle_tensor(bundle, i);
-		sherd_buf_append(out, t->name, strlen(t->name) + 1);
-		sherd_buf_u32(out, (uint32_t)t->dtype);
-		sherd_buf_u32(out, t->ndim);
+		shd_buf_append(out, t->name, strlen(t->name) + 1);
+		shd_buf_u32(out, (uint32_t)t->dtype);
+		shd_buf_u32(out, t->ndim);
 		for (uint32_t d = 0; d < t->ndim; d++)
-			sherd_buf_u64(out, t->shape[d]);
-		sherd_buf_u64(out, t->bytes);
+			shd_buf_u64(out, t->shape[d]);
+		shd_buf_u64(out, t->bytes);
 	}
 }
 
-int sherd_ckpt_source_digest(const sherd_bundle *bundle, bool cut, const sherd_ckpt_save_options *options, char *out,
-                             sherd_error *err)
+int shd_ckpt_source_digest(const sherd_bundle *bundle, bool cut, const sherd_ckpt_save_options *options, char *out,
+                           sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
-	uint8_t hash[SHERD_SHA256_BYTES];
+	SHD_AUTO_BUF text = {0};
+	uint8_t hash[SHD_SHA256_BYTES];
 	describe(bundle, cut, &text);
 	if (bundle->set_id)
-		sherd_buf_append(&text, bundle->set_id->bytes, sizeof(bundle->set_id->bytes));
+		shd_buf_append(&text, bundle->set_id->bytes, sizeof(bundle->set_id->bytes));
 	else
 		TRY(sum_values(bundle, options, &text, err));
-	TRY(sherd_buf_check(&text, err));
-	sherd_sha256_of(text.data, text.len, hash);
-	sherd_hex(hash, sizeof(hash), out);
+	TRY(shd_buf_check(&text, err));
+	shd_sha256_of(text.data, text.len, hash);
+	shd_hex(hash, sizeof(hash), out);
 	return SHERD_OK;
 }

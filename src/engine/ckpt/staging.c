@@ -28,14 +28,14 @@ typedef struct copy_task {
 
 typedef struct copying {
 	copy_task *tasks;
-	sherd_meter *meter;
+	shd_meter *meter;
 } copying;
 
 int sherd_ckpt_staging_open(sherd_ckpt_staging **out, sherd_error *err)
 {
 	sherd_ckpt_staging *s = calloc(1, sizeof(*s));
 	if (!s)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	*out = s;
 	return SHERD_OK;
 }
@@ -53,7 +53,7 @@ uint64_t sherd_ckpt_staging_bytes(const sherd_ckpt_staging *s)
 	return atomic_load(&s->room);
 }
 
-void sherd_ckpt_unstage(sherd_ckpt_staging *s)
+void shd_ckpt_unstage(sherd_ckpt_staging *s)
 {
 	atomic_store(&s->taken, false);
 }
@@ -67,7 +67,7 @@ static int make_room(sherd_ckpt_staging *s, uint64_t bytes, sherd_error *err)
 	/* Not by large pages: making them costs more than the copy where memory is in pieces. */
 	s->memory = malloc(bytes ? bytes : 1);
 	if (!s->memory)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	s->room = bytes;
 	return SHERD_OK;
 }
@@ -78,13 +78,13 @@ static int copy_one(void *arg, size_t index, sherd_error *err)
 	const copying *g = arg;
 	const copy_task *t = &g->tasks[index];
 	if (t->item->data) {
-		TRY(sherd_meter_ask(g->meter, err));
+		TRY(shd_meter_ask(g->meter, err));
 		memcpy(t->to, (const uint8_t *)t->item->data + t->from, t->bytes);
 		return SHERD_OK;
 	}
 	for (uint64_t at = 0; at < t->bytes; at += COPY_BYTES) {
 		uint64_t n = t->bytes - at < COPY_BYTES ? t->bytes - at : COPY_BYTES;
-		TRY(sherd_meter_ask(g->meter, err));
+		TRY(shd_meter_ask(g->meter, err));
 		TRY(t->item->read(t->item->arg, at, t->to + at, n, err));
 	}
 	return SHERD_OK;
@@ -92,19 +92,19 @@ static int copy_one(void *arg, size_t index, sherd_error *err)
 
 static uint64_t room_of(const sherd_ckpt_item *item)
 {
-	uint64_t bytes = sherd_ckpt_item_bytes(item);
+	uint64_t bytes = shd_ckpt_item_bytes(item);
 	return bytes > UINT64_MAX - ALIGN ? bytes : (bytes + ALIGN - 1) / ALIGN * ALIGN;
 }
 
 static size_t tasks_of(const sherd_ckpt_item *item)
 {
-	uint64_t bytes = sherd_ckpt_item_bytes(item);
+	uint64_t bytes = shd_ckpt_item_bytes(item);
 	return item->data ? (size_t)((bytes + COPY_BYTES - 1) / COPY_BYTES) : bytes != 0;
 }
 
 static size_t plan_item(sherd_ckpt_item *item, uint8_t *to, copy_task *tasks)
 {
-	uint64_t bytes = sherd_ckpt_item_bytes(item);
+	uint64_t bytes = shd_ckpt_item_bytes(item);
 	size_t n = tasks_of(item);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t from = i * COPY_BYTES, most = item->data ? COPY_BYTES : bytes;
@@ -118,40 +118,40 @@ static size_t plan_item(sherd_ckpt_item *item, uint8_t *to, copy_task *tasks)
 }
 
 static int copy_all(sherd_ckpt_staging *s, sherd_ckpt_item *const *items, size_t count, sherd_pool *pool,
-                    sherd_meter *meter, sherd_error *err)
+                    shd_meter *meter, sherd_error *err)
 {
 	uint64_t bytes = 0, at = 0;
 	size_t n = 0, planned = 0;
 	for (size_t i = 0; i < count; i++) {
 		if (__builtin_add_overflow(bytes, room_of(items[i]), &bytes) || bytes > SIZE_MAX)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 		n += tasks_of(items[i]);
 	}
 	TRY(make_room(s, bytes, err));
 	copying g = {.tasks = calloc(n + 1, sizeof(*g.tasks)), .meter = meter};
 	if (!g.tasks)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; at += room_of(items[i]), i++)
 		planned += plan_item(items[i], s->memory + at, g.tasks + planned);
-	int rc = sherd_pool_run(pool, n, copy_one, &g, err);
+	int rc = shd_pool_run(pool, n, copy_one, &g, err);
 	free(g.tasks);
 	at = 0;
 	for (size_t i = 0; rc == SHERD_OK && i < count; at += room_of(items[i]), i++) {
-		if (sherd_ckpt_item_bytes(items[i]))
+		if (shd_ckpt_item_bytes(items[i]))
 			items[i]->data = s->memory + at;
 		items[i]->read = NULL;
 	}
 	return rc;
 }
 
-int sherd_ckpt_stage(sherd_ckpt_staging *s, sherd_ckpt_item *const *items, size_t count, sherd_pool *pool,
-                     sherd_meter *meter, sherd_error *err)
+int shd_ckpt_stage(sherd_ckpt_staging *s, sherd_ckpt_item *const *items, size_t count, sherd_pool *pool,
+                   shd_meter *meter, sherd_error *err)
 {
 	bool taken = false;
 	if (!atomic_compare_exchange_strong(&s->taken, &taken, true))
-		return sherd_fail(err, SHERD_ECONFLICT, "conflict", "another save has the staging: wait for its end");
+		return shd_fail(err, SHERD_ECONFLICT, "conflict", "another save has the staging: wait for its end");
 	int rc = copy_all(s, items, count, pool, meter, err);
 	if (rc < 0)
-		sherd_ckpt_unstage(s);
+		shd_ckpt_unstage(s);
 	return rc;
 }

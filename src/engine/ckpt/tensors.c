@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 typedef struct group {
-	const sherd_ckpt_entry *first;
+	const shd_ckpt_entry *first;
 	size_t pieces;
 	size_t last_shard; /* that added one */
 } group;
@@ -19,7 +19,7 @@ typedef struct grouping {
 	size_t entries;
 } grouping;
 
-static const uint64_t *whole_shape(const sherd_ckpt_entry *e)
+static const uint64_t *whole_shape(const shd_ckpt_entry *e)
 {
 	return e->global_shape ? e->global_shape : e->tensor.shape;
 }
@@ -29,35 +29,35 @@ static bool same_shape(const uint64_t *a, const uint64_t *b, uint32_t ndim)
 	return !ndim || memcmp(a, b, ndim * sizeof(*a)) == 0;
 }
 
-static bool is_whole(const sherd_ckpt_entry *e)
+static bool is_whole(const shd_ckpt_entry *e)
 {
 	return !e->global_shape || same_shape(e->global_shape, e->tensor.shape, e->tensor.ndim);
 }
 
-static int disagree(const sherd_ckpt *c, size_t a, size_t b, const sherd_ckpt_entry *e, sherd_error *err)
+static int disagree(const sherd_ckpt *c, size_t a, size_t b, const shd_ckpt_entry *e, sherd_error *err)
 {
-	return sherd_fail_at(err, SHERD_ECORRUPT, "bad-piece", e->where,
-	                     "tensor '%.80s': the shards of ranks %" PRIu32 " and %" PRIu32
-	                     " disagree about its type or shape",
-	                     e->tensor.name, c->meta.shards[a].rank, c->meta.shards[b].rank);
+	return shd_fail_at(err, SHERD_ECORRUPT, "bad-piece", e->where,
+	                   "tensor '%.80s': the shards of ranks %" PRIu32 " and %" PRIu32
+	                   " disagree about its type or shape",
+	                   e->tensor.name, c->meta.shards[a].rank, c->meta.shards[b].rank);
 }
 
-static int add_entry(grouping *g, size_t shard, const sherd_ckpt_entry *e, size_t number, sherd_error *err)
+static int add_entry(grouping *g, size_t shard, const shd_ckpt_entry *e, size_t number, sherd_error *err)
 {
 	sherd_ckpt *c = g->ckpt;
 	bool ok;
-	size_t at = sherd_map_add(&c->names, sherd_str_of(e->tensor.name), c->count, &ok);
+	size_t at = shd_map_add(&c->names, shd_str_of(e->tensor.name), c->count, &ok);
 	if (!ok)
-		return sherd_fail_nomem(err);
-	if (at == SHERD_MAP_NONE) {
+		return shd_fail_nomem(err);
+	if (at == SHD_MAP_NONE) {
 		at = c->count++;
 		g->groups[at] = (group){.first = e};
 	} else if (g->groups[at].last_shard == shard) {
-		return sherd_fail_at(err, SHERD_ECORRUPT, "duplicate-name", e->where, "tensor '%.80s' is listed twice",
-		                     e->tensor.name);
+		return shd_fail_at(err, SHERD_ECORRUPT, "duplicate-name", e->where, "tensor '%.80s' is listed twice",
+		                   e->tensor.name);
 	}
 	group *into = &g->groups[at];
-	const sherd_ckpt_entry *first = into->first ? into->first : e;
+	const shd_ckpt_entry *first = into->first ? into->first : e;
 	if (e->tensor.dtype != first->tensor.dtype || e->tensor.ndim != first->tensor.ndim ||
 	    !same_shape(whole_shape(e), whole_shape(first), e->tensor.ndim))
 		return disagree(c, into->last_shard, shard, e, err);
@@ -71,7 +71,7 @@ static int group_entries(grouping *g, sherd_error *err)
 {
 	size_t number = 0;
 	for (size_t s = 0; s < g->ckpt->shard_count; s++) {
-		const sherd_ckpt_meta_shard *shard = &g->ckpt->meta.shards[s];
+		const shd_ckpt_meta_shard *shard = &g->ckpt->meta.shards[s];
 		for (size_t i = 0; i < shard->count; i++)
 			TRY(add_entry(g, s, &shard->entries[i], number++, err));
 	}
@@ -81,13 +81,13 @@ static int group_entries(grouping *g, sherd_error *err)
 static int describe_tensors(grouping *g, sherd_error *err)
 {
 	sherd_ckpt *c = g->ckpt;
-	c->tensors = sherd_arena_alloc(&c->arena, c->count + 1, sizeof(*c->tensors));
-	c->first_piece = sherd_arena_alloc(&c->arena, c->count + 1, sizeof(*c->first_piece));
+	c->tensors = shd_arena_alloc(&c->arena, c->count + 1, sizeof(*c->tensors));
+	c->first_piece = shd_arena_alloc(&c->arena, c->count + 1, sizeof(*c->first_piece));
 	if (!c->tensors || !c->first_piece)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	size_t at = 0;
 	for (size_t i = 0; i < c->count; i++) {
-		const sherd_ckpt_entry *e = g->groups[i].first; /* every group has one */
+		const shd_ckpt_entry *e = g->groups[i].first; /* every group has one */
 		sherd_tensor *t = &c->tensors[i];
 		*t = e->tensor; /* NOLINT(clang-analyzer-core.NullDereference) */
 		t->shape = whole_shape(e);
@@ -104,16 +104,16 @@ static int describe_tensors(grouping *g, sherd_error *err)
 static int place_pieces(grouping *g, sherd_error *err)
 {
 	sherd_ckpt *c = g->ckpt;
-	c->pieces = sherd_arena_alloc(&c->arena, g->entries + 1, sizeof(*c->pieces));
+	c->pieces = shd_arena_alloc(&c->arena, g->entries + 1, sizeof(*c->pieces));
 	if (!c->pieces)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	size_t number = 0;
 	for (size_t i = 0; i < c->count; i++)
 		g->groups[i].pieces = c->first_piece[i];
 	for (size_t s = 0; s < c->shard_count; s++) {
-		const sherd_ckpt_meta_shard *shard = &c->meta.shards[s];
+		const shd_ckpt_meta_shard *shard = &c->meta.shards[s];
 		for (size_t i = 0; i < shard->count; i++) {
-			const sherd_ckpt_entry *e = &shard->entries[i];
+			const shd_ckpt_entry *e = &shard->entries[i];
 			size_t at = g->groups[g->group_of[number++]].pieces++;
 			c->pieces[at] = (sherd_ckpt_piece){
 				.shard = (uint32_t)s,
@@ -167,12 +167,12 @@ static int settle_whole(const sherd_ckpt_piece *p, size_t n, const sherd_tensor 
 {
 	for (size_t i = 1; i < n; i++) {
 		if (p[i].at)
-			return sherd_fail(err, SHERD_ECORRUPT, "overlap",
-			                  "tensor '%.80s' is whole in shard %" PRIu32 " and cut in shard %" PRIu32,
-			                  t->name, p[0].shard, p[i].shard);
+			return shd_fail(err, SHERD_ECORRUPT, "overlap",
+			                "tensor '%.80s' is whole in shard %" PRIu32 " and cut in shard %" PRIu32,
+			                t->name, p[0].shard, p[i].shard);
 		if (p[i].bytes != p[0].bytes)
-			return sherd_fail(err, SHERD_ECORRUPT, "bad-piece",
-			                  "tensor '%.80s': its replicas differ in size", t->name);
+			return shd_fail(err, SHERD_ECORRUPT, "bad-piece", "tensor '%.80s': its replicas differ in size",
+			                t->name);
 	}
 	*kept = 1;
 	return SHERD_OK;
@@ -182,11 +182,11 @@ static int settle_pieces(sherd_ckpt_piece *p, size_t n, const sherd_tensor *t, s
 {
 	for (size_t i = 0; i < n; i++)
 		if (!p[i].at)
-			return sherd_fail(err, SHERD_ECORRUPT, "overlap",
-			                  "tensor '%.80s' is whole in shard %" PRIu32 " and cut elsewhere", t->name,
-			                  p[i].shard);
+			return shd_fail(err, SHERD_ECORRUPT, "overlap",
+			                "tensor '%.80s' is whole in shard %" PRIu32 " and cut elsewhere", t->name,
+			                p[i].shard);
 	*kept = drop_replicas(p, n, t->ndim);
-	return sherd_ckpt_check_tiling(p, *kept, t, err);
+	return shd_ckpt_check_tiling(p, *kept, t, err);
 }
 
 /* Leaves the pieces that lie in shards that are open. */
@@ -227,11 +227,11 @@ static int settle_rest(const sherd_ckpt *c, size_t tensor, sherd_ckpt_piece *p, 
 static int take_names_anew(sherd_ckpt *c, sherd_error *err)
 {
 	bool ok = true;
-	sherd_map_done(&c->names);
-	c->names = (sherd_map){0};
+	shd_map_done(&c->names);
+	c->names = (shd_map){0};
 	for (size_t i = 0; i < c->count && ok; i++)
-		(void)sherd_map_add(&c->names, sherd_str_of(c->tensors[i].name), i, &ok);
-	return ok ? SHERD_OK : sherd_fail_nomem(err);
+		(void)shd_map_add(&c->names, shd_str_of(c->tensors[i].name), i, &ok);
+	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
 /* Leaves of every tensor the pieces that are read, moved together. */
@@ -244,7 +244,7 @@ static int settle(sherd_ckpt *c, sherd_error *err)
 		bool gone = false;
 		TRY(c->lost ? settle_rest(c, i, p, n, &kept, &gone, err) : settle_tensor(c, i, p, n, &kept, err));
 		if (gone) {
-			sherd_buf_append(&c->gone, &c->tensors[i].name, sizeof(c->tensors[i].name));
+			shd_buf_append(&c->gone, &c->tensors[i].name, sizeof(c->tensors[i].name));
 			continue;
 		}
 		memmove(c->pieces + out, p, kept * sizeof(*p));
@@ -255,11 +255,11 @@ static int settle(sherd_ckpt *c, sherd_error *err)
 	bool fewer = tensors < c->count;
 	c->count = tensors;
 	c->first_piece[c->count] = out;
-	TRY(sherd_buf_check(&c->gone, err));
+	TRY(shd_buf_check(&c->gone, err));
 	return fewer ? take_names_anew(c, err) : SHERD_OK;
 }
 
-static bool is_at_origin(const sherd_ckpt_entry *e)
+static bool is_at_origin(const shd_ckpt_entry *e)
 {
 	for (uint32_t d = 0; e->global_shape && d < e->tensor.ndim; d++)
 		if (e->global_offset[d])
@@ -279,21 +279,21 @@ static size_t count_names(const sherd_ckpt *c)
 
 static int build(grouping *g, sherd_error *err)
 {
-	if (!g->groups || !g->group_of || !sherd_map_reserve(&g->ckpt->names, count_names(g->ckpt)))
-		return sherd_fail_nomem(err);
+	if (!g->groups || !g->group_of || !shd_map_reserve(&g->ckpt->names, count_names(g->ckpt)))
+		return shd_fail_nomem(err);
 	TRY(group_entries(g, err));
 	TRY(describe_tensors(g, err));
 	TRY(place_pieces(g, err));
 	return settle(g->ckpt, err);
 }
 
-int sherd_ckpt_build_tensors(sherd_ckpt *ckpt, sherd_error *err)
+int shd_ckpt_build_tensors(sherd_ckpt *ckpt, sherd_error *err)
 {
 	grouping g = {.ckpt = ckpt};
 	for (size_t s = 0; s < ckpt->shard_count; s++)
 		g.entries += ckpt->meta.shards[s].count;
 	if (g.entries > UINT32_MAX)
-		return sherd_fail(err, SHERD_ELIMIT, "too-many-tensors", "%zu tensors", g.entries);
+		return shd_fail(err, SHERD_ELIMIT, "too-many-tensors", "%zu tensors", g.entries);
 	g.groups = calloc(g.entries + 1, sizeof(*g.groups));
 	g.group_of = calloc(g.entries + 1, sizeof(*g.group_of));
 	int rc = build(&g, err);

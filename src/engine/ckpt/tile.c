@@ -27,9 +27,9 @@ static int by_position(const void *a, const void *b, void *arg)
 
 static int overlap(const tiling *t, const sherd_ckpt_piece *a, const sherd_ckpt_piece *b)
 {
-	return sherd_fail(t->err, SHERD_ECORRUPT, "overlap",
-	                  "tensor '%.80s': its pieces in shards %" PRIu32 " and %" PRIu32 " overlap", t->whole->name,
-	                  a->shard, b->shard);
+	return shd_fail(t->err, SHERD_ECORRUPT, "overlap",
+	                "tensor '%.80s': its pieces in shards %" PRIu32 " and %" PRIu32 " overlap", t->whole->name,
+	                a->shard, b->shard);
 }
 
 static bool disjoint(const sherd_ckpt_piece *a, const sherd_ckpt_piece *b, uint32_t ndim)
@@ -43,8 +43,8 @@ static bool disjoint(const sherd_ckpt_piece *a, const sherd_ckpt_piece *b, uint3
 static int check_pairs(const tiling *t, const sherd_ckpt_piece *p, size_t n)
 {
 	if (n > MOST_PAIRWISE)
-		return sherd_fail(t->err, SHERD_ELIMIT, "too-many-pieces",
-		                  "tensor '%.80s': %zu pieces in no regular pattern", t->whole->name, n);
+		return shd_fail(t->err, SHERD_ELIMIT, "too-many-pieces",
+		                "tensor '%.80s': %zu pieces in no regular pattern", t->whole->name, n);
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = i + 1; k < n; k++)
 			if (!disjoint(&p[i], &p[k], t->whole->ndim))
@@ -97,7 +97,7 @@ static int by_box(const void *a, const void *b, void *arg)
 	return 0;
 }
 
-int sherd_ckpt_check_tiling(sherd_ckpt_piece *pieces, size_t count, const sherd_tensor *whole, sherd_error *err)
+int shd_ckpt_check_tiling(sherd_ckpt_piece *pieces, size_t count, const sherd_tensor *whole, sherd_error *err)
 {
 	tiling t = {whole, err};
 	uint32_t ndim = whole->ndim;
@@ -106,8 +106,8 @@ int sherd_ckpt_check_tiling(sherd_ckpt_piece *pieces, size_t count, const sherd_
 		sum += volume(pieces[i].shape, ndim);
 	TRY(check_disjoint(&t, pieces, count, 0, 0, 0));
 	if (sum != all)
-		return sherd_fail(err, SHERD_ECORRUPT, "missing-piece", "tensor '%.80s': its pieces leave a gap",
-		                  whole->name);
+		return shd_fail(err, SHERD_ECORRUPT, "missing-piece", "tensor '%.80s': its pieces leave a gap",
+		                whole->name);
 	qsort_r(pieces, count, sizeof(*pieces), by_box, &ndim);
 	return SHERD_OK;
 }

@@ -9,7 +9,7 @@ enum { STEP, EPOCH, LEARNING_RATE, OPTIMIZER, STRATEGY, PRECISION, ALL };
 
 static const char *const names[] = {"step", "epoch", "learning rate", "optimizer", "strategy", "precision"};
 
-bool sherd_ckpt_training(const sherd_ckpt_about *about, sherd_ckpt_about *out)
+bool shd_ckpt_training(const sherd_ckpt_about *about, sherd_ckpt_about *out)
 {
 	*out = (sherd_ckpt_about){
 		.has_epoch = about->has_epoch,
@@ -26,7 +26,7 @@ bool sherd_ckpt_training(const sherd_ckpt_about *about, sherd_ckpt_about *out)
 	       out->optimizer_type;
 }
 
-void sherd_ckpt_training_add(sherd_ckpt_about *said, const sherd_ckpt_about *about)
+void shd_ckpt_training_add(sherd_ckpt_about *said, const sherd_ckpt_about *about)
 {
 	if (!said->has_epoch)
 		said->epoch = about->epoch;
@@ -81,8 +81,8 @@ static bool same_whole(const sherd_ckpt_about *a, const sherd_ckpt_about *b, int
 	                            : true;
 }
 
-bool sherd_ckpt_disagree(const sherd_ckpt_about *first, const sherd_ckpt_about *second, ckpt_must_say who,
-                         ckpt_disagreement *out)
+bool shd_ckpt_disagree(const sherd_ckpt_about *first, const sherd_ckpt_about *second, ckpt_must_say who,
+                       ckpt_disagreement *out)
 {
 	for (int which = 0; which < ALL; which++) {
 		value_of(first, which, out->first);

@@ -1,16 +1,16 @@
 /* engine/ckpt/verify.h - checks of checkpoints and shards. */
-#ifndef SHERD_ENGINE_CKPT_VERIFY_H
-#define SHERD_ENGINE_CKPT_VERIFY_H
+#ifndef SHD_ENGINE_CKPT_VERIFY_H
+#define SHD_ENGINE_CKPT_VERIFY_H
 
 #include "engine/tensors/report.h"
 
 /* name: prefix or metadata file. */
-int sherd_ckpt_verify(sherd_report *r, sherd_store *store, const char *name, const sherd_verify_options *options,
-                      sherd_error *err);
-int sherd_ckpt_verify_shard(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
-                            sherd_error *err);
+int shd_ckpt_verify(sherd_report *r, sherd_store *store, const char *name, const sherd_verify_options *options,
+                    sherd_error *err);
+int shd_ckpt_verify_shard(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
+                          sherd_error *err);
 /* Shards or a claim without metadata. */
-int sherd_ckpt_verify_incomplete(sherd_report *r, sherd_store *store, const char *prefix,
-                                 const sherd_verify_options *options, sherd_error *err);
+int shd_ckpt_verify_incomplete(sherd_report *r, sherd_store *store, const char *prefix,
+                               const sherd_verify_options *options, sherd_error *err);
 
 #endif

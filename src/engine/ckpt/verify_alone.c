@@ -10,27 +10,27 @@
 
 #include <stdlib.h>
 
-static int check_open(sherd_report *r, const ckpt_shard *s, const sherd_verify_options *o, sherd_meter *meter,
+static int check_open(sherd_report *r, const ckpt_shard *s, const sherd_verify_options *o, shd_meter *meter,
                       sherd_error *err)
 {
-	sherd_arena arena = {0};
-	sherd_ckpt_index index = {0};
+	shd_arena arena = {0};
+	shd_ckpt_index index = {0};
 	ckpt_scan scan = {.shard = s, .meter = meter};
 	sherd_error found = {0};
 	const char *key = sherd_reader_key(s->reader);
 	bool has_index = false;
-	int rc = sherd_ckpt_shard_index(s, o->limits, &arena, &index, &has_index, &found);
-	int taken = sherd_report_take(r, rc, &found, key, err);
+	int rc = shd_ckpt_shard_index(s, o->limits, &arena, &index, &has_index, &found);
+	int taken = shd_report_take(r, rc, &found, key, err);
 	if (taken == SHERD_OK && rc == SHERD_OK && !has_index)
-		taken = sherd_report_warn(r, key, "no-index", err, "the shard does not describe its tensors");
+		taken = shd_report_warn(r, key, "no-index", err, "the shard does not describe its tensors");
 	if (has_index) {
 		scan.entries = index.entries;
 		scan.count = index.count;
 		scan.has_crcs = true;
 	}
 	if (taken == SHERD_OK)
-		taken = sherd_ckpt_scan(&scan, r, err);
-	sherd_arena_done(&arena);
+		taken = shd_ckpt_scan(&scan, r, err);
+	shd_arena_done(&arena);
 	return taken;
 }
 
@@ -45,40 +45,40 @@ static int check_opens(sherd_report *r, sherd_store *store, const char *key, con
 	sherd_ckpt_close(ckpt);
 	if (rc == SHERD_EINCOMPLETE) /* without index and metadata: warned of before */
 		return SHERD_OK;
-	return sherd_report_take(r, rc, &found, key, err);
+	return shd_report_take(r, rc, &found, key, err);
 }
 
 static int check_key(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
-                     sherd_meter *meter, sherd_error *err)
+                     shd_meter *meter, sherd_error *err)
 {
 	ckpt_shard s;
 	sherd_error found = {0};
 	size_t before = sherd_report_errors(r);
-	int rc = sherd_ckpt_shard_open(&s, store, key, 0, &found);
+	int rc = shd_ckpt_shard_open(&s, store, key, 0, &found);
 	if (rc == SHERD_ENOTFOUND) {
 		if (err)
 			*err = found;
 		return rc;
 	}
-	TRY(sherd_report_take(r, rc, &found, key, err));
+	TRY(shd_report_take(r, rc, &found, key, err));
 	if (rc < 0)
 		return SHERD_OK;
 	r->checked += s.data_offset;
 	rc = o->quick ? SHERD_OK : check_open(r, &s, o, meter, err);
-	sherd_ckpt_shard_done(&s);
+	shd_ckpt_shard_done(&s);
 	TRY(rc);
 	return o->quick || sherd_report_errors(r) > before ? SHERD_OK : check_opens(r, store, key, o, err);
 }
 
-int sherd_ckpt_verify_shard(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
-                            sherd_error *err)
+int shd_ckpt_verify_shard(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
+                          sherd_error *err)
 {
-	sherd_meter meter;
+	shd_meter meter;
 	sherd_stat stat;
 	TRY(sherd_store_stat(store, key, &stat, err));
-	sherd_meter_init(&meter, options->progress, stat.size);
+	shd_meter_init(&meter, options->progress, stat.size);
 	int rc = check_key(r, store, key, options, &meter, err);
-	sherd_meter_done(&meter);
+	shd_meter_done(&meter);
 	return rc;
 }
 
@@ -86,13 +86,13 @@ int sherd_ckpt_verify_shard(sherd_report *r, sherd_store *store, const char *key
 static int check_together(sherd_report *r, sherd_store *store, const char *prefix, const sherd_verify_options *o,
                           sherd_error *err)
 {
-	sherd_ckpt_claim claim;
+	shd_ckpt_claim claim;
 	bool valid = false;
-	sherd_meter meter;
+	shd_meter meter;
 	sherd_error found = {0};
-	int rc = sherd_ckpt_read_claim(store, prefix, &claim, &valid, &found);
+	int rc = shd_ckpt_read_claim(store, prefix, &claim, &valid, &found);
 	if (rc < 0 || !valid || claim.removing)
-		return rc == SHERD_ENOMEM ? sherd_fail_nomem(err) : SHERD_OK;
+		return rc == SHERD_ENOMEM ? shd_fail_nomem(err) : SHERD_OK;
 	ckpt_publication p = {.store = store,
 	                      .prefix = prefix,
 	                      .set_id = claim.set_id,
@@ -101,32 +101,32 @@ static int check_together(sherd_report *r, sherd_store *store, const char *prefi
 	                      .meter = &meter,
 	                      .only_check = true,
 	                      .limits = o->limits};
-	sherd_meter_init(&meter, o->progress, 0);
-	rc = sherd_ckpt_publish(&p, &found);
-	sherd_meter_done(&meter);
+	shd_meter_init(&meter, o->progress, 0);
+	rc = shd_ckpt_publish(&p, &found);
+	shd_meter_done(&meter);
 	if (rc == SHERD_EINCOMPLETE) /* told before */
 		return SHERD_OK;
 	if (rc == SHERD_ECONFLICT)
 		rc = found.code = SHERD_ECORRUPT;
-	return sherd_report_take(r, rc, &found, prefix, err);
+	return shd_report_take(r, rc, &found, prefix, err);
 }
 
-int sherd_ckpt_verify_incomplete(sherd_report *r, sherd_store *store, const char *prefix,
-                                 const sherd_verify_options *options, sherd_error *err)
+int shd_ckpt_verify_incomplete(sherd_report *r, sherd_store *store, const char *prefix,
+                               const sherd_verify_options *options, sherd_error *err)
 {
 	sherd_error found = {0};
 	ckpt_files files = {0};
-	TRY(sherd_ckpt_files_open(&files, store, prefix, err));
-	int rc = sherd_fail(&found, SHERD_EINCOMPLETE, "incomplete", "%s, but no metadata: the set was not committed",
-	                    files.count ? "shards are there" : "a save has begun");
-	rc = sherd_report_take(r, rc, &found, prefix, err);
+	TRY(shd_ckpt_files_open(&files, store, prefix, err));
+	int rc = shd_fail(&found, SHERD_EINCOMPLETE, "incomplete", "%s, but no metadata: the set was not committed",
+	                  files.count ? "shards are there" : "a save has begun");
+	rc = shd_report_take(r, rc, &found, prefix, err);
 	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++) {
-		rc = sherd_ckpt_verify_shard(r, store, files.list[i].key, options, err);
+		rc = shd_ckpt_verify_shard(r, store, files.list[i].key, options, err);
 		if (rc == SHERD_ENOTFOUND) /* cleared while we looked */
 			rc = SHERD_OK;
 	}
 	if (rc == SHERD_OK && files.count)
 		rc = check_together(r, store, prefix, options, err);
-	sherd_ckpt_files_done(&files);
+	shd_ckpt_files_done(&files);
 	return rc;
 }

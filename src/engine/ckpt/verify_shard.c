@@ -14,16 +14,16 @@ typedef struct pass {
 	sherd_report *report;
 	const char *key;
 	uint8_t *buf;
-	sherd_sha256 sha;
-	const sherd_ckpt_entry **order; /* entries with bytes, by offset */
-	size_t count, next;             /* next: the first one not behind us */
-	uint64_t block;                 /* of the current one */
+	shd_sha256 sha;
+	const shd_ckpt_entry **order; /* entries with bytes, by offset */
+	size_t count, next;           /* next: the first one not behind us */
+	uint64_t block;               /* of the current one */
 	uint32_t crc;
 } pass;
 
 static int by_offset(const void *a, const void *b)
 {
-	const sherd_ckpt_entry *x = *(const sherd_ckpt_entry *const *)a, *y = *(const sherd_ckpt_entry *const *)b;
+	const shd_ckpt_entry *x = *(const shd_ckpt_entry *const *)a, *y = *(const shd_ckpt_entry *const *)b;
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
@@ -33,7 +33,7 @@ static int make_order(pass *p, sherd_error *err)
 	p->order = malloc((s->count + 1) * sizeof(*p->order));
 	p->buf = malloc(CHUNK);
 	if (!p->order || !p->buf)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < s->count; i++)
 		if (s->entries[i].tensor.bytes)
 			p->order[p->count++] = &s->entries[i];
@@ -41,20 +41,20 @@ static int make_order(pass *p, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int close_block(pass *p, const sherd_ckpt_entry *e, uint64_t end, sherd_error *err)
+static int close_block(pass *p, const shd_ckpt_entry *e, uint64_t end, sherd_error *err)
 {
 	uint32_t want = e->crcs[p->block], got = p->crc;
-	uint64_t start = p->block * SHERD_CKPT_BLOCK;
+	uint64_t start = p->block * SHD_CKPT_BLOCK;
 	p->block++;
 	p->crc = 0;
 	if (want == got)
 		return SHERD_OK;
 	sherd_error found = {0};
-	int rc = sherd_fail_at(&found, SHERD_ECORRUPT, "bad-crc", p->scan->shard->data_offset + e->offset + start,
-	                       "tensor '%.80s': bytes %" PRIu64 " to %" PRIu64 " have CRC-32 %08" PRIx32
-	                       ", not %08" PRIx32,
-	                       e->tensor.name, start, end, got, want);
-	return sherd_report_take(p->report, rc, &found, p->key, err);
+	int rc = shd_fail_at(&found, SHERD_ECORRUPT, "bad-crc", p->scan->shard->data_offset + e->offset + start,
+	                     "tensor '%.80s': bytes %" PRIu64 " to %" PRIu64 " have CRC-32 %08" PRIx32
+	                     ", not %08" PRIx32,
+	                     e->tensor.name, start, end, got, want);
+	return shd_report_take(p->report, rc, &found, p->key, err);
 }
 
 /* Bytes [at, at+len) of the data went by; their shares of blocks are counted. */
@@ -62,14 +62,14 @@ static int checksum(pass *p, uint64_t at, size_t len, sherd_error *err)
 {
 	uint64_t stop = at + len;
 	while (p->scan->has_crcs && p->next < p->count && p->order[p->next]->offset < stop) {
-		const sherd_ckpt_entry *e = p->order[p->next];
-		uint64_t start = e->offset + p->block * SHERD_CKPT_BLOCK, end = start + SHERD_CKPT_BLOCK;
+		const shd_ckpt_entry *e = p->order[p->next];
+		uint64_t start = e->offset + p->block * SHD_CKPT_BLOCK, end = start + SHD_CKPT_BLOCK;
 		if (end > e->offset + e->tensor.bytes)
 			end = e->offset + e->tensor.bytes;
 		uint64_t from = start > at ? start : at, to = end < stop ? end : stop;
 		if (from >= stop)
 			return SHERD_OK;
-		p->crc = sherd_crc32(p->crc, p->buf + (from - at), (size_t)(to - from));
+		p->crc = shd_crc32(p->crc, p->buf + (from - at), (size_t)(to - from));
 		if (to < end)
 			return SHERD_OK;
 		TRY(close_block(p, e, end - e->offset, err));
@@ -84,15 +84,15 @@ static int checksum(pass *p, uint64_t at, size_t len, sherd_error *err)
 static int read_data(pass *p, sherd_error *err)
 {
 	const ckpt_shard *s = p->scan->shard;
-	sherd_sha256_init(&p->sha);
+	shd_sha256_init(&p->sha);
 	for (uint64_t at = 0; at < s->data_size; at += CHUNK) {
 		size_t n = s->data_size - at < CHUNK ? (size_t)(s->data_size - at) : CHUNK;
 		TRY(sherd_reader_at(s->reader, s->data_offset + at, p->buf, n, err));
-		sherd_sha256_add(&p->sha, p->buf, n);
+		shd_sha256_add(&p->sha, p->buf, n);
 		TRY(checksum(p, at, n, err));
 		p->report->checked += n;
 		if (p->scan->meter)
-			TRY(sherd_meter_add(p->scan->meter, n, err));
+			TRY(shd_meter_add(p->scan->meter, n, err));
 	}
 	return SHERD_OK;
 }
@@ -100,19 +100,19 @@ static int read_data(pass *p, sherd_error *err)
 static int check_hash(pass *p, sherd_error *err)
 {
 	const ckpt_shard *s = p->scan->shard;
-	uint8_t hash[SHERD_SHA256_BYTES];
-	char hex[SHERD_SHA256_HEX + 1];
+	uint8_t hash[SHD_SHA256_BYTES];
+	char hex[SHD_SHA256_HEX + 1];
 	sherd_error found = {0};
 	if (!s->checksum[0])
-		return sherd_report_warn(p->report, p->key, "no-checksum", err, "no checksum is recorded");
-	sherd_sha256_finish(&p->sha, hash);
-	sherd_hex(hash, sizeof(hash), hex);
+		return shd_report_warn(p->report, p->key, "no-checksum", err, "no checksum is recorded");
+	shd_sha256_finish(&p->sha, hash);
+	shd_hex(hash, sizeof(hash), hex);
 	if (strcmp(hex, s->checksum) == 0)
 		return SHERD_OK;
-	int rc = sherd_fail_at(&found, SHERD_ECORRUPT, "bad-checksum", s->by_metadata ? s->data_offset : 12,
-	                       "the data's SHA-256 is %.16s..., the %s says %.16s...", hex,
-	                       s->by_metadata ? "metadata" : "head", s->checksum);
-	return sherd_report_take(p->report, rc, &found, p->key, err);
+	int rc = shd_fail_at(&found, SHERD_ECORRUPT, "bad-checksum", s->by_metadata ? s->data_offset : 12,
+	                     "the data's SHA-256 is %.16s..., the %s says %.16s...", hex,
+	                     s->by_metadata ? "metadata" : "head", s->checksum);
+	return shd_report_take(p->report, rc, &found, p->key, err);
 }
 
 static int check_strings(pass *p, sherd_error *err)
@@ -121,8 +121,8 @@ static int check_strings(pass *p, sherd_error *err)
 		sherd_error found = {0};
 		if (p->order[i]->tensor.dtype != SHERD_UTF8)
 			continue;
-		int rc = sherd_ckpt_check_strings(p->scan->shard, p->order[i], p->scan->meter, p->buf, &found);
-		TRY(sherd_report_take(p->report, rc, &found, p->key, err));
+		int rc = shd_ckpt_check_strings(p->scan->shard, p->order[i], p->scan->meter, p->buf, &found);
+		TRY(shd_report_take(p->report, rc, &found, p->key, err));
 	}
 	return SHERD_OK;
 }
@@ -135,11 +135,11 @@ static int run(pass *p, sherd_error *err)
 	return check_strings(p, err);
 }
 
-int sherd_ckpt_scan(const ckpt_scan *scan, sherd_report *r, sherd_error *err)
+int shd_ckpt_scan(const ckpt_scan *scan, sherd_report *r, sherd_error *err)
 {
 	pass p = {.scan = scan, .report = r, .key = sherd_reader_key(scan->shard->reader)};
 	int rc = run(&p, err);
 	free(p.order);
 	free(p.buf);
-	return sherd_in_object(err, rc, p.key);
+	return shd_in_object(err, rc, p.key);
 }

@@ -1,6 +1,6 @@
 /* engine/ckpt/verify_shard.h - one pass over the data of a shard. */
-#ifndef SHERD_ENGINE_CKPT_VERIFY_SHARD_H
-#define SHERD_ENGINE_CKPT_VERIFY_SHARD_H
+#ifndef SHD_ENGINE_CKPT_VERIFY_SHARD_H
+#define SHD_ENGINE_CKPT_VERIFY_SHARD_H
 
 #include "base/meter.h"
 #include "engine/ckpt/ckpt.h"
@@ -9,13 +9,13 @@
 /* What is known of a shard's tensors: the index says it, or the metadata. */
 typedef struct ckpt_scan {
 	const ckpt_shard *shard;
-	const sherd_ckpt_entry *entries;
+	const shd_ckpt_entry *entries;
 	size_t count;
 	bool has_crcs; /* entries carry them */
-	sherd_meter *meter;
+	shd_meter *meter;
 } ckpt_scan;
 
 /* Hash of all data, CRC of every block, text of UTF8 tensors. Findings go into the report. */
-int sherd_ckpt_scan(const ckpt_scan *scan, sherd_report *r, sherd_error *err);
+int shd_ckpt_scan(const ckpt_scan *scan, sherd_report *r, sherd_error *err);
 
 #endif

@@ -9,8 +9,8 @@
 
 typedef struct strings {
 	const ckpt_shard *shard;
-	const sherd_ckpt_entry *entry;
-	sherd_meter *meter;
+	const shd_ckpt_entry *entry;
+	shd_meter *meter;
 	uint8_t *buf;
 	uint64_t count;      /* of strings */
 	uint64_t base, text; /* where offsets and text begin in the file */
@@ -25,7 +25,7 @@ static int read_offsets(const strings *s, uint64_t i, uint64_t *n, sherd_error *
 {
 	uint64_t left = s->count + 1 - i;
 	*n = left < HALF / 8 ? left : HALF / 8;
-	TRY(sherd_meter_ask(s->meter, err));
+	TRY(shd_meter_ask(s->meter, err));
 	return sherd_reader_at(s->shard->reader, s->base + 8 * i, s->buf, (size_t)(8 * *n), err);
 }
 
@@ -45,10 +45,10 @@ static int check_offsets(const strings *s, sherd_error *err)
 			uint64_t offset = offset_at(s, k);
 			if ((!i && offset) || offset < before || offset > s->room ||
 			    (i == s->count && offset != s->room))
-				return sherd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", s->base + 8 * i,
-				                     "tensor '%.80s': string offset %" PRIu64 " after %" PRIu64
-				                     " of %" PRIu64,
-				                     s->entry->tensor.name, offset, before, s->room);
+				return shd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", s->base + 8 * i,
+				                   "tensor '%.80s': string offset %" PRIu64 " after %" PRIu64
+				                   " of %" PRIu64,
+				                   s->entry->tensor.name, offset, before, s->room);
 			before = offset;
 		}
 	}
@@ -69,12 +69,12 @@ static int check_text(const strings *s, sherd_error *err)
 	for (uint64_t at = 0; at < s->room;) {
 		uint64_t left = s->room - at;
 		size_t n = left < STRINGS_BUFFER ? (size_t)left : STRINGS_BUFFER, bad;
-		TRY(sherd_meter_ask(s->meter, err));
+		TRY(shd_meter_ask(s->meter, err));
 		TRY(sherd_reader_at(s->shard->reader, s->text + at, s->buf, n, err));
 		size_t use = n == left ? n : n - cut_tail(s->buf, n);
-		if (!sherd_utf8_valid(s->buf, use, &bad))
-			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-utf8", s->text + at + bad,
-			                     "tensor '%.80s': text is not UTF-8", s->entry->tensor.name);
+		if (!shd_utf8_valid(s->buf, use, &bad))
+			return shd_fail_at(err, SHERD_ECORRUPT, "bad-utf8", s->text + at + bad,
+			                   "tensor '%.80s': text is not UTF-8", s->entry->tensor.name);
 		at += use ? use : n;
 	}
 	return SHERD_OK;
@@ -105,16 +105,16 @@ static int check_borders(strings *s, sherd_error *err)
 				return SHERD_OK;
 			TRY(text_at(s, offset, &first, err));
 			if (utf8_tail(first))
-				return sherd_fail_at(err, SHERD_ECORRUPT, "bad-utf8", s->text + offset,
-				                     "tensor '%.80s': string %" PRIu64 " begins within a character",
-				                     s->entry->tensor.name, i);
+				return shd_fail_at(err, SHERD_ECORRUPT, "bad-utf8", s->text + offset,
+				                   "tensor '%.80s': string %" PRIu64 " begins within a character",
+				                   s->entry->tensor.name, i);
 		}
 	}
 	return SHERD_OK;
 }
 
-int sherd_ckpt_check_strings(const ckpt_shard *shard, const sherd_ckpt_entry *e, sherd_meter *meter, uint8_t *buf,
-                             sherd_error *err)
+int shd_ckpt_check_strings(const ckpt_shard *shard, const shd_ckpt_entry *e, shd_meter *meter, uint8_t *buf,
+                           sherd_error *err)
 {
 	strings s = {.shard = shard, .entry = e, .meter = meter, .count = 1};
 	s.buf = buf;

@@ -1,6 +1,6 @@
 /* engine/ckpt/verify_strings.h - the text of UTF8 tensors. */
-#ifndef SHERD_ENGINE_CKPT_VERIFY_STRINGS_H
-#define SHERD_ENGINE_CKPT_VERIFY_STRINGS_H
+#ifndef SHD_ENGINE_CKPT_VERIFY_STRINGS_H
+#define SHD_ENGINE_CKPT_VERIFY_STRINGS_H
 
 #include "base/meter.h"
 #include "engine/ckpt/shard.h"
@@ -9,7 +9,7 @@
 
 /* A UTF8 tensor is n+1 offsets that ascend from 0 to the end, then text: every string is valid UTF-8 by itself. buf has
  * STRINGS_BUFFER bytes, aligned for any type; meter, which may be NULL, is asked whether to go on. */
-int sherd_ckpt_check_strings(const ckpt_shard *shard, const sherd_ckpt_entry *e, sherd_meter *meter, uint8_t *buf,
-                             sherd_error *err);
+int shd_ckpt_check_strings(const ckpt_shard *shard, const shd_ckpt_entry *e, shd_meter *meter, uint8_t *buf,
+                           sherd_error *err);
 
 #endif

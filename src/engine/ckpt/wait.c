@@ -27,11 +27,11 @@ static int look_at_committed(sherd_store *store, const char *prefix, const sherd
 	ckpt_committed now;
 	sherd_ckpt *ckpt = NULL;
 	sherd_ckpt_options o = {.pool = options->pool, .limits = options->limits};
-	TRY(sherd_ckpt_committed(store, prefix, &now, err));
+	TRY(shd_ckpt_committed(store, prefix, &now, err));
 	*yes = false;
-	if (!now.readable || (set_id && !(now.has_set_id && sherd_set_id_equal(&now.set_id, set_id))))
+	if (!now.readable || (set_id && !(now.has_set_id && shd_set_id_equal(&now.set_id, set_id))))
 		return SHERD_OK;
-	int rc = sherd_ckpt_open_prefix(&ckpt, store, prefix, &o, err);
+	int rc = shd_ckpt_open_prefix(&ckpt, store, prefix, &o, err);
 	sherd_ckpt_close(ckpt);
 	*yes = rc == SHERD_OK;
 	return rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE ? SHERD_OK : rc; /* removed just now */
@@ -39,11 +39,11 @@ static int look_at_committed(sherd_store *store, const char *prefix, const sherd
 
 /* All ranks have saved, and nobody is publishing them: can anybody? */
 static int look_at_ranks(sherd_store *store, const char *prefix, const sherd_set_id *set_id,
-                         const sherd_ckpt_options *options, sherd_meter *meter, sherd_error *err)
+                         const sherd_ckpt_options *options, shd_meter *meter, sherd_error *err)
 {
 	ckpt_claim_look look = {0};
-	TRY(sherd_ckpt_claim_look(store, prefix, &look, err));
-	bool ours = look.valid && (!set_id || sherd_set_id_equal(&look.claim.set_id, set_id));
+	TRY(shd_ckpt_claim_look(store, prefix, &look, err));
+	bool ours = look.valid && (!set_id || shd_set_id_equal(&look.claim.set_id, set_id));
 	if (!ours || !look.waiting.waiting)
 		return SHERD_OK;
 	ckpt_publication p = {.store = store,
@@ -54,7 +54,7 @@ static int look_at_ranks(sherd_store *store, const char *prefix, const sherd_set
 	                      .meter = meter,
 	                      .only_check = true,
 	                      .limits = options->limits};
-	int rc = sherd_ckpt_publish(&p, err);
+	int rc = shd_ckpt_publish(&p, err);
 	return rc == SHERD_EINCOMPLETE ? SHERD_OK : rc;
 }
 
@@ -62,22 +62,22 @@ static int look_at_ranks(sherd_store *store, const char *prefix, const sherd_set
 static int too_late(sherd_store *store, const char *prefix, const sherd_set_id *set_id, sherd_error *err)
 {
 	ckpt_claim_look look = {0};
-	TRY(sherd_ckpt_claim_look(store, prefix, &look, err));
-	bool ours = look.valid && (!set_id || sherd_set_id_equal(&look.claim.set_id, set_id));
+	TRY(shd_ckpt_claim_look(store, prefix, &look, err));
+	bool ours = look.valid && (!set_id || shd_set_id_equal(&look.claim.set_id, set_id));
 	if (!look.there || !ours)
-		return sherd_fail(err, SHERD_EINCOMPLETE, "timed-out", "not committed in time: %s",
-		                  look.there ? "the prefix is claimed by another set" : "nobody is saving it");
+		return shd_fail(err, SHERD_EINCOMPLETE, "timed-out", "not committed in time: %s",
+		                look.there ? "the prefix is claimed by another set" : "nobody is saving it");
 	if (!look.waiting.waiting)
-		return sherd_fail(err, SHERD_EINCOMPLETE, "timed-out", "not committed in time: %s",
-		                  look.lives ? "it is still being saved" : "its save has died");
-	char text[SHERD_CKPT_WAITING_TEXT];
-	sherd_ckpt_waiting_text(&look.waiting, look.claim.world, text);
-	return sherd_fail(err, SHERD_EINCOMPLETE, "timed-out", "not committed in time: %s%s", text,
-	                  look.waiting.ranks >= look.claim.world ? "; only the commit is missing" : "");
+		return shd_fail(err, SHERD_EINCOMPLETE, "timed-out", "not committed in time: %s",
+		                look.lives ? "it is still being saved" : "its save has died");
+	char text[SHD_CKPT_WAITING_TEXT];
+	shd_ckpt_waiting_text(&look.waiting, look.claim.world, text);
+	return shd_fail(err, SHERD_EINCOMPLETE, "timed-out", "not committed in time: %s%s", text,
+	                look.waiting.ranks >= look.claim.world ? "; only the commit is missing" : "");
 }
 
 static int wait_until(sherd_store *store, const char *prefix, const sherd_set_id *set_id, uint64_t timeout_ns,
-                      const sherd_ckpt_options *options, sherd_meter *meter, sherd_error *err)
+                      const sherd_ckpt_options *options, shd_meter *meter, sherd_error *err)
 {
 	uint64_t began = now_ns(), pause_ms = FIRST_PAUSE_MS, looks = 0;
 	for (;;) {
@@ -90,7 +90,7 @@ static int wait_until(sherd_store *store, const char *prefix, const sherd_set_id
 			TRY(look_at_ranks(store, prefix, set_id, options, meter, err));
 		if (passed >= timeout_ns)
 			return too_late(store, prefix, set_id, err);
-		TRY(sherd_meter_ask(meter, err));
+		TRY(shd_meter_ask(meter, err));
 		pause_ns = timeout_ns - passed < pause_ns ? timeout_ns - passed : pause_ns;
 		struct timespec t = {.tv_nsec = (long)pause_ns};
 		(void)nanosleep(&t, NULL);
@@ -101,10 +101,10 @@ static int wait_until(sherd_store *store, const char *prefix, const sherd_set_id
 int sherd_ckpt_wait(sherd_store *store, const char *prefix, const sherd_set_id *set_id, uint64_t timeout_ns,
                     const sherd_ckpt_options *options, sherd_error *err)
 {
-	sherd_meter meter;
+	shd_meter meter;
 	sherd_ckpt_options o = options ? *options : (sherd_ckpt_options){0};
-	sherd_meter_init(&meter, o.progress, 0);
+	shd_meter_init(&meter, o.progress, 0);
 	int rc = wait_until(store, prefix, set_id, timeout_ns, &o, &meter, err);
-	sherd_meter_done(&meter);
-	return sherd_in_object(err, rc, prefix);
+	shd_meter_done(&meter);
+	return shd_in_object(err, rc, prefix);
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <time.h>
 
-SHERD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
+SHD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
 
 static uint64_t age_of(int64_t mtime_ns)
 {
@@ -24,30 +24,30 @@ static int count_ranks(sherd_store *store, const char *prefix, const sherd_set_i
                        sherd_error *err)
 {
 	ckpt_files files = {0};
-	TRY(sherd_ckpt_files_open(&files, store, prefix, err));
+	TRY(shd_ckpt_files_open(&files, store, prefix, err));
 	int rc = SHERD_OK;
 	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++) {
 		ckpt_owner owner = {0};
-		rc = sherd_ckpt_file_owner(store, &files.list[i], &owner, err);
-		if (rc < 0 || !owner.known || !sherd_set_id_equal(&owner.set_id, id))
+		rc = shd_ckpt_file_owner(store, &files.list[i], &owner, err);
+		if (rc < 0 || !owner.known || !shd_set_id_equal(&owner.set_id, id))
 			continue;
 		++*ranks;
 		*newest = files.list[i].mtime_ns > *newest ? files.list[i].mtime_ns : *newest;
 	}
-	sherd_ckpt_files_done(&files);
+	shd_ckpt_files_done(&files);
 	return rc;
 }
 
-int sherd_ckpt_waiting(sherd_store *store, const char *prefix, const sherd_ckpt_claim *claim, ckpt_waiting *out,
-                       sherd_error *err)
+int shd_ckpt_waiting(sherd_store *store, const char *prefix, const shd_ckpt_claim *claim, ckpt_waiting *out,
+                     sherd_error *err)
 {
 	ckpt_committed now;
 	int64_t newest = 0;
 	*out = (ckpt_waiting){0};
 	if (!claim->by_ranks || claim->removing || claim->repairing)
 		return SHERD_OK;
-	TRY(sherd_ckpt_committed(store, prefix, &now, err));
-	if (now.has_set_id && sherd_set_id_equal(&now.set_id, &claim->set_id))
+	TRY(shd_ckpt_committed(store, prefix, &now, err));
+	if (now.has_set_id && shd_set_id_equal(&now.set_id, &claim->set_id))
 		return SHERD_OK;
 	TRY(count_ranks(store, prefix, &claim->set_id, &out->ranks, &newest, err));
 	out->waiting = out->ranks != 0;
@@ -55,7 +55,7 @@ int sherd_ckpt_waiting(sherd_store *store, const char *prefix, const sherd_ckpt_
 	return SHERD_OK;
 }
 
-void sherd_ckpt_waiting_text(const ckpt_waiting *w, uint32_t world, char out[SHERD_CKPT_WAITING_TEXT])
+void shd_ckpt_waiting_text(const ckpt_waiting *w, uint32_t world, char out[SHD_CKPT_WAITING_TEXT])
 {
 	static const struct {
 		uint64_t seconds;
@@ -65,27 +65,27 @@ void sherd_ckpt_waiting_text(const ckpt_waiting *w, uint32_t world, char out[SHE
 	size_t u = 0;
 	while (units[u].seconds > 1 && seconds < 2 * units[u].seconds)
 		u++;
-	(void)snprintf(out, SHERD_CKPT_WAITING_TEXT,
+	(void)snprintf(out, SHD_CKPT_WAITING_TEXT,
 	               "%" PRIu32 " of %" PRIu32 " ranks have saved, the last one %" PRIu64 " %s ago", w->ranks, world,
 	               seconds / units[u].seconds, units[u].name);
 }
 
-int sherd_ckpt_claim_look(sherd_store *store, const char *prefix, ckpt_claim_look *out, sherd_error *err)
+int shd_ckpt_claim_look(sherd_store *store, const char *prefix, ckpt_claim_look *out, sherd_error *err)
 {
-	SHERD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
+	SHD_AUTO_BUF key = {0};
 	ckpt_claim_look look = {0};
-	sherd_ckpt_name_claim(&key, prefix);
-	TRY(sherd_buf_check(&key, err));
+	shd_ckpt_name_claim(&key, prefix);
+	TRY(shd_buf_check(&key, err));
 	int rc = SHERD_ECONFLICT;
 	if (sherd_store_caps(store) & SHERD_CAP_LOCK)
 		rc = sherd_store_lock(store, (const char *)key.data, SHERD_LOCK_EXCLUSIVE, &lock, err);
 	look.lives = rc == SHERD_ECONFLICT;
 	if (rc == SHERD_OK || look.lives)
-		rc = sherd_ckpt_read_claim(store, prefix, &look.claim, &look.valid, err);
+		rc = shd_ckpt_read_claim(store, prefix, &look.claim, &look.valid, err);
 	look.there = rc == SHERD_OK;
 	if (rc == SHERD_OK && look.valid && !look.lives)
-		rc = sherd_ckpt_waiting(store, prefix, &look.claim, &look.waiting, err);
+		rc = shd_ckpt_waiting(store, prefix, &look.claim, &look.waiting, err);
 	if (rc < 0 && rc != SHERD_ENOTFOUND)
 		return rc;
 	*out = look;

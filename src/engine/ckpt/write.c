@@ -17,7 +17,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
 
 /* Stays in the second-level cache between hashing, summing and copying. */
 enum { CHUNK = 256 << 10 };
@@ -26,15 +26,15 @@ typedef struct shard_writer {
 	const ckpt_shard_spec *spec;
 	sherd_writer *writer;
 	uint8_t *scratch; /* of CHUNK bytes, for what is read piece by piece */
-	sherd_arena arena;
-	sherd_ckpt_entry *entries;
-	sherd_sha256 sha;
+	shd_arena arena;
+	shd_ckpt_entry *entries;
+	shd_sha256 sha;
 	uint64_t at; /* bytes of data so far */
 } shard_writer;
 
 /* ---- what may be written */
 
-uint64_t sherd_ckpt_item_bytes(const sherd_ckpt_item *item)
+uint64_t shd_ckpt_item_bytes(const sherd_ckpt_item *item)
 {
 	uint64_t bytes = item->tensor.bytes;
 	if (item->tensor.dtype != SHERD_UTF8)
@@ -42,88 +42,87 @@ uint64_t sherd_ckpt_item_bytes(const sherd_ckpt_item *item)
 	return bytes;
 }
 
-static sherd_ckpt_entry entry_of(const sherd_ckpt_item *item)
+static shd_ckpt_entry entry_of(const sherd_ckpt_item *item)
 {
-	sherd_ckpt_entry e = {
+	shd_ckpt_entry e = {
 		.tensor = item->tensor,
 		.global_shape = item->global_shape,
 		.global_offset = item->global_offset,
 		.extra = item->extra && *item->extra ? item->extra : NULL,
 	};
-	e.tensor.bytes = sherd_ckpt_item_bytes(item);
+	e.tensor.bytes = shd_ckpt_item_bytes(item);
 	return e;
 }
 
 static int invalid(const sherd_ckpt_item *item, const char *why, sherd_error *err)
 {
-	return sherd_fail(err, SHERD_EINVAL, "bad-argument", "tensor '%.80s': %s",
-	                  item->tensor.name ? item->tensor.name : "", why);
+	return shd_fail(err, SHERD_EINVAL, "bad-argument", "tensor '%.80s': %s",
+	                item->tensor.name ? item->tensor.name : "", why);
 }
 
 static int check_item(const sherd_ckpt_item *item, bool csharp, sherd_error *err)
 {
-	sherd_limits limits = sherd_limits_or_default(NULL);
+	sherd_limits limits = shd_limits_or_default(NULL);
 	sherd_error inner;
 	size_t bad;
 	const sherd_tensor *t = &item->tensor;
 	if (!t->name || !sherd_dtype_describe(t->dtype) || (t->ndim && !t->shape))
 		return invalid(item, "no name, type or shape", err);
-	if (strlen(t->name) > limits.name_bytes || !sherd_utf8_valid(t->name, strlen(t->name), &bad))
+	if (strlen(t->name) > limits.name_bytes || !shd_utf8_valid(t->name, strlen(t->name), &bad))
 		return invalid(item, "its name is too long or not UTF-8", err);
 	if (t->ndim > SHERD_MAX_DIMS)
 		return invalid(item, "more than 32 dimensions", err);
 	if (!item->global_shape != !item->global_offset)
 		return invalid(item, "a global shape and a global offset go together", err);
-	TRY(sherd_ckpt_members_check(item->extra, SHERD_CKPT_OBJECT_TENSOR, NULL, SHERD_EINVAL, err));
-	sherd_ckpt_entry e = entry_of(item);
-	if (sherd_ckpt_entry_check(&e, &inner) < 0)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "%s", inner.message);
+	TRY(shd_ckpt_members_check(item->extra, SHD_CKPT_OBJECT_TENSOR, NULL, SHERD_EINVAL, err));
+	shd_ckpt_entry e = entry_of(item);
+	if (shd_ckpt_entry_check(&e, &inner) < 0)
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "%s", inner.message);
 	if (t->bytes && t->bytes != e.tensor.bytes)
 		return invalid(item, "its size is not what type and shape need", err);
 	if (e.tensor.bytes && !item->data && !item->read)
 		return invalid(item, "no data", err);
-	if (csharp && (sherd_dtype_csharp_number(t->dtype) < 0 || item->global_shape))
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-		                  "tensor '%.80s': the C# layout cannot hold %s", t->name,
-		                  item->global_shape ? "a piece" : sherd_dtype_describe(t->dtype)->name);
+	if (csharp && (shd_dtype_csharp_number(t->dtype) < 0 || item->global_shape))
+		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "tensor '%.80s': the C# layout cannot hold %s",
+		                t->name, item->global_shape ? "a piece" : sherd_dtype_describe(t->dtype)->name);
 	return SHERD_OK;
 }
 
-static int check_items(const sherd_ckpt_item *items, size_t count, bool csharp, sherd_map *names, sherd_error *err)
+static int check_items(const sherd_ckpt_item *items, size_t count, bool csharp, shd_map *names, sherd_error *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		bool ok;
 		TRY(check_item(&items[i], csharp, err));
-		if (sherd_map_add(names, sherd_str_of(items[i].tensor.name), i, &ok) != SHERD_MAP_NONE)
+		if (shd_map_add(names, shd_str_of(items[i].tensor.name), i, &ok) != SHD_MAP_NONE)
 			return invalid(&items[i], "twice in one shard", err);
 		if (!ok)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 	}
 	return SHERD_OK;
 }
 
 static int too_large_for_csharp(uint64_t bytes, sherd_error *err)
 {
-	return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-	                  "the C# layout holds less than 2 GiB, not %" PRIu64 " bytes", bytes);
+	return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+	                "the C# layout holds less than 2 GiB, not %" PRIu64 " bytes", bytes);
 }
 
 static int check_csharp_size(const sherd_ckpt_item *items, size_t count, sherd_error *err)
 {
 	uint64_t total = 0;
 	for (size_t i = 0; i < count; i++)
-		if (__builtin_add_overflow(total, sherd_ckpt_item_bytes(&items[i]), &total) || total > INT32_MAX)
+		if (__builtin_add_overflow(total, shd_ckpt_item_bytes(&items[i]), &total) || total > INT32_MAX)
 			return too_large_for_csharp(total, err);
 	return SHERD_OK;
 }
 
-int sherd_ckpt_items_check(const sherd_ckpt_item *items, size_t count, bool csharp, sherd_error *err)
+int shd_ckpt_items_check(const sherd_ckpt_item *items, size_t count, bool csharp, sherd_error *err)
 {
-	sherd_map names = {0};
+	shd_map names = {0};
 	if (count > INT32_MAX)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "%zu tensors in one shard", count);
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "%zu tensors in one shard", count);
 	int rc = check_items(items, count, csharp, &names, err);
-	sherd_map_done(&names);
+	shd_map_done(&names);
 	return rc == SHERD_OK && csharp ? check_csharp_size(items, count, err) : rc;
 }
 
@@ -134,15 +133,15 @@ static int put(shard_writer *w, const void *bytes, size_t len, sherd_error *err)
 	w->at += len;
 	if (w->spec->dry)
 		return SHERD_OK;
-	sherd_sha256_add(&w->sha, bytes, len);
+	shd_sha256_add(&w->sha, bytes, len);
 	return sherd_writer_append(w->writer, bytes, len, err);
 }
 
 static int pad(shard_writer *w, sherd_error *err)
 {
-	static const uint8_t zeros[SHERD_CKPT_ALIGN];
-	uint64_t over = (SHERD_CKPT_HEAD_SIZE + w->at) % SHERD_CKPT_ALIGN;
-	return over ? put(w, zeros, SHERD_CKPT_ALIGN - over, err) : SHERD_OK;
+	static const uint8_t zeros[SHD_CKPT_ALIGN];
+	uint64_t over = (SHD_CKPT_HEAD_SIZE + w->at) % SHD_CKPT_ALIGN;
+	return over ? put(w, zeros, SHD_CKPT_ALIGN - over, err) : SHERD_OK;
 }
 
 /* The next bytes of an item, at most `most` of them; *crc goes on over them. */
@@ -154,18 +153,18 @@ static int put_chunk(shard_writer *w, const sherd_ckpt_item *item, uint64_t at, 
 	if (!item->data)
 		TRY(item->read(item->arg, at, w->scratch, *len, err));
 	if (!w->spec->dry)
-		sherd_sha256_add(&w->sha, from, *len);
-	*crc = sherd_crc32(*crc, from, *len);
+		shd_sha256_add(&w->sha, from, *len);
+	*crc = shd_crc32(*crc, from, *len);
 	w->at += *len;
 	return w->spec->dry ? SHERD_OK : sherd_writer_append(w->writer, from, *len, err);
 }
 
-static int write_item(shard_writer *w, const sherd_ckpt_item *item, sherd_ckpt_entry *e, sherd_error *err)
+static int write_item(shard_writer *w, const sherd_ckpt_item *item, shd_ckpt_entry *e, sherd_error *err)
 {
-	uint64_t blocks = sherd_ckpt_blocks(e->tensor.bytes);
-	uint32_t *crcs = sherd_arena_alloc(&w->arena, blocks + 1, sizeof(*crcs));
+	uint64_t blocks = shd_ckpt_blocks(e->tensor.bytes);
+	uint32_t *crcs = shd_arena_alloc(&w->arena, blocks + 1, sizeof(*crcs));
 	if (!crcs)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	if (e->tensor.bytes && !w->spec->csharp)
 		TRY(pad(w, err));
 	e->offset = w->at;
@@ -173,10 +172,10 @@ static int write_item(shard_writer *w, const sherd_ckpt_item *item, sherd_ckpt_e
 	memset(crcs, 0, (blocks + 1) * sizeof(*crcs));
 	size_t n = 0;
 	for (uint64_t at = 0; at < e->tensor.bytes; at += n) {
-		uint64_t block = at / SHERD_CKPT_BLOCK, end = (block + 1) * SHERD_CKPT_BLOCK;
+		uint64_t block = at / SHD_CKPT_BLOCK, end = (block + 1) * SHD_CKPT_BLOCK;
 		end = end < e->tensor.bytes ? end : e->tensor.bytes;
 		TRY(put_chunk(w, item, at, end - at, &crcs[block], &n, err));
-		TRY(sherd_meter_add(w->spec->meter, n, err));
+		TRY(shd_meter_add(w->spec->meter, n, err));
 	}
 	return SHERD_OK;
 }
@@ -184,9 +183,9 @@ static int write_item(shard_writer *w, const sherd_ckpt_item *item, sherd_ckpt_e
 static int write_index(shard_writer *w, ckpt_written *out, sherd_error *err)
 {
 	const ckpt_shard_spec *spec = w->spec;
-	SHERD_AUTO_BUF about = {0};
-	SHERD_AUTO_BUF raw = {0};
-	sherd_ckpt_index index = {
+	SHD_AUTO_BUF about = {0};
+	SHD_AUTO_BUF raw = {0};
+	shd_ckpt_index index = {
 		.set_id = spec->set_id,
 		.rank = spec->rank,
 		.world = spec->world,
@@ -195,46 +194,45 @@ static int write_index(shard_writer *w, ckpt_written *out, sherd_error *err)
 		.count = spec->count,
 	};
 	if (spec->about)
-		sherd_ckpt_about_encode(spec->about, &about);
-	TRY(sherd_buf_check(&about, err));
+		shd_ckpt_about_encode(spec->about, &about);
+	TRY(shd_buf_check(&about, err));
 	if (about.len > UINT32_MAX)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "training and customFields are too long");
-	index.about = (sherd_str){(const char *)about.data, about.len};
-	sherd_ckpt_content(w->entries, spec->count, out->content);
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "training and customFields are too long");
+	index.about = (shd_str){(const char *)about.data, about.len};
+	shd_ckpt_content(w->entries, spec->count, out->content);
 	if (spec->dry)
 		return SHERD_OK;
-	sherd_ckpt_index_encode(&index, &raw);
-	TRY(sherd_buf_check(&raw, err));
+	shd_ckpt_index_encode(&index, &raw);
+	TRY(shd_buf_check(&raw, err));
 	return put(w, raw.data, raw.len, err);
 }
 
 /* Space for the head; what it says is filled in when it is known. */
 static int begin(shard_writer *w, sherd_error *err)
 {
-	static const uint8_t zeros[SHERD_CKPT_HEAD_SIZE];
+	static const uint8_t zeros[SHD_CKPT_HEAD_SIZE];
 	w->scratch = malloc(CHUNK);
 	if (!w->scratch)
-		return sherd_fail_nomem(err);
-	sherd_sha256_init(&w->sha);
+		return shd_fail_nomem(err);
+	shd_sha256_init(&w->sha);
 	if (w->spec->dry)
 		return SHERD_OK;
-	return sherd_writer_append(w->writer, zeros, w->spec->csharp ? SHERD_CKPT_CSHARP_HEAD_SIZE : sizeof(zeros),
-	                           err);
+	return sherd_writer_append(w->writer, zeros, w->spec->csharp ? SHD_CKPT_CSHARP_HEAD_SIZE : sizeof(zeros), err);
 }
 
 static void finish_hash(shard_writer *w, ckpt_written *out)
 {
-	uint8_t hash[SHERD_SHA256_BYTES];
-	sherd_sha256_finish(&w->sha, hash);
-	sherd_hex(hash, sizeof(hash), out->checksum);
+	uint8_t hash[SHD_SHA256_BYTES];
+	shd_sha256_finish(&w->sha, hash);
+	shd_hex(hash, sizeof(hash), out->checksum);
 }
 
 static int finish_csharp(shard_writer *w, ckpt_written *out, sherd_error *err)
 {
-	uint8_t head[SHERD_CKPT_CSHARP_HEAD_SIZE];
+	uint8_t head[SHD_CKPT_CSHARP_HEAD_SIZE];
 	if (w->at > INT32_MAX)
 		return too_large_for_csharp(w->at, err);
-	sherd_ckpt_head_encode_csharp(w->spec->rank, (uint32_t)w->spec->count, (uint32_t)w->at, head);
+	shd_ckpt_head_encode_csharp(w->spec->rank, (uint32_t)w->spec->count, (uint32_t)w->at, head);
 	finish_hash(w, out);
 	out->file_size = sizeof(head) + w->at;
 	return sherd_writer_fill(w->writer, 0, head, sizeof(head), err);
@@ -242,14 +240,14 @@ static int finish_csharp(shard_writer *w, ckpt_written *out, sherd_error *err)
 
 static int finish(shard_writer *w, ckpt_written *out, sherd_error *err)
 {
-	uint8_t head[SHERD_CKPT_HEAD_SIZE];
+	uint8_t head[SHD_CKPT_HEAD_SIZE];
 	if (w->spec->csharp)
 		return finish_csharp(w, out, err);
 	TRY(write_index(w, out, err));
 	if (w->spec->dry)
 		return SHERD_OK;
 	finish_hash(w, out);
-	sherd_ckpt_head_encode(w->spec->rank, (uint32_t)w->spec->count, w->at, out->checksum, head);
+	shd_ckpt_head_encode(w->spec->rank, (uint32_t)w->spec->count, w->at, out->checksum, head);
 	out->file_size = sizeof(head) + w->at;
 	return sherd_writer_fill(w->writer, 0, head, sizeof(head), err);
 }
@@ -257,9 +255,9 @@ static int finish(shard_writer *w, ckpt_written *out, sherd_error *err)
 static int write_all(shard_writer *w, ckpt_written *out, sherd_error *err)
 {
 	const ckpt_shard_spec *spec = w->spec;
-	w->entries = sherd_arena_alloc(&w->arena, spec->count + 1, sizeof(*w->entries));
+	w->entries = shd_arena_alloc(&w->arena, spec->count + 1, sizeof(*w->entries));
 	if (!w->entries)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	TRY(begin(w, err));
 	for (size_t i = 0; i < spec->count; i++) {
 		w->entries[i] = entry_of(&spec->items[i]);
@@ -270,33 +268,33 @@ static int write_all(shard_writer *w, ckpt_written *out, sherd_error *err)
 
 static uint64_t expected_size(const ckpt_shard_spec *spec)
 {
-	uint64_t size = SHERD_CKPT_HEAD_SIZE;
+	uint64_t size = SHD_CKPT_HEAD_SIZE;
 	for (size_t i = 0; i < spec->count; i++)
-		size += sherd_ckpt_item_bytes(&spec->items[i]) + SHERD_CKPT_ALIGN;
+		size += shd_ckpt_item_bytes(&spec->items[i]) + SHD_CKPT_ALIGN;
 	return size;
 }
 
 /* The metadata of the set that this one replaces, if there is one: who may read that may read this. */
-static int name_replaced(const char *key, sherd_buf *out, sherd_error *err)
+static int name_replaced(const char *key, shd_buf *out, sherd_error *err)
 {
-	SHERD_AUTO_BUF prefix = {0};
-	sherd_ckpt_name name = sherd_ckpt_name_parse(key);
-	if (name.kind != SHERD_CKPT_NAME_SHARD)
+	SHD_AUTO_BUF prefix = {0};
+	shd_ckpt_name name = shd_ckpt_name_parse(key);
+	if (name.kind != SHD_CKPT_NAME_SHARD)
 		return SHERD_OK;
-	sherd_buf_append(&prefix, name.prefix.ptr, name.prefix.len);
-	sherd_buf_u8(&prefix, 0);
-	TRY(sherd_buf_check(&prefix, err));
-	sherd_ckpt_name_metadata(out, (const char *)prefix.data);
-	return sherd_buf_check(out, err);
+	shd_buf_append(&prefix, name.prefix.ptr, name.prefix.len);
+	shd_buf_u8(&prefix, 0);
+	TRY(shd_buf_check(&prefix, err));
+	shd_ckpt_name_metadata(out, (const char *)prefix.data);
+	return shd_buf_check(out, err);
 }
 
-int sherd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt_written *out, sherd_error *err)
+int shd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt_written *out, sherd_error *err)
 {
-	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
-	SHERD_AUTO_BUF like = {0};
+	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	SHD_AUTO_BUF like = {0};
 	sherd_write_options options = {.mode = spec->replaces ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
 	                               .if_identity = spec->replaces,
-	                               .head = SHERD_CKPT_HEAD_SIZE,
+	                               .head = SHD_CKPT_HEAD_SIZE,
 	                               .size_hint = expected_size(spec)};
 	TRY(name_replaced(spec->key, &like, err));
 	options.like = like.data ? (const char *)like.data : NULL;
@@ -305,10 +303,10 @@ int sherd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt
 	shard_writer w = {.spec = spec, .writer = writer};
 	int rc = write_all(&w, out, err);
 	free(w.scratch);
-	sherd_arena_done(&w.arena);
+	shd_arena_done(&w.arena);
 	if (rc == SHERD_OK && spec->wanted && strcmp(out->checksum, spec->wanted) != 0)
-		rc = sherd_fail(err, SHERD_ECORRUPT, "bad-checksum",
-		                "the shard is damaged, and what would take its place is not what was committed");
-	TRY(sherd_in_object(err, rc, spec->key));
+		rc = shd_fail(err, SHERD_ECORRUPT, "bad-checksum",
+		              "the shard is damaged, and what would take its place is not what was committed");
+	TRY(shd_in_object(err, rc, spec->key));
 	return spec->dry ? SHERD_OK : sherd_writer_commit(TAKE(writer), err);
 }

@@ -1,6 +1,6 @@
 /* engine/ckpt/write.h - streaming one shard onto a store. */
-#ifndef SHERD_ENGINE_CKPT_WRITE_H
-#define SHERD_ENGINE_CKPT_WRITE_H
+#ifndef SHD_ENGINE_CKPT_WRITE_H
+#define SHD_ENGINE_CKPT_WRITE_H
 
 #include "base/meter.h"
 #include "codec/sha256.h"
@@ -20,21 +20,21 @@ typedef struct ckpt_shard_spec {
 	const char *replaces; /* identity of a damaged shard whose place it takes; NULL: the key must be free */
 	const char *wanted;   /* SHERD_ECORRUPT unless the data has this checksum; NULL: any */
 	sherd_pool *pool;     /* whose idle workers write while this thread hashes; or NULL */
-	sherd_meter *meter;
+	shd_meter *meter;
 } ckpt_shard_spec;
 
 typedef struct ckpt_written {
 	uint64_t file_size;
-	uint8_t content[SHERD_SHA256_BYTES]; /* sherd_ckpt_content(); not in the C# layout */
-	char checksum[SHERD_SHA256_HEX + 1]; /* of the data; the C# layout has no place for it in the file */
+	uint8_t content[SHD_SHA256_BYTES]; /* shd_ckpt_content(); not in the C# layout */
+	char checksum[SHD_SHA256_HEX + 1]; /* of the data; the C# layout has no place for it in the file */
 } ckpt_written;
 
 /* Names, types, shapes and sizes that can be written; SHERD_EINVAL tells which cannot. */
-int sherd_ckpt_items_check(const sherd_ckpt_item *items, size_t count, bool csharp, sherd_error *err);
+int shd_ckpt_items_check(const sherd_ckpt_item *items, size_t count, bool csharp, sherd_error *err);
 /* Bytes of the item, from its type and shape unless it is UTF8. */
-uint64_t sherd_ckpt_item_bytes(const sherd_ckpt_item *item);
+uint64_t shd_ckpt_item_bytes(const sherd_ckpt_item *item);
 
 /* Writes, hashes and commits the shard as a new object. SHERD_EEXIST when the key is taken; out is filled then too. */
-int sherd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt_written *out, sherd_error *err);
+int shd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt_written *out, sherd_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* engine/graph/graph.h - an open database. */
-#ifndef SHERD_ENGINE_GRAPH_GRAPH_H
-#define SHERD_ENGINE_GRAPH_GRAPH_H
+#ifndef SHD_ENGINE_GRAPH_GRAPH_H
+#define SHD_ENGINE_GRAPH_GRAPH_H
 
 #include "engine/graph/buffer/buffer.h"
 #include "engine/graph/disk/head.h"
@@ -13,14 +13,14 @@
 /* Live records by type, ascending. */
 typedef struct graph_counts {
 	bool known;
-	sherd_arena arena;       /* of the types */
-	sherd_rfdb_count *of[2]; /* SHERD_RFDB_NODES, SHERD_RFDB_EDGES */
+	shd_arena arena;       /* of the types */
+	shd_rfdb_count *of[2]; /* SHD_RFDB_NODES, SHD_RFDB_EDGES */
 	size_t types[2];
 } graph_counts;
 
 /* A segment and its sidecar that we wrote. Identities are "" while they are not there. */
 typedef struct graph_written {
-	sherd_rfdb_file file;
+	shd_rfdb_file file;
 	char segment[72], sidecar[72];
 } graph_written;
 
@@ -30,12 +30,12 @@ struct sherd_graph {
 	sherd_pool *pool;
 	bool writable, broken; /* broken: the buffer is not whole any more */
 
-	sherd_rfdb_config config;
-	sherd_rfdb_plan plan; /* DIRECTORY only */
+	shd_rfdb_config config;
+	shd_rfdb_plan plan; /* DIRECTORY only */
 
 	graph_version loaded; /* as it was when opened; segments of that time borrow from it */
 	uint64_t version;
-	sherd_rfdb_compaction compaction;
+	shd_rfdb_compaction compaction;
 	graph_view view;
 	graph_counts counts;
 	pthread_mutex_t counting; /* of counts, when they are counted anew */
@@ -53,25 +53,25 @@ struct sherd_graph {
 	bool loading;        /* segments are not merged: memory must not grow with them */
 	bool spilling;       /* segments are written, no version is made */
 	bool ahead;          /* the view is not that of the version: something was spilled */
-	sherd_buf spilled;   /* of graph_written: since the version, and not part of it */
+	shd_buf spilled;     /* of graph_written: since the version, and not part of it */
 };
 
-static inline sherd_u128 graph_id_in(sherd_graph_id id)
+static inline shd_u128 graph_id_in(sherd_graph_id id)
 {
-	return (sherd_u128)id.hi << 64 | id.lo;
+	return (shd_u128)id.hi << 64 | id.lo;
 }
 
-static inline sherd_graph_id graph_id_out(sherd_u128 id)
+static inline sherd_graph_id graph_id_out(shd_u128 id)
 {
 	return (sherd_graph_id){.lo = (uint64_t)id, .hi = (uint64_t)(id >> 64)};
 }
 
-static inline sherd_str graph_text_in(sherd_graph_text t)
+static inline shd_str graph_text_in(sherd_graph_text t)
 {
-	return (sherd_str){t.ptr ? t.ptr : "", t.len};
+	return (shd_str){t.ptr ? t.ptr : "", t.len};
 }
 
-static inline sherd_graph_text graph_text_out(sherd_str s)
+static inline sherd_graph_text graph_text_out(shd_str s)
 {
 	return (sherd_graph_text){s.ptr, s.len};
 }
@@ -82,11 +82,11 @@ static inline bool graph_is_dirty(const sherd_graph *g)
 }
 
 /* SHERD_EINVAL, "read-only", or what broke the buffer. */
-int sherd_graph_check_writable(const sherd_graph *g, sherd_error *err);
+int shd_graph_check_writable(const sherd_graph *g, sherd_error *err);
 /* After memory ran out while the buffer was changed. */
-int sherd_graph_break(sherd_graph *g, sherd_error *err);
+int shd_graph_break(sherd_graph *g, sherd_error *err);
 
-void sherd_graph_node_out(const sherd_rfdb_node *from, sherd_graph_node *to);
-void sherd_graph_edge_out(const sherd_rfdb_edge *from, sherd_graph_edge *to);
+void shd_graph_node_out(const shd_rfdb_node *from, sherd_graph_node *to);
+void shd_graph_edge_out(const shd_rfdb_edge *from, sherd_graph_edge *to);
 
 #endif

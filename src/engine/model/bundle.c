@@ -22,7 +22,7 @@ static void close_model(sherd_bundle *b)
 	sherd_model_close(((model_bundle *)b)->owned);
 }
 
-static const sherd_bundle_ops ops = {.read = read_tensor, .map = map_tensor, .close = close_model};
+static const shd_bundle_ops ops = {.read = read_tensor, .map = map_tensor, .close = close_model};
 
 static int fill(sherd_bundle *b, const sherd_model *model, sherd_error *err)
 {
@@ -32,7 +32,7 @@ static int fill(sherd_bundle *b, const sherd_model *model, sherd_error *err)
 	b->count = model->array_count;
 	b->pairs = model->pairs;
 	b->pair_count = model->pair_count;
-	return sherd_bundle_finish(b, err);
+	return shd_bundle_finish(b, err);
 }
 
 int sherd_bundle_missing(const sherd_bundle *bundle, sherd_error *err)
@@ -42,21 +42,20 @@ int sherd_bundle_missing(const sherd_bundle *bundle, sherd_error *err)
 
 int sherd_bundle_of_model(sherd_bundle **out, const sherd_model *model, sherd_error *err)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-	TRY(sherd_bundle_new(&b, sizeof(model_bundle), &ops, model->format, err));
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	TRY(shd_bundle_new(&b, sizeof(model_bundle), &ops, model->format, err));
 	TRY(fill(b, model, err));
 	*out = TAKE(b);
 	return SHERD_OK;
 }
 
-int sherd_bundle_open_model(sherd_bundle **out, sherd_evidence *e, const sherd_bundle_options *options,
-                            sherd_error *err)
+int shd_bundle_open_model(sherd_bundle **out, shd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	sherd_model_options model_options = {.limits = options->limits};
-	TRY(sherd_bundle_new(&b, sizeof(model_bundle), &ops, SHERD_FORMAT_UNKNOWN, err));
+	TRY(shd_bundle_new(&b, sizeof(model_bundle), &ops, SHERD_FORMAT_UNKNOWN, err));
 	model_bundle *m = (model_bundle *)b;
-	TRY(sherd_model_open_found(&m->owned, e, &model_options, err));
+	TRY(shd_model_open_found(&m->owned, e, &model_options, err));
 	TRY(fill(b, m->owned, err));
 	*out = TAKE(b);
 	return SHERD_OK;

@@ -2,8 +2,8 @@
  *
  * Opening reads the front, metadata and graph of the file, or of shard 0. What the index says of an array is read when
  * the array is first asked for, and kept; so is a shard that holds it. */
-#ifndef SHERD_ENGINE_MODEL_CONTAINER_H
-#define SHERD_ENGINE_MODEL_CONTAINER_H
+#ifndef SHD_ENGINE_MODEL_CONTAINER_H
+#define SHD_ENGINE_MODEL_CONTAINER_H
 
 #include "engine/model/container_file.h"
 #include "engine/model/model.h"
@@ -20,43 +20,43 @@ typedef struct container_cache {
 	size_t room;
 } container_cache;
 
-typedef struct sherd_container_model {
+typedef struct shd_container_model {
 	sherd_model base;
 	sherd_store *store;
 	container_file *file; /* the one, or shard 0 */
-	sherd_container_shards shards;
+	shd_container_shards shards;
 	const char *prefix;                   /* of the names of shards; NULL: one file */
 	sherd_reader **readers;               /* of shards 1 to count-1; NULL: it could not be opened */
 	const char **keys;                    /* of the same */
 	_Atomic(container_file *) *others;    /* shards 1 to count-1, as far as they were needed */
 	_Atomic(container_record *) *records; /* of each array that was asked for */
 	container_cache *cache;
-} sherd_container_model;
+} shd_container_model;
 
 /* The container that a model is; NULL when it is none. */
-const sherd_container_model *sherd_container_of(const sherd_model *model);
+const shd_container_model *shd_container_of(const sherd_model *model);
 
 /* Opens the file under the key, or the set that it is a shard or the base of, into the model. *whole becomes false when
  * a shard is not there. */
-int sherd_container_model_open_files(sherd_container_model *m, const char *key, const sherd_limits *limits, bool *whole,
-                                     sherd_error *err);
+int shd_container_model_open_files(shd_container_model *m, const char *key, const sherd_limits *limits, bool *whole,
+                                   sherd_error *err);
 
 /* What the index says of an array of the model, which keeps it. Any thread. */
-int sherd_container_model_record(const sherd_container_model *m, size_t array, const container_record **out,
-                                 sherd_error *err);
+int shd_container_model_record(const shd_container_model *m, size_t array, const container_record **out,
+                               sherd_error *err);
 /* Shard 1 or more of the set, held against what shard 0 says of it. The model keeps it. Any thread. */
-int sherd_container_model_shard(const sherd_container_model *m, uint32_t shard, const container_file **out,
-                                sherd_error *err);
+int shd_container_model_shard(const shd_container_model *m, uint32_t shard, const container_file **out,
+                              sherd_error *err);
 
 /* Bytes of an array: range and record were checked. cache and pool may be NULL. Chunks that are wanted whole, and
  * packed ones, are held against their CRC; of others that are wanted in part only that part is read. */
-int sherd_container_read(const container_record *r, uint64_t offset, void *buf, size_t len, container_cache *cache,
-                         sherd_pool *pool, sherd_error *err);
+int shd_container_read(const container_record *r, uint64_t offset, void *buf, size_t len, container_cache *cache,
+                       sherd_pool *pool, sherd_error *err);
 /* NULL when memory is out. */
-container_cache *sherd_container_cache_new(void);
-void sherd_container_cache_free(container_cache *c); /* NULL is fine */
-int sherd_container_map(const container_record *r, const void **out, sherd_error *err);
+container_cache *shd_container_cache_new(void);
+void shd_container_cache_free(container_cache *c); /* NULL is fine */
+int shd_container_map(const container_record *r, const void **out, sherd_error *err);
 /* Reads, checks and unpacks one chunk, all of it: out has room for its raw bytes. */
-int sherd_container_read_chunk(const container_record *r, uint32_t chunk, uint8_t *out, sherd_error *err);
+int shd_container_read_chunk(const container_record *r, uint32_t chunk, uint8_t *out, sherd_error *err);
 
 #endif

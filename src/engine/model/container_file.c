@@ -8,12 +8,12 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(container_file, sherd_container_file_close)
-SHERD_AUTO_DEFINE(container_record, sherd_container_record_close)
-SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(container_file, shd_container_file_close)
+SHD_AUTO_DEFINE(container_record, shd_container_record_close)
+SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+SHD_AUTO_DEFINE(void, free)
 
-void sherd_container_file_close(container_file *f)
+void shd_container_file_close(container_file *f)
 {
 	if (!f)
 		return;
@@ -24,41 +24,41 @@ void sherd_container_file_close(container_file *f)
 
 static int read_head(container_file *f, sherd_error *err)
 {
-	uint8_t front[SHERD_CONTAINER_FRONT], count[SHERD_CONTAINER_INDEX_HEAD];
+	uint8_t front[SHD_CONTAINER_FRONT], count[SHD_CONTAINER_INDEX_HEAD];
 	uint64_t size = sherd_reader_size(f->reader);
 	size_t len = size < sizeof(front) ? (size_t)size : sizeof(front);
 	TRY(sherd_reader_at(f->reader, 0, front, len, err));
-	TRY(sherd_container_head_decode(front, len, size, &f->head, err));
-	sherd_sha256_of(front, len, f->digest);
-	f->index = *sherd_container_index_section(&f->head);
+	TRY(shd_container_head_decode(front, len, size, &f->head, err));
+	shd_sha256_of(front, len, f->digest);
+	f->index = *shd_container_index_section(&f->head);
 	if (f->index.stored < sizeof(count))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", sherd_section_payload(&f->index),
-		                     "an index of %llu bytes", (unsigned long long)f->index.stored);
-	TRY(sherd_reader_at(f->reader, sherd_section_payload(&f->index), count, sizeof(count), err));
-	int rc = sherd_container_index_count(count, f->index.stored, &f->arrays, err);
-	return sherd_shift_offset(err, rc, sherd_section_payload(&f->index));
+		return shd_fail_at(err, SHERD_ECORRUPT, "truncated", shd_section_payload(&f->index),
+		                   "an index of %llu bytes", (unsigned long long)f->index.stored);
+	TRY(sherd_reader_at(f->reader, shd_section_payload(&f->index), count, sizeof(count), err));
+	int rc = shd_container_index_count(count, f->index.stored, &f->arrays, err);
+	return shd_shift_offset(err, rc, shd_section_payload(&f->index));
 }
 
-int sherd_container_file_over(container_file **out, sherd_reader *reader, const sherd_limits *limits, sherd_error *err)
+int shd_container_file_over(container_file **out, sherd_reader *reader, const sherd_limits *limits, sherd_error *err)
 {
-	SHERD_AUTO(container_file, sherd_container_file_close) f = calloc(1, sizeof(*f));
+	SHD_AUTO(container_file, shd_container_file_close) f = calloc(1, sizeof(*f));
 	if (!f)
-		return sherd_fail_nomem(err);
-	f->limits = sherd_limits_or_default(limits);
+		return shd_fail_nomem(err);
+	f->limits = shd_limits_or_default(limits);
 	f->reader = reader;
 	f->lent = true;
-	TRY(sherd_in_reader(err, read_head(f, err), reader));
+	TRY(shd_in_reader(err, read_head(f, err), reader));
 	*out = TAKE(f);
 	return SHERD_OK;
 }
 
-int sherd_container_file_open(container_file **out, sherd_store *store, const char *key, const sherd_limits *limits,
-                              sherd_error *err)
+int shd_container_file_open(container_file **out, sherd_store *store, const char *key, const sherd_limits *limits,
+                            sherd_error *err)
 {
-	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	container_file *f;
 	TRY(sherd_store_read(store, key, &reader, err));
-	TRY(sherd_container_file_over(&f, reader, limits, err));
+	TRY(shd_container_file_over(&f, reader, limits, err));
 	reader = NULL;
 	f->lent = false;
 	*out = f;
@@ -67,86 +67,85 @@ int sherd_container_file_open(container_file **out, sherd_store *store, const ch
 
 /* ---- sections */
 
-static int check_length(const container_file *f, const sherd_container_section *s, sherd_error *err)
+static int check_length(const container_file *f, const shd_container_section *s, sherd_error *err)
 {
 	uint64_t most = s->raw > s->stored ? s->raw : s->stored;
 	if (most > f->limits.metadata_bytes)
-		return sherd_fail_at(err, SHERD_ELIMIT, "too-large", s->offset, "%s has %llu bytes",
-		                     sherd_section_name(s->type), (unsigned long long)most);
-	if (!sherd_deflate_plausible(s->stored, s->raw))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-deflate", s->offset, "%s: %llu bytes cannot become %llu",
-		                     sherd_section_name(s->type), (unsigned long long)s->stored,
-		                     (unsigned long long)s->raw);
+		return shd_fail_at(err, SHERD_ELIMIT, "too-large", s->offset, "%s has %llu bytes",
+		                   shd_section_name(s->type), (unsigned long long)most);
+	if (!shd_deflate_plausible(s->stored, s->raw))
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-deflate", s->offset, "%s: %llu bytes cannot become %llu",
+		                   shd_section_name(s->type), (unsigned long long)s->stored,
+		                   (unsigned long long)s->raw);
 	return SHERD_OK;
 }
 
 /* Head, payload and CRC, as they lie in the file; checked. */
-static int read_stored(const container_file *f, const sherd_container_section *s, uint8_t *bytes, size_t len,
+static int read_stored(const container_file *f, const shd_container_section *s, uint8_t *bytes, size_t len,
                        sherd_error *err)
 {
 	TRY(sherd_reader_at(f->reader, s->offset, bytes, len, err));
-	TRY(sherd_shift_offset(err, sherd_section_head_check(s, bytes, err), s->offset));
-	if (!(s->flags & SHERD_SECTION_HAS_CRC))
+	TRY(shd_shift_offset(err, shd_section_head_check(s, bytes, err), s->offset));
+	if (!(s->flags & SHD_SECTION_HAS_CRC))
 		return SHERD_OK;
-	uint32_t stored = sherd_get_u32(bytes + len - SHERD_SECTION_CRC);
+	uint32_t stored = shd_get_u32(bytes + len - SHD_SECTION_CRC);
 	if (stored != s->crc)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-crc", s->offset + len - SHERD_SECTION_CRC,
-		                     "the CRC of %s is not that of the directory", sherd_section_name(s->type));
-	if (sherd_crc32(0, bytes, len - SHERD_SECTION_CRC) != stored)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-crc", s->offset, "%s is damaged",
-		                     sherd_section_name(s->type));
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-crc", s->offset + len - SHD_SECTION_CRC,
+		                   "the CRC of %s is not that of the directory", shd_section_name(s->type));
+	if (shd_crc32(0, bytes, len - SHD_SECTION_CRC) != stored)
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-crc", s->offset, "%s is damaged",
+		                   shd_section_name(s->type));
 	return SHERD_OK;
 }
 
-static int read_section(const container_file *f, const sherd_container_section *s, uint8_t **out, size_t *len,
+static int read_section(const container_file *f, const shd_container_section *s, uint8_t **out, size_t *len,
                         sherd_error *err)
 {
 	TRY(check_length(f, s, err));
-	size_t whole = (size_t)(sherd_section_end(s) - s->offset);
-	SHERD_AUTO(void, free) room = malloc(whole);
+	size_t whole = (size_t)(shd_section_end(s) - s->offset);
+	SHD_AUTO(void, free) room = malloc(whole);
 	if (!room)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	uint8_t *bytes = room;
 	TRY(read_stored(f, s, bytes, whole, err));
 	*len = (size_t)s->raw;
-	if ((s->flags & SHERD_SECTION_CODEC) == SHERD_CODEC_NONE) {
-		memmove(bytes, bytes + SHERD_SECTION_HEAD, *len);
+	if ((s->flags & SHD_SECTION_CODEC) == SHD_CODEC_NONE) {
+		memmove(bytes, bytes + SHD_SECTION_HEAD, *len);
 		*out = TAKE(room);
 		return SHERD_OK;
 	}
-	SHERD_AUTO(void, free) raw = malloc(*len + 1);
+	SHD_AUTO(void, free) raw = malloc(*len + 1);
 	if (!raw)
-		return sherd_fail_nomem(err);
-	int rc = sherd_deflate_unpack(bytes + SHERD_SECTION_HEAD, (size_t)s->stored, raw, *len, err);
+		return shd_fail_nomem(err);
+	int rc = shd_deflate_unpack(bytes + SHD_SECTION_HEAD, (size_t)s->stored, raw, *len, err);
 	if (rc == SHERD_ECORRUPT)
-		return sherd_fail_at(err, rc, "bad-deflate", sherd_section_payload(s), "%s cannot be unpacked",
-		                     sherd_section_name(s->type));
+		return shd_fail_at(err, rc, "bad-deflate", shd_section_payload(s), "%s cannot be unpacked",
+		                   shd_section_name(s->type));
 	TRY(rc);
 	*out = TAKE(raw);
 	return SHERD_OK;
 }
 
-int sherd_container_file_section(const container_file *f, const sherd_container_section *s, uint8_t **out, size_t *len,
-                                 sherd_error *err)
+int shd_container_file_section(const container_file *f, const shd_container_section *s, uint8_t **out, size_t *len,
+                               sherd_error *err)
 {
-	return sherd_in_reader(err, read_section(f, s, out, len, err), f->reader);
+	return shd_in_reader(err, read_section(f, s, out, len, err), f->reader);
 }
 
-int sherd_container_file_shards(const container_file *f, sherd_arena *arena, sherd_container_shards *out,
-                                sherd_error *err)
+int shd_container_file_shards(const container_file *f, shd_arena *arena, shd_container_shards *out, sherd_error *err)
 {
-	const sherd_container_section *s = sherd_container_find_section(&f->head, SHERD_SECTION_SHARD_INFO);
+	const shd_container_section *s = shd_container_find_section(&f->head, SHD_SECTION_SHARD_INFO);
 	uint8_t *bytes;
 	size_t len;
 	if (!s) {
-		*out = (sherd_container_shards){0};
+		*out = (shd_container_shards){0};
 		return SHERD_OK;
 	}
-	TRY(sherd_container_file_section(f, s, &bytes, &len, err));
-	int rc = sherd_container_shards_decode(bytes, len, &f->limits, arena, out, err);
+	TRY(shd_container_file_section(f, s, &bytes, &len, err));
+	int rc = shd_container_shards_decode(bytes, len, &f->limits, arena, out, err);
 	free(bytes);
-	rc = sherd_shift_offset(err, rc, sherd_section_payload(s));
-	return sherd_in_reader(err, rc, f->reader);
+	rc = shd_shift_offset(err, rc, shd_section_payload(s));
+	return shd_in_reader(err, rc, f->reader);
 }
 
 /* ---- the index */
@@ -155,7 +154,7 @@ enum { WINDOW = 128, MOST_TIES = 64 };
 
 /* Entries that were read together. */
 typedef struct window {
-	uint8_t raw[WINDOW * SHERD_CONTAINER_ENTRY];
+	uint8_t raw[WINDOW * SHD_CONTAINER_ENTRY];
 	uint64_t first, count;
 } window;
 
@@ -163,22 +162,22 @@ static int read_window(const container_file *f, window *w, uint64_t first, uint6
 {
 	w->first = first;
 	w->count = most < WINDOW ? most : WINDOW;
-	uint64_t at = sherd_section_payload(&f->index) + SHERD_CONTAINER_INDEX_HEAD + first * SHERD_CONTAINER_ENTRY;
-	return sherd_reader_at(f->reader, at, w->raw, (size_t)w->count * SHERD_CONTAINER_ENTRY, err);
+	uint64_t at = shd_section_payload(&f->index) + SHD_CONTAINER_INDEX_HEAD + first * SHD_CONTAINER_ENTRY;
+	return sherd_reader_at(f->reader, at, w->raw, (size_t)w->count * SHD_CONTAINER_ENTRY, err);
 }
 
 /* The hash as a number that sorts like its bytes. */
-static uint64_t number_of(const uint8_t hash[SHERD_CONTAINER_HASH])
+static uint64_t number_of(const uint8_t hash[SHD_CONTAINER_HASH])
 {
 	uint64_t n = 0;
-	for (size_t i = 0; i < SHERD_CONTAINER_HASH; i++)
+	for (size_t i = 0; i < SHD_CONTAINER_HASH; i++)
 		n = n << 8 | hash[i];
 	return n;
 }
 
 static uint64_t hash_at(const window *w, uint64_t i)
 {
-	return number_of(w->raw + (i - w->first) * SHERD_CONTAINER_ENTRY);
+	return number_of(w->raw + (i - w->first) * SHD_CONTAINER_ENTRY);
 }
 
 /* Where among n entries a window should begin, if the wanted one lies part / whole of the way. */
@@ -217,84 +216,83 @@ static int lower_bound(const container_file *f, uint64_t wanted, window *w, uint
 	return SHERD_OK;
 }
 
-static int read_record(const container_file *f, const sherd_container_entry *e, container_record **out,
-                       sherd_error *err)
+static int read_record(const container_file *f, const shd_container_entry *e, container_record **out, sherd_error *err)
 {
 	if (e->length > f->limits.metadata_bytes)
-		return sherd_fail(err, SHERD_ELIMIT, "too-large", "a record of %u bytes", e->length);
-	SHERD_AUTO(void, free) raw = malloc(e->length);
-	SHERD_AUTO(container_record, sherd_container_record_close) r = calloc(1, sizeof(*r));
+		return shd_fail(err, SHERD_ELIMIT, "too-large", "a record of %u bytes", e->length);
+	SHD_AUTO(void, free) raw = malloc(e->length);
+	SHD_AUTO(container_record, shd_container_record_close) r = calloc(1, sizeof(*r));
 	if (!raw || !r)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	r->file = f;
-	TRY(sherd_reader_at(f->reader, sherd_section_payload(&f->index) + e->offset, raw, e->length, err));
-	int rc = sherd_container_record_decode(e, raw, &f->limits, &r->arena, &r->array, err);
+	TRY(sherd_reader_at(f->reader, shd_section_payload(&f->index) + e->offset, raw, e->length, err));
+	int rc = shd_container_record_decode(e, raw, &f->limits, &r->arena, &r->array, err);
 	if (rc < 0)
-		return sherd_shift_offset(err, rc, sherd_section_payload(&f->index));
+		return shd_shift_offset(err, rc, shd_section_payload(&f->index));
 	*out = TAKE(r);
 	return SHERD_OK;
 }
 
 static int find(const container_file *f, const char *name, container_record **out, sherd_error *err)
 {
-	uint8_t hash[SHERD_CONTAINER_HASH];
+	uint8_t hash[SHD_CONTAINER_HASH];
 	uint64_t at;
 	window w = {.count = 0};
-	sherd_container_hash(sherd_str_of(name), hash);
+	shd_container_hash(shd_str_of(name), hash);
 	TRY(lower_bound(f, number_of(hash), &w, &at, err));
 	for (unsigned ties = 0; at < f->arrays && ties < MOST_TIES; at++, ties++) {
-		sherd_container_entry e;
+		shd_container_entry e;
 		container_record *r = NULL;
 		if (at < w.first || at - w.first >= w.count)
 			TRY(read_window(f, &w, at, f->arrays - at, err));
 		if (hash_at(&w, at) != number_of(hash))
 			break;
-		const uint8_t *raw = w.raw + (at - w.first) * SHERD_CONTAINER_ENTRY;
-		int rc = sherd_container_entry_decode(raw, at, f->arrays, f->index.stored, &e, err);
-		TRY(sherd_shift_offset(err, rc, sherd_section_payload(&f->index)));
+		const uint8_t *raw = w.raw + (at - w.first) * SHD_CONTAINER_ENTRY;
+		int rc = shd_container_entry_decode(raw, at, f->arrays, f->index.stored, &e, err);
+		TRY(shd_shift_offset(err, rc, shd_section_payload(&f->index)));
 		TRY(read_record(f, &e, &r, err));
 		if (strcmp(r->array.tensor.name, name) == 0) {
 			*out = r;
 			return SHERD_OK;
 		}
-		sherd_container_record_close(r);
+		shd_container_record_close(r);
 	}
-	return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "the index does not have %.128s", name);
+	return shd_fail(err, SHERD_ENOTFOUND, "not-found", "the index does not have %.128s", name);
 }
 
-int sherd_container_file_find(const container_file *f, const char *name, container_record **out, sherd_error *err)
+int shd_container_file_find(const container_file *f, const char *name, container_record **out, sherd_error *err)
 {
-	return sherd_in_reader(err, find(f, name, out, err), f->reader);
+	return shd_in_reader(err, find(f, name, out, err), f->reader);
 }
 
-void sherd_container_record_close(container_record *r)
+void shd_container_record_close(container_record *r)
 {
 	if (!r)
 		return;
-	sherd_arena_done(&r->arena);
+	shd_arena_done(&r->arena);
 	free(r);
 }
 
-static bool holds(const container_file *f, const sherd_container_chunk *c)
+static bool holds(const container_file *f, const shd_container_chunk *c)
 {
 	for (uint32_t i = 0; i < f->head.count; i++) {
-		const sherd_container_section *s = &f->head.sections[i];
-		uint64_t begin = sherd_section_payload(s);
-		if (s->type == SHERD_SECTION_ARRAYS && s->offset != f->index.offset && c->offset >= begin &&
+		const shd_container_section *s = &f->head.sections[i];
+		uint64_t begin = shd_section_payload(s);
+		if (s->type == SHD_SECTION_ARRAYS && s->offset != f->index.offset && c->offset >= begin &&
 		    c->offset - begin <= s->stored && c->stored <= s->stored - (c->offset - begin))
 			return true;
 	}
 	return false;
 }
 
-int sherd_container_file_check(const container_file *f, const sherd_container_array *array, sherd_error *err)
+int shd_container_file_check(const container_file *f, const shd_container_array *array, sherd_error *err)
 {
 	for (uint32_t i = 0; i < array->chunk_count; i++)
 		if (!holds(f, &array->chunks[i]))
-			return sherd_in_reader(err,
-			                       sherd_fail(err, SHERD_ECORRUPT, "out-of-range",
-			                                  "chunk %u of %.128s does not lie in a section of arrays", i,
-			                                  array->tensor.name),
-			                       f->reader);
+			return shd_in_reader(err,
+			                     shd_fail(err, SHERD_ECORRUPT, "out-of-range",
+			                              "chunk %u of %.128s does not lie in a section of arrays", i,
+			                              array->tensor.name),
+			                     f->reader);
 	return SHERD_OK;
 }

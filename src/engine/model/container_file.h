@@ -1,6 +1,6 @@
 /* engine/model/container_file.h - one file of a container, open for reading. */
-#ifndef SHERD_ENGINE_MODEL_CONTAINER_FILE_H
-#define SHERD_ENGINE_MODEL_CONTAINER_FILE_H
+#ifndef SHD_ENGINE_MODEL_CONTAINER_FILE_H
+#define SHD_ENGINE_MODEL_CONTAINER_FILE_H
 
 #include "base/limits.h"
 #include "format/container/head.h"
@@ -15,40 +15,39 @@ typedef struct container_file {
 	bool lent;   /* the reader is somebody else's */
 	bool walked; /* the HEADER was not believed: sections were searched, and the identity is not known */
 	sherd_limits limits;
-	sherd_container_head head;
-	sherd_container_section index; /* one of head's */
-	uint64_t arrays;               /* entries of the index */
-	uint8_t digest[SHERD_SHA256_BYTES];
+	shd_container_head head;
+	shd_container_section index; /* one of head's */
+	uint64_t arrays;             /* entries of the index */
+	uint8_t digest[SHD_SHA256_BYTES];
 } container_file;
 
 /* One array of a file: its record, and where its chunks lie. */
 typedef struct container_record {
 	const container_file *file;
-	sherd_arena arena;
-	sherd_container_array array;
+	shd_arena arena;
+	shd_container_array array;
 } container_record;
 
 /* Reads the front and the head of the index, nothing else. limits may be NULL. */
-int sherd_container_file_open(container_file **out, sherd_store *store, const char *key, const sherd_limits *limits,
-                              sherd_error *err);
+int shd_container_file_open(container_file **out, sherd_store *store, const char *key, const sherd_limits *limits,
+                            sherd_error *err);
 /* The same over a reader, which is only lent. */
-int sherd_container_file_over(container_file **out, sherd_reader *reader, const sherd_limits *limits, sherd_error *err);
+int shd_container_file_over(container_file **out, sherd_reader *reader, const sherd_limits *limits, sherd_error *err);
 /* The same of a file whose HEADER may be damaged, as long as its index can be found. */
-int sherd_container_file_rescue(container_file **out, sherd_store *store, const char *key, const sherd_limits *limits,
-                                sherd_error *err);
-void sherd_container_file_close(container_file *f); /* NULL is fine */
+int shd_container_file_rescue(container_file **out, sherd_store *store, const char *key, const sherd_limits *limits,
+                              sherd_error *err);
+void shd_container_file_close(container_file *f); /* NULL is fine */
 
 /* Reads a section whole: head, payload, CRC, unpacked. free() the bytes. */
-int sherd_container_file_section(const container_file *f, const sherd_container_section *s, uint8_t **out, size_t *len,
-                                 sherd_error *err);
+int shd_container_file_section(const container_file *f, const shd_container_section *s, uint8_t **out, size_t *len,
+                               sherd_error *err);
 /* The SHARD_INFO of the file; count is 0 when it has none. Lives in the arena. */
-int sherd_container_file_shards(const container_file *f, sherd_arena *arena, sherd_container_shards *out,
-                                sherd_error *err);
+int shd_container_file_shards(const container_file *f, shd_arena *arena, shd_container_shards *out, sherd_error *err);
 
 /* Finds the array of that name by a few reads; SHERD_ENOTFOUND when the index does not have it. */
-int sherd_container_file_find(const container_file *f, const char *name, container_record **out, sherd_error *err);
-void sherd_container_record_close(container_record *r); /* NULL is fine */
+int shd_container_file_find(const container_file *f, const char *name, container_record **out, sherd_error *err);
+void shd_container_record_close(container_record *r); /* NULL is fine */
 /* Do the chunks lie within ARRAYS sections that hold data? */
-int sherd_container_file_check(const container_file *f, const sherd_container_array *array, sherd_error *err);
+int shd_container_file_check(const container_file *f, const shd_container_array *array, sherd_error *err);
 
 #endif

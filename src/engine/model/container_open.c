@@ -10,7 +10,7 @@
 
 enum { MOST_TRIES = 100 };
 
-SHERD_AUTO_DEFINE(container_record, sherd_container_record_close)
+SHD_AUTO_DEFINE(container_record, shd_container_record_close)
 
 /* ---- arrays */
 
@@ -23,49 +23,49 @@ static bool same_tensor(const sherd_tensor *a, const sherd_tensor *b)
 }
 
 /* Follows the index of shard 0 to the shard that has the chunks. */
-static int find_record(const sherd_container_model *m, const char *name, container_record **out, sherd_error *err)
+static int find_record(const shd_container_model *m, const char *name, container_record **out, sherd_error *err)
 {
-	SHERD_AUTO(container_record, sherd_container_record_close) r = NULL;
-	int rc = sherd_container_file_find(m->file, name, &r, err);
+	SHD_AUTO(container_record, shd_container_record_close) r = NULL;
+	int rc = shd_container_file_find(m->file, name, &r, err);
 	if (rc == SHERD_ENOTFOUND)
-		return sherd_fail(err, SHERD_ECORRUPT, "no-data", "the index does not have %.128s", name);
+		return shd_fail(err, SHERD_ECORRUPT, "no-data", "the index does not have %.128s", name);
 	TRY(rc);
 	uint32_t shard = r->array.shard;
 	if (shard && r->array.tensor.bytes) {
 		const container_file *f;
 		if (shard >= m->shards.count)
-			return sherd_fail(err, SHERD_ECORRUPT, "bad-rank", "%.128s lies in shard %u of %u", name, shard,
-			                  m->shards.count);
-		TRY(sherd_container_model_shard(m, shard, &f, err));
-		sherd_container_record_close(TAKE(r));
-		rc = sherd_container_file_find(f, name, &r, err);
+			return shd_fail(err, SHERD_ECORRUPT, "bad-rank", "%.128s lies in shard %u of %u", name, shard,
+			                m->shards.count);
+		TRY(shd_container_model_shard(m, shard, &f, err));
+		shd_container_record_close(TAKE(r));
+		rc = shd_container_file_find(f, name, &r, err);
 		if (rc == SHERD_ENOTFOUND)
-			return sherd_fail(err, SHERD_ECORRUPT, "no-data", "shard %u does not have %.128s", shard, name);
+			return shd_fail(err, SHERD_ECORRUPT, "no-data", "shard %u does not have %.128s", shard, name);
 		TRY(rc);
 	}
 	if (r->array.tensor.bytes && !r->array.chunk_count)
-		return sherd_fail(err, SHERD_ECORRUPT, "no-data", "%.128s has no chunks", name);
-	TRY(sherd_container_file_check(r->file, &r->array, err));
+		return shd_fail(err, SHERD_ECORRUPT, "no-data", "%.128s has no chunks", name);
+	TRY(shd_container_file_check(r->file, &r->array, err));
 	*out = TAKE(r);
 	return SHERD_OK;
 }
 
-int sherd_container_model_record(const sherd_container_model *m, size_t array, const container_record **out,
-                                 sherd_error *err)
+int shd_container_model_record(const shd_container_model *m, size_t array, const container_record **out,
+                               sherd_error *err)
 {
 	const sherd_tensor *t = &m->base.arrays[array];
 	_Atomic(container_record *) *place = &m->records[array];
 	container_record *r = atomic_load(place), *none = NULL;
 	if (!r) {
-		TRY(sherd_in_reader(err, find_record(m, t->name, &r, err), m->file->reader));
+		TRY(shd_in_reader(err, find_record(m, t->name, &r, err), m->file->reader));
 		if (!same_tensor(&r->array.tensor, t)) {
-			sherd_container_record_close(r);
-			int rc = sherd_fail(err, SHERD_ECORRUPT, "shape-mismatch",
-			                    "graph and index differ in type or shape of %.128s", t->name);
-			return sherd_in_reader(err, rc, m->file->reader);
+			shd_container_record_close(r);
+			int rc = shd_fail(err, SHERD_ECORRUPT, "shape-mismatch",
+			                  "graph and index differ in type or shape of %.128s", t->name);
+			return shd_in_reader(err, rc, m->file->reader);
 		}
 		if (!atomic_compare_exchange_strong(place, &none, r)) {
-			sherd_container_record_close(r);
+			shd_container_record_close(r);
 			r = none;
 		}
 	}
@@ -75,111 +75,111 @@ int sherd_container_model_record(const sherd_container_model *m, size_t array, c
 
 static int read_array(const sherd_model *model, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
-	const sherd_container_model *m = (const sherd_container_model *)model;
+	const shd_container_model *m = (const shd_container_model *)model;
 	const container_record *r;
-	TRY(sherd_container_model_record(m, array, &r, err));
-	return sherd_container_read(r, offset, buf, len, m->cache, model->pool, err);
+	TRY(shd_container_model_record(m, array, &r, err));
+	return shd_container_read(r, offset, buf, len, m->cache, model->pool, err);
 }
 
 static int map_array(const sherd_model *model, size_t array, const void **out, sherd_error *err)
 {
 	const container_record *r;
-	TRY(sherd_container_model_record((const sherd_container_model *)model, array, &r, err));
-	return sherd_container_map(r, out, err);
+	TRY(shd_container_model_record((const shd_container_model *)model, array, &r, err));
+	return shd_container_map(r, out, err);
 }
 
 static void done(sherd_model *model)
 {
-	sherd_container_model *m = (sherd_container_model *)model;
+	shd_container_model *m = (shd_container_model *)model;
 	for (size_t i = 0; m->records && i < model->array_count; i++)
-		sherd_container_record_close(atomic_load(&m->records[i]));
+		shd_container_record_close(atomic_load(&m->records[i]));
 	for (uint32_t i = 1; m->others && i < m->shards.count; i++)
-		sherd_container_file_close(atomic_load(&m->others[i - 1]));
+		shd_container_file_close(atomic_load(&m->others[i - 1]));
 	for (uint32_t i = 1; m->readers && i < m->shards.count; i++)
 		sherd_reader_close(m->readers[i - 1]);
 	free(m->records);
 	free(m->others);
 	free(m->readers);
-	sherd_container_cache_free(m->cache);
-	sherd_container_file_close(m->file);
+	shd_container_cache_free(m->cache);
+	shd_container_file_close(m->file);
 }
 
-static const sherd_model_ops ops = {.read = read_array, .map = map_array, .close = done};
+static const shd_model_ops ops = {.read = read_array, .map = map_array, .close = done};
 
-const sherd_container_model *sherd_container_of(const sherd_model *model)
+const shd_container_model *shd_container_of(const sherd_model *model)
 {
-	return model->ops == &ops ? (const sherd_container_model *)model : NULL;
+	return model->ops == &ops ? (const shd_container_model *)model : NULL;
 }
 
 /* ---- opening */
 
-static int take_pairs(sherd_container_model *m, sherd_error *err)
+static int take_pairs(shd_container_model *m, sherd_error *err)
 {
-	const sherd_container_section *s = sherd_container_find_section(&m->file->head, SHERD_SECTION_METADATA);
+	const shd_container_section *s = shd_container_find_section(&m->file->head, SHD_SECTION_METADATA);
 	uint8_t *bytes;
 	size_t len;
 	if (!s)
 		return SHERD_OK;
-	TRY(sherd_container_file_section(m->file, s, &bytes, &len, err));
-	int rc = sherd_container_pairs_decode(bytes, len, &m->base.arena, &m->base.pairs, &m->base.pair_count, err);
+	TRY(shd_container_file_section(m->file, s, &bytes, &len, err));
+	int rc = shd_container_pairs_decode(bytes, len, &m->base.arena, &m->base.pairs, &m->base.pair_count, err);
 	free(bytes);
-	return sherd_shift_offset(err, rc, sherd_section_payload(s));
+	return shd_shift_offset(err, rc, shd_section_payload(s));
 }
 
-static int take_graph(sherd_container_model *m, sherd_samediff_graph *graph, sherd_error *err)
+static int take_graph(shd_container_model *m, shd_samediff_graph *graph, sherd_error *err)
 {
-	const sherd_container_section *s = sherd_container_find_section(&m->file->head, SHERD_SECTION_GRAPH);
-	sherd_flatbuf fb;
+	const shd_container_section *s = shd_container_find_section(&m->file->head, SHD_SECTION_GRAPH);
+	shd_flatbuf fb;
 	uint8_t *bytes;
 	size_t len;
 	if (!s)
-		return sherd_fail(err, SHERD_ECORRUPT, "no-graph", "the container has no GRAPH");
-	TRY(sherd_container_file_section(m->file, s, &bytes, &len, err));
-	sherd_flatbuf_over(&fb, bytes, len);
-	int rc = sherd_samediff_decode(&fb, SHERD_SAMEDIFF_CONTAINER, &m->file->limits, &m->base.arena, graph, err);
-	sherd_flatbuf_done(&fb);
+		return shd_fail(err, SHERD_ECORRUPT, "no-graph", "the container has no GRAPH");
+	TRY(shd_container_file_section(m->file, s, &bytes, &len, err));
+	shd_flatbuf_over(&fb, bytes, len);
+	int rc = shd_samediff_decode(&fb, SHD_SAMEDIFF_CONTAINER, &m->file->limits, &m->base.arena, graph, err);
+	shd_flatbuf_done(&fb);
 	free(bytes);
-	return sherd_shift_offset(err, rc, sherd_section_payload(s));
+	return shd_shift_offset(err, rc, shd_section_payload(s));
 }
 
 /* The graph does not tell how long texts are: the index does. */
-static int measure_texts(const sherd_container_model *m, sherd_tensor *t, sherd_error *err)
+static int measure_texts(const shd_container_model *m, sherd_tensor *t, sherd_error *err)
 {
-	SHERD_AUTO(container_record, sherd_container_record_close) r = NULL;
-	int rc = sherd_container_file_find(m->file, t->name, &r, err);
+	SHD_AUTO(container_record, shd_container_record_close) r = NULL;
+	int rc = shd_container_file_find(m->file, t->name, &r, err);
 	if (rc == SHERD_ENOTFOUND)
-		return sherd_fail(err, SHERD_ECORRUPT, "no-data", "the index does not have %.128s", t->name);
+		return shd_fail(err, SHERD_ECORRUPT, "no-data", "the index does not have %.128s", t->name);
 	TRY(rc);
 	t->bytes = r->array.tensor.bytes;
 	return SHERD_OK;
 }
 
 /* The index has all their names, so that they cannot take more bytes than it has. */
-static int name_arrays(sherd_container_model *m, sherd_tensor *arrays, size_t count, sherd_error *err)
+static int name_arrays(shd_container_model *m, sherd_tensor *arrays, size_t count, sherd_error *err)
 {
 	sherd_model *b = &m->base;
 	const uint64_t most = m->file->index.stored;
 	if (count != m->file->arrays)
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-index", "the index tells of %llu arrays, the graph of %zu",
-		                  (unsigned long long)m->file->arrays, count);
-	int rc = sherd_model_name_arrays(&b->graph, arrays, count, most, &b->arena, err);
+		return shd_fail(err, SHERD_ECORRUPT, "bad-index", "the index tells of %llu arrays, the graph of %zu",
+		                (unsigned long long)m->file->arrays, count);
+	int rc = shd_model_name_arrays(&b->graph, arrays, count, most, &b->arena, err);
 	if (rc == SHERD_ELIMIT)
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-index",
-		                  "the graph gives arrays longer names than the index has room for");
+		return shd_fail(err, SHERD_ECORRUPT, "bad-index",
+		                "the graph gives arrays longer names than the index has room for");
 	return rc;
 }
 
-static int describe_arrays(sherd_container_model *m, const sherd_samediff_graph *graph, sherd_error *err)
+static int describe_arrays(shd_container_model *m, const shd_samediff_graph *graph, sherd_error *err)
 {
 	sherd_model *b = &m->base;
 	size_t count = graph->array_count;
-	sherd_tensor *tensors = sherd_arena_alloc(&b->arena, count + 1, sizeof(*tensors));
+	sherd_tensor *tensors = shd_arena_alloc(&b->arena, count + 1, sizeof(*tensors));
 	m->records = calloc(count + 1, sizeof(*m->records));
 	if (!tensors || !m->records)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	b->array_count = count;
 	for (size_t i = 0; i < count; i++) {
-		const sherd_nd4j_array *a = &graph->arrays[i];
+		const shd_nd4j_array *a = &graph->arrays[i];
 		tensors[i] = (sherd_tensor){
 			.dtype = a->dtype, .ndim = a->ndim, .shape = a->shape, .bytes = a->bytes, .name = ""};
 	}
@@ -191,14 +191,14 @@ static int describe_arrays(sherd_container_model *m, const sherd_samediff_graph 
 	return SHERD_OK;
 }
 
-static int take_all(sherd_container_model *m, sherd_error *err)
+static int take_all(shd_container_model *m, sherd_error *err)
 {
-	sherd_samediff_graph graph;
+	shd_samediff_graph graph;
 	TRY(take_pairs(m, err));
 	TRY(take_graph(m, &graph, err));
 	m->base.graph = graph.graph;
 	TRY(describe_arrays(m, &graph, err));
-	return sherd_model_finish(&m->base, err);
+	return shd_model_finish(&m->base, err);
 }
 
 /* ---- opening again */
@@ -206,15 +206,15 @@ static int take_all(sherd_container_model *m, sherd_error *err)
 static int open_once(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits, bool *whole,
                      sherd_error *err)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) b = NULL;
-	TRY(sherd_model_new(&b, sizeof(sherd_container_model), &ops, SHERD_FORMAT_SAMEDIFF_CONTAINER, err));
-	sherd_container_model *m = (sherd_container_model *)b;
+	SHD_AUTO(sherd_model, sherd_model_close) b = NULL;
+	TRY(shd_model_new(&b, sizeof(shd_container_model), &ops, SHERD_FORMAT_SAMEDIFF_CONTAINER, err));
+	shd_container_model *m = (shd_container_model *)b;
 	m->store = store;
-	m->cache = sherd_container_cache_new();
+	m->cache = shd_container_cache_new();
 	if (!m->cache)
-		return sherd_fail_nomem(err);
-	TRY(sherd_container_model_open_files(m, key, limits, whole, err));
-	TRY(sherd_in_reader(err, take_all(m, err), m->file->reader));
+		return shd_fail_nomem(err);
+	TRY(shd_container_model_open_files(m, key, limits, whole, err));
+	TRY(shd_in_reader(err, take_all(m, err), m->file->reader));
 	*out = TAKE(b);
 	return SHERD_OK;
 }
@@ -226,16 +226,16 @@ static bool may_pass(int rc)
 }
 
 /* What looks damaged or incomplete is looked at again, until it has looked so twice while nothing changed. */
-int sherd_model_open_container(sherd_model **out, sherd_evidence *e, const sherd_limits *limits, sherd_error *err)
+int shd_model_open_container(sherd_model **out, shd_evidence *e, const sherd_limits *limits, sherd_error *err)
 {
-	uint8_t before[SHERD_SHA256_BYTES], now[SHERD_SHA256_BYTES];
+	uint8_t before[SHD_SHA256_BYTES], now[SHD_SHA256_BYTES];
 	for (int tries = 0;; tries++) {
 		sherd_model *m = NULL;
 		sherd_error failure = {0};
 		bool whole = true;
 		int rc = open_once(&m, e->store, e->key, limits, &whole, &failure);
 		if (rc == SHERD_OK ? !whole : may_pass(rc)) {
-			int seen = sherd_container_fingerprint(e->store, e->key, now, err);
+			int seen = shd_container_fingerprint(e->store, e->key, now, err);
 			bool same = tries && memcmp(before, now, sizeof(now)) == 0;
 			if (seen < 0 || (!same && tries < MOST_TRIES)) {
 				sherd_model_close(m);

@@ -2,35 +2,35 @@
  *
  * Behind the front comes one ARRAYS section with all data, whose length is filled in at the end like the front itself;
  * then the other sections, each written at once. */
-#ifndef SHERD_ENGINE_MODEL_CONTAINER_OUT_H
-#define SHERD_ENGINE_MODEL_CONTAINER_OUT_H
+#ifndef SHD_ENGINE_MODEL_CONTAINER_OUT_H
+#define SHD_ENGINE_MODEL_CONTAINER_OUT_H
 
 #include "engine/model/container_file.h"
 
 typedef struct container_out {
 	sherd_writer *writer; /* NULL before begin and after finish or abort */
 	uint64_t at;          /* bytes appended */
-	sherd_container_head head;
+	shd_container_head head;
 } container_out;
 
 /* Of the options head is filled in. */
-int sherd_container_out_begin(container_out *o, sherd_store *store, const char *key, const sherd_write_options *options,
-                              sherd_error *err);
+int shd_container_out_begin(container_out *o, sherd_store *store, const char *key, const sherd_write_options *options,
+                            sherd_error *err);
 /* Data. */
-int sherd_container_out_append(container_out *o, const void *bytes, size_t len, sherd_error *err);
-/* Zeros up to the next multiple of SHERD_CONTAINER_ALIGN. */
-int sherd_container_out_align(container_out *o, sherd_error *err);
+int shd_container_out_append(container_out *o, const void *bytes, size_t len, sherd_error *err);
+/* Zeros up to the next multiple of SHD_CONTAINER_ALIGN. */
+int shd_container_out_align(container_out *o, sherd_error *err);
 /* No more data follow. */
-void sherd_container_out_end_data(container_out *o);
+void shd_container_out_end_data(container_out *o);
 /* A section, packed at the level where that makes it smaller; level 0: as it is. */
-int sherd_container_out_section(container_out *o, sherd_section_type type, const void *payload, size_t len, int level,
-                                sherd_error *err);
+int shd_container_out_section(container_out *o, shd_section_type type, const void *payload, size_t len, int level,
+                              sherd_error *err);
 /* A section of another file, as it is there. */
-int sherd_container_out_copy(container_out *o, const container_file *from, const sherd_container_section *s,
-                             sherd_error *err);
+int shd_container_out_copy(container_out *o, const container_file *from, const shd_container_section *s,
+                           sherd_error *err);
 /* Fills in the front and commits; the file is then what peer says. */
-int sherd_container_out_finish(container_out *o, const uint8_t set[SHERD_CONTAINER_SET_BYTES],
-                               sherd_container_peer *peer, sherd_error *err);
-void sherd_container_out_abort(container_out *o); /* leaves nothing behind */
+int shd_container_out_finish(container_out *o, const uint8_t set[SHD_CONTAINER_SET_BYTES], shd_container_peer *peer,
+                             sherd_error *err);
+void shd_container_out_abort(container_out *o); /* leaves nothing behind */
 
 #endif

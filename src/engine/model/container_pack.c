@@ -7,22 +7,22 @@
 
 #include <stdlib.h>
 
-int sherd_container_batch_init(container_batch *b, unsigned workers, int level, sherd_error *err)
+int shd_container_batch_init(container_batch *b, unsigned workers, int level, sherd_error *err)
 {
 	*b = (container_batch){.count = 2 * (size_t)workers, .level = level};
 	b->slots = calloc(b->count, sizeof(*b->slots));
 	if (!b->slots)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	(void)pthread_mutex_init(&b->lock, NULL);
 	return SHERD_OK;
 }
 
-void sherd_container_batch_done(container_batch *b)
+void shd_container_batch_done(container_batch *b)
 {
 	if (!b->slots)
 		return;
 	for (size_t i = 0; i < b->count; i++) {
-		sherd_deflate_close(b->slots[i].deflate);
+		shd_deflate_close(b->slots[i].deflate);
 		free(b->slots[i].raw);
 		free(b->slots[i].large);
 	}
@@ -31,51 +31,51 @@ void sherd_container_batch_done(container_batch *b)
 	(void)pthread_mutex_destroy(&b->lock);
 }
 
-int sherd_container_batch_slot(container_batch *b, container_slot **out, sherd_error *err)
+int shd_container_batch_slot(container_batch *b, container_slot **out, sherd_error *err)
 {
 	container_slot *s = &b->slots[b->used];
 	if (!s->raw) {
 		/* Raw, shuffled, packed. */
-		s->raw = sherd_large_alloc((b->level ? 3 : 1) * (size_t)SHERD_CONTAINER_CHUNK);
+		s->raw = shd_large_alloc((b->level ? 3 : 1) * (size_t)SHD_CONTAINER_CHUNK);
 		if (!s->raw)
-			return sherd_fail_nomem(err);
-		s->work = s->raw + SHERD_CONTAINER_CHUNK;
-		s->packed = s->work + SHERD_CONTAINER_CHUNK;
+			return shd_fail_nomem(err);
+		s->work = s->raw + SHD_CONTAINER_CHUNK;
+		s->packed = s->work + SHD_CONTAINER_CHUNK;
 	}
 	if (b->level && !s->deflate)
-		TRY(sherd_deflate_open(&s->deflate, b->level, err));
+		TRY(shd_deflate_open(&s->deflate, b->level, err));
 	*out = s;
 	return SHERD_OK;
 }
 
 static void pack(container_slot *s)
 {
-	s->chunk = (sherd_container_chunk){.stored = s->len, .raw = s->len};
+	s->chunk = (shd_container_chunk){.stored = s->len, .raw = s->len};
 	s->stored = s->raw;
 	if (s->deflate && s->len > 1) {
 		size_t n, room = s->len - 1;
 		if (s->width && s->len >= s->width) {
-			sherd_shuffle(s->raw, s->len, s->width, s->work);
-			n = sherd_deflate_pack_parts(s->deflate, s->work, s->len, s->len / s->width, s->packed, room);
+			shd_shuffle(s->raw, s->len, s->width, s->work);
+			n = shd_deflate_pack_parts(s->deflate, s->work, s->len, s->len / s->width, s->packed, room);
 		} else {
-			n = sherd_deflate_pack(s->deflate, s->raw, s->len, s->packed, room);
+			n = shd_deflate_pack(s->deflate, s->raw, s->len, s->packed, room);
 		}
 		if (n) {
 			s->chunk.stored = (uint32_t)n;
-			s->chunk.codec = SHERD_CODEC_DEFLATE;
-			s->chunk.filter = s->width ? SHERD_FILTER_SHUFFLE : SHERD_FILTER_NONE;
+			s->chunk.codec = SHD_CODEC_DEFLATE;
+			s->chunk.filter = s->width ? SHD_FILTER_SHUFFLE : SHD_FILTER_NONE;
 			s->chunk.width = s->width;
 			s->stored = s->packed;
 		}
 	}
-	s->chunk.crc = sherd_crc32(0, s->stored, s->chunk.stored);
+	s->chunk.crc = shd_crc32(0, s->stored, s->chunk.stored);
 }
 
 static uint8_t *large_room(container_slot *s, size_t bytes)
 {
 	if (bytes > s->large_room) {
 		free(s->large);
-		s->large = sherd_large_alloc(bytes);
+		s->large = shd_large_alloc(bytes);
 		s->large_room = s->large ? bytes : 0;
 	}
 	return s->large;
@@ -84,15 +84,15 @@ static uint8_t *large_room(container_slot *s, size_t bytes)
 /* Copies the chunk as it is stored, if it is what its CRC says. */
 static int keep(container_slot *s, sherd_error *err)
 {
-	const sherd_container_chunk *c = &s->kept->array.chunks[s->from / s->kept->array.chunk_bytes];
-	uint8_t *room = c->stored <= SHERD_CONTAINER_CHUNK ? s->raw : large_room(s, c->stored);
+	const shd_container_chunk *c = &s->kept->array.chunks[s->from / s->kept->array.chunk_bytes];
+	uint8_t *room = c->stored <= SHD_CONTAINER_CHUNK ? s->raw : large_room(s, c->stored);
 	if (!room)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(s->kept->file->reader, c->offset, room, c->stored, err));
-	if (sherd_crc32(0, room, c->stored) != c->crc) {
-		int rc = sherd_fail_at(err, SHERD_ECORRUPT, "bad-crc", c->offset, "a chunk of %.128s is damaged",
-		                       s->kept->array.tensor.name);
-		return sherd_in_reader(err, rc, s->kept->file->reader);
+	if (shd_crc32(0, room, c->stored) != c->crc) {
+		int rc = shd_fail_at(err, SHERD_ECORRUPT, "bad-crc", c->offset, "a chunk of %.128s is damaged",
+		                     s->kept->array.tensor.name);
+		return shd_in_reader(err, rc, s->kept->file->reader);
 	}
 	s->chunk = *c;
 	s->stored = room;
@@ -102,10 +102,10 @@ static int keep(container_slot *s, sherd_error *err)
 static int append(container_batch *b, container_slot *s, sherd_error *err)
 {
 	if (s->aligned)
-		TRY(sherd_container_out_align(s->to, err));
+		TRY(shd_container_out_align(s->to, err));
 	s->chunk.offset = s->to->at;
-	TRY(sherd_container_out_append(s->to, s->stored, s->chunk.stored, err));
-	return sherd_meter_add(b->meter, s->len, err);
+	TRY(shd_container_out_append(s->to, s->stored, s->chunk.stored, err));
+	return shd_meter_add(b->meter, s->len, err);
 }
 
 /* Appends all that are next and ready, unless another worker is doing so; that one then sees what is ready now. */
@@ -141,11 +141,11 @@ static int work_on(void *arg, size_t index, sherd_error *err)
 	return deliver(b, s, err);
 }
 
-int sherd_container_batch_run(container_batch *b, sherd_error *err)
+int shd_container_batch_run(container_batch *b, sherd_error *err)
 {
 	for (size_t i = 0; i < b->used; i++)
 		b->slots[i].ready = false;
 	b->next = 0;
 	b->writing = false;
-	return sherd_pool_run(b->pool, b->used, work_on, b, err);
+	return shd_pool_run(b->pool, b->used, work_on, b, err);
 }

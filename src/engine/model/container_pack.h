@@ -2,8 +2,8 @@
  *
  * Workers of the pool fetch, shuffle, pack and sum chunks in any order; they are appended in the order in which they
  * were added, by whichever worker has just finished one. */
-#ifndef SHERD_ENGINE_MODEL_CONTAINER_PACK_H
-#define SHERD_ENGINE_MODEL_CONTAINER_PACK_H
+#ifndef SHD_ENGINE_MODEL_CONTAINER_PACK_H
+#define SHD_ENGINE_MODEL_CONTAINER_PACK_H
 
 #include "base/meter.h"
 #include "base/pool.h"
@@ -13,7 +13,7 @@
 #include <sherd/model.h>
 
 typedef struct container_slot {
-	uint8_t *raw;   /* room for SHERD_CONTAINER_CHUNK bytes */
+	uint8_t *raw;   /* room for SHD_CONTAINER_CHUNK bytes */
 	uint8_t *large; /* and for a kept chunk that has more, large_room bytes; or NULL */
 	size_t large_room;
 	uint32_t len;                 /* of them are this chunk */
@@ -22,12 +22,12 @@ typedef struct container_slot {
 	bool fetched;                 /* raw has the bytes; else they are read first */
 	const container_record *kept; /* whose chunk at that place is taken as it is stored; or NULL */
 	uint8_t width;                /* of the elements to be shuffled; 0: not */
-	bool aligned;                 /* it begins at a multiple of SHERD_CONTAINER_ALIGN */
+	bool aligned;                 /* it begins at a multiple of SHD_CONTAINER_ALIGN */
 	container_out *to;
-	sherd_container_chunk chunk; /* what became of it */
+	shd_container_chunk chunk; /* what became of it */
 	/* Belong to the batch. */
 	uint8_t *work, *packed;
-	sherd_deflate *deflate;
+	shd_deflate *deflate;
 	const uint8_t *stored;
 	bool ready;
 } container_slot;
@@ -37,7 +37,7 @@ typedef struct container_batch {
 	size_t count, used;
 	int level; /* 0: nothing is packed */
 	sherd_pool *pool;
-	sherd_meter *meter;
+	shd_meter *meter;
 	sherd_model_read_fn *read;
 	void *arg;
 	pthread_mutex_t lock; /* guards what follows, and ready */
@@ -46,11 +46,11 @@ typedef struct container_batch {
 } container_batch;
 
 /* Then pool, meter, read and arg may be set. */
-int sherd_container_batch_init(container_batch *b, unsigned workers, int level, sherd_error *err);
-void sherd_container_batch_done(container_batch *b);
+int shd_container_batch_init(container_batch *b, unsigned workers, int level, sherd_error *err);
+void shd_container_batch_done(container_batch *b);
 /* The next free slot, with room for its raw bytes; there is one as long as used < count. */
-int sherd_container_batch_slot(container_batch *b, container_slot **out, sherd_error *err);
+int shd_container_batch_slot(container_batch *b, container_slot **out, sherd_error *err);
 /* Writes what is in the used slots; the caller takes their chunks and sets used to 0. */
-int sherd_container_batch_run(container_batch *b, sherd_error *err);
+int shd_container_batch_run(container_batch *b, sherd_error *err);
 
 #endif

@@ -1,15 +1,15 @@
 /* engine/model/container_parts.h - what a container will hold of a model: the graph, encoded, and its arrays. */
-#ifndef SHERD_ENGINE_MODEL_CONTAINER_PARTS_H
-#define SHERD_ENGINE_MODEL_CONTAINER_PARTS_H
+#ifndef SHD_ENGINE_MODEL_CONTAINER_PARTS_H
+#define SHD_ENGINE_MODEL_CONTAINER_PARTS_H
 
 #include "engine/model/model.h"
 #include "format/container/index.h"
 
 typedef struct container_part {
-	size_t array;            /* as the caller numbers it */
-	sherd_container_array a; /* without chunks and shard */
-	sherd_buf chunks;        /* of sherd_container_chunk, as they are written */
-	uint64_t given;          /* bytes of it so far */
+	size_t array;          /* as the caller numbers it */
+	shd_container_array a; /* without chunks and shard */
+	shd_buf chunks;        /* of shd_container_chunk, as they are written */
+	uint64_t given;        /* bytes of it so far */
 } container_part;
 
 /* Lives in the arena, but for the chunks. */
@@ -23,9 +23,9 @@ typedef struct container_parts {
 } container_parts;
 
 /* Encodes the graph, and reads it back: arrays are called what whoever opens the container will call them.
- * SHERD_EUNSUPPORTED as sherd_samediff_encode(). */
-int sherd_container_parts_make(const sherd_model *from, bool without_updater, sherd_arena *arena, container_parts *out,
-                               sherd_error *err);
-void sherd_container_parts_done(container_parts *parts);
+ * SHERD_EUNSUPPORTED as shd_samediff_encode(). */
+int shd_container_parts_make(const sherd_model *from, bool without_updater, shd_arena *arena, container_parts *out,
+                             sherd_error *err);
+void shd_container_parts_done(container_parts *parts);
 
 #endif

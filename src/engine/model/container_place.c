@@ -1,28 +1,28 @@
 /* engine/model/container_place.c - what stands under the name that a save was given, and may it be replaced?
  *
  * A key names the file that is called so. When there is none it names the set whose base it is; and a key that ends
- * with .sdc, when it is no base either, the set whose base it is without the ending (sherd_container_base()). */
+ * with .sdc, when it is no base either, the set whose base it is without the ending (shd_container_base()). */
 #include "engine/model/container_writer.h"
 
 #include <stdio.h>
 
-SHERD_AUTO_DEFINE(container_file, sherd_container_file_close)
+SHD_AUTO_DEFINE(container_file, shd_container_file_close)
 
 static int exists(sherd_error *err, const char *key, const char *what)
 {
-	return sherd_in_object(err, sherd_fail(err, SHERD_EEXIST, "exists", "%s is there already", what), key);
+	return shd_in_object(err, shd_fail(err, SHERD_EEXIST, "exists", "%s is there already", what), key);
 }
 
 /* A shard 0 that was replaced and is still there goes before a new one comes: that names the one set that it replaces,
  * and beside a third one nobody could tell which of them counts. Other shards may be those of a save that lives though
  * somebody removed its claim: they go when the new set is there. */
-static int clear_strays(const sherd_model_writer *w, const sherd_container_shards *set, sherd_error *err)
+static int clear_strays(const sherd_model_writer *w, const shd_container_shards *set, sherd_error *err)
 {
 	for (size_t i = 0; i < w->old.count; i++) {
 		bool ours = false;
 		if (w->old.files[i].name.shard != 0)
 			continue;
-		TRY(sherd_container_is_of_set(w->base, set, &w->old.files[i], &ours, err));
+		TRY(shd_container_is_of_set(w->base, set, &w->old.files[i], &ours, err));
 		if (!ours)
 			TRY(sherd_store_remove_if(w->store, w->old.files[i].key, w->old.files[i].identity, err));
 	}
@@ -35,7 +35,7 @@ static int choose_generation(sherd_model_writer *w, uint32_t least, sherd_error 
 	const char *last = NULL;
 	w->shards.generation = least;
 	for (size_t i = 0; i < w->old.count; i++) {
-		const sherd_container_name *n = &w->old.files[i].name;
+		const shd_container_name *n = &w->old.files[i].name;
 		if (n->count != w->shards.count || n->generation < w->shards.generation)
 			continue;
 		if (__builtin_add_overflow(n->generation, 1, &w->shards.generation))
@@ -43,10 +43,10 @@ static int choose_generation(sherd_model_writer *w, uint32_t least, sherd_error 
 	}
 	if (!last)
 		return SHERD_OK;
-	return sherd_in_object(err,
-	                       sherd_fail(err, SHERD_EEXIST, "cannot-replace",
-	                                  "no larger number is left for new shards: remove it first"),
-	                       last);
+	return shd_in_object(err,
+	                     shd_fail(err, SHERD_EEXIST, "cannot-replace",
+	                              "no larger number is left for new shards: remove it first"),
+	                     last);
 }
 
 static bool is_source(const sherd_model_writer *w, const container_file *f)
@@ -56,20 +56,19 @@ static bool is_source(const sherd_model_writer *w, const container_file *f)
 
 static int replaced(sherd_error *err, const char *key)
 {
-	return sherd_in_object(err, sherd_fail(err, SHERD_ECONFLICT, "replaced", "the model was replaced meanwhile"),
-	                       key);
+	return shd_in_object(err, shd_fail(err, SHERD_ECONFLICT, "replaced", "the model was replaced meanwhile"), key);
 }
 
 /* The set that is replaced: its identity, when it has another number of shards, or its generation. */
 static int take_old(sherd_model_writer *w, const char *key, sherd_error *err)
 {
-	SHERD_AUTO(container_file, sherd_container_file_close) f = NULL;
-	sherd_container_shards info;
-	int rc = sherd_container_file_open(&f, w->store, key, NULL, err);
+	SHD_AUTO(container_file, shd_container_file_close) f = NULL;
+	shd_container_shards info;
+	int rc = shd_container_file_open(&f, w->store, key, NULL, err);
 	if (rc == SHERD_ENOTFOUND) /* though it was listed */
 		return replaced(err, key);
 	TRY(rc);
-	TRY(sherd_container_file_shards(f, &w->arena, &info, err));
+	TRY(shd_container_file_shards(f, &w->arena, &info, err));
 	const char *identity = sherd_reader_identity(f->reader);
 	if (w->if_identity && strcmp(w->if_identity, identity) != 0)
 		return replaced(err, key);
@@ -89,9 +88,9 @@ static int look_for_set(sherd_model_writer *w, sherd_error *err)
 {
 	const char *first = NULL;
 	sherd_error failure = {0};
-	TRY(sherd_container_list(w->store, w->base, &w->arena, &w->old, err));
+	TRY(shd_container_list(w->store, w->base, &w->arena, &w->old, err));
 	TRY(choose_generation(w, 0, err));
-	int rc = sherd_container_find_set(w->store, w->base, &w->arena, &first, &failure);
+	int rc = shd_container_find_set(w->store, w->base, &w->arena, &first, &failure);
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
 		return SHERD_OK;
 	if (rc == SHERD_OK && !w->replace)
@@ -125,7 +124,7 @@ static int find_file(sherd_model_writer *w, sherd_error *err)
 /* A set whose shards are written anew leaves a file beside it alone, which is another model. */
 static int look_under_set(sherd_model_writer *w, sherd_error *err)
 {
-	TRY(sherd_container_claim_take(&w->claim, w->store, w->base, err));
+	TRY(shd_container_claim_take(&w->claim, w->store, w->base, err));
 	TRY(look_for_set(w, err));
 	if (w->own)
 		return SHERD_OK;
@@ -140,14 +139,14 @@ static int look_under_set(sherd_model_writer *w, sherd_error *err)
  * of: that still has its own name. */
 static int look_under_file(sherd_model_writer *w, sherd_error *err)
 {
-	SHERD_AUTO(container_file, sherd_container_file_close) f = NULL;
+	SHD_AUTO(container_file, shd_container_file_close) f = NULL;
 	const char *first = NULL;
 	sherd_error failure = {0};
-	int rc = sherd_container_find_set(w->store, w->base, &w->arena, &first, &failure);
+	int rc = shd_container_find_set(w->store, w->base, &w->arena, &first, &failure);
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
 		return SHERD_OK;
 	if (rc == SHERD_OK)
-		rc = sherd_container_file_open(&f, w->store, first, NULL, &failure);
+		rc = shd_container_file_open(&f, w->store, first, NULL, &failure);
 	bool beside = strcmp(w->base, w->key) != 0;
 	if (rc == SHERD_OK && beside && is_source(w, f))
 		return SHERD_OK;
@@ -159,13 +158,13 @@ static int look_under_file(sherd_model_writer *w, sherd_error *err)
 		return rc;
 	}
 	w->like = first;
-	TRY(sherd_container_claim_take(&w->claim, w->store, w->base, err));
-	return sherd_container_list(w->store, w->base, &w->arena, &w->old, err);
+	TRY(shd_container_claim_take(&w->claim, w->store, w->base, err));
+	return shd_container_list(w->store, w->base, &w->arena, &w->old, err);
 }
 
-int sherd_container_place_look(sherd_model_writer *w, sherd_error *err)
+int shd_container_place_look(sherd_model_writer *w, sherd_error *err)
 {
-	TRY(sherd_container_base(w->store, w->key, &w->arena, &w->base, err));
+	TRY(shd_container_base(w->store, w->key, &w->arena, &w->base, err));
 	if (w->shards.count)
 		return look_under_set(w, err);
 	int file = find_file(w, err);

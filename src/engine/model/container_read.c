@@ -8,48 +8,48 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(void, free)
 
 static int damaged(const container_record *r, uint32_t chunk, const char *reason, const char *what, sherd_error *err)
 {
-	const sherd_container_chunk *c = &r->array.chunks[chunk];
-	int rc = sherd_fail_at(err, SHERD_ECORRUPT, reason, c->offset, "chunk %u of %.128s %s", chunk,
-	                       r->array.tensor.name, what);
-	return sherd_in_reader(err, rc, r->file->reader);
+	const shd_container_chunk *c = &r->array.chunks[chunk];
+	int rc = shd_fail_at(err, SHERD_ECORRUPT, reason, c->offset, "chunk %u of %.128s %s", chunk,
+	                     r->array.tensor.name, what);
+	return shd_in_reader(err, rc, r->file->reader);
 }
 
 /* The bytes as they are stored. */
 static int fetch(const container_record *r, uint32_t chunk, uint8_t *out, sherd_error *err)
 {
-	const sherd_container_chunk *c = &r->array.chunks[chunk];
+	const shd_container_chunk *c = &r->array.chunks[chunk];
 	TRY(sherd_reader_at(r->file->reader, c->offset, out, c->stored, err));
-	return sherd_crc32(0, out, c->stored) == c->crc ? SHERD_OK : damaged(r, chunk, "bad-crc", "is damaged", err);
+	return shd_crc32(0, out, c->stored) == c->crc ? SHERD_OK : damaged(r, chunk, "bad-crc", "is damaged", err);
 }
 
-int sherd_container_read_chunk(const container_record *r, uint32_t chunk, uint8_t *out, sherd_error *err)
+int shd_container_read_chunk(const container_record *r, uint32_t chunk, uint8_t *out, sherd_error *err)
 {
-	const sherd_container_chunk *c = &r->array.chunks[chunk];
-	bool packed = c->codec == SHERD_CODEC_DEFLATE, shuffled = c->filter == SHERD_FILTER_SHUFFLE;
+	const shd_container_chunk *c = &r->array.chunks[chunk];
+	bool packed = c->codec == SHD_CODEC_DEFLATE, shuffled = c->filter == SHD_FILTER_SHUFFLE;
 	if (!packed && !shuffled)
 		return fetch(r, chunk, out, err);
 	/* The stored bytes, and where they are both packed and shuffled the shuffled ones behind them. */
-	SHERD_AUTO(void, free) room = malloc((size_t)c->stored + (packed && shuffled ? c->raw : 0));
+	SHD_AUTO(void, free) room = malloc((size_t)c->stored + (packed && shuffled ? c->raw : 0));
 	if (!room)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	uint8_t *stored = room, *raw = packed && shuffled ? stored + c->stored : packed ? out : stored;
 	TRY(fetch(r, chunk, stored, err));
 	if (packed) {
-		int rc = sherd_deflate_unpack(stored, c->stored, raw, c->raw, err);
+		int rc = shd_deflate_unpack(stored, c->stored, raw, c->raw, err);
 		if (rc == SHERD_ECORRUPT)
 			return damaged(r, chunk, "bad-deflate", "cannot be unpacked", err);
 		TRY(rc);
 	}
 	if (shuffled)
-		sherd_unshuffle(raw, c->raw, c->width, out);
+		shd_unshuffle(raw, c->raw, c->width, out);
 	return SHERD_OK;
 }
 
-container_cache *sherd_container_cache_new(void)
+container_cache *shd_container_cache_new(void)
 {
 	container_cache *c = calloc(1, sizeof(*c));
 	if (c)
@@ -57,7 +57,7 @@ container_cache *sherd_container_cache_new(void)
 	return c;
 }
 
-void sherd_container_cache_free(container_cache *c)
+void shd_container_cache_free(container_cache *c)
 {
 	if (!c)
 		return;
@@ -78,9 +78,9 @@ static int fill_cache(container_cache *c, const container_record *r, uint32_t ch
 		c->raw = malloc(need);
 		c->room = c->raw ? need : 0;
 		if (!c->raw)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 	}
-	TRY(sherd_container_read_chunk(r, chunk, c->raw, err));
+	TRY(shd_container_read_chunk(r, chunk, c->raw, err));
 	c->record = r;
 	c->chunk = chunk;
 	return SHERD_OK;
@@ -97,11 +97,11 @@ static int read_unpacked(const container_record *r, uint32_t chunk, uint32_t fro
 		(void)pthread_mutex_unlock(&cache->lock);
 		return rc;
 	}
-	SHERD_AUTO(void, free) room = malloc(r->array.chunks[chunk].raw);
+	SHD_AUTO(void, free) room = malloc(r->array.chunks[chunk].raw);
 	if (!room)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	uint8_t *raw = room;
-	TRY(sherd_container_read_chunk(r, chunk, raw, err));
+	TRY(shd_container_read_chunk(r, chunk, raw, err));
 	memcpy(out, raw + from, len);
 	return SHERD_OK;
 }
@@ -118,10 +118,10 @@ typedef struct range {
 
 static int read_part(const range *g, uint32_t chunk, uint32_t from, uint32_t len, uint8_t *out, sherd_error *err)
 {
-	const sherd_container_chunk *c = &g->r->array.chunks[chunk];
+	const shd_container_chunk *c = &g->r->array.chunks[chunk];
 	if (len == c->raw)
-		return sherd_container_read_chunk(g->r, chunk, out, err);
-	if (c->codec == SHERD_CODEC_NONE && c->filter == SHERD_FILTER_NONE)
+		return shd_container_read_chunk(g->r, chunk, out, err);
+	if (c->codec == SHD_CODEC_NONE && c->filter == SHD_FILTER_NONE)
 		return sherd_reader_at(g->r->file->reader, c->offset + from, out, len, err);
 	return read_unpacked(g->r, chunk, from, len, out, g->cache, err);
 }
@@ -136,24 +136,24 @@ static int read_one(void *arg, size_t index, sherd_error *err)
 	return read_part(g, chunk, (uint32_t)(from - begin), (uint32_t)(to - from), g->out + (from - g->offset), err);
 }
 
-int sherd_container_read(const container_record *r, uint64_t offset, void *buf, size_t len, container_cache *cache,
-                         sherd_pool *pool, sherd_error *err)
+int shd_container_read(const container_record *r, uint64_t offset, void *buf, size_t len, container_cache *cache,
+                       sherd_pool *pool, sherd_error *err)
 {
 	uint32_t size = r->array.chunk_bytes;
 	range g = {
 		.r = r, .offset = offset, .len = len, .out = buf, .first = (uint32_t)(offset / size), .cache = cache};
 	size_t chunks = (size_t)((offset + len - 1) / size) - g.first + 1;
-	return sherd_pool_run(pool, chunks, read_one, &g, err);
+	return shd_pool_run(pool, chunks, read_one, &g, err);
 }
 
-int sherd_container_map(const container_record *r, const void **out, sherd_error *err)
+int shd_container_map(const container_record *r, const void **out, sherd_error *err)
 {
-	const sherd_container_array *a = &r->array;
+	const shd_container_array *a = &r->array;
 	uint64_t at = a->chunks[0].offset;
 	for (uint32_t i = 0; i < a->chunk_count; i++) {
-		const sherd_container_chunk *c = &a->chunks[i];
-		if (c->codec != SHERD_CODEC_NONE || c->filter != SHERD_FILTER_NONE || c->offset != at)
-			return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "%.128s is packed", a->tensor.name);
+		const shd_container_chunk *c = &a->chunks[i];
+		if (c->codec != SHD_CODEC_NONE || c->filter != SHD_FILTER_NONE || c->offset != at)
+			return shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "%.128s is packed", a->tensor.name);
 		at += c->stored;
 	}
 	return sherd_reader_map(r->file->reader, a->chunks[0].offset, (size_t)a->tensor.bytes, out, err);

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(container_file, sherd_container_file_close)
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(container_file, shd_container_file_close)
+SHD_AUTO_DEFINE(void, free)
 
 /* ---- planning */
 
@@ -16,12 +16,12 @@ static int name_targets(sherd_model_writer *w, sherd_error *err)
 		return SHERD_OK;
 	}
 	for (uint32_t i = 0; i < w->shards.count; i++) {
-		SHERD_AUTO_BUF name = {0};
-		sherd_container_name_put(&name, w->base, i, w->shards.count, w->shards.generation);
-		TRY(sherd_buf_check(&name, err));
-		w->targets[i].key = sherd_arena_str(&w->arena, (sherd_str){(const char *)name.data, name.len});
+		SHD_AUTO_BUF name = {0};
+		shd_container_name_put(&name, w->base, i, w->shards.count, w->shards.generation);
+		TRY(shd_buf_check(&name, err));
+		w->targets[i].key = shd_arena_str(&w->arena, (shd_str){(const char *)name.data, name.len});
 		if (!w->targets[i].key)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 	}
 	return SHERD_OK;
 }
@@ -29,11 +29,11 @@ static int name_targets(sherd_model_writer *w, sherd_error *err)
 static int spread(sherd_model_writer *w, uint32_t targets, sherd_error *err)
 {
 	size_t count = w->parts.count;
-	SHERD_AUTO(void, free) room = calloc(count + 1, sizeof(uint64_t));
+	SHD_AUTO(void, free) room = calloc(count + 1, sizeof(uint64_t));
 	uint64_t *bytes = room;
-	w->target_of = sherd_arena_alloc(&w->arena, count + 1, sizeof(*w->target_of));
+	w->target_of = shd_arena_alloc(&w->arena, count + 1, sizeof(*w->target_of));
 	if (!bytes || !w->target_of)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
 		bytes[i] = w->parts.list[i].a.tensor.bytes;
 	TRY(sherd_plan_whole(bytes, count, targets, w->target_of, err));
@@ -42,20 +42,20 @@ static int spread(sherd_model_writer *w, uint32_t targets, sherd_error *err)
 		w->parts.list[i].a.shard = w->target_of[i];
 		t->left += bytes[i] != 0;
 		if (__builtin_add_overflow(t->bytes, bytes[i], &t->bytes) || t->bytes > INT64_MAX)
-			return sherd_fail(err, SHERD_EINVAL, "overflow", "more bytes than a file can have");
+			return shd_fail(err, SHERD_EINVAL, "overflow", "more bytes than a file can have");
 	}
 	return SHERD_OK;
 }
 
-int sherd_container_targets_plan(sherd_model_writer *w, uint32_t shards, sherd_error *err)
+int shd_container_targets_plan(sherd_model_writer *w, uint32_t shards, sherd_error *err)
 {
 	uint32_t targets = shards > 1 ? shards : 1;
 	w->targets = calloc(targets, sizeof(*w->targets));
 	w->peers = calloc(targets, sizeof(*w->peers));
 	if (!w->targets || !w->peers)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	w->shards.count = shards > 1 ? shards : 0;
-	TRY(sherd_container_place_look(w, err));
+	TRY(shd_container_place_look(w, err));
 	TRY(name_targets(w, err));
 	return spread(w, targets, err);
 }
@@ -75,13 +75,13 @@ static sherd_write_options options_of(sherd_model_writer *w, uint32_t target)
 	return o;
 }
 
-int sherd_container_target_begin(sherd_model_writer *w, uint32_t target, sherd_error *err)
+int shd_container_target_begin(sherd_model_writer *w, uint32_t target, sherd_error *err)
 {
 	container_target *t = &w->targets[target];
 	const sherd_write_options options = options_of(w, target);
 	if (t->out.writer || t->committed)
 		return SHERD_OK;
-	TRY(sherd_container_out_begin(&t->out, w->store, t->key, &options, err));
+	TRY(shd_container_out_begin(&t->out, w->store, t->key, &options, err));
 	if (!target && w->kept)
 		t->out.head.compatible = w->kept->file->head.compatible;
 	return SHERD_OK;
@@ -90,76 +90,74 @@ int sherd_container_target_begin(sherd_model_writer *w, uint32_t target, sherd_e
 /* The index of one file: its own arrays with their chunks, and in the first one all others without. */
 static int put_index(sherd_model_writer *w, uint32_t target, sherd_error *err)
 {
-	SHERD_AUTO_BUF index = {0};
-	SHERD_AUTO_BUF list = {0}; /* of sherd_container_array */
+	SHD_AUTO_BUF index = {0};
+	SHD_AUTO_BUF list = {0}; /* of shd_container_array */
 	for (size_t i = 0; i < w->parts.count; i++) {
-		sherd_container_array a = w->parts.list[i].a;
+		shd_container_array a = w->parts.list[i].a;
 		if (w->target_of[i] == target) {
-			a.chunks = (const sherd_container_chunk *)(const void *)w->parts.list[i].chunks.data;
+			a.chunks = (const shd_container_chunk *)(const void *)w->parts.list[i].chunks.data;
 			a.chunk_count = (uint32_t)(w->parts.list[i].chunks.len / sizeof(*a.chunks));
 		} else if (target) {
 			continue;
 		}
-		sherd_buf_append(&list, &a, sizeof(a));
+		shd_buf_append(&list, &a, sizeof(a));
 	}
-	TRY(sherd_buf_check(&list, err));
-	TRY(sherd_container_index_encode((const sherd_container_array *)(const void *)list.data,
-	                                 list.len / sizeof(sherd_container_array), &index, err));
-	return sherd_container_out_section(&w->targets[target].out, SHERD_SECTION_ARRAYS, index.data, index.len, 0,
-	                                   err);
+	TRY(shd_buf_check(&list, err));
+	TRY(shd_container_index_encode((const shd_container_array *)(const void *)list.data,
+	                               list.len / sizeof(shd_container_array), &index, err));
+	return shd_container_out_section(&w->targets[target].out, SHD_SECTION_ARRAYS, index.data, index.len, 0, err);
 }
 
 static int put_shard_info(sherd_model_writer *w, uint32_t target, sherd_error *err)
 {
-	SHERD_AUTO_BUF raw = {0};
-	sherd_container_shards info = w->shards;
+	SHD_AUTO_BUF raw = {0};
+	shd_container_shards info = w->shards;
 	if (!info.count)
 		return SHERD_OK;
 	info.shard = target;
 	info.peers = w->peers + 1;
-	sherd_container_shards_encode(&info, &raw);
-	TRY(sherd_buf_check(&raw, err));
-	return sherd_container_out_section(&w->targets[target].out, SHERD_SECTION_SHARD_INFO, raw.data, raw.len, 0,
-	                                   err);
+	shd_container_shards_encode(&info, &raw);
+	TRY(shd_buf_check(&raw, err));
+	return shd_container_out_section(&w->targets[target].out, SHD_SECTION_SHARD_INFO, raw.data, raw.len, 0, err);
 }
 
 static int put_kept(sherd_model_writer *w, container_out *out, sherd_error *err)
 {
 	const container_file *from = w->kept ? w->kept->file : NULL;
 	for (uint32_t i = 0; from && i < from->head.count; i++)
-		if (from->head.sections[i].type > SHERD_SECTION_SHARD_INFO)
-			TRY(sherd_container_out_copy(out, from, &from->head.sections[i], err));
+		if (from->head.sections[i].type > SHD_SECTION_SHARD_INFO)
+			TRY(shd_container_out_copy(out, from, &from->head.sections[i], err));
 	return SHERD_OK;
 }
 
 static int finish(sherd_model_writer *w, uint32_t target, sherd_error *err)
 {
 	container_target *t = &w->targets[target];
-	TRY(sherd_container_target_begin(w, target, err));
-	sherd_container_out_end_data(&t->out);
+	TRY(shd_container_target_begin(w, target, err));
+	shd_container_out_end_data(&t->out);
 	if (!target) {
-		TRY(sherd_container_out_section(&t->out, SHERD_SECTION_METADATA, w->pairs.data, w->pairs.len, w->level,
-		                                err));
-		TRY(sherd_container_out_section(&t->out, SHERD_SECTION_GRAPH, w->parts.graph, w->parts.graph_len,
-		                                w->level, err));
+		TRY(shd_container_out_section(&t->out, SHD_SECTION_METADATA, w->pairs.data, w->pairs.len, w->level,
+		                              err));
+		TRY(shd_container_out_section(&t->out, SHD_SECTION_GRAPH, w->parts.graph, w->parts.graph_len, w->level,
+		                              err));
 		TRY(put_kept(w, &t->out, err));
 	}
 	TRY(put_shard_info(w, target, err));
 	TRY(put_index(w, target, err));
 	if (!target && w->claim.store)
-		TRY(sherd_claim_check(&w->claim, err));
+		TRY(shd_claim_check(&w->claim, err));
 	w->publishing = !target;
-	int rc = sherd_container_out_finish(&t->out, w->set, &w->peers[target], err);
+	int rc = shd_container_out_finish(&t->out, w->set, &w->peers[target], err);
 	if (rc == SHERD_EEXIST && target)
-		rc = sherd_fail(err, SHERD_ECONFLICT, "conflict", "somebody else writes a shard of this name");
+		rc = shd_fail(err, SHERD_ECONFLICT, "conflict", "somebody else writes a shard of this name");
 	TRY(rc);
 	t->committed = true;
 	return SHERD_OK;
 }
 
-int sherd_container_target_finish(sherd_model_writer *w, uint32_t target, sherd_error *err)
+int shd_container_target_finish(sherd_model_writer *w, uint32_t target, sherd_error *err)
 {
-	return sherd_in_object(err, finish(w, target, err), w->targets[target].key);
+	return shd_in_object(err, finish(w, target, err), w->targets[target].key);
 }
 
 /* ---- what goes */
@@ -193,7 +191,7 @@ static int withdraw(sherd_model_writer *w, sherd_error *err)
 	if (sherd_store_remove_if(w->store, w->targets[0].key, w->new_identity, NULL) == SHERD_OK)
 		for (uint32_t i = 1; i < w->shards.count; i++)
 			(void)sherd_store_remove(w->store, w->targets[i].key, NULL);
-	return sherd_fail(err, SHERD_ECONFLICT, "conflict", "somebody else saved under this name meanwhile");
+	return shd_fail(err, SHERD_ECONFLICT, "conflict", "somebody else saved under this name meanwhile");
 }
 
 /* A shard 0 of a new name does not stand beside one that another save made: who came later gives way. */
@@ -201,7 +199,7 @@ static int check_alone(sherd_model_writer *w, sherd_error *err)
 {
 	const char *found = NULL;
 	sherd_error failure = {0};
-	int rc = sherd_container_find_set(w->store, w->base, &w->arena, &found, &failure);
+	int rc = shd_container_find_set(w->store, w->base, &w->arena, &found, &failure);
 	bool other = rc == SHERD_OK && strcmp(found, w->targets[0].key) != 0;
 	return other || (rc == SHERD_ECORRUPT && strcmp(failure.reason, "two-sets") == 0) ? withdraw(w, err) : SHERD_OK;
 }
@@ -221,7 +219,7 @@ static int remove_old(sherd_model_writer *w, bool others, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_container_targets_clear(sherd_model_writer *w, sherd_error *err)
+int shd_container_targets_clear(sherd_model_writer *w, sherd_error *err)
 {
 	if (w->shards.count && !w->over_first)
 		TRY(check_alone(w, err));
@@ -234,20 +232,20 @@ int sherd_container_targets_clear(sherd_model_writer *w, sherd_error *err)
 /* Can our first file be there although its commit failed, so that the others must stay? */
 static bool may_be_published(sherd_model_writer *w)
 {
-	SHERD_AUTO(container_file, sherd_container_file_close) f = NULL;
+	SHD_AUTO(container_file, shd_container_file_close) f = NULL;
 	if (!w->publishing)
 		return false;
-	int rc = sherd_container_file_open(&f, w->store, w->targets[0].key, NULL, NULL);
+	int rc = shd_container_file_open(&f, w->store, w->targets[0].key, NULL, NULL);
 	return rc == SHERD_OK ? memcmp(f->head.set, w->set, sizeof(w->set)) == 0 : rc != SHERD_ENOTFOUND;
 }
 
-void sherd_container_targets_abort(sherd_model_writer *w)
+void shd_container_targets_abort(sherd_model_writer *w)
 {
 	if (!w->targets)
 		return;
 	uint32_t count = w->shards.count ? w->shards.count : 1, committed = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		sherd_container_out_abort(&w->targets[i].out);
+		shd_container_out_abort(&w->targets[i].out);
 		committed += w->targets[i].committed;
 	}
 	if (!committed || w->targets[0].committed || may_be_published(w))

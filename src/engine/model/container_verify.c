@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(void, free)
 
 enum { PIECE = 256 << 10 };
 
@@ -19,12 +19,12 @@ typedef struct check {
 	const container_file *f;
 	const char *key;
 	uint32_t shard;
-	sherd_meter *meter;
-	sherd_arena arena; /* of records */
-	sherd_buf records; /* of container_record */
-	sherd_buf chunks;  /* of placed */
+	shd_meter *meter;
+	shd_arena arena; /* of records */
+	shd_buf records; /* of container_record */
+	shd_buf chunks;  /* of placed */
 	pthread_mutex_t lock;
-	sherd_buf damage; /* of found */
+	shd_buf damage; /* of found */
 	sherd_error *err;
 } check;
 
@@ -42,47 +42,47 @@ typedef struct found {
 
 static int take(check *c, int rc, const sherd_error *failure)
 {
-	return sherd_report_take(c->report, rc, failure, c->key, c->err);
+	return shd_report_take(c->report, rc, failure, c->key, c->err);
 }
 
 /* ---- sections */
 
-static int check_head(const container_file *f, const sherd_container_section *s, sherd_error *err)
+static int check_head(const container_file *f, const shd_container_section *s, sherd_error *err)
 {
-	uint8_t head[SHERD_SECTION_HEAD];
+	uint8_t head[SHD_SECTION_HEAD];
 	TRY(sherd_reader_at(f->reader, s->offset, head, sizeof(head), err));
-	return sherd_shift_offset(err, sherd_section_head_check(s, head, err), s->offset);
+	return shd_shift_offset(err, shd_section_head_check(s, head, err), s->offset);
 }
 
-static int check_crc(check *c, const sherd_container_section *s, sherd_error *err)
+static int check_crc(check *c, const shd_container_section *s, sherd_error *err)
 {
-	uint64_t end = sherd_section_end(s) - SHERD_SECTION_CRC;
-	uint8_t tail[SHERD_SECTION_CRC];
+	uint64_t end = shd_section_end(s) - SHD_SECTION_CRC;
+	uint8_t tail[SHD_SECTION_CRC];
 	uint32_t crc = 0;
-	SHERD_AUTO(void, free) room = malloc(PIECE);
+	SHD_AUTO(void, free) room = malloc(PIECE);
 	if (!room)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (uint64_t at = s->offset; at < end;) {
 		size_t n = end - at < PIECE ? (size_t)(end - at) : PIECE;
 		TRY(sherd_reader_at(c->f->reader, at, room, n, err));
-		crc = sherd_crc32(crc, room, n);
+		crc = shd_crc32(crc, room, n);
 		at += n;
-		TRY(sherd_meter_add(c->meter, n, err));
+		TRY(shd_meter_add(c->meter, n, err));
 	}
 	TRY(sherd_reader_at(c->f->reader, end, tail, sizeof(tail), err));
-	if (crc != s->crc || crc != sherd_get_u32(tail))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-crc", s->offset, "%s (type %u) is damaged",
-		                     sherd_section_name(s->type), s->type);
+	if (crc != s->crc || crc != shd_get_u32(tail))
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-crc", s->offset, "%s (type %u) is damaged",
+		                   shd_section_name(s->type), s->type);
 	return SHERD_OK;
 }
 
 static int check_sections(check *c, bool quick)
 {
 	for (uint32_t i = 0; i < c->f->head.count; i++) {
-		const sherd_container_section *s = &c->f->head.sections[i];
+		const shd_container_section *s = &c->f->head.sections[i];
 		sherd_error failure = {0};
 		int rc = check_head(c->f, s, &failure);
-		if (rc == SHERD_OK && !quick && s->flags & SHERD_SECTION_HAS_CRC)
+		if (rc == SHERD_OK && !quick && s->flags & SHD_SECTION_HAS_CRC)
 			rc = check_crc(c, s, &failure);
 		TRY(take(c, rc, &failure));
 	}
@@ -91,30 +91,30 @@ static int check_sections(check *c, bool quick)
 
 /* ---- the index */
 
-static int check_record(const check *c, const sherd_container_array *a, sherd_error *err)
+static int check_record(const check *c, const shd_container_array *a, sherd_error *err)
 {
 	bool here = a->shard == c->shard;
 	if (!here && (c->shard || a->chunk_count))
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-rank", "%.128s belongs to shard %u", a->tensor.name,
-		                  a->shard);
+		return shd_fail(err, SHERD_ECORRUPT, "bad-rank", "%.128s belongs to shard %u", a->tensor.name,
+		                a->shard);
 	if (here && a->tensor.bytes && !a->chunk_count)
-		return sherd_fail(err, SHERD_ECORRUPT, "no-data", "%.128s has no chunks", a->tensor.name);
-	return sherd_container_file_check(c->f, a, err);
+		return shd_fail(err, SHERD_ECORRUPT, "no-data", "%.128s has no chunks", a->tensor.name);
+	return shd_container_file_check(c->f, a, err);
 }
 
-static int add_record(check *c, const sherd_container_entry *e, const uint8_t *raw, sherd_error *err)
+static int add_record(check *c, const shd_container_entry *e, const uint8_t *raw, sherd_error *err)
 {
 	container_record r = {.file = c->f};
 	size_t index = c->records.len / sizeof(r);
-	TRY(sherd_container_record_decode(e, raw, &c->f->limits, &c->arena, &r.array, err));
+	TRY(shd_container_record_decode(e, raw, &c->f->limits, &c->arena, &r.array, err));
 	TRY(check_record(c, &r.array, err));
-	sherd_buf_append(&c->records, &r, sizeof(r));
+	shd_buf_append(&c->records, &r, sizeof(r));
 	for (uint32_t i = 0; i < r.array.chunk_count; i++) {
 		placed p = {.offset = r.array.chunks[i].offset, .record = index, .chunk = i};
-		sherd_buf_append(&c->chunks, &p, sizeof(p));
+		shd_buf_append(&c->chunks, &p, sizeof(p));
 	}
-	TRY(sherd_buf_check(&c->records, err));
-	return sherd_buf_check(&c->chunks, err);
+	TRY(shd_buf_check(&c->records, err));
+	return shd_buf_check(&c->chunks, err);
 }
 
 static const char *name_of(const check *c, uint64_t record)
@@ -123,36 +123,36 @@ static const char *name_of(const check *c, uint64_t record)
 }
 
 /* Does the entry come behind the one before, if there is one? */
-static int check_order(const sherd_container_entry *before, const char *last, const sherd_container_entry *e,
+static int check_order(const shd_container_entry *before, const char *last, const shd_container_entry *e,
                        const char *name, uint64_t at, sherd_error *err)
 {
 	int order = before ? memcmp(before->hash, e->hash, sizeof(e->hash)) : -1;
 	order = order ? order : strcmp(last, name);
 	if (order == 0)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "duplicate-name", at, "the index has %.128s twice", name);
+		return shd_fail_at(err, SHERD_ECORRUPT, "duplicate-name", at, "the index has %.128s twice", name);
 	if (order > 0)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-index", at, "entries of the index are not sorted");
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-index", at, "entries of the index are not sorted");
 	return SHERD_OK;
 }
 
 /* Entries are sorted, and records lie one behind the other to the end. */
 static int check_entries(check *c, const uint8_t *index, size_t len, sherd_error *err)
 {
-	uint64_t end = SHERD_CONTAINER_INDEX_HEAD + c->f->arrays * SHERD_CONTAINER_ENTRY;
-	sherd_container_entry before = {0}, e;
+	uint64_t end = SHD_CONTAINER_INDEX_HEAD + c->f->arrays * SHD_CONTAINER_ENTRY;
+	shd_container_entry before = {0}, e;
 	const char *last = ""; /* in the arena: records move when one is added */
 	for (uint64_t i = 0; i < c->f->arrays; i++, before = e) {
-		uint64_t at = SHERD_CONTAINER_INDEX_HEAD + i * SHERD_CONTAINER_ENTRY;
-		TRY(sherd_container_entry_decode(index + at, i, c->f->arrays, len, &e, err));
+		uint64_t at = SHD_CONTAINER_INDEX_HEAD + i * SHD_CONTAINER_ENTRY;
+		TRY(shd_container_entry_decode(index + at, i, c->f->arrays, len, &e, err));
 		if (e.offset != end)
-			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-index", at, "records do not follow each other");
+			return shd_fail_at(err, SHERD_ECORRUPT, "bad-index", at, "records do not follow each other");
 		TRY(add_record(c, &e, index + e.offset, err));
 		TRY(check_order(i ? &before : NULL, last, &e, name_of(c, i), at, err));
 		last = name_of(c, i);
 		end += e.length;
 	}
 	if (end != len)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", end, "bytes behind the last record");
+		return shd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", end, "bytes behind the last record");
 	return SHERD_OK;
 }
 
@@ -160,10 +160,10 @@ static int check_index(check *c, sherd_error *err)
 {
 	uint8_t *index;
 	size_t len;
-	TRY(sherd_container_file_section(c->f, &c->f->index, &index, &len, err));
+	TRY(shd_container_file_section(c->f, &c->f->index, &index, &len, err));
 	int rc = check_entries(c, index, len, err);
 	free(index);
-	return sherd_shift_offset(err, rc, sherd_section_payload(&c->f->index));
+	return shd_shift_offset(err, rc, shd_section_payload(&c->f->index));
 }
 
 /* ---- data */
@@ -173,7 +173,7 @@ static const container_record *record_of(const check *c, const placed *p)
 	return (const container_record *)(const void *)c->records.data + p->record;
 }
 
-static const sherd_container_chunk *chunk_of(const check *c, const placed *p)
+static const shd_container_chunk *chunk_of(const check *c, const placed *p)
 {
 	return &record_of(c, p)->array.chunks[p->chunk];
 }
@@ -182,8 +182,8 @@ static int keep_damage(check *c, size_t index, int rc, const sherd_error *failur
 {
 	found f = {.index = index, .rc = rc, .error = *failure};
 	(void)pthread_mutex_lock(&c->lock);
-	sherd_buf_append(&c->damage, &f, sizeof(f));
-	int kept = sherd_buf_check(&c->damage, err);
+	shd_buf_append(&c->damage, &f, sizeof(f));
+	int kept = shd_buf_check(&c->damage, err);
 	(void)pthread_mutex_unlock(&c->lock);
 	return kept;
 }
@@ -193,10 +193,10 @@ static int check_chunk(void *arg, size_t index, sherd_error *err)
 	check *c = arg;
 	const placed *p = (const placed *)(const void *)c->chunks.data + index;
 	sherd_error failure = {0};
-	SHERD_AUTO(void, free) room = malloc(chunk_of(c, p)->raw);
+	SHD_AUTO(void, free) room = malloc(chunk_of(c, p)->raw);
 	if (!room)
-		return sherd_fail_nomem(err);
-	int rc = sherd_container_read_chunk(record_of(c, p), p->chunk, room, &failure);
+		return shd_fail_nomem(err);
+	int rc = shd_container_read_chunk(record_of(c, p), p->chunk, room, &failure);
 	if (rc == SHERD_ECORRUPT)
 		return keep_damage(c, index, rc, &failure, err);
 	if (rc < 0) {
@@ -204,7 +204,7 @@ static int check_chunk(void *arg, size_t index, sherd_error *err)
 			*err = failure;
 		return rc;
 	}
-	return sherd_meter_add(c->meter, chunk_of(c, p)->stored, err);
+	return shd_meter_add(c->meter, chunk_of(c, p)->stored, err);
 }
 
 static int by_index(const void *left, const void *right)
@@ -216,7 +216,7 @@ static int by_index(const void *left, const void *right)
 static int check_chunks(check *c, sherd_pool *pool)
 {
 	size_t count = c->chunks.len / sizeof(placed);
-	TRY(sherd_pool_run(pool, count, check_chunk, c, c->err));
+	TRY(shd_pool_run(pool, count, check_chunk, c, c->err));
 	found *list = (found *)(void *)c->damage.data;
 	size_t damaged = c->damage.len / sizeof(*list);
 	if (damaged)
@@ -240,28 +240,28 @@ static int check_zeros(check *c, uint64_t from, uint64_t to, sherd_error *err)
 		TRY(sherd_reader_at(c->f->reader, from, raw, n, err));
 		for (size_t i = 0; i < n; i++)
 			if (raw[i])
-				return sherd_fail_at(err, SHERD_ECORRUPT, "bad-padding", from + i,
-				                     "ARRAYS: a byte between chunks is not zero");
+				return shd_fail_at(err, SHERD_ECORRUPT, "bad-padding", from + i,
+				                   "ARRAYS: a byte between chunks is not zero");
 		from += n;
 	}
 	return SHERD_OK;
 }
 
 /* What lies between the chunks of one section. */
-static int check_gaps(check *c, const sherd_container_section *s, const placed **next, const placed *end,
+static int check_gaps(check *c, const shd_container_section *s, const placed **next, const placed *end,
                       sherd_error *err)
 {
-	uint64_t at = sherd_section_payload(s);
-	for (; *next < end && (*next)->offset < sherd_section_end(s); ++*next) {
-		const sherd_container_chunk *chunk = chunk_of(c, *next);
+	uint64_t at = shd_section_payload(s);
+	for (; *next < end && (*next)->offset < shd_section_end(s); ++*next) {
+		const shd_container_chunk *chunk = chunk_of(c, *next);
 		if (chunk->offset < at)
-			return sherd_fail_at(err, SHERD_ECORRUPT, "overlap", chunk->offset,
-			                     "chunk %u of %.128s lies over another one", (*next)->chunk,
-			                     record_of(c, *next)->array.tensor.name);
+			return shd_fail_at(err, SHERD_ECORRUPT, "overlap", chunk->offset,
+			                   "chunk %u of %.128s lies over another one", (*next)->chunk,
+			                   record_of(c, *next)->array.tensor.name);
 		TRY(check_zeros(c, at, chunk->offset, err));
 		at = chunk->offset + chunk->stored;
 	}
-	return check_zeros(c, at, sherd_section_payload(s) + s->stored, err);
+	return check_zeros(c, at, shd_section_payload(s) + s->stored, err);
 }
 
 static int check_padding(check *c, sherd_error *err)
@@ -272,8 +272,8 @@ static int check_padding(check *c, sherd_error *err)
 	if (count)
 		qsort(list, count, sizeof(*list), by_offset);
 	for (uint32_t i = 0; i < c->f->head.count; i++) {
-		const sherd_container_section *s = &c->f->head.sections[i];
-		if (s->type == SHERD_SECTION_ARRAYS && s->offset != c->f->index.offset)
+		const shd_container_section *s = &c->f->head.sections[i];
+		if (s->type == SHD_SECTION_ARRAYS && s->offset != c->f->index.offset)
 			TRY(check_gaps(c, s, &next, end, err));
 	}
 	return SHERD_OK;
@@ -290,55 +290,55 @@ static int check_data(check *c, sherd_pool *pool)
 	return check_chunks(c, pool);
 }
 
-int sherd_container_verify_file(sherd_report *r, const container_file *f, uint32_t shard, const sherd_verify_options *o,
-                                sherd_error *err)
+int shd_container_verify_file(sherd_report *r, const container_file *f, uint32_t shard, const sherd_verify_options *o,
+                              sherd_error *err)
 {
-	sherd_meter meter;
+	shd_meter meter;
 	check c = {
 		.report = r, .f = f, .key = sherd_reader_key(f->reader), .shard = shard, .meter = &meter, .err = err};
-	sherd_meter_init(&meter, o->progress, f->head.file_size);
+	shd_meter_init(&meter, o->progress, f->head.file_size);
 	(void)pthread_mutex_init(&c.lock, NULL);
 	int rc = check_sections(&c, o->quick);
 	if (rc == SHERD_OK && !o->quick)
 		rc = check_data(&c, o->pool);
-	r->checked += o->quick ? SHERD_CONTAINER_FRONT + f->head.count * SHERD_SECTION_HEAD : f->head.file_size;
+	r->checked += o->quick ? SHD_CONTAINER_FRONT + f->head.count * SHD_SECTION_HEAD : f->head.file_size;
 	(void)pthread_mutex_destroy(&c.lock);
-	sherd_meter_done(&meter);
-	sherd_arena_done(&c.arena);
-	sherd_buf_done(&c.records);
-	sherd_buf_done(&c.chunks);
-	sherd_buf_done(&c.damage);
+	shd_meter_done(&meter);
+	shd_arena_done(&c.arena);
+	shd_buf_done(&c.records);
+	shd_buf_done(&c.chunks);
+	shd_buf_done(&c.damage);
 	return rc;
 }
 
 /* ---- the whole */
 
-static int check_arrays(const sherd_container_model *m, sherd_error *err)
+static int check_arrays(const shd_container_model *m, sherd_error *err)
 {
 	for (size_t i = 0; i < m->base.array_count; i++) {
 		const container_record *r;
-		TRY(sherd_container_model_record(m, i, &r, err));
+		TRY(shd_container_model_record(m, i, &r, err));
 	}
 	return SHERD_OK;
 }
 
 /* ---- what lies beside a set */
 
-static int warn_of_strays(sherd_report *r, const sherd_container_model *m, const char *base,
+static int warn_of_strays(sherd_report *r, const shd_container_model *m, const char *base,
                           const container_listing *list, sherd_error *err)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		bool ours = false;
 		if (m->prefix)
-			TRY(sherd_container_is_of_set(base, &m->shards, &list->files[i], &ours, err));
+			TRY(shd_container_is_of_set(base, &m->shards, &list->files[i], &ours, err));
 		if (!ours)
-			TRY(sherd_report_warn(r, list->files[i].key, "stray-shard", err, "not of the set of %.128s",
-			                      sherd_reader_key(m->file->reader)));
+			TRY(shd_report_warn(r, list->files[i].key, "stray-shard", err, "not of the set of %.128s",
+			                    sherd_reader_key(m->file->reader)));
 	}
 	return SHERD_OK;
 }
 
-static int stat_of(const sherd_container_model *m, const char *key, bool *there, sherd_stat *stat, sherd_error *err)
+static int stat_of(const shd_container_model *m, const char *key, bool *there, sherd_stat *stat, sherd_error *err)
 {
 	sherd_error failure = {0};
 	int rc = sherd_store_stat(m->store, key, stat, &failure);
@@ -350,29 +350,29 @@ static int stat_of(const sherd_container_model *m, const char *key, bool *there,
 	return rc;
 }
 
-static int warn_of_claim(sherd_report *r, const sherd_container_model *m, sherd_error *err)
+static int warn_of_claim(sherd_report *r, const shd_container_model *m, sherd_error *err)
 {
-	SHERD_AUTO_BUF claim = {0};
+	SHD_AUTO_BUF claim = {0};
 	sherd_stat stat;
 	bool there;
 	if (!m->prefix)
 		return SHERD_OK;
-	sherd_container_claim_name(&claim, m->prefix);
-	TRY(sherd_buf_check(&claim, err));
+	shd_container_claim_name(&claim, m->prefix);
+	TRY(shd_buf_check(&claim, err));
 	const char *key = (const char *)claim.data;
 	TRY(stat_of(m, key, &there, &stat, err));
-	return there ? sherd_report_warn(r, key, "claimed", err, "a save is going on, or died") : SHERD_OK;
+	return there ? shd_report_warn(r, key, "claimed", err, "a save is going on, or died") : SHERD_OK;
 }
 
 /* A set that was replaced meanwhile is checked as it was opened; what lies beside it now is not its. */
-static int check_listed(sherd_report *r, const sherd_container_model *m, sherd_arena *arena, sherd_error *err)
+static int check_listed(sherd_report *r, const shd_container_model *m, shd_arena *arena, sherd_error *err)
 {
 	const sherd_reader *reader = m->file->reader;
 	const char *base = m->prefix ? m->prefix : sherd_reader_key(reader);
 	container_listing list;
 	sherd_stat stat;
 	bool there;
-	TRY(sherd_container_list(m->store, base, arena, &list, err));
+	TRY(shd_container_list(m->store, base, arena, &list, err));
 	TRY(stat_of(m, sherd_reader_key(reader), &there, &stat, err));
 	if (!there || strcmp(stat.identity, sherd_reader_identity(reader)) != 0)
 		return SHERD_OK;
@@ -380,30 +380,30 @@ static int check_listed(sherd_report *r, const sherd_container_model *m, sherd_a
 	return warn_of_strays(r, m, base, &list, err);
 }
 
-static int check_beside(sherd_report *r, const sherd_container_model *m, sherd_error *err)
+static int check_beside(sherd_report *r, const shd_container_model *m, sherd_error *err)
 {
-	sherd_arena arena = {0};
+	shd_arena arena = {0};
 	int rc = check_listed(r, m, &arena, err);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	return rc;
 }
 
-int sherd_container_verify_model(sherd_report *r, const sherd_container_model *m, const sherd_verify_options *o,
-                                 sherd_error *err)
+int shd_container_verify_model(sherd_report *r, const shd_container_model *m, const sherd_verify_options *o,
+                               sherd_error *err)
 {
 	const char *key = sherd_reader_key(m->file->reader);
 	sherd_error failure = {0};
 	size_t before = sherd_report_errors(r);
-	TRY(sherd_container_verify_file(r, m->file, 0, o, err));
+	TRY(shd_container_verify_file(r, m->file, 0, o, err));
 	for (uint32_t i = 1; i < m->shards.count; i++) {
 		const container_file *f;
-		int rc = sherd_container_model_shard(m, i, &f, &failure);
-		TRY(sherd_report_take(r, rc, &failure, key, err));
+		int rc = shd_container_model_shard(m, i, &f, &failure);
+		TRY(shd_report_take(r, rc, &failure, key, err));
 		if (rc == SHERD_OK)
-			TRY(sherd_container_verify_file(r, f, i, o, err));
+			TRY(shd_container_verify_file(r, f, i, o, err));
 	}
 	TRY(check_beside(r, m, err));
 	if (o->quick || sherd_report_errors(r) > before)
 		return SHERD_OK;
-	return sherd_report_take(r, check_arrays(m, &failure), &failure, key, err);
+	return shd_report_take(r, check_arrays(m, &failure), &failure, key, err);
 }

@@ -4,28 +4,28 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(container_file, sherd_container_file_close)
+SHD_AUTO_DEFINE(container_file, shd_container_file_close)
 
 enum { VERSION_AT = 12, HEADER_AT = 16 };
 
 /* The section that begins here, if it lies in the file; false: there is none. */
-static bool read_section(const container_file *f, uint64_t at, sherd_container_section *out)
+static bool read_section(const container_file *f, uint64_t at, shd_container_section *out)
 {
-	uint8_t head[SHERD_SECTION_HEAD], tail[SHERD_SECTION_CRC];
+	uint8_t head[SHD_SECTION_HEAD], tail[SHD_SECTION_CRC];
 	uint64_t size = sherd_reader_size(f->reader);
 	if (size - at < sizeof(head) || sherd_reader_at(f->reader, at, head, sizeof(head), NULL) < 0)
 		return false;
-	sherd_container_section s = {.type = head[0], .flags = head[9], .offset = at};
-	uint64_t around = sizeof(head) + (s.flags & SHERD_SECTION_HAS_CRC ? sizeof(tail) : 0);
-	s.stored = sherd_get_u64(head + 1);
+	shd_container_section s = {.type = head[0], .flags = head[9], .offset = at};
+	uint64_t around = sizeof(head) + (s.flags & SHD_SECTION_HAS_CRC ? sizeof(tail) : 0);
+	s.stored = shd_get_u64(head + 1);
 	if (size - at < around || s.stored > size - at - around)
 		return false;
 	/* How long a packed one was is known by the directory alone. */
-	s.raw = s.flags & SHERD_SECTION_CODEC ? 0 : s.stored;
-	if (s.flags & SHERD_SECTION_HAS_CRC) {
-		if (sherd_reader_at(f->reader, sherd_section_end(&s) - sizeof(tail), tail, sizeof(tail), NULL) < 0)
+	s.raw = s.flags & SHD_SECTION_CODEC ? 0 : s.stored;
+	if (s.flags & SHD_SECTION_HAS_CRC) {
+		if (sherd_reader_at(f->reader, shd_section_end(&s) - sizeof(tail), tail, sizeof(tail), NULL) < 0)
 			return false;
-		s.crc = sherd_get_u32(tail);
+		s.crc = shd_get_u32(tail);
 	}
 	*out = s;
 	return true;
@@ -34,44 +34,44 @@ static bool read_section(const container_file *f, uint64_t at, sherd_container_s
 /* Each section has its length: they are found one by one where the directory cannot be believed. */
 static int walk(container_file *f, sherd_error *err)
 {
-	uint8_t front[HEADER_AT], count[SHERD_CONTAINER_INDEX_HEAD];
-	uint64_t at = SHERD_CONTAINER_FRONT, size = sherd_reader_size(f->reader);
-	if (size < SHERD_CONTAINER_FRONT)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", size, "the container ends in its HEADER");
+	uint8_t front[HEADER_AT], count[SHD_CONTAINER_INDEX_HEAD];
+	uint64_t at = SHD_CONTAINER_FRONT, size = sherd_reader_size(f->reader);
+	if (size < SHD_CONTAINER_FRONT)
+		return shd_fail_at(err, SHERD_ECORRUPT, "truncated", size, "the container ends in its HEADER");
 	TRY(sherd_reader_at(f->reader, 0, front, sizeof(front), err));
-	if (memcmp(front, SHERD_CONTAINER_MAGIC, sizeof(SHERD_CONTAINER_MAGIC) - 1) != 0 ||
-	    sherd_get_u32(front + VERSION_AT) != SHERD_CONTAINER_VERSION)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-magic", 0,
-		                     "no model container of a version that is known");
-	f->head = (sherd_container_head){.file_size = size};
-	while (at < size && f->head.count < SHERD_CONTAINER_MOST_SECTIONS &&
+	if (memcmp(front, SHD_CONTAINER_MAGIC, sizeof(SHD_CONTAINER_MAGIC) - 1) != 0 ||
+	    shd_get_u32(front + VERSION_AT) != SHD_CONTAINER_VERSION)
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-magic", 0,
+		                   "no model container of a version that is known");
+	f->head = (shd_container_head){.file_size = size};
+	while (at < size && f->head.count < SHD_CONTAINER_MOST_SECTIONS &&
 	       read_section(f, at, &f->head.sections[f->head.count]))
-		at = sherd_section_end(&f->head.sections[f->head.count++]);
-	const sherd_container_section *index = sherd_container_index_section(&f->head);
-	if (!index || !(index->flags & SHERD_SECTION_HAS_CRC) || index->stored < sizeof(count))
-		return sherd_fail(err, SHERD_ECORRUPT, "no-index", "no index of arrays can be found");
+		at = shd_section_end(&f->head.sections[f->head.count++]);
+	const shd_container_section *index = shd_container_index_section(&f->head);
+	if (!index || !(index->flags & SHD_SECTION_HAS_CRC) || index->stored < sizeof(count))
+		return shd_fail(err, SHERD_ECORRUPT, "no-index", "no index of arrays can be found");
 	f->index = *index;
 	f->walked = true;
-	TRY(sherd_reader_at(f->reader, sherd_section_payload(index), count, sizeof(count), err));
-	return sherd_container_index_count(count, index->stored, &f->arrays, err);
+	TRY(sherd_reader_at(f->reader, shd_section_payload(index), count, sizeof(count), err));
+	return shd_container_index_count(count, index->stored, &f->arrays, err);
 }
 
-int sherd_container_file_rescue(container_file **out, sherd_store *store, const char *key, const sherd_limits *limits,
-                                sherd_error *err)
+int shd_container_file_rescue(container_file **out, sherd_store *store, const char *key, const sherd_limits *limits,
+                              sherd_error *err)
 {
 	sherd_error failure = {0};
-	int rc = sherd_container_file_open(out, store, key, limits, &failure);
+	int rc = shd_container_file_open(out, store, key, limits, &failure);
 	if (rc != SHERD_ECORRUPT) {
 		if (rc < 0 && err)
 			*err = failure;
 		return rc;
 	}
-	SHERD_AUTO(container_file, sherd_container_file_close) f = calloc(1, sizeof(*f));
+	SHD_AUTO(container_file, shd_container_file_close) f = calloc(1, sizeof(*f));
 	if (!f)
-		return sherd_fail_nomem(err);
-	f->limits = sherd_limits_or_default(limits);
+		return shd_fail_nomem(err);
+	f->limits = shd_limits_or_default(limits);
 	TRY(sherd_store_read(store, key, &f->reader, err));
-	TRY(sherd_in_object(err, walk(f, err), key));
+	TRY(shd_in_object(err, walk(f, err), key));
 	*out = TAKE(f);
 	return SHERD_OK;
 }

@@ -2,8 +2,8 @@
  *
  * Every array has its file from the beginning. A file other than the first is committed as soon as its last array is
  * whole; the first one, which has graph, metadata and the list of the others, is committed last. */
-#ifndef SHERD_ENGINE_MODEL_CONTAINER_WRITER_H
-#define SHERD_ENGINE_MODEL_CONTAINER_WRITER_H
+#ifndef SHD_ENGINE_MODEL_CONTAINER_WRITER_H
+#define SHD_ENGINE_MODEL_CONTAINER_WRITER_H
 
 #include "engine/model/container.h"
 #include "engine/model/container_claim.h"
@@ -21,21 +21,21 @@ typedef struct container_target {
 
 struct sherd_model_writer {
 	sherd_store *store;
-	sherd_arena arena;
+	shd_arena arena;
 	const char *key;  /* as it was given: of the file, or what the set is opened by */
 	const char *base; /* of the shards */
 	bool replace;
-	int level;                         /* 0: nothing is packed */
-	const sherd_container_model *kept; /* whose unknown sections are kept; or NULL */
-	bool as_it_was;                    /* and whose chunks stay packed as they are */
+	int level;                       /* 0: nothing is packed */
+	const shd_container_model *kept; /* whose unknown sections are kept; or NULL */
+	bool as_it_was;                  /* and whose chunks stay packed as they are */
 	container_parts parts;
-	sherd_buf pairs;     /* METADATA */
+	shd_buf pairs;       /* METADATA */
 	uint32_t *target_of; /* by part */
 	container_target *targets;
-	sherd_container_shards shards; /* of the first file; count 0: one file */
-	sherd_container_peer *peers;
-	uint8_t set[SHERD_CONTAINER_SET_BYTES];
-	sherd_claim claim;
+	shd_container_shards shards; /* of the first file; count 0: one file */
+	shd_container_peer *peers;
+	uint8_t set[SHD_CONTAINER_SET_BYTES];
+	shd_claim claim;
 	container_listing old; /* shards under the base before */
 	const char *like;      /* the file, or shard 0 of the set, that is replaced under another name; NULL: none */
 	bool own;              /* the set that is replaced is the one that the model was read from */
@@ -48,7 +48,7 @@ struct sherd_model_writer {
 	uint64_t *written;       /* likewise */
 	size_t current;          /* part being given; SHERD_NO_ARRAY: none */
 	container_batch batch;
-	sherd_meter meter;
+	shd_meter meter;
 	bool metered;
 	bool publishing; /* the commit of the first file has begun */
 	int rc;          /* of the first failure */
@@ -57,25 +57,25 @@ struct sherd_model_writer {
 
 /* For writers inside the library. Sections that the model, when it is a container, holds and nobody knows are kept; for
  * that, and for pull, it must live until the commit. */
-int sherd_container_writer_open(sherd_model_writer **out, sherd_store *store, const char *key, const sherd_model *model,
-                                const sherd_model_save_options *options, sherd_error *err);
+int shd_container_writer_open(sherd_model_writer **out, sherd_store *store, const char *key, const sherd_model *model,
+                              const sherd_model_save_options *options, sherd_error *err);
 /* Gives every array by asking for its bytes, from the workers of the pool, file by file. */
-int sherd_container_writer_pull(sherd_model_writer *w, sherd_error *err);
+int shd_container_writer_pull(sherd_model_writer *w, sherd_error *err);
 
 /* What stands under the name that was given (container_place.c), and the claim, if that is needed. Of a set: its base,
  * the generation, what it replaces. SHERD_EEXIST unless it may be replaced. */
-int sherd_container_place_look(sherd_model_writer *w, sherd_error *err);
+int shd_container_place_look(sherd_model_writer *w, sherd_error *err);
 
 /* The parts of it (container_targets.c). Finds the old set, claims the base, names the files, plans the arrays. */
-int sherd_container_targets_plan(sherd_model_writer *w, uint32_t shards, sherd_error *err);
+int shd_container_targets_plan(sherd_model_writer *w, uint32_t shards, sherd_error *err);
 /* Begins the file if it is not yet begun. */
-int sherd_container_target_begin(sherd_model_writer *w, uint32_t target, sherd_error *err);
+int shd_container_target_begin(sherd_model_writer *w, uint32_t target, sherd_error *err);
 /* Sections behind the data, and commit. The first one goes last. */
-int sherd_container_target_finish(sherd_model_writer *w, uint32_t target, sherd_error *err);
+int shd_container_target_finish(sherd_model_writer *w, uint32_t target, sherd_error *err);
 /* After the commit: what else lies under the base goes, and what cannot be removed stays. Only a file that hides the
  * new set must go: else the set goes again, and this fails. */
-int sherd_container_targets_clear(sherd_model_writer *w, sherd_error *err);
+int shd_container_targets_clear(sherd_model_writer *w, sherd_error *err);
 /* Instead of a commit: nothing of this save stays. */
-void sherd_container_targets_abort(sherd_model_writer *w);
+void shd_container_targets_abort(sherd_model_writer *w);
 
 #endif

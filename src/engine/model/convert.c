@@ -5,19 +5,19 @@
 #include <inttypes.h>
 
 /* A model whose variables are the tensors, each with an id of its own. */
-static int variables_of(const sherd_bundle *from, sherd_arena *arena, sherd_model_graph *out, sherd_error *err)
+static int variables_of(const sherd_bundle *from, shd_arena *arena, sherd_model_graph *out, sherd_error *err)
 {
 	size_t count = from->count;
-	sherd_model_variable *variables = sherd_arena_alloc(arena, count, sizeof(*variables));
+	sherd_model_variable *variables = shd_arena_alloc(arena, count, sizeof(*variables));
 	if (!variables)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	if (count > INT32_MAX)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "a graph holds no %zu variables", count);
+		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "a graph holds no %zu variables", count);
 	for (size_t i = 0; i < count; i++) {
 		const sherd_tensor *t = &from->tensors[i];
-		int64_t *shape = sherd_arena_alloc(arena, t->ndim, sizeof(*shape));
+		int64_t *shape = shd_arena_alloc(arena, t->ndim, sizeof(*shape));
 		if (!shape)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 		for (uint32_t d = 0; d < t->ndim; d++)
 			shape[d] = (int64_t)t->shape[d];
 		variables[i] = (sherd_model_variable){.name = t->name,
@@ -40,7 +40,7 @@ static int read_tensor(void *arg, size_t array, uint64_t offset, void *buf, size
 
 static int make_model(const sherd_bundle *from, sherd_model **out, sherd_error *err)
 {
-	sherd_arena arena = {0};
+	shd_arena arena = {0};
 	sherd_model_graph graph;
 	sherd_model_parts parts = {.graph = &graph,
 	                           .arrays = from->tensors,
@@ -52,14 +52,14 @@ static int make_model(const sherd_bundle *from, sherd_model **out, sherd_error *
 	int rc = variables_of(from, &arena, &graph, err);
 	if (rc == SHERD_OK)
 		rc = sherd_model_make(out, &parts, err);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	return rc;
 }
 
-int sherd_write_model(sherd_conversion *c, sherd_error *err)
+int shd_write_model(shd_conversion *c, sherd_error *err)
 {
 	const sherd_convert_options *o = c->options;
-	SHERD_AUTO(sherd_model, sherd_model_close) made = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) made = NULL;
 	const sherd_model *model = c->from->model;
 	sherd_model_save_options options = {.format = c->to->info.id,
 	                                    .compress = o->compress,

@@ -4,10 +4,10 @@
 
 #include <sherd/convert.h>
 
-static void put_count(sherd_buf *out, size_t count, const char *what)
+static void put_count(shd_buf *out, size_t count, const char *what)
 {
 	if (count)
-		sherd_buf_printf(out, "%s%zu %s%s", out->len ? ", " : "", count, what, count == 1 ? "" : "s");
+		shd_buf_printf(out, "%s%zu %s%s", out->len ? ", " : "", count, what, count == 1 ? "" : "s");
 }
 
 /* Variables that are more than their tensors: all of them where something computes with them. */
@@ -22,7 +22,7 @@ static size_t count_variables(const sherd_model_graph *g)
 }
 
 /* What tensors and pairs cannot tell. */
-static void put_losses(sherd_buf *out, const sherd_model_graph *g)
+static void put_losses(shd_buf *out, const sherd_model_graph *g)
 {
 	put_count(out, g->operation_count, "operation");
 	put_count(out, count_variables(g), "variable");
@@ -32,7 +32,7 @@ static void put_losses(sherd_buf *out, const sherd_model_graph *g)
 	put_count(out, g->sequence_count, "sequence");
 	put_count(out, g->subgraph_count, "sub-graph");
 	if (g->training)
-		sherd_buf_printf(out, "%sthe training configuration", out->len ? ", " : "");
+		shd_buf_printf(out, "%sthe training configuration", out->len ? ", " : "");
 }
 
 /* Tensors become variables, which are known by their names alone. */
@@ -40,27 +40,26 @@ static int check_names(const sherd_bundle *from, sherd_format to, sherd_error *e
 {
 	for (size_t i = 0; i < from->count; i++)
 		if (!*from->tensors[i].name)
-			return sherd_fail(
-				err, SHERD_EUNSUPPORTED, "cannot-hold",
-				"tensor %zu of %zu has an empty name, and %s holds none: give it a name where "
-				"it comes from, or write safetensors, NumPy files or a checkpoint",
-				i + 1, from->count, sherd_format_name(to));
+			return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+			                "tensor %zu of %zu has an empty name, and %s holds none: give it a name where "
+			                "it comes from, or write safetensors, NumPy files or a checkpoint",
+			                i + 1, from->count, sherd_format_name(to));
 	return SHERD_OK;
 }
 
 int sherd_convert_check(const sherd_bundle *from, sherd_format to, sherd_error *err)
 {
-	SHERD_AUTO_BUF losses = {0};
+	SHD_AUTO_BUF losses = {0};
 	const sherd_format_info *info = sherd_format_describe(to);
 	if (info && info->holds & SHERD_HOLDS_GRAPH)
 		return from->model ? SHERD_OK : check_names(from, to, err);
 	if (!from->model)
 		return SHERD_OK;
 	put_losses(&losses, &from->model->graph);
-	sherd_buf_u8(&losses, 0);
-	TRY(sherd_buf_check(&losses, err));
+	shd_buf_u8(&losses, 0);
+	TRY(shd_buf_check(&losses, err));
 	return losses.len == 1 ? SHERD_OK
-	                       : sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-	                                    "%s cannot hold the graph, which would be lost: %s", sherd_format_name(to),
-	                                    (const char *)losses.data);
+	                       : shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+	                                  "%s cannot hold the graph, which would be lost: %s", sherd_format_name(to),
+	                                  (const char *)losses.data);
 }

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(void, free)
 
 enum {
 	CHUNK = 4 << 20,
@@ -15,7 +15,7 @@ enum {
 
 static int fetch_from_model(const void *source, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
-	const sherd_model_elements *e = source;
+	const shd_model_elements *e = source;
 	return e->model->ops->read(e->model, e->array, offset, buf, len, err);
 }
 
@@ -26,22 +26,22 @@ static int fetch_from_memory(const void *source, uint64_t offset, void *buf, siz
 	return SHERD_OK;
 }
 
-static int append(const sherd_model_elements *e, sherd_writer *writer, uint8_t *buf, size_t len, sherd_meter *meter,
+static int append(const shd_model_elements *e, sherd_writer *writer, uint8_t *buf, size_t len, shd_meter *meter,
                   sherd_error *err)
 {
 	if (e->swap)
-		sherd_reorder_turn(buf, len, sherd_dtype_describe(e->model->arrays[e->array].dtype)->block_bytes);
+		shd_reorder_turn(buf, len, sherd_dtype_describe(e->model->arrays[e->array].dtype)->block_bytes);
 	TRY(sherd_writer_append(writer, buf, len, err));
-	return sherd_meter_add(meter, len, err);
+	return shd_meter_add(meter, len, err);
 }
 
 /* As the model has them: by read() or read_fortran(). */
-static int copy(const sherd_model_elements *e, sherd_writer *writer, sherd_meter *meter, sherd_error *err)
+static int copy(const shd_model_elements *e, sherd_writer *writer, shd_meter *meter, sherd_error *err)
 {
 	uint64_t bytes = e->model->arrays[e->array].bytes;
-	SHERD_AUTO(void, free) buf = malloc(bytes < CHUNK ? (size_t)bytes : CHUNK);
+	SHD_AUTO(void, free) buf = malloc(bytes < CHUNK ? (size_t)bytes : CHUNK);
 	if (!buf)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (uint64_t at = 0; at < bytes;) {
 		size_t n = (size_t)(bytes - at < CHUNK ? bytes - at : CHUNK);
 		TRY(e->fortran ? e->model->ops->read_fortran(e->model, e->array, at, buf, n, err)
@@ -54,19 +54,19 @@ static int copy(const sherd_model_elements *e, sherd_writer *writer, sherd_meter
 
 /* What lies in C order is in Fortran order when its dimensions are taken the other way round; so reading that as if it
  * were in C order gives Fortran order of the array. */
-static int transpose(const sherd_model_elements *e, sherd_writer *writer, sherd_meter *meter, sherd_error *err)
+static int transpose(const shd_model_elements *e, sherd_writer *writer, shd_meter *meter, sherd_error *err)
 {
 	const sherd_tensor *t = &e->model->arrays[e->array];
 	uint64_t shape[SHERD_MAX_DIMS];
 	size_t most = (size_t)(t->bytes < WHOLE ? t->bytes : WHOLE);
-	SHERD_AUTO(void, free) whole = malloc(most);
-	SHERD_AUTO(void, free) chunk = t->bytes <= WHOLE ? malloc(CHUNK) : NULL;
-	sherd_reorder order = {.bytes = t->bytes, .swap = 1, .ndim = t->ndim, .shape = shape};
+	SHD_AUTO(void, free) whole = malloc(most);
+	SHD_AUTO(void, free) chunk = t->bytes <= WHOLE ? malloc(CHUNK) : NULL;
+	shd_reorder order = {.bytes = t->bytes, .swap = 1, .ndim = t->ndim, .shape = shape};
 	order.element = sherd_dtype_describe(t->dtype)->block_bytes;
 	for (uint32_t d = 0; d < t->ndim; d++)
 		shape[d] = t->shape[t->ndim - 1 - d];
 	if (!whole || (t->bytes <= WHOLE && !chunk))
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	uint8_t *buf = chunk ? chunk : whole;
 	size_t size = chunk ? CHUNK : WHOLE;
 	order.fetch = chunk ? fetch_from_memory : fetch_from_model;
@@ -75,7 +75,7 @@ static int transpose(const sherd_model_elements *e, sherd_writer *writer, sherd_
 		TRY(e->model->ops->read(e->model, e->array, 0, whole, most, err));
 	for (uint64_t at = 0; at < t->bytes;) {
 		size_t n = (size_t)(t->bytes - at < size ? t->bytes - at : size);
-		TRY(sherd_reorder_gather(&order, at, buf, n, err));
+		TRY(shd_reorder_gather(&order, at, buf, n, err));
 		TRY(append(e, writer, buf, n, meter, err));
 		at += n;
 	}
@@ -84,15 +84,14 @@ static int transpose(const sherd_model_elements *e, sherd_writer *writer, sherd_
 
 /* SHERD_OK when the model holds them in Fortran order, so that they need not be turned about; SHERD_EUNSUPPORTED when
  * not. */
-static int try_fortran(const sherd_model_elements *e, sherd_error *err)
+static int try_fortran(const shd_model_elements *e, sherd_error *err)
 {
 	uint8_t first;
 	return e->model->ops->read_fortran ? e->model->ops->read_fortran(e->model, e->array, 0, &first, 1, err)
 	                                   : SHERD_EUNSUPPORTED;
 }
 
-int sherd_model_elements_write(const sherd_model_elements *e, sherd_writer *writer, sherd_meter *meter,
-                               sherd_error *err)
+int shd_model_elements_write(const shd_model_elements *e, sherd_writer *writer, shd_meter *meter, sherd_error *err)
 {
 	if (!e->model->arrays[e->array].bytes)
 		return SHERD_OK;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(void, free)
 
 enum { PATH_SHOWN = 100 };
 
@@ -17,11 +17,11 @@ typedef struct check {
 	sherd_report *report;
 	const char *key;
 	const sherd_model *model;
-	const sherd_samediff_hasher *hasher;
+	const shd_samediff_hasher *hasher;
 	const sherd_model_graph *graph;
-	sherd_buf *path; /* names of the graphs that lead to the one being checked, with slashes between them */
-	sherd_map names; /* of variables to their indices */
-	bool tells_ops;  /* some operation of the model tells its op; of 1.0.0-beta2 none does */
+	shd_buf *path;  /* names of the graphs that lead to the one being checked, with slashes between them */
+	shd_map names;  /* of variables to their indices */
+	bool tells_ops; /* some operation of the model tells its op; of 1.0.0-beta2 none does */
 	sherd_error *err;
 } check;
 
@@ -33,19 +33,19 @@ __attribute__((format(printf, 3, 4))) static int warn(const check *c, const char
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	if (c->graph == &c->model->graph)
-		return sherd_report_warn(c->report, c->key, reason, c->err, "%s", text);
+		return shd_report_warn(c->report, c->key, reason, c->err, "%s", text);
 	int shown = c->path->len < PATH_SHOWN ? (int)c->path->len : PATH_SHOWN;
-	return sherd_report_warn(c->report, c->key, reason, c->err, "graph %.*s: %s", shown,
-	                         (const char *)c->path->data, text);
+	return shd_report_warn(c->report, c->key, reason, c->err, "graph %.*s: %s", shown, (const char *)c->path->data,
+	                       text);
 }
 
 #define WARN(c, ...) TRY(warn(c, __VA_ARGS__))
 
 static size_t find(const check *c, const char *name)
 {
-	return sherd_map_find(&c->names, sherd_str_of(name)); /* which is SHERD_NO_VARIABLE when there is none */
+	return shd_map_find(&c->names, shd_str_of(name)); /* which is SHERD_NO_VARIABLE when there is none */
 }
-_Static_assert(SHERD_MAP_NONE == SHERD_NO_VARIABLE, "what is not found is no variable");
+_Static_assert(SHD_MAP_NONE == SHERD_NO_VARIABLE, "what is not found is no variable");
 
 static bool shapes_agree(const sherd_model_longs *told, const sherd_tensor *t)
 {
@@ -94,10 +94,10 @@ static int check_ids(const check *c)
 {
 	const sherd_model_graph *g = c->graph;
 	size_t count = 0;
-	SHERD_AUTO(void, free) room = malloc((g->variable_count + 1) * sizeof(sherd_model_id));
+	SHD_AUTO(void, free) room = malloc((g->variable_count + 1) * sizeof(sherd_model_id));
 	sherd_model_id *ids = room;
 	if (!ids)
-		return sherd_fail_nomem(c->err);
+		return shd_fail_nomem(c->err);
 	for (size_t i = 0; i < g->variable_count; i++)
 		if (g->variables[i].has_id)
 			ids[count++] = g->variables[i].id;
@@ -128,8 +128,8 @@ static int check_number(const check *c, const sherd_model_operation *op)
 			WARN(c, "unknown-op", "%.128s does not tell its op", label(op));
 		return SHERD_OK;
 	}
-	const char *registered = sherd_samediff_registered_name(op->op);
-	if (sherd_samediff_hash(c->hasher, sherd_str_of(registered)) != (uint64_t)op->number)
+	const char *registered = shd_samediff_registered_name(op->op);
+	if (shd_samediff_hash(c->hasher, shd_str_of(registered)) != (uint64_t)op->number)
 		WARN(c, "op-mismatch", "%.64s: the number %lld is not that of the op %.64s", label(op),
 		     (long long)op->number, op->op);
 	return SHERD_OK;
@@ -164,10 +164,10 @@ static size_t output_of(const check *c, const sherd_model_operation *op, size_t 
 static int check_makers(const check *c)
 {
 	const sherd_model_graph *g = c->graph;
-	SHERD_AUTO(void, free) room = calloc(g->variable_count + 1, sizeof(const char *));
+	SHD_AUTO(void, free) room = calloc(g->variable_count + 1, sizeof(const char *));
 	const char **makers = room;
 	if (!makers)
-		return sherd_fail_nomem(c->err);
+		return shd_fail_nomem(c->err);
 	for (size_t i = 0; i < g->operation_count; i++) {
 		const sherd_model_operation *op = &g->operations[i];
 		size_t outputs = op->output_names.count ? op->output_names.count : op->outputs.count;
@@ -198,9 +198,9 @@ static int check_training(const check *c)
 	const char *text = c->graph->training;
 	if (!text)
 		return SHERD_OK;
-	int rc = sherd_json_check(text, strlen(text), NULL, &found);
+	int rc = shd_json_check(text, strlen(text), NULL, &found);
 	if (rc == SHERD_ENOMEM)
-		return sherd_fail_nomem(c->err);
+		return shd_fail_nomem(c->err);
 	if (rc < 0)
 		WARN(c, "bad-json", "the training configuration: %.200s", found.message);
 	return SHERD_OK;
@@ -210,9 +210,9 @@ static int take_names(check *c)
 {
 	for (size_t i = 0; i < c->graph->variable_count; i++) {
 		bool ok;
-		(void)sherd_map_add(&c->names, sherd_str_of(c->graph->variables[i].name), i, &ok);
+		(void)shd_map_add(&c->names, shd_str_of(c->graph->variables[i].name), i, &ok);
 		if (!ok)
-			return sherd_fail_nomem(c->err);
+			return shd_fail_nomem(c->err);
 	}
 	return SHERD_OK;
 }
@@ -240,33 +240,33 @@ static int check_alone(const check *c)
 /* Operations call graphs by their names. */
 static int check_names_inside(const check *c)
 {
-	__attribute__((cleanup(sherd_map_done))) sherd_map names = {0};
+	__attribute__((cleanup(shd_map_done))) shd_map names = {0};
 	for (size_t i = 0; i < c->graph->subgraph_count; i++) {
 		bool ok;
 		const char *name = c->graph->subgraphs[i].name;
-		if (sherd_map_add(&names, sherd_str_of(name), i, &ok) != SHERD_MAP_NONE)
+		if (shd_map_add(&names, shd_str_of(name), i, &ok) != SHD_MAP_NONE)
 			WARN(c, "duplicate-name", "two graphs inside are called %.128s", name);
 		else if (!ok)
-			return sherd_fail_nomem(c->err);
+			return shd_fail_nomem(c->err);
 	}
 	return SHERD_OK;
 }
 
-/* Calls itself for the graphs inside: opening refused more than SHERD_SAMEDIFF_DEPTH of them in each other. */
+/* Calls itself for the graphs inside: opening refused more than SHD_SAMEDIFF_DEPTH of them in each other. */
 static int check_graph(check *c)
 {
 	int rc = take_names(c);
 	if (rc == SHERD_OK)
 		rc = check_alone(c);
-	sherd_map_done(&c->names);
+	shd_map_done(&c->names);
 	if (rc == SHERD_OK)
 		rc = check_names_inside(c);
 	size_t before = c->path->len;
 	for (size_t i = 0; rc == SHERD_OK && i < c->graph->subgraph_count; i++) {
 		check inner = *c;
 		inner.graph = c->graph->subgraphs[i].graph;
-		sherd_buf_printf(c->path, "%s%s", before ? "/" : "", c->graph->subgraphs[i].name);
-		rc = sherd_buf_check(c->path, c->err);
+		shd_buf_printf(c->path, "%s%s", before ? "/" : "", c->graph->subgraphs[i].name);
+		rc = shd_buf_check(c->path, c->err);
 		if (rc == SHERD_OK)
 			rc = check_graph(&inner);
 		c->path->len = before;
@@ -284,11 +284,11 @@ static bool tells_ops(const sherd_model_graph *g)
 	return told;
 }
 
-int sherd_model_verify_graph(sherd_report *r, const char *key, const sherd_model *model, sherd_error *err)
+int shd_model_verify_graph(sherd_report *r, const char *key, const sherd_model *model, sherd_error *err)
 {
-	SHERD_AUTO_BUF path = {0};
-	sherd_samediff_hasher hasher;
-	sherd_samediff_hasher_init(&hasher);
+	SHD_AUTO_BUF path = {0};
+	shd_samediff_hasher hasher;
+	shd_samediff_hasher_init(&hasher);
 	check c = {.report = r, .key = key, .model = model, .hasher = &hasher, .err = err};
 	c.graph = &model->graph;
 	c.tells_ops = tells_ops(c.graph);

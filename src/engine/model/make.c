@@ -16,7 +16,7 @@ static int read_array(const sherd_model *model, size_t array, uint64_t offset, v
 {
 	const made_model *m = (const made_model *)model;
 	if (!m->read)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "the model was made without its elements");
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "the model was made without its elements");
 	return m->read(m->arg, array, offset, buf, len, err);
 }
 
@@ -24,7 +24,7 @@ static int map_array(const sherd_model *model, size_t array, const void **out, s
 {
 	(void)model;
 	(void)out;
-	return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "array %zu is handed over in pieces", array);
+	return shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "array %zu is handed over in pieces", array);
 }
 
 static void done(sherd_model *model)
@@ -32,11 +32,11 @@ static void done(sherd_model *model)
 	(void)model;
 }
 
-static const sherd_model_ops ops = {.read = read_array, .map = map_array, .close = done};
+static const shd_model_ops ops = {.read = read_array, .map = map_array, .close = done};
 
 static int mistake(sherd_error *err, const char *what, size_t index)
 {
-	return sherd_fail(err, SHERD_EINVAL, "bad-argument", "%s %zu", what, index);
+	return shd_fail(err, SHERD_EINVAL, "bad-argument", "%s %zu", what, index);
 }
 
 static int check_operation(const sherd_model_operation *op, size_t index, sherd_error *err)
@@ -52,7 +52,7 @@ static int check_graph(const sherd_model_graph *g, uint32_t depth, sherd_error *
 	if ((g->variable_count && !g->variables) || (g->operation_count && !g->operations) ||
 	    (g->updater_count && !g->updaters) || (g->sequence_count && !g->sequences) ||
 	    (g->subgraph_count && !g->subgraphs))
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a list of the graph has a count and no address");
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "a list of the graph has a count and no address");
 	for (size_t i = 0; i < g->variable_count; i++)
 		if (!g->variables[i].name)
 			return mistake(err, "no name for variable", i);
@@ -64,8 +64,8 @@ static int check_graph(const sherd_model_graph *g, uint32_t depth, sherd_error *
 	for (size_t i = 0; i < g->sequence_count; i++)
 		if (!g->sequences[i].name)
 			return mistake(err, "no name for sequence", i);
-	if (g->subgraph_count && depth == SHERD_SAMEDIFF_DEPTH)
-		return sherd_fail(err, SHERD_EINVAL, "too-deep", "graphs inside of graphs");
+	if (g->subgraph_count && depth == SHD_SAMEDIFF_DEPTH)
+		return shd_fail(err, SHERD_EINVAL, "too-deep", "graphs inside of graphs");
 	for (size_t i = 0; i < g->subgraph_count; i++) {
 		if (!g->subgraphs[i].name || !g->subgraphs[i].graph)
 			return mistake(err, "no name or no graph of sub-graph", i);
@@ -104,9 +104,9 @@ static int rename_array(size_t *array, void *arg, sherd_error *err)
 
 static int copy_arrays(sherd_model *m, const sherd_model_parts *parts, sherd_error *err)
 {
-	sherd_tensor *arrays = sherd_arena_alloc(&m->arena, parts->array_count + 1, sizeof(*arrays));
+	sherd_tensor *arrays = shd_arena_alloc(&m->arena, parts->array_count + 1, sizeof(*arrays));
 	if (!arrays)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < parts->array_count; i++) {
 		const sherd_tensor *t = &parts->arrays[i];
 		uint64_t bytes = t->bytes;
@@ -114,9 +114,9 @@ static int copy_arrays(sherd_model *m, const sherd_model_parts *parts, sherd_err
 			return mistake(err, "no type or no shape of array", i);
 		if (t->dtype == SHERD_UTF8 ? bytes < 8 : !sherd_tensor_bytes(t->dtype, t->ndim, t->shape, &bytes))
 			return mistake(err, "no size of array", i);
-		uint64_t *shape = sherd_arena_alloc(&m->arena, (size_t)t->ndim + 1, sizeof(*shape));
+		uint64_t *shape = shd_arena_alloc(&m->arena, (size_t)t->ndim + 1, sizeof(*shape));
 		if (!shape)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 		for (uint32_t d = 0; d < t->ndim; d++)
 			shape[d] = t->shape[d];
 		arrays[i] = (sherd_tensor){"", t->dtype, t->ndim, shape, bytes};
@@ -128,33 +128,33 @@ static int copy_arrays(sherd_model *m, const sherd_model_parts *parts, sherd_err
 
 static int copy_pairs(sherd_model *m, const sherd_model_parts *parts, sherd_error *err)
 {
-	sherd_pair *pairs = sherd_arena_alloc(&m->arena, parts->pair_count + 1, sizeof(*pairs));
+	sherd_pair *pairs = shd_arena_alloc(&m->arena, parts->pair_count + 1, sizeof(*pairs));
 	if (!pairs)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < parts->pair_count; i++) {
 		const sherd_pair *p = &parts->pairs[i];
 		if (!p->key || !p->value)
 			return mistake(err, "no key or no value of pair", i);
-		pairs[i].key = sherd_arena_str(&m->arena, sherd_str_of(p->key));
-		pairs[i].value = sherd_arena_str(&m->arena, sherd_str_of(p->value));
+		pairs[i].key = shd_arena_str(&m->arena, shd_str_of(p->key));
+		pairs[i].value = shd_arena_str(&m->arena, shd_str_of(p->value));
 		if (!pairs[i].key || !pairs[i].value)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 	}
 	m->pairs = pairs;
 	m->pair_count = parts->pair_count;
 	return SHERD_OK;
 }
 
-static int copy_marks(sherd_arena *arena, sherd_model_bytes from, size_t most, sherd_model_bytes *out, sherd_error *err)
+static int copy_marks(shd_arena *arena, sherd_model_bytes from, size_t most, sherd_model_bytes *out, sherd_error *err)
 {
 	*out = (sherd_model_bytes){0};
 	if (!from.at)
 		return SHERD_OK;
 	if (from.count > most)
 		return mistake(err, "marks for more arrays than", most);
-	out->at = sherd_arena_copy(arena, from.at, from.count + !from.count);
+	out->at = shd_arena_copy(arena, from.at, from.count + !from.count);
 	out->count = from.count;
-	return out->at ? SHERD_OK : sherd_fail_nomem(err);
+	return out->at ? SHERD_OK : shd_fail_nomem(err);
 }
 
 static int by_id(const void *a, const void *b)
@@ -172,15 +172,15 @@ static int check_ids(const sherd_model_graph *g, sherd_error *err)
 	int rc = SHERD_OK;
 	sherd_model_id *ids = malloc((g->variable_count + 1) * sizeof(*ids));
 	if (!ids)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < g->variable_count; i++)
 		if (g->variables[i].has_id)
 			ids[count++] = g->variables[i].id;
 	qsort(ids, count, sizeof(*ids), by_id);
 	for (size_t i = 1; rc == SHERD_OK && i < count; i++)
 		if (by_id(&ids[i - 1], &ids[i]) == 0)
-			rc = sherd_fail(err, SHERD_EINVAL, "duplicate-id", "two variables are output %d of node %d",
-			                ids[i].output, ids[i].node);
+			rc = shd_fail(err, SHERD_EINVAL, "duplicate-id", "two variables are output %d of node %d",
+			              ids[i].output, ids[i].node);
 	free(ids);
 	for (size_t i = 0; rc == SHERD_OK && i < g->subgraph_count; i++)
 		rc = check_ids(g->subgraphs[i].graph, err);
@@ -188,13 +188,13 @@ static int check_ids(const sherd_model_graph *g, sherd_error *err)
 }
 
 /* Operations of the copy, which is ours, get the numbers of their names. */
-static void number_operations(const sherd_model_graph *g, const sherd_samediff_hasher *hasher)
+static void number_operations(const sherd_model_graph *g, const shd_samediff_hasher *hasher)
 {
 	for (size_t i = 0; i < g->operation_count; i++) {
 		sherd_model_operation *op = (sherd_model_operation *)&g->operations[i];
 		if (op->type == SHERD_OP_CUSTOM && !op->number && op->op)
-			op->number = (int64_t)sherd_samediff_hash(hasher,
-			                                          sherd_str_of(sherd_samediff_registered_name(op->op)));
+			op->number =
+				(int64_t)shd_samediff_hash(hasher, shd_str_of(shd_samediff_registered_name(op->op)));
 	}
 	for (size_t i = 0; i < g->subgraph_count; i++)
 		number_operations(g->subgraphs[i].graph, hasher);
@@ -203,26 +203,26 @@ static void number_operations(const sherd_model_graph *g, const sherd_samediff_h
 /* A graph is copied by writing and reading it, which checks it in every respect that a file is checked in. */
 static int copy_graph(sherd_model *m, const sherd_model_graph *graph, order *o, sherd_error *err)
 {
-	const sherd_samediff_source source = {.graph = graph, .arrays = m->arrays, .array_count = m->array_count};
-	sherd_samediff_encoding made;
-	sherd_samediff_graph copy;
-	sherd_arena arena = {0};
-	sherd_flatbuf fb;
-	int rc = sherd_samediff_encode(&source, SHERD_SAMEDIFF_CONTAINER, &arena, &made, err);
+	const shd_samediff_source source = {.graph = graph, .arrays = m->arrays, .array_count = m->array_count};
+	shd_samediff_encoding made;
+	shd_samediff_graph copy;
+	shd_arena arena = {0};
+	shd_flatbuf fb;
+	int rc = shd_samediff_encode(&source, SHD_SAMEDIFF_CONTAINER, &arena, &made, err);
 	if (rc == SHERD_OK) {
-		sherd_flatbuf_over(&fb, made.pieces[0].bytes, made.pieces[0].len);
-		rc = sherd_samediff_decode(&fb, SHERD_SAMEDIFF_CONTAINER, NULL, &m->arena, &copy, err);
+		shd_flatbuf_over(&fb, made.pieces[0].bytes, made.pieces[0].len);
+		rc = shd_samediff_decode(&fb, SHD_SAMEDIFF_CONTAINER, NULL, &m->arena, &copy, err);
 	}
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	if (rc == SHERD_ECORRUPT && err)
 		err->code = SHERD_EINVAL;
 	if (rc < 0)
 		return rc == SHERD_ECORRUPT ? SHERD_EINVAL : rc;
 	m->graph = copy.graph;
-	sherd_samediff_hasher hasher;
-	sherd_samediff_hasher_init(&hasher);
+	shd_samediff_hasher hasher;
+	shd_samediff_hasher_init(&hasher);
 	number_operations(&m->graph, &hasher);
-	TRY(sherd_model_visit_arrays(&m->graph, rename_array, o, err));
+	TRY(shd_model_visit_arrays(&m->graph, rename_array, o, err));
 	TRY(copy_marks(&m->arena, graph->fortran, m->array_count, &m->graph.fortran, err));
 	return copy_marks(&m->arena, graph->hollow, m->array_count, &m->graph.hollow, err);
 }
@@ -230,26 +230,26 @@ static int copy_graph(sherd_model *m, const sherd_model_graph *graph, order *o, 
 static int copy_all(sherd_model *m, const sherd_model_parts *parts, order *o, sherd_error *err)
 {
 	if (!o->at || !o->seen)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	TRY(check_graph(parts->graph, 0, err));
 	TRY(check_ids(parts->graph, err));
-	TRY(sherd_model_visit_arrays(parts->graph, note, o, err));
+	TRY(shd_model_visit_arrays(parts->graph, note, o, err));
 	for (size_t i = 0; i < parts->array_count; i++)
 		if (!o->seen[i])
 			return mistake(err, "the graph has no place for array", i);
 	TRY(copy_arrays(m, parts, err));
 	TRY(copy_pairs(m, parts, err));
 	TRY(copy_graph(m, parts->graph, o, err));
-	TRY(sherd_model_name_arrays(&m->graph, (sherd_tensor *)m->arrays, m->array_count, 0, &m->arena, err));
-	return sherd_model_finish(m, err);
+	TRY(shd_model_name_arrays(&m->graph, (sherd_tensor *)m->arrays, m->array_count, 0, &m->arena, err));
+	return shd_model_finish(m, err);
 }
 
 int sherd_model_make(sherd_model **out, const sherd_model_parts *parts, sherd_error *err)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	if (!parts || !parts->graph || (parts->array_count && !parts->arrays) || (parts->pair_count && !parts->pairs))
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a graph, its arrays and its pairs are needed");
-	TRY(sherd_model_new(&m, sizeof(made_model), &ops, SHERD_FORMAT_UNKNOWN, err));
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "a graph, its arrays and its pairs are needed");
+	TRY(shd_model_new(&m, sizeof(made_model), &ops, SHERD_FORMAT_UNKNOWN, err));
 	((made_model *)m)->read = parts->read;
 	((made_model *)m)->arg = parts->arg;
 	order o = {.most = parts->array_count};

@@ -2,24 +2,24 @@
 
 #include <stdlib.h>
 
-int sherd_model_new(sherd_model **out, size_t size, const sherd_model_ops *ops, sherd_format format, sherd_error *err)
+int shd_model_new(sherd_model **out, size_t size, const shd_model_ops *ops, sherd_format format, sherd_error *err)
 {
 	sherd_model *m = calloc(1, size);
 	if (!m)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	m->ops = ops;
 	m->format = format;
 	*out = m;
 	return SHERD_OK;
 }
 
-int sherd_model_finish(sherd_model *model, sherd_error *err)
+int shd_model_finish(sherd_model *model, sherd_error *err)
 {
 	for (size_t i = 0; i < model->graph.variable_count; i++) {
 		bool ok;
-		(void)sherd_map_add(&model->names, sherd_str_of(model->graph.variables[i].name), i, &ok);
+		(void)shd_map_add(&model->names, shd_str_of(model->graph.variables[i].name), i, &ok);
 		if (!ok)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 	}
 	return SHERD_OK;
 }
@@ -29,8 +29,8 @@ void sherd_model_close(sherd_model *model)
 	if (!model)
 		return;
 	model->ops->close(model);
-	sherd_map_done(&model->names);
-	sherd_arena_done(&model->arena);
+	shd_map_done(&model->names);
+	shd_arena_done(&model->arena);
 	free(model);
 }
 
@@ -54,12 +54,11 @@ int sherd_model_missing(const sherd_model *model, sherd_error *err)
 {
 	if (!model->missing)
 		return SHERD_OK;
-	return sherd_in_object(err, sherd_fail(err, SHERD_EINCOMPLETE, "no-data", "%s", model->missing),
-	                       model->missing_at);
+	return shd_in_object(err, shd_fail(err, SHERD_EINCOMPLETE, "no-data", "%s", model->missing), model->missing_at);
 }
 
 size_t sherd_model_find(const sherd_model *model, const char *variable)
 {
-	size_t index = sherd_map_find(&model->names, sherd_str_of(variable));
-	return index == SHERD_MAP_NONE ? SHERD_NO_VARIABLE : index;
+	size_t index = shd_map_find(&model->names, shd_str_of(variable));
+	return index == SHD_MAP_NONE ? SHERD_NO_VARIABLE : index;
 }

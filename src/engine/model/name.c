@@ -12,20 +12,20 @@ enum { MOST_NAME = 64 << 10, NUMBER = 21 /* the longest #<index> */, FOR_ARRAY =
 typedef struct naming {
 	sherd_tensor *arrays;
 	size_t count;
-	sherd_arena *arena;
-	sherd_map taken;
+	shd_arena *arena;
+	shd_map taken;
 	size_t marks;
-	uint64_t room;    /* bytes that may still be given */
-	sherd_buf prefix; /* of names in a graph inside of another: "graph/<name>/", as often as they are deep */
+	uint64_t room;  /* bytes that may still be given */
+	shd_buf prefix; /* of names in a graph inside of another: "graph/<name>/", as often as they are deep */
 	sherd_error *err;
 } naming;
 
 static int take(naming *n, const char *name)
 {
 	bool ok;
-	if (sherd_map_add(&n->taken, sherd_str_of(name), 0, &ok) != SHERD_MAP_NONE)
+	if (shd_map_add(&n->taken, shd_str_of(name), 0, &ok) != SHD_MAP_NONE)
 		return SHERD_EEXIST;
-	return ok ? SHERD_OK : sherd_fail_nomem(n->err);
+	return ok ? SHERD_OK : shd_fail_nomem(n->err);
 }
 
 /* One '@' more than any variable begins with. */
@@ -42,43 +42,43 @@ static int take_variables(naming *n, const sherd_model_graph *g)
 		TRY(take(n, v->name));
 	}
 	if (n->marks > MOST_NAME - NUMBER)
-		return sherd_fail(n->err, SHERD_ELIMIT, "name-too-long", "the name of a variable begins with %zu '@'",
-		                  n->marks - 1);
+		return shd_fail(n->err, SHERD_ELIMIT, "name-too-long", "the name of a variable begins with %zu '@'",
+		                n->marks - 1);
 	return SHERD_OK;
 }
 
 /* What the caller wants behind the marks; owners and graphs may have names of any length. */
-static int put(naming *n, const char *fmt, va_list args, sherd_buf *text)
+static int put(naming *n, const char *fmt, va_list args, shd_buf *text)
 {
 	char *rest;
 	if (vasprintf(&rest, fmt, args) < 0)
-		return sherd_fail_nomem(n->err);
+		return shd_fail_nomem(n->err);
 	for (size_t i = 0; i < n->marks; i++)
-		sherd_buf_u8(text, '@');
-	sherd_buf_append(text, n->prefix.data, n->prefix.len);
-	sherd_buf_str(text, rest);
+		shd_buf_u8(text, '@');
+	shd_buf_append(text, n->prefix.data, n->prefix.len);
+	shd_buf_str(text, rest);
 	free(rest);
-	return sherd_buf_check(text, n->err);
+	return shd_buf_check(text, n->err);
 }
 
 /* Ends the name with the number of the array; one that would be too long is the number alone. */
-static int put_number(naming *n, size_t array, sherd_buf *text)
+static int put_number(naming *n, size_t array, shd_buf *text)
 {
 	if (text->len + NUMBER > MOST_NAME)
 		text->len = n->marks;
-	sherd_buf_printf(text, "#%zu", array);
-	return sherd_buf_check(text, n->err);
+	shd_buf_printf(text, "#%zu", array);
+	return shd_buf_check(text, n->err);
 }
 
 /* A name that is kept; SHERD_EEXIST, without an error, when it is taken. */
-static int try_name(naming *n, size_t array, const sherd_buf *text)
+static int try_name(naming *n, size_t array, const shd_buf *text)
 {
 	if (text->len > n->room)
-		return sherd_fail(n->err, SHERD_ELIMIT, "too-large",
-		                  "the names of %zu arrays take more bytes than the graph justifies", n->count);
-	char *name = sherd_arena_str(n->arena, (sherd_str){(const char *)text->data, text->len});
+		return shd_fail(n->err, SHERD_ELIMIT, "too-large",
+		                "the names of %zu arrays take more bytes than the graph justifies", n->count);
+	char *name = shd_arena_str(n->arena, (shd_str){(const char *)text->data, text->len});
 	if (!name)
-		return sherd_fail_nomem(n->err);
+		return shd_fail_nomem(n->err);
 	n->room -= text->len;
 	TRY(take(n, name));
 	n->arrays[array].name = name;
@@ -88,7 +88,7 @@ static int try_name(naming *n, size_t array, const sherd_buf *text)
 /* <marks><prefix><rest>, and #<index> behind it when that is taken, or instead of it when it is too long. */
 __attribute__((format(printf, 3, 4))) static int give(naming *n, size_t array, const char *fmt, ...)
 {
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	va_list args;
 	if (array >= n->count)
 		return SHERD_OK;
@@ -104,8 +104,8 @@ __attribute__((format(printf, 3, 4))) static int give(naming *n, size_t array, c
 	TRY(put_number(n, array, &text));
 	rc = try_name(n, array, &text);
 	if (rc == SHERD_EEXIST)
-		return sherd_fail(n->err, SHERD_ECORRUPT, "duplicate-name", "%.*s is there twice",
-		                  (int)(text.len < 128 ? text.len : 128), (const char *)text.data);
+		return shd_fail(n->err, SHERD_ECORRUPT, "duplicate-name", "%.*s is there twice",
+		                (int)(text.len < 128 ? text.len : 128), (const char *)text.data);
 	return rc;
 }
 
@@ -150,8 +150,8 @@ static int name_subgraphs(naming *n, const sherd_model_graph *g)
 	size_t before = n->prefix.len;
 	for (size_t i = 0; i < g->subgraph_count; i++) {
 		const sherd_model_graph *inner = g->subgraphs[i].graph;
-		sherd_buf_printf(&n->prefix, "graph/%s/", g->subgraphs[i].name);
-		TRY(sherd_buf_check(&n->prefix, n->err));
+		shd_buf_printf(&n->prefix, "graph/%s/", g->subgraphs[i].name);
+		TRY(shd_buf_check(&n->prefix, n->err));
 		for (size_t v = 0; v < inner->variable_count; v++)
 			TRY(give(n, inner->variables[v].array, "variable/%s", inner->variables[v].name));
 		TRY(name_others(n, inner));
@@ -190,13 +190,13 @@ static int name_all(naming *n, const sherd_model_graph *g)
 	return name_subgraphs(n, g);
 }
 
-int sherd_model_name_arrays(const sherd_model_graph *graph, sherd_tensor *arrays, size_t count, uint64_t most,
-                            sherd_arena *arena, sherd_error *err)
+int shd_model_name_arrays(const sherd_model_graph *graph, sherd_tensor *arrays, size_t count, uint64_t most,
+                          shd_arena *arena, sherd_error *err)
 {
 	naming n = {.arrays = arrays, .count = count, .arena = arena, .err = err};
 	n.room = most ? most : MOST_NAME + FOR_ARRAY * (uint64_t)count + TIMES * count_owners(graph);
 	int rc = name_all(&n, graph);
-	sherd_map_done(&n.taken);
-	sherd_buf_done(&n.prefix);
+	shd_map_done(&n.taken);
+	shd_buf_done(&n.prefix);
 	return rc;
 }

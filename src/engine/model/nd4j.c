@@ -4,33 +4,33 @@
 
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 
-int sherd_nd4j_open(sherd_reader **out, sherd_store *store, const char *key, const sherd_limits *limits,
-                    sherd_arena *arena, sherd_nd4j_array *array, sherd_error *err)
+int shd_nd4j_open(sherd_reader **out, sherd_store *store, const char *key, const sherd_limits *limits, shd_arena *arena,
+                  shd_nd4j_array *array, sherd_error *err)
 {
-	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
-	uint8_t head[SHERD_ND4J_HEAD];
+	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	uint8_t head[SHD_ND4J_HEAD];
 	TRY(sherd_store_read(store, key, &reader, err));
 	uint64_t size = sherd_reader_size(reader);
 	size_t have = size < sizeof(head) ? (size_t)size : sizeof(head);
 	TRY(sherd_reader_at(reader, 0, head, have, err));
-	TRY(sherd_in_object(err, sherd_nd4j_array_decode(head, have, size, limits, arena, array, err), key));
+	TRY(shd_in_object(err, shd_nd4j_array_decode(head, have, size, limits, arena, array, err), key));
 	*out = TAKE(reader);
 	return SHERD_OK;
 }
 
 /* The offsets stand behind a count that we do not have, and are turned round; the text follows as it is. */
-static int read_counted(const sherd_reader *reader, const sherd_nd4j_array *a, uint64_t offset, uint8_t *buf,
-                        size_t len, sherd_error *err)
+static int read_counted(const sherd_reader *reader, const shd_nd4j_array *a, uint64_t offset, uint8_t *buf, size_t len,
+                        sherd_error *err)
 {
 	uint64_t texts = 0;
 	(void)sherd_tensor_bytes(SHERD_U8, a->ndim, a->shape, &texts);
 	uint64_t table = 8 * (texts + 1);
-	const sherd_reorder order = {.reader = reader, .data = a->data + 8, .bytes = table, .element = 8, .swap = 8};
+	const shd_reorder order = {.reader = reader, .data = a->data + 8, .bytes = table, .element = 8, .swap = 8};
 	if (offset < table) {
 		size_t n = table - offset < len ? (size_t)(table - offset) : len;
-		TRY(sherd_reorder_bytes(&order, offset, buf, n, err));
+		TRY(shd_reorder_bytes(&order, offset, buf, n, err));
 		offset += n;
 		buf += n;
 		len -= n;
@@ -38,10 +38,10 @@ static int read_counted(const sherd_reader *reader, const sherd_nd4j_array *a, u
 	return len ? sherd_reader_at(reader, a->data + 8 + offset, buf, len, err) : SHERD_OK;
 }
 
-static sherd_reorder order_of(const sherd_reader *reader, const sherd_nd4j_array *a)
+static shd_reorder order_of(const sherd_reader *reader, const shd_nd4j_array *a)
 {
 	uint32_t element = sherd_dtype_describe(a->dtype)->block_bytes;
-	return (sherd_reorder){
+	return (shd_reorder){
 		.reader = reader,
 		.data = a->data,
 		.bytes = a->bytes,
@@ -53,32 +53,32 @@ static sherd_reorder order_of(const sherd_reader *reader, const sherd_nd4j_array
 	};
 }
 
-int sherd_nd4j_read_fortran(const sherd_reader *reader, const sherd_nd4j_array *a, uint64_t offset, void *buf,
-                            size_t len, sherd_error *err)
+int shd_nd4j_read_fortran(const sherd_reader *reader, const shd_nd4j_array *a, uint64_t offset, void *buf, size_t len,
+                          sherd_error *err)
 {
-	const sherd_reorder order = order_of(reader, a);
-	return sherd_reorder_bytes(&order, offset, buf, len, err);
+	const shd_reorder order = order_of(reader, a);
+	return shd_reorder_bytes(&order, offset, buf, len, err);
 }
 
-int sherd_nd4j_read(const sherd_reader *reader, const sherd_nd4j_array *a, uint64_t offset, void *buf, size_t len,
-                    sherd_error *err)
+int shd_nd4j_read(const sherd_reader *reader, const shd_nd4j_array *a, uint64_t offset, void *buf, size_t len,
+                  sherd_error *err)
 {
 	if (!a->stored) { /* the one offset of no texts */
 		memset(buf, 0, len);
 		return SHERD_OK;
 	}
 	if (a->dtype == SHERD_UTF8)
-		return a->text == SHERD_ND4J_TEXT_COUNTED ? read_counted(reader, a, offset, buf, len, err)
-		                                          : sherd_reader_at(reader, a->data + offset, buf, len, err);
-	const sherd_reorder order = order_of(reader, a);
+		return a->text == SHD_ND4J_TEXT_COUNTED ? read_counted(reader, a, offset, buf, len, err)
+		                                        : sherd_reader_at(reader, a->data + offset, buf, len, err);
+	const shd_reorder order = order_of(reader, a);
 	if (a->fortran || a->strides)
-		return sherd_reorder_gather(&order, offset, buf, len, err);
-	return sherd_reorder_bytes(&order, offset, buf, len, err);
+		return shd_reorder_gather(&order, offset, buf, len, err);
+	return shd_reorder_bytes(&order, offset, buf, len, err);
 }
 
-int sherd_nd4j_map(const sherd_reader *reader, const sherd_nd4j_array *a, const void **out, sherd_error *err)
+int shd_nd4j_map(const sherd_reader *reader, const shd_nd4j_array *a, const void **out, sherd_error *err)
 {
-	if (a->swap || a->fortran || a->strides || a->text != SHERD_ND4J_TEXT_PLAIN || !a->stored)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "the array is stored in another order");
+	if (a->swap || a->fortran || a->strides || a->text != SHD_ND4J_TEXT_PLAIN || !a->stored)
+		return shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "the array is stored in another order");
 	return sherd_reader_map(reader, a->data, (size_t)a->bytes, out, err);
 }

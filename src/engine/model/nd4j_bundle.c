@@ -5,7 +5,7 @@
 typedef struct nd4j_bundle {
 	sherd_bundle base;
 	sherd_reader *reader;
-	sherd_nd4j_array array;
+	shd_nd4j_array array;
 	sherd_tensor tensor;
 } nd4j_bundle;
 
@@ -13,14 +13,14 @@ static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, 
 {
 	(void)index;
 	const nd4j_bundle *n = (const nd4j_bundle *)bundle;
-	return sherd_nd4j_read(n->reader, &n->array, offset, buf, len, err);
+	return shd_nd4j_read(n->reader, &n->array, offset, buf, len, err);
 }
 
 static int map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
 {
 	(void)index;
 	const nd4j_bundle *n = (const nd4j_bundle *)bundle;
-	return sherd_nd4j_map(n->reader, &n->array, out, err);
+	return shd_nd4j_map(n->reader, &n->array, out, err);
 }
 
 static void done(sherd_bundle *bundle)
@@ -28,17 +28,17 @@ static void done(sherd_bundle *bundle)
 	sherd_reader_close(((nd4j_bundle *)bundle)->reader);
 }
 
-static const sherd_bundle_ops ops = {.read = read_part, .map = map, .close = done};
+static const shd_bundle_ops ops = {.read = read_part, .map = map, .close = done};
 
-int sherd_bundle_open_nd4j(sherd_bundle **out, sherd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
+int shd_bundle_open_nd4j(sherd_bundle **out, shd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-	TRY(sherd_bundle_new(&b, sizeof(nd4j_bundle), &ops, SHERD_FORMAT_ND4J_ARRAY, err));
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	TRY(shd_bundle_new(&b, sizeof(nd4j_bundle), &ops, SHERD_FORMAT_ND4J_ARRAY, err));
 	nd4j_bundle *n = (nd4j_bundle *)b;
-	TRY(sherd_nd4j_open(&n->reader, e->store, e->key, options->limits, &b->arena, &n->array, err));
+	TRY(shd_nd4j_open(&n->reader, e->store, e->key, options->limits, &b->arena, &n->array, err));
 	n->tensor = (sherd_tensor){
 		.dtype = n->array.dtype, .ndim = n->array.ndim, .shape = n->array.shape, .bytes = n->array.bytes};
-	TRY(sherd_bundle_finish_one(b, &n->tensor, e->key, ".bin", err));
+	TRY(shd_bundle_finish_one(b, &n->tensor, e->key, ".bin", err));
 	*out = TAKE(b);
 	return SHERD_OK;
 }

@@ -1,15 +1,15 @@
 #include "engine/model/format.h"
 #include "engine/model/model.h"
 
-int sherd_model_open_found(sherd_model **out, sherd_evidence *e, const sherd_model_options *options, sherd_error *err)
+int shd_model_open_found(sherd_model **out, shd_evidence *e, const sherd_model_options *options, sherd_error *err)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) model = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) model = NULL;
 	if (!e->format->open_model)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-graph", "%s holds no graph", e->format->info.name);
+		return shd_fail(err, SHERD_EUNSUPPORTED, "no-graph", "%s holds no graph", e->format->info.name);
 	TRY(e->format->open_model(&model, e, options ? options->limits : NULL, err));
 	model->pool = options ? options->pool : NULL;
-	if (!model->place && !(model->place = sherd_arena_str(&model->arena, sherd_str_of(e->key))))
-		return sherd_fail_nomem(err);
+	if (!model->place && !(model->place = shd_arena_str(&model->arena, shd_str_of(e->key))))
+		return shd_fail_nomem(err);
 	*out = TAKE(model);
 	return SHERD_OK;
 }
@@ -17,12 +17,12 @@ int sherd_model_open_found(sherd_model **out, sherd_evidence *e, const sherd_mod
 int sherd_model_open(sherd_model **out, sherd_store *store, const char *key, const sherd_model_options *options,
                      sherd_error *err)
 {
-	sherd_evidence e;
-	const sherd_format_entry *entry;
-	TRY(sherd_evidence_open(&e, store, key, err));
-	int rc = sherd_format_require(&e, &entry, err);
+	shd_evidence e;
+	const shd_format_entry *entry;
+	TRY(shd_evidence_open(&e, store, key, err));
+	int rc = shd_format_require(&e, &entry, err);
 	if (rc == SHERD_OK)
-		rc = sherd_in_object(err, sherd_model_open_found(out, &e, options, err), key);
-	sherd_evidence_done(&e);
+		rc = shd_in_object(err, shd_model_open_found(out, &e, options, err), key);
+	shd_evidence_done(&e);
 	return rc;
 }

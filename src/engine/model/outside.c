@@ -15,18 +15,18 @@ static bool is_wanting(const sherd_model_variable *v)
 }
 
 /* <key without its last extension>_external/ */
-static void put_folder(sherd_buf *out, const char *key)
+static void put_folder(shd_buf *out, const char *key)
 {
-	const char *name = sherd_str_leaf(key), *dot = strrchr(name, '.');
-	sherd_buf_append(out, key, dot && dot > name ? (size_t)(dot - key) : strlen(key));
-	sherd_buf_str(out, FOLDER);
+	const char *name = shd_str_leaf(key), *dot = strrchr(name, '.');
+	shd_buf_append(out, key, dot && dot > name ? (size_t)(dot - key) : strlen(key));
+	shd_buf_str(out, FOLDER);
 }
 
 /* What lies in the folder: the names of variables. */
 typedef struct search {
 	size_t prefix;
-	sherd_arena *arena;
-	sherd_map found;
+	shd_arena *arena;
+	shd_map found;
 	bool failed;
 } search;
 
@@ -34,45 +34,45 @@ static bool see(const char *key, const sherd_stat *stat, void *arg)
 {
 	(void)stat;
 	search *s = arg;
-	sherd_str name = sherd_str_of(key + s->prefix);
-	if (!sherd_str_ends(name, SUFFIX))
+	shd_str name = shd_str_of(key + s->prefix);
+	if (!shd_str_ends(name, SUFFIX))
 		return true;
 	name.len -= strlen(SUFFIX);
-	const char *copy = sherd_arena_str(s->arena, name);
+	const char *copy = shd_arena_str(s->arena, name);
 	bool ok = copy != NULL;
 	if (ok)
-		(void)sherd_map_add(&s->found, sherd_str_of(copy), 0, &ok);
+		(void)shd_map_add(&s->found, shd_str_of(copy), 0, &ok);
 	s->failed = !ok;
 	return ok;
 }
 
-static int open_one(sherd_samediff_model *m, sherd_store *store, sherd_buf *folder, const char *name,
-                    const sherd_limits *limits, sherd_nd4j_array *array, sherd_error *err)
+static int open_one(shd_samediff_model *m, sherd_store *store, shd_buf *folder, const char *name,
+                    const sherd_limits *limits, shd_nd4j_array *array, sherd_error *err)
 {
 	size_t len = folder->len;
-	sherd_buf_str(folder, name);
-	sherd_buf_append(folder, SUFFIX, sizeof(SUFFIX));
-	TRY(sherd_buf_check(folder, err));
-	TRY(sherd_nd4j_open(&m->outside[m->outside_count], store, (const char *)folder->data, limits, &m->base.arena,
-	                    array, err));
+	shd_buf_str(folder, name);
+	shd_buf_append(folder, SUFFIX, sizeof(SUFFIX));
+	TRY(shd_buf_check(folder, err));
+	TRY(shd_nd4j_open(&m->outside[m->outside_count], store, (const char *)folder->data, limits, &m->base.arena,
+	                  array, err));
 	m->outside_count++;
 	folder->len = len;
 	return SHERD_OK;
 }
 
-static int open_found(sherd_samediff_model *m, sherd_store *store, sherd_buf *folder, const search *s,
-                      const sherd_limits *limits, sherd_samediff_graph *graph, sherd_error *err)
+static int open_found(shd_samediff_model *m, sherd_store *store, shd_buf *folder, const search *s,
+                      const sherd_limits *limits, shd_samediff_graph *graph, sherd_error *err)
 {
 	size_t most = s->found.count;
 	m->outside = calloc(most, sizeof(sherd_reader *));
-	sherd_nd4j_array *arrays = sherd_arena_alloc(&m->base.arena, m->inside + most, sizeof(*arrays));
+	shd_nd4j_array *arrays = shd_arena_alloc(&m->base.arena, m->inside + most, sizeof(*arrays));
 	if (!arrays || !m->outside)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	if (m->inside)
 		memcpy(arrays, m->arrays, m->inside * sizeof(*arrays));
 	for (size_t i = 0; i < graph->graph.variable_count; i++) {
 		sherd_model_variable *v = &graph->variables[i];
-		if (!is_wanting(v) || sherd_map_find(&s->found, sherd_str_of(v->name)) == SHERD_MAP_NONE)
+		if (!is_wanting(v) || shd_map_find(&s->found, shd_str_of(v->name)) == SHD_MAP_NONE)
 			continue;
 		size_t index = m->inside + m->outside_count;
 		TRY(open_one(m, store, folder, v->name, limits, &arrays[index], err));
@@ -85,15 +85,15 @@ static int open_found(sherd_samediff_model *m, sherd_store *store, sherd_buf *fo
 enum { NAMED = 4 /* missing arrays that a message names, beside the first */ };
 
 /* Where the array of a variable should be, and what the store says of that place. */
-static int look_where_it_should_be(sherd_samediff_model *m, sherd_store *store, const sherd_buf *folder,
-                                   const char *name, sherd_buf *text, sherd_error *err)
+static int look_where_it_should_be(shd_samediff_model *m, sherd_store *store, const shd_buf *folder, const char *name,
+                                   shd_buf *text, sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO_BUF key = {0};
 	sherd_stat stat;
 	sherd_error failure = {0};
-	sherd_buf_printf(&key, "%.*s%s" SUFFIX, (int)folder->len, (const char *)folder->data, name);
-	sherd_buf_u8(&key, 0);
-	TRY(sherd_buf_check(&key, err));
+	shd_buf_printf(&key, "%.*s%s" SUFFIX, (int)folder->len, (const char *)folder->data, name);
+	shd_buf_u8(&key, 0);
+	TRY(shd_buf_check(&key, err));
 	int rc = sherd_store_stat(store, (const char *)key.data, &stat, &failure);
 	if (rc == SHERD_EIO || rc == SHERD_ENOMEM) {
 		if (err)
@@ -101,17 +101,16 @@ static int look_where_it_should_be(sherd_samediff_model *m, sherd_store *store, 
 		return rc;
 	}
 	bool absent = rc == SHERD_ENOTFOUND || rc == SHERD_EINVAL || rc == SHERD_OK;
-	sherd_buf_printf(text, "the array of %.64s is missing: %s", name,
-	                 absent ? "nothing is there" : failure.message);
-	m->base.missing_at = sherd_arena_str(&m->base.arena, sherd_str_of((const char *)key.data));
-	return m->base.missing_at ? SHERD_OK : sherd_fail_nomem(err);
+	shd_buf_printf(text, "the array of %.64s is missing: %s", name, absent ? "nothing is there" : failure.message);
+	m->base.missing_at = shd_arena_str(&m->base.arena, shd_str_of((const char *)key.data));
+	return m->base.missing_at ? SHERD_OK : shd_fail_nomem(err);
 }
 
 /* Variables and constants that have no array, neither in the file nor beside it. */
-static int note_missing(sherd_samediff_model *m, sherd_store *store, const sherd_buf *folder,
-                        const sherd_samediff_graph *graph, sherd_error *err)
+static int note_missing(shd_samediff_model *m, sherd_store *store, const shd_buf *folder,
+                        const shd_samediff_graph *graph, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	size_t count = 0;
 	for (size_t i = 0; i < graph->graph.variable_count; i++) {
 		const sherd_model_variable *v = &graph->variables[i];
@@ -120,23 +119,23 @@ static int note_missing(sherd_samediff_model *m, sherd_store *store, const sherd
 		if (!count)
 			TRY(look_where_it_should_be(m, store, folder, v->name, &text, err));
 		else if (count <= NAMED)
-			sherd_buf_printf(&text, "%s%.64s", count > 1 ? ", " : "; so are those of ", v->name);
+			shd_buf_printf(&text, "%s%.64s", count > 1 ? ", " : "; so are those of ", v->name);
 		count++;
 	}
 	if (!count)
 		return SHERD_OK;
 	if (count > NAMED + 1)
-		sherd_buf_printf(&text, " and %zu more", count - NAMED - 1);
-	sherd_buf_u8(&text, 0);
-	TRY(sherd_buf_check(&text, err));
-	m->base.missing = sherd_arena_str(&m->base.arena, sherd_str_of((const char *)text.data));
-	return m->base.missing ? SHERD_OK : sherd_fail_nomem(err);
+		shd_buf_printf(&text, " and %zu more", count - NAMED - 1);
+	shd_buf_u8(&text, 0);
+	TRY(shd_buf_check(&text, err));
+	m->base.missing = shd_arena_str(&m->base.arena, shd_str_of((const char *)text.data));
+	return m->base.missing ? SHERD_OK : shd_fail_nomem(err);
 }
 
-int sherd_samediff_find_outside(sherd_samediff_model *m, sherd_store *store, const char *key,
-                                const sherd_limits *limits, sherd_samediff_graph *graph, sherd_error *err)
+int shd_samediff_find_outside(shd_samediff_model *m, sherd_store *store, const char *key, const sherd_limits *limits,
+                              shd_samediff_graph *graph, sherd_error *err)
 {
-	SHERD_AUTO_BUF folder = {0};
+	SHD_AUTO_BUF folder = {0};
 	search s = {.arena = &m->base.arena};
 	size_t wanting = 0;
 	for (size_t i = 0; i < graph->graph.variable_count; i++)
@@ -145,8 +144,8 @@ int sherd_samediff_find_outside(sherd_samediff_model *m, sherd_store *store, con
 		return SHERD_OK;
 	put_folder(&folder, key);
 	s.prefix = folder.len;
-	sherd_buf_u8(&folder, 0);
-	TRY(sherd_buf_check(&folder, err));
+	shd_buf_u8(&folder, 0);
+	TRY(shd_buf_check(&folder, err));
 	folder.len--;
 	sherd_error failure = {0};
 	int rc = sherd_store_list(store, (const char *)folder.data, "", see, &s, &failure);
@@ -155,9 +154,9 @@ int sherd_samediff_find_outside(sherd_samediff_model *m, sherd_store *store, con
 	if (rc < 0 && err)
 		*err = failure;
 	if (rc == SHERD_OK && s.failed)
-		rc = sherd_fail_nomem(err);
+		rc = shd_fail_nomem(err);
 	if (rc == SHERD_OK && s.found.count)
 		rc = open_found(m, store, &folder, &s, limits, graph, err);
-	sherd_map_done(&s.found);
+	shd_map_done(&s.found);
 	return rc < 0 ? rc : note_missing(m, store, &folder, graph, err);
 }

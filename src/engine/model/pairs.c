@@ -22,8 +22,8 @@ static int by_key(const void *left, const void *right)
 static int check_text(const char *text, sherd_error *err)
 {
 	size_t bad;
-	if (!text || strlen(text) > UINT32_MAX || !sherd_utf8_valid(text, strlen(text), &bad))
-		return sherd_fail(err, SHERD_EINVAL, "bad-utf8", "a pair of metadata is no text");
+	if (!text || strlen(text) > UINT32_MAX || !shd_utf8_valid(text, strlen(text), &bad))
+		return shd_fail(err, SHERD_EINVAL, "bad-utf8", "a pair of metadata is no text");
 	return SHERD_OK;
 }
 
@@ -40,21 +40,21 @@ static int take(given *list, size_t *n, const sherd_pair *pairs, size_t count, s
 }
 
 /* These come first, so that any other counts. */
-static int take_own(given *list, size_t *n, const sherd_model_save_options *o, sherd_arena *arena, sherd_error *err)
+static int take_own(given *list, size_t *n, const sherd_model_save_options *o, shd_arena *arena, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	if (o->framework) {
 		TRY(check_text(o->framework, err));
-		list[(*n)++] = (given){{SHERD_PAIR_FRAMEWORK, o->framework}, 0};
+		list[(*n)++] = (given){{SHD_PAIR_FRAMEWORK, o->framework}, 0};
 	}
 	if (!o->time_ms && !o->timed)
 		return SHERD_OK;
-	sherd_buf_printf(&text, "%" PRId64, o->time_ms);
-	TRY(sherd_buf_check(&text, err));
-	const char *value = sherd_arena_str(arena, (sherd_str){(const char *)text.data, text.len});
+	shd_buf_printf(&text, "%" PRId64, o->time_ms);
+	TRY(shd_buf_check(&text, err));
+	const char *value = shd_arena_str(arena, (shd_str){(const char *)text.data, text.len});
 	if (!value)
-		return sherd_fail_nomem(err);
-	list[*n] = (given){{SHERD_PAIR_CREATION_TIME, value}, *n};
+		return shd_fail_nomem(err);
+	list[*n] = (given){{SHD_PAIR_CREATION_TIME, value}, *n};
 	++*n;
 	return SHERD_OK;
 }
@@ -72,13 +72,13 @@ static size_t keep_last(given *list, size_t n, sherd_pair *out)
 	return kept;
 }
 
-int sherd_model_join_pairs(const sherd_pair *pairs, size_t count, const sherd_model_save_options *options,
-                           sherd_arena *arena, const sherd_pair **out, size_t *out_count, sherd_error *err)
+int shd_model_join_pairs(const sherd_pair *pairs, size_t count, const sherd_model_save_options *options,
+                         shd_arena *arena, const sherd_pair **out, size_t *out_count, sherd_error *err)
 {
 	size_t n = 0, most = count + options->pair_count + 2;
 	given *list = calloc(most, sizeof(*list));
-	sherd_pair *result = sherd_arena_alloc(arena, most, sizeof(*result));
-	int rc = list && result ? take_own(list, &n, options, arena, err) : sherd_fail_nomem(err);
+	sherd_pair *result = shd_arena_alloc(arena, most, sizeof(*result));
+	int rc = list && result ? take_own(list, &n, options, arena, err) : shd_fail_nomem(err);
 	if (rc == SHERD_OK)
 		rc = take(list, &n, pairs, count, err);
 	if (rc == SHERD_OK)

@@ -1,19 +1,19 @@
 /* engine/model/pairs.h - the pairs of text that a saved model carries. */
-#ifndef SHERD_ENGINE_MODEL_PAIRS_H
-#define SHERD_ENGINE_MODEL_PAIRS_H
+#ifndef SHD_ENGINE_MODEL_PAIRS_H
+#define SHD_ENGINE_MODEL_PAIRS_H
 
 #include "base/arena.h"
 #include "base/error.h"
 
 #include <sherd/model.h>
 
-#define SHERD_PAIR_CREATION_TIME "creation.time"
-#define SHERD_PAIR_FRAMEWORK "framework.version"
+#define SHD_PAIR_CREATION_TIME "creation.time"
+#define SHD_PAIR_FRAMEWORK "framework.version"
 
 /* The pairs given, under those of the options, and creation.time and framework.version where neither has them and they
  * are told; sorted by key. The list lives in the arena, its texts belong to whoever gave them. SHERD_EINVAL for what is
  * no text. */
-int sherd_model_join_pairs(const sherd_pair *pairs, size_t count, const sherd_model_save_options *options,
-                           sherd_arena *arena, const sherd_pair **out, size_t *out_count, sherd_error *err);
+int shd_model_join_pairs(const sherd_pair *pairs, size_t count, const sherd_model_save_options *options,
+                         shd_arena *arena, const sherd_pair **out, size_t *out_count, sherd_error *err);
 
 #endif

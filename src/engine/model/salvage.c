@@ -10,8 +10,8 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(void, free)
 
 typedef struct salvaged {
 	sherd_bundle base;
@@ -22,18 +22,18 @@ typedef struct salvaged {
 
 static int read_tensor(const sherd_bundle *b, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
-	return sherd_container_read(((const salvaged *)b)->records[index], offset, buf, len, NULL, NULL, err);
+	return shd_container_read(((const salvaged *)b)->records[index], offset, buf, len, NULL, NULL, err);
 }
 
 static void close_files(sherd_bundle *b)
 {
 	salvaged *s = (salvaged *)b;
 	for (size_t i = 0; i < s->file_count; i++)
-		sherd_container_file_close(s->files[i]);
+		shd_container_file_close(s->files[i]);
 	free(s->files);
 }
 
-static const sherd_bundle_ops ops = {.read = read_tensor, .close = close_files};
+static const shd_bundle_ops ops = {.read = read_tensor, .close = close_files};
 
 /* A rescue under way. */
 typedef struct rescue {
@@ -41,10 +41,10 @@ typedef struct rescue {
 	sherd_store *store;
 	const sherd_limits *limits;
 	sherd_report *lost;
-	sherd_map names;   /* of what was found */
-	sherd_buf found;   /* of container_record *, in the arena */
-	sherd_buf missing; /* of told: what shard 0 says lies elsewhere */
-	sherd_meter meter;
+	shd_map names;   /* of what was found */
+	shd_buf found;   /* of container_record *, in the arena */
+	shd_buf missing; /* of told: what shard 0 says lies elsewhere */
+	shd_meter meter;
 	sherd_error *err;
 } rescue;
 
@@ -56,7 +56,7 @@ typedef struct told {
 
 static int lose(rescue *r, int rc, const sherd_error *failure, const char *key)
 {
-	return sherd_report_take(r->lost, rc, failure, key, r->err);
+	return shd_report_take(r->lost, rc, failure, key, r->err);
 }
 
 /* ---- files */
@@ -65,13 +65,12 @@ static int add_file(rescue *r, const char *key)
 {
 	sherd_error failure = {0};
 	container_file *f;
-	int rc = sherd_container_file_rescue(&f, r->store, key, r->limits, &failure);
+	int rc = shd_container_file_rescue(&f, r->store, key, r->limits, &failure);
 	if (rc < 0)
 		return lose(r, rc, &failure, key);
 	r->s->files[r->s->file_count++] = f;
 	if (f->walked)
-		(void)sherd_fail(&failure, SHERD_ECORRUPT, "bad-header",
-		                 "the HEADER is damaged: sections were searched");
+		(void)shd_fail(&failure, SHERD_ECORRUPT, "bad-header", "the HEADER is damaged: sections were searched");
 	return f->walked ? lose(r, SHERD_ECORRUPT, &failure, key) : SHERD_OK;
 }
 
@@ -90,11 +89,11 @@ static int keep_one_set(rescue *r, const char *first)
 	for (size_t i = 0; i < s->file_count; i++) {
 		container_file *f = s->files[i];
 		sherd_error failure = {0};
-		if (!f || f->walked || !set || memcmp(f->head.set, set, SHERD_CONTAINER_SET_BYTES) == 0) {
+		if (!f || f->walked || !set || memcmp(f->head.set, set, SHD_CONTAINER_SET_BYTES) == 0) {
 			s->files[kept++] = f;
 			continue;
 		}
-		(void)sherd_fail(&failure, SHERD_ECORRUPT, "other-set", "a shard of another set: left alone");
+		(void)shd_fail(&failure, SHERD_ECORRUPT, "other-set", "a shard of another set: left alone");
 		int rc = lose(r, SHERD_ECORRUPT, &failure, sherd_reader_key(f->reader));
 		if (rc < 0) { /* what is left is still ours to close */
 			while (i < s->file_count)
@@ -102,7 +101,7 @@ static int keep_one_set(rescue *r, const char *first)
 			s->file_count = kept;
 			return rc;
 		}
-		sherd_container_file_close(f);
+		shd_container_file_close(f);
 	}
 	s->file_count = kept;
 	return SHERD_OK;
@@ -111,33 +110,33 @@ static int keep_one_set(rescue *r, const char *first)
 /* Tells of shards that are not there: without shard 0 nobody else knows what they had. */
 static int count_shards(rescue *r, const char *base)
 {
-	sherd_container_shards info = {0};
+	shd_container_shards info = {0};
 	sherd_error failure = {0};
 	for (size_t i = 0; i < r->s->file_count && !info.count; i++) {
-		int rc = sherd_container_file_shards(r->s->files[i], &r->s->base.arena, &info, &failure);
+		int rc = shd_container_file_shards(r->s->files[i], &r->s->base.arena, &info, &failure);
 		if (rc == SHERD_ENOMEM || rc == SHERD_EIO)
 			return lose(r, rc, &failure, base);
 	}
 	if (r->s->file_count >= info.count)
 		return SHERD_OK;
-	(void)sherd_fail(&failure, SHERD_ECORRUPT, "missing-shards", "%zu of %u shards can be read", r->s->file_count,
-	                 info.count);
+	(void)shd_fail(&failure, SHERD_ECORRUPT, "missing-shards", "%zu of %u shards can be read", r->s->file_count,
+	               info.count);
 	failure.object[0] = 0;
 	return lose(r, SHERD_ECORRUPT, &failure, base);
 }
 
 static int gather_set(rescue *r, const char *base, const char *named)
 {
-	sherd_arena *arena = &r->s->base.arena;
+	shd_arena *arena = &r->s->base.arena;
 	container_listing list;
 	const char *first = named;
-	TRY(sherd_container_list(r->store, base, arena, &list, r->err));
+	TRY(shd_container_list(r->store, base, arena, &list, r->err));
 	if (!list.count)
-		return sherd_fail(r->err, SHERD_ENOTFOUND, "not-found", "no container and no shard of one is there");
+		return shd_fail(r->err, SHERD_ENOTFOUND, "not-found", "no container and no shard of one is there");
 	r->s->files = calloc(list.count, sizeof(container_file *));
 	if (!r->s->files)
-		return sherd_fail_nomem(r->err);
-	int rc = named ? SHERD_OK : sherd_container_find_set(r->store, base, arena, &first, r->err);
+		return shd_fail_nomem(r->err);
+	int rc = named ? SHERD_OK : shd_container_find_set(r->store, base, arena, &first, r->err);
 	if (rc == SHERD_ENOMEM || rc == SHERD_EIO)
 		return rc;
 	for (size_t i = 0; i < list.count; i++)
@@ -148,18 +147,18 @@ static int gather_set(rescue *r, const char *base, const char *named)
 
 static int gather_files(rescue *r, const char *key)
 {
-	sherd_arena *arena = &r->s->base.arena;
-	sherd_container_name name;
+	shd_arena *arena = &r->s->base.arena;
+	shd_container_name name;
 	sherd_stat stat;
 	sherd_error failure = {0};
 	const char *base;
 	int rc = sherd_store_stat(r->store, key, &stat, &failure);
-	if (rc == SHERD_OK && sherd_container_name_parse(key, &name)) {
-		base = sherd_arena_str(arena, (sherd_str){key, name.base});
-		return base ? gather_set(r, base, key) : sherd_fail_nomem(r->err);
+	if (rc == SHERD_OK && shd_container_name_parse(key, &name)) {
+		base = shd_arena_str(arena, (shd_str){key, name.base});
+		return base ? gather_set(r, base, key) : shd_fail_nomem(r->err);
 	}
 	if (rc == SHERD_ENOTFOUND) {
-		TRY(sherd_container_base(r->store, key, arena, &base, r->err));
+		TRY(shd_container_base(r->store, key, arena, &base, r->err));
 		return gather_set(r, base, NULL);
 	}
 	if (rc < 0) {
@@ -168,7 +167,7 @@ static int gather_files(rescue *r, const char *key)
 		return rc;
 	}
 	r->s->files = calloc(1, sizeof(container_file *));
-	return r->s->files ? add_file(r, key) : sherd_fail_nomem(r->err);
+	return r->s->files ? add_file(r, key) : shd_fail_nomem(r->err);
 }
 
 /* ---- arrays */
@@ -176,49 +175,49 @@ static int gather_files(rescue *r, const char *key)
 /* All chunks are there, and what their CRCs say. */
 static int check_chunks(rescue *r, const container_record *record, sherd_error *failure)
 {
-	TRY(sherd_container_file_check(record->file, &record->array, failure));
+	TRY(shd_container_file_check(record->file, &record->array, failure));
 	for (uint32_t i = 0; i < record->array.chunk_count; i++) {
-		SHERD_AUTO(void, free) room = malloc(record->array.chunks[i].raw);
+		SHD_AUTO(void, free) room = malloc(record->array.chunks[i].raw);
 		if (!room)
-			return sherd_fail_nomem(failure);
-		TRY(sherd_container_read_chunk(record, i, room, failure));
-		TRY(sherd_meter_add(&r->meter, record->array.chunks[i].stored, failure));
+			return shd_fail_nomem(failure);
+		TRY(shd_container_read_chunk(record, i, room, failure));
+		TRY(shd_meter_add(&r->meter, record->array.chunks[i].stored, failure));
 	}
 	return SHERD_OK;
 }
 
 static int add_array(rescue *r, container_record *record, sherd_error *failure)
 {
-	const sherd_container_array *a = &record->array;
+	const shd_container_array *a = &record->array;
 	const char *key = sherd_reader_key(record->file->reader);
 	bool ok = true;
 	if (a->tensor.bytes && !a->chunk_count) {
 		told t = {a->tensor.name, a->shard, key};
-		sherd_buf_append(&r->missing, &t, sizeof(t));
-		return sherd_buf_check(&r->missing, failure);
+		shd_buf_append(&r->missing, &t, sizeof(t));
+		return shd_buf_check(&r->missing, failure);
 	}
-	if (sherd_map_find(&r->names, sherd_str_of(a->tensor.name)) != SHERD_MAP_NONE)
+	if (shd_map_find(&r->names, shd_str_of(a->tensor.name)) != SHD_MAP_NONE)
 		return SHERD_OK; /* an empty one, which two shards tell of */
 	TRY(check_chunks(r, record, failure));
-	(void)sherd_map_add(&r->names, sherd_str_of(a->tensor.name), 0, &ok);
-	sherd_buf_append(&r->found, &record, sizeof(record));
-	return ok ? sherd_buf_check(&r->found, failure) : sherd_fail_nomem(failure);
+	(void)shd_map_add(&r->names, shd_str_of(a->tensor.name), 0, &ok);
+	shd_buf_append(&r->found, &record, sizeof(record));
+	return ok ? shd_buf_check(&r->found, failure) : shd_fail_nomem(failure);
 }
 
 static int take_record(rescue *r, const container_file *f, const uint8_t *index, uint64_t i, sherd_error *failure)
 {
-	sherd_arena *arena = &r->s->base.arena;
-	uint64_t at = SHERD_CONTAINER_INDEX_HEAD + i * SHERD_CONTAINER_ENTRY;
-	container_record *record = sherd_arena_alloc(arena, 1, sizeof(*record));
-	sherd_container_entry e;
+	shd_arena *arena = &r->s->base.arena;
+	uint64_t at = SHD_CONTAINER_INDEX_HEAD + i * SHD_CONTAINER_ENTRY;
+	container_record *record = shd_arena_alloc(arena, 1, sizeof(*record));
+	shd_container_entry e;
 	if (!record)
-		return sherd_fail_nomem(failure);
+		return shd_fail_nomem(failure);
 	*record = (container_record){.file = f};
-	int rc = sherd_container_entry_decode(index + at, i, f->arrays, f->index.stored, &e, failure);
+	int rc = shd_container_entry_decode(index + at, i, f->arrays, f->index.stored, &e, failure);
 	if (rc >= 0)
-		rc = sherd_container_record_decode(&e, index + e.offset, &f->limits, arena, &record->array, failure);
+		rc = shd_container_record_decode(&e, index + e.offset, &f->limits, arena, &record->array, failure);
 	if (rc < 0)
-		return sherd_shift_offset(failure, rc, sherd_section_payload(&f->index));
+		return shd_shift_offset(failure, rc, shd_section_payload(&f->index));
 	return add_array(r, record, failure);
 }
 
@@ -227,12 +226,12 @@ static int take_arrays(rescue *r, const container_file *f)
 {
 	const char *key = sherd_reader_key(f->reader);
 	if (f->index.stored > f->limits.metadata_bytes)
-		return sherd_fail(r->err, SHERD_ELIMIT, "too-large", "an index of %llu bytes",
-		                  (unsigned long long)f->index.stored);
-	SHERD_AUTO(void, free) room = malloc((size_t)f->index.stored);
+		return shd_fail(r->err, SHERD_ELIMIT, "too-large", "an index of %llu bytes",
+		                (unsigned long long)f->index.stored);
+	SHD_AUTO(void, free) room = malloc((size_t)f->index.stored);
 	if (!room)
-		return sherd_fail_nomem(r->err);
-	TRY(sherd_reader_at(f->reader, sherd_section_payload(&f->index), room, (size_t)f->index.stored, r->err));
+		return shd_fail_nomem(r->err);
+	TRY(sherd_reader_at(f->reader, shd_section_payload(&f->index), room, (size_t)f->index.stored, r->err));
 	for (uint64_t i = 0; i < f->arrays; i++) {
 		sherd_error failure = {0};
 		TRY(lose(r, take_record(r, f, room, i, &failure), &failure, key));
@@ -246,10 +245,10 @@ static int report_missing(rescue *r)
 	const told *list = (const told *)(const void *)r->missing.data;
 	for (size_t i = 0; i < r->missing.len / sizeof(*list); i++) {
 		sherd_error failure = {0};
-		if (sherd_map_find(&r->names, sherd_str_of(list[i].name)) != SHERD_MAP_NONE)
+		if (shd_map_find(&r->names, shd_str_of(list[i].name)) != SHD_MAP_NONE)
 			continue;
-		(void)sherd_fail(&failure, SHERD_ECORRUPT, "missing-shard",
-		                 "%.128s is in shard %u, which does not give it", list[i].name, list[i].shard);
+		(void)shd_fail(&failure, SHERD_ECORRUPT, "missing-shard",
+		               "%.128s is in shard %u, which does not give it", list[i].name, list[i].shard);
 		TRY(lose(r, SHERD_ECORRUPT, &failure, list[i].key));
 	}
 	return SHERD_OK;
@@ -260,15 +259,15 @@ static int report_missing(rescue *r)
 static int take_pairs(rescue *r, const container_file *f)
 {
 	sherd_bundle *b = &r->s->base;
-	const sherd_container_section *s = sherd_container_find_section(&f->head, SHERD_SECTION_METADATA);
+	const shd_container_section *s = shd_container_find_section(&f->head, SHD_SECTION_METADATA);
 	sherd_error failure = {0};
 	uint8_t *bytes;
 	size_t len;
 	if (!s || b->pairs)
 		return SHERD_OK;
-	int rc = sherd_container_file_section(f, s, &bytes, &len, &failure);
+	int rc = shd_container_file_section(f, s, &bytes, &len, &failure);
 	if (rc == SHERD_OK) {
-		rc = sherd_container_pairs_decode(bytes, len, &b->arena, &b->pairs, &b->pair_count, &failure);
+		rc = shd_container_pairs_decode(bytes, len, &b->arena, &b->pairs, &b->pair_count, &failure);
 		free(bytes);
 	}
 	return lose(r, rc, &failure, sherd_reader_key(f->reader));
@@ -278,17 +277,17 @@ static int describe(rescue *r)
 {
 	salvaged *s = r->s;
 	size_t count = r->found.len / sizeof(container_record *);
-	sherd_tensor *tensors = sherd_arena_alloc(&s->base.arena, count + 1, sizeof(*tensors));
-	s->records = sherd_arena_alloc(&s->base.arena, count + 1, sizeof(*s->records));
+	sherd_tensor *tensors = shd_arena_alloc(&s->base.arena, count + 1, sizeof(*tensors));
+	s->records = shd_arena_alloc(&s->base.arena, count + 1, sizeof(*s->records));
 	if (!tensors || !s->records)
-		return sherd_fail_nomem(r->err);
+		return shd_fail_nomem(r->err);
 	for (size_t i = 0; i < count; i++) {
 		s->records[i] = ((container_record **)(void *)r->found.data)[i];
 		tensors[i] = s->records[i]->array.tensor;
 	}
 	s->base.tensors = tensors;
 	s->base.count = count;
-	return sherd_bundle_finish(&s->base, r->err);
+	return shd_bundle_finish(&s->base, r->err);
 }
 
 static int rescue_all(rescue *r, const char *key)
@@ -305,19 +304,19 @@ static int rescue_all(rescue *r, const char *key)
 int sherd_bundle_salvage(sherd_bundle **out, sherd_report **lost, sherd_store *store, const char *key,
                          const sherd_bundle_options *options, sherd_error *err)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-	SHERD_AUTO(sherd_report, sherd_report_close) report = NULL;
-	TRY(sherd_report_new(&report, err));
-	TRY(sherd_bundle_new(&b, sizeof(salvaged), &ops, SHERD_FORMAT_SAMEDIFF_CONTAINER, err));
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) report = NULL;
+	TRY(shd_report_new(&report, err));
+	TRY(shd_bundle_new(&b, sizeof(salvaged), &ops, SHERD_FORMAT_SAMEDIFF_CONTAINER, err));
 	rescue r = {.s = (salvaged *)b, .store = store, .lost = report, .err = err};
 	r.limits = options ? options->limits : NULL;
 	b->store = store;
-	sherd_meter_init(&r.meter, options ? options->progress : NULL, 0);
-	int rc = sherd_in_object(err, rescue_all(&r, key), key);
-	sherd_meter_done(&r.meter);
-	sherd_map_done(&r.names);
-	sherd_buf_done(&r.found);
-	sherd_buf_done(&r.missing);
+	shd_meter_init(&r.meter, options ? options->progress : NULL, 0);
+	int rc = shd_in_object(err, rescue_all(&r, key), key);
+	shd_meter_done(&r.meter);
+	shd_map_done(&r.names);
+	shd_buf_done(&r.found);
+	shd_buf_done(&r.missing);
 	TRY(rc);
 	*out = TAKE(b);
 	*lost = TAKE(report);

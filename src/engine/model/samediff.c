@@ -5,69 +5,69 @@
 
 #include <stdlib.h>
 
-static const sherd_reader *reader_of(const sherd_samediff_model *m, size_t array)
+static const sherd_reader *reader_of(const shd_samediff_model *m, size_t array)
 {
 	return array < m->inside ? m->reader : m->outside[array - m->inside];
 }
 
 static int read_array(const sherd_model *model, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
-	const sherd_samediff_model *m = (const sherd_samediff_model *)model;
-	return sherd_nd4j_read(reader_of(m, array), &m->arrays[array], offset, buf, len, err);
+	const shd_samediff_model *m = (const shd_samediff_model *)model;
+	return shd_nd4j_read(reader_of(m, array), &m->arrays[array], offset, buf, len, err);
 }
 
 static int read_fortran(const sherd_model *model, size_t array, uint64_t offset, void *buf, size_t len,
                         sherd_error *err)
 {
-	const sherd_samediff_model *m = (const sherd_samediff_model *)model;
-	const sherd_nd4j_array *a = &m->arrays[array];
-	return a->fortran ? sherd_nd4j_read_fortran(reader_of(m, array), a, offset, buf, len, err) : SHERD_EUNSUPPORTED;
+	const shd_samediff_model *m = (const shd_samediff_model *)model;
+	const shd_nd4j_array *a = &m->arrays[array];
+	return a->fortran ? shd_nd4j_read_fortran(reader_of(m, array), a, offset, buf, len, err) : SHERD_EUNSUPPORTED;
 }
 
 static int map_array(const sherd_model *model, size_t array, const void **out, sherd_error *err)
 {
-	const sherd_samediff_model *m = (const sherd_samediff_model *)model;
-	return sherd_nd4j_map(reader_of(m, array), &m->arrays[array], out, err);
+	const shd_samediff_model *m = (const shd_samediff_model *)model;
+	return shd_nd4j_map(reader_of(m, array), &m->arrays[array], out, err);
 }
 
 static void done(sherd_model *model)
 {
-	sherd_samediff_model *m = (sherd_samediff_model *)model;
+	shd_samediff_model *m = (shd_samediff_model *)model;
 	sherd_reader_close(m->reader);
 	for (size_t i = 0; i < m->outside_count; i++)
 		sherd_reader_close(m->outside[i]);
 	free(m->outside);
 }
 
-static const sherd_model_ops ops = {.read = read_array, .read_fortran = read_fortran, .map = map_array, .close = done};
+static const shd_model_ops ops = {.read = read_array, .read_fortran = read_fortran, .map = map_array, .close = done};
 
-int sherd_samediff_fetch(void *arg, uint64_t offset, void *buf, size_t len, sherd_error *err)
+int shd_samediff_fetch(void *arg, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	return sherd_reader_at(arg, offset, buf, len, err);
 }
 
-static int decode(sherd_reader *reader, const sherd_limits *limits, sherd_arena *arena, sherd_samediff_graph *out,
+static int decode(sherd_reader *reader, const sherd_limits *limits, shd_arena *arena, shd_samediff_graph *out,
                   sherd_error *err)
 {
-	sherd_flatbuf fb;
-	TRY(sherd_flatbuf_open(&fb, sherd_samediff_fetch, reader, sherd_reader_size(reader), err));
-	int rc = sherd_samediff_decode(&fb, SHERD_SAMEDIFF_LEGACY, limits, arena, out, err);
-	sherd_flatbuf_done(&fb);
-	return sherd_in_reader(err, rc, reader);
+	shd_flatbuf fb;
+	TRY(shd_flatbuf_open(&fb, shd_samediff_fetch, reader, sherd_reader_size(reader), err));
+	int rc = shd_samediff_decode(&fb, SHD_SAMEDIFF_LEGACY, limits, arena, out, err);
+	shd_flatbuf_done(&fb);
+	return shd_in_reader(err, rc, reader);
 }
 
-static int describe_arrays(sherd_samediff_model *m, size_t count, sherd_error *err)
+static int describe_arrays(shd_samediff_model *m, size_t count, sherd_error *err)
 {
 	sherd_model *b = &m->base;
-	sherd_tensor *tensors = sherd_arena_alloc(&b->arena, count + 1, sizeof(*tensors));
+	sherd_tensor *tensors = shd_arena_alloc(&b->arena, count + 1, sizeof(*tensors));
 	if (!tensors)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
-		const sherd_nd4j_array *a = &m->arrays[i];
+		const shd_nd4j_array *a = &m->arrays[i];
 		tensors[i] = (sherd_tensor){
 			.dtype = a->dtype, .ndim = a->ndim, .shape = a->shape, .bytes = a->bytes, .name = ""};
 	}
-	TRY(sherd_model_name_arrays(&b->graph, tensors, count, 0, &b->arena, err));
+	TRY(shd_model_name_arrays(&b->graph, tensors, count, 0, &b->arena, err));
 	b->checked = sherd_reader_size(m->reader);
 	for (size_t i = 0; i < count; i++) {
 		b->checked += i < m->inside ? 0 : sherd_reader_size(m->outside[i - m->inside]);
@@ -78,23 +78,23 @@ static int describe_arrays(sherd_samediff_model *m, size_t count, sherd_error *e
 	return SHERD_OK;
 }
 
-int sherd_model_open_samediff(sherd_model **out, sherd_evidence *e, const sherd_limits *limits, sherd_error *err)
+int shd_model_open_samediff(sherd_model **out, shd_evidence *e, const sherd_limits *limits, sherd_error *err)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) b = NULL;
-	sherd_samediff_graph graph;
-	TRY(sherd_model_new(&b, sizeof(sherd_samediff_model), &ops, SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, err));
-	sherd_samediff_model *m = (sherd_samediff_model *)b;
-	TRY(sherd_evidence_take_reader(e, &m->reader, err));
+	SHD_AUTO(sherd_model, sherd_model_close) b = NULL;
+	shd_samediff_graph graph;
+	TRY(shd_model_new(&b, sizeof(shd_samediff_model), &ops, SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, err));
+	shd_samediff_model *m = (shd_samediff_model *)b;
+	TRY(shd_evidence_take_reader(e, &m->reader, err));
 	TRY(decode(m->reader, limits, &b->arena, &graph, err));
 	m->inside = graph.array_count;
 	m->arrays = graph.arrays;
-	TRY(sherd_samediff_find_outside(m, e->store, e->key, limits, &graph, err));
+	TRY(shd_samediff_find_outside(m, e->store, e->key, limits, &graph, err));
 	b->graph = graph.graph;
 	b->pairs = graph.pairs;
 	b->pair_count = graph.pair_count;
-	TRY(sherd_samediff_mark(&b->graph, m->arrays, m->inside + m->outside_count, &b->arena, err));
+	TRY(shd_samediff_mark(&b->graph, m->arrays, m->inside + m->outside_count, &b->arena, err));
 	TRY(describe_arrays(m, m->inside + m->outside_count, err));
-	TRY(sherd_model_finish(b, err));
+	TRY(shd_model_finish(b, err));
 	*out = TAKE(b);
 	return SHERD_OK;
 }

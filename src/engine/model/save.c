@@ -9,14 +9,14 @@
 static int check_options(const sherd_model_save_options *o, sherd_error *err)
 {
 	if (o->compress != SHERD_COMPRESS_NONE && o->compress != SHERD_COMPRESS_DEFLATE)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "compression %d", (int)o->compress);
-	if (o->level < 0 || o->level > SHERD_DEFLATE_LEVELS)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "level %d; there are 1 to %d", o->level,
-		                  SHERD_DEFLATE_LEVELS);
-	if (o->shards > sherd_limits_or_default(NULL).shards)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "%u shards", o->shards);
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "compression %d", (int)o->compress);
+	if (o->level < 0 || o->level > SHD_DEFLATE_LEVELS)
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "level %d; there are 1 to %d", o->level,
+		                SHD_DEFLATE_LEVELS);
+	if (o->shards > shd_limits_or_default(NULL).shards)
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "%u shards", o->shards);
 	if (o->pair_count && !o->pairs)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "pairs that are not there");
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "pairs that are not there");
 	return SHERD_OK;
 }
 
@@ -25,21 +25,21 @@ int sherd_model_save(const sherd_model *model, sherd_store *store, const char *k
 {
 	sherd_model_save_options o = options ? *options : (sherd_model_save_options){0};
 	if (!model || !store || !key)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a model, a store and a key are needed");
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "a model, a store and a key are needed");
 	TRY(check_options(&o, err));
-	const sherd_format_entry *to = sherd_format_entry_of(o.format ? o.format : SHERD_FORMAT_SAMEDIFF_CONTAINER);
+	const shd_format_entry *to = shd_format_entry_of(o.format ? o.format : SHERD_FORMAT_SAMEDIFF_CONTAINER);
 	if (!to || !to->save_model)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "%s cannot be written",
-		                  sherd_format_name(o.format));
+		return shd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "%s cannot be written",
+		                sherd_format_name(o.format));
 	if (!o.allow_missing)
 		TRY(sherd_model_missing(model, err));
-	return sherd_in_object(err, to->save_model(model, store, key, &o, err), key);
+	return shd_in_object(err, to->save_model(model, store, key, &o, err), key);
 }
 
 /* Of the file that the model was read from, or of shard 0; before is that of the object of the name given. */
 static const char *identity_of(const sherd_model *model, const sherd_stat *before)
 {
-	const sherd_container_model *container = sherd_container_of(model);
+	const shd_container_model *container = shd_container_of(model);
 	if (container)
 		return sherd_reader_identity(container->file->reader);
 	return before->identity[0] ? before->identity : NULL;
@@ -48,15 +48,15 @@ static const char *identity_of(const sherd_model *model, const sherd_stat *befor
 int sherd_model_set_pairs(sherd_store *store, const char *key, const sherd_pair *pairs, size_t count,
                           const sherd_model_save_options *options, sherd_error *err)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) model = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) model = NULL;
 	sherd_stat before = {0};
 	(void)sherd_store_stat(store, key, &before, NULL); /* what is there is opened, or not */
 	TRY(sherd_model_open(&model, store, key, NULL, err));
-	if (sherd_sdnb_of(model) && model->files > 1)
-		return sherd_in_object(err,
-		                       sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-		                                  "shards of SDNB cannot be replaced in one step"),
-		                       key);
+	if (shd_sdnb_of(model) && model->files > 1)
+		return shd_in_object(err,
+		                     shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+		                              "shards of SDNB cannot be replaced in one step"),
+		                     key);
 	const sherd_model_save_options o = {.format = model->format,
 	                                    .as_it_was = true,
 	                                    .shards = model->files,
@@ -73,13 +73,13 @@ int sherd_model_writer_open(sherd_model_writer **out, sherd_store *store, const 
                             const sherd_model_parts *parts, const sherd_model_save_options *options, sherd_error *err)
 {
 	sherd_model_save_options o = options ? *options : (sherd_model_save_options){0};
-	SHERD_AUTO(sherd_model, sherd_model_close) model = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) model = NULL;
 	if (!store || !key)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a store and a key are needed");
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "a store and a key are needed");
 	TRY(check_options(&o, err));
 	if (o.format != SHERD_FORMAT_UNKNOWN && o.format != SHERD_FORMAT_SAMEDIFF_CONTAINER)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format",
-		                  "only containers are written array by array");
+		return shd_fail(err, SHERD_EUNSUPPORTED, "unknown-format",
+		                "only containers are written array by array");
 	TRY(sherd_model_make(&model, parts, err)); /* which checks it all */
-	return sherd_container_writer_open(out, store, key, model, &o, err);
+	return shd_container_writer_open(out, store, key, model, &o, err);
 }

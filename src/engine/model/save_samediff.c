@@ -3,7 +3,7 @@
 #include "engine/model/save.h"
 #include "format/samediff/encode.h"
 
-SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
 
 /* What a file of another format tells about itself, and this one has no place or need for. */
 static bool is_about_the_file(const char *key)
@@ -18,16 +18,15 @@ static bool is_about_the_file(const char *key)
 	return false;
 }
 
-static int check_pairs(const sherd_model *model, const sherd_model_save_options *o, sherd_arena *arena,
-                       sherd_error *err)
+static int check_pairs(const sherd_model *model, const sherd_model_save_options *o, shd_arena *arena, sherd_error *err)
 {
 	const sherd_pair *pairs;
 	size_t count;
-	TRY(sherd_model_join_pairs(model->pairs, model->pair_count, o, arena, &pairs, &count, err));
+	TRY(shd_model_join_pairs(model->pairs, model->pair_count, o, arena, &pairs, &count, err));
 	for (size_t i = 0; i < count; i++)
 		if (!is_about_the_file(pairs[i].key) && !o->drop_pairs)
-			return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-			                  "a SameDiff FlatBuffers file cannot hold pairs: %.128s", pairs[i].key);
+			return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+			                "a SameDiff FlatBuffers file cannot hold pairs: %.128s", pairs[i].key);
 	return SHERD_OK;
 }
 
@@ -38,48 +37,48 @@ static int refuse_existing(sherd_store *store, const char *key, sherd_error *err
 	sherd_error failure;
 	int rc = sherd_store_stat(store, key, &stat, &failure);
 	if (rc == SHERD_OK)
-		return sherd_fail(err, SHERD_EEXIST, "exists", "it exists and may not be replaced");
+		return shd_fail(err, SHERD_EEXIST, "exists", "it exists and may not be replaced");
 	if (rc != SHERD_ENOTFOUND && err)
 		*err = failure;
 	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
 }
 
-static int write_all(const sherd_model *model, const sherd_samediff_encoding *e, sherd_writer *writer,
-                     sherd_meter *meter, sherd_error *err)
+static int write_all(const sherd_model *model, const shd_samediff_encoding *e, sherd_writer *writer, shd_meter *meter,
+                     sherd_error *err)
 {
 	for (size_t i = 0; i < e->piece_count; i++) {
-		const sherd_samediff_piece *p = &e->pieces[i];
+		const shd_samediff_piece *p = &e->pieces[i];
 		TRY(sherd_writer_append(writer, p->bytes, p->len, err));
-		TRY(sherd_meter_add(meter, p->len, err));
+		TRY(shd_meter_add(meter, p->len, err));
 		if (p->array == SHERD_NO_ARRAY)
 			continue;
-		const sherd_model_elements elements = {model, p->array, p->fortran, p->swap};
-		TRY(sherd_model_elements_write(&elements, writer, meter, err));
+		const shd_model_elements elements = {model, p->array, p->fortran, p->swap};
+		TRY(shd_model_elements_write(&elements, writer, meter, err));
 	}
 	return SHERD_OK;
 }
 
 static int save(const sherd_model *model, sherd_store *store, const char *key, const sherd_model_save_options *o,
-                sherd_arena *arena, sherd_error *err)
+                shd_arena *arena, sherd_error *err)
 {
-	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
-	const sherd_samediff_source source = {.graph = &model->graph,
-	                                      .arrays = model->arrays,
-	                                      .array_count = model->array_count,
-	                                      .without_updater = o->without_updater};
-	sherd_samediff_encoding made;
-	sherd_meter meter;
+	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	const shd_samediff_source source = {.graph = &model->graph,
+	                                    .arrays = model->arrays,
+	                                    .array_count = model->array_count,
+	                                    .without_updater = o->without_updater};
+	shd_samediff_encoding made;
+	shd_meter meter;
 	TRY(check_pairs(model, o, arena, err));
 	if (!o->replace)
 		TRY(refuse_existing(store, key, err));
-	TRY(sherd_samediff_encode(&source, SHERD_SAMEDIFF_LEGACY, arena, &made, err));
+	TRY(shd_samediff_encode(&source, SHD_SAMEDIFF_LEGACY, arena, &made, err));
 	const sherd_write_options options = {.mode = o->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
 	                                     .size_hint = made.size,
 	                                     .if_identity = o->replace ? o->if_identity : NULL};
 	TRY(sherd_store_write(store, key, &options, &writer, err));
-	sherd_meter_init(&meter, o->progress, made.size);
+	shd_meter_init(&meter, o->progress, made.size);
 	int rc = write_all(model, &made, writer, &meter, err);
-	sherd_meter_done(&meter);
+	shd_meter_done(&meter);
 	TRY(rc);
 	TRY(sherd_writer_commit(TAKE(writer), err));
 	if (o->written)
@@ -87,11 +86,11 @@ static int save(const sherd_model *model, sherd_store *store, const char *key, c
 	return SHERD_OK;
 }
 
-int sherd_model_save_samediff(const sherd_model *model, sherd_store *store, const char *key,
-                              const sherd_model_save_options *options, sherd_error *err)
+int shd_model_save_samediff(const sherd_model *model, sherd_store *store, const char *key,
+                            const sherd_model_save_options *options, sherd_error *err)
 {
-	sherd_arena arena = {0};
+	shd_arena arena = {0};
 	int rc = save(model, store, key, options, &arena, err);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	return rc;
 }

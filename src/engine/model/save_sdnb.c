@@ -3,38 +3,38 @@
 #include "engine/model/sdnb.h"
 #include "engine/model/sdnb_out.h"
 
-SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
 
 #define CLAIM ".sdnb.saving" /* behind the base of a set */
 
-static int write_file(const sherd_sdnb_out *out, sherd_store *store, const char *key, sherd_write_mode mode,
-                      char *identity, sherd_meter *meter, sherd_error *err)
+static int write_file(const shd_sdnb_out *out, sherd_store *store, const char *key, sherd_write_mode mode,
+                      char *identity, shd_meter *meter, sherd_error *err)
 {
-	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	const sherd_write_options options = {.mode = mode, .size_hint = out->size, .identity = identity};
 	TRY(sherd_store_write(store, key, &options, &writer, err));
-	TRY(sherd_sdnb_write(out, writer, meter, err));
+	TRY(shd_sdnb_write(out, writer, meter, err));
 	return sherd_writer_commit(TAKE(writer), err);
 }
 
 /* A set being written: its files, of which those before `done` and from 1 on were committed. */
 typedef struct set {
 	sherd_store *store;
-	sherd_str base;
+	shd_str base;
 	const char *whole; /* the key that was given: a file of this name would hide the set */
 	uint32_t files, done;
-	sherd_buf key;
-	sherd_claim claim;
+	shd_buf key;
+	shd_claim claim;
 	char identity[sizeof(((sherd_stat *)0)->identity)]; /* of the first file, once it is there */
 } set;
 
 static int name(set *s, uint32_t index, sherd_error *err)
 {
 	s->key.len = 0;
-	sherd_buf_append(&s->key, s->base.ptr, s->base.len);
-	sherd_buf_printf(&s->key, ".shard%u-of-%u" SHERD_SDNB_SUFFIX, index, s->files);
-	sherd_buf_u8(&s->key, 0);
-	return sherd_buf_check(&s->key, err);
+	shd_buf_append(&s->key, s->base.ptr, s->base.len);
+	shd_buf_printf(&s->key, ".shard%u-of-%u" SHD_SDNB_SUFFIX, index, s->files);
+	shd_buf_u8(&s->key, 0);
+	return shd_buf_check(&s->key, err);
 }
 
 static int exists(set *s, const char *key, bool *out, sherd_error *err)
@@ -50,66 +50,66 @@ static int exists(set *s, const char *key, bool *out, sherd_error *err)
 
 /* Nothing may stand there that a reader would take for a set, or for this model: neither can be exchanged for the set
  * in one step. */
-static int check_free(set *s, sherd_arena *arena, sherd_error *err)
+static int check_free(set *s, shd_arena *arena, sherd_error *err)
 {
-	sherd_sdnb_files files = {0};
+	shd_sdnb_files files = {0};
 	sherd_error found;
 	bool there;
 	TRY(exists(s, s->whole, &there, err));
 	if (there)
-		return sherd_in_object(err,
-		                       sherd_fail(err, SHERD_EEXIST, "cannot-replace",
-		                                  "one file of this name would hide the shards: remove it first"),
-		                       s->whole);
-	int rc = sherd_sdnb_find(s->store, s->whole, NULL, arena, &files, &found);
+		return shd_in_object(err,
+		                     shd_fail(err, SHERD_EEXIST, "cannot-replace",
+		                              "one file of this name would hide the shards: remove it first"),
+		                     s->whole);
+	int rc = shd_sdnb_find(s->store, s->whole, NULL, arena, &files, &found);
 	/* Of a set that lacks a file all but the first may be what a dead save has left. */
 	if (rc == SHERD_EINCOMPLETE || rc == SHERD_ENOTFOUND || rc == SHERD_EINVAL) {
 		for (uint32_t i = 0; i < s->files; i++) {
 			TRY(name(s, i, err));
 			TRY(exists(s, (const char *)s->key.data, &there, err));
 			if (there)
-				return sherd_in_object(err,
-				                       sherd_fail(err, SHERD_EEXIST, "cannot-replace",
-				                                  "a file of an unfinished set: remove it first"),
-				                       (const char *)s->key.data);
+				return shd_in_object(err,
+				                     shd_fail(err, SHERD_EEXIST, "cannot-replace",
+				                              "a file of an unfinished set: remove it first"),
+				                     (const char *)s->key.data);
 		}
 		return SHERD_OK;
 	}
 	if (rc == SHERD_OK)
-		return sherd_in_object(err,
-		                       sherd_fail(err, SHERD_EEXIST, "cannot-replace",
-		                                  "a set is there, and shards of SDNB cannot be replaced: remove "
-		                                  "them, or choose another name"),
-		                       files.keys[0]);
+		return shd_in_object(err,
+		                     shd_fail(err, SHERD_EEXIST, "cannot-replace",
+		                              "a set is there, and shards of SDNB cannot be replaced: remove "
+		                              "them, or choose another name"),
+		                     files.keys[0]);
 	if (err)
 		*err = found;
 	return rc;
 }
 
-static void put_claim(sherd_buf *out, uint32_t files)
+static void put_claim(shd_buf *out, uint32_t files)
 {
 	for (uint32_t i = 0; i < files; i++)
-		sherd_buf_printf(out, ".shard%u-of-%u" SHERD_SDNB_SUFFIX "\n", i, files);
+		shd_buf_printf(out, ".shard%u-of-%u" SHD_SDNB_SUFFIX "\n", i, files);
 }
 
 /* How many files a claim speaks of; 0 when it is not the text of one. */
 static int files_of_claim(const char *text, size_t len, uint32_t *out, sherd_error *err)
 {
-	SHERD_AUTO_BUF first = {0}, all = {0};
-	sherd_sdnb_name parsed;
+	SHD_AUTO_BUF first = {0}, all = {0};
+	shd_sdnb_name parsed;
 	const char *end = len ? memchr(text, '\n', len) : NULL;
 	*out = 0;
 	if (!end)
 		return SHERD_OK;
-	sherd_buf_u8(&first, 'x');
-	sherd_buf_append(&first, text, (size_t)(end - text));
-	TRY(sherd_buf_check(&first, err));
+	shd_buf_u8(&first, 'x');
+	shd_buf_append(&first, text, (size_t)(end - text));
+	TRY(shd_buf_check(&first, err));
 	/* Each file has a line as long as the first one's, or longer. */
-	if (!sherd_sdnb_name_parse((sherd_str){(const char *)first.data, first.len}, &parsed) ||
+	if (!shd_sdnb_name_parse((shd_str){(const char *)first.data, first.len}, &parsed) ||
 	    parsed.count > len / first.len)
 		return SHERD_OK;
 	put_claim(&all, parsed.count);
-	TRY(sherd_buf_check(&all, err));
+	TRY(shd_buf_check(&all, err));
 	*out = all.len == len && memcmp(all.data, text, len) == 0 ? parsed.count : 0;
 	return SHERD_OK;
 }
@@ -130,24 +130,24 @@ static int clear_dead(void *arg, const char *text, size_t len, sherd_error *err)
 		if (rc == SHERD_OK)
 			rc = sherd_store_remove(s->store, (const char *)dead.key.data, err);
 	}
-	sherd_buf_done(&dead.key);
+	shd_buf_done(&dead.key);
 	return rc;
 }
 
 /* Names that are taken are found before the claim lists them, and again after: no file of another's is ever listed.
  * Those of a save that lives by now are in nobody's way but its claim. */
-static int claim(set *s, sherd_arena *arena, sherd_error *err)
+static int claim(set *s, shd_arena *arena, sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0}, text = {0};
-	sherd_buf_append(&key, s->base.ptr, s->base.len);
-	sherd_buf_append(&key, CLAIM, sizeof(CLAIM));
+	SHD_AUTO_BUF key = {0}, text = {0};
+	shd_buf_append(&key, s->base.ptr, s->base.len);
+	shd_buf_append(&key, CLAIM, sizeof(CLAIM));
 	put_claim(&text, s->files);
-	TRY(sherd_buf_check(&key, err));
-	TRY(sherd_buf_check(&text, err));
+	TRY(shd_buf_check(&key, err));
+	TRY(shd_buf_check(&text, err));
 	const char *name = (const char *)key.data;
 	sherd_error failure;
 	bool saving;
-	TRY(sherd_claim_clear(s->store, name, clear_dead, s, err));
+	TRY(shd_claim_clear(s->store, name, clear_dead, s, err));
 	int rc = check_free(s, arena, &failure);
 	if (rc < 0) {
 		TRY(exists(s, name, &saving, err));
@@ -156,34 +156,34 @@ static int claim(set *s, sherd_arena *arena, sherd_error *err)
 		if (!saving)
 			return rc;
 	}
-	return sherd_claim_take(&s->claim, s->store, name, (sherd_str){(const char *)text.data, text.len}, clear_dead,
-	                        s, err);
+	return shd_claim_take(&s->claim, s->store, name, (shd_str){(const char *)text.data, text.len}, clear_dead, s,
+	                      err);
 }
 
 /* Arrays first; the first file, which has the graph, makes them a set. */
-static int write_set(set *s, const sherd_sdnb_out *out, sherd_meter *meter, sherd_error *err)
+static int write_set(set *s, const shd_sdnb_out *out, shd_meter *meter, sherd_error *err)
 {
 	for (s->done = 1; s->done < s->files; s->done++) {
 		TRY(name(s, s->done, err));
 		TRY(write_file(&out[s->done], s->store, (const char *)s->key.data, SHERD_WRITE_NEW, NULL, meter, err));
 	}
-	TRY(sherd_claim_check(&s->claim, err));
+	TRY(shd_claim_check(&s->claim, err));
 	TRY(name(s, 0, err));
 	return write_file(&out[0], s->store, (const char *)s->key.data, SHERD_WRITE_NEW, s->identity, meter, err);
 }
 
 /* A set of another number of files may have come, of a save whose claim somebody removed: who came later gives way, and
  * so does who cannot tell. */
-static int check_alone(set *s, sherd_arena *arena, sherd_error *err)
+static int check_alone(set *s, shd_arena *arena, sherd_error *err)
 {
-	sherd_sdnb_files files = {0};
+	shd_sdnb_files files = {0};
 	sherd_error found = {0};
-	int rc = sherd_sdnb_find(s->store, s->whole, NULL, arena, &files, &found);
+	int rc = shd_sdnb_find(s->store, s->whole, NULL, arena, &files, &found);
 	if (rc == SHERD_ECORRUPT && strcmp(found.reason, "two-sets") == 0)
-		rc = sherd_in_object(&found,
-		                     sherd_fail(&found, SHERD_ECONFLICT, "conflict",
-		                                "somebody else saved under this name meanwhile"),
-		                     s->whole);
+		rc = shd_in_object(
+			&found,
+			shd_fail(&found, SHERD_ECONFLICT, "conflict", "somebody else saved under this name meanwhile"),
+			s->whole);
 	else if (rc != SHERD_ENOMEM && rc != SHERD_EIO)
 		return SHERD_OK;
 	if (name(s, 0, NULL) == SHERD_OK)
@@ -205,12 +205,12 @@ static bool remove_written(set *s)
 	return all;
 }
 
-static int save_set(const sherd_sdnb_out *out, sherd_store *store, const char *key, uint32_t files, sherd_meter *meter,
-                    sherd_arena *arena, sherd_error *err)
+static int save_set(const shd_sdnb_out *out, sherd_store *store, const char *key, uint32_t files, shd_meter *meter,
+                    shd_arena *arena, sherd_error *err)
 {
-	set s = {.store = store, .base = sherd_str_of(key), .files = files, .whole = key};
-	if (sherd_str_ends(s.base, SHERD_SDNB_SUFFIX))
-		s.base.len -= strlen(SHERD_SDNB_SUFFIX);
+	set s = {.store = store, .base = shd_str_of(key), .files = files, .whole = key};
+	if (shd_str_ends(s.base, SHD_SDNB_SUFFIX))
+		s.base.len -= strlen(SHD_SDNB_SUFFIX);
 	int rc = claim(&s, arena, err);
 	if (rc == SHERD_OK)
 		rc = check_free(&s, arena, err);
@@ -222,38 +222,38 @@ static int save_set(const sherd_sdnb_out *out, sherd_store *store, const char *k
 		left = rc < 0 && !remove_written(&s);
 	}
 	if (left)
-		sherd_claim_leave(&s.claim);
+		shd_claim_leave(&s.claim);
 	else
-		sherd_claim_drop(&s.claim);
-	sherd_buf_done(&s.key);
+		shd_claim_drop(&s.claim);
+	shd_buf_done(&s.key);
 	return rc;
 }
 
 static int save(const sherd_model *model, sherd_store *store, const char *key, const sherd_model_save_options *o,
-                sherd_arena *arena, sherd_error *err)
+                shd_arena *arena, sherd_error *err)
 {
 	uint32_t files = o->shards > 1 ? o->shards : 1;
 	uint64_t total = 0;
-	sherd_sdnb_out *out;
-	sherd_meter meter;
-	TRY(sherd_sdnb_lay_out(model, o, files, arena, &out, err));
+	shd_sdnb_out *out;
+	shd_meter meter;
+	TRY(shd_sdnb_lay_out(model, o, files, arena, &out, err));
 	for (uint32_t i = 0; i < files; i++)
 		total += out[i].size;
-	sherd_meter_init(&meter, o->progress, total);
+	shd_meter_init(&meter, o->progress, total);
 	int rc = files > 1 ? save_set(out, store, key, files, &meter, arena, err)
 	                   : write_file(out, store, key, o->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, NULL,
 	                                &meter, err);
-	sherd_meter_done(&meter);
+	shd_meter_done(&meter);
 	if (rc == SHERD_OK && o->written)
 		*o->written = total;
 	return rc;
 }
 
-int sherd_model_save_sdnb(const sherd_model *model, sherd_store *store, const char *key,
-                          const sherd_model_save_options *options, sherd_error *err)
+int shd_model_save_sdnb(const sherd_model *model, sherd_store *store, const char *key,
+                        const sherd_model_save_options *options, sherd_error *err)
 {
-	sherd_arena arena = {0};
+	shd_arena arena = {0};
 	int rc = save(model, store, key, options, &arena, err);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	return rc;
 }

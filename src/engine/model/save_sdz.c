@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
 
 /* A writer that passes bytes on, or nowhere, and keeps their CRC. It is never committed nor aborted. */
 typedef struct crc_writer {
@@ -19,35 +19,35 @@ typedef struct crc_writer {
 static int append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
 {
 	crc_writer *w = (crc_writer *)writer;
-	w->crc = sherd_crc32(w->crc, buf, len);
+	w->crc = shd_crc32(w->crc, buf, len);
 	return w->to ? sherd_writer_append(w->to, buf, len, err) : SHERD_OK;
 }
 
 static const struct sherd_writer_ops crc_ops = {.append = append};
 
 typedef struct archive {
-	const sherd_sdnb_out *files;
-	sherd_zip_entry *entries;
+	const shd_sdnb_out *files;
+	shd_zip_entry *entries;
 	uint32_t count;
 	sherd_writer *writer;
 	uint64_t at;
-	sherd_meter meter;
+	shd_meter meter;
 } archive;
 
 static int write_entry(archive *a, uint32_t i, sherd_writer *to, sherd_error *err)
 {
 	crc_writer w = {.base = {.ops = &crc_ops, .key = a->writer->key, .store = a->writer->store}, .to = to};
-	TRY(sherd_sdnb_write(&a->files[i], &w.base, &a->meter, err));
+	TRY(shd_sdnb_write(&a->files[i], &w.base, &a->meter, err));
 	a->entries[i].crc = w.crc;
 	return SHERD_OK;
 }
 
 static int write_local(archive *a, uint32_t i, sherd_error *err)
 {
-	SHERD_AUTO_BUF head = {0};
+	SHD_AUTO_BUF head = {0};
 	a->entries[i].head = a->at;
-	sherd_zip_put_local(&head, &a->entries[i], SHERD_SDNB_ALIGN);
-	TRY(sherd_buf_check(&head, err));
+	shd_zip_put_local(&head, &a->entries[i], SHD_SDNB_ALIGN);
+	TRY(shd_buf_check(&head, err));
 	a->at += head.len;
 	return sherd_writer_append(a->writer, head.data, head.len, err);
 }
@@ -55,9 +55,9 @@ static int write_local(archive *a, uint32_t i, sherd_error *err)
 /* The head of the first entry lies at the front of the object, where it can be filled in when its CRC is known. */
 static int fill_first(archive *a, sherd_error *err)
 {
-	SHERD_AUTO_BUF head = {0};
-	sherd_zip_put_local(&head, &a->entries[0], SHERD_SDNB_ALIGN);
-	TRY(sherd_buf_check(&head, err));
+	SHD_AUTO_BUF head = {0};
+	shd_zip_put_local(&head, &a->entries[0], SHD_SDNB_ALIGN);
+	TRY(shd_buf_check(&head, err));
 	return sherd_writer_fill(a->writer, 0, head.data, head.len, err);
 }
 
@@ -76,24 +76,24 @@ static int write_entries(archive *a, sherd_error *err)
 
 static int write_directory(archive *a, sherd_error *err)
 {
-	SHERD_AUTO_BUF directory = {0};
-	sherd_zip_put_directory(&directory, a->entries, a->count, a->at);
-	TRY(sherd_buf_check(&directory, err));
+	SHD_AUTO_BUF directory = {0};
+	shd_zip_put_directory(&directory, a->entries, a->count, a->at);
+	TRY(shd_buf_check(&directory, err));
 	a->at += directory.len;
 	return sherd_writer_append(a->writer, directory.data, directory.len, err);
 }
 
-static int name_entries(archive *a, sherd_arena *arena, sherd_error *err)
+static int name_entries(archive *a, shd_arena *arena, sherd_error *err)
 {
 	for (uint32_t i = 0; i < a->count; i++) {
 		char name[64] = "model";
 		if (a->count > 1)
-			(void)snprintf(name, sizeof(name), "model.shard%u-of-%u" SHERD_SDNB_SUFFIX, i, a->count);
-		a->entries[i] = (sherd_zip_entry){.name = sherd_arena_str(arena, sherd_str_of(name)),
-		                                  .stored = a->files[i].size,
-		                                  .size = a->files[i].size};
+			(void)snprintf(name, sizeof(name), "model.shard%u-of-%u" SHD_SDNB_SUFFIX, i, a->count);
+		a->entries[i] = (shd_zip_entry){.name = shd_arena_str(arena, shd_str_of(name)),
+		                                .stored = a->files[i].size,
+		                                .size = a->files[i].size};
 		if (!a->entries[i].name)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 	}
 	return SHERD_OK;
 }
@@ -107,28 +107,28 @@ static uint64_t count_work(const archive *a)
 }
 
 static int save(const sherd_model *model, sherd_store *store, const char *key, const sherd_model_save_options *o,
-                sherd_arena *arena, sherd_error *err)
+                shd_arena *arena, sherd_error *err)
 {
-	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
-	sherd_sdnb_out *files;
+	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	shd_sdnb_out *files;
 	archive a = {.count = o->shards > 1 ? o->shards : 1};
-	if (a.count > SHERD_ZIP_MOST_ENTRIES)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "an archive cannot hold %u shards", a.count);
-	TRY(sherd_sdnb_lay_out(model, o, a.count, arena, &files, err));
+	if (a.count > SHD_ZIP_MOST_ENTRIES)
+		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "an archive cannot hold %u shards", a.count);
+	TRY(shd_sdnb_lay_out(model, o, a.count, arena, &files, err));
 	a.files = files;
-	a.entries = sherd_arena_alloc(arena, a.count, sizeof(*a.entries));
+	a.entries = shd_arena_alloc(arena, a.count, sizeof(*a.entries));
 	if (!a.entries)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	TRY(name_entries(&a, arena, err));
 	const sherd_write_options options = {.mode = o->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
-	                                     .head = SHERD_ZIP_LOCAL + SHERD_ZIP_MOST_NAME + SHERD_SDNB_ALIGN,
+	                                     .head = SHD_ZIP_LOCAL + SHD_ZIP_MOST_NAME + SHD_SDNB_ALIGN,
 	                                     .size_hint = files[0].size,
 	                                     .if_identity = o->replace ? o->if_identity : NULL};
 	TRY(sherd_store_write(store, key, &options, &writer, err));
 	a.writer = writer;
-	sherd_meter_init(&a.meter, o->progress, count_work(&a));
+	shd_meter_init(&a.meter, o->progress, count_work(&a));
 	int rc = write_entries(&a, err);
-	sherd_meter_done(&a.meter);
+	shd_meter_done(&a.meter);
 	TRY(rc);
 	TRY(write_directory(&a, err));
 	TRY(sherd_writer_commit(TAKE(writer), err));
@@ -137,11 +137,11 @@ static int save(const sherd_model *model, sherd_store *store, const char *key, c
 	return SHERD_OK;
 }
 
-int sherd_model_save_sdz(const sherd_model *model, sherd_store *store, const char *key,
-                         const sherd_model_save_options *options, sherd_error *err)
+int shd_model_save_sdz(const sherd_model *model, sherd_store *store, const char *key,
+                       const sherd_model_save_options *options, sherd_error *err)
 {
-	sherd_arena arena = {0};
+	shd_arena arena = {0};
 	int rc = save(model, store, key, options, &arena, err);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	return rc;
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(void, free)
 
 /* ---- the pairs */
 
@@ -19,17 +19,17 @@ static bool is_about_the_shard(const char *key)
 
 /* The model's, those of the options over them, and what every file must say of itself over both. */
 static int join_pairs(const sherd_model *model, const sherd_model_save_options *o, uint32_t file, uint32_t files,
-                      sherd_arena *arena, sherd_samediff_source *out, sherd_error *err)
+                      shd_arena *arena, shd_samediff_source *out, sherd_error *err)
 {
 	char number[16];
 	sherd_model_save_options all = *o;
-	sherd_pair *given = sherd_arena_alloc(arena, o->pair_count + 4, sizeof(*given));
-	sherd_pair *own = sherd_arena_alloc(arena, model->pair_count + 1, sizeof(*own));
+	sherd_pair *given = shd_arena_alloc(arena, o->pair_count + 4, sizeof(*given));
+	sherd_pair *own = shd_arena_alloc(arena, model->pair_count + 1, sizeof(*own));
 	(void)snprintf(number, sizeof(number), "%u", file);
-	const char *index = sherd_arena_str(arena, sherd_str_of(number));
+	const char *index = shd_arena_str(arena, shd_str_of(number));
 	size_t n = o->pair_count, own_count = 0;
 	if (!given || !own || !index)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < n; i++)
 		given[i] = o->pairs[i];
 	given[n++] = (sherd_pair){"nd4j.format.type", "APPENDED_BLOB"};
@@ -43,7 +43,7 @@ static int join_pairs(const sherd_model *model, const sherd_model_save_options *
 			own[own_count++] = model->pairs[i];
 	all.pairs = given;
 	all.pair_count = n;
-	return sherd_model_join_pairs(own, own_count, &all, arena, &out->pairs, &out->pair_count, err);
+	return shd_model_join_pairs(own, own_count, &all, arena, &out->pairs, &out->pair_count, err);
 }
 
 /* ---- the shards */
@@ -52,7 +52,7 @@ typedef struct division {
 	const sherd_model *model;
 	bool without_updater;
 	uint32_t shards; /* of weights */
-	sherd_arena *arena;
+	shd_arena *arena;
 	uint32_t *shard_of; /* for each variable */
 	uint64_t *bytes;    /* of each variable with what its updater remembers */
 	sherd_error *err;
@@ -68,9 +68,9 @@ static int weigh(division *d)
 		const sherd_model_updater *u = &g->updaters[i];
 		size_t v = sherd_model_find(d->model, u->parameter);
 		if (v == SHERD_NO_VARIABLE)
-			return sherd_fail(d->err, SHERD_EUNSUPPORTED, "cannot-hold",
-			                  "shards cannot hold the state of an updater of %.128s, which is no variable",
-			                  u->parameter);
+			return shd_fail(d->err, SHERD_EUNSUPPORTED, "cannot-hold",
+			                "shards cannot hold the state of an updater of %.128s, which is no variable",
+			                u->parameter);
 		for (size_t k = 0; k < u->arrays.count; k++)
 			d->bytes[v] += d->model->arrays[u->arrays.at[k]].bytes;
 	}
@@ -81,18 +81,18 @@ static int weigh(division *d)
 static int make_stubs(division *d, sherd_model_graph *out)
 {
 	const sherd_model_graph *g = &d->model->graph;
-	sherd_model_variable *v = sherd_arena_alloc(d->arena, g->variable_count + 1, sizeof(*v));
+	sherd_model_variable *v = shd_arena_alloc(d->arena, g->variable_count + 1, sizeof(*v));
 	if (!v)
-		return sherd_fail_nomem(d->err);
+		return shd_fail_nomem(d->err);
 	for (size_t i = 0; i < g->variable_count; i++) {
 		v[i] = g->variables[i];
 		v[i].array = SHERD_NO_ARRAY;
 		if (g->variables[i].array == SHERD_NO_ARRAY || v[i].shape.at)
 			continue;
 		const sherd_tensor *t = &d->model->arrays[g->variables[i].array];
-		int64_t *dims = sherd_arena_alloc(d->arena, t->ndim + 1u, sizeof(*dims));
+		int64_t *dims = shd_arena_alloc(d->arena, t->ndim + 1u, sizeof(*dims));
 		if (!dims)
-			return sherd_fail_nomem(d->err);
+			return shd_fail_nomem(d->err);
 		for (uint32_t k = 0; k < t->ndim; k++)
 			dims[k] = (int64_t)t->shape[k];
 		v[i].shape = (sherd_model_longs){t->ndim, dims};
@@ -108,10 +108,10 @@ static int make_stubs(division *d, sherd_model_graph *out)
 static int make_weights(division *d, uint32_t shard, sherd_model_graph *out)
 {
 	const sherd_model_graph *g = &d->model->graph;
-	sherd_model_variable *v = sherd_arena_alloc(d->arena, g->variable_count + 1, sizeof(*v));
-	sherd_model_updater *u = sherd_arena_alloc(d->arena, g->updater_count + 1, sizeof(*u));
+	sherd_model_variable *v = shd_arena_alloc(d->arena, g->variable_count + 1, sizeof(*v));
+	sherd_model_updater *u = shd_arena_alloc(d->arena, g->updater_count + 1, sizeof(*u));
 	if (!v || !u)
-		return sherd_fail_nomem(d->err);
+		return shd_fail_nomem(d->err);
 	*out = (sherd_model_graph){.variables = v, .fortran = g->fortran, .hollow = g->hollow};
 	for (size_t i = 0; i < g->variable_count; i++)
 		if (g->variables[i].array != SHERD_NO_ARRAY && d->shard_of[i] == shard)
@@ -123,11 +123,11 @@ static int make_weights(division *d, uint32_t shard, sherd_model_graph *out)
 	return SHERD_OK;
 }
 
-static int divide(division *d, sherd_samediff_source *sources)
+static int divide(division *d, shd_samediff_source *sources)
 {
-	sherd_model_graph *graphs = sherd_arena_alloc(d->arena, d->shards + 1u, sizeof(*graphs));
+	sherd_model_graph *graphs = shd_arena_alloc(d->arena, d->shards + 1u, sizeof(*graphs));
 	if (!graphs)
-		return sherd_fail_nomem(d->err);
+		return shd_fail_nomem(d->err);
 	TRY(weigh(d));
 	TRY(make_stubs(d, &graphs[0]));
 	for (uint32_t i = 0; i < d->shards; i++)
@@ -137,20 +137,20 @@ static int divide(division *d, sherd_samediff_source *sources)
 	return SHERD_OK;
 }
 
-int sherd_sdnb_divide(const sherd_model *model, const sherd_model_save_options *o, uint32_t files, sherd_arena *arena,
-                      sherd_samediff_source **out, sherd_error *err)
+int shd_sdnb_divide(const sherd_model *model, const sherd_model_save_options *o, uint32_t files, shd_arena *arena,
+                    shd_samediff_source **out, sherd_error *err)
 {
 	size_t variables = model->graph.variable_count;
-	sherd_samediff_source *sources = sherd_arena_alloc(arena, files, sizeof(*sources));
-	SHERD_AUTO(void, free) shard_of = calloc(variables + 1, sizeof(uint32_t));
-	SHERD_AUTO(void, free) bytes = calloc(variables + 1, sizeof(uint64_t));
+	shd_samediff_source *sources = shd_arena_alloc(arena, files, sizeof(*sources));
+	SHD_AUTO(void, free) shard_of = calloc(variables + 1, sizeof(uint32_t));
+	SHD_AUTO(void, free) bytes = calloc(variables + 1, sizeof(uint64_t));
 	if (!sources || !shard_of || !bytes)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (uint32_t i = 0; i < files; i++) {
-		sources[i] = (sherd_samediff_source){.graph = &model->graph,
-		                                     .arrays = model->arrays,
-		                                     .array_count = model->array_count,
-		                                     .without_updater = o->without_updater};
+		sources[i] = (shd_samediff_source){.graph = &model->graph,
+		                                   .arrays = model->arrays,
+		                                   .array_count = model->array_count,
+		                                   .without_updater = o->without_updater};
 		TRY(join_pairs(model, o, i, files, arena, &sources[i], err));
 	}
 	division d = {.model = model,

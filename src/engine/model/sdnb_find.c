@@ -12,11 +12,11 @@ typedef struct found {
 } found;
 
 typedef struct search {
-	sherd_str base;
+	shd_str base;
 	uint32_t count; /* only sets of so many; 0: of any number */
 	uint64_t most;
-	sherd_arena *arena;
-	sherd_buf files; /* of found */
+	shd_arena *arena;
+	shd_buf files; /* of found */
 	bool failed, too_many;
 } search;
 
@@ -24,12 +24,12 @@ static bool see(const char *key, const sherd_stat *stat, void *arg)
 {
 	(void)stat;
 	search *s = arg;
-	sherd_sdnb_name name;
-	if (!sherd_sdnb_name_parse(sherd_str_of(key), &name) || name.base.len != s->base.len ||
+	shd_sdnb_name name;
+	if (!shd_sdnb_name_parse(shd_str_of(key), &name) || name.base.len != s->base.len ||
 	    (s->count && name.count != s->count))
 		return true;
-	found f = {name.index, name.count, sherd_arena_str(s->arena, sherd_str_of(key))};
-	sherd_buf_append(&s->files, &f, sizeof(f));
+	found f = {name.index, name.count, shd_arena_str(s->arena, shd_str_of(key))};
+	shd_buf_append(&s->files, &f, sizeof(f));
 	s->failed = !f.key || s->files.failed;
 	s->too_many = s->files.len / sizeof(f) > s->most;
 	return !s->failed && !s->too_many;
@@ -47,16 +47,16 @@ static int by_set(const void *a, const void *b)
 
 static int list_files(search *s, sherd_store *store, sherd_error *err)
 {
-	SHERD_AUTO_BUF prefix = {0};
-	sherd_buf_append(&prefix, s->base.ptr, s->base.len);
-	sherd_buf_append(&prefix, ".shard", sizeof(".shard"));
-	TRY(sherd_buf_check(&prefix, err));
+	SHD_AUTO_BUF prefix = {0};
+	shd_buf_append(&prefix, s->base.ptr, s->base.len);
+	shd_buf_append(&prefix, ".shard", sizeof(".shard"));
+	TRY(shd_buf_check(&prefix, err));
 	TRY(sherd_store_list(store, (const char *)prefix.data, "", see, s, err));
 	if (s->failed)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	if (s->too_many)
-		return sherd_fail(err, SHERD_ELIMIT, "too-many-shards", "more than %llu shards",
-		                  (unsigned long long)s->most);
+		return shd_fail(err, SHERD_ELIMIT, "too-many-shards", "more than %llu shards",
+		                (unsigned long long)s->most);
 	if (s->files.len)
 		qsort(s->files.data, s->files.len / sizeof(found), sizeof(found), by_set);
 	return SHERD_OK;
@@ -68,8 +68,8 @@ static int first_missing(const found *set, size_t n, uint32_t *missing, sherd_er
 	uint32_t want = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (i && set[i].index == set[i - 1].index)
-			return sherd_fail(err, SHERD_ECORRUPT, "duplicate-name", "%.100s and %.100s are the same shard",
-			                  set[i - 1].key, set[i].key);
+			return shd_fail(err, SHERD_ECORRUPT, "duplicate-name", "%.100s and %.100s are the same shard",
+			                set[i - 1].key, set[i].key);
 		want += set[i].index == want;
 	}
 	*missing = want;
@@ -91,23 +91,23 @@ static int choose(const search *s, const found **set, size_t *count, sherd_error
 			missing = lacking ? missing : want;
 			lacking = lacking ? lacking : files + i;
 		} else if (whole) {
-			return sherd_fail(err, SHERD_ECORRUPT, "two-sets", "%.100s and %.100s are both of a whole set",
-			                  whole->key, files[i].key);
+			return shd_fail(err, SHERD_ECORRUPT, "two-sets", "%.100s and %.100s are both of a whole set",
+			                whole->key, files[i].key);
 		} else {
 			whole = files + i;
 			whole_count = next - i;
 		}
 	}
 	if (!whole && lacking)
-		return sherd_fail(err, SHERD_EINCOMPLETE, "missing-shard", "%.*s.shard%u-of-%u.sdnb is not there",
-		                  s->base.len < 150 ? (int)s->base.len : 150, s->base.ptr, missing, lacking->count);
+		return shd_fail(err, SHERD_EINCOMPLETE, "missing-shard", "%.*s.shard%u-of-%u.sdnb is not there",
+		                s->base.len < 150 ? (int)s->base.len : 150, s->base.ptr, missing, lacking->count);
 	*set = whole;
 	*count = whole_count;
 	return SHERD_OK;
 }
 
 /* Leaves out as it is when there are no files at all. */
-static int find_set(search *s, sherd_store *store, sherd_sdnb_files *out, sherd_error *err)
+static int find_set(search *s, sherd_store *store, shd_sdnb_files *out, sherd_error *err)
 {
 	const found *set = NULL;
 	size_t count = 0;
@@ -115,51 +115,51 @@ static int find_set(search *s, sherd_store *store, sherd_sdnb_files *out, sherd_
 	TRY(choose(s, &set, &count, err));
 	if (!set)
 		return SHERD_OK;
-	const char **keys = sherd_arena_alloc(s->arena, count, sizeof(*keys));
+	const char **keys = shd_arena_alloc(s->arena, count, sizeof(*keys));
 	if (!keys)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
 		keys[i] = set[i].key;
-	*out = (sherd_sdnb_files){.count = count, .keys = keys, .sharded = true};
+	*out = (shd_sdnb_files){.count = count, .keys = keys, .sharded = true};
 	return SHERD_OK;
 }
 
-static sherd_str base_of(const char *key)
+static shd_str base_of(const char *key)
 {
-	sherd_str base = sherd_str_of(key);
-	if (sherd_str_ends(base, SHERD_SDNB_SUFFIX))
-		base.len -= strlen(SHERD_SDNB_SUFFIX);
+	shd_str base = shd_str_of(key);
+	if (shd_str_ends(base, SHD_SDNB_SUFFIX))
+		base.len -= strlen(SHD_SDNB_SUFFIX);
 	return base;
 }
 
-static int find_file(sherd_store *store, const char *key, sherd_arena *arena, sherd_sdnb_files *out, sherd_error *err)
+static int find_file(sherd_store *store, const char *key, shd_arena *arena, shd_sdnb_files *out, sherd_error *err)
 {
 	sherd_stat stat;
 	TRY(sherd_store_stat(store, key, &stat, err));
-	const char **keys = sherd_arena_alloc(arena, 1, sizeof(*keys));
-	if (!keys || !(keys[0] = sherd_arena_str(arena, sherd_str_of(key))))
-		return sherd_fail_nomem(err);
-	*out = (sherd_sdnb_files){.count = 1, .keys = keys};
+	const char **keys = shd_arena_alloc(arena, 1, sizeof(*keys));
+	if (!keys || !(keys[0] = shd_arena_str(arena, shd_str_of(key))))
+		return shd_fail_nomem(err);
+	*out = (shd_sdnb_files){.count = 1, .keys = keys};
 	return SHERD_OK;
 }
 
-int sherd_sdnb_find(sherd_store *store, const char *key, const sherd_limits *limits, sherd_arena *arena,
-                    sherd_sdnb_files *out, sherd_error *err)
+int shd_sdnb_find(sherd_store *store, const char *key, const sherd_limits *limits, shd_arena *arena,
+                  shd_sdnb_files *out, sherd_error *err)
 {
-	search s = {.arena = arena, .most = sherd_limits_or_default(limits).shards};
-	sherd_sdnb_name name;
-	sherd_sdnb_files files = {0};
+	search s = {.arena = arena, .most = shd_limits_or_default(limits).shards};
+	shd_sdnb_name name;
+	shd_sdnb_files files = {0};
 	sherd_error failure;
-	bool is_shard = sherd_sdnb_name_parse(sherd_str_of(key), &name);
+	bool is_shard = shd_sdnb_name_parse(shd_str_of(key), &name);
 	int rc = is_shard ? SHERD_ENOTFOUND : find_file(store, key, arena, &files, &failure);
 	if (rc == SHERD_ENOTFOUND) {
 		s.base = is_shard ? name.base : base_of(key);
 		s.count = is_shard ? name.count : 0;
 		rc = find_set(&s, store, &files, &failure);
-		sherd_buf_done(&s.files);
+		shd_buf_done(&s.files);
 	}
 	if (rc == SHERD_OK && !files.count)
-		rc = sherd_fail(&failure, SHERD_ENOTFOUND, "not-found", "nothing is there");
+		rc = shd_fail(&failure, SHERD_ENOTFOUND, "not-found", "nothing is there");
 	if (rc < 0) {
 		if (err)
 			*err = failure;
@@ -169,15 +169,15 @@ int sherd_sdnb_find(sherd_store *store, const char *key, const sherd_limits *lim
 	return SHERD_OK;
 }
 
-int sherd_sdnb_has_shards(sherd_store *store, const char *key, bool *out, sherd_error *err)
+int shd_sdnb_has_shards(sherd_store *store, const char *key, bool *out, sherd_error *err)
 {
-	sherd_arena arena = {0};
+	shd_arena arena = {0};
 	sherd_error failure;
 	search s = {.arena = &arena, .base = base_of(key), .most = 0};
 	int rc = list_files(&s, store, &failure);
 	*out = s.too_many;
-	sherd_buf_done(&s.files);
-	sherd_arena_done(&arena);
+	shd_buf_done(&s.files);
+	shd_arena_done(&arena);
 	if (rc == SHERD_OK || rc == SHERD_ELIMIT || rc == SHERD_EINVAL) /* none, one, or too long for a key: none */
 		return SHERD_OK;
 	if (err)

@@ -10,8 +10,8 @@ static int check_texts(const sherd_model *model, sherd_error *err)
 {
 	for (size_t i = 0; i < model->array_count; i++)
 		if (model->arrays[i].dtype == SHERD_UTF8)
-			return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-			                  "an SDNB file cannot hold the texts of %.128s", model->arrays[i].name);
+			return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+			                "an SDNB file cannot hold the texts of %.128s", model->arrays[i].name);
 	return SHERD_OK;
 }
 
@@ -22,39 +22,39 @@ static int check_description(const sherd_model_variable *v, const sherd_tensor *
 	for (size_t i = 0; told && same && i < v->shape.count; i++)
 		same = v->shape.at[i] >= 0 && (uint64_t)v->shape.at[i] == t->shape[i];
 	if (!same)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-		                  "an SDNB file cannot hold %.128s, whose type or shape is not that of its array",
-		                  v->name);
+		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+		                "an SDNB file cannot hold %.128s, whose type or shape is not that of its array",
+		                v->name);
 	return SHERD_OK;
 }
 
-/* Arrays that the encoder left to us, one behind the other at multiples of SHERD_SDNB_ALIGN. */
-static int place_arrays(const sherd_samediff_source *s, sherd_arena *arena, sherd_sdnb_out *out, sherd_error *err)
+/* Arrays that the encoder left to us, one behind the other at multiples of SHD_SDNB_ALIGN. */
+static int place_arrays(const shd_samediff_source *s, shd_arena *arena, shd_sdnb_out *out, sherd_error *err)
 {
 	const sherd_model_graph *g = s->graph;
-	size_t *arrays = sherd_arena_alloc(arena, g->variable_count + 1, sizeof(*arrays));
-	sherd_java_manifest_entry *entries = sherd_arena_alloc(arena, g->variable_count + 1, sizeof(*entries));
-	uint64_t at = SHERD_SDNB_HEAD + out->graph.size;
+	size_t *arrays = shd_arena_alloc(arena, g->variable_count + 1, sizeof(*arrays));
+	shd_java_manifest_entry *entries = shd_arena_alloc(arena, g->variable_count + 1, sizeof(*entries));
+	uint64_t at = SHD_SDNB_HEAD + out->graph.size;
 	if (!arrays || !entries)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < g->variable_count; i++) {
 		const sherd_model_variable *v = &g->variables[i];
-		if (v->array == SHERD_NO_ARRAY || s->arrays[v->array].bytes < SHERD_SAMEDIFF_INLINE)
+		if (v->array == SHERD_NO_ARRAY || s->arrays[v->array].bytes < SHD_SAMEDIFF_INLINE)
 			continue;
 		const sherd_tensor *t = &s->arrays[v->array];
 		TRY(check_description(v, t, err));
-		at += -at & (SHERD_SDNB_ALIGN - 1);
-		if (t->bytes > MOST - SHERD_SDNB_HEAD - SHERD_SDNB_ALIGN)
-			return sherd_fail(err, SHERD_EUNSUPPORTED, "too-large",
-			                  "%.128s alone has 2 GiB or more, which SameDiff cannot load: only a "
-			                  "container (.sdc) holds it",
-			                  v->name);
+		at += -at & (SHD_SDNB_ALIGN - 1);
+		if (t->bytes > MOST - SHD_SDNB_HEAD - SHD_SDNB_ALIGN)
+			return shd_fail(err, SHERD_EUNSUPPORTED, "too-large",
+			                "%.128s alone has 2 GiB or more, which SameDiff cannot load: only a "
+			                "container (.sdc) holds it",
+			                v->name);
 		if (at + t->bytes > MOST)
-			return sherd_fail(err, SHERD_EUNSUPPORTED, "too-large",
-			                  "with %.128s a file would have 2 GiB or more, which SameDiff cannot load: "
-			                  "use (more) shards",
-			                  v->name);
-		entries[out->count] = (sherd_java_manifest_entry){v->name, at, t->bytes};
+			return shd_fail(err, SHERD_EUNSUPPORTED, "too-large",
+			                "with %.128s a file would have 2 GiB or more, which SameDiff cannot load: "
+			                "use (more) shards",
+			                v->name);
+		entries[out->count] = (shd_java_manifest_entry){v->name, at, t->bytes};
 		arrays[out->count++] = v->array;
 		at += t->bytes;
 	}
@@ -64,69 +64,69 @@ static int place_arrays(const sherd_samediff_source *s, sherd_arena *arena, sher
 	return SHERD_OK;
 }
 
-static int lay_out(const sherd_model *model, const sherd_samediff_source *s, sherd_arena *arena, sherd_sdnb_out *out,
+static int lay_out(const sherd_model *model, const shd_samediff_source *s, shd_arena *arena, shd_sdnb_out *out,
                    sherd_error *err)
 {
-	SHERD_AUTO_BUF manifest = {0};
-	*out = (sherd_sdnb_out){.model = model};
-	TRY(sherd_samediff_encode(s, SHERD_SAMEDIFF_SDNB, arena, &out->graph, err));
+	SHD_AUTO_BUF manifest = {0};
+	*out = (shd_sdnb_out){.model = model};
+	TRY(shd_samediff_encode(s, SHD_SAMEDIFF_SDNB, arena, &out->graph, err));
 	TRY(place_arrays(s, arena, out, err));
-	TRY(sherd_java_manifest_encode(&manifest, out->entries, out->count, err));
-	out->manifest = sherd_arena_copy(arena, manifest.data, manifest.len);
+	TRY(shd_java_manifest_encode(&manifest, out->entries, out->count, err));
+	out->manifest = shd_arena_copy(arena, manifest.data, manifest.len);
 	out->head.manifest_bytes = manifest.len;
 	out->size = out->head.manifest + manifest.len;
-	return out->manifest ? SHERD_OK : sherd_fail_nomem(err);
+	return out->manifest ? SHERD_OK : shd_fail_nomem(err);
 }
 
-int sherd_sdnb_lay_out(const sherd_model *model, const sherd_model_save_options *o, uint32_t files, sherd_arena *arena,
-                       sherd_sdnb_out **out, sherd_error *err)
+int shd_sdnb_lay_out(const sherd_model *model, const sherd_model_save_options *o, uint32_t files, shd_arena *arena,
+                     shd_sdnb_out **out, sherd_error *err)
 {
-	sherd_samediff_source *sources;
-	sherd_sdnb_out *made = sherd_arena_alloc(arena, files, sizeof(*made));
+	shd_samediff_source *sources;
+	shd_sdnb_out *made = shd_arena_alloc(arena, files, sizeof(*made));
 	if (!made)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	if (o->compress != SHERD_COMPRESS_NONE)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "%s is not written compressed",
-		                  sherd_format_name(o->format));
+		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "%s is not written compressed",
+		                sherd_format_name(o->format));
 	TRY(check_texts(model, err));
-	TRY(sherd_sdnb_divide(model, o, files, arena, &sources, err));
+	TRY(shd_sdnb_divide(model, o, files, arena, &sources, err));
 	for (uint32_t i = 0; i < files; i++)
 		TRY(lay_out(model, &sources[i], arena, &made[i], err));
 	*out = made;
 	return SHERD_OK;
 }
 
-static int write_bytes(sherd_writer *writer, const void *bytes, size_t len, sherd_meter *meter, sherd_error *err)
+static int write_bytes(sherd_writer *writer, const void *bytes, size_t len, shd_meter *meter, sherd_error *err)
 {
 	TRY(sherd_writer_append(writer, bytes, len, err));
-	return sherd_meter_add(meter, len, err);
+	return shd_meter_add(meter, len, err);
 }
 
-static int write_graph(const sherd_sdnb_out *out, sherd_writer *writer, sherd_meter *meter, sherd_error *err)
+static int write_graph(const shd_sdnb_out *out, sherd_writer *writer, shd_meter *meter, sherd_error *err)
 {
 	for (size_t i = 0; i < out->graph.piece_count; i++) {
-		const sherd_samediff_piece *p = &out->graph.pieces[i];
+		const shd_samediff_piece *p = &out->graph.pieces[i];
 		TRY(write_bytes(writer, p->bytes, p->len, meter, err));
 		if (p->array == SHERD_NO_ARRAY)
 			continue;
-		const sherd_model_elements elements = {out->model, p->array, p->fortran, p->swap};
-		TRY(sherd_model_elements_write(&elements, writer, meter, err));
+		const shd_model_elements elements = {out->model, p->array, p->fortran, p->swap};
+		TRY(shd_model_elements_write(&elements, writer, meter, err));
 	}
 	return SHERD_OK;
 }
 
-int sherd_sdnb_write(const sherd_sdnb_out *out, sherd_writer *writer, sherd_meter *meter, sherd_error *err)
+int shd_sdnb_write(const shd_sdnb_out *out, sherd_writer *writer, shd_meter *meter, sherd_error *err)
 {
-	static const uint8_t zeros[SHERD_SDNB_ALIGN];
-	uint8_t head[SHERD_SDNB_HEAD];
-	uint64_t at = SHERD_SDNB_HEAD + out->graph.size;
-	sherd_sdnb_head_encode(&out->head, head);
+	static const uint8_t zeros[SHD_SDNB_ALIGN];
+	uint8_t head[SHD_SDNB_HEAD];
+	uint64_t at = SHD_SDNB_HEAD + out->graph.size;
+	shd_sdnb_head_encode(&out->head, head);
 	TRY(write_bytes(writer, head, sizeof(head), meter, err));
 	TRY(write_graph(out, writer, meter, err));
 	for (size_t i = 0; i < out->count; i++) {
-		const sherd_model_elements elements = {.model = out->model, .array = out->arrays[i]};
+		const shd_model_elements elements = {.model = out->model, .array = out->arrays[i]};
 		TRY(write_bytes(writer, zeros, (size_t)(out->entries[i].offset - at), meter, err));
-		TRY(sherd_model_elements_write(&elements, writer, meter, err));
+		TRY(shd_model_elements_write(&elements, writer, meter, err));
 		at = out->entries[i].offset + out->entries[i].length;
 	}
 	return write_bytes(writer, out->manifest, (size_t)out->head.manifest_bytes, meter, err);

@@ -1,6 +1,6 @@
 /* engine/model/sdnb_out.h - writing SDNB files: what goes into each, where it lies there, and its bytes. */
-#ifndef SHERD_ENGINE_MODEL_SDNB_OUT_H
-#define SHERD_ENGINE_MODEL_SDNB_OUT_H
+#ifndef SHD_ENGINE_MODEL_SDNB_OUT_H
+#define SHD_ENGINE_MODEL_SDNB_OUT_H
 
 #include "base/meter.h"
 #include "engine/model/save.h"
@@ -8,27 +8,27 @@
 #include "format/samediff/sdnb.h"
 
 /* One file, all of whose places are known before its first byte is written. */
-typedef struct sherd_sdnb_out {
+typedef struct shd_sdnb_out {
 	const sherd_model *model;
-	sherd_samediff_encoding graph;
+	shd_samediff_encoding graph;
 	size_t count; /* arrays behind the graph */
 	const size_t *arrays;
-	const sherd_java_manifest_entry *entries; /* where they lie */
-	sherd_sdnb_head head;
+	const shd_java_manifest_entry *entries; /* where they lie */
+	shd_sdnb_head head;
 	const uint8_t *manifest;
 	uint64_t size;
-} sherd_sdnb_out;
+} shd_sdnb_out;
 
 /* Divides the model over so many files (1: all in one; else the first has the graph, the others have the arrays) and
  * lays each of them out, in the arena. SHERD_EUNSUPPORTED: "cannot-hold" names what SDNB has no place for, "too-large"
  * is a file that SameDiff could not load. */
-int sherd_sdnb_lay_out(const sherd_model *model, const sherd_model_save_options *options, uint32_t files,
-                       sherd_arena *arena, sherd_sdnb_out **out, sherd_error *err);
+int shd_sdnb_lay_out(const sherd_model *model, const sherd_model_save_options *options, uint32_t files,
+                     shd_arena *arena, shd_sdnb_out **out, sherd_error *err);
 /* Appends the file to the writer, size bytes. */
-int sherd_sdnb_write(const sherd_sdnb_out *out, sherd_writer *writer, sherd_meter *meter, sherd_error *err);
+int shd_sdnb_write(const shd_sdnb_out *out, sherd_writer *writer, shd_meter *meter, sherd_error *err);
 
 /* What each file holds of the model: sources for the encoder, of which the first has the graph. */
-int sherd_sdnb_divide(const sherd_model *model, const sherd_model_save_options *options, uint32_t files,
-                      sherd_arena *arena, sherd_samediff_source **out, sherd_error *err);
+int shd_sdnb_divide(const sherd_model *model, const sherd_model_save_options *options, uint32_t files, shd_arena *arena,
+                    shd_samediff_source **out, sherd_error *err);
 
 #endif

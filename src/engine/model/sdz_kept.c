@@ -5,47 +5,46 @@
 
 static int by_length(const void *left, const void *right)
 {
-	const sherd_sdz_part *a = left, *b = right;
+	const shd_sdz_part *a = left, *b = right;
 	return a->len < b->len ? -1 : a->len > b->len;
 }
 
 static int by_place(const void *left, const void *right)
 {
-	const sherd_sdz_part *a = left, *b = right;
+	const shd_sdz_part *a = left, *b = right;
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
 /* The smallest ones first: they gain most. */
-void sherd_sdz_kept_init(sherd_sdz_kept *k, sherd_sdz_part *parts, size_t count)
+void shd_sdz_kept_init(shd_sdz_kept *k, shd_sdz_part *parts, size_t count)
 {
 	uint64_t total = 0;
 	size_t kept = 0;
-	*k = (sherd_sdz_kept){.parts = parts};
+	*k = (shd_sdz_kept){.parts = parts};
 	if (!count)
 		return;
 	qsort(parts, count, sizeof(*parts), by_length);
-	while (kept < count && parts[kept].len <= SHERD_SDZ_KEPT_MOST &&
-	       (total += parts[kept].len) <= SHERD_SDZ_KEPT_TOTAL)
+	while (kept < count && parts[kept].len <= SHD_SDZ_KEPT_MOST && (total += parts[kept].len) <= SHD_SDZ_KEPT_TOTAL)
 		kept++;
 	if (kept)
 		qsort(parts, kept, sizeof(*parts), by_place);
 	for (size_t i = 0; i < kept; i++) {
-		const sherd_sdz_part *last = k->count ? &parts[k->count - 1] : NULL;
+		const shd_sdz_part *last = k->count ? &parts[k->count - 1] : NULL;
 		if (parts[i].len && (!last || last->at + last->len <= parts[i].at))
 			parts[k->count++] = parts[i];
 	}
 }
 
-void sherd_sdz_kept_done(sherd_sdz_kept *k)
+void shd_sdz_kept_done(shd_sdz_kept *k)
 {
 	for (size_t i = 0; i < k->count; i++)
 		free(k->parts[i].bytes);
 	free(k->parts);
-	*k = (sherd_sdz_kept){0};
+	*k = (shd_sdz_kept){0};
 }
 
 /* The first part that ends behind this byte. */
-static size_t first_behind(const sherd_sdz_kept *k, uint64_t at)
+static size_t first_behind(const shd_sdz_kept *k, uint64_t at)
 {
 	size_t low = 0, high = k->count;
 	while (low < high) {
@@ -58,10 +57,10 @@ static size_t first_behind(const sherd_sdz_kept *k, uint64_t at)
 	return low;
 }
 
-void sherd_sdz_kept_pass(sherd_sdz_kept *k, uint64_t at, const uint8_t *bytes, size_t len)
+void shd_sdz_kept_pass(shd_sdz_kept *k, uint64_t at, const uint8_t *bytes, size_t len)
 {
 	for (size_t i = first_behind(k, at); i < k->count && k->parts[i].at < at + len; i++) {
-		sherd_sdz_part *p = &k->parts[i];
+		shd_sdz_part *p = &k->parts[i];
 		uint64_t want = p->at + p->have, left = p->len - p->have;
 		if (!left || want < at || want >= at + len)
 			continue;
@@ -74,7 +73,7 @@ void sherd_sdz_kept_pass(sherd_sdz_kept *k, uint64_t at, const uint8_t *bytes, s
 	}
 }
 
-bool sherd_sdz_kept_give(const sherd_sdz_kept *k, uint64_t at, void *out, size_t len)
+bool shd_sdz_kept_give(const shd_sdz_kept *k, uint64_t at, void *out, size_t len)
 {
 	size_t i = first_behind(k, at);
 	if (i == k->count || k->parts[i].at > at)

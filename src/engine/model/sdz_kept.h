@@ -2,33 +2,33 @@
  *
  * Arrays are read in an order of their own, and each step back inflates again what lies between two points. Most arrays
  * of a model are small: those are kept as soon as they were passed, so that they are never gone back for. */
-#ifndef SHERD_ENGINE_MODEL_SDZ_KEPT_H
-#define SHERD_ENGINE_MODEL_SDZ_KEPT_H
+#ifndef SHD_ENGINE_MODEL_SDZ_KEPT_H
+#define SHD_ENGINE_MODEL_SDZ_KEPT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define SHERD_SDZ_KEPT_MOST (64u << 10)  /* bytes of one part */
-#define SHERD_SDZ_KEPT_TOTAL (16u << 20) /* and of all of them */
+#define SHD_SDZ_KEPT_MOST (64u << 10)  /* bytes of one part */
+#define SHD_SDZ_KEPT_TOTAL (16u << 20) /* and of all of them */
 
-typedef struct sherd_sdz_part {
+typedef struct shd_sdz_part {
 	uint64_t at;
 	uint32_t len, have; /* bytes of it, from its beginning, that were passed */
 	uint8_t *bytes;     /* NULL: none yet */
-} sherd_sdz_part;
+} shd_sdz_part;
 
-typedef struct sherd_sdz_kept {
-	sherd_sdz_part *parts; /* by their place, none over another */
+typedef struct shd_sdz_kept {
+	shd_sdz_part *parts; /* by their place, none over another */
 	size_t count;
-} sherd_sdz_kept;
+} shd_sdz_kept;
 
 /* Takes the parts over, which are in any order and were allocated by malloc(); those that are too much are left out. */
-void sherd_sdz_kept_init(sherd_sdz_kept *k, sherd_sdz_part *parts, size_t count);
-void sherd_sdz_kept_done(sherd_sdz_kept *k);
+void shd_sdz_kept_init(shd_sdz_kept *k, shd_sdz_part *parts, size_t count);
+void shd_sdz_kept_done(shd_sdz_kept *k);
 /* The stream came past these bytes. */
-void sherd_sdz_kept_pass(sherd_sdz_kept *k, uint64_t at, const uint8_t *bytes, size_t len);
+void shd_sdz_kept_pass(shd_sdz_kept *k, uint64_t at, const uint8_t *bytes, size_t len);
 /* Gives bytes that are kept, all of them or none. */
-bool sherd_sdz_kept_give(const sherd_sdz_kept *k, uint64_t at, void *out, size_t len);
+bool shd_sdz_kept_give(const shd_sdz_kept *k, uint64_t at, void *out, size_t len);
 
 #endif

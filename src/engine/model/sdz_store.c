@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(void, free)
 
 /* ---- entries */
 
@@ -15,7 +15,7 @@ typedef struct entry_reader {
 	sherd_reader base;
 	const sherd_reader *archive;
 	uint64_t data;
-	sherd_sdz_stream *stream; /* of a compressed one */
+	shd_sdz_stream *stream; /* of a compressed one */
 } entry_reader;
 
 static int read_stored(const sherd_reader *reader, uint64_t offset, void *buf, size_t len, sherd_error *err)
@@ -43,12 +43,12 @@ static int check_stored(const sherd_reader *reader, sherd_error *err)
 
 static int read_deflated(const sherd_reader *reader, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
-	return sherd_sdz_stream_at(((const entry_reader *)reader)->stream, offset, buf, len, err);
+	return shd_sdz_stream_at(((const entry_reader *)reader)->stream, offset, buf, len, err);
 }
 
 static void close_entry(sherd_reader *reader)
 {
-	sherd_sdz_stream_close(((entry_reader *)reader)->stream);
+	shd_sdz_stream_close(((entry_reader *)reader)->stream);
 	free(reader);
 }
 
@@ -56,10 +56,10 @@ static const struct sherd_reader_ops stored_ops = {
 	.at = read_stored, .map = map_stored, .close = close_entry, .advise = advise_stored, .check = check_stored};
 static const struct sherd_reader_ops deflated_ops = {.at = read_deflated, .close = close_entry};
 
-void sherd_sdz_keep(sherd_reader *reader, sherd_sdz_part *parts, size_t count)
+void shd_sdz_keep(sherd_reader *reader, shd_sdz_part *parts, size_t count)
 {
 	if (reader->ops == &deflated_ops)
-		sherd_sdz_stream_keep(((entry_reader *)reader)->stream, parts, count);
+		shd_sdz_stream_keep(((entry_reader *)reader)->stream, parts, count);
 	else
 		free(parts);
 }
@@ -68,7 +68,7 @@ void sherd_sdz_keep(sherd_reader *reader, sherd_sdz_part *parts, size_t count)
 
 static int refuse(sherd_error *err)
 {
-	return sherd_fail(err, SHERD_EUNSUPPORTED, "read-only", "an archive that was opened for reading");
+	return shd_fail(err, SHERD_EUNSUPPORTED, "read-only", "an archive that was opened for reading");
 }
 
 static int refuse_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,
@@ -86,52 +86,52 @@ static int refuse_remove(sherd_store *store, const char *key, const char *if_ide
 
 static int by_name(const void *a, const void *b)
 {
-	const sherd_zip_entry *const *x = a, *const *y = b;
+	const shd_zip_entry *const *x = a, *const *y = b;
 	return strcmp((*x)->name, (*y)->name);
 }
 
-static const sherd_zip_entry *find(const sherd_sdz_store *z, const char *key)
+static const shd_zip_entry *find(const shd_sdz_store *z, const char *key)
 {
 	size_t prefix = strlen(z->prefix);
 	if (strncmp(key, z->prefix, prefix) != 0 || !z->count)
 		return NULL;
-	const sherd_zip_entry wanted = {.name = key + prefix}, *w = &wanted;
-	const sherd_zip_entry *const *e = bsearch(&w, z->entries, z->count, sizeof(z->entries[0]), by_name);
+	const shd_zip_entry wanted = {.name = key + prefix}, *w = &wanted;
+	const shd_zip_entry *const *e = bsearch(&w, z->entries, z->count, sizeof(z->entries[0]), by_name);
 	return e ? *e : NULL;
 }
 
-int sherd_sdz_find_data(const sherd_sdz_store *z, const sherd_zip_entry *e, uint64_t *data, sherd_error *err)
+int shd_sdz_find_data(const shd_sdz_store *z, const shd_zip_entry *e, uint64_t *data, sherd_error *err)
 {
-	uint8_t raw[SHERD_ZIP_LOCAL + SHERD_ZIP_MOST_NAME];
-	TRY(sherd_reader_at(z->archive, e->head, raw, SHERD_ZIP_LOCAL + strlen(e->name), err));
-	return sherd_in_reader(err, sherd_zip_decode_local(raw, e, data, err), z->archive);
+	uint8_t raw[SHD_ZIP_LOCAL + SHD_ZIP_MOST_NAME];
+	TRY(sherd_reader_at(z->archive, e->head, raw, SHD_ZIP_LOCAL + strlen(e->name), err));
+	return shd_in_reader(err, shd_zip_decode_local(raw, e, data, err), z->archive);
 }
 
 static int open_entry(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err)
 {
-	const sherd_sdz_store *z = (const sherd_sdz_store *)store;
-	const sherd_zip_entry *e = find(z, key);
+	const shd_sdz_store *z = (const shd_sdz_store *)store;
+	const shd_zip_entry *e = find(z, key);
 	uint64_t data;
 	if (!e)
-		return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "the archive has no such entry");
-	TRY(sherd_sdz_find_data(z, e, &data, err));
-	SHERD_AUTO(void, free) room = calloc(1, sizeof(entry_reader));
+		return shd_fail(err, SHERD_ENOTFOUND, "not-found", "the archive has no such entry");
+	TRY(shd_sdz_find_data(z, e, &data, err));
+	SHD_AUTO(void, free) room = calloc(1, sizeof(entry_reader));
 	entry_reader *r = room;
 	if (!r)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	r->archive = z->archive;
 	r->data = data;
 	r->base.size = e->size;
-	r->base.ops = e->method == SHERD_ZIP_STORED ? &stored_ops : &deflated_ops;
+	r->base.ops = e->method == SHD_ZIP_STORED ? &stored_ops : &deflated_ops;
 	(void)snprintf(r->base.identity, sizeof(r->base.identity), "%s", sherd_reader_identity(z->archive));
-	if (e->method != SHERD_ZIP_STORED)
-		TRY(sherd_sdz_stream_open(&r->stream, z->archive, e, data, err));
+	if (e->method != SHD_ZIP_STORED)
+		TRY(shd_sdz_stream_open(&r->stream, z->archive, e, data, err));
 	room = NULL;
 	*out = &r->base;
 	return SHERD_OK;
 }
 
-static void describe(const sherd_sdz_store *z, const sherd_zip_entry *e, sherd_stat *out)
+static void describe(const shd_sdz_store *z, const shd_zip_entry *e, sherd_stat *out)
 {
 	*out = (sherd_stat){.size = e->size};
 	(void)snprintf(out->identity, sizeof(out->identity), "%s", sherd_reader_identity(z->archive));
@@ -139,10 +139,10 @@ static void describe(const sherd_sdz_store *z, const sherd_zip_entry *e, sherd_s
 
 static int stat_entry(sherd_store *store, const char *key, sherd_stat *out, sherd_error *err)
 {
-	const sherd_sdz_store *z = (const sherd_sdz_store *)store;
-	const sherd_zip_entry *e = find(z, key);
+	const shd_sdz_store *z = (const shd_sdz_store *)store;
+	const shd_zip_entry *e = find(z, key);
 	if (!e)
-		return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "the archive has no such entry");
+		return shd_fail(err, SHERD_ENOTFOUND, "not-found", "the archive has no such entry");
 	describe(z, e, out);
 	return SHERD_OK;
 }
@@ -150,7 +150,7 @@ static int stat_entry(sherd_store *store, const char *key, sherd_stat *out, sher
 static int list_entries(sherd_store *store, const char *prefix, const char *after, sherd_list_fn *each, void *arg,
                         sherd_error *err)
 {
-	const sherd_sdz_store *z = (const sherd_sdz_store *)store;
+	const shd_sdz_store *z = (const shd_sdz_store *)store;
 	(void)err;
 	for (size_t i = 0; i < z->count; i++) {
 		char key[SHERD_MAX_KEY + 1];
@@ -167,9 +167,9 @@ static int list_entries(sherd_store *store, const char *prefix, const char *afte
 
 static void close_store(sherd_store *store)
 {
-	sherd_sdz_store *z = (sherd_sdz_store *)store;
+	shd_sdz_store *z = (shd_sdz_store *)store;
 	sherd_reader_close(z->archive);
-	sherd_arena_done(&z->arena);
+	shd_arena_done(&z->arena);
 	free(z);
 }
 
@@ -184,46 +184,46 @@ static const struct sherd_store_ops ops = {
 	.close = close_store,
 };
 
-static int read_directory(sherd_sdz_store *z, const sherd_limits *limits, sherd_zip_entry **entries, sherd_error *err)
+static int read_directory(shd_sdz_store *z, const sherd_limits *limits, shd_zip_entry **entries, sherd_error *err)
 {
-	sherd_zip_end end;
+	shd_zip_end end;
 	uint64_t size = sherd_reader_size(z->archive);
-	size_t len = size < SHERD_ZIP_TAIL ? (size_t)size : SHERD_ZIP_TAIL;
-	SHERD_AUTO(void, free) tail = malloc(len + 1);
+	size_t len = size < SHD_ZIP_TAIL ? (size_t)size : SHD_ZIP_TAIL;
+	SHD_AUTO(void, free) tail = malloc(len + 1);
 	if (!tail)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(z->archive, size - len, tail, len, err));
-	TRY(sherd_zip_find_end(tail, len, size, &end, err));
-	if (end.bytes > sherd_limits_or_default(limits).metadata_bytes)
-		return sherd_fail_at(err, SHERD_ELIMIT, "too-large", end.at, "a directory of %llu bytes",
-		                     (unsigned long long)end.bytes);
-	SHERD_AUTO(void, free) directory = malloc((size_t)end.bytes + 1);
+	TRY(shd_zip_find_end(tail, len, size, &end, err));
+	if (end.bytes > shd_limits_or_default(limits).metadata_bytes)
+		return shd_fail_at(err, SHERD_ELIMIT, "too-large", end.at, "a directory of %llu bytes",
+		                   (unsigned long long)end.bytes);
+	SHD_AUTO(void, free) directory = malloc((size_t)end.bytes + 1);
 	if (!directory)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(z->archive, end.at, directory, (size_t)end.bytes, err));
-	return sherd_zip_decode_directory(directory, &end, &z->arena, entries, &z->count, err);
+	return shd_zip_decode_directory(directory, &end, &z->arena, entries, &z->count, err);
 }
 
 /* The key of the archive, or its last part where that would be too long with the name of an entry behind it. */
-static const char *prefix_of(sherd_sdz_store *z, const char *key)
+static const char *prefix_of(shd_sdz_store *z, const char *key)
 {
 	const char *slash = strrchr(key, '/');
-	SHERD_AUTO_BUF b = {0};
-	if (slash && strlen(key) + 1 + SHERD_ZIP_MOST_NAME > SHERD_MAX_KEY)
+	SHD_AUTO_BUF b = {0};
+	if (slash && strlen(key) + 1 + SHD_ZIP_MOST_NAME > SHERD_MAX_KEY)
 		key = slash + 1;
-	sherd_buf_printf(&b, "%s/", key);
-	return b.failed ? NULL : sherd_arena_str(&z->arena, (sherd_str){(const char *)b.data, b.len});
+	shd_buf_printf(&b, "%s/", key);
+	return b.failed ? NULL : shd_arena_str(&z->arena, (shd_str){(const char *)b.data, b.len});
 }
 
-static int fill(sherd_sdz_store *z, sherd_store *store, const char *key, const sherd_limits *limits, sherd_error *err)
+static int fill(shd_sdz_store *z, sherd_store *store, const char *key, const sherd_limits *limits, sherd_error *err)
 {
-	sherd_zip_entry *entries;
+	shd_zip_entry *entries;
 	TRY(sherd_store_read(store, key, &z->archive, err));
-	TRY(sherd_in_object(err, read_directory(z, limits, &entries, err), key));
+	TRY(shd_in_object(err, read_directory(z, limits, &entries, err), key));
 	z->prefix = prefix_of(z, key);
-	z->entries = sherd_arena_alloc(&z->arena, z->count + 1, sizeof(*z->entries));
+	z->entries = shd_arena_alloc(&z->arena, z->count + 1, sizeof(*z->entries));
 	if (!z->prefix || !z->entries)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < z->count; i++)
 		z->entries[i] = &entries[i];
 	if (z->count)
@@ -231,12 +231,12 @@ static int fill(sherd_sdz_store *z, sherd_store *store, const char *key, const s
 	return SHERD_OK;
 }
 
-int sherd_sdz_store_open(sherd_sdz_store **out, sherd_store *store, const char *key, const sherd_limits *limits,
-                         sherd_error *err)
+int shd_sdz_store_open(shd_sdz_store **out, sherd_store *store, const char *key, const sherd_limits *limits,
+                       sherd_error *err)
 {
-	sherd_sdz_store *z = calloc(1, sizeof(*z));
+	shd_sdz_store *z = calloc(1, sizeof(*z));
 	if (!z)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	z->base.ops = &ops;
 	z->base.around = store;
 	int rc = fill(z, store, key, limits, err);

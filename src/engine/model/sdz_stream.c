@@ -9,19 +9,19 @@ enum { INPUT = 64 << 10, WINDOW = 128 << 10, SPACING = 1 << 20 };
 
 /* The stream at some byte of the entry. */
 typedef struct place {
-	sherd_inflate *z;
+	shd_inflate *z;
 	uint64_t in, out; /* compressed bytes taken, bytes made */
 } place;
 
-struct sherd_sdz_stream {
+struct shd_sdz_stream {
 	const sherd_reader *archive;
 	uint64_t data, stored, size;
 	pthread_mutex_t lock;
 	place here;
-	place points[SHERD_SDZ_POINTS]; /* passed before, by out */
+	place points[SHD_SDZ_POINTS]; /* passed before, by out */
 	size_t point_count;
 	uint64_t spacing;
-	sherd_sdz_kept kept;
+	shd_sdz_kept kept;
 	size_t have;        /* bytes of input that are read and not yet taken; they end with the buffer's */
 	size_t input_end;   /* of what was read */
 	uint64_t window_at; /* the byte of the entry that the window begins with */
@@ -30,12 +30,12 @@ struct sherd_sdz_stream {
 	uint8_t window[WINDOW];
 };
 
-int sherd_sdz_stream_open(sherd_sdz_stream **out, const sherd_reader *archive, const sherd_zip_entry *entry,
-                          uint64_t data, sherd_error *err)
+int shd_sdz_stream_open(shd_sdz_stream **out, const sherd_reader *archive, const shd_zip_entry *entry, uint64_t data,
+                        sherd_error *err)
 {
-	sherd_sdz_stream *s = calloc(1, sizeof(*s));
+	shd_sdz_stream *s = calloc(1, sizeof(*s));
 	if (!s)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	s->archive = archive;
 	s->data = data;
 	s->stored = entry->stored;
@@ -43,26 +43,26 @@ int sherd_sdz_stream_open(sherd_sdz_stream **out, const sherd_reader *archive, c
 	s->spacing = SPACING;
 	if (pthread_mutex_init(&s->lock, NULL) != 0) {
 		free(s);
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	}
 	*out = s;
 	return SHERD_OK;
 }
 
-void sherd_sdz_stream_close(sherd_sdz_stream *s)
+void shd_sdz_stream_close(shd_sdz_stream *s)
 {
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->point_count; i++)
-		sherd_inflate_close(s->points[i].z);
-	sherd_inflate_close(s->here.z);
-	sherd_sdz_kept_done(&s->kept);
+		shd_inflate_close(s->points[i].z);
+	shd_inflate_close(s->here.z);
+	shd_sdz_kept_done(&s->kept);
 	(void)pthread_mutex_destroy(&s->lock);
 	free(s);
 }
 
 /* Goes on from the last point at or before the offset, or from the start. */
-static int jump(sherd_sdz_stream *s, uint64_t offset, sherd_error *err)
+static int jump(shd_sdz_stream *s, uint64_t offset, sherd_error *err)
 {
 	place p = {0};
 	size_t i = s->point_count;
@@ -72,11 +72,11 @@ static int jump(sherd_sdz_stream *s, uint64_t offset, sherd_error *err)
 		return SHERD_OK;
 	if (i) {
 		p = s->points[i - 1];
-		TRY(sherd_inflate_copy(&p.z, s->points[i - 1].z, err));
+		TRY(shd_inflate_copy(&p.z, s->points[i - 1].z, err));
 	} else {
-		TRY(sherd_inflate_open(&p.z, err));
+		TRY(shd_inflate_open(&p.z, err));
 	}
-	sherd_inflate_close(s->here.z);
+	shd_inflate_close(s->here.z);
 	s->here = p;
 	s->have = 0;
 	s->window_len = 0;
@@ -84,29 +84,29 @@ static int jump(sherd_sdz_stream *s, uint64_t offset, sherd_error *err)
 }
 
 /* Keeps the place, and every other one only when there are too many. */
-static int remember(sherd_sdz_stream *s, sherd_error *err)
+static int remember(shd_sdz_stream *s, sherd_error *err)
 {
 	uint64_t last = s->point_count ? s->points[s->point_count - 1].out : 0;
 	if (s->here.out < last + s->spacing)
 		return SHERD_OK;
-	if (s->point_count == SHERD_SDZ_POINTS) {
+	if (s->point_count == SHD_SDZ_POINTS) {
 		size_t kept = 0;
-		for (size_t i = 0; i < SHERD_SDZ_POINTS; i++) {
+		for (size_t i = 0; i < SHD_SDZ_POINTS; i++) {
 			if (i % 2)
 				s->points[kept++] = s->points[i];
 			else
-				sherd_inflate_close(s->points[i].z);
+				shd_inflate_close(s->points[i].z);
 		}
 		s->point_count = kept;
 		s->spacing *= 2;
 	}
 	place p = s->here;
-	TRY(sherd_inflate_copy(&p.z, s->here.z, err));
+	TRY(shd_inflate_copy(&p.z, s->here.z, err));
 	s->points[s->point_count++] = p;
 	return SHERD_OK;
 }
 
-static int read_input(sherd_sdz_stream *s, sherd_error *err)
+static int read_input(shd_sdz_stream *s, sherd_error *err)
 {
 	uint64_t left = s->stored - s->here.in;
 	size_t n = left < INPUT ? (size_t)left : INPUT;
@@ -117,20 +117,20 @@ static int read_input(sherd_sdz_stream *s, sherd_error *err)
 }
 
 /* Inflates some bytes into the room, at least one unless the stream ended; *made tells how many. */
-static int inflate(sherd_sdz_stream *s, sherd_inflate_io *io, size_t *made, sherd_error *err)
+static int inflate(shd_sdz_stream *s, shd_inflate_io *io, size_t *made, sherd_error *err)
 {
 	*made = 0;
-	while (!*made && !sherd_inflate_ended(s->here.z)) {
+	while (!*made && !shd_inflate_ended(s->here.z)) {
 		size_t room = io->out_len;
 		if (!s->have && s->here.in < s->stored)
 			TRY(read_input(s, err));
 		io->in = s->input + s->input_end - s->have;
 		io->in_len = s->have;
-		int rc = sherd_inflate_run(s->here.z, io, err);
+		int rc = shd_inflate_run(s->here.z, io, err);
 		size_t taken = s->have - io->in_len;
 		*made = room - io->out_len;
-		if (rc == SHERD_OK && !taken && !*made && !sherd_inflate_ended(s->here.z))
-			rc = sherd_fail(err, SHERD_ECORRUPT, "bad-deflate", "the compressed data ends too early");
+		if (rc == SHERD_OK && !taken && !*made && !shd_inflate_ended(s->here.z))
+			rc = shd_fail(err, SHERD_ECORRUPT, "bad-deflate", "the compressed data ends too early");
 		if (rc < 0) {
 			if (err)
 				err->offset = s->here.out;
@@ -144,37 +144,37 @@ static int inflate(sherd_sdz_stream *s, sherd_inflate_io *io, size_t *made, sher
 }
 
 /* Fills the window with what comes next. */
-static int step(sherd_sdz_stream *s, sherd_error *err)
+static int step(shd_sdz_stream *s, sherd_error *err)
 {
 	uint64_t left = s->size - s->here.out;
 	size_t want = left < WINDOW ? (size_t)left : WINDOW;
 	s->window_at = s->here.out;
 	s->window_len = 0;
-	sherd_inflate_io io = {.out = s->window, .out_len = want};
+	shd_inflate_io io = {.out = s->window, .out_len = want};
 	while (s->window_len < want) {
 		size_t made;
 		TRY(inflate(s, &io, &made, err));
 		s->window_len += made;
 		if (!made)
-			return sherd_fail_at(err, SHERD_ECORRUPT, "size-mismatch", s->here.out,
-			                     "the compressed data gives %llu bytes, not %llu",
-			                     (unsigned long long)s->here.out, (unsigned long long)s->size);
+			return shd_fail_at(err, SHERD_ECORRUPT, "size-mismatch", s->here.out,
+			                   "the compressed data gives %llu bytes, not %llu",
+			                   (unsigned long long)s->here.out, (unsigned long long)s->size);
 	}
-	sherd_sdz_kept_pass(&s->kept, s->window_at, s->window, s->window_len);
+	shd_sdz_kept_pass(&s->kept, s->window_at, s->window, s->window_len);
 	return remember(s, err);
 }
 
-void sherd_sdz_stream_keep(sherd_sdz_stream *s, sherd_sdz_part *parts, size_t count)
+void shd_sdz_stream_keep(shd_sdz_stream *s, shd_sdz_part *parts, size_t count)
 {
 	(void)pthread_mutex_lock(&s->lock);
-	sherd_sdz_kept_done(&s->kept);
-	sherd_sdz_kept_init(&s->kept, parts, count);
+	shd_sdz_kept_done(&s->kept);
+	shd_sdz_kept_init(&s->kept, parts, count);
 	(void)pthread_mutex_unlock(&s->lock);
 }
 
-static int read_locked(sherd_sdz_stream *s, uint64_t offset, uint8_t *buf, size_t len, sherd_error *err)
+static int read_locked(shd_sdz_stream *s, uint64_t offset, uint8_t *buf, size_t len, sherd_error *err)
 {
-	if (len && sherd_sdz_kept_give(&s->kept, offset, buf, len))
+	if (len && shd_sdz_kept_give(&s->kept, offset, buf, len))
 		return SHERD_OK;
 	while (len) {
 		if (offset >= s->window_at && offset - s->window_at < s->window_len) {
@@ -190,7 +190,7 @@ static int read_locked(sherd_sdz_stream *s, uint64_t offset, uint8_t *buf, size_
 		if (rc == SHERD_OK)
 			rc = step(s, err);
 		if (rc < 0) { /* what was half made is not gone on with */
-			sherd_inflate_close(s->here.z);
+			shd_inflate_close(s->here.z);
 			s->here = (place){0};
 			s->have = 0;
 			s->window_len = 0;
@@ -200,7 +200,7 @@ static int read_locked(sherd_sdz_stream *s, uint64_t offset, uint8_t *buf, size_
 	return SHERD_OK;
 }
 
-int sherd_sdz_stream_at(sherd_sdz_stream *s, uint64_t offset, void *buf, size_t len, sherd_error *err)
+int shd_sdz_stream_at(shd_sdz_stream *s, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	(void)pthread_mutex_lock(&s->lock);
 	int rc = read_locked(s, offset, buf, len, err);
@@ -208,29 +208,29 @@ int sherd_sdz_stream_at(sherd_sdz_stream *s, uint64_t offset, void *buf, size_t 
 	return rc;
 }
 
-static int check_locked(sherd_sdz_stream *s, sherd_error *err)
+static int check_locked(shd_sdz_stream *s, sherd_error *err)
 {
 	uint8_t one;
 	size_t made = 0;
 	TRY(jump(s, s->size, err));
 	while (s->here.out < s->size)
 		TRY(step(s, err));
-	sherd_inflate_io io = {.out = &one, .out_len = 1};
+	shd_inflate_io io = {.out = &one, .out_len = 1};
 	TRY(inflate(s, &io, &made, err));
 	if (made)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "size-mismatch", s->size,
-		                     "the compressed data gives more than %llu bytes", (unsigned long long)s->size);
-	if (s->here.in - sherd_inflate_unused(s->here.z) != s->stored)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", s->size,
-		                     "the compressed data ends before its last byte");
+		return shd_fail_at(err, SHERD_ECORRUPT, "size-mismatch", s->size,
+		                   "the compressed data gives more than %llu bytes", (unsigned long long)s->size);
+	if (s->here.in - shd_inflate_unused(s->here.z) != s->stored)
+		return shd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", s->size,
+		                   "the compressed data ends before its last byte");
 	return SHERD_OK;
 }
 
-int sherd_sdz_stream_check_end(sherd_sdz_stream *s, sherd_error *err)
+int shd_sdz_stream_check_end(shd_sdz_stream *s, sherd_error *err)
 {
 	(void)pthread_mutex_lock(&s->lock);
 	int rc = check_locked(s, err);
-	sherd_inflate_close(s->here.z);
+	shd_inflate_close(s->here.z);
 	s->here = (place){0};
 	s->have = 0;
 	s->window_len = 0;

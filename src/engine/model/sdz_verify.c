@@ -7,84 +7,84 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_sdz_stream, sherd_sdz_stream_close)
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(shd_sdz_stream, shd_sdz_stream_close)
+SHD_AUTO_DEFINE(void, free)
 
 enum { CHUNK = 1 << 20 };
 
 typedef struct check {
-	const sherd_sdz_store *z;
+	const shd_sdz_store *z;
 	sherd_report *report;
-	sherd_meter meter;
+	shd_meter meter;
 	uint8_t *buf; /* CHUNK bytes */
 } check;
 
 /* Of an entry that lies at data, or of its stream when it is compressed. */
-static int read_some(const check *c, sherd_sdz_stream *s, uint64_t data, uint64_t at, size_t len, sherd_error *err)
+static int read_some(const check *c, shd_sdz_stream *s, uint64_t data, uint64_t at, size_t len, sherd_error *err)
 {
-	return s ? sherd_sdz_stream_at(s, at, c->buf, len, err)
+	return s ? shd_sdz_stream_at(s, at, c->buf, len, err)
 	         : sherd_reader_at(c->z->archive, data + at, c->buf, len, err);
 }
 
-static int check_entry(check *c, const sherd_zip_entry *e, sherd_error *err)
+static int check_entry(check *c, const shd_zip_entry *e, sherd_error *err)
 {
-	SHERD_AUTO(sherd_sdz_stream, sherd_sdz_stream_close) s = NULL;
+	SHD_AUTO(shd_sdz_stream, shd_sdz_stream_close) s = NULL;
 	uint64_t data;
 	uint32_t crc = 0;
-	TRY(sherd_sdz_find_data(c->z, e, &data, err));
-	if (e->method != SHERD_ZIP_STORED)
-		TRY(sherd_sdz_stream_open(&s, c->z->archive, e, data, err));
+	TRY(shd_sdz_find_data(c->z, e, &data, err));
+	if (e->method != SHD_ZIP_STORED)
+		TRY(shd_sdz_stream_open(&s, c->z->archive, e, data, err));
 	for (uint64_t at = 0; at < e->size;) {
 		size_t n = e->size - at < CHUNK ? (size_t)(e->size - at) : CHUNK;
 		TRY(read_some(c, s, data, at, n, err));
-		crc = sherd_crc32(crc, c->buf, n);
+		crc = shd_crc32(crc, c->buf, n);
 		at += n;
-		TRY(sherd_meter_add(&c->meter, n, err));
+		TRY(shd_meter_add(&c->meter, n, err));
 	}
 	if (crc != e->crc)
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-crc", "CRC-32 is %08x, not %08x", crc, e->crc);
-	return s ? sherd_sdz_stream_check_end(s, err) : SHERD_OK;
+		return shd_fail(err, SHERD_ECORRUPT, "bad-crc", "CRC-32 is %08x, not %08x", crc, e->crc);
+	return s ? shd_sdz_stream_check_end(s, err) : SHERD_OK;
 }
 
 static int check_entries(check *c, sherd_error *err)
 {
 	for (size_t i = 0; i < c->z->count; i++) {
-		SHERD_AUTO_BUF key = {0};
+		SHD_AUTO_BUF key = {0};
 		sherd_error found = {0};
-		sherd_buf_printf(&key, "%s%s", c->z->prefix, c->z->entries[i]->name);
-		sherd_buf_u8(&key, 0);
-		TRY(sherd_buf_check(&key, err));
+		shd_buf_printf(&key, "%s%s", c->z->prefix, c->z->entries[i]->name);
+		shd_buf_u8(&key, 0);
+		TRY(shd_buf_check(&key, err));
 		int rc = check_entry(c, c->z->entries[i], &found);
-		TRY(sherd_report_take(c->report, rc, &found, (const char *)key.data, err));
+		TRY(shd_report_take(c->report, rc, &found, (const char *)key.data, err));
 	}
 	return SHERD_OK;
 }
 
-static int check_archive(const sherd_sdz_store *z, sherd_report *r, const sherd_verify_options *o, sherd_error *err)
+static int check_archive(const shd_sdz_store *z, sherd_report *r, const sherd_verify_options *o, sherd_error *err)
 {
 	uint64_t total = 0;
-	SHERD_AUTO(void, free) buf = malloc(CHUNK);
+	SHD_AUTO(void, free) buf = malloc(CHUNK);
 	if (!buf)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < z->count; i++)
 		total += z->entries[i]->size;
 	check c = {.z = z, .report = r, .buf = buf};
-	sherd_meter_init(&c.meter, o->progress, total);
+	shd_meter_init(&c.meter, o->progress, total);
 	int rc = check_entries(&c, err);
-	sherd_meter_done(&c.meter);
+	shd_meter_done(&c.meter);
 	r->checked += sherd_reader_size(z->archive);
 	return rc;
 }
 
-int sherd_sdz_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
-                     sherd_error *err)
+int shd_sdz_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
+                   sherd_error *err)
 {
-	sherd_sdz_store *z = NULL;
+	shd_sdz_store *z = NULL;
 	sherd_error found;
-	TRY(sherd_model_verify(r, store, key, o, err));
+	TRY(shd_model_verify(r, store, key, o, err));
 	if (o->quick)
 		return SHERD_OK;
-	int rc = sherd_sdz_store_open(&z, store, key, o->limits, &found);
+	int rc = shd_sdz_store_open(&z, store, key, o->limits, &found);
 	if (rc == SHERD_OK) {
 		rc = check_archive(z, r, o, err);
 		sherd_store_close(&z->base);

@@ -1,12 +1,12 @@
 /* engine/model/verify.h - checking a model. */
-#ifndef SHERD_ENGINE_MODEL_VERIFY_H
-#define SHERD_ENGINE_MODEL_VERIFY_H
+#ifndef SHD_ENGINE_MODEL_VERIFY_H
+#define SHD_ENGINE_MODEL_VERIFY_H
 
 #include "engine/tensors/report.h"
 
 /* Structure, then what the parts say of each other, then (unless quick) the offsets of texts; of a container every
  * byte. */
-int sherd_model_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
-                       sherd_error *err);
+int shd_model_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
+                     sherd_error *err);
 
 #endif

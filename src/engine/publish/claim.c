@@ -2,18 +2,18 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
+SHD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
 
 enum { MOST_TRIES = 100 };
 
 #define MOST_TEXT (64u << 20)
 
-static const char *name_of(const sherd_claim *c)
+static const char *name_of(const shd_claim *c)
 {
 	return (const char *)c->key.data;
 }
 
-static int create_unlocked(sherd_claim *c, sherd_str text, sherd_error *err)
+static int create_unlocked(shd_claim *c, shd_str text, sherd_error *err)
 {
 	sherd_writer *writer;
 	const sherd_write_options options = {.mode = SHERD_WRITE_NEW, .size_hint = text.len, .identity = c->identity};
@@ -22,7 +22,7 @@ static int create_unlocked(sherd_claim *c, sherd_str text, sherd_error *err)
 	return sherd_writer_commit(writer, err);
 }
 
-static int create(sherd_claim *c, sherd_str text, sherd_error *err)
+static int create(shd_claim *c, shd_str text, sherd_error *err)
 {
 	sherd_stat stat;
 	if (!(sherd_store_caps(c->store) & SHERD_CAP_LOCK))
@@ -34,7 +34,7 @@ static int create(sherd_claim *c, sherd_str text, sherd_error *err)
 		return SHERD_OK;
 	}
 	if (rc == SHERD_ENOTFOUND)
-		rc = sherd_fail(err, SHERD_ECONFLICT, "conflict", "somebody removed this claim while it was held");
+		rc = shd_fail(err, SHERD_ECONFLICT, "conflict", "somebody removed this claim while it was held");
 	else
 		(void)sherd_store_remove(c->store, name_of(c), NULL);
 	sherd_lock_release(TAKE(c->lock));
@@ -42,14 +42,14 @@ static int create(sherd_claim *c, sherd_str text, sherd_error *err)
 }
 
 /* Under its lock, what the claim's save left goes, and then the claim. */
-static int clear_dead(const sherd_claim *c, sherd_claim_clear_fn *clear, void *arg, sherd_error *err)
+static int clear_dead(const shd_claim *c, shd_claim_clear_fn *clear, void *arg, sherd_error *err)
 {
-	SHERD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
+	SHD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
 	char *text;
 	size_t len;
 	int rc = sherd_store_lock(c->store, name_of(c), SHERD_LOCK_EXCLUSIVE, &lock, err);
 	if (rc == SHERD_ECONFLICT)
-		return sherd_fail(err, rc, "conflict", "somebody else is saving");
+		return shd_fail(err, rc, "conflict", "somebody else is saving");
 	TRY(rc);
 	if (clear) {
 		TRY(sherd_store_get(c->store, name_of(c), MOST_TEXT, &text, &len, err));
@@ -61,17 +61,17 @@ static int clear_dead(const sherd_claim *c, sherd_claim_clear_fn *clear, void *a
 }
 
 /* A claim is there: it goes, or its save lives. */
-static int settle(const sherd_claim *c, sherd_claim_clear_fn *clear, void *arg, sherd_error *err)
+static int settle(const shd_claim *c, shd_claim_clear_fn *clear, void *arg, sherd_error *err)
 {
 	if (!(sherd_store_caps(c->store) & SHERD_CAP_LOCK))
-		return sherd_fail(err, SHERD_ECONFLICT, "conflict",
-		                  "somebody may be saving; remove this object if that is dead");
+		return shd_fail(err, SHERD_ECONFLICT, "conflict",
+		                "somebody may be saving; remove this object if that is dead");
 	int rc = clear_dead(c, clear, arg, err);
 	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
 }
 
 /* 1 when the claim is ours, 0 when the state changed under us. */
-static int try_take(sherd_claim *c, sherd_str text, sherd_claim_clear_fn *clear, void *arg, sherd_error *err)
+static int try_take(shd_claim *c, shd_str text, shd_claim_clear_fn *clear, void *arg, sherd_error *err)
 {
 	int rc = create(c, text, err);
 	if (rc == SHERD_EEXIST)
@@ -80,21 +80,21 @@ static int try_take(sherd_claim *c, sherd_str text, sherd_claim_clear_fn *clear,
 }
 
 /* The name was always taken, and never by a claim. */
-static int never_free(const sherd_claim *c, sherd_error *err)
+static int never_free(const shd_claim *c, sherd_error *err)
 {
 	sherd_stat stat;
 	if (sherd_store_stat(c->store, name_of(c), &stat, NULL) == SHERD_OK)
-		return sherd_fail(err, SHERD_ECONFLICT, "conflict", "other saves come and go too fast");
-	return sherd_fail(err, SHERD_EEXIST, "cannot-replace", "something that is no file of ours is in its way");
+		return shd_fail(err, SHERD_ECONFLICT, "conflict", "other saves come and go too fast");
+	return shd_fail(err, SHERD_EEXIST, "cannot-replace", "something that is no file of ours is in its way");
 }
 
-int sherd_claim_take(sherd_claim *out, sherd_store *store, const char *key, sherd_str text, sherd_claim_clear_fn *clear,
-                     void *arg, sherd_error *err)
+int shd_claim_take(shd_claim *out, sherd_store *store, const char *key, shd_str text, shd_claim_clear_fn *clear,
+                   void *arg, sherd_error *err)
 {
-	sherd_claim c = {.store = store};
+	shd_claim c = {.store = store};
 	sherd_error failure = {0}; /* some come on the way to success */
-	sherd_buf_append(&c.key, key, strlen(key) + 1);
-	int rc = sherd_buf_check(&c.key, &failure);
+	shd_buf_append(&c.key, key, strlen(key) + 1);
+	int rc = shd_buf_check(&c.key, &failure);
 	for (int tries = 0; rc == SHERD_OK && tries < MOST_TRIES; tries++)
 		rc = try_take(&c, text, clear, arg, &failure);
 	if (rc == SHERD_OK)
@@ -103,55 +103,55 @@ int sherd_claim_take(sherd_claim *out, sherd_store *store, const char *key, sher
 		*out = c;
 		return SHERD_OK;
 	}
-	rc = sherd_in_object(&failure, rc, key);
-	sherd_buf_done(&c.key);
+	rc = shd_in_object(&failure, rc, key);
+	shd_buf_done(&c.key);
 	if (err)
 		*err = failure;
 	return rc;
 }
 
-int sherd_claim_clear(sherd_store *store, const char *key, sherd_claim_clear_fn *clear, void *arg, sherd_error *err)
+int shd_claim_clear(sherd_store *store, const char *key, shd_claim_clear_fn *clear, void *arg, sherd_error *err)
 {
-	sherd_claim c = {.store = store};
+	shd_claim c = {.store = store};
 	sherd_error failure = {0};
 	sherd_stat stat;
-	sherd_buf_append(&c.key, key, strlen(key) + 1);
-	int rc = sherd_buf_check(&c.key, &failure);
+	shd_buf_append(&c.key, key, strlen(key) + 1);
+	int rc = shd_buf_check(&c.key, &failure);
 	if (rc == SHERD_OK)
 		rc = sherd_store_stat(store, key, &stat, &failure);
 	if (rc == SHERD_OK)
 		rc = settle(&c, clear, arg, &failure);
 	else if (rc == SHERD_ENOTFOUND)
 		rc = SHERD_OK;
-	rc = sherd_in_object(&failure, rc, key);
-	sherd_buf_done(&c.key);
+	rc = shd_in_object(&failure, rc, key);
+	shd_buf_done(&c.key);
 	if (rc < 0 && err)
 		*err = failure;
 	return rc;
 }
 
-int sherd_claim_check(const sherd_claim *claim, sherd_error *err)
+int shd_claim_check(const shd_claim *claim, sherd_error *err)
 {
 	sherd_stat now;
 	int rc = sherd_store_stat(claim->store, name_of(claim), &now, err);
 	if (rc == SHERD_OK && strcmp(now.identity, claim->identity) == 0)
 		return SHERD_OK;
 	if (rc == SHERD_OK || rc == SHERD_ENOTFOUND)
-		rc = sherd_fail(err, SHERD_ECONFLICT, "conflict", "somebody removed this claim while it was held");
-	return sherd_in_object(err, rc, name_of(claim));
+		rc = shd_fail(err, SHERD_ECONFLICT, "conflict", "somebody removed this claim while it was held");
+	return shd_in_object(err, rc, name_of(claim));
 }
 
-void sherd_claim_leave(sherd_claim *claim)
+void shd_claim_leave(shd_claim *claim)
 {
 	sherd_lock_release(claim->lock);
-	sherd_buf_done(&claim->key);
-	*claim = (sherd_claim){0};
+	shd_buf_done(&claim->key);
+	*claim = (shd_claim){0};
 }
 
-void sherd_claim_drop(sherd_claim *claim)
+void shd_claim_drop(shd_claim *claim)
 {
 	if (!claim->store)
 		return;
 	(void)sherd_store_remove_if(claim->store, name_of(claim), claim->identity, NULL);
-	sherd_claim_leave(claim);
+	shd_claim_leave(claim);
 }

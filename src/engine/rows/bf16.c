@@ -6,46 +6,46 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-int sherd_rows_bf16_read(sherd_store *store, const char *folder, const sherd_limits *limits, sherd_arena *arena,
-                         sherd_rows_manifest *out, sherd_error *err)
+int shd_rows_bf16_read(sherd_store *store, const char *folder, const sherd_limits *limits, shd_arena *arena,
+                       shd_rows_manifest *out, sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO_BUF key = {0};
 	char *text;
 	size_t len;
-	TRY(sherd_folder_key(&key, folder, SHERD_ROWS_BF16_MANIFEST, err));
+	TRY(shd_folder_key(&key, folder, SHD_ROWS_BF16_MANIFEST, err));
 	const char *name = (const char *)key.data;
-	TRY(sherd_store_get(store, name, sherd_limits_or_default(limits).metadata_bytes, &text, &len, err));
-	int rc = sherd_rows_bf16_decode(text, len, limits, arena, out, err);
+	TRY(sherd_store_get(store, name, shd_limits_or_default(limits).metadata_bytes, &text, &len, err));
+	int rc = shd_rows_bf16_decode(text, len, limits, arena, out, err);
 	free(text);
-	return sherd_in_object(err, rc, name);
+	return shd_in_object(err, rc, name);
 }
 
-int sherd_rows_missing(sherd_error *err)
+int shd_rows_missing(sherd_error *err)
 {
-	return sherd_fail(err, SHERD_EINCOMPLETE, "missing-shard", "the manifest lists it, but it is not there");
+	return shd_fail(err, SHERD_EINCOMPLETE, "missing-shard", "the manifest lists it, but it is not there");
 }
 
-int sherd_rows_bf16_compare(const sherd_rows_entry *e, uint64_t size, sherd_error *err)
+int shd_rows_bf16_compare(const shd_rows_entry *e, uint64_t size, sherd_error *err)
 {
 	if (size < e->bytes)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", size,
-		                     "the manifest says %" PRIu64 " bytes, the file has %" PRIu64, e->bytes, size);
+		return shd_fail_at(err, SHERD_ECORRUPT, "truncated", size,
+		                   "the manifest says %" PRIu64 " bytes, the file has %" PRIu64, e->bytes, size);
 	if (size > e->bytes)
-		return sherd_fail(err, SHERD_ECORRUPT, "size-mismatch",
-		                  "the manifest says %" PRIu64 " bytes, the file has %" PRIu64, e->bytes, size);
+		return shd_fail(err, SHERD_ECORRUPT, "size-mismatch",
+		                "the manifest says %" PRIu64 " bytes, the file has %" PRIu64, e->bytes, size);
 	return SHERD_OK;
 }
 
-int sherd_rows_bf16_check(sherd_store *store, const char *folder, const sherd_rows_entry *entry, sherd_error *err)
+int shd_rows_bf16_check(sherd_store *store, const char *folder, const shd_rows_entry *entry, sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO_BUF key = {0};
 	sherd_stat stat;
-	TRY(sherd_folder_key(&key, folder, entry->file, err));
+	TRY(shd_folder_key(&key, folder, entry->file, err));
 	const char *name = (const char *)key.data;
 	int rc = sherd_store_stat(store, name, &stat, err);
 	if (rc == SHERD_ENOTFOUND)
-		rc = sherd_rows_missing(err);
+		rc = shd_rows_missing(err);
 	else if (rc == SHERD_OK)
-		rc = sherd_rows_bf16_compare(entry, stat.size, err);
-	return sherd_in_object(err, rc, name);
+		rc = shd_rows_bf16_compare(entry, stat.size, err);
+	return shd_in_object(err, rc, name);
 }

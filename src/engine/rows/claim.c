@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-SHERD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
+SHD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
 
 enum { MOST_TRIES = 100, MARKER_BYTES = 64 << 10 };
 
@@ -20,11 +20,11 @@ static bool can_lock(sherd_store *store)
 	return sherd_store_caps(store) & SHERD_CAP_LOCK;
 }
 
-static sherd_rows_marker marker_of_us(const rows_claim *c, int64_t time_ns)
+static shd_rows_marker marker_of_us(const rows_claim *c, int64_t time_ns)
 {
-	sherd_rows_marker m = {.time_ns = time_ns, .process = (uint64_t)getpid(), .has_first = true, .first = c->first};
+	shd_rows_marker m = {.time_ns = time_ns, .process = (uint64_t)getpid(), .has_first = true, .first = c->first};
 	size_t bad;
-	if (gethostname(m.host, sizeof(m.host) - 1) != 0 || !sherd_utf8_valid(m.host, strlen(m.host), &bad))
+	if (gethostname(m.host, sizeof(m.host) - 1) != 0 || !shd_utf8_valid(m.host, strlen(m.host), &bad))
 		m.host[0] = 0;
 	return m;
 }
@@ -42,7 +42,7 @@ static int know_marker(rows_claim *c, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int put_marker(rows_claim *c, const sherd_buf *text, sherd_error *err)
+static int put_marker(rows_claim *c, const shd_buf *text, sherd_error *err)
 {
 	sherd_writer *writer;
 	const sherd_write_options options = {.mode = SHERD_WRITE_NEW, .size_hint = text->len, .identity = c->identity};
@@ -53,17 +53,17 @@ static int put_marker(rows_claim *c, const sherd_buf *text, sherd_error *err)
 
 static int create(rows_claim *c, int64_t time_ns, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	const char *key = (const char *)c->key.data;
-	const sherd_rows_marker m = marker_of_us(c, time_ns);
-	sherd_rows_marker_encode(&m, &text);
-	TRY(sherd_buf_check(&text, err));
+	const shd_rows_marker m = marker_of_us(c, time_ns);
+	shd_rows_marker_encode(&m, &text);
+	TRY(shd_buf_check(&text, err));
 	if (!can_lock(c->store))
 		return put_marker(c, &text, err);
 	TRY(sherd_store_create_locked(c->store, key, text.data, text.len, SHERD_LOCK_EXCLUSIVE, &c->lock, err));
 	int rc = know_marker(c, err);
 	if (rc == SHERD_ENOTFOUND)
-		rc = sherd_fail(err, SHERD_ECONFLICT, "conflict", "somebody removed this marker while it was held");
+		rc = shd_fail(err, SHERD_ECONFLICT, "conflict", "somebody removed this marker while it was held");
 	else if (rc < 0)
 		(void)sherd_store_remove(c->store, key, NULL);
 	if (rc < 0)
@@ -73,26 +73,26 @@ static int create(rows_claim *c, int64_t time_ns, sherd_error *err)
 
 static int held_by_other(const rows_claim *c, sherd_error *err)
 {
-	sherd_rows_marker m = {0};
+	shd_rows_marker m = {0};
 	char *text;
 	size_t len;
 	const char *key = (const char *)c->key.data;
 	if (sherd_store_get(c->store, key, MARKER_BYTES, &text, &len, NULL) == SHERD_OK) {
-		(void)sherd_rows_marker_decode(text, len, &m, NULL);
+		(void)shd_rows_marker_decode(text, len, &m, NULL);
 		free(text);
 	}
 	const char *host = m.host[0] ? m.host : "an unknown host";
 	if (!can_lock(c->store))
-		return sherd_fail(err, SHERD_ECONFLICT, "conflict",
-		                  "process %" PRIu64 " on %s may be writing; remove this file if it is dead", m.process,
-		                  host);
-	return sherd_fail(err, SHERD_ECONFLICT, "conflict", "process %" PRIu64 " on %s is writing", m.process, host);
+		return shd_fail(err, SHERD_ECONFLICT, "conflict",
+		                "process %" PRIu64 " on %s may be writing; remove this file if it is dead", m.process,
+		                host);
+	return shd_fail(err, SHERD_ECONFLICT, "conflict", "process %" PRIu64 " on %s is writing", m.process, host);
 }
 
 /* Under the exclusive lock nobody writes. */
 static int clear_dead(const rows_claim *c, const sherd_limits *limits, sherd_error *err)
 {
-	SHERD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
+	SHD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
 	const char *key = (const char *)c->key.data;
 	int rc = can_lock(c->store) ? sherd_store_lock(c->store, key, SHERD_LOCK_EXCLUSIVE, &lock, err)
 	                            : SHERD_ECONFLICT;
@@ -101,7 +101,7 @@ static int clear_dead(const rows_claim *c, const sherd_limits *limits, sherd_err
 	if (rc == SHERD_ECONFLICT)
 		return held_by_other(c, err);
 	TRY(rc);
-	TRY(sherd_rows_clear(c->store, c->folder, key, limits, err));
+	TRY(shd_rows_clear(c->store, c->folder, key, limits, err));
 	return sherd_store_remove(c->store, key, err);
 }
 
@@ -110,15 +110,15 @@ static int clear_dead(const rows_claim *c, const sherd_limits *limits, sherd_err
 static int refuse_in(const rows_claim *c, const char *name, int code, const char *reason, const char *why,
                      sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
-	TRY(sherd_folder_key(&key, c->folder, name, err));
-	return sherd_in_object(err, sherd_fail(err, code, reason, "%s", why), (const char *)key.data);
+	SHD_AUTO_BUF key = {0};
+	TRY(shd_folder_key(&key, c->folder, name, err));
+	return shd_in_object(err, shd_fail(err, code, reason, "%s", why), (const char *)key.data);
 }
 
 static int check_empty(const rows_claim *c, const rows_files *files, sherd_error *err)
 {
 	if (files->has_manifest)
-		return refuse_in(c, SHERD_ROWS_MANIFEST, SHERD_EEXIST, "exists", "the folder holds a set of rows", err);
+		return refuse_in(c, SHD_ROWS_MANIFEST, SHERD_EEXIST, "exists", "the folder holds a set of rows", err);
 	if (files->count)
 		return refuse_in(c, files->list[0].name, SHERD_EEXIST, "exists", "the folder holds shards", err);
 	return SHERD_OK;
@@ -129,12 +129,12 @@ static int check_set(const rows_claim *c, const rows_files *files, sherd_error *
 	if (files->has_manifest)
 		return SHERD_OK;
 	if (files->has_foreign)
-		return refuse_in(c, SHERD_ROWS_BF16_MANIFEST, SHERD_EUNSUPPORTED, "unknown-format",
+		return refuse_in(c, SHD_ROWS_BF16_MANIFEST, SHERD_EUNSUPPORTED, "unknown-format",
 		                 "rows can be appended to a set with rows.manifest.json only", err);
 	if (files->count)
-		return refuse_in(c, SHERD_ROWS_MANIFEST, SHERD_EUNSUPPORTED, "no-manifest", "the set has no manifest",
+		return refuse_in(c, SHD_ROWS_MANIFEST, SHERD_EUNSUPPORTED, "no-manifest", "the set has no manifest",
 		                 err);
-	return refuse_in(c, SHERD_ROWS_MANIFEST, SHERD_ENOTFOUND, "not-found", "no set of rows is there", err);
+	return refuse_in(c, SHD_ROWS_MANIFEST, SHERD_ENOTFOUND, "not-found", "no set of rows is there", err);
 }
 
 /* The number behind those of all parts that are there. */
@@ -142,13 +142,13 @@ static int next_number(const rows_files *files, uint32_t *out, sherd_error *err)
 {
 	uint32_t next = 0;
 	for (size_t i = 0; i < files->count; i++) {
-		int number = sherd_rows_part_number(files->list[i].name);
+		int number = shd_rows_part_number(files->list[i].name);
 		if (number >= 0 && (uint32_t)number >= next)
 			next = (uint32_t)number + 1;
 	}
 	if (next >= ROWS_MOST_PARTS)
-		return sherd_fail(err, SHERD_ELIMIT, "too-many-shards",
-		                  "there is a part of the last number: pack the set anew");
+		return shd_fail(err, SHERD_ELIMIT, "too-many-shards",
+		                "there is a part of the last number: pack the set anew");
 	*out = next;
 	return SHERD_OK;
 }
@@ -158,14 +158,14 @@ static int next_number(const rows_files *files, uint32_t *out, sherd_error *err)
 static int look(const rows_claim *c, bool append, bool ours, bool *marked, uint32_t *next, sherd_error *err)
 {
 	rows_files files;
-	TRY(sherd_rows_files_open(&files, c->store, c->folder, NULL, err));
+	TRY(shd_rows_files_open(&files, c->store, c->folder, NULL, err));
 	*marked = files.has_marker && !ours && (can_lock(c->store) || !files.has_manifest || append);
 	int rc = SHERD_OK;
 	if (!*marked)
 		rc = append ? check_set(c, &files, err) : check_empty(c, &files, err);
 	if (rc == SHERD_OK)
 		rc = next_number(&files, next, err);
-	sherd_rows_files_done(&files);
+	shd_rows_files_done(&files);
 	return rc;
 }
 
@@ -183,10 +183,10 @@ static int has_folder(sherd_store *store, const char *path, size_t len, sherd_er
 	key[len] = 0;
 	int rc = sherd_store_stat(store, key, &stat, &found);
 	if (rc == SHERD_OK)
-		return sherd_in_object(err,
-		                       sherd_fail(err, SHERD_EEXIST, "not-a-folder",
-		                                  "a file is there: rows are written into a folder"),
-		                       key);
+		return shd_in_object(
+			err,
+			shd_fail(err, SHERD_EEXIST, "not-a-folder", "a file is there: rows are written into a folder"),
+			key);
 	return rc != SHERD_ENOTFOUND || strcmp(found.reason, "not-found") != 0;
 }
 
@@ -251,34 +251,34 @@ static int try_claim(rows_claim *c, const rows_claim_options *o, sherd_error *er
 	return rc;
 }
 
-int sherd_rows_claim_open(rows_claim *out, sherd_store *store, const char *folder, const rows_claim_options *options,
-                          sherd_error *err)
+int shd_rows_claim_open(rows_claim *out, sherd_store *store, const char *folder, const rows_claim_options *options,
+                        sherd_error *err)
 {
 	rows_claim c = {.store = store, .folder = folder};
 	sherd_error failure = {0}; /* some come on the way to success */
-	int rc = sherd_folder_key(&c.key, folder, SHERD_ROWS_MARKER, &failure);
+	int rc = shd_folder_key(&c.key, folder, SHD_ROWS_MARKER, &failure);
 	if (rc == SHERD_OK)
 		rc = count_missing(&c, &failure);
 	for (int tries = 0; rc == SHERD_OK && tries < MOST_TRIES; tries++)
 		rc = try_claim(&c, options, &failure);
 	if (rc == SHERD_OK)
-		rc = sherd_fail(&failure, SHERD_ECONFLICT, "conflict", "other writers come and go too fast");
+		rc = shd_fail(&failure, SHERD_ECONFLICT, "conflict", "other writers come and go too fast");
 	if (rc > 0) {
 		*out = c;
 		return SHERD_OK;
 	}
-	rc = sherd_in_object(&failure, rc, c.key.failed ? folder : (const char *)c.key.data);
+	rc = shd_in_object(&failure, rc, c.key.failed ? folder : (const char *)c.key.data);
 	remove_made(&c);
-	sherd_rows_claim_leave(&c);
+	shd_rows_claim_leave(&c);
 	if (err)
 		*err = failure;
 	return rc;
 }
 
-int sherd_rows_claim_take_over(rows_claim *out, sherd_store *store, const char *folder, sherd_error *err)
+int shd_rows_claim_take_over(rows_claim *out, sherd_store *store, const char *folder, sherd_error *err)
 {
 	rows_claim c = {.store = store, .folder = folder};
-	int rc = sherd_folder_key(&c.key, folder, SHERD_ROWS_MARKER, err);
+	int rc = shd_folder_key(&c.key, folder, SHD_ROWS_MARKER, err);
 	const char *key = (const char *)c.key.data;
 	if (rc == SHERD_OK)
 		rc = can_lock(store) ? sherd_store_lock(store, key, SHERD_LOCK_EXCLUSIVE, &c.lock, err)
@@ -291,21 +291,21 @@ int sherd_rows_claim_take_over(rows_claim *out, sherd_store *store, const char *
 		*out = c;
 		return rc;
 	}
-	rc = sherd_in_object(err, rc, c.key.failed ? folder : key);
-	sherd_rows_claim_leave(&c);
+	rc = shd_in_object(err, rc, c.key.failed ? folder : key);
+	shd_rows_claim_leave(&c);
 	return rc;
 }
 
-void sherd_rows_claim_leave(rows_claim *claim)
+void shd_rows_claim_leave(rows_claim *claim)
 {
 	let_go(claim);
-	sherd_buf_done(&claim->key);
+	shd_buf_done(&claim->key);
 }
 
-void sherd_rows_claim_drop(rows_claim *claim)
+void shd_rows_claim_drop(rows_claim *claim)
 {
 	/* Somebody may have removed it by hand, and another writer made its own. */
 	(void)sherd_store_remove_if(claim->store, (const char *)claim->key.data, claim->identity, NULL);
 	remove_made(claim);
-	sherd_rows_claim_leave(claim);
+	shd_rows_claim_leave(claim);
 }

@@ -2,8 +2,8 @@
  *
  * A writer holds an exclusive lock on rows.packing for as long as it lives. Whoever
  * gets that lock later knows that the writer is dead, and removes what it left. */
-#ifndef SHERD_ENGINE_ROWS_CLAIM_H
-#define SHERD_ENGINE_ROWS_CLAIM_H
+#ifndef SHD_ENGINE_ROWS_CLAIM_H
+#define SHD_ENGINE_ROWS_CLAIM_H
 
 #include "base/buf.h"
 
@@ -16,7 +16,7 @@
 typedef struct rows_claim {
 	sherd_store *store;
 	const char *folder; /* borrowed */
-	sherd_buf key;      /* of the marker */
+	shd_buf key;        /* of the marker */
 	sherd_lock *lock;   /* NULL on stores that cannot lock */
 	char identity[72];  /* of the marker */
 	uint32_t first;     /* number of the first part: that of none that was there before is as large */
@@ -31,15 +31,15 @@ typedef struct rows_claim_options {
 
 /* Creates the marker, after clearing what a dead writer left. SHERD_EEXIST, SHERD_ECONFLICT, SHERD_ENOTFOUND and
  * "no-manifest" as sherd_rows_writer_open(). */
-int sherd_rows_claim_open(rows_claim *out, sherd_store *store, const char *folder, const rows_claim_options *options,
-                          sherd_error *err);
+int shd_rows_claim_open(rows_claim *out, sherd_store *store, const char *folder, const rows_claim_options *options,
+                        sherd_error *err);
 /* The marker of a writer that died; it and what was written under it stay. SHERD_ECONFLICT when its writer lives, or
  * nobody can tell, SHERD_ENOTFOUND when it is gone. */
-int sherd_rows_claim_take_over(rows_claim *out, sherd_store *store, const char *folder, sherd_error *err);
+int shd_rows_claim_take_over(rows_claim *out, sherd_store *store, const char *folder, sherd_error *err);
 /* Removes the marker and lets go; what cannot be removed is dead from then on. Folders that were made for it go if
  * nothing is in them. */
-void sherd_rows_claim_drop(rows_claim *claim);
+void shd_rows_claim_drop(rows_claim *claim);
 /* Lets go and leaves the marker, which is dead from then on. */
-void sherd_rows_claim_leave(rows_claim *claim);
+void shd_rows_claim_leave(rows_claim *claim);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { MARKER_BYTES = 64 << 10, DIGITS = 5 };
 
-int sherd_rows_part_number(const char *name)
+int shd_rows_part_number(const char *name)
 {
 	static const sherd_dtype dtypes[] = {SHERD_F32, SHERD_F16, SHERD_BF16};
 	static const char front[] = "part-";
@@ -21,34 +21,33 @@ int sherd_rows_part_number(const char *name)
 	if (strspn(name, "0123456789") != DIGITS)
 		return -1;
 	for (size_t i = 0; i < COUNT_OF(dtypes); i++)
-		if (strcmp(name + DIGITS, sherd_rows_kind_of(dtypes[i])->suffix) == 0)
+		if (strcmp(name + DIGITS, shd_rows_kind_of(dtypes[i])->suffix) == 0)
 			return (int)strtol(name, NULL, 10);
 	return -1;
 }
 
 /* What does not say so was a pack into an empty folder, or had come to its manifest. */
-uint32_t sherd_rows_first_left(sherd_store *store, const char *marker, bool has_manifest)
+uint32_t shd_rows_first_left(sherd_store *store, const char *marker, bool has_manifest)
 {
-	sherd_rows_marker m = {.first = has_manifest ? UINT32_MAX : 0};
+	shd_rows_marker m = {.first = has_manifest ? UINT32_MAX : 0};
 	char *text;
 	size_t len;
 	if (sherd_store_get(store, marker, MARKER_BYTES, &text, &len, NULL) == SHERD_OK) {
-		sherd_rows_marker read;
-		if (sherd_rows_marker_decode(text, len, &read, NULL) == SHERD_OK && read.has_first)
+		shd_rows_marker read;
+		if (shd_rows_marker_decode(text, len, &read, NULL) == SHERD_OK && read.has_first)
 			m = read;
 		free(text);
 	}
 	return m.first;
 }
 
-static bool is_left(const sherd_folder_file *f, uint32_t first, const sherd_map *named)
+static bool is_left(const shd_folder_file *f, uint32_t first, const shd_map *named)
 {
-	int number = sherd_rows_part_number(f->name);
-	return number >= 0 && (uint32_t)number >= first &&
-	       sherd_map_find(named, sherd_str_of(f->name)) == SHERD_MAP_NONE;
+	int number = shd_rows_part_number(f->name);
+	return number >= 0 && (uint32_t)number >= first && shd_map_find(named, shd_str_of(f->name)) == SHD_MAP_NONE;
 }
 
-static int remove_parts(sherd_store *store, const rows_files *files, uint32_t first, const sherd_map *named,
+static int remove_parts(sherd_store *store, const rows_files *files, uint32_t first, const shd_map *named,
                         sherd_error *err)
 {
 	for (size_t i = 0; i < files->count; i++)
@@ -59,47 +58,47 @@ static int remove_parts(sherd_store *store, const rows_files *files, uint32_t fi
 
 /* The manifest changes before anything goes: a writer that is not as dead as it seems, because somebody removed its
  * marker, cannot publish what names these parts any more. */
-static int fence(sherd_store *store, const char *folder, rows_head *head, sherd_rows_manifest *m, sherd_error *err)
+static int fence(sherd_store *store, const char *folder, rows_head *head, shd_rows_manifest *m, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	bool uncertain;
 	m->version = 2;
 	m->fence++;
-	sherd_rows_manifest_encode(m, &text);
-	return sherd_rows_head_write(head, store, folder, SHERD_ROWS_MANIFEST, &text, &uncertain, err);
+	shd_rows_manifest_encode(m, &text);
+	return shd_rows_head_write(head, store, folder, SHD_ROWS_MANIFEST, &text, &uncertain, err);
 }
 
-static int name_all(const sherd_rows_manifest *m, sherd_map *named, sherd_error *err)
+static int name_all(const shd_rows_manifest *m, shd_map *named, sherd_error *err)
 {
 	bool ok = true;
 	for (size_t i = 0; i < m->count && ok; i++)
-		(void)sherd_map_add(named, sherd_str_of(m->shards[i].file), i, &ok);
-	return ok ? SHERD_OK : sherd_fail_nomem(err);
+		(void)shd_map_add(named, shd_str_of(m->shards[i].file), i, &ok);
+	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
 /* What residual_shard_bf16 names stays. Any other manifest.json does not matter. */
-static int name_foreign(sherd_store *store, const char *folder, const sherd_limits *limits, sherd_arena *arena,
-                        sherd_map *named, sherd_error *err)
+static int name_foreign(sherd_store *store, const char *folder, const sherd_limits *limits, shd_arena *arena,
+                        shd_map *named, sherd_error *err)
 {
-	sherd_rows_manifest m;
+	shd_rows_manifest m;
 	sherd_format format;
-	SHERD_AUTO_BUF key = {0};
-	TRY(sherd_folder_key(&key, folder, SHERD_ROWS_BF16_MANIFEST, err));
+	SHD_AUTO_BUF key = {0};
+	TRY(shd_folder_key(&key, folder, SHD_ROWS_BF16_MANIFEST, err));
 	int rc = sherd_detect(store, (const char *)key.data, &format, err);
 	if (rc == SHERD_EUNSUPPORTED || (rc == SHERD_OK && format != SHERD_FORMAT_ROWS_BF16))
 		return SHERD_OK;
 	TRY(rc);
-	TRY(sherd_rows_bf16_read(store, folder, limits, arena, &m, err));
+	TRY(shd_rows_bf16_read(store, folder, limits, arena, &m, err));
 	return name_all(&m, named, err);
 }
 
 static int clear_beside(sherd_store *store, const char *folder, const rows_files *files, uint32_t first,
-                        const sherd_limits *limits, sherd_arena *arena, sherd_map *named, sherd_error *err)
+                        const sherd_limits *limits, shd_arena *arena, shd_map *named, sherd_error *err)
 {
 	rows_head head;
-	sherd_rows_manifest m;
+	shd_rows_manifest m;
 	bool any = false;
-	TRY(sherd_rows_head_read(&head, store, folder, limits, arena, &m, err));
+	TRY(shd_rows_head_read(&head, store, folder, limits, arena, &m, err));
 	TRY(name_all(&m, named, err));
 	for (size_t i = 0; i < files->count && !any; i++)
 		any = is_left(&files->list[i], first, named);
@@ -109,14 +108,14 @@ static int clear_beside(sherd_store *store, const char *folder, const rows_files
 	return remove_parts(store, files, first, named, err);
 }
 
-int sherd_rows_clear(sherd_store *store, const char *folder, const char *marker, const sherd_limits *limits,
-                     sherd_error *err)
+int shd_rows_clear(sherd_store *store, const char *folder, const char *marker, const sherd_limits *limits,
+                   sherd_error *err)
 {
 	rows_files files;
-	sherd_arena arena = {0};
-	sherd_map named = {0};
-	TRY(sherd_rows_files_open(&files, store, folder, NULL, err));
-	uint32_t first = sherd_rows_first_left(store, marker, files.has_manifest);
+	shd_arena arena = {0};
+	shd_map named = {0};
+	TRY(shd_rows_files_open(&files, store, folder, NULL, err));
+	uint32_t first = shd_rows_first_left(store, marker, files.has_manifest);
 	int rc = SHERD_OK;
 	if (files.has_foreign && !files.has_manifest)
 		rc = name_foreign(store, folder, limits, &arena, &named, err);
@@ -124,8 +123,8 @@ int sherd_rows_clear(sherd_store *store, const char *folder, const char *marker,
 		rc = remove_parts(store, &files, first, &named, err);
 	else if (rc == SHERD_OK && first != UINT32_MAX)
 		rc = clear_beside(store, folder, &files, first, limits, &arena, &named, err);
-	sherd_map_done(&named);
-	sherd_arena_done(&arena);
-	sherd_rows_files_done(&files);
+	shd_map_done(&named);
+	shd_arena_done(&arena);
+	shd_rows_files_done(&files);
 	return rc;
 }

@@ -1,17 +1,17 @@
 /* engine/rows/clear.h - what a dead writer left in a folder. */
-#ifndef SHERD_ENGINE_ROWS_CLEAR_H
-#define SHERD_ENGINE_ROWS_CLEAR_H
+#ifndef SHD_ENGINE_ROWS_CLEAR_H
+#define SHD_ENGINE_ROWS_CLEAR_H
 
 #include "engine/rows/files.h"
 
 #include <sherd/limits.h>
 
 /* The number of a name that a writer gives, part-00000.shard and so on; -1 when it is none. */
-int sherd_rows_part_number(const char *name);
+int shd_rows_part_number(const char *name);
 /* From which number on parts may be those of a marker's writer. */
-uint32_t sherd_rows_first_left(sherd_store *store, const char *marker, bool has_manifest);
+uint32_t shd_rows_first_left(sherd_store *store, const char *marker, bool has_manifest);
 /* Removes what the writer of a marker left, but not the marker. The caller knows that the writer is dead. */
-int sherd_rows_clear(sherd_store *store, const char *folder, const char *marker, const sherd_limits *limits,
-                     sherd_error *err);
+int shd_rows_clear(sherd_store *store, const char *folder, const char *marker, const sherd_limits *limits,
+                   sherd_error *err);
 
 #endif

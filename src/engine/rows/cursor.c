@@ -5,22 +5,22 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
+SHD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
 
 int sherd_rows_cursor_open(sherd_rows_cursor **out, const sherd_rows *rows, const sherd_rows_stream *options,
                            sherd_error *err)
 {
 	static const sherd_rows_stream defaults = {0};
 	const sherd_rows_stream *o = options ? options : &defaults;
-	SHERD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close) c = calloc(1, sizeof(*c));
+	SHD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close) c = calloc(1, sizeof(*c));
 	if (!c)
-		return sherd_fail_nomem(err);
-	TRY(sherd_rows_sequence_init(&c->sequence, rows, o, err));
+		return shd_fail_nomem(err);
+	TRY(shd_rows_sequence_init(&c->sequence, rows, o, err));
 	if (o->verify)
-		TRY(sherd_rows_checked_open(&c->checked, rows, err));
-	TRY(sherd_rows_fetch_init(&c->fetch, rows, o, err));
-	sherd_rows_fetch_verify(&c->fetch, c->checked);
-	sherd_rows_scout_init(&c->scout, &c->sequence, c->fetch.window);
+		TRY(shd_rows_checked_open(&c->checked, rows, err));
+	TRY(shd_rows_fetch_init(&c->fetch, rows, o, err));
+	shd_rows_fetch_verify(&c->fetch, c->checked);
+	shd_rows_scout_init(&c->scout, &c->sequence, c->fetch.window);
 	*out = TAKE(c);
 	return SHERD_OK;
 }
@@ -29,11 +29,11 @@ void sherd_rows_cursor_close(sherd_rows_cursor *c)
 {
 	if (!c)
 		return;
-	sherd_rows_fetch_done(&c->fetch);
-	sherd_rows_checked_close(c->checked);
-	sherd_rows_scout_done(&c->scout);
-	sherd_buf_done(&c->hints.list);
-	sherd_buf_done(&c->pick.ids);
+	shd_rows_fetch_done(&c->fetch);
+	shd_rows_checked_close(c->checked);
+	shd_rows_scout_done(&c->scout);
+	shd_buf_done(&c->hints.list);
+	shd_buf_done(&c->pick.ids);
 	free(c);
 }
 
@@ -41,24 +41,24 @@ void sherd_rows_cursor_close(sherd_rows_cursor *c)
 static void look_ahead(sherd_rows_cursor *c, const rows_sequence *before)
 {
 	if (c->fetch.queue && c->pick.straight) {
-		if (sherd_rows_pieces_lost(&c->fetch.pieces))
-			sherd_rows_scout_init(&c->scout, before, c->fetch.window);
+		if (shd_rows_pieces_lost(&c->fetch.pieces))
+			shd_rows_scout_init(&c->scout, before, c->fetch.window);
 		return;
 	}
-	sherd_rows_scout_follow(&c->scout, &c->pick, &c->hints);
-	sherd_rows_fetch_ahead(&c->fetch, &c->hints);
+	shd_rows_scout_follow(&c->scout, &c->pick, &c->hints);
+	shd_rows_fetch_ahead(&c->fetch, &c->hints);
 }
 
 int sherd_rows_next(sherd_rows_cursor *c, sherd_rows_batch *out, sherd_error *err)
 {
 	rows_sequence before = c->sequence;
-	int rc = sherd_rows_sequence_next(&c->sequence, &c->pick, err);
+	int rc = shd_rows_sequence_next(&c->sequence, &c->pick, err);
 	if (rc > 0) {
 		look_ahead(c, &before);
-		rc = sherd_rows_fetch_pick(&c->fetch, &c->pick, &c->scout, out, err);
+		rc = shd_rows_fetch_pick(&c->fetch, &c->pick, &c->scout, out, err);
 		rc = rc < 0 ? rc : 1;
 	} else if (rc == 0) {
-		rc = sherd_rows_fetch_settle(&c->fetch, err);
+		rc = shd_rows_fetch_settle(&c->fetch, err);
 	}
 	if (rc < 0)
 		c->sequence = before; /* a failed batch may be asked for again */
@@ -68,19 +68,19 @@ int sherd_rows_next(sherd_rows_cursor *c, sherd_rows_batch *out, sherd_error *er
 /* The sequence stands elsewhere. again: at its beginning. */
 static void restart(sherd_rows_cursor *c, bool again)
 {
-	sherd_rows_fetch_restart(&c->fetch, again);
-	sherd_rows_scout_init(&c->scout, &c->sequence, c->fetch.window);
+	shd_rows_fetch_restart(&c->fetch, again);
+	shd_rows_scout_init(&c->scout, &c->sequence, c->fetch.window);
 }
 
 void sherd_rows_reset(sherd_rows_cursor *c)
 {
-	sherd_rows_sequence_reset(&c->sequence);
+	shd_rows_sequence_reset(&c->sequence);
 	restart(c, true);
 }
 
 void sherd_rows_begin_epoch(sherd_rows_cursor *c, uint64_t epoch)
 {
-	sherd_rows_sequence_begin(&c->sequence, epoch);
+	shd_rows_sequence_begin(&c->sequence, epoch);
 	restart(c, true);
 }
 
@@ -91,7 +91,7 @@ uint64_t sherd_rows_epoch(const sherd_rows_cursor *c)
 
 int sherd_rows_seek(sherd_rows_cursor *c, uint64_t row, sherd_error *err)
 {
-	TRY(sherd_rows_sequence_seek(&c->sequence, row, err));
+	TRY(shd_rows_sequence_seek(&c->sequence, row, err));
 	restart(c, false);
 	return SHERD_OK;
 }
@@ -104,11 +104,11 @@ uint64_t sherd_rows_batch_rows(const sherd_rows_cursor *c)
 int sherd_rows_tell(const sherd_rows_cursor *c, char out[SHERD_ROWS_CURSOR_TEXT], sherd_error *err)
 {
 	(void)err;
-	sherd_rows_text_write(&c->sequence, &c->sequence.now, out);
+	shd_rows_text_write(&c->sequence, &c->sequence.now, out);
 	return SHERD_OK;
 }
 
 int sherd_rows_gather(sherd_rows_cursor *c, const uint64_t *ids, size_t count, void *out, sherd_error *err)
 {
-	return sherd_rows_fetch_ids(&c->fetch, ids, count, out, err);
+	return shd_rows_fetch_ids(&c->fetch, ids, count, out, err);
 }

@@ -1,6 +1,6 @@
 /* engine/rows/cursor.h - what a cursor is made of. */
-#ifndef SHERD_ENGINE_ROWS_CURSOR_H
-#define SHERD_ENGINE_ROWS_CURSOR_H
+#ifndef SHD_ENGINE_ROWS_CURSOR_H
+#define SHD_ENGINE_ROWS_CURSOR_H
 
 #include "engine/rows/fetch.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WHAT = 64, SET_TEXT = SHERD_SHA256_HEX + 1 };
+enum { WHAT = 64, SET_TEXT = SHD_SHA256_HEX + 1 };
 
 /* What a text says, but for the order. */
 typedef struct rows_told {
@@ -31,14 +31,14 @@ static void describe(const rows_sequence *s, char out[WHAT])
 /* The lineage of the set as far as its first rows, or "-". */
 static void describe_set(const sherd_rows *rows, uint64_t total, char out[SET_TEXT])
 {
-	uint8_t digest[SHERD_SHA256_BYTES];
-	if (sherd_rows_lineage(rows, total, digest))
-		sherd_hex(digest, sizeof(digest), out);
+	uint8_t digest[SHD_SHA256_BYTES];
+	if (shd_rows_lineage(rows, total, digest))
+		shd_hex(digest, sizeof(digest), out);
 	else
 		memcpy(out, "-", 2);
 }
 
-void sherd_rows_text_write(const rows_sequence *s, const rows_state *at, char out[SHERD_ROWS_CURSOR_TEXT])
+void shd_rows_text_write(const rows_sequence *s, const rows_state *at, char out[SHERD_ROWS_CURSOR_TEXT])
 {
 	char what[WHAT], set[SET_TEXT];
 	describe_set(s->rows, s->order.total, set);
@@ -48,12 +48,12 @@ void sherd_rows_text_write(const rows_sequence *s, const rows_state *at, char ou
 	                 ":%s:%s",
 	                 s->order.epoch, s->from, at->position, at->number, s->batch_rows, s->order.total,
 	                 s->rows->width, set, what);
-	(void)snprintf(out + n, (size_t)(SHERD_ROWS_CURSOR_TEXT - n), ":%08" PRIx32, sherd_crc32(0, out, (size_t)n));
+	(void)snprintf(out + n, (size_t)(SHERD_ROWS_CURSOR_TEXT - n), ":%08" PRIx32, shd_crc32(0, out, (size_t)n));
 }
 
 static int bad_text(const char *why, sherd_error *err)
 {
-	return sherd_fail(err, SHERD_EINVAL, "bad-cursor", "the cursor %s", why);
+	return shd_fail(err, SHERD_EINVAL, "bad-cursor", "the cursor %s", why);
 }
 
 /* Decimal digits up to a colon; false for anything else. */
@@ -93,7 +93,7 @@ static int check_sum(const char *text, char body[SHERD_ROWS_CURSOR_TEXT], sherd_
 	size_t len = (size_t)(last - text);
 	memcpy(body, text, len);
 	body[len] = 0;
-	(void)snprintf(sum, sizeof(sum), "%08" PRIx32, sherd_crc32(0, body, len));
+	(void)snprintf(sum, sizeof(sum), "%08" PRIx32, shd_crc32(0, body, len));
 	return strcmp(last + 1, sum) == 0 ? SHERD_OK : bad_text("is damaged", err);
 }
 
@@ -124,7 +124,7 @@ static int check_set(const sherd_rows *rows, const rows_told *t, sherd_error *er
 	                                : bad_text("is of another set: it does not begin with the same shards", err);
 }
 
-int sherd_rows_text_resume(rows_sequence *s, const char *text, bool same_batch, sherd_error *err)
+int shd_rows_text_resume(rows_sequence *s, const char *text, bool same_batch, sherd_error *err)
 {
 	char body[SHERD_ROWS_CURSOR_TEXT] = {0}, what[WHAT];
 	rows_told t;

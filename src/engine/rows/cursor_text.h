@@ -10,16 +10,16 @@
  * hexadecimal; SAMPLE is "-", "all" or the threshold in hexadecimal; CRC is the
  * CRC-32 of all before its colon, 8 hexadecimal digits. The other numbers are
  * decimal. */
-#ifndef SHERD_ENGINE_ROWS_CURSOR_TEXT_H
-#define SHERD_ENGINE_ROWS_CURSOR_TEXT_H
+#ifndef SHD_ENGINE_ROWS_CURSOR_TEXT_H
+#define SHD_ENGINE_ROWS_CURSOR_TEXT_H
 
 #include "engine/rows/sequence.h"
 
 /* The sequence as if it stood at this state. */
-void sherd_rows_text_write(const rows_sequence *s, const rows_state *at, char out[SHERD_ROWS_CURSOR_TEXT]);
+void shd_rows_text_write(const rows_sequence *s, const rows_state *at, char out[SHERD_ROWS_CURSOR_TEXT]);
 /* Sets the place of the sequence, and its rows to those that the epoch began with. The text must be of this set, or of
  * what it was before appends, of this order and sample; SHERD_EINVAL tells what differs. same_batch: so must the batch
  * size be, else it is taken from the text. */
-int sherd_rows_text_resume(rows_sequence *s, const char *text, bool same_batch, sherd_error *err);
+int shd_rows_text_resume(rows_sequence *s, const char *text, bool same_batch, sherd_error *err);
 
 #endif

@@ -9,14 +9,14 @@
 /* Rows that one task hashes, by their bytes. */
 enum { TASK_BYTES = 128 << 10 };
 
-_Static_assert(SHERD_ROWS_DIGEST_BYTES == SHERD_SHA256_BYTES, "digests are hashes");
+_Static_assert(SHERD_ROWS_DIGEST_BYTES == SHD_SHA256_BYTES, "digests are hashes");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "values are hashed as they lie in memory");
 
 /* a += b modulo 2^256, both big-endian. */
-static void add_hash(uint8_t a[SHERD_SHA256_BYTES], const uint8_t b[SHERD_SHA256_BYTES])
+static void add_hash(uint8_t a[SHD_SHA256_BYTES], const uint8_t b[SHD_SHA256_BYTES])
 {
 	unsigned carry = 0;
-	for (int i = SHERD_SHA256_BYTES - 1; i >= 0; i--) {
+	for (int i = SHD_SHA256_BYTES - 1; i >= 0; i--) {
 		carry += (unsigned)a[i] + b[i];
 		a[i] = (uint8_t)carry;
 		carry >>= 8;
@@ -35,24 +35,24 @@ typedef struct summing {
 	const sherd_rows_batch *batch;
 	size_t rows_a_task;
 	pthread_mutex_t lock; /* of sum */
-	uint8_t sum[SHERD_SHA256_BYTES];
+	uint8_t sum[SHD_SHA256_BYTES];
 } summing;
 
 static int sum_rows(void *arg, size_t index, sherd_error *err)
 {
 	summing *s = arg;
 	const sherd_rows_batch *b = s->batch;
-	uint8_t part[SHERD_SHA256_BYTES] = {0}, one[SHERD_SHA256_BYTES];
+	uint8_t part[SHD_SHA256_BYTES] = {0}, one[SHD_SHA256_BYTES];
 	size_t first = index * s->rows_a_task, bytes = row_bytes(b);
 	size_t last = b->rows - first < s->rows_a_task ? b->rows : first + s->rows_a_task;
 	(void)err;
 	for (size_t i = first; i < last; i++) {
-		sherd_sha256 hash;
+		shd_sha256 hash;
 		uint64_t id = b->ids ? b->ids[i] : b->first_id + i;
-		sherd_sha256_init(&hash);
-		sherd_sha256_add(&hash, &id, sizeof(id));
-		sherd_sha256_add(&hash, (const uint8_t *)b->data + i * bytes, bytes);
-		sherd_sha256_finish(&hash, one);
+		shd_sha256_init(&hash);
+		shd_sha256_add(&hash, &id, sizeof(id));
+		shd_sha256_add(&hash, (const uint8_t *)b->data + i * bytes, bytes);
+		shd_sha256_finish(&hash, one);
 		add_hash(part, one);
 	}
 	(void)pthread_mutex_lock(&s->lock);
@@ -66,7 +66,7 @@ static int sum_batch(summing *s, const sherd_rows_batch *batch, sherd_pool *pool
 	size_t bytes = row_bytes(batch);
 	s->batch = batch;
 	s->rows_a_task = bytes < TASK_BYTES ? TASK_BYTES / bytes : 1;
-	return sherd_pool_run(pool, (batch->rows - 1) / s->rows_a_task + 1, sum_rows, s, err);
+	return shd_pool_run(pool, (batch->rows - 1) / s->rows_a_task + 1, sum_rows, s, err);
 }
 
 /* ---- streams */
@@ -74,7 +74,7 @@ static int sum_batch(summing *s, const sherd_rows_batch *batch, sherd_pool *pool
 typedef struct digesting {
 	sherd_rows_cursor *cursor;
 	const sherd_rows_digest_options *options;
-	sherd_meter meter;
+	shd_meter meter;
 	uint64_t batches, rows;
 } digesting;
 
@@ -83,7 +83,7 @@ static void begin(digesting *d, sherd_rows_cursor *cursor, const sherd_rows_dige
 	static const sherd_rows_digest_options defaults = {0};
 	const rows_sequence *s = &cursor->sequence;
 	*d = (digesting){.cursor = cursor, .options = options ? options : &defaults};
-	sherd_meter_init(&d->meter, d->options->progress, (s->order.total - s->now.position) * s->rows->row_bytes);
+	shd_meter_init(&d->meter, d->options->progress, (s->order.total - s->now.position) * s->rows->row_bytes);
 }
 
 /* 1 and a batch, or 0 when there is none or enough were taken. */
@@ -96,7 +96,7 @@ static int take(digesting *d, sherd_rows_batch *batch, sherd_error *err)
 	int rc = sherd_rows_next(d->cursor, batch, err);
 	if (rc <= 0)
 		return rc;
-	TRY(sherd_meter_add(&d->meter, (s->now.position - before) * s->rows->row_bytes, err));
+	TRY(shd_meter_add(&d->meter, (s->now.position - before) * s->rows->row_bytes, err));
 	d->batches++;
 	d->rows += batch->rows;
 	return 1;
@@ -113,17 +113,17 @@ int sherd_rows_digest_values(sherd_rows_cursor *cursor, const sherd_rows_digest_
 {
 	digesting d;
 	sherd_rows_batch batch;
-	sherd_sha256 hash;
+	shd_sha256 hash;
 	int rc;
 	begin(&d, cursor, options);
-	sherd_sha256_init(&hash);
+	shd_sha256_init(&hash);
 	while ((rc = take(&d, &batch, err)) > 0)
-		sherd_sha256_add(&hash, batch.data, batch.rows * row_bytes(&batch));
-	sherd_meter_done(&d.meter);
+		shd_sha256_add(&hash, batch.data, batch.rows * row_bytes(&batch));
+	shd_meter_done(&d.meter);
 	TRY(rc);
-	TRY(sherd_rows_fetch_settle(&cursor->fetch, err));
+	TRY(shd_rows_fetch_settle(&cursor->fetch, err));
 	fill(&d, out);
-	sherd_sha256_finish(&hash, out->hash);
+	shd_sha256_finish(&hash, out->hash);
 	return SHERD_OK;
 }
 
@@ -138,9 +138,9 @@ int sherd_rows_digest_set(sherd_rows_cursor *cursor, const sherd_rows_digest_opt
 	while ((rc = take(&d, &batch, err)) > 0)
 		if (!batch.padding && (rc = sum_batch(&s, &batch, d.options->pool, err)) < 0)
 			break;
-	sherd_meter_done(&d.meter);
+	shd_meter_done(&d.meter);
 	TRY(rc);
-	TRY(sherd_rows_fetch_settle(&cursor->fetch, err));
+	TRY(shd_rows_fetch_settle(&cursor->fetch, err));
 	fill(&d, out);
 	memcpy(out->hash, s.sum, sizeof(s.sum));
 	return SHERD_OK;

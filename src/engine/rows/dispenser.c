@@ -37,14 +37,14 @@ struct sherd_rows_slot {
 static int dispenser_init(sherd_rows_dispenser *d, const sherd_rows *rows, sherd_error *err)
 {
 	rows_fetch fetch;
-	TRY(sherd_rows_sequence_init(&d->sequence, rows, &d->options, err));
-	TRY(sherd_rows_fetch_init(&fetch, rows, &d->options, err));
+	TRY(shd_rows_sequence_init(&d->sequence, rows, &d->options, err));
+	TRY(shd_rows_fetch_init(&fetch, rows, &d->options, err));
 	if (d->options.verify)
-		TRY(sherd_rows_checked_open(&d->checked, rows, err));
+		TRY(shd_rows_checked_open(&d->checked, rows, err));
 	d->rows = rows;
 	d->options.resume = NULL; /* the caller's text need not live on */
 	d->window = fetch.window;
-	sherd_rows_scout_init(&d->scout, &d->sequence, d->window);
+	shd_rows_scout_init(&d->scout, &d->sequence, d->window);
 	return SHERD_OK;
 }
 
@@ -53,7 +53,7 @@ int sherd_rows_dispenser_open(sherd_rows_dispenser **out, const sherd_rows *rows
 {
 	sherd_rows_dispenser *d = calloc(1, sizeof(*d));
 	if (!d)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	if (options)
 		d->options = *options;
 	int rc = dispenser_init(d, rows, err);
@@ -68,8 +68,8 @@ int sherd_rows_dispenser_open(sherd_rows_dispenser **out, const sherd_rows *rows
 
 static void free_slot(sherd_rows_slot *s)
 {
-	sherd_buf_done(&s->hints.list);
-	sherd_buf_done(&s->pick.ids);
+	shd_buf_done(&s->hints.list);
+	shd_buf_done(&s->pick.ids);
 	free(s);
 }
 
@@ -89,8 +89,8 @@ void sherd_rows_dispenser_close(sherd_rows_dispenser *d)
 		return;
 	forget(d);
 	(void)pthread_mutex_destroy(&d->lock);
-	sherd_rows_checked_close(d->checked);
-	sherd_rows_scout_done(&d->scout);
+	shd_rows_checked_close(d->checked);
+	shd_rows_scout_done(&d->scout);
 	free(d);
 }
 
@@ -98,14 +98,14 @@ int sherd_rows_slot_open(sherd_rows_slot **out, sherd_rows_dispenser *d, sherd_e
 {
 	sherd_rows_slot *s = calloc(1, sizeof(*s));
 	if (!s)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	s->dispenser = d;
-	int rc = sherd_rows_fetch_init(&s->fetch, d->rows, &d->options, err);
+	int rc = shd_rows_fetch_init(&s->fetch, d->rows, &d->options, err);
 	if (rc < 0) {
 		free(s);
 		return rc;
 	}
-	sherd_rows_fetch_verify(&s->fetch, d->checked);
+	shd_rows_fetch_verify(&s->fetch, d->checked);
 	s->fetch.onward = s->fetch.queue = false; /* the next batch goes to another thread */
 	(void)pthread_mutex_lock(&d->lock);
 	s->next = d->slots;
@@ -126,7 +126,7 @@ void sherd_rows_slot_close(sherd_rows_slot *s)
 	if (!s)
 		return;
 	sherd_rows_dispenser *d = s->dispenser;
-	sherd_rows_fetch_done(&s->fetch);
+	shd_rows_fetch_done(&s->fetch);
 	(void)pthread_mutex_lock(&d->lock);
 	sherd_rows_slot **at = &d->slots;
 	while (*at != s)
@@ -164,13 +164,13 @@ static int decide(sherd_rows_slot *s, sherd_error *err)
 	if (d->left) {
 		inherit(s);
 	} else {
-		int rc = sherd_rows_sequence_next(&d->sequence, &s->pick, err);
+		int rc = shd_rows_sequence_next(&d->sequence, &s->pick, err);
 		if (rc < 0)
 			d->sequence = before;
 		if (rc <= 0)
 			return rc;
 		s->before = before.now;
-		sherd_rows_scout_follow(&d->scout, &s->pick, &s->hints);
+		shd_rows_scout_follow(&d->scout, &s->pick, &s->hints);
 	}
 	s->owed = true;
 	s->pass = d->pass;
@@ -185,10 +185,10 @@ int sherd_rows_slot_next(sherd_rows_slot *s, sherd_rows_batch *out, sherd_error 
 	int rc = again ? 1 : decide(s, err);
 	(void)pthread_mutex_unlock(&d->lock);
 	if (rc <= 0)
-		return rc < 0 ? rc : sherd_rows_fetch_settle(&s->fetch, err);
+		return rc < 0 ? rc : shd_rows_fetch_settle(&s->fetch, err);
 	if (!again)
-		sherd_rows_fetch_ahead(&s->fetch, &s->hints);
-	TRY(sherd_rows_fetch_pick(&s->fetch, &s->pick, NULL, out, err));
+		shd_rows_fetch_ahead(&s->fetch, &s->hints);
+	TRY(shd_rows_fetch_pick(&s->fetch, &s->pick, NULL, out, err));
 	(void)pthread_mutex_lock(&d->lock);
 	s->owed = false;
 	(void)pthread_mutex_unlock(&d->lock);
@@ -213,7 +213,7 @@ int sherd_rows_dispenser_tell(sherd_rows_dispenser *d, char out[SHERD_ROWS_CURSO
 	step_back(&at, d->slots);
 	step_back(&at, d->left);
 	(void)pthread_mutex_unlock(&d->lock);
-	sherd_rows_text_write(&sequence, &at, out);
+	shd_rows_text_write(&sequence, &at, out);
 	return SHERD_OK;
 }
 
@@ -221,10 +221,10 @@ static void begin(sherd_rows_dispenser *d, const uint64_t *epoch)
 {
 	(void)pthread_mutex_lock(&d->lock);
 	if (epoch)
-		sherd_rows_sequence_begin(&d->sequence, *epoch);
+		shd_rows_sequence_begin(&d->sequence, *epoch);
 	else
-		sherd_rows_sequence_reset(&d->sequence);
-	sherd_rows_scout_init(&d->scout, &d->sequence, d->window);
+		shd_rows_sequence_reset(&d->sequence);
+	shd_rows_scout_init(&d->scout, &d->sequence, d->window);
 	d->pass++;
 	forget(d);
 	(void)pthread_mutex_unlock(&d->lock);

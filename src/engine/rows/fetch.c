@@ -64,11 +64,11 @@ static bool may_map(const sherd_rows *rows, sherd_rows_access access)
 	return access == SHERD_ROWS_MAP;
 }
 
-int sherd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
+int shd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
 {
 	sherd_rows_access access = choose_access(rows, o->access);
 	if (access == SHERD_ROWS_MAP && !(sherd_store_caps(rows->store) & SHERD_CAP_MAP))
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "this store cannot map");
+		return shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "this store cannot map");
 	*f = (rows_fetch){
 		.rows = rows,
 		.dtype = o->dtype == SHERD_DTYPE_NONE ? SHERD_F64 : o->dtype,
@@ -86,7 +86,7 @@ int sherd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_row
 }
 
 /* What was verified should still be in memory when it is delivered: nothing goes past the page cache. */
-void sherd_rows_fetch_verify(rows_fetch *f, rows_checked *checked)
+void shd_rows_fetch_verify(rows_fetch *f, rows_checked *checked)
 {
 	f->checked = checked;
 	f->queue = f->queue && !checked;
@@ -94,13 +94,13 @@ void sherd_rows_fetch_verify(rows_fetch *f, rows_checked *checked)
 
 static int verify(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, sherd_error *err)
 {
-	return f->checked ? sherd_rows_checked_range(f->checked, s, offset, offset + bytes, err) : SHERD_OK;
+	return f->checked ? shd_rows_checked_range(f->checked, s, offset, offset + bytes, err) : SHERD_OK;
 }
 
-void sherd_rows_fetch_done(rows_fetch *f)
+void shd_rows_fetch_done(rows_fetch *f)
 {
-	sherd_rows_pieces_drop(&f->pieces);
-	sherd_rows_shards_done(&f->shards);
+	shd_rows_pieces_drop(&f->pieces);
+	shd_rows_shards_done(&f->shards);
 	free(f->out);
 	free(f->raw);
 	free(f->sorted);
@@ -108,9 +108,9 @@ void sherd_rows_fetch_done(rows_fetch *f)
 }
 
 /* Who comes a second time will come a third: what memory can hold should stay in the page cache then. */
-void sherd_rows_fetch_restart(rows_fetch *f, bool again)
+void shd_rows_fetch_restart(rows_fetch *f, bool again)
 {
-	sherd_rows_pieces_drop(&f->pieces);
+	shd_rows_pieces_drop(&f->pieces);
 	if (again && f->pieces.probe && !exceeds_memory(stored_bytes(f->rows)))
 		f->queue = false;
 }
@@ -121,16 +121,16 @@ static int make_room(void **buf, size_t *size, uint64_t count, uint64_t each, sh
 {
 	uint64_t bytes;
 	if (__builtin_mul_overflow(count, each, &bytes) || bytes > SIZE_MAX / 2)
-		return sherd_fail(err, SHERD_ELIMIT, "too-long", "a batch of %" PRIu64 " times %" PRIu64 " bytes",
-		                  count, each);
+		return shd_fail(err, SHERD_ELIMIT, "too-long", "a batch of %" PRIu64 " times %" PRIu64 " bytes", count,
+		                each);
 	if (bytes <= *size)
 		return SHERD_OK;
 	free(*buf);
 	*size = 0;
-	*buf = bytes < SHERD_LARGE_PAGE ? aligned_alloc(ALIGN, (bytes + ALIGN - 1) / ALIGN * ALIGN)
-	                                : sherd_large_alloc(bytes);
+	*buf = bytes < SHD_LARGE_PAGE ? aligned_alloc(ALIGN, (bytes + ALIGN - 1) / ALIGN * ALIGN)
+	                              : shd_large_alloc(bytes);
 	if (!*buf)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	*size = bytes;
 	return SHERD_OK;
 }
@@ -144,7 +144,7 @@ static int make_raw(rows_fetch *f, sherd_error *err)
 {
 	if (!f->raw)
 		f->raw = aligned_alloc(ALIGN, RAW_BYTES);
-	return f->raw ? SHERD_OK : sherd_fail_nomem(err);
+	return f->raw ? SHERD_OK : shd_fail_nomem(err);
 }
 
 /* ---- values */
@@ -152,7 +152,7 @@ static int make_raw(rows_fetch *f, sherd_error *err)
 /* Stored bytes as the caller wants them. */
 static void convert(const rows_fetch *f, const void *stored, uint64_t bytes, void *out)
 {
-	sherd_floats_convert(f->rows->dtype, stored, f->dtype, out, (size_t)(bytes / f->stored));
+	shd_floats_convert(f->rows->dtype, stored, f->dtype, out, (size_t)(bytes / f->stored));
 }
 
 static bool as_stored(const rows_fetch *f)
@@ -165,10 +165,10 @@ static bool as_stored(const rows_fetch *f)
 /* Lets go of bytes from .. to of the payload, and of what the kernel made present before them. */
 static void let_go(rows_fetch *f, uint64_t from, uint64_t to)
 {
-	const rows_open_shard *s = sherd_rows_shards_peek(&f->shards, f->here.shard);
+	const rows_open_shard *s = shd_rows_shards_peek(&f->shards, f->here.shard);
 	if (s && s->map)
-		sherd_rows_shards_advise(&f->shards, s, from < SLACK_BYTES ? 0 : from - SLACK_BYTES, to,
-		                         SHERD_ADVICE_DONE);
+		shd_rows_shards_advise(&f->shards, s, from < SLACK_BYTES ? 0 : from - SLACK_BYTES, to,
+		                       SHERD_ADVICE_DONE);
 }
 
 /* Lets go of what is done with, once that is worth a call. */
@@ -202,7 +202,7 @@ static void make_present(rows_fetch *f, const rows_open_shard *s, uint64_t offse
 	uint64_t to = end, payload = f->rows->shards[s->shard].rows * f->rows->row_bytes;
 	if (f->onward && to - h->present < STEP_BYTES)
 		to = payload - h->present < STEP_BYTES ? payload : h->present + STEP_BYTES;
-	sherd_rows_shards_advise(&f->shards, s, h->present, to, SHERD_ADVICE_NOW);
+	shd_rows_shards_advise(&f->shards, s, h->present, to, SHERD_ADVICE_NOW);
 	h->present = to;
 }
 
@@ -226,7 +226,7 @@ static int convert_part(void *arg, size_t index, sherd_error *err)
 	(void)err;
 	convert(f, c->s->map + at, n, c->out + done / f->stored * f->wanted);
 	if (f->pool && !f->keep)
-		sherd_rows_shards_advise(&f->shards, c->s, at, at + n, SHERD_ADVICE_DONE);
+		shd_rows_shards_advise(&f->shards, c->s, at, at + n, SHERD_ADVICE_DONE);
 	return SHERD_OK;
 }
 
@@ -239,7 +239,7 @@ static int convert_map(rows_fetch *f, const rows_open_shard *s, uint64_t offset,
 		uint64_t n = bytes - done < round ? bytes - done : round;
 		uint8_t *to = out + done / f->stored * f->wanted;
 		converting c = {f, s, offset + done, n, to};
-		TRY(sherd_pool_run(f->pool, (size_t)((n + PART_BYTES - 1) / PART_BYTES), convert_part, &c, err));
+		TRY(shd_pool_run(f->pool, (size_t)((n + PART_BYTES - 1) / PART_BYTES), convert_part, &c, err));
 		f->here.used = f->here.present = offset + done + n;
 		settle(f);
 	}
@@ -276,8 +276,7 @@ static int bring_pieces(rows_fetch *f, const rows_open_shard *s, uint64_t offset
 	for (uint64_t done = 0; done < bytes;) {
 		const rows_piece *piece;
 		const uint8_t *data;
-		TRY(sherd_rows_pieces_front(&f->pieces, &f->shards, scout, s->shard, offset + done, &piece, &data,
-		                            err));
+		TRY(shd_rows_pieces_front(&f->pieces, &f->shards, scout, s->shard, offset + done, &piece, &data, err));
 		uint64_t n = bytes - done;
 		if (piece && piece->to - piece->from < n)
 			n = piece->to - piece->from;
@@ -287,7 +286,7 @@ static int bring_pieces(rows_fetch *f, const rows_open_shard *s, uint64_t offset
 		else if (to)
 			TRY(bring(f, s, offset + done, n, to, err));
 		if (piece)
-			sherd_rows_pieces_use(&f->pieces, n);
+			shd_rows_pieces_use(&f->pieces, n);
 		done += n;
 	}
 	return SHERD_OK;
@@ -313,10 +312,10 @@ static int check_seen(rows_fetch *f, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_rows_fetch_settle(rows_fetch *f, sherd_error *err)
+int shd_rows_fetch_settle(rows_fetch *f, sherd_error *err)
 {
 	TRY(check_seen(f, err));
-	return sherd_rows_shards_check(&f->shards, err);
+	return shd_rows_shards_check(&f->shards, err);
 }
 
 static int fetch_queued(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, rows_scout *scout,
@@ -325,7 +324,7 @@ static int fetch_queued(rows_fetch *f, const rows_open_shard *s, uint64_t offset
 	bool seen = as_stored(f) && s->map && sherd_reader_cached(s->reader, f->rows->head_bytes + offset, bytes);
 	int rc = bring_pieces(f, s, offset, bytes, scout, seen ? NULL : f->out, err);
 	if (rc < 0)
-		sherd_rows_pieces_drop(&f->pieces);
+		shd_rows_pieces_drop(&f->pieces);
 	else if (seen)
 		*data = view(f, s, offset, bytes);
 	return rc;
@@ -335,7 +334,7 @@ static int fetch_straight(rows_fetch *f, const rows_pick *p, rows_scout *scout, 
 {
 	const rows_open_shard *s;
 	uint64_t offset, bytes = p->count * f->rows->row_bytes;
-	TRY(sherd_rows_shards_find(&f->shards, p->first, &s, &offset, err));
+	TRY(shd_rows_shards_find(&f->shards, p->first, &s, &offset, err));
 	TRY(verify(f, s, offset, bytes, err));
 	bool queue = f->queue && scout && !p->padding;
 	if (!queue && as_stored(f) && s->map) {
@@ -353,23 +352,23 @@ static int fetch_straight(rows_fetch *f, const rows_pick *p, rows_scout *scout, 
  * out another. */
 static bool worth_opening(const rows_fetch *f, const rows_hints *h, size_t shard)
 {
-	return !h->single || f->rows->count <= ROWS_OPEN || sherd_rows_shards_peek(&f->shards, shard);
+	return !h->single || f->rows->count <= ROWS_OPEN || shd_rows_shards_peek(&f->shards, shard);
 }
 
-void sherd_rows_fetch_ahead(rows_fetch *f, const rows_hints *h)
+void shd_rows_fetch_ahead(rows_fetch *f, const rows_hints *h)
 {
 	const rows_hint *list = (const rows_hint *)(const void *)h->list.data;
 	sherd_advice advice = f->onward && !h->single ? SHERD_ADVICE_ONWARD : SHERD_ADVICE_SOON;
 	for (size_t i = 0; i < h->list.len / sizeof(*list); i++)
 		for (uint64_t row = list[i].first, end = row + list[i].count; row < end;) {
-			size_t shard = sherd_rows_shard_of(f->rows, row);
+			size_t shard = shd_rows_shard_of(f->rows, row);
 			uint64_t offset, stop = f->rows->shards[shard].first + f->rows->shards[shard].rows;
 			const rows_open_shard *s;
 			stop = stop < end ? stop : end;
 			if (worth_opening(f, h, shard) &&
-			    sherd_rows_shards_find(&f->shards, row, &s, &offset, NULL) == SHERD_OK)
-				sherd_rows_shards_advise(&f->shards, s, offset,
-				                         offset + (stop - row) * f->rows->row_bytes, advice);
+			    shd_rows_shards_find(&f->shards, row, &s, &offset, NULL) == SHERD_OK)
+				shd_rows_shards_advise(&f->shards, s, offset,
+				                       offset + (stop - row) * f->rows->row_bytes, advice);
 			row = stop;
 		}
 }
@@ -399,7 +398,7 @@ static int copy_span(rows_fetch *f, const place *p, size_t count, uint8_t *out, 
 {
 	const rows_open_shard *s;
 	uint64_t offset, bytes = f->rows->row_bytes, each = out_row_bytes(f);
-	TRY(sherd_rows_shards_find(&f->shards, p->id, &s, &offset, err));
+	TRY(shd_rows_shards_find(&f->shards, p->id, &s, &offset, err));
 	const sherd_rows_shard *shard = &f->rows->shards[s->shard];
 	size_t n = span(f, p, count, shard->first + shard->rows);
 	TRY(verify(f, s, offset, (p[n - 1].id - p[0].id + 1) * bytes, err));
@@ -419,14 +418,14 @@ static int copy_span(rows_fetch *f, const place *p, size_t count, uint8_t *out, 
 }
 
 /* In the order of the file, whatever order is asked for: every shard is opened once. */
-int sherd_rows_fetch_ids(rows_fetch *f, const uint64_t *ids, size_t count, void *out, sherd_error *err)
+int shd_rows_fetch_ids(rows_fetch *f, const uint64_t *ids, size_t count, void *out, sherd_error *err)
 {
 	TRY(make_room(&f->sorted, &f->sorted_size, count, sizeof(place), err));
 	place *places = f->sorted;
 	for (size_t i = 0; i < count; i++) {
 		if (ids[i] >= f->rows->total)
-			return sherd_fail(err, SHERD_EINVAL, "bad-argument", "row %" PRIu64 " of %" PRIu64, ids[i],
-			                  f->rows->total);
+			return shd_fail(err, SHERD_EINVAL, "bad-argument", "row %" PRIu64 " of %" PRIu64, ids[i],
+			                f->rows->total);
 		places[i] = (place){ids[i], i};
 	}
 	if (count)
@@ -436,7 +435,7 @@ int sherd_rows_fetch_ids(rows_fetch *f, const uint64_t *ids, size_t count, void 
 	return SHERD_OK;
 }
 
-int sherd_rows_fetch_pick(rows_fetch *f, const rows_pick *p, rows_scout *scout, sherd_rows_batch *out, sherd_error *err)
+int shd_rows_fetch_pick(rows_fetch *f, const rows_pick *p, rows_scout *scout, sherd_rows_batch *out, sherd_error *err)
 {
 	const void *data;
 	const uint64_t *ids = NULL;
@@ -446,7 +445,7 @@ int sherd_rows_fetch_pick(rows_fetch *f, const rows_pick *p, rows_scout *scout, 
 	} else {
 		ids = (const uint64_t *)(const void *)p->ids.data;
 		TRY(make_room(&f->out, &f->out_size, p->count, out_row_bytes(f), err));
-		TRY(sherd_rows_fetch_ids(f, ids, p->count, f->out, err));
+		TRY(shd_rows_fetch_ids(f, ids, p->count, f->out, err));
 		data = f->out;
 	}
 	*out = (sherd_rows_batch){

@@ -3,8 +3,8 @@
  * What a stream keeps resident, whatever the size of the set: the batch that the
  * caller has, a few steps of a map around the place where it is read, one buffer,
  * and the window where it is read past the page cache. */
-#ifndef SHERD_ENGINE_ROWS_FETCH_H
-#define SHERD_ENGINE_ROWS_FETCH_H
+#ifndef SHD_ENGINE_ROWS_FETCH_H
+#define SHD_ENGINE_ROWS_FETCH_H
 
 #include "engine/rows/checked.h"
 #include "engine/rows/pieces.h"
@@ -40,21 +40,21 @@ typedef struct rows_fetch {
 } rows_fetch;
 
 /* Fails when the options ask for maps and the store has none. */
-int sherd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_rows_stream *options, sherd_error *err);
-void sherd_rows_fetch_done(rows_fetch *f);
+int shd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_rows_stream *options, sherd_error *err);
+void shd_rows_fetch_done(rows_fetch *f);
 /* From now on what is delivered was verified before. */
-void sherd_rows_fetch_verify(rows_fetch *f, rows_checked *checked);
+void shd_rows_fetch_verify(rows_fetch *f, rows_checked *checked);
 /* The stream begins again, or elsewhere: what was asked for ahead is forgotten. again: at its beginning. */
-void sherd_rows_fetch_restart(rows_fetch *f, bool again);
+void shd_rows_fetch_restart(rows_fetch *f, bool again);
 /* Brings the rows of a pick; what it hands out is valid until the next call. With a queue the scout says what follows:
- * it must stand where the pieces end, which sherd_rows_pieces_lost() tells. */
-int sherd_rows_fetch_pick(rows_fetch *f, const rows_pick *pick, rows_scout *scout, sherd_rows_batch *out,
-                          sherd_error *err);
+ * it must stand where the pieces end, which shd_rows_pieces_lost() tells. */
+int shd_rows_fetch_pick(rows_fetch *f, const rows_pick *pick, rows_scout *scout, sherd_rows_batch *out,
+                        sherd_error *err);
 /* At the end: was all that was handed out what the files hold? */
-int sherd_rows_fetch_settle(rows_fetch *f, sherd_error *err);
+int shd_rows_fetch_settle(rows_fetch *f, sherd_error *err);
 /* Copies rows by id to where the caller wants them. */
-int sherd_rows_fetch_ids(rows_fetch *f, const uint64_t *ids, size_t count, void *out, sherd_error *err);
+int shd_rows_fetch_ids(rows_fetch *f, const uint64_t *ids, size_t count, void *out, sherd_error *err);
 /* Hints at rows that will be picked soon. A shard that cannot be opened yet is no failure yet. */
-void sherd_rows_fetch_ahead(rows_fetch *f, const rows_hints *hints);
+void shd_rows_fetch_ahead(rows_fetch *f, const rows_hints *hints);
 
 #endif

@@ -1,23 +1,22 @@
 /* engine/rows/files.h - what lies in a folder of rows, folders below it left out. */
-#ifndef SHERD_ENGINE_ROWS_FILES_H
-#define SHERD_ENGINE_ROWS_FILES_H
+#ifndef SHD_ENGINE_ROWS_FILES_H
+#define SHD_ENGINE_ROWS_FILES_H
 
 #include "engine/tensors/folder.h"
 
 typedef struct rows_files {
-	sherd_folder folder;
-	const sherd_folder_file *list; /* files with the suffix, by the bytes of their names */
+	shd_folder folder;
+	const shd_folder_file *list; /* files with the suffix, by the bytes of their names */
 	size_t count;
 	bool has_manifest, has_marker; /* rows.manifest.json, rows.packing */
 	bool has_foreign;              /* manifest.json */
 } rows_files;
 
 /* folder is "" or "a/b"; one that is not there is empty. suffix NULL: that of shards of any type. */
-int sherd_rows_files_open(rows_files *out, sherd_store *store, const char *folder, const char *suffix,
-                          sherd_error *err);
-void sherd_rows_files_done(rows_files *files);
+int shd_rows_files_open(rows_files *out, sherd_store *store, const char *folder, const char *suffix, sherd_error *err);
+void shd_rows_files_done(rows_files *files);
 
 /* Is it a manifest, by its name? Then it stands for its folder. */
-bool sherd_rows_is_manifest(const char *key);
+bool shd_rows_is_manifest(const char *key);
 
 #endif

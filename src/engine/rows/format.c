@@ -9,13 +9,13 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 
 /* Manifests stand for their folders, under their own names only: a copy elsewhere is the list of nothing. */
-static int probe_manifest(sherd_evidence *e, sherd_error *err)
+static int probe_manifest(shd_evidence *e, sherd_error *err)
 {
 	(void)err;
-	return sherd_evidence_is_json(e) && strcmp(sherd_str_leaf(e->key), SHERD_ROWS_MANIFEST) == 0;
+	return shd_evidence_is_json(e) && strcmp(shd_str_leaf(e->key), SHD_ROWS_MANIFEST) == 0;
 }
 
 /* Is there a shard among these? Checkpoints use the same extension, so the first bytes are asked. */
@@ -23,8 +23,8 @@ static int has_shards(sherd_store *store, const rows_files *files, sherd_error *
 {
 	bool found = false;
 	for (size_t i = 0; i < files->count && !found; i++) {
-		char magic[sizeof(SHERD_ROWS_MAGIC) - 1];
-		SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+		char magic[sizeof(SHD_ROWS_MAGIC) - 1];
+		SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 		int rc = sherd_store_read(store, files->list[i].key, &reader, err);
 		if (rc == SHERD_ENOTFOUND)
 			continue;
@@ -32,35 +32,35 @@ static int has_shards(sherd_store *store, const rows_files *files, sherd_error *
 		if (sherd_reader_size(reader) < sizeof(magic))
 			continue;
 		TRY(sherd_reader_at(reader, 0, magic, sizeof(magic), err));
-		found = memcmp(magic, SHERD_ROWS_MAGIC, sizeof(magic)) == 0;
+		found = memcmp(magic, SHD_ROWS_MAGIC, sizeof(magic)) == 0;
 	}
 	return found;
 }
 
 /* A manifest, the marker of who is packing, or shards. */
-static int probe_folder(sherd_evidence *e, sherd_error *err)
+static int probe_folder(shd_evidence *e, sherd_error *err)
 {
 	rows_files files;
-	int found = sherd_evidence_inside(e, SHERD_ROWS_MANIFEST, err);
+	int found = shd_evidence_inside(e, SHD_ROWS_MANIFEST, err);
 	if (!found)
-		found = sherd_evidence_inside(e, SHERD_ROWS_MARKER, err);
+		found = shd_evidence_inside(e, SHD_ROWS_MARKER, err);
 	if (found)
 		return found;
-	TRY(sherd_rows_files_open(&files, e->store, e->key, SHERD_ROWS_SUFFIX, err));
+	TRY(shd_rows_files_open(&files, e->store, e->key, SHD_ROWS_SUFFIX, err));
 	found = has_shards(e->store, &files, err);
-	sherd_rows_files_done(&files);
+	shd_rows_files_done(&files);
 	return found;
 }
 
 static int is_bf16(sherd_store *store, const char *folder, sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO_BUF key = {0};
 	char *text;
 	size_t len;
 	bool found = false;
 	sherd_error failure = {0};
-	TRY(sherd_folder_key(&key, folder, SHERD_ROWS_BF16_MANIFEST, err));
-	uint64_t most = sherd_limits_or_default(NULL).metadata_bytes;
+	TRY(shd_folder_key(&key, folder, SHD_ROWS_BF16_MANIFEST, err));
+	uint64_t most = shd_limits_or_default(NULL).metadata_bytes;
 	int rc = sherd_store_get(store, (const char *)key.data, most, &text, &len, &failure);
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_ELIMIT)
 		return 0;
@@ -69,24 +69,24 @@ static int is_bf16(sherd_store *store, const char *folder, sherd_error *err)
 			*err = failure;
 		return rc;
 	}
-	rc = sherd_rows_bf16_recognise(text, len, &found, err);
+	rc = shd_rows_bf16_recognise(text, len, &found, err);
 	free(text);
 	return rc < 0 ? rc : found;
 }
 
-static int probe_bf16_manifest(sherd_evidence *e, sherd_error *err)
+static int probe_bf16_manifest(shd_evidence *e, sherd_error *err)
 {
-	SHERD_AUTO_BUF folder = {0};
-	if (!sherd_evidence_is_json(e) || strcmp(sherd_str_leaf(e->key), SHERD_ROWS_BF16_MANIFEST) != 0)
+	SHD_AUTO_BUF folder = {0};
+	if (!shd_evidence_is_json(e) || strcmp(shd_str_leaf(e->key), SHD_ROWS_BF16_MANIFEST) != 0)
 		return 0;
-	TRY(sherd_folder_of(&folder, e->key, err));
+	TRY(shd_folder_of(&folder, e->key, err));
 	return is_bf16(e->store, (const char *)folder.data, err);
 }
 
 /* Ours go first, where both are there. */
-static int probe_bf16_folder(sherd_evidence *e, sherd_error *err)
+static int probe_bf16_folder(shd_evidence *e, sherd_error *err)
 {
-	int ours = sherd_evidence_inside(e, SHERD_ROWS_MANIFEST, err);
+	int ours = shd_evidence_inside(e, SHD_ROWS_MANIFEST, err);
 	return ours ? (ours < 0 ? ours : 0) : is_bf16(e->store, e->key, err);
 }
 
@@ -94,7 +94,7 @@ static int probe_bf16_folder(sherd_evidence *e, sherd_error *err)
 	(SHERD_DTYPE_BIT(SHERD_F16) | SHERD_DTYPE_BIT(SHERD_BF16) | SHERD_DTYPE_BIT(SHERD_F32) | \
 	 SHERD_DTYPE_BIT(SHERD_F64))
 
-const sherd_format_entry sherd_format_rows = {
+const shd_format_entry shd_format_rows = {
 	.info = {.id = SHERD_FORMAT_ROWS,
                  .kind = SHERD_KIND_ROWS,
                  .name = "rows",
@@ -104,16 +104,16 @@ const sherd_format_entry sherd_format_rows = {
                  .holds = SHERD_HOLDS_MANY | SHERD_HOLDS_EMPTY_NAMES,
                  .dtypes = ROWS_DTYPES,
                  .most_dims = SHERD_MAX_DIMS},
-	.magic = {SHERD_ROWS_MAGIC, sizeof(SHERD_ROWS_MAGIC) - 1},
+	.magic = {SHD_ROWS_MAGIC, sizeof(SHD_ROWS_MAGIC) - 1},
 	.probe = probe_manifest,
 	.probe_set = probe_folder,
-	.open = sherd_bundle_open_rows,
-	.open_rows = sherd_rows_open_found,
-	.verify = sherd_rows_verify,
-	.write = sherd_write_rows,
+	.open = shd_bundle_open_rows,
+	.open_rows = shd_rows_open_found,
+	.verify = shd_rows_verify,
+	.write = shd_write_rows,
 };
 
-const sherd_format_entry sherd_format_rows_bf16 = {
+const shd_format_entry shd_format_rows_bf16 = {
 	.info = {.id = SHERD_FORMAT_ROWS_BF16,
                  .kind = SHERD_KIND_ROWS,
                  .name = "rows-bf16",
@@ -125,8 +125,8 @@ const sherd_format_entry sherd_format_rows_bf16 = {
                  .most_dims = SHERD_MAX_DIMS},
 	.probe = probe_bf16_manifest,
 	.probe_set = probe_bf16_folder,
-	.open = sherd_bundle_open_rows,
-	.open_rows = sherd_rows_open_found_bf16,
-	.verify = sherd_rows_verify_bf16,
-	.write = sherd_write_rows,
+	.open = shd_bundle_open_rows,
+	.open_rows = shd_rows_open_found_bf16,
+	.verify = shd_rows_verify_bf16,
+	.write = shd_write_rows,
 };

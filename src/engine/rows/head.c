@@ -2,17 +2,17 @@
 
 #include "engine/rows/files.h"
 
-int sherd_rows_head_read(rows_head *out, sherd_store *store, const char *folder, const sherd_limits *limits,
-                         sherd_arena *arena, sherd_rows_manifest *manifest, sherd_error *err)
+int shd_rows_head_read(rows_head *out, sherd_store *store, const char *folder, const sherd_limits *limits,
+                       shd_arena *arena, shd_rows_manifest *manifest, sherd_error *err)
 {
 	rows_manifest_seen seen;
-	int rc = sherd_rows_manifest_read(store, folder, limits, arena, manifest, &seen, err);
-	TRY(sherd_rows_manifest_tell_way_out(store, folder, rc, err));
+	int rc = shd_rows_manifest_read(store, folder, limits, arena, manifest, &seen, err);
+	TRY(shd_rows_manifest_tell_way_out(store, folder, rc, err));
 	memcpy(out->identity, seen.identity, sizeof(out->identity));
 	return SHERD_OK;
 }
 
-static int put(const rows_head *head, sherd_store *store, const char *key, const sherd_buf *text, rows_head *now,
+static int put(const rows_head *head, sherd_store *store, const char *key, const shd_buf *text, rows_head *now,
                sherd_error *err)
 {
 	bool there = head->identity[0];
@@ -37,14 +37,14 @@ static bool may_have_changed(const rows_head *head, sherd_store *store, const ch
 	return rc < 0 || strcmp(stat.identity, head->identity) != 0;
 }
 
-static int write_text(rows_head *head, sherd_store *store, const char *key, const sherd_buf *text, bool *uncertain,
+static int write_text(rows_head *head, sherd_store *store, const char *key, const shd_buf *text, bool *uncertain,
                       sherd_error *err)
 {
 	rows_head now;
 	int rc = put(head, store, key, text, &now, err);
 	if (rc == SHERD_EEXIST || rc == SHERD_ECONFLICT)
-		return sherd_fail(err, SHERD_ECONFLICT, "conflict",
-		                  "somebody else wrote another manifest meanwhile: it stays as it is");
+		return shd_fail(err, SHERD_ECONFLICT, "conflict",
+		                "somebody else wrote another manifest meanwhile: it stays as it is");
 	if (rc < 0)
 		*uncertain = may_have_changed(head, store, key);
 	else
@@ -52,13 +52,13 @@ static int write_text(rows_head *head, sherd_store *store, const char *key, cons
 	return rc;
 }
 
-int sherd_rows_head_write(rows_head *head, sherd_store *store, const char *folder, const char *name,
-                          const sherd_buf *text, bool *uncertain, sherd_error *err)
+int shd_rows_head_write(rows_head *head, sherd_store *store, const char *folder, const char *name, const shd_buf *text,
+                        bool *uncertain, sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO_BUF key = {0};
 	*uncertain = false;
-	TRY(sherd_buf_check(text, err));
-	TRY(sherd_folder_key(&key, folder, name, err));
-	return sherd_in_object(err, write_text(head, store, (const char *)key.data, text, uncertain, err),
-	                       (const char *)key.data);
+	TRY(shd_buf_check(text, err));
+	TRY(shd_folder_key(&key, folder, name, err));
+	return shd_in_object(err, write_text(head, store, (const char *)key.data, text, uncertain, err),
+	                     (const char *)key.data);
 }

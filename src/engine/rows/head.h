@@ -1,6 +1,6 @@
 /* engine/rows/head.h - the manifest of a set that is written to: replaced only while it is the one that was known. */
-#ifndef SHERD_ENGINE_ROWS_HEAD_H
-#define SHERD_ENGINE_ROWS_HEAD_H
+#ifndef SHD_ENGINE_ROWS_HEAD_H
+#define SHD_ENGINE_ROWS_HEAD_H
 
 #include "engine/rows/manifest.h"
 
@@ -9,12 +9,12 @@ typedef struct rows_head {
 } rows_head;
 
 /* Reads the manifest that is there. */
-int sherd_rows_head_read(rows_head *out, sherd_store *store, const char *folder, const sherd_limits *limits,
-                         sherd_arena *arena, sherd_rows_manifest *manifest, sherd_error *err);
+int shd_rows_head_read(rows_head *out, sherd_store *store, const char *folder, const sherd_limits *limits,
+                       shd_arena *arena, shd_rows_manifest *manifest, sherd_error *err);
 /* Makes this text the manifest, under its name in the folder, or fails with SHERD_ECONFLICT when the one that is there
  * is another than the head, or there is one where none was. *uncertain when the failure may have come after the
  * manifest did. */
-int sherd_rows_head_write(rows_head *head, sherd_store *store, const char *folder, const char *name,
-                          const sherd_buf *text, bool *uncertain, sherd_error *err);
+int shd_rows_head_write(rows_head *head, sherd_store *store, const char *folder, const char *name, const shd_buf *text,
+                        bool *uncertain, sherd_error *err);
 
 #endif

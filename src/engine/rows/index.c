@@ -18,12 +18,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 
 /* One shard. */
 typedef struct listed {
 	const char *name, *key;
-	sherd_rows_entry entry;
+	shd_rows_entry entry;
 	uint64_t width;
 	rows_sums sums;
 } listed;
@@ -32,14 +32,14 @@ typedef struct indexing {
 	sherd_store *store;
 	const char *folder;
 	const sherd_rows_index_options *options;
-	sherd_arena arena;
+	shd_arena arena;
 	rows_head head;
-	sherd_rows_manifest old; /* the manifest that is there */
-	bool has_old;            /* it can be read */
-	rows_claim claim;        /* of a dead writer */
+	shd_rows_manifest old; /* the manifest that is there */
+	bool has_old;          /* it can be read */
+	rows_claim claim;      /* of a dead writer */
 	bool has_claim;
-	sherd_buf list; /* of listed */
-	sherd_meter meter;
+	shd_buf list; /* of listed */
+	shd_meter meter;
 } indexing;
 
 static size_t count_of(const indexing *x)
@@ -56,81 +56,80 @@ static listed *list_of(const indexing *x)
 
 static int add(indexing *x, const char *name, sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
-	sherd_str s = sherd_str_of(name);
+	SHD_AUTO_BUF key = {0};
+	shd_str s = shd_str_of(name);
 	listed l = {0};
-	if (strchr(name, '/') || !sherd_str_ends(s, SHERD_ROWS_SUFFIX) || s.len == strlen(SHERD_ROWS_SUFFIX))
-		return sherd_fail(err, SHERD_EINVAL, "bad-path",
-		                  "%.128s is not the name of a file *.shard of the folder", name);
-	TRY(sherd_folder_key(&key, x->folder, name, err));
-	l.name = sherd_arena_str(&x->arena, s);
-	l.key = sherd_arena_str(&x->arena, sherd_str_of((const char *)key.data));
+	if (strchr(name, '/') || !shd_str_ends(s, SHD_ROWS_SUFFIX) || s.len == strlen(SHD_ROWS_SUFFIX))
+		return shd_fail(err, SHERD_EINVAL, "bad-path", "%.128s is not the name of a file *.shard of the folder",
+		                name);
+	TRY(shd_folder_key(&key, x->folder, name, err));
+	l.name = shd_arena_str(&x->arena, s);
+	l.key = shd_arena_str(&x->arena, shd_str_of((const char *)key.data));
 	if (!l.name || !l.key)
-		return sherd_fail_nomem(err);
-	sherd_buf_append(&x->list, &l, sizeof(l));
-	return sherd_buf_check(&x->list, err);
+		return shd_fail_nomem(err);
+	shd_buf_append(&x->list, &l, sizeof(l));
+	return shd_buf_check(&x->list, err);
 }
 
 static int is_checkpoint(sherd_store *store, const char *key, bool *out, sherd_error *err)
 {
-	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	uint8_t raw[4] = {0};
 	TRY(sherd_store_read(store, key, &reader, err));
 	uint64_t size = sherd_reader_size(reader);
 	TRY(sherd_reader_at(reader, 0, raw, size < sizeof(raw) ? (size_t)size : sizeof(raw), err));
-	*out = size >= sizeof(raw) && sherd_get_u32(raw) == SHERD_CKPT_SHARD_MAGIC;
+	*out = size >= sizeof(raw) && shd_get_u32(raw) == SHD_CKPT_SHARD_MAGIC;
 	return SHERD_OK;
 }
 
 /* Of what lies beside a manifest that cannot be read, nobody can tell whether the dead writer had published it. */
 static int refuse_left(const indexing *x, const rows_files *files, sherd_error *err)
 {
-	uint32_t first = sherd_rows_first_left(x->store, (const char *)x->claim.key.data, files->has_manifest);
+	uint32_t first = shd_rows_first_left(x->store, (const char *)x->claim.key.data, files->has_manifest);
 	const char *key = NULL;
 	size_t count = 0;
 	for (size_t i = 0; i < files->count; i++) {
-		int number = sherd_rows_part_number(files->list[i].name);
+		int number = shd_rows_part_number(files->list[i].name);
 		if (number < 0 || (uint32_t)number < first)
 			continue;
 		key = count++ ? key : files->list[i].key;
 	}
 	if (!count)
 		return SHERD_OK;
-	return sherd_in_object(err,
-	                       sherd_fail(err, SHERD_ECONFLICT, "conflict",
-	                                  "a writer that died wrote this part (%zu in all, from this number on), and "
-	                                  "may not have published it: name the shards to list (DIR SHARD...)",
-	                                  count),
-	                       key);
+	return shd_in_object(err,
+	                     shd_fail(err, SHERD_ECONFLICT, "conflict",
+	                              "a writer that died wrote this part (%zu in all, from this number on), and "
+	                              "may not have published it: name the shards to list (DIR SHARD...)",
+	                              count),
+	                     key);
 }
 
 /* The list that is there, which must not change by itself: ids would. */
 static int add_old(indexing *x, const rows_files *files, sherd_error *err)
 {
-	sherd_map names = {0};
+	shd_map names = {0};
 	const char *missing = NULL;
 	size_t count = 0;
 	bool ok = true;
 	int rc = SHERD_OK;
 	for (size_t i = 0; i < files->count && ok; i++)
-		(void)sherd_map_add(&names, sherd_str_of(files->list[i].name), i, &ok);
+		(void)shd_map_add(&names, shd_str_of(files->list[i].name), i, &ok);
 	for (size_t i = 0; i < x->old.count && ok && rc == SHERD_OK; i++) {
 		const char *name = x->old.shards[i].file;
 		rc = add(x, name, err);
-		if (rc == SHERD_OK && sherd_map_find(&names, sherd_str_of(name)) == SHERD_MAP_NONE)
+		if (rc == SHERD_OK && shd_map_find(&names, shd_str_of(name)) == SHD_MAP_NONE)
 			missing = count++ ? missing : list_of(x)[i].key;
 	}
-	sherd_map_done(&names);
+	shd_map_done(&names);
 	if (!ok)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	TRY(rc);
 	if (!missing)
 		return SHERD_OK;
-	rc = sherd_fail(
-		err, SHERD_ENOTFOUND, "missing-shard",
-		"the manifest lists it, and it is gone (%zu of %zu are): name the shards to list (DIR SHARD...)", count,
-		x->old.count);
-	return sherd_in_object(err, rc, missing);
+	rc = shd_fail(err, SHERD_ENOTFOUND, "missing-shard",
+	              "the manifest lists it, and it is gone (%zu of %zu are): name the shards to list (DIR SHARD...)",
+	              count, x->old.count);
+	return shd_in_object(err, rc, missing);
 }
 
 static int add_all(indexing *x, const rows_files *files, sherd_error *err)
@@ -148,53 +147,53 @@ static int add_all(indexing *x, const rows_files *files, sherd_error *err)
 
 static int check_folder(const indexing *x, const rows_files *files, sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO_BUF key = {0};
 	bool marker = files->has_marker && !x->options->replace;
 	int rc = SHERD_OK;
 	if (marker)
-		rc = sherd_fail(err, SHERD_ECONFLICT, "conflict",
-		                "somebody is writing into the set, or died: the next writer clears what is left");
+		rc = shd_fail(err, SHERD_ECONFLICT, "conflict",
+		              "somebody is writing into the set, or died: the next writer clears what is left");
 	else if (files->has_manifest && !x->options->replace)
-		rc = sherd_fail(err, SHERD_EEXIST, "exists", "the set has a manifest");
+		rc = shd_fail(err, SHERD_EEXIST, "exists", "the set has a manifest");
 	if (rc == SHERD_OK)
 		return rc;
-	TRY(sherd_folder_key(&key, x->folder, marker ? SHERD_ROWS_MARKER : SHERD_ROWS_MANIFEST, err));
-	return sherd_in_object(err, rc, (const char *)key.data);
+	TRY(shd_folder_key(&key, x->folder, marker ? SHD_ROWS_MARKER : SHD_ROWS_MANIFEST, err));
+	return shd_in_object(err, rc, (const char *)key.data);
 }
 
 static int choose(indexing *x, const char *const *names, size_t count, sherd_error *err)
 {
 	rows_files files;
-	TRY(sherd_rows_files_open(&files, x->store, x->folder, SHERD_ROWS_SUFFIX, err));
+	TRY(shd_rows_files_open(&files, x->store, x->folder, SHD_ROWS_SUFFIX, err));
 	int rc = check_folder(x, &files, err);
 	if (rc == SHERD_OK && files.has_marker) {
-		rc = sherd_rows_claim_take_over(&x->claim, x->store, x->folder, err);
+		rc = shd_rows_claim_take_over(&x->claim, x->store, x->folder, err);
 		x->has_claim = rc == SHERD_OK;
 	}
 	if (rc == SHERD_OK && !names)
 		rc = x->has_old ? add_old(x, &files, err) : add_all(x, &files, err);
 	for (size_t i = 0; i < count && names && rc == SHERD_OK; i++)
 		rc = add(x, names[i], err);
-	sherd_rows_files_done(&files);
+	shd_rows_files_done(&files);
 	return rc;
 }
 
 /* ---- reading them */
 
-static int read_shard(listed *l, const sherd_reader *reader, sherd_meter *meter, sherd_error *err)
+static int read_shard(listed *l, const sherd_reader *reader, shd_meter *meter, sherd_error *err)
 {
-	uint8_t raw[SHERD_ROWS_HEAD_SIZE] = {0};
+	uint8_t raw[SHD_ROWS_HEAD_SIZE] = {0};
 	uint64_t size = sherd_reader_size(reader);
-	sherd_rows_head head;
+	shd_rows_head head;
 	TRY(sherd_reader_at(reader, 0, raw, size < sizeof(raw) ? (size_t)size : sizeof(raw), err));
-	TRY(sherd_rows_head_decode(raw, size, &head, err));
+	TRY(shd_rows_head_decode(raw, size, &head, err));
 	if (size > head.file_bytes)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", head.file_bytes,
-		                     "%" PRIu64 " bytes behind the last row: a manifest cannot list that",
-		                     size - head.file_bytes);
-	TRY(sherd_rows_sums_read(&l->sums, reader, SHERD_ROWS_HEAD_SIZE, size, meter, err));
+		return shd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", head.file_bytes,
+		                   "%" PRIu64 " bytes behind the last row: a manifest cannot list that",
+		                   size - head.file_bytes);
+	TRY(shd_rows_sums_read(&l->sums, reader, SHD_ROWS_HEAD_SIZE, size, meter, err));
 	l->width = head.width;
-	l->entry = (sherd_rows_entry){.file = l->name, .rows = head.rows, .bytes = size};
+	l->entry = (shd_rows_entry){.file = l->name, .rows = head.rows, .bytes = size};
 	l->entry.crcs = (const uint32_t *)(const void *)l->sums.crcs.data;
 	l->entry.crc_count = l->sums.crcs.len / sizeof(uint32_t);
 	memcpy(l->entry.sha256, l->sums.sha256, sizeof(l->entry.sha256));
@@ -205,9 +204,9 @@ static int read_one(void *arg, size_t index, sherd_error *err)
 {
 	indexing *x = arg;
 	listed *l = &list_of(x)[index];
-	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	TRY(sherd_store_read(x->store, l->key, &reader, err));
-	return sherd_in_object(err, read_shard(l, reader, &x->meter, err), l->key);
+	return shd_in_object(err, read_shard(l, reader, &x->meter, err), l->key);
 }
 
 static uint64_t bytes_to_read(const indexing *x)
@@ -223,35 +222,34 @@ static uint64_t bytes_to_read(const indexing *x)
 
 static int read_all(indexing *x, sherd_error *err)
 {
-	sherd_meter_init(&x->meter, x->options->progress, bytes_to_read(x));
-	int rc = sherd_pool_run(x->options->pool, count_of(x), read_one, x, err);
-	sherd_meter_done(&x->meter);
+	shd_meter_init(&x->meter, x->options->progress, bytes_to_read(x));
+	int rc = shd_pool_run(x->options->pool, count_of(x), read_one, x, err);
+	shd_meter_done(&x->meter);
 	return rc;
 }
 
 /* ---- the manifest */
 
-static int describe(indexing *x, sherd_rows_manifest *m, sherd_error *err)
+static int describe(indexing *x, shd_rows_manifest *m, sherd_error *err)
 {
-	sherd_rows_entry *entries = sherd_arena_alloc(&x->arena, count_of(x) + 1, sizeof(*entries));
+	shd_rows_entry *entries = shd_arena_alloc(&x->arena, count_of(x) + 1, sizeof(*entries));
 	if (!entries)
-		return sherd_fail_nomem(err);
-	*m = (sherd_rows_manifest){.version = 2, .dtype = SHERD_F32, .shards = entries, .count = count_of(x)};
+		return shd_fail_nomem(err);
+	*m = (shd_rows_manifest){.version = 2, .dtype = SHERD_F32, .shards = entries, .count = count_of(x)};
 	for (size_t i = 0; i < m->count; i++) {
 		const listed *l = &list_of(x)[i];
 		m->width = m->width ? m->width : l->width;
 		if (l->width != m->width)
-			return sherd_in_object(err,
-			                       sherd_fail_at(err, SHERD_ECORRUPT, "width-mismatch", 16,
-			                                     "width %" PRIu64 ", expected %" PRIu64, l->width,
-			                                     m->width),
-			                       l->key);
+			return shd_in_object(err,
+			                     shd_fail_at(err, SHERD_ECORRUPT, "width-mismatch", 16,
+			                                 "width %" PRIu64 ", expected %" PRIu64, l->width, m->width),
+			                     l->key);
 		if (__builtin_add_overflow(m->rows, l->entry.rows, &m->rows))
-			return sherd_fail(err, SHERD_ELIMIT, "too-many-rows", "more rows than 64 bits count");
+			return shd_fail(err, SHERD_ELIMIT, "too-many-rows", "more rows than 64 bits count");
 		entries[i] = l->entry;
 	}
 	if (!m->rows)
-		return sherd_fail(err, SHERD_ECORRUPT, "empty", "no shards, or no rows in them");
+		return shd_fail(err, SHERD_ECORRUPT, "empty", "no shards, or no rows in them");
 	return SHERD_OK;
 }
 
@@ -259,7 +257,7 @@ static int describe(indexing *x, sherd_rows_manifest *m, sherd_error *err)
 static int read_old(indexing *x, const char *key, sherd_error *err)
 {
 	sherd_error found = {0};
-	int rc = sherd_rows_manifest_read(x->store, x->folder, x->options->limits, &x->arena, &x->old, NULL, &found);
+	int rc = shd_rows_manifest_read(x->store, x->folder, x->options->limits, &x->arena, &x->old, NULL, &found);
 	x->has_old = rc == SHERD_OK;
 	if (rc == SHERD_ECORRUPT || rc == SHERD_EUNSUPPORTED)
 		return SHERD_OK;
@@ -268,18 +266,18 @@ static int read_old(indexing *x, const char *key, sherd_error *err)
 	TRY(rc);
 	if (x->old.dtype == SHERD_F32)
 		return SHERD_OK;
-	rc = sherd_fail(err, SHERD_EUNSUPPORTED, "bad-dtype",
-	                "a set of %s cannot be indexed anew: its files have no heads",
-	                sherd_dtype_describe(x->old.dtype)->name);
-	return sherd_in_object(err, rc, key);
+	rc = shd_fail(err, SHERD_EUNSUPPORTED, "bad-dtype",
+	              "a set of %s cannot be indexed anew: its files have no heads",
+	              sherd_dtype_describe(x->old.dtype)->name);
+	return shd_in_object(err, rc, key);
 }
 
 static int know_head(indexing *x, sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO_BUF key = {0};
 	sherd_stat stat;
 	sherd_error found;
-	TRY(sherd_folder_key(&key, x->folder, SHERD_ROWS_MANIFEST, err));
+	TRY(shd_folder_key(&key, x->folder, SHD_ROWS_MANIFEST, err));
 	int rc = sherd_store_stat(x->store, (const char *)key.data, &stat, &found);
 	if (rc == SHERD_ENOTFOUND)
 		return SHERD_OK;
@@ -295,29 +293,29 @@ static int know_head(indexing *x, sherd_error *err)
 static int remove_marker(const indexing *x, sherd_error *err)
 {
 	const char *key = (const char *)x->claim.key.data;
-	return sherd_in_object(err, sherd_store_remove_if(x->store, key, x->claim.identity, err), key);
+	return shd_in_object(err, sherd_store_remove_if(x->store, key, x->claim.identity, err), key);
 }
 
 static int run(indexing *x, const char *const *names, size_t count, sherd_error *err)
 {
-	sherd_rows_manifest m;
-	SHERD_AUTO_BUF text = {0};
-	sherd_arena checked = {0};
+	shd_rows_manifest m;
+	SHD_AUTO_BUF text = {0};
+	shd_arena checked = {0};
 	bool uncertain;
 	TRY(know_head(x, err));
 	TRY(choose(x, names, count, err));
 	TRY(read_all(x, err));
 	TRY(describe(x, &m, err));
 	/* Names that are listed twice, for one, or are no UTF-8. */
-	sherd_rows_manifest_encode(&m, &text);
-	TRY(sherd_buf_check(&text, err));
-	sherd_rows_manifest again;
-	int rc = sherd_rows_manifest_decode(text.data, text.len, x->options->limits, &checked, &again, err);
-	sherd_arena_done(&checked);
+	shd_rows_manifest_encode(&m, &text);
+	TRY(shd_buf_check(&text, err));
+	shd_rows_manifest again;
+	int rc = shd_rows_manifest_decode(text.data, text.len, x->options->limits, &checked, &again, err);
+	shd_arena_done(&checked);
 	TRY(rc);
 	if (x->has_claim && (names || !x->has_old))
 		TRY(remove_marker(x, err));
-	return sherd_rows_head_write(&x->head, x->store, x->folder, SHERD_ROWS_MANIFEST, &text, &uncertain, err);
+	return shd_rows_head_write(&x->head, x->store, x->folder, SHD_ROWS_MANIFEST, &text, &uncertain, err);
 }
 
 int sherd_rows_index(sherd_store *store, const char *folder, const char *const *names, size_t count,
@@ -327,10 +325,10 @@ int sherd_rows_index(sherd_store *store, const char *folder, const char *const *
 	indexing x = {.store = store, .folder = folder, .options = options ? options : &defaults};
 	int rc = run(&x, names, count, err);
 	if (x.has_claim)
-		sherd_rows_claim_leave(&x.claim);
+		shd_rows_claim_leave(&x.claim);
 	for (size_t i = 0; i < count_of(&x); i++)
-		sherd_rows_sums_done(&list_of(&x)[i].sums);
-	sherd_buf_done(&x.list);
-	sherd_arena_done(&x.arena);
-	return sherd_in_object(err, rc, *folder ? folder : ".");
+		shd_rows_sums_done(&list_of(&x)[i].sums);
+	shd_buf_done(&x.list);
+	shd_arena_done(&x.arena);
+	return shd_in_object(err, rc, *folder ? folder : ".");
 }

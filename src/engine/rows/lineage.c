@@ -6,25 +6,25 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static void add_line(sherd_sha256 *h, const sherd_rows_entry *e)
+static void add_line(shd_sha256 *h, const shd_rows_entry *e)
 {
-	char hex[SHERD_SHA256_HEX + 1], line[SHERD_SHA256_HEX + 32];
-	sherd_hex(e->sha256, sizeof(e->sha256), hex);
+	char hex[SHD_SHA256_HEX + 1], line[SHD_SHA256_HEX + 32];
+	shd_hex(e->sha256, sizeof(e->sha256), hex);
 	int len = snprintf(line, sizeof(line), "%" PRIu64 " %s\n", e->rows, hex);
-	sherd_sha256_add(h, line, (size_t)len);
+	shd_sha256_add(h, line, (size_t)len);
 }
 
-bool sherd_rows_lineage(const sherd_rows *rows, uint64_t total, uint8_t out[SHERD_SHA256_BYTES])
+bool shd_rows_lineage(const sherd_rows *rows, uint64_t total, uint8_t out[SHD_SHA256_BYTES])
 {
-	sherd_sha256 h;
+	shd_sha256 h;
 	char head[64];
 	uint64_t sum = 0;
 	if (!rows->entries)
 		return false;
-	sherd_sha256_init(&h);
+	shd_sha256_init(&h);
 	int len =
 		snprintf(head, sizeof(head), "%s %" PRIu64 "\n", sherd_dtype_describe(rows->dtype)->name, rows->width);
-	sherd_sha256_add(&h, head, (size_t)len);
+	shd_sha256_add(&h, head, (size_t)len);
 	for (size_t i = 0; i < rows->count && sum < total; i++) {
 		sum += rows->entries[i].rows;
 		if (rows->entries[i].rows)
@@ -32,6 +32,6 @@ bool sherd_rows_lineage(const sherd_rows *rows, uint64_t total, uint8_t out[SHER
 	}
 	if (sum != total)
 		return false;
-	sherd_sha256_finish(&h, out);
+	shd_sha256_finish(&h, out);
 	return true;
 }

@@ -8,48 +8,47 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+SHD_AUTO_DEFINE(void, free)
 
-static int read_all(sherd_store *store, const char *key, const sherd_limits *limits, sherd_arena *arena,
-                    sherd_rows_manifest *out, rows_manifest_seen *seen, sherd_error *err)
+static int read_all(sherd_store *store, const char *key, const sherd_limits *limits, shd_arena *arena,
+                    shd_rows_manifest *out, rows_manifest_seen *seen, sherd_error *err)
 {
-	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
-	uint64_t most = sherd_limits_or_default(limits).metadata_bytes;
+	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	uint64_t most = shd_limits_or_default(limits).metadata_bytes;
 	TRY(sherd_store_read(store, key, &reader, err));
 	uint64_t size = sherd_reader_size(reader);
 	if (size > most)
-		return sherd_fail(err, SHERD_ELIMIT, "too-large", "%" PRIu64 " bytes, the limit is %" PRIu64, size,
-		                  most);
-	SHERD_AUTO(void, free) text = malloc((size_t)size + 1);
+		return shd_fail(err, SHERD_ELIMIT, "too-large", "%" PRIu64 " bytes, the limit is %" PRIu64, size, most);
+	SHD_AUTO(void, free) text = malloc((size_t)size + 1);
 	if (!text)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(reader, 0, text, (size_t)size, err));
 	if (seen) {
 		seen->bytes = size;
 		memcpy(seen->identity, sherd_reader_identity(reader), strlen(sherd_reader_identity(reader)) + 1);
 	}
-	return sherd_rows_manifest_decode(text, (size_t)size, limits, arena, out, err);
+	return shd_rows_manifest_decode(text, (size_t)size, limits, arena, out, err);
 }
 
-int sherd_rows_manifest_read(sherd_store *store, const char *folder, const sherd_limits *limits, sherd_arena *arena,
-                             sherd_rows_manifest *out, rows_manifest_seen *seen, sherd_error *err)
+int shd_rows_manifest_read(sherd_store *store, const char *folder, const sherd_limits *limits, shd_arena *arena,
+                           shd_rows_manifest *out, rows_manifest_seen *seen, sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
-	TRY(sherd_folder_key(&key, folder, SHERD_ROWS_MANIFEST, err));
+	SHD_AUTO_BUF key = {0};
+	TRY(shd_folder_key(&key, folder, SHD_ROWS_MANIFEST, err));
 	const char *name = (const char *)key.data;
-	return sherd_in_object(err, read_all(store, name, limits, arena, out, seen, err), name);
+	return shd_in_object(err, read_all(store, name, limits, arena, out, seen, err), name);
 }
 
-int sherd_rows_manifest_tell_way_out(sherd_store *store, const char *folder, int rc, sherd_error *err)
+int shd_rows_manifest_tell_way_out(sherd_store *store, const char *folder, int rc, sherd_error *err)
 {
 	rows_files files;
-	if (rc != SHERD_ECORRUPT || !err || sherd_rows_files_open(&files, store, folder, SHERD_ROWS_SUFFIX, NULL) < 0)
+	if (rc != SHERD_ECORRUPT || !err || shd_rows_files_open(&files, store, folder, SHD_ROWS_SUFFIX, NULL) < 0)
 		return rc;
 	size_t used = strlen(err->message);
 	if (files.count)
 		(void)snprintf(err->message + used, sizeof(err->message) - used,
 		               "; a new manifest can be made of the shards");
-	sherd_rows_files_done(&files);
+	shd_rows_files_done(&files);
 	return rc;
 }

@@ -1,6 +1,6 @@
 /* engine/rows/manifest.h - rows.manifest.json of a folder. */
-#ifndef SHERD_ENGINE_ROWS_MANIFEST_H
-#define SHERD_ENGINE_ROWS_MANIFEST_H
+#ifndef SHD_ENGINE_ROWS_MANIFEST_H
+#define SHD_ENGINE_ROWS_MANIFEST_H
 
 #include "format/rows/manifest.h"
 
@@ -12,10 +12,10 @@ typedef struct rows_manifest_seen {
 } rows_manifest_seen;
 
 /* Reads and decodes it into the arena. seen may be NULL; else it tells what was read, also when decoding fails. */
-int sherd_rows_manifest_read(sherd_store *store, const char *folder, const sherd_limits *limits, sherd_arena *arena,
-                             sherd_rows_manifest *out, rows_manifest_seen *seen, sherd_error *err);
+int shd_rows_manifest_read(sherd_store *store, const char *folder, const sherd_limits *limits, shd_arena *arena,
+                           shd_rows_manifest *out, rows_manifest_seen *seen, sherd_error *err);
 
 /* Adds to what is wrong with a manifest, if that is damage, that shards with heads can do without it. Returns rc. */
-int sherd_rows_manifest_tell_way_out(sherd_store *store, const char *folder, int rc, sherd_error *err);
+int shd_rows_manifest_tell_way_out(sherd_store *store, const char *folder, int rc, sherd_error *err);
 
 #endif

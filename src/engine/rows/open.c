@@ -13,27 +13,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 
 static const uint8_t checkpoint_magic[4] = {'R', 'A', 'H', 'S'};
 
 typedef struct opening {
 	sherd_rows *rows;
-	sherd_buf shards;   /* of sherd_rows_shard */
-	sherd_buf left_out; /* of const char * */
+	shd_buf shards;   /* of sherd_rows_shard */
+	shd_buf left_out; /* of const char * */
 	sherd_limits limits;
-	sherd_meter meter;
+	shd_meter meter;
 } opening;
 
-static int check_width(sherd_rows *r, const sherd_rows_head *head, sherd_error *err)
+static int check_width(sherd_rows *r, const shd_rows_head *head, sherd_error *err)
 {
 	if (!r->width) {
 		r->width = head->width;
 		r->row_bytes = head->row_bytes;
 	}
 	if (r->width != head->width)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "width-mismatch", 16, "width %" PRIu64 ", expected %" PRIu64,
-		                     head->width, r->width);
+		return shd_fail_at(err, SHERD_ECORRUPT, "width-mismatch", 16, "width %" PRIu64 ", expected %" PRIu64,
+		                   head->width, r->width);
 	return SHERD_OK;
 }
 
@@ -41,50 +41,49 @@ static int add_rows(opening *o, const char *key, uint64_t size, uint64_t rows, s
 {
 	sherd_rows *r = o->rows;
 	if (o->shards.len / sizeof(sherd_rows_shard) >= o->limits.shards)
-		return sherd_fail(err, SHERD_ELIMIT, "too-many-shards", "more than %" PRIu32 " shards",
-		                  o->limits.shards);
+		return shd_fail(err, SHERD_ELIMIT, "too-many-shards", "more than %" PRIu32 " shards", o->limits.shards);
 	sherd_rows_shard s = {
-		.key = sherd_arena_str(&r->arena, sherd_str_of(key)),
+		.key = shd_arena_str(&r->arena, shd_str_of(key)),
 		.rows = rows,
 		.first = r->total,
 		.bytes = size,
 	};
 	if (!s.key)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	if (__builtin_add_overflow(r->total, rows, &r->total))
-		return sherd_fail_at(err, SHERD_ELIMIT, "too-many-rows", 8, "more rows than 64 bits count");
-	sherd_buf_append(&o->shards, &s, sizeof(s));
-	return sherd_buf_check(&o->shards, err);
+		return shd_fail_at(err, SHERD_ELIMIT, "too-many-rows", 8, "more rows than 64 bits count");
+	shd_buf_append(&o->shards, &s, sizeof(s));
+	return shd_buf_check(&o->shards, err);
 }
 
 static int leave_out(opening *o, const char *key, sherd_error *err)
 {
-	const char *copy = sherd_arena_str(&o->rows->arena, sherd_str_of(key));
+	const char *copy = shd_arena_str(&o->rows->arena, shd_str_of(key));
 	if (!copy)
-		return sherd_fail_nomem(err);
-	sherd_buf_append(&o->left_out, &copy, sizeof(copy));
-	return sherd_buf_check(&o->left_out, err);
+		return shd_fail_nomem(err);
+	shd_buf_append(&o->left_out, &copy, sizeof(copy));
+	return shd_buf_check(&o->left_out, err);
 }
 
 /* entry: what a manifest says of it, or NULL. */
-static int add_head(opening *o, const char *key, uint64_t size, const sherd_rows_head *head,
-                    const sherd_rows_entry *entry, sherd_error *err)
+static int add_head(opening *o, const char *key, uint64_t size, const shd_rows_head *head, const shd_rows_entry *entry,
+                    sherd_error *err)
 {
 	TRY(check_width(o->rows, head, err));
 	if (entry && head->rows != entry->rows)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-count", 8,
-		                     "the head says %" PRIu64 " rows, the manifest %" PRIu64, head->rows, entry->rows);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-count", 8,
+		                   "the head says %" PRIu64 " rows, the manifest %" PRIu64, head->rows, entry->rows);
 	return add_rows(o, key, size, head->rows, err);
 }
 
-static int take_shard(opening *o, const char *key, bool in_folder, const sherd_rows_entry *entry, sherd_error *err)
+static int take_shard(opening *o, const char *key, bool in_folder, const shd_rows_entry *entry, sherd_error *err)
 {
-	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
-	uint8_t raw[SHERD_ROWS_HEAD_SIZE] = {0};
-	sherd_rows_head head;
+	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	uint8_t raw[SHD_ROWS_HEAD_SIZE] = {0};
+	shd_rows_head head;
 	int rc = sherd_store_read(o->rows->store, key, &reader, err);
 	if (rc == SHERD_ENOTFOUND && entry)
-		rc = sherd_in_object(err, sherd_rows_missing(err), key);
+		rc = shd_in_object(err, shd_rows_missing(err), key);
 	TRY(rc);
 	uint64_t size = sherd_reader_size(reader);
 	TRY(sherd_reader_at(reader, 0, raw, size < sizeof(raw) ? (size_t)size : sizeof(raw), err));
@@ -92,22 +91,22 @@ static int take_shard(opening *o, const char *key, bool in_folder, const sherd_r
 	if (in_folder && size >= sizeof(checkpoint_magic) &&
 	    memcmp(raw, checkpoint_magic, sizeof(checkpoint_magic)) == 0)
 		return leave_out(o, key, err);
-	rc = sherd_rows_head_decode(raw, size, &head, err);
+	rc = shd_rows_head_decode(raw, size, &head, err);
 	if (rc == SHERD_OK)
 		rc = add_head(o, key, size, &head, entry, err);
-	return sherd_in_object(err, rc, key);
+	return shd_in_object(err, rc, key);
 }
 
 static int expect_shards(opening *o, size_t count, sherd_error *err)
 {
 	o->meter.total = count;
-	return sherd_meter_ask(&o->meter, err);
+	return shd_meter_ask(&o->meter, err);
 }
 
 static int add_shard(opening *o, const char *key, bool in_folder, sherd_error *err)
 {
 	TRY(take_shard(o, key, in_folder, NULL, err));
-	return sherd_meter_add(&o->meter, 1, err);
+	return shd_meter_add(&o->meter, 1, err);
 }
 
 static int finish(opening *o, sherd_error *err)
@@ -115,33 +114,33 @@ static int finish(opening *o, sherd_error *err)
 	sherd_rows *r = o->rows;
 	r->count = o->shards.len / sizeof(sherd_rows_shard);
 	r->left_out_count = o->left_out.len / sizeof(const char *);
-	r->shards = sherd_arena_copy(&r->arena, o->shards.data, o->shards.len);
-	r->left_out = sherd_arena_copy(&r->arena, o->left_out.data, o->left_out.len);
+	r->shards = shd_arena_copy(&r->arena, o->shards.data, o->shards.len);
+	r->left_out = shd_arena_copy(&r->arena, o->left_out.data, o->left_out.len);
 	if (!r->shards || !r->left_out)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	if (!r->total)
-		return sherd_fail(err, SHERD_ECORRUPT, "empty", "no shards, or no rows in them");
+		return shd_fail(err, SHERD_ECORRUPT, "empty", "no shards, or no rows in them");
 	return SHERD_OK;
 }
 
 static int begin(opening *o, sherd_store *store, const sherd_rows_options *options, sherd_error *err)
 {
-	*o = (opening){.limits = sherd_limits_or_default(options ? options->limits : NULL)};
+	*o = (opening){.limits = shd_limits_or_default(options ? options->limits : NULL)};
 	o->rows = calloc(1, sizeof(*o->rows));
 	if (!o->rows)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	o->rows->store = store;
 	o->rows->dtype = SHERD_F32;
-	o->rows->head_bytes = SHERD_ROWS_HEAD_SIZE;
-	sherd_meter_init(&o->meter, options ? options->progress : NULL, 0);
+	o->rows->head_bytes = SHD_ROWS_HEAD_SIZE;
+	shd_meter_init(&o->meter, options ? options->progress : NULL, 0);
 	return SHERD_OK;
 }
 
 static int end(opening *o, int rc, sherd_rows **out)
 {
-	sherd_buf_done(&o->shards);
-	sherd_buf_done(&o->left_out);
-	sherd_meter_done(&o->meter);
+	shd_buf_done(&o->shards);
+	shd_buf_done(&o->left_out);
+	shd_meter_done(&o->meter);
 	if (rc < 0)
 		sherd_rows_close(o->rows);
 	else
@@ -165,50 +164,50 @@ int sherd_rows_open(sherd_rows **out, sherd_store *store, const char *const *key
 /* ---- folders */
 
 /* A file that the manifest names; without a head its size must do. */
-static int add_entry(opening *o, const char *folder, const sherd_rows_entry *e, sherd_error *err)
+static int add_entry(opening *o, const char *folder, const shd_rows_entry *e, sherd_error *err)
 {
-	SHERD_AUTO_BUF buf = {0};
-	TRY(sherd_folder_key(&buf, folder, e->file, err));
+	SHD_AUTO_BUF buf = {0};
+	TRY(shd_folder_key(&buf, folder, e->file, err));
 	const char *key = (const char *)buf.data;
 	if (o->rows->head_bytes) {
 		TRY(take_shard(o, key, false, e, err));
 	} else {
-		TRY(sherd_rows_bf16_check(o->rows->store, folder, e, err));
-		TRY(sherd_in_object(err, add_rows(o, key, e->bytes, e->rows, err), key));
+		TRY(shd_rows_bf16_check(o->rows->store, folder, e, err));
+		TRY(shd_in_object(err, add_rows(o, key, e->bytes, e->rows, err), key));
 	}
-	return sherd_meter_add(&o->meter, 1, err);
+	return shd_meter_add(&o->meter, 1, err);
 }
 
-static int name_entries(const sherd_rows_manifest *m, sherd_map *names, sherd_error *err)
+static int name_entries(const shd_rows_manifest *m, shd_map *names, sherd_error *err)
 {
-	bool ok = sherd_map_reserve(names, m->count);
+	bool ok = shd_map_reserve(names, m->count);
 	for (size_t i = 0; i < m->count && ok; i++)
-		(void)sherd_map_add(names, sherd_str_of(m->shards[i].file), i, &ok);
-	return ok ? SHERD_OK : sherd_fail_nomem(err);
+		(void)shd_map_add(names, shd_str_of(m->shards[i].file), i, &ok);
+	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
 /* Files that look like shards of the set, and are not named by its manifest. */
-static int leave_out_strays(opening *o, const rows_files *files, const sherd_rows_manifest *m, sherd_error *err)
+static int leave_out_strays(opening *o, const rows_files *files, const shd_rows_manifest *m, sherd_error *err)
 {
-	const char *suffix = sherd_rows_kind_of(m->dtype)->suffix;
-	sherd_map names = {0};
+	const char *suffix = shd_rows_kind_of(m->dtype)->suffix;
+	shd_map names = {0};
 	int rc = name_entries(m, &names, err);
 	for (size_t i = 0; i < files->count && rc == SHERD_OK; i++) {
-		sherd_str name = sherd_str_of(files->list[i].name);
-		if (sherd_str_ends(name, suffix) && sherd_map_find(&names, name) == SHERD_MAP_NONE)
+		shd_str name = shd_str_of(files->list[i].name);
+		if (shd_str_ends(name, suffix) && shd_map_find(&names, name) == SHD_MAP_NONE)
 			rc = leave_out(o, files->list[i].key, err);
 	}
-	sherd_map_done(&names);
+	shd_map_done(&names);
 	return rc;
 }
 
 static int add_manifest(opening *o, const char *folder, const rows_files *files, sherd_error *err)
 {
 	sherd_rows *r = o->rows;
-	sherd_rows_manifest m;
-	int rc = sherd_rows_manifest_read(r->store, folder, &o->limits, &r->arena, &m, NULL, err);
-	TRY(sherd_rows_manifest_tell_way_out(r->store, folder, rc, err));
-	const sherd_rows_kind *kind = sherd_rows_kind_of(m.dtype);
+	shd_rows_manifest m;
+	int rc = shd_rows_manifest_read(r->store, folder, &o->limits, &r->arena, &m, NULL, err);
+	TRY(shd_rows_manifest_tell_way_out(r->store, folder, rc, err));
+	const shd_rows_kind *kind = shd_rows_kind_of(m.dtype);
 	r->dtype = m.dtype;
 	r->head_bytes = kind->head;
 	r->width = m.width;
@@ -225,13 +224,13 @@ static int add_files(opening *o, const rows_files *files, sherd_error *err)
 	bool any = !files->count;
 	TRY(expect_shards(o, files->count, err));
 	for (size_t i = 0; i < files->count; i++)
-		if (sherd_str_ends(sherd_str_of(files->list[i].name), SHERD_ROWS_SUFFIX)) {
+		if (shd_str_ends(shd_str_of(files->list[i].name), SHD_ROWS_SUFFIX)) {
 			TRY(add_shard(o, files->list[i].key, true, err));
 			any = true;
 		}
 	if (!any)
-		return sherd_fail(err, SHERD_EINCOMPLETE, "no-manifest",
-		                  "files of F16 and BF16 are no set without their " SHERD_ROWS_MANIFEST);
+		return shd_fail(err, SHERD_EINCOMPLETE, "no-manifest",
+		                "files of F16 and BF16 are no set without their " SHD_ROWS_MANIFEST);
 	return SHERD_OK;
 }
 
@@ -239,15 +238,15 @@ static int add_folder(opening *o, const char *folder, const sherd_rows_options *
 {
 	rows_files files;
 	int rc;
-	TRY(sherd_rows_files_open(&files, o->rows->store, folder, NULL, err));
+	TRY(shd_rows_files_open(&files, o->rows->store, folder, NULL, err));
 	o->rows->has_manifest = files.has_manifest;
 	if (files.has_manifest)
 		rc = add_manifest(o, folder, &files, err);
 	else if (files.has_marker && !(options && options->incomplete))
-		rc = sherd_fail(err, SHERD_EINCOMPLETE, "incomplete", "the set is being packed, or its pack died");
+		rc = shd_fail(err, SHERD_EINCOMPLETE, "incomplete", "the set is being packed, or its pack died");
 	else
 		rc = add_files(o, &files, err);
-	sherd_rows_files_done(&files);
+	shd_rows_files_done(&files);
 	return rc;
 }
 
@@ -259,14 +258,14 @@ int sherd_rows_open_folder(sherd_rows **out, sherd_store *store, const char *fol
 	int rc = add_folder(&o, folder, options, err);
 	if (rc == SHERD_OK)
 		rc = finish(&o, err);
-	return sherd_in_object(err, end(&o, rc, out), *folder ? folder : ".");
+	return shd_in_object(err, end(&o, rc, out), *folder ? folder : ".");
 }
 
 void sherd_rows_close(sherd_rows *rows)
 {
 	if (!rows)
 		return;
-	sherd_arena_done(&rows->arena);
+	shd_arena_done(&rows->arena);
 	free(rows);
 }
 
@@ -312,7 +311,7 @@ bool sherd_rows_has_manifest(const sherd_rows *rows)
 }
 
 /* The last shard that begins at or before the row; an empty one begins where its successor does. */
-size_t sherd_rows_shard_of(const sherd_rows *rows, uint64_t row)
+size_t shd_rows_shard_of(const sherd_rows *rows, uint64_t row)
 {
 	size_t low = 0, high = rows->count;
 	while (high - low > 1) {

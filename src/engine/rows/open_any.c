@@ -7,27 +7,26 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
+SHD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
 
 /* The list in manifest.json, its files checked for being there in the size listed. */
 static int fill_bf16(sherd_rows *r, const char *folder, const sherd_limits *limits, sherd_error *err)
 {
-	sherd_rows_manifest m;
-	TRY(sherd_rows_bf16_read(r->store, folder, limits, &r->arena, &m, err));
-	r->shards = sherd_arena_alloc(&r->arena, m.count, sizeof(*r->shards));
+	shd_rows_manifest m;
+	TRY(shd_rows_bf16_read(r->store, folder, limits, &r->arena, &m, err));
+	r->shards = shd_arena_alloc(&r->arena, m.count, sizeof(*r->shards));
 	if (!r->shards)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < m.count; i++) {
-		SHERD_AUTO_BUF key = {0};
-		TRY(sherd_rows_bf16_check(r->store, folder, &m.shards[i], err));
-		TRY(sherd_folder_key(&key, folder, m.shards[i].file, err));
-		r->shards[i] =
-			(sherd_rows_shard){.key = sherd_arena_str(&r->arena, sherd_str_of((const char *)key.data)),
-		                           .rows = m.shards[i].rows,
-		                           .first = r->total,
-		                           .bytes = m.shards[i].bytes};
+		SHD_AUTO_BUF key = {0};
+		TRY(shd_rows_bf16_check(r->store, folder, &m.shards[i], err));
+		TRY(shd_folder_key(&key, folder, m.shards[i].file, err));
+		r->shards[i] = (sherd_rows_shard){.key = shd_arena_str(&r->arena, shd_str_of((const char *)key.data)),
+		                                  .rows = m.shards[i].rows,
+		                                  .first = r->total,
+		                                  .bytes = m.shards[i].bytes};
 		if (!r->shards[i].key)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 		r->total += m.shards[i].rows;
 	}
 	r->count = m.count;
@@ -36,15 +35,15 @@ static int fill_bf16(sherd_rows *r, const char *folder, const sherd_limits *limi
 	r->dtype = SHERD_BF16;
 	r->has_manifest = true;
 	r->foreign = true;
-	return r->total ? SHERD_OK : sherd_fail(err, SHERD_ECORRUPT, "empty", "no shards, or no rows in them");
+	return r->total ? SHERD_OK : shd_fail(err, SHERD_ECORRUPT, "empty", "no shards, or no rows in them");
 }
 
 static int open_bf16(sherd_rows **out, sherd_store *store, const char *folder, const sherd_rows_options *options,
                      sherd_error *err)
 {
-	SHERD_AUTO(sherd_rows, sherd_rows_close) r = calloc(1, sizeof(*r));
+	SHD_AUTO(sherd_rows, sherd_rows_close) r = calloc(1, sizeof(*r));
 	if (!r)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	r->store = store;
 	TRY(fill_bf16(r, folder, options ? options->limits : NULL, err));
 	*out = TAKE(r);
@@ -52,48 +51,47 @@ static int open_bf16(sherd_rows **out, sherd_store *store, const char *folder, c
 }
 
 /* The folder that the key names, itself or by its manifest; "" is always a folder. */
-static int name_folder(const sherd_evidence *e, sherd_buf *out, sherd_error *err)
+static int name_folder(const shd_evidence *e, shd_buf *out, sherd_error *err)
 {
 	if (e->is_object)
-		return sherd_folder_of(out, e->key, err);
-	sherd_buf_append(out, e->key, strlen(e->key) + 1);
-	return sherd_buf_check(out, err);
+		return shd_folder_of(out, e->key, err);
+	shd_buf_append(out, e->key, strlen(e->key) + 1);
+	return shd_buf_check(out, err);
 }
 
-int sherd_rows_open_found_bf16(sherd_rows **out, sherd_evidence *e, const sherd_rows_options *options, sherd_error *err)
+int shd_rows_open_found_bf16(sherd_rows **out, shd_evidence *e, const sherd_rows_options *options, sherd_error *err)
 {
-	SHERD_AUTO_BUF folder = {0};
+	SHD_AUTO_BUF folder = {0};
 	TRY(name_folder(e, &folder, err));
 	const char *name = (const char *)folder.data;
-	return sherd_in_object(err, open_bf16(out, e->store, name, options, err), *name ? name : ".");
+	return shd_in_object(err, open_bf16(out, e->store, name, options, err), *name ? name : ".");
 }
 
-int sherd_rows_open_found(sherd_rows **out, sherd_evidence *e, const sherd_rows_options *options, sherd_error *err)
+int shd_rows_open_found(sherd_rows **out, shd_evidence *e, const sherd_rows_options *options, sherd_error *err)
 {
-	SHERD_AUTO_BUF folder = {0};
-	if (e->is_object && !sherd_rows_is_manifest(e->key))
+	SHD_AUTO_BUF folder = {0};
+	if (e->is_object && !shd_rows_is_manifest(e->key))
 		return sherd_rows_open(out, e->store, &e->key, 1, options, err);
 	TRY(name_folder(e, &folder, err));
 	return sherd_rows_open_folder(out, e->store, (const char *)folder.data, options, err);
 }
 
-static int open_found(sherd_rows **out, sherd_evidence *e, const sherd_rows_options *options, sherd_error *err)
+static int open_found(sherd_rows **out, shd_evidence *e, const sherd_rows_options *options, sherd_error *err)
 {
-	const sherd_format_entry *entry;
-	TRY(sherd_format_require(e, &entry, err));
+	const shd_format_entry *entry;
+	TRY(shd_format_require(e, &entry, err));
 	if (entry->open_rows)
 		return entry->open_rows(out, e, options, err);
-	int rc = sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "this is %s, not a set of rows",
-	                    entry->info.name);
-	return sherd_in_object(err, rc, e->key);
+	int rc = shd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "this is %s, not a set of rows", entry->info.name);
+	return shd_in_object(err, rc, e->key);
 }
 
 int sherd_rows_open_any(sherd_rows **out, sherd_store *store, const char *key, const sherd_rows_options *options,
                         sherd_error *err)
 {
-	sherd_evidence e;
-	TRY(sherd_evidence_open(&e, store, key, err));
+	shd_evidence e;
+	TRY(shd_evidence_open(&e, store, key, err));
 	int rc = open_found(out, &e, options, err);
-	sherd_evidence_done(&e);
+	shd_evidence_done(&e);
 	return rc;
 }

@@ -15,8 +15,8 @@
  * the seed h(seed ^ h(k)).
  *
  * Sampling takes a row when h(id) < trunc(fraction * 2^64): fractions nest. */
-#ifndef SHERD_ENGINE_ROWS_ORDER_H
-#define SHERD_ENGINE_ROWS_ORDER_H
+#ifndef SHD_ENGINE_ROWS_ORDER_H
+#define SHD_ENGINE_ROWS_ORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,11 +32,11 @@ typedef struct rows_order {
 } rows_order;
 
 /* fraction <= 0 takes none, >= 1 all; not NaN. */
-void sherd_rows_order_sample(rows_order *o, double fraction);
+void shd_rows_order_sample(rows_order *o, double fraction);
 /* The row that stands at a position of the delivery order; position < total. */
-uint64_t sherd_rows_order_at(const rows_order *o, uint64_t position);
-bool sherd_rows_order_takes(const rows_order *o, uint64_t row);
+uint64_t shd_rows_order_at(const rows_order *o, uint64_t position);
+bool shd_rows_order_takes(const rows_order *o, uint64_t row);
 /* Where position i of n goes under a seed. */
-uint64_t sherd_rows_permute(uint64_t seed, uint64_t n, uint64_t i);
+uint64_t shd_rows_permute(uint64_t seed, uint64_t n, uint64_t i);
 
 #endif

@@ -10,8 +10,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_rows_writer, sherd_rows_writer_abort)
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(sherd_rows_writer, sherd_rows_writer_abort)
+SHD_AUTO_DEFINE(void, free)
 
 enum { CHUNK = 1 << 20, DEFAULT_ROWS = 131072 };
 
@@ -19,31 +19,31 @@ static int check_size(uint64_t rows, uint64_t width, uint64_t *payload, sherd_er
 {
 	uint64_t bytes;
 	if (!width)
-		return sherd_fail(err, SHERD_EINVAL, "bad-width", "rows of width 0");
+		return shd_fail(err, SHERD_EINVAL, "bad-width", "rows of width 0");
 	if (__builtin_mul_overflow(width, sizeof(float), &bytes) || __builtin_mul_overflow(bytes, rows, &bytes) ||
-	    bytes > INT64_MAX - SHERD_ROWS_HEAD_SIZE)
-		return sherd_fail(err, SHERD_EINVAL, "overflow", "%" PRIu64 " rows of width %" PRIu64, rows, width);
+	    bytes > INT64_MAX - SHD_ROWS_HEAD_SIZE)
+		return shd_fail(err, SHERD_EINVAL, "overflow", "%" PRIu64 " rows of width %" PRIu64, rows, width);
 	*payload = bytes;
 	return SHERD_OK;
 }
 
 /* ---- a shard from doubles */
 
-static int put_doubles(rows_shard_out *s, const double *values, uint64_t count, uint64_t *overflowed,
-                       sherd_meter *meter, sherd_error *err)
+static int put_doubles(rows_shard_out *s, const double *values, uint64_t count, uint64_t *overflowed, shd_meter *meter,
+                       sherd_error *err)
 {
 	enum { AT_ONCE = CHUNK / sizeof(float) };
-	SHERD_AUTO(void, free) chunk = malloc(AT_ONCE * sizeof(float));
+	SHD_AUTO(void, free) chunk = malloc(AT_ONCE * sizeof(float));
 	if (!chunk)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (uint64_t at = 0; at < count; at += AT_ONCE) {
 		size_t n = count - at < AT_ONCE ? (size_t)(count - at) : AT_ONCE;
-		sherd_floats_from_f64(values + at, chunk, n);
-		size_t infinite = sherd_floats_infinite(SHERD_F32, chunk, n);
+		shd_floats_from_f64(values + at, chunk, n);
+		size_t infinite = shd_floats_infinite(SHERD_F32, chunk, n);
 		if (infinite)
-			*overflowed += infinite - sherd_floats_infinite(SHERD_F64, values + at, n);
+			*overflowed += infinite - shd_floats_infinite(SHERD_F64, values + at, n);
 		TRY(sherd_writer_append(s->writer, chunk, n * sizeof(float), err));
-		TRY(sherd_meter_add(meter, n * sizeof(float), err));
+		TRY(shd_meter_add(meter, n * sizeof(float), err));
 	}
 	return SHERD_OK;
 }
@@ -52,16 +52,16 @@ int sherd_rows_write_shard(sherd_store *store, const char *key, const double *va
                            uint64_t *overflowed, const sherd_progress *progress, sherd_error *err)
 {
 	rows_shard_out s;
-	sherd_meter meter;
+	shd_meter meter;
 	uint64_t payload = 0, infinite = 0;
 	TRY(check_size(rows, width, &payload, err));
-	TRY(sherd_rows_shard_begin(&s, store, key, SHERD_F32, width, rows, NULL, err));
-	sherd_meter_init(&meter, progress, payload);
+	TRY(shd_rows_shard_begin(&s, store, key, SHERD_F32, width, rows, NULL, err));
+	shd_meter_init(&meter, progress, payload);
 	int rc = put_doubles(&s, values, payload / sizeof(float), &infinite, &meter, err);
-	sherd_meter_done(&meter);
+	shd_meter_done(&meter);
 	if (rc == SHERD_OK)
 		rc = sherd_writer_commit(TAKE(s.writer), err);
-	sherd_rows_shard_abort(&s);
+	shd_rows_shard_abort(&s);
 	if (rc == SHERD_OK && overflowed)
 		*overflowed = infinite;
 	return rc;
@@ -74,17 +74,17 @@ static int check_pack(uint64_t rows, uint64_t width, const sherd_rows_pack_optio
 	uint64_t payload = 0, each = options->rows_per_shard ? options->rows_per_shard : DEFAULT_ROWS;
 	TRY(check_size(rows, width, &payload, err));
 	if (!rows)
-		return sherd_fail(err, SHERD_EINVAL, "empty", "no rows to pack");
+		return shd_fail(err, SHERD_EINVAL, "empty", "no rows to pack");
 	uint64_t shards = (rows - 1) / each + 1;
 	if (shards > ROWS_MOST_PARTS)
-		return sherd_fail(err, SHERD_EINVAL, "too-many-shards",
-		                  "%" PRIu64 " shards, at most %d can be numbered: more rows a shard", shards,
-		                  ROWS_MOST_PARTS);
+		return shd_fail(err, SHERD_EINVAL, "too-many-shards",
+		                "%" PRIu64 " shards, at most %d can be numbered: more rows a shard", shards,
+		                ROWS_MOST_PARTS);
 	return SHERD_OK;
 }
 
-int sherd_rows_pack_open(sherd_rows_writer **out, sherd_store *store, const char *folder, uint64_t rows, uint64_t width,
-                         const sherd_rows_pack_options *options, sherd_error *err)
+int shd_rows_pack_open(sherd_rows_writer **out, sherd_store *store, const char *folder, uint64_t rows, uint64_t width,
+                       const sherd_rows_pack_options *options, sherd_error *err)
 {
 	/* A shard is never longer than the whole, so that few rows may be as wide as they like. */
 	uint64_t each = options->rows_per_shard ? options->rows_per_shard : DEFAULT_ROWS;
@@ -98,11 +98,11 @@ int sherd_rows_pack_open(sherd_rows_writer **out, sherd_store *store, const char
 	};
 	TRY(check_pack(rows, width, options, err));
 	TRY(sherd_rows_writer_open(out, store, folder, width, &writing, err));
-	sherd_rows_writer_expect(*out, rows);
+	shd_rows_writer_expect(*out, rows);
 	return SHERD_OK;
 }
 
-int sherd_rows_pack_commit(sherd_rows_writer *writer, const sherd_rows_pack_options *options, sherd_error *err)
+int shd_rows_pack_commit(sherd_rows_writer *writer, const sherd_rows_pack_options *options, sherd_error *err)
 {
 	uint64_t overflowed = sherd_rows_writer_overflowed(writer);
 	TRY(sherd_rows_writer_commit(writer, err));
@@ -120,10 +120,10 @@ static int write_rows(sherd_rows_writer *w, uint64_t rows, uint64_t width, uint6
 	most = most < rows ? most : rows;
 	rows_per_shard = rows_per_shard ? rows_per_shard : DEFAULT_ROWS;
 	if (__builtin_mul_overflow(most, row_bytes, &bytes))
-		return sherd_fail_nomem(err);
-	SHERD_AUTO(void, free) chunk = malloc((size_t)bytes);
+		return shd_fail_nomem(err);
+	SHD_AUTO(void, free) chunk = malloc((size_t)bytes);
 	if (!chunk)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (uint64_t at = 0, n; at < rows; at += n) {
 		uint64_t left = rows_per_shard - at % rows_per_shard;
 		n = rows - at < most ? rows - at : most;
@@ -138,9 +138,9 @@ int sherd_rows_pack(sherd_store *store, const char *folder, uint64_t rows, uint6
                     void *arg, const sherd_rows_pack_options *options, sherd_error *err)
 {
 	static const sherd_rows_pack_options defaults = {0};
-	SHERD_AUTO(sherd_rows_writer, sherd_rows_writer_abort) w = NULL;
+	SHD_AUTO(sherd_rows_writer, sherd_rows_writer_abort) w = NULL;
 	options = options ? options : &defaults;
-	TRY(sherd_rows_pack_open(&w, store, folder, rows, width, options, err));
+	TRY(shd_rows_pack_open(&w, store, folder, rows, width, options, err));
 	TRY(write_rows(w, rows, width, options->rows_per_shard, read, arg, err));
-	return sherd_rows_pack_commit(TAKE(w), options, err);
+	return shd_rows_pack_commit(TAKE(w), options, err);
 }

@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_rows_writer, sherd_rows_writer_abort)
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(sherd_rows_writer, sherd_rows_writer_abort)
+SHD_AUTO_DEFINE(void, free)
 
 enum { CHUNK = 1 << 20 };
 
@@ -22,7 +22,7 @@ typedef struct part {
 } part;
 
 typedef struct packing {
-	sherd_buf parts; /* of part: in the order of the rows, none without */
+	shd_buf parts; /* of part: in the order of the rows, none without */
 	uint64_t rows, width;
 	sherd_dtype dtype; /* of all parts; F32 when they differ */
 	size_t *at;        /* the source that is being read */
@@ -30,7 +30,7 @@ typedef struct packing {
 
 static int refuse(const sherd_tensor *t, const char *reason, const char *why, sherd_error *err)
 {
-	return sherd_fail(err, SHERD_EUNSUPPORTED, reason, "tensor '%.80s' %s", t->name, why);
+	return shd_fail(err, SHERD_EUNSUPPORTED, reason, "tensor '%.80s' %s", t->name, why);
 }
 
 /* All dimensions but the last are rows. */
@@ -52,9 +52,9 @@ static int check_width(packing *p, const sherd_tensor *t, sherd_error *err)
 	if (!width)
 		return refuse(t, "bad-width", "has rows of width 0", err);
 	if (p->width && p->width != width)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "width-mismatch",
-		                  "tensor '%.80s' has rows of width %" PRIu64 ", those before %" PRIu64, t->name, width,
-		                  p->width);
+		return shd_fail(err, SHERD_EUNSUPPORTED, "width-mismatch",
+		                "tensor '%.80s' has rows of width %" PRIu64 ", those before %" PRIu64, t->name, width,
+		                p->width);
 	p->width = width;
 	return SHERD_OK;
 }
@@ -65,7 +65,7 @@ static int add_part(packing *p, const sherd_rows_source *s, size_t index, sherd_
 	sherd_dtype dtype = t->dtype == SHERD_U16 && s->as == SHERD_BF16 ? SHERD_BF16 : t->dtype;
 	uint64_t rows = 0;
 	TRY(count_rows(t, &rows, err));
-	if (dtype != SHERD_F64 && !sherd_rows_kind_of(dtype))
+	if (dtype != SHERD_F64 && !shd_rows_kind_of(dtype))
 		return refuse(t, "bad-dtype",
 		              dtype == SHERD_U16 ? "is U16, and nobody said that its bits are BF16"
 		                                 : "holds no F32, F64, F16, BF16",
@@ -80,8 +80,8 @@ static int add_part(packing *p, const sherd_rows_source *s, size_t index, sherd_
 	if (p->dtype != dtype || dtype == SHERD_F64)
 		p->dtype = SHERD_F32;
 	const part one = {s->bundle, *p->at, index, dtype, rows};
-	sherd_buf_append(&p->parts, &one, sizeof(one));
-	return sherd_buf_check(&p->parts, err);
+	shd_buf_append(&p->parts, &one, sizeof(one));
+	return shd_buf_check(&p->parts, err);
 }
 
 static int choose(const sherd_rows_source *s, bool *wanted, sherd_error *err)
@@ -91,7 +91,7 @@ static int choose(const sherd_rows_source *s, bool *wanted, sherd_error *err)
 	for (size_t i = 0; s->names && i < s->name_count; i++) {
 		size_t index = sherd_bundle_find(s->bundle, s->names[i]);
 		if (index == SHERD_NO_TENSOR)
-			return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "there is no tensor '%.80s'", s->names[i]);
+			return shd_fail(err, SHERD_ENOTFOUND, "not-found", "there is no tensor '%.80s'", s->names[i]);
 		wanted[index] = true;
 	}
 	return SHERD_OK;
@@ -102,13 +102,13 @@ static int add_source(packing *p, const sherd_rows_source *s, const sherd_progre
 {
 	const sherd_bundle_options options = {.progress = progress};
 	size_t count = sherd_bundle_count(s->bundle), taken = 0;
-	SHERD_AUTO(void, free) memory = calloc(count + 1, sizeof(bool) + sizeof(size_t));
+	SHD_AUTO(void, free) memory = calloc(count + 1, sizeof(bool) + sizeof(size_t));
 	if (!memory)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	size_t *tensors = memory;
 	bool *wanted = (bool *)(tensors + count + 1);
 	if (s->as != SHERD_DTYPE_NONE && s->as != SHERD_BF16)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "U16 can be taken as BF16 only");
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "U16 can be taken as BF16 only");
 	TRY(choose(s, wanted, err));
 	for (size_t i = 0; i < count; i++)
 		if (wanted[i]) {
@@ -124,13 +124,13 @@ static int write_part(sherd_rows_writer *w, const part *p, uint64_t width, size_
 {
 	uint64_t each, bytes, most;
 	if (__builtin_mul_overflow(width, sherd_dtype_describe(p->dtype)->block_bytes, &each))
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	most = each < CHUNK ? CHUNK / each : 1;
 	most = most < p->rows ? most : p->rows;
 	bytes = most * each;
-	SHERD_AUTO(void, free) chunk = malloc((size_t)bytes);
+	SHD_AUTO(void, free) chunk = malloc((size_t)bytes);
 	if (!chunk)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (uint64_t at = 0; at < p->rows; at += most) {
 		uint64_t n = p->rows - at < most ? p->rows - at : most;
 		*source = p->source;
@@ -144,15 +144,15 @@ static int write_part(sherd_rows_writer *w, const part *p, uint64_t width, size_
 static int write_parts(const packing *p, sherd_store *store, const char *folder, const sherd_rows_pack_options *o,
                        sherd_error *err)
 {
-	SHERD_AUTO(sherd_rows_writer, sherd_rows_writer_abort) w = NULL;
+	SHD_AUTO(sherd_rows_writer, sherd_rows_writer_abort) w = NULL;
 	const part *parts = (const part *)(const void *)p->parts.data;
 	sherd_rows_pack_options options = *o;
 	if (!options.dtype && !options.append && !options.residual)
 		options.dtype = p->dtype;
-	TRY(sherd_rows_pack_open(&w, store, folder, p->rows, p->width, &options, err));
+	TRY(shd_rows_pack_open(&w, store, folder, p->rows, p->width, &options, err));
 	for (size_t i = 0; i < p->parts.len / sizeof(*parts); i++)
 		TRY(write_part(w, &parts[i], p->width, p->at, err));
-	return sherd_rows_pack_commit(TAKE(w), &options, err);
+	return shd_rows_pack_commit(TAKE(w), &options, err);
 }
 
 int sherd_rows_pack_sources(sherd_store *store, const char *folder, const sherd_rows_source *sources, size_t count,
@@ -170,10 +170,10 @@ int sherd_rows_pack_sources(sherd_store *store, const char *folder, const sherd_
 	if (rc == SHERD_OK && p.rows)
 		*p.at = SIZE_MAX;
 	if (rc == SHERD_OK && !p.rows)
-		rc = sherd_fail(err, SHERD_ECORRUPT, "empty", "no rows to pack");
+		rc = shd_fail(err, SHERD_ECORRUPT, "empty", "no rows to pack");
 	if (rc == SHERD_OK)
 		rc = write_parts(&p, store, folder, options, err);
-	sherd_buf_done(&p.parts);
+	shd_buf_done(&p.parts);
 	return rc;
 }
 

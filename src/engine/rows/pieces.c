@@ -15,14 +15,14 @@ static bool look_for_run(rows_pieces *p, const sherd_rows *rows, rows_scout *sco
 	rows_piece *run = &p->run;
 	uint64_t row, each = rows->row_bytes;
 	if (run->from == run->to) {
-		if (!sherd_rows_scout_next(scout, &row))
+		if (!shd_rows_scout_next(scout, &row))
 			return false;
-		*run = (rows_piece){.shard = sherd_rows_shard_of(rows, row)};
+		*run = (rows_piece){.shard = shd_rows_shard_of(rows, row)};
 		run->from = run->to = (row - rows->shards[run->shard].first) * each;
 	}
 	const sherd_rows_shard *s = &rows->shards[run->shard];
 	uint64_t len = run->to - run->from, most = len < RUN_BYTES ? (RUN_BYTES - len + each - 1) / each : 0;
-	run->to += each * sherd_rows_scout_take(scout, s->first + run->to / each, s->first + s->rows, most);
+	run->to += each * shd_rows_scout_take(scout, s->first + run->to / each, s->first + s->rows, most);
 	return true;
 }
 
@@ -47,7 +47,7 @@ static bool ask(rows_pieces *p, rows_shards *shards, size_t *taken)
 	uint64_t row = shards->rows->shards[p->run.shard].first;
 	*taken = len;
 	p->run.reader = NULL;
-	if (sherd_rows_shards_find(shards, row, &s, &offset, NULL) < 0 ||
+	if (shd_rows_shards_find(shards, row, &s, &offset, NULL) < 0 ||
 	    (p->probe && sherd_reader_cached(s->reader, at, len)) ||
 	    (!p->queue && sherd_store_queue(shards->rows->store, p->window, &p->queue, NULL) < 0))
 		return true;
@@ -90,16 +90,16 @@ static void check(rows_pieces *p, const rows_shards *shards)
 	p->closed = shards->closed;
 	for (unsigned i = 0; i < p->count; i++) {
 		const rows_piece *piece = piece_at(p, i);
-		const rows_open_shard *s = sherd_rows_shards_peek(shards, piece->shard);
+		const rows_open_shard *s = shd_rows_shards_peek(shards, piece->shard);
 		if (piece->reader && !(s && s->reader == piece->reader)) {
-			sherd_rows_pieces_drop(p);
+			shd_rows_pieces_drop(p);
 			return;
 		}
 	}
 }
 
-int sherd_rows_pieces_front(rows_pieces *p, rows_shards *shards, rows_scout *scout, size_t shard, uint64_t at,
-                            const rows_piece **out, const uint8_t **data, sherd_error *err)
+int shd_rows_pieces_front(rows_pieces *p, rows_shards *shards, rows_scout *scout, size_t shard, uint64_t at,
+                          const rows_piece **out, const uint8_t **data, sherd_error *err)
 {
 	check(p, shards);
 	if (!p->lost)
@@ -119,7 +119,7 @@ int sherd_rows_pieces_front(rows_pieces *p, rows_shards *shards, rows_scout *sco
 	return SHERD_OK;
 }
 
-void sherd_rows_pieces_use(rows_pieces *p, uint64_t bytes)
+void shd_rows_pieces_use(rows_pieces *p, uint64_t bytes)
 {
 	rows_piece *front = piece_at(p, 0);
 	front->from += bytes;
@@ -133,17 +133,17 @@ void sherd_rows_pieces_use(rows_pieces *p, uint64_t bytes)
 	p->count--;
 }
 
-void sherd_rows_pieces_drop(rows_pieces *p)
+void shd_rows_pieces_drop(rows_pieces *p)
 {
 	sherd_queue_close(p->queue);
 	*p = (rows_pieces){.window = p->window, .probe = p->probe, .lost = true};
 }
 
-bool sherd_rows_pieces_lost(rows_pieces *p)
+bool shd_rows_pieces_lost(rows_pieces *p)
 {
 	bool lost = p->lost;
 	if (lost)
-		sherd_rows_pieces_drop(p);
+		shd_rows_pieces_drop(p);
 	p->lost = false;
 	return lost;
 }

@@ -2,8 +2,8 @@
  *
  * A ring of pieces in the order in which they are needed, whatever shard they are
  * of. What is in memory already is not asked for; its pieces only hold the place. */
-#ifndef SHERD_ENGINE_ROWS_PIECES_H
-#define SHERD_ENGINE_ROWS_PIECES_H
+#ifndef SHD_ENGINE_ROWS_PIECES_H
+#define SHD_ENGINE_ROWS_PIECES_H
 
 #include "engine/rows/scout.h"
 #include "engine/rows/shards.h"
@@ -31,13 +31,13 @@ typedef struct rows_pieces {
 
 /* Fills up the ring, then gives the piece at this place of a shard, and its bytes if it was queued. *out is NULL when
  * the scout did not come by here. */
-int sherd_rows_pieces_front(rows_pieces *p, rows_shards *shards, rows_scout *scout, size_t shard, uint64_t at,
-                            const rows_piece **out, const uint8_t **data, sherd_error *err);
+int shd_rows_pieces_front(rows_pieces *p, rows_shards *shards, rows_scout *scout, size_t shard, uint64_t at,
+                          const rows_piece **out, const uint8_t **data, sherd_error *err);
 /* So much of the first piece was used. */
-void sherd_rows_pieces_use(rows_pieces *p, uint64_t bytes);
+void shd_rows_pieces_use(rows_pieces *p, uint64_t bytes);
 /* Forgets everything. */
-void sherd_rows_pieces_drop(rows_pieces *p);
+void shd_rows_pieces_drop(rows_pieces *p);
 /* Tells once that something was forgotten: the scout has to go back to where the stream stands. */
-bool sherd_rows_pieces_lost(rows_pieces *p);
+bool shd_rows_pieces_lost(rows_pieces *p);
 
 #endif

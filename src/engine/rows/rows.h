@@ -1,6 +1,6 @@
 /* engine/rows/rows.h - an open set of rows. */
-#ifndef SHERD_ENGINE_ROWS_ROWS_H
-#define SHERD_ENGINE_ROWS_ROWS_H
+#ifndef SHD_ENGINE_ROWS_ROWS_H
+#define SHD_ENGINE_ROWS_ROWS_H
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -11,7 +11,7 @@
 
 struct sherd_rows {
 	sherd_store *store;
-	sherd_arena arena;
+	shd_arena arena;
 	sherd_rows_shard *shards;
 	size_t count;
 	uint64_t total, width;
@@ -21,19 +21,19 @@ struct sherd_rows {
 	const char **left_out;
 	size_t left_out_count;
 	bool has_manifest;
-	bool foreign;                    /* residual_shard_bf16 */
-	const sherd_rows_entry *entries; /* of the shards, as the manifest has them; NULL without one of ours */
+	bool foreign;                  /* residual_shard_bf16 */
+	const shd_rows_entry *entries; /* of the shards, as the manifest has them; NULL without one of ours */
 };
 
 /* The shard that holds a row; row < total. */
-size_t sherd_rows_shard_of(const sherd_rows *rows, uint64_t row);
+size_t shd_rows_shard_of(const sherd_rows *rows, uint64_t row);
 
 /* The file has the size that it had when the set was opened: "truncated", or "changed" (SHERD_ECONFLICT). */
-int sherd_rows_check_size(const sherd_reader *reader, const sherd_rows_shard *want, sherd_error *err);
+int shd_rows_check_size(const sherd_reader *reader, const sherd_rows_shard *want, sherd_error *err);
 
 /* The set as far as its first `total` rows: SHA-256 over type, width, and rows and SHA-256 of every shard that has
  * rows. The same for what was appended to since, whatever the version of the manifest. False when no shard ends there,
  * or nobody recorded hashes. docs/formats/rows.md, "Lineage". */
-bool sherd_rows_lineage(const sherd_rows *rows, uint64_t total, uint8_t out[SHERD_SHA256_BYTES]);
+bool shd_rows_lineage(const sherd_rows *rows, uint64_t total, uint8_t out[SHD_SHA256_BYTES]);
 
 #endif

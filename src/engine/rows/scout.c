@@ -9,10 +9,10 @@
 enum { MOST_HINTS = 1024, MOST_SINGLE = 1024 };
 #define THIN (UINT64_C(1) << 48)
 
-void sherd_rows_scout_init(rows_scout *s, const rows_sequence *sequence, uint64_t window_bytes)
+void shd_rows_scout_init(rows_scout *s, const rows_sequence *sequence, uint64_t window_bytes)
 {
 	const rows_order *o = &sequence->order;
-	sherd_buf ids = s->pick.ids;
+	shd_buf ids = s->pick.ids;
 	*s = (rows_scout){.sequence = *sequence, .window = window_bytes / sequence->rows->row_bytes};
 	s->pick.ids = ids;
 	s->sequence.tail = SHERD_ROWS_TAIL_KEEP;
@@ -22,9 +22,9 @@ void sherd_rows_scout_init(rows_scout *s, const rows_sequence *sequence, uint64_
 		s->window = MOST_SINGLE;
 }
 
-void sherd_rows_scout_done(rows_scout *s)
+void shd_rows_scout_done(rows_scout *s)
 {
-	sherd_buf_done(&s->pick.ids);
+	shd_buf_done(&s->pick.ids);
 }
 
 /* Rows that follow each other are one hint. False when there is no room for another. */
@@ -38,7 +38,7 @@ static bool add(rows_hints *h, uint64_t first, uint64_t count)
 	}
 	if (n == MOST_HINTS)
 		return false;
-	sherd_buf_append(&h->list, &(rows_hint){first, count}, sizeof(rows_hint));
+	shd_buf_append(&h->list, &(rows_hint){first, count}, sizeof(rows_hint));
 	return !h->list.failed;
 }
 
@@ -47,7 +47,7 @@ static bool look(rows_scout *s)
 {
 	if (!s->idle && s->at == s->pick.count) {
 		s->at = 0;
-		s->idle = sherd_rows_sequence_next(&s->sequence, &s->pick, NULL) <= 0;
+		s->idle = shd_rows_sequence_next(&s->sequence, &s->pick, NULL) <= 0;
 	}
 	return !s->idle;
 }
@@ -65,10 +65,10 @@ static bool far(const rows_scout *s, const rows_pick *taken)
 {
 	const sherd_rows *rows = s->sequence.rows;
 	return !s->single && (s->pick.number - taken->number) / s->sequence.world >= ROWS_OPEN_AHEAD &&
-	       sherd_rows_shard_of(rows, s->pick.first) >= sherd_rows_shard_of(rows, taken->first) + ROWS_OPEN_AHEAD;
+	       shd_rows_shard_of(rows, s->pick.first) >= shd_rows_shard_of(rows, taken->first) + ROWS_OPEN_AHEAD;
 }
 
-void sherd_rows_scout_follow(rows_scout *s, const rows_pick *taken, rows_hints *out)
+void shd_rows_scout_follow(rows_scout *s, const rows_pick *taken, rows_hints *out)
 {
 	out->list.len = 0;
 	out->list.failed = false;
@@ -91,12 +91,12 @@ void sherd_rows_scout_follow(rows_scout *s, const rows_pick *taken, rows_hints *
 	s->ahead -= s->ahead < due ? s->ahead : due;
 }
 
-bool sherd_rows_scout_next(rows_scout *s, uint64_t *row)
+bool shd_rows_scout_next(rows_scout *s, uint64_t *row)
 {
 	return look(s) && next_rows(s, 1, row) > 0;
 }
 
-uint64_t sherd_rows_scout_take(rows_scout *s, uint64_t row, uint64_t end, uint64_t most)
+uint64_t shd_rows_scout_take(rows_scout *s, uint64_t row, uint64_t end, uint64_t most)
 {
 	uint64_t count = 0, next;
 	while (count < most && look(s)) {

@@ -1,8 +1,8 @@
 /* engine/rows/scout.h - reading ahead: a second look at the sequence that runs in front of the first.
  *
  * Only decides what is needed soon, so that it can be asked under a lock. */
-#ifndef SHERD_ENGINE_ROWS_SCOUT_H
-#define SHERD_ENGINE_ROWS_SCOUT_H
+#ifndef SHD_ENGINE_ROWS_SCOUT_H
+#define SHD_ENGINE_ROWS_SCOUT_H
 
 #include "engine/rows/sequence.h"
 
@@ -11,8 +11,8 @@ typedef struct rows_hint {
 } rows_hint;
 
 typedef struct rows_hints {
-	sherd_buf list; /* of rows_hint; what there is no memory for is not hinted at */
-	bool single;    /* rows here and there */
+	shd_buf list; /* of rows_hint; what there is no memory for is not hinted at */
+	bool single;  /* rows here and there */
 } rows_hints;
 
 typedef struct rows_scout {
@@ -26,13 +26,13 @@ typedef struct rows_scout {
 } rows_scout;
 
 /* Into zeroes, or where a scout was. */
-void sherd_rows_scout_init(rows_scout *s, const rows_sequence *sequence, uint64_t window_bytes);
-void sherd_rows_scout_done(rows_scout *s);
+void shd_rows_scout_init(rows_scout *s, const rows_sequence *sequence, uint64_t window_bytes);
+void shd_rows_scout_done(rows_scout *s);
 /* This batch was taken: what to hint at now, so that the window is full again. */
-void sherd_rows_scout_follow(rows_scout *s, const rows_pick *taken, rows_hints *out);
+void shd_rows_scout_follow(rows_scout *s, const rows_pick *taken, rows_hints *out);
 /* The next row that is needed, of a sequence in order; false at the end. */
-bool sherd_rows_scout_next(rows_scout *s, uint64_t *row);
+bool shd_rows_scout_next(rows_scout *s, uint64_t *row);
 /* Takes the rows that are needed next as far as they go on from this one, lie below end and are not too many. */
-uint64_t sherd_rows_scout_take(rows_scout *s, uint64_t row, uint64_t end, uint64_t most);
+uint64_t shd_rows_scout_take(rows_scout *s, uint64_t row, uint64_t end, uint64_t most);
 
 #endif

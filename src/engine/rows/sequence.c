@@ -17,7 +17,7 @@ static bool pick_straight(const rows_sequence *s, rows_state *at, rows_pick *out
 {
 	if (at->position >= s->order.total)
 		return false;
-	const sherd_rows_shard *shard = &s->rows->shards[sherd_rows_shard_of(s->rows, at->position)];
+	const sherd_rows_shard *shard = &s->rows->shards[shd_rows_shard_of(s->rows, at->position)];
 	uint64_t left = shard->first + shard->rows - at->position;
 	uint64_t count = left < s->batch_rows ? left : s->batch_rows;
 	if (out) {
@@ -34,12 +34,12 @@ static bool pick_ids(const rows_sequence *s, rows_state *at, rows_pick *out)
 {
 	uint64_t taken = 0;
 	while (at->position < s->order.total && taken < s->batch_rows) {
-		uint64_t row = sherd_rows_order_at(&s->order, at->position++);
-		if (!sherd_rows_order_takes(&s->order, row))
+		uint64_t row = shd_rows_order_at(&s->order, at->position++);
+		if (!shd_rows_order_takes(&s->order, row))
 			continue;
 		taken++;
 		if (out)
-			sherd_buf_append(&out->ids, &row, sizeof(row));
+			shd_buf_append(&out->ids, &row, sizeof(row));
 	}
 	if (out) {
 		out->straight = false;
@@ -119,7 +119,7 @@ static bool finish_round(rows_sequence *s, uint32_t mine, uint32_t had, rows_pic
 	return true;
 }
 
-int sherd_rows_sequence_next(rows_sequence *s, rows_pick *out, sherd_error *err)
+int shd_rows_sequence_next(rows_sequence *s, rows_pick *out, sherd_error *err)
 {
 	if (s->finished)
 		return 0;
@@ -134,28 +134,28 @@ int sherd_rows_sequence_next(rows_sequence *s, rows_pick *out, sherd_error *err)
 	bool given = had == s->world || finish_round(s, mine, had, out);
 	if (had < s->world && s->tail == SHERD_ROWS_TAIL_DROP)
 		s->now = before; /* what nobody got is still to come for whoever resumes */
-	TRY(sherd_buf_check(&out->ids, err));
+	TRY(shd_buf_check(&out->ids, err));
 	return given;
 }
 
-void sherd_rows_sequence_reset(rows_sequence *s)
+void shd_rows_sequence_reset(rows_sequence *s)
 {
 	s->now = (rows_state){.position = s->from};
 	s->finished = false;
 }
 
-void sherd_rows_sequence_begin(rows_sequence *s, uint64_t epoch)
+void shd_rows_sequence_begin(rows_sequence *s, uint64_t epoch)
 {
 	s->order.epoch = epoch;
 	s->order.total = s->rows->total;
-	sherd_rows_sequence_reset(s);
+	shd_rows_sequence_reset(s);
 }
 
-int sherd_rows_sequence_seek(rows_sequence *s, uint64_t position, sherd_error *err)
+int shd_rows_sequence_seek(rows_sequence *s, uint64_t position, sherd_error *err)
 {
 	if (position > s->order.total)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "row %" PRIu64 " of %" PRIu64, position,
-		                  s->order.total);
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "row %" PRIu64 " of %" PRIu64, position,
+		                s->order.total);
 	s->now = (rows_state){.position = position};
 	s->finished = false;
 	return SHERD_OK;
@@ -176,24 +176,23 @@ static int check_options(const sherd_rows *rows, const sherd_rows_stream *o, she
 {
 	uint32_t world = o->world ? o->world : 1;
 	if (o->rank >= world)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rank %" PRIu32 " of %" PRIu32, o->rank, world);
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "rank %" PRIu32 " of %" PRIu32, o->rank, world);
 	if (o->from > rows->total)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "row %" PRIu64 " of %" PRIu64, o->from,
-		                  rows->total);
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "row %" PRIu64 " of %" PRIu64, o->from, rows->total);
 	if (o->dtype != SHERD_DTYPE_NONE && o->dtype != SHERD_F64 && o->dtype != SHERD_F32 && o->dtype != SHERD_F16 &&
 	    o->dtype != SHERD_BF16)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "rows are delivered as F64, F32, F16 or BF16");
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "rows are delivered as F64, F32, F16 or BF16");
 	if ((unsigned)o->access > SHERD_ROWS_DIRECT || (unsigned)o->tail > SHERD_ROWS_TAIL_PAD)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "no such access or tail");
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "no such access or tail");
 	if (o->sample && isnan(o->fraction))
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "the fraction of a sample is not a number");
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "the fraction of a sample is not a number");
 	if (o->resume && (o->from || o->epoch))
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
-		                  "a stream begins at a row of an epoch or at a cursor, not both");
+		return shd_fail(err, SHERD_EINVAL, "bad-argument",
+		                "a stream begins at a row of an epoch or at a cursor, not both");
 	return SHERD_OK;
 }
 
-int sherd_rows_sequence_init(rows_sequence *s, const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
+int shd_rows_sequence_init(rows_sequence *s, const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
 {
 	TRY(check_options(rows, o, err));
 	*s = (rows_sequence){
@@ -211,8 +210,8 @@ int sherd_rows_sequence_init(rows_sequence *s, const sherd_rows *rows, const she
 		.now = {.position = o->from},
 	};
 	if (o->sample)
-		sherd_rows_order_sample(&s->order, o->fraction);
+		shd_rows_order_sample(&s->order, o->fraction);
 	if (o->resume)
-		TRY(sherd_rows_text_resume(s, o->resume, o->batch_rows || o->batch_bytes, err));
+		TRY(shd_rows_text_resume(s, o->resume, o->batch_rows || o->batch_bytes, err));
 	return SHERD_OK;
 }

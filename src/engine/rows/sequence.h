@@ -3,8 +3,8 @@
  * The sequence depends on the set, the batch size, the order, the epoch and where
  * it begins: never on ranks. Batch b belongs to rank b mod world. A round is as many batches
  * as there are ranks; the state always stands between two rounds. */
-#ifndef SHERD_ENGINE_ROWS_SEQUENCE_H
-#define SHERD_ENGINE_ROWS_SEQUENCE_H
+#ifndef SHD_ENGINE_ROWS_SEQUENCE_H
+#define SHD_ENGINE_ROWS_SEQUENCE_H
 
 #include "base/buf.h"
 #include "engine/rows/order.h"
@@ -33,21 +33,21 @@ typedef struct rows_pick {
 	bool straight; /* rows first .. first+count of one shard; else ids */
 	uint64_t first;
 	size_t count;
-	sherd_buf ids; /* of uint64_t; kept from call to call */
+	shd_buf ids; /* of uint64_t; kept from call to call */
 	bool padding;
 	uint64_t epoch;
 } rows_pick;
 
 /* Fills in batch size, order, rank and place from the options of a stream. */
-int sherd_rows_sequence_init(rows_sequence *s, const sherd_rows *rows, const sherd_rows_stream *options,
-                             sherd_error *err);
+int shd_rows_sequence_init(rows_sequence *s, const sherd_rows *rows, const sherd_rows_stream *options,
+                           sherd_error *err);
 /* 1 and this rank's batch of the next round, or 0 at the end. */
-int sherd_rows_sequence_next(rows_sequence *s, rows_pick *out, sherd_error *err);
+int shd_rows_sequence_next(rows_sequence *s, rows_pick *out, sherd_error *err);
 /* To the first batch of the same epoch. */
-void sherd_rows_sequence_reset(rows_sequence *s);
+void shd_rows_sequence_reset(rows_sequence *s);
 /* To the first batch of an epoch, over all rows that the set has now. */
-void sherd_rows_sequence_begin(rows_sequence *s, uint64_t epoch);
+void shd_rows_sequence_begin(rows_sequence *s, uint64_t epoch);
 /* To a position of the same epoch; batches are numbered from 0 there. SHERD_EINVAL past the end. */
-int sherd_rows_sequence_seek(rows_sequence *s, uint64_t position, sherd_error *err);
+int shd_rows_sequence_seek(rows_sequence *s, uint64_t position, sherd_error *err);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-void sherd_rows_shards_done(rows_shards *s)
+void shd_rows_shards_done(rows_shards *s)
 {
 	for (size_t i = 0; i < ROWS_OPEN; i++)
 		sherd_reader_close(s->open[i].reader);
@@ -13,15 +13,15 @@ void sherd_rows_shards_done(rows_shards *s)
 
 static int changed(sherd_error *err)
 {
-	return sherd_fail(err, SHERD_ECONFLICT, "changed", "the shard is not the one that was opened");
+	return shd_fail(err, SHERD_ECONFLICT, "changed", "the shard is not the one that was opened");
 }
 
-int sherd_rows_check_size(const sherd_reader *reader, const sherd_rows_shard *want, sherd_error *err)
+int shd_rows_check_size(const sherd_reader *reader, const sherd_rows_shard *want, sherd_error *err)
 {
 	uint64_t size = sherd_reader_size(reader);
 	if (size < want->bytes)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", size,
-		                     "the shard had %" PRIu64 " bytes when the set was opened", want->bytes);
+		return shd_fail_at(err, SHERD_ECORRUPT, "truncated", size,
+		                   "the shard had %" PRIu64 " bytes when the set was opened", want->bytes);
 	return size == want->bytes ? SHERD_OK : changed(err);
 }
 
@@ -29,13 +29,13 @@ int sherd_rows_check_size(const sherd_reader *reader, const sherd_rows_shard *wa
 static int check_same(const sherd_rows *rows, const sherd_reader *reader, const sherd_rows_shard *want,
                       sherd_error *err)
 {
-	uint8_t raw[SHERD_ROWS_HEAD_SIZE];
-	sherd_rows_head head;
-	TRY(sherd_rows_check_size(reader, want, err));
+	uint8_t raw[SHD_ROWS_HEAD_SIZE];
+	shd_rows_head head;
+	TRY(shd_rows_check_size(reader, want, err));
 	if (!rows->head_bytes)
 		return SHERD_OK;
 	TRY(sherd_reader_at(reader, 0, raw, sizeof(raw), err));
-	TRY(sherd_rows_head_decode(raw, want->bytes, &head, err));
+	TRY(shd_rows_head_decode(raw, want->bytes, &head, err));
 	return head.rows == want->rows && head.width == rows->width ? SHERD_OK : changed(err);
 }
 
@@ -47,7 +47,7 @@ static int check_lent(rows_open_shard *slot, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_rows_shards_check(rows_shards *s, sherd_error *err)
+int shd_rows_shards_check(rows_shards *s, sherd_error *err)
 {
 	for (size_t i = 0; i < ROWS_OPEN; i++)
 		TRY(check_lent(&s->open[i], err));
@@ -71,18 +71,18 @@ static int open_shard(rows_shards *s, size_t shard, rows_open_shard *slot, sherd
 		sherd_reader_close(TAKE(slot->reader));
 	slot->shard = shard;
 	slot->map = map;
-	return sherd_in_object(err, rc, want->key);
+	return shd_in_object(err, rc, want->key);
 }
 
-int sherd_rows_check_residency(size_t cursor_shard, size_t front_shard, sherd_error *err)
+int shd_rows_check_residency(size_t cursor_shard, size_t front_shard, sherd_error *err)
 {
 	if (cursor_shard == front_shard)
 		return SHERD_OK;
-	return sherd_fail(err, SHERD_ECORRUPT, "residency",
-	                  "the read cursor is at shard %zu but the window has shard %zu", cursor_shard, front_shard);
+	return shd_fail(err, SHERD_ECORRUPT, "residency",
+	                "the read cursor is at shard %zu but the window has shard %zu", cursor_shard, front_shard);
 }
 
-const rows_open_shard *sherd_rows_shards_peek(const rows_shards *s, size_t shard)
+const rows_open_shard *shd_rows_shards_peek(const rows_shards *s, size_t shard)
 {
 	for (size_t i = 0; i < ROWS_OPEN; i++)
 		if (s->open[i].reader && s->open[i].shard == shard)
@@ -99,18 +99,17 @@ static rows_open_shard *oldest(rows_shards *s)
 	return found;
 }
 
-int sherd_rows_shards_find(rows_shards *s, uint64_t row, const rows_open_shard **out, uint64_t *offset,
-                           sherd_error *err)
+int shd_rows_shards_find(rows_shards *s, uint64_t row, const rows_open_shard **out, uint64_t *offset, sherd_error *err)
 {
-	size_t shard = sherd_rows_shard_of(s->rows, row);
+	size_t shard = shd_rows_shard_of(s->rows, row);
 	rows_open_shard *slot = s->last;
 	if (!slot || !slot->reader || slot->shard != shard)
-		slot = (rows_open_shard *)(uintptr_t)sherd_rows_shards_peek(s, shard);
+		slot = (rows_open_shard *)(uintptr_t)shd_rows_shards_peek(s, shard);
 	if (!slot) {
 		slot = oldest(s);
 		TRY(open_shard(s, shard, slot, err));
 	}
-	TRY(sherd_rows_check_residency(shard, slot->shard, err));
+	TRY(shd_rows_check_residency(shard, slot->shard, err));
 	slot->used = ++s->looks;
 	slot->lent = slot->lent || slot->map;
 	s->last = slot;
@@ -119,8 +118,8 @@ int sherd_rows_shards_find(rows_shards *s, uint64_t row, const rows_open_shard *
 	return SHERD_OK;
 }
 
-void sherd_rows_shards_advise(const rows_shards *s, const rows_open_shard *shard, uint64_t from, uint64_t to,
-                              sherd_advice advice)
+void shd_rows_shards_advise(const rows_shards *s, const rows_open_shard *shard, uint64_t from, uint64_t to,
+                            sherd_advice advice)
 {
 	if (from < to)
 		sherd_reader_advise(shard->reader, s->rows->head_bytes + from, to - from, advice);

@@ -1,6 +1,6 @@
 /* engine/rows/shards.h - the shards that a stream has open. */
-#ifndef SHERD_ENGINE_ROWS_SHARDS_H
-#define SHERD_ENGINE_ROWS_SHARDS_H
+#ifndef SHD_ENGINE_ROWS_SHARDS_H
+#define SHD_ENGINE_ROWS_SHARDS_H
 
 #include "engine/rows/rows.h"
 
@@ -24,19 +24,18 @@ typedef struct rows_shards {
 	rows_open_shard *last;
 } rows_shards;
 
-void sherd_rows_shards_done(rows_shards *s);
+void shd_rows_shards_done(rows_shards *s);
 /* The shard that holds a row, opened if need be in place of the one that was not used for longest; and where the row
  * begins in its payload. */
-int sherd_rows_shards_find(rows_shards *s, uint64_t row, const rows_open_shard **out, uint64_t *offset,
-                           sherd_error *err);
+int shd_rows_shards_find(rows_shards *s, uint64_t row, const rows_open_shard **out, uint64_t *offset, sherd_error *err);
 /* The shard if it is open, or NULL. */
-const rows_open_shard *sherd_rows_shards_peek(const rows_shards *s, size_t shard);
+const rows_open_shard *shd_rows_shards_peek(const rows_shards *s, size_t shard);
 /* Is what was used of maps still what the files hold? */
-int sherd_rows_shards_check(rows_shards *s, sherd_error *err);
+int shd_rows_shards_check(rows_shards *s, sherd_error *err);
 /* A hint about bytes from .. to of a payload. */
-void sherd_rows_shards_advise(const rows_shards *s, const rows_open_shard *shard, uint64_t from, uint64_t to,
-                              sherd_advice advice);
+void shd_rows_shards_advise(const rows_shards *s, const rows_open_shard *shard, uint64_t from, uint64_t to,
+                            sherd_advice advice);
 /* The shard that is open in this place is the one that was meant, or "residency": wrong rows are never delivered. */
-int sherd_rows_check_residency(size_t cursor_shard, size_t front_shard, sherd_error *err);
+int shd_rows_check_residency(size_t cursor_shard, size_t front_shard, sherd_error *err);
 
 #endif

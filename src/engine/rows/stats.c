@@ -12,23 +12,23 @@ struct rows_stats {
 	double *sums, *squares; /* of each column */
 };
 
-int sherd_rows_stats_open(rows_stats **out, uint64_t width, sherd_error *err)
+int shd_rows_stats_open(rows_stats **out, uint64_t width, sherd_error *err)
 {
 	rows_stats *s = calloc(1, sizeof(*s));
 	if (!s)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	s->width = width;
 	s->sums = calloc((size_t)width, sizeof(*s->sums));
 	s->squares = calloc((size_t)width, sizeof(*s->squares));
 	if (!s->sums || !s->squares) {
-		sherd_rows_stats_close(s);
-		return sherd_fail_nomem(err);
+		shd_rows_stats_close(s);
+		return shd_fail_nomem(err);
 	}
 	*out = s;
 	return SHERD_OK;
 }
 
-void sherd_rows_stats_close(rows_stats *stats)
+void shd_rows_stats_close(rows_stats *stats)
 {
 	if (!stats)
 		return;
@@ -42,7 +42,7 @@ static void add_row(rows_stats *s, const uint8_t *row)
 	double some[SOME];
 	for (uint64_t at = 0; at < s->width; at += SOME) {
 		size_t n = s->width - at < SOME ? (size_t)(s->width - at) : SOME;
-		sherd_floats_convert(SHERD_BF16, row + 2 * at, SHERD_F64, some, n);
+		shd_floats_convert(SHERD_BF16, row + 2 * at, SHERD_F64, some, n);
 		for (size_t i = 0; i < n; i++) {
 			s->sums[at + i] += some[i];
 			s->squares[at + i] += some[i] * some[i];
@@ -50,7 +50,7 @@ static void add_row(rows_stats *s, const uint8_t *row)
 	}
 }
 
-void sherd_rows_stats_add(rows_stats *stats, const void *values, uint64_t rows)
+void shd_rows_stats_add(rows_stats *stats, const void *values, uint64_t rows)
 {
 	for (uint64_t i = 0; i < rows; i++)
 		add_row(stats, (const uint8_t *)values + 2 * i * stats->width);
@@ -71,18 +71,18 @@ static double root(double v)
 	}
 }
 
-void sherd_rows_stats_encode(const rows_stats *stats, const sherd_rows_manifest *manifest, uint64_t rows_per_shard,
-                             sherd_buf *out)
+void shd_rows_stats_encode(const rows_stats *stats, const shd_rows_manifest *manifest, uint64_t rows_per_shard,
+                           shd_buf *out)
 {
 	double *mean = calloc((size_t)stats->width, sizeof(*mean)), *norm = calloc((size_t)stats->width, sizeof(*norm));
-	const sherd_rows_bf16_stats both = {mean, norm};
+	const shd_rows_bf16_stats both = {mean, norm};
 	out->failed |= !mean || !norm;
 	for (uint64_t i = 0; i < stats->width && !out->failed; i++) {
 		mean[i] = stats->sums[i] / (double)stats->rows;
 		norm[i] = root(stats->squares[i] / (double)stats->rows);
 	}
 	if (!out->failed)
-		sherd_rows_bf16_encode(manifest, rows_per_shard, &both, out);
+		shd_rows_bf16_encode(manifest, rows_per_shard, &both, out);
 	free(mean);
 	free(norm);
 }

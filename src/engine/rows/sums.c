@@ -8,83 +8,83 @@
 /* Small enough that what was read is still in the cache when it is hashed. */
 enum { CHUNK = 256 << 10 };
 
-void sherd_rows_sums_init(rows_sums *sums, uint64_t head)
+void shd_rows_sums_init(rows_sums *sums, uint64_t head)
 {
 	*sums = (rows_sums){.head = head};
-	sherd_sha256_init(&sums->sha);
+	shd_sha256_init(&sums->sha);
 }
 
 static void end_block(rows_sums *s)
 {
-	sherd_buf_append(&s->crcs, &s->crc, sizeof(s->crc));
+	shd_buf_append(&s->crcs, &s->crc, sizeof(s->crc));
 	s->crc = 0;
 	s->in_block = 0;
 }
 
-void sherd_rows_sums_add(rows_sums *sums, const void *bytes, size_t len)
+void shd_rows_sums_add(rows_sums *sums, const void *bytes, size_t len)
 {
 	const uint8_t *at = bytes;
 	size_t skip = sums->head < len ? (size_t)sums->head : len;
-	sherd_sha256_add(&sums->sha, bytes, len);
+	shd_sha256_add(&sums->sha, bytes, len);
 	sums->head -= skip;
 	at += skip;
 	len -= skip;
 	while (len) {
-		uint64_t room = SHERD_ROWS_BLOCK - sums->in_block;
+		uint64_t room = SHD_ROWS_BLOCK - sums->in_block;
 		size_t n = room < len ? (size_t)room : len;
-		sums->crc = sherd_crc32(sums->crc, at, n);
+		sums->crc = shd_crc32(sums->crc, at, n);
 		sums->in_block += n;
-		if (sums->in_block == SHERD_ROWS_BLOCK)
+		if (sums->in_block == SHD_ROWS_BLOCK)
 			end_block(sums);
 		at += n;
 		len -= n;
 	}
 }
 
-int sherd_rows_sums_finish(rows_sums *sums, sherd_error *err)
+int shd_rows_sums_finish(rows_sums *sums, sherd_error *err)
 {
 	if (sums->in_block)
 		end_block(sums);
-	sherd_sha256_finish(&sums->sha, sums->sha256);
-	return sherd_buf_check(&sums->crcs, err);
+	shd_sha256_finish(&sums->sha, sums->sha256);
+	return shd_buf_check(&sums->crcs, err);
 }
 
-void sherd_rows_sums_done(rows_sums *sums)
+void shd_rows_sums_done(rows_sums *sums)
 {
-	sherd_buf_done(&sums->crcs);
+	shd_buf_done(&sums->crcs);
 }
 
-static int read_all(rows_sums *s, const sherd_reader *reader, uint64_t bytes, uint8_t *buf, sherd_meter *meter,
+static int read_all(rows_sums *s, const sherd_reader *reader, uint64_t bytes, uint8_t *buf, shd_meter *meter,
                     sherd_error *err)
 {
 	for (uint64_t at = 0; at < bytes; at += CHUNK) {
 		size_t n = bytes - at < CHUNK ? (size_t)(bytes - at) : CHUNK;
 		TRY(sherd_reader_at(reader, at, buf, n, err));
-		sherd_rows_sums_add(s, buf, n);
+		shd_rows_sums_add(s, buf, n);
 		if (meter)
-			TRY(sherd_meter_add(meter, n, err));
+			TRY(shd_meter_add(meter, n, err));
 	}
-	return sherd_rows_sums_finish(s, err);
+	return shd_rows_sums_finish(s, err);
 }
 
-int sherd_rows_sums_read(rows_sums *out, const sherd_reader *reader, uint64_t head, uint64_t bytes, sherd_meter *meter,
-                         sherd_error *err)
+int shd_rows_sums_read(rows_sums *out, const sherd_reader *reader, uint64_t head, uint64_t bytes, shd_meter *meter,
+                       sherd_error *err)
 {
 	rows_sums s;
 	uint8_t *buf = malloc(CHUNK);
 	if (!buf)
-		return sherd_fail_nomem(err);
-	sherd_rows_sums_init(&s, head);
+		return shd_fail_nomem(err);
+	shd_rows_sums_init(&s, head);
 	int rc = read_all(&s, reader, bytes, buf, meter, err);
 	free(buf);
 	if (rc < 0)
-		sherd_rows_sums_done(&s);
+		shd_rows_sums_done(&s);
 	else
 		*out = s;
 	return rc;
 }
 
-size_t sherd_rows_sums_differ(const rows_sums *sums, const sherd_rows_entry *entry)
+size_t shd_rows_sums_differ(const rows_sums *sums, const shd_rows_entry *entry)
 {
 	size_t count = sums->crcs.len / sizeof(uint32_t);
 	const uint32_t *crcs = (const uint32_t *)(const void *)sums->crcs.data;

@@ -1,14 +1,14 @@
 /* engine/rows/verify.h - checks of rows. */
-#ifndef SHERD_ENGINE_ROWS_VERIFY_H
-#define SHERD_ENGINE_ROWS_VERIFY_H
+#ifndef SHD_ENGINE_ROWS_VERIFY_H
+#define SHD_ENGINE_ROWS_VERIFY_H
 
 #include "engine/tensors/report.h"
 
 /* A folder ("" or "a/b"), its manifest, or one shard. */
-int sherd_rows_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
-                      sherd_error *err);
+int shd_rows_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
+                    sherd_error *err);
 /* A folder of residual_shard_bf16, or its manifest. */
-int sherd_rows_verify_bf16(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
-                           sherd_error *err);
+int shd_rows_verify_bf16(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
+                         sherd_error *err);
 
 #endif

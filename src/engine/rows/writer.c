@@ -19,22 +19,22 @@ enum { CHUNK = 1 << 20, DEFAULT_ROWS = 131072 };
 struct sherd_rows_writer {
 	sherd_store *store;
 	char *folder;
-	const sherd_rows_kind *kind;
+	const shd_rows_kind *kind;
 	uint64_t width, row_bytes, rows_per_shard;
 	uint64_t expected; /* rows that are still to come; UINT64_MAX: nobody knows */
 	rows_claim claim;
 	rows_head head;
 	rows_stats *stats; /* of residual_shard_bf16; else NULL */
-	sherd_arena arena;
-	sherd_buf entries; /* of sherd_rows_entry: those that are published, then those that are not yet */
+	shd_arena arena;
+	shd_buf entries; /* of shd_rows_entry: those that are published, then those that are not yet */
 	size_t published;
 	uint64_t rows, fence;
 	uint64_t overflowed; /* finite values that became infinite */
 	rows_shard_out out;  /* the shard that is being written */
-	sherd_buf key;       /* of it */
+	shd_buf key;         /* of it */
 	uint32_t number;     /* of the next one */
 	void *chunk;
-	sherd_meter meter;
+	shd_meter meter;
 	bool uncertain; /* the manifest may name what it was meant to, although writing it failed */
 	int failed;
 	sherd_error failure;
@@ -42,73 +42,73 @@ struct sherd_rows_writer {
 
 static size_t entry_count(const sherd_rows_writer *w)
 {
-	return w->entries.len / sizeof(sherd_rows_entry);
+	return w->entries.len / sizeof(shd_rows_entry);
 }
 
-static sherd_rows_entry *entries_of(const sherd_rows_writer *w)
+static shd_rows_entry *entries_of(const sherd_rows_writer *w)
 {
-	return (sherd_rows_entry *)(void *)w->entries.data;
+	return (shd_rows_entry *)(void *)w->entries.data;
 }
 
 /* ---- opening */
 
-static int check_width(uint64_t width, const sherd_rows_kind *kind, uint64_t rows_per_shard, sherd_error *err)
+static int check_width(uint64_t width, const shd_rows_kind *kind, uint64_t rows_per_shard, sherd_error *err)
 {
 	uint64_t bytes;
 	if (!width)
-		return sherd_fail(err, SHERD_EINVAL, "bad-width", "rows of width 0");
+		return shd_fail(err, SHERD_EINVAL, "bad-width", "rows of width 0");
 	if (__builtin_mul_overflow(width, kind->element, &bytes) ||
 	    __builtin_mul_overflow(bytes, rows_per_shard, &bytes) || bytes > (uint64_t)INT64_MAX - kind->head)
-		return sherd_fail(err, SHERD_EINVAL, "overflow", "shards of %" PRIu64 " rows of width %" PRIu64,
-		                  rows_per_shard, width);
+		return shd_fail(err, SHERD_EINVAL, "overflow", "shards of %" PRIu64 " rows of width %" PRIu64,
+		                rows_per_shard, width);
 	return SHERD_OK;
 }
 
 static int choose_kind(sherd_rows_writer *w, sherd_dtype dtype, sherd_error *err)
 {
-	w->kind = sherd_rows_kind_of(dtype ? dtype : SHERD_F32);
+	w->kind = shd_rows_kind_of(dtype ? dtype : SHERD_F32);
 	if (!w->kind)
-		return sherd_fail(err, SHERD_EINVAL, "bad-dtype", "rows are stored as F32, F16 or BF16");
+		return shd_fail(err, SHERD_EINVAL, "bad-dtype", "rows are stored as F32, F16 or BF16");
 	return SHERD_OK;
 }
 
 /* Takes over what is there. */
 static int join(sherd_rows_writer *w, const sherd_rows_writer_options *o, sherd_error *err)
 {
-	sherd_rows_manifest m;
-	TRY(sherd_rows_head_read(&w->head, w->store, w->folder, o->limits, &w->arena, &m, err));
+	shd_rows_manifest m;
+	TRY(shd_rows_head_read(&w->head, w->store, w->folder, o->limits, &w->arena, &m, err));
 	if (o->dtype && o->dtype != m.dtype)
-		return sherd_fail(err, SHERD_EINVAL, "bad-dtype", "the set is stored as %s, not as %s",
-		                  sherd_dtype_describe(m.dtype)->name, sherd_dtype_describe(o->dtype)->name);
+		return shd_fail(err, SHERD_EINVAL, "bad-dtype", "the set is stored as %s, not as %s",
+		                sherd_dtype_describe(m.dtype)->name, sherd_dtype_describe(o->dtype)->name);
 	if (w->width && w->width != m.width)
-		return sherd_fail(err, SHERD_EINVAL, "width-mismatch",
-		                  "the set has rows of width %" PRIu64 ", not %" PRIu64, m.width, w->width);
+		return shd_fail(err, SHERD_EINVAL, "width-mismatch",
+		                "the set has rows of width %" PRIu64 ", not %" PRIu64, m.width, w->width);
 	w->width = m.width;
-	w->kind = sherd_rows_kind_of(m.dtype);
+	w->kind = shd_rows_kind_of(m.dtype);
 	w->rows = m.rows;
 	w->fence = m.fence;
-	sherd_buf_append(&w->entries, m.shards, m.count * sizeof(*m.shards));
+	shd_buf_append(&w->entries, m.shards, m.count * sizeof(*m.shards));
 	w->published = m.count;
-	return sherd_buf_check(&w->entries, err);
+	return shd_buf_check(&w->entries, err);
 }
 
 static int begin(sherd_rows_writer *w, const sherd_rows_writer_options *o, sherd_error *err)
 {
 	const rows_claim_options claim = {.append = o->append, .time_ns = o->time_ns, .limits = o->limits};
 	if (o->residual && (o->append || (o->dtype && o->dtype != SHERD_BF16)))
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
-		                  "residual_shard_bf16 holds BF16, and is not appended to");
+		return shd_fail(err, SHERD_EINVAL, "bad-argument",
+		                "residual_shard_bf16 holds BF16, and is not appended to");
 	TRY(choose_kind(w, o->residual ? SHERD_BF16 : o->dtype, err));
 	if (!o->append)
 		TRY(check_width(w->width, w->kind, w->rows_per_shard, err));
-	TRY(sherd_rows_claim_open(&w->claim, w->store, w->folder, &claim, err));
+	TRY(shd_rows_claim_open(&w->claim, w->store, w->folder, &claim, err));
 	int rc = o->append ? join(w, o, err) : SHERD_OK;
 	if (rc == SHERD_OK)
 		rc = check_width(w->width, w->kind, w->rows_per_shard, err);
 	if (rc == SHERD_OK && o->residual)
-		rc = sherd_rows_stats_open(&w->stats, w->width, err);
+		rc = shd_rows_stats_open(&w->stats, w->width, err);
 	if (rc < 0)
-		sherd_rows_claim_drop(&w->claim);
+		shd_rows_claim_drop(&w->claim);
 	TRY(rc);
 	w->number = w->claim.first;
 	w->row_bytes = w->width * w->kind->element;
@@ -117,11 +117,11 @@ static int begin(sherd_rows_writer *w, const sherd_rows_writer_options *o, sherd
 
 static void done(sherd_rows_writer *w)
 {
-	sherd_meter_done(&w->meter);
-	sherd_buf_done(&w->entries);
-	sherd_buf_done(&w->key);
-	sherd_arena_done(&w->arena);
-	sherd_rows_stats_close(w->stats);
+	shd_meter_done(&w->meter);
+	shd_buf_done(&w->entries);
+	shd_buf_done(&w->key);
+	shd_arena_done(&w->arena);
+	shd_rows_stats_close(w->stats);
 	free(w->chunk);
 	free(w->folder);
 	free(w);
@@ -134,15 +134,15 @@ int sherd_rows_writer_open(sherd_rows_writer **out, sherd_store *store, const ch
 	options = options ? options : &defaults;
 	sherd_rows_writer *w = calloc(1, sizeof(*w));
 	if (!w)
-		return sherd_fail_nomem(err);
-	sherd_meter_init(&w->meter, options->progress, 0);
+		return shd_fail_nomem(err);
+	shd_meter_init(&w->meter, options->progress, 0);
 	w->store = store;
 	w->width = width;
 	w->expected = UINT64_MAX;
 	w->rows_per_shard = options->rows_per_shard ? options->rows_per_shard : DEFAULT_ROWS;
 	w->folder = strdup(folder);
 	w->chunk = malloc(CHUNK);
-	int rc = w->folder && w->chunk ? begin(w, options, err) : sherd_fail_nomem(err);
+	int rc = w->folder && w->chunk ? begin(w, options, err) : shd_fail_nomem(err);
 	if (rc < 0)
 		done(w);
 	else
@@ -150,7 +150,7 @@ int sherd_rows_writer_open(sherd_rows_writer **out, sherd_store *store, const ch
 	return rc;
 }
 
-void sherd_rows_writer_expect(sherd_rows_writer *writer, uint64_t rows)
+void shd_rows_writer_expect(sherd_rows_writer *writer, uint64_t rows)
 {
 	writer->expected = rows;
 	writer->meter.total = rows * writer->row_bytes;
@@ -175,19 +175,19 @@ uint64_t sherd_rows_writer_overflowed(const sherd_rows_writer *writer)
 
 static int begin_shard(sherd_rows_writer *w, sherd_error *err)
 {
-	SHERD_AUTO_BUF like = {0}; /* who may use the set may use what is appended */
+	SHD_AUTO_BUF like = {0}; /* who may use the set may use what is appended */
 	char name[32];
 	uint64_t rows = w->expected && w->expected < w->rows_per_shard ? w->expected : w->rows_per_shard;
 	if (w->number >= ROWS_MOST_PARTS)
-		return sherd_fail(err, SHERD_ELIMIT, "too-many-shards",
-		                  "more than %d parts cannot be numbered: more rows a shard, or fewer flushes",
-		                  ROWS_MOST_PARTS);
+		return shd_fail(err, SHERD_ELIMIT, "too-many-shards",
+		                "more than %d parts cannot be numbered: more rows a shard, or fewer flushes",
+		                ROWS_MOST_PARTS);
 	(void)snprintf(name, sizeof(name), "part-%05" PRIu32 "%s", w->number, w->kind->suffix);
-	sherd_buf_done(&w->key);
-	TRY(sherd_folder_key(&w->key, w->folder, name, err));
-	TRY(sherd_folder_key(&like, w->folder, SHERD_ROWS_MANIFEST, err));
-	TRY(sherd_rows_shard_begin(&w->out, w->store, (const char *)w->key.data, w->kind->dtype, w->width, rows,
-	                           (const char *)like.data, err));
+	shd_buf_done(&w->key);
+	TRY(shd_folder_key(&w->key, w->folder, name, err));
+	TRY(shd_folder_key(&like, w->folder, SHD_ROWS_MANIFEST, err));
+	TRY(shd_rows_shard_begin(&w->out, w->store, (const char *)w->key.data, w->kind->dtype, w->width, rows,
+	                         (const char *)like.data, err));
 	w->number++;
 	return SHERD_OK;
 }
@@ -195,19 +195,19 @@ static int begin_shard(sherd_rows_writer *w, sherd_error *err)
 /* From the moment the file can be there it is one that has to be removed when all fails; not if the name was taken. */
 static int end_shard(sherd_rows_writer *w, sherd_error *err)
 {
-	sherd_rows_entry e = {0};
+	shd_rows_entry e = {0};
 	if (!w->out.writer)
 		return SHERD_OK;
-	e.file = sherd_arena_str(&w->arena, sherd_str_of(sherd_str_leaf((const char *)w->key.data)));
-	if (!e.file || !sherd_buf_reserve(&w->entries, sizeof(e)))
-		return sherd_fail_nomem(err);
-	int rc = sherd_rows_shard_commit(&w->out, &w->arena, &e, err);
+	e.file = shd_arena_str(&w->arena, shd_str_of(shd_str_leaf((const char *)w->key.data)));
+	if (!e.file || !shd_buf_reserve(&w->entries, sizeof(e)))
+		return shd_fail_nomem(err);
+	int rc = shd_rows_shard_commit(&w->out, &w->arena, &e, err);
 	if (rc == SHERD_EEXIST)
-		return sherd_in_object(err,
-		                       sherd_fail(err, SHERD_ECONFLICT, "conflict",
-		                                  "somebody else wrote this meanwhile: it stays as it is"),
-		                       (const char *)w->key.data);
-	sherd_buf_append(&w->entries, &e, sizeof(e));
+		return shd_in_object(err,
+		                     shd_fail(err, SHERD_ECONFLICT, "conflict",
+		                              "somebody else wrote this meanwhile: it stays as it is"),
+		                     (const char *)w->key.data);
+	shd_buf_append(&w->entries, &e, sizeof(e));
 	w->rows += rc == SHERD_OK ? e.rows : 0;
 	return rc;
 }
@@ -221,10 +221,10 @@ static int put_stored(sherd_rows_writer *w, const uint8_t *values, uint64_t rows
 		uint64_t room = w->out.expected - w->out.rows, n = rows < room ? rows : room;
 		uint64_t most = w->row_bytes < CHUNK ? CHUNK / w->row_bytes : 1; /* so that it can be cancelled */
 		n = n < most ? n : most;
-		TRY(sherd_rows_shard_put(&w->out, values, (size_t)n, err));
+		TRY(shd_rows_shard_put(&w->out, values, (size_t)n, err));
 		if (w->stats)
-			sherd_rows_stats_add(w->stats, values, n);
-		TRY(sherd_meter_add(&w->meter, n * w->row_bytes, err));
+			shd_rows_stats_add(w->stats, values, n);
+		TRY(shd_meter_add(&w->meter, n * w->row_bytes, err));
 		values += n * w->row_bytes;
 		rows -= n;
 		w->expected -= w->expected == UINT64_MAX || w->expected < n ? 0 : n;
@@ -236,10 +236,10 @@ static int put_stored(sherd_rows_writer *w, const uint8_t *values, uint64_t rows
 
 static void convert_some(sherd_rows_writer *w, sherd_dtype dtype, const uint8_t *values, size_t count)
 {
-	sherd_floats_convert(dtype, values, w->kind->dtype, w->chunk, count);
-	size_t infinite = sherd_floats_infinite(w->kind->dtype, w->chunk, count);
+	shd_floats_convert(dtype, values, w->kind->dtype, w->chunk, count);
+	size_t infinite = shd_floats_infinite(w->kind->dtype, w->chunk, count);
 	if (infinite)
-		w->overflowed += infinite - sherd_floats_infinite(dtype, values, count);
+		w->overflowed += infinite - shd_floats_infinite(dtype, values, count);
 }
 
 /* A row that is larger than the chunk takes a larger one. */
@@ -250,7 +250,7 @@ static int convert(sherd_rows_writer *w, sherd_dtype dtype, const uint8_t *value
 	if (w->row_bytes > CHUNK) {
 		void *more = realloc(w->chunk, (size_t)w->row_bytes);
 		if (!more)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 		w->chunk = more;
 	}
 	for (uint64_t done_rows = 0; done_rows < rows; done_rows += most) {
@@ -267,7 +267,7 @@ static int remember(sherd_rows_writer *w, int rc, sherd_error *found, sherd_erro
 	if (rc == SHERD_OK)
 		return rc;
 	if (!w->failed) {
-		w->failed = rc == SHERD_ECANCELLED ? rc : sherd_in_object(found, rc, *w->folder ? w->folder : ".");
+		w->failed = rc == SHERD_ECANCELLED ? rc : shd_in_object(found, rc, *w->folder ? w->folder : ".");
 		w->failure = *found;
 	}
 	if (err)
@@ -282,10 +282,10 @@ int sherd_rows_writer_append(sherd_rows_writer *writer, sherd_dtype dtype, const
 	uint64_t total;
 	if (writer->failed)
 		return remember(writer, writer->failed, &found, err);
-	if (dtype != SHERD_F64 && !sherd_rows_kind_of(dtype))
-		return sherd_fail(err, SHERD_EINVAL, "bad-dtype", "rows are F32, F64, F16 or BF16");
+	if (dtype != SHERD_F64 && !shd_rows_kind_of(dtype))
+		return shd_fail(err, SHERD_EINVAL, "bad-dtype", "rows are F32, F64, F16 or BF16");
 	if (__builtin_add_overflow(writer->rows + writer->out.rows, rows, &total))
-		return sherd_fail(err, SHERD_EINVAL, "too-many-rows", "more rows than 64 bits count");
+		return shd_fail(err, SHERD_EINVAL, "too-many-rows", "more rows than 64 bits count");
 	int rc = dtype == writer->kind->dtype ? put_stored(writer, values, rows, &found)
 	                                      : convert(writer, dtype, values, rows, &found);
 	return remember(writer, rc, &found, err);
@@ -295,14 +295,14 @@ int sherd_rows_writer_append(sherd_rows_writer *writer, sherd_dtype dtype, const
 
 static const char *manifest_name(const sherd_rows_writer *w)
 {
-	return w->stats ? SHERD_ROWS_BF16_MANIFEST : SHERD_ROWS_MANIFEST;
+	return w->stats ? SHD_ROWS_BF16_MANIFEST : SHD_ROWS_MANIFEST;
 }
 
 static int publish(sherd_rows_writer *w, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	TRY(end_shard(w, err));
-	const sherd_rows_manifest m = {
+	const shd_rows_manifest m = {
 		.version = 2,
 		.dtype = w->kind->dtype,
 		.rows = w->rows,
@@ -314,10 +314,10 @@ static int publish(sherd_rows_writer *w, sherd_error *err)
 	if (m.count == w->published)
 		return SHERD_OK;
 	if (w->stats)
-		sherd_rows_stats_encode(w->stats, &m, w->rows_per_shard, &text);
+		shd_rows_stats_encode(w->stats, &m, w->rows_per_shard, &text);
 	else
-		sherd_rows_manifest_encode(&m, &text);
-	TRY(sherd_rows_head_write(&w->head, w->store, w->folder, manifest_name(w), &text, &w->uncertain, err));
+		shd_rows_manifest_encode(&m, &text);
+	TRY(shd_rows_head_write(&w->head, w->store, w->folder, manifest_name(w), &text, &w->uncertain, err));
 	w->published = m.count;
 	return SHERD_OK;
 }
@@ -332,8 +332,8 @@ int sherd_rows_writer_flush(sherd_rows_writer *writer, sherd_error *err)
 
 static int remove_named(const sherd_rows_writer *w, const char *name)
 {
-	SHERD_AUTO_BUF key = {0};
-	TRY(sherd_folder_key(&key, w->folder, name, NULL));
+	SHD_AUTO_BUF key = {0};
+	TRY(shd_folder_key(&key, w->folder, name, NULL));
 	return sherd_store_remove(w->store, (const char *)key.data, NULL);
 }
 
@@ -341,7 +341,7 @@ static int remove_named(const sherd_rows_writer *w, const char *name)
  * may or may not be ours stays, and so does what it may name. */
 static int undo(sherd_rows_writer *w)
 {
-	sherd_rows_shard_abort(&w->out);
+	shd_rows_shard_abort(&w->out);
 	if (w->uncertain && w->published)
 		return SHERD_ECONFLICT;
 	if (w->uncertain)
@@ -357,9 +357,9 @@ void sherd_rows_writer_abort(sherd_rows_writer *writer)
 	if (!writer)
 		return;
 	if (undo(writer) < 0)
-		sherd_rows_claim_leave(&writer->claim);
+		shd_rows_claim_leave(&writer->claim);
 	else
-		sherd_rows_claim_drop(&writer->claim);
+		shd_rows_claim_drop(&writer->claim);
 	done(writer);
 }
 
@@ -367,7 +367,7 @@ int sherd_rows_writer_commit(sherd_rows_writer *writer, sherd_error *err)
 {
 	int rc = sherd_rows_writer_flush(writer, err);
 	if (rc == SHERD_OK && !writer->rows)
-		rc = sherd_fail(err, SHERD_EINVAL, "empty", "no rows to write");
+		rc = shd_fail(err, SHERD_EINVAL, "empty", "no rows to write");
 	sherd_rows_writer_abort(writer);
 	return rc;
 }

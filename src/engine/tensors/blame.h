@@ -1,6 +1,6 @@
 /* engine/tensors/blame.h - whose fault it is: the object that was being read, and the store it lies in. */
-#ifndef SHERD_ENGINE_TENSORS_BLAME_H
-#define SHERD_ENGINE_TENSORS_BLAME_H
+#ifndef SHD_ENGINE_TENSORS_BLAME_H
+#define SHD_ENGINE_TENSORS_BLAME_H
 
 #include "base/error.h"
 
@@ -8,11 +8,11 @@
 
 /* Names the reader's object, unless a deeper layer already named one. Handles that are read from while another store
  * is written to blame this way. */
-static inline int sherd_in_reader(sherd_error *err, int rc, const sherd_reader *reader)
+static inline int shd_in_reader(sherd_error *err, int rc, const sherd_reader *reader)
 {
 	if (rc >= 0)
 		return rc;
-	return sherd_in_store(err, sherd_in_object(err, rc, sherd_reader_key(reader)), sherd_reader_store(reader));
+	return shd_in_store(err, shd_in_object(err, rc, sherd_reader_key(reader)), sherd_reader_store(reader));
 }
 
 #endif

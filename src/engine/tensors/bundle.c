@@ -6,43 +6,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-int sherd_bundle_new(sherd_bundle **out, size_t size, const sherd_bundle_ops *ops, sherd_format format,
-                     sherd_error *err)
+int shd_bundle_new(sherd_bundle **out, size_t size, const shd_bundle_ops *ops, sherd_format format, sherd_error *err)
 {
 	sherd_bundle *b = calloc(1, size);
 	if (!b)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	b->ops = ops;
 	b->format = format;
 	*out = b;
 	return SHERD_OK;
 }
 
-int sherd_bundle_finish(sherd_bundle *bundle, sherd_error *err)
+int shd_bundle_finish(sherd_bundle *bundle, sherd_error *err)
 {
 	for (size_t i = 0; i < bundle->count; i++) {
 		bool ok;
 		const char *name = bundle->tensors[i].name;
-		if (sherd_map_add(&bundle->names, sherd_str_of(name), i, &ok) != SHERD_MAP_NONE)
-			return sherd_fail(err, SHERD_ECORRUPT, "duplicate-name", "%.128s is there twice", name);
+		if (shd_map_add(&bundle->names, shd_str_of(name), i, &ok) != SHD_MAP_NONE)
+			return shd_fail(err, SHERD_ECORRUPT, "duplicate-name", "%.128s is there twice", name);
 		if (!ok)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 	}
 	return SHERD_OK;
 }
 
-int sherd_bundle_finish_one(sherd_bundle *bundle, sherd_tensor *tensor, const char *key, const char *ending,
-                            sherd_error *err)
+int shd_bundle_finish_one(sherd_bundle *bundle, sherd_tensor *tensor, const char *key, const char *ending,
+                          sherd_error *err)
 {
-	sherd_str name = sherd_str_of(sherd_str_leaf(key));
-	if (sherd_str_ends(name, ending))
+	shd_str name = shd_str_of(shd_str_leaf(key));
+	if (shd_str_ends(name, ending))
 		name.len -= strlen(ending);
-	tensor->name = sherd_arena_str(&bundle->arena, name);
+	tensor->name = shd_arena_str(&bundle->arena, name);
 	if (!tensor->name)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	bundle->count = 1;
 	bundle->tensors = tensor;
-	return sherd_bundle_finish(bundle, err);
+	return shd_bundle_finish(bundle, err);
 }
 
 void sherd_bundle_close(sherd_bundle *bundle)
@@ -51,8 +50,8 @@ void sherd_bundle_close(sherd_bundle *bundle)
 		return;
 	if (bundle->ops->close)
 		bundle->ops->close(bundle);
-	sherd_map_done(&bundle->names);
-	sherd_arena_done(&bundle->arena);
+	shd_map_done(&bundle->names);
+	shd_arena_done(&bundle->arena);
 	free(bundle);
 }
 
@@ -73,8 +72,8 @@ const sherd_tensor *sherd_bundle_tensor(const sherd_bundle *bundle, size_t index
 
 size_t sherd_bundle_find(const sherd_bundle *bundle, const char *name)
 {
-	size_t index = sherd_map_find(&bundle->names, sherd_str_of(name));
-	return index == SHERD_MAP_NONE ? SHERD_NO_TENSOR : index;
+	size_t index = shd_map_find(&bundle->names, shd_str_of(name));
+	return index == SHD_MAP_NONE ? SHERD_NO_TENSOR : index;
 }
 
 size_t sherd_bundle_pairs(const sherd_bundle *bundle, const sherd_pair **out)
@@ -86,7 +85,7 @@ size_t sherd_bundle_pairs(const sherd_bundle *bundle, const sherd_pair **out)
 static int check_index(const sherd_bundle *bundle, size_t index, sherd_error *err)
 {
 	if (index >= bundle->count)
-		return sherd_fail(err, SHERD_EINVAL, "out-of-range", "tensor %zu of %zu", index, bundle->count);
+		return shd_fail(err, SHERD_EINVAL, "out-of-range", "tensor %zu of %zu", index, bundle->count);
 	return SHERD_OK;
 }
 
@@ -104,8 +103,8 @@ int sherd_bundle_read(const sherd_bundle *bundle, size_t index, uint64_t offset,
 	TRY(check_index(bundle, index, err));
 	const sherd_tensor *t = &bundle->tensors[index];
 	if (offset > t->bytes || len > t->bytes - offset)
-		return sherd_fail(err, SHERD_EINVAL, "bad-range", "%zu bytes at %llu of %.128s, which has %llu", len,
-		                  (unsigned long long)offset, t->name, (unsigned long long)t->bytes);
+		return shd_fail(err, SHERD_EINVAL, "bad-range", "%zu bytes at %llu of %.128s, which has %llu", len,
+		                (unsigned long long)offset, t->name, (unsigned long long)t->bytes);
 	return len ? from_source(bundle, bundle->ops->read(bundle, index, offset, buf, len, err), err) : SHERD_OK;
 }
 
@@ -114,7 +113,7 @@ int sherd_bundle_prepare(const sherd_bundle *bundle, const size_t *tensors, size
 {
 	static const sherd_bundle_options defaults;
 	const sherd_bundle_options *o = options ? options : &defaults;
-	sherd_meter meter;
+	shd_meter meter;
 	for (size_t i = 0; tensors && i < count; i++)
 		TRY(check_index(bundle, tensors[i], err));
 	if (!bundle->ops->prepare)
@@ -124,14 +123,14 @@ int sherd_bundle_prepare(const sherd_bundle *bundle, const size_t *tensors, size
 		count = bundle->count;
 		all = calloc(count + 1, sizeof(*all));
 		if (!all)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 		for (size_t i = 0; i < count; i++)
 			all[i] = i;
 	}
-	sherd_meter_init(&meter, o->progress, 0);
+	shd_meter_init(&meter, o->progress, 0);
 	int rc = from_source(bundle, bundle->ops->prepare(bundle, all ? all : tensors, count, o->pool, &meter, err),
 	                     err);
-	sherd_meter_done(&meter);
+	shd_meter_done(&meter);
 	free(all);
 	return rc;
 }
@@ -144,13 +143,13 @@ int sherd_bundle_map(const sherd_bundle *bundle, size_t index, const void **out,
 	const sherd_tensor *t = &bundle->tensors[index];
 	if (t->bytes) {
 		if (!bundle->ops->map)
-			return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "%.128s cannot be mapped", t->name);
+			return shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "%.128s cannot be mapped", t->name);
 		TRY(from_source(bundle, bundle->ops->map(bundle, index, &bytes, err), err));
 	}
-	uint32_t align = sherd_dtype_align(t->dtype);
+	uint32_t align = shd_dtype_align(t->dtype);
 	if (align && (uintptr_t)bytes % align)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "%.128s does not lie at a multiple of %u bytes",
-		                  t->name, align);
+		return shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "%.128s does not lie at a multiple of %u bytes",
+		                t->name, align);
 	*out = bytes;
 	return SHERD_OK;
 }

@@ -1,9 +1,9 @@
 /* engine/tensors/bundle.h - what a format gives so that its tensors can be read as a bundle.
  *
- * A format embeds sherd_bundle as the first member of its own struct, makes it with sherd_bundle_new(), fills in
- * tensors and pairs, and ends with sherd_bundle_finish(). The front (bundle.c) checks indices, ranges and alignment. */
-#ifndef SHERD_ENGINE_TENSORS_BUNDLE_H
-#define SHERD_ENGINE_TENSORS_BUNDLE_H
+ * A format embeds sherd_bundle as the first member of its own struct, makes it with shd_bundle_new(), fills in
+ * tensors and pairs, and ends with shd_bundle_finish(). The front (bundle.c) checks indices, ranges and alignment. */
+#ifndef SHD_ENGINE_TENSORS_BUNDLE_H
+#define SHD_ENGINE_TENSORS_BUNDLE_H
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -15,36 +15,36 @@
 #include <sherd/bundle.h>
 
 /* Index and range were checked; len is not 0. All must be safe to call from several threads at once. */
-typedef struct sherd_bundle_ops {
+typedef struct shd_bundle_ops {
 	int (*read)(const sherd_bundle *, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err);
 	/* All bytes of a tensor that has some, wherever they lie; NULL when the format never can. */
 	int (*map)(const sherd_bundle *, size_t index, const void **out, sherd_error *err);
 	/* sherd_bundle_prepare() of these tensors, on the caller's pool; sets the meter's total. NULL when reading
 	 * needs nothing first. */
-	int (*prepare)(const sherd_bundle *, const size_t *tensors, size_t count, sherd_pool *pool, sherd_meter *meter,
+	int (*prepare)(const sherd_bundle *, const size_t *tensors, size_t count, sherd_pool *pool, shd_meter *meter,
 	               sherd_error *err);
 	/* Are the tensor's bytes what the format recorded of them? *damage tells what was found, its code 0 if nothing
 	 * was; *whole is false when nothing else holds the bytes either. What can stand in does from then on. Fails
 	 * when neither can be told. Of several tensors at once; nobody reads meanwhile. NULL when nothing is recorded.
 	 */
-	int (*check)(const sherd_bundle *, size_t index, sherd_meter *meter, bool *whole, sherd_error *damage,
+	int (*check)(const sherd_bundle *, size_t index, shd_meter *meter, bool *whole, sherd_error *damage,
 	             sherd_error *err);
 	/* Frees what the embedding struct owns outside the arena, also when it is half-built; may be NULL. */
 	void (*close)(sherd_bundle *);
-} sherd_bundle_ops;
+} shd_bundle_ops;
 
 /* What the index of several files says, apart from what they say themselves. */
-typedef struct sherd_bundle_index {
+typedef struct shd_bundle_index {
 	size_t value_count;
 	const sherd_pair *values; /* its metadata: keys and JSON texts */
 	size_t pair_count;
 	const sherd_pair *pairs; /* of the files alone */
-} sherd_bundle_index;
+} shd_bundle_index;
 
 struct sherd_bundle {
-	const sherd_bundle_ops *ops;
+	const shd_bundle_ops *ops;
 	sherd_format format;
-	sherd_arena arena; /* everything below, and what the format keeps */
+	shd_arena arena; /* everything below, and what the format keeps */
 	size_t count;
 	const sherd_tensor *tensors;     /* in stored order */
 	const struct sherd_model *model; /* whose arrays these are, all of them; NULL: no model's */
@@ -52,28 +52,27 @@ struct sherd_bundle {
 	const sherd_pair *pairs;
 	const struct sherd_ckpt_about *about; /* of the checkpoint behind it; else NULL */
 	const sherd_store *store;             /* that it was opened on; NULL: it is made of others, who tell theirs */
-	const sherd_bundle_index *index;      /* of several safetensors files; else NULL */
+	const shd_bundle_index *index;        /* of several safetensors files; else NULL */
 	const struct sherd_set_id *set_id;    /* of the checkpoint that is all of it; else NULL */
-	sherd_map names;                      /* of tensors to their indices */
+	shd_map names;                        /* of tensors to their indices */
 };
 
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 
 /* A zeroed struct of size bytes, which begins with a sherd_bundle; sherd_bundle_close() frees it. */
-int sherd_bundle_new(sherd_bundle **out, size_t size, const sherd_bundle_ops *ops, sherd_format format,
-                     sherd_error *err);
+int shd_bundle_new(sherd_bundle **out, size_t size, const shd_bundle_ops *ops, sherd_format format, sherd_error *err);
 /* Takes the names of the tensors; two alike are SHERD_ECORRUPT, "duplicate-name". */
-int sherd_bundle_finish(sherd_bundle *bundle, sherd_error *err);
+int shd_bundle_finish(sherd_bundle *bundle, sherd_error *err);
 /* The same for a single array that has no name of its own: it gets the last part of the key, without the ending. */
-int sherd_bundle_finish_one(sherd_bundle *bundle, sherd_tensor *tensor, const char *key, const char *ending,
-                            sherd_error *err);
+int shd_bundle_finish_one(sherd_bundle *bundle, sherd_tensor *tensor, const char *key, const char *ending,
+                          sherd_error *err);
 
 /* Of an index: its key, with its NUL, by that or its base; and a file that it names, of which a missing one makes the
  * set incomplete. */
-int sherd_bundle_name_index(sherd_store *store, const char *key, sherd_buf *out, sherd_error *err);
-int sherd_bundle_open_named(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err);
+int shd_bundle_name_index(sherd_store *store, const char *key, shd_buf *out, sherd_error *err);
+int shd_bundle_open_named(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err);
 /* Reads and decodes the head of a safetensors file. */
-int sherd_bundle_read_safetensors(const sherd_reader *reader, const sherd_limits *limits, sherd_arena *arena,
-                                  sherd_safetensors *out, sherd_error *err);
+int shd_bundle_read_safetensors(const sherd_reader *reader, const sherd_limits *limits, shd_arena *arena,
+                                shd_safetensors *out, sherd_error *err);
 
 #endif

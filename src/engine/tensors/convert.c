@@ -8,10 +8,10 @@
 
 #define CHUNK_BYTES (4u << 20)
 
-SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+SHD_AUTO_DEFINE(void, free)
 
-static int copy_tensor(sherd_conversion *c, sherd_writer *writer, size_t tensor, void *buf, uint32_t *crc,
+static int copy_tensor(shd_conversion *c, sherd_writer *writer, size_t tensor, void *buf, uint32_t *crc,
                        sherd_error *err)
 {
 	uint64_t bytes = sherd_bundle_tensor(c->from, tensor)->bytes;
@@ -20,20 +20,20 @@ static int copy_tensor(sherd_conversion *c, sherd_writer *writer, size_t tensor,
 		TRY(sherd_bundle_read(c->from, tensor, at, buf, n, err));
 		TRY(sherd_writer_append(writer, buf, n, err));
 		if (crc)
-			*crc = sherd_crc32(*crc, buf, n);
-		TRY(sherd_meter_add(&c->meter, n, err));
+			*crc = shd_crc32(*crc, buf, n);
+		TRY(shd_meter_add(&c->meter, n, err));
 		at += n;
 	}
 	return SHERD_OK;
 }
 
-static int write_object(sherd_conversion *c, sherd_conversion_object *o, sherd_write_mode mode, sherd_error *err)
+static int write_object(shd_conversion *c, shd_conversion_object *o, sherd_write_mode mode, sherd_error *err)
 {
-	SHERD_AUTO(void, free) buf = malloc(CHUNK_BYTES);
-	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	SHD_AUTO(void, free) buf = malloc(CHUNK_BYTES);
+	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	sherd_write_options options = {.mode = mode, .like = c->like};
 	if (!buf)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	o->bytes = o->head.len;
 	for (size_t i = 0; i < o->count; i++)
 		o->bytes += sherd_bundle_tensor(c->from, o->tensors[i])->bytes;
@@ -41,27 +41,27 @@ static int write_object(sherd_conversion *c, sherd_conversion_object *o, sherd_w
 	TRY(sherd_store_write(c->store, o->key, &options, &writer, err));
 	TRY(sherd_writer_append(writer, o->head.data, o->head.len, err));
 	if (o->summed)
-		o->crc32 = sherd_crc32(0, o->head.data, o->head.len);
+		o->crc32 = shd_crc32(0, o->head.data, o->head.len);
 	for (size_t i = 0; i < o->count; i++)
 		TRY(copy_tensor(c, writer, o->tensors[i], buf, o->summed ? &o->crc32 : NULL, err));
 	return sherd_writer_commit(TAKE(writer), err);
 }
 
 typedef struct batch {
-	sherd_conversion *conversion;
-	sherd_conversion_object *objects;
+	shd_conversion *conversion;
+	shd_conversion_object *objects;
 } batch;
 
 static int write_part(void *arg, size_t index, sherd_error *err)
 {
 	const batch *b = arg;
-	sherd_conversion_object *o = &b->objects[index];
+	shd_conversion_object *o = &b->objects[index];
 	TRY(write_object(b->conversion, o, SHERD_WRITE_NEW, err));
 	o->written = true;
 	return SHERD_OK;
 }
 
-bool sherd_conversion_undo(sherd_conversion *c, sherd_conversion_object *objects, size_t count)
+bool shd_conversion_undo(shd_conversion *c, shd_conversion_object *objects, size_t count)
 {
 	bool all = true;
 	for (size_t i = 0; i < count; i++)
@@ -70,24 +70,24 @@ bool sherd_conversion_undo(sherd_conversion *c, sherd_conversion_object *objects
 	return all;
 }
 
-int sherd_conversion_write(sherd_conversion *c, sherd_conversion_object *objects, size_t count, sherd_error *err)
+int shd_conversion_write(shd_conversion *c, shd_conversion_object *objects, size_t count, sherd_error *err)
 {
 	batch b = {.conversion = c, .objects = objects};
-	return sherd_pool_run(c->pool, count, write_part, &b, err);
+	return shd_pool_run(c->pool, count, write_part, &b, err);
 }
 
-int sherd_conversion_write_one(sherd_conversion *c, sherd_conversion_object *object, sherd_error *err)
+int shd_conversion_write_one(shd_conversion *c, shd_conversion_object *object, sherd_error *err)
 {
 	sherd_stat stat;
 	sherd_error failure;
 	int rc = sherd_store_stat(c->store, object->key, &stat, &failure);
 	if (rc == SHERD_ENOTFOUND && strcmp(failure.reason, "is-folder") == 0)
-		rc = sherd_fail(&failure, SHERD_EEXIST, "is-folder", "a folder is in its place");
+		rc = shd_fail(&failure, SHERD_EEXIST, "is-folder", "a folder is in its place");
 	else if (rc == SHERD_ENOTFOUND || (rc == SHERD_OK && c->replace))
 		return write_object(c, object, c->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, err);
 	else if (rc == SHERD_OK)
-		rc = sherd_fail(&failure, SHERD_EEXIST, "exists", "it exists and may not be replaced");
-	rc = sherd_in_object(&failure, rc, object->key);
+		rc = shd_fail(&failure, SHERD_EEXIST, "exists", "it exists and may not be replaced");
+	rc = shd_in_object(&failure, rc, object->key);
 	if (err)
 		*err = failure;
 	return rc;
@@ -98,37 +98,37 @@ static int check_tensors(const sherd_bundle *from, const sherd_format_info *to, 
 {
 	size_t count = sherd_bundle_count(from);
 	if (count != 1 && !(to->holds & SHERD_HOLDS_MANY))
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-		                  "%s holds one tensor, not %zu; %s holds any number", to->noun, count,
-		                  sherd_format_describe(to->several)->noun);
+		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+		                "%s holds one tensor, not %zu; %s holds any number", to->noun, count,
+		                sherd_format_describe(to->several)->noun);
 	for (size_t i = 0; i < count; i++) {
 		const sherd_tensor *t = sherd_bundle_tensor(from, i);
 		const sherd_dtype_info *dtype = sherd_dtype_describe(t->dtype);
 		if (!(to->dtypes & SHERD_DTYPE_BIT(t->dtype)))
-			return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "%s cannot hold %.128s, which is %s",
-			                  to->name, t->name, dtype ? dtype->name : "of an unknown type");
+			return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "%s cannot hold %.128s, which is %s",
+			                to->name, t->name, dtype ? dtype->name : "of an unknown type");
 		if (to->most_dims && t->ndim > to->most_dims)
-			return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-			                  "%s cannot hold %.128s, which has %u dimensions", to->name, t->name, t->ndim);
+			return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+			                "%s cannot hold %.128s, which has %u dimensions", to->name, t->name, t->ndim);
 		if (to->most_name && strlen(t->name) > to->most_name)
-			return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-			                  "%s cannot hold the name of %.128s, which is longer than %llu bytes",
-			                  to->name, t->name, (unsigned long long)to->most_name);
+			return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+			                "%s cannot hold the name of %.128s, which is longer than %llu bytes", to->name,
+			                t->name, (unsigned long long)to->most_name);
 	}
 	return SHERD_OK;
 }
 
-static int convert(sherd_conversion *c, sherd_error *err)
+static int convert(shd_conversion *c, sherd_error *err)
 {
 	uint64_t total = 0;
 	sherd_bundle_options reading = {.pool = c->pool, .progress = c->options->progress};
 	TRY(sherd_bundle_prepare(c->from, NULL, 0, &reading, err));
 	for (size_t i = 0; i < sherd_bundle_count(c->from); i++)
 		total += sherd_bundle_tensor(c->from, i)->bytes;
-	sherd_meter_init(&c->meter, c->options->progress, total);
+	shd_meter_init(&c->meter, c->options->progress, total);
 	int rc = c->to->write(c, err);
-	sherd_meter_done(&c->meter);
-	sherd_arena_done(&c->arena);
+	shd_meter_done(&c->meter);
+	shd_arena_done(&c->arena);
 	return rc;
 }
 
@@ -137,24 +137,24 @@ int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key,
 {
 	static const sherd_convert_options defaults;
 	const sherd_convert_options *o = options ? options : &defaults;
-	const sherd_format_entry *entry = sherd_format_entry_of(to);
+	const shd_format_entry *entry = shd_format_entry_of(to);
 	if (!from || !store || !key)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "a bundle, a store and a key are needed");
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "a bundle, a store and a key are needed");
 	if (!entry || !entry->write)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "%s cannot be written",
-		                  sherd_format_name(to));
+		return shd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "%s cannot be written",
+		                sherd_format_name(to));
 	if (!o->drop_graph || entry->info.holds & SHERD_HOLDS_GRAPH)
 		TRY(sherd_convert_check(from, to, err));
 	if (!o->allow_missing)
 		TRY(sherd_bundle_missing(from, err));
-	TRY(sherd_in_object(err, check_tensors(from, &entry->info, err), key));
-	sherd_conversion c = {.from = from,
-	                      .store = store,
-	                      .key = key,
-	                      .options = o,
-	                      .to = entry,
-	                      .shards = o->shards ? o->shards : 1,
-	                      .replace = o->replace,
-	                      .pool = o->pool};
+	TRY(shd_in_object(err, check_tensors(from, &entry->info, err), key));
+	shd_conversion c = {.from = from,
+	                    .store = store,
+	                    .key = key,
+	                    .options = o,
+	                    .to = entry,
+	                    .shards = o->shards ? o->shards : 1,
+	                    .replace = o->replace,
+	                    .pool = o->pool};
 	return convert(&c, err);
 }

@@ -1,6 +1,6 @@
 /* engine/tensors/convert.h - one conversion on its way: where from, where to, how far. */
-#ifndef SHERD_ENGINE_TENSORS_CONVERT_H
-#define SHERD_ENGINE_TENSORS_CONVERT_H
+#ifndef SHD_ENGINE_TENSORS_CONVERT_H
+#define SHD_ENGINE_TENSORS_CONVERT_H
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -8,24 +8,24 @@
 
 #include <sherd/convert.h>
 
-typedef struct sherd_conversion {
+typedef struct shd_conversion {
 	const sherd_bundle *from;
 	sherd_store *store;
 	const char *key;
 	uint32_t shards; /* at least 1 */
 	bool replace;
 	const sherd_convert_options *options; /* as given, never NULL */
-	const struct sherd_format_entry *to;
+	const struct shd_format_entry *to;
 	const char *like; /* the head of a set, whose mode its objects take where it is there before; or NULL */
 	sherd_pool *pool;
-	sherd_meter meter;
-	sherd_arena arena; /* everything below objects */
-} sherd_conversion;
+	shd_meter meter;
+	shd_arena arena; /* everything below objects */
+} shd_conversion;
 
 /* One object to write: a head, then the data of tensors in this order. */
-typedef struct sherd_conversion_object {
+typedef struct shd_conversion_object {
 	const char *key;
-	sherd_buf head;
+	shd_buf head;
 	const size_t *tensors;
 	size_t count;
 	bool summed; /* crc32 is wanted */
@@ -33,13 +33,13 @@ typedef struct sherd_conversion_object {
 	bool written;
 	uint64_t bytes;
 	uint32_t crc32; /* of all of it */
-} sherd_conversion_object;
+} shd_conversion_object;
 
 /* Writes all of them in parallel, where nothing may stand. After a failure those that were written are still there. */
-int sherd_conversion_write(sherd_conversion *c, sherd_conversion_object *objects, size_t count, sherd_error *err);
+int shd_conversion_write(shd_conversion *c, shd_conversion_object *objects, size_t count, sherd_error *err);
 /* Removes those that were written; false when one could not be. */
-bool sherd_conversion_undo(sherd_conversion *c, sherd_conversion_object *objects, size_t count);
+bool shd_conversion_undo(shd_conversion *c, shd_conversion_object *objects, size_t count);
 /* Writes an object that is the whole target; without replace SHERD_EEXIST when it is there. */
-int sherd_conversion_write_one(sherd_conversion *c, sherd_conversion_object *object, sherd_error *err);
+int shd_conversion_write_one(shd_conversion *c, shd_conversion_object *object, sherd_error *err);
 
 #endif

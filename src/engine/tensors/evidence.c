@@ -7,12 +7,12 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(void, free)
 
-int sherd_evidence_open(sherd_evidence *e, sherd_store *store, const char *key, sherd_error *err)
+int shd_evidence_open(shd_evidence *e, sherd_store *store, const char *key, sherd_error *err)
 {
 	sherd_error failure;
-	*e = (sherd_evidence){.store = store, .key = key};
+	*e = (shd_evidence){.store = store, .key = key};
 	if (!*key)
 		return SHERD_OK;
 	int rc = sherd_store_read(store, key, &e->reader, &failure);
@@ -25,21 +25,21 @@ int sherd_evidence_open(sherd_evidence *e, sherd_store *store, const char *key, 
 	}
 	e->is_object = true;
 	e->size = sherd_reader_size(e->reader);
-	rc = sherd_reader_preread(e->reader, SHERD_EVIDENCE_FIRST, &e->first, err);
+	rc = shd_reader_preread(e->reader, SHD_EVIDENCE_FIRST, &e->first, err);
 	if (rc < 0)
-		sherd_evidence_done(e);
+		shd_evidence_done(e);
 	return rc;
 }
 
-void sherd_evidence_done(sherd_evidence *e)
+void shd_evidence_done(shd_evidence *e)
 {
 	sherd_reader_close(e->reader);
 	free(e->document.text);
-	sherd_arena_done(&e->arena);
-	*e = (sherd_evidence){0};
+	shd_arena_done(&e->arena);
+	*e = (shd_evidence){0};
 }
 
-bool sherd_evidence_is_json(const sherd_evidence *e)
+bool shd_evidence_is_json(const shd_evidence *e)
 {
 	size_t i = 0;
 	while (i < e->first.len && e->first.ptr[i] && strchr(" \t\r\n", e->first.ptr[i]))
@@ -47,20 +47,20 @@ bool sherd_evidence_is_json(const sherd_evidence *e)
 	return i < e->first.len && e->first.ptr[i] == '{';
 }
 
-int sherd_evidence_document(sherd_evidence *e, sherd_str *out, sherd_error *err)
+int shd_evidence_document(shd_evidence *e, shd_str *out, sherd_error *err)
 {
 	if (!e->document.text)
-		TRY(sherd_head_take(&e->document, e->reader, NULL, err));
-	*out = (sherd_str){e->document.text, e->document.len};
+		TRY(shd_head_take(&e->document, e->reader, NULL, err));
+	*out = (shd_str){e->document.text, e->document.len};
 	return SHERD_OK;
 }
 
 /* 1 when there is an object of that name, 0 when not; a name too long for a key is no object. */
-static int exists(sherd_store *store, const sherd_buf *name, sherd_error *err)
+static int exists(sherd_store *store, const shd_buf *name, sherd_error *err)
 {
 	sherd_stat stat;
 	sherd_error failure;
-	TRY(sherd_buf_check(name, err));
+	TRY(shd_buf_check(name, err));
 	int rc = sherd_store_stat(store, (const char *)name->data, &stat, &failure);
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINVAL || rc == SHERD_EUNSUPPORTED) /* a special file is no object */
 		return 0;
@@ -69,40 +69,40 @@ static int exists(sherd_store *store, const sherd_buf *name, sherd_error *err)
 	return rc < 0 ? rc : 1;
 }
 
-int sherd_evidence_beside(const sherd_evidence *e, const char *suffix, sherd_error *err)
+int shd_evidence_beside(const shd_evidence *e, const char *suffix, sherd_error *err)
 {
-	SHERD_AUTO_BUF name = {0};
+	SHD_AUTO_BUF name = {0};
 	if (!*e->key) /* the outermost folder has no name to go on with */
 		return 0;
-	sherd_buf_printf(&name, "%s%s", e->key, suffix);
-	sherd_buf_u8(&name, 0);
+	shd_buf_printf(&name, "%s%s", e->key, suffix);
+	shd_buf_u8(&name, 0);
 	return exists(e->store, &name, err);
 }
 
-int sherd_evidence_inside(const sherd_evidence *e, const char *leaf, sherd_error *err)
+int shd_evidence_inside(const shd_evidence *e, const char *leaf, sherd_error *err)
 {
-	SHERD_AUTO_BUF name = {0};
-	sherd_buf_printf(&name, "%s%s%s", e->key, *e->key ? "/" : "", leaf);
-	sherd_buf_u8(&name, 0);
+	SHD_AUTO_BUF name = {0};
+	shd_buf_printf(&name, "%s%s%s", e->key, *e->key ? "/" : "", leaf);
+	shd_buf_u8(&name, 0);
 	return exists(e->store, &name, err);
 }
 
-int sherd_evidence_take_reader(sherd_evidence *e, sherd_reader **out, sherd_error *err)
+int shd_evidence_take_reader(shd_evidence *e, sherd_reader **out, sherd_error *err)
 {
 	if (!e->reader)
 		return sherd_store_read(e->store, e->key, out, err);
 	*out = TAKE(e->reader);
-	e->first = (sherd_str){0}; /* it goes with its reader */
+	e->first = (shd_str){0}; /* it goes with its reader */
 	return SHERD_OK;
 }
 
-int sherd_evidence_take_head(sherd_evidence *e, const char *key, const sherd_limits *limits, sherd_head *out,
-                             sherd_error *err)
+int shd_evidence_take_head(shd_evidence *e, const char *key, const sherd_limits *limits, shd_head *out,
+                           sherd_error *err)
 {
 	if (!e->document.text || strcmp(e->key, key) != 0)
-		return sherd_head_read(out, e->store, key, limits, err);
+		return shd_head_read(out, e->store, key, limits, err);
 	*out = e->document;
-	e->document = (sherd_head){0};
+	e->document = (shd_head){0};
 	return SHERD_OK;
 }
 
@@ -122,12 +122,12 @@ static void find_directory(const uint8_t *tail, size_t len, uint64_t size, uint6
 	for (size_t i = len >= END ? len - END + 1 : 0; i-- > 0;) {
 		if (memcmp(tail + i, "PK\5\6", 4) != 0)
 			continue;
-		*bytes = sherd_get_u32(tail + i + 12);
-		*at = sherd_get_u32(tail + i + 16);
+		*bytes = shd_get_u32(tail + i + 12);
+		*at = shd_get_u32(tail + i + 16);
 		/* A large archive tells it in another record, whose end stands before this one. */
 		if (*at == UINT32_MAX && i >= 76 && memcmp(tail + i - 76, "PK\6\6", 4) == 0) {
-			*bytes = sherd_get_u64(tail + i - 76 + 40);
-			*at = sherd_get_u64(tail + i - 76 + 48);
+			*bytes = shd_get_u64(tail + i - 76 + 40);
+			*at = shd_get_u64(tail + i - 76 + 48);
 		}
 		if (*at > size || *bytes > size - *at)
 			*at = *bytes = 0;
@@ -135,14 +135,14 @@ static void find_directory(const uint8_t *tail, size_t len, uint64_t size, uint6
 	}
 }
 
-static void add_name(sherd_buf *names, sherd_evidence *e, const void *name, size_t len)
+static void add_name(shd_buf *names, shd_evidence *e, const void *name, size_t len)
 {
-	sherd_str s = {sherd_arena_copy(&e->arena, name, len), len};
+	shd_str s = {shd_arena_copy(&e->arena, name, len), len};
 	names->failed |= !s.ptr;
-	sherd_buf_append(names, &s, sizeof(s));
+	shd_buf_append(names, &s, sizeof(s));
 }
 
-static void add_directory(sherd_buf *names, sherd_evidence *e, const uint8_t *data, size_t len)
+static void add_directory(shd_buf *names, shd_evidence *e, const uint8_t *data, size_t len)
 {
 	for (size_t at = 0; len - at >= ENTRY && memcmp(data + at, "PK\1\2", 4) == 0;) {
 		size_t name = get_u16(data + at + 28), more = get_u16(data + at + 30),
@@ -157,46 +157,46 @@ static void add_directory(sherd_buf *names, sherd_evidence *e, const uint8_t *da
 }
 
 /* The first entry's own head, for archives that were cut off. */
-static void add_first(sherd_buf *names, sherd_evidence *e)
+static void add_first(shd_buf *names, shd_evidence *e)
 {
 	const uint8_t *raw = (const uint8_t *)e->first.ptr;
-	if (e->first.len < SHERD_ZIP_LOCAL)
+	if (e->first.len < SHD_ZIP_LOCAL)
 		return;
 	size_t name = get_u16(raw + 26);
-	if (name <= e->first.len - SHERD_ZIP_LOCAL)
-		add_name(names, e, raw + SHERD_ZIP_LOCAL, name);
+	if (name <= e->first.len - SHD_ZIP_LOCAL)
+		add_name(names, e, raw + SHD_ZIP_LOCAL, name);
 }
 
-static int list_zip(sherd_evidence *e, sherd_buf *names, sherd_error *err)
+static int list_zip(shd_evidence *e, shd_buf *names, sherd_error *err)
 {
 	uint64_t at, bytes;
-	size_t len = e->size < SHERD_ZIP_TAIL ? (size_t)e->size : SHERD_ZIP_TAIL;
-	SHERD_AUTO(void, free) tail = malloc(len);
+	size_t len = e->size < SHD_ZIP_TAIL ? (size_t)e->size : SHD_ZIP_TAIL;
+	SHD_AUTO(void, free) tail = malloc(len);
 	if (!tail)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(e->reader, e->size - len, tail, len, err));
 	find_directory(tail, len, e->size, &at, &bytes);
 	add_first(names, e);
 	if (!bytes)
 		return SHERD_OK;
 	size_t have = bytes < MOST_DIRECTORY ? (size_t)bytes : MOST_DIRECTORY;
-	SHERD_AUTO(void, free) directory = malloc(have);
+	SHD_AUTO(void, free) directory = malloc(have);
 	if (!directory)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(e->reader, at, directory, have, err));
 	add_directory(names, e, directory, have);
 	return SHERD_OK;
 }
 
-int sherd_evidence_zip(sherd_evidence *e, const sherd_str **out, size_t *count, sherd_error *err)
+int shd_evidence_zip(shd_evidence *e, const shd_str **out, size_t *count, sherd_error *err)
 {
-	if (!e->zip_listed && sherd_str_starts(e->first, SHERD_ZIP_MAGIC)) {
-		SHERD_AUTO_BUF names = {0};
+	if (!e->zip_listed && shd_str_starts(e->first, SHD_ZIP_MAGIC)) {
+		SHD_AUTO_BUF names = {0};
 		TRY(list_zip(e, &names, err));
-		TRY(sherd_buf_check(&names, err));
-		e->zip_names = sherd_arena_copy(&e->arena, names.data, names.len);
+		TRY(shd_buf_check(&names, err));
+		e->zip_names = shd_arena_copy(&e->arena, names.data, names.len);
 		if (!e->zip_names)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 		e->zip_count = names.len / sizeof(*e->zip_names);
 	}
 	e->zip_listed = true;

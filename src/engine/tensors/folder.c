@@ -7,11 +7,11 @@
 enum { MOST_DEEP = 1000 };
 
 typedef struct gathering {
-	sherd_folder *folder;
-	sherd_folder_want_fn *want;
+	shd_folder *folder;
+	shd_folder_want_fn *want;
 	void *arg;
-	size_t base;    /* bytes of the folder in a key */
-	sherd_buf list; /* of sherd_folder_file */
+	size_t base;  /* bytes of the folder in a key */
+	shd_buf list; /* of shd_folder_file */
 	size_t deep;
 	char after[SHERD_MAX_KEY + 2]; /* where to begin anew, "" when the end was reached */
 	bool nomem;
@@ -29,12 +29,12 @@ static void skip_part(gathering *g, const char *key)
 
 static bool add_file(gathering *g, const char *key, const char *name, uint64_t size)
 {
-	sherd_folder_file f = {.key = sherd_arena_str(&g->folder->arena, sherd_str_of(key)), .size = size};
+	shd_folder_file f = {.key = shd_arena_str(&g->folder->arena, shd_str_of(key)), .size = size};
 	g->nomem = !f.key;
 	if (g->nomem)
 		return false;
 	f.name = f.key + (name - key);
-	sherd_buf_append(&g->list, &f, sizeof(f));
+	shd_buf_append(&g->list, &f, sizeof(f));
 	return true;
 }
 
@@ -49,68 +49,68 @@ static bool gather_file(const char *key, const sherd_stat *stat, void *arg)
 		skip_part(g, key);
 		return false;
 	}
-	return !g->want(g->arg, sherd_str_of(name)) || add_file(g, key, name, stat->size);
+	return !g->want(g->arg, shd_str_of(name)) || add_file(g, key, name, stat->size);
 }
 
 static int gather_all(gathering *g, sherd_store *store, const char *folder, sherd_error *err)
 {
-	SHERD_AUTO_BUF prefix = {0};
+	SHD_AUTO_BUF prefix = {0};
 	char after[sizeof(g->after)];
-	TRY(sherd_folder_key(&prefix, folder, "", err));
+	TRY(shd_folder_key(&prefix, folder, "", err));
 	g->base = prefix.len - 1;
 	do {
 		memcpy(after, g->after, sizeof(after));
 		g->after[0] = 0;
 		TRY(sherd_store_list(store, (const char *)prefix.data, after, gather_file, g, err));
 	} while (g->after[0]);
-	g->folder->count = g->list.len / sizeof(sherd_folder_file);
-	g->folder->list = sherd_arena_copy(&g->folder->arena, g->list.data, g->list.len);
-	return g->nomem || g->list.failed || !g->folder->list ? sherd_fail_nomem(err) : SHERD_OK;
+	g->folder->count = g->list.len / sizeof(shd_folder_file);
+	g->folder->list = shd_arena_copy(&g->folder->arena, g->list.data, g->list.len);
+	return g->nomem || g->list.failed || !g->folder->list ? shd_fail_nomem(err) : SHERD_OK;
 }
 
-int sherd_folder_open(sherd_folder *out, sherd_store *store, const char *folder, sherd_folder_want_fn *want, void *arg,
-                      sherd_error *err)
+int shd_folder_open(shd_folder *out, sherd_store *store, const char *folder, shd_folder_want_fn *want, void *arg,
+                    sherd_error *err)
 {
-	sherd_folder made = {0};
+	shd_folder made = {0};
 	gathering g = {.folder = &made, .want = want, .arg = arg};
 	int rc = gather_all(&g, store, folder, err);
-	sherd_buf_done(&g.list);
+	shd_buf_done(&g.list);
 	if (rc < 0)
-		sherd_folder_done(&made);
+		shd_folder_done(&made);
 	else
 		*out = made;
 	return rc;
 }
 
-static bool want_suffix(void *arg, sherd_str name)
+static bool want_suffix(void *arg, shd_str name)
 {
-	return sherd_folder_has_suffix(name, arg);
+	return shd_folder_has_suffix(name, arg);
 }
 
-int sherd_folder_open_suffix(sherd_folder *out, sherd_store *store, const char *folder, const char *suffix,
-                             sherd_error *err)
+int shd_folder_open_suffix(shd_folder *out, sherd_store *store, const char *folder, const char *suffix,
+                           sherd_error *err)
 {
-	return sherd_folder_open(out, store, folder, want_suffix, (void *)(uintptr_t)suffix, err);
+	return shd_folder_open(out, store, folder, want_suffix, (void *)(uintptr_t)suffix, err);
 }
 
-void sherd_folder_done(sherd_folder *folder)
+void shd_folder_done(shd_folder *folder)
 {
-	sherd_arena_done(&folder->arena);
-	*folder = (sherd_folder){0};
+	shd_arena_done(&folder->arena);
+	*folder = (shd_folder){0};
 }
 
-int sherd_folder_key(sherd_buf *out, const char *folder, const char *name, sherd_error *err)
+int shd_folder_key(shd_buf *out, const char *folder, const char *name, sherd_error *err)
 {
-	sherd_buf_str(out, folder);
-	sherd_buf_str(out, *folder ? "/" : "");
-	sherd_buf_append(out, name, strlen(name) + 1);
-	return sherd_buf_check(out, err);
+	shd_buf_str(out, folder);
+	shd_buf_str(out, *folder ? "/" : "");
+	shd_buf_append(out, name, strlen(name) + 1);
+	return shd_buf_check(out, err);
 }
 
-int sherd_folder_of(sherd_buf *out, const char *key, sherd_error *err)
+int shd_folder_of(shd_buf *out, const char *key, sherd_error *err)
 {
-	size_t len = (size_t)(sherd_str_leaf(key) - key);
-	sherd_buf_append(out, key, len ? len - 1 : 0);
-	sherd_buf_u8(out, 0);
-	return sherd_buf_check(out, err);
+	size_t len = (size_t)(shd_str_leaf(key) - key);
+	shd_buf_append(out, key, len ? len - 1 : 0);
+	shd_buf_u8(out, 0);
+	return shd_buf_check(out, err);
 }

@@ -2,7 +2,7 @@
 
 #include <strings.h>
 
-static bool begins_with_word(sherd_str s, const char *word)
+static bool begins_with_word(shd_str s, const char *word)
 {
 	size_t at = 0, n = strlen(word);
 	while (at < s.len && s.ptr[at] && strchr(" \t\r\n", s.ptr[at]))
@@ -11,31 +11,31 @@ static bool begins_with_word(sherd_str s, const char *word)
 }
 
 /* Nothing but arrays is in the archive. */
-int sherd_probe_npz(sherd_evidence *e, sherd_error *err)
+int shd_probe_npz(shd_evidence *e, sherd_error *err)
 {
-	const sherd_str *names;
+	const shd_str *names;
 	size_t count;
-	TRY(sherd_evidence_zip(e, &names, &count, err));
+	TRY(shd_evidence_zip(e, &names, &count, err));
 	for (size_t i = 0; i < count; i++)
-		if (!sherd_str_ends(names[i], ".npy"))
+		if (!shd_str_ends(names[i], ".npy"))
 			return 0;
 	return count > 0;
 }
 
 /* The protocol, then an instruction that a pickle may begin with: a number alone would be a chance. */
-int sherd_probe_pickle(sherd_evidence *e, sherd_error *err)
+int shd_probe_pickle(shd_evidence *e, sherd_error *err)
 {
 	(void)err;
-	sherd_str s = e->first;
+	shd_str s = e->first;
 	return s.len > 2 && (uint8_t)s.ptr[0] == 0x80 && s.ptr[1] >= 2 && s.ptr[1] <= 5 && s.ptr[2] &&
 	       strchr("}]()cX\x8a\x8c\x95", s.ptr[2]);
 }
 
 /* A protocol buffer without magic: the version, then a text, who made it. */
-int sherd_probe_onnx(sherd_evidence *e, sherd_error *err)
+int shd_probe_onnx(shd_evidence *e, sherd_error *err)
 {
 	(void)err;
-	sherd_str s = e->first;
+	shd_str s = e->first;
 	if (s.len < 5 || s.ptr[0] != 8 || s.ptr[1] < 1 || s.ptr[1] > 20 || s.ptr[2] != 0x12 || s.ptr[3] < 2)
 		return 0;
 	for (size_t i = 0; i < (size_t)s.ptr[3] && 4 + i < s.len; i++)
@@ -44,25 +44,25 @@ int sherd_probe_onnx(sherd_evidence *e, sherd_error *err)
 	return 1;
 }
 
-int sherd_probe_tflite(sherd_evidence *e, sherd_error *err)
+int shd_probe_tflite(shd_evidence *e, sherd_error *err)
 {
 	(void)err;
 	return e->first.len >= 8 && memcmp(e->first.ptr + 4, "TFL3", 4) == 0;
 }
 
-int sherd_probe_html(sherd_evidence *e, sherd_error *err)
+int shd_probe_html(shd_evidence *e, sherd_error *err)
 {
 	(void)err;
 	return begins_with_word(e->first, "<!doctype html") || begins_with_word(e->first, "<html");
 }
 
-int sherd_probe_xml(sherd_evidence *e, sherd_error *err)
+int shd_probe_xml(shd_evidence *e, sherd_error *err)
 {
 	(void)err;
 	return begins_with_word(e->first, "<?xml");
 }
 
-bool sherd_is_empty(const sherd_evidence *e)
+bool shd_is_empty(const shd_evidence *e)
 {
 	return e->size == 0;
 }

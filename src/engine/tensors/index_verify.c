@@ -8,14 +8,14 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 
 enum { ATTEMPT = 16, NUMBER = 5, MOST_TRIES = 8 };
 
 static void discard(sherd_report *r)
 {
-	sherd_buf_done(&r->errors);
-	sherd_buf_done(&r->warnings);
+	shd_buf_done(&r->errors);
+	shd_buf_done(&r->warnings);
 }
 
 static bool skip_digits(const char **at, const char *digits, size_t least)
@@ -39,7 +39,7 @@ static bool is_part(const char *rest)
 
 typedef struct search {
 	sherd_report *report;
-	const sherd_map *named;
+	const shd_map *named;
 	size_t prefix, folder; /* bytes of a key that are "<folder>/<base>-" and "<folder>/" */
 	int rc;
 	sherd_error *err;
@@ -49,45 +49,45 @@ static bool see(const char *key, const sherd_stat *stat, void *arg)
 {
 	(void)stat;
 	search *s = arg;
-	if (is_part(key + s->prefix) && sherd_map_find(s->named, sherd_str_of(key + s->folder)) == SHERD_MAP_NONE)
-		s->rc = sherd_report_warn(s->report, key, "stray-shard", s->err, "the index does not name it");
+	if (is_part(key + s->prefix) && shd_map_find(s->named, shd_str_of(key + s->folder)) == SHD_MAP_NONE)
+		s->rc = shd_report_warn(s->report, key, "stray-shard", s->err, "the index does not name it");
 	return s->rc == SHERD_OK;
 }
 
-static int find_strays(sherd_report *r, sherd_store *store, sherd_str base, const sherd_safetensors_index *index,
+static int find_strays(sherd_report *r, sherd_store *store, shd_str base, const shd_safetensors_index *index,
                        sherd_error *err)
 {
-	__attribute__((cleanup(sherd_map_done))) sherd_map named = {0};
-	SHERD_AUTO_BUF prefix = {0};
+	__attribute__((cleanup(shd_map_done))) shd_map named = {0};
+	SHD_AUTO_BUF prefix = {0};
 	bool ok = true;
 	for (uint32_t i = 0; ok && i < index->file_count; i++)
-		(void)sherd_map_add(&named, sherd_str_of(index->files[i]), i, &ok);
+		(void)shd_map_add(&named, shd_str_of(index->files[i]), i, &ok);
 	if (!ok)
-		return sherd_fail_nomem(err);
-	sherd_buf_append(&prefix, base.ptr, base.len);
-	sherd_buf_append(&prefix, "-", 2);
-	TRY(sherd_buf_check(&prefix, err));
+		return shd_fail_nomem(err);
+	shd_buf_append(&prefix, base.ptr, base.len);
+	shd_buf_append(&prefix, "-", 2);
+	TRY(shd_buf_check(&prefix, err));
 	const char *front = (const char *)prefix.data;
 	search s = {.report = r,
 	            .named = &named,
 	            .prefix = prefix.len - 1,
-	            .folder = (size_t)(sherd_str_leaf(front) - front),
+	            .folder = (size_t)(shd_str_leaf(front) - front),
 	            .err = err};
 	TRY(sherd_store_list(store, front, "", see, &s, err));
 	return s.rc;
 }
 
-static int warn_of_claim(sherd_report *r, sherd_store *store, sherd_str base, sherd_error *err)
+static int warn_of_claim(sherd_report *r, sherd_store *store, shd_str base, sherd_error *err)
 {
-	SHERD_AUTO_BUF claim = {0};
+	SHD_AUTO_BUF claim = {0};
 	sherd_stat stat;
-	sherd_buf_append(&claim, base.ptr, base.len);
-	sherd_buf_append(&claim, SHERD_SAFETENSORS_CLAIM_SUFFIX, sizeof(SHERD_SAFETENSORS_CLAIM_SUFFIX));
-	TRY(sherd_buf_check(&claim, err));
+	shd_buf_append(&claim, base.ptr, base.len);
+	shd_buf_append(&claim, SHD_SAFETENSORS_CLAIM_SUFFIX, sizeof(SHD_SAFETENSORS_CLAIM_SUFFIX));
+	TRY(shd_buf_check(&claim, err));
 	if (sherd_store_stat(store, (const char *)claim.data, &stat, NULL) != SHERD_OK)
 		return SHERD_OK;
-	return sherd_report_warn(r, (const char *)claim.data, "claimed", err,
-	                         "a conversion is going on, or died: the next one to this name clears it");
+	return shd_report_warn(r, (const char *)claim.data, "claimed", err,
+	                       "a conversion is going on, or died: the next one to this name clears it");
 }
 
 /* ---- what the index says */
@@ -95,12 +95,12 @@ static int warn_of_claim(sherd_report *r, sherd_store *store, sherd_str base, sh
 static int check_file(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
                       sherd_error *err)
 {
-	__attribute__((cleanup(sherd_arena_done))) sherd_arena arena = {0};
-	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
-	sherd_safetensors head;
-	int rc = sherd_bundle_open_named(&reader, store, key, err);
-	TRY(sherd_in_object(err, rc, key));
-	TRY(sherd_bundle_read_safetensors(reader, o->limits, &arena, &head, err));
+	__attribute__((cleanup(shd_arena_done))) shd_arena arena = {0};
+	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	shd_safetensors head;
+	int rc = shd_bundle_open_named(&reader, store, key, err);
+	TRY(shd_in_object(err, rc, key));
+	TRY(shd_bundle_read_safetensors(reader, o->limits, &arena, &head, err));
 	uint64_t data = 0, size = sherd_reader_size(reader);
 	for (size_t i = 0; i < head.count; i++)
 		data += head.entries[i].tensor.bytes;
@@ -110,69 +110,69 @@ static int check_file(sherd_report *r, sherd_store *store, const char *key, cons
 
 /* Every file is looked at, so that all damage is told; then the whole set, which adds what its parts say of each
  * other. */
-static int check_set(sherd_report *r, sherd_store *store, const char *key, const sherd_safetensors_index *index,
+static int check_set(sherd_report *r, sherd_store *store, const char *key, const shd_safetensors_index *index,
                      const sherd_verify_options *o, sherd_error *err)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
 	const sherd_bundle_options options = {.pool = o->pool, .limits = o->limits, .progress = o->progress};
 	sherd_error found = {0};
 	for (uint32_t i = 0; i < index->file_count; i++) {
-		SHERD_AUTO_BUF file = {0};
-		sherd_buf_append(&file, key, (size_t)(sherd_str_leaf(key) - key));
-		sherd_buf_append(&file, index->files[i], strlen(index->files[i]) + 1);
-		TRY(sherd_buf_check(&file, err));
+		SHD_AUTO_BUF file = {0};
+		shd_buf_append(&file, key, (size_t)(shd_str_leaf(key) - key));
+		shd_buf_append(&file, index->files[i], strlen(index->files[i]) + 1);
+		TRY(shd_buf_check(&file, err));
 		int rc = check_file(r, store, (const char *)file.data, o, &found);
-		TRY(sherd_report_take(r, rc, &found, (const char *)file.data, err));
+		TRY(shd_report_take(r, rc, &found, (const char *)file.data, err));
 	}
 	if (sherd_report_errors(r))
 		return SHERD_OK;
 	int rc = sherd_bundle_open(&bundle, store, key, &options, &found);
-	return sherd_report_take(r, rc, &found, key, err);
+	return shd_report_take(r, rc, &found, key, err);
 }
 
-static int check_index(sherd_report *r, sherd_store *store, const char *key, const sherd_head *head,
+static int check_index(sherd_report *r, sherd_store *store, const char *key, const shd_head *head,
                        const sherd_verify_options *o, sherd_error *err)
 {
-	__attribute__((cleanup(sherd_arena_done))) sherd_arena arena = {0};
-	sherd_str base = sherd_str_of(key);
-	sherd_safetensors_index index;
+	__attribute__((cleanup(shd_arena_done))) shd_arena arena = {0};
+	shd_str base = shd_str_of(key);
+	shd_safetensors_index index;
 	sherd_error found = {0};
-	int rc = sherd_safetensors_index_decode(head->text, head->len, o->limits, &arena, &index, &found);
+	int rc = shd_safetensors_index_decode(head->text, head->len, o->limits, &arena, &index, &found);
 	r->checked += head->len;
-	TRY(sherd_report_take(r, rc, &found, key, err));
+	TRY(shd_report_take(r, rc, &found, key, err));
 	if (rc < 0)
 		return SHERD_OK;
 	TRY(check_set(r, store, key, &index, o, err));
-	if (!sherd_str_ends(base, SHERD_SAFETENSORS_INDEX_SUFFIX))
+	if (!shd_str_ends(base, SHD_SAFETENSORS_INDEX_SUFFIX))
 		return SHERD_OK; /* an index of another name, which has no base */
-	base.len -= strlen(SHERD_SAFETENSORS_INDEX_SUFFIX);
+	base.len -= strlen(SHD_SAFETENSORS_INDEX_SUFFIX);
 	TRY(warn_of_claim(r, store, base, err));
 	return find_strays(r, store, base, &index, err);
 }
 
-int sherd_index_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
-                       sherd_error *err)
+int shd_index_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
+                     sherd_error *err)
 {
-	SHERD_AUTO_BUF name = {0};
+	SHD_AUTO_BUF name = {0};
 	bool again = true;
-	TRY(sherd_bundle_name_index(store, key, &name, err));
+	TRY(shd_bundle_name_index(store, key, &name, err));
 	const char *index = (const char *)name.data;
 	for (int tries = 0; again; tries++) {
 		__attribute__((cleanup(discard))) sherd_report part = {0};
 		sherd_error found = {0};
-		sherd_head head;
-		int rc = sherd_head_read(&head, store, index, options->limits, &found);
-		TRY(sherd_report_take(r, rc, &found, index, err));
+		shd_head head;
+		int rc = shd_head_read(&head, store, index, options->limits, &found);
+		TRY(shd_report_take(r, rc, &found, index, err));
 		if (rc < 0)
 			return SHERD_OK;
 		rc = check_index(&part, store, index, &head, options, err);
 		free(head.text);
 		TRY(rc);
 		/* What the index named may have gone because another took its place. */
-		again = sherd_report_errors(&part) && tries < MOST_TRIES && sherd_head_changed(&head, store, index);
+		again = sherd_report_errors(&part) && tries < MOST_TRIES && shd_head_changed(&head, store, index);
 		if (!again)
-			TRY(sherd_report_merge(r, &part, err));
+			TRY(shd_report_merge(r, &part, err));
 	}
-	return sherd_report_warn(r, key, "no-checksum", err,
-	                         "the format has no checksums: only its structure was checked");
+	return shd_report_warn(r, key, "no-checksum", err,
+	                       "the format has no checksums: only its structure was checked");
 }

@@ -8,12 +8,12 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(void, free)
 
 typedef struct npy_bundle {
 	sherd_bundle base;
 	sherd_reader *reader;
-	sherd_npy head;
+	shd_npy head;
 	sherd_tensor tensor;
 } npy_bundle;
 
@@ -22,10 +22,10 @@ static const npy_bundle *self(const sherd_bundle *bundle)
 	return (const npy_bundle *)bundle;
 }
 
-int sherd_npy_read(const sherd_reader *reader, const sherd_npy *head, uint64_t offset, void *buf, size_t len,
-                   sherd_error *err)
+int shd_npy_read(const sherd_reader *reader, const shd_npy *head, uint64_t offset, void *buf, size_t len,
+                 sherd_error *err)
 {
-	const sherd_reorder order = {
+	const shd_reorder order = {
 		.reader = reader,
 		.data = head->data,
 		.bytes = head->bytes,
@@ -37,16 +37,16 @@ int sherd_npy_read(const sherd_reader *reader, const sherd_npy *head, uint64_t o
 		.shape = head->shape,
 	};
 	if (head->fortran)
-		return sherd_reorder_gather(&order, offset, buf, len, err);
+		return shd_reorder_gather(&order, offset, buf, len, err);
 	if (head->swap)
-		return sherd_reorder_bytes(&order, offset, buf, len, err);
+		return shd_reorder_bytes(&order, offset, buf, len, err);
 	return sherd_reader_at(reader, head->data + offset, buf, len, err);
 }
 
 static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	(void)index;
-	return sherd_npy_read(self(bundle)->reader, &self(bundle)->head, offset, buf, len, err);
+	return shd_npy_read(self(bundle)->reader, &self(bundle)->head, offset, buf, len, err);
 }
 
 static int map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
@@ -54,8 +54,7 @@ static int map(const sherd_bundle *bundle, size_t index, const void **out, sherd
 	(void)index;
 	const npy_bundle *n = self(bundle);
 	if (n->head.swap || n->head.fortran)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-map", "%.128s is stored in another order",
-		                  n->tensor.name);
+		return shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "%.128s is stored in another order", n->tensor.name);
 	return sherd_reader_map(n->reader, n->head.data, (size_t)n->head.bytes, out, err);
 }
 
@@ -64,56 +63,56 @@ static void done(sherd_bundle *bundle)
 	sherd_reader_close(((npy_bundle *)bundle)->reader);
 }
 
-static const sherd_bundle_ops ops = {.read = read_part, .map = map, .close = done};
+static const shd_bundle_ops ops = {.read = read_part, .map = map, .close = done};
 
-static int read_head(const sherd_reader *reader, const sherd_limits *limits, sherd_npy *out, sherd_error *err)
+static int read_head(const sherd_reader *reader, const sherd_limits *limits, shd_npy *out, sherd_error *err)
 {
-	uint8_t first[SHERD_NPY_FIRST];
+	uint8_t first[SHD_NPY_FIRST];
 	uint64_t size = sherd_reader_size(reader), len;
 	size_t have = size < sizeof(first) ? (size_t)size : sizeof(first);
 	TRY(sherd_reader_at(reader, 0, first, have, err));
-	TRY(sherd_npy_decode_length(first, have, size, &len, err));
-	if (len > sherd_limits_or_default(limits).metadata_bytes)
-		return sherd_fail_at(err, SHERD_ELIMIT, "too-long", 0, "a head of %llu bytes", (unsigned long long)len);
-	SHERD_AUTO(void, free) head = malloc((size_t)len);
+	TRY(shd_npy_decode_length(first, have, size, &len, err));
+	if (len > shd_limits_or_default(limits).metadata_bytes)
+		return shd_fail_at(err, SHERD_ELIMIT, "too-long", 0, "a head of %llu bytes", (unsigned long long)len);
+	SHD_AUTO(void, free) head = malloc((size_t)len);
 	if (!head)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(reader, 0, head, (size_t)len, err));
-	return sherd_npy_decode(head, (size_t)len, size, limits, out, err);
+	return shd_npy_decode(head, (size_t)len, size, limits, out, err);
 }
 
-int sherd_npy_read_head(const sherd_reader *reader, const sherd_limits *limits, sherd_npy *out, sherd_error *err)
+int shd_npy_read_head(const sherd_reader *reader, const sherd_limits *limits, shd_npy *out, sherd_error *err)
 {
-	return sherd_in_object(err, read_head(reader, limits, out, err), sherd_reader_key(reader));
+	return shd_in_object(err, read_head(reader, limits, out, err), sherd_reader_key(reader));
 }
 
-static int open_file(sherd_bundle **out, sherd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
+static int open_file(sherd_bundle **out, shd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-	TRY(sherd_bundle_new(&b, sizeof(npy_bundle), &ops, SHERD_FORMAT_NPY, err));
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	TRY(shd_bundle_new(&b, sizeof(npy_bundle), &ops, SHERD_FORMAT_NPY, err));
 	npy_bundle *n = (npy_bundle *)b;
-	TRY(sherd_evidence_take_reader(e, &n->reader, err));
-	TRY(sherd_npy_read_head(n->reader, options->limits, &n->head, err));
+	TRY(shd_evidence_take_reader(e, &n->reader, err));
+	TRY(shd_npy_read_head(n->reader, options->limits, &n->head, err));
 	n->tensor = (sherd_tensor){
 		.dtype = n->head.dtype, .ndim = n->head.ndim, .shape = n->head.shape, .bytes = n->head.bytes};
-	TRY(sherd_bundle_finish_one(b, &n->tensor, e->key, SHERD_NPY_SUFFIX, err));
+	TRY(shd_bundle_finish_one(b, &n->tensor, e->key, SHD_NPY_SUFFIX, err));
 	*out = TAKE(b);
 	return SHERD_OK;
 }
 
-const sherd_format_entry sherd_format_npy = {
+const shd_format_entry shd_format_npy = {
 	.info = {.id = SHERD_FORMAT_NPY,
                  .kind = SHERD_KIND_TENSORS,
                  .name = "npy",
                  .noun = "a NumPy file",
-                 .endings = {{SHERD_NPY_SUFFIX, SHERD_ENDING_OBJECT}},
+                 .endings = {{SHD_NPY_SUFFIX, SHERD_ENDING_OBJECT}},
                  .several = SHERD_FORMAT_NPY_FOLDER,
                  .written = true,
                  .holds = SHERD_HOLDS_EMPTY_NAMES,
                  .takes = SHERD_TAKES_REPLACE,
-                 .dtypes = SHERD_NPY_DTYPES,
+                 .dtypes = SHD_NPY_DTYPES,
                  .most_dims = SHERD_MAX_DIMS},
-	.magic = {SHERD_NPY_MAGIC, sizeof(SHERD_NPY_MAGIC) - 1},
+	.magic = {SHD_NPY_MAGIC, sizeof(SHD_NPY_MAGIC) - 1},
 	.open = open_file,
-	.write = sherd_write_npy,
+	.write = shd_write_npy,
 };

@@ -10,18 +10,18 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+SHD_AUTO_DEFINE(void, free)
 
 enum { MOST_TRIES = 8, CHUNK_BYTES = 1 << 20 };
 
 /* One file. It is opened when it is read: there may be more of them than a process may have open. */
 typedef struct array {
 	const char *key;
-	const sherd_npy_entry *entry;
+	const shd_npy_entry *entry;
 	_Atomic bool checked; /* it has the CRC-32 of the manifest */
 	char identity[sizeof(((sherd_stat *)0)->identity)];
-	sherd_npy head;
+	shd_npy head;
 } array;
 
 typedef struct folder_bundle {
@@ -30,34 +30,34 @@ typedef struct folder_bundle {
 	array *arrays;
 } folder_bundle;
 
-int sherd_npy_folder_key(sherd_buf *out, const char *key, const char *leaf, sherd_error *err)
+int shd_npy_folder_key(shd_buf *out, const char *key, const char *leaf, sherd_error *err)
 {
 	size_t len = strlen(key);
-	if (strcmp(sherd_str_leaf(key), SHERD_NPY_MANIFEST) == 0)
-		len = (size_t)(sherd_str_leaf(key) - key);
-	sherd_buf_append(out, key, len);
+	if (strcmp(shd_str_leaf(key), SHD_NPY_MANIFEST) == 0)
+		len = (size_t)(shd_str_leaf(key) - key);
+	shd_buf_append(out, key, len);
 	if (len && key[len - 1] != '/')
-		sherd_buf_u8(out, '/');
-	sherd_buf_append(out, leaf, strlen(leaf) + 1);
-	return sherd_buf_check(out, err);
+		shd_buf_u8(out, '/');
+	shd_buf_append(out, leaf, strlen(leaf) + 1);
+	return shd_buf_check(out, err);
 }
 
-static int check_bytes(const sherd_reader *reader, const sherd_npy_entry *e, sherd_meter *meter, sherd_error *err)
+static int check_bytes(const sherd_reader *reader, const shd_npy_entry *e, shd_meter *meter, sherd_error *err)
 {
-	SHERD_AUTO(void, free) buf = malloc(CHUNK_BYTES);
+	SHD_AUTO(void, free) buf = malloc(CHUNK_BYTES);
 	uint32_t crc = 0;
 	if (!buf)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (uint64_t at = 0; at < e->bytes;) {
 		size_t n = (size_t)(e->bytes - at < CHUNK_BYTES ? e->bytes - at : CHUNK_BYTES);
 		TRY(sherd_reader_at(reader, at, buf, n, err));
-		crc = sherd_crc32(crc, buf, n);
+		crc = shd_crc32(crc, buf, n);
 		if (meter)
-			TRY(sherd_meter_add(meter, n, err));
+			TRY(shd_meter_add(meter, n, err));
 		at += n;
 	}
 	if (crc != e->crc32)
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-crc", "CRC-32 %08x; the manifest says %08x", crc, e->crc32);
+		return shd_fail(err, SHERD_ECORRUPT, "bad-crc", "CRC-32 %08x; the manifest says %08x", crc, e->crc32);
 	return SHERD_OK;
 }
 
@@ -67,67 +67,66 @@ static int check_once(const sherd_reader *reader, array *a, sherd_error *err)
 {
 	if (atomic_load_explicit(&a->checked, memory_order_acquire))
 		return SHERD_OK;
-	TRY(sherd_in_object(err, check_bytes(reader, a->entry, NULL, err), a->key));
+	TRY(shd_in_object(err, check_bytes(reader, a->entry, NULL, err), a->key));
 	atomic_store_explicit(&a->checked, true, memory_order_release);
 	return SHERD_OK;
 }
 
-static int check_size(const sherd_reader *reader, const sherd_npy_entry *e, sherd_error *err)
+static int check_size(const sherd_reader *reader, const shd_npy_entry *e, sherd_error *err)
 {
 	if (sherd_reader_size(reader) == e->bytes)
 		return SHERD_OK;
-	return sherd_fail(err, SHERD_ECORRUPT, "size-mismatch", "%llu bytes; the manifest says %llu",
-	                  (unsigned long long)sherd_reader_size(reader), (unsigned long long)e->bytes);
+	return shd_fail(err, SHERD_ECORRUPT, "size-mismatch", "%llu bytes; the manifest says %llu",
+	                (unsigned long long)sherd_reader_size(reader), (unsigned long long)e->bytes);
 }
 
 static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
-	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	const folder_bundle *b = (const folder_bundle *)bundle;
 	array *a = &b->arrays[index];
 	int rc = sherd_store_read(b->store, a->key, &reader, err);
 	if (rc < 0 && rc != SHERD_ENOTFOUND)
 		return rc;
 	if (rc == SHERD_OK)
-		TRY(sherd_in_object(err, check_size(reader, a->entry, err), a->key));
+		TRY(shd_in_object(err, check_size(reader, a->entry, err), a->key));
 	if (rc < 0 || strcmp(sherd_reader_identity(reader), a->identity) != 0)
-		return sherd_in_object(
-			err, sherd_fail(err, SHERD_ECONFLICT, "changed", "it was replaced while it was read"), a->key);
+		return shd_in_object(
+			err, shd_fail(err, SHERD_ECONFLICT, "changed", "it was replaced while it was read"), a->key);
 	TRY(check_once(reader, a, err));
-	return sherd_npy_read(reader, &a->head, offset, buf, len, err);
+	return shd_npy_read(reader, &a->head, offset, buf, len, err);
 }
 
-static const sherd_bundle_ops ops = {.read = read_part};
+static const shd_bundle_ops ops = {.read = read_part};
 
 /* A file that the manifest names, as it says. */
-static int open_file(sherd_store *store, const char *key, const sherd_npy_entry *e, sherd_reader **out,
-                     sherd_error *err)
+static int open_file(sherd_store *store, const char *key, const shd_npy_entry *e, sherd_reader **out, sherd_error *err)
 {
-	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	int rc = sherd_store_read(store, key, &reader, err);
 	if (rc == SHERD_ENOTFOUND)
-		rc = sherd_fail(err, SHERD_EINCOMPLETE, "missing-shard",
-		                "the manifest names this file and it is not there");
+		rc = shd_fail(err, SHERD_EINCOMPLETE, "missing-shard",
+		              "the manifest names this file and it is not there");
 	if (rc == SHERD_OK)
 		rc = check_size(reader, e, err);
-	TRY(sherd_in_object(err, rc, key));
+	TRY(shd_in_object(err, rc, key));
 	*out = TAKE(reader);
 	return SHERD_OK;
 }
 
-static int open_array(folder_bundle *b, const char *folder, const sherd_npy_entry *e, const sherd_limits *limits,
+static int open_array(folder_bundle *b, const char *folder, const shd_npy_entry *e, const sherd_limits *limits,
                       array *a, sherd_tensor *t, sherd_error *err)
 {
-	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
-	SHERD_AUTO_BUF key = {0};
-	TRY(sherd_npy_folder_key(&key, folder, e->file, err));
-	a->key = sherd_arena_copy(&b->base.arena, key.data, key.len);
+	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	SHD_AUTO_BUF key = {0};
+	TRY(shd_npy_folder_key(&key, folder, e->file, err));
+	a->key = shd_arena_copy(&b->base.arena, key.data, key.len);
 	if (!a->key)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	a->entry = e;
 	atomic_init(&a->checked, false);
 	TRY(open_file(b->store, a->key, e, &reader, err));
-	TRY(sherd_npy_read_head(reader, limits, &a->head, err));
+	TRY(shd_npy_read_head(reader, limits, &a->head, err));
 	memcpy(a->identity, sherd_reader_identity(reader), strlen(sherd_reader_identity(reader)) + 1);
 	*t = (sherd_tensor){.name = e->name,
 	                    .dtype = a->head.dtype,
@@ -137,70 +136,70 @@ static int open_array(folder_bundle *b, const char *folder, const sherd_npy_entr
 	return SHERD_OK;
 }
 
-static int open_arrays(folder_bundle *b, const char *folder, const sherd_npy_manifest *m,
+static int open_arrays(folder_bundle *b, const char *folder, const shd_npy_manifest *m,
                        const sherd_bundle_options *options, sherd_error *err)
 {
-	sherd_meter meter;
-	b->arrays = sherd_arena_alloc(&b->base.arena, m->count + 1, sizeof(*b->arrays));
-	sherd_tensor *tensors = sherd_arena_alloc(&b->base.arena, m->count + 1, sizeof(*tensors));
+	shd_meter meter;
+	b->arrays = shd_arena_alloc(&b->base.arena, m->count + 1, sizeof(*b->arrays));
+	sherd_tensor *tensors = shd_arena_alloc(&b->base.arena, m->count + 1, sizeof(*tensors));
 	if (!b->arrays || !tensors)
-		return sherd_fail_nomem(err);
-	sherd_meter_init(&meter, options->progress, m->count);
-	int rc = sherd_meter_ask(&meter, err);
+		return shd_fail_nomem(err);
+	shd_meter_init(&meter, options->progress, m->count);
+	int rc = shd_meter_ask(&meter, err);
 	for (size_t i = 0; i < m->count && rc == SHERD_OK; i++) {
 		rc = open_array(b, folder, &m->arrays[i], options->limits, &b->arrays[i], &tensors[i], err);
 		if (rc == SHERD_OK)
-			rc = sherd_meter_add(&meter, 1, err);
+			rc = shd_meter_add(&meter, 1, err);
 	}
-	sherd_meter_done(&meter);
+	shd_meter_done(&meter);
 	b->base.tensors = tensors;
 	b->base.count = m->count;
 	return rc;
 }
 
-static int open_set(sherd_bundle **out, sherd_store *store, const char *manifest, const sherd_head *head,
+static int open_set(sherd_bundle **out, sherd_store *store, const char *manifest, const shd_head *head,
                     const sherd_bundle_options *options, sherd_error *err)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) base = NULL;
-	sherd_npy_manifest m;
-	TRY(sherd_bundle_new(&base, sizeof(folder_bundle), &ops, SHERD_FORMAT_NPY_FOLDER, err));
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) base = NULL;
+	shd_npy_manifest m;
+	TRY(shd_bundle_new(&base, sizeof(folder_bundle), &ops, SHERD_FORMAT_NPY_FOLDER, err));
 	folder_bundle *b = (folder_bundle *)base;
 	b->store = store;
-	TRY(sherd_npy_manifest_decode(head->text, head->len, options->limits, &base->arena, &m, err));
+	TRY(shd_npy_manifest_decode(head->text, head->len, options->limits, &base->arena, &m, err));
 	base->pairs = m.pairs;
 	base->pair_count = m.pair_count;
 	TRY(open_arrays(b, manifest, &m, options, err));
-	TRY(sherd_bundle_finish(base, err));
+	TRY(shd_bundle_finish(base, err));
 	*out = TAKE(base);
 	return SHERD_OK;
 }
 
 /* The manifest, and the key that it has. */
-static int read_manifest(sherd_head *out, sherd_store *store, const char *key, sherd_buf *name,
-                         const sherd_limits *limits, sherd_error *err)
+static int read_manifest(shd_head *out, sherd_store *store, const char *key, shd_buf *name, const sherd_limits *limits,
+                         sherd_error *err)
 {
-	TRY(sherd_npy_folder_key(name, key, SHERD_NPY_MANIFEST, err));
-	int rc = sherd_head_read(out, store, (const char *)name->data, limits, err);
+	TRY(shd_npy_folder_key(name, key, SHD_NPY_MANIFEST, err));
+	int rc = shd_head_read(out, store, (const char *)name->data, limits, err);
 	if (rc == SHERD_ENOTFOUND)
-		rc = sherd_fail(err, SHERD_EINCOMPLETE, "incomplete",
-		                "NumPy files that are being written, or were left by who died: there is no manifest");
-	return sherd_in_object(err, rc, key);
+		rc = shd_fail(err, SHERD_EINCOMPLETE, "incomplete",
+		              "NumPy files that are being written, or were left by who died: there is no manifest");
+	return shd_in_object(err, rc, key);
 }
 
 /* By the folder or its manifest. */
-static int open_folder(sherd_bundle **out, sherd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
+static int open_folder(sherd_bundle **out, shd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
 {
 	int rc = SHERD_OK;
 	bool again = true;
 	for (int tries = 0; again && tries < MOST_TRIES; tries++) {
-		SHERD_AUTO_BUF name = {0};
-		sherd_head head;
+		SHD_AUTO_BUF name = {0};
+		shd_head head;
 		TRY(read_manifest(&head, e->store, e->key, &name, options->limits, err));
 		const char *manifest = (const char *)name.data;
-		rc = sherd_in_object(err, open_set(out, e->store, manifest, &head, options, err), manifest);
+		rc = shd_in_object(err, open_set(out, e->store, manifest, &head, options, err), manifest);
 		/* What the manifest named may have gone because another took its place. */
 		again = (rc == SHERD_EINCOMPLETE || rc == SHERD_ECORRUPT) &&
-		        sherd_head_changed(&head, e->store, manifest);
+		        shd_head_changed(&head, e->store, manifest);
 		free(head.text);
 	}
 	return rc;
@@ -208,84 +207,83 @@ static int open_folder(sherd_bundle **out, sherd_evidence *e, const sherd_bundle
 
 /* ---- verify */
 
-static int check_file(sherd_report *r, sherd_store *store, const char *key, const sherd_npy_entry *e,
-                      const sherd_verify_options *o, sherd_meter *meter, sherd_error *err)
+static int check_file(sherd_report *r, sherd_store *store, const char *key, const shd_npy_entry *e,
+                      const sherd_verify_options *o, shd_meter *meter, sherd_error *err)
 {
-	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
-	sherd_npy head;
+	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	shd_npy head;
 	TRY(open_file(store, key, e, &reader, err));
-	TRY(sherd_npy_read_head(reader, o->limits, &head, err));
+	TRY(shd_npy_read_head(reader, o->limits, &head, err));
 	if (!o->quick)
-		TRY(sherd_in_object(err, check_bytes(reader, e, meter, err), key));
+		TRY(shd_in_object(err, check_bytes(reader, e, meter, err), key));
 	r->checked += o->quick ? head.data : e->bytes;
 	return SHERD_OK;
 }
 
-static int check_files(sherd_report *r, sherd_store *store, const char *key, const sherd_npy_manifest *m,
+static int check_files(sherd_report *r, sherd_store *store, const char *key, const shd_npy_manifest *m,
                        const sherd_verify_options *o, sherd_error *err)
 {
-	sherd_meter meter;
+	shd_meter meter;
 	uint64_t total = 0;
 	int rc = SHERD_OK;
 	for (size_t i = 0; i < m->count; i++)
 		total += m->arrays[i].bytes;
-	sherd_meter_init(&meter, o->progress, o->quick ? 0 : total);
+	shd_meter_init(&meter, o->progress, o->quick ? 0 : total);
 	for (size_t i = 0; i < m->count && rc == SHERD_OK; i++) {
-		SHERD_AUTO_BUF file = {0};
+		SHD_AUTO_BUF file = {0};
 		sherd_error found = {0};
-		rc = sherd_npy_folder_key(&file, key, m->arrays[i].file, err);
+		rc = shd_npy_folder_key(&file, key, m->arrays[i].file, err);
 		if (rc == SHERD_OK)
 			rc = check_file(r, store, (const char *)file.data, &m->arrays[i], o, &meter, &found);
-		rc = sherd_report_take(r, rc, &found, key, err);
+		rc = shd_report_take(r, rc, &found, key, err);
 	}
-	sherd_meter_done(&meter);
+	shd_meter_done(&meter);
 	return rc;
 }
 
 /* What else lies in the folder. */
-static int check_beside(sherd_report *r, sherd_store *store, const char *key, const sherd_npy_manifest *m,
+static int check_beside(sherd_report *r, sherd_store *store, const char *key, const shd_npy_manifest *m,
                         sherd_error *err)
 {
-	__attribute__((cleanup(sherd_map_done))) sherd_map named = {0};
-	SHERD_AUTO_BUF folder = {0}, claim = {0};
-	sherd_folder files;
+	__attribute__((cleanup(shd_map_done))) shd_map named = {0};
+	SHD_AUTO_BUF folder = {0}, claim = {0};
+	shd_folder files;
 	sherd_stat stat;
 	bool ok = true;
 	for (size_t i = 0; ok && i < m->count; i++)
-		(void)sherd_map_add(&named, sherd_str_of(m->arrays[i].file), i, &ok);
+		(void)shd_map_add(&named, shd_str_of(m->arrays[i].file), i, &ok);
 	if (!ok)
-		return sherd_fail_nomem(err);
-	TRY(sherd_npy_folder_key(&claim, key, SHERD_NPY_SAVING, err));
+		return shd_fail_nomem(err);
+	TRY(shd_npy_folder_key(&claim, key, SHD_NPY_SAVING, err));
 	if (sherd_store_stat(store, (const char *)claim.data, &stat, NULL) == SHERD_OK)
-		TRY(sherd_report_warn(r, (const char *)claim.data, "claimed", err,
-		                      "a conversion is going on, or died: the next one to this folder clears it"));
-	TRY(sherd_folder_of(&folder, (const char *)claim.data, err));
-	TRY(sherd_folder_open_suffix(&files, store, (const char *)folder.data, SHERD_NPY_SUFFIX, err));
+		TRY(shd_report_warn(r, (const char *)claim.data, "claimed", err,
+		                    "a conversion is going on, or died: the next one to this folder clears it"));
+	TRY(shd_folder_of(&folder, (const char *)claim.data, err));
+	TRY(shd_folder_open_suffix(&files, store, (const char *)folder.data, SHD_NPY_SUFFIX, err));
 	int rc = SHERD_OK;
 	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++)
-		if (sherd_map_find(&named, sherd_str_of(files.list[i].name)) == SHERD_MAP_NONE)
-			rc = sherd_report_warn(r, files.list[i].key, "stray-shard", err,
-			                       "the manifest does not name it");
-	sherd_folder_done(&files);
+		if (shd_map_find(&named, shd_str_of(files.list[i].name)) == SHD_MAP_NONE)
+			rc = shd_report_warn(r, files.list[i].key, "stray-shard", err, "the manifest does not name it");
+	shd_folder_done(&files);
 	return rc;
 }
 
-int sherd_npy_folder_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
-                            sherd_error *err)
+int shd_npy_folder_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
+                          sherd_error *err)
 {
-	__attribute__((cleanup(sherd_arena_done))) sherd_arena arena = {0};
-	SHERD_AUTO_BUF name = {0};
+	__attribute__((cleanup(shd_arena_done))) shd_arena arena = {0};
+	SHD_AUTO_BUF name = {0};
 	sherd_error found = {0};
-	sherd_npy_manifest m;
-	sherd_head head;
+	shd_npy_manifest m;
+	shd_head head;
 	int rc = read_manifest(&head, store, key, &name, options->limits, &found);
-	TRY(sherd_report_take(r, rc, &found, key, err));
+	TRY(shd_report_take(r, rc, &found, key, err));
 	if (rc < 0)
 		return SHERD_OK;
-	rc = sherd_npy_manifest_decode(head.text, head.len, options->limits, &arena, &m, &found);
+	rc = shd_npy_manifest_decode(head.text, head.len, options->limits, &arena, &m, &found);
 	r->checked += head.len;
 	free(head.text);
-	TRY(sherd_report_take(r, rc, &found, (const char *)name.data, err));
+	TRY(shd_report_take(r, rc, &found, (const char *)name.data, err));
 	if (rc < 0)
 		return SHERD_OK;
 	TRY(check_files(r, store, key, &m, options, err));
@@ -295,20 +293,20 @@ int sherd_npy_folder_verify(sherd_report *r, sherd_store *store, const char *key
 /* ---- the entry */
 
 /* The manifest stands for its folder, under its own name only: a copy elsewhere is the list of nothing. */
-static int probe(sherd_evidence *e, sherd_error *err)
+static int probe(shd_evidence *e, sherd_error *err)
 {
 	(void)err;
-	return sherd_evidence_is_json(e) && strcmp(sherd_str_leaf(e->key), SHERD_NPY_MANIFEST) == 0;
+	return shd_evidence_is_json(e) && strcmp(shd_str_leaf(e->key), SHD_NPY_MANIFEST) == 0;
 }
 
 /* There is a manifest, or the claim of who is writing it. */
-static int probe_folder(sherd_evidence *e, sherd_error *err)
+static int probe_folder(shd_evidence *e, sherd_error *err)
 {
-	int found = sherd_evidence_inside(e, SHERD_NPY_MANIFEST, err);
-	return found ? found : sherd_evidence_inside(e, SHERD_NPY_SAVING, err);
+	int found = shd_evidence_inside(e, SHD_NPY_MANIFEST, err);
+	return found ? found : shd_evidence_inside(e, SHD_NPY_SAVING, err);
 }
 
-const sherd_format_entry sherd_format_npy_folder = {
+const shd_format_entry shd_format_npy_folder = {
 	.info = {.id = SHERD_FORMAT_NPY_FOLDER,
                  .kind = SHERD_KIND_TENSORS,
                  .name = "npy-folder",
@@ -318,11 +316,11 @@ const sherd_format_entry sherd_format_npy_folder = {
                  .written = true,
                  .holds = SHERD_HOLDS_PAIRS | SHERD_HOLDS_MANY | SHERD_HOLDS_EMPTY_NAMES,
                  .takes = SHERD_TAKES_REPLACE,
-                 .dtypes = SHERD_NPY_DTYPES,
+                 .dtypes = SHD_NPY_DTYPES,
                  .most_dims = SHERD_MAX_DIMS},
 	.probe = probe,
 	.probe_set = probe_folder,
 	.open = open_folder,
-	.verify = sherd_npy_folder_verify,
-	.write = sherd_write_npy_folder,
+	.verify = shd_npy_folder_verify,
+	.write = shd_write_npy_folder,
 };

@@ -7,101 +7,100 @@
 
 #include <sherd/detect.h>
 
-static int prepare(sherd_conversion *c, sherd_conversion_object *objects, size_t count, sherd_error *err)
+static int prepare(shd_conversion *c, shd_conversion_object *objects, size_t count, sherd_error *err)
 {
-	size_t *indices = sherd_arena_alloc(&c->arena, count, sizeof(*indices));
+	size_t *indices = shd_arena_alloc(&c->arena, count, sizeof(*indices));
 	if (!indices)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
 		indices[i] = i;
-		objects[i] =
-			(sherd_conversion_object){.key = c->key, .tensors = &indices[i], .count = 1, .summed = true};
-		TRY(sherd_npy_encode(sherd_bundle_tensor(c->from, i), &objects[i].head, err));
+		objects[i] = (shd_conversion_object){.key = c->key, .tensors = &indices[i], .count = 1, .summed = true};
+		TRY(shd_npy_encode(sherd_bundle_tensor(c->from, i), &objects[i].head, err));
 	}
 	return SHERD_OK;
 }
 
 /* The name of the file of array i, without its ending. Where another has it already (on systems that do not tell
  * capitals apart too), or there would be none, "~" and the array's number follow. */
-static int put_name(sherd_map *taken, sherd_arena *arena, const char *array, size_t i, sherd_buf *out, sherd_error *err)
+static int put_name(shd_map *taken, shd_arena *arena, const char *array, size_t i, shd_buf *out, sherd_error *err)
 {
-	SHERD_AUTO_BUF name = {0};
+	SHD_AUTO_BUF name = {0};
 	bool ok = true;
-	sherd_npy_file_name(&name, array);
-	sherd_buf_append(out, name.data, name.len);
+	shd_npy_file_name(&name, array);
+	shd_buf_append(out, name.data, name.len);
 	for (size_t k = 0; k < name.len; k++)
 		name.data[k] |= name.data[k] >= 'A' && name.data[k] <= 'Z' ? 0x20 : 0;
-	TRY(sherd_buf_check(&name, err));
-	char *lower = sherd_arena_str(arena, (sherd_str){(const char *)name.data, name.len});
+	TRY(shd_buf_check(&name, err));
+	char *lower = shd_arena_str(arena, (shd_str){(const char *)name.data, name.len});
 	if (!lower)
-		return sherd_fail_nomem(err);
-	if (!*array || sherd_map_add(taken, sherd_str_of(lower), i, &ok) != SHERD_MAP_NONE)
-		sherd_buf_printf(out, "~%zu", i + 1);
-	return ok ? SHERD_OK : sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
+	if (!*array || shd_map_add(taken, shd_str_of(lower), i, &ok) != SHD_MAP_NONE)
+		shd_buf_printf(out, "~%zu", i + 1);
+	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
-static int name_files(sherd_conversion *c, sherd_conversion_set *set, const char *attempt, sherd_error *err)
+static int name_files(shd_conversion *c, shd_conversion_set *set, const char *attempt, sherd_error *err)
 {
-	__attribute__((cleanup(sherd_map_done))) sherd_map taken = {0};
+	__attribute__((cleanup(shd_map_done))) shd_map taken = {0};
 	for (size_t i = 0; i < set->count; i++) {
-		SHERD_AUTO_BUF key = {0};
-		sherd_buf_str(&key, set->prefix);
+		SHD_AUTO_BUF key = {0};
+		shd_buf_str(&key, set->prefix);
 		TRY(put_name(&taken, &c->arena, sherd_bundle_tensor(c->from, i)->name, i, &key, err));
-		sherd_buf_printf(&key, "%s%s" SHERD_NPY_SUFFIX, attempt ? "~" : "", attempt ? attempt : "");
-		TRY(sherd_buf_check(&key, err));
-		set->objects[i].key = sherd_arena_str(&c->arena, (sherd_str){(const char *)key.data, key.len});
+		shd_buf_printf(&key, "%s%s" SHD_NPY_SUFFIX, attempt ? "~" : "", attempt ? attempt : "");
+		TRY(shd_buf_check(&key, err));
+		set->objects[i].key = shd_arena_str(&c->arena, (shd_str){(const char *)key.data, key.len});
 		if (!set->objects[i].key)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 	}
 	return SHERD_OK;
 }
 
-static int encode_manifest(sherd_conversion *c, const sherd_conversion_set *set, sherd_buf *out, sherd_error *err)
+static int encode_manifest(shd_conversion *c, const shd_conversion_set *set, shd_buf *out, sherd_error *err)
 {
-	sherd_npy_entry *entries = sherd_arena_alloc(&c->arena, set->count + 1, sizeof(*entries));
-	sherd_npy_manifest manifest = {.count = set->count, .arrays = entries};
+	shd_npy_entry *entries = shd_arena_alloc(&c->arena, set->count + 1, sizeof(*entries));
+	shd_npy_manifest manifest = {.count = set->count, .arrays = entries};
 	if (!entries)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < set->count; i++)
-		entries[i] = (sherd_npy_entry){.name = sherd_bundle_tensor(c->from, i)->name,
-		                               .file = set->objects[i].key + strlen(set->prefix),
-		                               .bytes = set->objects[i].bytes,
-		                               .crc32 = set->objects[i].crc32};
+		entries[i] = (shd_npy_entry){.name = sherd_bundle_tensor(c->from, i)->name,
+		                             .file = set->objects[i].key + strlen(set->prefix),
+		                             .bytes = set->objects[i].bytes,
+		                             .crc32 = set->objects[i].crc32};
 	manifest.pair_count = sherd_bundle_pairs(c->from, &manifest.pairs);
-	return sherd_npy_manifest_encode(&manifest, out, err);
+	return shd_npy_manifest_encode(&manifest, out, err);
 }
 
-static int decode_manifest(sherd_conversion *c, const sherd_conversion_set *set, const char *text, size_t len,
+static int decode_manifest(shd_conversion *c, const shd_conversion_set *set, const char *text, size_t len,
                            const char *const **keys, size_t *count, sherd_error *err)
 {
-	sherd_npy_manifest manifest;
-	TRY(sherd_npy_manifest_decode(text, len, NULL, &c->arena, &manifest, err));
-	const char **all = sherd_arena_alloc(&c->arena, manifest.count + 1, sizeof(*all));
+	shd_npy_manifest manifest;
+	TRY(shd_npy_manifest_decode(text, len, NULL, &c->arena, &manifest, err));
+	const char **all = shd_arena_alloc(&c->arena, manifest.count + 1, sizeof(*all));
 	if (!all)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < manifest.count; i++) {
-		SHERD_AUTO_BUF key = {0};
-		sherd_buf_printf(&key, "%s%s", set->prefix, manifest.arrays[i].file);
-		TRY(sherd_buf_check(&key, err));
-		all[i] = sherd_arena_str(&c->arena, (sherd_str){(const char *)key.data, key.len});
+		SHD_AUTO_BUF key = {0};
+		shd_buf_printf(&key, "%s%s", set->prefix, manifest.arrays[i].file);
+		TRY(shd_buf_check(&key, err));
+		all[i] = shd_arena_str(&c->arena, (shd_str){(const char *)key.data, key.len});
 		if (!all[i])
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 	}
 	*keys = all;
 	*count = manifest.count;
 	return SHERD_OK;
 }
 
-static const sherd_conversion_set_ops folder_ops = {
-	.name = name_files, .encode = encode_manifest, .decode = decode_manifest, .suffix = SHERD_NPY_SUFFIX};
+static const shd_conversion_set_ops folder_ops = {
+	.name = name_files, .encode = encode_manifest, .decode = decode_manifest, .suffix = SHD_NPY_SUFFIX};
 
 /* A key in the folder, whose name may end in '/'. */
-static const char *key_in(sherd_conversion *c, const char *leaf)
+static const char *key_in(shd_conversion *c, const char *leaf)
 {
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO_BUF key = {0};
 	size_t len = strlen(c->key);
-	sherd_buf_printf(&key, "%s%s%s", c->key, len && c->key[len - 1] != '/' ? "/" : "", leaf);
-	return key.failed ? NULL : sherd_arena_str(&c->arena, (sherd_str){(const char *)key.data, key.len});
+	shd_buf_printf(&key, "%s%s%s", c->key, len && c->key[len - 1] != '/' ? "/" : "", leaf);
+	return key.failed ? NULL : shd_arena_str(&c->arena, (shd_str){(const char *)key.data, key.len});
 }
 
 /* A folder alone is no object, but the store tells that it is there. */
@@ -115,7 +114,7 @@ static bool has_folder(sherd_store *store, const char *folder)
 }
 
 /* A folder is one thing: of two heads in it one would hide the other's set from every command. */
-static int check_folder(const sherd_conversion *c, const char *folder, sherd_error *err)
+static int check_folder(const shd_conversion *c, const char *folder, sherd_error *err)
 {
 	sherd_error failure = {0};
 	sherd_format format;
@@ -128,53 +127,53 @@ static int check_folder(const sherd_conversion *c, const char *folder, sherd_err
 	const sherd_format_info *info = rc < 0 ? NULL : sherd_format_describe(format);
 	if (!info || (info->kind != SHERD_KIND_ROWS && info->kind != SHERD_KIND_GRAPH))
 		return SHERD_OK;
-	rc = sherd_fail(err, SHERD_EEXIST, "cannot-replace", "the folder holds %s: choose another one", info->noun);
-	return sherd_in_object(err, rc, *folder ? folder : ".");
+	rc = shd_fail(err, SHERD_EEXIST, "cannot-replace", "the folder holds %s: choose another one", info->noun);
+	return shd_in_object(err, rc, *folder ? folder : ".");
 }
 
-static int write_folder(sherd_conversion *c, sherd_conversion_object *objects, size_t count, sherd_error *err)
+static int write_folder(shd_conversion *c, shd_conversion_object *objects, size_t count, sherd_error *err)
 {
-	sherd_conversion_set set = {.ops = &folder_ops,
-	                            .head = key_in(c, SHERD_NPY_MANIFEST),
-	                            .claim = key_in(c, SHERD_NPY_SAVING),
-	                            .prefix = key_in(c, ""),
-	                            .objects = objects,
-	                            .count = count};
+	shd_conversion_set set = {.ops = &folder_ops,
+	                          .head = key_in(c, SHD_NPY_MANIFEST),
+	                          .claim = key_in(c, SHD_NPY_SAVING),
+	                          .prefix = key_in(c, ""),
+	                          .objects = objects,
+	                          .count = count};
 	if (!set.head || !set.claim || !set.prefix)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	size_t len = strlen(set.prefix);
-	const char *folder = sherd_arena_str(&c->arena, (sherd_str){set.prefix, len ? len - 1 : 0});
+	const char *folder = shd_arena_str(&c->arena, (shd_str){set.prefix, len ? len - 1 : 0});
 	if (!folder)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	TRY(check_folder(c, folder, err));
 	bool there = !*folder || has_folder(c->store, folder);
-	int rc = sherd_conversion_set_write(c, &set, err);
+	int rc = shd_conversion_set_write(c, &set, err);
 	if (rc < 0 && !there)
 		(void)sherd_store_rmdir(c->store, folder, NULL);
 	return rc;
 }
 
-static int write_as(sherd_conversion *c, bool folder, sherd_error *err)
+static int write_as(shd_conversion *c, bool folder, sherd_error *err)
 {
 	size_t count = sherd_bundle_count(c->from);
-	sherd_conversion_object *objects = sherd_arena_alloc(&c->arena, count + 1, sizeof(*objects));
+	shd_conversion_object *objects = shd_arena_alloc(&c->arena, count + 1, sizeof(*objects));
 	if (!objects)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	memset(objects, 0, (count + 1) * sizeof(*objects));
 	int rc = prepare(c, objects, count, err);
 	if (rc == SHERD_OK)
-		rc = folder ? write_folder(c, objects, count, err) : sherd_conversion_write_one(c, objects, err);
+		rc = folder ? write_folder(c, objects, count, err) : shd_conversion_write_one(c, objects, err);
 	for (size_t i = 0; i < count; i++)
-		sherd_buf_done(&objects[i].head);
+		shd_buf_done(&objects[i].head);
 	return rc;
 }
 
-int sherd_write_npy_folder(sherd_conversion *c, sherd_error *err)
+int shd_write_npy_folder(shd_conversion *c, sherd_error *err)
 {
 	return write_as(c, true, err);
 }
 
-int sherd_write_npy(sherd_conversion *c, sherd_error *err)
+int shd_write_npy(shd_conversion *c, sherd_error *err)
 {
 	return write_as(c, false, err);
 }

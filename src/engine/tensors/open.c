@@ -1,12 +1,12 @@
 #include "engine/tensors/bundle.h"
 #include "engine/tensors/format.h"
 
-static int open_found(sherd_bundle **out, sherd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
+static int open_found(sherd_bundle **out, shd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
 {
-	const sherd_format_entry *entry;
-	TRY(sherd_format_require(e, &entry, err));
+	const shd_format_entry *entry;
+	TRY(shd_format_require(e, &entry, err));
 	if (!entry->open)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "%s holds no tensors", entry->info.name);
+		return shd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "%s holds no tensors", entry->info.name);
 	return entry->open(out, e, options, err);
 }
 
@@ -14,11 +14,11 @@ int sherd_bundle_open(sherd_bundle **out, sherd_store *store, const char *key, c
                       sherd_error *err)
 {
 	static const sherd_bundle_options defaults;
-	sherd_evidence e;
-	TRY(sherd_evidence_open(&e, store, key, err));
-	int rc = sherd_in_object(err, open_found(out, &e, options ? options : &defaults, err), key);
+	shd_evidence e;
+	TRY(shd_evidence_open(&e, store, key, err));
+	int rc = shd_in_object(err, open_found(out, &e, options ? options : &defaults, err), key);
 	if (rc == SHERD_OK)
 		(*out)->store = store;
-	sherd_evidence_done(&e);
+	shd_evidence_done(&e);
 	return rc;
 }

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(void, free)
 
 typedef struct load {
 	uint64_t bytes;
@@ -44,17 +44,17 @@ static int by_size(const void *left, const void *right, void *arg)
 int sherd_plan_whole(const uint64_t *bytes, size_t n, uint32_t world, uint32_t *rank_of, sherd_error *err)
 {
 	if (!world)
-		return sherd_fail(err, SHERD_EINVAL, "bad-world", "a plan for no ranks");
+		return shd_fail(err, SHERD_EINVAL, "bad-world", "a plan for no ranks");
 	if (!n)
 		return SHERD_OK;
 	/* Ranks past n would stay empty: there is always a lower one that has nothing yet. */
 	size_t ranks = world < n ? world : n;
-	SHERD_AUTO(void, free) order_memory = calloc(n, sizeof(size_t));
-	SHERD_AUTO(void, free) heap_memory = calloc(ranks, sizeof(load));
+	SHD_AUTO(void, free) order_memory = calloc(n, sizeof(size_t));
+	SHD_AUTO(void, free) heap_memory = calloc(ranks, sizeof(load));
 	size_t *order = order_memory;
 	load *heap = heap_memory;
 	if (!order || !heap)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < n; i++)
 		order[i] = i;
 	for (size_t i = 0; i < ranks; i++)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(void, free)
 
 enum {
 	WINDOW = 1 << 20,      /* bytes read at once */
@@ -28,7 +28,7 @@ TURN_DEFINE(turn_2, uint16_t, __builtin_bswap16)
 TURN_DEFINE(turn_4, uint32_t, __builtin_bswap32)
 TURN_DEFINE(turn_8, uint64_t, __builtin_bswap64)
 
-void sherd_reorder_turn(void *bytes, size_t len, uint32_t width)
+void shd_reorder_turn(void *bytes, size_t len, uint32_t width)
 {
 	switch (width) {
 	case 2: turn_2(bytes, len); break;
@@ -38,23 +38,23 @@ void sherd_reorder_turn(void *bytes, size_t len, uint32_t width)
 	}
 }
 
-static int fetch(const sherd_reorder *o, uint64_t at, void *buf, size_t len, sherd_error *err)
+static int fetch(const shd_reorder *o, uint64_t at, void *buf, size_t len, sherd_error *err)
 {
 	return o->reader ? sherd_reader_at(o->reader, o->data + at, buf, len, err)
 	                 : o->fetch(o->source, o->data + at, buf, len, err);
 }
 
 /* Bytes [from, to) of one run of swap bytes. */
-static int read_within(const sherd_reorder *o, uint64_t run, uint32_t from, uint32_t to, uint8_t *buf, sherd_error *err)
+static int read_within(const shd_reorder *o, uint64_t run, uint32_t from, uint32_t to, uint8_t *buf, sherd_error *err)
 {
 	uint8_t raw[8];
 	TRY(fetch(o, run, raw, o->swap, err));
-	sherd_reorder_turn(raw, o->swap, o->swap);
+	shd_reorder_turn(raw, o->swap, o->swap);
 	memcpy(buf, raw + from, to - from);
 	return SHERD_OK;
 }
 
-int sherd_reorder_bytes(const sherd_reorder *order, uint64_t offset, void *buf, size_t len, sherd_error *err)
+int shd_reorder_bytes(const shd_reorder *order, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	uint8_t *out = buf;
 	uint32_t skip = (uint32_t)(offset % order->swap);
@@ -67,7 +67,7 @@ int sherd_reorder_bytes(const sherd_reorder *order, uint64_t offset, void *buf, 
 	}
 	size_t whole = len - len % order->swap;
 	TRY(fetch(order, offset, out, whole, err));
-	sherd_reorder_turn(out, whole, order->swap);
+	shd_reorder_turn(out, whole, order->swap);
 	if (len > whole)
 		TRY(read_within(order, offset + whole, 0, (uint32_t)(len - whole), out + whole, err));
 	return SHERD_OK;
@@ -77,7 +77,7 @@ int sherd_reorder_bytes(const sherd_reorder *order, uint64_t offset, void *buf, 
  * what lies side by side in both is a block; places and steps count blocks. The array is dense: sorted by their place,
  * each dimension's step is that of the one before times its length. */
 typedef struct gather {
-	const sherd_reorder *order;
+	const shd_reorder *order;
 	uint64_t offset, end; /* bytes wanted */
 	uint8_t *buf;
 	uint64_t block; /* bytes */
@@ -103,7 +103,7 @@ static void add_dimension(gather *g, uint64_t length, uint64_t place)
 	g->ndim++;
 }
 
-static gather gather_of(const sherd_reorder *o, uint64_t offset, void *buf, size_t len)
+static gather gather_of(const shd_reorder *o, uint64_t offset, void *buf, size_t len)
 {
 	gather g = {.order = o, .offset = offset, .end = offset + len, .buf = buf, .block = o->element};
 	uint64_t place = 1, step = 1;
@@ -127,8 +127,8 @@ static int fetch_block(const gather *g, uint64_t index, uint64_t place, sherd_er
 {
 	uint64_t begin = index * g->block, from = begin < g->offset ? g->offset - begin : 0;
 	uint64_t to = begin + g->block > g->end ? g->end - begin : g->block;
-	return sherd_reorder_bytes(g->order, place * g->block + from, g->buf + (begin + from - g->offset),
-	                           (size_t)(to - from), err);
+	return shd_reorder_bytes(g->order, place * g->block + from, g->buf + (begin + from - g->offset),
+	                         (size_t)(to - from), err);
 }
 
 /* Stores a block that was read, as far as it is wanted. */
@@ -140,7 +140,7 @@ static void store(const gather *g, uint64_t index, const uint8_t *raw)
 		return;
 	if (begin >= g->offset && begin + g->block <= g->end) {
 		memcpy(g->buf + (begin - g->offset), raw, (size_t)g->block);
-		sherd_reorder_turn(g->buf + (begin - g->offset), (size_t)g->block, g->order->swap);
+		shd_reorder_turn(g->buf + (begin - g->offset), (size_t)g->block, g->order->swap);
 		return;
 	}
 	for (uint64_t last = begin + g->block; begin < last; begin += size, raw += size) {
@@ -148,7 +148,7 @@ static void store(const gather *g, uint64_t index, const uint8_t *raw)
 		if (begin >= g->end || begin + size <= g->offset)
 			continue;
 		memcpy(value, raw, size);
-		sherd_reorder_turn(value, size, g->order->swap);
+		shd_reorder_turn(value, size, g->order->swap);
 		uint32_t from = begin < g->offset ? (uint32_t)(g->offset - begin) : 0;
 		uint32_t to = begin + size > g->end ? (uint32_t)(g->end - begin) : size;
 		memcpy(g->buf + (begin + from - g->offset), value + from, to - from);
@@ -259,12 +259,12 @@ static int gather_from(gather *g, uint32_t d, uint64_t place, uint64_t index, sh
 	return SHERD_OK;
 }
 
-int sherd_reorder_gather(const sherd_reorder *order, uint64_t offset, void *buf, size_t len, sherd_error *err)
+int shd_reorder_gather(const shd_reorder *order, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	gather g = gather_of(order, offset, buf, len);
-	SHERD_AUTO(void, free) window = malloc(WINDOW);
+	SHD_AUTO(void, free) window = malloc(WINDOW);
 	if (!window)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	g.window = window;
 	return gather_from(&g, 0, 0, 0, err);
 }

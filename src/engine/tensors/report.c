@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int sherd_report_new(sherd_report **out, sherd_error *err)
+int shd_report_new(sherd_report **out, sherd_error *err)
 {
 	*out = calloc(1, sizeof(**out));
-	return *out ? SHERD_OK : sherd_fail_nomem(err);
+	return *out ? SHERD_OK : shd_fail_nomem(err);
 }
 
 static bool about_the_data(int rc)
@@ -20,19 +20,19 @@ static bool about_the_data(int rc)
 	}
 }
 
-int sherd_report_take(sherd_report *r, int rc, const sherd_error *found, const char *key, sherd_error *err)
+int shd_report_take(sherd_report *r, int rc, const sherd_error *found, const char *key, sherd_error *err)
 {
 	if (rc >= 0)
 		return SHERD_OK;
 	sherd_error e = *found;
-	(void)sherd_in_object(&e, rc, key);
+	(void)shd_in_object(&e, rc, key);
 	if (!about_the_data(rc)) {
 		if (err)
 			*err = e;
 		return rc;
 	}
-	sherd_buf_append(&r->errors, &e, sizeof(e));
-	return sherd_buf_check(&r->errors, err);
+	shd_buf_append(&r->errors, &e, sizeof(e));
+	return shd_buf_check(&r->errors, err);
 }
 
 static int warn(sherd_report *r, const char *key, const char *reason, uint64_t offset, const char *fmt, va_list ap,
@@ -40,12 +40,12 @@ static int warn(sherd_report *r, const char *key, const char *reason, uint64_t o
 {
 	sherd_error e = {.code = SHERD_OK, .reason = reason, .offset = offset};
 	(void)vsnprintf(e.message, sizeof(e.message), fmt, ap);
-	(void)sherd_in_object(&e, SHERD_ECORRUPT, key);
-	sherd_buf_append(&r->warnings, &e, sizeof(e));
-	return sherd_buf_check(&r->warnings, err);
+	(void)shd_in_object(&e, SHERD_ECORRUPT, key);
+	shd_buf_append(&r->warnings, &e, sizeof(e));
+	return shd_buf_check(&r->warnings, err);
 }
 
-int sherd_report_warn(sherd_report *r, const char *key, const char *reason, sherd_error *err, const char *fmt, ...)
+int shd_report_warn(sherd_report *r, const char *key, const char *reason, sherd_error *err, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -54,8 +54,8 @@ int sherd_report_warn(sherd_report *r, const char *key, const char *reason, sher
 	return rc;
 }
 
-int sherd_report_warn_at(sherd_report *r, const char *key, const char *reason, uint64_t offset, sherd_error *err,
-                         const char *fmt, ...)
+int shd_report_warn_at(sherd_report *r, const char *key, const char *reason, uint64_t offset, sherd_error *err,
+                       const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -64,16 +64,16 @@ int sherd_report_warn_at(sherd_report *r, const char *key, const char *reason, u
 	return rc;
 }
 
-int sherd_report_merge(sherd_report *into, sherd_report *from, sherd_error *err)
+int shd_report_merge(sherd_report *into, sherd_report *from, sherd_error *err)
 {
-	sherd_buf_append(&into->errors, from->errors.data, from->errors.len);
-	sherd_buf_append(&into->warnings, from->warnings.data, from->warnings.len);
+	shd_buf_append(&into->errors, from->errors.data, from->errors.len);
+	shd_buf_append(&into->warnings, from->warnings.data, from->warnings.len);
 	into->checked += from->checked;
-	sherd_buf_done(&from->errors);
-	sherd_buf_done(&from->warnings);
+	shd_buf_done(&from->errors);
+	shd_buf_done(&from->warnings);
 	from->checked = 0;
-	TRY(sherd_buf_check(&into->errors, err));
-	return sherd_buf_check(&into->warnings, err);
+	TRY(shd_buf_check(&into->errors, err));
+	return shd_buf_check(&into->warnings, err);
 }
 
 size_t sherd_report_errors(const sherd_report *report)
@@ -107,7 +107,7 @@ void sherd_report_close(sherd_report *report)
 {
 	if (!report)
 		return;
-	sherd_buf_done(&report->errors);
-	sherd_buf_done(&report->warnings);
+	shd_buf_done(&report->errors);
+	shd_buf_done(&report->warnings);
 	free(report);
 }

@@ -6,12 +6,12 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(void, free)
 
 typedef struct safetensors_bundle {
 	sherd_bundle base;
 	sherd_reader *reader;
-	const sherd_safetensors_entry *entries;
+	const shd_safetensors_entry *entries;
 } safetensors_bundle;
 
 static const safetensors_bundle *self(const sherd_bundle *bundle)
@@ -26,7 +26,7 @@ static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, 
 
 static int map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
 {
-	const sherd_safetensors_entry *e = &self(bundle)->entries[index];
+	const shd_safetensors_entry *e = &self(bundle)->entries[index];
 	return sherd_reader_map(self(bundle)->reader, e->offset, (size_t)e->tensor.bytes, out, err);
 }
 
@@ -35,43 +35,42 @@ static void done(sherd_bundle *bundle)
 	sherd_reader_close(((safetensors_bundle *)bundle)->reader);
 }
 
-static const sherd_bundle_ops ops = {.read = read_part, .map = map, .close = done};
+static const shd_bundle_ops ops = {.read = read_part, .map = map, .close = done};
 
-static int decode(const sherd_reader *reader, const sherd_limits *limits, sherd_arena *arena, sherd_safetensors *out,
+static int decode(const sherd_reader *reader, const sherd_limits *limits, shd_arena *arena, shd_safetensors *out,
                   sherd_error *err)
 {
-	uint8_t first[SHERD_SAFETENSORS_HEAD];
+	uint8_t first[SHD_SAFETENSORS_HEAD];
 	uint64_t size = sherd_reader_size(reader), len;
 	size_t have = size < sizeof(first) ? (size_t)size : sizeof(first);
 	TRY(sherd_reader_at(reader, 0, first, have, err));
-	TRY(sherd_safetensors_decode_length(first, have, size, &len, err));
-	if (len > sherd_limits_or_default(limits).metadata_bytes)
-		return sherd_fail_at(err, SHERD_ELIMIT, "too-long", 0, "a header of %llu bytes",
-		                     (unsigned long long)len);
-	SHERD_AUTO(void, free) header = malloc(len ? (size_t)len : 1);
+	TRY(shd_safetensors_decode_length(first, have, size, &len, err));
+	if (len > shd_limits_or_default(limits).metadata_bytes)
+		return shd_fail_at(err, SHERD_ELIMIT, "too-long", 0, "a header of %llu bytes", (unsigned long long)len);
+	SHD_AUTO(void, free) header = malloc(len ? (size_t)len : 1);
 	if (!header)
-		return sherd_fail_nomem(err);
-	TRY(sherd_reader_at(reader, SHERD_SAFETENSORS_HEAD, header, (size_t)len, err));
-	return sherd_safetensors_decode(header, (size_t)len, size, limits, arena, out, err);
+		return shd_fail_nomem(err);
+	TRY(sherd_reader_at(reader, SHD_SAFETENSORS_HEAD, header, (size_t)len, err));
+	return shd_safetensors_decode(header, (size_t)len, size, limits, arena, out, err);
 }
 
-int sherd_bundle_read_safetensors(const sherd_reader *reader, const sherd_limits *limits, sherd_arena *arena,
-                                  sherd_safetensors *out, sherd_error *err)
+int shd_bundle_read_safetensors(const sherd_reader *reader, const sherd_limits *limits, shd_arena *arena,
+                                shd_safetensors *out, sherd_error *err)
 {
-	return sherd_in_reader(err, decode(reader, limits, arena, out, err), reader);
+	return shd_in_reader(err, decode(reader, limits, arena, out, err), reader);
 }
 
-static int open_file(sherd_bundle **out, sherd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
+static int open_file(sherd_bundle **out, shd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-	TRY(sherd_bundle_new(&b, sizeof(safetensors_bundle), &ops, SHERD_FORMAT_SAFETENSORS, err));
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	TRY(shd_bundle_new(&b, sizeof(safetensors_bundle), &ops, SHERD_FORMAT_SAFETENSORS, err));
 	safetensors_bundle *st = (safetensors_bundle *)b;
-	sherd_safetensors head;
-	TRY(sherd_evidence_take_reader(e, &st->reader, err));
-	TRY(sherd_bundle_read_safetensors(st->reader, options->limits, &b->arena, &head, err));
-	sherd_tensor *tensors = sherd_arena_alloc(&b->arena, head.count, sizeof(*tensors));
+	shd_safetensors head;
+	TRY(shd_evidence_take_reader(e, &st->reader, err));
+	TRY(shd_bundle_read_safetensors(st->reader, options->limits, &b->arena, &head, err));
+	sherd_tensor *tensors = shd_arena_alloc(&b->arena, head.count, sizeof(*tensors));
 	if (!tensors)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < head.count; i++)
 		tensors[i] = head.entries[i].tensor;
 	st->entries = head.entries;
@@ -79,20 +78,20 @@ static int open_file(sherd_bundle **out, sherd_evidence *e, const sherd_bundle_o
 	b->tensors = tensors;
 	b->pair_count = head.pair_count;
 	b->pairs = head.pairs;
-	TRY(sherd_bundle_finish(b, err));
+	TRY(shd_bundle_finish(b, err));
 	*out = TAKE(b);
 	return SHERD_OK;
 }
 
 /* A file that was cut off is still one: the length is not compared with the file's. */
-static int probe(sherd_evidence *e, sherd_error *err)
+static int probe(shd_evidence *e, sherd_error *err)
 {
 	(void)err;
-	return e->first.len > SHERD_SAFETENSORS_HEAD && e->first.ptr[SHERD_SAFETENSORS_HEAD] == '{' &&
-	       sherd_get_u64((const uint8_t *)e->first.ptr) <= SHERD_SAFETENSORS_MAX_HEADER;
+	return e->first.len > SHD_SAFETENSORS_HEAD && e->first.ptr[SHD_SAFETENSORS_HEAD] == '{' &&
+	       shd_get_u64((const uint8_t *)e->first.ptr) <= SHD_SAFETENSORS_MAX_HEADER;
 }
 
-const sherd_format_entry sherd_format_safetensors = {
+const shd_format_entry shd_format_safetensors = {
 	.info = {.id = SHERD_FORMAT_SAFETENSORS,
                  .kind = SHERD_KIND_TENSORS,
                  .name = "safetensors",
@@ -101,9 +100,9 @@ const sherd_format_entry sherd_format_safetensors = {
                  .written = true,
                  .holds = SHERD_HOLDS_PAIRS | SHERD_HOLDS_MANY | SHERD_HOLDS_EMPTY_NAMES,
                  .takes = SHERD_TAKES_REPLACE,
-                 .dtypes = SHERD_SAFETENSORS_DTYPES,
+                 .dtypes = SHD_SAFETENSORS_DTYPES,
                  .most_dims = SHERD_MAX_DIMS},
 	.probe = probe,
 	.open = open_file,
-	.write = sherd_write_safetensors,
+	.write = shd_write_safetensors,
 };

@@ -15,7 +15,7 @@ typedef struct piece {
 	const char *name;
 	uint32_t file; /* in the index */
 	sherd_reader *reader;
-	sherd_safetensors head;
+	shd_safetensors head;
 } piece;
 
 typedef struct place {
@@ -25,11 +25,11 @@ typedef struct place {
 
 typedef struct index_bundle {
 	sherd_bundle base;
-	sherd_safetensors_index index;
+	shd_safetensors_index index;
 	piece *pieces; /* by name */
 	uint32_t piece_count;
 	const place *places; /* of the tensors */
-	sherd_bundle_index apart;
+	shd_bundle_index apart;
 } index_bundle;
 
 static const sherd_reader *reader_of(const sherd_bundle *bundle, size_t index, uint64_t *offset)
@@ -60,21 +60,20 @@ static void done(sherd_bundle *bundle)
 		sherd_reader_close(b->pieces[i].reader);
 }
 
-static const sherd_bundle_ops ops = {.read = read_part, .map = map, .close = done};
+static const shd_bundle_ops ops = {.read = read_part, .map = map, .close = done};
 
 static int by_name(const void *left, const void *right)
 {
 	return strcmp(((const piece *)left)->name, ((const piece *)right)->name);
 }
 
-static int decode(index_bundle *b, const sherd_head *head, const char *key, const sherd_limits *limits,
-                  sherd_error *err)
+static int decode(index_bundle *b, const shd_head *head, const char *key, const sherd_limits *limits, sherd_error *err)
 {
-	int rc = sherd_safetensors_index_decode(head->text, head->len, limits, &b->base.arena, &b->index, err);
-	TRY(sherd_in_object(err, rc, key));
-	b->pieces = sherd_arena_alloc(&b->base.arena, b->index.file_count, sizeof(piece));
+	int rc = shd_safetensors_index_decode(head->text, head->len, limits, &b->base.arena, &b->index, err);
+	TRY(shd_in_object(err, rc, key));
+	b->pieces = shd_arena_alloc(&b->base.arena, b->index.file_count, sizeof(piece));
 	if (!b->pieces)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (uint32_t i = 0; i < b->index.file_count; i++)
 		b->pieces[i] = (piece){.name = b->index.files[i], .file = i};
 	b->piece_count = b->index.file_count;
@@ -82,16 +81,16 @@ static int decode(index_bundle *b, const sherd_head *head, const char *key, cons
 	return SHERD_OK;
 }
 
-int sherd_bundle_open_named(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err)
+int shd_bundle_open_named(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err)
 {
 	sherd_error failure;
 	int rc = sherd_store_read(store, key, out, &failure);
 	if (rc == SHERD_ENOTFOUND)
-		return sherd_fail(err, SHERD_EINCOMPLETE, "missing-shard",
-		                  "the index names this file and it is not there");
+		return shd_fail(err, SHERD_EINCOMPLETE, "missing-shard",
+		                "the index names this file and it is not there");
 	if (rc == SHERD_EINVAL)
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-path", "the index names a file that cannot be: %.128s",
-		                  failure.message);
+		return shd_fail(err, SHERD_ECORRUPT, "bad-path", "the index names a file that cannot be: %.128s",
+		                failure.message);
 	if (rc < 0 && err)
 		*err = failure;
 	return rc;
@@ -101,47 +100,45 @@ int sherd_bundle_open_named(sherd_reader **out, sherd_store *store, const char *
 static int open_piece(index_bundle *b, piece *p, sherd_store *store, const char *key, const sherd_limits *limits,
                       sherd_error *err)
 {
-	SHERD_AUTO_BUF path = {0};
-	sherd_buf_append(&path, key, (size_t)(sherd_str_leaf(key) - key));
-	sherd_buf_append(&path, p->name, strlen(p->name) + 1);
-	TRY(sherd_buf_check(&path, err));
+	SHD_AUTO_BUF path = {0};
+	shd_buf_append(&path, key, (size_t)(shd_str_leaf(key) - key));
+	shd_buf_append(&path, p->name, strlen(p->name) + 1);
+	TRY(shd_buf_check(&path, err));
 	const char *name = (const char *)path.data;
-	TRY(sherd_in_object(err, sherd_bundle_open_named(&p->reader, store, name, err), name));
-	return sherd_bundle_read_safetensors(p->reader, limits, &b->base.arena, &p->head, err);
+	TRY(shd_in_object(err, shd_bundle_open_named(&p->reader, store, name, err), name));
+	return shd_bundle_read_safetensors(p->reader, limits, &b->base.arena, &p->head, err);
 }
 
 static int open_pieces(index_bundle *b, sherd_store *store, const char *key, const sherd_bundle_options *options,
                        sherd_error *err)
 {
-	sherd_meter meter;
-	sherd_meter_init(&meter, options->progress, b->piece_count);
-	int rc = sherd_meter_ask(&meter, err);
+	shd_meter meter;
+	shd_meter_init(&meter, options->progress, b->piece_count);
+	int rc = shd_meter_ask(&meter, err);
 	for (uint32_t i = 0; i < b->piece_count && rc == SHERD_OK; i++) {
 		rc = open_piece(b, &b->pieces[i], store, key, options->limits, err);
 		if (rc == SHERD_OK)
-			rc = sherd_meter_add(&meter, 1, err);
+			rc = shd_meter_add(&meter, 1, err);
 	}
-	sherd_meter_done(&meter);
+	shd_meter_done(&meter);
 	return rc;
 }
 
 /* Takes the tensors of all files: each must stand in the index under its file. */
-static int take_tensors(index_bundle *b, const sherd_map *entries, sherd_tensor *tensors, place *places,
-                        sherd_error *err)
+static int take_tensors(index_bundle *b, const shd_map *entries, sherd_tensor *tensors, place *places, sherd_error *err)
 {
 	size_t n = 0;
 	for (uint32_t i = 0; i < b->piece_count; i++) {
 		const piece *p = &b->pieces[i];
 		for (size_t k = 0; k < p->head.count; k++, n++) {
-			const sherd_safetensors_entry *e = &p->head.entries[k];
-			size_t at = sherd_map_find(entries, sherd_str_of(e->tensor.name));
-			if (at == SHERD_MAP_NONE || b->index.entries[at].file != p->file)
-				return sherd_in_reader(
-					err,
-					sherd_fail(err, SHERD_ECORRUPT, "bad-index",
-				                   "%.128s is in this file, but not in the index under it",
-				                   e->tensor.name),
-					p->reader);
+			const shd_safetensors_entry *e = &p->head.entries[k];
+			size_t at = shd_map_find(entries, shd_str_of(e->tensor.name));
+			if (at == SHD_MAP_NONE || b->index.entries[at].file != p->file)
+				return shd_in_reader(err,
+				                     shd_fail(err, SHERD_ECORRUPT, "bad-index",
+				                              "%.128s is in this file, but not in the index under it",
+				                              e->tensor.name),
+				                     p->reader);
 			tensors[n] = e->tensor;
 			places[n] = (place){.piece = i, .offset = e->offset};
 		}
@@ -153,65 +150,65 @@ static int take_tensors(index_bundle *b, const sherd_map *entries, sherd_tensor 
 static int check_all_found(const index_bundle *b, sherd_error *err)
 {
 	for (size_t i = 0; i < b->index.count; i++) {
-		const sherd_safetensors_index_entry *e = &b->index.entries[i];
+		const shd_safetensors_index_entry *e = &b->index.entries[i];
 		if (sherd_bundle_find(&b->base, e->name) == SHERD_NO_TENSOR)
-			return sherd_fail(err, SHERD_ECORRUPT, "bad-index", "%.80s is not in %.80s, as the index says",
-			                  e->name, b->index.files[e->file]);
+			return shd_fail(err, SHERD_ECORRUPT, "bad-index", "%.80s is not in %.80s, as the index says",
+			                e->name, b->index.files[e->file]);
 	}
 	return SHERD_OK;
 }
 
 static int join(index_bundle *b, sherd_error *err)
 {
-	__attribute__((cleanup(sherd_map_done))) sherd_map entries = {0};
+	__attribute__((cleanup(shd_map_done))) shd_map entries = {0};
 	size_t count = 0;
 	for (size_t i = 0; i < b->index.count; i++) {
 		bool ok;
-		(void)sherd_map_add(&entries, sherd_str_of(b->index.entries[i].name), i, &ok);
+		(void)shd_map_add(&entries, shd_str_of(b->index.entries[i].name), i, &ok);
 		if (!ok)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 	}
 	for (uint32_t i = 0; i < b->piece_count; i++)
 		count += b->pieces[i].head.count;
-	sherd_tensor *tensors = sherd_arena_alloc(&b->base.arena, count, sizeof(*tensors));
-	place *places = sherd_arena_alloc(&b->base.arena, count, sizeof(*places));
+	sherd_tensor *tensors = shd_arena_alloc(&b->base.arena, count, sizeof(*tensors));
+	place *places = shd_arena_alloc(&b->base.arena, count, sizeof(*places));
 	if (!tensors || !places)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	TRY(take_tensors(b, &entries, tensors, places, err));
 	b->base.count = count;
 	b->base.tensors = tensors;
 	b->places = places;
-	TRY(sherd_bundle_finish(&b->base, err));
+	TRY(shd_bundle_finish(&b->base, err));
 	return check_all_found(b, err);
 }
 
-static int add_pairs(sherd_map *seen, const sherd_pair *pairs, size_t count, sherd_buf *out, sherd_error *err)
+static int add_pairs(shd_map *seen, const sherd_pair *pairs, size_t count, shd_buf *out, sherd_error *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		bool ok;
-		size_t known = sherd_map_add(seen, sherd_str_of(pairs[i].key), i, &ok);
+		size_t known = shd_map_add(seen, shd_str_of(pairs[i].key), i, &ok);
 		if (!ok)
-			return sherd_fail_nomem(err);
-		if (known == SHERD_MAP_NONE)
-			sherd_buf_append(out, &pairs[i], sizeof(pairs[i]));
+			return shd_fail_nomem(err);
+		if (known == SHD_MAP_NONE)
+			shd_buf_append(out, &pairs[i], sizeof(pairs[i]));
 	}
 	return SHERD_OK;
 }
 
-static int keep_pairs(index_bundle *b, const sherd_buf *all, const sherd_pair **out, size_t *count, sherd_error *err)
+static int keep_pairs(index_bundle *b, const shd_buf *all, const sherd_pair **out, size_t *count, sherd_error *err)
 {
-	TRY(sherd_buf_check(all, err));
-	*out = sherd_arena_copy(&b->base.arena, all->data, all->len);
+	TRY(shd_buf_check(all, err));
+	*out = shd_arena_copy(&b->base.arena, all->data, all->len);
 	*count = all->len / sizeof(sherd_pair);
-	return *out ? SHERD_OK : sherd_fail_nomem(err);
+	return *out ? SHERD_OK : shd_fail_nomem(err);
 }
 
 /* The pairs of the index, if they are wanted, then those of the files; of a key that comes again the first value
  * counts. */
 static int join_pairs(index_bundle *b, bool index, const sherd_pair **out, size_t *count, sherd_error *err)
 {
-	__attribute__((cleanup(sherd_map_done))) sherd_map seen = {0};
-	SHERD_AUTO_BUF all = {0};
+	__attribute__((cleanup(shd_map_done))) shd_map seen = {0};
+	SHD_AUTO_BUF all = {0};
 	if (index)
 		TRY(add_pairs(&seen, b->index.pairs, b->index.pair_count, &all, err));
 	for (uint32_t i = 0; i < b->piece_count; i++)
@@ -219,15 +216,15 @@ static int join_pairs(index_bundle *b, bool index, const sherd_pair **out, size_
 	return keep_pairs(b, &all, out, count, err);
 }
 
-static int open_set(sherd_bundle **out, sherd_store *store, const char *key, const sherd_head *head,
+static int open_set(sherd_bundle **out, sherd_store *store, const char *key, const shd_head *head,
                     const sherd_bundle_options *options, sherd_error *err)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) base = NULL;
-	TRY(sherd_bundle_new(&base, sizeof(index_bundle), &ops, SHERD_FORMAT_SAFETENSORS_INDEX, err));
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) base = NULL;
+	TRY(shd_bundle_new(&base, sizeof(index_bundle), &ops, SHERD_FORMAT_SAFETENSORS_INDEX, err));
 	index_bundle *b = (index_bundle *)base;
 	TRY(decode(b, head, key, options->limits, err));
 	TRY(open_pieces(b, store, key, options, err));
-	TRY(sherd_in_object(err, join(b, err), key));
+	TRY(shd_in_object(err, join(b, err), key));
 	TRY(join_pairs(b, true, &base->pairs, &base->pair_count, err));
 	TRY(join_pairs(b, false, &b->apart.pairs, &b->apart.pair_count, err));
 	b->apart.values = b->index.values;
@@ -237,7 +234,7 @@ static int open_set(sherd_bundle **out, sherd_store *store, const char *key, con
 	return SHERD_OK;
 }
 
-int sherd_bundle_name_index(sherd_store *store, const char *key, sherd_buf *out, sherd_error *err)
+int shd_bundle_name_index(sherd_store *store, const char *key, shd_buf *out, sherd_error *err)
 {
 	sherd_stat stat;
 	sherd_error failure;
@@ -247,83 +244,83 @@ int sherd_bundle_name_index(sherd_store *store, const char *key, sherd_buf *out,
 			*err = failure;
 		return rc;
 	}
-	sherd_buf_str(out, key);
-	sherd_buf_str(out, rc == SHERD_ENOTFOUND ? SHERD_SAFETENSORS_INDEX_SUFFIX : "");
-	sherd_buf_u8(out, 0);
-	return sherd_buf_check(out, err);
+	shd_buf_str(out, key);
+	shd_buf_str(out, rc == SHERD_ENOTFOUND ? SHD_SAFETENSORS_INDEX_SUFFIX : "");
+	shd_buf_u8(out, 0);
+	return shd_buf_check(out, err);
 }
 
 /* By the index itself, or by the base that it is named by. */
-static int open_index(sherd_bundle **out, sherd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
+static int open_index(sherd_bundle **out, shd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
 {
-	SHERD_AUTO_BUF index = {0};
+	SHD_AUTO_BUF index = {0};
 	bool again = true;
 	int rc = SHERD_OK;
-	sherd_buf_printf(&index, "%s%s", e->key, e->is_object ? "" : SHERD_SAFETENSORS_INDEX_SUFFIX);
-	sherd_buf_u8(&index, 0);
-	TRY(sherd_buf_check(&index, err));
+	shd_buf_printf(&index, "%s%s", e->key, e->is_object ? "" : SHD_SAFETENSORS_INDEX_SUFFIX);
+	shd_buf_u8(&index, 0);
+	TRY(shd_buf_check(&index, err));
 	const char *name = (const char *)index.data;
 	for (int tries = 0; again && tries < MOST_TRIES; tries++) {
-		sherd_head head;
-		TRY(sherd_evidence_take_head(e, name, options->limits, &head, err));
+		shd_head head;
+		TRY(shd_evidence_take_head(e, name, options->limits, &head, err));
 		rc = open_set(out, e->store, name, &head, options, err);
 		/* What the index named may have gone because another took its place. */
-		again = (rc == SHERD_EINCOMPLETE || rc == SHERD_ECORRUPT) && sherd_head_changed(&head, e->store, name);
+		again = (rc == SHERD_EINCOMPLETE || rc == SHERD_ECORRUPT) && shd_head_changed(&head, e->store, name);
 		free(head.text);
 	}
-	return sherd_in_object(err, rc, name);
+	return shd_in_object(err, rc, name);
 }
 
-static int probe_set(sherd_evidence *e, sherd_error *err)
+static int probe_set(shd_evidence *e, sherd_error *err)
 {
-	return sherd_evidence_beside(e, SHERD_SAFETENSORS_INDEX_SUFFIX, err);
+	return shd_evidence_beside(e, SHD_SAFETENSORS_INDEX_SUFFIX, err);
 }
 
-static bool is_damaged(const sherd_evidence *e)
+static bool is_damaged(const shd_evidence *e)
 {
-	return sherd_evidence_is_json(e) && sherd_str_ends(sherd_str_of(e->key), SHERD_SAFETENSORS_INDEX_SUFFIX);
+	return shd_evidence_is_json(e) && shd_str_ends(shd_str_of(e->key), SHD_SAFETENSORS_INDEX_SUFFIX);
 }
 
-const sherd_format_entry sherd_format_safetensors_index = {
+const shd_format_entry shd_format_safetensors_index = {
 	.info = {.id = SHERD_FORMAT_SAFETENSORS_INDEX,
                  .kind = SHERD_KIND_TENSORS,
                  .name = "safetensors-index",
                  .short_name = "index",
                  .noun = "a set of safetensors files",
-                 .endings = {{SHERD_SAFETENSORS_INDEX_SUFFIX, SHERD_ENDING_HEAD}},
+                 .endings = {{SHD_SAFETENSORS_INDEX_SUFFIX, SHERD_ENDING_HEAD}},
                  .written = true,
                  .holds = SHERD_HOLDS_PAIRS | SHERD_HOLDS_MANY | SHERD_HOLDS_EMPTY_NAMES,
                  .takes = SHERD_TAKES_SHARDS | SHERD_TAKES_REPLACE,
-                 .dtypes = SHERD_SAFETENSORS_DTYPES,
+                 .dtypes = SHD_SAFETENSORS_DTYPES,
                  .most_dims = SHERD_MAX_DIMS},
 	.keys = {"weight_map"},
 	.is_damaged = is_damaged,
 	.probe_set = probe_set,
 	.open = open_index,
-	.verify = sherd_index_verify,
-	.write = sherd_write_safetensors_index,
+	.verify = shd_index_verify,
+	.write = shd_write_safetensors_index,
 };
 
-static int probe_around(sherd_evidence *e, sherd_error *err)
+static int probe_around(shd_evidence *e, sherd_error *err)
 {
-	sherd_folder files;
-	TRY(sherd_folder_open_suffix(&files, e->store, e->key, SHERD_SAFETENSORS_INDEX_SUFFIX, err));
+	shd_folder files;
+	TRY(shd_folder_open_suffix(&files, e->store, e->key, SHD_SAFETENSORS_INDEX_SUFFIX, err));
 	bool found = files.count > 0;
-	sherd_folder_done(&files);
+	shd_folder_done(&files);
 	return found;
 }
 
-static int refuse_around(const sherd_evidence *e, sherd_error *err)
+static int refuse_around(const shd_evidence *e, sherd_error *err)
 {
-	sherd_folder files;
-	TRY(sherd_folder_open_suffix(&files, e->store, e->key, SHERD_SAFETENSORS_INDEX_SUFFIX, err));
-	int rc = sherd_fail(err, SHERD_ENOTFOUND, "is-folder", "this is a folder: name the index in it, %.128s%s",
-	                    files.count ? files.list[0].name : "", files.count > 1 ? ", or another" : "");
-	sherd_folder_done(&files);
+	shd_folder files;
+	TRY(shd_folder_open_suffix(&files, e->store, e->key, SHD_SAFETENSORS_INDEX_SUFFIX, err));
+	int rc = shd_fail(err, SHERD_ENOTFOUND, "is-folder", "this is a folder: name the index in it, %.128s%s",
+	                  files.count ? files.list[0].name : "", files.count > 1 ? ", or another" : "");
+	shd_folder_done(&files);
 	return rc;
 }
 
-const sherd_format_entry sherd_format_index_folder = {
+const shd_format_entry shd_format_index_folder = {
 	.info = {.noun = "a folder", .advice = "name the index of safetensors files in it"},
 	.probe_set = probe_around,
 	.refusal = SHERD_ENOTFOUND,

@@ -12,12 +12,12 @@
 typedef struct spread {
 	uint32_t *file_of; /* by tensor */
 	uint32_t files;
-	sherd_conversion_object *objects;
+	shd_conversion_object *objects;
 } spread;
 
 /* The head for these tensors, and the order in which their data follows. What only an index said stays in the index,
  * when there will be one. */
-static int prepare(sherd_conversion *c, sherd_conversion_object *o, const size_t *members, size_t count, bool part,
+static int prepare(shd_conversion *c, shd_conversion_object *o, const size_t *members, size_t count, bool part,
                    sherd_error *err)
 {
 	const sherd_pair *pairs;
@@ -26,13 +26,13 @@ static int prepare(sherd_conversion *c, sherd_conversion_object *o, const size_t
 		pairs = c->from->index->pairs;
 		pair_count = c->from->index->pair_count;
 	}
-	sherd_tensor *tensors = sherd_arena_alloc(&c->arena, count + 1, sizeof(*tensors));
-	size_t *order = sherd_arena_alloc(&c->arena, count + 1, sizeof(*order));
+	sherd_tensor *tensors = shd_arena_alloc(&c->arena, count + 1, sizeof(*tensors));
+	size_t *order = shd_arena_alloc(&c->arena, count + 1, sizeof(*order));
 	if (!tensors || !order)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
 		tensors[i] = *sherd_bundle_tensor(c->from, members[i]);
-	TRY(sherd_safetensors_encode(tensors, count, pairs, pair_count, &o->head, order, err));
+	TRY(shd_safetensors_encode(tensors, count, pairs, pair_count, &o->head, order, err));
 	for (size_t i = 0; i < count; i++)
 		order[i] = members[order[i]];
 	o->tensors = order;
@@ -40,41 +40,41 @@ static int prepare(sherd_conversion *c, sherd_conversion_object *o, const size_t
 	return SHERD_OK;
 }
 
-int sherd_write_safetensors(sherd_conversion *c, sherd_error *err)
+int shd_write_safetensors(shd_conversion *c, sherd_error *err)
 {
 	size_t count = sherd_bundle_count(c->from);
-	sherd_conversion_object object = {.key = c->key};
-	size_t *members = sherd_arena_alloc(&c->arena, count + 1, sizeof(*members));
+	shd_conversion_object object = {.key = c->key};
+	size_t *members = shd_arena_alloc(&c->arena, count + 1, sizeof(*members));
 	if (!members)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
 		members[i] = i;
 	int rc = prepare(c, &object, members, count, false, err);
 	if (rc == SHERD_OK)
-		rc = sherd_conversion_write_one(c, &object, err);
-	sherd_buf_done(&object.head);
+		rc = shd_conversion_write_one(c, &object, err);
+	shd_buf_done(&object.head);
 	return rc;
 }
 
 /* Keeps a text that was put together in a buffer, and empties the buffer. */
-static int keep(sherd_conversion *c, sherd_buf *text, const char **out, sherd_error *err)
+static int keep(shd_conversion *c, shd_buf *text, const char **out, sherd_error *err)
 {
-	int rc = sherd_buf_check(text, err);
-	*out = rc == SHERD_OK ? sherd_arena_str(&c->arena, (sherd_str){(const char *)text->data, text->len}) : NULL;
-	sherd_buf_done(text);
-	return *out || rc < 0 ? rc : sherd_fail_nomem(err);
+	int rc = shd_buf_check(text, err);
+	*out = rc == SHERD_OK ? shd_arena_str(&c->arena, (shd_str){(const char *)text->data, text->len}) : NULL;
+	shd_buf_done(text);
+	return *out || rc < 0 ? rc : shd_fail_nomem(err);
 }
 
 /* Whole tensors by size. There are never more files than tensors, so that each file is named by the index. */
-static int plan(sherd_conversion *c, spread *s, sherd_error *err)
+static int plan(shd_conversion *c, spread *s, sherd_error *err)
 {
 	size_t count = sherd_bundle_count(c->from);
-	uint64_t *bytes = sherd_arena_alloc(&c->arena, count + 1, sizeof(*bytes));
-	s->file_of = sherd_arena_alloc(&c->arena, count + 1, sizeof(*s->file_of));
+	uint64_t *bytes = shd_arena_alloc(&c->arena, count + 1, sizeof(*bytes));
+	s->file_of = shd_arena_alloc(&c->arena, count + 1, sizeof(*s->file_of));
 	s->files = c->shards < count ? c->shards : count ? (uint32_t)count : 1;
-	s->objects = sherd_arena_alloc(&c->arena, s->files, sizeof(*s->objects));
+	s->objects = shd_arena_alloc(&c->arena, s->files, sizeof(*s->objects));
 	if (!bytes || !s->file_of || !s->objects)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	memset(s->objects, 0, s->files * sizeof(*s->objects));
 	/* An empty tensor counts one byte: else all of them would go where the plan begins, and files stay empty. */
 	for (size_t i = 0; i < count; i++) {
@@ -84,13 +84,13 @@ static int plan(sherd_conversion *c, spread *s, sherd_error *err)
 	return sherd_plan_whole(bytes, count, s->files, s->file_of, err);
 }
 
-static int prepare_files(sherd_conversion *c, spread *s, sherd_error *err)
+static int prepare_files(shd_conversion *c, spread *s, sherd_error *err)
 {
 	size_t count = sherd_bundle_count(c->from);
-	size_t *members = sherd_arena_alloc(&c->arena, count + 1, sizeof(*members));
-	size_t *first = sherd_arena_alloc(&c->arena, (size_t)s->files + 1, sizeof(*first));
+	size_t *members = shd_arena_alloc(&c->arena, count + 1, sizeof(*members));
+	size_t *first = shd_arena_alloc(&c->arena, (size_t)s->files + 1, sizeof(*first));
 	if (!members || !first)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	memset(first, 0, ((size_t)s->files + 1) * sizeof(*first));
 	for (size_t i = 0; i < count; i++)
 		first[s->file_of[i] + 1]++;
@@ -107,31 +107,31 @@ static int prepare_files(sherd_conversion *c, spread *s, sherd_error *err)
 }
 
 /* As others name their files; of a set that replaces another with the attempt in it, since nobody reads by the name. */
-static int name_files(sherd_conversion *c, sherd_conversion_set *set, const char *attempt, sherd_error *err)
+static int name_files(shd_conversion *c, shd_conversion_set *set, const char *attempt, sherd_error *err)
 {
 	for (size_t i = 0; i < set->count; i++) {
-		sherd_buf key = {0};
-		sherd_buf_printf(&key, "%s%s%s-%05zu-of-%05zu.safetensors", c->key, attempt ? "-" : "",
-		                 attempt ? attempt : "", i + 1, set->count);
+		shd_buf key = {0};
+		shd_buf_printf(&key, "%s%s%s-%05zu-of-%05zu.safetensors", c->key, attempt ? "-" : "",
+		               attempt ? attempt : "", i + 1, set->count);
 		TRY(keep(c, &key, &set->objects[i].key, err));
 	}
 	return SHERD_OK;
 }
 
-static int encode_index(sherd_conversion *c, const sherd_conversion_set *set, sherd_buf *out, sherd_error *err)
+static int encode_index(shd_conversion *c, const shd_conversion_set *set, shd_buf *out, sherd_error *err)
 {
 	const spread *s = set->arg;
 	size_t count = sherd_bundle_count(c->from);
-	sherd_safetensors_index index = {.count = count, .file_count = s->files, .has_total_size = true};
-	sherd_safetensors_index_entry *entries = sherd_arena_alloc(&c->arena, count + 1, sizeof(*entries));
-	const char **files = sherd_arena_alloc(&c->arena, s->files, sizeof(*files));
+	shd_safetensors_index index = {.count = count, .file_count = s->files, .has_total_size = true};
+	shd_safetensors_index_entry *entries = shd_arena_alloc(&c->arena, count + 1, sizeof(*entries));
+	const char **files = shd_arena_alloc(&c->arena, s->files, sizeof(*files));
 	if (!entries || !files)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (uint32_t f = 0; f < s->files; f++)
-		files[f] = sherd_str_leaf(s->objects[f].key);
+		files[f] = shd_str_leaf(s->objects[f].key);
 	for (size_t i = 0; i < count; i++) {
 		const sherd_tensor *t = sherd_bundle_tensor(c->from, i);
-		entries[i] = (sherd_safetensors_index_entry){.name = t->name, .file = s->file_of[i]};
+		entries[i] = (shd_safetensors_index_entry){.name = t->name, .file = s->file_of[i]};
 		index.total_size += t->bytes;
 	}
 	index.entries = entries;
@@ -142,21 +142,21 @@ static int encode_index(sherd_conversion *c, const sherd_conversion_set *set, sh
 	} else {
 		index.pair_count = sherd_bundle_pairs(c->from, &index.pairs);
 	}
-	return sherd_safetensors_index_encode(&index, out, err);
+	return shd_safetensors_index_encode(&index, out, err);
 }
 
-static int decode_index(sherd_conversion *c, const sherd_conversion_set *set, const char *text, size_t len,
+static int decode_index(shd_conversion *c, const shd_conversion_set *set, const char *text, size_t len,
                         const char *const **keys, size_t *count, sherd_error *err)
 {
-	sherd_safetensors_index index;
-	TRY(sherd_safetensors_index_decode(text, len, NULL, &c->arena, &index, err));
-	const char **all = sherd_arena_alloc(&c->arena, (size_t)index.file_count + 1, sizeof(*all));
+	shd_safetensors_index index;
+	TRY(shd_safetensors_index_decode(text, len, NULL, &c->arena, &index, err));
+	const char **all = shd_arena_alloc(&c->arena, (size_t)index.file_count + 1, sizeof(*all));
 	if (!all)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (uint32_t i = 0; i < index.file_count; i++) {
-		sherd_buf key = {0};
-		sherd_buf_append(&key, set->head, (size_t)(sherd_str_leaf(set->head) - set->head));
-		sherd_buf_str(&key, index.files[i]);
+		shd_buf key = {0};
+		shd_buf_append(&key, set->head, (size_t)(shd_str_leaf(set->head) - set->head));
+		shd_buf_str(&key, index.files[i]);
 		TRY(keep(c, &key, &all[i], err));
 	}
 	*keys = all;
@@ -164,18 +164,18 @@ static int decode_index(sherd_conversion *c, const sherd_conversion_set *set, co
 	return SHERD_OK;
 }
 
-static const sherd_conversion_set_ops index_ops = {
+static const shd_conversion_set_ops index_ops = {
 	.name = name_files, .encode = encode_index, .decode = decode_index, .suffix = ".safetensors", .beside = true};
 
-int sherd_write_safetensors_index(sherd_conversion *c, sherd_error *err)
+int shd_write_safetensors_index(shd_conversion *c, sherd_error *err)
 {
 	spread s = {0};
-	sherd_conversion_set set = {.ops = &index_ops, .arg = &s};
-	sherd_buf head = {0}, claim = {0}, prefix = {0};
+	shd_conversion_set set = {.ops = &index_ops, .arg = &s};
+	shd_buf head = {0}, claim = {0}, prefix = {0};
 	TRY(plan(c, &s, err));
-	sherd_buf_printf(&head, "%s" SHERD_SAFETENSORS_INDEX_SUFFIX, c->key);
-	sherd_buf_printf(&claim, "%s" SHERD_SAFETENSORS_CLAIM_SUFFIX, c->key);
-	sherd_buf_printf(&prefix, "%s-", c->key);
+	shd_buf_printf(&head, "%s" SHD_SAFETENSORS_INDEX_SUFFIX, c->key);
+	shd_buf_printf(&claim, "%s" SHD_SAFETENSORS_CLAIM_SUFFIX, c->key);
+	shd_buf_printf(&prefix, "%s-", c->key);
 	int rc = keep(c, &head, &set.head, err);
 	if (rc == SHERD_OK)
 		rc = keep(c, &claim, &set.claim, err);
@@ -186,8 +186,8 @@ int sherd_write_safetensors_index(sherd_conversion *c, sherd_error *err)
 	set.objects = s.objects;
 	set.count = s.files;
 	if (rc == SHERD_OK)
-		rc = sherd_conversion_set_write(c, &set, err);
+		rc = shd_conversion_set_write(c, &set, err);
 	for (uint32_t f = 0; f < s.files; f++)
-		sherd_buf_done(&s.objects[f].head);
+		shd_buf_done(&s.objects[f].head);
 	return rc;
 }

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(void, free)
 
 /* A tensor of the selection: a run of bytes of a tensor of the bundle it was taken from. */
 typedef struct source {
@@ -33,21 +33,21 @@ static int map(const sherd_bundle *bundle, size_t index, const void **out, sherd
 	return SHERD_OK;
 }
 
-static int prepare(const sherd_bundle *bundle, const size_t *tensors, size_t count, sherd_pool *pool,
-                   sherd_meter *meter, sherd_error *err)
+static int prepare(const sherd_bundle *bundle, const size_t *tensors, size_t count, sherd_pool *pool, shd_meter *meter,
+                   sherd_error *err)
 {
 	const select_bundle *s = (const select_bundle *)bundle;
-	SHERD_AUTO(void, free) memory = calloc(count + 1, sizeof(*tensors));
+	SHD_AUTO(void, free) memory = calloc(count + 1, sizeof(*tensors));
 	size_t *theirs = memory;
 	if (!theirs)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
 		theirs[i] = s->sources[tensors[i]].index;
 	return s->from->ops->prepare ? s->from->ops->prepare(s->from, theirs, count, pool, meter, err) : SHERD_OK;
 }
 
 /* The whole tensor, of a cut too: all ranks then have a part of it, or none. */
-static int check(const sherd_bundle *bundle, size_t index, sherd_meter *meter, bool *whole, sherd_error *damage,
+static int check(const sherd_bundle *bundle, size_t index, shd_meter *meter, bool *whole, sherd_error *damage,
                  sherd_error *err)
 {
 	const select_bundle *s = (const select_bundle *)bundle;
@@ -57,7 +57,7 @@ static int check(const sherd_bundle *bundle, size_t index, sherd_meter *meter, b
 	return s->from->ops->check(s->from, s->sources[index].index, meter, whole, damage, err);
 }
 
-static const sherd_bundle_ops ops = {.read = read_part, .map = map, .prepare = prepare, .check = check};
+static const shd_bundle_ops ops = {.read = read_part, .map = map, .prepare = prepare, .check = check};
 
 /* Marks the tensors whose names are asked for. */
 static int mark_names(const sherd_bundle *from, const sherd_bundle_selection *want, bool *taken, sherd_error *err)
@@ -67,8 +67,7 @@ static int mark_names(const sherd_bundle *from, const sherd_bundle_selection *wa
 	for (size_t i = 0; want->names && i < want->name_count; i++) {
 		size_t index = sherd_bundle_find(from, want->names[i]);
 		if (index == SHERD_NO_TENSOR)
-			return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no tensor is named %.128s",
-			                  want->names[i]);
+			return shd_fail(err, SHERD_ENOTFOUND, "not-found", "no tensor is named %.128s", want->names[i]);
 		taken[index] = true;
 	}
 	return SHERD_OK;
@@ -77,12 +76,12 @@ static int mark_names(const sherd_bundle *from, const sherd_bundle_selection *wa
 /* Of the marked tensors, leaves those marked that the size plan gives the rank. */
 static int keep_planned(const sherd_bundle *from, uint32_t rank, uint32_t world, bool *taken, sherd_error *err)
 {
-	SHERD_AUTO(void, free) sizes_memory = calloc(from->count ? from->count : 1, sizeof(uint64_t));
-	SHERD_AUTO(void, free) ranks_memory = calloc(from->count ? from->count : 1, sizeof(uint32_t));
+	SHD_AUTO(void, free) sizes_memory = calloc(from->count ? from->count : 1, sizeof(uint64_t));
+	SHD_AUTO(void, free) ranks_memory = calloc(from->count ? from->count : 1, sizeof(uint32_t));
 	uint64_t *sizes = sizes_memory;
 	uint32_t *ranks = ranks_memory;
 	if (!sizes || !ranks)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	size_t n = 0;
 	for (size_t i = 0; i < from->count; i++)
 		if (taken[i])
@@ -96,16 +95,16 @@ static int keep_planned(const sherd_bundle *from, uint32_t rank, uint32_t world,
 }
 
 /* Cuts a tensor down to the rank's rows of its first dimension. */
-static int cut(sherd_arena *arena, sherd_tensor *t, source *s, uint32_t rank, uint32_t world, sherd_error *err)
+static int cut(shd_arena *arena, sherd_tensor *t, source *s, uint32_t rank, uint32_t world, sherd_error *err)
 {
 	if (!t->ndim || t->dtype == SHERD_UTF8)
 		return SHERD_OK;
 	uint64_t rows = t->shape[0];
 	uint64_t begin = (uint64_t)((unsigned __int128)rows * rank / world);
 	uint64_t end = (uint64_t)((unsigned __int128)rows * ((uint64_t)rank + 1) / world);
-	uint64_t *shape = sherd_arena_copy(arena, t->shape, t->ndim * sizeof(*shape));
+	uint64_t *shape = shd_arena_copy(arena, t->shape, t->ndim * sizeof(*shape));
 	if (!shape)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	uint64_t row_bytes = rows ? t->bytes / rows : 0;
 	shape[0] = end - begin;
 	t->shape = shape;
@@ -120,10 +119,10 @@ static int take_marked(select_bundle *s, const bool *taken, const sherd_bundle_s
 	size_t n = 0;
 	for (size_t i = 0; i < s->from->count; i++)
 		n += taken[i];
-	sherd_tensor *tensors = sherd_arena_alloc(&b->arena, n, sizeof(*tensors));
-	source *sources = sherd_arena_alloc(&b->arena, n, sizeof(*sources));
+	sherd_tensor *tensors = shd_arena_alloc(&b->arena, n, sizeof(*tensors));
+	source *sources = shd_arena_alloc(&b->arena, n, sizeof(*sources));
 	if (!tensors || !sources)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	n = 0;
 	for (size_t i = 0; i < s->from->count; i++) {
 		if (!taken[i])
@@ -140,7 +139,7 @@ static int take_marked(select_bundle *s, const bool *taken, const sherd_bundle_s
 	b->pairs = s->from->pairs;
 	b->about = s->from->about;
 	s->sources = sources;
-	return sherd_bundle_finish(b, err);
+	return shd_bundle_finish(b, err);
 }
 
 int sherd_bundle_select(sherd_bundle **out, const sherd_bundle *from, const sherd_bundle_selection *selection,
@@ -149,15 +148,15 @@ int sherd_bundle_select(sherd_bundle **out, const sherd_bundle *from, const sher
 	static const sherd_bundle_selection everything;
 	const sherd_bundle_selection *want = selection ? selection : &everything;
 	if (want->rank && want->rank >= want->world)
-		return sherd_fail(err, SHERD_EINVAL, "bad-rank", "rank %u of %u", want->rank, want->world);
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-	TRY(sherd_bundle_new(&b, sizeof(select_bundle), &ops, from->format, err));
+		return shd_fail(err, SHERD_EINVAL, "bad-rank", "rank %u of %u", want->rank, want->world);
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	TRY(shd_bundle_new(&b, sizeof(select_bundle), &ops, from->format, err));
 	select_bundle *s = (select_bundle *)b;
 	s->from = from;
-	SHERD_AUTO(void, free) taken_memory = calloc(from->count ? from->count : 1, sizeof(bool));
+	SHD_AUTO(void, free) taken_memory = calloc(from->count ? from->count : 1, sizeof(bool));
 	bool *taken = taken_memory;
 	if (!taken)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	TRY(mark_names(from, want, taken, err));
 	if (want->world > 1 && !want->cut)
 		TRY(keep_planned(from, want->rank, want->world, taken, err));

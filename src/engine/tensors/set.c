@@ -10,20 +10,20 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
 
 enum { MOST_TRIES = 8 };
 
 /* What stood under the head's name when the writing began. */
 typedef struct former {
 	bool there;
-	sherd_head head;          /* without its text */
+	shd_head head;            /* without its text */
 	const char *const *parts; /* that it names; none when it cannot be read */
 	size_t count;
 } former;
 
 /* None when the head cannot be read. */
-static int take_parts(sherd_conversion *c, const sherd_conversion_set *s, former *f, sherd_error *err)
+static int take_parts(shd_conversion *c, const shd_conversion_set *s, former *f, sherd_error *err)
 {
 	sherd_error unread;
 	int rc = s->ops->decode(c, s, f->head.text, f->head.len, &f->parts, &f->count, &unread);
@@ -32,21 +32,21 @@ static int take_parts(sherd_conversion *c, const sherd_conversion_set *s, former
 	return rc == SHERD_ENOMEM ? rc : SHERD_OK;
 }
 
-static int look(sherd_conversion *c, const sherd_conversion_set *s, former *out, sherd_error *err)
+static int look(shd_conversion *c, const shd_conversion_set *s, former *out, sherd_error *err)
 {
 	sherd_error failure;
 	former f = {0};
-	int rc = sherd_head_read(&f.head, c->store, s->head, NULL, &failure);
+	int rc = shd_head_read(&f.head, c->store, s->head, NULL, &failure);
 	if (rc == SHERD_OK) {
 		f.there = true;
 		rc = c->replace ? take_parts(c, s, &f, &failure)
-		                : sherd_fail(&failure, SHERD_EEXIST, "exists", "it exists and may not be replaced");
+		                : shd_fail(&failure, SHERD_EEXIST, "exists", "it exists and may not be replaced");
 		free(TAKE(f.head.text));
 	}
 	if (rc == SHERD_ENOTFOUND && strcmp(failure.reason, "is-folder") == 0)
-		rc = sherd_fail(&failure, SHERD_EEXIST, "is-folder", "a folder is in its place");
+		rc = shd_fail(&failure, SHERD_EEXIST, "is-folder", "a folder is in its place");
 	if (rc < 0 && rc != SHERD_ENOTFOUND) {
-		rc = sherd_in_object(&failure, rc, s->head);
+		rc = shd_in_object(&failure, rc, s->head);
 		if (err)
 			*err = failure;
 		return rc;
@@ -55,17 +55,17 @@ static int look(sherd_conversion *c, const sherd_conversion_set *s, former *out,
 	return SHERD_OK;
 }
 
-static int make_attempt(char out[SHERD_ATTEMPT_TEXT], sherd_error *err)
+static int make_attempt(char out[SHD_ATTEMPT_TEXT], sherd_error *err)
 {
-	uint8_t raw[(SHERD_ATTEMPT_TEXT - 1) / 2];
+	uint8_t raw[(SHD_ATTEMPT_TEXT - 1) / 2];
 	if (getrandom(raw, sizeof(raw), 0) != (ssize_t)sizeof(raw))
-		return sherd_fail_os(err, errno, "cannot get random bytes");
-	sherd_hex(raw, sizeof(raw), out);
+		return shd_fail_os(err, errno, "cannot get random bytes");
+	shd_hex(raw, sizeof(raw), out);
 	return SHERD_OK;
 }
 
 /* 1 when there is an object of that key, 0 when not. */
-static int exists(const sherd_conversion *c, const char *key, sherd_error *err)
+static int exists(const shd_conversion *c, const char *key, sherd_error *err)
 {
 	sherd_stat stat;
 	sherd_error failure;
@@ -76,7 +76,7 @@ static int exists(const sherd_conversion *c, const char *key, sherd_error *err)
 }
 
 /* The first object whose name is taken; NULL: none. */
-static int find_taken(const sherd_conversion *c, const sherd_conversion_set *s, const char **out, sherd_error *err)
+static int find_taken(const shd_conversion *c, const shd_conversion_set *s, const char **out, sherd_error *err)
 {
 	*out = NULL;
 	for (size_t i = 0; i < s->count && !*out; i++) {
@@ -90,44 +90,44 @@ static int find_taken(const sherd_conversion *c, const sherd_conversion_set *s, 
 /* ---- the claim: endings, behind the prefix, of all that may have to be cleared */
 
 /* What follows the prefix in the name of an object that a set may have; NULL of any other. */
-static const char *ending_of(const sherd_conversion_set *s, const char *key)
+static const char *ending_of(const shd_conversion_set *s, const char *key)
 {
 	size_t skip = strlen(s->prefix);
-	sherd_str name = sherd_str_of(key);
+	shd_str name = shd_str_of(key);
 	if (name.len <= skip || strncmp(key, s->prefix, skip) != 0 || strchr(key + skip, '/') ||
-	    !sherd_str_ends(name, s->ops->suffix))
+	    !shd_str_ends(name, s->ops->suffix))
 		return NULL;
 	return key + skip;
 }
 
-static int put_endings(sherd_conversion *c, sherd_buf *out, const sherd_conversion_set *s, const former *old,
+static int put_endings(shd_conversion *c, shd_buf *out, const shd_conversion_set *s, const former *old,
                        sherd_error *err)
 {
-	sherd_set_claim claim = {0};
-	const char **endings = sherd_arena_alloc(&c->arena, s->count + old->count + 1, sizeof(*endings));
+	shd_set_claim claim = {0};
+	const char **endings = shd_arena_alloc(&c->arena, s->count + old->count + 1, sizeof(*endings));
 	if (!endings)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < s->count + old->count; i++) {
 		endings[claim.count] = ending_of(s, i < s->count ? s->objects[i].key : old->parts[i - s->count]);
 		claim.count += endings[claim.count] != NULL;
 	}
 	claim.endings = endings;
-	sherd_set_claim_encode(&claim, out);
-	return sherd_buf_check(out, err);
+	shd_set_claim_encode(&claim, out);
+	return shd_buf_check(out, err);
 }
 
 typedef struct clearing {
-	sherd_conversion *c;
-	const sherd_conversion_set *set;
+	shd_conversion *c;
+	const shd_conversion_set *set;
 } clearing;
 
 /* The keys that the head names now. All may be its own when it cannot be read. */
-static int read_named(const clearing *k, sherd_map *out, bool *unread, sherd_error *err)
+static int read_named(const clearing *k, shd_map *out, bool *unread, sherd_error *err)
 {
 	sherd_error failure;
 	bool ok = true;
 	former f = {0};
-	int rc = sherd_head_read(&f.head, k->c->store, k->set->head, NULL, &failure);
+	int rc = shd_head_read(&f.head, k->c->store, k->set->head, NULL, &failure);
 	*unread = rc < 0 && rc != SHERD_ENOTFOUND;
 	if (rc == SHERD_OK) {
 		rc = k->set->ops->decode(k->c, k->set, f.head.text, f.head.len, &f.parts, &f.count, &failure);
@@ -140,20 +140,20 @@ static int read_named(const clearing *k, sherd_map *out, bool *unread, sherd_err
 		return rc;
 	}
 	for (size_t i = 0; ok && i < f.count; i++)
-		(void)sherd_map_add(out, sherd_str_of(f.parts[i]), i, &ok);
-	return ok ? SHERD_OK : sherd_fail_nomem(err);
+		(void)shd_map_add(out, shd_str_of(f.parts[i]), i, &ok);
+	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
-static int clear_one(const clearing *k, const sherd_map *named, const char *ending, sherd_error *err)
+static int clear_one(const clearing *k, const shd_map *named, const char *ending, sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
-	sherd_buf_str(&key, k->set->prefix);
-	sherd_buf_str(&key, ending);
-	sherd_buf_u8(&key, 0);
-	TRY(sherd_buf_check(&key, err));
+	SHD_AUTO_BUF key = {0};
+	shd_buf_str(&key, k->set->prefix);
+	shd_buf_str(&key, ending);
+	shd_buf_u8(&key, 0);
+	TRY(shd_buf_check(&key, err));
 	/* Whoever wrote the claim. */
 	if (!ending_of(k->set, (const char *)key.data) ||
-	    sherd_map_find(named, (sherd_str){(char *)key.data, key.len - 1}) != SHERD_MAP_NONE)
+	    shd_map_find(named, (shd_str){(char *)key.data, key.len - 1}) != SHD_MAP_NONE)
 		return SHERD_OK;
 	int rc = sherd_store_remove(k->c->store, (const char *)key.data, err);
 	return rc == SHERD_EINVAL ? SHERD_OK : rc;
@@ -163,11 +163,11 @@ static int clear_one(const clearing *k, const sherd_map *named, const char *endi
 static int clear_dead(void *arg, const char *text, size_t len, sherd_error *err)
 {
 	const clearing *k = arg;
-	__attribute__((cleanup(sherd_map_done))) sherd_map named = {0};
-	sherd_set_claim claim = {0};
+	__attribute__((cleanup(shd_map_done))) shd_map named = {0};
+	shd_set_claim claim = {0};
 	sherd_error damage;
 	bool unread;
-	int rc = sherd_set_claim_decode(text, len, &k->c->arena, &claim, &damage);
+	int rc = shd_set_claim_decode(text, len, &k->c->arena, &claim, &damage);
 	if (rc == SHERD_ENOMEM || rc == SHERD_EVERSION) {
 		if (err)
 			*err = damage;
@@ -179,21 +179,19 @@ static int clear_dead(void *arg, const char *text, size_t len, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int claim_set(sherd_conversion *c, sherd_conversion_set *s, const former *old, sherd_claim *out,
-                     sherd_error *err)
+static int claim_set(shd_conversion *c, shd_conversion_set *s, const former *old, shd_claim *out, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	clearing k = {c, s};
 	TRY(put_endings(c, &text, s, old, err));
-	return sherd_claim_take(out, c->store, s->claim, (sherd_str){(const char *)text.data, text.len}, clear_dead, &k,
-	                        err);
+	return shd_claim_take(out, c->store, s->claim, (shd_str){(const char *)text.data, text.len}, clear_dead, &k,
+	                      err);
 }
 
 /* ---- the steps */
 
 /* 1 when ready, 0 when the plain names are taken by what belongs to no set, so that others must be used. */
-static int check_names(sherd_conversion *c, const sherd_conversion_set *s, const former *old, bool fresh,
-                       sherd_error *err)
+static int check_names(shd_conversion *c, const shd_conversion_set *s, const former *old, bool fresh, sherd_error *err)
 {
 	const char *taken;
 	if (old->there || fresh)
@@ -203,15 +201,15 @@ static int check_names(sherd_conversion *c, const sherd_conversion_set *s, const
 		return 1;
 	if (c->replace && s->ops->beside)
 		return 0;
-	int rc = c->replace ? sherd_fail(err, SHERD_EEXIST, "cannot-replace",
-	                                 "%.100s does not say to which set this belongs: remove it first",
-	                                 sherd_str_leaf(s->head))
-	                    : sherd_fail(err, SHERD_EEXIST, "exists", "it exists and may not be replaced");
-	return sherd_in_object(err, rc, taken);
+	int rc = c->replace ? shd_fail(err, SHERD_EEXIST, "cannot-replace",
+	                               "%.100s does not say to which set this belongs: remove it first",
+	                               shd_str_leaf(s->head))
+	                    : shd_fail(err, SHERD_EEXIST, "exists", "it exists and may not be replaced");
+	return shd_in_object(err, rc, taken);
 }
 
 /* 1 when the head is what it was when the writing began, 0 when not. */
-static int is_as_it_was(const sherd_conversion *c, const sherd_conversion_set *s, const former *old, sherd_error *err)
+static int is_as_it_was(const shd_conversion *c, const shd_conversion_set *s, const former *old, sherd_error *err)
 {
 	sherd_error failure;
 	sherd_stat now;
@@ -225,12 +223,11 @@ static int is_as_it_was(const sherd_conversion *c, const sherd_conversion_set *s
 
 /* Before the claim lists names, so that it never lists what another made: as check_names(), and 0 when another save is
  * going on, or has finished meanwhile. */
-static int check_unclaimed(sherd_conversion *c, sherd_conversion_set *s, const former *old, bool *fresh,
-                           sherd_error *err)
+static int check_unclaimed(shd_conversion *c, shd_conversion_set *s, const former *old, bool *fresh, sherd_error *err)
 {
 	clearing k = {c, s};
 	sherd_error failure;
-	TRY(sherd_claim_clear(c->store, s->claim, clear_dead, &k, err));
+	TRY(shd_claim_clear(c->store, s->claim, clear_dead, &k, err));
 	int ready = check_names(c, s, old, *fresh, &failure);
 	if (ready > 0)
 		return ready;
@@ -245,10 +242,9 @@ static int check_unclaimed(sherd_conversion *c, sherd_conversion_set *s, const f
 }
 
 /* Names and claims: 1 when that is done, 0 when it has to be tried again: the state changed, or with other names. */
-static int begin(sherd_conversion *c, sherd_conversion_set *s, former *old, bool *fresh, sherd_claim *claim,
-                 sherd_error *err)
+static int begin(shd_conversion *c, shd_conversion_set *s, former *old, bool *fresh, shd_claim *claim, sherd_error *err)
 {
-	char attempt[SHERD_ATTEMPT_TEXT];
+	char attempt[SHD_ATTEMPT_TEXT];
 	TRY(look(c, s, old, err));
 	TRY(make_attempt(attempt, err));
 	TRY(s->ops->name(c, s, old->there || *fresh ? attempt : NULL, err));
@@ -262,14 +258,14 @@ static int begin(sherd_conversion *c, sherd_conversion_set *s, former *old, bool
 		*fresh |= ready == 0;
 	}
 	if (ready <= 0)
-		sherd_claim_drop(claim);
+		shd_claim_drop(claim);
 	return ready;
 }
 
-static int commit_head(const sherd_conversion *c, const sherd_conversion_set *s, const former *old,
-                       const sherd_buf *text, sherd_error *err)
+static int commit_head(const shd_conversion *c, const shd_conversion_set *s, const former *old, const shd_buf *text,
+                       sherd_error *err)
 {
-	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	const sherd_write_options options = {.mode = old->there ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
 	                                     .if_identity = old->there ? old->head.identity : NULL,
 	                                     .size_hint = text->len};
@@ -279,10 +275,10 @@ static int commit_head(const sherd_conversion *c, const sherd_conversion_set *s,
 }
 
 /* After a commit that failed: can the head that is there be ours, so that the objects must stay? */
-static bool may_be_ours(const sherd_conversion *c, const sherd_conversion_set *s, const sherd_buf *ours)
+static bool may_be_ours(const shd_conversion *c, const shd_conversion_set *s, const shd_buf *ours)
 {
-	sherd_head now;
-	int rc = sherd_head_read(&now, c->store, s->head, NULL, NULL);
+	shd_head now;
+	int rc = shd_head_read(&now, c->store, s->head, NULL, NULL);
 	if (rc < 0)
 		return rc != SHERD_ENOTFOUND;
 	bool same = now.len == ours->len && memcmp(now.text, ours->data, now.len) == 0;
@@ -291,7 +287,7 @@ static bool may_be_ours(const sherd_conversion *c, const sherd_conversion_set *s
 }
 
 /* Removes the parts of the former set; none of them has a name of the new one's. False: some could not be. */
-static bool remove_former(const sherd_conversion *c, const sherd_conversion_set *s, const former *old)
+static bool remove_former(const shd_conversion *c, const shd_conversion_set *s, const former *old)
 {
 	bool all = true;
 	for (size_t i = 0; i < old->count; i++)
@@ -301,31 +297,31 @@ static bool remove_former(const sherd_conversion *c, const sherd_conversion_set 
 }
 
 /* *left: something is there that the next save has to clear. */
-static int write_all(sherd_conversion *c, sherd_conversion_set *s, const former *old, const sherd_claim *claim,
-                     bool *left, sherd_error *err)
+static int write_all(shd_conversion *c, shd_conversion_set *s, const former *old, const shd_claim *claim, bool *left,
+                     sherd_error *err)
 {
-	SHERD_AUTO_BUF head = {0};
+	SHD_AUTO_BUF head = {0};
 	bool begun = false;
 	c->like = s->head;
-	int rc = sherd_conversion_write(c, s->objects, s->count, err);
+	int rc = shd_conversion_write(c, s->objects, s->count, err);
 	if (rc == SHERD_OK)
 		rc = s->ops->encode(c, s, &head, err);
 	if (rc == SHERD_OK)
-		rc = sherd_claim_check(claim, err);
+		rc = shd_claim_check(claim, err);
 	if (rc == SHERD_OK) {
 		begun = true;
-		rc = sherd_in_object(err, commit_head(c, s, old, &head, err), s->head);
+		rc = shd_in_object(err, commit_head(c, s, old, &head, err), s->head);
 	}
 	if (rc == SHERD_OK)
 		*left = !remove_former(c, s, old);
 	else
-		*left = (begun && may_be_ours(c, s, &head)) || !sherd_conversion_undo(c, s->objects, s->count);
+		*left = (begun && may_be_ours(c, s, &head)) || !shd_conversion_undo(c, s->objects, s->count);
 	return rc;
 }
 
-int sherd_conversion_set_write(sherd_conversion *c, sherd_conversion_set *s, sherd_error *err)
+int shd_conversion_set_write(shd_conversion *c, shd_conversion_set *s, sherd_error *err)
 {
-	sherd_claim claim = {0};
+	shd_claim claim = {0};
 	former old = {0};
 	bool fresh = false;
 	int ready = 0;
@@ -334,13 +330,13 @@ int sherd_conversion_set_write(sherd_conversion *c, sherd_conversion_set *s, she
 		TRY(ready);
 	}
 	if (!ready)
-		return sherd_in_object(err, sherd_fail(err, SHERD_ECONFLICT, "conflict", "others replace it too often"),
-		                       s->head);
+		return shd_in_object(err, shd_fail(err, SHERD_ECONFLICT, "conflict", "others replace it too often"),
+		                     s->head);
 	bool left;
 	int rc = write_all(c, s, &old, &claim, &left, err);
 	if (left)
-		sherd_claim_leave(&claim);
+		shd_claim_leave(&claim);
 	else
-		sherd_claim_drop(&claim);
+		shd_claim_drop(&claim);
 	return rc;
 }

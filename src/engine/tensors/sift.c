@@ -10,7 +10,7 @@ typedef struct sifting {
 	const sherd_bundle *from;
 	sherd_error **damage; /* by tensor; NULL: none was found */
 	bool *whole;          /* by tensor */
-	sherd_meter meter;
+	shd_meter meter;
 } sifting;
 
 static int check_one(void *arg, size_t index, sherd_error *err)
@@ -22,7 +22,7 @@ static int check_one(void *arg, size_t index, sherd_error *err)
 		return SHERD_OK;
 	g->damage[index] = malloc(sizeof(damage));
 	if (!g->damage[index])
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	*g->damage[index] = damage;
 	return SHERD_OK;
 }
@@ -41,8 +41,8 @@ static void tell(const sifting *g, const sherd_bundle_options *options)
 		sherd_error e = {0};
 		if (g->whole[i])
 			continue;
-		(void)sherd_fail(&e, SHERD_ECORRUPT, "missing-piece", "tensor '%.128s' is lost",
-		                 g->from->tensors[i].name);
+		(void)shd_fail(&e, SHERD_ECORRUPT, "missing-piece", "tensor '%.128s' is lost",
+		               g->from->tensors[i].name);
 		options->lost(options->lost_arg, &e);
 	}
 }
@@ -59,13 +59,13 @@ static int take_whole(const sifting *g, const char **names, sherd_bundle **out, 
 static int sift(sifting *g, const char **names, sherd_bundle **out, sherd_pool *pool, sherd_error *err)
 {
 	if (!g->damage || !g->whole || !names)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < g->from->count; i++) {
 		g->whole[i] = true;
 		g->meter.total += g->from->tensors[i].bytes;
 	}
 	if (g->from->ops->check)
-		TRY(sherd_pool_run(pool, g->from->count, check_one, g, err));
+		TRY(shd_pool_run(pool, g->from->count, check_one, g, err));
 	return take_whole(g, names, out, err);
 }
 
@@ -77,9 +77,9 @@ int sherd_bundle_sift(sherd_bundle **out, const sherd_bundle *from, const sherd_
 	g.damage = calloc(count + 1, sizeof(*g.damage));
 	g.whole = calloc(count + 1, sizeof(*g.whole));
 	const char **names = calloc(count + 1, sizeof(*names));
-	sherd_meter_init(&g.meter, options ? options->progress : NULL, 0);
+	shd_meter_init(&g.meter, options ? options->progress : NULL, 0);
 	int rc = sift(&g, names, out, options ? options->pool : NULL, err);
-	sherd_meter_done(&g.meter);
+	shd_meter_done(&g.meter);
 	if (rc == SHERD_OK && options && options->lost)
 		tell(&g, options);
 	for (size_t i = 0; g.damage && i < count; i++)

@@ -1,19 +1,19 @@
 /* engine/tensors/verify.c - whatever it is: find out, then check it. */
 #include "engine/tensors/format.h"
 
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 
 /* Formats without checksums: all there is to check is what opening checks. */
 static int verify_by_opening(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
                              sherd_error *err)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
 	sherd_error found = {0};
 	sherd_stat stat;
 	sherd_bundle_options options = {.pool = o->pool, .limits = o->limits, .progress = o->progress};
 	int rc = sherd_bundle_open(&bundle, store, key, &options, &found);
-	TRY(sherd_report_take(r, rc, &found, key, err));
+	TRY(shd_report_take(r, rc, &found, key, err));
 	if (rc < 0)
 		return SHERD_OK;
 	if (sherd_store_stat(store, key, &stat, NULL) == SHERD_OK) {
@@ -22,19 +22,19 @@ static int verify_by_opening(sherd_report *r, sherd_store *store, const char *ke
 			data += sherd_bundle_tensor(bundle, i)->bytes;
 		r->checked += stat.size > data ? stat.size - data : stat.size;
 	}
-	return sherd_report_warn(r, key, "no-checksum", err,
-	                         "the format has no checksums: only its structure was checked");
+	return shd_report_warn(r, key, "no-checksum", err,
+	                       "the format has no checksums: only its structure was checked");
 }
 
 /* What another program wrote, or a folder, cannot be said to be damaged; a file that fits nothing may well be. */
-static int verify(sherd_report *r, sherd_evidence *e, const sherd_verify_options *o, sherd_error *err)
+static int verify(sherd_report *r, shd_evidence *e, const sherd_verify_options *o, sherd_error *err)
 {
-	const sherd_format_entry *entry;
+	const shd_format_entry *entry;
 	sherd_error found = {0};
-	TRY(sherd_format_find(e, &entry, err));
+	TRY(shd_format_find(e, &entry, err));
 	if (entry && entry->verify)
 		return entry->verify(r, e->store, e->key, o, err);
-	int rc = sherd_format_check(e, &found);
+	int rc = shd_format_check(e, &found);
 	if (rc == SHERD_OK)
 		return verify_by_opening(r, e->store, e->key, o, err);
 	bool foreign = entry && entry->info.kind == SHERD_KIND_FOREIGN;
@@ -43,19 +43,19 @@ static int verify(sherd_report *r, sherd_evidence *e, const sherd_verify_options
 			*err = found;
 		return rc;
 	}
-	return sherd_report_take(r, rc, &found, e->key, err);
+	return shd_report_take(r, rc, &found, e->key, err);
 }
 
 int sherd_verify(sherd_report **out, sherd_store *store, const char *key, const sherd_verify_options *options,
                  sherd_error *err)
 {
 	static const sherd_verify_options defaults = {0};
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
-	sherd_evidence e;
-	TRY(sherd_report_new(&r, err));
-	TRY(sherd_evidence_open(&e, store, key, err));
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	shd_evidence e;
+	TRY(shd_report_new(&r, err));
+	TRY(shd_evidence_open(&e, store, key, err));
 	int rc = verify(r, &e, options ? options : &defaults, err);
-	sherd_evidence_done(&e);
+	shd_evidence_done(&e);
 	TRY(rc);
 	*out = TAKE(r);
 	return SHERD_OK;

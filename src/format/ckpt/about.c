@@ -8,398 +8,397 @@ static const sherd_limits generous = {.metadata_bytes = 512u << 20, .depth = 64}
 
 /* Keys that we write, by object. */
 static const char *const own_keys[][12] = {
-	[SHERD_CKPT_OBJECT_TOP] = {"version", "timestamp", "worldSize", "ddpRank", "sharding", "shardingStrategy",
-                                   "shards", "training", "customFields", "setId", "sha256"},
-	[SHERD_CKPT_OBJECT_SHARDING] = {"strategy", "shardCount", "precision", "strategySpecificInfo"},
-	[SHERD_CKPT_OBJECT_TRAINING] = {"epoch", "step", "learningRate", "optimizerType", "optimizerState"},
-	[SHERD_CKPT_OBJECT_TENSOR] = {"name", "shape", "dataType", "offset", "size", "globalShape", "globalOffset"},
+	[SHD_CKPT_OBJECT_TOP] = {"version", "timestamp", "worldSize", "ddpRank", "sharding", "shardingStrategy",
+                                 "shards", "training", "customFields", "setId", "sha256"},
+	[SHD_CKPT_OBJECT_SHARDING] = {"strategy", "shardCount", "precision", "strategySpecificInfo"},
+	[SHD_CKPT_OBJECT_TRAINING] = {"epoch", "step", "learningRate", "optimizerType", "optimizerState"},
+	[SHD_CKPT_OBJECT_TENSOR] = {"name", "shape", "dataType", "offset", "size", "globalShape", "globalOffset"},
 };
 
-static bool is_own_key(sherd_ckpt_object object, sherd_str key)
+static bool is_own_key(shd_ckpt_object object, shd_str key)
 {
 	for (const char *const *own = own_keys[object]; *own; own++)
-		if (sherd_str_is(key, *own))
+		if (shd_str_is(key, *own))
 			return true;
 	return false;
 }
 
-static int check_keys(sherd_json *j, sherd_ckpt_object object, sherd_status code, sherd_error *err)
+static int check_keys(shd_json *j, shd_ckpt_object object, sherd_status code, sherd_error *err)
 {
-	sherd_str key;
+	shd_str key;
 	int rc;
-	TRY(sherd_json_object(j, err));
-	while ((rc = sherd_json_key(j, &key, err)) > 0) {
+	TRY(shd_json_object(j, err));
+	while ((rc = shd_json_key(j, &key, err)) > 0) {
 		if (is_own_key(object, key))
-			return sherd_fail(err, code, "duplicate-key", "further members bring '%.*s', which is ours",
-			                  (int)key.len, key.ptr);
-		TRY(sherd_json_skip(j, err));
+			return shd_fail(err, code, "duplicate-key", "further members bring '%.*s', which is ours",
+			                (int)key.len, key.ptr);
+		TRY(shd_json_skip(j, err));
 	}
 	TRY(rc);
-	return sherd_json_end(j, err);
+	return shd_json_end(j, err);
 }
 
-int sherd_ckpt_members_check(const char *members, sherd_ckpt_object object, const sherd_limits *limits,
-                             sherd_status code, sherd_error *err)
+int shd_ckpt_members_check(const char *members, shd_ckpt_object object, const sherd_limits *limits, sherd_status code,
+                           sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	sherd_error inner = {0};
-	sherd_json *j = NULL;
+	shd_json *j = NULL;
 	if (!members)
 		return SHERD_OK;
-	sherd_buf_printf(&text, "{%s}", members);
-	TRY(sherd_buf_check(&text, err));
-	int rc = sherd_json_open(&j, text.data, text.len, limits ? limits : &generous, &inner);
+	shd_buf_printf(&text, "{%s}", members);
+	TRY(shd_buf_check(&text, err));
+	int rc = shd_json_open(&j, text.data, text.len, limits ? limits : &generous, &inner);
 	if (rc == SHERD_OK)
 		rc = check_keys(j, object, code, &inner);
-	sherd_json_close(j);
+	shd_json_close(j);
 	if (rc == SHERD_OK || rc == SHERD_ENOMEM)
-		return rc == SHERD_OK ? rc : sherd_fail_nomem(err);
+		return rc == SHERD_OK ? rc : shd_fail_nomem(err);
 	if (rc == (int)code && strcmp(inner.reason, "duplicate-key") == 0)
-		return sherd_fail(err, code, "duplicate-key", "%s", inner.message);
-	return sherd_fail(err, code, "bad-json", "further members are no JSON: %s", inner.message);
+		return shd_fail(err, code, "duplicate-key", "%s", inner.message);
+	return shd_fail(err, code, "bad-json", "further members are no JSON: %s", inner.message);
 }
 
 /* A string, or null for absent, into the arena. */
-static int take_string(sherd_ckpt_about_reader *r, sherd_json *j, const char **out, sherd_error *err)
+static int take_string(shd_ckpt_about_reader *r, shd_json *j, const char **out, sherd_error *err)
 {
-	int type = sherd_json_peek(j, err);
+	int type = shd_json_peek(j, err);
 	TRY(type);
-	if (type == SHERD_JSON_NULL)
-		return sherd_json_null(j, err);
-	sherd_str s;
-	TRY(sherd_json_string(j, &s, err));
+	if (type == SHD_JSON_NULL)
+		return shd_json_null(j, err);
+	shd_str s;
+	TRY(shd_json_string(j, &s, err));
 	if (memchr(s.ptr, 0, s.len))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-text", sherd_json_offset(j), "text holds NUL");
-	char *copy = sherd_arena_str(r->arena, s);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-text", shd_json_offset(j), "text holds NUL");
+	char *copy = shd_arena_str(r->arena, s);
 	if (!copy)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	*out = copy;
 	return SHERD_OK;
 }
 
 /* Numbers, or null for absent. */
-static int take_integer(sherd_json *j, int64_t *out, bool *has, sherd_error *err)
+static int take_integer(shd_json *j, int64_t *out, bool *has, sherd_error *err)
 {
-	int type = sherd_json_peek(j, err);
+	int type = shd_json_peek(j, err);
 	TRY(type);
-	if (type == SHERD_JSON_NULL)
-		return sherd_json_null(j, err);
+	if (type == SHD_JSON_NULL)
+		return shd_json_null(j, err);
 	*has = true;
-	return sherd_json_i64(j, out, err);
+	return shd_json_i64(j, out, err);
 }
 
-static int take_real(sherd_json *j, double *out, bool *has, sherd_error *err)
+static int take_real(shd_json *j, double *out, bool *has, sherd_error *err)
 {
-	int type = sherd_json_peek(j, err);
+	int type = shd_json_peek(j, err);
 	TRY(type);
-	if (type == SHERD_JSON_NULL)
-		return sherd_json_null(j, err);
+	if (type == SHD_JSON_NULL)
+		return shd_json_null(j, err);
 	*has = true;
-	return sherd_json_double(j, out, err);
+	return shd_json_double(j, out, err);
 }
 
 /* An object as it stands, or null for absent. */
-static int take_object(sherd_ckpt_about_reader *r, sherd_json *j, const char **out, sherd_error *err)
+static int take_object(shd_ckpt_about_reader *r, shd_json *j, const char **out, sherd_error *err)
 {
-	int type = sherd_json_peek(j, err);
+	int type = shd_json_peek(j, err);
 	TRY(type);
-	sherd_str raw;
-	TRY(sherd_json_raw(j, &raw, err));
-	if (type == SHERD_JSON_NULL)
+	shd_str raw;
+	TRY(shd_json_raw(j, &raw, err));
+	if (type == SHD_JSON_NULL)
 		return SHERD_OK;
-	if (type != SHERD_JSON_OBJECT)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-type", sherd_json_offset(j),
-		                     "an object is expected here");
-	char *copy = sherd_arena_str(r->arena, raw);
+	if (type != SHD_JSON_OBJECT)
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-type", shd_json_offset(j), "an object is expected here");
+	char *copy = shd_arena_str(r->arena, raw);
 	if (!copy)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	*out = copy;
 	return SHERD_OK;
 }
 
-int sherd_ckpt_members_take(sherd_buf *members, sherd_json *j, sherd_str key, sherd_error *err)
+int shd_ckpt_members_take(shd_buf *members, shd_json *j, shd_str key, sherd_error *err)
 {
-	sherd_json_writer w;
-	sherd_str raw;
+	shd_json_writer w;
+	shd_str raw;
 	if (members->len)
-		sherd_buf_str(members, ", ");
-	sherd_json_writer_init(&w, members);
-	sherd_json_put_string(&w, key);
-	sherd_buf_str(members, ": ");
-	TRY(sherd_json_raw(j, &raw, err));
-	sherd_buf_append(members, raw.ptr, raw.len);
-	return sherd_buf_check(members, err);
+		shd_buf_str(members, ", ");
+	shd_json_writer_init(&w, members);
+	shd_json_put_string(&w, key);
+	shd_buf_str(members, ": ");
+	TRY(shd_json_raw(j, &raw, err));
+	shd_buf_append(members, raw.ptr, raw.len);
+	return shd_buf_check(members, err);
 }
 
-static int keep_members(sherd_arena *arena, const sherd_buf *members, const char **out, sherd_error *err)
+static int keep_members(shd_arena *arena, const shd_buf *members, const char **out, sherd_error *err)
 {
 	if (!members->len)
 		return SHERD_OK;
-	*out = sherd_arena_str(arena, (sherd_str){(const char *)members->data, members->len});
-	return *out ? SHERD_OK : sherd_fail_nomem(err);
+	*out = shd_arena_str(arena, (shd_str){(const char *)members->data, members->len});
+	return *out ? SHERD_OK : shd_fail_nomem(err);
 }
 
 /* Takes '{'; 1 when there is an object, 0 when there was null instead. */
-static int enter_or_null(sherd_json *j, sherd_error *err)
+static int enter_or_null(shd_json *j, sherd_error *err)
 {
-	int type = sherd_json_peek(j, err);
+	int type = shd_json_peek(j, err);
 	TRY(type);
-	if (type == SHERD_JSON_NULL) {
-		TRY(sherd_json_null(j, err));
+	if (type == SHD_JSON_NULL) {
+		TRY(shd_json_null(j, err));
 		return 0;
 	}
-	TRY(sherd_json_object(j, err));
+	TRY(shd_json_object(j, err));
 	return 1;
 }
 
-static int take_sharding(sherd_ckpt_about_reader *r, sherd_json *j, sherd_error *err)
+static int take_sharding(shd_ckpt_about_reader *r, shd_json *j, sherd_error *err)
 {
-	SHERD_AUTO_BUF extra = {0};
-	sherd_str key;
+	SHD_AUTO_BUF extra = {0};
+	shd_str key;
 	int rc = enter_or_null(j, err);
 	if (rc <= 0)
 		return rc;
 	r->has_sharding = true;
-	while ((rc = sherd_json_key(j, &key, err)) > 0) {
-		if (sherd_str_is(key, "strategy"))
+	while ((rc = shd_json_key(j, &key, err)) > 0) {
+		if (shd_str_is(key, "strategy"))
 			TRY(take_string(r, j, &r->about.strategy, err));
-		else if (sherd_str_is(key, "precision"))
+		else if (shd_str_is(key, "precision"))
 			TRY(take_string(r, j, &r->about.precision, err));
-		else if (sherd_str_is(key, "strategySpecificInfo"))
+		else if (shd_str_is(key, "strategySpecificInfo"))
 			TRY(take_object(r, j, &r->about.strategy_info, err));
-		else if (sherd_str_is(key, "shardCount")) {
-			TRY(sherd_json_u64(j, &r->shard_count, err));
+		else if (shd_str_is(key, "shardCount")) {
+			TRY(shd_json_u64(j, &r->shard_count, err));
 			r->has_shard_count = true;
-			r->shard_count_where = sherd_json_offset(j);
+			r->shard_count_where = shd_json_offset(j);
 		} else
-			TRY(sherd_ckpt_members_take(&extra, j, key, err));
+			TRY(shd_ckpt_members_take(&extra, j, key, err));
 	}
 	TRY(rc);
 	return keep_members(r->arena, &extra, &r->about.sharding_extra, err);
 }
 
-static int take_training(sherd_ckpt_about_reader *r, sherd_json *j, sherd_error *err)
+static int take_training(shd_ckpt_about_reader *r, shd_json *j, sherd_error *err)
 {
-	SHERD_AUTO_BUF extra = {0};
-	sherd_str key;
+	SHD_AUTO_BUF extra = {0};
+	shd_str key;
 	int rc = enter_or_null(j, err);
 	if (rc <= 0)
 		return rc;
-	while ((rc = sherd_json_key(j, &key, err)) > 0) {
-		if (sherd_str_is(key, "epoch"))
+	while ((rc = shd_json_key(j, &key, err)) > 0) {
+		if (shd_str_is(key, "epoch"))
 			TRY(take_integer(j, &r->about.epoch, &r->about.has_epoch, err));
-		else if (sherd_str_is(key, "step"))
+		else if (shd_str_is(key, "step"))
 			TRY(take_integer(j, &r->about.step, &r->about.has_step, err));
-		else if (sherd_str_is(key, "learningRate"))
+		else if (shd_str_is(key, "learningRate"))
 			TRY(take_real(j, &r->about.learning_rate, &r->about.has_learning_rate, err));
-		else if (sherd_str_is(key, "optimizerType"))
+		else if (shd_str_is(key, "optimizerType"))
 			TRY(take_string(r, j, &r->about.optimizer_type, err));
-		else if (sherd_str_is(key, "optimizerState"))
+		else if (shd_str_is(key, "optimizerState"))
 			TRY(take_object(r, j, &r->about.optimizer_state, err));
 		else
-			TRY(sherd_ckpt_members_take(&extra, j, key, err));
+			TRY(shd_ckpt_members_take(&extra, j, key, err));
 	}
 	TRY(rc);
 	return keep_members(r->arena, &extra, &r->about.training_extra, err);
 }
 
-static int take_field(sherd_ckpt_about_reader *r, sherd_json *j, sherd_str key, sherd_buf *pairs, sherd_error *err)
+static int take_field(shd_ckpt_about_reader *r, shd_json *j, shd_str key, shd_buf *pairs, sherd_error *err)
 {
 	if (memchr(key.ptr, 0, key.len))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-text", sherd_json_offset(j),
-		                     "a custom field's name holds NUL");
-	sherd_pair pair = {.key = sherd_arena_str(r->arena, key), .value = ""};
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-text", shd_json_offset(j),
+		                   "a custom field's name holds NUL");
+	sherd_pair pair = {.key = shd_arena_str(r->arena, key), .value = ""};
 	if (!pair.key)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	TRY(take_string(r, j, &pair.value, err));
-	sherd_buf_append(pairs, &pair, sizeof(pair));
-	return sherd_buf_check(pairs, err);
+	shd_buf_append(pairs, &pair, sizeof(pair));
+	return shd_buf_check(pairs, err);
 }
 
-static int take_fields(sherd_ckpt_about_reader *r, sherd_json *j, sherd_error *err)
+static int take_fields(shd_ckpt_about_reader *r, shd_json *j, sherd_error *err)
 {
-	SHERD_AUTO_BUF pairs = {0};
-	sherd_str key;
+	SHD_AUTO_BUF pairs = {0};
+	shd_str key;
 	int rc = enter_or_null(j, err);
 	if (rc <= 0)
 		return rc;
-	while ((rc = sherd_json_key(j, &key, err)) > 0)
+	while ((rc = shd_json_key(j, &key, err)) > 0)
 		TRY(take_field(r, j, key, &pairs, err));
 	TRY(rc);
 	r->about.field_count = pairs.len / sizeof(sherd_pair);
-	r->about.fields = sherd_arena_copy(r->arena, pairs.data, pairs.len);
-	return r->about.fields ? SHERD_OK : sherd_fail_nomem(err);
+	r->about.fields = shd_arena_copy(r->arena, pairs.data, pairs.len);
+	return r->about.fields ? SHERD_OK : shd_fail_nomem(err);
 }
 
-int sherd_ckpt_about_member(sherd_ckpt_about_reader *r, sherd_json *j, sherd_str key, sherd_error *err)
+int shd_ckpt_about_member(shd_ckpt_about_reader *r, shd_json *j, shd_str key, sherd_error *err)
 {
-	if (sherd_str_is(key, "ddpRank"))
+	if (shd_str_is(key, "ddpRank"))
 		return take_integer(j, &r->about.ddp_rank, &r->about.has_ddp_rank, err);
-	if (sherd_str_is(key, "sharding"))
+	if (shd_str_is(key, "sharding"))
 		return take_sharding(r, j, err);
 	/* Another name of the same that some writers add; whichever is there and not null counts. */
-	if (sherd_str_is(key, "shardingStrategy"))
-		return r->has_sharding ? sherd_json_skip(j, err) : take_sharding(r, j, err);
-	if (sherd_str_is(key, "training"))
+	if (shd_str_is(key, "shardingStrategy"))
+		return r->has_sharding ? shd_json_skip(j, err) : take_sharding(r, j, err);
+	if (shd_str_is(key, "training"))
 		return take_training(r, j, err);
-	if (sherd_str_is(key, "customFields"))
+	if (shd_str_is(key, "customFields"))
 		return take_fields(r, j, err);
-	return sherd_ckpt_members_take(&r->extra, j, key, err);
+	return shd_ckpt_members_take(&r->extra, j, key, err);
 }
 
-int sherd_ckpt_about_finish(sherd_ckpt_about_reader *r, sherd_error *err)
+int shd_ckpt_about_finish(shd_ckpt_about_reader *r, sherd_error *err)
 {
 	return keep_members(r->arena, &r->extra, &r->about.extra, err);
 }
 
-void sherd_ckpt_about_done(sherd_ckpt_about_reader *r)
+void shd_ckpt_about_done(shd_ckpt_about_reader *r)
 {
-	sherd_buf_done(&r->extra);
+	shd_buf_done(&r->extra);
 }
 
-static int decode_object(sherd_ckpt_about_reader *r, sherd_json *j, sherd_error *err)
+static int decode_object(shd_ckpt_about_reader *r, shd_json *j, sherd_error *err)
 {
-	sherd_str key;
+	shd_str key;
 	int rc;
-	TRY(sherd_json_object(j, err));
-	while ((rc = sherd_json_key(j, &key, err)) > 0)
-		TRY(sherd_ckpt_about_member(r, j, key, err));
+	TRY(shd_json_object(j, err));
+	while ((rc = shd_json_key(j, &key, err)) > 0)
+		TRY(shd_ckpt_about_member(r, j, key, err));
 	TRY(rc);
-	TRY(sherd_json_end(j, err));
-	TRY(sherd_ckpt_about_finish(r, err));
+	TRY(shd_json_end(j, err));
+	TRY(shd_ckpt_about_finish(r, err));
 	/* What stands in an index goes into the metadata some day. */
-	return sherd_ckpt_members_check(r->about.extra, SHERD_CKPT_OBJECT_TOP, NULL, SHERD_ECORRUPT, err);
+	return shd_ckpt_members_check(r->about.extra, SHD_CKPT_OBJECT_TOP, NULL, SHERD_ECORRUPT, err);
 }
 
-int sherd_ckpt_about_decode(sherd_str text, const sherd_limits *limits, sherd_arena *arena, sherd_ckpt_about *out,
-                            sherd_error *err)
+int shd_ckpt_about_decode(shd_str text, const sherd_limits *limits, shd_arena *arena, sherd_ckpt_about *out,
+                          sherd_error *err)
 {
-	sherd_ckpt_about_reader r = {.arena = arena};
-	sherd_json *j = NULL;
-	int rc = sherd_json_open(&j, text.ptr, text.len, limits, err);
+	shd_ckpt_about_reader r = {.arena = arena};
+	shd_json *j = NULL;
+	int rc = shd_json_open(&j, text.ptr, text.len, limits, err);
 	if (rc == SHERD_OK)
 		rc = decode_object(&r, j, err);
 	if (rc == SHERD_OK)
 		*out = r.about;
-	sherd_json_close(j);
-	sherd_ckpt_about_done(&r);
+	shd_json_close(j);
+	shd_ckpt_about_done(&r);
 	return rc;
 }
 
-static void put_text(sherd_json_writer *w, const char *key, const char *text)
+static void put_text(shd_json_writer *w, const char *key, const char *text)
 {
 	if (!text)
 		return;
-	sherd_json_put_key(w, key);
-	sherd_json_put_string(w, sherd_str_of(text));
+	shd_json_put_key(w, key);
+	shd_json_put_string(w, shd_str_of(text));
 }
 
-static void put_object_text(sherd_json_writer *w, const char *key, const char *json)
+static void put_object_text(shd_json_writer *w, const char *key, const char *json)
 {
 	if (!json)
 		return;
-	sherd_json_put_key(w, key);
-	sherd_json_put_raw(w, sherd_str_of(json));
+	shd_json_put_key(w, key);
+	shd_json_put_raw(w, shd_str_of(json));
 }
 
-static void put_integer(sherd_json_writer *w, const char *key, bool has, int64_t value)
+static void put_integer(shd_json_writer *w, const char *key, bool has, int64_t value)
 {
 	if (!has)
 		return;
-	sherd_json_put_key(w, key);
-	sherd_json_put_i64(w, value);
+	shd_json_put_key(w, key);
+	shd_json_put_i64(w, value);
 }
 
-static int put_members(sherd_json *j, sherd_json_writer *w)
+static int put_members(shd_json *j, shd_json_writer *w)
 {
-	sherd_str key, raw;
+	shd_str key, raw;
 	int rc;
-	TRY(sherd_json_object(j, NULL));
-	while ((rc = sherd_json_key(j, &key, NULL)) > 0) {
-		sherd_json_put_key_str(w, key);
-		TRY(sherd_json_raw(j, &raw, NULL));
-		sherd_json_put_raw(w, raw);
+	TRY(shd_json_object(j, NULL));
+	while ((rc = shd_json_key(j, &key, NULL)) > 0) {
+		shd_json_put_key_str(w, key);
+		TRY(shd_json_raw(j, &raw, NULL));
+		shd_json_put_raw(w, raw);
 	}
 	return rc;
 }
 
-void sherd_ckpt_members_put(const char *members, sherd_json_writer *w)
+void shd_ckpt_members_put(const char *members, shd_json_writer *w)
 {
 	if (!members || !*members)
 		return;
-	SHERD_AUTO_BUF object = {0};
-	sherd_buf_printf(&object, "{%s}", members);
-	sherd_json *j = NULL;
-	if (object.failed || sherd_json_open(&j, object.data, object.len, &generous, NULL) < 0 || put_members(j, w) < 0)
+	SHD_AUTO_BUF object = {0};
+	shd_buf_printf(&object, "{%s}", members);
+	shd_json *j = NULL;
+	if (object.failed || shd_json_open(&j, object.data, object.len, &generous, NULL) < 0 || put_members(j, w) < 0)
 		w->buf->failed = true; /* members were checked before: only memory can be out */
-	sherd_json_close(j);
+	shd_json_close(j);
 }
 
-void sherd_ckpt_about_put_front(const sherd_ckpt_about *a, uint64_t shard_count, sherd_json_writer *w)
+void shd_ckpt_about_put_front(const sherd_ckpt_about *a, uint64_t shard_count, shd_json_writer *w)
 {
 	put_integer(w, "ddpRank", a->has_ddp_rank, a->ddp_rank);
 	if (!shard_count && !a->strategy && !a->precision && !a->strategy_info && !a->sharding_extra)
 		return;
-	sherd_json_put_key(w, "sharding");
-	sherd_json_put_object(w, false);
+	shd_json_put_key(w, "sharding");
+	shd_json_put_object(w, false);
 	put_text(w, "strategy", a->strategy);
 	if (shard_count) {
-		sherd_json_put_key(w, "shardCount");
-		sherd_json_put_u64(w, shard_count);
+		shd_json_put_key(w, "shardCount");
+		shd_json_put_u64(w, shard_count);
 	}
 	put_text(w, "precision", a->precision);
 	put_object_text(w, "strategySpecificInfo", a->strategy_info);
-	sherd_ckpt_members_put(a->sharding_extra, w);
-	sherd_json_put_object_end(w);
+	shd_ckpt_members_put(a->sharding_extra, w);
+	shd_json_put_object_end(w);
 }
 
-static void put_training(const sherd_ckpt_about *a, sherd_json_writer *w)
+static void put_training(const sherd_ckpt_about *a, shd_json_writer *w)
 {
 	if (!a->has_epoch && !a->has_step && !a->has_learning_rate && !a->optimizer_type && !a->optimizer_state &&
 	    !a->training_extra)
 		return;
-	sherd_json_put_key(w, "training");
-	sherd_json_put_object(w, false);
+	shd_json_put_key(w, "training");
+	shd_json_put_object(w, false);
 	put_integer(w, "epoch", a->has_epoch, a->epoch);
 	put_integer(w, "step", a->has_step, a->step);
 	if (a->has_learning_rate) {
-		sherd_json_put_key(w, "learningRate");
-		sherd_json_put_double(w, a->learning_rate);
+		shd_json_put_key(w, "learningRate");
+		shd_json_put_double(w, a->learning_rate);
 	}
 	put_text(w, "optimizerType", a->optimizer_type);
 	put_object_text(w, "optimizerState", a->optimizer_state);
-	sherd_ckpt_members_put(a->training_extra, w);
-	sherd_json_put_object_end(w);
+	shd_ckpt_members_put(a->training_extra, w);
+	shd_json_put_object_end(w);
 }
 
-void sherd_ckpt_about_put_back(const sherd_ckpt_about *a, sherd_json_writer *w)
+void shd_ckpt_about_put_back(const sherd_ckpt_about *a, shd_json_writer *w)
 {
 	put_training(a, w);
 	if (a->field_count) {
-		sherd_json_put_key(w, "customFields");
-		sherd_json_put_object(w, false);
+		shd_json_put_key(w, "customFields");
+		shd_json_put_object(w, false);
 		for (size_t i = 0; i < a->field_count; i++)
 			put_text(w, a->fields[i].key, a->fields[i].value);
-		sherd_json_put_object_end(w);
+		shd_json_put_object_end(w);
 	}
-	sherd_ckpt_members_put(a->extra, w);
+	shd_ckpt_members_put(a->extra, w);
 }
 
-void sherd_ckpt_about_encode(const sherd_ckpt_about *about, sherd_buf *out)
+void shd_ckpt_about_encode(const sherd_ckpt_about *about, shd_buf *out)
 {
-	sherd_json_writer w;
-	sherd_json_writer_init(&w, out);
-	sherd_json_put_object(&w, true);
-	sherd_ckpt_about_put_front(about, 0, &w);
-	sherd_ckpt_about_put_back(about, &w);
-	sherd_json_put_object_end(&w);
+	shd_json_writer w;
+	shd_json_writer_init(&w, out);
+	shd_json_put_object(&w, true);
+	shd_ckpt_about_put_front(about, 0, &w);
+	shd_ckpt_about_put_back(about, &w);
+	shd_json_put_object_end(&w);
 }
 
 static int check_text(const char *what, const char *text, sherd_error *err)
 {
 	size_t bad;
-	if (text && !sherd_utf8_valid(text, strlen(text), &bad))
-		return sherd_fail(err, SHERD_EINVAL, "bad-utf8", "%s is not UTF-8", what);
+	if (text && !shd_utf8_valid(text, strlen(text), &bad))
+		return shd_fail(err, SHERD_EINVAL, "bad-utf8", "%s is not UTF-8", what);
 	return SHERD_OK;
 }
 
@@ -407,43 +406,43 @@ static int check_object(const char *what, const char *json, sherd_error *err)
 {
 	if (!json)
 		return SHERD_OK;
-	int rc = sherd_json_check(json, strlen(json), &generous, err);
+	int rc = shd_json_check(json, strlen(json), &generous, err);
 	if (rc == SHERD_ENOMEM)
 		return rc;
 	if (json[0] != '{' || rc < 0)
-		return sherd_fail(err, SHERD_EINVAL, "bad-json", "%s is no JSON object", what);
+		return shd_fail(err, SHERD_EINVAL, "bad-json", "%s is no JSON object", what);
 	return SHERD_OK;
 }
 
-static int check_fields(const sherd_ckpt_about *a, sherd_map *names, sherd_error *err)
+static int check_fields(const sherd_ckpt_about *a, shd_map *names, sherd_error *err)
 {
 	for (size_t i = 0; i < a->field_count; i++) {
 		bool ok;
 		TRY(check_text("a custom field's name", a->fields[i].key, err));
 		TRY(check_text(a->fields[i].key, a->fields[i].value, err));
-		if (sherd_map_add(names, sherd_str_of(a->fields[i].key), i, &ok) != SHERD_MAP_NONE)
-			return sherd_fail(err, SHERD_EINVAL, "duplicate-key", "two custom fields are called '%.80s'",
-			                  a->fields[i].key);
+		if (shd_map_add(names, shd_str_of(a->fields[i].key), i, &ok) != SHD_MAP_NONE)
+			return shd_fail(err, SHERD_EINVAL, "duplicate-key", "two custom fields are called '%.80s'",
+			                a->fields[i].key);
 		if (!ok)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 	}
 	return SHERD_OK;
 }
 
-int sherd_ckpt_about_check(const sherd_ckpt_about *a, sherd_error *err)
+int shd_ckpt_about_check(const sherd_ckpt_about *a, sherd_error *err)
 {
 	TRY(check_text("strategy", a->strategy, err));
 	TRY(check_text("precision", a->precision, err));
 	TRY(check_text("optimizer type", a->optimizer_type, err));
 	TRY(check_object("strategy info", a->strategy_info, err));
 	TRY(check_object("optimizer state", a->optimizer_state, err));
-	TRY(sherd_ckpt_members_check(a->extra, SHERD_CKPT_OBJECT_TOP, NULL, SHERD_EINVAL, err));
-	TRY(sherd_ckpt_members_check(a->sharding_extra, SHERD_CKPT_OBJECT_SHARDING, NULL, SHERD_EINVAL, err));
-	TRY(sherd_ckpt_members_check(a->training_extra, SHERD_CKPT_OBJECT_TRAINING, NULL, SHERD_EINVAL, err));
+	TRY(shd_ckpt_members_check(a->extra, SHD_CKPT_OBJECT_TOP, NULL, SHERD_EINVAL, err));
+	TRY(shd_ckpt_members_check(a->sharding_extra, SHD_CKPT_OBJECT_SHARDING, NULL, SHERD_EINVAL, err));
+	TRY(shd_ckpt_members_check(a->training_extra, SHD_CKPT_OBJECT_TRAINING, NULL, SHERD_EINVAL, err));
 	if (a->has_learning_rate && !isfinite(a->learning_rate))
-		return sherd_fail(err, SHERD_EINVAL, "bad-number", "the learning rate is not finite");
-	sherd_map names = {0};
+		return shd_fail(err, SHERD_EINVAL, "bad-number", "the learning rate is not finite");
+	shd_map names = {0};
 	int rc = check_fields(a, &names, err);
-	sherd_map_done(&names);
+	shd_map_done(&names);
 	return rc;
 }

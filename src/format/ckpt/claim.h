@@ -1,15 +1,15 @@
 /* format/ckpt/claim.h - {prefix}.saving: who is writing, removing or repairing the set. docs/formats/checkpoint.md,
  * "Claim". */
-#ifndef SHERD_FORMAT_CKPT_CLAIM_H
-#define SHERD_FORMAT_CKPT_CLAIM_H
+#ifndef SHD_FORMAT_CKPT_CLAIM_H
+#define SHD_FORMAT_CKPT_CLAIM_H
 
 #include "base/buf.h"
 
 #include <sherd/ckpt.h>
 
-#define SHERD_CKPT_SOURCE 64
+#define SHD_CKPT_SOURCE 64
 
-typedef struct sherd_ckpt_claim {
+typedef struct shd_ckpt_claim {
 	sherd_set_id set_id;
 	uint32_t world;
 	bool removing;     /* the set is being removed, not saved */
@@ -22,10 +22,10 @@ typedef struct sherd_ckpt_claim {
 	uint64_t process;
 	char host[65];
 	/* What all ranks must cut alike, in hexadecimal digits; "": every rank saves what it holds. */
-	char source[SHERD_CKPT_SOURCE + 1];
-} sherd_ckpt_claim;
+	char source[SHD_CKPT_SOURCE + 1];
+} shd_ckpt_claim;
 
-void sherd_ckpt_claim_encode(const sherd_ckpt_claim *claim, sherd_buf *out);
-int sherd_ckpt_claim_decode(const char *text, size_t len, sherd_ckpt_claim *out, sherd_error *err);
+void shd_ckpt_claim_encode(const shd_ckpt_claim *claim, shd_buf *out);
+int shd_ckpt_claim_decode(const char *text, size_t len, shd_ckpt_claim *out, sherd_error *err);
 
 #endif

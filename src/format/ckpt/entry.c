@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static int check_size(const sherd_ckpt_entry *e, sherd_error *err)
+static int check_size(const shd_ckpt_entry *e, sherd_error *err)
 {
 	const sherd_tensor *t = &e->tensor;
 	uint64_t bytes;
@@ -14,77 +14,76 @@ static int check_size(const sherd_ckpt_entry *e, sherd_error *err)
 				strings = UINT64_MAX;
 		if (__builtin_add_overflow(strings, 1, &offsets) || __builtin_mul_overflow(offsets, 8, &offsets) ||
 		    t->bytes < offsets)
-			return sherd_fail_at(err, SHERD_ECORRUPT, "size-mismatch", e->where,
-			                     "tensor '%.80s': %" PRIu64 " bytes do not hold its strings' offsets",
-			                     t->name, t->bytes);
+			return shd_fail_at(err, SHERD_ECORRUPT, "size-mismatch", e->where,
+			                   "tensor '%.80s': %" PRIu64 " bytes do not hold its strings' offsets",
+			                   t->name, t->bytes);
 		return SHERD_OK;
 	}
 	if (!sherd_tensor_bytes(t->dtype, t->ndim, t->shape, &bytes))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-shape", e->where,
-		                     "tensor '%.80s': its shape does not fit 64 bits", t->name);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-shape", e->where,
+		                   "tensor '%.80s': its shape does not fit 64 bits", t->name);
 	if (bytes != t->bytes)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "size-mismatch", e->where,
-		                     "tensor '%.80s': size is %" PRIu64 ", shape and type need %" PRIu64, t->name,
-		                     t->bytes, bytes);
+		return shd_fail_at(err, SHERD_ECORRUPT, "size-mismatch", e->where,
+		                   "tensor '%.80s': size is %" PRIu64 ", shape and type need %" PRIu64, t->name,
+		                   t->bytes, bytes);
 	return SHERD_OK;
 }
 
-int sherd_ckpt_entry_check(const sherd_ckpt_entry *e, sherd_error *err)
+int shd_ckpt_entry_check(const shd_ckpt_entry *e, sherd_error *err)
 {
 	const sherd_tensor *t = &e->tensor;
 	TRY(check_size(e, err));
 	if (!e->global_shape)
 		return SHERD_OK;
 	if (t->dtype == SHERD_UTF8)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-piece", e->where, "tensor '%.80s': text is never cut",
-		                     t->name);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-piece", e->where, "tensor '%.80s': text is never cut",
+		                   t->name);
 	for (uint32_t d = 0; d < t->ndim; d++) {
 		uint64_t whole = e->global_shape[d], at = e->global_offset[d];
 		if (at > whole || t->shape[d] > whole - at)
-			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-piece", e->where,
-			                     "tensor '%.80s': piece leaves its whole in dimension %" PRIu32, t->name,
-			                     d);
+			return shd_fail_at(err, SHERD_ECORRUPT, "bad-piece", e->where,
+			                   "tensor '%.80s': piece leaves its whole in dimension %" PRIu32, t->name, d);
 	}
 	uint64_t bytes;
 	if (!sherd_tensor_bytes(t->dtype, t->ndim, e->global_shape, &bytes))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-shape", e->where,
-		                     "tensor '%.80s': its global shape does not fit 64 bits", t->name);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-shape", e->where,
+		                   "tensor '%.80s': its global shape does not fit 64 bits", t->name);
 	return SHERD_OK;
 }
 
 static int by_offset(const void *a, const void *b)
 {
-	const sherd_ckpt_entry *x = *(const sherd_ckpt_entry *const *)a, *y = *(const sherd_ckpt_entry *const *)b;
+	const shd_ckpt_entry *x = *(const shd_ckpt_entry *const *)a, *y = *(const shd_ckpt_entry *const *)b;
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static int check_overlaps(const sherd_ckpt_entry *const *sorted, size_t count, sherd_error *err)
+static int check_overlaps(const shd_ckpt_entry *const *sorted, size_t count, sherd_error *err)
 {
 	for (size_t i = 1; i < count; i++) {
-		const sherd_ckpt_entry *a = sorted[i - 1], *b = sorted[i];
+		const shd_ckpt_entry *a = sorted[i - 1], *b = sorted[i];
 		if (b->offset < a->offset + a->tensor.bytes)
-			return sherd_fail_at(err, SHERD_ECORRUPT, "overlap", b->where,
-			                     "tensors '%.60s' and '%.60s' overlap at data offset %" PRIu64,
-			                     a->tensor.name, b->tensor.name, b->offset);
+			return shd_fail_at(err, SHERD_ECORRUPT, "overlap", b->where,
+			                   "tensors '%.60s' and '%.60s' overlap at data offset %" PRIu64,
+			                   a->tensor.name, b->tensor.name, b->offset);
 	}
 	return SHERD_OK;
 }
 
-int sherd_ckpt_entries_check(const sherd_ckpt_entry *entries, size_t count, uint64_t data_size, sherd_arena *scratch,
-                             sherd_error *err)
+int shd_ckpt_entries_check(const shd_ckpt_entry *entries, size_t count, uint64_t data_size, shd_arena *scratch,
+                           sherd_error *err)
 {
-	const sherd_ckpt_entry **sorted = sherd_arena_alloc(scratch, count, sizeof(*sorted));
+	const shd_ckpt_entry **sorted = shd_arena_alloc(scratch, count, sizeof(*sorted));
 	if (!sorted)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	size_t n = 0;
 	bool ascending = true;
 	for (size_t i = 0; i < count; i++) {
-		const sherd_ckpt_entry *e = &entries[i];
+		const shd_ckpt_entry *e = &entries[i];
 		if (e->offset > data_size || e->tensor.bytes > data_size - e->offset)
-			return sherd_fail_at(err, SHERD_ECORRUPT, "out-of-range", e->where,
-			                     "tensor '%.80s': %" PRIu64 " bytes at %" PRIu64 " run out of %" PRIu64
-			                     " bytes of data",
-			                     e->tensor.name, e->tensor.bytes, e->offset, data_size);
+			return shd_fail_at(err, SHERD_ECORRUPT, "out-of-range", e->where,
+			                   "tensor '%.80s': %" PRIu64 " bytes at %" PRIu64 " run out of %" PRIu64
+			                   " bytes of data",
+			                   e->tensor.name, e->tensor.bytes, e->offset, data_size);
 		if (!e->tensor.bytes)
 			continue;
 		ascending = ascending && (!n || sorted[n - 1]->offset <= e->offset);
@@ -95,7 +94,7 @@ int sherd_ckpt_entries_check(const sherd_ckpt_entry *entries, size_t count, uint
 	return check_overlaps(sorted, n, err);
 }
 
-void sherd_ckpt_entries_place(sherd_ckpt_entry *entries, size_t count, uint64_t data_size)
+void shd_ckpt_entries_place(shd_ckpt_entry *entries, size_t count, uint64_t data_size)
 {
 	uint64_t total = 0;
 	for (size_t i = 0; i < count; i++)
@@ -115,7 +114,7 @@ static bool same_dims(const uint64_t *a, const uint64_t *b, uint32_t n)
 	return (!a && !b) || (a && b && (!n || memcmp(a, b, n * sizeof(*a)) == 0));
 }
 
-bool sherd_ckpt_entry_equal(const sherd_ckpt_entry *a, const sherd_ckpt_entry *b)
+bool shd_ckpt_entry_equal(const shd_ckpt_entry *a, const shd_ckpt_entry *b)
 {
 	return a->tensor.dtype == b->tensor.dtype && a->tensor.ndim == b->tensor.ndim &&
 	       a->tensor.bytes == b->tensor.bytes && a->offset == b->offset &&

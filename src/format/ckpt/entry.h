@@ -1,6 +1,6 @@
 /* format/ckpt/entry.h - one tensor as a shard holds it; in the index and in the metadata alike. */
-#ifndef SHERD_FORMAT_CKPT_ENTRY_H
-#define SHERD_FORMAT_CKPT_ENTRY_H
+#ifndef SHD_FORMAT_CKPT_ENTRY_H
+#define SHD_FORMAT_CKPT_ENTRY_H
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -9,31 +9,31 @@
 #include <sherd/tensor.h>
 
 /* The unit of checksums within a tensor. */
-#define SHERD_CKPT_BLOCK (16u << 20)
+#define SHD_CKPT_BLOCK (16u << 20)
 
-typedef struct sherd_ckpt_entry {
+typedef struct shd_ckpt_entry {
 	sherd_tensor tensor;           /* name, type, shape and bytes of what is stored here */
 	const uint64_t *global_shape;  /* tensor.ndim of them; NULL: the tensor is whole */
 	const uint64_t *global_offset; /* not NULL when global_shape is not */
 	uint64_t offset;               /* in the data */
-	const uint32_t *crcs;          /* CRC-32 of every SHERD_CKPT_BLOCK bytes; NULL when unknown */
+	const uint32_t *crcs;          /* CRC-32 of every SHD_CKPT_BLOCK bytes; NULL when unknown */
 	const char *extra;             /* unknown members, `"key": value, ...`, or NULL */
 	uint64_t where;                /* byte of its description, for messages */
-} sherd_ckpt_entry;
+} shd_ckpt_entry;
 
-static inline uint64_t sherd_ckpt_blocks(uint64_t bytes)
+static inline uint64_t shd_ckpt_blocks(uint64_t bytes)
 {
-	return bytes / SHERD_CKPT_BLOCK + (bytes % SHERD_CKPT_BLOCK != 0);
+	return bytes / SHD_CKPT_BLOCK + (bytes % SHD_CKPT_BLOCK != 0);
 }
 
 /* Shape, type, size and place within the whole tensor must agree. */
-int sherd_ckpt_entry_check(const sherd_ckpt_entry *entry, sherd_error *err);
+int shd_ckpt_entry_check(const shd_ckpt_entry *entry, sherd_error *err);
 /* Entries lie within the data and do not overlap. scratch is an arena for sorting. */
-int sherd_ckpt_entries_check(const sherd_ckpt_entry *entries, size_t count, uint64_t data_size, sherd_arena *scratch,
-                             sherd_error *err);
+int shd_ckpt_entries_check(const shd_ckpt_entry *entries, size_t count, uint64_t data_size, shd_arena *scratch,
+                           sherd_error *err);
 /* Foreign writers leave every offset 0. Where the sizes then add up to the data, the tensors lie in listed order. */
-void sherd_ckpt_entries_place(sherd_ckpt_entry *entries, size_t count, uint64_t data_size);
+void shd_ckpt_entries_place(shd_ckpt_entry *entries, size_t count, uint64_t data_size);
 /* The same tensor at the same place, whatever its checksums and extra members? */
-bool sherd_ckpt_entry_equal(const sherd_ckpt_entry *a, const sherd_ckpt_entry *b);
+bool shd_ckpt_entry_equal(const shd_ckpt_entry *a, const shd_ckpt_entry *b);
 
 #endif

@@ -1,7 +1,7 @@
 /* format/ckpt/index.h - what makes a shard describe itself: the index at the end of its data.
  * docs/formats/checkpoint.md, "Index". */
-#ifndef SHERD_FORMAT_CKPT_INDEX_H
-#define SHERD_FORMAT_CKPT_INDEX_H
+#ifndef SHD_FORMAT_CKPT_INDEX_H
+#define SHD_FORMAT_CKPT_INDEX_H
 
 #include "base/buf.h"
 #include "format/ckpt/entry.h"
@@ -9,28 +9,28 @@
 #include <sherd/ckpt.h>
 
 /* u64 length of the body, u32 CRC-32 of body and length, 8 bytes of magic. */
-#define SHERD_CKPT_TRAILER_SIZE 20
+#define SHD_CKPT_TRAILER_SIZE 20
 
-typedef struct sherd_ckpt_index {
+typedef struct shd_ckpt_index {
 	sherd_set_id set_id;
 	uint32_t rank, world;
 	int64_t time_ns;
-	sherd_str about; /* JSON object, or empty */
-	sherd_ckpt_entry *entries;
+	shd_str about; /* JSON object, or empty */
+	shd_ckpt_entry *entries;
 	size_t count;
-} sherd_ckpt_index;
+} shd_ckpt_index;
 
 /* Finds the body in front of the trailer: its length, or 0 when the bytes are no trailer.
  * SHERD_EVERSION for the trailer of a later version; SHERD_ECORRUPT when it claims more than data_size. */
-int sherd_ckpt_trailer_decode(const uint8_t raw[SHERD_CKPT_TRAILER_SIZE], uint64_t data_size, uint64_t *body_size,
-                              sherd_error *err);
+int shd_ckpt_trailer_decode(const uint8_t raw[SHD_CKPT_TRAILER_SIZE], uint64_t data_size, uint64_t *body_size,
+                            sherd_error *err);
 
 /* body and trailer, as they stand behind each other. Everything handed out lies in the arena. Offsets in errors count
  * from the body's start. Entries are checked one by one, not against each other. */
-int sherd_ckpt_index_decode(const uint8_t *raw, size_t len, const sherd_limits *limits, sherd_arena *arena,
-                            sherd_ckpt_index *out, sherd_error *err);
+int shd_ckpt_index_decode(const uint8_t *raw, size_t len, const sherd_limits *limits, shd_arena *arena,
+                          shd_ckpt_index *out, sherd_error *err);
 
 /* Appends body and trailer. Every entry must have its CRCs (or no bytes). */
-void sherd_ckpt_index_encode(const sherd_ckpt_index *index, sherd_buf *out);
+void shd_ckpt_index_encode(const shd_ckpt_index *index, shd_buf *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* format/ckpt/meta.h - {prefix}.metadata.json. docs/formats/checkpoint.md, "Metadata". */
-#ifndef SHERD_FORMAT_CKPT_META_H
-#define SHERD_FORMAT_CKPT_META_H
+#ifndef SHD_FORMAT_CKPT_META_H
+#define SHD_FORMAT_CKPT_META_H
 
 #include "codec/seal.h"
 #include "format/ckpt/entry.h"
@@ -9,33 +9,33 @@
 
 #include <string.h>
 
-typedef struct sherd_ckpt_meta_shard {
+typedef struct shd_ckpt_meta_shard {
 	uint32_t rank;
 	const char *file; /* last component only; NULL: the plain name */
 	uint64_t file_size;
 	const char *checksum; /* "" when none is recorded */
 	const char *sha256;   /* of the data of a shard that has no room for it, lower-case hex; NULL: not recorded */
-	sherd_ckpt_entry *entries;
+	shd_ckpt_entry *entries;
 	size_t count;
 	bool listed;    /* false: the tensors stand in the shard's index only */
 	uint64_t where; /* byte of its description */
-} sherd_ckpt_meta_shard;
+} shd_ckpt_meta_shard;
 
-typedef struct sherd_ckpt_meta {
+typedef struct shd_ckpt_meta {
 	const char *version;
 	const char *timestamp; /* "" when unknown */
 	int64_t time_ns;
 	uint32_t world;
 	bool has_set_id;
 	sherd_set_id set_id;
-	sherd_seal seal;
+	shd_seal seal;
 	sherd_ckpt_about about;
-	sherd_ckpt_meta_shard *shards; /* ranks ascend */
+	shd_ckpt_meta_shard *shards; /* ranks ascend */
 	size_t count;
-} sherd_ckpt_meta;
+} shd_ckpt_meta;
 
 /* What stands behind the last '\' of a file's name; NULL when there is none. */
-static inline const char *sherd_ckpt_meta_file_behind(const char *file)
+static inline const char *shd_ckpt_meta_file_behind(const char *file)
 {
 	const char *last = strrchr(file, '\\');
 	return last ? last + 1 : NULL;
@@ -43,10 +43,10 @@ static inline const char *sherd_ckpt_meta_file_behind(const char *file)
 
 /* Everything handed out lies in the arena. Entries are checked one by one; whether they fit their shard's data is
  * for those who know it. */
-int sherd_ckpt_meta_decode(const char *text, size_t len, const sherd_limits *limits, sherd_arena *arena,
-                           sherd_ckpt_meta *out, sherd_error *err);
+int shd_ckpt_meta_decode(const char *text, size_t len, const sherd_limits *limits, shd_arena *arena, shd_ckpt_meta *out,
+                         sherd_error *err);
 
 /* csharp: types as numbers. The document is sealed. */
-void sherd_ckpt_meta_encode(const sherd_ckpt_meta *meta, bool csharp, sherd_buf *out);
+void shd_ckpt_meta_encode(const shd_ckpt_meta *meta, bool csharp, shd_buf *out);
 
 #endif

@@ -9,21 +9,21 @@
 
 void sherd_set_id_format(const sherd_set_id *id, char out[SHERD_SET_ID_TEXT])
 {
-	sherd_hex(id->bytes, sizeof(id->bytes), out);
+	shd_hex(id->bytes, sizeof(id->bytes), out);
 }
 
 int sherd_set_id_parse(const char *text, sherd_set_id *out, sherd_error *err)
 {
 	sherd_set_id id;
-	if (!sherd_unhex(text, strlen(text), id.bytes, sizeof(id.bytes)))
-		return sherd_fail(err, SHERD_EINVAL, "bad-set-id", "'%.64s' is not 32 lower-case hexadecimal digits",
-		                  text);
+	if (!shd_unhex(text, strlen(text), id.bytes, sizeof(id.bytes)))
+		return shd_fail(err, SHERD_EINVAL, "bad-set-id", "'%.64s' is not 32 lower-case hexadecimal digits",
+		                text);
 	*out = id;
 	return SHERD_OK;
 }
 
 /* Plain decimal without leading zeros, up to 2^31-1 as the C# side has it. */
-static bool parse_rank(sherd_str s, uint32_t *rank)
+static bool parse_rank(shd_str s, uint32_t *rank)
 {
 	uint64_t v = 0;
 	if (!s.len || s.len > 10 || (s.len > 1 && s.ptr[0] == '0'))
@@ -37,90 +37,90 @@ static bool parse_rank(sherd_str s, uint32_t *rank)
 	return v <= INT32_MAX;
 }
 
-static sherd_str drop_tail(sherd_str s, size_t n)
+static shd_str drop_tail(shd_str s, size_t n)
 {
-	return (sherd_str){s.ptr, s.len - n};
+	return (shd_str){s.ptr, s.len - n};
 }
 
 /* {prefix}_shard_{rank}[.{setid}].shard; the last mark counts, since a prefix may contain one too. */
-static bool parse_shard(sherd_str key, sherd_ckpt_name *out)
+static bool parse_shard(shd_str key, shd_ckpt_name *out)
 {
-	if (!sherd_str_ends(key, SHARD_SUFFIX))
+	if (!shd_str_ends(key, SHARD_SUFFIX))
 		return false;
-	sherd_str s = drop_tail(key, strlen(SHARD_SUFFIX));
+	shd_str s = drop_tail(key, strlen(SHARD_SUFFIX));
 	size_t hex = 2 * sizeof(out->set_id.bytes);
 	if (s.len > hex && s.ptr[s.len - hex - 1] == '.' &&
-	    sherd_unhex(s.ptr + s.len - hex, hex, out->set_id.bytes, sizeof(out->set_id.bytes))) {
+	    shd_unhex(s.ptr + s.len - hex, hex, out->set_id.bytes, sizeof(out->set_id.bytes))) {
 		out->has_set_id = true;
 		s = drop_tail(s, hex + 1);
 	}
 	size_t digits = 0;
 	while (digits < s.len && s.ptr[s.len - digits - 1] >= '0' && s.ptr[s.len - digits - 1] <= '9')
 		digits++;
-	sherd_str front = drop_tail(s, digits);
-	if (!parse_rank((sherd_str){s.ptr + front.len, digits}, &out->rank) || !sherd_str_ends(front, SHARD_MARK))
+	shd_str front = drop_tail(s, digits);
+	if (!parse_rank((shd_str){s.ptr + front.len, digits}, &out->rank) || !shd_str_ends(front, SHARD_MARK))
 		return false;
 	out->prefix = drop_tail(front, strlen(SHARD_MARK));
 	return true;
 }
 
-static bool names_something(sherd_str prefix)
+static bool names_something(shd_str prefix)
 {
 	return prefix.len && prefix.ptr[prefix.len - 1] != '/';
 }
 
-sherd_ckpt_name sherd_ckpt_name_parse(const char *text)
+shd_ckpt_name shd_ckpt_name_parse(const char *text)
 {
-	sherd_str key = sherd_str_of(text);
-	sherd_ckpt_name name = {0};
-	if (sherd_str_ends(key, SHERD_CKPT_METADATA_SUFFIX)) {
-		name.kind = SHERD_CKPT_NAME_METADATA;
-		name.prefix = drop_tail(key, strlen(SHERD_CKPT_METADATA_SUFFIX));
-	} else if (sherd_str_ends(key, SHERD_CKPT_CLAIM_SUFFIX)) {
-		name.kind = SHERD_CKPT_NAME_CLAIM;
-		name.prefix = drop_tail(key, strlen(SHERD_CKPT_CLAIM_SUFFIX));
+	shd_str key = shd_str_of(text);
+	shd_ckpt_name name = {0};
+	if (shd_str_ends(key, SHD_CKPT_METADATA_SUFFIX)) {
+		name.kind = SHD_CKPT_NAME_METADATA;
+		name.prefix = drop_tail(key, strlen(SHD_CKPT_METADATA_SUFFIX));
+	} else if (shd_str_ends(key, SHD_CKPT_CLAIM_SUFFIX)) {
+		name.kind = SHD_CKPT_NAME_CLAIM;
+		name.prefix = drop_tail(key, strlen(SHD_CKPT_CLAIM_SUFFIX));
 	} else if (parse_shard(key, &name)) {
-		name.kind = SHERD_CKPT_NAME_SHARD;
+		name.kind = SHD_CKPT_NAME_SHARD;
 	}
 	if (!names_something(name.prefix))
-		name = (sherd_ckpt_name){0};
+		name = (shd_ckpt_name){0};
 	return name;
 }
 
-static void end_with_nul(sherd_buf *out)
+static void end_with_nul(shd_buf *out)
 {
-	sherd_buf_u8(out, 0);
+	shd_buf_u8(out, 0);
 	if (!out->failed)
 		out->len--;
 }
 
-void sherd_ckpt_name_metadata(sherd_buf *out, const char *prefix)
+void shd_ckpt_name_metadata(shd_buf *out, const char *prefix)
 {
-	sherd_buf_printf(out, "%s" SHERD_CKPT_METADATA_SUFFIX, prefix);
+	shd_buf_printf(out, "%s" SHD_CKPT_METADATA_SUFFIX, prefix);
 	end_with_nul(out);
 }
 
-void sherd_ckpt_name_claim(sherd_buf *out, const char *prefix)
+void shd_ckpt_name_claim(shd_buf *out, const char *prefix)
 {
-	sherd_buf_printf(out, "%s" SHERD_CKPT_CLAIM_SUFFIX, prefix);
+	shd_buf_printf(out, "%s" SHD_CKPT_CLAIM_SUFFIX, prefix);
 	end_with_nul(out);
 }
 
-void sherd_ckpt_name_shard(sherd_buf *out, const char *prefix, uint32_t rank, const sherd_set_id *set_id)
+void shd_ckpt_name_shard(shd_buf *out, const char *prefix, uint32_t rank, const sherd_set_id *set_id)
 {
-	sherd_buf_printf(out, "%s" SHARD_MARK "%" PRIu32, prefix, rank);
+	shd_buf_printf(out, "%s" SHARD_MARK "%" PRIu32, prefix, rank);
 	if (set_id) {
 		char hex[SHERD_SET_ID_TEXT];
 		sherd_set_id_format(set_id, hex);
-		sherd_buf_printf(out, ".%s", hex);
+		shd_buf_printf(out, ".%s", hex);
 	}
-	sherd_buf_str(out, SHARD_SUFFIX);
+	shd_buf_str(out, SHARD_SUFFIX);
 	end_with_nul(out);
 }
 
-void sherd_ckpt_name_beside(sherd_buf *out, const char *prefix, const char *file)
+void shd_ckpt_name_beside(shd_buf *out, const char *prefix, const char *file)
 {
-	sherd_buf_append(out, prefix, (size_t)(sherd_str_leaf(prefix) - prefix));
-	sherd_buf_str(out, file);
+	shd_buf_append(out, prefix, (size_t)(shd_str_leaf(prefix) - prefix));
+	shd_buf_str(out, file);
 	end_with_nul(out);
 }

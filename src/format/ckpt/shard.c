@@ -7,60 +7,60 @@
 static int check_fields(uint32_t rank, uint32_t checksum_len, sherd_error *err)
 {
 	if (rank > INT32_MAX)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-rank", 4, "rank %" PRIu32 " is no rank", rank);
-	if (checksum_len > SHERD_CKPT_CHECKSUM_MAX)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-checksum", 8, "checksum text of %" PRIu32 " bytes",
-		                     checksum_len);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-rank", 4, "rank %" PRIu32 " is no rank", rank);
+	if (checksum_len > SHD_CKPT_CHECKSUM_MAX)
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-checksum", 8, "checksum text of %" PRIu32 " bytes",
+		                   checksum_len);
 	return SHERD_OK;
 }
 
-int sherd_ckpt_head_decode(const uint8_t *raw, size_t len, sherd_ckpt_head *out, sherd_error *err)
+int shd_ckpt_head_decode(const uint8_t *raw, size_t len, shd_ckpt_head *out, sherd_error *err)
 {
-	sherd_cursor c = sherd_cursor_over(raw, len);
-	sherd_ckpt_head head = {0};
-	uint32_t magic = sherd_cursor_u32(&c);
-	head.rank = sherd_cursor_u32(&c);
-	uint32_t checksum_len = sherd_cursor_u32(&c);
-	if (len >= 4 && magic != SHERD_CKPT_SHARD_MAGIC)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-magic", 0, "no shard: magic is %08" PRIx32 ", not %08x",
-		                     magic, SHERD_CKPT_SHARD_MAGIC);
-	TRY(sherd_cursor_check(&c, "shard head", err));
+	shd_cursor c = shd_cursor_over(raw, len);
+	shd_ckpt_head head = {0};
+	uint32_t magic = shd_cursor_u32(&c);
+	head.rank = shd_cursor_u32(&c);
+	uint32_t checksum_len = shd_cursor_u32(&c);
+	if (len >= 4 && magic != SHD_CKPT_SHARD_MAGIC)
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-magic", 0, "no shard: magic is %08" PRIx32 ", not %08x",
+		                   magic, SHD_CKPT_SHARD_MAGIC);
+	TRY(shd_cursor_check(&c, "shard head", err));
 	TRY(check_fields(head.rank, checksum_len, err));
-	head.checksum = (sherd_str){(const char *)sherd_cursor_bytes(&c, checksum_len), checksum_len};
-	head.tensors = sherd_cursor_u32(&c);
-	head.data4_size = sherd_cursor_u32(&c);
-	TRY(sherd_cursor_check(&c, "shard head", err));
+	head.checksum = (shd_str){(const char *)shd_cursor_bytes(&c, checksum_len), checksum_len};
+	head.tensors = shd_cursor_u32(&c);
+	head.data4_size = shd_cursor_u32(&c);
+	TRY(shd_cursor_check(&c, "shard head", err));
 	head.data4_offset = c.pos;
-	head.data8_size = head.data4_size | (uint64_t)sherd_cursor_u32(&c) << 32;
+	head.data8_size = head.data4_size | (uint64_t)shd_cursor_u32(&c) << 32;
 	head.has8 = !c.failed;
 	head.data8_offset = head.data4_offset + 4;
 	if (head.tensors > INT32_MAX)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-count", 12 + (uint64_t)checksum_len,
-		                     "%" PRIu32 " tensors are too many", head.tensors);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-count", 12 + (uint64_t)checksum_len,
+		                   "%" PRIu32 " tensors are too many", head.tensors);
 	*out = head;
 	return SHERD_OK;
 }
 
-void sherd_ckpt_head_encode(uint32_t rank, uint32_t tensors, uint64_t data_size, const char *checksum,
-                            uint8_t out[SHERD_CKPT_HEAD_SIZE])
+void shd_ckpt_head_encode(uint32_t rank, uint32_t tensors, uint64_t data_size, const char *checksum,
+                          uint8_t out[SHD_CKPT_HEAD_SIZE])
 {
-	sherd_put_u32(out, SHERD_CKPT_SHARD_MAGIC);
-	sherd_put_u32(out + 4, rank);
-	sherd_put_u32(out + 8, SHERD_SHA256_HEX);
+	shd_put_u32(out, SHD_CKPT_SHARD_MAGIC);
+	shd_put_u32(out + 4, rank);
+	shd_put_u32(out + 8, SHD_SHA256_HEX);
 	if (checksum)
-		memcpy(out + 12, checksum, SHERD_SHA256_HEX);
+		memcpy(out + 12, checksum, SHD_SHA256_HEX);
 	else
-		memset(out + 12, '0', SHERD_SHA256_HEX);
-	sherd_put_u32(out + 12 + SHERD_SHA256_HEX, tensors);
-	sherd_put_u64(out + 16 + SHERD_SHA256_HEX, data_size);
+		memset(out + 12, '0', SHD_SHA256_HEX);
+	shd_put_u32(out + 12 + SHD_SHA256_HEX, tensors);
+	shd_put_u64(out + 16 + SHD_SHA256_HEX, data_size);
 }
 
-void sherd_ckpt_head_encode_csharp(uint32_t rank, uint32_t tensors, uint32_t data_size,
-                                   uint8_t out[SHERD_CKPT_CSHARP_HEAD_SIZE])
+void shd_ckpt_head_encode_csharp(uint32_t rank, uint32_t tensors, uint32_t data_size,
+                                 uint8_t out[SHD_CKPT_CSHARP_HEAD_SIZE])
 {
-	sherd_put_u32(out, SHERD_CKPT_SHARD_MAGIC);
-	sherd_put_u32(out + 4, rank);
-	sherd_put_u32(out + 8, 0);
-	sherd_put_u32(out + 12, tensors);
-	sherd_put_u32(out + 16, data_size);
+	shd_put_u32(out, SHD_CKPT_SHARD_MAGIC);
+	shd_put_u32(out + 4, rank);
+	shd_put_u32(out + 8, 0);
+	shd_put_u32(out + 12, tensors);
+	shd_put_u32(out + 16, data_size);
 }

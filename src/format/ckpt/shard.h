@@ -9,41 +9,41 @@
  *	16+C    8     D, length of the data (4 bytes in the C# layout)
  *	24+C    D     data
  */
-#ifndef SHERD_FORMAT_CKPT_SHARD_H
-#define SHERD_FORMAT_CKPT_SHARD_H
+#ifndef SHD_FORMAT_CKPT_SHARD_H
+#define SHD_FORMAT_CKPT_SHARD_H
 
 #include "base/buf.h"
 #include "codec/sha256.h"
 
 #include <sherd/ckpt.h>
 
-#define SHERD_CKPT_SHARD_MAGIC 0x53484152u
-#define SHERD_CKPT_CHECKSUM_MAX 1024 /* of a foreign checksum text */
+#define SHD_CKPT_SHARD_MAGIC 0x53484152u
+#define SHD_CKPT_CHECKSUM_MAX 1024 /* of a foreign checksum text */
 /* The longest head that can be. */
-#define SHERD_CKPT_HEAD_MAX (12 + SHERD_CKPT_CHECKSUM_MAX + 4 + 8)
+#define SHD_CKPT_HEAD_MAX (12 + SHD_CKPT_CHECKSUM_MAX + 4 + 8)
 /* The head that we write, and the boundary in the file at which we place tensors. */
-#define SHERD_CKPT_HEAD_SIZE 88
-#define SHERD_CKPT_ALIGN 64
+#define SHD_CKPT_HEAD_SIZE 88
+#define SHD_CKPT_ALIGN 64
 
-typedef struct sherd_ckpt_head {
+typedef struct shd_ckpt_head {
 	uint32_t rank;
 	uint32_t tensors;
-	sherd_str checksum; /* within the bytes that were decoded */
+	shd_str checksum; /* within the bytes that were decoded */
 	/* What the file would hold under either reading of the length. Offsets are in the file. */
 	uint64_t data8_offset, data8_size;
 	uint64_t data4_offset, data4_size;
 	bool has8; /* false: the bytes at hand end within the 8-byte length */
-} sherd_ckpt_head;
+} shd_ckpt_head;
 
-/* Decodes from the first bytes of the file, as many as there are up to SHERD_CKPT_HEAD_MAX. */
-int sherd_ckpt_head_decode(const uint8_t *raw, size_t len, sherd_ckpt_head *out, sherd_error *err);
+/* Decodes from the first bytes of the file, as many as there are up to SHD_CKPT_HEAD_MAX. */
+int shd_ckpt_head_decode(const uint8_t *raw, size_t len, shd_ckpt_head *out, sherd_error *err);
 
 /* The head we write. checksum is hex text, or NULL to leave room that is filled later. */
-void sherd_ckpt_head_encode(uint32_t rank, uint32_t tensors, uint64_t data_size, const char *checksum,
-                            uint8_t out[SHERD_CKPT_HEAD_SIZE]);
+void shd_ckpt_head_encode(uint32_t rank, uint32_t tensors, uint64_t data_size, const char *checksum,
+                          uint8_t out[SHD_CKPT_HEAD_SIZE]);
 /* The C# layout, with its empty checksum. */
-#define SHERD_CKPT_CSHARP_HEAD_SIZE 20
-void sherd_ckpt_head_encode_csharp(uint32_t rank, uint32_t tensors, uint32_t data_size,
-                                   uint8_t out[SHERD_CKPT_CSHARP_HEAD_SIZE]);
+#define SHD_CKPT_CSHARP_HEAD_SIZE 20
+void shd_ckpt_head_encode_csharp(uint32_t rank, uint32_t tensors, uint32_t data_size,
+                                 uint8_t out[SHD_CKPT_CSHARP_HEAD_SIZE]);
 
 #endif

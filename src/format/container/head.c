@@ -7,8 +7,8 @@
 enum {
 	VERSION_AT = 12,
 	HEADER_AT = 16,
-	PAYLOAD_AT = HEADER_AT + SHERD_SECTION_HEAD,
-	CRC_AT = SHERD_CONTAINER_FRONT - SHERD_SECTION_CRC,
+	PAYLOAD_AT = HEADER_AT + SHD_SECTION_HEAD,
+	CRC_AT = SHD_CONTAINER_FRONT - SHD_SECTION_CRC,
 	PAYLOAD = CRC_AT - PAYLOAD_AT,
 	DIRECTORY_AT = PAYLOAD_AT + 48,
 	ENTRY = 32
@@ -16,90 +16,90 @@ enum {
 
 static const uint8_t magic[] = {'S', 'A', 'M', 'E', 'D', 'I', 'F', 'F', '_', 'M', 'O', 'D'};
 
-static const sherd_container_section header = {
-	.type = SHERD_SECTION_HEADER,
-	.flags = SHERD_SECTION_HAS_CRC,
+static const shd_container_section header = {
+	.type = SHD_SECTION_HEADER,
+	.flags = SHD_SECTION_HAS_CRC,
 	.offset = HEADER_AT,
 	.stored = PAYLOAD,
 	.raw = PAYLOAD,
 };
 
-const char *sherd_section_name(uint8_t type)
+const char *shd_section_name(uint8_t type)
 {
 	static const char *const names[] = {"HEADER", "METADATA", "GRAPH", "ARRAYS", "SHARD_INFO"};
 	return type < COUNT_OF(names) ? names[type] : "section";
 }
 
-void sherd_section_head_encode(const sherd_container_section *s, uint8_t out[SHERD_SECTION_HEAD])
+void shd_section_head_encode(const shd_container_section *s, uint8_t out[SHD_SECTION_HEAD])
 {
 	out[0] = s->type;
-	sherd_put_u64(out + 1, s->stored);
+	shd_put_u64(out + 1, s->stored);
 	out[9] = s->flags;
 }
 
-int sherd_section_head_check(const sherd_container_section *s, const uint8_t head[SHERD_SECTION_HEAD], sherd_error *err)
+int shd_section_head_check(const shd_container_section *s, const uint8_t head[SHD_SECTION_HEAD], sherd_error *err)
 {
-	uint8_t want[SHERD_SECTION_HEAD];
+	uint8_t want[SHD_SECTION_HEAD];
 	size_t at = 0;
-	sherd_section_head_encode(s, want);
+	shd_section_head_encode(s, want);
 	while (at < sizeof(want) && head[at] == want[at])
 		at++;
 	if (at < sizeof(want))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-head", at,
-		                     "the head of %s (type %u) is not what the directory says",
-		                     sherd_section_name(s->type), s->type);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-head", at,
+		                   "the head of %s (type %u) is not what the directory says", shd_section_name(s->type),
+		                   s->type);
 	return SHERD_OK;
 }
 
-uint32_t sherd_section_crc_begin(const sherd_container_section *s)
+uint32_t shd_section_crc_begin(const shd_container_section *s)
 {
-	uint8_t head[SHERD_SECTION_HEAD];
-	sherd_section_head_encode(s, head);
-	return sherd_crc32(0, head, sizeof(head));
+	uint8_t head[SHD_SECTION_HEAD];
+	shd_section_head_encode(s, head);
+	return shd_crc32(0, head, sizeof(head));
 }
 
-void sherd_container_head_encode(const sherd_container_head *head, uint8_t out[SHERD_CONTAINER_FRONT])
+void shd_container_head_encode(const shd_container_head *head, uint8_t out[SHD_CONTAINER_FRONT])
 {
-	memset(out, 0, SHERD_CONTAINER_FRONT);
+	memset(out, 0, SHD_CONTAINER_FRONT);
 	memcpy(out, magic, sizeof(magic));
-	sherd_put_u32(out + VERSION_AT, SHERD_CONTAINER_VERSION);
-	sherd_section_head_encode(&header, out + HEADER_AT);
+	shd_put_u32(out + VERSION_AT, SHD_CONTAINER_VERSION);
+	shd_section_head_encode(&header, out + HEADER_AT);
 	uint8_t *p = out + PAYLOAD_AT;
-	sherd_put_u64(p, head->compatible);
-	sherd_put_u64(p + 8, head->incompatible);
+	shd_put_u64(p, head->compatible);
+	shd_put_u64(p + 8, head->incompatible);
 	memcpy(p + 16, head->set, sizeof(head->set));
-	sherd_put_u64(p + 32, head->file_size);
-	sherd_put_u32(p + 40, head->count);
+	shd_put_u64(p + 32, head->file_size);
+	shd_put_u32(p + 40, head->count);
 	for (uint32_t i = 0; i < head->count; i++) {
-		const sherd_container_section *s = &head->sections[i];
+		const shd_container_section *s = &head->sections[i];
 		uint8_t *e = out + DIRECTORY_AT + (size_t)i * ENTRY;
 		e[0] = s->type;
 		e[1] = s->flags;
-		sherd_put_u32(e + 4, s->crc);
-		sherd_put_u64(e + 8, s->offset);
-		sherd_put_u64(e + 16, s->stored);
-		sherd_put_u64(e + 24, s->raw);
+		shd_put_u32(e + 4, s->crc);
+		shd_put_u64(e + 8, s->offset);
+		shd_put_u64(e + 16, s->stored);
+		shd_put_u64(e + 24, s->raw);
 	}
-	sherd_put_u32(out + CRC_AT, sherd_crc32(0, out + HEADER_AT, CRC_AT - HEADER_AT));
+	shd_put_u32(out + CRC_AT, shd_crc32(0, out + HEADER_AT, CRC_AT - HEADER_AT));
 }
 
 static int check_first_bytes(const uint8_t *front, size_t len, sherd_error *err)
 {
 	if (len < sizeof(magic) || memcmp(front, magic, sizeof(magic)) != 0)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-magic", 0, "no model container");
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-magic", 0, "no model container");
 	if (len < HEADER_AT)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", len, "the container ends in its head");
-	uint32_t version = sherd_get_u32(front + VERSION_AT);
-	if (version != SHERD_CONTAINER_VERSION)
-		return sherd_fail_at(err, SHERD_EVERSION, "bad-version", VERSION_AT,
-		                     "a container of version %u; this library knows version %u", version,
-		                     SHERD_CONTAINER_VERSION);
-	if (len < SHERD_CONTAINER_FRONT)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", len, "the container ends in its HEADER");
-	if (sherd_section_head_check(&header, front + HEADER_AT, err) < 0)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-head", HEADER_AT, "the first section is no HEADER");
-	if (sherd_get_u32(front + CRC_AT) != sherd_crc32(0, front + HEADER_AT, CRC_AT - HEADER_AT))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-crc", PAYLOAD_AT, "the HEADER is damaged");
+		return shd_fail_at(err, SHERD_ECORRUPT, "truncated", len, "the container ends in its head");
+	uint32_t version = shd_get_u32(front + VERSION_AT);
+	if (version != SHD_CONTAINER_VERSION)
+		return shd_fail_at(err, SHERD_EVERSION, "bad-version", VERSION_AT,
+		                   "a container of version %u; this library knows version %u", version,
+		                   SHD_CONTAINER_VERSION);
+	if (len < SHD_CONTAINER_FRONT)
+		return shd_fail_at(err, SHERD_ECORRUPT, "truncated", len, "the container ends in its HEADER");
+	if (shd_section_head_check(&header, front + HEADER_AT, err) < 0)
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-head", HEADER_AT, "the first section is no HEADER");
+	if (shd_get_u32(front + CRC_AT) != shd_crc32(0, front + HEADER_AT, CRC_AT - HEADER_AT))
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-crc", PAYLOAD_AT, "the HEADER is damaged");
 	return SHERD_OK;
 }
 
@@ -111,116 +111,116 @@ static bool is_zero(const uint8_t *p, size_t len)
 	return i == len;
 }
 
-static int decode_fields(const uint8_t *front, sherd_container_head *out, sherd_error *err)
+static int decode_fields(const uint8_t *front, shd_container_head *out, sherd_error *err)
 {
 	const uint8_t *p = front + PAYLOAD_AT;
-	out->compatible = sherd_get_u64(p);
-	out->incompatible = sherd_get_u64(p + 8);
+	out->compatible = shd_get_u64(p);
+	out->incompatible = shd_get_u64(p + 8);
 	memcpy(out->set, p + 16, sizeof(out->set));
-	out->file_size = sherd_get_u64(p + 32);
-	out->count = sherd_get_u32(p + 40);
+	out->file_size = shd_get_u64(p + 32);
+	out->count = shd_get_u32(p + 40);
 	if (out->incompatible)
-		return sherd_fail_at(err, SHERD_EVERSION, "unknown-feature", PAYLOAD_AT + 8,
-		                     "the container uses features %016llx, which this library does not know",
-		                     (unsigned long long)out->incompatible);
-	if (out->count > SHERD_CONTAINER_MOST_SECTIONS)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-count", PAYLOAD_AT + 40, "%u sections", out->count);
+		return shd_fail_at(err, SHERD_EVERSION, "unknown-feature", PAYLOAD_AT + 8,
+		                   "the container uses features %016llx, which this library does not know",
+		                   (unsigned long long)out->incompatible);
+	if (out->count > SHD_CONTAINER_MOST_SECTIONS)
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-count", PAYLOAD_AT + 40, "%u sections", out->count);
 	const uint8_t *end = front + DIRECTORY_AT + (size_t)out->count * ENTRY;
 	if (!is_zero(p + 44, 4) || !is_zero(end, (size_t)(front + CRC_AT - end)))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "reserved", PAYLOAD_AT + 44,
-		                     "bytes of the HEADER that have no meaning are not zero");
+		return shd_fail_at(err, SHERD_ECORRUPT, "reserved", PAYLOAD_AT + 44,
+		                   "bytes of the HEADER that have no meaning are not zero");
 	return SHERD_OK;
 }
 
-static int check_size(const sherd_container_head *h, uint64_t file_size, sherd_error *err)
+static int check_size(const shd_container_head *h, uint64_t file_size, sherd_error *err)
 {
 	if (h->file_size > file_size)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", file_size,
-		                     "%llu bytes of a container that has %llu", (unsigned long long)file_size,
-		                     (unsigned long long)h->file_size);
+		return shd_fail_at(err, SHERD_ECORRUPT, "truncated", file_size,
+		                   "%llu bytes of a container that has %llu", (unsigned long long)file_size,
+		                   (unsigned long long)h->file_size);
 	if (h->file_size < file_size)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", h->file_size,
-		                     "%llu bytes behind the container", (unsigned long long)(file_size - h->file_size));
+		return shd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", h->file_size,
+		                   "%llu bytes behind the container", (unsigned long long)(file_size - h->file_size));
 	return SHERD_OK;
 }
 
 /* The section begins where the one before ended, and ends within the file. */
-static bool lies_well(const sherd_container_section *s, uint64_t at, uint64_t file_size)
+static bool lies_well(const shd_container_section *s, uint64_t at, uint64_t file_size)
 {
-	uint64_t around = SHERD_SECTION_HEAD + (s->flags & SHERD_SECTION_HAS_CRC ? SHERD_SECTION_CRC : 0);
+	uint64_t around = SHD_SECTION_HEAD + (s->flags & SHD_SECTION_HAS_CRC ? SHD_SECTION_CRC : 0);
 	return s->offset == at && file_size - at >= around && s->stored <= file_size - at - around;
 }
 
-static int check_flags(const sherd_container_section *s, uint64_t at, sherd_error *err)
+static int check_flags(const shd_container_section *s, uint64_t at, sherd_error *err)
 {
-	uint8_t codec = s->flags & SHERD_SECTION_CODEC;
-	if (s->flags & ~(SHERD_SECTION_CODEC | SHERD_SECTION_HAS_CRC))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "reserved", at + 1, "flags %02x of a section", s->flags);
-	if (codec == SHERD_CODEC_NONE && s->raw != s->stored)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "size-mismatch", at + 16, "%llu bytes that are %llu unpacked",
-		                     (unsigned long long)s->stored, (unsigned long long)s->raw);
-	if (!(s->flags & SHERD_SECTION_HAS_CRC) && s->crc)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "reserved", at + 4, "a CRC of a section without one");
-	if (s->type > SHERD_SECTION_SHARD_INFO)
+	uint8_t codec = s->flags & SHD_SECTION_CODEC;
+	if (s->flags & ~(SHD_SECTION_CODEC | SHD_SECTION_HAS_CRC))
+		return shd_fail_at(err, SHERD_ECORRUPT, "reserved", at + 1, "flags %02x of a section", s->flags);
+	if (codec == SHD_CODEC_NONE && s->raw != s->stored)
+		return shd_fail_at(err, SHERD_ECORRUPT, "size-mismatch", at + 16, "%llu bytes that are %llu unpacked",
+		                   (unsigned long long)s->stored, (unsigned long long)s->raw);
+	if (!(s->flags & SHD_SECTION_HAS_CRC) && s->crc)
+		return shd_fail_at(err, SHERD_ECORRUPT, "reserved", at + 4, "a CRC of a section without one");
+	if (s->type > SHD_SECTION_SHARD_INFO)
 		return SHERD_OK;
-	if (codec > SHERD_CODEC_DEFLATE || (codec && s->type == SHERD_SECTION_ARRAYS))
-		return sherd_fail_at(err, SHERD_EUNSUPPORTED, "bad-codec", at + 1, "%s is packed by codec %u",
-		                     sherd_section_name(s->type), codec);
-	if (s->type != SHERD_SECTION_ARRAYS && !(s->flags & SHERD_SECTION_HAS_CRC))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "no-checksum", at + 1, "%s has no CRC",
-		                     sherd_section_name(s->type));
+	if (codec > SHD_CODEC_DEFLATE || (codec && s->type == SHD_SECTION_ARRAYS))
+		return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-codec", at + 1, "%s is packed by codec %u",
+		                   shd_section_name(s->type), codec);
+	if (s->type != SHD_SECTION_ARRAYS && !(s->flags & SHD_SECTION_HAS_CRC))
+		return shd_fail_at(err, SHERD_ECORRUPT, "no-checksum", at + 1, "%s has no CRC",
+		                   shd_section_name(s->type));
 	return SHERD_OK;
 }
 
-static int decode_directory(const uint8_t *front, sherd_container_head *h, sherd_error *err)
+static int decode_directory(const uint8_t *front, shd_container_head *h, sherd_error *err)
 {
-	uint64_t end = SHERD_CONTAINER_FRONT;
-	uint32_t seen = 1u << SHERD_SECTION_HEADER;
+	uint64_t end = SHD_CONTAINER_FRONT;
+	uint32_t seen = 1u << SHD_SECTION_HEADER;
 	for (uint32_t i = 0; i < h->count; i++) {
 		uint64_t at = DIRECTORY_AT + i * ENTRY;
 		const uint8_t *e = front + at;
-		sherd_container_section *s = &h->sections[i];
-		*s = (sherd_container_section){.type = e[0], .flags = e[1], .crc = sherd_get_u32(e + 4)};
-		s->offset = sherd_get_u64(e + 8);
-		s->stored = sherd_get_u64(e + 16);
-		s->raw = sherd_get_u64(e + 24);
+		shd_container_section *s = &h->sections[i];
+		*s = (shd_container_section){.type = e[0], .flags = e[1], .crc = shd_get_u32(e + 4)};
+		s->offset = shd_get_u64(e + 8);
+		s->stored = shd_get_u64(e + 16);
+		s->raw = shd_get_u64(e + 24);
 		if (!is_zero(e + 2, 2))
-			return sherd_fail_at(err, SHERD_ECORRUPT, "reserved", at + 2, "a directory entry");
+			return shd_fail_at(err, SHERD_ECORRUPT, "reserved", at + 2, "a directory entry");
 		TRY(check_flags(s, at, err));
 		if (!lies_well(s, end, h->file_size))
-			return sherd_fail_at(err, SHERD_ECORRUPT, "out-of-range", at + 8,
-			                     "%s (section %u) does not follow the one before within the file",
-			                     sherd_section_name(s->type), i + 1);
-		end = sherd_section_end(s);
-		if (s->type > SHERD_SECTION_SHARD_INFO || s->type == SHERD_SECTION_ARRAYS)
+			return shd_fail_at(err, SHERD_ECORRUPT, "out-of-range", at + 8,
+			                   "%s (section %u) does not follow the one before within the file",
+			                   shd_section_name(s->type), i + 1);
+		end = shd_section_end(s);
+		if (s->type > SHD_SECTION_SHARD_INFO || s->type == SHD_SECTION_ARRAYS)
 			continue;
 		if (seen & 1u << s->type)
-			return sherd_fail_at(err, SHERD_ECORRUPT, "duplicate-section", at, "%s is there twice",
-			                     sherd_section_name(s->type));
+			return shd_fail_at(err, SHERD_ECORRUPT, "duplicate-section", at, "%s is there twice",
+			                   shd_section_name(s->type));
 		seen |= 1u << s->type;
 	}
 	if (end != h->file_size)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "hole", end, "bytes that belong to no section");
+		return shd_fail_at(err, SHERD_ECORRUPT, "hole", end, "bytes that belong to no section");
 	return SHERD_OK;
 }
 
-int sherd_container_head_decode(const uint8_t *front, size_t len, uint64_t file_size, sherd_container_head *out,
-                                sherd_error *err)
+int shd_container_head_decode(const uint8_t *front, size_t len, uint64_t file_size, shd_container_head *out,
+                              sherd_error *err)
 {
-	sherd_container_head h = {0};
+	shd_container_head h = {0};
 	TRY(check_first_bytes(front, len, err));
 	TRY(decode_fields(front, &h, err));
 	TRY(check_size(&h, file_size, err));
 	TRY(decode_directory(front, &h, err));
-	const sherd_container_section *index = sherd_container_index_section(&h);
-	if (!index || !(index->flags & SHERD_SECTION_HAS_CRC))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "no-index", DIRECTORY_AT,
-		                     "no index of arrays, or one without CRC");
+	const shd_container_section *index = shd_container_index_section(&h);
+	if (!index || !(index->flags & SHD_SECTION_HAS_CRC))
+		return shd_fail_at(err, SHERD_ECORRUPT, "no-index", DIRECTORY_AT,
+		                   "no index of arrays, or one without CRC");
 	*out = h;
 	return SHERD_OK;
 }
 
-const sherd_container_section *sherd_container_find_section(const sherd_container_head *head, sherd_section_type type)
+const shd_container_section *shd_container_find_section(const shd_container_head *head, shd_section_type type)
 {
 	for (uint32_t i = 0; i < head->count; i++)
 		if (head->sections[i].type == type)
@@ -228,11 +228,11 @@ const sherd_container_section *sherd_container_find_section(const sherd_containe
 	return NULL;
 }
 
-const sherd_container_section *sherd_container_index_section(const sherd_container_head *head)
+const shd_container_section *shd_container_index_section(const shd_container_head *head)
 {
-	const sherd_container_section *last = NULL;
+	const shd_container_section *last = NULL;
 	for (uint32_t i = 0; i < head->count; i++)
-		if (head->sections[i].type == SHERD_SECTION_ARRAYS)
+		if (head->sections[i].type == SHD_SECTION_ARRAYS)
 			last = &head->sections[i];
 	return last;
 }

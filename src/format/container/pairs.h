@@ -1,6 +1,6 @@
 /* format/container/pairs.h - the METADATA section: pairs of text, sorted by key (docs/formats/container.md). */
-#ifndef SHERD_FORMAT_CONTAINER_PAIRS_H
-#define SHERD_FORMAT_CONTAINER_PAIRS_H
+#ifndef SHD_FORMAT_CONTAINER_PAIRS_H
+#define SHD_FORMAT_CONTAINER_PAIRS_H
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -8,9 +8,9 @@
 #include <sherd/tensor.h>
 
 /* The pairs are sorted by the bytes of their keys, no two alike, and each text is below 4 GiB. */
-void sherd_container_pairs_encode(const sherd_pair *pairs, size_t count, sherd_buf *out);
+void shd_container_pairs_encode(const sherd_pair *pairs, size_t count, shd_buf *out);
 /* Lives in the arena. Offsets of failures count from the payload. */
-int sherd_container_pairs_decode(const void *data, size_t len, sherd_arena *arena, const sherd_pair **out,
-                                 size_t *count, sherd_error *err);
+int shd_container_pairs_decode(const void *data, size_t len, shd_arena *arena, const sherd_pair **out, size_t *count,
+                               sherd_error *err);
 
 #endif

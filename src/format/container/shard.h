@@ -1,7 +1,7 @@
 /* format/container/shard.h - containers in several files: their names, and the SHARD_INFO section
  * (docs/formats/container.md). */
-#ifndef SHERD_FORMAT_CONTAINER_SHARD_H
-#define SHERD_FORMAT_CONTAINER_SHARD_H
+#ifndef SHD_FORMAT_CONTAINER_SHARD_H
+#define SHD_FORMAT_CONTAINER_SHARD_H
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -11,36 +11,36 @@
 #include <sherd/limits.h>
 
 /* What shard 0 knows of another one. */
-typedef struct sherd_container_peer {
+typedef struct shd_container_peer {
 	uint64_t size;
-	uint8_t digest[SHERD_SHA256_BYTES]; /* of its front, which has the CRCs of all the rest */
-} sherd_container_peer;
+	uint8_t digest[SHD_SHA256_BYTES]; /* of its front, which has the CRCs of all the rest */
+} shd_container_peer;
 
-typedef struct sherd_container_shards {
+typedef struct shd_container_shards {
 	uint32_t shard, count;
-	uint32_t generation;                         /* 0, or more than that of the set that was replaced */
-	uint8_t replaces[SHERD_CONTAINER_SET_BYTES]; /* a set of another count that this one stands for; 0: none */
-	const sherd_container_peer *peers;           /* of shards 1 to count-1; NULL but in shard 0 */
-} sherd_container_shards;
+	uint32_t generation;                       /* 0, or more than that of the set that was replaced */
+	uint8_t replaces[SHD_CONTAINER_SET_BYTES]; /* a set of another count that this one stands for; 0: none */
+	const shd_container_peer *peers;           /* of shards 1 to count-1; NULL but in shard 0 */
+} shd_container_shards;
 
-void sherd_container_shards_encode(const sherd_container_shards *info, sherd_buf *out);
+void shd_container_shards_encode(const shd_container_shards *info, shd_buf *out);
 /* Offsets of failures count from the payload. */
-int sherd_container_shards_decode(const void *data, size_t len, const sherd_limits *limits, sherd_arena *arena,
-                                  sherd_container_shards *out, sherd_error *err);
+int shd_container_shards_decode(const void *data, size_t len, const sherd_limits *limits, shd_arena *arena,
+                                shd_container_shards *out, sherd_error *err);
 
-#define SHERD_CONTAINER_SUFFIX ".sdc"
+#define SHD_CONTAINER_SUFFIX ".sdc"
 
 /* <base>.shard<i>-of-<N>.sdc, of later generations <base>.shard<i>-of-<N>.<generation>.sdc; shard 0 is always called
  * as if of generation 0. */
-typedef struct sherd_container_name {
+typedef struct shd_container_name {
 	size_t base; /* so many bytes of the key are the base */
 	uint32_t shard, count, generation;
-} sherd_container_name;
+} shd_container_name;
 
 /* Appends the name and a NUL, which is not counted. */
-void sherd_container_name_put(sherd_buf *out, const char *base, uint32_t shard, uint32_t count, uint32_t generation);
-bool sherd_container_name_parse(const char *key, sherd_container_name *out);
+void shd_container_name_put(shd_buf *out, const char *base, uint32_t shard, uint32_t count, uint32_t generation);
+bool shd_container_name_parse(const char *key, shd_container_name *out);
 
-#define SHERD_CONTAINER_SHARD ".shard" /* stands behind the base in each of them */
+#define SHD_CONTAINER_SHARD ".shard" /* stands behind the base in each of them */
 
 #endif

@@ -10,7 +10,7 @@ typedef struct walk {
 	uint64_t bits;
 } walk;
 
-static inline walk walk_of(sherd_u128 id, uint64_t bits, uint64_t wrap)
+static inline walk walk_of(shd_u128 id, uint64_t bits, uint64_t wrap)
 {
 	walk w = {.sum = (uint64_t)id, .step = (uint64_t)(id >> 64) | 1, .wrap = wrap, .bits = bits};
 	w.at = w.sum % bits;
@@ -33,31 +33,31 @@ static uint64_t wrap_of(uint64_t bits)
 	return (UINT64_MAX % bits + 1) % bits;
 }
 
-int sherd_rfdb_bloom_decode(sherd_cursor *c, sherd_rfdb_bloom *out, sherd_error *err)
+int shd_rfdb_bloom_decode(shd_cursor *c, shd_rfdb_bloom *out, sherd_error *err)
 {
-	sherd_rfdb_bloom b;
+	shd_rfdb_bloom b;
 	size_t at = c->pos;
-	b.bits = sherd_cursor_u64(c);
-	b.probes = sherd_cursor_u32(c);
-	(void)sherd_cursor_u32(c);
+	b.bits = shd_cursor_u64(c);
+	b.probes = shd_cursor_u32(c);
+	(void)shd_cursor_u32(c);
 	if (!c->failed && (!b.bits || b.bits % 64 || !b.probes || b.probes > 64))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-index", at,
-		                     "a Bloom filter of %" PRIu64 " bits and %" PRIu32 " probes", b.bits, b.probes);
-	b.words = sherd_cursor_bytes(c, b.bits / 8);
-	TRY(sherd_cursor_check(c, "the Bloom filter", err));
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-index", at,
+		                   "a Bloom filter of %" PRIu64 " bits and %" PRIu32 " probes", b.bits, b.probes);
+	b.words = shd_cursor_bytes(c, b.bits / 8);
+	TRY(shd_cursor_check(c, "the Bloom filter", err));
 	b.wrap = wrap_of(b.bits);
 	*out = b;
 	return SHERD_OK;
 }
 
-static inline unsigned bit_at(const sherd_rfdb_bloom *bloom, uint64_t at)
+static inline unsigned bit_at(const shd_rfdb_bloom *bloom, uint64_t at)
 {
 	return (unsigned)bloom->words[at / 8] >> at % 8 & 1u;
 }
 
 /* The first probes without a branch on each: whether a bit is set is a coin toss, and guessing it wrong costs the
  * processor more than to look at the next one. */
-bool sherd_rfdb_bloom_has(const sherd_rfdb_bloom *bloom, sherd_u128 id)
+bool shd_rfdb_bloom_has(const shd_rfdb_bloom *bloom, shd_u128 id)
 {
 	walk w = walk_of(id, bloom->bits, bloom->wrap);
 	unsigned set = bit_at(bloom, w.at);
@@ -82,27 +82,27 @@ static uint64_t bits_of(uint64_t rows)
 	return (bits + 63) / 64 * 64;
 }
 
-uint64_t sherd_rfdb_bloom_size(uint64_t rows)
+uint64_t shd_rfdb_bloom_size(uint64_t rows)
 {
-	return SHERD_RFDB_BLOOM_HEAD + bits_of(rows) / 8;
+	return SHD_RFDB_BLOOM_HEAD + bits_of(rows) / 8;
 }
 
-void sherd_rfdb_bloom_encode(const uint8_t *ids, uint64_t rows, uint8_t *out)
+void shd_rfdb_bloom_encode(const uint8_t *ids, uint64_t rows, uint8_t *out)
 {
 	uint64_t bits = bits_of(rows), wrap = wrap_of(bits);
-	uint8_t *words = out + SHERD_RFDB_BLOOM_HEAD;
-	sherd_put_u64(out, bits);
-	sherd_put_u32(out + 8, SHERD_RFDB_BLOOM_PROBES);
-	sherd_put_u32(out + 12, 0);
+	uint8_t *words = out + SHD_RFDB_BLOOM_HEAD;
+	shd_put_u64(out, bits);
+	shd_put_u32(out + 8, SHD_RFDB_BLOOM_PROBES);
+	shd_put_u32(out + 12, 0);
 	memset(words, 0, bits / 8);
 	for (uint64_t r = 0; r < rows; r++) {
 		/* Edges of one source stand together. */
 		if (r && memcmp(ids + 16 * r, ids + 16 * r - 16, 16) == 0)
 			continue;
-		walk w = walk_of(sherd_get_u128(ids + 16 * r), bits, wrap);
+		walk w = walk_of(shd_get_u128(ids + 16 * r), bits, wrap);
 		for (int i = 0;; walk_on(&w)) {
 			words[w.at / 8] |= (uint8_t)(1u << w.at % 8);
-			if (++i == SHERD_RFDB_BLOOM_PROBES)
+			if (++i == SHD_RFDB_BLOOM_PROBES)
 				break;
 		}
 	}

@@ -7,30 +7,30 @@
  *	12   4     0
  *	16   B/8   64-bit words; bit p is bit p % 64 of word p / 64
  */
-#ifndef SHERD_FORMAT_RFDB_BLOOM_H
-#define SHERD_FORMAT_RFDB_BLOOM_H
+#ifndef SHD_FORMAT_RFDB_BLOOM_H
+#define SHD_FORMAT_RFDB_BLOOM_H
 
 #include "base/u128.h"
 
-#define SHERD_RFDB_BLOOM_HEAD 16
-#define SHERD_RFDB_BLOOM_PROBES 7
+#define SHD_RFDB_BLOOM_HEAD 16
+#define SHD_RFDB_BLOOM_PROBES 7
 
 /* A view into the segment. */
-typedef struct sherd_rfdb_bloom {
+typedef struct shd_rfdb_bloom {
 	const uint8_t *words;
 	uint64_t bits;
 	uint64_t wrap; /* 2^64 modulo bits */
 	uint32_t probes;
-} sherd_rfdb_bloom;
+} shd_rfdb_bloom;
 
 /* Takes the filter at the cursor. Offsets of errors count from the cursor's start. "bad-index", "truncated". */
-int sherd_rfdb_bloom_decode(sherd_cursor *c, sherd_rfdb_bloom *out, sherd_error *err);
+int shd_rfdb_bloom_decode(shd_cursor *c, shd_rfdb_bloom *out, sherd_error *err);
 /* May the id be there? */
-bool sherd_rfdb_bloom_has(const sherd_rfdb_bloom *bloom, sherd_u128 id);
+bool shd_rfdb_bloom_has(const shd_rfdb_bloom *bloom, shd_u128 id);
 
 /* Bytes of the filter for so many rows (below 2^57), head included. */
-uint64_t sherd_rfdb_bloom_size(uint64_t rows);
-/* The filter of the rows, whose ids lie behind each other, 16 bytes each; out has sherd_rfdb_bloom_size(rows). */
-void sherd_rfdb_bloom_encode(const uint8_t *ids, uint64_t rows, uint8_t *out);
+uint64_t shd_rfdb_bloom_size(uint64_t rows);
+/* The filter of the rows, whose ids lie behind each other, 16 bytes each; out has shd_rfdb_bloom_size(rows). */
+void shd_rfdb_bloom_encode(const uint8_t *ids, uint64_t rows, uint8_t *out);
 
 #endif

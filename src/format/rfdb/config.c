@@ -3,100 +3,99 @@
 
 #include <inttypes.h>
 
-SHERD_AUTO_DEFINE(sherd_json, sherd_json_close)
+SHD_AUTO_DEFINE(shd_json, shd_json_close)
 
 /* ---- current.json */
 
-static int take_current_member(sherd_json *j, sherd_str key, sherd_rfdb_current *c, bool *has, sherd_error *err)
+static int take_current_member(shd_json *j, shd_str key, shd_rfdb_current *c, bool *has, sherd_error *err)
 {
-	bool ours = c->seal == SHERD_SEAL_GOOD;
-	if (sherd_str_is(key, "version")) {
+	bool ours = c->seal == SHD_SEAL_GOOD;
+	if (shd_str_is(key, "version")) {
 		*has = true;
-		return sherd_json_u64(j, &c->version, err);
+		return shd_json_u64(j, &c->version, err);
 	}
-	if (ours && sherd_str_is(key, "fence"))
-		return sherd_json_u64(j, &c->fence, err);
-	if (ours && sherd_str_is(key, "making"))
-		return sherd_json_bool(j, &c->making, err);
-	if (ours && !sherd_str_is(key, "sha256"))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "not-current", sherd_json_offset(j),
-		                     "another document of a database: \"%.*s\" does not belong into it",
-		                     key.len > 64 ? 64 : (int)key.len, key.len ? key.ptr : "");
-	return sherd_json_skip(j, err);
+	if (ours && shd_str_is(key, "fence"))
+		return shd_json_u64(j, &c->fence, err);
+	if (ours && shd_str_is(key, "making"))
+		return shd_json_bool(j, &c->making, err);
+	if (ours && !shd_str_is(key, "sha256"))
+		return shd_fail_at(err, SHERD_ECORRUPT, "not-current", shd_json_offset(j),
+		                   "another document of a database: \"%.*s\" does not belong into it",
+		                   key.len > 64 ? 64 : (int)key.len, key.len ? key.ptr : "");
+	return shd_json_skip(j, err);
 }
 
-int sherd_rfdb_current_decode(const void *data, size_t len, sherd_rfdb_current *out, sherd_error *err)
+int shd_rfdb_current_decode(const void *data, size_t len, shd_rfdb_current *out, sherd_error *err)
 {
-	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
-	sherd_rfdb_current c = {0};
-	sherd_str key;
+	SHD_AUTO(shd_json, shd_json_close) j = NULL;
+	shd_rfdb_current c = {0};
+	shd_str key;
 	bool has = false;
 	int rc;
-	TRY(sherd_rfdb_take_seal(data, len, &c.seal, err));
-	TRY(sherd_json_open(&j, data, len, NULL, err));
-	TRY(sherd_json_object(j, err));
-	while ((rc = sherd_json_key(j, &key, err)) > 0)
+	TRY(shd_rfdb_take_seal(data, len, &c.seal, err));
+	TRY(shd_json_open(&j, data, len, NULL, err));
+	TRY(shd_json_object(j, err));
+	while ((rc = shd_json_key(j, &key, err)) > 0)
 		TRY(take_current_member(j, key, &c, &has, err));
 	TRY(rc);
-	TRY(sherd_json_end(j, err));
+	TRY(shd_json_end(j, err));
 	if (!has)
-		return sherd_fail(err, SHERD_ECORRUPT, "missing-key", "no version is named");
+		return shd_fail(err, SHERD_ECORRUPT, "missing-key", "no version is named");
 	*out = c;
 	return SHERD_OK;
 }
 
 /* ---- db_config.json */
 
-static int take_shards(sherd_json *j, uint16_t *out, sherd_error *err)
+static int take_shards(shd_json *j, uint16_t *out, sherd_error *err)
 {
 	uint32_t v;
-	TRY(sherd_json_u32(j, &v, err));
+	TRY(shd_json_u32(j, &v, err));
 	if (!v || v > UINT16_MAX)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "out-of-range", sherd_json_offset(j), "%" PRIu32 " shards",
-		                     v);
+		return shd_fail_at(err, SHERD_ECORRUPT, "out-of-range", shd_json_offset(j), "%" PRIu32 " shards", v);
 	*out = (uint16_t)v;
 	return SHERD_OK;
 }
 
-static int take_planner(sherd_json *j, sherd_rfdb_planner *out, sherd_error *err)
+static int take_planner(shd_json *j, shd_rfdb_planner *out, sherd_error *err)
 {
-	sherd_str s;
-	TRY(sherd_json_string(j, &s, err));
-	if (sherd_str_is(s, "directory"))
-		*out = SHERD_RFDB_DIRECTORY;
-	else if (!sherd_str_is(s, "hash"))
-		return sherd_fail_at(err, SHERD_EUNSUPPORTED, "bad-argument", sherd_json_offset(j),
-		                     "planner %.*s is not known", s.len > 64 ? 64 : (int)s.len, s.len ? s.ptr : "");
+	shd_str s;
+	TRY(shd_json_string(j, &s, err));
+	if (shd_str_is(s, "directory"))
+		*out = SHD_RFDB_DIRECTORY;
+	else if (!shd_str_is(s, "hash"))
+		return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-argument", shd_json_offset(j),
+		                   "planner %.*s is not known", s.len > 64 ? 64 : (int)s.len, s.len ? s.ptr : "");
 	return SHERD_OK;
 }
 
-static int take_config_member(sherd_json *j, sherd_str key, sherd_rfdb_config *c, sherd_error *err)
+static int take_config_member(shd_json *j, shd_str key, shd_rfdb_config *c, sherd_error *err)
 {
-	if (sherd_str_is(key, "shard_count"))
+	if (shd_str_is(key, "shard_count"))
 		return take_shards(j, &c->shards, err);
-	if (sherd_str_is(key, "planner"))
+	if (shd_str_is(key, "planner"))
 		return take_planner(j, &c->planner, err);
 	/* In files of others it may be anything. */
-	if (sherd_str_is(key, "created_at") && c->seal == SHERD_SEAL_GOOD)
-		return sherd_json_u64(j, &c->created_at, err);
-	return sherd_json_skip(j, err);
+	if (shd_str_is(key, "created_at") && c->seal == SHD_SEAL_GOOD)
+		return shd_json_u64(j, &c->created_at, err);
+	return shd_json_skip(j, err);
 }
 
-int sherd_rfdb_config_decode(const void *data, size_t len, sherd_rfdb_config *out, sherd_error *err)
+int shd_rfdb_config_decode(const void *data, size_t len, shd_rfdb_config *out, sherd_error *err)
 {
-	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
-	sherd_rfdb_config c = {0};
-	sherd_str key;
+	SHD_AUTO(shd_json, shd_json_close) j = NULL;
+	shd_rfdb_config c = {0};
+	shd_str key;
 	int rc;
-	TRY(sherd_rfdb_take_seal(data, len, &c.seal, err));
-	TRY(sherd_json_open(&j, data, len, NULL, err));
-	TRY(sherd_json_object(j, err));
-	while ((rc = sherd_json_key(j, &key, err)) > 0)
+	TRY(shd_rfdb_take_seal(data, len, &c.seal, err));
+	TRY(shd_json_open(&j, data, len, NULL, err));
+	TRY(shd_json_object(j, err));
+	while ((rc = shd_json_key(j, &key, err)) > 0)
 		TRY(take_config_member(j, key, &c, err));
 	TRY(rc);
-	TRY(sherd_json_end(j, err));
+	TRY(shd_json_end(j, err));
 	if (!c.shards)
-		return sherd_fail(err, SHERD_ECORRUPT, "missing-key", "no shard_count is named");
+		return shd_fail(err, SHERD_ECORRUPT, "missing-key", "no shard_count is named");
 	*out = c;
 	return SHERD_OK;
 }
@@ -106,111 +105,111 @@ int sherd_rfdb_config_decode(const void *data, size_t len, sherd_rfdb_config *ou
 enum { HAS_LATEST = 1, HAS_SNAPSHOTS = 2, HAS_ALL = 3 };
 
 typedef struct lists {
-	sherd_buf snapshots, tagged;
+	shd_buf snapshots, tagged;
 } lists;
 
-static int take_snapshot(sherd_rfdb_reading *r, sherd_buf *out, sherd_error *err)
+static int take_snapshot(shd_rfdb_reading *r, shd_buf *out, sherd_error *err)
 {
-	sherd_rfdb_snapshot s = {0};
-	sherd_str key;
+	shd_rfdb_snapshot s = {0};
+	shd_str key;
 	int rc;
-	TRY(sherd_json_object(r->json, err));
-	while ((rc = sherd_json_key(r->json, &key, err)) > 0) {
-		if (sherd_str_is(key, "version"))
-			TRY(sherd_json_u64(r->json, &s.version, err));
-		else if (sherd_str_is(key, "created_at"))
-			TRY(sherd_json_u64(r->json, &s.created_at, err));
-		else if (sherd_str_is(key, "tags"))
-			TRY(sherd_rfdb_take_tags(r, &s.tags, err));
-		else if (sherd_str_is(key, "stats"))
-			TRY(sherd_rfdb_take_stats(r, &s.stats, err));
+	TRY(shd_json_object(r->json, err));
+	while ((rc = shd_json_key(r->json, &key, err)) > 0) {
+		if (shd_str_is(key, "version"))
+			TRY(shd_json_u64(r->json, &s.version, err));
+		else if (shd_str_is(key, "created_at"))
+			TRY(shd_json_u64(r->json, &s.created_at, err));
+		else if (shd_str_is(key, "tags"))
+			TRY(shd_rfdb_take_tags(r, &s.tags, err));
+		else if (shd_str_is(key, "stats"))
+			TRY(shd_rfdb_take_stats(r, &s.stats, err));
 		else
-			TRY(sherd_json_skip(r->json, err));
+			TRY(shd_json_skip(r->json, err));
 	}
 	TRY(rc);
-	sherd_buf_append(out, &s, sizeof(s));
-	return sherd_buf_check(out, err);
+	shd_buf_append(out, &s, sizeof(s));
+	return shd_buf_check(out, err);
 }
 
-static int take_snapshots(sherd_rfdb_reading *r, sherd_buf *out, sherd_error *err)
+static int take_snapshots(shd_rfdb_reading *r, shd_buf *out, sherd_error *err)
 {
 	int rc;
-	TRY(sherd_json_array(r->json, err));
-	while ((rc = sherd_json_item(r->json, err)) > 0)
+	TRY(shd_json_array(r->json, err));
+	while ((rc = shd_json_item(r->json, err)) > 0)
 		TRY(take_snapshot(r, out, err));
 	return rc;
 }
 
 /* {"key": {"value": version}} */
-static int take_tag_index(sherd_rfdb_reading *r, sherd_buf *out, sherd_error *err)
+static int take_tag_index(shd_rfdb_reading *r, shd_buf *out, sherd_error *err)
 {
-	struct sherd_rfdb_tagged t;
-	sherd_str key;
+	struct shd_rfdb_tagged t;
+	shd_str key;
 	int rc, inner;
-	TRY(sherd_json_object(r->json, err));
-	while ((rc = sherd_json_key(r->json, &key, err)) > 0) {
-		TRY(sherd_rfdb_keep_text(r, key, &t.key, err));
-		TRY(sherd_json_object(r->json, err));
-		while ((inner = sherd_json_key(r->json, &key, err)) > 0) {
-			TRY(sherd_rfdb_keep_text(r, key, &t.value, err));
-			TRY(sherd_json_u64(r->json, &t.version, err));
-			sherd_buf_append(out, &t, sizeof(t));
+	TRY(shd_json_object(r->json, err));
+	while ((rc = shd_json_key(r->json, &key, err)) > 0) {
+		TRY(shd_rfdb_keep_text(r, key, &t.key, err));
+		TRY(shd_json_object(r->json, err));
+		while ((inner = shd_json_key(r->json, &key, err)) > 0) {
+			TRY(shd_rfdb_keep_text(r, key, &t.value, err));
+			TRY(shd_json_u64(r->json, &t.version, err));
+			shd_buf_append(out, &t, sizeof(t));
 		}
 		TRY(inner);
 	}
 	TRY(rc);
-	return sherd_buf_check(out, err);
+	return shd_buf_check(out, err);
 }
 
-static int take_index_member(sherd_rfdb_reading *r, sherd_str key, sherd_rfdb_index *x, lists *l, unsigned *has,
+static int take_index_member(shd_rfdb_reading *r, shd_str key, shd_rfdb_index *x, lists *l, unsigned *has,
                              sherd_error *err)
 {
-	if (sherd_str_is(key, "latest_version")) {
+	if (shd_str_is(key, "latest_version")) {
 		*has |= HAS_LATEST;
-		return sherd_json_u64(r->json, &x->latest, err);
+		return shd_json_u64(r->json, &x->latest, err);
 	}
-	if (sherd_str_is(key, "snapshots")) {
+	if (shd_str_is(key, "snapshots")) {
 		*has |= HAS_SNAPSHOTS;
 		return take_snapshots(r, &l->snapshots, err);
 	}
-	if (sherd_str_is(key, "tag_index"))
+	if (shd_str_is(key, "tag_index"))
 		return take_tag_index(r, &l->tagged, err);
-	if (sherd_str_is(key, "referenced_segments"))
-		return sherd_rfdb_take_numbers(r, &x->segments, err);
-	return sherd_json_skip(r->json, err);
+	if (shd_str_is(key, "referenced_segments"))
+		return shd_rfdb_take_numbers(r, &x->segments, err);
+	return shd_json_skip(r->json, err);
 }
 
-static int take_index(sherd_rfdb_reading *r, sherd_rfdb_index *x, lists *l, sherd_error *err)
+static int take_index(shd_rfdb_reading *r, shd_rfdb_index *x, lists *l, sherd_error *err)
 {
 	unsigned has = 0;
-	sherd_str key;
+	shd_str key;
 	int rc;
-	TRY(sherd_json_object(r->json, err));
-	while ((rc = sherd_json_key(r->json, &key, err)) > 0)
+	TRY(shd_json_object(r->json, err));
+	while ((rc = shd_json_key(r->json, &key, err)) > 0)
 		TRY(take_index_member(r, key, x, l, &has, err));
 	TRY(rc);
-	TRY(sherd_json_end(r->json, err));
+	TRY(shd_json_end(r->json, err));
 	if (has != HAS_ALL)
-		return sherd_fail(err, SHERD_ECORRUPT, "missing-key", "latest_version and snapshots are needed");
+		return shd_fail(err, SHERD_ECORRUPT, "missing-key", "latest_version and snapshots are needed");
 	x->count = l->snapshots.len / sizeof(*x->snapshots);
 	x->tagged_count = l->tagged.len / sizeof(*x->tagged);
-	x->snapshots = sherd_arena_copy(r->arena, l->snapshots.data, l->snapshots.len);
-	x->tagged = sherd_arena_copy(r->arena, l->tagged.data, l->tagged.len);
-	return x->snapshots && x->tagged ? SHERD_OK : sherd_fail_nomem(err);
+	x->snapshots = shd_arena_copy(r->arena, l->snapshots.data, l->snapshots.len);
+	x->tagged = shd_arena_copy(r->arena, l->tagged.data, l->tagged.len);
+	return x->snapshots && x->tagged ? SHERD_OK : shd_fail_nomem(err);
 }
 
-int sherd_rfdb_index_decode(const void *data, size_t len, const sherd_limits *limits, sherd_arena *arena,
-                            sherd_rfdb_index *out, sherd_error *err)
+int shd_rfdb_index_decode(const void *data, size_t len, const sherd_limits *limits, shd_arena *arena,
+                          shd_rfdb_index *out, sherd_error *err)
 {
-	SHERD_AUTO(sherd_json, sherd_json_close) json = NULL;
-	sherd_rfdb_index x = {0};
+	SHD_AUTO(shd_json, shd_json_close) json = NULL;
+	shd_rfdb_index x = {0};
 	lists l = {0};
-	TRY(sherd_rfdb_take_seal(data, len, &x.seal, err));
-	TRY(sherd_json_open(&json, data, len, limits, err));
-	sherd_rfdb_reading r = {.json = json, .data = data, .len = len, .arena = arena};
+	TRY(shd_rfdb_take_seal(data, len, &x.seal, err));
+	TRY(shd_json_open(&json, data, len, limits, err));
+	shd_rfdb_reading r = {.json = json, .data = data, .len = len, .arena = arena};
 	int rc = take_index(&r, &x, &l, err);
-	sherd_buf_done(&l.snapshots);
-	sherd_buf_done(&l.tagged);
+	shd_buf_done(&l.snapshots);
+	shd_buf_done(&l.tagged);
 	TRY(rc);
 	*out = x;
 	return SHERD_OK;

@@ -2,34 +2,34 @@
 
 #include "codec/blake3.h"
 
-bool sherd_rfdb_id_parse(sherd_str digits, sherd_u128 *out)
+bool shd_rfdb_id_parse(shd_str digits, shd_u128 *out)
 {
-	sherd_u128 v = 0;
+	shd_u128 v = 0;
 	if (!digits.len)
 		return false;
 	for (size_t i = 0; i < digits.len; i++) {
 		char c = digits.ptr[i];
-		if (c < '0' || c > '9' || __builtin_mul_overflow(v, (sherd_u128)10, &v) ||
-		    __builtin_add_overflow(v, (sherd_u128)(c - '0'), &v))
+		if (c < '0' || c > '9' || __builtin_mul_overflow(v, (shd_u128)10, &v) ||
+		    __builtin_add_overflow(v, (shd_u128)(c - '0'), &v))
 			return false;
 	}
 	*out = v;
 	return true;
 }
 
-sherd_u128 sherd_rfdb_id_of(sherd_str text)
+shd_u128 shd_rfdb_id_of(shd_str text)
 {
-	uint8_t hash[SHERD_BLAKE3_BYTES];
-	sherd_u128 id;
-	if (sherd_rfdb_id_parse(text, &id))
+	uint8_t hash[SHD_BLAKE3_BYTES];
+	shd_u128 id;
+	if (shd_rfdb_id_parse(text, &id))
 		return id;
-	sherd_blake3_of(text.ptr, text.len, hash);
-	return sherd_get_u128(hash);
+	shd_blake3_of(text.ptr, text.len, hash);
+	return shd_get_u128(hash);
 }
 
-void sherd_rfdb_id_format(sherd_u128 id, char out[SHERD_RFDB_ID_TEXT])
+void shd_rfdb_id_format(shd_u128 id, char out[SHD_RFDB_ID_TEXT])
 {
-	char digits[SHERD_RFDB_ID_TEXT];
+	char digits[SHD_RFDB_ID_TEXT];
 	size_t n = 0;
 	do {
 		digits[n++] = (char)('0' + (int)(id % 10));

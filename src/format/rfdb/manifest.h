@@ -3,8 +3,8 @@
  * Decoded things lie in the arena; strings without escapes point into the document, which must outlive them. Unknown
  * keys are passed over. A seal that is there must be right ("bad-seal"); one that is absent is only noted. Reasons
  * beside those of JSON: "missing-key", "bad-type", "bad-text", "bad-count", "out-of-range". */
-#ifndef SHERD_FORMAT_RFDB_MANIFEST_H
-#define SHERD_FORMAT_RFDB_MANIFEST_H
+#ifndef SHD_FORMAT_RFDB_MANIFEST_H
+#define SHD_FORMAT_RFDB_MANIFEST_H
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -15,186 +15,185 @@
 
 #include <sherd/limits.h>
 
-typedef struct sherd_rfdb_texts {
-	const sherd_str *items;
+typedef struct shd_rfdb_texts {
+	const shd_str *items;
 	size_t count;
-} sherd_rfdb_texts;
+} shd_rfdb_texts;
 
 /* A segment, as a manifest names it. */
-typedef struct sherd_rfdb_descriptor {
+typedef struct shd_rfdb_descriptor {
 	uint64_t id;
-	sherd_rfdb_kind kind;
-	uint32_t shard; /* or SHERD_RFDB_FLAT, which counts as shard 0 */
+	shd_rfdb_kind kind;
+	uint32_t shard; /* or SHD_RFDB_FLAT, which counts as shard 0 */
 	uint64_t rows;
 	uint64_t bytes;
-	sherd_rfdb_texts types; /* of nodes or of edges; empty means none or unknown */
-	sherd_rfdb_texts files; /* of nodes */
-	bool has_sha256;        /* of the segment; only we record it */
-	uint8_t sha256[SHERD_SHA256_BYTES];
-} sherd_rfdb_descriptor;
+	shd_rfdb_texts types; /* of nodes or of edges; empty means none or unknown */
+	shd_rfdb_texts files; /* of nodes */
+	bool has_sha256;      /* of the segment; only we record it */
+	uint8_t sha256[SHD_SHA256_BYTES];
+} shd_rfdb_descriptor;
 
-typedef struct sherd_rfdb_descriptors {
-	const sherd_rfdb_descriptor *items;
+typedef struct shd_rfdb_descriptors {
+	const shd_rfdb_descriptor *items;
 	size_t count;
-} sherd_rfdb_descriptors;
+} shd_rfdb_descriptors;
 
-typedef struct sherd_rfdb_edge_key {
-	sherd_u128 src, dst;
-	sherd_str type;
-} sherd_rfdb_edge_key;
+typedef struct shd_rfdb_edge_key {
+	shd_u128 src, dst;
+	shd_str type;
+} shd_rfdb_edge_key;
 
-typedef struct sherd_rfdb_ids {
-	const sherd_u128 *items;
+typedef struct shd_rfdb_ids {
+	const shd_u128 *items;
 	size_t count;
-} sherd_rfdb_ids;
+} shd_rfdb_ids;
 
-typedef struct sherd_rfdb_edge_keys {
-	const sherd_rfdb_edge_key *items;
+typedef struct shd_rfdb_edge_keys {
+	const shd_rfdb_edge_key *items;
 	size_t count;
-} sherd_rfdb_edge_keys;
+} shd_rfdb_edge_keys;
 
-typedef struct sherd_rfdb_numbers {
+typedef struct shd_rfdb_numbers {
 	const uint64_t *items;
 	size_t count;
-} sherd_rfdb_numbers;
+} shd_rfdb_numbers;
 
-typedef struct sherd_rfdb_tag {
-	sherd_str key, value;
-} sherd_rfdb_tag;
+typedef struct shd_rfdb_tag {
+	shd_str key, value;
+} shd_rfdb_tag;
 
-typedef struct sherd_rfdb_tags {
-	const sherd_rfdb_tag *items;
+typedef struct shd_rfdb_tags {
+	const shd_rfdb_tag *items;
 	size_t count;
-} sherd_rfdb_tags;
+} shd_rfdb_tags;
 
 /* Of L0 alone; rows that are hidden or there twice are counted. */
-typedef struct sherd_rfdb_stats {
+typedef struct shd_rfdb_stats {
 	uint64_t nodes, edges;
 	uint32_t node_segments, edge_segments;
-} sherd_rfdb_stats;
+} shd_rfdb_stats;
 
-typedef struct sherd_rfdb_count {
-	sherd_str type;
+typedef struct shd_rfdb_count {
+	shd_str type;
 	uint64_t count;
-} sherd_rfdb_count;
+} shd_rfdb_count;
 
 /* What is alive in this version, by type. Only we record it. */
-typedef struct sherd_rfdb_counts {
+typedef struct shd_rfdb_counts {
 	bool known;
-	const sherd_rfdb_count *nodes, *edges; /* ascending by type when we wrote them */
+	const shd_rfdb_count *nodes, *edges; /* ascending by type when we wrote them */
 	size_t node_types, edge_types;
 	bool placed; /* every live edge lies in the shard of its source, and has one */
-} sherd_rfdb_counts;
+} shd_rfdb_counts;
 
-typedef struct sherd_rfdb_compaction {
+typedef struct shd_rfdb_compaction {
 	uint64_t version; /* 0: there was none */
 	uint64_t time_ms;
 	uint32_t merged;
-} sherd_rfdb_compaction;
+} shd_rfdb_compaction;
 
 /* A version in full. */
-typedef struct sherd_rfdb_manifest {
+typedef struct shd_rfdb_manifest {
 	uint64_t version;
 	uint64_t created_at; /* seconds since 1970 */
 	bool has_parent;
 	uint64_t parent;
-	sherd_rfdb_descriptors nodes, edges;       /* L0, oldest first */
-	sherd_rfdb_descriptors l1_nodes, l1_edges; /* older than L0 */
-	sherd_rfdb_ids dead_nodes;
-	sherd_rfdb_edge_keys dead_edges;
-	sherd_rfdb_tags tags;
-	sherd_rfdb_stats stats;
-	sherd_rfdb_compaction compaction;
-	sherd_rfdb_counts counts;
-	sherd_rfdb_numbers given_up; /* versions that are damaged, and that a repair left behind; only we record it */
-	sherd_seal seal;
-} sherd_rfdb_manifest;
+	shd_rfdb_descriptors nodes, edges;       /* L0, oldest first */
+	shd_rfdb_descriptors l1_nodes, l1_edges; /* older than L0 */
+	shd_rfdb_ids dead_nodes;
+	shd_rfdb_edge_keys dead_edges;
+	shd_rfdb_tags tags;
+	shd_rfdb_stats stats;
+	shd_rfdb_compaction compaction;
+	shd_rfdb_counts counts;
+	shd_rfdb_numbers given_up; /* versions that are damaged, and that a repair left behind; only we record it */
+	shd_seal seal;
+} shd_rfdb_manifest;
 
 /* A version as what changed since the one before. */
-typedef struct sherd_rfdb_edit {
+typedef struct shd_rfdb_edit {
 	uint64_t version, parent, created_at;
-	sherd_rfdb_descriptors added_nodes, added_edges;
-	sherd_rfdb_numbers removed_nodes, removed_edges; /* segment ids */
-	sherd_rfdb_ids dead_nodes, undead_nodes;         /* tombstones added; then removed */
-	sherd_rfdb_edge_keys dead_edges, undead_edges;
+	shd_rfdb_descriptors added_nodes, added_edges;
+	shd_rfdb_numbers removed_nodes, removed_edges; /* segment ids */
+	shd_rfdb_ids dead_nodes, undead_nodes;         /* tombstones added; then removed */
+	shd_rfdb_edge_keys dead_edges, undead_edges;
 	bool has_l1_nodes, has_l1_edges; /* the list replaces the one before */
-	sherd_rfdb_descriptors l1_nodes, l1_edges;
-	sherd_rfdb_tags tags; /* all of them */
-	sherd_rfdb_stats stats;
-	sherd_rfdb_compaction compaction; /* version 0: as before */
-	sherd_rfdb_counts counts;
-	sherd_seal seal;
-} sherd_rfdb_edit;
+	shd_rfdb_descriptors l1_nodes, l1_edges;
+	shd_rfdb_tags tags; /* all of them */
+	shd_rfdb_stats stats;
+	shd_rfdb_compaction compaction; /* version 0: as before */
+	shd_rfdb_counts counts;
+	shd_seal seal;
+} shd_rfdb_edit;
 
-int sherd_rfdb_manifest_decode(const void *data, size_t len, const sherd_limits *limits, sherd_arena *arena,
-                               sherd_rfdb_manifest *out, sherd_error *err);
-int sherd_rfdb_edit_decode(const void *data, size_t len, const sherd_limits *limits, sherd_arena *arena,
-                           sherd_rfdb_edit *out, sherd_error *err);
+int shd_rfdb_manifest_decode(const void *data, size_t len, const sherd_limits *limits, shd_arena *arena,
+                             shd_rfdb_manifest *out, sherd_error *err);
+int shd_rfdb_edit_decode(const void *data, size_t len, const sherd_limits *limits, shd_arena *arena, shd_rfdb_edit *out,
+                         sherd_error *err);
 
 /* The version that edits[count-1] makes of base. Each edit must follow what is in front of it: its version is one
  * more, its parent is the version before; else SHERD_ECORRUPT, "bad-version". Linear in all of them together. The
  * result borrows from base and edits; tombstones come out ascending and once; counts are those of the last edit. */
-int sherd_rfdb_manifest_apply(const sherd_rfdb_manifest *base, const sherd_rfdb_edit *edits, size_t count,
-                              sherd_arena *arena, sherd_rfdb_manifest *out, sherd_error *err);
+int shd_rfdb_manifest_apply(const shd_rfdb_manifest *base, const shd_rfdb_edit *edits, size_t count, shd_arena *arena,
+                            shd_rfdb_manifest *out, sherd_error *err);
 /* Is a segment id named twice, in nodes and edges and in both levels together? "duplicate-id". */
-int sherd_rfdb_manifest_check(const sherd_rfdb_manifest *m, sherd_error *err);
+int shd_rfdb_manifest_check(const shd_rfdb_manifest *m, sherd_error *err);
 /* Sums up the L0 lists. */
-sherd_rfdb_stats sherd_rfdb_stats_of(const sherd_rfdb_descriptor *nodes, size_t node_count,
-                                     const sherd_rfdb_descriptor *edges, size_t edge_count);
+shd_rfdb_stats shd_rfdb_stats_of(const shd_rfdb_descriptor *nodes, size_t node_count, const shd_rfdb_descriptor *edges,
+                                 size_t edge_count);
 
 /* Tombstones ascend by id; by source, destination, bytes of the type. */
-int sherd_rfdb_edge_key_compare(const sherd_rfdb_edge_key *a, const sherd_rfdb_edge_key *b);
+int shd_rfdb_edge_key_compare(const shd_rfdb_edge_key *a, const shd_rfdb_edge_key *b);
 
 /* Write sealed documents into an empty buffer, whose sticky failure reports lack of memory. Strings must be valid
  * UTF-8. A compaction with version 0 is left out, so are empty lists where the real server leaves them out. */
-void sherd_rfdb_manifest_encode(const sherd_rfdb_manifest *m, sherd_buf *out);
-void sherd_rfdb_edit_encode(const sherd_rfdb_edit *e, sherd_buf *out);
+void shd_rfdb_manifest_encode(const shd_rfdb_manifest *m, shd_buf *out);
+void shd_rfdb_edit_encode(const shd_rfdb_edit *e, shd_buf *out);
 
 /* current.json */
-typedef struct sherd_rfdb_current {
+typedef struct shd_rfdb_current {
 	uint64_t version;
 	uint64_t fence; /* how often it was replaced since, without another version; only we count it */
 	bool making;    /* there is no version yet: somebody is making the database */
-	sherd_seal seal;
-} sherd_rfdb_current;
+	shd_seal seal;
+} shd_rfdb_current;
 /* A sealed one has no other keys: another document of ours in its place is refused, "not-current". */
-int sherd_rfdb_current_decode(const void *data, size_t len, sherd_rfdb_current *out, sherd_error *err);
-void sherd_rfdb_current_encode(const sherd_rfdb_current *current, sherd_buf *out);
+int shd_rfdb_current_decode(const void *data, size_t len, shd_rfdb_current *out, sherd_error *err);
+void shd_rfdb_current_encode(const shd_rfdb_current *current, shd_buf *out);
 
 /* db_config.json */
-typedef enum sherd_rfdb_planner { SHERD_RFDB_HASH = 0, SHERD_RFDB_DIRECTORY = 1 } sherd_rfdb_planner;
-typedef struct sherd_rfdb_config {
-	uint16_t shards; /* > 0 */
-	sherd_rfdb_planner
-		planner;     /* HASH where nothing is said; an unknown one is SHERD_EUNSUPPORTED, "bad-argument" */
-	uint64_t created_at; /* seconds since 1970; 0 when unknown */
-	sherd_seal seal;
-} sherd_rfdb_config;
-int sherd_rfdb_config_decode(const void *data, size_t len, sherd_rfdb_config *out, sherd_error *err);
-void sherd_rfdb_config_encode(const sherd_rfdb_config *config, sherd_buf *out);
+typedef enum shd_rfdb_planner { SHD_RFDB_HASH = 0, SHD_RFDB_DIRECTORY = 1 } shd_rfdb_planner;
+typedef struct shd_rfdb_config {
+	uint16_t shards;          /* > 0 */
+	shd_rfdb_planner planner; /* HASH where nothing is said; an unknown one is SHERD_EUNSUPPORTED, "bad-argument" */
+	uint64_t created_at;      /* seconds since 1970; 0 when unknown */
+	shd_seal seal;
+} shd_rfdb_config;
+int shd_rfdb_config_decode(const void *data, size_t len, shd_rfdb_config *out, sherd_error *err);
+void shd_rfdb_config_encode(const shd_rfdb_config *config, shd_buf *out);
 
 /* manifest_index.json: a cache, true only while latest is the current version. */
-typedef struct sherd_rfdb_snapshot {
+typedef struct shd_rfdb_snapshot {
 	uint64_t version, created_at;
-	sherd_rfdb_tags tags;
-	sherd_rfdb_stats stats;
-} sherd_rfdb_snapshot;
-typedef struct sherd_rfdb_index {
+	shd_rfdb_tags tags;
+	shd_rfdb_stats stats;
+} shd_rfdb_snapshot;
+typedef struct shd_rfdb_index {
 	uint64_t latest;
-	const sherd_rfdb_snapshot *snapshots;
+	const shd_rfdb_snapshot *snapshots;
 	size_t count;
-	const struct sherd_rfdb_tagged *tagged; /* of every tag the version it is found under */
+	const struct shd_rfdb_tagged *tagged; /* of every tag the version it is found under */
 	size_t tagged_count;
-	sherd_rfdb_numbers segments; /* ids that any version names */
-	sherd_seal seal;
-} sherd_rfdb_index;
-struct sherd_rfdb_tagged {
-	sherd_str key, value;
+	shd_rfdb_numbers segments; /* ids that any version names */
+	shd_seal seal;
+} shd_rfdb_index;
+struct shd_rfdb_tagged {
+	shd_str key, value;
 	uint64_t version;
 };
-int sherd_rfdb_index_decode(const void *data, size_t len, const sherd_limits *limits, sherd_arena *arena,
-                            sherd_rfdb_index *out, sherd_error *err);
+int shd_rfdb_index_decode(const void *data, size_t len, const sherd_limits *limits, shd_arena *arena,
+                          shd_rfdb_index *out, sherd_error *err);
 /* tagged must be grouped by key, keys distinct. */
-void sherd_rfdb_index_encode(const sherd_rfdb_index *index, sherd_buf *out);
+void shd_rfdb_index_encode(const shd_rfdb_index *index, shd_buf *out);
 
 #endif

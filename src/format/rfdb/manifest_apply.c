@@ -6,15 +6,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static int follow(const sherd_rfdb_manifest *base, const sherd_rfdb_edit *edits, size_t count, sherd_error *err)
+static int follow(const shd_rfdb_manifest *base, const shd_rfdb_edit *edits, size_t count, sherd_error *err)
 {
 	uint64_t version = base->version;
 	for (size_t i = 0; i < count; i++) {
 		if (version == UINT64_MAX || edits[i].version != version + 1 || edits[i].parent != version)
-			return sherd_fail(err, SHERD_ECORRUPT, "bad-version",
-			                  "an edit makes version %" PRIu64 " of %" PRIu64 ", but %" PRIu64
-			                  " is in front of it",
-			                  edits[i].version, edits[i].parent, version);
+			return shd_fail(err, SHERD_ECORRUPT, "bad-version",
+			                "an edit makes version %" PRIu64 " of %" PRIu64 ", but %" PRIu64
+			                " is in front of it",
+			                edits[i].version, edits[i].parent, version);
 		version = edits[i].version;
 	}
 	return SHERD_OK;
@@ -23,7 +23,7 @@ static int follow(const sherd_rfdb_manifest *base, const sherd_rfdb_edit *edits,
 /* ---- sets of plain keys: ids of nodes and of segments, found by their bytes */
 
 typedef struct heard {
-	sherd_map map;
+	shd_map map;
 	bool ok;
 } heard;
 
@@ -31,43 +31,43 @@ typedef struct heard {
 static bool is_news(heard *h, const void *key, size_t len)
 {
 	bool ok;
-	size_t at = sherd_map_add(&h->map, (sherd_str){key, len}, 0, &ok);
+	size_t at = shd_map_add(&h->map, (shd_str){key, len}, 0, &ok);
 	h->ok &= ok;
-	return at == SHERD_MAP_NONE;
+	return at == SHD_MAP_NONE;
 }
 
 static bool was_said(const heard *h, const void *key, size_t len)
 {
-	return sherd_map_find(&h->map, (sherd_str){key, len}) != SHERD_MAP_NONE;
+	return shd_map_find(&h->map, (shd_str){key, len}) != SHD_MAP_NONE;
 }
 
 static int compare_ids(const void *a, const void *b)
 {
-	sherd_u128 x = *(const sherd_u128 *)a, y = *(const sherd_u128 *)b;
+	shd_u128 x = *(const shd_u128 *)a, y = *(const shd_u128 *)b;
 	return (x > y) - (x < y);
 }
 
-static void keep_news(heard *h, const sherd_rfdb_ids *ids, sherd_buf *out)
+static void keep_news(heard *h, const shd_rfdb_ids *ids, shd_buf *out)
 {
 	for (size_t i = 0; i < ids->count; i++)
 		if (is_news(h, &ids->items[i], sizeof(ids->items[i])) && out)
-			sherd_buf_append(out, &ids->items[i], sizeof(ids->items[i]));
+			shd_buf_append(out, &ids->items[i], sizeof(ids->items[i]));
 }
 
 /* Moves what was collected into the arena. */
-static int settle(sherd_buf *list, bool ok, sherd_arena *arena, const void **items, sherd_error *err)
+static int settle(shd_buf *list, bool ok, shd_arena *arena, const void **items, sherd_error *err)
 {
 	*items = NULL;
 	if (ok && !list->failed && list->len)
-		*items = sherd_arena_copy(arena, list->data, list->len);
+		*items = shd_arena_copy(arena, list->data, list->len);
 	ok &= !list->failed && (!list->len || *items);
-	return ok ? SHERD_OK : sherd_fail_nomem(err);
+	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
-static int apply_nodes(const sherd_rfdb_manifest *base, const sherd_rfdb_edit *edits, size_t count, sherd_arena *arena,
-                       sherd_rfdb_ids *out, sherd_error *err)
+static int apply_nodes(const shd_rfdb_manifest *base, const shd_rfdb_edit *edits, size_t count, shd_arena *arena,
+                       shd_rfdb_ids *out, sherd_error *err)
 {
-	SHERD_AUTO_BUF list = {0};
+	SHD_AUTO_BUF list = {0};
 	heard h = {.ok = true};
 	const void *items;
 	for (size_t i = count; i-- > 0;) {
@@ -75,126 +75,126 @@ static int apply_nodes(const sherd_rfdb_manifest *base, const sherd_rfdb_edit *e
 		keep_news(&h, &edits[i].dead_nodes, &list);
 	}
 	keep_news(&h, &base->dead_nodes, &list);
-	sherd_map_done(&h.map);
+	shd_map_done(&h.map);
 	if (list.len)
-		qsort(list.data, list.len / sizeof(sherd_u128), sizeof(sherd_u128), compare_ids);
+		qsort(list.data, list.len / sizeof(shd_u128), sizeof(shd_u128), compare_ids);
 	TRY(settle(&list, h.ok, arena, &items, err));
-	*out = (sherd_rfdb_ids){items, list.len / sizeof(sherd_u128)};
+	*out = (shd_rfdb_ids){items, list.len / sizeof(shd_u128)};
 	return SHERD_OK;
 }
 
 /* ---- keys of edges: sorted with their place, since they are not one run of bytes */
 
 typedef struct word {
-	sherd_rfdb_edge_key key;
+	shd_rfdb_edge_key key;
 	size_t order; /* the lower, the later it was said */
 	bool dead;
 } word;
 
-int sherd_rfdb_edge_key_compare(const sherd_rfdb_edge_key *a, const sherd_rfdb_edge_key *b)
+int shd_rfdb_edge_key_compare(const shd_rfdb_edge_key *a, const shd_rfdb_edge_key *b)
 {
 	if (a->src != b->src)
 		return a->src < b->src ? -1 : 1;
 	if (a->dst != b->dst)
 		return a->dst < b->dst ? -1 : 1;
-	return sherd_str_compare(a->type, b->type);
+	return shd_str_compare(a->type, b->type);
 }
 
 static int compare_words(const void *a, const void *b)
 {
 	const word *x = a, *y = b;
-	int order = sherd_rfdb_edge_key_compare(&x->key, &y->key);
+	int order = shd_rfdb_edge_key_compare(&x->key, &y->key);
 	return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-static void say(sherd_buf *words, const sherd_rfdb_edge_keys *keys, size_t order, bool dead)
+static void say(shd_buf *words, const shd_rfdb_edge_keys *keys, size_t order, bool dead)
 {
 	for (size_t i = 0; i < keys->count; i++) {
 		word w = {.key = keys->items[i], .order = order, .dead = dead};
-		sherd_buf_append(words, &w, sizeof(w));
+		shd_buf_append(words, &w, sizeof(w));
 	}
 }
 
-static int apply_edges(const sherd_rfdb_manifest *base, const sherd_rfdb_edit *edits, size_t count, sherd_arena *arena,
-                       sherd_rfdb_edge_keys *out, sherd_error *err)
+static int apply_edges(const shd_rfdb_manifest *base, const shd_rfdb_edit *edits, size_t count, shd_arena *arena,
+                       shd_rfdb_edge_keys *out, sherd_error *err)
 {
-	SHERD_AUTO_BUF words = {0}, list = {0};
+	SHD_AUTO_BUF words = {0}, list = {0};
 	const void *items;
 	for (size_t i = count; i-- > 0;) {
 		say(&words, &edits[i].undead_edges, 2 * (count - i), false);
 		say(&words, &edits[i].dead_edges, 2 * (count - i) + 1, true);
 	}
 	say(&words, &base->dead_edges, SIZE_MAX, true);
-	TRY(sherd_buf_check(&words, err));
+	TRY(shd_buf_check(&words, err));
 	const word *w = (const word *)(const void *)words.data;
 	size_t said = words.len / sizeof(*w);
 	if (said)
 		qsort(words.data, said, sizeof(*w), compare_words);
 	for (size_t i = 0; i < said; i++) {
-		bool first = !i || sherd_rfdb_edge_key_compare(&w[i - 1].key, &w[i].key) != 0;
+		bool first = !i || shd_rfdb_edge_key_compare(&w[i - 1].key, &w[i].key) != 0;
 		if (first && w[i].dead)
-			sherd_buf_append(&list, &w[i].key, sizeof(w[i].key));
+			shd_buf_append(&list, &w[i].key, sizeof(w[i].key));
 	}
 	TRY(settle(&list, true, arena, &items, err));
-	*out = (sherd_rfdb_edge_keys){items, list.len / sizeof(sherd_rfdb_edge_key)};
+	*out = (shd_rfdb_edge_keys){items, list.len / sizeof(shd_rfdb_edge_key)};
 	return SHERD_OK;
 }
 
 /* ---- segments */
 
-static const sherd_rfdb_descriptors *added(const sherd_rfdb_edit *e, sherd_rfdb_kind kind)
+static const shd_rfdb_descriptors *added(const shd_rfdb_edit *e, shd_rfdb_kind kind)
 {
-	return kind == SHERD_RFDB_NODES ? &e->added_nodes : &e->added_edges;
+	return kind == SHD_RFDB_NODES ? &e->added_nodes : &e->added_edges;
 }
 
-static void mark(sherd_buf *kept, const heard *removed, const sherd_rfdb_descriptors *list)
+static void mark(shd_buf *kept, const heard *removed, const shd_rfdb_descriptors *list)
 {
 	for (size_t i = list->count; i-- > 0;) {
-		const sherd_rfdb_descriptor *d = &list->items[i];
+		const shd_rfdb_descriptor *d = &list->items[i];
 		if (!was_said(removed, &d->id, sizeof(d->id)))
-			sherd_buf_append(kept, &d, sizeof(d));
+			shd_buf_append(kept, &d, sizeof(d));
 	}
 }
 
 /* What was removed by an edit is gone from all in front of it, but not from what it adds itself. */
-static int apply_segments(const sherd_rfdb_descriptors *base, const sherd_rfdb_edit *edits, size_t count,
-                          sherd_rfdb_kind kind, sherd_arena *arena, sherd_rfdb_descriptors *out, sherd_error *err)
+static int apply_segments(const shd_rfdb_descriptors *base, const shd_rfdb_edit *edits, size_t count,
+                          shd_rfdb_kind kind, shd_arena *arena, shd_rfdb_descriptors *out, sherd_error *err)
 {
-	SHERD_AUTO_BUF kept = {0}; /* pointers, newest first */
+	SHD_AUTO_BUF kept = {0}; /* pointers, newest first */
 	heard removed = {.ok = true};
 	for (size_t i = count; i-- > 0;) {
-		const sherd_rfdb_numbers *ids =
-			kind == SHERD_RFDB_NODES ? &edits[i].removed_nodes : &edits[i].removed_edges;
+		const shd_rfdb_numbers *ids =
+			kind == SHD_RFDB_NODES ? &edits[i].removed_nodes : &edits[i].removed_edges;
 		mark(&kept, &removed, added(&edits[i], kind));
 		for (size_t k = 0; k < ids->count; k++)
 			(void)is_news(&removed, &ids->items[k], sizeof(ids->items[k]));
 	}
 	mark(&kept, &removed, base);
-	sherd_map_done(&removed.map);
-	size_t n = kept.len / sizeof(sherd_rfdb_descriptor *);
-	sherd_rfdb_descriptor *list = n ? sherd_arena_alloc(arena, n, sizeof(*list)) : NULL;
+	shd_map_done(&removed.map);
+	size_t n = kept.len / sizeof(shd_rfdb_descriptor *);
+	shd_rfdb_descriptor *list = n ? shd_arena_alloc(arena, n, sizeof(*list)) : NULL;
 	if (!removed.ok || kept.failed || (n && !list))
-		return sherd_fail_nomem(err);
-	const sherd_rfdb_descriptor *const *from = (const sherd_rfdb_descriptor *const *)(const void *)kept.data;
+		return shd_fail_nomem(err);
+	const shd_rfdb_descriptor *const *from = (const shd_rfdb_descriptor *const *)(const void *)kept.data;
 	for (size_t i = 0; i < n; i++)
 		list[i] = *from[n - 1 - i];
-	*out = (sherd_rfdb_descriptors){list, n};
+	*out = (shd_rfdb_descriptors){list, n};
 	return SHERD_OK;
 }
 
 /* ---- all of it */
 
-int sherd_rfdb_manifest_apply(const sherd_rfdb_manifest *base, const sherd_rfdb_edit *edits, size_t count,
-                              sherd_arena *arena, sherd_rfdb_manifest *out, sherd_error *err)
+int shd_rfdb_manifest_apply(const shd_rfdb_manifest *base, const shd_rfdb_edit *edits, size_t count, shd_arena *arena,
+                            shd_rfdb_manifest *out, sherd_error *err)
 {
-	sherd_rfdb_manifest m = *base;
+	shd_rfdb_manifest m = *base;
 	TRY(follow(base, edits, count, err));
-	TRY(apply_segments(&base->nodes, edits, count, SHERD_RFDB_NODES, arena, &m.nodes, err));
-	TRY(apply_segments(&base->edges, edits, count, SHERD_RFDB_EDGES, arena, &m.edges, err));
+	TRY(apply_segments(&base->nodes, edits, count, SHD_RFDB_NODES, arena, &m.nodes, err));
+	TRY(apply_segments(&base->edges, edits, count, SHD_RFDB_EDGES, arena, &m.edges, err));
 	TRY(apply_nodes(base, edits, count, arena, &m.dead_nodes, err));
 	TRY(apply_edges(base, edits, count, arena, &m.dead_edges, err));
 	for (size_t i = 0; i < count; i++) {
-		const sherd_rfdb_edit *e = &edits[i];
+		const shd_rfdb_edit *e = &edits[i];
 		m.version = e->version;
 		m.created_at = e->created_at;
 		m.has_parent = true;
@@ -211,7 +211,7 @@ int sherd_rfdb_manifest_apply(const sherd_rfdb_manifest *base, const sherd_rfdb_
 	return SHERD_OK;
 }
 
-static bool note_ids(heard *seen, const sherd_rfdb_descriptors *list, uint64_t *twice)
+static bool note_ids(heard *seen, const shd_rfdb_descriptors *list, uint64_t *twice)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (!is_news(seen, &list->items[i].id, sizeof(list->items[i].id)) && seen->ok) {
@@ -221,23 +221,23 @@ static bool note_ids(heard *seen, const sherd_rfdb_descriptors *list, uint64_t *
 	return true;
 }
 
-int sherd_rfdb_manifest_check(const sherd_rfdb_manifest *m, sherd_error *err)
+int shd_rfdb_manifest_check(const shd_rfdb_manifest *m, sherd_error *err)
 {
 	heard seen = {.ok = true};
 	uint64_t twice = 0;
 	bool fine = note_ids(&seen, &m->l1_nodes, &twice) && note_ids(&seen, &m->l1_edges, &twice) &&
 	            note_ids(&seen, &m->nodes, &twice) && note_ids(&seen, &m->edges, &twice);
-	sherd_map_done(&seen.map);
+	shd_map_done(&seen.map);
 	if (!seen.ok)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	return fine ? SHERD_OK
-	            : sherd_fail(err, SHERD_ECORRUPT, "duplicate-id", "segment %" PRIu64 " is named twice", twice);
+	            : shd_fail(err, SHERD_ECORRUPT, "duplicate-id", "segment %" PRIu64 " is named twice", twice);
 }
 
-sherd_rfdb_stats sherd_rfdb_stats_of(const sherd_rfdb_descriptor *nodes, size_t node_count,
-                                     const sherd_rfdb_descriptor *edges, size_t edge_count)
+shd_rfdb_stats shd_rfdb_stats_of(const shd_rfdb_descriptor *nodes, size_t node_count, const shd_rfdb_descriptor *edges,
+                                 size_t edge_count)
 {
-	sherd_rfdb_stats s = {.node_segments = (uint32_t)node_count, .edge_segments = (uint32_t)edge_count};
+	shd_rfdb_stats s = {.node_segments = (uint32_t)node_count, .edge_segments = (uint32_t)edge_count};
 	for (size_t i = 0; i < node_count; i++)
 		s.nodes += nodes[i].rows;
 	for (size_t i = 0; i < edge_count; i++)

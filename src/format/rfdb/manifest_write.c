@@ -1,166 +1,166 @@
 #include "format/rfdb/manifest.h"
 
-static void put_number(sherd_json_writer *w, const char *key, uint64_t v)
+static void put_number(shd_json_writer *w, const char *key, uint64_t v)
 {
-	sherd_json_put_key(w, key);
-	sherd_json_put_u64(w, v);
+	shd_json_put_key(w, key);
+	shd_json_put_u64(w, v);
 }
 
-static void put_text(sherd_json_writer *w, const char *key, const char *text)
+static void put_text(shd_json_writer *w, const char *key, const char *text)
 {
-	sherd_json_put_key(w, key);
-	sherd_json_put_string(w, sherd_str_of(text));
+	shd_json_put_key(w, key);
+	shd_json_put_string(w, shd_str_of(text));
 }
 
-static void put_texts(sherd_json_writer *w, const char *key, const sherd_rfdb_texts *list)
+static void put_texts(shd_json_writer *w, const char *key, const shd_rfdb_texts *list)
 {
 	if (!list->count)
 		return;
-	sherd_json_put_key(w, key);
-	sherd_json_put_array(w, true);
+	shd_json_put_key(w, key);
+	shd_json_put_array(w, true);
 	for (size_t i = 0; i < list->count; i++)
-		sherd_json_put_string(w, list->items[i]);
-	sherd_json_put_array_end(w);
+		shd_json_put_string(w, list->items[i]);
+	shd_json_put_array_end(w);
 }
 
-static void put_descriptor(sherd_json_writer *w, const sherd_rfdb_descriptor *d)
+static void put_descriptor(shd_json_writer *w, const shd_rfdb_descriptor *d)
 {
-	bool nodes = d->kind == SHERD_RFDB_NODES;
-	sherd_json_put_object(w, false);
+	bool nodes = d->kind == SHD_RFDB_NODES;
+	shd_json_put_object(w, false);
 	put_number(w, "segment_id", d->id);
 	put_text(w, "segment_type", nodes ? "Nodes" : "Edges");
-	if (d->shard != SHERD_RFDB_FLAT)
+	if (d->shard != SHD_RFDB_FLAT)
 		put_number(w, "shard_id", d->shard);
 	put_number(w, "record_count", d->rows);
 	put_number(w, "byte_size", d->bytes);
 	put_texts(w, nodes ? "node_types" : "edge_types", &d->types);
 	put_texts(w, "file_paths", &d->files);
 	if (d->has_sha256) {
-		char hex[SHERD_SHA256_HEX + 1];
-		sherd_hex(d->sha256, sizeof(d->sha256), hex);
+		char hex[SHD_SHA256_HEX + 1];
+		shd_hex(d->sha256, sizeof(d->sha256), hex);
 		put_text(w, "sha256", hex);
 	}
-	sherd_json_put_object_end(w);
+	shd_json_put_object_end(w);
 }
 
-static void put_descriptors(sherd_json_writer *w, const char *key, const sherd_rfdb_descriptors *list, bool always)
+static void put_descriptors(shd_json_writer *w, const char *key, const shd_rfdb_descriptors *list, bool always)
 {
 	if (!list->count && !always)
 		return;
-	sherd_json_put_key(w, key);
-	sherd_json_put_array(w, false);
+	shd_json_put_key(w, key);
+	shd_json_put_array(w, false);
 	for (size_t i = 0; i < list->count; i++)
 		put_descriptor(w, &list->items[i]);
-	sherd_json_put_array_end(w);
+	shd_json_put_array_end(w);
 }
 
-static void put_numbers(sherd_json_writer *w, const char *key, const sherd_rfdb_numbers *list, bool always)
+static void put_numbers(shd_json_writer *w, const char *key, const shd_rfdb_numbers *list, bool always)
 {
 	if (!list->count && !always)
 		return;
-	sherd_json_put_key(w, key);
-	sherd_json_put_array(w, true);
+	shd_json_put_key(w, key);
+	shd_json_put_array(w, true);
 	for (size_t i = 0; i < list->count; i++)
-		sherd_json_put_u64(w, list->items[i]);
-	sherd_json_put_array_end(w);
+		shd_json_put_u64(w, list->items[i]);
+	shd_json_put_array_end(w);
 }
 
-static void put_ids(sherd_json_writer *w, const char *key, const sherd_rfdb_ids *list)
+static void put_ids(shd_json_writer *w, const char *key, const shd_rfdb_ids *list)
 {
 	if (!list->count)
 		return;
-	sherd_json_put_key(w, key);
-	sherd_json_put_array(w, false);
+	shd_json_put_key(w, key);
+	shd_json_put_array(w, false);
 	for (size_t i = 0; i < list->count; i++)
-		sherd_json_put_u128(w, list->items[i]);
-	sherd_json_put_array_end(w);
+		shd_json_put_u128(w, list->items[i]);
+	shd_json_put_array_end(w);
 }
 
-static void put_edge_keys(sherd_json_writer *w, const char *key, const sherd_rfdb_edge_keys *list)
+static void put_edge_keys(shd_json_writer *w, const char *key, const shd_rfdb_edge_keys *list)
 {
 	if (!list->count)
 		return;
-	sherd_json_put_key(w, key);
-	sherd_json_put_array(w, false);
+	shd_json_put_key(w, key);
+	shd_json_put_array(w, false);
 	for (size_t i = 0; i < list->count; i++) {
-		sherd_json_put_array(w, true);
-		sherd_json_put_u128(w, list->items[i].src);
-		sherd_json_put_u128(w, list->items[i].dst);
-		sherd_json_put_string(w, list->items[i].type);
-		sherd_json_put_array_end(w);
+		shd_json_put_array(w, true);
+		shd_json_put_u128(w, list->items[i].src);
+		shd_json_put_u128(w, list->items[i].dst);
+		shd_json_put_string(w, list->items[i].type);
+		shd_json_put_array_end(w);
 	}
-	sherd_json_put_array_end(w);
+	shd_json_put_array_end(w);
 }
 
-static void put_tags(sherd_json_writer *w, const sherd_rfdb_tags *tags)
+static void put_tags(shd_json_writer *w, const shd_rfdb_tags *tags)
 {
-	sherd_json_put_key(w, "tags");
-	sherd_json_put_object(w, false);
+	shd_json_put_key(w, "tags");
+	shd_json_put_object(w, false);
 	for (size_t i = 0; i < tags->count; i++) {
-		sherd_json_put_key_str(w, tags->items[i].key);
-		sherd_json_put_string(w, tags->items[i].value);
+		shd_json_put_key_str(w, tags->items[i].key);
+		shd_json_put_string(w, tags->items[i].value);
 	}
-	sherd_json_put_object_end(w);
+	shd_json_put_object_end(w);
 }
 
-static void put_stats(sherd_json_writer *w, const sherd_rfdb_stats *s)
+static void put_stats(shd_json_writer *w, const shd_rfdb_stats *s)
 {
-	sherd_json_put_key(w, "stats");
-	sherd_json_put_object(w, false);
+	shd_json_put_key(w, "stats");
+	shd_json_put_object(w, false);
 	put_number(w, "total_nodes", s->nodes);
 	put_number(w, "total_edges", s->edges);
 	put_number(w, "node_segment_count", s->node_segments);
 	put_number(w, "edge_segment_count", s->edge_segments);
-	sherd_json_put_object_end(w);
+	shd_json_put_object_end(w);
 }
 
-static void put_compaction(sherd_json_writer *w, const sherd_rfdb_compaction *c)
+static void put_compaction(shd_json_writer *w, const shd_rfdb_compaction *c)
 {
 	if (!c->version)
 		return;
-	sherd_json_put_key(w, "last_compaction");
-	sherd_json_put_object(w, false);
+	shd_json_put_key(w, "last_compaction");
+	shd_json_put_object(w, false);
 	put_number(w, "manifest_version", c->version);
 	put_number(w, "timestamp_ms", c->time_ms);
 	put_number(w, "l0_segments_merged", c->merged);
-	sherd_json_put_object_end(w);
+	shd_json_put_object_end(w);
 }
 
-static void put_counts_of(sherd_json_writer *w, const char *key, const sherd_rfdb_count *counts, size_t count)
+static void put_counts_of(shd_json_writer *w, const char *key, const shd_rfdb_count *counts, size_t count)
 {
-	sherd_json_put_key(w, key);
-	sherd_json_put_object(w, true);
+	shd_json_put_key(w, key);
+	shd_json_put_object(w, true);
 	for (size_t i = 0; i < count; i++) {
-		sherd_json_put_key_str(w, counts[i].type);
-		sherd_json_put_u64(w, counts[i].count);
+		shd_json_put_key_str(w, counts[i].type);
+		shd_json_put_u64(w, counts[i].count);
 	}
-	sherd_json_put_object_end(w);
+	shd_json_put_object_end(w);
 }
 
-static void put_counts(sherd_json_writer *w, const sherd_rfdb_counts *c)
+static void put_counts(shd_json_writer *w, const shd_rfdb_counts *c)
 {
 	if (!c->known)
 		return;
-	sherd_json_put_key(w, "live_counts");
-	sherd_json_put_object(w, false);
+	shd_json_put_key(w, "live_counts");
+	shd_json_put_object(w, false);
 	put_counts_of(w, "nodes", c->nodes, c->node_types);
 	put_counts_of(w, "edges", c->edges, c->edge_types);
 	if (c->placed) {
-		sherd_json_put_key(w, "placed");
-		sherd_json_put_bool(w, true);
+		shd_json_put_key(w, "placed");
+		shd_json_put_bool(w, true);
 	}
-	sherd_json_put_object_end(w);
+	shd_json_put_object_end(w);
 }
 
-static void begin(sherd_json_writer *w, sherd_buf *out)
+static void begin(shd_json_writer *w, shd_buf *out)
 {
-	sherd_json_writer_init(w, out);
-	sherd_json_put_object(w, false);
+	shd_json_writer_init(w, out);
+	shd_json_put_object(w, false);
 }
 
-void sherd_rfdb_manifest_encode(const sherd_rfdb_manifest *m, sherd_buf *out)
+void shd_rfdb_manifest_encode(const shd_rfdb_manifest *m, shd_buf *out)
 {
-	sherd_json_writer w;
+	shd_json_writer w;
 	begin(&w, out);
 	put_number(&w, "version", m->version);
 	put_number(&w, "created_at", m->created_at);
@@ -177,12 +177,12 @@ void sherd_rfdb_manifest_encode(const sherd_rfdb_manifest *m, sherd_buf *out)
 	put_compaction(&w, &m->compaction);
 	put_counts(&w, &m->counts);
 	put_numbers(&w, "given_up", &m->given_up, false);
-	sherd_seal_put(&w);
+	shd_seal_put(&w);
 }
 
-void sherd_rfdb_edit_encode(const sherd_rfdb_edit *e, sherd_buf *out)
+void shd_rfdb_edit_encode(const shd_rfdb_edit *e, shd_buf *out)
 {
-	sherd_json_writer w;
+	shd_json_writer w;
 	begin(&w, out);
 	put_number(&w, "version", e->version);
 	put_number(&w, "parent_version", e->parent);
@@ -203,77 +203,77 @@ void sherd_rfdb_edit_encode(const sherd_rfdb_edit *e, sherd_buf *out)
 		put_tags(&w, &e->tags);
 	put_stats(&w, &e->stats);
 	put_counts(&w, &e->counts);
-	sherd_seal_put(&w);
+	shd_seal_put(&w);
 }
 
 /* ---- the small ones */
 
-void sherd_rfdb_current_encode(const sherd_rfdb_current *current, sherd_buf *out)
+void shd_rfdb_current_encode(const shd_rfdb_current *current, shd_buf *out)
 {
-	sherd_json_writer w;
+	shd_json_writer w;
 	begin(&w, out);
 	put_number(&w, "version", current->version);
 	if (current->fence)
 		put_number(&w, "fence", current->fence);
 	if (current->making) {
-		sherd_json_put_key(&w, "making");
-		sherd_json_put_bool(&w, true);
+		shd_json_put_key(&w, "making");
+		shd_json_put_bool(&w, true);
 	}
-	sherd_seal_put(&w);
+	shd_seal_put(&w);
 }
 
-void sherd_rfdb_config_encode(const sherd_rfdb_config *config, sherd_buf *out)
+void shd_rfdb_config_encode(const shd_rfdb_config *config, shd_buf *out)
 {
-	sherd_json_writer w;
+	shd_json_writer w;
 	begin(&w, out);
 	put_number(&w, "shard_count", config->shards);
 	put_number(&w, "version", 2);
 	put_number(&w, "created_at", config->created_at);
-	put_text(&w, "planner", config->planner == SHERD_RFDB_DIRECTORY ? "directory" : "hash");
-	sherd_seal_put(&w);
+	put_text(&w, "planner", config->planner == SHD_RFDB_DIRECTORY ? "directory" : "hash");
+	shd_seal_put(&w);
 }
 
-static void put_snapshot(sherd_json_writer *w, const sherd_rfdb_snapshot *s)
+static void put_snapshot(shd_json_writer *w, const shd_rfdb_snapshot *s)
 {
-	sherd_json_put_object(w, false);
+	shd_json_put_object(w, false);
 	put_number(w, "version", s->version);
 	put_number(w, "created_at", s->created_at);
 	put_tags(w, &s->tags);
 	put_stats(w, &s->stats);
-	sherd_json_put_object_end(w);
+	shd_json_put_object_end(w);
 }
 
-static void put_tag_index(sherd_json_writer *w, const sherd_rfdb_index *index)
+static void put_tag_index(shd_json_writer *w, const shd_rfdb_index *index)
 {
-	sherd_json_put_key(w, "tag_index");
-	sherd_json_put_object(w, false);
+	shd_json_put_key(w, "tag_index");
+	shd_json_put_object(w, false);
 	for (size_t i = 0; i < index->tagged_count; i++) {
-		const struct sherd_rfdb_tagged *t = &index->tagged[i];
-		bool first = !i || sherd_str_compare(t[-1].key, t->key) != 0;
-		bool last = i + 1 == index->tagged_count || sherd_str_compare(t[1].key, t->key) != 0;
+		const struct shd_rfdb_tagged *t = &index->tagged[i];
+		bool first = !i || shd_str_compare(t[-1].key, t->key) != 0;
+		bool last = i + 1 == index->tagged_count || shd_str_compare(t[1].key, t->key) != 0;
 		if (first) {
-			sherd_json_put_key_str(w, t->key);
-			sherd_json_put_object(w, false);
+			shd_json_put_key_str(w, t->key);
+			shd_json_put_object(w, false);
 		}
-		sherd_json_put_key_str(w, t->value);
-		sherd_json_put_u64(w, t->version);
+		shd_json_put_key_str(w, t->value);
+		shd_json_put_u64(w, t->version);
 		if (last)
-			sherd_json_put_object_end(w);
+			shd_json_put_object_end(w);
 	}
-	sherd_json_put_object_end(w);
+	shd_json_put_object_end(w);
 }
 
-void sherd_rfdb_index_encode(const sherd_rfdb_index *index, sherd_buf *out)
+void shd_rfdb_index_encode(const shd_rfdb_index *index, shd_buf *out)
 {
-	sherd_json_writer w;
+	shd_json_writer w;
 	begin(&w, out);
 	put_number(&w, "latest_version", index->latest);
-	sherd_json_put_key(&w, "snapshots");
-	sherd_json_put_array(&w, false);
+	shd_json_put_key(&w, "snapshots");
+	shd_json_put_array(&w, false);
 	for (size_t i = 0; i < index->count; i++)
 		put_snapshot(&w, &index->snapshots[i]);
-	sherd_json_put_array_end(&w);
+	shd_json_put_array_end(&w);
 	put_tag_index(&w, index);
 	put_numbers(&w, "referenced_segments", &index->segments, true);
-	sherd_seal_put(&w);
+	shd_seal_put(&w);
 }

@@ -10,11 +10,11 @@ static size_t trimmed(const char *p, size_t len)
 	return len;
 }
 
-sherd_str sherd_rfdb_path_parent(sherd_str path)
+shd_str shd_rfdb_path_parent(shd_str path)
 {
 	size_t root = path.len && path.ptr[0] == '/', len = trimmed(path.ptr, path.len);
 	if (len == root)
-		return (sherd_str){path.ptr, 0};
+		return (shd_str){path.ptr, 0};
 	const char *slash = memrchr(path.ptr, '/', len);
-	return (sherd_str){path.ptr, slash ? trimmed(path.ptr, (size_t)(slash + 1 - path.ptr)) : 0};
+	return (shd_str){path.ptr, slash ? trimmed(path.ptr, (size_t)(slash + 1 - path.ptr)) : 0};
 }

@@ -8,42 +8,42 @@
 
 #include <stdlib.h>
 
-uint16_t sherd_rfdb_hash_shard(sherd_str file, uint16_t shards)
+uint16_t shd_rfdb_hash_shard(shd_str file, uint16_t shards)
 {
-	uint8_t hash[SHERD_BLAKE3_BYTES];
-	sherd_str parent = sherd_rfdb_path_parent(file);
-	sherd_blake3_of(parent.ptr, parent.len, hash);
-	return (uint16_t)(sherd_get_u64(hash) % shards);
+	uint8_t hash[SHD_BLAKE3_BYTES];
+	shd_str parent = shd_rfdb_path_parent(file);
+	shd_blake3_of(parent.ptr, parent.len, hash);
+	return (uint16_t)(shd_get_u64(hash) % shards);
 }
 
 /* ---- the plan as it stands */
 
-void sherd_rfdb_plan_init(sherd_rfdb_plan *plan, uint32_t min_files)
+void shd_rfdb_plan_init(shd_rfdb_plan *plan, uint32_t min_files)
 {
-	*plan = (sherd_rfdb_plan){.min_files = min_files ? min_files : SHERD_RFDB_MIN_FILES};
+	*plan = (shd_rfdb_plan){.min_files = min_files ? min_files : SHD_RFDB_MIN_FILES};
 }
 
-void sherd_rfdb_plan_done(sherd_rfdb_plan *plan)
+void shd_rfdb_plan_done(shd_rfdb_plan *plan)
 {
-	sherd_map_done(&plan->by_directory);
-	sherd_map_done(&plan->by_name);
+	shd_map_done(&plan->by_directory);
+	shd_map_done(&plan->by_name);
 	free(plan->shards);
 	free(plan->places);
-	sherd_arena_done(&plan->arena);
-	*plan = (sherd_rfdb_plan){0};
+	shd_arena_done(&plan->arena);
+	*plan = (shd_rfdb_plan){0};
 }
 
-const char *sherd_rfdb_plan_name(const sherd_rfdb_plan *plan, uint32_t shard)
+const char *shd_rfdb_plan_name(const shd_rfdb_plan *plan, uint32_t shard)
 {
 	return shard < plan->shard_count ? plan->shards[shard].name : NULL;
 }
 
-bool sherd_rfdb_plan_find(const sherd_rfdb_plan *plan, sherd_str file, uint16_t *shard)
+bool shd_rfdb_plan_find(const shd_rfdb_plan *plan, shd_str file, uint16_t *shard)
 {
-	size_t at = sherd_map_find(&plan->by_directory, sherd_rfdb_path_parent(file));
-	if (at != SHERD_MAP_NONE)
+	size_t at = shd_map_find(&plan->by_directory, shd_rfdb_path_parent(file));
+	if (at != SHD_MAP_NONE)
 		*shard = (uint16_t)plan->places[at].shard;
-	return at != SHERD_MAP_NONE;
+	return at != SHD_MAP_NONE;
 }
 
 /* The items, moved if there was no room for one more; NULL when memory is out, and they stay where they are. */
@@ -58,35 +58,35 @@ static void *with_room(void *items, size_t *room, size_t count, size_t size)
 	return moved;
 }
 
-int sherd_rfdb_plan_add_place(sherd_rfdb_plan *plan, sherd_str directory, uint32_t shard, sherd_error *err)
+int shd_rfdb_plan_add_place(shd_rfdb_plan *plan, shd_str directory, uint32_t shard, sherd_error *err)
 {
 	bool ok;
-	char *kept = sherd_arena_str(&plan->arena, directory);
+	char *kept = shd_arena_str(&plan->arena, directory);
 	void *places = with_room(plan->places, &plan->place_room, plan->place_count, sizeof(*plan->places));
 	plan->places = places ? places : plan->places;
 	if (!kept || !places)
-		return sherd_fail_nomem(err);
-	struct sherd_rfdb_plan_place place = {{kept, directory.len}, shard};
-	size_t at = sherd_map_add(&plan->by_directory, place.directory, plan->place_count, &ok);
+		return shd_fail_nomem(err);
+	struct shd_rfdb_plan_place place = {{kept, directory.len}, shard};
+	size_t at = shd_map_add(&plan->by_directory, place.directory, plan->place_count, &ok);
 	if (!ok)
-		return sherd_fail_nomem(err);
-	if (at != SHERD_MAP_NONE)
-		return sherd_fail(err, SHERD_ECORRUPT, "duplicate-name", "a directory is assigned twice");
+		return shd_fail_nomem(err);
+	if (at != SHD_MAP_NONE)
+		return shd_fail(err, SHERD_ECORRUPT, "duplicate-name", "a directory is assigned twice");
 	plan->places[plan->place_count++] = place;
 	return SHERD_OK;
 }
 
-int sherd_rfdb_plan_add_shard(sherd_rfdb_plan *plan, const char *name, bool *taken, sherd_error *err)
+int shd_rfdb_plan_add_shard(shd_rfdb_plan *plan, const char *name, bool *taken, sherd_error *err)
 {
 	void *shards = with_room(plan->shards, &plan->shard_room, plan->shard_count, sizeof(*plan->shards));
 	bool ok = shards;
 	plan->shards = shards ? shards : plan->shards;
-	size_t at = ok ? sherd_map_add(&plan->by_name, sherd_str_of(name), plan->shard_count, &ok) : 0;
+	size_t at = ok ? shd_map_add(&plan->by_name, shd_str_of(name), plan->shard_count, &ok) : 0;
 	if (!ok)
-		return sherd_fail_nomem(err);
-	*taken = at != SHERD_MAP_NONE;
+		return shd_fail_nomem(err);
+	*taken = at != SHD_MAP_NONE;
 	if (!*taken)
-		plan->shards[plan->shard_count++] = (struct sherd_rfdb_plan_shard){.name = name, .next = 2};
+		plan->shards[plan->shard_count++] = (struct shd_rfdb_plan_shard){.name = name, .next = 2};
 	return SHERD_OK;
 }
 
@@ -97,7 +97,7 @@ int sherd_rfdb_plan_add_shard(sherd_rfdb_plan *plan, const char *name, bool *tak
 
 /* A directory without a shard: of a file that is new, or on the way from one up to the root. */
 typedef struct fresh {
-	sherd_str path;
+	shd_str path;
 	size_t parent; /* in fresh, or NOWHERE: the root, or a parent that has a shard */
 	size_t next;   /* of the same length */
 	size_t files;  /* its own, and of the small ones below it; exact as long as it is small */
@@ -107,25 +107,25 @@ typedef struct fresh {
 } fresh;
 
 typedef struct planning {
-	sherd_rfdb_plan *plan;
+	shd_rfdb_plan *plan;
 	fresh *list;
 	size_t count, room;
-	sherd_map known; /* to list */
-	sherd_map met;   /* files of directories that were small when they came */
+	shd_map known; /* to list */
+	shd_map met;   /* files of directories that were small when they came */
 	size_t longest;
 } planning;
 
-static int note(planning *p, sherd_str path, size_t *at, sherd_error *err)
+static int note(planning *p, shd_str path, size_t *at, sherd_error *err)
 {
 	bool ok;
 	fresh *list = with_room(p->list, &p->room, p->count, sizeof(*p->list));
 	if (!list)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	p->list = list;
-	*at = sherd_map_add(&p->known, path, p->count, &ok);
+	*at = shd_map_add(&p->known, path, p->count, &ok);
 	if (!ok)
-		return sherd_fail_nomem(err);
-	if (*at == SHERD_MAP_NONE) {
+		return shd_fail_nomem(err);
+	if (*at == SHD_MAP_NONE) {
 		*at = p->count++;
 		p->list[*at] = (fresh){.path = path, .parent = NOWHERE, .next = NOWHERE, .shard = NO_SHARD};
 		if (path.len > p->longest)
@@ -135,28 +135,28 @@ static int note(planning *p, sherd_str path, size_t *at, sherd_error *err)
 }
 
 /* A directory that is large enough is counted no further, so that most files need not be told from those before. */
-static int count_file(planning *p, fresh *directory, sherd_str file, sherd_error *err)
+static int count_file(planning *p, fresh *directory, shd_str file, sherd_error *err)
 {
 	bool ok;
 	if (directory->files >= p->plan->min_files)
 		return SHERD_OK;
-	bool repeated = sherd_map_add(&p->met, file, 0, &ok) != SHERD_MAP_NONE;
+	bool repeated = shd_map_add(&p->met, file, 0, &ok) != SHD_MAP_NONE;
 	if (!ok)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	directory->files += !repeated;
 	directory->seen = true;
 	return SHERD_OK;
 }
 
-static int note_files(planning *p, const sherd_str *files, size_t count, sherd_error *err)
+static int note_files(planning *p, const shd_str *files, size_t count, sherd_error *err)
 {
-	sherd_str last = {0};
+	shd_str last = {0};
 	size_t at = NOWHERE; /* in list; NOWHERE: has a shard */
 	for (size_t i = 0; i < count; i++) {
-		sherd_str path = sherd_rfdb_path_parent(files[i]);
+		shd_str path = shd_rfdb_path_parent(files[i]);
 		if (!i || path.len != last.len || memcmp(path.ptr, last.ptr, path.len) != 0) {
 			at = NOWHERE;
-			if (sherd_map_find(&p->plan->by_directory, path) == SHERD_MAP_NONE)
+			if (shd_map_find(&p->plan->by_directory, path) == SHD_MAP_NONE)
 				TRY(note(p, path, &at, err));
 			last = path;
 		}
@@ -170,13 +170,13 @@ static int note_files(planning *p, const sherd_str *files, size_t count, sherd_e
 static int note_parents(planning *p, sherd_error *err)
 {
 	for (size_t i = 0; i < p->count; i++) {
-		sherd_str path = p->list[i].path;
+		shd_str path = p->list[i].path;
 		size_t parent = NOWHERE;
 		if (!path.len)
 			continue;
-		sherd_str up = sherd_rfdb_path_parent(path);
-		size_t place = sherd_map_find(&p->plan->by_directory, up);
-		if (place != SHERD_MAP_NONE)
+		shd_str up = shd_rfdb_path_parent(path);
+		size_t place = shd_map_find(&p->plan->by_directory, up);
+		if (place != SHD_MAP_NONE)
 			p->list[i].shard = p->plan->places[place].shard;
 		else
 			TRY(note(p, up, &parent, err));
@@ -221,32 +221,32 @@ static void choose_owners(planning *p, const size_t *order)
 
 static int compare_paths(const void *a, const void *b)
 {
-	return sherd_str_compare((*(fresh *const *)a)->path, (*(fresh *const *)b)->path);
+	return shd_str_compare((*(fresh *const *)a)->path, (*(fresh *const *)b)->path);
 }
 
 /* The directory with '/' as '_'; of directories that would get one name, later ones get ~2, ~3, … */
-static int make_shard(sherd_rfdb_plan *plan, sherd_str path, sherd_error *err)
+static int make_shard(shd_rfdb_plan *plan, shd_str path, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	bool taken;
-	char *name = sherd_arena_str(&plan->arena, path.len ? path : SHERD_STR("_root"));
+	char *name = shd_arena_str(&plan->arena, path.len ? path : SHD_STR("_root"));
 	if (!name)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < path.len; i++)
 		if (name[i] == '/' || !name[i])
 			name[i] = '_';
-	TRY(sherd_rfdb_plan_add_shard(plan, name, &taken, err));
+	TRY(shd_rfdb_plan_add_shard(plan, name, &taken, err));
 	if (!taken)
 		return SHERD_OK;
-	size_t first = sherd_map_find(&plan->by_name, sherd_str_of(name));
+	size_t first = shd_map_find(&plan->by_name, shd_str_of(name));
 	while (taken) {
 		text.len = 0;
-		sherd_buf_printf(&text, "%s~%u", name, plan->shards[first].next++);
-		TRY(sherd_buf_check(&text, err));
-		char *other = sherd_arena_str(&plan->arena, (sherd_str){(const char *)text.data, text.len});
+		shd_buf_printf(&text, "%s~%u", name, plan->shards[first].next++);
+		TRY(shd_buf_check(&text, err));
+		char *other = shd_arena_str(&plan->arena, (shd_str){(const char *)text.data, text.len});
 		if (!other)
-			return sherd_fail_nomem(err);
-		TRY(sherd_rfdb_plan_add_shard(plan, other, &taken, err));
+			return shd_fail_nomem(err);
+		TRY(shd_rfdb_plan_add_shard(plan, other, &taken, err));
 	}
 	return SHERD_OK;
 }
@@ -255,11 +255,11 @@ static int make_shard(sherd_rfdb_plan *plan, sherd_str path, sherd_error *err)
  * what is below them. One number is kept for the root, where all that finds no room ends up. */
 static int number_owners(planning *p, fresh **owners, size_t count, sherd_error *err)
 {
-	bool has_root = sherd_map_find(&p->plan->by_directory, SHERD_STR("")) != SHERD_MAP_NONE;
+	bool has_root = shd_map_find(&p->plan->by_directory, SHD_STR("")) != SHD_MAP_NONE;
 	qsort(owners, count, sizeof(*owners), compare_paths);
 	for (size_t i = 0; i < count; i++) {
 		bool is_root = !owners[i]->path.len;
-		owners[i]->owner = is_root || p->plan->shard_count + !has_root < SHERD_RFDB_MAX_SHARDS;
+		owners[i]->owner = is_root || p->plan->shard_count + !has_root < SHD_RFDB_MAX_SHARDS;
 		if (!owners[i]->owner)
 			continue;
 		has_root |= is_root;
@@ -272,16 +272,16 @@ static int number_owners(planning *p, fresh **owners, size_t count, sherd_error 
 static int number(planning *p, sherd_error *err)
 {
 	size_t owners = 0, place;
-	sherd_rfdb_plan *plan = p->plan;
+	shd_rfdb_plan *plan = p->plan;
 	fresh **list = malloc((p->count + 1) * sizeof(*list));
 	if (!list)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < p->count; i++)
 		if (p->list[i].owner)
 			list[owners++] = &p->list[i];
 	/* If not all of them can have a number, some may have to go to the root. */
-	bool full = plan->shard_count + owners >= SHERD_RFDB_MAX_SHARDS;
-	if (full && (place = sherd_map_find(&p->known, SHERD_STR(""))) != SHERD_MAP_NONE && !p->list[place].owner) {
+	bool full = plan->shard_count + owners >= SHD_RFDB_MAX_SHARDS;
+	if (full && (place = shd_map_find(&p->known, SHD_STR(""))) != SHD_MAP_NONE && !p->list[place].owner) {
 		p->list[place].owner = true;
 		list[owners++] = &p->list[place];
 	}
@@ -299,9 +299,9 @@ static int record(planning *p, const size_t *order, sherd_error *err)
 			d->shard = p->list[d->parent].shard;
 		if (!d->owner && !d->seen)
 			continue;
-		if (!sherd_utf8_valid(d->path.ptr, d->path.len, &bad))
-			return sherd_fail(err, SHERD_EINVAL, "bad-utf8", "the name of a directory is not UTF-8");
-		TRY(sherd_rfdb_plan_add_place(p->plan, d->path, d->shard, err));
+		if (!shd_utf8_valid(d->path.ptr, d->path.len, &bad))
+			return shd_fail(err, SHERD_EINVAL, "bad-utf8", "the name of a directory is not UTF-8");
+		TRY(shd_rfdb_plan_add_place(p->plan, d->path, d->shard, err));
 	}
 	return SHERD_OK;
 }
@@ -310,7 +310,7 @@ static int assign(planning *p, sherd_error *err)
 {
 	size_t *order = by_length(p);
 	if (!order)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	choose_owners(p, order);
 	int rc = number(p, err);
 	if (rc >= 0)
@@ -319,22 +319,21 @@ static int assign(planning *p, sherd_error *err)
 	return rc;
 }
 
-static int extend(planning *p, const sherd_str *files, size_t count, sherd_error *err)
+static int extend(planning *p, const shd_str *files, size_t count, sherd_error *err)
 {
 	TRY(note_files(p, files, count, err));
 	TRY(note_parents(p, err));
 	return p->count ? assign(p, err) : SHERD_OK;
 }
 
-int sherd_rfdb_plan_extend(sherd_rfdb_plan *plan, const sherd_str *files, size_t count, uint16_t *shards,
-                           sherd_error *err)
+int shd_rfdb_plan_extend(shd_rfdb_plan *plan, const shd_str *files, size_t count, uint16_t *shards, sherd_error *err)
 {
 	planning p = {.plan = plan};
 	int rc = extend(&p, files, count, err);
-	sherd_map_done(&p.known);
-	sherd_map_done(&p.met);
+	shd_map_done(&p.known);
+	shd_map_done(&p.met);
 	free(p.list);
 	for (size_t i = 0; rc >= 0 && shards && i < count; i++)
-		(void)sherd_rfdb_plan_find(plan, files[i], &shards[i]);
+		(void)shd_rfdb_plan_find(plan, files[i], &shards[i]);
 	return rc;
 }

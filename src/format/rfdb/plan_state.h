@@ -1,22 +1,22 @@
 /* format/rfdb/plan_state.h - the plan from inside, for the files it is made of. */
-#ifndef SHERD_FORMAT_RFDB_PLAN_STATE_H
-#define SHERD_FORMAT_RFDB_PLAN_STATE_H
+#ifndef SHD_FORMAT_RFDB_PLAN_STATE_H
+#define SHD_FORMAT_RFDB_PLAN_STATE_H
 
 #include "format/rfdb/plan.h"
 
-struct sherd_rfdb_plan_shard {
+struct shd_rfdb_plan_shard {
 	const char *name;
 	uint32_t next; /* what to try behind the name when another directory would get it */
 };
 
-struct sherd_rfdb_plan_place {
-	sherd_str directory;
+struct shd_rfdb_plan_place {
+	shd_str directory;
 	uint32_t shard;
 };
 
 /* The name lies in the plan's arena. *taken: another shard has it, and nothing was added. */
-int sherd_rfdb_plan_add_shard(sherd_rfdb_plan *plan, const char *name, bool *taken, sherd_error *err);
+int shd_rfdb_plan_add_shard(shd_rfdb_plan *plan, const char *name, bool *taken, sherd_error *err);
 /* Copies the directory. "duplicate-name" when it is assigned already. */
-int sherd_rfdb_plan_add_place(sherd_rfdb_plan *plan, sherd_str directory, uint32_t shard, sherd_error *err);
+int shd_rfdb_plan_add_place(shd_rfdb_plan *plan, shd_str directory, uint32_t shard, sherd_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* format/rfdb/sidecar_layout.h - where things lie in a sidecar, for the files that read, check and build it. */
-#ifndef SHERD_FORMAT_RFDB_SIDECAR_LAYOUT_H
-#define SHERD_FORMAT_RFDB_SIDECAR_LAYOUT_H
+#ifndef SHD_FORMAT_RFDB_SIDECAR_LAYOUT_H
+#define SHD_FORMAT_RFDB_SIDECAR_LAYOUT_H
 
 #include "format/rfdb/sidecar.h"
 
@@ -33,6 +33,6 @@ static inline uint64_t sidecar_groups_size(uint64_t groups, uint64_t rows)
 }
 
 /* The CRC by which a segment is recognised. */
-uint32_t sherd_rfdb_sidecar_quick(const sherd_rfdb_segment *s);
+uint32_t shd_rfdb_sidecar_quick(const shd_rfdb_segment *s);
 
 #endif

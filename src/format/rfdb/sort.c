@@ -12,7 +12,7 @@
 /* Below this a bucket is sorted by insertion. */
 enum { SMALL = 24 };
 
-static inline bool before(const sherd_rfdb_keyed *a, const sherd_rfdb_keyed *b)
+static inline bool before(const shd_rfdb_keyed *a, const shd_rfdb_keyed *b)
 {
 	if (a->high != b->high)
 		return a->high < b->high;
@@ -24,7 +24,7 @@ static int compare(const void *a, const void *b)
 	return before(b, a) - before(a, b);
 }
 
-static void copy_sorted(const sherd_rfdb_keyed *from, sherd_rfdb_keyed *to, size_t count)
+static void copy_sorted(const shd_rfdb_keyed *from, shd_rfdb_keyed *to, size_t count)
 {
 	if (count > SMALL) {
 		memcpy(to, from, count * sizeof(*to));
@@ -32,7 +32,7 @@ static void copy_sorted(const sherd_rfdb_keyed *from, sherd_rfdb_keyed *to, size
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
-		sherd_rfdb_keyed item = from[i];
+		shd_rfdb_keyed item = from[i];
 		size_t at = i;
 		for (; at && before(&item, &to[at - 1]); at--)
 			to[at] = to[at - 1];
@@ -58,7 +58,7 @@ static buckets spread(buckets b, uint64_t greatest, size_t count)
 	return b;
 }
 
-static buckets plan(const sherd_rfdb_keyed *items, size_t count)
+static buckets plan(const shd_rfdb_keyed *items, size_t count)
 {
 	buckets b = {.least = UINT64_MAX};
 	uint64_t greatest = 0;
@@ -69,7 +69,7 @@ static buckets plan(const sherd_rfdb_keyed *items, size_t count)
 	return spread(b, greatest, count);
 }
 
-static void distribute(const sherd_rfdb_keyed *items, sherd_rfdb_keyed *copy, size_t count, const buckets *b)
+static void distribute(const shd_rfdb_keyed *items, shd_rfdb_keyed *copy, size_t count, const buckets *b)
 {
 	for (size_t i = 0; i <= b->count; i++)
 		b->ends[i] = 0;
@@ -82,7 +82,7 @@ static void distribute(const sherd_rfdb_keyed *items, sherd_rfdb_keyed *copy, si
 		copy[b->ends[(items[i].high - b->least) >> b->shift]++] = items[i];
 }
 
-int sherd_rfdb_sort(sherd_rfdb_keyed *items, size_t count, sherd_error *err)
+int shd_rfdb_sort(shd_rfdb_keyed *items, size_t count, sherd_error *err)
 {
 	if (count <= 4 * BUCKET_SHARE) {
 		if (count)
@@ -90,9 +90,9 @@ int sherd_rfdb_sort(sherd_rfdb_keyed *items, size_t count, sherd_error *err)
 		return SHERD_OK;
 	}
 	buckets b = plan(items, count);
-	sherd_rfdb_keyed *copy = count > SIZE_MAX / sizeof(*copy) ? NULL : sherd_large_alloc(count * sizeof(*copy));
+	shd_rfdb_keyed *copy = count > SIZE_MAX / sizeof(*copy) ? NULL : shd_large_alloc(count * sizeof(*copy));
 	b.ends = malloc((b.count + 1) * sizeof(*b.ends));
-	int rc = copy && b.ends ? SHERD_OK : sherd_fail_nomem(err);
+	int rc = copy && b.ends ? SHERD_OK : shd_fail_nomem(err);
 	if (rc == SHERD_OK) {
 		distribute(items, copy, count, &b);
 		for (size_t i = 0, from = 0; i < b.count; from = b.ends[i++])
@@ -112,12 +112,12 @@ typedef struct ranked {
 
 static uint64_t low_of(const uint8_t *ids, uint32_t row)
 {
-	return sherd_get_u64(ids + 16 * (size_t)row);
+	return shd_get_u64(ids + 16 * (size_t)row);
 }
 
 static uint64_t high_of(const uint8_t *ids, uint32_t row)
 {
-	return sherd_get_u64(ids + 16 * (size_t)row + 8);
+	return shd_get_u64(ids + 16 * (size_t)row + 8);
 }
 
 static bool ranks_before(const uint8_t *ids, const ranked *a, const ranked *b)
@@ -175,18 +175,18 @@ static void distribute_column(const uint8_t *ids, uint32_t rows, ranked *out, co
 	}
 }
 
-int sherd_rfdb_order(const uint8_t *ids, uint32_t rows, uint8_t *out, sherd_error *err)
+int shd_rfdb_order(const uint8_t *ids, uint32_t rows, uint8_t *out, sherd_error *err)
 {
 	buckets b = plan_column(ids, rows);
-	ranked *list = sherd_large_alloc((size_t)rows * sizeof(*list));
+	ranked *list = shd_large_alloc((size_t)rows * sizeof(*list));
 	b.ends = malloc((b.count + 1) * sizeof(*b.ends));
-	int rc = list && b.ends ? SHERD_OK : sherd_fail_nomem(err);
+	int rc = list && b.ends ? SHERD_OK : shd_fail_nomem(err);
 	if (rc == SHERD_OK) {
 		distribute_column(ids, rows, list, &b);
 		for (size_t i = 0, from = 0; i < b.count; from = b.ends[i++])
 			sort_ranks(ids, list + from, b.ends[i] - from);
 		for (uint32_t i = 0; i < rows; i++)
-			sherd_put_u32(out + 4 * (size_t)i, list[i].row);
+			shd_put_u32(out + 4 * (size_t)i, list[i].row);
 	}
 	free(list);
 	free(b.ends);

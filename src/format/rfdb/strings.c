@@ -9,33 +9,33 @@
 
 /* ---- reading */
 
-int sherd_rfdb_strings_decode(const uint8_t *data, size_t len, sherd_rfdb_strings *out, sherd_error *err)
+int shd_rfdb_strings_decode(const uint8_t *data, size_t len, shd_rfdb_strings *out, sherd_error *err)
 {
-	sherd_cursor c = sherd_cursor_over(data, len);
-	sherd_rfdb_strings s;
-	s.count = sherd_cursor_u32(&c);
-	s.text_len = sherd_cursor_u32(&c);
-	s.entries = sherd_cursor_bytes(&c, 8 * (uint64_t)s.count);
-	s.text = (const char *)sherd_cursor_bytes(&c, s.text_len);
-	TRY(sherd_cursor_end(&c, "the string table", err));
+	shd_cursor c = shd_cursor_over(data, len);
+	shd_rfdb_strings s;
+	s.count = shd_cursor_u32(&c);
+	s.text_len = shd_cursor_u32(&c);
+	s.entries = shd_cursor_bytes(&c, 8 * (uint64_t)s.count);
+	s.text = (const char *)shd_cursor_bytes(&c, s.text_len);
+	TRY(shd_cursor_end(&c, "the string table", err));
 	*out = s;
 	return SHERD_OK;
 }
 
-int sherd_rfdb_strings_check(const sherd_rfdb_strings *s, sherd_error *err)
+int shd_rfdb_strings_check(const shd_rfdb_strings *s, sherd_error *err)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
-		uint64_t at = SHERD_RFDB_STRINGS_HEAD + 8 * (uint64_t)i;
-		sherd_str text;
+		uint64_t at = SHD_RFDB_STRINGS_HEAD + 8 * (uint64_t)i;
+		shd_str text;
 		size_t bad;
-		if (!sherd_rfdb_strings_get(s, i, &text))
-			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-index", at,
-			                     "string %" PRIu32 " is not within the text", i);
-		if (!sherd_utf8_valid(text.ptr, text.len, &bad))
-			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-utf8",
-			                     SHERD_RFDB_STRINGS_HEAD + 8 * (uint64_t)s->count +
-			                             (uint64_t)(text.ptr - s->text) + bad,
-			                     "string %" PRIu32 " is not UTF-8", i);
+		if (!shd_rfdb_strings_get(s, i, &text))
+			return shd_fail_at(err, SHERD_ECORRUPT, "bad-index", at,
+			                   "string %" PRIu32 " is not within the text", i);
+		if (!shd_utf8_valid(text.ptr, text.len, &bad))
+			return shd_fail_at(err, SHERD_ECORRUPT, "bad-utf8",
+			                   SHD_RFDB_STRINGS_HEAD + 8 * (uint64_t)s->count +
+			                           (uint64_t)(text.ptr - s->text) + bad,
+			                   "string %" PRIu32 " is not UTF-8", i);
 	}
 	return SHERD_OK;
 }
@@ -44,30 +44,30 @@ int sherd_rfdb_strings_check(const sherd_rfdb_strings *s, sherd_error *err)
 
 enum { LEAST = 64 }; /* slots */
 
-struct sherd_rfdb_slot {
+struct shd_rfdb_slot {
 	uint32_t hash;
 	uint32_t string; /* its number plus one; 0 is empty */
 };
 
-void sherd_rfdb_intern_done(sherd_rfdb_intern *t)
+void shd_rfdb_intern_done(shd_rfdb_intern *t)
 {
-	sherd_buf_done(&t->entries);
-	sherd_buf_done(&t->text);
+	shd_buf_done(&t->entries);
+	shd_buf_done(&t->text);
 	free(t->slots);
-	*t = (sherd_rfdb_intern){0};
+	*t = (shd_rfdb_intern){0};
 }
 
-sherd_str sherd_rfdb_intern_get(const sherd_rfdb_intern *t, uint32_t index)
+shd_str shd_rfdb_intern_get(const shd_rfdb_intern *t, uint32_t index)
 {
 	const uint8_t *e = t->entries.data + 8 * (size_t)index;
 	/* The text of empty strings alone was never allocated. */
 	const char *text = t->text.data ? (const char *)t->text.data : "";
-	return (sherd_str){text + sherd_get_u32(e), sherd_get_u32(e + 4)};
+	return (shd_str){text + shd_get_u32(e), shd_get_u32(e + 4)};
 }
 
-static bool grow(sherd_rfdb_intern *t, size_t cap)
+static bool grow(shd_rfdb_intern *t, size_t cap)
 {
-	struct sherd_rfdb_slot *slots = sherd_large_alloc(cap * sizeof(*slots));
+	struct shd_rfdb_slot *slots = shd_large_alloc(cap * sizeof(*slots));
 	if (!slots)
 		return false;
 	memset(slots, 0, cap * sizeof(*slots));
@@ -86,7 +86,7 @@ static bool grow(sherd_rfdb_intern *t, size_t cap)
 	return true;
 }
 
-bool sherd_rfdb_intern_reserve(sherd_rfdb_intern *t, uint64_t strings)
+bool shd_rfdb_intern_reserve(shd_rfdb_intern *t, uint64_t strings)
 {
 	size_t cap = t->cap ? t->cap : LEAST;
 	while (cap / 2 < strings && cap < SIZE_MAX / 64)
@@ -94,34 +94,34 @@ bool sherd_rfdb_intern_reserve(sherd_rfdb_intern *t, uint64_t strings)
 	return cap == t->cap || grow(t, cap);
 }
 
-static bool equal(const sherd_rfdb_intern *t, uint32_t index, sherd_str s)
+static bool equal(const shd_rfdb_intern *t, uint32_t index, shd_str s)
 {
 	const uint8_t *e = t->entries.data + 8 * (size_t)index;
-	return sherd_get_u32(e + 4) == s.len && (!s.len || memcmp(t->text.data + sherd_get_u32(e), s.ptr, s.len) == 0);
+	return shd_get_u32(e + 4) == s.len && (!s.len || memcmp(t->text.data + shd_get_u32(e), s.ptr, s.len) == 0);
 }
 
-static int append(sherd_rfdb_intern *t, sherd_str s, sherd_error *err)
+static int append(shd_rfdb_intern *t, shd_str s, sherd_error *err)
 {
 	if (t->count == UINT32_MAX || s.len > UINT32_MAX - t->text.len)
-		return sherd_fail(err, SHERD_ELIMIT, "too-large", "the strings of a segment take more than 4 GiB");
+		return shd_fail(err, SHERD_ELIMIT, "too-large", "the strings of a segment take more than 4 GiB");
 	uint8_t entry[8];
-	sherd_put_u32(entry, (uint32_t)t->text.len);
-	sherd_put_u32(entry + 4, (uint32_t)s.len);
-	if (!sherd_buf_reserve(&t->text, s.len) || !sherd_buf_reserve(&t->entries, sizeof(entry)))
-		return sherd_fail_nomem(err);
-	sherd_buf_append(&t->text, s.ptr, s.len);
-	sherd_buf_append(&t->entries, entry, sizeof(entry));
+	shd_put_u32(entry, (uint32_t)t->text.len);
+	shd_put_u32(entry + 4, (uint32_t)s.len);
+	if (!shd_buf_reserve(&t->text, s.len) || !shd_buf_reserve(&t->entries, sizeof(entry)))
+		return shd_fail_nomem(err);
+	shd_buf_append(&t->text, s.ptr, s.len);
+	shd_buf_append(&t->entries, entry, sizeof(entry));
 	return SHERD_OK;
 }
 
-static uint32_t hash_of(sherd_rfdb_intern *t, sherd_str s)
+static uint32_t hash_of(shd_rfdb_intern *t, shd_str s)
 {
 	if (!t->seed)
-		t->seed = sherd_hash_seed() | 1;
-	return (uint32_t)sherd_hash(t->seed, s.ptr, s.len);
+		t->seed = shd_hash_seed() | 1;
+	return (uint32_t)shd_hash(t->seed, s.ptr, s.len);
 }
 
-uint32_t sherd_rfdb_intern_fetch(sherd_rfdb_intern *t, sherd_str s)
+uint32_t shd_rfdb_intern_fetch(shd_rfdb_intern *t, shd_str s)
 {
 	uint32_t hash = hash_of(t, s);
 	if (t->cap)
@@ -129,10 +129,10 @@ uint32_t sherd_rfdb_intern_fetch(sherd_rfdb_intern *t, sherd_str s)
 	return hash;
 }
 
-int sherd_rfdb_intern_add_hashed(sherd_rfdb_intern *t, sherd_str s, uint32_t hash, uint32_t *index, sherd_error *err)
+int shd_rfdb_intern_add_hashed(shd_rfdb_intern *t, shd_str s, uint32_t hash, uint32_t *index, sherd_error *err)
 {
 	if (t->count >= t->cap / 2 && !grow(t, t->cap ? t->cap * 2 : LEAST))
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	size_t at = hash & (t->cap - 1);
 	for (; t->slots[at].string; at = (at + 1) & (t->cap - 1))
 		if (t->slots[at].hash == hash && equal(t, t->slots[at].string - 1, s)) {
@@ -141,11 +141,11 @@ int sherd_rfdb_intern_add_hashed(sherd_rfdb_intern *t, sherd_str s, uint32_t has
 		}
 	TRY(append(t, s, err));
 	*index = t->count++;
-	t->slots[at] = (struct sherd_rfdb_slot){.hash = hash, .string = t->count};
+	t->slots[at] = (struct shd_rfdb_slot){.hash = hash, .string = t->count};
 	return SHERD_OK;
 }
 
-int sherd_rfdb_intern_add(sherd_rfdb_intern *t, sherd_str s, uint32_t *index, sherd_error *err)
+int shd_rfdb_intern_add(shd_rfdb_intern *t, shd_str s, uint32_t *index, sherd_error *err)
 {
-	return sherd_rfdb_intern_add_hashed(t, s, hash_of(t, s), index, err);
+	return shd_rfdb_intern_add_hashed(t, s, hash_of(t, s), index, err);
 }

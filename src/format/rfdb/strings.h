@@ -6,60 +6,60 @@
  *	8     8n    for each string u32 offset in the text, u32 length
  *	8+8n  D     text, UTF-8
  */
-#ifndef SHERD_FORMAT_RFDB_STRINGS_H
-#define SHERD_FORMAT_RFDB_STRINGS_H
+#ifndef SHD_FORMAT_RFDB_STRINGS_H
+#define SHD_FORMAT_RFDB_STRINGS_H
 
 #include "base/buf.h"
 #include "base/cursor.h"
 
-#define SHERD_RFDB_STRINGS_HEAD 8
+#define SHD_RFDB_STRINGS_HEAD 8
 
 /* A view into the segment. */
-typedef struct sherd_rfdb_strings {
+typedef struct shd_rfdb_strings {
 	const uint8_t *entries;
 	const char *text;
 	uint32_t count, text_len;
-} sherd_rfdb_strings;
+} shd_rfdb_strings;
 
 /* Takes the table that fills [data, data+len) exactly; looks at its head only. "truncated", "trailing-bytes". */
-int sherd_rfdb_strings_decode(const uint8_t *data, size_t len, sherd_rfdb_strings *out, sherd_error *err);
+int shd_rfdb_strings_decode(const uint8_t *data, size_t len, shd_rfdb_strings *out, sherd_error *err);
 
 /* False when there is no such string, or its place is outside of the text. */
-static inline bool sherd_rfdb_strings_get(const sherd_rfdb_strings *s, uint32_t index, sherd_str *out)
+static inline bool shd_rfdb_strings_get(const shd_rfdb_strings *s, uint32_t index, shd_str *out)
 {
 	if (index >= s->count)
 		return false;
 	const uint8_t *e = s->entries + 8 * (size_t)index;
-	uint32_t at = sherd_get_u32(e), len = sherd_get_u32(e + 4);
+	uint32_t at = shd_get_u32(e), len = shd_get_u32(e + 4);
 	if (at > s->text_len || len > s->text_len - at)
 		return false;
-	*out = (sherd_str){s->text + at, len};
+	*out = (shd_str){s->text + at, len};
 	return true;
 }
 
 /* Every string lies in the text and is valid UTF-8. Offsets of errors count from the table's start. */
-int sherd_rfdb_strings_check(const sherd_rfdb_strings *s, sherd_error *err);
+int shd_rfdb_strings_check(const shd_rfdb_strings *s, sherd_error *err);
 
 /* The writer: numbers strings in the order of their first use. */
-typedef struct sherd_rfdb_intern {
-	sherd_buf entries; /* as on disk */
-	sherd_buf text;    /* as on disk */
-	uint32_t count;    /* of strings */
-	struct sherd_rfdb_slot *slots;
+typedef struct shd_rfdb_intern {
+	shd_buf entries; /* as on disk */
+	shd_buf text;    /* as on disk */
+	uint32_t count;  /* of strings */
+	struct shd_rfdb_slot *slots;
 	size_t cap;    /* a power of two, or 0 */
 	uint64_t seed; /* 0: not chosen yet */
-} sherd_rfdb_intern;
+} shd_rfdb_intern;
 
-void sherd_rfdb_intern_done(sherd_rfdb_intern *t);
+void shd_rfdb_intern_done(shd_rfdb_intern *t);
 /* Room for so many strings, only to save time; false when memory is out. */
-bool sherd_rfdb_intern_reserve(sherd_rfdb_intern *t, uint64_t strings);
+bool shd_rfdb_intern_reserve(shd_rfdb_intern *t, uint64_t strings);
 /* Asks for the memory that a string will need soon; its hash. */
-uint32_t sherd_rfdb_intern_fetch(sherd_rfdb_intern *t, sherd_str s);
+uint32_t shd_rfdb_intern_fetch(shd_rfdb_intern *t, shd_str s);
 /* SHERD_ELIMIT, "too-large", when text or strings would pass what 32 bits can say. */
-int sherd_rfdb_intern_add(sherd_rfdb_intern *t, sherd_str s, uint32_t *index, sherd_error *err);
+int shd_rfdb_intern_add(shd_rfdb_intern *t, shd_str s, uint32_t *index, sherd_error *err);
 /* The same, with the hash that was found before. */
-int sherd_rfdb_intern_add_hashed(sherd_rfdb_intern *t, sherd_str s, uint32_t hash, uint32_t *index, sherd_error *err);
+int shd_rfdb_intern_add_hashed(shd_rfdb_intern *t, shd_str s, uint32_t hash, uint32_t *index, sherd_error *err);
 /* Borrowed until the next add. */
-sherd_str sherd_rfdb_intern_get(const sherd_rfdb_intern *t, uint32_t index);
+shd_str shd_rfdb_intern_get(const shd_rfdb_intern *t, uint32_t index);
 
 #endif

@@ -2,56 +2,56 @@
  *
  * Rows stand in the order in which they are added. The same rows in the same order give the bytes that the real server
  * gives. Memory: the segment, and eight to sixteen bytes for each of its distinct strings. */
-#ifndef SHERD_FORMAT_RFDB_WRITER_H
-#define SHERD_FORMAT_RFDB_WRITER_H
+#ifndef SHD_FORMAT_RFDB_WRITER_H
+#define SHD_FORMAT_RFDB_WRITER_H
 
 #include "format/rfdb/segment.h"
 #include "format/rfdb/sort.h"
 
-#define SHERD_RFDB_RECENT 64
+#define SHD_RFDB_RECENT 64
 
-typedef struct sherd_rfdb_writer {
-	sherd_rfdb_kind kind;
+typedef struct shd_rfdb_writer {
+	shd_rfdb_kind kind;
 	uint64_t rows, room;
-	uint8_t *text[SHERD_RFDB_COLUMNS], *ids, *dst, *hashes; /* columns as on disk */
-	sherd_rfdb_intern strings;
-	uint32_t last[SHERD_RFDB_COLUMNS]; /* strings of the row before */
-	sherd_buf used;                    /* for each string a byte: which fields of the zone map have it */
-	sherd_buf zone[2];                 /* u32 string numbers of each field's values */
+	uint8_t *text[SHD_RFDB_COLUMNS], *ids, *dst, *hashes; /* columns as on disk */
+	shd_rfdb_intern strings;
+	uint32_t last[SHD_RFDB_COLUMNS]; /* strings of the row before */
+	shd_buf used;                    /* for each string a byte: which fields of the zone map have it */
+	shd_buf zone[2];                 /* u32 string numbers of each field's values */
 	/* Strings by where they were given from: those that repeat mostly come from one place. */
 	struct {
 		const char *ptr;
 		uint32_t index;
-	} recent[SHERD_RFDB_RECENT];
-} sherd_rfdb_writer;
+	} recent[SHD_RFDB_RECENT];
+} shd_rfdb_writer;
 
 /* Where the bytes of a segment go, in order. */
-typedef int sherd_rfdb_sink(void *arg, const void *data, size_t len, sherd_error *err);
+typedef int shd_rfdb_sink(void *arg, const void *data, size_t len, sherd_error *err);
 
-void sherd_rfdb_writer_init(sherd_rfdb_writer *w, sherd_rfdb_kind kind);
-void sherd_rfdb_writer_done(sherd_rfdb_writer *w);
+void shd_rfdb_writer_init(shd_rfdb_writer *w, shd_rfdb_kind kind);
+void shd_rfdb_writer_done(shd_rfdb_writer *w);
 /* Room for so many rows in all; only to save time. */
-int sherd_rfdb_writer_reserve(sherd_rfdb_writer *w, uint64_t rows, sherd_error *err);
+int shd_rfdb_writer_reserve(shd_rfdb_writer *w, uint64_t rows, sherd_error *err);
 /* Copy what they need. SHERD_ELIMIT, "too-large", when strings would pass 4 GiB: the rows added before can still be
  * finished. Strings must be valid UTF-8. */
-int sherd_rfdb_writer_node(sherd_rfdb_writer *w, const sherd_rfdb_node *node, sherd_error *err);
-int sherd_rfdb_writer_edge(sherd_rfdb_writer *w, const sherd_rfdb_edge *edge, sherd_error *err);
+int shd_rfdb_writer_node(shd_rfdb_writer *w, const shd_rfdb_node *node, sherd_error *err);
+int shd_rfdb_writer_edge(shd_rfdb_writer *w, const shd_rfdb_edge *edge, sherd_error *err);
 
 /* The same for many rows, faster: nodes[order[i].row] for each i, or all as they lie when order is NULL. */
-int sherd_rfdb_writer_nodes(sherd_rfdb_writer *w, const sherd_rfdb_node *nodes, const sherd_rfdb_keyed *order,
-                            size_t count, sherd_error *err);
-int sherd_rfdb_writer_edges(sherd_rfdb_writer *w, const sherd_rfdb_edge *edges, const sherd_rfdb_keyed *order,
-                            size_t count, sherd_error *err);
+int shd_rfdb_writer_nodes(shd_rfdb_writer *w, const shd_rfdb_node *nodes, const shd_rfdb_keyed *order, size_t count,
+                          sherd_error *err);
+int shd_rfdb_writer_edges(shd_rfdb_writer *w, const shd_rfdb_edge *edges, const shd_rfdb_keyed *order, size_t count,
+                          sherd_error *err);
 
 /* What the segment takes on disk if it is finished now, without its zone map: to decide when one is full. */
-uint64_t sherd_rfdb_writer_size(const sherd_rfdb_writer *w);
+uint64_t shd_rfdb_writer_size(const shd_rfdb_writer *w);
 
-/* The distinct values, ascending, for the descriptor: types of nodes or edges (SHERD_RFDB_ZONE_TYPES), files of nodes.
+/* The distinct values, ascending, for the descriptor: types of nodes or edges (SHD_RFDB_ZONE_TYPES), files of nodes.
  * Pointers are borrowed until the next add; free(*out) is the caller's. */
-enum { SHERD_RFDB_ZONE_FILES = 0, SHERD_RFDB_ZONE_TYPES = 1 };
-int sherd_rfdb_writer_values(const sherd_rfdb_writer *w, int field, sherd_str **out, size_t *count, sherd_error *err);
+enum { SHD_RFDB_ZONE_FILES = 0, SHD_RFDB_ZONE_TYPES = 1 };
+int shd_rfdb_writer_values(const shd_rfdb_writer *w, int field, shd_str **out, size_t *count, sherd_error *err);
 
 /* Hands the whole segment to the sink and its size to *size. The writer stays as it is. */
-int sherd_rfdb_writer_finish(sherd_rfdb_writer *w, sherd_rfdb_sink *sink, void *arg, uint64_t *size, sherd_error *err);
+int shd_rfdb_writer_finish(shd_rfdb_writer *w, shd_rfdb_sink *sink, void *arg, uint64_t *size, sherd_error *err);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-SHERD_AUTO_DEFINE(sherd_json, sherd_json_close)
+SHD_AUTO_DEFINE(shd_json, shd_json_close)
 
 /* How one of the two lists spells what both say. */
 typedef struct dialect {
@@ -37,13 +37,13 @@ static const dialect bf16 = {
 
 #define BF16_DTYPE "bfloat16"
 
-static const sherd_rows_kind kinds[] = {
-	{SHERD_F32, SHERD_ROWS_SUFFIX, SHERD_ROWS_HEAD_SIZE, 4},
+static const shd_rows_kind kinds[] = {
+	{SHERD_F32, SHD_ROWS_SUFFIX, SHD_ROWS_HEAD_SIZE, 4},
 	{SHERD_F16, ".f16", 0, 2},
 	{SHERD_BF16, ".bf16", 0, 2},
 };
 
-const sherd_rows_kind *sherd_rows_kind_of(sherd_dtype dtype)
+const shd_rows_kind *shd_rows_kind_of(sherd_dtype dtype)
 {
 	for (size_t i = 0; i < COUNT_OF(kinds); i++)
 		if (kinds[i].dtype == dtype)
@@ -51,9 +51,9 @@ const sherd_rows_kind *sherd_rows_kind_of(sherd_dtype dtype)
 	return NULL;
 }
 
-uint64_t sherd_rows_blocks(uint64_t payload)
+uint64_t shd_rows_blocks(uint64_t payload)
 {
-	return payload / SHERD_ROWS_BLOCK + (payload % SHERD_ROWS_BLOCK != 0);
+	return payload / SHD_ROWS_BLOCK + (payload % SHD_ROWS_BLOCK != 0);
 }
 
 enum {
@@ -73,240 +73,240 @@ enum {
 
 typedef struct decoder {
 	const dialect *d;
-	sherd_json *json;
+	shd_json *json;
 	sherd_limits limits;
-	sherd_arena *arena;
-	sherd_buf shards; /* of sherd_rows_entry */
-	sherd_rows_manifest m;
+	shd_arena *arena;
+	shd_buf shards; /* of shd_rows_entry */
+	shd_rows_manifest m;
 	unsigned has;
 } decoder;
 
 /* ---- one shard */
 
-static bool is_plain_name(sherd_str s)
+static bool is_plain_name(shd_str s)
 {
-	return s.len && s.len <= 255 && !memchr(s.ptr, '/', s.len) && !memchr(s.ptr, 0, s.len) &&
-	       !sherd_str_is(s, ".") && !sherd_str_is(s, "..");
+	return s.len && s.len <= 255 && !memchr(s.ptr, '/', s.len) && !memchr(s.ptr, 0, s.len) && !shd_str_is(s, ".") &&
+	       !shd_str_is(s, "..");
 }
 
 static int take_file(decoder *d, const char **out, sherd_error *err)
 {
-	sherd_str s;
-	TRY(sherd_json_string(d->json, &s, err));
+	shd_str s;
+	TRY(shd_json_string(d->json, &s, err));
 	if (!is_plain_name(s))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-path", sherd_json_offset(d->json),
-		                     "%.*s is not the plain name of a file", s.len > 128 ? 128 : (int)s.len,
-		                     s.len ? s.ptr : "");
-	*out = sherd_arena_str(d->arena, s);
-	return *out ? SHERD_OK : sherd_fail_nomem(err);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-path", shd_json_offset(d->json),
+		                   "%.*s is not the plain name of a file", s.len > 128 ? 128 : (int)s.len,
+		                   s.len ? s.ptr : "");
+	*out = shd_arena_str(d->arena, s);
+	return *out ? SHERD_OK : shd_fail_nomem(err);
 }
 
-static int take_hash(decoder *d, uint8_t out[SHERD_SHA256_BYTES], sherd_error *err)
+static int take_hash(decoder *d, uint8_t out[SHD_SHA256_BYTES], sherd_error *err)
 {
-	sherd_str s;
-	TRY(sherd_json_string(d->json, &s, err));
-	if (!sherd_unhex(s.ptr, s.len, out, SHERD_SHA256_BYTES))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-text", sherd_json_offset(d->json),
-		                     "a SHA-256 is 64 lower-case hexadecimal digits");
+	shd_str s;
+	TRY(shd_json_string(d->json, &s, err));
+	if (!shd_unhex(s.ptr, s.len, out, SHD_SHA256_BYTES))
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-text", shd_json_offset(d->json),
+		                   "a SHA-256 is 64 lower-case hexadecimal digits");
 	return SHERD_OK;
 }
 
 /* Eight digits a block, most significant first. */
-static int take_crcs(decoder *d, sherd_rows_entry *e, sherd_error *err)
+static int take_crcs(decoder *d, shd_rows_entry *e, sherd_error *err)
 {
-	sherd_str s;
-	TRY(sherd_json_string(d->json, &s, err));
-	uint32_t *crcs = sherd_arena_alloc(d->arena, s.len / 8 + 1, sizeof(*crcs));
+	shd_str s;
+	TRY(shd_json_string(d->json, &s, err));
+	uint32_t *crcs = shd_arena_alloc(d->arena, s.len / 8 + 1, sizeof(*crcs));
 	if (!crcs)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < s.len / 8; i++) {
 		uint8_t raw[4];
-		if (!sherd_unhex(s.ptr + 8 * i, 8, raw, sizeof(raw)))
-			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-text", sherd_json_offset(d->json),
-			                     "a CRC-32 is 8 lower-case hexadecimal digits");
+		if (!shd_unhex(s.ptr + 8 * i, 8, raw, sizeof(raw)))
+			return shd_fail_at(err, SHERD_ECORRUPT, "bad-text", shd_json_offset(d->json),
+			                   "a CRC-32 is 8 lower-case hexadecimal digits");
 		crcs[i] = (uint32_t)raw[0] << 24 | (uint32_t)raw[1] << 16 | (uint32_t)raw[2] << 8 | raw[3];
 	}
 	if (s.len % 8)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-length", sherd_json_offset(d->json),
-		                     "%zu digits are no whole number of CRC-32", s.len);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-length", shd_json_offset(d->json),
+		                   "%zu digits are no whole number of CRC-32", s.len);
 	e->crcs = crcs;
 	e->crc_count = s.len / 8;
 	return SHERD_OK;
 }
 
-static int take_shard_member(decoder *d, sherd_str key, sherd_rows_entry *e, unsigned *has, sherd_error *err)
+static int take_shard_member(decoder *d, shd_str key, shd_rows_entry *e, unsigned *has, sherd_error *err)
 {
-	if (sherd_str_is(key, "file")) {
+	if (shd_str_is(key, "file")) {
 		*has |= HAS_FILE;
 		return take_file(d, &e->file, err);
 	}
-	if (sherd_str_is(key, "rows")) {
+	if (shd_str_is(key, "rows")) {
 		*has |= HAS_FILE_ROWS;
-		return sherd_json_u64(d->json, &e->rows, err);
+		return shd_json_u64(d->json, &e->rows, err);
 	}
-	if (sherd_str_is(key, "bytes")) {
+	if (shd_str_is(key, "bytes")) {
 		*has |= HAS_BYTES;
-		return sherd_json_u64(d->json, &e->bytes, err);
+		return shd_json_u64(d->json, &e->bytes, err);
 	}
-	if (d->d->ours && sherd_str_is(key, "sha256")) {
+	if (d->d->ours && shd_str_is(key, "sha256")) {
 		*has |= HAS_HASH;
 		return take_hash(d, e->sha256, err);
 	}
-	if (d->d->ours && sherd_str_is(key, "crc32"))
+	if (d->d->ours && shd_str_is(key, "crc32"))
 		return take_crcs(d, e, err);
-	return sherd_json_skip(d->json, err);
+	return shd_json_skip(d->json, err);
 }
 
 static int take_shard(decoder *d, sherd_error *err)
 {
-	sherd_rows_entry e = {0};
-	sherd_str key;
+	shd_rows_entry e = {0};
+	shd_str key;
 	unsigned has = 0;
 	int rc;
 	if (d->shards.len / sizeof(e) >= d->limits.shards)
-		return sherd_fail_at(err, SHERD_ELIMIT, "too-many-shards", sherd_json_offset(d->json),
-		                     "more than %" PRIu32 " shards", d->limits.shards);
-	TRY(sherd_json_object(d->json, err));
-	uint64_t at = sherd_json_offset(d->json);
-	while ((rc = sherd_json_key(d->json, &key, err)) > 0)
+		return shd_fail_at(err, SHERD_ELIMIT, "too-many-shards", shd_json_offset(d->json),
+		                   "more than %" PRIu32 " shards", d->limits.shards);
+	TRY(shd_json_object(d->json, err));
+	uint64_t at = shd_json_offset(d->json);
+	while ((rc = shd_json_key(d->json, &key, err)) > 0)
 		TRY(take_shard_member(d, key, &e, &has, err));
 	TRY(rc);
 	unsigned need = HAS_FILE | HAS_FILE_ROWS | HAS_BYTES | (d->d->ours ? HAS_HASH : 0);
 	if (has != need)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "missing-key", at, "a shard needs file, rows%s bytes%s",
-		                     d->d->ours ? "," : " and", d->d->ours ? " and sha256" : "");
-	sherd_buf_append(&d->shards, &e, sizeof(e));
-	return sherd_buf_check(&d->shards, err);
+		return shd_fail_at(err, SHERD_ECORRUPT, "missing-key", at, "a shard needs file, rows%s bytes%s",
+		                   d->d->ours ? "," : " and", d->d->ours ? " and sha256" : "");
+	shd_buf_append(&d->shards, &e, sizeof(e));
+	return shd_buf_check(&d->shards, err);
 }
 
 static int take_shards(decoder *d, sherd_error *err)
 {
 	int rc;
-	TRY(sherd_json_array(d->json, err));
-	while ((rc = sherd_json_item(d->json, err)) > 0)
+	TRY(shd_json_array(d->json, err));
+	while ((rc = shd_json_item(d->json, err)) > 0)
 		TRY(take_shard(d, err));
 	return rc;
 }
 
 /* ---- the document */
 
-static int expect_text(sherd_json *j, const char *want, const char *reason, sherd_error *err)
+static int expect_text(shd_json *j, const char *want, const char *reason, sherd_error *err)
 {
-	sherd_str s;
-	TRY(sherd_json_string(j, &s, err));
-	if (!sherd_str_is(s, want))
-		return sherd_fail_at(err, SHERD_EUNSUPPORTED, reason, sherd_json_offset(j), "%.*s, not %s",
-		                     s.len > 64 ? 64 : (int)s.len, s.len ? s.ptr : "", want);
+	shd_str s;
+	TRY(shd_json_string(j, &s, err));
+	if (!shd_str_is(s, want))
+		return shd_fail_at(err, SHERD_EUNSUPPORTED, reason, shd_json_offset(j), "%.*s, not %s",
+		                   s.len > 64 ? 64 : (int)s.len, s.len ? s.ptr : "", want);
 	return SHERD_OK;
 }
 
 static int take_version(decoder *d, sherd_error *err)
 {
 	uint64_t version;
-	TRY(sherd_json_u64(d->json, &version, err));
+	TRY(shd_json_u64(d->json, &version, err));
 	if (!version || version > d->d->versions)
-		return sherd_fail_at(err, SHERD_EVERSION, "bad-version", sherd_json_offset(d->json),
-		                     "version %" PRIu64 ", the newest that is known is %" PRIu64, version,
-		                     d->d->versions);
+		return shd_fail_at(err, SHERD_EVERSION, "bad-version", shd_json_offset(d->json),
+		                   "version %" PRIu64 ", the newest that is known is %" PRIu64, version,
+		                   d->d->versions);
 	d->m.version = (uint32_t)version;
 	return SHERD_OK;
 }
 
 static int take_dtype(decoder *d, sherd_error *err)
 {
-	sherd_str s;
+	shd_str s;
 	if (!d->d->ours) {
 		d->m.dtype = SHERD_BF16;
 		return expect_text(d->json, BF16_DTYPE, "bad-dtype", err);
 	}
-	TRY(sherd_json_string(d->json, &s, err));
+	TRY(shd_json_string(d->json, &s, err));
 	for (size_t i = 0; i < COUNT_OF(kinds); i++)
-		if (sherd_str_is(s, sherd_dtype_describe(kinds[i].dtype)->name))
+		if (shd_str_is(s, sherd_dtype_describe(kinds[i].dtype)->name))
 			d->m.dtype = kinds[i].dtype;
 	if (!d->m.dtype)
-		return sherd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", sherd_json_offset(d->json),
-		                     "%.*s, not F32, F16 or BF16", s.len > 64 ? 64 : (int)s.len, s.len ? s.ptr : "");
+		return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", shd_json_offset(d->json),
+		                   "%.*s, not F32, F16 or BF16", s.len > 64 ? 64 : (int)s.len, s.len ? s.ptr : "");
 	return SHERD_OK;
 }
 
-static int take_member(decoder *d, sherd_str key, sherd_error *err)
+static int take_member(decoder *d, shd_str key, sherd_error *err)
 {
-	sherd_json *j = d->json;
-	if (sherd_str_is(key, "format")) {
+	shd_json *j = d->json;
+	if (shd_str_is(key, "format")) {
 		d->has |= HAS_FORMAT;
 		return expect_text(j, d->d->format, "unknown-format", err);
 	}
-	if (sherd_str_is(key, d->d->version)) {
+	if (shd_str_is(key, d->d->version)) {
 		d->has |= HAS_VERSION;
 		return take_version(d, err);
 	}
-	if (sherd_str_is(key, d->d->rows)) {
+	if (shd_str_is(key, d->d->rows)) {
 		d->has |= HAS_ROWS;
-		return sherd_json_u64(j, &d->m.rows, err);
+		return shd_json_u64(j, &d->m.rows, err);
 	}
-	if (sherd_str_is(key, d->d->width)) {
+	if (shd_str_is(key, d->d->width)) {
 		d->has |= HAS_WIDTH;
-		return sherd_json_u64(j, &d->m.width, err);
+		return shd_json_u64(j, &d->m.width, err);
 	}
-	if (sherd_str_is(key, "dtype")) {
+	if (shd_str_is(key, "dtype")) {
 		d->has |= HAS_DTYPE;
 		return take_dtype(d, err);
 	}
-	if (sherd_str_is(key, "shards")) {
+	if (shd_str_is(key, "shards")) {
 		d->has |= HAS_SHARDS;
 		return take_shards(d, err);
 	}
-	if (d->d->ours && sherd_str_is(key, "fence"))
-		return sherd_json_u64(j, &d->m.fence, err);
-	if (!d->d->ours && sherd_str_is(key, "byte_order"))
+	if (d->d->ours && shd_str_is(key, "fence"))
+		return shd_json_u64(j, &d->m.fence, err);
+	if (!d->d->ours && shd_str_is(key, "byte_order"))
 		return expect_text(j, "little", "bad-dtype", err);
-	return sherd_json_skip(j, err);
+	return shd_json_skip(j, err);
 }
 
-static int check_size(const decoder *d, const sherd_rows_entry *e, sherd_error *err)
+static int check_size(const decoder *d, const shd_rows_entry *e, sherd_error *err)
 {
-	const sherd_rows_kind *kind = sherd_rows_kind_of(d->m.dtype);
+	const shd_rows_kind *kind = shd_rows_kind_of(d->m.dtype);
 	uint64_t payload, bytes;
 	if (__builtin_mul_overflow(d->m.width, kind->element, &payload) ||
 	    __builtin_mul_overflow(payload, e->rows, &payload) ||
 	    __builtin_add_overflow(payload, d->d->ours ? kind->head : 0, &bytes))
-		return sherd_fail(err, SHERD_ECORRUPT, "overflow", "%.128s: %" PRIu64 " rows of width %" PRIu64,
-		                  e->file, e->rows, d->m.width);
+		return shd_fail(err, SHERD_ECORRUPT, "overflow", "%.128s: %" PRIu64 " rows of width %" PRIu64, e->file,
+		                e->rows, d->m.width);
 	if (e->bytes != bytes)
-		return sherd_fail(err, SHERD_ECORRUPT, "size-mismatch",
-		                  "%.128s: %" PRIu64 " rows of width %" PRIu64 " take %" PRIu64 " bytes, not %" PRIu64,
-		                  e->file, e->rows, d->m.width, bytes, e->bytes);
-	if (e->crcs && e->crc_count != sherd_rows_blocks(payload))
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-length",
-		                  "%.128s: %zu CRC-32 for %" PRIu64 " blocks of %u bytes", e->file, e->crc_count,
-		                  sherd_rows_blocks(payload), SHERD_ROWS_BLOCK);
+		return shd_fail(err, SHERD_ECORRUPT, "size-mismatch",
+		                "%.128s: %" PRIu64 " rows of width %" PRIu64 " take %" PRIu64 " bytes, not %" PRIu64,
+		                e->file, e->rows, d->m.width, bytes, e->bytes);
+	if (e->crcs && e->crc_count != shd_rows_blocks(payload))
+		return shd_fail(err, SHERD_ECORRUPT, "bad-length",
+		                "%.128s: %zu CRC-32 for %" PRIu64 " blocks of %u bytes", e->file, e->crc_count,
+		                shd_rows_blocks(payload), SHD_ROWS_BLOCK);
 	return SHERD_OK;
 }
 
 /* What holds for our own lists only. */
-static int check_entry(const decoder *d, const sherd_rows_entry *e, const sherd_rows_entry *before, sherd_map *names,
+static int check_entry(const decoder *d, const shd_rows_entry *e, const shd_rows_entry *before, shd_map *names,
                        sherd_error *err)
 {
-	const sherd_rows_kind *kind = sherd_rows_kind_of(d->m.dtype);
-	sherd_str name = sherd_str_of(e->file);
+	const shd_rows_kind *kind = shd_rows_kind_of(d->m.dtype);
+	shd_str name = shd_str_of(e->file);
 	bool ok = true;
-	if (!sherd_str_ends(name, kind->suffix) || name.len == strlen(kind->suffix))
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-path", "%.128s is not the plain name of a file *%s",
-		                  e->file, kind->suffix);
+	if (!shd_str_ends(name, kind->suffix) || name.len == strlen(kind->suffix))
+		return shd_fail(err, SHERD_ECORRUPT, "bad-path", "%.128s is not the plain name of a file *%s", e->file,
+		                kind->suffix);
 	if (!kind->head && !e->crcs)
-		return sherd_fail(err, SHERD_ECORRUPT, "missing-key", "%.128s: a shard of %s needs crc32", e->file,
-		                  sherd_dtype_describe(d->m.dtype)->name);
+		return shd_fail(err, SHERD_ECORRUPT, "missing-key", "%.128s: a shard of %s needs crc32", e->file,
+		                sherd_dtype_describe(d->m.dtype)->name);
 	if (d->m.version == 1 && before && strcmp(before->file, e->file) >= 0)
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-name", "%.128s does not sort after %.128s", e->file,
-		                  before->file);
-	if (d->m.version > 1 && sherd_map_add(names, name, 0, &ok) != SHERD_MAP_NONE)
-		return sherd_fail(err, SHERD_ECORRUPT, "duplicate-name", "%.128s is listed twice", e->file);
-	return ok ? SHERD_OK : sherd_fail_nomem(err);
+		return shd_fail(err, SHERD_ECORRUPT, "bad-name", "%.128s does not sort after %.128s", e->file,
+		                before->file);
+	if (d->m.version > 1 && shd_map_add(names, name, 0, &ok) != SHD_MAP_NONE)
+		return shd_fail(err, SHERD_ECORRUPT, "duplicate-name", "%.128s is listed twice", e->file);
+	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
-static int check_entries(const decoder *d, sherd_map *names, sherd_error *err)
+static int check_entries(const decoder *d, shd_map *names, sherd_error *err)
 {
-	const sherd_rows_entry *list = (const sherd_rows_entry *)(const void *)d->shards.data;
+	const shd_rows_entry *list = (const shd_rows_entry *)(const void *)d->shards.data;
 	uint64_t rows = 0;
 	bool overflow = false;
 	for (size_t i = 0; i < d->shards.len / sizeof(*list); i++) {
@@ -316,136 +316,136 @@ static int check_entries(const decoder *d, sherd_map *names, sherd_error *err)
 			TRY(check_entry(d, &list[i], i ? &list[i - 1] : NULL, names, err));
 	}
 	if (overflow || rows != d->m.rows)
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-count",
-		                  "the shards have %" PRIu64 " rows, the document says %" PRIu64, rows, d->m.rows);
+		return shd_fail(err, SHERD_ECORRUPT, "bad-count",
+		                "the shards have %" PRIu64 " rows, the document says %" PRIu64, rows, d->m.rows);
 	return SHERD_OK;
 }
 
 static int check_document(const decoder *d, sherd_error *err)
 {
-	sherd_map names = {0};
+	shd_map names = {0};
 	if (d->has != HAS_ALL)
-		return sherd_fail(err, SHERD_ECORRUPT, "missing-key", "format, %s, %s, %s, dtype and shards are needed",
-		                  d->d->version, d->d->rows, d->d->width);
+		return shd_fail(err, SHERD_ECORRUPT, "missing-key", "format, %s, %s, %s, dtype and shards are needed",
+		                d->d->version, d->d->rows, d->d->width);
 	if (!d->m.width)
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-width", "rows of width 0");
+		return shd_fail(err, SHERD_ECORRUPT, "bad-width", "rows of width 0");
 	if (d->m.version == 1 && d->d->ours && d->m.dtype != SHERD_F32)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "bad-dtype", "%s needs version 2",
-		                  sherd_dtype_describe(d->m.dtype)->name);
+		return shd_fail(err, SHERD_EUNSUPPORTED, "bad-dtype", "%s needs version 2",
+		                sherd_dtype_describe(d->m.dtype)->name);
 	int rc = check_entries(d, &names, err);
-	sherd_map_done(&names);
+	shd_map_done(&names);
 	return rc;
 }
 
-static int decode_document(decoder *d, sherd_rows_manifest *out, sherd_error *err)
+static int decode_document(decoder *d, shd_rows_manifest *out, sherd_error *err)
 {
-	sherd_str key;
+	shd_str key;
 	int rc;
-	TRY(sherd_json_object(d->json, err));
-	while ((rc = sherd_json_key(d->json, &key, err)) > 0)
+	TRY(shd_json_object(d->json, err));
+	while ((rc = shd_json_key(d->json, &key, err)) > 0)
 		TRY(take_member(d, key, err));
 	TRY(rc);
-	TRY(sherd_json_end(d->json, err));
+	TRY(shd_json_end(d->json, err));
 	TRY(check_document(d, err));
-	d->m.count = d->shards.len / sizeof(sherd_rows_entry);
-	d->m.shards = sherd_arena_copy(d->arena, d->shards.data, d->shards.len);
+	d->m.count = d->shards.len / sizeof(shd_rows_entry);
+	d->m.shards = shd_arena_copy(d->arena, d->shards.data, d->shards.len);
 	if (!d->m.shards)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	*out = d->m;
 	return SHERD_OK;
 }
 
-static int decode(const dialect *as, const void *data, size_t len, const sherd_limits *limits, sherd_arena *arena,
-                  sherd_rows_manifest *out, sherd_error *err)
+static int decode(const dialect *as, const void *data, size_t len, const sherd_limits *limits, shd_arena *arena,
+                  shd_rows_manifest *out, sherd_error *err)
 {
-	SHERD_AUTO(sherd_json, sherd_json_close) json = NULL;
-	TRY(sherd_json_open(&json, data, len, limits, err));
-	decoder d = {.d = as, .json = json, .limits = sherd_limits_or_default(limits), .arena = arena};
+	SHD_AUTO(shd_json, shd_json_close) json = NULL;
+	TRY(shd_json_open(&json, data, len, limits, err));
+	decoder d = {.d = as, .json = json, .limits = shd_limits_or_default(limits), .arena = arena};
 	int rc = decode_document(&d, out, err);
-	sherd_buf_done(&d.shards);
+	shd_buf_done(&d.shards);
 	return rc;
 }
 
 static int check_seal(const void *data, size_t len, sherd_error *err)
 {
-	if (sherd_seal_check(data, len) == SHERD_SEAL_GOOD)
+	if (shd_seal_check(data, len) == SHD_SEAL_GOOD)
 		return SHERD_OK;
-	return sherd_fail(err, SHERD_ECORRUPT, "bad-seal", "the document does not end with the hash of itself");
+	return shd_fail(err, SHERD_ECORRUPT, "bad-seal", "the document does not end with the hash of itself");
 }
 
-int sherd_rows_manifest_decode(const void *data, size_t len, const sherd_limits *limits, sherd_arena *arena,
-                               sherd_rows_manifest *out, sherd_error *err)
+int shd_rows_manifest_decode(const void *data, size_t len, const sherd_limits *limits, shd_arena *arena,
+                             shd_rows_manifest *out, sherd_error *err)
 {
 	TRY(check_seal(data, len, err));
 	return decode(&own, data, len, limits, arena, out, err);
 }
 
-int sherd_rows_bf16_decode(const void *data, size_t len, const sherd_limits *limits, sherd_arena *arena,
-                           sherd_rows_manifest *out, sherd_error *err)
+int shd_rows_bf16_decode(const void *data, size_t len, const sherd_limits *limits, shd_arena *arena,
+                         shd_rows_manifest *out, sherd_error *err)
 {
-	if (sherd_seal_check(data, len) == SHERD_SEAL_BROKEN)
+	if (shd_seal_check(data, len) == SHD_SEAL_BROKEN)
 		return check_seal(data, len, err);
 	return decode(&bf16, data, len, limits, arena, out, err);
 }
 
-int sherd_rows_bf16_recognise(const void *data, size_t len, bool *out, sherd_error *err)
+int shd_rows_bf16_recognise(const void *data, size_t len, bool *out, sherd_error *err)
 {
-	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
+	SHD_AUTO(shd_json, shd_json_close) j = NULL;
 	sherd_error damage;
-	sherd_str s = {0};
+	shd_str s = {0};
 	bool found = false;
-	int rc = sherd_json_open(&j, data, len, NULL, &damage);
+	int rc = shd_json_open(&j, data, len, NULL, &damage);
 	if (rc >= 0)
-		rc = sherd_json_object(j, &damage);
-	while (rc >= 0 && !found && (rc = sherd_json_key(j, &s, &damage)) > 0) {
-		found = sherd_str_is(s, "format");
-		rc = found ? sherd_json_string(j, &s, &damage) : sherd_json_skip(j, &damage);
+		rc = shd_json_object(j, &damage);
+	while (rc >= 0 && !found && (rc = shd_json_key(j, &s, &damage)) > 0) {
+		found = shd_str_is(s, "format");
+		rc = found ? shd_json_string(j, &s, &damage) : shd_json_skip(j, &damage);
 	}
 	if (rc == SHERD_ENOMEM)
-		return sherd_fail_nomem(err);
-	*out = found && rc >= 0 && sherd_str_is(s, bf16.format);
+		return shd_fail_nomem(err);
+	*out = found && rc >= 0 && shd_str_is(s, bf16.format);
 	return SHERD_OK;
 }
 
 /* ---- writing */
 
-static void put_text(sherd_json_writer *w, const char *key, const char *text)
+static void put_text(shd_json_writer *w, const char *key, const char *text)
 {
-	sherd_json_put_key(w, key);
-	sherd_json_put_string(w, sherd_str_of(text));
+	shd_json_put_key(w, key);
+	shd_json_put_string(w, shd_str_of(text));
 }
 
-static void put_number(sherd_json_writer *w, const char *key, uint64_t v)
+static void put_number(shd_json_writer *w, const char *key, uint64_t v)
 {
-	sherd_json_put_key(w, key);
-	sherd_json_put_u64(w, v);
+	shd_json_put_key(w, key);
+	shd_json_put_u64(w, v);
 }
 
-static void put_entry(sherd_json_writer *w, const sherd_rows_entry *e, bool with_crcs)
+static void put_entry(shd_json_writer *w, const shd_rows_entry *e, bool with_crcs)
 {
-	char hex[SHERD_SHA256_HEX + 1];
-	sherd_hex(e->sha256, sizeof(e->sha256), hex);
-	sherd_json_put_object(w, true);
+	char hex[SHD_SHA256_HEX + 1];
+	shd_hex(e->sha256, sizeof(e->sha256), hex);
+	shd_json_put_object(w, true);
 	put_text(w, "file", e->file);
 	put_number(w, "rows", e->rows);
 	put_number(w, "bytes", e->bytes);
 	put_text(w, "sha256", hex);
 	if (with_crcs && e->crcs) {
-		SHERD_AUTO_BUF text = {0};
+		SHD_AUTO_BUF text = {0};
 		for (size_t i = 0; i < e->crc_count; i++)
-			sherd_buf_printf(&text, "%08" PRIx32, e->crcs[i]);
+			shd_buf_printf(&text, "%08" PRIx32, e->crcs[i]);
 		w->buf->failed |= text.failed;
-		sherd_json_put_key(w, "crc32");
-		sherd_json_put_string(w, (sherd_str){(const char *)text.data, text.len});
+		shd_json_put_key(w, "crc32");
+		shd_json_put_string(w, (shd_str){(const char *)text.data, text.len});
 	}
-	sherd_json_put_object_end(w);
+	shd_json_put_object_end(w);
 }
 
-void sherd_rows_manifest_encode(const sherd_rows_manifest *manifest, sherd_buf *out)
+void shd_rows_manifest_encode(const shd_rows_manifest *manifest, shd_buf *out)
 {
-	sherd_json_writer w;
-	sherd_json_writer_init(&w, out);
-	sherd_json_put_object(&w, false);
+	shd_json_writer w;
+	shd_json_writer_init(&w, out);
+	shd_json_put_object(&w, false);
 	put_text(&w, "format", own.format);
 	put_number(&w, own.version, manifest->version);
 	put_number(&w, own.rows, manifest->rows);
@@ -453,29 +453,29 @@ void sherd_rows_manifest_encode(const sherd_rows_manifest *manifest, sherd_buf *
 	put_text(&w, "dtype", sherd_dtype_describe(manifest->dtype)->name);
 	if (manifest->version > 1 && manifest->fence)
 		put_number(&w, "fence", manifest->fence);
-	sherd_json_put_key(&w, "shards");
-	sherd_json_put_array(&w, false);
+	shd_json_put_key(&w, "shards");
+	shd_json_put_array(&w, false);
 	for (size_t i = 0; i < manifest->count; i++)
 		put_entry(&w, &manifest->shards[i], manifest->version > 1);
-	sherd_json_put_array_end(&w);
-	sherd_seal_put(&w);
+	shd_json_put_array_end(&w);
+	shd_seal_put(&w);
 }
 
-static void put_numbers(sherd_json_writer *w, const char *key, const double *values, uint64_t count)
+static void put_numbers(shd_json_writer *w, const char *key, const double *values, uint64_t count)
 {
-	sherd_json_put_key(w, key);
-	sherd_json_put_array(w, true);
+	shd_json_put_key(w, key);
+	shd_json_put_array(w, true);
 	for (uint64_t i = 0; i < count; i++)
-		sherd_json_put_double(w, values[i]);
-	sherd_json_put_array_end(w);
+		shd_json_put_double(w, values[i]);
+	shd_json_put_array_end(w);
 }
 
-void sherd_rows_bf16_encode(const sherd_rows_manifest *manifest, uint64_t rows_per_shard,
-                            const sherd_rows_bf16_stats *stats, sherd_buf *out)
+void shd_rows_bf16_encode(const shd_rows_manifest *manifest, uint64_t rows_per_shard, const shd_rows_bf16_stats *stats,
+                          shd_buf *out)
 {
-	sherd_json_writer w;
-	sherd_json_writer_init(&w, out);
-	sherd_json_put_object(&w, false);
+	shd_json_writer w;
+	shd_json_writer_init(&w, out);
+	shd_json_put_object(&w, false);
 	put_text(&w, "format", bf16.format);
 	put_number(&w, bf16.version, 1);
 	put_text(&w, "dtype", BF16_DTYPE);
@@ -483,20 +483,20 @@ void sherd_rows_bf16_encode(const sherd_rows_manifest *manifest, uint64_t rows_p
 	put_number(&w, bf16.width, manifest->width);
 	put_number(&w, "rows_per_shard", rows_per_shard);
 	put_number(&w, bf16.rows, manifest->rows);
-	sherd_json_put_key(&w, "shards");
-	sherd_json_put_array(&w, false);
+	shd_json_put_key(&w, "shards");
+	shd_json_put_array(&w, false);
 	for (size_t i = 0; i < manifest->count; i++) {
-		sherd_json_put_object(&w, true);
+		shd_json_put_object(&w, true);
 		put_text(&w, "file", manifest->shards[i].file);
 		put_number(&w, "rows", manifest->shards[i].rows);
 		put_number(&w, "bytes", manifest->shards[i].bytes);
-		sherd_json_put_object_end(&w);
+		shd_json_put_object_end(&w);
 	}
-	sherd_json_put_array_end(&w);
-	sherd_json_put_key(&w, "stats");
-	sherd_json_put_object(&w, false);
+	shd_json_put_array_end(&w);
+	shd_json_put_key(&w, "stats");
+	shd_json_put_object(&w, false);
 	put_numbers(&w, "mean", stats->mean, manifest->width);
 	put_numbers(&w, "norm", stats->norm, manifest->width);
-	sherd_json_put_object_end(&w);
-	sherd_seal_put(&w);
+	shd_json_put_object_end(&w);
+	shd_seal_put(&w);
 }

@@ -1,20 +1,20 @@
 /* format/rows/marker.h - rows.packing, which says that somebody writes into a set. docs/formats/rows.md, "Marker". */
-#ifndef SHERD_FORMAT_ROWS_MARKER_H
-#define SHERD_FORMAT_ROWS_MARKER_H
+#ifndef SHD_FORMAT_ROWS_MARKER_H
+#define SHD_FORMAT_ROWS_MARKER_H
 
 #include "base/buf.h"
 
-#define SHERD_ROWS_MARKER "rows.packing"
+#define SHD_ROWS_MARKER "rows.packing"
 
-typedef struct sherd_rows_marker {
+typedef struct shd_rows_marker {
 	int64_t time_ns;
 	uint64_t process;
 	bool has_first; /* markers of before have none */
 	uint32_t first; /* number of the first part that may be its writer's */
 	char host[65];  /* valid UTF-8 */
-} sherd_rows_marker;
+} shd_rows_marker;
 
-void sherd_rows_marker_encode(const sherd_rows_marker *marker, sherd_buf *out); /* into an empty buffer */
-int sherd_rows_marker_decode(const void *data, size_t len, sherd_rows_marker *out, sherd_error *err);
+void shd_rows_marker_encode(const shd_rows_marker *marker, shd_buf *out); /* into an empty buffer */
+int shd_rows_marker_decode(const void *data, size_t len, shd_rows_marker *out, sherd_error *err);
 
 #endif

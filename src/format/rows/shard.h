@@ -8,27 +8,27 @@
  *	28   4     reserved, 0
  *	32   ..    rows * width values, row by row
  */
-#ifndef SHERD_FORMAT_ROWS_SHARD_H
-#define SHERD_FORMAT_ROWS_SHARD_H
+#ifndef SHD_FORMAT_ROWS_SHARD_H
+#define SHD_FORMAT_ROWS_SHARD_H
 
 #include "base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SHERD_ROWS_MAGIC "GAMSAE01"
-#define SHERD_ROWS_HEAD_SIZE 32
+#define SHD_ROWS_MAGIC "GAMSAE01"
+#define SHD_ROWS_HEAD_SIZE 32
 
-typedef struct sherd_rows_head {
+typedef struct shd_rows_head {
 	uint64_t rows;
 	uint64_t width;
 	uint32_t reserved;
 	uint64_t row_bytes;
 	uint64_t file_bytes; /* head and payload; a file may be longer */
-} sherd_rows_head;
+} shd_rows_head;
 
-/* raw holds the first min(file_size, SHERD_ROWS_HEAD_SIZE) bytes of a file of that size. */
-int sherd_rows_head_decode(const uint8_t *raw, uint64_t file_size, sherd_rows_head *out, sherd_error *err);
-void sherd_rows_head_encode(uint64_t rows, uint64_t width, uint8_t out[SHERD_ROWS_HEAD_SIZE]);
+/* raw holds the first min(file_size, SHD_ROWS_HEAD_SIZE) bytes of a file of that size. */
+int shd_rows_head_decode(const uint8_t *raw, uint64_t file_size, shd_rows_head *out, sherd_error *err);
+void shd_rows_head_encode(uint64_t rows, uint64_t width, uint8_t out[SHD_ROWS_HEAD_SIZE]);
 
 #endif

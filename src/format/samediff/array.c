@@ -5,20 +5,20 @@
 enum { BIG_ENDIAN_BYTES = 1, FORTRAN_ORDER = 1 };
 
 /* How many texts there are; false when that does not fit 64 bits. */
-static bool count_texts(const sherd_nd4j_array *a, uint64_t *out)
+static bool count_texts(const shd_nd4j_array *a, uint64_t *out)
 {
 	return sherd_tensor_bytes(SHERD_U8, a->ndim, a->shape, out);
 }
 
-static uint64_t read_u64(sherd_flatbuf *fb, uint64_t pos, bool big)
+static uint64_t read_u64(shd_flatbuf *fb, uint64_t pos, bool big)
 {
 	uint8_t raw[8] = {0};
-	(void)sherd_flatbuf_copy(fb, pos, raw, sizeof(raw));
-	return big ? sherd_nd4j_get_u64(raw) : sherd_get_u64(raw);
+	(void)shd_flatbuf_copy(fb, pos, raw, sizeof(raw));
+	return big ? shd_nd4j_get_u64(raw) : shd_get_u64(raw);
 }
 
 /* Finds out how the offsets are stored, by the first and the last of them. */
-static void measure_texts(sherd_samediff_decoder *d, sherd_nd4j_array *a)
+static void measure_texts(shd_samediff_decoder *d, shd_nd4j_array *a)
 {
 	uint64_t n, words = a->stored / 8, last;
 	bool countable = count_texts(a, &n);
@@ -27,12 +27,12 @@ static void measure_texts(sherd_samediff_decoder *d, sherd_nd4j_array *a)
 		return;
 	}
 	if (!countable || n >= words) {
-		sherd_flatbuf_fail(d->fb, SHERD_ECORRUPT, "size-mismatch", a->data,
-		                   "%llu bytes are too few for the texts", (unsigned long long)a->stored);
+		shd_flatbuf_fail(d->fb, SHERD_ECORRUPT, "size-mismatch", a->data,
+		                 "%llu bytes are too few for the texts", (unsigned long long)a->stored);
 		return;
 	}
 	if (a->fortran || a->strides) {
-		sherd_flatbuf_fail(d->fb, SHERD_EUNSUPPORTED, "bad-strides", a->data, "texts in another order than C");
+		shd_flatbuf_fail(d->fb, SHERD_EUNSUPPORTED, "bad-strides", a->data, "texts in another order than C");
 		return;
 	}
 	last = read_u64(d->fb, a->data + 8 * n, false);
@@ -42,121 +42,120 @@ static void measure_texts(sherd_samediff_decoder *d, sherd_nd4j_array *a)
 	}
 	if (n + 1 < words && read_u64(d->fb, a->data, true) == n && read_u64(d->fb, a->data + 8, true) == 0) {
 		last = read_u64(d->fb, a->data + 8 * (n + 1), true);
-		a->text = SHERD_ND4J_TEXT_COUNTED;
+		a->text = SHD_ND4J_TEXT_COUNTED;
 		a->bytes = 8 * (n + 1) + last;
 		if (last <= a->stored - 8 * (n + 2))
 			return;
 	}
-	sherd_flatbuf_fail(d->fb, SHERD_ECORRUPT, "bad-offsets", a->data, "the offsets of texts fit no known layout");
+	shd_flatbuf_fail(d->fb, SHERD_ECORRUPT, "bad-offsets", a->data, "the offsets of texts fit no known layout");
 }
 
-static void take_buffer(sherd_samediff_decoder *d, const sherd_flat_table *t, sherd_nd4j_array *a)
+static void take_buffer(shd_samediff_decoder *d, const shd_flat_table *t, shd_nd4j_array *a)
 {
-	sherd_flat_vector buffer = sherd_flat_span(d->fb, t, SHERD_FLAT_ARRAY_BUFFER);
+	shd_flat_vector buffer = shd_flat_span(d->fb, t, SHD_FLAT_ARRAY_BUFFER);
 	a->data = buffer.at;
 	a->stored = buffer.count;
 	if (d->fb->rc < 0)
 		return;
-	if (d->style == SHERD_SAMEDIFF_CONTAINER) {
+	if (d->style == SHD_SAMEDIFF_CONTAINER) {
 		if (buffer.at)
-			sherd_flatbuf_fail(d->fb, SHERD_ECORRUPT, "size-mismatch", buffer.at - 4,
-			                   "an array with its elements inside of the graph");
+			shd_flatbuf_fail(d->fb, SHERD_ECORRUPT, "size-mismatch", buffer.at - 4,
+			                 "an array with its elements inside of the graph");
 		if ((a->dtype == SHERD_UTF8 && a->fortran) || a->strides)
-			sherd_flatbuf_fail(d->fb, SHERD_EUNSUPPORTED, "bad-strides", t->pos,
-			                   "an array in an order that containers do not have");
+			shd_flatbuf_fail(d->fb, SHERD_EUNSUPPORTED, "bad-strides", t->pos,
+			                 "an array in an order that containers do not have");
 		return;
 	}
 	if (a->dtype == SHERD_UTF8)
 		measure_texts(d, a);
 	else
-		d->fb->rc = sherd_nd4j_size_check(a, buffer.at ? buffer.at - 4 : t->pos, &d->fb->error);
+		d->fb->rc = shd_nd4j_size_check(a, buffer.at ? buffer.at - 4 : t->pos, &d->fb->error);
 }
 
-static void take_shape(sherd_samediff_decoder *d, const sherd_flat_table *t, uint8_t order, sherd_nd4j_array *a)
+static void take_shape(shd_samediff_decoder *d, const shd_flat_table *t, uint8_t order, shd_nd4j_array *a)
 {
-	sherd_flatbuf *fb = d->fb;
-	sherd_flat_vector v = sherd_flat_list(fb, t, SHERD_FLAT_ARRAY_SHAPE, 8);
-	int64_t info[SHERD_ND4J_INFO_MOST];
+	shd_flatbuf *fb = d->fb;
+	shd_flat_vector v = shd_flat_list(fb, t, SHD_FLAT_ARRAY_SHAPE, 8);
+	int64_t info[SHD_ND4J_INFO_MOST];
 	if (v.count > COUNT_OF(info))
-		sherd_flatbuf_fail(fb, SHERD_ELIMIT, "too-many-dims", v.at, "%lu numbers for one shape",
-		                   (unsigned long)v.count);
+		shd_flatbuf_fail(fb, SHERD_ELIMIT, "too-many-dims", v.at, "%lu numbers for one shape",
+		                 (unsigned long)v.count);
 	for (uint32_t i = 0; fb->rc >= 0 && i < v.count; i++)
-		info[i] = sherd_flat_element_i64(fb, &v, i);
+		info[i] = shd_flat_element_i64(fb, &v, i);
 	if (fb->rc < 0)
 		return;
-	if (d->style == SHERD_SAMEDIFF_SDNB) /* a scalar has an element: without one it is a scalar of nothing */
-		a->empty = !v.count && !sherd_flat_has(fb, t, SHERD_FLAT_ARRAY_BUFFER);
-	if (d->style == SHERD_SAMEDIFF_SDNB)
-		fb->rc = sherd_nd4j_dims_decode(info, v.count, order == FORTRAN_ORDER, v.at ? v.at : t->pos, d->limits,
-		                                d->arena, a, &fb->error);
+	if (d->style == SHD_SAMEDIFF_SDNB) /* a scalar has an element: without one it is a scalar of nothing */
+		a->empty = !v.count && !shd_flat_has(fb, t, SHD_FLAT_ARRAY_BUFFER);
+	if (d->style == SHD_SAMEDIFF_SDNB)
+		fb->rc = shd_nd4j_dims_decode(info, v.count, order == FORTRAN_ORDER, v.at ? v.at : t->pos, d->limits,
+		                              d->arena, a, &fb->error);
 	else if (!v.count)
-		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-shape", t->pos, "an array without a shape");
+		shd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-shape", t->pos, "an array without a shape");
 	else
-		fb->rc = sherd_nd4j_shape_decode(info, v.count, v.at, d->limits, d->arena, a, &fb->error);
+		fb->rc = shd_nd4j_shape_decode(info, v.count, v.at, d->limits, d->arena, a, &fb->error);
 }
 
-static void take(sherd_samediff_decoder *d, const sherd_flat_table *t, sherd_nd4j_array *a)
+static void take(shd_samediff_decoder *d, const shd_flat_table *t, shd_nd4j_array *a)
 {
-	sherd_flatbuf *fb = d->fb;
-	uint8_t number = sherd_flat_u8(fb, t, SHERD_FLAT_ARRAY_DTYPE, 0);
-	uint8_t order = sherd_flat_u8(fb, t, SHERD_FLAT_ARRAY_ORDER, 0);
-	a->dtype = sherd_samediff_dtype(number, d->style);
+	shd_flatbuf *fb = d->fb;
+	uint8_t number = shd_flat_u8(fb, t, SHD_FLAT_ARRAY_DTYPE, 0);
+	uint8_t order = shd_flat_u8(fb, t, SHD_FLAT_ARRAY_ORDER, 0);
+	a->dtype = shd_samediff_dtype(number, d->style);
 	if (a->dtype == SHERD_DTYPE_NONE)
-		sherd_flatbuf_fail(fb, SHERD_EUNSUPPORTED, "bad-dtype", t->pos, "an array of type number %u", number);
+		shd_flatbuf_fail(fb, SHERD_EUNSUPPORTED, "bad-dtype", t->pos, "an array of type number %u", number);
 	if (order > 1)
-		sherd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-type", t->pos, "order of bytes %u", order);
-	if (sherd_flat_has(fb, t, SHERD_FLAT_ARRAY_CHUNKS) || sherd_flat_u8(fb, t, SHERD_FLAT_ARRAY_EXTERNAL, 0))
-		sherd_flatbuf_fail(fb, SHERD_EUNSUPPORTED, "bad-version", t->pos,
-		                   "an array in chunks or outside of the file, which no release wrote");
+		shd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-type", t->pos, "order of bytes %u", order);
+	if (shd_flat_has(fb, t, SHD_FLAT_ARRAY_CHUNKS) || shd_flat_u8(fb, t, SHD_FLAT_ARRAY_EXTERNAL, 0))
+		shd_flatbuf_fail(fb, SHERD_EUNSUPPORTED, "bad-version", t->pos,
+		                 "an array in chunks or outside of the file, which no release wrote");
 	take_shape(d, t, order, a);
 	take_buffer(d, t, a);
-	a->swap = d->style == SHERD_SAMEDIFF_LEGACY && order == BIG_ENDIAN_BYTES && fb->rc >= 0 &&
+	a->swap = d->style == SHD_SAMEDIFF_LEGACY && order == BIG_ENDIAN_BYTES && fb->rc >= 0 &&
 	          sherd_dtype_describe(a->dtype)->block_bytes > 1;
 }
 
-bool sherd_samediff_knows_type(const sherd_samediff_decoder *d, uint8_t number)
+bool shd_samediff_knows_type(const shd_samediff_decoder *d, uint8_t number)
 {
-	return d->style == SHERD_SAMEDIFF_CONTAINER || number <= SHERD_SAMEDIFF_LAST_NUMBER ||
-	       (number >= SHERD_SAMEDIFF_FIRST_TEXT && number <= SHERD_SAMEDIFF_LAST_TEXT);
+	return d->style == SHD_SAMEDIFF_CONTAINER || number <= SHD_SAMEDIFF_LAST_NUMBER ||
+	       (number >= SHD_SAMEDIFF_FIRST_TEXT && number <= SHD_SAMEDIFF_LAST_TEXT);
 }
 
-void sherd_samediff_check_type(sherd_samediff_decoder *d, uint8_t number, uint64_t at, const char *what,
-                               const char *owner)
+void shd_samediff_check_type(shd_samediff_decoder *d, uint8_t number, uint64_t at, const char *what, const char *owner)
 {
-	if (sherd_samediff_knows_type(d, number))
+	if (shd_samediff_knows_type(d, number))
 		return;
-	sherd_flatbuf_fail(d->fb, SHERD_EUNSUPPORTED, "bad-dtype", at,
-	                   "%s %.128s is of type number %u, which SameDiff "
-	                   "does not have",
-	                   what, owner ? owner : "without a name", number);
+	shd_flatbuf_fail(d->fb, SHERD_EUNSUPPORTED, "bad-dtype", at,
+	                 "%s %.128s is of type number %u, which SameDiff "
+	                 "does not have",
+	                 what, owner ? owner : "without a name", number);
 }
 
-sherd_dtype sherd_samediff_dtype(uint8_t number, sherd_samediff_style style)
+sherd_dtype shd_samediff_dtype(uint8_t number, shd_samediff_style style)
 {
-	sherd_dtype dtype = sherd_nd4j_dtype(number);
-	if (dtype != SHERD_DTYPE_NONE || style != SHERD_SAMEDIFF_CONTAINER || number < SHERD_SAMEDIFF_OUR_TYPES)
+	sherd_dtype dtype = shd_nd4j_dtype(number);
+	if (dtype != SHERD_DTYPE_NONE || style != SHD_SAMEDIFF_CONTAINER || number < SHD_SAMEDIFF_OUR_TYPES)
 		return dtype;
-	dtype = (sherd_dtype)(number - SHERD_SAMEDIFF_OUR_TYPES);
-	return sherd_dtype_describe(dtype) && !sherd_nd4j_number(dtype) ? dtype : SHERD_DTYPE_NONE;
+	dtype = (sherd_dtype)(number - SHD_SAMEDIFF_OUR_TYPES);
+	return sherd_dtype_describe(dtype) && !shd_nd4j_number(dtype) ? dtype : SHERD_DTYPE_NONE;
 }
 
-size_t sherd_samediff_array(sherd_samediff_decoder *d, const sherd_flat_table *t)
+size_t shd_samediff_array(shd_samediff_decoder *d, const shd_flat_table *t)
 {
-	sherd_nd4j_array a = {0};
+	shd_nd4j_array a = {0};
 	if (!t->pos || d->fb->rc < 0)
 		return SHERD_NO_ARRAY;
 	take(d, t, &a);
-	sherd_buf_append(&d->arrays, &a, sizeof(a));
+	shd_buf_append(&d->arrays, &a, sizeof(a));
 	return d->arrays.len / sizeof(a) - 1;
 }
 
-sherd_model_arrays sherd_samediff_arrays(sherd_samediff_decoder *d, const sherd_flat_table *t, unsigned field)
+sherd_model_arrays shd_samediff_arrays(shd_samediff_decoder *d, const shd_flat_table *t, unsigned field)
 {
-	sherd_flat_vector v = sherd_flat_list(d->fb, t, field, 4);
-	size_t *at = v.at ? sherd_samediff_room(d, v.count, sizeof(*at)) : NULL;
+	shd_flat_vector v = shd_flat_list(d->fb, t, field, 4);
+	size_t *at = v.at ? shd_samediff_room(d, v.count, sizeof(*at)) : NULL;
 	for (uint32_t i = 0; at && i < v.count && d->fb->rc >= 0; i++) {
-		sherd_flat_table array = sherd_flat_element(d->fb, &v, i);
-		at[i] = sherd_samediff_array(d, &array);
+		shd_flat_table array = shd_flat_element(d->fb, &v, i);
+		at[i] = shd_samediff_array(d, &array);
 	}
 	return (sherd_model_arrays){at ? v.count : 0, at};
 }

@@ -5,31 +5,31 @@
 
 #include <stdio.h>
 
-void sherd_samediff_encoder_init(sherd_samediff_encoder *e, const sherd_samediff_source *source,
-                                 sherd_samediff_style style, sherd_arena *arena, uint32_t depth)
+void shd_samediff_encoder_init(shd_samediff_encoder *e, const shd_samediff_source *source, shd_samediff_style style,
+                               shd_arena *arena, uint32_t depth)
 {
-	*e = (sherd_samediff_encoder){.source = source, .style = style, .arena = arena, .depth = depth};
-	sherd_flatbuf_build_init(&e->build);
+	*e = (shd_samediff_encoder){.source = source, .style = style, .arena = arena, .depth = depth};
+	shd_flatbuf_build_init(&e->build);
 }
 
-static size_t payloads_of(const sherd_samediff_encoder *e, const sherd_samediff_payload **out)
+static size_t payloads_of(const shd_samediff_encoder *e, const shd_samediff_payload **out)
 {
-	*out = (const sherd_samediff_payload *)(const void *)e->payloads.data;
+	*out = (const shd_samediff_payload *)(const void *)e->payloads.data;
 	return e->payloads.len / sizeof(**out);
 }
 
-void sherd_samediff_encoder_done(sherd_samediff_encoder *e)
+void shd_samediff_encoder_done(shd_samediff_encoder *e)
 {
-	const sherd_samediff_payload *payloads;
+	const shd_samediff_payload *payloads;
 	size_t count = payloads_of(e, &payloads);
 	for (size_t i = 0; i < count; i++)
 		if (payloads[i].graph)
-			sherd_samediff_encoder_done(payloads[i].graph);
-	sherd_buf_done(&e->payloads);
-	sherd_flatbuf_build_done(&e->build);
+			shd_samediff_encoder_done(payloads[i].graph);
+	shd_buf_done(&e->payloads);
+	shd_flatbuf_build_done(&e->build);
 }
 
-void sherd_samediff_refuse(sherd_samediff_encoder *e, const char *fmt, ...)
+void shd_samediff_refuse(shd_samediff_encoder *e, const char *fmt, ...)
 {
 	static const char *const names[] = {"a SameDiff FlatBuffers file", "a container", "an SDNB file"};
 	char text[sizeof(e->error.message)];
@@ -39,76 +39,76 @@ void sherd_samediff_refuse(sherd_samediff_encoder *e, const char *fmt, ...)
 	va_start(args, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	e->rc = sherd_fail(&e->error, SHERD_EUNSUPPORTED, "cannot-hold", "%s cannot hold %s", names[e->style], text);
+	e->rc = shd_fail(&e->error, SHERD_EUNSUPPORTED, "cannot-hold", "%s cannot hold %s", names[e->style], text);
 }
 
-uint8_t sherd_samediff_number(sherd_samediff_encoder *e, sherd_dtype dtype, const char *owner)
+uint8_t shd_samediff_number(shd_samediff_encoder *e, sherd_dtype dtype, const char *owner)
 {
-	uint8_t number = sherd_nd4j_number(dtype);
+	uint8_t number = shd_nd4j_number(dtype);
 	const sherd_dtype_info *info = sherd_dtype_describe(dtype);
-	if (!number && info && e->style == SHERD_SAMEDIFF_CONTAINER)
-		return (uint8_t)(SHERD_SAMEDIFF_OUR_TYPES + dtype);
+	if (!number && info && e->style == SHD_SAMEDIFF_CONTAINER)
+		return (uint8_t)(SHD_SAMEDIFF_OUR_TYPES + dtype);
 	if (!number)
-		sherd_samediff_refuse(e, "%.128s of type %s", owner, info ? info->name : "unknown");
+		shd_samediff_refuse(e, "%.128s of type %s", owner, info ? info->name : "unknown");
 	return number;
 }
 
 /* ---- one piece after the other */
 
 typedef struct flattening {
-	sherd_buf bytes;  /* of all pieces */
-	sherd_buf pieces; /* of sherd_samediff_piece, without their pointers */
-	size_t begin;     /* where the bytes of the next piece begin */
+	shd_buf bytes;  /* of all pieces */
+	shd_buf pieces; /* of shd_samediff_piece, without their pointers */
+	size_t begin;   /* where the bytes of the next piece begin */
 } flattening;
 
-static void close_piece(flattening *f, sherd_samediff_piece piece)
+static void close_piece(flattening *f, shd_samediff_piece piece)
 {
 	piece.len = f->bytes.len - f->begin;
 	f->begin = f->bytes.len;
-	sherd_buf_append(&f->pieces, &piece, sizeof(piece));
+	shd_buf_append(&f->pieces, &piece, sizeof(piece));
 }
 
-static void put_elements(flattening *f, const sherd_samediff_encoder *e, size_t array)
+static void put_elements(flattening *f, const shd_samediff_encoder *e, size_t array)
 {
 	const sherd_tensor *t = &e->source->arrays[array];
-	const sherd_samediff_piece piece = {
+	const shd_samediff_piece piece = {
 		.array = array,
 		.extra = t->bytes,
-		.fortran = sherd_samediff_is_fortran(e, array),
-		.swap = e->style == SHERD_SAMEDIFF_LEGACY && sherd_dtype_describe(t->dtype)->block_bytes > 1,
+		.fortran = shd_samediff_is_fortran(e, array),
+		.swap = e->style == SHD_SAMEDIFF_LEGACY && sherd_dtype_describe(t->dtype)->block_bytes > 1,
 	};
 	close_piece(f, piece);
 }
 
-static void flatten(flattening *f, const sherd_samediff_encoder *e)
+static void flatten(flattening *f, const shd_samediff_encoder *e)
 {
-	const sherd_flatbuf_span *spans;
-	const sherd_samediff_payload *payloads;
-	size_t count = sherd_flatbuf_build_spans(&e->build, &spans);
+	const shd_flatbuf_span *spans;
+	const shd_samediff_payload *payloads;
+	size_t count = shd_flatbuf_build_spans(&e->build, &spans);
 	uint64_t pos = e->build.out.len;
 	(void)payloads_of(e, &payloads);
-	sherd_buf_append(&f->bytes, e->build.out.data, e->build.out.len);
+	shd_buf_append(&f->bytes, e->build.out.data, e->build.out.len);
 	for (size_t i = 0; i < count; i++) {
-		sherd_buf_zero(&f->bytes, (size_t)(spans[i].at - 4 - pos));
-		sherd_buf_u32(&f->bytes, (uint32_t)spans[i].len);
+		shd_buf_zero(&f->bytes, (size_t)(spans[i].at - 4 - pos));
+		shd_buf_u32(&f->bytes, (uint32_t)spans[i].len);
 		if (payloads[i].graph)
 			flatten(f, payloads[i].graph);
 		else
 			put_elements(f, e, payloads[i].array);
 		pos = spans[i].at + spans[i].len;
 	}
-	sherd_buf_zero(&f->bytes, (size_t)(e->size - pos));
+	shd_buf_zero(&f->bytes, (size_t)(e->size - pos));
 }
 
-static int keep(const flattening *f, sherd_arena *arena, sherd_samediff_encoding *out, sherd_error *err)
+static int keep(const flattening *f, shd_arena *arena, shd_samediff_encoding *out, sherd_error *err)
 {
-	TRY(sherd_buf_check(&f->bytes, err));
-	TRY(sherd_buf_check(&f->pieces, err));
-	const uint8_t *bytes = sherd_arena_copy(arena, f->bytes.data, f->bytes.len);
-	sherd_samediff_piece *pieces = sherd_arena_copy(arena, f->pieces.data, f->pieces.len);
+	TRY(shd_buf_check(&f->bytes, err));
+	TRY(shd_buf_check(&f->pieces, err));
+	const uint8_t *bytes = shd_arena_copy(arena, f->bytes.data, f->bytes.len);
+	shd_samediff_piece *pieces = shd_arena_copy(arena, f->pieces.data, f->pieces.len);
 	size_t count = f->pieces.len / sizeof(*pieces);
 	if (!bytes || !pieces)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
 		pieces[i].bytes = bytes;
 		bytes += pieces[i].len;
@@ -118,23 +118,23 @@ static int keep(const flattening *f, sherd_arena *arena, sherd_samediff_encoding
 	return SHERD_OK;
 }
 
-int sherd_samediff_encode(const sherd_samediff_source *source, sherd_samediff_style style, sherd_arena *arena,
-                          sherd_samediff_encoding *out, sherd_error *err)
+int shd_samediff_encode(const shd_samediff_source *source, shd_samediff_style style, shd_arena *arena,
+                        shd_samediff_encoding *out, sherd_error *err)
 {
-	sherd_samediff_encoder e;
+	shd_samediff_encoder e;
 	flattening f = {0};
-	sherd_samediff_encoding made = {0};
-	sherd_samediff_encoder_init(&e, source, style, arena, 0);
-	int rc = sherd_samediff_encode_graph(&e, source->graph, err);
+	shd_samediff_encoding made = {0};
+	shd_samediff_encoder_init(&e, source, style, arena, 0);
+	int rc = shd_samediff_encode_graph(&e, source->graph, err);
 	if (rc == SHERD_OK) {
 		flatten(&f, &e);
-		close_piece(&f, (sherd_samediff_piece){.array = SHERD_NO_ARRAY});
+		close_piece(&f, (shd_samediff_piece){.array = SHERD_NO_ARRAY});
 		made.size = e.size;
 		rc = keep(&f, arena, &made, err);
 	}
-	sherd_samediff_encoder_done(&e);
-	sherd_buf_done(&f.bytes);
-	sherd_buf_done(&f.pieces);
+	shd_samediff_encoder_done(&e);
+	shd_buf_done(&f.bytes);
+	shd_buf_done(&f.pieces);
 	if (rc == SHERD_OK)
 		*out = made;
 	return rc;

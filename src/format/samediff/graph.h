@@ -1,6 +1,6 @@
 /* format/samediff/graph.h - a SameDiff graph in FlatBuffers (docs/formats/samediff-legacy.md). */
-#ifndef SHERD_FORMAT_SAMEDIFF_GRAPH_H
-#define SHERD_FORMAT_SAMEDIFF_GRAPH_H
+#ifndef SHD_FORMAT_SAMEDIFF_GRAPH_H
+#define SHD_FORMAT_SAMEDIFF_GRAPH_H
 
 #include "codec/flatbuf.h"
 #include "format/samediff/nd4j_array.h"
@@ -8,31 +8,31 @@
 
 #include <sherd/model_graph.h>
 
-typedef struct sherd_samediff_graph {
+typedef struct shd_samediff_graph {
 	sherd_model_graph graph;
 	sherd_model_variable *variables; /* those of graph, which may still be given arrays from elsewhere */
 	size_t array_count;
 	/* Those of variables, updaters, operations, sequences, then sub-graphs, in this order. In the style of a
 	 * container they have no data, and texts no bytes. */
-	const sherd_nd4j_array *arrays;
+	const shd_nd4j_array *arrays;
 	size_t pair_count;
 	const sherd_pair *pairs;
-} sherd_samediff_graph;
+} shd_samediff_graph;
 
 /* Decodes everything but the elements of arrays; the result lives in the arena. */
-int sherd_samediff_decode(sherd_flatbuf *fb, sherd_samediff_style style, const sherd_limits *limits, sherd_arena *arena,
-                          sherd_samediff_graph *out, sherd_error *err);
+int shd_samediff_decode(shd_flatbuf *fb, shd_samediff_style style, const sherd_limits *limits, shd_arena *arena,
+                        shd_samediff_graph *out, sherd_error *err);
 
 /* Fills in fortran and hollow of the graph. */
-int sherd_samediff_mark(sherd_model_graph *graph, const sherd_nd4j_array *arrays, size_t count, sherd_arena *arena,
-                        sherd_error *err);
+int shd_samediff_mark(sherd_model_graph *graph, const shd_nd4j_array *arrays, size_t count, shd_arena *arena,
+                      sherd_error *err);
 /* Tells each operation which variables its inputs are; SHERD_ECORRUPT, "duplicate-name", when two variables are called
  * alike. operations are those of the graph. */
-int sherd_samediff_resolve(const sherd_model_graph *graph, sherd_model_operation *operations, sherd_arena *arena,
-                           sherd_error *err);
+int shd_samediff_resolve(const sherd_model_graph *graph, sherd_model_operation *operations, shd_arena *arena,
+                         sherd_error *err);
 
 /* Are the bytes a SameDiff graph, as far as the root and the first few variables and operations tell? */
-#define SHERD_SAMEDIFF_LEAST 8
-bool sherd_samediff_probe(sherd_flatbuf *fb);
+#define SHD_SAMEDIFF_LEAST 8
+bool shd_samediff_probe(shd_flatbuf *fb);
 
 #endif

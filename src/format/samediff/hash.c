@@ -5,7 +5,7 @@
 #define FACTOR 7664345821815920749u
 
 /* The state after so many rounds, entry by entry. */
-void sherd_samediff_hasher_init(sherd_samediff_hasher *hasher)
+void shd_samediff_hasher_init(shd_samediff_hasher *hasher)
 {
 	uint64_t h = 0x544B2FBACAAF1684u;
 	for (int i = 0; i < 256; i++) {
@@ -19,7 +19,7 @@ void sherd_samediff_hasher_init(sherd_samediff_hasher *hasher)
 }
 
 /* Characters are hashed as 16 bits: the low byte, then the high one, which is 0 in the names of ops. */
-uint64_t sherd_samediff_hash(const sherd_samediff_hasher *hasher, sherd_str name)
+uint64_t shd_samediff_hash(const shd_samediff_hasher *hasher, shd_str name)
 {
 	uint64_t h = 0xBB40E64DA205B064u;
 	for (size_t i = 0; i < name.len; i++) {
@@ -29,7 +29,7 @@ uint64_t sherd_samediff_hash(const sherd_samediff_hasher *hasher, sherd_str name
 	return h;
 }
 
-const char *sherd_samediff_registered_name(const char *op)
+const char *shd_samediff_registered_name(const char *op)
 {
 	static const char *const synonyms[][2] = {
 		{"mmul", "matmul"},

@@ -6,7 +6,7 @@
 #include "format/samediff/java_stream.h"
 #include "format/samediff/java_text.h"
 
-enum { HEAD = sizeof(SHERD_JAVA_MAP) - 1, FIELDS = 8 };
+enum { HEAD = sizeof(SHD_JAVA_MAP) - 1, FIELDS = 8 };
 
 typedef enum kind { OTHER, PAIR_CLASS, LONG_CLASS, LONG, PAIR } kind;
 
@@ -17,22 +17,22 @@ typedef struct handle {
 } handle;
 
 typedef struct parser {
-	sherd_cursor c;
+	shd_cursor c;
 	sherd_limits limits;
-	sherd_arena *arena;
-	sherd_buf handles; /* of handle */
-	sherd_buf text;
+	shd_arena *arena;
+	shd_buf handles; /* of handle */
+	shd_buf text;
 	sherd_error *err;
 } parser;
 
 static int bad(const parser *p, size_t at, const char *what)
 {
-	return sherd_fail_at(p->err, SHERD_ECORRUPT, "bad-manifest", at, "%s", what);
+	return shd_fail_at(p->err, SHERD_ECORRUPT, "bad-manifest", at, "%s", what);
 }
 
 static void add_handle(parser *p, handle h)
 {
-	sherd_buf_append(&p->handles, &h, sizeof(h));
+	shd_buf_append(&p->handles, &h, sizeof(h));
 }
 
 static void add_others(parser *p, size_t count)
@@ -41,9 +41,9 @@ static void add_others(parser *p, size_t count)
 		add_handle(p, (handle){OTHER, 0, 0});
 }
 
-static uint64_t take_big(sherd_cursor *c, size_t bytes)
+static uint64_t take_big(shd_cursor *c, size_t bytes)
 {
-	const uint8_t *p = sherd_cursor_bytes(c, bytes);
+	const uint8_t *p = shd_cursor_bytes(c, bytes);
 	uint64_t v = 0;
 	for (size_t i = 0; p && i < bytes; i++)
 		v = v << 8 | p[i];
@@ -51,9 +51,9 @@ static uint64_t take_big(sherd_cursor *c, size_t bytes)
 }
 
 /* Takes bytes that are known in advance; false when others stand there. */
-static bool take_same(sherd_cursor *c, const char *want, size_t len)
+static bool take_same(shd_cursor *c, const char *want, size_t len)
 {
-	const uint8_t *got = sherd_cursor_bytes(c, len);
+	const uint8_t *got = shd_cursor_bytes(c, len);
 	return got && memcmp(got, want, len) == 0;
 }
 
@@ -62,8 +62,8 @@ static int take_reference(parser *p, kind want, handle *out)
 {
 	size_t at = p->c.pos, count = p->handles.len / sizeof(handle);
 	uint64_t number = take_big(&p->c, 4);
-	TRY(sherd_cursor_check(&p->c, "the manifest", p->err));
-	number -= SHERD_JAVA_HANDLE;
+	TRY(shd_cursor_check(&p->c, "the manifest", p->err));
+	number -= SHD_JAVA_HANDLE;
 	if (number >= count)
 		return bad(p, at, "a reference to what was not there before");
 	memcpy(out, p->handles.data + number * sizeof(handle), sizeof(*out));
@@ -75,12 +75,12 @@ static int take_class(parser *p, kind want, const char *spelled, size_t len, siz
 {
 	handle h;
 	size_t at = p->c.pos;
-	if (sherd_cursor_left(&p->c) && p->c.data[at] == SHERD_JAVA_REFERENCE) {
-		(void)sherd_cursor_u8(&p->c);
+	if (shd_cursor_left(&p->c) && p->c.data[at] == SHD_JAVA_REFERENCE) {
+		(void)shd_cursor_u8(&p->c);
 		return take_reference(p, want, &h);
 	}
 	if (!take_same(&p->c, spelled, len)) {
-		TRY(sherd_cursor_check(&p->c, "the manifest", p->err));
+		TRY(shd_cursor_check(&p->c, "the manifest", p->err));
 		return bad(p, at, "an object of a class that no manifest has");
 	}
 	add_handle(p, (handle){want, 0, 0});
@@ -93,21 +93,21 @@ static int take_long(parser *p, uint64_t *out)
 {
 	handle h = {LONG, 0, 0};
 	size_t at = p->c.pos;
-	uint8_t mark = sherd_cursor_u8(&p->c);
-	TRY(sherd_cursor_check(&p->c, "the manifest", p->err));
-	if (mark == SHERD_JAVA_REFERENCE) {
+	uint8_t mark = shd_cursor_u8(&p->c);
+	TRY(shd_cursor_check(&p->c, "the manifest", p->err));
+	if (mark == SHD_JAVA_REFERENCE) {
 		TRY(take_reference(p, LONG, &h));
-	} else if (mark == SHERD_JAVA_OBJECT) {
-		TRY(take_class(p, LONG_CLASS, SHERD_JAVA_LONG, sizeof(SHERD_JAVA_LONG) - 1, SHERD_JAVA_OF_LONG));
+	} else if (mark == SHD_JAVA_OBJECT) {
+		TRY(take_class(p, LONG_CLASS, SHD_JAVA_LONG, sizeof(SHD_JAVA_LONG) - 1, SHD_JAVA_OF_LONG));
 		at = p->c.pos;
 		h.a = take_big(&p->c, 8);
-		TRY(sherd_cursor_check(&p->c, "the manifest", p->err));
+		TRY(shd_cursor_check(&p->c, "the manifest", p->err));
 		add_handle(p, h);
 	} else {
 		return bad(p, at, "no number where one must be");
 	}
 	if (h.a > INT64_MAX)
-		return sherd_fail_at(p->err, SHERD_ECORRUPT, "bad-offsets", at, "a negative number");
+		return shd_fail_at(p->err, SHERD_ECORRUPT, "bad-offsets", at, "a negative number");
 	*out = h.a;
 	return SHERD_OK;
 }
@@ -115,19 +115,19 @@ static int take_long(parser *p, uint64_t *out)
 static int take_pair(parser *p, handle *out)
 {
 	size_t at = p->c.pos, self;
-	uint8_t mark = sherd_cursor_u8(&p->c);
-	TRY(sherd_cursor_check(&p->c, "the manifest", p->err));
-	if (mark == SHERD_JAVA_REFERENCE)
+	uint8_t mark = shd_cursor_u8(&p->c);
+	TRY(shd_cursor_check(&p->c, "the manifest", p->err));
+	if (mark == SHD_JAVA_REFERENCE)
 		return take_reference(p, PAIR, out);
-	if (mark != SHERD_JAVA_OBJECT)
+	if (mark != SHD_JAVA_OBJECT)
 		return bad(p, at, "no pair where one must be");
-	TRY(take_class(p, PAIR_CLASS, SHERD_JAVA_PAIR, sizeof(SHERD_JAVA_PAIR) - 1, SHERD_JAVA_OF_PAIR));
+	TRY(take_class(p, PAIR_CLASS, SHD_JAVA_PAIR, sizeof(SHD_JAVA_PAIR) - 1, SHD_JAVA_OF_PAIR));
 	handle h = {PAIR, 0, 0};
 	self = p->handles.len;
 	add_others(p, 1); /* until both of its numbers are there it cannot be referred to */
 	TRY(take_long(p, &h.a));
 	TRY(take_long(p, &h.b));
-	TRY(sherd_buf_check(&p->handles, p->err));
+	TRY(shd_buf_check(&p->handles, p->err));
 	memcpy(p->handles.data + self, &h, sizeof(h));
 	*out = h;
 	return SHERD_OK;
@@ -136,36 +136,36 @@ static int take_pair(parser *p, handle *out)
 static int take_name(parser *p, const char **out)
 {
 	size_t at = p->c.pos;
-	uint8_t mark = sherd_cursor_u8(&p->c);
-	TRY(sherd_cursor_check(&p->c, "the manifest", p->err));
-	if (mark != SHERD_JAVA_STRING)
+	uint8_t mark = shd_cursor_u8(&p->c);
+	TRY(shd_cursor_check(&p->c, "the manifest", p->err));
+	if (mark != SHD_JAVA_STRING)
 		return bad(p, at, "no name where one must be");
 	size_t len = (size_t)take_big(&p->c, 2);
-	const uint8_t *text = sherd_cursor_bytes(&p->c, len);
-	TRY(sherd_cursor_check(&p->c, "the manifest", p->err));
+	const uint8_t *text = shd_cursor_bytes(&p->c, len);
+	TRY(shd_cursor_check(&p->c, "the manifest", p->err));
 	add_others(p, 1);
 	p->text.len = 0;
-	if (!len || !sherd_java_text_decode(text, len, &p->text))
-		return sherd_fail_at(p->err, SHERD_ECORRUPT, "bad-name", at, "a name that is none");
-	TRY(sherd_buf_check(&p->text, p->err));
+	if (!len || !shd_java_text_decode(text, len, &p->text))
+		return shd_fail_at(p->err, SHERD_ECORRUPT, "bad-name", at, "a name that is none");
+	TRY(shd_buf_check(&p->text, p->err));
 	if (p->text.len > p->limits.name_bytes)
-		return sherd_fail_at(p->err, SHERD_ELIMIT, "name-too-long", at, "a name of %zu bytes", p->text.len);
-	*out = sherd_arena_str(p->arena, (sherd_str){(const char *)p->text.data, p->text.len});
-	return *out ? SHERD_OK : sherd_fail_nomem(p->err);
+		return shd_fail_at(p->err, SHERD_ELIMIT, "name-too-long", at, "a name of %zu bytes", p->text.len);
+	*out = shd_arena_str(p->arena, (shd_str){(const char *)p->text.data, p->text.len});
+	return *out ? SHERD_OK : shd_fail_nomem(p->err);
 }
 
-static int take_entries(parser *p, sherd_java_manifest_entry *entries, size_t count, sherd_map *names)
+static int take_entries(parser *p, shd_java_manifest_entry *entries, size_t count, shd_map *names)
 {
 	for (size_t i = 0; i < count; i++) {
 		size_t at = p->c.pos;
 		bool ok;
 		handle pair;
 		TRY(take_name(p, &entries[i].name));
-		if (sherd_map_add(names, sherd_str_of(entries[i].name), i, &ok) != SHERD_MAP_NONE)
-			return sherd_fail_at(p->err, SHERD_ECORRUPT, "duplicate-name", at, "%.128s is there twice",
-			                     entries[i].name);
+		if (shd_map_add(names, shd_str_of(entries[i].name), i, &ok) != SHD_MAP_NONE)
+			return shd_fail_at(p->err, SHERD_ECORRUPT, "duplicate-name", at, "%.128s is there twice",
+			                   entries[i].name);
 		if (!ok)
-			return sherd_fail_nomem(p->err);
+			return shd_fail_nomem(p->err);
 		TRY(take_pair(p, &pair));
 		entries[i].offset = pair.a;
 		entries[i].length = pair.b;
@@ -176,23 +176,23 @@ static int take_entries(parser *p, sherd_java_manifest_entry *entries, size_t co
 /* Everything up to the entries. */
 static int take_map(parser *p, size_t *count)
 {
-	if (!take_same(&p->c, SHERD_JAVA_MAP, HEAD)) {
-		TRY(sherd_cursor_check(&p->c, "the manifest", p->err));
+	if (!take_same(&p->c, SHD_JAVA_MAP, HEAD)) {
+		TRY(shd_cursor_check(&p->c, "the manifest", p->err));
 		return bad(p, 0, "no map of Java's begins here");
 	}
-	add_others(p, SHERD_JAVA_OF_MAP);
-	(void)sherd_cursor_bytes(&p->c, FIELDS); /* load factor and threshold: of no use to a reader */
+	add_others(p, SHD_JAVA_OF_MAP);
+	(void)shd_cursor_bytes(&p->c, FIELDS); /* load factor and threshold: of no use to a reader */
 	size_t at = p->c.pos;
 	bool block = take_same(&p->c, "w\x08", 2);
 	(void)take_big(&p->c, 4);
 	uint64_t n = take_big(&p->c, 4);
-	TRY(sherd_cursor_check(&p->c, "the manifest", p->err));
+	TRY(shd_cursor_check(&p->c, "the manifest", p->err));
 	if (!block)
 		return bad(p, at, "the map does not tell how many entries it has");
 	enum { LEAST = 9 }; /* bytes of the shortest entry: a name of one byte, a reference */
-	if (n > sherd_cursor_left(&p->c) / LEAST + 1)
-		return sherd_fail_at(p->err, SHERD_ECORRUPT, "bad-count", at + 6, "%llu entries are not there",
-		                     (unsigned long long)n);
+	if (n > shd_cursor_left(&p->c) / LEAST + 1)
+		return shd_fail_at(p->err, SHERD_ECORRUPT, "bad-count", at + 6, "%llu entries are not there",
+		                   (unsigned long long)n);
 	*count = (size_t)n;
 	return SHERD_OK;
 }
@@ -200,35 +200,33 @@ static int take_map(parser *p, size_t *count)
 static int take_end(parser *p)
 {
 	size_t at = p->c.pos;
-	uint8_t end = sherd_cursor_u8(&p->c), order = sherd_cursor_u8(&p->c);
-	TRY(sherd_cursor_check(&p->c, "the manifest", p->err));
-	if (end != SHERD_JAVA_END || order > 1)
+	uint8_t end = shd_cursor_u8(&p->c), order = shd_cursor_u8(&p->c);
+	TRY(shd_cursor_check(&p->c, "the manifest", p->err));
+	if (end != SHD_JAVA_END || order > 1)
 		return bad(p, at, "the map does not end behind its entries");
-	return sherd_cursor_end(&p->c, "the manifest", p->err);
+	return shd_cursor_end(&p->c, "the manifest", p->err);
 }
 
-int sherd_java_manifest_decode(const void *data, size_t len, const sherd_limits *limits, sherd_arena *arena,
-                               sherd_java_manifest_entry **out, size_t *count, sherd_error *err)
+int shd_java_manifest_decode(const void *data, size_t len, const sherd_limits *limits, shd_arena *arena,
+                             shd_java_manifest_entry **out, size_t *count, sherd_error *err)
 {
-	parser p = {.c = sherd_cursor_over(data, len),
-	            .limits = sherd_limits_or_default(limits),
-	            .arena = arena,
-	            .err = err};
-	sherd_map names = {0};
-	sherd_java_manifest_entry *entries = NULL;
+	parser p = {
+		.c = shd_cursor_over(data, len), .limits = shd_limits_or_default(limits), .arena = arena, .err = err};
+	shd_map names = {0};
+	shd_java_manifest_entry *entries = NULL;
 	size_t n = 0;
 	int rc = take_map(&p, &n);
 	if (rc == SHERD_OK) {
-		entries = sherd_arena_alloc(arena, n + 1, sizeof(*entries));
-		rc = entries ? take_entries(&p, entries, n, &names) : sherd_fail_nomem(err);
+		entries = shd_arena_alloc(arena, n + 1, sizeof(*entries));
+		rc = entries ? take_entries(&p, entries, n, &names) : shd_fail_nomem(err);
 	}
 	if (rc == SHERD_OK)
 		rc = take_end(&p);
 	if (rc == SHERD_OK)
-		rc = sherd_buf_check(&p.handles, err);
-	sherd_map_done(&names);
-	sherd_buf_done(&p.handles);
-	sherd_buf_done(&p.text);
+		rc = shd_buf_check(&p.handles, err);
+	shd_map_done(&names);
+	shd_buf_done(&p.handles);
+	shd_buf_done(&p.text);
 	if (rc < 0)
 		return rc;
 	*out = entries;

@@ -20,15 +20,15 @@ static size_t take_unit(const uint8_t *p, size_t left, uint32_t *out)
 	return 0;
 }
 
-static void put_long(uint32_t point, sherd_buf *out)
+static void put_long(uint32_t point, shd_buf *out)
 {
-	sherd_buf_u8(out, (uint8_t)(0xf0 | point >> 18));
-	sherd_buf_u8(out, (uint8_t)(0x80 | (point >> 12 & 0x3f)));
-	sherd_buf_u8(out, (uint8_t)(0x80 | (point >> 6 & 0x3f)));
-	sherd_buf_u8(out, (uint8_t)(0x80 | (point & 0x3f)));
+	shd_buf_u8(out, (uint8_t)(0xf0 | point >> 18));
+	shd_buf_u8(out, (uint8_t)(0x80 | (point >> 12 & 0x3f)));
+	shd_buf_u8(out, (uint8_t)(0x80 | (point >> 6 & 0x3f)));
+	shd_buf_u8(out, (uint8_t)(0x80 | (point & 0x3f)));
 }
 
-bool sherd_java_text_decode(const uint8_t *text, size_t len, sherd_buf *out)
+bool shd_java_text_decode(const uint8_t *text, size_t len, shd_buf *out)
 {
 	for (size_t i = 0; i < len;) {
 		uint32_t unit, low;
@@ -41,26 +41,26 @@ bool sherd_java_text_decode(const uint8_t *text, size_t len, sherd_buf *out)
 				return false;
 			put_long(0x10000 + ((unit - HIGH) << 10 | (low - LOW)), out);
 		} else {
-			sherd_buf_append(out, text + i, n);
+			shd_buf_append(out, text + i, n);
 		}
 		i += n + more;
 	}
 	return true;
 }
 
-static void put_surrogate(uint32_t unit, sherd_buf *out)
+static void put_surrogate(uint32_t unit, shd_buf *out)
 {
-	sherd_buf_u8(out, (uint8_t)(0xe0 | unit >> 12));
-	sherd_buf_u8(out, (uint8_t)(0x80 | (unit >> 6 & 0x3f)));
-	sherd_buf_u8(out, (uint8_t)(0x80 | (unit & 0x3f)));
+	shd_buf_u8(out, (uint8_t)(0xe0 | unit >> 12));
+	shd_buf_u8(out, (uint8_t)(0x80 | (unit >> 6 & 0x3f)));
+	shd_buf_u8(out, (uint8_t)(0x80 | (unit & 0x3f)));
 }
 
-void sherd_java_text_encode(const char *text, size_t len, sherd_buf *out)
+void shd_java_text_encode(const char *text, size_t len, shd_buf *out)
 {
 	const uint8_t *p = (const uint8_t *)text;
 	for (size_t i = 0; i < len;) {
 		if (p[i] < 0xf0 || len - i < 4) {
-			sherd_buf_u8(out, p[i++]);
+			shd_buf_u8(out, p[i++]);
 			continue;
 		}
 		uint32_t point = (uint32_t)(p[i] & 7) << 18 | (uint32_t)(p[i + 1] & 0x3f) << 12 |

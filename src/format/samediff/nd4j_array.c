@@ -26,7 +26,7 @@ static const struct {
 	{17, SHERD_BF16, "BFLOAT16", 1 << 11, false}, {50, SHERD_UTF8, "UTF8", 1 << 20, false},
 };
 
-sherd_dtype sherd_nd4j_dtype(uint8_t number)
+sherd_dtype shd_nd4j_dtype(uint8_t number)
 {
 	for (size_t i = 0; i < COUNT_OF(types); i++)
 		if (types[i].number == number)
@@ -34,7 +34,7 @@ sherd_dtype sherd_nd4j_dtype(uint8_t number)
 	return SHERD_DTYPE_NONE;
 }
 
-uint8_t sherd_nd4j_number(sherd_dtype dtype)
+uint8_t shd_nd4j_number(sherd_dtype dtype)
 {
 	for (size_t i = 0; i < COUNT_OF(types); i++)
 		if (types[i].dtype == dtype)
@@ -42,10 +42,10 @@ uint8_t sherd_nd4j_number(sherd_dtype dtype)
 	return 0;
 }
 
-static sherd_dtype by_name(sherd_str name)
+static sherd_dtype by_name(shd_str name)
 {
 	for (size_t i = 0; i < COUNT_OF(types); i++)
-		if (sherd_str_is(name, types[i].name))
+		if (shd_str_is(name, types[i].name))
 			return types[i].dtype;
 	return SHERD_DTYPE_NONE;
 }
@@ -63,7 +63,7 @@ static uint32_t get_u32(const uint8_t *p)
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-uint64_t sherd_nd4j_get_u64(const uint8_t *p)
+uint64_t shd_nd4j_get_u64(const uint8_t *p)
 {
 	uint64_t v = 0;
 	for (int i = 0; i < 8; i++)
@@ -96,15 +96,15 @@ static uint64_t byte_of(place p, size_t index)
 }
 
 /* Dense strides in any order of the dimensions: sorted, they are those of C order. */
-static int take_strides(const int64_t *info, size_t rank, place p, sherd_arena *arena, sherd_nd4j_array *out,
+static int take_strides(const int64_t *info, size_t rank, place p, shd_arena *arena, shd_nd4j_array *out,
                         sherd_error *err)
 {
 	const int64_t *dims = info + 1, *strides = info + 1 + rank;
 	bool seen[SHERD_MAX_DIMS] = {false};
 	uint64_t step = 1;
-	uint64_t *kept = sherd_arena_alloc(arena, rank + 1, sizeof(*kept));
+	uint64_t *kept = shd_arena_alloc(arena, rank + 1, sizeof(*kept));
 	if (!kept)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t k = 0; k < rank; k++) {
 		size_t d = 0;
 		while (d < rank && (seen[d] || dims[d] == 1 || (uint64_t)strides[d] != step))
@@ -116,10 +116,9 @@ static int take_strides(const int64_t *info, size_t rank, place p, sherd_arena *
 	}
 	for (size_t d = 0; d < rank; d++) {
 		if (!seen[d] && dims[d] != 1)
-			return sherd_fail_at(
-				err, SHERD_EUNSUPPORTED, "bad-strides", byte_of(p, 1 + rank + d),
-				"the stride of dimension %zu is %lld: the elements do not lie side by side", d,
-				(long long)strides[d]);
+			return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-strides", byte_of(p, 1 + rank + d),
+			                   "the stride of dimension %zu is %lld: the elements do not lie side by side",
+			                   d, (long long)strides[d]);
 		kept[d] = (uint64_t)strides[d];
 	}
 	out->strides = kept;
@@ -127,13 +126,13 @@ static int take_strides(const int64_t *info, size_t rank, place p, sherd_arena *
 }
 
 /* The strides are what ND4J itself goes by; the letter at the end may differ where both fit. */
-static int take_order(const int64_t *info, size_t rank, place p, sherd_arena *arena, sherd_nd4j_array *out,
+static int take_order(const int64_t *info, size_t rank, place p, shd_arena *arena, shd_nd4j_array *out,
                       sherd_error *err)
 {
 	int64_t letter = info[2 * rank + 3];
 	if (letter != 'c' && letter != 'f')
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-shape", byte_of(p, 2 * rank + 3),
-		                     "the order is %lld, neither 'c' nor 'f'", (long long)letter);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-shape", byte_of(p, 2 * rank + 3),
+		                   "the order is %lld, neither 'c' nor 'f'", (long long)letter);
 	if (out->bytes == 0 && out->dtype != SHERD_UTF8)
 		return SHERD_OK;
 	if (strides_are(info + 1, info + 1 + rank, rank, letter == 'f'))
@@ -145,17 +144,16 @@ static int take_order(const int64_t *info, size_t rank, place p, sherd_arena *ar
 	return SHERD_OK;
 }
 
-static int take_dims(const int64_t *dims, size_t rank, place p, sherd_arena *arena, sherd_nd4j_array *out,
-                     sherd_error *err)
+static int take_dims(const int64_t *dims, size_t rank, place p, shd_arena *arena, shd_nd4j_array *out, sherd_error *err)
 {
 	bool zero = false;
-	uint64_t *shape = sherd_arena_alloc(arena, rank + 1, sizeof(*shape));
+	uint64_t *shape = shd_arena_alloc(arena, rank + 1, sizeof(*shape));
 	if (!shape)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < rank; i++) {
 		if (dims[i] < 0)
-			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-shape", byte_of(p, i), "dimension %zu is %lld",
-			                     i, (long long)dims[i]);
+			return shd_fail_at(err, SHERD_ECORRUPT, "bad-shape", byte_of(p, i), "dimension %zu is %lld", i,
+			                   (long long)dims[i]);
 		shape[i] = (uint64_t)dims[i];
 		zero |= shape[i] == 0;
 	}
@@ -169,26 +167,25 @@ static int take_dims(const int64_t *dims, size_t rank, place p, sherd_arena *are
 	if (out->dtype == SHERD_UTF8)
 		return SHERD_OK;
 	if (!sherd_tensor_bytes(out->dtype, out->ndim, shape, &out->bytes))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "overflow", p.at,
-		                     "the size of the array does not fit 64 bits");
+		return shd_fail_at(err, SHERD_ECORRUPT, "overflow", p.at, "the size of the array does not fit 64 bits");
 	return SHERD_OK;
 }
 
 static int check_rank(size_t rank, uint64_t at, const sherd_limits *limits, sherd_error *err)
 {
-	if (rank > sherd_limits_or_default(limits).dims)
-		return sherd_fail_at(err, SHERD_ELIMIT, "too-many-dims", at, "%zu dimensions", rank);
+	if (rank > shd_limits_or_default(limits).dims)
+		return shd_fail_at(err, SHERD_ELIMIT, "too-many-dims", at, "%zu dimensions", rank);
 	return SHERD_OK;
 }
 
 /* The numbers lie at p, one behind the other. */
-static int decode_shape(const int64_t *info, size_t count, place p, const sherd_limits *limits, sherd_arena *arena,
-                        sherd_nd4j_array *out, sherd_error *err)
+static int decode_shape(const int64_t *info, size_t count, place p, const sherd_limits *limits, shd_arena *arena,
+                        shd_nd4j_array *out, sherd_error *err)
 {
 	if (count < 4 || info[0] < 0 || (uint64_t)info[0] != (count - 4) / 2 || count % 2)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-shape", p.at,
-		                     "%zu numbers do not tell a shape of rank %lld", count,
-		                     count ? (long long)info[0] : 0);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-shape", p.at,
+		                   "%zu numbers do not tell a shape of rank %lld", count,
+		                   count ? (long long)info[0] : 0);
 	size_t rank = (size_t)info[0];
 	TRY(check_rank(rank, p.at, limits, err));
 	out->empty = (info[2 * rank + 1] & EXTRA_EMPTY) != 0;
@@ -196,14 +193,14 @@ static int decode_shape(const int64_t *info, size_t count, place p, const sherd_
 	return take_order(info, rank, p, arena, out, err);
 }
 
-int sherd_nd4j_shape_decode(const int64_t *info, size_t count, uint64_t at, const sherd_limits *limits,
-                            sherd_arena *arena, sherd_nd4j_array *out, sherd_error *err)
+int shd_nd4j_shape_decode(const int64_t *info, size_t count, uint64_t at, const sherd_limits *limits, shd_arena *arena,
+                          shd_nd4j_array *out, sherd_error *err)
 {
 	return decode_shape(info, count, (place){at, 8}, limits, arena, out, err);
 }
 
-int sherd_nd4j_dims_decode(const int64_t *dims, size_t rank, bool fortran, uint64_t at, const sherd_limits *limits,
-                           sherd_arena *arena, sherd_nd4j_array *out, sherd_error *err)
+int shd_nd4j_dims_decode(const int64_t *dims, size_t rank, bool fortran, uint64_t at, const sherd_limits *limits,
+                         shd_arena *arena, shd_nd4j_array *out, sherd_error *err)
 {
 	TRY(check_rank(rank, at, limits, err));
 	TRY(take_dims(dims, rank, (place){at, 8}, arena, out, err));
@@ -211,7 +208,7 @@ int sherd_nd4j_dims_decode(const int64_t *dims, size_t rank, bool fortran, uint6
 	return SHERD_OK;
 }
 
-bool sherd_nd4j_is_empty(const sherd_tensor *tensor)
+bool shd_nd4j_is_empty(const sherd_tensor *tensor)
 {
 	for (uint32_t i = 0; i < tensor->ndim; i++)
 		if (!tensor->shape[i])
@@ -221,15 +218,14 @@ bool sherd_nd4j_is_empty(const sherd_tensor *tensor)
 
 static int64_t extras_of(const sherd_tensor *tensor)
 {
-	int64_t extras = sherd_nd4j_is_empty(tensor) ? EXTRA_EMPTY : 0;
+	int64_t extras = shd_nd4j_is_empty(tensor) ? EXTRA_EMPTY : 0;
 	for (size_t i = 0; i < COUNT_OF(types); i++)
 		if (types[i].dtype == tensor->dtype)
 			extras |= types[i].extra | (types[i].is_unsigned ? EXTRA_UNSIGNED : 0);
 	return extras;
 }
 
-size_t sherd_nd4j_shape_encode(const sherd_tensor *tensor, bool fortran, bool hollow,
-                               int64_t info[SHERD_ND4J_INFO_MOST])
+size_t shd_nd4j_shape_encode(const sherd_tensor *tensor, bool fortran, bool hollow, int64_t info[SHD_ND4J_INFO_MOST])
 {
 	size_t rank = hollow ? 0 : tensor->ndim;
 	uint64_t step = 1;
@@ -246,24 +242,24 @@ size_t sherd_nd4j_shape_encode(const sherd_tensor *tensor, bool fortran, bool ho
 	return 2 * rank + 4;
 }
 
-int sherd_nd4j_size_check(const sherd_nd4j_array *array, uint64_t at, sherd_error *err)
+int shd_nd4j_size_check(const shd_nd4j_array *array, uint64_t at, sherd_error *err)
 {
 	if (array->stored != array->bytes)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "size-mismatch", at,
-		                     "a buffer of %llu bytes for an array of %llu", (unsigned long long)array->stored,
-		                     (unsigned long long)array->bytes);
+		return shd_fail_at(err, SHERD_ECORRUPT, "size-mismatch", at,
+		                   "a buffer of %llu bytes for an array of %llu", (unsigned long long)array->stored,
+		                   (unsigned long long)array->bytes);
 	return SHERD_OK;
 }
 
 /* ---- a file by itself */
 
 /* Text as Java's writeUTF() has it: a big-endian 16-bit length before it. */
-static sherd_str take_text(sherd_cursor *c)
+static shd_str take_text(shd_cursor *c)
 {
-	const uint8_t *p = sherd_cursor_bytes(c, 2);
+	const uint8_t *p = shd_cursor_bytes(c, 2);
 	size_t len = p ? (size_t)p[0] << 8 | p[1] : 0;
-	const uint8_t *text = sherd_cursor_bytes(c, len);
-	return text ? (sherd_str){(const char *)text, len} : SHERD_STR("");
+	const uint8_t *text = shd_cursor_bytes(c, len);
+	return text ? (shd_str){(const char *)text, len} : SHD_STR("");
 }
 
 /* Ways of storing a part that ND4J had a name for, the newest first. */
@@ -279,94 +275,92 @@ static const mode modes[] = {
 	{"JAVACPP", false, false},        {"HEAP", false, false}, {"DIRECT", false, false},
 };
 
-static const mode *mode_of(sherd_str name)
+static const mode *mode_of(shd_str name)
 {
 	for (size_t i = 0; i < COUNT_OF(modes); i++)
-		if (sherd_str_is(name, modes[i].name))
+		if (shd_str_is(name, modes[i].name))
 			return &modes[i];
 	return NULL;
 }
 
-bool sherd_nd4j_probe(const uint8_t *bytes, size_t len)
+bool shd_nd4j_probe(const uint8_t *bytes, size_t len)
 {
-	sherd_cursor c = sherd_cursor_over(bytes, len);
-	sherd_str name = take_text(&c);
+	shd_cursor c = shd_cursor_over(bytes, len);
+	shd_str name = take_text(&c);
 	return !c.failed && mode_of(name);
 }
 
 /* How its numbers are stored, their count, their type. */
-static int take_part(sherd_cursor *c, const mode **how, uint64_t *count, sherd_dtype *dtype, sherd_error *err)
+static int take_part(shd_cursor *c, const mode **how, uint64_t *count, sherd_dtype *dtype, sherd_error *err)
 {
 	size_t at = c->pos;
-	sherd_str name = take_text(c);
+	shd_str name = take_text(c);
 	*how = c->failed ? &modes[0] : mode_of(name);
 	if (!*how)
-		return sherd_fail_at(
-			err, at ? SHERD_EUNSUPPORTED : SHERD_ECORRUPT, "bad-magic", at,
-			"a part of an array that is not stored as MIXED_DATA_TYPES, LONG_SHAPE or JAVACPP");
-	const uint8_t *p = sherd_cursor_bytes(c, (*how)->wide ? 8 : 4);
+		return shd_fail_at(err, at ? SHERD_EUNSUPPORTED : SHERD_ECORRUPT, "bad-magic", at,
+		                   "a part of an array that is not stored as MIXED_DATA_TYPES, LONG_SHAPE or JAVACPP");
+	const uint8_t *p = shd_cursor_bytes(c, (*how)->wide ? 8 : 4);
 	size_t type_at = c->pos;
-	sherd_str type = take_text(c);
-	TRY(sherd_cursor_check(c, "the head of an array", err));
-	*count = (*how)->wide ? sherd_nd4j_get_u64(p) : get_u32(p);
+	shd_str type = take_text(c);
+	TRY(shd_cursor_check(c, "the head of an array", err));
+	*count = (*how)->wide ? shd_nd4j_get_u64(p) : get_u32(p);
 	*dtype = by_name(type);
 	if (!*dtype)
-		return sherd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", type_at, "elements of type %.*s",
-		                     type.len < NAME_MOST ? (int)type.len : NAME_MOST, type.ptr);
+		return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", type_at, "elements of type %.*s",
+		                   type.len < NAME_MOST ? (int)type.len : NAME_MOST, type.ptr);
 	return SHERD_OK;
 }
 
 /* The numbers of a shape: 64 bits each, or 32 in the oldest files. */
 typedef struct shape_info {
-	int64_t at[SHERD_ND4J_INFO_MOST];
+	int64_t at[SHD_ND4J_INFO_MOST];
 	size_t count;
 	place p;
 	bool empty; /* extras say so */
 } shape_info;
 
-static int take_info(sherd_cursor *c, shape_info *info, sherd_error *err)
+static int take_info(shd_cursor *c, shape_info *info, sherd_error *err)
 {
 	uint64_t n = 0;
 	sherd_dtype dtype = SHERD_DTYPE_NONE;
 	const mode *how;
 	TRY(take_part(c, &how, &n, &dtype, err));
-	if ((dtype != SHERD_I64 && (how->wide || dtype != SHERD_I32)) || n > SHERD_ND4J_INFO_MOST || n < 4)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-shape", 2 + strlen(how->name),
-		                     "%llu numbers, which are not a shape", (unsigned long long)n);
+	if ((dtype != SHERD_I64 && (how->wide || dtype != SHERD_I32)) || n > SHD_ND4J_INFO_MOST || n < 4)
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-shape", 2 + strlen(how->name),
+		                   "%llu numbers, which are not a shape", (unsigned long long)n);
 	info->p = (place){c->pos, dtype == SHERD_I64 ? 8 : 4};
 	info->count = (size_t)n;
 	for (size_t i = 0; i < n; i++) {
-		const uint8_t *p = sherd_cursor_bytes(c, info->p.size);
-		info->at[i] = !p ? 0 : info->p.size == 8 ? (int64_t)sherd_nd4j_get_u64(p) : (int32_t)get_u32(p);
+		const uint8_t *p = shd_cursor_bytes(c, info->p.size);
+		info->at[i] = !p ? 0 : info->p.size == 8 ? (int64_t)shd_nd4j_get_u64(p) : (int32_t)get_u32(p);
 	}
-	TRY(sherd_cursor_check(c, "the shape of an array", err));
+	TRY(shd_cursor_check(c, "the shape of an array", err));
 	int64_t extras = info->at[n - 3];
 	if (!how->extras && extras)
-		return sherd_fail_at(err, SHERD_EUNSUPPORTED, "bad-strides", byte_of(info->p, n - 3),
-		                     "the array begins at element %lld of its buffer", (long long)extras);
+		return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-strides", byte_of(info->p, n - 3),
+		                   "the array begins at element %lld of its buffer", (long long)extras);
 	info->empty = (extras & EXTRA_EMPTY) != 0;
 	return SHERD_OK;
 }
 
-static int check_end(const sherd_nd4j_array *a, uint64_t file_size, sherd_error *err)
+static int check_end(const shd_nd4j_array *a, uint64_t file_size, sherd_error *err)
 {
 	uint64_t have = file_size - a->data;
 	if (have < a->bytes)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", file_size,
-		                     "%llu bytes of data are missing at the end",
-		                     (unsigned long long)(a->bytes - have));
+		return shd_fail_at(err, SHERD_ECORRUPT, "truncated", file_size,
+		                   "%llu bytes of data are missing at the end", (unsigned long long)(a->bytes - have));
 	if (have > a->bytes)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", a->data + a->bytes,
-		                     "%llu bytes behind the array", (unsigned long long)(have - a->bytes));
+		return shd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", a->data + a->bytes,
+		                   "%llu bytes behind the array", (unsigned long long)(have - a->bytes));
 	return SHERD_OK;
 }
 
-int sherd_nd4j_array_decode(const void *head, size_t len, uint64_t file_size, const sherd_limits *limits,
-                            sherd_arena *arena, sherd_nd4j_array *out, sherd_error *err)
+int shd_nd4j_array_decode(const void *head, size_t len, uint64_t file_size, const sherd_limits *limits,
+                          shd_arena *arena, shd_nd4j_array *out, sherd_error *err)
 {
-	sherd_cursor c = sherd_cursor_over(head, len);
+	shd_cursor c = shd_cursor_over(head, len);
 	shape_info info = {0};
-	sherd_nd4j_array a = {.swap = true};
+	shd_nd4j_array a = {.swap = true};
 	uint64_t count = 0;
 	TRY(take_info(&c, &info, err));
 	size_t at = c.pos;
@@ -377,14 +371,14 @@ int sherd_nd4j_array_decode(const void *head, size_t len, uint64_t file_size, co
 		TRY(take_part(&c, &how, &count, &a.dtype, err));
 	}
 	if (a.dtype == SHERD_DTYPE_NONE || a.dtype == SHERD_UTF8)
-		return sherd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", at,
-		                     "elements of a type that has no size of its own");
+		return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", at,
+		                   "elements of a type that has no size of its own");
 	TRY(decode_shape(info.at, info.count, info.p, limits, arena, &a, err));
 	uint32_t element = sherd_dtype_describe(a.dtype)->block_bytes;
 	if (__builtin_mul_overflow(count, (uint64_t)element, &a.stored))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "overflow", at, "%llu elements", (unsigned long long)count);
+		return shd_fail_at(err, SHERD_ECORRUPT, "overflow", at, "%llu elements", (unsigned long long)count);
 	a.data = c.pos;
-	TRY(sherd_nd4j_size_check(&a, at, err));
+	TRY(shd_nd4j_size_check(&a, at, err));
 	TRY(check_end(&a, file_size, err));
 	a.swap = element > 1;
 	*out = a;

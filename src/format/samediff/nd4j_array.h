@@ -4,8 +4,8 @@
  * An array is described by its shape information, 2*rank+4 64-bit numbers:
  *	rank, rank dimensions, rank strides (in elements), extras, element-wise stride, order ('c' or 'f')
  * and by its buffer: elements one after the other in the order that the strides give. */
-#ifndef SHERD_FORMAT_SAMEDIFF_ND4J_ARRAY_H
-#define SHERD_FORMAT_SAMEDIFF_ND4J_ARRAY_H
+#ifndef SHD_FORMAT_SAMEDIFF_ND4J_ARRAY_H
+#define SHD_FORMAT_SAMEDIFF_ND4J_ARRAY_H
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -13,18 +13,18 @@
 #include <sherd/limits.h>
 #include <sherd/tensor.h>
 
-#define SHERD_ND4J_MAGIC_BYTES 18 /* of the longest one */
-#define SHERD_ND4J_HEAD 1024      /* more than the longest head takes */
+#define SHD_ND4J_MAGIC_BYTES 18 /* of the longest one */
+#define SHD_ND4J_HEAD 1024      /* more than the longest head takes */
 /* Do the bytes begin as a file does that is one array? len may be anything. */
-bool sherd_nd4j_probe(const uint8_t *bytes, size_t len);
+bool shd_nd4j_probe(const uint8_t *bytes, size_t len);
 
 /* How the offsets of texts are stored. */
-typedef enum sherd_nd4j_text {
-	SHERD_ND4J_TEXT_PLAIN = 0,  /* n+1 offsets, little-endian: as we have it */
-	SHERD_ND4J_TEXT_COUNTED = 1 /* n, then n+1 offsets, all big-endian: files before 2020 */
-} sherd_nd4j_text;
+typedef enum shd_nd4j_text {
+	SHD_ND4J_TEXT_PLAIN = 0,  /* n+1 offsets, little-endian: as we have it */
+	SHD_ND4J_TEXT_COUNTED = 1 /* n, then n+1 offsets, all big-endian: files before 2020 */
+} shd_nd4j_text;
 
-typedef struct sherd_nd4j_array {
+typedef struct shd_nd4j_array {
 	sherd_dtype dtype;
 	uint32_t ndim;
 	const uint64_t *shape;
@@ -33,40 +33,39 @@ typedef struct sherd_nd4j_array {
 	uint64_t stored; /* bytes of it */
 	bool swap;       /* elements are big-endian */
 	bool fortran;    /* the first dimension varies fastest; only with two dimensions or more */
-	/* In elements, where the order is neither C nor Fortran; else NULL. Dense, as sherd_reorder wants them. */
+	/* In elements, where the order is neither C nor Fortran; else NULL. Dense, as shd_reorder wants them. */
 	const uint64_t *strides;
 	bool empty;  /* told by extras: no elements, whatever the dimensions were */
 	bool hollow; /* empty, and none of its dimensions was 0 */
-	sherd_nd4j_text text;
-} sherd_nd4j_array;
+	shd_nd4j_text text;
+} shd_nd4j_array;
 
 /* SameDiff's number of a type; SHERD_DTYPE_NONE for one that we do not have. */
-sherd_dtype sherd_nd4j_dtype(uint8_t number);
+sherd_dtype shd_nd4j_dtype(uint8_t number);
 /* The other way round; 0 for a type that SameDiff does not have. */
-uint8_t sherd_nd4j_number(sherd_dtype dtype);
+uint8_t shd_nd4j_number(sherd_dtype dtype);
 
-#define SHERD_ND4J_INFO_MOST (2 * SHERD_MAX_DIMS + 4)
+#define SHD_ND4J_INFO_MOST (2 * SHERD_MAX_DIMS + 4)
 
 /* Takes shape, order and emptiness from the shape information, which begins at byte at. An empty array none of whose
  * dimensions is 0 gets the shape [0]. The array has its dtype and swap already; bytes is set, but for texts. */
-int sherd_nd4j_shape_decode(const int64_t *info, size_t count, uint64_t at, const sherd_limits *limits,
-                            sherd_arena *arena, sherd_nd4j_array *out, sherd_error *err);
+int shd_nd4j_shape_decode(const int64_t *info, size_t count, uint64_t at, const sherd_limits *limits, shd_arena *arena,
+                          shd_nd4j_array *out, sherd_error *err);
 /* The same where the dimensions alone are told. */
-int sherd_nd4j_dims_decode(const int64_t *dims, size_t rank, bool fortran, uint64_t at, const sherd_limits *limits,
-                           sherd_arena *arena, sherd_nd4j_array *out, sherd_error *err);
+int shd_nd4j_dims_decode(const int64_t *dims, size_t rank, bool fortran, uint64_t at, const sherd_limits *limits,
+                         shd_arena *arena, shd_nd4j_array *out, sherd_error *err);
 /* The shape information of a tensor, elements side by side; returns how many numbers. A hollow one has no dimensions.
  * Dimensions fit 63 bits, there are at most SHERD_MAX_DIMS. */
-size_t sherd_nd4j_shape_encode(const sherd_tensor *tensor, bool fortran, bool hollow,
-                               int64_t info[SHERD_ND4J_INFO_MOST]);
+size_t shd_nd4j_shape_encode(const sherd_tensor *tensor, bool fortran, bool hollow, int64_t info[SHD_ND4J_INFO_MOST]);
 /* Has it no elements? */
-bool sherd_nd4j_is_empty(const sherd_tensor *tensor);
+bool shd_nd4j_is_empty(const sherd_tensor *tensor);
 /* Big-endian. */
-uint64_t sherd_nd4j_get_u64(const uint8_t *p);
+uint64_t shd_nd4j_get_u64(const uint8_t *p);
 /* Checks the length of the buffer against the shape, at being where the length stands. Not for texts. */
-int sherd_nd4j_size_check(const sherd_nd4j_array *array, uint64_t at, sherd_error *err);
+int shd_nd4j_size_check(const shd_nd4j_array *array, uint64_t at, sherd_error *err);
 
-/* Decodes the head of a file that is one array: its first bytes, as many as there are up to SHERD_ND4J_HEAD. */
-int sherd_nd4j_array_decode(const void *head, size_t len, uint64_t file_size, const sherd_limits *limits,
-                            sherd_arena *arena, sherd_nd4j_array *out, sherd_error *err);
+/* Decodes the head of a file that is one array: its first bytes, as many as there are up to SHD_ND4J_HEAD. */
+int shd_nd4j_array_decode(const void *head, size_t len, uint64_t file_size, const sherd_limits *limits,
+                          shd_arena *arena, shd_nd4j_array *out, sherd_error *err);
 
 #endif

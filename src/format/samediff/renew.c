@@ -11,21 +11,21 @@ typedef struct renamed {
 } renamed;
 
 typedef struct renewal {
-	sherd_samediff_decoder *d;
-	sherd_samediff_graph *g;
+	shd_samediff_decoder *d;
+	shd_samediff_graph *g;
 	sherd_model_operation *operations;
-	sherd_map names;      /* of variables to their indices */
-	sherd_map makers;     /* names of operations that tell no outputs, to their indices */
+	shd_map names;        /* of variables to their indices */
+	shd_map makers;       /* names of operations that tell no outputs, to their indices */
 	renamed *list;        /* by what they were */
 	size_t renamed_count; /* at most one for each variable */
 } renewal;
 
-static bool keep_name(sherd_map *map, sherd_samediff_decoder *d, const char *name, size_t index)
+static bool keep_name(shd_map *map, shd_samediff_decoder *d, const char *name, size_t index)
 {
 	bool ok;
-	(void)sherd_map_add(map, sherd_str_of(name), index, &ok);
+	(void)shd_map_add(map, shd_str_of(name), index, &ok);
 	if (!ok && d->fb->rc >= 0)
-		d->fb->rc = sherd_fail_nomem(&d->fb->error);
+		d->fb->rc = shd_fail_nomem(&d->fb->error);
 	return ok;
 }
 
@@ -53,10 +53,10 @@ static void make_result(renewal *r, size_t variable, sherd_model_id id)
 /* A variable for a result that the file has none for, as it does when the graph was not run. */
 static size_t add_variable(renewal *r, const char *name)
 {
-	sherd_samediff_graph *g = r->g;
-	size_t most = sherd_limits_or_default(r->d->limits).name_bytes, index = g->graph.variable_count;
+	shd_samediff_graph *g = r->g;
+	size_t most = shd_limits_or_default(r->d->limits).name_bytes, index = g->graph.variable_count;
 	if (strlen(name) > most)
-		sherd_flatbuf_fail(r->d->fb, SHERD_ELIMIT, "name-too-long", 0, "a name of %zu bytes", strlen(name));
+		shd_flatbuf_fail(r->d->fb, SHERD_ELIMIT, "name-too-long", 0, "a name of %zu bytes", strlen(name));
 	g->variables[index] = (sherd_model_variable){.name = name, .array = SHERD_NO_ARRAY};
 	if (keep_name(&r->names, r->d, name, index))
 		g->graph.variable_count++;
@@ -69,7 +69,7 @@ static void name_outputs(renewal *r, size_t index)
 	sherd_model_operation *op = &r->operations[index];
 	if (op->output_names.count || !op->name || !*op->name)
 		return;
-	const char **names = sherd_samediff_room(r->d, 1, sizeof(*names));
+	const char **names = shd_samediff_room(r->d, 1, sizeof(*names));
 	if (!names || !keep_name(&r->makers, r->d, op->name, index))
 		return;
 	names[0] = op->name;
@@ -79,11 +79,11 @@ static void name_outputs(renewal *r, size_t index)
 static void take_outputs(renewal *r, sherd_model_operation *op)
 {
 	size_t count = op->output_names.count;
-	int32_t *outputs = sherd_samediff_room(r->d, count, sizeof(*outputs));
+	int32_t *outputs = shd_samediff_room(r->d, count, sizeof(*outputs));
 	for (size_t i = 0; outputs && i < count && r->d->fb->rc >= 0; i++) {
 		const char *name = op->output_names.at[i];
-		size_t found = *name ? sherd_map_find(&r->names, sherd_str_of(name)) : SHERD_MAP_NONE;
-		if (found == SHERD_MAP_NONE && *name)
+		size_t found = *name ? shd_map_find(&r->names, shd_str_of(name)) : SHD_MAP_NONE;
+		if (found == SHD_MAP_NONE && *name)
 			found = add_variable(r, name);
 		outputs[i] = *name ? (int32_t)found : -1;
 		if (*name && r->d->fb->rc >= 0)
@@ -99,8 +99,8 @@ static void take_further_output(renewal *r, size_t variable)
 	size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
 	if (!digits || digits > 6 || colon[1 + digits])
 		return;
-	size_t maker = sherd_map_find(&r->makers, (sherd_str){name, (size_t)(colon - name)});
-	if (maker != SHERD_MAP_NONE)
+	size_t maker = shd_map_find(&r->makers, (shd_str){name, (size_t)(colon - name)});
+	if (maker != SHD_MAP_NONE)
 		make_result(r, variable,
 		            (sherd_model_id){r->operations[maker].id, (int32_t)strtol(colon + 1, NULL, 10)});
 }
@@ -112,8 +112,8 @@ static void finish_variable(renewal *r, sherd_model_variable *v)
 		v->kind = SHERD_VARIABLE_PLACEHOLDER;
 	if (v->array == SHERD_NO_ARRAY)
 		return;
-	v->dtype = ((const sherd_nd4j_array *)r->d->arrays.data)[v->array].dtype;
-	v->type = sherd_nd4j_number(v->dtype);
+	v->dtype = ((const shd_nd4j_array *)r->d->arrays.data)[v->array].dtype;
+	v->type = shd_nd4j_number(v->dtype);
 }
 
 static void rename_inputs(const renewal *r, sherd_model_operation *op)
@@ -137,8 +137,8 @@ static void renew(renewal *r)
 		name_outputs(r, i);
 		results += r->operations[i].output_names.count;
 	}
-	sherd_model_variable *all = sherd_samediff_room(r->d, told + results, sizeof(*all));
-	r->list = sherd_samediff_room(r->d, told, sizeof(*r->list));
+	sherd_model_variable *all = shd_samediff_room(r->d, told + results, sizeof(*all));
+	r->list = shd_samediff_room(r->d, told, sizeof(*r->list));
 	if (!all || !r->list)
 		return;
 	memcpy(all, r->g->variables, told * sizeof(*all));
@@ -155,11 +155,11 @@ static void renew(renewal *r)
 		rename_inputs(r, &r->operations[i]);
 }
 
-void sherd_samediff_renew(sherd_samediff_decoder *d, sherd_samediff_graph *g, sherd_model_operation *operations)
+void shd_samediff_renew(shd_samediff_decoder *d, shd_samediff_graph *g, sherd_model_operation *operations)
 {
 	renewal r = {.d = d, .g = g, .operations = operations};
 	if (d->fb->rc >= 0)
 		renew(&r);
-	sherd_map_done(&r.names);
-	sherd_map_done(&r.makers);
+	shd_map_done(&r.names);
+	shd_map_done(&r.makers);
 }

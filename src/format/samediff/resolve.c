@@ -6,17 +6,17 @@
 
 static int check_names(const sherd_model_graph *g, sherd_error *err)
 {
-	sherd_map names = {0};
+	shd_map names = {0};
 	int rc = SHERD_OK;
 	for (size_t i = 0; rc == SHERD_OK && i < g->variable_count; i++) {
 		bool ok;
 		const char *name = g->variables[i].name;
-		if (sherd_map_add(&names, sherd_str_of(name), i, &ok) != SHERD_MAP_NONE)
-			rc = sherd_fail(err, SHERD_ECORRUPT, "duplicate-name", "%.128s is there twice", name);
+		if (shd_map_add(&names, shd_str_of(name), i, &ok) != SHD_MAP_NONE)
+			rc = shd_fail(err, SHERD_ECORRUPT, "duplicate-name", "%.128s is there twice", name);
 		else if (!ok)
-			rc = sherd_fail_nomem(err);
+			rc = shd_fail_nomem(err);
 	}
-	sherd_map_done(&names);
+	shd_map_done(&names);
 	return rc;
 }
 
@@ -36,11 +36,11 @@ static int compare(const void *a, const void *b)
 	return 0;
 }
 
-static int resolve(const known *list, size_t count, sherd_arena *arena, sherd_model_operation *op, sherd_error *err)
+static int resolve(const known *list, size_t count, shd_arena *arena, sherd_model_operation *op, sherd_error *err)
 {
-	size_t *found = sherd_arena_alloc(arena, op->input_ids.count + 1, sizeof(*found));
+	size_t *found = shd_arena_alloc(arena, op->input_ids.count + 1, sizeof(*found));
 	if (!found)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < op->input_ids.count; i++) {
 		const known wanted = {.id = op->input_ids.at[i]};
 		const known *k = count ? bsearch(&wanted, list, count, sizeof(*list), compare) : NULL;
@@ -50,15 +50,15 @@ static int resolve(const known *list, size_t count, sherd_arena *arena, sherd_mo
 	return SHERD_OK;
 }
 
-int sherd_samediff_resolve(const sherd_model_graph *g, sherd_model_operation *operations, sherd_arena *arena,
-                           sherd_error *err)
+int shd_samediff_resolve(const sherd_model_graph *g, sherd_model_operation *operations, shd_arena *arena,
+                         sherd_error *err)
 {
 	size_t count = 0;
 	int rc = SHERD_OK;
 	TRY(check_names(g, err));
 	known *list = malloc((g->variable_count + 1) * sizeof(*list));
 	if (!list)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < g->variable_count; i++)
 		if (g->variables[i].has_id)
 			list[count++] = (known){g->variables[i].id, i};

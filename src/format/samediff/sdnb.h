@@ -5,38 +5,38 @@
  *	32	the graph, FlatBuffers
  *		arrays that the graph does not hold itself
  *		the manifest, which tells where those lie */
-#ifndef SHERD_FORMAT_SAMEDIFF_SDNB_H
-#define SHERD_FORMAT_SAMEDIFF_SDNB_H
+#ifndef SHD_FORMAT_SAMEDIFF_SDNB_H
+#define SHD_FORMAT_SAMEDIFF_SDNB_H
 
 #include "base/error.h"
 #include "base/str.h"
 #include "format/samediff/java_manifest.h"
 
-#define SHERD_SDNB_MAGIC "SDNB"
-#define SHERD_SDNB_HEAD 32
-#define SHERD_SDNB_ALIGN 64 /* where we place arrays; others place them anywhere */
-#define SHERD_SDNB_SUFFIX ".sdnb"
+#define SHD_SDNB_MAGIC "SDNB"
+#define SHD_SDNB_HEAD 32
+#define SHD_SDNB_ALIGN 64 /* where we place arrays; others place them anywhere */
+#define SHD_SDNB_SUFFIX ".sdnb"
 
-typedef struct sherd_sdnb_head {
+typedef struct shd_sdnb_head {
 	uint64_t manifest, manifest_bytes;
-} sherd_sdnb_head;
+} shd_sdnb_head;
 
-/* raw is the first SHERD_SDNB_HEAD bytes, fewer when the file has no more. */
-int sherd_sdnb_head_decode(const uint8_t *raw, size_t len, uint64_t file_size, sherd_sdnb_head *out, sherd_error *err);
-void sherd_sdnb_head_encode(const sherd_sdnb_head *head, uint8_t raw[SHERD_SDNB_HEAD]);
+/* raw is the first SHD_SDNB_HEAD bytes, fewer when the file has no more. */
+int shd_sdnb_head_decode(const uint8_t *raw, size_t len, uint64_t file_size, shd_sdnb_head *out, sherd_error *err);
+void shd_sdnb_head_encode(const shd_sdnb_head *head, uint8_t raw[SHD_SDNB_HEAD]);
 
 /* Holds the places of the arrays against each other and the manifest; *graph_end is where the graph ends at the
  * latest. */
-int sherd_sdnb_check_places(const sherd_java_manifest_entry *entries, size_t count, const sherd_sdnb_head *head,
-                            uint64_t *graph_end, sherd_error *err);
+int shd_sdnb_check_places(const shd_java_manifest_entry *entries, size_t count, const shd_sdnb_head *head,
+                          uint64_t *graph_end, sherd_error *err);
 
 /* <base>.shard<index>-of-<count>, with .sdnb behind it or not. */
-typedef struct sherd_sdnb_name {
-	sherd_str base; /* of the name that was parsed */
+typedef struct shd_sdnb_name {
+	shd_str base; /* of the name that was parsed */
 	uint32_t index, count;
-} sherd_sdnb_name;
+} shd_sdnb_name;
 
 /* false when the name is none of a shard: index below count, no leading zeros. */
-bool sherd_sdnb_name_parse(sherd_str name, sherd_sdnb_name *out);
+bool shd_sdnb_name_parse(shd_str name, shd_sdnb_name *out);
 
 #endif

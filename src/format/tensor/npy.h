@@ -6,19 +6,19 @@
  *	10     n   text: a Python dictionary with descr, fortran_order and shape
  *	10+n       data, to the end of the file
  */
-#ifndef SHERD_FORMAT_TENSOR_NPY_H
-#define SHERD_FORMAT_TENSOR_NPY_H
+#ifndef SHD_FORMAT_TENSOR_NPY_H
+#define SHD_FORMAT_TENSOR_NPY_H
 
 #include "base/buf.h"
 
 #include <sherd/limits.h>
 #include <sherd/tensor.h>
 
-#define SHERD_NPY_MAGIC "\x93NUMPY"
-#define SHERD_NPY_MAGIC_BYTES 6
-#define SHERD_NPY_FIRST 12 /* bytes that tell how long the head is */
+#define SHD_NPY_MAGIC "\x93NUMPY"
+#define SHD_NPY_MAGIC_BYTES 6
+#define SHD_NPY_FIRST 12 /* bytes that tell how long the head is */
 
-typedef struct sherd_npy {
+typedef struct shd_npy {
 	sherd_dtype dtype;
 	uint32_t ndim;
 	uint64_t shape[SHERD_MAX_DIMS];
@@ -27,19 +27,19 @@ typedef struct sherd_npy {
 	bool swap;      /* data is big-endian: each element (each half of a C64) must be turned round */
 	bool fortran;   /* the first dimension is the one that varies fastest; only with two dimensions or more */
 	uint8_t version;
-} sherd_npy;
+} shd_npy;
 
-/* Takes the first bytes of a file of file_size bytes (as many as there are, up to SHERD_NPY_FIRST) and tells how many
+/* Takes the first bytes of a file of file_size bytes (as many as there are, up to SHD_NPY_FIRST) and tells how many
  * bytes the whole head takes. */
-int sherd_npy_decode_length(const void *raw, size_t len, uint64_t file_size, uint64_t *head_len, sherd_error *err);
+int shd_npy_decode_length(const void *raw, size_t len, uint64_t file_size, uint64_t *head_len, sherd_error *err);
 
 /* Decodes the whole head, from the file's first byte on. An element type we do not have, structured types and objects
  * among them, is SHERD_EUNSUPPORTED, "bad-dtype". */
-int sherd_npy_decode(const void *head, size_t len, uint64_t file_size, const sherd_limits *limits, sherd_npy *out,
-                     sherd_error *err);
+int shd_npy_decode(const void *head, size_t len, uint64_t file_size, const sherd_limits *limits, shd_npy *out,
+                   sherd_error *err);
 
 /* Appends the head for a tensor, version 1.0, byte for byte as NumPy writes it; its data follows. (32 dimensions never
  * need the longer text of version 2.0.) SHERD_EUNSUPPORTED, "cannot-hold", for a type that NumPy has no name for. */
-int sherd_npy_encode(const sherd_tensor *tensor, sherd_buf *out, sherd_error *err);
+int shd_npy_encode(const sherd_tensor *tensor, shd_buf *out, sherd_error *err);
 
 #endif

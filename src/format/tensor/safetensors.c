@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_json, sherd_json_close)
+SHD_AUTO_DEFINE(shd_json, shd_json_close)
 
 #define METADATA_KEY "__metadata__"
 
@@ -20,38 +20,38 @@ typedef struct found {
 } found;
 
 typedef struct decoder {
-	sherd_json *json;
+	shd_json *json;
 	sherd_limits limits;
-	sherd_arena *arena;
-	sherd_buf found; /* of found */
-	sherd_buf pairs; /* of sherd_pair */
+	shd_arena *arena;
+	shd_buf found; /* of found */
+	shd_buf pairs; /* of sherd_pair */
 } decoder;
 
-int sherd_safetensors_decode_length(const void *raw, size_t len, uint64_t file_size, uint64_t *header_len,
-                                    sherd_error *err)
+int shd_safetensors_decode_length(const void *raw, size_t len, uint64_t file_size, uint64_t *header_len,
+                                  sherd_error *err)
 {
-	sherd_cursor c = sherd_cursor_over(raw, len);
-	uint64_t n = sherd_cursor_u64(&c);
-	if (c.failed || file_size < SHERD_SAFETENSORS_HEAD)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", len, "the length of the header ends too early");
-	if (n > SHERD_SAFETENSORS_MAX_HEADER)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-length", 0, "a header of %llu bytes, more than %u",
-		                     (unsigned long long)n, SHERD_SAFETENSORS_MAX_HEADER);
-	if (n > file_size - SHERD_SAFETENSORS_HEAD)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", file_size,
-		                     "the file ends before its header of %llu bytes does", (unsigned long long)n);
+	shd_cursor c = shd_cursor_over(raw, len);
+	uint64_t n = shd_cursor_u64(&c);
+	if (c.failed || file_size < SHD_SAFETENSORS_HEAD)
+		return shd_fail_at(err, SHERD_ECORRUPT, "truncated", len, "the length of the header ends too early");
+	if (n > SHD_SAFETENSORS_MAX_HEADER)
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-length", 0, "a header of %llu bytes, more than %u",
+		                   (unsigned long long)n, SHD_SAFETENSORS_MAX_HEADER);
+	if (n > file_size - SHD_SAFETENSORS_HEAD)
+		return shd_fail_at(err, SHERD_ECORRUPT, "truncated", file_size,
+		                   "the file ends before its header of %llu bytes does", (unsigned long long)n);
 	*header_len = n;
 	return SHERD_OK;
 }
 
-static int copy_text(decoder *d, sherd_str text, const char *what, const char **out, sherd_error *err)
+static int copy_text(decoder *d, shd_str text, const char *what, const char **out, sherd_error *err)
 {
-	uint64_t at = sherd_json_offset(d->json);
+	uint64_t at = shd_json_offset(d->json);
 	if (text.len && memchr(text.ptr, 0, text.len))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-name", at, "%s has a NUL in it", what);
-	char *copy = sherd_arena_str(d->arena, text);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-name", at, "%s has a NUL in it", what);
+	char *copy = shd_arena_str(d->arena, text);
 	if (!copy)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	*out = copy;
 	return SHERD_OK;
 }
@@ -59,30 +59,29 @@ static int copy_text(decoder *d, sherd_str text, const char *what, const char **
 static int decode_pairs(decoder *d, sherd_error *err)
 {
 	int rc;
-	sherd_str text;
-	if ((rc = sherd_json_peek(d->json, err)) == SHERD_JSON_NULL)
-		return sherd_json_null(d->json, err);
+	shd_str text;
+	if ((rc = shd_json_peek(d->json, err)) == SHD_JSON_NULL)
+		return shd_json_null(d->json, err);
 	TRY(rc);
-	TRY(sherd_json_object(d->json, err));
-	while ((rc = sherd_json_key(d->json, &text, err)) > 0) {
+	TRY(shd_json_object(d->json, err));
+	while ((rc = shd_json_key(d->json, &text, err)) > 0) {
 		sherd_pair pair;
 		TRY(copy_text(d, text, "a key of " METADATA_KEY, &pair.key, err));
-		TRY(sherd_json_string(d->json, &text, err));
+		TRY(shd_json_string(d->json, &text, err));
 		TRY(copy_text(d, text, "a value of " METADATA_KEY, &pair.value, err));
-		sherd_buf_append(&d->pairs, &pair, sizeof(pair));
+		shd_buf_append(&d->pairs, &pair, sizeof(pair));
 	}
 	return rc;
 }
 
 static int decode_dtype(decoder *d, sherd_dtype *out, sherd_error *err)
 {
-	sherd_str text;
-	TRY(sherd_json_string(d->json, &text, err));
+	shd_str text;
+	TRY(shd_json_string(d->json, &text, err));
 	sherd_dtype dtype = sherd_dtype_by_name(text.ptr, text.len);
 	if (dtype == SHERD_DTYPE_NONE || dtype == SHERD_UTF8)
-		return sherd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", sherd_json_offset(d->json),
-		                     "element type %.*s is not supported", text.len > 64 ? 64 : (int)text.len,
-		                     text.ptr);
+		return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", shd_json_offset(d->json),
+		                   "element type %.*s is not supported", text.len > 64 ? 64 : (int)text.len, text.ptr);
 	*out = dtype;
 	return SHERD_OK;
 }
@@ -92,40 +91,40 @@ static int decode_shape(decoder *d, sherd_tensor *t, sherd_error *err)
 	uint64_t shape[SHERD_MAX_DIMS];
 	uint32_t ndim = 0;
 	int rc;
-	TRY(sherd_json_array(d->json, err));
-	while ((rc = sherd_json_item(d->json, err)) > 0) {
+	TRY(shd_json_array(d->json, err));
+	while ((rc = shd_json_item(d->json, err)) > 0) {
 		uint64_t dim;
-		TRY(sherd_json_u64(d->json, &dim, err));
+		TRY(shd_json_u64(d->json, &dim, err));
 		if (ndim == d->limits.dims)
-			return sherd_fail_at(err, SHERD_ELIMIT, "too-many-dims", sherd_json_offset(d->json),
-			                     "more than %u dimensions", d->limits.dims);
+			return shd_fail_at(err, SHERD_ELIMIT, "too-many-dims", shd_json_offset(d->json),
+			                   "more than %u dimensions", d->limits.dims);
 		shape[ndim++] = dim;
 	}
 	TRY(rc);
 	t->ndim = ndim;
-	t->shape = sherd_arena_copy(d->arena, shape, ndim * sizeof(shape[0]));
-	return t->shape ? SHERD_OK : sherd_fail_nomem(err);
+	t->shape = shd_arena_copy(d->arena, shape, ndim * sizeof(shape[0]));
+	return t->shape ? SHERD_OK : shd_fail_nomem(err);
 }
 
 static int decode_offsets(decoder *d, found *f, sherd_error *err)
 {
 	uint64_t both[2];
 	int n = 0, rc;
-	TRY(sherd_json_array(d->json, err));
-	f->at = sherd_json_offset(d->json);
-	while ((rc = sherd_json_item(d->json, err)) > 0) {
+	TRY(shd_json_array(d->json, err));
+	f->at = shd_json_offset(d->json);
+	while ((rc = shd_json_item(d->json, err)) > 0) {
 		uint64_t v;
-		TRY(sherd_json_u64(d->json, &v, err));
+		TRY(shd_json_u64(d->json, &v, err));
 		if (n == 2)
-			return sherd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", sherd_json_offset(d->json),
-			                     "data_offsets has more than two numbers");
+			return shd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", shd_json_offset(d->json),
+			                   "data_offsets has more than two numbers");
 		both[n++] = v;
 	}
 	TRY(rc);
 	if (n != 2)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", f->at, "data_offsets needs two numbers");
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", f->at, "data_offsets needs two numbers");
 	if (both[0] > both[1])
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", f->at, "data ends before it begins");
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", f->at, "data ends before it begins");
 	f->begin = both[0];
 	f->end = both[1];
 	return SHERD_OK;
@@ -136,12 +135,12 @@ static int check_size(found *f, sherd_error *err)
 {
 	sherd_tensor *t = &f->tensor;
 	if (!sherd_tensor_bytes(t->dtype, t->ndim, t->shape, &t->bytes))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "overflow", f->at, "the size of %.128s does not fit 64 bits",
-		                     t->name);
+		return shd_fail_at(err, SHERD_ECORRUPT, "overflow", f->at, "the size of %.128s does not fit 64 bits",
+		                   t->name);
 	if (t->bytes != f->end - f->begin)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "size-mismatch", f->at,
-		                     "%.128s takes %llu bytes, its data_offsets say %llu", t->name,
-		                     (unsigned long long)t->bytes, (unsigned long long)(f->end - f->begin));
+		return shd_fail_at(err, SHERD_ECORRUPT, "size-mismatch", f->at,
+		                   "%.128s takes %llu bytes, its data_offsets say %llu", t->name,
+		                   (unsigned long long)t->bytes, (unsigned long long)(f->end - f->begin));
 	return SHERD_OK;
 }
 
@@ -149,60 +148,60 @@ static int decode_tensor(decoder *d, found *f, sherd_error *err)
 {
 	enum { DTYPE = 1, SHAPE = 2, OFFSETS = 4, ALL = 7 };
 	unsigned seen = 0;
-	sherd_str key;
+	shd_str key;
 	int rc;
-	TRY(sherd_json_object(d->json, err));
-	uint64_t at = sherd_json_offset(d->json);
-	while ((rc = sherd_json_key(d->json, &key, err)) > 0) {
-		if (sherd_str_is(key, "dtype")) {
+	TRY(shd_json_object(d->json, err));
+	uint64_t at = shd_json_offset(d->json);
+	while ((rc = shd_json_key(d->json, &key, err)) > 0) {
+		if (shd_str_is(key, "dtype")) {
 			seen |= DTYPE;
 			TRY(decode_dtype(d, &f->tensor.dtype, err));
-		} else if (sherd_str_is(key, "shape")) {
+		} else if (shd_str_is(key, "shape")) {
 			seen |= SHAPE;
 			TRY(decode_shape(d, &f->tensor, err));
-		} else if (sherd_str_is(key, "data_offsets")) {
+		} else if (shd_str_is(key, "data_offsets")) {
 			seen |= OFFSETS;
 			TRY(decode_offsets(d, f, err));
 		} else {
-			TRY(sherd_json_skip(d->json, err));
+			TRY(shd_json_skip(d->json, err));
 		}
 	}
 	TRY(rc);
 	if (seen != ALL)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "missing-key", at, "%.128s has no %s", f->tensor.name,
-		                     !(seen & DTYPE)   ? "dtype"
-		                     : !(seen & SHAPE) ? "shape"
-		                                       : "data_offsets");
+		return shd_fail_at(err, SHERD_ECORRUPT, "missing-key", at, "%.128s has no %s", f->tensor.name,
+		                   !(seen & DTYPE)   ? "dtype"
+		                   : !(seen & SHAPE) ? "shape"
+		                                     : "data_offsets");
 	return check_size(f, err);
 }
 
-static int decode_entry(decoder *d, sherd_str name, sherd_error *err)
+static int decode_entry(decoder *d, shd_str name, sherd_error *err)
 {
 	found f = {.order = d->found.len / sizeof(f)};
 	if (name.len > d->limits.name_bytes)
-		return sherd_fail_at(err, SHERD_ELIMIT, "name-too-long", sherd_json_offset(d->json),
-		                     "a name of %zu bytes, more than %u", name.len, d->limits.name_bytes);
+		return shd_fail_at(err, SHERD_ELIMIT, "name-too-long", shd_json_offset(d->json),
+		                   "a name of %zu bytes, more than %u", name.len, d->limits.name_bytes);
 	TRY(copy_text(d, name, "the name of a tensor", &f.tensor.name, err));
 	TRY(decode_tensor(d, &f, err));
-	sherd_buf_append(&d->found, &f, sizeof(f));
+	shd_buf_append(&d->found, &f, sizeof(f));
 	return SHERD_OK;
 }
 
 static int decode_header(decoder *d, sherd_error *err)
 {
-	sherd_str key;
+	shd_str key;
 	int rc;
-	TRY(sherd_json_object(d->json, err));
-	while ((rc = sherd_json_key(d->json, &key, err)) > 0) {
-		if (sherd_str_is(key, METADATA_KEY))
+	TRY(shd_json_object(d->json, err));
+	while ((rc = shd_json_key(d->json, &key, err)) > 0) {
+		if (shd_str_is(key, METADATA_KEY))
 			TRY(decode_pairs(d, err));
 		else
 			TRY(decode_entry(d, key, err));
 	}
 	TRY(rc);
-	TRY(sherd_json_end(d->json, err));
-	TRY(sherd_buf_check(&d->found, err));
-	return sherd_buf_check(&d->pairs, err);
+	TRY(shd_json_end(d->json, err));
+	TRY(shd_buf_check(&d->found, err));
+	return shd_buf_check(&d->pairs, err);
 }
 
 static int by_data(const void *left, const void *right)
@@ -221,24 +220,24 @@ static int check_cover(const found *f, size_t count, uint64_t data, uint64_t fil
 	uint64_t end = 0;
 	for (size_t i = 0; i < count; end = f[i++].end) {
 		if (f[i].begin > end)
-			return sherd_fail_at(err, SHERD_ECORRUPT, "hole", SHERD_SAFETENSORS_HEAD + f[i].at,
-			                     "%llu bytes before %.128s belong to no tensor",
-			                     (unsigned long long)(f[i].begin - end), f[i].tensor.name);
+			return shd_fail_at(err, SHERD_ECORRUPT, "hole", SHD_SAFETENSORS_HEAD + f[i].at,
+			                   "%llu bytes before %.128s belong to no tensor",
+			                   (unsigned long long)(f[i].begin - end), f[i].tensor.name);
 		if (f[i].begin < end)
-			return sherd_fail_at(err, SHERD_ECORRUPT, "overlap", SHERD_SAFETENSORS_HEAD + f[i].at,
-			                     "%.128s begins inside another tensor", f[i].tensor.name);
+			return shd_fail_at(err, SHERD_ECORRUPT, "overlap", SHD_SAFETENSORS_HEAD + f[i].at,
+			                   "%.128s begins inside another tensor", f[i].tensor.name);
 	}
 	if (end > file_size - data)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "truncated", file_size,
-		                     "%llu bytes of data are missing at the end",
-		                     (unsigned long long)(end - (file_size - data)));
+		return shd_fail_at(err, SHERD_ECORRUPT, "truncated", file_size,
+		                   "%llu bytes of data are missing at the end",
+		                   (unsigned long long)(end - (file_size - data)));
 	if (end < file_size - data)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", data + end,
-		                     "%llu bytes behind the last tensor", (unsigned long long)(file_size - data - end));
+		return shd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", data + end,
+		                   "%llu bytes behind the last tensor", (unsigned long long)(file_size - data - end));
 	return SHERD_OK;
 }
 
-static int finish(decoder *d, uint64_t data, uint64_t file_size, sherd_safetensors *out, sherd_error *err)
+static int finish(decoder *d, uint64_t data, uint64_t file_size, shd_safetensors *out, sherd_error *err)
 {
 	size_t count = d->found.len / sizeof(found);
 	found *f = (found *)(void *)d->found.data;
@@ -246,37 +245,37 @@ static int finish(decoder *d, uint64_t data, uint64_t file_size, sherd_safetenso
 		qsort(f, count, sizeof(*f), by_data);
 	TRY(check_cover(f, count, data, file_size, err));
 
-	sherd_safetensors_entry *entries = sherd_arena_alloc(d->arena, count, sizeof(*entries));
-	const sherd_pair *pairs = sherd_arena_copy(d->arena, d->pairs.data, d->pairs.len);
+	shd_safetensors_entry *entries = shd_arena_alloc(d->arena, count, sizeof(*entries));
+	const sherd_pair *pairs = shd_arena_copy(d->arena, d->pairs.data, d->pairs.len);
 	if (!entries || !pairs)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
-		entries[i] = (sherd_safetensors_entry){.tensor = f[i].tensor, .offset = data + f[i].begin};
-	*out = (sherd_safetensors){.data = data,
-	                           .count = count,
-	                           .entries = entries,
-	                           .pair_count = d->pairs.len / sizeof(sherd_pair),
-	                           .pairs = pairs};
+		entries[i] = (shd_safetensors_entry){.tensor = f[i].tensor, .offset = data + f[i].begin};
+	*out = (shd_safetensors){.data = data,
+	                         .count = count,
+	                         .entries = entries,
+	                         .pair_count = d->pairs.len / sizeof(sherd_pair),
+	                         .pairs = pairs};
 	return SHERD_OK;
 }
 
-int sherd_safetensors_decode(const void *header, size_t len, uint64_t file_size, const sherd_limits *limits,
-                             sherd_arena *arena, sherd_safetensors *out, sherd_error *err)
+int shd_safetensors_decode(const void *header, size_t len, uint64_t file_size, const sherd_limits *limits,
+                           shd_arena *arena, shd_safetensors *out, sherd_error *err)
 {
-	if (len > SHERD_SAFETENSORS_MAX_HEADER || file_size < SHERD_SAFETENSORS_HEAD + (uint64_t)len)
-		return sherd_fail(err, SHERD_EINVAL, "bad-length", "a header of %zu bytes in a file of %llu", len,
-		                  (unsigned long long)file_size);
+	if (len > SHD_SAFETENSORS_MAX_HEADER || file_size < SHD_SAFETENSORS_HEAD + (uint64_t)len)
+		return shd_fail(err, SHERD_EINVAL, "bad-length", "a header of %zu bytes in a file of %llu", len,
+		                (unsigned long long)file_size);
 	if (!len || *(const char *)header != '{')
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-magic", SHERD_SAFETENSORS_HEAD,
-		                     "the header does not begin with '{'");
-	SHERD_AUTO(sherd_json, sherd_json_close) json = NULL;
-	TRY(sherd_json_open(&json, header, len, limits, err));
-	decoder d = {.json = json, .limits = sherd_limits_or_default(limits), .arena = arena};
-	int rc = sherd_shift_offset(err, decode_header(&d, err), SHERD_SAFETENSORS_HEAD);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-magic", SHD_SAFETENSORS_HEAD,
+		                   "the header does not begin with '{'");
+	SHD_AUTO(shd_json, shd_json_close) json = NULL;
+	TRY(shd_json_open(&json, header, len, limits, err));
+	decoder d = {.json = json, .limits = shd_limits_or_default(limits), .arena = arena};
+	int rc = shd_shift_offset(err, decode_header(&d, err), SHD_SAFETENSORS_HEAD);
 	if (rc >= 0)
-		rc = finish(&d, SHERD_SAFETENSORS_HEAD + (uint64_t)len, file_size, out, err);
-	sherd_buf_done(&d.found);
-	sherd_buf_done(&d.pairs);
+		rc = finish(&d, SHD_SAFETENSORS_HEAD + (uint64_t)len, file_size, out, err);
+	shd_buf_done(&d.found);
+	shd_buf_done(&d.pairs);
 	return rc;
 }
 
@@ -306,8 +305,8 @@ static int by_place(const void *left, const void *right, void *arg)
 static int check_text(const char *text, const char *what, sherd_error *err)
 {
 	size_t bad;
-	if (!sherd_utf8_valid(text, strlen(text), &bad))
-		return sherd_fail(err, SHERD_EINVAL, "bad-utf8", "%s is not UTF-8 at its byte %zu", what, bad);
+	if (!shd_utf8_valid(text, strlen(text), &bad))
+		return shd_fail(err, SHERD_EINVAL, "bad-utf8", "%s is not UTF-8 at its byte %zu", what, bad);
 	return SHERD_OK;
 }
 
@@ -315,29 +314,29 @@ static int check_tensor(const sherd_tensor *t, sherd_error *err)
 {
 	uint64_t bytes;
 	if (!rank_of(t->dtype))
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "safetensors cannot hold %.128s, which is %s",
-		                  t->name, t->dtype == SHERD_UTF8 ? "text" : "of an unknown type");
+		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "safetensors cannot hold %.128s, which is %s",
+		                t->name, t->dtype == SHERD_UTF8 ? "text" : "of an unknown type");
 	if (strcmp(t->name, METADATA_KEY) == 0)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-		                  "safetensors cannot hold a tensor named " METADATA_KEY);
+		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+		                "safetensors cannot hold a tensor named " METADATA_KEY);
 	TRY(check_text(t->name, "the name of a tensor", err));
 	if (!sherd_tensor_bytes(t->dtype, t->ndim, t->shape, &bytes) || bytes != t->bytes)
-		return sherd_fail(err, SHERD_EINVAL, "size-mismatch", "%.128s does not have the size its shape gives",
-		                  t->name);
+		return shd_fail(err, SHERD_EINVAL, "size-mismatch", "%.128s does not have the size its shape gives",
+		                t->name);
 	return SHERD_OK;
 }
 
-static int add_once(sherd_map *seen, const char *text, size_t index, sherd_error *err)
+static int add_once(shd_map *seen, const char *text, size_t index, sherd_error *err)
 {
 	bool ok;
-	if (sherd_map_add(seen, sherd_str_of(text), index, &ok) != SHERD_MAP_NONE)
-		return sherd_fail(err, SHERD_EINVAL, "duplicate-key", "%.128s is given twice", text);
-	return ok ? SHERD_OK : sherd_fail_nomem(err);
+	if (shd_map_add(seen, shd_str_of(text), index, &ok) != SHD_MAP_NONE)
+		return shd_fail(err, SHERD_EINVAL, "duplicate-key", "%.128s is given twice", text);
+	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
 static int check_pairs(const sherd_pair *pairs, size_t count, sherd_error *err)
 {
-	__attribute__((cleanup(sherd_map_done))) sherd_map seen = {0};
+	__attribute__((cleanup(shd_map_done))) shd_map seen = {0};
 	for (size_t i = 0; i < count; i++) {
 		TRY(check_text(pairs[i].key, "a key of " METADATA_KEY, err));
 		TRY(check_text(pairs[i].value, "a value of " METADATA_KEY, err));
@@ -348,7 +347,7 @@ static int check_pairs(const sherd_pair *pairs, size_t count, sherd_error *err)
 
 static int check_tensors(const sherd_tensor *tensors, size_t count, sherd_error *err)
 {
-	__attribute__((cleanup(sherd_map_done))) sherd_map seen = {0};
+	__attribute__((cleanup(shd_map_done))) shd_map seen = {0};
 	for (size_t i = 0; i < count; i++) {
 		TRY(check_tensor(&tensors[i], err));
 		TRY(add_once(&seen, tensors[i].name, i, err));
@@ -357,62 +356,62 @@ static int check_tensors(const sherd_tensor *tensors, size_t count, sherd_error 
 }
 
 /* The text as a JSON string, with the fewest escapes. */
-static void put_text(sherd_buf *out, const char *text)
+static void put_text(shd_buf *out, const char *text)
 {
-	sherd_json_writer w;
-	sherd_json_writer_init(&w, out);
-	sherd_json_put_string(&w, sherd_str_of(text));
+	shd_json_writer w;
+	shd_json_writer_init(&w, out);
+	shd_json_put_string(&w, shd_str_of(text));
 }
 
-static void put_pairs(sherd_buf *out, const sherd_pair *pairs, size_t count)
+static void put_pairs(shd_buf *out, const sherd_pair *pairs, size_t count)
 {
-	sherd_buf_str(out, "\"" METADATA_KEY "\":{");
+	shd_buf_str(out, "\"" METADATA_KEY "\":{");
 	for (size_t i = 0; i < count; i++) {
 		if (i)
-			sherd_buf_u8(out, ',');
+			shd_buf_u8(out, ',');
 		put_text(out, pairs[i].key);
-		sherd_buf_u8(out, ':');
+		shd_buf_u8(out, ':');
 		put_text(out, pairs[i].value);
 	}
-	sherd_buf_u8(out, '}');
+	shd_buf_u8(out, '}');
 }
 
-static void put_tensor(sherd_buf *out, const sherd_tensor *t, uint64_t begin)
+static void put_tensor(shd_buf *out, const sherd_tensor *t, uint64_t begin)
 {
 	put_text(out, t->name);
-	sherd_buf_printf(out, ":{\"dtype\":\"%s\",\"shape\":[", sherd_dtype_describe(t->dtype)->name);
+	shd_buf_printf(out, ":{\"dtype\":\"%s\",\"shape\":[", sherd_dtype_describe(t->dtype)->name);
 	for (uint32_t i = 0; i < t->ndim; i++)
-		sherd_buf_printf(out, "%s%llu", i ? "," : "", (unsigned long long)t->shape[i]);
-	sherd_buf_printf(out, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)begin,
-	                 (unsigned long long)(begin + t->bytes));
+		shd_buf_printf(out, "%s%llu", i ? "," : "", (unsigned long long)t->shape[i]);
+	shd_buf_printf(out, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)begin,
+	               (unsigned long long)(begin + t->bytes));
 }
 
 /* Appends the header, padded to a multiple of 8. */
-static int put_header(sherd_buf *out, const sherd_tensor *tensors, const size_t *order, size_t count,
+static int put_header(shd_buf *out, const sherd_tensor *tensors, const size_t *order, size_t count,
                       const sherd_pair *pairs, size_t pair_count, sherd_error *err)
 {
 	size_t start = out->len;
 	uint64_t begin = 0;
-	sherd_buf_u8(out, '{');
+	shd_buf_u8(out, '{');
 	if (pair_count)
 		put_pairs(out, pairs, pair_count);
 	for (size_t i = 0; i < count; i++) {
 		const sherd_tensor *t = &tensors[order[i]];
 		if (t->bytes > INT64_MAX - begin)
-			return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "more data than a file can hold");
+			return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "more data than a file can hold");
 		if (i || pair_count)
-			sherd_buf_u8(out, ',');
+			shd_buf_u8(out, ',');
 		put_tensor(out, t, begin);
 		begin += t->bytes;
 	}
-	sherd_buf_u8(out, '}');
+	shd_buf_u8(out, '}');
 	while (!out->failed && (out->len - start) % 8)
-		sherd_buf_u8(out, ' ');
-	return sherd_buf_check(out, err);
+		shd_buf_u8(out, ' ');
+	return shd_buf_check(out, err);
 }
 
-int sherd_safetensors_encode(const sherd_tensor *tensors, size_t count, const sherd_pair *pairs, size_t pair_count,
-                             sherd_buf *out, size_t *order, sherd_error *err)
+int shd_safetensors_encode(const sherd_tensor *tensors, size_t count, const sherd_pair *pairs, size_t pair_count,
+                           shd_buf *out, size_t *order, sherd_error *err)
 {
 	TRY(check_tensors(tensors, count, err));
 	TRY(check_pairs(pairs, pair_count, err));
@@ -421,13 +420,12 @@ int sherd_safetensors_encode(const sherd_tensor *tensors, size_t count, const sh
 	if (count)
 		qsort_r(order, count, sizeof(*order), by_place, (void *)(uintptr_t)tensors);
 
-	SHERD_AUTO_BUF header = {0};
+	SHD_AUTO_BUF header = {0};
 	TRY(put_header(&header, tensors, order, count, pairs, pair_count, err));
-	if (header.len > SHERD_SAFETENSORS_MAX_HEADER)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-		                  "the header would take %zu bytes, more than %u", header.len,
-		                  SHERD_SAFETENSORS_MAX_HEADER);
-	sherd_buf_u64(out, header.len);
-	sherd_buf_append(out, header.data, header.len);
-	return sherd_buf_check(out, err);
+	if (header.len > SHD_SAFETENSORS_MAX_HEADER)
+		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "the header would take %zu bytes, more than %u",
+		                header.len, SHD_SAFETENSORS_MAX_HEADER);
+	shd_buf_u64(out, header.len);
+	shd_buf_append(out, header.data, header.len);
+	return shd_buf_check(out, err);
 }

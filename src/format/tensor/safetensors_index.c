@@ -7,68 +7,68 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_json, sherd_json_close)
+SHD_AUTO_DEFINE(shd_json, shd_json_close)
 
 typedef struct decoder {
-	sherd_json *json;
+	shd_json *json;
 	sherd_limits limits;
-	sherd_arena *arena;
-	sherd_map file_ids; /* over names in the arena */
-	sherd_buf entries;  /* of sherd_safetensors_index_entry */
-	sherd_buf files;    /* of const char * */
-	sherd_buf pairs;    /* of sherd_pair */
-	sherd_buf values;   /* of sherd_pair: JSON texts */
+	shd_arena *arena;
+	shd_map file_ids; /* over names in the arena */
+	shd_buf entries;  /* of shd_safetensors_index_entry */
+	shd_buf files;    /* of const char * */
+	shd_buf pairs;    /* of sherd_pair */
+	shd_buf values;   /* of sherd_pair: JSON texts */
 	bool has_total_size, has_map;
 	uint64_t total_size;
 } decoder;
 
-static bool plain_name(sherd_str s)
+static bool plain_name(shd_str s)
 {
-	return s.len && !memchr(s.ptr, '/', s.len) && !memchr(s.ptr, 0, s.len) && !sherd_str_is(s, ".") &&
-	       !sherd_str_is(s, "..");
+	return s.len && !memchr(s.ptr, '/', s.len) && !memchr(s.ptr, 0, s.len) && !shd_str_is(s, ".") &&
+	       !shd_str_is(s, "..");
 }
 
-static int copy_text(decoder *d, sherd_str text, const char **out, sherd_error *err)
+static int copy_text(decoder *d, shd_str text, const char **out, sherd_error *err)
 {
 	if (text.len && memchr(text.ptr, 0, text.len))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-name", sherd_json_offset(d->json), "a NUL in the text");
-	char *copy = sherd_arena_str(d->arena, text);
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-name", shd_json_offset(d->json), "a NUL in the text");
+	char *copy = shd_arena_str(d->arena, text);
 	if (!copy)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	*out = copy;
 	return SHERD_OK;
 }
 
-static int copy_name(decoder *d, sherd_str name, const char **out, sherd_error *err)
+static int copy_name(decoder *d, shd_str name, const char **out, sherd_error *err)
 {
 	if (name.len > d->limits.name_bytes)
-		return sherd_fail_at(err, SHERD_ELIMIT, "name-too-long", sherd_json_offset(d->json),
-		                     "a name of %zu bytes, more than %u", name.len, d->limits.name_bytes);
+		return shd_fail_at(err, SHERD_ELIMIT, "name-too-long", shd_json_offset(d->json),
+		                   "a name of %zu bytes, more than %u", name.len, d->limits.name_bytes);
 	return copy_text(d, name, out, err);
 }
 
 /* The number of the file in files, which it joins when it is new. */
 static int decode_file(decoder *d, uint32_t *out, sherd_error *err)
 {
-	sherd_str text;
+	shd_str text;
 	const char *copy;
 	bool ok;
-	TRY(sherd_json_string(d->json, &text, err));
+	TRY(shd_json_string(d->json, &text, err));
 	if (!plain_name(text))
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-path", sherd_json_offset(d->json),
-		                     "%.*s is not the plain name of a file", text.len > 128 ? 128 : (int)text.len,
-		                     text.len ? text.ptr : "");
-	size_t known = sherd_map_find(&d->file_ids, text);
-	if (known == SHERD_MAP_NONE) {
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-path", shd_json_offset(d->json),
+		                   "%.*s is not the plain name of a file", text.len > 128 ? 128 : (int)text.len,
+		                   text.len ? text.ptr : "");
+	size_t known = shd_map_find(&d->file_ids, text);
+	if (known == SHD_MAP_NONE) {
 		if (d->file_ids.count == d->limits.shards)
-			return sherd_fail_at(err, SHERD_ELIMIT, "too-many-shards", sherd_json_offset(d->json),
-			                     "more than %u files", d->limits.shards);
+			return shd_fail_at(err, SHERD_ELIMIT, "too-many-shards", shd_json_offset(d->json),
+			                   "more than %u files", d->limits.shards);
 		known = d->file_ids.count;
 		TRY(copy_name(d, text, &copy, err));
-		(void)sherd_map_add(&d->file_ids, sherd_str_of(copy), known, &ok);
+		(void)shd_map_add(&d->file_ids, shd_str_of(copy), known, &ok);
 		if (!ok)
-			return sherd_fail_nomem(err);
-		sherd_buf_append(&d->files, &copy, sizeof(copy));
+			return shd_fail_nomem(err);
+		shd_buf_append(&d->files, &copy, sizeof(copy));
 	}
 	*out = (uint32_t)known;
 	return SHERD_OK;
@@ -76,14 +76,14 @@ static int decode_file(decoder *d, uint32_t *out, sherd_error *err)
 
 static int decode_map(decoder *d, sherd_error *err)
 {
-	sherd_str name;
+	shd_str name;
 	int rc;
-	TRY(sherd_json_object(d->json, err));
-	while ((rc = sherd_json_key(d->json, &name, err)) > 0) {
-		sherd_safetensors_index_entry entry;
+	TRY(shd_json_object(d->json, err));
+	while ((rc = shd_json_key(d->json, &name, err)) > 0) {
+		shd_safetensors_index_entry entry;
 		TRY(copy_name(d, name, &entry.name, err));
 		TRY(decode_file(d, &entry.file, err));
-		sherd_buf_append(&d->entries, &entry, sizeof(entry));
+		shd_buf_append(&d->entries, &entry, sizeof(entry));
 	}
 	d->has_map = true;
 	return rc;
@@ -92,10 +92,10 @@ static int decode_map(decoder *d, sherd_error *err)
 /* Some writers count in floating point: "123.0" is 123. */
 static int decode_total(decoder *d, sherd_error *err)
 {
-	sherd_str text;
+	shd_str text;
 	uint64_t total = 0;
 	size_t i = 0;
-	TRY(sherd_json_number(d->json, &text, err));
+	TRY(shd_json_number(d->json, &text, err));
 	bool bad = false;
 	for (; i < text.len && text.ptr[i] >= '0' && text.ptr[i] <= '9'; i++)
 		bad |= __builtin_mul_overflow(total, 10u, &total) ||
@@ -105,48 +105,48 @@ static int decode_total(decoder *d, sherd_error *err)
 		for (i++; i < text.len && text.ptr[i] == '0';)
 			i++;
 	if (bad || i < text.len)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-number", sherd_json_offset(d->json),
-		                     "total_size is not a number of bytes");
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-number", shd_json_offset(d->json),
+		                   "total_size is not a number of bytes");
 	d->has_total_size = true;
 	d->total_size = total;
 	return SHERD_OK;
 }
 
 /* The entry's JSON text, and what it says when that is a text or a number. */
-static int decode_pair(decoder *d, sherd_str key, sherd_error *err)
+static int decode_pair(decoder *d, shd_str key, sherd_error *err)
 {
-	SHERD_AUTO(sherd_json, sherd_json_close) value = NULL;
+	SHD_AUTO(shd_json, shd_json_close) value = NULL;
 	sherd_pair pair, raw;
-	sherd_str text;
+	shd_str text;
 	TRY(copy_text(d, key, &pair.key, err));
-	int type = sherd_json_peek(d->json, err);
+	int type = shd_json_peek(d->json, err);
 	TRY(type);
-	TRY(sherd_json_raw(d->json, &text, err));
-	raw = (sherd_pair){pair.key, sherd_arena_str(d->arena, text)};
+	TRY(shd_json_raw(d->json, &text, err));
+	raw = (sherd_pair){pair.key, shd_arena_str(d->arena, text)};
 	if (!raw.value)
-		return sherd_fail_nomem(err);
-	sherd_buf_append(&d->values, &raw, sizeof(raw));
-	if (type == SHERD_JSON_STRING) {
-		TRY(sherd_json_open(&value, text.ptr, text.len, &d->limits, err));
-		TRY(sherd_json_string(value, &text, err));
-	} else if (type != SHERD_JSON_NUMBER) {
+		return shd_fail_nomem(err);
+	shd_buf_append(&d->values, &raw, sizeof(raw));
+	if (type == SHD_JSON_STRING) {
+		TRY(shd_json_open(&value, text.ptr, text.len, &d->limits, err));
+		TRY(shd_json_string(value, &text, err));
+	} else if (type != SHD_JSON_NUMBER) {
 		return SHERD_OK;
 	}
 	TRY(copy_text(d, text, &pair.value, err));
-	sherd_buf_append(&d->pairs, &pair, sizeof(pair));
+	shd_buf_append(&d->pairs, &pair, sizeof(pair));
 	return SHERD_OK;
 }
 
 static int decode_metadata(decoder *d, sherd_error *err)
 {
-	sherd_str key;
+	shd_str key;
 	int rc;
-	if ((rc = sherd_json_peek(d->json, err)) == SHERD_JSON_NULL)
-		return sherd_json_null(d->json, err);
+	if ((rc = shd_json_peek(d->json, err)) == SHD_JSON_NULL)
+		return shd_json_null(d->json, err);
 	TRY(rc);
-	TRY(sherd_json_object(d->json, err));
-	while ((rc = sherd_json_key(d->json, &key, err)) > 0) {
-		if (sherd_str_is(key, "total_size"))
+	TRY(shd_json_object(d->json, err));
+	while ((rc = shd_json_key(d->json, &key, err)) > 0) {
+		if (shd_str_is(key, "total_size"))
 			TRY(decode_total(d, err));
 		else
 			TRY(decode_pair(d, key, err));
@@ -156,99 +156,99 @@ static int decode_metadata(decoder *d, sherd_error *err)
 
 static int decode_document(decoder *d, sherd_error *err)
 {
-	sherd_str key;
+	shd_str key;
 	int rc;
-	TRY(sherd_json_object(d->json, err));
-	while ((rc = sherd_json_key(d->json, &key, err)) > 0) {
-		if (sherd_str_is(key, "weight_map"))
+	TRY(shd_json_object(d->json, err));
+	while ((rc = shd_json_key(d->json, &key, err)) > 0) {
+		if (shd_str_is(key, "weight_map"))
 			TRY(decode_map(d, err));
-		else if (sherd_str_is(key, "metadata"))
+		else if (shd_str_is(key, "metadata"))
 			TRY(decode_metadata(d, err));
 		else
-			TRY(sherd_json_skip(d->json, err));
+			TRY(shd_json_skip(d->json, err));
 	}
 	TRY(rc);
-	TRY(sherd_json_end(d->json, err));
+	TRY(shd_json_end(d->json, err));
 	if (!d->has_map)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "missing-key", 0, "the index has no weight_map");
-	TRY(sherd_buf_check(&d->entries, err));
-	TRY(sherd_buf_check(&d->files, err));
-	TRY(sherd_buf_check(&d->values, err));
-	return sherd_buf_check(&d->pairs, err);
+		return shd_fail_at(err, SHERD_ECORRUPT, "missing-key", 0, "the index has no weight_map");
+	TRY(shd_buf_check(&d->entries, err));
+	TRY(shd_buf_check(&d->files, err));
+	TRY(shd_buf_check(&d->values, err));
+	return shd_buf_check(&d->pairs, err);
 }
 
-static int finish(decoder *d, sherd_safetensors_index *out, sherd_error *err)
+static int finish(decoder *d, shd_safetensors_index *out, sherd_error *err)
 {
-	sherd_safetensors_index index = {
-		.count = d->entries.len / sizeof(sherd_safetensors_index_entry),
-		.entries = sherd_arena_copy(d->arena, d->entries.data, d->entries.len),
+	shd_safetensors_index index = {
+		.count = d->entries.len / sizeof(shd_safetensors_index_entry),
+		.entries = shd_arena_copy(d->arena, d->entries.data, d->entries.len),
 		.file_count = (uint32_t)d->file_ids.count,
-		.files = sherd_arena_copy(d->arena, d->files.data, d->files.len),
+		.files = shd_arena_copy(d->arena, d->files.data, d->files.len),
 		.has_total_size = d->has_total_size,
 		.total_size = d->total_size,
 		.pair_count = d->pairs.len / sizeof(sherd_pair),
-		.pairs = sherd_arena_copy(d->arena, d->pairs.data, d->pairs.len),
+		.pairs = shd_arena_copy(d->arena, d->pairs.data, d->pairs.len),
 		.value_count = d->values.len / sizeof(sherd_pair),
-		.values = sherd_arena_copy(d->arena, d->values.data, d->values.len),
+		.values = shd_arena_copy(d->arena, d->values.data, d->values.len),
 	};
 	if (!index.entries || !index.files || !index.pairs || !index.values)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	*out = index;
 	return SHERD_OK;
 }
 
-int sherd_safetensors_index_decode(const void *data, size_t len, const sherd_limits *limits, sherd_arena *arena,
-                                   sherd_safetensors_index *out, sherd_error *err)
+int shd_safetensors_index_decode(const void *data, size_t len, const sherd_limits *limits, shd_arena *arena,
+                                 shd_safetensors_index *out, sherd_error *err)
 {
-	sherd_seal seal = sherd_seal_check(data, len);
-	if (seal == SHERD_SEAL_BROKEN)
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-checksum", "the index does not have the hash it ends with");
-	SHERD_AUTO(sherd_json, sherd_json_close) json = NULL;
-	TRY(sherd_json_open(&json, data, len, limits, err));
-	decoder d = {.json = json, .limits = sherd_limits_or_default(limits), .arena = arena};
+	shd_seal seal = shd_seal_check(data, len);
+	if (seal == SHD_SEAL_BROKEN)
+		return shd_fail(err, SHERD_ECORRUPT, "bad-checksum", "the index does not have the hash it ends with");
+	SHD_AUTO(shd_json, shd_json_close) json = NULL;
+	TRY(shd_json_open(&json, data, len, limits, err));
+	decoder d = {.json = json, .limits = shd_limits_or_default(limits), .arena = arena};
 	int rc = decode_document(&d, err);
 	if (rc >= 0)
 		rc = finish(&d, out, err);
 	if (rc >= 0)
-		out->sealed = seal == SHERD_SEAL_GOOD;
-	sherd_map_done(&d.file_ids);
-	sherd_buf_done(&d.entries);
-	sherd_buf_done(&d.files);
-	sherd_buf_done(&d.pairs);
-	sherd_buf_done(&d.values);
+		out->sealed = seal == SHD_SEAL_GOOD;
+	shd_map_done(&d.file_ids);
+	shd_buf_done(&d.entries);
+	shd_buf_done(&d.files);
+	shd_buf_done(&d.pairs);
+	shd_buf_done(&d.values);
 	return rc;
 }
 
 static int by_name(const void *left, const void *right)
 {
-	const sherd_safetensors_index_entry *const *a = left, *const *b = right;
+	const shd_safetensors_index_entry *const *a = left, *const *b = right;
 	return strcmp((*a)->name, (*b)->name);
 }
 
 static int check_text(const char *text, sherd_error *err)
 {
 	size_t bad;
-	if (!sherd_utf8_valid(text, strlen(text), &bad))
-		return sherd_fail(err, SHERD_EINVAL, "bad-utf8", "a name is not UTF-8 at its byte %zu", bad);
+	if (!shd_utf8_valid(text, strlen(text), &bad))
+		return shd_fail(err, SHERD_EINVAL, "bad-utf8", "a name is not UTF-8 at its byte %zu", bad);
 	return SHERD_OK;
 }
 
-static int check_key(const char *key, sherd_map *seen, sherd_error *err)
+static int check_key(const char *key, shd_map *seen, sherd_error *err)
 {
 	bool ok;
 	TRY(check_text(key, err));
-	if (strcmp(key, "total_size") == 0 || sherd_map_add(seen, sherd_str_of(key), 0, &ok) != SHERD_MAP_NONE)
-		return sherd_fail(err, SHERD_EINVAL, "duplicate-key", "%.128s stands in metadata already", key);
-	return ok ? SHERD_OK : sherd_fail_nomem(err);
+	if (strcmp(key, "total_size") == 0 || shd_map_add(seen, shd_str_of(key), 0, &ok) != SHD_MAP_NONE)
+		return shd_fail(err, SHERD_EINVAL, "duplicate-key", "%.128s stands in metadata already", key);
+	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
 /* Keys of values are put into named, whose pairs are left out. */
-static int check_pairs(const sherd_safetensors_index *index, sherd_map *named, sherd_error *err)
+static int check_pairs(const shd_safetensors_index *index, shd_map *named, sherd_error *err)
 {
-	__attribute__((cleanup(sherd_map_done))) sherd_map seen = {0};
+	__attribute__((cleanup(shd_map_done))) shd_map seen = {0};
 	for (size_t i = 0; i < index->value_count; i++) {
 		TRY(check_key(index->values[i].key, named, err));
-		TRY(sherd_json_check(index->values[i].value, strlen(index->values[i].value), NULL, err));
+		TRY(shd_json_check(index->values[i].value, strlen(index->values[i].value), NULL, err));
 	}
 	for (size_t i = 0; i < index->pair_count; i++) {
 		TRY(check_key(index->pairs[i].key, &seen, err));
@@ -258,75 +258,75 @@ static int check_pairs(const sherd_safetensors_index *index, sherd_map *named, s
 }
 
 /* Entries sorted by name, in sorted. */
-static int check_entries(const sherd_safetensors_index *index, const sherd_safetensors_index_entry **sorted,
+static int check_entries(const shd_safetensors_index *index, const shd_safetensors_index_entry **sorted,
                          sherd_error *err)
 {
 	for (uint32_t i = 0; i < index->file_count; i++) {
-		if (!plain_name(sherd_str_of(index->files[i])))
-			return sherd_fail(err, SHERD_EINVAL, "bad-path", "%.128s is not the plain name of a file",
-			                  index->files[i]);
+		if (!plain_name(shd_str_of(index->files[i])))
+			return shd_fail(err, SHERD_EINVAL, "bad-path", "%.128s is not the plain name of a file",
+			                index->files[i]);
 		TRY(check_text(index->files[i], err));
 	}
 	for (size_t i = 0; i < index->count; i++) {
 		sorted[i] = &index->entries[i];
 		TRY(check_text(sorted[i]->name, err));
 		if (sorted[i]->file >= index->file_count)
-			return sherd_fail(err, SHERD_EINVAL, "bad-path", "%.128s is in no file", sorted[i]->name);
+			return shd_fail(err, SHERD_EINVAL, "bad-path", "%.128s is in no file", sorted[i]->name);
 	}
 	if (index->count)
 		qsort(sorted, index->count, sizeof(*sorted), by_name);
 	for (size_t i = 1; i < index->count; i++)
 		if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0)
-			return sherd_fail(err, SHERD_EINVAL, "duplicate-key", "%.128s is given twice", sorted[i]->name);
+			return shd_fail(err, SHERD_EINVAL, "duplicate-key", "%.128s is given twice", sorted[i]->name);
 	return SHERD_OK;
 }
 
-static void put_document(sherd_buf *out, const sherd_safetensors_index *index,
-                         const sherd_safetensors_index_entry *const *sorted, const sherd_map *named)
+static void put_document(shd_buf *out, const shd_safetensors_index *index,
+                         const shd_safetensors_index_entry *const *sorted, const shd_map *named)
 {
-	sherd_json_writer w;
-	sherd_json_writer_init(&w, out);
-	sherd_json_put_object(&w, false);
-	sherd_json_put_key(&w, "metadata");
-	sherd_json_put_object(&w, false);
+	shd_json_writer w;
+	shd_json_writer_init(&w, out);
+	shd_json_put_object(&w, false);
+	shd_json_put_key(&w, "metadata");
+	shd_json_put_object(&w, false);
 	if (index->has_total_size) {
-		sherd_json_put_key(&w, "total_size");
-		sherd_json_put_u64(&w, index->total_size);
+		shd_json_put_key(&w, "total_size");
+		shd_json_put_u64(&w, index->total_size);
 	}
 	for (size_t i = 0; i < index->value_count; i++) {
-		sherd_json_put_key(&w, index->values[i].key);
-		sherd_json_put_raw(&w, sherd_str_of(index->values[i].value));
+		shd_json_put_key(&w, index->values[i].key);
+		shd_json_put_raw(&w, shd_str_of(index->values[i].value));
 	}
 	for (size_t i = 0; i < index->pair_count; i++) {
-		if (sherd_map_find(named, sherd_str_of(index->pairs[i].key)) != SHERD_MAP_NONE)
+		if (shd_map_find(named, shd_str_of(index->pairs[i].key)) != SHD_MAP_NONE)
 			continue;
-		sherd_json_put_key(&w, index->pairs[i].key);
-		sherd_json_put_string(&w, sherd_str_of(index->pairs[i].value));
+		shd_json_put_key(&w, index->pairs[i].key);
+		shd_json_put_string(&w, shd_str_of(index->pairs[i].value));
 	}
-	sherd_json_put_object_end(&w);
-	sherd_json_put_key(&w, "weight_map");
-	sherd_json_put_object(&w, false);
+	shd_json_put_object_end(&w);
+	shd_json_put_key(&w, "weight_map");
+	shd_json_put_object(&w, false);
 	for (size_t i = 0; i < index->count; i++) {
-		sherd_json_put_key(&w, sorted[i]->name);
-		sherd_json_put_string(&w, sherd_str_of(index->files[sorted[i]->file]));
+		shd_json_put_key(&w, sorted[i]->name);
+		shd_json_put_string(&w, shd_str_of(index->files[sorted[i]->file]));
 	}
-	sherd_json_put_object_end(&w);
-	sherd_seal_put(&w);
+	shd_json_put_object_end(&w);
+	shd_seal_put(&w);
 }
 
-int sherd_safetensors_index_encode(const sherd_safetensors_index *index, sherd_buf *out, sherd_error *err)
+int shd_safetensors_index_encode(const shd_safetensors_index *index, shd_buf *out, sherd_error *err)
 {
-	__attribute__((cleanup(sherd_arena_done))) sherd_arena scratch = {0};
-	const sherd_safetensors_index_entry **sorted = sherd_arena_alloc(&scratch, index->count, sizeof(sorted[0]));
+	__attribute__((cleanup(shd_arena_done))) shd_arena scratch = {0};
+	const shd_safetensors_index_entry **sorted = shd_arena_alloc(&scratch, index->count, sizeof(sorted[0]));
 	if (!sorted)
-		return sherd_fail_nomem(err);
-	__attribute__((cleanup(sherd_map_done))) sherd_map named = {0};
+		return shd_fail_nomem(err);
+	__attribute__((cleanup(shd_map_done))) shd_map named = {0};
 	TRY(check_pairs(index, &named, err));
 	TRY(check_entries(index, sorted, err));
 	/* The seal covers the document from its first byte, so it is built apart from what out may hold. */
-	SHERD_AUTO_BUF document = {0};
+	SHD_AUTO_BUF document = {0};
 	put_document(&document, index, sorted, &named);
-	TRY(sherd_buf_check(&document, err));
-	sherd_buf_append(out, document.data, document.len);
-	return sherd_buf_check(out, err);
+	TRY(shd_buf_check(&document, err));
+	shd_buf_append(out, document.data, document.len);
+	return shd_buf_check(out, err);
 }

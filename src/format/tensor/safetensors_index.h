@@ -1,8 +1,8 @@
 /* format/tensor/safetensors_index.h - the JSON beside several safetensors files (docs/formats/safetensors.md).
  *
  *	{"metadata": {"total_size": N, ...}, "weight_map": {tensor: file, ...}} */
-#ifndef SHERD_FORMAT_TENSOR_SAFETENSORS_INDEX_H
-#define SHERD_FORMAT_TENSOR_SAFETENSORS_INDEX_H
+#ifndef SHD_FORMAT_TENSOR_SAFETENSORS_INDEX_H
+#define SHD_FORMAT_TENSOR_SAFETENSORS_INDEX_H
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -10,18 +10,18 @@
 #include <sherd/limits.h>
 #include <sherd/tensor.h>
 
-#define SHERD_SAFETENSORS_INDEX_SUFFIX ".safetensors.index.json" /* behind the base */
-#define SHERD_SAFETENSORS_CLAIM_SUFFIX ".safetensors.saving"
+#define SHD_SAFETENSORS_INDEX_SUFFIX ".safetensors.index.json" /* behind the base */
+#define SHD_SAFETENSORS_CLAIM_SUFFIX ".safetensors.saving"
 
-typedef struct sherd_safetensors_index_entry {
+typedef struct shd_safetensors_index_entry {
 	const char *name;
 	uint32_t file; /* in files */
-} sherd_safetensors_index_entry;
+} shd_safetensors_index_entry;
 
 /* Everything in it belongs to the arena it was decoded into. */
-typedef struct sherd_safetensors_index {
+typedef struct shd_safetensors_index {
 	size_t count;
-	const sherd_safetensors_index_entry *entries; /* as in the document */
+	const shd_safetensors_index_entry *entries; /* as in the document */
 	uint32_t file_count;
 	const char *const *files; /* plain names, each once, in the order they are first named */
 	bool has_total_size;
@@ -31,15 +31,15 @@ typedef struct sherd_safetensors_index {
 	size_t value_count;
 	const sherd_pair *values; /* all other entries of metadata: key and JSON text, so that types survive */
 	bool sealed;              /* the document holds its own hash, and it is right */
-} sherd_safetensors_index;
+} shd_safetensors_index;
 
 /* A file name that is not a plain last component is SHERD_ECORRUPT, "bad-path". A document that was written with its
  * own hash and no longer has it is SHERD_ECORRUPT, "bad-checksum". */
-int sherd_safetensors_index_decode(const void *data, size_t len, const sherd_limits *limits, sherd_arena *arena,
-                                   sherd_safetensors_index *out, sherd_error *err);
+int shd_safetensors_index_decode(const void *data, size_t len, const sherd_limits *limits, shd_arena *arena,
+                                 shd_safetensors_index *out, sherd_error *err);
 
 /* Appends the document, tensors sorted by name, sealed (codec/seal.h). metadata gets the values as they are, then the
  * pairs whose keys are not among those. */
-int sherd_safetensors_index_encode(const sherd_safetensors_index *index, sherd_buf *out, sherd_error *err);
+int shd_safetensors_index_encode(const shd_safetensors_index *index, shd_buf *out, sherd_error *err);
 
 #endif

@@ -11,7 +11,7 @@ enum { ROOM = 300 << 10, GUARD = 0xA5 };
 static void check_copy(uint8_t *to, const uint8_t *from, size_t at, size_t len)
 {
 	memset(to, GUARD, ROOM);
-	sherd_copy_past(to + at, from, len);
+	shd_copy_past(to + at, from, len);
 	assert_memory_equal(to + at, from, len);
 	for (size_t i = 0; i < at; i++)
 		assert_int_equal(to[i], GUARD);

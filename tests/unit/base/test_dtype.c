@@ -42,12 +42,12 @@ TEST(every_type_is_found_under_each_of_its_names)
 		assert_int_equal(info->block_elements, 1);
 		assert_int_equal(info->block_bytes, all[i].bytes);
 		assert_int_equal(sherd_dtype_by_name(all[i].name, strlen(all[i].name)), all[i].dtype);
-		assert_string_equal(sherd_dtype_csharp_name(all[i].dtype), all[i].csharp);
-		assert_int_equal(sherd_dtype_by_csharp_name(sherd_str_of(all[i].csharp)), all[i].dtype);
-		assert_int_equal(sherd_dtype_csharp_number(all[i].dtype), all[i].number);
+		assert_string_equal(shd_dtype_csharp_name(all[i].dtype), all[i].csharp);
+		assert_int_equal(shd_dtype_by_csharp_name(shd_str_of(all[i].csharp)), all[i].dtype);
+		assert_int_equal(shd_dtype_csharp_number(all[i].dtype), all[i].number);
 		if (all[i].number >= 0)
-			assert_int_equal(sherd_dtype_by_csharp_number((uint64_t)all[i].number), all[i].dtype);
-		assert_int_equal(sherd_dtype_align(all[i].dtype), all[i].align);
+			assert_int_equal(shd_dtype_by_csharp_number((uint64_t)all[i].number), all[i].dtype);
+		assert_int_equal(shd_dtype_align(all[i].dtype), all[i].align);
 	}
 }
 
@@ -57,8 +57,8 @@ TEST(names_are_exact)
 	for (size_t i = 0; i < COUNT_OF(wrong); i++)
 		assert_int_equal(sherd_dtype_by_name(wrong[i], strlen(wrong[i])), SHERD_DTYPE_NONE);
 	assert_int_equal(sherd_dtype_by_name("F32\0", 4), SHERD_DTYPE_NONE);
-	assert_int_equal(sherd_dtype_by_csharp_name(SHERD_STR("float32")), SHERD_DTYPE_NONE);
-	assert_int_equal(sherd_dtype_by_csharp_name(SHERD_STR("")), SHERD_DTYPE_NONE);
+	assert_int_equal(shd_dtype_by_csharp_name(SHD_STR("float32")), SHERD_DTYPE_NONE);
+	assert_int_equal(shd_dtype_by_csharp_name(SHD_STR("")), SHERD_DTYPE_NONE);
 }
 
 TEST(values_outside_the_table_name_no_type)
@@ -67,14 +67,14 @@ TEST(values_outside_the_table_name_no_type)
 	                               (sherd_dtype)1000000};
 	for (size_t i = 0; i < COUNT_OF(outside); i++) {
 		assert_null(sherd_dtype_describe(outside[i]));
-		assert_null(sherd_dtype_csharp_name(outside[i]));
-		assert_int_equal(sherd_dtype_csharp_number(outside[i]), -1);
-		assert_int_equal(sherd_dtype_align(outside[i]), 0);
+		assert_null(shd_dtype_csharp_name(outside[i]));
+		assert_int_equal(shd_dtype_csharp_number(outside[i]), -1);
+		assert_int_equal(shd_dtype_align(outside[i]), 0);
 		uint64_t bytes;
 		assert_false(sherd_tensor_bytes(outside[i], 0, NULL, &bytes));
 	}
-	assert_int_equal(sherd_dtype_by_csharp_number(13), SHERD_DTYPE_NONE);
-	assert_int_equal(sherd_dtype_by_csharp_number(UINT64_MAX), SHERD_DTYPE_NONE);
+	assert_int_equal(shd_dtype_by_csharp_number(13), SHERD_DTYPE_NONE);
+	assert_int_equal(shd_dtype_by_csharp_number(UINT64_MAX), SHERD_DTYPE_NONE);
 }
 
 TEST(the_size_of_a_tensor_follows_from_type_and_shape)

@@ -8,27 +8,27 @@
 TEST(raising_fills_the_error_and_returns_the_code)
 {
 	sherd_error err = {.os_errno = 5, .object = "old", .offset = 9};
-	assert_int_equal(sherd_fail(&err, SHERD_EINVAL, "bad-argument", "%d is %s", 7, "odd"), SHERD_EINVAL);
+	assert_int_equal(shd_fail(&err, SHERD_EINVAL, "bad-argument", "%d is %s", 7, "odd"), SHERD_EINVAL);
 	assert_int_equal(err.code, SHERD_EINVAL);
 	assert_string_equal(err.reason, "bad-argument");
 	assert_string_equal(err.message, "7 is odd");
 	assert_true(err.offset == SHERD_NO_OFFSET);
 	assert_string_equal(err.object, "");
 	assert_int_equal(err.os_errno, 0);
-	assert_int_equal(sherd_fail_at(&err, SHERD_ECORRUPT, "bad-magic", 88, "x"), SHERD_ECORRUPT);
+	assert_int_equal(shd_fail_at(&err, SHERD_ECORRUPT, "bad-magic", 88, "x"), SHERD_ECORRUPT);
 	assert_int_equal(err.offset, 88);
-	assert_int_equal(sherd_fail_nomem(&err), SHERD_ENOMEM);
+	assert_int_equal(shd_fail_nomem(&err), SHERD_ENOMEM);
 	assert_string_equal(err.reason, "no-memory");
 }
 
 TEST(nobody_needs_to_ask_for_the_error)
 {
-	assert_int_equal(sherd_fail(NULL, SHERD_EIO, "io", "x"), SHERD_EIO);
-	assert_int_equal(sherd_fail_at(NULL, SHERD_ELIMIT, "too-long", 1, "x"), SHERD_ELIMIT);
-	assert_int_equal(sherd_fail_os(NULL, ENOENT, "x"), SHERD_ENOTFOUND);
-	assert_int_equal(sherd_fail_nomem(NULL), SHERD_ENOMEM);
-	assert_int_equal(sherd_in_object(NULL, SHERD_EIO, "k"), SHERD_EIO);
-	assert_int_equal(sherd_shift_offset(NULL, SHERD_EIO, 4), SHERD_EIO);
+	assert_int_equal(shd_fail(NULL, SHERD_EIO, "io", "x"), SHERD_EIO);
+	assert_int_equal(shd_fail_at(NULL, SHERD_ELIMIT, "too-long", 1, "x"), SHERD_ELIMIT);
+	assert_int_equal(shd_fail_os(NULL, ENOENT, "x"), SHERD_ENOTFOUND);
+	assert_int_equal(shd_fail_nomem(NULL), SHERD_ENOMEM);
+	assert_int_equal(shd_in_object(NULL, SHERD_EIO, "k"), SHERD_EIO);
+	assert_int_equal(shd_shift_offset(NULL, SHERD_EIO, 4), SHERD_EIO);
 }
 
 TEST(failures_of_the_system_become_codes_that_a_caller_can_act_on)
@@ -45,7 +45,7 @@ TEST(failures_of_the_system_become_codes_that_a_caller_can_act_on)
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		sherd_error err = {0};
-		assert_int_equal(sherd_fail_os(&err, cases[i].os_errno, "cannot open"), cases[i].code);
+		assert_int_equal(shd_fail_os(&err, cases[i].os_errno, "cannot open"), cases[i].code);
 		assert_string_equal(err.reason, cases[i].reason);
 		assert_int_equal(err.os_errno, cases[i].os_errno);
 		assert_memory_equal(err.message, "cannot open: ", 13);
@@ -60,11 +60,11 @@ TEST(long_messages_and_keys_are_cut_and_stay_text)
 	memset(longest, 'k', sizeof(longest));
 	longest[599] = 0;
 	longest[598] = 'z';
-	(void)sherd_fail(&err, SHERD_EIO, "io", "%s", longest);
+	(void)shd_fail(&err, SHERD_EIO, "io", "%s", longest);
 	assert_int_equal(strlen(err.message), sizeof(err.message) - 1);
-	(void)sherd_fail_os(&err, EIO, "%s", longest);
+	(void)shd_fail_os(&err, EIO, "%s", longest);
 	assert_int_equal(strlen(err.message), sizeof(err.message) - 1);
-	assert_int_equal(sherd_in_object(&err, SHERD_EIO, longest), SHERD_EIO);
+	assert_int_equal(shd_in_object(&err, SHERD_EIO, longest), SHERD_EIO);
 	assert_int_equal(strlen(err.object), sizeof(err.object) - 1);
 	assert_memory_equal(err.object, "...k", 4);
 	assert_int_equal(err.object[sizeof(err.object) - 2], 'z');
@@ -73,23 +73,23 @@ TEST(long_messages_and_keys_are_cut_and_stay_text)
 TEST(the_deepest_layer_names_the_object)
 {
 	sherd_error err = {0};
-	(void)sherd_fail(&err, SHERD_EIO, "io", "x");
-	(void)sherd_in_object(&err, SHERD_EIO, "inner");
-	(void)sherd_in_object(&err, SHERD_EIO, "outer");
+	(void)shd_fail(&err, SHERD_EIO, "io", "x");
+	(void)shd_in_object(&err, SHERD_EIO, "inner");
+	(void)shd_in_object(&err, SHERD_EIO, "outer");
 	assert_string_equal(err.object, "inner");
 	sherd_error untouched = {0};
-	assert_int_equal(sherd_in_object(&untouched, SHERD_OK, "x"), SHERD_OK);
+	assert_int_equal(shd_in_object(&untouched, SHERD_OK, "x"), SHERD_OK);
 	assert_string_equal(untouched.object, "");
 }
 
 TEST(offsets_move_to_the_start_of_the_object)
 {
 	sherd_error err = {0};
-	int rc = sherd_fail_at(&err, SHERD_ECORRUPT, "x", 4, "x");
-	assert_int_equal(sherd_shift_offset(&err, rc, 100), SHERD_ECORRUPT);
+	int rc = shd_fail_at(&err, SHERD_ECORRUPT, "x", 4, "x");
+	assert_int_equal(shd_shift_offset(&err, rc, 100), SHERD_ECORRUPT);
 	assert_int_equal(err.offset, 104);
-	rc = sherd_fail(&err, SHERD_ECORRUPT, "x", "x");
-	(void)sherd_shift_offset(&err, rc, 100);
+	rc = shd_fail(&err, SHERD_ECORRUPT, "x", "x");
+	(void)shd_shift_offset(&err, rc, 100);
 	assert_true(err.offset == SHERD_NO_OFFSET);
 }
 

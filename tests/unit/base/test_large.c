@@ -7,22 +7,22 @@
 
 TEST(memory_of_any_size_can_be_used_and_large_memory_begins_at_a_large_page)
 {
-	const size_t sizes[] = {0, 1, 4096, SHERD_LARGE_PAGE - 1, SHERD_LARGE_PAGE, SHERD_LARGE_PAGE + 1, 9999999};
+	const size_t sizes[] = {0, 1, 4096, SHD_LARGE_PAGE - 1, SHD_LARGE_PAGE, SHD_LARGE_PAGE + 1, 9999999};
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		uint8_t *p = sherd_large_alloc(sizes[i]);
+		uint8_t *p = shd_large_alloc(sizes[i]);
 		assert_non_null(p);
 		if (sizes[i])
 			memset(p, 0x5a, sizes[i]);
-		if (sizes[i] >= SHERD_LARGE_PAGE)
-			assert_int_equal((uintptr_t)p % SHERD_LARGE_PAGE, 0);
+		if (sizes[i] >= SHD_LARGE_PAGE)
+			assert_int_equal((uintptr_t)p % SHD_LARGE_PAGE, 0);
 		free(p);
 	}
 }
 
 TEST(a_size_that_no_memory_has_is_refused)
 {
-	assert_null(sherd_large_alloc(SIZE_MAX));
-	assert_null(sherd_large_alloc(SIZE_MAX - SHERD_LARGE_PAGE + 1));
+	assert_null(shd_large_alloc(SIZE_MAX));
+	assert_null(shd_large_alloc(SIZE_MAX - SHD_LARGE_PAGE + 1));
 }
 
 int main(void)

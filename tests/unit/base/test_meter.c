@@ -24,11 +24,11 @@ TEST(bytes_add_up_and_are_reported)
 {
 	watcher w = {0};
 	sherd_progress p = {watch, &w};
-	sherd_meter m;
-	sherd_meter_init(&m, &p, 1000);
+	shd_meter m;
+	shd_meter_init(&m, &p, 1000);
 	for (int i = 0; i < 10; i++)
-		assert_ok(sherd_meter_add(&m, 100, err));
-	sherd_meter_done(&m);
+		assert_ok(shd_meter_add(&m, 100, err));
+	shd_meter_done(&m);
 	assert_int_equal(w.calls, 10);
 	assert_int_equal(w.last, 1000);
 	assert_int_equal(w.total, 1000);
@@ -39,10 +39,10 @@ TEST(nobody_needs_to_watch)
 	sherd_progress silent = {0};
 	const sherd_progress *none[] = {NULL, &silent};
 	for (int i = 0; i < 2; i++) {
-		sherd_meter m;
-		sherd_meter_init(&m, none[i], 0);
-		assert_ok(sherd_meter_add(&m, 1, err));
-		sherd_meter_done(&m);
+		shd_meter m;
+		shd_meter_init(&m, none[i], 0);
+		assert_ok(shd_meter_add(&m, 1, err));
+		shd_meter_done(&m);
 	}
 }
 
@@ -50,19 +50,19 @@ TEST(once_told_to_stop_it_stays_cancelled_and_asks_no_more)
 {
 	watcher w = {.stop_at = 300};
 	sherd_progress p = {watch, &w};
-	sherd_meter m;
-	sherd_meter_init(&m, &p, 0);
-	assert_ok(sherd_meter_add(&m, 200, err));
-	assert_refused(SHERD_ECANCELLED, "cancelled", sherd_meter_add(&m, 100, err));
-	assert_refused(SHERD_ECANCELLED, "cancelled", sherd_meter_add(&m, 0, err));
+	shd_meter m;
+	shd_meter_init(&m, &p, 0);
+	assert_ok(shd_meter_add(&m, 200, err));
+	assert_refused(SHERD_ECANCELLED, "cancelled", shd_meter_add(&m, 100, err));
+	assert_refused(SHERD_ECANCELLED, "cancelled", shd_meter_add(&m, 0, err));
 	assert_int_equal(w.calls, 2);
-	sherd_meter_done(&m);
+	shd_meter_done(&m);
 }
 
 static void *add_many(void *arg)
 {
 	for (int i = 0; i < 5000; i++)
-		(void)sherd_meter_add(arg, 3, NULL);
+		(void)shd_meter_add(arg, 3, NULL);
 	return NULL;
 }
 
@@ -71,9 +71,9 @@ TEST(threads_lose_no_bytes_and_never_report_at_once)
 	enum { THREADS = 4 };
 	watcher w = {0};
 	sherd_progress p = {watch, &w};
-	sherd_meter m;
+	shd_meter m;
 	pthread_t threads[THREADS];
-	sherd_meter_init(&m, &p, 0);
+	shd_meter_init(&m, &p, 0);
 	for (int i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, add_many, &m), 0);
 	for (int i = 0; i < THREADS; i++)
@@ -81,7 +81,7 @@ TEST(threads_lose_no_bytes_and_never_report_at_once)
 	assert_int_equal(m.done, THREADS * 5000 * 3);
 	assert_false(w.two_at_once);
 	assert_true(w.calls > 0);
-	sherd_meter_done(&m);
+	shd_meter_done(&m);
 }
 
 int main(void)

@@ -38,11 +38,11 @@ TEST(every_index_runs_once_whatever_the_number_of_workers)
 			assert_ok(sherd_pool_open(&pool, workers, err));
 		assert_int_equal(sherd_pool_workers(pool), workers ? workers : 1);
 		for (int round = 1; round <= 3; round++) {
-			assert_ok(sherd_pool_run(pool, TASKS, count_one, c, err));
+			assert_ok(shd_pool_run(pool, TASKS, count_one, c, err));
 			for (int i = 0; i < TASKS; i++)
 				assert_int_equal(c->begun[i], round);
 		}
-		assert_ok(sherd_pool_run(pool, 0, count_one, c, err));
+		assert_ok(shd_pool_run(pool, 0, count_one, c, err));
 		assert_true(c->most_running <= (int)(workers ? workers : 1));
 		sherd_pool_close(pool);
 		free(c);
@@ -59,12 +59,12 @@ static int square(void *arg, size_t index, sherd_error *err)
 TEST(results_do_not_depend_on_the_number_of_workers)
 {
 	static uint64_t alone[TASKS], shared[TASKS];
-	assert_ok(sherd_pool_run(NULL, TASKS, square, alone, err));
+	assert_ok(shd_pool_run(NULL, TASKS, square, alone, err));
 	for (unsigned workers = 1; workers <= MOST_WORKERS; workers++) {
 		sherd_pool *pool;
 		memset(shared, 0, sizeof(shared));
 		assert_ok(sherd_pool_open(&pool, workers, err));
-		assert_ok(sherd_pool_run(pool, TASKS, square, shared, err));
+		assert_ok(shd_pool_run(pool, TASKS, square, shared, err));
 		sherd_pool_close(pool);
 		assert_memory_equal(shared, alone, sizeof(alone));
 	}
@@ -84,7 +84,7 @@ static int fail_some(void *arg, size_t index, sherd_error *err)
 	/* The lowest takes longest, so that a higher one is likely to fail before it. */
 	for (volatile int spin = 0; index == f->from && spin < 100000; spin++)
 		;
-	return sherd_fail_at(err, SHERD_ECORRUPT, "bad-task", index, "task %zu", index);
+	return shd_fail_at(err, SHERD_ECORRUPT, "bad-task", index, "task %zu", index);
 }
 
 TEST(of_several_failures_the_lowest_index_is_reported)
@@ -94,13 +94,13 @@ TEST(of_several_failures_the_lowest_index_is_reported)
 		assert_ok(sherd_pool_open(&pool, workers, err));
 		for (size_t from = 0; from < 60; from += 7) {
 			failing f = {.from = from};
-			assert_fails(SHERD_ECORRUPT, from, sherd_pool_run(pool, TASKS, fail_some, &f, err));
+			assert_fails(SHERD_ECORRUPT, from, shd_pool_run(pool, TASKS, fail_some, &f, err));
 			assert_true(f.begun > from);
 			f.begun = 0;
-			assert_int_equal(sherd_pool_run(pool, TASKS, fail_some, &f, NULL), SHERD_ECORRUPT);
+			assert_int_equal(shd_pool_run(pool, TASKS, fail_some, &f, NULL), SHERD_ECORRUPT);
 		}
 		failing last = {.from = TASKS - 1};
-		assert_fails(SHERD_ECORRUPT, TASKS - 1, sherd_pool_run(pool, TASKS, fail_some, &last, err));
+		assert_fails(SHERD_ECORRUPT, TASKS - 1, shd_pool_run(pool, TASKS, fail_some, &last, err));
 		assert_int_equal(last.begun, TASKS);
 		sherd_pool_close(pool);
 	}
@@ -109,7 +109,7 @@ TEST(of_several_failures_the_lowest_index_is_reported)
 static int stop_at_once(void *arg, size_t index, sherd_error *err)
 {
 	atomic_fetch_add((_Atomic size_t *)arg, 1);
-	return sherd_fail_at(err, SHERD_EIO, "io", index, "x");
+	return shd_fail_at(err, SHERD_EIO, "io", index, "x");
 }
 
 TEST(after_a_failure_no_new_index_is_begun)
@@ -118,7 +118,7 @@ TEST(after_a_failure_no_new_index_is_begun)
 		sherd_pool *pool;
 		_Atomic size_t begun = 0;
 		assert_ok(sherd_pool_open(&pool, workers, err));
-		assert_fails(SHERD_EIO, 0, sherd_pool_run(pool, TASKS, stop_at_once, &begun, err));
+		assert_fails(SHERD_EIO, 0, shd_pool_run(pool, TASKS, stop_at_once, &begun, err));
 		/* The workers and the caller may each have been inside one. */
 		assert_true(begun <= workers + 1);
 		sherd_pool_close(pool);
@@ -144,7 +144,7 @@ static int run_nested(void *arg, size_t index, sherd_error *err) // NOLINT(misc-
 		atomic_fetch_add(&l->n->leaves, 1);
 		return SHERD_OK;
 	}
-	return sherd_pool_run(l->n->pool, 5, run_nested, &below, err);
+	return shd_pool_run(l->n->pool, 5, run_nested, &below, err);
 }
 
 TEST(tasks_may_run_jobs_themselves)
@@ -153,7 +153,7 @@ TEST(tasks_may_run_jobs_themselves)
 		nest n = {0};
 		nest_level top = {&n, 3};
 		assert_ok(sherd_pool_open(&n.pool, workers, err));
-		assert_ok(sherd_pool_run(n.pool, 5, run_nested, &top, err));
+		assert_ok(shd_pool_run(n.pool, 5, run_nested, &top, err));
 		assert_int_equal(n.leaves, 5 * 5 * 5 * 5);
 		sherd_pool_close(n.pool);
 	}
@@ -170,7 +170,7 @@ static void *call(void *arg)
 {
 	caller *c = arg;
 	for (int round = 0; round < 20 && c->rc >= 0; round++)
-		c->rc = sherd_pool_run(c->pool, TASKS, square, c->out, NULL);
+		c->rc = shd_pool_run(c->pool, TASKS, square, c->out, NULL);
 	return NULL;
 }
 
@@ -194,7 +194,7 @@ TEST(several_threads_may_use_one_pool)
 }
 
 typedef struct later {
-	sherd_pool_later item;
+	shd_pool_later item;
 	_Atomic int *ran;
 } later;
 
@@ -214,7 +214,7 @@ TEST(submitted_work_is_done_before_the_pool_is_closed)
 		for (int i = 0; i < ITEMS; i++) {
 			items[i] = (later){.item = {.fn = run_later}, .ran = &ran};
 			items[i].item.arg = &items[i];
-			sherd_pool_submit(pool, &items[i].item);
+			shd_pool_submit(pool, &items[i].item);
 		}
 		sherd_pool_close(pool);
 		assert_int_equal(ran, ITEMS);

@@ -4,17 +4,17 @@
 
 TEST(the_leaf_of_a_key_is_what_stands_behind_its_last_slash)
 {
-	assert_string_equal(sherd_str_leaf("a/b/c"), "c");
-	assert_string_equal(sherd_str_leaf("c"), "c");
-	assert_string_equal(sherd_str_leaf("a/"), "");
+	assert_string_equal(shd_str_leaf("a/b/c"), "c");
+	assert_string_equal(shd_str_leaf("c"), "c");
+	assert_string_equal(shd_str_leaf("a/"), "");
 }
 
 TEST(an_order_puts_a_prefix_in_front)
 {
-	assert_true(sherd_str_compare(SHERD_STR("ab"), SHERD_STR("abc")) < 0);
-	assert_true(sherd_str_compare(SHERD_STR("b"), SHERD_STR("abc")) > 0);
-	assert_true(sherd_str_compare(SHERD_STR("\xff"), SHERD_STR("a")) > 0);
-	assert_int_equal(sherd_str_compare(SHERD_STR("a"), SHERD_STR("a")), 0);
+	assert_true(shd_str_compare(SHD_STR("ab"), SHD_STR("abc")) < 0);
+	assert_true(shd_str_compare(SHD_STR("b"), SHD_STR("abc")) > 0);
+	assert_true(shd_str_compare(SHD_STR("\xff"), SHD_STR("a")) > 0);
+	assert_int_equal(shd_str_compare(SHD_STR("a"), SHD_STR("a")), 0);
 }
 
 int main(void)

@@ -26,10 +26,10 @@ TEST(instants_and_their_texts_belong_together)
 {
 	for (size_t i = 0; i < sizeof(instants) / sizeof(instants[0]); i++) {
 		int64_t want = instants[i].seconds * SECOND + instants[i].frac, got = 0;
-		char text[SHERD_TIME_TEXT];
-		assert_true(sherd_time_parse(sherd_str_of(instants[i].text), &got));
+		char text[SHD_TIME_TEXT];
+		assert_true(shd_time_parse(shd_str_of(instants[i].text), &got));
 		assert_true(got == want);
-		sherd_time_format(want, text);
+		shd_time_format(want, text);
 		assert_string_equal(text, instants[i].text);
 	}
 }
@@ -46,25 +46,25 @@ TEST(the_first_and_the_last_instant_have_texts)
 		{"2262-04-11T23:47:16.854775807Z", INT64_MAX},
 	};
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		char text[SHERD_TIME_TEXT];
+		char text[SHD_TIME_TEXT];
 		int64_t back = 1;
-		sherd_time_format(ends[i].ns, text);
+		shd_time_format(ends[i].ns, text);
 		assert_string_equal(text, ends[i].text);
-		assert_true(sherd_time_parse(sherd_str_of(text), &back));
+		assert_true(shd_time_parse(shd_str_of(text), &back));
 		assert_true(back == ends[i].ns);
 	}
 	int64_t none;
-	assert_false(sherd_time_parse(sherd_str_of("1677-09-21T00:12:43.145224191Z"), &none));
-	assert_false(sherd_time_parse(sherd_str_of("2262-04-11T23:47:16.854775808Z"), &none));
+	assert_false(shd_time_parse(shd_str_of("1677-09-21T00:12:43.145224191Z"), &none));
+	assert_false(shd_time_parse(shd_str_of("2262-04-11T23:47:16.854775808Z"), &none));
 }
 
 TEST(every_day_of_four_centuries_reads_back)
 {
 	for (int64_t day = -100000; day < 100000; day += 1) {
-		char text[SHERD_TIME_TEXT];
+		char text[SHD_TIME_TEXT];
 		int64_t ns = day * 86400 * SECOND + day % 7 * 1234567, back = 1;
-		sherd_time_format(ns, text);
-		assert_true(sherd_time_parse(sherd_str_of(text), &back));
+		shd_time_format(ns, text);
+		assert_true(shd_time_parse(shd_str_of(text), &back));
 		assert_true(back == ns);
 	}
 }
@@ -87,7 +87,7 @@ TEST(other_ways_to_write_an_instant_are_understood)
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int64_t got = 0;
-		assert_true(sherd_time_parse(sherd_str_of(cases[i].text), &got));
+		assert_true(shd_time_parse(shd_str_of(cases[i].text), &got));
 		assert_true(got == cases[i].seconds * SECOND + cases[i].frac);
 	}
 }
@@ -132,7 +132,7 @@ TEST(what_is_no_instant_is_refused)
 	};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		int64_t ns = 42;
-		if (sherd_time_parse(sherd_str_of(bad[i]), &ns))
+		if (shd_time_parse(shd_str_of(bad[i]), &ns))
 			fail_msg("accepted: %s", bad[i]);
 		assert_int_equal(ns, 42);
 	}

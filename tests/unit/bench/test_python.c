@@ -1,4 +1,4 @@
-/* P-1: the Python that SHERD_BENCH_PYTHON names finds the packages of its virtual environment. */
+/* P-1: the Python that SHD_BENCH_PYTHON names finds the packages of its virtual environment. */
 #include "../../../bench/measure.h"
 #include "../../../bench/python.h"
 

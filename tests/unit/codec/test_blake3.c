@@ -30,13 +30,13 @@ static const vector vectors[] = {
 TEST(the_published_vectors_come_out)
 {
 	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
-		uint8_t *input = malloc(vectors[i].len + 1), hash[SHERD_BLAKE3_BYTES];
-		char hex[2 * SHERD_BLAKE3_BYTES + 1];
+		uint8_t *input = malloc(vectors[i].len + 1), hash[SHD_BLAKE3_BYTES];
+		char hex[2 * SHD_BLAKE3_BYTES + 1];
 		assert_non_null(input);
 		for (size_t b = 0; b < vectors[i].len; b++)
 			input[b] = (uint8_t)(b % 251);
-		sherd_blake3_of(input, vectors[i].len, hash);
-		sherd_hex(hash, sizeof(hash), hex);
+		shd_blake3_of(input, vectors[i].len, hash);
+		shd_hex(hash, sizeof(hash), hex);
 		assert_string_equal(hex, vectors[i].hash);
 		free(input);
 	}
@@ -55,10 +55,10 @@ TEST(short_texts_hash_as_the_real_server_hashes_them)
 		{"src/auth/login.ts->FUNCTION->login", "d61af6efa3297cbdf8499b54d97ec604"},
 	};
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		uint8_t hash[SHERD_BLAKE3_BYTES];
-		char hex[2 * SHERD_BLAKE3_BYTES + 1];
-		sherd_blake3_of(known[i].text, strlen(known[i].text), hash);
-		sherd_hex(hash, sizeof(hash), hex);
+		uint8_t hash[SHD_BLAKE3_BYTES];
+		char hex[2 * SHD_BLAKE3_BYTES + 1];
+		shd_blake3_of(known[i].text, strlen(known[i].text), hash);
+		shd_hex(hash, sizeof(hash), hex);
 		assert_memory_equal(hex, known[i].begins, strlen(known[i].begins));
 	}
 }
@@ -66,15 +66,15 @@ TEST(short_texts_hash_as_the_real_server_hashes_them)
 TEST(every_byte_counts)
 {
 	enum { LEN = 2500 };
-	uint8_t input[LEN] = {0}, hash[SHERD_BLAKE3_BYTES], other[SHERD_BLAKE3_BYTES];
-	sherd_blake3_of(input, LEN, hash);
+	uint8_t input[LEN] = {0}, hash[SHD_BLAKE3_BYTES], other[SHD_BLAKE3_BYTES];
+	shd_blake3_of(input, LEN, hash);
 	for (size_t i = 0; i < LEN; i += 13) {
 		input[i] = 1;
-		sherd_blake3_of(input, LEN, other);
+		shd_blake3_of(input, LEN, other);
 		assert_memory_not_equal(hash, other, sizeof(hash));
 		input[i] = 0;
 	}
-	sherd_blake3_of(input, LEN - 1, other);
+	shd_blake3_of(input, LEN - 1, other);
 	assert_memory_not_equal(hash, other, sizeof(hash));
 }
 

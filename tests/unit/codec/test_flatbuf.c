@@ -8,7 +8,7 @@
 
 /* A table with a byte, an int, a long, a text, a list of texts, a list of longs, a child and a list of tables. */
 typedef struct sample {
-	sherd_buf buf;
+	shd_buf buf;
 	size_t root, texts, tables;
 } sample;
 
@@ -36,47 +36,47 @@ static sample make(void)
 	return s;
 }
 
-static void check_sample(sherd_flatbuf *fb)
+static void check_sample(shd_flatbuf *fb)
 {
-	sherd_arena arena = {0};
-	sherd_flat_table root = sherd_flatbuf_root(fb);
+	shd_arena arena = {0};
+	shd_flat_table root = shd_flatbuf_root(fb);
 	assert_int_equal(root.slots, 10);
-	assert_int_equal(sherd_flat_u8(fb, &root, 0, 1), 200);
-	assert_int_equal(sherd_flat_i32(fb, &root, 1, 0), -5);
-	assert_true(sherd_flat_i64(fb, &root, 2, 0) == INT64_MIN + 1);
-	assert_string_equal(sherd_flat_text(fb, &root, 3, &arena), "hello");
-	sherd_flat_vector texts = sherd_flat_list(fb, &root, 4, 4);
+	assert_int_equal(shd_flat_u8(fb, &root, 0, 1), 200);
+	assert_int_equal(shd_flat_i32(fb, &root, 1, 0), -5);
+	assert_true(shd_flat_i64(fb, &root, 2, 0) == INT64_MIN + 1);
+	assert_string_equal(shd_flat_text(fb, &root, 3, &arena), "hello");
+	shd_flat_vector texts = shd_flat_list(fb, &root, 4, 4);
 	assert_int_equal(texts.count, 3);
-	assert_string_equal(sherd_flat_element_text(fb, &texts, 1, &arena), "");
-	assert_string_equal(sherd_flat_element_text(fb, &texts, 2, &arena), "zwölf");
-	sherd_flat_vector longs = sherd_flat_list(fb, &root, 5, 8);
+	assert_string_equal(shd_flat_element_text(fb, &texts, 1, &arena), "");
+	assert_string_equal(shd_flat_element_text(fb, &texts, 2, &arena), "zwölf");
+	shd_flat_vector longs = shd_flat_list(fb, &root, 5, 8);
 	assert_int_equal(longs.count, 3);
-	assert_true(sherd_flat_element_i64(fb, &longs, 0) == -1 && sherd_flat_element_i64(fb, &longs, 2) == INT64_MAX);
-	sherd_flat_table child = sherd_flat_child(fb, &root, 6);
-	assert_int_equal(sherd_flat_i32(fb, &child, 0, 0), 77);
-	assert_int_equal(sherd_flat_i32(fb, &child, 9, 42), 42);
-	sherd_flat_vector tables = sherd_flat_list(fb, &root, 7, 4);
+	assert_true(shd_flat_element_i64(fb, &longs, 0) == -1 && shd_flat_element_i64(fb, &longs, 2) == INT64_MAX);
+	shd_flat_table child = shd_flat_child(fb, &root, 6);
+	assert_int_equal(shd_flat_i32(fb, &child, 0, 0), 77);
+	assert_int_equal(shd_flat_i32(fb, &child, 9, 42), 42);
+	shd_flat_vector tables = shd_flat_list(fb, &root, 7, 4);
 	assert_int_equal(tables.count, 2);
-	sherd_flat_table second = sherd_flat_element(fb, &tables, 1);
-	assert_int_equal(sherd_flat_i32(fb, &second, 1, 0), 11);
-	assert_false(sherd_flat_has(fb, &second, 0));
-	assert_false(sherd_flat_has(fb, &root, 8));
-	assert_null(sherd_flat_text(fb, &root, 8, &arena));
-	assert_true(sherd_flat_list(fb, &root, 20, 4).at == 0);
-	sherd_flat_vector ints = sherd_flat_list(fb, &root, 9, 4);
-	assert_int_equal(sherd_flat_element_i32(fb, &ints, 1), -9);
-	assert_int_equal(sherd_flat_element_u8(fb, &ints, 0), 9);
-	assert_ok(sherd_flatbuf_check(fb, err));
-	sherd_arena_done(&arena);
+	shd_flat_table second = shd_flat_element(fb, &tables, 1);
+	assert_int_equal(shd_flat_i32(fb, &second, 1, 0), 11);
+	assert_false(shd_flat_has(fb, &second, 0));
+	assert_false(shd_flat_has(fb, &root, 8));
+	assert_null(shd_flat_text(fb, &root, 8, &arena));
+	assert_true(shd_flat_list(fb, &root, 20, 4).at == 0);
+	shd_flat_vector ints = shd_flat_list(fb, &root, 9, 4);
+	assert_int_equal(shd_flat_element_i32(fb, &ints, 1), -9);
+	assert_int_equal(shd_flat_element_u8(fb, &ints, 0), 9);
+	assert_ok(shd_flatbuf_check(fb, err));
+	shd_arena_done(&arena);
 }
 
 TEST(every_kind_of_field_is_read)
 {
 	sample s = make();
-	sherd_flatbuf fb;
-	sherd_flatbuf_over(&fb, s.buf.data, s.buf.len);
+	shd_flatbuf fb;
+	shd_flatbuf_over(&fb, s.buf.data, s.buf.len);
 	check_sample(&fb);
-	sherd_buf_done(&s.buf);
+	shd_buf_done(&s.buf);
 }
 
 /* An object with the sample far behind its root, so that pages matter. */
@@ -93,7 +93,7 @@ static int fetch(void *arg, uint64_t offset, void *buf, size_t len, sherd_error 
 	s->calls++;
 	s->fetched += len;
 	if (offset + len > s->fail_from)
-		return sherd_fail(err, SHERD_EIO, "io", "no");
+		return shd_fail(err, SHERD_EIO, "io", "no");
 	assert_true(offset + len <= s->len);
 	memcpy(buf, s->data + offset, len);
 	return SHERD_OK;
@@ -103,64 +103,64 @@ TEST(pages_give_the_same_and_leave_payloads_alone)
 {
 	sample s = make();
 	for (size_t gap = 0; gap < 17; gap++) {
-		SHERD_AUTO_BUF far = {0};
-		sherd_flatbuf fb;
+		SHD_AUTO_BUF far = {0};
+		shd_flatbuf fb;
 		/* Values lie on both sides of the end of a page for some of these. */
 		size_t shift = gap ? (16 << 10) - 8 * gap : 0;
-		sherd_buf_zero(&far, shift);
-		sherd_buf_append(&far, s.buf.data, s.buf.len);
-		sherd_buf_zero(&far, 1 << 20);
-		sherd_put_u32(far.data, (uint32_t)(shift + s.root));
+		shd_buf_zero(&far, shift);
+		shd_buf_append(&far, s.buf.data, s.buf.len);
+		shd_buf_zero(&far, 1 << 20);
+		shd_put_u32(far.data, (uint32_t)(shift + s.root));
 		source from = {.data = far.data, .len = far.len, .fail_from = SIZE_MAX};
-		assert_ok(sherd_flatbuf_open(&fb, fetch, &from, far.len, err));
+		assert_ok(shd_flatbuf_open(&fb, fetch, &from, far.len, err));
 		check_sample(&fb);
 		assert_true(from.fetched <= 3 << 14);
-		sherd_flatbuf_done(&fb);
+		shd_flatbuf_done(&fb);
 	}
-	sherd_buf_done(&s.buf);
+	shd_buf_done(&s.buf);
 }
 
 TEST(a_failure_to_fetch_is_reported_as_it_is)
 {
 	sample s = make();
-	sherd_flatbuf fb;
+	shd_flatbuf fb;
 	source from = {.data = s.buf.data, .len = s.buf.len, .fail_from = 0};
-	assert_ok(sherd_flatbuf_open(&fb, fetch, &from, s.buf.len, err));
-	assert_true(sherd_flatbuf_root(&fb).pos == 0);
-	assert_refused(SHERD_EIO, "io", sherd_flatbuf_check(&fb, err));
-	sherd_flatbuf_done(&fb);
-	sherd_buf_done(&s.buf);
+	assert_ok(shd_flatbuf_open(&fb, fetch, &from, s.buf.len, err));
+	assert_true(shd_flatbuf_root(&fb).pos == 0);
+	assert_refused(SHERD_EIO, "io", shd_flatbuf_check(&fb, err));
+	shd_flatbuf_done(&fb);
+	shd_buf_done(&s.buf);
 }
 
 /* Reads all of the sample whatever it says. */
 static int walk(const void *data, size_t len, sherd_error *err)
 {
-	sherd_arena arena = {0};
-	sherd_flatbuf fb;
-	sherd_flatbuf_over(&fb, data, len);
-	sherd_flat_table root = sherd_flatbuf_root(&fb);
-	(void)sherd_flat_i64(&fb, &root, 2, 0);
-	(void)sherd_flat_text(&fb, &root, 3, &arena);
-	sherd_flat_vector texts = sherd_flat_list(&fb, &root, 4, 4);
+	shd_arena arena = {0};
+	shd_flatbuf fb;
+	shd_flatbuf_over(&fb, data, len);
+	shd_flat_table root = shd_flatbuf_root(&fb);
+	(void)shd_flat_i64(&fb, &root, 2, 0);
+	(void)shd_flat_text(&fb, &root, 3, &arena);
+	shd_flat_vector texts = shd_flat_list(&fb, &root, 4, 4);
 	for (uint32_t i = 0; i < texts.count && fb.rc >= 0; i++)
-		(void)sherd_flat_element_text(&fb, &texts, i, &arena);
-	sherd_flat_vector longs = sherd_flat_list(&fb, &root, 5, 8);
+		(void)shd_flat_element_text(&fb, &texts, i, &arena);
+	shd_flat_vector longs = shd_flat_list(&fb, &root, 5, 8);
 	for (uint32_t i = 0; i < longs.count && fb.rc >= 0; i++)
-		(void)sherd_flat_element_i64(&fb, &longs, i);
-	sherd_flat_vector tables = sherd_flat_list(&fb, &root, 7, 4);
+		(void)shd_flat_element_i64(&fb, &longs, i);
+	shd_flat_vector tables = shd_flat_list(&fb, &root, 7, 4);
 	for (uint32_t i = 0; i < tables.count && fb.rc >= 0; i++) {
-		sherd_flat_table t = sherd_flat_element(&fb, &tables, i);
-		(void)sherd_flat_i32(&fb, &t, 1, 0);
+		shd_flat_table t = shd_flat_element(&fb, &tables, i);
+		(void)shd_flat_i32(&fb, &t, 1, 0);
 	}
-	sherd_arena_done(&arena);
-	return sherd_flatbuf_check(&fb, err);
+	shd_arena_done(&arena);
+	return shd_flatbuf_check(&fb, err);
 }
 
 TEST(damage_is_refused_at_its_byte)
 {
 	sample s = make();
-	size_t vtable = s.root - sherd_get_u32(s.buf.data + s.root), text = flat_field(&s.buf, s.root, 3);
-	size_t text_at = text + sherd_get_u32(s.buf.data + text);
+	size_t vtable = s.root - shd_get_u32(s.buf.data + s.root), text = flat_field(&s.buf, s.root, 3);
+	size_t text_at = text + shd_get_u32(s.buf.data + text);
 	const struct {
 		size_t at;
 		uint32_t value;
@@ -187,14 +187,14 @@ TEST(damage_is_refused_at_its_byte)
 	assert_ok(walk(s.buf.data, s.buf.len, err));
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		sherd_error e = {0};
-		uint32_t before = sherd_get_u32(s.buf.data + cases[i].at);
-		sherd_put_u32(s.buf.data + cases[i].at, cases[i].value);
+		uint32_t before = shd_get_u32(s.buf.data + cases[i].at);
+		shd_put_u32(s.buf.data + cases[i].at, cases[i].value);
 		int rc = walk(s.buf.data, s.buf.len, &e);
-		sherd_put_u32(s.buf.data + cases[i].at, before);
+		shd_put_u32(s.buf.data + cases[i].at, before);
 		if (rc != SHERD_ECORRUPT || strcmp(e.reason, cases[i].reason) != 0 || e.offset != cases[i].offset)
 			fail_msg("case %zu: %s at %llu: %s", i, e.reason, (unsigned long long)e.offset, e.message);
 	}
-	sherd_buf_done(&s.buf);
+	shd_buf_done(&s.buf);
 }
 
 TEST(every_truncation_is_refused)
@@ -210,12 +210,12 @@ TEST(every_truncation_is_refused)
 		assert_true(e.offset <= len);
 		free(exact);
 	}
-	sherd_buf_done(&s.buf);
+	shd_buf_done(&s.buf);
 }
 
 TEST(tables_that_meet_again_and_again_are_refused)
 {
-	SHERD_AUTO_BUF b = {0};
+	SHD_AUTO_BUF b = {0};
 	enum { COUNT = 10000 };
 	flat_begin(&b);
 	size_t root = flat_table(&b, "00000004");

@@ -43,7 +43,7 @@ static void check_widen(const float *in, size_t count, size_t out_at)
 	double *room = malloc((count + 16) * sizeof(double)), *out = room + out_at;
 	assert_non_null(room);
 	memset(room, 0x5a, (count + 16) * sizeof(double));
-	sherd_floats_widen(in, out, count);
+	shd_floats_widen(in, out, count);
 	for (size_t i = 0; i < count; i++)
 		if (bits64(out[i]) != bits64((double)in[i]))
 			fail_msg("value %zu of %zu is wrong", i, count);
@@ -101,13 +101,13 @@ TEST(doubles_are_rounded_to_the_nearest_and_ties_to_even)
 		uint8_t raw[9];
 		float out;
 		memcpy(raw + 1, &cases[i].in, 8); /* not aligned */
-		sherd_floats_from_f64(raw + 1, &out, 1);
+		shd_floats_from_f64(raw + 1, &out, 1);
 		if (bits32(out) != cases[i].out)
 			fail_msg("%a became %08x, not %08x", cases[i].in, bits32(out), cases[i].out);
 	}
 	double nan = NAN;
 	float out;
-	sherd_floats_from_f64(&nan, &out, 1);
+	shd_floats_from_f64(&nan, &out, 1);
 	assert_true(isnan(out));
 }
 
@@ -139,8 +139,8 @@ static int make_halves(void **state)
 
 TEST(every_half_is_converted_exactly)
 {
-	sherd_floats_convert(SHERD_F16, halves + 1, SHERD_F32, floats, ALL);
-	sherd_floats_convert(SHERD_F16, halves + 1, SHERD_F64, doubles, ALL);
+	shd_floats_convert(SHERD_F16, halves + 1, SHERD_F32, floats, ALL);
+	shd_floats_convert(SHERD_F16, halves + 1, SHERD_F64, doubles, ALL);
 	for (unsigned h = 0; h < ALL; h++) {
 		double want = half_value(h);
 		assert_true(isnan(want) ? isnan(floats[h]) : (double)floats[h] == want);
@@ -153,8 +153,8 @@ TEST(every_half_is_converted_exactly)
 
 TEST(every_bfloat_is_the_upper_half_of_a_float)
 {
-	sherd_floats_convert(SHERD_BF16, halves + 1, SHERD_F32, floats, ALL);
-	sherd_floats_convert(SHERD_BF16, halves + 1, SHERD_F64, doubles, ALL);
+	shd_floats_convert(SHERD_BF16, halves + 1, SHERD_F32, floats, ALL);
+	shd_floats_convert(SHERD_BF16, halves + 1, SHERD_F64, doubles, ALL);
 	for (unsigned h = 0; h < ALL; h++) {
 		assert_int_equal(bits32(floats[h]), h << 16);
 		assert_int_equal(bits64(doubles[h]), bits64((double)floats[h]));
@@ -166,8 +166,8 @@ static void check_back(sherd_dtype half, sherd_dtype by, unsigned exponent, unsi
 {
 	static uint8_t back[1 + 2 * ALL];
 	void *wide = by == SHERD_F32 ? (void *)floats : (void *)doubles;
-	sherd_floats_convert(half, halves + 1, by, wide, ALL);
-	sherd_floats_convert(by, wide, half, back + 1, ALL);
+	shd_floats_convert(half, halves + 1, by, wide, ALL);
+	shd_floats_convert(by, wide, half, back + 1, ALL);
 	for (unsigned h = 0; h < ALL; h++) {
 		bool nan = (h & exponent) == exponent && (h & ~exponent & 0x7fff);
 		assert_int_equal(back[1 + 2 * h] | back[2 + 2 * h] << 8, nan ? h | quiet : h);
@@ -210,7 +210,7 @@ static void check_narrow(sherd_dtype half, double v)
 	for (size_t i = 0; i < 11; i++)
 		many[i] = i % 2 ? -v : v;
 	memset(out, 0x5a, sizeof(out));
-	sherd_floats_convert(SHERD_F64, many, half, out, 11);
+	shd_floats_convert(SHERD_F64, many, half, out, 11);
 	for (size_t i = 0; i < 11; i++)
 		if (out[i] != (want | (i % 2 ? 0x8000 : 0)))
 			fail_msg("%a became %04x, not %04x", many[i], out[i], want);
@@ -218,7 +218,7 @@ static void check_narrow(sherd_dtype half, double v)
 	for (size_t i = 0; i < 11; i++)
 		as_floats[i] = (float)many[i];
 	want = nearest(half, fabs((double)as_floats[0]));
-	sherd_floats_convert(SHERD_F32, as_floats, half, out, 11);
+	shd_floats_convert(SHERD_F32, as_floats, half, out, 11);
 	for (size_t i = 0; i < 11; i++)
 		assert_int_equal(out[i], want | (i % 2 ? 0x8000 : 0));
 }
@@ -241,7 +241,7 @@ static double beside_float(double v, int step)
 
 static void check_all_ties(sherd_dtype half, unsigned infinity, unsigned step)
 {
-	sherd_floats_convert(half, halves + 1, SHERD_F64, doubles, ALL);
+	shd_floats_convert(half, halves + 1, SHERD_F64, doubles, ALL);
 	for (unsigned h = 0; h < infinity; h += step) {
 		double here = doubles[h], next = h + 1 == infinity ? 2 * here - doubles[h - 1] : doubles[h + 1];
 		double tie = here + (next - here) / 2;
@@ -266,14 +266,14 @@ TEST(what_is_too_large_or_no_number_stays_so)
 	const uint16_t f16[] = {0x7c00, 0xfc00, 0x7c00, 0xfc00, 0x7c00, 0x7bff, 0, 0x8000};
 	const uint16_t bf16[] = {0x7f80, 0xff80, 0x7f80, 0xff80, 0x4780, 0x4780, 0, 0x8000};
 	uint16_t out[8];
-	sherd_floats_convert(SHERD_F64, in, SHERD_F16, out, 8);
+	shd_floats_convert(SHERD_F64, in, SHERD_F16, out, 8);
 	assert_memory_equal(out, f16, sizeof(out));
-	sherd_floats_convert(SHERD_F64, in, SHERD_BF16, out, 8);
+	shd_floats_convert(SHERD_F64, in, SHERD_BF16, out, 8);
 	assert_memory_equal(out, bf16, sizeof(out));
-	sherd_floats_convert(SHERD_BF16, bf16, SHERD_F16, out, 8);
+	shd_floats_convert(SHERD_BF16, bf16, SHERD_F16, out, 8);
 	assert_int_equal(out[0], 0x7c00);
 	assert_int_equal(out[4], 0x7c00);
-	sherd_floats_convert(SHERD_F16, f16, SHERD_F16, out, 8);
+	shd_floats_convert(SHERD_F16, f16, SHERD_F16, out, 8);
 	assert_memory_equal(out, f16, sizeof(out));
 }
 
@@ -284,10 +284,10 @@ TEST(infinities_of_every_type_are_counted)
 	for (size_t i = 0; i < 4; i++) {
 		double room[7];
 		uint8_t *out = (uint8_t *)room;
-		sherd_floats_convert(SHERD_F64, in, dtypes[i], room, 6);
-		assert_int_equal(sherd_floats_infinite(dtypes[i], out, 6), 2);
+		shd_floats_convert(SHERD_F64, in, dtypes[i], room, 6);
+		assert_int_equal(shd_floats_infinite(dtypes[i], out, 6), 2);
 		memmove(out + 1, out, sizeof(double) * 6);
-		assert_int_equal(sherd_floats_infinite(dtypes[i], out + 1, 6), 2);
+		assert_int_equal(shd_floats_infinite(dtypes[i], out + 1, 6), 2);
 	}
 }
 

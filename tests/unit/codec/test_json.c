@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_json, sherd_json_close)
+SHD_AUTO_DEFINE(shd_json, shd_json_close)
 
 typedef struct refusal {
 	const char *text;
@@ -27,7 +27,7 @@ static void check_refusals(const refusal *cases, size_t count)
 		char *copy = malloc(len ? len : 1);
 		assert_non_null(copy);
 		memcpy(copy, c->text, len);
-		int rc = sherd_json_check(copy, len, NULL, &err);
+		int rc = shd_json_check(copy, len, NULL, &err);
 		free(copy);
 		if (rc != (int)c->code || strcmp(err.reason, c->reason) != 0 || err.offset != c->offset)
 			fail_msg("%s: status %d, %s at %lld, not %d, %s at %lld", c->text, rc,
@@ -165,64 +165,64 @@ TEST(a_key_that_stands_twice_is_refused_wherever_it_is)
 	static const char *const fine[] = {"{\"a\":{\"a\":[{\"a\":1},{\"a\":1}]},\"b\":{\"a\":1}}",
 	                                   "{\"abc\":1,\"abd\":1,\"ab\":1,\"a\":1,\"\":1,\"a\\u0000\":1}"};
 	for (size_t i = 0; i < COUNT_OF(fine); i++)
-		assert_ok(sherd_json_check(fine[i], strlen(fine[i]), NULL, err));
+		assert_ok(shd_json_check(fine[i], strlen(fine[i]), NULL, err));
 }
 
 /* {"<0>":0,"<1>":0,...} with one more member at the end. */
-static void put_many_keys(sherd_buf *b, unsigned count, const char *last)
+static void put_many_keys(shd_buf *b, unsigned count, const char *last)
 {
-	sherd_buf_u8(b, '{');
+	shd_buf_u8(b, '{');
 	for (unsigned i = 0; i < count; i++)
-		sherd_buf_printf(b, "\"key %u of many\":0,", i);
-	sherd_buf_printf(b, "\"%s\":1}", last);
+		shd_buf_printf(b, "\"key %u of many\":0,", i);
+	shd_buf_printf(b, "\"%s\":1}", last);
 }
 
 TEST(objects_of_any_size_find_the_second_of_two_keys)
 {
 	for (unsigned count = 1; count < 300; count = count < 70 ? count + 1 : count * 2) {
 		for (unsigned twin = 0; twin < count; twin += 1 + count / 9) {
-			SHERD_AUTO_BUF good = {0}, bad = {0};
+			SHD_AUTO_BUF good = {0}, bad = {0};
 			char last[64];
 			put_many_keys(&good, count, "another");
-			assert_ok(sherd_json_check(good.data, good.len, NULL, err));
+			assert_ok(shd_json_check(good.data, good.len, NULL, err));
 			(void)snprintf(last, sizeof(last), "k\\u0065y %u of many", twin);
 			put_many_keys(&bad, count, last);
 			assert_fails(SHERD_ECORRUPT, bad.len - strlen(last) - 5,
-			             sherd_json_check(bad.data, bad.len, NULL, err));
+			             shd_json_check(bad.data, bad.len, NULL, err));
 		}
 	}
 }
 
 TEST(a_large_object_goes_on_after_large_objects_inside_it)
 {
-	SHERD_AUTO_BUF b = {0};
-	sherd_buf_u8(&b, '{');
+	SHD_AUTO_BUF b = {0};
+	shd_buf_u8(&b, '{');
 	for (unsigned i = 0; i < 100; i++) {
-		sherd_buf_printf(&b, "\"outer %u\":", i);
+		shd_buf_printf(&b, "\"outer %u\":", i);
 		put_many_keys(&b, i, "outer 1");
-		sherd_buf_u8(&b, ',');
+		shd_buf_u8(&b, ',');
 	}
 	size_t so_far = b.len;
-	sherd_buf_str(&b, "\"z\":1}");
-	assert_ok(sherd_json_check(b.data, b.len, NULL, err));
+	shd_buf_str(&b, "\"z\":1}");
+	assert_ok(shd_json_check(b.data, b.len, NULL, err));
 	b.len = so_far;
-	sherd_buf_str(&b, "\"outer 3\":1}");
-	assert_fails(SHERD_ECORRUPT, so_far, sherd_json_check(b.data, b.len, NULL, err));
+	shd_buf_str(&b, "\"outer 3\":1}");
+	assert_fails(SHERD_ECORRUPT, so_far, shd_json_check(b.data, b.len, NULL, err));
 }
 
 /* All keys have the same length, first and last bytes, which is all that the quick marks see. Comparing each with
  * each would take hours. */
 TEST(a_million_keys_that_look_alike_take_linear_time)
 {
-	SHERD_AUTO_BUF b = {0};
+	SHD_AUTO_BUF b = {0};
 	for (unsigned i = 0; i < 1000000; i++)
-		sherd_buf_printf(&b, "%s\"prefix__%07u__suffix\":0", i ? "," : "{", i);
-	sherd_buf_u8(&b, '}');
-	assert_ok(sherd_json_check(b.data, b.len, NULL, err));
+		shd_buf_printf(&b, "%s\"prefix__%07u__suffix\":0", i ? "," : "{", i);
+	shd_buf_u8(&b, '}');
+	assert_ok(shd_json_check(b.data, b.len, NULL, err));
 	b.len--;
 	size_t twin = b.len + 1;
-	sherd_buf_str(&b, ",\"prefix__0567890__suffix\":0}");
-	assert_fails(SHERD_ECORRUPT, twin, sherd_json_check(b.data, b.len, NULL, err));
+	shd_buf_str(&b, ",\"prefix__0567890__suffix\":0}");
+	assert_fails(SHERD_ECORRUPT, twin, shd_json_check(b.data, b.len, NULL, err));
 }
 
 TEST(every_part_from_the_start_of_a_document_is_truncated_there)
@@ -235,27 +235,27 @@ TEST(every_part_from_the_start_of_a_document_is_truncated_there)
 		assert_non_null(copy);
 		memcpy(copy, text, len);
 		sherd_error err = {0};
-		assert_int_equal(sherd_json_check(copy, len, NULL, &err), SHERD_ECORRUPT);
+		assert_int_equal(shd_json_check(copy, len, NULL, &err), SHERD_ECORRUPT);
 		assert_string_equal(err.reason, "truncated");
 		assert_int_equal(err.offset, len);
 		free(copy);
 	}
-	assert_ok(sherd_json_check(text, sizeof(text) - 1, NULL, err));
+	assert_ok(shd_json_check(text, sizeof(text) - 1, NULL, err));
 }
 
 TEST(depth_is_limited_at_the_bracket_that_exceeds_it)
 {
 	sherd_limits three = {.depth = 3};
-	assert_ok(sherd_json_check("[[[1],[]]]", 10, &three, err));
-	assert_ok(sherd_json_check("{\"a\":{\"b\":{}}}", 14, &three, err));
-	assert_fails(SHERD_ELIMIT, 5, sherd_json_check("[[1, [[]]]]", 11, &(sherd_limits){.depth = 2}, err));
-	assert_refused(SHERD_ELIMIT, "too-deep", sherd_json_check("[[[[]]]]", 8, &three, err));
+	assert_ok(shd_json_check("[[[1],[]]]", 10, &three, err));
+	assert_ok(shd_json_check("{\"a\":{\"b\":{}}}", 14, &three, err));
+	assert_fails(SHERD_ELIMIT, 5, shd_json_check("[[1, [[]]]]", 11, &(sherd_limits){.depth = 2}, err));
+	assert_refused(SHERD_ELIMIT, "too-deep", shd_json_check("[[[[]]]]", 8, &three, err));
 	char deep[200];
 	memset(deep, '[', 100);
 	memset(deep + 100, ']', 100);
-	assert_fails(SHERD_ELIMIT, 64, sherd_json_check(deep, 200, NULL, err));
-	assert_ok(sherd_json_check(deep, 200, &(sherd_limits){.depth = 100}, err));
-	assert_fails(SHERD_ELIMIT, 99, sherd_json_check(deep, 200, &(sherd_limits){.depth = 99}, err));
+	assert_fails(SHERD_ELIMIT, 64, shd_json_check(deep, 200, NULL, err));
+	assert_ok(shd_json_check(deep, 200, &(sherd_limits){.depth = 100}, err));
+	assert_fails(SHERD_ELIMIT, 99, shd_json_check(deep, 200, &(sherd_limits){.depth = 99}, err));
 }
 
 TEST(a_million_brackets_need_no_stack)
@@ -265,57 +265,57 @@ TEST(a_million_brackets_need_no_stack)
 	assert_non_null(deep);
 	memset(deep, '[', half);
 	memset(deep + half, ']', half);
-	assert_ok(sherd_json_check(deep, 2 * half, &(sherd_limits){.depth = 1000000}, err));
-	assert_fails(SHERD_ELIMIT, 64, sherd_json_check(deep, 2 * half, NULL, err));
+	assert_ok(shd_json_check(deep, 2 * half, &(sherd_limits){.depth = 1000000}, err));
+	assert_fails(SHERD_ELIMIT, 64, shd_json_check(deep, 2 * half, NULL, err));
 	free(deep);
 }
 
 TEST(documents_and_numbers_longer_than_their_limits_are_refused)
 {
-	assert_ok(sherd_json_check("[1234]", 6, &(sherd_limits){.metadata_bytes = 6, .number_bytes = 4}, err));
+	assert_ok(shd_json_check("[1234]", 6, &(sherd_limits){.metadata_bytes = 6, .number_bytes = 4}, err));
 	assert_refused(SHERD_ELIMIT, "too-long",
-	               sherd_json_check("[1234]", 6, &(sherd_limits){.metadata_bytes = 5}, err));
-	assert_fails(SHERD_ELIMIT, 1, sherd_json_check("[1234]", 6, &(sherd_limits){.number_bytes = 3}, err));
+	               shd_json_check("[1234]", 6, &(sherd_limits){.metadata_bytes = 5}, err));
+	assert_fails(SHERD_ELIMIT, 1, shd_json_check("[1234]", 6, &(sherd_limits){.number_bytes = 3}, err));
 }
 
-static int read_sample(sherd_json *j, sherd_error *err)
+static int read_sample(shd_json *j, sherd_error *err)
 {
-	sherd_str s;
+	shd_str s;
 	bool truth;
 	uint32_t u32;
-	assert_int_equal(sherd_json_peek(j, err), SHERD_JSON_OBJECT);
-	TRY(sherd_json_object(j, err));
-	assert_int_equal(sherd_json_offset(j), 1);
-	assert_int_equal(sherd_json_key(j, &s, err), 1);
-	assert_true(sherd_str_is(s, "rank"));
-	assert_int_equal(sherd_json_offset(j), 2);
-	TRY(sherd_json_u32(j, &u32, err));
+	assert_int_equal(shd_json_peek(j, err), SHD_JSON_OBJECT);
+	TRY(shd_json_object(j, err));
+	assert_int_equal(shd_json_offset(j), 1);
+	assert_int_equal(shd_json_key(j, &s, err), 1);
+	assert_true(shd_str_is(s, "rank"));
+	assert_int_equal(shd_json_offset(j), 2);
+	TRY(shd_json_u32(j, &u32, err));
 	assert_int_equal(u32, 7);
-	assert_int_equal(sherd_json_offset(j), 9);
-	assert_int_equal(sherd_json_key(j, &s, err), 1);
-	TRY(sherd_json_array(j, err));
-	assert_int_equal(sherd_json_item(j, err), 1);
-	TRY(sherd_json_bool(j, &truth, err));
+	assert_int_equal(shd_json_offset(j), 9);
+	assert_int_equal(shd_json_key(j, &s, err), 1);
+	TRY(shd_json_array(j, err));
+	assert_int_equal(shd_json_item(j, err), 1);
+	TRY(shd_json_bool(j, &truth, err));
 	assert_true(truth);
-	assert_int_equal(sherd_json_item(j, err), 1);
-	assert_int_equal(sherd_json_peek(j, err), SHERD_JSON_NULL);
-	TRY(sherd_json_null(j, err));
-	assert_int_equal(sherd_json_item(j, err), 0);
-	assert_int_equal(sherd_json_offset(j), 28);
-	assert_int_equal(sherd_json_key(j, &s, err), 1);
-	TRY(sherd_json_raw(j, &s, err));
-	assert_int_equal(sherd_json_offset(j), 36);
+	assert_int_equal(shd_json_item(j, err), 1);
+	assert_int_equal(shd_json_peek(j, err), SHD_JSON_NULL);
+	TRY(shd_json_null(j, err));
+	assert_int_equal(shd_json_item(j, err), 0);
+	assert_int_equal(shd_json_offset(j), 28);
+	assert_int_equal(shd_json_key(j, &s, err), 1);
+	TRY(shd_json_raw(j, &s, err));
+	assert_int_equal(shd_json_offset(j), 36);
 	assert_int_equal(s.len, 10);
 	assert_memory_equal(s.ptr, "{\"x\": [1]}", 10);
-	assert_int_equal(sherd_json_key(j, &s, err), 0);
-	return sherd_json_end(j, err);
+	assert_int_equal(shd_json_key(j, &s, err), 0);
+	return shd_json_end(j, err);
 }
 
 TEST(a_consumer_takes_values_in_order_and_knows_where_they_stood)
 {
 	static const char text[] = " {\"rank\":7, \"b\" :[true, null] , \"c\":{\"x\": [1]} } ";
-	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
-	assert_ok(sherd_json_open(&j, text, sizeof(text) - 1, NULL, err));
+	SHD_AUTO(shd_json, shd_json_close) j = NULL;
+	assert_ok(shd_json_open(&j, text, sizeof(text) - 1, NULL, err));
 	assert_ok(read_sample(j, err));
 }
 
@@ -323,73 +323,73 @@ TEST(strings_without_escapes_point_into_the_document)
 {
 	static const char text[] = "[\"plain\", \"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0000\\u00E4\\u20ac\\uD83D\\ude00.\"]";
 	static const char want[] = "\"\\/\b\f\n\r\t\0\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80.";
-	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
-	sherd_str s;
-	assert_ok(sherd_json_open(&j, text, sizeof(text) - 1, NULL, err));
-	assert_ok(sherd_json_array(j, err));
-	assert_int_equal(sherd_json_item(j, NULL), 1);
-	assert_ok(sherd_json_string(j, &s, err));
+	SHD_AUTO(shd_json, shd_json_close) j = NULL;
+	shd_str s;
+	assert_ok(shd_json_open(&j, text, sizeof(text) - 1, NULL, err));
+	assert_ok(shd_json_array(j, err));
+	assert_int_equal(shd_json_item(j, NULL), 1);
+	assert_ok(shd_json_string(j, &s, err));
 	assert_ptr_equal(s.ptr, text + 2);
 	assert_int_equal(s.len, 5);
-	assert_int_equal(sherd_json_item(j, NULL), 1);
-	assert_ok(sherd_json_string(j, &s, err));
+	assert_int_equal(shd_json_item(j, NULL), 1);
+	assert_ok(shd_json_string(j, &s, err));
 	assert_int_equal(s.len, sizeof(want) - 1);
 	assert_memory_equal(s.ptr, want, s.len);
 }
 
-static int take_as(sherd_json *j, int type, sherd_error *err)
+static int take_as(shd_json *j, int type, sherd_error *err)
 {
-	sherd_str s;
+	shd_str s;
 	bool truth;
 	switch (type) {
-	case SHERD_JSON_OBJECT: return sherd_json_object(j, err);
-	case SHERD_JSON_ARRAY: return sherd_json_array(j, err);
-	case SHERD_JSON_STRING: return sherd_json_string(j, &s, err);
-	case SHERD_JSON_NUMBER: return sherd_json_number(j, &s, err);
-	case SHERD_JSON_NULL: return sherd_json_null(j, err);
-	default: return sherd_json_bool(j, &truth, err);
+	case SHD_JSON_OBJECT: return shd_json_object(j, err);
+	case SHD_JSON_ARRAY: return shd_json_array(j, err);
+	case SHD_JSON_STRING: return shd_json_string(j, &s, err);
+	case SHD_JSON_NUMBER: return shd_json_number(j, &s, err);
+	case SHD_JSON_NULL: return shd_json_null(j, err);
+	default: return shd_json_bool(j, &truth, err);
 	}
 }
 
 TEST(a_value_of_another_type_is_refused_and_can_still_be_taken)
 {
 	static const char *const values[] = {
-		[SHERD_JSON_OBJECT] = " {}", [SHERD_JSON_ARRAY] = " []",  [SHERD_JSON_STRING] = " \"\"",
-		[SHERD_JSON_NUMBER] = " 1",  [SHERD_JSON_TRUE] = " true", [SHERD_JSON_FALSE] = " false",
-		[SHERD_JSON_NULL] = " null"};
-	for (int have = SHERD_JSON_OBJECT; have <= SHERD_JSON_NULL; have++) {
-		for (int want = SHERD_JSON_OBJECT; want <= SHERD_JSON_NULL; want++) {
-			SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
-			bool both_truths = (have == SHERD_JSON_TRUE && want == SHERD_JSON_FALSE) ||
-			                   (have == SHERD_JSON_FALSE && want == SHERD_JSON_TRUE);
-			assert_ok(sherd_json_open(&j, values[have], strlen(values[have]), NULL, err));
-			assert_int_equal(sherd_json_peek(j, NULL), have);
+		[SHD_JSON_OBJECT] = " {}", [SHD_JSON_ARRAY] = " []",  [SHD_JSON_STRING] = " \"\"",
+		[SHD_JSON_NUMBER] = " 1",  [SHD_JSON_TRUE] = " true", [SHD_JSON_FALSE] = " false",
+		[SHD_JSON_NULL] = " null"};
+	for (int have = SHD_JSON_OBJECT; have <= SHD_JSON_NULL; have++) {
+		for (int want = SHD_JSON_OBJECT; want <= SHD_JSON_NULL; want++) {
+			SHD_AUTO(shd_json, shd_json_close) j = NULL;
+			bool both_truths = (have == SHD_JSON_TRUE && want == SHD_JSON_FALSE) ||
+			                   (have == SHD_JSON_FALSE && want == SHD_JSON_TRUE);
+			assert_ok(shd_json_open(&j, values[have], strlen(values[have]), NULL, err));
+			assert_int_equal(shd_json_peek(j, NULL), have);
 			if (have != want && !both_truths)
 				assert_fails(SHERD_ECORRUPT, 1, take_as(j, want, err));
 			assert_ok(take_as(j, have, err));
 		}
 	}
-	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
-	assert_ok(sherd_json_open(&j, "1", 1, NULL, err));
-	assert_refused(SHERD_ECORRUPT, "bad-type", sherd_json_array(j, err));
+	SHD_AUTO(shd_json, shd_json_close) j = NULL;
+	assert_ok(shd_json_open(&j, "1", 1, NULL, err));
+	assert_refused(SHERD_ECORRUPT, "bad-type", shd_json_array(j, err));
 }
 
 TEST(a_call_out_of_turn_is_the_callers_mistake)
 {
-	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
-	sherd_str s;
-	assert_ok(sherd_json_open(&j, "[{\"a\":1}]", 9, NULL, err));
-	assert_refused(SHERD_EINVAL, "bad-argument", sherd_json_item(j, err));
-	assert_refused(SHERD_EINVAL, "bad-argument", sherd_json_end(j, err));
-	assert_ok(sherd_json_array(j, err));
-	assert_refused(SHERD_EINVAL, "bad-argument", sherd_json_key(j, &s, err));
-	assert_refused(SHERD_EINVAL, "bad-argument", sherd_json_peek(j, err));
-	assert_refused(SHERD_EINVAL, "bad-argument", sherd_json_skip(j, err));
-	assert_int_equal(sherd_json_item(j, NULL), 1);
-	assert_refused(SHERD_EINVAL, "bad-argument", sherd_json_item(j, err));
-	assert_ok(sherd_json_skip(j, err));
-	assert_int_equal(sherd_json_item(j, NULL), 0);
-	assert_ok(sherd_json_end(j, err));
+	SHD_AUTO(shd_json, shd_json_close) j = NULL;
+	shd_str s;
+	assert_ok(shd_json_open(&j, "[{\"a\":1}]", 9, NULL, err));
+	assert_refused(SHERD_EINVAL, "bad-argument", shd_json_item(j, err));
+	assert_refused(SHERD_EINVAL, "bad-argument", shd_json_end(j, err));
+	assert_ok(shd_json_array(j, err));
+	assert_refused(SHERD_EINVAL, "bad-argument", shd_json_key(j, &s, err));
+	assert_refused(SHERD_EINVAL, "bad-argument", shd_json_peek(j, err));
+	assert_refused(SHERD_EINVAL, "bad-argument", shd_json_skip(j, err));
+	assert_int_equal(shd_json_item(j, NULL), 1);
+	assert_refused(SHERD_EINVAL, "bad-argument", shd_json_item(j, err));
+	assert_ok(shd_json_skip(j, err));
+	assert_int_equal(shd_json_item(j, NULL), 0);
+	assert_ok(shd_json_end(j, err));
 }
 
 int main(void)

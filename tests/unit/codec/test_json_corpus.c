@@ -5,7 +5,7 @@
 
 static int decode(const uint8_t *data, size_t len, sherd_error *err)
 {
-	return sherd_json_check(data, len, NULL, err);
+	return shd_json_check(data, len, NULL, err);
 }
 
 TEST(the_corpus_is_judged_as_its_names_say)

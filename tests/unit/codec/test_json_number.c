@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_json, sherd_json_close)
+SHD_AUTO_DEFINE(shd_json, shd_json_close)
 
 typedef enum kind { U32, I32, U64, I64, U128, DOUBLE } kind;
 
@@ -19,23 +19,23 @@ typedef struct taken {
 
 static int take(const char *text, kind k, taken *out, sherd_error *err)
 {
-	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
+	SHD_AUTO(shd_json, shd_json_close) j = NULL;
 	uint32_t u32 = 0;
 	int32_t i32 = 0;
 	uint64_t u64 = 0;
 	int64_t i64 = 0;
-	TRY(sherd_json_open(&j, text, strlen(text), NULL, err));
+	TRY(shd_json_open(&j, text, strlen(text), NULL, err));
 	switch (k) {
-	case U32: TRY(sherd_json_u32(j, &u32, err)); break;
-	case I32: TRY(sherd_json_i32(j, &i32, err)); break;
-	case U64: TRY(sherd_json_u64(j, &u64, err)); break;
-	case I64: TRY(sherd_json_i64(j, &i64, err)); break;
-	case U128: TRY(sherd_json_u128(j, &out->bits, err)); break;
-	case DOUBLE: TRY(sherd_json_double(j, &out->real, err)); break;
+	case U32: TRY(shd_json_u32(j, &u32, err)); break;
+	case I32: TRY(shd_json_i32(j, &i32, err)); break;
+	case U64: TRY(shd_json_u64(j, &u64, err)); break;
+	case I64: TRY(shd_json_i64(j, &i64, err)); break;
+	case U128: TRY(shd_json_u128(j, &out->bits, err)); break;
+	case DOUBLE: TRY(shd_json_double(j, &out->real, err)); break;
 	}
 	if (k < U128)
 		out->bits = (unsigned __int128)(u32 | (uint64_t)(int64_t)i32 | u64 | (uint64_t)i64);
-	return sherd_json_end(j, err);
+	return shd_json_end(j, err);
 }
 
 TEST(integers_are_exact_up_to_their_bounds)
@@ -95,10 +95,10 @@ TEST(what_is_no_integer_in_range_is_a_bad_number)
 		taken t;
 		assert_refused(SHERD_ECORRUPT, "bad-number", take(cases[i].text, cases[i].k, &t, err));
 	}
-	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
+	SHD_AUTO(shd_json, shd_json_close) j = NULL;
 	uint32_t u32;
-	assert_ok(sherd_json_open(&j, "  -1", 4, NULL, err));
-	assert_fails(SHERD_ECORRUPT, 2, sherd_json_u32(j, &u32, err));
+	assert_ok(shd_json_open(&j, "  -1", 4, NULL, err));
+	assert_fails(SHERD_ECORRUPT, 2, shd_json_u32(j, &u32, err));
 }
 
 static void check_doubles(void)
@@ -129,11 +129,11 @@ static void check_doubles(void)
 
 static void check_written(double v, const char *want)
 {
-	SHERD_AUTO_BUF b = {0};
-	sherd_json_writer w;
-	sherd_json_writer_init(&w, &b);
-	sherd_json_put_double(&w, v);
-	sherd_buf_u8(&b, 0);
+	SHD_AUTO_BUF b = {0};
+	shd_json_writer w;
+	shd_json_writer_init(&w, &b);
+	shd_json_put_double(&w, v);
+	shd_buf_u8(&b, 0);
 	assert_false(b.failed);
 	if (want)
 		assert_string_equal((char *)b.data, want);
@@ -178,13 +178,13 @@ TEST(doubles_are_written_in_the_shortest_text_that_reads_back)
 
 TEST(what_no_number_can_say_is_written_as_null)
 {
-	SHERD_AUTO_BUF b = {0};
-	sherd_json_writer w;
-	sherd_json_writer_init(&w, &b);
-	sherd_json_put_array(&w, true);
-	sherd_json_put_double(&w, (double)NAN);
-	sherd_json_put_double(&w, (double)INFINITY);
-	sherd_json_put_array_end(&w);
+	SHD_AUTO_BUF b = {0};
+	shd_json_writer w;
+	shd_json_writer_init(&w, &b);
+	shd_json_put_array(&w, true);
+	shd_json_put_double(&w, (double)NAN);
+	shd_json_put_double(&w, (double)INFINITY);
+	shd_json_put_array_end(&w);
 	assert_int_equal(b.len, 12);
 	assert_memory_equal(b.data, "[null, null]", 12);
 }

@@ -1,5 +1,5 @@
 /* The portable form of the inner loops, and the one that this machine uses, against one byte at a time. */
-#define SHERD_JSON_NO_SSE2
+#define SHD_JSON_NO_SSE2
 #include "codec/json_scan.h"
 
 #include "codec/json.h"
@@ -69,11 +69,11 @@ TEST(the_parser_finds_an_odd_byte_at_every_place_of_a_string)
 			assert_non_null(text);
 			memset(text, 'x', len + 2);
 			text[0] = text[len + 1] = '"';
-			assert_ok(sherd_json_check(text, len + 2, NULL, err));
+			assert_ok(shd_json_check(text, len + 2, NULL, err));
 			text[place + 1] = 0x1f;
-			assert_fails(SHERD_ECORRUPT, place + 1, sherd_json_check(text, len + 2, NULL, err));
+			assert_fails(SHERD_ECORRUPT, place + 1, shd_json_check(text, len + 2, NULL, err));
 			text[place + 1] = (char)0x80;
-			assert_fails(SHERD_ECORRUPT, place + 1, sherd_json_check(text, len + 2, NULL, err));
+			assert_fails(SHERD_ECORRUPT, place + 1, shd_json_check(text, len + 2, NULL, err));
 			free(text);
 		}
 	}
@@ -88,9 +88,9 @@ TEST(the_parser_skips_any_amount_of_white_space)
 		for (size_t i = 0; i < len; i++)
 			text[i] = spaces[(i + len) % 4];
 		text[len] = '1';
-		assert_ok(sherd_json_check(text, len + 1, NULL, err));
+		assert_ok(shd_json_check(text, len + 1, NULL, err));
 		text[len] = '\f';
-		assert_fails(SHERD_ECORRUPT, len, sherd_json_check(text, len + 1, NULL, err));
+		assert_fails(SHERD_ECORRUPT, len, shd_json_check(text, len + 1, NULL, err));
 		free(text);
 	}
 }

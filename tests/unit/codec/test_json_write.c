@@ -4,44 +4,44 @@
 
 #include <stdlib.h>
 
-#define assert_text(buf, want)                                                     \
-	do {                                                                       \
-		sherd_buf_u8(&(buf), 0);                                           \
-		assert_false((buf).failed);                                        \
-		assert_string_equal((const char *)(buf).data, (want));             \
-		assert_ok(sherd_json_check((buf).data, (buf).len - 1, NULL, err)); \
+#define assert_text(buf, want)                                                   \
+	do {                                                                     \
+		shd_buf_u8(&(buf), 0);                                           \
+		assert_false((buf).failed);                                      \
+		assert_string_equal((const char *)(buf).data, (want));           \
+		assert_ok(shd_json_check((buf).data, (buf).len - 1, NULL, err)); \
 	} while (0)
 
 TEST(containers_go_over_lines_or_within_one)
 {
-	SHERD_AUTO_BUF b = {0};
-	sherd_json_writer w;
-	sherd_json_writer_init(&w, &b);
-	sherd_json_put_object(&w, false);
-	sherd_json_put_key(&w, "shape");
-	sherd_json_put_array(&w, true);
-	sherd_json_put_u64(&w, 2);
-	sherd_json_put_u64(&w, 3);
-	sherd_json_put_array_end(&w);
-	sherd_json_put_key(&w, "list");
-	sherd_json_put_array(&w, false);
-	sherd_json_put_object(&w, true);
-	sherd_json_put_key(&w, "a");
-	sherd_json_put_array(&w, false); /* inline, because its parent is */
-	sherd_json_put_null(&w);
-	sherd_json_put_array_end(&w);
-	sherd_json_put_key_str(&w, SHERD_STR("b"));
-	sherd_json_put_bool(&w, true);
-	sherd_json_put_object_end(&w);
-	sherd_json_put_object(&w, false);
-	sherd_json_put_object_end(&w);
-	sherd_json_put_array_end(&w);
-	sherd_json_put_key(&w, "none");
-	sherd_json_put_array(&w, true);
-	sherd_json_put_array_end(&w);
-	sherd_json_put_key(&w, "raw");
-	sherd_json_put_raw(&w, SHERD_STR("{\"x\":1}"));
-	sherd_json_put_object_end(&w);
+	SHD_AUTO_BUF b = {0};
+	shd_json_writer w;
+	shd_json_writer_init(&w, &b);
+	shd_json_put_object(&w, false);
+	shd_json_put_key(&w, "shape");
+	shd_json_put_array(&w, true);
+	shd_json_put_u64(&w, 2);
+	shd_json_put_u64(&w, 3);
+	shd_json_put_array_end(&w);
+	shd_json_put_key(&w, "list");
+	shd_json_put_array(&w, false);
+	shd_json_put_object(&w, true);
+	shd_json_put_key(&w, "a");
+	shd_json_put_array(&w, false); /* inline, because its parent is */
+	shd_json_put_null(&w);
+	shd_json_put_array_end(&w);
+	shd_json_put_key_str(&w, SHD_STR("b"));
+	shd_json_put_bool(&w, true);
+	shd_json_put_object_end(&w);
+	shd_json_put_object(&w, false);
+	shd_json_put_object_end(&w);
+	shd_json_put_array_end(&w);
+	shd_json_put_key(&w, "none");
+	shd_json_put_array(&w, true);
+	shd_json_put_array_end(&w);
+	shd_json_put_key(&w, "raw");
+	shd_json_put_raw(&w, SHD_STR("{\"x\":1}"));
+	shd_json_put_object_end(&w);
 	assert_text(b, "{\n"
 	               "  \"shape\": [2, 3],\n"
 	               "  \"list\": [\n"
@@ -55,39 +55,39 @@ TEST(containers_go_over_lines_or_within_one)
 
 TEST(a_value_may_stand_alone)
 {
-	SHERD_AUTO_BUF b = {0};
-	sherd_json_writer w;
-	sherd_json_writer_init(&w, &b);
-	sherd_json_put_bool(&w, false);
+	SHD_AUTO_BUF b = {0};
+	shd_json_writer w;
+	shd_json_writer_init(&w, &b);
+	shd_json_put_bool(&w, false);
 	assert_text(b, "false");
 }
 
 TEST(numbers_keep_all_their_digits)
 {
-	SHERD_AUTO_BUF b = {0};
-	sherd_json_writer w;
-	sherd_json_writer_init(&w, &b);
-	sherd_json_put_array(&w, true);
-	sherd_json_put_u64(&w, UINT64_MAX);
-	sherd_json_put_i64(&w, INT64_MIN);
-	sherd_json_put_u128(&w, 0);
-	sherd_json_put_u128(&w, ~(unsigned __int128)0);
-	sherd_json_put_double(&w, -1.5);
-	sherd_json_put_array_end(&w);
+	SHD_AUTO_BUF b = {0};
+	shd_json_writer w;
+	shd_json_writer_init(&w, &b);
+	shd_json_put_array(&w, true);
+	shd_json_put_u64(&w, UINT64_MAX);
+	shd_json_put_i64(&w, INT64_MIN);
+	shd_json_put_u128(&w, 0);
+	shd_json_put_u128(&w, ~(unsigned __int128)0);
+	shd_json_put_double(&w, -1.5);
+	shd_json_put_array_end(&w);
 	assert_text(b,
 	            "[18446744073709551615, -9223372036854775808, 0, 340282366920938463463374607431768211455, -1.5]");
 }
 
 TEST(strings_escape_what_they_must_and_nothing_else)
 {
-	SHERD_AUTO_BUF b = {0};
-	sherd_json_writer w;
-	sherd_json_writer_init(&w, &b);
-	sherd_json_put_array(&w, true);
-	sherd_json_put_string(&w, SHERD_STR(""));
-	sherd_json_put_string(&w, SHERD_STR("a\"b\\c/\b\f\n\r\t\x01\x1f\x7f\xc3\xa4\0z"));
-	sherd_json_put_string(&w, (sherd_str){NULL, 0});
-	sherd_json_put_array_end(&w);
+	SHD_AUTO_BUF b = {0};
+	shd_json_writer w;
+	shd_json_writer_init(&w, &b);
+	shd_json_put_array(&w, true);
+	shd_json_put_string(&w, SHD_STR(""));
+	shd_json_put_string(&w, SHD_STR("a\"b\\c/\b\f\n\r\t\x01\x1f\x7f\xc3\xa4\0z"));
+	shd_json_put_string(&w, (shd_str){NULL, 0});
+	shd_json_put_array_end(&w);
 	assert_text(b, "[\"\", \"a\\\"b\\\\c/\\b\\f\\n\\r\\t\\u0001\\u001f\x7f\xc3\xa4\\u0000z\", \"\"]");
 }
 
@@ -97,30 +97,30 @@ TEST(every_string_reads_back)
 	for (unsigned i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (char)i;
 	for (size_t from = 0; from < sizeof(bytes); from++) {
-		SHERD_AUTO_BUF b = {0};
-		sherd_json_writer w;
-		sherd_json *j = NULL;
-		sherd_str got;
-		sherd_json_writer_init(&w, &b);
-		sherd_json_put_string(&w, (sherd_str){bytes + from, sizeof(bytes) - from});
-		assert_ok(sherd_json_open(&j, b.data, b.len, NULL, err));
-		assert_ok(sherd_json_string(j, &got, err));
+		SHD_AUTO_BUF b = {0};
+		shd_json_writer w;
+		shd_json *j = NULL;
+		shd_str got;
+		shd_json_writer_init(&w, &b);
+		shd_json_put_string(&w, (shd_str){bytes + from, sizeof(bytes) - from});
+		assert_ok(shd_json_open(&j, b.data, b.len, NULL, err));
+		assert_ok(shd_json_string(j, &got, err));
 		assert_int_equal(got.len, sizeof(bytes) - from);
 		assert_memory_equal(got.ptr, bytes + from, got.len);
-		sherd_json_close(j);
+		shd_json_close(j);
 	}
 }
 
 TEST(levels_below_the_last_line_stay_within_it)
 {
-	SHERD_AUTO_BUF b = {0};
-	sherd_json_writer w;
-	sherd_json_writer_init(&w, &b);
+	SHD_AUTO_BUF b = {0};
+	shd_json_writer w;
+	shd_json_writer_init(&w, &b);
 	for (int i = 0; i < 70; i++)
-		sherd_json_put_array(&w, false);
+		shd_json_put_array(&w, false);
 	for (int i = 0; i < 70; i++)
-		sherd_json_put_array_end(&w);
-	assert_ok(sherd_json_check(b.data, b.len, &(sherd_limits){.depth = 70}, err));
+		shd_json_put_array_end(&w);
+	assert_ok(shd_json_check(b.data, b.len, &(sherd_limits){.depth = 70}, err));
 	size_t lines = 0;
 	for (size_t i = 0; i < b.len; i++)
 		lines += b.data[i] == '\n';

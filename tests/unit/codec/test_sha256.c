@@ -21,40 +21,40 @@ static const struct {
 TEST(the_official_vectors_come_out)
 {
 	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
-		uint8_t hash[SHERD_SHA256_BYTES];
-		char hex[SHERD_SHA256_HEX + 1];
-		sherd_sha256_of(vectors[i].text, strlen(vectors[i].text), hash);
-		sherd_hex(hash, sizeof(hash), hex);
+		uint8_t hash[SHD_SHA256_BYTES];
+		char hex[SHD_SHA256_HEX + 1];
+		shd_sha256_of(vectors[i].text, strlen(vectors[i].text), hash);
+		shd_hex(hash, sizeof(hash), hex);
 		assert_string_equal(hex, vectors[i].hex);
 	}
 }
 
 TEST(a_million_letters_a_hash_to_the_official_value)
 {
-	char *text = malloc(1000000), hex[SHERD_SHA256_HEX + 1];
-	uint8_t hash[SHERD_SHA256_BYTES];
+	char *text = malloc(1000000), hex[SHD_SHA256_HEX + 1];
+	uint8_t hash[SHD_SHA256_BYTES];
 	assert_non_null(text);
 	memset(text, 'a', 1000000);
-	sherd_sha256_of(text, 1000000, hash);
+	shd_sha256_of(text, 1000000, hash);
 	free(text);
-	sherd_hex(hash, sizeof(hash), hex);
+	shd_hex(hash, sizeof(hash), hex);
 	assert_string_equal(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 TEST(any_split_of_the_input_gives_the_same_hash)
 {
-	uint8_t data[200], whole[SHERD_SHA256_BYTES], parts[SHERD_SHA256_BYTES];
+	uint8_t data[200], whole[SHD_SHA256_BYTES], parts[SHD_SHA256_BYTES];
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (uint8_t)(i * 37 + 11);
-	sherd_sha256_of(data, sizeof(data), whole);
+	shd_sha256_of(data, sizeof(data), whole);
 	for (size_t a = 0; a <= sizeof(data); a++) {
 		for (size_t b = a; b <= sizeof(data); b += 7) {
-			sherd_sha256 h;
-			sherd_sha256_init(&h);
-			sherd_sha256_add(&h, data, a);
-			sherd_sha256_add(&h, data + a, b - a);
-			sherd_sha256_add(&h, data + b, sizeof(data) - b);
-			sherd_sha256_finish(&h, parts);
+			shd_sha256 h;
+			shd_sha256_init(&h);
+			shd_sha256_add(&h, data, a);
+			shd_sha256_add(&h, data + a, b - a);
+			shd_sha256_add(&h, data + b, sizeof(data) - b);
+			shd_sha256_finish(&h, parts);
 			assert_memory_equal(parts, whole, sizeof(whole));
 		}
 	}
@@ -62,16 +62,16 @@ TEST(any_split_of_the_input_gives_the_same_hash)
 
 TEST(a_state_can_be_copied_and_continued_twice)
 {
-	uint8_t first[SHERD_SHA256_BYTES], second[SHERD_SHA256_BYTES], want[SHERD_SHA256_BYTES];
-	sherd_sha256 h, copy;
-	sherd_sha256_init(&h);
-	sherd_sha256_add(&h, "ab", 2);
+	uint8_t first[SHD_SHA256_BYTES], second[SHD_SHA256_BYTES], want[SHD_SHA256_BYTES];
+	shd_sha256 h, copy;
+	shd_sha256_init(&h);
+	shd_sha256_add(&h, "ab", 2);
 	copy = h;
-	sherd_sha256_add(&h, "c", 1);
-	sherd_sha256_add(&copy, "c", 1);
-	sherd_sha256_finish(&h, first);
-	sherd_sha256_finish(&copy, second);
-	sherd_sha256_of("abc", 3, want);
+	shd_sha256_add(&h, "c", 1);
+	shd_sha256_add(&copy, "c", 1);
+	shd_sha256_finish(&h, first);
+	shd_sha256_finish(&copy, second);
+	shd_sha256_of("abc", 3, want);
 	assert_memory_equal(first, want, sizeof(want));
 	assert_memory_equal(second, want, sizeof(want));
 }
@@ -82,12 +82,12 @@ TEST(hexadecimal_text_reads_back)
 	char hex[513];
 	for (size_t i = 0; i < 256; i++)
 		bytes[i] = (uint8_t)i;
-	sherd_hex(bytes, 256, hex);
+	shd_hex(bytes, 256, hex);
 	assert_int_equal(strlen(hex), 512);
 	assert_memory_equal(hex, "000102030405060708090a0b0c0d0e0f10", 34);
-	assert_true(sherd_unhex(hex, 512, back, 256));
+	assert_true(shd_unhex(hex, 512, back, 256));
 	assert_memory_equal(back, bytes, 256);
-	assert_true(sherd_unhex("", 0, back, 0));
+	assert_true(shd_unhex("", 0, back, 0));
 }
 
 TEST(anything_but_lower_case_hexadecimal_of_the_right_length_is_refused)
@@ -95,7 +95,7 @@ TEST(anything_but_lower_case_hexadecimal_of_the_right_length_is_refused)
 	static const char *const bad[] = {"0", "012", "01234", "0A", "g0", "0g", " 0", "0`", "0:", "/0", "0@", ""};
 	uint8_t out[1] = {0x5a};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_false(sherd_unhex(bad[i], strlen(bad[i]), out, 1));
+		assert_false(shd_unhex(bad[i], strlen(bad[i]), out, 1));
 		assert_int_equal(out[0], 0x5a);
 	}
 }

@@ -7,18 +7,18 @@
 TEST(bytes_of_equal_weight_come_together)
 {
 	char out[11] = {0};
-	sherd_shuffle("abcdABCD", 8, 4, out);
+	shd_shuffle("abcdABCD", 8, 4, out);
 	assert_string_equal(out, "aAbBcCdD");
-	sherd_shuffle("a1b2c3d4e5", 10, 2, out);
+	shd_shuffle("a1b2c3d4e5", 10, 2, out);
 	assert_string_equal(out, "abcde12345");
 }
 
 TEST(bytes_behind_the_last_whole_element_stay_there)
 {
 	char out[11] = {0};
-	sherd_shuffle("abcdABCDxy", 10, 4, out);
+	shd_shuffle("abcdABCDxy", 10, 4, out);
 	assert_string_equal(out, "aAbBcCdDxy");
-	sherd_shuffle("abc", 3, 8, out);
+	shd_shuffle("abc", 3, 8, out);
 	assert_memory_equal(out, "abc", 3);
 }
 
@@ -30,8 +30,8 @@ TEST(every_width_and_length_comes_back)
 	for (size_t width = 1; width <= 16; width++)
 		for (size_t len = 0; len <= sizeof(in); len = len < 40 ? len + 1 : len * 2 + 3) {
 			memset(back, 0, sizeof(back));
-			sherd_shuffle(in, len, width, there);
-			sherd_unshuffle(there, len, width, back);
+			shd_shuffle(in, len, width, there);
+			shd_unshuffle(there, len, width, back);
 			assert_memory_equal(back, in, len);
 			for (size_t i = 0; i < len / width; i++)
 				assert_int_equal(there[(width - 1) * (len / width) + i], in[i * width + width - 1]);

@@ -24,11 +24,11 @@ TEST(every_code_point_is_valid_and_no_part_of_it_is)
 		size_t len = encode(code, raw), bad = 99;
 		if (!len)
 			continue;
-		assert_true(sherd_utf8_valid(raw, len, &bad));
+		assert_true(shd_utf8_valid(raw, len, &bad));
 		for (size_t cut = 1; cut < len; cut++) {
-			assert_false(sherd_utf8_valid(raw, cut, &bad));
+			assert_false(shd_utf8_valid(raw, cut, &bad));
 			assert_int_equal(bad, 0);
-			assert_true(sherd_utf8_cut_off(raw, cut));
+			assert_true(shd_utf8_cut_off(raw, cut));
 		}
 	}
 }
@@ -68,12 +68,12 @@ TEST(the_first_bad_byte_is_named)
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		size_t bad = 99;
-		assert_false(sherd_utf8_valid(cases[i].text, cases[i].len, &bad));
+		assert_false(shd_utf8_valid(cases[i].text, cases[i].len, &bad));
 		assert_int_equal(bad, cases[i].bad);
 	}
 	size_t bad = 99;
-	assert_true(sherd_utf8_valid("", 0, &bad));
-	assert_true(sherd_utf8_valid("\0\x7f", 2, &bad));
+	assert_true(shd_utf8_valid("", 0, &bad));
+	assert_true(shd_utf8_valid("\0\x7f", 2, &bad));
 	assert_int_equal(bad, 99);
 }
 
@@ -83,7 +83,7 @@ TEST(only_what_may_go_on_is_cut_off)
 	                                    "\xff",     "\xe0\x80", "\xed\xa0",     "\xf0\x8f",
 	                                    "\xf4\x90", "\xe2\x41", "\xf0\x90\x41", "\xc3\xa4\x80"};
 	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
-		assert_false(sherd_utf8_cut_off((const uint8_t *)never[i], strlen(never[i])));
+		assert_false(shd_utf8_cut_off((const uint8_t *)never[i], strlen(never[i])));
 }
 
 int main(void)

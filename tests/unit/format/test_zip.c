@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static sherd_arena arena;
+static shd_arena arena;
 
 static int drop_arena(void **state)
 {
 	(void)state;
-	sherd_arena_done(&arena);
-	arena = (sherd_arena){0};
+	shd_arena_done(&arena);
+	arena = (shd_arena){0};
 	return 0;
 }
 
@@ -62,23 +62,23 @@ TEST(refusals_tell_what_is_wrong)
 }
 
 /* An archive of stored entries, as the engine writes it; data of large ones is left out. */
-static void put_archive(sherd_buf *out, sherd_zip_entry *entries, size_t count)
+static void put_archive(shd_buf *out, shd_zip_entry *entries, size_t count)
 {
 	uint64_t at = 0;
 	for (size_t i = 0; i < count; i++) {
-		SHERD_AUTO_BUF head = {0};
+		SHD_AUTO_BUF head = {0};
 		entries[i].head = at;
 		entries[i].stored = entries[i].size;
-		sherd_zip_put_local(&head, &entries[i], 64);
+		shd_zip_put_local(&head, &entries[i], 64);
 		assert_int_equal((at + head.len) % 64, 0);
 		at += head.len + entries[i].size;
 		if (entries[i].size > 1000)
 			continue;
-		sherd_buf_append(out, head.data, head.len);
+		shd_buf_append(out, head.data, head.len);
 		for (uint64_t k = 0; k < entries[i].size; k++)
-			sherd_buf_u8(out, (uint8_t)(k + i));
+			shd_buf_u8(out, (uint8_t)(k + i));
 	}
-	sherd_zip_put_directory(out, entries, count, at);
+	shd_zip_put_directory(out, entries, count, at);
 }
 
 TEST(what_is_written_is_read)
@@ -86,12 +86,12 @@ TEST(what_is_written_is_read)
 	uint8_t bytes[100];
 	zip_read_entry got[3];
 	size_t count;
-	SHERD_AUTO_BUF b = {0};
+	SHD_AUTO_BUF b = {0};
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)i;
-	sherd_zip_entry entries[] = {{.name = "model", .size = 100, .crc = sherd_crc32(0, bytes, 100)},
-	                             {.name = "b", .size = 0},
-	                             {.name = "c/d", .size = 98, .crc = sherd_crc32(0, bytes + 2, 98)}};
+	shd_zip_entry entries[] = {{.name = "model", .size = 100, .crc = shd_crc32(0, bytes, 100)},
+	                           {.name = "b", .size = 0},
+	                           {.name = "c/d", .size = 98, .crc = shd_crc32(0, bytes + 2, 98)}};
 	put_archive(&b, entries, 3);
 	assert_ok(zip_read(b.data, b.len, &arena, got, 3, &count, err));
 	assert_int_equal(count, 3);
@@ -107,33 +107,33 @@ TEST(what_is_written_is_read)
 /* Only heads and directory are made: the offsets in between are beyond 4 GiB. */
 TEST(large_entries_take_zip64)
 {
-	SHERD_AUTO_BUF b = {0};
-	sherd_zip_end end;
-	sherd_zip_entry *got, entries[] = {{.name = "small", .size = 10, .crc = 1},
-	                                   {.name = "edge", .size = UINT32_MAX - 1, .crc = 2},
-	                                   {.name = "large", .size = UINT32_MAX, .crc = 3},
-	                                   {.name = "huge", .size = 5ull << 30, .crc = 4},
-	                                   {.name = "behind", .size = 20, .crc = 5}};
+	SHD_AUTO_BUF b = {0};
+	shd_zip_end end;
+	shd_zip_entry *got, entries[] = {{.name = "small", .size = 10, .crc = 1},
+	                                 {.name = "edge", .size = UINT32_MAX - 1, .crc = 2},
+	                                 {.name = "large", .size = UINT32_MAX, .crc = 3},
+	                                 {.name = "huge", .size = 5ull << 30, .crc = 4},
+	                                 {.name = "behind", .size = 20, .crc = 5}};
 	enum { N = COUNT_OF(entries) };
 	size_t count;
 	put_archive(&b, entries, N);
 	uint64_t size = entries[N - 1].head, directory = 0;
 	for (size_t i = 0; i + 4 <= b.len && !directory; i++)
 		directory = memcmp(b.data + i, "PK\1\2", 4) == 0 ? i : 0;
-	SHERD_AUTO_BUF last = {0};
-	sherd_zip_put_local(&last, &entries[N - 1], 64);
+	SHD_AUTO_BUF last = {0};
+	shd_zip_put_local(&last, &entries[N - 1], 64);
 	size += last.len + entries[N - 1].size + (b.len - directory);
-	assert_ok(sherd_zip_find_end(b.data, b.len, size, &end, err));
+	assert_ok(shd_zip_find_end(b.data, b.len, size, &end, err));
 	assert_int_equal(end.entries, N);
 	assert_int_equal(end.at, size - (b.len - directory));
-	assert_ok(sherd_zip_decode_directory(b.data + directory, &end, &arena, &got, &count, err));
+	assert_ok(shd_zip_decode_directory(b.data + directory, &end, &arena, &got, &count, err));
 	for (size_t i = 0; i < N; i++) {
-		SHERD_AUTO_BUF head = {0};
+		SHD_AUTO_BUF head = {0};
 		uint64_t data;
 		assert_true(got[i].size == entries[i].size && got[i].stored == entries[i].size);
 		assert_true(got[i].head == entries[i].head && got[i].crc == entries[i].crc);
-		sherd_zip_put_local(&head, &entries[i], 64);
-		assert_ok(sherd_zip_decode_local(head.data, &got[i], &data, err));
+		shd_zip_put_local(&head, &entries[i], 64);
+		assert_ok(shd_zip_decode_local(head.data, &got[i], &data, err));
 		assert_int_equal(data, entries[i].head + head.len);
 	}
 }

@@ -17,9 +17,9 @@ typedef struct direct_sys {
 	int opened, refuse_open;
 } direct_sys;
 
-static int (*open_below)(const sherd_sys *sys, int dir, const char *path, int flags, mode_t mode, uint64_t resolve);
+static int (*open_below)(const shd_sys *sys, int dir, const char *path, int flags, mode_t mode, uint64_t resolve);
 
-static int open_counted(const sherd_sys *sys, int dir, const char *path, int flags, mode_t mode, uint64_t resolve)
+static int open_counted(const shd_sys *sys, int dir, const char *path, int flags, mode_t mode, uint64_t resolve)
 {
 	direct_sys *d = (direct_sys *)(uintptr_t)sys;
 	if (flags & O_DIRECT) {
@@ -46,7 +46,7 @@ static int begin(void **state)
 	fail_sys_init(&f->sys.fail);
 	open_below = f->sys.fail.sys.open;
 	f->sys.fail.sys.open = open_counted;
-	assert_ok(sherd_store_open_local_sys(&f->store, f->folder, NULL, &f->sys.fail.sys, err));
+	assert_ok(shd_store_open_local_sys(&f->store, f->folder, NULL, &f->sys.fail.sys, err));
 	f->bytes = aligned_alloc(4096, PIECE);
 	for (size_t i = 0; i < PIECE; i++)
 		f->bytes[i] = (uint8_t)(i * 2654435761u >> 11);

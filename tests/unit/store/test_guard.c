@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
-#define READER SHERD_AUTO(sherd_reader, sherd_reader_close)
+SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+#define READER SHD_AUTO(sherd_reader, sherd_reader_close)
 
 enum { PAGE = 4096, PAGES = 64, SIZE = PAGES * PAGE };
 

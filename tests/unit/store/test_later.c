@@ -14,31 +14,31 @@ typedef enum fault { NONE, SHORT, REFUSED, BROKEN, NO_QUEUE, NOT_BEGUN, NO_ROOM 
 
 /* The real calls, but for what the fault says. */
 typedef struct faulty_sys {
-	sherd_sys sys;
+	shd_sys sys;
 	fault fault;
 	int queued, allocated;
 } faulty_sys;
 
-static int queue_open(const sherd_sys *sys, unsigned depth, unsigned long *queue)
+static int queue_open(const shd_sys *sys, unsigned depth, unsigned long *queue)
 {
 	const faulty_sys *f = (const faulty_sys *)sys;
-	return f->fault == NO_QUEUE ? -1 : sherd_sys_linux.queue_open(sys, depth, queue);
+	return f->fault == NO_QUEUE ? -1 : shd_sys_linux.queue_open(sys, depth, queue);
 }
 
-static int queue_write(const sherd_sys *sys, unsigned long queue, uint64_t tag, int fd, const void *buf, size_t len,
+static int queue_write(const shd_sys *sys, unsigned long queue, uint64_t tag, int fd, const void *buf, size_t len,
                        off_t offset)
 {
 	faulty_sys *f = (faulty_sys *)(uintptr_t)sys;
 	f->queued++;
 	if (f->fault == NOT_BEGUN && f->queued > 3)
 		return -1;
-	return sherd_sys_linux.queue_write(sys, queue, tag, fd, buf, len, offset);
+	return shd_sys_linux.queue_write(sys, queue, tag, fd, buf, len, offset);
 }
 
-static int queue_wait(const sherd_sys *sys, unsigned long queue, uint64_t *tag, int64_t *result)
+static int queue_wait(const shd_sys *sys, unsigned long queue, uint64_t *tag, int64_t *result)
 {
 	const faulty_sys *f = (const faulty_sys *)sys;
-	int rc = sherd_sys_linux.queue_wait(sys, queue, tag, result);
+	int rc = shd_sys_linux.queue_wait(sys, queue, tag, result);
 	if (f->fault == SHORT)
 		*result = 8192;
 	else if (f->fault == REFUSED)
@@ -48,7 +48,7 @@ static int queue_wait(const sherd_sys *sys, unsigned long queue, uint64_t *tag, 
 	return rc;
 }
 
-static int allocate(const sherd_sys *sys, int fd, off_t len)
+static int allocate(const shd_sys *sys, int fd, off_t len)
 {
 	faulty_sys *f = (faulty_sys *)(uintptr_t)sys;
 	if (f->fault == NO_ROOM) {
@@ -56,12 +56,12 @@ static int allocate(const sherd_sys *sys, int fd, off_t len)
 		return -1;
 	}
 	f->allocated++;
-	return sherd_sys_linux.allocate(sys, fd, len);
+	return shd_sys_linux.allocate(sys, fd, len);
 }
 
 static void init(faulty_sys *f, fault what)
 {
-	*f = (faulty_sys){.sys = sherd_sys_linux, .fault = what};
+	*f = (faulty_sys){.sys = shd_sys_linux, .fault = what};
 	f->sys.queue_open = queue_open;
 	f->sys.queue_write = queue_write;
 	f->sys.queue_wait = queue_wait;
@@ -93,13 +93,13 @@ static void check_fault(fault what, uint64_t hint)
 	sherd_store *store;
 	char folder[] = "later.XXXXXX", *data;
 	size_t len, size = (size_t)PIECES * PIECE + TAIL;
-	uint8_t *bytes = sherd_large_alloc(size);
+	uint8_t *bytes = shd_large_alloc(size);
 	assert_non_null(bytes);
 	for (size_t i = 0; i < size; i++)
 		bytes[i] = (uint8_t)(i * 2654435761u >> 11);
 	init(&f, what);
 	assert_non_null(mkdtemp(folder));
-	assert_ok(sherd_store_open_local_sys(&store, folder, NULL, &f.sys, err));
+	assert_ok(shd_store_open_local_sys(&store, folder, NULL, &f.sys, err));
 	int rc = write_all(store, bytes, hint, &failure);
 	if (what == BROKEN && f.queued) {
 		assert_int_equal(rc, SHERD_EIO);
@@ -136,7 +136,7 @@ TEST(a_writer_may_be_dropped_with_appends_under_way)
 {
 	sherd_store *store;
 	char folder[] = "later.XXXXXX";
-	uint8_t *bytes = sherd_large_alloc(PIECE);
+	uint8_t *bytes = shd_large_alloc(PIECE);
 	assert_non_null(bytes);
 	memset(bytes, 3, PIECE);
 	assert_non_null(mkdtemp(folder));

@@ -27,8 +27,8 @@ static void reopen(fixture *f, unsigned refuse, bool follow)
 {
 	sherd_store_close(f->store);
 	f->sys.refuse = refuse;
-	assert_ok(sherd_store_open_local_sys(&f->store, f->folder, &(sherd_local_options){.follow_symlinks = follow},
-	                                     &f->sys.sys, err));
+	assert_ok(shd_store_open_local_sys(&f->store, f->folder, &(sherd_local_options){.follow_symlinks = follow},
+	                                   &f->sys.sys, err));
 }
 
 static int begin(void **state)
@@ -159,7 +159,7 @@ TEST(a_file_that_became_shorter_is_truncated)
 TEST(temporaries_of_the_dead_are_swept_and_those_of_the_living_are_not)
 {
 	fixture *f = *state;
-	const char *dead = SHERD_TEMP_PREFIX "dead", *live = SHERD_TEMP_PREFIX "live";
+	const char *dead = SHD_TEMP_PREFIX "dead", *live = SHD_TEMP_PREFIX "live";
 	make_file(path_in(f, dead), "left over");
 	make_file(path_in(f, live), "in the making");
 	int fd = open(path_in(f, live), O_RDONLY);
@@ -314,7 +314,7 @@ static void assert_number(const sherd_reader *r, unsigned number)
 /* More than a process may have open: removed and replaced ones are read as they were all the same. */
 TEST(readers_hold_a_bounded_number_of_descriptors_and_their_objects)
 {
-	enum { MANY = SHERD_LOCAL_DESCRIPTORS + 200 };
+	enum { MANY = SHD_LOCAL_DESCRIPTORS + 200 };
 	fixture *f = *state;
 	sherd_reader *readers[MANY + 1];
 	unsigned before = count_descriptors();
@@ -325,7 +325,7 @@ TEST(readers_hold_a_bounded_number_of_descriptors_and_their_objects)
 		assert_ok(sherd_store_read(f->store, key, &readers[i], err));
 	}
 	object_is_empty(f->store, &readers[MANY]);
-	assert_true(count_descriptors() - before <= SHERD_LOCAL_DESCRIPTORS);
+	assert_true(count_descriptors() - before <= SHD_LOCAL_DESCRIPTORS);
 	for (unsigned i = 0; i < MANY; i++)
 		assert_number(readers[i], i);
 	for (unsigned i = 0; i < MANY; i++) {
@@ -372,7 +372,7 @@ TEST(readers_leave_room_below_the_limit_of_the_process)
 /* The system gives only so many maps: what is small is copied then, and is read and borrowed as ever. */
 TEST(where_no_more_maps_are_given_small_files_are_copied)
 {
-	enum { MANY = SHERD_LOCAL_DESCRIPTORS + 20, LARGE = (1 << 20) + 1 };
+	enum { MANY = SHD_LOCAL_DESCRIPTORS + 20, LARGE = (1 << 20) + 1 };
 	fixture *f = *state;
 	sherd_reader *readers[MANY], *large = NULL;
 	const void *map;
@@ -385,7 +385,7 @@ TEST(where_no_more_maps_are_given_small_files_are_copied)
 	unsigned before = count_descriptors();
 	for (unsigned i = 0; i < MANY; i++)
 		assert_ok(sherd_store_read(f->store, "x", &readers[i], err));
-	assert_true(count_descriptors() - before <= SHERD_LOCAL_DESCRIPTORS);
+	assert_true(count_descriptors() - before <= SHD_LOCAL_DESCRIPTORS);
 	put_number(f, "x", 8);
 	for (unsigned i = 0; i < MANY; i++) {
 		assert_number(readers[i], 7);
@@ -401,7 +401,7 @@ TEST(where_no_more_maps_are_given_small_files_are_copied)
 /* A file without a name that becomes shorter is an error, not a signal. */
 TEST(a_file_that_shrinks_behind_its_map_is_an_error)
 {
-	enum { MANY = SHERD_LOCAL_DESCRIPTORS + 1, LARGE = 1 << 16 };
+	enum { MANY = SHD_LOCAL_DESCRIPTORS + 1, LARGE = 1 << 16 };
 	fixture *f = *state;
 	sherd_reader *readers[MANY];
 	char *large = calloc(1, LARGE);

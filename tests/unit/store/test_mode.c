@@ -26,7 +26,7 @@ static int begin(void **state)
 	folder = scratch_make();
 	dir = open(folder, O_RDONLY | O_DIRECTORY);
 	fail_sys_init(&sys);
-	return sherd_store_open_local_sys(&store, folder, NULL, &sys.sys, NULL);
+	return shd_store_open_local_sys(&store, folder, NULL, &sys.sys, NULL);
 }
 
 static int end(void **state)
@@ -116,7 +116,7 @@ TEST(a_file_on_its_way_is_never_open_to_more_than_the_object)
 	const sherd_write_options options = {.mode = SHERD_WRITE_REPLACE};
 	put("x", 0640);
 	assert_ok(sherd_store_write(store, "x", &options, &w, err));
-	assert_ok(sherd_local_entries(&sherd_sys_linux, dir, see, &seen, err));
+	assert_ok(shd_local_entries(&shd_sys_linux, dir, see, &seen, err));
 	assert_int_equal(seen, 0600);
 	assert_int_equal(fchmodat(dir, "x", 0600, 0), 0); /* which counts: it is what is replaced */
 	assert_ok(sherd_writer_commit(w, err));

@@ -13,12 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
-SHERD_AUTO_DEFINE(sherd_queue, sherd_queue_close)
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-#define READER SHERD_AUTO(sherd_reader, sherd_reader_close)
-#define QUEUE SHERD_AUTO(sherd_queue, sherd_queue_close)
-#define STORE SHERD_AUTO(sherd_store, sherd_store_close)
+SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+SHD_AUTO_DEFINE(sherd_queue, sherd_queue_close)
+SHD_AUTO_DEFINE(sherd_store, sherd_store_close)
+#define READER SHD_AUTO(sherd_reader, sherd_reader_close)
+#define QUEUE SHD_AUTO(sherd_queue, sherd_queue_close)
+#define STORE SHD_AUTO(sherd_store, sherd_store_close)
 
 enum { SIZE = 300000 };
 
@@ -29,7 +29,7 @@ static int begin(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < SIZE; i++)
-		bytes[i] = (uint8_t)sherd_splitmix64(i);
+		bytes[i] = (uint8_t)shd_splitmix64(i);
 	folder = scratch_make();
 	return 0;
 }
@@ -41,10 +41,10 @@ static int end(void **state)
 	return 0;
 }
 
-static sherd_store *open_with(const sherd_sys *sys)
+static sherd_store *open_with(const shd_sys *sys)
 {
 	sherd_store *store = NULL;
-	assert_ok(sherd_store_open_local_sys(&store, folder, NULL, sys, err));
+	assert_ok(shd_store_open_local_sys(&store, folder, NULL, sys, err));
 	return store;
 }
 
@@ -96,7 +96,7 @@ static void read_sizes(sherd_store *store)
 
 TEST(a_queue_gives_every_byte_in_order)
 {
-	STORE store = open_with(&sherd_sys_linux);
+	STORE store = open_with(&shd_sys_linux);
 	read_sizes(store);
 }
 
@@ -111,30 +111,29 @@ TEST(so_it_does_without_a_queue_and_with_calls_that_stutter)
 }
 
 /* A table whose queue refuses, or fails, some of what is asked of it. */
-static sherd_sys odd;
+static shd_sys odd;
 static unsigned odd_turn;
 
-static int odd_open(const sherd_sys *sys, unsigned depth, unsigned long *queue)
+static int odd_open(const shd_sys *sys, unsigned depth, unsigned long *queue)
 {
 	(void)sys;
-	return sherd_sys_linux.queue_open(&sherd_sys_linux, depth, queue);
+	return shd_sys_linux.queue_open(&shd_sys_linux, depth, queue);
 }
 
-static int odd_read(const sherd_sys *sys, unsigned long queue, uint64_t tag, int fd, void *buf, size_t len,
-                    off_t offset)
+static int odd_read(const shd_sys *sys, unsigned long queue, uint64_t tag, int fd, void *buf, size_t len, off_t offset)
 {
 	(void)sys;
 	if (odd_turn++ % 3 == 0) {
 		errno = EAGAIN;
 		return -1;
 	}
-	return sherd_sys_linux.queue_read(&sherd_sys_linux, queue, tag, fd, buf, len, offset);
+	return shd_sys_linux.queue_read(&shd_sys_linux, queue, tag, fd, buf, len, offset);
 }
 
-static int odd_wait(const sherd_sys *sys, unsigned long queue, uint64_t *tag, int64_t *result)
+static int odd_wait(const shd_sys *sys, unsigned long queue, uint64_t *tag, int64_t *result)
 {
 	(void)sys;
-	int rc = sherd_sys_linux.queue_wait(&sherd_sys_linux, queue, tag, result);
+	int rc = shd_sys_linux.queue_wait(&shd_sys_linux, queue, tag, result);
 	if (odd_turn++ % 4 == 0)
 		*result = -EINVAL;
 	else if (odd_turn % 4 == 1 && *result > 100)
@@ -144,7 +143,7 @@ static int odd_wait(const sherd_sys *sys, unsigned long queue, uint64_t *tag, in
 
 TEST(what_does_not_come_directly_comes_the_usual_way)
 {
-	odd = sherd_sys_linux;
+	odd = shd_sys_linux;
 	odd.queue_open = odd_open;
 	odd.queue_read = odd_read;
 	odd.queue_wait = odd_wait;
@@ -154,7 +153,7 @@ TEST(what_does_not_come_directly_comes_the_usual_way)
 
 TEST(a_queue_may_be_left_in_the_middle)
 {
-	STORE store = open_with(&sherd_sys_linux);
+	STORE store = open_with(&shd_sys_linux);
 	READER r = NULL;
 	assert_ok(sherd_store_put(store, "a", SHERD_WRITE_REPLACE, bytes, SIZE, err));
 	assert_ok(sherd_store_read(store, "a", &r, err));
@@ -175,7 +174,7 @@ TEST(a_queue_may_be_left_in_the_middle)
 TEST(pieces_of_several_objects_come_in_the_order_in_which_they_were_asked_for)
 {
 	enum { OBJECTS = 3, TURNS = 500 };
-	STORE store = open_with(&sherd_sys_linux);
+	STORE store = open_with(&shd_sys_linux);
 	sherd_reader *readers[OBJECTS] = {NULL};
 	QUEUE q = NULL;
 	struct {
@@ -193,9 +192,9 @@ TEST(pieces_of_several_objects_come_in_the_order_in_which_they_were_asked_for)
 	while (came < TURNS) {
 		size_t taken = count < TURNS;
 		while (taken && count < TURNS) {
-			uint64_t which = sherd_splitmix64(count) % OBJECTS, at = sherd_splitmix64(count + 7) % 250000;
-			assert_ok(sherd_queue_ask(q, readers[which], at, 1 + sherd_splitmix64(count + 9) % 20000,
-			                          &taken, err));
+			uint64_t which = shd_splitmix64(count) % OBJECTS, at = shd_splitmix64(count + 7) % 250000;
+			assert_ok(sherd_queue_ask(q, readers[which], at, 1 + shd_splitmix64(count + 9) % 20000, &taken,
+			                          err));
 			asked[count].at = 1000 * which + at;
 			asked[count].len = taken;
 			count += taken > 0;
@@ -212,7 +211,7 @@ TEST(pieces_of_several_objects_come_in_the_order_in_which_they_were_asked_for)
 /* Whether what was dropped is gone depends on the file system; what was just written or read is there on all. */
 TEST(what_was_just_read_is_in_memory)
 {
-	STORE store = open_with(&sherd_sys_linux);
+	STORE store = open_with(&shd_sys_linux);
 	READER r = NULL;
 	static uint8_t back[SIZE];
 	assert_ok(sherd_store_put(store, "a", SHERD_WRITE_REPLACE, bytes, SIZE, err));
@@ -246,7 +245,7 @@ TEST(every_system_call_of_a_queue_may_fail)
 
 TEST(a_file_that_became_shorter_is_truncated)
 {
-	STORE store = open_with(&sherd_sys_linux);
+	STORE store = open_with(&shd_sys_linux);
 	READER r = NULL;
 	char path[4096];
 	assert_ok(sherd_store_put(store, "a", SHERD_WRITE_REPLACE, bytes, SIZE, err));
@@ -259,7 +258,7 @@ TEST(a_file_that_became_shorter_is_truncated)
 TEST(a_store_without_queues_says_so_and_its_readers_are_refused)
 {
 	STORE store = NULL;
-	STORE local = open_with(&sherd_sys_linux);
+	STORE local = open_with(&shd_sys_linux);
 	READER r = NULL;
 	QUEUE q = NULL;
 	size_t taken;

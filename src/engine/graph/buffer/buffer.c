@@ -17,7 +17,7 @@ static void *widen(void *list, size_t count, size_t *room, size_t more, size_t s
 		want = want < SOME ? want * 4 : want < MANY ? MANY : want * 4;
 	if (want > UINT32_MAX - 1 || want > SIZE_MAX / size)
 		return NULL;
-	void *larger = sherd_large_alloc(want * size);
+	void *larger = shd_large_alloc(want * size);
 	if (!larger)
 		return NULL;
 	if (count)
@@ -27,7 +27,7 @@ static void *widen(void *list, size_t count, size_t *room, size_t more, size_t s
 	return larger;
 }
 
-bool sherd_graph_buffer_reserve(graph_buffer *b, size_t nodes, size_t edges)
+bool shd_graph_buffer_reserve(graph_buffer *b, size_t nodes, size_t edges)
 {
 	if (nodes) {
 		void *list = widen(b->nodes, b->node_count, &b->node_room, nodes, sizeof(*b->nodes));
@@ -41,34 +41,34 @@ bool sherd_graph_buffer_reserve(graph_buffer *b, size_t nodes, size_t edges)
 			return false;
 		b->edges = list;
 	}
-	return sherd_graph_ids_reserve(&b->by_id, b->by_id.count + nodes);
+	return shd_graph_ids_reserve(&b->by_id, b->by_id.count + nodes);
 }
 
-static bool copy(graph_buffer *b, sherd_str *s)
+static bool copy(graph_buffer *b, shd_str *s)
 {
 	if (s->len == 0) {
-		*s = (sherd_str){"", 0};
+		*s = (shd_str){"", 0};
 		return true;
 	}
-	s->ptr = sherd_arena_copy(&b->arena, s->ptr, s->len);
+	s->ptr = shd_arena_copy(&b->arena, s->ptr, s->len);
 	return s->ptr != NULL;
 }
 
-static bool share_by_map(graph_buffer *b, sherd_str *s)
+static bool share_by_map(graph_buffer *b, shd_str *s)
 {
-	size_t found = sherd_map_find(&b->texts, *s);
-	if (found != SHERD_MAP_NONE) {
+	size_t found = shd_map_find(&b->texts, *s);
+	if (found != SHD_MAP_NONE) {
 		s->ptr = (const char *)found; /* values are addresses of the copies */
 		return true;
 	}
 	bool ok = copy(b, s);
 	if (ok)
-		(void)sherd_map_add(&b->texts, *s, (size_t)s->ptr, &ok);
+		(void)shd_map_add(&b->texts, *s, (size_t)s->ptr, &ok);
 	return ok;
 }
 
 /* For texts that repeat: one copy of each. before: that of the entry before, which is most often the same. */
-static bool share(graph_buffer *b, sherd_str *s, sherd_str before)
+static bool share(graph_buffer *b, shd_str *s, shd_str before)
 {
 	if (s->len == before.len && memcmp(s->ptr, before.ptr, s->len) == 0) {
 		*s = before;
@@ -76,7 +76,7 @@ static bool share(graph_buffer *b, sherd_str *s, sherd_str before)
 	}
 	const char *from = s->ptr;
 	size_t place = ((uintptr_t)from >> 3 ^ s->len) % GRAPH_RECENT;
-	sherd_str *recent = &b->recent[place].copy;
+	shd_str *recent = &b->recent[place].copy;
 	if (b->recent[place].from == from && recent->len == s->len && memcmp(recent->ptr, from, s->len) == 0) {
 		*s = *recent;
 		return true;
@@ -88,7 +88,7 @@ static bool share(graph_buffer *b, sherd_str *s, sherd_str before)
 	return true;
 }
 
-bool sherd_graph_buffer_copy_node(graph_buffer *b, sherd_rfdb_node *node)
+bool shd_graph_buffer_copy_node(graph_buffer *b, shd_rfdb_node *node)
 {
 	return copy(b, &node->semantic_id) && copy(b, &node->name) && copy(b, &node->metadata);
 }
@@ -96,18 +96,18 @@ bool sherd_graph_buffer_copy_node(graph_buffer *b, sherd_rfdb_node *node)
 /* They are put into chains again when asked for. */
 static void forget_files(graph_buffer *b)
 {
-	sherd_map_done(&b->by_file);
-	sherd_buf_done(&b->file_ends);
-	sherd_buf_done(&b->file_links);
+	shd_map_done(&b->by_file);
+	shd_buf_done(&b->file_ends);
+	shd_buf_done(&b->file_links);
 	b->filed = 0;
 }
 
-static graph_new_node *node_entry(graph_buffer *b, sherd_u128 id)
+static graph_new_node *node_entry(graph_buffer *b, shd_u128 id)
 {
 	bool ok;
-	if (!sherd_graph_buffer_reserve(b, 1, 0))
+	if (!shd_graph_buffer_reserve(b, 1, 0))
 		return NULL;
-	uint32_t at = sherd_graph_ids_add(&b->by_id, id, (uint32_t)b->node_count, &ok);
+	uint32_t at = shd_graph_ids_add(&b->by_id, id, (uint32_t)b->node_count, &ok);
 	if (!ok)
 		return NULL;
 	if (at == GRAPH_IDS_NONE)
@@ -115,12 +115,12 @@ static graph_new_node *node_entry(graph_buffer *b, sherd_u128 id)
 	return &b->nodes[at];
 }
 
-bool sherd_graph_buffer_take_node(graph_buffer *b, const sherd_rfdb_node *node)
+bool shd_graph_buffer_take_node(graph_buffer *b, const shd_rfdb_node *node)
 {
-	sherd_rfdb_node mine = *node;
+	shd_rfdb_node mine = *node;
 	size_t before = b->node_count;
-	const sherd_str none = {"", 0};
-	const sherd_rfdb_node *last = before ? &b->nodes[before - 1].node : NULL;
+	const shd_str none = {"", 0};
+	const shd_rfdb_node *last = before ? &b->nodes[before - 1].node : NULL;
 	if (!share(b, &mine.type, last ? last->type : none) || !share(b, &mine.file, last ? last->file : none))
 		return false;
 	graph_new_node *entry = node_entry(b, mine.id);
@@ -133,43 +133,43 @@ bool sherd_graph_buffer_take_node(graph_buffer *b, const sherd_rfdb_node *node)
 	return true;
 }
 
-bool sherd_graph_buffer_kill_node(graph_buffer *b, sherd_u128 id)
+bool shd_graph_buffer_kill_node(graph_buffer *b, shd_u128 id)
 {
-	const sherd_str none = {"", 0};
+	const shd_str none = {"", 0};
 	size_t before = b->node_count;
 	graph_new_node *entry = node_entry(b, id);
 	if (!entry)
 		return false;
 	/* It stays in the chain of its file, for it may come back. */
-	sherd_str file = b->node_count == before ? entry->node.file : none;
+	shd_str file = b->node_count == before ? entry->node.file : none;
 	*entry = (graph_new_node){
 		.node = {.id = id, .semantic_id = none, .type = none, .name = none, .file = file, .metadata = none},
 		.dead = true};
 	return true;
 }
 
-static bool log_edge(graph_buffer *b, const sherd_rfdb_edge_key *key, sherd_str metadata)
+static bool log_edge(graph_buffer *b, const shd_rfdb_edge_key *key, shd_str metadata)
 {
-	sherd_rfdb_edge_key mine = *key;
-	const sherd_str none = {"", 0};
+	shd_rfdb_edge_key mine = *key;
+	const shd_str none = {"", 0};
 	size_t at = b->edge_count;
-	if (!sherd_graph_buffer_reserve(b, 0, 1) || !share(b, &mine.type, at ? b->edges[at - 1].key.type : none))
+	if (!shd_graph_buffer_reserve(b, 0, 1) || !share(b, &mine.type, at ? b->edges[at - 1].key.type : none))
 		return false;
 	b->edges[at] = (graph_new_edge){.key = mine, .metadata = metadata};
 	b->edge_count++;
 	return true;
 }
 
-bool sherd_graph_buffer_put_edge(graph_buffer *b, const sherd_rfdb_edge *edge)
+bool shd_graph_buffer_put_edge(graph_buffer *b, const shd_rfdb_edge *edge)
 {
-	sherd_str metadata = edge->metadata;
-	const sherd_rfdb_edge_key key = {.src = edge->src, .dst = edge->dst, .type = edge->type};
+	shd_str metadata = edge->metadata;
+	const shd_rfdb_edge_key key = {.src = edge->src, .dst = edge->dst, .type = edge->type};
 	return copy(b, &metadata) && log_edge(b, &key, metadata);
 }
 
-bool sherd_graph_buffer_kill_edge(graph_buffer *b, const sherd_rfdb_edge_key *key)
+bool shd_graph_buffer_kill_edge(graph_buffer *b, const shd_rfdb_edge_key *key)
 {
-	return log_edge(b, key, (sherd_str){NULL, 0});
+	return log_edge(b, key, (shd_str){NULL, 0});
 }
 
 /* So many entries before they are needed, the memory of the table is asked for. */
@@ -181,11 +181,11 @@ static bool settle_edge(graph_buffer *b, size_t from)
 	bool ok;
 	uint32_t at = (uint32_t)b->settled;
 	const graph_new_edge edge = b->edges[from];
-	if (sherd_graph_may_name_file(edge.metadata) && !sherd_buf_reserve(&b->contexts, sizeof(at))) {
+	if (shd_graph_may_name_file(edge.metadata) && !shd_buf_reserve(&b->contexts, sizeof(at))) {
 		b->contexts.failed = false; /* what is in it stays */
 		return false;
 	}
-	uint32_t found = sherd_graph_keys_add(&b->by_key, b->edges, &edge.key, at, &ok);
+	uint32_t found = shd_graph_keys_add(&b->by_key, b->edges, &edge.key, at, &ok);
 	if (!ok)
 		return false;
 	if (found == GRAPH_KEYS_NONE)
@@ -193,23 +193,23 @@ static bool settle_edge(graph_buffer *b, size_t from)
 	else
 		at = found;
 	b->edges[at] = edge;
-	if (sherd_graph_may_name_file(edge.metadata))
-		sherd_buf_append(&b->contexts, &at, sizeof(at));
+	if (shd_graph_may_name_file(edge.metadata))
+		shd_buf_append(&b->contexts, &at, sizeof(at));
 	return true;
 }
 
-bool sherd_graph_buffer_settle(graph_buffer *b)
+bool shd_graph_buffer_settle(graph_buffer *b)
 {
 	size_t from = b->settled;
 	bool ok = true;
 	if (from == b->edge_count)
 		return true;
 	b->by_key.stride = sizeof(*b->edges);
-	if (!sherd_graph_keys_reserve(&b->by_key, b->edge_count))
+	if (!shd_graph_keys_reserve(&b->by_key, b->edge_count))
 		return false;
 	for (; ok && from < b->edge_count; from += ok) {
 		if (b->edge_count - from > AHEAD)
-			sherd_graph_keys_fetch(&b->by_key, &b->edges[from + AHEAD].key);
+			shd_graph_keys_fetch(&b->by_key, &b->edges[from + AHEAD].key);
 		ok = settle_edge(b, from);
 	}
 	/* What is left of the log follows what is settled. */
@@ -218,26 +218,26 @@ bool sherd_graph_buffer_settle(graph_buffer *b)
 	return ok;
 }
 
-const graph_new_node *sherd_graph_buffer_node(const graph_buffer *b, sherd_u128 id)
+const graph_new_node *shd_graph_buffer_node(const graph_buffer *b, shd_u128 id)
 {
-	uint32_t at = sherd_graph_ids_find(&b->by_id, id);
+	uint32_t at = shd_graph_ids_find(&b->by_id, id);
 	return at == GRAPH_IDS_NONE ? NULL : &b->nodes[at];
 }
 
-const graph_new_edge *sherd_graph_buffer_edge(const graph_buffer *b, const sherd_rfdb_edge_key *key)
+const graph_new_edge *shd_graph_buffer_edge(const graph_buffer *b, const shd_rfdb_edge_key *key)
 {
-	uint32_t at = sherd_graph_keys_find(&b->by_key, b->edges, key);
+	uint32_t at = shd_graph_keys_find(&b->by_key, b->edges, key);
 	return at == GRAPH_KEYS_NONE ? NULL : &b->edges[at];
 }
 
 /* Puts an entry in front of the chain of its id. There is room for it. */
-static void link_edge(graph_buffer *b, graph_ids *heads, sherd_u128 id, uint32_t entry, uint32_t *next)
+static void link_edge(graph_buffer *b, graph_ids *heads, shd_u128 id, uint32_t entry, uint32_t *next)
 {
 	bool ok;
 	uint32_t place = (uint32_t)(b->heads.len / sizeof(uint32_t));
-	uint32_t found = sherd_graph_ids_add(heads, id, place, &ok);
+	uint32_t found = shd_graph_ids_add(heads, id, place, &ok);
 	if (found == GRAPH_IDS_NONE) {
-		sherd_buf_append(&b->heads, &entry, sizeof(entry));
+		shd_buf_append(&b->heads, &entry, sizeof(entry));
 		return;
 	}
 	uint32_t *head = (uint32_t *)(void *)b->heads.data + found;
@@ -248,17 +248,16 @@ static void link_edge(graph_buffer *b, graph_ids *heads, sherd_u128 id, uint32_t
 /* An entry is linked twice or not at all: half of it would be done again the next time, and lead back to itself. */
 static bool reserve_links(graph_buffer *b)
 {
-	bool ok = sherd_graph_ids_reserve(&b->by_src, b->by_src.count + 1) &&
-	          sherd_graph_ids_reserve(&b->by_dst, b->by_dst.count + 1) &&
-	          sherd_buf_reserve(&b->heads, 2 * sizeof(uint32_t)) &&
-	          sherd_buf_reserve(&b->links, sizeof(graph_links));
+	bool ok = shd_graph_ids_reserve(&b->by_src, b->by_src.count + 1) &&
+	          shd_graph_ids_reserve(&b->by_dst, b->by_dst.count + 1) &&
+	          shd_buf_reserve(&b->heads, 2 * sizeof(uint32_t)) && shd_buf_reserve(&b->links, sizeof(graph_links));
 	b->heads.failed = b->links.failed = false; /* what is in them stays */
 	return ok;
 }
 
-bool sherd_graph_buffer_chain(graph_buffer *b)
+bool shd_graph_buffer_chain(graph_buffer *b)
 {
-	if (!sherd_graph_buffer_settle(b))
+	if (!shd_graph_buffer_settle(b))
 		return false;
 	for (; b->chained < b->edge_count; b->chained++) {
 		const graph_new_edge *e = &b->edges[b->chained];
@@ -268,53 +267,53 @@ bool sherd_graph_buffer_chain(graph_buffer *b)
 			return false;
 		link_edge(b, &b->by_src, e->key.src, at, &links.next_out);
 		link_edge(b, &b->by_dst, e->key.dst, at, &links.next_in);
-		sherd_buf_append(&b->links, &links, sizeof(links));
+		shd_buf_append(&b->links, &links, sizeof(links));
 	}
 	return true;
 }
 
-uint32_t sherd_graph_buffer_first(const graph_buffer *b, sherd_u128 id, bool incoming)
+uint32_t shd_graph_buffer_first(const graph_buffer *b, shd_u128 id, bool incoming)
 {
-	uint32_t place = sherd_graph_ids_find(incoming ? &b->by_dst : &b->by_src, id);
+	uint32_t place = shd_graph_ids_find(incoming ? &b->by_dst : &b->by_src, id);
 	return place == GRAPH_IDS_NONE ? GRAPH_IDS_NONE : ((const uint32_t *)(const void *)b->heads.data)[place];
 }
 
-uint32_t sherd_graph_buffer_next(const graph_buffer *b, uint32_t entry, bool incoming)
+uint32_t shd_graph_buffer_next(const graph_buffer *b, uint32_t entry, bool incoming)
 {
 	const graph_links *links = (const graph_links *)(const void *)b->links.data + entry;
 	return incoming ? links->next_in : links->next_out;
 }
 
-/* Its place in file_ends, made if there is none; SHERD_MAP_NONE when memory is out. */
-static size_t place_of_file(graph_buffer *b, sherd_str file)
+/* Its place in file_ends, made if there is none; SHD_MAP_NONE when memory is out. */
+static size_t place_of_file(graph_buffer *b, shd_str file)
 {
 	bool ok;
 	size_t place = b->file_ends.len / sizeof(graph_ends);
 	const graph_ends none = {GRAPH_IDS_NONE, GRAPH_IDS_NONE};
-	if (!sherd_buf_reserve(&b->file_ends, sizeof(none))) {
+	if (!shd_buf_reserve(&b->file_ends, sizeof(none))) {
 		b->file_ends.failed = false; /* what is in it stays */
-		return SHERD_MAP_NONE;
+		return SHD_MAP_NONE;
 	}
-	size_t found = sherd_map_add(&b->by_file, file, place, &ok);
-	if (!ok || found != SHERD_MAP_NONE)
+	size_t found = shd_map_add(&b->by_file, file, place, &ok);
+	if (!ok || found != SHD_MAP_NONE)
 		return found;
-	sherd_buf_append(&b->file_ends, &none, sizeof(none));
+	shd_buf_append(&b->file_ends, &none, sizeof(none));
 	return place;
 }
 
-bool sherd_graph_buffer_file(graph_buffer *b)
+bool shd_graph_buffer_file(graph_buffer *b)
 {
 	const uint32_t none = GRAPH_IDS_NONE;
 	for (; b->filed < b->node_count; b->filed++) {
 		uint32_t at = (uint32_t)b->filed;
 		size_t place = place_of_file(b, b->nodes[at].node.file);
-		if (place == SHERD_MAP_NONE)
+		if (place == SHD_MAP_NONE)
 			return false;
-		if (!sherd_buf_reserve(&b->file_links, sizeof(none))) {
+		if (!shd_buf_reserve(&b->file_links, sizeof(none))) {
 			b->file_links.failed = false;
 			return false;
 		}
-		sherd_buf_append(&b->file_links, &none, sizeof(none));
+		shd_buf_append(&b->file_links, &none, sizeof(none));
 		graph_ends *ends = (graph_ends *)(void *)b->file_ends.data + place;
 		if (ends->first == GRAPH_IDS_NONE)
 			ends->first = at;
@@ -325,31 +324,31 @@ bool sherd_graph_buffer_file(graph_buffer *b)
 	return true;
 }
 
-uint32_t sherd_graph_buffer_first_of(const graph_buffer *b, sherd_str file)
+uint32_t shd_graph_buffer_first_of(const graph_buffer *b, shd_str file)
 {
-	size_t place = sherd_map_find(&b->by_file, file);
-	return place == SHERD_MAP_NONE ? GRAPH_IDS_NONE
-	                               : ((const graph_ends *)(const void *)b->file_ends.data)[place].first;
+	size_t place = shd_map_find(&b->by_file, file);
+	return place == SHD_MAP_NONE ? GRAPH_IDS_NONE
+	                             : ((const graph_ends *)(const void *)b->file_ends.data)[place].first;
 }
 
-uint32_t sherd_graph_buffer_next_of(const graph_buffer *b, uint32_t entry)
+uint32_t shd_graph_buffer_next_of(const graph_buffer *b, uint32_t entry)
 {
 	return ((const uint32_t *)(const void *)b->file_links.data)[entry];
 }
 
-void sherd_graph_buffer_done(graph_buffer *b)
+void shd_graph_buffer_done(graph_buffer *b)
 {
 	free(b->nodes);
 	forget_files(b);
 	free(b->edges);
-	sherd_graph_ids_done(&b->by_id);
-	sherd_graph_keys_done(&b->by_key);
-	sherd_graph_ids_done(&b->by_src);
-	sherd_graph_ids_done(&b->by_dst);
-	sherd_buf_done(&b->heads);
-	sherd_buf_done(&b->links);
-	sherd_buf_done(&b->contexts);
-	sherd_arena_done(&b->arena);
-	sherd_map_done(&b->texts);
+	shd_graph_ids_done(&b->by_id);
+	shd_graph_keys_done(&b->by_key);
+	shd_graph_ids_done(&b->by_src);
+	shd_graph_ids_done(&b->by_dst);
+	shd_buf_done(&b->heads);
+	shd_buf_done(&b->links);
+	shd_buf_done(&b->contexts);
+	shd_arena_done(&b->arena);
+	shd_map_done(&b->texts);
 	*b = (graph_buffer){0};
 }

@@ -6,54 +6,54 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_json, sherd_json_close)
+SHD_AUTO_DEFINE(shd_json, shd_json_close)
 
 #define EXPORTED "__exported"
 #define CONTEXT "__file_context"
 #define ENRICHMENT "__enrichment__/"
 
 /* Words here begin with "__ in quotes, which is rare: most texts are done with after one look for '_'. */
-static bool contains(sherd_str text, const char *word)
+static bool contains(shd_str text, const char *word)
 {
 	return text.len && memchr(text.ptr, '_', text.len) && memmem(text.ptr, text.len, word, strlen(word));
 }
 
 /* Goes to the value of a key of the outermost object; 1 when it stands there. What is no object has no keys. */
-static int seek(sherd_json *j, const char *want)
+static int seek(shd_json *j, const char *want)
 {
-	sherd_str key;
-	int rc = sherd_json_object(j, NULL);
-	while (rc >= 0 && sherd_json_key(j, &key, NULL) > 0) {
-		if (sherd_str_is(key, want))
+	shd_str key;
+	int rc = shd_json_object(j, NULL);
+	while (rc >= 0 && shd_json_key(j, &key, NULL) > 0) {
+		if (shd_str_is(key, want))
 			return 1;
-		rc = sherd_json_skip(j, NULL);
+		rc = shd_json_skip(j, NULL);
 	}
 	return 0;
 }
 
-bool sherd_graph_is_exported(sherd_str metadata)
+bool shd_graph_is_exported(shd_str metadata)
 {
 	bool value = false;
-	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
-	if (!contains(metadata, "\"" EXPORTED "\"") ||
-	    sherd_json_open(&j, metadata.ptr, metadata.len, NULL, NULL) < 0 || !seek(j, EXPORTED))
+	SHD_AUTO(shd_json, shd_json_close) j = NULL;
+	if (!contains(metadata, "\"" EXPORTED "\"") || shd_json_open(&j, metadata.ptr, metadata.len, NULL, NULL) < 0 ||
+	    !seek(j, EXPORTED))
 		return false;
-	return sherd_json_bool(j, &value, NULL) == SHERD_OK && value;
+	return shd_json_bool(j, &value, NULL) == SHERD_OK && value;
 }
 
-bool sherd_graph_may_name_file(sherd_str metadata)
+bool shd_graph_may_name_file(shd_str metadata)
 {
 	return contains(metadata, "\"" CONTEXT "\"");
 }
 
-bool sherd_graph_names_file(sherd_str metadata, sherd_str file)
+bool shd_graph_names_file(shd_str metadata, shd_str file)
 {
-	sherd_str context;
-	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
-	if (!sherd_graph_may_name_file(metadata) || sherd_json_open(&j, metadata.ptr, metadata.len, NULL, NULL) < 0 ||
-	    !seek(j, CONTEXT) || sherd_json_string(j, &context, NULL) < 0)
+	shd_str context;
+	SHD_AUTO(shd_json, shd_json_close) j = NULL;
+	if (!shd_graph_may_name_file(metadata) || shd_json_open(&j, metadata.ptr, metadata.len, NULL, NULL) < 0 ||
+	    !seek(j, CONTEXT) || shd_json_string(j, &context, NULL) < 0)
 		return false;
-	if (sherd_str_starts(context, ENRICHMENT)) {
+	if (shd_str_starts(context, ENRICHMENT)) {
 		size_t head = strlen(ENRICHMENT);
 		const char *slash = memchr(context.ptr + head, '/', context.len - head);
 		if (!slash)
@@ -67,8 +67,8 @@ bool sherd_graph_names_file(sherd_str metadata, sherd_str file)
 /* A key of an object and the text of its value. */
 typedef struct pair {
 	size_t key, key_len; /* in the buffer of keys */
-	sherd_str value;
-	const sherd_buf *keys;
+	shd_str value;
+	const shd_buf *keys;
 } pair;
 
 static int compare(const void *left, const void *right)
@@ -79,101 +79,101 @@ static int compare(const void *left, const void *right)
 	return c ? c : (a->key_len > b->key_len) - (a->key_len < b->key_len);
 }
 
-static int write_value(sherd_json_writer *w, sherd_str text, sherd_error *err);
+static int write_value(shd_json_writer *w, shd_str text, sherd_error *err);
 
 /* Objects come out sorted by key, without white space. */
-static int write_object(sherd_json_writer *w, sherd_json *j, int exported, sherd_error *err)
+static int write_object(shd_json_writer *w, shd_json *j, int exported, sherd_error *err)
 {
-	SHERD_AUTO_BUF keys = {0};
-	SHERD_AUTO_BUF pairs = {0};
-	sherd_str key;
+	SHD_AUTO_BUF keys = {0};
+	SHD_AUTO_BUF pairs = {0};
+	shd_str key;
 	int rc;
-	(void)sherd_buf_reserve(&keys, 1); /* data must not be NULL where the only key is "" */
-	TRY(sherd_json_object(j, err));
-	while ((rc = sherd_json_key(j, &key, err)) > 0) {
+	(void)shd_buf_reserve(&keys, 1); /* data must not be NULL where the only key is "" */
+	TRY(shd_json_object(j, err));
+	while ((rc = shd_json_key(j, &key, err)) > 0) {
 		pair p = {.key = keys.len, .key_len = key.len, .keys = &keys};
-		bool mark = exported >= 0 && sherd_str_is(key, EXPORTED);
-		sherd_buf_append(&keys, key.ptr, key.len);
-		TRY(sherd_json_raw(j, &p.value, err));
+		bool mark = exported >= 0 && shd_str_is(key, EXPORTED);
+		shd_buf_append(&keys, key.ptr, key.len);
+		TRY(shd_json_raw(j, &p.value, err));
 		if (!mark)
-			sherd_buf_append(&pairs, &p, sizeof(p));
+			shd_buf_append(&pairs, &p, sizeof(p));
 	}
 	TRY(rc);
 	if (exported > 0) {
-		pair p = {.key = keys.len, .key_len = strlen(EXPORTED), .keys = &keys, .value = SHERD_STR("true")};
-		sherd_buf_str(&keys, EXPORTED);
-		sherd_buf_append(&pairs, &p, sizeof(p));
+		pair p = {.key = keys.len, .key_len = strlen(EXPORTED), .keys = &keys, .value = SHD_STR("true")};
+		shd_buf_str(&keys, EXPORTED);
+		shd_buf_append(&pairs, &p, sizeof(p));
 	}
-	TRY(sherd_buf_check(&keys, err));
-	TRY(sherd_buf_check(&pairs, err));
+	TRY(shd_buf_check(&keys, err));
+	TRY(shd_buf_check(&pairs, err));
 	pair *list = (pair *)(void *)pairs.data;
 	size_t count = pairs.len / sizeof(*list);
 	if (count)
 		qsort(list, count, sizeof(*list), compare);
-	sherd_buf_str(w->buf, "{");
+	shd_buf_str(w->buf, "{");
 	for (size_t i = 0; i < count; i++) {
 		if (i)
-			sherd_buf_str(w->buf, ",");
-		sherd_json_writer name;
-		sherd_json_writer_init(&name, w->buf);
-		sherd_json_put_string(&name, (sherd_str){(const char *)keys.data + list[i].key, list[i].key_len});
-		sherd_buf_str(w->buf, ":");
+			shd_buf_str(w->buf, ",");
+		shd_json_writer name;
+		shd_json_writer_init(&name, w->buf);
+		shd_json_put_string(&name, (shd_str){(const char *)keys.data + list[i].key, list[i].key_len});
+		shd_buf_str(w->buf, ":");
 		TRY(write_value(w, list[i].value, err));
 	}
-	sherd_buf_str(w->buf, "}");
+	shd_buf_str(w->buf, "}");
 	return SHERD_OK;
 }
 
-static int write_array(sherd_json_writer *w, sherd_json *j, sherd_error *err)
+static int write_array(shd_json_writer *w, shd_json *j, sherd_error *err)
 {
 	int rc;
 	bool first = true;
-	TRY(sherd_json_array(j, err));
-	sherd_buf_str(w->buf, "[");
-	while ((rc = sherd_json_item(j, err)) > 0) {
-		sherd_str text;
-		TRY(sherd_json_raw(j, &text, err));
+	TRY(shd_json_array(j, err));
+	shd_buf_str(w->buf, "[");
+	while ((rc = shd_json_item(j, err)) > 0) {
+		shd_str text;
+		TRY(shd_json_raw(j, &text, err));
 		if (!first)
-			sherd_buf_str(w->buf, ",");
+			shd_buf_str(w->buf, ",");
 		first = false;
 		TRY(write_value(w, text, err));
 	}
 	TRY(rc);
-	sherd_buf_str(w->buf, "]");
+	shd_buf_str(w->buf, "]");
 	return SHERD_OK;
 }
 
 /* As deep as the parser of the whole allowed: no deeper than its limit. */
-static int write_value(sherd_json_writer *w, sherd_str text, sherd_error *err)
+static int write_value(shd_json_writer *w, shd_str text, sherd_error *err)
 {
-	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
+	SHD_AUTO(shd_json, shd_json_close) j = NULL;
 	if (*text.ptr != '{' && *text.ptr != '[') {
-		sherd_buf_append(w->buf, text.ptr, text.len);
+		shd_buf_append(w->buf, text.ptr, text.len);
 		return SHERD_OK;
 	}
-	TRY(sherd_json_open(&j, text.ptr, text.len, NULL, err));
+	TRY(shd_json_open(&j, text.ptr, text.len, NULL, err));
 	return *text.ptr == '{' ? write_object(w, j, -1, err) : write_array(w, j, err);
 }
 
 int sherd_graph_metadata(sherd_graph_text json, bool exported, char **out, size_t *len, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
-	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
-	sherd_json_writer w;
+	SHD_AUTO_BUF text = {0};
+	SHD_AUTO(shd_json, shd_json_close) j = NULL;
+	shd_json_writer w;
 	bool empty = json.len == 0;
-	sherd_json_writer_init(&w, &text);
-	TRY(sherd_json_open(&j, empty ? "{}" : json.ptr, empty ? 2 : json.len, NULL, err));
-	if (sherd_json_peek(j, err) != SHERD_JSON_OBJECT)
-		return sherd_fail_at(err, SHERD_EINVAL, "bad-type", 0, "metadata is a JSON object");
+	shd_json_writer_init(&w, &text);
+	TRY(shd_json_open(&j, empty ? "{}" : json.ptr, empty ? 2 : json.len, NULL, err));
+	if (shd_json_peek(j, err) != SHD_JSON_OBJECT)
+		return shd_fail_at(err, SHERD_EINVAL, "bad-type", 0, "metadata is a JSON object");
 	TRY(write_object(&w, j, exported, err));
-	TRY(sherd_json_end(j, err));
+	TRY(shd_json_end(j, err));
 	if (text.len == 2 && empty)
 		text.len = 0;
-	TRY(sherd_buf_check(&text, err));
+	TRY(shd_buf_check(&text, err));
 	size_t n = text.len;
-	char *taken = sherd_buf_take(&text);
+	char *taken = shd_buf_take(&text);
 	if (!taken)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	*out = taken;
 	*len = n;
 	return SHERD_OK;

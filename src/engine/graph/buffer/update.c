@@ -8,37 +8,37 @@
 
 typedef struct update {
 	sherd_graph *graph;
-	sherd_str file;
+	shd_str file;
 	graph_ids fresh;     /* ids of the new nodes */
-	sherd_buf old;       /* of sherd_u128: live nodes of the file */
+	shd_buf old;         /* of shd_u128: live nodes of the file */
 	graph_ids old_set;   /* the same */
-	sherd_buf gone;      /* of sherd_rfdb_edge_key: live edges that belong to the file; some twice */
+	shd_buf gone;        /* of shd_rfdb_edge_key: live edges that belong to the file; some twice */
 	graph_keys gone_set; /* the same */
 	sherd_graph_change change;
 } update;
 
 static void done(update *u)
 {
-	sherd_graph_ids_done(&u->fresh);
-	sherd_graph_ids_done(&u->old_set);
-	sherd_graph_keys_done(&u->gone_set);
-	sherd_buf_done(&u->old);
-	sherd_buf_done(&u->gone);
+	shd_graph_ids_done(&u->fresh);
+	shd_graph_ids_done(&u->old_set);
+	shd_graph_keys_done(&u->gone_set);
+	shd_buf_done(&u->old);
+	shd_buf_done(&u->gone);
 }
 
 static int note_fresh(update *u, const sherd_graph_node *nodes, size_t count, sherd_error *err)
 {
 	for (size_t i = 0; i < count; i++) {
-		sherd_str file = graph_text_in(nodes[i].file);
+		shd_str file = graph_text_in(nodes[i].file);
 		if (file.len != u->file.len || memcmp(file.ptr, u->file.ptr, file.len) != 0)
-			return sherd_fail(err, SHERD_EINVAL, "other-file", "node %zu is not of the file", i);
+			return shd_fail(err, SHERD_EINVAL, "other-file", "node %zu is not of the file", i);
 	}
 	/* From the end, since the first one noted stays and the last one counts. */
 	for (size_t i = count; i-- > 0;) {
 		bool ok;
-		(void)sherd_graph_ids_add(&u->fresh, graph_id_in(nodes[i].id), (uint32_t)i, &ok);
+		(void)shd_graph_ids_add(&u->fresh, graph_id_in(nodes[i].id), (uint32_t)i, &ok);
 		if (!ok)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 	}
 	return SHERD_OK;
 }
@@ -47,16 +47,16 @@ static bool note_old(void *arg, const sherd_graph_node *node)
 {
 	update *u = arg;
 	bool ok;
-	sherd_u128 id = graph_id_in(node->id);
-	sherd_buf_append(&u->old, &id, sizeof(id));
-	(void)sherd_graph_ids_add(&u->old_set, id, 0, &ok);
+	shd_u128 id = graph_id_in(node->id);
+	shd_buf_append(&u->old, &id, sizeof(id));
+	(void)shd_graph_ids_add(&u->old_set, id, 0, &ok);
 	u->old.failed = u->old.failed || !ok;
 	return !u->old.failed;
 }
 
-static bool survives(const update *u, sherd_u128 id)
+static bool survives(const update *u, shd_u128 id)
 {
-	return sherd_graph_ids_find(&u->fresh, id) != GRAPH_IDS_NONE;
+	return shd_graph_ids_find(&u->fresh, id) != GRAPH_IDS_NONE;
 }
 
 /* Rows of a segment whose metadata may speak of a file; looked for once. */
@@ -64,17 +64,17 @@ static int contexts_of(graph_segment *s, sherd_error *err)
 {
 	if (s->contexts_known)
 		return SHERD_OK;
-	sherd_str all = {s->rows.strings.text, s->rows.strings.text_len};
-	for (uint64_t row = 0; sherd_graph_may_name_file(all) && row < s->rows.rows; row++) {
-		sherd_str text;
-		if (sherd_rfdb_segment_text(&s->rows, SHERD_RFDB_EDGE_METADATA, row, &text) &&
-		    sherd_graph_may_name_file(text))
-			sherd_buf_append(&s->contexts, &row, sizeof(row));
+	shd_str all = {s->rows.strings.text, s->rows.strings.text_len};
+	for (uint64_t row = 0; shd_graph_may_name_file(all) && row < s->rows.rows; row++) {
+		shd_str text;
+		if (shd_rfdb_segment_text(&s->rows, SHD_RFDB_EDGE_METADATA, row, &text) &&
+		    shd_graph_may_name_file(text))
+			shd_buf_append(&s->contexts, &row, sizeof(row));
 	}
 	s->contexts_known = !s->contexts.failed;
 	if (!s->contexts_known) {
-		sherd_buf_done(&s->contexts);
-		return sherd_fail_nomem(err);
+		shd_buf_done(&s->contexts);
+		return shd_fail_nomem(err);
 	}
 	return SHERD_OK;
 }
@@ -82,23 +82,23 @@ static int contexts_of(graph_segment *s, sherd_error *err)
 static int gather_contexts(update *u, size_t i, sherd_error *err)
 {
 	const graph_view *v = &u->graph->view;
-	graph_segment *s = v->lists[SHERD_RFDB_EDGES].items[i];
+	graph_segment *s = v->lists[SHD_RFDB_EDGES].items[i];
 	TRY(contexts_of(s, err));
 	const uint64_t *rows = (const uint64_t *)(const void *)s->contexts.data;
 	for (size_t k = 0; k < s->contexts.len / sizeof(*rows); k++) {
-		sherd_rfdb_edge edge;
-		TRY(sherd_graph_segment_read_edge(s, rows[k], &edge, err));
-		if (!sherd_graph_names_file(edge.metadata, u->file))
+		shd_rfdb_edge edge;
+		TRY(shd_graph_segment_read_edge(s, rows[k], &edge, err));
+		if (!shd_graph_names_file(edge.metadata, u->file))
 			continue;
-		const sherd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
+		const shd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
 		int rc = 0;
-		if (!sherd_graph_buffer_edge(&u->graph->buffer, &key))
-			rc = sherd_graph_view_edge_lives(v, i, rows[k], &key, err);
+		if (!shd_graph_buffer_edge(&u->graph->buffer, &key))
+			rc = shd_graph_view_edge_lives(v, i, rows[k], &key, err);
 		TRY(rc);
 		if (rc)
-			sherd_buf_append(&u->gone, &key, sizeof(key));
+			shd_buf_append(&u->gone, &key, sizeof(key));
 	}
-	return sherd_buf_check(&u->gone, err);
+	return shd_buf_check(&u->gone, err);
 }
 
 static int gather_fresh_contexts(update *u, sherd_error *err)
@@ -107,26 +107,26 @@ static int gather_fresh_contexts(update *u, sherd_error *err)
 	const uint32_t *list = (const uint32_t *)(const void *)b->contexts.data;
 	for (size_t i = 0; i < b->contexts.len / sizeof(*list); i++) {
 		const graph_new_edge *e = &b->edges[list[i]];
-		if (!graph_edge_is_dead(e) && sherd_graph_names_file(e->metadata, u->file))
-			sherd_buf_append(&u->gone, &e->key, sizeof(e->key));
+		if (!graph_edge_is_dead(e) && shd_graph_names_file(e->metadata, u->file))
+			shd_buf_append(&u->gone, &e->key, sizeof(e->key));
 	}
-	return sherd_buf_check(&u->gone, err);
+	return shd_buf_check(&u->gone, err);
 }
 
 /* What the file has now: nodes, edges from them, edges to those that vanish, edges in its context. */
 static int gather(update *u, sherd_error *err)
 {
 	const sherd_graph_query query = {.file = graph_text_out(u->file)};
-	TRY(sherd_graph_settle(u->graph, err));
+	TRY(shd_graph_settle(u->graph, err));
 	TRY(sherd_graph_find(u->graph, &query, note_old, u, err));
-	TRY(sherd_buf_check(&u->old, err));
-	const sherd_u128 *old = (const sherd_u128 *)(const void *)u->old.data;
+	TRY(shd_buf_check(&u->old, err));
+	const shd_u128 *old = (const shd_u128 *)(const void *)u->old.data;
 	for (size_t i = 0; i < u->old.len / sizeof(*old); i++) {
-		TRY(sherd_graph_collect_edges(u->graph, old[i], false, &u->gone, err));
+		TRY(shd_graph_collect_edges(u->graph, old[i], false, &u->gone, err));
 		if (!survives(u, old[i]))
-			TRY(sherd_graph_collect_edges(u->graph, old[i], true, &u->gone, err));
+			TRY(shd_graph_collect_edges(u->graph, old[i], true, &u->gone, err));
 	}
-	for (size_t i = 0; i < u->graph->view.lists[SHERD_RFDB_EDGES].count; i++)
+	for (size_t i = 0; i < u->graph->view.lists[SHD_RFDB_EDGES].count; i++)
 		TRY(gather_contexts(u, i, err));
 	return gather_fresh_contexts(u, err);
 }
@@ -134,13 +134,13 @@ static int gather(update *u, sherd_error *err)
 static int check_sources(const update *u, const sherd_graph_edge *edges, size_t count, sherd_error *err)
 {
 	for (size_t i = 0; i < count; i++) {
-		sherd_u128 src = graph_id_in(edges[i].src);
+		shd_u128 src = graph_id_in(edges[i].src);
 		if (survives(u, src))
 			continue;
 		int rc = sherd_graph_exists(u->graph, edges[i].src, err);
 		TRY(rc);
-		if (!rc || sherd_graph_ids_find(&u->old_set, src) != GRAPH_IDS_NONE)
-			return sherd_graph_fail_source(src, err);
+		if (!rc || shd_graph_ids_find(&u->old_set, src) != GRAPH_IDS_NONE)
+			return shd_graph_fail_source(src, err);
 	}
 	return SHERD_OK;
 }
@@ -157,7 +157,7 @@ static int is_same_metadata(sherd_graph_text a, sherd_graph_text b, sherd_error 
 	size_t lens[2] = {0, 0};
 	if (same_text(a, b))
 		return 1;
-	if (sherd_graph_is_exported(graph_text_in(a)) != sherd_graph_is_exported(graph_text_in(b)))
+	if (shd_graph_is_exported(graph_text_in(a)) != shd_graph_is_exported(graph_text_in(b)))
 		return 0;
 	int rc = sherd_graph_metadata(a, false, &texts[0], &lens[0], NULL);
 	if (rc == SHERD_OK)
@@ -165,15 +165,15 @@ static int is_same_metadata(sherd_graph_text a, sherd_graph_text b, sherd_error 
 	bool same = rc == SHERD_OK && lens[0] == lens[1] && memcmp(texts[0], texts[1], lens[0]) == 0;
 	free(texts[0]);
 	free(texts[1]);
-	return rc == SHERD_ENOMEM ? sherd_fail_nomem(err) : same;
+	return rc == SHERD_ENOMEM ? shd_fail_nomem(err) : same;
 }
 
 /* Is the node that is there already as the new one will be stored? 1, or 0. */
 static int is_same_node(const sherd_graph_node *before, const sherd_graph_node *n, sherd_error *err)
 {
 	char *owned;
-	sherd_str metadata;
-	TRY(sherd_graph_stored_metadata(n, &owned, &metadata, err));
+	shd_str metadata;
+	TRY(shd_graph_stored_metadata(n, &owned, &metadata, err));
 	bool same = before->content_hash == n->content_hash && same_text(before->semantic_id, n->semantic_id) &&
 	            same_text(before->type, n->type) && same_text(before->name, n->name) &&
 	            same_text(before->file, n->file);
@@ -184,12 +184,12 @@ static int is_same_node(const sherd_graph_node *before, const sherd_graph_node *
 
 static int count_nodes(update *u, const sherd_graph_node *nodes, size_t count, sherd_error *err)
 {
-	const sherd_u128 *old = (const sherd_u128 *)(const void *)u->old.data;
+	const shd_u128 *old = (const shd_u128 *)(const void *)u->old.data;
 	for (size_t i = 0; i < u->old.len / sizeof(*old); i++)
 		u->change.nodes_removed += !survives(u, old[i]);
 	for (size_t i = 0; i < count; i++) {
 		sherd_graph_node before;
-		if (sherd_graph_ids_find(&u->fresh, graph_id_in(nodes[i].id)) != i)
+		if (shd_graph_ids_find(&u->fresh, graph_id_in(nodes[i].id)) != i)
 			continue; /* the same id again */
 		int rc = sherd_graph_get(u->graph, nodes[i].id, &before, err);
 		TRY(rc);
@@ -206,15 +206,15 @@ static int count_nodes(update *u, const sherd_graph_node *nodes, size_t count, s
 /* Each edge that goes, once. */
 static int sift(update *u, sherd_error *err)
 {
-	sherd_rfdb_edge_key *list = (sherd_rfdb_edge_key *)(void *)u->gone.data;
+	shd_rfdb_edge_key *list = (shd_rfdb_edge_key *)(void *)u->gone.data;
 	size_t kept = 0;
 	u->gone_set.stride = sizeof(*list);
 	for (size_t i = 0; i < u->gone.len / sizeof(*list); i++) {
 		bool ok;
-		if (sherd_graph_keys_add(&u->gone_set, list, &list[i], (uint32_t)kept, &ok) == GRAPH_KEYS_NONE)
+		if (shd_graph_keys_add(&u->gone_set, list, &list[i], (uint32_t)kept, &ok) == GRAPH_KEYS_NONE)
 			list[kept++] = list[i];
 		if (!ok)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 	}
 	u->gone.len = kept * sizeof(*list);
 	return SHERD_OK;
@@ -222,28 +222,28 @@ static int sift(update *u, sherd_error *err)
 
 static int count_edges(update *u, const sherd_graph_edge *edges, size_t count, sherd_error *err)
 {
-	graph_keys seen = {.stride = sizeof(sherd_rfdb_edge_key)};
-	sherd_rfdb_edge_key *list = malloc((count + 1) * sizeof(*list));
-	int rc = list && u->gone.len / sizeof(*list) < UINT32_MAX ? SHERD_OK : sherd_fail_nomem(err);
+	graph_keys seen = {.stride = sizeof(shd_rfdb_edge_key)};
+	shd_rfdb_edge_key *list = malloc((count + 1) * sizeof(*list));
+	int rc = list && u->gone.len / sizeof(*list) < UINT32_MAX ? SHERD_OK : shd_fail_nomem(err);
 	u->change.edges_removed = u->gone.len / sizeof(*list);
 	for (size_t i = 0, kept = 0; rc >= 0 && i < count; i++) {
-		list[kept] = (sherd_rfdb_edge_key){.src = graph_id_in(edges[i].src),
-		                                   .dst = graph_id_in(edges[i].dst),
-		                                   .type = graph_text_in(edges[i].type)};
+		list[kept] = (shd_rfdb_edge_key){.src = graph_id_in(edges[i].src),
+		                                 .dst = graph_id_in(edges[i].dst),
+		                                 .type = graph_text_in(edges[i].type)};
 		bool ok;
-		if (sherd_graph_keys_add(&seen, list, &list[kept], (uint32_t)kept, &ok) != GRAPH_KEYS_NONE)
+		if (shd_graph_keys_add(&seen, list, &list[kept], (uint32_t)kept, &ok) != GRAPH_KEYS_NONE)
 			continue;
 		if (!ok) {
-			rc = sherd_fail_nomem(err);
+			rc = shd_fail_nomem(err);
 			break;
 		}
-		if (sherd_graph_keys_find(&u->gone_set, u->gone.data, &list[kept]) != GRAPH_KEYS_NONE)
+		if (shd_graph_keys_find(&u->gone_set, u->gone.data, &list[kept]) != GRAPH_KEYS_NONE)
 			u->change.edges_removed--;
-		else if ((rc = sherd_graph_edge_lives(u->graph, &list[kept], err)) == 0)
+		else if ((rc = shd_graph_edge_lives(u->graph, &list[kept], err)) == 0)
 			u->change.edges_added++;
 		kept++;
 	}
-	sherd_graph_keys_done(&seen);
+	shd_graph_keys_done(&seen);
 	free(list);
 	return rc < 0 ? rc : SHERD_OK;
 }
@@ -252,19 +252,19 @@ static int apply(update *u, const sherd_graph_node *nodes, size_t node_count, co
                  size_t edge_count, sherd_error *err)
 {
 	sherd_graph *g = u->graph;
-	const sherd_rfdb_edge_key *gone = (const sherd_rfdb_edge_key *)(const void *)u->gone.data;
-	const sherd_u128 *old = (const sherd_u128 *)(const void *)u->old.data;
+	const shd_rfdb_edge_key *gone = (const shd_rfdb_edge_key *)(const void *)u->gone.data;
+	const shd_u128 *old = (const shd_u128 *)(const void *)u->old.data;
 	if (!graph_is_dirty(g))
 		g->only_updates = true;
 	for (size_t i = 0; i < u->gone.len / sizeof(*gone); i++)
-		if (!sherd_graph_buffer_kill_edge(&g->buffer, &gone[i]))
-			return sherd_graph_break(g, err);
+		if (!shd_graph_buffer_kill_edge(&g->buffer, &gone[i]))
+			return shd_graph_break(g, err);
 	for (size_t i = 0; i < u->old.len / sizeof(*old); i++)
-		if (!survives(u, old[i]) && !sherd_graph_buffer_kill_node(&g->buffer, old[i]))
-			return sherd_graph_break(g, err);
-	int rc = sherd_graph_put_nodes(g, nodes, node_count, err);
+		if (!survives(u, old[i]) && !shd_graph_buffer_kill_node(&g->buffer, old[i]))
+			return shd_graph_break(g, err);
+	int rc = shd_graph_put_nodes(g, nodes, node_count, err);
 	if (rc == SHERD_OK)
-		rc = sherd_graph_put_edges(g, edges, edge_count, err);
+		rc = shd_graph_put_edges(g, edges, edge_count, err);
 	if (rc < 0)
 		g->broken = true;
 	return rc;
@@ -275,9 +275,9 @@ int sherd_graph_update_file(sherd_graph *g, sherd_graph_text file, const sherd_g
                             sherd_error *err)
 {
 	update u = {.graph = g, .file = graph_text_in(file)};
-	TRY(sherd_graph_check_writable(g, err));
-	TRY(sherd_graph_check_nodes(g, nodes, node_count, err));
-	TRY(sherd_graph_check_edges(g, edges, edge_count, err));
+	TRY(shd_graph_check_writable(g, err));
+	TRY(shd_graph_check_nodes(g, nodes, node_count, err));
+	TRY(shd_graph_check_edges(g, edges, edge_count, err));
 	int rc = note_fresh(&u, nodes, node_count, err);
 	if (rc == SHERD_OK)
 		rc = gather(&u, err);

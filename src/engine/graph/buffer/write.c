@@ -9,28 +9,28 @@
 
 #include <stdlib.h>
 
-int sherd_graph_check_writable(const sherd_graph *g, sherd_error *err)
+int shd_graph_check_writable(const sherd_graph *g, sherd_error *err)
 {
 	if (!g->writable)
-		return sherd_fail(err, SHERD_EINVAL, "read-only", "the graph is open for reading only");
+		return shd_fail(err, SHERD_EINVAL, "read-only", "the graph is open for reading only");
 	if (g->broken)
-		return sherd_fail(err, SHERD_ENOMEM, "no-memory", "memory ran out before: what was added is not whole");
+		return shd_fail(err, SHERD_ENOMEM, "no-memory", "memory ran out before: what was added is not whole");
 	return SHERD_OK;
 }
 
-int sherd_graph_break(sherd_graph *g, sherd_error *err)
+int shd_graph_break(sherd_graph *g, sherd_error *err)
 {
 	g->broken = true;
-	return sherd_fail_nomem(err);
+	return shd_fail_nomem(err);
 }
 
 static int check_text(sherd_graph_text text, const char *what, sherd_error *err)
 {
 	size_t bad;
 	if (text.len > UINT32_MAX)
-		return sherd_fail(err, SHERD_ELIMIT, "too-large", "the %s is too long", what);
-	if (text.len && !sherd_utf8_valid(text.ptr, text.len, &bad))
-		return sherd_fail(err, SHERD_EINVAL, "bad-utf8", "the %s is not UTF-8 at byte %zu", what, bad);
+		return shd_fail(err, SHERD_ELIMIT, "too-large", "the %s is too long", what);
+	if (text.len && !shd_utf8_valid(text.ptr, text.len, &bad))
+		return shd_fail(err, SHERD_EINVAL, "bad-utf8", "the %s is not UTF-8 at byte %zu", what, bad);
 	return SHERD_OK;
 }
 
@@ -48,9 +48,8 @@ static int check_marked(sherd_graph_text json, sherd_error *err)
 {
 	if (!json.len)
 		return SHERD_OK;
-	TRY(sherd_json_check(json.ptr, json.len, NULL, err));
-	return is_object(json) ? SHERD_OK
-	                       : sherd_fail_at(err, SHERD_EINVAL, "bad-type", 0, "metadata is a JSON object");
+	TRY(shd_json_check(json.ptr, json.len, NULL, err));
+	return is_object(json) ? SHERD_OK : shd_fail_at(err, SHERD_EINVAL, "bad-type", 0, "metadata is a JSON object");
 }
 
 static int check_node(const sherd_graph_node *n, sherd_error *err)
@@ -84,9 +83,9 @@ static size_t part_end(const batch *b, size_t index)
 	return b->count - index * PART < PART ? b->count : (index + 1) * PART;
 }
 
-static int check_batch(const batch *b, sherd_task_fn *check_part, sherd_error *err)
+static int check_batch(const batch *b, shd_task_fn *check_part, sherd_error *err)
 {
-	return sherd_pool_run(b->graph->pool, (b->count + PART - 1) / PART, check_part, (void *)(uintptr_t)b, err);
+	return shd_pool_run(b->graph->pool, (b->count + PART - 1) / PART, check_part, (void *)(uintptr_t)b, err);
 }
 
 static int check_some_nodes(void *arg, size_t index, sherd_error *err)
@@ -105,21 +104,21 @@ static int check_some_edges(void *arg, size_t index, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_graph_check_nodes(const sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err)
+int shd_graph_check_nodes(const sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err)
 {
 	return check_batch(&(batch){.graph = g, .nodes = nodes, .count = count}, check_some_nodes, err);
 }
 
-int sherd_graph_check_edges(const sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err)
+int shd_graph_check_edges(const sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err)
 {
 	return check_batch(&(batch){.graph = g, .edges = edges, .count = count}, check_some_edges, err);
 }
 
-int sherd_graph_stored_metadata(const sherd_graph_node *n, char **owned, sherd_str *out, sherd_error *err)
+int shd_graph_stored_metadata(const sherd_graph_node *n, char **owned, shd_str *out, sherd_error *err)
 {
 	*owned = NULL;
 	*out = graph_text_in(n->metadata);
-	if (!n->exported || sherd_graph_is_exported(*out))
+	if (!n->exported || shd_graph_is_exported(*out))
 		return SHERD_OK;
 	TRY(sherd_graph_metadata(n->metadata, true, owned, &out->len, err));
 	out->ptr = *owned;
@@ -127,19 +126,19 @@ int sherd_graph_stored_metadata(const sherd_graph_node *n, char **owned, sherd_s
 }
 
 /* With copies of the texts that are its own. */
-static int prepare_node(sherd_graph *g, const sherd_graph_node *n, sherd_rfdb_node *out, sherd_error *err)
+static int prepare_node(sherd_graph *g, const sherd_graph_node *n, shd_rfdb_node *out, sherd_error *err)
 {
 	char *owned;
-	*out = (sherd_rfdb_node){.id = graph_id_in(n->id),
-	                         .content_hash = n->content_hash,
-	                         .semantic_id = graph_text_in(n->semantic_id),
-	                         .type = graph_text_in(n->type),
-	                         .name = graph_text_in(n->name),
-	                         .file = graph_text_in(n->file)};
-	TRY(sherd_graph_stored_metadata(n, &owned, &out->metadata, err));
-	bool ok = sherd_graph_buffer_copy_node(&g->buffer, out);
+	*out = (shd_rfdb_node){.id = graph_id_in(n->id),
+	                       .content_hash = n->content_hash,
+	                       .semantic_id = graph_text_in(n->semantic_id),
+	                       .type = graph_text_in(n->type),
+	                       .name = graph_text_in(n->name),
+	                       .file = graph_text_in(n->file)};
+	TRY(shd_graph_stored_metadata(n, &owned, &out->metadata, err));
+	bool ok = shd_graph_buffer_copy_node(&g->buffer, out);
 	free(owned);
-	return ok ? SHERD_OK : sherd_fail_nomem(err);
+	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
 /* So many records before they are needed, the memory of the tables that they stand in is asked for. */
@@ -148,21 +147,21 @@ enum { AHEAD = 12, TOGETHER = 256 };
 /* At most TOGETHER of them, first all texts, then all tables: each has the caches for itself. */
 static int put_some_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err)
 {
-	sherd_rfdb_node list[TOGETHER];
+	shd_rfdb_node list[TOGETHER];
 	for (size_t i = 0; i < count; i++) {
-		sherd_graph_ids_fetch(&g->buffer.by_id, graph_id_in(nodes[i].id));
+		shd_graph_ids_fetch(&g->buffer.by_id, graph_id_in(nodes[i].id));
 		TRY(prepare_node(g, &nodes[i], &list[i], err));
 	}
 	for (size_t i = 0; i < count; i++)
-		if (!sherd_graph_buffer_take_node(&g->buffer, &list[i]))
-			return sherd_graph_break(g, err);
+		if (!shd_graph_buffer_take_node(&g->buffer, &list[i]))
+			return shd_graph_break(g, err);
 	return SHERD_OK;
 }
 
-int sherd_graph_put_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err)
+int shd_graph_put_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err)
 {
-	if (!sherd_graph_buffer_reserve(&g->buffer, count, 0))
-		return sherd_fail_nomem(err);
+	if (!shd_graph_buffer_reserve(&g->buffer, count, 0))
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i += TOGETHER) {
 		int rc = put_some_nodes(g, nodes + i, count - i < TOGETHER ? count - i : TOGETHER, err);
 		if (rc < 0) {
@@ -173,35 +172,35 @@ int sherd_graph_put_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t 
 	return SHERD_OK;
 }
 
-int sherd_graph_put_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err)
+int shd_graph_put_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err)
 {
-	if (!sherd_graph_buffer_reserve(&g->buffer, 0, count))
-		return sherd_fail_nomem(err);
+	if (!shd_graph_buffer_reserve(&g->buffer, 0, count))
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
-		const sherd_rfdb_edge edge = {.src = graph_id_in(edges[i].src),
-		                              .dst = graph_id_in(edges[i].dst),
-		                              .type = graph_text_in(edges[i].type),
-		                              .metadata = graph_text_in(edges[i].metadata)};
-		if (!sherd_graph_buffer_put_edge(&g->buffer, &edge))
-			return sherd_graph_break(g, err);
+		const shd_rfdb_edge edge = {.src = graph_id_in(edges[i].src),
+		                            .dst = graph_id_in(edges[i].dst),
+		                            .type = graph_text_in(edges[i].type),
+		                            .metadata = graph_text_in(edges[i].metadata)};
+		if (!shd_graph_buffer_put_edge(&g->buffer, &edge))
+			return shd_graph_break(g, err);
 	}
 	return SHERD_OK;
 }
 
 int sherd_graph_add_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err)
 {
-	TRY(sherd_graph_check_writable(g, err));
-	TRY(sherd_graph_check_nodes(g, nodes, count, err));
+	TRY(shd_graph_check_writable(g, err));
+	TRY(shd_graph_check_nodes(g, nodes, count, err));
 	if (count)
 		g->only_updates = false;
-	return sherd_graph_put_nodes(g, nodes, count, err);
+	return shd_graph_put_nodes(g, nodes, count, err);
 }
 
-int sherd_graph_fail_source(sherd_u128 src, sherd_error *err)
+int shd_graph_fail_source(shd_u128 src, sherd_error *err)
 {
-	char text[SHERD_RFDB_ID_TEXT];
-	sherd_rfdb_id_format(src, text);
-	return sherd_fail(err, SHERD_EINVAL, "unknown-source", "no node %s, which an edge begins at", text);
+	char text[SHD_RFDB_ID_TEXT];
+	shd_rfdb_id_format(src, text);
+	return shd_fail(err, SHERD_EINVAL, "unknown-source", "no node %s, which an edge begins at", text);
 }
 
 /* Edges of one source mostly stand together. */
@@ -210,13 +209,13 @@ static int check_sources(const batch *b, size_t from, size_t to, sherd_error *er
 	const sherd_graph_edge *edges = b->edges;
 	for (size_t i = from; i < to; i++) {
 		if (to - i > AHEAD)
-			sherd_graph_ids_fetch(&b->graph->buffer.by_id, graph_id_in(edges[i + AHEAD].src));
+			shd_graph_ids_fetch(&b->graph->buffer.by_id, graph_id_in(edges[i + AHEAD].src));
 		if (i > from && edges[i].src.lo == edges[i - 1].src.lo && edges[i].src.hi == edges[i - 1].src.hi)
 			continue;
 		int rc = sherd_graph_exists(b->graph, edges[i].src, err);
 		TRY(rc);
 		if (!rc)
-			return sherd_graph_fail_source(graph_id_in(edges[i].src), err);
+			return shd_graph_fail_source(graph_id_in(edges[i].src), err);
 	}
 	return SHERD_OK;
 }
@@ -229,48 +228,48 @@ static int check_some_new_edges(void *arg, size_t index, sherd_error *err)
 
 int sherd_graph_add_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err)
 {
-	TRY(sherd_graph_check_writable(g, err));
+	TRY(shd_graph_check_writable(g, err));
 	TRY(check_batch(&(batch){.graph = g, .edges = edges, .count = count}, check_some_new_edges, err));
 	if (count)
 		g->only_updates = false;
-	return sherd_graph_put_edges(g, edges, count, err);
+	return shd_graph_put_edges(g, edges, count, err);
 }
 
-static bool collect(void *arg, const sherd_rfdb_edge *edge)
+static bool collect(void *arg, const shd_rfdb_edge *edge)
 {
-	const sherd_rfdb_edge_key key = {.src = edge->src, .dst = edge->dst, .type = edge->type};
-	sherd_buf_append(arg, &key, sizeof(key));
+	const shd_rfdb_edge_key key = {.src = edge->src, .dst = edge->dst, .type = edge->type};
+	shd_buf_append(arg, &key, sizeof(key));
 	return true;
 }
 
-int sherd_graph_collect_edges(const sherd_graph *g, sherd_u128 id, bool incoming, sherd_buf *keys, sherd_error *err)
+int shd_graph_collect_edges(const sherd_graph *g, shd_u128 id, bool incoming, shd_buf *keys, sherd_error *err)
 {
-	TRY(sherd_graph_each_edge(g, id, incoming, NULL, collect, keys, err));
-	return sherd_buf_check(keys, err);
+	TRY(shd_graph_each_edge(g, id, incoming, NULL, collect, keys, err));
+	return shd_buf_check(keys, err);
 }
 
 int sherd_graph_delete_nodes(sherd_graph *g, const sherd_graph_id *ids, size_t count, uint64_t *deleted,
                              sherd_error *err)
 {
-	SHERD_AUTO_BUF keys = {0};
+	SHD_AUTO_BUF keys = {0};
 	uint64_t live = 0;
-	TRY(sherd_graph_check_writable(g, err));
+	TRY(shd_graph_check_writable(g, err));
 	/* All that can fail but for memory goes first: edges of all, then the deeds. */
 	for (size_t i = 0; i < count; i++) {
 		int rc = sherd_graph_exists(g, ids[i], err);
 		TRY(rc);
 		for (int incoming = 0; rc && incoming < 2; incoming++)
-			TRY(sherd_graph_collect_edges(g, graph_id_in(ids[i]), incoming, &keys, err));
+			TRY(shd_graph_collect_edges(g, graph_id_in(ids[i]), incoming, &keys, err));
 	}
-	const sherd_rfdb_edge_key *list = (const sherd_rfdb_edge_key *)(const void *)keys.data;
+	const shd_rfdb_edge_key *list = (const shd_rfdb_edge_key *)(const void *)keys.data;
 	for (size_t i = 0; i < keys.len / sizeof(*list); i++)
-		if (!sherd_graph_buffer_kill_edge(&g->buffer, &list[i]))
-			return sherd_graph_break(g, err);
+		if (!shd_graph_buffer_kill_edge(&g->buffer, &list[i]))
+			return shd_graph_break(g, err);
 	for (size_t i = 0; i < count; i++) {
 		if (sherd_graph_exists(g, ids[i], NULL) <= 0)
 			continue;
-		if (!sherd_graph_buffer_kill_node(&g->buffer, graph_id_in(ids[i])))
-			return sherd_graph_break(g, err);
+		if (!shd_graph_buffer_kill_node(&g->buffer, graph_id_in(ids[i])))
+			return shd_graph_break(g, err);
 		live++;
 	}
 	if (live)
@@ -280,37 +279,37 @@ int sherd_graph_delete_nodes(sherd_graph *g, const sherd_graph_id *ids, size_t c
 	return SHERD_OK;
 }
 
-int sherd_graph_settle(const sherd_graph *g, sherd_error *err)
+int shd_graph_settle(const sherd_graph *g, sherd_error *err)
 {
 	/* A writer belongs to one thread: nobody sees it. */
-	return sherd_graph_buffer_settle((graph_buffer *)(uintptr_t)&g->buffer) ? SHERD_OK : sherd_fail_nomem(err);
+	return shd_graph_buffer_settle((graph_buffer *)(uintptr_t)&g->buffer) ? SHERD_OK : shd_fail_nomem(err);
 }
 
-int sherd_graph_edge_lives(const sherd_graph *g, const sherd_rfdb_edge_key *key, sherd_error *err)
+int shd_graph_edge_lives(const sherd_graph *g, const shd_rfdb_edge_key *key, sherd_error *err)
 {
 	graph_row row;
-	TRY(sherd_graph_settle(g, err));
-	const graph_new_edge *fresh = sherd_graph_buffer_edge(&g->buffer, key);
-	return fresh ? !graph_edge_is_dead(fresh) : sherd_graph_view_edge(&g->view, key, &row, err);
+	TRY(shd_graph_settle(g, err));
+	const graph_new_edge *fresh = shd_graph_buffer_edge(&g->buffer, key);
+	return fresh ? !graph_edge_is_dead(fresh) : shd_graph_view_edge(&g->view, key, &row, err);
 }
 
 int sherd_graph_delete_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t count, uint64_t *deleted,
                              sherd_error *err)
 {
 	uint64_t live = 0;
-	TRY(sherd_graph_check_writable(g, err));
-	TRY(sherd_graph_check_edges(g, edges, count, err));
+	TRY(shd_graph_check_writable(g, err));
+	TRY(shd_graph_check_edges(g, edges, count, err));
 	for (size_t i = 0; i < count; i++) {
-		const sherd_rfdb_edge_key key = {.src = graph_id_in(edges[i].src),
-		                                 .dst = graph_id_in(edges[i].dst),
-		                                 .type = graph_text_in(edges[i].type)};
-		int rc = sherd_graph_edge_lives(g, &key, err);
+		const shd_rfdb_edge_key key = {.src = graph_id_in(edges[i].src),
+		                               .dst = graph_id_in(edges[i].dst),
+		                               .type = graph_text_in(edges[i].type)};
+		int rc = shd_graph_edge_lives(g, &key, err);
 		if (rc < 0) {
 			g->broken = g->broken || live;
 			return rc;
 		}
-		if (rc && !sherd_graph_buffer_kill_edge(&g->buffer, &key))
-			return sherd_graph_break(g, err);
+		if (rc && !shd_graph_buffer_kill_edge(&g->buffer, &key))
+			return shd_graph_break(g, err);
 		live += (uint64_t)rc;
 	}
 	if (live)

@@ -1,27 +1,27 @@
 /* engine/graph/buffer/write.h - steps that all changes of the buffer are made of. */
-#ifndef SHERD_ENGINE_GRAPH_BUFFER_WRITE_H
-#define SHERD_ENGINE_GRAPH_BUFFER_WRITE_H
+#ifndef SHD_ENGINE_GRAPH_BUFFER_WRITE_H
+#define SHD_ENGINE_GRAPH_BUFFER_WRITE_H
 
 #include "engine/graph/graph.h"
 
 /* Texts are UTF-8, metadata that must be marked is a JSON object. */
-int sherd_graph_check_nodes(const sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err);
-int sherd_graph_check_edges(const sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err);
+int shd_graph_check_nodes(const sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err);
+int shd_graph_check_edges(const sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err);
 /* Into the buffer, after the checks. */
-int sherd_graph_put_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err);
-int sherd_graph_put_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err);
+int shd_graph_put_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t count, sherd_error *err);
+int shd_graph_put_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err);
 
 /* The metadata as it is kept: with the mark of exported nodes. Borrowed from the node, or *owned, which is free()d. */
-int sherd_graph_stored_metadata(const sherd_graph_node *n, char **owned, sherd_str *out, sherd_error *err);
+int shd_graph_stored_metadata(const sherd_graph_node *n, char **owned, shd_str *out, sherd_error *err);
 
 /* Makes the buffer answer questions about edges. */
-int sherd_graph_settle(const sherd_graph *g, sherd_error *err);
+int shd_graph_settle(const sherd_graph *g, sherd_error *err);
 
-int sherd_graph_fail_source(sherd_u128 src, sherd_error *err);
+int shd_graph_fail_source(shd_u128 src, sherd_error *err);
 
 /* Appends the keys of the live edges from (to) an id. */
-int sherd_graph_collect_edges(const sherd_graph *g, sherd_u128 id, bool incoming, sherd_buf *keys, sherd_error *err);
+int shd_graph_collect_edges(const sherd_graph *g, shd_u128 id, bool incoming, shd_buf *keys, sherd_error *err);
 /* 1, or 0. */
-int sherd_graph_edge_lives(const sherd_graph *g, const sherd_rfdb_edge_key *key, sherd_error *err);
+int shd_graph_edge_lives(const sherd_graph *g, const shd_rfdb_edge_key *key, sherd_error *err);
 
 #endif

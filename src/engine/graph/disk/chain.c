@@ -8,14 +8,14 @@ static void forget(graph_chain *c)
 	char **texts = (char **)(void *)c->texts.data;
 	for (size_t i = 0; i < c->texts.len / sizeof(*texts); i++)
 		free(texts[i]);
-	sherd_buf_done(&c->texts);
-	sherd_arena_done(&c->documents);
-	sherd_arena_done(&c->lists[0]);
-	sherd_arena_done(&c->lists[1]);
+	shd_buf_done(&c->texts);
+	shd_arena_done(&c->documents);
+	shd_arena_done(&c->lists[0]);
+	shd_arena_done(&c->lists[1]);
 	c->unsealed = 0;
 }
 
-void sherd_graph_chain_done(graph_chain *c)
+void shd_graph_chain_done(graph_chain *c)
 {
 	forget(c);
 	*c = (graph_chain){0};
@@ -23,61 +23,61 @@ void sherd_graph_chain_done(graph_chain *c)
 
 static int fetch(graph_chain *c, const char *name, char **text, size_t *len, sherd_error *err)
 {
-	TRY(sherd_graph_place_get(c->place, name, text, len, err));
-	sherd_buf_append(&c->texts, text, sizeof(*text));
+	TRY(shd_graph_place_get(c->place, name, text, len, err));
+	shd_buf_append(&c->texts, text, sizeof(*text));
 	if (!c->texts.failed)
 		return SHERD_OK;
 	free(*text);
 	c->texts.failed = false;
-	return sherd_fail_nomem(err);
+	return shd_fail_nomem(err);
 }
 
 static int check_version(uint64_t said, uint64_t version, sherd_error *err)
 {
 	if (said != version)
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-version", "it says version %" PRIu64, said);
+		return shd_fail(err, SHERD_ECORRUPT, "bad-version", "it says version %" PRIu64, said);
 	return SHERD_OK;
 }
 
 static int take_full(graph_chain *c, uint64_t version, sherd_error *err)
 {
-	char name[SHERD_RFDB_NAME_MAX], *text;
+	char name[SHD_RFDB_NAME_MAX], *text;
 	size_t len;
 	forget(c);
-	sherd_rfdb_manifest_name(version, false, name);
+	shd_rfdb_manifest_name(version, false, name);
 	TRY(fetch(c, name, &text, &len, err));
-	TRY(sherd_rfdb_manifest_decode(text, len, &c->place->limits, &c->documents, &c->manifest, err));
+	TRY(shd_rfdb_manifest_decode(text, len, &c->place->limits, &c->documents, &c->manifest, err));
 	TRY(check_version(c->manifest.version, version, err));
 	c->base = version;
-	c->unsealed = c->manifest.seal == SHERD_SEAL_ABSENT;
+	c->unsealed = c->manifest.seal == SHD_SEAL_ABSENT;
 	return SHERD_OK;
 }
 
 static int take_edit(graph_chain *c, uint64_t version, const char *text, size_t len, sherd_error *err)
 {
-	sherd_rfdb_edit edit;
-	sherd_rfdb_manifest next;
-	sherd_arena *fresh = &c->lists[c->turn ^= 1];
-	TRY(sherd_rfdb_edit_decode(text, len, &c->place->limits, &c->documents, &edit, err));
+	shd_rfdb_edit edit;
+	shd_rfdb_manifest next;
+	shd_arena *fresh = &c->lists[c->turn ^= 1];
+	TRY(shd_rfdb_edit_decode(text, len, &c->place->limits, &c->documents, &edit, err));
 	TRY(check_version(edit.version, version, err));
-	sherd_arena_done(fresh);
-	TRY(sherd_rfdb_manifest_apply(&c->manifest, &edit, 1, fresh, &next, err));
+	shd_arena_done(fresh);
+	TRY(shd_rfdb_manifest_apply(&c->manifest, &edit, 1, fresh, &next, err));
 	c->manifest = next;
-	c->unsealed += edit.seal == SHERD_SEAL_ABSENT;
+	c->unsealed += edit.seal == SHD_SEAL_ABSENT;
 	return SHERD_OK;
 }
 
 static int take(graph_chain *c, const graph_manifest_file *file, bool follows, sherd_error *err)
 {
-	char name[SHERD_RFDB_NAME_MAX], *text;
+	char name[SHD_RFDB_NAME_MAX], *text;
 	size_t len;
 	sherd_error failure = {0};
 	if (!file->edit)
 		return take_full(c, file->version, err);
 	if (!follows)
-		return sherd_fail(err, SHERD_ENOTFOUND, "no-version", "no manifest of version %" PRIu64,
-		                  file->version - 1);
-	sherd_rfdb_manifest_name(file->version, true, name);
+		return shd_fail(err, SHERD_ENOTFOUND, "no-version", "no manifest of version %" PRIu64,
+		                file->version - 1);
+	shd_rfdb_manifest_name(file->version, true, name);
 	int rc = fetch(c, name, &text, &len, &failure);
 	/* A version is written in full before its edit goes: since it was listed, perhaps. */
 	if (rc == SHERD_ENOTFOUND) {
@@ -91,21 +91,21 @@ static int take(graph_chain *c, const graph_manifest_file *file, bool follows, s
 	return take_edit(c, file->version, text, len, err);
 }
 
-int sherd_graph_chain_step(graph_chain *c, const graph_manifest_file *file, sherd_error *err)
+int shd_graph_chain_step(graph_chain *c, const graph_manifest_file *file, sherd_error *err)
 {
-	char name[SHERD_RFDB_NAME_MAX];
+	char name[SHD_RFDB_NAME_MAX];
 	graph_key key;
 	bool again = c->whole && c->manifest.version == file->version;
 	if (again)
 		return 0;
-	sherd_rfdb_manifest_name(file->version, file->edit, name);
-	TRY(sherd_graph_place_key(c->place, name, &key, err));
+	shd_rfdb_manifest_name(file->version, file->edit, name);
+	TRY(shd_graph_place_key(c->place, name, &key, err));
 	bool follows = c->whole && c->manifest.version + 1 == file->version;
 	c->whole = false;
 	int rc = take(c, file, follows, err);
 	if (rc == SHERD_OK)
-		rc = sherd_rfdb_manifest_check(&c->manifest, err);
-	TRY(sherd_in_object(err, rc, key.text));
+		rc = shd_rfdb_manifest_check(&c->manifest, err);
+	TRY(shd_in_object(err, rc, key.text));
 	c->whole = true;
 	return 1;
 }

@@ -2,26 +2,26 @@
  *
  * To read one version takes the last full manifest and the edits since; to read all of them so would take the square
  * of their number. */
-#ifndef SHERD_ENGINE_GRAPH_DISK_CHAIN_H
-#define SHERD_ENGINE_GRAPH_DISK_CHAIN_H
+#ifndef SHD_ENGINE_GRAPH_DISK_CHAIN_H
+#define SHD_ENGINE_GRAPH_DISK_CHAIN_H
 
 #include "engine/graph/keep/snapshots.h"
 
 typedef struct graph_chain {
 	const graph_place *place;
-	bool whole;                   /* manifest is that of the last step */
-	sherd_rfdb_manifest manifest; /* borrowed from what follows, until the next step */
-	uint64_t base;                /* the version of the full one that it comes from */
-	uint64_t unsealed;            /* documents since then that others wrote */
-	sherd_arena documents, lists[2];
-	sherd_buf texts; /* of char * */
+	bool whole;                 /* manifest is that of the last step */
+	shd_rfdb_manifest manifest; /* borrowed from what follows, until the next step */
+	uint64_t base;              /* the version of the full one that it comes from */
+	uint64_t unsealed;          /* documents since then that others wrote */
+	shd_arena documents, lists[2];
+	shd_buf texts; /* of char * */
 	unsigned turn;
 } graph_chain;
 
-/* Goes on to the version of the file. Files come as sherd_graph_list_manifests() has them; an edit beside the full
+/* Goes on to the version of the file. Files come as shd_graph_list_manifests() has them; an edit beside the full
  * manifest of its version is passed over: 0, else 1. SHERD_ENOTFOUND when what it is an edit of is not there; after a
  * failure later edits fail likewise, up to the next full one. */
-int sherd_graph_chain_step(graph_chain *c, const graph_manifest_file *file, sherd_error *err);
-void sherd_graph_chain_done(graph_chain *c);
+int shd_graph_chain_step(graph_chain *c, const graph_manifest_file *file, sherd_error *err);
+void shd_graph_chain_done(graph_chain *c);
 
 #endif

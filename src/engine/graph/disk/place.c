@@ -6,45 +6,45 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
-SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+SHD_AUTO_DEFINE(void, free)
 
-int sherd_graph_place_init(graph_place *out, sherd_store *store, const char *folder, const sherd_limits *limits,
-                           sherd_error *err)
+int shd_graph_place_init(graph_place *out, sherd_store *store, const char *folder, const sherd_limits *limits,
+                         sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_buf_str(&text, folder);
+	SHD_AUTO_BUF text = {0};
+	shd_buf_str(&text, folder);
 	if (*folder)
-		sherd_buf_str(&text, "/");
-	TRY(sherd_buf_check(&text, err));
-	char *name = sherd_buf_take(&text);
+		shd_buf_str(&text, "/");
+	TRY(shd_buf_check(&text, err));
+	char *name = shd_buf_take(&text);
 	if (!name)
-		return sherd_fail_nomem(err);
-	*out = (graph_place){.store = store, .folder = name, .limits = sherd_limits_or_default(limits)};
+		return shd_fail_nomem(err);
+	*out = (graph_place){.store = store, .folder = name, .limits = shd_limits_or_default(limits)};
 	return SHERD_OK;
 }
 
-int sherd_graph_place_copy(graph_place *out, const graph_place *p, sherd_error *err)
+int shd_graph_place_copy(graph_place *out, const graph_place *p, sherd_error *err)
 {
 	char *name = strdup(p->folder);
 	if (!name)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	*out = (graph_place){.store = p->store, .folder = name, .limits = p->limits};
 	return SHERD_OK;
 }
 
-void sherd_graph_place_done(graph_place *p)
+void shd_graph_place_done(graph_place *p)
 {
 	free(p->folder);
 	*p = (graph_place){0};
 }
 
-int sherd_graph_place_key(const graph_place *p, const char *name, graph_key *out, sherd_error *err)
+int shd_graph_place_key(const graph_place *p, const char *name, graph_key *out, sherd_error *err)
 {
 	size_t folder = strlen(p->folder), len = strlen(name) + 1;
 	if (len > sizeof(out->text) || folder > sizeof(out->text) - len)
-		return sherd_fail(err, SHERD_EINVAL, "bad-key", "the name of the folder is too long");
+		return shd_fail(err, SHERD_EINVAL, "bad-key", "the name of the folder is too long");
 	memcpy(out->text, p->folder, folder);
 	memcpy(out->text + folder, name, len);
 	return SHERD_OK;
@@ -52,15 +52,15 @@ int sherd_graph_place_key(const graph_place *p, const char *name, graph_key *out
 
 static int fetch(const graph_place *p, const char *key, char **data, size_t *len, char *identity, sherd_error *err)
 {
-	SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	TRY(sherd_store_read(p->store, key, &reader, err));
 	uint64_t size = sherd_reader_size(reader);
 	if (size > p->limits.metadata_bytes || size >= SIZE_MAX)
-		return sherd_fail(err, SHERD_ELIMIT, "too-large", "%" PRIu64 " bytes, the limit is %" PRIu64, size,
-		                  p->limits.metadata_bytes);
-	SHERD_AUTO(void, free) text = malloc((size_t)size + 1);
+		return shd_fail(err, SHERD_ELIMIT, "too-large", "%" PRIu64 " bytes, the limit is %" PRIu64, size,
+		                p->limits.metadata_bytes);
+	SHD_AUTO(void, free) text = malloc((size_t)size + 1);
 	if (!text)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(reader, 0, text, (size_t)size, err));
 	((char *)text)[size] = 0;
 	if (identity)
@@ -70,54 +70,54 @@ static int fetch(const graph_place *p, const char *key, char **data, size_t *len
 	return SHERD_OK;
 }
 
-int sherd_graph_place_fetch(const graph_place *p, const char *name, char **data, size_t *len, char *identity,
-                            sherd_error *err)
+int shd_graph_place_fetch(const graph_place *p, const char *name, char **data, size_t *len, char *identity,
+                          sherd_error *err)
 {
 	graph_key key;
-	TRY(sherd_graph_place_key(p, name, &key, err));
-	return sherd_in_object(err, fetch(p, key.text, data, len, identity, err), key.text);
+	TRY(shd_graph_place_key(p, name, &key, err));
+	return shd_in_object(err, fetch(p, key.text, data, len, identity, err), key.text);
 }
 
-int sherd_graph_place_get(const graph_place *p, const char *name, char **data, size_t *len, sherd_error *err)
+int shd_graph_place_get(const graph_place *p, const char *name, char **data, size_t *len, sherd_error *err)
 {
-	return sherd_graph_place_fetch(p, name, data, len, NULL, err);
+	return shd_graph_place_fetch(p, name, data, len, NULL, err);
 }
 
-static int store(const graph_place *p, const char *key, const sherd_write_options *options, const sherd_buf *text,
+static int store(const graph_place *p, const char *key, const sherd_write_options *options, const shd_buf *text,
                  sherd_error *err)
 {
-	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	TRY(sherd_store_write(p->store, key, options, &writer, err));
 	TRY(sherd_writer_append(writer, text->data, text->len, err));
 	return sherd_writer_commit(TAKE(writer), err);
 }
 
-int sherd_graph_place_write(const graph_place *p, const char *name, const sherd_write_options *options,
-                            const sherd_buf *text, sherd_error *err)
+int shd_graph_place_write(const graph_place *p, const char *name, const sherd_write_options *options,
+                          const shd_buf *text, sherd_error *err)
 {
 	graph_key key, current;
 	sherd_write_options o = *options;
-	TRY(sherd_buf_check(text, err));
-	TRY(sherd_graph_place_key(p, name, &key, err));
-	TRY(sherd_graph_place_key(p, SHERD_RFDB_CURRENT, &current, err));
+	TRY(shd_buf_check(text, err));
+	TRY(shd_graph_place_key(p, name, &key, err));
+	TRY(shd_graph_place_key(p, SHD_RFDB_CURRENT, &current, err));
 	if (o.mode == SHERD_WRITE_NEW)
 		o.like = current.text; /* who may use that may use this */
-	return sherd_in_object(err, store(p, key.text, &o, text, err), key.text);
+	return shd_in_object(err, store(p, key.text, &o, text, err), key.text);
 }
 
-int sherd_graph_place_put(const graph_place *p, const char *name, sherd_write_mode mode, const sherd_buf *text,
-                          sherd_error *err)
+int shd_graph_place_put(const graph_place *p, const char *name, sherd_write_mode mode, const shd_buf *text,
+                        sherd_error *err)
 {
 	const sherd_write_options options = {.mode = mode};
-	return sherd_graph_place_write(p, name, &options, text, err);
+	return shd_graph_place_write(p, name, &options, text, err);
 }
 
-int sherd_graph_place_remove_if(const graph_place *p, const char *name, const char *identity, sherd_error *err)
+int shd_graph_place_remove_if(const graph_place *p, const char *name, const char *identity, sherd_error *err)
 {
 	graph_key key;
 	sherd_error failure = {0};
-	TRY(sherd_graph_place_key(p, name, &key, err));
-	int rc = sherd_in_object(&failure, sherd_store_remove_if(p->store, key.text, identity, &failure), key.text);
+	TRY(shd_graph_place_key(p, name, &key, err));
+	int rc = shd_in_object(&failure, sherd_store_remove_if(p->store, key.text, identity, &failure), key.text);
 	if (rc == SHERD_ECONFLICT)
 		return 1;
 	if (rc < 0 && err)
@@ -125,37 +125,37 @@ int sherd_graph_place_remove_if(const graph_place *p, const char *name, const ch
 	return rc;
 }
 
-int sherd_graph_place_remove(const graph_place *p, const char *name, sherd_error *err)
+int shd_graph_place_remove(const graph_place *p, const char *name, sherd_error *err)
 {
 	graph_key key;
-	TRY(sherd_graph_place_key(p, name, &key, err));
-	return sherd_in_object(err, sherd_store_remove(p->store, key.text, err), key.text);
+	TRY(shd_graph_place_key(p, name, &key, err));
+	return shd_in_object(err, sherd_store_remove(p->store, key.text, err), key.text);
 }
 
-int sherd_graph_place_mkdir(const graph_place *p, const char *name, sherd_error *err)
-{
-	graph_key key;
-	if (!(sherd_store_caps(p->store) & SHERD_CAP_MKDIR))
-		return SHERD_OK;
-	TRY(sherd_graph_place_key(p, name, &key, err));
-	return sherd_in_object(err, sherd_store_mkdir(p->store, key.text, err), key.text);
-}
-
-int sherd_graph_place_rmdir(const graph_place *p, const char *name, sherd_error *err)
+int shd_graph_place_mkdir(const graph_place *p, const char *name, sherd_error *err)
 {
 	graph_key key;
 	if (!(sherd_store_caps(p->store) & SHERD_CAP_MKDIR))
 		return SHERD_OK;
-	TRY(sherd_graph_place_key(p, name, &key, err));
-	return sherd_in_object(err, sherd_store_rmdir(p->store, key.text, err), key.text);
+	TRY(shd_graph_place_key(p, name, &key, err));
+	return shd_in_object(err, sherd_store_mkdir(p->store, key.text, err), key.text);
 }
 
-int sherd_graph_place_has(const graph_place *p, const char *name, sherd_error *err)
+int shd_graph_place_rmdir(const graph_place *p, const char *name, sherd_error *err)
+{
+	graph_key key;
+	if (!(sherd_store_caps(p->store) & SHERD_CAP_MKDIR))
+		return SHERD_OK;
+	TRY(shd_graph_place_key(p, name, &key, err));
+	return shd_in_object(err, sherd_store_rmdir(p->store, key.text, err), key.text);
+}
+
+int shd_graph_place_has(const graph_place *p, const char *name, sherd_error *err)
 {
 	graph_key key;
 	sherd_stat stat;
 	sherd_error found = {0};
-	TRY(sherd_graph_place_key(p, name, &key, err));
+	TRY(shd_graph_place_key(p, name, &key, err));
 	int rc = sherd_store_stat(p->store, key.text, &stat, &found);
 	if (rc == SHERD_ENOTFOUND)
 		return 0;
@@ -163,7 +163,7 @@ int sherd_graph_place_has(const graph_place *p, const char *name, sherd_error *e
 		return 1;
 	if (err)
 		*err = found;
-	return sherd_in_object(err, rc, key.text);
+	return shd_in_object(err, rc, key.text);
 }
 
 typedef struct listing {
@@ -178,10 +178,10 @@ static bool hand_on(const char *key, const sherd_stat *stat, void *arg)
 	return l->each(l->arg, key + l->base, stat);
 }
 
-int sherd_graph_place_list(const graph_place *p, const char *prefix, graph_name_fn *each, void *arg, sherd_error *err)
+int shd_graph_place_list(const graph_place *p, const char *prefix, graph_name_fn *each, void *arg, sherd_error *err)
 {
 	graph_key key;
 	listing l = {.base = strlen(p->folder), .each = each, .arg = arg};
-	TRY(sherd_graph_place_key(p, prefix, &key, err));
-	return sherd_in_object(err, sherd_store_list(p->store, key.text, "", hand_on, &l, err), key.text);
+	TRY(shd_graph_place_key(p, prefix, &key, err));
+	return shd_in_object(err, sherd_store_list(p->store, key.text, "", hand_on, &l, err), key.text);
 }

@@ -2,8 +2,8 @@
  *
  * The index is the sidecar beside the segment when it is there, fits and is whole; else it is built in memory when it
  * is first needed. Each part of a sidecar is checked before its first use. Usable from several threads at once. */
-#ifndef SHERD_ENGINE_GRAPH_DISK_SEGMENT_H
-#define SHERD_ENGINE_GRAPH_DISK_SEGMENT_H
+#ifndef SHD_ENGINE_GRAPH_DISK_SEGMENT_H
+#define SHD_ENGINE_GRAPH_DISK_SEGMENT_H
 
 #include "engine/graph/disk/place.h"
 #include "format/rfdb/manifest.h"
@@ -18,24 +18,24 @@ enum { GRAPH_BY_ID = 1, GRAPH_BY_DST = 2, GRAPH_BY_TYPE = 4, GRAPH_BY_FILE = 8, 
 typedef struct graph_segment_keys graph_segment_keys;
 
 typedef struct graph_segment {
-	sherd_rfdb_descriptor about; /* its texts are in the arena, or borrowed from a manifest that lives longer */
-	sherd_arena arena;
+	shd_rfdb_descriptor about; /* its texts are in the arena, or borrowed from a manifest that lives longer */
+	shd_arena arena;
 	uint32_t shard;
 	bool level1;
 	uint64_t age;                    /* within L0: higher is newer */
 	bool types_sorted, files_sorted; /* the lists of the descriptor ascend: others may have written them */
 	size_t first; /* where the list that it is in begins its shard: what lies in between is newer */
-	sherd_rfdb_segment rows;
+	shd_rfdb_segment rows;
 	sherd_reader *reader;
 	char *copy; /* of the bytes, on stores that cannot map */
 
 	sherd_reader *index_reader; /* NULL when there is no sidecar that fits */
 	char *index_copy;
-	sherd_rfdb_sidecar sidecar;          /* of that */
-	sherd_buf built;                     /* in memory, when there is none, or it is damaged */
-	sherd_rfdb_sidecar built_index;      /* of that */
-	_Atomic(sherd_rfdb_sidecar *) index; /* one of the two; NULL: none yet */
-	_Atomic unsigned ready;              /* parts that may be used */
+	shd_rfdb_sidecar sidecar;          /* of that */
+	shd_buf built;                     /* in memory, when there is none, or it is damaged */
+	shd_rfdb_sidecar built_index;      /* of that */
+	_Atomic(shd_rfdb_sidecar *) index; /* one of the two; NULL: none yet */
+	_Atomic unsigned ready;            /* parts that may be used */
 	pthread_mutex_t making;
 
 	/* Once GRAPH_BY_DST is ready: of every strideth row by destination the first 32 bits of that; and for each
@@ -47,27 +47,27 @@ typedef struct graph_segment {
 	_Atomic(graph_segment_keys *) keys; /* of an unsorted one, when it was first asked for */
 
 	bool contexts_known;
-	sherd_buf contexts; /* of uint64_t: rows of edges whose metadata speaks of a file; for a writer alone */
+	shd_buf contexts; /* of uint64_t: rows of edges whose metadata speaks of a file; for a writer alone */
 
 	struct graph_proof *proof; /* for verify alone: what it knows of the segment from versions before */
 } graph_segment;
 
 /* Opens the segment and the sidecar beside it. SHERD_ENOTFOUND when the segment is gone; what contradicts the
  * descriptor is SHERD_ECORRUPT. */
-int sherd_graph_segment_open(graph_segment **out, const graph_place *place, const sherd_rfdb_descriptor *about,
-                             bool level1, sherd_error *err);
-void sherd_graph_segment_close(graph_segment *s); /* NULL is fine */
+int shd_graph_segment_open(graph_segment **out, const graph_place *place, const shd_rfdb_descriptor *about, bool level1,
+                           sherd_error *err);
+void shd_graph_segment_close(graph_segment *s); /* NULL is fine */
 
 /* The slow way of the next one. */
-int sherd_graph_segment_prepare(graph_segment *s, unsigned part, sherd_error *err);
+int shd_graph_segment_prepare(graph_segment *s, unsigned part, sherd_error *err);
 
 /* The index, of which the part can be used. */
-static inline int sherd_graph_segment_index(const graph_segment *s, unsigned part, const sherd_rfdb_sidecar **out,
-                                            sherd_error *err)
+static inline int shd_graph_segment_index(const graph_segment *s, unsigned part, const shd_rfdb_sidecar **out,
+                                          sherd_error *err)
 {
 	if ((atomic_load_explicit(&s->ready, memory_order_acquire) & part) != part)
 		/* Preparing changes nothing that a caller can see. */
-		TRY(sherd_graph_segment_prepare((graph_segment *)(uintptr_t)s, part, err));
+		TRY(shd_graph_segment_prepare((graph_segment *)(uintptr_t)s, part, err));
 	*out = atomic_load_explicit(&s->index, memory_order_acquire);
 	return SHERD_OK;
 }
@@ -75,36 +75,36 @@ static inline int sherd_graph_segment_index(const graph_segment *s, unsigned par
 /* These search without asking the segment's filters first, which a list has side by side. */
 
 /* The newest row with this id among those of the segment: 1, or 0. */
-int sherd_graph_segment_node(const graph_segment *s, sherd_u128 id, uint64_t *row, sherd_error *err);
+int shd_graph_segment_node(const graph_segment *s, shd_u128 id, uint64_t *row, sherd_error *err);
 /* The rows with this source. */
-int sherd_graph_segment_sources(const graph_segment *s, sherd_u128 src, sherd_rfdb_run *out, sherd_error *err);
+int shd_graph_segment_sources(const graph_segment *s, shd_u128 src, shd_rfdb_run *out, sherd_error *err);
 /* The newest row with this key: 1, or 0. */
-int sherd_graph_segment_edge(const graph_segment *s, const sherd_rfdb_edge_key *key, uint64_t *row, sherd_error *err);
+int shd_graph_segment_edge(const graph_segment *s, const shd_rfdb_edge_key *key, uint64_t *row, sherd_error *err);
 
 /* The same of a segment that is not sorted, by a table of all keys. */
-int sherd_graph_segment_newest(const graph_segment *s, const sherd_rfdb_edge_key *key, uint64_t *row, sherd_error *err);
+int shd_graph_segment_newest(const graph_segment *s, const shd_rfdb_edge_key *key, uint64_t *row, sherd_error *err);
 
 /* The rows that lead to this destination, in steps, so that segments can be asked side by side and none is waited for
  * alone: making the index ready; near which place of the order by destination they stand; asking for the memory of
  * rows there; the rows. */
-int sherd_graph_segment_aim(const graph_segment *s, sherd_u128 dst, sherd_error *err);
+int shd_graph_segment_aim(const graph_segment *s, shd_u128 dst, sherd_error *err);
 /* False when there are surely none. */
-bool sherd_graph_segment_near(const graph_segment *s, sherd_u128 dst, uint64_t *near);
-void sherd_graph_segment_fetch(const graph_segment *s, uint64_t near);
-sherd_rfdb_rows sherd_graph_segment_destinations(const graph_segment *s, sherd_u128 dst, uint64_t near);
+bool shd_graph_segment_near(const graph_segment *s, shd_u128 dst, uint64_t *near);
+void shd_graph_segment_fetch(const graph_segment *s, uint64_t near);
+shd_rfdb_rows shd_graph_segment_destinations(const graph_segment *s, shd_u128 dst, uint64_t near);
 
 /* Do the fences tell as well as a filter whether there are any? */
-static inline bool sherd_graph_segment_filters(const graph_segment *s)
+static inline bool shd_graph_segment_filters(const graph_segment *s)
 {
 	return (atomic_load_explicit(&s->ready, memory_order_acquire) & GRAPH_BY_DST) && s->stride == 1;
 }
 
 /* A row. What we wrote was UTF-8, and whether it was damaged since is for verify to tell; what others wrote is looked
  * at. Errors name the segment. */
-int sherd_graph_segment_read_node(const graph_segment *s, uint64_t row, sherd_rfdb_node *out, sherd_error *err);
-int sherd_graph_segment_read_edge(const graph_segment *s, uint64_t row, sherd_rfdb_edge *out, sherd_error *err);
+int shd_graph_segment_read_node(const graph_segment *s, uint64_t row, shd_rfdb_node *out, sherd_error *err);
+int shd_graph_segment_read_edge(const graph_segment *s, uint64_t row, shd_rfdb_edge *out, sherd_error *err);
 
 /* Names the segment in an error. */
-int sherd_graph_segment_blame(const graph_segment *s, sherd_error *err, int rc);
+int shd_graph_segment_blame(const graph_segment *s, sherd_error *err, int rc);
 
 #endif

@@ -16,29 +16,28 @@ struct graph_segment_keys {
 	uint32_t slots[];
 };
 
-static uint64_t hash_of(uint64_t seed, const sherd_rfdb_edge_key *k)
+static uint64_t hash_of(uint64_t seed, const shd_rfdb_edge_key *k)
 {
-	uint64_t h = sherd_graph_ids_hash(seed, k->src);
-	h ^= sherd_graph_ids_hash(h | 1, k->dst);
-	return h ^ sherd_hash(seed, k->type.ptr, k->type.len);
+	uint64_t h = shd_graph_ids_hash(seed, k->src);
+	h ^= shd_graph_ids_hash(h | 1, k->dst);
+	return h ^ shd_hash(seed, k->type.ptr, k->type.len);
 }
 
-static sherd_rfdb_edge_key key_of(const graph_segment *s, uint64_t row)
+static shd_rfdb_edge_key key_of(const graph_segment *s, uint64_t row)
 {
-	sherd_rfdb_edge_key k = {.src = sherd_rfdb_segment_id(&s->rows, row),
-	                         .dst = sherd_rfdb_segment_dst(&s->rows, row),
-	                         .type = {"", 0}};
-	(void)sherd_rfdb_segment_text(&s->rows, SHERD_RFDB_EDGE_TYPE, row, &k.type);
+	shd_rfdb_edge_key k = {
+		.src = shd_rfdb_segment_id(&s->rows, row), .dst = shd_rfdb_segment_dst(&s->rows, row), .type = {"", 0}};
+	(void)shd_rfdb_segment_text(&s->rows, SHD_RFDB_EDGE_TYPE, row, &k.type);
 	return k;
 }
 
 /* The slot of the key, or the empty one where it belongs. */
-static size_t find(const graph_segment *s, const graph_segment_keys *t, const sherd_rfdb_edge_key *key)
+static size_t find(const graph_segment *s, const graph_segment_keys *t, const shd_rfdb_edge_key *key)
 {
 	size_t at = (size_t)(hash_of(t->seed, key) >> 16) & t->mask;
 	for (; t->slots[at]; at = (at + 1) & t->mask) {
-		const sherd_rfdb_edge_key there = key_of(s, t->slots[at] - 1);
-		if (sherd_rfdb_edge_key_compare(&there, key) == 0)
+		const shd_rfdb_edge_key there = key_of(s, t->slots[at] - 1);
+		if (shd_rfdb_edge_key_compare(&there, key) == 0)
 			break;
 	}
 	return at;
@@ -49,22 +48,22 @@ static int build(graph_segment *s, sherd_error *err)
 	size_t cap = 64;
 	while (cap / 2 < s->rows.rows)
 		cap *= 2;
-	graph_segment_keys *t = sherd_large_alloc(sizeof(*t) + cap * sizeof(*t->slots));
+	graph_segment_keys *t = shd_large_alloc(sizeof(*t) + cap * sizeof(*t->slots));
 	if (!t)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	memset(t->slots, 0, cap * sizeof(*t->slots));
-	t->seed = sherd_hash_seed() | 1;
+	t->seed = shd_hash_seed() | 1;
 	t->mask = cap - 1;
 	for (uint64_t row = 0; row < s->rows.rows; row++) {
-		const sherd_rfdb_edge_key key = key_of(s, row);
+		const shd_rfdb_edge_key key = key_of(s, row);
 		t->slots[find(s, t, &key)] = (uint32_t)row + 1;
 	}
 	atomic_store(&s->keys, t);
 	return SHERD_OK;
 }
 
-int sherd_graph_segment_newest(const graph_segment *segment, const sherd_rfdb_edge_key *key, uint64_t *row,
-                               sherd_error *err)
+int shd_graph_segment_newest(const graph_segment *segment, const shd_rfdb_edge_key *key, uint64_t *row,
+                             sherd_error *err)
 {
 	/* Preparing changes nothing that a caller can see. */
 	graph_segment *s = (graph_segment *)(uintptr_t)segment;

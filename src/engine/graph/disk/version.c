@@ -10,7 +10,7 @@ enum { MOST_EDITS = 1 << 16 };
 static int fetch(graph_version *v, const graph_place *p, const char *name, char **text, size_t *len, sherd_error *err)
 {
 	sherd_error failure = {0};
-	int rc = sherd_graph_place_fetch(p, name, text, len, v->base_identity, &failure);
+	int rc = shd_graph_place_fetch(p, name, text, len, v->base_identity, &failure);
 	if (rc == SHERD_ENOTFOUND)
 		return 0;
 	if (rc < 0) {
@@ -18,55 +18,54 @@ static int fetch(graph_version *v, const graph_place *p, const char *name, char 
 			*err = failure;
 		return rc;
 	}
-	sherd_buf_append(&v->documents, text, sizeof(*text));
+	shd_buf_append(&v->documents, text, sizeof(*text));
 	if (v->documents.failed) {
 		free(*text);
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	}
 	return 1;
 }
 
-static int load_full(graph_version *v, const graph_place *p, uint64_t version, sherd_rfdb_manifest *out,
-                     sherd_error *err)
+static int load_full(graph_version *v, const graph_place *p, uint64_t version, shd_rfdb_manifest *out, sherd_error *err)
 {
-	char name[SHERD_RFDB_NAME_MAX], *text;
+	char name[SHD_RFDB_NAME_MAX], *text;
 	size_t len;
 	graph_key key;
-	sherd_rfdb_manifest_name(version, false, name);
-	TRY(sherd_graph_place_key(p, name, &key, err));
+	shd_rfdb_manifest_name(version, false, name);
+	TRY(shd_graph_place_key(p, name, &key, err));
 	int rc = fetch(v, p, name, &text, &len, err);
 	if (rc <= 0)
 		return rc;
-	rc = sherd_rfdb_manifest_decode(text, len, &p->limits, &v->arena, out, err);
+	rc = shd_rfdb_manifest_decode(text, len, &p->limits, &v->arena, out, err);
 	if (rc == SHERD_OK && out->version != version)
-		rc = sherd_fail(err, SHERD_ECORRUPT, "bad-version", "it says version %" PRIu64, out->version);
-	TRY(sherd_in_object(err, rc, key.text));
-	v->unsealed += out->seal == SHERD_SEAL_ABSENT;
+		rc = shd_fail(err, SHERD_ECORRUPT, "bad-version", "it says version %" PRIu64, out->version);
+	TRY(shd_in_object(err, rc, key.text));
+	v->unsealed += out->seal == SHD_SEAL_ABSENT;
 	return 1;
 }
 
-static int load_edit(graph_version *v, const graph_place *p, uint64_t version, sherd_rfdb_edit *out, sherd_error *err)
+static int load_edit(graph_version *v, const graph_place *p, uint64_t version, shd_rfdb_edit *out, sherd_error *err)
 {
-	char name[SHERD_RFDB_NAME_MAX], *text;
+	char name[SHD_RFDB_NAME_MAX], *text;
 	size_t len;
 	graph_key key;
-	sherd_rfdb_manifest_name(version, true, name);
-	TRY(sherd_graph_place_key(p, name, &key, err));
+	shd_rfdb_manifest_name(version, true, name);
+	TRY(shd_graph_place_key(p, name, &key, err));
 	int rc = fetch(v, p, name, &text, &len, err);
 	if (!rc)
-		rc = sherd_fail(err, SHERD_ENOTFOUND, "no-version", "no manifest of version %" PRIu64, version);
+		rc = shd_fail(err, SHERD_ENOTFOUND, "no-version", "no manifest of version %" PRIu64, version);
 	if (rc > 0)
-		rc = sherd_rfdb_edit_decode(text, len, &p->limits, &v->arena, out, err);
+		rc = shd_rfdb_edit_decode(text, len, &p->limits, &v->arena, out, err);
 	if (rc >= 0 && out->version != version)
-		rc = sherd_fail(err, SHERD_ECORRUPT, "bad-version", "it says version %" PRIu64, out->version);
-	TRY(sherd_in_object(err, rc, key.text));
-	v->unsealed += out->seal == SHERD_SEAL_ABSENT;
+		rc = shd_fail(err, SHERD_ECORRUPT, "bad-version", "it says version %" PRIu64, out->version);
+	TRY(shd_in_object(err, rc, key.text));
+	v->unsealed += out->seal == SHD_SEAL_ABSENT;
 	return SHERD_OK;
 }
 
 /* 1 and the full manifest, or 0 and the edit. */
-static int load_either(graph_version *v, const graph_place *p, uint64_t version, sherd_rfdb_manifest *full,
-                       sherd_rfdb_edit *edit, sherd_error *err)
+static int load_either(graph_version *v, const graph_place *p, uint64_t version, shd_rfdb_manifest *full,
+                       shd_rfdb_edit *edit, sherd_error *err)
 {
 	sherd_error failure = {0};
 	int rc = load_full(v, p, version, full, err);
@@ -86,52 +85,52 @@ static int load_either(graph_version *v, const graph_place *p, uint64_t version,
 
 static int load(graph_version *v, const graph_place *p, uint64_t version, sherd_error *err)
 {
-	SHERD_AUTO_BUF edits = {0}; /* newest first */
-	sherd_rfdb_manifest base;
-	sherd_rfdb_edit edit;
+	SHD_AUTO_BUF edits = {0}; /* newest first */
+	shd_rfdb_manifest base;
+	shd_rfdb_edit edit;
 	uint64_t at = version;
 	int rc;
 	while ((rc = load_either(v, p, at, &base, &edit, err)) == 0) {
-		sherd_buf_append(&edits, &edit, sizeof(edit));
+		shd_buf_append(&edits, &edit, sizeof(edit));
 		if (at-- == 0 || version - at > MOST_EDITS)
-			return sherd_fail(err, SHERD_ECORRUPT, "bad-version", "no full manifest below version %" PRIu64,
-			                  version);
+			return shd_fail(err, SHERD_ECORRUPT, "bad-version", "no full manifest below version %" PRIu64,
+			                version);
 	}
 	TRY(rc);
-	TRY(sherd_buf_check(&edits, err));
+	TRY(shd_buf_check(&edits, err));
 	v->base = at;
-	sherd_rfdb_edit *list = (sherd_rfdb_edit *)(void *)edits.data;
+	shd_rfdb_edit *list = (shd_rfdb_edit *)(void *)edits.data;
 	size_t count = edits.len / sizeof(*list);
 	for (size_t i = 0; i < count / 2; i++) {
-		sherd_rfdb_edit other = list[i];
+		shd_rfdb_edit other = list[i];
 		list[i] = list[count - 1 - i];
 		list[count - 1 - i] = other;
 	}
-	TRY(sherd_rfdb_manifest_apply(&base, list, count, &v->arena, &v->manifest, err));
-	return sherd_rfdb_manifest_check(&v->manifest, err);
+	TRY(shd_rfdb_manifest_apply(&base, list, count, &v->arena, &v->manifest, err));
+	return shd_rfdb_manifest_check(&v->manifest, err);
 }
 
-int sherd_graph_version_load(graph_version *out, const graph_place *p, uint64_t version, sherd_error *err)
+int shd_graph_version_load(graph_version *out, const graph_place *p, uint64_t version, sherd_error *err)
 {
 	graph_version v = {0};
-	char name[SHERD_RFDB_NAME_MAX];
+	char name[SHD_RFDB_NAME_MAX];
 	graph_key key;
-	sherd_rfdb_manifest_name(version, false, name);
-	TRY(sherd_graph_place_key(p, name, &key, err));
-	int rc = sherd_in_object(err, load(&v, p, version, err), key.text);
+	shd_rfdb_manifest_name(version, false, name);
+	TRY(shd_graph_place_key(p, name, &key, err));
+	int rc = shd_in_object(err, load(&v, p, version, err), key.text);
 	if (rc < 0)
-		sherd_graph_version_done(&v);
+		shd_graph_version_done(&v);
 	else
 		*out = v;
 	return rc;
 }
 
-void sherd_graph_version_done(graph_version *v)
+void shd_graph_version_done(graph_version *v)
 {
 	char **texts = (char **)(void *)v->documents.data;
 	for (size_t i = 0; i < v->documents.len / sizeof(*texts); i++)
 		free(texts[i]);
-	sherd_buf_done(&v->documents);
-	sherd_arena_done(&v->arena);
+	shd_buf_done(&v->documents);
+	shd_arena_done(&v->arena);
 	*v = (graph_version){0};
 }

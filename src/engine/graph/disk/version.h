@@ -1,22 +1,22 @@
 /* engine/graph/disk/version.h - reading the manifest of one version: the last full one up to it, and the edits since.
  */
-#ifndef SHERD_ENGINE_GRAPH_DISK_VERSION_H
-#define SHERD_ENGINE_GRAPH_DISK_VERSION_H
+#ifndef SHD_ENGINE_GRAPH_DISK_VERSION_H
+#define SHD_ENGINE_GRAPH_DISK_VERSION_H
 
 #include "engine/graph/disk/place.h"
 #include "format/rfdb/manifest.h"
 
 typedef struct graph_version {
-	sherd_arena arena;
-	sherd_buf documents; /* of char *: what the manifest borrows from */
-	sherd_rfdb_manifest manifest;
+	shd_arena arena;
+	shd_buf documents; /* of char *: what the manifest borrows from */
+	shd_rfdb_manifest manifest;
 	uint64_t base;          /* the version of the full manifest it was read from */
 	char base_identity[72]; /* of that object */
 	uint64_t unsealed;      /* documents without a seal: others wrote them */
 } graph_version;
 
 /* SHERD_ENOTFOUND when one of its documents is not there. */
-int sherd_graph_version_load(graph_version *out, const graph_place *p, uint64_t version, sherd_error *err);
-void sherd_graph_version_done(graph_version *v);
+int shd_graph_version_load(graph_version *out, const graph_place *p, uint64_t version, sherd_error *err);
+void shd_graph_version_done(graph_version *v);
 
 #endif

@@ -5,29 +5,29 @@
  * it away: it would hide the new row too. */
 #include "engine/graph/flush/flush.h"
 
-static bool is_dead_node(const graph_view *v, sherd_u128 id)
+static bool is_dead_node(const graph_view *v, shd_u128 id)
 {
-	return sherd_graph_ids_find(&v->dead_node_set, id) != GRAPH_IDS_NONE;
+	return shd_graph_ids_find(&v->dead_node_set, id) != GRAPH_IDS_NONE;
 }
 
-int sherd_graph_flush_has_node(const graph_flush *f, sherd_u128 id, sherd_error *err)
+int shd_graph_flush_has_node(const graph_flush *f, shd_u128 id, sherd_error *err)
 {
-	const graph_list *list = &f->graph->view.lists[SHERD_RFDB_NODES];
+	const graph_list *list = &f->graph->view.lists[SHD_RFDB_NODES];
 	int rc = 0;
 	for (size_t i = 0; i < list->count && !rc; i++) {
-		if (!f->merge[SHERD_RFDB_NODES][i])
-			rc = sherd_graph_list_has_node(list, i, id, err);
+		if (!f->merge[SHD_RFDB_NODES][i])
+			rc = shd_graph_list_has_node(list, i, id, err);
 	}
 	return rc;
 }
 
-int sherd_graph_flush_has_edge(const graph_flush *f, const sherd_rfdb_edge_key *key, sherd_error *err)
+int shd_graph_flush_has_edge(const graph_flush *f, const shd_rfdb_edge_key *key, sherd_error *err)
 {
-	const graph_list *list = &f->graph->view.lists[SHERD_RFDB_EDGES];
+	const graph_list *list = &f->graph->view.lists[SHD_RFDB_EDGES];
 	int rc = 0;
 	for (size_t i = 0; i < list->count && !rc; i++) {
-		if (!f->merge[SHERD_RFDB_EDGES][i])
-			rc = sherd_graph_list_has_edge(list, i, key, err);
+		if (!f->merge[SHD_RFDB_EDGES][i])
+			rc = shd_graph_list_has_edge(list, i, key, err);
 	}
 	return rc;
 }
@@ -37,17 +37,17 @@ static int bury_nodes(graph_flush *f, sherd_error *err)
 	const graph_view *v = &f->graph->view;
 	const graph_buffer *b = &f->graph->buffer;
 	for (size_t i = 0; i < b->node_count; i++) {
-		sherd_u128 id = b->nodes[i].node.id;
+		shd_u128 id = b->nodes[i].node.id;
 		bool buried = is_dead_node(v, id);
 		if (!b->nodes[i].dead) {
 			if (buried)
-				sherd_buf_append(&f->undead_nodes, &id, sizeof(id));
+				shd_buf_append(&f->undead_nodes, &id, sizeof(id));
 			continue;
 		}
-		int rc = buried ? 0 : sherd_graph_flush_has_node(f, id, err);
+		int rc = buried ? 0 : shd_graph_flush_has_node(f, id, err);
 		TRY(rc);
 		if (rc)
-			sherd_buf_append(&f->dead_nodes, &id, sizeof(id));
+			shd_buf_append(&f->dead_nodes, &id, sizeof(id));
 	}
 	return SHERD_OK;
 }
@@ -57,13 +57,13 @@ static int bury_nodes(graph_flush *f, sherd_error *err)
 static int exhume_nodes(graph_flush *f, const graph_target *t, sherd_error *err)
 {
 	const graph_buffer *b = &f->graph->buffer;
-	const sherd_u128 *ids = (const sherd_u128 *)(const void *)t->unburied_nodes.data;
+	const shd_u128 *ids = (const shd_u128 *)(const void *)t->unburied_nodes.data;
 	for (size_t i = 0; i < t->unburied_nodes.len / sizeof(*ids); i++) {
-		const graph_new_node *fresh = sherd_graph_buffer_node(b, ids[i]);
-		int rc = fresh && !fresh->dead ? 1 : sherd_graph_flush_has_node(f, ids[i], err);
+		const graph_new_node *fresh = shd_graph_buffer_node(b, ids[i]);
+		int rc = fresh && !fresh->dead ? 1 : shd_graph_flush_has_node(f, ids[i], err);
 		TRY(rc);
 		if (!rc)
-			sherd_buf_append(&f->undead_nodes, &ids[i], sizeof(ids[i]));
+			shd_buf_append(&f->undead_nodes, &ids[i], sizeof(ids[i]));
 	}
 	return SHERD_OK;
 }
@@ -72,11 +72,11 @@ static int exhume_nodes(graph_flush *f, const graph_target *t, sherd_error *err)
 static void clear_all(graph_flush *f)
 {
 	const graph_view *v = &f->graph->view;
-	sherd_buf_append(&f->undead_nodes, v->dead_nodes, v->dead_node_count * sizeof(*v->dead_nodes));
-	sherd_buf_append(&f->undead_edges, v->dead_edges, v->dead_edge_count * sizeof(*v->dead_edges));
+	shd_buf_append(&f->undead_nodes, v->dead_nodes, v->dead_node_count * sizeof(*v->dead_nodes));
+	shd_buf_append(&f->undead_edges, v->dead_edges, v->dead_edge_count * sizeof(*v->dead_edges));
 }
 
-int sherd_graph_flush_bury(graph_flush *f, sherd_error *err)
+int shd_graph_flush_bury(graph_flush *f, sherd_error *err)
 {
 	if (f->compact) {
 		clear_all(f);
@@ -85,12 +85,12 @@ int sherd_graph_flush_bury(graph_flush *f, sherd_error *err)
 		for (size_t i = 0; i < f->count; i++) {
 			const graph_target *t = &f->targets[i];
 			TRY(exhume_nodes(f, t, err));
-			sherd_buf_append(&f->dead_edges, t->dead_edges.data, t->dead_edges.len);
-			sherd_buf_append(&f->undead_edges, t->undead_edges.data, t->undead_edges.len);
+			shd_buf_append(&f->dead_edges, t->dead_edges.data, t->dead_edges.len);
+			shd_buf_append(&f->undead_edges, t->undead_edges.data, t->undead_edges.len);
 		}
 	}
-	TRY(sherd_buf_check(&f->dead_nodes, err));
-	TRY(sherd_buf_check(&f->undead_nodes, err));
-	TRY(sherd_buf_check(&f->dead_edges, err));
-	return sherd_buf_check(&f->undead_edges, err);
+	TRY(shd_buf_check(&f->dead_nodes, err));
+	TRY(shd_buf_check(&f->undead_nodes, err));
+	TRY(shd_buf_check(&f->dead_edges, err));
+	return shd_buf_check(&f->undead_edges, err);
 }

@@ -13,25 +13,25 @@ typedef struct next {
 	graph_flush *flush;
 	uint64_t version;
 	graph_view view;
-	sherd_buf l0[2], l1[2]; /* of sherd_rfdb_descriptor */
+	shd_buf l0[2], l1[2]; /* of shd_rfdb_descriptor */
 } next;
 
 static void next_done(next *n)
 {
-	sherd_graph_view_done(&n->view, false);
+	shd_graph_view_done(&n->view, false);
 	for (unsigned kind = 0; kind < 2; kind++) {
-		sherd_buf_done(&n->l0[kind]);
-		sherd_buf_done(&n->l1[kind]);
+		shd_buf_done(&n->l0[kind]);
+		shd_buf_done(&n->l1[kind]);
 	}
 }
 
 /* Old segments that stay, and new ones. */
-static int next_list(next *n, sherd_rfdb_kind kind, sherd_error *err)
+static int next_list(next *n, shd_rfdb_kind kind, sherd_error *err)
 {
 	const graph_flush *f = n->flush;
 	const graph_list *old = &f->graph->view.lists[kind];
 	graph_list *list = &n->view.lists[kind];
-	TRY(sherd_graph_list_make(list, old->count + f->count, err));
+	TRY(shd_graph_list_make(list, old->count + f->count, err));
 	for (size_t i = 0; i < old->count; i++)
 		if (!f->merge[kind][i])
 			list->items[list->count++] = old->items[i];
@@ -42,70 +42,70 @@ static int next_list(next *n, sherd_rfdb_kind kind, sherd_error *err)
 		made->age = f->graph->next_age++;
 		list->items[list->count++] = made;
 	}
-	sherd_graph_list_sort(list);
+	shd_graph_list_sort(list);
 	return SHERD_OK;
 }
 
 /* Oldest first. */
-static int describe(next *n, sherd_rfdb_kind kind, sherd_error *err)
+static int describe(next *n, shd_rfdb_kind kind, sherd_error *err)
 {
 	const graph_list *list = &n->view.lists[kind];
 	for (size_t i = list->count; i-- > 0;)
-		sherd_buf_append(list->items[i]->level1 ? &n->l1[kind] : &n->l0[kind], &list->items[i]->about,
-		                 sizeof(list->items[i]->about));
-	TRY(sherd_buf_check(&n->l0[kind], err));
-	return sherd_buf_check(&n->l1[kind], err);
+		shd_buf_append(list->items[i]->level1 ? &n->l1[kind] : &n->l0[kind], &list->items[i]->about,
+		               sizeof(list->items[i]->about));
+	TRY(shd_buf_check(&n->l0[kind], err));
+	return shd_buf_check(&n->l1[kind], err);
 }
 
 static int compare_ids(const void *left, const void *right)
 {
-	const sherd_u128 *a = left, *b = right;
+	const shd_u128 *a = left, *b = right;
 	return *a < *b ? -1 : *a > *b;
 }
 
 static int compare_keys(const void *left, const void *right)
 {
-	return sherd_rfdb_edge_key_compare(left, right);
+	return shd_rfdb_edge_key_compare(left, right);
 }
 
 /* Tombstones: those before and the new ones, less those that went. */
-static int next_dead_nodes(const graph_flush *f, sherd_buf *out, sherd_error *err)
+static int next_dead_nodes(const graph_flush *f, shd_buf *out, sherd_error *err)
 {
 	const graph_view *v = &f->graph->view;
-	const sherd_u128 *undead = (const sherd_u128 *)(const void *)f->undead_nodes.data;
+	const shd_u128 *undead = (const shd_u128 *)(const void *)f->undead_nodes.data;
 	graph_ids gone = {0};
 	bool ok = true;
 	for (size_t i = 0; ok && i < f->undead_nodes.len / sizeof(*undead); i++)
-		(void)sherd_graph_ids_add(&gone, undead[i], 0, &ok);
+		(void)shd_graph_ids_add(&gone, undead[i], 0, &ok);
 	for (size_t i = 0; i < v->dead_node_count; i++)
-		if (sherd_graph_ids_find(&gone, v->dead_nodes[i]) == GRAPH_IDS_NONE)
-			sherd_buf_append(out, &v->dead_nodes[i], sizeof(v->dead_nodes[i]));
-	sherd_graph_ids_done(&gone);
-	sherd_buf_append(out, f->dead_nodes.data, f->dead_nodes.len);
+		if (shd_graph_ids_find(&gone, v->dead_nodes[i]) == GRAPH_IDS_NONE)
+			shd_buf_append(out, &v->dead_nodes[i], sizeof(v->dead_nodes[i]));
+	shd_graph_ids_done(&gone);
+	shd_buf_append(out, f->dead_nodes.data, f->dead_nodes.len);
 	if (!ok)
-		return sherd_fail_nomem(err);
-	TRY(sherd_buf_check(out, err));
+		return shd_fail_nomem(err);
+	TRY(shd_buf_check(out, err));
 	if (out->len)
-		qsort(out->data, out->len / sizeof(sherd_u128), sizeof(sherd_u128), compare_ids);
+		qsort(out->data, out->len / sizeof(shd_u128), sizeof(shd_u128), compare_ids);
 	return SHERD_OK;
 }
 
-static int next_dead_edges(const graph_flush *f, sherd_buf *out, sherd_error *err)
+static int next_dead_edges(const graph_flush *f, shd_buf *out, sherd_error *err)
 {
 	const graph_view *v = &f->graph->view;
-	const sherd_rfdb_edge_key *undead = (const sherd_rfdb_edge_key *)(const void *)f->undead_edges.data;
+	const shd_rfdb_edge_key *undead = (const shd_rfdb_edge_key *)(const void *)f->undead_edges.data;
 	graph_keys gone = {.stride = sizeof(*undead)};
 	bool ok = true;
 	for (size_t i = 0; ok && i < f->undead_edges.len / sizeof(*undead); i++)
-		(void)sherd_graph_keys_add(&gone, undead, &undead[i], (uint32_t)i, &ok);
+		(void)shd_graph_keys_add(&gone, undead, &undead[i], (uint32_t)i, &ok);
 	for (size_t i = 0; i < v->dead_edge_count; i++)
-		if (sherd_graph_keys_find(&gone, undead, &v->dead_edges[i]) == GRAPH_KEYS_NONE)
-			sherd_buf_append(out, &v->dead_edges[i], sizeof(v->dead_edges[i]));
-	sherd_graph_keys_done(&gone);
-	sherd_buf_append(out, f->dead_edges.data, f->dead_edges.len);
+		if (shd_graph_keys_find(&gone, undead, &v->dead_edges[i]) == GRAPH_KEYS_NONE)
+			shd_buf_append(out, &v->dead_edges[i], sizeof(v->dead_edges[i]));
+	shd_graph_keys_done(&gone);
+	shd_buf_append(out, f->dead_edges.data, f->dead_edges.len);
 	if (!ok)
-		return sherd_fail_nomem(err);
-	TRY(sherd_buf_check(out, err));
+		return shd_fail_nomem(err);
+	TRY(shd_buf_check(out, err));
 	if (out->len)
 		qsort(out->data, out->len / sizeof(*undead), sizeof(*undead), compare_keys);
 	return SHERD_OK;
@@ -113,78 +113,78 @@ static int next_dead_edges(const graph_flush *f, sherd_buf *out, sherd_error *er
 
 static int next_tombstones(next *n, sherd_error *err)
 {
-	SHERD_AUTO_BUF ids = {0};
-	SHERD_AUTO_BUF keys = {0};
+	SHD_AUTO_BUF ids = {0};
+	SHD_AUTO_BUF keys = {0};
 	TRY(next_dead_nodes(n->flush, &ids, err));
 	TRY(next_dead_edges(n->flush, &keys, err));
-	const sherd_rfdb_ids nodes = {(const sherd_u128 *)(const void *)ids.data, ids.len / sizeof(sherd_u128)};
-	const sherd_rfdb_edge_keys edges = {(const sherd_rfdb_edge_key *)(const void *)keys.data,
-	                                    keys.len / sizeof(sherd_rfdb_edge_key)};
-	return sherd_graph_view_bury(&n->view, &nodes, &edges, err);
+	const shd_rfdb_ids nodes = {(const shd_u128 *)(const void *)ids.data, ids.len / sizeof(shd_u128)};
+	const shd_rfdb_edge_keys edges = {(const shd_rfdb_edge_key *)(const void *)keys.data,
+	                                  keys.len / sizeof(shd_rfdb_edge_key)};
+	return shd_graph_view_bury(&n->view, &nodes, &edges, err);
 }
 
-static sherd_rfdb_descriptors list_of(const sherd_buf *b)
+static shd_rfdb_descriptors list_of(const shd_buf *b)
 {
-	return (sherd_rfdb_descriptors){(const sherd_rfdb_descriptor *)(const void *)b->data,
-	                                b->len / sizeof(sherd_rfdb_descriptor)};
+	return (shd_rfdb_descriptors){(const shd_rfdb_descriptor *)(const void *)b->data,
+	                              b->len / sizeof(shd_rfdb_descriptor)};
 }
 
-static sherd_rfdb_counts counts_of(const graph_flush *f)
+static shd_rfdb_counts counts_of(const graph_flush *f)
 {
 	const graph_counts *c = &f->counts;
-	return (sherd_rfdb_counts){.known = true,
-	                           .nodes = c->of[SHERD_RFDB_NODES],
-	                           .node_types = c->types[SHERD_RFDB_NODES],
-	                           .edges = c->of[SHERD_RFDB_EDGES],
-	                           .edge_types = c->types[SHERD_RFDB_EDGES],
-	                           .placed = f->placed};
+	return (shd_rfdb_counts){.known = true,
+	                         .nodes = c->of[SHD_RFDB_NODES],
+	                         .node_types = c->types[SHD_RFDB_NODES],
+	                         .edges = c->of[SHD_RFDB_EDGES],
+	                         .edge_types = c->types[SHD_RFDB_EDGES],
+	                         .placed = f->placed};
 }
 
-static sherd_rfdb_stats stats_of(const next *n)
+static shd_rfdb_stats stats_of(const next *n)
 {
-	sherd_rfdb_descriptors nodes = list_of(&n->l0[SHERD_RFDB_NODES]), edges = list_of(&n->l0[SHERD_RFDB_EDGES]);
-	return sherd_rfdb_stats_of(nodes.items, nodes.count, edges.items, edges.count);
+	shd_rfdb_descriptors nodes = list_of(&n->l0[SHD_RFDB_NODES]), edges = list_of(&n->l0[SHD_RFDB_EDGES]);
+	return shd_rfdb_stats_of(nodes.items, nodes.count, edges.items, edges.count);
 }
 
-static sherd_rfdb_compaction compaction_of(const next *n)
+static shd_rfdb_compaction compaction_of(const next *n)
 {
 	const graph_flush *f = n->flush;
-	sherd_rfdb_compaction c = f->graph->compaction;
+	shd_rfdb_compaction c = f->graph->compaction;
 	if (f->compact) {
-		c = (sherd_rfdb_compaction){.version = n->version, .time_ms = f->time_ms};
+		c = (shd_rfdb_compaction){.version = n->version, .time_ms = f->time_ms};
 		for (size_t i = 0; i < f->count; i++)
 			c.merged += i == 0 || f->targets[i].shard != f->targets[i - 1].shard;
 	}
 	return c;
 }
 
-static sherd_rfdb_manifest full_of(const next *n)
+static shd_rfdb_manifest full_of(const next *n)
 {
 	const graph_view *v = &n->view;
-	return (sherd_rfdb_manifest){.version = n->version,
-	                             .created_at = n->flush->time_ms / 1000,
-	                             .has_parent = true,
-	                             .parent = n->version - 1,
-	                             .nodes = list_of(&n->l0[SHERD_RFDB_NODES]),
-	                             .edges = list_of(&n->l0[SHERD_RFDB_EDGES]),
-	                             .l1_nodes = list_of(&n->l1[SHERD_RFDB_NODES]),
-	                             .l1_edges = list_of(&n->l1[SHERD_RFDB_EDGES]),
-	                             .dead_nodes = {v->dead_nodes, v->dead_node_count},
-	                             .dead_edges = {v->dead_edges, v->dead_edge_count},
-	                             .stats = stats_of(n),
-	                             .compaction = compaction_of(n),
-	                             .counts = counts_of(n->flush),
-	                             .given_up = n->flush->graph->loaded.manifest.given_up};
+	return (shd_rfdb_manifest){.version = n->version,
+	                           .created_at = n->flush->time_ms / 1000,
+	                           .has_parent = true,
+	                           .parent = n->version - 1,
+	                           .nodes = list_of(&n->l0[SHD_RFDB_NODES]),
+	                           .edges = list_of(&n->l0[SHD_RFDB_EDGES]),
+	                           .l1_nodes = list_of(&n->l1[SHD_RFDB_NODES]),
+	                           .l1_edges = list_of(&n->l1[SHD_RFDB_EDGES]),
+	                           .dead_nodes = {v->dead_nodes, v->dead_node_count},
+	                           .dead_edges = {v->dead_edges, v->dead_edge_count},
+	                           .stats = stats_of(n),
+	                           .compaction = compaction_of(n),
+	                           .counts = counts_of(n->flush),
+	                           .given_up = n->flush->graph->loaded.manifest.given_up};
 }
 
 /* What comes and goes in the lists of one kind; *l1 when one of L1 goes. */
 typedef struct list_change {
-	sherd_buf added;   /* of sherd_rfdb_descriptor */
-	sherd_buf removed; /* of uint64_t */
+	shd_buf added;   /* of shd_rfdb_descriptor */
+	shd_buf removed; /* of uint64_t */
 	bool l1;
 } list_change;
 
-static void change_of(const graph_flush *f, sherd_rfdb_kind kind, list_change *c)
+static void change_of(const graph_flush *f, shd_rfdb_kind kind, list_change *c)
 {
 	const graph_list *old = &f->graph->view.lists[kind];
 	for (size_t i = 0; i < old->count; i++) {
@@ -193,71 +193,71 @@ static void change_of(const graph_flush *f, sherd_rfdb_kind kind, list_change *c
 		if (old->items[i]->level1)
 			c->l1 = true;
 		else
-			sherd_buf_append(&c->removed, &old->items[i]->about.id, sizeof(uint64_t));
+			shd_buf_append(&c->removed, &old->items[i]->about.id, sizeof(uint64_t));
 	}
 	for (size_t i = 0; i < f->count; i++)
 		if (f->targets[i].kind == kind && f->targets[i].made)
-			sherd_buf_append(&c->added, &f->targets[i].made->about, sizeof(sherd_rfdb_descriptor));
+			shd_buf_append(&c->added, &f->targets[i].made->about, sizeof(shd_rfdb_descriptor));
 }
 
-static sherd_rfdb_numbers numbers_of(const sherd_buf *b)
+static shd_rfdb_numbers numbers_of(const shd_buf *b)
 {
-	return (sherd_rfdb_numbers){(const uint64_t *)(const void *)b->data, b->len / sizeof(uint64_t)};
+	return (shd_rfdb_numbers){(const uint64_t *)(const void *)b->data, b->len / sizeof(uint64_t)};
 }
 
-static sherd_rfdb_ids ids_of(const sherd_buf *b)
+static shd_rfdb_ids ids_of(const shd_buf *b)
 {
-	return (sherd_rfdb_ids){(const sherd_u128 *)(const void *)b->data, b->len / sizeof(sherd_u128)};
+	return (shd_rfdb_ids){(const shd_u128 *)(const void *)b->data, b->len / sizeof(shd_u128)};
 }
 
-static sherd_rfdb_edge_keys keys_of(const sherd_buf *b)
+static shd_rfdb_edge_keys keys_of(const shd_buf *b)
 {
-	return (sherd_rfdb_edge_keys){(const sherd_rfdb_edge_key *)(const void *)b->data,
-	                              b->len / sizeof(sherd_rfdb_edge_key)};
+	return (shd_rfdb_edge_keys){(const shd_rfdb_edge_key *)(const void *)b->data,
+	                            b->len / sizeof(shd_rfdb_edge_key)};
 }
 
-static void encode_edit(const next *n, sherd_buf *out)
+static void encode_edit(const next *n, shd_buf *out)
 {
 	const graph_flush *f = n->flush;
 	list_change nodes = {0}, edges = {0};
-	change_of(f, SHERD_RFDB_NODES, &nodes);
-	change_of(f, SHERD_RFDB_EDGES, &edges);
-	const sherd_rfdb_edit e = {.version = n->version,
-	                           .parent = n->version - 1,
-	                           .created_at = f->time_ms / 1000,
-	                           .added_nodes = list_of(&nodes.added),
-	                           .added_edges = list_of(&edges.added),
-	                           .removed_nodes = numbers_of(&nodes.removed),
-	                           .removed_edges = numbers_of(&edges.removed),
-	                           .dead_nodes = ids_of(&f->dead_nodes),
-	                           .undead_nodes = ids_of(&f->undead_nodes),
-	                           .dead_edges = keys_of(&f->dead_edges),
-	                           .undead_edges = keys_of(&f->undead_edges),
-	                           .has_l1_nodes = nodes.l1,
-	                           .l1_nodes = list_of(&n->l1[SHERD_RFDB_NODES]),
-	                           .has_l1_edges = edges.l1,
-	                           .l1_edges = list_of(&n->l1[SHERD_RFDB_EDGES]),
-	                           .stats = stats_of(n),
-	                           .counts = counts_of(f)};
-	sherd_rfdb_edit_encode(&e, out);
+	change_of(f, SHD_RFDB_NODES, &nodes);
+	change_of(f, SHD_RFDB_EDGES, &edges);
+	const shd_rfdb_edit e = {.version = n->version,
+	                         .parent = n->version - 1,
+	                         .created_at = f->time_ms / 1000,
+	                         .added_nodes = list_of(&nodes.added),
+	                         .added_edges = list_of(&edges.added),
+	                         .removed_nodes = numbers_of(&nodes.removed),
+	                         .removed_edges = numbers_of(&edges.removed),
+	                         .dead_nodes = ids_of(&f->dead_nodes),
+	                         .undead_nodes = ids_of(&f->undead_nodes),
+	                         .dead_edges = keys_of(&f->dead_edges),
+	                         .undead_edges = keys_of(&f->undead_edges),
+	                         .has_l1_nodes = nodes.l1,
+	                         .l1_nodes = list_of(&n->l1[SHD_RFDB_NODES]),
+	                         .has_l1_edges = edges.l1,
+	                         .l1_edges = list_of(&n->l1[SHD_RFDB_EDGES]),
+	                         .stats = stats_of(n),
+	                         .counts = counts_of(f)};
+	shd_rfdb_edit_encode(&e, out);
 	out->failed =
 		out->failed || nodes.added.failed || nodes.removed.failed || edges.added.failed || edges.removed.failed;
-	sherd_buf_done(&nodes.added);
-	sherd_buf_done(&nodes.removed);
-	sherd_buf_done(&edges.added);
-	sherd_buf_done(&edges.removed);
+	shd_buf_done(&nodes.added);
+	shd_buf_done(&nodes.removed);
+	shd_buf_done(&edges.added);
+	shd_buf_done(&edges.removed);
 }
 
 /* full: the manifest, where it is to be written in full. */
-static int publish(const next *n, const sherd_rfdb_manifest *full, sherd_error *err)
+static int publish(const next *n, const shd_rfdb_manifest *full, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	sherd_graph *g = n->flush->graph;
 	if (full)
-		TRY(sherd_graph_encode_as_edit(g, full, &text, err));
+		TRY(shd_graph_encode_as_edit(g, full, &text, err));
 	else
 		encode_edit(n, &text);
-	return sherd_graph_publish(g, n->version, &text, err);
+	return shd_graph_publish(g, n->version, &text, err);
 }
 
 /* Nothing in here can fail. */
@@ -268,22 +268,22 @@ static void adopt(next *n)
 	for (unsigned kind = 0; kind < 2; kind++) {
 		for (size_t i = 0; i < g->view.lists[kind].count; i++)
 			if (f->merge[kind][i])
-				sherd_graph_segment_close(g->view.lists[kind].items[i]);
-		sherd_graph_list_link(&n->view.lists[kind]);
+				shd_graph_segment_close(g->view.lists[kind].items[i]);
+		shd_graph_list_link(&n->view.lists[kind]);
 	}
-	sherd_rfdb_compaction compaction = compaction_of(n);
-	sherd_graph_view_done(&g->view, false);
+	shd_rfdb_compaction compaction = compaction_of(n);
+	shd_graph_view_done(&g->view, false);
 	g->view = n->view;
 	g->view.one_shard = true;
 	g->view.placed = f->placed;
 	n->view = (graph_view){0};
 	for (size_t i = 0; i < f->count; i++)
 		f->targets[i].made = NULL;
-	sherd_graph_counts_done(&g->counts);
+	shd_graph_counts_done(&g->counts);
 	g->counts = f->counts;
 	f->counts = (graph_counts){0};
 	g->compaction = compaction;
-	sherd_graph_buffer_done(&g->buffer);
+	shd_graph_buffer_done(&g->buffer);
 	g->only_updates = false;
 	g->ahead = g->spilling;
 	if (!g->spilling)
@@ -294,19 +294,19 @@ static void adopt(next *n)
 static int note_spilled(const graph_flush *f, sherd_error *err)
 {
 	sherd_graph *g = f->graph;
-	if (!sherd_buf_reserve(&g->spilled, f->count * sizeof(graph_written))) {
+	if (!shd_buf_reserve(&g->spilled, f->count * sizeof(graph_written))) {
 		g->spilled.failed = false; /* what is in it stays, and it can be tried again */
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	}
 	for (size_t i = 0; i < f->count; i++) {
-		const graph_written w = sherd_graph_flush_written(&f->targets[i]);
+		const graph_written w = shd_graph_flush_written(&f->targets[i]);
 		if (f->targets[i].made)
-			sherd_buf_append(&g->spilled, &w, sizeof(w));
+			shd_buf_append(&g->spilled, &w, sizeof(w));
 	}
 	return SHERD_OK;
 }
 
-static bool is_in_view(const sherd_graph *g, const sherd_rfdb_file *file)
+static bool is_in_view(const sherd_graph *g, const shd_rfdb_file *file)
 {
 	const graph_list *list = &g->view.lists[file->kind];
 	for (size_t i = 0; i < list->count; i++)
@@ -315,12 +315,12 @@ static bool is_in_view(const sherd_graph *g, const sherd_rfdb_file *file)
 	return false;
 }
 
-void sherd_graph_drop_spilled(sherd_graph *g, bool all)
+void shd_graph_drop_spilled(sherd_graph *g, bool all)
 {
 	const graph_written *list = (const graph_written *)(const void *)g->spilled.data;
 	for (size_t i = 0; i < g->spilled.len / sizeof(*list) && !g->broken; i++)
 		if (all || !is_in_view(g, &list[i].file))
-			sherd_graph_remove_written(&g->place, &list[i]);
+			shd_graph_remove_written(&g->place, &list[i]);
 	g->spilled.len = 0;
 }
 
@@ -339,21 +339,21 @@ static int commit(next *n, sherd_error *err)
 		return SHERD_OK;
 	}
 	bool edit = g->only_updates && !n->flush->compact && !g->ahead && n->version % FULL_EVERY != 0;
-	const sherd_rfdb_manifest m = full_of(n);
-	SHERD_AUTO_BUF full = {0};
+	const shd_rfdb_manifest m = full_of(n);
+	SHD_AUTO_BUF full = {0};
 	if (!edit) {
-		sherd_rfdb_manifest_encode(&m, &full);
-		TRY(sherd_buf_check(&full, err));
+		shd_rfdb_manifest_encode(&m, &full);
+		TRY(shd_buf_check(&full, err));
 	}
 	TRY(publish(n, edit ? NULL : &m, err));
 	adopt(n);
-	sherd_graph_drop_spilled(g, false);
+	shd_graph_drop_spilled(g, false);
 	if (!edit)
-		sherd_graph_publish_full(g, &m, &full);
+		shd_graph_publish_full(g, &m, &full);
 	return SHERD_OK;
 }
 
-int sherd_graph_flush_commit(graph_flush *f, sherd_error *err)
+int shd_graph_flush_commit(graph_flush *f, sherd_error *err)
 {
 	next n = {.flush = f, .version = f->graph->version + 1};
 	int rc = commit(&n, err);

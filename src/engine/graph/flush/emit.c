@@ -5,32 +5,31 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
+SHD_AUTO_DEFINE(void, free)
 
-const graph_segment *sherd_graph_emit_merged(const graph_flush *f, const graph_target *t, uint64_t number,
-                                             size_t *place)
+const graph_segment *shd_graph_emit_merged(const graph_flush *f, const graph_target *t, uint64_t number, size_t *place)
 {
 	*place = ((const size_t *)(const void *)t->merged.data)[number - 1];
 	return f->graph->view.lists[t->kind].items[*place];
 }
 
-int sherd_graph_emit_asks(const graph_flush *f, const graph_target *t, uint64_t number, sherd_error *err)
+int shd_graph_emit_asks(const graph_flush *f, const graph_target *t, uint64_t number, sherd_error *err)
 {
 	size_t place;
-	const graph_segment *s = sherd_graph_emit_merged(f, t, number, &place);
-	const sherd_rfdb_sidecar *x;
-	TRY(sherd_graph_segment_index(s, GRAPH_BY_ID, &x, err));
+	const graph_segment *s = shd_graph_emit_merged(f, t, number, &place);
+	const shd_rfdb_sidecar *x;
+	TRY(shd_graph_segment_index(s, GRAPH_BY_ID, &x, err));
 	bool hidden = !x->sorted || !f->graph->view.one_shard;
 	for (size_t i = s->first; i < place; i++)
 		hidden = hidden || !f->merge[t->kind][i];
 	return hidden;
 }
 
-size_t *sherd_graph_emit_others(const graph_flush *f, const graph_target *t, size_t *count)
+size_t *shd_graph_emit_others(const graph_flush *f, const graph_target *t, size_t *count)
 {
 	const graph_list *list = &f->graph->view.lists[t->kind];
-	graph_range r = sherd_graph_list_shard(list, t->shard);
+	graph_range r = shd_graph_list_shard(list, t->shard);
 	size_t *places = malloc((r.to - r.from + 1) * sizeof(*places));
 	*count = 0;
 	for (size_t i = r.from; places && i < r.to; i++)
@@ -41,97 +40,96 @@ size_t *sherd_graph_emit_others(const graph_flush *f, const graph_target *t, siz
 
 typedef struct output {
 	sherd_writer *writer;
-	sherd_sha256 sha256;
+	shd_sha256 sha256;
 } output;
 
 static int put(void *arg, const void *data, size_t len, sherd_error *err)
 {
 	output *o = arg;
-	sherd_sha256_add(&o->sha256, data, len);
+	shd_sha256_add(&o->sha256, data, len);
 	return sherd_writer_append(o->writer, data, len, err);
 }
 
-static int copy_texts(sherd_arena *arena, const sherd_rfdb_writer *w, int field, sherd_rfdb_texts *out,
-                      sherd_error *err)
+static int copy_texts(shd_arena *arena, const shd_rfdb_writer *w, int field, shd_rfdb_texts *out, sherd_error *err)
 {
-	sherd_str *made;
+	shd_str *made;
 	size_t count;
-	TRY(sherd_rfdb_writer_values(w, field, &made, &count, err));
-	SHERD_AUTO(void, free) owned = made;
-	const sherd_str *values = owned;
-	sherd_str *copies = sherd_arena_alloc(arena, count + 1, sizeof(*copies));
+	TRY(shd_rfdb_writer_values(w, field, &made, &count, err));
+	SHD_AUTO(void, free) owned = made;
+	const shd_str *values = owned;
+	shd_str *copies = shd_arena_alloc(arena, count + 1, sizeof(*copies));
 	if (!copies)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
-		copies[i] = (sherd_str){sherd_arena_str(arena, values[i]), values[i].len};
+		copies[i] = (shd_str){shd_arena_str(arena, values[i]), values[i].len};
 		if (!copies[i].ptr)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 	}
-	*out = (sherd_rfdb_texts){copies, count};
+	*out = (shd_rfdb_texts){copies, count};
 	return SHERD_OK;
 }
 
 /* No file had the number when we took it: whoever uses it writes to the database too. */
 static int check_free(int rc, sherd_error *err)
 {
-	return rc == SHERD_EEXIST ? sherd_graph_head_fail(err) : rc;
+	return rc == SHERD_EEXIST ? shd_graph_head_fail(err) : rc;
 }
 
 /* The segment as an object; about describes it, its texts in the arena. */
-static int store_segment(const graph_flush *f, graph_target *t, sherd_rfdb_writer *w, sherd_arena *arena,
-                         sherd_rfdb_descriptor *about, sherd_error *err)
+static int store_segment(const graph_flush *f, graph_target *t, shd_rfdb_writer *w, shd_arena *arena,
+                         shd_rfdb_descriptor *about, sherd_error *err)
 {
 	const graph_place *p = &f->graph->place;
-	char name[SHERD_RFDB_NAME_MAX];
+	char name[SHD_RFDB_NAME_MAX];
 	graph_key key;
 	output o = {0};
-	SHERD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	graph_key current; /* who may use that may use this */
-	TRY(sherd_graph_place_key(p, SHERD_RFDB_CURRENT, &current, err));
+	TRY(shd_graph_place_key(p, SHD_RFDB_CURRENT, &current, err));
 	const sherd_write_options options = {
-		.size_hint = sherd_rfdb_writer_size(w), .identity = t->segment, .like = current.text};
-	*about = (sherd_rfdb_descriptor){
+		.size_hint = shd_rfdb_writer_size(w), .identity = t->segment, .like = current.text};
+	*about = (shd_rfdb_descriptor){
 		.id = t->id, .kind = t->kind, .shard = t->shard, .rows = w->rows, .has_sha256 = true};
-	TRY(copy_texts(arena, w, SHERD_RFDB_ZONE_TYPES, &about->types, err));
-	if (about->kind == SHERD_RFDB_NODES)
-		TRY(copy_texts(arena, w, SHERD_RFDB_ZONE_FILES, &about->files, err));
-	sherd_rfdb_segment_name(about->shard, about->id, about->kind, name);
-	TRY(sherd_graph_place_key(p, name, &key, err));
-	sherd_sha256_init(&o.sha256);
-	TRY(sherd_in_object(err, sherd_store_write(p->store, key.text, &options, &writer, err), key.text));
+	TRY(copy_texts(arena, w, SHD_RFDB_ZONE_TYPES, &about->types, err));
+	if (about->kind == SHD_RFDB_NODES)
+		TRY(copy_texts(arena, w, SHD_RFDB_ZONE_FILES, &about->files, err));
+	shd_rfdb_segment_name(about->shard, about->id, about->kind, name);
+	TRY(shd_graph_place_key(p, name, &key, err));
+	shd_sha256_init(&o.sha256);
+	TRY(shd_in_object(err, sherd_store_write(p->store, key.text, &options, &writer, err), key.text));
 	o.writer = writer;
-	TRY(sherd_in_object(err, sherd_rfdb_writer_finish(w, put, &o, &about->bytes, err), key.text));
-	sherd_sha256_finish(&o.sha256, about->sha256);
-	return check_free(sherd_in_object(err, sherd_writer_commit(TAKE(writer), err), key.text), err);
+	TRY(shd_in_object(err, shd_rfdb_writer_finish(w, put, &o, &about->bytes, err), key.text));
+	shd_sha256_finish(&o.sha256, about->sha256);
+	return check_free(shd_in_object(err, sherd_writer_commit(TAKE(writer), err), key.text), err);
 }
 
 static int store_sidecar(const graph_flush *f, graph_target *t, const graph_segment *s, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
-	char name[SHERD_RFDB_NAME_MAX];
+	SHD_AUTO_BUF text = {0};
+	char name[SHD_RFDB_NAME_MAX];
 	const sherd_write_options options = {.mode = SHERD_WRITE_NEW, .identity = t->sidecar};
-	TRY(sherd_rfdb_sidecar_build(&s->rows, s->about.sha256, &text, err));
-	sherd_rfdb_sidecar_name(s->about.shard, s->about.id, s->about.kind, name);
-	return check_free(sherd_graph_place_write(&f->graph->place, name, &options, &text, err), err);
+	TRY(shd_rfdb_sidecar_build(&s->rows, s->about.sha256, &text, err));
+	shd_rfdb_sidecar_name(s->about.shard, s->about.id, s->about.kind, name);
+	return check_free(shd_graph_place_write(&f->graph->place, name, &options, &text, err), err);
 }
 
-static int store_target(const graph_flush *f, graph_target *t, sherd_rfdb_writer *w, sherd_error *err)
+static int store_target(const graph_flush *f, graph_target *t, shd_rfdb_writer *w, sherd_error *err)
 {
-	sherd_rfdb_descriptor about;
-	sherd_arena arena = {0};
+	shd_rfdb_descriptor about;
+	shd_arena arena = {0};
 	graph_segment *made = NULL;
 	const graph_place *p = &f->graph->place;
 	int rc = store_segment(f, t, w, &arena, &about, err);
 	/* Once without a sidecar, to build one from what was stored; then with it. */
 	if (rc == SHERD_OK)
-		rc = sherd_graph_segment_open(&made, p, &about, f->compact, err);
+		rc = shd_graph_segment_open(&made, p, &about, f->compact, err);
 	if (rc == SHERD_OK)
 		rc = store_sidecar(f, t, made, err);
-	sherd_graph_segment_close(TAKE(made));
+	shd_graph_segment_close(TAKE(made));
 	if (rc == SHERD_OK)
-		rc = sherd_graph_segment_open(&made, p, &about, f->compact, err);
+		rc = shd_graph_segment_open(&made, p, &about, f->compact, err);
 	if (rc < 0 || !made) {
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 		return rc;
 	}
 	made->arena = arena;
@@ -139,16 +137,15 @@ static int store_target(const graph_flush *f, graph_target *t, sherd_rfdb_writer
 	return SHERD_OK;
 }
 
-int sherd_graph_flush_emit(graph_flush *f, graph_target *t, sherd_error *err)
+int shd_graph_flush_emit(graph_flush *f, graph_target *t, sherd_error *err)
 {
-	sherd_rfdb_writer w;
+	shd_rfdb_writer w;
 	if (t->rows >= (uint64_t)1 << GRAPH_ROW_BITS)
-		return sherd_fail(err, SHERD_ELIMIT, "too-many-rows", "too many rows for one segment");
-	sherd_rfdb_writer_init(&w, t->kind);
-	int rc = t->kind == SHERD_RFDB_NODES ? sherd_graph_emit_nodes(f, t, &w, err)
-	                                     : sherd_graph_emit_edges(f, t, &w, err);
+		return shd_fail(err, SHERD_ELIMIT, "too-many-rows", "too many rows for one segment");
+	shd_rfdb_writer_init(&w, t->kind);
+	int rc = t->kind == SHD_RFDB_NODES ? shd_graph_emit_nodes(f, t, &w, err) : shd_graph_emit_edges(f, t, &w, err);
 	if (rc == SHERD_OK && w.rows)
 		rc = store_target(f, t, &w, err);
-	sherd_rfdb_writer_done(&w);
+	shd_rfdb_writer_done(&w);
 	return rc;
 }

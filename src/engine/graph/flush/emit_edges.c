@@ -10,22 +10,22 @@
 
 /* An edge of the source at hand. */
 typedef struct candidate {
-	sherd_rfdb_edge edge; /* of a dead entry of the buffer: metadata NULL */
-	uint64_t age;         /* the lower the newer; above GRAPH_ROW_BITS 0 for those of the buffer */
-	bool buried;          /* a row under a tombstone */
+	shd_rfdb_edge edge; /* of a dead entry of the buffer: metadata NULL */
+	uint64_t age;       /* the lower the newer; above GRAPH_ROW_BITS 0 for those of the buffer */
+	bool buried;        /* a row under a tombstone */
 } candidate;
 
 typedef struct emission {
 	graph_flush *flush;
 	graph_target *target;
-	sherd_rfdb_writer *writer;
-	sherd_rfdb_keyed *runs; /* the code of the first row of each */
+	shd_rfdb_writer *writer;
+	shd_rfdb_keyed *runs; /* the code of the first row of each */
 	size_t count;
 	bool *asks;     /* for each merged segment */
 	size_t *others; /* places of the shard's segments that stay */
 	size_t *near;   /* of those that may have edges of the source at hand */
 	size_t other_count, near_count;
-	sherd_buf candidates;
+	shd_buf candidates;
 	uint64_t unmetered; /* rows since progress was told */
 } emission;
 
@@ -34,9 +34,9 @@ static bool is_fresh(const candidate *c)
 	return c->age >> GRAPH_ROW_BITS == 0;
 }
 
-static sherd_rfdb_edge_key key_of(const sherd_rfdb_edge *edge)
+static shd_rfdb_edge_key key_of(const shd_rfdb_edge *edge)
 {
-	return (sherd_rfdb_edge_key){.src = edge->src, .dst = edge->dst, .type = edge->type};
+	return (shd_rfdb_edge_key){.src = edge->src, .dst = edge->dst, .type = edge->type};
 }
 
 /* ---- gathering */
@@ -44,12 +44,12 @@ static sherd_rfdb_edge_key key_of(const sherd_rfdb_edge *edge)
 static void gather_segment(emission *e, uint64_t number)
 {
 	size_t place;
-	const graph_segment *s = sherd_graph_emit_merged(e->flush, e->target, number, &place);
-	sherd_u128 last = 0;
+	const graph_segment *s = shd_graph_emit_merged(e->flush, e->target, number, &place);
+	shd_u128 last = 0;
 	for (uint64_t row = 0; row < s->rows.rows; row++) {
-		sherd_u128 src = sherd_rfdb_segment_id(&s->rows, row);
-		if ((row == 0 || src != last) && sherd_graph_flush_shard(e->flush, s, src) == e->target->shard)
-			e->runs[e->count++] = sherd_rfdb_keyed_of(src, number << GRAPH_ROW_BITS | row);
+		shd_u128 src = shd_rfdb_segment_id(&s->rows, row);
+		if ((row == 0 || src != last) && shd_graph_flush_shard(e->flush, s, src) == e->target->shard)
+			e->runs[e->count++] = shd_rfdb_keyed_of(src, number << GRAPH_ROW_BITS | row);
 		last = src;
 	}
 }
@@ -59,9 +59,9 @@ static int gather(emission *e, sherd_error *err)
 	const graph_buffer *b = &e->flush->graph->buffer;
 	const uint32_t *fresh = (const uint32_t *)(const void *)e->target->fresh.data;
 	for (size_t i = 0; i < e->target->fresh.len / sizeof(*fresh); i++)
-		e->runs[e->count++] = sherd_rfdb_keyed_of(b->edges[fresh[i]].key.src, fresh[i]);
+		e->runs[e->count++] = shd_rfdb_keyed_of(b->edges[fresh[i]].key.src, fresh[i]);
 	for (uint64_t n = 1; n <= e->target->merged.len / sizeof(size_t); n++) {
-		int asks = sherd_graph_emit_asks(e->flush, e->target, n, err);
+		int asks = shd_graph_emit_asks(e->flush, e->target, n, err);
 		TRY(asks);
 		e->asks[n - 1] = asks;
 		gather_segment(e, n);
@@ -71,7 +71,7 @@ static int gather(emission *e, sherd_error *err)
 
 /* ---- the edges of one source */
 
-static void take_fresh(emission *e, uint64_t at, sherd_u128 src)
+static void take_fresh(emission *e, uint64_t at, shd_u128 src)
 {
 	const graph_buffer *b = &e->flush->graph->buffer;
 	for (; at < b->edge_count && b->edges[at].key.src == src; at++) {
@@ -79,7 +79,7 @@ static void take_fresh(emission *e, uint64_t at, sherd_u128 src)
 		const candidate c = {
 			.edge = {.src = src, .dst = n->key.dst, .type = n->key.type, .metadata = n->metadata},
 			.age = UINT32_MAX - at};
-		sherd_buf_append(&e->candidates, &c, sizeof(c));
+		shd_buf_append(&e->candidates, &c, sizeof(c));
 		e->unmetered++;
 	}
 }
@@ -88,34 +88,34 @@ static void take_fresh(emission *e, uint64_t at, sherd_u128 src)
 static int competes(const emission *e, const candidate *c, size_t place, uint64_t row, bool asks, sherd_error *err)
 {
 	const sherd_graph *g = e->flush->graph;
-	const sherd_rfdb_edge_key key = key_of(&c->edge);
+	const shd_rfdb_edge_key key = key_of(&c->edge);
 	if (c->buried)
 		return 1;
-	if (e->flush->scattered && sherd_graph_buffer_edge(&g->buffer, &key))
+	if (e->flush->scattered && shd_graph_buffer_edge(&g->buffer, &key))
 		return 0;
-	return asks ? sherd_graph_view_edge_lives(&g->view, place, row, &key, err) : 1;
+	return asks ? shd_graph_view_edge_lives(&g->view, place, row, &key, err) : 1;
 }
 
-static bool is_buried(const graph_view *v, const sherd_rfdb_edge *edge)
+static bool is_buried(const graph_view *v, const shd_rfdb_edge *edge)
 {
-	const sherd_rfdb_edge_key key = key_of(edge);
-	return v->dead_edge_count && sherd_graph_keys_find(&v->dead_edge_set, v->dead_edges, &key) != GRAPH_KEYS_NONE;
+	const shd_rfdb_edge_key key = key_of(edge);
+	return v->dead_edge_count && shd_graph_keys_find(&v->dead_edge_set, v->dead_edges, &key) != GRAPH_KEYS_NONE;
 }
 
-static int take_merged(emission *e, uint64_t code, sherd_u128 src, sherd_error *err)
+static int take_merged(emission *e, uint64_t code, shd_u128 src, sherd_error *err)
 {
 	size_t place;
 	uint64_t number = code >> GRAPH_ROW_BITS;
-	const graph_segment *s = sherd_graph_emit_merged(e->flush, e->target, number, &place);
+	const graph_segment *s = shd_graph_emit_merged(e->flush, e->target, number, &place);
 	uint64_t row = code & GRAPH_ROW_MASK;
-	for (; row < s->rows.rows && sherd_rfdb_segment_id(&s->rows, row) == src; row++) {
+	for (; row < s->rows.rows && shd_rfdb_segment_id(&s->rows, row) == src; row++) {
 		candidate c = {.age = number << GRAPH_ROW_BITS | row};
-		TRY(sherd_graph_segment_read_edge(s, row, &c.edge, err));
+		TRY(shd_graph_segment_read_edge(s, row, &c.edge, err));
 		c.buried = is_buried(&e->flush->graph->view, &c.edge);
 		int rc = competes(e, &c, place, row, e->asks[number - 1], err);
 		TRY(rc);
 		if (rc)
-			sherd_buf_append(&e->candidates, &c, sizeof(c));
+			shd_buf_append(&e->candidates, &c, sizeof(c));
 		e->unmetered++;
 	}
 	return SHERD_OK;
@@ -127,7 +127,7 @@ static int compare(const void *left, const void *right)
 	if (a->edge.dst != b->edge.dst)
 		return a->edge.dst < b->edge.dst ? -1 : 1;
 	if (a->edge.type.ptr != b->edge.type.ptr || a->edge.type.len != b->edge.type.len) {
-		int order = sherd_str_compare(a->edge.type, b->edge.type);
+		int order = shd_str_compare(a->edge.type, b->edge.type);
 		if (order)
 			return order;
 	}
@@ -163,59 +163,58 @@ static void sort(candidate *list, size_t count)
 /* ---- one key */
 
 /* Does a segment that stays have a row under the key? 1, or 0. */
-static int stands_elsewhere(const emission *e, const sherd_rfdb_edge_key *key, sherd_error *err)
+static int stands_elsewhere(const emission *e, const shd_rfdb_edge_key *key, sherd_error *err)
 {
-	const graph_list *list = &e->flush->graph->view.lists[SHERD_RFDB_EDGES];
+	const graph_list *list = &e->flush->graph->view.lists[SHD_RFDB_EDGES];
 	int rc = 0;
 	if (e->flush->scattered)
-		return sherd_graph_flush_has_edge(e->flush, key, err);
+		return shd_graph_flush_has_edge(e->flush, key, err);
 	for (size_t i = 0; i < e->near_count && !rc; i++)
-		rc = sherd_graph_list_has_edge(list, e->near[i], key, err);
+		rc = shd_graph_list_has_edge(list, e->near[i], key, err);
 	return rc;
 }
 
 /* The row under a tombstone goes; if it was the last one, so does the tombstone. */
-static int exhume(emission *e, const sherd_rfdb_edge_key *key, sherd_error *err)
+static int exhume(emission *e, const shd_rfdb_edge_key *key, sherd_error *err)
 {
 	const graph_flush *f = e->flush;
 	if (f->scattered) {
-		const graph_new_edge *fresh = sherd_graph_buffer_edge(&f->graph->buffer, key);
+		const graph_new_edge *fresh = shd_graph_buffer_edge(&f->graph->buffer, key);
 		if (fresh && !graph_edge_is_dead(fresh))
 			return SHERD_OK; /* its own target takes the tombstone away */
 	}
 	int rc = stands_elsewhere(e, key, err);
 	TRY(rc);
 	if (!rc)
-		sherd_buf_append(&e->target->undead_edges, key, sizeof(*key));
+		shd_buf_append(&e->target->undead_edges, key, sizeof(*key));
 	return SHERD_OK;
 }
 
 /* Was there a live edge before? merged: among the candidates stands a row. 1, or 0. */
-static int lived(const emission *e, const sherd_rfdb_edge_key *key, bool merged, bool elsewhere, sherd_error *err)
+static int lived(const emission *e, const shd_rfdb_edge_key *key, bool merged, bool elsewhere, sherd_error *err)
 {
 	graph_row row;
-	return e->flush->scattered ? sherd_graph_view_edge(&e->flush->graph->view, key, &row, err)
-	                           : merged || elsewhere;
+	return e->flush->scattered ? shd_graph_view_edge(&e->flush->graph->view, key, &row, err) : merged || elsewhere;
 }
 
 /* The newest is an entry of the buffer. */
 static int settle_fresh(emission *e, const candidate *list, size_t count, sherd_error *err)
 {
 	graph_target *t = e->target;
-	const sherd_rfdb_edge_key key = key_of(&list->edge);
+	const shd_rfdb_edge_key key = key_of(&list->edge);
 	bool dead = !list->edge.metadata.ptr, buried = is_buried(&e->flush->graph->view, &list->edge);
 	int elsewhere = stands_elsewhere(e, &key, err);
 	TRY(elsewhere);
 	int before = buried ? 0 : lived(e, &key, !is_fresh(&list[count - 1]), elsewhere, err);
 	TRY(before);
 	if (before)
-		sherd_graph_tally_add(&t->counts, key.type, (uint64_t)-1);
+		shd_graph_tally_add(&t->counts, key.type, (uint64_t)-1);
 	if (!dead)
-		sherd_graph_tally_add(&t->counts, key.type, 1);
+		shd_graph_tally_add(&t->counts, key.type, 1);
 	if (dead && !buried && elsewhere)
-		sherd_buf_append(&t->dead_edges, &key, sizeof(key));
+		shd_buf_append(&t->dead_edges, &key, sizeof(key));
 	if (!dead && buried)
-		sherd_buf_append(&t->undead_edges, &key, sizeof(key));
+		shd_buf_append(&t->undead_edges, &key, sizeof(key));
 	return dead && buried ? exhume(e, &key, err) : SHERD_OK;
 }
 
@@ -223,21 +222,21 @@ static int settle_fresh(emission *e, const candidate *list, size_t count, sherd_
 static int write_key(emission *e, const candidate *list, size_t count, sherd_error *err)
 {
 	if (!is_fresh(list)) {
-		const sherd_rfdb_edge_key key = key_of(&list->edge);
-		return list->buried ? exhume(e, &key, err) : sherd_rfdb_writer_edge(e->writer, &list->edge, err);
+		const shd_rfdb_edge_key key = key_of(&list->edge);
+		return list->buried ? exhume(e, &key, err) : shd_rfdb_writer_edge(e->writer, &list->edge, err);
 	}
 	TRY(settle_fresh(e, list, count, err));
-	return list->edge.metadata.ptr ? sherd_rfdb_writer_edge(e->writer, &list->edge, err) : SHERD_OK;
+	return list->edge.metadata.ptr ? shd_rfdb_writer_edge(e->writer, &list->edge, err) : SHERD_OK;
 }
 
 /* ---- all of it */
 
-static void find_near(emission *e, sherd_u128 src)
+static void find_near(emission *e, shd_u128 src)
 {
-	const graph_list *list = &e->flush->graph->view.lists[SHERD_RFDB_EDGES];
+	const graph_list *list = &e->flush->graph->view.lists[SHD_RFDB_EDGES];
 	e->near_count = 0;
 	for (size_t i = 0; i < e->other_count; i++)
-		if (sherd_rfdb_bloom_has(&list->blooms[e->others[i]], src))
+		if (shd_rfdb_bloom_has(&list->blooms[e->others[i]], src))
 			e->near[e->near_count++] = e->others[i];
 }
 
@@ -256,7 +255,7 @@ static void fetch_ahead(const emission *e, size_t i)
 /* The runs [from, to) are of one source. */
 static int write_source(emission *e, size_t from, size_t to, sherd_error *err)
 {
-	sherd_u128 src = (sherd_u128)e->runs[from].high << 64 | e->runs[from].low;
+	shd_u128 src = (shd_u128)e->runs[from].high << 64 | e->runs[from].low;
 	e->candidates.len = 0;
 	for (size_t i = from; i < to; i++) {
 		fetch_ahead(e, i);
@@ -265,7 +264,7 @@ static int write_source(emission *e, size_t from, size_t to, sherd_error *err)
 		else
 			take_fresh(e, e->runs[i].row, src);
 	}
-	TRY(sherd_buf_check(&e->candidates, err));
+	TRY(shd_buf_check(&e->candidates, err));
 	candidate *list = (candidate *)(void *)e->candidates.data;
 	size_t count = e->candidates.len / sizeof(*list);
 	if (count > 1)
@@ -283,7 +282,7 @@ static int tell(emission *e, sherd_error *err)
 {
 	uint64_t rows = e->unmetered;
 	e->unmetered = 0;
-	return sherd_meter_add(&e->flush->meter, rows, err);
+	return shd_meter_add(&e->flush->meter, rows, err);
 }
 
 static int write_sources(emission *e, sherd_error *err)
@@ -298,33 +297,33 @@ static int write_sources(emission *e, sherd_error *err)
 		if (e->unmetered >= OFTEN)
 			TRY(tell(e, err));
 	}
-	TRY(sherd_buf_check(&e->target->dead_edges, err));
-	TRY(sherd_buf_check(&e->target->undead_edges, err));
+	TRY(shd_buf_check(&e->target->dead_edges, err));
+	TRY(shd_buf_check(&e->target->undead_edges, err));
 	return tell(e, err);
 }
 
 static int emit(emission *e, sherd_error *err)
 {
 	TRY(gather(e, err));
-	TRY(sherd_rfdb_sort(e->runs, e->count, err));
-	TRY(sherd_rfdb_writer_reserve(e->writer, e->target->rows, err));
+	TRY(shd_rfdb_sort(e->runs, e->count, err));
+	TRY(shd_rfdb_writer_reserve(e->writer, e->target->rows, err));
 	return write_sources(e, err);
 }
 
-int sherd_graph_emit_edges(graph_flush *f, graph_target *t, sherd_rfdb_writer *w, sherd_error *err)
+int shd_graph_emit_edges(graph_flush *f, graph_target *t, shd_rfdb_writer *w, sherd_error *err)
 {
-	graph_range r = sherd_graph_list_shard(&f->graph->view.lists[SHERD_RFDB_EDGES], t->shard);
+	graph_range r = shd_graph_list_shard(&f->graph->view.lists[SHD_RFDB_EDGES], t->shard);
 	size_t segments = r.to - r.from + 1;
 	emission e = {.flush = f, .target = t, .writer = w};
-	e.runs = sherd_large_alloc((size_t)(t->rows + 1) * sizeof(*e.runs));
+	e.runs = shd_large_alloc((size_t)(t->rows + 1) * sizeof(*e.runs));
 	e.asks = calloc(t->merged.len / sizeof(size_t) + 1, sizeof(*e.asks));
-	e.others = sherd_graph_emit_others(f, t, &e.other_count);
+	e.others = shd_graph_emit_others(f, t, &e.other_count);
 	e.near = calloc(segments, sizeof(*e.near));
-	int rc = e.runs && e.asks && e.others && e.near ? emit(&e, err) : sherd_fail_nomem(err);
+	int rc = e.runs && e.asks && e.others && e.near ? emit(&e, err) : shd_fail_nomem(err);
 	free(e.runs);
 	free(e.asks);
 	free(e.others);
 	free(e.near);
-	sherd_buf_done(&e.candidates);
+	shd_buf_done(&e.candidates);
 	return rc;
 }

@@ -8,7 +8,7 @@
 typedef struct emission {
 	graph_flush *flush;
 	graph_target *target;
-	sherd_rfdb_keyed *rows;
+	shd_rfdb_keyed *rows;
 	size_t count;
 	size_t *others; /* places of the shard's segments that stay */
 	size_t other_count;
@@ -16,39 +16,39 @@ typedef struct emission {
 
 /* Is the row to be looked at? What the buffer has for its id stands beside it after sorting, unless it is in another
  * shard or dead. 1, or 0. */
-static int competes(const emission *e, size_t place, uint64_t row, sherd_u128 id, bool asks, sherd_error *err)
+static int competes(const emission *e, size_t place, uint64_t row, shd_u128 id, bool asks, sherd_error *err)
 {
 	const sherd_graph *g = e->flush->graph;
-	bool buried = g->view.dead_node_count && sherd_graph_ids_find(&g->view.dead_node_set, id) != GRAPH_IDS_NONE;
+	bool buried = g->view.dead_node_count && shd_graph_ids_find(&g->view.dead_node_set, id) != GRAPH_IDS_NONE;
 	if (buried) {
-		sherd_buf_append(&e->target->unburied_nodes, &id, sizeof(id));
+		shd_buf_append(&e->target->unburied_nodes, &id, sizeof(id));
 		return 0;
 	}
-	const graph_new_node *fresh = sherd_graph_buffer_node(&g->buffer, id);
+	const graph_new_node *fresh = shd_graph_buffer_node(&g->buffer, id);
 	if (fresh && (fresh->dead || e->flush->scattered))
 		return 0;
-	return asks ? sherd_graph_view_node_lives(&g->view, place, row, err) : 1;
+	return asks ? shd_graph_view_node_lives(&g->view, place, row, err) : 1;
 }
 
 static int gather_segment(emission *e, uint64_t number, sherd_error *err)
 {
 	size_t place;
-	const graph_segment *s = sherd_graph_emit_merged(e->flush, e->target, number, &place);
-	int asks = sherd_graph_emit_asks(e->flush, e->target, number, err);
+	const graph_segment *s = shd_graph_emit_merged(e->flush, e->target, number, &place);
+	int asks = shd_graph_emit_asks(e->flush, e->target, number, err);
 	uint64_t taken = 0;
 	TRY(asks);
 	for (uint64_t row = 0; row < s->rows.rows; row++) {
-		sherd_u128 id = sherd_rfdb_segment_id(&s->rows, row);
-		if (sherd_graph_flush_shard(e->flush, s, id) != e->target->shard)
+		shd_u128 id = shd_rfdb_segment_id(&s->rows, row);
+		if (shd_graph_flush_shard(e->flush, s, id) != e->target->shard)
 			continue;
 		taken++;
 		int rc = competes(e, place, row, id, asks, err);
 		TRY(rc);
 		if (rc)
-			e->rows[e->count++] = sherd_rfdb_keyed_of(id, number << GRAPH_ROW_BITS | row);
+			e->rows[e->count++] = shd_rfdb_keyed_of(id, number << GRAPH_ROW_BITS | row);
 	}
-	TRY(sherd_buf_check(&e->target->unburied_nodes, err));
-	return sherd_meter_add(&e->flush->meter, taken, err);
+	TRY(shd_buf_check(&e->target->unburied_nodes, err));
+	return shd_meter_add(&e->flush->meter, taken, err);
 }
 
 static int gather(emission *e, sherd_error *err)
@@ -56,21 +56,21 @@ static int gather(emission *e, sherd_error *err)
 	const graph_buffer *b = &e->flush->graph->buffer;
 	const uint32_t *fresh = (const uint32_t *)(const void *)e->target->fresh.data;
 	for (size_t i = 0; i < e->target->fresh.len / sizeof(*fresh); i++)
-		e->rows[e->count++] = sherd_rfdb_keyed_of(b->nodes[fresh[i]].node.id, fresh[i]);
+		e->rows[e->count++] = shd_rfdb_keyed_of(b->nodes[fresh[i]].node.id, fresh[i]);
 	for (uint64_t n = 1; n <= e->target->merged.len / sizeof(size_t); n++)
 		TRY(gather_segment(e, n, err));
 	return SHERD_OK;
 }
 
-static int read_node(const emission *e, uint64_t code, sherd_rfdb_node *out, sherd_error *err)
+static int read_node(const emission *e, uint64_t code, shd_rfdb_node *out, sherd_error *err)
 {
 	size_t place;
 	if (code >> GRAPH_ROW_BITS == 0) {
 		*out = e->flush->graph->buffer.nodes[code].node;
 		return SHERD_OK;
 	}
-	const graph_segment *s = sherd_graph_emit_merged(e->flush, e->target, code >> GRAPH_ROW_BITS, &place);
-	return sherd_graph_segment_read_node(s, code & GRAPH_ROW_MASK, out, err);
+	const graph_segment *s = shd_graph_emit_merged(e->flush, e->target, code >> GRAPH_ROW_BITS, &place);
+	return shd_graph_segment_read_node(s, code & GRAPH_ROW_MASK, out, err);
 }
 
 /* Rows are asked for in another order than they lie in: waiting for each would cost more than the rest. */
@@ -85,64 +85,63 @@ static void fetch_ahead(const emission *e, size_t i)
 	const char *node = (const char *)&b->nodes[e->rows[i + ROWS_AHEAD].row];
 	__builtin_prefetch(node);
 	__builtin_prefetch(node + 64);
-	const sherd_rfdb_node *nearer = &b->nodes[e->rows[i + TEXTS_AHEAD].row].node;
+	const shd_rfdb_node *nearer = &b->nodes[e->rows[i + TEXTS_AHEAD].row].node;
 	__builtin_prefetch(nearer->semantic_id.ptr);
 	__builtin_prefetch(nearer->name.ptr);
 	__builtin_prefetch(nearer->metadata.ptr);
 }
 
-static bool same_id(const sherd_rfdb_keyed *a, const sherd_rfdb_keyed *b)
+static bool same_id(const shd_rfdb_keyed *a, const shd_rfdb_keyed *b)
 {
 	return a->low == b->low && a->high == b->high;
 }
 
 /* The live row that a node of the buffer takes the place of, when it does not stand beside it: 1, or 0. */
-static int row_elsewhere(const emission *e, sherd_u128 id, graph_row *out, sherd_error *err)
+static int row_elsewhere(const emission *e, shd_u128 id, graph_row *out, sherd_error *err)
 {
 	const graph_view *v = &e->flush->graph->view;
 	int rc = 0;
 	if (e->flush->scattered || v->dead_node_count)
-		return sherd_graph_view_node(v, id, out, err);
+		return shd_graph_view_node(v, id, out, err);
 	for (size_t i = 0; i < e->other_count && !rc; i++) {
-		out->segment = v->lists[SHERD_RFDB_NODES].items[e->others[i]];
-		rc = sherd_graph_list_node(&v->lists[SHERD_RFDB_NODES], e->others[i], id, &out->row, err);
+		out->segment = v->lists[SHD_RFDB_NODES].items[e->others[i]];
+		rc = shd_graph_list_node(&v->lists[SHD_RFDB_NODES], e->others[i], id, &out->row, err);
 	}
 	return rc;
 }
 
 /* Its type: 1, or 0. next: what stands beside it. */
-static int type_before(const emission *e, const sherd_rfdb_keyed *next, sherd_u128 id, sherd_str *type,
-                       sherd_error *err)
+static int type_before(const emission *e, const shd_rfdb_keyed *next, shd_u128 id, shd_str *type, sherd_error *err)
 {
 	graph_row row = {0};
 	size_t place;
 	int rc = 1;
 	if (next) {
-		row.segment = sherd_graph_emit_merged(e->flush, e->target, next->row >> GRAPH_ROW_BITS, &place);
+		row.segment = shd_graph_emit_merged(e->flush, e->target, next->row >> GRAPH_ROW_BITS, &place);
 		row.row = next->row & GRAPH_ROW_MASK;
 	} else {
 		rc = row_elsewhere(e, id, &row, err);
 	}
-	return rc > 0 ? sherd_rfdb_segment_text(&row.segment->rows, SHERD_RFDB_NODE_TYPE, row.row, type) : rc;
+	return rc > 0 ? shd_rfdb_segment_text(&row.segment->rows, SHD_RFDB_NODE_TYPE, row.row, type) : rc;
 }
 
 /* The rows [i, to) have one id; the first counts. */
-static int write_row(const emission *e, sherd_rfdb_writer *w, size_t i, size_t to, sherd_error *err)
+static int write_row(const emission *e, shd_rfdb_writer *w, size_t i, size_t to, sherd_error *err)
 {
-	sherd_rfdb_node node;
-	sherd_str type;
+	shd_rfdb_node node;
+	shd_str type;
 	TRY(read_node(e, e->rows[i].row, &node, err));
 	if (e->rows[i].row >> GRAPH_ROW_BITS == 0) {
 		int rc = type_before(e, to - i > 1 ? &e->rows[i + 1] : NULL, node.id, &type, err);
 		TRY(rc);
 		if (rc)
-			sherd_graph_tally_add(&e->target->counts, type, (uint64_t)-1);
-		sherd_graph_tally_add(&e->target->counts, node.type, 1);
+			shd_graph_tally_add(&e->target->counts, type, (uint64_t)-1);
+		shd_graph_tally_add(&e->target->counts, node.type, 1);
 	}
-	return sherd_rfdb_writer_node(w, &node, err);
+	return shd_rfdb_writer_node(w, &node, err);
 }
 
-static int write_rows(const emission *e, sherd_rfdb_writer *w, sherd_error *err)
+static int write_rows(const emission *e, shd_rfdb_writer *w, sherd_error *err)
 {
 	for (size_t i = 0, next; i < e->count; i = next) {
 		fetch_ahead(e, i);
@@ -153,19 +152,19 @@ static int write_rows(const emission *e, sherd_rfdb_writer *w, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_graph_emit_nodes(graph_flush *f, graph_target *t, sherd_rfdb_writer *w, sherd_error *err)
+int shd_graph_emit_nodes(graph_flush *f, graph_target *t, shd_rfdb_writer *w, sherd_error *err)
 {
 	emission e = {.flush = f, .target = t};
-	e.rows = sherd_large_alloc((size_t)(t->rows + 1) * sizeof(*e.rows));
-	e.others = sherd_graph_emit_others(f, t, &e.other_count);
-	int rc = e.rows && e.others ? gather(&e, err) : sherd_fail_nomem(err);
+	e.rows = shd_large_alloc((size_t)(t->rows + 1) * sizeof(*e.rows));
+	e.others = shd_graph_emit_others(f, t, &e.other_count);
+	int rc = e.rows && e.others ? gather(&e, err) : shd_fail_nomem(err);
 	if (rc == SHERD_OK)
-		rc = sherd_rfdb_sort(e.rows, e.count, err);
+		rc = shd_rfdb_sort(e.rows, e.count, err);
 	if (rc == SHERD_OK)
-		rc = sherd_rfdb_writer_reserve(w, e.count, err);
+		rc = shd_rfdb_writer_reserve(w, e.count, err);
 	if (rc == SHERD_OK)
 		rc = write_rows(&e, w, err);
 	free(e.rows);
 	free(e.others);
-	return rc == SHERD_OK ? sherd_meter_add(&f->meter, t->fresh_rows, err) : rc;
+	return rc == SHERD_OK ? shd_meter_add(&f->meter, t->fresh_rows, err) : rc;
 }

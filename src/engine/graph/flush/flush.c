@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-graph_target *sherd_graph_flush_target(graph_flush *f, uint32_t shard, sherd_rfdb_kind kind)
+graph_target *shd_graph_flush_target(graph_flush *f, uint32_t shard, shd_rfdb_kind kind)
 {
 	uint32_t *slot = &f->slots[(size_t)shard * 2 + kind];
 	if (!*slot) {
@@ -37,8 +37,8 @@ static bool see_file(void *arg, const char *name, const sherd_stat *stat)
 {
 	(void)stat;
 	uint64_t *highest = arg;
-	sherd_rfdb_file file;
-	if (sherd_rfdb_file_parse(sherd_str_of(name), &file) && file.id > *highest)
+	shd_rfdb_file file;
+	if (shd_rfdb_file_parse(shd_str_of(name), &file) && file.id > *highest)
 		*highest = file.id;
 	return true;
 }
@@ -49,13 +49,13 @@ static int know_next_segment(sherd_graph *g, sherd_error *err)
 	uint64_t highest = 0;
 	if (g->next_segment)
 		return SHERD_OK;
-	TRY(sherd_graph_place_list(&g->place, SHERD_RFDB_SEGMENTS, see_file, &highest, err));
+	TRY(shd_graph_place_list(&g->place, SHD_RFDB_SEGMENTS, see_file, &highest, err));
 	for (unsigned kind = 0; kind < 2; kind++)
 		for (size_t i = 0; i < g->view.lists[kind].count; i++)
 			if (g->view.lists[kind].items[i]->about.id > highest)
 				highest = g->view.lists[kind].items[i]->about.id;
 	if (highest > UINT64_MAX / 2)
-		return sherd_fail(err, SHERD_ELIMIT, "too-large", "the numbers of segments are used up");
+		return shd_fail(err, SHERD_ELIMIT, "too-large", "the numbers of segments are used up");
 	g->next_segment = highest + 1;
 	return SHERD_OK;
 }
@@ -75,7 +75,7 @@ static int number_targets(graph_flush *f, sherd_error *err)
 static int emit(void *arg, size_t index, sherd_error *err)
 {
 	graph_flush *f = arg;
-	return sherd_graph_flush_emit(f, f->by_size[index], err);
+	return shd_graph_flush_emit(f, f->by_size[index], err);
 }
 
 static int compare_sizes(const void *left, const void *right)
@@ -90,29 +90,29 @@ static int emit_all(graph_flush *f, sherd_error *err)
 {
 	f->by_size = malloc((f->count + 1) * sizeof(*f->by_size));
 	if (!f->by_size)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < f->count; i++)
 		f->by_size[i] = &f->targets[i];
 	qsort(f->by_size, f->count, sizeof(graph_target *), compare_sizes);
-	return sherd_pool_run(f->graph->pool, f->count, emit, f, err);
+	return shd_pool_run(f->graph->pool, f->count, emit, f, err);
 }
 
 /* Folders, plan and number of shards are durable before anything uses them. */
 static int extend_shards(graph_flush *f, sherd_error *err)
 {
 	sherd_graph *g = f->graph;
-	if (g->config.planner != SHERD_RFDB_DIRECTORY)
+	if (g->config.planner != SHD_RFDB_DIRECTORY)
 		return SHERD_OK;
 	if (f->shards > g->config.shards) {
-		sherd_rfdb_config config = g->config;
-		TRY(sherd_graph_make_shards(&g->place, config.shards, f->shards, err));
+		shd_rfdb_config config = g->config;
+		TRY(shd_graph_make_shards(&g->place, config.shards, f->shards, err));
 		config.shards = (uint16_t)f->shards;
-		TRY(sherd_graph_write_config(&g->place, &config, g->config_identity, err));
+		TRY(shd_graph_write_config(&g->place, &config, g->config_identity, err));
 		g->config = config;
 	}
 	if (g->plan.place_count == g->plan_written)
 		return SHERD_OK;
-	TRY(sherd_graph_write_plan(&g->place, &g->plan, g->plan_identity, err));
+	TRY(shd_graph_write_plan(&g->place, &g->plan, g->plan_identity, err));
 	g->plan_written = g->plan.place_count;
 	return SHERD_OK;
 }
@@ -128,9 +128,9 @@ static uint64_t work_of(const graph_flush *f)
 static int prepare(graph_flush *f, sherd_error *err)
 {
 	if (f->graph->version == UINT64_MAX)
-		return sherd_fail(err, SHERD_ELIMIT, "too-large", "the numbers of versions are used up");
-	TRY(sherd_graph_flush_route(f, err));
-	TRY(sherd_graph_flush_fold(f, err));
+		return shd_fail(err, SHERD_ELIMIT, "too-large", "the numbers of versions are used up");
+	TRY(shd_graph_flush_route(f, err));
+	TRY(shd_graph_flush_fold(f, err));
 	TRY(number_targets(f, err));
 	return extend_shards(f, err);
 }
@@ -140,26 +140,26 @@ static int make(graph_flush *f, sherd_error *err)
 	TRY(prepare(f, err));
 	f->meter.total = work_of(f);
 	TRY(emit_all(f, err));
-	TRY(sherd_graph_flush_count(f, err));
-	TRY(sherd_graph_flush_bury(f, err));
+	TRY(shd_graph_flush_count(f, err));
+	TRY(shd_graph_flush_bury(f, err));
 	/* What was merged has been read by now. */
-	TRY(sherd_graph_view_check(&f->graph->view, err));
-	return sherd_graph_flush_commit(f, err);
+	TRY(shd_graph_view_check(&f->graph->view, err));
+	return shd_graph_flush_commit(f, err);
 }
 
 /* What we wrote, and nothing that has its name by now. */
-void sherd_graph_remove_written(const graph_place *p, const graph_written *w)
+void shd_graph_remove_written(const graph_place *p, const graph_written *w)
 {
-	char name[SHERD_RFDB_NAME_MAX];
-	sherd_rfdb_segment_name(w->file.shard, w->file.id, w->file.kind, name);
+	char name[SHD_RFDB_NAME_MAX];
+	shd_rfdb_segment_name(w->file.shard, w->file.id, w->file.kind, name);
 	if (*w->segment)
-		(void)sherd_graph_place_remove_if(p, name, w->segment, NULL);
-	sherd_rfdb_sidecar_name(w->file.shard, w->file.id, w->file.kind, name);
+		(void)shd_graph_place_remove_if(p, name, w->segment, NULL);
+	shd_rfdb_sidecar_name(w->file.shard, w->file.id, w->file.kind, name);
 	if (*w->sidecar)
-		(void)sherd_graph_place_remove_if(p, name, w->sidecar, NULL);
+		(void)shd_graph_place_remove_if(p, name, w->sidecar, NULL);
 }
 
-graph_written sherd_graph_flush_written(const graph_target *t)
+graph_written shd_graph_flush_written(const graph_target *t)
 {
 	graph_written w = {.file = {.shard = t->shard, .id = t->id, .kind = t->kind}};
 	memcpy(w.segment, t->segment, sizeof(w.segment));
@@ -171,8 +171,8 @@ graph_written sherd_graph_flush_written(const graph_target *t)
 static void undo(graph_flush *f)
 {
 	for (size_t i = 0; i < f->count; i++) {
-		const graph_written w = sherd_graph_flush_written(&f->targets[i]);
-		sherd_graph_remove_written(&f->graph->place, &w);
+		const graph_written w = shd_graph_flush_written(&f->targets[i]);
+		shd_graph_remove_written(&f->graph->place, &w);
 	}
 	f->graph->next_segment = 0;
 }
@@ -180,13 +180,13 @@ static void undo(graph_flush *f)
 static void done(graph_flush *f)
 {
 	for (size_t i = 0; i < f->count; i++) {
-		sherd_buf_done(&f->targets[i].fresh);
-		sherd_buf_done(&f->targets[i].merged);
-		sherd_buf_done(&f->targets[i].unburied_nodes);
-		sherd_buf_done(&f->targets[i].dead_edges);
-		sherd_buf_done(&f->targets[i].undead_edges);
-		sherd_graph_tally_done(&f->targets[i].counts);
-		sherd_graph_segment_close(f->targets[i].made);
+		shd_buf_done(&f->targets[i].fresh);
+		shd_buf_done(&f->targets[i].merged);
+		shd_buf_done(&f->targets[i].unburied_nodes);
+		shd_buf_done(&f->targets[i].dead_edges);
+		shd_buf_done(&f->targets[i].undead_edges);
+		shd_graph_tally_done(&f->targets[i].counts);
+		shd_graph_segment_close(f->targets[i].made);
 	}
 	free(f->targets);
 	free(f->by_size);
@@ -194,15 +194,15 @@ static void done(graph_flush *f)
 	free(f->merge[0]);
 	free(f->merge[1]);
 	free(f->node_shards);
-	sherd_buf_done(&f->dead_nodes);
-	sherd_buf_done(&f->undead_nodes);
-	sherd_buf_done(&f->dead_edges);
-	sherd_buf_done(&f->undead_edges);
-	sherd_graph_counts_done(&f->counts);
-	sherd_meter_done(&f->meter);
+	shd_buf_done(&f->dead_nodes);
+	shd_buf_done(&f->undead_nodes);
+	shd_buf_done(&f->dead_edges);
+	shd_buf_done(&f->undead_edges);
+	shd_graph_counts_done(&f->counts);
+	shd_meter_done(&f->meter);
 }
 
-int sherd_graph_flush_run(sherd_graph *g, const graph_ids *moves, const sherd_graph_commit *commit, sherd_error *err)
+int shd_graph_flush_run(sherd_graph *g, const graph_ids *moves, const sherd_graph_commit *commit, sherd_error *err)
 {
 	static const sherd_graph_commit defaults = {0};
 	if (!commit)
@@ -211,11 +211,11 @@ int sherd_graph_flush_run(sherd_graph *g, const graph_ids *moves, const sherd_gr
 	                 .compact = moves != NULL,
 	                 .moves = moves && moves->count ? moves : NULL,
 	                 .time_ms = commit->time_ms > 0 ? (uint64_t)commit->time_ms : 0};
-	sherd_meter_init(&f.meter, commit->progress, 0);
+	shd_meter_init(&f.meter, commit->progress, 0);
 	int rc = make(&f, err);
 	if (rc < 0)
-		rc = sherd_graph_view_settle(&g->view, rc, err);
-	rc = sherd_graph_head_judge(&g->place, &g->head, rc, err);
+		rc = shd_graph_view_settle(&g->view, rc, err);
+	rc = shd_graph_head_judge(&g->place, &g->head, rc, err);
 	/* A broken graph may have been committed: its files stay for the next writer to judge. */
 	if (rc < 0 && !g->broken)
 		undo(&f);
@@ -225,17 +225,17 @@ int sherd_graph_flush_run(sherd_graph *g, const graph_ids *moves, const sherd_gr
 
 int sherd_graph_flush(sherd_graph *g, const sherd_graph_commit *commit, sherd_error *err)
 {
-	TRY(sherd_graph_check_writable(g, err));
-	return graph_is_dirty(g) || g->ahead ? sherd_graph_flush_run(g, NULL, commit, err) : SHERD_OK;
+	TRY(shd_graph_check_writable(g, err));
+	return graph_is_dirty(g) || g->ahead ? shd_graph_flush_run(g, NULL, commit, err) : SHERD_OK;
 }
 
 int sherd_graph_spill(sherd_graph *g, sherd_error *err)
 {
-	TRY(sherd_graph_check_writable(g, err));
+	TRY(shd_graph_check_writable(g, err));
 	if (!graph_is_dirty(g))
 		return SHERD_OK;
 	g->spilling = true;
-	int rc = sherd_graph_flush_run(g, NULL, NULL, err);
+	int rc = shd_graph_flush_run(g, NULL, NULL, err);
 	g->spilling = false;
 	return rc;
 }

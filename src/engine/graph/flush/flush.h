@@ -3,25 +3,25 @@
  * For every shard and kind that changes one segment is written: it holds what the buffer has for it, and the live rows
  * of the segments that are merged into it, which then go. Every row in it is the live one of its key, so it may stand
  * in front of all others, whichever were merged. */
-#ifndef SHERD_ENGINE_GRAPH_FLUSH_FLUSH_H
-#define SHERD_ENGINE_GRAPH_FLUSH_FLUSH_H
+#ifndef SHD_ENGINE_GRAPH_FLUSH_FLUSH_H
+#define SHD_ENGINE_GRAPH_FLUSH_FLUSH_H
 
 #include "base/meter.h"
 #include "engine/graph/query/counts.h"
 
 typedef struct graph_target {
 	uint32_t shard;
-	sherd_rfdb_kind kind;
-	uint64_t id;                        /* of the segment */
-	char segment[72], sidecar[72];      /* identities of what was written; "" when nothing was */
-	sherd_buf fresh;                    /* of uint32_t: live nodes of the buffer; the first of each run of edges */
-	uint64_t fresh_rows;                /* entries of the buffer in all */
-	sherd_buf merged;                   /* of size_t: places in the list of the view, ascending */
-	uint64_t rows;                      /* at most so many */
-	sherd_buf unburied_nodes;           /* of sherd_u128: keys with tombstones whose rows were left out */
-	graph_segment *made;                /* NULL when nothing was left to write */
-	graph_tally counts;                 /* how the numbers of live records change; without nodes that are deleted */
-	sherd_buf dead_edges, undead_edges; /* of sherd_rfdb_edge_key: tombstones that come and go */
+	shd_rfdb_kind kind;
+	uint64_t id;                      /* of the segment */
+	char segment[72], sidecar[72];    /* identities of what was written; "" when nothing was */
+	shd_buf fresh;                    /* of uint32_t: live nodes of the buffer; the first of each run of edges */
+	uint64_t fresh_rows;              /* entries of the buffer in all */
+	shd_buf merged;                   /* of size_t: places in the list of the view, ascending */
+	uint64_t rows;                    /* at most so many */
+	shd_buf unburied_nodes;           /* of shd_u128: keys with tombstones whose rows were left out */
+	graph_segment *made;              /* NULL when nothing was left to write */
+	graph_tally counts;               /* how the numbers of live records change; without nodes that are deleted */
+	shd_buf dead_edges, undead_edges; /* of shd_rfdb_edge_key: tombstones that come and go */
 } graph_target;
 
 typedef struct graph_flush {
@@ -38,45 +38,45 @@ typedef struct graph_flush {
 	bool compact;   /* all segments are merged, into L1 */
 	const graph_ids *moves; /* compact: nodes that go to another shard with the edges from them, and to which */
 	graph_counts counts;    /* of the version to come */
-	sherd_buf dead_nodes, undead_nodes; /* of sherd_u128: tombstones that come and go */
-	sherd_buf dead_edges, undead_edges; /* of sherd_rfdb_edge_key */
-	sherd_meter meter;
+	shd_buf dead_nodes, undead_nodes; /* of shd_u128: tombstones that come and go */
+	shd_buf dead_edges, undead_edges; /* of shd_rfdb_edge_key */
+	shd_meter meter;
 	uint64_t time_ms;
 } graph_flush;
 
 /* The target of a shard, made if there is none; NULL when memory is out. */
-graph_target *sherd_graph_flush_target(graph_flush *f, uint32_t shard, sherd_rfdb_kind kind);
+graph_target *shd_graph_flush_target(graph_flush *f, uint32_t shard, shd_rfdb_kind kind);
 
 /* Where everything in the buffer goes, and which segments must be merged so that each key stays in one shard. */
-int sherd_graph_flush_route(graph_flush *f, sherd_error *err);
+int shd_graph_flush_route(graph_flush *f, sherd_error *err);
 /* Which segments are merged to keep their number small. */
-int sherd_graph_flush_fold(graph_flush *f, sherd_error *err);
+int shd_graph_flush_fold(graph_flush *f, sherd_error *err);
 /* Writes the segment of a target and its sidecar, durably. */
-int sherd_graph_flush_emit(graph_flush *f, graph_target *t, sherd_error *err);
+int shd_graph_flush_emit(graph_flush *f, graph_target *t, sherd_error *err);
 /* The counts of the version to come, after the targets are written. */
-int sherd_graph_flush_count(graph_flush *f, sherd_error *err);
+int shd_graph_flush_count(graph_flush *f, sherd_error *err);
 /* Which tombstones come and go, after the targets are written. */
-int sherd_graph_flush_bury(graph_flush *f, sherd_error *err);
+int shd_graph_flush_bury(graph_flush *f, sherd_error *err);
 /* Writes the manifest, makes it current, and changes the open graph accordingly. */
-int sherd_graph_flush_commit(graph_flush *f, sherd_error *err);
+int shd_graph_flush_commit(graph_flush *f, sherd_error *err);
 
 /* Where a row of a segment that is merged goes: with its node (source). */
-static inline uint32_t sherd_graph_flush_shard(const graph_flush *f, const graph_segment *s, sherd_u128 id)
+static inline uint32_t shd_graph_flush_shard(const graph_flush *f, const graph_segment *s, shd_u128 id)
 {
-	uint32_t shard = f->moves ? sherd_graph_ids_find(f->moves, id) : GRAPH_IDS_NONE;
+	uint32_t shard = f->moves ? shd_graph_ids_find(f->moves, id) : GRAPH_IDS_NONE;
 	return shard == GRAPH_IDS_NONE ? s->shard : shard;
 }
 
 /* Does any segment of the view that stays hold a row with this key, alive or not? 1, or 0. */
-int sherd_graph_flush_has_node(const graph_flush *f, sherd_u128 id, sherd_error *err);
-int sherd_graph_flush_has_edge(const graph_flush *f, const sherd_rfdb_edge_key *key, sherd_error *err);
+int shd_graph_flush_has_node(const graph_flush *f, shd_u128 id, sherd_error *err);
+int shd_graph_flush_has_edge(const graph_flush *f, const shd_rfdb_edge_key *key, sherd_error *err);
 
-graph_written sherd_graph_flush_written(const graph_target *t);
-void sherd_graph_remove_written(const graph_place *p, const graph_written *w);
+graph_written shd_graph_flush_written(const graph_target *t);
+void shd_graph_remove_written(const graph_place *p, const graph_written *w);
 /* Removes files that were spilled: all of them, or those that the version just made does not name. */
-void sherd_graph_drop_spilled(sherd_graph *g, bool all);
+void shd_graph_drop_spilled(sherd_graph *g, bool all);
 
 /* The whole of it. moves: merge everything, and put these nodes elsewhere; else NULL. */
-int sherd_graph_flush_run(sherd_graph *g, const graph_ids *moves, const sherd_graph_commit *commit, sherd_error *err);
+int shd_graph_flush_run(sherd_graph *g, const graph_ids *moves, const sherd_graph_commit *commit, sherd_error *err);
 
 #endif

@@ -12,7 +12,7 @@ enum { MANY_TOMBSTONES = 4096, SHARE_OF_TOMBSTONES = 8 };
  * as its texts have; this must not grow with the graph. */
 enum { MOST_MERGED = 1 << 20, MOST_MERGED_BYTES = 128 << 20 };
 
-static const graph_list *list_of(const graph_flush *f, sherd_rfdb_kind kind)
+static const graph_list *list_of(const graph_flush *f, shd_rfdb_kind kind)
 {
 	return &f->graph->view.lists[kind];
 }
@@ -23,7 +23,7 @@ static bool waits(const graph_flush *f, const graph_target *t)
 {
 	enum { MANY_PIECES = 12 };
 	const graph_list *list = list_of(f, t->kind);
-	graph_range r = sherd_graph_list_shard(list, t->shard);
+	graph_range r = shd_graph_list_shard(list, t->shard);
 	size_t pieces = 0;
 	for (size_t i = r.from; i < r.to; i++)
 		pieces += list->items[i]->rows.rows < MOST_MERGED / 2 &&
@@ -34,13 +34,13 @@ static bool waits(const graph_flush *f, const graph_target *t)
 /* The flush after a load: shards that it has pieces for, but no records any more, are looked at too. */
 static int call_pieces(graph_flush *f, sherd_error *err)
 {
-	const sherd_buf *spilled = &f->graph->spilled;
+	const shd_buf *spilled = &f->graph->spilled;
 	const graph_written *list = (const graph_written *)(const void *)spilled->data;
 	for (size_t i = 0; i < spilled->len / sizeof(*list); i++) {
-		const sherd_rfdb_file *file = &list[i].file;
-		graph_range r = sherd_graph_list_shard(list_of(f, file->kind), file->shard);
-		if (r.to - r.from > 1 && !sherd_graph_flush_target(f, file->shard, file->kind))
-			return sherd_fail_nomem(err);
+		const shd_rfdb_file *file = &list[i].file;
+		graph_range r = shd_graph_list_shard(list_of(f, file->kind), file->shard);
+		if (r.to - r.from > 1 && !shd_graph_flush_target(f, file->shard, file->kind))
+			return shd_fail_nomem(err);
 	}
 	return SHERD_OK;
 }
@@ -50,7 +50,7 @@ static int call_pieces(graph_flush *f, sherd_error *err)
 static void fold_shard(graph_flush *f, const graph_target *t)
 {
 	const graph_list *list = list_of(f, t->kind);
-	graph_range r = sherd_graph_list_shard(list, t->shard);
+	graph_range r = shd_graph_list_shard(list, t->shard);
 	bool *merge = f->merge[t->kind], load = f->graph->spilling || f->graph->ahead;
 	uint64_t rows = t->fresh_rows, bytes = 0;
 	size_t taken = 0, last = 0;
@@ -62,7 +62,7 @@ static void fold_shard(graph_flush *f, const graph_target *t)
 	}
 	bool alone = !rows;
 	for (size_t i = r.from; i < r.to; i++) {
-		const sherd_rfdb_segment *s = &list->items[i]->rows;
+		const shd_rfdb_segment *s = &list->items[i]->rows;
 		if (merge[i])
 			continue;
 		if ((s->rows / 2 > rows && !load) || s->rows + rows > MOST_MERGED ||
@@ -91,24 +91,23 @@ static uint64_t rows_of(const graph_list *list)
 static int fold_buried(graph_flush *f, sherd_error *err)
 {
 	const graph_view *v = &f->graph->view;
-	const graph_list *nodes = list_of(f, SHERD_RFDB_NODES), *edges = list_of(f, SHERD_RFDB_EDGES);
+	const graph_list *nodes = list_of(f, SHD_RFDB_NODES), *edges = list_of(f, SHD_RFDB_EDGES);
 	for (size_t n = 0; n < v->dead_node_count; n++)
 		for (size_t i = 0; i < nodes->count; i++) {
-			int rc = f->merge[SHERD_RFDB_NODES][i]
-			                 ? 0
-			                 : sherd_graph_list_has_node(nodes, i, v->dead_nodes[n], err);
+			int rc = f->merge[SHD_RFDB_NODES][i] ? 0
+			                                     : shd_graph_list_has_node(nodes, i, v->dead_nodes[n], err);
 			TRY(rc);
 			if (rc)
-				f->merge[SHERD_RFDB_NODES][i] = true;
+				f->merge[SHD_RFDB_NODES][i] = true;
 		}
 	for (size_t n = 0; n < v->dead_edge_count; n++)
 		for (size_t i = 0; i < edges->count; i++) {
-			int rc = f->merge[SHERD_RFDB_EDGES][i]
+			int rc = f->merge[SHD_RFDB_EDGES][i]
 			                 ? 0
-			                 : sherd_graph_list_has_edge(edges, i, &v->dead_edges[n], err);
+			                 : shd_graph_list_has_edge(edges, i, &v->dead_edges[n], err);
 			TRY(rc);
 			if (rc)
-				f->merge[SHERD_RFDB_EDGES][i] = true;
+				f->merge[SHD_RFDB_EDGES][i] = true;
 		}
 	return SHERD_OK;
 }
@@ -116,33 +115,32 @@ static int fold_buried(graph_flush *f, sherd_error *err)
 static bool has_many_tombstones(const graph_flush *f)
 {
 	const graph_view *v = &f->graph->view;
-	uint64_t rows = rows_of(list_of(f, SHERD_RFDB_NODES)) + rows_of(list_of(f, SHERD_RFDB_EDGES));
+	uint64_t rows = rows_of(list_of(f, SHD_RFDB_NODES)) + rows_of(list_of(f, SHD_RFDB_EDGES));
 	return v->dead_node_count + v->dead_edge_count > MANY_TOMBSTONES + rows / SHARE_OF_TOMBSTONES;
 }
 
 /* So many rows of the segment at a place become part of the target of a shard. */
-static int hand_rows(graph_flush *f, sherd_rfdb_kind kind, size_t place, uint32_t shard, uint64_t rows,
-                     sherd_error *err)
+static int hand_rows(graph_flush *f, shd_rfdb_kind kind, size_t place, uint32_t shard, uint64_t rows, sherd_error *err)
 {
-	graph_target *t = sherd_graph_flush_target(f, shard, kind);
+	graph_target *t = shd_graph_flush_target(f, shard, kind);
 	if (!t)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	const size_t *merged = (const size_t *)(const void *)t->merged.data;
 	size_t count = t->merged.len / sizeof(*merged);
 	if (!count || merged[count - 1] != place)
-		sherd_buf_append(&t->merged, &place, sizeof(place));
+		shd_buf_append(&t->merged, &place, sizeof(place));
 	t->rows += rows;
-	return sherd_buf_check(&t->merged, err);
+	return shd_buf_check(&t->merged, err);
 }
 
 /* Row by row, since some go to other shards. */
-static int hand_out(graph_flush *f, sherd_rfdb_kind kind, size_t place, sherd_error *err)
+static int hand_out(graph_flush *f, shd_rfdb_kind kind, size_t place, sherd_error *err)
 {
 	const graph_segment *s = list_of(f, kind)->items[place];
 	uint64_t begin = 0;
 	uint32_t last = s->shard;
 	for (uint64_t row = 0; row < s->rows.rows; row++) {
-		uint32_t shard = sherd_graph_flush_shard(f, s, sherd_rfdb_segment_id(&s->rows, row));
+		uint32_t shard = shd_graph_flush_shard(f, s, shd_rfdb_segment_id(&s->rows, row));
 		if (shard == last)
 			continue;
 		if (row > begin)
@@ -154,7 +152,7 @@ static int hand_out(graph_flush *f, sherd_rfdb_kind kind, size_t place, sherd_er
 }
 
 /* Every merged segment becomes part of the target of its shard, but for what goes elsewhere. */
-static int hand_over(graph_flush *f, sherd_rfdb_kind kind, sherd_error *err)
+static int hand_over(graph_flush *f, shd_rfdb_kind kind, sherd_error *err)
 {
 	const graph_list *list = list_of(f, kind);
 	for (size_t i = 0; i < list->count; i++) {
@@ -165,7 +163,7 @@ static int hand_over(graph_flush *f, sherd_rfdb_kind kind, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_graph_flush_fold(graph_flush *f, sherd_error *err)
+int shd_graph_flush_fold(graph_flush *f, sherd_error *err)
 {
 	for (unsigned kind = 0; kind < 2; kind++)
 		for (size_t i = 0; f->compact && i < list_of(f, kind)->count; i++)
@@ -176,10 +174,10 @@ int sherd_graph_flush_fold(graph_flush *f, sherd_error *err)
 		TRY(call_pieces(f, err));
 	for (size_t i = 0; i < f->count && !f->graph->loading; i++)
 		fold_shard(f, &f->targets[i]);
-	TRY(hand_over(f, SHERD_RFDB_NODES, err));
-	TRY(hand_over(f, SHERD_RFDB_EDGES, err));
+	TRY(hand_over(f, SHD_RFDB_NODES, err));
+	TRY(hand_over(f, SHD_RFDB_EDGES, err));
 	for (size_t i = 0; i < f->count; i++) {
-		TRY(sherd_buf_check(&f->targets[i].fresh, err));
+		TRY(shd_buf_check(&f->targets[i].fresh, err));
 		f->targets[i].rows += f->targets[i].fresh_rows;
 	}
 	return SHERD_OK;

@@ -7,50 +7,50 @@
 
 /* ---- a whole version as the change of the one before: its lists take the place of those */
 
-static void put_segments(const sherd_rfdb_descriptors *list, sherd_buf *out)
+static void put_segments(const shd_rfdb_descriptors *list, shd_buf *out)
 {
 	for (size_t i = 0; i < list->count; i++)
-		sherd_buf_append(out, &list->items[i].id, sizeof(uint64_t));
+		shd_buf_append(out, &list->items[i].id, sizeof(uint64_t));
 }
 
-static void put_listed(const graph_list *list, sherd_buf *out)
+static void put_listed(const graph_list *list, shd_buf *out)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (!list->items[i]->level1)
-			sherd_buf_append(out, &list->items[i]->about.id, sizeof(uint64_t));
+			shd_buf_append(out, &list->items[i]->about.id, sizeof(uint64_t));
 }
 
 /* Both ascend. */
-static void put_undead_nodes(const sherd_rfdb_ids *old, const sherd_rfdb_ids *now, sherd_buf *out)
+static void put_undead_nodes(const shd_rfdb_ids *old, const shd_rfdb_ids *now, shd_buf *out)
 {
 	size_t at = 0;
 	for (size_t i = 0; i < old->count; i++) {
 		while (at < now->count && now->items[at] < old->items[i])
 			at++;
 		if (at == now->count || now->items[at] != old->items[i])
-			sherd_buf_append(out, &old->items[i], sizeof(old->items[i]));
+			shd_buf_append(out, &old->items[i], sizeof(old->items[i]));
 	}
 }
 
-static void put_undead_edges(const sherd_rfdb_edge_keys *old, const sherd_rfdb_edge_keys *now, sherd_buf *out)
+static void put_undead_edges(const shd_rfdb_edge_keys *old, const shd_rfdb_edge_keys *now, shd_buf *out)
 {
 	size_t at = 0;
 	for (size_t i = 0; i < old->count; i++) {
-		while (at < now->count && sherd_rfdb_edge_key_compare(&now->items[at], &old->items[i]) < 0)
+		while (at < now->count && shd_rfdb_edge_key_compare(&now->items[at], &old->items[i]) < 0)
 			at++;
-		if (at == now->count || sherd_rfdb_edge_key_compare(&now->items[at], &old->items[i]) != 0)
-			sherd_buf_append(out, &old->items[i], sizeof(old->items[i]));
+		if (at == now->count || shd_rfdb_edge_key_compare(&now->items[at], &old->items[i]) != 0)
+			shd_buf_append(out, &old->items[i], sizeof(old->items[i]));
 	}
 }
 
 typedef struct change {
-	sherd_buf nodes, edges;               /* of uint64_t: segments that go */
-	sherd_buf undead_nodes, undead_edges; /* of sherd_u128, of sherd_rfdb_edge_key */
+	shd_buf nodes, edges;               /* of uint64_t: segments that go */
+	shd_buf undead_nodes, undead_edges; /* of shd_u128, of shd_rfdb_edge_key */
 } change;
 
-static void encode(const sherd_rfdb_manifest *m, const change *c, sherd_buf *out)
+static void encode(const shd_rfdb_manifest *m, const change *c, shd_buf *out)
 {
-	const sherd_rfdb_edit e = {
+	const shd_rfdb_edit e = {
 		.version = m->version,
 		.parent = m->parent,
 		.created_at = m->created_at,
@@ -60,10 +60,10 @@ static void encode(const sherd_rfdb_manifest *m, const change *c, sherd_buf *out
 		.removed_edges = {(const uint64_t *)(const void *)c->edges.data, c->edges.len / sizeof(uint64_t)},
 		.dead_nodes = m->dead_nodes,
 		.dead_edges = m->dead_edges,
-		.undead_nodes = {(const sherd_u128 *)(const void *)c->undead_nodes.data,
-	                         c->undead_nodes.len / sizeof(sherd_u128)},
-		.undead_edges = {(const sherd_rfdb_edge_key *)(const void *)c->undead_edges.data,
-	                         c->undead_edges.len / sizeof(sherd_rfdb_edge_key)},
+		.undead_nodes = {(const shd_u128 *)(const void *)c->undead_nodes.data,
+	                         c->undead_nodes.len / sizeof(shd_u128)},
+		.undead_edges = {(const shd_rfdb_edge_key *)(const void *)c->undead_edges.data,
+	                         c->undead_edges.len / sizeof(shd_rfdb_edge_key)},
 		.has_l1_nodes = true,
 		.l1_nodes = m->l1_nodes,
 		.has_l1_edges = true,
@@ -72,23 +72,23 @@ static void encode(const sherd_rfdb_manifest *m, const change *c, sherd_buf *out
 		.stats = m->stats,
 		.compaction = m->compaction,
 		.counts = m->counts};
-	sherd_rfdb_edit_encode(&e, out);
+	shd_rfdb_edit_encode(&e, out);
 }
 
 /* What the version has and the next may not. It borrows from the graph, or from base. */
-static int take_before(const sherd_graph *g, graph_version *base, change *c, sherd_rfdb_ids *nodes,
-                       sherd_rfdb_edge_keys *edges, sherd_error *err)
+static int take_before(const sherd_graph *g, graph_version *base, change *c, shd_rfdb_ids *nodes,
+                       shd_rfdb_edge_keys *edges, sherd_error *err)
 {
 	if (!g->ahead) {
 		const graph_view *v = &g->view;
-		put_listed(&v->lists[SHERD_RFDB_NODES], &c->nodes);
-		put_listed(&v->lists[SHERD_RFDB_EDGES], &c->edges);
-		*nodes = (sherd_rfdb_ids){v->dead_nodes, v->dead_node_count};
-		*edges = (sherd_rfdb_edge_keys){v->dead_edges, v->dead_edge_count};
+		put_listed(&v->lists[SHD_RFDB_NODES], &c->nodes);
+		put_listed(&v->lists[SHD_RFDB_EDGES], &c->edges);
+		*nodes = (shd_rfdb_ids){v->dead_nodes, v->dead_node_count};
+		*edges = (shd_rfdb_edge_keys){v->dead_edges, v->dead_edge_count};
 		return SHERD_OK;
 	}
 	/* Something was spilled since: the version is in the store only. */
-	TRY(sherd_graph_version_load(base, &g->place, g->version, err));
+	TRY(shd_graph_version_load(base, &g->place, g->version, err));
 	put_segments(&base->manifest.nodes, &c->nodes);
 	put_segments(&base->manifest.edges, &c->edges);
 	*nodes = base->manifest.dead_nodes;
@@ -96,81 +96,81 @@ static int take_before(const sherd_graph *g, graph_version *base, change *c, she
 	return SHERD_OK;
 }
 
-int sherd_graph_encode_as_edit(const sherd_graph *g, const sherd_rfdb_manifest *full, sherd_buf *out, sherd_error *err)
+int shd_graph_encode_as_edit(const sherd_graph *g, const shd_rfdb_manifest *full, shd_buf *out, sherd_error *err)
 {
 	graph_version base = {0};
 	change c = {0};
-	sherd_rfdb_ids nodes;
-	sherd_rfdb_edge_keys edges;
+	shd_rfdb_ids nodes;
+	shd_rfdb_edge_keys edges;
 	TRY(take_before(g, &base, &c, &nodes, &edges, err));
 	put_undead_nodes(&nodes, &full->dead_nodes, &c.undead_nodes);
 	put_undead_edges(&edges, &full->dead_edges, &c.undead_edges);
 	encode(full, &c, out);
 	out->failed = out->failed || c.nodes.failed || c.edges.failed || c.undead_nodes.failed || c.undead_edges.failed;
-	sherd_buf_done(&c.nodes);
-	sherd_buf_done(&c.edges);
-	sherd_buf_done(&c.undead_nodes);
-	sherd_buf_done(&c.undead_edges);
-	sherd_graph_version_done(&base);
-	return sherd_buf_check(out, err);
+	shd_buf_done(&c.nodes);
+	shd_buf_done(&c.edges);
+	shd_buf_done(&c.undead_nodes);
+	shd_buf_done(&c.undead_edges);
+	shd_graph_version_done(&base);
+	return shd_buf_check(out, err);
 }
 
 /* ---- becoming current */
 
 /* A manifest with the number may be there: we left it, or somebody who died, or who is about to commit it. */
 /* NOLINTNEXTLINE(readability-non-const-parameter): written through the options. */
-static int claim(sherd_graph *g, const char *name, const sherd_buf *edit, char *identity, sherd_error *err)
+static int claim(sherd_graph *g, const char *name, const shd_buf *edit, char *identity, sherd_error *err)
 {
 	const sherd_write_options o = {.mode = SHERD_WRITE_NEW, .identity = identity};
 	sherd_error failure = {0};
-	int rc = sherd_graph_place_write(&g->place, name, &o, edit, &failure);
+	int rc = shd_graph_place_write(&g->place, name, &o, edit, &failure);
 	if (rc == SHERD_EEXIST) {
-		TRY(sherd_graph_clear_uncommitted(&g->place, &g->head, err));
-		rc = sherd_graph_place_write(&g->place, name, &o, edit, &failure);
+		TRY(shd_graph_clear_uncommitted(&g->place, &g->head, err));
+		rc = shd_graph_place_write(&g->place, name, &o, edit, &failure);
 	}
 	if (rc == SHERD_EEXIST)
-		rc = sherd_graph_head_fail(&failure);
+		rc = shd_graph_head_fail(&failure);
 	if (rc < 0 && err)
 		*err = failure;
 	return rc;
 }
 
-int sherd_graph_publish(sherd_graph *g, uint64_t version, const sherd_buf *edit, sherd_error *err)
+int shd_graph_publish(sherd_graph *g, uint64_t version, const shd_buf *edit, sherd_error *err)
 {
-	char name[SHERD_RFDB_NAME_MAX], identity[sizeof(((sherd_stat *)0)->identity)] = "";
+	char name[SHD_RFDB_NAME_MAX], identity[sizeof(((sherd_stat *)0)->identity)] = "";
 	bool unknown = false;
-	sherd_rfdb_manifest_name(version, true, name);
+	shd_rfdb_manifest_name(version, true, name);
 	int rc = claim(g, name, edit, identity, err);
 	if (rc == SHERD_OK)
-		rc = sherd_graph_head_advance(&g->place, &g->head, version, &unknown, err);
+		rc = shd_graph_head_advance(&g->place, &g->head, version, &unknown, err);
 	g->broken = g->broken || unknown;
 	if (rc < 0 && !unknown && *identity)
-		(void)sherd_graph_place_remove_if(&g->place, name, identity, NULL);
+		(void)shd_graph_place_remove_if(&g->place, name, identity, NULL);
 	return rc;
 }
 
 /* Unless somebody reads the version by it. */
 static void drop_edit(const graph_place *p, uint64_t version)
 {
-	char name[SHERD_RFDB_NAME_MAX];
+	char name[SHD_RFDB_NAME_MAX];
 	graph_key key;
 	sherd_lock *lock = NULL;
-	sherd_rfdb_manifest_name(version, true, name);
+	shd_rfdb_manifest_name(version, true, name);
 	bool locks = sherd_store_caps(p->store) & SHERD_CAP_LOCK;
-	if (locks && (sherd_graph_place_key(p, name, &key, NULL) < 0 ||
+	if (locks && (shd_graph_place_key(p, name, &key, NULL) < 0 ||
 	              sherd_store_lock(p->store, key.text, SHERD_LOCK_EXCLUSIVE, &lock, NULL) < 0))
 		return;
-	(void)sherd_graph_place_remove(p, name, NULL);
+	(void)shd_graph_place_remove(p, name, NULL);
 	sherd_lock_release(lock);
 }
 
-void sherd_graph_publish_full(sherd_graph *g, const sherd_rfdb_manifest *m, const sherd_buf *full)
+void shd_graph_publish_full(sherd_graph *g, const shd_rfdb_manifest *m, const shd_buf *full)
 {
-	char name[SHERD_RFDB_NAME_MAX];
-	sherd_rfdb_manifest_name(g->version, false, name);
-	bool written = sherd_graph_place_put(&g->place, name, SHERD_WRITE_NEW, full, NULL) == SHERD_OK;
+	char name[SHD_RFDB_NAME_MAX];
+	shd_rfdb_manifest_name(g->version, false, name);
+	bool written = shd_graph_place_put(&g->place, name, SHERD_WRITE_NEW, full, NULL) == SHERD_OK;
 	if (written)
 		drop_edit(&g->place, g->version);
 	/* A cache: who finds an old one makes it anew. */
-	(void)sherd_graph_write_index(g, written ? m : NULL, NULL);
+	(void)shd_graph_write_index(g, written ? m : NULL, NULL);
 }

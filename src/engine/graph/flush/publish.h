@@ -3,17 +3,17 @@
  * Its edit claims its number, since of all who would write it one does; then current.json names it. What is to be
  * there in full is written in full only then, beside the edit, which goes: a full manifest counts before an edit, so
  * none may have the number of a version that somebody else may have committed. */
-#ifndef SHERD_ENGINE_GRAPH_FLUSH_PUBLISH_H
-#define SHERD_ENGINE_GRAPH_FLUSH_PUBLISH_H
+#ifndef SHD_ENGINE_GRAPH_FLUSH_PUBLISH_H
+#define SHD_ENGINE_GRAPH_FLUSH_PUBLISH_H
 
 #include "engine/graph/graph.h"
 
 /* What leads from the version of the graph to that one. */
-int sherd_graph_encode_as_edit(const sherd_graph *g, const sherd_rfdb_manifest *full, sherd_buf *out, sherd_error *err);
+int shd_graph_encode_as_edit(const sherd_graph *g, const shd_rfdb_manifest *full, shd_buf *out, sherd_error *err);
 /* SHERD_ECONFLICT, "changed", when somebody else has committed or cleared meanwhile. A failure leaves nothing, unless
  * nobody can tell: then the graph is broken. */
-int sherd_graph_publish(sherd_graph *g, uint64_t version, const sherd_buf *edit, sherd_error *err);
+int shd_graph_publish(sherd_graph *g, uint64_t version, const shd_buf *edit, sherd_error *err);
 /* The graph is at the version. Nothing is lost when this fails: the edit says the same. full is its encoding. */
-void sherd_graph_publish_full(sherd_graph *g, const sherd_rfdb_manifest *m, const sherd_buf *full);
+void shd_graph_publish_full(sherd_graph *g, const shd_rfdb_manifest *m, const shd_buf *full);
 
 #endif

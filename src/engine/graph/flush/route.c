@@ -9,19 +9,19 @@
 uint32_t sherd_graph_shard_of(const sherd_graph *g, sherd_graph_text file)
 {
 	uint16_t shard = 0;
-	sherd_str name = graph_text_in(file);
-	if (g->config.planner == SHERD_RFDB_HASH)
-		return sherd_rfdb_hash_shard(name, g->config.shards);
-	return sherd_rfdb_plan_find(&g->plan, name, &shard) ? shard : g->plan.shard_count;
+	shd_str name = graph_text_in(file);
+	if (g->config.planner == SHD_RFDB_HASH)
+		return shd_rfdb_hash_shard(name, g->config.shards);
+	return shd_rfdb_plan_find(&g->plan, name, &shard) ? shard : g->plan.shard_count;
 }
 
 /* The distinct files of the buffer, each with its number among them; numbers[i] is that of node i. */
-static int distinct_files(const graph_buffer *b, sherd_buf *files, uint32_t *numbers, sherd_error *err)
+static int distinct_files(const graph_buffer *b, shd_buf *files, uint32_t *numbers, sherd_error *err)
 {
-	sherd_map map = {0};
+	shd_map map = {0};
 	bool ok = true;
 	for (size_t i = 0; ok && i < b->node_count; i++) {
-		sherd_str file = b->nodes[i].node.file;
+		shd_str file = b->nodes[i].node.file;
 		if (b->nodes[i].dead)
 			continue;
 		/* Files are shared in the buffer: the same address is the same file. */
@@ -30,23 +30,23 @@ static int distinct_files(const graph_buffer *b, sherd_buf *files, uint32_t *num
 			continue;
 		}
 		size_t count = files->len / sizeof(file);
-		size_t found = sherd_map_add(&map, file, count, &ok);
-		numbers[i] = (uint32_t)(found == SHERD_MAP_NONE ? count : found);
-		if (found == SHERD_MAP_NONE)
-			sherd_buf_append(files, &file, sizeof(file));
+		size_t found = shd_map_add(&map, file, count, &ok);
+		numbers[i] = (uint32_t)(found == SHD_MAP_NONE ? count : found);
+		if (found == SHD_MAP_NONE)
+			shd_buf_append(files, &file, sizeof(file));
 	}
-	sherd_map_done(&map);
-	return ok ? sherd_buf_check(files, err) : sherd_fail_nomem(err);
+	shd_map_done(&map);
+	return ok ? shd_buf_check(files, err) : shd_fail_nomem(err);
 }
 
-static int shards_of_files(sherd_graph *g, const sherd_str *files, size_t count, uint16_t *shards, sherd_error *err)
+static int shards_of_files(sherd_graph *g, const shd_str *files, size_t count, uint16_t *shards, sherd_error *err)
 {
-	if (g->config.planner == SHERD_RFDB_HASH) {
+	if (g->config.planner == SHD_RFDB_HASH) {
 		for (size_t i = 0; i < count; i++)
-			shards[i] = sherd_rfdb_hash_shard(files[i], g->config.shards);
+			shards[i] = shd_rfdb_hash_shard(files[i], g->config.shards);
 		return SHERD_OK;
 	}
-	int rc = sherd_rfdb_plan_extend(&g->plan, files, count, shards, err);
+	int rc = shd_rfdb_plan_extend(&g->plan, files, count, shards, err);
 	if (rc < 0)
 		g->broken = true;
 	return rc;
@@ -54,17 +54,17 @@ static int shards_of_files(sherd_graph *g, const sherd_str *files, size_t count,
 
 static int place_nodes(graph_flush *f, sherd_error *err)
 {
-	SHERD_AUTO_BUF files = {0};
+	SHD_AUTO_BUF files = {0};
 	const graph_buffer *b = &f->graph->buffer;
 	uint32_t *numbers = calloc(b->node_count + 1, sizeof(*numbers));
 	uint16_t *shards = NULL;
 	f->node_shards = calloc(b->node_count + 1, sizeof(*f->node_shards));
-	int rc = numbers && f->node_shards ? distinct_files(b, &files, numbers, err) : sherd_fail_nomem(err);
-	size_t count = files.len / sizeof(sherd_str);
+	int rc = numbers && f->node_shards ? distinct_files(b, &files, numbers, err) : shd_fail_nomem(err);
+	size_t count = files.len / sizeof(shd_str);
 	if (rc == SHERD_OK && !(shards = calloc(count + 1, sizeof(*shards))))
-		rc = sherd_fail_nomem(err);
+		rc = shd_fail_nomem(err);
 	if (rc == SHERD_OK)
-		rc = shards_of_files(f->graph, (const sherd_str *)(const void *)files.data, count, shards, err);
+		rc = shards_of_files(f->graph, (const shd_str *)(const void *)files.data, count, shards, err);
 	for (size_t i = 0; rc == SHERD_OK && i < b->node_count; i++)
 		f->node_shards[i] = b->nodes[i].dead ? 0 : shards[numbers[i]];
 	free(numbers);
@@ -85,13 +85,13 @@ static int ask_for_some(void *arg, size_t index, sherd_error *err)
 {
 	const asking *a = arg;
 	const graph_buffer *b = &a->flush->graph->buffer;
-	const graph_list *list = &a->flush->graph->view.lists[SHERD_RFDB_NODES];
+	const graph_list *list = &a->flush->graph->view.lists[SHD_RFDB_NODES];
 	size_t to = b->node_count - index * PART < PART ? b->node_count : (index + 1) * PART;
 	for (size_t n = index * PART; n < to; n++) {
 		int rc = 0;
 		for (size_t i = 0; i < list->count && !rc && !b->nodes[n].dead; i++)
 			if (list->items[i]->shard != a->flush->node_shards[n])
-				rc = sherd_graph_list_has_node(list, i, b->nodes[n].node.id, err);
+				rc = shd_graph_list_has_node(list, i, b->nodes[n].node.id, err);
 		TRY(rc);
 		a->moved[n] = rc > 0;
 	}
@@ -99,58 +99,58 @@ static int ask_for_some(void *arg, size_t index, sherd_error *err)
 }
 
 /* Segments of other shards that hold the key must be merged, so that it stays in one. */
-static int evict_node(graph_flush *f, sherd_u128 id, uint32_t shard, sherd_error *err)
+static int evict_node(graph_flush *f, shd_u128 id, uint32_t shard, sherd_error *err)
 {
-	const graph_list *list = &f->graph->view.lists[SHERD_RFDB_NODES];
+	const graph_list *list = &f->graph->view.lists[SHD_RFDB_NODES];
 	for (size_t i = 0; i < list->count; i++) {
-		if (list->items[i]->shard == shard || f->merge[SHERD_RFDB_NODES][i])
+		if (list->items[i]->shard == shard || f->merge[SHD_RFDB_NODES][i])
 			continue;
-		int rc = sherd_graph_list_has_node(list, i, id, err);
+		int rc = shd_graph_list_has_node(list, i, id, err);
 		TRY(rc);
-		f->merge[SHERD_RFDB_NODES][i] = rc > 0;
+		f->merge[SHD_RFDB_NODES][i] = rc > 0;
 	}
 	return SHERD_OK;
 }
 
-static int evict_edge(graph_flush *f, const sherd_rfdb_edge_key *key, uint32_t shard, sherd_error *err)
+static int evict_edge(graph_flush *f, const shd_rfdb_edge_key *key, uint32_t shard, sherd_error *err)
 {
-	const graph_list *list = &f->graph->view.lists[SHERD_RFDB_EDGES];
+	const graph_list *list = &f->graph->view.lists[SHD_RFDB_EDGES];
 	for (size_t i = 0; i < list->count; i++) {
-		if (list->items[i]->shard == shard || f->merge[SHERD_RFDB_EDGES][i])
+		if (list->items[i]->shard == shard || f->merge[SHD_RFDB_EDGES][i])
 			continue;
-		int rc = sherd_graph_list_has_edge(list, i, key, err);
+		int rc = shd_graph_list_has_edge(list, i, key, err);
 		TRY(rc);
-		f->merge[SHERD_RFDB_EDGES][i] = rc > 0;
+		f->merge[SHD_RFDB_EDGES][i] = rc > 0;
 	}
 	return SHERD_OK;
 }
 
 typedef struct carrying {
 	const graph_buffer *buffer;
-	sherd_buf edges; /* of sherd_rfdb_edge */
+	shd_buf edges; /* of shd_rfdb_edge */
 } carrying;
 
-static bool note_edge(void *arg, const sherd_rfdb_edge *edge)
+static bool note_edge(void *arg, const shd_rfdb_edge *edge)
 {
 	carrying *c = arg;
-	const sherd_rfdb_edge_key key = {.src = edge->src, .dst = edge->dst, .type = edge->type};
-	if (!sherd_graph_buffer_edge(c->buffer, &key))
-		sherd_buf_append(&c->edges, edge, sizeof(*edge));
+	const shd_rfdb_edge_key key = {.src = edge->src, .dst = edge->dst, .type = edge->type};
+	if (!shd_graph_buffer_edge(c->buffer, &key))
+		shd_buf_append(&c->edges, edge, sizeof(*edge));
 	return !c->edges.failed;
 }
 
 /* The edges from a node that goes to another shard go with it. */
-static int carry_edges(sherd_graph *g, sherd_u128 id, sherd_error *err)
+static int carry_edges(sherd_graph *g, shd_u128 id, sherd_error *err)
 {
 	carrying c = {.buffer = &g->buffer};
-	int rc = sherd_graph_each_edge(g, id, false, NULL, note_edge, &c, err);
+	int rc = shd_graph_each_edge(g, id, false, NULL, note_edge, &c, err);
 	if (rc == SHERD_OK)
-		rc = sherd_buf_check(&c.edges, err);
-	const sherd_rfdb_edge *list = (const sherd_rfdb_edge *)(const void *)c.edges.data;
+		rc = shd_buf_check(&c.edges, err);
+	const shd_rfdb_edge *list = (const shd_rfdb_edge *)(const void *)c.edges.data;
 	for (size_t i = 0; rc == SHERD_OK && i < c.edges.len / sizeof(*list); i++)
-		if (!sherd_graph_buffer_put_edge(&g->buffer, &list[i]))
-			rc = sherd_graph_break(g, err);
-	sherd_buf_done(&c.edges);
+		if (!shd_graph_buffer_put_edge(&g->buffer, &list[i]))
+			rc = shd_graph_break(g, err);
+	shd_buf_done(&c.edges);
 	return rc;
 }
 
@@ -158,11 +158,11 @@ static int route_node(graph_flush *f, size_t i, bool moved, sherd_error *err)
 {
 	sherd_graph *g = f->graph;
 	uint32_t at = (uint32_t)i;
-	sherd_u128 id = g->buffer.nodes[i].node.id;
-	graph_target *t = sherd_graph_flush_target(f, f->node_shards[i], SHERD_RFDB_NODES);
+	shd_u128 id = g->buffer.nodes[i].node.id;
+	graph_target *t = shd_graph_flush_target(f, f->node_shards[i], SHD_RFDB_NODES);
 	if (!t)
-		return sherd_fail_nomem(err);
-	sherd_buf_append(&t->fresh, &at, sizeof(at));
+		return shd_fail_nomem(err);
+	shd_buf_append(&t->fresh, &at, sizeof(at));
 	t->fresh_rows++;
 	if (!moved)
 		return SHERD_OK;
@@ -175,9 +175,9 @@ static int route_nodes(graph_flush *f, sherd_error *err)
 {
 	const graph_buffer *b = &f->graph->buffer;
 	asking a = {.flush = f, .moved = calloc(b->node_count + 1, sizeof(bool))};
-	int rc = a.moved ? SHERD_OK : sherd_fail_nomem(err);
+	int rc = a.moved ? SHERD_OK : shd_fail_nomem(err);
 	if (rc == SHERD_OK)
-		rc = sherd_pool_run(f->graph->pool, (b->node_count + PART - 1) / PART, ask_for_some, &a, err);
+		rc = shd_pool_run(f->graph->pool, (b->node_count + PART - 1) / PART, ask_for_some, &a, err);
 	for (size_t i = 0; rc == SHERD_OK && i < b->node_count; i++)
 		if (!b->nodes[i].dead)
 			rc = route_node(f, i, a.moved[i], err);
@@ -187,18 +187,18 @@ static int route_nodes(graph_flush *f, sherd_error *err)
 
 /* An edge lies where its source lies: 1. The source of an edge that was added is known, unless it was deleted since by
  * a program that does not delete its edges: then the first shard has it, 0. */
-static int shard_of_source(const graph_flush *f, sherd_u128 src, uint32_t *shard, sherd_error *err)
+static int shard_of_source(const graph_flush *f, shd_u128 src, uint32_t *shard, sherd_error *err)
 {
 	graph_row row;
-	uint32_t at = sherd_graph_ids_find(&f->graph->buffer.by_id, src);
+	uint32_t at = shd_graph_ids_find(&f->graph->buffer.by_id, src);
 	*shard = 0;
 	if (at != GRAPH_IDS_NONE && !f->graph->buffer.nodes[at].dead) {
 		*shard = f->node_shards[at];
 		return 1;
 	}
-	int rc = sherd_graph_view_node(&f->graph->view, src, &row, err);
+	int rc = shd_graph_view_node(&f->graph->view, src, &row, err);
 	if (rc > 0)
-		*shard = sherd_graph_flush_shard(f, row.segment, src);
+		*shard = shd_graph_flush_shard(f, row.segment, src);
 	return rc;
 }
 
@@ -208,7 +208,7 @@ static bool is_any_buried(const graph_flush *f, size_t from, size_t to)
 	const graph_view *v = &f->graph->view;
 	const graph_new_edge *edges = f->graph->buffer.edges;
 	for (size_t i = from; v->dead_edge_count && i < to; i++)
-		if (sherd_graph_keys_find(&v->dead_edge_set, v->dead_edges, &edges[i].key) != GRAPH_KEYS_NONE)
+		if (shd_graph_keys_find(&v->dead_edge_set, v->dead_edges, &edges[i].key) != GRAPH_KEYS_NONE)
 			return true;
 	return false;
 }
@@ -218,14 +218,14 @@ static bool is_any_buried(const graph_flush *f, size_t from, size_t to)
  * were seen before. */
 static int has_stray_edges(const graph_flush *f, size_t from, size_t to, uint32_t shard, sherd_error *err)
 {
-	const graph_list *list = &f->graph->view.lists[SHERD_RFDB_EDGES];
-	sherd_u128 src = f->graph->buffer.edges[from].key.src;
-	sherd_rfdb_run run = {0};
+	const graph_list *list = &f->graph->view.lists[SHD_RFDB_EDGES];
+	shd_u128 src = f->graph->buffer.edges[from].key.src;
+	shd_rfdb_run run = {0};
 	if (f->graph->view.placed && !is_any_buried(f, from, to))
 		return 0;
 	for (size_t i = 0; i < list->count && !run.count; i++)
-		if (list->items[i]->shard != shard && sherd_rfdb_bloom_has(&list->blooms[i], src))
-			TRY(sherd_graph_segment_sources(list->items[i], src, &run, err));
+		if (list->items[i]->shard != shard && shd_rfdb_bloom_has(&list->blooms[i], src))
+			TRY(shd_graph_segment_sources(list->items[i], src, &run, err));
 	return run.count > 0;
 }
 
@@ -254,10 +254,10 @@ static int route_run(graph_flush *f, size_t from, size_t to, sherd_error *err)
 			return 1;
 		f->placed = false;
 	}
-	graph_target *t = sherd_graph_flush_target(f, shard, SHERD_RFDB_EDGES);
+	graph_target *t = shd_graph_flush_target(f, shard, SHD_RFDB_EDGES);
 	if (!t)
-		return sherd_fail_nomem(err);
-	sherd_buf_append(&t->fresh, &at, sizeof(at));
+		return shd_fail_nomem(err);
+	shd_buf_append(&t->fresh, &at, sizeof(at));
 	t->fresh_rows += to - from;
 	if (!f->scattered) {
 		int strays = has_stray_edges(f, from, to, shard, err);
@@ -273,12 +273,12 @@ static int route_run(graph_flush *f, size_t from, size_t to, sherd_error *err)
 static int begin_settled(graph_flush *f, sherd_error *err)
 {
 	for (size_t i = 0; i < f->count; i++) {
-		if (f->targets[i].kind != SHERD_RFDB_EDGES)
+		if (f->targets[i].kind != SHD_RFDB_EDGES)
 			continue;
 		f->targets[i].fresh.len = 0;
 		f->targets[i].fresh_rows = 0;
 	}
-	return sherd_graph_settle(f->graph, err);
+	return shd_graph_settle(f->graph, err);
 }
 
 static int route_edges(graph_flush *f, sherd_error *err)
@@ -290,7 +290,7 @@ static int route_edges(graph_flush *f, sherd_error *err)
 		for (next = i + 1; next < b->edge_count && b->edges[next].key.src == b->edges[i].key.src; next++)
 			;
 		if (b->edge_count - next > AHEAD)
-			sherd_graph_ids_fetch(&b->by_id, b->edges[next + AHEAD].key.src);
+			shd_graph_ids_fetch(&b->by_id, b->edges[next + AHEAD].key.src);
 		int again = route_run(f, i, next, err);
 		TRY(again);
 		if (again) {
@@ -302,12 +302,12 @@ static int route_edges(graph_flush *f, sherd_error *err)
 }
 
 /* What another program left in two shards: the segments with the older row are merged, which leaves it out. */
-static int settle(graph_flush *f, sherd_rfdb_kind kind, sherd_error *err)
+static int settle(graph_flush *f, shd_rfdb_kind kind, sherd_error *err)
 {
 	const graph_view *v = &f->graph->view;
 	for (size_t i = 0; i < v->lists[kind].count; i++) {
 		for (uint64_t row = 0; row < v->lists[kind].items[i]->rows.rows && !f->merge[kind][i]; row++) {
-			int rc = sherd_graph_view_is_stray(v, kind, i, row, err);
+			int rc = shd_graph_view_is_stray(v, kind, i, row, err);
 			TRY(rc);
 			f->merge[kind][i] = rc > 0;
 		}
@@ -315,7 +315,7 @@ static int settle(graph_flush *f, sherd_rfdb_kind kind, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_graph_flush_route(graph_flush *f, sherd_error *err)
+int shd_graph_flush_route(graph_flush *f, sherd_error *err)
 {
 	TRY(place_nodes(f, err));
 	f->scattered = !f->graph->view.one_shard || f->moves;
@@ -327,11 +327,11 @@ int sherd_graph_flush_route(graph_flush *f, sherd_error *err)
 	for (unsigned kind = 0; kind < 2; kind++)
 		f->merge[kind] = calloc(f->graph->view.lists[kind].count + 1, sizeof(bool));
 	if (!f->slots || !f->merge[0] || !f->merge[1])
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	TRY(route_nodes(f, err));
 	TRY(route_edges(f, err));
 	if (f->graph->view.one_shard)
 		return SHERD_OK;
-	TRY(settle(f, SHERD_RFDB_NODES, err));
-	return settle(f, SHERD_RFDB_EDGES, err);
+	TRY(settle(f, SHD_RFDB_NODES, err));
+	return settle(f, SHD_RFDB_EDGES, err);
 }

@@ -9,13 +9,13 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_json, sherd_json_close)
+SHD_AUTO_DEFINE(shd_json, shd_json_close)
 
 struct sherd_graph_lines {
 	sherd_limits limits;
-	sherd_arena texts;
-	sherd_buf nodes, edges; /* arrays of records */
-	sherd_buf sources;      /* of sherd_graph_text, as edges */
+	shd_arena texts;
+	shd_buf nodes, edges; /* arrays of records */
+	shd_buf sources;      /* of sherd_graph_text, as edges */
 };
 
 /* Of a key that was absent or null, ptr is NULL. */
@@ -53,8 +53,8 @@ int sherd_graph_lines_open(sherd_graph_lines **out, const sherd_limits *limits, 
 {
 	sherd_graph_lines *l = calloc(1, sizeof(*l));
 	if (!l)
-		return sherd_fail_nomem(err);
-	l->limits = sherd_limits_or_default(limits);
+		return shd_fail_nomem(err);
+	l->limits = shd_limits_or_default(limits);
 	*out = l;
 	return SHERD_OK;
 }
@@ -63,16 +63,16 @@ void sherd_graph_lines_close(sherd_graph_lines *l)
 {
 	if (!l)
 		return;
-	sherd_arena_done(&l->texts);
-	sherd_buf_done(&l->nodes);
-	sherd_buf_done(&l->edges);
-	sherd_buf_done(&l->sources);
+	shd_arena_done(&l->texts);
+	shd_buf_done(&l->nodes);
+	shd_buf_done(&l->edges);
+	shd_buf_done(&l->sources);
 	free(l);
 }
 
 void sherd_graph_lines_clear(sherd_graph_lines *l)
 {
-	sherd_arena_done(&l->texts);
+	shd_arena_done(&l->texts);
 	l->nodes.len = l->edges.len = l->sources.len = 0;
 }
 
@@ -95,29 +95,29 @@ sherd_graph_text sherd_graph_lines_source(const sherd_graph_lines *l, size_t edg
 
 /* ---- values */
 
-static int keep(sherd_graph_lines *l, sherd_str text, sherd_graph_text *out, sherd_error *err)
+static int keep(sherd_graph_lines *l, shd_str text, sherd_graph_text *out, sherd_error *err)
 {
-	const char *copy = text.len ? sherd_arena_copy(&l->texts, text.ptr, text.len) : "";
+	const char *copy = text.len ? shd_arena_copy(&l->texts, text.ptr, text.len) : "";
 	if (!copy)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	*out = (sherd_graph_text){copy, text.len};
 	return SHERD_OK;
 }
 
 /* A number stands for its digits; one that does not fit is refused, where digits in quotes would be hashed. */
-static int take_id(sherd_graph_lines *l, sherd_json *j, sherd_graph_text *out, sherd_error *err)
+static int take_id(sherd_graph_lines *l, shd_json *j, sherd_graph_text *out, sherd_error *err)
 {
-	sherd_str text;
-	int type = sherd_json_peek(j, err);
+	shd_str text;
+	int type = shd_json_peek(j, err);
 	TRY(type);
-	if (type == SHERD_JSON_NUMBER) {
+	if (type == SHD_JSON_NUMBER) {
 		unsigned __int128 value;
 		char digits[SHERD_GRAPH_ID_TEXT];
-		TRY(sherd_json_u128(j, &value, err));
+		TRY(shd_json_u128(j, &value, err));
 		sherd_graph_id_format((sherd_graph_id){(uint64_t)value, (uint64_t)(value >> 64)}, digits);
-		return keep(l, sherd_str_of(digits), out, err);
+		return keep(l, shd_str_of(digits), out, err);
 	}
-	TRY(sherd_json_string(j, &text, err));
+	TRY(shd_json_string(j, &text, err));
 	return keep(l, text, out, err);
 }
 
@@ -129,77 +129,76 @@ static int rewrite(sherd_graph_lines *l, sherd_graph_text json, bool exported, u
 	size_t len;
 	int rc = sherd_graph_metadata(json, exported, &text, &len, err);
 	if (rc < 0 && rc != SHERD_ENOMEM)
-		return sherd_fail_at(err, SHERD_ECORRUPT, "bad-metadata", at,
-		                     "metadata of an exported node must be a JSON object");
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-metadata", at,
+		                   "metadata of an exported node must be a JSON object");
 	TRY(rc);
-	rc = keep(l, (sherd_str){text, len}, out, err);
+	rc = keep(l, (shd_str){text, len}, out, err);
 	free(text);
 	return rc;
 }
 
-static int take_metadata(sherd_graph_lines *l, sherd_json *j, fields *f, sherd_error *err)
+static int take_metadata(sherd_graph_lines *l, shd_json *j, fields *f, sherd_error *err)
 {
-	sherd_str text;
-	int type = sherd_json_peek(j, err);
+	shd_str text;
+	int type = shd_json_peek(j, err);
 	TRY(type);
-	if (type == SHERD_JSON_OBJECT) {
-		TRY(sherd_json_raw(j, &text, err));
-		f->metadata_at = sherd_json_offset(j);
-		return rewrite(l, (sherd_graph_text){text.ptr, text.len}, sherd_graph_is_exported(text), f->metadata_at,
+	if (type == SHD_JSON_OBJECT) {
+		TRY(shd_json_raw(j, &text, err));
+		f->metadata_at = shd_json_offset(j);
+		return rewrite(l, (sherd_graph_text){text.ptr, text.len}, shd_graph_is_exported(text), f->metadata_at,
 		               &f->metadata, err);
 	}
-	TRY(sherd_json_string(j, &text, err));
-	f->metadata_at = sherd_json_offset(j);
+	TRY(shd_json_string(j, &text, err));
+	f->metadata_at = shd_json_offset(j);
 	return keep(l, text, &f->metadata, err);
 }
 
-static int take_value(sherd_graph_lines *l, sherd_json *j, const struct field *field, fields *f, sherd_error *err)
+static int take_value(sherd_graph_lines *l, shd_json *j, const struct field *field, fields *f, sherd_error *err)
 {
-	sherd_str text;
+	shd_str text;
 	void *where = (char *)f + field->where;
-	int type = sherd_json_peek(j, err);
+	int type = shd_json_peek(j, err);
 	TRY(type);
-	if (type == SHERD_JSON_NULL)
-		return sherd_json_null(j, err);
+	if (type == SHD_JSON_NULL)
+		return shd_json_null(j, err);
 	switch (field->kind) {
 	case ID: return take_id(l, j, where, err);
 	case METADATA: return take_metadata(l, j, f, err);
-	case FLAG: return sherd_json_bool(j, where, err);
-	case NUMBER: return sherd_json_u64(j, where, err);
+	case FLAG: return shd_json_bool(j, where, err);
+	case NUMBER: return shd_json_u64(j, where, err);
 	case TEXT: break;
 	}
-	TRY(sherd_json_string(j, &text, err));
+	TRY(shd_json_string(j, &text, err));
 	return keep(l, text, where, err);
 }
 
-static const struct field *field_of(sherd_str key, sherd_graph_record what)
+static const struct field *field_of(shd_str key, sherd_graph_record what)
 {
 	for (size_t i = 0; i < COUNT_OF(known); i++)
-		if (sherd_str_is(key, known[i].key) && (what == SHERD_GRAPH_ANY || known[i].records & what))
+		if (shd_str_is(key, known[i].key) && (what == SHERD_GRAPH_ANY || known[i].records & what))
 			return &known[i];
 	return NULL;
 }
 
-static int take_fields(sherd_graph_lines *l, sherd_json *j, sherd_graph_record what, fields *f, sherd_error *err)
+static int take_fields(sherd_graph_lines *l, shd_json *j, sherd_graph_record what, fields *f, sherd_error *err)
 {
-	sherd_str key;
+	shd_str key;
 	int rc;
-	TRY(sherd_json_object(j, err));
-	while ((rc = sherd_json_key(j, &key, err)) > 0) {
+	TRY(shd_json_object(j, err));
+	while ((rc = shd_json_key(j, &key, err)) > 0) {
 		const struct field *field = field_of(key, what);
-		TRY(field ? take_value(l, j, field, f, err) : sherd_json_skip(j, err));
+		TRY(field ? take_value(l, j, field, f, err) : shd_json_skip(j, err));
 	}
 	TRY(rc);
-	return sherd_json_end(j, err);
+	return shd_json_end(j, err);
 }
 
 /* ---- records */
 
 static int require(sherd_graph_text text, const char *key, const char *what, sherd_error *err)
 {
-	return text.ptr
-	               ? SHERD_OK
-	               : sherd_fail_at(err, SHERD_ECORRUPT, "missing-key", 0, "\"%s\" of the %s is missing", key, what);
+	return text.ptr ? SHERD_OK
+	                : shd_fail_at(err, SHERD_ECORRUPT, "missing-key", 0, "\"%s\" of the %s is missing", key, what);
 }
 
 static sherd_graph_text or_text(sherd_graph_text text, const char *otherwise)
@@ -210,14 +209,14 @@ static sherd_graph_text or_text(sherd_graph_text text, const char *otherwise)
 /* TYPE:name@file */
 static int name_node(sherd_graph_lines *l, sherd_graph_node *n, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_buf_append(&text, n->type.ptr, n->type.len);
-	sherd_buf_str(&text, ":");
-	sherd_buf_append(&text, n->name.ptr, n->name.len);
-	sherd_buf_str(&text, "@");
-	sherd_buf_append(&text, n->file.ptr, n->file.len);
-	TRY(sherd_buf_check(&text, err));
-	return keep(l, (sherd_str){(const char *)text.data, text.len}, &n->semantic_id, err);
+	SHD_AUTO_BUF text = {0};
+	shd_buf_append(&text, n->type.ptr, n->type.len);
+	shd_buf_str(&text, ":");
+	shd_buf_append(&text, n->name.ptr, n->name.len);
+	shd_buf_str(&text, "@");
+	shd_buf_append(&text, n->file.ptr, n->file.len);
+	TRY(shd_buf_check(&text, err));
+	return keep(l, (shd_str){(const char *)text.data, text.len}, &n->semantic_id, err);
 }
 
 static int add_node(sherd_graph_lines *l, const fields *f, sherd_error *err)
@@ -233,13 +232,13 @@ static int add_node(sherd_graph_lines *l, const fields *f, sherd_error *err)
 	                      .exported = true};
 	if (!n.semantic_id.ptr)
 		TRY(name_node(l, &n, err));
-	if (!sherd_graph_is_exported((sherd_str){n.metadata.ptr, n.metadata.len})) {
+	if (!shd_graph_is_exported((shd_str){n.metadata.ptr, n.metadata.len})) {
 		n.exported = f->exported;
 		if (n.exported)
 			TRY(rewrite(l, n.metadata, true, f->metadata_at, &n.metadata, err));
 	}
-	sherd_buf_append(&l->nodes, &n, sizeof(n));
-	TRY(sherd_buf_check(&l->nodes, err));
+	shd_buf_append(&l->nodes, &n, sizeof(n));
+	TRY(shd_buf_check(&l->nodes, err));
 	return SHERD_GRAPH_NODE;
 }
 
@@ -251,21 +250,21 @@ static int add_edge(sherd_graph_lines *l, const fields *f, sherd_error *err)
 	                            .dst = sherd_graph_id_of(f->dst.ptr, f->dst.len),
 	                            .type = or_text(f->edge_type, "UNKNOWN"),
 	                            .metadata = or_text(f->metadata, "")};
-	sherd_buf_append(&l->sources, &f->src, sizeof(f->src));
-	TRY(sherd_buf_check(&l->sources, err));
-	sherd_buf_append(&l->edges, &e, sizeof(e));
-	TRY(sherd_buf_check(&l->edges, err));
+	shd_buf_append(&l->sources, &f->src, sizeof(f->src));
+	TRY(shd_buf_check(&l->sources, err));
+	shd_buf_append(&l->edges, &e, sizeof(e));
+	TRY(shd_buf_check(&l->edges, err));
 	return SHERD_GRAPH_EDGE;
 }
 
 int sherd_graph_lines_add(sherd_graph_lines *l, sherd_graph_record what, const char *line, size_t len, sherd_error *err)
 {
-	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
+	SHD_AUTO(shd_json, shd_json_close) j = NULL;
 	fields f = {0};
 	const uint8_t *begin = (const uint8_t *)line;
 	if (!len || json_space_end(begin, begin + len) == begin + len)
 		return 0;
-	TRY(sherd_json_open(&j, line, len, &l->limits, err));
+	TRY(shd_json_open(&j, line, len, &l->limits, err));
 	TRY(take_fields(l, j, what, &f, err));
 	if (what == SHERD_GRAPH_ANY)
 		what = f.src.ptr || f.dst.ptr ? SHERD_GRAPH_EDGE : SHERD_GRAPH_NODE;

@@ -5,26 +5,26 @@
 
 #include <stdlib.h>
 
-static void put_text(sherd_buf *b, const char *key, sherd_graph_text text)
+static void put_text(shd_buf *b, const char *key, sherd_graph_text text)
 {
-	sherd_json_writer w;
-	sherd_buf_str(b, key);
-	sherd_json_writer_init(&w, b);
-	sherd_json_put_string(&w, (sherd_str){text.ptr ? text.ptr : "", text.len});
+	shd_json_writer w;
+	shd_buf_str(b, key);
+	shd_json_writer_init(&w, b);
+	shd_json_put_string(&w, (shd_str){text.ptr ? text.ptr : "", text.len});
 }
 
-static void put_id(sherd_buf *b, const char *key, sherd_graph_id id)
+static void put_id(shd_buf *b, const char *key, sherd_graph_id id)
 {
 	char digits[SHERD_GRAPH_ID_TEXT];
 	sherd_graph_id_format(id, digits);
-	sherd_buf_str(b, key);
-	sherd_buf_str(b, digits);
-	sherd_buf_str(b, "\"");
+	shd_buf_str(b, key);
+	shd_buf_str(b, digits);
+	shd_buf_str(b, "\"");
 }
 
 /* An object that is empty without the mark was nothing before it was marked, or as good as that. What somebody marked
  * that is no JSON behind the mark stays as it is. */
-static int put_unmarked(sherd_buf *b, sherd_graph_text metadata, sherd_error *err)
+static int put_unmarked(shd_buf *b, sherd_graph_text metadata, sherd_error *err)
 {
 	char *plain = NULL;
 	size_t len;
@@ -39,10 +39,10 @@ static int put_unmarked(sherd_buf *b, sherd_graph_text metadata, sherd_error *er
 	return SHERD_OK;
 }
 
-static int put_metadata(sherd_buf *b, const sherd_graph_node *node, sherd_error *err)
+static int put_metadata(shd_buf *b, const sherd_graph_node *node, sherd_error *err)
 {
 	if (node->exported) {
-		sherd_buf_str(b, ",\"exported\":true");
+		shd_buf_str(b, ",\"exported\":true");
 		return put_unmarked(b, node->metadata, err);
 	}
 	if (node->metadata.len)
@@ -51,26 +51,26 @@ static int put_metadata(sherd_buf *b, const sherd_graph_node *node, sherd_error 
 }
 
 /* The caller's memory for as long as the line is written. */
-static sherd_buf borrow(char **line, const size_t *room)
+static shd_buf borrow(char **line, const size_t *room)
 {
-	return (sherd_buf){.data = (uint8_t *)*line, .cap = *line ? *room : 0};
+	return (shd_buf){.data = (uint8_t *)*line, .cap = *line ? *room : 0};
 }
 
 /* Gives it back, grown or not. */
-static int give_back(sherd_buf *b, char **line, size_t *room, size_t *len, int rc, sherd_error *err)
+static int give_back(shd_buf *b, char **line, size_t *room, size_t *len, int rc, sherd_error *err)
 {
-	sherd_buf_u8(b, 0);
+	shd_buf_u8(b, 0);
 	*line = (char *)b->data;
 	*room = b->cap;
 	TRY(rc);
-	TRY(sherd_buf_check(b, err));
+	TRY(shd_buf_check(b, err));
 	*len = b->len - 1;
 	return SHERD_OK;
 }
 
 int sherd_graph_node_line(const sherd_graph_node *node, char **line, size_t *room, size_t *len, sherd_error *err)
 {
-	sherd_buf b = borrow(line, room);
+	shd_buf b = borrow(line, room);
 	put_id(&b, "{\"id\":\"", node->id);
 	put_text(&b, ",\"semanticId\":", node->semantic_id);
 	put_text(&b, ",\"nodeType\":", node->type);
@@ -78,19 +78,19 @@ int sherd_graph_node_line(const sherd_graph_node *node, char **line, size_t *roo
 	put_text(&b, ",\"file\":", node->file);
 	int rc = put_metadata(&b, node, err);
 	if (node->content_hash)
-		sherd_buf_printf(&b, ",\"contentHash\":%llu", (unsigned long long)node->content_hash);
-	sherd_buf_str(&b, "}");
+		shd_buf_printf(&b, ",\"contentHash\":%llu", (unsigned long long)node->content_hash);
+	shd_buf_str(&b, "}");
 	return give_back(&b, line, room, len, rc, err);
 }
 
 int sherd_graph_edge_line(const sherd_graph_edge *edge, char **line, size_t *room, size_t *len, sherd_error *err)
 {
-	sherd_buf b = borrow(line, room);
+	shd_buf b = borrow(line, room);
 	put_id(&b, "{\"src\":\"", edge->src);
 	put_id(&b, ",\"dst\":\"", edge->dst);
 	put_text(&b, ",\"edgeType\":", edge->type);
 	if (edge->metadata.len)
 		put_text(&b, ",\"metadata\":", edge->metadata);
-	sherd_buf_str(&b, "}");
+	shd_buf_str(&b, "}");
 	return give_back(&b, line, room, len, SHERD_OK, err);
 }

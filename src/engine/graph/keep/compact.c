@@ -18,10 +18,10 @@ static bool has_gain(const sherd_graph *g)
 int sherd_graph_compact(sherd_graph *g, const sherd_graph_commit *commit, sherd_error *err)
 {
 	graph_ids moves = {0};
-	TRY(sherd_graph_check_writable(g, err));
-	int rc = sherd_graph_view_settle(&g->view, sherd_graph_held_moves(g, &moves, err), err);
+	TRY(shd_graph_check_writable(g, err));
+	int rc = shd_graph_view_settle(&g->view, shd_graph_held_moves(g, &moves, err), err);
 	if (rc == SHERD_OK && (moves.count || has_gain(g)))
-		rc = sherd_graph_flush_run(g, &moves, commit, err);
-	sherd_graph_ids_done(&moves);
+		rc = shd_graph_flush_run(g, &moves, commit, err);
+	shd_graph_ids_done(&moves);
 	return rc;
 }

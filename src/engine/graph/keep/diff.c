@@ -37,20 +37,20 @@ static bool compare_node(void *arg, const sherd_graph_node *node)
 }
 
 /* 1 and the metadata, or 0. */
-static int metadata_of(const sherd_graph *g, const sherd_rfdb_edge_key *key, sherd_str *out, sherd_error *err)
+static int metadata_of(const sherd_graph *g, const shd_rfdb_edge_key *key, shd_str *out, sherd_error *err)
 {
 	graph_row row;
-	sherd_rfdb_edge edge;
-	TRY(sherd_graph_settle(g, err));
-	const graph_new_edge *fresh = sherd_graph_buffer_edge(&g->buffer, key);
+	shd_rfdb_edge edge;
+	TRY(shd_graph_settle(g, err));
+	const graph_new_edge *fresh = shd_graph_buffer_edge(&g->buffer, key);
 	if (fresh) {
 		*out = fresh->metadata;
 		return !graph_edge_is_dead(fresh);
 	}
-	int rc = sherd_graph_view_edge(&g->view, key, &row, err);
+	int rc = shd_graph_view_edge(&g->view, key, &row, err);
 	if (rc <= 0)
 		return rc;
-	TRY(sherd_graph_segment_read_edge(row.segment, row.row, &edge, err));
+	TRY(shd_graph_segment_read_edge(row.segment, row.row, &edge, err));
 	*out = edge.metadata;
 	return 1;
 }
@@ -58,8 +58,8 @@ static int metadata_of(const sherd_graph *g, const sherd_rfdb_edge_key *key, she
 static bool compare_edge(void *arg, const sherd_graph_edge *edge)
 {
 	comparison *c = arg;
-	sherd_str there = {"", 0};
-	const sherd_rfdb_edge_key key = {
+	shd_str there = {"", 0};
+	const shd_rfdb_edge_key key = {
 		.src = graph_id_in(edge->src), .dst = graph_id_in(edge->dst), .type = graph_text_in(edge->type)};
 	c->rc = metadata_of(c->other, &key, &there, c->err);
 	if (c->rc < 0)
@@ -86,7 +86,7 @@ int sherd_graph_diff(const sherd_graph *from, const sherd_graph *to, const sherd
 			rc = sherd_graph_edges(mine, NULL, compare_edge, &c, &failure);
 		if (c.rc < 0)
 			rc = c.rc;
-		rc = sherd_graph_view_settle(&c.other->view, rc, &failure);
+		rc = shd_graph_view_settle(&c.other->view, rc, &failure);
 	}
 	if (rc < 0 && err)
 		*err = failure;

@@ -10,7 +10,7 @@
 
 #define STAGING "gc/" /* where the real server puts what it is about to remove */
 
-SHERD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
+SHD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
 
 typedef struct verdict {
 	uint64_t version;
@@ -23,13 +23,13 @@ typedef struct collection {
 	uint64_t version; /* the current one */
 	const sherd_graph_gc_options *options;
 	sherd_graph_gc_result result;
-	sherd_buf files;   /* of graph_manifest_file */
+	shd_buf files;     /* of graph_manifest_file */
 	verdict *verdicts; /* by version, one each */
 	size_t count;
-	sherd_buf segments; /* of uint64_t, ascending: named by what stays */
-	bool unknown;       /* what stays names others besides, nobody knows which */
-	sherd_buf doomed;   /* noted */
-	sherd_meter meter;
+	shd_buf segments; /* of uint64_t, ascending: named by what stays */
+	bool unknown;     /* what stays names others besides, nobody knows which */
+	shd_buf doomed;   /* noted */
+	shd_meter meter;
 	sherd_error *err;
 } collection;
 
@@ -47,12 +47,12 @@ static verdict *verdict_of(const collection *c, uint64_t version)
 
 static int list_versions(collection *c, sherd_error *err)
 {
-	TRY(sherd_graph_list_manifests(&c->graph->place, c->version, &c->files, err));
+	TRY(shd_graph_list_manifests(&c->graph->place, c->version, &c->files, err));
 	const graph_manifest_file *files = (const graph_manifest_file *)(const void *)c->files.data;
 	size_t count = c->files.len / sizeof(*files);
 	c->verdicts = calloc(count + 1, sizeof(*c->verdicts));
 	if (!c->verdicts)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
 		if (i == 0 || files[i].version != files[i - 1].version)
 			c->verdicts[c->count++].version = files[i].version;
@@ -63,7 +63,7 @@ static int list_versions(collection *c, sherd_error *err)
  */
 static void keep_damaged(collection *c, const graph_snapshots *s)
 {
-	const sherd_rfdb_snapshot *tagged = (const sherd_rfdb_snapshot *)(const void *)s->tagged.data;
+	const shd_rfdb_snapshot *tagged = (const shd_rfdb_snapshot *)(const void *)s->tagged.data;
 	for (size_t i = 0; !c->options->untag && i < s->tagged.len / sizeof(*tagged); i++) {
 		verdict *v = verdict_of(c, tagged[i].version);
 		if (!v || v->stays)
@@ -89,8 +89,8 @@ static int choose(collection *c, sherd_error *err)
 {
 	graph_snapshots s;
 	size_t keep = c->options->keep ? c->options->keep : 1;
-	TRY(sherd_graph_take_snapshots(&c->graph->place, c->version, &s, err));
-	const sherd_rfdb_snapshot *list = (const sherd_rfdb_snapshot *)(const void *)s.list.data;
+	TRY(shd_graph_take_snapshots(&c->graph->place, c->version, &s, err));
+	const shd_rfdb_snapshot *list = (const shd_rfdb_snapshot *)(const void *)s.list.data;
 	size_t count = s.list.len / sizeof(*list);
 	for (size_t i = 0; i < count; i++) {
 		bool tagged = list[i].tags.count && !c->options->untag;
@@ -102,7 +102,7 @@ static int choose(collection *c, sherd_error *err)
 	if (current)
 		current->stays = true;
 	keep_damaged(c, &s);
-	sherd_graph_snapshots_done(&s);
+	shd_graph_snapshots_done(&s);
 	return SHERD_OK;
 }
 
@@ -120,11 +120,11 @@ static void keep_held(void *arg, uint64_t version)
 static int lock_doomed(collection *c, verdict *v, sherd_error *err)
 {
 	for (int edit = 0; edit < 2 && !v->stays; edit++) {
-		char name[SHERD_RFDB_NAME_MAX];
+		char name[SHD_RFDB_NAME_MAX];
 		graph_key key;
 		sherd_error failure = {0};
-		sherd_rfdb_manifest_name(v->version, edit, name);
-		TRY(sherd_graph_place_key(&c->graph->place, name, &key, err));
+		shd_rfdb_manifest_name(v->version, edit, name);
+		TRY(shd_graph_place_key(&c->graph->place, name, &key, err));
 		int rc = sherd_store_lock(c->graph->place.store, key.text, SHERD_LOCK_EXCLUSIVE, &v->locks[edit],
 		                          &failure);
 		if (rc == SHERD_ECONFLICT)
@@ -132,19 +132,19 @@ static int lock_doomed(collection *c, verdict *v, sherd_error *err)
 		else if (rc < 0 && rc != SHERD_ENOTFOUND) {
 			if (err)
 				*err = failure;
-			return sherd_in_object(err, rc, key.text);
+			return shd_in_object(err, rc, key.text);
 		}
 	}
 	return SHERD_OK;
 }
 
-static int name_segments(collection *c, const sherd_rfdb_manifest *m, sherd_error *err)
+static int name_segments(collection *c, const shd_rfdb_manifest *m, sherd_error *err)
 {
-	const sherd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
+	const shd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
 	for (size_t l = 0; l < COUNT_OF(lists); l++)
 		for (size_t i = 0; i < lists[l]->count; i++)
-			sherd_buf_append(&c->segments, &lists[l]->items[i].id, sizeof(uint64_t));
-	return sherd_buf_check(&c->segments, err);
+			shd_buf_append(&c->segments, &lists[l]->items[i].id, sizeof(uint64_t));
+	return shd_buf_check(&c->segments, err);
 }
 
 /* Does any version go of those that this one is read from? */
@@ -160,16 +160,16 @@ static bool loses_base(const collection *c, uint64_t base, uint64_t version)
 static int drop_edit(collection *c, const graph_manifest_file *file, sherd_error *err)
 {
 	const graph_place *p = &c->graph->place;
-	SHERD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
-	char name[SHERD_RFDB_NAME_MAX];
+	SHD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
+	char name[SHD_RFDB_NAME_MAX];
 	graph_key key;
-	sherd_rfdb_manifest_name(file->version, true, name);
-	TRY(sherd_graph_place_key(p, name, &key, err));
+	shd_rfdb_manifest_name(file->version, true, name);
+	TRY(shd_graph_place_key(p, name, &key, err));
 	if (!c->options->dry_run) {
 		if ((sherd_store_caps(p->store) & SHERD_CAP_LOCK) &&
 		    sherd_store_lock(p->store, key.text, SHERD_LOCK_EXCLUSIVE, &lock, NULL) < 0)
 			return SHERD_OK;
-		TRY(sherd_graph_place_remove_if(p, name, file->identity, err));
+		TRY(shd_graph_place_remove_if(p, name, file->identity, err));
 	}
 	c->result.bytes += file->size;
 	c->result.files++;
@@ -178,12 +178,12 @@ static int drop_edit(collection *c, const graph_manifest_file *file, sherd_error
 
 static int secure(collection *c, const graph_chain *chain, const graph_manifest_file *file, sherd_error *err)
 {
-	const sherd_rfdb_manifest *m = &chain->manifest;
+	const shd_rfdb_manifest *m = &chain->manifest;
 	TRY(name_segments(c, m, err));
 	if (chain->base == m->version || !loses_base(c, chain->base, m->version))
 		return SHERD_OK;
 	if (!c->options->dry_run)
-		TRY(sherd_graph_hold_replace(&c->graph->place, m, "", err));
+		TRY(shd_graph_hold_replace(&c->graph->place, m, "", err));
 	return drop_edit(c, file, err);
 }
 
@@ -199,7 +199,7 @@ static int secure_all(collection *c, sherd_error *err)
 		bool current = files[i].version == c->version;
 		bool stays = verdict_of(c, files[i].version)->stays;
 		sherd_error failure = {0};
-		int step = sherd_graph_chain_step(&chain, &files[i], &failure);
+		int step = shd_graph_chain_step(&chain, &files[i], &failure);
 		if (step > 0 && !files[i].edit)
 			full = files[i].version;
 		if (step > 0 && stays)
@@ -214,7 +214,7 @@ static int secure_all(collection *c, sherd_error *err)
 			rc = step;
 		}
 	}
-	sherd_graph_chain_done(&chain);
+	shd_graph_chain_done(&chain);
 	return rc;
 }
 
@@ -222,15 +222,15 @@ static int remove_manifests(collection *c, sherd_error *err)
 {
 	const graph_manifest_file *files = (const graph_manifest_file *)(const void *)c->files.data;
 	for (size_t i = c->files.len / sizeof(*files); i-- > 0;) {
-		char name[SHERD_RFDB_NAME_MAX];
+		char name[SHD_RFDB_NAME_MAX];
 		if (verdict_of(c, files[i].version)->stays)
 			continue;
-		sherd_rfdb_manifest_name(files[i].version, files[i].edit, name);
+		shd_rfdb_manifest_name(files[i].version, files[i].edit, name);
 		if (!c->options->dry_run)
-			TRY(sherd_graph_place_remove_if(&c->graph->place, name, files[i].identity, err));
+			TRY(shd_graph_place_remove_if(&c->graph->place, name, files[i].identity, err));
 		c->result.bytes += files[i].size;
 		c->result.files++;
-		TRY(sherd_meter_add(&c->meter, 1, err));
+		TRY(shd_meter_add(&c->meter, 1, err));
 	}
 	for (size_t i = 0; i < c->count; i++)
 		c->result.versions += !c->verdicts[i].stays;
@@ -252,11 +252,11 @@ static bool is_named(const collection *c, uint64_t id)
 static bool see_file(void *arg, const char *name, const sherd_stat *stat)
 {
 	collection *c = arg;
-	sherd_rfdb_file file;
-	bool left = strncmp(name, STAGING, strlen(STAGING)) == 0 || strcmp(name, SHERD_RFDB_MAKING) == 0;
-	if (!left && (!sherd_rfdb_file_parse(sherd_str_of(name), &file) || c->unknown || is_named(c, file.id)))
+	shd_rfdb_file file;
+	bool left = strncmp(name, STAGING, strlen(STAGING)) == 0 || strcmp(name, SHD_RFDB_MAKING) == 0;
+	if (!left && (!shd_rfdb_file_parse(shd_str_of(name), &file) || c->unknown || is_named(c, file.id)))
 		return true;
-	sherd_graph_note(&c->doomed, name, stat);
+	shd_graph_note(&c->doomed, name, stat);
 	c->result.bytes += stat->size;
 	c->result.files++;
 	return !c->doomed.failed;
@@ -266,17 +266,17 @@ static int note_files(collection *c, sherd_error *err)
 {
 	if (c->segments.len)
 		qsort(c->segments.data, c->segments.len / sizeof(uint64_t), sizeof(uint64_t), compare);
-	TRY(sherd_graph_place_list(&c->graph->place, SHERD_RFDB_MAKING, see_file, c, err));
-	TRY(sherd_graph_place_list(&c->graph->place, SHERD_RFDB_SEGMENTS, see_file, c, err));
-	TRY(sherd_graph_place_list(&c->graph->place, STAGING, see_file, c, err));
-	return sherd_buf_check(&c->doomed, err);
+	TRY(shd_graph_place_list(&c->graph->place, SHD_RFDB_MAKING, see_file, c, err));
+	TRY(shd_graph_place_list(&c->graph->place, SHD_RFDB_SEGMENTS, see_file, c, err));
+	TRY(shd_graph_place_list(&c->graph->place, STAGING, see_file, c, err));
+	return shd_buf_check(&c->doomed, err);
 }
 
 static int remove_file(void *arg, const char *name, const char *identity)
 {
 	collection *c = arg;
-	int rc = sherd_graph_place_remove_if(&c->graph->place, name, identity, c->err);
-	return rc < 0 ? rc : sherd_meter_add(&c->meter, 1, c->err);
+	int rc = shd_graph_place_remove_if(&c->graph->place, name, identity, c->err);
+	return rc < 0 ? rc : shd_meter_add(&c->meter, 1, c->err);
 }
 
 /* They may belong to a writer who is about to commit them, or to a version that was just tagged. Whoever it is will be
@@ -287,8 +287,8 @@ static int remove_files(collection *c, sherd_error *err)
 	c->err = err;
 	if (!c->doomed.len)
 		return SHERD_OK;
-	TRY(sherd_graph_head_fence(&c->graph->place, &c->graph->head, err));
-	return sherd_graph_noted(&c->doomed, remove_file, c);
+	TRY(shd_graph_head_fence(&c->graph->place, &c->graph->head, err));
+	return shd_graph_noted(&c->doomed, remove_file, c);
 }
 
 static int collect(collection *c, sherd_error *err)
@@ -298,7 +298,7 @@ static int collect(collection *c, sherd_error *err)
 	TRY(list_versions(c, err));
 	TRY(choose(c, err));
 	if (locks)
-		TRY(sherd_graph_hold_list(&c->graph->place, keep_held, c, err));
+		TRY(shd_graph_hold_list(&c->graph->place, keep_held, c, err));
 	for (size_t i = 0; locks && i < c->count; i++)
 		if (!c->verdicts[i].stays)
 			TRY(lock_doomed(c, &c->verdicts[i], err));
@@ -307,7 +307,7 @@ static int collect(collection *c, sherd_error *err)
 	TRY(remove_manifests(c, err));
 	if (dry_run)
 		return SHERD_OK;
-	(void)sherd_graph_rewrite_index(c->graph, NULL);
+	(void)shd_graph_rewrite_index(c->graph, NULL);
 	return remove_files(c, err);
 }
 
@@ -317,29 +317,29 @@ int sherd_graph_gc(sherd_graph *g, const sherd_graph_gc_options *options, sherd_
 	static const sherd_graph_gc_options defaults = {0};
 	collection c = {.graph = g, .version = g->version, .options = options ? options : &defaults};
 	graph_head head;
-	TRY(c.options->dry_run ? SHERD_OK : sherd_graph_check_writable(g, err));
+	TRY(c.options->dry_run ? SHERD_OK : shd_graph_check_writable(g, err));
 	if (g->ahead)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument",
-		                  "flush first: what was spilled is in no version yet");
+		return shd_fail(err, SHERD_EINVAL, "bad-argument",
+		                "flush first: what was spilled is in no version yet");
 	if (c.options->dry_run) {
-		TRY(sherd_graph_head_read(&g->place, &head, err));
+		TRY(shd_graph_head_read(&g->place, &head, err));
 		c.version = head.current.version;
 	} else {
-		TRY(sherd_graph_head_check(&g->place, &g->head, err));
+		TRY(shd_graph_head_check(&g->place, &g->head, err));
 	}
-	sherd_meter_init(&c.meter, c.options->progress, 0);
+	shd_meter_init(&c.meter, c.options->progress, 0);
 	int rc = collect(&c, err);
 	if (!c.options->dry_run)
-		rc = sherd_graph_head_judge(&g->place, &g->head, rc, err);
-	sherd_meter_done(&c.meter);
+		rc = shd_graph_head_judge(&g->place, &g->head, rc, err);
+	shd_meter_done(&c.meter);
 	for (size_t i = 0; i < c.count; i++) {
 		sherd_lock_release(c.verdicts[i].locks[0]);
 		sherd_lock_release(c.verdicts[i].locks[1]);
 	}
 	free(c.verdicts);
-	sherd_buf_done(&c.files);
-	sherd_buf_done(&c.segments);
-	sherd_buf_done(&c.doomed);
+	shd_buf_done(&c.files);
+	shd_buf_done(&c.segments);
+	shd_buf_done(&c.doomed);
 	if (rc == SHERD_OK && result)
 		*result = c.result;
 	return rc;

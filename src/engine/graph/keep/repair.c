@@ -8,15 +8,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
+SHD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
 
 typedef struct repairing {
 	graph_place place;
 	const sherd_graph_repair_options *options;
 	graph_head head; /* identity "": there is none */
 	bool known;      /* the head says which version was current */
-	sherd_buf files; /* of graph_manifest_file */
-	sherd_buf bad;   /* of uint64_t: versions that are damaged, and were not given up before */
+	shd_buf files;   /* of graph_manifest_file */
+	shd_buf bad;     /* of uint64_t: versions that are damaged, and were not given up before */
 	sherd_graph_repair_result result;
 } repairing;
 
@@ -29,19 +29,19 @@ static void tell(const repairing *r, const sherd_error *what)
 }
 
 /* A segment that is gone, with what was in it. */
-static void tell_missing(const repairing *r, const sherd_rfdb_descriptor *d)
+static void tell_missing(const repairing *r, const shd_rfdb_descriptor *d)
 {
-	bool nodes = d->kind == SHERD_RFDB_NODES;
+	bool nodes = d->kind == SHD_RFDB_NODES;
 	size_t kinds = nodes ? d->files.count : d->types.count;
-	char name[SHERD_RFDB_NAME_MAX];
+	char name[SHD_RFDB_NAME_MAX];
 	graph_key key;
 	sherd_error what = {0};
-	sherd_rfdb_segment_name(d->shard, d->id, d->kind, name);
-	if (sherd_graph_place_key(&r->place, name, &key, &what) < 0)
+	shd_rfdb_segment_name(d->shard, d->id, d->kind, name);
+	if (shd_graph_place_key(&r->place, name, &key, &what) < 0)
 		return;
-	int rc = sherd_fail(&what, SHERD_ECORRUPT, "missing-segment", "it is gone, with %" PRIu64 " %s of %zu %s%s",
-	                    d->rows, nodes ? "nodes" : "edges", kinds, nodes ? "file" : "type", kinds == 1 ? "" : "s");
-	(void)sherd_in_object(&what, rc, key.text);
+	int rc = shd_fail(&what, SHERD_ECORRUPT, "missing-segment", "it is gone, with %" PRIu64 " %s of %zu %s%s",
+	                  d->rows, nodes ? "nodes" : "edges", kinds, nodes ? "file" : "type", kinds == 1 ? "" : "s");
+	(void)shd_in_object(&what, rc, key.text);
 	tell(r, &what);
 }
 
@@ -56,7 +56,7 @@ static bool tell_segments(repairing *r, const graph_checking *c, bool told)
 		bad = true;
 		if (!told)
 			continue;
-		bool nodes = one->about.kind == SHERD_RFDB_NODES;
+		bool nodes = one->about.kind == SHD_RFDB_NODES;
 		*(nodes ? &r->result.nodes : &r->result.edges) += one->about.rows;
 		if (one->missing)
 			tell_missing(r, &one->about);
@@ -64,7 +64,7 @@ static bool tell_segments(repairing *r, const graph_checking *c, bool told)
 	return bad;
 }
 
-static uint64_t count_records(const sherd_rfdb_count *types, size_t count)
+static uint64_t count_records(const shd_rfdb_count *types, size_t count)
 {
 	uint64_t sum = 0;
 	for (size_t i = 0; i < count; i++)
@@ -72,7 +72,7 @@ static uint64_t count_records(const sherd_rfdb_count *types, size_t count)
 	return sum;
 }
 
-static uint64_t count_rows(const sherd_rfdb_descriptors *l0, const sherd_rfdb_descriptors *l1)
+static uint64_t count_rows(const shd_rfdb_descriptors *l0, const shd_rfdb_descriptors *l1)
 {
 	uint64_t sum = 0;
 	for (size_t i = 0; i < l0->count; i++)
@@ -82,9 +82,9 @@ static uint64_t count_rows(const sherd_rfdb_descriptors *l0, const sherd_rfdb_de
 	return sum;
 }
 
-static sherd_graph_records totals_of(const sherd_rfdb_manifest *m)
+static sherd_graph_records totals_of(const shd_rfdb_manifest *m)
 {
-	const sherd_rfdb_counts *c = &m->counts;
+	const shd_rfdb_counts *c = &m->counts;
 	return (sherd_graph_records){
 		.known = true,
 		.nodes = c->known ? count_records(c->nodes, c->node_types) : count_rows(&m->nodes, &m->l1_nodes),
@@ -93,12 +93,12 @@ static sherd_graph_records totals_of(const sherd_rfdb_manifest *m)
 
 /* ---- is a version whole? */
 
-static int note_all(graph_checking *c, const sherd_rfdb_manifest *m, sherd_error *err)
+static int note_all(graph_checking *c, const shd_rfdb_manifest *m, sherd_error *err)
 {
-	const sherd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
+	const shd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
 	for (size_t l = 0; l < COUNT_OF(lists); l++)
 		for (size_t i = 0; i < lists[l]->count; i++)
-			TRY(sherd_graph_checking_note(c, &lists[l]->items[i], true, err));
+			TRY(shd_graph_checking_note(c, &lists[l]->items[i], true, err));
 	return SHERD_OK;
 }
 
@@ -106,9 +106,9 @@ static int read_shards(graph_checking *c, sherd_error *err)
 {
 	char *text;
 	size_t len;
-	sherd_rfdb_config config;
-	TRY(sherd_graph_place_get(&c->place, SHERD_RFDB_CONFIG, &text, &len, err));
-	int rc = sherd_rfdb_config_decode(text, len, &config, err);
+	shd_rfdb_config config;
+	TRY(shd_graph_place_get(&c->place, SHD_RFDB_CONFIG, &text, &len, err));
+	int rc = shd_rfdb_config_decode(text, len, &config, err);
 	free(text);
 	TRY(rc);
 	c->shards = config.shards;
@@ -116,16 +116,16 @@ static int read_shards(graph_checking *c, sherd_error *err)
 }
 
 /* 1, or 0; every byte of it is looked at. A damaged index loses nothing: it is never needed. */
-static int look_at(repairing *r, graph_checking *c, const sherd_rfdb_manifest *m, bool told, sherd_error *err)
+static int look_at(repairing *r, graph_checking *c, const shd_rfdb_manifest *m, bool told, sherd_error *err)
 {
 	sherd_error found = {0};
 	TRY(read_shards(c, err));
 	TRY(note_all(c, m, err));
-	TRY(sherd_graph_checking_segments(c, err));
+	TRY(shd_graph_checking_segments(c, err));
 	bool bad = tell_segments(r, c, told);
-	int rc = bad ? SHERD_OK : sherd_graph_checking_version(c, m, &found);
+	int rc = bad ? SHERD_OK : shd_graph_checking_version(c, m, &found);
 	bad = bad || rc < 0;
-	TRY(sherd_report_take(c->report, rc, &found, SHERD_RFDB_MANIFESTS, err));
+	TRY(shd_report_take(c->report, rc, &found, SHD_RFDB_MANIFESTS, err));
 	for (size_t i = 0; told && bad && i < sherd_report_errors(c->report); i++)
 		tell(r, sherd_report_error(c->report, i));
 	return !bad;
@@ -138,7 +138,7 @@ static int is_whole(repairing *r, uint64_t version, bool told, sherd_error *err)
 	sherd_report report = {0};
 	const sherd_verify_options options = {.pool = r->options->pool, .progress = r->options->progress};
 	graph_checking c = {.options = &options, .report = &report};
-	int rc = sherd_graph_version_load(&v, &r->place, version, &found);
+	int rc = shd_graph_version_load(&v, &r->place, version, &found);
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_ECORRUPT) {
 		if (told)
 			tell(r, &found);
@@ -147,17 +147,17 @@ static int is_whole(repairing *r, uint64_t version, bool told, sherd_error *err)
 	if (rc < 0 && err)
 		*err = found;
 	TRY(rc);
-	rc = sherd_graph_place_copy(&c.place, &r->place, err);
+	rc = shd_graph_place_copy(&c.place, &r->place, err);
 	if (rc == SHERD_OK)
 		rc = look_at(r, &c, &v.manifest, told, err);
 	if (told && (!r->known || version == r->result.found))
 		r->result.before = totals_of(&v.manifest);
 	if (rc > 0)
 		r->result.after = totals_of(&v.manifest);
-	sherd_graph_checking_done(&c);
-	sherd_buf_done(&report.errors);
-	sherd_buf_done(&report.warnings);
-	sherd_graph_version_done(&v);
+	shd_graph_checking_done(&c);
+	shd_buf_done(&report.errors);
+	shd_buf_done(&report.warnings);
+	shd_graph_version_done(&v);
 	return rc;
 }
 
@@ -178,14 +178,14 @@ static int find_whole(repairing *r, sherd_error *err)
 		last = list[i].version;
 		r->result.versions++;
 	}
-	return sherd_fail(err, SHERD_ECORRUPT, "no-version", "no version is whole: nothing can be repaired");
+	return shd_fail(err, SHERD_ECORRUPT, "no-version", "no version is whole: nothing can be repaired");
 }
 
 /* Older ones stay as they are, but are given up: whoever verifies is not told of them again and again. */
 static int find_bad(repairing *r, uint64_t current, sherd_error *err)
 {
 	const sherd_verify_options options = {.pool = r->options->pool, .progress = r->options->progress};
-	TRY(sherd_graph_find_damaged(&r->place, current, &options, &r->bad, err));
+	TRY(shd_graph_find_damaged(&r->place, current, &options, &r->bad, err));
 	const uint64_t *list = (const uint64_t *)(const void *)r->bad.data;
 	for (size_t i = 0; i < r->bad.len / sizeof(*list); i++) {
 		bool again = false;
@@ -200,17 +200,17 @@ static int find_bad(repairing *r, uint64_t current, sherd_error *err)
 
 static int write_head(repairing *r, uint64_t version, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
-	const sherd_rfdb_current next = {.version = version};
+	SHD_AUTO_BUF text = {0};
+	const shd_rfdb_current next = {.version = version};
 	const char *identity = r->head.identity;
 	bool unknown;
 	if (r->known)
-		return sherd_graph_head_advance(&r->place, &r->head, version, &unknown, err);
+		return shd_graph_head_advance(&r->place, &r->head, version, &unknown, err);
 	const sherd_write_options o = {.mode = *identity ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
 	                               .if_identity = *identity ? identity : NULL};
-	sherd_rfdb_current_encode(&next, &text);
-	int rc = sherd_graph_place_write(&r->place, SHERD_RFDB_CURRENT, &o, &text, err);
-	return rc == SHERD_ECONFLICT || rc == SHERD_EEXIST ? sherd_graph_head_fail(err) : rc;
+	shd_rfdb_current_encode(&next, &text);
+	int rc = shd_graph_place_write(&r->place, SHD_RFDB_CURRENT, &o, &text, err);
+	return rc == SHERD_ECONFLICT || rc == SHERD_EEXIST ? shd_graph_head_fail(err) : rc;
 }
 
 static int compare(const void *left, const void *right)
@@ -220,19 +220,19 @@ static int compare(const void *left, const void *right)
 }
 
 /* What was given up before, as the whole version and the one that was current say, and now. */
-static int add_given_up(const repairing *r, const sherd_rfdb_manifest *m, sherd_buf *out, sherd_error *err)
+static int add_given_up(const repairing *r, const shd_rfdb_manifest *m, shd_buf *out, sherd_error *err)
 {
 	graph_version found;
-	sherd_buf_append(out, r->bad.data, r->bad.len);
-	sherd_buf_append(out, m->given_up.items, m->given_up.count * sizeof(uint64_t));
-	int rc = r->known ? sherd_graph_version_load(&found, &r->place, r->result.found, NULL) : SHERD_ENOTFOUND;
+	shd_buf_append(out, r->bad.data, r->bad.len);
+	shd_buf_append(out, m->given_up.items, m->given_up.count * sizeof(uint64_t));
+	int rc = r->known ? shd_graph_version_load(&found, &r->place, r->result.found, NULL) : SHERD_ENOTFOUND;
 	if (rc == SHERD_OK) {
-		sherd_buf_append(out, found.manifest.given_up.items, found.manifest.given_up.count * sizeof(uint64_t));
-		sherd_graph_version_done(&found);
+		shd_buf_append(out, found.manifest.given_up.items, found.manifest.given_up.count * sizeof(uint64_t));
+		shd_graph_version_done(&found);
 	}
 	if (rc == SHERD_ENOMEM)
-		return sherd_fail_nomem(err);
-	TRY(sherd_buf_check(out, err));
+		return shd_fail_nomem(err);
+	TRY(shd_buf_check(out, err));
 	uint64_t *list = (uint64_t *)(void *)out->data;
 	size_t count = out->len / sizeof(*list), kept = 0;
 	if (count)
@@ -245,40 +245,39 @@ static int add_given_up(const repairing *r, const sherd_rfdb_manifest *m, sherd_
 }
 
 /* The whole version once more, as a manifest of another number. */
-static int encode_again(const repairing *r, uint64_t version, sherd_buf *out, sherd_error *err)
+static int encode_again(const repairing *r, uint64_t version, shd_buf *out, sherd_error *err)
 {
-	SHERD_AUTO_BUF given_up = {0};
+	SHD_AUTO_BUF given_up = {0};
 	graph_version v;
-	TRY(sherd_graph_version_load(&v, &r->place, r->result.whole, err));
-	sherd_rfdb_manifest m = v.manifest;
+	TRY(shd_graph_version_load(&v, &r->place, r->result.whole, err));
+	shd_rfdb_manifest m = v.manifest;
 	int rc = add_given_up(r, &v.manifest, &given_up, err);
-	m.given_up =
-		(sherd_rfdb_numbers){(const uint64_t *)(const void *)given_up.data, given_up.len / sizeof(uint64_t)};
+	m.given_up = (shd_rfdb_numbers){(const uint64_t *)(const void *)given_up.data, given_up.len / sizeof(uint64_t)};
 	m.version = version;
 	m.parent = r->result.whole;
 	m.has_parent = true;
-	m.tags = (sherd_rfdb_tags){0};
+	m.tags = (shd_rfdb_tags){0};
 	m.created_at = r->options->time_ms > 0 ? (uint64_t)r->options->time_ms / 1000 : 0;
 	if (rc == SHERD_OK)
-		sherd_rfdb_manifest_encode(&m, out);
-	sherd_graph_version_done(&v);
-	return rc < 0 ? rc : sherd_buf_check(out, err);
+		shd_rfdb_manifest_encode(&m, out);
+	shd_graph_version_done(&v);
+	return rc < 0 ? rc : shd_buf_check(out, err);
 }
 
 static int publish(repairing *r, uint64_t version, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
-	char name[SHERD_RFDB_NAME_MAX], identity[sizeof(((sherd_stat *)0)->identity)] = "";
+	SHD_AUTO_BUF text = {0};
+	char name[SHD_RFDB_NAME_MAX], identity[sizeof(((sherd_stat *)0)->identity)] = "";
 	const sherd_write_options o = {.mode = SHERD_WRITE_NEW, .identity = identity};
 	TRY(encode_again(r, version, &text, err));
-	sherd_rfdb_manifest_name(version, false, name);
-	TRY(sherd_graph_place_write(&r->place, name, &o, &text, err));
+	shd_rfdb_manifest_name(version, false, name);
+	TRY(shd_graph_place_write(&r->place, name, &o, &text, err));
 	int rc = write_head(r, version, err);
 	if (rc == SHERD_ECONFLICT)
-		(void)sherd_graph_place_remove_if(&r->place, name, identity, NULL);
+		(void)shd_graph_place_remove_if(&r->place, name, identity, NULL);
 	TRY(rc);
 	r->result.version = version;
-	(void)sherd_graph_rewrite_index_of(&r->place, version, NULL);
+	(void)shd_graph_rewrite_index_of(&r->place, version, NULL);
 	return SHERD_OK;
 }
 
@@ -289,7 +288,7 @@ static int read_head(repairing *r, sherd_error *err)
 	graph_key key;
 	sherd_stat stat;
 	sherd_error found = {0};
-	int rc = sherd_graph_head_read(&r->place, &r->head, &found);
+	int rc = shd_graph_head_read(&r->place, &r->head, &found);
 	r->known = rc == SHERD_OK;
 	if (r->known)
 		return SHERD_OK;
@@ -297,7 +296,7 @@ static int read_head(repairing *r, sherd_error *err)
 	bool absent = rc == SHERD_ENOTFOUND && strcmp(found.reason, "incomplete") != 0;
 	if (rc == SHERD_ECORRUPT) {
 		tell(r, &found);
-		TRY(sherd_graph_place_key(&r->place, SHERD_RFDB_CURRENT, &key, err));
+		TRY(shd_graph_place_key(&r->place, SHD_RFDB_CURRENT, &key, err));
 		TRY(sherd_store_stat(r->place.store, key.text, &stat, err));
 		memcpy(r->head.identity, stat.identity, sizeof(stat.identity));
 	} else if (!absent) {
@@ -310,19 +309,19 @@ static int read_head(repairing *r, sherd_error *err)
 
 static int repair(repairing *r, sherd_error *err)
 {
-	SHERD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
+	SHD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
 	bool dry_run = r->options->dry_run;
 	TRY(read_head(r, err));
 	r->result.found = r->known ? r->head.current.version : 0;
-	TRY(sherd_graph_list_manifests(&r->place, r->known ? r->result.found : UINT64_MAX, &r->files, err));
+	TRY(shd_graph_list_manifests(&r->place, r->known ? r->result.found : UINT64_MAX, &r->files, err));
 	const graph_manifest_file *list = (const graph_manifest_file *)(const void *)r->files.data;
 	size_t count = r->files.len / sizeof(*list);
 	if (!count)
-		return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "there is no graph database");
+		return shd_fail(err, SHERD_ENOTFOUND, "not-found", "there is no graph database");
 	if (!dry_run)
-		TRY(sherd_graph_lock_writer(&r->place, &lock, err));
+		TRY(shd_graph_lock_writer(&r->place, &lock, err));
 	if (r->known && !dry_run)
-		TRY(sherd_graph_clear_uncommitted(&r->place, &r->head, err));
+		TRY(shd_graph_clear_uncommitted(&r->place, &r->head, err));
 	uint64_t newest = list[count - 1].version;
 	if (r->known && newest != r->result.found)
 		r->result.versions++; /* its manifest is gone */
@@ -332,7 +331,7 @@ static int repair(repairing *r, sherd_error *err)
 	if ((r->result.whole == r->result.found && !r->bad.len) || dry_run)
 		return SHERD_OK;
 	if (r->known)
-		TRY(sherd_graph_head_fence(&r->place, &r->head, err));
+		TRY(shd_graph_head_fence(&r->place, &r->head, err));
 	uint64_t last = r->result.found > newest ? r->result.found : newest;
 	return publish(r, last + 1, err);
 }
@@ -342,11 +341,11 @@ int sherd_graph_repair(sherd_store *store, const char *folder, const sherd_graph
 {
 	static const sherd_graph_repair_options defaults = {0};
 	repairing r = {.options = options ? options : &defaults};
-	TRY(sherd_graph_place_init(&r.place, store, folder, NULL, err));
-	int rc = sherd_in_object(err, repair(&r, err), folder);
-	sherd_buf_done(&r.files);
-	sherd_buf_done(&r.bad);
-	sherd_graph_place_done(&r.place);
+	TRY(shd_graph_place_init(&r.place, store, folder, NULL, err));
+	int rc = shd_in_object(err, repair(&r, err), folder);
+	shd_buf_done(&r.files);
+	shd_buf_done(&r.bad);
+	shd_graph_place_done(&r.place);
 	if (rc == SHERD_OK && result)
 		*result = r.result;
 	return rc;

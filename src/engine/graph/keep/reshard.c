@@ -14,20 +14,20 @@ enum { PIECE = 64 << 20, ENTRY = 160 }; /* ENTRY: about what a record takes in t
 typedef struct copying {
 	sherd_graph *to;
 	uint64_t memory, used;
-	sherd_meter meter;
+	shd_meter meter;
 	sherd_graph_reshard_result result;
 	sherd_error *err;
 	int rc;
-	sherd_map files; /* DIRECTORY: all files, planned at once */
-	sherd_arena arena;
-	sherd_buf list; /* of sherd_str */
+	shd_map files; /* DIRECTORY: all files, planned at once */
+	shd_arena arena;
+	shd_buf list; /* of shd_str */
 } copying;
 
 /* false stops the walk; rc says whether that is a failure. */
 static bool count_in(copying *c, uint64_t bytes)
 {
 	c->used += bytes;
-	c->rc = sherd_meter_add(&c->meter, 1, c->err);
+	c->rc = shd_meter_add(&c->meter, 1, c->err);
 	if (c->rc == SHERD_OK && c->used >= c->memory) {
 		c->rc = sherd_graph_spill(c->to, c->err);
 		c->used = 0;
@@ -62,26 +62,26 @@ static bool note_file(void *arg, const sherd_graph_node *node)
 {
 	copying *c = arg;
 	bool ok = true;
-	sherd_str file = graph_text_in(node->file);
-	if (sherd_map_find(&c->files, file) != SHERD_MAP_NONE)
+	shd_str file = graph_text_in(node->file);
+	if (shd_map_find(&c->files, file) != SHD_MAP_NONE)
 		return true;
-	file.ptr = sherd_arena_str(&c->arena, file);
+	file.ptr = shd_arena_str(&c->arena, file);
 	if (file.ptr)
-		(void)sherd_map_add(&c->files, file, 0, &ok);
-	sherd_buf_append(&c->list, &file, sizeof(file));
-	c->rc = file.ptr && ok && !c->list.failed ? SHERD_OK : sherd_fail_nomem(c->err);
+		(void)shd_map_add(&c->files, file, 0, &ok);
+	shd_buf_append(&c->list, &file, sizeof(file));
+	c->rc = file.ptr && ok && !c->list.failed ? SHERD_OK : shd_fail_nomem(c->err);
 	return c->rc == SHERD_OK;
 }
 
 /* Directories are judged by all their files, not by those of the first piece. */
 static int plan_files(copying *c, const sherd_graph *from, sherd_error *err)
 {
-	if (c->to->config.planner != SHERD_RFDB_DIRECTORY)
+	if (c->to->config.planner != SHD_RFDB_DIRECTORY)
 		return SHERD_OK;
 	TRY(sherd_graph_find(from, NULL, note_file, c, err));
 	TRY(c->rc);
-	return sherd_rfdb_plan_extend(&c->to->plan, (const sherd_str *)(const void *)c->list.data,
-	                              c->list.len / sizeof(sherd_str), NULL, err);
+	return shd_rfdb_plan_extend(&c->to->plan, (const shd_str *)(const void *)c->list.data,
+	                            c->list.len / sizeof(shd_str), NULL, err);
 }
 
 static int copy(copying *c, const sherd_graph *from, int64_t time_ms, sherd_error *err)
@@ -95,7 +95,7 @@ static int copy(copying *c, const sherd_graph *from, int64_t time_ms, sherd_erro
 	TRY(c->rc);
 	TRY(sherd_graph_edges(from, NULL, copy_edge, c, err));
 	TRY(c->rc);
-	TRY(sherd_graph_view_check(&from->view, err));
+	TRY(shd_graph_view_check(&from->view, err));
 	return sherd_graph_flush(c->to, &commit, err);
 }
 
@@ -103,14 +103,14 @@ static int copy(copying *c, const sherd_graph *from, int64_t time_ms, sherd_erro
 static int fill(copying *c, graph_making *making, const sherd_graph *from, const sherd_graph_reshard_options *o,
                 sherd_error *err)
 {
-	TRY(sherd_graph_open_making(&c->to, making->place, &making->head, o->pool, err));
+	TRY(shd_graph_open_making(&c->to, making->place, &making->head, o->pool, err));
 	c->to->loading = true;
-	sherd_meter_init(&c->meter, o->progress, 0);
+	shd_meter_init(&c->meter, o->progress, 0);
 	int rc = copy(c, from, o->time_ms, err);
-	sherd_meter_done(&c->meter);
+	shd_meter_done(&c->meter);
 	making->head = c->to->head;
 	if (rc == SHERD_OK && c->to->version == 1)
-		rc = sherd_graph_making_publish(making, err);
+		rc = shd_graph_making_publish(making, err);
 	/* Folders may have been made for all that were planned. */
 	if (making->shards < c->to->plan.shard_count)
 		making->shards = c->to->plan.shard_count;
@@ -128,17 +128,17 @@ int sherd_graph_reshard(const sherd_graph *from, sherd_store *store, const char 
 	copying c = {.memory = o->memory ? o->memory : PIECE, .err = &failure};
 	graph_place place;
 	graph_making making;
-	TRY(sherd_graph_place_init(&place, store, folder, NULL, err));
-	int rc = sherd_graph_making_begin(&making, &place, layout, o->time_ms, &failure);
+	TRY(shd_graph_place_init(&place, store, folder, NULL, err));
+	int rc = shd_graph_making_begin(&making, &place, layout, o->time_ms, &failure);
 	if (rc == SHERD_OK) {
 		rc = fill(&c, &making, from, o, &failure);
-		rc = sherd_graph_making_end(&making, sherd_graph_head_judge(&place, &making.head, rc, &failure));
+		rc = shd_graph_making_end(&making, shd_graph_head_judge(&place, &making.head, rc, &failure));
 	}
-	rc = sherd_in_object(&failure, rc, folder);
-	sherd_graph_place_done(&place);
-	sherd_map_done(&c.files);
-	sherd_arena_done(&c.arena);
-	sherd_buf_done(&c.list);
+	rc = shd_in_object(&failure, rc, folder);
+	shd_graph_place_done(&place);
+	shd_map_done(&c.files);
+	shd_arena_done(&c.arena);
+	shd_buf_done(&c.list);
 	if (rc < 0 && err)
 		*err = failure;
 	if (rc == SHERD_OK && result)

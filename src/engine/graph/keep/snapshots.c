@@ -6,7 +6,7 @@ enum { MOST_TRIES = 100 };
 
 typedef struct listing {
 	uint64_t up_to;
-	sherd_buf *out;
+	shd_buf *out;
 } listing;
 
 static bool see(void *arg, const char *name, const sherd_stat *stat)
@@ -14,8 +14,8 @@ static bool see(void *arg, const char *name, const sherd_stat *stat)
 	const listing *l = arg;
 	graph_manifest_file file = {.size = stat->size};
 	memcpy(file.identity, stat->identity, sizeof(file.identity));
-	if (sherd_rfdb_manifest_parse(sherd_str_of(name), &file.version, &file.edit) && file.version <= l->up_to)
-		sherd_buf_append(l->out, &file, sizeof(file));
+	if (shd_rfdb_manifest_parse(shd_str_of(name), &file.version, &file.edit) && file.version <= l->up_to)
+		shd_buf_append(l->out, &file, sizeof(file));
 	return !l->out->failed;
 }
 
@@ -27,11 +27,11 @@ static int compare(const void *left, const void *right)
 	return (int)a->edit - (int)b->edit;
 }
 
-int sherd_graph_list_manifests(const graph_place *p, uint64_t up_to, sherd_buf *out, sherd_error *err)
+int shd_graph_list_manifests(const graph_place *p, uint64_t up_to, shd_buf *out, sherd_error *err)
 {
 	listing l = {.up_to = up_to, .out = out};
-	TRY(sherd_graph_place_list(p, SHERD_RFDB_MANIFESTS, see, &l, err));
-	TRY(sherd_buf_check(out, err));
+	TRY(shd_graph_place_list(p, SHD_RFDB_MANIFESTS, see, &l, err));
+	TRY(shd_buf_check(out, err));
 	if (out->len)
 		qsort(out->data, out->len / sizeof(graph_manifest_file), sizeof(graph_manifest_file), compare);
 	return SHERD_OK;
@@ -40,13 +40,13 @@ int sherd_graph_list_manifests(const graph_place *p, uint64_t up_to, sherd_buf *
 /* What is known of all versions, out of the index as far as that goes, then out of the manifests themselves. */
 typedef struct census {
 	const graph_place *place;
-	const sherd_rfdb_manifest *written; /* in full, a moment ago; or NULL */
-	sherd_arena arena;
-	sherd_buf documents; /* of char * */
-	sherd_buf files;     /* of graph_manifest_file */
-	sherd_rfdb_index old;
-	sherd_buf snapshots; /* of sherd_rfdb_snapshot: of full manifests */
-	sherd_buf segments;  /* of uint64_t */
+	const shd_rfdb_manifest *written; /* in full, a moment ago; or NULL */
+	shd_arena arena;
+	shd_buf documents; /* of char * */
+	shd_buf files;     /* of graph_manifest_file */
+	shd_rfdb_index old;
+	shd_buf snapshots; /* of shd_rfdb_snapshot: of full manifests */
+	shd_buf segments;  /* of uint64_t */
 } census;
 
 static void census_done(census *c)
@@ -54,22 +54,22 @@ static void census_done(census *c)
 	char **texts = (char **)(void *)c->documents.data;
 	for (size_t i = 0; i < c->documents.len / sizeof(*texts); i++)
 		free(texts[i]);
-	sherd_buf_done(&c->documents);
-	sherd_buf_done(&c->files);
-	sherd_buf_done(&c->snapshots);
-	sherd_buf_done(&c->segments);
-	sherd_arena_done(&c->arena);
+	shd_buf_done(&c->documents);
+	shd_buf_done(&c->files);
+	shd_buf_done(&c->snapshots);
+	shd_buf_done(&c->segments);
+	shd_arena_done(&c->arena);
 }
 
 /* Kept as long as the census, which borrows from it. */
 static int fetch(census *c, const char *name, char **text, size_t *len, sherd_error *err)
 {
-	TRY(sherd_graph_place_get(c->place, name, text, len, err));
-	sherd_buf_append(&c->documents, text, sizeof(*text));
+	TRY(shd_graph_place_get(c->place, name, text, len, err));
+	shd_buf_append(&c->documents, text, sizeof(*text));
 	if (!c->documents.failed)
 		return SHERD_OK;
 	free(*text);
-	return sherd_fail_nomem(err);
+	return shd_fail_nomem(err);
 }
 
 /* An index that cannot be read is as good as none. */
@@ -77,13 +77,13 @@ static void read_old_index(census *c)
 {
 	char *text;
 	size_t len;
-	if (fetch(c, SHERD_RFDB_INDEX, &text, &len, NULL) < 0 ||
-	    sherd_rfdb_index_decode(text, len, &c->place->limits, &c->arena, &c->old, NULL) < 0)
-		c->old = (sherd_rfdb_index){0};
-	sherd_buf_append(&c->segments, c->old.segments.items, c->old.segments.count * sizeof(uint64_t));
+	if (fetch(c, SHD_RFDB_INDEX, &text, &len, NULL) < 0 ||
+	    shd_rfdb_index_decode(text, len, &c->place->limits, &c->arena, &c->old, NULL) < 0)
+		c->old = (shd_rfdb_index){0};
+	shd_buf_append(&c->segments, c->old.segments.items, c->old.segments.count * sizeof(uint64_t));
 }
 
-static const sherd_rfdb_snapshot *old_snapshot(const census *c, uint64_t version)
+static const shd_rfdb_snapshot *old_snapshot(const census *c, uint64_t version)
 {
 	for (size_t i = 0; i < c->old.count; i++)
 		if (c->old.snapshots[i].version == version)
@@ -91,20 +91,20 @@ static const sherd_rfdb_snapshot *old_snapshot(const census *c, uint64_t version
 	return NULL;
 }
 
-static void add_segments(census *c, const sherd_rfdb_descriptors *list)
+static void add_segments(census *c, const shd_rfdb_descriptors *list)
 {
 	for (size_t i = 0; i < list->count; i++)
-		sherd_buf_append(&c->segments, &list->items[i].id, sizeof(uint64_t));
+		shd_buf_append(&c->segments, &list->items[i].id, sizeof(uint64_t));
 }
 
-static void add_snapshot(census *c, uint64_t version, uint64_t created_at, const sherd_rfdb_tags *tags,
-                         const sherd_rfdb_stats *stats)
+static void add_snapshot(census *c, uint64_t version, uint64_t created_at, const shd_rfdb_tags *tags,
+                         const shd_rfdb_stats *stats)
 {
-	const sherd_rfdb_snapshot s = {.version = version, .created_at = created_at, .tags = *tags, .stats = *stats};
-	sherd_buf_append(&c->snapshots, &s, sizeof(s));
+	const shd_rfdb_snapshot s = {.version = version, .created_at = created_at, .tags = *tags, .stats = *stats};
+	shd_buf_append(&c->snapshots, &s, sizeof(s));
 }
 
-static void add_full(census *c, uint64_t version, const sherd_rfdb_manifest *m)
+static void add_full(census *c, uint64_t version, const shd_rfdb_manifest *m)
 {
 	add_snapshot(c, version, m->created_at, &m->tags, &m->stats);
 	add_segments(c, &m->nodes);
@@ -115,16 +115,16 @@ static void add_full(census *c, uint64_t version, const sherd_rfdb_manifest *m)
 
 static int read_full(census *c, uint64_t version, const char *text, size_t len, sherd_error *err)
 {
-	sherd_rfdb_manifest m;
-	TRY(sherd_rfdb_manifest_decode(text, len, &c->place->limits, &c->arena, &m, err));
+	shd_rfdb_manifest m;
+	TRY(shd_rfdb_manifest_decode(text, len, &c->place->limits, &c->arena, &m, err));
 	add_full(c, version, &m);
 	return SHERD_OK;
 }
 
 static int read_edit(census *c, const char *text, size_t len, sherd_error *err)
 {
-	sherd_rfdb_edit e;
-	TRY(sherd_rfdb_edit_decode(text, len, &c->place->limits, &c->arena, &e, err));
+	shd_rfdb_edit e;
+	TRY(shd_rfdb_edit_decode(text, len, &c->place->limits, &c->arena, &e, err));
 	add_segments(c, &e.added_nodes);
 	add_segments(c, &e.added_edges);
 	add_segments(c, &e.l1_nodes);
@@ -135,12 +135,12 @@ static int read_edit(census *c, const char *text, size_t len, sherd_error *err)
 /* trusted: what the index says of a version need not be read again. */
 static int read_file(census *c, const graph_manifest_file *file, bool trusted, sherd_error *err)
 {
-	char name[SHERD_RFDB_NAME_MAX], *text;
+	char name[SHD_RFDB_NAME_MAX], *text;
 	size_t len;
 	graph_key key;
-	const sherd_rfdb_snapshot *known = trusted && !file->edit ? old_snapshot(c, file->version) : NULL;
+	const shd_rfdb_snapshot *known = trusted && !file->edit ? old_snapshot(c, file->version) : NULL;
 	if (known) {
-		sherd_buf_append(&c->snapshots, known, sizeof(*known));
+		shd_buf_append(&c->snapshots, known, sizeof(*known));
 		return SHERD_OK;
 	}
 	if (trusted && file->edit && file->version <= c->old.latest)
@@ -149,17 +149,17 @@ static int read_file(census *c, const graph_manifest_file *file, bool trusted, s
 		add_full(c, file->version, c->written);
 		return SHERD_OK;
 	}
-	sherd_rfdb_manifest_name(file->version, file->edit, name);
-	TRY(sherd_graph_place_key(c->place, name, &key, err));
+	shd_rfdb_manifest_name(file->version, file->edit, name);
+	TRY(shd_graph_place_key(c->place, name, &key, err));
 	TRY(fetch(c, name, &text, &len, err));
 	int rc = file->edit ? read_edit(c, text, len, err) : read_full(c, file->version, text, len, err);
-	return sherd_in_object(err, rc, key.text);
+	return shd_in_object(err, rc, key.text);
 }
 
 /* Versions that can be opened: with a full manifest, or an edit of one that can be. */
 static int count_all(census *c, uint64_t up_to, bool trusted, sherd_error *err)
 {
-	TRY(sherd_graph_list_manifests(c->place, up_to, &c->files, err));
+	TRY(shd_graph_list_manifests(c->place, up_to, &c->files, err));
 	if (trusted)
 		read_old_index(c);
 	const graph_manifest_file *files = (const graph_manifest_file *)(const void *)c->files.data;
@@ -178,8 +178,8 @@ static int count_all(census *c, uint64_t up_to, bool trusted, sherd_error *err)
 		TRY(rc);
 		reached = files[i].version;
 	}
-	TRY(sherd_buf_check(&c->segments, err));
-	return sherd_buf_check(&c->snapshots, err);
+	TRY(shd_buf_check(&c->segments, err));
+	return shd_buf_check(&c->snapshots, err);
 }
 
 /* Begins again when a file went between being listed and being read: an edit goes when its version is there in full. */
@@ -204,7 +204,7 @@ static int compare_numbers(const void *left, const void *right)
 	return *a < *b ? -1 : *a > *b;
 }
 
-static void sort_once(sherd_buf *numbers)
+static void sort_once(shd_buf *numbers)
 {
 	uint64_t *list = (uint64_t *)(void *)numbers->data;
 	size_t count = numbers->len / sizeof(*list), kept = 0;
@@ -218,71 +218,71 @@ static void sort_once(sherd_buf *numbers)
 
 static int compare_tagged(const void *left, const void *right)
 {
-	const struct sherd_rfdb_tagged *a = left, *b = right;
-	int order = sherd_str_compare(a->key, b->key);
-	order = order ? order : sherd_str_compare(a->value, b->value);
+	const struct shd_rfdb_tagged *a = left, *b = right;
+	int order = shd_str_compare(a->key, b->key);
+	order = order ? order : shd_str_compare(a->value, b->value);
 	return order ? order : (a->version > b->version) - (a->version < b->version);
 }
 
-int sherd_graph_index_tags(const sherd_rfdb_snapshot *list, size_t count, sherd_buf *out, sherd_error *err)
+int shd_graph_index_tags(const shd_rfdb_snapshot *list, size_t count, shd_buf *out, sherd_error *err)
 {
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < list[i].tags.count; k++) {
-			const struct sherd_rfdb_tagged t = {.key = list[i].tags.items[k].key,
-			                                    .value = list[i].tags.items[k].value,
-			                                    .version = list[i].version};
-			sherd_buf_append(out, &t, sizeof(t));
+			const struct shd_rfdb_tagged t = {.key = list[i].tags.items[k].key,
+			                                  .value = list[i].tags.items[k].value,
+			                                  .version = list[i].version};
+			shd_buf_append(out, &t, sizeof(t));
 		}
-	TRY(sherd_buf_check(out, err));
-	struct sherd_rfdb_tagged *all = (struct sherd_rfdb_tagged *)(void *)out->data;
+	TRY(shd_buf_check(out, err));
+	struct shd_rfdb_tagged *all = (struct shd_rfdb_tagged *)(void *)out->data;
 	size_t found = out->len / sizeof(*all), kept = 0;
 	if (found)
 		qsort(all, found, sizeof(*all), compare_tagged);
 	for (size_t i = 0; i < found; i++)
-		if (i + 1 == found || sherd_str_compare(all[i].key, all[i + 1].key) != 0 ||
-		    sherd_str_compare(all[i].value, all[i + 1].value) != 0)
+		if (i + 1 == found || shd_str_compare(all[i].key, all[i + 1].key) != 0 ||
+		    shd_str_compare(all[i].value, all[i + 1].value) != 0)
 			all[kept++] = all[i];
 	out->len = kept * sizeof(*all);
 	return SHERD_OK;
 }
 
-static int write_index(const graph_place *p, uint64_t latest, bool trusted, const sherd_rfdb_manifest *written,
+static int write_index(const graph_place *p, uint64_t latest, bool trusted, const shd_rfdb_manifest *written,
                        sherd_error *err)
 {
 	census c = {.place = p, .written = written};
-	SHERD_AUTO_BUF text = {0};
-	SHERD_AUTO_BUF tagged = {0};
+	SHD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF tagged = {0};
 	int rc = take_census(&c, latest, trusted, err);
 	if (rc == SHERD_OK)
-		rc = sherd_graph_index_tags((const sherd_rfdb_snapshot *)(const void *)c.snapshots.data,
-		                            c.snapshots.len / sizeof(sherd_rfdb_snapshot), &tagged, err);
+		rc = shd_graph_index_tags((const shd_rfdb_snapshot *)(const void *)c.snapshots.data,
+		                          c.snapshots.len / sizeof(shd_rfdb_snapshot), &tagged, err);
 	if (rc == SHERD_OK) {
 		sort_once(&c.segments);
-		const sherd_rfdb_index x = {.latest = latest,
-		                            .tagged = (const struct sherd_rfdb_tagged *)(const void *)tagged.data,
-		                            .tagged_count = tagged.len / sizeof(struct sherd_rfdb_tagged),
-		                            .snapshots = (const sherd_rfdb_snapshot *)(const void *)c.snapshots.data,
-		                            .count = c.snapshots.len / sizeof(sherd_rfdb_snapshot),
-		                            .segments = {(const uint64_t *)(const void *)c.segments.data,
-		                                         c.segments.len / sizeof(uint64_t)}};
-		sherd_rfdb_index_encode(&x, &text);
-		rc = sherd_graph_place_put(p, SHERD_RFDB_INDEX, SHERD_WRITE_REPLACE, &text, err);
+		const shd_rfdb_index x = {.latest = latest,
+		                          .tagged = (const struct shd_rfdb_tagged *)(const void *)tagged.data,
+		                          .tagged_count = tagged.len / sizeof(struct shd_rfdb_tagged),
+		                          .snapshots = (const shd_rfdb_snapshot *)(const void *)c.snapshots.data,
+		                          .count = c.snapshots.len / sizeof(shd_rfdb_snapshot),
+		                          .segments = {(const uint64_t *)(const void *)c.segments.data,
+		                                       c.segments.len / sizeof(uint64_t)}};
+		shd_rfdb_index_encode(&x, &text);
+		rc = shd_graph_place_put(p, SHD_RFDB_INDEX, SHERD_WRITE_REPLACE, &text, err);
 	}
 	census_done(&c);
 	return rc;
 }
 
-int sherd_graph_write_index(const sherd_graph *g, const sherd_rfdb_manifest *written, sherd_error *err)
+int shd_graph_write_index(const sherd_graph *g, const shd_rfdb_manifest *written, sherd_error *err)
 {
 	return write_index(&g->place, g->version, true, written, err);
 }
 
-int sherd_graph_rewrite_index(const sherd_graph *g, sherd_error *err)
+int shd_graph_rewrite_index(const sherd_graph *g, sherd_error *err)
 {
 	return write_index(&g->place, g->version, false, NULL, err);
 }
 
-int sherd_graph_rewrite_index_of(const graph_place *p, uint64_t version, sherd_error *err)
+int shd_graph_rewrite_index_of(const graph_place *p, uint64_t version, sherd_error *err)
 {
 	return write_index(p, version, false, NULL, err);
 }

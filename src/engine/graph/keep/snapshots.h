@@ -1,6 +1,6 @@
 /* engine/graph/keep/snapshots.h - the versions of a database, and the index of them. */
-#ifndef SHERD_ENGINE_GRAPH_KEEP_SNAPSHOTS_H
-#define SHERD_ENGINE_GRAPH_KEEP_SNAPSHOTS_H
+#ifndef SHD_ENGINE_GRAPH_KEEP_SNAPSHOTS_H
+#define SHD_ENGINE_GRAPH_KEEP_SNAPSHOTS_H
 
 #include "base/map.h"
 #include "engine/graph/graph.h"
@@ -14,35 +14,35 @@ typedef struct graph_manifest_file {
 } graph_manifest_file;
 
 /* Those up to a version, into an empty buffer of graph_manifest_file, by version, the full one first. */
-int sherd_graph_list_manifests(const graph_place *p, uint64_t up_to, sherd_buf *out, sherd_error *err);
+int shd_graph_list_manifests(const graph_place *p, uint64_t up_to, shd_buf *out, sherd_error *err);
 
 /* The versions that can be opened, oldest first: their manifests can be read and all their segments are there. */
 typedef struct graph_snapshots {
-	sherd_buf list;   /* of sherd_rfdb_snapshot */
-	sherd_buf tagged; /* likewise: those with tags whose manifests can be read, but segments are gone */
-	sherd_arena arena;
+	shd_buf list;   /* of shd_rfdb_snapshot */
+	shd_buf tagged; /* likewise: those with tags whose manifests can be read, but segments are gone */
+	shd_arena arena;
 } graph_snapshots;
-int sherd_graph_take_snapshots(const graph_place *p, uint64_t up_to, graph_snapshots *out, sherd_error *err);
-void sherd_graph_snapshots_done(graph_snapshots *s);
+int shd_graph_take_snapshots(const graph_place *p, uint64_t up_to, graph_snapshots *out, sherd_error *err);
+void shd_graph_snapshots_done(graph_snapshots *s);
 
-/* What tag_index is to say of them, into an empty buffer of struct sherd_rfdb_tagged: under each tag the newest version
+/* What tag_index is to say of them, into an empty buffer of struct shd_rfdb_tagged: under each tag the newest version
  * that has it, by key and value. */
-int sherd_graph_index_tags(const sherd_rfdb_snapshot *list, size_t count, sherd_buf *out, sherd_error *err);
+int shd_graph_index_tags(const shd_rfdb_snapshot *list, size_t count, shd_buf *out, sherd_error *err);
 
 /* Which segments have their files. */
 typedef struct graph_present {
-	sherd_map map;
-	sherd_arena arena; /* of the names */
+	shd_map map;
+	shd_arena arena; /* of the names */
 } graph_present;
-int sherd_graph_list_present(const graph_place *p, graph_present *out, sherd_error *err);
+int shd_graph_list_present(const graph_place *p, graph_present *out, sherd_error *err);
 /* The first segment of the version without one; NULL: all are there. */
-const sherd_rfdb_descriptor *sherd_graph_find_absent(const graph_present *present, const sherd_rfdb_manifest *m);
-void sherd_graph_present_done(graph_present *present);
+const shd_rfdb_descriptor *shd_graph_find_absent(const graph_present *present, const shd_rfdb_manifest *m);
+void shd_graph_present_done(graph_present *present);
 
 /* Writes manifest_index.json for the version that is open: with what the old one says of versions that are still
  * there, or from the manifests alone. written: the manifest of the version, if it was written in full; or NULL. */
-int sherd_graph_write_index(const sherd_graph *g, const sherd_rfdb_manifest *written, sherd_error *err);
-int sherd_graph_rewrite_index(const sherd_graph *g, sherd_error *err);
-int sherd_graph_rewrite_index_of(const graph_place *p, uint64_t version, sherd_error *err);
+int shd_graph_write_index(const sherd_graph *g, const shd_rfdb_manifest *written, sherd_error *err);
+int shd_graph_rewrite_index(const sherd_graph *g, sherd_error *err);
+int shd_graph_rewrite_index_of(const graph_place *p, uint64_t version, sherd_error *err);
 
 #endif

@@ -7,15 +7,14 @@
 #include <stdlib.h>
 
 /* Tags as the public header has them, ended by NUL. */
-static int hand_out(const sherd_rfdb_snapshot *s, sherd_graph_snapshot_fn *each, void *arg, bool *go_on,
-                    sherd_error *err)
+static int hand_out(const shd_rfdb_snapshot *s, sherd_graph_snapshot_fn *each, void *arg, bool *go_on, sherd_error *err)
 {
-	sherd_arena arena = {0};
-	sherd_graph_tag *tags = sherd_arena_alloc(&arena, s->tags.count + 1, sizeof(*tags));
+	shd_arena arena = {0};
+	sherd_graph_tag *tags = shd_arena_alloc(&arena, s->tags.count + 1, sizeof(*tags));
 	bool ok = tags;
 	for (size_t i = 0; ok && i < s->tags.count; i++) {
-		tags[i] = (sherd_graph_tag){sherd_arena_str(&arena, s->tags.items[i].key),
-		                            sherd_arena_str(&arena, s->tags.items[i].value)};
+		tags[i] = (sherd_graph_tag){shd_arena_str(&arena, s->tags.items[i].key),
+		                            shd_arena_str(&arena, s->tags.items[i].value)};
 		ok = tags[i].key && tags[i].value;
 	}
 	if (ok) {
@@ -23,8 +22,8 @@ static int hand_out(const sherd_rfdb_snapshot *s, sherd_graph_snapshot_fn *each,
 			.version = s->version, .created_s = s->created_at, .tags = tags, .tag_count = s->tags.count};
 		*go_on = each(arg, &out);
 	}
-	sherd_arena_done(&arena);
-	return ok ? SHERD_OK : sherd_fail_nomem(err);
+	shd_arena_done(&arena);
+	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
 /* A reader lists what there is now, also versions that came after its own. */
@@ -32,7 +31,7 @@ static int snapshots_of(const sherd_graph *g, graph_snapshots *out, sherd_error 
 {
 	graph_head head;
 	sherd_error failure = {0};
-	int rc = sherd_graph_head_read(&g->place, &head, &failure);
+	int rc = shd_graph_head_read(&g->place, &head, &failure);
 	if (rc < 0 && rc != SHERD_ECORRUPT && err)
 		*err = failure;
 	/* Who has opened a version has it, whatever became of current.json. */
@@ -40,7 +39,7 @@ static int snapshots_of(const sherd_graph *g, graph_snapshots *out, sherd_error 
 		head.current.version = UINT64_MAX;
 	else
 		TRY(rc);
-	return sherd_graph_take_snapshots(&g->place, head.current.version, out, err);
+	return shd_graph_take_snapshots(&g->place, head.current.version, out, err);
 }
 
 int sherd_graph_versions(const sherd_graph *g, sherd_graph_snapshot_fn *each, void *arg, sherd_error *err)
@@ -49,17 +48,17 @@ int sherd_graph_versions(const sherd_graph *g, sherd_graph_snapshot_fn *each, vo
 	bool go_on = true;
 	TRY(snapshots_of(g, &s, err));
 	int rc = SHERD_OK;
-	const sherd_rfdb_snapshot *list = (const sherd_rfdb_snapshot *)(const void *)s.list.data;
+	const shd_rfdb_snapshot *list = (const shd_rfdb_snapshot *)(const void *)s.list.data;
 	for (size_t i = 0; rc == SHERD_OK && go_on && i < s.list.len / sizeof(*list); i++)
 		rc = hand_out(&list[i], each, arg, &go_on, err);
-	sherd_graph_snapshots_done(&s);
+	shd_graph_snapshots_done(&s);
 	return rc;
 }
 
-static bool has_tag(const sherd_rfdb_tags *tags, const char *key, const char *value)
+static bool has_tag(const shd_rfdb_tags *tags, const char *key, const char *value)
 {
 	for (size_t i = 0; i < tags->count; i++)
-		if (sherd_str_is(tags->items[i].key, key) && (!value || sherd_str_is(tags->items[i].value, value)))
+		if (shd_str_is(tags->items[i].key, key) && (!value || shd_str_is(tags->items[i].value, value)))
 			return true;
 	return false;
 }
@@ -69,39 +68,39 @@ int sherd_graph_find_tag(const sherd_graph *g, const char *key, const char *valu
 	graph_snapshots s;
 	size_t i;
 	TRY(snapshots_of(g, &s, err));
-	const sherd_rfdb_snapshot *list = (const sherd_rfdb_snapshot *)(const void *)s.list.data;
+	const shd_rfdb_snapshot *list = (const shd_rfdb_snapshot *)(const void *)s.list.data;
 	for (i = s.list.len / sizeof(*list); i > 0 && !has_tag(&list[i - 1].tags, key, value); i--)
 		;
 	if (i > 0)
 		*version = list[i - 1].version;
-	sherd_graph_snapshots_done(&s);
-	return i > 0 ? SHERD_OK : sherd_fail(err, SHERD_ENOTFOUND, "no-tag", "no version has the tag \"%s\"", key);
+	shd_graph_snapshots_done(&s);
+	return i > 0 ? SHERD_OK : shd_fail(err, SHERD_ENOTFOUND, "no-tag", "no version has the tag \"%s\"", key);
 }
 
 /* The tags with one more, one replaced, or one less. */
-static int change_tags(const sherd_rfdb_tags *old, const char *key, const char *value, sherd_buf *out, sherd_error *err)
+static int change_tags(const shd_rfdb_tags *old, const char *key, const char *value, shd_buf *out, sherd_error *err)
 {
 	for (size_t i = 0; i < old->count; i++)
-		if (!sherd_str_is(old->items[i].key, key))
-			sherd_buf_append(out, &old->items[i], sizeof(old->items[i]));
+		if (!shd_str_is(old->items[i].key, key))
+			shd_buf_append(out, &old->items[i], sizeof(old->items[i]));
 	if (value) {
-		const sherd_rfdb_tag t = {.key = sherd_str_of(key), .value = sherd_str_of(value)};
-		sherd_buf_append(out, &t, sizeof(t));
+		const shd_rfdb_tag t = {.key = shd_str_of(key), .value = shd_str_of(value)};
+		shd_buf_append(out, &t, sizeof(t));
 	}
-	return sherd_buf_check(out, err);
+	return shd_buf_check(out, err);
 }
 
 /* A version with tags is one in full, as it was or in place of its edit: the same graph either way. */
 static int tag(sherd_graph *g, graph_version *v, const char *key, const char *value, sherd_error *err)
 {
-	SHERD_AUTO_BUF tags = {0};
-	sherd_rfdb_manifest m = v->manifest;
+	SHD_AUTO_BUF tags = {0};
+	shd_rfdb_manifest m = v->manifest;
 	TRY(change_tags(&m.tags, key, value, &tags, err));
-	m.tags = (sherd_rfdb_tags){(const sherd_rfdb_tag *)(const void *)tags.data, tags.len / sizeof(sherd_rfdb_tag)};
-	TRY(sherd_graph_hold_replace(&g->place, &m, v->base == m.version ? v->base_identity : "", err));
+	m.tags = (shd_rfdb_tags){(const shd_rfdb_tag *)(const void *)tags.data, tags.len / sizeof(shd_rfdb_tag)};
+	TRY(shd_graph_hold_replace(&g->place, &m, v->base == m.version ? v->base_identity : "", err));
 	/* From here on nobody collects the version who did not see the tag. */
-	TRY(sherd_graph_head_fence(&g->place, &g->head, err));
-	(void)sherd_graph_rewrite_index(g, NULL);
+	TRY(shd_graph_head_fence(&g->place, &g->head, err));
+	(void)shd_graph_rewrite_index(g, NULL);
 	return SHERD_OK;
 }
 
@@ -109,15 +108,14 @@ int sherd_graph_set_tag(sherd_graph *g, uint64_t version, const char *key, const
 {
 	graph_version v;
 	size_t bad;
-	TRY(sherd_graph_check_writable(g, err));
-	TRY(sherd_graph_head_check(&g->place, &g->head, err));
-	if (!*key || !sherd_utf8_valid(key, strlen(key), &bad) ||
-	    (value && !sherd_utf8_valid(value, strlen(value), &bad)))
-		return sherd_fail(err, SHERD_EINVAL, "bad-utf8", "a tag is a text of UTF-8, its key not empty");
+	TRY(shd_graph_check_writable(g, err));
+	TRY(shd_graph_head_check(&g->place, &g->head, err));
+	if (!*key || !shd_utf8_valid(key, strlen(key), &bad) || (value && !shd_utf8_valid(value, strlen(value), &bad)))
+		return shd_fail(err, SHERD_EINVAL, "bad-utf8", "a tag is a text of UTF-8, its key not empty");
 	if (version > g->version)
-		return sherd_fail(err, SHERD_ENOTFOUND, "no-version", "version %" PRIu64 " is not there", version);
-	TRY(sherd_graph_version_load(&v, &g->place, version ? version : g->version, err));
+		return shd_fail(err, SHERD_ENOTFOUND, "no-version", "version %" PRIu64 " is not there", version);
+	TRY(shd_graph_version_load(&v, &g->place, version ? version : g->version, err));
 	int rc = tag(g, &v, key, value, err);
-	sherd_graph_version_done(&v);
-	return sherd_graph_head_judge(&g->place, &g->head, rc, err);
+	shd_graph_version_done(&v);
+	return shd_graph_head_judge(&g->place, &g->head, rc, err);
 }

@@ -2,42 +2,42 @@
 
 #include "engine/graph/open/making.h"
 
-int sherd_graph_make_shards(const graph_place *p, uint32_t from, uint32_t to, sherd_error *err)
+int shd_graph_make_shards(const graph_place *p, uint32_t from, uint32_t to, sherd_error *err)
 {
 	for (uint32_t shard = from; shard < to; shard++) {
-		char name[SHERD_RFDB_NAME_MAX];
-		sherd_rfdb_folder_name(shard, name);
-		TRY(sherd_graph_place_mkdir(p, name, err));
+		char name[SHD_RFDB_NAME_MAX];
+		shd_rfdb_folder_name(shard, name);
+		TRY(shd_graph_place_mkdir(p, name, err));
 	}
 	return SHERD_OK;
 }
 
-static int write(const graph_place *p, const char *name, const sherd_buf *text, char *identity, sherd_error *err)
+static int write(const graph_place *p, const char *name, const shd_buf *text, char *identity, sherd_error *err)
 {
 	char made[sizeof(((sherd_stat *)0)->identity)] = "";
 	const sherd_write_options o = {.mode = *identity ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
 	                               .if_identity = *identity ? identity : NULL,
 	                               .identity = made};
-	int rc = sherd_graph_place_write(p, name, &o, text, err);
+	int rc = shd_graph_place_write(p, name, &o, text, err);
 	if (rc == SHERD_ECONFLICT || rc == SHERD_EEXIST)
-		return sherd_graph_head_fail(err);
+		return shd_graph_head_fail(err);
 	TRY(rc);
 	memcpy(identity, made, sizeof(made));
 	return SHERD_OK;
 }
 
-int sherd_graph_write_config(const graph_place *p, const sherd_rfdb_config *config, char *identity, sherd_error *err)
+int shd_graph_write_config(const graph_place *p, const shd_rfdb_config *config, char *identity, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_rfdb_config_encode(config, &text);
-	return write(p, SHERD_RFDB_CONFIG, &text, identity, err);
+	SHD_AUTO_BUF text = {0};
+	shd_rfdb_config_encode(config, &text);
+	return write(p, SHD_RFDB_CONFIG, &text, identity, err);
 }
 
-int sherd_graph_write_plan(const graph_place *p, const sherd_rfdb_plan *plan, char *identity, sherd_error *err)
+int shd_graph_write_plan(const graph_place *p, const shd_rfdb_plan *plan, char *identity, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_rfdb_plan_encode(plan, &text);
-	return write(p, SHERD_RFDB_PLAN, &text, identity, err);
+	SHD_AUTO_BUF text = {0};
+	shd_rfdb_plan_encode(plan, &text);
+	return write(p, SHD_RFDB_PLAN, &text, identity, err);
 }
 
 int sherd_graph_create(sherd_store *store, const char *folder, const sherd_graph_layout *layout, int64_t time_ms,
@@ -45,10 +45,10 @@ int sherd_graph_create(sherd_store *store, const char *folder, const sherd_graph
 {
 	graph_place place;
 	graph_making making;
-	TRY(sherd_graph_place_init(&place, store, folder, NULL, err));
-	int rc = sherd_graph_making_begin(&making, &place, layout, time_ms, err);
+	TRY(shd_graph_place_init(&place, store, folder, NULL, err));
+	int rc = shd_graph_making_begin(&making, &place, layout, time_ms, err);
 	if (rc == SHERD_OK)
-		rc = sherd_graph_making_end(&making, sherd_graph_making_publish(&making, err));
-	sherd_graph_place_done(&place);
-	return sherd_in_object(err, rc, folder);
+		rc = shd_graph_making_end(&making, shd_graph_making_publish(&making, err));
+	shd_graph_place_done(&place);
+	return shd_in_object(err, rc, folder);
 }

@@ -2,9 +2,9 @@
 
 #include "engine/graph/disk/head.h"
 
-SHERD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
+SHD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
 
-int sherd_graph_hold_version(const graph_place *p, uint64_t version, sherd_lock **out, sherd_error *err)
+int shd_graph_hold_version(const graph_place *p, uint64_t version, sherd_lock **out, sherd_error *err)
 {
 	*out = NULL;
 	if (!(sherd_store_caps(p->store) & SHERD_CAP_LOCK))
@@ -12,12 +12,12 @@ int sherd_graph_hold_version(const graph_place *p, uint64_t version, sherd_lock 
 	int rc = SHERD_ENOTFOUND;
 	sherd_error failure = {0};
 	for (int edit = 0; rc == SHERD_ENOTFOUND && edit < 2; edit++) {
-		char name[SHERD_RFDB_NAME_MAX];
+		char name[SHD_RFDB_NAME_MAX];
 		graph_key key;
-		sherd_rfdb_manifest_name(version, edit, name);
-		TRY(sherd_graph_place_key(p, name, &key, err));
-		rc = sherd_in_object(&failure, sherd_store_lock(p->store, key.text, SHERD_LOCK_SHARED, out, &failure),
-		                     key.text);
+		shd_rfdb_manifest_name(version, edit, name);
+		TRY(shd_graph_place_key(p, name, &key, err));
+		rc = shd_in_object(&failure, sherd_store_lock(p->store, key.text, SHERD_LOCK_SHARED, out, &failure),
+		                   key.text);
 	}
 	if (rc < 0 && err)
 		*err = failure;
@@ -31,17 +31,17 @@ typedef struct held {
 /* Removes the second name: 0, or 1 when somebody holds the manifest. */
 static int drop(const graph_place *p, const held *h, sherd_error *err)
 {
-	SHERD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
-	char name[SHERD_RFDB_NAME_MAX];
+	SHD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
+	char name[SHD_RFDB_NAME_MAX];
 	graph_key key;
 	sherd_error failure = {0};
-	sherd_rfdb_held_name(h->version, h->number, name);
-	TRY(sherd_graph_place_key(p, name, &key, err));
+	shd_rfdb_held_name(h->version, h->number, name);
+	TRY(shd_graph_place_key(p, name, &key, err));
 	int rc = sherd_store_lock(p->store, key.text, SHERD_LOCK_EXCLUSIVE, &lock, &failure);
 	if (rc == SHERD_ECONFLICT)
 		return 1;
 	if (rc == SHERD_OK)
-		return sherd_graph_place_remove(p, name, err);
+		return shd_graph_place_remove(p, name, err);
 	if (rc == SHERD_ENOTFOUND)
 		return 0;
 	if (err)
@@ -54,10 +54,10 @@ static int give_second_name(const graph_place *p, const graph_key *full, held *h
 {
 	int rc = SHERD_EEXIST;
 	for (h->number = 1; rc == SHERD_EEXIST; h->number++) {
-		char name[SHERD_RFDB_NAME_MAX];
+		char name[SHD_RFDB_NAME_MAX];
 		graph_key second;
-		sherd_rfdb_held_name(h->version, h->number, name);
-		TRY(sherd_graph_place_key(p, name, &second, err));
+		shd_rfdb_held_name(h->version, h->number, name);
+		TRY(shd_graph_place_key(p, name, &second, err));
 		rc = sherd_store_link(p->store, full->text, second.text, err);
 		if (rc == SHERD_OK)
 			return SHERD_OK;
@@ -65,27 +65,27 @@ static int give_second_name(const graph_place *p, const graph_key *full, held *h
 	return rc;
 }
 
-static int write_full(const graph_place *p, const char *name, const sherd_rfdb_manifest *m, const char *identity,
+static int write_full(const graph_place *p, const char *name, const shd_rfdb_manifest *m, const char *identity,
                       sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	const sherd_write_options o = {.mode = *identity ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
 	                               .if_identity = *identity ? identity : NULL};
-	sherd_rfdb_manifest_encode(m, &text);
-	int rc = sherd_graph_place_write(p, name, &o, &text, err);
-	return rc == SHERD_ECONFLICT || rc == SHERD_EEXIST ? sherd_graph_head_fail(err) : rc;
+	shd_rfdb_manifest_encode(m, &text);
+	int rc = shd_graph_place_write(p, name, &o, &text, err);
+	return rc == SHERD_ECONFLICT || rc == SHERD_EEXIST ? shd_graph_head_fail(err) : rc;
 }
 
-int sherd_graph_hold_replace(const graph_place *p, const sherd_rfdb_manifest *m, const char *identity, sherd_error *err)
+int shd_graph_hold_replace(const graph_place *p, const shd_rfdb_manifest *m, const char *identity, sherd_error *err)
 {
-	SHERD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
-	char name[SHERD_RFDB_NAME_MAX];
+	SHD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
+	char name[SHD_RFDB_NAME_MAX];
 	graph_key key;
 	held h = {.version = m->version};
 	sherd_error failure = {0};
 	int rc = SHERD_ENOTFOUND;
-	sherd_rfdb_manifest_name(m->version, false, name);
-	TRY(sherd_graph_place_key(p, name, &key, err));
+	shd_rfdb_manifest_name(m->version, false, name);
+	TRY(shd_graph_place_key(p, name, &key, err));
 	if (sherd_store_caps(p->store) & SHERD_CAP_LOCK)
 		rc = give_second_name(p, &key, &h, &failure);
 	bool named = rc == SHERD_OK;
@@ -106,18 +106,18 @@ int sherd_graph_hold_replace(const graph_place *p, const sherd_rfdb_manifest *m,
 static bool see(void *arg, const char *name, const sherd_stat *stat)
 {
 	(void)stat;
-	sherd_buf *found = arg;
+	shd_buf *found = arg;
 	held h;
-	if (sherd_rfdb_held_parse(sherd_str_of(name), &h.version, &h.number))
-		sherd_buf_append(found, &h, sizeof(h));
+	if (shd_rfdb_held_parse(shd_str_of(name), &h.version, &h.number))
+		shd_buf_append(found, &h, sizeof(h));
 	return !found->failed;
 }
 
-int sherd_graph_hold_list(const graph_place *p, void (*each)(void *arg, uint64_t version), void *arg, sherd_error *err)
+int shd_graph_hold_list(const graph_place *p, void (*each)(void *arg, uint64_t version), void *arg, sherd_error *err)
 {
-	SHERD_AUTO_BUF found = {0};
-	TRY(sherd_graph_place_list(p, SHERD_RFDB_MANIFESTS, see, &found, err));
-	TRY(sherd_buf_check(&found, err));
+	SHD_AUTO_BUF found = {0};
+	TRY(shd_graph_place_list(p, SHD_RFDB_MANIFESTS, see, &found, err));
+	TRY(shd_buf_check(&found, err));
 	const held *list = (const held *)(const void *)found.data;
 	for (size_t i = 0; i < found.len / sizeof(*list); i++) {
 		int rc = drop(p, &list[i], err);

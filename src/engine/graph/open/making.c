@@ -10,9 +10,9 @@ enum { DEFAULT_SHARDS = 8, MOST_TRIES = 100 };
 static int check_layout(const sherd_graph_layout *l, sherd_error *err)
 {
 	if (l->planner != SHERD_GRAPH_HASH && l->planner != SHERD_GRAPH_DIRECTORY)
-		return sherd_fail(err, SHERD_EINVAL, "bad-argument", "no such planner");
-	if (l->shards > SHERD_RFDB_MAX_SHARDS)
-		return sherd_fail(err, SHERD_EINVAL, "too-many-shards", "at most %d shards", SHERD_RFDB_MAX_SHARDS);
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "no such planner");
+	if (l->shards > SHD_RFDB_MAX_SHARDS)
+		return shd_fail(err, SHERD_EINVAL, "too-many-shards", "at most %d shards", SHD_RFDB_MAX_SHARDS);
 	return SHERD_OK;
 }
 
@@ -20,46 +20,46 @@ static int check_layout(const sherd_graph_layout *l, sherd_error *err)
 
 static bool is_part(const char *name)
 {
-	sherd_str s = sherd_str_of(name);
-	sherd_rfdb_file file;
+	shd_str s = shd_str_of(name);
+	shd_rfdb_file file;
 	uint64_t number, version;
 	bool edit;
-	return sherd_rfdb_manifest_parse(s, &version, &edit) || sherd_rfdb_held_parse(s, &version, &number) ||
-	       sherd_rfdb_file_parse(s, &file);
+	return shd_rfdb_manifest_parse(s, &version, &edit) || shd_rfdb_held_parse(s, &version, &number) ||
+	       shd_rfdb_file_parse(s, &file);
 }
 
-static const char *const documents[] = {SHERD_RFDB_INDEX, SHERD_RFDB_PLAN, SHERD_RFDB_CONFIG};
+static const char *const documents[] = {SHD_RFDB_INDEX, SHD_RFDB_PLAN, SHD_RFDB_CONFIG};
 
 static bool note_part(void *arg, const char *name, const sherd_stat *stat)
 {
-	sherd_buf *parts = arg;
+	shd_buf *parts = arg;
 	if (is_part(name))
-		sherd_graph_note(parts, name, stat);
+		shd_graph_note(parts, name, stat);
 	return !parts->failed;
 }
 
-static int note_document(const graph_place *p, const char *name, sherd_buf *parts, sherd_error *err)
+static int note_document(const graph_place *p, const char *name, shd_buf *parts, sherd_error *err)
 {
 	graph_key key;
 	sherd_stat stat;
 	sherd_error failure = {0};
-	TRY(sherd_graph_place_key(p, name, &key, err));
+	TRY(shd_graph_place_key(p, name, &key, err));
 	int rc = sherd_store_stat(p->store, key.text, &stat, &failure);
 	if (rc == SHERD_OK)
-		sherd_graph_note(parts, name, &stat);
+		shd_graph_note(parts, name, &stat);
 	else if (rc != SHERD_ENOTFOUND && err)
 		*err = failure;
-	return rc == SHERD_ENOTFOUND ? SHERD_OK : sherd_in_object(err, rc, key.text);
+	return rc == SHERD_ENOTFOUND ? SHERD_OK : shd_in_object(err, rc, key.text);
 }
 
 /* Everything but current.json, graph.making and LOCK. */
-static int note_parts(const graph_place *p, sherd_buf *parts, sherd_error *err)
+static int note_parts(const graph_place *p, shd_buf *parts, sherd_error *err)
 {
-	TRY(sherd_graph_place_list(p, SHERD_RFDB_MANIFESTS, note_part, parts, err));
-	TRY(sherd_graph_place_list(p, SHERD_RFDB_SEGMENTS, note_part, parts, err));
+	TRY(shd_graph_place_list(p, SHD_RFDB_MANIFESTS, note_part, parts, err));
+	TRY(shd_graph_place_list(p, SHD_RFDB_SEGMENTS, note_part, parts, err));
 	for (size_t i = 0; i < COUNT_OF(documents); i++)
 		TRY(note_document(p, documents[i], parts, err));
-	return sherd_buf_check(parts, err);
+	return shd_buf_check(parts, err);
 }
 
 /* Was it there before? A folder alone is no object. */
@@ -81,13 +81,13 @@ static bool has_folder(const graph_place *p)
 
 static int remove_folders(const graph_making *m, sherd_error *err)
 {
-	char name[SHERD_RFDB_NAME_MAX];
+	char name[SHD_RFDB_NAME_MAX];
 	for (uint32_t shard = 0; shard < m->shards; shard++) {
-		sherd_rfdb_folder_name(shard, name);
-		TRY(sherd_graph_place_rmdir(m->place, name, err));
+		shd_rfdb_folder_name(shard, name);
+		TRY(shd_graph_place_rmdir(m->place, name, err));
 	}
-	TRY(sherd_graph_place_rmdir(m->place, "segments", err));
-	return sherd_graph_place_rmdir(m->place, "manifests", err);
+	TRY(shd_graph_place_rmdir(m->place, "segments", err));
+	return shd_graph_place_rmdir(m->place, "manifests", err);
 }
 
 /* The database's own, if it is empty. */
@@ -105,19 +105,19 @@ static int remove_folder(const graph_place *p, sherd_error *err)
 static int undo(graph_making *m, sherd_error *err)
 {
 	if (m->claimed) {
-		SHERD_AUTO_BUF parts = {0};
+		SHD_AUTO_BUF parts = {0};
 		TRY(note_parts(m->place, &parts, err));
-		TRY(sherd_graph_head_vacate(m->place, &m->head, err));
-		TRY(sherd_graph_remove_noted(m->place, &parts, err));
+		TRY(shd_graph_head_vacate(m->place, &m->head, err));
+		TRY(shd_graph_remove_noted(m->place, &parts, err));
 		if (m->made_folder)
 			TRY(remove_folders(m, err));
-		TRY(sherd_graph_place_remove(m->place, SHERD_RFDB_MAKING, err));
-		TRY(sherd_graph_place_remove_if(m->place, SHERD_RFDB_CURRENT, m->head.identity, err));
+		TRY(shd_graph_place_remove(m->place, SHD_RFDB_MAKING, err));
+		TRY(shd_graph_place_remove_if(m->place, SHD_RFDB_CURRENT, m->head.identity, err));
 	} else if (m->marked) {
-		TRY(sherd_graph_place_remove(m->place, SHERD_RFDB_MAKING, err));
+		TRY(shd_graph_place_remove(m->place, SHD_RFDB_MAKING, err));
 	}
 	if (*m->lock_identity)
-		TRY(sherd_graph_place_remove_if(m->place, SHERD_RFDB_LOCK, m->lock_identity, err));
+		TRY(shd_graph_place_remove_if(m->place, SHD_RFDB_LOCK, m->lock_identity, err));
 	return m->made_folder ? remove_folder(m->place, err) : SHERD_OK;
 }
 
@@ -125,30 +125,29 @@ static int undo(graph_making *m, sherd_error *err)
 
 static int write_empty_plan(graph_making *m, uint32_t min_files, sherd_error *err)
 {
-	sherd_rfdb_plan plan;
-	sherd_rfdb_plan_init(&plan, min_files);
-	int rc = sherd_graph_write_plan(m->place, &plan, m->plan_identity, err);
-	sherd_rfdb_plan_done(&plan);
+	shd_rfdb_plan plan;
+	shd_rfdb_plan_init(&plan, min_files);
+	int rc = shd_graph_write_plan(m->place, &plan, m->plan_identity, err);
+	shd_rfdb_plan_done(&plan);
 	return rc;
 }
 
 static int write_first_version(const graph_place *p, uint64_t created_at, sherd_error *err)
 {
-	SHERD_AUTO_BUF manifest = {0};
-	SHERD_AUTO_BUF index = {0};
-	char name[SHERD_RFDB_NAME_MAX];
-	const sherd_rfdb_manifest m = {
-		.version = 1, .created_at = created_at, .counts = {.known = true, .placed = true}};
-	const sherd_rfdb_snapshot snapshot = {.version = 1, .created_at = created_at};
-	const sherd_rfdb_index x = {.latest = 1, .snapshots = &snapshot, .count = 1};
-	sherd_rfdb_manifest_name(1, false, name);
-	sherd_rfdb_manifest_encode(&m, &manifest);
-	sherd_rfdb_index_encode(&x, &index);
-	int rc = sherd_graph_place_put(p, name, SHERD_WRITE_NEW, &manifest, err);
+	SHD_AUTO_BUF manifest = {0};
+	SHD_AUTO_BUF index = {0};
+	char name[SHD_RFDB_NAME_MAX];
+	const shd_rfdb_manifest m = {.version = 1, .created_at = created_at, .counts = {.known = true, .placed = true}};
+	const shd_rfdb_snapshot snapshot = {.version = 1, .created_at = created_at};
+	const shd_rfdb_index x = {.latest = 1, .snapshots = &snapshot, .count = 1};
+	shd_rfdb_manifest_name(1, false, name);
+	shd_rfdb_manifest_encode(&m, &manifest);
+	shd_rfdb_index_encode(&x, &index);
+	int rc = shd_graph_place_put(p, name, SHERD_WRITE_NEW, &manifest, err);
 	if (rc == SHERD_EEXIST)
-		return sherd_graph_head_fail(err);
+		return shd_graph_head_fail(err);
 	TRY(rc);
-	return sherd_graph_place_put(p, SHERD_RFDB_INDEX, SHERD_WRITE_REPLACE, &index, err);
+	return shd_graph_place_put(p, SHD_RFDB_INDEX, SHERD_WRITE_REPLACE, &index, err);
 }
 
 static int make(graph_making *m, const sherd_graph_layout *layout, uint64_t created_at, sherd_error *err)
@@ -156,12 +155,12 @@ static int make(graph_making *m, const sherd_graph_layout *layout, uint64_t crea
 	const graph_place *p = m->place;
 	bool hash = layout->planner == SHERD_GRAPH_HASH;
 	m->shards = !hash ? 1 : layout->shards ? layout->shards : DEFAULT_SHARDS;
-	const sherd_rfdb_config config = {.shards = (uint16_t)m->shards,
-	                                  .planner = hash ? SHERD_RFDB_HASH : SHERD_RFDB_DIRECTORY,
-	                                  .created_at = created_at};
-	TRY(sherd_graph_place_mkdir(p, "manifests", err));
-	TRY(sherd_graph_make_shards(p, 0, config.shards, err));
-	TRY(sherd_graph_write_config(p, &config, m->config_identity, err));
+	const shd_rfdb_config config = {.shards = (uint16_t)m->shards,
+	                                .planner = hash ? SHD_RFDB_HASH : SHD_RFDB_DIRECTORY,
+	                                .created_at = created_at};
+	TRY(shd_graph_place_mkdir(p, "manifests", err));
+	TRY(shd_graph_make_shards(p, 0, config.shards, err));
+	TRY(shd_graph_write_config(p, &config, m->config_identity, err));
 	if (!hash)
 		TRY(write_empty_plan(m, layout->min_files, err));
 	return write_first_version(p, created_at, err);
@@ -170,15 +169,15 @@ static int make(graph_making *m, const sherd_graph_layout *layout, uint64_t crea
 /* Is there a head? 1: of one that is being made; 0: no. Whatever else is there is not touched. */
 static int check_absent(const graph_place *p, graph_head *head, sherd_error *err)
 {
-	int rc = sherd_graph_head_look(p, head, NULL);
+	int rc = shd_graph_head_look(p, head, NULL);
 	if (rc == SHERD_OK && head->current.making)
 		return 1;
 	if (rc != SHERD_OK) {
-		rc = sherd_graph_place_has(p, SHERD_RFDB_CURRENT, err);
+		rc = shd_graph_place_has(p, SHD_RFDB_CURRENT, err);
 		if (rc <= 0)
 			return rc;
 	}
-	return sherd_fail(err, SHERD_EEXIST, "exists", "the folder holds a database");
+	return shd_fail(err, SHERD_EEXIST, "exists", "the folder holds a database");
 }
 
 /* Somebody who gives up may remove the folder just before LOCK gets its name there. */
@@ -198,10 +197,10 @@ static int take_lock(graph_making *m, sherd_error *err)
 	sherd_error failure = {0};
 	if (!(sherd_store_caps(m->place->store) & SHERD_CAP_LOCK))
 		return SHERD_OK;
-	TRY(sherd_graph_place_key(m->place, SHERD_RFDB_LOCK, &key, err));
+	TRY(shd_graph_place_key(m->place, SHD_RFDB_LOCK, &key, err));
 	int rc = create_lock(m, key.text, &failure);
 	if (rc == SHERD_EEXIST)
-		return sherd_graph_lock_writer(m->place, &m->lock, err);
+		return shd_graph_lock_writer(m->place, &m->lock, err);
 	if (rc == SHERD_OK && sherd_store_stat(m->place->store, key.text, &stat, NULL) == SHERD_OK)
 		memcpy(m->lock_identity, stat.identity, sizeof(m->lock_identity));
 	if (rc < 0 && err)
@@ -213,17 +212,17 @@ static int take_lock(graph_making *m, sherd_error *err)
 static int take_head(graph_making *m, bool there, bool parts, sherd_error *err)
 {
 	const graph_place *p = m->place;
-	const sherd_buf nothing = {0};
+	const shd_buf nothing = {0};
 	if (there)
-		return sherd_graph_head_fence(p, &m->head, err);
-	int rc = sherd_graph_place_has(p, SHERD_RFDB_MAKING, err);
+		return shd_graph_head_fence(p, &m->head, err);
+	int rc = shd_graph_place_has(p, SHD_RFDB_MAKING, err);
 	TRY(rc);
 	if (!rc && parts)
-		return sherd_fail(err, SHERD_EEXIST, "leftovers",
-		                  "parts of a database, but no " SHERD_RFDB_CURRENT ": remove them first");
+		return shd_fail(err, SHERD_EEXIST, "leftovers",
+		                "parts of a database, but no " SHD_RFDB_CURRENT ": remove them first");
 	if (!rc) {
 		sherd_error failure = {0};
-		rc = sherd_graph_place_put(p, SHERD_RFDB_MAKING, SHERD_WRITE_NEW, &nothing, &failure);
+		rc = shd_graph_place_put(p, SHD_RFDB_MAKING, SHERD_WRITE_NEW, &nothing, &failure);
 		m->marked = rc == SHERD_OK;
 		if (rc < 0 && rc != SHERD_EEXIST) {
 			if (err)
@@ -231,26 +230,26 @@ static int take_head(graph_making *m, bool there, bool parts, sherd_error *err)
 			return rc;
 		}
 	}
-	rc = sherd_graph_head_create(p, &m->head, err);
+	rc = shd_graph_head_create(p, &m->head, err);
 	if (rc < 0 && *m->head.identity)
-		(void)sherd_graph_place_remove_if(p, SHERD_RFDB_CURRENT, m->head.identity, NULL);
+		(void)shd_graph_place_remove_if(p, SHD_RFDB_CURRENT, m->head.identity, NULL);
 	return rc;
 }
 
 /* Whoever left a head without a version is dead, or will be refused. */
 static int claim(graph_making *m, sherd_error *err)
 {
-	SHERD_AUTO_BUF parts = {0};
+	SHD_AUTO_BUF parts = {0};
 	int there = check_absent(m->place, &m->head, err);
 	TRY(there);
 	TRY(note_parts(m->place, &parts, err));
 	TRY(take_head(m, there, parts.len, err));
 	m->claimed = true;
-	return sherd_graph_remove_noted(m->place, &parts, err);
+	return shd_graph_remove_noted(m->place, &parts, err);
 }
 
-int sherd_graph_making_begin(graph_making *m, const graph_place *p, const sherd_graph_layout *layout, int64_t time_ms,
-                             sherd_error *err)
+int shd_graph_making_begin(graph_making *m, const graph_place *p, const sherd_graph_layout *layout, int64_t time_ms,
+                           sherd_error *err)
 {
 	static const sherd_graph_layout defaults = {0};
 	layout = layout ? layout : &defaults;
@@ -262,22 +261,22 @@ int sherd_graph_making_begin(graph_making *m, const graph_place *p, const sherd_
 	if (rc == SHERD_OK)
 		rc = claim(m, err);
 	if (rc == SHERD_OK)
-		rc = sherd_graph_head_judge(p, &m->head,
-		                            make(m, layout, time_ms > 0 ? (uint64_t)time_ms / 1000 : 0, err), err);
-	return rc < 0 ? sherd_graph_making_end(m, rc) : SHERD_OK;
+		rc = shd_graph_head_judge(p, &m->head, make(m, layout, time_ms > 0 ? (uint64_t)time_ms / 1000 : 0, err),
+		                          err);
+	return rc < 0 ? shd_graph_making_end(m, rc) : SHERD_OK;
 }
 
-int sherd_graph_making_publish(graph_making *m, sherd_error *err)
+int shd_graph_making_publish(graph_making *m, sherd_error *err)
 {
 	bool unknown;
-	return sherd_graph_head_advance(m->place, &m->head, 1, &unknown, err);
+	return shd_graph_head_advance(m->place, &m->head, 1, &unknown, err);
 }
 
-int sherd_graph_making_end(graph_making *m, int rc)
+int shd_graph_making_end(graph_making *m, int rc)
 {
 	/* A graph.making beside current.json means nothing, and the collector removes it. */
 	if (rc == SHERD_OK)
-		(void)sherd_graph_place_remove(m->place, SHERD_RFDB_MAKING, NULL);
+		(void)shd_graph_place_remove(m->place, SHD_RFDB_MAKING, NULL);
 	else
 		(void)undo(m, NULL);
 	sherd_lock_release(TAKE(m->lock));

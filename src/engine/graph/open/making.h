@@ -4,8 +4,8 @@
  * its version last, if it still is the same object, and then graph.making goes. So whatever a crash leaves is known: a
  * folder with graph.making and no version holds what nobody has finished, and who makes a database there next clears
  * it. A folder with parts of a database and neither of them has been damaged, and is left alone. */
-#ifndef SHERD_ENGINE_GRAPH_OPEN_MAKING_H
-#define SHERD_ENGINE_GRAPH_OPEN_MAKING_H
+#ifndef SHD_ENGINE_GRAPH_OPEN_MAKING_H
+#define SHD_ENGINE_GRAPH_OPEN_MAKING_H
 
 #include "engine/graph/disk/head.h"
 
@@ -25,11 +25,11 @@ typedef struct graph_making {
 
 /* Everything of an empty version 1 but current.json. SHERD_EEXIST when a database is there ("exists"), or what is left
  * of one ("leftovers"). After a failure all is as before. NULL layout: defaults. */
-int sherd_graph_making_begin(graph_making *m, const graph_place *p, const sherd_graph_layout *layout, int64_t time_ms,
-                             sherd_error *err);
+int shd_graph_making_begin(graph_making *m, const graph_place *p, const sherd_graph_layout *layout, int64_t time_ms,
+                           sherd_error *err);
 /* Makes version 1 current. */
-int sherd_graph_making_publish(graph_making *m, sherd_error *err);
+int shd_graph_making_publish(graph_making *m, sherd_error *err);
 /* After rc: the database is whole, or everything that was made goes again, as far as it can be removed. Returns rc. */
-int sherd_graph_making_end(graph_making *m, int rc);
+int shd_graph_making_end(graph_making *m, int rc);
 
 #endif

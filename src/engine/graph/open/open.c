@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
+SHD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
 
 /* A reader that meets the collector begins again with the version that is current then. */
 enum { MOST_TRIES = 100 };
@@ -19,9 +19,9 @@ static int read_config(sherd_graph *g, sherd_error *err)
 	char *text;
 	size_t len;
 	graph_key key;
-	TRY(sherd_graph_place_key(&g->place, SHERD_RFDB_CONFIG, &key, err));
-	TRY(sherd_graph_place_fetch(&g->place, SHERD_RFDB_CONFIG, &text, &len, g->config_identity, err));
-	int rc = sherd_in_object(err, sherd_rfdb_config_decode(text, len, &g->config, err), key.text);
+	TRY(shd_graph_place_key(&g->place, SHD_RFDB_CONFIG, &key, err));
+	TRY(shd_graph_place_fetch(&g->place, SHD_RFDB_CONFIG, &text, &len, g->config_identity, err));
+	int rc = shd_in_object(err, shd_rfdb_config_decode(text, len, &g->config, err), key.text);
 	free(text);
 	return rc;
 }
@@ -33,20 +33,20 @@ static int read_plan(sherd_graph *g, sherd_error *err)
 	size_t len;
 	graph_key key;
 	sherd_error failure = {0};
-	sherd_rfdb_plan_init(&g->plan, 0);
-	if (g->config.planner != SHERD_RFDB_DIRECTORY)
+	shd_rfdb_plan_init(&g->plan, 0);
+	if (g->config.planner != SHD_RFDB_DIRECTORY)
 		return SHERD_OK;
-	TRY(sherd_graph_place_key(&g->place, SHERD_RFDB_PLAN, &key, err));
-	int rc = sherd_graph_place_fetch(&g->place, SHERD_RFDB_PLAN, &text, &len, g->plan_identity, &failure);
+	TRY(shd_graph_place_key(&g->place, SHD_RFDB_PLAN, &key, err));
+	int rc = shd_graph_place_fetch(&g->place, SHD_RFDB_PLAN, &text, &len, g->plan_identity, &failure);
 	if (rc == SHERD_OK) {
-		rc = sherd_in_object(&failure, sherd_rfdb_plan_decode(text, len, &g->place.limits, &g->plan, &failure),
-		                     key.text);
+		rc = shd_in_object(&failure, shd_rfdb_plan_decode(text, len, &g->place.limits, &g->plan, &failure),
+		                   key.text);
 		free(text);
 	}
 	if (rc == SHERD_OK || (!g->writable && rc != SHERD_ENOMEM)) {
 		if (rc < 0) {
-			sherd_rfdb_plan_done(&g->plan);
-			sherd_rfdb_plan_init(&g->plan, 0);
+			shd_rfdb_plan_done(&g->plan);
+			shd_rfdb_plan_init(&g->plan, 0);
 		}
 		return SHERD_OK;
 	}
@@ -55,63 +55,63 @@ static int read_plan(sherd_graph *g, sherd_error *err)
 	return rc;
 }
 
-static int open_list(sherd_graph *g, sherd_rfdb_kind kind, const sherd_rfdb_descriptors *l0,
-                     const sherd_rfdb_descriptors *l1, sherd_error *err)
+static int open_list(sherd_graph *g, shd_rfdb_kind kind, const shd_rfdb_descriptors *l0, const shd_rfdb_descriptors *l1,
+                     sherd_error *err)
 {
 	graph_list *list = &g->view.lists[kind];
-	TRY(sherd_graph_list_make(list, l0->count + l1->count, err));
+	TRY(shd_graph_list_make(list, l0->count + l1->count, err));
 	for (size_t i = 0; i < l0->count + l1->count; i++) {
 		bool level1 = i < l1->count;
-		const sherd_rfdb_descriptor *about = level1 ? &l1->items[i] : &l0->items[i - l1->count];
-		uint32_t shard = about->shard == SHERD_RFDB_FLAT ? 0 : about->shard;
+		const shd_rfdb_descriptor *about = level1 ? &l1->items[i] : &l0->items[i - l1->count];
+		uint32_t shard = about->shard == SHD_RFDB_FLAT ? 0 : about->shard;
 		if (about->kind != kind)
-			return sherd_fail(err, SHERD_ECORRUPT, "bad-type", "segment %" PRIu64 " is of the other kind",
-			                  about->id);
+			return shd_fail(err, SHERD_ECORRUPT, "bad-type", "segment %" PRIu64 " is of the other kind",
+			                about->id);
 		if (shard >= g->config.shards)
-			return sherd_fail(err, SHERD_ECORRUPT, "out-of-range",
-			                  "segment %" PRIu64 " is in shard %" PRIu32 " of %u", about->id, shard,
-			                  g->config.shards);
-		TRY(sherd_graph_segment_open(&list->items[i], &g->place, about, level1, err));
+			return shd_fail(err, SHERD_ECORRUPT, "out-of-range",
+			                "segment %" PRIu64 " is in shard %" PRIu32 " of %u", about->id, shard,
+			                g->config.shards);
+		TRY(shd_graph_segment_open(&list->items[i], &g->place, about, level1, err));
 		list->items[i]->age = i;
 		list->count++;
 	}
 	g->next_age = g->next_age > list->count ? g->next_age : list->count;
-	sherd_graph_list_sort(list);
-	sherd_graph_list_link(list);
+	shd_graph_list_sort(list);
+	shd_graph_list_link(list);
 	return SHERD_OK;
 }
 
 static int open_view(sherd_graph *g, sherd_error *err)
 {
-	const sherd_rfdb_manifest *m = &g->loaded.manifest;
-	TRY(open_list(g, SHERD_RFDB_NODES, &m->nodes, &m->l1_nodes, err));
-	TRY(open_list(g, SHERD_RFDB_EDGES, &m->edges, &m->l1_edges, err));
+	const shd_rfdb_manifest *m = &g->loaded.manifest;
+	TRY(open_list(g, SHD_RFDB_NODES, &m->nodes, &m->l1_nodes, err));
+	TRY(open_list(g, SHD_RFDB_EDGES, &m->edges, &m->l1_edges, err));
 	g->view.one_shard = m->counts.known;
 	g->view.placed = m->counts.known && m->counts.placed;
-	return sherd_graph_view_bury(&g->view, &m->dead_nodes, &m->dead_edges, err);
+	return shd_graph_view_bury(&g->view, &m->dead_nodes, &m->dead_edges, err);
 }
 
 static int open_version(sherd_graph *g, uint64_t version, sherd_error *err)
 {
-	char name[SHERD_RFDB_NAME_MAX];
+	char name[SHD_RFDB_NAME_MAX];
 	graph_key key;
-	TRY(sherd_graph_version_load(&g->loaded, &g->place, version, err));
+	TRY(shd_graph_version_load(&g->loaded, &g->place, version, err));
 	/* After the manifest: shards are added before the manifest that uses them. */
 	TRY(read_config(g, err));
-	sherd_rfdb_manifest_name(version, false, name);
-	TRY(sherd_graph_place_key(&g->place, name, &key, err));
-	TRY(sherd_in_object(err, open_view(g, err), key.text));
-	const sherd_rfdb_manifest *m = &g->loaded.manifest;
+	shd_rfdb_manifest_name(version, false, name);
+	TRY(shd_graph_place_key(&g->place, name, &key, err));
+	TRY(shd_in_object(err, open_view(g, err), key.text));
+	const shd_rfdb_manifest *m = &g->loaded.manifest;
 	g->version = version;
 	g->compaction = m->compaction;
-	return sherd_graph_counts_take(&g->counts, &m->counts, err);
+	return shd_graph_counts_take(&g->counts, &m->counts, err);
 }
 
 static void forget_view(sherd_graph *g)
 {
-	sherd_graph_view_done(&g->view, true);
-	sherd_graph_version_done(&g->loaded);
-	sherd_graph_counts_done(&g->counts);
+	shd_graph_view_done(&g->view, true);
+	shd_graph_version_done(&g->loaded);
+	shd_graph_counts_done(&g->counts);
 }
 
 static void forget_version(sherd_graph *g)
@@ -125,7 +125,7 @@ static int choose_version(const sherd_graph *g, uint64_t asked, uint64_t *versio
 {
 	graph_head head;
 	sherd_error failure = {0};
-	int rc = sherd_graph_head_read(&g->place, &head, &failure);
+	int rc = shd_graph_head_read(&g->place, &head, &failure);
 	if (rc == SHERD_ECORRUPT && asked) {
 		*version = asked;
 		return SHERD_OK;
@@ -134,16 +134,16 @@ static int choose_version(const sherd_graph *g, uint64_t asked, uint64_t *versio
 		*err = failure;
 	TRY(rc);
 	if (asked > head.current.version)
-		return sherd_fail(err, SHERD_ENOTFOUND, "no-version",
-		                  "version %" PRIu64 " is not there: the current one is %" PRIu64, asked,
-		                  head.current.version);
+		return shd_fail(err, SHERD_ENOTFOUND, "no-version",
+		                "version %" PRIu64 " is not there: the current one is %" PRIu64, asked,
+		                head.current.version);
 	*version = asked ? asked : head.current.version;
 	return SHERD_OK;
 }
 
 static int try_reader(sherd_graph *g, uint64_t version, sherd_error *err)
 {
-	TRY(sherd_graph_hold_version(&g->place, version, &g->lock, err));
+	TRY(shd_graph_hold_version(&g->place, version, &g->lock, err));
 	return open_version(g, version, err);
 }
 
@@ -192,26 +192,26 @@ static int open_whole(sherd_graph *g, sherd_error *err)
 		return rc;
 	}
 	forget_version(g);
-	TRY(sherd_graph_take_snapshots(&g->place, UINT64_MAX, &s, err));
-	const sherd_rfdb_snapshot *list = (const sherd_rfdb_snapshot *)(const void *)s.list.data;
+	TRY(shd_graph_take_snapshots(&g->place, UINT64_MAX, &s, err));
+	const shd_rfdb_snapshot *list = (const shd_rfdb_snapshot *)(const void *)s.list.data;
 	for (size_t i = s.list.len / sizeof(*list); rc < 0 && i-- > 0;) {
 		rc = open_reader(g, list[i].version, NULL);
 		if (rc < 0)
 			forget_version(g);
 	}
-	sherd_graph_snapshots_done(&s);
+	shd_graph_snapshots_done(&s);
 	if (rc < 0 && err)
 		*err = first;
 	return rc;
 }
 
-int sherd_graph_lock_writer(const graph_place *p, sherd_lock **out, sherd_error *err)
+int shd_graph_lock_writer(const graph_place *p, sherd_lock **out, sherd_error *err)
 {
 	graph_key key;
 	*out = NULL;
 	if (!(sherd_store_caps(p->store) & SHERD_CAP_LOCK))
 		return SHERD_OK;
-	TRY(sherd_graph_place_key(p, SHERD_RFDB_LOCK, &key, err));
+	TRY(shd_graph_place_key(p, SHD_RFDB_LOCK, &key, err));
 	sherd_error failure = {0};
 	int rc = sherd_store_lock(p->store, key.text, SHERD_LOCK_EXCLUSIVE, out, &failure);
 	if (rc == SHERD_ENOTFOUND) {
@@ -221,12 +221,12 @@ int sherd_graph_lock_writer(const graph_place *p, sherd_lock **out, sherd_error 
 	}
 	if (rc < 0 && err)
 		*err = failure;
-	return sherd_in_object(err, rc, key.text);
+	return shd_in_object(err, rc, key.text);
 }
 
 typedef struct leftovers {
 	uint64_t current;
-	sherd_buf found;
+	shd_buf found;
 } leftovers;
 
 static bool see_manifest(void *arg, const char *name, const sherd_stat *stat)
@@ -234,35 +234,35 @@ static bool see_manifest(void *arg, const char *name, const sherd_stat *stat)
 	leftovers *l = arg;
 	uint64_t version;
 	bool edit;
-	if (sherd_rfdb_manifest_parse(sherd_str_of(name), &version, &edit) && version > l->current)
-		sherd_graph_note(&l->found, name, stat);
+	if (shd_rfdb_manifest_parse(shd_str_of(name), &version, &edit) && version > l->current)
+		shd_graph_note(&l->found, name, stat);
 	return !l->found.failed;
 }
 
 /* In this order: what was seen before the fence cannot be committed after it, and what has its name later stays. */
-int sherd_graph_clear_uncommitted(const graph_place *p, graph_head *head, sherd_error *err)
+int shd_graph_clear_uncommitted(const graph_place *p, graph_head *head, sherd_error *err)
 {
 	leftovers l = {.current = head->current.version};
-	int rc = sherd_graph_place_list(p, SHERD_RFDB_MANIFESTS, see_manifest, &l, err);
+	int rc = shd_graph_place_list(p, SHD_RFDB_MANIFESTS, see_manifest, &l, err);
 	if (rc == SHERD_OK)
-		rc = sherd_buf_check(&l.found, err);
+		rc = shd_buf_check(&l.found, err);
 	if (rc == SHERD_OK && l.found.len) {
-		rc = sherd_graph_head_fence(p, head, err);
+		rc = shd_graph_head_fence(p, head, err);
 		if (rc == SHERD_OK)
-			rc = sherd_graph_remove_noted(p, &l.found, err);
+			rc = shd_graph_remove_noted(p, &l.found, err);
 	}
-	sherd_buf_done(&l.found);
+	shd_buf_done(&l.found);
 	return rc;
 }
 
 static int try_writer(sherd_graph *g, sherd_error *err)
 {
 	forget_view(g);
-	TRY(sherd_graph_head_read(&g->place, &g->head, err));
-	int rc = sherd_graph_clear_uncommitted(&g->place, &g->head, err);
+	TRY(shd_graph_head_read(&g->place, &g->head, err));
+	int rc = shd_graph_clear_uncommitted(&g->place, &g->head, err);
 	if (rc == SHERD_OK)
 		rc = open_version(g, g->head.current.version, err);
-	return sherd_graph_head_judge(&g->place, &g->head, rc, err);
+	return shd_graph_head_judge(&g->place, &g->head, rc, err);
 }
 
 static int open_writer(sherd_graph *g, sherd_error *err)
@@ -270,8 +270,8 @@ static int open_writer(sherd_graph *g, sherd_error *err)
 	sherd_error failure = {0};
 	int tries = 0, rc;
 	/* Before the lock, which would be made: nothing is put into a folder that holds no database. */
-	TRY(sherd_graph_head_read(&g->place, &g->head, err));
-	TRY(sherd_graph_lock_writer(&g->place, &g->lock, err));
+	TRY(shd_graph_head_read(&g->place, &g->head, err));
+	TRY(shd_graph_lock_writer(&g->place, &g->lock, err));
 	do
 		rc = try_writer(g, &failure);
 	while (rc == SHERD_ECONFLICT && ++tries < MOST_TRIES);
@@ -288,7 +288,7 @@ static sherd_graph *graph_make(bool writable, sherd_pool *pool)
 	if (!g)
 		return NULL;
 	pthread_mutex_init(&g->counting, NULL);
-	sherd_rfdb_plan_init(&g->plan, 0);
+	shd_rfdb_plan_init(&g->plan, 0);
 	g->pool = pool;
 	g->writable = writable;
 	return g;
@@ -299,10 +299,10 @@ int sherd_graph_open(sherd_graph **out, sherd_store *store, const char *folder, 
 {
 	static const sherd_graph_options defaults = {0};
 	const sherd_graph_options *o = options ? options : &defaults;
-	SHERD_AUTO(sherd_graph, sherd_graph_close) g = graph_make(!o->read_only && !o->version && !o->whole, o->pool);
+	SHD_AUTO(sherd_graph, sherd_graph_close) g = graph_make(!o->read_only && !o->version && !o->whole, o->pool);
 	if (!g)
-		return sherd_fail_nomem(err);
-	TRY(sherd_graph_place_init(&g->place, store, folder, o->limits, err));
+		return shd_fail_nomem(err);
+	TRY(shd_graph_place_init(&g->place, store, folder, o->limits, err));
 	bool whole = o->whole && !o->version;
 	TRY(g->writable ? open_writer(g, err) : whole ? open_whole(g, err) : open_reader(g, o->version, err));
 	TRY(read_plan(g, err));
@@ -311,13 +311,13 @@ int sherd_graph_open(sherd_graph **out, sherd_store *store, const char *folder, 
 	return SHERD_OK;
 }
 
-int sherd_graph_open_making(sherd_graph **out, const graph_place *p, const graph_head *head, sherd_pool *pool,
-                            sherd_error *err)
+int shd_graph_open_making(sherd_graph **out, const graph_place *p, const graph_head *head, sherd_pool *pool,
+                          sherd_error *err)
 {
-	SHERD_AUTO(sherd_graph, sherd_graph_close) g = graph_make(true, pool);
+	SHD_AUTO(sherd_graph, sherd_graph_close) g = graph_make(true, pool);
 	if (!g)
-		return sherd_fail_nomem(err);
-	TRY(sherd_graph_place_copy(&g->place, p, err));
+		return shd_fail_nomem(err);
+	TRY(shd_graph_place_copy(&g->place, p, err));
 	g->head = *head;
 	TRY(open_version(g, 1, err));
 	TRY(read_plan(g, err));
@@ -348,12 +348,12 @@ void sherd_graph_close(sherd_graph *g)
 	if (!g)
 		return;
 	sherd_store *owned = g->owned;
-	sherd_graph_buffer_done(&g->buffer);
-	sherd_graph_drop_spilled(g, true);
+	shd_graph_buffer_done(&g->buffer);
+	shd_graph_drop_spilled(g, true);
 	forget_version(g);
-	sherd_buf_done(&g->spilled);
-	sherd_rfdb_plan_done(&g->plan);
-	sherd_graph_place_done(&g->place);
+	shd_buf_done(&g->spilled);
+	shd_rfdb_plan_done(&g->plan);
+	shd_graph_place_done(&g->place);
 	pthread_mutex_destroy(&g->counting);
 	free(g);
 	sherd_store_close(owned);
@@ -366,7 +366,7 @@ uint64_t sherd_graph_version(const sherd_graph *g)
 
 sherd_graph_layout sherd_graph_layout_of(const sherd_graph *g)
 {
-	bool hash = g->config.planner == SHERD_RFDB_HASH;
+	bool hash = g->config.planner == SHD_RFDB_HASH;
 	return (sherd_graph_layout){.planner = hash ? SHERD_GRAPH_HASH : SHERD_GRAPH_DIRECTORY,
 	                            .shards = g->config.shards,
 	                            .min_files = hash ? 0 : g->plan.min_files};

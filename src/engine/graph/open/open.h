@@ -1,19 +1,19 @@
 /* engine/graph/open/open.h - the parts of opening that other files of the engine use. */
-#ifndef SHERD_ENGINE_GRAPH_OPEN_OPEN_H
-#define SHERD_ENGINE_GRAPH_OPEN_OPEN_H
+#ifndef SHD_ENGINE_GRAPH_OPEN_OPEN_H
+#define SHD_ENGINE_GRAPH_OPEN_OPEN_H
 
 #include "engine/graph/graph.h"
 
 /* The lock that one writer at a time holds, ours or the real server; *out is NULL on stores that cannot lock. */
-int sherd_graph_lock_writer(const graph_place *p, sherd_lock **out, sherd_error *err);
+int shd_graph_lock_writer(const graph_place *p, sherd_lock **out, sherd_error *err);
 
 /* A writer at version 1 of a database that is being made: nothing names its version yet, and whoever makes it holds
  * the lock. */
-int sherd_graph_open_making(sherd_graph **out, const graph_place *p, const graph_head *head, sherd_pool *pool,
-                            sherd_error *err);
+int shd_graph_open_making(sherd_graph **out, const graph_place *p, const graph_head *head, sherd_pool *pool,
+                          sherd_error *err);
 
 /* Removes manifests above the version of the head, which nobody committed: one could become a part of a later version.
  * Whoever was about to commit one is refused from then on. */
-int sherd_graph_clear_uncommitted(const graph_place *p, graph_head *head, sherd_error *err);
+int shd_graph_clear_uncommitted(const graph_place *p, graph_head *head, sherd_error *err);
 
 #endif

@@ -6,26 +6,26 @@
 
 #include <stdlib.h>
 
-void sherd_graph_tally_add(graph_tally *t, sherd_str type, uint64_t by)
+void shd_graph_tally_add(graph_tally *t, shd_str type, uint64_t by)
 {
 	size_t slot = (uintptr_t)type.ptr / 16 % GRAPH_TALLY_RECENT;
-	const sherd_str *known = &t->recent[slot].type;
+	const shd_str *known = &t->recent[slot].type;
 	bool again = known->ptr == type.ptr && known->len == type.len && type.len;
-	size_t at = again ? t->recent[slot].place : sherd_map_find(&t->map, type);
-	if (at == SHERD_MAP_NONE) {
+	size_t at = again ? t->recent[slot].place : shd_map_find(&t->map, type);
+	if (at == SHD_MAP_NONE) {
 		bool ok;
-		sherd_rfdb_count c = {.type = {sherd_arena_str(&t->arena, type), type.len}};
+		shd_rfdb_count c = {.type = {shd_arena_str(&t->arena, type), type.len}};
 		at = t->list.len / sizeof(c);
 		if (c.type.ptr)
-			sherd_buf_append(&t->list, &c, sizeof(c));
+			shd_buf_append(&t->list, &c, sizeof(c));
 		if (!c.type.ptr || t->list.failed) {
 			t->failed = true;
 			return;
 		}
-		(void)sherd_map_add(&t->map, c.type, at, &ok);
+		(void)shd_map_add(&t->map, c.type, at, &ok);
 		t->failed = t->failed || !ok;
 	}
-	sherd_rfdb_count *list = (sherd_rfdb_count *)(void *)t->list.data;
+	shd_rfdb_count *list = (shd_rfdb_count *)(void *)t->list.data;
 	if (list)
 		list[at].count += by;
 	t->recent[slot].type = type;
@@ -34,40 +34,40 @@ void sherd_graph_tally_add(graph_tally *t, sherd_str type, uint64_t by)
 
 static int compare(const void *left, const void *right)
 {
-	const sherd_rfdb_count *a = left, *b = right;
+	const shd_rfdb_count *a = left, *b = right;
 	size_t n = a->type.len < b->type.len ? a->type.len : b->type.len;
 	int c = memcmp(a->type.ptr, b->type.ptr, n);
 	return c ? c : (a->type.len > b->type.len) - (a->type.len < b->type.len);
 }
 
-void sherd_graph_tally_done(graph_tally *t)
+void shd_graph_tally_done(graph_tally *t)
 {
-	sherd_map_done(&t->map);
-	sherd_buf_done(&t->list);
-	sherd_arena_done(&t->arena);
+	shd_map_done(&t->map);
+	shd_buf_done(&t->list);
+	shd_arena_done(&t->arena);
 }
 
 /* Into the counts of a kind: ascending, without types that have none. */
-static int finish(graph_tally *t, graph_counts *out, sherd_rfdb_kind kind, sherd_error *err)
+static int finish(graph_tally *t, graph_counts *out, shd_rfdb_kind kind, sherd_error *err)
 {
-	sherd_rfdb_count *list = (sherd_rfdb_count *)(void *)t->list.data;
+	shd_rfdb_count *list = (shd_rfdb_count *)(void *)t->list.data;
 	size_t count = t->list.len / sizeof(*list), kept = 0;
 	if (t->failed)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
 		if (list[i].count)
 			list[kept++] = list[i];
 	if (kept)
 		qsort(list, kept, sizeof(*list), compare);
-	out->of[kind] = sherd_arena_alloc(&out->arena, kept + 1, sizeof(*list));
+	out->of[kind] = shd_arena_alloc(&out->arena, kept + 1, sizeof(*list));
 	if (!out->of[kind])
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < kept; i++) {
-		sherd_str type = list[i].type;
+		shd_str type = list[i].type;
 		out->of[kind][i] = list[i];
-		out->of[kind][i].type.ptr = sherd_arena_str(&out->arena, type);
+		out->of[kind][i].type.ptr = shd_arena_str(&out->arena, type);
 		if (!out->of[kind][i].type.ptr)
-			return sherd_fail_nomem(err);
+			return shd_fail_nomem(err);
 	}
 	out->types[kind] = kept;
 	return SHERD_OK;
@@ -76,43 +76,43 @@ static int finish(graph_tally *t, graph_counts *out, sherd_rfdb_kind kind, sherd
 /* Every row of the segment lives: its groups say how many there are of each type. */
 static int count_plain(graph_tally *t, const graph_segment *s, sherd_error *err)
 {
-	const sherd_rfdb_sidecar *x;
-	TRY(sherd_graph_segment_index(s, GRAPH_BY_TYPE, &x, err));
+	const shd_rfdb_sidecar *x;
+	TRY(shd_graph_segment_index(s, GRAPH_BY_TYPE, &x, err));
 	for (uint32_t i = 0; i < x->by_type.count; i++) {
-		sherd_str type;
-		sherd_rfdb_rows rows;
-		if (sherd_rfdb_groups_at(&x->by_type, &s->rows, i, &type, &rows))
-			sherd_graph_tally_add(t, type, rows.count);
+		shd_str type;
+		shd_rfdb_rows rows;
+		if (shd_rfdb_groups_at(&x->by_type, &s->rows, i, &type, &rows))
+			shd_graph_tally_add(t, type, rows.count);
 	}
 	return SHERD_OK;
 }
 
-static int row_lives(const graph_view *v, sherd_rfdb_kind kind, size_t i, uint64_t row, sherd_error *err)
+static int row_lives(const graph_view *v, shd_rfdb_kind kind, size_t i, uint64_t row, sherd_error *err)
 {
 	const graph_segment *s = v->lists[kind].items[i];
-	sherd_rfdb_edge edge;
-	if (kind == SHERD_RFDB_NODES)
-		return sherd_graph_view_node_lives(v, i, row, err);
-	TRY(sherd_graph_segment_read_edge(s, row, &edge, err));
-	const sherd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
-	return sherd_graph_view_edge_lives(v, i, row, &key, err);
+	shd_rfdb_edge edge;
+	if (kind == SHD_RFDB_NODES)
+		return shd_graph_view_node_lives(v, i, row, err);
+	TRY(shd_graph_segment_read_edge(s, row, &edge, err));
+	const shd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
+	return shd_graph_view_edge_lives(v, i, row, &key, err);
 }
 
-static int count_view(graph_tally *t, const graph_view *v, sherd_rfdb_kind kind, sherd_error *err)
+static int count_view(graph_tally *t, const graph_view *v, shd_rfdb_kind kind, sherd_error *err)
 {
-	sherd_rfdb_column column = kind == SHERD_RFDB_NODES ? SHERD_RFDB_NODE_TYPE : SHERD_RFDB_EDGE_TYPE;
+	shd_rfdb_column column = kind == SHD_RFDB_NODES ? SHD_RFDB_NODE_TYPE : SHD_RFDB_EDGE_TYPE;
 	for (size_t i = 0; i < v->lists[kind].count; i++) {
 		const graph_segment *s = v->lists[kind].items[i];
-		if (sherd_graph_view_is_plain(v, kind, i)) {
+		if (shd_graph_view_is_plain(v, kind, i)) {
 			TRY(count_plain(t, s, err));
 			continue;
 		}
 		for (uint64_t row = 0; row < s->rows.rows; row++) {
-			sherd_str type = {"", 0};
+			shd_str type = {"", 0};
 			int rc = row_lives(v, kind, i, row, err);
 			TRY(rc);
-			if (rc && sherd_rfdb_segment_text(&s->rows, column, row, &type))
-				sherd_graph_tally_add(t, type, 1);
+			if (rc && shd_rfdb_segment_text(&s->rows, column, row, &type))
+				shd_graph_tally_add(t, type, 1);
 		}
 	}
 	return SHERD_OK;
@@ -127,16 +127,16 @@ static int count_all(const graph_view *v, graph_counts *out, sherd_error *err)
 		rc = count_view(&t, v, kind, err);
 		if (rc == SHERD_OK)
 			rc = finish(&t, &c, kind, err);
-		sherd_graph_tally_done(&t);
+		shd_graph_tally_done(&t);
 	}
 	if (rc < 0)
-		sherd_graph_counts_done(&c);
+		shd_graph_counts_done(&c);
 	else
 		*out = c;
 	return rc;
 }
 
-int sherd_graph_counts_know(const sherd_graph *graph, const graph_counts **out, sherd_error *err)
+int shd_graph_counts_know(const sherd_graph *graph, const graph_counts **out, sherd_error *err)
 {
 	/* Counting once changes nothing that a caller can see. */
 	sherd_graph *g = (sherd_graph *)(uintptr_t)graph;
@@ -148,21 +148,21 @@ int sherd_graph_counts_know(const sherd_graph *graph, const graph_counts **out, 
 	return rc;
 }
 
-static int type_below(const graph_row *r, sherd_rfdb_column column, sherd_str *type)
+static int type_below(const graph_row *r, shd_rfdb_column column, shd_str *type)
 {
-	*type = (sherd_str){"", 0};
-	return sherd_rfdb_segment_text(&r->segment->rows, column, r->row, type);
+	*type = (shd_str){"", 0};
+	return shd_rfdb_segment_text(&r->segment->rows, column, r->row, type);
 }
 
 /* What the version has under the id lives no more. */
-static int take_node(graph_tally *t, const sherd_graph *g, sherd_u128 id, sherd_error *err)
+static int take_node(graph_tally *t, const sherd_graph *g, shd_u128 id, sherd_error *err)
 {
 	graph_row below;
-	sherd_str type;
-	int rc = sherd_graph_view_node(&g->view, id, &below, err);
+	shd_str type;
+	int rc = shd_graph_view_node(&g->view, id, &below, err);
 	TRY(rc);
-	if (rc && type_below(&below, SHERD_RFDB_NODE_TYPE, &type))
-		sherd_graph_tally_add(t, type, (uint64_t)-1);
+	if (rc && type_below(&below, SHD_RFDB_NODE_TYPE, &type))
+		shd_graph_tally_add(t, type, (uint64_t)-1);
 	return SHERD_OK;
 }
 
@@ -172,7 +172,7 @@ static int add_nodes(graph_tally *t, const sherd_graph *g, sherd_error *err)
 		const graph_new_node *n = &g->buffer.nodes[i];
 		TRY(take_node(t, g, n->node.id, err));
 		if (!n->dead)
-			sherd_graph_tally_add(t, n->node.type, 1);
+			shd_graph_tally_add(t, n->node.type, 1);
 	}
 	return SHERD_OK;
 }
@@ -182,43 +182,42 @@ static int add_edges(graph_tally *t, const sherd_graph *g, sherd_error *err)
 	for (size_t i = 0; i < g->buffer.edge_count; i++) {
 		const graph_new_edge *e = &g->buffer.edges[i];
 		graph_row below;
-		int rc = sherd_graph_view_edge(&g->view, &e->key, &below, err);
+		int rc = shd_graph_view_edge(&g->view, &e->key, &below, err);
 		TRY(rc);
 		if (rc)
-			sherd_graph_tally_add(t, e->key.type, (uint64_t)-1);
+			shd_graph_tally_add(t, e->key.type, (uint64_t)-1);
 		if (!graph_edge_is_dead(e))
-			sherd_graph_tally_add(t, e->key.type, 1);
+			shd_graph_tally_add(t, e->key.type, 1);
 	}
 	return SHERD_OK;
 }
 
-static void add_counts(graph_tally *t, const sherd_rfdb_count *list, size_t count)
+static void add_counts(graph_tally *t, const shd_rfdb_count *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		sherd_graph_tally_add(t, list[i].type, list[i].count);
+		shd_graph_tally_add(t, list[i].type, list[i].count);
 }
 
 static void add_tally(graph_tally *t, const graph_tally *more)
 {
-	add_counts(t, (const sherd_rfdb_count *)(const void *)more->list.data,
-	           more->list.len / sizeof(sherd_rfdb_count));
+	add_counts(t, (const shd_rfdb_count *)(const void *)more->list.data, more->list.len / sizeof(shd_rfdb_count));
 	t->failed = t->failed || more->failed;
 }
 
 /* What the buffer does to the counts of a kind. */
-static int add_buffer(graph_tally *t, const sherd_graph *g, sherd_rfdb_kind kind, sherd_error *err)
+static int add_buffer(graph_tally *t, const sherd_graph *g, shd_rfdb_kind kind, sherd_error *err)
 {
-	return kind == SHERD_RFDB_NODES ? add_nodes(t, g, err) : add_edges(t, g, err);
+	return kind == SHD_RFDB_NODES ? add_nodes(t, g, err) : add_edges(t, g, err);
 }
 
 /* The same, as those have found who wrote the targets. */
-static int add_targets(graph_tally *t, const graph_flush *f, sherd_rfdb_kind kind, sherd_error *err)
+static int add_targets(graph_tally *t, const graph_flush *f, shd_rfdb_kind kind, sherd_error *err)
 {
 	const graph_buffer *b = &f->graph->buffer;
 	for (size_t i = 0; i < f->count; i++)
 		if (f->targets[i].kind == kind)
 			add_tally(t, &f->targets[i].counts);
-	for (size_t i = 0; kind == SHERD_RFDB_NODES && i < b->node_count; i++)
+	for (size_t i = 0; kind == SHD_RFDB_NODES && i < b->node_count; i++)
 		if (b->nodes[i].dead)
 			TRY(take_node(t, f->graph, b->nodes[i].node.id, err));
 	return SHERD_OK;
@@ -229,54 +228,54 @@ static int count_ahead(const sherd_graph *g, const graph_flush *f, graph_counts 
 {
 	const graph_counts *now;
 	graph_counts c = {.known = true};
-	int rc = sherd_graph_counts_know(g, &now, err);
+	int rc = shd_graph_counts_know(g, &now, err);
 	for (unsigned kind = 0; rc == SHERD_OK && kind < 2; kind++) {
 		graph_tally t = {0};
 		add_counts(&t, now->of[kind], now->types[kind]);
 		rc = f ? add_targets(&t, f, kind, err) : add_buffer(&t, g, kind, err);
 		if (rc == SHERD_OK)
 			rc = finish(&t, &c, kind, err);
-		sherd_graph_tally_done(&t);
+		shd_graph_tally_done(&t);
 	}
 	if (rc < 0)
-		sherd_graph_counts_done(&c);
+		shd_graph_counts_done(&c);
 	else
 		*out = c;
 	return rc;
 }
 
-int sherd_graph_counts_ahead(const sherd_graph *g, graph_counts *out, sherd_error *err)
+int shd_graph_counts_ahead(const sherd_graph *g, graph_counts *out, sherd_error *err)
 {
-	TRY(sherd_graph_settle(g, err));
+	TRY(shd_graph_settle(g, err));
 	return count_ahead(g, NULL, out, err);
 }
 
-int sherd_graph_flush_count(graph_flush *f, sherd_error *err)
+int shd_graph_flush_count(graph_flush *f, sherd_error *err)
 {
 	return count_ahead(f->graph, f, &f->counts, err);
 }
 
-int sherd_graph_counts_take(graph_counts *c, const sherd_rfdb_counts *from, sherd_error *err)
+int shd_graph_counts_take(graph_counts *c, const shd_rfdb_counts *from, sherd_error *err)
 {
 	graph_counts mine = {.known = from->known};
 	int rc = SHERD_OK;
 	for (unsigned kind = 0; rc == SHERD_OK && mine.known && kind < 2; kind++) {
-		const sherd_rfdb_count *list = kind == SHERD_RFDB_NODES ? from->nodes : from->edges;
-		size_t count = kind == SHERD_RFDB_NODES ? from->node_types : from->edge_types;
+		const shd_rfdb_count *list = kind == SHD_RFDB_NODES ? from->nodes : from->edges;
+		size_t count = kind == SHD_RFDB_NODES ? from->node_types : from->edge_types;
 		graph_tally t = {0};
 		add_counts(&t, list, count);
 		rc = finish(&t, &mine, kind, err);
-		sherd_graph_tally_done(&t);
+		shd_graph_tally_done(&t);
 	}
 	if (rc < 0)
-		sherd_graph_counts_done(&mine);
+		shd_graph_counts_done(&mine);
 	else
 		*c = mine;
 	return rc;
 }
 
-void sherd_graph_counts_done(graph_counts *c)
+void shd_graph_counts_done(graph_counts *c)
 {
-	sherd_arena_done(&c->arena);
+	shd_arena_done(&c->arena);
 	*c = (graph_counts){0};
 }

@@ -1,6 +1,6 @@
 /* engine/graph/query/counts.h - live records by type. */
-#ifndef SHERD_ENGINE_GRAPH_QUERY_COUNTS_H
-#define SHERD_ENGINE_GRAPH_QUERY_COUNTS_H
+#ifndef SHD_ENGINE_GRAPH_QUERY_COUNTS_H
+#define SHD_ENGINE_GRAPH_QUERY_COUNTS_H
 
 #include "engine/graph/graph.h"
 
@@ -8,27 +8,27 @@
 enum { GRAPH_TALLY_RECENT = 16 };
 
 typedef struct graph_tally {
-	sherd_map map;     /* from types to places */
-	sherd_buf list;    /* of sherd_rfdb_count; below zero wraps around until all is added */
-	sherd_arena arena; /* of the types */
-	bool failed;       /* memory was out: it counts no more */
+	shd_map map;     /* from types to places */
+	shd_buf list;    /* of shd_rfdb_count; below zero wraps around until all is added */
+	shd_arena arena; /* of the types */
+	bool failed;     /* memory was out: it counts no more */
 	/* Places by the addresses of types: in the buffer they are shared, and come again and again. */
 	struct {
-		sherd_str type;
+		shd_str type;
 		size_t place;
 	} recent[GRAPH_TALLY_RECENT];
 } graph_tally;
 
-void sherd_graph_tally_add(graph_tally *t, sherd_str type, uint64_t by);
-void sherd_graph_tally_done(graph_tally *t);
+void shd_graph_tally_add(graph_tally *t, shd_str type, uint64_t by);
+void shd_graph_tally_done(graph_tally *t);
 
 /* The counts of the version that is open, without the buffer; counted when the manifest did not say. */
-int sherd_graph_counts_know(const sherd_graph *g, const graph_counts **out, sherd_error *err);
+int shd_graph_counts_know(const sherd_graph *g, const graph_counts **out, sherd_error *err);
 /* Those, with the buffer; done with by the caller. */
-int sherd_graph_counts_ahead(const sherd_graph *g, graph_counts *out, sherd_error *err);
+int shd_graph_counts_ahead(const sherd_graph *g, graph_counts *out, sherd_error *err);
 
 /* Copies what a manifest says; unknown stays unknown. */
-int sherd_graph_counts_take(graph_counts *c, const sherd_rfdb_counts *from, sherd_error *err);
-void sherd_graph_counts_done(graph_counts *c);
+int shd_graph_counts_take(graph_counts *c, const shd_rfdb_counts *from, sherd_error *err);
+void shd_graph_counts_done(graph_counts *c);
 
 #endif

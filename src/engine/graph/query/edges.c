@@ -11,7 +11,7 @@ typedef struct walk {
 	bool stopped;
 } walk;
 
-static bool wants(const walk *w, sherd_str type)
+static bool wants(const walk *w, shd_str type)
 {
 	if (!w->types || !w->types->count)
 		return true;
@@ -24,16 +24,16 @@ static bool wants(const walk *w, sherd_str type)
 /* Row of the item at place i of the list. */
 static int try_row(walk *w, size_t i, bool plain, uint64_t row, sherd_error *err)
 {
-	const graph_segment *segment = w->graph->view.lists[SHERD_RFDB_EDGES].items[i];
-	sherd_rfdb_edge edge;
-	TRY(sherd_graph_segment_read_edge(segment, row, &edge, err));
+	const graph_segment *segment = w->graph->view.lists[SHD_RFDB_EDGES].items[i];
+	shd_rfdb_edge edge;
+	TRY(shd_graph_segment_read_edge(segment, row, &edge, err));
 	if (!wants(w, edge.type))
 		return SHERD_OK;
-	const sherd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
-	if (w->graph->buffer.edge_count && sherd_graph_buffer_edge(&w->graph->buffer, &key))
+	const shd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
+	if (w->graph->buffer.edge_count && shd_graph_buffer_edge(&w->graph->buffer, &key))
 		return SHERD_OK;
 	if (!plain) {
-		int rc = sherd_graph_view_edge_lives(&w->graph->view, i, row, &key, err);
+		int rc = shd_graph_view_edge_lives(&w->graph->view, i, row, &key, err);
 		if (rc <= 0)
 			return rc;
 	}
@@ -41,18 +41,18 @@ static int try_row(walk *w, size_t i, bool plain, uint64_t row, sherd_error *err
 	return SHERD_OK;
 }
 
-static int from_segment(walk *w, size_t i, sherd_u128 id, sherd_error *err)
+static int from_segment(walk *w, size_t i, shd_u128 id, sherd_error *err)
 {
-	const graph_segment *segment = w->graph->view.lists[SHERD_RFDB_EDGES].items[i];
-	sherd_rfdb_run run;
-	if (!sherd_rfdb_bloom_has(&w->graph->view.lists[SHERD_RFDB_EDGES].blooms[i], id))
+	const graph_segment *segment = w->graph->view.lists[SHD_RFDB_EDGES].items[i];
+	shd_rfdb_run run;
+	if (!shd_rfdb_bloom_has(&w->graph->view.lists[SHD_RFDB_EDGES].blooms[i], id))
 		return SHERD_OK;
-	TRY(sherd_graph_segment_sources(segment, id, &run, err));
+	TRY(shd_graph_segment_sources(segment, id, &run, err));
 	if (!run.count)
 		return SHERD_OK;
-	bool plain = sherd_graph_view_is_plain(&w->graph->view, SHERD_RFDB_EDGES, i);
+	bool plain = shd_graph_view_is_plain(&w->graph->view, SHD_RFDB_EDGES, i);
 	for (uint64_t k = 0; k < run.count && !w->stopped; k++)
-		TRY(try_row(w, i, plain, sherd_rfdb_run_at(&run, k), err));
+		TRY(try_row(w, i, plain, shd_rfdb_run_at(&run, k), err));
 	return SHERD_OK;
 }
 
@@ -62,35 +62,35 @@ typedef struct lead {
 	uint64_t near;
 } lead;
 
-static int to_segment(walk *w, const lead *l, sherd_u128 id, sherd_error *err)
+static int to_segment(walk *w, const lead *l, shd_u128 id, sherd_error *err)
 {
 	size_t i = l->item;
-	const graph_segment *segment = w->graph->view.lists[SHERD_RFDB_EDGES].items[i];
-	sherd_rfdb_rows rows = sherd_graph_segment_destinations(segment, id, l->near);
-	bool plain = sherd_graph_view_is_plain(&w->graph->view, SHERD_RFDB_EDGES, i);
+	const graph_segment *segment = w->graph->view.lists[SHD_RFDB_EDGES].items[i];
+	shd_rfdb_rows rows = shd_graph_segment_destinations(segment, id, l->near);
+	bool plain = shd_graph_view_is_plain(&w->graph->view, SHD_RFDB_EDGES, i);
 	for (uint64_t k = 0; k < rows.count && !w->stopped; k++)
-		TRY(try_row(w, i, plain, sherd_rfdb_rows_at(rows, k), err));
+		TRY(try_row(w, i, plain, shd_rfdb_rows_at(rows, k), err));
 	return SHERD_OK;
 }
 
 /* Segments from *next on that may have the destination, few at a time. */
 enum { TOGETHER = 16 };
 
-static int find_leads(const walk *w, sherd_u128 id, size_t *next, lead *leads, size_t *count, sherd_error *err)
+static int find_leads(const walk *w, shd_u128 id, size_t *next, lead *leads, size_t *count, sherd_error *err)
 {
-	const graph_list *list = &w->graph->view.lists[SHERD_RFDB_EDGES];
+	const graph_list *list = &w->graph->view.lists[SHD_RFDB_EDGES];
 	size_t aimed = 0;
 	for (; *next < list->count && aimed < TOGETHER; ++*next) {
 		const graph_segment *segment = list->items[*next];
-		if (!sherd_graph_segment_filters(segment) && !sherd_rfdb_bloom_has(&list->dst_blooms[*next], id))
+		if (!shd_graph_segment_filters(segment) && !shd_rfdb_bloom_has(&list->dst_blooms[*next], id))
 			continue;
-		TRY(sherd_graph_segment_aim(segment, id, err));
+		TRY(shd_graph_segment_aim(segment, id, err));
 		leads[aimed++].item = *next;
 	}
 	*count = 0;
 	for (size_t k = 0; k < aimed; k++) {
 		lead l = leads[k];
-		bool any = sherd_graph_segment_near(list->items[l.item], id, &l.near);
+		bool any = shd_graph_segment_near(list->items[l.item], id, &l.near);
 		leads[*count] = l;
 		*count += any;
 	}
@@ -98,24 +98,24 @@ static int find_leads(const walk *w, sherd_u128 id, size_t *next, lead *leads, s
 }
 
 /* All are asked for memory before the first is waited for. */
-static int to_segments(walk *w, sherd_u128 id, sherd_error *err)
+static int to_segments(walk *w, shd_u128 id, sherd_error *err)
 {
-	const graph_list *list = &w->graph->view.lists[SHERD_RFDB_EDGES];
+	const graph_list *list = &w->graph->view.lists[SHD_RFDB_EDGES];
 	lead leads[TOGETHER];
 	size_t next = 0, count;
 	while (next < list->count && !w->stopped) {
 		TRY(find_leads(w, id, &next, leads, &count, err));
 		for (size_t k = 0; k < count; k++)
-			sherd_graph_segment_fetch(list->items[leads[k].item], leads[k].near);
+			shd_graph_segment_fetch(list->items[leads[k].item], leads[k].near);
 		for (size_t k = 0; k < count && !w->stopped; k++)
 			TRY(to_segment(w, &leads[k], id, err));
 	}
 	return SHERD_OK;
 }
 
-static int from_segments(walk *w, sherd_u128 id, sherd_error *err)
+static int from_segments(walk *w, shd_u128 id, sherd_error *err)
 {
-	for (size_t i = 0; i < w->graph->view.lists[SHERD_RFDB_EDGES].count && !w->stopped; i++)
+	for (size_t i = 0; i < w->graph->view.lists[SHD_RFDB_EDGES].count && !w->stopped; i++)
 		TRY(from_segment(w, i, id, err));
 	return SHERD_OK;
 }
@@ -124,28 +124,27 @@ static void try_fresh(walk *w, const graph_new_edge *e)
 {
 	if (graph_edge_is_dead(e) || !wants(w, e->key.type))
 		return;
-	const sherd_rfdb_edge edge = {
-		.src = e->key.src, .dst = e->key.dst, .type = e->key.type, .metadata = e->metadata};
+	const shd_rfdb_edge edge = {.src = e->key.src, .dst = e->key.dst, .type = e->key.type, .metadata = e->metadata};
 	w->stopped = !w->each(w->arg, &edge);
 }
 
-int sherd_graph_each_edge(const sherd_graph *g, sherd_u128 id, bool incoming, const sherd_graph_types *types,
-                          graph_edge_fn *each, void *arg, sherd_error *err)
+int shd_graph_each_edge(const sherd_graph *g, shd_u128 id, bool incoming, const sherd_graph_types *types,
+                        graph_edge_fn *each, void *arg, sherd_error *err)
 {
 	walk w = {.graph = g, .types = types, .each = each, .arg = arg};
-	TRY(sherd_graph_settle(g, err));
+	TRY(shd_graph_settle(g, err));
 	int rc = incoming ? to_segments(&w, id, err) : from_segments(&w, id, err);
-	TRY(sherd_graph_view_settle(&g->view, rc, err));
+	TRY(shd_graph_view_settle(&g->view, rc, err));
 	if (!g->buffer.edge_count || w.stopped)
 		return SHERD_OK;
 	/* A writer belongs to one thread: chaining what it added is not seen by anybody. */
 	graph_buffer *b = (graph_buffer *)(uintptr_t)&g->buffer;
-	if (!sherd_graph_buffer_chain(b))
-		return sherd_fail_nomem(err);
-	uint32_t at = sherd_graph_buffer_first(b, id, incoming);
+	if (!shd_graph_buffer_chain(b))
+		return shd_fail_nomem(err);
+	uint32_t at = shd_graph_buffer_first(b, id, incoming);
 	while (at != GRAPH_IDS_NONE && !w.stopped) {
 		try_fresh(&w, &b->edges[at]);
-		at = sherd_graph_buffer_next(b, at, incoming);
+		at = shd_graph_buffer_next(b, at, incoming);
 	}
 	return SHERD_OK;
 }
@@ -153,7 +152,7 @@ int sherd_graph_each_edge(const sherd_graph *g, sherd_u128 id, bool incoming, co
 /* Does the manifest say that the segment has none of the types? */
 static bool is_excluded(const walk *w, const graph_segment *segment)
 {
-	const sherd_rfdb_texts *types = &segment->about.types;
+	const shd_rfdb_texts *types = &segment->about.types;
 	if (!w->types || !w->types->count || !types->count)
 		return false;
 	for (size_t i = 0; i < types->count; i++)
@@ -164,24 +163,24 @@ static bool is_excluded(const walk *w, const graph_segment *segment)
 
 static int by_type(walk *w, size_t i, sherd_error *err)
 {
-	const graph_segment *segment = w->graph->view.lists[SHERD_RFDB_EDGES].items[i];
-	const sherd_rfdb_sidecar *x;
-	TRY(sherd_graph_segment_index(segment, GRAPH_BY_TYPE, &x, err));
-	bool plain = sherd_graph_view_is_plain(&w->graph->view, SHERD_RFDB_EDGES, i);
+	const graph_segment *segment = w->graph->view.lists[SHD_RFDB_EDGES].items[i];
+	const shd_rfdb_sidecar *x;
+	TRY(shd_graph_segment_index(segment, GRAPH_BY_TYPE, &x, err));
+	bool plain = shd_graph_view_is_plain(&w->graph->view, SHD_RFDB_EDGES, i);
 	for (uint32_t n = 0; n < x->by_type.count && !w->stopped; n++) {
-		sherd_str key;
-		sherd_rfdb_rows rows;
-		if (!sherd_rfdb_groups_at(&x->by_type, &segment->rows, n, &key, &rows) || !wants(w, key))
+		shd_str key;
+		shd_rfdb_rows rows;
+		if (!shd_rfdb_groups_at(&x->by_type, &segment->rows, n, &key, &rows) || !wants(w, key))
 			continue;
 		for (uint64_t k = 0; k < rows.count && !w->stopped; k++)
-			TRY(try_row(w, i, plain, sherd_rfdb_rows_at(rows, k), err));
+			TRY(try_row(w, i, plain, shd_rfdb_rows_at(rows, k), err));
 	}
 	return SHERD_OK;
 }
 
 static int in_segments(walk *w, sherd_error *err)
 {
-	const graph_list *list = &w->graph->view.lists[SHERD_RFDB_EDGES];
+	const graph_list *list = &w->graph->view.lists[SHD_RFDB_EDGES];
 	for (size_t i = 0; i < list->count && !w->stopped; i++) {
 		if (is_excluded(w, list->items[i]))
 			continue;
@@ -189,19 +188,19 @@ static int in_segments(walk *w, sherd_error *err)
 			TRY(by_type(w, i, err));
 			continue;
 		}
-		bool plain = sherd_graph_view_is_plain(&w->graph->view, SHERD_RFDB_EDGES, i);
+		bool plain = shd_graph_view_is_plain(&w->graph->view, SHD_RFDB_EDGES, i);
 		for (uint64_t row = 0; row < list->items[i]->rows.rows && !w->stopped; row++)
 			TRY(try_row(w, i, plain, row, err));
 	}
 	return SHERD_OK;
 }
 
-int sherd_graph_every_edge(const sherd_graph *g, const sherd_graph_types *types, graph_edge_fn *each, void *arg,
-                           sherd_error *err)
+int shd_graph_every_edge(const sherd_graph *g, const sherd_graph_types *types, graph_edge_fn *each, void *arg,
+                         sherd_error *err)
 {
 	walk w = {.graph = g, .types = types, .each = each, .arg = arg};
-	TRY(sherd_graph_settle(g, err));
-	TRY(sherd_graph_view_settle(&g->view, in_segments(&w, err), err));
+	TRY(shd_graph_settle(g, err));
+	TRY(shd_graph_view_settle(&g->view, in_segments(&w, err), err));
 	for (size_t i = 0; i < g->buffer.edge_count && !w.stopped; i++)
 		try_fresh(&w, &g->buffer.edges[i]);
 	return SHERD_OK;
@@ -213,11 +212,11 @@ typedef struct handing {
 	void *arg;
 } handing;
 
-static bool hand_on(void *arg, const sherd_rfdb_edge *edge)
+static bool hand_on(void *arg, const shd_rfdb_edge *edge)
 {
 	const handing *h = arg;
 	sherd_graph_edge out;
-	sherd_graph_edge_out(edge, &out);
+	shd_graph_edge_out(edge, &out);
 	return h->each(h->arg, &out);
 }
 
@@ -225,19 +224,19 @@ int sherd_graph_outgoing(const sherd_graph *g, sherd_graph_id id, const sherd_gr
                          sherd_graph_edge_fn *each, void *arg, sherd_error *err)
 {
 	handing h = {each, arg};
-	return sherd_graph_each_edge(g, graph_id_in(id), false, types, hand_on, &h, err);
+	return shd_graph_each_edge(g, graph_id_in(id), false, types, hand_on, &h, err);
 }
 
 int sherd_graph_incoming(const sherd_graph *g, sherd_graph_id id, const sherd_graph_types *types,
                          sherd_graph_edge_fn *each, void *arg, sherd_error *err)
 {
 	handing h = {each, arg};
-	return sherd_graph_each_edge(g, graph_id_in(id), true, types, hand_on, &h, err);
+	return shd_graph_each_edge(g, graph_id_in(id), true, types, hand_on, &h, err);
 }
 
 int sherd_graph_edges(const sherd_graph *g, const sherd_graph_types *types, sherd_graph_edge_fn *each, void *arg,
                       sherd_error *err)
 {
 	handing h = {each, arg};
-	return sherd_graph_every_edge(g, types, hand_on, &h, err);
+	return shd_graph_every_edge(g, types, hand_on, &h, err);
 }

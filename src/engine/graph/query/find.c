@@ -5,10 +5,10 @@
 
 /* One condition on a column. */
 typedef struct condition {
-	sherd_rfdb_column column;
+	shd_rfdb_column column;
 	unsigned part; /* of the index */
 	bool prefix;
-	sherd_str text;
+	shd_str text;
 } condition;
 
 typedef struct search {
@@ -20,14 +20,14 @@ typedef struct search {
 	bool stopped;
 } search;
 
-static void add(search *s, sherd_graph_text text, bool prefix, sherd_rfdb_column column, unsigned part)
+static void add(search *s, sherd_graph_text text, bool prefix, shd_rfdb_column column, unsigned part)
 {
 	if (text.ptr && !(prefix && text.len == 0))
 		s->list[s->count++] =
 			(condition){.column = column, .part = part, .prefix = prefix, .text = {text.ptr, text.len}};
 }
 
-static bool fits(const condition *c, sherd_str text)
+static bool fits(const condition *c, shd_str text)
 {
 	return (c->prefix ? text.len >= c->text.len : text.len == c->text.len) &&
 	       memcmp(text.ptr, c->text.ptr, c->text.len) == 0;
@@ -36,56 +36,56 @@ static bool fits(const condition *c, sherd_str text)
 static bool fits_row(const search *s, const graph_segment *segment, uint64_t row)
 {
 	for (size_t i = 0; i < s->count; i++) {
-		sherd_str text;
-		if (!sherd_rfdb_segment_text(&segment->rows, s->list[i].column, row, &text) || !fits(&s->list[i], text))
+		shd_str text;
+		if (!shd_rfdb_segment_text(&segment->rows, s->list[i].column, row, &text) || !fits(&s->list[i], text))
 			return false;
 	}
 	return true;
 }
 
-static void hand_out(search *s, const sherd_rfdb_node *node)
+static void hand_out(search *s, const shd_rfdb_node *node)
 {
 	sherd_graph_node out;
-	sherd_graph_node_out(node, &out);
+	shd_graph_node_out(node, &out);
 	s->stopped = !s->each(s->arg, &out);
 }
 
 /* Row of the item at place i of the list. */
 static int try_row(search *s, size_t i, bool plain, uint64_t row, sherd_error *err)
 {
-	const graph_segment *segment = s->graph->view.lists[SHERD_RFDB_NODES].items[i];
-	sherd_rfdb_node node;
+	const graph_segment *segment = s->graph->view.lists[SHD_RFDB_NODES].items[i];
+	shd_rfdb_node node;
 	if (row >= segment->rows.rows || !fits_row(s, segment, row))
 		return SHERD_OK;
 	if (s->graph->buffer.node_count &&
-	    sherd_graph_buffer_node(&s->graph->buffer, sherd_rfdb_segment_id(&segment->rows, row)))
+	    shd_graph_buffer_node(&s->graph->buffer, shd_rfdb_segment_id(&segment->rows, row)))
 		return SHERD_OK;
 	if (!plain) {
-		int rc = sherd_graph_view_node_lives(&s->graph->view, i, row, err);
+		int rc = shd_graph_view_node_lives(&s->graph->view, i, row, err);
 		if (rc <= 0)
 			return rc;
 	}
-	TRY(sherd_graph_segment_read_node(segment, row, &node, err));
+	TRY(shd_graph_segment_read_node(segment, row, &node, err));
 	hand_out(s, &node);
 	return SHERD_OK;
 }
 
-static int try_rows(search *s, size_t i, const sherd_rfdb_rows *rows, sherd_error *err)
+static int try_rows(search *s, size_t i, const shd_rfdb_rows *rows, sherd_error *err)
 {
-	bool plain = sherd_graph_view_is_plain(&s->graph->view, SHERD_RFDB_NODES, i);
+	bool plain = shd_graph_view_is_plain(&s->graph->view, SHD_RFDB_NODES, i);
 	for (uint64_t k = 0; k < rows->count && !s->stopped; k++)
-		TRY(try_row(s, i, plain, sherd_rfdb_rows_at(*rows, k), err));
+		TRY(try_row(s, i, plain, shd_rfdb_rows_at(*rows, k), err));
 	return SHERD_OK;
 }
 
-static const sherd_rfdb_groups *groups_of(const sherd_rfdb_sidecar *x, const condition *c)
+static const shd_rfdb_groups *groups_of(const shd_rfdb_sidecar *x, const condition *c)
 {
 	return c->part == GRAPH_BY_TYPE ? &x->by_type : c->part == GRAPH_BY_FILE ? &x->by_file : &x->by_name;
 }
 
 static int compare(const void *left, const void *right)
 {
-	const sherd_str *a = left, *b = right;
+	const shd_str *a = left, *b = right;
 	size_t n = a->len < b->len ? a->len : b->len;
 	int c = memcmp(a->ptr, b->ptr, n);
 	return c ? c : (a->len > b->len) - (a->len < b->len);
@@ -95,7 +95,7 @@ static int compare(const void *left, const void *right)
 static bool is_excluded(const graph_segment *segment, const condition *c)
 {
 	bool by_file = c->part == GRAPH_BY_FILE;
-	const sherd_rfdb_texts *texts = by_file ? &segment->about.files : &segment->about.types;
+	const shd_rfdb_texts *texts = by_file ? &segment->about.files : &segment->about.types;
 	if (c->prefix || c->part == GRAPH_BY_NAME || !texts->count)
 		return false;
 	if (by_file ? segment->files_sorted : segment->types_sorted)
@@ -107,16 +107,16 @@ static bool is_excluded(const graph_segment *segment, const condition *c)
 }
 
 /* Of the conditions that match whole texts the one with the fewest rows. */
-static int smallest(const search *s, const graph_segment *segment, sherd_rfdb_rows *out, bool *found, sherd_error *err)
+static int smallest(const search *s, const graph_segment *segment, shd_rfdb_rows *out, bool *found, sherd_error *err)
 {
 	*found = false;
 	for (size_t i = 0; i < s->count; i++) {
 		const condition *c = &s->list[i];
-		const sherd_rfdb_sidecar *x;
+		const shd_rfdb_sidecar *x;
 		if (c->prefix)
 			continue;
-		TRY(sherd_graph_segment_index(segment, c->part, &x, err));
-		sherd_rfdb_rows rows = sherd_rfdb_groups_find(groups_of(x, c), &segment->rows, c->text);
+		TRY(shd_graph_segment_index(segment, c->part, &x, err));
+		shd_rfdb_rows rows = shd_rfdb_groups_find(groups_of(x, c), &segment->rows, c->text);
 		if (!*found || rows.count < out->count)
 			*out = rows;
 		*found = true;
@@ -129,16 +129,16 @@ static int smallest(const search *s, const graph_segment *segment, sherd_rfdb_ro
 /* By the groups that begin with the text of the first condition, all of which are prefixes here. */
 static int by_prefix(search *s, size_t i, sherd_error *err)
 {
-	const graph_segment *segment = s->graph->view.lists[SHERD_RFDB_NODES].items[i];
+	const graph_segment *segment = s->graph->view.lists[SHD_RFDB_NODES].items[i];
 	const condition *c = &s->list[0];
-	const sherd_rfdb_sidecar *x;
-	TRY(sherd_graph_segment_index(segment, c->part, &x, err));
-	const sherd_rfdb_groups *groups = groups_of(x, c);
-	for (uint32_t n = sherd_rfdb_groups_seek(groups, &segment->rows, c->text); n < groups->count && !s->stopped;
+	const shd_rfdb_sidecar *x;
+	TRY(shd_graph_segment_index(segment, c->part, &x, err));
+	const shd_rfdb_groups *groups = groups_of(x, c);
+	for (uint32_t n = shd_rfdb_groups_seek(groups, &segment->rows, c->text); n < groups->count && !s->stopped;
 	     n++) {
-		sherd_str key;
-		sherd_rfdb_rows rows;
-		if (!sherd_rfdb_groups_at(groups, &segment->rows, n, &key, &rows) || !fits(c, key))
+		shd_str key;
+		shd_rfdb_rows rows;
+		if (!shd_rfdb_groups_at(groups, &segment->rows, n, &key, &rows) || !fits(c, key))
 			break;
 		TRY(try_rows(s, i, &rows, err));
 	}
@@ -147,8 +147,8 @@ static int by_prefix(search *s, size_t i, sherd_error *err)
 
 static int search_segment(search *s, size_t i, sherd_error *err)
 {
-	const graph_segment *segment = s->graph->view.lists[SHERD_RFDB_NODES].items[i];
-	sherd_rfdb_rows rows;
+	const graph_segment *segment = s->graph->view.lists[SHD_RFDB_NODES].items[i];
+	shd_rfdb_rows rows;
 	bool found;
 	for (size_t c = 0; c < s->count; c++)
 		if (is_excluded(segment, &s->list[c]))
@@ -158,13 +158,13 @@ static int search_segment(search *s, size_t i, sherd_error *err)
 		return try_rows(s, i, &rows, err);
 	if (s->count)
 		return by_prefix(s, i, err);
-	bool plain = sherd_graph_view_is_plain(&s->graph->view, SHERD_RFDB_NODES, i);
+	bool plain = shd_graph_view_is_plain(&s->graph->view, SHD_RFDB_NODES, i);
 	for (uint64_t row = 0; row < segment->rows.rows && !s->stopped; row++)
 		TRY(try_row(s, i, plain, row, err));
 	return SHERD_OK;
 }
 
-static bool fits_fresh(const search *s, const sherd_rfdb_node *n)
+static bool fits_fresh(const search *s, const shd_rfdb_node *n)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		const condition *c = &s->list[i];
@@ -189,17 +189,17 @@ static int search_buffer(search *s, const sherd_graph_query *query, sherd_error 
 			search_fresh(s, &b->nodes[i]);
 		return SHERD_OK;
 	}
-	if (!sherd_graph_buffer_file(b))
-		return sherd_fail_nomem(err);
-	uint32_t at = sherd_graph_buffer_first_of(b, graph_text_in(query->file));
-	for (; at != GRAPH_IDS_NONE && !s->stopped; at = sherd_graph_buffer_next_of(b, at))
+	if (!shd_graph_buffer_file(b))
+		return shd_fail_nomem(err);
+	uint32_t at = shd_graph_buffer_first_of(b, graph_text_in(query->file));
+	for (; at != GRAPH_IDS_NONE && !s->stopped; at = shd_graph_buffer_next_of(b, at))
 		search_fresh(s, &b->nodes[at]);
 	return SHERD_OK;
 }
 
 static int search_all(search *s, const sherd_graph_query *query, sherd_error *err)
 {
-	for (size_t i = 0; i < s->graph->view.lists[SHERD_RFDB_NODES].count && !s->stopped; i++)
+	for (size_t i = 0; i < s->graph->view.lists[SHD_RFDB_NODES].count && !s->stopped; i++)
 		TRY(search_segment(s, i, err));
 	return search_buffer(s, query, err);
 }
@@ -209,9 +209,9 @@ int sherd_graph_find(const sherd_graph *g, const sherd_graph_query *query, sherd
 {
 	search s = {.graph = g, .each = each, .arg = arg};
 	if (query) {
-		add(&s, query->name, query->name_prefix, SHERD_RFDB_NAME, GRAPH_BY_NAME);
-		add(&s, query->file, query->file_prefix, SHERD_RFDB_FILE, GRAPH_BY_FILE);
-		add(&s, query->type, query->type_prefix, SHERD_RFDB_NODE_TYPE, GRAPH_BY_TYPE);
+		add(&s, query->name, query->name_prefix, SHD_RFDB_NAME, GRAPH_BY_NAME);
+		add(&s, query->file, query->file_prefix, SHD_RFDB_FILE, GRAPH_BY_FILE);
+		add(&s, query->type, query->type_prefix, SHD_RFDB_NODE_TYPE, GRAPH_BY_TYPE);
 	}
-	return sherd_graph_view_settle(&g->view, search_all(&s, query, err), err);
+	return shd_graph_view_settle(&g->view, search_all(&s, query, err), err);
 }

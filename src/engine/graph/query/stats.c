@@ -4,7 +4,7 @@
 #include "engine/graph/shards/held.h"
 #include "engine/graph/buffer/write.h"
 
-static uint64_t sum(const graph_counts *c, sherd_rfdb_kind kind)
+static uint64_t sum(const graph_counts *c, shd_rfdb_kind kind)
 {
 	uint64_t total = 0;
 	for (size_t i = 0; i < c->types[kind]; i++)
@@ -19,23 +19,23 @@ static int with_counts(const sherd_graph *g, int (*use)(const graph_counts *, vo
 	graph_counts ahead;
 	int rc;
 	if (!graph_is_dirty(g)) {
-		rc = sherd_graph_counts_know(g, &known, err);
-		TRY(sherd_graph_view_settle(&g->view, rc, err));
+		rc = shd_graph_counts_know(g, &known, err);
+		TRY(shd_graph_view_settle(&g->view, rc, err));
 		return use(known, arg);
 	}
-	TRY(sherd_graph_counts_ahead(g, &ahead, err));
-	rc = sherd_graph_view_settle(&g->view, SHERD_OK, err);
+	TRY(shd_graph_counts_ahead(g, &ahead, err));
+	rc = shd_graph_view_settle(&g->view, SHERD_OK, err);
 	if (rc == SHERD_OK)
 		rc = use(&ahead, arg);
-	sherd_graph_counts_done(&ahead);
+	shd_graph_counts_done(&ahead);
 	return rc;
 }
 
 static int take_totals(const graph_counts *c, void *arg)
 {
 	sherd_graph_totals *t = arg;
-	t->nodes = sum(c, SHERD_RFDB_NODES);
-	t->edges = sum(c, SHERD_RFDB_EDGES);
+	t->nodes = sum(c, SHD_RFDB_NODES);
+	t->edges = sum(c, SHD_RFDB_EDGES);
 	return SHERD_OK;
 }
 
@@ -54,27 +54,27 @@ int sherd_graph_stats(const sherd_graph *g, sherd_graph_totals *out, sherd_error
 }
 
 /* Live rows of the shard at places of the list, without those that the buffer replaces or deletes. */
-static int live_rows(const sherd_graph *g, sherd_rfdb_kind kind, size_t i, uint64_t *count, sherd_error *err)
+static int live_rows(const sherd_graph *g, shd_rfdb_kind kind, size_t i, uint64_t *count, sherd_error *err)
 {
 	const graph_segment *s = g->view.lists[kind].items[i];
-	bool fresh = kind == SHERD_RFDB_NODES ? g->buffer.node_count : g->buffer.edge_count;
-	if (!fresh && sherd_graph_view_is_plain(&g->view, kind, i)) {
+	bool fresh = kind == SHD_RFDB_NODES ? g->buffer.node_count : g->buffer.edge_count;
+	if (!fresh && shd_graph_view_is_plain(&g->view, kind, i)) {
 		*count += s->rows.rows;
 		return SHERD_OK;
 	}
 	for (uint64_t row = 0; row < s->rows.rows; row++) {
 		int rc;
-		if (kind == SHERD_RFDB_NODES) {
-			rc = sherd_graph_buffer_node(&g->buffer, sherd_rfdb_segment_id(&s->rows, row))
+		if (kind == SHD_RFDB_NODES) {
+			rc = shd_graph_buffer_node(&g->buffer, shd_rfdb_segment_id(&s->rows, row))
 			             ? 0
-			             : sherd_graph_view_node_lives(&g->view, i, row, err);
+			             : shd_graph_view_node_lives(&g->view, i, row, err);
 		} else {
-			sherd_rfdb_edge edge;
-			TRY(sherd_graph_segment_read_edge(s, row, &edge, err));
-			const sherd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
-			rc = sherd_graph_buffer_edge(&g->buffer, &key)
+			shd_rfdb_edge edge;
+			TRY(shd_graph_segment_read_edge(s, row, &edge, err));
+			const shd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
+			rc = shd_graph_buffer_edge(&g->buffer, &key)
 			             ? 0
-			             : sherd_graph_view_edge_lives(&g->view, i, row, &key, err);
+			             : shd_graph_view_edge_lives(&g->view, i, row, &key, err);
 		}
 		TRY(rc);
 		*count += (uint64_t)rc;
@@ -83,7 +83,7 @@ static int live_rows(const sherd_graph *g, sherd_rfdb_kind kind, size_t i, uint6
 }
 
 /* The shard that a node of the buffer would go to now; that of its edges is the same. */
-static uint32_t fresh_shard(const sherd_graph *g, const sherd_rfdb_node *n)
+static uint32_t fresh_shard(const sherd_graph *g, const shd_rfdb_node *n)
 {
 	return sherd_graph_shard_of(g, graph_text_out(n->file));
 }
@@ -97,12 +97,12 @@ static int add_fresh(const sherd_graph *g, sherd_graph_shard *out, sherd_error *
 		graph_row below;
 		if (graph_edge_is_dead(e))
 			continue;
-		const graph_new_node *src = sherd_graph_buffer_node(&g->buffer, e->key.src);
+		const graph_new_node *src = shd_graph_buffer_node(&g->buffer, e->key.src);
 		if (src && !src->dead) {
 			out->edges += fresh_shard(g, &src->node) == out->shard;
 			continue;
 		}
-		int rc = sherd_graph_view_node(&g->view, e->key.src, &below, err);
+		int rc = shd_graph_view_node(&g->view, e->key.src, &below, err);
 		TRY(rc);
 		out->edges += rc && below.segment->shard == out->shard;
 	}
@@ -111,7 +111,7 @@ static int add_fresh(const sherd_graph *g, sherd_graph_shard *out, sherd_error *
 
 const char *sherd_graph_shard_name(const sherd_graph *g, uint32_t shard)
 {
-	const char *name = sherd_rfdb_plan_name(&g->plan, shard);
+	const char *name = shd_rfdb_plan_name(&g->plan, shard);
 	return name ? name : "";
 }
 
@@ -119,26 +119,26 @@ int sherd_graph_shard_stats(const sherd_graph *g, uint32_t shard, sherd_graph_sh
 {
 	sherd_graph_shard s = {.shard = shard};
 	if (shard >= g->config.shards)
-		return sherd_fail(err, SHERD_EINVAL, "bad-range", "there are %u shards", g->config.shards);
-	TRY(sherd_graph_settle(g, err));
+		return shd_fail(err, SHERD_EINVAL, "bad-range", "there are %u shards", g->config.shards);
+	TRY(shd_graph_settle(g, err));
 	for (unsigned kind = 0; kind < 2; kind++) {
 		const graph_list *list = &g->view.lists[kind];
-		graph_range r = sherd_graph_list_shard(list, shard);
+		graph_range r = shd_graph_list_shard(list, shard);
 		for (size_t i = r.from; i < r.to; i++) {
 			s.segments++;
 			s.bytes += list->items[i]->rows.size;
-			TRY(live_rows(g, kind, i, kind == SHERD_RFDB_NODES ? &s.nodes : &s.edges, err));
+			TRY(live_rows(g, kind, i, kind == SHD_RFDB_NODES ? &s.nodes : &s.edges, err));
 		}
 	}
 	TRY(add_fresh(g, &s, err));
-	TRY(sherd_graph_held_name(g, shard, s.name, sizeof(s.name), err));
-	TRY(sherd_graph_view_settle(&g->view, SHERD_OK, err));
+	TRY(shd_graph_held_name(g, shard, s.name, sizeof(s.name), err));
+	TRY(shd_graph_view_settle(&g->view, SHERD_OK, err));
 	*out = s;
 	return SHERD_OK;
 }
 
 typedef struct listing {
-	sherd_rfdb_kind kind;
+	shd_rfdb_kind kind;
 	sherd_graph_count_fn *each;
 	void *arg;
 } listing;
@@ -154,12 +154,12 @@ static int list(const graph_counts *c, void *arg)
 
 int sherd_graph_count_nodes(const sherd_graph *g, sherd_graph_count_fn *each, void *arg, sherd_error *err)
 {
-	listing l = {SHERD_RFDB_NODES, each, arg};
+	listing l = {SHD_RFDB_NODES, each, arg};
 	return with_counts(g, list, &l, err);
 }
 
 int sherd_graph_count_edges(const sherd_graph *g, sherd_graph_count_fn *each, void *arg, sherd_error *err)
 {
-	listing l = {SHERD_RFDB_EDGES, each, arg};
+	listing l = {SHD_RFDB_EDGES, each, arg};
 	return with_counts(g, list, &l, err);
 }

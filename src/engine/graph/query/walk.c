@@ -10,24 +10,24 @@ typedef struct walk {
 	const sherd_graph_walk *how;
 	size_t most;
 	graph_ids seen;
-	sherd_buf queue; /* of sherd_u128, in the order of visits */
-	sherd_u128 at;   /* the node whose edges are walked */
+	shd_buf queue; /* of shd_u128, in the order of visits */
+	shd_u128 at;   /* the node whose edges are walked */
 	bool full, failed;
 } walk;
 
-static void meet(walk *w, sherd_u128 id)
+static void meet(walk *w, shd_u128 id)
 {
 	bool ok;
 	if (w->seen.count >= w->most) {
-		w->full = sherd_graph_ids_find(&w->seen, id) == GRAPH_IDS_NONE;
+		w->full = shd_graph_ids_find(&w->seen, id) == GRAPH_IDS_NONE;
 		return;
 	}
-	if (sherd_graph_ids_add(&w->seen, id, 0, &ok) == GRAPH_IDS_NONE && ok)
-		sherd_buf_append(&w->queue, &id, sizeof(id));
+	if (shd_graph_ids_add(&w->seen, id, 0, &ok) == GRAPH_IDS_NONE && ok)
+		shd_buf_append(&w->queue, &id, sizeof(id));
 	w->failed = !ok || w->queue.failed;
 }
 
-static bool step(void *arg, const sherd_rfdb_edge *edge)
+static bool step(void *arg, const shd_rfdb_edge *edge)
 {
 	walk *w = arg;
 	meet(w, edge->src == w->at ? edge->dst : edge->src);
@@ -37,38 +37,38 @@ static bool step(void *arg, const sherd_rfdb_edge *edge)
 static int check(const walk *w, sherd_error *err)
 {
 	if (w->failed)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	if (w->full)
-		return sherd_fail(err, SHERD_ELIMIT, "too-many-nodes", "more than %zu ids are in reach", w->most);
+		return shd_fail(err, SHERD_ELIMIT, "too-many-nodes", "more than %zu ids are in reach", w->most);
 	return SHERD_OK;
 }
 
 /* The queue gets the other ends of the edges of a node. */
-static int expand(walk *w, sherd_u128 id, sherd_error *err)
+static int expand(walk *w, shd_u128 id, sherd_error *err)
 {
 	w->at = id;
 	for (int incoming = 0; incoming < 2; incoming++) {
 		bool wanted =
 			w->how->direction == SHERD_GRAPH_BOTH || w->how->direction == (sherd_graph_direction)incoming;
 		if (wanted)
-			TRY(sherd_graph_each_edge(w->graph, id, incoming, w->how->types, step, w, err));
+			TRY(shd_graph_each_edge(w->graph, id, incoming, w->how->types, step, w, err));
 	}
 	return check(w, err);
 }
 
-static sherd_u128 queued(const walk *w, size_t i)
+static shd_u128 queued(const walk *w, size_t i)
 {
-	return ((const sherd_u128 *)(const void *)w->queue.data)[i];
+	return ((const shd_u128 *)(const void *)w->queue.data)[i];
 }
 
 static int breadth_first(walk *w, sherd_graph_visit_fn *each, void *arg, sherd_error *err)
 {
-	size_t level_end = w->queue.len / sizeof(sherd_u128);
+	size_t level_end = w->queue.len / sizeof(shd_u128);
 	uint32_t depth = 0;
-	for (size_t i = 0; i < w->queue.len / sizeof(sherd_u128); i++) {
+	for (size_t i = 0; i < w->queue.len / sizeof(shd_u128); i++) {
 		if (i == level_end) {
 			depth++;
-			level_end = w->queue.len / sizeof(sherd_u128);
+			level_end = w->queue.len / sizeof(shd_u128);
 		}
 		if (!each(arg, graph_id_out(queued(w, i)), depth))
 			return SHERD_OK;
@@ -80,8 +80,8 @@ static int breadth_first(walk *w, sherd_graph_visit_fn *each, void *arg, sherd_e
 
 static void done(walk *w)
 {
-	sherd_graph_ids_done(&w->seen);
-	sherd_buf_done(&w->queue);
+	shd_graph_ids_done(&w->seen);
+	shd_buf_done(&w->queue);
 }
 
 int sherd_graph_bfs(const sherd_graph *g, const sherd_graph_id *starts, size_t count, const sherd_graph_walk *how,
@@ -103,7 +103,7 @@ int sherd_graph_neighbours(const sherd_graph *g, sherd_graph_id id, const sherd_
 	static const sherd_graph_walk all = {.direction = SHERD_GRAPH_BOTH};
 	walk w = {.graph = g, .how = how ? how : &all, .most = SIZE_MAX};
 	int rc = expand(&w, graph_id_in(id), err);
-	for (size_t i = 0; rc == SHERD_OK && i < w.queue.len / sizeof(sherd_u128); i++)
+	for (size_t i = 0; rc == SHERD_OK && i < w.queue.len / sizeof(shd_u128); i++)
 		if (!each(arg, graph_id_out(queued(&w, i)), 1))
 			break;
 	done(&w);

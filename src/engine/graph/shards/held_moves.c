@@ -4,16 +4,16 @@
 
 typedef struct search {
 	sherd_graph *graph;
-	sherd_buf files; /* of sherd_str: with live nodes, in directories that have no shard */
+	shd_buf files; /* of shd_str: with live nodes, in directories that have no shard */
 	graph_ids *moves;
 } search;
 
 /* As the manifest lists the files; one without a list may hold any. */
 static bool may_hold_others(const sherd_graph *g, const graph_segment *s)
 {
-	const sherd_rfdb_texts *files = &s->about.files;
+	const shd_rfdb_texts *files = &s->about.files;
 	for (size_t i = 0; i < files->count; i++)
-		if (!sherd_graph_belongs(g, files->items[i], s->shard))
+		if (!shd_graph_belongs(g, files->items[i], s->shard))
 			return true;
 	return !files->count;
 }
@@ -24,61 +24,61 @@ static int note_unplanned(void *arg, const graph_held *held, sherd_error *err)
 	const sherd_graph *g = s->graph;
 	uint64_t at = 0, row;
 	uint16_t shard;
-	sherd_rfdb_node node;
-	if (sherd_rfdb_plan_find(&g->plan, held->file, &shard))
+	shd_rfdb_node node;
+	if (shd_rfdb_plan_find(&g->plan, held->file, &shard))
 		return SHERD_OK;
-	int rc = sherd_graph_held_next(g, held, &at, &row, err);
+	int rc = shd_graph_held_next(g, held, &at, &row, err);
 	if (rc <= 0)
 		return rc;
 	/* Its texts are looked at before the plan takes them. */
-	TRY(sherd_graph_segment_read_node(g->view.lists[SHERD_RFDB_NODES].items[held->place], row, &node, err));
-	sherd_buf_append(&s->files, &node.file, sizeof(node.file));
-	return sherd_buf_check(&s->files, err);
+	TRY(shd_graph_segment_read_node(g->view.lists[SHD_RFDB_NODES].items[held->place], row, &node, err));
+	shd_buf_append(&s->files, &node.file, sizeof(node.file));
+	return shd_buf_check(&s->files, err);
 }
 
 static int note_moves(void *arg, const graph_held *held, sherd_error *err)
 {
 	search *s = arg;
-	const graph_segment *segment = s->graph->view.lists[SHERD_RFDB_NODES].items[held->place];
+	const graph_segment *segment = s->graph->view.lists[SHD_RFDB_NODES].items[held->place];
 	uint32_t shard = sherd_graph_shard_of(s->graph, graph_text_out(held->file));
 	uint64_t at = 0, row;
 	bool ok = true;
 	int rc = 0;
-	while (ok && shard != segment->shard && (rc = sherd_graph_held_next(s->graph, held, &at, &row, err)) > 0)
-		(void)sherd_graph_ids_add(s->moves, sherd_rfdb_segment_id(&segment->rows, row), shard, &ok);
-	return ok ? rc : sherd_fail_nomem(err);
+	while (ok && shard != segment->shard && (rc = shd_graph_held_next(s->graph, held, &at, &row, err)) > 0)
+		(void)shd_graph_ids_add(s->moves, shd_rfdb_segment_id(&segment->rows, row), shard, &ok);
+	return ok ? rc : shd_fail_nomem(err);
 }
 
 static int each_file(search *s, graph_held_fn *each, sherd_error *err)
 {
-	const graph_list *list = &s->graph->view.lists[SHERD_RFDB_NODES];
+	const graph_list *list = &s->graph->view.lists[SHD_RFDB_NODES];
 	for (size_t i = 0; i < list->count; i++)
 		if (may_hold_others(s->graph, list->items[i]))
-			TRY(sherd_graph_held_each(s->graph, i, each, s, err));
+			TRY(shd_graph_held_each(s->graph, i, each, s, err));
 	return SHERD_OK;
 }
 
 static int plan(search *s, sherd_error *err)
 {
 	sherd_graph *g = s->graph;
-	if (g->config.planner != SHERD_RFDB_DIRECTORY)
+	if (g->config.planner != SHD_RFDB_DIRECTORY)
 		return SHERD_OK;
 	TRY(each_file(s, note_unplanned, err));
 	if (!s->files.len)
 		return SHERD_OK;
-	int rc = sherd_rfdb_plan_extend(&g->plan, (const sherd_str *)(const void *)s->files.data,
-	                                s->files.len / sizeof(sherd_str), NULL, err);
+	int rc = shd_rfdb_plan_extend(&g->plan, (const shd_str *)(const void *)s->files.data,
+	                              s->files.len / sizeof(shd_str), NULL, err);
 	if (rc < 0)
 		g->broken = true;
 	return rc;
 }
 
-int sherd_graph_held_moves(sherd_graph *g, graph_ids *moves, sherd_error *err)
+int shd_graph_held_moves(sherd_graph *g, graph_ids *moves, sherd_error *err)
 {
 	search s = {.graph = g, .moves = moves};
 	int rc = plan(&s, err);
 	if (rc == SHERD_OK)
 		rc = each_file(&s, note_moves, err);
-	sherd_buf_done(&s.files);
+	shd_buf_done(&s.files);
 	return rc;
 }

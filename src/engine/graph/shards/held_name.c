@@ -9,31 +9,31 @@
 typedef struct naming {
 	const sherd_graph *graph;
 	uint32_t shard;
-	sherd_map known; /* directories of live nodes */
-	sherd_buf list;  /* of sherd_str: the same */
-	bool others;     /* some that the planner puts elsewhere */
+	shd_map known; /* directories of live nodes */
+	shd_buf list;  /* of shd_str: the same */
+	bool others;   /* some that the planner puts elsewhere */
 } naming;
 
-static bool is_known(const naming *n, sherd_str file)
+static bool is_known(const naming *n, shd_str file)
 {
-	return sherd_map_find(&n->known, sherd_rfdb_path_parent(file)) != SHERD_MAP_NONE;
+	return shd_map_find(&n->known, shd_rfdb_path_parent(file)) != SHD_MAP_NONE;
 }
 
-static int note(naming *n, sherd_str file, sherd_error *err)
+static int note(naming *n, shd_str file, sherd_error *err)
 {
 	bool ok;
-	sherd_str directory = sherd_rfdb_path_parent(file);
-	if (sherd_map_add(&n->known, directory, 0, &ok) == SHERD_MAP_NONE && ok)
-		sherd_buf_append(&n->list, &directory, sizeof(directory));
-	n->others = n->others || !sherd_graph_belongs(n->graph, file, n->shard);
-	return ok ? sherd_buf_check(&n->list, err) : sherd_fail_nomem(err);
+	shd_str directory = shd_rfdb_path_parent(file);
+	if (shd_map_add(&n->known, directory, 0, &ok) == SHD_MAP_NONE && ok)
+		shd_buf_append(&n->list, &directory, sizeof(directory));
+	n->others = n->others || !shd_graph_belongs(n->graph, file, n->shard);
+	return ok ? shd_buf_check(&n->list, err) : shd_fail_nomem(err);
 }
 
 static int note_held(void *arg, const graph_held *held, sherd_error *err)
 {
 	naming *n = arg;
 	uint64_t at = 0, row;
-	int rc = is_known(n, held->file) ? 0 : sherd_graph_held_next(n->graph, held, &at, &row, err);
+	int rc = is_known(n, held->file) ? 0 : shd_graph_held_next(n->graph, held, &at, &row, err);
 	return rc > 0 ? note(n, held->file, err) : rc;
 }
 
@@ -41,9 +41,9 @@ static int note_held(void *arg, const graph_held *held, sherd_error *err)
 static int note_segment(naming *n, size_t place, sherd_error *err)
 {
 	const sherd_graph *g = n->graph;
-	const sherd_rfdb_texts *files = &g->view.lists[SHERD_RFDB_NODES].items[place]->about.files;
-	if (g->buffer.node_count || !files->count || !sherd_graph_view_is_plain(&g->view, SHERD_RFDB_NODES, place))
-		return sherd_graph_held_each(g, place, note_held, n, err);
+	const shd_rfdb_texts *files = &g->view.lists[SHD_RFDB_NODES].items[place]->about.files;
+	if (g->buffer.node_count || !files->count || !shd_graph_view_is_plain(&g->view, SHD_RFDB_NODES, place))
+		return shd_graph_held_each(g, place, note_held, n, err);
 	for (size_t i = 0; i < files->count; i++)
 		if (!is_known(n, files->items[i]))
 			TRY(note(n, files->items[i], err));
@@ -53,13 +53,12 @@ static int note_segment(naming *n, size_t place, sherd_error *err)
 static int note_all(naming *n, sherd_error *err)
 {
 	const sherd_graph *g = n->graph;
-	graph_range r = sherd_graph_list_shard(&g->view.lists[SHERD_RFDB_NODES], n->shard);
+	graph_range r = shd_graph_list_shard(&g->view.lists[SHD_RFDB_NODES], n->shard);
 	for (size_t i = r.from; i < r.to; i++)
 		TRY(note_segment(n, i, err));
 	for (size_t i = 0; i < g->buffer.node_count; i++) {
 		const graph_new_node *fresh = &g->buffer.nodes[i];
-		if (!fresh->dead && !is_known(n, fresh->node.file) &&
-		    sherd_graph_belongs(g, fresh->node.file, n->shard))
+		if (!fresh->dead && !is_known(n, fresh->node.file) && shd_graph_belongs(g, fresh->node.file, n->shard))
 			TRY(note(n, fresh->node.file, err));
 	}
 	return SHERD_OK;
@@ -67,34 +66,34 @@ static int note_all(naming *n, sherd_error *err)
 
 static int compare(const void *left, const void *right)
 {
-	return sherd_str_compare(*(const sherd_str *)left, *(const sherd_str *)right);
+	return shd_str_compare(*(const shd_str *)left, *(const shd_str *)right);
 }
 
 /* As the planner writes the name of a shard. */
-static void write_directory(sherd_buf *out, sherd_str directory)
+static void write_directory(shd_buf *out, shd_str directory)
 {
 	if (!directory.len)
-		sherd_buf_append(out, "_root", strlen("_root"));
+		shd_buf_append(out, "_root", strlen("_root"));
 	for (size_t i = 0; i < directory.len; i++) {
 		char c = directory.ptr[i];
 		if (c == '/' || !c)
 			c = '_';
-		sherd_buf_append(out, &c, 1);
+		shd_buf_append(out, &c, 1);
 	}
 }
 
-static void write_list(const naming *n, sherd_buf *out)
+static void write_list(const naming *n, shd_buf *out)
 {
 	enum { MOST = 3 };
-	const sherd_str *list = (const sherd_str *)(const void *)n->list.data;
+	const shd_str *list = (const shd_str *)(const void *)n->list.data;
 	size_t count = n->list.len / sizeof(*list);
 	for (size_t i = 0; i < count && i < MOST; i++) {
 		if (i)
-			sherd_buf_append(out, ", ", 2);
+			shd_buf_append(out, ", ", 2);
 		write_directory(out, list[i]);
 	}
 	if (count > MOST)
-		sherd_buf_printf(out, " and %zu more", count - MOST);
+		shd_buf_printf(out, " and %zu more", count - MOST);
 }
 
 /* Cuts off whole characters. */
@@ -109,9 +108,9 @@ static void copy(char *name, size_t room, const char *text, size_t len)
 
 static int write_name(naming *n, char *name, size_t room, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
-	const char *planned = sherd_rfdb_plan_name(&n->graph->plan, n->shard);
-	size_t count = n->list.len / sizeof(sherd_str);
+	SHD_AUTO_BUF text = {0};
+	const char *planned = shd_rfdb_plan_name(&n->graph->plan, n->shard);
+	size_t count = n->list.len / sizeof(shd_str);
 	*name = 0;
 	if (!count)
 		return SHERD_OK;
@@ -119,23 +118,23 @@ static int write_name(naming *n, char *name, size_t room, sherd_error *err)
 		copy(name, room, planned, strlen(planned));
 		return SHERD_OK;
 	}
-	qsort(n->list.data, count, sizeof(sherd_str), compare);
+	qsort(n->list.data, count, sizeof(shd_str), compare);
 	write_list(n, &text);
-	TRY(sherd_buf_check(&text, err));
+	TRY(shd_buf_check(&text, err));
 	copy(name, room, (const char *)text.data, text.len);
 	return SHERD_OK;
 }
 
-int sherd_graph_held_name(const sherd_graph *g, uint32_t shard, char *name, size_t room, sherd_error *err)
+int shd_graph_held_name(const sherd_graph *g, uint32_t shard, char *name, size_t room, sherd_error *err)
 {
 	naming n = {.graph = g, .shard = shard};
 	*name = 0;
-	if (g->config.planner != SHERD_RFDB_DIRECTORY)
+	if (g->config.planner != SHD_RFDB_DIRECTORY)
 		return SHERD_OK;
 	int rc = note_all(&n, err);
 	if (rc == SHERD_OK)
 		rc = write_name(&n, name, room, err);
-	sherd_map_done(&n.known);
-	sherd_buf_done(&n.list);
+	shd_map_done(&n.known);
+	shd_buf_done(&n.list);
 	return rc;
 }

@@ -1,6 +1,6 @@
 /* engine/graph/verify/check.h - between the files of verification. */
-#ifndef SHERD_ENGINE_GRAPH_VERIFY_CHECK_H
-#define SHERD_ENGINE_GRAPH_VERIFY_CHECK_H
+#ifndef SHD_ENGINE_GRAPH_VERIFY_CHECK_H
+#define SHD_ENGINE_GRAPH_VERIFY_CHECK_H
 
 #include "base/meter.h"
 #include "engine/graph/disk/chain.h"
@@ -13,14 +13,13 @@ typedef struct graph_proof {
 	size_t place;       /* of its description */
 	uint64_t apart;     /* the last round in which it shared no key with segments of other shards; 0: none */
 	bool sources_known; /* of edges: what follows is known */
-	sherd_buf
-		witnesses; /* of size_t: descriptions of segments of nodes that hold the sources of all runs but for */
-	sherd_buf loose;   /* of uint64_t: the first rows of runs whose source none of its shard held then */
+	shd_buf witnesses;  /* of size_t: descriptions of segments of nodes that hold the sources of all runs but for */
+	shd_buf loose;      /* of uint64_t: the first rows of runs whose source none of its shard held then */
 } graph_proof;
 
 /* A segment as a version describes it. */
 typedef struct graph_checked {
-	sherd_rfdb_descriptor about; /* its texts are in the arena */
+	shd_rfdb_descriptor about; /* its texts are in the arena */
 	sherd_report report;
 	bool missing, damaged;
 	size_t errors, warnings; /* bytes of them, before they were handed on */
@@ -35,17 +34,17 @@ typedef struct graph_checking {
 	sherd_report *report;
 	graph_head head;
 	uint32_t shards;
-	bool planned;          /* writers need the plan */
-	sherd_buf files;       /* of graph_manifest_file */
-	graph_version now;     /* the current one, where it can be read: it says what was given up */
-	sherd_buf bad;         /* of uint64_t: versions that are damaged, and were not given up */
-	sherd_buf descriptors; /* of graph_checked, each description once */
-	sherd_map seen;        /* from digests of descriptions to places */
-	sherd_arena arena;
-	sherd_meter meter;
+	bool planned;        /* writers need the plan */
+	shd_buf files;       /* of graph_manifest_file */
+	graph_version now;   /* the current one, where it can be read: it says what was given up */
+	shd_buf bad;         /* of uint64_t: versions that are damaged, and were not given up */
+	shd_buf descriptors; /* of graph_checked, each description once */
+	shd_map seen;        /* from digests of descriptions to places */
+	shd_arena arena;
+	shd_meter meter;
 	uint64_t rounds[2]; /* of proofs that segments are apart, by kind */
-	sherd_map tails;    /* from descriptions of a shard's segments, the oldest first, to places in tallies */
-	sherd_buf tallies;  /* of graph_tally *: newest rows by type, tombstones aside */
+	shd_map tails;      /* from descriptions of a shard's segments, the oldest first, to places in tallies */
+	shd_buf tallies;    /* of graph_tally *: newest rows by type, tombstones aside */
 } graph_checking;
 
 static inline graph_checked *graph_checked_at(const graph_checking *c, size_t place)
@@ -54,27 +53,26 @@ static inline graph_checked *graph_checked_at(const graph_checking *c, size_t pl
 }
 
 /* Where a description stands; SIZE_MAX when it was not noted. */
-int sherd_graph_checking_note(graph_checking *c, const sherd_rfdb_descriptor *about, bool needed, sherd_error *err);
-size_t sherd_graph_checking_place(const graph_checking *c, const sherd_rfdb_descriptor *about);
-void sherd_graph_checking_done(graph_checking *c);
+int shd_graph_checking_note(graph_checking *c, const shd_rfdb_descriptor *about, bool needed, sherd_error *err);
+size_t shd_graph_checking_place(const graph_checking *c, const shd_rfdb_descriptor *about);
+void shd_graph_checking_done(graph_checking *c);
 /* Takes what was found, and empties it; errors in what was given up are warnings, which say what remains to do. */
-int sherd_graph_checking_tell(graph_checking *c, sherd_report *found, bool given_up, sherd_error *err);
+int shd_graph_checking_tell(graph_checking *c, sherd_report *found, bool given_up, sherd_error *err);
 /* All that were noted, by the pool. */
-int sherd_graph_checking_segments(graph_checking *c, sherd_error *err);
+int shd_graph_checking_segments(graph_checking *c, sherd_error *err);
 /* Are no keys of a kind in two shards? */
-int sherd_graph_checking_apart(graph_checking *c, const graph_view *v, sherd_rfdb_kind kind, sherd_error *err);
+int shd_graph_checking_apart(graph_checking *c, const graph_view *v, shd_rfdb_kind kind, sherd_error *err);
 /* Lies every live edge in the shard of its source? */
-int sherd_graph_checking_sources(const graph_view *v, sherd_error *err);
+int shd_graph_checking_sources(const graph_view *v, sherd_error *err);
 /* Are the live records as many as the manifest says? */
-int sherd_graph_checking_counts(graph_checking *c, const graph_view *v, const sherd_rfdb_counts *said,
-                                sherd_error *err);
-void sherd_graph_checking_forget_counts(graph_checking *c);
+int shd_graph_checking_counts(graph_checking *c, const graph_view *v, const shd_rfdb_counts *said, sherd_error *err);
+void shd_graph_checking_forget_counts(graph_checking *c);
 /* What a version says of all its segments together. rc of what is wrong with it, which err names. */
-int sherd_graph_checking_version(graph_checking *c, const sherd_rfdb_manifest *m, sherd_error *err);
+int shd_graph_checking_version(graph_checking *c, const shd_rfdb_manifest *m, sherd_error *err);
 
 /* Looks at every byte of every version up to the current one, and appends the numbers of those that are damaged and
  * were not given up yet. */
-int sherd_graph_find_damaged(const graph_place *p, uint64_t current, const sherd_verify_options *options,
-                             sherd_buf *versions, sherd_error *err);
+int shd_graph_find_damaged(const graph_place *p, uint64_t current, const sherd_verify_options *options,
+                           shd_buf *versions, sherd_error *err);
 
 #endif

@@ -12,51 +12,51 @@ static graph_tally *tally_at(const graph_checking *c, size_t place)
 	return ((graph_tally **)(void *)c->tallies.data)[place];
 }
 
-void sherd_graph_checking_forget_counts(graph_checking *c)
+void shd_graph_checking_forget_counts(graph_checking *c)
 {
 	for (size_t i = 0; i < c->tallies.len / sizeof(graph_tally *); i++) {
-		sherd_graph_tally_done(tally_at(c, i));
+		shd_graph_tally_done(tally_at(c, i));
 		free(tally_at(c, i));
 	}
-	sherd_buf_done(&c->tallies);
-	sherd_map_done(&c->tails);
+	shd_buf_done(&c->tallies);
+	shd_map_done(&c->tails);
 }
 
 static void add_tally(graph_tally *t, const graph_tally *more)
 {
-	const sherd_rfdb_count *list = (const sherd_rfdb_count *)(const void *)more->list.data;
+	const shd_rfdb_count *list = (const shd_rfdb_count *)(const void *)more->list.data;
 	for (size_t i = 0; i < more->list.len / sizeof(*list); i++)
-		sherd_graph_tally_add(t, list[i].type, list[i].count);
+		shd_graph_tally_add(t, list[i].type, list[i].count);
 	t->failed = t->failed || more->failed;
 }
 
 /* The newest row in these places with a key: of an edge, or of the node with this id. 1, or 0. */
-static int find_first(const graph_list *list, graph_range in, const sherd_rfdb_edge_key *key, sherd_u128 id,
-                      graph_row *out, sherd_error *err)
+static int find_first(const graph_list *list, graph_range in, const shd_rfdb_edge_key *key, shd_u128 id, graph_row *out,
+                      sherd_error *err)
 {
 	int rc = 0;
 	for (size_t i = in.from; i < in.to && !rc; i++) {
 		out->segment = list->items[i];
 		out->row = 0;
-		rc = key ? sherd_graph_list_has_edge(list, i, key, err)
-		         : sherd_graph_list_node(list, i, id, &out->row, err);
+		rc = key ? shd_graph_list_has_edge(list, i, key, err)
+		         : shd_graph_list_node(list, i, id, &out->row, err);
 	}
 	return rc;
 }
 
 /* That row does not count. */
-static int take_off(graph_tally *t, const graph_list *list, graph_range in, const sherd_rfdb_edge_key *key,
-                    sherd_u128 id, sherd_error *err)
+static int take_off(graph_tally *t, const graph_list *list, graph_range in, const shd_rfdb_edge_key *key, shd_u128 id,
+                    sherd_error *err)
 {
 	graph_row row;
-	sherd_str type = {"", 0};
+	shd_str type = {"", 0};
 	int rc = find_first(list, in, key, id, &row, err);
 	if (rc <= 0)
 		return rc;
 	if (key)
 		type = key->type;
-	if (key || sherd_rfdb_segment_text(&row.segment->rows, SHERD_RFDB_NODE_TYPE, row.row, &type))
-		sherd_graph_tally_add(t, type, (uint64_t)-1);
+	if (key || shd_rfdb_segment_text(&row.segment->rows, SHD_RFDB_NODE_TYPE, row.row, &type))
+		shd_graph_tally_add(t, type, (uint64_t)-1);
 	return SHERD_OK;
 }
 
@@ -65,36 +65,36 @@ static int count_row(graph_tally *t, const graph_list *list, graph_range r, uint
 	const graph_segment *s = list->items[r.from];
 	const graph_range older = {r.from + 1, r.to};
 	uint64_t newest = row;
-	sherd_str type = {"", 0};
-	sherd_rfdb_edge edge;
-	if (s->rows.kind == SHERD_RFDB_EDGES) {
-		TRY(sherd_graph_segment_read_edge(s, row, &edge, err));
-		const sherd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
-		TRY(sorted ? SHERD_OK : sherd_graph_segment_edge(s, &key, &newest, err));
+	shd_str type = {"", 0};
+	shd_rfdb_edge edge;
+	if (s->rows.kind == SHD_RFDB_EDGES) {
+		TRY(shd_graph_segment_read_edge(s, row, &edge, err));
+		const shd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
+		TRY(sorted ? SHERD_OK : shd_graph_segment_edge(s, &key, &newest, err));
 		if (newest != row)
 			return SHERD_OK;
-		sherd_graph_tally_add(t, edge.type, 1);
+		shd_graph_tally_add(t, edge.type, 1);
 		return take_off(t, list, older, &key, 0, err);
 	}
-	sherd_u128 id = sherd_rfdb_segment_id(&s->rows, row);
-	TRY(sorted ? SHERD_OK : sherd_graph_segment_node(s, id, &newest, err));
+	shd_u128 id = shd_rfdb_segment_id(&s->rows, row);
+	TRY(sorted ? SHERD_OK : shd_graph_segment_node(s, id, &newest, err));
 	if (newest != row)
 		return SHERD_OK;
-	if (sherd_rfdb_segment_text(&s->rows, SHERD_RFDB_NODE_TYPE, row, &type))
-		sherd_graph_tally_add(t, type, 1);
+	if (shd_rfdb_segment_text(&s->rows, SHD_RFDB_NODE_TYPE, row, &type))
+		shd_graph_tally_add(t, type, 1);
 	return take_off(t, list, older, NULL, id, err);
 }
 
 /* Every row of the segment is the newest, and nothing is older: its groups say how many there are of each type. */
 static int count_groups(graph_tally *t, const graph_segment *s, sherd_error *err)
 {
-	const sherd_rfdb_sidecar *x;
-	TRY(sherd_graph_segment_index(s, GRAPH_BY_TYPE, &x, err));
+	const shd_rfdb_sidecar *x;
+	TRY(shd_graph_segment_index(s, GRAPH_BY_TYPE, &x, err));
 	for (uint32_t i = 0; i < x->by_type.count; i++) {
-		sherd_str type;
-		sherd_rfdb_rows rows;
-		if (sherd_rfdb_groups_at(&x->by_type, &s->rows, i, &type, &rows))
-			sherd_graph_tally_add(t, type, rows.count);
+		shd_str type;
+		shd_rfdb_rows rows;
+		if (shd_rfdb_groups_at(&x->by_type, &s->rows, i, &type, &rows))
+			shd_graph_tally_add(t, type, rows.count);
 	}
 	return SHERD_OK;
 }
@@ -103,8 +103,8 @@ static int count_groups(graph_tally *t, const graph_segment *s, sherd_error *err
 static int count_segment(graph_tally *t, const graph_list *list, graph_range r, sherd_error *err)
 {
 	const graph_segment *s = list->items[r.from];
-	const sherd_rfdb_sidecar *x;
-	TRY(sherd_graph_segment_index(s, GRAPH_BY_ID, &x, err));
+	const shd_rfdb_sidecar *x;
+	TRY(shd_graph_segment_index(s, GRAPH_BY_ID, &x, err));
 	if (x->sorted && r.to - r.from == 1)
 		return count_groups(t, s, err);
 	for (uint64_t row = 0; row < s->rows.rows; row++)
@@ -112,25 +112,25 @@ static int count_segment(graph_tally *t, const graph_list *list, graph_range r, 
 	return SHERD_OK;
 }
 
-static int keep_tail(graph_checking *c, const sherd_buf *key, graph_tally *t, sherd_error *err)
+static int keep_tail(graph_checking *c, const shd_buf *key, graph_tally *t, sherd_error *err)
 {
 	bool ok = false;
-	const char *kept = sherd_arena_copy(&c->arena, key->data, key->len);
-	if (kept && sherd_buf_reserve(&c->tallies, sizeof(t)))
-		(void)sherd_map_add(&c->tails, (sherd_str){kept, key->len}, c->tallies.len / sizeof(t), &ok);
+	const char *kept = shd_arena_copy(&c->arena, key->data, key->len);
+	if (kept && shd_buf_reserve(&c->tallies, sizeof(t)))
+		(void)shd_map_add(&c->tails, (shd_str){kept, key->len}, c->tallies.len / sizeof(t), &ok);
 	if (!ok)
-		return sherd_fail_nomem(err);
-	sherd_buf_append(&c->tallies, &t, sizeof(t));
+		return shd_fail_nomem(err);
+	shd_buf_append(&c->tallies, &t, sizeof(t));
 	return SHERD_OK;
 }
 
 /* A tally of its own for a tail, which begins with that of the tail behind it. */
-static int count_tail(graph_checking *c, const graph_list *list, graph_range r, const sherd_buf *key,
+static int count_tail(graph_checking *c, const graph_list *list, graph_range r, const shd_buf *key,
                       const graph_tally **tail, sherd_error *err)
 {
 	graph_tally *t = calloc(1, sizeof(*t));
 	if (!t)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	if (*tail)
 		add_tally(t, *tail);
 	int rc = count_segment(t, list, r, err);
@@ -138,7 +138,7 @@ static int count_tail(graph_checking *c, const graph_list *list, graph_range r, 
 		rc = keep_tail(c, key, t, err);
 	*tail = t;
 	if (rc < 0) {
-		sherd_graph_tally_done(t);
+		shd_graph_tally_done(t);
 		free(t);
 	}
 	return rc;
@@ -147,13 +147,13 @@ static int count_tail(graph_checking *c, const graph_list *list, graph_range r, 
 /* The newest rows of a shard. */
 static int count_shard(graph_checking *c, const graph_list *list, graph_range r, graph_tally *total, sherd_error *err)
 {
-	SHERD_AUTO_BUF key = {0};
+	SHD_AUTO_BUF key = {0};
 	const graph_tally *tail = NULL;
 	for (size_t i = r.to; i-- > r.from;) {
-		sherd_buf_append(&key, &list->items[i]->proof->place, sizeof(size_t));
-		TRY(sherd_buf_check(&key, err));
-		size_t found = sherd_map_find(&c->tails, (sherd_str){(const char *)key.data, key.len});
-		if (found != SHERD_MAP_NONE)
+		shd_buf_append(&key, &list->items[i]->proof->place, sizeof(size_t));
+		TRY(shd_buf_check(&key, err));
+		size_t found = shd_map_find(&c->tails, (shd_str){(const char *)key.data, key.len});
+		if (found != SHD_MAP_NONE)
 			tail = tally_at(c, found);
 		else
 			TRY(count_tail(c, list, (graph_range){i, r.to}, &key, &tail, err));
@@ -164,51 +164,50 @@ static int count_shard(graph_checking *c, const graph_list *list, graph_range r,
 }
 
 /* Each tombstone once, although others may have written it twice. */
-static int count_buried(const graph_view *v, sherd_rfdb_kind kind, graph_tally *total, sherd_error *err)
+static int count_buried(const graph_view *v, shd_rfdb_kind kind, graph_tally *total, sherd_error *err)
 {
 	const graph_list *list = &v->lists[kind];
 	const graph_range all = {0, list->count};
-	for (size_t i = 0; kind == SHERD_RFDB_NODES && i < v->dead_node_count; i++)
-		if (sherd_graph_ids_find(&v->dead_node_set, v->dead_nodes[i]) == i)
+	for (size_t i = 0; kind == SHD_RFDB_NODES && i < v->dead_node_count; i++)
+		if (shd_graph_ids_find(&v->dead_node_set, v->dead_nodes[i]) == i)
 			TRY(take_off(total, list, all, NULL, v->dead_nodes[i], err));
-	for (size_t i = 0; kind == SHERD_RFDB_EDGES && i < v->dead_edge_count; i++)
-		if (sherd_graph_keys_find(&v->dead_edge_set, v->dead_edges, &v->dead_edges[i]) == i)
+	for (size_t i = 0; kind == SHD_RFDB_EDGES && i < v->dead_edge_count; i++)
+		if (shd_graph_keys_find(&v->dead_edge_set, v->dead_edges, &v->dead_edges[i]) == i)
 			TRY(take_off(total, list, all, &v->dead_edges[i], 0, err));
 	return SHERD_OK;
 }
 
 /* total has the said numbers below zero: what is left must be nothing. */
-static int check_kind(graph_checking *c, const graph_view *v, sherd_rfdb_kind kind, graph_tally *total,
-                      sherd_error *err)
+static int check_kind(graph_checking *c, const graph_view *v, shd_rfdb_kind kind, graph_tally *total, sherd_error *err)
 {
 	const graph_list *list = &v->lists[kind];
 	for (size_t i = 0; i < list->count;) {
-		graph_range r = sherd_graph_list_shard(list, list->items[i]->shard);
+		graph_range r = shd_graph_list_shard(list, list->items[i]->shard);
 		TRY(count_shard(c, list, r, total, err));
 		i = r.to;
 	}
 	TRY(count_buried(v, kind, total, err));
 	if (total->failed)
-		return sherd_fail_nomem(err);
-	const sherd_rfdb_count *left = (const sherd_rfdb_count *)(const void *)total->list.data;
+		return shd_fail_nomem(err);
+	const shd_rfdb_count *left = (const shd_rfdb_count *)(const void *)total->list.data;
 	for (size_t i = 0; i < total->list.len / sizeof(*left); i++)
 		if (left[i].count)
-			return sherd_fail(err, SHERD_ECORRUPT, "bad-count",
-			                  "the manifest counts other records than live");
+			return shd_fail(err, SHERD_ECORRUPT, "bad-count",
+			                "the manifest counts other records than live");
 	return SHERD_OK;
 }
 
-int sherd_graph_checking_counts(graph_checking *c, const graph_view *v, const sherd_rfdb_counts *said, sherd_error *err)
+int shd_graph_checking_counts(graph_checking *c, const graph_view *v, const shd_rfdb_counts *said, sherd_error *err)
 {
 	int rc = SHERD_OK;
 	for (unsigned kind = 0; kind < 2 && rc == SHERD_OK; kind++) {
-		const sherd_rfdb_count *list = kind == SHERD_RFDB_NODES ? said->nodes : said->edges;
-		size_t count = kind == SHERD_RFDB_NODES ? said->node_types : said->edge_types;
+		const shd_rfdb_count *list = kind == SHD_RFDB_NODES ? said->nodes : said->edges;
+		size_t count = kind == SHD_RFDB_NODES ? said->node_types : said->edge_types;
 		graph_tally total = {0};
 		for (size_t i = 0; i < count; i++)
-			sherd_graph_tally_add(&total, list[i].type, 0 - list[i].count);
+			shd_graph_tally_add(&total, list[i].type, 0 - list[i].count);
 		rc = check_kind(c, v, kind, &total, err);
-		sherd_graph_tally_done(&total);
+		shd_graph_tally_done(&total);
 	}
 	return rc;
 }

@@ -7,34 +7,34 @@
 /* ---- keys in one shard */
 
 /* Has a segment of another shard a row with the key of this one? 1, or 0. */
-static int has_rival(const graph_list *list, sherd_rfdb_kind kind, size_t i, uint64_t row, sherd_error *err)
+static int has_rival(const graph_list *list, shd_rfdb_kind kind, size_t i, uint64_t row, sherd_error *err)
 {
 	const graph_segment *s = list->items[i];
-	sherd_u128 id = sherd_rfdb_segment_id(&s->rows, row);
+	shd_u128 id = shd_rfdb_segment_id(&s->rows, row);
 	int rc = 0;
 	for (size_t k = 0; k < list->count && !rc; k++) {
-		sherd_rfdb_edge edge;
-		if (list->items[k]->shard == s->shard || !sherd_rfdb_bloom_has(&list->blooms[k], id))
+		shd_rfdb_edge edge;
+		if (list->items[k]->shard == s->shard || !shd_rfdb_bloom_has(&list->blooms[k], id))
 			continue;
-		if (kind == SHERD_RFDB_NODES) {
-			rc = sherd_graph_list_has_node(list, k, id, err);
+		if (kind == SHD_RFDB_NODES) {
+			rc = shd_graph_list_has_node(list, k, id, err);
 			continue;
 		}
-		TRY(sherd_graph_segment_read_edge(s, row, &edge, err));
-		const sherd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
-		rc = sherd_graph_list_has_edge(list, k, &key, err);
+		TRY(shd_graph_segment_read_edge(s, row, &edge, err));
+		const shd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
+		rc = shd_graph_list_has_edge(list, k, &key, err);
 	}
 	return rc;
 }
 
 /* Those that were apart in the last round are apart from each other. */
-static bool is_new(const graph_checking *c, const graph_segment *s, sherd_rfdb_kind kind)
+static bool is_new(const graph_checking *c, const graph_segment *s, shd_rfdb_kind kind)
 {
 	return !s->proof->apart || s->proof->apart != c->rounds[kind];
 }
 
 /* Of few new rows each filter is asked for each; else all rows are walked over side by side. 1: some are shared. */
-static int find_shared(const graph_checking *c, const graph_view *v, sherd_rfdb_kind kind, graph_row *stray,
+static int find_shared(const graph_checking *c, const graph_view *v, shd_rfdb_kind kind, graph_row *stray,
                        sherd_error *err)
 {
 	const graph_list *list = &v->lists[kind];
@@ -50,17 +50,17 @@ static int find_shared(const graph_checking *c, const graph_view *v, sherd_rfdb_
 		for (uint64_t row = 0; row < list->items[i]->rows.rows && !rc; row++)
 			rc = has_rival(list, kind, i, row, err);
 	}
-	return rc > 0 ? sherd_graph_view_find_stray(v, kind, stray, err) : rc;
+	return rc > 0 ? shd_graph_view_find_stray(v, kind, stray, err) : rc;
 }
 
-int sherd_graph_checking_apart(graph_checking *c, const graph_view *v, sherd_rfdb_kind kind, sherd_error *err)
+int shd_graph_checking_apart(graph_checking *c, const graph_view *v, shd_rfdb_kind kind, sherd_error *err)
 {
 	graph_row stray;
 	int rc = find_shared(c, v, kind, &stray, err);
 	if (rc > 0) {
-		rc = sherd_fail(err, SHERD_ECORRUPT, "two-shards", "the key of row %" PRIu64 " is in another shard too",
-		                stray.row);
-		return sherd_graph_segment_blame(stray.segment, err, rc);
+		rc = shd_fail(err, SHERD_ECORRUPT, "two-shards", "the key of row %" PRIu64 " is in another shard too",
+		              stray.row);
+		return shd_graph_segment_blame(stray.segment, err, rc);
 	}
 	TRY(rc);
 	c->rounds[kind]++;
@@ -90,11 +90,11 @@ static bool are_witnesses_there(const graph_list *nodes, graph_range r, const gr
 }
 
 /* The oldest segment of the shard with a row of the node, since that one stays longest: 1, or 0. */
-static int find_witness(const graph_list *nodes, graph_range r, sherd_u128 id, size_t *place, sherd_error *err)
+static int find_witness(const graph_list *nodes, graph_range r, shd_u128 id, size_t *place, sherd_error *err)
 {
 	int rc = 0;
 	for (size_t i = r.to; i-- > r.from && !rc;) {
-		rc = sherd_graph_list_has_node(nodes, i, id, err);
+		rc = shd_graph_list_has_node(nodes, i, id, err);
 		*place = nodes->items[i]->proof->place;
 	}
 	return rc;
@@ -102,29 +102,29 @@ static int find_witness(const graph_list *nodes, graph_range r, sherd_u128 id, s
 
 static int know_sources(const graph_view *v, const graph_segment *s, sherd_error *err)
 {
-	const graph_list *nodes = &v->lists[SHERD_RFDB_NODES];
-	graph_range r = sherd_graph_list_shard(nodes, s->shard);
+	const graph_list *nodes = &v->lists[SHD_RFDB_NODES];
+	graph_range r = shd_graph_list_shard(nodes, s->shard);
 	graph_proof *p = s->proof;
-	sherd_u128 last = 0;
+	shd_u128 last = 0;
 	if (p->sources_known && are_witnesses_there(nodes, r, p))
 		return SHERD_OK;
 	p->sources_known = false;
 	p->witnesses.len = p->loose.len = 0;
 	for (uint64_t row = 0; row < s->rows.rows; row++) {
 		size_t place;
-		sherd_u128 src = sherd_rfdb_segment_id(&s->rows, row);
+		shd_u128 src = shd_rfdb_segment_id(&s->rows, row);
 		if (row && src == last)
 			continue;
 		last = src;
 		int rc = find_witness(nodes, r, src, &place, err);
 		TRY(rc);
 		if (!rc)
-			sherd_buf_append(&p->loose, &row, sizeof(row));
+			shd_buf_append(&p->loose, &row, sizeof(row));
 		else if (!has_witness(p, place))
-			sherd_buf_append(&p->witnesses, &place, sizeof(place));
+			shd_buf_append(&p->witnesses, &place, sizeof(place));
 	}
-	TRY(sherd_buf_check(&p->witnesses, err));
-	TRY(sherd_buf_check(&p->loose, err));
+	TRY(shd_buf_check(&p->witnesses, err));
+	TRY(shd_buf_check(&p->loose, err));
 	p->sources_known = true;
 	return SHERD_OK;
 }
@@ -132,30 +132,30 @@ static int know_sources(const graph_view *v, const graph_segment *s, sherd_error
 /* The edge must be dead: its source is not in its shard. */
 static int check_dead(const graph_view *v, size_t i, uint64_t row, sherd_error *err)
 {
-	const graph_segment *s = v->lists[SHERD_RFDB_EDGES].items[i];
-	sherd_rfdb_edge edge;
-	TRY(sherd_graph_segment_read_edge(s, row, &edge, err));
-	const sherd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
-	int rc = sherd_graph_view_edge_lives(v, i, row, &key, err);
+	const graph_segment *s = v->lists[SHD_RFDB_EDGES].items[i];
+	shd_rfdb_edge edge;
+	TRY(shd_graph_segment_read_edge(s, row, &edge, err));
+	const shd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
+	int rc = shd_graph_view_edge_lives(v, i, row, &key, err);
 	if (rc <= 0)
 		return rc;
-	rc = sherd_fail(err, SHERD_ECORRUPT, "no-source", "the source of edge %" PRIu64 " is not in its shard", row);
-	return sherd_graph_segment_blame(s, err, rc);
+	rc = shd_fail(err, SHERD_ECORRUPT, "no-source", "the source of edge %" PRIu64 " is not in its shard", row);
+	return shd_graph_segment_blame(s, err, rc);
 }
 
 /* Runs whose source no segment of the shard held when they were looked at: one that came since may. */
 static int check_loose(const graph_view *v, size_t i, sherd_error *err)
 {
-	const graph_segment *s = v->lists[SHERD_RFDB_EDGES].items[i];
-	const graph_list *nodes = &v->lists[SHERD_RFDB_NODES];
-	graph_range r = sherd_graph_list_shard(nodes, s->shard);
+	const graph_segment *s = v->lists[SHD_RFDB_EDGES].items[i];
+	const graph_list *nodes = &v->lists[SHD_RFDB_NODES];
+	graph_range r = shd_graph_list_shard(nodes, s->shard);
 	const uint64_t *loose = (const uint64_t *)(const void *)s->proof->loose.data;
 	for (size_t k = 0; k < s->proof->loose.len / sizeof(*loose); k++) {
 		size_t place;
-		sherd_u128 src = sherd_rfdb_segment_id(&s->rows, loose[k]);
+		shd_u128 src = shd_rfdb_segment_id(&s->rows, loose[k]);
 		int rc = find_witness(nodes, r, src, &place, err);
 		TRY(rc);
-		for (uint64_t row = loose[k]; !rc && row < s->rows.rows && sherd_rfdb_segment_id(&s->rows, row) == src;
+		for (uint64_t row = loose[k]; !rc && row < s->rows.rows && shd_rfdb_segment_id(&s->rows, row) == src;
 		     row++)
 			TRY(check_dead(v, i, row, err));
 	}
@@ -163,23 +163,23 @@ static int check_loose(const graph_view *v, size_t i, sherd_error *err)
 }
 
 /* Edges from a node that has a tombstone. */
-static int check_buried(const graph_view *v, sherd_u128 id, sherd_error *err)
+static int check_buried(const graph_view *v, shd_u128 id, sherd_error *err)
 {
-	const graph_list *edges = &v->lists[SHERD_RFDB_EDGES];
+	const graph_list *edges = &v->lists[SHD_RFDB_EDGES];
 	for (size_t i = 0; i < edges->count; i++) {
-		sherd_rfdb_run run;
-		if (!sherd_rfdb_bloom_has(&edges->blooms[i], id))
+		shd_rfdb_run run;
+		if (!shd_rfdb_bloom_has(&edges->blooms[i], id))
 			continue;
-		TRY(sherd_graph_segment_sources(edges->items[i], id, &run, err));
+		TRY(shd_graph_segment_sources(edges->items[i], id, &run, err));
 		for (uint64_t k = 0; k < run.count; k++)
-			TRY(check_dead(v, i, sherd_rfdb_run_at(&run, k), err));
+			TRY(check_dead(v, i, shd_rfdb_run_at(&run, k), err));
 	}
 	return SHERD_OK;
 }
 
-int sherd_graph_checking_sources(const graph_view *v, sherd_error *err)
+int shd_graph_checking_sources(const graph_view *v, sherd_error *err)
 {
-	const graph_list *edges = &v->lists[SHERD_RFDB_EDGES];
+	const graph_list *edges = &v->lists[SHD_RFDB_EDGES];
 	for (size_t i = 0; i < edges->count; i++) {
 		TRY(know_sources(v, edges->items[i], err));
 		TRY(check_loose(v, i, err));

@@ -7,77 +7,77 @@
 
 /* ---- descriptions */
 
-static void add_texts(sherd_sha256 *h, const sherd_rfdb_texts *t)
+static void add_texts(shd_sha256 *h, const shd_rfdb_texts *t)
 {
-	sherd_sha256_add(h, &t->count, sizeof(t->count));
+	shd_sha256_add(h, &t->count, sizeof(t->count));
 	for (size_t i = 0; i < t->count; i++) {
-		sherd_sha256_add(h, &t->items[i].len, sizeof(t->items[i].len));
-		sherd_sha256_add(h, t->items[i].ptr, t->items[i].len);
+		shd_sha256_add(h, &t->items[i].len, sizeof(t->items[i].len));
+		shd_sha256_add(h, t->items[i].ptr, t->items[i].len);
 	}
 }
 
-static void digest_of(const sherd_rfdb_descriptor *d, uint8_t out[SHERD_SHA256_BYTES])
+static void digest_of(const shd_rfdb_descriptor *d, uint8_t out[SHD_SHA256_BYTES])
 {
 	const uint64_t numbers[] = {d->id, d->kind, d->shard, d->rows, d->bytes, d->has_sha256};
-	sherd_sha256 h;
-	sherd_sha256_init(&h);
-	sherd_sha256_add(&h, numbers, sizeof(numbers));
+	shd_sha256 h;
+	shd_sha256_init(&h);
+	shd_sha256_add(&h, numbers, sizeof(numbers));
 	if (d->has_sha256)
-		sherd_sha256_add(&h, d->sha256, sizeof(d->sha256));
+		shd_sha256_add(&h, d->sha256, sizeof(d->sha256));
 	add_texts(&h, &d->types);
 	add_texts(&h, &d->files);
-	sherd_sha256_finish(&h, out);
+	shd_sha256_finish(&h, out);
 }
 
-size_t sherd_graph_checking_place(const graph_checking *c, const sherd_rfdb_descriptor *about)
+size_t shd_graph_checking_place(const graph_checking *c, const shd_rfdb_descriptor *about)
 {
-	uint8_t digest[SHERD_SHA256_BYTES];
+	uint8_t digest[SHD_SHA256_BYTES];
 	digest_of(about, digest);
-	return sherd_map_find(&c->seen, (sherd_str){(const char *)digest, sizeof(digest)});
+	return shd_map_find(&c->seen, (shd_str){(const char *)digest, sizeof(digest)});
 }
 
-static int copy_texts(sherd_arena *arena, sherd_rfdb_texts *t, sherd_error *err)
+static int copy_texts(shd_arena *arena, shd_rfdb_texts *t, sherd_error *err)
 {
-	sherd_str *copy = sherd_arena_alloc(arena, t->count + 1, sizeof(*copy));
+	shd_str *copy = shd_arena_alloc(arena, t->count + 1, sizeof(*copy));
 	bool ok = copy;
 	for (size_t i = 0; ok && i < t->count; i++) {
-		copy[i] = (sherd_str){sherd_arena_str(arena, t->items[i]), t->items[i].len};
+		copy[i] = (shd_str){shd_arena_str(arena, t->items[i]), t->items[i].len};
 		ok = copy[i].ptr;
 	}
 	t->items = copy;
-	return ok ? SHERD_OK : sherd_fail_nomem(err);
+	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
-int sherd_graph_checking_note(graph_checking *c, const sherd_rfdb_descriptor *about, bool needed, sherd_error *err)
+int shd_graph_checking_note(graph_checking *c, const shd_rfdb_descriptor *about, bool needed, sherd_error *err)
 {
-	uint8_t digest[SHERD_SHA256_BYTES];
+	uint8_t digest[SHD_SHA256_BYTES];
 	graph_checked one = {.about = *about, .needed = needed};
 	digest_of(about, digest);
-	size_t place = sherd_map_find(&c->seen, (sherd_str){(const char *)digest, sizeof(digest)});
-	if (place != SHERD_MAP_NONE) {
+	size_t place = shd_map_find(&c->seen, (shd_str){(const char *)digest, sizeof(digest)});
+	if (place != SHD_MAP_NONE) {
 		graph_checked_at(c, place)->needed |= needed;
 		return SHERD_OK;
 	}
 	bool ok = false;
-	const char *key = sherd_arena_copy(&c->arena, digest, sizeof(digest));
+	const char *key = shd_arena_copy(&c->arena, digest, sizeof(digest));
 	TRY(copy_texts(&c->arena, &one.about.types, err));
 	TRY(copy_texts(&c->arena, &one.about.files, err));
 	if (key)
-		(void)sherd_map_add(&c->seen, (sherd_str){key, sizeof(digest)}, c->descriptors.len / sizeof(one), &ok);
-	sherd_buf_append(&c->descriptors, &one, sizeof(one));
-	return ok ? sherd_buf_check(&c->descriptors, err) : sherd_fail_nomem(err);
+		(void)shd_map_add(&c->seen, (shd_str){key, sizeof(digest)}, c->descriptors.len / sizeof(one), &ok);
+	shd_buf_append(&c->descriptors, &one, sizeof(one));
+	return ok ? shd_buf_check(&c->descriptors, err) : shd_fail_nomem(err);
 }
 
 /* ---- their rows */
 
 static int hash_of(const graph_segment *s, sherd_error *err)
 {
-	uint8_t sha256[SHERD_SHA256_BYTES];
+	uint8_t sha256[SHD_SHA256_BYTES];
 	if (!s->about.has_sha256)
 		return SHERD_OK;
-	sherd_sha256_of(s->rows.data, s->rows.size, sha256);
+	shd_sha256_of(s->rows.data, s->rows.size, sha256);
 	if (memcmp(sha256, s->about.sha256, sizeof(sha256)) != 0)
-		return sherd_fail(err, SHERD_ECORRUPT, "bad-checksum", "the bytes are not those that were written");
+		return shd_fail(err, SHERD_ECORRUPT, "bad-checksum", "the bytes are not those that were written");
 	return SHERD_OK;
 }
 
@@ -91,56 +91,56 @@ static uint64_t looked_at(const graph_checking *c, uint64_t bytes)
 /* Ours must be whole; one that does not belong to a segment of another program was left by somebody before it. */
 static int check_sidecar(const graph_checking *c, graph_checked *one, const graph_segment *s, sherd_error *err)
 {
-	char name[SHERD_RFDB_NAME_MAX];
+	char name[SHD_RFDB_NAME_MAX];
 	graph_key key;
 	sherd_error found = {0};
 	bool ours = s->about.has_sha256;
-	sherd_rfdb_sidecar_name(s->about.shard, s->about.id, s->about.kind, name);
-	TRY(sherd_graph_place_key(&c->place, name, &key, err));
+	shd_rfdb_sidecar_name(s->about.shard, s->about.id, s->about.kind, name);
+	TRY(shd_graph_place_key(&c->place, name, &key, err));
 	if (!s->index_reader)
-		return sherd_report_warn(&one->report, key.text, "no-index", err,
-		                         "there is none: it is built in memory whenever it is needed");
+		return shd_report_warn(&one->report, key.text, "no-index", err,
+		                       "there is none: it is built in memory whenever it is needed");
 	bool fits = atomic_load(&s->index) != NULL;
 	int rc = SHERD_OK;
 	if (!fits && ours)
-		rc = sherd_fail(&found, SHERD_ECORRUPT, "bad-index", "it does not belong to the segment");
+		rc = shd_fail(&found, SHERD_ECORRUPT, "bad-index", "it does not belong to the segment");
 	else if (fits && !c->options->quick)
-		rc = sherd_rfdb_sidecar_check(&s->sidecar, &s->rows, &found);
+		rc = shd_rfdb_sidecar_check(&s->sidecar, &s->rows, &found);
 	if (rc == SHERD_OK)
 		rc = sherd_reader_check(s->index_reader, &found);
 	one->report.checked += looked_at(c, sherd_reader_size(s->index_reader));
-	TRY(sherd_report_take(&one->report, rc, &found, key.text, err));
+	TRY(shd_report_take(&one->report, rc, &found, key.text, err));
 	if (!fits && !ours)
-		return sherd_report_warn(&one->report, key.text, "no-index", err, "it belongs to another segment");
+		return shd_report_warn(&one->report, key.text, "no-index", err, "it belongs to another segment");
 	return SHERD_OK;
 }
 
 /* Searches pass over segments whose lists do not have what they look for. An empty list says nothing. */
-static int check_list(const graph_segment *s, const sherd_rfdb_texts *list, sherd_rfdb_column column, sherd_error *err)
+static int check_list(const graph_segment *s, const shd_rfdb_texts *list, shd_rfdb_column column, sherd_error *err)
 {
-	sherd_map listed = {0};
+	shd_map listed = {0};
 	bool ok = true, whole = true;
-	sherd_str text;
+	shd_str text;
 	uint64_t row = 0;
 	for (size_t i = 0; ok && i < list->count; i++)
-		(void)sherd_map_add(&listed, list->items[i], 0, &ok);
+		(void)shd_map_add(&listed, list->items[i], 0, &ok);
 	for (; ok && whole && list->count && row < s->rows.rows; row++)
-		whole = !sherd_rfdb_segment_text(&s->rows, column, row, &text) ||
-		        sherd_map_find(&listed, text) != SHERD_MAP_NONE;
-	sherd_map_done(&listed);
+		whole = !shd_rfdb_segment_text(&s->rows, column, row, &text) ||
+		        shd_map_find(&listed, text) != SHD_MAP_NONE;
+	shd_map_done(&listed);
 	if (!ok)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	return whole ? SHERD_OK
-	             : sherd_fail(err, SHERD_ECORRUPT, "bad-manifest",
-	                          "its types or files of segment %" PRIu64 " are without those of row %" PRIu64,
-	                          s->about.id, row - 1);
+	             : shd_fail(err, SHERD_ECORRUPT, "bad-manifest",
+	                        "its types or files of segment %" PRIu64 " are without those of row %" PRIu64,
+	                        s->about.id, row - 1);
 }
 
 static int check_lists(const graph_segment *s, sherd_error *err)
 {
-	bool nodes = s->rows.kind == SHERD_RFDB_NODES;
-	TRY(check_list(s, &s->about.types, nodes ? SHERD_RFDB_NODE_TYPE : SHERD_RFDB_EDGE_TYPE, err));
-	return nodes ? check_list(s, &s->about.files, SHERD_RFDB_FILE, err) : SHERD_OK;
+	bool nodes = s->rows.kind == SHD_RFDB_NODES;
+	TRY(check_list(s, &s->about.types, nodes ? SHD_RFDB_NODE_TYPE : SHD_RFDB_EDGE_TYPE, err));
+	return nodes ? check_list(s, &s->about.files, SHD_RFDB_FILE, err) : SHERD_OK;
 }
 
 static int check_rows(const graph_checking *c, const graph_segment *s, sherd_error *err)
@@ -148,7 +148,7 @@ static int check_rows(const graph_checking *c, const graph_segment *s, sherd_err
 	if (c->options->quick)
 		return SHERD_OK;
 	TRY(hash_of(s, err));
-	TRY(sherd_rfdb_segment_check(&s->rows, err));
+	TRY(shd_rfdb_segment_check(&s->rows, err));
 	return check_lists(s, err);
 }
 
@@ -156,16 +156,16 @@ static int check_segment(void *arg, size_t index, sherd_error *err)
 {
 	graph_checking *c = arg;
 	graph_checked *one = graph_checked_at(c, index);
-	char name[SHERD_RFDB_NAME_MAX];
+	char name[SHD_RFDB_NAME_MAX];
 	graph_key key;
 	graph_segment *s = NULL;
 	sherd_error found = {0}, cut = {0};
-	sherd_rfdb_segment_name(one->about.shard, one->about.id, one->about.kind, name);
-	TRY(sherd_graph_place_key(&c->place, name, &key, err));
-	int rc = sherd_graph_segment_open(&s, &c->place, &one->about, false, &found);
+	shd_rfdb_segment_name(one->about.shard, one->about.id, one->about.kind, name);
+	TRY(shd_graph_place_key(&c->place, name, &key, err));
+	int rc = shd_graph_segment_open(&s, &c->place, &one->about, false, &found);
 	one->missing = rc == SHERD_ENOTFOUND;
 	if (one->missing)
-		return sherd_meter_add(&c->meter, one->about.bytes, err);
+		return shd_meter_add(&c->meter, one->about.bytes, err);
 	if (rc == SHERD_OK)
 		rc = check_rows(c, s, &found);
 	/* What was read of a file that was cut off meanwhile proves nothing. */
@@ -174,15 +174,15 @@ static int check_segment(void *arg, size_t index, sherd_error *err)
 		rc = cut.code;
 	}
 	one->damaged = rc < 0;
-	rc = sherd_report_take(&one->report, rc, &found, key.text, err);
+	rc = shd_report_take(&one->report, rc, &found, key.text, err);
 	one->report.checked += s ? looked_at(c, s->rows.size) : 0;
 	if (rc == SHERD_OK && !one->damaged && !one->about.has_sha256)
-		rc = sherd_report_warn(&one->report, key.text, "no-checksum", err,
-		                       "written by another program: only its structure was checked");
+		rc = shd_report_warn(&one->report, key.text, "no-checksum", err,
+		                     "written by another program: only its structure was checked");
 	if (rc == SHERD_OK && !one->damaged && s)
 		rc = check_sidecar(c, one, s, err);
-	sherd_graph_segment_close(s);
-	return rc < 0 ? rc : sherd_meter_add(&c->meter, one->about.bytes, err);
+	shd_graph_segment_close(s);
+	return rc < 0 ? rc : shd_meter_add(&c->meter, one->about.bytes, err);
 }
 
 /* A segment that several versions describe differently is told of once, as long as it is the same that is wrong. */
@@ -191,22 +191,21 @@ static bool was_told(const graph_checked *before, const graph_checked *one)
 	return before->errors == one->errors && before->warnings == one->warnings;
 }
 
-int sherd_graph_checking_tell(graph_checking *c, sherd_report *found, bool given_up, sherd_error *err)
+int shd_graph_checking_tell(graph_checking *c, sherd_report *found, bool given_up, sherd_error *err)
 {
 	for (size_t i = 0; given_up && i < sherd_report_errors(found); i++) {
 		const sherd_error *e = sherd_report_error(found, i);
-		TRY(sherd_report_warn(
-			c->report, e->object, "given-up", err,
-			"%s; sherd graph repair gave it up: sherd graph gc removes it, or gc --untag where "
-			"it may be tagged",
-			e->message));
+		TRY(shd_report_warn(c->report, e->object, "given-up", err,
+		                    "%s; sherd graph repair gave it up: sherd graph gc removes it, or gc --untag where "
+		                    "it may be tagged",
+		                    e->message));
 	}
 	if (given_up)
 		found->errors.len = 0;
-	return sherd_report_merge(c->report, found, err);
+	return shd_report_merge(c->report, found, err);
 }
 
-int sherd_graph_checking_segments(graph_checking *c, sherd_error *err)
+int shd_graph_checking_segments(graph_checking *c, sherd_error *err)
 {
 	size_t count = c->descriptors.len / sizeof(graph_checked);
 	uint64_t bytes = 0;
@@ -214,37 +213,37 @@ int sherd_graph_checking_segments(graph_checking *c, sherd_error *err)
 	bool ok = true;
 	for (size_t i = 0; i < count; i++)
 		bytes += graph_checked_at(c, i)->about.bytes;
-	sherd_meter_init(&c->meter, c->options->progress, bytes);
-	int rc = sherd_pool_run(c->options->pool, count, check_segment, c, err);
-	sherd_meter_done(&c->meter);
+	shd_meter_init(&c->meter, c->options->progress, bytes);
+	int rc = shd_pool_run(c->options->pool, count, check_segment, c, err);
+	shd_meter_done(&c->meter);
 	for (size_t i = 0; ok && rc == SHERD_OK && i < count; i++) {
 		graph_checked *one = graph_checked_at(c, i);
-		uint32_t at = sherd_graph_ids_add(&told, one->about.id, (uint32_t)i, &ok);
+		uint32_t at = shd_graph_ids_add(&told, one->about.id, (uint32_t)i, &ok);
 		one->errors = one->report.errors.len;
 		one->warnings = one->report.warnings.len;
 		if (at == GRAPH_IDS_NONE || !was_told(graph_checked_at(c, at), one))
-			rc = sherd_graph_checking_tell(c, &one->report, !one->needed, err);
+			rc = shd_graph_checking_tell(c, &one->report, !one->needed, err);
 	}
-	sherd_graph_ids_done(&told);
-	return ok ? rc : sherd_fail_nomem(err);
+	shd_graph_ids_done(&told);
+	return ok ? rc : shd_fail_nomem(err);
 }
 
-void sherd_graph_checking_done(graph_checking *c)
+void shd_graph_checking_done(graph_checking *c)
 {
 	for (size_t i = 0; i < c->descriptors.len / sizeof(graph_checked); i++) {
 		graph_checked *one = graph_checked_at(c, i);
-		sherd_buf_done(&one->report.errors);
-		sherd_buf_done(&one->report.warnings);
-		sherd_buf_done(&one->proof.witnesses);
-		sherd_buf_done(&one->proof.loose);
-		sherd_graph_segment_close(one->segment);
+		shd_buf_done(&one->report.errors);
+		shd_buf_done(&one->report.warnings);
+		shd_buf_done(&one->proof.witnesses);
+		shd_buf_done(&one->proof.loose);
+		shd_graph_segment_close(one->segment);
 	}
-	sherd_graph_checking_forget_counts(c);
-	sherd_buf_done(&c->descriptors);
-	sherd_buf_done(&c->files);
-	sherd_buf_done(&c->bad);
-	sherd_graph_version_done(&c->now);
-	sherd_map_done(&c->seen);
-	sherd_arena_done(&c->arena);
-	sherd_graph_place_done(&c->place);
+	shd_graph_checking_forget_counts(c);
+	shd_buf_done(&c->descriptors);
+	shd_buf_done(&c->files);
+	shd_buf_done(&c->bad);
+	shd_graph_version_done(&c->now);
+	shd_map_done(&c->seen);
+	shd_arena_done(&c->arena);
+	shd_graph_place_done(&c->place);
 }

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(void, free)
 
 /* Others who commit and collect all the time are waited for so often. */
 enum { MOST_TRIES = 20 };
@@ -15,96 +15,96 @@ enum { MOST_TRIES = 20 };
 /* ---- documents */
 
 /* Reads a document and lets decode() judge it; one that is not there is missing only if it must be there. */
-typedef int decode_fn(graph_checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err);
+typedef int decode_fn(graph_checking *c, const char *text, size_t len, shd_seal *seal, sherd_error *err);
 
 static int check_document(graph_checking *c, const char *name, bool needed, decode_fn *decode, sherd_error *err)
 {
 	graph_key key;
 	char *made = NULL;
 	size_t len = 0;
-	sherd_seal seal = SHERD_SEAL_GOOD;
+	shd_seal seal = SHD_SEAL_GOOD;
 	sherd_error found = {0};
-	TRY(sherd_graph_place_key(&c->place, name, &key, err));
-	int rc = sherd_graph_place_get(&c->place, name, &made, &len, &found);
-	SHERD_AUTO(void, free) owned = made;
+	TRY(shd_graph_place_key(&c->place, name, &key, err));
+	int rc = shd_graph_place_get(&c->place, name, &made, &len, &found);
+	SHD_AUTO(void, free) owned = made;
 	const char *text = owned;
 	if (rc == SHERD_ENOTFOUND && !needed)
 		return SHERD_OK;
 	if (rc == SHERD_OK)
 		rc = decode(c, text, len, &seal, &found);
-	TRY(sherd_report_take(c->report, rc, &found, key.text, err));
+	TRY(shd_report_take(c->report, rc, &found, key.text, err));
 	c->report->checked += len;
-	if (rc == SHERD_OK && seal == SHERD_SEAL_ABSENT)
-		return sherd_report_warn(c->report, key.text, "no-seal", err,
-		                         "written by another program: nothing tells whether it was damaged");
+	if (rc == SHERD_OK && seal == SHD_SEAL_ABSENT)
+		return shd_report_warn(c->report, key.text, "no-seal", err,
+		                       "written by another program: nothing tells whether it was damaged");
 	return SHERD_OK;
 }
 
-static int decode_current(graph_checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err)
+static int decode_current(graph_checking *c, const char *text, size_t len, shd_seal *seal, sherd_error *err)
 {
-	sherd_rfdb_current *current = &c->head.current;
-	TRY(sherd_rfdb_current_decode(text, len, current, err));
+	shd_rfdb_current *current = &c->head.current;
+	TRY(shd_rfdb_current_decode(text, len, current, err));
 	if (current->making)
-		return sherd_fail(err, SHERD_ENOTFOUND, "incomplete",
-		                  "the database was not made to the end: make it again");
+		return shd_fail(err, SHERD_ENOTFOUND, "incomplete",
+		                "the database was not made to the end: make it again");
 	*seal = current->seal;
 	return SHERD_OK;
 }
 
-static int decode_config(graph_checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err)
+static int decode_config(graph_checking *c, const char *text, size_t len, shd_seal *seal, sherd_error *err)
 {
-	sherd_rfdb_config config;
-	TRY(sherd_rfdb_config_decode(text, len, &config, err));
-	c->planned = config.planner == SHERD_RFDB_DIRECTORY;
+	shd_rfdb_config config;
+	TRY(shd_rfdb_config_decode(text, len, &config, err));
+	c->planned = config.planner == SHD_RFDB_DIRECTORY;
 	c->shards = config.shards;
 	*seal = config.seal;
 	return SHERD_OK;
 }
 
-static int decode_index(graph_checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err)
+static int decode_index(graph_checking *c, const char *text, size_t len, shd_seal *seal, sherd_error *err)
 {
-	sherd_arena arena = {0};
-	sherd_rfdb_index index;
-	int rc = sherd_rfdb_index_decode(text, len, &c->place.limits, &arena, &index, err);
+	shd_arena arena = {0};
+	shd_rfdb_index index;
+	int rc = shd_rfdb_index_decode(text, len, &c->place.limits, &arena, &index, err);
 	if (rc == SHERD_OK)
 		*seal = index.seal;
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	return rc;
 }
 
-static int decode_plan(graph_checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err)
+static int decode_plan(graph_checking *c, const char *text, size_t len, shd_seal *seal, sherd_error *err)
 {
-	sherd_rfdb_plan plan;
-	sherd_rfdb_plan_init(&plan, 0);
-	int rc = sherd_rfdb_plan_decode(text, len, &c->place.limits, &plan, err);
-	sherd_rfdb_plan_done(&plan);
-	*seal = SHERD_SEAL_GOOD; /* only we write it: one without is refused above */
+	shd_rfdb_plan plan;
+	shd_rfdb_plan_init(&plan, 0);
+	int rc = shd_rfdb_plan_decode(text, len, &c->place.limits, &plan, err);
+	shd_rfdb_plan_done(&plan);
+	*seal = SHD_SEAL_GOOD; /* only we write it: one without is refused above */
 	return rc;
 }
 
 /* ---- the index */
 
-static bool same_tag(const struct sherd_rfdb_tagged *a, const struct sherd_rfdb_tagged *b)
+static bool same_tag(const struct shd_rfdb_tagged *a, const struct shd_rfdb_tagged *b)
 {
-	return a->version == b->version && sherd_str_compare(a->key, b->key) == 0 &&
-	       sherd_str_compare(a->value, b->value) == 0;
+	return a->version == b->version && shd_str_compare(a->key, b->key) == 0 &&
+	       shd_str_compare(a->value, b->value) == 0;
 }
 
 /* The index counts while it is of the current version. Before tag_index was written, Sherd left it empty. */
-static int judge_tags(graph_checking *c, const sherd_rfdb_index *x, const char *key, sherd_error *err)
+static int judge_tags(graph_checking *c, const shd_rfdb_index *x, const char *key, sherd_error *err)
 {
-	SHERD_AUTO_BUF wanted = {0};
+	SHD_AUTO_BUF wanted = {0};
 	graph_snapshots s;
 	if (x->latest != c->head.current.version)
 		return SHERD_OK;
-	TRY(sherd_graph_take_snapshots(&c->place, x->latest, &s, err));
+	TRY(shd_graph_take_snapshots(&c->place, x->latest, &s, err));
 	/* The index is of manifests, whatever became of their segments. */
-	sherd_buf_append(&s.list, s.tagged.data, s.tagged.len);
-	int rc = sherd_buf_check(&s.list, err);
+	shd_buf_append(&s.list, s.tagged.data, s.tagged.len);
+	int rc = shd_buf_check(&s.list, err);
 	if (rc == SHERD_OK)
-		rc = sherd_graph_index_tags((const sherd_rfdb_snapshot *)(const void *)s.list.data,
-		                            s.list.len / sizeof(sherd_rfdb_snapshot), &wanted, err);
-	const struct sherd_rfdb_tagged *list = (const struct sherd_rfdb_tagged *)(const void *)wanted.data;
+		rc = shd_graph_index_tags((const shd_rfdb_snapshot *)(const void *)s.list.data,
+		                          s.list.len / sizeof(shd_rfdb_snapshot), &wanted, err);
+	const struct shd_rfdb_tagged *list = (const struct shd_rfdb_tagged *)(const void *)wanted.data;
 	size_t count = wanted.len / sizeof(*list);
 	sherd_error found = {0};
 	for (size_t i = 0; rc == SHERD_OK && i < x->tagged_count && !found.code; i++) {
@@ -112,16 +112,16 @@ static int judge_tags(graph_checking *c, const sherd_rfdb_index *x, const char *
 		while (k < count && !same_tag(&list[k], &x->tagged[i]))
 			k++;
 		if (k == count)
-			(void)sherd_fail(&found, SHERD_ECORRUPT, "bad-index",
-			                 "its tag_index names a version that does not have the tag");
+			(void)shd_fail(&found, SHERD_ECORRUPT, "bad-index",
+			               "its tag_index names a version that does not have the tag");
 	}
 	if (rc == SHERD_OK && found.code)
-		rc = sherd_report_take(c->report, found.code, &found, key, err);
+		rc = shd_report_take(c->report, found.code, &found, key, err);
 	else if (rc == SHERD_OK && x->tagged_count < count)
-		rc = sherd_report_warn(c->report, key, "no-tags", err,
-		                       "its tag_index lacks tags: the real server does not find them until the next "
-		                       "sherd graph tag or compact");
-	sherd_graph_snapshots_done(&s);
+		rc = shd_report_warn(c->report, key, "no-tags", err,
+		                     "its tag_index lacks tags: the real server does not find them until the next "
+		                     "sherd graph tag or compact");
+	shd_graph_snapshots_done(&s);
 	return rc;
 }
 
@@ -130,39 +130,39 @@ static int check_tags(graph_checking *c, sherd_error *err)
 	char *text = NULL;
 	size_t len = 0;
 	graph_key key;
-	sherd_rfdb_index x;
-	sherd_arena arena = {0};
-	TRY(sherd_graph_place_key(&c->place, SHERD_RFDB_INDEX, &key, err));
+	shd_rfdb_index x;
+	shd_arena arena = {0};
+	TRY(shd_graph_place_key(&c->place, SHD_RFDB_INDEX, &key, err));
 	/* What is wrong with it otherwise was told before. */
-	int rc = sherd_graph_place_get(&c->place, SHERD_RFDB_INDEX, &text, &len, NULL);
+	int rc = shd_graph_place_get(&c->place, SHD_RFDB_INDEX, &text, &len, NULL);
 	if (rc == SHERD_OK)
-		rc = sherd_rfdb_index_decode(text, len, &c->place.limits, &arena, &x, NULL);
+		rc = shd_rfdb_index_decode(text, len, &c->place.limits, &arena, &x, NULL);
 	if (rc == SHERD_ENOMEM)
-		rc = sherd_fail_nomem(err);
+		rc = shd_fail_nomem(err);
 	else
 		rc = rc == SHERD_OK ? judge_tags(c, &x, key.text, err) : SHERD_OK;
 	free(text);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	return rc;
 }
 
 /* ---- versions */
 
 /* An edit beside a full manifest is not read by anybody, but may be needed when that is lost: it is decoded alone. */
-static int decode_edit(graph_checking *c, const char *text, size_t len, sherd_seal *seal, sherd_error *err)
+static int decode_edit(graph_checking *c, const char *text, size_t len, shd_seal *seal, sherd_error *err)
 {
-	sherd_arena arena = {0};
-	sherd_rfdb_edit edit;
-	int rc = sherd_rfdb_edit_decode(text, len, &c->place.limits, &arena, &edit, err);
+	shd_arena arena = {0};
+	shd_rfdb_edit edit;
+	int rc = shd_rfdb_edit_decode(text, len, &c->place.limits, &arena, &edit, err);
 	if (rc == SHERD_OK)
 		*seal = edit.seal;
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	return rc;
 }
 
 static bool is_given_up(const graph_checking *c, uint64_t version)
 {
-	const sherd_rfdb_numbers *list = &c->now.manifest.given_up;
+	const shd_rfdb_numbers *list = &c->now.manifest.given_up;
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i] == version)
 			return version != c->head.current.version;
@@ -175,47 +175,47 @@ static int tell_bad(graph_checking *c, uint64_t version, int rc, const sherd_err
 {
 	sherd_report one = {0};
 	bool given_up = is_given_up(c, version);
-	rc = sherd_report_take(&one, rc, found, key, err);
+	rc = shd_report_take(&one, rc, found, key, err);
 	if (rc == SHERD_OK && sherd_report_errors(&one) && !given_up)
-		sherd_buf_append(&c->bad, &version, sizeof(version));
+		shd_buf_append(&c->bad, &version, sizeof(version));
 	if (rc == SHERD_OK)
-		rc = sherd_graph_checking_tell(c, &one, given_up, err);
-	sherd_buf_done(&one.errors);
-	sherd_buf_done(&one.warnings);
-	return rc < 0 ? rc : sherd_buf_check(&c->bad, err);
+		rc = shd_graph_checking_tell(c, &one, given_up, err);
+	shd_buf_done(&one.errors);
+	shd_buf_done(&one.warnings);
+	return rc < 0 ? rc : shd_buf_check(&c->bad, err);
 }
 
-static int note_version(graph_checking *c, const sherd_rfdb_manifest *m, const char *key, sherd_error *err)
+static int note_version(graph_checking *c, const shd_rfdb_manifest *m, const char *key, sherd_error *err)
 {
-	const sherd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
+	const shd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
 	bool needed = !is_given_up(c, m->version);
 	(void)key;
 	for (size_t l = 0; l < COUNT_OF(lists); l++)
 		for (size_t i = 0; i < lists[l]->count; i++)
-			TRY(sherd_graph_checking_note(c, &lists[l]->items[i], needed, err));
+			TRY(shd_graph_checking_note(c, &lists[l]->items[i], needed, err));
 	return SHERD_OK;
 }
 
 /* Goes through all versions: each() gets those whose manifests can be read; the others are told of when asked to. */
-typedef int version_fn(graph_checking *c, const sherd_rfdb_manifest *m, const char *key, sherd_error *err);
+typedef int version_fn(graph_checking *c, const shd_rfdb_manifest *m, const char *key, sherd_error *err);
 
 static int tell_version(graph_checking *c, const graph_chain *chain, const graph_manifest_file *file, int rc,
                         const sherd_error *found, const char *key, sherd_error *err)
 {
-	char name[SHERD_RFDB_NAME_MAX];
+	char name[SHD_RFDB_NAME_MAX];
 	if (rc == 0) {
-		sherd_rfdb_manifest_name(file->version, true, name);
+		shd_rfdb_manifest_name(file->version, true, name);
 		return check_document(c, name, false, decode_edit, err);
 	}
 	if (rc == SHERD_ENOTFOUND && file->version != c->head.current.version)
-		return sherd_report_warn(c->report, key, "incomplete", err, "a version whose other manifests are gone");
+		return shd_report_warn(c->report, key, "incomplete", err, "a version whose other manifests are gone");
 	if (rc < 0)
 		return tell_bad(c, file->version, rc, found, key, err);
 	c->report->checked += file->size;
 	if (!chain->unsealed)
 		return SHERD_OK;
-	return sherd_report_warn(c->report, key, "no-seal", err,
-	                         "written by another program: nothing tells whether it was damaged");
+	return shd_report_warn(c->report, key, "no-seal", err,
+	                       "written by another program: nothing tells whether it was damaged");
 }
 
 static int each_version(graph_checking *c, bool tell, version_fn *each, sherd_error *err)
@@ -224,31 +224,31 @@ static int each_version(graph_checking *c, bool tell, version_fn *each, sherd_er
 	graph_chain chain = {.place = &c->place};
 	int rc = SHERD_OK;
 	for (size_t i = 0; rc == SHERD_OK && i < c->files.len / sizeof(*list); i++) {
-		char name[SHERD_RFDB_NAME_MAX];
+		char name[SHD_RFDB_NAME_MAX];
 		graph_key key;
 		sherd_error found = {0};
-		sherd_rfdb_manifest_name(list[i].version, list[i].edit, name);
-		rc = sherd_graph_place_key(&c->place, name, &key, err);
-		int step = rc < 0 ? rc : sherd_graph_chain_step(&chain, &list[i], &found);
+		shd_rfdb_manifest_name(list[i].version, list[i].edit, name);
+		rc = shd_graph_place_key(&c->place, name, &key, err);
+		int step = rc < 0 ? rc : shd_graph_chain_step(&chain, &list[i], &found);
 		if (rc == SHERD_OK && tell)
 			rc = tell_version(c, &chain, &list[i], step, &found, key.text, err);
 		else if (step == SHERD_ENOMEM || step == SHERD_EIO)
-			rc = sherd_report_take(c->report, step, &found, key.text, err);
+			rc = shd_report_take(c->report, step, &found, key.text, err);
 		if (rc == SHERD_OK && step > 0)
 			rc = each(c, &chain.manifest, key.text, err);
 	}
-	sherd_graph_chain_done(&chain);
+	shd_graph_chain_done(&chain);
 	return rc;
 }
 
 /* The first of its segments that is gone, or damaged. */
-static const graph_checked *find_bad(const graph_checking *c, const sherd_rfdb_manifest *m, bool damaged)
+static const graph_checked *find_bad(const graph_checking *c, const shd_rfdb_manifest *m, bool damaged)
 {
-	const sherd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
+	const shd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
 	for (size_t l = 0; l < COUNT_OF(lists); l++)
 		for (size_t i = 0; i < lists[l]->count; i++) {
-			size_t place = sherd_graph_checking_place(c, &lists[l]->items[i]);
-			const graph_checked *one = place == SHERD_MAP_NONE ? NULL : graph_checked_at(c, place);
+			size_t place = shd_graph_checking_place(c, &lists[l]->items[i]);
+			const graph_checked *one = place == SHD_MAP_NONE ? NULL : graph_checked_at(c, place);
 			if (one && (damaged ? one->damaged : one->missing))
 				return one;
 		}
@@ -257,30 +257,30 @@ static const graph_checked *find_bad(const graph_checking *c, const sherd_rfdb_m
 
 /* The real server removes segments that only old edits name: then that version cannot be read any more, and all else
  * is well. What the current version names must be there. */
-static int judge_version(graph_checking *c, const sherd_rfdb_manifest *m, const char *key, sherd_error *err)
+static int judge_version(graph_checking *c, const shd_rfdb_manifest *m, const char *key, sherd_error *err)
 {
 	sherd_error found = {0};
 	const graph_checked *missing = find_bad(c, m, false);
 	if (missing && m->version != c->head.current.version)
-		return sherd_report_warn(c->report, key, "incomplete", err,
-		                         "a version that cannot be read any more: segment %" PRIu64 " is gone",
-		                         missing->about.id);
+		return shd_report_warn(c->report, key, "incomplete", err,
+		                       "a version that cannot be read any more: segment %" PRIu64 " is gone",
+		                       missing->about.id);
 	if (missing) {
-		char name[SHERD_RFDB_NAME_MAX];
+		char name[SHD_RFDB_NAME_MAX];
 		graph_key segment;
-		sherd_rfdb_segment_name(missing->about.shard, missing->about.id, missing->about.kind, name);
-		TRY(sherd_graph_place_key(&c->place, name, &segment, err));
-		int rc = sherd_fail(&found, SHERD_ECORRUPT, "missing-segment",
-		                    "the current version %" PRIu64 " needs it, and it is gone", m->version);
-		return sherd_report_take(c->report, rc, &found, segment.text, err);
+		shd_rfdb_segment_name(missing->about.shard, missing->about.id, missing->about.kind, name);
+		TRY(shd_graph_place_key(&c->place, name, &segment, err));
+		int rc = shd_fail(&found, SHERD_ECORRUPT, "missing-segment",
+		                  "the current version %" PRIu64 " needs it, and it is gone", m->version);
+		return shd_report_take(c->report, rc, &found, segment.text, err);
 	}
 	if (find_bad(c, m, true)) {
 		/* The segment was told of. */
 		if (!is_given_up(c, m->version))
-			sherd_buf_append(&c->bad, &m->version, sizeof(m->version));
-		return sherd_buf_check(&c->bad, err);
+			shd_buf_append(&c->bad, &m->version, sizeof(m->version));
+		return shd_buf_check(&c->bad, err);
 	}
-	int rc = sherd_graph_checking_version(c, m, &found);
+	int rc = shd_graph_checking_version(c, m, &found);
 	return tell_bad(c, m->version, rc, &found, key, err);
 }
 
@@ -289,8 +289,8 @@ static int check_current(const graph_checking *c, sherd_error *err)
 	const graph_manifest_file *list = (const graph_manifest_file *)(const void *)c->files.data;
 	size_t count = c->files.len / sizeof(*list);
 	if (!count || list[count - 1].version != c->head.current.version)
-		return sherd_fail(err, SHERD_ECORRUPT, "no-version", "no manifest of the current version %" PRIu64,
-		                  c->head.current.version);
+		return shd_fail(err, SHERD_ECORRUPT, "no-version", "no manifest of the current version %" PRIu64,
+		                c->head.current.version);
 	return SHERD_OK;
 }
 
@@ -299,11 +299,11 @@ static int check_current(const graph_checking *c, sherd_error *err)
 /* Notes what all versions name. */
 static int note_versions(graph_checking *c, sherd_error *err)
 {
-	int rc = sherd_graph_version_load(&c->now, &c->place, c->head.current.version, NULL);
+	int rc = shd_graph_version_load(&c->now, &c->place, c->head.current.version, NULL);
 	/* What is wrong with it is told when its turn comes. */
 	if (rc == SHERD_ENOMEM)
-		return sherd_fail_nomem(err);
-	TRY(sherd_graph_list_manifests(&c->place, c->head.current.version, &c->files, err));
+		return shd_fail_nomem(err);
+	TRY(shd_graph_list_manifests(&c->place, c->head.current.version, &c->files, err));
 	return each_version(c, true, note_version, err);
 }
 
@@ -311,43 +311,43 @@ static int check_all(graph_checking *c, sherd_error *err)
 {
 	sherd_error found = {0};
 	graph_key key;
-	TRY(sherd_graph_place_key(&c->place, SHERD_RFDB_CURRENT, &key, err));
-	TRY(check_document(c, SHERD_RFDB_CURRENT, true, decode_current, err));
-	TRY(check_document(c, SHERD_RFDB_CONFIG, true, decode_config, err));
-	TRY(check_document(c, SHERD_RFDB_PLAN, c->planned, decode_plan, err));
-	TRY(check_document(c, SHERD_RFDB_INDEX, false, decode_index, err));
+	TRY(shd_graph_place_key(&c->place, SHD_RFDB_CURRENT, &key, err));
+	TRY(check_document(c, SHD_RFDB_CURRENT, true, decode_current, err));
+	TRY(check_document(c, SHD_RFDB_CONFIG, true, decode_config, err));
+	TRY(check_document(c, SHD_RFDB_PLAN, c->planned, decode_plan, err));
+	TRY(check_document(c, SHD_RFDB_INDEX, false, decode_index, err));
 	if (sherd_report_errors(c->report))
 		return SHERD_OK;
 	TRY(note_versions(c, err));
 	int rc = check_current(c, &found);
-	TRY(sherd_report_take(c->report, rc, &found, key.text, err));
-	TRY(sherd_graph_checking_segments(c, err));
+	TRY(shd_report_take(c->report, rc, &found, key.text, err));
+	TRY(shd_graph_checking_segments(c, err));
 	TRY(check_tags(c, err));
 	return each_version(c, false, judge_version, err);
 }
 
 static int find_damaged(graph_checking *c, sherd_error *err)
 {
-	TRY(check_document(c, SHERD_RFDB_CONFIG, true, decode_config, err));
+	TRY(check_document(c, SHD_RFDB_CONFIG, true, decode_config, err));
 	if (sherd_report_errors(c->report))
 		return SHERD_OK; /* of no version can be said where its segments may lie */
 	TRY(note_versions(c, err));
-	TRY(sherd_graph_checking_segments(c, err));
+	TRY(shd_graph_checking_segments(c, err));
 	return each_version(c, false, judge_version, err);
 }
 
-int sherd_graph_find_damaged(const graph_place *p, uint64_t current, const sherd_verify_options *options,
-                             sherd_buf *versions, sherd_error *err)
+int shd_graph_find_damaged(const graph_place *p, uint64_t current, const sherd_verify_options *options,
+                           shd_buf *versions, sherd_error *err)
 {
 	sherd_report report = {0};
 	graph_checking c = {.options = options, .report = &report, .head.current.version = current};
-	TRY(sherd_graph_place_copy(&c.place, p, err));
+	TRY(shd_graph_place_copy(&c.place, p, err));
 	int rc = find_damaged(&c, err);
-	sherd_buf_append(versions, c.bad.data, c.bad.len);
-	sherd_graph_checking_done(&c);
-	sherd_buf_done(&report.errors);
-	sherd_buf_done(&report.warnings);
-	return rc < 0 ? rc : sherd_buf_check(versions, err);
+	shd_buf_append(versions, c.bad.data, c.bad.len);
+	shd_graph_checking_done(&c);
+	shd_buf_done(&report.errors);
+	shd_buf_done(&report.warnings);
+	return rc < 0 ? rc : shd_buf_check(versions, err);
 }
 
 /* Once. *changed: others committed or collected meanwhile. */
@@ -356,14 +356,14 @@ static int verify(sherd_report *r, sherd_store *store, const char *folder, const
 {
 	graph_checking c = {.options = options, .report = r};
 	graph_head before, after;
-	TRY(sherd_graph_place_init(&c.place, store, folder, options->limits, err));
-	int there = sherd_graph_head_look(&c.place, &before, NULL);
-	int rc = there == SHERD_ENOMEM ? sherd_fail_nomem(err) : check_all(&c, err);
-	int still = sherd_graph_head_look(&c.place, &after, NULL);
+	TRY(shd_graph_place_init(&c.place, store, folder, options->limits, err));
+	int there = shd_graph_head_look(&c.place, &before, NULL);
+	int rc = there == SHERD_ENOMEM ? shd_fail_nomem(err) : check_all(&c, err);
+	int still = shd_graph_head_look(&c.place, &after, NULL);
 	if (rc == SHERD_OK && still == SHERD_ENOMEM)
-		rc = sherd_fail_nomem(err);
+		rc = shd_fail_nomem(err);
 	*changed = there == SHERD_OK && still == SHERD_OK && strcmp(before.identity, after.identity) != 0;
-	sherd_graph_checking_done(&c);
+	shd_graph_checking_done(&c);
 	return rc;
 }
 
@@ -379,20 +379,19 @@ static int verify_once(sherd_report *r, sherd_store *store, const char *folder, 
 	if (rc < 0 && !again && err)
 		*err = failure;
 	if (rc == SHERD_OK && !again)
-		rc = sherd_report_merge(r, &found, err);
-	sherd_buf_done(&found.errors);
-	sherd_buf_done(&found.warnings);
+		rc = shd_report_merge(r, &found, err);
+	shd_buf_done(&found.errors);
+	shd_buf_done(&found.warnings);
 	return again ? 1 : rc;
 }
 
-int sherd_graph_verify(sherd_report *r, sherd_store *store, const char *folder, const sherd_verify_options *options,
-                       sherd_error *err)
+int shd_graph_verify(sherd_report *r, sherd_store *store, const char *folder, const sherd_verify_options *options,
+                     sherd_error *err)
 {
 	int rc = 1;
 	for (int tries = 0; rc == 1 && tries < MOST_TRIES; tries++)
 		rc = verify_once(r, store, folder, options, err);
 	if (rc == 1)
-		return sherd_fail(err, SHERD_ECONFLICT, "changed",
-		                  "others change the database all the time: try again");
+		return shd_fail(err, SHERD_ECONFLICT, "changed", "others change the database all the time: try again");
 	return rc;
 }

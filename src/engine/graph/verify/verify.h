@@ -1,11 +1,11 @@
 /* engine/graph/verify/verify.h - checks of graph databases. */
-#ifndef SHERD_ENGINE_GRAPH_VERIFY_VERIFY_H
-#define SHERD_ENGINE_GRAPH_VERIFY_VERIFY_H
+#ifndef SHD_ENGINE_GRAPH_VERIFY_VERIFY_H
+#define SHD_ENGINE_GRAPH_VERIFY_VERIFY_H
 
 #include "engine/tensors/report.h"
 
 /* A folder, "" or "a/b". */
-int sherd_graph_verify(sherd_report *r, sherd_store *store, const char *folder, const sherd_verify_options *options,
-                       sherd_error *err);
+int shd_graph_verify(sherd_report *r, sherd_store *store, const char *folder, const sherd_verify_options *options,
+                     sherd_error *err);
 
 #endif

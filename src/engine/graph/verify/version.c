@@ -7,27 +7,27 @@
 
 static int open_once(const graph_checking *c, graph_checked *one, sherd_error *err)
 {
-	return one->segment ? SHERD_OK : sherd_graph_segment_open(&one->segment, &c->place, &one->about, false, err);
+	return one->segment ? SHERD_OK : shd_graph_segment_open(&one->segment, &c->place, &one->about, false, err);
 }
 
-static int fill_list(graph_checking *c, graph_list *list, sherd_rfdb_kind kind, const sherd_rfdb_descriptors *l0,
-                     const sherd_rfdb_descriptors *l1, sherd_error *err)
+static int fill_list(graph_checking *c, graph_list *list, shd_rfdb_kind kind, const shd_rfdb_descriptors *l0,
+                     const shd_rfdb_descriptors *l1, sherd_error *err)
 {
-	TRY(sherd_graph_list_make(list, l0->count + l1->count, err));
+	TRY(shd_graph_list_make(list, l0->count + l1->count, err));
 	for (size_t i = 0; i < l0->count + l1->count; i++) {
 		bool level1 = i < l1->count;
-		const sherd_rfdb_descriptor *about = level1 ? &l1->items[i] : &l0->items[i - l1->count];
-		size_t place = sherd_graph_checking_place(c, about);
-		uint32_t shard = about->shard == SHERD_RFDB_FLAT ? 0 : about->shard;
-		if (place == SHERD_MAP_NONE)
-			return sherd_fail(err, SHERD_ENOTFOUND, "changed", "the manifest was replaced meanwhile");
+		const shd_rfdb_descriptor *about = level1 ? &l1->items[i] : &l0->items[i - l1->count];
+		size_t place = shd_graph_checking_place(c, about);
+		uint32_t shard = about->shard == SHD_RFDB_FLAT ? 0 : about->shard;
+		if (place == SHD_MAP_NONE)
+			return shd_fail(err, SHERD_ENOTFOUND, "changed", "the manifest was replaced meanwhile");
 		if (about->kind != kind)
-			return sherd_fail(err, SHERD_ECORRUPT, "bad-type", "segment %" PRIu64 " is of the other kind",
-			                  about->id);
+			return shd_fail(err, SHERD_ECORRUPT, "bad-type", "segment %" PRIu64 " is of the other kind",
+			                about->id);
 		if (shard >= c->shards)
-			return sherd_fail(err, SHERD_ECORRUPT, "out-of-range",
-			                  "segment %" PRIu64 " is in shard %" PRIu32 " of %" PRIu32, about->id, shard,
-			                  c->shards);
+			return shd_fail(err, SHERD_ECORRUPT, "out-of-range",
+			                "segment %" PRIu64 " is in shard %" PRIu32 " of %" PRIu32, about->id, shard,
+			                c->shards);
 		graph_checked *one = graph_checked_at(c, place);
 		TRY(open_once(c, one, err));
 		one->proof.place = place;
@@ -36,34 +36,34 @@ static int fill_list(graph_checking *c, graph_list *list, sherd_rfdb_kind kind, 
 		one->segment->age = i;
 		list->items[list->count++] = one->segment;
 	}
-	sherd_graph_list_sort(list);
-	sherd_graph_list_link(list);
+	shd_graph_list_sort(list);
+	shd_graph_list_link(list);
 	return SHERD_OK;
 }
 
-static int check_together(graph_checking *c, const graph_view *v, const sherd_rfdb_counts *said, sherd_error *err)
+static int check_together(graph_checking *c, const graph_view *v, const shd_rfdb_counts *said, sherd_error *err)
 {
-	TRY(sherd_graph_checking_apart(c, v, SHERD_RFDB_NODES, err));
-	TRY(sherd_graph_checking_apart(c, v, SHERD_RFDB_EDGES, err));
+	TRY(shd_graph_checking_apart(c, v, SHD_RFDB_NODES, err));
+	TRY(shd_graph_checking_apart(c, v, SHD_RFDB_EDGES, err));
 	if (v->placed)
-		TRY(sherd_graph_checking_sources(v, err));
-	return sherd_graph_checking_counts(c, v, said, err);
+		TRY(shd_graph_checking_sources(v, err));
+	return shd_graph_checking_counts(c, v, said, err);
 }
 
-static int check(graph_checking *c, graph_view *v, const sherd_rfdb_manifest *m, sherd_error *err)
+static int check(graph_checking *c, graph_view *v, const shd_rfdb_manifest *m, sherd_error *err)
 {
-	TRY(fill_list(c, &v->lists[SHERD_RFDB_NODES], SHERD_RFDB_NODES, &m->nodes, &m->l1_nodes, err));
-	TRY(fill_list(c, &v->lists[SHERD_RFDB_EDGES], SHERD_RFDB_EDGES, &m->edges, &m->l1_edges, err));
+	TRY(fill_list(c, &v->lists[SHD_RFDB_NODES], SHD_RFDB_NODES, &m->nodes, &m->l1_nodes, err));
+	TRY(fill_list(c, &v->lists[SHD_RFDB_EDGES], SHD_RFDB_EDGES, &m->edges, &m->l1_edges, err));
 	v->one_shard = m->counts.known;
 	v->placed = m->counts.known && m->counts.placed;
-	TRY(sherd_graph_view_bury(v, &m->dead_nodes, &m->dead_edges, err));
+	TRY(shd_graph_view_bury(v, &m->dead_nodes, &m->dead_edges, err));
 	return m->counts.known && !c->options->quick ? check_together(c, v, &m->counts, err) : SHERD_OK;
 }
 
-int sherd_graph_checking_version(graph_checking *c, const sherd_rfdb_manifest *m, sherd_error *err)
+int shd_graph_checking_version(graph_checking *c, const shd_rfdb_manifest *m, sherd_error *err)
 {
 	graph_view v = {0};
-	int rc = sherd_graph_view_settle(&v, check(c, &v, m, err), err);
-	sherd_graph_view_done(&v, false);
+	int rc = shd_graph_view_settle(&v, check(c, &v, m, err), err);
+	shd_graph_view_done(&v, false);
 	return rc;
 }

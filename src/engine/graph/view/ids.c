@@ -11,12 +11,12 @@ struct graph_ids_slot {
 	uint32_t value;
 };
 
-static size_t home(const graph_ids *t, sherd_u128 id)
+static size_t home(const graph_ids *t, shd_u128 id)
 {
-	return (size_t)(sherd_graph_ids_hash(t->seed, id) >> 20) & (t->cap - 1);
+	return (size_t)(shd_graph_ids_hash(t->seed, id) >> 20) & (t->cap - 1);
 }
 
-static struct graph_ids_slot *slot_of(const graph_ids *t, sherd_u128 id)
+static struct graph_ids_slot *slot_of(const graph_ids *t, shd_u128 id)
 {
 	size_t mask = t->cap - 1;
 	uint64_t lo = (uint64_t)id, hi = (uint64_t)(id >> 64);
@@ -28,17 +28,17 @@ static struct graph_ids_slot *slot_of(const graph_ids *t, sherd_u128 id)
 
 static bool grow(graph_ids *t, size_t cap)
 {
-	graph_ids larger = {.cap = cap, .seed = t->seed ? t->seed : sherd_hash_seed() | 1};
+	graph_ids larger = {.cap = cap, .seed = t->seed ? t->seed : shd_hash_seed() | 1};
 	if (cap > SIZE_MAX / sizeof(*larger.slots))
 		return false;
-	larger.slots = sherd_large_alloc(cap * sizeof(*larger.slots));
+	larger.slots = shd_large_alloc(cap * sizeof(*larger.slots));
 	if (!larger.slots)
 		return false;
 	memset(larger.slots, 0, cap * sizeof(*larger.slots));
 	for (size_t i = 0; i < t->cap; i++) {
 		const struct graph_ids_slot *s = &t->slots[i];
 		if (s->used)
-			*slot_of(&larger, (sherd_u128)s->hi << 64 | s->lo) = *s;
+			*slot_of(&larger, (shd_u128)s->hi << 64 | s->lo) = *s;
 	}
 	larger.count = t->count;
 	free(t->slots);
@@ -46,7 +46,7 @@ static bool grow(graph_ids *t, size_t cap)
 	return true;
 }
 
-bool sherd_graph_ids_reserve(graph_ids *t, size_t count)
+bool shd_graph_ids_reserve(graph_ids *t, size_t count)
 {
 	if (count <= t->cap - t->cap / 4)
 		return true;
@@ -59,9 +59,9 @@ bool sherd_graph_ids_reserve(graph_ids *t, size_t count)
 	return grow(t, cap);
 }
 
-uint32_t sherd_graph_ids_add(graph_ids *t, sherd_u128 id, uint32_t value, bool *ok)
+uint32_t shd_graph_ids_add(graph_ids *t, shd_u128 id, uint32_t value, bool *ok)
 {
-	*ok = sherd_graph_ids_reserve(t, t->count + 1);
+	*ok = shd_graph_ids_reserve(t, t->count + 1);
 	if (!*ok)
 		return GRAPH_IDS_NONE;
 	struct graph_ids_slot *s = slot_of(t, id);
@@ -72,7 +72,7 @@ uint32_t sherd_graph_ids_add(graph_ids *t, sherd_u128 id, uint32_t value, bool *
 	return GRAPH_IDS_NONE;
 }
 
-uint32_t sherd_graph_ids_find(const graph_ids *t, sherd_u128 id)
+uint32_t shd_graph_ids_find(const graph_ids *t, shd_u128 id)
 {
 	if (!t->count)
 		return GRAPH_IDS_NONE;
@@ -80,13 +80,13 @@ uint32_t sherd_graph_ids_find(const graph_ids *t, sherd_u128 id)
 	return s->used ? s->value : GRAPH_IDS_NONE;
 }
 
-void sherd_graph_ids_fetch(const graph_ids *t, sherd_u128 id)
+void shd_graph_ids_fetch(const graph_ids *t, shd_u128 id)
 {
 	if (t->cap)
 		__builtin_prefetch(&t->slots[home(t, id)]);
 }
 
-void sherd_graph_ids_done(graph_ids *t)
+void shd_graph_ids_done(graph_ids *t)
 {
 	free(t->slots);
 	*t = (graph_ids){0};

@@ -11,14 +11,14 @@ struct graph_keys_slot {
 	uint32_t place; /* plus one; 0 is empty */
 };
 
-static uint32_t hash_of(uint64_t seed, const sherd_rfdb_edge_key *k)
+static uint32_t hash_of(uint64_t seed, const shd_rfdb_edge_key *k)
 {
-	uint64_t h = sherd_graph_ids_hash(seed, k->src);
-	h ^= sherd_graph_ids_hash(h | 1, k->dst);
-	return (uint32_t)((h ^ sherd_hash(seed, k->type.ptr, k->type.len)) >> 16);
+	uint64_t h = shd_graph_ids_hash(seed, k->src);
+	h ^= shd_graph_ids_hash(h | 1, k->dst);
+	return (uint32_t)((h ^ shd_hash(seed, k->type.ptr, k->type.len)) >> 16);
 }
 
-static bool same(const sherd_rfdb_edge_key *a, const sherd_rfdb_edge_key *b)
+static bool same(const shd_rfdb_edge_key *a, const shd_rfdb_edge_key *b)
 {
 	return a->src == b->src && a->dst == b->dst && a->type.len == b->type.len &&
 	       (a->type.ptr == b->type.ptr || memcmp(a->type.ptr, b->type.ptr, a->type.len) == 0);
@@ -37,7 +37,7 @@ static void put(graph_keys *t, uint32_t hash, uint32_t place)
 	t->slots[i] = (struct graph_keys_slot){.hash = hash, .place = place};
 }
 
-bool sherd_graph_keys_reserve(graph_keys *t, size_t count)
+bool shd_graph_keys_reserve(graph_keys *t, size_t count)
 {
 	if (count <= t->cap - t->cap / 4)
 		return true;
@@ -49,10 +49,10 @@ bool sherd_graph_keys_reserve(graph_keys *t, size_t count)
 	}
 	graph_keys larger = *t;
 	larger.cap = cap;
-	larger.seed = t->seed ? t->seed : sherd_hash_seed() | 1;
+	larger.seed = t->seed ? t->seed : shd_hash_seed() | 1;
 	if (cap > SIZE_MAX / sizeof(*t->slots))
 		return false;
-	larger.slots = sherd_large_alloc(cap * sizeof(*t->slots));
+	larger.slots = shd_large_alloc(cap * sizeof(*t->slots));
 	if (!larger.slots)
 		return false;
 	memset(larger.slots, 0, cap * sizeof(*t->slots));
@@ -65,19 +65,19 @@ bool sherd_graph_keys_reserve(graph_keys *t, size_t count)
 }
 
 /* The slot of the key, or the empty one where it belongs. */
-static struct graph_keys_slot *slot_of(const graph_keys *t, const void *entries, const sherd_rfdb_edge_key *key,
+static struct graph_keys_slot *slot_of(const graph_keys *t, const void *entries, const shd_rfdb_edge_key *key,
                                        uint32_t hash)
 {
 	size_t i = home(t, hash);
 	for (; t->slots[i].place; i = (i + 1) & (t->cap - 1)) {
 		const void *entry = (const char *)entries + (size_t)(t->slots[i].place - 1) * t->stride;
-		if (t->slots[i].hash == hash && same((const sherd_rfdb_edge_key *)entry, key))
+		if (t->slots[i].hash == hash && same((const shd_rfdb_edge_key *)entry, key))
 			break;
 	}
 	return &t->slots[i];
 }
 
-uint32_t sherd_graph_keys_find(const graph_keys *t, const void *entries, const sherd_rfdb_edge_key *key)
+uint32_t shd_graph_keys_find(const graph_keys *t, const void *entries, const shd_rfdb_edge_key *key)
 {
 	if (!t->count)
 		return GRAPH_KEYS_NONE;
@@ -85,10 +85,9 @@ uint32_t sherd_graph_keys_find(const graph_keys *t, const void *entries, const s
 	return s->place ? s->place - 1 : GRAPH_KEYS_NONE;
 }
 
-uint32_t sherd_graph_keys_add(graph_keys *t, const void *entries, const sherd_rfdb_edge_key *key, uint32_t place,
-                              bool *ok)
+uint32_t shd_graph_keys_add(graph_keys *t, const void *entries, const shd_rfdb_edge_key *key, uint32_t place, bool *ok)
 {
-	*ok = sherd_graph_keys_reserve(t, t->count + 1);
+	*ok = shd_graph_keys_reserve(t, t->count + 1);
 	if (!*ok)
 		return GRAPH_KEYS_NONE;
 	uint32_t hash = hash_of(t->seed, key);
@@ -100,13 +99,13 @@ uint32_t sherd_graph_keys_add(graph_keys *t, const void *entries, const sherd_rf
 	return GRAPH_KEYS_NONE;
 }
 
-void sherd_graph_keys_fetch(const graph_keys *t, const sherd_rfdb_edge_key *key)
+void shd_graph_keys_fetch(const graph_keys *t, const shd_rfdb_edge_key *key)
 {
 	if (t->cap)
 		__builtin_prefetch(&t->slots[home(t, hash_of(t->seed, key))]);
 }
 
-void sherd_graph_keys_done(graph_keys *t)
+void shd_graph_keys_done(graph_keys *t)
 {
 	free(t->slots);
 	*t = (graph_keys){.stride = t->stride};

@@ -1,8 +1,8 @@
 /* engine/graph/view/keys.h - keys of edges to places in an array: an open-addressing table.
  *
  * The keys stand in the array, each at the front of its entry; the table holds only hashes and places. */
-#ifndef SHERD_ENGINE_GRAPH_VIEW_KEYS_H
-#define SHERD_ENGINE_GRAPH_VIEW_KEYS_H
+#ifndef SHD_ENGINE_GRAPH_VIEW_KEYS_H
+#define SHD_ENGINE_GRAPH_VIEW_KEYS_H
 
 #include "format/rfdb/manifest.h"
 
@@ -16,15 +16,14 @@ typedef struct graph_keys {
 
 #define GRAPH_KEYS_NONE UINT32_MAX
 
-bool sherd_graph_keys_reserve(graph_keys *t, size_t count);
+bool shd_graph_keys_reserve(graph_keys *t, size_t count);
 /* The place of the key among entries, or GRAPH_KEYS_NONE. */
-uint32_t sherd_graph_keys_find(const graph_keys *t, const void *entries, const sherd_rfdb_edge_key *key);
+uint32_t shd_graph_keys_find(const graph_keys *t, const void *entries, const shd_rfdb_edge_key *key);
 /* The place of the key, or GRAPH_KEYS_NONE after noting that the caller puts it at this one; *ok is false when memory
  * is out. */
-uint32_t sherd_graph_keys_add(graph_keys *t, const void *entries, const sherd_rfdb_edge_key *key, uint32_t place,
-                              bool *ok);
+uint32_t shd_graph_keys_add(graph_keys *t, const void *entries, const shd_rfdb_edge_key *key, uint32_t place, bool *ok);
 /* Asks for the memory that a key will need soon. */
-void sherd_graph_keys_fetch(const graph_keys *t, const sherd_rfdb_edge_key *key);
-void sherd_graph_keys_done(graph_keys *t);
+void shd_graph_keys_fetch(const graph_keys *t, const shd_rfdb_edge_key *key);
+void shd_graph_keys_done(graph_keys *t);
 
 #endif

@@ -39,36 +39,36 @@ static uint64_t home(const graph_places *p, uint64_t hash)
 	return (hash >> 32) * p->count >> 32;
 }
 
-static place place_of(const sherd_rfdb_segment *s, uint64_t row, size_t item, uint64_t hash)
+static place place_of(const shd_rfdb_segment *s, uint64_t row, size_t item, uint64_t hash)
 {
 	place p = {.row = (uint32_t)row, .item = (uint16_t)(item + 1), .tag = (uint16_t)hash};
-	uint32_t string = sherd_rfdb_segment_string(s, SHERD_RFDB_SEMANTIC_ID, row);
-	sherd_str text;
-	if (sherd_rfdb_strings_get(&s->strings, string, &text)) {
+	uint32_t string = shd_rfdb_segment_string(s, SHD_RFDB_SEMANTIC_ID, row);
+	shd_str text;
+	if (shd_rfdb_strings_get(&s->strings, string, &text)) {
 		p.string = string;
 		p.text = (uint32_t)(text.ptr - s->strings.text);
 	}
 	return p;
 }
 
-static void fetch(const sherd_rfdb_segment *s, const place *at)
+static void fetch(const shd_rfdb_segment *s, const place *at)
 {
 	const char *text = s->strings.text + at->text;
 	__builtin_prefetch(s->strings.entries + 8 * (size_t)at->string);
 	__builtin_prefetch(text);
 	__builtin_prefetch(text + 64);
-	for (int c = 0; c < SHERD_RFDB_COLUMNS; c++)
+	for (int c = 0; c < SHD_RFDB_COLUMNS; c++)
 		__builtin_prefetch(s->text[c] + 4 * (size_t)at->row);
 }
 
-static bool stands_at(const graph_list *list, const place *at, sherd_u128 id)
+static bool stands_at(const graph_list *list, const place *at, shd_u128 id)
 {
 	fetch(&list->items[at->item - 1]->rows, at);
-	return sherd_rfdb_segment_id(&list->items[at->item - 1]->rows, at->row) == id;
+	return shd_rfdb_segment_id(&list->items[at->item - 1]->rows, at->row) == id;
 }
 
 /* The slot of the id, or the empty one where it belongs. */
-static place *slot_of(const graph_places *p, const graph_list *list, sherd_u128 id, uint64_t hash)
+static place *slot_of(const graph_places *p, const graph_list *list, shd_u128 id, uint64_t hash)
 {
 	uint64_t i = home(p, hash);
 	while (p->slots[i].item && (p->slots[i].tag != (uint16_t)hash || !stands_at(list, &p->slots[i], id)))
@@ -80,10 +80,10 @@ static place *slot_of(const graph_places *p, const graph_list *list, sherd_u128 
 static void fill(const graph_places *p, const graph_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
-		const sherd_rfdb_segment *s = &list->items[i]->rows;
+		const shd_rfdb_segment *s = &list->items[i]->rows;
 		for (uint64_t row = 0; row < s->rows; row++) {
-			sherd_u128 id = sherd_rfdb_segment_id(s, row);
-			uint64_t hash = sherd_graph_ids_hash(p->seed, id);
+			shd_u128 id = shd_rfdb_segment_id(s, row);
+			uint64_t hash = shd_graph_ids_hash(p->seed, id);
 			place *slot = slot_of(p, list, id, hash);
 			if (!slot->item)
 				*slot = place_of(s, row, i, hash);
@@ -105,8 +105,8 @@ static graph_places *make(const graph_list *list, uint64_t rows)
 	if (!p)
 		return NULL;
 	p->count = rows + rows / 2 + 1;
-	p->seed = sherd_hash_seed() | 1;
-	p->slots = sherd_large_alloc(p->count * sizeof(*p->slots));
+	p->seed = shd_hash_seed() | 1;
+	p->slots = shd_large_alloc(p->count * sizeof(*p->slots));
 	if (!p->slots) {
 		places_free(p);
 		return NULL;
@@ -118,11 +118,11 @@ static graph_places *make(const graph_list *list, uint64_t rows)
 
 static bool suits(const graph_view *v, uint64_t rows)
 {
-	const graph_list *list = &v->lists[SHERD_RFDB_NODES];
+	const graph_list *list = &v->lists[SHD_RFDB_NODES];
 	if (!v->one_shard || rows > MOST_ROWS || list->count > MOST_ITEMS)
 		return false;
 	for (size_t i = 0; i < list->count; i++) {
-		const sherd_rfdb_sidecar *x = atomic_load(&list->items[i]->index);
+		const shd_rfdb_sidecar *x = atomic_load(&list->items[i]->index);
 		if (!x || !x->sorted)
 			return false;
 	}
@@ -151,29 +151,29 @@ static graph_places *consider(const graph_view *v)
 	/* The rows are counted seldom. */
 	if (asked & (asked - 1))
 		return NULL;
-	uint64_t rows = rows_of(&v->lists[SHERD_RFDB_NODES]);
+	uint64_t rows = rows_of(&v->lists[SHD_RFDB_NODES]);
 	if (asked < rows / SHARE_ASKED)
 		return NULL;
 	if (suits(v, rows))
-		return publish(l, make(&v->lists[SHERD_RFDB_NODES], rows));
+		return publish(l, make(&v->lists[SHD_RFDB_NODES], rows));
 	atomic_store_explicit(&l->asked, NEVER, memory_order_relaxed);
 	return NULL;
 }
 
-int sherd_graph_locate(const graph_view *v, sherd_u128 id, graph_row *out)
+int shd_graph_locate(const graph_view *v, shd_u128 id, graph_row *out)
 {
 	const graph_places *p = atomic_load_explicit(&v->locator.places, memory_order_acquire);
 	if (!p && !(p = consider(v)))
 		return -1;
-	const graph_list *list = &v->lists[SHERD_RFDB_NODES];
-	const place *slot = slot_of(p, list, id, sherd_graph_ids_hash(p->seed, id));
+	const graph_list *list = &v->lists[SHD_RFDB_NODES];
+	const place *slot = slot_of(p, list, id, shd_graph_ids_hash(p->seed, id));
 	if (!slot->item)
 		return 0;
 	*out = (graph_row){list->items[slot->item - 1], slot->row};
 	return 1;
 }
 
-void sherd_graph_locator_done(graph_locator *l)
+void shd_graph_locator_done(graph_locator *l)
 {
 	places_free(atomic_load(&l->places));
 	atomic_store(&l->places, NULL);

@@ -8,9 +8,9 @@
 typedef struct lane {
 	size_t item; /* place in the list */
 	const graph_segment *segment;
-	const sherd_rfdb_sidecar *index;
+	const shd_rfdb_sidecar *index;
 	uint64_t at; /* in the order by id */
-	sherd_u128 id;
+	shd_u128 id;
 } lane;
 
 typedef struct walk {
@@ -20,7 +20,7 @@ typedef struct walk {
 
 static uint64_t row_at(const lane *l, uint64_t at)
 {
-	return l->index->sorted ? at : sherd_rfdb_rows_at(l->index->by_id, at);
+	return l->index->sorted ? at : shd_rfdb_rows_at(l->index->by_id, at);
 }
 
 /* False when there are no rows any more. A number of a row that is not there is not ours to tell. */
@@ -30,7 +30,7 @@ static bool look(lane *l)
 		l->at++;
 	if (l->at >= l->segment->rows.rows)
 		return false;
-	l->id = sherd_rfdb_segment_id(&l->segment->rows, row_at(l, l->at));
+	l->id = shd_rfdb_segment_id(&l->segment->rows, row_at(l, l->at));
 	return true;
 }
 
@@ -64,10 +64,10 @@ static void pop(walk *w)
 /* Steps over the rows with the id that the lane stands at; tests each when asked to. 1: a stray. */
 static int pass(const graph_view *v, lane *l, bool test, graph_row *out, sherd_error *err)
 {
-	const sherd_u128 id = l->id;
+	const shd_u128 id = l->id;
 	do {
 		uint64_t row = row_at(l, l->at++);
-		int rc = test ? sherd_graph_view_is_stray(v, l->segment->rows.kind, l->item, row, err) : 0;
+		int rc = test ? shd_graph_view_is_stray(v, l->segment->rows.kind, l->item, row, err) : 0;
 		if (rc) {
 			*out = (graph_row){l->segment, row};
 			return rc;
@@ -79,7 +79,7 @@ static int pass(const graph_view *v, lane *l, bool test, graph_row *out, sherd_e
 /* Walks over all rows with the lowest id. */
 static int step(const graph_view *v, walk *w, graph_row *out, sherd_error *err)
 {
-	const sherd_u128 id = w->lanes[0].id;
+	const shd_u128 id = w->lanes[0].id;
 	const uint32_t shard = w->lanes[0].segment->shard;
 	bool shared = false;
 	while (w->heap && w->lanes[0].id == id) {
@@ -98,15 +98,15 @@ static int step(const graph_view *v, walk *w, graph_row *out, sherd_error *err)
 	return 0;
 }
 
-int sherd_graph_view_find_stray(const graph_view *v, sherd_rfdb_kind kind, graph_row *out, sherd_error *err)
+int shd_graph_view_find_stray(const graph_view *v, shd_rfdb_kind kind, graph_row *out, sherd_error *err)
 {
 	const graph_list *list = &v->lists[kind];
 	walk w = {.lanes = malloc((list->count + 1) * sizeof(*w.lanes))};
-	int rc = w.lanes ? SHERD_OK : sherd_fail_nomem(err);
+	int rc = w.lanes ? SHERD_OK : shd_fail_nomem(err);
 	for (size_t i = 0; rc == SHERD_OK && i < list->count; i++) {
 		lane *l = &w.lanes[w.count];
 		*l = (lane){.item = i, .segment = list->items[i]};
-		rc = sherd_graph_segment_index(l->segment, GRAPH_BY_ID, &l->index, err);
+		rc = shd_graph_segment_index(l->segment, GRAPH_BY_ID, &l->index, err);
 		if (rc == SHERD_OK && look(l)) {
 			w.count++;
 			push(&w);

@@ -14,17 +14,17 @@ static int compare(const void *left, const void *right)
 	return a->age > b->age ? -1 : a->age < b->age;
 }
 
-int sherd_graph_list_make(graph_list *list, size_t room, sherd_error *err)
+int shd_graph_list_make(graph_list *list, size_t room, sherd_error *err)
 {
 	list->items = calloc(room + 1, sizeof(*list->items) + 2 * sizeof(*list->blooms));
 	if (!list->items)
-		return sherd_fail_nomem(err);
-	list->blooms = (sherd_rfdb_bloom *)(void *)(list->items + room + 1);
+		return shd_fail_nomem(err);
+	list->blooms = (shd_rfdb_bloom *)(void *)(list->items + room + 1);
 	list->dst_blooms = list->blooms + room + 1;
 	return SHERD_OK;
 }
 
-void sherd_graph_list_sort(graph_list *list)
+void shd_graph_list_sort(graph_list *list)
 {
 	if (list->count)
 		qsort(list->items, list->count, sizeof(graph_segment *), compare);
@@ -44,12 +44,12 @@ static size_t begin_of(const graph_list *list, uint64_t shard)
 	return low;
 }
 
-graph_range sherd_graph_list_shard(const graph_list *list, uint32_t shard)
+graph_range shd_graph_list_shard(const graph_list *list, uint32_t shard)
 {
 	return (graph_range){begin_of(list, shard), begin_of(list, (uint64_t)shard + 1)};
 }
 
-void sherd_graph_list_link(graph_list *list)
+void shd_graph_list_link(graph_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		bool begins = i == 0 || list->items[i]->shard != list->items[i - 1]->shard;
@@ -59,65 +59,64 @@ void sherd_graph_list_link(graph_list *list)
 	}
 }
 
-static int bury_nodes(graph_view *v, const sherd_rfdb_ids *nodes, sherd_error *err)
+static int bury_nodes(graph_view *v, const shd_rfdb_ids *nodes, sherd_error *err)
 {
-	v->dead_nodes = malloc((nodes->count + 1) * sizeof(sherd_u128));
-	if (!v->dead_nodes || !sherd_graph_ids_reserve(&v->dead_node_set, nodes->count))
-		return sherd_fail_nomem(err);
+	v->dead_nodes = malloc((nodes->count + 1) * sizeof(shd_u128));
+	if (!v->dead_nodes || !shd_graph_ids_reserve(&v->dead_node_set, nodes->count))
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < nodes->count; i++) {
 		bool ok;
 		v->dead_nodes[i] = nodes->items[i];
-		(void)sherd_graph_ids_add(&v->dead_node_set, nodes->items[i], (uint32_t)i, &ok);
+		(void)shd_graph_ids_add(&v->dead_node_set, nodes->items[i], (uint32_t)i, &ok);
 	}
 	v->dead_node_count = nodes->count;
 	return SHERD_OK;
 }
 
-static int bury_edges(graph_view *v, const sherd_rfdb_edge_keys *edges, sherd_error *err)
+static int bury_edges(graph_view *v, const shd_rfdb_edge_keys *edges, sherd_error *err)
 {
-	sherd_str last = {"", 0}; /* types repeat: neighbours share a copy */
+	shd_str last = {"", 0}; /* types repeat: neighbours share a copy */
 	v->dead_edges = malloc((edges->count + 1) * sizeof(*v->dead_edges));
-	if (!v->dead_edges || !sherd_graph_keys_reserve(&v->dead_edge_set, edges->count))
-		return sherd_fail_nomem(err);
+	if (!v->dead_edges || !shd_graph_keys_reserve(&v->dead_edge_set, edges->count))
+		return shd_fail_nomem(err);
 	for (size_t i = 0; i < edges->count; i++) {
-		sherd_rfdb_edge_key key = edges->items[i];
+		shd_rfdb_edge_key key = edges->items[i];
 		if (key.type.len != last.len || memcmp(key.type.ptr, last.ptr, last.len) != 0) {
-			last = (sherd_str){sherd_arena_str(&v->dead_arena, key.type), key.type.len};
+			last = (shd_str){shd_arena_str(&v->dead_arena, key.type), key.type.len};
 			if (!last.ptr)
-				return sherd_fail_nomem(err);
+				return shd_fail_nomem(err);
 		}
 		key.type = last;
 		v->dead_edges[i] = key;
 		bool ok;
-		(void)sherd_graph_keys_add(&v->dead_edge_set, v->dead_edges, &key, (uint32_t)i, &ok);
+		(void)shd_graph_keys_add(&v->dead_edge_set, v->dead_edges, &key, (uint32_t)i, &ok);
 	}
 	v->dead_edge_count = edges->count;
 	return SHERD_OK;
 }
 
-int sherd_graph_view_bury(graph_view *v, const sherd_rfdb_ids *nodes, const sherd_rfdb_edge_keys *edges,
-                          sherd_error *err)
+int shd_graph_view_bury(graph_view *v, const shd_rfdb_ids *nodes, const shd_rfdb_edge_keys *edges, sherd_error *err)
 {
-	v->dead_edge_set.stride = sizeof(sherd_rfdb_edge_key);
+	v->dead_edge_set.stride = sizeof(shd_rfdb_edge_key);
 	if (nodes->count >= UINT32_MAX || edges->count >= UINT32_MAX)
-		return sherd_fail(err, SHERD_ELIMIT, "too-large", "too many tombstones");
+		return shd_fail(err, SHERD_ELIMIT, "too-large", "too many tombstones");
 	TRY(bury_nodes(v, nodes, err));
 	return bury_edges(v, edges, err);
 }
 
-void sherd_graph_view_done(graph_view *v, bool close_segments)
+void shd_graph_view_done(graph_view *v, bool close_segments)
 {
 	for (unsigned kind = 0; kind < 2; kind++) {
 		for (size_t i = 0; close_segments && i < v->lists[kind].count; i++)
-			sherd_graph_segment_close(v->lists[kind].items[i]);
+			shd_graph_segment_close(v->lists[kind].items[i]);
 		free(v->lists[kind].items);
 	}
 	free(v->dead_nodes);
 	free(v->dead_edges);
-	sherd_arena_done(&v->dead_arena);
-	sherd_graph_ids_done(&v->dead_node_set);
-	sherd_graph_keys_done(&v->dead_edge_set);
-	sherd_graph_locator_done(&v->locator);
+	shd_arena_done(&v->dead_arena);
+	shd_graph_ids_done(&v->dead_node_set);
+	shd_graph_keys_done(&v->dead_edge_set);
+	shd_graph_locator_done(&v->locator);
 	*v = (graph_view){0};
 }
 
@@ -127,7 +126,7 @@ static int check_segment(const graph_segment *s, sherd_error *err)
 	return s->index_reader ? sherd_reader_check(s->index_reader, err) : SHERD_OK;
 }
 
-int sherd_graph_view_check(const graph_view *v, sherd_error *err)
+int shd_graph_view_check(const graph_view *v, sherd_error *err)
 {
 	for (unsigned kind = 0; kind < 2; kind++)
 		for (size_t i = 0; i < v->lists[kind].count; i++)
@@ -135,55 +134,55 @@ int sherd_graph_view_check(const graph_view *v, sherd_error *err)
 	return SHERD_OK;
 }
 
-int sherd_graph_view_settle(const graph_view *v, int rc, sherd_error *err)
+int shd_graph_view_settle(const graph_view *v, int rc, sherd_error *err)
 {
-	if (sherd_guard_any_broken())
-		TRY(sherd_graph_view_check(v, err));
+	if (shd_guard_any_broken())
+		TRY(shd_graph_view_check(v, err));
 	return rc;
 }
 
-static bool node_is_dead(const graph_view *v, sherd_u128 id)
+static bool node_is_dead(const graph_view *v, shd_u128 id)
 {
-	return v->dead_node_count && sherd_graph_ids_find(&v->dead_node_set, id) != GRAPH_IDS_NONE;
+	return v->dead_node_count && shd_graph_ids_find(&v->dead_node_set, id) != GRAPH_IDS_NONE;
 }
 
-static bool edge_is_dead(const graph_view *v, const sherd_rfdb_edge_key *key)
+static bool edge_is_dead(const graph_view *v, const shd_rfdb_edge_key *key)
 {
-	return v->dead_edge_count && sherd_graph_keys_find(&v->dead_edge_set, v->dead_edges, key) != GRAPH_KEYS_NONE;
+	return v->dead_edge_count && shd_graph_keys_find(&v->dead_edge_set, v->dead_edges, key) != GRAPH_KEYS_NONE;
 }
 
 /* One row of either kind: nodes have an id, edges a key. */
 typedef struct wanted {
-	sherd_rfdb_kind kind;
-	sherd_u128 id; /* of the node, or the source */
-	const sherd_rfdb_edge_key *key;
+	shd_rfdb_kind kind;
+	shd_u128 id; /* of the node, or the source */
+	const shd_rfdb_edge_key *key;
 } wanted;
 
 /* In the item at place i. */
 static int find_in(const graph_list *list, size_t i, const wanted *w, uint64_t *row, sherd_error *err)
 {
-	if (!sherd_rfdb_bloom_has(&list->blooms[i], w->id))
+	if (!shd_rfdb_bloom_has(&list->blooms[i], w->id))
 		return 0;
-	return w->kind == SHERD_RFDB_NODES ? sherd_graph_segment_node(list->items[i], w->id, row, err)
-	                                   : sherd_graph_segment_edge(list->items[i], w->key, row, err);
+	return w->kind == SHD_RFDB_NODES ? shd_graph_segment_node(list->items[i], w->id, row, err)
+	                                 : shd_graph_segment_edge(list->items[i], w->key, row, err);
 }
 
-int sherd_graph_list_node(const graph_list *list, size_t i, sherd_u128 id, uint64_t *row, sherd_error *err)
+int shd_graph_list_node(const graph_list *list, size_t i, shd_u128 id, uint64_t *row, sherd_error *err)
 {
-	const wanted w = {.kind = SHERD_RFDB_NODES, .id = id};
+	const wanted w = {.kind = SHD_RFDB_NODES, .id = id};
 	return find_in(list, i, &w, row, err);
 }
 
-int sherd_graph_list_has_node(const graph_list *list, size_t i, sherd_u128 id, sherd_error *err)
+int shd_graph_list_has_node(const graph_list *list, size_t i, shd_u128 id, sherd_error *err)
 {
 	uint64_t row;
-	return sherd_graph_list_node(list, i, id, &row, err);
+	return shd_graph_list_node(list, i, id, &row, err);
 }
 
-int sherd_graph_list_has_edge(const graph_list *list, size_t i, const sherd_rfdb_edge_key *key, sherd_error *err)
+int shd_graph_list_has_edge(const graph_list *list, size_t i, const shd_rfdb_edge_key *key, sherd_error *err)
 {
 	uint64_t row;
-	const wanted w = {.kind = SHERD_RFDB_EDGES, .id = key->src, .key = key};
+	const wanted w = {.kind = SHD_RFDB_EDGES, .id = key->src, .key = key};
 	return find_in(list, i, &w, &row, err);
 }
 
@@ -210,18 +209,18 @@ static int find(const graph_view *v, const wanted *w, graph_row *out, sherd_erro
 	return best.segment != NULL;
 }
 
-int sherd_graph_view_node(const graph_view *v, sherd_u128 id, graph_row *out, sherd_error *err)
+int shd_graph_view_node(const graph_view *v, shd_u128 id, graph_row *out, sherd_error *err)
 {
-	const wanted w = {.kind = SHERD_RFDB_NODES, .id = id};
-	int rc = sherd_graph_locate(v, id, out);
+	const wanted w = {.kind = SHD_RFDB_NODES, .id = id};
+	int rc = shd_graph_locate(v, id, out);
 	if (rc < 0)
 		rc = find(v, &w, out, err);
 	return rc > 0 && node_is_dead(v, id) ? 0 : rc;
 }
 
-int sherd_graph_view_edge(const graph_view *v, const sherd_rfdb_edge_key *key, graph_row *out, sherd_error *err)
+int shd_graph_view_edge(const graph_view *v, const shd_rfdb_edge_key *key, graph_row *out, sherd_error *err)
 {
-	const wanted w = {.kind = SHERD_RFDB_EDGES, .id = key->src, .key = key};
+	const wanted w = {.kind = SHD_RFDB_EDGES, .id = key->src, .key = key};
 	int rc = find(v, &w, out, err);
 	return rc > 0 && edge_is_dead(v, key) ? 0 : rc;
 }
@@ -249,9 +248,9 @@ static int is_newest(const graph_view *v, const wanted *w, size_t i, uint64_t ro
 {
 	const graph_list *list = &v->lists[w->kind];
 	const graph_segment *s = list->items[i];
-	const sherd_rfdb_sidecar *x;
+	const shd_rfdb_sidecar *x;
 	uint64_t other;
-	TRY(sherd_graph_segment_index(s, GRAPH_BY_ID, &x, err));
+	TRY(shd_graph_segment_index(s, GRAPH_BY_ID, &x, err));
 	if (!x->sorted) {
 		int rc = find_in(list, i, w, &other, err);
 		TRY(rc);
@@ -267,39 +266,39 @@ static int is_newest(const graph_view *v, const wanted *w, size_t i, uint64_t ro
 	return rc < 0 ? rc : !rc;
 }
 
-int sherd_graph_view_node_lives(const graph_view *v, size_t i, uint64_t row, sherd_error *err)
+int shd_graph_view_node_lives(const graph_view *v, size_t i, uint64_t row, sherd_error *err)
 {
-	const wanted w = {.kind = SHERD_RFDB_NODES,
-	                  .id = sherd_rfdb_segment_id(&v->lists[SHERD_RFDB_NODES].items[i]->rows, row)};
+	const wanted w = {.kind = SHD_RFDB_NODES,
+	                  .id = shd_rfdb_segment_id(&v->lists[SHD_RFDB_NODES].items[i]->rows, row)};
 	return node_is_dead(v, w.id) ? 0 : is_newest(v, &w, i, row, err);
 }
 
-int sherd_graph_view_edge_lives(const graph_view *v, size_t i, uint64_t row, const sherd_rfdb_edge_key *key,
-                                sherd_error *err)
+int shd_graph_view_edge_lives(const graph_view *v, size_t i, uint64_t row, const shd_rfdb_edge_key *key,
+                              sherd_error *err)
 {
-	const wanted w = {.kind = SHERD_RFDB_EDGES, .id = key->src, .key = key};
+	const wanted w = {.kind = SHD_RFDB_EDGES, .id = key->src, .key = key};
 	return edge_is_dead(v, key) ? 0 : is_newest(v, &w, i, row, err);
 }
 
-int sherd_graph_view_is_stray(const graph_view *v, sherd_rfdb_kind kind, size_t i, uint64_t row, sherd_error *err)
+int shd_graph_view_is_stray(const graph_view *v, shd_rfdb_kind kind, size_t i, uint64_t row, sherd_error *err)
 {
 	const graph_segment *s = v->lists[kind].items[i];
-	sherd_rfdb_edge edge;
-	if (kind == SHERD_RFDB_NODES) {
-		const wanted w = {.kind = kind, .id = sherd_rfdb_segment_id(&s->rows, row)};
+	shd_rfdb_edge edge;
+	if (kind == SHD_RFDB_NODES) {
+		const wanted w = {.kind = kind, .id = shd_rfdb_segment_id(&s->rows, row)};
 		return other_shard_wins(v, &w, s, err);
 	}
-	TRY(sherd_graph_segment_read_edge(s, row, &edge, err));
-	const sherd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
+	TRY(shd_graph_segment_read_edge(s, row, &edge, err));
+	const shd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
 	const wanted w = {.kind = kind, .id = key.src, .key = &key};
 	return other_shard_wins(v, &w, s, err);
 }
 
-bool sherd_graph_view_is_plain(const graph_view *v, sherd_rfdb_kind kind, size_t i)
+bool shd_graph_view_is_plain(const graph_view *v, shd_rfdb_kind kind, size_t i)
 {
 	const graph_list *list = &v->lists[kind];
 	const graph_segment *s = list->items[i];
-	size_t dead = kind == SHERD_RFDB_NODES ? v->dead_node_count : v->dead_edge_count;
-	const sherd_rfdb_sidecar *x = atomic_load(&s->index);
+	size_t dead = kind == SHD_RFDB_NODES ? v->dead_node_count : v->dead_edge_count;
+	const shd_rfdb_sidecar *x = atomic_load(&s->index);
 	return !dead && s->first == i && x && x->sorted && (v->one_shard || list->count == 1);
 }

@@ -18,11 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 
-#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
+#define SAMPLE SHD_AUTO(ckpt_sample, ckpt_sample_free)
 
 /* Lets a call ask `left` times, then cancels it, and counts what it was told. */
 typedef struct patience {
@@ -74,13 +74,13 @@ static void nothing_is_there(sherd_store *store)
 
 static int open_set(sherd_store *store, const sherd_progress *progress, sherd_error *err)
 {
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	return sherd_ckpt_open(&c, store, "m", &(sherd_ckpt_options){.progress = progress}, err);
 }
 
 static int open_bundle(sherd_store *store, const sherd_progress *progress, sherd_error *err)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	return sherd_bundle_open(&b, store, "m", &(sherd_bundle_options){.progress = progress}, err);
 }
 
@@ -98,7 +98,7 @@ static int verify_set(sherd_store *store, const sherd_progress *progress, sherd_
 	TRY(sherd_verify(&r, store, "m", &(sherd_verify_options){.progress = progress}, err));
 	size_t errors = sherd_report_errors(r);
 	sherd_report_close(r);
-	return errors ? sherd_fail(err, SHERD_ECORRUPT, "wrong", "errors were found") : SHERD_OK;
+	return errors ? shd_fail(err, SHERD_ECORRUPT, "wrong", "errors were found") : SHERD_OK;
 }
 
 static int verify_quickly(sherd_store *store, const sherd_progress *progress, sherd_error *err)
@@ -169,7 +169,7 @@ static void save_ranks(sherd_store *store, const ckpt_sample *s, uint32_t count)
 	sherd_ckpt_save_options o = ckpt_sample_options(s, 0);
 	for (uint32_t r = 0; r < count; r++) {
 		sherd_ckpt_saver *saver;
-		assert_ok(sherd_ckpt_saver_begin(&saver, store, "m", &o, false, NULL, err));
+		assert_ok(shd_ckpt_saver_begin(&saver, store, "m", &o, false, NULL, err));
 		assert_ok(sherd_ckpt_saver_shard(saver, r, s->shards[r].items, s->shards[r].count, err));
 		assert_ok(sherd_ckpt_saver_finish(saver, NULL, err));
 	}
@@ -300,33 +300,33 @@ enum { FOREIGN = 600 << 10 }; /* hashed in three steps */
 
 static void put_foreign(sherd_store *store)
 {
-	uint8_t *data = malloc(FOREIGN), head[SHERD_CKPT_HEAD_MAX], hash[SHERD_SHA256_BYTES];
-	char hex[SHERD_SHA256_HEX + 1];
+	uint8_t *data = malloc(FOREIGN), head[SHD_CKPT_HEAD_MAX], hash[SHD_SHA256_BYTES];
+	char hex[SHD_SHA256_HEX + 1];
 	uint64_t shape = FOREIGN;
-	sherd_sha256 sha;
-	SHERD_AUTO_BUF shard = {0};
-	SHERD_AUTO_BUF text = {0};
+	shd_sha256 sha;
+	SHD_AUTO_BUF shard = {0};
+	SHD_AUTO_BUF text = {0};
 	assert_non_null(data);
 	memset(data, 7, FOREIGN);
-	sherd_sha256_init(&sha);
-	sherd_sha256_add(&sha, data, FOREIGN);
-	sherd_sha256_finish(&sha, hash);
-	sherd_hex(hash, sizeof(hash), hex);
-	sherd_ckpt_head_encode(0, 1, FOREIGN, hex, head);
-	sherd_buf_append(&shard, head, SHERD_CKPT_HEAD_SIZE);
-	sherd_buf_append(&shard, data, FOREIGN);
-	assert_ok(sherd_buf_check(&shard, err));
-	sherd_ckpt_entry entry = {.tensor = {"t", SHERD_U8, 1, &shape, FOREIGN}};
-	sherd_ckpt_meta_shard m = {.file = "f_shard_0.shard",
-	                           .file_size = shard.len,
-	                           .checksum = hex,
-	                           .entries = &entry,
-	                           .count = 1,
-	                           .listed = true};
-	sherd_ckpt_meta meta = {
+	shd_sha256_init(&sha);
+	shd_sha256_add(&sha, data, FOREIGN);
+	shd_sha256_finish(&sha, hash);
+	shd_hex(hash, sizeof(hash), hex);
+	shd_ckpt_head_encode(0, 1, FOREIGN, hex, head);
+	shd_buf_append(&shard, head, SHD_CKPT_HEAD_SIZE);
+	shd_buf_append(&shard, data, FOREIGN);
+	assert_ok(shd_buf_check(&shard, err));
+	shd_ckpt_entry entry = {.tensor = {"t", SHERD_U8, 1, &shape, FOREIGN}};
+	shd_ckpt_meta_shard m = {.file = "f_shard_0.shard",
+	                         .file_size = shard.len,
+	                         .checksum = hex,
+	                         .entries = &entry,
+	                         .count = 1,
+	                         .listed = true};
+	shd_ckpt_meta meta = {
 		.version = "1.0.0", .timestamp = "2026-01-01T00:00:00Z", .world = 1, .shards = &m, .count = 1};
-	sherd_ckpt_meta_encode(&meta, false, &text);
-	assert_ok(sherd_buf_check(&text, err));
+	shd_ckpt_meta_encode(&meta, false, &text);
+	assert_ok(shd_buf_check(&text, err));
 	object_put(store, "f_shard_0.shard", shard.data, shard.len);
 	object_put(store, "f.metadata.json", text.data, text.len);
 	free(data);
@@ -363,8 +363,8 @@ TEST(hashing_a_shard_without_index_can_be_cancelled_before_its_tensors_are_read)
 	static action *const acts[] = {save_foreign, convert_foreign, prepare_foreign};
 	put_foreign(STORE);
 	for (size_t i = 0; i < COUNT_OF(acts); i++) {
-		SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-		SHERD_AUTO(sherd_bundle, sherd_bundle_close) part = NULL;
+		SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+		SHD_AUTO(sherd_bundle, sherd_bundle_close) part = NULL;
 		assert_ok(sherd_bundle_open(&b, STORE, "f", NULL, err));
 		assert_ok(sherd_bundle_select(&part, b, NULL, err)); /* which passes it on */
 		foreign = part;
@@ -387,7 +387,7 @@ TEST(damage_of_a_shard_without_index_is_found_by_preparing)
 	bytes[len - 1] ^= 1;
 	object_put(STORE, "f_shard_0.shard", bytes, len);
 	free(bytes);
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	assert_ok(sherd_bundle_open(&b, STORE, "f", NULL, err));
 	assert_refused(SHERD_ECORRUPT, "bad-checksum", sherd_bundle_prepare(b, NULL, 0, NULL, err));
 	size_t beyond = 1;
@@ -433,7 +433,7 @@ TEST(opening_and_writing_rows_can_be_cancelled)
 
 static int open_index(sherd_store *store, const sherd_progress *progress, sherd_error *err)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	sherd_bundle_options o = {.progress = progress};
 	return sherd_bundle_open(&b, store, "x.safetensors.index.json", &o, err);
 }
@@ -441,7 +441,7 @@ static int open_index(sherd_store *store, const sherd_progress *progress, sherd_
 TEST(opening_sharded_safetensors_can_be_cancelled)
 {
 	SAMPLE s = ckpt_sample_small(3, 1);
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	sherd_convert_options o = {.shards = 3};
 	sample = s;
 	assert_ok(ckpt_sample_save(s, STORE, "m", err));

@@ -14,10 +14,10 @@
 #include <string.h>
 #include <time.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
 
-#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
+#define SAMPLE SHD_AUTO(ckpt_sample, ckpt_sample_free)
 
 static sherd_ckpt_saver *begin(sherd_store *store, const ckpt_sample *s, bool replace, bool take_over)
 {
@@ -48,7 +48,7 @@ static void die_after(sherd_store *store, const ckpt_sample *s, uint32_t shards,
 		sherd_ckpt_saver *saver = NULL;
 		sherd_ckpt_save_options o = ckpt_sample_options(s, 0);
 		o.replace = replace;
-		assert_ok(sherd_ckpt_saver_begin(&saver, store, "m", &o, false, NULL, err));
+		assert_ok(shd_ckpt_saver_begin(&saver, store, "m", &o, false, NULL, err));
 		write_shard(saver, s, r);
 		finish(saver, false);
 	}
@@ -57,13 +57,13 @@ static void die_after(sherd_store *store, const ckpt_sample *s, uint32_t shards,
 /* There is nothing but this set under "m", and it replaced another: its shards have its id in their names. */
 static void assert_only_replacement(const ckpt_sample *s, sherd_store *store)
 {
-	SHERD_AUTO_BUF keys = {0};
+	SHD_AUTO_BUF keys = {0};
 	char id[SHERD_SET_ID_TEXT];
 	sherd_set_id_format(&s->set_id, id);
-	sherd_buf_str(&keys, "m.metadata.json");
+	shd_buf_str(&keys, "m.metadata.json");
 	for (uint32_t r = 0; r < s->world; r++)
-		sherd_buf_printf(&keys, " m_shard_%u.%s.shard", r, id);
-	sherd_buf_u8(&keys, 0);
+		shd_buf_printf(&keys, " m_shard_%u.%s.shard", r, id);
+	shd_buf_u8(&keys, 0);
 	assert_keys(store, (const char *)keys.data);
 }
 
@@ -71,10 +71,10 @@ TEST(a_save_begins_with_its_claim)
 {
 	SAMPLE s = ckpt_sample_small(1, 2);
 	sherd_ckpt_saver *saver = begin(STORE, s, false, false);
-	sherd_ckpt_claim claim;
+	shd_ckpt_claim claim;
 	bool valid = false;
 	assert_keys(STORE, "m.saving");
-	assert_ok(sherd_ckpt_read_claim(STORE, "m", &claim, &valid, err));
+	assert_ok(shd_ckpt_read_claim(STORE, "m", &claim, &valid, err));
 	assert_true(valid);
 	assert_memory_equal(&claim.set_id, &s->set_id, sizeof(s->set_id));
 	assert_int_equal(claim.world, 2);
@@ -553,13 +553,13 @@ TEST(commit_replaces_only_when_the_save_was_allowed_to)
 TEST(commit_leaves_a_repair_alone)
 {
 	SAMPLE s = ckpt_sample_small(1, 1);
-	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&s->set_id, 1, 0);
+	shd_ckpt_claim mine = shd_ckpt_claim_of_us(&s->set_id, 1, 0);
 	ckpt_hold hold;
 	assert_ok(ckpt_sample_save(s, STORE, "m", err));
 	assert_ok(sherd_store_remove(STORE, "m.metadata.json", err));
 	mine.repairing = true;
-	assert_ok(sherd_ckpt_hold(&hold, STORE, "m", &mine, NULL, NULL, err));
-	sherd_ckpt_release(&hold);
+	assert_ok(shd_ckpt_hold(&hold, STORE, "m", &mine, NULL, NULL, err));
+	shd_ckpt_release(&hold);
 	assert_refused(SHERD_ECONFLICT, "conflict", sherd_ckpt_commit(STORE, "m", NULL, err));
 	assert_keys(STORE, "m.saving m_shard_0.shard");
 }

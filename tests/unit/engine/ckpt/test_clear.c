@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(sherd_store, sherd_store_close)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
 
 static const sherd_set_id id_x = {{1}}, id_y = {{2}};
 static const float values[] = {1, 2, 3, 4};
@@ -35,11 +35,11 @@ static void save(sherd_store *store, const char *prefix, const sherd_set_id *id,
 	assert_ok(sherd_ckpt_save(store, prefix, both, &o, err));
 }
 
-static void put_claim(sherd_store *store, sherd_ckpt_claim claim)
+static void put_claim(sherd_store *store, shd_ckpt_claim claim)
 {
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	claim.world = 2;
-	sherd_ckpt_claim_encode(&claim, &text);
+	shd_ckpt_claim_encode(&claim, &text);
 	assert_ok(sherd_store_put(store, "a.saving", SHERD_WRITE_REPLACE, text.data, text.len, err));
 }
 
@@ -70,24 +70,24 @@ static void copy(sherd_store *store, const char *from, const char *to)
 
 TEST(a_dead_save_is_cleared_by_its_set_id)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	SHD_AUTO(sherd_store, sherd_store_close) store = new_store();
 	save(store, "a", &id_x, false);
 	assert_ok(sherd_store_remove(store, "a.metadata.json", err));
-	put_claim(store, (sherd_ckpt_claim){.set_id = id_y});
-	assert_ok(sherd_ckpt_clear_dead(store, "a", 0, NULL, err));
+	put_claim(store, (shd_ckpt_claim){.set_id = id_y});
+	assert_ok(shd_ckpt_clear_dead(store, "a", 0, NULL, err));
 	assert_int_equal(count(store, "a"), 2);
-	put_claim(store, (sherd_ckpt_claim){.set_id = id_x});
-	assert_ok(sherd_ckpt_clear_dead(store, "a", 0, NULL, err));
+	put_claim(store, (shd_ckpt_claim){.set_id = id_x});
+	assert_ok(shd_ckpt_clear_dead(store, "a", 0, NULL, err));
 	assert_int_equal(count(store, "a"), 0);
 }
 
 TEST(the_shards_of_a_repair_that_died_stay)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) ckpt = NULL;
+	SHD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) ckpt = NULL;
 	save(store, "a", &id_x, false);
 	assert_ok(sherd_store_remove(store, "a.metadata.json", err));
-	put_claim(store, (sherd_ckpt_claim){.set_id = id_x, .repairing = true});
+	put_claim(store, (shd_ckpt_claim){.set_id = id_x, .repairing = true});
 	assert_ok(sherd_ckpt_prune(store, "", &(sherd_ckpt_prune_options){.keep = 1}, err));
 	assert_int_equal(count(store, "a.saving"), 0);
 	assert_int_equal(count(store, "a_shard_"), 2);
@@ -97,68 +97,68 @@ TEST(the_shards_of_a_repair_that_died_stay)
 
 TEST(a_removal_that_died_is_finished_once_the_metadata_is_gone)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	SHD_AUTO(sherd_store, sherd_store_close) store = new_store();
 	save(store, "a", &id_x, false);
 	assert_ok(sherd_store_remove(store, "a.metadata.json", err));
-	put_claim(store, (sherd_ckpt_claim){.set_id = id_x, .removing = true});
-	assert_ok(sherd_ckpt_clear_dead(store, "a", 0, NULL, err));
+	put_claim(store, (shd_ckpt_claim){.set_id = id_x, .removing = true});
+	assert_ok(shd_ckpt_clear_dead(store, "a", 0, NULL, err));
 	assert_int_equal(count(store, "a"), 0);
 }
 
 TEST(a_removal_that_died_before_the_metadata_went_leaves_the_set)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) ckpt = NULL;
+	SHD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) ckpt = NULL;
 	save(store, "a", &id_x, false);
-	put_claim(store, (sherd_ckpt_claim){.set_id = id_x, .removing = true});
-	assert_ok(sherd_ckpt_clear_dead(store, "a", 0, NULL, err));
+	put_claim(store, (shd_ckpt_claim){.set_id = id_x, .removing = true});
+	assert_ok(shd_ckpt_clear_dead(store, "a", 0, NULL, err));
 	assert_int_equal(count(store, "a.saving"), 0);
 	assert_ok(sherd_ckpt_open(&ckpt, store, "a", NULL, err));
 }
 
 TEST(a_removal_that_died_leaves_another_set_alone)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) ckpt = NULL;
+	SHD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) ckpt = NULL;
 	save(store, "a", &id_y, false);
-	put_claim(store, (sherd_ckpt_claim){.set_id = id_x, .removing = true});
-	assert_ok(sherd_ckpt_clear_dead(store, "a", 0, NULL, err));
+	put_claim(store, (shd_ckpt_claim){.set_id = id_x, .removing = true});
+	assert_ok(shd_ckpt_clear_dead(store, "a", 0, NULL, err));
 	assert_int_equal(count(store, "a.saving"), 0);
 	assert_ok(sherd_ckpt_open(&ckpt, store, "a", NULL, err));
 }
 
 TEST(tidying_touches_nothing_when_another_has_claimed)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
-	SHERD_AUTO_BUF stray = {0};
+	SHD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	SHD_AUTO_BUF stray = {0};
 	save(store, "a", &id_x, false);
 	save(store, "b", &id_y, false);
-	sherd_ckpt_name_shard(&stray, "a", 0, &id_y);
+	shd_ckpt_name_shard(&stray, "a", 0, &id_y);
 	copy(store, "b_shard_0.shard", (const char *)stray.data);
 
-	put_claim(store, (sherd_ckpt_claim){.set_id = id_y, .named_by_set = true});
-	assert_ok(sherd_ckpt_clear_unnamed(store, "a", &id_x, err));
+	put_claim(store, (shd_ckpt_claim){.set_id = id_y, .named_by_set = true});
+	assert_ok(shd_ckpt_clear_unnamed(store, "a", &id_x, err));
 	assert_int_equal(count(store, "a_shard_"), 3);
 	assert_ok(sherd_store_remove(store, "a.saving", err));
-	assert_ok(sherd_ckpt_clear_unnamed(store, "a", &id_x, err));
+	assert_ok(shd_ckpt_clear_unnamed(store, "a", &id_x, err));
 	assert_int_equal(count(store, "a_shard_"), 3);
 
-	put_claim(store, (sherd_ckpt_claim){.set_id = id_x});
-	assert_ok(sherd_ckpt_clear_unnamed(store, "a", &id_x, err));
+	put_claim(store, (shd_ckpt_claim){.set_id = id_x});
+	assert_ok(shd_ckpt_clear_unnamed(store, "a", &id_x, err));
 	assert_int_equal(count(store, "a_shard_"), 2);
 	assert_int_equal(count(store, (const char *)stray.data), 0);
 }
 
 TEST(a_replacement_that_died_after_its_metadata_is_tidied)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) ckpt = NULL;
+	SHD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) ckpt = NULL;
 	save(store, "a", &id_x, false);
 	save(store, "old", &id_y, false);
 	save(store, "a", &id_y, true);
 	copy(store, "old_shard_0.shard", "a_shard_0.shard");
-	put_claim(store, (sherd_ckpt_claim){.set_id = id_y, .named_by_set = true});
-	assert_ok(sherd_ckpt_clear_dead(store, "a", 0, NULL, err));
+	put_claim(store, (shd_ckpt_claim){.set_id = id_y, .named_by_set = true});
+	assert_ok(shd_ckpt_clear_dead(store, "a", 0, NULL, err));
 	assert_int_equal(count(store, "a_shard_"), 2);
 	assert_int_equal(count(store, "a.saving"), 0);
 	assert_ok(sherd_ckpt_open(&ckpt, store, "a", NULL, err));
@@ -183,8 +183,8 @@ static void replace_the_next(void *arg, const sherd_ckpt_pruned *pruned)
 
 TEST(a_set_that_is_replaced_after_prune_has_listed_it_is_kept)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) ckpt = NULL;
+	SHD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) ckpt = NULL;
 	save_at(store, "a", 1, false);
 	save_at(store, "b", 2, false);
 	save_at(store, "c", 3, false);
@@ -199,7 +199,7 @@ TEST(a_set_that_is_replaced_after_prune_has_listed_it_is_kept)
 
 TEST(a_save_in_the_csharp_layout_gives_no_orphans_away)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	SHD_AUTO(sherd_store, sherd_store_close) store = new_store();
 	const sherd_ckpt_save_options o = {.world = 2, .layout = SHERD_CKPT_LAYOUT_CSHARP};
 	assert_ok(sherd_ckpt_save(store, "a", both + 0, &(sherd_ckpt_save_options){.layout = SHERD_CKPT_LAYOUT_CSHARP},
 	                          err));
@@ -207,7 +207,7 @@ TEST(a_save_in_the_csharp_layout_gives_no_orphans_away)
 	assert_refused(SHERD_ECONFLICT, "orphans", sherd_ckpt_save(store, "a", both, &o, err));
 	assert_int_equal(count(store, "a"), 1);
 	/* A dead one's own are cleared. */
-	put_claim(store, (sherd_ckpt_claim){.set_id = id_x, .csharp = true});
+	put_claim(store, (shd_ckpt_claim){.set_id = id_x, .csharp = true});
 	const sherd_ckpt_item once[] = {{.tensor = {"v", SHERD_F32, 1, shape, 0}, .data = values}};
 	const sherd_ckpt_shard_items apart[] = {{&item, 1}, {once, 1}};
 	assert_ok(sherd_ckpt_save(store, "a", apart, &o, err));
@@ -216,8 +216,8 @@ TEST(a_save_in_the_csharp_layout_gives_no_orphans_away)
 
 TEST(a_checked_load_fails_when_the_index_is_lost)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) ckpt = NULL;
+	SHD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) ckpt = NULL;
 	char *data;
 	size_t len;
 	float got[4];
@@ -233,7 +233,7 @@ TEST(a_checked_load_fails_when_the_index_is_lost)
 
 TEST(further_members_that_are_ours_or_no_json_are_refused_before_anything_is_written)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	SHD_AUTO(sherd_store, sherd_store_close) store = new_store();
 	sherd_ckpt_item bad = item;
 	const sherd_ckpt_shard_items one = {&bad, 1};
 	bad.extra = "\"offset\": 3";
@@ -257,13 +257,13 @@ static void rename_metadata(sherd_store *store, const char *from, const char *to
 
 static void assert_opens(sherd_store *store, const char *prefix)
 {
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) ckpt = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) ckpt = NULL;
 	assert_ok(sherd_ckpt_open(&ckpt, store, prefix, NULL, err));
 }
 
 TEST(a_replacement_leaves_shards_that_copied_metadata_names)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	SHD_AUTO(sherd_store, sherd_store_close) store = new_store();
 	save(store, "run/a", &id_x, false);
 	save(store, "run/deep/er", &id_x, false); /* a folder in between */
 	copy(store, "run/a.metadata.json", "run/z.metadata.json");
@@ -281,7 +281,7 @@ TEST(a_replacement_leaves_shards_that_copied_metadata_names)
 
 TEST(a_take_over_leaves_shards_that_renamed_metadata_names)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	SHD_AUTO(sherd_store, sherd_store_close) store = new_store();
 	save(store, "a", &id_x, false);
 	rename_metadata(store, "a.metadata.json", "z.metadata.json");
 	const sherd_ckpt_save_options o = {.world = 2, .set_id = &id_y, .take_over = true};
@@ -293,14 +293,14 @@ TEST(a_take_over_leaves_shards_that_renamed_metadata_names)
 
 TEST(clearing_a_dead_claim_leaves_shards_that_renamed_metadata_names)
 {
-	const sherd_ckpt_claim claims[] = {
+	const shd_ckpt_claim claims[] = {
 		{.set_id = id_x}, {.set_id = id_x, .removing = true}, {.set_id = id_x, .csharp = true}};
 	for (size_t i = 0; i < sizeof(claims) / sizeof(*claims); i++) {
-		SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
+		SHD_AUTO(sherd_store, sherd_store_close) store = new_store();
 		save(store, "a", &id_x, false);
 		rename_metadata(store, "a.metadata.json", "z.metadata.json");
 		put_claim(store, claims[i]);
-		assert_ok(sherd_ckpt_clear_dead(store, "a", 0, NULL, err));
+		assert_ok(shd_ckpt_clear_dead(store, "a", 0, NULL, err));
 		assert_int_equal(count(store, "a.saving"), 0);
 		assert_opens(store, "z");
 	}
@@ -308,7 +308,7 @@ TEST(clearing_a_dead_claim_leaves_shards_that_renamed_metadata_names)
 
 TEST(metadata_that_cannot_be_read_may_name_any_shard_that_it_mentions)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	SHD_AUTO(sherd_store, sherd_store_close) store = new_store();
 	static const char broken[] = "{\"shards\": [\"a_shard_0.shard\"", other[] = "{\"shards\": [\"b_shard_0.shard\"";
 	save(store, "a", &id_x, false);
 	assert_ok(sherd_store_put(store, "z.metadata.json", SHERD_WRITE_NEW, broken, sizeof(broken) - 1, err));
@@ -327,11 +327,11 @@ TEST(metadata_that_cannot_be_read_may_name_any_shard_that_it_mentions)
 
 TEST(names_with_escapes_are_found_in_copied_metadata)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = new_store();
+	SHD_AUTO(sherd_store, sherd_store_close) store = new_store();
 	static const char prefix[] = "a \"b\"\n";
-	SHERD_AUTO_BUF from = {0};
+	SHD_AUTO_BUF from = {0};
 	save(store, prefix, &id_x, false);
-	sherd_ckpt_name_metadata(&from, prefix);
+	shd_ckpt_name_metadata(&from, prefix);
 	copy(store, (const char *)from.data, "z.metadata.json");
 	save(store, prefix, &id_y, true);
 	assert_opens(store, prefix);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
 
 static const char *const files[] = {"m.metadata.json", "m_shard_0.shard", "m_shard_1.shard"};
 

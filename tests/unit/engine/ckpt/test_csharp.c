@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
 
-#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
-#define REPORT SHERD_AUTO(sherd_report, sherd_report_close)
-#define CKPT SHERD_AUTO(sherd_ckpt, sherd_ckpt_close)
+#define SAMPLE SHD_AUTO(ckpt_sample, ckpt_sample_free)
+#define REPORT SHD_AUTO(sherd_report, sherd_report_close)
+#define CKPT SHD_AUTO(sherd_ckpt, sherd_ckpt_close)
 
 static int save(sherd_store *store, const char *prefix, const ckpt_sample *s, sherd_error *err)
 {
@@ -46,15 +46,15 @@ TEST(the_golden_file_is_written_to_the_byte)
 	sherd_ckpt_item item = {.tensor = {"text", SHERD_U8, 1, &n, 0}, .data = "Test shard 0 data"};
 	sherd_ckpt_shard_items shard = {&item, 1};
 	sherd_ckpt_save_options o = {.layout = SHERD_CKPT_LAYOUT_CSHARP};
-	uint8_t hash[SHERD_SHA256_BYTES];
-	char hex[SHERD_SHA256_HEX + 1];
+	uint8_t hash[SHD_SHA256_BYTES];
+	char hex[SHD_SHA256_HEX + 1];
 	size_t len;
 	assert_ok(sherd_ckpt_save(STORE, "m", &shard, &o, err));
 	char *data = object_get(STORE, "m_shard_0.shard", &len);
 	assert_int_equal(len, 37);
 	assert_memory_equal(data, head, sizeof(head));
-	sherd_sha256_of(data, len, hash);
-	sherd_hex(hash, sizeof(hash), hex);
+	shd_sha256_of(data, len, hash);
+	shd_hex(hash, sizeof(hash), hex);
 	assert_string_equal(hex, want);
 	free(data);
 	char *text = object_get(STORE, "m.metadata.json", &len);

@@ -21,12 +21,12 @@
 #include <time.h>
 #include <unistd.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
-#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
-#define CKPT SHERD_AUTO(sherd_ckpt, sherd_ckpt_close)
+#define SAMPLE SHD_AUTO(ckpt_sample, ckpt_sample_free)
+#define CKPT SHD_AUTO(sherd_ckpt, sherd_ckpt_close)
 
 typedef struct refusal {
 	int code;
@@ -232,15 +232,15 @@ TEST(shard_lists_that_lie_are_refused)
 
 TEST(nesting_is_limited)
 {
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	refusal want = {SHERD_ELIMIT, "too-deep", "p.metadata.json", 0};
-	sherd_buf_str(&text, "{\"version\": \"1.0.0\", \"x\": ");
+	shd_buf_str(&text, "{\"version\": \"1.0.0\", \"x\": ");
 	size_t start = text.len;
 	for (int i = 0; i < 10000; i++)
-		sherd_buf_u8(&text, '[');
+		shd_buf_u8(&text, '[');
 	for (int i = 0; i < 10000; i++)
-		sherd_buf_u8(&text, ']');
-	sherd_buf_str(&text, "}");
+		shd_buf_u8(&text, ']');
+	shd_buf_str(&text, "}");
 	object_put(STORE, "p.metadata.json", text.data, text.len);
 	want.offset = start + 63; /* within the outer object: 64 levels */
 	assert_hostile(STORE, "p", NULL, &want, "nested");
@@ -299,7 +299,7 @@ TEST(a_gigabyte_of_metadata_is_refused_unread)
 /* ---- shards that describe themselves, wrongly */
 
 typedef struct forgery {
-	sherd_ckpt_index index;
+	shd_ckpt_index index;
 	uint32_t head_rank, head_count;
 	uint64_t claims; /* data bytes, 0: the truth */
 	int64_t trailer; /* added to the index's length after all checksums were made; 0: the truth */
@@ -308,28 +308,28 @@ typedef struct forgery {
 /* Head, 8 bytes of data and an index, with a checksum that is right. */
 static void forge(sherd_store *store, const char *key, const forgery *f)
 {
-	SHERD_AUTO_BUF data = {0};
-	SHERD_AUTO_BUF file = {0};
-	uint8_t head[SHERD_CKPT_HEAD_SIZE], hash[SHERD_SHA256_BYTES];
-	char hex[SHERD_SHA256_HEX + 1];
-	sherd_buf_zero(&data, 40 + 8);
-	sherd_ckpt_index_encode(&f->index, &data);
+	SHD_AUTO_BUF data = {0};
+	SHD_AUTO_BUF file = {0};
+	uint8_t head[SHD_CKPT_HEAD_SIZE], hash[SHD_SHA256_BYTES];
+	char hex[SHD_SHA256_HEX + 1];
+	shd_buf_zero(&data, 40 + 8);
+	shd_ckpt_index_encode(&f->index, &data);
 	if (f->trailer)
 		data.data[data.len - 20] = (uint8_t)(data.data[data.len - 20] + f->trailer);
-	sherd_sha256_of(data.data, data.len, hash);
-	sherd_hex(hash, sizeof(hash), hex);
-	sherd_ckpt_head_encode(f->head_rank, f->head_count, f->claims ? f->claims : data.len, hex, head);
-	sherd_buf_append(&file, head, sizeof(head));
-	sherd_buf_append(&file, data.data, data.len);
+	shd_sha256_of(data.data, data.len, hash);
+	shd_hex(hash, sizeof(hash), hex);
+	shd_ckpt_head_encode(f->head_rank, f->head_count, f->claims ? f->claims : data.len, hex, head);
+	shd_buf_append(&file, head, sizeof(head));
+	shd_buf_append(&file, data.data, data.len);
 	object_put(store, key, file.data, file.len);
 }
 
 static const uint64_t eight = 8, nine = 9, two_rows = 2, huge_dims[] = {UINT64_MAX, UINT64_MAX};
 static const uint32_t crc_of_zeros = 0x6522df69; /* of eight zero bytes */
 
-static forgery honest(sherd_ckpt_entry *entry)
+static forgery honest(shd_ckpt_entry *entry)
 {
-	*entry = (sherd_ckpt_entry){.tensor = {"t", SHERD_U8, 1, &eight, 8}, .offset = 40, .crcs = &crc_of_zeros};
+	*entry = (shd_ckpt_entry){.tensor = {"t", SHERD_U8, 1, &eight, 8}, .offset = 40, .crcs = &crc_of_zeros};
 	return (forgery){.index = {.world = 1, .entries = entry, .count = 1}, .head_count = 1};
 }
 
@@ -360,7 +360,7 @@ static void assert_forged(sherd_store *store, const forgery *f, int code, const 
 
 TEST(indexes_that_lie_are_refused)
 {
-	sherd_ckpt_entry e, two[2];
+	shd_ckpt_entry e, two[2];
 	forgery f = honest(&e);
 	CKPT c = NULL;
 	forge(STORE, "f_shard_0.shard", &f);
@@ -382,8 +382,7 @@ TEST(indexes_that_lie_are_refused)
 	LIE(e.tensor.name = "\xc0\x80", SHERD_ECORRUPT, "bad-utf8", "name that is not UTF-8");
 	LIE(e.tensor.dtype = (sherd_dtype)99, SHERD_EUNSUPPORTED, "bad-dtype", "unknown type");
 	LIE(e.extra = "\"a\": ", SHERD_ECORRUPT, "bad-json", "members that are no JSON");
-	LIE(f.index.about = sherd_str_of("{\"training\": 1}"), SHERD_ECORRUPT, "bad-type",
-	    "training that is no object");
+	LIE(f.index.about = shd_str_of("{\"training\": 1}"), SHERD_ECORRUPT, "bad-type", "training that is no object");
 
 	f = honest(&two[0]);
 	two[1] = two[0];
@@ -397,31 +396,31 @@ TEST(indexes_that_lie_are_refused)
 
 TEST(counts_are_checked_before_memory_is_asked_for)
 {
-	sherd_ckpt_entry entry;
+	shd_ckpt_entry entry;
 	forgery f = honest(&entry);
-	SHERD_AUTO_BUF raw = {0};
-	sherd_arena arena = {0};
-	sherd_ckpt_index out;
+	SHD_AUTO_BUF raw = {0};
+	shd_arena arena = {0};
+	shd_ckpt_index out;
 	static const struct {
 		size_t at;
 		const char *reason;
 	} fields[] = {{32, "bad-count"}, {36, "truncated"}, {40, "truncated"}, {45, "too-many-dims"}};
-	sherd_ckpt_index_encode(&f.index, &raw);
+	shd_ckpt_index_encode(&f.index, &raw);
 	for (size_t i = 0; i < COUNT_OF(fields); i++) {
 		uint8_t was[4];
 		uint8_t *field = raw.data + fields[i].at;
 		size_t n = fields[i].at == 45 ? 1 : 4;
 		memcpy(was, field, n);
 		memset(field, 0x7f, n);
-		sherd_put_u32(raw.data + raw.len - 12, sherd_crc32(0, raw.data, raw.len - 12));
+		shd_put_u32(raw.data + raw.len - 12, shd_crc32(0, raw.data, raw.len - 12));
 		sherd_error e = {0};
-		int rc = sherd_ckpt_index_decode(raw.data, raw.len, NULL, &arena, &out, &e);
+		int rc = shd_ckpt_index_decode(raw.data, raw.len, NULL, &arena, &out, &e);
 		memcpy(field, was, n);
 		assert_true(rc == SHERD_ECORRUPT || rc == SHERD_ELIMIT);
 		if (strcmp(e.reason, fields[i].reason) != 0 && strcmp(e.reason, "name-too-long") != 0)
 			fail_msg("field at %zu: %s: %s", fields[i].at, e.reason, e.message);
 	}
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 /* ---- sets */
@@ -448,18 +447,18 @@ TEST(a_shard_of_another_set_is_refused)
 
 static void put_pieces(sherd_store *store, const char *second)
 {
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	uint8_t shard[28] = {HEAD4, 1, 2, 3, 4, 5, 6, 7, 8};
 	object_put(store, "q_shard_0.shard", shard, sizeof(shard));
 	shard[4] = 1;
 	object_put(store, "q_shard_1.shard", shard, sizeof(shard));
-	sherd_buf_printf(&text,
-	                 "{\"version\": \"1.0.0\", \"worldSize\": 2, \"shards\": [{\"rank\": 0, \"fileSize\": 28, "
-	                 "\"checksum\": \"\", \"tensors\": [{\"name\": \"t\", \"dataType\": 7, \"shape\": [2, 4], "
-	                 "\"offset\": 0, \"size\": 8, \"globalShape\": [4, 4], \"globalOffset\": [0, 0]}]}, {\"rank\": "
-	                 "1, \"fileSize\": 28, \"checksum\": \"\", \"tensors\": [{\"name\": \"t\", \"dataType\": 7, "
-	                 "\"offset\": 0, %s}]}]}",
-	                 second);
+	shd_buf_printf(&text,
+	               "{\"version\": \"1.0.0\", \"worldSize\": 2, \"shards\": [{\"rank\": 0, \"fileSize\": 28, "
+	               "\"checksum\": \"\", \"tensors\": [{\"name\": \"t\", \"dataType\": 7, \"shape\": [2, 4], "
+	               "\"offset\": 0, \"size\": 8, \"globalShape\": [4, 4], \"globalOffset\": [0, 0]}]}, {\"rank\": "
+	               "1, \"fileSize\": 28, \"checksum\": \"\", \"tensors\": [{\"name\": \"t\", \"dataType\": 7, "
+	               "\"offset\": 0, %s}]}]}",
+	               second);
 	object_put(store, "q.metadata.json", text.data, text.len);
 }
 
@@ -541,7 +540,7 @@ TEST(permission_denied_is_told_and_nothing_is_lost)
 	bool hit;
 	assert_ok(ckpt_sample_save(s, STORE, "m", err));
 	fail_sys_init(&sys);
-	assert_ok(sherd_store_open_local_sys(&store, FOLDER, NULL, &sys.sys, err));
+	assert_ok(shd_store_open_local_sys(&store, FOLDER, NULL, &sys.sys, err));
 	do {
 		sherd_ckpt *c = NULL;
 		sherd_error e = {0};

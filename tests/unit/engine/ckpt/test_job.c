@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
-SHERD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
 
-#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
-#define POOL SHERD_AUTO(sherd_pool, sherd_pool_close)
+#define SAMPLE SHD_AUTO(ckpt_sample, ckpt_sample_free)
+#define POOL SHD_AUTO(sherd_pool, sherd_pool_close)
 
 /* Holds the job when it has saved its first bytes until it is let go. */
 typedef struct gate {
@@ -267,7 +267,7 @@ static int read_letters(void *arg, uint64_t offset, void *buf, size_t len, sherd
 /* Larger than what one worker copies at once. */
 TEST(large_tensors_are_copied_in_parts)
 {
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	POOL pool = NULL;
 	uint64_t bytes = (40u << 20) + 7, next = 0, read = (33u << 20) + 5;
 	uint8_t *data = malloc(bytes), *got = malloc(bytes);

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
-SHERD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
 
-#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
-#define LIST SHERD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close)
+#define SAMPLE SHD_AUTO(ckpt_sample, ckpt_sample_free)
+#define LIST SHD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close)
 
 static void save_at(sherd_store *store, const char *prefix, int64_t time_ns, int64_t step)
 {
@@ -64,7 +64,7 @@ TEST(every_state_is_told)
 	object_put(STORE, "damaged.metadata.json", "{\"version\": 1}", 14);
 	assert_ok(ckpt_sample_save(s, STORE, "orphaned", err));
 	assert_ok(sherd_store_remove(STORE, "orphaned.metadata.json", err));
-	assert_ok(sherd_ckpt_saver_begin(&dead, STORE, "dead", &o, false, NULL, err));
+	assert_ok(shd_ckpt_saver_begin(&dead, STORE, "dead", &o, false, NULL, err));
 	assert_ok(sherd_ckpt_saver_shard(dead, 1, s->shards[1].items, s->shards[1].count, err));
 	assert_ok(sherd_ckpt_saver_finish(dead, NULL, err));
 	assert_ok(sherd_ckpt_saver_open(&saver, STORE, "saving", &o, err));

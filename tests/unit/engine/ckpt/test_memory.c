@@ -24,9 +24,9 @@
 #define MIB (UINT64_C(1) << 20)
 enum { SHARDS = 3, WORKERS = 2 };
 
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
 static sherd_store *store;
 static sherd_pool *pool;
@@ -105,7 +105,7 @@ static int remove_set(void **state)
 
 TEST(resharding_takes_no_more_for_more)
 {
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	for (int cut = 0; cut < 2; cut++) {
 		sherd_ckpt_save_options o = {.world = 5, .pool = pool, .replace = true};
 		uint64_t before = begin();
@@ -118,7 +118,7 @@ TEST(resharding_takes_no_more_for_more)
 
 TEST(verifying_takes_no_more_for_more)
 {
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	uint64_t before = begin();
 	assert_ok(sherd_verify(&r, store, "m", &(sherd_verify_options){.pool = pool}, err));
 	end(before, "verifying");
@@ -128,7 +128,7 @@ TEST(verifying_takes_no_more_for_more)
 
 TEST(converting_takes_no_more_for_more)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	sherd_convert_options o = {.pool = pool};
 	uint64_t before = begin();
 	assert_ok(sherd_bundle_open(&b, store, "m", NULL, err));

@@ -13,12 +13,12 @@
 #include <string.h>
 #include <sys/resource.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
-SHERD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
 
-#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
-#define CKPT SHERD_AUTO(sherd_ckpt, sherd_ckpt_close)
+#define SAMPLE SHD_AUTO(ckpt_sample, ckpt_sample_free)
+#define CKPT SHD_AUTO(sherd_ckpt, sherd_ckpt_close)
 
 TEST(prefix_metadata_and_shard_name_the_same_checkpoint)
 {
@@ -37,7 +37,7 @@ TEST(workers_make_no_difference)
 	SAMPLE s = ckpt_sample_full(2, 5);
 	assert_ok(ckpt_sample_save(s, STORE, "m", err));
 	for (unsigned workers = 1; workers <= 4; workers++) {
-		SHERD_AUTO(sherd_pool, sherd_pool_close) pool = NULL;
+		SHD_AUTO(sherd_pool, sherd_pool_close) pool = NULL;
 		CKPT c = NULL;
 		assert_ok(sherd_pool_open(&pool, workers, err));
 		assert_ok(sherd_ckpt_open(&c, STORE, "m", &(sherd_ckpt_options){.pool = pool}, err));
@@ -262,8 +262,8 @@ static void hear_lost(void *arg, const sherd_error *lost)
 TEST(what_is_there_opens_without_the_rest)
 {
 	for (uint32_t gone = 0; gone < 3; gone++) {
-		SHERD_AUTO(ckpt_sample, ckpt_sample_free) s = ckpt_sample_full(7, 3);
-		SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+		SHD_AUTO(ckpt_sample, ckpt_sample_free) s = ckpt_sample_full(7, 3);
+		SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 		char prefix[8], key[32];
 		told t = {0};
 		sherd_ckpt_options o = {.lost = hear_lost, .lost_arg = &t};

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
-SHERD_AUTO_DEFINE(sherd_ckpt_plan, sherd_ckpt_plan_close)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(sherd_ckpt_plan, sherd_ckpt_plan_close)
 
-#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
-#define CKPT SHERD_AUTO(sherd_ckpt, sherd_ckpt_close)
-#define PLAN SHERD_AUTO(sherd_ckpt_plan, sherd_ckpt_plan_close)
+#define SAMPLE SHD_AUTO(ckpt_sample, ckpt_sample_free)
+#define CKPT SHD_AUTO(sherd_ckpt, sherd_ckpt_close)
+#define PLAN SHD_AUTO(sherd_ckpt_plan, sherd_ckpt_plan_close)
 
 static bool goes_whole(const sherd_tensor *t)
 {

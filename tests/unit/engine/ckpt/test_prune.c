@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
 
-#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
+#define SAMPLE SHD_AUTO(ckpt_sample, ckpt_sample_free)
 
 static void save_at(sherd_store *store, const char *prefix, int64_t time_ns)
 {
@@ -98,7 +98,7 @@ static void die(sherd_store *store, const char *prefix, bool replace)
 	sherd_ckpt_saver *saver = NULL;
 	sherd_ckpt_save_options o = ckpt_sample_options(s, 0);
 	o.replace = replace;
-	assert_ok(sherd_ckpt_saver_begin(&saver, store, prefix, &o, false, NULL, err));
+	assert_ok(shd_ckpt_saver_begin(&saver, store, prefix, &o, false, NULL, err));
 	assert_ok(sherd_ckpt_saver_shard(saver, 0, s->shards[0].items, s->shards[0].count, err));
 	assert_ok(sherd_ckpt_saver_finish(saver, NULL, err));
 }
@@ -367,10 +367,10 @@ static void claim_removal(sherd_store *store, const char *prefix, uint64_t seed)
 {
 	SAMPLE s = ckpt_sample_small(seed, 1);
 	ckpt_hold hold;
-	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&s->set_id, 1, 0);
+	shd_ckpt_claim mine = shd_ckpt_claim_of_us(&s->set_id, 1, 0);
 	mine.removing = true;
-	assert_ok(sherd_ckpt_hold(&hold, store, prefix, &mine, NULL, NULL, err));
-	sherd_ckpt_release(&hold);
+	assert_ok(shd_ckpt_hold(&hold, store, prefix, &mine, NULL, NULL, err));
+	shd_ckpt_release(&hold);
 }
 
 TEST(a_removal_that_died_is_finished)

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <time.h>
 
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
-SHERD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
 
-#define POOL SHERD_AUTO(sherd_pool, sherd_pool_close)
+#define POOL SHD_AUTO(sherd_pool, sherd_pool_close)
 #define DIMS(...) ((const uint64_t[]){__VA_ARGS__})
 
 static const sherd_set_id set = {{1, 2, 3}}, other_set = {{9}};
@@ -45,7 +45,7 @@ static void assert_value(const sherd_ckpt *c, const char *name, const char *want
 
 TEST(every_rank_saves_what_it_holds)
 {
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	sherd_ckpt_saved saved;
 	assert_ok(save(STORE, 1, theirs, 2, 5, &saved, err));
 	assert_true(!saved.committed && !saved.repeated && saved.tensors == 2 && saved.bytes == 8);
@@ -211,7 +211,7 @@ static const sherd_ckpt_saved *run_job(sherd_store *store, sherd_pool *pool, uin
 
 TEST(a_rank_saves_in_the_background)
 {
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	POOL pool = NULL;
 	sherd_ckpt_job *job = NULL;
 	assert_ok(sherd_pool_open(&pool, 2, err));

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
-SHERD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 
-#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
-#define CKPT SHERD_AUTO(sherd_ckpt, sherd_ckpt_close)
+#define SAMPLE SHD_AUTO(ckpt_sample, ckpt_sample_free)
+#define CKPT SHD_AUTO(sherd_ckpt, sherd_ckpt_close)
 
 enum { ROOM = 4096 };
 
@@ -110,7 +110,7 @@ TEST(loads_do_not_depend_on_workers_or_checks)
 	}
 	for (unsigned workers = 1; workers <= 4; workers++)
 		for (int check = SHERD_CHECK_CRC; check <= SHERD_CHECK_SHA256; check++) {
-			SHERD_AUTO(sherd_pool, sherd_pool_close) pool = NULL;
+			SHD_AUTO(sherd_pool, sherd_pool_close) pool = NULL;
 			assert_ok(sherd_pool_open(&pool, workers, err));
 			sherd_ckpt_load_options o = {.check = (sherd_ckpt_check)check, .pool = pool};
 			for (size_t i = 0; i < s->count; i++)
@@ -260,8 +260,8 @@ TEST(a_bundle_shows_the_same_tensors)
 {
 	SAMPLE s = ckpt_sample_full(8, 3);
 	CKPT c = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) opened = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) opened = NULL;
 	uint8_t got[ROOM];
 	assert_ok(ckpt_sample_save(s, STORE, "m", err));
 	assert_ok(sherd_ckpt_open(&c, STORE, "m", NULL, err));

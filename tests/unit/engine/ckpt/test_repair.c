@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
 
-#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
+#define SAMPLE SHD_AUTO(ckpt_sample, ckpt_sample_free)
 
 static void lose_metadata(sherd_store *store)
 {
@@ -75,9 +75,9 @@ TEST(a_shard_whose_blocks_fail_is_not_published)
 	SAMPLE s = ckpt_sample_small(1, 2);
 	sherd_ckpt *ckpt = NULL;
 	const sherd_ckpt_piece *piece;
-	sherd_sha256 sha;
-	uint8_t hash[SHERD_SHA256_BYTES];
-	char hex[SHERD_SHA256_HEX + 1];
+	shd_sha256 sha;
+	uint8_t hash[SHD_SHA256_BYTES];
+	char hex[SHD_SHA256_HEX + 1];
 	size_t len;
 	assert_ok(ckpt_sample_save(s, STORE, "m", err));
 	assert_ok(sherd_ckpt_open(&ckpt, STORE, "m", NULL, err));
@@ -89,11 +89,11 @@ TEST(a_shard_whose_blocks_fail_is_not_published)
 	sherd_ckpt_close(ckpt);
 	char *bytes = object_get(STORE, key, &len);
 	bytes[at] ^= 1;
-	sherd_sha256_init(&sha);
-	sherd_sha256_add(&sha, bytes + data, len - data);
-	sherd_sha256_finish(&sha, hash);
-	sherd_hex(hash, sizeof(hash), hex);
-	memcpy(bytes + 12, hex, SHERD_SHA256_HEX);
+	shd_sha256_init(&sha);
+	shd_sha256_add(&sha, bytes + data, len - data);
+	shd_sha256_finish(&sha, hash);
+	shd_hex(hash, sizeof(hash), hex);
+	memcpy(bytes + 12, hex, SHD_SHA256_HEX);
 	object_put(STORE, key, bytes, len);
 	free(bytes);
 	lose_metadata(STORE);
@@ -194,7 +194,7 @@ TEST(a_dead_claim_of_another_set_does_not_keep_damaged_metadata_from_repair)
 	sherd_ckpt_repair_options r = {.replace = true};
 	assert_ok(ckpt_sample_save(s, STORE, "m", err));
 	o.replace = true;
-	assert_ok(sherd_ckpt_saver_begin(&saver, STORE, "m", &o, false, NULL, err));
+	assert_ok(shd_ckpt_saver_begin(&saver, STORE, "m", &o, false, NULL, err));
 	assert_ok(sherd_ckpt_saver_shard(saver, 0, dead->shards[0].items, dead->shards[0].count, err));
 	assert_ok(sherd_ckpt_saver_finish(saver, NULL, err));
 	object_put(STORE, "m.metadata.json", "{", 1);
@@ -207,12 +207,12 @@ TEST(a_repair_that_died_does_not_make_its_shards_fair_game)
 {
 	SAMPLE s = ckpt_sample_small(1, 2);
 	ckpt_hold hold;
-	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&s->set_id, 2, 0);
+	shd_ckpt_claim mine = shd_ckpt_claim_of_us(&s->set_id, 2, 0);
 	assert_ok(ckpt_sample_save(s, STORE, "m", err));
 	lose_metadata(STORE);
 	mine.repairing = true;
-	assert_ok(sherd_ckpt_hold(&hold, STORE, "m", &mine, NULL, NULL, err));
-	sherd_ckpt_release(&hold);
+	assert_ok(shd_ckpt_hold(&hold, STORE, "m", &mine, NULL, NULL, err));
+	shd_ckpt_release(&hold);
 	assert_ok(sherd_ckpt_prune(STORE, "", &(sherd_ckpt_prune_options){.keep = 1}, err));
 	assert_keys(STORE, "m_shard_0.shard m_shard_1.shard");
 	assert_ok(sherd_ckpt_repair(STORE, "m", NULL, NULL, err));

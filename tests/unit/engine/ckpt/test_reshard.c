@@ -9,17 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
-SHERD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
 
-#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
-#define CKPT SHERD_AUTO(sherd_ckpt, sherd_ckpt_close)
+#define SAMPLE SHD_AUTO(ckpt_sample, ckpt_sample_free)
+#define CKPT SHD_AUTO(sherd_ckpt, sherd_ckpt_close)
 
 TEST(any_number_of_shards_becomes_any_other)
 {
-	SHERD_AUTO(sherd_pool, sherd_pool_close) pool = NULL;
+	SHD_AUTO(sherd_pool, sherd_pool_close) pool = NULL;
 	assert_ok(sherd_pool_open(&pool, 3, err));
 	for (uint32_t n = 1; n <= 4; n++)
 		for (uint32_t m = 1; m <= 5; m++)
@@ -92,7 +92,7 @@ TEST(a_world_that_no_reader_takes_is_refused_at_once)
 	static const uint32_t worlds[] = {UINT32_MAX, INT32_MAX, (1u << 20) + 1};
 	SAMPLE s = ckpt_sample_small(1, 2);
 	CKPT from = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
 	assert_ok(ckpt_sample_save(s, STORE, "a", err));
 	assert_ok(sherd_ckpt_open(&from, STORE, "a", NULL, err));
 	assert_ok(sherd_bundle_of_ckpt(&bundle, from, err));
@@ -257,7 +257,7 @@ TEST(a_bundle_is_saved_whole_or_rank_by_rank_alike)
 {
 	SAMPLE s = ckpt_sample_full(5, 2);
 	CKPT from = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
 	assert_ok(ckpt_sample_save(s, STORE, "a", err));
 	assert_ok(sherd_ckpt_open(&from, STORE, "a", NULL, err));
 	assert_ok(sherd_bundle_of_ckpt(&bundle, from, err));

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
-SHERD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
 
-#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
+#define SAMPLE SHD_AUTO(ckpt_sample, ckpt_sample_free)
 
 TEST(what_was_saved_comes_back)
 {
@@ -35,7 +35,7 @@ TEST(a_save_leaves_its_shards_and_metadata_and_nothing_else)
 
 TEST(a_set_without_tensors_can_be_saved)
 {
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	sherd_ckpt_shard_items none[3] = {{0}};
 	assert_ok(sherd_ckpt_save(STORE, "m", none, &(sherd_ckpt_save_options){.world = 3}, err));
 	assert_ok(sherd_ckpt_open(&c, STORE, "m", NULL, err));
@@ -60,7 +60,7 @@ TEST(bytes_do_not_depend_on_the_number_of_workers)
 	assert_ok(sherd_store_open_memory(&alone, err));
 	assert_ok(ckpt_sample_save(s, alone, "m", err));
 	for (unsigned workers = 1; workers <= 4; workers++) {
-		SHERD_AUTO(sherd_pool, sherd_pool_close) pool = NULL;
+		SHD_AUTO(sherd_pool, sherd_pool_close) pool = NULL;
 		assert_ok(sherd_pool_open(&pool, workers, err));
 		sherd_ckpt_save_options o = ckpt_sample_options(s, 0);
 		o.pool = pool;
@@ -95,7 +95,7 @@ TEST(large_tensors_are_streamed_from_memory_and_from_readers_alike)
 		{.tensor = {"read", SHERD_U8, 1, &n, 0}, .read = read_from, .arg = bytes},
 	};
 	sherd_ckpt_shard_items shard = {items, 2};
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	assert_ok(sherd_ckpt_save(STORE, "m", &shard, NULL, err));
 	assert_ok(sherd_ckpt_open(&c, STORE, "m", NULL, err));
 	for (size_t i = 0; i < 2; i++) {
@@ -129,7 +129,7 @@ TEST(a_cancelled_save_leaves_nothing)
 static int break_down(void *arg, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	(void)arg, (void)offset, (void)buf, (void)len;
-	return sherd_fail(err, SHERD_EIO, "gone", "the source is gone");
+	return shd_fail(err, SHERD_EIO, "gone", "the source is gone");
 }
 
 TEST(a_source_that_fails_leaves_nothing)

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
-SHERD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
-SHERD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
+SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
 
-#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
-#define REPORT SHERD_AUTO(sherd_report, sherd_report_close)
+#define SAMPLE SHD_AUTO(ckpt_sample, ckpt_sample_free)
+#define REPORT SHD_AUTO(sherd_report, sherd_report_close)
 
 static sherd_report *verify(sherd_store *store, const char *key)
 {
@@ -83,7 +83,7 @@ TEST(every_damaged_shard_is_named_whatever_the_workers)
 	flip(STORE, "m_shard_3.shard", 130);
 	flip(STORE, "m_shard_1.shard", 130);
 	for (unsigned workers = 1; workers <= 4; workers++) {
-		SHERD_AUTO(sherd_pool, sherd_pool_close) pool = NULL;
+		SHD_AUTO(sherd_pool, sherd_pool_close) pool = NULL;
 		REPORT r = NULL;
 		assert_ok(sherd_pool_open(&pool, workers, err));
 		assert_ok(sherd_verify(&r, STORE, "m", &(sherd_verify_options){.pool = pool}, err));
@@ -115,11 +115,11 @@ TEST(quick_looks_at_sizes_and_heads_only)
 	assert_error(c, 0, "m_shard_1.shard", "missing-shard");
 }
 
-static void read_meta(sherd_store *store, const char *key, sherd_arena *arena, sherd_ckpt_meta *out)
+static void read_meta(sherd_store *store, const char *key, shd_arena *arena, shd_ckpt_meta *out)
 {
 	size_t len;
 	char *text = object_get(store, key, &len);
-	assert_ok(sherd_ckpt_meta_decode(text, len, NULL, arena, out, err));
+	assert_ok(shd_ckpt_meta_decode(text, len, NULL, arena, out, err));
 	free(text);
 }
 
@@ -127,20 +127,20 @@ static void read_meta(sherd_store *store, const char *key, sherd_arena *arena, s
  * commit that. */
 static void exchange_shard(sherd_store *store, uint32_t rank, const char *from, const char *to)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_arena arena = {0};
-	sherd_ckpt_meta mine, theirs;
+	SHD_AUTO_BUF text = {0};
+	shd_arena arena = {0};
+	shd_ckpt_meta mine, theirs;
 	size_t len;
 	read_meta(store, "m.metadata.json", &arena, &mine);
 	read_meta(store, "n.metadata.json", &arena, &theirs);
 	mine.shards[rank] = theirs.shards[rank];
 	mine.shards[rank].file = to;
-	sherd_ckpt_meta_encode(&mine, false, &text);
+	shd_ckpt_meta_encode(&mine, false, &text);
 	object_put(store, "m.metadata.json", text.data, text.len);
 	char *shard = object_get(store, from, &len);
 	object_put(store, to, shard, len);
 	free(shard);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 /* The two replicas differ and every checksum is right: only comparing them tells. */
@@ -152,7 +152,7 @@ TEST(replicas_that_differ_are_an_error)
 	sherd_ckpt_shard_items same[2] = {{&a, 1}, {&a, 1}}, others[2] = {{&b, 1}, {&b, 1}};
 	sherd_set_id id = {{1}};
 	sherd_ckpt_save_options o = {.world = 2, .set_id = &id};
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	uint8_t got[3];
 	assert_ok(sherd_ckpt_save(STORE, "m", same, &o, err));
 	assert_ok(sherd_ckpt_save(STORE, "n", others, &o, err));
@@ -221,7 +221,7 @@ TEST(a_border_within_a_character_is_found_among_many)
 	}
 	sherd_ckpt_item item = {.tensor = {"x", SHERD_UTF8, 1, &n, BYTES}, .data = data};
 	sherd_ckpt_shard_items shard = {&item, 1};
-	SHERD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	assert_ok(sherd_ckpt_save(STORE, "m", &shard, NULL, err));
 	assert_ok(sherd_ckpt_open(&c, STORE, "m", NULL, err));
 	REPORT r = verify(STORE, "m");

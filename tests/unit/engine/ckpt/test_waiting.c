@@ -14,11 +14,11 @@
 #include <sys/stat.h>
 #include <time.h>
 
-SHERD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
-SHERD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+SHD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
 
-#define SAMPLE SHERD_AUTO(ckpt_sample, ckpt_sample_free)
-#define LIST SHERD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close)
+#define SAMPLE SHD_AUTO(ckpt_sample, ckpt_sample_free)
+#define LIST SHD_AUTO(sherd_ckpt_list, sherd_ckpt_list_close)
 
 #define HOUR_NS (UINT64_C(3600) * 1000000000)
 
@@ -212,11 +212,11 @@ TEST(a_claim_of_ranks_without_a_shard_is_dead)
 {
 	SAMPLE s = ckpt_sample_small(1, 2);
 	SAMPLE other = ckpt_sample_small(2, 1);
-	sherd_ckpt_claim mine = sherd_ckpt_claim_of_us(&s->set_id, 2, 0);
+	shd_ckpt_claim mine = shd_ckpt_claim_of_us(&s->set_id, 2, 0);
 	ckpt_hold hold;
 	mine.by_ranks = true;
-	assert_ok(sherd_ckpt_hold(&hold, STORE, "m", &mine, NULL, NULL, err));
-	sherd_ckpt_release(&hold);
+	assert_ok(shd_ckpt_hold(&hold, STORE, "m", &mine, NULL, NULL, err));
+	shd_ckpt_release(&hold);
 	assert_ok(ckpt_sample_save(other, STORE, "m", err));
 	assert_sample(other, STORE, "m");
 }

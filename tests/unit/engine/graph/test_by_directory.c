@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-SHERD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
-SHERD_AUTO_DEFINE(sherd_graph_plan, sherd_graph_plan_close)
-#define POOL SHERD_AUTO(sherd_pool, sherd_pool_close)
-#define PLAN SHERD_AUTO(sherd_graph_plan, sherd_graph_plan_close)
+SHD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
+SHD_AUTO_DEFINE(sherd_graph_plan, sherd_graph_plan_close)
+#define POOL SHD_AUTO(sherd_pool, sherd_pool_close)
+#define PLAN SHD_AUTO(sherd_graph_plan, sherd_graph_plan_close)
 
 static const sherd_graph_layout by_directory = {.planner = SHERD_GRAPH_DIRECTORY, .min_files = 1};
 static const sherd_graph_layout by_three = {.planner = SHERD_GRAPH_DIRECTORY};
@@ -227,7 +227,7 @@ TEST(cross_shard_incoming)
 
 typedef struct files {
 	sherd_store *store;
-	sherd_buf text;
+	shd_buf text;
 } files;
 
 static bool note_file(const char *key, const sherd_stat *stat, void *arg)
@@ -237,14 +237,14 @@ static bool note_file(const char *key, const sherd_stat *stat, void *arg)
 	size_t len;
 	(void)stat;
 	assert_ok(sherd_store_get(f->store, key, 1 << 28, &data, &len, err));
-	sherd_buf_printf(&f->text, "\n%s %zu\n", key, len);
-	sherd_buf_append(&f->text, data, len);
+	shd_buf_printf(&f->text, "\n%s %zu\n", key, len);
+	shd_buf_append(&f->text, data, len);
 	free(data);
 	return true;
 }
 
 /* Every byte of every file, by name. */
-static sherd_buf contents(sherd_store *store)
+static shd_buf contents(sherd_store *store)
 {
 	files f = {.store = store};
 	assert_ok(sherd_store_list(store, "", "", note_file, &f, err));
@@ -313,10 +313,10 @@ TEST(parallel_result_equals_sequential)
 	const sherd_graph_layout *layouts[] = {NULL, &by_three};
 	for (size_t l = 0; l < COUNT_OF(layouts); l++) {
 		SCOPED_STORE one = written_with(0, layouts[l]);
-		SHERD_AUTO_BUF expected = contents(one);
+		SHD_AUTO_BUF expected = contents(one);
 		for (unsigned workers = 1; workers <= 4; workers += 3) {
 			SCOPED_STORE other = written_with(workers, layouts[l]);
-			SHERD_AUTO_BUF found = contents(other);
+			SHD_AUTO_BUF found = contents(other);
 			assert_int_equal(found.len, expected.len);
 			assert_memory_equal(found.data, expected.data, expected.len);
 		}

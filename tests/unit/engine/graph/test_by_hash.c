@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_graph_plan, sherd_graph_plan_close)
-#define PLAN SHERD_AUTO(sherd_graph_plan, sherd_graph_plan_close)
+SHD_AUTO_DEFINE(sherd_graph_plan, sherd_graph_plan_close)
+#define PLAN SHD_AUTO(sherd_graph_plan, sherd_graph_plan_close)
 
 static const sherd_graph_layout eight = {.shards = 8};
 static const sherd_graph_options reading = {.read_only = true};

@@ -52,7 +52,7 @@ static size_t take_others(const sherd_graph *g, uint32_t shard)
 	for (unsigned kind = 0; kind < 2; kind++)
 		for (size_t i = 0; i < g->view.lists[kind].count; i++) {
 			const graph_segment *s = g->view.lists[kind].items[i];
-			if (kind == SHERD_RFDB_NODES && s->shard == shard)
+			if (kind == SHD_RFDB_NODES && s->shard == shard)
 				continue;
 			take_away(s->reader);
 			take_away(s->index_reader);

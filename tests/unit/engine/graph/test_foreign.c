@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_json, sherd_json_close)
+SHD_AUTO_DEFINE(shd_json, shd_json_close)
 
 #define TINY "tiny-5n5e.rfdb"
 #define HISTORY "history-l0-l1-edits-tombstones.rfdb"
@@ -49,7 +49,7 @@ typedef struct record {
 	size_t used;
 } record;
 
-static sherd_graph_text keep(record *r, sherd_str s)
+static sherd_graph_text keep(record *r, shd_str s)
 {
 	char *to = r->texts[r->used++];
 	assert_true(s.len < 256 && r->used <= 8);
@@ -57,39 +57,39 @@ static sherd_graph_text keep(record *r, sherd_str s)
 	return (sherd_graph_text){to, s.len};
 }
 
-static void read_id(sherd_json *j, sherd_graph_id *out)
+static void read_id(shd_json *j, sherd_graph_id *out)
 {
-	if (sherd_json_peek(j, NULL) == SHERD_JSON_STRING) {
-		sherd_str text;
-		assert_ok(sherd_json_string(j, &text, err));
+	if (shd_json_peek(j, NULL) == SHD_JSON_STRING) {
+		shd_str text;
+		assert_ok(shd_json_string(j, &text, err));
 		*out = sherd_graph_id_of(text.ptr, text.len);
 		return;
 	}
 	unsigned __int128 id;
-	assert_ok(sherd_json_u128(j, &id, err));
+	assert_ok(shd_json_u128(j, &id, err));
 	*out = (sherd_graph_id){(uint64_t)id, (uint64_t)(id >> 64)};
 }
 
-static void read_member(sherd_json *j, sherd_str key, record *r)
+static void read_member(shd_json *j, shd_str key, record *r)
 {
-	sherd_str s;
-	if (sherd_str_is(key, "id"))
+	shd_str s;
+	if (shd_str_is(key, "id"))
 		read_id(j, &r->node.id);
-	else if (sherd_str_is(key, "src"))
+	else if (shd_str_is(key, "src"))
 		read_id(j, &r->edge.src);
-	else if (sherd_str_is(key, "dst"))
+	else if (shd_str_is(key, "dst"))
 		read_id(j, &r->edge.dst);
-	else if (sherd_json_peek(j, NULL) != SHERD_JSON_STRING) {
+	else if (shd_json_peek(j, NULL) != SHD_JSON_STRING) {
 		bool exported = false;
-		if (sherd_str_is(key, "exported"))
-			assert_ok(sherd_json_bool(j, &exported, err));
+		if (shd_str_is(key, "exported"))
+			assert_ok(shd_json_bool(j, &exported, err));
 		else
-			assert_ok(sherd_json_skip(j, err));
+			assert_ok(shd_json_skip(j, err));
 		r->node.exported = exported;
 	} else {
 		char name[32];
 		(void)snprintf(name, sizeof(name), "%.*s", (int)key.len, key.ptr);
-		assert_ok(sherd_json_string(j, &s, err));
+		assert_ok(shd_json_string(j, &s, err));
 		sherd_graph_text text = keep(r, s);
 		if (!strcmp(name, "semantic_id") || !strcmp(name, "semanticId"))
 			r->node.semantic_id = text;
@@ -111,19 +111,19 @@ static void add_document(sherd_graph *g, const char *name)
 {
 	char *text;
 	size_t len;
-	sherd_str key;
-	SHERD_AUTO(sherd_json, sherd_json_close) j = NULL;
+	shd_str key;
+	SHD_AUTO(shd_json, shd_json_close) j = NULL;
 	fixture(name, &text, &len);
-	assert_ok(sherd_json_open(&j, text, len, NULL, err));
-	assert_ok(sherd_json_object(j, err));
-	while (sherd_json_key(j, &key, NULL) > 0) {
-		bool nodes = sherd_str_is(key, "nodes");
-		assert_true(nodes || sherd_str_is(key, "edges"));
-		assert_ok(sherd_json_array(j, err));
-		while (sherd_json_item(j, NULL) > 0) {
+	assert_ok(shd_json_open(&j, text, len, NULL, err));
+	assert_ok(shd_json_object(j, err));
+	while (shd_json_key(j, &key, NULL) > 0) {
+		bool nodes = shd_str_is(key, "nodes");
+		assert_true(nodes || shd_str_is(key, "edges"));
+		assert_ok(shd_json_array(j, err));
+		while (shd_json_item(j, NULL) > 0) {
 			record r = {0};
-			assert_ok(sherd_json_object(j, err));
-			while (sherd_json_key(j, &key, NULL) > 0)
+			assert_ok(shd_json_object(j, err));
+			while (shd_json_key(j, &key, NULL) > 0)
 				read_member(j, key, &r);
 			if (nodes)
 				assert_ok(sherd_graph_add_nodes(g, &r.node, 1, err));

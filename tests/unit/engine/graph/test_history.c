@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
-#define SCOPED_REPORT SHERD_AUTO(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
+#define SCOPED_REPORT SHD_AUTO(sherd_report, sherd_report_close)
 
 /* Two nodes and an edge in one shard, version 2; another node in version 3. */
 static sherd_store *sample(void)
@@ -33,10 +33,10 @@ static sherd_store *sample(void)
 }
 
 typedef struct rewriting {
-	sherd_arena arena;
+	shd_arena arena;
 	char *text;
-	sherd_rfdb_manifest m;
-	sherd_rfdb_descriptor nodes[4];
+	shd_rfdb_manifest m;
+	shd_rfdb_descriptor nodes[4];
 } rewriting;
 
 static void take(rewriting *r, sherd_store *store, const char *key)
@@ -44,7 +44,7 @@ static void take(rewriting *r, sherd_store *store, const char *key)
 	size_t len;
 	*r = (rewriting){0};
 	r->text = object_get(store, key, &len);
-	assert_ok(sherd_rfdb_manifest_decode(r->text, len, NULL, &r->arena, &r->m, err));
+	assert_ok(shd_rfdb_manifest_decode(r->text, len, NULL, &r->arena, &r->m, err));
 	for (size_t i = 0; i < r->m.nodes.count; i++)
 		r->nodes[i] = r->m.nodes.items[i];
 	r->m.nodes.items = r->nodes;
@@ -52,14 +52,14 @@ static void take(rewriting *r, sherd_store *store, const char *key)
 
 static void put(rewriting *r, sherd_store *store, const char *key)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_rfdb_manifest_encode(&r->m, &text);
+	SHD_AUTO_BUF text = {0};
+	shd_rfdb_manifest_encode(&r->m, &text);
 	object_put(store, key, text.data, text.len);
-	sherd_arena_done(&r->arena);
+	shd_arena_done(&r->arena);
 	free(r->text);
 }
 
-static void reverse(sherd_rfdb_texts *t, sherd_str *out)
+static void reverse(shd_rfdb_texts *t, shd_str *out)
 {
 	for (size_t i = 0; i < t->count; i++)
 		out[i] = t->items[t->count - 1 - i];
@@ -71,7 +71,7 @@ TEST(lists_of_a_segment_may_be_in_any_order)
 {
 	static const char *const files[] = {"src/a.js", "lib/b.js", "main.js"}, *const types[] = {"F", "M", "C"};
 	SCOPED_STORE store = sample();
-	sherd_str f[3], t[3];
+	shd_str f[3], t[3];
 	rewriting r;
 	take(&r, store, "db/manifests/000002.json");
 	assert_int_equal(r.nodes[0].files.count, 3);
@@ -98,14 +98,14 @@ static void assert_error_in(sherd_store *store, const char *key, const char *rea
 /* S-9. */
 TEST(every_version_is_held_against_its_counts_and_lists)
 {
-	const sherd_rfdb_count invented[] = {{{"F", 1}, 1000}};
-	const sherd_str other[] = {{"no.js", 5}};
+	const shd_rfdb_count invented[] = {{{"F", 1}, 1000}};
+	const shd_str other[] = {{"no.js", 5}};
 	for (int lists = 0; lists < 2; lists++) {
 		SCOPED_STORE store = sample();
 		rewriting r;
 		take(&r, store, "db/manifests/000002.json");
 		if (lists) {
-			r.nodes[0].files = (sherd_rfdb_texts){other, 1};
+			r.nodes[0].files = (shd_rfdb_texts){other, 1};
 		} else {
 			r.m.counts.nodes = invented;
 			r.m.counts.node_types = 1;
@@ -283,8 +283,8 @@ TEST(a_dry_run_counts_what_is_collected_and_changes_nothing)
 
 static int append(void *arg, const void *data, size_t len, sherd_error *err)
 {
-	sherd_buf_append(arg, data, len);
-	return sherd_buf_check(arg, err);
+	shd_buf_append(arg, data, len);
+	return shd_buf_check(arg, err);
 }
 
 static bool count_edge(void *arg, const sherd_graph_edge *edge)
@@ -299,25 +299,25 @@ TEST(edges_of_a_hub_in_no_order_are_looked_at_once)
 {
 	enum { EDGES = 200000 };
 	SCOPED_STORE store = sample();
-	SHERD_AUTO_BUF segment = {0};
-	sherd_rfdb_writer w;
+	SHD_AUTO_BUF segment = {0};
+	shd_rfdb_writer w;
 	rewriting r;
 	size_t found = 0;
 	uint64_t size;
-	sherd_rfdb_edge edge = {.type = {"CALLS", 5}};
+	shd_rfdb_edge edge = {.type = {"CALLS", 5}};
 	sherd_graph_id hub = graph_id("a");
-	edge.src = (sherd_u128)hub.hi << 64 | hub.lo;
-	sherd_rfdb_writer_init(&w, SHERD_RFDB_EDGES);
+	edge.src = (shd_u128)hub.hi << 64 | hub.lo;
+	shd_rfdb_writer_init(&w, SHD_RFDB_EDGES);
 	for (unsigned i = EDGES; i-- > 0;) {
 		edge.dst = i / 2; /* each key twice */
-		assert_ok(sherd_rfdb_writer_edge(&w, &edge, err));
+		assert_ok(shd_rfdb_writer_edge(&w, &edge, err));
 	}
-	assert_ok(sherd_rfdb_writer_finish(&w, append, &segment, &size, err));
-	sherd_rfdb_writer_done(&w);
+	assert_ok(shd_rfdb_writer_finish(&w, append, &segment, &size, err));
+	shd_rfdb_writer_done(&w);
 	object_put(store, "db/segments/00/seg_000099_edges.seg", segment.data, segment.len);
 	take(&r, store, "db/manifests/000003.json");
-	const sherd_rfdb_descriptor one = {.id = 99, .kind = SHERD_RFDB_EDGES, .rows = EDGES, .bytes = segment.len};
-	r.m.edges = (sherd_rfdb_descriptors){&one, 1};
+	const shd_rfdb_descriptor one = {.id = 99, .kind = SHD_RFDB_EDGES, .rows = EDGES, .bytes = segment.len};
+	r.m.edges = (shd_rfdb_descriptors){&one, 1};
 	r.m.counts.known = false;
 	put(&r, store, "db/manifests/000003.json");
 	SCOPED_GRAPH g = graph_open(store, "db", &(sherd_graph_options){.read_only = true});
@@ -455,19 +455,19 @@ TEST(an_update_that_says_the_same_in_other_words_changes_nothing)
 
 /* ---- tag_index */
 
-static void index_of(sherd_store *store, sherd_arena *arena, sherd_rfdb_index *x, char **text)
+static void index_of(sherd_store *store, shd_arena *arena, shd_rfdb_index *x, char **text)
 {
 	size_t len;
 	*text = object_get(store, "db/manifest_index.json", &len);
-	assert_ok(sherd_rfdb_index_decode(*text, len, NULL, arena, x, err));
+	assert_ok(shd_rfdb_index_decode(*text, len, NULL, arena, x, err));
 }
 
 /* G-1. */
 TEST(the_index_says_which_version_has_a_tag)
 {
 	SCOPED_STORE store = sample();
-	sherd_arena arena = {0};
-	sherd_rfdb_index x;
+	shd_arena arena = {0};
+	shd_rfdb_index x;
 	char *text;
 	{
 		SCOPED_GRAPH g = graph_open(store, "db", NULL);
@@ -482,22 +482,22 @@ TEST(the_index_says_which_version_has_a_tag)
 	index_of(store, &arena, &x, &text);
 	assert_int_equal(x.latest, 4);
 	assert_int_equal(x.tagged_count, 3);
-	assert_true(sherd_str_is(x.tagged[0].key, "by") && x.tagged[0].version == 3);
-	assert_true(sherd_str_is(x.tagged[1].value, "1.0") && x.tagged[1].version == 2);
-	assert_true(sherd_str_is(x.tagged[2].value, "1.1") && x.tagged[2].version == 3);
+	assert_true(shd_str_is(x.tagged[0].key, "by") && x.tagged[0].version == 3);
+	assert_true(shd_str_is(x.tagged[1].value, "1.0") && x.tagged[1].version == 2);
+	assert_true(shd_str_is(x.tagged[2].value, "1.1") && x.tagged[2].version == 3);
 	free(text);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 TEST(verify_tells_of_an_index_that_lacks_tags_or_invents_them)
 {
-	const struct sherd_rfdb_tagged wrong[] = {{{"release", 7}, {"1.0", 3}, 3}};
+	const struct shd_rfdb_tagged wrong[] = {{{"release", 7}, {"1.0", 3}, 3}};
 	for (int invents = 0; invents < 2; invents++) {
 		SCOPED_STORE store = sample();
 		SCOPED_REPORT r = NULL;
-		SHERD_AUTO_BUF out = {0};
-		sherd_arena arena = {0};
-		sherd_rfdb_index x;
+		SHD_AUTO_BUF out = {0};
+		shd_arena arena = {0};
+		shd_rfdb_index x;
 		char *text;
 		{
 			SCOPED_GRAPH g = graph_open(store, "db", NULL);
@@ -506,10 +506,10 @@ TEST(verify_tells_of_an_index_that_lacks_tags_or_invents_them)
 		index_of(store, &arena, &x, &text);
 		x.tagged = invents ? wrong : NULL;
 		x.tagged_count = (size_t)invents;
-		sherd_rfdb_index_encode(&x, &out);
+		shd_rfdb_index_encode(&x, &out);
 		object_put(store, "db/manifest_index.json", out.data, out.len);
 		free(text);
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 		assert_ok(sherd_verify(&r, store, "db", NULL, err));
 		assert_int_equal(sherd_report_errors(r), invents);
 		const sherd_error *e = invents ? sherd_report_error(r, 0) : sherd_report_warning(r, 0);

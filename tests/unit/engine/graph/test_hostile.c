@@ -34,11 +34,11 @@ static sherd_store *sample(void)
 /* ---- rewriting documents */
 
 typedef struct rewriting {
-	sherd_arena arena;
+	shd_arena arena;
 	char *text;
-	sherd_rfdb_manifest m;
-	sherd_rfdb_descriptor nodes[3], edges[3]; /* the lists, to be changed */
-	sherd_rfdb_count counts[4];               /* of nodes */
+	shd_rfdb_manifest m;
+	shd_rfdb_descriptor nodes[3], edges[3]; /* the lists, to be changed */
+	shd_rfdb_count counts[4];               /* of nodes */
 } rewriting;
 
 static void take(rewriting *r, sherd_store *store)
@@ -46,7 +46,7 @@ static void take(rewriting *r, sherd_store *store)
 	size_t len;
 	*r = (rewriting){0};
 	r->text = object_get(store, "db/manifests/000002.json", &len);
-	assert_ok(sherd_rfdb_manifest_decode(r->text, len, NULL, &r->arena, &r->m, err));
+	assert_ok(shd_rfdb_manifest_decode(r->text, len, NULL, &r->arena, &r->m, err));
 	assert_int_equal(r->m.nodes.count, 1);
 	assert_int_equal(r->m.edges.count, 1);
 	r->nodes[0] = r->m.nodes.items[0];
@@ -60,24 +60,24 @@ static void take(rewriting *r, sherd_store *store)
 
 static void put(rewriting *r, sherd_store *store, const char *key)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_rfdb_manifest_encode(&r->m, &text);
+	SHD_AUTO_BUF text = {0};
+	shd_rfdb_manifest_encode(&r->m, &text);
 	object_put(store, key, text.data, text.len);
-	sherd_arena_done(&r->arena);
+	shd_arena_done(&r->arena);
 	free(r->text);
 }
 
-static void put_edit(sherd_store *store, const char *key, const sherd_rfdb_edit *e)
+static void put_edit(sherd_store *store, const char *key, const shd_rfdb_edit *e)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_rfdb_edit_encode(e, &text);
+	SHD_AUTO_BUF text = {0};
+	shd_rfdb_edit_encode(e, &text);
 	object_put(store, key, text.data, text.len);
 }
 
 static void make_current(sherd_store *store, uint64_t version)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_rfdb_current_encode(&(sherd_rfdb_current){.version = version}, &text);
+	SHD_AUTO_BUF text = {0};
+	shd_rfdb_current_encode(&(shd_rfdb_current){.version = version}, &text);
 	object_put(store, "db/current.json", text.data, text.len);
 }
 
@@ -182,12 +182,12 @@ TEST(numbers_of_segments_do_not_wrap)
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		SCOPED_STORE store = sample();
 		rewriting r;
-		char key[96], name[SHERD_RFDB_NAME_MAX];
+		char key[96], name[SHD_RFDB_NAME_MAX];
 		size_t len;
 		take(&r, store);
 		r.nodes[0].id = numbers[i];
 		put(&r, store, "db/manifests/000002.json");
-		sherd_rfdb_segment_name(0, numbers[i], SHERD_RFDB_NODES, name);
+		shd_rfdb_segment_name(0, numbers[i], SHD_RFDB_NODES, name);
 		(void)snprintf(key, sizeof(key), "db/%s", name);
 		char *data = object_get(store, "db/segments/00/seg_000001_nodes.seg", &len);
 		object_put(store, key, data, len);
@@ -205,10 +205,10 @@ TEST(numbers_of_versions_do_not_wrap)
 {
 	SCOPED_STORE store = sample();
 	rewriting r;
-	char key[96], name[SHERD_RFDB_NAME_MAX];
+	char key[96], name[SHD_RFDB_NAME_MAX];
 	take(&r, store);
 	r.m.version = UINT64_MAX;
-	sherd_rfdb_manifest_name(UINT64_MAX, false, name);
+	shd_rfdb_manifest_name(UINT64_MAX, false, name);
 	(void)snprintf(key, sizeof(key), "db/%s", name);
 	put(&r, store, key);
 	make_current(store, UINT64_MAX);
@@ -264,17 +264,17 @@ TEST(types_that_are_counted_twice_are_no_harm)
 /* A list that leaves out what is in the segment hides it from searches. */
 TEST(lists_of_files_and_types_that_lie_are_told)
 {
-	static const sherd_str other[] = {SHERD_STR("other")};
+	static const shd_str other[] = {SHD_STR("other")};
 	for (int what = 0; what < 3; what++) {
 		SCOPED_STORE store = sample();
 		rewriting r;
 		take(&r, store);
 		if (what == 0)
-			r.nodes[0].files = (sherd_rfdb_texts){other, 1};
+			r.nodes[0].files = (shd_rfdb_texts){other, 1};
 		else if (what == 1)
-			r.nodes[0].types = (sherd_rfdb_texts){other, 1};
+			r.nodes[0].types = (shd_rfdb_texts){other, 1};
 		else
-			r.edges[0].types = (sherd_rfdb_texts){other, 1};
+			r.edges[0].types = (shd_rfdb_texts){other, 1};
 		put(&r, store, "db/manifests/000002.json");
 		assert_string_equal(first_error(store), "bad-manifest");
 	}
@@ -289,13 +289,13 @@ TEST(edits_that_lead_round_or_nowhere_are_refused)
 	             {3, UINT64_MAX, "bad-version"}, {4, 3, "bad-version"}, {2, 1, "bad-version"}};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		SCOPED_STORE store = sample();
-		const sherd_rfdb_edit e = {.version = cases[i].version, .parent = cases[i].parent};
+		const shd_rfdb_edit e = {.version = cases[i].version, .parent = cases[i].parent};
 		put_edit(store, "db/manifests/000003.edit.json", &e);
 		make_current(store, 3);
 		assert_refuses(store, SHERD_ECORRUPT, cases[i].reason);
 	}
 	SCOPED_STORE store = sample();
-	const sherd_rfdb_edit e = {.version = 9, .parent = 8};
+	const shd_rfdb_edit e = {.version = 9, .parent = 8};
 	put_edit(store, "db/manifests/000009.edit.json", &e);
 	make_current(store, 9);
 	sherd_graph *g = NULL;
@@ -309,12 +309,12 @@ TEST(edits_of_segments_that_are_not_there_are_refused_or_harmless)
 {
 	SCOPED_STORE store = sample();
 	static const uint64_t gone[] = {77, UINT64_MAX};
-	static const sherd_u128 ids[] = {5, 5};
-	const sherd_rfdb_edit e = {.version = 3,
-	                           .parent = 2,
-	                           .removed_nodes = {gone, 2},
-	                           .dead_nodes = {ids, 2},
-	                           .undead_nodes = {ids, 1}};
+	static const shd_u128 ids[] = {5, 5};
+	const shd_rfdb_edit e = {.version = 3,
+	                         .parent = 2,
+	                         .removed_nodes = {gone, 2},
+	                         .dead_nodes = {ids, 2},
+	                         .undead_nodes = {ids, 1}};
 	size_t n = 0;
 	sherd_graph *g = NULL;
 	put_edit(store, "db/manifests/000003.edit.json", &e);
@@ -352,12 +352,12 @@ TEST(a_million_tombstones_are_borne_and_cleared)
 	rewriting r;
 	sherd_graph_totals totals;
 	sherd_stat stat;
-	sherd_u128 *ids = malloc(MANY * sizeof(*ids));
+	shd_u128 *ids = malloc(MANY * sizeof(*ids));
 	assert_non_null(ids);
 	for (size_t i = 0; i < MANY; i++)
-		ids[i] = (sherd_u128)(i + 1) << 64 | 7;
+		ids[i] = (shd_u128)(i + 1) << 64 | 7;
 	take(&r, store);
-	r.m.dead_nodes = (sherd_rfdb_ids){ids, MANY};
+	r.m.dead_nodes = (shd_rfdb_ids){ids, MANY};
 	put(&r, store, "db/manifests/000002.json");
 	free(ids);
 	assert_ok(sherd_store_stat(store, "db/manifests/000002.json", &stat, err));
@@ -381,18 +381,18 @@ TEST(a_million_tombstones_are_borne_and_cleared)
 
 /* ---- configuration */
 
-static void put_config(sherd_store *store, uint16_t shards, sherd_rfdb_planner planner)
+static void put_config(sherd_store *store, uint16_t shards, shd_rfdb_planner planner)
 {
-	SHERD_AUTO_BUF text = {0};
-	const sherd_rfdb_config c = {.shards = shards, .planner = planner};
-	sherd_rfdb_config_encode(&c, &text);
+	SHD_AUTO_BUF text = {0};
+	const shd_rfdb_config c = {.shards = shards, .planner = planner};
+	shd_rfdb_config_encode(&c, &text);
 	object_put(store, "db/db_config.json", text.data, text.len);
 }
 
 TEST(another_number_of_shards_loses_nothing)
 {
 	SCOPED_STORE store = sample();
-	put_config(store, 65535, SHERD_RFDB_HASH);
+	put_config(store, 65535, SHD_RFDB_HASH);
 	{
 		SCOPED_GRAPH g = graph_open(store, "db", NULL);
 		assert_consistent(g);
@@ -402,7 +402,7 @@ TEST(another_number_of_shards_loses_nothing)
 		assert_int_equal(graph_count(g, NULL, NULL, NULL), 3);
 	}
 	assert_string_equal(first_error(store), "");
-	put_config(store, 0, SHERD_RFDB_HASH);
+	put_config(store, 0, SHD_RFDB_HASH);
 	sherd_graph *g = NULL;
 	assert_int_equal(sherd_graph_open(&g, store, "db", &reading, NULL), SHERD_ECORRUPT);
 }
@@ -411,7 +411,7 @@ TEST(a_planner_without_its_plan_is_for_readers_only)
 {
 	SCOPED_STORE store = sample();
 	sherd_graph *g = NULL;
-	put_config(store, 1, SHERD_RFDB_DIRECTORY);
+	put_config(store, 1, SHD_RFDB_DIRECTORY);
 	assert_int_equal(sherd_graph_open(&g, store, "db", NULL, NULL), SHERD_ENOTFOUND);
 	SCOPED_GRAPH reader = graph_open(store, "db", &reading);
 	assert_int_equal(graph_count(reader, NULL, NULL, NULL), 3);

@@ -13,9 +13,9 @@
 enum { NODES = 5000, MOST_ROWS = 500000 };
 
 /* Numbers in a row, which differ in few bits; every eighth has a high half too. */
-static sherd_u128 id_of(unsigned i)
+static shd_u128 id_of(unsigned i)
 {
-	return i % 8 ? i : (sherd_u128)i << 64 | 7;
+	return i % 8 ? i : (shd_u128)i << 64 | 7;
 }
 
 static void add(sherd_graph *g, unsigned i, const char *name, const char *file)
@@ -47,7 +47,7 @@ static bool ask_until_made(const graph_view *v, size_t most)
 {
 	graph_row row;
 	for (size_t i = 0; i < most; i++)
-		if (sherd_graph_locate(v, id_of(1), &row) >= 0)
+		if (shd_graph_locate(v, id_of(1), &row) >= 0)
 			return true;
 	return false;
 }
@@ -55,11 +55,11 @@ static bool ask_until_made(const graph_view *v, size_t most)
 static void assert_at(const graph_view *v, unsigned i, const char *name)
 {
 	graph_row row;
-	sherd_rfdb_node node;
-	assert_int_equal(sherd_graph_locate(v, id_of(i), &row), 1);
-	assert_ok(sherd_graph_segment_read_node(row.segment, row.row, &node, err));
+	shd_rfdb_node node;
+	assert_int_equal(shd_graph_locate(v, id_of(i), &row), 1);
+	assert_ok(shd_graph_segment_read_node(row.segment, row.row, &node, err));
 	assert_true(node.id == id_of(i));
-	assert_true(sherd_str_is(node.name, name));
+	assert_true(shd_str_is(node.name, name));
 }
 
 TEST(it_is_made_when_a_part_of_the_nodes_was_asked_for)
@@ -67,7 +67,7 @@ TEST(it_is_made_when_a_part_of_the_nodes_was_asked_for)
 	SCOPED_STORE store = memory();
 	SCOPED_GRAPH g = make_graph(store);
 	graph_row row;
-	assert_int_equal(sherd_graph_locate(&g->view, id_of(1), &row), -1);
+	assert_int_equal(shd_graph_locate(&g->view, id_of(1), &row), -1);
 	assert_false(ask_until_made(&g->view, NODES / 8));
 	assert_true(ask_until_made(&g->view, 2 * NODES));
 }
@@ -82,20 +82,20 @@ TEST(every_id_is_found_and_no_other)
 		assert_at(&g->view, i, "old");
 		/* One bit beside it. */
 		for (unsigned bit = 0; bit < 128; bit += 13) {
-			sherd_u128 other = id_of(i) ^ (sherd_u128)1 << bit;
+			shd_u128 other = id_of(i) ^ (shd_u128)1 << bit;
 			bool there = other && (other <= NODES ? other % 8 != 0
 			                                      : (uint64_t)other == 7 && (other >> 64) <= NODES &&
 			                                                (other >> 64) % 8 == 0 && other >> 64);
-			assert_int_equal(sherd_graph_locate(&g->view, other, &row), there);
+			assert_int_equal(shd_graph_locate(&g->view, other, &row), there);
 		}
 	}
-	assert_int_equal(sherd_graph_locate(&g->view, 0, &row), 0);
-	assert_int_equal(sherd_graph_locate(&g->view, ~(sherd_u128)0, &row), 0);
+	assert_int_equal(shd_graph_locate(&g->view, 0, &row), 0);
+	assert_int_equal(shd_graph_locate(&g->view, ~(shd_u128)0, &row), 0);
 }
 
 static size_t segments_of(const sherd_graph *g)
 {
-	return g->view.lists[SHERD_RFDB_NODES].count;
+	return g->view.lists[SHD_RFDB_NODES].count;
 }
 
 TEST(of_several_rows_the_newest_is_found)
@@ -136,13 +136,13 @@ TEST(what_was_deleted_is_not_alive_and_lives_when_added_again)
 	assert_int_equal(g->view.dead_node_count, 2);
 	assert_true(ask_until_made(&g->view, 2 * NODES));
 	for (unsigned i = 1; i <= NODES; i++)
-		assert_int_equal(sherd_graph_view_node(&g->view, id_of(i), &row, NULL), i != 5 && i != 8);
+		assert_int_equal(shd_graph_view_node(&g->view, id_of(i), &row, NULL), i != 5 && i != 8);
 	add(g, 8, "again", file_of(8));
 	graph_flush(g);
 	assert_true(ask_until_made(&g->view, 2 * NODES));
 	assert_at(&g->view, 8, "again");
-	assert_int_equal(sherd_graph_view_node(&g->view, id_of(8), &row, NULL), 1);
-	assert_int_equal(sherd_graph_view_node(&g->view, id_of(5), &row, NULL), 0);
+	assert_int_equal(shd_graph_view_node(&g->view, id_of(8), &row, NULL), 1);
+	assert_int_equal(shd_graph_view_node(&g->view, id_of(5), &row, NULL), 0);
 }
 
 /* A table belongs to its view: the next version has none, and then one of its own. */
@@ -159,25 +159,25 @@ TEST(a_graph_that_grows_gets_another)
 		assert_true(ask_until_made(&g->view, 2 * (size_t)size + 2));
 		for (unsigned i = 1; i <= size; i++)
 			assert_at(&g->view, i, "old");
-		assert_int_equal(sherd_graph_locate(&g->view, id_of(size + 1), &row), 0);
+		assert_int_equal(shd_graph_locate(&g->view, id_of(size + 1), &row), 0);
 	}
 }
 
 /* So many items, all of them the one segment of the graph. */
 static bool is_made_for(const sherd_graph *g, uint64_t rows)
 {
-	graph_segment *one = g->view.lists[SHERD_RFDB_NODES].items[0];
+	graph_segment *one = g->view.lists[SHD_RFDB_NODES].items[0];
 	graph_view v = {.one_shard = true};
 	size_t items = (size_t)(rows / one->rows.rows);
-	assert_ok(sherd_graph_list_make(&v.lists[SHERD_RFDB_NODES], items, err));
+	assert_ok(shd_graph_list_make(&v.lists[SHD_RFDB_NODES], items, err));
 	for (size_t i = 0; i < items; i++)
-		v.lists[SHERD_RFDB_NODES].items[i] = one;
-	v.lists[SHERD_RFDB_NODES].count = items;
+		v.lists[SHD_RFDB_NODES].items[i] = one;
+	v.lists[SHD_RFDB_NODES].count = items;
 	bool made = ask_until_made(&v, 2 * (size_t)rows);
 	if (made)
 		for (unsigned i = 1; i <= NODES; i += 11)
 			assert_at(&v, i, "old");
-	sherd_graph_view_done(&v, false);
+	shd_graph_view_done(&v, false);
 	return made;
 }
 

@@ -108,19 +108,19 @@ static void lose_nodes(sherd_store *store)
 {
 	graph_place place;
 	graph_version v;
-	SHERD_AUTO_BUF text = {0};
-	char name[SHERD_RFDB_NAME_MAX];
-	assert_ok(sherd_graph_place_init(&place, store, "db", NULL, err));
-	assert_ok(sherd_graph_version_load(&v, &place, 2, err));
-	sherd_rfdb_manifest m = v.manifest;
+	SHD_AUTO_BUF text = {0};
+	char name[SHD_RFDB_NAME_MAX];
+	assert_ok(shd_graph_place_init(&place, store, "db", NULL, err));
+	assert_ok(shd_graph_version_load(&v, &place, 2, err));
+	shd_rfdb_manifest m = v.manifest;
 	assert_int_equal(m.nodes.count, 2);
 	m.nodes.count = 1;
 	m.counts.known = false;
-	sherd_rfdb_manifest_encode(&m, &text);
-	sherd_rfdb_manifest_name(2, false, name);
-	assert_ok(sherd_graph_place_put(&place, name, SHERD_WRITE_REPLACE, &text, err));
-	sherd_graph_version_done(&v);
-	sherd_graph_place_done(&place);
+	shd_rfdb_manifest_encode(&m, &text);
+	shd_rfdb_manifest_name(2, false, name);
+	assert_ok(shd_graph_place_put(&place, name, SHERD_WRITE_REPLACE, &text, err));
+	shd_graph_version_done(&v);
+	shd_graph_place_done(&place);
 }
 
 TEST(edges_that_cannot_be_copied_are_counted)
@@ -215,7 +215,7 @@ static int find_no_folder(sherd_store *store, const char *key, const void *data,
                           sherd_lock **out, sherd_error *e)
 {
 	if (vanishings-- > 0)
-		return sherd_fail_os(e, ENOENT, "cannot open the folder db");
+		return shd_fail_os(e, ENOENT, "cannot open the folder db");
 	return race_of.genuine->create_locked(store, key, data, len, mode, out, e);
 }
 
@@ -234,17 +234,17 @@ TEST(who_gives_up_leaves_a_LOCK_of_somebody_else)
 	graph_place place;
 	graph_making m;
 	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
-	assert_ok(sherd_graph_place_init(&place, store, "db", NULL, err));
+	assert_ok(shd_graph_place_init(&place, store, "db", NULL, err));
 	for (int other = 0; other < 2; other++) {
-		assert_ok(sherd_graph_making_begin(&m, &place, NULL, 1, err));
+		assert_ok(shd_graph_making_begin(&m, &place, NULL, 1, err));
 		if (other) {
 			assert_ok(sherd_store_remove(store, "db/LOCK", err));
 			put(store, "db/LOCK");
 		}
-		assert_int_equal(sherd_graph_making_end(&m, SHERD_EIO), SHERD_EIO);
+		assert_int_equal(shd_graph_making_end(&m, SHERD_EIO), SHERD_EIO);
 		assert_true(is_there(store, "db/LOCK") == (other == 1));
 	}
-	sherd_graph_place_done(&place);
+	shd_graph_place_done(&place);
 	scratch_remove(folder);
 }
 

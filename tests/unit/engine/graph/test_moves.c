@@ -33,24 +33,24 @@ static sherd_store *by_hash(void)
 
 /* The manifest of the current version as the real server writes it: it does not know counts, and where a node gets a
  * file in another directory its old row stays. more: a segment of nodes, or NULL. */
-static void forget_counts(sherd_store *store, const sherd_rfdb_descriptor *more)
+static void forget_counts(sherd_store *store, const shd_rfdb_descriptor *more)
 {
 	size_t len;
-	sherd_arena arena = {0};
-	sherd_rfdb_manifest m;
-	sherd_rfdb_descriptor list[32];
-	SHERD_AUTO_BUF text = {0};
+	shd_arena arena = {0};
+	shd_rfdb_manifest m;
+	shd_rfdb_descriptor list[32];
+	SHD_AUTO_BUF text = {0};
 	char *old = object_get(store, "db/manifests/000004.json", &len);
-	assert_ok(sherd_rfdb_manifest_decode(old, len, NULL, &arena, &m, err));
-	m.counts = (sherd_rfdb_counts){0};
+	assert_ok(shd_rfdb_manifest_decode(old, len, NULL, &arena, &m, err));
+	m.counts = (shd_rfdb_counts){0};
 	memcpy(list, m.nodes.items, m.nodes.count * sizeof(*list));
 	if (more) {
 		list[m.nodes.count] = *more;
-		m.nodes = (sherd_rfdb_descriptors){list, m.nodes.count + 1};
+		m.nodes = (shd_rfdb_descriptors){list, m.nodes.count + 1};
 	}
-	sherd_rfdb_manifest_encode(&m, &text);
+	shd_rfdb_manifest_encode(&m, &text);
 	object_put(store, "db/manifests/000004.json", text.data, text.len);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	free(old);
 }
 
@@ -105,19 +105,19 @@ TEST(compaction_places_nodes_where_the_planner_says)
 }
 
 /* A segment of "db" with one node, as another database would have it. */
-static sherd_rfdb_descriptor smuggle(sherd_store *store, const char *id, const char *file)
+static shd_rfdb_descriptor smuggle(sherd_store *store, const char *id, const char *file)
 {
-	char from[SHERD_RFDB_NAME_MAX + 8], to[SHERD_RFDB_NAME_MAX + 8], name[SHERD_RFDB_NAME_MAX];
+	char from[SHD_RFDB_NAME_MAX + 8], to[SHD_RFDB_NAME_MAX + 8], name[SHD_RFDB_NAME_MAX];
 	SCOPED_GRAPH g = graph_create(store, "other", &(sherd_graph_layout){.shards = SHARDS}, NULL);
 	size_t len;
 	graph_add_node(g, id, "MOVED", "moved", file);
 	graph_flush(g);
-	const graph_segment *s = g->view.lists[SHERD_RFDB_NODES].items[0];
-	sherd_rfdb_descriptor about = {
-		.id = 77, .kind = SHERD_RFDB_NODES, .shard = s->shard, .rows = 1, .bytes = s->about.bytes};
-	sherd_rfdb_segment_name(s->shard, s->about.id, SHERD_RFDB_NODES, name);
+	const graph_segment *s = g->view.lists[SHD_RFDB_NODES].items[0];
+	shd_rfdb_descriptor about = {
+		.id = 77, .kind = SHD_RFDB_NODES, .shard = s->shard, .rows = 1, .bytes = s->about.bytes};
+	shd_rfdb_segment_name(s->shard, s->about.id, SHD_RFDB_NODES, name);
 	(void)snprintf(from, sizeof(from), "other/%s", name);
-	sherd_rfdb_segment_name(s->shard, about.id, SHERD_RFDB_NODES, name);
+	shd_rfdb_segment_name(s->shard, about.id, SHD_RFDB_NODES, name);
 	(void)snprintf(to, sizeof(to), "db/%s", name);
 	char *data = object_get(store, from, &len);
 	object_put(store, to, data, len);
@@ -129,7 +129,7 @@ static sherd_rfdb_descriptor smuggle(sherd_store *store, const char *id, const c
 TEST(a_node_that_the_server_moved_goes_where_its_newest_row_belongs)
 {
 	SCOPED_STORE store = by_hash();
-	const sherd_rfdb_descriptor more = smuggle(store, "n5", "test/away.js");
+	const shd_rfdb_descriptor more = smuggle(store, "n5", "test/away.js");
 	forget_counts(store, &more);
 	graph_plan_by_directory(store, "db");
 	SCOPED_GRAPH g = graph_open(store, "db", NULL);
@@ -198,8 +198,8 @@ TEST(compaction_without_need_costs_the_lists_of_files)
 	uint64_t version = sherd_graph_version(g);
 	assert_ok(sherd_graph_compact(g, NULL, err));
 	assert_int_equal(sherd_graph_version(g), version);
-	for (size_t i = 0; i < g->view.lists[SHERD_RFDB_NODES].count; i++)
-		assert_int_equal(g->view.lists[SHERD_RFDB_NODES].items[i]->ready & GRAPH_BY_FILE, 0);
+	for (size_t i = 0; i < g->view.lists[SHD_RFDB_NODES].count; i++)
+		assert_int_equal(g->view.lists[SHD_RFDB_NODES].items[i]->ready & GRAPH_BY_FILE, 0);
 }
 
 static void assert_name(const sherd_graph *g, uint32_t shard, const char *want)

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
-#define REPORT SHERD_AUTO(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
+#define REPORT SHD_AUTO(sherd_report, sherd_report_close)
 
 /* Three versions: nodes and edges, an update as an edit, a tag. */
 static sherd_store *sample(void)
@@ -117,11 +117,11 @@ static void make_in(sherd_store *store, const char *folder, const char *file)
 	graph_flush(g);
 }
 
-static sherd_rfdb_descriptor *in_shard(const sherd_rfdb_descriptors *list, uint32_t shard)
+static shd_rfdb_descriptor *in_shard(const shd_rfdb_descriptors *list, uint32_t shard)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i].shard == shard)
-			return (sherd_rfdb_descriptor *)(uintptr_t)&list->items[i];
+			return (shd_rfdb_descriptor *)(uintptr_t)&list->items[i];
 	fail_msg("nothing in shard %u", shard);
 	return NULL;
 }
@@ -129,31 +129,31 @@ static sherd_rfdb_descriptor *in_shard(const sherd_rfdb_descriptors *list, uint3
 /* Copies a segment of another database into shard 2 of "db", and lets the manifest name it. */
 static void smuggle(sherd_store *store, bool edges, const char *manifest)
 {
-	sherd_arena arena = {0};
-	sherd_rfdb_manifest ours, theirs;
-	sherd_rfdb_descriptor more[32];
+	shd_arena arena = {0};
+	shd_rfdb_manifest ours, theirs;
+	shd_rfdb_descriptor more[32];
 	size_t len;
-	SHERD_AUTO_BUF text = {0};
-	char name[SHERD_RFDB_NAME_MAX], key[SHERD_RFDB_NAME_MAX + 8];
+	SHD_AUTO_BUF text = {0};
+	char name[SHD_RFDB_NAME_MAX], key[SHD_RFDB_NAME_MAX + 8];
 	char *one = object_get(store, manifest, &len);
-	assert_ok(sherd_rfdb_manifest_decode(one, len, NULL, &arena, &ours, err));
+	assert_ok(shd_rfdb_manifest_decode(one, len, NULL, &arena, &ours, err));
 	char *two = object_get(store, "other/manifests/000002.json", &len);
-	assert_ok(sherd_rfdb_manifest_decode(two, len, NULL, &arena, &theirs, err));
-	sherd_rfdb_descriptors *list = edges ? &ours.edges : &ours.nodes;
-	sherd_rfdb_descriptor *from = in_shard(edges ? &theirs.edges : &theirs.nodes, 2);
-	sherd_rfdb_segment_name(2, from->id, from->kind, name);
+	assert_ok(shd_rfdb_manifest_decode(two, len, NULL, &arena, &theirs, err));
+	shd_rfdb_descriptors *list = edges ? &ours.edges : &ours.nodes;
+	shd_rfdb_descriptor *from = in_shard(edges ? &theirs.edges : &theirs.nodes, 2);
+	shd_rfdb_segment_name(2, from->id, from->kind, name);
 	(void)snprintf(key, sizeof(key), "other/%s", name);
 	char *data = object_get(store, key, &len);
 	from->id = 77;
-	sherd_rfdb_segment_name(2, 77, from->kind, name);
+	shd_rfdb_segment_name(2, 77, from->kind, name);
 	(void)snprintf(key, sizeof(key), "db/%s", name);
 	object_put(store, key, data, len);
 	memcpy(more, list->items, list->count * sizeof(*more));
 	more[list->count] = *from;
-	*list = (sherd_rfdb_descriptors){more, list->count + 1};
-	sherd_rfdb_manifest_encode(&ours, &text);
+	*list = (shd_rfdb_descriptors){more, list->count + 1};
+	shd_rfdb_manifest_encode(&ours, &text);
 	object_put(store, manifest, text.data, text.len);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	free(data);
 	free(one);
 	free(two);
@@ -211,7 +211,7 @@ TEST(an_edge_without_its_source_is_told_where_the_manifest_says_that_there_is_no
 		graph_add_edge(g, "b", "a", "CALLS", "{}");
 		graph_flush(g);
 		assert_int_equal(problems(store), 0);
-		assert_true(sherd_graph_buffer_kill_node(&g->buffer, graph_id_in(graph_id("b"))));
+		assert_true(shd_graph_buffer_kill_node(&g->buffer, graph_id_in(graph_id("b"))));
 		graph_flush(g);
 		assert_true(g->view.placed);
 		assert_int_equal(problems(store), 1);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(void, free)
 
 static const sherd_model_save_options packed = {.compress = SHERD_COMPRESS_DEFLATE};
 
@@ -61,13 +61,13 @@ TEST(pieces_of_any_size_give_the_same_bytes)
 
 static void assert_ranges(const char *key)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	assert_ok(sherd_bundle_open(&b, store, key, NULL, err));
 	size_t at = sherd_bundle_find(b, "large");
-	uint64_t bytes = sherd_bundle_tensor(b, at)->bytes, c = SHERD_CONTAINER_CHUNK;
+	uint64_t bytes = sherd_bundle_tensor(b, at)->bytes, c = SHD_CONTAINER_CHUNK;
 	const uint64_t edges[] = {0, 1, 7, c - 1, c, c + 1, 2 * c, 3 * c - 5, 3 * c, bytes - 1, bytes};
-	SHERD_AUTO(void, free) got = malloc((size_t)bytes);
-	SHERD_AUTO(void, free) want = malloc((size_t)bytes);
+	SHD_AUTO(void, free) got = malloc((size_t)bytes);
+	SHD_AUTO(void, free) want = malloc((size_t)bytes);
 	for (size_t i = 0; i < COUNT_OF(edges); i++)
 		for (size_t k = i; k < COUNT_OF(edges); k++) {
 			size_t len = (size_t)(edges[k] - edges[i]);
@@ -87,7 +87,7 @@ TEST(any_range_can_be_read)
 
 TEST(small_steps_give_what_one_large_one_gives)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	container_write(store, "m", true, &packed, 0);
 	assert_ok(sherd_bundle_open(&b, store, "m", NULL, err));
 	size_t step = 99991;
@@ -105,8 +105,8 @@ TEST(small_steps_give_what_one_large_one_gives)
 
 TEST(arrays_that_are_not_packed_are_mapped_at_multiples_of_64)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) p = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) p = NULL;
 	container_write(store, "plain", true, NULL, 0);
 	container_write(store, "packed", true, &packed, 0);
 	assert_ok(sherd_bundle_open(&b, store, "plain", NULL, err));
@@ -115,7 +115,7 @@ TEST(arrays_that_are_not_packed_are_mapped_at_multiples_of_64)
 		uint8_t want[4];
 		const container_record *r;
 		assert_ok(sherd_bundle_map(b, i, (const void **)&bytes, err));
-		assert_ok(sherd_container_model_record((const sherd_container_model *)b->model, i, &r, err));
+		assert_ok(shd_container_model_record((const shd_container_model *)b->model, i, &r, err));
 		assert_int_equal(r->array.chunks[0].offset % 64, 0);
 		(void)container_read(NULL, i, 0, want, sizeof(want), NULL);
 		assert_memory_equal(bytes, want, sizeof(want));
@@ -147,8 +147,8 @@ TEST(pairs_are_joined_changed_and_taken_away)
 {
 	const sherd_pair changes[] = {{"author", NULL}, {"model.name", "another"}, {"new", "\xe2\x82\xac"}};
 	sherd_model_save_options o = {.pairs = changes, .pair_count = COUNT_OF(changes), .time_ms = 1700000000123};
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
-	SHERD_AUTO(sherd_model, sherd_model_close) again = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) again = NULL;
 	container_write(store, "m", false, &o, 0);
 	assert_ok(sherd_model_open(&m, store, "m", NULL, err));
 	assert_null(value_of(m, "author"));
@@ -162,7 +162,7 @@ TEST(pairs_are_joined_changed_and_taken_away)
 
 TEST(saving_what_was_opened_gives_the_same_bytes)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	char *a, *b;
 	size_t len, len_b;
 	container_write(store, "m", true, NULL, 0);
@@ -178,10 +178,10 @@ TEST(saving_what_was_opened_gives_the_same_bytes)
 
 TEST(a_graph_with_every_field_goes_into_a_container)
 {
-	SHERD_AUTO_BUF full = {0};
-	SHERD_AUTO(sherd_model, sherd_model_close) legacy = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) before = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) after = NULL;
+	SHD_AUTO_BUF full = {0};
+	SHD_AUTO(sherd_model, sherd_model_close) legacy = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) before = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) after = NULL;
 	samediff_make_full(&full);
 	assert_ok(sherd_store_put(store, "full.fb", SHERD_WRITE_NEW, full.data, full.len, err));
 	assert_ok(sherd_model_open(&legacy, store, "full.fb", NULL, err));
@@ -206,24 +206,24 @@ static void add_section(const char *key)
 {
 	char *raw;
 	size_t len;
-	uint8_t front[SHERD_CONTAINER_FRONT];
-	sherd_container_head h = {0};
-	SHERD_AUTO_BUF out = {0};
+	uint8_t front[SHD_CONTAINER_FRONT];
+	shd_container_head h = {0};
+	SHD_AUTO_BUF out = {0};
 	assert_ok(sherd_store_get(store, key, 1 << 20, &raw, &len, err));
-	assert_ok(sherd_container_head_decode((uint8_t *)raw, SHERD_CONTAINER_FRONT, len, &h, err));
-	h.sections[h.count++] = (sherd_container_section){
-		.type = 77, .flags = SHERD_SECTION_HAS_CRC | 2, .offset = len, .stored = 5, .raw = 500};
-	sherd_container_section *s = &h.sections[h.count - 1];
-	uint8_t head[SHERD_SECTION_HEAD];
-	sherd_section_head_encode(s, head);
-	s->crc = sherd_crc32(sherd_section_crc_begin(s), "hello", 5);
-	h.file_size = sherd_section_end(s);
-	sherd_container_head_encode(&h, front);
-	sherd_buf_append(&out, front, sizeof(front));
-	sherd_buf_append(&out, raw + sizeof(front), len - sizeof(front));
-	sherd_buf_append(&out, head, sizeof(head));
-	sherd_buf_append(&out, "hello", 5);
-	sherd_buf_u32(&out, s->crc);
+	assert_ok(shd_container_head_decode((uint8_t *)raw, SHD_CONTAINER_FRONT, len, &h, err));
+	h.sections[h.count++] = (shd_container_section){
+		.type = 77, .flags = SHD_SECTION_HAS_CRC | 2, .offset = len, .stored = 5, .raw = 500};
+	shd_container_section *s = &h.sections[h.count - 1];
+	uint8_t head[SHD_SECTION_HEAD];
+	shd_section_head_encode(s, head);
+	s->crc = shd_crc32(shd_section_crc_begin(s), "hello", 5);
+	h.file_size = shd_section_end(s);
+	shd_container_head_encode(&h, front);
+	shd_buf_append(&out, front, sizeof(front));
+	shd_buf_append(&out, raw + sizeof(front), len - sizeof(front));
+	shd_buf_append(&out, head, sizeof(head));
+	shd_buf_append(&out, "hello", 5);
+	shd_buf_u32(&out, s->crc);
 	assert_ok(sherd_store_put(store, key, SHERD_WRITE_REPLACE, out.data, out.len, err));
 	free(raw);
 }
@@ -231,7 +231,7 @@ static void add_section(const char *key)
 TEST(unknown_sections_are_skipped_checked_and_kept)
 {
 	static const char *const keys[] = {"m", "copy", "set.shard0-of-2.sdc"};
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	sherd_error first = {0};
 	char *raw, *at;
 	size_t len;
@@ -308,7 +308,7 @@ static bool stop(void *arg, uint64_t done, uint64_t total)
 
 TEST(a_save_can_be_cancelled_and_leaves_nothing)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	uint64_t done = 0;
 	sherd_progress progress = {.update = stop, .arg = &done};
 	sherd_model_save_options o = {.progress = &progress, .shards = 2};

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
+SHD_AUTO_DEFINE(sherd_model, sherd_model_close)
 
 static sherd_store *store;
 
@@ -30,7 +30,7 @@ static void assert_same(const char *left, const char *right)
 
 static void save(const char *from, const char *to, const sherd_model_save_options *options)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	assert_ok(sherd_model_open(&m, store, from, NULL, err));
 	assert_ok(sherd_model_save(m, store, to, options, err));
 }

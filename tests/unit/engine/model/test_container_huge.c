@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_model, sherd_model_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
 #define BYTES ((uint64_t)5 << 30)
 #define MOST_MEMORY_KIB (512 << 10) /* a sanitizer's own is in it; plainly it is a fifth of that */
@@ -45,7 +45,7 @@ static void make(sherd_model **out)
 
 static void check(sherd_store *store, const char *key)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	static const uint64_t places[] = {0, 64 << 20, (uint64_t)4 << 30, BYTES - (64 << 20)};
 	assert_ok(sherd_bundle_open(&b, store, key, NULL, err));
 	assert_int_equal(sherd_bundle_tensor(b, 0)->bytes, BYTES);
@@ -61,7 +61,7 @@ static void check(sherd_store *store, const char *key)
 
 static void save(sherd_store *store, const sherd_model *m, const char *key, uint32_t shards)
 {
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	const sherd_model_save_options packed = {.compress = SHERD_COMPRESS_DEFLATE, .shards = shards};
 	assert_ok(sherd_model_save(m, store, key, &packed, err));
 	check(store, key);
@@ -71,9 +71,9 @@ static void save(sherd_store *store, const sherd_model *m, const char *key, uint
 
 TEST(an_array_of_5_gib_goes_through_in_little_memory)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) made = NULL;
-	SHERD_AUTO(sherd_model, sherd_model_close) one = NULL;
-	SHERD_AUTO(sherd_model, sherd_model_close) set = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) made = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) one = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) set = NULL;
 	sherd_store *store = NULL;
 	char *folder = scratch_make();
 	struct rusage usage;

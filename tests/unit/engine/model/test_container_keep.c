@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
 /* "small" is cut into chunks of 50,000 bytes that are packed, "large" into one of 3 MiB that is not. */
 enum { SMALL = 40000, SMALL_CHUNK = 50000, LARGE = 3 << 18, LARGE_CHUNK = 3 << 20, FEATURES = 0x50 };
@@ -50,90 +50,90 @@ static sherd_model *make_model(void)
 static void put_chunks(container_out *out, size_t array, container_part *p, bool packed)
 {
 	uint64_t bytes = p->a.tensor.bytes;
-	sherd_deflate *d = NULL;
-	assert_ok(sherd_deflate_open(&d, 6, err));
+	shd_deflate *d = NULL;
+	assert_ok(shd_deflate_open(&d, 6, err));
 	for (uint64_t at = 0; at < bytes; at += p->a.chunk_bytes) {
 		size_t n = bytes - at < p->a.chunk_bytes ? (size_t)(bytes - at) : p->a.chunk_bytes;
 		uint8_t *raw = malloc(n + 1), *mixed = malloc(n + 1), *stored = malloc(n + 1);
-		sherd_container_chunk c = {.offset = out->at, .stored = (uint32_t)n, .raw = (uint32_t)n};
+		shd_container_chunk c = {.offset = out->at, .stored = (uint32_t)n, .raw = (uint32_t)n};
 		(void)give(NULL, array, at, raw, n, NULL);
 		memcpy(stored, raw, n);
 		if (packed) {
-			sherd_shuffle(raw, n, 4, mixed);
-			c.stored = (uint32_t)sherd_deflate_pack(d, mixed, n, stored, n - 1);
-			c.codec = SHERD_CODEC_DEFLATE;
-			c.filter = SHERD_FILTER_SHUFFLE;
+			shd_shuffle(raw, n, 4, mixed);
+			c.stored = (uint32_t)shd_deflate_pack(d, mixed, n, stored, n - 1);
+			c.codec = SHD_CODEC_DEFLATE;
+			c.filter = SHD_FILTER_SHUFFLE;
 			c.width = 4;
 		}
-		c.crc = sherd_crc32(0, stored, c.stored);
-		assert_ok(sherd_container_out_append(out, stored, c.stored, err));
-		sherd_buf_append(&p->chunks, &c, sizeof(c));
+		c.crc = shd_crc32(0, stored, c.stored);
+		assert_ok(shd_container_out_append(out, stored, c.stored, err));
+		shd_buf_append(&p->chunks, &c, sizeof(c));
 		free(raw);
 		free(mixed);
 		free(stored);
 	}
-	sherd_deflate_close(d);
+	shd_deflate_close(d);
 }
 
 /* A container as another program might write it. */
 static void put_odd(const char *key)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = make_model();
-	SHERD_AUTO_BUF index = {0};
-	static const uint8_t set[SHERD_CONTAINER_SET_BYTES] = {1};
-	sherd_container_array list[2];
-	sherd_container_peer peer;
-	sherd_arena arena = {0};
+	SHD_AUTO(sherd_model, sherd_model_close) m = make_model();
+	SHD_AUTO_BUF index = {0};
+	static const uint8_t set[SHD_CONTAINER_SET_BYTES] = {1};
+	shd_container_array list[2];
+	shd_container_peer peer;
+	shd_arena arena = {0};
 	container_parts parts;
 	container_out out;
-	assert_ok(sherd_container_parts_make(m, false, &arena, &parts, err));
-	assert_ok(sherd_container_out_begin(&out, store, key, &(sherd_write_options){0}, err));
+	assert_ok(shd_container_parts_make(m, false, &arena, &parts, err));
+	assert_ok(shd_container_out_begin(&out, store, key, &(sherd_write_options){0}, err));
 	out.head.compatible = FEATURES;
 	for (size_t i = 0; i < 2; i++) {
 		container_part *p = &parts.list[i];
 		p->a.chunk_bytes = i ? LARGE_CHUNK : SMALL_CHUNK;
 		put_chunks(&out, i, p, i == 0);
 		list[i] = p->a;
-		list[i].chunks = (const sherd_container_chunk *)(const void *)p->chunks.data;
+		list[i].chunks = (const shd_container_chunk *)(const void *)p->chunks.data;
 		list[i].chunk_count = (uint32_t)(p->chunks.len / sizeof(*list[i].chunks));
 	}
-	sherd_container_out_end_data(&out);
-	assert_ok(sherd_container_out_section(&out, SHERD_SECTION_GRAPH, parts.graph, parts.graph_len, 6, err));
-	assert_ok(sherd_container_index_encode(list, 2, &index, err));
-	assert_ok(sherd_container_out_section(&out, SHERD_SECTION_ARRAYS, index.data, index.len, 0, err));
-	assert_ok(sherd_container_out_finish(&out, set, &peer, err));
-	sherd_container_parts_done(&parts);
-	sherd_arena_done(&arena);
+	shd_container_out_end_data(&out);
+	assert_ok(shd_container_out_section(&out, SHD_SECTION_GRAPH, parts.graph, parts.graph_len, 6, err));
+	assert_ok(shd_container_index_encode(list, 2, &index, err));
+	assert_ok(shd_container_out_section(&out, SHD_SECTION_ARRAYS, index.data, index.len, 0, err));
+	assert_ok(shd_container_out_finish(&out, set, &peer, err));
+	shd_container_parts_done(&parts);
+	shd_arena_done(&arena);
 }
 
 static void assert_odd(const char *key)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) base = NULL;
-	SHERD_AUTO(sherd_report, sherd_report_close) report = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) base = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) report = NULL;
 	const container_record *r;
 	assert_ok(sherd_verify(&report, store, key, NULL, err));
 	assert_int_equal(sherd_report_errors(report), 0);
 	assert_ok(sherd_model_open(&base, store, key, NULL, err));
-	const sherd_container_model *m = (const sherd_container_model *)base;
+	const shd_container_model *m = (const shd_container_model *)base;
 	assert_int_equal(m->file->head.compatible, FEATURES);
-	assert_ok(sherd_container_model_record(m, 0, &r, err));
+	assert_ok(shd_container_model_record(m, 0, &r, err));
 	assert_int_equal(r->array.chunk_bytes, SMALL_CHUNK);
 	assert_int_equal(r->array.chunk_count, 4);
-	assert_int_equal(r->array.chunks[1].codec, SHERD_CODEC_DEFLATE);
-	assert_int_equal(r->array.chunks[1].filter, SHERD_FILTER_SHUFFLE);
-	assert_ok(sherd_container_model_record(m, 1, &r, err));
+	assert_int_equal(r->array.chunks[1].codec, SHD_CODEC_DEFLATE);
+	assert_int_equal(r->array.chunks[1].filter, SHD_FILTER_SHUFFLE);
+	assert_ok(shd_container_model_record(m, 1, &r, err));
 	assert_int_equal(r->array.chunk_bytes, LARGE_CHUNK);
 	assert_int_equal(r->array.chunk_count, 1);
-	assert_int_equal(r->array.chunks[0].codec, SHERD_CODEC_NONE);
-	const sherd_container_section *s = sherd_container_find_section(&m->file->head, SHERD_SECTION_GRAPH);
-	assert_int_equal(s->flags & SHERD_SECTION_CODEC, SHERD_CODEC_DEFLATE);
+	assert_int_equal(r->array.chunks[0].codec, SHD_CODEC_NONE);
+	const shd_container_section *s = shd_container_find_section(&m->file->head, SHD_SECTION_GRAPH);
+	assert_int_equal(s->flags & SHD_SECTION_CODEC, SHD_CODEC_DEFLATE);
 }
 
 TEST(meta_split_join_and_convert_keep_what_is_there)
 {
 	static const sherd_pair pair = {"a", "b"};
 	const sherd_model_save_options one = {.as_it_was = true}, two = {.as_it_was = true, .shards = 2};
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	sherd_model *m = NULL;
 	put_odd("odd.sdc");
 	assert_odd("odd.sdc");
@@ -158,7 +158,7 @@ TEST(meta_split_join_and_convert_keep_what_is_there)
 static const char *value_of(const char *key, const char *pair)
 {
 	static char value[128];
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	const sherd_pair *pairs;
 	assert_ok(sherd_model_open(&m, store, key, NULL, err));
 	for (size_t i = sherd_model_pairs(m, &pairs); i-- > 0;)
@@ -169,14 +169,14 @@ static const char *value_of(const char *key, const char *pair)
 
 TEST(a_container_tells_who_wrote_it_and_when_and_no_layout_of_other_files)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = make_model();
+	SHD_AUTO(sherd_model, sherd_model_close) m = make_model();
 	sherd_model_save_options o = {.timed = true, .framework = "some 1.2"};
 	assert_ok(sherd_model_save(m, store, "m.sdc", &o, err));
 	assert_string_equal(value_of("m.sdc", "creation.time"), "0");
 	assert_string_equal(value_of("m.sdc", "framework.version"), "some 1.2");
 	assert_string_equal(value_of("m.sdc", "who"), "I");
 	assert_null(value_of("m.sdc", "nd4j.format.type"));
-	SHERD_AUTO(sherd_model, sherd_model_close) again = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) again = NULL;
 	o = (sherd_model_save_options){.time_ms = 5, .framework = "other 3"};
 	assert_ok(sherd_model_open(&again, store, "m.sdc", NULL, err));
 	assert_ok(sherd_model_save(again, store, "n.sdc", &o, err));
@@ -187,7 +187,7 @@ TEST(a_container_tells_who_wrote_it_and_when_and_no_layout_of_other_files)
 TEST(what_is_written_and_checked_is_what_lies_there)
 {
 	static const sherd_format formats[] = {SHERD_FORMAT_SAMEDIFF_CONTAINER, SHERD_FORMAT_SDZ, SHERD_FORMAT_SDNB};
-	SHERD_AUTO(sherd_model, sherd_model_close) m = make_model();
+	SHD_AUTO(sherd_model, sherd_model_close) m = make_model();
 	for (size_t i = 0; i < COUNT_OF(formats); i++) {
 		sherd_report *report = NULL;
 		sherd_stat stat;

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_model, sherd_model_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 
 enum { ARRAYS = 2000, SMALL = 16, LARGE = 8192, PAGE = 4096, SHARDS = 4 };
 
@@ -34,7 +34,7 @@ static void save(sherd_store *store, uint64_t bytes, uint32_t shards)
 	static char names[ARRAYS][16];
 	static sherd_model_variable variables[ARRAYS];
 	static sherd_tensor arrays[ARRAYS];
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	const sherd_model_save_options o = {.shards = shards};
 	for (int i = 0; i < ARRAYS; i++) {
 		(void)snprintf(names[i], sizeof(names[i]), "a%d", i);
@@ -59,8 +59,8 @@ static void measure(uint64_t bytes, uint32_t shards, uint64_t *opening, uint64_t
 	uint8_t got[LARGE], want[LARGE];
 	save(store, bytes, shards);
 	{
-		SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
-		SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+		SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
+		SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 		uint64_t before = fail_store_read_bytes(store);
 		assert_ok(sherd_model_open(&m, store, "m", NULL, err));
 		assert_ok(sherd_bundle_of_model(&b, m, err));

@@ -7,7 +7,7 @@
 
 #include <sherd/verify.h>
 
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
 /* What stands there, and what replaces it. */
 typedef struct turn {
@@ -34,7 +34,7 @@ static void read_it(sherd_store *store)
 
 static void verify_it(sherd_store *store)
 {
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	assert_ok(sherd_verify(&r, store, "m", NULL, err));
 	if (sherd_report_errors(r))
 		fail_msg("%s: %s", sherd_report_error(r, 0)->object, sherd_report_error(r, 0)->message);

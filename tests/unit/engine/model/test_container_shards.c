@@ -34,15 +34,15 @@ static bool there(const char *key)
 static bool append_key(const char *key, const sherd_stat *stat, void *arg)
 {
 	(void)stat;
-	sherd_buf_printf(arg, "%s ", key);
+	shd_buf_printf(arg, "%s ", key);
 	return true;
 }
 
 static void assert_keys(const char *want)
 {
-	SHERD_AUTO_BUF keys = {0};
+	SHD_AUTO_BUF keys = {0};
 	assert_ok(sherd_store_list(store, "", "", append_key, &keys, err));
-	sherd_buf_u8(&keys, 0);
+	shd_buf_u8(&keys, 0);
 	assert_string_equal((char *)keys.data, want);
 }
 
@@ -73,13 +73,13 @@ TEST(a_set_comes_back_by_its_base_and_by_each_shard)
 
 TEST(arrays_go_largest_first_to_the_emptiest)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	static const uint32_t want[CONTAINER_ARRAYS] = {2, 1, 1, 0, 2}; /* 24, 8, 28, most, 24 */
 	container_write(store, "m", true, &three, 0);
 	assert_ok(sherd_model_open(&m, store, "m", NULL, err));
 	for (size_t i = 0; i < CONTAINER_ARRAYS; i++) {
 		const container_record *r;
-		assert_ok(sherd_container_model_record((sherd_container_model *)m, i, &r, err));
+		assert_ok(shd_container_model_record((shd_container_model *)m, i, &r, err));
 		assert_int_equal(r->array.shard, want[i]);
 	}
 }
@@ -94,8 +94,8 @@ TEST(more_shards_than_arrays_are_fine)
 
 TEST(an_array_needs_its_own_shard_only)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	char got[28];
 	container_write(store, "m", true, &three, 0);
 	assert_ok(sherd_store_remove(store, "m.shard1-of-3.sdc", err));
@@ -257,14 +257,13 @@ TEST(only_one_save_at_a_time_may_use_a_base)
 /* The warnings of verify, as "object:reason " each. */
 static void assert_warnings(const char *key, const char *want)
 {
-	SHERD_AUTO_BUF got = {0};
+	SHD_AUTO_BUF got = {0};
 	sherd_report *r = NULL;
 	assert_ok(sherd_verify(&r, store, key, NULL, err));
 	assert_int_equal(sherd_report_errors(r), 0);
 	for (size_t i = 0; i < sherd_report_warnings(r); i++)
-		sherd_buf_printf(&got, "%s:%s ", sherd_report_warning(r, i)->object,
-		                 sherd_report_warning(r, i)->reason);
-	sherd_buf_u8(&got, 0);
+		shd_buf_printf(&got, "%s:%s ", sherd_report_warning(r, i)->object, sherd_report_warning(r, i)->reason);
+	shd_buf_u8(&got, 0);
 	sherd_report_close(r);
 	assert_string_equal((char *)got.data, want);
 }
@@ -302,8 +301,8 @@ TEST(verify_warns_of_the_set_that_was_replaced)
 
 TEST(a_set_becomes_one_file_and_one_file_a_set)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
-	SHERD_AUTO(sherd_model, sherd_model_close) s = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) s = NULL;
 	container_write(store, "one.sdc", true, NULL, 0);
 	assert_ok(sherd_model_open(&m, store, "one.sdc", NULL, err));
 	assert_ok(sherd_model_save(m, store, "set", &packed, err));

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIRECTORY = 74, ENTRY = 32, COUNT_AT = 66, HEADER_CRC = SHERD_CONTAINER_FRONT - SHERD_SECTION_CRC };
+enum { DIRECTORY = 74, ENTRY = 32, COUNT_AT = 66, HEADER_CRC = SHD_CONTAINER_FRONT - SHD_SECTION_CRC };
 
 static uint8_t *load(size_t *len)
 {
@@ -23,43 +23,43 @@ static uint8_t *load(size_t *len)
 }
 
 /* The section i of the file. */
-static sherd_container_section section(const uint8_t *raw, uint32_t i)
+static shd_container_section section(const uint8_t *raw, uint32_t i)
 {
 	const uint8_t *e = raw + DIRECTORY + (size_t)i * ENTRY;
-	sherd_container_section s = {.type = e[0], .flags = e[1], .offset = sherd_get_u64(e + 8)};
-	s.stored = sherd_get_u64(e + 16);
+	shd_container_section s = {.type = e[0], .flags = e[1], .offset = shd_get_u64(e + 8)};
+	s.stored = shd_get_u64(e + 16);
 	return s;
 }
 
 /* Puts all checksums right. */
 static void mend(uint8_t *raw)
 {
-	uint32_t count = sherd_get_u32(raw + COUNT_AT);
+	uint32_t count = shd_get_u32(raw + COUNT_AT);
 	for (uint32_t i = 0; i < count; i++) {
-		sherd_container_section s = section(raw, i);
-		uint8_t *payload = raw + sherd_section_payload(&s), *index = payload;
-		if (!(s.flags & SHERD_SECTION_HAS_CRC))
+		shd_container_section s = section(raw, i);
+		uint8_t *payload = raw + shd_section_payload(&s), *index = payload;
+		if (!(s.flags & SHD_SECTION_HAS_CRC))
 			continue;
-		for (uint64_t k = 0; s.type == SHERD_SECTION_ARRAYS && k < sherd_get_u64(index); k++) {
-			uint8_t *e = index + SHERD_CONTAINER_INDEX_HEAD + k * SHERD_CONTAINER_ENTRY;
-			sherd_put_u32(e + 20, sherd_crc32(0, index + sherd_get_u64(e + 8), sherd_get_u32(e + 16)));
+		for (uint64_t k = 0; s.type == SHD_SECTION_ARRAYS && k < shd_get_u64(index); k++) {
+			uint8_t *e = index + SHD_CONTAINER_INDEX_HEAD + k * SHD_CONTAINER_ENTRY;
+			shd_put_u32(e + 20, shd_crc32(0, index + shd_get_u64(e + 8), shd_get_u32(e + 16)));
 		}
-		uint32_t crc = sherd_crc32(sherd_section_crc_begin(&s), payload, (size_t)s.stored);
-		sherd_put_u32(payload + s.stored, crc);
-		sherd_put_u32(raw + DIRECTORY + (size_t)i * ENTRY + 4, crc);
+		uint32_t crc = shd_crc32(shd_section_crc_begin(&s), payload, (size_t)s.stored);
+		shd_put_u32(payload + s.stored, crc);
+		shd_put_u32(raw + DIRECTORY + (size_t)i * ENTRY + 4, crc);
 	}
-	sherd_put_u32(raw + HEADER_CRC, sherd_crc32(0, raw + 16, HEADER_CRC - 16));
+	shd_put_u32(raw + HEADER_CRC, shd_crc32(0, raw + 16, HEADER_CRC - 16));
 }
 
 /* The record of the array that has this name, in the file. */
 static uint8_t *record_of(uint8_t *raw, const char *name)
 {
-	sherd_container_section s = section(raw, sherd_get_u32(raw + COUNT_AT) - 1);
-	uint8_t *index = raw + sherd_section_payload(&s);
-	for (uint64_t k = 0; k < sherd_get_u64(index); k++) {
-		const uint8_t *e = index + SHERD_CONTAINER_INDEX_HEAD + k * SHERD_CONTAINER_ENTRY;
-		uint8_t *r = index + sherd_get_u64(e + 8);
-		uint32_t len = sherd_get_u32(r + 16), key = sherd_get_u32(r + 20), whole = sherd_get_u32(e + 16);
+	shd_container_section s = section(raw, shd_get_u32(raw + COUNT_AT) - 1);
+	uint8_t *index = raw + shd_section_payload(&s);
+	for (uint64_t k = 0; k < shd_get_u64(index); k++) {
+		const uint8_t *e = index + SHD_CONTAINER_INDEX_HEAD + k * SHD_CONTAINER_ENTRY;
+		uint8_t *r = index + shd_get_u64(e + 8);
+		uint32_t len = shd_get_u32(r + 16), key = shd_get_u32(r + 20), whole = shd_get_u32(e + 16);
 		if (len == strlen(name) && memcmp(r + whole - key - len, name, len) == 0)
 			return r;
 	}
@@ -69,21 +69,21 @@ static uint8_t *record_of(uint8_t *raw, const char *name)
 
 static void more_sections(uint8_t *raw)
 {
-	sherd_put_u32(raw + COUNT_AT, 30);
+	shd_put_u32(raw + COUNT_AT, 30);
 }
 
 static void no_index(uint8_t *raw)
 {
-	for (uint32_t i = 0; i < sherd_get_u32(raw + COUNT_AT); i++) {
-		sherd_container_section s = section(raw, i);
-		if (s.type == SHERD_SECTION_ARRAYS)
+	for (uint32_t i = 0; i < shd_get_u32(raw + COUNT_AT); i++) {
+		shd_container_section s = section(raw, i);
+		if (s.type == SHD_SECTION_ARRAYS)
 			raw[DIRECTORY + i * ENTRY] = raw[s.offset] = 9;
 	}
 }
 
 static void flag_bits(uint8_t *raw)
 {
-	sherd_container_section s = section(raw, 1);
+	shd_container_section s = section(raw, 1);
 	raw[DIRECTORY + ENTRY + 1] = raw[s.offset + 9] |= 0x20;
 }
 
@@ -95,8 +95,8 @@ static void unknown_role(uint8_t *raw)
 /* Entries 0 and 1 change places; records stay where they are. */
 static void wrong_order(uint8_t *raw)
 {
-	sherd_container_section s = section(raw, sherd_get_u32(raw + COUNT_AT) - 1);
-	uint8_t *entries = raw + sherd_section_payload(&s) + SHERD_CONTAINER_INDEX_HEAD, kept[SHERD_CONTAINER_ENTRY];
+	shd_container_section s = section(raw, shd_get_u32(raw + COUNT_AT) - 1);
+	uint8_t *entries = raw + shd_section_payload(&s) + SHD_CONTAINER_INDEX_HEAD, kept[SHD_CONTAINER_ENTRY];
 	memcpy(kept, entries, sizeof(kept));
 	memmove(entries, entries + sizeof(kept), sizeof(kept));
 	memcpy(entries + sizeof(kept), kept, sizeof(kept));
@@ -104,12 +104,12 @@ static void wrong_order(uint8_t *raw)
 
 static void too_many_chunks(uint8_t *raw)
 {
-	sherd_put_u32(record_of(raw, "large") + 24, 100);
+	shd_put_u32(record_of(raw, "large") + 24, 100);
 }
 
 static void no_chunk_size(uint8_t *raw)
 {
-	sherd_put_u32(record_of(raw, "large") + 24, 0);
+	shd_put_u32(record_of(raw, "large") + 24, 0);
 }
 
 TEST(what_contradicts_the_format_has_the_word_of_the_document)
@@ -138,12 +138,12 @@ TEST(odd_but_good_containers_are_read)
 {
 	size_t len;
 	uint8_t *raw = load(&len), *r = record_of(raw, "large"), *c = r + 32 + 8, mixed[160];
-	uint8_t *data = raw + sherd_get_u64(c);
+	uint8_t *data = raw + shd_get_u64(c);
 	for (size_t i = 0; i < 160; i++) /* 40 elements of 4 bytes */
 		mixed[i % 4 * 40 + i / 4] = data[i];
 	memcpy(data, mixed, sizeof(mixed));
-	sherd_put_u32(c + 16, sherd_crc32(0, data, sizeof(mixed)));
-	c[21] = SHERD_FILTER_SHUFFLE;
+	shd_put_u32(c + 16, shd_crc32(0, data, sizeof(mixed)));
+	c[21] = SHD_FILTER_SHUFFLE;
 	c[22] = 4;
 	raw[26] = 0x80;
 	mend(raw);
@@ -185,14 +185,14 @@ TEST(arrays_without_bytes_need_shard_0_alone)
 	assert_ok(sherd_model_make(&m, &parts, err));
 	assert_ok(sherd_model_save(m, store, "m", &(sherd_model_save_options){.shards = 2}, err));
 	sherd_model_close(m);
-	assert_ok(sherd_container_file_open(&f, store, "m.shard1-of-2.sdc", NULL, err));
+	assert_ok(shd_container_file_open(&f, store, "m.shard1-of-2.sdc", NULL, err));
 	assert_int_equal(f->arrays, 1);
-	assert_ok(sherd_container_file_find(f, "none", &r, err));
+	assert_ok(shd_container_file_find(f, "none", &r, err));
 	assert_int_equal(r->array.shard, 1);
 	assert_int_equal(r->array.chunk_count, 0);
-	assert_int_equal(r->array.chunk_bytes, SHERD_CONTAINER_CHUNK);
-	sherd_container_record_close(r);
-	sherd_container_file_close(f);
+	assert_int_equal(r->array.chunk_bytes, SHD_CONTAINER_CHUNK);
+	shd_container_record_close(r);
+	shd_container_file_close(f);
 	assert_ok(sherd_store_remove(store, "m.shard1-of-2.sdc", err));
 	assert_ok(sherd_bundle_open(&b, store, "m", NULL, err));
 	uint8_t got[8];
@@ -218,7 +218,7 @@ TEST(of_three_sets_the_one_that_no_other_stands_for_is_opened)
 	static const uint32_t shards[] = {2, 3, 10};
 	static const char *const firsts[] = {"m.shard0-of-2.sdc", "m.shard0-of-3.sdc"};
 	static const char *const kept[] = {"kept2", "kept3"};
-	sherd_arena arena = {0};
+	shd_arena arena = {0};
 	const char *key;
 	for (size_t i = 0; i < 3; i++) {
 		container_write(store, "m", false, &(sherd_model_save_options){.shards = shards[i], .replace = true},
@@ -233,11 +233,11 @@ TEST(of_three_sets_the_one_that_no_other_stands_for_is_opened)
 	}
 	for (size_t i = 0; i < 2; i++)
 		rename_object(kept[i], firsts[i]);
-	assert_ok(sherd_container_find_set(store, "m", &arena, &key, err));
+	assert_ok(shd_container_find_set(store, "m", &arena, &key, err));
 	assert_string_equal(key, "m.shard0-of-10.sdc");
 	assert_ok(sherd_store_remove(store, "m.shard0-of-3.sdc", err)); /* nothing leads from 10 to 2 any more */
-	assert_refused(SHERD_ECORRUPT, "two-sets", sherd_container_find_set(store, "m", &arena, &key, err));
-	sherd_arena_done(&arena);
+	assert_refused(SHERD_ECORRUPT, "two-sets", shd_container_find_set(store, "m", &arena, &key, err));
+	shd_arena_done(&arena);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
 static sherd_store *store;
 
@@ -31,7 +31,7 @@ static const char *const places[INSIDE_LEVELS] = {"", "graph loop: ", "graph loo
 /* The first warning names the level and says this; how many more there are is the format's business. */
 static void assert_warning(const char *key, size_t warnings, size_t level, const char *reason, const char *text)
 {
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	char want[256];
 	assert_ok(sherd_verify(&r, store, key, NULL, err));
 	assert_int_equal(sherd_report_errors(r), 0);
@@ -45,7 +45,7 @@ static void assert_warning(const char *key, size_t warnings, size_t level, const
 
 TEST(nothing_is_said_of_a_graph_that_fits)
 {
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	inside_sample s;
 	inside_make(&s);
 	inside_save(&s, store, "m.sdc");
@@ -119,7 +119,7 @@ TEST(types_are_told_by_their_names)
 TEST(the_training_configuration_is_json_at_every_depth)
 {
 	for (size_t i = 0; i < INSIDE_LEVELS; i++) {
-		SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+		SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 		inside_sample s;
 		inside_make(&s);
 		s.levels[i].graph.training = "{";
@@ -150,8 +150,8 @@ TEST(graphs_inside_of_one_have_different_names)
 TEST(ids_are_different_at_every_depth)
 {
 	for (size_t i = 0; i < INSIDE_LEVELS; i++) {
-		sherd_arena arena = {0};
-		sherd_samediff_encoding made;
+		shd_arena arena = {0};
+		shd_samediff_encoding made;
 		inside_sample s;
 		inside_make(&s);
 		for (size_t k = 0; k < INSIDE_LEVELS; k++) {
@@ -161,18 +161,18 @@ TEST(ids_are_different_at_every_depth)
 		}
 		s.levels[i].variables[1].id.node = 3;
 		s.levels[i].inputs[1].node = 3;
-		const sherd_samediff_source source = {.graph = &s.levels[0].graph};
-		assert_ok(sherd_samediff_encode(&source, SHERD_SAMEDIFF_CONTAINER, &arena, &made, err));
+		const shd_samediff_source source = {.graph = &s.levels[0].graph};
+		assert_ok(shd_samediff_encode(&source, SHD_SAMEDIFF_CONTAINER, &arena, &made, err));
 		assert_int_equal(made.piece_count, 1);
 		assert_ok(sherd_store_put(store, "m.fb", SHERD_WRITE_REPLACE, made.pieces[0].bytes, made.size, err));
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 		assert_warning("m.fb", 2, i, "duplicate-id", "two variables are output 0 of node 3");
 	}
 }
 
 TEST(a_long_path_is_cut)
 {
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	char name[1000];
 	inside_sample s;
 	inside_make(&s);

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_model, sherd_model_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 
 /* A graph of the caller's, small enough to be spoilt in every way: y = mmul(x, w), trained by an updater. */
 typedef struct graph {
@@ -79,8 +79,8 @@ static void init(graph *g)
 TEST(a_model_is_a_copy)
 {
 	static const sherd_pair pair = {"author", "me"};
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	const sherd_pair *pairs;
 	uint8_t bytes[6];
 	graph g;
@@ -112,8 +112,8 @@ TEST(a_model_is_a_copy)
 
 TEST(arrays_of_graphs_inside_have_names)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	graph g;
 	init(&g);
 	sherd_model_subgraph inner = {"body", &g.graph}, middle = {"loop", NULL};
@@ -200,8 +200,8 @@ TEST(graphs_inside_of_themselves_are_refused)
 
 TEST(elements_that_were_not_given_cannot_be_read)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	graph g;
 	init(&g);
 	g.parts.read = NULL;

@@ -10,13 +10,13 @@
 
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_model, sherd_model_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
 static int fill_store(void **state)
 {
-	SHERD_AUTO_BUF full = {0}, small = {0}, hollow = {0};
+	SHD_AUTO_BUF full = {0}, small = {0}, hollow = {0};
 	TRY(memory_store_open(state));
 	samediff_make_full(&full);
 	samediff_make_small(&small);
@@ -40,7 +40,7 @@ TEST(a_graph_is_detected_by_its_bytes)
 
 TEST(arrays_are_handed_out_in_c_order_little_endian)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	assert_ok(sherd_bundle_open(&b, store, "full.fb", NULL, err));
 	assert_int_equal(sherd_bundle_format(b), SHERD_FORMAT_SAMEDIFF_FLATBUFFERS);
 	for (size_t i = 0; i < samediff_row_count; i++) {
@@ -61,7 +61,7 @@ TEST(arrays_are_handed_out_in_c_order_little_endian)
 
 TEST(shapes_are_those_of_the_file)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	assert_ok(sherd_bundle_open(&b, store, "full.fb", NULL, err));
 	for (size_t i = 0; i < samediff_row_count; i++) {
 		const samediff_row *row = &samediff_rows[i];
@@ -82,7 +82,7 @@ TEST(arrays_of_no_variable_have_names_of_their_own)
 	/* A variable begins with one '@', so these begin with two. */
 	static const char *const names[] = {"@@updater/w/M",  "@@updater/w/V",  "@@op/mul/scalar",
 	                                    "@@op/mul/all/0", "@@op/mul/all/1", "@@sequence/seq/0"};
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	assert_ok(sherd_bundle_open(&b, store, "full.fb", NULL, err));
 	assert_int_equal(sherd_bundle_count(b), samediff_row_count + COUNT_OF(names));
 	for (size_t i = 0; i < COUNT_OF(names); i++) {
@@ -96,7 +96,7 @@ TEST(arrays_of_no_variable_have_names_of_their_own)
 
 TEST(only_what_lies_as_it_is_wanted_can_be_mapped)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	const void *got;
 	assert_ok(sherd_bundle_open(&b, store, "full.fb", NULL, err));
 	assert_ok(sherd_bundle_map(b, sherd_bundle_find(b, "bool"), &got, err));
@@ -111,7 +111,7 @@ TEST(only_what_lies_as_it_is_wanted_can_be_mapped)
 
 TEST(a_model_tells_its_graph)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	const sherd_pair *pairs;
 	assert_ok(sherd_model_open(&m, store, "full.fb", NULL, err));
 	const sherd_model_graph *g = sherd_model_describe(m);
@@ -133,10 +133,10 @@ static const char array[] =
 
 TEST(arrays_outside_belong_to_variables_without_data)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) without = NULL;
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) without = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	const char *key = "runs/hollow_external/layer/w.bin";
 	uint8_t got[4];
 	assert_ok(sherd_bundle_open(&without, store, "runs/hollow.fb", NULL, err));
@@ -168,8 +168,8 @@ TEST(arrays_outside_belong_to_variables_without_data)
 static const char *verify_changed(const char *find, size_t len, const char *put, size_t errors)
 {
 	static char reason[64];
-	SHERD_AUTO_BUF full = {0};
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO_BUF full = {0};
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	samediff_make_full(&full);
 	uint8_t *at = memmem(full.data, full.len, find, len);
 	assert_non_null(at);
@@ -200,9 +200,9 @@ TEST(verify_names_what_does_not_fit)
 
 TEST(a_graph_is_not_lost_unseen)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) again = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) full = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) again = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) full = NULL;
 	sherd_error e = {0};
 	assert_ok(sherd_bundle_open(&full, store, "full.fb", NULL, err));
 	assert_ok(sherd_bundle_open(&b, store, "small", NULL, err));
@@ -223,7 +223,7 @@ TEST(a_graph_is_not_lost_unseen)
 
 TEST(limits_hold_for_graphs)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	const sherd_model_options names = {.limits = &(sherd_limits){.name_bytes = 3}};
 	const sherd_model_options dims = {.limits = &(sherd_limits){.dims = 1}};
 	const sherd_model_options bytes = {.limits = &(sherd_limits){.metadata_bytes = 1000}};
@@ -234,8 +234,8 @@ TEST(limits_hold_for_graphs)
 
 TEST(a_name_too_long_to_have_a_folder_beside_it_is_fine)
 {
-	SHERD_AUTO_BUF hollow = {0};
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO_BUF hollow = {0};
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	char key[253];
 	memset(key, 'k', sizeof(key));
 	key[sizeof(key) - 1] = 0;

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 
 enum { MOST = 5 };
 
@@ -47,7 +47,7 @@ static uint16_t value_at(uint64_t place)
 
 static void put(const layout *l, const char *letter)
 {
-	SHERD_AUTO_BUF b = {0};
+	SHD_AUTO_BUF b = {0};
 	int64_t info[2 * MOST + 4] = {l->rank};
 	for (uint32_t d = 0; d < l->rank; d++) {
 		info[1 + d] = l->dims[d];
@@ -106,7 +106,7 @@ TEST(every_permutation_of_two_to_five_dimensions_is_read)
 		for (uint32_t rank = 2; rank <= MOST; rank++) {
 			uint32_t axes[MOST] = {0, 1, 2, 3, 4};
 			do {
-				SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+				SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 				layout l = layout_of(rank, shapes[s], axes);
 				put(&l, axes[0] & 1 ? "f" : "c");
 				assert_ok(sherd_bundle_open(&b, store, "a.bin", NULL, err));
@@ -130,7 +130,7 @@ TEST(large_permuted_arrays_are_read_in_parts)
 		{{2, 2, 2, 300000}, {1, 0, 3, 2}, 4}, {{40, 30, 1000}, {1, 2, 0}, 3},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+		SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 		layout l = layout_of(cases[i].rank, cases[i].dims, cases[i].axes);
 		put(&l, "c");
 		assert_ok(sherd_bundle_open(&b, store, "a.bin", NULL, err));

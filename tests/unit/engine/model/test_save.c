@@ -11,16 +11,16 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(sherd_model, sherd_model_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(void, free)
 
 static const sherd_model_save_options legacy = {.format = SHERD_FORMAT_SAMEDIFF_FLATBUFFERS};
 static const sherd_model_save_options over = {.format = SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, .replace = true};
 
 static int fill_store(void **state)
 {
-	SHERD_AUTO_BUF full = {0};
+	SHD_AUTO_BUF full = {0};
 	TRY(memory_store_open(state));
 	samediff_make_full(&full);
 	return sherd_store_put(store, "full.fb", SHERD_WRITE_NEW, full.data, full.len, NULL);
@@ -28,15 +28,15 @@ static int fill_store(void **state)
 
 static int save(const char *from, const char *to, const sherd_model_save_options *options, sherd_error *err)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	TRY(sherd_model_open(&m, store, from, NULL, err));
 	return sherd_model_save(m, store, to, options, err);
 }
 
 static void check_same_elements(const char *a, const char *b)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) one = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) other = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) one = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) other = NULL;
 	assert_ok(sherd_bundle_open(&one, store, a, NULL, err));
 	assert_ok(sherd_bundle_open(&other, store, b, NULL, err));
 	assert_int_equal(sherd_bundle_count(one), sherd_bundle_count(other));
@@ -55,8 +55,8 @@ static void check_same_elements(const char *a, const char *b)
 
 TEST(graph_and_elements_are_the_same_in_what_is_saved)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) was = NULL;
-	SHERD_AUTO(sherd_model, sherd_model_close) is = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) was = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) is = NULL;
 	assert_ok(save("full.fb", "again.fb", &legacy, err));
 	assert_ok(sherd_model_open(&was, store, "full.fb", NULL, err));
 	assert_ok(sherd_model_open(&is, store, "again.fb", NULL, err));
@@ -77,27 +77,27 @@ static char *fetch(const char *key, size_t *len)
 TEST(buffers_have_the_same_bytes_in_the_file)
 {
 	size_t was_len, is_len, seen = 0;
-	sherd_arena arena = {0};
-	sherd_samediff_graph was, is;
-	sherd_flatbuf fb;
+	shd_arena arena = {0};
+	shd_samediff_graph was, is;
+	shd_flatbuf fb;
 	assert_ok(save("full.fb", "bytes.fb", &legacy, err));
-	SHERD_AUTO(void, free) a = fetch("full.fb", &was_len);
-	SHERD_AUTO(void, free) b = fetch("bytes.fb", &is_len);
-	sherd_flatbuf_over(&fb, a, was_len);
-	assert_ok(sherd_samediff_decode(&fb, SHERD_SAMEDIFF_LEGACY, NULL, &arena, &was, err));
-	sherd_flatbuf_over(&fb, b, is_len);
-	assert_ok(sherd_samediff_decode(&fb, SHERD_SAMEDIFF_LEGACY, NULL, &arena, &is, err));
+	SHD_AUTO(void, free) a = fetch("full.fb", &was_len);
+	SHD_AUTO(void, free) b = fetch("bytes.fb", &is_len);
+	shd_flatbuf_over(&fb, a, was_len);
+	assert_ok(shd_samediff_decode(&fb, SHD_SAMEDIFF_LEGACY, NULL, &arena, &was, err));
+	shd_flatbuf_over(&fb, b, is_len);
+	assert_ok(shd_samediff_decode(&fb, SHD_SAMEDIFF_LEGACY, NULL, &arena, &is, err));
 	assert_int_equal(was.array_count, is.array_count);
 	for (size_t i = 0; i < was.array_count; i++) {
-		const sherd_nd4j_array *x = &was.arrays[i], *y = &is.arrays[i];
-		if (x->text != SHERD_ND4J_TEXT_PLAIN || x->swap != y->swap)
+		const shd_nd4j_array *x = &was.arrays[i], *y = &is.arrays[i];
+		if (x->text != SHD_ND4J_TEXT_PLAIN || x->swap != y->swap)
 			continue;
 		assert_int_equal(x->stored, y->stored);
 		assert_memory_equal((char *)a + x->data, (char *)b + y->data, x->stored);
 		seen++;
 	}
 	assert_int_equal(was.array_count - seen, 2);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 TEST(what_is_there_is_replaced_only_when_asked)
@@ -111,8 +111,8 @@ TEST(what_is_there_is_replaced_only_when_asked)
 
 TEST(an_updater_is_left_out_when_asked)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	sherd_model_save_options without = legacy;
 	without.without_updater = true;
 	assert_ok(save("full.fb", "weights.fb", &without, err));
@@ -154,7 +154,7 @@ TEST(progress_counts_the_bytes_of_the_file_and_can_stop_it)
 
 TEST(other_formats_and_bad_calls_are_refused)
 {
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	const sherd_model_save_options rows = {.format = SHERD_FORMAT_NPY};
 	assert_ok(sherd_model_open(&m, store, "full.fb", NULL, err));
 	assert_refused(SHERD_EUNSUPPORTED, "unknown-format", sherd_model_save(m, store, "x", &rows, err));
@@ -203,15 +203,15 @@ static sherd_model *counting(uint32_t ndim, const uint64_t *shape, const sherd_p
 TEST(fortran_order_is_written_where_it_was)
 {
 	static const uint64_t shape[] = {2, 3, 4};
-	SHERD_AUTO(sherd_model, sherd_model_close) m = counting(3, shape, NULL, 0);
-	sherd_arena arena = {0};
-	sherd_samediff_graph g;
-	sherd_flatbuf fb;
+	SHD_AUTO(sherd_model, sherd_model_close) m = counting(3, shape, NULL, 0);
+	shd_arena arena = {0};
+	shd_samediff_graph g;
+	shd_flatbuf fb;
 	size_t len;
 	assert_ok(sherd_model_save(m, store, "fortran.fb", &legacy, err));
-	SHERD_AUTO(void, free) data = fetch("fortran.fb", &len);
-	sherd_flatbuf_over(&fb, data, len);
-	assert_ok(sherd_samediff_decode(&fb, SHERD_SAMEDIFF_LEGACY, NULL, &arena, &g, err));
+	SHD_AUTO(void, free) data = fetch("fortran.fb", &len);
+	shd_flatbuf_over(&fb, data, len);
+	assert_ok(shd_samediff_decode(&fb, SHD_SAMEDIFF_LEGACY, NULL, &arena, &g, err));
 	assert_true(g.arrays[0].fortran && g.arrays[0].swap);
 	const uint8_t *p = (const uint8_t *)data + g.arrays[0].data;
 	for (uint32_t k = 0; k < 4; k++)
@@ -220,20 +220,20 @@ TEST(fortran_order_is_written_where_it_was)
 				assert_true(p[0] == 0 && p[1] == 0 && p[2] == 0);
 				assert_int_equal(p[3], (i * 3 + j) * 4 + k);
 			}
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 /* Too large to be turned about in memory. */
 TEST(fortran_order_of_a_large_array_is_written)
 {
 	static const uint64_t shape[] = {4200, 4100};
-	SHERD_AUTO(sherd_model, sherd_model_close) m = counting(2, shape, NULL, 0);
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = counting(2, shape, NULL, 0);
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	assert_ok(sherd_model_save(m, store, "large.fb", &legacy, err));
 	assert_ok(sherd_bundle_open(&b, store, "large.fb", NULL, err));
 	size_t bytes = (size_t)sherd_bundle_tensor(b, 0)->bytes;
-	SHERD_AUTO(void, free) got = malloc(bytes);
-	SHERD_AUTO(void, free) want = malloc(bytes);
+	SHD_AUTO(void, free) got = malloc(bytes);
+	SHD_AUTO(void, free) want = malloc(bytes);
 	assert_non_null(got);
 	assert_non_null(want);
 	assert_ok(sherd_bundle_read(b, 0, 0, got, bytes, err));
@@ -253,7 +253,7 @@ TEST(pairs_are_refused_unless_they_may_go)
 	static const uint64_t shape[] = {2};
 	static const sherd_pair pairs[] = {{"creation.time", "1"}, {"author", "me"}};
 	static const sherd_pair away[] = {{"author", NULL}}, more[] = {{"author", NULL}, {"other", "x"}};
-	SHERD_AUTO(sherd_model, sherd_model_close) m = counting(1, shape, pairs, 2);
+	SHD_AUTO(sherd_model, sherd_model_close) m = counting(1, shape, pairs, 2);
 	sherd_model_save_options options = over;
 	sherd_error e = {0};
 	assert_int_equal(sherd_model_save(m, store, "pairs.fb", &options, &e), SHERD_EUNSUPPORTED);
@@ -272,7 +272,7 @@ TEST(pairs_are_refused_unless_they_may_go)
 TEST(more_than_two_gibibytes_are_refused_before_anything_is_written)
 {
 	static const uint64_t shape[] = {1u << 29};
-	SHERD_AUTO(sherd_model, sherd_model_close) m = counting(1, shape, NULL, 0);
+	SHD_AUTO(sherd_model, sherd_model_close) m = counting(1, shape, NULL, 0);
 	sherd_stat stat;
 	assert_refused(SHERD_EUNSUPPORTED, "too-large", sherd_model_save(m, store, "huge.fb", &legacy, err));
 	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(store, "huge.fb", &stat, err));

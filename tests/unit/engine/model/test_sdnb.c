@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
-SHERD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(sherd_model, sherd_model_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(void, free)
 
-#define MODEL SHERD_AUTO(sherd_model, sherd_model_close)
+#define MODEL SHD_AUTO(sherd_model, sherd_model_close)
 
 static int save(const char *key, unsigned seed, sherd_format format, uint32_t shards, sherd_error *err)
 {
@@ -39,7 +39,7 @@ static void assert_sample(const char *key, unsigned seed, sherd_format format)
 
 static size_t count_errors(const char *key, const char **reason)
 {
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	assert_ok(sherd_verify(&r, store, key, NULL, err));
 	if (sherd_report_errors(r) && reason)
 		*reason = sherd_report_error(r, 0)->reason;
@@ -88,7 +88,7 @@ TEST(large_arrays_can_be_mapped)
 	assert_ok(save("m.sdnb", 1, SHERD_FORMAT_SDNB, 0, err));
 	assert_ok(save("m.sdz", 1, SHERD_FORMAT_SDZ, 0, err));
 	for (size_t i = 0; i < COUNT_OF(keys); i++) {
-		SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+		SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 		const void *bytes;
 		uint8_t first[64];
 		assert_ok(sherd_bundle_open(&b, store, keys[i], NULL, err));
@@ -296,12 +296,12 @@ static uint8_t *saved(sherd_format format, uint32_t shards, bool small, size_t *
 TEST(every_cut_of_a_file_is_noticed)
 {
 	size_t len;
-	SHERD_AUTO(void, free) data = saved(SHERD_FORMAT_SDNB, 1, true, &len);
+	SHD_AUTO(void, free) data = saved(SHERD_FORMAT_SDNB, 1, true, &len);
 	for (size_t cut = 4; cut < len; cut += cut < 64 || len - cut < 512 ? 1 : 37) {
 		assert_ok(sherd_store_put(store, "cut", SHERD_WRITE_REPLACE, data, cut, err));
 		assert_true(count_errors("cut", NULL) > 0);
 	}
-	SHERD_AUTO(void, free) zip = saved(SHERD_FORMAT_SDZ, 1, true, &len);
+	SHD_AUTO(void, free) zip = saved(SHERD_FORMAT_SDZ, 1, true, &len);
 	for (size_t cut = 4; cut < len; cut += cut < 64 || len - cut < 512 ? 1 : 37) {
 		assert_ok(sherd_store_put(store, "cut", SHERD_WRITE_REPLACE, zip, cut, err));
 		assert_true(count_errors("cut", NULL) > 0);
@@ -312,10 +312,10 @@ TEST(every_cut_of_a_file_is_noticed)
 TEST(no_flipped_bit_of_a_file_does_harm)
 {
 	size_t len;
-	SHERD_AUTO(void, free) room = saved(SHERD_FORMAT_SDNB, 1, true, &len);
+	SHD_AUTO(void, free) room = saved(SHERD_FORMAT_SDNB, 1, true, &len);
 	uint8_t *data = room;
 	for (size_t bit = 32; bit < 8 * len; bit += 13) {
-		SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+		SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 		data[bit / 8] = (uint8_t)(data[bit / 8] ^ 1 << bit % 8);
 		assert_ok(sherd_store_put(store, "bit", SHERD_WRITE_REPLACE, data, len, err));
 		assert_ok(sherd_verify(&r, store, "bit", NULL, err));
@@ -326,7 +326,7 @@ TEST(no_flipped_bit_of_a_file_does_harm)
 /* The constant of a small model. */
 static bool is_small(const sherd_model *m)
 {
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	float c[2] = {0};
 	assert_ok(sherd_bundle_of_model(&b, m, err));
 	if (sherd_bundle_find(b, "c") != 0 || sherd_bundle_tensor(b, 0)->bytes != sizeof(c))
@@ -338,7 +338,7 @@ static bool is_small(const sherd_model *m)
 /* Every bit of an archive is found, or means nothing to a reader: then the model is the same. */
 static void flip_all(const uint8_t *whole, size_t len)
 {
-	SHERD_AUTO(void, free) room = malloc(len);
+	SHD_AUTO(void, free) room = malloc(len);
 	uint8_t *data = room;
 	size_t unnoticed = 0;
 	memcpy(data, whole, len);
@@ -360,7 +360,7 @@ static void flip_all(const uint8_t *whole, size_t len)
 static uint8_t *saved_small(sherd_format format, size_t *len)
 {
 	MODEL m = NULL;
-	SHERD_AUTO_BUF graph = {0};
+	SHD_AUTO_BUF graph = {0};
 	char *data;
 	samediff_make_small(&graph);
 	assert_ok(sherd_store_put(store, "small.fb", SHERD_WRITE_REPLACE, graph.data, graph.len, err));
@@ -374,10 +374,10 @@ static uint8_t *saved_small(sherd_format format, size_t *len)
 TEST(every_flipped_bit_of_an_archive_is_found_or_means_nothing)
 {
 	size_t len, plain;
-	SHERD_AUTO_BUF packed = {0};
-	SHERD_AUTO(void, free) data = saved_small(SHERD_FORMAT_SDZ, &len);
+	SHD_AUTO_BUF packed = {0};
+	SHD_AUTO(void, free) data = saved_small(SHERD_FORMAT_SDZ, &len);
 	flip_all(data, len);
-	SHERD_AUTO(void, free) file = saved_small(SHERD_FORMAT_SDNB, &plain);
+	SHD_AUTO(void, free) file = saved_small(SHERD_FORMAT_SDNB, &plain);
 	sdnb_put_deflated(&packed, "model.sdnb", file, plain);
 	flip_all(packed.data, packed.len);
 }
@@ -385,8 +385,8 @@ TEST(every_flipped_bit_of_an_archive_is_found_or_means_nothing)
 TEST(the_example_of_the_document_is_what_is_written)
 {
 	size_t len, want_len;
-	SHERD_AUTO(void, free) data = saved_small(SHERD_FORMAT_SDZ, &len);
-	SHERD_AUTO(void, free) want = source_hex_block("docs/formats/sdnb.md", &want_len);
+	SHD_AUTO(void, free) data = saved_small(SHERD_FORMAT_SDZ, &len);
+	SHD_AUTO(void, free) want = source_hex_block("docs/formats/sdnb.md", &want_len);
 	assert_int_equal(len, want_len);
 	assert_memory_equal(data, want, len);
 }
@@ -394,8 +394,8 @@ TEST(the_example_of_the_document_is_what_is_written)
 TEST(a_wrong_crc_is_told_of_the_entry)
 {
 	size_t len;
-	SHERD_AUTO(void, free) data = saved(SHERD_FORMAT_SDZ, 3, false, &len);
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(void, free) data = saved(SHERD_FORMAT_SDZ, 3, false, &len);
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	((uint8_t *)data)[len / 2] ^= 1; /* within elements */
 	assert_ok(sherd_store_put(store, "d/m.sdz", SHERD_WRITE_REPLACE, data, len, err));
 	assert_ok(sherd_verify(&r, store, "d/m.sdz", NULL, err));
@@ -408,9 +408,9 @@ TEST(a_wrong_crc_is_told_of_the_entry)
 TEST(compressed_entries_are_read_anywhere)
 {
 	size_t len;
-	SHERD_AUTO_BUF packed = {0};
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-	SHERD_AUTO(void, free) data = saved(SHERD_FORMAT_SDNB, 1, false, &len);
+	SHD_AUTO_BUF packed = {0};
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(void, free) data = saved(SHERD_FORMAT_SDNB, 1, false, &len);
 	sdnb_put_deflated(&packed, "anything", data, len);
 	assert_ok(sherd_store_put(store, "z", SHERD_WRITE_NEW, packed.data, packed.len, err));
 	assert_sample("z", 5, SHERD_FORMAT_SDZ);
@@ -437,7 +437,7 @@ TEST(compressed_entries_are_read_anywhere)
 
 TEST(an_archive_without_a_model_is_told)
 {
-	SHERD_AUTO_BUF none = {0};
+	SHD_AUTO_BUF none = {0};
 	MODEL m = NULL;
 	sdnb_put_deflated(&none, "readme.txt", (const uint8_t *)"nothing here", 12);
 	assert_ok(sherd_store_put(store, "none.zip", SHERD_WRITE_NEW, none.data, none.len, err));

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_model, sherd_model_close)
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_model, sherd_model_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 
 enum { ARRAYS = 250, LARGE = 100 << 10, MOST_TIMES = 20 };
 
@@ -31,7 +31,7 @@ static char *make_sdnb(size_t *len)
 	static char names[ARRAYS][16];
 	static sherd_model_variable variables[ARRAYS];
 	static sherd_tensor arrays[ARRAYS];
-	SHERD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	sherd_store *store;
 	char *raw;
 	for (int i = 0; i < ARRAYS; i++) {
@@ -57,7 +57,7 @@ static char *make_sdnb(size_t *len)
  * be; the stream has a point to go on from for every ten of them. */
 TEST(small_arrays_of_a_compressed_entry_are_passed_once)
 {
-	SHERD_AUTO_BUF archive = {0};
+	SHD_AUTO_BUF archive = {0};
 	sherd_store *inner;
 	size_t len;
 	char *raw = make_sdnb(&len);
@@ -67,7 +67,7 @@ TEST(small_arrays_of_a_compressed_entry_are_passed_once)
 	sherd_store *store = fail_store_over(inner);
 	assert_ok(sherd_store_put(store, "m.sdz", SHERD_WRITE_NEW, archive.data, archive.len, err));
 	{
-		SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+		SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 		assert_ok(sherd_bundle_open(&b, store, "m.sdz", NULL, err));
 		uint64_t before = fail_store_read_bytes(store);
 		for (int i = ARRAYS - 2; i >= 0; i -= 2) {
@@ -91,8 +91,8 @@ TEST(small_arrays_of_a_compressed_entry_are_passed_once)
 /* an entry as long as the magic is looked at. */
 TEST(an_entry_of_exactly_four_bytes_may_be_the_model)
 {
-	SHERD_AUTO_BUF four = {0};
-	SHERD_AUTO_BUF three = {0};
+	SHD_AUTO_BUF four = {0};
+	SHD_AUTO_BUF three = {0};
 	sherd_store *store;
 	sherd_model *m = NULL;
 	assert_ok(sherd_store_open_memory(&store, err));

@@ -15,18 +15,18 @@
 #include <string.h>
 #include <unistd.h>
 
-SHERD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
-SHERD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
-SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
-#define ROWS SHERD_AUTO(sherd_rows, sherd_rows_close)
-#define CURSOR SHERD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
-#define READER SHERD_AUTO(sherd_reader, sherd_reader_close)
+SHD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
+SHD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
+SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+#define ROWS SHD_AUTO(sherd_rows, sherd_rows_close)
+#define CURSOR SHD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
+#define READER SHD_AUTO(sherd_reader, sherd_reader_close)
 
 enum { WIDTH = 1024, SHARDS = 12, EACH = 16, TOTAL = SHARDS * EACH, ROW = WIDTH * 4, SHARD = EACH * ROW };
 
 /* ---- a table that writes down what is asked for past the cache */
 
-static sherd_sys counting;
+static shd_sys counting;
 static size_t asked, asked_bytes; /* since the last clear() */
 static size_t files;
 static int seen[64];
@@ -36,8 +36,7 @@ static void clear(void)
 	asked = asked_bytes = files = 0;
 }
 
-static int note_read(const sherd_sys *sys, unsigned long queue, uint64_t tag, int fd, void *buf, size_t len,
-                     off_t offset)
+static int note_read(const shd_sys *sys, unsigned long queue, uint64_t tag, int fd, void *buf, size_t len, off_t offset)
 {
 	(void)sys;
 	bool known = false;
@@ -47,7 +46,7 @@ static int note_read(const sherd_sys *sys, unsigned long queue, uint64_t tag, in
 		seen[files++] = fd;
 	asked++;
 	asked_bytes += len;
-	return sherd_sys_linux.queue_read(&sherd_sys_linux, queue, tag, fd, buf, len, offset);
+	return shd_sys_linux.queue_read(&shd_sys_linux, queue, tag, fd, buf, len, offset);
 }
 
 /* ---- a set of small shards */
@@ -60,12 +59,12 @@ static int set_up(void **state)
 {
 	uint64_t counts[SHARDS];
 	(void)state;
-	counting = sherd_sys_linux;
+	counting = shd_sys_linux;
 	counting.queue_read = note_read;
 	folder = scratch_make();
 	for (size_t i = 0; i < SHARDS; i++)
 		counts[i] = EACH;
-	assert_ok(sherd_store_open_local_sys(&store, folder, NULL, &counting, err));
+	assert_ok(shd_store_open_local_sys(&store, folder, NULL, &counting, err));
 	rows_set_make(store, "", counts, SHARDS, WIDTH);
 	assert_ok(sherd_rows_open_folder(&rows, store, "", NULL, err));
 	clear();
@@ -319,7 +318,7 @@ TEST(every_system_call_may_fail_and_what_failed_comes_when_it_is_asked_for_again
 		long nth = 0;
 		bool hit;
 		fail_sys_init(&sys);
-		assert_ok(sherd_store_open_local_sys(&failing, folder, NULL, &sys.sys, err));
+		assert_ok(shd_store_open_local_sys(&failing, folder, NULL, &sys.sys, err));
 		assert_ok(sherd_rows_open_folder(&set, failing, "", NULL, err));
 		do {
 			const sherd_rows_stream o = {.access = access, .batch_rows = 8, .window_bytes = 2 * SHARD};

@@ -11,18 +11,18 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHERD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
-SHERD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
-SHERD_AUTO_DEFINE(sherd_rows_dispenser, sherd_rows_dispenser_close)
-SHERD_AUTO_DEFINE(sherd_rows_slot, sherd_rows_slot_close)
-#define ROWS SHERD_AUTO(sherd_rows, sherd_rows_close)
-#define CURSOR SHERD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
-#define DISPENSER SHERD_AUTO(sherd_rows_dispenser, sherd_rows_dispenser_close)
-#define SLOT SHERD_AUTO(sherd_rows_slot, sherd_rows_slot_close)
+SHD_AUTO_DEFINE(sherd_store, sherd_store_close)
+SHD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
+SHD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
+SHD_AUTO_DEFINE(sherd_rows_dispenser, sherd_rows_dispenser_close)
+SHD_AUTO_DEFINE(sherd_rows_slot, sherd_rows_slot_close)
+#define ROWS SHD_AUTO(sherd_rows, sherd_rows_close)
+#define CURSOR SHD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
+#define DISPENSER SHD_AUTO(sherd_rows_dispenser, sherd_rows_dispenser_close)
+#define SLOT SHD_AUTO(sherd_rows_slot, sherd_rows_slot_close)
 
 /* 64 KiB a row: 256 of them are a block; the second shard has a block and a half. */
-enum { WIDTH = 16384, ROW = 4 * WIDTH, BLOCK_ROWS = SHERD_ROWS_BLOCK / ROW };
+enum { WIDTH = 16384, ROW = 4 * WIDTH, BLOCK_ROWS = SHD_ROWS_BLOCK / ROW };
 
 static const uint64_t sizes[] = {3, BLOCK_ROWS + 128, 5};
 
@@ -63,7 +63,7 @@ static uint64_t deliver(sherd_rows_cursor *c, int *rc, sherd_error *e)
 TEST(a_damaged_block_is_told_before_its_first_row_is_delivered)
 {
 	make(STORE, 2);
-	flip(STORE, "d/part-00001.shard", 32 + SHERD_ROWS_BLOCK + 70 * ROW + 5);
+	flip(STORE, "d/part-00001.shard", 32 + SHD_ROWS_BLOCK + 70 * ROW + 5);
 	ROWS rows = open_set(STORE);
 	assert_ok(sherd_guard_open(err));
 	for (unsigned k = 0; k < 5; k++) {
@@ -81,7 +81,7 @@ TEST(a_damaged_block_is_told_before_its_first_row_is_delivered)
 			assert_int_equal(rc, SHERD_ECORRUPT);
 			assert_string_equal(e.reason, "bad-crc");
 			assert_string_equal(e.object, "d/part-00001.shard");
-			assert_int_equal(e.offset, 32 + SHERD_ROWS_BLOCK);
+			assert_int_equal(e.offset, 32 + SHD_ROWS_BLOCK);
 			rc = sherd_rows_next(c, &(sherd_rows_batch){0}, &e);
 		}
 		/* Rows elsewhere can be had. */
@@ -147,7 +147,7 @@ TEST(a_block_is_verified_once)
 {
 	sherd_store *inner = NULL;
 	assert_ok(sherd_store_open_memory(&inner, err));
-	SHERD_AUTO(sherd_store, sherd_store_close) store = fail_store_over(inner);
+	SHD_AUTO(sherd_store, sherd_store_close) store = fail_store_over(inner);
 	make(store, 2);
 	ROWS rows = open_set(store);
 	const uint64_t payload = (3 + BLOCK_ROWS + 128 + 5) * (uint64_t)ROW;

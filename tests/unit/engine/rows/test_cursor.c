@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHERD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
-#define ROWS SHERD_AUTO(sherd_rows, sherd_rows_close)
-#define CURSOR SHERD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
+SHD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
+SHD_AUTO_DEFINE(sherd_store, sherd_store_close)
+SHD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
+#define ROWS SHD_AUTO(sherd_rows, sherd_rows_close)
+#define CURSOR SHD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
 
 static const uint64_t shards[] = {5, 0, 1, 11, 0};
 enum { TOTAL = 17, WIDTH = 3 };
@@ -286,7 +286,7 @@ TEST(a_position_is_a_short_text_that_stays_the_same)
 	assert_next(c, 1, 4, 1);
 	assert_ok(sherd_rows_tell(c, text, err));
 	(void)snprintf(body, sizeof(body), "rows2:0:0:5:2:4:17:3:-:-:-");
-	(void)snprintf(want, sizeof(want), "%s:%08" PRIx32, body, sherd_crc32(0, body, strlen(body)));
+	(void)snprintf(want, sizeof(want), "%s:%08" PRIx32, body, shd_crc32(0, body, strlen(body)));
 	assert_string_equal(text, want);
 	CURSOR s = stream(rows, (sherd_rows_stream){.batch_rows = 4,
 	                                            .shuffle = true,
@@ -419,7 +419,7 @@ TEST(a_text_that_was_made_up_is_refused)
 		char text[SHERD_ROWS_CURSOR_TEXT];
 		sherd_rows_cursor *none = NULL;
 		(void)snprintf(text, sizeof(text), "%s:%08" PRIx32, bodies[i],
-		               sherd_crc32(0, bodies[i], strlen(bodies[i])));
+		               shd_crc32(0, bodies[i], strlen(bodies[i])));
 		assert_refused(SHERD_EINVAL, "bad-cursor",
 		               sherd_rows_cursor_open(&none, rows, &(sherd_rows_stream){.resume = text}, err));
 	}
@@ -431,7 +431,7 @@ TEST(a_batch_that_failed_is_delivered_when_it_is_asked_for_again)
 {
 	sherd_store *inner = NULL;
 	assert_ok(sherd_store_open_memory(&inner, err));
-	SHERD_AUTO(sherd_store, sherd_store_close) store = fail_store_over(inner);
+	SHD_AUTO(sherd_store, sherd_store_close) store = fail_store_over(inner);
 	ROWS rows = make(store);
 	for (int shuffle = 0; shuffle < 2; shuffle++) {
 		CURSOR c = stream(rows, (sherd_rows_stream){.batch_rows = 4,
@@ -513,7 +513,7 @@ static sherd_store *fixtures(void)
 
 TEST(the_golden_shard_reads_as_one_to_nine)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = fixtures();
+	SHD_AUTO(sherd_store, sherd_store_close) store = fixtures();
 	ROWS rows = NULL;
 	const char *key = "golden-3x3.shard";
 	sherd_rows_batch b;
@@ -528,7 +528,7 @@ TEST(the_golden_shard_reads_as_one_to_nine)
 TEST(the_fixture_streams_as_expected)
 {
 	static const size_t want[] = {5, 1, 1024, 6};
-	SHERD_AUTO(sherd_store, sherd_store_close) store = fixtures();
+	SHD_AUTO(sherd_store, sherd_store_close) store = fixtures();
 	ROWS rows = NULL;
 	assert_ok(sherd_rows_open_folder(&rows, store, "set", NULL, err));
 	assert_int_equal(sherd_rows_total(rows), 1036);
@@ -536,22 +536,22 @@ TEST(the_fixture_streams_as_expected)
 	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_DIRECT; access++) {
 		CURSOR c = stream(rows, (sherd_rows_stream){.access = access});
 		sherd_rows_batch b;
-		sherd_sha256 hash;
-		uint8_t sum[SHERD_SHA256_BYTES];
-		char hex[SHERD_SHA256_HEX + 1];
-		sherd_sha256_init(&hash);
+		shd_sha256 hash;
+		uint8_t sum[SHD_SHA256_BYTES];
+		char hex[SHD_SHA256_HEX + 1];
+		shd_sha256_init(&hash);
 		for (size_t i = 0; i < COUNT_OF(want); i++) {
 			assert_int_equal(sherd_rows_next(c, &b, NULL), 1);
 			assert_int_equal(b.rows, want[i]);
-			sherd_sha256_add(&hash, b.data, b.rows * 4 * sizeof(double));
+			shd_sha256_add(&hash, b.data, b.rows * 4 * sizeof(double));
 			if (i == 0)
 				assert_true(((const double *)b.data)[0] == -2.8186757564544678);
 			if (i == 1)
 				assert_true(((const double *)b.data)[0] == 7.620081901550293);
 		}
 		assert_end(c);
-		sherd_sha256_finish(&hash, sum);
-		sherd_hex(sum, sizeof(sum), hex);
+		shd_sha256_finish(&hash, sum);
+		shd_hex(sum, sizeof(sum), hex);
 		assert_string_equal(hex, "eb341d6a32fcf556b324cd9796018ca8c49685c41d39c3b22e33a23054bb6a30");
 	}
 }

@@ -13,14 +13,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-SHERD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
-SHERD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
-SHERD_AUTO_DEFINE(sherd_rows_dispenser, sherd_rows_dispenser_close)
-SHERD_AUTO_DEFINE(sherd_rows_slot, sherd_rows_slot_close)
-#define ROWS SHERD_AUTO(sherd_rows, sherd_rows_close)
-#define CURSOR SHERD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
-#define DISPENSER SHERD_AUTO(sherd_rows_dispenser, sherd_rows_dispenser_close)
-#define SLOT SHERD_AUTO(sherd_rows_slot, sherd_rows_slot_close)
+SHD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
+SHD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
+SHD_AUTO_DEFINE(sherd_rows_dispenser, sherd_rows_dispenser_close)
+SHD_AUTO_DEFINE(sherd_rows_slot, sherd_rows_slot_close)
+#define ROWS SHD_AUTO(sherd_rows, sherd_rows_close)
+#define CURSOR SHD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
+#define DISPENSER SHD_AUTO(sherd_rows_dispenser, sherd_rows_dispenser_close)
+#define SLOT SHD_AUTO(sherd_rows_slot, sherd_rows_slot_close)
 
 /* 4000 bytes a row. */
 enum { WIDTH = 1000, ROWS_A_SHARD = 300, BATCH = 50, KEPT = 32 + 170 * 4000 };

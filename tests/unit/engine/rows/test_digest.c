@@ -76,7 +76,7 @@ static void expected_set(uint8_t sum[SHERD_ROWS_DIGEST_BYTES])
 		for (int b = 0; b < 8; b++)
 			text[b] = (uint8_t)(id >> 8 * b);
 		memcpy(text + 8, values + id * WIDTH, WIDTH * 8);
-		sherd_sha256_of(text, sizeof(text), one);
+		shd_sha256_of(text, sizeof(text), one);
 		add(sum, one);
 	}
 }
@@ -84,7 +84,7 @@ static void expected_set(uint8_t sum[SHERD_ROWS_DIGEST_BYTES])
 TEST(the_digest_of_values_is_their_sha_256)
 {
 	uint8_t want[SHERD_ROWS_DIGEST_BYTES];
-	sherd_sha256_of(values, sizeof(values), want);
+	shd_sha256_of(values, sizeof(values), want);
 	for (uint64_t batch = 1; batch < 60; batch += 7) {
 		sherd_rows_digest got = digest_of(&(sherd_rows_stream){.batch_rows = batch}, false, NULL, 0);
 		assert_memory_equal(got.hash, want, sizeof(want));
@@ -93,7 +93,7 @@ TEST(the_digest_of_values_is_their_sha_256)
 	float narrow[ROWS * WIDTH];
 	for (size_t i = 0; i < COUNT_OF(values); i++)
 		narrow[i] = (float)values[i];
-	sherd_sha256_of(narrow, sizeof(narrow), want);
+	shd_sha256_of(narrow, sizeof(narrow), want);
 	sherd_rows_digest got = digest_of(&(sherd_rows_stream){.dtype = SHERD_F32}, false, NULL, 0);
 	assert_memory_equal(got.hash, want, sizeof(want));
 	assert_int_equal(got.batches, 2);
@@ -141,10 +141,10 @@ TEST(a_digest_goes_on_where_the_cursor_stands_and_stops_when_told)
 	assert_ok(sherd_rows_digest_values(cursor, &(sherd_rows_digest_options){.batches = 3}, &first, err));
 	assert_int_equal(first.batches, 3);
 	assert_int_equal(first.rows, 30);
-	sherd_sha256_of(values, 30 * WIDTH * 8, want);
+	shd_sha256_of(values, 30 * WIDTH * 8, want);
 	assert_memory_equal(first.hash, want, sizeof(want));
 	assert_ok(sherd_rows_digest_values(cursor, NULL, &rest, err));
-	sherd_sha256_of(values + 30 * WIDTH, 20 * WIDTH * 8, want);
+	shd_sha256_of(values + 30 * WIDTH, 20 * WIDTH * 8, want);
 	assert_memory_equal(rest.hash, want, sizeof(want));
 	assert_ok(sherd_rows_digest_set(cursor, NULL, &none, err));
 	assert_int_equal(none.rows, 0);

@@ -7,15 +7,15 @@
 
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHERD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
-SHERD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
-SHERD_AUTO_DEFINE(sherd_rows_dispenser, sherd_rows_dispenser_close)
-SHERD_AUTO_DEFINE(sherd_rows_slot, sherd_rows_slot_close)
-#define ROWS SHERD_AUTO(sherd_rows, sherd_rows_close)
-#define CURSOR SHERD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
-#define DISPENSER SHERD_AUTO(sherd_rows_dispenser, sherd_rows_dispenser_close)
-#define SLOT SHERD_AUTO(sherd_rows_slot, sherd_rows_slot_close)
+SHD_AUTO_DEFINE(sherd_store, sherd_store_close)
+SHD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
+SHD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
+SHD_AUTO_DEFINE(sherd_rows_dispenser, sherd_rows_dispenser_close)
+SHD_AUTO_DEFINE(sherd_rows_slot, sherd_rows_slot_close)
+#define ROWS SHD_AUTO(sherd_rows, sherd_rows_close)
+#define CURSOR SHD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
+#define DISPENSER SHD_AUTO(sherd_rows_dispenser, sherd_rows_dispenser_close)
+#define SLOT SHD_AUTO(sherd_rows_slot, sherd_rows_slot_close)
 
 static const uint64_t shards[] = {5, 0, 1, 11, 0};
 
@@ -100,7 +100,7 @@ TEST(a_slot_that_failed_owes_its_batch)
 {
 	sherd_store *inner = NULL;
 	assert_ok(sherd_store_open_memory(&inner, err));
-	SHERD_AUTO(sherd_store, sherd_store_close) store = fail_store_over(inner);
+	SHD_AUTO(sherd_store, sherd_store_close) store = fail_store_over(inner);
 	ROWS rows = make(store);
 	DISPENSER d = NULL;
 	SLOT unlucky = NULL;
@@ -169,7 +169,7 @@ TEST(what_a_slot_owes_is_told_and_goes_to_others)
 {
 	sherd_store *inner = NULL;
 	assert_ok(sherd_store_open_memory(&inner, err));
-	SHERD_AUTO(sherd_store, sherd_store_close) store = fail_store_over(inner);
+	SHD_AUTO(sherd_store, sherd_store_close) store = fail_store_over(inner);
 	ROWS rows = make(store);
 	for (int reset = 0; reset < 2; reset++) {
 		char text[SHERD_ROWS_CURSOR_TEXT];
@@ -202,7 +202,7 @@ TEST(a_reset_forgets_what_is_owed)
 {
 	sherd_store *inner = NULL;
 	assert_ok(sherd_store_open_memory(&inner, err));
-	SHERD_AUTO(sherd_store, sherd_store_close) store = fail_store_over(inner);
+	SHD_AUTO(sherd_store, sherd_store_close) store = fail_store_over(inner);
 	ROWS rows = make(store);
 	DISPENSER d = NULL;
 	SLOT s = NULL;

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
-SHERD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
-#define ROWS SHERD_AUTO(sherd_rows, sherd_rows_close)
-#define CURSOR SHERD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
+SHD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
+SHD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
+#define ROWS SHD_AUTO(sherd_rows, sherd_rows_close)
+#define CURSOR SHD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
 
 /* Rows as they are gathered look like a batch with ids. */
 static void assert_gathers(sherd_rows_cursor *c, sherd_dtype dtype, uint64_t width, const uint64_t *ids, size_t count)
@@ -102,7 +102,7 @@ TEST(near_and_far_rows_of_all_sizes)
 		assert_ok(sherd_rows_open_folder(&rows, STORE, "d", NULL, err));
 		size_t count = n < 10 ? 12 : COUNT_OF(ids);
 		for (size_t i = 0; i < count; i++) {
-			uint64_t step = sherd_splitmix64(seed++);
+			uint64_t step = shd_splitmix64(seed++);
 			ids[i] = i % 50 == 0 ? step % n : (ids[i - 1] + step % 3) % n;
 		}
 		for (size_t i = 0; i < COUNT_OF(ways); i++) {

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
-SHERD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
-#define ROWS SHERD_AUTO(sherd_rows, sherd_rows_close)
-#define CURSOR SHERD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
+SHD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
+SHD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
+#define ROWS SHD_AUTO(sherd_rows, sherd_rows_close)
+#define CURSOR SHD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
 
 enum { WIDTH = 3 };
 
@@ -49,12 +49,12 @@ static void assert_goes_on(const sherd_rows *grown, const char *text, sherd_rows
 	assert_int_equal(sherd_rows_epoch(c), 3);
 	while (sherd_rows_next(c, &b, NULL) > 0)
 		for (size_t i = 0; i < b.rows; i++)
-			assert_int_equal(rows_batch_id(&b, i), sherd_rows_order_at(&order, at++));
+			assert_int_equal(rows_batch_id(&b, i), shd_rows_order_at(&order, at++));
 	assert_int_equal(at, 12);
 	/* Again, from its beginning. */
 	sherd_rows_reset(c);
 	for (at = 0; sherd_rows_next(c, &b, NULL) > 0; at += b.rows)
-		assert_int_equal(rows_batch_id(&b, 0), sherd_rows_order_at(&order, at));
+		assert_int_equal(rows_batch_id(&b, 0), shd_rows_order_at(&order, at));
 	assert_int_equal(at, 12);
 	sherd_rows_begin_epoch(c, 4);
 	while (sherd_rows_next(c, &b, NULL) > 0)

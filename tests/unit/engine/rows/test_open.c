@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
-#define ROWS SHERD_AUTO(sherd_rows, sherd_rows_close)
+SHD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
+#define ROWS SHD_AUTO(sherd_rows, sherd_rows_close)
 
 /* Opening this one shard fails so, at this byte, with these words. */
 static void assert_shard_refused(sherd_store *store, sherd_status code, const char *reason, uint64_t offset,
@@ -283,8 +283,8 @@ TEST(more_shards_than_the_limit_are_refused)
 TEST(the_window_never_gives_rows_of_another_shard)
 {
 	sherd_error e;
-	assert_int_equal(sherd_rows_check_residency(4, 4, NULL), SHERD_OK);
-	assert_int_equal(sherd_rows_check_residency(4, 68, &e), SHERD_ECORRUPT);
+	assert_int_equal(shd_rows_check_residency(4, 4, NULL), SHERD_OK);
+	assert_int_equal(shd_rows_check_residency(4, 68, &e), SHERD_ECORRUPT);
 	assert_string_equal(e.reason, "residency");
 	assert_string_equal(e.message, "the read cursor is at shard 4 but the window has shard 68");
 }
@@ -292,9 +292,9 @@ TEST(the_window_never_gives_rows_of_another_shard)
 /* A store of objects of 2^63 bytes, each a shard of as many rows as fit. */
 static int huge_at(const sherd_reader *r, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
-	uint8_t head[SHERD_ROWS_HEAD_SIZE];
+	uint8_t head[SHD_ROWS_HEAD_SIZE];
 	(void)r, (void)err;
-	sherd_rows_head_encode((UINT64_C(1) << 61) - 8, 1, head);
+	shd_rows_head_encode((UINT64_C(1) << 61) - 8, 1, head);
 	memset(buf, 0, len);
 	if (offset < sizeof(head))
 		memcpy(buf, head + offset, len < sizeof(head) - offset ? len : sizeof(head) - (size_t)offset);
@@ -312,7 +312,7 @@ static int huge_read(sherd_store *store, const char *key, sherd_reader **out, sh
 	(void)store, (void)key;
 	sherd_reader *r = calloc(1, sizeof(*r));
 	if (!r)
-		return sherd_fail_nomem(err);
+		return shd_fail_nomem(err);
 	*r = (sherd_reader){.ops = &ops, .size = UINT64_C(1) << 63};
 	*out = r;
 	return SHERD_OK;

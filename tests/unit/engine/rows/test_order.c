@@ -30,7 +30,7 @@ TEST(the_hash_is_splitmix64)
 static rows_order sampled(double fraction)
 {
 	rows_order o = {.total = UINT64_MAX};
-	sherd_rows_order_sample(&o, fraction);
+	shd_rows_order_sample(&o, fraction);
 	return o;
 }
 
@@ -39,7 +39,7 @@ static uint64_t taken_of(double fraction, uint64_t n)
 	rows_order o = sampled(fraction);
 	uint64_t taken = 0;
 	for (uint64_t i = 0; i < n; i++)
-		taken += sherd_rows_order_takes(&o, i);
+		taken += shd_rows_order_takes(&o, i);
 	return taken;
 }
 
@@ -48,7 +48,7 @@ static void assert_takes(double fraction, const uint64_t *ids, size_t count)
 	rows_order o = sampled(fraction);
 	size_t at = 0;
 	for (uint64_t i = 0; i < 40; i++)
-		if (sherd_rows_order_takes(&o, i))
+		if (shd_rows_order_takes(&o, i))
 			assert_true(at < count && ids[at++] == i);
 	assert_int_equal(at, count);
 }
@@ -82,7 +82,7 @@ TEST(smaller_fractions_give_subsets_of_larger_ones)
 	for (size_t f = 0; f + 1 < COUNT_OF(fractions); f++) {
 		rows_order small = sampled(fractions[f]), large = sampled(fractions[f + 1]);
 		for (uint64_t i = 0; i < 20000; i++)
-			assert_true(!sherd_rows_order_takes(&small, i) || sherd_rows_order_takes(&large, i));
+			assert_true(!shd_rows_order_takes(&small, i) || shd_rows_order_takes(&large, i));
 	}
 }
 
@@ -91,7 +91,7 @@ static void assert_bijection(uint64_t seed, uint64_t n)
 	static bool seen[2001];
 	memset(seen, 0, sizeof(seen));
 	for (uint64_t i = 0; i < n; i++) {
-		uint64_t at = sherd_rows_permute(seed, n, i);
+		uint64_t at = shd_rows_permute(seed, n, i);
 		assert_true(at < n && !seen[at]);
 		seen[at] = true;
 	}
@@ -118,7 +118,7 @@ static void assert_no_collision(uint64_t seed, uint64_t n)
 	static uint64_t to[SAMPLES];
 	uint64_t step = n / SAMPLES;
 	for (uint64_t i = 0; i < SAMPLES; i++) {
-		to[i] = sherd_rows_permute(seed, n, i % 2 ? n - 1 - i / 2 : i / 2 * step);
+		to[i] = shd_rows_permute(seed, n, i % 2 ? n - 1 - i / 2 : i / 2 * step);
 		assert_true(to[i] < n);
 	}
 	qsort(to, SAMPLES, sizeof(to[0]), by_value);
@@ -145,17 +145,17 @@ TEST(shuffles_stay_the_same_for_ever)
 	static const uint64_t zero[] = {5, 8, 3, 1, 0, 7, 6, 2, 9, 4}, answer[] = {5, 0, 7, 9, 8, 1, 3, 2, 6, 4},
 			      sixteen[] = {15, 10, 13, 0, 8, 4, 2, 7, 6, 3, 1, 12, 9, 5, 11, 14};
 	for (uint64_t i = 0; i < 10; i++) {
-		assert_int_equal(sherd_rows_permute(0, 10, i), zero[i]);
-		assert_int_equal(sherd_rows_permute(42, 10, i), answer[i]);
+		assert_int_equal(shd_rows_permute(0, 10, i), zero[i]);
+		assert_int_equal(shd_rows_permute(42, 10, i), answer[i]);
 	}
 	for (uint64_t i = 0; i < 16; i++)
-		assert_int_equal(sherd_rows_permute(UINT64_MAX, 16, i), sixteen[i]);
-	assert_int_equal(sherd_rows_permute(7, 1036, 0), 68);
-	assert_int_equal(sherd_rows_permute(7, 1036, 1035), 99);
-	assert_int_equal(sherd_rows_permute(123456789, 1000000000000, 0), 732418429351);
-	assert_int_equal(sherd_rows_permute(123456789, 1000000000000, 999999999999), 227961788687);
-	assert_true(sherd_rows_permute(5, UINT64_MAX, UINT64_MAX - 1) == 0xd9cdae8c8c680b8a);
-	assert_true(sherd_rows_permute(5, UINT64_C(1) << 63, 1) == 0x4a81420a3d7504aa);
+		assert_int_equal(shd_rows_permute(UINT64_MAX, 16, i), sixteen[i]);
+	assert_int_equal(shd_rows_permute(7, 1036, 0), 68);
+	assert_int_equal(shd_rows_permute(7, 1036, 1035), 99);
+	assert_int_equal(shd_rows_permute(123456789, 1000000000000, 0), 732418429351);
+	assert_int_equal(shd_rows_permute(123456789, 1000000000000, 999999999999), 227961788687);
+	assert_true(shd_rows_permute(5, UINT64_MAX, UINT64_MAX - 1) == 0xd9cdae8c8c680b8a);
+	assert_true(shd_rows_permute(5, UINT64_C(1) << 63, 1) == 0x4a81420a3d7504aa);
 }
 
 TEST(windows_keep_their_rows)
@@ -163,12 +163,12 @@ TEST(windows_keep_their_rows)
 	static const uint64_t golden[] = {1, 3, 0, 2, 6, 7, 5, 4, 8, 9};
 	rows_order small = {.total = 10, .shuffle = true, .seed = 42, .window = 4};
 	for (uint64_t i = 0; i < 10; i++)
-		assert_int_equal(sherd_rows_order_at(&small, i), golden[i]);
+		assert_int_equal(shd_rows_order_at(&small, i), golden[i]);
 	for (uint64_t window = 1; window < 120; window++) {
 		rows_order o = {.total = 101, .shuffle = true, .seed = window, .window = window};
 		bool seen[101] = {false};
 		for (uint64_t i = 0; i < o.total; i++) {
-			uint64_t row = sherd_rows_order_at(&o, i);
+			uint64_t row = shd_rows_order_at(&o, i);
 			assert_true(row < o.total && !seen[row]);
 			assert_int_equal(row / window, i / window);
 			seen[row] = true;
@@ -186,11 +186,11 @@ TEST(epochs_are_shuffled_by_seeds_of_their_own)
 	for (size_t e = 0; e < COUNT_OF(epochs); e++) {
 		rows_order o = {.total = 10, .shuffle = true, .seed = 42, .epoch = epochs[e]};
 		for (uint64_t i = 0; i < 10; i++)
-			assert_int_equal(sherd_rows_order_at(&o, i), golden[e][i]);
+			assert_int_equal(shd_rows_order_at(&o, i), golden[e][i]);
 	}
 	rows_order o = {.total = 10, .shuffle = true, .seed = 42, .epoch = 1, .window = 4};
 	for (uint64_t i = 0; i < 10; i++)
-		assert_int_equal(sherd_rows_order_at(&o, i), within[i]);
+		assert_int_equal(shd_rows_order_at(&o, i), within[i]);
 }
 
 TEST(a_window_of_the_whole_set_is_no_window)
@@ -199,8 +199,8 @@ TEST(a_window_of_the_whole_set_is_no_window)
 	large.window = UINT64_MAX;
 	exact.window = 50;
 	for (uint64_t i = 0; i < 50; i++) {
-		assert_int_equal(sherd_rows_order_at(&large, i), sherd_rows_order_at(&whole, i));
-		assert_int_equal(sherd_rows_order_at(&exact, i), sherd_rows_order_at(&whole, i));
+		assert_int_equal(shd_rows_order_at(&large, i), shd_rows_order_at(&whole, i));
+		assert_int_equal(shd_rows_order_at(&exact, i), shd_rows_order_at(&whole, i));
 	}
 }
 
@@ -209,7 +209,7 @@ TEST(a_shuffle_mixes)
 {
 	uint64_t n = 10000, moved = 0, still = 0;
 	for (uint64_t i = 0; i < n; i++) {
-		uint64_t to = sherd_rows_permute(3, n, i);
+		uint64_t to = shd_rows_permute(3, n, i);
 		moved += to > i ? to - i : i - to;
 		still += to == i;
 	}

@@ -34,7 +34,7 @@ static int feed_rows(void *arg, uint64_t first, size_t count, float *out, sherd_
 	assert_int_equal(first, f->next);
 	f->next = first + count;
 	if (f->fail_at && f->fail_at < f->next)
-		return sherd_fail(err, SHERD_EIO, "io", "no more");
+		return shd_fail(err, SHERD_EIO, "io", "no more");
 	for (size_t i = 0; i < count; i++)
 		for (uint64_t c = 0; c < f->width; c++)
 			out[i * f->width + c] = value(first + i, c);
@@ -53,16 +53,16 @@ static int pack(sherd_store *store, const char *folder, uint64_t rows, uint64_t 
 static bool append_key(const char *key, const sherd_stat *stat, void *arg)
 {
 	(void)stat;
-	sherd_buf_printf(arg, "%s ", key);
+	shd_buf_printf(arg, "%s ", key);
 	return true;
 }
 
 static void assert_keys(sherd_store *store, const char *want)
 {
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	assert_ok(sherd_store_list(store, "", "", append_key, &text, err));
-	sherd_buf_u8(&text, 0);
-	assert_ok(sherd_buf_check(&text, err));
+	shd_buf_u8(&text, 0);
+	assert_ok(shd_buf_check(&text, err));
 	assert_string_equal((const char *)text.data, want);
 }
 
@@ -119,28 +119,28 @@ TEST(a_set_may_lie_at_the_root_and_end_with_a_full_shard)
 
 TEST(the_manifest_tells_rows_sizes_and_hashes)
 {
-	sherd_arena arena = {0};
-	sherd_rows_manifest m;
+	shd_arena arena = {0};
+	shd_rows_manifest m;
 	char *text, *shard;
 	size_t len;
 	assert_ok(pack(STORE, "d", 10, 4, err));
 	assert_ok(sherd_store_get(STORE, "d/rows.manifest.json", 1 << 20, &text, &len, err));
-	assert_ok(sherd_rows_manifest_decode(text, len, NULL, &arena, &m, err));
+	assert_ok(shd_rows_manifest_decode(text, len, NULL, &arena, &m, err));
 	free(text);
 	assert_int_equal(m.rows, 10);
 	assert_int_equal(m.width, WIDTH);
 	assert_int_equal(m.count, 3);
 	for (size_t i = 0; i < m.count; i++) {
 		char key[64];
-		uint8_t hash[SHERD_SHA256_BYTES];
+		uint8_t hash[SHD_SHA256_BYTES];
 		(void)snprintf(key, sizeof(key), "d/%s", m.shards[i].file);
 		assert_ok(sherd_store_get(STORE, key, 1 << 20, &shard, &len, err));
 		assert_int_equal(len, m.shards[i].bytes);
-		sherd_sha256_of(shard, len, hash);
+		shd_sha256_of(shard, len, hash);
 		assert_memory_equal(hash, m.shards[i].sha256, sizeof(hash));
 		free(shard);
 	}
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 TEST(the_same_rows_give_the_same_bytes)
@@ -308,13 +308,13 @@ TEST(progress_counts_to_the_end_and_can_cancel)
 TEST(a_shard_from_doubles_has_the_bytes_of_the_original)
 {
 	static const double values[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
-	uint8_t hash[SHERD_SHA256_BYTES];
-	char hex[SHERD_SHA256_HEX + 1], *bytes;
+	uint8_t hash[SHD_SHA256_BYTES];
+	char hex[SHD_SHA256_HEX + 1], *bytes;
 	size_t len;
 	assert_ok(sherd_rows_write_shard(STORE, "g.shard", values, 3, 3, NULL, NULL, err));
 	assert_ok(sherd_store_get(STORE, "g.shard", 1000, &bytes, &len, err));
-	sherd_sha256_of(bytes, len, hash);
-	sherd_hex(hash, sizeof(hash), hex);
+	shd_sha256_of(bytes, len, hash);
+	shd_hex(hash, sizeof(hash), hex);
 	assert_string_equal(hex, "6aa544422eda59a26e5e4c6f65b5479d02da8528e5c09ce71623ab256eb8ace2");
 	free(bytes);
 	assert_refused(SHERD_EEXIST, "exists", sherd_rows_write_shard(STORE, "g.shard", values, 3, 3, NULL, NULL, err));
@@ -360,12 +360,12 @@ static const uint64_t shape_2x3[] = {2, 3}, shape_3x3[] = {3, 3}, shape_0x3[] = 
 static void put_safetensors(sherd_store *store, const char *key, const sherd_tensor *tensors, size_t count,
                             const void *data, size_t len)
 {
-	SHERD_AUTO_BUF file = {0};
+	SHD_AUTO_BUF file = {0};
 	size_t order[8];
-	assert_ok(sherd_safetensors_encode(tensors, count, NULL, 0, &file, order, err));
+	assert_ok(shd_safetensors_encode(tensors, count, NULL, 0, &file, order, err));
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(order[i], i);
-	sherd_buf_append(&file, data, len);
+	shd_buf_append(&file, data, len);
 	put(store, key, file.data, file.len);
 }
 
@@ -396,17 +396,17 @@ static void put_mixture(sherd_store *store)
 		{"h", SHERD_F16, 2, shape_2x3, 12},
 	};
 	static const uint16_t halves[] = {0x4d40, 0x4d80, 0x4dc0, 0x4e00, 0x4e40, 0x4e80};
-	SHERD_AUTO_BUF data = {0};
+	SHD_AUTO_BUF data = {0};
 	for (unsigned i = 0; i < 6; i++)
-		sherd_buf_append(&data, &(double){i}, 8);
+		shd_buf_append(&data, &(double){i}, 8);
 	for (unsigned i = 6; i < 15; i++)
-		sherd_buf_append(&data, &(float){(float)i}, 4);
+		shd_buf_append(&data, &(float){(float)i}, 4);
 	for (unsigned i = 15; i < 21; i++) {
 		uint32_t bits;
 		memcpy(&bits, &(float){(float)i}, 4);
-		sherd_buf_u16(&data, (uint16_t)(bits >> 16));
+		shd_buf_u16(&data, (uint16_t)(bits >> 16));
 	}
-	sherd_buf_append(&data, halves, sizeof(halves));
+	shd_buf_append(&data, halves, sizeof(halves));
 	put_safetensors(store, "m.safetensors", tensors, 4, data.data, data.len);
 }
 
@@ -479,10 +479,10 @@ TEST(an_array_in_fortran_order_is_packed_row_by_row)
 {
 	const sherd_tensor t = {"a", SHERD_F64, 2, shape_2x3, 48};
 	static const double columns[] = {0, 3, 1, 4, 2, 5};
-	SHERD_AUTO_BUF file = {0};
-	assert_ok(sherd_npy_encode(&t, &file, err));
+	SHD_AUTO_BUF file = {0};
+	assert_ok(shd_npy_encode(&t, &file, err));
 	memcpy(memmem(file.data, file.len, "False", 5), "True ", 5);
-	sherd_buf_append(&file, columns, sizeof(columns));
+	shd_buf_append(&file, columns, sizeof(columns));
 	put(STORE, "a.npy", file.data, file.len);
 	assert_ok(pack_tensors(STORE, "a.npy", NULL, 0, SHERD_DTYPE_NONE, "d", err));
 	assert_rows(STORE, "d", 2, 3, count_up);
@@ -492,11 +492,11 @@ TEST(an_array_in_fortran_order_is_packed_row_by_row)
 
 static void put_bf16(sherd_store *store, const char *key, unsigned first, unsigned count)
 {
-	SHERD_AUTO_BUF data = {0};
+	SHD_AUTO_BUF data = {0};
 	for (unsigned i = first; i < first + count; i++) {
 		uint32_t bits;
 		memcpy(&bits, &(float){(float)i}, 4);
-		sherd_buf_u16(&data, (uint16_t)(bits >> 16));
+		shd_buf_u16(&data, (uint16_t)(bits >> 16));
 	}
 	put(store, key, data.data, data.len);
 }

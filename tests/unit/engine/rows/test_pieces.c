@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "engine/rows/pieces.h"
 
-SHERD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
-#define ROWS SHERD_AUTO(sherd_rows, sherd_rows_close)
+SHD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
+#define ROWS SHD_AUTO(sherd_rows, sherd_rows_close)
 
 enum { WIDTH = 2, MANY = 90 };
 
@@ -39,23 +39,23 @@ static void assert_ring(const sherd_rows *rows, const sherd_rows_stream *o, unsi
 	rows_pieces ring = {.window = UINT64_MAX};
 	const rows_piece *piece;
 	const uint8_t *data;
-	assert_ok(sherd_rows_sequence_init(&sequence, rows, o, err));
-	sherd_rows_scout_init(&scout, &sequence, UINT64_MAX);
-	assert_ok(sherd_rows_pieces_front(&ring, &open, &scout, 0, 0, &piece, &data, err));
+	assert_ok(shd_rows_sequence_init(&sequence, rows, o, err));
+	shd_rows_scout_init(&scout, &sequence, UINT64_MAX);
+	assert_ok(shd_rows_pieces_front(&ring, &open, &scout, 0, 0, &piece, &data, err));
 	assert_non_null(piece);
 	assert_int_equal(ring.count, pieces);
 	assert_int_equal(open_shards(&open), shards);
 	/* With the first shard done, one more is opened, and no more. */
 	while (ring.count && ring.ring[ring.first].shard == 0)
-		sherd_rows_pieces_use(&ring, ring.ring[ring.first].to - ring.ring[ring.first].from);
+		shd_rows_pieces_use(&ring, ring.ring[ring.first].to - ring.ring[ring.first].from);
 	if (ring.count) {
 		const rows_piece *next = &ring.ring[ring.first];
-		assert_ok(sherd_rows_pieces_front(&ring, &open, &scout, next->shard, next->from, &piece, &data, err));
+		assert_ok(shd_rows_pieces_front(&ring, &open, &scout, next->shard, next->from, &piece, &data, err));
 		assert_int_equal(open_shards(&open), shards + 1);
 	}
-	sherd_rows_pieces_drop(&ring);
-	sherd_rows_shards_done(&open);
-	sherd_rows_scout_done(&scout);
+	shd_rows_pieces_drop(&ring);
+	shd_rows_shards_done(&open);
+	shd_rows_scout_done(&scout);
 }
 
 TEST(a_bounded_number_of_shards_is_open_ahead)

@@ -1,5 +1,5 @@
 /* The resident set of a stream over a set that is much larger: R3. The set is sparse and nobody writes it; its size
- * may be given in MiB, SHERD_ROWS_MIB. */
+ * may be given in MiB, SHD_ROWS_MIB. */
 #include "support/scratch.h"
 #include "support/test.h"
 
@@ -42,8 +42,8 @@ static void make_shards(uint64_t bytes)
 	folder = scratch_make();
 	for (int i = 0; i < SHARDS; i++) {
 		char path[4096];
-		uint8_t head[SHERD_ROWS_HEAD_SIZE];
-		sherd_rows_head_encode(rows_each, WIDTH, head);
+		uint8_t head[SHD_ROWS_HEAD_SIZE];
+		shd_rows_head_encode(rows_each, WIDTH, head);
 		(void)snprintf(path, sizeof(path), "%s/%d.shard", folder, i);
 		int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
 		assert_true(fd >= 0);

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
-#define ROWS SHERD_AUTO(sherd_rows, sherd_rows_close)
+SHD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
+#define ROWS SHD_AUTO(sherd_rows, sherd_rows_close)
 
 /* 0-4 | | 5 | 6-16 */
 static const uint64_t shards[] = {5, 0, 1, 11, 0};
@@ -29,19 +29,19 @@ static void assert_sequence(const sherd_rows *rows, const sherd_rows_stream *opt
 {
 	rows_sequence s;
 	rows_pick pick = {0};
-	SHERD_AUTO_BUF text = {0};
-	assert_ok(sherd_rows_sequence_init(&s, rows, options, err));
+	SHD_AUTO_BUF text = {0};
+	assert_ok(shd_rows_sequence_init(&s, rows, options, err));
 	for (int turn = 0; turn < 2; turn++) {
 		text.len = 0;
-		while (sherd_rows_sequence_next(&s, &pick, NULL) > 0)
-			sherd_buf_printf(&text, pick.padding ? "%s%d(%d+%d)" : "%s%d[%d+%d]", text.len ? " " : "",
-			                 (int)pick.number, (int)pick.first, (int)pick.count);
-		assert_int_equal(sherd_rows_sequence_next(&s, &pick, NULL), 0);
-		sherd_buf_u8(&text, 0);
+		while (shd_rows_sequence_next(&s, &pick, NULL) > 0)
+			shd_buf_printf(&text, pick.padding ? "%s%d(%d+%d)" : "%s%d[%d+%d]", text.len ? " " : "",
+			               (int)pick.number, (int)pick.first, (int)pick.count);
+		assert_int_equal(shd_rows_sequence_next(&s, &pick, NULL), 0);
+		shd_buf_u8(&text, 0);
 		assert_string_equal((const char *)text.data, want);
-		sherd_rows_sequence_reset(&s);
+		shd_rows_sequence_reset(&s);
 	}
-	sherd_buf_done(&pick.ids);
+	shd_buf_done(&pick.ids);
 }
 
 TEST(batches_end_where_shards_end)
@@ -127,7 +127,7 @@ TEST(bad_options_are_refused)
 		{.tail = (sherd_rows_tail)3},
 	};
 	for (size_t i = 0; i < COUNT_OF(bad); i++)
-		assert_refused(SHERD_EINVAL, "bad-argument", sherd_rows_sequence_init(&s, rows, &bad[i], err));
+		assert_refused(SHERD_EINVAL, "bad-argument", shd_rows_sequence_init(&s, rows, &bad[i], err));
 }
 
 /* What the scout hints at when batches are taken one after the other: each call's ranges, joined by "|". */
@@ -137,21 +137,21 @@ static void assert_hints(const sherd_rows *rows, const sherd_rows_stream *o, uin
 	rows_scout scout = {0};
 	rows_hints hints = {0};
 	rows_pick pick = {0};
-	SHERD_AUTO_BUF text = {0};
-	assert_ok(sherd_rows_sequence_init(&s, rows, o, err));
-	sherd_rows_scout_init(&scout, &s, window);
-	while (sherd_rows_sequence_next(&s, &pick, NULL) > 0) {
-		sherd_rows_scout_follow(&scout, &pick, &hints);
+	SHD_AUTO_BUF text = {0};
+	assert_ok(shd_rows_sequence_init(&s, rows, o, err));
+	shd_rows_scout_init(&scout, &s, window);
+	while (shd_rows_sequence_next(&s, &pick, NULL) > 0) {
+		shd_rows_scout_follow(&scout, &pick, &hints);
 		const rows_hint *h = (const rows_hint *)(const void *)hints.list.data;
 		for (size_t i = 0; i < hints.list.len / sizeof(*h); i++)
-			sherd_buf_printf(&text, "%s%d+%d", i ? " " : "", (int)h[i].first, (int)h[i].count);
-		sherd_buf_str(&text, "|");
+			shd_buf_printf(&text, "%s%d+%d", i ? " " : "", (int)h[i].first, (int)h[i].count);
+		shd_buf_str(&text, "|");
 	}
-	sherd_buf_u8(&text, 0);
+	shd_buf_u8(&text, 0);
 	assert_string_equal((const char *)text.data, want);
-	sherd_buf_done(&pick.ids);
-	sherd_buf_done(&hints.list);
-	sherd_rows_scout_done(&scout);
+	shd_buf_done(&pick.ids);
+	shd_buf_done(&hints.list);
+	shd_rows_scout_done(&scout);
 }
 
 TEST(the_window_runs_ahead_of_the_batch)
@@ -176,10 +176,10 @@ static void assert_hinted_once(const sherd_rows *rows, const sherd_rows_stream *
 	rows_pick pick = {0};
 	uint64_t hinted = 0, taken = 0;
 	bool had[TOTAL] = {false};
-	assert_ok(sherd_rows_sequence_init(&s, rows, o, err));
-	sherd_rows_scout_init(&scout, &s, window * 12);
-	while (sherd_rows_sequence_next(&s, &pick, NULL) > 0) {
-		sherd_rows_scout_follow(&scout, &pick, &hints);
+	assert_ok(shd_rows_sequence_init(&s, rows, o, err));
+	shd_rows_scout_init(&scout, &s, window * 12);
+	while (shd_rows_sequence_next(&s, &pick, NULL) > 0) {
+		shd_rows_scout_follow(&scout, &pick, &hints);
 		assert_true(hints.single);
 		const rows_hint *h = (const rows_hint *)(const void *)hints.list.data;
 		for (size_t i = 0; i < hints.list.len / sizeof(*h); i++)
@@ -195,9 +195,9 @@ static void assert_hinted_once(const sherd_rows *rows, const sherd_rows_stream *
 	}
 	assert_int_equal(hinted, taken);
 	assert_true(taken > 0);
-	sherd_buf_done(&pick.ids);
-	sherd_buf_done(&hints.list);
-	sherd_rows_scout_done(&scout);
+	shd_buf_done(&pick.ids);
+	shd_buf_done(&hints.list);
+	shd_rows_scout_done(&scout);
 }
 
 TEST(shuffled_and_sampled_rows_are_hinted_at_in_time)
@@ -225,12 +225,12 @@ TEST(to_look_for_rows_of_a_thin_sample_twice_is_not_worth_it)
 	rows_sequence s;
 	rows_scout scout = {0};
 	sherd_rows_stream o = {.sample = true, .fraction = 0x1p-15};
-	assert_ok(sherd_rows_sequence_init(&s, rows, &o, err));
-	sherd_rows_scout_init(&scout, &s, 1000);
+	assert_ok(shd_rows_sequence_init(&s, rows, &o, err));
+	shd_rows_scout_init(&scout, &s, 1000);
 	assert_false(scout.idle);
 	o.fraction = 0x1p-17;
-	assert_ok(sherd_rows_sequence_init(&s, rows, &o, err));
-	sherd_rows_scout_init(&scout, &s, 1000);
+	assert_ok(shd_rows_sequence_init(&s, rows, &o, err));
+	shd_rows_scout_init(&scout, &s, 1000);
 	assert_true(scout.idle);
 }
 
@@ -246,26 +246,26 @@ TEST(a_scout_runs_through_all_rows_of_its_rank)
 				rows_scout scout = {0};
 				rows_pick pick = {0};
 				uint64_t row, runs = 0;
-				assert_ok(sherd_rows_sequence_init(&s, rows, &o, err));
-				sherd_rows_scout_init(&scout, &s, 0);
+				assert_ok(shd_rows_sequence_init(&s, rows, &o, err));
+				shd_rows_scout_init(&scout, &s, 0);
 				uint64_t left = 0, at = 0;
-				while (sherd_rows_sequence_next(&s, &pick, NULL) > 0)
+				while (shd_rows_sequence_next(&s, &pick, NULL) > 0)
 					for (uint64_t i = 0; i < pick.count; i++, left--, at++) {
 						if (!left) {
 							size_t shard;
-							assert_true(sherd_rows_scout_next(&scout, &row));
-							shard = sherd_rows_shard_of(rows, row);
-							left = sherd_rows_scout_take(&scout, at = row,
-							                             rows->shards[shard].first +
-							                                     rows->shards[shard].rows,
-							                             most);
+							assert_true(shd_rows_scout_next(&scout, &row));
+							shard = shd_rows_shard_of(rows, row);
+							left = shd_rows_scout_take(&scout, at = row,
+							                           rows->shards[shard].first +
+							                                   rows->shards[shard].rows,
+							                           most);
 							assert_in_range(left, 1, most);
 							runs++;
 						}
 						assert_int_equal(at, pick.first + i);
 					}
 				assert_int_equal(left, 0);
-				assert_false(sherd_rows_scout_next(&scout, &row));
+				assert_false(shd_rows_scout_next(&scout, &row));
 				assert_true(runs > 1);
 			}
 }
@@ -282,11 +282,11 @@ TEST(the_window_looks_into_few_shards)
 		many[i] = 1;
 	rows_set_make(STORE, "m", many, COUNT_OF(many), 1);
 	assert_ok(sherd_rows_open_folder(&rows, STORE, "m", NULL, err));
-	assert_ok(sherd_rows_sequence_init(&s, rows, &(sherd_rows_stream){0}, err));
-	sherd_rows_scout_init(&scout, &s, 1 << 20);
+	assert_ok(shd_rows_sequence_init(&s, rows, &(sherd_rows_stream){0}, err));
+	shd_rows_scout_init(&scout, &s, 1 << 20);
 	uint64_t hinted = 0;
-	while (sherd_rows_sequence_next(&s, &pick, NULL) > 0) {
-		sherd_rows_scout_follow(&scout, &pick, &hints);
+	while (shd_rows_sequence_next(&s, &pick, NULL) > 0) {
+		shd_rows_scout_follow(&scout, &pick, &hints);
 		const rows_hint *h = (const rows_hint *)(const void *)hints.list.data;
 		for (size_t i = 0; i < hints.list.len / sizeof(*h); i++) {
 			assert_int_equal(h[i].first, hinted);
@@ -295,7 +295,7 @@ TEST(the_window_looks_into_few_shards)
 		assert_in_range(hinted, pick.first + 1, pick.first + ROWS_OPEN / 2);
 	}
 	assert_int_equal(hinted, COUNT_OF(many));
-	sherd_buf_done(&hints.list);
+	shd_buf_done(&hints.list);
 }
 
 int main(void)

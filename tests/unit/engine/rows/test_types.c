@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
-SHERD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
-SHERD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
-#define ROWS SHERD_AUTO(sherd_rows, sherd_rows_close)
-#define CURSOR SHERD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
+SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
+SHD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
+SHD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
+#define ROWS SHD_AUTO(sherd_rows, sherd_rows_close)
+#define CURSOR SHD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close)
 
 enum { WIDTH = 37, TOTAL = 29 };
 
@@ -36,7 +36,7 @@ static void expect(sherd_dtype from, uint64_t id, sherd_dtype to, uint8_t out[8 
 		uint32_t bits = rows_set_bits(id, c);
 		memcpy(raw + c * bytes_of(from), &bits, bytes_of(from));
 	}
-	sherd_floats_convert(from, raw, to, out, WIDTH);
+	shd_floats_convert(from, raw, to, out, WIDTH);
 }
 
 static void assert_values(const sherd_rows_batch *b, sherd_dtype from)
@@ -105,7 +105,7 @@ TEST(the_stored_type_is_a_view_of_the_map)
 		assert_int_equal(sherd_rows_next(c, &b, NULL), 1);
 		assert_ptr_equal((const uint8_t *)a.data + 4 * WIDTH * bytes_of(stored[i]), b.data);
 		/* The memory store maps its own bytes. */
-		SHERD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+		SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 		const void *map;
 		assert_ok(sherd_store_read(STORE, key, &reader, err));
 		assert_ok(sherd_reader_map(reader, i ? 0 : 32, 4, &map, err));

@@ -36,10 +36,10 @@ static void put(const char *key, const void *data, size_t len)
 
 static void put_shard(const char *key, uint64_t rows, uint64_t width, size_t payload)
 {
-	uint8_t *raw = calloc(1, SHERD_ROWS_HEAD_SIZE + payload);
+	uint8_t *raw = calloc(1, SHD_ROWS_HEAD_SIZE + payload);
 	assert_non_null(raw);
-	sherd_rows_head_encode(rows, width, raw);
-	put(key, raw, SHERD_ROWS_HEAD_SIZE + payload);
+	shd_rows_head_encode(rows, width, raw);
+	put(key, raw, SHD_ROWS_HEAD_SIZE + payload);
 	free(raw);
 }
 
@@ -66,20 +66,19 @@ static void cut(const char *key, size_t by)
 static void assert_findings(const char *key, const sherd_verify_options *options, const char *want)
 {
 	sherd_report *r;
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	assert_ok(sherd_verify(&r, store, key, options, err));
 	for (size_t i = 0; i < sherd_report_errors(r); i++) {
 		const sherd_error *e = sherd_report_error(r, i);
 		assert_true(e->code < 0 && e->message[0]);
-		sherd_buf_printf(&text, "%s@%s ", e->reason, e->object);
+		shd_buf_printf(&text, "%s@%s ", e->reason, e->object);
 	}
-	sherd_buf_str(&text, "|");
+	shd_buf_str(&text, "|");
 	for (size_t i = 0; i < sherd_report_warnings(r); i++)
-		sherd_buf_printf(&text, " %s@%s", sherd_report_warning(r, i)->reason,
-		                 sherd_report_warning(r, i)->object);
+		shd_buf_printf(&text, " %s@%s", sherd_report_warning(r, i)->reason, sherd_report_warning(r, i)->object);
 	sherd_report_close(r);
-	sherd_buf_u8(&text, 0);
-	assert_ok(sherd_buf_check(&text, err));
+	shd_buf_u8(&text, 0);
+	assert_ok(shd_buf_check(&text, err));
 	assert_string_equal((const char *)text.data, want);
 }
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
+SHD_AUTO_DEFINE(sherd_rows, sherd_rows_close)
 
 enum { WIDTH = 3, MOST = 64 };
 
@@ -40,15 +40,15 @@ static const sherd_rows_writer_options more = {.append = true, .rows_per_shard =
 static bool append_key(const char *key, const sherd_stat *stat, void *arg)
 {
 	(void)stat;
-	sherd_buf_printf(arg, "%s ", key);
+	shd_buf_printf(arg, "%s ", key);
 	return true;
 }
 
 static void assert_keys(sherd_store *store, const char *want)
 {
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	assert_ok(sherd_store_list(store, "", "", append_key, &text, err));
-	sherd_buf_u8(&text, 0);
+	shd_buf_u8(&text, 0);
 	assert_string_equal((const char *)text.data, want);
 }
 
@@ -120,7 +120,7 @@ TEST(what_was_flushed_is_visible_and_the_rest_is_not)
 TEST(rows_are_appended_while_somebody_reads)
 {
 	sherd_rows_writer *w;
-	SHERD_AUTO(sherd_rows, sherd_rows_close) before = NULL;
+	SHD_AUTO(sherd_rows, sherd_rows_close) before = NULL;
 	sherd_rows_cursor *cursor;
 	sherd_rows_batch b;
 	uint64_t seen = 0;
@@ -140,14 +140,14 @@ TEST(rows_are_appended_while_somebody_reads)
 	sherd_rows_cursor_close(cursor);
 	assert_rows(STORE, "d", 13);
 	/* It is the set that it was, and more. */
-	SHERD_AUTO(sherd_rows, sherd_rows_close) after = NULL;
-	uint8_t then[SHERD_SHA256_BYTES], now[SHERD_SHA256_BYTES];
+	SHD_AUTO(sherd_rows, sherd_rows_close) after = NULL;
+	uint8_t then[SHD_SHA256_BYTES], now[SHD_SHA256_BYTES];
 	assert_ok(sherd_rows_open_folder(&after, STORE, "d", NULL, err));
-	assert_true(sherd_rows_lineage(before, 6, then) && sherd_rows_lineage(after, 6, now));
+	assert_true(shd_rows_lineage(before, 6, then) && shd_rows_lineage(after, 6, now));
 	assert_memory_equal(then, now, sizeof(now));
-	assert_true(sherd_rows_lineage(after, 13, now));
+	assert_true(shd_rows_lineage(after, 13, now));
 	assert_true(memcmp(then, now, sizeof(now)) != 0);
-	assert_false(sherd_rows_lineage(after, 5, now));
+	assert_false(shd_rows_lineage(after, 5, now));
 }
 
 TEST(of_two_writers_the_second_is_refused)
@@ -190,9 +190,9 @@ TEST(who_was_taken_for_dead_cannot_publish_what_is_gone)
 	write_set(STORE, "d", 4);
 	assert_ok(sherd_rows_writer_open(&slow, STORE, "d", WIDTH, &more, err));
 	assert_ok(append(slow, 100, 9, err));
-	SHERD_AUTO_BUF marker = {0};
-	const sherd_rows_marker dead = {.has_first = true, .first = 1, .process = 1};
-	sherd_rows_marker_encode(&dead, &marker);
+	SHD_AUTO_BUF marker = {0};
+	const shd_rows_marker dead = {.has_first = true, .first = 1, .process = 1};
+	shd_rows_marker_encode(&dead, &marker);
 	assert_ok(sherd_store_remove(STORE, "d/rows.packing", err));
 	assert_ok(sherd_store_put(STORE, "d/rows.packing", SHERD_WRITE_NEW, marker.data, marker.len, err));
 	assert_ok(sherd_rows_writer_open(&next, STORE, "d", WIDTH, &more, err));
@@ -206,13 +206,13 @@ TEST(who_was_taken_for_dead_cannot_publish_what_is_gone)
 TEST(what_a_dead_writer_left_goes_and_nothing_else)
 {
 	sherd_rows_writer *w;
-	SHERD_AUTO_BUF marker = {0};
-	const sherd_rows_marker dead = {.has_first = true, .first = 3, .process = 1};
+	SHD_AUTO_BUF marker = {0};
+	const shd_rows_marker dead = {.has_first = true, .first = 3, .process = 1};
 	write_set(STORE, "d", 6); /* parts 0 and 1 */
 	assert_ok(sherd_store_put(STORE, "d/part-00002.shard", SHERD_WRITE_NEW, "somebody's", 10, err));
 	assert_ok(sherd_store_put(STORE, "d/part-00003.shard", SHERD_WRITE_NEW, "left", 4, err));
 	assert_ok(sherd_store_put(STORE, "d/part-00004.shard", SHERD_WRITE_NEW, "left", 4, err));
-	sherd_rows_marker_encode(&dead, &marker);
+	shd_rows_marker_encode(&dead, &marker);
 	assert_ok(sherd_store_put(STORE, "d/rows.packing", SHERD_WRITE_NEW, marker.data, marker.len, err));
 	assert_rows(STORE, "d", 6);
 	assert_ok(sherd_rows_writer_open(&w, STORE, "d", WIDTH, &more, err));
@@ -229,19 +229,19 @@ TEST(a_set_of_version_1_grows_and_keeps_its_shards)
 		"{\n  \"format\": \"sherd-rows\",\n  \"version\": 1,\n  \"rows\": 4,\n  \"width\": 3,\n"
 		"  \"dtype\": \"F32\",\n  \"shards\": [\n    {\"file\": \"part-00000.shard\", \"rows\": 4, "
 		"\"bytes\": 80, \"sha256\": \"%s\"}\n  ],\n  ";
-	SHERD_AUTO_BUF text = {0};
-	uint8_t hash[SHERD_SHA256_BYTES];
-	char hex[SHERD_SHA256_HEX + 1], *shard, *after;
+	SHD_AUTO_BUF text = {0};
+	uint8_t hash[SHD_SHA256_BYTES];
+	char hex[SHD_SHA256_HEX + 1], *shard, *after;
 	size_t len, after_len;
 	sherd_rows_writer *w;
 	write_set(STORE, "d", 4);
 	assert_ok(sherd_store_get(STORE, "d/part-00000.shard", 1000, &shard, &len, err));
-	sherd_sha256_of(shard, len, hash);
-	sherd_hex(hash, sizeof(hash), hex);
-	sherd_buf_printf(&text, v1, hex);
-	sherd_sha256_of(text.data, text.len, hash);
-	sherd_hex(hash, sizeof(hash), hex);
-	sherd_buf_printf(&text, "\"sha256\": \"%s\"\n}", hex);
+	shd_sha256_of(shard, len, hash);
+	shd_hex(hash, sizeof(hash), hex);
+	shd_buf_printf(&text, v1, hex);
+	shd_sha256_of(text.data, text.len, hash);
+	shd_hex(hash, sizeof(hash), hex);
+	shd_buf_printf(&text, "\"sha256\": \"%s\"\n}", hex);
 	assert_ok(sherd_store_put(STORE, "d/rows.manifest.json", SHERD_WRITE_REPLACE, text.data, text.len, err));
 	assert_rows(STORE, "d", 4);
 	assert_ok(sherd_rows_writer_open(&w, STORE, "d", WIDTH, &more, err));
@@ -253,7 +253,7 @@ TEST(a_set_of_version_1_grows_and_keeps_its_shards)
 	assert_memory_equal(shard, after, len);
 	free(shard);
 	free(after);
-	SHERD_AUTO(sherd_rows, sherd_rows_close) set = NULL;
+	SHD_AUTO(sherd_rows, sherd_rows_close) set = NULL;
 	assert_ok(sherd_rows_open_folder(&set, STORE, "d", NULL, err));
 	assert_null(set->entries[0].crcs);
 	assert_int_equal(set->entries[1].crc_count, 1);
@@ -268,11 +268,11 @@ TEST(halves_stay_halves)
 		const double doubles[2 * WIDTH] = {72, 73, 74, 80, 81, 82};
 		uint16_t halves[2 * WIDTH];
 		sherd_rows_writer *w;
-		SHERD_AUTO(sherd_rows, sherd_rows_close) set = NULL;
+		SHD_AUTO(sherd_rows, sherd_rows_close) set = NULL;
 		assert_ok(sherd_rows_writer_open(&w, STORE, folder, WIDTH, &options, err));
 		assert_ok(append(w, 0, 9, err));
 		assert_ok(sherd_rows_writer_append(w, SHERD_F64, doubles, 1, err));
-		sherd_floats_convert(SHERD_F64, doubles + WIDTH, dtypes[i], halves, WIDTH);
+		shd_floats_convert(SHERD_F64, doubles + WIDTH, dtypes[i], halves, WIDTH);
 		assert_ok(sherd_rows_writer_append(w, dtypes[i], halves, 1, err));
 		assert_ok(sherd_rows_writer_commit(w, err));
 		assert_rows(STORE, folder, 11);
@@ -407,7 +407,7 @@ static int write_residual(sherd_store *store, const char *folder, uint64_t rows,
 
 static void assert_residual(sherd_store *store, const char *folder, uint64_t rows)
 {
-	SHERD_AUTO(sherd_rows, sherd_rows_close) set = NULL;
+	SHD_AUTO(sherd_rows, sherd_rows_close) set = NULL;
 	assert_ok(sherd_rows_open_any(&set, store, folder, NULL, err));
 	assert_int_equal(sherd_rows_format(set), SHERD_FORMAT_ROWS_BF16);
 	assert_int_equal(sherd_rows_total(set), rows);
@@ -424,9 +424,9 @@ TEST(the_foreign_layout_is_written_as_it_is_read)
 	assert_refused(SHERD_EEXIST, "exists", write_residual(STORE, "r", 9, err));
 	assert_refused(SHERD_EUNSUPPORTED, "unknown-format", sherd_rows_writer_open(&w, STORE, "r", 0, &more, err));
 	/* A writer that died before it removed its marker had finished. */
-	SHERD_AUTO_BUF marker = {0};
-	const sherd_rows_marker dead = {.has_first = true, .process = 1};
-	sherd_rows_marker_encode(&dead, &marker);
+	SHD_AUTO_BUF marker = {0};
+	const shd_rows_marker dead = {.has_first = true, .process = 1};
+	shd_rows_marker_encode(&dead, &marker);
 	assert_ok(sherd_store_put(STORE, "r/rows.packing", SHERD_WRITE_NEW, marker.data, marker.len, err));
 	assert_residual(STORE, "r", 9);
 	assert_refused(SHERD_EEXIST, "exists", write_residual(STORE, "r", 9, err));
@@ -489,12 +489,12 @@ TEST(a_list_that_can_be_read_stays_when_it_is_indexed_anew)
 /* Parts 0 and 1 are a set; part 2 and the marker are of a writer that died. */
 static void leave_dead(sherd_store *store, const char *manifest)
 {
-	SHERD_AUTO_BUF marker = {0};
-	const sherd_rows_marker dead = {.has_first = true, .first = 2, .process = 1};
+	SHD_AUTO_BUF marker = {0};
+	const shd_rows_marker dead = {.has_first = true, .first = 2, .process = 1};
 	write_set(store, "d", 6);
 	assert_ok(sherd_rows_write_shard(store, "d/part-00002.shard", (const double[]){48, 49, 50}, 1, WIDTH, NULL,
 	                                 NULL, err));
-	sherd_rows_marker_encode(&dead, &marker);
+	shd_rows_marker_encode(&dead, &marker);
 	assert_ok(sherd_store_put(store, "d/rows.packing", SHERD_WRITE_NEW, marker.data, marker.len, err));
 	if (manifest)
 		assert_ok(sherd_store_put(store, "d/rows.manifest.json", SHERD_WRITE_REPLACE, manifest,

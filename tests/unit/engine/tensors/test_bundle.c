@@ -25,13 +25,13 @@ static void put_text(const char *key, const char *text)
 static void put_safetensors(const char *key, const sherd_tensor *tensors, size_t count, const sherd_pair *pairs,
                             size_t pair_count)
 {
-	SHERD_AUTO_BUF out = {0};
+	SHD_AUTO_BUF out = {0};
 	size_t order[8];
 	assert_true(count <= COUNT_OF(order));
-	assert_ok(sherd_safetensors_encode(tensors, count, pairs, pair_count, &out, order, err));
+	assert_ok(shd_safetensors_encode(tensors, count, pairs, pair_count, &out, order, err));
 	for (size_t i = 0; i < count; i++)
 		for (uint64_t b = 0; b < tensors[order[i]].bytes; b++)
-			sherd_buf_u8(&out, (uint8_t)(tensors[order[i]].name[0] + (int)b));
+			shd_buf_u8(&out, (uint8_t)(tensors[order[i]].name[0] + (int)b));
 	put(key, out.data, out.len);
 }
 
@@ -103,11 +103,11 @@ TEST(tensors_are_mapped_when_they_are_aligned)
 	const void *bytes;
 	static const char odd[] = "\x7f\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
 				  "\"b\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[1,5]}}";
-	SHERD_AUTO_BUF file = {0};
-	sherd_buf_append(&file, odd, sizeof(odd) - 1);
+	SHD_AUTO_BUF file = {0};
+	shd_buf_append(&file, odd, sizeof(odd) - 1);
 	while (file.len < 8 + 0x7f)
-		sherd_buf_u8(&file, ' ');
-	sherd_buf_append(&file, "12345", 5);
+		shd_buf_u8(&file, ' ');
+	shd_buf_append(&file, "12345", 5);
 	assert_ok(sherd_store_open_local(&local, folder, NULL, err));
 	assert_ok(sherd_store_put(local, "odd", SHERD_WRITE_NEW, file.data, file.len, err));
 	assert_ok(sherd_bundle_open(&b, local, "odd", NULL, err));
@@ -211,14 +211,14 @@ TEST(an_index_that_does_not_agree_with_its_files_is_refused)
 /* An array file with the head that NumPy would give it, and data in which each byte differs from its neighbours. */
 static void put_npy(const char *key, const char *descr, const char *fortran, const char *shape, uint64_t bytes)
 {
-	SHERD_AUTO_BUF out = {0};
-	SHERD_AUTO_BUF text = {0};
-	sherd_buf_printf(&text, "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n", descr, fortran, shape);
-	sherd_buf_append(&out, SHERD_NPY_MAGIC "\x01\x00", 8);
-	sherd_buf_u16(&out, (uint16_t)text.len);
-	sherd_buf_append(&out, text.data, text.len);
+	SHD_AUTO_BUF out = {0};
+	SHD_AUTO_BUF text = {0};
+	shd_buf_printf(&text, "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n", descr, fortran, shape);
+	shd_buf_append(&out, SHD_NPY_MAGIC "\x01\x00", 8);
+	shd_buf_u16(&out, (uint16_t)text.len);
+	shd_buf_append(&out, text.data, text.len);
 	for (uint64_t i = 0; i < bytes; i++)
-		sherd_buf_u8(&out, (uint8_t)(i * 167 + (i >> 8) * 13 + (i >> 16)));
+		shd_buf_u8(&out, (uint8_t)(i * 167 + (i >> 8) * 13 + (i >> 16)));
 	put(key, out.data, out.len);
 }
 

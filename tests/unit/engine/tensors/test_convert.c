@@ -43,13 +43,13 @@ static const sherd_pair pairs[] = {{"format", "pt"}, {"run", "demo"}};
 /* Byte i of a tensor is the first letter of its name plus i. */
 static void put_model(const char *key, const sherd_tensor *tensors, size_t count)
 {
-	SHERD_AUTO_BUF out = {0};
+	SHD_AUTO_BUF out = {0};
 	size_t order[8];
 	assert_true(count <= COUNT_OF(order));
-	assert_ok(sherd_safetensors_encode(tensors, count, pairs, COUNT_OF(pairs), &out, order, err));
+	assert_ok(shd_safetensors_encode(tensors, count, pairs, COUNT_OF(pairs), &out, order, err));
 	for (size_t i = 0; i < count; i++)
 		for (uint64_t b = 0; b < tensors[order[i]].bytes; b++)
-			sherd_buf_u8(&out, (uint8_t)(tensors[order[i]].name[0] + (int)b));
+			shd_buf_u8(&out, (uint8_t)(tensors[order[i]].name[0] + (int)b));
 	assert_ok(sherd_store_put(store, key, SHERD_WRITE_REPLACE, out.data, out.len, err));
 }
 
@@ -221,7 +221,7 @@ TEST(what_cannot_be_held_is_refused_before_anything_is_written)
 static bool is_visible(const char *key, const sherd_stat *stat, void *arg)
 {
 	(void)stat, (void)arg;
-	assert_int_not_equal(sherd_str_leaf(key)[0], '.');
+	assert_int_not_equal(shd_str_leaf(key)[0], '.');
 	return true;
 }
 
@@ -320,7 +320,7 @@ TEST(an_index_is_opened_by_its_base)
 
 static bool is_part_of_first_write(const char *key)
 {
-	return strlen(sherd_str_leaf(key)) == strlen("t-00001-of-00002.safetensors");
+	return strlen(shd_str_leaf(key)) == strlen("t-00001-of-00002.safetensors");
 }
 
 static bool count_plain(const char *key, const sherd_stat *stat, void *arg)
@@ -350,8 +350,8 @@ TEST(a_replaced_set_has_parts_of_its_own)
 /* As who died holding it. */
 static void put_claim(const char *key, const char *const *endings, size_t count)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_set_claim_encode(&(sherd_set_claim){endings, count}, &text);
+	SHD_AUTO_BUF text = {0};
+	shd_set_claim_encode(&(shd_set_claim){endings, count}, &text);
 	assert_ok(sherd_store_put(store, key, SHERD_WRITE_NEW, text.data, text.len, err));
 }
 

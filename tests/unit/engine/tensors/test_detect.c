@@ -179,13 +179,13 @@ TEST(formats_of_others_are_named)
 
 static void put_archive(const char *const *entries, size_t count, size_t keep)
 {
-	SHERD_AUTO_BUF out = {0};
-	sherd_zip_entry list[4] = {0};
+	SHD_AUTO_BUF out = {0};
+	shd_zip_entry list[4] = {0};
 	for (size_t i = 0; i < count; i++) {
-		list[i] = (sherd_zip_entry){.name = entries[i], .head = out.len};
-		sherd_zip_put_local(&out, &list[i], 1);
+		list[i] = (shd_zip_entry){.name = entries[i], .head = out.len};
+		shd_zip_put_local(&out, &list[i], 1);
 	}
-	sherd_zip_put_directory(&out, list, count, out.len);
+	shd_zip_put_directory(&out, list, count, out.len);
 	put("a.zip", (const char *)out.data, out.len < keep ? out.len : keep);
 }
 

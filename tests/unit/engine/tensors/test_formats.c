@@ -48,8 +48,8 @@ TEST(an_ending_belongs_to_one_format)
 
 TEST(what_is_written_says_so)
 {
-	for (size_t i = 0; sherd_formats[i]; i++) {
-		const sherd_format_entry *f = sherd_formats[i];
+	for (size_t i = 0; shd_formats[i]; i++) {
+		const shd_format_entry *f = shd_formats[i];
 		assert_int_equal(f->info.written, f->write != NULL);
 		assert_int_equal(f->info.kind == SHERD_KIND_MODEL, f->open_model != NULL);
 		assert_int_equal(f->info.kind == SHERD_KIND_ROWS, f->open_rows != NULL);
@@ -82,7 +82,7 @@ static sherd_bundle *bundle_of(sherd_store *from, const char *name, sherd_dtype 
 }
 
 /* What the table says a format can hold, its writer takes; what it says it cannot, is refused by name. */
-static void check_holds(const sherd_format_entry *f, sherd_bundle *b, bool holds, const char *what)
+static void check_holds(const shd_format_entry *f, sherd_bundle *b, bool holds, const char *what)
 {
 	sherd_store *to;
 	assert_ok(sherd_store_open_memory(&to, err));
@@ -99,9 +99,9 @@ TEST(the_table_tells_which_types_a_format_holds)
 {
 	for (sherd_dtype d = SHERD_DTYPE_NONE + 1; d < SHERD_DTYPE_COUNT; d++) {
 		sherd_bundle *b = bundle_of(store, "t", d, 2);
-		for (size_t i = 0; sherd_formats[i]; i++)
-			if (sherd_formats[i]->write)
-				check_holds(sherd_formats[i], b, sherd_formats[i]->info.dtypes & SHERD_DTYPE_BIT(d),
+		for (size_t i = 0; shd_formats[i]; i++)
+			if (shd_formats[i]->write)
+				check_holds(shd_formats[i], b, shd_formats[i]->info.dtypes & SHERD_DTYPE_BIT(d),
 				            sherd_dtype_describe(d)->name);
 		sherd_bundle_close(b);
 	}
@@ -110,15 +110,15 @@ TEST(the_table_tells_which_types_a_format_holds)
 TEST(the_table_tells_which_shapes_and_names_a_format_holds)
 {
 	sherd_bundle *deep = bundle_of(store, "t", SHERD_F32, SHERD_MAX_DIMS);
-	for (size_t i = 0; sherd_formats[i]; i++)
-		if (sherd_formats[i]->write)
-			check_holds(sherd_formats[i], deep, sherd_formats[i]->info.most_dims >= SHERD_MAX_DIMS,
+	for (size_t i = 0; shd_formats[i]; i++)
+		if (shd_formats[i]->write)
+			check_holds(shd_formats[i], deep, shd_formats[i]->info.most_dims >= SHERD_MAX_DIMS,
 			            "32 dimensions");
 	sherd_bundle_close(deep);
 	sherd_bundle *nameless = bundle_of(store, "", SHERD_F32, 2);
-	for (size_t i = 0; sherd_formats[i]; i++)
-		if (sherd_formats[i]->write)
-			check_holds(sherd_formats[i], nameless, sherd_formats[i]->info.holds & SHERD_HOLDS_EMPTY_NAMES,
+	for (size_t i = 0; shd_formats[i]; i++)
+		if (shd_formats[i]->write)
+			check_holds(shd_formats[i], nameless, shd_formats[i]->info.holds & SHERD_HOLDS_EMPTY_NAMES,
 			            "an empty name");
 	sherd_bundle_close(nameless);
 }

@@ -10,20 +10,20 @@
 
 #include <string.h>
 
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
-SHERD_AUTO_DEFINE(sherd_report, sherd_report_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
 static void convert(const char *target, sherd_format format)
 {
 	static const uint64_t shape[] = {64};
 	static const sherd_tensor tensors[] = {{"a", SHERD_U8, 1, shape, 64}, {"b", SHERD_U8, 1, shape, 64}};
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
-	SHERD_AUTO_BUF out = {0};
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
+	SHD_AUTO_BUF out = {0};
 	size_t order[2];
 	const sherd_convert_options options = {.shards = 2};
-	assert_ok(sherd_safetensors_encode(tensors, 2, NULL, 0, &out, order, err));
+	assert_ok(shd_safetensors_encode(tensors, 2, NULL, 0, &out, order, err));
 	for (size_t i = 0; i < 128; i++)
-		sherd_buf_u8(&out, (uint8_t)i);
+		shd_buf_u8(&out, (uint8_t)i);
 	assert_ok(sherd_store_put(store, "source", SHERD_WRITE_REPLACE, out.data, out.len, err));
 	assert_ok(sherd_bundle_open(&bundle, store, "source", NULL, err));
 	assert_ok(sherd_convert(bundle, store, target, format, &options, err));
@@ -31,7 +31,7 @@ static void convert(const char *target, sherd_format format)
 
 static size_t check(const char *key, bool quick, uint64_t *checked)
 {
-	SHERD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
 	const sherd_verify_options options = {.quick = quick};
 	assert_ok(sherd_verify(&r, store, key, &options, err));
 	*checked = sherd_report_checked_bytes(r);

@@ -27,20 +27,20 @@ static const sherd_ckpt_about full = {
 	.training_extra = "\"tokens\": 123456789012345678901234567890",
 };
 
-static int decode(const char *text, sherd_arena *arena, sherd_ckpt_about *out, sherd_error *err)
+static int decode(const char *text, shd_arena *arena, sherd_ckpt_about *out, sherd_error *err)
 {
-	return sherd_ckpt_about_decode(sherd_str_of(text), NULL, arena, out, err);
+	return shd_ckpt_about_decode(shd_str_of(text), NULL, arena, out, err);
 }
 
 TEST(what_was_said_is_read)
 {
-	SHERD_AUTO_BUF text = {0};
-	SHERD_AUTO_BUF again = {0};
-	sherd_arena arena = {0};
+	SHD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF again = {0};
+	shd_arena arena = {0};
 	sherd_ckpt_about got;
-	assert_ok(sherd_ckpt_about_check(&full, err));
-	sherd_ckpt_about_encode(&full, &text);
-	sherd_buf_u8(&text, 0);
+	assert_ok(shd_ckpt_about_check(&full, err));
+	shd_ckpt_about_encode(&full, &text);
+	shd_buf_u8(&text, 0);
 	assert_ok(decode((const char *)text.data, &arena, &got, err));
 	assert_true(got.ddp_rank == -1 && got.epoch == INT64_MIN && got.step == INT64_MAX);
 	assert_true(got.learning_rate == 1e-300);
@@ -57,10 +57,10 @@ TEST(what_was_said_is_read)
 		assert_string_equal(got.fields[i].key, fields[i].key);
 		assert_string_equal(got.fields[i].value, fields[i].value);
 	}
-	sherd_ckpt_about_encode(&got, &again);
+	shd_ckpt_about_encode(&got, &again);
 	assert_int_equal(again.len, text.len - 1);
 	assert_memory_equal(again.data, text.data, again.len);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 TEST(nothing_said_is_read_as_nothing)
@@ -74,7 +74,7 @@ TEST(nothing_said_is_read_as_nothing)
 		"{\"ddpRank\": null, \"training\": {\"epoch\": null, \"step\": null, \"learningRate\": null}}",
 	};
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
-		sherd_arena arena = {0};
+		shd_arena arena = {0};
 		sherd_ckpt_about got;
 		assert_ok(decode(texts[i], &arena, &got, err));
 		assert_null(got.strategy);
@@ -83,23 +83,23 @@ TEST(nothing_said_is_read_as_nothing)
 		assert_null(got.extra);
 		assert_int_equal(got.field_count, 0);
 		assert_false(got.has_epoch || got.has_step || got.has_learning_rate || got.has_ddp_rank);
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 	}
 }
 
 TEST(zeros_that_were_said_are_written_and_nothing_else_is)
 {
 	sherd_ckpt_about said = {.has_step = true, .has_learning_rate = true}, nothing = {0};
-	SHERD_AUTO_BUF text = {0};
-	SHERD_AUTO_BUF none = {0};
-	sherd_ckpt_about_encode(&said, &text);
-	sherd_buf_u8(&text, 0);
+	SHD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF none = {0};
+	shd_ckpt_about_encode(&said, &text);
+	shd_buf_u8(&text, 0);
 	assert_non_null(strstr((const char *)text.data, "\"step\": 0"));
 	assert_non_null(strstr((const char *)text.data, "\"learningRate\": 0"));
 	assert_null(strstr((const char *)text.data, "epoch"));
 	assert_null(strstr((const char *)text.data, "sharding"));
-	sherd_ckpt_about_encode(&nothing, &none);
-	sherd_buf_u8(&none, 0);
+	shd_ckpt_about_encode(&nothing, &none);
+	shd_buf_u8(&none, 0);
 	assert_string_equal((const char *)none.data, "{}");
 }
 
@@ -115,11 +115,11 @@ TEST(the_other_name_of_sharding_counts_only_where_sharding_does_not)
 		{"{\"sharding\": {\"strategy\": \"fsdp\"}, \"shardingStrategy\": null}", "fsdp"},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		sherd_arena arena = {0};
+		shd_arena arena = {0};
 		sherd_ckpt_about got;
 		assert_ok(decode(cases[i].text, &arena, &got, err));
 		assert_string_equal(got.strategy, cases[i].strategy);
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 	}
 }
 
@@ -151,11 +151,11 @@ TEST(wrong_types_are_refused_at_their_byte)
 		{"{\"a\": 1, \"a\": 2}", "duplicate-key", 9},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		sherd_arena arena = {0};
+		shd_arena arena = {0};
 		sherd_ckpt_about got;
 		sherd_error e = {0};
 		int rc = decode(cases[i].text, &arena, &got, &e);
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 		if (rc != SHERD_ECORRUPT || strcmp(e.reason, cases[i].reason) != 0 || e.offset != cases[i].offset)
 			fail_msg("%s: status %d, %s at %lld", cases[i].text, rc, e.reason ? e.reason : "",
 			         (long long)e.offset);
@@ -166,13 +166,13 @@ TEST(an_index_may_not_bring_keys_of_the_metadata)
 {
 	static const char *const keys[] = {"version", "timestamp", "worldSize", "shards", "setId", "sha256"};
 	for (size_t i = 0; i < COUNT_OF(keys); i++) {
-		sherd_arena arena = {0};
+		shd_arena arena = {0};
 		sherd_ckpt_about got;
-		SHERD_AUTO_BUF text = {0};
-		sherd_buf_printf(&text, "{\"%s\": 1}", keys[i]);
-		sherd_buf_u8(&text, 0);
+		SHD_AUTO_BUF text = {0};
+		shd_buf_printf(&text, "{\"%s\": 1}", keys[i]);
+		shd_buf_u8(&text, 0);
 		assert_refused(SHERD_ECORRUPT, "duplicate-key", decode((const char *)text.data, &arena, &got, err));
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 	}
 }
 
@@ -203,11 +203,11 @@ TEST(what_cannot_be_written_is_refused_before)
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		sherd_error e = {0};
-		int rc = sherd_ckpt_about_check(&cases[i].about, &e);
+		int rc = shd_ckpt_about_check(&cases[i].about, &e);
 		if (rc != SHERD_EINVAL || strcmp(e.reason, cases[i].reason) != 0)
 			fail_msg("case %zu: status %d, %s", i, rc, e.reason ? e.reason : "");
 	}
-	assert_ok(sherd_ckpt_about_check(&(sherd_ckpt_about){.extra = "", .sharding_extra = "\"step\": 1"}, err));
+	assert_ok(shd_ckpt_about_check(&(sherd_ckpt_about){.extra = "", .sharding_extra = "\"step\": 1"}, err));
 }
 
 int main(void)

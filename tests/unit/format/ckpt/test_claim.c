@@ -3,7 +3,7 @@
 #include "codec/seal.h"
 #include "format/ckpt/claim.h"
 
-static const sherd_ckpt_claim full = {
+static const shd_ckpt_claim full = {
 	.set_id = {{0xab, 1, 2, 3}},
 	.world = 16,
 	.removing = true,
@@ -16,7 +16,7 @@ static const sherd_ckpt_claim full = {
 	.host = "node-7 \"\xc3\xa9\"",
 };
 
-static void assert_same(const sherd_ckpt_claim *a, const sherd_ckpt_claim *b)
+static void assert_same(const shd_ckpt_claim *a, const shd_ckpt_claim *b)
 {
 	assert_memory_equal(&a->set_id, &b->set_id, sizeof(a->set_id));
 	assert_int_equal(a->world, b->world);
@@ -33,53 +33,53 @@ static void assert_same(const sherd_ckpt_claim *a, const sherd_ckpt_claim *b)
 TEST(what_was_claimed_is_read)
 {
 	for (unsigned flags = 0; flags < 32; flags++) {
-		SHERD_AUTO_BUF text = {0};
-		sherd_ckpt_claim c = full, got;
+		SHD_AUTO_BUF text = {0};
+		shd_ckpt_claim c = full, got;
 		c.removing = flags & 1;
 		c.repairing = flags & 2;
 		c.named_by_set = flags & 4;
 		c.csharp = flags & 8;
 		c.replace = flags & 16;
-		sherd_ckpt_claim_encode(&c, &text);
-		assert_ok(sherd_ckpt_claim_decode((const char *)text.data, text.len, &got, err));
+		shd_ckpt_claim_encode(&c, &text);
+		assert_ok(shd_ckpt_claim_decode((const char *)text.data, text.len, &got, err));
 		assert_same(&c, &got);
 	}
 }
 
 TEST(every_flipped_bit_and_every_truncation_is_refused)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_ckpt_claim got;
-	sherd_ckpt_claim_encode(&full, &text);
+	SHD_AUTO_BUF text = {0};
+	shd_ckpt_claim got;
+	shd_ckpt_claim_encode(&full, &text);
 	for (size_t bit = 0; bit < text.len * 8; bit++) {
 		text.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		assert_refused(SHERD_ECORRUPT, "bad-seal",
-		               sherd_ckpt_claim_decode((const char *)text.data, text.len, &got, err));
+		               shd_ckpt_claim_decode((const char *)text.data, text.len, &got, err));
 		text.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
 	for (size_t len = 0; len < text.len; len++)
-		assert_int_equal(sherd_ckpt_claim_decode((const char *)text.data, len, &got, NULL), SHERD_ECORRUPT);
+		assert_int_equal(shd_ckpt_claim_decode((const char *)text.data, len, &got, NULL), SHERD_ECORRUPT);
 }
 
 /* A sealed object of these members. */
-static int decode(const char *members, sherd_ckpt_claim *out, sherd_error *err)
+static int decode(const char *members, shd_ckpt_claim *out, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_json_writer w;
-	sherd_buf_printf(&text, "{\n  %s", members);
-	sherd_json_writer_init(&w, &text);
+	SHD_AUTO_BUF text = {0};
+	shd_json_writer w;
+	shd_buf_printf(&text, "{\n  %s", members);
+	shd_json_writer_init(&w, &text);
 	w.depth = 1;
 	w.first = false;
-	sherd_seal_put(&w);
-	TRY(sherd_buf_check(&text, err));
-	return sherd_ckpt_claim_decode((const char *)text.data, text.len, out, err);
+	shd_seal_put(&w);
+	TRY(shd_buf_check(&text, err));
+	return shd_ckpt_claim_decode((const char *)text.data, text.len, out, err);
 }
 
 #define ID "\"setId\": \"00112233445566778899aabbccddeeff\""
 
 TEST(set_and_world_are_enough_and_other_keys_are_ignored)
 {
-	sherd_ckpt_claim got;
+	shd_ckpt_claim got;
 	assert_ok(decode(ID ", \"worldSize\": 2", &got, err));
 	assert_false(got.removing || got.repairing || got.replace || got.named_by_set || got.csharp);
 	assert_int_equal(got.world, 2);
@@ -89,7 +89,7 @@ TEST(set_and_world_are_enough_and_other_keys_are_ignored)
 
 TEST(a_long_host_is_cut)
 {
-	sherd_ckpt_claim got;
+	shd_ckpt_claim got;
 	assert_ok(decode(ID ", \"worldSize\": 2, \"host\": "
 	                    "\"0123456789012345678901234567890123456789012345678901234567890123456789\"",
 	                 &got, err));
@@ -113,7 +113,7 @@ TEST(a_claim_without_its_parts_is_refused)
 		{ID ", \"worldSize\": 2, \"worldSize\": 2", "duplicate-key"},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		sherd_ckpt_claim got;
+		shd_ckpt_claim got;
 		sherd_error err = {0};
 		int rc = decode(cases[i].members, &got, &err);
 		if (rc != SHERD_ECORRUPT || strcmp(err.reason, cases[i].reason) != 0)
@@ -124,8 +124,8 @@ TEST(a_claim_without_its_parts_is_refused)
 TEST(a_claim_without_seal_is_refused)
 {
 	static const char text[] = "{" ID ", \"worldSize\": 2}";
-	sherd_ckpt_claim got;
-	assert_refused(SHERD_ECORRUPT, "bad-seal", sherd_ckpt_claim_decode(text, sizeof(text) - 1, &got, err));
+	shd_ckpt_claim got;
+	assert_refused(SHERD_ECORRUPT, "bad-seal", shd_ckpt_claim_decode(text, sizeof(text) - 1, &got, err));
 }
 
 int main(void)

@@ -9,19 +9,19 @@
 
 static int decode_meta(const uint8_t *data, size_t len, sherd_error *err)
 {
-	sherd_arena arena = {0};
-	sherd_ckpt_meta meta;
-	int rc = sherd_ckpt_meta_decode((const char *)data, len, NULL, &arena, &meta, err);
-	sherd_arena_done(&arena);
+	shd_arena arena = {0};
+	shd_ckpt_meta meta;
+	int rc = shd_ckpt_meta_decode((const char *)data, len, NULL, &arena, &meta, err);
+	shd_arena_done(&arena);
 	return rc;
 }
 
 static int decode_index(const uint8_t *data, size_t len, sherd_error *err)
 {
-	sherd_arena arena = {0};
-	sherd_ckpt_index index;
-	int rc = sherd_ckpt_index_decode(data, len, NULL, &arena, &index, err);
-	sherd_arena_done(&arena);
+	shd_arena arena = {0};
+	shd_ckpt_index index;
+	int rc = shd_ckpt_index_decode(data, len, NULL, &arena, &index, err);
+	shd_arena_done(&arena);
 	return rc;
 }
 

@@ -41,14 +41,14 @@ TEST(shape_type_size_and_place_must_agree)
 		{"a piece of text", SHERD_UTF8, 1, DIMS(1), 16, DIMS(2), DIMS(0), "bad-piece"},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		sherd_ckpt_entry e = {
+		shd_ckpt_entry e = {
 			.tensor = {"t", cases[i].dtype, cases[i].ndim, cases[i].shape, cases[i].bytes},
 			.global_shape = cases[i].whole,
 			.global_offset = cases[i].at,
 			.where = 77,
 		};
 		sherd_error error = {0};
-		int rc = sherd_ckpt_entry_check(&e, &error);
+		int rc = shd_ckpt_entry_check(&e, &error);
 		if (rc != (cases[i].reason ? SHERD_ECORRUPT : SHERD_OK))
 			fail_msg("%s: status %d", cases[i].why, rc);
 		if (!cases[i].reason)
@@ -81,16 +81,16 @@ TEST(entries_lie_within_the_data_and_apart)
 		{"one inside another", {{0, 10}, {3, 1}, {10, 0}}, "overlap"},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		sherd_ckpt_entry e[3] = {0};
-		sherd_arena arena = {0};
+		shd_ckpt_entry e[3] = {0};
+		shd_arena arena = {0};
 		sherd_error error = {0};
 		for (size_t k = 0; k < 3; k++) {
 			e[k].tensor =
 				(sherd_tensor){"t", SHERD_U8, 1, &cases[i].parts[k].bytes, cases[i].parts[k].bytes};
 			e[k].offset = cases[i].parts[k].offset;
 		}
-		int rc = sherd_ckpt_entries_check(e, 3, 10, &arena, &error);
-		sherd_arena_done(&arena);
+		int rc = shd_ckpt_entries_check(e, 3, 10, &arena, &error);
+		shd_arena_done(&arena);
 		if (rc != (cases[i].reason ? SHERD_ECORRUPT : SHERD_OK))
 			fail_msg("%s: status %d", cases[i].why, rc);
 		if (cases[i].reason && strcmp(error.reason, cases[i].reason) != 0)
@@ -100,12 +100,12 @@ TEST(entries_lie_within_the_data_and_apart)
 
 static void place(const uint64_t *offsets, const uint64_t *bytes, uint64_t data, uint64_t out[3])
 {
-	sherd_ckpt_entry e[3] = {0};
+	shd_ckpt_entry e[3] = {0};
 	for (size_t i = 0; i < 3; i++) {
 		e[i].offset = offsets[i];
 		e[i].tensor.bytes = bytes[i];
 	}
-	sherd_ckpt_entries_place(e, 3, data);
+	shd_ckpt_entries_place(e, 3, data);
 	for (size_t i = 0; i < 3; i++)
 		out[i] = e[i].offset;
 }
@@ -128,39 +128,39 @@ TEST(offsets_that_are_all_zero_mean_listed_order_only_if_the_sizes_add_up)
 TEST(blocks_are_counted_upward)
 {
 	static const uint64_t cases[][2] = {
-		{0, 0}, {1, 1}, {SHERD_CKPT_BLOCK, 1}, {SHERD_CKPT_BLOCK + 1, 2}, {UINT64_MAX, UINT64_C(1) << 40}};
+		{0, 0}, {1, 1}, {SHD_CKPT_BLOCK, 1}, {SHD_CKPT_BLOCK + 1, 2}, {UINT64_MAX, UINT64_C(1) << 40}};
 	for (size_t i = 0; i < COUNT_OF(cases); i++)
-		assert_int_equal(sherd_ckpt_blocks(cases[i][0]), cases[i][1]);
+		assert_int_equal(shd_ckpt_blocks(cases[i][0]), cases[i][1]);
 }
 
 TEST(entries_are_equal_only_if_everything_about_their_place_is)
 {
-	const sherd_ckpt_entry a = {.tensor = {"t", SHERD_U8, 1, DIMS(2), 2},
-	                            .global_shape = DIMS(4),
-	                            .global_offset = DIMS(1),
-	                            .offset = 5};
-	sherd_ckpt_entry b = a;
+	const shd_ckpt_entry a = {.tensor = {"t", SHERD_U8, 1, DIMS(2), 2},
+	                          .global_shape = DIMS(4),
+	                          .global_offset = DIMS(1),
+	                          .offset = 5};
+	shd_ckpt_entry b = a;
 	b.crcs = &(uint32_t){1};
 	b.extra = "\"a\": 1";
 	b.where = 9;
-	assert_true(sherd_ckpt_entry_equal(&a, &b));
+	assert_true(shd_ckpt_entry_equal(&a, &b));
 	b.tensor.name = "u";
-	assert_false(sherd_ckpt_entry_equal(&a, &b));
+	assert_false(shd_ckpt_entry_equal(&a, &b));
 	b = a;
 	b.tensor.dtype = SHERD_I8;
-	assert_false(sherd_ckpt_entry_equal(&a, &b));
+	assert_false(shd_ckpt_entry_equal(&a, &b));
 	b = a;
 	b.tensor.shape = DIMS(3);
-	assert_false(sherd_ckpt_entry_equal(&a, &b));
+	assert_false(shd_ckpt_entry_equal(&a, &b));
 	b = a;
 	b.offset = 6;
-	assert_false(sherd_ckpt_entry_equal(&a, &b));
+	assert_false(shd_ckpt_entry_equal(&a, &b));
 	b = a;
 	b.global_offset = DIMS(2);
-	assert_false(sherd_ckpt_entry_equal(&a, &b));
+	assert_false(shd_ckpt_entry_equal(&a, &b));
 	b = a;
 	b.global_shape = b.global_offset = NULL;
-	assert_false(sherd_ckpt_entry_equal(&a, &b));
+	assert_false(shd_ckpt_entry_equal(&a, &b));
 }
 
 int main(void)

@@ -13,85 +13,85 @@ enum { FIRST_RECORD = 40, FLAGS_AT = 6 };
 static const uint32_t crcs[] = {0x11111111, 0x22222222};
 
 /* Three entries: whole and of two blocks; a piece with further members; without name, bytes or dimensions' worth. */
-static void make_index(sherd_ckpt_index *index, sherd_ckpt_entry e[3])
+static void make_index(shd_ckpt_index *index, shd_ckpt_entry e[3])
 {
-	static const uint64_t long_shape[] = {SHERD_CKPT_BLOCK + 1}, piece_shape[] = {1, 2}, whole[] = {3, 2},
+	static const uint64_t long_shape[] = {SHD_CKPT_BLOCK + 1}, piece_shape[] = {1, 2}, whole[] = {3, 2},
 			      at[] = {2, 0}, empty[] = {0};
-	e[0] = (sherd_ckpt_entry){
-		.tensor = {"long", SHERD_U8, 1, long_shape, SHERD_CKPT_BLOCK + 1}, .offset = 40, .crcs = crcs};
-	e[1] = (sherd_ckpt_entry){.tensor = {NAMES, SHERD_F16, 2, piece_shape, 4},
-	                          .global_shape = whole,
-	                          .global_offset = at,
-	                          .offset = UINT64_C(1) << 40,
-	                          .crcs = crcs,
-	                          .extra = "\"a\": [1, {\"b\": null}]"};
-	e[2] = (sherd_ckpt_entry){.tensor = {"", SHERD_F64, 1, empty, 0}, .offset = 7};
-	*index = (sherd_ckpt_index){.set_id = {{1, 2, 3}},
-	                            .rank = 1,
-	                            .world = 2,
-	                            .time_ns = -5,
-	                            .about = SHERD_STR("{}"),
-	                            .entries = e,
-	                            .count = 3};
+	e[0] = (shd_ckpt_entry){
+		.tensor = {"long", SHERD_U8, 1, long_shape, SHD_CKPT_BLOCK + 1}, .offset = 40, .crcs = crcs};
+	e[1] = (shd_ckpt_entry){.tensor = {NAMES, SHERD_F16, 2, piece_shape, 4},
+	                        .global_shape = whole,
+	                        .global_offset = at,
+	                        .offset = UINT64_C(1) << 40,
+	                        .crcs = crcs,
+	                        .extra = "\"a\": [1, {\"b\": null}]"};
+	e[2] = (shd_ckpt_entry){.tensor = {"", SHERD_F64, 1, empty, 0}, .offset = 7};
+	*index = (shd_ckpt_index){.set_id = {{1, 2, 3}},
+	                          .rank = 1,
+	                          .world = 2,
+	                          .time_ns = -5,
+	                          .about = SHD_STR("{}"),
+	                          .entries = e,
+	                          .count = 3};
 }
 
-static void encode(sherd_buf *out)
+static void encode(shd_buf *out)
 {
-	sherd_ckpt_index index;
-	sherd_ckpt_entry e[3];
+	shd_ckpt_index index;
+	shd_ckpt_entry e[3];
 	make_index(&index, e);
-	sherd_ckpt_index_encode(&index, out);
+	shd_ckpt_index_encode(&index, out);
 	assert_false(out->failed);
 }
 
 /* Makes the trailer right again after the body was changed. */
 static void reseal(uint8_t *raw, size_t len)
 {
-	size_t body = len - SHERD_CKPT_TRAILER_SIZE;
-	sherd_put_u64(raw + body, body);
-	sherd_put_u32(raw + body + 8, sherd_crc32(0, raw, body + 8));
+	size_t body = len - SHD_CKPT_TRAILER_SIZE;
+	shd_put_u64(raw + body, body);
+	shd_put_u32(raw + body + 8, shd_crc32(0, raw, body + 8));
 }
 
 TEST(what_was_encoded_is_decoded)
 {
-	SHERD_AUTO_BUF raw = {0};
-	SHERD_AUTO_BUF again = {0};
-	sherd_arena arena = {0};
-	sherd_ckpt_index want, got;
-	sherd_ckpt_entry e[3];
+	SHD_AUTO_BUF raw = {0};
+	SHD_AUTO_BUF again = {0};
+	shd_arena arena = {0};
+	shd_ckpt_index want, got;
+	shd_ckpt_entry e[3];
 	make_index(&want, e);
 	encode(&raw);
-	assert_ok(sherd_ckpt_index_decode(raw.data, raw.len, NULL, &arena, &got, err));
+	assert_ok(shd_ckpt_index_decode(raw.data, raw.len, NULL, &arena, &got, err));
 	assert_memory_equal(&got.set_id, &want.set_id, sizeof(want.set_id));
 	assert_int_equal(got.rank, 1);
 	assert_int_equal(got.world, 2);
 	assert_true(got.time_ns == -5);
-	assert_true(sherd_str_is(got.about, "{}"));
+	assert_true(shd_str_is(got.about, "{}"));
 	assert_int_equal(got.count, 3);
 	for (size_t i = 0; i < 3; i++)
-		assert_true(sherd_ckpt_entry_equal(&got.entries[i], &e[i]));
+		assert_true(shd_ckpt_entry_equal(&got.entries[i], &e[i]));
 	assert_int_equal(got.entries[0].crcs[1], crcs[1]);
 	assert_string_equal(got.entries[1].extra, e[1].extra);
 	assert_null(got.entries[0].extra);
 	assert_null(got.entries[0].global_shape);
-	sherd_ckpt_index_encode(&got, &again);
+	shd_ckpt_index_encode(&got, &again);
 	assert_int_equal(again.len, raw.len);
 	assert_memory_equal(again.data, raw.data, raw.len);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 TEST(every_flipped_bit_is_noticed)
 {
-	SHERD_AUTO_BUF raw = {0};
+	SHD_AUTO_BUF raw = {0};
 	encode(&raw);
 	for (size_t bit = 0; bit < raw.len * 8; bit++) {
-		sherd_arena arena = {0};
-		sherd_ckpt_index got;
+		shd_arena arena = {0};
+		shd_ckpt_index got;
 		sherd_error e = {0};
 		raw.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		int rc = sherd_ckpt_index_decode(raw.data, raw.len, NULL, &arena, &got, &e);
+		int rc = shd_ckpt_index_decode(raw.data, raw.len, NULL, &arena, &got, &e);
 		raw.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 		if (rc != SHERD_ECORRUPT || e.offset > raw.len)
 			fail_msg("bit %zu: status %d, byte %lld", bit, rc, (long long)e.offset);
 	}
@@ -100,35 +100,35 @@ TEST(every_flipped_bit_is_noticed)
 /* Even when the checksum is made to fit, no change of one bit may do harm. */
 TEST(every_flipped_bit_under_a_right_checksum_is_survived)
 {
-	SHERD_AUTO_BUF raw = {0};
+	SHD_AUTO_BUF raw = {0};
 	encode(&raw);
-	for (size_t bit = 0; bit < (raw.len - SHERD_CKPT_TRAILER_SIZE) * 8; bit++) {
-		sherd_arena arena = {0};
-		sherd_ckpt_index got;
+	for (size_t bit = 0; bit < (raw.len - SHD_CKPT_TRAILER_SIZE) * 8; bit++) {
+		shd_arena arena = {0};
+		shd_ckpt_index got;
 		sherd_error e = {0};
 		raw.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		reseal(raw.data, raw.len);
-		int rc = sherd_ckpt_index_decode(raw.data, raw.len, NULL, &arena, &got, &e);
+		int rc = shd_ckpt_index_decode(raw.data, raw.len, NULL, &arena, &got, &e);
 		if (rc < 0 && (!e.reason || e.offset > raw.len))
 			fail_msg("bit %zu: %s at %lld", bit, e.reason, (long long)e.offset);
 		raw.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 	}
 }
 
 TEST(every_truncation_is_refused)
 {
-	SHERD_AUTO_BUF raw = {0};
+	SHD_AUTO_BUF raw = {0};
 	encode(&raw);
 	for (size_t len = 0; len < raw.len; len++) {
-		sherd_arena arena = {0};
-		sherd_ckpt_index got;
+		shd_arena arena = {0};
+		shd_ckpt_index got;
 		uint8_t *exact = malloc(len ? len : 1);
 		assert_non_null(exact);
 		memcpy(exact, raw.data, len);
-		int rc = sherd_ckpt_index_decode(exact, len, NULL, &arena, &got, NULL);
+		int rc = shd_ckpt_index_decode(exact, len, NULL, &arena, &got, NULL);
 		free(exact);
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 		assert_int_equal(rc, SHERD_ECORRUPT);
 	}
 }
@@ -136,21 +136,21 @@ TEST(every_truncation_is_refused)
 /* The body cut anywhere, under a trailer that is right for what is left. */
 TEST(every_body_that_ends_early_is_refused)
 {
-	SHERD_AUTO_BUF raw = {0};
+	SHD_AUTO_BUF raw = {0};
 	encode(&raw);
-	size_t body = raw.len - SHERD_CKPT_TRAILER_SIZE;
+	size_t body = raw.len - SHD_CKPT_TRAILER_SIZE;
 	for (size_t len = 0; len < body; len++) {
-		sherd_arena arena = {0};
-		sherd_ckpt_index got;
+		shd_arena arena = {0};
+		shd_ckpt_index got;
 		sherd_error e = {0};
-		uint8_t *cut = malloc(len + SHERD_CKPT_TRAILER_SIZE);
+		uint8_t *cut = malloc(len + SHD_CKPT_TRAILER_SIZE);
 		assert_non_null(cut);
 		memcpy(cut, raw.data, len);
-		memcpy(cut + len, raw.data + body, SHERD_CKPT_TRAILER_SIZE);
-		reseal(cut, len + SHERD_CKPT_TRAILER_SIZE);
-		int rc = sherd_ckpt_index_decode(cut, len + SHERD_CKPT_TRAILER_SIZE, NULL, &arena, &got, &e);
+		memcpy(cut + len, raw.data + body, SHD_CKPT_TRAILER_SIZE);
+		reseal(cut, len + SHD_CKPT_TRAILER_SIZE);
+		int rc = shd_ckpt_index_decode(cut, len + SHD_CKPT_TRAILER_SIZE, NULL, &arena, &got, &e);
 		free(cut);
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 		assert_int_equal(rc, SHERD_ECORRUPT);
 		assert_true(e.offset <= len);
 	}
@@ -158,19 +158,19 @@ TEST(every_body_that_ends_early_is_refused)
 
 TEST(bytes_behind_the_last_record_are_refused)
 {
-	SHERD_AUTO_BUF raw = {0};
-	sherd_arena arena = {0};
-	sherd_ckpt_index got;
+	SHD_AUTO_BUF raw = {0};
+	shd_arena arena = {0};
+	shd_ckpt_index got;
 	encode(&raw);
-	size_t body = raw.len - SHERD_CKPT_TRAILER_SIZE;
+	size_t body = raw.len - SHD_CKPT_TRAILER_SIZE;
 	uint8_t *longer = calloc(1, raw.len + 1);
 	assert_non_null(longer);
 	memcpy(longer, raw.data, body);
-	memcpy(longer + body + 1, raw.data + body, SHERD_CKPT_TRAILER_SIZE);
+	memcpy(longer + body + 1, raw.data + body, SHD_CKPT_TRAILER_SIZE);
 	reseal(longer, raw.len + 1);
-	assert_fails(SHERD_ECORRUPT, body, sherd_ckpt_index_decode(longer, raw.len + 1, NULL, &arena, &got, err));
+	assert_fails(SHERD_ECORRUPT, body, shd_ckpt_index_decode(longer, raw.len + 1, NULL, &arena, &got, err));
 	free(longer);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 TEST(values_that_cannot_be_are_refused_at_their_byte)
@@ -202,32 +202,32 @@ TEST(values_that_cannot_be_are_refused_at_their_byte)
 		{"a name that is not UTF-8", FIRST_RECORD + 2 + 40, 0xff, SHERD_ECORRUPT, "bad-utf8", FIRST_RECORD + 2},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		SHERD_AUTO_BUF raw = {0};
-		sherd_arena arena = {0};
-		sherd_ckpt_index got;
+		SHD_AUTO_BUF raw = {0};
+		shd_arena arena = {0};
+		shd_ckpt_index got;
 		sherd_error e = {0};
 		encode(&raw);
 		raw.data[cases[i].at] = cases[i].byte;
 		reseal(raw.data, raw.len);
-		int rc = sherd_ckpt_index_decode(raw.data, raw.len, NULL, &arena, &got, &e);
-		sherd_arena_done(&arena);
+		int rc = shd_ckpt_index_decode(raw.data, raw.len, NULL, &arena, &got, &e);
+		shd_arena_done(&arena);
 		if (rc != cases[i].code || strcmp(e.reason, cases[i].reason) != 0 || e.offset != cases[i].offset)
 			fail_msg("%s: status %d, %s at %lld", cases[i].why, rc, e.reason ? e.reason : "",
 			         (long long)e.offset);
 	}
 }
 
-static int decode_one(const sherd_ckpt_entry *entry, const sherd_limits *limits, sherd_error *err)
+static int decode_one(const shd_ckpt_entry *entry, const sherd_limits *limits, sherd_error *err)
 {
-	SHERD_AUTO_BUF raw = {0};
-	sherd_arena arena = {0};
-	sherd_ckpt_entry e = *entry;
-	sherd_ckpt_index index = {.world = 1, .entries = &e, .count = 1}, got;
-	sherd_ckpt_index_encode(&index, &raw);
-	int rc = sherd_ckpt_index_decode(raw.data, raw.len, limits, &arena, &got, err);
-	if (rc == SHERD_OK && !sherd_ckpt_entry_equal(&got.entries[0], entry))
+	SHD_AUTO_BUF raw = {0};
+	shd_arena arena = {0};
+	shd_ckpt_entry e = *entry;
+	shd_ckpt_index index = {.world = 1, .entries = &e, .count = 1}, got;
+	shd_ckpt_index_encode(&index, &raw);
+	int rc = shd_ckpt_index_decode(raw.data, raw.len, limits, &arena, &got, err);
+	if (rc == SHERD_OK && !shd_ckpt_entry_equal(&got.entries[0], entry))
 		fail_msg("another entry came back");
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	return rc;
 }
 
@@ -236,7 +236,7 @@ TEST(there_are_32_dimensions_and_no_more)
 	uint64_t shape[33];
 	for (size_t i = 0; i < COUNT_OF(shape); i++)
 		shape[i] = 1;
-	sherd_ckpt_entry e = {.tensor = {"t", SHERD_U8, 32, shape, 1}, .crcs = crcs};
+	shd_ckpt_entry e = {.tensor = {"t", SHERD_U8, 32, shape, 1}, .crcs = crcs};
 	assert_ok(decode_one(&e, NULL, err));
 	e.tensor.ndim = 33;
 	assert_refused(SHERD_ELIMIT, "too-many-dims", decode_one(&e, NULL, err));
@@ -250,7 +250,7 @@ TEST(every_type_comes_back)
 		uint64_t bytes = 24;
 		const uint64_t shape[] = {2};
 		(void)sherd_tensor_bytes((sherd_dtype)dtype, 1, shape, &bytes);
-		sherd_ckpt_entry e = {.tensor = {"t", (sherd_dtype)dtype, 1, shape, bytes}, .crcs = crcs};
+		shd_ckpt_entry e = {.tensor = {"t", (sherd_dtype)dtype, 1, shape, bytes}, .crcs = crcs};
 		assert_ok(decode_one(&e, NULL, err));
 	}
 }
@@ -268,7 +268,7 @@ TEST(further_members_are_json_without_our_keys)
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		const uint64_t shape[] = {1};
 		sherd_error err = {0};
-		sherd_ckpt_entry e = {.tensor = {"t", SHERD_U8, 1, shape, 1}, .crcs = crcs, .extra = cases[i].extra};
+		shd_ckpt_entry e = {.tensor = {"t", SHERD_U8, 1, shape, 1}, .crcs = crcs, .extra = cases[i].extra};
 		int rc = decode_one(&e, NULL, &err);
 		if (rc != (cases[i].reason ? SHERD_ECORRUPT : SHERD_OK) ||
 		    (cases[i].reason && strcmp(err.reason, cases[i].reason) != 0))
@@ -297,11 +297,11 @@ TEST(a_trailer_is_found_refused_or_absent)
 		{"less data than a trailer", 1, "SHERDIX1", 19, SHERD_ECORRUPT, 0},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		uint8_t raw[SHERD_CKPT_TRAILER_SIZE] = {0};
+		uint8_t raw[SHD_CKPT_TRAILER_SIZE] = {0};
 		uint64_t body = 99;
-		sherd_put_u64(raw, cases[i].body);
+		shd_put_u64(raw, cases[i].body);
 		memcpy(raw + 12, cases[i].magic, 8);
-		int rc = sherd_ckpt_trailer_decode(raw, cases[i].data, &body, NULL);
+		int rc = shd_ckpt_trailer_decode(raw, cases[i].data, &body, NULL);
 		if (rc != cases[i].code || (rc == SHERD_OK && body != cases[i].got))
 			fail_msg("%s: status %d, %llu", cases[i].why, rc, (unsigned long long)body);
 	}

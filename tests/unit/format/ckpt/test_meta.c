@@ -14,10 +14,9 @@
 #define TENSOR(rest) META(", \"tensors\": [{" rest "}]")
 #define W "\"name\": \"w\", \"shape\": [2], \"dataType\": \"Float32\", \"size\": 8"
 
-static int decode(const char *text, const sherd_limits *limits, sherd_arena *arena, sherd_ckpt_meta *out,
-                  sherd_error *err)
+static int decode(const char *text, const sherd_limits *limits, shd_arena *arena, shd_ckpt_meta *out, sherd_error *err)
 {
-	return sherd_ckpt_meta_decode(text, strlen(text), limits, arena, out, err);
+	return shd_ckpt_meta_decode(text, strlen(text), limits, arena, out, err);
 }
 
 typedef struct judged {
@@ -29,12 +28,12 @@ typedef struct judged {
 static void judge(const judged *cases, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		sherd_arena arena = {0};
-		sherd_ckpt_meta got;
+		shd_arena arena = {0};
+		shd_ckpt_meta got;
 		sherd_error e = {0};
 		int want = cases[i].reason ? (cases[i].code ? cases[i].code : SHERD_ECORRUPT) : SHERD_OK;
 		int rc = decode(cases[i].text, NULL, &arena, &got, &e);
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 		if (rc != want || (rc < 0 && strcmp(e.reason, cases[i].reason) != 0))
 			fail_msg("%s: status %d, %s: %s", cases[i].why, rc, e.reason ? e.reason : "", e.message);
 		if (rc < 0 && e.offset > strlen(cases[i].text))
@@ -180,28 +179,27 @@ TEST(tensors_are_judged)
 TEST(there_are_32_dimensions_and_no_more)
 {
 	for (unsigned dims = 31; dims < 35; dims++) {
-		SHERD_AUTO_BUF text = {0};
-		sherd_arena arena = {0};
-		sherd_ckpt_meta got;
+		SHD_AUTO_BUF text = {0};
+		shd_arena arena = {0};
+		shd_ckpt_meta got;
 		sherd_error e = {0};
-		sherd_buf_str(&text,
-		              "{\"version\": \"1\", \"worldSize\": 1, \"shards\": [{\"rank\": 0, \"fileSize\": 1, "
-		              "\"tensors\": [{\"name\": \"t\", \"dataType\": 7, \"size\": 1, \"shape\": [");
+		shd_buf_str(&text, "{\"version\": \"1\", \"worldSize\": 1, \"shards\": [{\"rank\": 0, \"fileSize\": 1, "
+		                   "\"tensors\": [{\"name\": \"t\", \"dataType\": 7, \"size\": 1, \"shape\": [");
 		for (unsigned d = 0; d < dims; d++)
-			sherd_buf_str(&text, d ? ",1" : "1");
-		sherd_buf_str(&text, "]}]}]}");
-		int rc = sherd_ckpt_meta_decode((const char *)text.data, text.len, NULL, &arena, &got, &e);
+			shd_buf_str(&text, d ? ",1" : "1");
+		shd_buf_str(&text, "]}]}]}");
+		int rc = shd_ckpt_meta_decode((const char *)text.data, text.len, NULL, &arena, &got, &e);
 		assert_int_equal(rc, dims <= 32 ? SHERD_OK : SHERD_ELIMIT);
 		if (rc < 0)
 			assert_string_equal(e.reason, "too-many-dims");
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 	}
 }
 
 TEST(limits_are_kept)
 {
-	sherd_arena arena = {0};
-	sherd_ckpt_meta got;
+	shd_arena arena = {0};
+	shd_ckpt_meta got;
 	static const char two[] =
 		"{\"version\": \"1\", \"worldSize\": 2, \"shards\": [" SHARD("") ", {\"rank\": 1, \"fileSize\": 2}]}";
 	assert_refused(SHERD_ELIMIT, "too-many-shards", decode(two, &(sherd_limits){.shards = 1}, &arena, &got, err));
@@ -211,7 +209,7 @@ TEST(limits_are_kept)
 	assert_refused(SHERD_ELIMIT, "too-long", decode(two, &(sherd_limits){.metadata_bytes = 20}, &arena, &got, err));
 	assert_refused(SHERD_ELIMIT, "too-deep",
 	               decode("{\"a\": [[[[[1]]]]]}", &(sherd_limits){.depth = 4}, &arena, &got, err));
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 /* ---- our own documents */
@@ -220,28 +218,27 @@ static const sherd_set_id id = {{0xaa, 0xbb}};
 static const uint64_t two[] = {2}, four[] = {4}, zero[] = {0};
 static const sherd_pair fields[] = {{"k", "v"}};
 
-static void make(sherd_ckpt_meta *m, sherd_ckpt_meta_shard shards[2], sherd_ckpt_entry e[3])
+static void make(shd_ckpt_meta *m, shd_ckpt_meta_shard shards[2], shd_ckpt_entry e[3])
 {
-	e[0] = (sherd_ckpt_entry){
-		.tensor = {"\xc3\xa9\n\"", SHERD_F32, 1, two, 8}, .offset = 40, .extra = "\"n\": [1]"};
-	e[1] = (sherd_ckpt_entry){.tensor = {"s", SHERD_BF16, 0, NULL, 2}, .offset = 104};
-	e[2] = (sherd_ckpt_entry){
+	e[0] = (shd_ckpt_entry){.tensor = {"\xc3\xa9\n\"", SHERD_F32, 1, two, 8}, .offset = 40, .extra = "\"n\": [1]"};
+	e[1] = (shd_ckpt_entry){.tensor = {"s", SHERD_BF16, 0, NULL, 2}, .offset = 104};
+	e[2] = (shd_ckpt_entry){
 		.tensor = {"p", SHERD_I64, 1, two, 16}, .global_shape = four, .global_offset = zero, .offset = 40};
-	shards[0] = (sherd_ckpt_meta_shard){.rank = 0,
-	                                    .file = "a_shard_0.shard",
-	                                    .file_size = 300,
-	                                    .checksum = "",
-	                                    .entries = e,
-	                                    .count = 2,
-	                                    .listed = true};
-	shards[1] = (sherd_ckpt_meta_shard){.rank = 1,
-	                                    .file = "a_shard_1.shard",
-	                                    .file_size = 400,
-	                                    .checksum = "ff",
-	                                    .entries = e + 2,
-	                                    .count = 1,
-	                                    .listed = true};
-	*m = (sherd_ckpt_meta){
+	shards[0] = (shd_ckpt_meta_shard){.rank = 0,
+	                                  .file = "a_shard_0.shard",
+	                                  .file_size = 300,
+	                                  .checksum = "",
+	                                  .entries = e,
+	                                  .count = 2,
+	                                  .listed = true};
+	shards[1] = (shd_ckpt_meta_shard){.rank = 1,
+	                                  .file = "a_shard_1.shard",
+	                                  .file_size = 400,
+	                                  .checksum = "ff",
+	                                  .entries = e + 2,
+	                                  .count = 1,
+	                                  .listed = true};
+	*m = (shd_ckpt_meta){
 		.version = "1.0.0",
 		.timestamp = "2026-01-09T12:00:00Z",
 		.world = 2,
@@ -260,25 +257,25 @@ static void make(sherd_ckpt_meta *m, sherd_ckpt_meta_shard shards[2], sherd_ckpt
 	};
 }
 
-static void encode(sherd_buf *out)
+static void encode(shd_buf *out)
 {
-	sherd_ckpt_meta m;
-	sherd_ckpt_meta_shard shards[2];
-	sherd_ckpt_entry e[3];
+	shd_ckpt_meta m;
+	shd_ckpt_meta_shard shards[2];
+	shd_ckpt_entry e[3];
 	make(&m, shards, e);
-	sherd_ckpt_meta_encode(&m, false, out);
+	shd_ckpt_meta_encode(&m, false, out);
 	assert_false(out->failed);
 }
 
 TEST(what_was_encoded_is_decoded_with_all_that_we_do_not_know)
 {
-	SHERD_AUTO_BUF text = {0};
-	SHERD_AUTO_BUF again = {0};
-	sherd_arena arena = {0};
-	sherd_ckpt_meta m;
+	SHD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF again = {0};
+	shd_arena arena = {0};
+	shd_ckpt_meta m;
 	encode(&text);
-	assert_ok(sherd_ckpt_meta_decode((const char *)text.data, text.len, NULL, &arena, &m, err));
-	assert_int_equal(m.seal, SHERD_SEAL_GOOD);
+	assert_ok(shd_ckpt_meta_decode((const char *)text.data, text.len, NULL, &arena, &m, err));
+	assert_int_equal(m.seal, SHD_SEAL_GOOD);
 	assert_true(m.has_set_id);
 	assert_memory_equal(&m.set_id, &id, sizeof(id));
 	assert_true(m.time_ns == INT64_C(1767960000000000000));
@@ -293,24 +290,24 @@ TEST(what_was_encoded_is_decoded_with_all_that_we_do_not_know)
 	assert_null(m.about.strategy);
 	assert_null(m.about.precision);
 	assert_true(m.about.has_step && !m.about.has_epoch && !m.about.has_learning_rate && !m.about.has_ddp_rank);
-	sherd_ckpt_meta_encode(&m, false, &again);
+	shd_ckpt_meta_encode(&m, false, &again);
 	assert_int_equal(again.len, text.len);
 	assert_memory_equal(again.data, text.data, text.len);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
-static bool is_refused(const sherd_buf *text, size_t len)
+static bool is_refused(const shd_buf *text, size_t len)
 {
-	sherd_arena arena = {0};
-	sherd_ckpt_meta m;
-	int rc = sherd_ckpt_meta_decode((const char *)text->data, len, NULL, &arena, &m, NULL);
-	sherd_arena_done(&arena);
+	shd_arena arena = {0};
+	shd_ckpt_meta m;
+	int rc = shd_ckpt_meta_decode((const char *)text->data, len, NULL, &arena, &m, NULL);
+	shd_arena_done(&arena);
 	return rc < 0;
 }
 
 TEST(every_flipped_bit_every_truncation_and_every_appended_byte_is_refused)
 {
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	encode(&text);
 	for (size_t bit = 0; bit < text.len * 8; bit++) {
 		text.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -321,7 +318,7 @@ TEST(every_flipped_bit_every_truncation_and_every_appended_byte_is_refused)
 	for (size_t len = 0; len < text.len; len++)
 		if (!is_refused(&text, len))
 			fail_msg("%zu bytes of %zu are enough", len, text.len);
-	sherd_buf_u8(&text, 0);
+	shd_buf_u8(&text, 0);
 	for (unsigned byte = 0; byte < 256; byte++) {
 		text.data[text.len - 1] = (uint8_t)byte;
 		if (!is_refused(&text, text.len))
@@ -331,74 +328,74 @@ TEST(every_flipped_bit_every_truncation_and_every_appended_byte_is_refused)
 
 TEST(ranks_of_our_own_sets_have_no_gap)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_arena arena = {0};
-	sherd_ckpt_meta m, got;
-	sherd_ckpt_meta_shard shards[2];
-	sherd_ckpt_entry e[3];
+	SHD_AUTO_BUF text = {0};
+	shd_arena arena = {0};
+	shd_ckpt_meta m, got;
+	shd_ckpt_meta_shard shards[2];
+	shd_ckpt_entry e[3];
 	make(&m, shards, e);
 	shards[1].rank = 2;
-	sherd_ckpt_meta_encode(&m, false, &text);
+	shd_ckpt_meta_encode(&m, false, &text);
 	assert_refused(SHERD_ECORRUPT, "bad-rank",
-	               sherd_ckpt_meta_decode((const char *)text.data, text.len, NULL, &arena, &got, err));
-	sherd_arena_done(&arena);
+	               shd_ckpt_meta_decode((const char *)text.data, text.len, NULL, &arena, &got, err));
+	shd_arena_done(&arena);
 }
 
 TEST(shards_come_by_rank_and_may_leave_their_tensors_out)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_arena arena = {0};
-	sherd_ckpt_meta m, got;
-	sherd_ckpt_meta_shard shards[2];
-	sherd_ckpt_entry e[3];
+	SHD_AUTO_BUF text = {0};
+	shd_arena arena = {0};
+	shd_ckpt_meta m, got;
+	shd_ckpt_meta_shard shards[2];
+	shd_ckpt_entry e[3];
 	make(&m, shards, e);
 	shards[0].rank = 1;
 	shards[1].rank = 0;
 	shards[1].listed = false;
-	sherd_ckpt_meta_encode(&m, false, &text);
-	assert_ok(sherd_ckpt_meta_decode((const char *)text.data, text.len, NULL, &arena, &got, err));
+	shd_ckpt_meta_encode(&m, false, &text);
+	assert_ok(shd_ckpt_meta_decode((const char *)text.data, text.len, NULL, &arena, &got, err));
 	assert_int_equal(got.shards[0].file_size, 400);
 	assert_false(got.shards[0].listed);
 	assert_true(got.shards[1].listed);
 	assert_int_equal(got.shards[1].count, 2);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 TEST(for_the_csharp_program_types_are_numbers)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_arena arena = {0};
-	sherd_ckpt_meta m, got;
-	sherd_ckpt_meta_shard shards[2];
-	sherd_ckpt_entry e[3];
+	SHD_AUTO_BUF text = {0};
+	shd_arena arena = {0};
+	shd_ckpt_meta m, got;
+	shd_ckpt_meta_shard shards[2];
+	shd_ckpt_entry e[3];
 	make(&m, shards, e);
 	m.has_set_id = false;
-	sherd_ckpt_meta_encode(&m, true, &text);
-	sherd_buf_u8(&text, 0);
+	shd_ckpt_meta_encode(&m, true, &text);
+	shd_buf_u8(&text, 0);
 	assert_non_null(strstr((const char *)text.data, "\"dataType\": 1,"));
 	assert_non_null(strstr((const char *)text.data, "\"dataType\": 12,"));
 	assert_null(strstr((const char *)text.data, "setId"));
-	assert_ok(sherd_ckpt_meta_decode((const char *)text.data, text.len - 1, NULL, &arena, &got, err));
+	assert_ok(shd_ckpt_meta_decode((const char *)text.data, text.len - 1, NULL, &arena, &got, err));
 	assert_int_equal(got.shards[0].entries[1].tensor.dtype, SHERD_BF16);
-	assert_int_equal(got.seal, SHERD_SEAL_GOOD);
-	sherd_arena_done(&arena);
+	assert_int_equal(got.seal, SHD_SEAL_GOOD);
+	shd_arena_done(&arena);
 }
 
 static void decode_fixture(const char *name, size_t shards, sherd_dtype first)
 {
 	char path[4096];
-	sherd_arena arena = {0};
-	sherd_ckpt_meta m;
+	shd_arena arena = {0};
+	shd_ckpt_meta m;
 	size_t len;
 	(void)snprintf(path, sizeof(path), "%s/checkpoint/%s", fixtures_folder(), name);
 	uint8_t *text = source_file_read(path, &len);
-	assert_ok(sherd_ckpt_meta_decode((const char *)text, len, NULL, &arena, &m, err));
+	assert_ok(shd_ckpt_meta_decode((const char *)text, len, NULL, &arena, &m, err));
 	free(text);
-	assert_int_equal(m.seal, SHERD_SEAL_ABSENT);
+	assert_int_equal(m.seal, SHD_SEAL_ABSENT);
 	assert_false(m.has_set_id);
 	assert_int_equal(m.count, shards);
 	assert_int_equal(m.shards[0].entries[0].tensor.dtype, first);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 TEST(files_that_we_did_not_write_are_read)

@@ -8,29 +8,29 @@ TEST(keys_are_told_apart)
 {
 	static const struct {
 		const char *key;
-		sherd_ckpt_name_kind kind;
+		shd_ckpt_name_kind kind;
 		const char *prefix;
 		uint32_t rank;
 		bool has_set_id;
 	} cases[] = {
-		{"run.metadata.json", SHERD_CKPT_NAME_METADATA, "run", 0, false},
-		{"a/b/run.metadata.json", SHERD_CKPT_NAME_METADATA, "a/b/run", 0, false},
-		{"run.saving", SHERD_CKPT_NAME_CLAIM, "run", 0, false},
-		{"a/run.saving", SHERD_CKPT_NAME_CLAIM, "a/run", 0, false},
-		{"run_shard_0.shard", SHERD_CKPT_NAME_SHARD, "run", 0, false},
-		{"run_shard_17.shard", SHERD_CKPT_NAME_SHARD, "run", 17, false},
-		{"run_shard_2147483647.shard", SHERD_CKPT_NAME_SHARD, "run", 2147483647, false},
-		{"a/run_shard_3." ID ".shard", SHERD_CKPT_NAME_SHARD, "a/run", 3, true},
+		{"run.metadata.json", SHD_CKPT_NAME_METADATA, "run", 0, false},
+		{"a/b/run.metadata.json", SHD_CKPT_NAME_METADATA, "a/b/run", 0, false},
+		{"run.saving", SHD_CKPT_NAME_CLAIM, "run", 0, false},
+		{"a/run.saving", SHD_CKPT_NAME_CLAIM, "a/run", 0, false},
+		{"run_shard_0.shard", SHD_CKPT_NAME_SHARD, "run", 0, false},
+		{"run_shard_17.shard", SHD_CKPT_NAME_SHARD, "run", 17, false},
+		{"run_shard_2147483647.shard", SHD_CKPT_NAME_SHARD, "run", 2147483647, false},
+		{"a/run_shard_3." ID ".shard", SHD_CKPT_NAME_SHARD, "a/run", 3, true},
 		/* a prefix that looks like a shard itself */
-		{"x_shard_1_shard_2.shard", SHERD_CKPT_NAME_SHARD, "x_shard_1", 2, false},
-		{"x_shard_1.shard.metadata.json", SHERD_CKPT_NAME_METADATA, "x_shard_1.shard", 0, false},
-		{"x_shard_1.shard.saving", SHERD_CKPT_NAME_CLAIM, "x_shard_1.shard", 0, false},
-		{"x.metadata.json_shard_0.shard", SHERD_CKPT_NAME_SHARD, "x.metadata.json", 0, false},
-		{"\xc3\xa9 \n_shard_0.shard", SHERD_CKPT_NAME_SHARD, "\xc3\xa9 \n", 0, false},
+		{"x_shard_1_shard_2.shard", SHD_CKPT_NAME_SHARD, "x_shard_1", 2, false},
+		{"x_shard_1.shard.metadata.json", SHD_CKPT_NAME_METADATA, "x_shard_1.shard", 0, false},
+		{"x_shard_1.shard.saving", SHD_CKPT_NAME_CLAIM, "x_shard_1.shard", 0, false},
+		{"x.metadata.json_shard_0.shard", SHD_CKPT_NAME_SHARD, "x.metadata.json", 0, false},
+		{"\xc3\xa9 \n_shard_0.shard", SHD_CKPT_NAME_SHARD, "\xc3\xa9 \n", 0, false},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		sherd_ckpt_name n = sherd_ckpt_name_parse(cases[i].key);
-		if (n.kind != cases[i].kind || !sherd_str_is(n.prefix, cases[i].prefix))
+		shd_ckpt_name n = shd_ckpt_name_parse(cases[i].key);
+		if (n.kind != cases[i].kind || !shd_str_is(n.prefix, cases[i].prefix))
 			fail_msg("%s: kind %d, prefix '%.*s'", cases[i].key, (int)n.kind, (int)n.prefix.len,
 			         n.prefix.ptr);
 		assert_int_equal(n.rank, cases[i].rank);
@@ -72,7 +72,7 @@ TEST(what_only_resembles_them_is_something_else)
 		"run.metadata.json.tmp",
 	};
 	for (size_t i = 0; i < COUNT_OF(keys); i++)
-		if (sherd_ckpt_name_parse(keys[i]).kind != SHERD_CKPT_NAME_OTHER)
+		if (shd_ckpt_name_parse(keys[i]).kind != SHD_CKPT_NAME_OTHER)
 			fail_msg("'%s' is taken for something", keys[i]);
 }
 
@@ -80,28 +80,28 @@ TEST(names_are_made_as_they_are_parsed)
 {
 	sherd_set_id id;
 	assert_ok(sherd_set_id_parse(ID, &id, err));
-	SHERD_AUTO_BUF key = {0};
-	sherd_ckpt_name_metadata(&key, "a/run");
+	SHD_AUTO_BUF key = {0};
+	shd_ckpt_name_metadata(&key, "a/run");
 	assert_string_equal((const char *)key.data, "a/run.metadata.json");
 	assert_int_equal(key.len, strlen("a/run.metadata.json"));
-	sherd_buf_done(&key);
-	sherd_ckpt_name_claim(&key, "a/run");
+	shd_buf_done(&key);
+	shd_ckpt_name_claim(&key, "a/run");
 	assert_string_equal((const char *)key.data, "a/run.saving");
-	sherd_buf_done(&key);
-	sherd_ckpt_name_shard(&key, "a/run", 12, NULL);
+	shd_buf_done(&key);
+	shd_ckpt_name_shard(&key, "a/run", 12, NULL);
 	assert_string_equal((const char *)key.data, "a/run_shard_12.shard");
-	sherd_buf_done(&key);
-	sherd_ckpt_name_shard(&key, "a/run", 2147483647, &id);
+	shd_buf_done(&key);
+	shd_ckpt_name_shard(&key, "a/run", 2147483647, &id);
 	assert_string_equal((const char *)key.data, "a/run_shard_2147483647." ID ".shard");
-	sherd_ckpt_name n = sherd_ckpt_name_parse((const char *)key.data);
-	assert_int_equal(n.kind, SHERD_CKPT_NAME_SHARD);
+	shd_ckpt_name n = shd_ckpt_name_parse((const char *)key.data);
+	assert_int_equal(n.kind, SHD_CKPT_NAME_SHARD);
 	assert_true(n.has_set_id);
 	assert_memory_equal(&n.set_id, &id, sizeof(id));
-	sherd_buf_done(&key);
-	sherd_ckpt_name_beside(&key, "a/b/run", "x.shard");
+	shd_buf_done(&key);
+	shd_ckpt_name_beside(&key, "a/b/run", "x.shard");
 	assert_string_equal((const char *)key.data, "a/b/x.shard");
-	sherd_buf_done(&key);
-	sherd_ckpt_name_beside(&key, "run", "x.shard");
+	shd_buf_done(&key);
+	shd_ckpt_name_beside(&key, "run", "x.shard");
 	assert_string_equal((const char *)key.data, "x.shard");
 }
 

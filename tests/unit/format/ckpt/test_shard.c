@@ -10,16 +10,16 @@
 
 TEST(the_head_is_as_the_document_says)
 {
-	static const uint8_t want[SHERD_CKPT_HEAD_SIZE + 1] =
+	static const uint8_t want[SHD_CKPT_HEAD_SIZE + 1] =
 		"\x52\x41\x48\x53\x03\0\0\0\x40\0\0\0"
 		"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 		"\x05\0\0\0\x08\x07\x06\x05\x04\x03\x02\x01";
-	uint8_t head[SHERD_CKPT_HEAD_SIZE];
-	sherd_ckpt_head_encode(3, 5, 0x0102030405060708,
-	                       "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", head);
+	uint8_t head[SHD_CKPT_HEAD_SIZE];
+	shd_ckpt_head_encode(3, 5, 0x0102030405060708,
+	                     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", head);
 	assert_memory_equal(head, want, sizeof(head));
-	sherd_ckpt_head h;
-	assert_ok(sherd_ckpt_head_decode(head, sizeof(head), &h, err));
+	shd_ckpt_head h;
+	assert_ok(shd_ckpt_head_decode(head, sizeof(head), &h, err));
 	assert_int_equal(h.rank, 3);
 	assert_int_equal(h.tensors, 5);
 	assert_true(h.has8);
@@ -34,11 +34,11 @@ TEST(the_head_is_as_the_document_says)
 TEST(the_csharp_head_is_as_the_document_says)
 {
 	static const uint8_t want[] = "\x52\x41\x48\x53\x01\0\0\0\0\0\0\0\x02\0\0\0\x11\0\0\0";
-	uint8_t head[SHERD_CKPT_CSHARP_HEAD_SIZE];
-	sherd_ckpt_head h;
-	sherd_ckpt_head_encode_csharp(1, 2, 17, head);
+	uint8_t head[SHD_CKPT_CSHARP_HEAD_SIZE];
+	shd_ckpt_head h;
+	shd_ckpt_head_encode_csharp(1, 2, 17, head);
 	assert_memory_equal(head, want, sizeof(head));
-	assert_ok(sherd_ckpt_head_decode(head, sizeof(head), &h, err));
+	assert_ok(shd_ckpt_head_decode(head, sizeof(head), &h, err));
 	assert_false(h.has8);
 	assert_int_equal(h.data4_offset, 20);
 	assert_int_equal(h.data4_size, 17);
@@ -47,15 +47,15 @@ TEST(the_csharp_head_is_as_the_document_says)
 
 TEST(a_head_cut_anywhere_is_refused_where_it_ends)
 {
-	uint8_t head[SHERD_CKPT_HEAD_SIZE];
-	sherd_ckpt_head h;
-	sherd_ckpt_head_encode(0, 1, 10, NULL, head);
+	uint8_t head[SHD_CKPT_HEAD_SIZE];
+	shd_ckpt_head h;
+	shd_ckpt_head_encode(0, 1, 10, NULL, head);
 	for (size_t len = 0; len < sizeof(head); len++) {
 		sherd_error e = {0};
 		uint8_t *exact = malloc(len ? len : 1);
 		assert_non_null(exact);
 		memcpy(exact, head, len);
-		int rc = sherd_ckpt_head_decode(exact, len, &h, &e);
+		int rc = shd_ckpt_head_decode(exact, len, &h, &e);
 		free(exact);
 		if (len >= sizeof(head) - 4) {
 			assert_int_equal(rc, SHERD_OK);
@@ -80,12 +80,12 @@ TEST(fields_that_cannot_be_are_refused_at_their_byte)
 		{9, 0x05, "bad-checksum", 8}, {11, 0x80, "bad-checksum", 8}, {79, 0x80, "bad-count", 76},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		uint8_t head[SHERD_CKPT_HEAD_SIZE];
-		sherd_ckpt_head h;
+		uint8_t head[SHD_CKPT_HEAD_SIZE];
+		shd_ckpt_head h;
 		sherd_error e = {0};
-		sherd_ckpt_head_encode(0, 1, 10, NULL, head);
+		shd_ckpt_head_encode(0, 1, 10, NULL, head);
 		head[cases[i].at] = cases[i].byte;
-		assert_int_equal(sherd_ckpt_head_decode(head, sizeof(head), &h, &e), SHERD_ECORRUPT);
+		assert_int_equal(shd_ckpt_head_decode(head, sizeof(head), &h, &e), SHERD_ECORRUPT);
 		assert_string_equal(e.reason, cases[i].reason);
 		assert_int_equal(e.offset, cases[i].offset);
 	}
@@ -93,42 +93,42 @@ TEST(fields_that_cannot_be_are_refused_at_their_byte)
 
 TEST(a_checksum_text_of_others_may_have_1024_bytes_and_no_more)
 {
-	static uint8_t head[SHERD_CKPT_HEAD_MAX + 1];
-	sherd_ckpt_head h;
-	sherd_put_u32(head, SHERD_CKPT_SHARD_MAGIC);
-	sherd_put_u32(head + 8, SHERD_CKPT_CHECKSUM_MAX);
-	assert_ok(sherd_ckpt_head_decode(head, SHERD_CKPT_HEAD_MAX, &h, err));
-	assert_int_equal(h.data8_offset, SHERD_CKPT_HEAD_MAX);
-	sherd_put_u32(head + 8, SHERD_CKPT_CHECKSUM_MAX + 1);
-	assert_fails(SHERD_ECORRUPT, 8, sherd_ckpt_head_decode(head, sizeof(head), &h, err));
+	static uint8_t head[SHD_CKPT_HEAD_MAX + 1];
+	shd_ckpt_head h;
+	shd_put_u32(head, SHD_CKPT_SHARD_MAGIC);
+	shd_put_u32(head + 8, SHD_CKPT_CHECKSUM_MAX);
+	assert_ok(shd_ckpt_head_decode(head, SHD_CKPT_HEAD_MAX, &h, err));
+	assert_int_equal(h.data8_offset, SHD_CKPT_HEAD_MAX);
+	shd_put_u32(head + 8, SHD_CKPT_CHECKSUM_MAX + 1);
+	assert_fails(SHERD_ECORRUPT, 8, shd_ckpt_head_decode(head, sizeof(head), &h, err));
 }
 
 /* The 233 bytes of the example, from the functions that write shards. */
-static void make_example(sherd_buf *out)
+static void make_example(shd_buf *out)
 {
 	static const uint8_t w[] = "\0\0\x80\x3f\0\0\0\x40";
-	uint8_t hash[SHERD_SHA256_BYTES], head[SHERD_CKPT_HEAD_SIZE];
-	char hex[SHERD_SHA256_HEX + 1];
-	uint32_t crc = sherd_crc32(0, w, 8);
-	sherd_ckpt_entry e = {.tensor = {"w", SHERD_F32, 1, (uint64_t[]){2}, 8}, .offset = 40, .crcs = &crc};
-	sherd_ckpt_index index = {.world = 1, .time_ns = INT64_C(1767960000000000000), .entries = &e, .count = 1};
-	SHERD_AUTO_BUF data = {0};
+	uint8_t hash[SHD_SHA256_BYTES], head[SHD_CKPT_HEAD_SIZE];
+	char hex[SHD_SHA256_HEX + 1];
+	uint32_t crc = shd_crc32(0, w, 8);
+	shd_ckpt_entry e = {.tensor = {"w", SHERD_F32, 1, (uint64_t[]){2}, 8}, .offset = 40, .crcs = &crc};
+	shd_ckpt_index index = {.world = 1, .time_ns = INT64_C(1767960000000000000), .entries = &e, .count = 1};
+	SHD_AUTO_BUF data = {0};
 	assert_ok(sherd_set_id_parse("00112233445566778899aabbccddeeff", &index.set_id, err));
-	sherd_buf_zero(&data, 40);
-	sherd_buf_append(&data, w, 8);
-	sherd_ckpt_index_encode(&index, &data);
-	sherd_sha256_of(data.data, data.len, hash);
-	sherd_hex(hash, sizeof(hash), hex);
-	sherd_ckpt_head_encode(0, 1, data.len, hex, head);
-	sherd_buf_append(out, head, sizeof(head));
-	sherd_buf_append(out, data.data, data.len);
+	shd_buf_zero(&data, 40);
+	shd_buf_append(&data, w, 8);
+	shd_ckpt_index_encode(&index, &data);
+	shd_sha256_of(data.data, data.len, hash);
+	shd_hex(hash, sizeof(hash), hex);
+	shd_ckpt_head_encode(0, 1, data.len, hex, head);
+	shd_buf_append(out, head, sizeof(head));
+	shd_buf_append(out, data.data, data.len);
 }
 
 TEST(the_example_of_the_document_is_what_we_write)
 {
 	size_t len;
 	uint8_t *want = source_hex_block("docs/formats/checkpoint.md", &len);
-	SHERD_AUTO_BUF have = {0};
+	SHD_AUTO_BUF have = {0};
 	make_example(&have);
 	assert_int_equal(have.len, len);
 	assert_memory_equal(have.data, want, len);
@@ -139,20 +139,20 @@ TEST(the_example_of_the_document_is_what_we_read)
 {
 	size_t len;
 	uint8_t *raw = source_hex_block("docs/formats/checkpoint.md", &len);
-	sherd_arena arena = {0};
-	sherd_ckpt_head h;
-	sherd_ckpt_index index;
+	shd_arena arena = {0};
+	shd_ckpt_head h;
+	shd_ckpt_index index;
 	uint64_t body;
-	assert_ok(sherd_ckpt_head_decode(raw, len, &h, err));
+	assert_ok(shd_ckpt_head_decode(raw, len, &h, err));
 	assert_int_equal(h.data8_offset + h.data8_size, len);
-	assert_ok(sherd_ckpt_trailer_decode(raw + len - SHERD_CKPT_TRAILER_SIZE, h.data8_size, &body, err));
+	assert_ok(shd_ckpt_trailer_decode(raw + len - SHD_CKPT_TRAILER_SIZE, h.data8_size, &body, err));
 	assert_int_equal(body, 77);
-	size_t size = (size_t)body + SHERD_CKPT_TRAILER_SIZE;
-	assert_ok(sherd_ckpt_index_decode(raw + len - size, size, NULL, &arena, &index, err));
+	size_t size = (size_t)body + SHD_CKPT_TRAILER_SIZE;
+	assert_ok(shd_ckpt_index_decode(raw + len - size, size, NULL, &arena, &index, err));
 	assert_int_equal(index.count, 1);
 	assert_string_equal(index.entries[0].tensor.name, "w");
 	assert_int_equal(index.entries[0].offset, 40);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	free(raw);
 }
 

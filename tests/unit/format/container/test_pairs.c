@@ -4,24 +4,24 @@
 
 static int decode(const void *data, size_t len, sherd_error *err)
 {
-	sherd_arena arena = {0};
+	shd_arena arena = {0};
 	const sherd_pair *pairs;
 	size_t count;
-	int rc = sherd_container_pairs_decode(data, len, &arena, &pairs, &count, err);
-	sherd_arena_done(&arena);
+	int rc = shd_container_pairs_decode(data, len, &arena, &pairs, &count, err);
+	shd_arena_done(&arena);
 	return rc;
 }
 
 TEST(pairs_come_back)
 {
 	const sherd_pair pairs[] = {{"", "no key"}, {"a", ""}, {"model.name", "\xc3\xa4\n\"x\""}};
-	sherd_buf raw = {0};
-	sherd_arena arena = {0};
+	shd_buf raw = {0};
+	shd_arena arena = {0};
 	const sherd_pair *back;
 	size_t count;
-	sherd_container_pairs_encode(pairs, COUNT_OF(pairs), &raw);
+	shd_container_pairs_encode(pairs, COUNT_OF(pairs), &raw);
 	assert_memory_equal(raw.data, "\3\0\0\0\0\0\0\0\6\0\0\0no key\1\0\0\0\0\0\0\0a", 27);
-	assert_ok(sherd_container_pairs_decode(raw.data, raw.len, &arena, &back, &count, err));
+	assert_ok(shd_container_pairs_decode(raw.data, raw.len, &arena, &back, &count, err));
 	assert_int_equal(count, COUNT_OF(pairs));
 	for (size_t i = 0; i < count; i++) {
 		assert_string_equal(back[i].key, pairs[i].key);
@@ -29,10 +29,10 @@ TEST(pairs_come_back)
 	}
 	for (size_t len = 0; len < raw.len; len++)
 		assert_true(decode(raw.data, len, NULL) < 0);
-	sherd_buf_u8(&raw, 0);
+	shd_buf_u8(&raw, 0);
 	assert_refused(SHERD_ECORRUPT, "trailing-bytes", decode(raw.data, raw.len, err));
-	sherd_arena_done(&arena);
-	sherd_buf_done(&raw);
+	shd_arena_done(&arena);
+	shd_buf_done(&raw);
 }
 
 TEST(no_pairs_are_four_bytes)

@@ -4,43 +4,43 @@
 
 #include <string.h>
 
-static int decode(const sherd_buf *raw, size_t len, sherd_container_shards *out, sherd_error *err)
+static int decode(const shd_buf *raw, size_t len, shd_container_shards *out, sherd_error *err)
 {
-	static sherd_arena arena;
-	sherd_arena_done(&arena);
-	arena = (sherd_arena){0};
-	int rc = sherd_container_shards_decode(raw->data, len, NULL, &arena, out, err);
-	sherd_arena_done(&arena);
+	static shd_arena arena;
+	shd_arena_done(&arena);
+	arena = (shd_arena){0};
+	int rc = shd_container_shards_decode(raw->data, len, NULL, &arena, out, err);
+	shd_arena_done(&arena);
 	return rc;
 }
 
 TEST(shard_info_comes_back)
 {
-	const sherd_container_peer peers[2] = {{100, "first digest"}, {1ull << 40, "second digest"}};
-	const sherd_container_shards info = {
+	const shd_container_peer peers[2] = {{100, "first digest"}, {1ull << 40, "second digest"}};
+	const shd_container_shards info = {
 		.shard = 0, .count = 3, .generation = 7, .replaces = "the one before", .peers = peers};
-	sherd_container_shards back;
-	sherd_arena arena = {0};
-	SHERD_AUTO_BUF raw = {0};
-	sherd_container_shards_encode(&info, &raw);
+	shd_container_shards back;
+	shd_arena arena = {0};
+	SHD_AUTO_BUF raw = {0};
+	shd_container_shards_encode(&info, &raw);
 	assert_int_equal(raw.len, 32 + 2 * 40);
-	assert_ok(sherd_container_shards_decode(raw.data, raw.len, NULL, &arena, &back, err));
+	assert_ok(shd_container_shards_decode(raw.data, raw.len, NULL, &arena, &back, err));
 	assert_int_equal(back.count, 3);
 	assert_int_equal(back.generation, 7);
 	assert_memory_equal(back.replaces, info.replaces, sizeof(info.replaces));
 	assert_int_equal(back.peers[1].size, 1ull << 40);
 	assert_memory_equal(back.peers[1].digest, peers[1].digest, 32);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	for (size_t len = 0; len < raw.len; len++)
 		assert_true(decode(&raw, len, &back, NULL) < 0);
 }
 
 TEST(another_shard_knows_of_no_peers)
 {
-	const sherd_container_shards info = {.shard = 2, .count = 3};
-	sherd_container_shards back;
-	SHERD_AUTO_BUF raw = {0};
-	sherd_container_shards_encode(&info, &raw);
+	const shd_container_shards info = {.shard = 2, .count = 3};
+	shd_container_shards back;
+	SHD_AUTO_BUF raw = {0};
+	shd_container_shards_encode(&info, &raw);
 	assert_ok(decode(&raw, raw.len, &back, err));
 	assert_int_equal(back.shard, 2);
 	assert_null(back.peers);
@@ -68,12 +68,12 @@ TEST(names_are_put_and_parsed)
 		{"m.shard0-of-2", 1, 3, 0, "m.shard0-of-2.shard1-of-3.sdc"},
 	};
 	for (size_t i = 0; i < COUNT_OF(names); i++) {
-		SHERD_AUTO_BUF out = {0};
-		sherd_container_name n;
-		sherd_container_name_put(&out, names[i].base, names[i].shard, names[i].count, names[i].generation);
+		SHD_AUTO_BUF out = {0};
+		shd_container_name n;
+		shd_container_name_put(&out, names[i].base, names[i].shard, names[i].count, names[i].generation);
 		assert_string_equal((char *)out.data, names[i].name);
 		assert_int_equal(out.len, strlen(names[i].name));
-		assert_true(sherd_container_name_parse(names[i].name, &n));
+		assert_true(shd_container_name_parse(names[i].name, &n));
 		assert_int_equal(n.base, strlen(names[i].base));
 		assert_int_equal(n.shard, names[i].shard);
 		assert_int_equal(n.count, names[i].count);
@@ -98,9 +98,9 @@ TEST(other_names_are_no_shards)
 		"m.shard0-of-2.1.sdc",
 		"m.shard0-of-4294967296.sdc",
 	};
-	sherd_container_name n;
+	shd_container_name n;
 	for (size_t i = 0; i < COUNT_OF(names); i++)
-		if (sherd_container_name_parse(names[i], &n))
+		if (shd_container_name_parse(names[i], &n))
 			fail_msg("%s", names[i]);
 }
 

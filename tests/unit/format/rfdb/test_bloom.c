@@ -5,35 +5,35 @@
 
 #include <stdlib.h>
 
-static sherd_u128 id_of(uint64_t i)
+static shd_u128 id_of(uint64_t i)
 {
-	return (sherd_u128)sherd_splitmix64(i) << 64 | sherd_splitmix64(i + 1000000);
+	return (shd_u128)shd_splitmix64(i) << 64 | shd_splitmix64(i + 1000000);
 }
 
-static sherd_rfdb_bloom make(uint64_t rows, sherd_u128 (*id)(uint64_t), uint8_t **raw)
+static shd_rfdb_bloom make(uint64_t rows, shd_u128 (*id)(uint64_t), uint8_t **raw)
 {
-	sherd_rfdb_bloom bloom;
+	shd_rfdb_bloom bloom;
 	uint8_t *ids = malloc(16 * rows + 1);
-	size_t size = sherd_rfdb_bloom_size(rows);
+	size_t size = shd_rfdb_bloom_size(rows);
 	*raw = malloc(size);
 	assert_true(ids && *raw);
 	for (uint64_t i = 0; i < rows; i++)
-		sherd_put_u128(ids + 16 * i, id(i));
-	sherd_rfdb_bloom_encode(ids, rows, *raw);
+		shd_put_u128(ids + 16 * i, id(i));
+	shd_rfdb_bloom_encode(ids, rows, *raw);
 	free(ids);
-	sherd_cursor c = sherd_cursor_over(*raw, size);
-	assert_ok(sherd_rfdb_bloom_decode(&c, &bloom, err));
+	shd_cursor c = shd_cursor_over(*raw, size);
+	assert_ok(shd_rfdb_bloom_decode(&c, &bloom, err));
 	assert_int_equal(c.pos, size);
 	return bloom;
 }
 
 /* The rule as it is written in the document. */
-static bool plainly_has(const sherd_rfdb_bloom *b, sherd_u128 id)
+static bool plainly_has(const shd_rfdb_bloom *b, shd_u128 id)
 {
 	uint64_t h1 = (uint64_t)id, h2 = (uint64_t)(id >> 64) | 1;
 	for (uint64_t i = 0; i < 7; i++) {
 		uint64_t p = (h1 + i * h2) % b->bits;
-		if (!(sherd_get_u64(b->words + p / 64 * 8) >> p % 64 & 1))
+		if (!(shd_get_u64(b->words + p / 64 * 8) >> p % 64 & 1))
 			return false;
 	}
 	return true;
@@ -41,21 +41,21 @@ static bool plainly_has(const sherd_rfdb_bloom *b, sherd_u128 id)
 
 TEST(sizes_follow_the_rows)
 {
-	assert_int_equal(sherd_rfdb_bloom_size(0), 24);
-	assert_int_equal(sherd_rfdb_bloom_size(6), 24);
-	assert_int_equal(sherd_rfdb_bloom_size(7), 16 + 16);
-	assert_int_equal(sherd_rfdb_bloom_size(1000), 16 + 157 * 8);
+	assert_int_equal(shd_rfdb_bloom_size(0), 24);
+	assert_int_equal(shd_rfdb_bloom_size(6), 24);
+	assert_int_equal(shd_rfdb_bloom_size(7), 16 + 16);
+	assert_int_equal(shd_rfdb_bloom_size(1000), 16 + 157 * 8);
 }
 
 TEST(every_id_is_found_and_few_others)
 {
 	uint8_t *raw;
-	sherd_rfdb_bloom bloom = make(5000, id_of, &raw);
+	shd_rfdb_bloom bloom = make(5000, id_of, &raw);
 	size_t wrong = 0;
 	for (uint64_t i = 0; i < 5000; i++)
-		assert_true(sherd_rfdb_bloom_has(&bloom, id_of(i)));
+		assert_true(shd_rfdb_bloom_has(&bloom, id_of(i)));
 	for (uint64_t i = 5000; i < 25000; i++)
-		wrong += sherd_rfdb_bloom_has(&bloom, id_of(i));
+		wrong += shd_rfdb_bloom_has(&bloom, id_of(i));
 	assert_true(wrong < 400); /* one in a hundred is to be expected */
 	free(raw);
 }
@@ -64,12 +64,12 @@ TEST(probes_are_those_of_the_rule_also_where_they_wrap)
 {
 	for (uint64_t rows = 0; rows < 40; rows += 3) {
 		uint8_t *raw;
-		sherd_rfdb_bloom bloom = make(rows, id_of, &raw);
+		shd_rfdb_bloom bloom = make(rows, id_of, &raw);
 		for (uint64_t i = 0; i < 2000; i++) {
-			sherd_u128 id = i % 2 ? id_of(i) : id_of(i) | (sherd_u128)UINT64_MAX << 64;
-			assert_int_equal(sherd_rfdb_bloom_has(&bloom, id), plainly_has(&bloom, id));
+			shd_u128 id = i % 2 ? id_of(i) : id_of(i) | (shd_u128)UINT64_MAX << 64;
+			assert_int_equal(shd_rfdb_bloom_has(&bloom, id), plainly_has(&bloom, id));
 		}
-		assert_false(rows == 0 && sherd_rfdb_bloom_has(&bloom, 0));
+		assert_false(rows == 0 && shd_rfdb_bloom_has(&bloom, 0));
 		free(raw);
 	}
 }
@@ -77,11 +77,11 @@ TEST(probes_are_those_of_the_rule_also_where_they_wrap)
 static int decode(uint64_t bits, uint32_t probes, size_t words, sherd_error *err)
 {
 	uint8_t raw[256] = {0};
-	sherd_rfdb_bloom bloom;
-	sherd_put_u64(raw, bits);
-	sherd_put_u32(raw + 8, probes);
-	sherd_cursor c = sherd_cursor_over(raw, 16 + 8 * words);
-	return sherd_rfdb_bloom_decode(&c, &bloom, err);
+	shd_rfdb_bloom bloom;
+	shd_put_u64(raw, bits);
+	shd_put_u32(raw + 8, probes);
+	shd_cursor c = shd_cursor_over(raw, 16 + 8 * words);
+	return shd_rfdb_bloom_decode(&c, &bloom, err);
 }
 
 TEST(impossible_filters_are_refused)

@@ -6,8 +6,8 @@
 
 static void expect_id(const char *text, const char *decimal)
 {
-	char out[SHERD_RFDB_ID_TEXT];
-	sherd_rfdb_id_format(sherd_rfdb_id_of(sherd_str_of(text)), out);
+	char out[SHD_RFDB_ID_TEXT];
+	shd_rfdb_id_format(shd_rfdb_id_of(shd_str_of(text)), out);
 	assert_string_equal(out, decimal);
 }
 
@@ -36,10 +36,10 @@ TEST(what_is_no_number_of_128_bits_is_hashed)
 	                                    "0x1f",
 	                                    "340282366920938463463374607431768211456",
 	                                    "99999999999999999999999999999999999999999999999999"};
-	sherd_u128 seen[8], number;
+	shd_u128 seen[8], number;
 	for (size_t i = 0; i < 8; i++) {
-		assert_false(sherd_rfdb_id_parse(sherd_str_of(texts[i]), &number));
-		seen[i] = sherd_rfdb_id_of(sherd_str_of(texts[i]));
+		assert_false(shd_rfdb_id_parse(shd_str_of(texts[i]), &number));
+		seen[i] = shd_rfdb_id_of(shd_str_of(texts[i]));
 		assert_true(seen[i] >> 100 != 0);
 		for (size_t k = 0; k < i; k++)
 			assert_true(seen[k] != seen[i]);
@@ -49,14 +49,14 @@ TEST(what_is_no_number_of_128_bits_is_hashed)
 
 TEST(every_number_reads_back)
 {
-	sherd_u128 v = 1, back;
+	shd_u128 v = 1, back;
 	for (int i = 0; i < 128; i++, v <<= 1) {
-		char text[SHERD_RFDB_ID_TEXT];
-		sherd_rfdb_id_format(v, text);
-		assert_true(sherd_rfdb_id_parse(sherd_str_of(text), &back));
+		char text[SHD_RFDB_ID_TEXT];
+		shd_rfdb_id_format(v, text);
+		assert_true(shd_rfdb_id_parse(shd_str_of(text), &back));
 		assert_true(back == v);
-		sherd_rfdb_id_format(v - 1, text);
-		assert_true(sherd_rfdb_id_parse(sherd_str_of(text), &back));
+		shd_rfdb_id_format(v - 1, text);
+		assert_true(shd_rfdb_id_parse(shd_str_of(text), &back));
 		assert_true(back == v - 1);
 	}
 }

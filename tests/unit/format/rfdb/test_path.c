@@ -9,8 +9,8 @@ typedef struct row {
 static void expect(const row *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		sherd_str parent = sherd_rfdb_path_parent(sherd_str_of(rows[i].path));
-		if (!sherd_str_is(parent, rows[i].parent))
+		shd_str parent = shd_rfdb_path_parent(shd_str_of(rows[i].path));
+		if (!shd_str_is(parent, rows[i].parent))
 			fail_msg("the parent of %s is %.*s, not %s", rows[i].path, (int)parent.len, parent.ptr,
 			         rows[i].parent);
 	}
@@ -64,7 +64,7 @@ TEST(dots_and_separators_count_only_where_they_say_something)
 TEST(a_parent_is_a_prefix_that_needs_no_nul)
 {
 	const char path[] = {'a', '/', 0, '/', 'b'};
-	sherd_str parent = sherd_rfdb_path_parent((sherd_str){path, sizeof(path)});
+	shd_str parent = shd_rfdb_path_parent((shd_str){path, sizeof(path)});
 	assert_ptr_equal(parent.ptr, path);
 	assert_int_equal(parent.len, 3);
 }

@@ -18,12 +18,12 @@ TEST(the_hash_planner_gives_the_shards_of_the_real_server)
 		{"src/auth/login.ts", 1, 1, 5, 13}, {"src/api/routes.ts", 0, 2, 2, 10},
 	};
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		sherd_str file = sherd_str_of(known[i].file);
-		assert_int_equal(sherd_rfdb_hash_shard(file, 1), 0);
-		assert_int_equal(sherd_rfdb_hash_shard(file, 2), known[i].of2);
-		assert_int_equal(sherd_rfdb_hash_shard(file, 4), known[i].of4);
-		assert_int_equal(sherd_rfdb_hash_shard(file, 8), known[i].of8);
-		assert_int_equal(sherd_rfdb_hash_shard(file, 16), known[i].of16);
+		shd_str file = shd_str_of(known[i].file);
+		assert_int_equal(shd_rfdb_hash_shard(file, 1), 0);
+		assert_int_equal(shd_rfdb_hash_shard(file, 2), known[i].of2);
+		assert_int_equal(shd_rfdb_hash_shard(file, 4), known[i].of4);
+		assert_int_equal(shd_rfdb_hash_shard(file, 8), known[i].of8);
+		assert_int_equal(shd_rfdb_hash_shard(file, 16), known[i].of16);
 	}
 }
 
@@ -32,7 +32,7 @@ TEST(the_hash_planner_gives_the_shards_of_the_real_server)
 enum { MANY = 64 };
 
 typedef struct project {
-	sherd_str files[MANY];
+	shd_str files[MANY];
 	uint16_t shards[MANY];
 	size_t count;
 } project;
@@ -43,40 +43,40 @@ static project project_of(const char *text)
 	project p = {0};
 	while (*text) {
 		size_t n = strcspn(text, " ");
-		p.files[p.count++] = (sherd_str){text, n};
+		p.files[p.count++] = (shd_str){text, n};
 		text += n + (text[n] == ' ');
 	}
 	return p;
 }
 
-#define AUTO_PLAN __attribute__((cleanup(sherd_rfdb_plan_done))) sherd_rfdb_plan
+#define AUTO_PLAN __attribute__((cleanup(shd_rfdb_plan_done))) shd_rfdb_plan
 
-static void extend(sherd_rfdb_plan *plan, project *p)
+static void extend(shd_rfdb_plan *plan, project *p)
 {
-	assert_ok(sherd_rfdb_plan_extend(plan, p->files, p->count, p->shards, err));
+	assert_ok(shd_rfdb_plan_extend(plan, p->files, p->count, p->shards, err));
 }
 
-static sherd_rfdb_plan plan_of(uint32_t min_files, project *p)
+static shd_rfdb_plan plan_of(uint32_t min_files, project *p)
 {
-	sherd_rfdb_plan plan;
-	sherd_rfdb_plan_init(&plan, min_files);
+	shd_rfdb_plan plan;
+	shd_rfdb_plan_init(&plan, min_files);
 	extend(&plan, p);
 	return plan;
 }
 
-static void expect_shard(const sherd_rfdb_plan *plan, const char *file, const char *name)
+static void expect_shard(const shd_rfdb_plan *plan, const char *file, const char *name)
 {
 	uint16_t shard;
-	assert_true(sherd_rfdb_plan_find(plan, sherd_str_of(file), &shard));
-	assert_string_equal(sherd_rfdb_plan_name(plan, shard), name);
+	assert_true(shd_rfdb_plan_find(plan, shd_str_of(file), &shard));
+	assert_string_equal(shd_rfdb_plan_name(plan, shard), name);
 }
 
 /* Every file is found where it was put. */
-static void expect_shards(const sherd_rfdb_plan *plan, const project *p)
+static void expect_shards(const shd_rfdb_plan *plan, const project *p)
 {
 	for (size_t i = 0; i < p->count; i++) {
 		uint16_t shard;
-		assert_true(sherd_rfdb_plan_find(plan, p->files[i], &shard));
+		assert_true(shd_rfdb_plan_find(plan, p->files[i], &shard));
 		assert_true(shard < plan->shard_count);
 		assert_int_equal(shard, p->shards[i]);
 	}
@@ -88,7 +88,7 @@ TEST(plan_single_directory)
 	AUTO_PLAN plan = plan_of(0, &p);
 	assert_int_equal(plan.shard_count, 1);
 	expect_shard(&plan, "src/a.ts", "src");
-	assert_null(sherd_rfdb_plan_name(&plan, 1));
+	assert_null(shd_rfdb_plan_name(&plan, 1));
 }
 
 TEST(plan_multiple_directories)
@@ -130,7 +130,7 @@ TEST(small_ones_together_make_their_parent_large)
 	expect_shard(&plan, "src/new", "src");
 	expect_shard(&plan, "doc/x/1", "_root");
 	/* Nothing was seen in doc itself, so it may still become large. */
-	assert_false(sherd_rfdb_plan_find(&plan, SHERD_STR("doc/z"), &shard));
+	assert_false(shd_rfdb_plan_find(&plan, SHD_STR("doc/z"), &shard));
 }
 
 TEST(a_file_that_comes_twice_counts_once)
@@ -147,12 +147,12 @@ TEST(a_file_that_comes_twice_counts_once)
 TEST(plan_deterministic)
 {
 	project p = project_of("x/1 a/b/1 a_b/1 a/b/2 a_b/2 y/1 y/2 main z/q/1 z/q/2"), q = p;
-	SHERD_AUTO_BUF first = {0}, second = {0};
+	SHD_AUTO_BUF first = {0}, second = {0};
 	for (size_t i = 0; i < p.count; i++)
 		q.files[i] = p.files[p.count - 1 - i];
 	AUTO_PLAN one = plan_of(2, &p), other = plan_of(2, &q);
-	sherd_rfdb_plan_encode(&one, &first);
-	sherd_rfdb_plan_encode(&other, &second);
+	shd_rfdb_plan_encode(&one, &first);
+	shd_rfdb_plan_encode(&other, &second);
 	assert_int_equal(first.len, second.len);
 	assert_memory_equal(first.data, second.data, first.len);
 }
@@ -189,23 +189,23 @@ TEST(names_that_collide_are_told_apart)
 	expect_shard(&plan, "a/b/1", "a_b");
 	for (uint32_t i = 0; i < plan.shard_count; i++)
 		for (uint32_t k = 0; k < i; k++)
-			assert_string_not_equal(sherd_rfdb_plan_name(&plan, i), sherd_rfdb_plan_name(&plan, k));
+			assert_string_not_equal(shd_rfdb_plan_name(&plan, i), shd_rfdb_plan_name(&plan, k));
 }
 
 /* Of so many directories one file each: p0, p0/d, p1, p1/d, ... */
-static sherd_rfdb_plan plan_of_many(size_t directories)
+static shd_rfdb_plan plan_of_many(size_t directories)
 {
 	enum { TEXT = 16 };
-	sherd_rfdb_plan plan;
+	shd_rfdb_plan plan;
 	char *text = malloc(directories * TEXT);
-	sherd_str *files = malloc(directories * sizeof(*files));
+	shd_str *files = malloc(directories * sizeof(*files));
 	assert_true(text && files);
 	for (size_t i = 0; i < directories; i++) {
 		char *at = text + i * TEXT;
-		files[i] = (sherd_str){at, (size_t)snprintf(at, TEXT, i % 2 ? "p%zu/d/1" : "p%zu/1", i / 2)};
+		files[i] = (shd_str){at, (size_t)snprintf(at, TEXT, i % 2 ? "p%zu/d/1" : "p%zu/1", i / 2)};
 	}
-	sherd_rfdb_plan_init(&plan, 1);
-	assert_ok(sherd_rfdb_plan_extend(&plan, files, directories, NULL, err));
+	shd_rfdb_plan_init(&plan, 1);
+	assert_ok(shd_rfdb_plan_extend(&plan, files, directories, NULL, err));
 	free(text);
 	free(files);
 	return plan;
@@ -215,7 +215,7 @@ TEST(past_the_last_number_directories_join_their_parent)
 {
 	project late = project_of("late/1");
 	AUTO_PLAN plan = plan_of_many(70000);
-	assert_int_equal(plan.shard_count, SHERD_RFDB_MAX_SHARDS);
+	assert_int_equal(plan.shard_count, SHD_RFDB_MAX_SHARDS);
 	/* Order of bytes: p9999 and p9999/d come last. */
 	expect_shard(&plan, "p9999/1", "_root");
 	expect_shard(&plan, "p9999/d/1", "_root");
@@ -226,19 +226,19 @@ TEST(past_the_last_number_directories_join_their_parent)
 TEST(the_root_finds_room_when_all_other_numbers_are_taken)
 {
 	project late = project_of("late/1");
-	AUTO_PLAN plan = plan_of_many(SHERD_RFDB_MAX_SHARDS - 1);
-	assert_int_equal(plan.shard_count, SHERD_RFDB_MAX_SHARDS - 1);
+	AUTO_PLAN plan = plan_of_many(SHD_RFDB_MAX_SHARDS - 1);
+	assert_int_equal(plan.shard_count, SHD_RFDB_MAX_SHARDS - 1);
 	extend(&plan, &late);
-	assert_int_equal(plan.shard_count, SHERD_RFDB_MAX_SHARDS);
+	assert_int_equal(plan.shard_count, SHD_RFDB_MAX_SHARDS);
 	expect_shard(&plan, "late/1", "_root");
 }
 
 TEST(a_directory_must_be_utf8)
 {
-	sherd_str file = SHERD_STR("\xff/1");
+	shd_str file = SHD_STR("\xff/1");
 	AUTO_PLAN plan;
-	sherd_rfdb_plan_init(&plan, 1);
-	assert_refused(SHERD_EINVAL, "bad-utf8", sherd_rfdb_plan_extend(&plan, &file, 1, NULL, err));
+	shd_rfdb_plan_init(&plan, 1);
+	assert_refused(SHERD_EINVAL, "bad-utf8", shd_rfdb_plan_extend(&plan, &file, 1, NULL, err));
 }
 
 /* ---- shard_plan.json */
@@ -262,15 +262,15 @@ static const char document[] = "{\n"
 TEST(the_document_is_written_and_read)
 {
 	project p = project_of("main src/1 src/2 src/a/1 doc/1"), more = project_of("src/a/2 src/a/3 x/1 x/2");
-	SHERD_AUTO_BUF text = {0}, again = {0};
+	SHD_AUTO_BUF text = {0}, again = {0};
 	AUTO_PLAN plan = plan_of(2, &p), back;
-	sherd_rfdb_plan_init(&back, 0);
-	sherd_rfdb_plan_encode(&plan, &text);
-	assert_ok(sherd_buf_check(&text, err));
+	shd_rfdb_plan_init(&back, 0);
+	shd_rfdb_plan_encode(&plan, &text);
+	assert_ok(shd_buf_check(&text, err));
 	assert_memory_equal(text.data, document, strlen(document));
-	assert_ok(sherd_rfdb_plan_decode(text.data, text.len, NULL, &back, err));
+	assert_ok(shd_rfdb_plan_decode(text.data, text.len, NULL, &back, err));
 	assert_int_equal(back.min_files, 2);
-	sherd_rfdb_plan_encode(&back, &again);
+	shd_rfdb_plan_encode(&back, &again);
 	assert_int_equal(again.len, text.len);
 	assert_memory_equal(again.data, text.data, text.len);
 	extend(&back, &more);
@@ -281,16 +281,16 @@ TEST(the_document_is_written_and_read)
 static int decode(const void *data, size_t len, sherd_error *err)
 {
 	AUTO_PLAN plan;
-	sherd_rfdb_plan_init(&plan, 0);
-	return sherd_rfdb_plan_decode(data, len, NULL, &plan, err);
+	shd_rfdb_plan_init(&plan, 0);
+	return shd_rfdb_plan_decode(data, len, NULL, &plan, err);
 }
 
 TEST(no_flipped_bit_goes_unnoticed)
 {
 	project p = project_of("main src/1 src/2");
-	SHERD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0};
 	AUTO_PLAN plan = plan_of(2, &p);
-	sherd_rfdb_plan_encode(&plan, &text);
+	shd_rfdb_plan_encode(&plan, &text);
 	for (size_t i = 0; i < text.len; i++)
 		for (unsigned bit = 0; bit < 8; bit++) {
 			text.data[i] ^= (uint8_t)(1u << bit);

@@ -11,22 +11,22 @@
 
 /* A segment with its sidecar. */
 typedef struct pair {
-	sherd_buf raw, built;
-	sherd_rfdb_segment s;
-	sherd_rfdb_sidecar x;
+	shd_buf raw, built;
+	shd_rfdb_segment s;
+	shd_rfdb_sidecar x;
 } pair;
 
 static void pair_open(pair *p)
 {
-	assert_ok(sherd_rfdb_segment_open(p->raw.data, p->raw.len, &p->s, err));
-	assert_ok(sherd_rfdb_sidecar_build(&p->s, NULL, &p->built, err));
-	assert_ok(sherd_rfdb_sidecar_open(p->built.data, p->built.len, &p->x, err));
+	assert_ok(shd_rfdb_segment_open(p->raw.data, p->raw.len, &p->s, err));
+	assert_ok(shd_rfdb_sidecar_build(&p->s, NULL, &p->built, err));
+	assert_ok(shd_rfdb_sidecar_open(p->built.data, p->built.len, &p->x, err));
 }
 
-static pair pair_of(sherd_rfdb_kind kind, uint64_t rows, bool sorted)
+static pair pair_of(shd_rfdb_kind kind, uint64_t rows, bool sorted)
 {
 	pair p = {0};
-	if (kind == SHERD_RFDB_NODES)
+	if (kind == SHD_RFDB_NODES)
 		rfdb_make_nodes(rows, sorted, &p.raw);
 	else
 		rfdb_make_edges(rows, sorted, &p.raw);
@@ -36,8 +36,8 @@ static pair pair_of(sherd_rfdb_kind kind, uint64_t rows, bool sorted)
 
 static void pair_done(pair *p)
 {
-	sherd_buf_done(&p->raw);
-	sherd_buf_done(&p->built);
+	shd_buf_done(&p->raw);
+	shd_buf_done(&p->built);
 }
 
 TEST(a_sidecar_fits_its_segment)
@@ -46,9 +46,9 @@ TEST(a_sidecar_fits_its_segment)
 		for (int sorted = 0; sorted < 2; sorted++) {
 			static const uint64_t sizes[] = {0, 1, 2, 100, 1000};
 			for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-				pair p = pair_of((sherd_rfdb_kind)kind, sizes[i], sorted);
-				assert_true(sherd_rfdb_sidecar_fits(&p.x, &p.s));
-				assert_ok(sherd_rfdb_sidecar_check(&p.x, &p.s, err));
+				pair p = pair_of((shd_rfdb_kind)kind, sizes[i], sorted);
+				assert_true(shd_rfdb_sidecar_fits(&p.x, &p.s));
+				assert_ok(shd_rfdb_sidecar_check(&p.x, &p.s, err));
 				assert_int_equal(p.x.rows, sizes[i]);
 				assert_true(p.x.sorted || !sorted);
 				pair_done(&p);
@@ -57,42 +57,41 @@ TEST(a_sidecar_fits_its_segment)
 }
 
 /* What a walk over all rows finds. */
-static uint64_t count_text(const sherd_rfdb_segment *s, sherd_rfdb_column column, sherd_str want)
+static uint64_t count_text(const shd_rfdb_segment *s, shd_rfdb_column column, shd_str want)
 {
 	uint64_t count = 0;
 	for (uint64_t row = 0; row < s->rows; row++) {
-		sherd_str text = {0};
-		assert_true(sherd_rfdb_segment_text(s, column, row, &text));
-		count += sherd_str_compare(text, want) == 0;
+		shd_str text = {0};
+		assert_true(shd_rfdb_segment_text(s, column, row, &text));
+		count += shd_str_compare(text, want) == 0;
 	}
 	return count;
 }
 
-static void expect_groups(const pair *p, const sherd_rfdb_groups *g)
+static void expect_groups(const pair *p, const shd_rfdb_groups *g)
 {
 	uint64_t rows = 0;
 	for (uint32_t i = 0; i < g->count; i++) {
-		sherd_rfdb_rows list, found;
-		sherd_str key, text = {0};
-		assert_true(sherd_rfdb_groups_at(g, &p->s, i, &key, &list));
+		shd_rfdb_rows list, found;
+		shd_str key, text = {0};
+		assert_true(shd_rfdb_groups_at(g, &p->s, i, &key, &list));
 		assert_int_equal(list.count, count_text(&p->s, g->column, key));
 		for (uint64_t k = 0; k < list.count; k++) {
-			assert_true(sherd_rfdb_segment_text(&p->s, g->column, sherd_rfdb_rows_at(list, k), &text));
-			assert_int_equal(sherd_str_compare(text, key), 0);
+			assert_true(shd_rfdb_segment_text(&p->s, g->column, shd_rfdb_rows_at(list, k), &text));
+			assert_int_equal(shd_str_compare(text, key), 0);
 		}
-		found = sherd_rfdb_groups_find(g, &p->s, key);
+		found = shd_rfdb_groups_find(g, &p->s, key);
 		assert_true(found.list == list.list && found.count == list.count);
 		rows += list.count;
 	}
 	assert_int_equal(rows, p->s.rows);
-	assert_int_equal(sherd_rfdb_groups_find(g, &p->s, SHERD_STR("nothing of the kind")).count, 0);
-	assert_int_equal(sherd_rfdb_groups_find(g, &p->s, SHERD_STR("")).count,
-	                 count_text(&p->s, g->column, SHERD_STR("")));
+	assert_int_equal(shd_rfdb_groups_find(g, &p->s, SHD_STR("nothing of the kind")).count, 0);
+	assert_int_equal(shd_rfdb_groups_find(g, &p->s, SHD_STR("")).count, count_text(&p->s, g->column, SHD_STR("")));
 }
 
 TEST(rows_are_found_by_their_strings)
 {
-	pair nodes = pair_of(SHERD_RFDB_NODES, 500, true), edges = pair_of(SHERD_RFDB_EDGES, 500, false);
+	pair nodes = pair_of(SHD_RFDB_NODES, 500, true), edges = pair_of(SHD_RFDB_EDGES, 500, false);
 	expect_groups(&nodes, &nodes.x.by_type);
 	expect_groups(&nodes, &nodes.x.by_file);
 	expect_groups(&nodes, &nodes.x.by_name);
@@ -103,40 +102,40 @@ TEST(rows_are_found_by_their_strings)
 
 TEST(groups_with_a_prefix_stand_together)
 {
-	pair p = pair_of(SHERD_RFDB_NODES, 500, true);
-	const sherd_rfdb_groups *g = &p.x.by_name;
-	uint32_t at = sherd_rfdb_groups_seek(g, &p.s, SHERD_STR("name4")), count = 0;
-	sherd_rfdb_rows rows;
-	sherd_str key;
-	while (sherd_rfdb_groups_at(g, &p.s, at + count, &key, &rows) && sherd_str_starts(key, "name4"))
+	pair p = pair_of(SHD_RFDB_NODES, 500, true);
+	const shd_rfdb_groups *g = &p.x.by_name;
+	uint32_t at = shd_rfdb_groups_seek(g, &p.s, SHD_STR("name4")), count = 0;
+	shd_rfdb_rows rows;
+	shd_str key;
+	while (shd_rfdb_groups_at(g, &p.s, at + count, &key, &rows) && shd_str_starts(key, "name4"))
 		count++;
 	assert_int_equal(count, 11); /* name4, name40 … name49 */
-	assert_int_equal(sherd_rfdb_groups_seek(g, &p.s, SHERD_STR("zzz")), g->count);
+	assert_int_equal(shd_rfdb_groups_seek(g, &p.s, SHD_STR("zzz")), g->count);
 	pair_done(&p);
 }
 
 TEST(edges_are_found_by_both_ends)
 {
 	for (int sorted = 0; sorted < 2; sorted++) {
-		pair p = pair_of(SHERD_RFDB_EDGES, 800, sorted);
+		pair p = pair_of(SHD_RFDB_EDGES, 800, sorted);
 		for (uint64_t row = 0; row < p.s.rows; row++) {
-			sherd_u128 src = sherd_rfdb_segment_id(&p.s, row), dst = sherd_rfdb_segment_dst(&p.s, row);
-			sherd_rfdb_run out = sherd_rfdb_sidecar_id(&p.x, &p.s, src);
-			sherd_rfdb_rows in = sherd_rfdb_sidecar_dst(&p.x, &p.s, dst);
+			shd_u128 src = shd_rfdb_segment_id(&p.s, row), dst = shd_rfdb_segment_dst(&p.s, row);
+			shd_rfdb_run out = shd_rfdb_sidecar_id(&p.x, &p.s, src);
+			shd_rfdb_rows in = shd_rfdb_sidecar_dst(&p.x, &p.s, dst);
 			uint64_t outs = 0, ins = 0;
 			for (uint64_t i = 0; i < p.s.rows; i++) {
-				outs += sherd_rfdb_segment_id(&p.s, i) == src;
-				ins += sherd_rfdb_segment_dst(&p.s, i) == dst;
+				outs += shd_rfdb_segment_id(&p.s, i) == src;
+				ins += shd_rfdb_segment_dst(&p.s, i) == dst;
 			}
 			assert_int_equal(out.count, outs);
 			assert_int_equal(in.count, ins);
 			for (uint64_t i = 0; i < out.count; i++)
-				assert_true(sherd_rfdb_segment_id(&p.s, sherd_rfdb_run_at(&out, i)) == src);
+				assert_true(shd_rfdb_segment_id(&p.s, shd_rfdb_run_at(&out, i)) == src);
 			for (uint64_t i = 0; i < in.count; i++)
-				assert_true(sherd_rfdb_segment_dst(&p.s, sherd_rfdb_rows_at(in, i)) == dst);
+				assert_true(shd_rfdb_segment_dst(&p.s, shd_rfdb_rows_at(in, i)) == dst);
 		}
-		assert_int_equal(sherd_rfdb_sidecar_id(&p.x, &p.s, 5).count, 0);
-		assert_int_equal(sherd_rfdb_sidecar_dst(&p.x, &p.s, ~(sherd_u128)0).count, 0);
+		assert_int_equal(shd_rfdb_sidecar_id(&p.x, &p.s, 5).count, 0);
+		assert_int_equal(shd_rfdb_sidecar_dst(&p.x, &p.s, ~(shd_u128)0).count, 0);
 		pair_done(&p);
 	}
 }
@@ -145,15 +144,15 @@ TEST(nodes_are_found_by_id_in_any_order)
 {
 	char text[256];
 	for (int sorted = 0; sorted < 2; sorted++) {
-		pair p = pair_of(SHERD_RFDB_NODES, 700, sorted);
+		pair p = pair_of(SHD_RFDB_NODES, 700, sorted);
 		for (uint64_t i = 0; i < 700; i++) {
-			sherd_rfdb_node want = rfdb_node(i, text), got;
-			sherd_rfdb_run run = sherd_rfdb_sidecar_id(&p.x, &p.s, want.id);
+			shd_rfdb_node want = rfdb_node(i, text), got;
+			shd_rfdb_run run = shd_rfdb_sidecar_id(&p.x, &p.s, want.id);
 			assert_int_equal(run.count, 1);
-			assert_ok(sherd_rfdb_segment_node(&p.s, sherd_rfdb_run_at(&run, 0), &got, err));
-			assert_int_equal(sherd_str_compare(got.semantic_id, want.semantic_id), 0);
+			assert_ok(shd_rfdb_segment_node(&p.s, shd_rfdb_run_at(&run, 0), &got, err));
+			assert_int_equal(shd_str_compare(got.semantic_id, want.semantic_id), 0);
 		}
-		assert_int_equal(sherd_rfdb_sidecar_id(&p.x, &p.s, 1).count, 0);
+		assert_int_equal(shd_rfdb_sidecar_id(&p.x, &p.s, 1).count, 0);
 		pair_done(&p);
 	}
 }
@@ -163,30 +162,30 @@ TEST(one_text_under_two_numbers_is_one_group)
 {
 	pair p = {0};
 	rfdb_make_nodes(8, false, &p.raw);
-	sherd_rfdb_segment s;
-	assert_ok(sherd_rfdb_segment_open(p.raw.data, p.raw.len, &s, err));
+	shd_rfdb_segment s;
+	assert_ok(shd_rfdb_segment_open(p.raw.data, p.raw.len, &s, err));
 	/* name5 becomes another name1. */
-	uint32_t one = sherd_rfdb_segment_string(&s, SHERD_RFDB_NAME, 1),
-		 five = sherd_rfdb_segment_string(&s, SHERD_RFDB_NAME, 5);
+	uint32_t one = shd_rfdb_segment_string(&s, SHD_RFDB_NAME, 1),
+		 five = shd_rfdb_segment_string(&s, SHD_RFDB_NAME, 5);
 	uint8_t *entries = p.raw.data + (s.strings.entries - s.data);
 	memcpy(entries + 8 * (size_t)five, entries + 8 * (size_t)one, 8);
 	pair_open(&p);
-	assert_ok(sherd_rfdb_sidecar_check(&p.x, &p.s, err));
-	sherd_rfdb_rows rows = sherd_rfdb_groups_find(&p.x.by_name, &p.s, SHERD_STR("name1"));
+	assert_ok(shd_rfdb_sidecar_check(&p.x, &p.s, err));
+	shd_rfdb_rows rows = shd_rfdb_groups_find(&p.x.by_name, &p.s, SHD_STR("name1"));
 	assert_int_equal(rows.count, 2);
-	assert_true(sherd_rfdb_rows_at(rows, 0) == 1 && sherd_rfdb_rows_at(rows, 1) == 5);
+	assert_true(shd_rfdb_rows_at(rows, 0) == 1 && shd_rfdb_rows_at(rows, 1) == 5);
 	pair_done(&p);
 }
 
 TEST(another_segment_is_recognised)
 {
-	pair p = pair_of(SHERD_RFDB_NODES, 50, true), q = pair_of(SHERD_RFDB_NODES, 51, true),
-	     e = pair_of(SHERD_RFDB_EDGES, 50, true), u = pair_of(SHERD_RFDB_NODES, 50, false);
-	assert_false(sherd_rfdb_sidecar_fits(&p.x, &q.s));
-	assert_false(sherd_rfdb_sidecar_fits(&p.x, &e.s));
+	pair p = pair_of(SHD_RFDB_NODES, 50, true), q = pair_of(SHD_RFDB_NODES, 51, true),
+	     e = pair_of(SHD_RFDB_EDGES, 50, true), u = pair_of(SHD_RFDB_NODES, 50, false);
+	assert_false(shd_rfdb_sidecar_fits(&p.x, &q.s));
+	assert_false(shd_rfdb_sidecar_fits(&p.x, &e.s));
 	assert_int_equal(p.s.size, u.s.size);
-	assert_false(sherd_rfdb_sidecar_fits(&p.x, &u.s));
-	assert_refused(SHERD_ECORRUPT, "size-mismatch", sherd_rfdb_sidecar_check(&p.x, &u.s, err));
+	assert_false(shd_rfdb_sidecar_fits(&p.x, &u.s));
+	assert_refused(SHERD_ECORRUPT, "size-mismatch", shd_rfdb_sidecar_check(&p.x, &u.s, err));
 	pair_done(&p);
 	pair_done(&q);
 	pair_done(&e);
@@ -195,46 +194,46 @@ TEST(another_segment_is_recognised)
 
 TEST(a_segment_that_changed_in_the_middle_is_noticed_by_the_full_check)
 {
-	pair p = pair_of(SHERD_RFDB_EDGES, 3000, true);
+	pair p = pair_of(SHD_RFDB_EDGES, 3000, true);
 	p.raw.data[60000] ^= 1;
-	assert_true(sherd_rfdb_sidecar_fits(&p.x, &p.s));
-	assert_refused(SHERD_ECORRUPT, "bad-checksum", sherd_rfdb_sidecar_check(&p.x, &p.s, err));
+	assert_true(shd_rfdb_sidecar_fits(&p.x, &p.s));
+	assert_refused(SHERD_ECORRUPT, "bad-checksum", shd_rfdb_sidecar_check(&p.x, &p.s, err));
 	pair_done(&p);
 }
 
 /* ---- damage */
 
 /* Asks everything; what comes out is not judged, only that it stays within the bytes. */
-static void ask_all(const sherd_rfdb_sidecar *x, const sherd_rfdb_segment *s)
+static void ask_all(const shd_rfdb_sidecar *x, const shd_rfdb_segment *s)
 {
-	const sherd_rfdb_groups *all[] = {&x->by_type, &x->by_file, &x->by_name};
+	const shd_rfdb_groups *all[] = {&x->by_type, &x->by_file, &x->by_name};
 	for (size_t g = 0; g < 3; g++)
 		for (uint32_t i = 0; i < all[g]->count; i++) {
-			sherd_rfdb_rows rows;
-			sherd_rfdb_node node;
-			sherd_str key;
-			if (!sherd_rfdb_groups_at(all[g], s, i, &key, &rows))
+			shd_rfdb_rows rows;
+			shd_rfdb_node node;
+			shd_str key;
+			if (!shd_rfdb_groups_at(all[g], s, i, &key, &rows))
 				continue;
-			(void)sherd_rfdb_groups_find(all[g], s, key);
-			for (uint64_t k = 0; k < rows.count && s->kind == SHERD_RFDB_NODES; k++)
-				(void)sherd_rfdb_segment_node(s, sherd_rfdb_rows_at(rows, k), &node, NULL);
+			(void)shd_rfdb_groups_find(all[g], s, key);
+			for (uint64_t k = 0; k < rows.count && s->kind == SHD_RFDB_NODES; k++)
+				(void)shd_rfdb_segment_node(s, shd_rfdb_rows_at(rows, k), &node, NULL);
 		}
 	for (uint64_t row = 0; row < s->rows; row++) {
-		(void)sherd_rfdb_sidecar_id(x, s, sherd_rfdb_segment_id(s, row));
-		if (s->kind == SHERD_RFDB_EDGES)
-			(void)sherd_rfdb_sidecar_dst(x, s, sherd_rfdb_segment_dst(s, row));
+		(void)shd_rfdb_sidecar_id(x, s, shd_rfdb_segment_id(s, row));
+		if (s->kind == SHD_RFDB_EDGES)
+			(void)shd_rfdb_sidecar_dst(x, s, shd_rfdb_segment_dst(s, row));
 	}
 }
 
-static void flip_all(sherd_rfdb_kind kind, bool sorted)
+static void flip_all(shd_rfdb_kind kind, bool sorted)
 {
 	pair p = pair_of(kind, 6, sorted);
-	sherd_rfdb_sidecar x;
+	shd_rfdb_sidecar x;
 	for (size_t i = 0; i < p.built.len; i++)
 		for (unsigned bit = 0; bit < 8; bit++) {
 			p.built.data[i] ^= (uint8_t)(1u << bit);
-			if (sherd_rfdb_sidecar_open(p.built.data, p.built.len, &x, NULL) == SHERD_OK) {
-				assert_true(sherd_rfdb_sidecar_check(&x, &p.s, NULL) < 0);
+			if (shd_rfdb_sidecar_open(p.built.data, p.built.len, &x, NULL) == SHERD_OK) {
+				assert_true(shd_rfdb_sidecar_check(&x, &p.s, NULL) < 0);
 				ask_all(&x, &p.s);
 			}
 			p.built.data[i] ^= (uint8_t)(1u << bit);
@@ -243,43 +242,43 @@ static void flip_all(sherd_rfdb_kind kind, bool sorted)
 		uint8_t *cut = malloc(len ? len : 1);
 		assert_non_null(cut);
 		memcpy(cut, p.built.data, len);
-		assert_true(sherd_rfdb_sidecar_open(cut, len, &x, NULL) < 0 ||
-		            sherd_rfdb_sidecar_check(&x, &p.s, NULL) < 0);
+		assert_true(shd_rfdb_sidecar_open(cut, len, &x, NULL) < 0 ||
+		            shd_rfdb_sidecar_check(&x, &p.s, NULL) < 0);
 		free(cut);
 	}
-	sherd_buf_u8(&p.built, 0);
-	assert_ok(sherd_rfdb_sidecar_open(p.built.data, p.built.len, &x, err));
-	assert_refused(SHERD_ECORRUPT, "trailing-bytes", sherd_rfdb_sidecar_check(&x, &p.s, err));
+	shd_buf_u8(&p.built, 0);
+	assert_ok(shd_rfdb_sidecar_open(p.built.data, p.built.len, &x, err));
+	assert_refused(SHERD_ECORRUPT, "trailing-bytes", shd_rfdb_sidecar_check(&x, &p.s, err));
 	pair_done(&p);
 }
 
 TEST(no_flipped_bit_and_no_cut_passes_the_check)
 {
-	flip_all(SHERD_RFDB_NODES, true);
-	flip_all(SHERD_RFDB_NODES, false);
-	flip_all(SHERD_RFDB_EDGES, true);
-	flip_all(SHERD_RFDB_EDGES, false);
+	flip_all(SHD_RFDB_NODES, true);
+	flip_all(SHD_RFDB_NODES, false);
+	flip_all(SHD_RFDB_EDGES, true);
+	flip_all(SHD_RFDB_EDGES, false);
 }
 
 TEST(a_section_can_be_checked_before_its_first_use)
 {
-	pair p = pair_of(SHERD_RFDB_EDGES, 100, true);
-	assert_ok(sherd_rfdb_sidecar_check_rows(&p.x, &p.x.by_dst, err));
-	assert_ok(sherd_rfdb_sidecar_check_rows(&p.x, &p.x.by_type.rows, err));
+	pair p = pair_of(SHD_RFDB_EDGES, 100, true);
+	assert_ok(shd_rfdb_sidecar_check_rows(&p.x, &p.x.by_dst, err));
+	assert_ok(shd_rfdb_sidecar_check_rows(&p.x, &p.x.by_type.rows, err));
 	p.built.data[p.x.by_dst.list - p.built.data + 9] ^= 4;
-	assert_refused(SHERD_ECORRUPT, "bad-crc", sherd_rfdb_sidecar_check_rows(&p.x, &p.x.by_dst, err));
-	assert_ok(sherd_rfdb_sidecar_check_rows(&p.x, &p.x.by_type.rows, err));
+	assert_refused(SHERD_ECORRUPT, "bad-crc", shd_rfdb_sidecar_check_rows(&p.x, &p.x.by_dst, err));
+	assert_ok(shd_rfdb_sidecar_check_rows(&p.x, &p.x.by_type.rows, err));
 	pair_done(&p);
 }
 
 TEST(a_segment_with_strings_that_are_not_there_gets_no_sidecar)
 {
-	SHERD_AUTO_BUF raw = {0}, out = {0};
-	sherd_rfdb_segment s;
+	SHD_AUTO_BUF raw = {0}, out = {0};
+	shd_rfdb_segment s;
 	rfdb_make_edges(10, true, &raw);
-	assert_ok(sherd_rfdb_segment_open(raw.data, raw.len, &s, err));
-	sherd_put_u32(raw.data + 32 + 32 * 10, 99);
-	assert_refused(SHERD_ECORRUPT, "bad-index", sherd_rfdb_sidecar_build(&s, NULL, &out, err));
+	assert_ok(shd_rfdb_segment_open(raw.data, raw.len, &s, err));
+	shd_put_u32(raw.data + 32 + 32 * 10, 99);
+	assert_refused(SHERD_ECORRUPT, "bad-index", shd_rfdb_sidecar_build(&s, NULL, &out, err));
 }
 
 /* ---- the real server's */
@@ -288,9 +287,9 @@ static void build_and_check(const char *path, const uint8_t *data, size_t len)
 {
 	pair p = {0};
 	(void)path;
-	sherd_buf_append(&p.raw, data, len);
+	shd_buf_append(&p.raw, data, len);
 	pair_open(&p);
-	assert_ok(sherd_rfdb_sidecar_check(&p.x, &p.s, err));
+	assert_ok(shd_rfdb_sidecar_check(&p.x, &p.s, err));
 	ask_all(&p.x, &p.s);
 	pair_done(&p);
 }

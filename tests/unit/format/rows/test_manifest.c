@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const sherd_rows_entry entries[] = {
+static const shd_rows_entry entries[] = {
 	{"part-00000.shard", 2, 32 + 24, {0xab}, NULL, 0},
 	{"part-00001.shard", 1, 32 + 12, {0}, NULL, 0},
 };
-static const sherd_rows_manifest manifest = {
+static const shd_rows_manifest manifest = {
 	.version = 1, .dtype = SHERD_F32, .rows = 3, .width = 3, .count = 2, .shards = entries};
 
 static const char golden[] = "{\n"
@@ -30,30 +30,30 @@ static const char golden[] = "{\n"
 
 static int decode(const void *data, size_t len, sherd_error *err)
 {
-	sherd_arena arena = {0};
-	sherd_rows_manifest m;
-	int rc = sherd_rows_manifest_decode(data, len, NULL, &arena, &m, err);
-	sherd_arena_done(&arena);
+	shd_arena arena = {0};
+	shd_rows_manifest m;
+	int rc = shd_rows_manifest_decode(data, len, NULL, &arena, &m, err);
+	shd_arena_done(&arena);
 	return rc;
 }
 
 TEST(the_document_is_the_same_every_time)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_rows_manifest_encode(&manifest, &text);
-	assert_ok(sherd_buf_check(&text, err));
-	assert_int_equal(text.len, strlen(golden) + SHERD_SHA256_HEX + 3);
+	SHD_AUTO_BUF text = {0};
+	shd_rows_manifest_encode(&manifest, &text);
+	assert_ok(shd_buf_check(&text, err));
+	assert_int_equal(text.len, strlen(golden) + SHD_SHA256_HEX + 3);
 	assert_memory_equal(text.data, golden, strlen(golden));
 	assert_memory_equal(text.data + text.len - 3, "\"\n}", 3);
 }
 
 TEST(what_was_written_is_read)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_arena arena = {0};
-	sherd_rows_manifest m;
-	sherd_rows_manifest_encode(&manifest, &text);
-	assert_ok(sherd_rows_manifest_decode(text.data, text.len, NULL, &arena, &m, err));
+	SHD_AUTO_BUF text = {0};
+	shd_arena arena = {0};
+	shd_rows_manifest m;
+	shd_rows_manifest_encode(&manifest, &text);
+	assert_ok(shd_rows_manifest_decode(text.data, text.len, NULL, &arena, &m, err));
 	assert_int_equal(m.rows, 3);
 	assert_int_equal(m.width, 3);
 	assert_int_equal(m.count, 2);
@@ -61,15 +61,15 @@ TEST(what_was_written_is_read)
 		assert_string_equal(m.shards[i].file, entries[i].file);
 		assert_int_equal(m.shards[i].rows, entries[i].rows);
 		assert_int_equal(m.shards[i].bytes, entries[i].bytes);
-		assert_memory_equal(m.shards[i].sha256, entries[i].sha256, SHERD_SHA256_BYTES);
+		assert_memory_equal(m.shards[i].sha256, entries[i].sha256, SHD_SHA256_BYTES);
 	}
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 TEST(no_flipped_bit_goes_unnoticed)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_rows_manifest_encode(&manifest, &text);
+	SHD_AUTO_BUF text = {0};
+	shd_rows_manifest_encode(&manifest, &text);
 	for (size_t i = 0; i < text.len; i++)
 		for (unsigned bit = 0; bit < 8; bit++) {
 			text.data[i] ^= (uint8_t)(1u << bit);
@@ -81,24 +81,24 @@ TEST(no_flipped_bit_goes_unnoticed)
 }
 
 /* The document with a changed description, sealed again. */
-static int decode_changed(uint64_t rows, uint64_t width, const sherd_rows_entry *list, size_t count,
+static int decode_changed(uint64_t rows, uint64_t width, const shd_rows_entry *list, size_t count,
                           const sherd_limits *limits, sherd_error *err)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_arena arena = {0};
-	sherd_rows_manifest m = {
+	SHD_AUTO_BUF text = {0};
+	shd_arena arena = {0};
+	shd_rows_manifest m = {
 		.version = 1, .dtype = SHERD_F32, .rows = rows, .width = width, .count = count, .shards = list};
-	sherd_rows_manifest_encode(&m, &text);
-	int rc = sherd_rows_manifest_decode(text.data, text.len, limits, &arena, &m, err);
-	sherd_arena_done(&arena);
+	shd_rows_manifest_encode(&m, &text);
+	int rc = shd_rows_manifest_decode(text.data, text.len, limits, &arena, &m, err);
+	shd_arena_done(&arena);
 	return rc;
 }
 
 TEST(contradictions_are_refused_by_name)
 {
-	const sherd_rows_entry swapped[] = {entries[1], entries[0]}, twice[] = {entries[0], entries[0]};
-	const sherd_rows_entry path = {"a/b.shard", 1, 44, {0}, NULL, 0},
-			       wide = {"a.shard", UINT64_MAX, 44, {0}, NULL, 0};
+	const shd_rows_entry swapped[] = {entries[1], entries[0]}, twice[] = {entries[0], entries[0]};
+	const shd_rows_entry path = {"a/b.shard", 1, 44, {0}, NULL, 0},
+			     wide = {"a.shard", UINT64_MAX, 44, {0}, NULL, 0};
 	assert_ok(decode_changed(3, 3, entries, 2, NULL, err));
 	assert_refused(SHERD_ECORRUPT, "bad-count", decode_changed(4, 3, entries, 2, NULL, err));
 	assert_refused(SHERD_ECORRUPT, "size-mismatch", decode_changed(3, 4, entries, 2, NULL, err));
@@ -116,23 +116,23 @@ static const uint32_t two_crcs[] = {0xc10c8c09, 1};
 
 TEST(version_2_has_types_and_a_crc_for_every_block)
 {
-	static const uint64_t rows = SHERD_ROWS_BLOCK / 2 + 1;
-	const sherd_rows_entry list[] = {
+	static const uint64_t rows = SHD_ROWS_BLOCK / 2 + 1;
+	const shd_rows_entry list[] = {
 		{"z.bf16", rows, 2 * rows, {1}, two_crcs, 2},
 		{"a.bf16", 1, 2, {2}, two_crcs, 1},
 	};
-	const sherd_rows_manifest in = {.version = 2,
-	                                .dtype = SHERD_BF16,
-	                                .rows = rows + 1,
-	                                .width = 1,
-	                                .fence = 5,
-	                                .count = 2,
-	                                .shards = list};
-	SHERD_AUTO_BUF text = {0};
-	sherd_arena arena = {0};
-	sherd_rows_manifest m;
-	sherd_rows_manifest_encode(&in, &text);
-	assert_ok(sherd_rows_manifest_decode(text.data, text.len, NULL, &arena, &m, err));
+	const shd_rows_manifest in = {.version = 2,
+	                              .dtype = SHERD_BF16,
+	                              .rows = rows + 1,
+	                              .width = 1,
+	                              .fence = 5,
+	                              .count = 2,
+	                              .shards = list};
+	SHD_AUTO_BUF text = {0};
+	shd_arena arena = {0};
+	shd_rows_manifest m;
+	shd_rows_manifest_encode(&in, &text);
+	assert_ok(shd_rows_manifest_decode(text.data, text.len, NULL, &arena, &m, err));
 	assert_int_equal(m.version, 2);
 	assert_int_equal(m.dtype, SHERD_BF16);
 	assert_int_equal(m.fence, 5);
@@ -141,20 +141,20 @@ TEST(version_2_has_types_and_a_crc_for_every_block)
 	assert_memory_equal(m.shards[0].crcs, two_crcs, sizeof(two_crcs));
 	assert_int_equal(m.shards[1].crc_count, 1);
 	assert_int_equal(m.shards[1].crcs[0], two_crcs[0]);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 TEST(shards_of_version_1_are_kept_without_crcs)
 {
-	sherd_rows_manifest in = manifest, m;
-	SHERD_AUTO_BUF text = {0};
-	sherd_arena arena = {0};
+	shd_rows_manifest in = manifest, m;
+	SHD_AUTO_BUF text = {0};
+	shd_arena arena = {0};
 	in.version = 2;
-	sherd_rows_manifest_encode(&in, &text);
+	shd_rows_manifest_encode(&in, &text);
 	assert_null(memmem(text.data, text.len, "crc32", 5));
-	assert_ok(sherd_rows_manifest_decode(text.data, text.len, NULL, &arena, &m, err));
+	assert_ok(shd_rows_manifest_decode(text.data, text.len, NULL, &arena, &m, err));
 	assert_null(m.shards[0].crcs);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 TEST(the_example_of_the_document_is_a_manifest)
@@ -165,21 +165,21 @@ TEST(the_example_of_the_document_is_a_manifest)
 	assert_non_null(at);
 	at += 33;
 	const char *end = memmem(at, len - (size_t)(at - (const char *)doc), "\n```", 4);
-	sherd_arena arena = {0};
-	sherd_rows_manifest m;
-	SHERD_AUTO_BUF text = {0};
-	assert_ok(sherd_rows_manifest_decode(at, (size_t)(end - at), NULL, &arena, &m, err));
+	shd_arena arena = {0};
+	shd_rows_manifest m;
+	SHD_AUTO_BUF text = {0};
+	assert_ok(shd_rows_manifest_decode(at, (size_t)(end - at), NULL, &arena, &m, err));
 	assert_int_equal(m.shards[0].crcs[0], two_crcs[0]);
-	sherd_rows_manifest_encode(&m, &text);
+	shd_rows_manifest_encode(&m, &text);
 	assert_int_equal(text.len, end - at);
 	assert_memory_equal(text.data, at, text.len);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	free(doc);
 }
 
-static int decode_bf16(const char *text, sherd_rows_manifest *m, sherd_arena *arena, sherd_error *err)
+static int decode_bf16(const char *text, shd_rows_manifest *m, shd_arena *arena, sherd_error *err)
 {
-	return sherd_rows_bf16_decode(text, strlen(text), NULL, arena, m, err);
+	return shd_rows_bf16_decode(text, strlen(text), NULL, arena, m, err);
 }
 
 #define BF16(version, dtype, order, width, total, shards)                                                      \
@@ -191,8 +191,8 @@ static int decode_bf16(const char *text, sherd_rows_manifest *m, sherd_arena *ar
 
 TEST(a_foreign_list_keeps_its_own_order)
 {
-	sherd_arena arena = {0};
-	sherd_rows_manifest m;
+	shd_arena arena = {0};
+	shd_rows_manifest m;
 	assert_ok(decode_bf16(BF16("1", "bfloat16", "little", "3", "3", FILE1 "," FILE2), &m, &arena, err));
 	assert_int_equal(m.count, 2);
 	assert_int_equal(m.rows, 3);
@@ -200,7 +200,7 @@ TEST(a_foreign_list_keeps_its_own_order)
 	assert_string_equal(m.shards[0].file, "b");
 	assert_string_equal(m.shards[1].file, "a");
 	assert_int_equal(m.shards[1].bytes, 6);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 TEST(a_foreign_list_is_refused_for_these_reasons)
@@ -224,39 +224,39 @@ TEST(a_foreign_list_is_refused_for_these_reasons)
 		{SHERD_ECORRUPT, "bad-type", "[]"},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		sherd_arena arena = {0};
-		sherd_rows_manifest m;
+		shd_arena arena = {0};
+		shd_rows_manifest m;
 		assert_refused(cases[i].code, cases[i].reason, decode_bf16(cases[i].text, &m, &arena, err));
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 	}
 }
 
 TEST(the_marker_says_who_is_packing)
 {
-	SHERD_AUTO_BUF text = {0};
-	sherd_rows_marker in = {.time_ns = 1767960000000000000, .process = 42, .host = "here"}, out;
-	sherd_rows_marker_encode(&in, &text);
-	assert_ok(sherd_buf_check(&text, err));
+	SHD_AUTO_BUF text = {0};
+	shd_rows_marker in = {.time_ns = 1767960000000000000, .process = 42, .host = "here"}, out;
+	shd_rows_marker_encode(&in, &text);
+	assert_ok(shd_buf_check(&text, err));
 	assert_non_null(memmem(text.data, text.len, "2026-01-09T12:00:00Z", 20));
-	assert_ok(sherd_rows_marker_decode(text.data, text.len, &out, err));
+	assert_ok(shd_rows_marker_decode(text.data, text.len, &out, err));
 	assert_int_equal(out.time_ns, in.time_ns);
 	assert_int_equal(out.process, 42);
 	assert_string_equal(out.host, "here");
 	text.data[5] ^= 1;
-	assert_refused(SHERD_ECORRUPT, "bad-seal", sherd_rows_marker_decode(text.data, text.len, &out, err));
+	assert_refused(SHERD_ECORRUPT, "bad-seal", shd_rows_marker_decode(text.data, text.len, &out, err));
 }
 
 /* Of the three documents a text can be one at most. */
 static void check_input(const char *name, const uint8_t *data, size_t len)
 {
-	sherd_arena arena = {0};
-	sherd_rows_manifest m;
-	sherd_rows_marker marker;
+	shd_arena arena = {0};
+	shd_rows_manifest m;
+	shd_rows_marker marker;
 	sherd_error e = {0};
-	int accepted = (sherd_rows_manifest_decode(data, len, NULL, &arena, &m, &e) == SHERD_OK) +
-	               (sherd_rows_bf16_decode(data, len, NULL, &arena, &m, NULL) == SHERD_OK) +
-	               (sherd_rows_marker_decode(data, len, &marker, NULL) == SHERD_OK);
-	sherd_arena_done(&arena);
+	int accepted = (shd_rows_manifest_decode(data, len, NULL, &arena, &m, &e) == SHERD_OK) +
+	               (shd_rows_bf16_decode(data, len, NULL, &arena, &m, NULL) == SHERD_OK) +
+	               (shd_rows_marker_decode(data, len, &marker, NULL) == SHERD_OK);
+	shd_arena_done(&arena);
 	if (name[0] == 'y' && accepted != 1)
 		fail_msg("%s: refused: %s", name, e.message);
 	if (name[0] == 'n' && accepted)

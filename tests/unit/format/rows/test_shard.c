@@ -8,22 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint8_t golden_head[SHERD_ROWS_HEAD_SIZE] = {0x47, 0x41, 0x4d, 0x53, 0x41, 0x45, 0x30, 0x31, 3, 0, 0,
-                                                          0,    0,    0,    0,    0,    3,    0,    0,    0, 0, 0,
-                                                          0,    0,    0,    0,    0,    0,    0,    0,    0, 0};
+static const uint8_t golden_head[SHD_ROWS_HEAD_SIZE] = {0x47, 0x41, 0x4d, 0x53, 0x41, 0x45, 0x30, 0x31, 3, 0, 0,
+                                                        0,    0,    0,    0,    0,    3,    0,    0,    0, 0, 0,
+                                                        0,    0,    0,    0,    0,    0,    0,    0,    0, 0};
 
-static void head_of(uint8_t raw[SHERD_ROWS_HEAD_SIZE], uint64_t rows, uint64_t width)
+static void head_of(uint8_t raw[SHD_ROWS_HEAD_SIZE], uint64_t rows, uint64_t width)
 {
-	sherd_rows_head_encode(rows, width, raw);
+	shd_rows_head_encode(rows, width, raw);
 }
 
 TEST(the_head_is_what_the_original_writes)
 {
-	uint8_t raw[SHERD_ROWS_HEAD_SIZE];
+	uint8_t raw[SHD_ROWS_HEAD_SIZE];
 	head_of(raw, 3, 3);
 	assert_memory_equal(raw, golden_head, sizeof(raw));
-	sherd_rows_head head;
-	assert_ok(sherd_rows_head_decode(raw, 68, &head, err));
+	shd_rows_head head;
+	assert_ok(shd_rows_head_decode(raw, 68, &head, err));
 	assert_int_equal(head.rows, 3);
 	assert_int_equal(head.width, 3);
 	assert_int_equal(head.reserved, 0);
@@ -33,35 +33,35 @@ TEST(the_head_is_what_the_original_writes)
 
 TEST(every_refusal_has_its_own_word_and_place)
 {
-	uint8_t raw[SHERD_ROWS_HEAD_SIZE];
-	sherd_rows_head head;
+	uint8_t raw[SHD_ROWS_HEAD_SIZE];
+	shd_rows_head head;
 	head_of(raw, 3, 3);
-	assert_fails(SHERD_ECORRUPT, 31, sherd_rows_head_decode(raw, 31, &head, err));
-	assert_refused(SHERD_ECORRUPT, "truncated", sherd_rows_head_decode(raw, 0, &head, err));
-	assert_refused(SHERD_ECORRUPT, "truncated", sherd_rows_head_decode(raw, 67, &head, err));
+	assert_fails(SHERD_ECORRUPT, 31, shd_rows_head_decode(raw, 31, &head, err));
+	assert_refused(SHERD_ECORRUPT, "truncated", shd_rows_head_decode(raw, 0, &head, err));
+	assert_refused(SHERD_ECORRUPT, "truncated", shd_rows_head_decode(raw, 67, &head, err));
 	raw[7] = '2';
-	assert_refused(SHERD_ECORRUPT, "bad-magic", sherd_rows_head_decode(raw, 68, &head, err));
-	assert_fails(SHERD_ECORRUPT, 0, sherd_rows_head_decode(raw, 68, &head, err));
+	assert_refused(SHERD_ECORRUPT, "bad-magic", shd_rows_head_decode(raw, 68, &head, err));
+	assert_fails(SHERD_ECORRUPT, 0, shd_rows_head_decode(raw, 68, &head, err));
 	head_of(raw, 3, 3);
 	raw[24] = 7;
-	assert_refused(SHERD_EUNSUPPORTED, "bad-dtype", sherd_rows_head_decode(raw, 68, &head, err));
-	assert_fails(SHERD_EUNSUPPORTED, 24, sherd_rows_head_decode(raw, 68, &head, err));
+	assert_refused(SHERD_EUNSUPPORTED, "bad-dtype", shd_rows_head_decode(raw, 68, &head, err));
+	assert_fails(SHERD_EUNSUPPORTED, 24, shd_rows_head_decode(raw, 68, &head, err));
 	head_of(raw, 3, 0);
-	assert_refused(SHERD_ECORRUPT, "bad-width", sherd_rows_head_decode(raw, 68, &head, err));
-	assert_fails(SHERD_ECORRUPT, 16, sherd_rows_head_decode(raw, 68, &head, err));
+	assert_refused(SHERD_ECORRUPT, "bad-width", shd_rows_head_decode(raw, 68, &head, err));
+	assert_fails(SHERD_ECORRUPT, 16, shd_rows_head_decode(raw, 68, &head, err));
 }
 
 TEST(a_refusal_says_what_it_saw)
 {
-	uint8_t raw[SHERD_ROWS_HEAD_SIZE];
-	sherd_rows_head head;
+	uint8_t raw[SHD_ROWS_HEAD_SIZE];
+	shd_rows_head head;
 	sherd_error e;
 	head_of(raw, 3, 3);
-	assert_int_equal(sherd_rows_head_decode(raw, 67, &head, &e), SHERD_ECORRUPT);
+	assert_int_equal(shd_rows_head_decode(raw, 67, &head, &e), SHERD_ECORRUPT);
 	assert_non_null(strstr(e.message, "68"));
 	assert_non_null(strstr(e.message, "67"));
 	raw[24] = 7;
-	assert_int_equal(sherd_rows_head_decode(raw, 68, &head, &e), SHERD_EUNSUPPORTED);
+	assert_int_equal(shd_rows_head_decode(raw, 68, &head, &e), SHERD_EUNSUPPORTED);
 	assert_non_null(strstr(e.message, "7"));
 }
 
@@ -77,33 +77,33 @@ TEST(hostile_counts_do_not_wrap_round)
 		{(UINT64_C(1) << 62) - 1, 1},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		uint8_t raw[SHERD_ROWS_HEAD_SIZE];
-		sherd_rows_head head;
+		uint8_t raw[SHD_ROWS_HEAD_SIZE];
+		shd_rows_head head;
 		head_of(raw, cases[i][0], cases[i][1]);
-		assert_refused(SHERD_ECORRUPT, "truncated", sherd_rows_head_decode(raw, 68, &head, err));
-		assert_refused(SHERD_ECORRUPT, "truncated", sherd_rows_head_decode(raw, UINT64_MAX, &head, err));
+		assert_refused(SHERD_ECORRUPT, "truncated", shd_rows_head_decode(raw, 68, &head, err));
+		assert_refused(SHERD_ECORRUPT, "truncated", shd_rows_head_decode(raw, UINT64_MAX, &head, err));
 	}
 }
 
 TEST(what_is_tolerated_is_told)
 {
-	uint8_t raw[SHERD_ROWS_HEAD_SIZE];
-	sherd_rows_head head;
+	uint8_t raw[SHD_ROWS_HEAD_SIZE];
+	shd_rows_head head;
 	head_of(raw, 3, 3);
 	raw[31] = 0x80;
-	assert_ok(sherd_rows_head_decode(raw, 100, &head, err));
+	assert_ok(shd_rows_head_decode(raw, 100, &head, err));
 	assert_int_equal(head.reserved, 0x80000000u);
 	assert_int_equal(head.file_bytes, 68);
 	head_of(raw, 0, 1000);
-	assert_ok(sherd_rows_head_decode(raw, 32, &head, err));
+	assert_ok(shd_rows_head_decode(raw, 32, &head, err));
 	assert_int_equal(head.file_bytes, 32);
 }
 
 static void check_input(const char *name, const uint8_t *data, size_t len)
 {
-	sherd_rows_head head;
+	shd_rows_head head;
 	sherd_error e = {0};
-	int rc = sherd_rows_head_decode(data, len, &head, &e);
+	int rc = shd_rows_head_decode(data, len, &head, &e);
 	if (name[0] == 'y' && rc < 0)
 		fail_msg("%s: refused: %s", name, e.message);
 	if (name[0] == 'n' && rc >= 0)
@@ -120,20 +120,20 @@ TEST(the_corpus_is_judged_as_its_names_say)
 TEST(the_example_of_the_document_is_a_shard)
 {
 	size_t len;
-	uint8_t *bytes = source_hex_block("docs/formats/rows.md", &len), hash[SHERD_SHA256_BYTES];
-	char hex[SHERD_SHA256_HEX + 1];
-	sherd_rows_head head;
+	uint8_t *bytes = source_hex_block("docs/formats/rows.md", &len), hash[SHD_SHA256_BYTES];
+	char hex[SHD_SHA256_HEX + 1];
+	shd_rows_head head;
 	assert_int_equal(len, 68);
-	assert_ok(sherd_rows_head_decode(bytes, len, &head, err));
+	assert_ok(shd_rows_head_decode(bytes, len, &head, err));
 	assert_int_equal(head.rows, 3);
 	assert_int_equal(head.width, 3);
 	for (size_t i = 0; i < 9; i++) {
 		float v;
-		memcpy(&v, bytes + SHERD_ROWS_HEAD_SIZE + 4 * i, sizeof(v));
+		memcpy(&v, bytes + SHD_ROWS_HEAD_SIZE + 4 * i, sizeof(v));
 		assert_true(v == (float)(i + 1));
 	}
-	sherd_sha256_of(bytes, len, hash);
-	sherd_hex(hash, sizeof(hash), hex);
+	shd_sha256_of(bytes, len, hash);
+	shd_hex(hash, sizeof(hash), hex);
 	assert_string_equal(hex, "6aa544422eda59a26e5e4c6f65b5479d02da8528e5c09ce71623ab256eb8ace2");
 	free(bytes);
 }

@@ -5,12 +5,12 @@
 
 static int decode(const uint8_t *data, size_t len, sherd_error *err)
 {
-	sherd_arena arena = {0};
-	sherd_samediff_graph g;
-	sherd_flatbuf fb;
-	sherd_flatbuf_over(&fb, data, len);
-	int rc = sherd_samediff_decode(&fb, SHERD_SAMEDIFF_LEGACY, NULL, &arena, &g, err);
-	sherd_arena_done(&arena);
+	shd_arena arena = {0};
+	shd_samediff_graph g;
+	shd_flatbuf fb;
+	shd_flatbuf_over(&fb, data, len);
+	int rc = shd_samediff_decode(&fb, SHD_SAMEDIFF_LEGACY, NULL, &arena, &g, err);
+	shd_arena_done(&arena);
 	return rc;
 }
 

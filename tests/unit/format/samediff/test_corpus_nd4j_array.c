@@ -5,11 +5,11 @@
 
 static int decode(const uint8_t *data, size_t len, sherd_error *err)
 {
-	sherd_arena arena = {0};
-	sherd_nd4j_array a;
-	size_t head = len < SHERD_ND4J_HEAD ? len : SHERD_ND4J_HEAD;
-	int rc = sherd_nd4j_array_decode(data, head, len, NULL, &arena, &a, err);
-	sherd_arena_done(&arena);
+	shd_arena arena = {0};
+	shd_nd4j_array a;
+	size_t head = len < SHD_ND4J_HEAD ? len : SHD_ND4J_HEAD;
+	int rc = shd_nd4j_array_decode(data, head, len, NULL, &arena, &a, err);
+	shd_arena_done(&arena);
 	return rc;
 }
 

@@ -10,73 +10,73 @@
 #include <fts.h>
 #include <stdlib.h>
 
-static sherd_arena arena;
+static shd_arena arena;
 
 static int drop_arena(void **state)
 {
 	(void)state;
-	sherd_arena_done(&arena);
-	arena = (sherd_arena){0};
+	shd_arena_done(&arena);
+	arena = (shd_arena){0};
 	return 0;
 }
 
 /* A graph with its arrays as tensors, as an engine has them. */
 typedef struct sample {
-	sherd_samediff_graph from;
+	shd_samediff_graph from;
 	sherd_tensor *arrays;
-	sherd_samediff_source source;
+	shd_samediff_source source;
 } sample;
 
 static sample *sample_of(const void *data, size_t len)
 {
-	sample *s = sherd_arena_alloc(&arena, 1, sizeof(*s));
-	sherd_flatbuf fb;
+	sample *s = shd_arena_alloc(&arena, 1, sizeof(*s));
+	shd_flatbuf fb;
 	assert_non_null(s);
-	sherd_flatbuf_over(&fb, data, len);
-	assert_ok(sherd_samediff_decode(&fb, SHERD_SAMEDIFF_LEGACY, NULL, &arena, &s->from, err));
-	s->arrays = sherd_arena_alloc(&arena, s->from.array_count + 1, sizeof(*s->arrays));
+	shd_flatbuf_over(&fb, data, len);
+	assert_ok(shd_samediff_decode(&fb, SHD_SAMEDIFF_LEGACY, NULL, &arena, &s->from, err));
+	s->arrays = shd_arena_alloc(&arena, s->from.array_count + 1, sizeof(*s->arrays));
 	assert_non_null(s->arrays);
 	for (size_t i = 0; i < s->from.array_count; i++) {
-		const sherd_nd4j_array *a = &s->from.arrays[i];
+		const shd_nd4j_array *a = &s->from.arrays[i];
 		s->arrays[i] = (sherd_tensor){"an array", a->dtype, a->ndim, a->shape, a->bytes};
 	}
-	s->source = (sherd_samediff_source){
-		.graph = &s->from.graph, .arrays = s->arrays, .array_count = s->from.array_count};
+	s->source =
+		(shd_samediff_source){.graph = &s->from.graph, .arrays = s->arrays, .array_count = s->from.array_count};
 	return s;
 }
 
 static sample *full(void)
 {
-	SHERD_AUTO_BUF b = {0};
+	SHD_AUTO_BUF b = {0};
 	samediff_make_full(&b);
 	return sample_of(b.data, b.len);
 }
 
 /* All pieces; elements are zero, which makes every text empty. */
-static void assemble(const sherd_samediff_encoding *made, sherd_buf *out)
+static void assemble(const shd_samediff_encoding *made, shd_buf *out)
 {
 	for (size_t i = 0; i < made->piece_count; i++) {
-		const sherd_samediff_piece *p = &made->pieces[i];
-		sherd_buf_append(out, p->bytes, p->len);
+		const shd_samediff_piece *p = &made->pieces[i];
+		shd_buf_append(out, p->bytes, p->len);
 		assert_true((p->array == SHERD_NO_ARRAY) == (i == made->piece_count - 1));
 		if (p->array != SHERD_NO_ARRAY)
 			assert_int_equal(out->len % 8, 0);
-		sherd_buf_zero(out, (size_t)p->extra);
+		shd_buf_zero(out, (size_t)p->extra);
 	}
 	assert_false(out->failed);
 	assert_int_equal(out->len, made->size);
 }
 
-static sherd_samediff_graph through(const sherd_samediff_source *source, sherd_samediff_style style)
+static shd_samediff_graph through(const shd_samediff_source *source, shd_samediff_style style)
 {
-	SHERD_AUTO_BUF bytes = {0};
-	sherd_samediff_encoding made;
-	sherd_samediff_graph g;
-	sherd_flatbuf fb;
-	assert_ok(sherd_samediff_encode(source, style, &arena, &made, err));
+	SHD_AUTO_BUF bytes = {0};
+	shd_samediff_encoding made;
+	shd_samediff_graph g;
+	shd_flatbuf fb;
+	assert_ok(shd_samediff_encode(source, style, &arena, &made, err));
 	assemble(&made, &bytes);
-	sherd_flatbuf_over(&fb, bytes.data, bytes.len);
-	assert_ok(sherd_samediff_decode(&fb, style, NULL, &arena, &g, err));
+	shd_flatbuf_over(&fb, bytes.data, bytes.len);
+	assert_ok(shd_samediff_decode(&fb, style, NULL, &arena, &g, err));
 	return g;
 }
 
@@ -87,11 +87,11 @@ static void check_same(const sherd_model_graph *a, const sherd_model_graph *b, c
 		fail_msg("%s: %s differs", what, difference);
 }
 
-static void check_arrays(const sample *s, const sherd_samediff_graph *g, bool whole)
+static void check_arrays(const sample *s, const shd_samediff_graph *g, bool whole)
 {
 	assert_int_equal(g->array_count, s->from.array_count);
 	for (size_t i = 0; i < g->array_count; i++) {
-		const sherd_nd4j_array *a = &s->from.arrays[i], *b = &g->arrays[i];
+		const shd_nd4j_array *a = &s->from.arrays[i], *b = &g->arrays[i];
 		assert_int_equal(a->dtype, b->dtype);
 		assert_int_equal(a->ndim, b->ndim);
 		assert_int_equal(a->fortran, b->fortran);
@@ -106,10 +106,10 @@ static void check_arrays(const sample *s, const sherd_samediff_graph *g, bool wh
 TEST(every_field_comes_back)
 {
 	sample *s = full();
-	sherd_samediff_graph legacy = through(&s->source, SHERD_SAMEDIFF_LEGACY);
+	shd_samediff_graph legacy = through(&s->source, SHD_SAMEDIFF_LEGACY);
 	check_same(&s->from.graph, &legacy.graph, "legacy");
 	check_arrays(s, &legacy, true);
-	sherd_samediff_graph container = through(&s->source, SHERD_SAMEDIFF_CONTAINER);
+	shd_samediff_graph container = through(&s->source, SHD_SAMEDIFF_CONTAINER);
 	check_same(&s->from.graph, &container.graph, "container");
 	check_arrays(s, &container, false);
 }
@@ -117,8 +117,8 @@ TEST(every_field_comes_back)
 TEST(the_style_of_a_container_has_no_elements)
 {
 	sample *s = full();
-	sherd_samediff_encoding made;
-	assert_ok(sherd_samediff_encode(&s->source, SHERD_SAMEDIFF_CONTAINER, &arena, &made, err));
+	shd_samediff_encoding made;
+	assert_ok(shd_samediff_encode(&s->source, SHD_SAMEDIFF_CONTAINER, &arena, &made, err));
 	assert_int_equal(made.piece_count, 1);
 	assert_true(made.pieces[0].array == SHERD_NO_ARRAY);
 	assert_int_equal(made.pieces[0].len, made.size);
@@ -127,11 +127,11 @@ TEST(the_style_of_a_container_has_no_elements)
 TEST(pieces_tell_how_elements_are_stored)
 {
 	sample *s = full();
-	sherd_samediff_encoding made;
+	shd_samediff_encoding made;
 	size_t seen = 0;
-	assert_ok(sherd_samediff_encode(&s->source, SHERD_SAMEDIFF_LEGACY, &arena, &made, err));
+	assert_ok(shd_samediff_encode(&s->source, SHD_SAMEDIFF_LEGACY, &arena, &made, err));
 	for (size_t i = 0; i + 1 < made.piece_count; i++) {
-		const sherd_samediff_piece *p = &made.pieces[i];
+		const shd_samediff_piece *p = &made.pieces[i];
 		const sherd_tensor *t = &s->arrays[p->array];
 		assert_int_equal(p->extra, t->bytes);
 		assert_int_equal(p->fortran, s->from.arrays[p->array].fortran);
@@ -146,7 +146,7 @@ TEST(updaters_can_be_left_out)
 	sample *s = full();
 	assert_true(s->from.graph.updater_count > 0);
 	s->source.without_updater = true;
-	sherd_samediff_graph g = through(&s->source, SHERD_SAMEDIFF_LEGACY);
+	shd_samediff_graph g = through(&s->source, SHD_SAMEDIFF_LEGACY);
 	assert_int_equal(g.graph.updater_count, 0);
 	assert_null(g.graph.updaters);
 	assert_string_equal(g.graph.training, s->from.graph.training);
@@ -156,16 +156,15 @@ TEST(sdnb_keeps_all_but_the_sequences)
 {
 	static const sherd_pair pairs[] = {{"a", "1"}, {"b", ""}};
 	sample *s = full();
-	assert_refused(
-		SHERD_EUNSUPPORTED, "cannot-hold",
-		sherd_samediff_encode(&s->source, SHERD_SAMEDIFF_SDNB, &arena, &(sherd_samediff_encoding){0}, err));
+	assert_refused(SHERD_EUNSUPPORTED, "cannot-hold",
+	               shd_samediff_encode(&s->source, SHD_SAMEDIFF_SDNB, &arena, &(shd_samediff_encoding){0}, err));
 	sherd_model_graph plain = s->from.graph;
 	plain.sequence_count = 0;
 	plain.sequences = NULL;
 	s->source.graph = &plain;
 	s->source.pairs = pairs;
 	s->source.pair_count = 2;
-	sherd_samediff_graph g = through(&s->source, SHERD_SAMEDIFF_SDNB);
+	shd_samediff_graph g = through(&s->source, SHD_SAMEDIFF_SDNB);
 	assert_int_equal(g.pair_count, 2);
 	assert_string_equal(g.pairs[1].key, "b");
 	assert_string_equal(g.pairs[0].value, "1");
@@ -187,10 +186,10 @@ TEST(sdnb_keeps_all_but_the_sequences)
 
 TEST(large_arrays_of_variables_lie_outside_of_sdnb)
 {
-	static const uint64_t large[] = {SHERD_SAMEDIFF_INLINE}, small[] = {SHERD_SAMEDIFF_INLINE - 1};
-	const sherd_tensor arrays[] = {{"a", SHERD_U8, 1, large, SHERD_SAMEDIFF_INLINE},
-	                               {"b", SHERD_U8, 1, small, SHERD_SAMEDIFF_INLINE - 1},
-	                               {"c", SHERD_U8, 1, large, SHERD_SAMEDIFF_INLINE}};
+	static const uint64_t large[] = {SHD_SAMEDIFF_INLINE}, small[] = {SHD_SAMEDIFF_INLINE - 1};
+	const sherd_tensor arrays[] = {{"a", SHERD_U8, 1, large, SHD_SAMEDIFF_INLINE},
+	                               {"b", SHERD_U8, 1, small, SHD_SAMEDIFF_INLINE - 1},
+	                               {"c", SHERD_U8, 1, large, SHD_SAMEDIFF_INLINE}};
 	const sherd_model_variable variables[] = {
 		{.name = "a", .kind = SHERD_VARIABLE_TRAINED, .dtype = SHERD_U8, .array = 0},
 		{.name = "b", .kind = SHERD_VARIABLE_TRAINED, .dtype = SHERD_U8, .array = 1}};
@@ -199,20 +198,20 @@ TEST(large_arrays_of_variables_lie_outside_of_sdnb)
 	const sherd_model_updater updater = {"a", {1, keys}, {1, moments}};
 	const sherd_model_graph graph = {
 		.variable_count = 2, .variables = variables, .updater_count = 1, .updaters = &updater};
-	const sherd_samediff_source source = {.graph = &graph, .arrays = arrays, .array_count = 3};
-	sherd_samediff_graph g = through(&source, SHERD_SAMEDIFF_SDNB);
+	const shd_samediff_source source = {.graph = &graph, .arrays = arrays, .array_count = 3};
+	shd_samediff_graph g = through(&source, SHD_SAMEDIFF_SDNB);
 	assert_int_equal(g.array_count, 2);
 	assert_true(g.variables[0].array == SHERD_NO_ARRAY);
-	assert_int_equal(g.variables[0].shape.at[0], SHERD_SAMEDIFF_INLINE);
-	assert_int_equal(g.arrays[g.variables[1].array].stored, SHERD_SAMEDIFF_INLINE - 1);
-	assert_int_equal(g.arrays[g.graph.updaters[0].arrays.at[0]].stored, SHERD_SAMEDIFF_INLINE);
+	assert_int_equal(g.variables[0].shape.at[0], SHD_SAMEDIFF_INLINE);
+	assert_int_equal(g.arrays[g.variables[1].array].stored, SHD_SAMEDIFF_INLINE - 1);
+	assert_int_equal(g.arrays[g.graph.updaters[0].arrays.at[0]].stored, SHD_SAMEDIFF_INLINE);
 }
 
 /* The sample inside of itself, twice, and once more inside of that. */
 static sherd_model_graph nest(const sample *s)
 {
-	sherd_model_subgraph *list = sherd_arena_alloc(&arena, 3, sizeof(*list));
-	sherd_model_graph *inner = sherd_arena_alloc(&arena, 2, sizeof(*inner));
+	sherd_model_subgraph *list = shd_arena_alloc(&arena, 3, sizeof(*list));
+	sherd_model_graph *inner = shd_arena_alloc(&arena, 2, sizeof(*inner));
 	assert_true(list && inner);
 	for (size_t i = 0; i < 2; i++) {
 		inner[i] = s->from.graph;
@@ -235,12 +234,12 @@ static sherd_model_graph nest(const sample *s)
 
 TEST(graphs_inside_of_graphs_come_back)
 {
-	static const sherd_samediff_style styles[] = {SHERD_SAMEDIFF_CONTAINER, SHERD_SAMEDIFF_SDNB};
+	static const shd_samediff_style styles[] = {SHD_SAMEDIFF_CONTAINER, SHD_SAMEDIFF_SDNB};
 	sample *s = full();
 	sherd_model_graph outer = nest(s);
 	s->source.graph = &outer;
 	for (size_t i = 0; i < COUNT_OF(styles); i++) {
-		sherd_samediff_graph g = through(&s->source, styles[i]);
+		shd_samediff_graph g = through(&s->source, styles[i]);
 		assert_int_equal(g.graph.subgraph_count, 2);
 		const sherd_model_subgraph *first = &g.graph.subgraphs[0], *deep = &first->graph->subgraphs[0];
 		assert_string_equal(first->name, "first");
@@ -254,29 +253,28 @@ TEST(graphs_inside_of_graphs_come_back)
 		assert_int_equal(g.arrays[is->array].dtype, SHERD_F32);
 		assert_true(deep->graph->operations[0].input_variables[1] == 1);
 	}
-	assert_refused(
-		SHERD_EUNSUPPORTED, "cannot-hold",
-		sherd_samediff_encode(&s->source, SHERD_SAMEDIFF_LEGACY, &arena, &(sherd_samediff_encoding){0}, err));
+	assert_refused(SHERD_EUNSUPPORTED, "cannot-hold",
+	               shd_samediff_encode(&s->source, SHD_SAMEDIFF_LEGACY, &arena, &(shd_samediff_encoding){0}, err));
 }
 
 TEST(graphs_too_deep_inside_are_refused)
 {
-	static sherd_model_graph graphs[SHERD_SAMEDIFF_DEPTH + 2];
+	static sherd_model_graph graphs[SHD_SAMEDIFF_DEPTH + 2];
 	static sherd_model_subgraph lists[COUNT_OF(graphs)];
 	for (size_t i = 0; i + 1 < COUNT_OF(graphs); i++) {
 		lists[i] = (sherd_model_subgraph){"in", &graphs[i + 1]};
 		graphs[i] = (sherd_model_graph){.subgraph_count = 1, .subgraphs = &lists[i]};
 	}
-	sherd_samediff_source source = {.graph = &graphs[1]};
-	(void)through(&source, SHERD_SAMEDIFF_CONTAINER);
+	shd_samediff_source source = {.graph = &graphs[1]};
+	(void)through(&source, SHD_SAMEDIFF_CONTAINER);
 	source.graph = &graphs[0];
-	sherd_samediff_encoding made;
-	sherd_samediff_graph g;
-	sherd_flatbuf fb;
-	assert_ok(sherd_samediff_encode(&source, SHERD_SAMEDIFF_CONTAINER, &arena, &made, err));
-	sherd_flatbuf_over(&fb, made.pieces[0].bytes, made.pieces[0].len);
+	shd_samediff_encoding made;
+	shd_samediff_graph g;
+	shd_flatbuf fb;
+	assert_ok(shd_samediff_encode(&source, SHD_SAMEDIFF_CONTAINER, &arena, &made, err));
+	shd_flatbuf_over(&fb, made.pieces[0].bytes, made.pieces[0].len);
 	assert_refused(SHERD_ELIMIT, "too-deep",
-	               sherd_samediff_decode(&fb, SHERD_SAMEDIFF_CONTAINER, NULL, &arena, &g, err));
+	               shd_samediff_decode(&fb, SHD_SAMEDIFF_CONTAINER, NULL, &arena, &g, err));
 }
 
 static const sherd_dtype ours[] = {SHERD_F8_E4M3, SHERD_F8_E5M2, SHERD_C64};
@@ -289,15 +287,14 @@ TEST(types_that_samediff_lacks_fit_a_container_only)
 		assert_true(sherd_tensor_bytes(ours[i], 1, shape, &array.bytes));
 		const sherd_model_variable v = {.name = "x", .dtype = ours[i], .array = 0};
 		const sherd_model_graph graph = {.variable_count = 1, .variables = &v};
-		const sherd_samediff_source source = {.graph = &graph, .arrays = &array, .array_count = 1};
-		sherd_samediff_graph g = through(&source, SHERD_SAMEDIFF_CONTAINER);
+		const shd_samediff_source source = {.graph = &graph, .arrays = &array, .array_count = 1};
+		shd_samediff_graph g = through(&source, SHD_SAMEDIFF_CONTAINER);
 		assert_int_equal(g.arrays[0].dtype, ours[i]);
 		assert_int_equal(g.arrays[0].bytes, array.bytes);
 		assert_int_equal(g.variables[0].dtype, ours[i]);
-		for (sherd_samediff_style style = SHERD_SAMEDIFF_LEGACY; style <= SHERD_SAMEDIFF_SDNB; style += 2)
-			assert_refused(
-				SHERD_EUNSUPPORTED, "cannot-hold",
-				sherd_samediff_encode(&source, style, &arena, &(sherd_samediff_encoding){0}, err));
+		for (shd_samediff_style style = SHD_SAMEDIFF_LEGACY; style <= SHD_SAMEDIFF_SDNB; style += 2)
+			assert_refused(SHERD_EUNSUPPORTED, "cannot-hold",
+			               shd_samediff_encode(&source, style, &arena, &(shd_samediff_encoding){0}, err));
 	}
 }
 
@@ -308,12 +305,12 @@ TEST(two_gibibytes_are_too_large)
 	const sherd_model_variable variables[] = {{.name = "x", .dtype = SHERD_U8, .array = 0},
 	                                          {.name = "y", .dtype = SHERD_U8, .array = 1}};
 	sherd_model_graph graph = {.variable_count = 2, .variables = variables};
-	const sherd_samediff_source source = {.graph = &graph, .arrays = arrays, .array_count = 2};
-	sherd_samediff_encoding made;
+	const shd_samediff_source source = {.graph = &graph, .arrays = arrays, .array_count = 2};
+	shd_samediff_encoding made;
 	assert_refused(SHERD_EUNSUPPORTED, "too-large",
-	               sherd_samediff_encode(&source, SHERD_SAMEDIFF_LEGACY, &arena, &made, err));
+	               shd_samediff_encode(&source, SHD_SAMEDIFF_LEGACY, &arena, &made, err));
 	graph.variable_count = 1;
-	assert_ok(sherd_samediff_encode(&source, SHERD_SAMEDIFF_LEGACY, &arena, &made, err));
+	assert_ok(shd_samediff_encode(&source, SHD_SAMEDIFF_LEGACY, &arena, &made, err));
 	assert_int_equal(made.size % 8, 0);
 }
 
@@ -322,10 +319,10 @@ static void check_file(const char *path)
 	size_t len;
 	uint8_t *data = source_file_read(path, &len);
 	sample *s = sample_of(data, len);
-	sherd_samediff_graph legacy = through(&s->source, SHERD_SAMEDIFF_LEGACY);
+	shd_samediff_graph legacy = through(&s->source, SHD_SAMEDIFF_LEGACY);
 	check_same(&s->from.graph, &legacy.graph, path);
 	check_arrays(s, &legacy, true);
-	sherd_samediff_graph container = through(&s->source, SHERD_SAMEDIFF_CONTAINER);
+	shd_samediff_graph container = through(&s->source, SHD_SAMEDIFF_CONTAINER);
 	check_same(&s->from.graph, &container.graph, path);
 	check_arrays(s, &container, false);
 	free(data);

@@ -6,33 +6,33 @@
 
 #include <stdlib.h>
 
-static sherd_arena arena;
+static shd_arena arena;
 
 static int drop_arena(void **state)
 {
 	(void)state;
-	sherd_arena_done(&arena);
-	arena = (sherd_arena){0};
+	shd_arena_done(&arena);
+	arena = (shd_arena){0};
 	return 0;
 }
 
-static int decode(const void *data, size_t len, sherd_samediff_graph *out, sherd_error *err)
+static int decode(const void *data, size_t len, shd_samediff_graph *out, sherd_error *err)
 {
-	sherd_flatbuf fb;
-	sherd_flatbuf_over(&fb, data, len);
-	return sherd_samediff_decode(&fb, SHERD_SAMEDIFF_LEGACY, NULL, &arena, out, err);
+	shd_flatbuf fb;
+	shd_flatbuf_over(&fb, data, len);
+	return shd_samediff_decode(&fb, SHD_SAMEDIFF_LEGACY, NULL, &arena, out, err);
 }
 
-static sherd_samediff_graph decode_old(samediff_age age)
+static shd_samediff_graph decode_old(samediff_age age)
 {
-	SHERD_AUTO_BUF b = {0};
-	sherd_samediff_graph g;
+	SHD_AUTO_BUF b = {0};
+	shd_samediff_graph g;
 	samediff_make_old(&b, age);
 	assert_ok(decode(b.data, b.len, &g, err));
 	return g;
 }
 
-static const sherd_model_variable *variable(const sherd_samediff_graph *g, const char *name)
+static const sherd_model_variable *variable(const shd_samediff_graph *g, const char *name)
 {
 	for (size_t i = 0; i < g->graph.variable_count; i++)
 		if (strcmp(g->variables[i].name, name) == 0)
@@ -41,14 +41,14 @@ static const sherd_model_variable *variable(const sherd_samediff_graph *g, const
 	return NULL;
 }
 
-static void check_input(const sherd_samediff_graph *g, size_t operation, size_t input, const char *name)
+static void check_input(const shd_samediff_graph *g, size_t operation, size_t input, const char *name)
 {
 	size_t v = g->graph.operations[operation].input_variables[input];
 	assert_true(v != SHERD_NO_VARIABLE);
 	assert_string_equal(g->variables[v].name, name);
 }
 
-static void check_kept(const sherd_samediff_graph *g)
+static void check_kept(const shd_samediff_graph *g)
 {
 	const sherd_model_variable *w = variable(g, "w"), *t = variable(g, "t"), *s = variable(g, "s");
 	assert_int_equal(g->graph.id, 119);
@@ -81,7 +81,7 @@ static void check_kept(const sherd_samediff_graph *g)
 
 TEST(a_graph_of_beta3_is_read)
 {
-	sherd_samediff_graph g = decode_old(SAMEDIFF_BETA3);
+	shd_samediff_graph g = decode_old(SAMEDIFF_BETA3);
 	check_kept(&g);
 	assert_int_equal(g.graph.variable_count, 6);
 	assert_string_equal(g.graph.operations[0].op, "tanh");
@@ -94,7 +94,7 @@ TEST(a_graph_of_beta3_is_read)
 /* Results have no names of their own there, and ids of variables and of operations both stand for them. */
 TEST(a_graph_of_beta2_is_read)
 {
-	sherd_samediff_graph g = decode_old(SAMEDIFF_BETA2);
+	shd_samediff_graph g = decode_old(SAMEDIFF_BETA2);
 	check_kept(&g);
 	assert_null(g.graph.operations[0].op);
 	const sherd_model_variable *more = variable(&g, "m:1");
@@ -114,13 +114,13 @@ TEST(what_is_older_or_between_is_called_so_and_not_damaged)
 		{SAMEDIFF_SHIFTED, "snapshot between 1.0.0-beta3 and beta4"},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		SHERD_AUTO_BUF b = {0};
-		sherd_samediff_graph g;
-		sherd_flatbuf fb;
+		SHD_AUTO_BUF b = {0};
+		shd_samediff_graph g;
+		shd_flatbuf fb;
 		sherd_error e = {0};
 		samediff_make_old(&b, cases[i].age);
-		sherd_flatbuf_over(&fb, b.data, b.len);
-		assert_true(sherd_samediff_probe(&fb));
+		shd_flatbuf_over(&fb, b.data, b.len);
+		assert_true(shd_samediff_probe(&fb));
 		assert_int_equal(decode(b.data, b.len, &g, &e), SHERD_EUNSUPPORTED);
 		assert_string_equal(e.reason, "bad-version");
 		assert_non_null(strstr(e.message, cases[i].says));
@@ -130,11 +130,11 @@ TEST(what_is_older_or_between_is_called_so_and_not_damaged)
 TEST(every_truncation_of_an_old_graph_is_refused)
 {
 	for (samediff_age age = SAMEDIFF_BETA3; age <= SAMEDIFF_SHIFTED; age++) {
-		SHERD_AUTO_BUF b = {0};
+		SHD_AUTO_BUF b = {0};
 		samediff_make_old(&b, age);
 		for (size_t len = 0; len < b.len; len++) {
 			uint8_t *copy = malloc(len + !len);
-			sherd_samediff_graph g;
+			shd_samediff_graph g;
 			sherd_error e = {0};
 			assert_non_null(copy);
 			memcpy(copy, b.data, len);
@@ -147,7 +147,7 @@ TEST(every_truncation_of_an_old_graph_is_refused)
 }
 
 /* A graph with one byte at the end of the first place where these bytes stand changed. */
-static size_t change(sherd_buf *b, const char *bytes, size_t len, uint8_t to)
+static size_t change(shd_buf *b, const char *bytes, size_t len, uint8_t to)
 {
 	for (size_t at = 0; at + len <= b->len; at++)
 		if (memcmp(b->data + at, bytes, len) == 0) {
@@ -158,9 +158,9 @@ static size_t change(sherd_buf *b, const char *bytes, size_t len, uint8_t to)
 	return 0;
 }
 
-static void check_refused(const sherd_buf *b, size_t at, const char *reason, const char *says)
+static void check_refused(const shd_buf *b, size_t at, const char *reason, const char *says)
 {
-	sherd_samediff_graph g;
+	shd_samediff_graph g;
 	sherd_error e = {0};
 	assert_int_equal(decode(b->data, b->len, &g, &e), SHERD_EUNSUPPORTED);
 	assert_string_equal(e.reason, reason);
@@ -170,7 +170,7 @@ static void check_refused(const sherd_buf *b, size_t at, const char *reason, con
 
 TEST(numbers_that_no_enum_has_are_refused_with_byte_and_name)
 {
-	SHERD_AUTO_BUF outputs = {0}, arguments = {0}, old = {0};
+	SHD_AUTO_BUF outputs = {0}, arguments = {0}, old = {0};
 	samediff_make_full(&outputs); /* the types of outputs: one byte, 5 */
 	size_t at = change(&outputs, "mmul\0\0\0\0\1\0\0\0\5", 13, 'x');
 	check_refused(&outputs, at, "bad-dtype", "an output of the operation mul is of type number 120");
@@ -178,7 +178,7 @@ TEST(numbers_that_no_enum_has_are_refused_with_byte_and_name)
 	at = change(&arguments, "\2\0\0\0\6\1", 6, 18);
 	check_refused(&arguments, at, "bad-dtype", "an argument of the operation mul is of type number 18");
 	samediff_make_old(&old, SAMEDIFF_BETA2); /* the type of tanh, behind its id and name */
-	sherd_samediff_graph g;
+	shd_samediff_graph g;
 	assert_ok(decode(old.data, old.len, &g, err));
 	for (size_t i = 0; i < old.len; i++) {
 		uint8_t was = old.data[i];
@@ -196,7 +196,7 @@ TEST(numbers_that_no_enum_has_are_refused_with_byte_and_name)
 
 TEST(types_of_variables_and_operations_and_modes_are_checked)
 {
-	SHERD_AUTO_BUF b = {0};
+	SHD_AUTO_BUF b = {0};
 	static const char *const says[] = {"the variable in is of type number 99",
 	                                   "the operation mul is of type number 99",
 	                                   "outputMode of the configuration is 99",
@@ -204,7 +204,7 @@ TEST(types_of_variables_and_operations_and_modes_are_checked)
 	size_t seen[COUNT_OF(says)] = {0};
 	samediff_make_full(&b);
 	for (size_t i = 0; i < b.len; i++) {
-		sherd_samediff_graph g;
+		shd_samediff_graph g;
 		sherd_error e = {0};
 		uint8_t was = b.data[i];
 		b.data[i] = 99;

@@ -8,27 +8,27 @@
 
 #include <stdlib.h>
 
-static sherd_arena arena;
+static shd_arena arena;
 
 static int drop_arena(void **state)
 {
 	(void)state;
-	sherd_arena_done(&arena);
-	arena = (sherd_arena){0};
+	shd_arena_done(&arena);
+	arena = (shd_arena){0};
 	return 0;
 }
 
-static int decode(const void *data, size_t len, sherd_samediff_graph *out, sherd_error *err)
+static int decode(const void *data, size_t len, shd_samediff_graph *out, sherd_error *err)
 {
-	sherd_flatbuf fb;
-	sherd_flatbuf_over(&fb, data, len);
-	return sherd_samediff_decode(&fb, SHERD_SAMEDIFF_LEGACY, NULL, &arena, out, err);
+	shd_flatbuf fb;
+	shd_flatbuf_over(&fb, data, len);
+	return shd_samediff_decode(&fb, SHD_SAMEDIFF_LEGACY, NULL, &arena, out, err);
 }
 
-static sherd_samediff_graph decode_full(void)
+static shd_samediff_graph decode_full(void)
 {
-	SHERD_AUTO_BUF b = {0};
-	sherd_samediff_graph g;
+	SHD_AUTO_BUF b = {0};
+	shd_samediff_graph g;
 	samediff_make_full(&b);
 	assert_ok(decode(b.data, b.len, &g, err));
 	return g;
@@ -43,7 +43,7 @@ static void check_texts(const sherd_model_texts *got, const char *first, const c
 
 TEST(every_field_of_a_variable_is_kept)
 {
-	sherd_samediff_graph g = decode_full();
+	shd_samediff_graph g = decode_full();
 	assert_int_equal(g.graph.variable_count, samediff_row_count + 2);
 	const sherd_model_variable *in = &g.graph.variables[0];
 	assert_string_equal(in->name, "in");
@@ -64,7 +64,7 @@ TEST(every_field_of_a_variable_is_kept)
 
 TEST(every_field_of_an_operation_is_kept)
 {
-	sherd_samediff_graph g = decode_full();
+	shd_samediff_graph g = decode_full();
 	assert_int_equal(g.graph.operation_count, 1);
 	const sherd_model_operation *op = g.graph.operations;
 	assert_int_equal(op->id, 100);
@@ -95,7 +95,7 @@ TEST(every_field_of_an_operation_is_kept)
 
 TEST(every_field_of_a_property_is_kept)
 {
-	sherd_samediff_graph g = decode_full();
+	shd_samediff_graph g = decode_full();
 	const sherd_model_operation *op = g.graph.operations;
 	assert_int_equal(op->property_count, 2);
 	const sherd_model_property *p = &op->properties[0];
@@ -116,7 +116,7 @@ TEST(every_field_of_a_property_is_kept)
 
 TEST(the_rest_of_the_graph_is_kept)
 {
-	sherd_samediff_graph g = decode_full();
+	shd_samediff_graph g = decode_full();
 	const sherd_model_configuration *c = &g.graph.configuration;
 	assert_true(g.graph.id == 12);
 	assert_true(c->present && c->id == -1 && c->output_mode == 3 && c->timestats && c->direction == 2);
@@ -138,10 +138,10 @@ TEST(the_rest_of_the_graph_is_kept)
 
 TEST(arrays_are_described_as_they_are_stored)
 {
-	sherd_samediff_graph g = decode_full();
+	shd_samediff_graph g = decode_full();
 	for (size_t i = 0; i < samediff_row_count; i++) {
 		const samediff_row *row = &samediff_rows[i];
-		const sherd_nd4j_array *a = &g.arrays[g.graph.variables[i + 1].array];
+		const shd_nd4j_array *a = &g.arrays[g.graph.variables[i + 1].array];
 		assert_int_equal(a->dtype, row->dtype);
 		assert_int_equal(a->bytes, row->want_len);
 		assert_int_equal(a->stored, row->len);
@@ -150,15 +150,15 @@ TEST(arrays_are_described_as_they_are_stored)
 		uint32_t size = sherd_dtype_describe(a->dtype)->block_bytes;
 		assert_int_equal(a->swap, row->big && size > 1);
 	}
-	assert_int_equal(g.arrays[g.variables[17].array].text, SHERD_ND4J_TEXT_PLAIN);
-	assert_int_equal(g.arrays[g.variables[16].array].text, SHERD_ND4J_TEXT_COUNTED);
+	assert_int_equal(g.arrays[g.variables[17].array].text, SHD_ND4J_TEXT_PLAIN);
+	assert_int_equal(g.arrays[g.variables[16].array].text, SHD_ND4J_TEXT_COUNTED);
 }
 
 /* The graph with one of its four-byte words changed where the pattern first stands. */
 static int decode_changed(const void *find, size_t find_len, const void *put, sherd_error *err)
 {
-	SHERD_AUTO_BUF b = {0};
-	sherd_samediff_graph g;
+	SHD_AUTO_BUF b = {0};
+	shd_samediff_graph g;
 	samediff_make_full(&b);
 	uint8_t *at = memmem(b.data, b.len, find, find_len);
 	assert_non_null(at);
@@ -190,8 +190,8 @@ TEST(what_contradicts_itself_is_refused)
 
 TEST(strides_win_over_the_letter)
 {
-	SHERD_AUTO_BUF b = {0};
-	sherd_samediff_graph g;
+	SHD_AUTO_BUF b = {0};
+	shd_samediff_graph g;
 	samediff_make_full(&b);
 	static const char letter[] = "\1\0\0\0\0\0\0\0\x66";
 	uint8_t *at = memmem(b.data, b.len, letter, sizeof(letter) - 1);
@@ -205,21 +205,21 @@ TEST(strides_win_over_the_letter)
 static int decode_exactly(const uint8_t *data, size_t len, sherd_error *err)
 {
 	uint8_t *copy = malloc(len ? len : 1);
-	sherd_arena own = {0};
-	sherd_samediff_graph g;
-	sherd_flatbuf fb;
+	shd_arena own = {0};
+	shd_samediff_graph g;
+	shd_flatbuf fb;
 	assert_non_null(copy);
 	memcpy(copy, data, len);
-	sherd_flatbuf_over(&fb, copy, len);
-	int rc = sherd_samediff_decode(&fb, SHERD_SAMEDIFF_LEGACY, NULL, &own, &g, err);
-	sherd_arena_done(&own);
+	shd_flatbuf_over(&fb, copy, len);
+	int rc = shd_samediff_decode(&fb, SHD_SAMEDIFF_LEGACY, NULL, &own, &g, err);
+	shd_arena_done(&own);
 	free(copy);
 	return rc;
 }
 
 TEST(every_truncation_is_refused_at_a_byte_of_the_file)
 {
-	SHERD_AUTO_BUF b = {0};
+	SHD_AUTO_BUF b = {0};
 	samediff_make_full(&b);
 	/* The sequence's array is the last thing. */
 	for (size_t len = 0; len < b.len; len++) {
@@ -233,7 +233,7 @@ TEST(every_truncation_is_refused_at_a_byte_of_the_file)
 
 TEST(every_changed_byte_is_survived)
 {
-	SHERD_AUTO_BUF b = {0};
+	SHD_AUTO_BUF b = {0};
 	uint64_t seed = 88172645463325252u;
 	samediff_make_full(&b);
 	for (size_t i = 0; i < b.len; i++) {
@@ -253,14 +253,14 @@ TEST(every_changed_byte_is_survived)
 
 static bool probe(const void *data, size_t len)
 {
-	sherd_flatbuf fb;
-	sherd_flatbuf_over(&fb, data, len);
-	return sherd_samediff_probe(&fb);
+	shd_flatbuf fb;
+	shd_flatbuf_over(&fb, data, len);
+	return shd_samediff_probe(&fb);
 }
 
 TEST(a_probe_tells_graphs_from_other_bytes)
 {
-	SHERD_AUTO_BUF b = {0};
+	SHD_AUTO_BUF b = {0};
 	samediff_make_full(&b);
 	assert_true(probe(b.data, b.len));
 	assert_false(probe(b.data, 7));
@@ -283,21 +283,21 @@ TEST(names_of_ops_give_their_numbers)
 		{"identity_n", 8511174575221493383}, {"pad", 3562692701058070261},
 		{"stack", 9101379130389407332},      {"tensorarrayv3", -2105275876745255331},
 	};
-	sherd_samediff_hasher hasher;
-	sherd_samediff_hasher_init(&hasher);
+	shd_samediff_hasher hasher;
+	shd_samediff_hasher_init(&hasher);
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		const char *name = sherd_samediff_registered_name(cases[i].op);
-		if ((int64_t)sherd_samediff_hash(&hasher, sherd_str_of(name)) != cases[i].number)
+		const char *name = shd_samediff_registered_name(cases[i].op);
+		if ((int64_t)shd_samediff_hash(&hasher, shd_str_of(name)) != cases[i].number)
 			fail_msg("%s", cases[i].op);
 	}
 }
 
 TEST(the_example_of_the_document_is_what_it_says)
 {
-	SHERD_AUTO_BUF b = {0};
+	SHD_AUTO_BUF b = {0};
 	size_t len;
 	uint8_t *example = source_hex_block("docs/formats/samediff-legacy.md", &len);
-	sherd_samediff_graph g;
+	shd_samediff_graph g;
 	samediff_make_small(&b);
 	assert_int_equal(len, b.len);
 	assert_memory_equal(example, b.data, len);

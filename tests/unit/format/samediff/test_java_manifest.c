@@ -9,21 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static sherd_arena arena;
+static shd_arena arena;
 
 static int drop_arena(void **state)
 {
 	(void)state;
-	sherd_arena_done(&arena);
-	arena = (sherd_arena){0};
+	shd_arena_done(&arena);
+	arena = (shd_arena){0};
 	return 0;
 }
 
 static int decode(const uint8_t *data, size_t len, sherd_error *err)
 {
-	sherd_java_manifest_entry *entries;
+	shd_java_manifest_entry *entries;
 	size_t count;
-	return sherd_java_manifest_decode(data, len, NULL, &arena, &entries, &count, err);
+	return shd_java_manifest_decode(data, len, NULL, &arena, &entries, &count, err);
 }
 
 TEST(the_corpus_is_judged_as_its_names_say)
@@ -32,22 +32,22 @@ TEST(the_corpus_is_judged_as_its_names_say)
 }
 
 /* Decodes and encodes again: the bytes must be those that Java wrote. */
-static size_t same_again(const char *name, sherd_java_manifest_entry **entries)
+static size_t same_again(const char *name, shd_java_manifest_entry **entries)
 {
 	char path[128];
 	size_t len, count;
-	SHERD_AUTO_BUF again = {0};
+	SHD_AUTO_BUF again = {0};
 	(void)snprintf(path, sizeof(path), "tests/corpus/java_manifest/y_%s.ser", name);
 	uint8_t *data = source_file_read(path, &len);
-	assert_ok(sherd_java_manifest_decode(data, len, NULL, &arena, entries, &count, err));
-	assert_ok(sherd_java_manifest_encode(&again, *entries, count, err));
+	assert_ok(shd_java_manifest_decode(data, len, NULL, &arena, entries, &count, err));
+	assert_ok(shd_java_manifest_encode(&again, *entries, count, err));
 	assert_int_equal(again.len, len);
 	assert_memory_equal(again.data, data, len);
 	free(data);
 	return count;
 }
 
-static void check_entry(const sherd_java_manifest_entry *e, const char *name, uint64_t offset, uint64_t length)
+static void check_entry(const shd_java_manifest_entry *e, const char *name, uint64_t offset, uint64_t length)
 {
 	assert_string_equal(e->name, name);
 	assert_true(e->offset == offset && e->length == length);
@@ -55,7 +55,7 @@ static void check_entry(const sherd_java_manifest_entry *e, const char *name, ui
 
 TEST(what_java_wrote_is_read_and_written_byte_for_byte)
 {
-	sherd_java_manifest_entry *e;
+	shd_java_manifest_entry *e;
 	assert_int_equal(same_again("java17_none", &e), 0);
 	assert_int_equal(same_again("java17_one", &e), 1);
 	check_entry(&e[0], "layer0.w", 4096, 1 << 20);
@@ -80,17 +80,17 @@ TEST(what_java_wrote_is_read_and_written_byte_for_byte)
 TEST(many_entries_are_read_as_they_were_written)
 {
 	enum { MANY = 50000 };
-	SHERD_AUTO_BUF b = {0};
-	sherd_java_manifest_entry *given = calloc(MANY, sizeof(*given)), *got;
+	SHD_AUTO_BUF b = {0};
+	shd_java_manifest_entry *given = calloc(MANY, sizeof(*given)), *got;
 	size_t count;
 	for (size_t i = 0; i < MANY; i++) {
 		char name[16];
 		(void)snprintf(name, sizeof(name), "v%zu", i);
-		given[i] = (sherd_java_manifest_entry){sherd_arena_str(&arena, sherd_str_of(name)), i * 7, i % 300};
+		given[i] = (shd_java_manifest_entry){shd_arena_str(&arena, shd_str_of(name)), i * 7, i % 300};
 	}
-	assert_ok(sherd_java_manifest_encode(&b, given, MANY, err));
+	assert_ok(shd_java_manifest_encode(&b, given, MANY, err));
 	assert_memory_equal(b.data + 119, "\0\1\x80\0w\x08\0\2\0\0\0\0\xc3\x50", 14);
-	assert_ok(sherd_java_manifest_decode(b.data, b.len, NULL, &arena, &got, &count, err));
+	assert_ok(shd_java_manifest_decode(b.data, b.len, NULL, &arena, &got, &count, err));
 	assert_int_equal(count, MANY);
 	for (size_t i = 0; i < MANY; i++)
 		check_entry(&got[i], given[i].name, given[i].offset, given[i].length);
@@ -99,29 +99,29 @@ TEST(many_entries_are_read_as_they_were_written)
 
 TEST(a_name_too_long_for_java_is_refused)
 {
-	SHERD_AUTO_BUF b = {0}, name = {0};
+	SHD_AUTO_BUF b = {0}, name = {0};
 	for (size_t i = 0; i < 65535; i++)
-		sherd_buf_u8(&name, 'n');
-	sherd_buf_append(&name, "\0n", 3);
-	sherd_java_manifest_entry e = {(const char *)name.data, 1000, 1}, *got;
+		shd_buf_u8(&name, 'n');
+	shd_buf_append(&name, "\0n", 3);
+	shd_java_manifest_entry e = {(const char *)name.data, 1000, 1}, *got;
 	size_t count;
-	assert_ok(sherd_java_manifest_encode(&b, &e, 1, err));
-	assert_ok(sherd_java_manifest_decode(b.data, b.len, NULL, &arena, &got, &count, err));
+	assert_ok(shd_java_manifest_encode(&b, &e, 1, err));
+	assert_ok(shd_java_manifest_decode(b.data, b.len, NULL, &arena, &got, &count, err));
 	assert_refused(SHERD_ELIMIT, "name-too-long",
-	               sherd_java_manifest_decode(b.data, b.len, &(sherd_limits){.name_bytes = 65534}, &arena, &got,
-	                                          &count, err));
+	               shd_java_manifest_decode(b.data, b.len, &(sherd_limits){.name_bytes = 65534}, &arena, &got,
+	                                        &count, err));
 	name.data[65535] = 'n';
-	assert_refused(SHERD_EUNSUPPORTED, "cannot-hold", sherd_java_manifest_encode(&b, &e, 1, err));
+	assert_refused(SHERD_EUNSUPPORTED, "cannot-hold", shd_java_manifest_encode(&b, &e, 1, err));
 }
 
 TEST(no_byte_can_be_missing)
 {
 	size_t len, count;
-	sherd_java_manifest_entry *entries;
+	shd_java_manifest_entry *entries;
 	uint8_t *data = source_file_read("tests/corpus/java_manifest/y_java17_backref.ser", &len);
 	for (size_t cut = 0; cut < len; cut++)
 		assert_fails(SHERD_ECORRUPT, e_.offset <= cut ? e_.offset : cut,
-		             sherd_java_manifest_decode(data, cut, NULL, &arena, &entries, &count, err));
+		             shd_java_manifest_decode(data, cut, NULL, &arena, &entries, &count, err));
 	free(data);
 }
 

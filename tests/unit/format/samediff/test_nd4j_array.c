@@ -8,23 +8,23 @@
 
 #include <stdlib.h>
 
-SHERD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
-SHERD_AUTO_DEFINE(sherd_store, sherd_store_close)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_store, sherd_store_close)
 
-static sherd_arena arena;
+static shd_arena arena;
 
 static int drop_arena(void **state)
 {
 	(void)state;
-	sherd_arena_done(&arena);
-	arena = (sherd_arena){0};
+	shd_arena_done(&arena);
+	arena = (shd_arena){0};
 	return 0;
 }
 
-static int decode(const sherd_buf *b, sherd_nd4j_array *out, sherd_error *err)
+static int decode(const shd_buf *b, shd_nd4j_array *out, sherd_error *err)
 {
-	return sherd_nd4j_array_decode(b->data, b->len < SHERD_ND4J_HEAD ? b->len : SHERD_ND4J_HEAD, b->len, NULL,
-	                               &arena, out, err);
+	return shd_nd4j_array_decode(b->data, b->len < SHD_ND4J_HEAD ? b->len : SHD_ND4J_HEAD, b->len, NULL, &arena,
+	                             out, err);
 }
 
 TEST(every_type_is_read)
@@ -40,8 +40,8 @@ TEST(every_type_is_read)
 	};
 	static const uint64_t data[6] = {0};
 	for (size_t i = 0; i < COUNT_OF(types); i++) {
-		SHERD_AUTO_BUF b = {0};
-		sherd_nd4j_array a;
+		SHD_AUTO_BUF b = {0};
+		shd_nd4j_array a;
 		uint32_t size = sherd_dtype_describe(types[i].dtype)->block_bytes;
 		nd4j_put_shape(&b, 2, (const int64_t[]){2, 3}, 'c', 0);
 		nd4j_put_part(&b, types[i].name, 6, data, size);
@@ -72,20 +72,20 @@ TEST(old_arrays_of_every_mode_and_type_are_read)
 	static const int32_t narrow[] = {2, 2, 3, 1, 2, 0, 1, 'f'};
 	for (size_t m = 0; m < COUNT_OF(modes); m++)
 		for (size_t i = 0; i < COUNT_OF(types); i++) {
-			SHERD_AUTO_BUF b = {0};
-			sherd_nd4j_array a;
+			SHD_AUTO_BUF b = {0};
+			shd_nd4j_array a;
 			uint32_t size = sherd_dtype_describe(types[i].dtype)->block_bytes;
 			nd4j_put_part_as(&b, modes[m], m ? "INT" : "LONG", 8, m ? (const void *)narrow : wide,
 			                 m ? 4 : 8);
 			nd4j_put_part_as(&b, modes[(m + i) % COUNT_OF(modes)], types[i].name, 6, data, size);
-			assert_true(sherd_nd4j_probe(b.data, b.len));
+			assert_true(shd_nd4j_probe(b.data, b.len));
 			assert_ok(decode(&b, &a, err));
 			assert_int_equal(a.dtype, types[i].dtype);
 			assert_true(a.bytes == 6 * size && a.data + a.bytes == b.len && a.fortran && a.swap);
 			assert_true(a.ndim == 2 && a.shape[0] == 2 && a.shape[1] == 3);
 			for (size_t len = 0; len < b.len; len++) {
 				sherd_error e = {0};
-				assert_int_equal(sherd_nd4j_array_decode(b.data, len, len, NULL, &arena, &a, &e),
+				assert_int_equal(shd_nd4j_array_decode(b.data, len, len, NULL, &arena, &a, &e),
 				                 SHERD_ECORRUPT);
 				assert_true(e.offset <= len);
 			}
@@ -94,8 +94,8 @@ TEST(old_arrays_of_every_mode_and_type_are_read)
 
 TEST(an_old_array_that_begins_inside_of_its_buffer_is_refused)
 {
-	SHERD_AUTO_BUF b = {0}, wrong = {0}, mixed = {0};
-	sherd_nd4j_array a;
+	SHD_AUTO_BUF b = {0}, wrong = {0}, mixed = {0};
+	shd_nd4j_array a;
 	sherd_error e = {0};
 	nd4j_put_part_as(&b, "JAVACPP", "INT", 6, (const int32_t[]){1, 3, 1, 8, 1, 'c'}, 4);
 	nd4j_put_part_as(&b, "JAVACPP", "FLOAT", 3, (const float[]){1, 2, 3}, 4);
@@ -122,8 +122,8 @@ TEST(an_empty_array_may_end_with_its_shape)
 		{8 | 2048, SHERD_BF16},  {8 | 32768 | 8388608, SHERD_U8},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		SHERD_AUTO_BUF b = {0};
-		sherd_nd4j_array a;
+		SHD_AUTO_BUF b = {0};
+		shd_nd4j_array a;
 		nd4j_put_shape(&b, 0, NULL, 'c', cases[i].extras);
 		assert_ok(decode(&b, &a, err));
 		assert_int_equal(a.dtype, cases[i].dtype);
@@ -151,14 +151,14 @@ TEST(what_does_not_fit_is_refused)
 		{"UTF8", 6, {2, 3}, 0, SHERD_EUNSUPPORTED, "bad-dtype"},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		SHERD_AUTO_BUF b = {0};
-		sherd_nd4j_array a;
+		SHD_AUTO_BUF b = {0};
+		shd_nd4j_array a;
 		nd4j_put_shape(&b, 2, cases[i].dims, 'c', cases[i].extras);
 		nd4j_put_part(&b, cases[i].type, cases[i].count, data, 8);
 		assert_refused((int)cases[i].code, cases[i].reason, decode(&b, &a, err));
 	}
-	SHERD_AUTO_BUF odd = {0};
-	sherd_nd4j_array a;
+	SHD_AUTO_BUF odd = {0};
+	shd_nd4j_array a;
 	nd4j_put_shape(&odd, 1, (const int64_t[]){1}, 'x', 0);
 	nd4j_put_part(&odd, "DOUBLE", 1, data, 8);
 	assert_refused(SHERD_ECORRUPT, "bad-shape", decode(&odd, &a, err));
@@ -168,8 +168,8 @@ TEST(what_does_not_fit_is_refused)
 
 TEST(every_truncation_and_every_longer_file_is_refused)
 {
-	SHERD_AUTO_BUF b = {0};
-	sherd_nd4j_array a;
+	SHD_AUTO_BUF b = {0};
+	shd_nd4j_array a;
 	nd4j_put_shape(&b, 1, (const int64_t[]){3}, 'c', 8192);
 	nd4j_put_part(&b, "FLOAT", 3, (const float[]){1, 2, 3}, 4);
 	assert_ok(decode(&b, &a, err));
@@ -178,19 +178,19 @@ TEST(every_truncation_and_every_longer_file_is_refused)
 		sherd_error e = {0};
 		assert_non_null(copy);
 		memcpy(copy, b.data, len);
-		assert_int_equal(sherd_nd4j_array_decode(copy, len, len, NULL, &arena, &a, &e), SHERD_ECORRUPT);
+		assert_int_equal(shd_nd4j_array_decode(copy, len, len, NULL, &arena, &a, &e), SHERD_ECORRUPT);
 		assert_true(e.offset <= len);
 		free(copy);
 	}
-	sherd_buf_u8(&b, 0);
+	shd_buf_u8(&b, 0);
 	assert_refused(SHERD_ECORRUPT, "trailing-bytes", decode(&b, &a, err));
 }
 
 TEST(a_file_is_a_bundle_of_one_array)
 {
-	SHERD_AUTO(sherd_store, sherd_store_close) store = NULL;
-	SHERD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
-	SHERD_AUTO_BUF file = {0};
+	SHD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO_BUF file = {0};
 	int16_t got[6];
 	static const int16_t want[] = {1, 2, 3, 4, 5, 6};
 	nd4j_put_shape(&file, 2, (const int64_t[]){2, 3}, 'f', 65536);

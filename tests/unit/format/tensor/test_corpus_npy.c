@@ -7,9 +7,9 @@
 static int decode(const uint8_t *data, size_t len, sherd_error *err)
 {
 	uint64_t head;
-	sherd_npy npy;
-	TRY(sherd_npy_decode_length(data, len < SHERD_NPY_FIRST ? len : SHERD_NPY_FIRST, len, &head, err));
-	return sherd_npy_decode(data, (size_t)head, len, NULL, &npy, err);
+	shd_npy npy;
+	TRY(shd_npy_decode_length(data, len < SHD_NPY_FIRST ? len : SHD_NPY_FIRST, len, &head, err));
+	return shd_npy_decode(data, (size_t)head, len, NULL, &npy, err);
 }
 
 TEST(the_corpus_is_judged_as_its_names_say)

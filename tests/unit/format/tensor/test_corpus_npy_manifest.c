@@ -5,10 +5,10 @@
 
 static int decode(const uint8_t *data, size_t len, sherd_error *err)
 {
-	sherd_arena arena = {0};
-	sherd_npy_manifest manifest;
-	int rc = sherd_npy_manifest_decode(data, len, NULL, &arena, &manifest, err);
-	sherd_arena_done(&arena);
+	shd_arena arena = {0};
+	shd_npy_manifest manifest;
+	int rc = shd_npy_manifest_decode(data, len, NULL, &arena, &manifest, err);
+	shd_arena_done(&arena);
 	return rc;
 }
 

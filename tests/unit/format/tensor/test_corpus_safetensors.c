@@ -6,12 +6,12 @@
 
 static int decode(const uint8_t *data, size_t len, sherd_error *err)
 {
-	sherd_arena arena = {0};
-	sherd_safetensors st;
+	shd_arena arena = {0};
+	shd_safetensors st;
 	uint64_t header;
-	TRY(sherd_safetensors_decode_length(data, len < 8 ? len : 8, len, &header, err));
-	int rc = sherd_safetensors_decode(data + 8, (size_t)header, len, NULL, &arena, &st, err);
-	sherd_arena_done(&arena);
+	TRY(shd_safetensors_decode_length(data, len < 8 ? len : 8, len, &header, err));
+	int rc = shd_safetensors_decode(data + 8, (size_t)header, len, NULL, &arena, &st, err);
+	shd_arena_done(&arena);
 	return rc;
 }
 

@@ -5,10 +5,10 @@
 
 static int decode(const uint8_t *data, size_t len, sherd_error *err)
 {
-	sherd_arena arena = {0};
-	sherd_safetensors_index index;
-	int rc = sherd_safetensors_index_decode(data, len, NULL, &arena, &index, err);
-	sherd_arena_done(&arena);
+	shd_arena arena = {0};
+	shd_safetensors_index index;
+	int rc = shd_safetensors_index_decode(data, len, NULL, &arena, &index, err);
+	shd_arena_done(&arena);
 	return rc;
 }
 

@@ -11,27 +11,27 @@
 
 #define SPACES_16 "                "
 
-static int decode_file(const void *data, size_t len, const sherd_limits *limits, sherd_npy *out, sherd_error *err)
+static int decode_file(const void *data, size_t len, const sherd_limits *limits, shd_npy *out, sherd_error *err)
 {
 	uint64_t head;
-	TRY(sherd_npy_decode_length(data, len < SHERD_NPY_FIRST ? len : SHERD_NPY_FIRST, len, &head, err));
-	return sherd_npy_decode(data, (size_t)head, len, limits, out, err);
+	TRY(shd_npy_decode_length(data, len < SHD_NPY_FIRST ? len : SHD_NPY_FIRST, len, &head, err));
+	return shd_npy_decode(data, (size_t)head, len, limits, out, err);
 }
 
 /* A head of the version with this text, for a file with so many bytes of data. */
-static int decode_text(int version, const char *text, size_t data, const sherd_limits *limits, sherd_npy *out,
+static int decode_text(int version, const char *text, size_t data, const sherd_limits *limits, shd_npy *out,
                        sherd_error *err)
 {
-	SHERD_AUTO_BUF head = {0};
-	sherd_buf_append(&head, SHERD_NPY_MAGIC, SHERD_NPY_MAGIC_BYTES);
-	sherd_buf_u8(&head, (uint8_t)version);
-	sherd_buf_u8(&head, 0);
+	SHD_AUTO_BUF head = {0};
+	shd_buf_append(&head, SHD_NPY_MAGIC, SHD_NPY_MAGIC_BYTES);
+	shd_buf_u8(&head, (uint8_t)version);
+	shd_buf_u8(&head, 0);
 	if (version == 1)
-		sherd_buf_u16(&head, (uint16_t)strlen(text));
+		shd_buf_u16(&head, (uint16_t)strlen(text));
 	else
-		sherd_buf_u32(&head, (uint32_t)strlen(text));
-	sherd_buf_str(&head, text);
-	return sherd_npy_decode(head.data, head.len, head.len + data, limits, out, err);
+		shd_buf_u32(&head, (uint32_t)strlen(text));
+	shd_buf_str(&head, text);
+	return shd_npy_decode(head.data, head.len, head.len + data, limits, out, err);
 }
 
 /* Heads as NumPy 2.4.6 writes them. */
@@ -68,10 +68,10 @@ TEST(we_write_the_bytes_that_numpy_writes)
 {
 	for (size_t i = 0; i < COUNT_OF(golden); i++) {
 		const sherd_tensor t = {"a", golden[i].dtype, golden[i].ndim, golden[i].shape, golden[i].bytes};
-		SHERD_AUTO_BUF out = {0};
-		assert_ok(sherd_npy_encode(&t, &out, err));
+		SHD_AUTO_BUF out = {0};
+		assert_ok(shd_npy_encode(&t, &out, err));
 		assert_int_equal(out.len, 128);
-		assert_memory_equal(out.data, SHERD_NPY_MAGIC "\x01\x00", 8);
+		assert_memory_equal(out.data, SHD_NPY_MAGIC "\x01\x00", 8);
 		assert_memory_equal(out.data + 8, golden[i].head, 120);
 	}
 }
@@ -80,10 +80,10 @@ TEST(what_we_write_is_what_we_read)
 {
 	for (size_t i = 0; i < COUNT_OF(golden); i++) {
 		const sherd_tensor t = {"a", golden[i].dtype, golden[i].ndim, golden[i].shape, golden[i].bytes};
-		SHERD_AUTO_BUF out = {0};
-		sherd_npy npy;
-		assert_ok(sherd_npy_encode(&t, &out, err));
-		sherd_buf_zero(&out, golden[i].bytes);
+		SHD_AUTO_BUF out = {0};
+		shd_npy npy;
+		assert_ok(shd_npy_encode(&t, &out, err));
+		shd_buf_zero(&out, golden[i].bytes);
 		assert_ok(decode_file(out.data, out.len, NULL, &npy, err));
 		assert_int_equal(npy.dtype, golden[i].dtype);
 		assert_int_equal(npy.ndim, golden[i].ndim);
@@ -110,7 +110,7 @@ TEST(every_type_is_read_in_every_order_of_bytes)
 	for (size_t i = 0; i < COUNT_OF(types); i++)
 		for (const char *order = "<>|="; *order; order++) {
 			char text[128];
-			sherd_npy npy;
+			shd_npy npy;
 			(void)snprintf(text, sizeof(text), "{'descr':'%c%s','fortran_order':False,'shape':()}", *order,
 			               types[i].name);
 			assert_ok(decode_text(1, text, types[i].bytes, NULL, &npy, err));
@@ -135,7 +135,7 @@ TEST(unusual_but_valid_texts_are_read)
 		{1, "{'descr': '<f8', 'fortran_order': True, 'shape': (18446744073709551615,0,9)}", 0, 3, true},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		sherd_npy npy;
+		shd_npy npy;
 		assert_ok(decode_text(cases[i].version, cases[i].text, cases[i].data, NULL, &npy, err));
 		assert_int_equal(npy.ndim, cases[i].ndim);
 		assert_int_equal(npy.fortran, cases[i].fortran);
@@ -203,7 +203,7 @@ TEST(a_bad_text_is_refused_with_the_byte_that_is_wrong)
 		size_t at = (size_t)(mark - bad_texts[i].text);
 		char text[256];
 		(void)snprintf(text, sizeof(text), "%.*s%s", (int)at, bad_texts[i].text, mark + 1);
-		sherd_npy npy;
+		shd_npy npy;
 		sherd_error e = {0};
 		int rc = decode_text(bad_texts[i].version, text, 1, NULL, &npy, &e);
 		uint64_t offset = (bad_texts[i].version == 1 ? 10 : 12) + at;
@@ -215,7 +215,7 @@ TEST(a_bad_text_is_refused_with_the_byte_that_is_wrong)
 
 TEST(data_must_be_exactly_as_long_as_the_head_says)
 {
-	sherd_npy npy;
+	shd_npy npy;
 	const char *text = WITH_SHAPE("(4,)");
 	size_t head = 10 + strlen(text);
 	assert_fails(SHERD_ECORRUPT, head + 3, decode_text(1, text, 3, NULL, &npy, err));
@@ -227,34 +227,33 @@ TEST(data_must_be_exactly_as_long_as_the_head_says)
 
 TEST(magic_and_version_are_checked)
 {
-	sherd_npy npy;
+	shd_npy npy;
 	uint64_t head;
-	assert_fails(SHERD_ECORRUPT, 0, sherd_npy_decode_length("\x94NUMPY\1\0\0\0\0\0", 12, 12, &head, err));
-	assert_refused(SHERD_ECORRUPT, "bad-magic",
-	               sherd_npy_decode_length("\x94NUMPY\1\0\0\0\0\0", 12, 12, &head, err));
+	assert_fails(SHERD_ECORRUPT, 0, shd_npy_decode_length("\x94NUMPY\1\0\0\0\0\0", 12, 12, &head, err));
+	assert_refused(SHERD_ECORRUPT, "bad-magic", shd_npy_decode_length("\x94NUMPY\1\0\0\0\0\0", 12, 12, &head, err));
 	static const char *const versions[] = {"\x93NUMPY\0\0\0\0\0\0", "\x93NUMPY\4\0\0\0\0\0",
 	                                       "\x93NUMPY\1\1\0\0\0\0"};
 	for (size_t i = 0; i < COUNT_OF(versions); i++) {
-		assert_fails(SHERD_EVERSION, 6, sherd_npy_decode_length(versions[i], 12, 12, &head, err));
-		assert_fails(SHERD_EVERSION, 6, sherd_npy_decode(versions[i], 12, 12, NULL, &npy, err));
+		assert_fails(SHERD_EVERSION, 6, shd_npy_decode_length(versions[i], 12, 12, &head, err));
+		assert_fails(SHERD_EVERSION, 6, shd_npy_decode(versions[i], 12, 12, NULL, &npy, err));
 	}
-	assert_fails(SHERD_ECORRUPT, 13, sherd_npy_decode_length("\x93NUMPY\3\0\xff\xff\xff\xff", 12, 13, &head, err));
-	assert_ok(sherd_npy_decode_length("\x93NUMPY\2\0\1\0\0\0", 12, 13, &head, err));
+	assert_fails(SHERD_ECORRUPT, 13, shd_npy_decode_length("\x93NUMPY\3\0\xff\xff\xff\xff", 12, 13, &head, err));
+	assert_ok(shd_npy_decode_length("\x93NUMPY\2\0\1\0\0\0", 12, 13, &head, err));
 	assert_int_equal(head, 13);
 }
 
 TEST(every_truncation_of_a_file_is_noticed)
 {
 	const sherd_tensor t = {"a", SHERD_F32, 2, (uint64_t[]){2, 3}, 24};
-	SHERD_AUTO_BUF file = {0};
-	assert_ok(sherd_npy_encode(&t, &file, err));
-	sherd_buf_zero(&file, 24);
+	SHD_AUTO_BUF file = {0};
+	assert_ok(shd_npy_encode(&t, &file, err));
+	shd_buf_zero(&file, 24);
 	assert_int_equal(file.len, 152);
 	for (size_t len = 0; len < 152; len++) {
 		uint8_t *part = malloc(len ? len : 1);
 		assert_non_null(part);
 		memcpy(part, file.data, len);
-		sherd_npy npy;
+		shd_npy npy;
 		assert_refused(SHERD_ECORRUPT, "truncated", decode_file(part, len, NULL, &npy, err));
 		free(part);
 	}
@@ -262,17 +261,17 @@ TEST(every_truncation_of_a_file_is_noticed)
 
 TEST(limits_hold)
 {
-	sherd_npy npy;
+	shd_npy npy;
 	const sherd_limits small = {.dims = 2, .metadata_bytes = 80};
 	assert_ok(decode_text(1, WITH_SHAPE("(1,1)"), 1, &small, &npy, err));
 	assert_refused(SHERD_ELIMIT, "too-many-dims", decode_text(1, WITH_SHAPE("(1,1,1)"), 1, &small, &npy, err));
 	assert_refused(SHERD_ELIMIT, "too-long",
 	               decode_text(1, WITH_SHAPE("(1,1)") SPACES_16 SPACES_16, 1, &small, &npy, err));
-	SHERD_AUTO_BUF text = {0};
-	sherd_buf_str(&text, "{'descr': '|u1', 'fortran_order': False, 'shape': (");
+	SHD_AUTO_BUF text = {0};
+	shd_buf_str(&text, "{'descr': '|u1', 'fortran_order': False, 'shape': (");
 	for (int i = 0; i < 33; i++)
-		sherd_buf_str(&text, "1,");
-	sherd_buf_append(&text, ")}", sizeof(")}"));
+		shd_buf_str(&text, "1,");
+	shd_buf_append(&text, ")}", sizeof(")}"));
 	const char *many = (const char *)text.data;
 	assert_refused(SHERD_ELIMIT, "too-many-dims", decode_text(1, many, 1, NULL, &npy, err));
 }
@@ -280,13 +279,13 @@ TEST(limits_hold)
 TEST(what_numpy_has_no_name_for_is_refused)
 {
 	static const sherd_dtype none[] = {SHERD_BF16, SHERD_F8_E4M3, SHERD_F8_E5M2, SHERD_UTF8, SHERD_DTYPE_NONE};
-	SHERD_AUTO_BUF out = {0};
+	SHD_AUTO_BUF out = {0};
 	for (size_t i = 0; i < COUNT_OF(none); i++) {
 		const sherd_tensor t = {"a", none[i], 1, (uint64_t[]){0}, 0};
-		assert_refused(SHERD_EUNSUPPORTED, "cannot-hold", sherd_npy_encode(&t, &out, err));
+		assert_refused(SHERD_EUNSUPPORTED, "cannot-hold", shd_npy_encode(&t, &out, err));
 	}
 	const sherd_tensor wrong = {"a", SHERD_U8, 1, (uint64_t[]){2}, 3};
-	assert_refused(SHERD_EINVAL, "size-mismatch", sherd_npy_encode(&wrong, &out, err));
+	assert_refused(SHERD_EINVAL, "size-mismatch", shd_npy_encode(&wrong, &out, err));
 	assert_int_equal(out.len, 0);
 }
 
@@ -296,9 +295,9 @@ TEST(the_largest_head_fits_version_1)
 	for (size_t i = 0; i < COUNT_OF(shape); i++)
 		shape[i] = i ? UINT64_MAX : 0;
 	const sherd_tensor t = {"a", SHERD_C64, SHERD_MAX_DIMS, shape, 0};
-	SHERD_AUTO_BUF out = {0};
-	sherd_npy npy;
-	assert_ok(sherd_npy_encode(&t, &out, err));
+	SHD_AUTO_BUF out = {0};
+	shd_npy npy;
+	assert_ok(shd_npy_encode(&t, &out, err));
 	assert_int_equal(out.len % 64, 0);
 	assert_ok(decode_file(out.data, out.len, NULL, &npy, err));
 	assert_int_equal(npy.ndim, SHERD_MAX_DIMS);
@@ -309,14 +308,14 @@ TEST(the_example_of_the_document_is_a_file_that_we_write)
 {
 	size_t len;
 	uint8_t *bytes = source_hex_block("docs/formats/npy.md", &len);
-	sherd_npy npy;
+	shd_npy npy;
 	assert_ok(decode_file(bytes, len, NULL, &npy, err));
 	assert_int_equal(npy.dtype, SHERD_I16);
 	assert_int_equal(npy.bytes, 12);
 	assert_memory_equal(bytes + npy.data, "\1\0\2\0\3\0\4\0\5\0\6\0", 12);
 	const sherd_tensor t = {"a", npy.dtype, npy.ndim, npy.shape, npy.bytes};
-	SHERD_AUTO_BUF out = {0};
-	assert_ok(sherd_npy_encode(&t, &out, err));
+	SHD_AUTO_BUF out = {0};
+	assert_ok(shd_npy_encode(&t, &out, err));
 	assert_int_equal(out.len, npy.data);
 	assert_memory_equal(out.data, bytes, out.len);
 	free(bytes);

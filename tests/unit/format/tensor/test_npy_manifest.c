@@ -2,16 +2,16 @@
 
 #include "format/tensor/npy_manifest.h"
 
-static const sherd_npy_entry entries[] = {{"a/b", "a%2Fb.npy", 152, 0x01020304}, {"", "~2.npy", 0, 0xfffffffe}};
+static const shd_npy_entry entries[] = {{"a/b", "a%2Fb.npy", 152, 0x01020304}, {"", "~2.npy", 0, 0xfffffffe}};
 static const sherd_pair pairs[] = {{"k", "v\n"}, {"", ""}};
 
 TEST(what_is_written_is_read)
 {
-	sherd_arena arena = {0};
-	SHERD_AUTO_BUF out = {0};
-	sherd_npy_manifest m = {2, entries, 2, pairs}, got;
-	assert_ok(sherd_npy_manifest_encode(&m, &out, err));
-	assert_ok(sherd_npy_manifest_decode(out.data, out.len, NULL, &arena, &got, err));
+	shd_arena arena = {0};
+	SHD_AUTO_BUF out = {0};
+	shd_npy_manifest m = {2, entries, 2, pairs}, got;
+	assert_ok(shd_npy_manifest_encode(&m, &out, err));
+	assert_ok(shd_npy_manifest_decode(out.data, out.len, NULL, &arena, &got, err));
 	assert_int_equal(got.count, 2);
 	for (size_t i = 0; i < 2; i++) {
 		assert_string_equal(got.arrays[i].name, entries[i].name);
@@ -21,35 +21,35 @@ TEST(what_is_written_is_read)
 		assert_string_equal(got.pairs[i].key, pairs[i].key);
 		assert_string_equal(got.pairs[i].value, pairs[i].value);
 	}
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 TEST(each_flipped_bit_is_noticed)
 {
-	SHERD_AUTO_BUF out = {0};
-	sherd_npy_manifest m = {2, entries, 2, pairs}, got;
-	assert_ok(sherd_npy_manifest_encode(&m, &out, err));
+	SHD_AUTO_BUF out = {0};
+	shd_npy_manifest m = {2, entries, 2, pairs}, got;
+	assert_ok(shd_npy_manifest_encode(&m, &out, err));
 	for (size_t bit = 0; bit < out.len * 8; bit++) {
-		sherd_arena arena = {0};
+		shd_arena arena = {0};
 		out.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		assert_true(sherd_npy_manifest_decode(out.data, out.len, NULL, &arena, &got, NULL) < 0);
+		assert_true(shd_npy_manifest_decode(out.data, out.len, NULL, &arena, &got, NULL) < 0);
 		out.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 	}
 }
 
 TEST(a_name_that_json_cannot_hold_is_refused)
 {
-	SHERD_AUTO_BUF out = {0};
-	sherd_npy_manifest m = {1, &(const sherd_npy_entry){"\xff", "x.npy", 1, 1}, 0, NULL};
-	assert_refused(SHERD_EINVAL, "bad-utf8", sherd_npy_manifest_encode(&m, &out, err));
+	SHD_AUTO_BUF out = {0};
+	shd_npy_manifest m = {1, &(const shd_npy_entry){"\xff", "x.npy", 1, 1}, 0, NULL};
+	assert_refused(SHERD_EINVAL, "bad-utf8", shd_npy_manifest_encode(&m, &out, err));
 }
 
 static void assert_file(const char *array, const char *want)
 {
-	SHERD_AUTO_BUF out = {0};
-	sherd_npy_file_name(&out, array);
-	sherd_buf_u8(&out, 0);
+	SHD_AUTO_BUF out = {0};
+	shd_npy_file_name(&out, array);
+	shd_buf_u8(&out, 0);
 	assert_string_equal((const char *)out.data, want);
 }
 
@@ -63,8 +63,8 @@ TEST(names_of_files_hold_plain_letters_only)
 	assert_file("", "");
 	memset(name, 'x', sizeof(name) - 1);
 	name[199] = '/';
-	SHERD_AUTO_BUF out = {0};
-	sherd_npy_file_name(&out, name);
+	SHD_AUTO_BUF out = {0};
+	shd_npy_file_name(&out, name);
 	assert_int_equal(out.len, 199);
 }
 

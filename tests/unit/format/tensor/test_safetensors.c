@@ -37,26 +37,26 @@ static const char golden_all[] =
 	"\"t00\":{\"dtype\":\"BOOL\",\"shape\":[0],\"data_offsets\":[0,0]}}       ";
 
 /* Decodes a whole file, as a reader would. */
-static int decode_file(const void *data, size_t len, const sherd_limits *limits, sherd_arena *arena,
-                       sherd_safetensors *out, sherd_error *err)
+static int decode_file(const void *data, size_t len, const sherd_limits *limits, shd_arena *arena, shd_safetensors *out,
+                       sherd_error *err)
 {
 	uint64_t header;
-	TRY(sherd_safetensors_decode_length(data, len < 8 ? len : 8, len, &header, err));
-	return sherd_safetensors_decode((const char *)data + 8, (size_t)header, len, limits, arena, out, err);
+	TRY(shd_safetensors_decode_length(data, len < 8 ? len : 8, len, &header, err));
+	return shd_safetensors_decode((const char *)data + 8, (size_t)header, len, limits, arena, out, err);
 }
 
 /* As decode_file, with the file made of a header and so many bytes of data. */
-static int decode_header(const char *header, size_t data, const sherd_limits *limits, sherd_arena *arena,
-                         sherd_safetensors *out, sherd_error *err)
+static int decode_header(const char *header, size_t data, const sherd_limits *limits, shd_arena *arena,
+                         shd_safetensors *out, sherd_error *err)
 {
 	size_t len = strlen(header);
-	return sherd_safetensors_decode(header, len, 8 + len + data, limits, arena, out, err);
+	return shd_safetensors_decode(header, len, 8 + len + data, limits, arena, out, err);
 }
 
 TEST(a_file_of_the_reference_implementation_is_read)
 {
-	sherd_arena arena = {0};
-	sherd_safetensors st;
+	shd_arena arena = {0};
+	shd_safetensors st;
 	assert_ok(decode_file(golden_two, sizeof(golden_two) - 1, NULL, &arena, &st, err));
 	assert_int_equal(st.data, 8 + 0xd0);
 	assert_int_equal(st.count, 3);
@@ -78,7 +78,7 @@ TEST(a_file_of_the_reference_implementation_is_read)
 		assert_int_equal(st.entries[i].offset, want[i].offset);
 	}
 	assert_int_equal(st.entries[2].tensor.shape[0], 3);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 TEST(we_write_the_bytes_that_the_reference_implementation_writes)
@@ -89,9 +89,9 @@ TEST(we_write_the_bytes_that_the_reference_implementation_writes)
 		{"c", SHERD_F32, 0, NULL, 4},
 	};
 	const sherd_pair pair = {"who", "me\t\"\\/\x7f\xc3\xa9\xe2\x80\xa8\x01"};
-	SHERD_AUTO_BUF out = {0};
+	SHD_AUTO_BUF out = {0};
 	size_t order[3];
-	assert_ok(sherd_safetensors_encode(tensors, 3, &pair, 1, &out, order, err));
+	assert_ok(shd_safetensors_encode(tensors, 3, &pair, 1, &out, order, err));
 	assert_int_equal(out.len, 8 + 0xd0);
 	assert_memory_equal(out.data, golden_two, out.len);
 	assert_int_equal(order[0], 0);
@@ -115,8 +115,8 @@ TEST(tensors_are_ordered_by_type_as_the_reference_implementation_does_it)
 		names[i][3] = 0;
 		tensors[i] = (sherd_tensor){names[i], dtypes[i], 1, none, 0};
 	}
-	SHERD_AUTO_BUF out = {0};
-	assert_ok(sherd_safetensors_encode(tensors, COUNT_OF(dtypes), NULL, 0, &out, order, err));
+	SHD_AUTO_BUF out = {0};
+	assert_ok(shd_safetensors_encode(tensors, COUNT_OF(dtypes), NULL, 0, &out, order, err));
 	assert_int_equal(out.len, sizeof(golden_all) - 1);
 	assert_memory_equal(out.data, golden_all, out.len);
 	assert_int_equal(order[0], 7);
@@ -125,16 +125,16 @@ TEST(tensors_are_ordered_by_type_as_the_reference_implementation_does_it)
 
 TEST(a_file_without_tensors_is_a_file)
 {
-	SHERD_AUTO_BUF out = {0};
-	sherd_arena arena = {0};
-	sherd_safetensors st;
-	assert_ok(sherd_safetensors_encode(NULL, 0, NULL, 0, &out, NULL, err));
+	SHD_AUTO_BUF out = {0};
+	shd_arena arena = {0};
+	shd_safetensors st;
+	assert_ok(shd_safetensors_encode(NULL, 0, NULL, 0, &out, NULL, err));
 	assert_int_equal(out.len, 16);
 	assert_memory_equal(out.data, "\x08\0\0\0\0\0\0\0{}      ", 16);
 	assert_ok(decode_file(out.data, out.len, NULL, &arena, &st, err));
 	assert_int_equal(st.count, 0);
 	assert_int_equal(st.pair_count, 0);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 TEST(tensors_come_in_the_order_of_their_data_and_empty_ones_as_in_the_header)
@@ -142,13 +142,13 @@ TEST(tensors_come_in_the_order_of_their_data_and_empty_ones_as_in_the_header)
 	static const char header[] = "{" U8_AT("z", "1", "1", "0") "," U8_AT("m", "1", "3", "2") "," U8_AT(
 		"y", "0", "0", "0") "," U8_AT("a", "0", "1", "1") "," U8_AT("x", "0", "0", "0") "}";
 	static const char *const want[] = {"y", "x", "a", "z", "m"};
-	sherd_arena arena = {0};
-	sherd_safetensors st;
+	shd_arena arena = {0};
+	shd_safetensors st;
 	assert_ok(decode_header(header, 3, NULL, &arena, &st, err));
 	assert_int_equal(st.count, 5);
 	for (size_t i = 0; i < COUNT_OF(want); i++)
 		assert_string_equal(st.entries[i].tensor.name, want[i]);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 /* What is accepted although no writer does it. */
@@ -168,12 +168,12 @@ TEST(unusual_but_valid_headers_are_read)
 		{"{" U8_AT("a", "0", "0", "18446744073709551615,18446744073709551615,0") "}", 0, 1, 0},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		sherd_arena arena = {0};
-		sherd_safetensors st;
+		shd_arena arena = {0};
+		shd_safetensors st;
 		assert_ok(decode_header(cases[i].header, cases[i].data, NULL, &arena, &st, err));
 		assert_int_equal(st.count, cases[i].tensors);
 		assert_int_equal(st.pair_count, cases[i].pairs);
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 	}
 }
 
@@ -251,14 +251,14 @@ TEST(a_bad_header_is_refused_with_the_byte_that_is_wrong)
 			offset = file_size;
 		if (strcmp(bad_headers[i].reason, "trailing-bytes") == 0 && bad_headers[i].data == 3)
 			offset += 1;
-		sherd_arena arena = {0};
-		sherd_safetensors st;
+		shd_arena arena = {0};
+		shd_safetensors st;
 		sherd_error e = {0};
-		int rc = sherd_safetensors_decode(header, len, file_size, NULL, &arena, &st, &e);
+		int rc = shd_safetensors_decode(header, len, file_size, NULL, &arena, &st, &e);
 		if (rc != bad_headers[i].code || strcmp(e.reason, bad_headers[i].reason) != 0 || e.offset != offset)
 			fail_msg("%s: %d %s at %lld, not %lld: %s", bad_headers[i].header, rc, e.reason,
 			         (long long)e.offset, (long long)offset, e.message);
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 		free(header);
 	}
 }
@@ -281,13 +281,12 @@ TEST(the_length_of_the_header_is_checked_before_it_is_believed)
 	uint64_t n;
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		sherd_error e = {0};
-		assert_int_equal(
-			sherd_safetensors_decode_length(cases[i].raw, cases[i].len, cases[i].file_size, &n, &e),
-			SHERD_ECORRUPT);
+		assert_int_equal(shd_safetensors_decode_length(cases[i].raw, cases[i].len, cases[i].file_size, &n, &e),
+		                 SHERD_ECORRUPT);
 		assert_string_equal(e.reason, cases[i].reason);
 		assert_int_equal(e.offset, cases[i].offset);
 	}
-	assert_ok(sherd_safetensors_decode_length("\x00\xe1\xf5\x05\0\0\0\0", 8, 100000008, &n, err));
+	assert_ok(shd_safetensors_decode_length("\x00\xe1\xf5\x05\0\0\0\0", 8, 100000008, &n, err));
 	assert_int_equal(n, 100000000);
 }
 
@@ -297,19 +296,19 @@ TEST(every_truncation_of_a_file_is_noticed)
 		char *part = malloc(len ? len : 1);
 		assert_non_null(part);
 		memcpy(part, golden_two, len);
-		sherd_arena arena = {0};
-		sherd_safetensors st;
+		shd_arena arena = {0};
+		shd_safetensors st;
 		assert_refused(SHERD_ECORRUPT, "truncated", decode_file(part, len, NULL, &arena, &st, err));
 		assert_fails(SHERD_ECORRUPT, len, decode_file(part, len, NULL, &arena, &st, err));
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 		free(part);
 	}
 }
 
 TEST(limits_hold)
 {
-	sherd_arena arena = {0};
-	sherd_safetensors st;
+	shd_arena arena = {0};
+	shd_safetensors st;
 	const sherd_limits small = {.name_bytes = 3, .dims = 2, .depth = 3, .metadata_bytes = 100};
 	assert_refused(SHERD_ELIMIT, "name-too-long",
 	               decode_header("{" U8_AT("abcd", "0", "1", "1") "}", 1, &small, &arena, &st, err));
@@ -317,15 +316,15 @@ TEST(limits_hold)
 	               decode_header("{" U8_AT("abc", "0", "1", "1,1,1") "}", 1, &small, &arena, &st, err));
 	assert_ok(decode_header("{" U8_AT("abc", "0", "1", "1,1") "}", 1, &small, &arena, &st, err));
 	assert_int_equal(decode_header("{\"a\":{\"x\":[[1]]}}", 1, &small, &arena, &st, NULL), SHERD_ELIMIT);
-	SHERD_AUTO_BUF text = {0};
-	sherd_buf_str(&text, "{\"a\":{\"dtype\":\"U8\",\"data_offsets\":[0,1],\"shape\":[1");
+	SHD_AUTO_BUF text = {0};
+	shd_buf_str(&text, "{\"a\":{\"dtype\":\"U8\",\"data_offsets\":[0,1],\"shape\":[1");
 	for (int i = 0; i < 32; i++)
-		sherd_buf_str(&text, ",1");
-	sherd_buf_append(&text, "]}}", sizeof("]}}"));
+		shd_buf_str(&text, ",1");
+	shd_buf_append(&text, "]}}", sizeof("]}}"));
 	const char *many = (const char *)text.data;
 	assert_int_equal(decode_header(many, 1, &small, &arena, &st, NULL), SHERD_ELIMIT);
 	assert_refused(SHERD_ELIMIT, "too-many-dims", decode_header(many, 1, NULL, &arena, &st, err));
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 TEST(what_the_format_cannot_hold_is_refused)
@@ -344,21 +343,20 @@ TEST(what_the_format_cannot_hold_is_refused)
 		{"a\xff", 1, "bad-utf8", SHERD_U8, SHERD_EINVAL},
 		{"a", 2, "size-mismatch", SHERD_U8, SHERD_EINVAL},
 	};
-	SHERD_AUTO_BUF out = {0};
+	SHD_AUTO_BUF out = {0};
 	size_t order[2];
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		const sherd_tensor t = {cases[i].name, cases[i].dtype, 1, one, cases[i].bytes};
 		assert_refused(cases[i].code, cases[i].reason,
-		               sherd_safetensors_encode(&t, 1, NULL, 0, &out, order, err));
+		               shd_safetensors_encode(&t, 1, NULL, 0, &out, order, err));
 	}
 	const sherd_tensor twice[] = {{"a", SHERD_U8, 1, one, 1}, {"a", SHERD_I8, 1, one, 1}};
-	assert_refused(SHERD_EINVAL, "duplicate-key", sherd_safetensors_encode(twice, 2, NULL, 0, &out, order, err));
+	assert_refused(SHERD_EINVAL, "duplicate-key", shd_safetensors_encode(twice, 2, NULL, 0, &out, order, err));
 	const sherd_pair pairs[] = {{"k", "v"}, {"k", "w"}};
-	assert_refused(SHERD_EINVAL, "duplicate-key", sherd_safetensors_encode(NULL, 0, pairs, 2, &out, order, err));
+	assert_refused(SHERD_EINVAL, "duplicate-key", shd_safetensors_encode(NULL, 0, pairs, 2, &out, order, err));
 	const uint64_t half[] = {UINT64_C(1) << 62};
 	const sherd_tensor large[] = {{"a", SHERD_U8, 1, half, half[0]}, {"b", SHERD_U8, 1, half, half[0]}};
-	assert_refused(SHERD_EUNSUPPORTED, "cannot-hold",
-	               sherd_safetensors_encode(large, 2, NULL, 0, &out, order, err));
+	assert_refused(SHERD_EUNSUPPORTED, "cannot-hold", shd_safetensors_encode(large, 2, NULL, 0, &out, order, err));
 	assert_int_equal(out.len, 0);
 }
 
@@ -366,19 +364,19 @@ TEST(the_example_of_the_document_is_a_file_that_we_write)
 {
 	size_t len;
 	uint8_t *bytes = source_hex_block("docs/formats/safetensors.md", &len);
-	sherd_arena arena = {0};
-	sherd_safetensors st;
+	shd_arena arena = {0};
+	shd_safetensors st;
 	assert_ok(decode_file(bytes, len, NULL, &arena, &st, err));
 	assert_int_equal(st.count, 2);
 	const sherd_tensor tensors[] = {st.entries[1].tensor, st.entries[0].tensor};
 	assert_string_equal(tensors[0].name, "weight");
 	assert_string_equal(tensors[1].name, "step");
-	SHERD_AUTO_BUF out = {0};
+	SHD_AUTO_BUF out = {0};
 	size_t order[2];
-	assert_ok(sherd_safetensors_encode(tensors, 2, st.pairs, st.pair_count, &out, order, err));
+	assert_ok(shd_safetensors_encode(tensors, 2, st.pairs, st.pair_count, &out, order, err));
 	assert_int_equal(out.len, st.data);
 	assert_memory_equal(out.data, bytes, out.len);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 	free(bytes);
 }
 

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static int decode(const char *text, const sherd_limits *limits, sherd_arena *arena, sherd_safetensors_index *out,
+static int decode(const char *text, const sherd_limits *limits, shd_arena *arena, shd_safetensors_index *out,
                   sherd_error *err)
 {
-	return sherd_safetensors_index_decode(text, strlen(text), limits, arena, out, err);
+	return shd_safetensors_index_decode(text, strlen(text), limits, arena, out, err);
 }
 
 /* As the transformers library writes it. */
@@ -28,8 +28,8 @@ static const char foreign[] = "{\n"
 
 TEST(a_foreign_index_is_read)
 {
-	sherd_arena arena = {0};
-	sherd_safetensors_index index;
+	shd_arena arena = {0};
+	shd_safetensors_index index;
 	assert_ok(decode(foreign, NULL, &arena, &index, err));
 	assert_int_equal(index.count, 3);
 	assert_int_equal(index.file_count, 2);
@@ -46,7 +46,7 @@ TEST(a_foreign_index_is_read)
 	assert_string_equal(index.pairs[1].key, "total_parameters");
 	assert_string_equal(index.pairs[1].value, "6");
 	assert_false(index.sealed);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 TEST(unusual_but_valid_indexes_are_read)
@@ -62,12 +62,12 @@ TEST(unusual_but_valid_indexes_are_read)
 		{"{\"metadata\":{\"total_size\":18446744073709551615},\"weight_map\":{}}", true, UINT64_MAX},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		sherd_arena arena = {0};
-		sherd_safetensors_index index;
+		shd_arena arena = {0};
+		shd_safetensors_index index;
 		assert_ok(decode(cases[i].text, NULL, &arena, &index, err));
 		assert_int_equal(index.has_total_size, cases[i].has_total);
 		assert_true(index.total_size == cases[i].total);
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 	}
 }
 
@@ -106,31 +106,31 @@ TEST(a_bad_index_is_refused_with_the_byte_that_is_wrong)
 		uint64_t at = (uint64_t)(mark - cases[i].text);
 		char text[256];
 		(void)snprintf(text, sizeof(text), "%.*s%s", (int)at, cases[i].text, mark + 1);
-		sherd_arena arena = {0};
-		sherd_safetensors_index index;
+		shd_arena arena = {0};
+		shd_safetensors_index index;
 		sherd_error e = {0};
 		int rc = decode(text, NULL, &arena, &index, &e);
 		if (rc != SHERD_ECORRUPT || strcmp(e.reason, cases[i].reason) != 0 || e.offset != at)
 			fail_msg("%s: %d %s at %lld: %s", cases[i].text, rc, e.reason, (long long)e.offset, e.message);
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 	}
 }
 
 TEST(every_truncation_of_an_index_is_noticed)
 {
 	for (size_t len = 0; len < sizeof(foreign) - 2; len++) {
-		sherd_arena arena = {0};
-		sherd_safetensors_index index;
-		assert_int_equal(sherd_safetensors_index_decode(foreign, len, NULL, &arena, &index, NULL),
+		shd_arena arena = {0};
+		shd_safetensors_index index;
+		assert_int_equal(shd_safetensors_index_decode(foreign, len, NULL, &arena, &index, NULL),
 		                 SHERD_ECORRUPT);
-		sherd_arena_done(&arena);
+		shd_arena_done(&arena);
 	}
 }
 
 TEST(limits_hold)
 {
-	sherd_arena arena = {0};
-	sherd_safetensors_index index;
+	shd_arena arena = {0};
+	shd_safetensors_index index;
 	const sherd_limits small = {.shards = 2, .name_bytes = 3};
 	assert_ok(decode("{\"weight_map\":{\"a\":\"f\",\"b\":\"g\",\"c\":\"f\"}}", &small, &arena, &index, err));
 	assert_refused(SHERD_ELIMIT, "too-many-shards",
@@ -139,12 +139,12 @@ TEST(limits_hold)
 	               decode("{\"weight_map\":{\"abcd\":\"f\"}}", &small, &arena, &index, err));
 	assert_refused(SHERD_ELIMIT, "name-too-long",
 	               decode("{\"weight_map\":{\"a\":\"abcd\"}}", &small, &arena, &index, err));
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
-static const sherd_safetensors_index sample = {
+static const shd_safetensors_index sample = {
 	.count = 2,
-	.entries = (const sherd_safetensors_index_entry[]){{"b", 0}, {"a", 1}},
+	.entries = (const shd_safetensors_index_entry[]){{"b", 0}, {"a", 1}},
 	.file_count = 2,
 	.files = (const char *const[]){"1.safetensors", "2.safetensors"},
 	.has_total_size = true,
@@ -165,55 +165,55 @@ TEST(what_we_write_is_sorted_and_sealed_and_read_again)
 				   "    \"b\": \"1.safetensors\"\n"
 				   "  },\n"
 				   "  \"sha256\": \"";
-	SHERD_AUTO_BUF out = {0};
-	sherd_buf_str(&out, "before");
-	assert_ok(sherd_safetensors_index_encode(&sample, &out, err));
+	SHD_AUTO_BUF out = {0};
+	shd_buf_str(&out, "before");
+	assert_ok(shd_safetensors_index_encode(&sample, &out, err));
 	assert_memory_equal(out.data, "before", 6);
 	assert_memory_equal(out.data + 6, want, sizeof(want) - 1);
-	sherd_arena arena = {0};
-	sherd_safetensors_index index;
-	assert_ok(sherd_safetensors_index_decode(out.data + 6, out.len - 6, NULL, &arena, &index, err));
+	shd_arena arena = {0};
+	shd_safetensors_index index;
+	assert_ok(shd_safetensors_index_decode(out.data + 6, out.len - 6, NULL, &arena, &index, err));
 	assert_true(index.sealed);
 	assert_int_equal(index.count, 2);
 	assert_string_equal(index.entries[0].name, "a");
 	assert_string_equal(index.files[index.entries[0].file], "2.safetensors");
 	assert_int_equal(index.total_size, 12);
 	assert_int_equal(index.pair_count, 1);
-	sherd_arena_done(&arena);
+	shd_arena_done(&arena);
 }
 
 TEST(a_flipped_bit_in_a_sealed_index_is_noticed)
 {
-	SHERD_AUTO_BUF out = {0};
-	assert_ok(sherd_safetensors_index_encode(&sample, &out, err));
+	SHD_AUTO_BUF out = {0};
+	assert_ok(shd_safetensors_index_encode(&sample, &out, err));
 	uint8_t *at = memmem(out.data, out.len, "2.safe", 6);
 	assert_non_null(at);
 	*at ^= 1;
-	sherd_arena arena = {0};
-	sherd_safetensors_index index;
+	shd_arena arena = {0};
+	shd_safetensors_index index;
 	assert_refused(SHERD_ECORRUPT, "bad-checksum",
-	               sherd_safetensors_index_decode(out.data, out.len, NULL, &arena, &index, err));
-	sherd_arena_done(&arena);
+	               shd_safetensors_index_decode(out.data, out.len, NULL, &arena, &index, err));
+	shd_arena_done(&arena);
 }
 
 TEST(what_an_index_cannot_say_is_refused)
 {
-	SHERD_AUTO_BUF out = {0};
-	sherd_safetensors_index bad = sample;
+	SHD_AUTO_BUF out = {0};
+	shd_safetensors_index bad = sample;
 	bad.files = (const char *const[]){"a/b", "c"};
-	assert_refused(SHERD_EINVAL, "bad-path", sherd_safetensors_index_encode(&bad, &out, err));
+	assert_refused(SHERD_EINVAL, "bad-path", shd_safetensors_index_encode(&bad, &out, err));
 	bad = sample;
 	bad.file_count = 1;
-	assert_refused(SHERD_EINVAL, "bad-path", sherd_safetensors_index_encode(&bad, &out, err));
+	assert_refused(SHERD_EINVAL, "bad-path", shd_safetensors_index_encode(&bad, &out, err));
 	bad = sample;
-	bad.entries = (const sherd_safetensors_index_entry[]){{"b", 0}, {"b", 1}};
-	assert_refused(SHERD_EINVAL, "duplicate-key", sherd_safetensors_index_encode(&bad, &out, err));
+	bad.entries = (const shd_safetensors_index_entry[]){{"b", 0}, {"b", 1}};
+	assert_refused(SHERD_EINVAL, "duplicate-key", shd_safetensors_index_encode(&bad, &out, err));
 	bad = sample;
 	bad.pairs = (const sherd_pair[]){{"total_size", "1"}};
-	assert_refused(SHERD_EINVAL, "duplicate-key", sherd_safetensors_index_encode(&bad, &out, err));
+	assert_refused(SHERD_EINVAL, "duplicate-key", shd_safetensors_index_encode(&bad, &out, err));
 	bad = sample;
-	bad.entries = (const sherd_safetensors_index_entry[]){{"b\xc0", 0}, {"a", 1}};
-	assert_refused(SHERD_EINVAL, "bad-utf8", sherd_safetensors_index_encode(&bad, &out, err));
+	bad.entries = (const shd_safetensors_index_entry[]){{"b\xc0", 0}, {"a", 1}};
+	assert_refused(SHERD_EINVAL, "bad-utf8", shd_safetensors_index_encode(&bad, &out, err));
 	assert_int_equal(out.len, 0);
 }
 
