@@ -26,7 +26,7 @@ help:
 	@echo '               ND4J 1.0.0-M2.1 and Sherd read what the other wrote (fetches ND4J by Maven, 130 MB)'
 	@echo 'make interop-rfdb'
 	@echo '               the real graph server and Sherd read what the other wrote (fetches the server by npm, 20 MB)'
-	@echo 'make lint      formatting, clang-tidy, layers, sizes, reasons, man pages'
+	@echo 'make lint      formatting, clang-tidy, layers, names, sizes, reasons, man pages'
 	@echo 'make format    format every C file'
 	@echo 'make symbols   write the list of exported symbols anew from the headers'
 	@echo 'make clean     remove build/'

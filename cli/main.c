@@ -137,7 +137,7 @@ static void print_help(cli_out *out, const char *group)
 }
 
 /* The command that argv begins with, and how many words its name has; NULL when there is none. */
-static const cli_command *find(int argc, char **argv, int *words)
+static const cli_command *main_find(int argc, char **argv, int *words)
 {
 	for (size_t i = 0; i < COUNT_OF(commands); i++) {
 		const char *name = commands[i]->name, *space = strchr(name, ' ');
@@ -181,7 +181,7 @@ static void print_usual(cli_out *out)
 static int give_help(cli_out *out, int argc, char **argv, sherd_error *err)
 {
 	int words = 0;
-	const cli_command *command = find(argc, argv, &words);
+	const cli_command *command = main_find(argc, argv, &words);
 	if (command)
 		cli_args_help(command, out);
 	else if (argc == 0 || (argc == 1 && words == 2))
@@ -191,7 +191,7 @@ static int give_help(cli_out *out, int argc, char **argv, sherd_error *err)
 	return EXIT_FINE;
 }
 
-static int run(cli_state *cli, const cli_args *args, sherd_error *err)
+static int main_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	int64_t workers = 0;
 	if (cli_args_has(args, "help")) {
@@ -241,7 +241,7 @@ static int dispatch(cli_state *cli, int argc, char **argv, sherd_error *err)
 		print_help(&cli->out, "");
 	if (asked)
 		return EXIT_FINE;
-	const cli_command *command = find(argc - before, argv + before, &words);
+	const cli_command *command = main_find(argc - before, argv + before, &words);
 	if (!command && words == 2 && before + 1 < argc &&
 	    (strcmp(argv[before + 1], "--help") == 0 || strcmp(argv[before + 1], "-h") == 0)) {
 		print_help(&cli->out, argv[before]);
@@ -262,7 +262,7 @@ static int dispatch(cli_state *cli, int argc, char **argv, sherd_error *err)
 	cli_args args;
 	int rc = cli_args_parse(&args, command, argc - words, argv + words, err);
 	if (rc == SHERD_OK)
-		rc = run(cli, &args, err);
+		rc = main_run(cli, &args, err);
 	if (rc < 0)
 		cli_advise(&args, err);
 	cli_args_done(&args);

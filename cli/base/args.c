@@ -33,7 +33,7 @@ static const cli_option *option_at(const cli_command *command, size_t index)
 }
 
 /* Fills what getopt_long() wants. letters begins with ':' so that a missing value is told apart. */
-static void prepare(const cli_command *command, struct option *longs, char *letters)
+static void args_prepare(const cli_command *command, struct option *longs, char *letters)
 {
 	*letters++ = ':';
 	const cli_option *o;
@@ -60,7 +60,7 @@ static const cli_option *found(const cli_command *command, int id)
 	return NULL;
 }
 
-static int refuse(const cli_command *command, int id, char *const *argv, sherd_error *err)
+static int args_refuse(const cli_command *command, int id, char *const *argv, sherd_error *err)
 {
 	const char *word = optind > 0 ? argv[optind - 1] : "";
 	if (optopt && optopt < FIRST_ID)
@@ -92,13 +92,13 @@ int cli_args_parse(cli_args *args, const cli_command *command, int argc, char **
 	args->given = calloc((size_t)argc + 1, sizeof(*args->given));
 	if (!args->given)
 		return cli_no_memory(err);
-	prepare(command, longs, letters);
+	args_prepare(command, longs, letters);
 	opterr = 0;
 	optind = 0; /* GNU: begin anew */
 	while ((id = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		const cli_option *o = id == '?' || id == ':' ? NULL : found(command, id);
 		if (!o)
-			return refuse(command, id, argv, err);
+			return args_refuse(command, id, argv, err);
 		args->given[args->given_count++] = (struct cli_given){o->name, o->value ? optarg : ""};
 	}
 	args->operands = argv + optind;

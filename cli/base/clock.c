@@ -48,7 +48,7 @@ static uint64_t stir(uint64_t v)
 	return v ^ v >> 32;
 }
 
-static void mix(mixer *m, uint64_t v)
+static void clock_mix(mixer *m, uint64_t v)
 {
 	m->lanes[0] = stir(m->lanes[0] ^ v);
 	m->lanes[1] = stir(m->lanes[1] + v + m->lanes[0]);
@@ -58,14 +58,14 @@ static void mix(mixer *m, uint64_t v)
 static void mix_text(mixer *m, const char *text)
 {
 	size_t len = text ? strlen(text) : 0;
-	mix(m, text ? len : UINT64_MAX);
+	clock_mix(m, text ? len : UINT64_MAX);
 	for (size_t i = 0; i < len; i++)
-		mix(m, (uint8_t)text[i]);
+		clock_mix(m, (uint8_t)text[i]);
 }
 
 static void mix_pairs(mixer *m, const sherd_pair *pairs, size_t count)
 {
-	mix(m, count);
+	clock_mix(m, count);
 	for (size_t i = 0; i < count; i++) {
 		mix_text(m, pairs[i].key);
 		mix_text(m, pairs[i].value);
@@ -79,12 +79,12 @@ static void mix_about(mixer *m, const sherd_ckpt_about *about)
 	                             about->sharding_extra, about->training_extra};
 	uint64_t rate;
 	memcpy(&rate, &about->learning_rate, sizeof(rate));
-	mix(m, (uint64_t)(about->has_ddp_rank | about->has_epoch << 1 | about->has_step << 2 |
-	                  about->has_learning_rate << 3));
-	mix(m, (uint64_t)about->ddp_rank);
-	mix(m, (uint64_t)about->epoch);
-	mix(m, (uint64_t)about->step);
-	mix(m, rate);
+	clock_mix(m, (uint64_t)(about->has_ddp_rank | about->has_epoch << 1 | about->has_step << 2 |
+	                        about->has_learning_rate << 3));
+	clock_mix(m, (uint64_t)about->ddp_rank);
+	clock_mix(m, (uint64_t)about->epoch);
+	clock_mix(m, (uint64_t)about->step);
+	clock_mix(m, rate);
 	for (size_t i = 0; i < COUNT_OF(texts); i++)
 		mix_text(m, texts[i]);
 	mix_pairs(m, about->fields, about->field_count);
@@ -108,7 +108,7 @@ static void mix_words(mixer *m, const uint8_t *bytes, size_t len)
 static int mix_values(mixer *m, const sherd_bundle *bundle, size_t tensor, uint8_t *buf, sherd_error *err)
 {
 	uint64_t bytes = sherd_bundle_tensor(bundle, tensor)->bytes;
-	mix(m, bytes);
+	clock_mix(m, bytes);
 	for (uint64_t at = 0; at < bytes; at += CHUNK) {
 		size_t n = bytes - at < CHUNK ? (size_t)(bytes - at) : CHUNK;
 		TRY(cli_watch_check(err));
@@ -124,14 +124,14 @@ static int mix_bundle(mixer *m, const sherd_bundle *bundle, uint8_t *buf, sherd_
 	const sherd_pair *pairs;
 	size_t count = sherd_bundle_pairs(bundle, &pairs);
 	mix_pairs(m, pairs, count);
-	mix(m, sherd_bundle_count(bundle));
+	clock_mix(m, sherd_bundle_count(bundle));
 	for (size_t i = 0; i < sherd_bundle_count(bundle); i++) {
 		const sherd_tensor *t = sherd_bundle_tensor(bundle, i);
 		mix_text(m, t->name);
-		mix(m, (uint64_t)t->dtype);
-		mix(m, t->ndim);
+		clock_mix(m, (uint64_t)t->dtype);
+		clock_mix(m, t->ndim);
 		for (uint32_t d = 0; d < t->ndim; d++)
-			mix(m, t->shape[d]);
+			clock_mix(m, t->shape[d]);
 		TRY(mix_values(m, bundle, i, buf, err));
 	}
 	return SHERD_OK;
@@ -148,7 +148,7 @@ static bool is_committed(const cli_place *place, const sherd_set_id *id)
 	return same;
 }
 
-static void take_id(const mixer *m, sherd_set_id *out)
+static void clock_take_id(const mixer *m, sherd_set_id *out)
 {
 	for (size_t i = 0; i < sizeof(out->bytes); i++)
 		out->bytes[i] = (uint8_t)(m->lanes[i / 8] >> (8 * (i % 8)));
@@ -163,21 +163,21 @@ int cli_clock_set_id(const cli_clock *clock, cli_state *cli, const cli_place *pl
 	if (!clock->fixed)
 		return sherd_set_id_random(out, err);
 	TRY(sherd_bundle_prepare(bundle, NULL, 0, &reading, err));
-	mix(&m, (uint64_t)clock->time_ns);
+	clock_mix(&m, (uint64_t)clock->time_ns);
 	mix_text(&m, place->key);
-	mix(&m, options->world);
-	mix(&m, (uint64_t)options->layout << 1 | cut);
+	clock_mix(&m, options->world);
+	clock_mix(&m, (uint64_t)options->layout << 1 | cut);
 	if (about)
 		mix_about(&m, about);
 	uint8_t *buf = malloc(CHUNK + 8);
 	int rc = buf ? mix_bundle(&m, bundle, buf, err) : cli_no_memory(err);
 	free(buf);
 	TRY(rc);
-	mix(&m, 0);
-	take_id(&m, out);
+	clock_mix(&m, 0);
+	clock_take_id(&m, out);
 	if (is_committed(place, out)) {
-		mix(&m, 1);
-		take_id(&m, out);
+		clock_mix(&m, 1);
+		clock_take_id(&m, out);
 	}
 	return SHERD_OK;
 }

@@ -27,7 +27,7 @@ static void spill(cli_doc *doc)
 	doc->len = 0;
 }
 
-static void put(cli_doc *doc, const char *data, size_t len)
+static void doc_put(cli_doc *doc, const char *data, size_t len)
 {
 	if (doc->out && !doc->out->json)
 		return;
@@ -50,8 +50,8 @@ static void put(cli_doc *doc, const char *data, size_t len)
 static void put_value(cli_doc *doc, const char *data, size_t len)
 {
 	if (doc->comma)
-		put(doc, ",", 1);
-	put(doc, data, len);
+		doc_put(doc, ",", 1);
+	doc_put(doc, data, len);
 	doc->comma = true;
 }
 
@@ -63,7 +63,7 @@ void cli_doc_open(cli_doc *doc, char bracket)
 
 void cli_doc_close(cli_doc *doc, char bracket)
 {
-	put(doc, &bracket, 1);
+	doc_put(doc, &bracket, 1);
 	doc->comma = true;
 }
 
@@ -74,7 +74,7 @@ static void put_escaped(cli_doc *doc, char c)
 	char text[8];
 	int n = name ? snprintf(text, sizeof(text), "\\%c", letters[name - named])
 	             : snprintf(text, sizeof(text), "\\u%04x", (uint8_t)c);
-	put(doc, text, (size_t)n);
+	doc_put(doc, text, (size_t)n);
 }
 
 /* Bytes that are no UTF-8 must not look alike: byte NN becomes the private character U+EFNN, which is valid everywhere.
@@ -87,7 +87,7 @@ static bool is_escape(const char *p, size_t len)
 static void put_byte(cli_doc *doc, uint8_t byte)
 {
 	const uint8_t text[] = {0xEE, (uint8_t)(0xBC | byte >> 6), (uint8_t)(0x80 | (byte & 0x3F))};
-	put(doc, (const char *)text, sizeof(text));
+	doc_put(doc, (const char *)text, sizeof(text));
 }
 
 /* A character of JSON, or of a text in it, that needs no escape for JSON's sake; or, n being 0, a byte that is none. */
@@ -96,9 +96,9 @@ static void put_char(cli_doc *doc, const char *p, size_t n)
 	char escape[CLI_TEXT_ESCAPE];
 	size_t len = n ? cli_text_escape(p, n, escape) : 0;
 	if (len)
-		put(doc, escape, len);
+		doc_put(doc, escape, len);
 	else if (n)
-		put(doc, p, n);
+		doc_put(doc, p, n);
 	else
 		put_byte(doc, (uint8_t)*p);
 }
@@ -116,7 +116,7 @@ void cli_doc_text_bytes(cli_doc *doc, const char *text, size_t len)
 			put_char(doc, text + i, n);
 		i += n ? n : 1;
 	}
-	put(doc, "\"", 1);
+	doc_put(doc, "\"", 1);
 }
 
 /* What needs an escape stands in a text, wherever that begins. */
@@ -126,7 +126,7 @@ static void put_json(cli_doc *doc, const char *json)
 		size_t plain = i;
 		while (plain < len && (uint8_t)json[plain] < 0x7F)
 			plain++;
-		put(doc, json + i, plain - i);
+		doc_put(doc, json + i, plain - i);
 		i = plain;
 		if (i == len)
 			break;
@@ -147,7 +147,7 @@ void cli_doc_text(cli_doc *doc, const char *text)
 void cli_doc_key_bytes(cli_doc *doc, const char *key, size_t len)
 {
 	cli_doc_text_bytes(doc, key, len);
-	put(doc, ":", 1);
+	doc_put(doc, ":", 1);
 	doc->comma = false;
 }
 
@@ -266,8 +266,8 @@ void cli_doc_move(cli_doc *doc, cli_doc *from)
 	if (from->spilled)
 		rewind(from->spilled);
 	while (from->spilled && (n = fread(part, 1, sizeof(part), from->spilled)) > 0)
-		put(doc, part, n);
-	put(doc, from->data, from->len);
+		doc_put(doc, part, n);
+	doc_put(doc, from->data, from->len);
 	cli_doc_done(from);
 }
 
@@ -287,7 +287,7 @@ static void print_spilled(cli_doc *doc)
 		cli_out_bytes(doc->out, part, n);
 }
 
-static int print(cli_doc *doc, sherd_error *err)
+static int doc_print(cli_doc *doc, sherd_error *err)
 {
 	if (doc->spilled)
 		spill(doc);
@@ -311,9 +311,9 @@ int cli_doc_end(cli_doc *doc, int rc, sherd_error *err)
 		cli_doc_move(doc, doc->out->lost);
 		doc->out->lost = NULL;
 	}
-	put(doc, "}\n", 2);
+	doc_put(doc, "}\n", 2);
 	if (rc >= 0)
-		rc = doc->out->json ? print(doc, err) : SHERD_OK;
+		rc = doc->out->json ? doc_print(doc, err) : SHERD_OK;
 	cli_doc_done(doc);
 	return rc;
 }

@@ -15,7 +15,7 @@
 /* Why standard output failed first; 0 while all is well. */
 static int out_errno;
 
-static void remember(void)
+static void out_remember(void)
 {
 	if (!out_errno)
 		out_errno = errno ? errno : EIO;
@@ -31,7 +31,7 @@ void cli_out_bytes(cli_out *out, const void *data, size_t len)
 	cli_out_clear_bar(out);
 	errno = 0;
 	if (!out_errno && fwrite(data, 1, len, stdout) != len)
-		remember();
+		out_remember();
 }
 
 void cli_out_printf(cli_out *out, const char *fmt, ...)
@@ -41,7 +41,7 @@ void cli_out_printf(cli_out *out, const char *fmt, ...)
 	cli_out_clear_bar(out);
 	errno = 0;
 	if (!out_errno && vprintf(fmt, ap) < 0)
-		remember();
+		out_remember();
 	va_end(ap);
 }
 
@@ -64,7 +64,7 @@ void cli_out_name(cli_out *out, const char *text)
 		return;
 	put_safe(stdout, text);
 	if (ferror(stdout))
-		remember();
+		out_remember();
 }
 
 void cli_out_note(cli_out *out, const char *fmt, ...)
@@ -233,7 +233,7 @@ int cli_out_finish(cli_out *out, bool *silent, sherd_error *err)
 	cli_out_clear_bar(out);
 	errno = 0;
 	if (fflush(stdout) != 0 || ferror(stdout))
-		remember();
+		out_remember();
 	*silent = out_errno == EPIPE;
 	if (!out_errno)
 		return SHERD_OK;

@@ -14,7 +14,7 @@ typedef struct known {
 } known;
 static known *all_known;
 
-static void forget(const sherd_store *store)
+static void place_forget(const sherd_store *store)
 {
 	for (known **at = &all_known; *at; at = &(*at)->next) {
 		known *k = *at;
@@ -28,7 +28,7 @@ static void forget(const sherd_store *store)
 	}
 }
 
-static int remember(const cli_place *place, sherd_error *err)
+static int place_remember(const cli_place *place, sherd_error *err)
 {
 	known *k = calloc(1, sizeof(*k));
 	if (!k)
@@ -205,7 +205,7 @@ int cli_place_open(cli_place *place, const char *path, bool create, sherd_error 
 		rc = place->folder ? SHERD_OK : cli_no_memory(err);
 	}
 	if (rc == SHERD_OK)
-		rc = remember(place, err);
+		rc = place_remember(place, err);
 	if (rc < 0)
 		cli_place_close(place);
 	return rc;
@@ -262,7 +262,7 @@ int cli_place_open_folder(cli_place *place, const char *path, sherd_error *err)
 		rc = cli_no_memory(err);
 	}
 	if (rc == SHERD_OK)
-		rc = remember(place, err);
+		rc = place_remember(place, err);
 	if (rc < 0)
 		cli_place_close(place);
 	return rc;
@@ -270,7 +270,7 @@ int cli_place_open_folder(cli_place *place, const char *path, sherd_error *err)
 
 void cli_place_close(cli_place *place)
 {
-	forget(place->store);
+	place_forget(place->store);
 	sherd_store_close(place->store);
 	free(place->key);
 	free(place->folder);

@@ -24,7 +24,7 @@ static float narrow(uint32_t bits, int exponent_bits, int mantissa_bits, bool fi
 	return sign * ldexpf((float)(mantissa | 1u << mantissa_bits), (int)exponent - bias - mantissa_bits);
 }
 
-static uint64_t load(const uint8_t *raw, size_t bytes)
+static uint64_t value_load(const uint8_t *raw, size_t bytes)
 {
 	uint64_t v = 0;
 	for (size_t i = bytes; i-- > 0;)
@@ -34,7 +34,7 @@ static uint64_t load(const uint8_t *raw, size_t bytes)
 
 static float load_f32(const uint8_t *raw)
 {
-	uint32_t bits = (uint32_t)load(raw, 4);
+	uint32_t bits = (uint32_t)value_load(raw, 4);
 	float v;
 	memcpy(&v, &bits, sizeof(v));
 	return v;
@@ -42,7 +42,7 @@ static float load_f32(const uint8_t *raw)
 
 static double load_f64(const uint8_t *raw)
 {
-	uint64_t bits = load(raw, 8);
+	uint64_t bits = value_load(raw, 8);
 	double v;
 	memcpy(&v, &bits, sizeof(v));
 	return v;
@@ -50,7 +50,7 @@ static double load_f64(const uint8_t *raw)
 
 static float load_bf16(const uint8_t *raw)
 {
-	uint32_t bits = (uint32_t)load(raw, 2) << 16;
+	uint32_t bits = (uint32_t)value_load(raw, 2) << 16;
 	float v;
 	memcpy(&v, &bits, sizeof(v));
 	return v;
@@ -59,7 +59,7 @@ static float load_bf16(const uint8_t *raw)
 static float load_f32_or_less(sherd_dtype dtype, const uint8_t *raw)
 {
 	switch (dtype) {
-	case SHERD_F16: return narrow((uint32_t)load(raw, 2), 5, 10, false);
+	case SHERD_F16: return narrow((uint32_t)value_load(raw, 2), 5, 10, false);
 	case SHERD_BF16: return load_bf16(raw);
 	case SHERD_F8_E4M3: return narrow(raw[0], 4, 3, true);
 	case SHERD_F8_E5M2: return narrow(raw[0], 5, 2, false);
@@ -85,10 +85,10 @@ size_t cli_value_text(sherd_dtype dtype, const uint8_t *raw, char out[CLI_VALUE_
 	case SHERD_U32:
 	case SHERD_U64:
 		return (size_t)snprintf(out, CLI_VALUE_TEXT, "%" PRIu64,
-		                        load(raw, sherd_dtype_describe(dtype)->block_bytes));
-	case SHERD_I16: return (size_t)snprintf(out, CLI_VALUE_TEXT, "%d", (int16_t)load(raw, 2));
-	case SHERD_I32: return (size_t)snprintf(out, CLI_VALUE_TEXT, "%" PRId32, (int32_t)load(raw, 4));
-	case SHERD_I64: return (size_t)snprintf(out, CLI_VALUE_TEXT, "%" PRId64, (int64_t)load(raw, 8));
+		                        value_load(raw, sherd_dtype_describe(dtype)->block_bytes));
+	case SHERD_I16: return (size_t)snprintf(out, CLI_VALUE_TEXT, "%d", (int16_t)value_load(raw, 2));
+	case SHERD_I32: return (size_t)snprintf(out, CLI_VALUE_TEXT, "%" PRId32, (int32_t)value_load(raw, 4));
+	case SHERD_I64: return (size_t)snprintf(out, CLI_VALUE_TEXT, "%" PRId64, (int64_t)value_load(raw, 8));
 	case SHERD_F64: cli_text_f64(load_f64(raw), out); return strlen(out);
 	case SHERD_C64: return complex_text(raw, out);
 	default: cli_text_f32(load_f32_or_less(dtype, raw), out); return strlen(out);

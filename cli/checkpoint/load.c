@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static int take_ranks(sherd_bundle_selection *want, const cli_args *args, sherd_error *err)
+static int checkpoint_load_take_ranks(sherd_bundle_selection *want, const cli_args *args, sherd_error *err)
 {
 	TRY(cli_args_count(args, "world", 1, &want->world, err));
 	TRY(cli_args_count(args, "rank", 0, &want->rank, err));
@@ -19,8 +19,8 @@ static int take_ranks(sherd_bundle_selection *want, const cli_args *args, sherd_
 	return SHERD_OK;
 }
 
-static int load(cli_state *cli, cli_source *from, const cli_target *target, const sherd_bundle_selection *want,
-                bool partial, sherd_error *err)
+static int checkpoint_load(cli_state *cli, cli_source *from, const cli_target *target,
+                           const sherd_bundle_selection *want, bool partial, sherd_error *err)
 {
 	sherd_bundle *bundle = NULL, *selected = NULL, *whole = NULL;
 	int rc = sherd_bundle_of_ckpt(&bundle, from->ckpt, err);
@@ -40,7 +40,7 @@ static int load(cli_state *cli, cli_source *from, const cli_target *target, cons
 	return rc;
 }
 
-static int run(cli_state *cli, const cli_args *args, sherd_error *err)
+static int checkpoint_load_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	const char *out = cli_args_text(args, "output"), *name;
 	cli_target target;
@@ -50,7 +50,7 @@ static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 	if (!out)
 		return cli_usage(err, "-o OUT is missing");
 	TRY(cli_target_take(&target, args, out, err));
-	TRY(take_ranks(&want, args, err));
+	TRY(checkpoint_load_take_ranks(&want, args, err));
 	const char **names = calloc(args->given_count + 1, sizeof(*names));
 	if (!names)
 		return cli_no_memory(err);
@@ -60,7 +60,7 @@ static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 	bool partial = cli_args_has(args, "partial");
 	int rc = cli_source_open(&from, cli, args->operands[0], partial, err);
 	if (rc == SHERD_OK) {
-		rc = load(cli, &from, &target, &want, partial, err);
+		rc = checkpoint_load(cli, &from, &target, &want, partial, err);
 		cli_source_close(&from);
 	}
 	free(names);
@@ -86,6 +86,6 @@ const cli_command cli_command_checkpoint_load = {
 		   "for the newest checkpoint in it, a shard for itself.\n",
 	.least = 1,
 	.most = 1,
-	.run = run,
+	.run = checkpoint_load_run,
 	.options = options,
 };

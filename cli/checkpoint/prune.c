@@ -27,7 +27,7 @@ static void warn_left(const pruning *p, const sherd_ckpt_pruned *what)
 		cli_out_problem(&p->cli->out, &warning, true);
 }
 
-static void put(cli_doc *doc, const sherd_ckpt_pruned *what)
+static void checkpoint_prune_put(cli_doc *doc, const sherd_ckpt_pruned *what)
 {
 	cli_doc_open(doc, '{');
 	cli_doc_put_text(doc, "prefix", what->prefix);
@@ -39,7 +39,7 @@ static void put(cli_doc *doc, const sherd_ckpt_pruned *what)
 	cli_doc_close(doc, '}');
 }
 
-static void tell(void *arg, const sherd_ckpt_pruned *what)
+static void checkpoint_prune_tell(void *arg, const sherd_ckpt_pruned *what)
 {
 	pruning *p = arg;
 	cli_out *out = &p->cli->out;
@@ -52,13 +52,13 @@ static void tell(void *arg, const sherd_ckpt_pruned *what)
 	else
 		warn_left(p, what);
 	if (out->json)
-		put(what->fate == SHERD_CKPT_REMOVED   ? &p->removed
-		    : what->fate == SHERD_CKPT_CLEARED ? &p->cleared
-		                                       : &p->left,
-		    what);
+		checkpoint_prune_put(what->fate == SHERD_CKPT_REMOVED   ? &p->removed
+		                     : what->fate == SHERD_CKPT_CLEARED ? &p->cleared
+		                                                        : &p->left,
+		                     what);
 }
 
-static int print(pruning *p, int rc, sherd_error *err)
+static int checkpoint_prune_print(pruning *p, int rc, sherd_error *err)
 {
 	cli_doc doc = cli_doc_begin(&p->cli->out);
 	cli_doc *const parts[] = {&p->removed, &p->cleared, &p->left};
@@ -81,7 +81,7 @@ static int prune(cli_state *cli, const cli_args *args, sherd_error *err)
 	                                    .orphaned = cli_args_has(args, "orphaned"),
 	                                    .damaged = cli_args_has(args, "damaged"),
 	                                    .dry_run = p.dry_run,
-	                                    .pruned = tell,
+	                                    .pruned = checkpoint_prune_tell,
 	                                    .arg = &p,
 	                                    .pool = cli->pool,
 	                                    .progress = &cli->waiting};
@@ -99,7 +99,7 @@ static int prune(cli_state *cli, const cli_args *args, sherd_error *err)
 	cli_doc_open(&p.left, '[');
 	int rc = sherd_ckpt_prune(place.store, "", &options, err);
 	(void)cli_place_blame(&place, rc, err);
-	rc = print(&p, rc, err);
+	rc = checkpoint_prune_print(&p, rc, err);
 	cli_place_close(&place);
 	return rc;
 }
@@ -142,7 +142,7 @@ static int take_prefix(const cli_place *place, const char *path, sherd_error *er
 	return SHERD_OK;
 }
 
-static int remove_one(cli_state *cli, const char *path, cli_doc *doc, sherd_error *err)
+static int checkpoint_prune_remove_one(cli_state *cli, const char *path, cli_doc *doc, sherd_error *err)
 {
 	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
 	sherd_ckpt_state was;
@@ -167,7 +167,7 @@ static int run_remove(cli_state *cli, const cli_args *args, sherd_error *err)
 	int rc = SHERD_OK;
 	cli_doc_put_open(&doc, "removed", '[');
 	for (int i = 0; i < args->count && rc == SHERD_OK; i++)
-		rc = remove_one(cli, args->operands[i], &doc, err);
+		rc = checkpoint_prune_remove_one(cli, args->operands[i], &doc, err);
 	cli_doc_close(&doc, ']');
 	return cli_doc_end(&doc, rc, err);
 }

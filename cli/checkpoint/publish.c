@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-static int tell(cli_state *cli, const char *path, const char *id, const char *key, sherd_error *err)
+static int checkpoint_publish_tell(cli_state *cli, const char *path, const char *id, const char *key, sherd_error *err)
 {
 	cli_doc doc = cli_doc_begin(&cli->out);
 	cli_doc_put_text(&doc, "prefix", path);
@@ -17,7 +17,7 @@ static int tell(cli_state *cli, const char *path, const char *id, const char *ke
 	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int commit(cli_state *cli, const cli_args *args, sherd_error *err)
+static int checkpoint_publish_commit(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	const char *path = args->operands[0];
 	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
@@ -27,7 +27,7 @@ static int commit(cli_state *cli, const cli_args *args, sherd_error *err)
 	cli_place_close(&place);
 	TRY(rc);
 	cli_out_note(&cli->out, "%s: committed", path);
-	return tell(cli, path, NULL, "committed", err);
+	return checkpoint_publish_tell(cli, path, NULL, "committed", err);
 }
 
 const cli_command cli_command_checkpoint_commit = {
@@ -36,7 +36,7 @@ const cli_command cli_command_checkpoint_commit = {
 	.summary = "Publishes a set whose ranks have all saved their shards",
 	.least = 1,
 	.most = 1,
-	.run = commit,
+	.run = checkpoint_publish_commit,
 };
 
 /* The first rank may have to make the folder yet. */
@@ -70,7 +70,7 @@ static int wait(cli_state *cli, const cli_args *args, sherd_error *err)
 	cli_place_close(&place);
 	TRY(rc);
 	cli_out_note(&cli->out, "%s: committed", path);
-	return tell(cli, path, wanted, "committed", err);
+	return checkpoint_publish_tell(cli, path, wanted, "committed", err);
 }
 
 static const cli_option wait_options[] = {
@@ -89,7 +89,7 @@ const cli_command cli_command_checkpoint_wait = {
 	.options = wait_options,
 };
 
-static int repair(cli_state *cli, const cli_args *args, sherd_error *err)
+static int checkpoint_publish_repair(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	const char *path = args->operands[0], *wanted = cli_args_text(args, "set-id");
 	sherd_ckpt_repair_options options = {
@@ -107,7 +107,7 @@ static int repair(cli_state *cli, const cli_args *args, sherd_error *err)
 	sherd_set_id_format(&repaired, id);
 	cli_out_note(&cli->out, "%s: metadata written for set %s, which may never have been committed before", path,
 	             id);
-	return tell(cli, path, id, "repaired", err);
+	return checkpoint_publish_tell(cli, path, id, "repaired", err);
 }
 
 static const cli_option repair_options[] = {
@@ -124,6 +124,6 @@ const cli_command cli_command_checkpoint_repair = {
 		   "another one may have been meant to take its place.\n",
 	.least = 1,
 	.most = 1,
-	.run = repair,
+	.run = checkpoint_publish_repair,
 	.options = repair_options,
 };

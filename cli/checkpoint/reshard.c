@@ -6,8 +6,8 @@
 
 #include <inttypes.h>
 
-static int tell(cli_state *cli, const char *path, const sherd_ckpt *ckpt, const sherd_ckpt_save_options *o,
-                sherd_error *err)
+static int checkpoint_reshard_tell(cli_state *cli, const char *path, const sherd_ckpt *ckpt,
+                                   const sherd_ckpt_save_options *o, sherd_error *err)
 {
 	char id[SHERD_SET_ID_TEXT] = ""; /* which files of the C# layout do not hold */
 	size_t count = sherd_ckpt_count(ckpt);
@@ -59,10 +59,10 @@ static int reshard(cli_state *cli, const cli_args *args, const sherd_ckpt *ckpt,
 		rc = sherd_ckpt_reshard(ckpt, to.store, to.key, cut, &options, err);
 	(void)cli_place_blame(&to, rc, err);
 	cli_place_close(&to);
-	return rc < 0 ? rc : tell(cli, args->operands[1], ckpt, &options, err);
+	return rc < 0 ? rc : checkpoint_reshard_tell(cli, args->operands[1], ckpt, &options, err);
 }
 
-static int run(cli_state *cli, const cli_args *args, sherd_error *err)
+static int checkpoint_reshard_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_source from;
 	if (!cli_args_has(args, "shards"))
@@ -87,6 +87,6 @@ const cli_command cli_command_checkpoint_reshard = {
 	.summary = "Writes a checkpoint anew with another number of shards",
 	.least = 2,
 	.most = 2,
-	.run = run,
+	.run = checkpoint_reshard_run,
 	.options = options,
 };

@@ -26,7 +26,7 @@ typedef struct saving {
 	char *keys; /* those of --field */
 } saving;
 
-static int take_ranks(saving *s, const cli_args *args, sherd_error *err)
+static int checkpoint_save_take_ranks(saving *s, const cli_args *args, sherd_error *err)
 {
 	uint32_t shards = 0, world = 0;
 	TRY(cli_args_count(args, "shards", 1, &shards, err));
@@ -50,7 +50,7 @@ static int take_ranks(saving *s, const cli_args *args, sherd_error *err)
 }
 
 /* "128,0": how many numbers, or 0 for anything else. */
-static uint32_t take_dims(const char **text, char end, uint64_t *out)
+static uint32_t checkpoint_save_take_dims(const char **text, char end, uint64_t *out)
 {
 	uint32_t n = 0;
 	do {
@@ -70,15 +70,15 @@ static uint32_t take_dims(const char **text, char end, uint64_t *out)
 }
 
 /* NAME=OFFSET/SHAPE; names may hold '=', so the last one counts. */
-static int take_part(saving *s, const char *text, char *name, sherd_error *err)
+static int checkpoint_save_take_part(saving *s, const char *text, char *name, sherd_error *err)
 {
 	const char *equals = strrchr(text, '=');
 	uint64_t *dims = s->dims + s->part_count * 2 * SHERD_MAX_DIMS;
 	sherd_ckpt_part *p = &s->parts[s->part_count];
 	*p = (sherd_ckpt_part){.name = name, .global_offset = dims, .global_shape = dims + SHERD_MAX_DIMS};
 	const char *at = equals ? equals + 1 : "";
-	uint32_t offsets = take_dims(&at, '/', dims);
-	p->ndim = offsets ? take_dims(&at, 0, dims + SHERD_MAX_DIMS) : 0;
+	uint32_t offsets = checkpoint_save_take_dims(&at, '/', dims);
+	p->ndim = offsets ? checkpoint_save_take_dims(&at, 0, dims + SHERD_MAX_DIMS) : 0;
 	if (!p->ndim || p->ndim != offsets)
 		return cli_usage(err, "--piece must be NAME=OFFSET/SHAPE, such as w=128,0/512,64: where it "
 		                      "begins in the whole tensor, and the shape of that");
@@ -104,7 +104,7 @@ static int take_parts(saving *s, const cli_args *args, sherd_error *err)
 	char *name = s->part_names;
 	next = 0;
 	while ((text = cli_args_each(args, "piece", &next))) {
-		TRY(take_part(s, text, name, err));
+		TRY(checkpoint_save_take_part(s, text, name, err));
 		name += strlen(text) + 1;
 	}
 	return SHERD_OK;
@@ -122,7 +122,7 @@ static int take_layout(saving *s, const cli_args *args, sherd_error *err)
 	return SHERD_OK;
 }
 
-static void take_text(const cli_args *args, const char *name, const char **out)
+static void checkpoint_save_take_text(const cli_args *args, const char *name, const char **out)
 {
 	if (cli_args_has(args, name))
 		*out = cli_args_text(args, name);
@@ -139,11 +139,11 @@ static int take_training(saving *s, const cli_args *args, sherd_error *err)
 	a->has_epoch |= cli_args_has(args, "epoch");
 	a->has_ddp_rank |= cli_args_has(args, "ddp-rank");
 	a->has_learning_rate |= cli_args_has(args, "learning-rate");
-	take_text(args, "optimizer", &a->optimizer_type);
-	take_text(args, "optimizer-state", &a->optimizer_state);
-	take_text(args, "strategy", &a->strategy);
-	take_text(args, "strategy-info", &a->strategy_info);
-	take_text(args, "precision", &a->precision);
+	checkpoint_save_take_text(args, "optimizer", &a->optimizer_type);
+	checkpoint_save_take_text(args, "optimizer-state", &a->optimizer_state);
+	checkpoint_save_take_text(args, "strategy", &a->strategy);
+	checkpoint_save_take_text(args, "strategy-info", &a->strategy_info);
+	checkpoint_save_take_text(args, "precision", &a->precision);
 	return SHERD_OK;
 }
 
@@ -158,7 +158,7 @@ static size_t set_field(sherd_pair *fields, size_t count, const char *key, const
 }
 
 /* The source's own pairs first; --field adds to them or replaces one. */
-static int take_fields(saving *s, const cli_args *args, const sherd_bundle *bundle, sherd_error *err)
+static int checkpoint_save_take_fields(saving *s, const cli_args *args, const sherd_bundle *bundle, sherd_error *err)
 {
 	const sherd_pair *pairs;
 	const char *text;
@@ -206,7 +206,8 @@ static int take_set_id(saving *s, cli_state *cli, const cli_args *args, const cl
 	return cli_clock_set_id(&clock, cli, to, bundle, s->cut, &s->options, &s->set_id, err);
 }
 
-static void note(cli_state *cli, const char *path, const saving *s, const sherd_ckpt_saved *saved, const char *id)
+static void checkpoint_save_note(cli_state *cli, const char *path, const saving *s, const sherd_ckpt_saved *saved,
+                                 const char *id)
 {
 	char size[CLI_TEXT_SIZE];
 	uint32_t world = s->options.world;
@@ -225,12 +226,13 @@ static void note(cli_state *cli, const char *path, const saving *s, const sherd_
 		             id);
 }
 
-static int tell(cli_state *cli, const char *path, const saving *s, const sherd_ckpt_saved *saved, sherd_error *err)
+static int checkpoint_save_tell(cli_state *cli, const char *path, const saving *s, const sherd_ckpt_saved *saved,
+                                sherd_error *err)
 {
 	char id[SHERD_SET_ID_TEXT] = ""; /* which files of the C# layout do not hold */
 	if (s->options.layout != SHERD_CKPT_LAYOUT_CSHARP)
 		sherd_set_id_format(&s->set_id, id);
-	note(cli, path, s, saved, id);
+	checkpoint_save_note(cli, path, s, saved, id);
 	cli_doc doc = cli_doc_begin(&cli->out);
 	cli_doc_put_text(&doc, "prefix", path);
 	if (*id)
@@ -263,7 +265,8 @@ static int save_to(const cli_place *to, const saving *s, const sherd_bundle *bun
 	return sherd_ckpt_save_bundle(to->store, to->key, bundle, s->cut, &s->options, err);
 }
 
-static int save(cli_state *cli, const cli_args *args, saving *s, const sherd_bundle *bundle, sherd_error *err)
+static int checkpoint_save(cli_state *cli, const cli_args *args, saving *s, const sherd_bundle *bundle,
+                           sherd_error *err)
 {
 	const char *path = args->operands[1];
 	sherd_ckpt_saved saved = {0};
@@ -274,7 +277,7 @@ static int save(cli_state *cli, const cli_args *args, saving *s, const sherd_bun
 		s->about.field_count = 0; /* they are the bundle's pairs too */
 		TRY(take_training(s, args, err));
 	}
-	TRY(take_fields(s, args, bundle, err));
+	TRY(checkpoint_save_take_fields(s, args, bundle, err));
 	TRY(cli_place_open(&to, path, true, err));
 	s->options.about = &s->about;
 	int rc = take_set_id(s, cli, args, &to, bundle, err);
@@ -282,7 +285,7 @@ static int save(cli_state *cli, const cli_args *args, saving *s, const sherd_bun
 		rc = save_to(&to, s, bundle, &saved, err);
 	(void)cli_place_blame(&to, rc, err);
 	cli_place_close(&to);
-	return rc < 0 ? rc : tell(cli, path, s, &saved, err);
+	return rc < 0 ? rc : checkpoint_save_tell(cli, path, s, &saved, err);
 }
 
 static int save_from(cli_state *cli, const cli_args *args, saving *s, sherd_error *err)
@@ -299,17 +302,17 @@ static int save_from(cli_state *cli, const cli_args *args, saving *s, sherd_erro
 			rc = cli_place_blame(&from, cli_target_refuse_missing(sherd_bundle_missing(bundle, err), err),
 			                     err);
 		if (rc == SHERD_OK)
-			rc = save(cli, args, s, bundle, err);
+			rc = checkpoint_save(cli, args, s, bundle, err);
 		sherd_bundle_close(bundle);
 	}
 	cli_place_close(&from);
 	return rc;
 }
 
-static int run(cli_state *cli, const cli_args *args, sherd_error *err)
+static int checkpoint_save_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	saving s = {.options = {.pool = cli->pool, .progress = &cli->progress}};
-	TRY(take_ranks(&s, args, err));
+	TRY(checkpoint_save_take_ranks(&s, args, err));
 	TRY(take_layout(&s, args, err));
 	TRY(take_training(&s, args, err));
 	s.options.replace = cli_args_has(args, "replace");
@@ -362,6 +365,6 @@ const cli_command cli_command_checkpoint_save = {
 	.summary = "Saves the tensors of a file or set as a checkpoint made of shards",
 	.least = 2,
 	.most = 2,
-	.run = run,
+	.run = checkpoint_save_run,
 	.options = options,
 };

@@ -44,7 +44,8 @@ static int open_newest(cli_source *s, cli_state *cli, const char *path, const sh
 	return rc;
 }
 
-static int open_named(cli_source *s, const char *path, const sherd_ckpt_options *options, sherd_error *err)
+static int checkpoint_source_open_named(cli_source *s, const char *path, const sherd_ckpt_options *options,
+                                        sherd_error *err)
 {
 	TRY(cli_place_open(&s->place, path, false, err));
 	int rc;
@@ -69,7 +70,7 @@ int cli_source_open(cli_source *s, cli_state *cli, const char *path, bool partia
 	}
 	if (ends_with_slash(path) && open_newest(s, cli, path, &options, err) == SHERD_OK)
 		return SHERD_OK;
-	int rc = open_named(s, path, &options, err);
+	int rc = checkpoint_source_open_named(s, path, &options, err);
 	bool folder = s->place.beside;
 	if (rc < 0) {
 		cli_lost_done(&s->lost);

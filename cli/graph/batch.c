@@ -27,7 +27,7 @@ void cli_batch_clear(cli_batch *b)
 	sherd_graph_lines_clear(b->records);
 }
 
-static bool note(cli_position **list, size_t *room, size_t count, const cli_position *at)
+static bool graph_batch_note(cli_position **list, size_t *room, size_t count, const cli_position *at)
 {
 	if (count > *room) {
 		size_t more = *room ? *room * 2 : 1024;
@@ -48,10 +48,10 @@ static int note_last(cli_batch *b, int what, const cli_position *at, sherd_error
 	bool ok = true;
 	if (what == SHERD_GRAPH_NODE) {
 		(void)sherd_graph_lines_nodes(b->records, &count);
-		ok = note(&b->node_at, &b->node_room, count, at);
+		ok = graph_batch_note(&b->node_at, &b->node_room, count, at);
 	} else if (what == SHERD_GRAPH_EDGE) {
 		(void)sherd_graph_lines_edges(b->records, &count);
-		ok = note(&b->edge_at, &b->edge_room, count, at);
+		ok = graph_batch_note(&b->edge_at, &b->edge_room, count, at);
 	}
 	return ok ? SHERD_OK : cli_no_memory(err);
 }
@@ -100,7 +100,7 @@ static int each_source(const cli_sources *from, int (*read)(void *, const char *
 	return from->edges ? read(arg, from->edges, SHERD_GRAPH_EDGE, err) : SHERD_OK;
 }
 
-static int read_all(void *arg, const char *path, sherd_graph_record what, sherd_error *err)
+static int graph_batch_read_all(void *arg, const char *path, sherd_graph_record what, sherd_error *err)
 {
 	cli_lines in;
 	TRY(cli_lines_open(&in, path, err));
@@ -111,7 +111,7 @@ static int read_all(void *arg, const char *path, sherd_graph_record what, sherd_
 
 int cli_batch_read_all(cli_batch *b, const cli_sources *from, sherd_error *err)
 {
-	return each_source(from, read_all, b, err);
+	return each_source(from, graph_batch_read_all, b, err);
 }
 
 /* ---- loading */
@@ -155,7 +155,7 @@ static int add_edges(loading *l, sherd_error *err)
 	return l->loaded.skip ? SHERD_OK : rc;
 }
 
-static int make_room(loading *l, sherd_error *err)
+static int graph_batch_make_room(loading *l, sherd_error *err)
 {
 	if (sherd_graph_pending(l->graph) < SPILL && l->held < SPILL_BYTES)
 		return SHERD_OK;
@@ -178,7 +178,7 @@ static int load_source(void *arg, const char *path, sherd_graph_record what, she
 			added = add_edges(l, err);
 		l->held += in.next - from;
 		if (added == SHERD_OK)
-			added = make_room(l, err);
+			added = graph_batch_make_room(l, err);
 		rc = added < 0 ? added : rc;
 		(void)l->cli->progress.update(l->cli->progress.arg, in.next, in.size);
 	}

@@ -57,7 +57,7 @@ static int source_of(const char *path, side to, side *out, sherd_error *err)
 	return rc;
 }
 
-static int refuse(const char *path, const char *why, sherd_error *err)
+static int graph_convert_refuse(const char *path, const char *why, sherd_error *err)
 {
 	size_t len = strlen(path), room = sizeof(err->object) - 1;
 	int rc = cli_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "%s", why);
@@ -65,8 +65,8 @@ static int refuse(const char *path, const char *why, sherd_error *err)
 	return rc;
 }
 
-static int tell(cli_state *cli, const char *path, const char *format, const sherd_graph_reshard_result *done,
-                sherd_error *err)
+static int graph_convert_tell(cli_state *cli, const char *path, const char *format,
+                              const sherd_graph_reshard_result *done, sherd_error *err)
 {
 	cli_out_note(&cli->out, "%s: %s, %" PRIu64 " node%s and %" PRIu64 " edge%s written", path, format, done->nodes,
 	             cli_text_plural(done->nodes), done->edges, cli_text_plural(done->edges));
@@ -93,11 +93,11 @@ static int to_lines(cli_state *cli, const cli_args *args, sherd_error *err)
 	if (rc < 0)
 		return rc;
 	const sherd_graph_reshard_result done = {.nodes = written.nodes, .edges = written.edges};
-	return tell(cli, path, "jsonl", &done, err);
+	return graph_convert_tell(cli, path, "jsonl", &done, err);
 }
 
 /* Copies into a database that is new, and tells. */
-static int copy(cli_state *cli, const cli_args *args, const sherd_graph *from, sherd_error *err)
+static int graph_convert_copy(cli_state *cli, const cli_args *args, const sherd_graph *from, sherd_error *err)
 {
 	sherd_graph_layout layout = {0};
 	sherd_graph_reshard_result done;
@@ -105,14 +105,14 @@ static int copy(cli_state *cli, const cli_args *args, const sherd_graph *from, s
 	if (cli_args_has(args, "replace"))
 		return cli_usage(err, "--replace does not go with a database: remove it first");
 	TRY(cli_db_reshard(cli, from, args->operands[1], &layout, &done, err));
-	return tell(cli, args->operands[1], "rfdb", &done, err);
+	return graph_convert_tell(cli, args->operands[1], "rfdb", &done, err);
 }
 
 static int from_database(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_db db;
 	TRY(cli_db_open_reader(&db, cli, args, err));
-	int rc = copy(cli, args, db.graph, err);
+	int rc = graph_convert_copy(cli, args, db.graph, err);
 	cli_db_close(&db);
 	return rc;
 }
@@ -128,7 +128,7 @@ static int from_lines(cli_state *cli, const cli_args *args, sherd_error *err)
 	TRY(sherd_graph_open_ephemeral(&graph, &one, cli->pool, err));
 	int rc = cli_batch_load(cli, graph, &from, &loaded, err);
 	if (rc == SHERD_OK)
-		rc = copy(cli, args, graph, err);
+		rc = graph_convert_copy(cli, args, graph, err);
 	sherd_graph_close(graph);
 	return rc;
 }
@@ -144,10 +144,11 @@ int cli_graph_convert_any(cli_state *cli, const cli_args *args, bool *done, sher
 		return SHERD_OK;
 	TRY(rc);
 	if (to == OTHER)
-		return refuse(args->operands[0], "a graph goes to JSON Lines (DST.jsonl) or a database (DST.rfdb) only",
-		              err);
+		return graph_convert_refuse(
+			args->operands[0], "a graph goes to JSON Lines (DST.jsonl) or a database (DST.rfdb) only", err);
 	if (from == OTHER)
-		return refuse(args->operands[0], "this is no graph, which JSON Lines and databases hold", err);
+		return graph_convert_refuse(args->operands[0], "this is no graph, which JSON Lines and databases hold",
+		                            err);
 	if (to == LINES)
 		return to_lines(cli, args, err);
 	return from == LINES ? from_lines(cli, args, err) : from_database(cli, args, err);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static sherd_graph_id id_of(const char *text)
+static sherd_graph_id graph_delete_id_of(const char *text)
 {
 	return sherd_graph_id_of(text, strlen(text));
 }
@@ -17,7 +17,7 @@ static int fail_absent(const cli_db *db, const char *what, const char *named, sh
 	return cli_db_blame(db, cli_fail(err, SHERD_ENOTFOUND, "not-found", "there is no %s %.200s", what, named), err);
 }
 
-static int finish(cli_state *cli, cli_db *db, const char *what, uint64_t deleted, sherd_error *err)
+static int graph_delete_finish(cli_state *cli, cli_db *db, const char *what, uint64_t deleted, sherd_error *err)
 {
 	TRY(cli_db_flush(db, cli, err));
 	uint64_t version = sherd_graph_version(db->graph);
@@ -34,7 +34,8 @@ static int finish(cli_state *cli, cli_db *db, const char *what, uint64_t deleted
 static int check_nodes(const cli_db *db, const cli_args *args, sherd_error *err)
 {
 	for (int i = 1; i < args->count; i++) {
-		int there = cli_db_blame(db, sherd_graph_exists(db->graph, id_of(args->operands[i]), err), err);
+		int there = cli_db_blame(db, sherd_graph_exists(db->graph, graph_delete_id_of(args->operands[i]), err),
+		                         err);
 		TRY(there);
 		if (!there)
 			return fail_absent(db, "node", args->operands[i], err);
@@ -51,14 +52,14 @@ static int run_nodes(cli_state *cli, const cli_args *args, sherd_error *err)
 	if (!ids)
 		return cli_no_memory(err);
 	for (size_t i = 0; i < count; i++)
-		ids[i] = id_of(args->operands[i + 1]);
+		ids[i] = graph_delete_id_of(args->operands[i + 1]);
 	int rc = cli_db_open_writer(&db, cli, args, err);
 	if (rc == SHERD_OK) {
 		rc = check_nodes(&db, args, err);
 		if (rc == SHERD_OK)
 			rc = cli_db_blame(&db, sherd_graph_delete_nodes(db.graph, ids, count, &deleted, err), err);
 		if (rc == SHERD_OK)
-			rc = finish(cli, &db, "node", deleted, err);
+			rc = graph_delete_finish(cli, &db, "node", deleted, err);
 		cli_db_close(&db);
 	}
 	free(ids);
@@ -69,8 +70,8 @@ static int run_edge(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_db db;
 	uint64_t deleted = 0;
-	const sherd_graph_edge edge = {.src = id_of(args->operands[1]),
-	                               .dst = id_of(args->operands[2]),
+	const sherd_graph_edge edge = {.src = graph_delete_id_of(args->operands[1]),
+	                               .dst = graph_delete_id_of(args->operands[2]),
 	                               .type = sherd_graph_text_of(args->operands[3]),
 	                               .metadata = sherd_graph_text_of("")};
 	TRY(cli_db_open_writer(&db, cli, args, err));
@@ -78,7 +79,7 @@ static int run_edge(cli_state *cli, const cli_args *args, sherd_error *err)
 	if (rc == SHERD_OK && !deleted)
 		rc = fail_absent(&db, "edge of this source and destination of type", args->operands[3], err);
 	if (rc == SHERD_OK)
-		rc = finish(cli, &db, "edge", deleted, err);
+		rc = graph_delete_finish(cli, &db, "edge", deleted, err);
 	cli_db_close(&db);
 	return rc;
 }

@@ -36,7 +36,7 @@ static int print_diff(cli_state *cli, const cli_db *db, const sherd_graph *from,
 }
 
 /* Each by itself: neither need be the current version, which may be damaged. */
-static int run(cli_state *cli, const cli_args *args, sherd_error *err)
+static int graph_diff_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_db from, to;
 	TRY(cli_db_open_version(&from, cli, args, args->operands[1], err));
@@ -56,5 +56,5 @@ const cli_command cli_command_graph_diff = {
 	.details = "FROM and TO are numbers of versions, or tags KEY=VALUE; without TO the current one is meant.\n",
 	.least = 2,
 	.most = 3,
-	.run = run,
+	.run = graph_diff_run,
 };

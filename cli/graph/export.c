@@ -121,7 +121,7 @@ static bool is_stdout(const char *path)
 }
 
 /* Not where the records themselves are on standard output. */
-static int tell(cli_state *cli, const cli_db *db, const cli_exported *done, sherd_error *err)
+static int graph_export_tell(cli_state *cli, const cli_db *db, const cli_exported *done, sherd_error *err)
 {
 	uint64_t version = sherd_graph_version(db->graph);
 	cli_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s of version %" PRIu64 " exported",
@@ -136,7 +136,7 @@ static int tell(cli_state *cli, const cli_db *db, const cli_exported *done, sher
 	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int run(cli_state *cli, const cli_args *args, sherd_error *err)
+static int graph_export_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_db db;
 	cli_exported done;
@@ -149,7 +149,7 @@ static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 	TRY(cli_db_open_reader(&db, cli, args, err));
 	int rc = cli_export_write(cli, &db, &to, cli_args_has(args, "replace"), &done, err);
 	if (rc == SHERD_OK && !printed)
-		rc = tell(cli, &db, &done, err);
+		rc = graph_export_tell(cli, &db, &done, err);
 	cli_db_close(&db);
 	return rc;
 }
@@ -169,6 +169,6 @@ const cli_command cli_command_graph_export = {
 	.details = "Importing what was exported gives the same graph. One file for both holds the nodes first.\n",
 	.least = 1,
 	.most = 1,
-	.run = run,
+	.run = graph_export_run,
 	.options = options,
 };

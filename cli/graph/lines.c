@@ -56,7 +56,7 @@ void cli_lines_close(cli_lines *in)
 }
 
 /* Makes room behind what is kept. */
-static int make_room(cli_lines *in, sherd_error *err)
+static int graph_lines_make_room(cli_lines *in, sherd_error *err)
 {
 	if (in->from) {
 		memmove(in->data, in->data + in->from, in->len - in->from);
@@ -83,9 +83,9 @@ static int make_room(cli_lines *in, sherd_error *err)
 }
 
 /* Reading is begun again after a signal, waiting is not: so that a signal is noticed while nothing comes. */
-static int fill(cli_lines *in, sherd_error *err)
+static int graph_lines_fill(cli_lines *in, sherd_error *err)
 {
-	TRY(make_room(in, err));
+	TRY(graph_lines_make_room(in, err));
 	for (;;) {
 		struct pollfd wait = {.fd = in->fd, .events = POLLIN};
 		int ready = poll(&wait, 1, -1);
@@ -111,7 +111,7 @@ int cli_lines_next(cli_lines *in, const char **line, size_t *len, sherd_error *e
 		looked = in->len - in->from;
 		if (end || in->end)
 			break;
-		TRY(fill(in, err));
+		TRY(graph_lines_fill(in, err));
 	}
 	if (!looked)
 		return 0;

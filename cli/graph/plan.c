@@ -26,7 +26,7 @@ static bool shard_of(const planner *p, const char *file, uint32_t *shard, const 
 	return true;
 }
 
-static int print(cli_state *cli, const planner *p, char *const *files, int count, sherd_error *err)
+static int graph_plan_print(cli_state *cli, const planner *p, char *const *files, int count, sherd_error *err)
 {
 	static const char *const heads[] = {"shard", "name", "file"};
 	cli_table table = {.columns = COUNT_OF(heads), .right = 1u << 0};
@@ -46,7 +46,7 @@ static int print(cli_state *cli, const planner *p, char *const *files, int count
 	return rc;
 }
 
-static int put(cli_state *cli, const planner *p, char *const *files, int count, sherd_error *err)
+static int graph_plan_put(cli_state *cli, const planner *p, char *const *files, int count, sherd_error *err)
 {
 	cli_doc doc = cli_doc_begin(&cli->out);
 	cli_doc_put_u64(&doc, "shards", p->shards);
@@ -70,9 +70,9 @@ static int put(cli_state *cli, const planner *p, char *const *files, int count, 
 	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int tell(cli_state *cli, const planner *p, char *const *files, int count, sherd_error *err)
+static int graph_plan_tell(cli_state *cli, const planner *p, char *const *files, int count, sherd_error *err)
 {
-	return cli->out.json ? put(cli, p, files, count, err) : print(cli, p, files, count, err);
+	return cli->out.json ? graph_plan_put(cli, p, files, count, err) : graph_plan_print(cli, p, files, count, err);
 }
 
 static int add_files(sherd_graph_plan *plan, char *const *files, int count, sherd_error *err)
@@ -96,13 +96,13 @@ static int run_without_database(cli_state *cli, const cli_args *args, sherd_erro
 	int rc = add_files(plan, args->operands, args->count, err);
 	if (rc == SHERD_OK) {
 		const planner p = {.plan = plan, .shards = sherd_graph_plan_shards(plan)};
-		rc = tell(cli, &p, args->operands, args->count, err);
+		rc = graph_plan_tell(cli, &p, args->operands, args->count, err);
 	}
 	sherd_graph_plan_close(plan);
 	return rc;
 }
 
-static int run(cli_state *cli, const cli_args *args, sherd_error *err)
+static int graph_plan_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_db db;
 	sherd_graph_totals totals;
@@ -114,7 +114,7 @@ static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 	int rc = cli_db_blame(&db, sherd_graph_stats(db.graph, &totals, err), err);
 	if (rc == SHERD_OK) {
 		const planner p = {.graph = db.graph, .shards = totals.shards};
-		rc = tell(cli, &p, args->operands + 1, args->count - 1, err);
+		rc = graph_plan_tell(cli, &p, args->operands + 1, args->count - 1, err);
 	}
 	cli_db_close(&db);
 	return rc;
@@ -133,6 +133,6 @@ const cli_command cli_command_graph_plan = {
 		   "planned together. \"new\" is a directory that has no shard yet: it gets one when it is written.\n",
 	.least = 1,
 	.most = INT_MAX,
-	.run = run,
+	.run = graph_plan_run,
 	.options = options,
 };

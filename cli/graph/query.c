@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static sherd_graph_id id_of(const char *text)
+static sherd_graph_id graph_query_id_of(const char *text)
 {
 	return sherd_graph_id_of(text, strlen(text));
 }
@@ -22,7 +22,7 @@ static int print_node(cli_state *cli, const cli_db *db, const char *id, sherd_er
 {
 	sherd_graph_node node;
 	cli_records r = {.cli = cli, .err = err};
-	int found = cli_db_blame(db, sherd_graph_get(db->graph, id_of(id), &node, err), err);
+	int found = cli_db_blame(db, sherd_graph_get(db->graph, graph_query_id_of(id), &node, err), err);
 	TRY(found);
 	if (!found)
 		return fail_unknown(db, id, err);
@@ -109,8 +109,8 @@ static void tell_count(cli_state *cli, const cli_records *r, uint64_t count, int
 	}
 
 /* One of --X and --X-prefix. */
-static int take_text(const cli_args *args, const char *name, const char *prefix, sherd_graph_text *text,
-                     bool *is_prefix, sherd_error *err)
+static int graph_query_take_text(const cli_args *args, const char *name, const char *prefix, sherd_graph_text *text,
+                                 bool *is_prefix, sherd_error *err)
 {
 	*is_prefix = cli_args_has(args, prefix);
 	if (*is_prefix && cli_args_has(args, name))
@@ -140,9 +140,9 @@ static int run_find(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_db db;
 	sherd_graph_query query = {0};
-	TRY(take_text(args, "type", "type-prefix", &query.type, &query.type_prefix, err));
-	TRY(take_text(args, "file", "file-prefix", &query.file, &query.file_prefix, err));
-	TRY(take_text(args, "name", "name-prefix", &query.name, &query.name_prefix, err));
+	TRY(graph_query_take_text(args, "type", "type-prefix", &query.type, &query.type_prefix, err));
+	TRY(graph_query_take_text(args, "file", "file-prefix", &query.file, &query.file_prefix, err));
+	TRY(graph_query_take_text(args, "name", "name-prefix", &query.name, &query.name_prefix, err));
 	TRY(cli_db_open_reader(&db, cli, args, err));
 	int rc = print_found(cli, &db, args, &query, err);
 	cli_db_close(&db);
@@ -180,7 +180,7 @@ typedef int walk_fn(const sherd_graph *graph, sherd_graph_id id, const sherd_gra
 /* Ids without a node may have edges; an id with neither is a mistake. */
 static int check_known(const cli_db *db, const char *id, uint64_t edges, sherd_error *err)
 {
-	int known = edges ? 1 : cli_db_blame(db, sherd_graph_exists(db->graph, id_of(id), err), err);
+	int known = edges ? 1 : cli_db_blame(db, sherd_graph_exists(db->graph, graph_query_id_of(id), err), err);
 	return known ? known : fail_unknown(db, id, err);
 }
 
@@ -189,13 +189,16 @@ static int print_edges(cli_state *cli, const cli_db *db, walk_fn *walk, const cl
 {
 	const char *id = args->operands[1];
 	cli_doc doc = cli_doc_begin(&cli->out);
-	cli_records r = {
-		.cli = cli, .err = err, .doc = cli->out.json ? &doc : NULL, .graph = db->graph, .from = id_of(id)};
+	cli_records r = {.cli = cli,
+	                 .err = err,
+	                 .doc = cli->out.json ? &doc : NULL,
+	                 .graph = db->graph,
+	                 .from = graph_query_id_of(id)};
 	int taken = take_bounds(args, &r, err);
 	if (taken < 0)
 		return cli_doc_end(&doc, taken, err);
 	cli_doc_put_open(&doc, "edges", '[');
-	int rc = cli_db_blame(db, walk(db->graph, id_of(id), types, cli_records_edge, &r, err), err);
+	int rc = cli_db_blame(db, walk(db->graph, graph_query_id_of(id), types, cli_records_edge, &r, err), err);
 	rc = cli_records_done(&r, rc);
 	cli_doc_close(&doc, ']');
 	cli_doc_put_u64(&doc, "count", r.edges);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* What a terminal would take for a command is escaped, which JSON allows wherever it can stand. */
-static void print(cli_out *out, const char *json, size_t len)
+static void graph_records_print(cli_out *out, const char *json, size_t len)
 {
 	for (size_t i = 0, from = 0; i <= len;) {
 		char escape[CLI_TEXT_ESCAPE];
@@ -24,18 +24,18 @@ static void print(cli_out *out, const char *json, size_t len)
 	}
 }
 
-static void put(cli_records *r, const char *text, size_t len)
+static void graph_records_put(cli_records *r, const char *text, size_t len)
 {
 	if (r->file && r->rc == SHERD_OK)
 		r->rc = sherd_writer_append(r->file, text, len, r->err);
 	else if (!r->file)
-		print(&r->cli->out, text, len);
+		graph_records_print(&r->cli->out, text, len);
 	r->bytes += len;
 }
 
 static void put_str(cli_records *r, const char *text)
 {
-	put(r, text, strlen(text));
+	graph_records_put(r, text, strlen(text));
 }
 
 static void put_line(cli_records *r, const char *kind, size_t len)
@@ -47,7 +47,7 @@ static void put_line(cli_records *r, const char *kind, size_t len)
 		put_str(r, kind);
 		put_str(r, "\":");
 	}
-	put(r, r->line, len);
+	graph_records_put(r, r->line, len);
 	put_str(r, r->change ? "}\n" : "\n");
 }
 
@@ -65,7 +65,7 @@ static void put_value(cli_records *r, const char *kind)
 }
 
 /* The record was made a line of this length. */
-static bool deliver(cli_records *r, const char *kind, size_t len)
+static bool graph_records_deliver(cli_records *r, const char *kind, size_t len)
 {
 	bool shown = r->rc == SHERD_OK && !r->count;
 	if (shown && r->doc)
@@ -114,7 +114,7 @@ bool cli_records_node(void *arg, const sherd_graph_node *node)
 	size_t len = 0;
 	r->rc = sherd_graph_node_line(node, &r->line, &r->room, &len, r->err);
 	r->nodes++;
-	return deliver(r, "node", len);
+	return graph_records_deliver(r, "node", len);
 }
 
 bool cli_records_edge(void *arg, const sherd_graph_edge *edge)
@@ -125,7 +125,7 @@ bool cli_records_edge(void *arg, const sherd_graph_edge *edge)
 	if (r->rc == SHERD_OK && r->graph && !r->count)
 		r->rc = add_node(r, edge, &len);
 	r->edges++;
-	return deliver(r, "edge", len);
+	return graph_records_deliver(r, "edge", len);
 }
 
 int cli_records_done(cli_records *r, int rc)

@@ -13,7 +13,7 @@ typedef struct losses {
 	cli_doc *doc;
 } losses;
 
-static void tell_lost(void *arg, const sherd_error *what)
+static void graph_repair_tell_lost(void *arg, const sherd_error *what)
 {
 	losses *l = arg;
 	sherd_error named = *what;
@@ -59,7 +59,7 @@ static void put_totals(cli_doc *doc, const char *name, const sherd_graph_records
 	cli_doc_close(doc, '}');
 }
 
-static void tell(cli_state *cli, const char *path, const sherd_graph_repair_result *r, bool dry_run)
+static void graph_repair_tell(cli_state *cli, const char *path, const sherd_graph_repair_result *r, bool dry_run)
 {
 	if (r->older)
 		cli_out_note(&cli->out, "%s: %" PRIu64 " older version%s damaged, and %s given up", path, r->older,
@@ -87,13 +87,16 @@ static void tell(cli_state *cli, const char *path, const sherd_graph_repair_resu
 	tell_rest(cli, path, r);
 }
 
-static int repair(cli_state *cli, const cli_db *db, bool dry_run, sherd_error *err)
+static int graph_repair(cli_state *cli, const cli_db *db, bool dry_run, sherd_error *err)
 {
 	sherd_graph_repair_result result = {0};
 	cli_doc doc = cli_doc_begin(&cli->out);
 	losses l = {.cli = cli, .db = db, .doc = &doc};
-	sherd_graph_repair_options options = {
-		.dry_run = dry_run, .pool = cli->pool, .progress = &cli->progress, .lost = tell_lost, .arg = &l};
+	sherd_graph_repair_options options = {.dry_run = dry_run,
+	                                      .pool = cli->pool,
+	                                      .progress = &cli->progress,
+	                                      .lost = graph_repair_tell_lost,
+	                                      .arg = &l};
 	int rc = cli_db_time(&options.time_ms, err);
 	cli_doc_put_text(&doc, "path", db->path);
 	cli_doc_put_open(&doc, "lost", '[');
@@ -102,7 +105,7 @@ static int repair(cli_state *cli, const cli_db *db, bool dry_run, sherd_error *e
 	cli_out_clear_bar(&cli->out);
 	cli_doc_close(&doc, ']');
 	if (rc == SHERD_OK)
-		tell(cli, db->path, &result, dry_run);
+		graph_repair_tell(cli, db->path, &result, dry_run);
 	cli_doc_put_u64(&doc, "found", result.found);
 	cli_doc_put_u64(&doc, "whole", result.whole);
 	cli_doc_put_u64(&doc, "version", result.version);
@@ -115,11 +118,11 @@ static int repair(cli_state *cli, const cli_db *db, bool dry_run, sherd_error *e
 	return cli_doc_end(&doc, rc, err);
 }
 
-static int run(cli_state *cli, const cli_args *args, sherd_error *err)
+static int graph_repair_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_db db = {.path = args->operands[0]};
 	TRY(cli_place_open_any(&db.place, db.path, false, err));
-	int rc = repair(cli, &db, cli_args_has(args, "dry-run"), err);
+	int rc = graph_repair(cli, &db, cli_args_has(args, "dry-run"), err);
 	cli_db_close(&db);
 	return rc;
 }
@@ -138,6 +141,6 @@ const cli_command cli_command_graph_repair = {
 		   "what tagged versions name.\n",
 	.least = 1,
 	.most = 1,
-	.run = run,
+	.run = graph_repair_run,
 	.options = options,
 };

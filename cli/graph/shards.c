@@ -15,7 +15,7 @@ typedef struct shard {
 	char name[256];
 } shard;
 
-static int look_at(const cli_db *db, uint32_t index, shard *out, sherd_error *err)
+static int graph_shards_look_at(const cli_db *db, uint32_t index, shard *out, sherd_error *err)
 {
 	TRY(cli_db_blame(db, sherd_graph_shard_stats(db->graph, index, &out->stats, err), err));
 	if (*out->stats.name)
@@ -51,7 +51,7 @@ static int most_nodes(const cli_db *db, uint32_t count, uint64_t *out, sherd_err
 	shard s;
 	*out = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		TRY(look_at(db, i, &s, err));
+		TRY(graph_shards_look_at(db, i, &s, err));
 		*out = s.stats.nodes > *out ? s.stats.nodes : *out;
 	}
 	return SHERD_OK;
@@ -64,7 +64,7 @@ static int add_shards(cli_table *table, const cli_db *db, uint32_t count, bool b
 	for (uint32_t i = 0; i < count; i++) {
 		shard s;
 		char size[CLI_TEXT_SIZE];
-		TRY(look_at(db, i, &s, err));
+		TRY(graph_shards_look_at(db, i, &s, err));
 		cli_text_size(s.stats.bytes, size);
 		cli_table_add(table, s.name);
 		add_number(table, s.stats.nodes);
@@ -97,7 +97,7 @@ int cli_shards_put(cli_doc *doc, const cli_db *db, uint32_t count, sherd_error *
 	cli_doc_put_open(doc, "shards", '[');
 	for (uint32_t i = 0; i < count; i++) {
 		shard s;
-		TRY(look_at(db, i, &s, err));
+		TRY(graph_shards_look_at(db, i, &s, err));
 		cli_doc_open(doc, '{');
 		cli_doc_put_u64(doc, "id", s.stats.shard);
 		cli_doc_put_text(doc, "name", s.name);
@@ -113,7 +113,7 @@ int cli_shards_put(cli_doc *doc, const cli_db *db, uint32_t count, sherd_error *
 
 /* ---- balance */
 
-static int compare(const void *a, const void *b)
+static int graph_shards_compare(const void *a, const void *b)
 {
 	const uint64_t *left = a, *right = b;
 	return (*left > *right) - (*left < *right);
@@ -125,7 +125,7 @@ static int weigh(const cli_db *db, uint32_t count, uint64_t *nodes, shard *fulle
 	*fullest = (shard){0};
 	for (uint32_t i = 0; i < count; i++) {
 		shard s;
-		TRY(look_at(db, i, &s, err));
+		TRY(graph_shards_look_at(db, i, &s, err));
 		nodes[i] = s.stats.nodes;
 		if (s.stats.nodes > fullest->stats.nodes)
 			*fullest = s;
@@ -137,7 +137,7 @@ static int judge(uint64_t *nodes, uint32_t count, const shard *fullest, sherd_er
 {
 	if (!fullest->stats.nodes)
 		return 0;
-	qsort(nodes, count, sizeof(*nodes), compare);
+	qsort(nodes, count, sizeof(*nodes), graph_shards_compare);
 	uint64_t median = nodes[(count - 1) / 2];
 	if ((fullest->stats.nodes - 1) / TOO_MANY < (median ? median : 1))
 		return 0;

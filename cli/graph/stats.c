@@ -28,7 +28,7 @@ static void print_head(cli_state *cli, const cli_db *db, const sherd_graph_total
 		cli_out_printf(out, "tombstones  %" PRIu64 "\n", t->tombstones);
 }
 
-static void put_head(cli_doc *doc, const cli_db *db, const sherd_graph_totals *t)
+static void graph_stats_put_head(cli_doc *doc, const cli_db *db, const sherd_graph_totals *t)
 {
 	cli_doc_put_text(doc, "format", "rfdb");
 	cli_doc_put_u64(doc, "version", sherd_graph_version(db->graph));
@@ -75,7 +75,7 @@ static void print_disk(cli_state *cli, const disk *d)
 static int show_json(cli_state *cli, const cli_db *db, const sherd_graph_totals *t, const disk *d, sherd_error *err)
 {
 	cli_doc doc = cli_doc_begin(&cli->out);
-	put_head(&doc, db, t);
+	graph_stats_put_head(&doc, db, t);
 	cli_doc_put_u64(&doc, "disk_bytes", d->bytes.all);
 	cli_doc_put_u64(&doc, "pin_bytes", d->bytes.pins);
 	cli_doc_put_u64(&doc, "gc_bytes", d->collected);
@@ -83,7 +83,7 @@ static int show_json(cli_state *cli, const cli_db *db, const sherd_graph_totals 
 	return cli_doc_end(&doc, rc, err);
 }
 
-static int show(cli_state *cli, const cli_db *db, sherd_error *err)
+static int graph_stats_show(cli_state *cli, const cli_db *db, sherd_error *err)
 {
 	sherd_graph_totals totals;
 	disk d;
@@ -102,7 +102,7 @@ int cli_db_show(cli_state *cli, const char *path, cli_place *place, sherd_error 
 	cli_db db = {.path = path};
 	const sherd_graph_options options = {.read_only = true, .pool = cli->pool};
 	TRY(cli_db_open_place(&db, place, &options, err));
-	int rc = show(cli, &db, err);
+	int rc = graph_stats_show(cli, &db, err);
 	cli_db_close(&db);
 	return rc;
 }
@@ -184,7 +184,7 @@ static int print_stats(cli_state *cli, const cli_db *db, const sherd_graph_total
 static int put_stats(cli_doc *doc, const cli_db *db, const sherd_graph_totals *t, sherd_error *err)
 {
 	sherd_error warning;
-	put_head(doc, db, t);
+	graph_stats_put_head(doc, db, t);
 	TRY(cli_shards_put(doc, db, t->shards, err));
 	TRY(put_types(doc, db, "node_types", sherd_graph_count_nodes, err));
 	TRY(put_types(doc, db, "edge_types", sherd_graph_count_edges, err));
@@ -208,7 +208,7 @@ static int stats(cli_state *cli, const cli_db *db, sherd_error *err)
 	return cli_doc_end(&doc, rc, err);
 }
 
-static int run(cli_state *cli, const cli_args *args, sherd_error *err)
+static int graph_stats_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_db db;
 	TRY(cli_db_open_reader(&db, cli, args, err));
@@ -229,6 +229,6 @@ const cli_command cli_command_graph_stats = {
 	.details = "Warns when one shard holds more than 10 times the nodes of the median.\n",
 	.least = 1,
 	.most = 1,
-	.run = run,
+	.run = graph_stats_run,
 	.options = options,
 };

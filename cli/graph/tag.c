@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int tell(cli_state *cli, const cli_db *db, uint64_t version, const char *key, const char *value,
-                sherd_error *err)
+static int graph_tag_tell(cli_state *cli, const cli_db *db, uint64_t version, const char *key, const char *value,
+                          sherd_error *err)
 {
 	if (value)
 		cli_out_note(&cli->out, "%s: version %" PRIu64 " is tagged %s=%s", db->path, version, key, value);
@@ -31,12 +31,12 @@ static int set(cli_state *cli, const cli_args *args, const char *key, const char
 	if (rc == SHERD_OK)
 		rc = cli_db_blame(&db, sherd_graph_set_tag(db.graph, version, key, value, err), err);
 	if (rc == SHERD_OK)
-		rc = tell(cli, &db, version, key, value, err);
+		rc = graph_tag_tell(cli, &db, version, key, value, err);
 	cli_db_close(&db);
 	return rc;
 }
 
-static int run(cli_state *cli, const cli_args *args, sherd_error *err)
+static int graph_tag_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	const char *text = args->operands[1], *equals = strchr(text, '=');
 	bool removed = cli_args_has(args, "remove");
@@ -65,6 +65,6 @@ const cli_command cli_command_graph_tag = {
 	.summary = "Puts a tag on a version, which then survives sherd graph gc",
 	.least = 2,
 	.most = 2,
-	.run = run,
+	.run = graph_tag_run,
 	.options = options,
 };

@@ -32,7 +32,7 @@ static bool visit(void *arg, sherd_graph_id id, uint32_t depth)
 	return cli_records_node(&w->records, &node);
 }
 
-static int take(const cli_args *args, walking *w, sherd_graph_text *list, sherd_error *err)
+static int graph_walk_take(const cli_args *args, walking *w, sherd_graph_text *list, sherd_error *err)
 {
 	const char *type;
 	size_t next = 0;
@@ -47,7 +47,7 @@ static int take(const cli_args *args, walking *w, sherd_graph_text *list, sherd_
 	return cli_args_u64(args, "limit", 1, &w->records.limit, err);
 }
 
-static int print(cli_state *cli, walking *w, const char *id, bool neighbours, sherd_error *err)
+static int graph_walk_print(cli_state *cli, walking *w, const char *id, bool neighbours, sherd_error *err)
 {
 	cli_doc doc = cli_doc_begin(&cli->out);
 	const sherd_graph_id start = sherd_graph_id_of(id, strlen(id));
@@ -69,16 +69,16 @@ static int print(cli_state *cli, walking *w, const char *id, bool neighbours, sh
 	return cli_doc_end(&doc, rc, err);
 }
 
-static int run(cli_state *cli, const cli_args *args, bool neighbours, sherd_error *err)
+static int graph_walk_run(cli_state *cli, const cli_args *args, bool neighbours, sherd_error *err)
 {
 	cli_db db;
 	walking w = {.db = &db, .records = {.cli = cli, .err = err}};
 	sherd_graph_text *list = calloc(args->given_count + 1, sizeof(*list));
-	int rc = list ? take(args, &w, list, err) : cli_no_memory(err);
+	int rc = list ? graph_walk_take(args, &w, list, err) : cli_no_memory(err);
 	if (rc == SHERD_OK)
 		rc = cli_db_open_reader(&db, cli, args, err);
 	if (rc == SHERD_OK) {
-		rc = print(cli, &w, args->operands[1], neighbours, err);
+		rc = graph_walk_print(cli, &w, args->operands[1], neighbours, err);
 		cli_db_close(&db);
 	}
 	free(list);
@@ -87,12 +87,12 @@ static int run(cli_state *cli, const cli_args *args, bool neighbours, sherd_erro
 
 static int run_neighbours(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	return run(cli, args, true, err);
+	return graph_walk_run(cli, args, true, err);
 }
 
 static int run_walk(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	return run(cli, args, false, err);
+	return graph_walk_run(cli, args, false, err);
 }
 
 static const cli_option neighbour_options[] = {

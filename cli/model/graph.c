@@ -9,7 +9,7 @@
 enum { SHAPE_TEXT = SHERD_MAX_DIMS * 22 + 3, SHOWN = 200 };
 
 /* Appends a name to a cell of SHOWN bytes; dots stand for what has no place there. */
-static void join(char *cell, const char *name)
+static void model_graph_join(char *cell, const char *name)
 {
 	size_t used = strlen(cell), dots = sizeof(", ...");
 	if (used + strlen(name) + 2 + dots <= SHOWN)
@@ -18,7 +18,7 @@ static void join(char *cell, const char *name)
 		(void)snprintf(cell + used, SHOWN - used, "%s...", used ? ", " : "");
 }
 
-static const char *name_of(const cli_graph_view *view, size_t variable)
+static const char *model_graph_name_of(const cli_graph_view *view, size_t variable)
 {
 	return variable == SHERD_NO_VARIABLE ? "?" : view->graph->variables[variable].name;
 }
@@ -32,9 +32,9 @@ static int print_operations(cli_state *cli, const cli_graph_view *view, sherd_er
 		const sherd_model_operation *op = &view->graph->operations[i];
 		char inputs[SHOWN] = "", outputs[SHOWN] = "";
 		for (size_t k = 0; k < op->input_ids.count; k++)
-			join(inputs, name_of(view, op->input_variables[k]));
+			model_graph_join(inputs, model_graph_name_of(view, op->input_variables[k]));
 		for (size_t k = 0; k < cli_graph_outputs(op); k++)
-			join(outputs, name_of(view, cli_graph_output(view, op, k)));
+			model_graph_join(outputs, model_graph_name_of(view, cli_graph_output(view, op, k)));
 		cli_table_add(&table, op->name ? op->name : "");
 		cli_table_add(&table, op->op ? op->op : "");
 		cli_table_add(&table, sherd_op_type_name(op->type));
@@ -114,12 +114,12 @@ static int print_graph(cli_state *cli, const cli_graph_view *view, const path *o
 	return SHERD_OK;
 }
 
-int sherd_graph_text(cli_state *cli, const cli_graph_view *view, sherd_error *err)
+int cli_graph_text(cli_state *cli, const cli_graph_view *view, sherd_error *err)
 {
 	return print_graph(cli, view, NULL, err);
 }
 
-static int show(cli_state *cli, const cli_args *args, const sherd_model *model, sherd_error *err)
+static int model_graph_show(cli_state *cli, const cli_args *args, const sherd_model *model, sherd_error *err)
 {
 	sherd_bundle *bundle;
 	cli_graph_view view;
@@ -129,14 +129,14 @@ static int show(cli_state *cli, const cli_args *args, const sherd_model *model, 
 		if (cli_args_has(args, "dot"))
 			rc = cli_graph_dot(&cli->out, &view, err);
 		else
-			rc = cli->out.json ? cli_graph_json(cli, &view, err) : sherd_graph_text(cli, &view, err);
+			rc = cli->out.json ? cli_graph_json(cli, &view, err) : cli_graph_text(cli, &view, err);
 		cli_graph_view_close(&view);
 	}
 	sherd_bundle_close(bundle);
 	return rc;
 }
 
-static int run(cli_state *cli, const cli_args *args, sherd_error *err)
+static int model_graph_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_place place;
 	sherd_model *model;
@@ -145,7 +145,7 @@ static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 	TRY(cli_place_open(&place, args->operands[0], false, err));
 	int rc = cli_place_blame(&place, sherd_model_open(&model, place.store, place.key, NULL, err), err);
 	if (rc == SHERD_OK) {
-		rc = show(cli, args, model, err);
+		rc = model_graph_show(cli, args, model, err);
 		sherd_model_close(model);
 	}
 	cli_place_close(&place);
@@ -165,6 +165,6 @@ const cli_command cli_command_model_graph = {
 		   "Graphs inside of the graph follow it, each under the names that lead to it.\n",
 	.least = 1,
 	.most = 1,
-	.run = run,
+	.run = model_graph_run,
 	.options = options,
 };

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 /* Lists and texts that are absent are left out. */
-static void put_text(cli_doc *doc, const char *key, const char *text)
+static void model_json_put_text(cli_doc *doc, const char *key, const char *text)
 {
 	if (text)
 		cli_doc_put_text(doc, key, text);
@@ -61,7 +61,7 @@ static void put_variable(cli_doc *doc, const cli_graph_view *view, const sherd_m
 	cli_doc_open(doc, '{');
 	cli_doc_put_text(doc, "name", v->name);
 	cli_doc_put_text(doc, "kind", sherd_variable_kind_name(v->kind));
-	put_text(doc, "dtype", type ? type->name : NULL);
+	model_json_put_text(doc, "dtype", type ? type->name : NULL);
 	cli_doc_put_u64(doc, "type", v->type);
 	put_longs(doc, "shape", &v->shape);
 	if (v->has_id) {
@@ -79,7 +79,7 @@ static void put_variable(cli_doc *doc, const cli_graph_view *view, const sherd_m
 static void put_property(cli_doc *doc, const cli_graph_view *view, const sherd_model_property *p)
 {
 	cli_doc_open(doc, '{');
-	put_text(doc, "name", p->name);
+	model_json_put_text(doc, "name", p->name);
 	put_ints(doc, "ints", &p->ints);
 	put_longs(doc, "longs", &p->longs);
 	put_reals(doc, "reals", &p->reals);
@@ -106,8 +106,8 @@ static void put_operation(cli_doc *doc, const cli_graph_view *view, const sherd_
 	char number[24];
 	cli_doc_open(doc, '{');
 	cli_doc_put_i64(doc, "id", op->id);
-	put_text(doc, "name", op->name);
-	put_text(doc, "op", op->op);
+	model_json_put_text(doc, "name", op->name);
+	model_json_put_text(doc, "op", op->op);
 	cli_doc_put_text(doc, "type", sherd_op_type_name(op->type));
 	cli_doc_put_u64(doc, "typeNumber", op->type);
 	/* 64 bits, of which readers that make a double of every number would lose some. */
@@ -133,7 +133,7 @@ static void put_operation(cli_doc *doc, const cli_graph_view *view, const sherd_
 	put_array(doc, "scalar", view, op->scalar);
 	cli_doc_put_i64(doc, "device", op->device);
 	cli_doc_put_i64(doc, "scopeId", op->scope_id);
-	put_text(doc, "scopeName", op->scope_name);
+	model_json_put_text(doc, "scopeName", op->scope_name);
 	put_texts(doc, "controlDeps", &op->control_deps);
 	put_texts(doc, "varControlDeps", &op->variable_control_deps);
 	put_texts(doc, "controlDepFor", &op->control_deps_for);
@@ -210,7 +210,7 @@ static void put_graph(cli_doc *doc, const cli_graph_view *view)
 	put_ids(doc, "outputs", &g->outputs);
 	put_states(doc, view);
 	put_configuration(doc, &g->configuration);
-	put_text(doc, "training", g->training);
+	model_json_put_text(doc, "training", g->training);
 	if (!g->subgraph_count)
 		return;
 	cli_doc_put_open(doc, "graphs", '[');

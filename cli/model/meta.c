@@ -16,7 +16,7 @@ typedef struct request {
 	char *keys; /* of set */
 } request;
 
-static void done(request *r)
+static void model_meta_done(request *r)
 {
 	free(r->set);
 	free(r->show);
@@ -43,7 +43,7 @@ static int take_operands(request *r, const cli_args *args, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int take(request *r, const cli_args *args, sherd_error *err)
+static int model_meta_take(request *r, const cli_args *args, sherd_error *err)
 {
 	const char *text;
 	size_t bytes = 1, next = 0, most = (size_t)args->count + args->given_count;
@@ -93,7 +93,7 @@ static int show_table(cli_state *cli, const sherd_pair *pairs, size_t count, con
 }
 
 /* The value of a single key is shown alone, so that scripts can take it. */
-static int show(cli_state *cli, const sherd_model *model, const request *r, sherd_error *err)
+static int model_meta_show(cli_state *cli, const sherd_model *model, const request *r, sherd_error *err)
 {
 	const sherd_pair *pairs;
 	size_t count = sherd_model_pairs(model, &pairs);
@@ -122,23 +122,23 @@ static int act(cli_state *cli, const cli_place *place, const request *r, sherd_e
 	if (r->set_count)
 		return change(cli, place, r, err);
 	TRY(sherd_model_open(&model, place->store, place->key, NULL, err));
-	int rc = show(cli, model, r, err);
+	int rc = model_meta_show(cli, model, r, err);
 	sherd_model_close(model);
 	return rc;
 }
 
-static int run(cli_state *cli, const cli_args *args, sherd_error *err)
+static int model_meta_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_place place;
 	request r;
-	int rc = take(&r, args, err);
+	int rc = model_meta_take(&r, args, err);
 	if (rc == SHERD_OK)
 		rc = cli_place_open(&place, args->operands[0], false, err);
 	if (rc == SHERD_OK) {
 		rc = cli_place_blame(&place, act(cli, &place, &r, err), err);
 		cli_place_close(&place);
 	}
-	done(&r);
+	model_meta_done(&r);
 	return rc;
 }
 
@@ -156,6 +156,6 @@ const cli_command cli_command_model_meta = {
 		"as they are. Without a KEY everything is shown.\n",
 	.least = 1,
 	.most = -1,
-	.run = run,
+	.run = model_meta_run,
 	.options = options,
 };

@@ -23,7 +23,7 @@ void cli_graph_view_close(cli_graph_view *view);
 size_t cli_graph_outputs(const sherd_model_operation *op);
 size_t cli_graph_output(const cli_graph_view *view, const sherd_model_operation *op, size_t index);
 
-int sherd_graph_text(cli_state *cli, const cli_graph_view *view, sherd_error *err);
+int cli_graph_text(cli_state *cli, const cli_graph_view *view, sherd_error *err);
 int cli_graph_json(cli_state *cli, const cli_graph_view *view, sherd_error *err);
 int cli_graph_dot(cli_out *out, const cli_graph_view *view, sherd_error *err);
 

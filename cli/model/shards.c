@@ -15,7 +15,7 @@ typedef struct rewrite {
 	sherd_model_save_options options;
 } rewrite;
 
-static int tell(cli_state *cli, const rewrite *r, const sherd_model *model, sherd_error *err)
+static int model_shards_tell(cli_state *cli, const rewrite *r, const sherd_model *model, sherd_error *err)
 {
 	sherd_bundle *bundle;
 	char size[CLI_TEXT_SIZE];
@@ -44,10 +44,10 @@ static int write_model(cli_state *cli, const rewrite *r, const sherd_model *mode
 	TRY(cli_place_open(&to, r->to, true, err));
 	int rc = cli_place_blame(&to, sherd_model_save(model, to.store, to.key, &r->options, err), err);
 	cli_place_close(&to);
-	return rc < 0 ? rc : tell(cli, r, model, err);
+	return rc < 0 ? rc : model_shards_tell(cli, r, model, err);
 }
 
-static int take(cli_state *cli, rewrite *r, const cli_args *args, sherd_error *err)
+static int model_shards_take(cli_state *cli, rewrite *r, const cli_args *args, sherd_error *err)
 {
 	cli_clock clock;
 	const char *compress = cli_args_text(args, "compress");
@@ -73,7 +73,7 @@ static int rewrite_model(cli_state *cli, const cli_args *args, sherd_error *err)
 	rewrite r;
 	cli_place from;
 	sherd_model *model;
-	TRY(take(cli, &r, args, err));
+	TRY(model_shards_take(cli, &r, args, err));
 	TRY(cli_place_open(&from, r.from, false, err));
 	int rc = cli_place_blame(&from, sherd_model_open(&model, from.store, from.key, NULL, err), err);
 	if (rc == SHERD_OK) {

@@ -22,7 +22,7 @@ typedef struct delivering {
 	size_t gathered;
 } delivering;
 
-static uint64_t id_of(const sherd_rows_batch *b, size_t row)
+static uint64_t rows_deliver_id_of(const sherd_rows_batch *b, size_t row)
 {
 	return b->ids ? b->ids[row] : b->first_id + row;
 }
@@ -58,7 +58,7 @@ static void print_text(delivering *d, const sherd_rows_batch *b)
 	uint32_t size = value_bytes(b);
 	for (size_t i = 0; i < b->rows; i++) {
 		if (d->s->ids)
-			cli_out_printf(out, "%" PRIu64 " ", id_of(b, i));
+			cli_out_printf(out, "%" PRIu64 " ", rows_deliver_id_of(b, i));
 		for (uint64_t j = 0; j < b->width; j++, raw += size) {
 			char text[CLI_VALUE_TEXT + 1];
 			size_t len = cli_value_text(b->dtype, raw, text);
@@ -76,7 +76,7 @@ static void print_batch(delivering *d, const sherd_rows_batch *b)
 	else if (d->s->as == CLI_STREAMING_TEXT)
 		print_text(d, b);
 	else
-		cli_out_printf(out, "%" PRIu64 " %" PRIu64 " %zu%s\n", b->number, id_of(b, 0), b->rows,
+		cli_out_printf(out, "%" PRIu64 " %" PRIu64 " %zu%s\n", b->number, rows_deliver_id_of(b, 0), b->rows,
 		               b->padding ? " padding" : "");
 }
 
@@ -87,7 +87,7 @@ static void put_values(delivering *d, const sherd_rows_batch *b)
 	uint64_t values = b->rows * b->width;
 	cli_doc_put_open(&d->doc, "ids", '[');
 	for (size_t i = 0; i < b->rows; i++)
-		cli_doc_u64(&d->doc, id_of(b, i));
+		cli_doc_u64(&d->doc, rows_deliver_id_of(b, i));
 	cli_doc_close(&d->doc, ']');
 	cli_doc_put_open(&d->doc, "values", '[');
 	for (uint64_t i = 0; i < values; i++)
@@ -99,7 +99,7 @@ static void put_batch(delivering *d, const sherd_rows_batch *b)
 {
 	cli_doc_open(&d->doc, '{');
 	cli_doc_put_u64(&d->doc, "number", b->number);
-	cli_doc_put_u64(&d->doc, "first", id_of(b, 0));
+	cli_doc_put_u64(&d->doc, "first", rows_deliver_id_of(b, 0));
 	cli_doc_put_u64(&d->doc, "rows", b->rows);
 	cli_doc_put_bool(&d->doc, "padding", b->padding);
 	if (d->s->as == CLI_STREAMING_TEXT)
@@ -119,7 +119,7 @@ static void put_counts(delivering *d)
 enum { GATHERED = 1024 }; /* rows at a time */
 
 /* The next rows of those that were asked for. */
-static int gather(delivering *d, sherd_rows_cursor *cursor, sherd_rows_batch *out, sherd_error *err)
+static int rows_deliver_gather(delivering *d, sherd_rows_cursor *cursor, sherd_rows_batch *out, sherd_error *err)
 {
 	const cli_streaming *s = d->s;
 	size_t left = s->gather_count - d->gathered, n = left < GATHERED ? left : GATHERED, bytes;
@@ -143,11 +143,11 @@ static int gather(delivering *d, sherd_rows_cursor *cursor, sherd_rows_batch *ou
 static int next_batch(delivering *d, sherd_rows_cursor *cursor, sherd_rows_batch *out, sherd_error *err)
 {
 	TRY(cli_watch_check(err));
-	int rc = d->s->gather ? gather(d, cursor, out, err) : sherd_rows_next(cursor, out, err);
+	int rc = d->s->gather ? rows_deliver_gather(d, cursor, out, err) : sherd_rows_next(cursor, out, err);
 	return cli_place_blame(d->place, rc, err);
 }
 
-static int hand_out(delivering *d, const sherd_rows_batch *batch, sherd_error *err)
+static int rows_deliver_hand_out(delivering *d, const sherd_rows_batch *batch, sherd_error *err)
 {
 	if (d->s->as == CLI_STREAMING_NPY)
 		TRY(cli_npy_add(&d->npy, batch->data, batch->rows, err));
@@ -158,7 +158,7 @@ static int hand_out(delivering *d, const sherd_rows_batch *batch, sherd_error *e
 	return cli_place_blame(d->place, sherd_guard_check(batch->data, batch_bytes(batch), err), err);
 }
 
-static int deliver(delivering *d, sherd_rows_cursor *cursor, sherd_error *err)
+static int rows_deliver(delivering *d, sherd_rows_cursor *cursor, sherd_error *err)
 {
 	sherd_rows_batch batch;
 	int rc = 1;
@@ -168,7 +168,7 @@ static int deliver(delivering *d, sherd_rows_cursor *cursor, sherd_error *err)
 			break;
 		d->batches++;
 		d->rows += batch.rows;
-		TRY(hand_out(d, &batch, err));
+		TRY(rows_deliver_hand_out(d, &batch, err));
 	}
 	return rc < 0 ? rc : SHERD_OK;
 }
@@ -176,7 +176,7 @@ static int deliver(delivering *d, sherd_rows_cursor *cursor, sherd_error *err)
 static int deliver_batches(delivering *d, sherd_rows_cursor *cursor, sherd_error *err)
 {
 	cli_doc_put_open(&d->doc, "batches", '[');
-	TRY(deliver(d, cursor, err));
+	TRY(rows_deliver(d, cursor, err));
 	cli_doc_close(&d->doc, ']');
 	return SHERD_OK;
 }
@@ -186,7 +186,7 @@ static int deliver_npy(delivering *d, sherd_rows_cursor *cursor, sherd_error *er
 {
 	const cli_streaming *s = d->s;
 	TRY(cli_npy_begin(&d->npy, s->output, s->replace, s->stream.dtype, d->s->width, err));
-	TRY(cli_npy_end(&d->npy, deliver(d, cursor, err), err));
+	TRY(cli_npy_end(&d->npy, rows_deliver(d, cursor, err), err));
 	cli_out_note(&d->cli->out, "%s: %" PRIu64 " row%s of %" PRIu64 " value%s written", s->output, d->rows,
 	             cli_text_plural(d->rows), d->npy.width, cli_text_plural(d->npy.width));
 	cli_doc_put_text(&d->doc, "path", s->output);

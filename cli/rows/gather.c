@@ -27,7 +27,7 @@ static int add_id(id_list *l, uint64_t id, sherd_error *err)
 	return SHERD_OK;
 }
 
-static bool take_id(const char **at, uint64_t *out)
+static bool rows_gather_take_id(const char **at, uint64_t *out)
 {
 	char *end;
 	errno = 0;
@@ -45,11 +45,11 @@ static int take_ids(id_list *l, const char *text, uint64_t total, sherd_error *e
 	for (const char *at = text + strspn(text, between); *at; at += strspn(at, between)) {
 		const char *word = at;
 		uint64_t from, to;
-		bool good = take_id(&at, &from), range = good && *at == ':';
+		bool good = rows_gather_take_id(&at, &from), range = good && *at == ':';
 		to = from + 1;
 		if (range) {
 			at++;
-			good = take_id(&at, &to);
+			good = rows_gather_take_id(&at, &to);
 		}
 		if (!good || (*at && !strchr(between, *at)))
 			return cli_usage(err, "ids are numbers and ranges such as 7,3,10:20, not %.32s", word);
@@ -106,7 +106,7 @@ static int take_lists(id_list *l, const cli_args *args, uint64_t total, sherd_er
 	return SHERD_OK;
 }
 
-static int gather(cli_state *cli, cli_streaming *s, const cli_args *args, const cli_place *place, sherd_error *err)
+static int rows_gather(cli_state *cli, cli_streaming *s, const cli_args *args, const cli_place *place, sherd_error *err)
 {
 	sherd_rows *rows;
 	sherd_rows_cursor *cursor = NULL;
@@ -128,7 +128,7 @@ static int gather(cli_state *cli, cli_streaming *s, const cli_args *args, const 
 	return rc;
 }
 
-static int run(cli_state *cli, const cli_args *args, sherd_error *err)
+static int rows_gather_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_streaming s;
 	cli_place place;
@@ -136,7 +136,7 @@ static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 	if (!cli_args_has(args, "ids") && !cli_args_has(args, "ids-from"))
 		return cli_usage(err, "--ids or --ids-from says which rows");
 	TRY(cli_place_open_any(&place, args->operands[0], false, err));
-	int rc = gather(cli, &s, args, &place, err);
+	int rc = rows_gather(cli, &s, args, &place, err);
 	cli_place_close(&place);
 	return rc;
 }
@@ -159,6 +159,6 @@ const cli_command cli_command_rows_gather = {
 	.details = "A row may be asked for more than once. Ranges A:B are rows A to B-1.\n",
 	.least = 1,
 	.most = 1,
-	.run = run,
+	.run = rows_gather_run,
 	.options = options,
 };

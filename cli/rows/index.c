@@ -46,7 +46,7 @@ static void put_left_out(cli_doc *doc, const sherd_rows *rows)
 	cli_doc_close(doc, ']');
 }
 
-static int tell(cli_state *cli, const char *path, const cli_place *place, bool same_list, sherd_error *err)
+static int rows_index_tell(cli_state *cli, const char *path, const cli_place *place, bool same_list, sherd_error *err)
 {
 	sherd_rows *rows;
 	TRY(cli_place_blame(place, sherd_rows_open_folder(&rows, place->store, place->key, NULL, err), err));
@@ -65,7 +65,7 @@ static int tell(cli_state *cli, const char *path, const cli_place *place, bool s
 	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int run(cli_state *cli, const cli_args *args, sherd_error *err)
+static int rows_index_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_place place;
 	size_t count = (size_t)args->count - 1;
@@ -82,7 +82,7 @@ static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 		cli_out_clear_bar(&cli->out);
 		(void)cli_place_blame(&place, rc, err);
 		if (rc == SHERD_OK)
-			rc = tell(cli, args->operands[0], &place, options.replace && !count, err);
+			rc = rows_index_tell(cli, args->operands[0], &place, options.replace && !count, err);
 		cli_place_close(&place);
 	}
 	free(names);
@@ -104,6 +104,6 @@ const cli_command cli_command_rows_index = {
 		"without SHARD, a manifest that can be read keeps its list.\n",
 	.least = 1,
 	.most = INT_MAX,
-	.run = run,
+	.run = rows_index_run,
 	.options = options,
 };

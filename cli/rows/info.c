@@ -65,7 +65,8 @@ static int print_shards(cli_state *cli, const cli_place *place, const sherd_rows
 	return cli_table_print(&table, &cli->out, err);
 }
 
-static int describe(cli_state *cli, const char *path, const cli_place *place, const sherd_rows *rows, sherd_error *err)
+static int rows_info_describe(cli_state *cli, const char *path, const cli_place *place, const sherd_rows *rows,
+                              sherd_error *err)
 {
 	const char *const *left_out;
 	size_t count = sherd_rows_left_out(rows, &left_out);
@@ -125,27 +126,28 @@ int cli_rows_open_place(sherd_rows **out, cli_state *cli, const cli_place *place
 	return cli_place_blame(place, rc, err);
 }
 
-static int show(cli_state *cli, const char *path, const cli_place *place, const sherd_rows *rows, sherd_error *err)
+static int rows_info_show(cli_state *cli, const char *path, const cli_place *place, const sherd_rows *rows,
+                          sherd_error *err)
 {
-	return cli->out.json ? describe_json(cli, place, rows, err) : describe(cli, path, place, rows, err);
+	return cli->out.json ? describe_json(cli, place, rows, err) : rows_info_describe(cli, path, place, rows, err);
 }
 
 int cli_rows_show(cli_state *cli, const char *path, const cli_place *place, bool incomplete, sherd_error *err)
 {
 	sherd_rows *rows;
 	TRY(cli_rows_open_place(&rows, cli, place, incomplete, err));
-	int rc = show(cli, path, place, rows, err);
+	int rc = rows_info_show(cli, path, place, rows, err);
 	sherd_rows_close(rows);
 	return rc;
 }
 
-static int run(cli_state *cli, const cli_args *args, sherd_error *err)
+static int rows_info_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_place place;
 	sherd_rows *rows;
 	bool incomplete = cli_args_has(args, "incomplete");
 	TRY(cli_rows_open_paths(&rows, cli, &place, args->operands, args->count, incomplete, err));
-	int rc = show(cli, args->count > 1 ? "the list" : args->operands[0], &place, rows, err);
+	int rc = rows_info_show(cli, args->count > 1 ? "the list" : args->operands[0], &place, rows, err);
 	sherd_rows_close(rows);
 	cli_place_close(&place);
 	return rc;
@@ -164,6 +166,6 @@ const cli_command cli_command_rows_info = {
 		   "order given.\n",
 	.least = 1,
 	.most = INT_MAX,
-	.run = run,
+	.run = rows_info_run,
 	.options = options,
 };

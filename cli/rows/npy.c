@@ -23,7 +23,7 @@ static void make_head(const cli_npy_out *n, char out[HEAD + 1])
 	out[HEAD - 1] = '\n';
 }
 
-static int begin(cli_npy_out *n, bool replace, sherd_error *err)
+static int rows_npy_begin(cli_npy_out *n, bool replace, sherd_error *err)
 {
 	char head[HEAD + 1];
 	const sherd_write_options options = {.mode = replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, .head = HEAD};
@@ -43,7 +43,7 @@ int cli_npy_begin(cli_npy_out *n, const char *path, bool replace, sherd_dtype dt
 	if (!replace && sherd_store_stat(n->place.store, n->place.key, &stat, NULL) == SHERD_OK)
 		rc = cli_fail(err, SHERD_EEXIST, "exists", "it is there already: --replace replaces it");
 	if (rc == SHERD_OK)
-		rc = begin(n, replace, err);
+		rc = rows_npy_begin(n, replace, err);
 	if (rc < 0)
 		rc = cli_npy_end(n, cli_place_blame(&n->place, rc, err), err);
 	return rc;

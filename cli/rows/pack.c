@@ -100,7 +100,7 @@ void cli_rows_warn_of_overflow(cli_state *cli, const char *path, uint64_t count,
 	cli_out_problem(&cli->out, &warning, true);
 }
 
-static int tell(const packing *p, const char *path, uint64_t before, sherd_error *err)
+static int rows_pack_tell(const packing *p, const char *path, uint64_t before, sherd_error *err)
 {
 	cli_out *out = &p->cli->out;
 	sherd_rows *rows;
@@ -150,7 +150,7 @@ static uint64_t rows_before(const packing *p)
 	return total;
 }
 
-static int pack(packing *p, const cli_args *args, sherd_error *err)
+static int rows_pack(packing *p, const cli_args *args, sherd_error *err)
 {
 	const char *path = args->operands[args->count - 1];
 	TRY(take_options(p, args, err));
@@ -161,12 +161,12 @@ static int pack(packing *p, const cli_args *args, sherd_error *err)
 	int rc = sherd_rows_pack_sources(p->to.store, p->to.key, p->rows, p->count, &p->options, err);
 	cli_out_clear_bar(&p->cli->out);
 	TRY(cli_place_blame(p->at < p->count ? &p->sources[p->at].place : &p->to, rc, err));
-	return tell(p, path, before, err);
+	return rows_pack_tell(p, path, before, err);
 }
 
-static int run(packing *p, const cli_args *args, sherd_error *err)
+static int rows_pack_run(packing *p, const cli_args *args, sherd_error *err)
 {
-	int rc = pack(p, args, err);
+	int rc = rows_pack(p, args, err);
 	for (size_t i = 0; i < p->count; i++) {
 		sherd_bundle_close(p->sources[i].bundle);
 		cli_place_close(&p->sources[i].place);
@@ -181,13 +181,13 @@ static int run(packing *p, const cli_args *args, sherd_error *err)
 static int run_pack(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	packing p = {.cli = cli};
-	return run(&p, args, err);
+	return rows_pack_run(&p, args, err);
 }
 
 static int run_append(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	packing p = {.cli = cli, .options.append = true};
-	return run(&p, args, err);
+	return rows_pack_run(&p, args, err);
 }
 
 #define ROWS_PER_SHARD                                                                         \

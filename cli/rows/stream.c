@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static int take_ranks(sherd_rows_stream *o, const cli_args *args, sherd_error *err)
+static int rows_stream_take_ranks(sherd_rows_stream *o, const cli_args *args, sherd_error *err)
 {
 	static const char *const tails[] = {"keep", "drop", "pad", NULL};
 	unsigned tail = SHERD_ROWS_TAIL_KEEP;
@@ -52,7 +52,7 @@ static int take_start(sherd_rows_stream *o, const cli_args *args, sherd_error *e
 	return SHERD_OK;
 }
 
-static int take_dtype(sherd_rows_stream *o, const cli_args *args, sherd_error *err)
+static int rows_stream_take_dtype(sherd_rows_stream *o, const cli_args *args, sherd_error *err)
 {
 	static const char *const names[] = {"f64", "f32", "f16", "bf16", NULL};
 	static const sherd_dtype dtypes[] = {SHERD_F64, SHERD_F32, SHERD_F16, SHERD_BF16};
@@ -70,10 +70,10 @@ static int take_reading(sherd_rows_stream *o, const cli_args *args, sherd_error 
 	TRY(cli_args_size(args, "window", &o->window_bytes, err));
 	TRY(cli_args_word(args, "access", ways, &way, err));
 	o->access = (sherd_rows_access)way;
-	return take_dtype(o, args, err);
+	return rows_stream_take_dtype(o, args, err);
 }
 
-static int take_file(cli_streaming *s, const cli_args *args, sherd_error *err)
+static int rows_stream_take_file(cli_streaming *s, const cli_args *args, sherd_error *err)
 {
 	s->output = cli_args_text(args, "output");
 	s->replace = cli_args_has(args, "replace");
@@ -100,7 +100,7 @@ static int take_output(cli_streaming *s, const cli_args *args, sherd_error *err)
 		s->as = digest ? CLI_STREAMING_DIGEST : CLI_STREAMING_SET_DIGEST;
 	if (s->ids && s->as != CLI_STREAMING_TEXT)
 		return cli_usage(err, "--ids needs --format text");
-	return take_file(s, args, err);
+	return rows_stream_take_file(s, args, err);
 }
 
 static int refuse_raw_json(const cli_streaming *s, const cli_state *cli, sherd_error *err)
@@ -118,15 +118,15 @@ int cli_streaming_take_gather(cli_streaming *s, cli_state *cli, const cli_args *
 	*s = (cli_streaming){.stream.pool = cli->pool};
 	TRY(cli_args_word(args, "format", formats, &format, err));
 	s->as = as[format];
-	TRY(take_dtype(&s->stream, args, err));
-	TRY(take_file(s, args, err));
+	TRY(rows_stream_take_dtype(&s->stream, args, err));
+	TRY(rows_stream_take_file(s, args, err));
 	return refuse_raw_json(s, cli, err);
 }
 
 int cli_streaming_take(cli_streaming *s, const cli_args *args, sherd_error *err)
 {
 	*s = (cli_streaming){0};
-	TRY(take_ranks(&s->stream, args, err));
+	TRY(rows_stream_take_ranks(&s->stream, args, err));
 	TRY(take_order(&s->stream, args, err));
 	TRY(take_start(&s->stream, args, err));
 	TRY(take_reading(&s->stream, args, err));
@@ -146,7 +146,7 @@ static int stream(cli_state *cli, cli_streaming *s, const cli_place *place, cons
 	return rc;
 }
 
-static int run(cli_state *cli, const cli_args *args, sherd_error *err)
+static int rows_stream_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_streaming s;
 	cli_place place;
@@ -197,6 +197,6 @@ const cli_command cli_command_rows_stream = {
 		   "word padding behind them where --tail pad delivers rows again. Batch b goes to rank b modulo W.\n",
 	.least = 1,
 	.most = INT_MAX,
-	.run = run,
+	.run = rows_stream_run,
 	.options = options,
 };

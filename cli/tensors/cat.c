@@ -23,7 +23,7 @@ static int pick(cli_cat *cat, const char *name, sherd_error *err)
 }
 
 /* One end of A:B; an empty one stays as it is. */
-static bool take_end(const char *text, size_t len, uint64_t *out)
+static bool cat_take_end(const char *text, size_t len, uint64_t *out)
 {
 	char *end;
 	if (!len)
@@ -40,8 +40,8 @@ static int take_range(cli_cat *cat, const char *text, uint64_t rows, sherd_error
 {
 	const char *colon = strchr(text, ':');
 	cat->ranged = true;
-	if (!colon || !take_end(text, (size_t)(colon - text), &cat->rows[0]) ||
-	    !take_end(colon + 1, strlen(colon + 1), &cat->rows[1]))
+	if (!colon || !cat_take_end(text, (size_t)(colon - text), &cat->rows[0]) ||
+	    !cat_take_end(colon + 1, strlen(colon + 1), &cat->rows[1]))
 		return cli_usage(err, "--range must be A:B");
 	if (cat->rows[0] > cat->rows[1] || cat->rows[1] > rows)
 		return cli_fail(err, SHERD_EINVAL, "bad-range", "--range %.64s is not within 0:%" PRIu64, text, rows);
@@ -49,7 +49,7 @@ static int take_range(cli_cat *cat, const char *text, uint64_t rows, sherd_error
 }
 
 /* Rows of the first dimension when there are two dimensions or more, else elements. */
-static int take_part(cli_cat *cat, const char *range, sherd_error *err)
+static int cat_take_part(cli_cat *cat, const char *range, sherd_error *err)
 {
 	const sherd_tensor *t = cat->tensor;
 	uint64_t inner = 1;
@@ -67,7 +67,7 @@ static int take_part(cli_cat *cat, const char *range, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int print(const cli_cat *cat, sherd_error *err)
+static int cat_print(const cli_cat *cat, sherd_error *err)
 {
 	bool json = cat->cli->out.json;
 	if (strcmp(cat->format, "text") == 0)
@@ -106,12 +106,12 @@ static int cat_place(cli_state *cli, const cli_args *args, const cli_place *plac
 	if (rc == SHERD_OK)
 		rc = pick(&cat, args->count > 1 ? args->operands[1] : NULL, err);
 	if (rc == SHERD_OK)
-		rc = take_part(&cat, cli_args_text(args, "range"), err);
+		rc = cat_take_part(&cat, cli_args_text(args, "range"), err);
 	if (rc == SHERD_OK)
 		rc = sherd_bundle_prepare(bundle, &cat.index, 1, &reading, err);
 	cli_out_clear_bar(&cli->out);
 	if (rc == SHERD_OK)
-		rc = print(&cat, err);
+		rc = cat_print(&cat, err);
 	sherd_bundle_close(bundle);
 	cli_lost_done(&lost);
 	return cli_place_blame(place, rc, err);
@@ -124,7 +124,7 @@ static bool is_graph(const cli_place *place)
 	       sherd_format_describe(format)->kind == SHERD_KIND_GRAPH;
 }
 
-static int run(cli_state *cli, const cli_args *args, sherd_error *err)
+static int cat_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_place place;
 	TRY(cli_place_open_any(&place, args->operands[0], false, err));
@@ -152,7 +152,7 @@ const cli_command cli_command_cat = {
 		   "one line. Of a graph all nodes and edges are printed, or the node whose id is NAME.\n",
 	.least = 1,
 	.most = 2,
-	.run = run,
+	.run = cat_run,
 	.options = options,
 };
 
@@ -168,7 +168,7 @@ const cli_command cli_command_rows_cat = {
 	.summary = "Prints rows as they are stored, one a line",
 	.least = 1,
 	.most = 1,
-	.run = run,
+	.run = cat_run,
 	.options = rows_options,
 };
 
@@ -178,7 +178,7 @@ const cli_command cli_command_checkpoint_cat = {
 	.summary = "Prints the values of a tensor; the same as sherd cat",
 	.least = 1,
 	.most = 2,
-	.run = run,
+	.run = cat_run,
 	.options = options,
 };
 
@@ -188,6 +188,6 @@ const cli_command cli_command_model_cat = {
 	.summary = "Prints the values of a model's array; the same as sherd cat",
 	.least = 1,
 	.most = 2,
-	.run = run,
+	.run = cat_run,
 	.options = options + 1, /* models are never partial */
 };

@@ -115,7 +115,7 @@ static int copy_elements(void *arg, const uint8_t *raw, size_t count, sherd_erro
 	return SHERD_OK;
 }
 
-static int copy_all(const cli_cat *cat, sherd_error *err)
+static int cat_print_copy_all(const cli_cat *cat, sherd_error *err)
 {
 	copying c = {.out = &cat->cli->out, .size = sherd_dtype_describe(cat->tensor->dtype)->block_bytes};
 	return cli_cat_elements(cat, copy_elements, &c, err);
@@ -139,7 +139,7 @@ static int copy_strings(const cli_cat *cat, sherd_error *err)
 
 int cli_cat_raw(const cli_cat *cat, sherd_error *err)
 {
-	return cat->tensor->dtype == SHERD_UTF8 ? copy_strings(cat, err) : copy_all(cat, err);
+	return cat->tensor->dtype == SHERD_UTF8 ? copy_strings(cat, err) : cat_print_copy_all(cat, err);
 }
 
 /* NumPy's name for an element type; NULL where it has none. */
@@ -184,5 +184,5 @@ int cli_cat_npy(const cli_cat *cat, sherd_error *err)
 		return cli_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "%.100s is %s, which NumPy files cannot hold",
 		                cat->tensor->name, sherd_dtype_describe(cat->tensor->dtype)->name);
 	print_npy_head(cat, name);
-	return copy_all(cat, err);
+	return cat_print_copy_all(cat, err);
 }

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /* What could not be had is told, and makes the command fail after it wrote the rest. */
-static int tell_lost(cli_state *cli, const cli_place *from, const char *path, const sherd_report *lost, size_t count,
-                     sherd_error *err)
+static int convert_tell_lost(cli_state *cli, const cli_place *from, const char *path, const sherd_report *lost,
+                             size_t count, sherd_error *err)
 {
 	for (size_t i = 0; i < sherd_report_errors(lost) && !cli->out.quiet; i++) {
 		sherd_error problem = *sherd_report_error(lost, i);
@@ -33,14 +33,14 @@ static int salvage(cli_state *cli, const cli_place *from, const char *path, cons
 	size_t count = sherd_bundle_count(bundle);
 	int rc = count ? cli_target_write(cli, target, bundle, err) : SHERD_OK;
 	if (rc == SHERD_OK)
-		rc = tell_lost(cli, from, path, lost, count, err);
+		rc = convert_tell_lost(cli, from, path, lost, count, err);
 	sherd_bundle_close(bundle);
 	sherd_report_close(lost);
 	return rc;
 }
 
 /* --partial: what of a checkpoint is whole. */
-static int sift(cli_lost *lost, const sherd_bundle *bundle, sherd_bundle **whole, sherd_error *err)
+static int convert_sift(cli_lost *lost, const sherd_bundle *bundle, sherd_bundle **whole, sherd_error *err)
 {
 	sherd_format format = sherd_bundle_format(bundle);
 	if (format != SHERD_FORMAT_CHECKPOINT && format != SHERD_FORMAT_CHECKPOINT_SHARD)
@@ -49,7 +49,7 @@ static int sift(cli_lost *lost, const sherd_bundle *bundle, sherd_bundle **whole
 	return cli_lost_sift(lost, bundle, false, whole, err);
 }
 
-static int run(cli_state *cli, const cli_args *args, sherd_error *err)
+static int convert_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_place from;
 	sherd_bundle *bundle, *whole = NULL;
@@ -79,7 +79,7 @@ static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 			rc = cli_place_blame(&from, cli_target_refuse_missing(sherd_bundle_missing(bundle, err), err),
 			                     err);
 		if (rc == SHERD_OK && reading.lost)
-			rc = cli_place_blame(&from, sift(&lost, bundle, &whole, err), err);
+			rc = cli_place_blame(&from, convert_sift(&lost, bundle, &whole, err), err);
 		if (rc == SHERD_OK)
 			rc = cli_target_write(cli, &target, whole ? whole : bundle, err);
 		sherd_bundle_close(whole);
@@ -115,7 +115,7 @@ const cli_command cli_command_convert = {
 		   "Graphs go to DST.jsonl, nodes first, or to a database, DST.rfdb, which JSON Lines go to, too.\n",
 	.least = 2,
 	.most = 2,
-	.run = run,
+	.run = convert_run,
 	.options = options,
 };
 
@@ -125,6 +125,6 @@ const cli_command cli_command_model_convert = {
 	.summary = "Writes a model in another format; the same as sherd convert",
 	.least = 2,
 	.most = 2,
-	.run = run,
+	.run = convert_run,
 	.options = options + 1, /* models are never partial */
 };

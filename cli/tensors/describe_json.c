@@ -2,7 +2,7 @@
 
 #include "base/doc.h"
 
-static void put_head(cli_doc *doc, const sherd_tensor *t)
+static void describe_json_put_head(cli_doc *doc, const sherd_tensor *t)
 {
 	cli_doc_put_text(doc, "name", t->name);
 	cli_doc_put_text(doc, "dtype", sherd_dtype_describe(t->dtype)->name);
@@ -10,7 +10,7 @@ static void put_head(cli_doc *doc, const sherd_tensor *t)
 	cli_doc_put_u64(doc, "bytes", t->bytes);
 }
 
-static void put_pairs(cli_doc *doc, const sherd_pair *pairs, size_t count)
+static void describe_json_put_pairs(cli_doc *doc, const sherd_pair *pairs, size_t count)
 {
 	cli_doc_put_open(doc, "metadata", '{');
 	for (size_t i = 0; i < count; i++)
@@ -62,13 +62,13 @@ static int put_bundle(cli_doc *doc, const sherd_bundle *bundle, const sherd_mode
 	cli_doc_put_open(doc, "tensors", '[');
 	for (size_t i = 0; i < sherd_bundle_count(bundle); i++) {
 		cli_doc_open(doc, '{');
-		put_head(doc, sherd_bundle_tensor(bundle, i));
+		describe_json_put_head(doc, sherd_bundle_tensor(bundle, i));
 		if (container)
 			TRY(put_stored(doc, container, i, err));
 		cli_doc_close(doc, '}');
 	}
 	cli_doc_close(doc, ']');
-	put_pairs(doc, pairs, pair_count);
+	describe_json_put_pairs(doc, pairs, pair_count);
 	return SHERD_OK;
 }
 
@@ -135,7 +135,7 @@ static void put_tensors(cli_doc *doc, const sherd_ckpt *ckpt)
 		const sherd_ckpt_piece *pieces;
 		size_t count = sherd_ckpt_pieces(ckpt, i, &pieces);
 		cli_doc_open(doc, '{');
-		put_head(doc, t);
+		describe_json_put_head(doc, t);
 		if (count == 1 && !pieces[0].at) {
 			cli_doc_put_u64(doc, "shard", sherd_ckpt_shard_at(ckpt, pieces[0].shard)->rank);
 			cli_doc_put_u64(doc, "offset", pieces[0].offset);
@@ -225,6 +225,6 @@ int cli_describe_ckpt_json(cli_state *cli, const sherd_ckpt *ckpt, sherd_format 
 	if (cli_describe_has_about(ckpt, format))
 		put_about(&doc, &info->about);
 	put_tensors(&doc, ckpt);
-	put_pairs(&doc, info->about.fields, info->about.field_count);
+	describe_json_put_pairs(&doc, info->about.fields, info->about.field_count);
 	return cli_doc_end(&doc, SHERD_OK, err);
 }

@@ -55,7 +55,8 @@ static int show_model(cli_state *cli, const char *path, const cli_place *place, 
 	return rc;
 }
 
-static int show(cli_state *cli, const char *path, cli_place *place, sherd_format format, bool partial, sherd_error *err)
+static int info_show(cli_state *cli, const char *path, cli_place *place, sherd_format format, bool partial,
+                     sherd_error *err)
 {
 	switch (sherd_format_describe(format)->kind) {
 	case SHERD_KIND_CHECKPOINT: return show_ckpt(cli, path, place, format, partial, err);
@@ -66,7 +67,7 @@ static int show(cli_state *cli, const char *path, cli_place *place, sherd_format
 	}
 }
 
-static int run(cli_state *cli, const cli_args *args, sherd_error *err)
+static int info_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	const char *path = args->operands[0];
 	cli_place place;
@@ -74,7 +75,7 @@ static int run(cli_state *cli, const cli_args *args, sherd_error *err)
 	TRY(cli_place_open_any(&place, path, false, err));
 	int rc = cli_place_blame(&place, sherd_detect(place.store, place.key, &format, err), err);
 	if (rc == SHERD_OK)
-		rc = show(cli, path, &place, format, cli_args_has(args, "partial"), err);
+		rc = info_show(cli, path, &place, format, cli_args_has(args, "partial"), err);
 	cli_place_close(&place);
 	return rc;
 }
@@ -90,7 +91,7 @@ const cli_command cli_command_info = {
 	.summary = "Shows what a file or set is, and what is in it",
 	.least = 1,
 	.most = 1,
-	.run = run,
+	.run = info_run,
 	.options = options,
 };
 
@@ -100,7 +101,7 @@ const cli_command cli_command_checkpoint_info = {
 	.summary = "Shows what is in a checkpoint; the same as sherd info",
 	.least = 1,
 	.most = 1,
-	.run = run,
+	.run = info_run,
 	.options = options,
 };
 
@@ -110,5 +111,5 @@ const cli_command cli_command_model_info = {
 	.summary = "Shows what is in a model; the same as sherd info",
 	.least = 1,
 	.most = 1,
-	.run = run,
+	.run = info_run,
 };

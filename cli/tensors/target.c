@@ -201,8 +201,8 @@ static bool is_rows(const cli_target *target)
 	return target->info->kind == SHERD_KIND_ROWS;
 }
 
-static int tell(cli_state *cli, const cli_target *target, const sherd_bundle *bundle, const written_counts *written,
-                sherd_error *err)
+static int target_tell(cli_state *cli, const cli_target *target, const sherd_bundle *bundle,
+                       const written_counts *written, sherd_error *err)
 {
 	uint64_t bytes;
 	size_t count = cli_target_count(bundle, target->without_updater, &bytes);
@@ -231,8 +231,8 @@ static int tell(cli_state *cli, const cli_target *target, const sherd_bundle *bu
 	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int convert(cli_state *cli, const cli_target *target, const sherd_bundle *bundle, const cli_place *place,
-                   const cli_clock *clock, written_counts *written, sherd_error *err)
+static int target_convert(cli_state *cli, const cli_target *target, const sherd_bundle *bundle, const cli_place *place,
+                          const cli_clock *clock, written_counts *written, sherd_error *err)
 {
 	sherd_convert_options options = {.shards = target->shards,
 	                                 .replace = target->replace,
@@ -254,8 +254,8 @@ static int convert(cli_state *cli, const cli_target *target, const sherd_bundle 
 }
 
 /* With the set id that the clock gives; the library's own would be random. */
-static int save(cli_state *cli, const cli_target *target, const sherd_bundle *bundle, const cli_place *place,
-                const cli_clock *clock, sherd_error *err)
+static int target_save(cli_state *cli, const cli_target *target, const sherd_bundle *bundle, const cli_place *place,
+                       const cli_clock *clock, sherd_error *err)
 {
 	sherd_set_id id;
 	sherd_ckpt_save_options options = {.world = target->shards ? target->shards : 1,
@@ -279,10 +279,10 @@ int cli_target_write(cli_state *cli, const cli_target *target, const sherd_bundl
 	free(base);
 	TRY(rc);
 	if (target->info->kind == SHERD_KIND_CHECKPOINT)
-		rc = save(cli, target, bundle, &place, &clock, err);
+		rc = target_save(cli, target, bundle, &place, &clock, err);
 	else
-		rc = convert(cli, target, bundle, &place, &clock, &written, err);
+		rc = target_convert(cli, target, bundle, &place, &clock, &written, err);
 	(void)cli_place_blame(&place, rc, err);
 	cli_place_close(&place);
-	return rc < 0 ? rc : tell(cli, target, bundle, &written, err);
+	return rc < 0 ? rc : target_tell(cli, target, bundle, &written, err);
 }

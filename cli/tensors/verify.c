@@ -48,7 +48,7 @@ static int by_text(const void *left, const void *right)
 	return c ? c : (a->at > b->at) - (a->at < b->at);
 }
 
-static int by_place(const void *left, const void *right)
+static int verify_by_place(const void *left, const void *right)
 {
 	const folded *a = left, *b = right;
 	return (a->at > b->at) - (a->at < b->at);
@@ -65,7 +65,7 @@ static size_t fold(folded *list, size_t count)
 		else
 			list[kept++] = list[i];
 	}
-	qsort(list, kept, sizeof(*list), by_place);
+	qsort(list, kept, sizeof(*list), verify_by_place);
 	return kept;
 }
 
@@ -121,7 +121,7 @@ static int add_report(cli_state *cli, const char *path, const cli_place *place, 
 	return SHERD_OK;
 }
 
-static int check(cli_state *cli, const cli_args *args, const char *path, finding *f, sherd_error *err)
+static int verify_check(cli_state *cli, const cli_args *args, const char *path, finding *f, sherd_error *err)
 {
 	cli_place place;
 	sherd_report *report;
@@ -163,14 +163,14 @@ static int print_document(cli_state *cli, finding *f, sherd_error *err)
 	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int run(cli_state *cli, const cli_args *args, sherd_error *err)
+static int verify_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	finding f = {0};
 	int rc = SHERD_OK;
 	cli_doc_open(&f.problems, '[');
 	cli_doc_open(&f.warnings, '[');
 	for (int i = 0; rc == SHERD_OK && i < args->count; i++) {
-		rc = check(cli, args, args->operands[i], &f, err);
+		rc = verify_check(cli, args, args->operands[i], &f, err);
 		if (rc < 0 && args->count > 1 && rc != SHERD_ECANCELLED && rc != SHERD_ENOMEM) {
 			pass_over(cli, &f, err);
 			rc = SHERD_OK;
@@ -197,7 +197,7 @@ const cli_command cli_command_verify = {
 	.details = "Each problem is one line that names the object and the byte. Exit status 1 if there is any.\n",
 	.least = 1,
 	.most = -1,
-	.run = run,
+	.run = verify_run,
 	.options = options,
 };
 
@@ -207,7 +207,7 @@ const cli_command cli_command_checkpoint_verify = {
 	.summary = "Checks every shard and the metadata; the same as sherd verify",
 	.least = 1,
 	.most = -1,
-	.run = run,
+	.run = verify_run,
 	.options = options,
 };
 
@@ -217,7 +217,7 @@ const cli_command cli_command_rows_verify = {
 	.summary = "Checks every shard and the manifest; the same as sherd verify",
 	.least = 1,
 	.most = -1,
-	.run = run,
+	.run = verify_run,
 	.options = options,
 };
 
@@ -227,7 +227,7 @@ const cli_command cli_command_graph_verify = {
 	.summary = "Checks every manifest, segment and index; the same as sherd verify",
 	.least = 1,
 	.most = -1,
-	.run = run,
+	.run = verify_run,
 	.options = options,
 };
 
@@ -237,6 +237,6 @@ const cli_command cli_command_model_verify = {
 	.summary = "Checks all that can be checked of a model; the same as sherd verify",
 	.least = 1,
 	.most = -1,
-	.run = run,
+	.run = verify_run,
 	.options = options,
 };

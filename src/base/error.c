@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void fill(sherd_error *err, sherd_status code, const char *reason, uint64_t offset, const char *fmt, va_list ap)
+static void error_fill(sherd_error *err, sherd_status code, const char *reason, uint64_t offset, const char *fmt,
+                       va_list ap)
 {
 	*err = (sherd_error){.code = code, .reason = reason, .offset = offset};
 	(void)vsnprintf(err->message, sizeof(err->message), fmt, ap);
@@ -16,7 +17,7 @@ int shd_fail(sherd_error *err, sherd_status code, const char *reason, const char
 	if (err) {
 		va_list ap;
 		va_start(ap, fmt);
-		fill(err, code, reason, SHERD_NO_OFFSET, fmt, ap);
+		error_fill(err, code, reason, SHERD_NO_OFFSET, fmt, ap);
 		va_end(ap);
 	}
 	return code;
@@ -27,7 +28,7 @@ int shd_fail_at(sherd_error *err, sherd_status code, const char *reason, uint64_
 	if (err) {
 		va_list ap;
 		va_start(ap, fmt);
-		fill(err, code, reason, offset, fmt, ap);
+		error_fill(err, code, reason, offset, fmt, ap);
 		va_end(ap);
 	}
 	return code;
@@ -69,7 +70,7 @@ int shd_fail_os(sherd_error *err, int os_errno, const char *fmt, ...)
 		return code;
 	va_list ap;
 	va_start(ap, fmt);
-	fill(err, code, reason_of(os_errno), SHERD_NO_OFFSET, fmt, ap);
+	error_fill(err, code, reason_of(os_errno), SHERD_NO_OFFSET, fmt, ap);
 	va_end(ap);
 	err->os_errno = os_errno;
 	char text[96];

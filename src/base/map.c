@@ -13,13 +13,13 @@ struct shd_map_slot {
 	size_t value;
 };
 
-static uint64_t mix(uint64_t a, uint64_t b)
+static uint64_t map_mix(uint64_t a, uint64_t b)
 {
 	__uint128_t product = (__uint128_t)a * b;
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static uint64_t load(const uint8_t *p)
+static uint64_t map_load(const uint8_t *p)
 {
 	uint64_t v;
 	memcpy(&v, p, sizeof(v));
@@ -43,18 +43,18 @@ uint64_t shd_hash(uint64_t seed, const void *data, size_t len)
 	const uint8_t *p = data;
 	size_t left = len;
 	/* Both factors of a step depend on the seed: one that a text could make zero would hide the other. */
-	const uint64_t secret = mix(seed ^ k2, k1);
-	uint64_t h = mix(seed ^ k1, k2 ^ len);
+	const uint64_t secret = map_mix(seed ^ k2, k1);
+	uint64_t h = map_mix(seed ^ k1, k2 ^ len);
 	for (; left >= 16; p += 16, left -= 16)
-		h = mix(load(p) ^ h ^ seed, load(p + 8) ^ secret);
+		h = map_mix(map_load(p) ^ h ^ seed, map_load(p + 8) ^ secret);
 	if (left >= 8) {
-		h = mix(load(p) ^ h ^ seed, k2);
+		h = map_mix(map_load(p) ^ h ^ seed, k2);
 		p += 8;
 		left -= 8;
 	}
 	if (left)
-		h = mix(load_few(p, left) ^ h ^ seed, k1 + left);
-	return mix(h ^ k2, seed | 1);
+		h = map_mix(load_few(p, left) ^ h ^ seed, k1 + left);
+	return map_mix(h ^ k2, seed | 1);
 }
 
 uint64_t shd_hash_seed(void)
@@ -72,14 +72,14 @@ uint64_t shd_hash_seed(void)
 	return shd_hash(words[0], &(uint64_t[2]){words[1], (uint64_t)now.tv_nsec}, sizeof(words));
 }
 
-static uint64_t hash_of(const shd_map *m, shd_str key)
+static uint64_t map_hash_of(const shd_map *m, shd_str key)
 {
 	uint64_t h = shd_hash(m->seed, key.ptr, key.len);
 	return h ? h : 1;
 }
 
 /* The slot of the key, or the empty one where it belongs. */
-static struct shd_map_slot *slot_of(const shd_map *m, uint64_t hash, shd_str key)
+static struct shd_map_slot *map_slot_of(const shd_map *m, uint64_t hash, shd_str key)
 {
 	for (size_t i = hash & (m->cap - 1);; i = (i + 1) & (m->cap - 1)) {
 		struct shd_map_slot *s = &m->slots[i];
@@ -88,7 +88,7 @@ static struct shd_map_slot *slot_of(const shd_map *m, uint64_t hash, shd_str key
 	}
 }
 
-static bool grow(shd_map *m, size_t cap)
+static bool map_grow(shd_map *m, size_t cap)
 {
 	struct shd_map_slot *slots = cap > SIZE_MAX / sizeof(*slots) ? NULL : shd_large_alloc(cap * sizeof(*slots));
 	if (!slots)
@@ -97,7 +97,7 @@ static bool grow(shd_map *m, size_t cap)
 	shd_map bigger = {.slots = slots, .cap = cap, .count = m->count, .seed = m->cap ? m->seed : shd_hash_seed()};
 	for (size_t i = 0; i < m->cap; i++)
 		if (m->slots[i].hash)
-			*slot_of(&bigger, m->slots[i].hash, m->slots[i].key) = m->slots[i];
+			*map_slot_of(&bigger, m->slots[i].hash, m->slots[i].key) = m->slots[i];
 	free(m->slots);
 	*m = bigger;
 	return true;
@@ -108,16 +108,16 @@ bool shd_map_reserve(shd_map *m, size_t count)
 	size_t cap = 16;
 	while (cap / 4 * 3 < count && cap <= SIZE_MAX / 2)
 		cap *= 2;
-	return cap <= m->cap || grow(m, cap);
+	return cap <= m->cap || map_grow(m, cap);
 }
 
 size_t shd_map_add(shd_map *m, shd_str key, size_t value, bool *ok)
 {
-	*ok = m->count < m->cap / 4 * 3 || grow(m, m->cap ? m->cap * 2 : 16);
+	*ok = m->count < m->cap / 4 * 3 || map_grow(m, m->cap ? m->cap * 2 : 16);
 	if (!*ok)
 		return SHD_MAP_NONE;
-	uint64_t hash = hash_of(m, key);
-	struct shd_map_slot *s = slot_of(m, hash, key);
+	uint64_t hash = map_hash_of(m, key);
+	struct shd_map_slot *s = map_slot_of(m, hash, key);
 	if (s->hash)
 		return s->value;
 	*s = (struct shd_map_slot){.hash = hash, .key = key, .value = value};
@@ -129,7 +129,7 @@ size_t shd_map_find(const shd_map *m, shd_str key)
 {
 	if (!m->cap)
 		return SHD_MAP_NONE;
-	const struct shd_map_slot *s = slot_of(m, hash_of(m, key), key);
+	const struct shd_map_slot *s = map_slot_of(m, map_hash_of(m, key), key);
 	return s->hash ? s->value : SHD_MAP_NONE;
 }
 

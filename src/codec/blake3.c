@@ -30,7 +30,8 @@ static inline uint32_t turn(uint32_t x, int by)
 	return x >> by | x << (32 - by);
 }
 
-static inline __attribute__((always_inline)) void mix(uint32_t *s, int a, int b, int c, int d, uint32_t x, uint32_t y)
+static inline __attribute__((always_inline)) void blake3_mix(uint32_t *s, int a, int b, int c, int d, uint32_t x,
+                                                             uint32_t y)
 {
 	s[a] += s[b] + x;
 	s[d] = turn(s[d] ^ s[a], 16);
@@ -44,14 +45,14 @@ static inline __attribute__((always_inline)) void mix(uint32_t *s, int a, int b,
 
 static inline __attribute__((always_inline)) void turn_round(uint32_t *s, const uint32_t *m, const uint8_t *w)
 {
-	mix(s, 0, 4, 8, 12, m[w[0]], m[w[1]]);
-	mix(s, 1, 5, 9, 13, m[w[2]], m[w[3]]);
-	mix(s, 2, 6, 10, 14, m[w[4]], m[w[5]]);
-	mix(s, 3, 7, 11, 15, m[w[6]], m[w[7]]);
-	mix(s, 0, 5, 10, 15, m[w[8]], m[w[9]]);
-	mix(s, 1, 6, 11, 12, m[w[10]], m[w[11]]);
-	mix(s, 2, 7, 8, 13, m[w[12]], m[w[13]]);
-	mix(s, 3, 4, 9, 14, m[w[14]], m[w[15]]);
+	blake3_mix(s, 0, 4, 8, 12, m[w[0]], m[w[1]]);
+	blake3_mix(s, 1, 5, 9, 13, m[w[2]], m[w[3]]);
+	blake3_mix(s, 2, 6, 10, 14, m[w[4]], m[w[5]]);
+	blake3_mix(s, 3, 7, 11, 15, m[w[6]], m[w[7]]);
+	blake3_mix(s, 0, 5, 10, 15, m[w[8]], m[w[9]]);
+	blake3_mix(s, 1, 6, 11, 12, m[w[10]], m[w[11]]);
+	blake3_mix(s, 2, 7, 8, 13, m[w[12]], m[w[13]]);
+	blake3_mix(s, 3, 4, 9, 14, m[w[14]], m[w[15]]);
 }
 
 static void compress(const node *n, uint32_t flags, uint32_t out[8])

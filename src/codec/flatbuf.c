@@ -159,7 +159,7 @@ static const uint8_t *peek(shd_flatbuf *fb, uint64_t pos, uint32_t len, const ch
 	return shd_flatbuf_copy(fb, pos, fb->across, len) ? fb->across : NULL;
 }
 
-static uint16_t get_u16(const uint8_t *p)
+static uint16_t flatbuf_get_u16(const uint8_t *p)
 {
 	return (uint16_t)(p[0] | p[1] << 8);
 }
@@ -197,7 +197,7 @@ static shd_flat_table table_at(shd_flatbuf *fb, uint64_t pos)
 	p = peek(fb, vtable, 4, "a vtable");
 	if (!p)
 		return none;
-	uint16_t bytes = get_u16(p), size = get_u16(p + 2);
+	uint16_t bytes = flatbuf_get_u16(p), size = flatbuf_get_u16(p + 2);
 	if (bytes < 4 || bytes % 2 || size < 4) {
 		shd_flatbuf_fail(fb, SHERD_ECORRUPT, "bad-offsets", vtable, "a vtable of %u bytes for tables of %u",
 		                 bytes, size);
@@ -254,7 +254,7 @@ static uint64_t field_at(shd_flatbuf *fb, const shd_flat_table *t, unsigned fiel
 		return 0;
 	uint64_t slot = t->vtable + 4 + 2 * (uint64_t)field;
 	const uint8_t *p = peek(fb, slot, 2, "a vtable");
-	uint16_t offset = p ? get_u16(p) : 0;
+	uint16_t offset = p ? flatbuf_get_u16(p) : 0;
 	if (!offset)
 		return 0;
 	if (offset < 4 || offset + width > t->size) {
@@ -336,7 +336,7 @@ shd_flat_vector shd_flat_span(shd_flatbuf *fb, const shd_flat_table *t, unsigned
 	return pos ? vector_at(fb, pos, 1, false) : (shd_flat_vector){0};
 }
 
-static const char *text_at(shd_flatbuf *fb, uint64_t pos, shd_arena *arena)
+static const char *flatbuf_text_at(shd_flatbuf *fb, uint64_t pos, shd_arena *arena)
 {
 	shd_flat_vector v = vector_at(fb, pos, 1, true);
 	size_t bad;
@@ -364,7 +364,7 @@ const char *shd_flat_text(shd_flatbuf *fb, const shd_flat_table *t, unsigned fie
 {
 	uint64_t at = field_at(fb, t, field, 4);
 	uint64_t pos = at ? follow(fb, at) : 0;
-	return pos ? text_at(fb, pos, arena) : NULL;
+	return pos ? flatbuf_text_at(fb, pos, arena) : NULL;
 }
 
 shd_flat_table shd_flat_element(shd_flatbuf *fb, const shd_flat_vector *v, uint32_t index)
@@ -376,7 +376,7 @@ shd_flat_table shd_flat_element(shd_flatbuf *fb, const shd_flat_vector *v, uint3
 const char *shd_flat_element_text(shd_flatbuf *fb, const shd_flat_vector *v, uint32_t index, shd_arena *arena)
 {
 	uint64_t pos = fb->rc < 0 ? 0 : follow(fb, v->at + 4 * (uint64_t)index);
-	return pos ? text_at(fb, pos, arena) : NULL;
+	return pos ? flatbuf_text_at(fb, pos, arena) : NULL;
 }
 
 uint8_t shd_flat_element_u8(shd_flatbuf *fb, const shd_flat_vector *v, uint32_t index)

@@ -36,7 +36,7 @@ void shd_flatbuf_build_done(shd_flatbuf_builder *b)
 }
 
 /* Fills in the vtable, widest fields first so that no byte between them is lost; returns its size. */
-static uint16_t plan(const char *widths, uint8_t vtable[HEAD + 2 * SHD_FLATBUF_MOST_FIELDS])
+static uint16_t flatbuf_build_plan(const char *widths, uint8_t vtable[HEAD + 2 * SHD_FLATBUF_MOST_FIELDS])
 {
 	size_t fields = strlen(widths);
 	uint16_t size = HEAD;
@@ -78,7 +78,7 @@ static size_t place_vtable(shd_flatbuf_builder *b, const uint8_t *vtable, uint16
 size_t shd_flatbuf_build_table(shd_flatbuf_builder *b, size_t from, const char *widths)
 {
 	uint8_t vtable[HEAD + 2 * SHD_FLATBUF_MOST_FIELDS];
-	uint16_t bytes = plan(widths, vtable);
+	uint16_t bytes = flatbuf_build_plan(widths, vtable);
 	size_t at = place_vtable(b, vtable, bytes), size = (size_t)(vtable[2] | vtable[3] << 8);
 	pad(b, HEAD, ALIGN);
 	size_t table = b->out.len;

@@ -104,26 +104,26 @@ static void narrow_bf16_plain(const float *in, void *out, size_t i, size_t count
 
 /* ---- eight values. Each returns how many are done. */
 
-#define AVX2 __attribute__((target("avx2"))) static
+#define AVX2 __attribute__((target("avx2")))
 
-AVX2 inline __m256i load8(const void *in, size_t i)
+AVX2 static inline __m256i load8(const void *in, size_t i)
 {
 	return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)((const uint8_t *)in + 2 * i)));
 }
 
 /* The lower halves of eight 32-bit numbers below 65536. */
-AVX2 inline void store8(void *out, size_t i, __m256i v)
+AVX2 static inline void store8(void *out, size_t i, __m256i v)
 {
 	__m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(v, v), 0x08);
 	_mm_storeu_si128((__m128i *)(void *)((uint8_t *)out + 2 * i), _mm256_castsi256_si128(packed));
 }
 
-AVX2 inline __m256i all(uint32_t v)
+AVX2 static inline __m256i all(uint32_t v)
 {
 	return _mm256_set1_epi32((int)v);
 }
 
-AVX2 size_t widen_f16_avx2(const void *in, float *out, size_t count)
+AVX2 static size_t widen_f16_avx2(const void *in, float *out, size_t count)
 {
 	size_t i = 0;
 	for (; i + 8 <= count; i += 8) {
@@ -139,7 +139,7 @@ AVX2 size_t widen_f16_avx2(const void *in, float *out, size_t count)
 	return i;
 }
 
-AVX2 size_t widen_bf16_avx2(const void *in, float *out, size_t count)
+AVX2 static size_t widen_bf16_avx2(const void *in, float *out, size_t count)
 {
 	size_t i = 0;
 	for (; i + 8 <= count; i += 8)
@@ -147,7 +147,7 @@ AVX2 size_t widen_bf16_avx2(const void *in, float *out, size_t count)
 	return i;
 }
 
-AVX2 size_t narrow_f16_avx2(const float *in, void *out, size_t count)
+AVX2 static size_t narrow_f16_avx2(const float *in, void *out, size_t count)
 {
 	size_t i = 0;
 	for (; i + 8 <= count; i += 8) {
@@ -167,7 +167,7 @@ AVX2 size_t narrow_f16_avx2(const float *in, void *out, size_t count)
 	return i;
 }
 
-AVX2 size_t narrow_bf16_avx2(const float *in, void *out, size_t count)
+AVX2 static size_t narrow_bf16_avx2(const float *in, void *out, size_t count)
 {
 	size_t i = 0;
 	for (; i + 8 <= count; i += 8) {

@@ -29,7 +29,7 @@ void shd_igzip_close(shd_igzip *z)
 }
 
 /* last: the stream ends here; else its blocks end at a byte. */
-static size_t pack(shd_igzip *z, const uint8_t *in, size_t len, bool last, uint8_t *out, size_t room)
+static size_t igzip_pack(shd_igzip *z, const uint8_t *in, size_t len, bool last, uint8_t *out, size_t room)
 {
 	struct isal_zstream *s = &z->stream;
 	isal_deflate_stateless_init(s);
@@ -47,7 +47,7 @@ static size_t pack(shd_igzip *z, const uint8_t *in, size_t len, bool last, uint8
 
 size_t shd_igzip_pack(shd_igzip *z, const void *in, size_t len, void *out, size_t room)
 {
-	return pack(z, in, len, true, out, room);
+	return igzip_pack(z, in, len, true, out, room);
 }
 
 /* Are the bytes spread so evenly that codes of different lengths gain less than some percent? */
@@ -66,7 +66,7 @@ static bool is_noise(const uint8_t *in, size_t len)
 	return 256 * squares < n * n + 512 * n;
 }
 
-static size_t copy(const uint8_t *in, size_t len, bool last, uint8_t *out, size_t room)
+static size_t igzip_copy(const uint8_t *in, size_t len, bool last, uint8_t *out, size_t room)
 {
 	size_t made = 0;
 	for (size_t at = 0, n; at < len; at += n) {
@@ -93,8 +93,8 @@ size_t shd_igzip_pack_parts(shd_igzip *z, const void *in, size_t len, size_t par
 	for (size_t at = 0, n; at < len; at += n) {
 		n = len - at < part ? len - at : part;
 		bool last = at + n == len;
-		size_t more = is_noise(from + at, n) ? copy(from + at, n, last, to + made, room - made)
-		                                     : pack(z, from + at, n, last, to + made, room - made);
+		size_t more = is_noise(from + at, n) ? igzip_copy(from + at, n, last, to + made, room - made)
+		                                     : igzip_pack(z, from + at, n, last, to + made, room - made);
 		if (!more)
 			return 0;
 		made += more;

@@ -289,7 +289,7 @@ int shd_json_number(shd_json *j, shd_str *text, sherd_error *err)
 }
 
 /* Takes this word, the first letter of which stands at j->p. */
-static int take_word(shd_json *j, const char *word, sherd_error *err)
+static int codec_json_take_word(shd_json *j, const char *word, sherd_error *err)
 {
 	const uint8_t *p = j->p;
 	for (; *word; word++, p++) {
@@ -309,7 +309,7 @@ int shd_json_bool(shd_json *j, bool *out, sherd_error *err)
 	bool truth = *j->p == 't';
 	if (!truth && *j->p != 'f')
 		return fail_type(j, "true or false", err);
-	TRY(take_word(j, truth ? "true" : "false", err));
+	TRY(codec_json_take_word(j, truth ? "true" : "false", err));
 	*out = truth;
 	return SHERD_OK;
 }
@@ -317,7 +317,7 @@ int shd_json_bool(shd_json *j, bool *out, sherd_error *err)
 int shd_json_null(shd_json *j, sherd_error *err)
 {
 	TRY(begin_value(j, err));
-	return *j->p == 'n' ? take_word(j, "null", err) : fail_type(j, "null", err);
+	return *j->p == 'n' ? codec_json_take_word(j, "null", err) : fail_type(j, "null", err);
 }
 
 /* Takes the value at j->p, or the opening bracket of it. */
@@ -336,9 +336,9 @@ static inline int pass_value(shd_json *j, sherd_error *err)
 		return SHERD_OK;
 	case SHD_JSON_OBJECT:
 	case SHD_JSON_ARRAY: return open_container(j, err);
-	case SHD_JSON_TRUE: return take_word(j, "true", err);
-	case SHD_JSON_FALSE: return take_word(j, "false", err);
-	case SHD_JSON_NULL: return take_word(j, "null", err);
+	case SHD_JSON_TRUE: return codec_json_take_word(j, "true", err);
+	case SHD_JSON_FALSE: return codec_json_take_word(j, "false", err);
+	case SHD_JSON_NULL: return codec_json_take_word(j, "null", err);
 	default: return fail_syntax(j, j->p, "a value", err);
 	}
 }

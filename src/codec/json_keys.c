@@ -14,7 +14,7 @@
 
 enum { FEW_KEYS = 16, FIRST_TABLE = 4 * FEW_KEYS };
 
-static uint64_t load(const char *p, size_t n)
+static uint64_t json_keys_load(const char *p, size_t n)
 {
 	uint64_t v = 0;
 	memcpy(&v, p, n);
@@ -26,11 +26,11 @@ static inline uint64_t mark_of(shd_str s)
 {
 	uint64_t first, last;
 	if (s.len >= 8) {
-		first = load(s.ptr, 8);
-		last = load(s.ptr + s.len - 8, 8);
+		first = json_keys_load(s.ptr, 8);
+		last = json_keys_load(s.ptr + s.len - 8, 8);
 	} else if (s.len >= 4) {
-		first = load(s.ptr, 4);
-		last = load(s.ptr + s.len - 4, 4);
+		first = json_keys_load(s.ptr, 4);
+		last = json_keys_load(s.ptr + s.len - 4, 4);
 	} else {
 		first = s.len ? (uint8_t)s.ptr[0] : 0;
 		last = s.len ? (uint64_t)(uint8_t)s.ptr[s.len / 2] << 8 | (uint8_t)s.ptr[s.len - 1] : 0;
@@ -40,7 +40,7 @@ static inline uint64_t mark_of(shd_str s)
 }
 
 /* The text of a key that was checked before. */
-static int text_at(shd_json *j, uint64_t offset, shd_str *out, sherd_error *err)
+static int json_keys_text_at(shd_json *j, uint64_t offset, shd_str *out, sherd_error *err)
 {
 	json_span s = {.from = j->data + offset + 1};
 	TRY(shd_json_scan_string(j, s.from, &s, err));
@@ -48,17 +48,17 @@ static int text_at(shd_json *j, uint64_t offset, shd_str *out, sherd_error *err)
 }
 
 /* Fails if the key is the earlier one; they have the same mark or hash. */
-static int check_same(shd_json *j, uint64_t earlier, shd_str key, const uint8_t *quote, sherd_error *err)
+static int json_keys_check_same(shd_json *j, uint64_t earlier, shd_str key, const uint8_t *quote, sherd_error *err)
 {
 	shd_str text;
-	TRY(text_at(j, earlier, &text, err));
+	TRY(json_keys_text_at(j, earlier, &text, err));
 	if (text.len != key.len || memcmp(text.ptr, key.ptr, key.len) != 0)
 		return SHERD_OK;
 	return shd_json_fail(j, quote, "duplicate-key", err, "this key stands at byte %llu already",
 	                     (unsigned long long)earlier);
 }
 
-static inline int push(shd_json *j, uint64_t hash, const uint8_t *quote, sherd_error *err)
+static inline int json_keys_push(shd_json *j, uint64_t hash, const uint8_t *quote, sherd_error *err)
 {
 	if (j->key_count == j->key_room) {
 		size_t room = j->key_room + j->key_room / 2;
@@ -115,7 +115,7 @@ static int begin_table(shd_json *j, json_level *l, sherd_error *err)
 		j->seed = shd_hash_seed();
 	for (size_t i = l->first_key; i < j->key_count; i++) {
 		shd_str text;
-		TRY(text_at(j, j->keys[i].offset, &text, err));
+		TRY(json_keys_text_at(j, j->keys[i].offset, &text, err));
 		j->keys[i].hash = shd_hash(j->seed, text.ptr, text.len);
 	}
 	return build_table(j, l, FIRST_TABLE, j->key_count - l->first_key, err);
@@ -139,9 +139,9 @@ static int add_to_table(shd_json *j, shd_str key, const uint8_t *quote, sherd_er
 			continue;
 		const json_key *k = &j->keys[l->first_key + (uint32_t)l->table[i] - 1];
 		if (k->hash == hash)
-			TRY(check_same(j, k->offset, key, quote, err));
+			TRY(json_keys_check_same(j, k->offset, key, quote, err));
 	}
-	TRY(push(j, hash, quote, err));
+	TRY(json_keys_push(j, hash, quote, err));
 	insert(l, hash, count);
 	return SHERD_OK;
 }
@@ -154,8 +154,8 @@ int shd_json_keys_add(shd_json *j, shd_str key, const uint8_t *quote, sherd_erro
 	uint64_t mark = mark_of(key);
 	for (size_t i = first; i < j->key_count; i++)
 		if (j->keys[i].hash == mark)
-			TRY(check_same(j, j->keys[i].offset, key, quote, err));
-	return push(j, mark, quote, err);
+			TRY(json_keys_check_same(j, j->keys[i].offset, key, quote, err));
+	return json_keys_push(j, mark, quote, err);
 }
 
 void shd_json_keys_drop(shd_json *j)

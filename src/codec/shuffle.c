@@ -4,14 +4,14 @@
 #include <string.h>
 
 /* Elements from `from` on, one at a time. */
-static void spread(const uint8_t *in, size_t from, size_t count, size_t width, uint8_t *out)
+static void shuffle_spread(const uint8_t *in, size_t from, size_t count, size_t width, uint8_t *out)
 {
 	for (size_t i = from; i < count; i++)
 		for (size_t k = 0; k < width; k++)
 			out[k * count + i] = in[i * width + k];
 }
 
-static void gather(const uint8_t *in, size_t from, size_t count, size_t width, uint8_t *out)
+static void shuffle_gather(const uint8_t *in, size_t from, size_t count, size_t width, uint8_t *out)
 {
 	for (size_t i = from; i < count; i++)
 		for (size_t k = 0; k < width; k++)
@@ -21,12 +21,12 @@ static void gather(const uint8_t *in, size_t from, size_t count, size_t width, u
 #ifdef __SSE2__
 #include <emmintrin.h>
 
-static __m128i load(const uint8_t *p)
+static __m128i shuffle_load(const uint8_t *p)
 {
 	return _mm_loadu_si128((const __m128i *)(const void *)p);
 }
 
-static void store(uint8_t *p, __m128i v)
+static void shuffle_store(uint8_t *p, __m128i v)
 {
 	_mm_storeu_si128((__m128i *)(void *)p, v);
 }
@@ -46,10 +46,10 @@ static size_t spread_4(const uint8_t *in, size_t count, uint8_t *out)
 {
 	size_t i = 0;
 	for (; i + 16 <= count; i += 16) {
-		const __m128i v[4] = {load(in + 4 * i), load(in + 4 * i + 16), load(in + 4 * i + 32),
-		                      load(in + 4 * i + 48)};
+		const __m128i v[4] = {shuffle_load(in + 4 * i), shuffle_load(in + 4 * i + 16),
+		                      shuffle_load(in + 4 * i + 32), shuffle_load(in + 4 * i + 48)};
 		for (int k = 0; k < 4; k++)
-			store(out + (size_t)k * count + i, plane_of_4(v, k));
+			shuffle_store(out + (size_t)k * count + i, plane_of_4(v, k));
 	}
 	return i;
 }
@@ -59,9 +59,9 @@ static size_t spread_2(const uint8_t *in, size_t count, uint8_t *out)
 	const __m128i low = _mm_set1_epi16(0xff);
 	size_t i = 0;
 	for (; i + 16 <= count; i += 16) {
-		__m128i a = load(in + 2 * i), b = load(in + 2 * i + 16);
-		store(out + i, _mm_packus_epi16(_mm_and_si128(a, low), _mm_and_si128(b, low)));
-		store(out + count + i, _mm_packus_epi16(_mm_srli_epi16(a, 8), _mm_srli_epi16(b, 8)));
+		__m128i a = shuffle_load(in + 2 * i), b = shuffle_load(in + 2 * i + 16);
+		shuffle_store(out + i, _mm_packus_epi16(_mm_and_si128(a, low), _mm_and_si128(b, low)));
+		shuffle_store(out + count + i, _mm_packus_epi16(_mm_srli_epi16(a, 8), _mm_srli_epi16(b, 8)));
 	}
 	return i;
 }
@@ -70,15 +70,15 @@ static size_t gather_4(const uint8_t *in, size_t count, uint8_t *out)
 {
 	size_t i = 0;
 	for (; i + 16 <= count; i += 16) {
-		__m128i a = load(in + i), b = load(in + count + i), c = load(in + 2 * count + i),
-			d = load(in + 3 * count + i);
+		__m128i a = shuffle_load(in + i), b = shuffle_load(in + count + i),
+			c = shuffle_load(in + 2 * count + i), d = shuffle_load(in + 3 * count + i);
 		__m128i ab = _mm_unpacklo_epi8(a, b), cd = _mm_unpacklo_epi8(c, d);
-		store(out + 4 * i, _mm_unpacklo_epi16(ab, cd));
-		store(out + 4 * i + 16, _mm_unpackhi_epi16(ab, cd));
+		shuffle_store(out + 4 * i, _mm_unpacklo_epi16(ab, cd));
+		shuffle_store(out + 4 * i + 16, _mm_unpackhi_epi16(ab, cd));
 		ab = _mm_unpackhi_epi8(a, b);
 		cd = _mm_unpackhi_epi8(c, d);
-		store(out + 4 * i + 32, _mm_unpacklo_epi16(ab, cd));
-		store(out + 4 * i + 48, _mm_unpackhi_epi16(ab, cd));
+		shuffle_store(out + 4 * i + 32, _mm_unpacklo_epi16(ab, cd));
+		shuffle_store(out + 4 * i + 48, _mm_unpackhi_epi16(ab, cd));
 	}
 	return i;
 }
@@ -87,9 +87,9 @@ static size_t gather_2(const uint8_t *in, size_t count, uint8_t *out)
 {
 	size_t i = 0;
 	for (; i + 16 <= count; i += 16) {
-		__m128i a = load(in + i), b = load(in + count + i);
-		store(out + 2 * i, _mm_unpacklo_epi8(a, b));
-		store(out + 2 * i + 16, _mm_unpackhi_epi8(a, b));
+		__m128i a = shuffle_load(in + i), b = shuffle_load(in + count + i);
+		shuffle_store(out + 2 * i, _mm_unpacklo_epi8(a, b));
+		shuffle_store(out + 2 * i + 16, _mm_unpackhi_epi8(a, b));
 	}
 	return i;
 }
@@ -126,13 +126,13 @@ static void keep_rest(const uint8_t *in, size_t len, size_t whole, uint8_t *out)
 void shd_shuffle(const void *in, size_t len, size_t width, void *out)
 {
 	size_t count = width ? len / width : 0;
-	spread(in, spread_many(in, count, width, out), count, width, out);
+	shuffle_spread(in, spread_many(in, count, width, out), count, width, out);
 	keep_rest(in, len, count * width, out);
 }
 
 void shd_unshuffle(const void *in, size_t len, size_t width, void *out)
 {
 	size_t count = width ? len / width : 0;
-	gather(in, gather_many(in, count, width, out), count, width, out);
+	shuffle_gather(in, gather_many(in, count, width, out), count, width, out);
 	keep_rest(in, len, count * width, out);
 }

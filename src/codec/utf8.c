@@ -20,7 +20,7 @@ bool shd_utf8_cut_off(const uint8_t *p, size_t left)
 	return false;
 }
 
-static uint64_t load(const uint8_t *p)
+static uint64_t utf8_load(const uint8_t *p)
 {
 	uint64_t word;
 	memcpy(&word, p, sizeof(word));
@@ -37,8 +37,8 @@ static bool is_ascii(const uint8_t *p, size_t len)
 		return !(all & 0x80);
 	}
 	for (size_t i = 0; i < len - sizeof(all); i += sizeof(all))
-		all |= load(p + i);
-	all |= load(p + len - sizeof(all));
+		all |= utf8_load(p + i);
+	all |= utf8_load(p + len - sizeof(all));
 	return !(all & 0x8080808080808080u);
 }
 
@@ -48,7 +48,7 @@ bool shd_utf8_valid(const void *data, size_t len, size_t *bad)
 	if (is_ascii(p, len))
 		return true;
 	for (size_t i = 0; i < len;) {
-		if (len - i >= sizeof(uint64_t) && !(load(p + i) & 0x8080808080808080u)) {
+		if (len - i >= sizeof(uint64_t) && !(utf8_load(p + i) & 0x8080808080808080u)) {
 			i += sizeof(uint64_t);
 			continue;
 		}

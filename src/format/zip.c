@@ -26,7 +26,7 @@ enum {
 #define RECORD_MAGIC 0x06064b50u
 #define LOCATOR_MAGIC 0x07064b50u
 
-static uint16_t get_u16(const uint8_t *p)
+static uint16_t zip_get_u16(const uint8_t *p)
 {
 	return (uint16_t)(p[0] | p[1] << 8);
 }
@@ -40,7 +40,7 @@ static int refuse_disks(uint64_t offset, sherd_error *err)
 static size_t find_magic(const uint8_t *tail, size_t len)
 {
 	for (size_t i = len < END_BYTES ? 0 : len - END_BYTES + 1; i-- > 0;)
-		if (shd_get_u32(tail + i) == END_MAGIC && get_u16(tail + i + 20) == len - i - END_BYTES)
+		if (shd_get_u32(tail + i) == END_MAGIC && zip_get_u16(tail + i + 20) == len - i - END_BYTES)
 			return i;
 	return len;
 }
@@ -155,7 +155,7 @@ static int take_extra(const uint8_t *extra, size_t len, uint64_t at, shd_zip_ent
 	return shd_shift_offset(err, shd_cursor_check(&c, "an extra field", err), at);
 }
 
-static int check_entry(const shd_zip_entry *e, uint64_t at, sherd_error *err)
+static int zip_check_entry(const shd_zip_entry *e, uint64_t at, sherd_error *err)
 {
 	if (e->flags & FLAG_ENCRYPTED)
 		return shd_fail_at(err, SHERD_EUNSUPPORTED, "encrypted", at, "%.128s is encrypted", e->name);
@@ -187,30 +187,30 @@ static int take_entry(directory *d, shd_zip_entry *e, sherd_error *err)
 	const uint8_t *p = shd_cursor_bytes(c, CENTRAL_BYTES);
 	if (p && shd_get_u32(p) != CENTRAL_MAGIC)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-index", at, "the directory has no entry here");
-	uint16_t name_len = p ? get_u16(p + 28) : 0, extra_len = p ? get_u16(p + 30) : 0;
+	uint16_t name_len = p ? zip_get_u16(p + 28) : 0, extra_len = p ? zip_get_u16(p + 30) : 0;
 	const char *name = (const char *)shd_cursor_bytes(c, name_len);
 	uint64_t extra_at = d->at + c->pos;
 	const uint8_t *extra = shd_cursor_bytes(c, extra_len);
-	(void)shd_cursor_bytes(c, p ? get_u16(p + 32) : 0);
+	(void)shd_cursor_bytes(c, p ? zip_get_u16(p + 32) : 0);
 	TRY(shd_shift_offset(err, shd_cursor_check(c, "the directory", err), d->at));
 	const char *fault = name_fault((shd_str){name, name_len});
 	if (fault)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-name", at + CENTRAL_BYTES, "the name of an entry %s",
 		                   fault);
 	*e = (shd_zip_entry){.name = shd_arena_str(d->arena, (shd_str){name, name_len}),
-	                     .flags = get_u16(p + 8),
-	                     .method = get_u16(p + 10),
+	                     .flags = zip_get_u16(p + 8),
+	                     .method = zip_get_u16(p + 10),
 	                     .crc = shd_get_u32(p + 16),
 	                     .stored = shd_get_u32(p + 20),
 	                     .size = shd_get_u32(p + 24),
 	                     .head = shd_get_u32(p + 42)};
 	if (!e->name)
 		return shd_fail_nomem(err);
-	uint16_t disk = get_u16(p + 34);
+	uint16_t disk = zip_get_u16(p + 34);
 	if (disk && disk != ONLY_DISK16)
 		return refuse_disks(at, err);
 	TRY(take_extra(extra, extra_len, extra_at, e, err));
-	TRY(check_entry(e, at, err));
+	TRY(zip_check_entry(e, at, err));
 	if (e->head >= d->at || e->stored > d->at - e->head)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", at, "%.128s lies outside", e->name);
 	if (e->method == SHD_ZIP_DEFLATED && __builtin_add_overflow(d->inflated, e->size, &d->inflated))
@@ -251,7 +251,7 @@ static int limit_entries(shd_zip_entry *entries, size_t count, uint64_t end, she
 	return rc;
 }
 
-static int check_names(const shd_zip_entry *entries, size_t count, sherd_error *err)
+static int zip_check_names(const shd_zip_entry *entries, size_t count, sherd_error *err)
 {
 	shd_map names = {0};
 	int rc = SHERD_OK;
@@ -287,7 +287,7 @@ int shd_zip_decode_directory(const void *data, const shd_zip_end *end, shd_arena
 	for (size_t i = 0; i < end->entries; i++)
 		if (!is_folder(&entries[i]))
 			entries[kept++] = entries[i];
-	TRY(check_names(entries, kept, err));
+	TRY(zip_check_names(entries, kept, err));
 	*out = entries;
 	*count = kept;
 	return SHERD_OK;
@@ -308,11 +308,11 @@ int shd_zip_decode_local(const uint8_t *raw, const shd_zip_entry *e, uint64_t *d
 	size_t name_len = strlen(e->name);
 	if (shd_get_u32(raw) != LOCAL_MAGIC)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-magic", e->head, "%.128s does not begin here", e->name);
-	if (get_u16(raw + 6) != e->flags || get_u16(raw + 8) != e->method || !sizes_agree(raw, e) ||
-	    get_u16(raw + 26) != name_len || memcmp(raw + SHD_ZIP_LOCAL, e->name, name_len) != 0)
+	if (zip_get_u16(raw + 6) != e->flags || zip_get_u16(raw + 8) != e->method || !sizes_agree(raw, e) ||
+	    zip_get_u16(raw + 26) != name_len || memcmp(raw + SHD_ZIP_LOCAL, e->name, name_len) != 0)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-head", e->head,
 		                   "the head of %.128s differs from the directory", e->name);
-	uint64_t skip = SHD_ZIP_LOCAL + name_len + get_u16(raw + 28);
+	uint64_t skip = SHD_ZIP_LOCAL + name_len + zip_get_u16(raw + 28);
 	if (e->limit - e->head < skip || e->limit - e->head - skip < e->stored)
 		return shd_fail_at(err, SHERD_ECORRUPT, "overlap", e->head, "%.128s reaches into what follows it",
 		                   e->name);

@@ -84,7 +84,7 @@ void shd_guard_remove(shd_guarded *g)
 }
 
 /* Whoever asks keeps the map at this address alive: no other can take its place meanwhile. */
-static shd_guarded *find(uintptr_t at)
+static shd_guarded *guard_find(uintptr_t at)
 {
 	for (chunk *c = &first_chunk; c; c = atomic_load(&c->next))
 		for (size_t i = 0; i < CHUNK; i++) {
@@ -144,7 +144,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
 	int error = errno;
-	shd_guarded *g = info->si_code > 0 ? find((uintptr_t)info->si_addr) : NULL;
+	shd_guarded *g = info->si_code > 0 ? guard_find((uintptr_t)info->si_addr) : NULL;
 	if (!g || !put_zeros(g, (uintptr_t)info->si_addr))
 		pass_on(number, info, context);
 	errno = error;
@@ -214,7 +214,7 @@ int sherd_guard_check(const void *bytes, size_t len, sherd_error *err)
 {
 	if (!shd_guard_any_broken() || !len)
 		return SHERD_OK;
-	const shd_guarded *g = find((uintptr_t)bytes);
+	const shd_guarded *g = guard_find((uintptr_t)bytes);
 	if (!g)
 		return SHERD_OK;
 	uint64_t end = (uintptr_t)bytes - atomic_load(&g->start) + len;

@@ -88,7 +88,7 @@ static unsigned char type_of(level *l, const char *name, unsigned char type)
 	return type;
 }
 
-static bool collect(const char *name, unsigned char type, void *arg)
+static bool local_list_collect(const char *name, unsigned char type, void *arg)
 {
 	level *l = arg;
 	type = type_of(l, name, type);
@@ -118,13 +118,13 @@ static bool collect(const char *name, unsigned char type, void *arg)
 	return true;
 }
 
-static int by_name(const void *a, const void *b)
+static int local_list_by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* An object that has gone since its name was read, or a link that leads nowhere, is not listed. */
-static int emit(listing *list)
+static int local_list_emit(listing *list)
 {
 	sherd_stat stat;
 	sherd_error why = {0};
@@ -146,7 +146,7 @@ static int list_entry(level *l, const char *name)
 {
 	if (!set_key(l, name))
 		return SHERD_OK;
-	return is_folder(name) ? list_folder(l->list, l->base + strlen(name)) : emit(l->list);
+	return is_folder(name) ? list_folder(l->list, l->base + strlen(name)) : local_list_emit(l->list);
 }
 
 /* Lists the folder named by the first base bytes of list->key. Depth is bounded by the length of a key. */
@@ -161,12 +161,12 @@ static int list_folder(listing *list, size_t base)
 		                                           : shd_local_fail(list->err, errno, "cannot open the folder");
 	if (base)
 		list->key[base - 1] = '/';
-	int rc = shd_local_entries(s->sys, l.fd, collect, &l, list->err);
+	int rc = shd_local_entries(s->sys, l.fd, local_list_collect, &l, list->err);
 	(void)s->sys->close(s->sys, l.fd);
 	if (rc == SHERD_OK)
 		rc = l.rc;
 	if (rc == SHERD_OK && l.count)
-		qsort(l.names, l.count, sizeof(*l.names), by_name);
+		qsort(l.names, l.count, sizeof(*l.names), local_list_by_name);
 	for (size_t i = 0; i < l.count && rc == SHERD_OK && !list->stopped; i++)
 		rc = list_entry(&l, l.names[i]);
 	free(l.names);

@@ -37,7 +37,7 @@ typedef struct local_reader {
 } local_reader;
 
 /* O_NONBLOCK: opening a pipe must not wait for its other end. */
-static int open_file(const local_reader *r, const char *key)
+static int local_read_open_file(const local_reader *r, const char *key)
 {
 	return shd_local_open(r->store, key, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
@@ -49,7 +49,7 @@ static int borrow(const local_reader *r)
 	struct stat st;
 	if (r->fd >= 0)
 		return r->fd;
-	int fd = open_file(r, r->name);
+	int fd = local_read_open_file(r, r->name);
 	if (fd < 0 || (r->sys->fstat(r->sys, fd, &st) == 0 && st.st_dev == r->dev && st.st_ino == r->ino))
 		return fd;
 	(void)r->sys->close(r->sys, fd);
@@ -409,7 +409,7 @@ static void give_back(local_reader *r, const char *key)
 
 static int open_object(shd_local *s, const char *key, local_reader *r, sherd_error *err)
 {
-	r->fd = open_file(r, key);
+	r->fd = local_read_open_file(r, key);
 	if (r->fd >= 0)
 		(void)atomic_fetch_add(&s->descriptors, 1);
 	if (r->fd < 0)

@@ -67,7 +67,7 @@ static bool hold(const shd_sys *sys, int fd, int lock, int *os_errno)
 	return sys->fstat(sys, fd, &st) < 0 || st.st_nlink > 0;
 }
 
-static int open_named(shd_local *s, shd_local_temp *temp, sherd_error *err)
+static int local_temp_open_named(shd_local *s, shd_local_temp *temp, sherd_error *err)
 {
 	const shd_sys *sys = s->sys;
 	for (int tries = 0; tries < 100; tries++) {
@@ -128,7 +128,7 @@ int shd_local_temp_open(shd_local *s, const char *key, bool named, int lock, con
 	if (rc == SHERD_OK)
 		rc = named ? 1 : open_nameless(s, &temp, err);
 	if (rc == 1)
-		rc = open_named(s, &temp, err);
+		rc = local_temp_open_named(s, &temp, err);
 	if (rc < 0)
 		shd_local_temp_done(s, &temp);
 	else
@@ -159,7 +159,7 @@ static int copy_bytes(const shd_sys *sys, int from, int to, sherd_error *err)
 int shd_local_temp_name(shd_local *s, shd_local_temp *temp, sherd_error *err)
 {
 	shd_local_temp named = {.dir = temp->dir, .fd = -1, .lock = temp->lock, .mode = temp->mode};
-	int rc = open_named(s, &named, err);
+	int rc = local_temp_open_named(s, &named, err);
 	if (rc == SHERD_OK)
 		rc = copy_bytes(s->sys, temp->fd, named.fd, err);
 	if (rc == SHERD_OK) {

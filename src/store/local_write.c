@@ -207,7 +207,7 @@ static void writer_abort(sherd_writer *writer)
 	free(w);
 }
 
-static int commit(local_writer *w, sherd_error *err)
+static int local_write_commit(local_writer *w, sherd_error *err)
 {
 	const shd_sys *sys = w->store->sys;
 	TRY(shd_local_later_settle(w->store, &w->later, 0, w->temp.fd, err));
@@ -226,7 +226,7 @@ static int writer_commit(sherd_writer *writer, sherd_error *err)
 	local_writer *w = (local_writer *)writer;
 	struct stat st;
 	sherd_stat told;
-	int rc = commit(w, err);
+	int rc = local_write_commit(w, err);
 	if (w->identity && w->temp.fd >= 0 && w->store->sys->fstat(w->store->sys, w->temp.fd, &st) == 0) {
 		shd_local_stat_of(&st, &told);
 		memcpy(w->identity, told.identity, sizeof(told.identity));
@@ -238,7 +238,7 @@ static int writer_commit(sherd_writer *writer, sherd_error *err)
 static const struct sherd_writer_ops writer_ops = {
 	.append = writer_append, .fill = writer_fill, .commit = writer_commit, .abort = writer_abort};
 
-static int begin(local_writer *w, const char *key, const sherd_write_options *options, sherd_error *err)
+static int local_write_begin(local_writer *w, const char *key, const sherd_write_options *options, sherd_error *err)
 {
 	w->mode = options->mode;
 	w->identity = options->identity;
@@ -270,7 +270,7 @@ int shd_local_write(sherd_store *store, const char *key, const sherd_write_optio
 	w->store = (shd_local *)store;
 	w->temp = SHD_LOCAL_TEMP_NONE;
 	w->direct = -1;
-	int rc = begin(w, key, options, err);
+	int rc = local_write_begin(w, key, options, err);
 	if (rc < 0)
 		writer_abort(&w->base);
 	else

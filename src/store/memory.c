@@ -77,7 +77,7 @@ static size_t lower_bound(const memory_store *s, const char *key)
 	return low;
 }
 
-static entry *find(const memory_store *s, const char *key)
+static entry *memory_find(const memory_store *s, const char *key)
 {
 	size_t i = lower_bound(s, key);
 	return i < s->count && strcmp(s->entries[i].key, key) == 0 ? &s->entries[i] : NULL;
@@ -92,7 +92,7 @@ static int memory_stat(sherd_store *store, const char *key, sherd_stat *out, she
 {
 	memory_store *s = (memory_store *)store;
 	pthread_mutex_lock(&s->mutex);
-	const entry *e = find(s, key);
+	const entry *e = memory_find(s, key);
 	if (e)
 		*out = e->blob->stat;
 	pthread_mutex_unlock(&s->mutex);
@@ -136,7 +136,7 @@ static int memory_remove(sherd_store *store, const char *key, const char *if_ide
 {
 	memory_store *s = (memory_store *)store;
 	pthread_mutex_lock(&s->mutex);
-	entry *e = find(s, key);
+	entry *e = memory_find(s, key);
 	bool other = e && if_identity && strcmp(e->blob->stat.identity, if_identity) != 0;
 	if (e && !other) {
 		free(e->key);
@@ -202,7 +202,7 @@ static const struct sherd_reader_ops reader_ops = {
 static blob *blob_of(memory_store *s, const char *key)
 {
 	pthread_mutex_lock(&s->mutex);
-	const entry *e = find(s, key);
+	const entry *e = memory_find(s, key);
 	blob *b = e ? e->blob : NULL;
 	if (b)
 		b->refs++;
@@ -272,10 +272,10 @@ static int insert(memory_store *s, char *key, blob *b, sherd_error *err)
 }
 
 /* With the mutex held: puts the blob under the writer's key. Takes over b, and the writer's key, on success. */
-static int publish(memory_writer *w, blob *b, sherd_error *err)
+static int memory_publish(memory_writer *w, blob *b, sherd_error *err)
 {
 	memory_store *s = w->store;
-	entry *e = find(s, w->key);
+	entry *e = memory_find(s, w->key);
 	if (e && w->mode == SHERD_WRITE_NEW)
 		return shd_fail(err, SHERD_EEXIST, "exists", "the object exists");
 	if (w->conditional && (!e || strcmp(e->blob->stat.identity, w->if_identity) != 0))
@@ -315,7 +315,7 @@ static int writer_commit(sherd_writer *writer, sherd_error *err)
 	int rc = b ? SHERD_OK : shd_fail_nomem(err);
 	if (b) {
 		pthread_mutex_lock(&w->store->mutex);
-		rc = publish(w, b, err);
+		rc = memory_publish(w, b, err);
 		if (rc < 0)
 			blob_unref(b);
 		pthread_mutex_unlock(&w->store->mutex);
@@ -402,7 +402,7 @@ static int memory_lock_object(sherd_store *store, const char *key, sherd_lock_mo
 	if (!l)
 		return shd_fail_nomem(err);
 	pthread_mutex_lock(&s->mutex);
-	const entry *e = find(s, key);
+	const entry *e = memory_find(s, key);
 	bool taken = e && lock_take(l, e->blob);
 	pthread_mutex_unlock(&s->mutex);
 	if (taken) {
@@ -427,7 +427,7 @@ static int memory_create_locked(sherd_store *store, const char *key, const void 
 	int rc = b ? SHERD_OK : shd_fail_nomem(err);
 	if (b) {
 		pthread_mutex_lock(&s->mutex);
-		rc = publish(w, b, err);
+		rc = memory_publish(w, b, err);
 		if (rc < 0)
 			blob_unref(b);
 		else
@@ -450,11 +450,11 @@ static int memory_link(sherd_store *store, const char *key, const char *second, 
 	if (!name)
 		return shd_fail_nomem(err);
 	pthread_mutex_lock(&s->mutex);
-	const entry *e = find(s, key);
+	const entry *e = memory_find(s, key);
 	blob *b = e ? e->blob : NULL;
-	int rc = !b                ? not_found(err)
-	         : find(s, second) ? shd_fail(err, SHERD_EEXIST, "exists", "the object exists")
-	                           : insert(s, name, b, err);
+	int rc = !b                       ? not_found(err)
+	         : memory_find(s, second) ? shd_fail(err, SHERD_EEXIST, "exists", "the object exists")
+	                                  : insert(s, name, b, err);
 	if (rc == SHERD_OK)
 		b->refs++;
 	pthread_mutex_unlock(&s->mutex);

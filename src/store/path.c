@@ -67,7 +67,8 @@ static int open_folder(sherd_store **out, char **key, const char *path, const sh
 }
 
 /* A link that the user named is the user's own word: it is resolved before anything is opened. */
-static int open_named(sherd_store **out, char **key, char *path, const sherd_local_options *options, sherd_error *err)
+static int store_path_open_named(sherd_store **out, char **key, char *path, const sherd_local_options *options,
+                                 sherd_error *err)
 {
 	size_t len = strlen(path);
 	bool slash = len > 1 && path[len - 1] == '/';
@@ -102,7 +103,7 @@ int sherd_store_open_path(sherd_store **out, char **key, const char *path, const
 	char *copy = strdup(plain);
 	if (!copy)
 		return shd_fail_nomem(err);
-	int rc = open_named(out, key, copy, options, err);
+	int rc = store_path_open_named(out, key, copy, options, err);
 	free(copy);
 	return rc;
 }

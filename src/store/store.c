@@ -49,7 +49,7 @@ static int check_parts(const char *key, bool last_is_whole, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int check_key(const char *key, sherd_error *err)
+static int store_check_key(const char *key, sherd_error *err)
 {
 	if (!key)
 		return shd_fail(err, SHERD_EINVAL, "bad-key", "no key");
@@ -69,7 +69,7 @@ unsigned sherd_store_caps(const sherd_store *store)
 
 int sherd_store_stat(sherd_store *store, const char *key, sherd_stat *out, sherd_error *err)
 {
-	TRY(check_key(key, err));
+	TRY(store_check_key(key, err));
 	sherd_stat stat = {0};
 	TRY(blame(err, store->ops->stat(store, key, &stat, err), store, key));
 	*out = stat;
@@ -87,7 +87,7 @@ int sherd_store_list(sherd_store *store, const char *prefix, const char *after, 
 
 int sherd_store_remove(sherd_store *store, const char *key, sherd_error *err)
 {
-	TRY(check_key(key, err));
+	TRY(store_check_key(key, err));
 	return blame(err, store->ops->remove(store, key, NULL, err), store, key);
 }
 
@@ -100,14 +100,14 @@ static int check_identity(const char *identity, sherd_error *err)
 
 int sherd_store_remove_if(sherd_store *store, const char *key, const char *identity, sherd_error *err)
 {
-	TRY(check_key(key, err));
+	TRY(store_check_key(key, err));
 	TRY(blame(err, check_identity(identity, err), store, key));
 	return blame(err, store->ops->remove(store, key, identity, err), store, key);
 }
 
-static int check_folder(const sherd_store *store, const char *key, sherd_error *err)
+static int store_check_folder(const sherd_store *store, const char *key, sherd_error *err)
 {
-	TRY(check_key(key, err));
+	TRY(store_check_key(key, err));
 	if (store->ops->caps & SHERD_CAP_MKDIR)
 		return SHERD_OK;
 	return blame(err, shd_fail(err, SHERD_EUNSUPPORTED, "no-folders", "this store has no folders"), store, key);
@@ -115,13 +115,13 @@ static int check_folder(const sherd_store *store, const char *key, sherd_error *
 
 int sherd_store_mkdir(sherd_store *store, const char *key, sherd_error *err)
 {
-	TRY(check_folder(store, key, err));
+	TRY(store_check_folder(store, key, err));
 	return blame(err, store->ops->mkdir(store, key, err), store, key);
 }
 
 int sherd_store_rmdir(sherd_store *store, const char *key, sherd_error *err)
 {
-	TRY(check_folder(store, key, err));
+	TRY(store_check_folder(store, key, err));
 	return blame(err, store->ops->rmdir(store, key, err), store, key);
 }
 
@@ -129,7 +129,7 @@ int sherd_store_rmdir(sherd_store *store, const char *key, sherd_error *err)
 
 int sherd_store_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err)
 {
-	TRY(check_key(key, err));
+	TRY(store_check_key(key, err));
 	SHD_AUTO(void, free) copy = strdup(key);
 	if (!copy)
 		return shd_in_object(err, shd_fail_nomem(err), key);
@@ -283,7 +283,7 @@ int sherd_reader_map(const sherd_reader *reader, uint64_t offset, size_t len, co
 
 /* Writing */
 
-static int check_options(const sherd_write_options *options, sherd_error *err)
+static int store_check_options(const sherd_write_options *options, sherd_error *err)
 {
 	if (options->mode != SHERD_WRITE_NEW && options->mode != SHERD_WRITE_REPLACE)
 		return shd_fail(err, SHERD_EINVAL, "bad-mode", "no such mode: %d", (int)options->mode);
@@ -291,7 +291,7 @@ static int check_options(const sherd_write_options *options, sherd_error *err)
 		return shd_fail(err, SHERD_EINVAL, "bad-head", "a head of %u bytes, at most %u can be filled",
 		                options->head, SHERD_MAX_HEAD);
 	if (options->like)
-		TRY(check_key(options->like, err));
+		TRY(store_check_key(options->like, err));
 	if (!options->if_identity)
 		return SHERD_OK;
 	if (options->mode != SHERD_WRITE_REPLACE)
@@ -304,8 +304,8 @@ int sherd_store_write(sherd_store *store, const char *key, const sherd_write_opt
 {
 	static const sherd_write_options defaults;
 	options = options ? options : &defaults;
-	TRY(check_key(key, err));
-	TRY(blame(err, check_options(options, err), store, key));
+	TRY(store_check_key(key, err));
+	TRY(blame(err, store_check_options(options, err), store, key));
 	SHD_AUTO(void, free) copy = strdup(key);
 	if (!copy)
 		return shd_in_object(err, shd_fail_nomem(err), key);
@@ -421,7 +421,7 @@ int sherd_store_get(sherd_store *store, const char *key, uint64_t max, char **da
 
 static int check_lock(const sherd_store *store, const char *key, sherd_lock_mode mode, sherd_error *err)
 {
-	TRY(check_key(key, err));
+	TRY(store_check_key(key, err));
 	if (mode != SHERD_LOCK_SHARED && mode != SHERD_LOCK_EXCLUSIVE)
 		return shd_in_object(err, shd_fail(err, SHERD_EINVAL, "bad-mode", "no such lock: %d", (int)mode), key);
 	if (!(store->ops->caps & SHERD_CAP_LOCK))
@@ -457,8 +457,8 @@ static bool in_one_folder(const char *a, const char *b)
 
 int sherd_store_link(sherd_store *store, const char *key, const char *second, sherd_error *err)
 {
-	TRY(check_key(key, err));
-	TRY(check_key(second, err));
+	TRY(store_check_key(key, err));
+	TRY(store_check_key(second, err));
 	if (!in_one_folder(key, second))
 		return shd_in_object(err, shd_fail(err, SHERD_EINVAL, "bad-key", "the second name is elsewhere"),
 		                     second);

@@ -33,8 +33,8 @@ begin() {
 	file src/store/local.c '#include "store/local.h"' '#include "base/error.h"'
 	file src/engine/ckpt/open.h '#include <sherd/store.h>'
 	file src/engine/ckpt/open.c '#include "engine/ckpt/open.h"' '#include "format/head.h"' '#include "store/local.h"'
-	file cli/base/out.h '#include <stdio.h>'
-	file cli/base/out.c '#include "out.h"'
+	file cli/out.h '#include <stdio.h>'
+	file cli/out.c '#include "out.h"'
 	file cli/main.c '#include "out.h"' '#include <sherd/detect.h>'
 	file examples/save.c '#include <sherd/store.h>' '#include <stdio.h>'
 }
@@ -80,7 +80,7 @@ file src/codec/json.c '#include "./../format/../store/local.h"'
 fails src/codec/json.c:1 'codec may not include store'
 
 begin downward-include-by-dots
-file src/format/tensor/npy.c '#include "../codec/sha256.h"'
+file src/format/npy.c '#include "../codec/sha256.h"'
 passes
 
 begin upward-include-in-angle-brackets
@@ -125,24 +125,24 @@ file tools/layers.txt 'base: store' 'codec:' 'format: base codec' 'store: base c
 fails tools/layers.txt:1 'base -> store -> base'
 
 begin include-out-of-src
-file src/engine/ckpt/save.c '#include "../../../cli/base/out.h"'
+file src/engine/ckpt/save.c '#include "../../../cli/out.h"'
 fails src/engine/ckpt/save.c:1 'engine/ckpt may not include cli'
 
 begin format-includes-store
-file src/format/tensor/npy.c '#include <sherd/store.h>'
-fails src/format/tensor/npy.c:1 'format may not reach <sherd/store.h>'
+file src/format/npy.c '#include <sherd/store.h>'
+fails src/format/npy.c:1 'format may not reach <sherd/store.h>'
 
 begin format-includes-a-backend-header
-file src/format/tensor/npy.c '#include <sherd/sys/fault.h>'
-fails src/format/tensor/npy.c:1 'format may not reach <sherd/sys/fault.h>'
+file src/format/npy.c '#include <sherd/sys/fault.h>'
+fails src/format/npy.c:1 'format may not reach <sherd/sys/fault.h>'
 
 begin format-reaches-store-through-a-private-header
 file src/base/handle.h '#include <sherd/store.h>'
-file src/format/tensor/npy.c '#include <stddef.h>' '#include "base/handle.h"'
-fails src/format/tensor/npy.c:2 'format may not reach <sherd/store.h>'
+file src/format/npy.c '#include <stddef.h>' '#include "base/handle.h"'
+fails src/format/npy.c:2 'format may not reach <sherd/store.h>'
 
 begin format-may-use-the-types-of-public-headers
-file src/format/tensor/npy.c '#include <sherd/detect.h>'
+file src/format/npy.c '#include <sherd/detect.h>'
 passes
 
 begin engine-may-use-the-public-store

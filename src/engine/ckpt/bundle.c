@@ -10,7 +10,8 @@ typedef struct ckpt_bundle {
 	sherd_ckpt *owned; /* the same, when the bundle opened it */
 } ckpt_bundle;
 
-static int read_tensor(const sherd_bundle *base, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
+static int ckpt_bundle_read_tensor(const sherd_bundle *base, size_t index, uint64_t offset, void *buf, size_t len,
+                                   sherd_error *err)
 {
 	return shd_ckpt_read_proven(((const ckpt_bundle *)base)->ckpt, index, offset, buf, len, err);
 }
@@ -27,15 +28,15 @@ static int map_tensor(const sherd_bundle *base, size_t index, const void **out, 
 	return SHERD_OK;
 }
 
-static int prepare(const sherd_bundle *base, const size_t *tensors, size_t count, sherd_pool *pool, shd_meter *meter,
-                   sherd_error *err)
+static int ckpt_bundle_prepare(const sherd_bundle *base, const size_t *tensors, size_t count, sherd_pool *pool,
+                               shd_meter *meter, sherd_error *err)
 {
 	return shd_ckpt_prove_shards(((const ckpt_bundle *)base)->ckpt, tensors, count, pool, meter, err);
 }
 
 /* Only pieces of the checkpoint are exchanged, which is the caller's to allow. */
-static int check(const sherd_bundle *base, size_t index, shd_meter *meter, bool *whole, sherd_error *damage,
-                 sherd_error *err)
+static int ckpt_bundle_check(const sherd_bundle *base, size_t index, shd_meter *meter, bool *whole, sherd_error *damage,
+                             sherd_error *err)
 {
 	return shd_ckpt_mend((sherd_ckpt *)((const ckpt_bundle *)base)->ckpt, index, meter, whole, damage, err);
 }
@@ -45,10 +46,13 @@ static void close_ckpt(sherd_bundle *base)
 	sherd_ckpt_close(((ckpt_bundle *)base)->owned);
 }
 
-static const shd_bundle_ops ops = {
-	.read = read_tensor, .map = map_tensor, .prepare = prepare, .check = check, .close = close_ckpt};
+static const shd_bundle_ops ops = {.read = ckpt_bundle_read_tensor,
+                                   .map = map_tensor,
+                                   .prepare = ckpt_bundle_prepare,
+                                   .check = ckpt_bundle_check,
+                                   .close = close_ckpt};
 
-static int fill(ckpt_bundle *b, const sherd_ckpt *ckpt, sherd_error *err)
+static int ckpt_bundle_fill(ckpt_bundle *b, const sherd_ckpt *ckpt, sherd_error *err)
 {
 	const sherd_ckpt_about *about = &sherd_ckpt_describe(ckpt)->about;
 	size_t count = sherd_ckpt_count(ckpt);
@@ -77,7 +81,7 @@ int sherd_bundle_of_ckpt(sherd_bundle **out, const sherd_ckpt *ckpt, sherd_error
 {
 	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	TRY(shd_bundle_new(&b, sizeof(ckpt_bundle), &ops, SHERD_FORMAT_CHECKPOINT, err));
-	TRY(fill((ckpt_bundle *)b, ckpt, err));
+	TRY(ckpt_bundle_fill((ckpt_bundle *)b, ckpt, err));
 	for (size_t i = 0; i < ckpt->shard_count && !b->store; i++)
 		b->store = ckpt->files[i].reader ? sherd_reader_store(ckpt->files[i].reader) : NULL;
 	*out = TAKE(b);
@@ -97,7 +101,7 @@ static int open_as(sherd_bundle **out, sherd_store *store, const char *key, sher
 	ckpt_bundle *c = (ckpt_bundle *)b;
 	TRY(format == SHERD_FORMAT_CHECKPOINT ? sherd_ckpt_open(&c->owned, store, key, &options, err)
 	                                      : sherd_ckpt_open_shard(&c->owned, store, key, &options, err));
-	TRY(fill(c, c->owned, err));
+	TRY(ckpt_bundle_fill(c, c->owned, err));
 	*out = TAKE(b);
 	return SHERD_OK;
 }

@@ -46,7 +46,7 @@ static int load_index(const sherd_ckpt *c, size_t shard, ckpt_crcs *x, sherd_err
 }
 
 /* What is damaged once is damaged for all tensors of the shard: it is read and told the same way again. */
-static int remember(ckpt_crcs *x, int rc, const sherd_error *found, sherd_error *err)
+static int check_remember(ckpt_crcs *x, int rc, const sherd_error *found, sherd_error *err)
 {
 	if (rc == SHERD_ECORRUPT && !x->broken)
 		x->broken = shd_arena_copy(&x->arena, found, sizeof(*found)); /* NULL: then it is read again */
@@ -72,7 +72,7 @@ int shd_ckpt_shard_indexed(const sherd_ckpt *c, size_t shard, bool *indexed, she
 	else if (!x->loaded)
 		rc = shd_in_reader(&found, load_index(c, shard, x, &found), c->files[shard].reader);
 	x->loaded |= rc == SHERD_OK;
-	rc = remember(x, rc, &found, err);
+	rc = check_remember(x, rc, &found, err);
 	*indexed = x->present;
 	(void)pthread_mutex_unlock(&x->lock);
 	return rc;
@@ -177,7 +177,7 @@ static int prove_shard(const sherd_ckpt *c, size_t shard, shd_meter *meter, sher
 	else if (!x->hashed)
 		rc = hash_shard(&c->files[shard], meter, &found);
 	x->hashed = rc == SHERD_OK;
-	rc = remember(x, rc, &found, err);
+	rc = check_remember(x, rc, &found, err);
 	(void)pthread_mutex_unlock(&x->lock);
 	return rc;
 }

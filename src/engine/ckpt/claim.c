@@ -60,7 +60,7 @@ int shd_ckpt_claimed_by(sherd_store *store, const char *prefix, const sherd_set_
 	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
 }
 
-static int create(ckpt_hold *h, const char *key, sherd_error *err)
+static int ckpt_claim_create(ckpt_hold *h, const char *key, sherd_error *err)
 {
 	SHD_AUTO_BUF text = {0};
 	shd_ckpt_claim_encode(&h->claim, &text);
@@ -134,7 +134,7 @@ static int is_passing(ckpt_hold *h, const char *key, bool *yes, sherd_error *err
 }
 
 /* May this process save for the set whose claim is there? */
-static int check_same(const ckpt_hold *h, const shd_ckpt_claim *theirs, sherd_error *err)
+static int ckpt_claim_check_same(const ckpt_hold *h, const shd_ckpt_claim *theirs, sherd_error *err)
 {
 	if (theirs->world != h->claim.world)
 		return shd_fail(err, SHERD_ECONFLICT, "conflict",
@@ -154,7 +154,7 @@ static int check_same(const ckpt_hold *h, const shd_ckpt_claim *theirs, sherd_er
 /* Joins, unless the claim went away or somebody is looking at it: 0 then. */
 static int try_join(ckpt_hold *h, const char *key, const shd_ckpt_claim *theirs, sherd_error *err)
 {
-	TRY(check_same(h, theirs, err));
+	TRY(ckpt_claim_check_same(h, theirs, err));
 	int rc = can_lock(h->store) ? sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &h->lock, err) : SHERD_OK;
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_ECONFLICT)
 		return 0;
@@ -185,8 +185,8 @@ static int remove_seen(sherd_store *store, const char *key, const char *identity
 	return rc == SHERD_ECONFLICT ? SHERD_OK : rc;
 }
 
-static int clear_dead(sherd_store *store, const char *prefix, uint64_t waiting_ns, ckpt_waiting *waiting,
-                      shd_meter *meter, sherd_error *err)
+static int ckpt_claim_clear_dead(sherd_store *store, const char *prefix, uint64_t waiting_ns, ckpt_waiting *waiting,
+                                 shd_meter *meter, sherd_error *err)
 {
 	SHD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
 	SHD_AUTO_BUF key = {0};
@@ -230,7 +230,8 @@ static int try_to_pass(ckpt_hold *h, const char *key, const shd_ckpt_claim *thei
 {
 	ckpt_waiting waiting = {0};
 	uint64_t limit = force->take_over ? 1 : force->waiting_ns;
-	int rc = can_lock(h->store) ? clear_dead(h->store, h->prefix, limit, &waiting, meter, err) : SHERD_ECONFLICT;
+	int rc = can_lock(h->store) ? ckpt_claim_clear_dead(h->store, h->prefix, limit, &waiting, meter, err)
+	                            : SHERD_ECONFLICT;
 	if (rc != SHERD_ECONFLICT)
 		return rc;
 	if (waiting.waiting)
@@ -252,7 +253,7 @@ static int try_hold(ckpt_hold *h, const char *key, const ckpt_force *force, bool
 	shd_ckpt_claim theirs = {0};
 	sherd_stat seen;
 	bool valid = false;
-	int rc = create(h, key, err);
+	int rc = ckpt_claim_create(h, key, err);
 	if (rc == SHERD_OK) {
 		h->created = true;
 		return 1;
@@ -391,5 +392,5 @@ void shd_ckpt_forsake(ckpt_hold *hold, ckpt_take_back_fn *take_back, void *arg)
 int shd_ckpt_clear_dead(sherd_store *store, const char *prefix, uint64_t waiting_ns, shd_meter *meter, sherd_error *err)
 {
 	ckpt_waiting waiting;
-	return clear_dead(store, prefix, waiting_ns, &waiting, meter, err);
+	return ckpt_claim_clear_dead(store, prefix, waiting_ns, &waiting, meter, err);
 }

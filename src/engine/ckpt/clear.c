@@ -28,8 +28,8 @@ int shd_ckpt_committed(sherd_store *store, const char *prefix, ckpt_committed *o
 }
 
 /* Removes these shards, but for those that metadata of another prefix names. */
-static int remove_files(sherd_store *store, const char *prefix, const ckpt_files *files, shd_meter *meter,
-                        sherd_error *err)
+static int ckpt_clear_remove_files(sherd_store *store, const char *prefix, const ckpt_files *files, shd_meter *meter,
+                                   sherd_error *err)
 {
 	ckpt_lent lent = {0};
 	if (!files->count)
@@ -68,7 +68,7 @@ static int clear_by_owner(sherd_store *store, const char *prefix, const sherd_se
 	TRY(shd_ckpt_files_open(&files, store, prefix, err));
 	int rc = choose_by_owner(store, &files, set_id, meter, err);
 	if (rc == SHERD_OK)
-		rc = remove_files(store, prefix, &files, meter, err);
+		rc = ckpt_clear_remove_files(store, prefix, &files, meter, err);
 	shd_ckpt_files_done(&files);
 	return rc;
 }
@@ -77,7 +77,7 @@ static int clear_all(sherd_store *store, const char *prefix, shd_meter *meter, s
 {
 	ckpt_files files = {0};
 	TRY(shd_ckpt_files_open(&files, store, prefix, err));
-	int rc = remove_files(store, prefix, &files, meter, err);
+	int rc = ckpt_clear_remove_files(store, prefix, &files, meter, err);
 	shd_ckpt_files_done(&files);
 	return rc;
 }
@@ -112,7 +112,7 @@ int shd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, const sherd_s
 	if (rc == SHERD_OK)
 		rc = choose_unnamed(&meta, prefix, &files, &arena, err);
 	if (rc == SHERD_OK && claimed)
-		rc = remove_files(store, prefix, &files, NULL, err);
+		rc = ckpt_clear_remove_files(store, prefix, &files, NULL, err);
 	shd_ckpt_files_done(&files);
 	shd_arena_done(&arena);
 	return rc;

@@ -11,7 +11,7 @@ typedef struct gathering {
 	bool nomem;
 } gathering;
 
-static bool gather(const char *key, const sherd_stat *stat, void *arg)
+static bool ckpt_files_gather(const char *key, const sherd_stat *stat, void *arg)
 {
 	gathering *g = arg;
 	shd_ckpt_name name = shd_ckpt_name_parse(key);
@@ -30,12 +30,12 @@ static bool gather(const char *key, const sherd_stat *stat, void *arg)
 	return !g->nomem;
 }
 
-static int collect(gathering *g, sherd_store *store, sherd_error *err)
+static int ckpt_files_collect(gathering *g, sherd_store *store, sherd_error *err)
 {
 	SHD_AUTO_BUF start = {0};
 	shd_buf_printf(&start, "%s_shard_", g->prefix);
 	TRY(shd_buf_check(&start, err));
-	TRY(sherd_store_list(store, (const char *)start.data, "", gather, g, err));
+	TRY(sherd_store_list(store, (const char *)start.data, "", ckpt_files_gather, g, err));
 	g->files->count = g->list.len / sizeof(ckpt_file);
 	g->files->list = shd_arena_copy(&g->files->arena, g->list.data, g->list.len);
 	return g->nomem || g->list.failed || !g->files->list ? shd_fail_nomem(err) : SHERD_OK;
@@ -45,7 +45,7 @@ int shd_ckpt_files_open(ckpt_files *out, sherd_store *store, const char *prefix,
 {
 	ckpt_files files = {0};
 	gathering g = {.files = &files, .prefix = prefix};
-	int rc = collect(&g, store, err);
+	int rc = ckpt_files_collect(&g, store, err);
 	shd_buf_done(&g.list);
 	if (rc < 0)
 		shd_ckpt_files_done(&files);

@@ -44,7 +44,7 @@ static const char *keep_text(sherd_ckpt_job *j, const char *text, bool *ok)
 	return copy;
 }
 
-static const void *keep(sherd_ckpt_job *j, const void *bytes, uint64_t len, bool *ok)
+static const void *job_keep(sherd_ckpt_job *j, const void *bytes, uint64_t len, bool *ok)
 {
 	if (!bytes)
 		return NULL;
@@ -82,9 +82,9 @@ static int keep_item(sherd_ckpt_job *j, const sherd_ckpt_item *from, sherd_ckpt_
 	bool ok = true;
 	*to = *from;
 	to->tensor.name = keep_text(j, from->tensor.name, &ok);
-	to->tensor.shape = keep(j, from->tensor.shape, dims, &ok);
-	to->global_shape = keep(j, from->global_shape, dims, &ok);
-	to->global_offset = keep(j, from->global_offset, dims, &ok);
+	to->tensor.shape = job_keep(j, from->tensor.shape, dims, &ok);
+	to->global_shape = job_keep(j, from->global_shape, dims, &ok);
+	to->global_offset = job_keep(j, from->global_offset, dims, &ok);
 	to->extra = keep_text(j, from->extra, &ok);
 	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
@@ -130,7 +130,7 @@ static bool ask(void *arg, uint64_t done, uint64_t total)
 	return !atomic_load(&j->cancel) && (!theirs || !theirs->update || theirs->update(theirs->arg, done, total));
 }
 
-static void run(void *arg)
+static void job_run(void *arg)
 {
 	sherd_ckpt_job *j = arg;
 	sherd_error err = {0};
@@ -164,8 +164,8 @@ static void free_job(sherd_ckpt_job *j)
 	free(j);
 }
 
-static int prepare(sherd_ckpt_job *j, const char *prefix, const sherd_ckpt_shard_items *shards, uint32_t shard_count,
-                   sherd_ckpt_job_mode mode, sherd_error *err)
+static int job_prepare(sherd_ckpt_job *j, const char *prefix, const sherd_ckpt_shard_items *shards,
+                       uint32_t shard_count, sherd_ckpt_job_mode mode, sherd_error *err)
 {
 	bool csharp = j->options.layout == SHERD_CKPT_LAYOUT_CSHARP;
 	for (uint32_t r = 0; r < shard_count; r++)
@@ -207,12 +207,12 @@ static int start(sherd_ckpt_job **out, sherd_store *store, const char *prefix, c
 	shd_meter_init(&j->meter, &j->progress, 0);
 	(void)pthread_mutex_init(&j->lock, NULL);
 	(void)pthread_cond_init(&j->changed, NULL);
-	int rc = prepare(j, prefix, shards, rank ? 1 : world, mode, err);
+	int rc = job_prepare(j, prefix, shards, rank ? 1 : world, mode, err);
 	if (rc < 0) {
 		free_job(j);
 		return rc;
 	}
-	j->later = (shd_pool_later){.fn = run, .arg = j};
+	j->later = (shd_pool_later){.fn = job_run, .arg = j};
 	shd_pool_submit(options->pool, &j->later);
 	*out = j;
 	return SHERD_OK;

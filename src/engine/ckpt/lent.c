@@ -30,7 +30,7 @@ static bool skip_folder(asking *g, const char *key, const char *slash)
 	return false;
 }
 
-static bool look(const char *key, const sherd_stat *stat, void *arg)
+static bool lent_look(const char *key, const sherd_stat *stat, void *arg)
 {
 	(void)stat;
 	asking *g = arg;
@@ -59,7 +59,7 @@ static int list_others(asking *g, sherd_error *err)
 		shd_buf_u8(&from, 0);
 		TRY(shd_buf_check(&from, err));
 		g->after.len = 0;
-		TRY(sherd_store_list(g->store, (const char *)folder.data, (const char *)from.data, look, g, err));
+		TRY(sherd_store_list(g->store, (const char *)folder.data, (const char *)from.data, lent_look, g, err));
 		if (g->nomem)
 			return shd_fail_nomem(err);
 	} while (g->after.len);
@@ -129,7 +129,7 @@ static int ask_all(asking *g, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int begin(asking *g, sherd_error *err)
+static int lent_begin(asking *g, sherd_error *err)
 {
 	g->folder = (size_t)(shd_str_leaf(g->prefix) - g->prefix);
 	shd_buf_printf(&g->mention, "%s_shard_", shd_str_leaf(g->prefix));
@@ -149,7 +149,7 @@ int shd_ckpt_lent_open(ckpt_lent *out, sherd_store *store, const char *prefix, c
 	ckpt_lent lent = {0};
 	asking g = {.store = store, .prefix = prefix, .meter = meter, .lent = &lent};
 	g.limits = shd_limits_or_default(limits);
-	int rc = begin(&g, err);
+	int rc = lent_begin(&g, err);
 	if (rc == SHERD_OK)
 		rc = ask_all(&g, err);
 	end(&g);
@@ -164,7 +164,7 @@ bool shd_ckpt_may_borrow(sherd_store *store, const char *borrower, const char *p
 {
 	ckpt_lent lent = {0};
 	asking g = {.store = store, .prefix = prefix, .limits = shd_limits_or_default(NULL), .lent = &lent};
-	int rc = begin(&g, NULL);
+	int rc = lent_begin(&g, NULL);
 	if (rc == SHERD_OK)
 		rc = ask_one(&g, borrower, NULL);
 	bool yes = rc < 0 || lent.borrower;

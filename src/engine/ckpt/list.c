@@ -83,7 +83,7 @@ static seen *seen_of(looking *g, shd_str prefix)
 	return g->nomem ? NULL : (seen *)(void *)g->seen.data + at;
 }
 
-static bool look(const char *key, const sherd_stat *stat, void *arg)
+static bool ckpt_list_look(const char *key, const sherd_stat *stat, void *arg)
 {
 	looking *g = arg;
 	shd_ckpt_name name = shd_ckpt_name_parse(key);
@@ -247,7 +247,7 @@ static int describe_claim(looking *g, const seen *s, listed *into, bool *gone, s
 }
 
 /* 1 when the set went away, or was never finished, while we looked. */
-static int describe(looking *g, const seen *s, listed *into, sherd_error *err)
+static int ckpt_list_describe(looking *g, const seen *s, listed *into, sherd_error *err)
 {
 	sherd_ckpt_listing *out = &into->item;
 	bool gone = false;
@@ -283,10 +283,10 @@ static int newest_first(const void *a, const void *b)
 	return cx ? -strcmp(x->prefix, y->prefix) : strcmp(x->prefix, y->prefix);
 }
 
-static int build(looking *g, sherd_error *err)
+static int ckpt_list_build(looking *g, sherd_error *err)
 {
 	sherd_ckpt_list *list = g->list;
-	TRY(sherd_store_list(g->store, g->below, "", look, g, err));
+	TRY(sherd_store_list(g->store, g->below, "", ckpt_list_look, g, err));
 	if (g->nomem)
 		return shd_fail_nomem(err);
 	TRY(shd_meter_ask(&g->meter, err));
@@ -295,7 +295,8 @@ static int build(looking *g, sherd_error *err)
 	if (!list->items)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
-		int gone = describe(g, (const seen *)(const void *)g->seen.data + i, &list->items[list->count], err);
+		int gone = ckpt_list_describe(g, (const seen *)(const void *)g->seen.data + i,
+		                              &list->items[list->count], err);
 		TRY(gone);
 		list->count += !gone;
 		TRY(shd_meter_add(&g->meter, 1, err));
@@ -315,7 +316,7 @@ int sherd_ckpt_list_open(sherd_ckpt_list **out, sherd_store *store, const char *
 	if (!g.list)
 		return shd_fail_nomem(err);
 	shd_meter_init(&g.meter, options ? options->progress : NULL, 0);
-	int rc = build(&g, err);
+	int rc = ckpt_list_build(&g, err);
 	shd_meter_done(&g.meter);
 	shd_buf_done(&g.seen);
 	shd_map_done(&g.prefixes);

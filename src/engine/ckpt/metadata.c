@@ -75,7 +75,7 @@ int shd_ckpt_metadata_files(const shd_ckpt_meta *meta, const char *prefix, shd_a
 	return SHERD_OK;
 }
 
-static int check_head(const ckpt_shard *f, const shd_ckpt_meta_shard *m, sherd_error *err)
+static int ckpt_metadata_check_head(const ckpt_shard *f, const shd_ckpt_meta_shard *m, sherd_error *err)
 {
 	if (f->rank != m->rank)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-rank", 4, "the shard is of rank %" PRIu32 ", not %" PRIu32,
@@ -94,7 +94,7 @@ static int check_head(const ckpt_shard *f, const shd_ckpt_meta_shard *m, sherd_e
 /* The checksum of the metadata stands in for one that the shard has no room for. */
 static int check_named(ckpt_shard *f, const shd_ckpt_meta_shard *m, sherd_error *err)
 {
-	TRY(check_head(f, m, err));
+	TRY(ckpt_metadata_check_head(f, m, err));
 	if (!f->checksum[0] && m->sha256) {
 		memcpy(f->checksum, m->sha256, SHD_SHA256_HEX + 1);
 		f->by_metadata = true;

@@ -172,7 +172,7 @@ static int describe_open(const opening *o, const char *metadata, size_t i, sherd
 	return rc;
 }
 
-static int make_room(sherd_ckpt *c, sherd_error *err)
+static int ckpt_open_make_room(sherd_ckpt *c, sherd_error *err)
 {
 	c->shard_count = c->meta.count;
 	c->files = calloc(c->shard_count + 1, sizeof(*c->files));
@@ -185,7 +185,7 @@ static int make_room(sherd_ckpt *c, sherd_error *err)
 	return SHERD_OK;
 }
 
-static void describe(sherd_ckpt *c)
+static void ckpt_open_describe(sherd_ckpt *c)
 {
 	const shd_ckpt_meta *m = &c->meta;
 	c->info = (sherd_ckpt_info){
@@ -230,26 +230,26 @@ static bool lost_any(const sherd_ckpt *c)
 	return false;
 }
 
-static int open_once(opening *o, sherd_error *err)
+static int ckpt_open_open_once(opening *o, sherd_error *err)
 {
 	sherd_ckpt *c = o->ckpt;
 	SHD_AUTO_BUF key = {0};
 	shd_ckpt_name_metadata(&key, o->prefix);
 	TRY(shd_buf_check(&key, err));
 	TRY(read_metadata(o, err));
-	TRY(make_room(c, err));
+	TRY(ckpt_open_make_room(c, err));
 	if (o->partial && !(c->lost = calloc(c->shard_count + 1, sizeof(*c->lost))))
 		return shd_fail_nomem(err);
 	shd_meter_init(&o->meter, o->progress, c->shard_count);
 	int rc = open_shards(o, (const char *)key.data, err);
 	shd_meter_done(&o->meter);
 	TRY(rc);
-	describe(c);
+	ckpt_open_describe(c);
 	return shd_in_object(err, shd_ckpt_build_tensors(c, err), (const char *)key.data);
 }
 
 /* The shards first, then the tensors. */
-static void tell_lost(const sherd_ckpt *c, const sherd_ckpt_options *options)
+static void ckpt_open_tell_lost(const sherd_ckpt *c, const sherd_ckpt_options *options)
 {
 	const char *const *gone = (const char *const *)(const void *)c->gone.data;
 	for (size_t i = 0; c->lost && i < c->shard_count; i++)
@@ -274,10 +274,10 @@ int shd_ckpt_open_prefix(sherd_ckpt **out, sherd_store *store, const char *prefi
 			o.progress = options->progress;
 		}
 		o.partial = options && options->lost;
-		int rc = open_once(&o, err);
+		int rc = ckpt_open_open_once(&o, err);
 		bool changed = rc == SHERD_OK && lost_any(c) && shd_ckpt_metadata_changed(store, prefix, c->identity);
 		if (rc == SHERD_OK && (!changed || tries == MOST_TRIES)) {
-			tell_lost(c, options);
+			ckpt_open_tell_lost(c, options);
 			*out = TAKE(c);
 			return SHERD_OK;
 		}
@@ -409,7 +409,7 @@ static int open_alone(sherd_ckpt *c, sherd_store *store, const char *key, sherd_
 	if (rc == SHERD_OK && !c->meta.has_set_id && f.tensors)
 		rc = open_by_metadata(c, store, key, &f, err);
 	if (rc == SHERD_OK)
-		rc = make_room(c, err);
+		rc = ckpt_open_make_room(c, err);
 	if (rc < 0) {
 		shd_ckpt_shard_done(&f);
 		return rc;
@@ -417,7 +417,7 @@ static int open_alone(sherd_ckpt *c, sherd_store *store, const char *key, sherd_
 	c->files[0] = f;
 	forget_wholes(c);
 	TRY(describe_shard(c, key, 0, err));
-	describe(c);
+	ckpt_open_describe(c);
 	return shd_ckpt_build_tensors(c, err);
 }
 

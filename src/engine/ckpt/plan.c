@@ -17,7 +17,7 @@ typedef struct planning {
 	size_t *next;            /* by rank; NULL while counting */
 } planning;
 
-static void add(planning *g, sherd_ckpt_copy copy)
+static void ckpt_plan_add(planning *g, sherd_ckpt_copy copy)
 {
 	if (g->next)
 		g->plan->copies[g->next[copy.rank]++] = copy;
@@ -47,8 +47,9 @@ static void cut_piece(planning *g, size_t tensor, uint32_t piece, uint64_t at, u
 		uint32_t rank = rank_of_row(row, rows, world);
 		uint64_t end = row_begin(rows, rank + 1, world);
 		end = end < at + count ? end : at + count;
-		add(g,
-		    (sherd_ckpt_copy){.tensor = tensor, .rank = rank, .piece = piece, .at0 = row, .rows = end - row});
+		ckpt_plan_add(g,
+		              (sherd_ckpt_copy){
+				      .tensor = tensor, .rank = rank, .piece = piece, .at0 = row, .rows = end - row});
 		row = end;
 	}
 }
@@ -70,11 +71,12 @@ static void plan_tensor(planning *g, size_t i)
 		/* Scalars and text go whole: to their rank, or when all else is cut to every rank. */
 		uint32_t first = g->rank_of ? g->rank_of[i] : 0, last = g->rank_of ? first : g->plan->world - 1;
 		for (uint32_t r = first; r <= last; r++)
-			add(g, (sherd_ckpt_copy){.tensor = i, .rank = r, .piece = p, .at0 = at, .rows = rows});
+			ckpt_plan_add(g,
+			              (sherd_ckpt_copy){.tensor = i, .rank = r, .piece = p, .at0 = at, .rows = rows});
 	}
 }
 
-static int spread(planning *g, uint32_t *rank_of, sherd_error *err)
+static int ckpt_plan_spread(planning *g, uint32_t *rank_of, sherd_error *err)
 {
 	const sherd_ckpt *c = g->ckpt;
 	uint64_t *bytes = malloc((c->count + 1) * sizeof(*bytes));
@@ -89,7 +91,7 @@ static int spread(planning *g, uint32_t *rank_of, sherd_error *err)
 }
 
 /* Once to count, once to place: the copies of a rank stand together, in the order of tensors. */
-static int fill(planning *g, sherd_error *err)
+static int ckpt_plan_fill(planning *g, sherd_error *err)
 {
 	sherd_ckpt_plan *p = g->plan;
 	for (size_t i = 0; i < g->ckpt->count; i++)
@@ -111,9 +113,9 @@ static int make_plan(planning *g, bool cut, sherd_error *err)
 	uint32_t *rank_of = NULL;
 	if (!cut && !(rank_of = malloc((g->ckpt->count + 1) * sizeof(*rank_of))))
 		return shd_fail_nomem(err);
-	int rc = cut ? SHERD_OK : spread(g, rank_of, err);
+	int rc = cut ? SHERD_OK : ckpt_plan_spread(g, rank_of, err);
 	if (rc == SHERD_OK)
-		rc = fill(g, err);
+		rc = ckpt_plan_fill(g, err);
 	free(g->next);
 	free(rank_of);
 	return rc;

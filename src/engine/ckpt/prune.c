@@ -27,7 +27,7 @@ typedef struct pruning {
 	shd_meter meter;
 } pruning;
 
-static void tell(const pruning *g, size_t i, sherd_ckpt_fate fate, const char *why)
+static void ckpt_prune_tell(const pruning *g, size_t i, sherd_ckpt_fate fate, const char *why)
 {
 	const sherd_ckpt_listing *c = sherd_ckpt_list_at(g->list, i);
 	sherd_ckpt_pruned p = {.prefix = c->prefix, .was = c->state, .fate = fate, .why = why};
@@ -120,7 +120,7 @@ static int check_kept(const pruning *g, sherd_error *err)
 }
 
 /* *busy: somebody holds the claim, or may hold it, or a set waits there for its ranks. */
-static int clear_dead(const pruning *g, size_t i, bool *cleared, bool *busy, sherd_error *err)
+static int ckpt_prune_clear_dead(const pruning *g, size_t i, bool *cleared, bool *busy, sherd_error *err)
 {
 	const char *prefix = sherd_ckpt_list_at(g->list, i)->prefix;
 	ckpt_claim_look claim;
@@ -137,7 +137,7 @@ static int clear_dead(const pruning *g, size_t i, bool *cleared, bool *busy, she
 	bool only = g->newest == sherd_ckpt_list_count(g->list) && claim.waiting.ranks >= claim.claim.world;
 	bool waits = claim.waiting.waiting && (!most || only || claim.waiting.age_ns < most);
 	if (waits && most && claim.waiting.age_ns >= most)
-		tell(g, i, SHERD_CKPT_LEFT, "it lacks only its commit, and no whole checkpoint would stay");
+		ckpt_prune_tell(g, i, SHERD_CKPT_LEFT, "it lacks only its commit, and no whole checkpoint would stay");
 	*busy = claim.there && (claim.lives || waits);
 	*cleared = claim.there && !*busy;
 	if (!*cleared || g->options.dry_run)
@@ -148,7 +148,7 @@ static int clear_dead(const pruning *g, size_t i, bool *cleared, bool *busy, she
 	return *busy ? SHERD_OK : rc;
 }
 
-static int remove_one(const pruning *g, size_t i, sherd_error *err)
+static int ckpt_prune_remove_one(const pruning *g, size_t i, sherd_error *err)
 {
 	const sherd_ckpt_listing *c = sherd_ckpt_list_at(g->list, i);
 	sherd_error found = {0};
@@ -159,7 +159,7 @@ static int remove_one(const pruning *g, size_t i, sherd_error *err)
 		             ? shd_ckpt_remove_orphans(g->store, c->prefix, &found)
 		             : shd_ckpt_remove_set(g->store, c->prefix, shd_ckpt_list_identity(g->list, i), &found);
 	if (rc == SHERD_OK || rc == SHERD_ECONFLICT) {
-		tell(g, i, rc ? SHERD_CKPT_LEFT : SHERD_CKPT_REMOVED, rc ? found.message : "");
+		ckpt_prune_tell(g, i, rc ? SHERD_CKPT_LEFT : SHERD_CKPT_REMOVED, rc ? found.message : "");
 		return SHERD_OK;
 	}
 	if (err)
@@ -177,7 +177,7 @@ static int clear_strays(const pruning *g, size_t i, bool *cleared, sherd_error *
 	if (rc == SHERD_ECONFLICT) /* somebody came, whose they may be */
 		return SHERD_OK;
 	if (strays && lent)
-		tell(g, i, SHERD_CKPT_LEFT, needed);
+		ckpt_prune_tell(g, i, SHERD_CKPT_LEFT, needed);
 	*cleared |= strays && !lent;
 	return rc;
 }
@@ -190,15 +190,15 @@ static int prune_one(const pruning *g, size_t i, sherd_error *err)
 	/* Also finishes what a save or a removal left behind beside a committed set. */
 	bool gone = c->state == SHERD_CKPT_DEAD || c->state == SHERD_CKPT_WAITING;
 	if (c->state == SHERD_CKPT_COMMITTED || gone)
-		TRY(clear_dead(g, i, &cleared, &busy, err));
+		TRY(ckpt_prune_clear_dead(g, i, &cleared, &busy, err));
 	if (c->state == SHERD_CKPT_COMMITTED && g->options.orphaned && !busy && !its->goes)
 		TRY(clear_strays(g, i, &cleared, err));
 	if (cleared)
-		tell(g, i, gone ? SHERD_CKPT_REMOVED : SHERD_CKPT_CLEARED, "");
+		ckpt_prune_tell(g, i, gone ? SHERD_CKPT_REMOVED : SHERD_CKPT_CLEARED, "");
 	if (its->why || (its->goes && busy))
-		tell(g, i, SHERD_CKPT_LEFT,
-		     its->why ? its->why : "somebody is writing there, or a set waits for its ranks");
-	return its->goes && !busy ? remove_one(g, i, err) : SHERD_OK;
+		ckpt_prune_tell(g, i, SHERD_CKPT_LEFT,
+		                its->why ? its->why : "somebody is writing there, or a set waits for its ranks");
+	return its->goes && !busy ? ckpt_prune_remove_one(g, i, err) : SHERD_OK;
 }
 
 /* Asked between two prefixes only: none is left half removed. */

@@ -83,7 +83,7 @@ static void describe_shard(const found_shard *f, bool listed, shd_ckpt_meta_shar
 }
 
 /* What nobody could open is not published. */
-static int check_tensors(const shd_ckpt_meta *meta, sherd_error *err)
+static int ckpt_publish_check_tensors(const shd_ckpt_meta *meta, sherd_error *err)
 {
 	sherd_ckpt as_if_open = {.meta = *meta, .shard_count = meta->count};
 	int rc = shd_ckpt_build_tensors(&as_if_open, err);
@@ -188,7 +188,7 @@ static int check_training(publishing *g, sherd_error *err)
 	return g->shards[0].found ? check_silence(all, &said, g->p->world, err) : SHERD_OK;
 }
 
-static int build(publishing *g, shd_buf *out, sherd_error *err)
+static int ckpt_publish_build(publishing *g, shd_buf *out, sherd_error *err)
 {
 	const ckpt_publication *p = g->p;
 	char when[SHD_TIME_TEXT];
@@ -212,13 +212,13 @@ static int build(publishing *g, shd_buf *out, sherd_error *err)
 		return shd_fail_nomem(err);
 	for (uint32_t r = 0; r < p->world; r++)
 		describe_shard(&g->shards[r], tensors <= MOST_LISTED, &meta.shards[r]);
-	TRY(shd_in_object(err, check_tensors(&meta, err), p->prefix));
+	TRY(shd_in_object(err, ckpt_publish_check_tensors(&meta, err), p->prefix));
 	TRY(shd_in_object(err, check_replicas(g, tensors, err), p->prefix));
 	shd_ckpt_meta_encode(&meta, false, out);
 	return shd_buf_check(out, err);
 }
 
-static int commit(const ckpt_publication *p, const shd_buf *text, sherd_error *err)
+static int ckpt_publish_commit(const ckpt_publication *p, const shd_buf *text, sherd_error *err)
 {
 	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	SHD_AUTO_BUF key = {0};
@@ -234,15 +234,15 @@ static int commit(const ckpt_publication *p, const shd_buf *text, sherd_error *e
 	return sherd_writer_commit(TAKE(writer), err);
 }
 
-static int publish(publishing *g, sherd_error *err)
+static int ckpt_publish(publishing *g, sherd_error *err)
 {
 	SHD_AUTO_BUF text = {0};
 	TRY(shd_pool_run(g->p->pool, g->p->world, find_one, g, err));
 	TRY(shd_in_object(err, check_training(g, err), g->p->prefix));
 	TRY(shd_in_object(err, check_found(g, err), g->p->prefix));
-	TRY(build(g, &text, err));
+	TRY(ckpt_publish_build(g, &text, err));
 	TRY(shd_meter_ask(g->p->meter, err));
-	return g->p->only_check ? SHERD_OK : commit(g->p, &text, err);
+	return g->p->only_check ? SHERD_OK : ckpt_publish_commit(g->p, &text, err);
 }
 
 int shd_ckpt_publish(const ckpt_publication *p, sherd_error *err)
@@ -252,7 +252,7 @@ int shd_ckpt_publish(const ckpt_publication *p, sherd_error *err)
 	publishing g = {.p = p, .shards = calloc(p->world, sizeof(*g.shards))};
 	if (!g.shards)
 		return shd_fail_nomem(err);
-	int rc = publish(&g, err);
+	int rc = ckpt_publish(&g, err);
 	for (uint32_t r = 0; r < p->world; r++)
 		shd_arena_done(&g.shards[r].arena);
 	free(g.shards);

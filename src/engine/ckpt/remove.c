@@ -32,7 +32,7 @@ static int remove_metadata(sherd_store *store, const char *prefix, const char *i
 	return rc == SHERD_ECONFLICT || rc == SHERD_ENOTFOUND ? replaced_meanwhile(err) : rc;
 }
 
-static int remove_files(sherd_store *store, const ckpt_files *files, sherd_error *err)
+static int remove_remove_files(sherd_store *store, const ckpt_files *files, sherd_error *err)
 {
 	for (size_t i = 0; i < files->count; i++)
 		TRY(sherd_store_remove(store, files->list[i].key, err));
@@ -66,7 +66,7 @@ static int remove_claimed(sherd_store *store, const char *prefix, const char *id
 		nothing_yet = rc == SHERD_ECONFLICT;
 	}
 	if (rc == SHERD_OK)
-		rc = remove_files(store, &files, err);
+		rc = remove_remove_files(store, &files, err);
 	shd_ckpt_files_done(&files);
 	if (rc < 0 && nothing_yet) {
 		(void)shd_ckpt_drop(&hold, NULL);

@@ -38,7 +38,7 @@ typedef struct repairing {
 	sherd_set_id chosen;
 } repairing;
 
-static int note(repairing *g, const shd_ckpt_index *index, const char *key, sherd_error *err)
+static int ckpt_repair_note(repairing *g, const shd_ckpt_index *index, const char *key, sherd_error *err)
 {
 	member m = {.set_id = index->set_id, .rank = index->rank};
 	m.key = shd_arena_str(&g->arena, shd_str_of(key));
@@ -57,7 +57,7 @@ static int note(repairing *g, const shd_ckpt_index *index, const char *key, sher
 	return shd_buf_check(&g->candidates, err);
 }
 
-static int look_at(repairing *g, const ckpt_file *file, sherd_error *err)
+static int ckpt_repair_look_at(repairing *g, const ckpt_file *file, sherd_error *err)
 {
 	shd_arena arena = {0};
 	shd_ckpt_index index;
@@ -69,7 +69,7 @@ static int look_at(repairing *g, const ckpt_file *file, sherd_error *err)
 		shd_ckpt_shard_done(&s);
 	}
 	if (rc == SHERD_OK && found)
-		rc = note(g, &index, file->key, err);
+		rc = ckpt_repair_note(g, &index, file->key, err);
 	shd_arena_done(&arena);
 	/* A damaged shard is no candidate; the rank it leaves missing is named later. */
 	return rc == SHERD_EIO || rc == SHERD_ENOMEM ? rc : SHERD_OK;
@@ -81,7 +81,7 @@ static int look_at_all(repairing *g, sherd_error *err)
 	TRY(shd_ckpt_files_open(&files, g->store, g->prefix, err));
 	int rc = files.count ? SHERD_OK : shd_fail(err, SHERD_ENOTFOUND, "not-found", "no shards are there");
 	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++) {
-		rc = look_at(g, &files.list[i], err);
+		rc = ckpt_repair_look_at(g, &files.list[i], err);
 		if (rc == SHERD_OK)
 			rc = shd_meter_ask(&g->meter, err);
 	}
@@ -121,7 +121,7 @@ static int none_complete(const repairing *g, sherd_error *err)
 }
 
 /* The set that was asked for, or the only complete one. */
-static int choose(const repairing *g, candidate *out, sherd_error *err)
+static int ckpt_repair_choose(const repairing *g, candidate *out, sherd_error *err)
 {
 	const candidate *list = (const candidate *)(const void *)g->candidates.data, *best = NULL;
 	size_t n = g->candidates.len / sizeof(*list), complete = 0;
@@ -238,14 +238,14 @@ static int hold(repairing *g, const candidate *c, bool metadata, ckpt_hold *out,
 	return shd_ckpt_hold(out, g->store, g->prefix, &mine, NULL, &g->meter, err);
 }
 
-static int repair(repairing *g, sherd_set_id *repaired, sherd_error *err)
+static int ckpt_repair(repairing *g, sherd_set_id *repaired, sherd_error *err)
 {
 	ckpt_committed now;
 	candidate c = {0};
 	ckpt_hold h;
 	TRY(look_at_metadata(g, &now, err));
 	TRY(look_at_all(g, err));
-	TRY(choose(g, &c, err));
+	TRY(ckpt_repair_choose(g, &c, err));
 	TRY(hold(g, &c, now.there, &h, err));
 	ckpt_publication p = {
 		.store = g->store,
@@ -276,7 +276,7 @@ int sherd_ckpt_repair(sherd_store *store, const char *prefix, const sherd_ckpt_r
 	repairing g = {
 		.store = store, .prefix = prefix, .options = options ? *options : (sherd_ckpt_repair_options){0}};
 	shd_meter_init(&g.meter, g.options.progress, 0);
-	int rc = shd_in_object(err, repair(&g, repaired, err), prefix);
+	int rc = shd_in_object(err, ckpt_repair(&g, repaired, err), prefix);
 	shd_meter_done(&g.meter);
 	shd_buf_done(&g.candidates);
 	shd_buf_done(&g.members);

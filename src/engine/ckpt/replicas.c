@@ -43,8 +43,8 @@ static int compare_bytes(comparing *g, const ckpt_replica *a, const ckpt_replica
 	return rc;
 }
 
-static int compare(comparing *g, const ckpt_replica *a, const ckpt_replica *b, bool *same, uint64_t *where,
-                   sherd_error *err)
+static int replicas_compare(comparing *g, const ckpt_replica *a, const ckpt_replica *b, bool *same, uint64_t *where,
+                            sherd_error *err)
 {
 	const shd_ckpt_entry *x = a->entry, *y = b->entry;
 	*where = 0;
@@ -57,7 +57,7 @@ static int compare(comparing *g, const ckpt_replica *a, const ckpt_replica *b, b
 	return SHERD_OK;
 }
 
-static int check_one(comparing *g, size_t i, sherd_error *err)
+static int replicas_check_one(comparing *g, size_t i, sherd_error *err)
 {
 	const ckpt_replica *b = &g->list[i];
 	sherd_error found = {0};
@@ -71,7 +71,7 @@ static int check_one(comparing *g, size_t i, sherd_error *err)
 	if (first == SHD_MAP_NONE)
 		return SHERD_OK;
 	const ckpt_replica *a = &g->list[first];
-	TRY(compare(g, a, b, &same, &where, err));
+	TRY(replicas_compare(g, a, b, &same, &where, err));
 	if (same)
 		return SHERD_OK;
 	int rc = shd_fail_at(&found, SHERD_ECORRUPT, "replica-mismatch",
@@ -87,7 +87,7 @@ int shd_ckpt_compare_replicas(const ckpt_replica *list, size_t count, sherd_repo
 	comparing g = {.list = list, .report = r, .meter = meter};
 	int rc = SHERD_OK;
 	for (size_t i = 0; i < count && rc == SHERD_OK; i++)
-		rc = check_one(&g, i, err);
+		rc = replicas_check_one(&g, i, err);
 	shd_map_done(&g.pieces);
 	shd_arena_done(&g.arena);
 	return rc;

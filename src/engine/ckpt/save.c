@@ -38,7 +38,7 @@ int shd_ckpt_world_check(uint32_t world, sherd_error *err)
 }
 
 /* Limits are a reader's; what the defaults would refuse is not written. */
-static int check_options(const char *prefix, const sherd_ckpt_save_options *o, sherd_error *err)
+static int ckpt_save_check_options(const char *prefix, const sherd_ckpt_save_options *o, sherd_error *err)
 {
 	if (!*shd_str_leaf(prefix))
 		return shd_fail(err, SHERD_EINVAL, "bad-argument", "'%.100s' names no checkpoint", prefix);
@@ -130,7 +130,7 @@ static int look_before_csharp(sherd_ckpt_saver *s, sherd_error *err)
 	return orphans_in_the_way(s, kind, err);
 }
 
-static int claim(sherd_ckpt_saver *s, sherd_error *err)
+static int ckpt_save_claim(sherd_ckpt_saver *s, sherd_error *err)
 {
 	shd_ckpt_claim mine = shd_ckpt_claim_of_us(&s->set_id, s->world, s->options.time_ns);
 	orphans before = NO_ORPHANS, now = NO_ORPHANS;
@@ -199,13 +199,13 @@ int shd_ckpt_saver_start(sherd_ckpt_saver **out, sherd_store *store, const char 
 {
 	SHD_AUTO(sherd_ckpt_saver, sherd_ckpt_saver_abort) s = NULL;
 	sherd_ckpt_save_options o = options ? *options : (sherd_ckpt_save_options){0};
-	TRY(check_options(prefix, &o, err));
+	TRY(ckpt_save_check_options(prefix, &o, err));
 	TRY(make_saver(&s, store, prefix, &o, err));
 	s->manner = *manner;
 	s->manner.by_ranks = manner->by_ranks && s->world > 1;
 	if (meter)
 		s->meter = meter;
-	TRY(claim(s, err));
+	TRY(ckpt_save_claim(s, err));
 	s->manner.source = NULL; /* the caller's, and in the claim by now */
 	*out = TAKE(s);
 	return SHERD_OK;

@@ -28,7 +28,7 @@ static int read_source(void *arg, uint64_t offset, void *buf, size_t len, sherd_
 	return sherd_bundle_read(s->bundle, s->tensor, s->base + offset, buf, len, err);
 }
 
-static int add(spreading *g, uint32_t rank, size_t tensor, const uint64_t *rows, sherd_error *err)
+static int save_bundle_add(spreading *g, uint32_t rank, size_t tensor, const uint64_t *rows, sherd_error *err)
 {
 	const sherd_tensor *t = sherd_bundle_tensor(g->bundle, tensor);
 	source *s = shd_arena_alloc(&g->arena, 1, sizeof(*s));
@@ -61,7 +61,7 @@ static bool can_cut(const sherd_tensor *t)
 }
 
 /* Rows [r*d/w, (r+1)*d/w) without overflow. */
-static void rows_of(uint64_t d, uint32_t rank, uint32_t world, uint64_t rows[2])
+static void save_bundle_rows_of(uint64_t d, uint32_t rank, uint32_t world, uint64_t rows[2])
 {
 	rows[0] = (uint64_t)((unsigned __int128)d * rank / world);
 	rows[1] = (uint64_t)((unsigned __int128)d * (rank + 1) / world);
@@ -71,18 +71,18 @@ static int add_cut(spreading *g, size_t tensor, sherd_error *err)
 {
 	const sherd_tensor *t = sherd_bundle_tensor(g->bundle, tensor);
 	if (!can_cut(t))
-		return add(g, 0, tensor, NULL, err);
+		return save_bundle_add(g, 0, tensor, NULL, err);
 	for (uint32_t r = 0; r < g->world; r++) {
 		uint64_t rows[2];
-		rows_of(t->shape[0], r, g->world, rows);
+		save_bundle_rows_of(t->shape[0], r, g->world, rows);
 		if (rows[0] < rows[1])
-			TRY(add(g, r, tensor, rows, err));
+			TRY(save_bundle_add(g, r, tensor, rows, err));
 	}
 	return SHERD_OK;
 }
 
 /* How many items each rank gets, then where its first one stands. */
-static int make_room(spreading *g, const uint32_t *rank_of, size_t count, sherd_error *err)
+static int save_bundle_make_room(spreading *g, const uint32_t *rank_of, size_t count, sherd_error *err)
 {
 	size_t total = 0;
 	g->next = shd_arena_alloc(&g->arena, g->world, sizeof(*g->next));
@@ -99,7 +99,7 @@ static int make_room(spreading *g, const uint32_t *rank_of, size_t count, sherd_
 		} else {
 			for (uint32_t r = 0; r < g->world; r++) {
 				uint64_t rows[2];
-				rows_of(t->shape[0], r, g->world, rows);
+				save_bundle_rows_of(t->shape[0], r, g->world, rows);
 				g->next[r] += rows[0] < rows[1];
 			}
 		}
@@ -115,7 +115,7 @@ static int make_room(spreading *g, const uint32_t *rank_of, size_t count, sherd_
 	return g->items ? SHERD_OK : shd_fail_nomem(err);
 }
 
-static int spread(spreading *g, bool cut, sherd_error *err)
+static int save_bundle_spread(spreading *g, bool cut, sherd_error *err)
 {
 	size_t count = sherd_bundle_count(g->bundle);
 	uint32_t *rank_of = NULL;
@@ -129,14 +129,15 @@ static int spread(spreading *g, bool cut, sherd_error *err)
 			bytes[i] = sherd_bundle_tensor(g->bundle, i)->bytes;
 		TRY(sherd_plan_whole(bytes, count, g->world, rank_of, err));
 	}
-	TRY(make_room(g, rank_of, count, err));
+	TRY(save_bundle_make_room(g, rank_of, count, err));
 	for (size_t i = 0; i < count; i++)
-		TRY(cut ? add_cut(g, i, err) : add(g, rank_of[i], i, NULL, err));
+		TRY(cut ? add_cut(g, i, err) : save_bundle_add(g, rank_of[i], i, NULL, err));
 	return SHERD_OK;
 }
 
 /* What the source must do before the tensors of these ranks can be read is done while it can still be watched. */
-static int prepare(spreading *g, uint32_t first, uint32_t end, const sherd_ckpt_save_options *o, sherd_error *err)
+static int save_bundle_prepare(spreading *g, uint32_t first, uint32_t end, const sherd_ckpt_save_options *o,
+                               sherd_error *err)
 {
 	sherd_bundle_options options = {.pool = o->pool, .progress = o->progress};
 	size_t count = 0, n = 0;
@@ -171,9 +172,9 @@ int shd_ckpt_save_spread(sherd_store *store, const char *prefix, const sherd_bun
 	sherd_ckpt_about about;
 	sherd_ckpt_save_options o = complete(options, bundle, &about);
 	spreading g = {.bundle = bundle, .extras = extras, .world = o.world};
-	int rc = spread(&g, cut, err);
+	int rc = save_bundle_spread(&g, cut, err);
 	if (rc == SHERD_OK)
-		rc = prepare(&g, 0, g.world, &o, err);
+		rc = save_bundle_prepare(&g, 0, g.world, &o, err);
 	if (rc == SHERD_OK)
 		rc = sherd_ckpt_save(store, prefix, g.shards, &o, err);
 	shd_arena_done(&g.arena);
@@ -195,9 +196,9 @@ static int gather_whole(spreading *g, uint32_t rank, sherd_error *err)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
 		rank_of[i] = rank;
-	TRY(make_room(g, rank_of, count, err));
+	TRY(save_bundle_make_room(g, rank_of, count, err));
 	for (size_t i = 0; i < count; i++)
-		TRY(add(g, rank, i, NULL, err));
+		TRY(save_bundle_add(g, rank, i, NULL, err));
 	return SHERD_OK;
 }
 
@@ -240,7 +241,7 @@ int sherd_ckpt_save_bundle_rank(sherd_store *store, const char *prefix, const sh
 	if (rc == SHERD_OK)
 		rc = mark_pieces(&g, rank, parts, part_count, err);
 	if (rc == SHERD_OK)
-		rc = prepare(&g, rank, rank + 1, &o, err);
+		rc = save_bundle_prepare(&g, rank, rank + 1, &o, err);
 	if (rc == SHERD_OK)
 		rc = shd_ckpt_save_rank_metered(store, prefix, rank, &g.shards[rank], NULL, &o, NULL, saved, err);
 	shd_arena_done(&g.arena);
@@ -257,9 +258,9 @@ int sherd_ckpt_split_bundle_rank(sherd_store *store, const char *prefix, const s
 	char digest[SHD_CKPT_SOURCE + 1];
 	TRY(check_rank(rank, o.world, err));
 	TRY(shd_ckpt_source_digest(bundle, cut, &o, digest, err));
-	int rc = spread(&g, cut, err);
+	int rc = save_bundle_spread(&g, cut, err);
 	if (rc == SHERD_OK)
-		rc = prepare(&g, rank, rank + 1, &o, err);
+		rc = save_bundle_prepare(&g, rank, rank + 1, &o, err);
 	if (rc == SHERD_OK)
 		rc = shd_ckpt_save_rank_metered(store, prefix, rank, &g.shards[rank], digest, &o, NULL, saved, err);
 	shd_arena_done(&g.arena);

@@ -169,7 +169,7 @@ static ckpt_publication publication_of(const sherd_ckpt_saver *s)
 	};
 }
 
-static int publish(const sherd_ckpt_saver *s, sherd_error *err)
+static int save_finish_publish(const sherd_ckpt_saver *s, sherd_error *err)
 {
 	ckpt_publication p = publication_of(s);
 	return shd_ckpt_publish(&p, err);
@@ -183,12 +183,12 @@ int sherd_ckpt_saver_finish(sherd_ckpt_saver *s, bool *committed, sherd_error *e
 			*committed = true;
 		return SHERD_OK;
 	}
-	return shd_ckpt_saver_published(s, publish(s, err), committed, err);
+	return shd_ckpt_saver_published(s, save_finish_publish(s, err), committed, err);
 }
 
 int shd_ckpt_saver_finish_whole(sherd_ckpt_saver *s, sherd_error *err)
 {
-	int rc = publish(s, err);
+	int rc = save_finish_publish(s, err);
 	if (rc == SHERD_EINCOMPLETE)
 		rc = taken_over(s, err);
 	return shd_ckpt_saver_published(s, rc, NULL, err);

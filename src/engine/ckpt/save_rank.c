@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "engine/ckpt/write.h"
 
-static int finish(sherd_ckpt_saver *saver, uint32_t rank, const sherd_ckpt_shard_items *shard, sherd_ckpt_saved *out,
-                  sherd_error *err)
+static int save_rank_finish(sherd_ckpt_saver *saver, uint32_t rank, const sherd_ckpt_shard_items *shard,
+                            sherd_ckpt_saved *out, sherd_error *err)
 {
 	ckpt_found found = CKPT_FOUND_NONE;
 	int rc = shd_ckpt_saver_write(saver, rank, shard->items, shard->count, NULL, &found, err);
@@ -36,7 +36,7 @@ int shd_ckpt_save_rank_metered(sherd_store *store, const char *prefix, uint32_t 
 	shd_meter_init(&own, options->progress, out.bytes);
 	int rc = shd_ckpt_saver_start(&saver, store, prefix, options, &manner, meter ? meter : &own, err);
 	if (rc == SHERD_OK)
-		rc = finish(saver, rank, shard, &out, err);
+		rc = save_rank_finish(saver, rank, shard, &out, err);
 	shd_meter_done(&own);
 	TRY(rc);
 	if (saved)

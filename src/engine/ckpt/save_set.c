@@ -89,8 +89,8 @@ static int finish_csharp(set_save *g, sherd_store *store, const char *prefix, co
 	return shd_ckpt_saver_published(g->saver, rc, NULL, err);
 }
 
-static int save(set_save *g, sherd_store *store, const char *prefix, const sherd_ckpt_save_options *o, shd_meter *meter,
-                sherd_error *err)
+static int save_set_save(set_save *g, sherd_store *store, const char *prefix, const sherd_ckpt_save_options *o,
+                         shd_meter *meter, sherd_error *err)
 {
 	uint32_t world = o->world ? o->world : 1;
 	bool csharp = o->layout == SHERD_CKPT_LAYOUT_CSHARP;
@@ -113,7 +113,7 @@ int shd_ckpt_save_metered(sherd_store *store, const char *prefix, const sherd_ck
 	set_save g = {.shards = shards, .written = calloc(options->world ? options->world : 1, sizeof(*g.written))};
 	if (!g.written)
 		return shd_fail_nomem(err);
-	int rc = save(&g, store, prefix, options, meter, err);
+	int rc = save_set_save(&g, store, prefix, options, meter, err);
 	free(g.written);
 	return rc;
 }

@@ -7,7 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static int read_head(const sherd_reader *reader, uint8_t raw[SHD_CKPT_HEAD_MAX], shd_ckpt_head *head, sherd_error *err)
+static int ckpt_shard_read_head(const sherd_reader *reader, uint8_t raw[SHD_CKPT_HEAD_MAX], shd_ckpt_head *head,
+                                sherd_error *err)
 {
 	uint64_t size = sherd_reader_size(reader);
 	size_t len = size < SHD_CKPT_HEAD_MAX ? (size_t)size : SHD_CKPT_HEAD_MAX;
@@ -86,7 +87,7 @@ static int understand(ckpt_shard *s, uint64_t want_size, sherd_error *err)
 	uint8_t raw[SHD_CKPT_HEAD_MAX];
 	shd_ckpt_head head;
 	uint64_t size = sherd_reader_size(s->reader);
-	TRY(read_head(s->reader, raw, &head, err));
+	TRY(ckpt_shard_read_head(s->reader, raw, &head, err));
 	if (want_size && size != want_size)
 		return shd_fail_at(err, SHERD_ECORRUPT, size < want_size ? "truncated" : "size-mismatch",
 		                   size < want_size ? size : want_size,
@@ -119,8 +120,8 @@ void shd_ckpt_shard_done(ckpt_shard *s)
 }
 
 /* tensors_end: where the index begins in the data. */
-static int check_index(const ckpt_shard *s, const shd_ckpt_index *index, uint64_t tensors_end, shd_arena *arena,
-                       sherd_error *err)
+static int ckpt_shard_check_index(const ckpt_shard *s, const shd_ckpt_index *index, uint64_t tensors_end,
+                                  shd_arena *arena, sherd_error *err)
 {
 	if (index->rank != s->rank)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-rank", 4,
@@ -166,7 +167,7 @@ int shd_ckpt_shard_index(const ckpt_shard *s, const sherd_limits *limits, shd_ar
 		return SHERD_OK;
 	TRY(shd_in_object(err, read_index(s, body, limits, arena, out, err), key));
 	uint64_t tensors_end = s->data_size - body - sizeof(raw);
-	TRY(shd_in_object(err, check_index(s, out, tensors_end, arena, err), key));
+	TRY(shd_in_object(err, ckpt_shard_check_index(s, out, tensors_end, arena, err), key));
 	*found = true;
 	return SHERD_OK;
 }

@@ -55,7 +55,7 @@ static int sum_values(const sherd_bundle *bundle, const sherd_ckpt_save_options 
 	return rc;
 }
 
-static void describe(const sherd_bundle *bundle, bool cut, shd_buf *out)
+static void ckpt_source_describe(const sherd_bundle *bundle, bool cut, shd_buf *out)
 {
 	shd_buf_u8(out, cut);
 	for (size_t i = 0; i < sherd_bundle_count(bundle); i++) {
@@ -74,7 +74,7 @@ int shd_ckpt_source_digest(const sherd_bundle *bundle, bool cut, const sherd_ckp
 {
 	SHD_AUTO_BUF text = {0};
 	uint8_t hash[SHD_SHA256_BYTES];
-	describe(bundle, cut, &text);
+	ckpt_source_describe(bundle, cut, &text);
 	if (bundle->set_id)
 		shd_buf_append(&text, bundle->set_id->bytes, sizeof(bundle->set_id->bytes));
 	else

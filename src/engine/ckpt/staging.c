@@ -58,7 +58,7 @@ void shd_ckpt_unstage(sherd_ckpt_staging *s)
 	atomic_store(&s->taken, false);
 }
 
-static int make_room(sherd_ckpt_staging *s, uint64_t bytes, sherd_error *err)
+static int staging_make_room(sherd_ckpt_staging *s, uint64_t bytes, sherd_error *err)
 {
 	if (bytes <= s->room)
 		return SHERD_OK;
@@ -117,8 +117,8 @@ static size_t plan_item(sherd_ckpt_item *item, uint8_t *to, copy_task *tasks)
 	return n;
 }
 
-static int copy_all(sherd_ckpt_staging *s, sherd_ckpt_item *const *items, size_t count, sherd_pool *pool,
-                    shd_meter *meter, sherd_error *err)
+static int staging_copy_all(sherd_ckpt_staging *s, sherd_ckpt_item *const *items, size_t count, sherd_pool *pool,
+                            shd_meter *meter, sherd_error *err)
 {
 	uint64_t bytes = 0, at = 0;
 	size_t n = 0, planned = 0;
@@ -127,7 +127,7 @@ static int copy_all(sherd_ckpt_staging *s, sherd_ckpt_item *const *items, size_t
 			return shd_fail_nomem(err);
 		n += tasks_of(items[i]);
 	}
-	TRY(make_room(s, bytes, err));
+	TRY(staging_make_room(s, bytes, err));
 	copying g = {.tasks = calloc(n + 1, sizeof(*g.tasks)), .meter = meter};
 	if (!g.tasks)
 		return shd_fail_nomem(err);
@@ -150,7 +150,7 @@ int shd_ckpt_stage(sherd_ckpt_staging *s, sherd_ckpt_item *const *items, size_t 
 	bool taken = false;
 	if (!atomic_compare_exchange_strong(&s->taken, &taken, true))
 		return shd_fail(err, SHERD_ECONFLICT, "conflict", "another save has the staging: wait for its end");
-	int rc = copy_all(s, items, count, pool, meter, err);
+	int rc = staging_copy_all(s, items, count, pool, meter, err);
 	if (rc < 0)
 		shd_ckpt_unstage(s);
 	return rc;

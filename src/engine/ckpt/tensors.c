@@ -29,7 +29,7 @@ static bool same_shape(const uint64_t *a, const uint64_t *b, uint32_t ndim)
 	return !ndim || memcmp(a, b, ndim * sizeof(*a)) == 0;
 }
 
-static bool is_whole(const shd_ckpt_entry *e)
+static bool tensors_is_whole(const shd_ckpt_entry *e)
 {
 	return !e->global_shape || same_shape(e->global_shape, e->tensor.shape, e->tensor.ndim);
 }
@@ -121,14 +121,14 @@ static int place_pieces(grouping *g, sherd_error *err)
 				.offset = e->offset,
 				.bytes = e->tensor.bytes,
 				.shape = e->tensor.shape,
-				.at = is_whole(e) ? NULL : e->global_offset,
+				.at = tensors_is_whole(e) ? NULL : e->global_offset,
 			};
 		}
 	}
 	return SHERD_OK;
 }
 
-static int by_place(const void *a, const void *b, void *arg)
+static int tensors_by_place(const void *a, const void *b, void *arg)
 {
 	const sherd_ckpt_piece *x = a, *y = b;
 	for (uint32_t d = 0; d < *(const uint32_t *)arg; d++) {
@@ -154,7 +154,7 @@ static size_t drop_empty_pieces(sherd_ckpt_piece *p, size_t n)
 static size_t drop_replicas(sherd_ckpt_piece *p, size_t n, uint32_t ndim)
 {
 	size_t kept = 0;
-	qsort_r(p, n, sizeof(*p), by_place, &ndim);
+	qsort_r(p, n, sizeof(*p), tensors_by_place, &ndim);
 	for (size_t i = 0; i < n; i++)
 		if (!kept || !same_shape(p[i].at, p[kept - 1].at, ndim) ||
 		    !same_shape(p[i].shape, p[kept - 1].shape, ndim))
@@ -235,7 +235,7 @@ static int take_names_anew(sherd_ckpt *c, sherd_error *err)
 }
 
 /* Leaves of every tensor the pieces that are read, moved together. */
-static int settle(sherd_ckpt *c, sherd_error *err)
+static int tensors_settle(sherd_ckpt *c, sherd_error *err)
 {
 	size_t out = 0, tensors = 0;
 	for (size_t i = 0; i < c->count; i++) {
@@ -277,14 +277,14 @@ static size_t count_names(const sherd_ckpt *c)
 	return names;
 }
 
-static int build(grouping *g, sherd_error *err)
+static int tensors_build(grouping *g, sherd_error *err)
 {
 	if (!g->groups || !g->group_of || !shd_map_reserve(&g->ckpt->names, count_names(g->ckpt)))
 		return shd_fail_nomem(err);
 	TRY(group_entries(g, err));
 	TRY(describe_tensors(g, err));
 	TRY(place_pieces(g, err));
-	return settle(g->ckpt, err);
+	return tensors_settle(g->ckpt, err);
 }
 
 int shd_ckpt_build_tensors(sherd_ckpt *ckpt, sherd_error *err)
@@ -296,7 +296,7 @@ int shd_ckpt_build_tensors(sherd_ckpt *ckpt, sherd_error *err)
 		return shd_fail(err, SHERD_ELIMIT, "too-many-tensors", "%zu tensors", g.entries);
 	g.groups = calloc(g.entries + 1, sizeof(*g.groups));
 	g.group_of = calloc(g.entries + 1, sizeof(*g.group_of));
-	int rc = build(&g, err);
+	int rc = tensors_build(&g, err);
 	free(g.groups);
 	free(g.group_of);
 	return rc;

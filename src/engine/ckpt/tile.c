@@ -40,7 +40,7 @@ static bool disjoint(const sherd_ckpt_piece *a, const sherd_ckpt_piece *b, uint3
 	return false;
 }
 
-static int check_pairs(const tiling *t, const sherd_ckpt_piece *p, size_t n)
+static int tile_check_pairs(const tiling *t, const sherd_ckpt_piece *p, size_t n)
 {
 	if (n > MOST_PAIRWISE)
 		return shd_fail(t->err, SHERD_ELIMIT, "too-many-pieces",
@@ -60,7 +60,7 @@ static int check_disjoint(const tiling *t, sherd_ckpt_piece *p, size_t n, uint32
 	if (n < 2)
 		return SHERD_OK;
 	if (stuck == ndim || level == MOST_LEVELS)
-		return check_pairs(t, p, n);
+		return tile_check_pairs(t, p, n);
 	qsort_r(p, n, sizeof(*p), by_position, &dim);
 	uint64_t end = p[0].at[dim] + p[0].shape[dim];
 	size_t first = 0;

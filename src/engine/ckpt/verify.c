@@ -133,7 +133,7 @@ static int compare_index(const checking *g, const shd_ckpt_meta_shard *m, const 
 	return m->rank == 0 ? same_about(g, index, err) : SHERD_OK;
 }
 
-static int check_index(const checking *g, const shd_ckpt_meta_shard *m, checked_shard *c, sherd_error *err)
+static int ckpt_verify_check_index(const checking *g, const shd_ckpt_meta_shard *m, checked_shard *c, sherd_error *err)
 {
 	TRY(shd_ckpt_shard_index(&c->shard, &g->limits, &c->arena, &c->index, &c->has_index, err));
 	if (c->has_index)
@@ -155,7 +155,7 @@ static int check_places(const checking *g, shd_ckpt_meta_shard *m, checked_shard
 }
 
 /* Entries come from the index where there is one, since they have checksums there. */
-static int check_data(const checking *g, shd_ckpt_meta_shard *m, checked_shard *c, sherd_error *err)
+static int ckpt_verify_check_data(const checking *g, shd_ckpt_meta_shard *m, checked_shard *c, sherd_error *err)
 {
 	ckpt_scan scan = {.shard = &c->shard, .meter = (shd_meter *)&g->meter};
 	bool fine = true;
@@ -172,7 +172,7 @@ static int check_data(const checking *g, shd_ckpt_meta_shard *m, checked_shard *
 	return shd_ckpt_scan(&scan, &c->report, err);
 }
 
-static int check_shard(void *arg, size_t i, sherd_error *err)
+static int ckpt_verify_check_shard(void *arg, size_t i, sherd_error *err)
 {
 	checking *g = arg;
 	checked_shard *c = &g->shards[i];
@@ -187,17 +187,17 @@ static int check_shard(void *arg, size_t i, sherd_error *err)
 	c->report.checked += c->shard.data_offset;
 	if (g->options.quick)
 		return shd_meter_ask(&g->meter, err);
-	rc = check_index(g, m, c, &found);
+	rc = ckpt_verify_check_index(g, m, c, &found);
 	TRY(shd_report_take(&c->report, rc, &found, key, err));
 	if (!m->listed && c->has_index) {
 		m->entries = c->index.entries;
 		m->count = c->index.count;
 	}
-	return check_data(g, m, c, err);
+	return ckpt_verify_check_data(g, m, c, err);
 }
 
 /* Do the tensors of all shards fit together? */
-static int check_tensors(const checking *g, sherd_error *err)
+static int ckpt_verify_check_tensors(const checking *g, sherd_error *err)
 {
 	sherd_ckpt as_if_open = {.meta = g->meta, .shard_count = g->meta.count};
 	int rc = shd_ckpt_build_tensors(&as_if_open, err);
@@ -272,7 +272,7 @@ static int merge_shards(checking *g, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int check_set(checking *g, sherd_error *err)
+static int ckpt_verify_check_set(checking *g, sherd_error *err)
 {
 	sherd_error found = {0};
 	uint64_t total = 0;
@@ -284,12 +284,12 @@ static int check_set(checking *g, sherd_error *err)
 			total = 0;
 	g->meter.total = g->options.quick ? 0 : total;
 	TRY(shd_meter_ask(&g->meter, err));
-	TRY(shd_pool_run(g->options.pool, g->meta.count, check_shard, g, err));
+	TRY(shd_pool_run(g->options.pool, g->meta.count, ckpt_verify_check_shard, g, err));
 	if (g->meta.seal == SHD_SEAL_ABSENT)
 		TRY(shd_report_warn(g->report, meta_key(g), "no-seal", err,
 		                    "the metadata does not carry its own hash"));
 	TRY(merge_shards(g, err));
-	TRY(shd_report_take(g->report, check_tensors(g, &found), &found, meta_key(g), err));
+	TRY(shd_report_take(g->report, ckpt_verify_check_tensors(g, &found), &found, meta_key(g), err));
 	if (!g->options.quick)
 		TRY(check_replicas(g, err));
 	return warn_about_strays(g, err);
@@ -315,10 +315,10 @@ static int check_metadata(checking *g, sherd_error *err)
 		TRY(rc);
 	if (rc == SHERD_OK)
 		g->report->checked += stat.size;
-	return check_set(g, err);
+	return ckpt_verify_check_set(g, err);
 }
 
-static void done(checking *g)
+static void ckpt_verify_done(checking *g)
 {
 	for (size_t i = 0; g->shards && i < g->meta.count; i++) {
 		if (g->shards[i].open)
@@ -347,7 +347,7 @@ static int check_once(sherd_report *r, sherd_store *store, const char *prefix, c
 	size_t errors = sherd_report_errors(r);
 	shd_meter_init(&g.meter, options->progress, 0);
 	int rc = check_metadata(&g, err);
-	done(&g);
+	ckpt_verify_done(&g);
 	if (rc == SHERD_OK && sherd_report_errors(r) > errors)
 		rc = shd_ckpt_metadata_changed(store, prefix, g.identity);
 	return rc;

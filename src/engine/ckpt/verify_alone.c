@@ -48,8 +48,8 @@ static int check_opens(sherd_report *r, sherd_store *store, const char *key, con
 	return shd_report_take(r, rc, &found, key, err);
 }
 
-static int check_key(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
-                     shd_meter *meter, sherd_error *err)
+static int verify_alone_check_key(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
+                                  shd_meter *meter, sherd_error *err)
 {
 	ckpt_shard s;
 	sherd_error found = {0};
@@ -77,14 +77,14 @@ int shd_ckpt_verify_shard(sherd_report *r, sherd_store *store, const char *key, 
 	sherd_stat stat;
 	TRY(sherd_store_stat(store, key, &stat, err));
 	shd_meter_init(&meter, options->progress, stat.size);
-	int rc = check_key(r, store, key, options, &meter, err);
+	int rc = verify_alone_check_key(r, store, key, options, &meter, err);
 	shd_meter_done(&meter);
 	return rc;
 }
 
 /* Would the shards be published, if all were there? Whoever claimed the prefix tells the set. */
-static int check_together(sherd_report *r, sherd_store *store, const char *prefix, const sherd_verify_options *o,
-                          sherd_error *err)
+static int verify_alone_check_together(sherd_report *r, sherd_store *store, const char *prefix,
+                                       const sherd_verify_options *o, sherd_error *err)
 {
 	shd_ckpt_claim claim;
 	bool valid = false;
@@ -126,7 +126,7 @@ int shd_ckpt_verify_incomplete(sherd_report *r, sherd_store *store, const char *
 			rc = SHERD_OK;
 	}
 	if (rc == SHERD_OK && files.count)
-		rc = check_together(r, store, prefix, options, err);
+		rc = verify_alone_check_together(r, store, prefix, options, err);
 	shd_ckpt_files_done(&files);
 	return rc;
 }

@@ -21,7 +21,7 @@ typedef struct pass {
 	uint32_t crc;
 } pass;
 
-static int by_offset(const void *a, const void *b)
+static int verify_shard_by_offset(const void *a, const void *b)
 {
 	const shd_ckpt_entry *x = *(const shd_ckpt_entry *const *)a, *y = *(const shd_ckpt_entry *const *)b;
 	return (x->offset > y->offset) - (x->offset < y->offset);
@@ -37,7 +37,7 @@ static int make_order(pass *p, sherd_error *err)
 	for (size_t i = 0; i < s->count; i++)
 		if (s->entries[i].tensor.bytes)
 			p->order[p->count++] = &s->entries[i];
-	qsort(p->order, p->count, sizeof(*p->order), by_offset);
+	qsort(p->order, p->count, sizeof(*p->order), verify_shard_by_offset);
 	return SHERD_OK;
 }
 
@@ -127,7 +127,7 @@ static int check_strings(pass *p, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int run(pass *p, sherd_error *err)
+static int verify_shard_run(pass *p, sherd_error *err)
 {
 	TRY(make_order(p, err));
 	TRY(read_data(p, err));
@@ -138,7 +138,7 @@ static int run(pass *p, sherd_error *err)
 int shd_ckpt_scan(const ckpt_scan *scan, sherd_report *r, sherd_error *err)
 {
 	pass p = {.scan = scan, .report = r, .key = sherd_reader_key(scan->shard->reader)};
-	int rc = run(&p, err);
+	int rc = verify_shard_run(&p, err);
 	free(p.order);
 	free(p.buf);
 	return shd_in_object(err, rc, p.key);

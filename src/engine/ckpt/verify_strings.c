@@ -64,7 +64,7 @@ static size_t cut_tail(const uint8_t *buf, size_t n)
 	return back < n && buf[n - 1 - back] >= 0xc0 ? back + 1 : 0;
 }
 
-static int check_text(const strings *s, sherd_error *err)
+static int verify_strings_check_text(const strings *s, sherd_error *err)
 {
 	for (uint64_t at = 0; at < s->room;) {
 		uint64_t left = s->room - at;
@@ -80,7 +80,7 @@ static int check_text(const strings *s, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int text_at(strings *s, uint64_t at, uint8_t *out, sherd_error *err)
+static int verify_strings_text_at(strings *s, uint64_t at, uint8_t *out, sherd_error *err)
 {
 	if (at < s->window || at - s->window >= s->window_len) {
 		uint64_t left = s->room - at;
@@ -103,7 +103,7 @@ static int check_borders(strings *s, sherd_error *err)
 			uint8_t first;
 			if (offset == s->room)
 				return SHERD_OK;
-			TRY(text_at(s, offset, &first, err));
+			TRY(verify_strings_text_at(s, offset, &first, err));
 			if (utf8_tail(first))
 				return shd_fail_at(err, SHERD_ECORRUPT, "bad-utf8", s->text + offset,
 				                   "tensor '%.80s': string %" PRIu64 " begins within a character",
@@ -124,6 +124,6 @@ int shd_ckpt_check_strings(const ckpt_shard *shard, const shd_ckpt_entry *e, shd
 	s.text = s.base + 8 * (s.count + 1);
 	s.room = e->tensor.bytes - 8 * (s.count + 1);
 	TRY(check_offsets(&s, err));
-	TRY(check_text(&s, err));
+	TRY(verify_strings_check_text(&s, err));
 	return check_borders(&s, err);
 }

@@ -128,7 +128,7 @@ int shd_ckpt_items_check(const sherd_ckpt_item *items, size_t count, bool csharp
 
 /* ---- writing */
 
-static int put(shard_writer *w, const void *bytes, size_t len, sherd_error *err)
+static int ckpt_write_put(shard_writer *w, const void *bytes, size_t len, sherd_error *err)
 {
 	w->at += len;
 	if (w->spec->dry)
@@ -141,7 +141,7 @@ static int pad(shard_writer *w, sherd_error *err)
 {
 	static const uint8_t zeros[SHD_CKPT_ALIGN];
 	uint64_t over = (SHD_CKPT_HEAD_SIZE + w->at) % SHD_CKPT_ALIGN;
-	return over ? put(w, zeros, SHD_CKPT_ALIGN - over, err) : SHERD_OK;
+	return over ? ckpt_write_put(w, zeros, SHD_CKPT_ALIGN - over, err) : SHERD_OK;
 }
 
 /* The next bytes of an item, at most `most` of them; *crc goes on over them. */
@@ -204,11 +204,11 @@ static int write_index(shard_writer *w, ckpt_written *out, sherd_error *err)
 		return SHERD_OK;
 	shd_ckpt_index_encode(&index, &raw);
 	TRY(shd_buf_check(&raw, err));
-	return put(w, raw.data, raw.len, err);
+	return ckpt_write_put(w, raw.data, raw.len, err);
 }
 
 /* Space for the head; what it says is filled in when it is known. */
-static int begin(shard_writer *w, sherd_error *err)
+static int ckpt_write_begin(shard_writer *w, sherd_error *err)
 {
 	static const uint8_t zeros[SHD_CKPT_HEAD_SIZE];
 	w->scratch = malloc(CHUNK);
@@ -238,7 +238,7 @@ static int finish_csharp(shard_writer *w, ckpt_written *out, sherd_error *err)
 	return sherd_writer_fill(w->writer, 0, head, sizeof(head), err);
 }
 
-static int finish(shard_writer *w, ckpt_written *out, sherd_error *err)
+static int ckpt_write_finish(shard_writer *w, ckpt_written *out, sherd_error *err)
 {
 	uint8_t head[SHD_CKPT_HEAD_SIZE];
 	if (w->spec->csharp)
@@ -252,18 +252,18 @@ static int finish(shard_writer *w, ckpt_written *out, sherd_error *err)
 	return sherd_writer_fill(w->writer, 0, head, sizeof(head), err);
 }
 
-static int write_all(shard_writer *w, ckpt_written *out, sherd_error *err)
+static int ckpt_write_write_all(shard_writer *w, ckpt_written *out, sherd_error *err)
 {
 	const ckpt_shard_spec *spec = w->spec;
 	w->entries = shd_arena_alloc(&w->arena, spec->count + 1, sizeof(*w->entries));
 	if (!w->entries)
 		return shd_fail_nomem(err);
-	TRY(begin(w, err));
+	TRY(ckpt_write_begin(w, err));
 	for (size_t i = 0; i < spec->count; i++) {
 		w->entries[i] = entry_of(&spec->items[i]);
 		TRY(write_item(w, &spec->items[i], &w->entries[i], err));
 	}
-	return finish(w, out, err);
+	return ckpt_write_finish(w, out, err);
 }
 
 static uint64_t expected_size(const ckpt_shard_spec *spec)
@@ -301,7 +301,7 @@ int shd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt_w
 	if (!spec->dry)
 		TRY(sherd_store_write(store, spec->key, &options, &writer, err));
 	shard_writer w = {.spec = spec, .writer = writer};
-	int rc = write_all(&w, out, err);
+	int rc = ckpt_write_write_all(&w, out, err);
 	free(w.scratch);
 	shd_arena_done(&w.arena);
 	if (rc == SHERD_OK && spec->wanted && strcmp(out->checksum, spec->wanted) != 0)

@@ -15,7 +15,7 @@ static bool stop(const char *key, const sherd_stat *stat, void *arg)
 }
 
 /* A database has a pointer to its version, a configuration and manifests. Two of them tell it even when one is lost. */
-static int probe_folder(shd_evidence *e, sherd_error *err)
+static int graph_format_probe_folder(shd_evidence *e, sherd_error *err)
 {
 	SHD_AUTO_BUF manifests = {0};
 	bool has_manifests = false;
@@ -54,7 +54,7 @@ const shd_format_entry shd_format_rfdb = {
                  .endings = {{".rfdb", SHERD_ENDING_OBJECT}},
                  .folder = true,
                  .takes = SHERD_TAKES_SHARDS},
-	.probe_set = probe_folder,
+	.probe_set = graph_format_probe_folder,
 	.verify = shd_graph_verify,
 };
 

@@ -7,7 +7,8 @@ typedef struct model_bundle {
 	sherd_model *owned; /* the bundle's model, when the bundle opened it */
 } model_bundle;
 
-static int read_tensor(const sherd_bundle *b, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
+static int model_bundle_read_tensor(const sherd_bundle *b, size_t index, uint64_t offset, void *buf, size_t len,
+                                    sherd_error *err)
 {
 	return b->model->ops->read(b->model, index, offset, buf, len, err);
 }
@@ -22,9 +23,9 @@ static void close_model(sherd_bundle *b)
 	sherd_model_close(((model_bundle *)b)->owned);
 }
 
-static const shd_bundle_ops ops = {.read = read_tensor, .map = map_tensor, .close = close_model};
+static const shd_bundle_ops ops = {.read = model_bundle_read_tensor, .map = map_tensor, .close = close_model};
 
-static int fill(sherd_bundle *b, const sherd_model *model, sherd_error *err)
+static int model_bundle_fill(sherd_bundle *b, const sherd_model *model, sherd_error *err)
 {
 	b->model = model;
 	b->format = model->format;
@@ -44,7 +45,7 @@ int sherd_bundle_of_model(sherd_bundle **out, const sherd_model *model, sherd_er
 {
 	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	TRY(shd_bundle_new(&b, sizeof(model_bundle), &ops, model->format, err));
-	TRY(fill(b, model, err));
+	TRY(model_bundle_fill(b, model, err));
 	*out = TAKE(b);
 	return SHERD_OK;
 }
@@ -56,7 +57,7 @@ int shd_bundle_open_model(sherd_bundle **out, shd_evidence *e, const sherd_bundl
 	TRY(shd_bundle_new(&b, sizeof(model_bundle), &ops, SHERD_FORMAT_UNKNOWN, err));
 	model_bundle *m = (model_bundle *)b;
 	TRY(shd_model_open_found(&m->owned, e, &model_options, err));
-	TRY(fill(b, m->owned, err));
+	TRY(model_bundle_fill(b, m->owned, err));
 	*out = TAKE(b);
 	return SHERD_OK;
 }

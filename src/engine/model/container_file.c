@@ -22,7 +22,7 @@ void shd_container_file_close(container_file *f)
 	free(f);
 }
 
-static int read_head(container_file *f, sherd_error *err)
+static int container_file_read_head(container_file *f, sherd_error *err)
 {
 	uint8_t front[SHD_CONTAINER_FRONT], count[SHD_CONTAINER_INDEX_HEAD];
 	uint64_t size = sherd_reader_size(f->reader);
@@ -47,7 +47,7 @@ int shd_container_file_over(container_file **out, sherd_reader *reader, const sh
 	f->limits = shd_limits_or_default(limits);
 	f->reader = reader;
 	f->lent = true;
-	TRY(shd_in_reader(err, read_head(f, err), reader));
+	TRY(shd_in_reader(err, container_file_read_head(f, err), reader));
 	*out = TAKE(f);
 	return SHERD_OK;
 }
@@ -233,7 +233,7 @@ static int read_record(const container_file *f, const shd_container_entry *e, co
 	return SHERD_OK;
 }
 
-static int find(const container_file *f, const char *name, container_record **out, sherd_error *err)
+static int container_file_find(const container_file *f, const char *name, container_record **out, sherd_error *err)
 {
 	uint8_t hash[SHD_CONTAINER_HASH];
 	uint64_t at;
@@ -262,7 +262,7 @@ static int find(const container_file *f, const char *name, container_record **ou
 
 int shd_container_file_find(const container_file *f, const char *name, container_record **out, sherd_error *err)
 {
-	return shd_in_reader(err, find(f, name, out, err), f->reader);
+	return shd_in_reader(err, container_file_find(f, name, out, err), f->reader);
 }
 
 void shd_container_record_close(container_record *r)

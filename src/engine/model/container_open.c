@@ -73,7 +73,8 @@ int shd_container_model_record(const shd_container_model *m, size_t array, const
 	return SHERD_OK;
 }
 
-static int read_array(const sherd_model *model, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err)
+static int container_open_read_array(const sherd_model *model, size_t array, uint64_t offset, void *buf, size_t len,
+                                     sherd_error *err)
 {
 	const shd_container_model *m = (const shd_container_model *)model;
 	const container_record *r;
@@ -81,14 +82,14 @@ static int read_array(const sherd_model *model, size_t array, uint64_t offset, v
 	return shd_container_read(r, offset, buf, len, m->cache, model->pool, err);
 }
 
-static int map_array(const sherd_model *model, size_t array, const void **out, sherd_error *err)
+static int container_open_map_array(const sherd_model *model, size_t array, const void **out, sherd_error *err)
 {
 	const container_record *r;
 	TRY(shd_container_model_record((const shd_container_model *)model, array, &r, err));
 	return shd_container_map(r, out, err);
 }
 
-static void done(sherd_model *model)
+static void container_open_done(sherd_model *model)
 {
 	shd_container_model *m = (shd_container_model *)model;
 	for (size_t i = 0; m->records && i < model->array_count; i++)
@@ -104,7 +105,8 @@ static void done(sherd_model *model)
 	shd_container_file_close(m->file);
 }
 
-static const shd_model_ops ops = {.read = read_array, .map = map_array, .close = done};
+static const shd_model_ops ops = {
+	.read = container_open_read_array, .map = container_open_map_array, .close = container_open_done};
 
 const shd_container_model *shd_container_of(const sherd_model *model)
 {
@@ -113,7 +115,7 @@ const shd_container_model *shd_container_of(const sherd_model *model)
 
 /* ---- opening */
 
-static int take_pairs(shd_container_model *m, sherd_error *err)
+static int container_open_take_pairs(shd_container_model *m, sherd_error *err)
 {
 	const shd_container_section *s = shd_container_find_section(&m->file->head, SHD_SECTION_METADATA);
 	uint8_t *bytes;
@@ -169,7 +171,7 @@ static int name_arrays(shd_container_model *m, sherd_tensor *arrays, size_t coun
 	return rc;
 }
 
-static int describe_arrays(shd_container_model *m, const shd_samediff_graph *graph, sherd_error *err)
+static int container_open_describe_arrays(shd_container_model *m, const shd_samediff_graph *graph, sherd_error *err)
 {
 	sherd_model *b = &m->base;
 	size_t count = graph->array_count;
@@ -194,17 +196,17 @@ static int describe_arrays(shd_container_model *m, const shd_samediff_graph *gra
 static int take_all(shd_container_model *m, sherd_error *err)
 {
 	shd_samediff_graph graph;
-	TRY(take_pairs(m, err));
+	TRY(container_open_take_pairs(m, err));
 	TRY(take_graph(m, &graph, err));
 	m->base.graph = graph.graph;
-	TRY(describe_arrays(m, &graph, err));
+	TRY(container_open_describe_arrays(m, &graph, err));
 	return shd_model_finish(&m->base, err);
 }
 
 /* ---- opening again */
 
-static int open_once(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits, bool *whole,
-                     sherd_error *err)
+static int container_open_open_once(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits,
+                                    bool *whole, sherd_error *err)
 {
 	SHD_AUTO(sherd_model, sherd_model_close) b = NULL;
 	TRY(shd_model_new(&b, sizeof(shd_container_model), &ops, SHERD_FORMAT_SAMEDIFF_CONTAINER, err));
@@ -233,7 +235,7 @@ int shd_model_open_container(sherd_model **out, shd_evidence *e, const sherd_lim
 		sherd_model *m = NULL;
 		sherd_error failure = {0};
 		bool whole = true;
-		int rc = open_once(&m, e->store, e->key, limits, &whole, &failure);
+		int rc = container_open_open_once(&m, e->store, e->key, limits, &whole, &failure);
 		if (rc == SHERD_OK ? !whole : may_pass(rc)) {
 			int seen = shd_container_fingerprint(e->store, e->key, now, err);
 			bool same = tries && memcmp(before, now, sizeof(now)) == 0;

@@ -48,7 +48,7 @@ int shd_container_batch_slot(container_batch *b, container_slot **out, sherd_err
 	return SHERD_OK;
 }
 
-static void pack(container_slot *s)
+static void container_pack_pack(container_slot *s)
 {
 	s->chunk = (shd_container_chunk){.stored = s->len, .raw = s->len};
 	s->stored = s->raw;
@@ -82,7 +82,7 @@ static uint8_t *large_room(container_slot *s, size_t bytes)
 }
 
 /* Copies the chunk as it is stored, if it is what its CRC says. */
-static int keep(container_slot *s, sherd_error *err)
+static int container_pack_keep(container_slot *s, sherd_error *err)
 {
 	const shd_container_chunk *c = &s->kept->array.chunks[s->from / s->kept->array.chunk_bytes];
 	uint8_t *room = c->stored <= SHD_CONTAINER_CHUNK ? s->raw : large_room(s, c->stored);
@@ -99,7 +99,7 @@ static int keep(container_slot *s, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int append(container_batch *b, container_slot *s, sherd_error *err)
+static int container_pack_append(container_batch *b, container_slot *s, sherd_error *err)
 {
 	if (s->aligned)
 		TRY(shd_container_out_align(s->to, err));
@@ -109,7 +109,7 @@ static int append(container_batch *b, container_slot *s, sherd_error *err)
 }
 
 /* Appends all that are next and ready, unless another worker is doing so; that one then sees what is ready now. */
-static int deliver(container_batch *b, container_slot *s, sherd_error *err)
+static int container_pack_deliver(container_batch *b, container_slot *s, sherd_error *err)
 {
 	int rc = SHERD_OK;
 	(void)pthread_mutex_lock(&b->lock);
@@ -118,7 +118,7 @@ static int deliver(container_batch *b, container_slot *s, sherd_error *err)
 		container_slot *next = &b->slots[b->next];
 		b->writing = true;
 		(void)pthread_mutex_unlock(&b->lock);
-		rc = append(b, next, err);
+		rc = container_pack_append(b, next, err);
 		(void)pthread_mutex_lock(&b->lock);
 		b->writing = rc < 0; /* after a failure nobody goes on */
 		b->next++;
@@ -132,13 +132,13 @@ static int work_on(void *arg, size_t index, sherd_error *err)
 	container_batch *b = arg;
 	container_slot *s = &b->slots[index];
 	if (s->kept) {
-		TRY(keep(s, err));
-		return deliver(b, s, err);
+		TRY(container_pack_keep(s, err));
+		return container_pack_deliver(b, s, err);
 	}
 	if (!s->fetched)
 		TRY(b->read(b->arg, s->array, s->from, s->raw, s->len, err));
-	pack(s);
-	return deliver(b, s, err);
+	container_pack_pack(s);
+	return container_pack_deliver(b, s, err);
 }
 
 int shd_container_batch_run(container_batch *b, sherd_error *err)

@@ -10,7 +10,7 @@ typedef struct collection {
 	shd_buf list; /* of container_part */
 } collection;
 
-static void add(collection *c, size_t array, shd_container_role role, const char *key)
+static void container_parts_add(collection *c, size_t array, shd_container_role role, const char *key)
 {
 	container_part part = {.array = array, .a = {.role = role, .key = key}};
 	if (array == SHERD_NO_ARRAY)
@@ -23,25 +23,25 @@ static void add_list(collection *c, const sherd_model_arrays *arrays, shd_contai
                      const sherd_model_texts *keys)
 {
 	for (size_t i = 0; i < arrays->count; i++)
-		add(c, arrays->at[i], role, keys ? keys->at[i] : "");
+		container_parts_add(c, arrays->at[i], role, keys ? keys->at[i] : "");
 }
 
-static void collect(collection *c, const sherd_model_graph *g)
+static void container_parts_collect(collection *c, const sherd_model_graph *g)
 {
 	for (size_t i = 0; i < g->variable_count; i++)
-		add(c, g->variables[i].array, SHD_ROLE_VARIABLE, "");
+		container_parts_add(c, g->variables[i].array, SHD_ROLE_VARIABLE, "");
 	for (size_t i = 0; i < g->updater_count && !c->without_updater; i++)
 		add_list(c, &g->updaters[i].arrays, SHD_ROLE_UPDATER, &g->updaters[i].keys);
 	for (size_t i = 0; i < g->operation_count; i++) {
 		const sherd_model_operation *op = &g->operations[i];
-		add(c, op->scalar, SHD_ROLE_OPERATION, "");
+		container_parts_add(c, op->scalar, SHD_ROLE_OPERATION, "");
 		for (size_t p = 0; p < op->property_count; p++)
 			add_list(c, &op->properties[p].arrays, SHD_ROLE_OPERATION, NULL);
 	}
 	for (size_t i = 0; i < g->sequence_count; i++)
 		add_list(c, &g->sequences[i].arrays, SHD_ROLE_SEQUENCE, NULL);
 	for (size_t i = 0; i < g->subgraph_count; i++)
-		collect(c, g->subgraphs[i].graph);
+		container_parts_collect(c, g->subgraphs[i].graph);
 }
 
 /* Which arrays of the caller are written, and which are left out with the updaters. */
@@ -104,7 +104,7 @@ int shd_container_parts_make(const sherd_model *from, bool without_updater, shd_
 {
 	collection c = {.from = from, .without_updater = without_updater};
 	container_parts p = {0};
-	collect(&c, &from->graph);
+	container_parts_collect(&c, &from->graph);
 	int rc = shd_buf_check(&c.list, err);
 	if (rc == SHERD_OK) {
 		p.count = c.list.len / sizeof(container_part);

@@ -8,7 +8,7 @@
 
 SHD_AUTO_DEFINE(container_file, shd_container_file_close)
 
-static int exists(sherd_error *err, const char *key, const char *what)
+static int container_place_exists(sherd_error *err, const char *key, const char *what)
 {
 	return shd_in_object(err, shd_fail(err, SHERD_EEXIST, "exists", "%s is there already", what), key);
 }
@@ -94,7 +94,7 @@ static int look_for_set(sherd_model_writer *w, sherd_error *err)
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
 		return SHERD_OK;
 	if (rc == SHERD_OK && !w->replace)
-		rc = exists(&failure, first, "a model in shards");
+		rc = container_place_exists(&failure, first, "a model in shards");
 	if (rc == SHERD_OK)
 		return take_old(w, first, err);
 	if (err)
@@ -111,7 +111,7 @@ static int find_file(sherd_model_writer *w, sherd_error *err)
 	if (rc == SHERD_ENOTFOUND)
 		return 0;
 	if (rc == SHERD_OK && !w->replace)
-		rc = exists(&failure, w->key, "it");
+		rc = container_place_exists(&failure, w->key, "it");
 	if (rc == SHERD_OK) {
 		(void)snprintf(w->file_identity, sizeof(w->file_identity), "%s", stat.identity);
 		return 1;
@@ -151,7 +151,7 @@ static int look_under_file(sherd_model_writer *w, sherd_error *err)
 	if (rc == SHERD_OK && beside && is_source(w, f))
 		return SHERD_OK;
 	if (rc != SHERD_ENOMEM && rc != SHERD_EIO && !w->replace)
-		rc = exists(&failure, first ? first : w->base, "a model in shards");
+		rc = container_place_exists(&failure, first ? first : w->base, "a model in shards");
 	if (rc < 0) {
 		if (err)
 			*err = failure;

@@ -19,7 +19,7 @@ static int damaged(const container_record *r, uint32_t chunk, const char *reason
 }
 
 /* The bytes as they are stored. */
-static int fetch(const container_record *r, uint32_t chunk, uint8_t *out, sherd_error *err)
+static int container_read_fetch(const container_record *r, uint32_t chunk, uint8_t *out, sherd_error *err)
 {
 	const shd_container_chunk *c = &r->array.chunks[chunk];
 	TRY(sherd_reader_at(r->file->reader, c->offset, out, c->stored, err));
@@ -31,13 +31,13 @@ int shd_container_read_chunk(const container_record *r, uint32_t chunk, uint8_t 
 	const shd_container_chunk *c = &r->array.chunks[chunk];
 	bool packed = c->codec == SHD_CODEC_DEFLATE, shuffled = c->filter == SHD_FILTER_SHUFFLE;
 	if (!packed && !shuffled)
-		return fetch(r, chunk, out, err);
+		return container_read_fetch(r, chunk, out, err);
 	/* The stored bytes, and where they are both packed and shuffled the shuffled ones behind them. */
 	SHD_AUTO(void, free) room = malloc((size_t)c->stored + (packed && shuffled ? c->raw : 0));
 	if (!room)
 		return shd_fail_nomem(err);
 	uint8_t *stored = room, *raw = packed && shuffled ? stored + c->stored : packed ? out : stored;
-	TRY(fetch(r, chunk, stored, err));
+	TRY(container_read_fetch(r, chunk, stored, err));
 	if (packed) {
 		int rc = shd_deflate_unpack(stored, c->stored, raw, c->raw, err);
 		if (rc == SHERD_ECORRUPT)
@@ -116,7 +116,8 @@ typedef struct range {
 	container_cache *cache;
 } range;
 
-static int read_part(const range *g, uint32_t chunk, uint32_t from, uint32_t len, uint8_t *out, sherd_error *err)
+static int container_read_read_part(const range *g, uint32_t chunk, uint32_t from, uint32_t len, uint8_t *out,
+                                    sherd_error *err)
 {
 	const shd_container_chunk *c = &g->r->array.chunks[chunk];
 	if (len == c->raw)
@@ -133,7 +134,8 @@ static int read_one(void *arg, size_t index, sherd_error *err)
 	uint64_t begin = (uint64_t)chunk * g->r->array.chunk_bytes, end = begin + g->r->array.chunks[chunk].raw;
 	uint64_t from = g->offset > begin ? g->offset : begin;
 	uint64_t to = g->offset + g->len < end ? g->offset + g->len : end;
-	return read_part(g, chunk, (uint32_t)(from - begin), (uint32_t)(to - from), g->out + (from - g->offset), err);
+	return container_read_read_part(g, chunk, (uint32_t)(from - begin), (uint32_t)(to - from),
+	                                g->out + (from - g->offset), err);
 }
 
 int shd_container_read(const container_record *r, uint64_t offset, void *buf, size_t len, container_cache *cache,

@@ -13,7 +13,7 @@ typedef struct listing {
 	bool failed;
 } listing;
 
-static bool see(const char *key, const sherd_stat *stat, void *arg)
+static bool container_set_see(const char *key, const sherd_stat *stat, void *arg)
 {
 	listing *l = arg;
 	container_listed file = {0};
@@ -33,7 +33,7 @@ int shd_container_list(sherd_store *store, const char *base, shd_arena *arena, c
 	shd_buf_str(&prefix, base);
 	shd_buf_append(&prefix, SHD_CONTAINER_SHARD, sizeof(SHD_CONTAINER_SHARD));
 	TRY(shd_buf_check(&prefix, err));
-	int rc = sherd_store_list(store, (const char *)prefix.data, "", see, &l, err);
+	int rc = sherd_store_list(store, (const char *)prefix.data, "", container_set_see, &l, err);
 	if (rc == SHERD_OK && l.failed)
 		rc = shd_fail_nomem(err);
 	if (rc == SHERD_OK)
@@ -78,7 +78,8 @@ typedef struct first_shard {
 	uint8_t set[SHD_CONTAINER_SET_BYTES], replaces[SHD_CONTAINER_SET_BYTES];
 } first_shard;
 
-static int look_at(sherd_store *store, const char *key, shd_arena *arena, first_shard *out, sherd_error *err)
+static int container_set_look_at(sherd_store *store, const char *key, shd_arena *arena, first_shard *out,
+                                 sherd_error *err)
 {
 	SHD_AUTO(container_file, shd_container_file_close) f = NULL;
 	shd_container_shards info;
@@ -91,7 +92,7 @@ static int look_at(sherd_store *store, const char *key, shd_arena *arena, first_
 }
 
 /* The one that none of the others stands for; there must be one such. */
-static int choose(const first_shard *list, size_t count, const char **out, sherd_error *err)
+static int container_set_choose(const first_shard *list, size_t count, const char **out, sherd_error *err)
 {
 	const char *found = NULL;
 	for (size_t i = 0; i < count; i++) {
@@ -122,8 +123,8 @@ static int choose_first(sherd_store *store, const container_listing *list, shd_a
 		return shd_fail(err, SHERD_ECORRUPT, "two-sets", "%zu sets stand under one base", firsts);
 	for (size_t i = 0; i < list->count; i++)
 		if (list->files[i].name.shard == 0)
-			TRY(look_at(store, list->files[i].key, arena, &found[n++], err));
-	return choose(found, n, out, err);
+			TRY(container_set_look_at(store, list->files[i].key, arena, &found[n++], err));
+	return container_set_choose(found, n, out, err);
 }
 
 int shd_container_find_set(sherd_store *store, const char *base, shd_arena *arena, const char **key, sherd_error *err)

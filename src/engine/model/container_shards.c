@@ -15,7 +15,8 @@ static int shard_key(const shd_container_model *m, uint32_t shard, shd_buf *out,
 	return shd_buf_check(out, err);
 }
 
-static int check_shard(const shd_container_model *m, const container_file *f, uint32_t shard, sherd_error *err)
+static int container_shards_check_shard(const shd_container_model *m, const container_file *f, uint32_t shard,
+                                        sherd_error *err)
 {
 	const shd_container_peer *told = &m->shards.peers[shard - 1];
 	shd_arena arena = {0};
@@ -55,7 +56,7 @@ static int open_shard(const shd_container_model *m, uint32_t shard, container_fi
 		rc = shd_fail(err, SHERD_ECORRUPT, "missing-shard", "shard %u of %u is missing", shard,
 		              m->shards.count);
 	if (rc == SHERD_OK)
-		rc = check_shard(m, f, shard, err);
+		rc = container_shards_check_shard(m, f, shard, err);
 	TRY(shd_in_store(err, shd_in_object(err, rc, name), m->store));
 	*out = TAKE(f);
 	return SHERD_OK;
@@ -138,7 +139,7 @@ static int open_set_of(shd_container_model *m, const char *key, const sherd_limi
 			err, shd_fail(err, SHERD_ECORRUPT, "bad-rank", "not shard 0 of %u, as its name says", count),
 			(const char *)first.data);
 	}
-	return check_shard(m, given, shard, err);
+	return container_shards_check_shard(m, given, shard, err);
 }
 
 int shd_container_model_open_files(shd_container_model *m, const char *key, const sherd_limits *limits, bool *whole,

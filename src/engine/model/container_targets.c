@@ -26,7 +26,7 @@ static int name_targets(sherd_model_writer *w, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int spread(sherd_model_writer *w, uint32_t targets, sherd_error *err)
+static int container_targets_spread(sherd_model_writer *w, uint32_t targets, sherd_error *err)
 {
 	size_t count = w->parts.count;
 	SHD_AUTO(void, free) room = calloc(count + 1, sizeof(uint64_t));
@@ -57,7 +57,7 @@ int shd_container_targets_plan(sherd_model_writer *w, uint32_t shards, sherd_err
 	w->shards.count = shards > 1 ? shards : 0;
 	TRY(shd_container_place_look(w, err));
 	TRY(name_targets(w, err));
-	return spread(w, targets, err);
+	return container_targets_spread(w, targets, err);
 }
 
 /* ---- files */
@@ -130,7 +130,7 @@ static int put_kept(sherd_model_writer *w, container_out *out, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int finish(sherd_model_writer *w, uint32_t target, sherd_error *err)
+static int container_targets_finish(sherd_model_writer *w, uint32_t target, sherd_error *err)
 {
 	container_target *t = &w->targets[target];
 	TRY(shd_container_target_begin(w, target, err));
@@ -157,7 +157,7 @@ static int finish(sherd_model_writer *w, uint32_t target, sherd_error *err)
 
 int shd_container_target_finish(sherd_model_writer *w, uint32_t target, sherd_error *err)
 {
-	return shd_in_object(err, finish(w, target, err), w->targets[target].key);
+	return shd_in_object(err, container_targets_finish(w, target, err), w->targets[target].key);
 }
 
 /* ---- what goes */
@@ -195,7 +195,7 @@ static int withdraw(sherd_model_writer *w, sherd_error *err)
 }
 
 /* A shard 0 of a new name does not stand beside one that another save made: who came later gives way. */
-static int check_alone(sherd_model_writer *w, sherd_error *err)
+static int container_targets_check_alone(sherd_model_writer *w, sherd_error *err)
 {
 	const char *found = NULL;
 	sherd_error failure = {0};
@@ -222,7 +222,7 @@ static int remove_old(sherd_model_writer *w, bool others, sherd_error *err)
 int shd_container_targets_clear(sherd_model_writer *w, sherd_error *err)
 {
 	if (w->shards.count && !w->over_first)
-		TRY(check_alone(w, err));
+		TRY(container_targets_check_alone(w, err));
 	if (w->over_file)
 		TRY(remove_file(w, err));
 	TRY(remove_old(w, false, err));

@@ -40,14 +40,14 @@ typedef struct found {
 	sherd_error error;
 } found;
 
-static int take(check *c, int rc, const sherd_error *failure)
+static int container_verify_take(check *c, int rc, const sherd_error *failure)
 {
 	return shd_report_take(c->report, rc, failure, c->key, c->err);
 }
 
 /* ---- sections */
 
-static int check_head(const container_file *f, const shd_container_section *s, sherd_error *err)
+static int container_verify_check_head(const container_file *f, const shd_container_section *s, sherd_error *err)
 {
 	uint8_t head[SHD_SECTION_HEAD];
 	TRY(sherd_reader_at(f->reader, s->offset, head, sizeof(head), err));
@@ -81,10 +81,10 @@ static int check_sections(check *c, bool quick)
 	for (uint32_t i = 0; i < c->f->head.count; i++) {
 		const shd_container_section *s = &c->f->head.sections[i];
 		sherd_error failure = {0};
-		int rc = check_head(c->f, s, &failure);
+		int rc = container_verify_check_head(c->f, s, &failure);
 		if (rc == SHERD_OK && !quick && s->flags & SHD_SECTION_HAS_CRC)
 			rc = check_crc(c, s, &failure);
-		TRY(take(c, rc, &failure));
+		TRY(container_verify_take(c, rc, &failure));
 	}
 	return SHERD_OK;
 }
@@ -117,7 +117,7 @@ static int add_record(check *c, const shd_container_entry *e, const uint8_t *raw
 	return shd_buf_check(&c->chunks, err);
 }
 
-static const char *name_of(const check *c, uint64_t record)
+static const char *container_verify_name_of(const check *c, uint64_t record)
 {
 	return ((const container_record *)(const void *)c->records.data)[record].array.tensor.name;
 }
@@ -136,7 +136,7 @@ static int check_order(const shd_container_entry *before, const char *last, cons
 }
 
 /* Entries are sorted, and records lie one behind the other to the end. */
-static int check_entries(check *c, const uint8_t *index, size_t len, sherd_error *err)
+static int container_verify_check_entries(check *c, const uint8_t *index, size_t len, sherd_error *err)
 {
 	uint64_t end = SHD_CONTAINER_INDEX_HEAD + c->f->arrays * SHD_CONTAINER_ENTRY;
 	shd_container_entry before = {0}, e;
@@ -147,8 +147,8 @@ static int check_entries(check *c, const uint8_t *index, size_t len, sherd_error
 		if (e.offset != end)
 			return shd_fail_at(err, SHERD_ECORRUPT, "bad-index", at, "records do not follow each other");
 		TRY(add_record(c, &e, index + e.offset, err));
-		TRY(check_order(i ? &before : NULL, last, &e, name_of(c, i), at, err));
-		last = name_of(c, i);
+		TRY(check_order(i ? &before : NULL, last, &e, container_verify_name_of(c, i), at, err));
+		last = container_verify_name_of(c, i);
 		end += e.length;
 	}
 	if (end != len)
@@ -156,12 +156,12 @@ static int check_entries(check *c, const uint8_t *index, size_t len, sherd_error
 	return SHERD_OK;
 }
 
-static int check_index(check *c, sherd_error *err)
+static int container_verify_check_index(check *c, sherd_error *err)
 {
 	uint8_t *index;
 	size_t len;
 	TRY(shd_container_file_section(c->f, &c->f->index, &index, &len, err));
-	int rc = check_entries(c, index, len, err);
+	int rc = container_verify_check_entries(c, index, len, err);
 	free(index);
 	return shd_shift_offset(err, rc, shd_section_payload(&c->f->index));
 }
@@ -222,11 +222,11 @@ static int check_chunks(check *c, sherd_pool *pool)
 	if (damaged)
 		qsort(list, damaged, sizeof(*list), by_index);
 	for (size_t i = 0; i < damaged; i++)
-		TRY(take(c, list[i].rc, &list[i].error));
+		TRY(container_verify_take(c, list[i].rc, &list[i].error));
 	return SHERD_OK;
 }
 
-static int by_offset(const void *left, const void *right)
+static int container_verify_by_offset(const void *left, const void *right)
 {
 	const placed *a = left, *b = right;
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
@@ -270,7 +270,7 @@ static int check_padding(check *c, sherd_error *err)
 	size_t count = c->chunks.len / sizeof(*list);
 	const placed *next = list, *end = count ? list + count : list;
 	if (count)
-		qsort(list, count, sizeof(*list), by_offset);
+		qsort(list, count, sizeof(*list), container_verify_by_offset);
 	for (uint32_t i = 0; i < c->f->head.count; i++) {
 		const shd_container_section *s = &c->f->head.sections[i];
 		if (s->type == SHD_SECTION_ARRAYS && s->offset != c->f->index.offset)
@@ -279,14 +279,14 @@ static int check_padding(check *c, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int check_data(check *c, sherd_pool *pool)
+static int container_verify_check_data(check *c, sherd_pool *pool)
 {
 	sherd_error failure = {0};
-	int rc = check_index(c, &failure);
-	TRY(take(c, rc, &failure));
+	int rc = container_verify_check_index(c, &failure);
+	TRY(container_verify_take(c, rc, &failure));
 	if (rc < 0) /* then nobody knows where chunks lie */
 		return SHERD_OK;
-	TRY(take(c, check_padding(c, &failure), &failure));
+	TRY(container_verify_take(c, check_padding(c, &failure), &failure));
 	return check_chunks(c, pool);
 }
 
@@ -300,7 +300,7 @@ int shd_container_verify_file(sherd_report *r, const container_file *f, uint32_t
 	(void)pthread_mutex_init(&c.lock, NULL);
 	int rc = check_sections(&c, o->quick);
 	if (rc == SHERD_OK && !o->quick)
-		rc = check_data(&c, o->pool);
+		rc = container_verify_check_data(&c, o->pool);
 	r->checked += o->quick ? SHD_CONTAINER_FRONT + f->head.count * SHD_SECTION_HEAD : f->head.file_size;
 	(void)pthread_mutex_destroy(&c.lock);
 	shd_meter_done(&meter);

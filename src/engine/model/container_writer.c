@@ -30,8 +30,8 @@ static void identify(sherd_model_writer *w)
 	memcpy(w->set, hash, sizeof(w->set));
 }
 
-static int take_pairs(sherd_model_writer *w, const sherd_model *model, const sherd_model_save_options *options,
-                      sherd_error *err)
+static int container_writer_take_pairs(sherd_model_writer *w, const sherd_model *model,
+                                       const sherd_model_save_options *options, sherd_error *err)
 {
 	const sherd_pair *pairs;
 	size_t count, own = 0;
@@ -52,12 +52,12 @@ static int read_model(void *arg, size_t array, uint64_t offset, void *buf, size_
 	return model->ops->read(model, array, offset, buf, len, err);
 }
 
-static int prepare(sherd_model_writer *w, const sherd_model *model, const sherd_model_save_options *options,
-                   sherd_error *err)
+static int container_writer_prepare(sherd_model_writer *w, const sherd_model *model,
+                                    const sherd_model_save_options *options, sherd_error *err)
 {
 	uint64_t total = 0;
 	unsigned workers = sherd_pool_workers(options->pool);
-	TRY(take_pairs(w, model, options, err));
+	TRY(container_writer_take_pairs(w, model, options, err));
 	TRY(shd_container_parts_make(model, options->without_updater, &w->arena, &w->parts, err));
 	TRY(shd_container_targets_plan(w, options->shards, err));
 	identify(w);
@@ -101,7 +101,7 @@ int shd_container_writer_open(sherd_model_writer **out, sherd_store *store, cons
 	w->key = shd_arena_str(&w->arena, shd_str_of(key));
 	int rc = w->key ? SHERD_OK : shd_fail_nomem(err);
 	if (rc == SHERD_OK)
-		rc = prepare(w, model, options, err);
+		rc = container_writer_prepare(w, model, options, err);
 	if (rc == SHERD_OK)
 		*out = w;
 	else
@@ -157,7 +157,8 @@ static int open_slot(sherd_model_writer *w, container_part *p, container_slot **
 	return SHERD_OK;
 }
 
-static int append(sherd_model_writer *w, container_part *p, const uint8_t *bytes, size_t len, sherd_error *err)
+static int container_writer_append(sherd_model_writer *w, container_part *p, const uint8_t *bytes, size_t len,
+                                   sherd_error *err)
 {
 	while (len) {
 		container_slot *s = &w->batch.slots[w->batch.used];
@@ -176,7 +177,7 @@ static int append(sherd_model_writer *w, container_part *p, const uint8_t *bytes
 }
 
 /* Arrays are given one after the other, none beyond its size. */
-static int choose(sherd_model_writer *w, size_t array, size_t len, size_t *part, sherd_error *err)
+static int container_writer_choose(sherd_model_writer *w, size_t array, size_t len, size_t *part, sherd_error *err)
 {
 	if (array >= w->parts.array_count)
 		return shd_fail(err, SHERD_EINVAL, "out-of-range", "array %zu of %zu", array, w->parts.array_count);
@@ -195,7 +196,7 @@ static int choose(sherd_model_writer *w, size_t array, size_t len, size_t *part,
 }
 
 /* Keeps the first failure, which every later call repeats. */
-static int keep(sherd_model_writer *w, int rc, const sherd_error *failure, sherd_error *err)
+static int container_writer_keep(sherd_model_writer *w, int rc, const sherd_error *failure, sherd_error *err)
 {
 	if (rc < 0 && w->rc == SHERD_OK) {
 		w->rc = rc;
@@ -212,12 +213,12 @@ int sherd_model_writer_append(sherd_model_writer *writer, size_t array, const vo
 	size_t part = SHERD_NO_ARRAY;
 	int rc = writer->rc;
 	if (rc == SHERD_OK)
-		rc = choose(writer, array, len, &part, &failure);
+		rc = container_writer_choose(writer, array, len, &part, &failure);
 	if (rc == SHERD_OK && part != SHERD_NO_ARRAY) {
 		writer->current = part;
-		rc = append(writer, &writer->parts.list[part], bytes, len, &failure);
+		rc = container_writer_append(writer, &writer->parts.list[part], bytes, len, &failure);
 	}
-	return keep(writer, shd_in_object(&failure, rc, writer->key), &failure, err);
+	return container_writer_keep(writer, shd_in_object(&failure, rc, writer->key), &failure, err);
 }
 
 /* The record of an array whose chunks are copied as they are; NULL when they are not. */
@@ -264,12 +265,12 @@ int shd_container_writer_pull(sherd_model_writer *w, sherd_error *err)
 		for (size_t i = 0; rc == SHERD_OK && i < w->parts.count; i++)
 			if (w->target_of[i] == t)
 				rc = pull(w, &w->parts.list[i], &failure);
-	return keep(w, rc, &failure, err);
+	return container_writer_keep(w, rc, &failure, err);
 }
 
 /* ---- the end */
 
-static int publish(sherd_model_writer *w, sherd_error *err)
+static int container_writer_publish(sherd_model_writer *w, sherd_error *err)
 {
 	for (size_t i = 0; i < w->parts.count; i++)
 		if (w->parts.list[i].given < w->parts.list[i].a.tensor.bytes)
@@ -295,8 +296,8 @@ int sherd_model_writer_commit(sherd_model_writer *writer, sherd_error *err)
 	sherd_error failure = {0};
 	int rc = writer->rc;
 	if (rc == SHERD_OK)
-		rc = publish(writer, &failure);
-	rc = keep(writer, shd_in_object(&failure, rc, writer->key), &failure, err);
+		rc = container_writer_publish(writer, &failure);
+	rc = container_writer_keep(writer, shd_in_object(&failure, rc, writer->key), &failure, err);
 	if (rc == SHERD_OK)
 		rc = shd_in_object(err, shd_container_targets_clear(writer, err), writer->key);
 	if (rc == SHERD_OK && writer->written)

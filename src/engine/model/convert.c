@@ -33,7 +33,7 @@ static int variables_of(const sherd_bundle *from, shd_arena *arena, sherd_model_
 	return SHERD_OK;
 }
 
-static int read_tensor(void *arg, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err)
+static int model_convert_read_tensor(void *arg, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	return sherd_bundle_read(arg, array, offset, buf, len, err);
 }
@@ -47,7 +47,7 @@ static int make_model(const sherd_bundle *from, sherd_model **out, sherd_error *
 	                           .array_count = from->count,
 	                           .pairs = from->pairs,
 	                           .pair_count = from->pair_count,
-	                           .read = read_tensor,
+	                           .read = model_convert_read_tensor,
 	                           .arg = (void *)(uintptr_t)from};
 	int rc = variables_of(from, &arena, &graph, err);
 	if (rc == SHERD_OK)

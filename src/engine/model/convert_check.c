@@ -36,7 +36,7 @@ static void put_losses(shd_buf *out, const sherd_model_graph *g)
 }
 
 /* Tensors become variables, which are known by their names alone. */
-static int check_names(const sherd_bundle *from, sherd_format to, sherd_error *err)
+static int convert_check_check_names(const sherd_bundle *from, sherd_format to, sherd_error *err)
 {
 	for (size_t i = 0; i < from->count; i++)
 		if (!*from->tensors[i].name)
@@ -52,7 +52,7 @@ int sherd_convert_check(const sherd_bundle *from, sherd_format to, sherd_error *
 	SHD_AUTO_BUF losses = {0};
 	const sherd_format_info *info = sherd_format_describe(to);
 	if (info && info->holds & SHERD_HOLDS_GRAPH)
-		return from->model ? SHERD_OK : check_names(from, to, err);
+		return from->model ? SHERD_OK : convert_check_check_names(from, to, err);
 	if (!from->model)
 		return SHERD_OK;
 	put_losses(&losses, &from->model->graph);

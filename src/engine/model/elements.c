@@ -26,8 +26,8 @@ static int fetch_from_memory(const void *source, uint64_t offset, void *buf, siz
 	return SHERD_OK;
 }
 
-static int append(const shd_model_elements *e, sherd_writer *writer, uint8_t *buf, size_t len, shd_meter *meter,
-                  sherd_error *err)
+static int elements_append(const shd_model_elements *e, sherd_writer *writer, uint8_t *buf, size_t len,
+                           shd_meter *meter, sherd_error *err)
 {
 	if (e->swap)
 		shd_reorder_turn(buf, len, sherd_dtype_describe(e->model->arrays[e->array].dtype)->block_bytes);
@@ -36,7 +36,7 @@ static int append(const shd_model_elements *e, sherd_writer *writer, uint8_t *bu
 }
 
 /* As the model has them: by read() or read_fortran(). */
-static int copy(const shd_model_elements *e, sherd_writer *writer, shd_meter *meter, sherd_error *err)
+static int elements_copy(const shd_model_elements *e, sherd_writer *writer, shd_meter *meter, sherd_error *err)
 {
 	uint64_t bytes = e->model->arrays[e->array].bytes;
 	SHD_AUTO(void, free) buf = malloc(bytes < CHUNK ? (size_t)bytes : CHUNK);
@@ -46,7 +46,7 @@ static int copy(const shd_model_elements *e, sherd_writer *writer, shd_meter *me
 		size_t n = (size_t)(bytes - at < CHUNK ? bytes - at : CHUNK);
 		TRY(e->fortran ? e->model->ops->read_fortran(e->model, e->array, at, buf, n, err)
 		               : e->model->ops->read(e->model, e->array, at, buf, n, err));
-		TRY(append(e, writer, buf, n, meter, err));
+		TRY(elements_append(e, writer, buf, n, meter, err));
 		at += n;
 	}
 	return SHERD_OK;
@@ -76,7 +76,7 @@ static int transpose(const shd_model_elements *e, sherd_writer *writer, shd_mete
 	for (uint64_t at = 0; at < t->bytes;) {
 		size_t n = (size_t)(t->bytes - at < size ? t->bytes - at : size);
 		TRY(shd_reorder_gather(&order, at, buf, n, err));
-		TRY(append(e, writer, buf, n, meter, err));
+		TRY(elements_append(e, writer, buf, n, meter, err));
 		at += n;
 	}
 	return SHERD_OK;
@@ -98,5 +98,5 @@ int shd_model_elements_write(const shd_model_elements *e, sherd_writer *writer, 
 	int rc = e->fortran ? try_fortran(e, err) : SHERD_OK;
 	if (rc == SHERD_EUNSUPPORTED)
 		return transpose(e, writer, meter, err);
-	return rc < 0 ? rc : copy(e, writer, meter, err);
+	return rc < 0 ? rc : elements_copy(e, writer, meter, err);
 }

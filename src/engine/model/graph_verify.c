@@ -41,7 +41,7 @@ __attribute__((format(printf, 3, 4))) static int warn(const check *c, const char
 
 #define WARN(c, ...) TRY(warn(c, __VA_ARGS__))
 
-static size_t find(const check *c, const char *name)
+static size_t graph_verify_find(const check *c, const char *name)
 {
 	return shd_map_find(&c->names, shd_str_of(name)); /* which is SHERD_NO_VARIABLE when there is none */
 }
@@ -82,7 +82,7 @@ static int check_variable(const check *c, const sherd_model_variable *v)
 	return SHERD_OK;
 }
 
-static int by_id(const void *a, const void *b)
+static int graph_verify_by_id(const void *a, const void *b)
 {
 	const sherd_model_id *x = a, *y = b;
 	if (x->node != y->node)
@@ -102,9 +102,9 @@ static int check_ids(const check *c)
 		if (g->variables[i].has_id)
 			ids[count++] = g->variables[i].id;
 	if (count)
-		qsort(ids, count, sizeof(*ids), by_id);
+		qsort(ids, count, sizeof(*ids), graph_verify_by_id);
 	for (size_t i = 1; i < count; i++)
-		if (by_id(&ids[i - 1], &ids[i]) == 0)
+		if (graph_verify_by_id(&ids[i - 1], &ids[i]) == 0)
 			WARN(c, "duplicate-id", "two variables are output %d of node %d", ids[i].output, ids[i].node);
 	if (count < g->variable_count)
 		WARN(c, "no-id", "%zu variable%s no id", g->variable_count - count,
@@ -146,7 +146,7 @@ static int check_operation(const check *c, const sherd_model_operation *op)
 			WARN(c, "dangling-output", "output %zu of %.128s is variable %d, which is not there", i,
 			     label(op), op->outputs.at[i]);
 	for (size_t i = 0; i < op->output_names.count; i++)
-		if (find(c, op->output_names.at[i]) == SHERD_NO_VARIABLE)
+		if (graph_verify_find(c, op->output_names.at[i]) == SHERD_NO_VARIABLE)
 			WARN(c, "dangling-output", "%.100s makes %.100s, which is no variable", label(op),
 			     op->output_names.at[i]);
 	return SHERD_OK;
@@ -156,7 +156,7 @@ static int check_operation(const check *c, const sherd_model_operation *op)
 static size_t output_of(const check *c, const sherd_model_operation *op, size_t index)
 {
 	if (op->output_names.count)
-		return find(c, op->output_names.at[index]);
+		return graph_verify_find(c, op->output_names.at[index]);
 	int32_t v = op->outputs.at[index];
 	return v >= 0 && (size_t)v < c->graph->variable_count ? (size_t)v : SHERD_NO_VARIABLE;
 }
@@ -184,10 +184,10 @@ static int check_makers(const check *c)
 	return SHERD_OK;
 }
 
-static int check_texts(const check *c, const sherd_model_texts *names, const char *what)
+static int graph_verify_check_texts(const check *c, const sherd_model_texts *names, const char *what)
 {
 	for (size_t i = 0; i < names->count; i++)
-		if (find(c, names->at[i]) == SHERD_NO_VARIABLE)
+		if (graph_verify_find(c, names->at[i]) == SHERD_NO_VARIABLE)
 			WARN(c, "unknown-variable", "%s %.128s is no variable", what, names->at[i]);
 	return SHERD_OK;
 }
@@ -218,7 +218,7 @@ static int take_names(check *c)
 }
 
 /* This graph alone, without those inside of it. */
-static int check_alone(const check *c)
+static int graph_verify_check_alone(const check *c)
 {
 	const sherd_model_graph *g = c->graph;
 	for (size_t i = 0; i < g->variable_count; i++)
@@ -229,10 +229,10 @@ static int check_alone(const check *c)
 		TRY(check_operation(c, &g->operations[i]));
 	}
 	TRY(check_makers(c));
-	TRY(check_texts(c, &g->placeholders, "the placeholder"));
-	TRY(check_texts(c, &g->losses, "the loss"));
+	TRY(graph_verify_check_texts(c, &g->placeholders, "the placeholder"));
+	TRY(graph_verify_check_texts(c, &g->losses, "the loss"));
 	for (size_t i = 0; i < g->updater_count; i++)
-		if (find(c, g->updaters[i].parameter) == SHERD_NO_VARIABLE)
+		if (graph_verify_find(c, g->updaters[i].parameter) == SHERD_NO_VARIABLE)
 			WARN(c, "unknown-variable", "the updated %.128s is no variable", g->updaters[i].parameter);
 	return check_training(c);
 }
@@ -257,7 +257,7 @@ static int check_graph(check *c)
 {
 	int rc = take_names(c);
 	if (rc == SHERD_OK)
-		rc = check_alone(c);
+		rc = graph_verify_check_alone(c);
 	shd_map_done(&c->names);
 	if (rc == SHERD_OK)
 		rc = check_names_inside(c);

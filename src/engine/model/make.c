@@ -12,7 +12,8 @@ typedef struct made_model {
 	void *arg;
 } made_model;
 
-static int read_array(const sherd_model *model, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err)
+static int make_read_array(const sherd_model *model, size_t array, uint64_t offset, void *buf, size_t len,
+                           sherd_error *err)
 {
 	const made_model *m = (const made_model *)model;
 	if (!m->read)
@@ -20,19 +21,19 @@ static int read_array(const sherd_model *model, size_t array, uint64_t offset, v
 	return m->read(m->arg, array, offset, buf, len, err);
 }
 
-static int map_array(const sherd_model *model, size_t array, const void **out, sherd_error *err)
+static int make_map_array(const sherd_model *model, size_t array, const void **out, sherd_error *err)
 {
 	(void)model;
 	(void)out;
 	return shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "array %zu is handed over in pieces", array);
 }
 
-static void done(sherd_model *model)
+static void make_done(sherd_model *model)
 {
 	(void)model;
 }
 
-static const shd_model_ops ops = {.read = read_array, .map = map_array, .close = done};
+static const shd_model_ops ops = {.read = make_read_array, .map = make_map_array, .close = make_done};
 
 static int mistake(sherd_error *err, const char *what, size_t index)
 {
@@ -81,7 +82,7 @@ typedef struct order {
 	size_t count, most;
 } order;
 
-static int note(size_t *array, void *arg, sherd_error *err) // NOLINT(readability-non-const-parameter)
+static int make_note(size_t *array, void *arg, sherd_error *err) // NOLINT(readability-non-const-parameter)
 {
 	order *o = arg;
 	if (*array >= o->most)
@@ -157,7 +158,7 @@ static int copy_marks(shd_arena *arena, sherd_model_bytes from, size_t most, she
 	return out->at ? SHERD_OK : shd_fail_nomem(err);
 }
 
-static int by_id(const void *a, const void *b)
+static int make_by_id(const void *a, const void *b)
 {
 	const sherd_model_id *x = a, *y = b;
 	if (x->node != y->node)
@@ -176,9 +177,9 @@ static int check_ids(const sherd_model_graph *g, sherd_error *err)
 	for (size_t i = 0; i < g->variable_count; i++)
 		if (g->variables[i].has_id)
 			ids[count++] = g->variables[i].id;
-	qsort(ids, count, sizeof(*ids), by_id);
+	qsort(ids, count, sizeof(*ids), make_by_id);
 	for (size_t i = 1; rc == SHERD_OK && i < count; i++)
-		if (by_id(&ids[i - 1], &ids[i]) == 0)
+		if (make_by_id(&ids[i - 1], &ids[i]) == 0)
 			rc = shd_fail(err, SHERD_EINVAL, "duplicate-id", "two variables are output %d of node %d",
 			              ids[i].output, ids[i].node);
 	free(ids);
@@ -227,13 +228,13 @@ static int copy_graph(sherd_model *m, const sherd_model_graph *graph, order *o, 
 	return copy_marks(&m->arena, graph->hollow, m->array_count, &m->graph.hollow, err);
 }
 
-static int copy_all(sherd_model *m, const sherd_model_parts *parts, order *o, sherd_error *err)
+static int make_copy_all(sherd_model *m, const sherd_model_parts *parts, order *o, sherd_error *err)
 {
 	if (!o->at || !o->seen)
 		return shd_fail_nomem(err);
 	TRY(check_graph(parts->graph, 0, err));
 	TRY(check_ids(parts->graph, err));
-	TRY(shd_model_visit_arrays(parts->graph, note, o, err));
+	TRY(shd_model_visit_arrays(parts->graph, make_note, o, err));
 	for (size_t i = 0; i < parts->array_count; i++)
 		if (!o->seen[i])
 			return mistake(err, "the graph has no place for array", i);
@@ -255,7 +256,7 @@ int sherd_model_make(sherd_model **out, const sherd_model_parts *parts, sherd_er
 	order o = {.most = parts->array_count};
 	o.at = malloc((o.most + 1) * sizeof(*o.at));
 	o.seen = calloc(o.most + 1, sizeof(*o.seen));
-	int rc = copy_all(m, parts, &o, err);
+	int rc = make_copy_all(m, parts, &o, err);
 	free(o.at);
 	free(o.seen);
 	TRY(rc);

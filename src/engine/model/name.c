@@ -20,7 +20,7 @@ typedef struct naming {
 	sherd_error *err;
 } naming;
 
-static int take(naming *n, const char *name)
+static int model_name_take(naming *n, const char *name)
 {
 	bool ok;
 	if (shd_map_add(&n->taken, shd_str_of(name), 0, &ok) != SHD_MAP_NONE)
@@ -39,7 +39,7 @@ static int take_variables(naming *n, const sherd_model_graph *g)
 			continue;
 		n->marks = marks >= n->marks ? marks + 1 : n->marks;
 		n->arrays[v->array].name = v->name;
-		TRY(take(n, v->name));
+		TRY(model_name_take(n, v->name));
 	}
 	if (n->marks > MOST_NAME - NUMBER)
 		return shd_fail(n->err, SHERD_ELIMIT, "name-too-long", "the name of a variable begins with %zu '@'",
@@ -48,7 +48,7 @@ static int take_variables(naming *n, const sherd_model_graph *g)
 }
 
 /* What the caller wants behind the marks; owners and graphs may have names of any length. */
-static int put(naming *n, const char *fmt, va_list args, shd_buf *text)
+static int model_name_put(naming *n, const char *fmt, va_list args, shd_buf *text)
 {
 	char *rest;
 	if (vasprintf(&rest, fmt, args) < 0)
@@ -62,7 +62,7 @@ static int put(naming *n, const char *fmt, va_list args, shd_buf *text)
 }
 
 /* Ends the name with the number of the array; one that would be too long is the number alone. */
-static int put_number(naming *n, size_t array, shd_buf *text)
+static int model_name_put_number(naming *n, size_t array, shd_buf *text)
 {
 	if (text->len + NUMBER > MOST_NAME)
 		text->len = n->marks;
@@ -80,7 +80,7 @@ static int try_name(naming *n, size_t array, const shd_buf *text)
 	if (!name)
 		return shd_fail_nomem(n->err);
 	n->room -= text->len;
-	TRY(take(n, name));
+	TRY(model_name_take(n, name));
 	n->arrays[array].name = name;
 	return SHERD_OK;
 }
@@ -93,15 +93,15 @@ __attribute__((format(printf, 3, 4))) static int give(naming *n, size_t array, c
 	if (array >= n->count)
 		return SHERD_OK;
 	va_start(args, fmt);
-	int rc = put(n, fmt, args, &text);
+	int rc = model_name_put(n, fmt, args, &text);
 	va_end(args);
 	TRY(rc);
 	if (text.len > MOST_NAME)
-		TRY(put_number(n, array, &text));
+		TRY(model_name_put_number(n, array, &text));
 	rc = try_name(n, array, &text);
 	if (rc != SHERD_EEXIST)
 		return rc;
-	TRY(put_number(n, array, &text));
+	TRY(model_name_put_number(n, array, &text));
 	rc = try_name(n, array, &text);
 	if (rc == SHERD_EEXIST)
 		return shd_fail(n->err, SHERD_ECORRUPT, "duplicate-name", "%.*s is there twice",

@@ -9,26 +9,27 @@ typedef struct nd4j_bundle {
 	sherd_tensor tensor;
 } nd4j_bundle;
 
-static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
+static int nd4j_bundle_read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len,
+                                 sherd_error *err)
 {
 	(void)index;
 	const nd4j_bundle *n = (const nd4j_bundle *)bundle;
 	return shd_nd4j_read(n->reader, &n->array, offset, buf, len, err);
 }
 
-static int map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
+static int nd4j_bundle_map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
 {
 	(void)index;
 	const nd4j_bundle *n = (const nd4j_bundle *)bundle;
 	return shd_nd4j_map(n->reader, &n->array, out, err);
 }
 
-static void done(sherd_bundle *bundle)
+static void nd4j_bundle_done(sherd_bundle *bundle)
 {
 	sherd_reader_close(((nd4j_bundle *)bundle)->reader);
 }
 
-static const shd_bundle_ops ops = {.read = read_part, .map = map, .close = done};
+static const shd_bundle_ops ops = {.read = nd4j_bundle_read_part, .map = nd4j_bundle_map, .close = nd4j_bundle_done};
 
 int shd_bundle_open_nd4j(sherd_bundle **out, shd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
 {

@@ -30,7 +30,7 @@ typedef struct search {
 	bool failed;
 } search;
 
-static bool see(const char *key, const sherd_stat *stat, void *arg)
+static bool outside_see(const char *key, const sherd_stat *stat, void *arg)
 {
 	(void)stat;
 	search *s = arg;
@@ -60,8 +60,8 @@ static int open_one(shd_samediff_model *m, sherd_store *store, shd_buf *folder, 
 	return SHERD_OK;
 }
 
-static int open_found(shd_samediff_model *m, sherd_store *store, shd_buf *folder, const search *s,
-                      const sherd_limits *limits, shd_samediff_graph *graph, sherd_error *err)
+static int outside_open_found(shd_samediff_model *m, sherd_store *store, shd_buf *folder, const search *s,
+                              const sherd_limits *limits, shd_samediff_graph *graph, sherd_error *err)
 {
 	size_t most = s->found.count;
 	m->outside = calloc(most, sizeof(sherd_reader *));
@@ -148,7 +148,7 @@ int shd_samediff_find_outside(shd_samediff_model *m, sherd_store *store, const c
 	TRY(shd_buf_check(&folder, err));
 	folder.len--;
 	sherd_error failure = {0};
-	int rc = sherd_store_list(store, (const char *)folder.data, "", see, &s, &failure);
+	int rc = sherd_store_list(store, (const char *)folder.data, "", outside_see, &s, &failure);
 	if (rc == SHERD_EINVAL) /* too long for a key: nothing can be there */
 		rc = SHERD_OK;
 	if (rc < 0 && err)
@@ -156,7 +156,7 @@ int shd_samediff_find_outside(shd_samediff_model *m, sherd_store *store, const c
 	if (rc == SHERD_OK && s.failed)
 		rc = shd_fail_nomem(err);
 	if (rc == SHERD_OK && s.found.count)
-		rc = open_found(m, store, &folder, &s, limits, graph, err);
+		rc = outside_open_found(m, store, &folder, &s, limits, graph, err);
 	shd_map_done(&s.found);
 	return rc < 0 ? rc : note_missing(m, store, &folder, graph, err);
 }

@@ -19,7 +19,7 @@ static int by_key(const void *left, const void *right)
 	return order ? order : a->order < b->order ? -1 : 1;
 }
 
-static int check_text(const char *text, sherd_error *err)
+static int model_pairs_check_text(const char *text, sherd_error *err)
 {
 	size_t bad;
 	if (!text || strlen(text) > UINT32_MAX || !shd_utf8_valid(text, strlen(text), &bad))
@@ -27,12 +27,12 @@ static int check_text(const char *text, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int take(given *list, size_t *n, const sherd_pair *pairs, size_t count, sherd_error *err)
+static int model_pairs_take(given *list, size_t *n, const sherd_pair *pairs, size_t count, sherd_error *err)
 {
 	for (size_t i = 0; i < count; i++) {
-		TRY(check_text(pairs[i].key, err));
+		TRY(model_pairs_check_text(pairs[i].key, err));
 		if (pairs[i].value)
-			TRY(check_text(pairs[i].value, err));
+			TRY(model_pairs_check_text(pairs[i].value, err));
 		list[*n] = (given){pairs[i], *n};
 		++*n;
 	}
@@ -44,7 +44,7 @@ static int take_own(given *list, size_t *n, const sherd_model_save_options *o, s
 {
 	SHD_AUTO_BUF text = {0};
 	if (o->framework) {
-		TRY(check_text(o->framework, err));
+		TRY(model_pairs_check_text(o->framework, err));
 		list[(*n)++] = (given){{SHD_PAIR_FRAMEWORK, o->framework}, 0};
 	}
 	if (!o->time_ms && !o->timed)
@@ -80,9 +80,9 @@ int shd_model_join_pairs(const sherd_pair *pairs, size_t count, const sherd_mode
 	sherd_pair *result = shd_arena_alloc(arena, most, sizeof(*result));
 	int rc = list && result ? take_own(list, &n, options, arena, err) : shd_fail_nomem(err);
 	if (rc == SHERD_OK)
-		rc = take(list, &n, pairs, count, err);
+		rc = model_pairs_take(list, &n, pairs, count, err);
 	if (rc == SHERD_OK)
-		rc = take(list, &n, options->pairs, options->pair_count, err);
+		rc = model_pairs_take(list, &n, options->pairs, options->pair_count, err);
 	if (rc == SHERD_OK) {
 		*out_count = keep_last(list, n, result);
 		*out = result;

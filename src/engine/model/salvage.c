@@ -20,7 +20,8 @@ typedef struct salvaged {
 	const container_record **records; /* by tensor */
 } salvaged;
 
-static int read_tensor(const sherd_bundle *b, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
+static int salvage_read_tensor(const sherd_bundle *b, size_t index, uint64_t offset, void *buf, size_t len,
+                               sherd_error *err)
 {
 	return shd_container_read(((const salvaged *)b)->records[index], offset, buf, len, NULL, NULL, err);
 }
@@ -33,7 +34,7 @@ static void close_files(sherd_bundle *b)
 	free(s->files);
 }
 
-static const shd_bundle_ops ops = {.read = read_tensor, .close = close_files};
+static const shd_bundle_ops ops = {.read = salvage_read_tensor, .close = close_files};
 
 /* A rescue under way. */
 typedef struct rescue {
@@ -256,7 +257,7 @@ static int report_missing(rescue *r)
 
 /* ---- the rest */
 
-static int take_pairs(rescue *r, const container_file *f)
+static int salvage_take_pairs(rescue *r, const container_file *f)
 {
 	sherd_bundle *b = &r->s->base;
 	const shd_container_section *s = shd_container_find_section(&f->head, SHD_SECTION_METADATA);
@@ -273,7 +274,7 @@ static int take_pairs(rescue *r, const container_file *f)
 	return lose(r, rc, &failure, sherd_reader_key(f->reader));
 }
 
-static int describe(rescue *r)
+static int salvage_describe(rescue *r)
 {
 	salvaged *s = r->s;
 	size_t count = r->found.len / sizeof(container_record *);
@@ -295,10 +296,10 @@ static int rescue_all(rescue *r, const char *key)
 	TRY(gather_files(r, key));
 	for (size_t i = 0; i < r->s->file_count; i++) {
 		TRY(take_arrays(r, r->s->files[i]));
-		TRY(take_pairs(r, r->s->files[i]));
+		TRY(salvage_take_pairs(r, r->s->files[i]));
 	}
 	TRY(report_missing(r));
-	return describe(r);
+	return salvage_describe(r);
 }
 
 int sherd_bundle_salvage(sherd_bundle **out, sherd_report **lost, sherd_store *store, const char *key,

@@ -10,7 +10,8 @@ static const sherd_reader *reader_of(const shd_samediff_model *m, size_t array)
 	return array < m->inside ? m->reader : m->outside[array - m->inside];
 }
 
-static int read_array(const sherd_model *model, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err)
+static int samediff_read_array(const sherd_model *model, size_t array, uint64_t offset, void *buf, size_t len,
+                               sherd_error *err)
 {
 	const shd_samediff_model *m = (const shd_samediff_model *)model;
 	return shd_nd4j_read(reader_of(m, array), &m->arrays[array], offset, buf, len, err);
@@ -24,13 +25,13 @@ static int read_fortran(const sherd_model *model, size_t array, uint64_t offset,
 	return a->fortran ? shd_nd4j_read_fortran(reader_of(m, array), a, offset, buf, len, err) : SHERD_EUNSUPPORTED;
 }
 
-static int map_array(const sherd_model *model, size_t array, const void **out, sherd_error *err)
+static int samediff_map_array(const sherd_model *model, size_t array, const void **out, sherd_error *err)
 {
 	const shd_samediff_model *m = (const shd_samediff_model *)model;
 	return shd_nd4j_map(reader_of(m, array), &m->arrays[array], out, err);
 }
 
-static void done(sherd_model *model)
+static void samediff_done(sherd_model *model)
 {
 	shd_samediff_model *m = (shd_samediff_model *)model;
 	sherd_reader_close(m->reader);
@@ -39,15 +40,16 @@ static void done(sherd_model *model)
 	free(m->outside);
 }
 
-static const shd_model_ops ops = {.read = read_array, .read_fortran = read_fortran, .map = map_array, .close = done};
+static const shd_model_ops ops = {
+	.read = samediff_read_array, .read_fortran = read_fortran, .map = samediff_map_array, .close = samediff_done};
 
 int shd_samediff_fetch(void *arg, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	return sherd_reader_at(arg, offset, buf, len, err);
 }
 
-static int decode(sherd_reader *reader, const sherd_limits *limits, shd_arena *arena, shd_samediff_graph *out,
-                  sherd_error *err)
+static int samediff_decode(sherd_reader *reader, const sherd_limits *limits, shd_arena *arena, shd_samediff_graph *out,
+                           sherd_error *err)
 {
 	shd_flatbuf fb;
 	TRY(shd_flatbuf_open(&fb, shd_samediff_fetch, reader, sherd_reader_size(reader), err));
@@ -56,7 +58,7 @@ static int decode(sherd_reader *reader, const sherd_limits *limits, shd_arena *a
 	return shd_in_reader(err, rc, reader);
 }
 
-static int describe_arrays(shd_samediff_model *m, size_t count, sherd_error *err)
+static int samediff_describe_arrays(shd_samediff_model *m, size_t count, sherd_error *err)
 {
 	sherd_model *b = &m->base;
 	sherd_tensor *tensors = shd_arena_alloc(&b->arena, count + 1, sizeof(*tensors));
@@ -85,7 +87,7 @@ int shd_model_open_samediff(sherd_model **out, shd_evidence *e, const sherd_limi
 	TRY(shd_model_new(&b, sizeof(shd_samediff_model), &ops, SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, err));
 	shd_samediff_model *m = (shd_samediff_model *)b;
 	TRY(shd_evidence_take_reader(e, &m->reader, err));
-	TRY(decode(m->reader, limits, &b->arena, &graph, err));
+	TRY(samediff_decode(m->reader, limits, &b->arena, &graph, err));
 	m->inside = graph.array_count;
 	m->arrays = graph.arrays;
 	TRY(shd_samediff_find_outside(m, e->store, e->key, limits, &graph, err));
@@ -93,7 +95,7 @@ int shd_model_open_samediff(sherd_model **out, shd_evidence *e, const sherd_limi
 	b->pairs = graph.pairs;
 	b->pair_count = graph.pair_count;
 	TRY(shd_samediff_mark(&b->graph, m->arrays, m->inside + m->outside_count, &b->arena, err));
-	TRY(describe_arrays(m, m->inside + m->outside_count, err));
+	TRY(samediff_describe_arrays(m, m->inside + m->outside_count, err));
 	TRY(shd_model_finish(b, err));
 	*out = TAKE(b);
 	return SHERD_OK;

@@ -6,7 +6,7 @@
 #include "engine/model/sdnb.h"
 #include "engine/tensors/format.h"
 
-static int check_options(const sherd_model_save_options *o, sherd_error *err)
+static int model_save_check_options(const sherd_model_save_options *o, sherd_error *err)
 {
 	if (o->compress != SHERD_COMPRESS_NONE && o->compress != SHERD_COMPRESS_DEFLATE)
 		return shd_fail(err, SHERD_EINVAL, "bad-argument", "compression %d", (int)o->compress);
@@ -26,7 +26,7 @@ int sherd_model_save(const sherd_model *model, sherd_store *store, const char *k
 	sherd_model_save_options o = options ? *options : (sherd_model_save_options){0};
 	if (!model || !store || !key)
 		return shd_fail(err, SHERD_EINVAL, "bad-argument", "a model, a store and a key are needed");
-	TRY(check_options(&o, err));
+	TRY(model_save_check_options(&o, err));
 	const shd_format_entry *to = shd_format_entry_of(o.format ? o.format : SHERD_FORMAT_SAMEDIFF_CONTAINER);
 	if (!to || !to->save_model)
 		return shd_fail(err, SHERD_EUNSUPPORTED, "unknown-format", "%s cannot be written",
@@ -76,7 +76,7 @@ int sherd_model_writer_open(sherd_model_writer **out, sherd_store *store, const 
 	SHD_AUTO(sherd_model, sherd_model_close) model = NULL;
 	if (!store || !key)
 		return shd_fail(err, SHERD_EINVAL, "bad-argument", "a store and a key are needed");
-	TRY(check_options(&o, err));
+	TRY(model_save_check_options(&o, err));
 	if (o.format != SHERD_FORMAT_UNKNOWN && o.format != SHERD_FORMAT_SAMEDIFF_CONTAINER)
 		return shd_fail(err, SHERD_EUNSUPPORTED, "unknown-format",
 		                "only containers are written array by array");

@@ -18,7 +18,8 @@ static bool is_about_the_file(const char *key)
 	return false;
 }
 
-static int check_pairs(const sherd_model *model, const sherd_model_save_options *o, shd_arena *arena, sherd_error *err)
+static int save_samediff_check_pairs(const sherd_model *model, const sherd_model_save_options *o, shd_arena *arena,
+                                     sherd_error *err)
 {
 	const sherd_pair *pairs;
 	size_t count;
@@ -43,8 +44,8 @@ static int refuse_existing(sherd_store *store, const char *key, sherd_error *err
 	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
 }
 
-static int write_all(const sherd_model *model, const shd_samediff_encoding *e, sherd_writer *writer, shd_meter *meter,
-                     sherd_error *err)
+static int save_samediff_write_all(const sherd_model *model, const shd_samediff_encoding *e, sherd_writer *writer,
+                                   shd_meter *meter, sherd_error *err)
 {
 	for (size_t i = 0; i < e->piece_count; i++) {
 		const shd_samediff_piece *p = &e->pieces[i];
@@ -58,8 +59,8 @@ static int write_all(const sherd_model *model, const shd_samediff_encoding *e, s
 	return SHERD_OK;
 }
 
-static int save(const sherd_model *model, sherd_store *store, const char *key, const sherd_model_save_options *o,
-                shd_arena *arena, sherd_error *err)
+static int save_samediff_save(const sherd_model *model, sherd_store *store, const char *key,
+                              const sherd_model_save_options *o, shd_arena *arena, sherd_error *err)
 {
 	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	const shd_samediff_source source = {.graph = &model->graph,
@@ -68,7 +69,7 @@ static int save(const sherd_model *model, sherd_store *store, const char *key, c
 	                                    .without_updater = o->without_updater};
 	shd_samediff_encoding made;
 	shd_meter meter;
-	TRY(check_pairs(model, o, arena, err));
+	TRY(save_samediff_check_pairs(model, o, arena, err));
 	if (!o->replace)
 		TRY(refuse_existing(store, key, err));
 	TRY(shd_samediff_encode(&source, SHD_SAMEDIFF_LEGACY, arena, &made, err));
@@ -77,7 +78,7 @@ static int save(const sherd_model *model, sherd_store *store, const char *key, c
 	                                     .if_identity = o->replace ? o->if_identity : NULL};
 	TRY(sherd_store_write(store, key, &options, &writer, err));
 	shd_meter_init(&meter, o->progress, made.size);
-	int rc = write_all(model, &made, writer, &meter, err);
+	int rc = save_samediff_write_all(model, &made, writer, &meter, err);
 	shd_meter_done(&meter);
 	TRY(rc);
 	TRY(sherd_writer_commit(TAKE(writer), err));
@@ -90,7 +91,7 @@ int shd_model_save_samediff(const sherd_model *model, sherd_store *store, const 
                             const sherd_model_save_options *options, sherd_error *err)
 {
 	shd_arena arena = {0};
-	int rc = save(model, store, key, options, &arena, err);
+	int rc = save_samediff_save(model, store, key, options, &arena, err);
 	shd_arena_done(&arena);
 	return rc;
 }

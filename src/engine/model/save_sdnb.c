@@ -37,7 +37,7 @@ static int name(set *s, uint32_t index, sherd_error *err)
 	return shd_buf_check(&s->key, err);
 }
 
-static int exists(set *s, const char *key, bool *out, sherd_error *err)
+static int save_sdnb_exists(set *s, const char *key, bool *out, sherd_error *err)
 {
 	sherd_stat stat;
 	sherd_error failure;
@@ -55,7 +55,7 @@ static int check_free(set *s, shd_arena *arena, sherd_error *err)
 	shd_sdnb_files files = {0};
 	sherd_error found;
 	bool there;
-	TRY(exists(s, s->whole, &there, err));
+	TRY(save_sdnb_exists(s, s->whole, &there, err));
 	if (there)
 		return shd_in_object(err,
 		                     shd_fail(err, SHERD_EEXIST, "cannot-replace",
@@ -66,7 +66,7 @@ static int check_free(set *s, shd_arena *arena, sherd_error *err)
 	if (rc == SHERD_EINCOMPLETE || rc == SHERD_ENOTFOUND || rc == SHERD_EINVAL) {
 		for (uint32_t i = 0; i < s->files; i++) {
 			TRY(name(s, i, err));
-			TRY(exists(s, (const char *)s->key.data, &there, err));
+			TRY(save_sdnb_exists(s, (const char *)s->key.data, &there, err));
 			if (there)
 				return shd_in_object(err,
 				                     shd_fail(err, SHERD_EEXIST, "cannot-replace",
@@ -115,7 +115,7 @@ static int files_of_claim(const char *text, size_t len, uint32_t *out, sherd_err
 }
 
 /* What a dead save left: its files, unless the first one made them a set. */
-static int clear_dead(void *arg, const char *text, size_t len, sherd_error *err)
+static int save_sdnb_clear_dead(void *arg, const char *text, size_t len, sherd_error *err)
 {
 	const set *s = arg;
 	set dead = {.store = s->store, .base = s->base};
@@ -124,7 +124,7 @@ static int clear_dead(void *arg, const char *text, size_t len, sherd_error *err)
 	if (rc == SHERD_OK && dead.files)
 		rc = name(&dead, 0, err);
 	if (rc == SHERD_OK && dead.files)
-		rc = exists(&dead, (const char *)dead.key.data, &committed, err);
+		rc = save_sdnb_exists(&dead, (const char *)dead.key.data, &committed, err);
 	for (uint32_t i = 1; rc == SHERD_OK && !committed && i < dead.files; i++) {
 		rc = name(&dead, i, err);
 		if (rc == SHERD_OK)
@@ -136,7 +136,7 @@ static int clear_dead(void *arg, const char *text, size_t len, sherd_error *err)
 
 /* Names that are taken are found before the claim lists them, and again after: no file of another's is ever listed.
  * Those of a save that lives by now are in nobody's way but its claim. */
-static int claim(set *s, shd_arena *arena, sherd_error *err)
+static int save_sdnb_claim(set *s, shd_arena *arena, sherd_error *err)
 {
 	SHD_AUTO_BUF key = {0}, text = {0};
 	shd_buf_append(&key, s->base.ptr, s->base.len);
@@ -147,17 +147,17 @@ static int claim(set *s, shd_arena *arena, sherd_error *err)
 	const char *name = (const char *)key.data;
 	sherd_error failure;
 	bool saving;
-	TRY(shd_claim_clear(s->store, name, clear_dead, s, err));
+	TRY(shd_claim_clear(s->store, name, save_sdnb_clear_dead, s, err));
 	int rc = check_free(s, arena, &failure);
 	if (rc < 0) {
-		TRY(exists(s, name, &saving, err));
+		TRY(save_sdnb_exists(s, name, &saving, err));
 		if (!saving && err)
 			*err = failure;
 		if (!saving)
 			return rc;
 	}
-	return shd_claim_take(&s->claim, s->store, name, (shd_str){(const char *)text.data, text.len}, clear_dead, s,
-	                      err);
+	return shd_claim_take(&s->claim, s->store, name, (shd_str){(const char *)text.data, text.len},
+	                      save_sdnb_clear_dead, s, err);
 }
 
 /* Arrays first; the first file, which has the graph, makes them a set. */
@@ -174,7 +174,7 @@ static int write_set(set *s, const shd_sdnb_out *out, shd_meter *meter, sherd_er
 
 /* A set of another number of files may have come, of a save whose claim somebody removed: who came later gives way, and
  * so does who cannot tell. */
-static int check_alone(set *s, shd_arena *arena, sherd_error *err)
+static int save_sdnb_check_alone(set *s, shd_arena *arena, sherd_error *err)
 {
 	shd_sdnb_files files = {0};
 	sherd_error found = {0};
@@ -197,7 +197,7 @@ static int check_alone(set *s, shd_arena *arena, sherd_error *err)
 static bool remove_written(set *s)
 {
 	bool there = true, all = true;
-	if (name(s, 0, NULL) < 0 || exists(s, (const char *)s->key.data, &there, NULL) < 0 || there)
+	if (name(s, 0, NULL) < 0 || save_sdnb_exists(s, (const char *)s->key.data, &there, NULL) < 0 || there)
 		return false;
 	for (uint32_t i = 1; i < s->done; i++)
 		all &= name(s, i, NULL) == SHERD_OK &&
@@ -211,14 +211,14 @@ static int save_set(const shd_sdnb_out *out, sherd_store *store, const char *key
 	set s = {.store = store, .base = shd_str_of(key), .files = files, .whole = key};
 	if (shd_str_ends(s.base, SHD_SDNB_SUFFIX))
 		s.base.len -= strlen(SHD_SDNB_SUFFIX);
-	int rc = claim(&s, arena, err);
+	int rc = save_sdnb_claim(&s, arena, err);
 	if (rc == SHERD_OK)
 		rc = check_free(&s, arena, err);
 	bool left = false;
 	if (rc == SHERD_OK) {
 		rc = write_set(&s, out, meter, err);
 		if (rc == SHERD_OK)
-			rc = check_alone(&s, arena, err);
+			rc = save_sdnb_check_alone(&s, arena, err);
 		left = rc < 0 && !remove_written(&s);
 	}
 	if (left)
@@ -229,8 +229,8 @@ static int save_set(const shd_sdnb_out *out, sherd_store *store, const char *key
 	return rc;
 }
 
-static int save(const sherd_model *model, sherd_store *store, const char *key, const sherd_model_save_options *o,
-                shd_arena *arena, sherd_error *err)
+static int save_sdnb_save(const sherd_model *model, sherd_store *store, const char *key,
+                          const sherd_model_save_options *o, shd_arena *arena, sherd_error *err)
 {
 	uint32_t files = o->shards > 1 ? o->shards : 1;
 	uint64_t total = 0;
@@ -253,7 +253,7 @@ int shd_model_save_sdnb(const sherd_model *model, sherd_store *store, const char
                         const sherd_model_save_options *options, sherd_error *err)
 {
 	shd_arena arena = {0};
-	int rc = save(model, store, key, options, &arena, err);
+	int rc = save_sdnb_save(model, store, key, options, &arena, err);
 	shd_arena_done(&arena);
 	return rc;
 }

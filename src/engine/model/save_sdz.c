@@ -16,14 +16,14 @@ typedef struct crc_writer {
 	uint32_t crc;
 } crc_writer;
 
-static int append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
+static int save_sdz_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
 {
 	crc_writer *w = (crc_writer *)writer;
 	w->crc = shd_crc32(w->crc, buf, len);
 	return w->to ? sherd_writer_append(w->to, buf, len, err) : SHERD_OK;
 }
 
-static const struct sherd_writer_ops crc_ops = {.append = append};
+static const struct sherd_writer_ops crc_ops = {.append = save_sdz_append};
 
 typedef struct archive {
 	const shd_sdnb_out *files;
@@ -106,8 +106,8 @@ static uint64_t count_work(const archive *a)
 	return total;
 }
 
-static int save(const sherd_model *model, sherd_store *store, const char *key, const sherd_model_save_options *o,
-                shd_arena *arena, sherd_error *err)
+static int save_sdz_save(const sherd_model *model, sherd_store *store, const char *key,
+                         const sherd_model_save_options *o, shd_arena *arena, sherd_error *err)
 {
 	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	shd_sdnb_out *files;
@@ -141,7 +141,7 @@ int shd_model_save_sdz(const sherd_model *model, sherd_store *store, const char 
                        const sherd_model_save_options *options, sherd_error *err)
 {
 	shd_arena arena = {0};
-	int rc = save(model, store, key, options, &arena, err);
+	int rc = save_sdz_save(model, store, key, options, &arena, err);
 	shd_arena_done(&arena);
 	return rc;
 }

@@ -20,7 +20,7 @@ typedef struct search {
 	bool failed, too_many;
 } search;
 
-static bool see(const char *key, const sherd_stat *stat, void *arg)
+static bool sdnb_find_see(const char *key, const sherd_stat *stat, void *arg)
 {
 	(void)stat;
 	search *s = arg;
@@ -51,7 +51,7 @@ static int list_files(search *s, sherd_store *store, sherd_error *err)
 	shd_buf_append(&prefix, s->base.ptr, s->base.len);
 	shd_buf_append(&prefix, ".shard", sizeof(".shard"));
 	TRY(shd_buf_check(&prefix, err));
-	TRY(sherd_store_list(store, (const char *)prefix.data, "", see, s, err));
+	TRY(sherd_store_list(store, (const char *)prefix.data, "", sdnb_find_see, s, err));
 	if (s->failed)
 		return shd_fail_nomem(err);
 	if (s->too_many)
@@ -77,7 +77,7 @@ static int first_missing(const found *set, size_t n, uint32_t *missing, sherd_er
 }
 
 /* Chooses the one whole set. */
-static int choose(const search *s, const found **set, size_t *count, sherd_error *err)
+static int sdnb_find_choose(const search *s, const found **set, size_t *count, sherd_error *err)
 {
 	const found *files = (const found *)(const void *)s->files.data, *whole = NULL, *lacking = NULL;
 	size_t n = s->files.len / sizeof(found), whole_count = 0;
@@ -112,7 +112,7 @@ static int find_set(search *s, sherd_store *store, shd_sdnb_files *out, sherd_er
 	const found *set = NULL;
 	size_t count = 0;
 	TRY(list_files(s, store, err));
-	TRY(choose(s, &set, &count, err));
+	TRY(sdnb_find_choose(s, &set, &count, err));
 	if (!set)
 		return SHERD_OK;
 	const char **keys = shd_arena_alloc(s->arena, count, sizeof(*keys));

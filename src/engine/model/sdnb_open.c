@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int read_array(const sherd_model *model, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err)
+static int sdnb_open_read_array(const sherd_model *model, size_t array, uint64_t offset, void *buf, size_t len,
+                                sherd_error *err)
 {
 	const shd_sdnb_model *m = (const shd_sdnb_model *)model;
 	return shd_nd4j_read(m->readers[m->files[array]], &m->arrays[array], offset, buf, len, err);
@@ -22,13 +23,13 @@ static int read_fortran(const sherd_model *model, size_t array, uint64_t offset,
 	return shd_nd4j_read_fortran(m->readers[m->files[array]], a, offset, buf, len, err);
 }
 
-static int map_array(const sherd_model *model, size_t array, const void **out, sherd_error *err)
+static int sdnb_open_map_array(const sherd_model *model, size_t array, const void **out, sherd_error *err)
 {
 	const shd_sdnb_model *m = (const shd_sdnb_model *)model;
 	return shd_nd4j_map(m->readers[m->files[array]], &m->arrays[array], out, err);
 }
 
-static void done(sherd_model *model)
+static void sdnb_open_done(sherd_model *model)
 {
 	shd_sdnb_model *m = (shd_sdnb_model *)model;
 	for (size_t i = 0; i < m->reader_count; i++)
@@ -37,7 +38,10 @@ static void done(sherd_model *model)
 	sherd_store_close(m->archive);
 }
 
-static const shd_model_ops ops = {.read = read_array, .read_fortran = read_fortran, .map = map_array, .close = done};
+static const shd_model_ops ops = {.read = sdnb_open_read_array,
+                                  .read_fortran = read_fortran,
+                                  .map = sdnb_open_map_array,
+                                  .close = sdnb_open_done};
 
 const shd_sdnb_model *shd_sdnb_of(const sherd_model *model)
 {
@@ -88,7 +92,8 @@ static int give(gathering *g, const char *name, sherd_dtype dtype, const shd_nd4
 }
 
 /* Arrays behind the graph are described by their variable alone. */
-static int describe(gathering *g, const sherd_model_variable *v, const shd_java_manifest_entry *e, shd_nd4j_array *out)
+static int sdnb_open_describe(gathering *g, const sherd_model_variable *v, const shd_java_manifest_entry *e,
+                              shd_nd4j_array *out)
 {
 	uint64_t shape[SHERD_MAX_DIMS];
 	uint64_t bytes = 0;
@@ -133,7 +138,7 @@ static int gather_manifest(gathering *g, size_t file, const shd_map *names)
 			return shd_fail_at(g->err, SHERD_ECORRUPT, "unknown-variable", e->offset,
 			                   "%.128s is no variable of the graph", e->name);
 		const sherd_model_variable *v = &p->graph.variables[index];
-		TRY(describe(g, v, e, &a));
+		TRY(sdnb_open_describe(g, v, e, &a));
 		TRY(give(g, v->name, v->dtype, &a, file));
 	}
 	return SHERD_OK;
@@ -202,7 +207,7 @@ static int gather_all(gathering *g, size_t count)
 	return SHERD_OK;
 }
 
-static int gather(shd_sdnb_model *m, const shd_sdnb_part *parts, size_t count, sherd_error *err)
+static int sdnb_open_gather(shd_sdnb_model *m, const shd_sdnb_part *parts, size_t count, sherd_error *err)
 {
 	gathering g = {.m = m, .parts = parts, .variables = parts[0].graph.variables, .err = err};
 	size_t most = 1;
@@ -230,7 +235,7 @@ static uint64_t count_checked(const shd_sdnb_model *m)
 	return checked > elements ? checked - elements : 0;
 }
 
-static int describe_arrays(shd_sdnb_model *m, sherd_error *err)
+static int sdnb_open_describe_arrays(shd_sdnb_model *m, sherd_error *err)
 {
 	sherd_model *b = &m->base;
 	sherd_tensor *tensors = shd_arena_alloc(&b->arena, b->array_count + 1, sizeof(*tensors));
@@ -256,7 +261,7 @@ static const char *pair_of(const shd_samediff_graph *g, const char *key)
 }
 
 /* What a shard says of itself must be what its name says. */
-static int check_shard(const shd_sdnb_part *p, size_t index, sherd_error *err)
+static int sdnb_open_check_shard(const shd_sdnb_part *p, size_t index, sherd_error *err)
 {
 	char number[24];
 	const char *told = pair_of(&p->graph, "shard.index"), *type = pair_of(&p->graph, "shard.type");
@@ -269,7 +274,7 @@ static int check_shard(const shd_sdnb_part *p, size_t index, sherd_error *err)
 }
 
 /* Pairs of the first file; of a set without those that are about the file alone. */
-static int take_pairs(sherd_model *b, const shd_samediff_graph *g, bool sharded, sherd_error *err)
+static int sdnb_open_take_pairs(sherd_model *b, const shd_samediff_graph *g, bool sharded, sherd_error *err)
 {
 	sherd_pair *pairs = shd_arena_alloc(&b->arena, g->pair_count + 1, sizeof(*pairs));
 	if (!pairs)
@@ -291,7 +296,7 @@ static int open_parts(shd_sdnb_model *m, sherd_store *store, const shd_sdnb_file
 		TRY(shd_sdnb_part_open(m->readers[i], limits, &m->base.arena, &parts[i], err));
 		m->trailing += parts[i].trailing;
 		if (files->sharded)
-			TRY(shd_in_object(err, check_shard(&parts[i], i, err), files->keys[i]));
+			TRY(shd_in_object(err, sdnb_open_check_shard(&parts[i], i, err), files->keys[i]));
 	}
 	return SHERD_OK;
 }
@@ -303,9 +308,9 @@ static int open_files(shd_sdnb_model *m, sherd_store *store, const shd_sdnb_file
 	m->readers = calloc(files->count, sizeof(sherd_reader *));
 	int rc = parts && m->readers ? open_parts(m, store, files, limits, parts, err) : shd_fail_nomem(err);
 	if (rc == SHERD_OK)
-		rc = gather(m, parts, files->count, err);
+		rc = sdnb_open_gather(m, parts, files->count, err);
 	if (rc == SHERD_OK)
-		rc = take_pairs(&m->base, &parts[0].graph, files->sharded, err);
+		rc = sdnb_open_take_pairs(&m->base, &parts[0].graph, files->sharded, err);
 	m->base.files = (uint32_t)files->count;
 	free(parts);
 	return rc;
@@ -326,7 +331,7 @@ int shd_sdnb_open(sherd_model **out, sherd_store *store, const char *key, const 
 	m->archive = archive;
 	TRY(shd_sdnb_find(store, key, limits, &b->arena, &files, err));
 	TRY(open_files(m, store, &files, limits, err));
-	TRY(describe_arrays(m, err));
+	TRY(sdnb_open_describe_arrays(m, err));
 	TRY(shd_model_finish(b, err));
 	*out = TAKE(b);
 	return SHERD_OK;

@@ -6,7 +6,7 @@
 /* SameDiff reads graph and arrays of one file into one Java array. */
 #define MOST INT32_MAX
 
-static int check_texts(const sherd_model *model, sherd_error *err)
+static int sdnb_out_check_texts(const sherd_model *model, sherd_error *err)
 {
 	for (size_t i = 0; i < model->array_count; i++)
 		if (model->arrays[i].dtype == SHERD_UTF8)
@@ -88,7 +88,7 @@ int shd_sdnb_lay_out(const sherd_model *model, const sherd_model_save_options *o
 	if (o->compress != SHERD_COMPRESS_NONE)
 		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "%s is not written compressed",
 		                sherd_format_name(o->format));
-	TRY(check_texts(model, err));
+	TRY(sdnb_out_check_texts(model, err));
 	TRY(shd_sdnb_divide(model, o, files, arena, &sources, err));
 	for (uint32_t i = 0; i < files; i++)
 		TRY(lay_out(model, &sources[i], arena, &made[i], err));

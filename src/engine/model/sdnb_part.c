@@ -7,7 +7,7 @@
 
 SHD_AUTO_DEFINE(void, free)
 
-static int read_head(const sherd_reader *reader, shd_sdnb_head *out, sherd_error *err)
+static int sdnb_part_read_head(const sherd_reader *reader, shd_sdnb_head *out, sherd_error *err)
 {
 	uint8_t raw[SHD_SDNB_HEAD] = {0};
 	uint64_t size = sherd_reader_size(reader);
@@ -16,8 +16,8 @@ static int read_head(const sherd_reader *reader, shd_sdnb_head *out, sherd_error
 	return shd_sdnb_head_decode(raw, len, size, out, err);
 }
 
-static int read_manifest(const sherd_reader *reader, const shd_sdnb_head *head, const sherd_limits *limits,
-                         shd_arena *arena, shd_sdnb_part *out, sherd_error *err)
+static int sdnb_part_read_manifest(const sherd_reader *reader, const shd_sdnb_head *head, const sherd_limits *limits,
+                                   shd_arena *arena, shd_sdnb_part *out, sherd_error *err)
 {
 	shd_java_manifest_entry *entries;
 	uint64_t most = shd_limits_or_default(limits).metadata_bytes;
@@ -36,7 +36,7 @@ static int read_manifest(const sherd_reader *reader, const shd_sdnb_head *head, 
 
 /* The graph counts from its own start, errors of the store from that of the file: they are shifted back, as all are
  * shifted later. */
-static int fetch(void *arg, uint64_t offset, void *buf, size_t len, sherd_error *err)
+static int sdnb_part_fetch(void *arg, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	int rc = sherd_reader_at(arg, SHD_SDNB_HEAD + offset, buf, len, err);
 	return shd_shift_offset(err, rc, -(uint64_t)SHD_SDNB_HEAD);
@@ -47,7 +47,7 @@ static int read_graph(const sherd_reader *reader, uint64_t end, const sherd_limi
 {
 	shd_flatbuf fb;
 	shd_samediff_graph g;
-	TRY(shd_flatbuf_open(&fb, fetch, (void *)reader, end - SHD_SDNB_HEAD, err));
+	TRY(shd_flatbuf_open(&fb, sdnb_part_fetch, (void *)reader, end - SHD_SDNB_HEAD, err));
 	int rc = shd_samediff_decode(&fb, SHD_SAMEDIFF_SDNB, limits, arena, &g, err);
 	shd_flatbuf_done(&fb);
 	TRY(shd_shift_offset(err, rc, SHD_SDNB_HEAD));
@@ -63,8 +63,8 @@ static int open_part(const sherd_reader *reader, const sherd_limits *limits, shd
 {
 	shd_sdnb_head head;
 	uint64_t end;
-	TRY(read_head(reader, &head, err));
-	TRY(read_manifest(reader, &head, limits, arena, out, err));
+	TRY(sdnb_part_read_head(reader, &head, err));
+	TRY(sdnb_part_read_manifest(reader, &head, limits, arena, out, err));
 	TRY(shd_sdnb_check_places(out->entries, out->entry_count, &head, &end, err));
 	out->trailing = sherd_reader_size(reader) - head.manifest - head.manifest_bytes;
 	return read_graph(reader, end, limits, arena, &out->graph, err);

@@ -9,7 +9,7 @@ static int by_length(const void *left, const void *right)
 	return a->len < b->len ? -1 : a->len > b->len;
 }
 
-static int by_place(const void *left, const void *right)
+static int sdz_kept_by_place(const void *left, const void *right)
 {
 	const shd_sdz_part *a = left, *b = right;
 	return a->at < b->at ? -1 : a->at > b->at;
@@ -27,7 +27,7 @@ void shd_sdz_kept_init(shd_sdz_kept *k, shd_sdz_part *parts, size_t count)
 	while (kept < count && parts[kept].len <= SHD_SDZ_KEPT_MOST && (total += parts[kept].len) <= SHD_SDZ_KEPT_TOTAL)
 		kept++;
 	if (kept)
-		qsort(parts, kept, sizeof(*parts), by_place);
+		qsort(parts, kept, sizeof(*parts), sdz_kept_by_place);
 	for (size_t i = 0; i < kept; i++) {
 		const shd_sdz_part *last = k->count ? &parts[k->count - 1] : NULL;
 		if (parts[i].len && (!last || last->at + last->len <= parts[i].at))

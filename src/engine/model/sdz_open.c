@@ -31,7 +31,7 @@ static int begins_like_sdnb(shd_sdz_store *z, const shd_zip_entry *e, bool *out,
 }
 
 /* The names that SameDiff gives; else the only entry that looks like a model; NULL: none. */
-static int choose(shd_sdz_store *z, const char **out, sherd_error *err)
+static int sdz_open_choose(shd_sdz_store *z, const char **out, sherd_error *err)
 {
 	const char *shard = NULL, *only = NULL;
 	for (size_t i = 0; i < z->count; i++) {
@@ -63,7 +63,7 @@ int shd_sdz_has_model(sherd_store *store, const char *key, bool *out, sherd_erro
 	const char *name = NULL;
 	int rc = shd_sdz_store_open(&z, store, key, NULL, &failure);
 	if (rc == SHERD_OK) {
-		rc = choose(z, &name, &failure);
+		rc = sdz_open_choose(z, &name, &failure);
 		sherd_store_close(&z->base);
 	}
 	if (rc == SHERD_ENOMEM || rc == SHERD_EIO) {
@@ -119,7 +119,7 @@ int shd_model_open_sdz(sherd_model **out, shd_evidence *e, const sherd_limits *l
 	const char *name = NULL;
 	TRY(shd_sdz_store_open(&z, e->store, e->key, limits, err));
 	SHD_AUTO(sherd_store, sherd_store_close) archive = &z->base;
-	TRY(shd_in_object(err, choose(z, &name, err), e->key));
+	TRY(shd_in_object(err, sdz_open_choose(z, &name, err), e->key));
 	if (!name)
 		return shd_in_object(
 			err, shd_fail(err, SHERD_EUNSUPPORTED, "no-graph", "no entry of the archive is a model"),

@@ -66,7 +66,7 @@ void shd_sdz_keep(sherd_reader *reader, shd_sdz_part *parts, size_t count)
 
 /* ---- the store */
 
-static int refuse(sherd_error *err)
+static int sdz_store_refuse(sherd_error *err)
 {
 	return shd_fail(err, SHERD_EUNSUPPORTED, "read-only", "an archive that was opened for reading");
 }
@@ -75,28 +75,28 @@ static int refuse_write(sherd_store *store, const char *key, const sherd_write_o
                         sherd_error *err)
 {
 	(void)store, (void)key, (void)options, (void)out;
-	return refuse(err);
+	return sdz_store_refuse(err);
 }
 
 static int refuse_remove(sherd_store *store, const char *key, const char *if_identity, sherd_error *err)
 {
 	(void)store, (void)key, (void)if_identity;
-	return refuse(err);
+	return sdz_store_refuse(err);
 }
 
-static int by_name(const void *a, const void *b)
+static int sdz_store_by_name(const void *a, const void *b)
 {
 	const shd_zip_entry *const *x = a, *const *y = b;
 	return strcmp((*x)->name, (*y)->name);
 }
 
-static const shd_zip_entry *find(const shd_sdz_store *z, const char *key)
+static const shd_zip_entry *sdz_store_find(const shd_sdz_store *z, const char *key)
 {
 	size_t prefix = strlen(z->prefix);
 	if (strncmp(key, z->prefix, prefix) != 0 || !z->count)
 		return NULL;
 	const shd_zip_entry wanted = {.name = key + prefix}, *w = &wanted;
-	const shd_zip_entry *const *e = bsearch(&w, z->entries, z->count, sizeof(z->entries[0]), by_name);
+	const shd_zip_entry *const *e = bsearch(&w, z->entries, z->count, sizeof(z->entries[0]), sdz_store_by_name);
 	return e ? *e : NULL;
 }
 
@@ -110,7 +110,7 @@ int shd_sdz_find_data(const shd_sdz_store *z, const shd_zip_entry *e, uint64_t *
 static int open_entry(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err)
 {
 	const shd_sdz_store *z = (const shd_sdz_store *)store;
-	const shd_zip_entry *e = find(z, key);
+	const shd_zip_entry *e = sdz_store_find(z, key);
 	uint64_t data;
 	if (!e)
 		return shd_fail(err, SHERD_ENOTFOUND, "not-found", "the archive has no such entry");
@@ -131,7 +131,7 @@ static int open_entry(sherd_store *store, const char *key, sherd_reader **out, s
 	return SHERD_OK;
 }
 
-static void describe(const shd_sdz_store *z, const shd_zip_entry *e, sherd_stat *out)
+static void sdz_store_describe(const shd_sdz_store *z, const shd_zip_entry *e, sherd_stat *out)
 {
 	*out = (sherd_stat){.size = e->size};
 	(void)snprintf(out->identity, sizeof(out->identity), "%s", sherd_reader_identity(z->archive));
@@ -140,10 +140,10 @@ static void describe(const shd_sdz_store *z, const shd_zip_entry *e, sherd_stat 
 static int stat_entry(sherd_store *store, const char *key, sherd_stat *out, sherd_error *err)
 {
 	const shd_sdz_store *z = (const shd_sdz_store *)store;
-	const shd_zip_entry *e = find(z, key);
+	const shd_zip_entry *e = sdz_store_find(z, key);
 	if (!e)
 		return shd_fail(err, SHERD_ENOTFOUND, "not-found", "the archive has no such entry");
-	describe(z, e, out);
+	sdz_store_describe(z, e, out);
 	return SHERD_OK;
 }
 
@@ -158,7 +158,7 @@ static int list_entries(sherd_store *store, const char *prefix, const char *afte
 		(void)snprintf(key, sizeof(key), "%s%s", z->prefix, z->entries[i]->name);
 		if (strncmp(key, prefix, strlen(prefix)) != 0 || strcmp(key, after) <= 0)
 			continue;
-		describe(z, z->entries[i], &stat);
+		sdz_store_describe(z, z->entries[i], &stat);
 		if (!each(key, &stat, arg))
 			break;
 	}
@@ -215,7 +215,8 @@ static const char *prefix_of(shd_sdz_store *z, const char *key)
 	return b.failed ? NULL : shd_arena_str(&z->arena, (shd_str){(const char *)b.data, b.len});
 }
 
-static int fill(shd_sdz_store *z, sherd_store *store, const char *key, const sherd_limits *limits, sherd_error *err)
+static int sdz_store_fill(shd_sdz_store *z, sherd_store *store, const char *key, const sherd_limits *limits,
+                          sherd_error *err)
 {
 	shd_zip_entry *entries;
 	TRY(sherd_store_read(store, key, &z->archive, err));
@@ -227,7 +228,7 @@ static int fill(shd_sdz_store *z, sherd_store *store, const char *key, const she
 	for (size_t i = 0; i < z->count; i++)
 		z->entries[i] = &entries[i];
 	if (z->count)
-		qsort(z->entries, z->count, sizeof(*z->entries), by_name);
+		qsort(z->entries, z->count, sizeof(*z->entries), sdz_store_by_name);
 	return SHERD_OK;
 }
 
@@ -239,7 +240,7 @@ int shd_sdz_store_open(shd_sdz_store **out, sherd_store *store, const char *key,
 		return shd_fail_nomem(err);
 	z->base.ops = &ops;
 	z->base.around = store;
-	int rc = fill(z, store, key, limits, err);
+	int rc = sdz_store_fill(z, store, key, limits, err);
 	if (rc < 0) {
 		close_store(&z->base);
 		return rc;

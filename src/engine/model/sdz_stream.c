@@ -84,7 +84,7 @@ static int jump(shd_sdz_stream *s, uint64_t offset, sherd_error *err)
 }
 
 /* Keeps the place, and every other one only when there are too many. */
-static int remember(shd_sdz_stream *s, sherd_error *err)
+static int sdz_stream_remember(shd_sdz_stream *s, sherd_error *err)
 {
 	uint64_t last = s->point_count ? s->points[s->point_count - 1].out : 0;
 	if (s->here.out < last + s->spacing)
@@ -144,7 +144,7 @@ static int inflate(shd_sdz_stream *s, shd_inflate_io *io, size_t *made, sherd_er
 }
 
 /* Fills the window with what comes next. */
-static int step(shd_sdz_stream *s, sherd_error *err)
+static int sdz_stream_step(shd_sdz_stream *s, sherd_error *err)
 {
 	uint64_t left = s->size - s->here.out;
 	size_t want = left < WINDOW ? (size_t)left : WINDOW;
@@ -161,7 +161,7 @@ static int step(shd_sdz_stream *s, sherd_error *err)
 			                   (unsigned long long)s->here.out, (unsigned long long)s->size);
 	}
 	shd_sdz_kept_pass(&s->kept, s->window_at, s->window, s->window_len);
-	return remember(s, err);
+	return sdz_stream_remember(s, err);
 }
 
 void shd_sdz_stream_keep(shd_sdz_stream *s, shd_sdz_part *parts, size_t count)
@@ -188,7 +188,7 @@ static int read_locked(shd_sdz_stream *s, uint64_t offset, uint8_t *buf, size_t 
 		}
 		int rc = jump(s, offset, err);
 		if (rc == SHERD_OK)
-			rc = step(s, err);
+			rc = sdz_stream_step(s, err);
 		if (rc < 0) { /* what was half made is not gone on with */
 			shd_inflate_close(s->here.z);
 			s->here = (place){0};
@@ -214,7 +214,7 @@ static int check_locked(shd_sdz_stream *s, sherd_error *err)
 	size_t made = 0;
 	TRY(jump(s, s->size, err));
 	while (s->here.out < s->size)
-		TRY(step(s, err));
+		TRY(sdz_stream_step(s, err));
 	shd_inflate_io io = {.out = &one, .out_len = 1};
 	TRY(inflate(s, &io, &made, err));
 	if (made)

@@ -26,7 +26,7 @@ static int read_some(const check *c, shd_sdz_stream *s, uint64_t data, uint64_t 
 	         : sherd_reader_at(c->z->archive, data + at, c->buf, len, err);
 }
 
-static int check_entry(check *c, const shd_zip_entry *e, sherd_error *err)
+static int sdz_verify_check_entry(check *c, const shd_zip_entry *e, sherd_error *err)
 {
 	SHD_AUTO(shd_sdz_stream, shd_sdz_stream_close) s = NULL;
 	uint64_t data;
@@ -46,7 +46,7 @@ static int check_entry(check *c, const shd_zip_entry *e, sherd_error *err)
 	return s ? shd_sdz_stream_check_end(s, err) : SHERD_OK;
 }
 
-static int check_entries(check *c, sherd_error *err)
+static int sdz_verify_check_entries(check *c, sherd_error *err)
 {
 	for (size_t i = 0; i < c->z->count; i++) {
 		SHD_AUTO_BUF key = {0};
@@ -54,7 +54,7 @@ static int check_entries(check *c, sherd_error *err)
 		shd_buf_printf(&key, "%s%s", c->z->prefix, c->z->entries[i]->name);
 		shd_buf_u8(&key, 0);
 		TRY(shd_buf_check(&key, err));
-		int rc = check_entry(c, c->z->entries[i], &found);
+		int rc = sdz_verify_check_entry(c, c->z->entries[i], &found);
 		TRY(shd_report_take(c->report, rc, &found, (const char *)key.data, err));
 	}
 	return SHERD_OK;
@@ -70,7 +70,7 @@ static int check_archive(const shd_sdz_store *z, sherd_report *r, const sherd_ve
 		total += z->entries[i]->size;
 	check c = {.z = z, .report = r, .buf = buf};
 	shd_meter_init(&c.meter, o->progress, total);
-	int rc = check_entries(&c, err);
+	int rc = sdz_verify_check_entries(&c, err);
 	shd_meter_done(&c.meter);
 	r->checked += sherd_reader_size(z->archive);
 	return rc;

@@ -8,7 +8,7 @@ enum { MOST_TRIES = 100 };
 
 #define MOST_TEXT (64u << 20)
 
-static const char *name_of(const shd_claim *c)
+static const char *publish_claim_name_of(const shd_claim *c)
 {
 	return (const char *)c->key.data;
 }
@@ -17,18 +17,19 @@ static int create_unlocked(shd_claim *c, shd_str text, sherd_error *err)
 {
 	sherd_writer *writer;
 	const sherd_write_options options = {.mode = SHERD_WRITE_NEW, .size_hint = text.len, .identity = c->identity};
-	TRY(sherd_store_write(c->store, name_of(c), &options, &writer, err));
+	TRY(sherd_store_write(c->store, publish_claim_name_of(c), &options, &writer, err));
 	(void)sherd_writer_append(writer, text.ptr, text.len, NULL); /* which its commit tells */
 	return sherd_writer_commit(writer, err);
 }
 
-static int create(shd_claim *c, shd_str text, sherd_error *err)
+static int publish_claim_create(shd_claim *c, shd_str text, sherd_error *err)
 {
 	sherd_stat stat;
 	if (!(sherd_store_caps(c->store) & SHERD_CAP_LOCK))
 		return create_unlocked(c, text, err);
-	TRY(sherd_store_create_locked(c->store, name_of(c), text.ptr, text.len, SHERD_LOCK_EXCLUSIVE, &c->lock, err));
-	int rc = sherd_store_stat(c->store, name_of(c), &stat, err);
+	TRY(sherd_store_create_locked(c->store, publish_claim_name_of(c), text.ptr, text.len, SHERD_LOCK_EXCLUSIVE,
+	                              &c->lock, err));
+	int rc = sherd_store_stat(c->store, publish_claim_name_of(c), &stat, err);
 	if (rc == SHERD_OK) {
 		memcpy(c->identity, stat.identity, sizeof(c->identity));
 		return SHERD_OK;
@@ -36,46 +37,46 @@ static int create(shd_claim *c, shd_str text, sherd_error *err)
 	if (rc == SHERD_ENOTFOUND)
 		rc = shd_fail(err, SHERD_ECONFLICT, "conflict", "somebody removed this claim while it was held");
 	else
-		(void)sherd_store_remove(c->store, name_of(c), NULL);
+		(void)sherd_store_remove(c->store, publish_claim_name_of(c), NULL);
 	sherd_lock_release(TAKE(c->lock));
 	return rc;
 }
 
 /* Under its lock, what the claim's save left goes, and then the claim. */
-static int clear_dead(const shd_claim *c, shd_claim_clear_fn *clear, void *arg, sherd_error *err)
+static int publish_claim_clear_dead(const shd_claim *c, shd_claim_clear_fn *clear, void *arg, sherd_error *err)
 {
 	SHD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
 	char *text;
 	size_t len;
-	int rc = sherd_store_lock(c->store, name_of(c), SHERD_LOCK_EXCLUSIVE, &lock, err);
+	int rc = sherd_store_lock(c->store, publish_claim_name_of(c), SHERD_LOCK_EXCLUSIVE, &lock, err);
 	if (rc == SHERD_ECONFLICT)
 		return shd_fail(err, rc, "conflict", "somebody else is saving");
 	TRY(rc);
 	if (clear) {
-		TRY(sherd_store_get(c->store, name_of(c), MOST_TEXT, &text, &len, err));
+		TRY(sherd_store_get(c->store, publish_claim_name_of(c), MOST_TEXT, &text, &len, err));
 		rc = clear(arg, text, len, err);
 		free(text);
 		TRY(rc);
 	}
-	return sherd_store_remove(c->store, name_of(c), err);
+	return sherd_store_remove(c->store, publish_claim_name_of(c), err);
 }
 
 /* A claim is there: it goes, or its save lives. */
-static int settle(const shd_claim *c, shd_claim_clear_fn *clear, void *arg, sherd_error *err)
+static int publish_claim_settle(const shd_claim *c, shd_claim_clear_fn *clear, void *arg, sherd_error *err)
 {
 	if (!(sherd_store_caps(c->store) & SHERD_CAP_LOCK))
 		return shd_fail(err, SHERD_ECONFLICT, "conflict",
 		                "somebody may be saving; remove this object if that is dead");
-	int rc = clear_dead(c, clear, arg, err);
+	int rc = publish_claim_clear_dead(c, clear, arg, err);
 	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
 }
 
 /* 1 when the claim is ours, 0 when the state changed under us. */
 static int try_take(shd_claim *c, shd_str text, shd_claim_clear_fn *clear, void *arg, sherd_error *err)
 {
-	int rc = create(c, text, err);
+	int rc = publish_claim_create(c, text, err);
 	if (rc == SHERD_EEXIST)
-		return settle(c, clear, arg, err);
+		return publish_claim_settle(c, clear, arg, err);
 	return rc < 0 ? rc : 1;
 }
 
@@ -83,7 +84,7 @@ static int try_take(shd_claim *c, shd_str text, shd_claim_clear_fn *clear, void 
 static int never_free(const shd_claim *c, sherd_error *err)
 {
 	sherd_stat stat;
-	if (sherd_store_stat(c->store, name_of(c), &stat, NULL) == SHERD_OK)
+	if (sherd_store_stat(c->store, publish_claim_name_of(c), &stat, NULL) == SHERD_OK)
 		return shd_fail(err, SHERD_ECONFLICT, "conflict", "other saves come and go too fast");
 	return shd_fail(err, SHERD_EEXIST, "cannot-replace", "something that is no file of ours is in its way");
 }
@@ -120,7 +121,7 @@ int shd_claim_clear(sherd_store *store, const char *key, shd_claim_clear_fn *cle
 	if (rc == SHERD_OK)
 		rc = sherd_store_stat(store, key, &stat, &failure);
 	if (rc == SHERD_OK)
-		rc = settle(&c, clear, arg, &failure);
+		rc = publish_claim_settle(&c, clear, arg, &failure);
 	else if (rc == SHERD_ENOTFOUND)
 		rc = SHERD_OK;
 	rc = shd_in_object(&failure, rc, key);
@@ -133,12 +134,12 @@ int shd_claim_clear(sherd_store *store, const char *key, shd_claim_clear_fn *cle
 int shd_claim_check(const shd_claim *claim, sherd_error *err)
 {
 	sherd_stat now;
-	int rc = sherd_store_stat(claim->store, name_of(claim), &now, err);
+	int rc = sherd_store_stat(claim->store, publish_claim_name_of(claim), &now, err);
 	if (rc == SHERD_OK && strcmp(now.identity, claim->identity) == 0)
 		return SHERD_OK;
 	if (rc == SHERD_OK || rc == SHERD_ENOTFOUND)
 		rc = shd_fail(err, SHERD_ECONFLICT, "conflict", "somebody removed this claim while it was held");
-	return shd_in_object(err, rc, name_of(claim));
+	return shd_in_object(err, rc, publish_claim_name_of(claim));
 }
 
 void shd_claim_leave(shd_claim *claim)
@@ -152,6 +153,6 @@ void shd_claim_drop(shd_claim *claim)
 {
 	if (!claim->store)
 		return;
-	(void)sherd_store_remove_if(claim->store, name_of(claim), claim->identity, NULL);
+	(void)sherd_store_remove_if(claim->store, publish_claim_name_of(claim), claim->identity, NULL);
 	shd_claim_leave(claim);
 }

@@ -28,7 +28,8 @@ static int read_shard(const rows_bundle *b, size_t shard, uint64_t offset, void 
 	return sherd_reader_at(reader, r->head_bytes + offset, buf, len, err);
 }
 
-static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
+static int rows_bundle_read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len,
+                                 sherd_error *err)
 {
 	const rows_bundle *b = (const rows_bundle *)bundle;
 	const sherd_rows *r = b->rows;
@@ -47,14 +48,14 @@ static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, 
 	return SHERD_OK;
 }
 
-static void done(sherd_bundle *bundle)
+static void rows_bundle_done(sherd_bundle *bundle)
 {
 	rows_bundle *b = (rows_bundle *)bundle;
 	shd_rows_checked_close(b->checked);
 	sherd_rows_close(b->rows);
 }
 
-static const shd_bundle_ops ops = {.read = read_part, .close = done};
+static const shd_bundle_ops ops = {.read = rows_bundle_read_part, .close = rows_bundle_done};
 
 int shd_bundle_open_rows(sherd_bundle **out, shd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
 {

@@ -113,7 +113,7 @@ static int check_block(const sherd_rows *rows, const rows_open_shard *s, uint64_
 	return SHERD_OK;
 }
 
-static int check_file(const sherd_rows *rows, const rows_open_shard *s, sherd_error *err)
+static int checked_check_file(const sherd_rows *rows, const rows_open_shard *s, sherd_error *err)
 {
 	uint8_t hash[SHD_SHA256_BYTES];
 	shd_sha256 sha;
@@ -135,7 +135,7 @@ int shd_rows_checked_range(rows_checked *c, const rows_open_shard *s, uint64_t f
 		_Atomic bool *done = &c->done[c->begins[s->shard] + i];
 		if (atomic_load_explicit(done, memory_order_acquire))
 			continue;
-		int rc = blocks ? check_block(rows, s, i, err) : check_file(rows, s, err);
+		int rc = blocks ? check_block(rows, s, i, err) : checked_check_file(rows, s, err);
 		TRY(shd_in_object(err, rc, rows->shards[s->shard].key));
 		atomic_store_explicit(done, true, memory_order_release);
 	}

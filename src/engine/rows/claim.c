@@ -51,7 +51,7 @@ static int put_marker(rows_claim *c, const shd_buf *text, sherd_error *err)
 	return sherd_writer_commit(writer, err);
 }
 
-static int create(rows_claim *c, int64_t time_ns, sherd_error *err)
+static int rows_claim_create(rows_claim *c, int64_t time_ns, sherd_error *err)
 {
 	SHD_AUTO_BUF text = {0};
 	const char *key = (const char *)c->key.data;
@@ -90,7 +90,7 @@ static int held_by_other(const rows_claim *c, sherd_error *err)
 }
 
 /* Under the exclusive lock nobody writes. */
-static int clear_dead(const rows_claim *c, const sherd_limits *limits, sherd_error *err)
+static int rows_claim_clear_dead(const rows_claim *c, const sherd_limits *limits, sherd_error *err)
 {
 	SHD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
 	const char *key = (const char *)c->key.data;
@@ -124,7 +124,7 @@ static int check_empty(const rows_claim *c, const rows_files *files, sherd_error
 	return SHERD_OK;
 }
 
-static int check_set(const rows_claim *c, const rows_files *files, sherd_error *err)
+static int rows_claim_check_set(const rows_claim *c, const rows_files *files, sherd_error *err)
 {
 	if (files->has_manifest)
 		return SHERD_OK;
@@ -155,14 +155,14 @@ static int next_number(const rows_files *files, uint32_t *out, sherd_error *err)
 
 /* Looks at the folder: *marked when somebody else's marker has to go first, else it must be as the writer needs it.
  * Where nobody can tell whether a pack lives, a manifest decides for those that want to begin a set. */
-static int look(const rows_claim *c, bool append, bool ours, bool *marked, uint32_t *next, sherd_error *err)
+static int rows_claim_look(const rows_claim *c, bool append, bool ours, bool *marked, uint32_t *next, sherd_error *err)
 {
 	rows_files files;
 	TRY(shd_rows_files_open(&files, c->store, c->folder, NULL, err));
 	*marked = files.has_marker && !ours && (can_lock(c->store) || !files.has_manifest || append);
 	int rc = SHERD_OK;
 	if (!*marked)
-		rc = append ? check_set(c, &files, err) : check_empty(c, &files, err);
+		rc = append ? rows_claim_check_set(c, &files, err) : check_empty(c, &files, err);
 	if (rc == SHERD_OK)
 		rc = next_number(&files, next, err);
 	shd_rows_files_done(&files);
@@ -172,7 +172,7 @@ static int look(const rows_claim *c, bool append, bool ours, bool *marked, uint3
 /* ---- folders */
 
 /* Is there a folder under this part of a path? Stores without folders have all of them. */
-static int has_folder(sherd_store *store, const char *path, size_t len, sherd_error *err)
+static int rows_claim_has_folder(sherd_store *store, const char *path, size_t len, sherd_error *err)
 {
 	char key[SHERD_MAX_KEY + 1];
 	sherd_error found = {0};
@@ -196,7 +196,7 @@ static int count_missing(rows_claim *c, sherd_error *err)
 	const char *folder = c->folder;
 	c->made = 0;
 	for (size_t len = strlen(folder); len;) {
-		int there = has_folder(c->store, folder, len, err);
+		int there = rows_claim_has_folder(c->store, folder, len, err);
 		TRY(there);
 		if (there)
 			break;
@@ -235,15 +235,15 @@ static int try_claim(rows_claim *c, const rows_claim_options *o, sherd_error *er
 {
 	bool marked;
 	uint32_t next = 0;
-	TRY(look(c, o->append, false, &marked, &next, err));
+	TRY(rows_claim_look(c, o->append, false, &marked, &next, err));
 	if (marked)
-		return clear_dead(c, o->limits, err);
+		return rows_claim_clear_dead(c, o->limits, err);
 	c->first = next;
-	int rc = create(c, o->time_ns, err);
+	int rc = rows_claim_create(c, o->time_ns, err);
 	if (rc == SHERD_EEXIST)
 		return 0;
 	TRY(rc);
-	rc = look(c, o->append, true, &marked, &next, err);
+	rc = rows_claim_look(c, o->append, true, &marked, &next, err);
 	if (rc == SHERD_OK && next == c->first)
 		return 1;
 	(void)sherd_store_remove_if(c->store, (const char *)c->key.data, c->identity, NULL);

@@ -16,7 +16,7 @@ typedef struct rows_told {
 } rows_told;
 
 /* The order and the sample, which must be the same for the text to make sense. */
-static void describe(const rows_sequence *s, char out[WHAT])
+static void cursor_text_describe(const rows_sequence *s, char out[WHAT])
 {
 	char order[36] = "-", sample[20] = "-";
 	if (s->order.shuffle)
@@ -42,7 +42,7 @@ void shd_rows_text_write(const rows_sequence *s, const rows_state *at, char out[
 {
 	char what[WHAT], set[SET_TEXT];
 	describe_set(s->rows, s->order.total, set);
-	describe(s, what);
+	cursor_text_describe(s, what);
 	int n = snprintf(out, SHERD_ROWS_CURSOR_TEXT - 10,
 	                 "rows2:%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64
 	                 ":%s:%s",
@@ -57,7 +57,7 @@ static int bad_text(const char *why, sherd_error *err)
 }
 
 /* Decimal digits up to a colon; false for anything else. */
-static bool take_number(const char **at, uint64_t *out)
+static bool cursor_text_take_number(const char **at, uint64_t *out)
 {
 	uint64_t v = 0;
 	const char *p = *at;
@@ -103,13 +103,14 @@ static bool take_told(const char **at, rows_told *t)
 	bool first = (*at)[4] == '1';
 	*t = (rows_told){.set = "-"};
 	*at += 6;
-	return (first || (take_number(at, &t->epoch) && take_number(at, &t->from))) && take_number(at, &t->position) &&
-	       take_number(at, &t->number) && take_number(at, &t->batch) && take_number(at, &t->total) &&
-	       take_number(at, &t->width) && (first || take_set(at, t->set));
+	return (first || (cursor_text_take_number(at, &t->epoch) && cursor_text_take_number(at, &t->from))) &&
+	       cursor_text_take_number(at, &t->position) && cursor_text_take_number(at, &t->number) &&
+	       cursor_text_take_number(at, &t->batch) && cursor_text_take_number(at, &t->total) &&
+	       cursor_text_take_number(at, &t->width) && (first || take_set(at, t->set));
 }
 
 /* A set that has grown still begins with the one that the text is of. Where nothing tells, it may not have grown. */
-static int check_set(const sherd_rows *rows, const rows_told *t, sherd_error *err)
+static int cursor_text_check_set(const sherd_rows *rows, const rows_told *t, sherd_error *err)
 {
 	char set[SET_TEXT];
 	bool known = strcmp(t->set, "-") != 0;
@@ -132,8 +133,8 @@ int shd_rows_text_resume(rows_sequence *s, const char *text, bool same_batch, sh
 	const char *at = body;
 	if (!take_told(&at, &t))
 		return bad_text("is damaged", err);
-	TRY(check_set(s->rows, &t, err));
-	describe(s, what);
+	TRY(cursor_text_check_set(s->rows, &t, err));
+	cursor_text_describe(s, what);
 	if (strcmp(at, what) != 0)
 		return bad_text("is of another shuffle or sample", err);
 	if (t.position > t.total || t.from > t.total)

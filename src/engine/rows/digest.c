@@ -78,7 +78,7 @@ typedef struct digesting {
 	uint64_t batches, rows;
 } digesting;
 
-static void begin(digesting *d, sherd_rows_cursor *cursor, const sherd_rows_digest_options *options)
+static void digest_begin(digesting *d, sherd_rows_cursor *cursor, const sherd_rows_digest_options *options)
 {
 	static const sherd_rows_digest_options defaults = {0};
 	const rows_sequence *s = &cursor->sequence;
@@ -87,7 +87,7 @@ static void begin(digesting *d, sherd_rows_cursor *cursor, const sherd_rows_dige
 }
 
 /* 1 and a batch, or 0 when there is none or enough were taken. */
-static int take(digesting *d, sherd_rows_batch *batch, sherd_error *err)
+static int digest_take(digesting *d, sherd_rows_batch *batch, sherd_error *err)
 {
 	const rows_sequence *s = &d->cursor->sequence;
 	uint64_t before = s->now.position;
@@ -102,7 +102,7 @@ static int take(digesting *d, sherd_rows_batch *batch, sherd_error *err)
 	return 1;
 }
 
-static void fill(const digesting *d, sherd_rows_digest *out)
+static void digest_fill(const digesting *d, sherd_rows_digest *out)
 {
 	out->batches = d->batches;
 	out->rows = d->rows;
@@ -115,14 +115,14 @@ int sherd_rows_digest_values(sherd_rows_cursor *cursor, const sherd_rows_digest_
 	sherd_rows_batch batch;
 	shd_sha256 hash;
 	int rc;
-	begin(&d, cursor, options);
+	digest_begin(&d, cursor, options);
 	shd_sha256_init(&hash);
-	while ((rc = take(&d, &batch, err)) > 0)
+	while ((rc = digest_take(&d, &batch, err)) > 0)
 		shd_sha256_add(&hash, batch.data, batch.rows * row_bytes(&batch));
 	shd_meter_done(&d.meter);
 	TRY(rc);
 	TRY(shd_rows_fetch_settle(&cursor->fetch, err));
-	fill(&d, out);
+	digest_fill(&d, out);
 	shd_sha256_finish(&hash, out->hash);
 	return SHERD_OK;
 }
@@ -134,14 +134,14 @@ int sherd_rows_digest_set(sherd_rows_cursor *cursor, const sherd_rows_digest_opt
 	summing s = {.lock = PTHREAD_MUTEX_INITIALIZER};
 	sherd_rows_batch batch;
 	int rc;
-	begin(&d, cursor, options);
-	while ((rc = take(&d, &batch, err)) > 0)
+	digest_begin(&d, cursor, options);
+	while ((rc = digest_take(&d, &batch, err)) > 0)
 		if (!batch.padding && (rc = sum_batch(&s, &batch, d.options->pool, err)) < 0)
 			break;
 	shd_meter_done(&d.meter);
 	TRY(rc);
 	TRY(shd_rows_fetch_settle(&cursor->fetch, err));
-	fill(&d, out);
+	digest_fill(&d, out);
 	memcpy(out->hash, s.sum, sizeof(s.sum));
 	return SHERD_OK;
 }

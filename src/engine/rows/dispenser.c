@@ -74,7 +74,7 @@ static void free_slot(sherd_rows_slot *s)
 }
 
 /* Forgets what closed slots owed. */
-static void forget(sherd_rows_dispenser *d)
+static void dispenser_forget(sherd_rows_dispenser *d)
 {
 	while (d->left) {
 		sherd_rows_slot *s = d->left;
@@ -87,7 +87,7 @@ void sherd_rows_dispenser_close(sherd_rows_dispenser *d)
 {
 	if (!d)
 		return;
-	forget(d);
+	dispenser_forget(d);
 	(void)pthread_mutex_destroy(&d->lock);
 	shd_rows_checked_close(d->checked);
 	shd_rows_scout_done(&d->scout);
@@ -217,7 +217,7 @@ int sherd_rows_dispenser_tell(sherd_rows_dispenser *d, char out[SHERD_ROWS_CURSO
 	return SHERD_OK;
 }
 
-static void begin(sherd_rows_dispenser *d, const uint64_t *epoch)
+static void dispenser_begin(sherd_rows_dispenser *d, const uint64_t *epoch)
 {
 	(void)pthread_mutex_lock(&d->lock);
 	if (epoch)
@@ -226,16 +226,16 @@ static void begin(sherd_rows_dispenser *d, const uint64_t *epoch)
 		shd_rows_sequence_reset(&d->sequence);
 	shd_rows_scout_init(&d->scout, &d->sequence, d->window);
 	d->pass++;
-	forget(d);
+	dispenser_forget(d);
 	(void)pthread_mutex_unlock(&d->lock);
 }
 
 void sherd_rows_dispenser_reset(sherd_rows_dispenser *d)
 {
-	begin(d, NULL);
+	dispenser_begin(d, NULL);
 }
 
 void sherd_rows_dispenser_begin_epoch(sherd_rows_dispenser *d, uint64_t epoch)
 {
-	begin(d, &epoch);
+	dispenser_begin(d, &epoch);
 }

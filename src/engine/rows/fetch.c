@@ -92,7 +92,7 @@ void shd_rows_fetch_verify(rows_fetch *f, rows_checked *checked)
 	f->queue = f->queue && !checked;
 }
 
-static int verify(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, sherd_error *err)
+static int fetch_verify(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes, sherd_error *err)
 {
 	return f->checked ? shd_rows_checked_range(f->checked, s, offset, offset + bytes, err) : SHERD_OK;
 }
@@ -117,7 +117,7 @@ void shd_rows_fetch_restart(rows_fetch *f, bool again)
 
 /* ---- room */
 
-static int make_room(void **buf, size_t *size, uint64_t count, uint64_t each, sherd_error *err)
+static int fetch_make_room(void **buf, size_t *size, uint64_t count, uint64_t each, sherd_error *err)
 {
 	uint64_t bytes;
 	if (__builtin_mul_overflow(count, each, &bytes) || bytes > SIZE_MAX / 2)
@@ -150,7 +150,7 @@ static int make_raw(rows_fetch *f, sherd_error *err)
 /* ---- values */
 
 /* Stored bytes as the caller wants them. */
-static void convert(const rows_fetch *f, const void *stored, uint64_t bytes, void *out)
+static void fetch_convert(const rows_fetch *f, const void *stored, uint64_t bytes, void *out)
 {
 	shd_floats_convert(f->rows->dtype, stored, f->dtype, out, (size_t)(bytes / f->stored));
 }
@@ -172,7 +172,7 @@ static void let_go(rows_fetch *f, uint64_t from, uint64_t to)
 }
 
 /* Lets go of what is done with, once that is worth a call. */
-static void settle(rows_fetch *f)
+static void fetch_settle(rows_fetch *f)
 {
 	rows_residence *h = &f->here;
 	if (f->keep || h->used - h->gone < STEP_BYTES)
@@ -224,7 +224,7 @@ static int convert_part(void *arg, size_t index, sherd_error *err)
 	uint64_t done = index * PART_BYTES, left = c->bytes - done, n = left < PART_BYTES ? left : PART_BYTES;
 	uint64_t at = c->offset + done;
 	(void)err;
-	convert(f, c->s->map + at, n, c->out + done / f->stored * f->wanted);
+	fetch_convert(f, c->s->map + at, n, c->out + done / f->stored * f->wanted);
 	if (f->pool && !f->keep)
 		shd_rows_shards_advise(&f->shards, c->s, at, at + n, SHERD_ADVICE_DONE);
 	return SHERD_OK;
@@ -241,7 +241,7 @@ static int convert_map(rows_fetch *f, const rows_open_shard *s, uint64_t offset,
 		converting c = {f, s, offset + done, n, to};
 		TRY(shd_pool_run(f->pool, (size_t)((n + PART_BYTES - 1) / PART_BYTES), convert_part, &c, err));
 		f->here.used = f->here.present = offset + done + n;
-		settle(f);
+		fetch_settle(f);
 	}
 	return sherd_guard_check(s->map + offset, (size_t)bytes, err);
 }
@@ -257,7 +257,7 @@ static int read_into(rows_fetch *f, const rows_open_shard *s, uint64_t offset, u
 	for (uint64_t done = 0; done < bytes; done += RAW_BYTES) {
 		size_t n = bytes - done < RAW_BYTES ? (size_t)(bytes - done) : RAW_BYTES;
 		TRY(sherd_reader_at(s->reader, at + done, f->raw, n, err));
-		convert(f, f->raw, n, out + done / f->stored * f->wanted);
+		fetch_convert(f, f->raw, n, out + done / f->stored * f->wanted);
 	}
 	return SHERD_OK;
 }
@@ -282,7 +282,7 @@ static int bring_pieces(rows_fetch *f, const rows_open_shard *s, uint64_t offset
 			n = piece->to - piece->from;
 		uint8_t *to = out ? out + done / f->stored * f->wanted : NULL;
 		if (to && piece && piece->reader)
-			convert(f, data, n, to);
+			fetch_convert(f, data, n, to);
 		else if (to)
 			TRY(bring(f, s, offset + done, n, to, err));
 		if (piece)
@@ -295,7 +295,7 @@ static int bring_pieces(rows_fetch *f, const rows_open_shard *s, uint64_t offset
 /* The batch before has been given back by now; this one is let go when the next is asked for. */
 static const void *view(rows_fetch *f, const rows_open_shard *s, uint64_t offset, uint64_t bytes)
 {
-	settle(f);
+	fetch_settle(f);
 	make_present(f, s, offset, offset + bytes);
 	f->here.used = offset + bytes;
 	f->seen = s->map + offset;
@@ -335,13 +335,13 @@ static int fetch_straight(rows_fetch *f, const rows_pick *p, rows_scout *scout, 
 	const rows_open_shard *s;
 	uint64_t offset, bytes = p->count * f->rows->row_bytes;
 	TRY(shd_rows_shards_find(&f->shards, p->first, &s, &offset, err));
-	TRY(verify(f, s, offset, bytes, err));
+	TRY(fetch_verify(f, s, offset, bytes, err));
 	bool queue = f->queue && scout && !p->padding;
 	if (!queue && as_stored(f) && s->map) {
 		*data = view(f, s, offset, bytes);
 		return SHERD_OK;
 	}
-	TRY(make_room(&f->out, &f->out_size, p->count, out_row_bytes(f), err));
+	TRY(fetch_make_room(&f->out, &f->out_size, p->count, out_row_bytes(f), err));
 	*data = f->out;
 	return queue ? fetch_queued(f, s, offset, bytes, scout, data, err) : bring(f, s, offset, bytes, f->out, err);
 }
@@ -375,7 +375,7 @@ void shd_rows_fetch_ahead(rows_fetch *f, const rows_hints *h)
 
 /* ---- single rows */
 
-static int by_id(const void *a, const void *b)
+static int fetch_by_id(const void *a, const void *b)
 {
 	const place *x = a, *y = b;
 	return (x->id > y->id) - (x->id < y->id);
@@ -401,7 +401,7 @@ static int copy_span(rows_fetch *f, const place *p, size_t count, uint8_t *out, 
 	TRY(shd_rows_shards_find(&f->shards, p->id, &s, &offset, err));
 	const sherd_rows_shard *shard = &f->rows->shards[s->shard];
 	size_t n = span(f, p, count, shard->first + shard->rows);
-	TRY(verify(f, s, offset, (p[n - 1].id - p[0].id + 1) * bytes, err));
+	TRY(fetch_verify(f, s, offset, (p[n - 1].id - p[0].id + 1) * bytes, err));
 	*taken = n;
 	if (n == 1 && !(s->map && f->keep))
 		return read_into(f, s, offset, bytes, out + p->at * each, err);
@@ -413,14 +413,14 @@ static int copy_span(rows_fetch *f, const place *p, size_t count, uint8_t *out, 
 		from = f->raw;
 	}
 	for (size_t i = 0; i < n; i++)
-		convert(f, from + (p[i].id - p[0].id) * bytes, bytes, out + p[i].at * each);
+		fetch_convert(f, from + (p[i].id - p[0].id) * bytes, bytes, out + p[i].at * each);
 	return sherd_guard_check(from, (size_t)((p[n - 1].id - p[0].id + 1) * bytes), err);
 }
 
 /* In the order of the file, whatever order is asked for: every shard is opened once. */
 int shd_rows_fetch_ids(rows_fetch *f, const uint64_t *ids, size_t count, void *out, sherd_error *err)
 {
-	TRY(make_room(&f->sorted, &f->sorted_size, count, sizeof(place), err));
+	TRY(fetch_make_room(&f->sorted, &f->sorted_size, count, sizeof(place), err));
 	place *places = f->sorted;
 	for (size_t i = 0; i < count; i++) {
 		if (ids[i] >= f->rows->total)
@@ -429,7 +429,7 @@ int shd_rows_fetch_ids(rows_fetch *f, const uint64_t *ids, size_t count, void *o
 		places[i] = (place){ids[i], i};
 	}
 	if (count)
-		qsort(places, count, sizeof(*places), by_id);
+		qsort(places, count, sizeof(*places), fetch_by_id);
 	for (size_t i = 0, taken; i < count; i += taken)
 		TRY(copy_span(f, places + i, count - i, out, &taken, err));
 	return SHERD_OK;
@@ -444,7 +444,7 @@ int shd_rows_fetch_pick(rows_fetch *f, const rows_pick *p, rows_scout *scout, sh
 		TRY(fetch_straight(f, p, scout, &data, err));
 	} else {
 		ids = (const uint64_t *)(const void *)p->ids.data;
-		TRY(make_room(&f->out, &f->out_size, p->count, out_row_bytes(f), err));
+		TRY(fetch_make_room(&f->out, &f->out_size, p->count, out_row_bytes(f), err));
 		TRY(shd_rows_fetch_ids(f, ids, p->count, f->out, err));
 		data = f->out;
 	}

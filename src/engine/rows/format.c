@@ -38,7 +38,7 @@ static int has_shards(sherd_store *store, const rows_files *files, sherd_error *
 }
 
 /* A manifest, the marker of who is packing, or shards. */
-static int probe_folder(shd_evidence *e, sherd_error *err)
+static int rows_format_probe_folder(shd_evidence *e, sherd_error *err)
 {
 	rows_files files;
 	int found = shd_evidence_inside(e, SHD_ROWS_MANIFEST, err);
@@ -106,7 +106,7 @@ const shd_format_entry shd_format_rows = {
                  .most_dims = SHERD_MAX_DIMS},
 	.magic = {SHD_ROWS_MAGIC, sizeof(SHD_ROWS_MAGIC) - 1},
 	.probe = probe_manifest,
-	.probe_set = probe_folder,
+	.probe_set = rows_format_probe_folder,
 	.open = shd_bundle_open_rows,
 	.open_rows = shd_rows_open_found,
 	.verify = shd_rows_verify,

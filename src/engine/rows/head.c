@@ -12,8 +12,8 @@ int shd_rows_head_read(rows_head *out, sherd_store *store, const char *folder, c
 	return SHERD_OK;
 }
 
-static int put(const rows_head *head, sherd_store *store, const char *key, const shd_buf *text, rows_head *now,
-               sherd_error *err)
+static int rows_head_put(const rows_head *head, sherd_store *store, const char *key, const shd_buf *text,
+                         rows_head *now, sherd_error *err)
 {
 	bool there = head->identity[0];
 	sherd_writer *writer;
@@ -41,7 +41,7 @@ static int write_text(rows_head *head, sherd_store *store, const char *key, cons
                       sherd_error *err)
 {
 	rows_head now;
-	int rc = put(head, store, key, text, &now, err);
+	int rc = rows_head_put(head, store, key, text, &now, err);
 	if (rc == SHERD_EEXIST || rc == SHERD_ECONFLICT)
 		return shd_fail(err, SHERD_ECONFLICT, "conflict",
 		                "somebody else wrote another manifest meanwhile: it stays as it is");

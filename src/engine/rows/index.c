@@ -47,14 +47,14 @@ static size_t count_of(const indexing *x)
 	return x->list.len / sizeof(listed);
 }
 
-static listed *list_of(const indexing *x)
+static listed *rows_index_list_of(const indexing *x)
 {
 	return (listed *)(void *)x->list.data;
 }
 
 /* ---- which shards */
 
-static int add(indexing *x, const char *name, sherd_error *err)
+static int rows_index_add(indexing *x, const char *name, sherd_error *err)
 {
 	SHD_AUTO_BUF key = {0};
 	shd_str s = shd_str_of(name);
@@ -116,9 +116,9 @@ static int add_old(indexing *x, const rows_files *files, sherd_error *err)
 		(void)shd_map_add(&names, shd_str_of(files->list[i].name), i, &ok);
 	for (size_t i = 0; i < x->old.count && ok && rc == SHERD_OK; i++) {
 		const char *name = x->old.shards[i].file;
-		rc = add(x, name, err);
+		rc = rows_index_add(x, name, err);
 		if (rc == SHERD_OK && shd_map_find(&names, shd_str_of(name)) == SHD_MAP_NONE)
-			missing = count++ ? missing : list_of(x)[i].key;
+			missing = count++ ? missing : rows_index_list_of(x)[i].key;
 	}
 	shd_map_done(&names);
 	if (!ok)
@@ -140,12 +140,12 @@ static int add_all(indexing *x, const rows_files *files, sherd_error *err)
 		bool checkpoint;
 		TRY(is_checkpoint(x->store, files->list[i].key, &checkpoint, err));
 		if (!checkpoint)
-			TRY(add(x, files->list[i].name, err));
+			TRY(rows_index_add(x, files->list[i].name, err));
 	}
 	return SHERD_OK;
 }
 
-static int check_folder(const indexing *x, const rows_files *files, sherd_error *err)
+static int rows_index_check_folder(const indexing *x, const rows_files *files, sherd_error *err)
 {
 	SHD_AUTO_BUF key = {0};
 	bool marker = files->has_marker && !x->options->replace;
@@ -161,11 +161,11 @@ static int check_folder(const indexing *x, const rows_files *files, sherd_error 
 	return shd_in_object(err, rc, (const char *)key.data);
 }
 
-static int choose(indexing *x, const char *const *names, size_t count, sherd_error *err)
+static int rows_index_choose(indexing *x, const char *const *names, size_t count, sherd_error *err)
 {
 	rows_files files;
 	TRY(shd_rows_files_open(&files, x->store, x->folder, SHD_ROWS_SUFFIX, err));
-	int rc = check_folder(x, &files, err);
+	int rc = rows_index_check_folder(x, &files, err);
 	if (rc == SHERD_OK && files.has_marker) {
 		rc = shd_rows_claim_take_over(&x->claim, x->store, x->folder, err);
 		x->has_claim = rc == SHERD_OK;
@@ -173,7 +173,7 @@ static int choose(indexing *x, const char *const *names, size_t count, sherd_err
 	if (rc == SHERD_OK && !names)
 		rc = x->has_old ? add_old(x, &files, err) : add_all(x, &files, err);
 	for (size_t i = 0; i < count && names && rc == SHERD_OK; i++)
-		rc = add(x, names[i], err);
+		rc = rows_index_add(x, names[i], err);
 	shd_rows_files_done(&files);
 	return rc;
 }
@@ -203,7 +203,7 @@ static int read_shard(listed *l, const sherd_reader *reader, shd_meter *meter, s
 static int read_one(void *arg, size_t index, sherd_error *err)
 {
 	indexing *x = arg;
-	listed *l = &list_of(x)[index];
+	listed *l = &rows_index_list_of(x)[index];
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	TRY(sherd_store_read(x->store, l->key, &reader, err));
 	return shd_in_object(err, read_shard(l, reader, &x->meter, err), l->key);
@@ -214,13 +214,13 @@ static uint64_t bytes_to_read(const indexing *x)
 	uint64_t sum = 0;
 	sherd_stat stat;
 	for (size_t i = 0; i < count_of(x); i++)
-		if (sherd_store_stat(x->store, list_of(x)[i].key, &stat, NULL) < 0 ||
+		if (sherd_store_stat(x->store, rows_index_list_of(x)[i].key, &stat, NULL) < 0 ||
 		    __builtin_add_overflow(sum, stat.size, &sum))
 			return 0;
 	return sum;
 }
 
-static int read_all(indexing *x, sherd_error *err)
+static int rows_index_read_all(indexing *x, sherd_error *err)
 {
 	shd_meter_init(&x->meter, x->options->progress, bytes_to_read(x));
 	int rc = shd_pool_run(x->options->pool, count_of(x), read_one, x, err);
@@ -230,14 +230,14 @@ static int read_all(indexing *x, sherd_error *err)
 
 /* ---- the manifest */
 
-static int describe(indexing *x, shd_rows_manifest *m, sherd_error *err)
+static int rows_index_describe(indexing *x, shd_rows_manifest *m, sherd_error *err)
 {
 	shd_rows_entry *entries = shd_arena_alloc(&x->arena, count_of(x) + 1, sizeof(*entries));
 	if (!entries)
 		return shd_fail_nomem(err);
 	*m = (shd_rows_manifest){.version = 2, .dtype = SHERD_F32, .shards = entries, .count = count_of(x)};
 	for (size_t i = 0; i < m->count; i++) {
-		const listed *l = &list_of(x)[i];
+		const listed *l = &rows_index_list_of(x)[i];
 		m->width = m->width ? m->width : l->width;
 		if (l->width != m->width)
 			return shd_in_object(err,
@@ -296,16 +296,16 @@ static int remove_marker(const indexing *x, sherd_error *err)
 	return shd_in_object(err, sherd_store_remove_if(x->store, key, x->claim.identity, err), key);
 }
 
-static int run(indexing *x, const char *const *names, size_t count, sherd_error *err)
+static int rows_index_run(indexing *x, const char *const *names, size_t count, sherd_error *err)
 {
 	shd_rows_manifest m;
 	SHD_AUTO_BUF text = {0};
 	shd_arena checked = {0};
 	bool uncertain;
 	TRY(know_head(x, err));
-	TRY(choose(x, names, count, err));
-	TRY(read_all(x, err));
-	TRY(describe(x, &m, err));
+	TRY(rows_index_choose(x, names, count, err));
+	TRY(rows_index_read_all(x, err));
+	TRY(rows_index_describe(x, &m, err));
 	/* Names that are listed twice, for one, or are no UTF-8. */
 	shd_rows_manifest_encode(&m, &text);
 	TRY(shd_buf_check(&text, err));
@@ -323,11 +323,11 @@ int sherd_rows_index(sherd_store *store, const char *folder, const char *const *
 {
 	static const sherd_rows_index_options defaults = {0};
 	indexing x = {.store = store, .folder = folder, .options = options ? options : &defaults};
-	int rc = run(&x, names, count, err);
+	int rc = rows_index_run(&x, names, count, err);
 	if (x.has_claim)
 		shd_rows_claim_leave(&x.claim);
 	for (size_t i = 0; i < count_of(&x); i++)
-		shd_rows_sums_done(&list_of(&x)[i].sums);
+		shd_rows_sums_done(&rows_index_list_of(&x)[i].sums);
 	shd_buf_done(&x.list);
 	shd_arena_done(&x.arena);
 	return shd_in_object(err, rc, *folder ? folder : ".");

@@ -11,8 +11,8 @@
 SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 SHD_AUTO_DEFINE(void, free)
 
-static int read_all(sherd_store *store, const char *key, const sherd_limits *limits, shd_arena *arena,
-                    shd_rows_manifest *out, rows_manifest_seen *seen, sherd_error *err)
+static int rows_manifest_read_all(sherd_store *store, const char *key, const sherd_limits *limits, shd_arena *arena,
+                                  shd_rows_manifest *out, rows_manifest_seen *seen, sherd_error *err)
 {
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	uint64_t most = shd_limits_or_default(limits).metadata_bytes;
@@ -37,7 +37,7 @@ int shd_rows_manifest_read(sherd_store *store, const char *folder, const sherd_l
 	SHD_AUTO_BUF key = {0};
 	TRY(shd_folder_key(&key, folder, SHD_ROWS_MANIFEST, err));
 	const char *name = (const char *)key.data;
-	return shd_in_object(err, read_all(store, name, limits, arena, out, seen, err), name);
+	return shd_in_object(err, rows_manifest_read_all(store, name, limits, arena, out, seen, err), name);
 }
 
 int shd_rows_manifest_tell_way_out(sherd_store *store, const char *folder, int rc, sherd_error *err)

@@ -25,7 +25,7 @@ typedef struct opening {
 	shd_meter meter;
 } opening;
 
-static int check_width(sherd_rows *r, const shd_rows_head *head, sherd_error *err)
+static int rows_open_check_width(sherd_rows *r, const shd_rows_head *head, sherd_error *err)
 {
 	if (!r->width) {
 		r->width = head->width;
@@ -69,14 +69,15 @@ static int leave_out(opening *o, const char *key, sherd_error *err)
 static int add_head(opening *o, const char *key, uint64_t size, const shd_rows_head *head, const shd_rows_entry *entry,
                     sherd_error *err)
 {
-	TRY(check_width(o->rows, head, err));
+	TRY(rows_open_check_width(o->rows, head, err));
 	if (entry && head->rows != entry->rows)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-count", 8,
 		                   "the head says %" PRIu64 " rows, the manifest %" PRIu64, head->rows, entry->rows);
 	return add_rows(o, key, size, head->rows, err);
 }
 
-static int take_shard(opening *o, const char *key, bool in_folder, const shd_rows_entry *entry, sherd_error *err)
+static int rows_open_take_shard(opening *o, const char *key, bool in_folder, const shd_rows_entry *entry,
+                                sherd_error *err)
 {
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	uint8_t raw[SHD_ROWS_HEAD_SIZE] = {0};
@@ -105,11 +106,11 @@ static int expect_shards(opening *o, size_t count, sherd_error *err)
 
 static int add_shard(opening *o, const char *key, bool in_folder, sherd_error *err)
 {
-	TRY(take_shard(o, key, in_folder, NULL, err));
+	TRY(rows_open_take_shard(o, key, in_folder, NULL, err));
 	return shd_meter_add(&o->meter, 1, err);
 }
 
-static int finish(opening *o, sherd_error *err)
+static int rows_open_finish(opening *o, sherd_error *err)
 {
 	sherd_rows *r = o->rows;
 	r->count = o->shards.len / sizeof(sherd_rows_shard);
@@ -123,7 +124,7 @@ static int finish(opening *o, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int begin(opening *o, sherd_store *store, const sherd_rows_options *options, sherd_error *err)
+static int rows_open_begin(opening *o, sherd_store *store, const sherd_rows_options *options, sherd_error *err)
 {
 	*o = (opening){.limits = shd_limits_or_default(options ? options->limits : NULL)};
 	o->rows = calloc(1, sizeof(*o->rows));
@@ -152,12 +153,12 @@ int sherd_rows_open(sherd_rows **out, sherd_store *store, const char *const *key
                     const sherd_rows_options *options, sherd_error *err)
 {
 	opening o;
-	TRY(begin(&o, store, options, err));
+	TRY(rows_open_begin(&o, store, options, err));
 	int rc = expect_shards(&o, count, err);
 	for (size_t i = 0; i < count && rc == SHERD_OK; i++)
 		rc = add_shard(&o, keys[i], false, err);
 	if (rc == SHERD_OK)
-		rc = finish(&o, err);
+		rc = rows_open_finish(&o, err);
 	return end(&o, rc, out);
 }
 
@@ -170,7 +171,7 @@ static int add_entry(opening *o, const char *folder, const shd_rows_entry *e, sh
 	TRY(shd_folder_key(&buf, folder, e->file, err));
 	const char *key = (const char *)buf.data;
 	if (o->rows->head_bytes) {
-		TRY(take_shard(o, key, false, e, err));
+		TRY(rows_open_take_shard(o, key, false, e, err));
 	} else {
 		TRY(shd_rows_bf16_check(o->rows->store, folder, e, err));
 		TRY(shd_in_object(err, add_rows(o, key, e->bytes, e->rows, err), key));
@@ -254,10 +255,10 @@ int sherd_rows_open_folder(sherd_rows **out, sherd_store *store, const char *fol
                            sherd_error *err)
 {
 	opening o;
-	TRY(begin(&o, store, options, err));
+	TRY(rows_open_begin(&o, store, options, err));
 	int rc = add_folder(&o, folder, options, err);
 	if (rc == SHERD_OK)
-		rc = finish(&o, err);
+		rc = rows_open_finish(&o, err);
 	return shd_in_object(err, end(&o, rc, out), *folder ? folder : ".");
 }
 

@@ -76,7 +76,7 @@ int shd_rows_open_found(sherd_rows **out, shd_evidence *e, const sherd_rows_opti
 	return sherd_rows_open_folder(out, e->store, (const char *)folder.data, options, err);
 }
 
-static int open_found(sherd_rows **out, shd_evidence *e, const sherd_rows_options *options, sherd_error *err)
+static int open_any_open_found(sherd_rows **out, shd_evidence *e, const sherd_rows_options *options, sherd_error *err)
 {
 	const shd_format_entry *entry;
 	TRY(shd_format_require(e, &entry, err));
@@ -91,7 +91,7 @@ int sherd_rows_open_any(sherd_rows **out, sherd_store *store, const char *key, c
 {
 	shd_evidence e;
 	TRY(shd_evidence_open(&e, store, key, err));
-	int rc = open_found(out, &e, options, err);
+	int rc = open_any_open_found(out, &e, options, err);
 	shd_evidence_done(&e);
 	return rc;
 }

@@ -15,7 +15,7 @@ SHD_AUTO_DEFINE(void, free)
 
 enum { CHUNK = 1 << 20, DEFAULT_ROWS = 131072 };
 
-static int check_size(uint64_t rows, uint64_t width, uint64_t *payload, sherd_error *err)
+static int rows_pack_check_size(uint64_t rows, uint64_t width, uint64_t *payload, sherd_error *err)
 {
 	uint64_t bytes;
 	if (!width)
@@ -54,7 +54,7 @@ int sherd_rows_write_shard(sherd_store *store, const char *key, const double *va
 	rows_shard_out s;
 	shd_meter meter;
 	uint64_t payload = 0, infinite = 0;
-	TRY(check_size(rows, width, &payload, err));
+	TRY(rows_pack_check_size(rows, width, &payload, err));
 	TRY(shd_rows_shard_begin(&s, store, key, SHERD_F32, width, rows, NULL, err));
 	shd_meter_init(&meter, progress, payload);
 	int rc = put_doubles(&s, values, payload / sizeof(float), &infinite, &meter, err);
@@ -72,7 +72,7 @@ int sherd_rows_write_shard(sherd_store *store, const char *key, const double *va
 static int check_pack(uint64_t rows, uint64_t width, const sherd_rows_pack_options *options, sherd_error *err)
 {
 	uint64_t payload = 0, each = options->rows_per_shard ? options->rows_per_shard : DEFAULT_ROWS;
-	TRY(check_size(rows, width, &payload, err));
+	TRY(rows_pack_check_size(rows, width, &payload, err));
 	if (!rows)
 		return shd_fail(err, SHERD_EINVAL, "empty", "no rows to pack");
 	uint64_t shards = (rows - 1) / each + 1;

@@ -28,7 +28,7 @@ typedef struct packing {
 	size_t *at;        /* the source that is being read */
 } packing;
 
-static int refuse(const sherd_tensor *t, const char *reason, const char *why, sherd_error *err)
+static int pack_bundle_refuse(const sherd_tensor *t, const char *reason, const char *why, sherd_error *err)
 {
 	return shd_fail(err, SHERD_EUNSUPPORTED, reason, "tensor '%.80s' %s", t->name, why);
 }
@@ -38,19 +38,19 @@ static int count_rows(const sherd_tensor *t, uint64_t *out, sherd_error *err)
 {
 	uint64_t rows = 1;
 	if (t->ndim < 2)
-		return refuse(t, "bad-shape", "has fewer than two dimensions", err);
+		return pack_bundle_refuse(t, "bad-shape", "has fewer than two dimensions", err);
 	for (uint32_t i = 0; i + 1 < t->ndim; i++)
 		if (__builtin_mul_overflow(rows, t->shape[i], &rows))
-			return refuse(t, "too-many-rows", "makes more than 2^64 rows", err);
+			return pack_bundle_refuse(t, "too-many-rows", "makes more than 2^64 rows", err);
 	*out = rows;
 	return SHERD_OK;
 }
 
-static int check_width(packing *p, const sherd_tensor *t, sherd_error *err)
+static int pack_bundle_check_width(packing *p, const sherd_tensor *t, sherd_error *err)
 {
 	uint64_t width = t->shape[t->ndim - 1];
 	if (!width)
-		return refuse(t, "bad-width", "has rows of width 0", err);
+		return pack_bundle_refuse(t, "bad-width", "has rows of width 0", err);
 	if (p->width && p->width != width)
 		return shd_fail(err, SHERD_EUNSUPPORTED, "width-mismatch",
 		                "tensor '%.80s' has rows of width %" PRIu64 ", those before %" PRIu64, t->name, width,
@@ -66,15 +66,15 @@ static int add_part(packing *p, const sherd_rows_source *s, size_t index, sherd_
 	uint64_t rows = 0;
 	TRY(count_rows(t, &rows, err));
 	if (dtype != SHERD_F64 && !shd_rows_kind_of(dtype))
-		return refuse(t, "bad-dtype",
-		              dtype == SHERD_U16 ? "is U16, and nobody said that its bits are BF16"
-		                                 : "holds no F32, F64, F16, BF16",
-		              err);
-	TRY(check_width(p, t, err));
+		return pack_bundle_refuse(t, "bad-dtype",
+		                          dtype == SHERD_U16 ? "is U16, and nobody said that its bits are BF16"
+		                                             : "holds no F32, F64, F16, BF16",
+		                          err);
+	TRY(pack_bundle_check_width(p, t, err));
 	if (!rows)
 		return SHERD_OK;
 	if (__builtin_add_overflow(p->rows, rows, &p->rows))
-		return refuse(t, "too-many-rows", "makes more than 2^64 rows", err);
+		return pack_bundle_refuse(t, "too-many-rows", "makes more than 2^64 rows", err);
 	if (!p->dtype)
 		p->dtype = dtype;
 	if (p->dtype != dtype || dtype == SHERD_F64)
@@ -84,7 +84,7 @@ static int add_part(packing *p, const sherd_rows_source *s, size_t index, sherd_
 	return shd_buf_check(&p->parts, err);
 }
 
-static int choose(const sherd_rows_source *s, bool *wanted, sherd_error *err)
+static int pack_bundle_choose(const sherd_rows_source *s, bool *wanted, sherd_error *err)
 {
 	for (size_t i = 0; i < sherd_bundle_count(s->bundle); i++)
 		wanted[i] = !s->names;
@@ -109,7 +109,7 @@ static int add_source(packing *p, const sherd_rows_source *s, const sherd_progre
 	bool *wanted = (bool *)(tensors + count + 1);
 	if (s->as != SHERD_DTYPE_NONE && s->as != SHERD_BF16)
 		return shd_fail(err, SHERD_EINVAL, "bad-argument", "U16 can be taken as BF16 only");
-	TRY(choose(s, wanted, err));
+	TRY(pack_bundle_choose(s, wanted, err));
 	for (size_t i = 0; i < count; i++)
 		if (wanted[i]) {
 			TRY(add_part(p, s, i, err));

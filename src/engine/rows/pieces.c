@@ -58,7 +58,7 @@ static bool ask(rows_pieces *p, rows_shards *shards, size_t *taken)
 	return *taken > 0;
 }
 
-static void push(rows_pieces *p, size_t bytes)
+static void pieces_push(rows_pieces *p, size_t bytes)
 {
 	rows_piece *last = p->count ? piece_at(p, p->count - 1) : NULL;
 	if (last && !last->reader && !p->run.reader && last->shard == p->run.shard && last->to == p->run.from) {
@@ -72,18 +72,18 @@ static void push(rows_pieces *p, size_t bytes)
 	p->ahead += bytes;
 }
 
-static void fill(rows_pieces *p, rows_shards *shards, rows_scout *scout)
+static void pieces_fill(rows_pieces *p, rows_shards *shards, rows_scout *scout)
 {
 	while (p->count < ROWS_PIECES && (p->ahead < p->window || !p->count)) {
 		size_t taken;
 		if (!look_for_run(p, shards->rows, scout) || crowded(p) || !ask(p, shards, &taken))
 			return;
-		push(p, taken);
+		pieces_push(p, taken);
 	}
 }
 
 /* A shard that something was asked of may have been closed: rows were gathered from many others meanwhile. */
-static void check(rows_pieces *p, const rows_shards *shards)
+static void pieces_check(rows_pieces *p, const rows_shards *shards)
 {
 	if (p->closed == shards->closed)
 		return;
@@ -101,9 +101,9 @@ static void check(rows_pieces *p, const rows_shards *shards)
 int shd_rows_pieces_front(rows_pieces *p, rows_shards *shards, rows_scout *scout, size_t shard, uint64_t at,
                           const rows_piece **out, const uint8_t **data, sherd_error *err)
 {
-	check(p, shards);
+	pieces_check(p, shards);
 	if (!p->lost)
-		fill(p, shards, scout);
+		pieces_fill(p, shards, scout);
 	const rows_piece *front = p->count ? piece_at(p, 0) : NULL;
 	if (front && (front->shard != shard || front->from != at))
 		front = NULL;

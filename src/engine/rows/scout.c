@@ -28,7 +28,7 @@ void shd_rows_scout_done(rows_scout *s)
 }
 
 /* Rows that follow each other are one hint. False when there is no room for another. */
-static bool add(rows_hints *h, uint64_t first, uint64_t count)
+static bool scout_add(rows_hints *h, uint64_t first, uint64_t count)
 {
 	size_t n = h->list.len / sizeof(rows_hint);
 	rows_hint *last = n ? (rows_hint *)(void *)h->list.data + n - 1 : NULL;
@@ -43,7 +43,7 @@ static bool add(rows_hints *h, uint64_t first, uint64_t count)
 }
 
 /* Comes to the next batch when this one is used up. */
-static bool look(rows_scout *s)
+static bool scout_look(rows_scout *s)
 {
 	if (!s->idle && s->at == s->pick.count) {
 		s->at = 0;
@@ -80,9 +80,9 @@ void shd_rows_scout_follow(rows_scout *s, const rows_pick *taken, rows_hints *ou
 	s->ahead -= taken->count - due;
 	if (!due && s->ahead > s->window / 2)
 		return;
-	for (uint64_t more = due + s->window - s->ahead; more && look(s);) {
+	for (uint64_t more = due + s->window - s->ahead; more && scout_look(s);) {
 		uint64_t n = next_rows(s, more, &first);
-		if (far(s, taken) || !add(out, first, n))
+		if (far(s, taken) || !scout_add(out, first, n))
 			break;
 		s->at += (size_t)n;
 		s->ahead += n;
@@ -93,13 +93,13 @@ void shd_rows_scout_follow(rows_scout *s, const rows_pick *taken, rows_hints *ou
 
 bool shd_rows_scout_next(rows_scout *s, uint64_t *row)
 {
-	return look(s) && next_rows(s, 1, row) > 0;
+	return scout_look(s) && next_rows(s, 1, row) > 0;
 }
 
 uint64_t shd_rows_scout_take(rows_scout *s, uint64_t row, uint64_t end, uint64_t most)
 {
 	uint64_t count = 0, next;
-	while (count < most && look(s)) {
+	while (count < most && scout_look(s)) {
 		uint64_t n = next_rows(s, most - count, &next);
 		if (next != row + count || next >= end)
 			break;

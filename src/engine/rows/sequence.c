@@ -172,7 +172,7 @@ static uint64_t batch_size(const sherd_rows *rows, const sherd_rows_stream *o)
 	return n < rows->total ? n : rows->total;
 }
 
-static int check_options(const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
+static int sequence_check_options(const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
 {
 	uint32_t world = o->world ? o->world : 1;
 	if (o->rank >= world)
@@ -194,7 +194,7 @@ static int check_options(const sherd_rows *rows, const sherd_rows_stream *o, she
 
 int shd_rows_sequence_init(rows_sequence *s, const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
 {
-	TRY(check_options(rows, o, err));
+	TRY(sequence_check_options(rows, o, err));
 	*s = (rows_sequence){
 		.rows = rows,
 		.order = {.total = rows->total,

@@ -5,7 +5,7 @@
 
 SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 
-static int put_head(rows_shard_out *s, sherd_error *err)
+static int shard_out_put_head(rows_shard_out *s, sherd_error *err)
 {
 	uint8_t head[SHD_ROWS_HEAD_SIZE];
 	if (!s->kind->head)
@@ -29,7 +29,7 @@ int shd_rows_shard_begin(rows_shard_out *out, sherd_store *store, const char *ke
 	};
 	TRY(sherd_store_write(store, key, &options, &s.writer, err));
 	shd_rows_sums_init(&s.sums, s.kind->head);
-	int rc = put_head(&s, err);
+	int rc = shard_out_put_head(&s, err);
 	if (rc < 0)
 		sherd_writer_abort(s.writer);
 	else
@@ -67,7 +67,7 @@ static int fill_head(const rows_shard_out *s, sherd_error *err)
 	return sherd_writer_fill(s->writer, 0, head, sizeof(head), err);
 }
 
-static int commit(rows_shard_out *s, shd_arena *arena, shd_rows_entry *e, sherd_error *err)
+static int shard_out_commit(rows_shard_out *s, shd_arena *arena, shd_rows_entry *e, sherd_error *err)
 {
 	bool shorter = s->kind->head && s->rows != s->expected;
 	TRY(shd_rows_sums_finish(&s->sums, err));
@@ -87,7 +87,7 @@ static int commit(rows_shard_out *s, shd_arena *arena, shd_rows_entry *e, sherd_
 
 int shd_rows_shard_commit(rows_shard_out *out, shd_arena *arena, shd_rows_entry *entry, sherd_error *err)
 {
-	int rc = commit(out, arena, entry, err);
+	int rc = shard_out_commit(out, arena, entry, err);
 	shd_rows_shard_abort(out);
 	return rc;
 }

@@ -26,8 +26,8 @@ int shd_rows_check_size(const sherd_reader *reader, const sherd_rows_shard *want
 }
 
 /* The set was opened from its heads; the file must still be that one. */
-static int check_same(const sherd_rows *rows, const sherd_reader *reader, const sherd_rows_shard *want,
-                      sherd_error *err)
+static int rows_shards_check_same(const sherd_rows *rows, const sherd_reader *reader, const sherd_rows_shard *want,
+                                  sherd_error *err)
 {
 	uint8_t raw[SHD_ROWS_HEAD_SIZE];
 	shd_rows_head head;
@@ -63,7 +63,7 @@ static int open_shard(rows_shards *s, size_t shard, rows_open_shard *slot, sherd
 	s->closed += slot->reader != NULL;
 	sherd_reader_close(TAKE(slot->reader));
 	TRY(sherd_store_read(rows->store, want->key, &slot->reader, err));
-	int rc = check_same(rows, slot->reader, want, err);
+	int rc = rows_shards_check_same(rows, slot->reader, want, err);
 	if (rc == SHERD_OK && s->map && want->rows)
 		rc = sherd_reader_map(slot->reader, rows->head_bytes, (size_t)(want->rows * rows->row_bytes), &map,
 		                      err);

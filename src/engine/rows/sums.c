@@ -54,8 +54,8 @@ void shd_rows_sums_done(rows_sums *sums)
 	shd_buf_done(&sums->crcs);
 }
 
-static int read_all(rows_sums *s, const sherd_reader *reader, uint64_t bytes, uint8_t *buf, shd_meter *meter,
-                    sherd_error *err)
+static int sums_read_all(rows_sums *s, const sherd_reader *reader, uint64_t bytes, uint8_t *buf, shd_meter *meter,
+                         sherd_error *err)
 {
 	for (uint64_t at = 0; at < bytes; at += CHUNK) {
 		size_t n = bytes - at < CHUNK ? (size_t)(bytes - at) : CHUNK;
@@ -75,7 +75,7 @@ int shd_rows_sums_read(rows_sums *out, const sherd_reader *reader, uint64_t head
 	if (!buf)
 		return shd_fail_nomem(err);
 	shd_rows_sums_init(&s, head);
-	int rc = read_all(&s, reader, bytes, buf, meter, err);
+	int rc = sums_read_all(&s, reader, bytes, buf, meter, err);
 	free(buf);
 	if (rc < 0)
 		shd_rows_sums_done(&s);

@@ -62,7 +62,7 @@ static int warn_about_head(sherd_report *r, const char *key, const shd_rows_head
 	return SHERD_OK;
 }
 
-static int compare(const shd_rows_entry *e, const shd_rows_head *head, uint64_t size, sherd_error *err)
+static int rows_verify_compare(const shd_rows_entry *e, const shd_rows_head *head, uint64_t size, sherd_error *err)
 {
 	if (head->rows != e->rows)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-count", 8,
@@ -103,7 +103,7 @@ static int check_listed(const checking *g, checked *c, const sherd_reader *reade
 {
 	sherd_error found = {0};
 	uint64_t size = sherd_reader_size(reader), seen = c->good ? SHD_ROWS_HEAD_SIZE : 0;
-	int rc = c->good ? compare(c->entry, &c->head, size, &found) : SHERD_OK;
+	int rc = c->good ? rows_verify_compare(c->entry, &c->head, size, &found) : SHERD_OK;
 	TRY(shd_report_take(&c->report, rc, &found, c->key, err));
 	if (g->options->quick)
 		return SHERD_OK;
@@ -137,7 +137,7 @@ static int warn_about_stray(checked *c, sherd_error *err)
 	                       "the manifest does not name this file: no part of the set");
 }
 
-static int check_head(const checking *g, checked *c, const sherd_reader *reader, sherd_error *err)
+static int rows_verify_check_head(const checking *g, checked *c, const sherd_reader *reader, sherd_error *err)
 {
 	uint8_t raw[SHD_ROWS_HEAD_SIZE] = {0};
 	sherd_error found = {0};
@@ -165,7 +165,7 @@ static int check_stray(checked *c, const sherd_reader *reader, sherd_error *err)
 	return is_checkpoint(raw, size) ? warn_about_checkpoint(c, err) : warn_about_stray(c, err);
 }
 
-static int check_one(void *arg, size_t index, sherd_error *err)
+static int rows_verify_check_one(void *arg, size_t index, sherd_error *err)
 {
 	const checking *g = arg;
 	checked *c = &g->list[index];
@@ -181,7 +181,7 @@ static int check_one(void *arg, size_t index, sherd_error *err)
 		return SHERD_OK;
 	if (c->entry && !shd_rows_kind_of(g->manifest.dtype)->head)
 		return check_values(g, c, reader, err);
-	return g->listed && !c->entry ? check_stray(c, reader, err) : check_head(g, c, reader, err);
+	return g->listed && !c->entry ? check_stray(c, reader, err) : rows_verify_check_head(g, c, reader, err);
 }
 
 /* ---- a folder */
@@ -222,7 +222,7 @@ static uint64_t bytes_to_hash(const checking *g)
 	return total;
 }
 
-static int check_width(uint64_t *width, const checked *c, sherd_error *err)
+static int rows_verify_check_width(uint64_t *width, const checked *c, sherd_error *err)
 {
 	if (!*width)
 		*width = c->head.width;
@@ -233,7 +233,7 @@ static int check_width(uint64_t *width, const checked *c, sherd_error *err)
 }
 
 /* In the order of the rows: do the shards agree, and is there a row at all? */
-static int check_together(checking *g, bool complete, sherd_error *err)
+static int rows_verify_check_together(checking *g, bool complete, sherd_error *err)
 {
 	sherd_error found = {0};
 	uint64_t width = g->manifest.width, rows = 0;
@@ -241,7 +241,8 @@ static int check_together(checking *g, bool complete, sherd_error *err)
 	for (size_t i = 0; i < g->count; i++) {
 		checked *c = &g->list[i];
 		if (c->good) {
-			TRY(shd_report_take(&c->report, check_width(&width, c, &found), &found, c->key, err));
+			TRY(shd_report_take(&c->report, rows_verify_check_width(&width, c, &found), &found, c->key,
+			                    err));
 			overflow |= __builtin_add_overflow(rows, c->head.rows, &rows);
 		}
 		TRY(shd_report_merge(g->report, &c->report, err));
@@ -254,7 +255,7 @@ static int check_together(checking *g, bool complete, sherd_error *err)
 	return shd_report_take(g->report, rc, &found, *g->folder ? g->folder : ".", err);
 }
 
-static int read_manifest(checking *g, sherd_error *err)
+static int rows_verify_read_manifest(checking *g, sherd_error *err)
 {
 	sherd_error found = {0};
 	rows_manifest_seen seen = {0};
@@ -276,7 +277,7 @@ static int check_marks(checking *g, sherd_error *err)
 		if (g->files.has_marker)
 			TRY(shd_report_warn(g->report, key, "claimed", err,
 			                    "the set is whole; somebody is appending to it, or died on the way"));
-		return read_manifest(g, err);
+		return rows_verify_read_manifest(g, err);
 	}
 	if (!g->files.has_marker)
 		return shd_report_warn(g->report, (const char *)g->manifest_key.data, "no-manifest", err,
@@ -285,7 +286,7 @@ static int check_marks(checking *g, sherd_error *err)
 	return shd_report_take(g->report, rc, &found, key, err);
 }
 
-static int check_folder(checking *g, sherd_error *err)
+static int rows_verify_check_folder(checking *g, sherd_error *err)
 {
 	sherd_error found = {0};
 	TRY(shd_rows_files_open(&g->files, g->store, g->folder, NULL, err));
@@ -297,10 +298,10 @@ static int check_folder(checking *g, sherd_error *err)
 	TRY(check_marks(g, err));
 	TRY(join_lists(g, err));
 	shd_meter_init(&g->meter, g->options->progress, bytes_to_hash(g));
-	int rc = shd_pool_run(g->options->pool, g->count, check_one, g, err);
+	int rc = shd_pool_run(g->options->pool, g->count, rows_verify_check_one, g, err);
 	shd_meter_done(&g->meter);
 	TRY(rc);
-	return check_together(g, g->files.has_manifest || !g->files.has_marker, err);
+	return rows_verify_check_together(g, g->files.has_manifest || !g->files.has_marker, err);
 }
 
 static int verify_folder(sherd_report *r, sherd_store *store, const char *folder, const sherd_verify_options *options,
@@ -313,7 +314,7 @@ static int verify_folder(sherd_report *r, sherd_store *store, const char *folder
 		.limits = shd_limits_or_default(options->limits),
 		.report = r,
 	};
-	int rc = check_folder(&g, err);
+	int rc = rows_verify_check_folder(&g, err);
 	for (size_t i = 0; i < g.count; i++) {
 		shd_buf_done(&g.list[i].report.errors);
 		shd_buf_done(&g.list[i].report.warnings);
@@ -332,7 +333,7 @@ static int verify_shard(sherd_report *r, sherd_store *store, const char *key, co
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	checked c = {.key = key};
 	TRY(sherd_store_read(store, key, &reader, err));
-	int rc = check_head(&g, &c, reader, err);
+	int rc = rows_verify_check_head(&g, &c, reader, err);
 	if (rc == SHERD_OK)
 		rc = shd_report_merge(r, &c.report, err);
 	shd_buf_done(&c.report.errors);

@@ -52,7 +52,7 @@ static shd_rows_entry *entries_of(const sherd_rows_writer *w)
 
 /* ---- opening */
 
-static int check_width(uint64_t width, const shd_rows_kind *kind, uint64_t rows_per_shard, sherd_error *err)
+static int rows_writer_check_width(uint64_t width, const shd_rows_kind *kind, uint64_t rows_per_shard, sherd_error *err)
 {
 	uint64_t bytes;
 	if (!width)
@@ -73,7 +73,7 @@ static int choose_kind(sherd_rows_writer *w, sherd_dtype dtype, sherd_error *err
 }
 
 /* Takes over what is there. */
-static int join(sherd_rows_writer *w, const sherd_rows_writer_options *o, sherd_error *err)
+static int rows_writer_join(sherd_rows_writer *w, const sherd_rows_writer_options *o, sherd_error *err)
 {
 	shd_rows_manifest m;
 	TRY(shd_rows_head_read(&w->head, w->store, w->folder, o->limits, &w->arena, &m, err));
@@ -92,7 +92,7 @@ static int join(sherd_rows_writer *w, const sherd_rows_writer_options *o, sherd_
 	return shd_buf_check(&w->entries, err);
 }
 
-static int begin(sherd_rows_writer *w, const sherd_rows_writer_options *o, sherd_error *err)
+static int rows_writer_begin(sherd_rows_writer *w, const sherd_rows_writer_options *o, sherd_error *err)
 {
 	const rows_claim_options claim = {.append = o->append, .time_ns = o->time_ns, .limits = o->limits};
 	if (o->residual && (o->append || (o->dtype && o->dtype != SHERD_BF16)))
@@ -100,11 +100,11 @@ static int begin(sherd_rows_writer *w, const sherd_rows_writer_options *o, sherd
 		                "residual_shard_bf16 holds BF16, and is not appended to");
 	TRY(choose_kind(w, o->residual ? SHERD_BF16 : o->dtype, err));
 	if (!o->append)
-		TRY(check_width(w->width, w->kind, w->rows_per_shard, err));
+		TRY(rows_writer_check_width(w->width, w->kind, w->rows_per_shard, err));
 	TRY(shd_rows_claim_open(&w->claim, w->store, w->folder, &claim, err));
-	int rc = o->append ? join(w, o, err) : SHERD_OK;
+	int rc = o->append ? rows_writer_join(w, o, err) : SHERD_OK;
 	if (rc == SHERD_OK)
-		rc = check_width(w->width, w->kind, w->rows_per_shard, err);
+		rc = rows_writer_check_width(w->width, w->kind, w->rows_per_shard, err);
 	if (rc == SHERD_OK && o->residual)
 		rc = shd_rows_stats_open(&w->stats, w->width, err);
 	if (rc < 0)
@@ -115,7 +115,7 @@ static int begin(sherd_rows_writer *w, const sherd_rows_writer_options *o, sherd
 	return SHERD_OK;
 }
 
-static void done(sherd_rows_writer *w)
+static void rows_writer_done(sherd_rows_writer *w)
 {
 	shd_meter_done(&w->meter);
 	shd_buf_done(&w->entries);
@@ -142,9 +142,9 @@ int sherd_rows_writer_open(sherd_rows_writer **out, sherd_store *store, const ch
 	w->rows_per_shard = options->rows_per_shard ? options->rows_per_shard : DEFAULT_ROWS;
 	w->folder = strdup(folder);
 	w->chunk = malloc(CHUNK);
-	int rc = w->folder && w->chunk ? begin(w, options, err) : shd_fail_nomem(err);
+	int rc = w->folder && w->chunk ? rows_writer_begin(w, options, err) : shd_fail_nomem(err);
 	if (rc < 0)
-		done(w);
+		rows_writer_done(w);
 	else
 		*out = w;
 	return rc;
@@ -243,7 +243,8 @@ static void convert_some(sherd_rows_writer *w, sherd_dtype dtype, const uint8_t 
 }
 
 /* A row that is larger than the chunk takes a larger one. */
-static int convert(sherd_rows_writer *w, sherd_dtype dtype, const uint8_t *values, uint64_t rows, sherd_error *err)
+static int rows_writer_convert(sherd_rows_writer *w, sherd_dtype dtype, const uint8_t *values, uint64_t rows,
+                               sherd_error *err)
 {
 	uint64_t each = w->width * sherd_dtype_describe(dtype)->block_bytes;
 	uint64_t most = w->row_bytes < CHUNK ? CHUNK / w->row_bytes : 1;
@@ -262,7 +263,7 @@ static int convert(sherd_rows_writer *w, sherd_dtype dtype, const uint8_t *value
 }
 
 /* The first failure stays. */
-static int remember(sherd_rows_writer *w, int rc, sherd_error *found, sherd_error *err)
+static int rows_writer_remember(sherd_rows_writer *w, int rc, sherd_error *found, sherd_error *err)
 {
 	if (rc == SHERD_OK)
 		return rc;
@@ -281,14 +282,14 @@ int sherd_rows_writer_append(sherd_rows_writer *writer, sherd_dtype dtype, const
 	sherd_error found = {0};
 	uint64_t total;
 	if (writer->failed)
-		return remember(writer, writer->failed, &found, err);
+		return rows_writer_remember(writer, writer->failed, &found, err);
 	if (dtype != SHERD_F64 && !shd_rows_kind_of(dtype))
 		return shd_fail(err, SHERD_EINVAL, "bad-dtype", "rows are F32, F64, F16 or BF16");
 	if (__builtin_add_overflow(writer->rows + writer->out.rows, rows, &total))
 		return shd_fail(err, SHERD_EINVAL, "too-many-rows", "more rows than 64 bits count");
 	int rc = dtype == writer->kind->dtype ? put_stored(writer, values, rows, &found)
-	                                      : convert(writer, dtype, values, rows, &found);
-	return remember(writer, rc, &found, err);
+	                                      : rows_writer_convert(writer, dtype, values, rows, &found);
+	return rows_writer_remember(writer, rc, &found, err);
 }
 
 /* ---- publishing */
@@ -298,7 +299,7 @@ static const char *manifest_name(const sherd_rows_writer *w)
 	return w->stats ? SHD_ROWS_BF16_MANIFEST : SHD_ROWS_MANIFEST;
 }
 
-static int publish(sherd_rows_writer *w, sherd_error *err)
+static int rows_writer_publish(sherd_rows_writer *w, sherd_error *err)
 {
 	SHD_AUTO_BUF text = {0};
 	TRY(end_shard(w, err));
@@ -326,8 +327,8 @@ int sherd_rows_writer_flush(sherd_rows_writer *writer, sherd_error *err)
 {
 	sherd_error found = {0};
 	if (writer->failed)
-		return remember(writer, writer->failed, &found, err);
-	return remember(writer, publish(writer, &found), &found, err);
+		return rows_writer_remember(writer, writer->failed, &found, err);
+	return rows_writer_remember(writer, rows_writer_publish(writer, &found), &found, err);
 }
 
 static int remove_named(const sherd_rows_writer *w, const char *name)
@@ -339,7 +340,7 @@ static int remove_named(const sherd_rows_writer *w, const char *name)
 
 /* What is not published goes, once no manifest can name it any more. Of a set that was there before, a manifest that
  * may or may not be ours stays, and so does what it may name. */
-static int undo(sherd_rows_writer *w)
+static int rows_writer_undo(sherd_rows_writer *w)
 {
 	shd_rows_shard_abort(&w->out);
 	if (w->uncertain && w->published)
@@ -356,11 +357,11 @@ void sherd_rows_writer_abort(sherd_rows_writer *writer)
 {
 	if (!writer)
 		return;
-	if (undo(writer) < 0)
+	if (rows_writer_undo(writer) < 0)
 		shd_rows_claim_leave(&writer->claim);
 	else
 		shd_rows_claim_drop(&writer->claim);
-	done(writer);
+	rows_writer_done(writer);
 }
 
 int sherd_rows_writer_commit(sherd_rows_writer *writer, sherd_error *err)

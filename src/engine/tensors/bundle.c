@@ -82,7 +82,7 @@ size_t sherd_bundle_pairs(const sherd_bundle *bundle, const sherd_pair **out)
 	return bundle->pair_count;
 }
 
-static int check_index(const sherd_bundle *bundle, size_t index, sherd_error *err)
+static int tensors_bundle_check_index(const sherd_bundle *bundle, size_t index, sherd_error *err)
 {
 	if (index >= bundle->count)
 		return shd_fail(err, SHERD_EINVAL, "out-of-range", "tensor %zu of %zu", index, bundle->count);
@@ -100,7 +100,7 @@ static int from_source(const sherd_bundle *bundle, int rc, sherd_error *err)
 int sherd_bundle_read(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len,
                       sherd_error *err)
 {
-	TRY(check_index(bundle, index, err));
+	TRY(tensors_bundle_check_index(bundle, index, err));
 	const sherd_tensor *t = &bundle->tensors[index];
 	if (offset > t->bytes || len > t->bytes - offset)
 		return shd_fail(err, SHERD_EINVAL, "bad-range", "%zu bytes at %llu of %.128s, which has %llu", len,
@@ -115,7 +115,7 @@ int sherd_bundle_prepare(const sherd_bundle *bundle, const size_t *tensors, size
 	const sherd_bundle_options *o = options ? options : &defaults;
 	shd_meter meter;
 	for (size_t i = 0; tensors && i < count; i++)
-		TRY(check_index(bundle, tensors[i], err));
+		TRY(tensors_bundle_check_index(bundle, tensors[i], err));
 	if (!bundle->ops->prepare)
 		return SHERD_OK;
 	size_t *all = NULL;
@@ -139,7 +139,7 @@ int sherd_bundle_map(const sherd_bundle *bundle, size_t index, const void **out,
 {
 	static const alignas(16) char nothing[16];
 	const void *bytes = nothing;
-	TRY(check_index(bundle, index, err));
+	TRY(tensors_bundle_check_index(bundle, index, err));
 	const sherd_tensor *t = &bundle->tensors[index];
 	if (t->bytes) {
 		if (!bundle->ops->map)

@@ -94,7 +94,7 @@ int shd_conversion_write_one(shd_conversion *c, shd_conversion_object *object, s
 }
 
 /* Can the format hold each of the tensors? What its writer knows better, it refuses itself. */
-static int check_tensors(const sherd_bundle *from, const sherd_format_info *to, sherd_error *err)
+static int tensors_convert_check_tensors(const sherd_bundle *from, const sherd_format_info *to, sherd_error *err)
 {
 	size_t count = sherd_bundle_count(from);
 	if (count != 1 && !(to->holds & SHERD_HOLDS_MANY))
@@ -118,7 +118,7 @@ static int check_tensors(const sherd_bundle *from, const sherd_format_info *to, 
 	return SHERD_OK;
 }
 
-static int convert(shd_conversion *c, sherd_error *err)
+static int tensors_convert(shd_conversion *c, sherd_error *err)
 {
 	uint64_t total = 0;
 	sherd_bundle_options reading = {.pool = c->pool, .progress = c->options->progress};
@@ -147,7 +147,7 @@ int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key,
 		TRY(sherd_convert_check(from, to, err));
 	if (!o->allow_missing)
 		TRY(sherd_bundle_missing(from, err));
-	TRY(shd_in_object(err, check_tensors(from, &entry->info, err), key));
+	TRY(shd_in_object(err, tensors_convert_check_tensors(from, &entry->info, err), key));
 	shd_conversion c = {.from = from,
 	                    .store = store,
 	                    .key = key,
@@ -156,5 +156,5 @@ int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key,
 	                    .shards = o->shards ? o->shards : 1,
 	                    .replace = o->replace,
 	                    .pool = o->pool};
-	return convert(&c, err);
+	return tensors_convert(&c, err);
 }

@@ -105,7 +105,7 @@ static int find_set(shd_evidence *e, const shd_format_entry **out, sherd_error *
 	return SHERD_OK;
 }
 
-static int find(shd_evidence *e, const shd_format_entry **out, sherd_error *err)
+static int detect_find(shd_evidence *e, const shd_format_entry **out, sherd_error *err)
 {
 	*out = NULL;
 	if (e->is_object)
@@ -120,7 +120,7 @@ static int find(shd_evidence *e, const shd_format_entry **out, sherd_error *err)
 
 int shd_format_find(shd_evidence *e, const shd_format_entry **out, sherd_error *err)
 {
-	TRY(find(e, out, err));
+	TRY(detect_find(e, out, err));
 	e->format = *out;
 	return SHERD_OK;
 }

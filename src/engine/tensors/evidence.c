@@ -56,7 +56,7 @@ int shd_evidence_document(shd_evidence *e, shd_str *out, sherd_error *err)
 }
 
 /* 1 when there is an object of that name, 0 when not; a name too long for a key is no object. */
-static int exists(sherd_store *store, const shd_buf *name, sherd_error *err)
+static int evidence_exists(sherd_store *store, const shd_buf *name, sherd_error *err)
 {
 	sherd_stat stat;
 	sherd_error failure;
@@ -76,7 +76,7 @@ int shd_evidence_beside(const shd_evidence *e, const char *suffix, sherd_error *
 		return 0;
 	shd_buf_printf(&name, "%s%s", e->key, suffix);
 	shd_buf_u8(&name, 0);
-	return exists(e->store, &name, err);
+	return evidence_exists(e->store, &name, err);
 }
 
 int shd_evidence_inside(const shd_evidence *e, const char *leaf, sherd_error *err)
@@ -84,7 +84,7 @@ int shd_evidence_inside(const shd_evidence *e, const char *leaf, sherd_error *er
 	SHD_AUTO_BUF name = {0};
 	shd_buf_printf(&name, "%s%s%s", e->key, *e->key ? "/" : "", leaf);
 	shd_buf_u8(&name, 0);
-	return exists(e->store, &name, err);
+	return evidence_exists(e->store, &name, err);
 }
 
 int shd_evidence_take_reader(shd_evidence *e, sherd_reader **out, sherd_error *err)
@@ -110,7 +110,7 @@ int shd_evidence_take_head(shd_evidence *e, const char *key, const sherd_limits 
 
 enum { MOST_DIRECTORY = 1 << 20, END = 22, ENTRY = 46 };
 
-static size_t get_u16(const uint8_t *p)
+static size_t evidence_get_u16(const uint8_t *p)
 {
 	return (size_t)(p[0] | p[1] << 8);
 }
@@ -145,8 +145,8 @@ static void add_name(shd_buf *names, shd_evidence *e, const void *name, size_t l
 static void add_directory(shd_buf *names, shd_evidence *e, const uint8_t *data, size_t len)
 {
 	for (size_t at = 0; len - at >= ENTRY && memcmp(data + at, "PK\1\2", 4) == 0;) {
-		size_t name = get_u16(data + at + 28), more = get_u16(data + at + 30),
-		       comment = get_u16(data + at + 32);
+		size_t name = evidence_get_u16(data + at + 28), more = evidence_get_u16(data + at + 30),
+		       comment = evidence_get_u16(data + at + 32);
 		if (name > len - at - ENTRY)
 			return;
 		add_name(names, e, data + at + ENTRY, name);
@@ -162,7 +162,7 @@ static void add_first(shd_buf *names, shd_evidence *e)
 	const uint8_t *raw = (const uint8_t *)e->first.ptr;
 	if (e->first.len < SHD_ZIP_LOCAL)
 		return;
-	size_t name = get_u16(raw + 26);
+	size_t name = evidence_get_u16(raw + 26);
 	if (name <= e->first.len - SHD_ZIP_LOCAL)
 		add_name(names, e, raw + SHD_ZIP_LOCAL, name);
 }

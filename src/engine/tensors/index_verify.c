@@ -45,7 +45,7 @@ typedef struct search {
 	sherd_error *err;
 } search;
 
-static bool see(const char *key, const sherd_stat *stat, void *arg)
+static bool index_verify_see(const char *key, const sherd_stat *stat, void *arg)
 {
 	(void)stat;
 	search *s = arg;
@@ -73,7 +73,7 @@ static int find_strays(sherd_report *r, sherd_store *store, shd_str base, const 
 	            .prefix = prefix.len - 1,
 	            .folder = (size_t)(shd_str_leaf(front) - front),
 	            .err = err};
-	TRY(sherd_store_list(store, front, "", see, &s, err));
+	TRY(sherd_store_list(store, front, "", index_verify_see, &s, err));
 	return s.rc;
 }
 
@@ -92,8 +92,8 @@ static int warn_of_claim(sherd_report *r, sherd_store *store, shd_str base, sher
 
 /* ---- what the index says */
 
-static int check_file(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
-                      sherd_error *err)
+static int index_verify_check_file(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
+                                   sherd_error *err)
 {
 	__attribute__((cleanup(shd_arena_done))) shd_arena arena = {0};
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
@@ -110,8 +110,8 @@ static int check_file(sherd_report *r, sherd_store *store, const char *key, cons
 
 /* Every file is looked at, so that all damage is told; then the whole set, which adds what its parts say of each
  * other. */
-static int check_set(sherd_report *r, sherd_store *store, const char *key, const shd_safetensors_index *index,
-                     const sherd_verify_options *o, sherd_error *err)
+static int index_verify_check_set(sherd_report *r, sherd_store *store, const char *key,
+                                  const shd_safetensors_index *index, const sherd_verify_options *o, sherd_error *err)
 {
 	SHD_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
 	const sherd_bundle_options options = {.pool = o->pool, .limits = o->limits, .progress = o->progress};
@@ -121,7 +121,7 @@ static int check_set(sherd_report *r, sherd_store *store, const char *key, const
 		shd_buf_append(&file, key, (size_t)(shd_str_leaf(key) - key));
 		shd_buf_append(&file, index->files[i], strlen(index->files[i]) + 1);
 		TRY(shd_buf_check(&file, err));
-		int rc = check_file(r, store, (const char *)file.data, o, &found);
+		int rc = index_verify_check_file(r, store, (const char *)file.data, o, &found);
 		TRY(shd_report_take(r, rc, &found, (const char *)file.data, err));
 	}
 	if (sherd_report_errors(r))
@@ -130,8 +130,8 @@ static int check_set(sherd_report *r, sherd_store *store, const char *key, const
 	return shd_report_take(r, rc, &found, key, err);
 }
 
-static int check_index(sherd_report *r, sherd_store *store, const char *key, const shd_head *head,
-                       const sherd_verify_options *o, sherd_error *err)
+static int index_verify_check_index(sherd_report *r, sherd_store *store, const char *key, const shd_head *head,
+                                    const sherd_verify_options *o, sherd_error *err)
 {
 	__attribute__((cleanup(shd_arena_done))) shd_arena arena = {0};
 	shd_str base = shd_str_of(key);
@@ -142,7 +142,7 @@ static int check_index(sherd_report *r, sherd_store *store, const char *key, con
 	TRY(shd_report_take(r, rc, &found, key, err));
 	if (rc < 0)
 		return SHERD_OK;
-	TRY(check_set(r, store, key, &index, o, err));
+	TRY(index_verify_check_set(r, store, key, &index, o, err));
 	if (!shd_str_ends(base, SHD_SAFETENSORS_INDEX_SUFFIX))
 		return SHERD_OK; /* an index of another name, which has no base */
 	base.len -= strlen(SHD_SAFETENSORS_INDEX_SUFFIX);
@@ -165,7 +165,7 @@ int shd_index_verify(sherd_report *r, sherd_store *store, const char *key, const
 		TRY(shd_report_take(r, rc, &found, index, err));
 		if (rc < 0)
 			return SHERD_OK;
-		rc = check_index(&part, store, index, &head, options, err);
+		rc = index_verify_check_index(&part, store, index, &head, options, err);
 		free(head.text);
 		TRY(rc);
 		/* What the index named may have gone because another took its place. */

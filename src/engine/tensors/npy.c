@@ -43,13 +43,14 @@ int shd_npy_read(const sherd_reader *reader, const shd_npy *head, uint64_t offse
 	return sherd_reader_at(reader, head->data + offset, buf, len, err);
 }
 
-static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
+static int tensors_npy_read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len,
+                                 sherd_error *err)
 {
 	(void)index;
 	return shd_npy_read(self(bundle)->reader, &self(bundle)->head, offset, buf, len, err);
 }
 
-static int map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
+static int tensors_npy_map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
 {
 	(void)index;
 	const npy_bundle *n = self(bundle);
@@ -58,14 +59,14 @@ static int map(const sherd_bundle *bundle, size_t index, const void **out, sherd
 	return sherd_reader_map(n->reader, n->head.data, (size_t)n->head.bytes, out, err);
 }
 
-static void done(sherd_bundle *bundle)
+static void tensors_npy_done(sherd_bundle *bundle)
 {
 	sherd_reader_close(((npy_bundle *)bundle)->reader);
 }
 
-static const shd_bundle_ops ops = {.read = read_part, .map = map, .close = done};
+static const shd_bundle_ops ops = {.read = tensors_npy_read_part, .map = tensors_npy_map, .close = tensors_npy_done};
 
-static int read_head(const sherd_reader *reader, const sherd_limits *limits, shd_npy *out, sherd_error *err)
+static int tensors_npy_read_head(const sherd_reader *reader, const sherd_limits *limits, shd_npy *out, sherd_error *err)
 {
 	uint8_t first[SHD_NPY_FIRST];
 	uint64_t size = sherd_reader_size(reader), len;
@@ -83,10 +84,11 @@ static int read_head(const sherd_reader *reader, const sherd_limits *limits, shd
 
 int shd_npy_read_head(const sherd_reader *reader, const sherd_limits *limits, shd_npy *out, sherd_error *err)
 {
-	return shd_in_object(err, read_head(reader, limits, out, err), sherd_reader_key(reader));
+	return shd_in_object(err, tensors_npy_read_head(reader, limits, out, err), sherd_reader_key(reader));
 }
 
-static int open_file(sherd_bundle **out, shd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
+static int tensors_npy_open_file(sherd_bundle **out, shd_evidence *e, const sherd_bundle_options *options,
+                                 sherd_error *err)
 {
 	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	TRY(shd_bundle_new(&b, sizeof(npy_bundle), &ops, SHERD_FORMAT_NPY, err));
@@ -113,6 +115,6 @@ const shd_format_entry shd_format_npy = {
                  .dtypes = SHD_NPY_DTYPES,
                  .most_dims = SHERD_MAX_DIMS},
 	.magic = {SHD_NPY_MAGIC, sizeof(SHD_NPY_MAGIC) - 1},
-	.open = open_file,
+	.open = tensors_npy_open_file,
 	.write = shd_write_npy,
 };

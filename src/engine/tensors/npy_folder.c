@@ -72,7 +72,7 @@ static int check_once(const sherd_reader *reader, array *a, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int check_size(const sherd_reader *reader, const shd_npy_entry *e, sherd_error *err)
+static int npy_folder_check_size(const sherd_reader *reader, const shd_npy_entry *e, sherd_error *err)
 {
 	if (sherd_reader_size(reader) == e->bytes)
 		return SHERD_OK;
@@ -80,7 +80,8 @@ static int check_size(const sherd_reader *reader, const shd_npy_entry *e, sherd_
 	                (unsigned long long)sherd_reader_size(reader), (unsigned long long)e->bytes);
 }
 
-static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
+static int npy_folder_read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len,
+                                sherd_error *err)
 {
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	const folder_bundle *b = (const folder_bundle *)bundle;
@@ -89,7 +90,7 @@ static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, 
 	if (rc < 0 && rc != SHERD_ENOTFOUND)
 		return rc;
 	if (rc == SHERD_OK)
-		TRY(shd_in_object(err, check_size(reader, a->entry, err), a->key));
+		TRY(shd_in_object(err, npy_folder_check_size(reader, a->entry, err), a->key));
 	if (rc < 0 || strcmp(sherd_reader_identity(reader), a->identity) != 0)
 		return shd_in_object(
 			err, shd_fail(err, SHERD_ECONFLICT, "changed", "it was replaced while it was read"), a->key);
@@ -97,10 +98,11 @@ static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, 
 	return shd_npy_read(reader, &a->head, offset, buf, len, err);
 }
 
-static const shd_bundle_ops ops = {.read = read_part};
+static const shd_bundle_ops ops = {.read = npy_folder_read_part};
 
 /* A file that the manifest names, as it says. */
-static int open_file(sherd_store *store, const char *key, const shd_npy_entry *e, sherd_reader **out, sherd_error *err)
+static int npy_folder_open_file(sherd_store *store, const char *key, const shd_npy_entry *e, sherd_reader **out,
+                                sherd_error *err)
 {
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	int rc = sherd_store_read(store, key, &reader, err);
@@ -108,7 +110,7 @@ static int open_file(sherd_store *store, const char *key, const shd_npy_entry *e
 		rc = shd_fail(err, SHERD_EINCOMPLETE, "missing-shard",
 		              "the manifest names this file and it is not there");
 	if (rc == SHERD_OK)
-		rc = check_size(reader, e, err);
+		rc = npy_folder_check_size(reader, e, err);
 	TRY(shd_in_object(err, rc, key));
 	*out = TAKE(reader);
 	return SHERD_OK;
@@ -125,7 +127,7 @@ static int open_array(folder_bundle *b, const char *folder, const shd_npy_entry 
 		return shd_fail_nomem(err);
 	a->entry = e;
 	atomic_init(&a->checked, false);
-	TRY(open_file(b->store, a->key, e, &reader, err));
+	TRY(npy_folder_open_file(b->store, a->key, e, &reader, err));
 	TRY(shd_npy_read_head(reader, limits, &a->head, err));
 	memcpy(a->identity, sherd_reader_identity(reader), strlen(sherd_reader_identity(reader)) + 1);
 	*t = (sherd_tensor){.name = e->name,
@@ -175,8 +177,8 @@ static int open_set(sherd_bundle **out, sherd_store *store, const char *manifest
 }
 
 /* The manifest, and the key that it has. */
-static int read_manifest(shd_head *out, sherd_store *store, const char *key, shd_buf *name, const sherd_limits *limits,
-                         sherd_error *err)
+static int npy_folder_read_manifest(shd_head *out, sherd_store *store, const char *key, shd_buf *name,
+                                    const sherd_limits *limits, sherd_error *err)
 {
 	TRY(shd_npy_folder_key(name, key, SHD_NPY_MANIFEST, err));
 	int rc = shd_head_read(out, store, (const char *)name->data, limits, err);
@@ -194,7 +196,7 @@ static int open_folder(sherd_bundle **out, shd_evidence *e, const sherd_bundle_o
 	for (int tries = 0; again && tries < MOST_TRIES; tries++) {
 		SHD_AUTO_BUF name = {0};
 		shd_head head;
-		TRY(read_manifest(&head, e->store, e->key, &name, options->limits, err));
+		TRY(npy_folder_read_manifest(&head, e->store, e->key, &name, options->limits, err));
 		const char *manifest = (const char *)name.data;
 		rc = shd_in_object(err, open_set(out, e->store, manifest, &head, options, err), manifest);
 		/* What the manifest named may have gone because another took its place. */
@@ -207,12 +209,12 @@ static int open_folder(sherd_bundle **out, shd_evidence *e, const sherd_bundle_o
 
 /* ---- verify */
 
-static int check_file(sherd_report *r, sherd_store *store, const char *key, const shd_npy_entry *e,
-                      const sherd_verify_options *o, shd_meter *meter, sherd_error *err)
+static int npy_folder_check_file(sherd_report *r, sherd_store *store, const char *key, const shd_npy_entry *e,
+                                 const sherd_verify_options *o, shd_meter *meter, sherd_error *err)
 {
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	shd_npy head;
-	TRY(open_file(store, key, e, &reader, err));
+	TRY(npy_folder_open_file(store, key, e, &reader, err));
 	TRY(shd_npy_read_head(reader, o->limits, &head, err));
 	if (!o->quick)
 		TRY(shd_in_object(err, check_bytes(reader, e, meter, err), key));
@@ -234,7 +236,7 @@ static int check_files(sherd_report *r, sherd_store *store, const char *key, con
 		sherd_error found = {0};
 		rc = shd_npy_folder_key(&file, key, m->arrays[i].file, err);
 		if (rc == SHERD_OK)
-			rc = check_file(r, store, (const char *)file.data, &m->arrays[i], o, &meter, &found);
+			rc = npy_folder_check_file(r, store, (const char *)file.data, &m->arrays[i], o, &meter, &found);
 		rc = shd_report_take(r, rc, &found, key, err);
 	}
 	shd_meter_done(&meter);
@@ -276,7 +278,7 @@ int shd_npy_folder_verify(sherd_report *r, sherd_store *store, const char *key, 
 	sherd_error found = {0};
 	shd_npy_manifest m;
 	shd_head head;
-	int rc = read_manifest(&head, store, key, &name, options->limits, &found);
+	int rc = npy_folder_read_manifest(&head, store, key, &name, options->limits, &found);
 	TRY(shd_report_take(r, rc, &found, key, err));
 	if (rc < 0)
 		return SHERD_OK;
@@ -300,7 +302,7 @@ static int probe(shd_evidence *e, sherd_error *err)
 }
 
 /* There is a manifest, or the claim of who is writing it. */
-static int probe_folder(shd_evidence *e, sherd_error *err)
+static int npy_folder_probe_folder(shd_evidence *e, sherd_error *err)
 {
 	int found = shd_evidence_inside(e, SHD_NPY_MANIFEST, err);
 	return found ? found : shd_evidence_inside(e, SHD_NPY_SAVING, err);
@@ -319,7 +321,7 @@ const shd_format_entry shd_format_npy_folder = {
                  .dtypes = SHD_NPY_DTYPES,
                  .most_dims = SHERD_MAX_DIMS},
 	.probe = probe,
-	.probe_set = probe_folder,
+	.probe_set = npy_folder_probe_folder,
 	.open = open_folder,
 	.verify = shd_npy_folder_verify,
 	.write = shd_write_npy_folder,

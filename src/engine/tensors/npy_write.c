@@ -7,7 +7,7 @@
 
 #include <sherd/detect.h>
 
-static int prepare(shd_conversion *c, shd_conversion_object *objects, size_t count, sherd_error *err)
+static int npy_write_prepare(shd_conversion *c, shd_conversion_object *objects, size_t count, sherd_error *err)
 {
 	size_t *indices = shd_arena_alloc(&c->arena, count, sizeof(*indices));
 	if (!indices)
@@ -104,7 +104,7 @@ static const char *key_in(shd_conversion *c, const char *leaf)
 }
 
 /* A folder alone is no object, but the store tells that it is there. */
-static bool has_folder(sherd_store *store, const char *folder)
+static bool npy_write_has_folder(sherd_store *store, const char *folder)
 {
 	sherd_error found = {0};
 	sherd_stat stat;
@@ -114,7 +114,7 @@ static bool has_folder(sherd_store *store, const char *folder)
 }
 
 /* A folder is one thing: of two heads in it one would hide the other's set from every command. */
-static int check_folder(const shd_conversion *c, const char *folder, sherd_error *err)
+static int npy_write_check_folder(const shd_conversion *c, const char *folder, sherd_error *err)
 {
 	sherd_error failure = {0};
 	sherd_format format;
@@ -145,8 +145,8 @@ static int write_folder(shd_conversion *c, shd_conversion_object *objects, size_
 	const char *folder = shd_arena_str(&c->arena, (shd_str){set.prefix, len ? len - 1 : 0});
 	if (!folder)
 		return shd_fail_nomem(err);
-	TRY(check_folder(c, folder, err));
-	bool there = !*folder || has_folder(c->store, folder);
+	TRY(npy_write_check_folder(c, folder, err));
+	bool there = !*folder || npy_write_has_folder(c->store, folder);
 	int rc = shd_conversion_set_write(c, &set, err);
 	if (rc < 0 && !there)
 		(void)sherd_store_rmdir(c->store, folder, NULL);
@@ -160,7 +160,7 @@ static int write_as(shd_conversion *c, bool folder, sherd_error *err)
 	if (!objects)
 		return shd_fail_nomem(err);
 	memset(objects, 0, (count + 1) * sizeof(*objects));
-	int rc = prepare(c, objects, count, err);
+	int rc = npy_write_prepare(c, objects, count, err);
 	if (rc == SHERD_OK)
 		rc = folder ? write_folder(c, objects, count, err) : shd_conversion_write_one(c, objects, err);
 	for (size_t i = 0; i < count; i++)

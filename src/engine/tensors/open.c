@@ -1,7 +1,8 @@
 #include "engine/tensors/bundle.h"
 #include "engine/tensors/format.h"
 
-static int open_found(sherd_bundle **out, shd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
+static int tensors_open_open_found(sherd_bundle **out, shd_evidence *e, const sherd_bundle_options *options,
+                                   sherd_error *err)
 {
 	const shd_format_entry *entry;
 	TRY(shd_format_require(e, &entry, err));
@@ -16,7 +17,7 @@ int sherd_bundle_open(sherd_bundle **out, sherd_store *store, const char *key, c
 	static const sherd_bundle_options defaults;
 	shd_evidence e;
 	TRY(shd_evidence_open(&e, store, key, err));
-	int rc = shd_in_object(err, open_found(out, &e, options ? options : &defaults, err), key);
+	int rc = shd_in_object(err, tensors_open_open_found(out, &e, options ? options : &defaults, err), key);
 	if (rc == SHERD_OK)
 		(*out)->store = store;
 	shd_evidence_done(&e);

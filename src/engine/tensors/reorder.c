@@ -38,7 +38,7 @@ void shd_reorder_turn(void *bytes, size_t len, uint32_t width)
 	}
 }
 
-static int fetch(const shd_reorder *o, uint64_t at, void *buf, size_t len, sherd_error *err)
+static int reorder_fetch(const shd_reorder *o, uint64_t at, void *buf, size_t len, sherd_error *err)
 {
 	return o->reader ? sherd_reader_at(o->reader, o->data + at, buf, len, err)
 	                 : o->fetch(o->source, o->data + at, buf, len, err);
@@ -48,7 +48,7 @@ static int fetch(const shd_reorder *o, uint64_t at, void *buf, size_t len, sherd
 static int read_within(const shd_reorder *o, uint64_t run, uint32_t from, uint32_t to, uint8_t *buf, sherd_error *err)
 {
 	uint8_t raw[8];
-	TRY(fetch(o, run, raw, o->swap, err));
+	TRY(reorder_fetch(o, run, raw, o->swap, err));
 	shd_reorder_turn(raw, o->swap, o->swap);
 	memcpy(buf, raw + from, to - from);
 	return SHERD_OK;
@@ -66,7 +66,7 @@ int shd_reorder_bytes(const shd_reorder *order, uint64_t offset, void *buf, size
 		len -= n;
 	}
 	size_t whole = len - len % order->swap;
-	TRY(fetch(order, offset, out, whole, err));
+	TRY(reorder_fetch(order, offset, out, whole, err));
 	shd_reorder_turn(out, whole, order->swap);
 	if (len > whole)
 		TRY(read_within(order, offset + whole, 0, (uint32_t)(len - whole), out + whole, err));
@@ -132,7 +132,7 @@ static int fetch_block(const gather *g, uint64_t index, uint64_t place, sherd_er
 }
 
 /* Stores a block that was read, as far as it is wanted. */
-static void store(const gather *g, uint64_t index, const uint8_t *raw)
+static void reorder_store(const gather *g, uint64_t index, const uint8_t *raw)
 {
 	uint64_t begin = index * g->block;
 	uint32_t size = g->order->element;
@@ -225,11 +225,11 @@ static int gather_rows(gather *g, uint32_t d, uint64_t place, uint64_t index, ui
 			uint64_t room = (p - p % barrier + barrier) * g->block - at;
 			begin = at;
 			end = at + (!close ? run : room < WINDOW ? room : WINDOW);
-			TRY(fetch(g->order, begin, g->window, (size_t)(end - begin), err));
+			TRY(reorder_fetch(g->order, begin, g->window, (size_t)(end - begin), err));
 		}
 		do
-			store(g, index + runs.now_step + within.now_step,
-			      g->window + (at - begin) + within.now_place * g->block);
+			reorder_store(g, index + runs.now_step + within.now_step,
+			              g->window + (at - begin) + within.now_place * g->block);
 		while (count_on(&within));
 	} while (count_on(&runs));
 	return SHERD_OK;

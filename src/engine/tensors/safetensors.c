@@ -19,26 +19,28 @@ static const safetensors_bundle *self(const sherd_bundle *bundle)
 	return (const safetensors_bundle *)bundle;
 }
 
-static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
+static int tensors_safetensors_read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf,
+                                         size_t len, sherd_error *err)
 {
 	return sherd_reader_at(self(bundle)->reader, self(bundle)->entries[index].offset + offset, buf, len, err);
 }
 
-static int map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
+static int tensors_safetensors_map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
 {
 	const shd_safetensors_entry *e = &self(bundle)->entries[index];
 	return sherd_reader_map(self(bundle)->reader, e->offset, (size_t)e->tensor.bytes, out, err);
 }
 
-static void done(sherd_bundle *bundle)
+static void tensors_safetensors_done(sherd_bundle *bundle)
 {
 	sherd_reader_close(((safetensors_bundle *)bundle)->reader);
 }
 
-static const shd_bundle_ops ops = {.read = read_part, .map = map, .close = done};
+static const shd_bundle_ops ops = {
+	.read = tensors_safetensors_read_part, .map = tensors_safetensors_map, .close = tensors_safetensors_done};
 
-static int decode(const sherd_reader *reader, const sherd_limits *limits, shd_arena *arena, shd_safetensors *out,
-                  sherd_error *err)
+static int tensors_safetensors_decode(const sherd_reader *reader, const sherd_limits *limits, shd_arena *arena,
+                                      shd_safetensors *out, sherd_error *err)
 {
 	uint8_t first[SHD_SAFETENSORS_HEAD];
 	uint64_t size = sherd_reader_size(reader), len;
@@ -57,10 +59,11 @@ static int decode(const sherd_reader *reader, const sherd_limits *limits, shd_ar
 int shd_bundle_read_safetensors(const sherd_reader *reader, const sherd_limits *limits, shd_arena *arena,
                                 shd_safetensors *out, sherd_error *err)
 {
-	return shd_in_reader(err, decode(reader, limits, arena, out, err), reader);
+	return shd_in_reader(err, tensors_safetensors_decode(reader, limits, arena, out, err), reader);
 }
 
-static int open_file(sherd_bundle **out, shd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
+static int tensors_safetensors_open_file(sherd_bundle **out, shd_evidence *e, const sherd_bundle_options *options,
+                                         sherd_error *err)
 {
 	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	TRY(shd_bundle_new(&b, sizeof(safetensors_bundle), &ops, SHERD_FORMAT_SAFETENSORS, err));
@@ -103,6 +106,6 @@ const shd_format_entry shd_format_safetensors = {
                  .dtypes = SHD_SAFETENSORS_DTYPES,
                  .most_dims = SHERD_MAX_DIMS},
 	.probe = probe,
-	.open = open_file,
+	.open = tensors_safetensors_open_file,
 	.write = shd_write_safetensors,
 };

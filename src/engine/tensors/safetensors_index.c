@@ -39,35 +39,39 @@ static const sherd_reader *reader_of(const sherd_bundle *bundle, size_t index, u
 	return b->pieces[b->places[index].piece].reader;
 }
 
-static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
+static int tensors_safetensors_index_read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf,
+                                               size_t len, sherd_error *err)
 {
 	uint64_t start;
 	const sherd_reader *reader = reader_of(bundle, index, &start);
 	return sherd_reader_at(reader, start + offset, buf, len, err);
 }
 
-static int map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
+static int tensors_safetensors_index_map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
 {
 	uint64_t start;
 	const sherd_reader *reader = reader_of(bundle, index, &start);
 	return sherd_reader_map(reader, start, (size_t)bundle->tensors[index].bytes, out, err);
 }
 
-static void done(sherd_bundle *bundle)
+static void tensors_safetensors_index_done(sherd_bundle *bundle)
 {
 	index_bundle *b = (index_bundle *)bundle;
 	for (uint32_t i = 0; i < b->piece_count; i++)
 		sherd_reader_close(b->pieces[i].reader);
 }
 
-static const shd_bundle_ops ops = {.read = read_part, .map = map, .close = done};
+static const shd_bundle_ops ops = {.read = tensors_safetensors_index_read_part,
+                                   .map = tensors_safetensors_index_map,
+                                   .close = tensors_safetensors_index_done};
 
-static int by_name(const void *left, const void *right)
+static int tensors_safetensors_index_by_name(const void *left, const void *right)
 {
 	return strcmp(((const piece *)left)->name, ((const piece *)right)->name);
 }
 
-static int decode(index_bundle *b, const shd_head *head, const char *key, const sherd_limits *limits, sherd_error *err)
+static int tensors_safetensors_index_decode(index_bundle *b, const shd_head *head, const char *key,
+                                            const sherd_limits *limits, sherd_error *err)
 {
 	int rc = shd_safetensors_index_decode(head->text, head->len, limits, &b->base.arena, &b->index, err);
 	TRY(shd_in_object(err, rc, key));
@@ -77,7 +81,7 @@ static int decode(index_bundle *b, const shd_head *head, const char *key, const 
 	for (uint32_t i = 0; i < b->index.file_count; i++)
 		b->pieces[i] = (piece){.name = b->index.files[i], .file = i};
 	b->piece_count = b->index.file_count;
-	qsort(b->pieces, b->piece_count, sizeof(piece), by_name);
+	qsort(b->pieces, b->piece_count, sizeof(piece), tensors_safetensors_index_by_name);
 	return SHERD_OK;
 }
 
@@ -158,7 +162,7 @@ static int check_all_found(const index_bundle *b, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int join(index_bundle *b, sherd_error *err)
+static int tensors_safetensors_index_join(index_bundle *b, sherd_error *err)
 {
 	__attribute__((cleanup(shd_map_done))) shd_map entries = {0};
 	size_t count = 0;
@@ -222,9 +226,9 @@ static int open_set(sherd_bundle **out, sherd_store *store, const char *key, con
 	SHD_AUTO(sherd_bundle, sherd_bundle_close) base = NULL;
 	TRY(shd_bundle_new(&base, sizeof(index_bundle), &ops, SHERD_FORMAT_SAFETENSORS_INDEX, err));
 	index_bundle *b = (index_bundle *)base;
-	TRY(decode(b, head, key, options->limits, err));
+	TRY(tensors_safetensors_index_decode(b, head, key, options->limits, err));
 	TRY(open_pieces(b, store, key, options, err));
-	TRY(shd_in_object(err, join(b, err), key));
+	TRY(shd_in_object(err, tensors_safetensors_index_join(b, err), key));
 	TRY(join_pairs(b, true, &base->pairs, &base->pair_count, err));
 	TRY(join_pairs(b, false, &b->apart.pairs, &b->apart.pair_count, err));
 	b->apart.values = b->index.values;

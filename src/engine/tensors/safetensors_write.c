@@ -17,8 +17,8 @@ typedef struct spread {
 
 /* The head for these tensors, and the order in which their data follows. What only an index said stays in the index,
  * when there will be one. */
-static int prepare(shd_conversion *c, shd_conversion_object *o, const size_t *members, size_t count, bool part,
-                   sherd_error *err)
+static int safetensors_write_prepare(shd_conversion *c, shd_conversion_object *o, const size_t *members, size_t count,
+                                     bool part, sherd_error *err)
 {
 	const sherd_pair *pairs;
 	size_t pair_count = sherd_bundle_pairs(c->from, &pairs);
@@ -49,7 +49,7 @@ int shd_write_safetensors(shd_conversion *c, sherd_error *err)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
 		members[i] = i;
-	int rc = prepare(c, &object, members, count, false, err);
+	int rc = safetensors_write_prepare(c, &object, members, count, false, err);
 	if (rc == SHERD_OK)
 		rc = shd_conversion_write_one(c, &object, err);
 	shd_buf_done(&object.head);
@@ -57,7 +57,7 @@ int shd_write_safetensors(shd_conversion *c, sherd_error *err)
 }
 
 /* Keeps a text that was put together in a buffer, and empties the buffer. */
-static int keep(shd_conversion *c, shd_buf *text, const char **out, sherd_error *err)
+static int safetensors_write_keep(shd_conversion *c, shd_buf *text, const char **out, sherd_error *err)
 {
 	int rc = shd_buf_check(text, err);
 	*out = rc == SHERD_OK ? shd_arena_str(&c->arena, (shd_str){(const char *)text->data, text->len}) : NULL;
@@ -66,7 +66,7 @@ static int keep(shd_conversion *c, shd_buf *text, const char **out, sherd_error 
 }
 
 /* Whole tensors by size. There are never more files than tensors, so that each file is named by the index. */
-static int plan(shd_conversion *c, spread *s, sherd_error *err)
+static int safetensors_write_plan(shd_conversion *c, spread *s, sherd_error *err)
 {
 	size_t count = sherd_bundle_count(c->from);
 	uint64_t *bytes = shd_arena_alloc(&c->arena, count + 1, sizeof(*bytes));
@@ -101,7 +101,7 @@ static int prepare_files(shd_conversion *c, spread *s, sherd_error *err)
 		members[first[s->file_of[i]]++] = i;
 	for (uint32_t f = 0; f < s->files; f++) {
 		size_t begin = f ? first[f - 1] : 0;
-		TRY(prepare(c, &s->objects[f], members + begin, first[f] - begin, true, err));
+		TRY(safetensors_write_prepare(c, &s->objects[f], members + begin, first[f] - begin, true, err));
 	}
 	return SHERD_OK;
 }
@@ -113,7 +113,7 @@ static int name_files(shd_conversion *c, shd_conversion_set *set, const char *at
 		shd_buf key = {0};
 		shd_buf_printf(&key, "%s%s%s-%05zu-of-%05zu.safetensors", c->key, attempt ? "-" : "",
 		               attempt ? attempt : "", i + 1, set->count);
-		TRY(keep(c, &key, &set->objects[i].key, err));
+		TRY(safetensors_write_keep(c, &key, &set->objects[i].key, err));
 	}
 	return SHERD_OK;
 }
@@ -157,7 +157,7 @@ static int decode_index(shd_conversion *c, const shd_conversion_set *set, const 
 		shd_buf key = {0};
 		shd_buf_append(&key, set->head, (size_t)(shd_str_leaf(set->head) - set->head));
 		shd_buf_str(&key, index.files[i]);
-		TRY(keep(c, &key, &all[i], err));
+		TRY(safetensors_write_keep(c, &key, &all[i], err));
 	}
 	*keys = all;
 	*count = index.file_count;
@@ -172,15 +172,15 @@ int shd_write_safetensors_index(shd_conversion *c, sherd_error *err)
 	spread s = {0};
 	shd_conversion_set set = {.ops = &index_ops, .arg = &s};
 	shd_buf head = {0}, claim = {0}, prefix = {0};
-	TRY(plan(c, &s, err));
+	TRY(safetensors_write_plan(c, &s, err));
 	shd_buf_printf(&head, "%s" SHD_SAFETENSORS_INDEX_SUFFIX, c->key);
 	shd_buf_printf(&claim, "%s" SHD_SAFETENSORS_CLAIM_SUFFIX, c->key);
 	shd_buf_printf(&prefix, "%s-", c->key);
-	int rc = keep(c, &head, &set.head, err);
+	int rc = safetensors_write_keep(c, &head, &set.head, err);
 	if (rc == SHERD_OK)
-		rc = keep(c, &claim, &set.claim, err);
+		rc = safetensors_write_keep(c, &claim, &set.claim, err);
 	if (rc == SHERD_OK)
-		rc = keep(c, &prefix, &set.prefix, err);
+		rc = safetensors_write_keep(c, &prefix, &set.prefix, err);
 	if (rc == SHERD_OK)
 		rc = prepare_files(c, &s, err);
 	set.objects = s.objects;

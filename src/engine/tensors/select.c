@@ -18,13 +18,14 @@ typedef struct select_bundle {
 	const source *sources;
 } select_bundle;
 
-static int read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err)
+static int select_read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len,
+                            sherd_error *err)
 {
 	const select_bundle *s = (const select_bundle *)bundle;
 	return sherd_bundle_read(s->from, s->sources[index].index, s->sources[index].offset + offset, buf, len, err);
 }
 
-static int map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
+static int select_map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
 {
 	const select_bundle *s = (const select_bundle *)bundle;
 	const void *whole;
@@ -33,8 +34,8 @@ static int map(const sherd_bundle *bundle, size_t index, const void **out, sherd
 	return SHERD_OK;
 }
 
-static int prepare(const sherd_bundle *bundle, const size_t *tensors, size_t count, sherd_pool *pool, shd_meter *meter,
-                   sherd_error *err)
+static int select_prepare(const sherd_bundle *bundle, const size_t *tensors, size_t count, sherd_pool *pool,
+                          shd_meter *meter, sherd_error *err)
 {
 	const select_bundle *s = (const select_bundle *)bundle;
 	SHD_AUTO(void, free) memory = calloc(count + 1, sizeof(*tensors));
@@ -47,8 +48,8 @@ static int prepare(const sherd_bundle *bundle, const size_t *tensors, size_t cou
 }
 
 /* The whole tensor, of a cut too: all ranks then have a part of it, or none. */
-static int check(const sherd_bundle *bundle, size_t index, shd_meter *meter, bool *whole, sherd_error *damage,
-                 sherd_error *err)
+static int select_check(const sherd_bundle *bundle, size_t index, shd_meter *meter, bool *whole, sherd_error *damage,
+                        sherd_error *err)
 {
 	const select_bundle *s = (const select_bundle *)bundle;
 	*whole = true;
@@ -57,7 +58,8 @@ static int check(const sherd_bundle *bundle, size_t index, shd_meter *meter, boo
 	return s->from->ops->check(s->from, s->sources[index].index, meter, whole, damage, err);
 }
 
-static const shd_bundle_ops ops = {.read = read_part, .map = map, .prepare = prepare, .check = check};
+static const shd_bundle_ops ops = {
+	.read = select_read_part, .map = select_map, .prepare = select_prepare, .check = select_check};
 
 /* Marks the tensors whose names are asked for. */
 static int mark_names(const sherd_bundle *from, const sherd_bundle_selection *want, bool *taken, sherd_error *err)

@@ -32,7 +32,7 @@ static int take_parts(shd_conversion *c, const shd_conversion_set *s, former *f,
 	return rc == SHERD_ENOMEM ? rc : SHERD_OK;
 }
 
-static int look(shd_conversion *c, const shd_conversion_set *s, former *out, sherd_error *err)
+static int set_look(shd_conversion *c, const shd_conversion_set *s, former *out, sherd_error *err)
 {
 	sherd_error failure;
 	former f = {0};
@@ -65,7 +65,7 @@ static int make_attempt(char out[SHD_ATTEMPT_TEXT], sherd_error *err)
 }
 
 /* 1 when there is an object of that key, 0 when not. */
-static int exists(const shd_conversion *c, const char *key, sherd_error *err)
+static int set_exists(const shd_conversion *c, const char *key, sherd_error *err)
 {
 	sherd_stat stat;
 	sherd_error failure;
@@ -80,7 +80,7 @@ static int find_taken(const shd_conversion *c, const shd_conversion_set *s, cons
 {
 	*out = NULL;
 	for (size_t i = 0; i < s->count && !*out; i++) {
-		int there = exists(c, s->objects[i].key, err);
+		int there = set_exists(c, s->objects[i].key, err);
 		TRY(there);
 		*out = there ? s->objects[i].key : NULL;
 	}
@@ -160,7 +160,7 @@ static int clear_one(const clearing *k, const shd_map *named, const char *ending
 }
 
 /* Removes what a dead save wrote or was to remove and the head does not name; nothing when its claim is damaged. */
-static int clear_dead(void *arg, const char *text, size_t len, sherd_error *err)
+static int set_clear_dead(void *arg, const char *text, size_t len, sherd_error *err)
 {
 	const clearing *k = arg;
 	__attribute__((cleanup(shd_map_done))) shd_map named = {0};
@@ -184,14 +184,15 @@ static int claim_set(shd_conversion *c, shd_conversion_set *s, const former *old
 	SHD_AUTO_BUF text = {0};
 	clearing k = {c, s};
 	TRY(put_endings(c, &text, s, old, err));
-	return shd_claim_take(out, c->store, s->claim, (shd_str){(const char *)text.data, text.len}, clear_dead, &k,
+	return shd_claim_take(out, c->store, s->claim, (shd_str){(const char *)text.data, text.len}, set_clear_dead, &k,
 	                      err);
 }
 
 /* ---- the steps */
 
 /* 1 when ready, 0 when the plain names are taken by what belongs to no set, so that others must be used. */
-static int check_names(shd_conversion *c, const shd_conversion_set *s, const former *old, bool fresh, sherd_error *err)
+static int set_check_names(shd_conversion *c, const shd_conversion_set *s, const former *old, bool fresh,
+                           sherd_error *err)
 {
 	const char *taken;
 	if (old->there || fresh)
@@ -227,11 +228,11 @@ static int check_unclaimed(shd_conversion *c, shd_conversion_set *s, const forme
 {
 	clearing k = {c, s};
 	sherd_error failure;
-	TRY(shd_claim_clear(c->store, s->claim, clear_dead, &k, err));
-	int ready = check_names(c, s, old, *fresh, &failure);
+	TRY(shd_claim_clear(c->store, s->claim, set_clear_dead, &k, err));
+	int ready = set_check_names(c, s, old, *fresh, &failure);
 	if (ready > 0)
 		return ready;
-	int claimed = exists(c, s->claim, err), same = claimed < 0 ? claimed : is_as_it_was(c, s, old, err);
+	int claimed = set_exists(c, s->claim, err), same = claimed < 0 ? claimed : is_as_it_was(c, s, old, err);
 	TRY(same);
 	if (claimed || !same)
 		return 0;
@@ -242,10 +243,11 @@ static int check_unclaimed(shd_conversion *c, shd_conversion_set *s, const forme
 }
 
 /* Names and claims: 1 when that is done, 0 when it has to be tried again: the state changed, or with other names. */
-static int begin(shd_conversion *c, shd_conversion_set *s, former *old, bool *fresh, shd_claim *claim, sherd_error *err)
+static int set_begin(shd_conversion *c, shd_conversion_set *s, former *old, bool *fresh, shd_claim *claim,
+                     sherd_error *err)
 {
 	char attempt[SHD_ATTEMPT_TEXT];
-	TRY(look(c, s, old, err));
+	TRY(set_look(c, s, old, err));
 	TRY(make_attempt(attempt, err));
 	TRY(s->ops->name(c, s, old->there || *fresh ? attempt : NULL, err));
 	int ready = check_unclaimed(c, s, old, fresh, err);
@@ -254,7 +256,7 @@ static int begin(shd_conversion *c, shd_conversion_set *s, former *old, bool *fr
 	TRY(claim_set(c, s, old, claim, err));
 	ready = is_as_it_was(c, s, old, err);
 	if (ready > 0) {
-		ready = check_names(c, s, old, *fresh, err);
+		ready = set_check_names(c, s, old, *fresh, err);
 		*fresh |= ready == 0;
 	}
 	if (ready <= 0)
@@ -297,8 +299,8 @@ static bool remove_former(const shd_conversion *c, const shd_conversion_set *s, 
 }
 
 /* *left: something is there that the next save has to clear. */
-static int write_all(shd_conversion *c, shd_conversion_set *s, const former *old, const shd_claim *claim, bool *left,
-                     sherd_error *err)
+static int set_write_all(shd_conversion *c, shd_conversion_set *s, const former *old, const shd_claim *claim,
+                         bool *left, sherd_error *err)
 {
 	SHD_AUTO_BUF head = {0};
 	bool begun = false;
@@ -326,14 +328,14 @@ int shd_conversion_set_write(shd_conversion *c, shd_conversion_set *s, sherd_err
 	bool fresh = false;
 	int ready = 0;
 	for (int tries = 0; !ready && tries < MOST_TRIES; tries++) {
-		ready = begin(c, s, &old, &fresh, &claim, err);
+		ready = set_begin(c, s, &old, &fresh, &claim, err);
 		TRY(ready);
 	}
 	if (!ready)
 		return shd_in_object(err, shd_fail(err, SHERD_ECONFLICT, "conflict", "others replace it too often"),
 		                     s->head);
 	bool left;
-	int rc = write_all(c, s, &old, &claim, &left, err);
+	int rc = set_write_all(c, s, &old, &claim, &left, err);
 	if (left)
 		shd_claim_leave(&claim);
 	else

@@ -13,7 +13,7 @@ typedef struct sifting {
 	shd_meter meter;
 } sifting;
 
-static int check_one(void *arg, size_t index, sherd_error *err)
+static int sift_check_one(void *arg, size_t index, sherd_error *err)
 {
 	sifting *g = arg;
 	sherd_error damage = {0};
@@ -28,7 +28,7 @@ static int check_one(void *arg, size_t index, sherd_error *err)
 }
 
 /* Damage of a file that no tensor is blamed for is told once. */
-static void tell(const sifting *g, const sherd_bundle_options *options)
+static void sift_tell(const sifting *g, const sherd_bundle_options *options)
 {
 	const sherd_error *last = NULL;
 	for (size_t i = 0; i < g->from->count; i++) {
@@ -56,7 +56,7 @@ static int take_whole(const sifting *g, const char **names, sherd_bundle **out, 
 	return sherd_bundle_select(out, g->from, &want, err);
 }
 
-static int sift(sifting *g, const char **names, sherd_bundle **out, sherd_pool *pool, sherd_error *err)
+static int tensors_sift(sifting *g, const char **names, sherd_bundle **out, sherd_pool *pool, sherd_error *err)
 {
 	if (!g->damage || !g->whole || !names)
 		return shd_fail_nomem(err);
@@ -65,7 +65,7 @@ static int sift(sifting *g, const char **names, sherd_bundle **out, sherd_pool *
 		g->meter.total += g->from->tensors[i].bytes;
 	}
 	if (g->from->ops->check)
-		TRY(shd_pool_run(pool, g->from->count, check_one, g, err));
+		TRY(shd_pool_run(pool, g->from->count, sift_check_one, g, err));
 	return take_whole(g, names, out, err);
 }
 
@@ -78,10 +78,10 @@ int sherd_bundle_sift(sherd_bundle **out, const sherd_bundle *from, const sherd_
 	g.whole = calloc(count + 1, sizeof(*g.whole));
 	const char **names = calloc(count + 1, sizeof(*names));
 	shd_meter_init(&g.meter, options ? options->progress : NULL, 0);
-	int rc = sift(&g, names, out, options ? options->pool : NULL, err);
+	int rc = tensors_sift(&g, names, out, options ? options->pool : NULL, err);
 	shd_meter_done(&g.meter);
 	if (rc == SHERD_OK && options && options->lost)
-		tell(&g, options);
+		sift_tell(&g, options);
 	for (size_t i = 0; g.damage && i < count; i++)
 		free(g.damage[i]);
 	free(g.damage);

@@ -27,7 +27,7 @@ static int verify_by_opening(sherd_report *r, sherd_store *store, const char *ke
 }
 
 /* What another program wrote, or a folder, cannot be said to be damaged; a file that fits nothing may well be. */
-static int verify(sherd_report *r, shd_evidence *e, const sherd_verify_options *o, sherd_error *err)
+static int tensors_verify(sherd_report *r, shd_evidence *e, const sherd_verify_options *o, sherd_error *err)
 {
 	const shd_format_entry *entry;
 	sherd_error found = {0};
@@ -54,7 +54,7 @@ int sherd_verify(sherd_report **out, sherd_store *store, const char *key, const 
 	shd_evidence e;
 	TRY(shd_report_new(&r, err));
 	TRY(shd_evidence_open(&e, store, key, err));
-	int rc = verify(r, &e, options ? options : &defaults, err);
+	int rc = tensors_verify(r, &e, options ? options : &defaults, err);
 	shd_evidence_done(&e);
 	TRY(rc);
 	*out = TAKE(r);

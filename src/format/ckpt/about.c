@@ -215,7 +215,7 @@ static int take_field(shd_ckpt_about_reader *r, shd_json *j, shd_str key, shd_bu
 	return shd_buf_check(pairs, err);
 }
 
-static int take_fields(shd_ckpt_about_reader *r, shd_json *j, sherd_error *err)
+static int about_take_fields(shd_ckpt_about_reader *r, shd_json *j, sherd_error *err)
 {
 	SHD_AUTO_BUF pairs = {0};
 	shd_str key;
@@ -242,7 +242,7 @@ int shd_ckpt_about_member(shd_ckpt_about_reader *r, shd_json *j, shd_str key, sh
 	if (shd_str_is(key, "training"))
 		return take_training(r, j, err);
 	if (shd_str_is(key, "customFields"))
-		return take_fields(r, j, err);
+		return about_take_fields(r, j, err);
 	return shd_ckpt_members_take(&r->extra, j, key, err);
 }
 
@@ -285,7 +285,7 @@ int shd_ckpt_about_decode(shd_str text, const sherd_limits *limits, shd_arena *a
 	return rc;
 }
 
-static void put_text(shd_json_writer *w, const char *key, const char *text)
+static void about_put_text(shd_json_writer *w, const char *key, const char *text)
 {
 	if (!text)
 		return;
@@ -341,12 +341,12 @@ void shd_ckpt_about_put_front(const sherd_ckpt_about *a, uint64_t shard_count, s
 		return;
 	shd_json_put_key(w, "sharding");
 	shd_json_put_object(w, false);
-	put_text(w, "strategy", a->strategy);
+	about_put_text(w, "strategy", a->strategy);
 	if (shard_count) {
 		shd_json_put_key(w, "shardCount");
 		shd_json_put_u64(w, shard_count);
 	}
-	put_text(w, "precision", a->precision);
+	about_put_text(w, "precision", a->precision);
 	put_object_text(w, "strategySpecificInfo", a->strategy_info);
 	shd_ckpt_members_put(a->sharding_extra, w);
 	shd_json_put_object_end(w);
@@ -365,7 +365,7 @@ static void put_training(const sherd_ckpt_about *a, shd_json_writer *w)
 		shd_json_put_key(w, "learningRate");
 		shd_json_put_double(w, a->learning_rate);
 	}
-	put_text(w, "optimizerType", a->optimizer_type);
+	about_put_text(w, "optimizerType", a->optimizer_type);
 	put_object_text(w, "optimizerState", a->optimizer_state);
 	shd_ckpt_members_put(a->training_extra, w);
 	shd_json_put_object_end(w);
@@ -378,7 +378,7 @@ void shd_ckpt_about_put_back(const sherd_ckpt_about *a, shd_json_writer *w)
 		shd_json_put_key(w, "customFields");
 		shd_json_put_object(w, false);
 		for (size_t i = 0; i < a->field_count; i++)
-			put_text(w, a->fields[i].key, a->fields[i].value);
+			about_put_text(w, a->fields[i].key, a->fields[i].value);
 		shd_json_put_object_end(w);
 	}
 	shd_ckpt_members_put(a->extra, w);
@@ -394,7 +394,7 @@ void shd_ckpt_about_encode(const sherd_ckpt_about *about, shd_buf *out)
 	shd_json_put_object_end(&w);
 }
 
-static int check_text(const char *what, const char *text, sherd_error *err)
+static int about_check_text(const char *what, const char *text, sherd_error *err)
 {
 	size_t bad;
 	if (text && !shd_utf8_valid(text, strlen(text), &bad))
@@ -418,8 +418,8 @@ static int check_fields(const sherd_ckpt_about *a, shd_map *names, sherd_error *
 {
 	for (size_t i = 0; i < a->field_count; i++) {
 		bool ok;
-		TRY(check_text("a custom field's name", a->fields[i].key, err));
-		TRY(check_text(a->fields[i].key, a->fields[i].value, err));
+		TRY(about_check_text("a custom field's name", a->fields[i].key, err));
+		TRY(about_check_text(a->fields[i].key, a->fields[i].value, err));
 		if (shd_map_add(names, shd_str_of(a->fields[i].key), i, &ok) != SHD_MAP_NONE)
 			return shd_fail(err, SHERD_EINVAL, "duplicate-key", "two custom fields are called '%.80s'",
 			                a->fields[i].key);
@@ -431,9 +431,9 @@ static int check_fields(const sherd_ckpt_about *a, shd_map *names, sherd_error *
 
 int shd_ckpt_about_check(const sherd_ckpt_about *a, sherd_error *err)
 {
-	TRY(check_text("strategy", a->strategy, err));
-	TRY(check_text("precision", a->precision, err));
-	TRY(check_text("optimizer type", a->optimizer_type, err));
+	TRY(about_check_text("strategy", a->strategy, err));
+	TRY(about_check_text("precision", a->precision, err));
+	TRY(about_check_text("optimizer type", a->optimizer_type, err));
 	TRY(check_object("strategy info", a->strategy_info, err));
 	TRY(check_object("optimizer state", a->optimizer_state, err));
 	TRY(shd_ckpt_members_check(a->extra, SHD_CKPT_OBJECT_TOP, NULL, SHERD_EINVAL, err));

@@ -42,7 +42,7 @@ void shd_ckpt_claim_encode(const shd_ckpt_claim *claim, shd_buf *out)
 }
 
 /* As much of it as there is room for. */
-static int take_text(shd_json *j, char *out, size_t room, sherd_error *err)
+static int ckpt_claim_take_text(shd_json *j, char *out, size_t room, sherd_error *err)
 {
 	shd_str s;
 	TRY(shd_json_string(j, &s, err));
@@ -52,7 +52,7 @@ static int take_text(shd_json *j, char *out, size_t room, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int take_member(shd_json *j, shd_str key, shd_ckpt_claim *c, bool *has_id, sherd_error *err)
+static int ckpt_claim_take_member(shd_json *j, shd_str key, shd_ckpt_claim *c, bool *has_id, sherd_error *err)
 {
 	shd_str s;
 	if (shd_str_is(key, "worldSize"))
@@ -70,11 +70,11 @@ static int take_member(shd_json *j, shd_str key, shd_ckpt_claim *c, bool *has_id
 	if (shd_str_is(key, "byRanks"))
 		return shd_json_bool(j, &c->by_ranks, err);
 	if (shd_str_is(key, "source"))
-		return take_text(j, c->source, sizeof(c->source), err);
+		return ckpt_claim_take_text(j, c->source, sizeof(c->source), err);
 	if (shd_str_is(key, "process"))
 		return shd_json_u64(j, &c->process, err);
 	if (shd_str_is(key, "host"))
-		return take_text(j, c->host, sizeof(c->host), err);
+		return ckpt_claim_take_text(j, c->host, sizeof(c->host), err);
 	if (shd_str_is(key, "timestamp")) {
 		TRY(shd_json_string(j, &s, err));
 		if (!shd_time_parse(s, &c->time_ns))
@@ -89,14 +89,14 @@ static int take_member(shd_json *j, shd_str key, shd_ckpt_claim *c, bool *has_id
 	return shd_json_skip(j, err);
 }
 
-static int decode(shd_json *j, shd_ckpt_claim *c, sherd_error *err)
+static int ckpt_claim_decode(shd_json *j, shd_ckpt_claim *c, sherd_error *err)
 {
 	bool has_id = false;
 	shd_str key;
 	int rc;
 	TRY(shd_json_object(j, err));
 	while ((rc = shd_json_key(j, &key, err)) > 0)
-		TRY(take_member(j, key, c, &has_id, err));
+		TRY(ckpt_claim_take_member(j, key, c, &has_id, err));
 	TRY(rc);
 	TRY(shd_json_end(j, err));
 	if (!has_id || !c->world)
@@ -112,7 +112,7 @@ int shd_ckpt_claim_decode(const char *text, size_t len, shd_ckpt_claim *out, she
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-seal", 0, "the claim does not match the hash of itself");
 	int rc = shd_json_open(&j, text, len, NULL, err);
 	if (rc == SHERD_OK)
-		rc = decode(j, &c, err);
+		rc = ckpt_claim_decode(j, &c, err);
 	if (rc == SHERD_OK)
 		*out = c;
 	shd_json_close(j);

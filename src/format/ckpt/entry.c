@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static int check_size(const shd_ckpt_entry *e, sherd_error *err)
+static int entry_check_size(const shd_ckpt_entry *e, sherd_error *err)
 {
 	const sherd_tensor *t = &e->tensor;
 	uint64_t bytes;
@@ -32,7 +32,7 @@ static int check_size(const shd_ckpt_entry *e, sherd_error *err)
 int shd_ckpt_entry_check(const shd_ckpt_entry *e, sherd_error *err)
 {
 	const sherd_tensor *t = &e->tensor;
-	TRY(check_size(e, err));
+	TRY(entry_check_size(e, err));
 	if (!e->global_shape)
 		return SHERD_OK;
 	if (t->dtype == SHERD_UTF8)
@@ -51,7 +51,7 @@ int shd_ckpt_entry_check(const shd_ckpt_entry *e, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int by_offset(const void *a, const void *b)
+static int entry_by_offset(const void *a, const void *b)
 {
 	const shd_ckpt_entry *x = *(const shd_ckpt_entry *const *)a, *y = *(const shd_ckpt_entry *const *)b;
 	return (x->offset > y->offset) - (x->offset < y->offset);
@@ -90,7 +90,7 @@ int shd_ckpt_entries_check(const shd_ckpt_entry *entries, size_t count, uint64_t
 		sorted[n++] = e;
 	}
 	if (!ascending)
-		qsort(sorted, n, sizeof(*sorted), by_offset);
+		qsort(sorted, n, sizeof(*sorted), entry_by_offset);
 	return check_overlaps(sorted, n, err);
 }
 

@@ -31,7 +31,7 @@ int shd_ckpt_trailer_decode(const uint8_t raw[SHD_CKPT_TRAILER_SIZE], uint64_t d
 	return SHERD_OK;
 }
 
-static const uint64_t *take_dims(shd_cursor *c, uint32_t ndim, shd_arena *arena, bool *nomem)
+static const uint64_t *ckpt_index_take_dims(shd_cursor *c, uint32_t ndim, shd_arena *arena, bool *nomem)
 {
 	const uint8_t *raw = shd_cursor_bytes(c, 8 * (uint64_t)ndim);
 	if (!raw)
@@ -56,7 +56,7 @@ static const uint32_t *take_crcs(shd_cursor *c, uint64_t bytes, shd_arena *arena
 	return crcs;
 }
 
-static const char *take_text(shd_cursor *c, uint32_t len, shd_arena *arena, bool *nomem)
+static const char *ckpt_index_take_text(shd_cursor *c, uint32_t len, shd_arena *arena, bool *nomem)
 {
 	const uint8_t *raw = shd_cursor_bytes(c, len);
 	if (!raw)
@@ -100,15 +100,15 @@ static int decode_entry(shd_cursor *c, const sherd_limits *limits, shd_arena *ar
 		return shd_fail_at(err, SHERD_ELIMIT, "name-too-long", e.where, "index: a name of %" PRIu32 " bytes",
 		                   name_len);
 	e.tensor.dtype = (sherd_dtype)dtype;
-	e.tensor.shape = take_dims(c, e.tensor.ndim, arena, &nomem);
+	e.tensor.shape = ckpt_index_take_dims(c, e.tensor.ndim, arena, &nomem);
 	if (flags & FLAG_CUT) {
-		e.global_shape = take_dims(c, e.tensor.ndim, arena, &nomem);
-		e.global_offset = take_dims(c, e.tensor.ndim, arena, &nomem);
+		e.global_shape = ckpt_index_take_dims(c, e.tensor.ndim, arena, &nomem);
+		e.global_offset = ckpt_index_take_dims(c, e.tensor.ndim, arena, &nomem);
 	}
 	e.crcs = take_crcs(c, e.tensor.bytes, arena, &nomem);
-	e.tensor.name = take_text(c, name_len, arena, &nomem);
+	e.tensor.name = ckpt_index_take_text(c, name_len, arena, &nomem);
 	if (flags & FLAG_EXTRA)
-		e.extra = take_text(c, shd_cursor_u32(c), arena, &nomem);
+		e.extra = ckpt_index_take_text(c, shd_cursor_u32(c), arena, &nomem);
 	TRY(shd_cursor_check(c, "index", err));
 	if (nomem)
 		return shd_fail_nomem(err);

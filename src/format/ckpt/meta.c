@@ -22,7 +22,7 @@ typedef struct reader {
 	bool has_world;
 } reader;
 
-static int keep(reader *r, shd_str s, const char **out, sherd_error *err)
+static int ckpt_meta_keep(reader *r, shd_str s, const char **out, sherd_error *err)
 {
 	if (s.len && memchr(s.ptr, 0, s.len))
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-text", shd_json_offset(r->j), "text holds NUL");
@@ -30,11 +30,11 @@ static int keep(reader *r, shd_str s, const char **out, sherd_error *err)
 	return *out ? SHERD_OK : shd_fail_nomem(err);
 }
 
-static int take_text(reader *r, const char **out, sherd_error *err)
+static int ckpt_meta_take_text(reader *r, const char **out, sherd_error *err)
 {
 	shd_str s;
 	TRY(shd_json_string(r->j, &s, err));
-	return keep(r, s, out, err);
+	return ckpt_meta_keep(r, s, out, err);
 }
 
 /* A text, or null for absent. */
@@ -42,10 +42,10 @@ static int take_text_or_null(reader *r, const char **out, sherd_error *err)
 {
 	int type = shd_json_peek(r->j, err);
 	TRY(type);
-	return type == SHD_JSON_NULL ? shd_json_null(r->j, err) : take_text(r, out, err);
+	return type == SHD_JSON_NULL ? shd_json_null(r->j, err) : ckpt_meta_take_text(r, out, err);
 }
 
-static int take_dtype(reader *r, sherd_dtype *out, sherd_error *err)
+static int ckpt_meta_take_dtype(reader *r, sherd_dtype *out, sherd_error *err)
 {
 	int type = shd_json_peek(r->j, err);
 	TRY(type);
@@ -67,7 +67,7 @@ static int take_dtype(reader *r, sherd_dtype *out, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int take_dims(reader *r, const uint64_t **out, uint32_t *ndim, sherd_error *err)
+static int ckpt_meta_take_dims(reader *r, const uint64_t **out, uint32_t *ndim, sherd_error *err)
 {
 	uint64_t dims[SHERD_MAX_DIMS];
 	uint32_t n = 0;
@@ -104,11 +104,11 @@ typedef struct entry_parts {
 static int take_entry_member(reader *r, shd_str key, shd_ckpt_entry *e, entry_parts *p, sherd_error *err)
 {
 	if (shd_str_is(key, "name"))
-		return take_text(r, &e->tensor.name, err);
+		return ckpt_meta_take_text(r, &e->tensor.name, err);
 	if (shd_str_is(key, "shape"))
-		return take_dims(r, &e->tensor.shape, &e->tensor.ndim, err);
+		return ckpt_meta_take_dims(r, &e->tensor.shape, &e->tensor.ndim, err);
 	if (shd_str_is(key, "dataType"))
-		return take_dtype(r, &e->tensor.dtype, err);
+		return ckpt_meta_take_dtype(r, &e->tensor.dtype, err);
 	if (shd_str_is(key, "offset"))
 		return shd_json_u64(r->j, &e->offset, err);
 	if (shd_str_is(key, "size")) {
@@ -116,13 +116,13 @@ static int take_entry_member(reader *r, shd_str key, shd_ckpt_entry *e, entry_pa
 		return shd_json_u64(r->j, &e->tensor.bytes, err);
 	}
 	if (shd_str_is(key, "globalShape"))
-		return take_dims(r, &e->global_shape, &p->global_dims, err);
+		return ckpt_meta_take_dims(r, &e->global_shape, &p->global_dims, err);
 	if (shd_str_is(key, "globalOffset"))
-		return take_dims(r, &e->global_offset, &p->offset_dims, err);
+		return ckpt_meta_take_dims(r, &e->global_offset, &p->offset_dims, err);
 	return shd_ckpt_members_take(&p->extra, r->j, key, err);
 }
 
-static int check_entry(const reader *r, const shd_ckpt_entry *e, const entry_parts *p, sherd_error *err)
+static int ckpt_meta_check_entry(const reader *r, const shd_ckpt_entry *e, const entry_parts *p, sherd_error *err)
 {
 	TRY(check_name(r, e, err));
 	if (!e->tensor.shape || e->tensor.dtype == SHERD_DTYPE_NONE || !p->has_size)
@@ -146,8 +146,8 @@ static int take_entry_parts(reader *r, shd_ckpt_entry *e, entry_parts *p, sherd_
 		TRY(take_entry_member(r, key, e, p, err));
 	TRY(rc);
 	if (p->extra.len)
-		TRY(keep(r, (shd_str){(const char *)p->extra.data, p->extra.len}, &e->extra, err));
-	return check_entry(r, e, p, err);
+		TRY(ckpt_meta_keep(r, (shd_str){(const char *)p->extra.data, p->extra.len}, &e->extra, err));
+	return ckpt_meta_check_entry(r, e, p, err);
 }
 
 static int take_entry(reader *r, sherd_error *err)
@@ -185,7 +185,7 @@ static bool is_dots(const char *part)
 
 /* Only the last component counts, and it must be beside the metadata. Paths of other systems have '\', which ours may
  * have in a name: who opens the file tries both. */
-static int take_file(reader *r, shd_ckpt_meta_shard *s, sherd_error *err)
+static int ckpt_meta_take_file(reader *r, shd_ckpt_meta_shard *s, sherd_error *err)
 {
 	const char *path = NULL;
 	TRY(take_text_or_null(r, &path, err));
@@ -210,10 +210,10 @@ static int take_sha256(reader *r, shd_ckpt_meta_shard *s, sherd_error *err)
 	if (type != SHD_JSON_STRING)
 		return shd_json_skip(r->j, err);
 	TRY(shd_json_string(r->j, &text, err));
-	return shd_unhex(text.ptr, text.len, hash, sizeof(hash)) ? keep(r, text, &s->sha256, err) : SHERD_OK;
+	return shd_unhex(text.ptr, text.len, hash, sizeof(hash)) ? ckpt_meta_keep(r, text, &s->sha256, err) : SHERD_OK;
 }
 
-static int take_shard(reader *r, sherd_error *err)
+static int ckpt_meta_take_shard(reader *r, sherd_error *err)
 {
 	shd_ckpt_meta_shard s = {.checksum = ""};
 	bool has_rank = false, has_size = false;
@@ -226,7 +226,7 @@ static int take_shard(reader *r, sherd_error *err)
 			TRY(shd_json_u32(r->j, &s.rank, err));
 			has_rank = true;
 		} else if (shd_str_is(key, "filePath"))
-			TRY(take_file(r, &s, err));
+			TRY(ckpt_meta_take_file(r, &s, err));
 		else if (shd_str_is(key, "fileSize")) {
 			TRY(shd_json_u64(r->j, &s.file_size, err));
 			has_size = true;
@@ -249,18 +249,18 @@ static int take_shard(reader *r, sherd_error *err)
 	return shd_buf_check(&r->shards, err);
 }
 
-static int take_shards(reader *r, sherd_error *err)
+static int ckpt_meta_take_shards(reader *r, sherd_error *err)
 {
 	int rc;
 	TRY(shd_json_array(r->j, err));
 	while ((rc = shd_json_item(r->j, err)) > 0)
-		TRY(take_shard(r, err));
+		TRY(ckpt_meta_take_shard(r, err));
 	return rc;
 }
 
-static int take_version(reader *r, sherd_error *err)
+static int ckpt_meta_take_version(reader *r, sherd_error *err)
 {
-	TRY(take_text(r, &r->meta.version, err));
+	TRY(ckpt_meta_take_text(r, &r->meta.version, err));
 	if (r->meta.version[0] == '1' && (r->meta.version[1] == '.' || !r->meta.version[1]))
 		return SHERD_OK;
 	return shd_fail_at(err, SHERD_EVERSION, "bad-version", shd_json_offset(r->j),
@@ -280,7 +280,7 @@ static bool parse_zoneless(const char *text, int64_t *ns)
 
 static int take_timestamp(reader *r, sherd_error *err)
 {
-	TRY(take_text(r, &r->meta.timestamp, err));
+	TRY(ckpt_meta_take_text(r, &r->meta.timestamp, err));
 	const char *text = r->meta.timestamp;
 	if (!shd_time_parse(shd_str_of(text), &r->meta.time_ns) && !parse_zoneless(text, &r->meta.time_ns))
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-time", shd_json_offset(r->j),
@@ -299,10 +299,10 @@ static int take_set_id(reader *r, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int take_member(reader *r, shd_str key, sherd_error *err)
+static int ckpt_meta_take_member(reader *r, shd_str key, sherd_error *err)
 {
 	if (shd_str_is(key, "version"))
-		return take_version(r, err);
+		return ckpt_meta_take_version(r, err);
 	if (shd_str_is(key, "timestamp"))
 		return take_timestamp(r, err);
 	if (shd_str_is(key, "worldSize")) {
@@ -312,7 +312,7 @@ static int take_member(reader *r, shd_str key, sherd_error *err)
 		return SHERD_OK;
 	}
 	if (shd_str_is(key, "shards"))
-		return take_shards(r, err);
+		return ckpt_meta_take_shards(r, err);
 	if (shd_str_is(key, "setId"))
 		return take_set_id(r, err);
 	if (shd_str_is(key, "sha256"))
@@ -347,7 +347,7 @@ static int check_shards(const reader *r, const shd_ckpt_meta *m, sherd_error *er
 	return SHERD_OK;
 }
 
-static int finish(reader *r, sherd_error *err)
+static int ckpt_meta_finish(reader *r, sherd_error *err)
 {
 	shd_ckpt_meta *m = &r->meta;
 	if (!m->version || !r->has_world)
@@ -367,16 +367,16 @@ static int finish(reader *r, sherd_error *err)
 	return check_shards(r, m, err);
 }
 
-static int decode(reader *r, sherd_error *err)
+static int ckpt_meta_decode(reader *r, sherd_error *err)
 {
 	shd_str key;
 	int rc;
 	TRY(shd_json_object(r->j, err));
 	while ((rc = shd_json_key(r->j, &key, err)) > 0)
-		TRY(take_member(r, key, err));
+		TRY(ckpt_meta_take_member(r, key, err));
 	TRY(rc);
 	TRY(shd_json_end(r->j, err));
-	return finish(r, err);
+	return ckpt_meta_finish(r, err);
 }
 
 int shd_ckpt_meta_decode(const char *text, size_t len, const sherd_limits *limits, shd_arena *arena, shd_ckpt_meta *out,
@@ -386,7 +386,7 @@ int shd_ckpt_meta_decode(const char *text, size_t len, const sherd_limits *limit
 	r.meta.seal = shd_seal_check(text, len);
 	int rc = shd_json_open(&r.j, text, len, &r.limits, err);
 	if (rc == SHERD_OK)
-		rc = decode(&r, err);
+		rc = ckpt_meta_decode(&r, err);
 	/* A document that cannot be read says more by where it cannot than by its hash. */
 	if (rc == SHERD_OK && r.meta.seal == SHD_SEAL_BROKEN)
 		rc = shd_fail_at(err, SHERD_ECORRUPT, "bad-seal", 0, "metadata does not match the hash of itself");

@@ -12,7 +12,7 @@ static void put_dims(shd_json_writer *w, const char *key, const uint64_t *dims, 
 	shd_json_put_array_end(w);
 }
 
-static void put_entry(shd_json_writer *w, const shd_ckpt_entry *e, bool csharp)
+static void meta_write_put_entry(shd_json_writer *w, const shd_ckpt_entry *e, bool csharp)
 {
 	const sherd_tensor *t = &e->tensor;
 	shd_json_put_object(w, true);
@@ -51,7 +51,7 @@ static void put_shard(shd_json_writer *w, const shd_ckpt_meta_shard *s, bool csh
 		shd_json_put_key(w, "tensors");
 		shd_json_put_array(w, false);
 		for (size_t i = 0; i < s->count; i++)
-			put_entry(w, &s->entries[i], csharp);
+			meta_write_put_entry(w, &s->entries[i], csharp);
 		shd_json_put_array_end(w);
 	}
 	shd_json_put_key(w, "checksum");

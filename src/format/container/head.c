@@ -132,7 +132,7 @@ static int decode_fields(const uint8_t *front, shd_container_head *out, sherd_er
 	return SHERD_OK;
 }
 
-static int check_size(const shd_container_head *h, uint64_t file_size, sherd_error *err)
+static int container_head_check_size(const shd_container_head *h, uint64_t file_size, sherd_error *err)
 {
 	if (h->file_size > file_size)
 		return shd_fail_at(err, SHERD_ECORRUPT, "truncated", file_size,
@@ -210,7 +210,7 @@ int shd_container_head_decode(const uint8_t *front, size_t len, uint64_t file_si
 	shd_container_head h = {0};
 	TRY(check_first_bytes(front, len, err));
 	TRY(decode_fields(front, &h, err));
-	TRY(check_size(&h, file_size, err));
+	TRY(container_head_check_size(&h, file_size, err));
 	TRY(decode_directory(front, &h, err));
 	const shd_container_section *index = shd_container_index_section(&h);
 	if (!index || !(index->flags & SHD_SECTION_HAS_CRC))

@@ -33,7 +33,7 @@ static int by_hash(const void *left, const void *right)
 	return order ? order : strcmp(a->array->tensor.name, b->array->tensor.name);
 }
 
-static int check_texts(const shd_container_array *a, sherd_error *err)
+static int container_index_check_texts(const shd_container_array *a, sherd_error *err)
 {
 	if (strlen(a->tensor.name) > MOST_TEXT || strlen(a->key) > MOST_TEXT)
 		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
@@ -76,7 +76,7 @@ static int put_all(const place *places, size_t count, shd_buf *out, sherd_error 
 	shd_buf_zero(out, count * SHD_CONTAINER_ENTRY);
 	for (size_t i = 0; i < count; i++) {
 		size_t at = out->len;
-		TRY(check_texts(places[i].array, err));
+		TRY(container_index_check_texts(places[i].array, err));
 		put_record(places[i].array, out);
 		TRY(shd_buf_check(out, err));
 		if (out->len - at > UINT32_MAX)
@@ -150,7 +150,7 @@ static int bad(const record *r, uint64_t at, sherd_status code, const char *reas
 	return shd_fail_at(err, code, reason, r->entry->offset + at, "a record of the index: %s", what);
 }
 
-static int take_head(record *r, sherd_error *err)
+static int container_index_take_head(record *r, sherd_error *err)
 {
 	sherd_tensor *t = &r->a.tensor;
 	t->dtype = (sherd_dtype)shd_cursor_u8(&r->c);
@@ -238,7 +238,7 @@ static int take_chunks(record *r, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int take_text(record *r, uint32_t len, const char **out, sherd_error *err)
+static int container_index_take_text(record *r, uint32_t len, const char **out, sherd_error *err)
 {
 	size_t at = r->c.pos, wrong;
 	const char *text = (const char *)shd_cursor_bytes(&r->c, len);
@@ -256,11 +256,11 @@ int shd_container_record_decode(const shd_container_entry *entry, const uint8_t 
 	r.c = shd_cursor_over(raw, entry->length);
 	if (shd_crc32(0, raw, entry->length) != entry->crc)
 		return bad(&r, 0, SHERD_ECORRUPT, "bad-crc", "it is damaged", err);
-	TRY(take_head(&r, err));
+	TRY(container_index_take_head(&r, err));
 	TRY(take_shape(&r, err));
 	TRY(take_chunks(&r, err));
-	TRY(take_text(&r, r.name, &r.a.tensor.name, err));
-	TRY(take_text(&r, r.key, &r.a.key, err));
+	TRY(container_index_take_text(&r, r.name, &r.a.tensor.name, err));
+	TRY(container_index_take_text(&r, r.key, &r.a.key, err));
 	shd_container_hash(shd_str_of(r.a.tensor.name), hash);
 	if (memcmp(hash, entry->hash, sizeof(hash)) != 0)
 		return bad(&r, 0, SHERD_ECORRUPT, "bad-index", "it stands under the hash of another name", err);

@@ -17,7 +17,7 @@ void shd_container_pairs_encode(const sherd_pair *pairs, size_t count, shd_buf *
 	}
 }
 
-static int take_text(shd_cursor *c, uint32_t len, shd_arena *arena, const char **out, sherd_error *err)
+static int container_pairs_take_text(shd_cursor *c, uint32_t len, shd_arena *arena, const char **out, sherd_error *err)
 {
 	size_t at = c->pos, bad;
 	const char *text = (const char *)shd_cursor_bytes(c, len);
@@ -46,8 +46,8 @@ int shd_container_pairs_decode(const void *data, size_t len, shd_arena *arena, c
 	for (uint32_t i = 0; i < n; i++) {
 		size_t at = c.pos;
 		uint32_t key = shd_cursor_u32(&c), value = shd_cursor_u32(&c);
-		TRY(take_text(&c, key, arena, &pairs[i].key, err));
-		TRY(take_text(&c, value, arena, &pairs[i].value, err));
+		TRY(container_pairs_take_text(&c, key, arena, &pairs[i].key, err));
+		TRY(container_pairs_take_text(&c, value, arena, &pairs[i].value, err));
 		if (i && strcmp(pairs[i - 1].key, pairs[i].key) >= 0)
 			return shd_fail_at(err, SHERD_ECORRUPT, "duplicate-key", at,
 			                   "the key %.128s is there twice, or out of order", pairs[i].key);

@@ -64,7 +64,7 @@ void shd_container_name_put(shd_buf *out, const char *base, uint32_t shard, uint
 }
 
 /* A decimal number without leading zeros. */
-static bool take_number(const char **at, uint32_t *out)
+static bool container_shard_take_number(const char **at, uint32_t *out)
 {
 	uint64_t n = 0;
 	const char *begin = *at;
@@ -74,7 +74,7 @@ static bool take_number(const char **at, uint32_t *out)
 	return *at > begin && n <= UINT32_MAX && (*begin != '0' || *at == begin + 1);
 }
 
-static bool take_word(const char **at, const char *word)
+static bool container_shard_take_word(const char **at, const char *word)
 {
 	size_t len = strlen(word);
 	if (strncmp(*at, word, len) != 0)
@@ -86,11 +86,12 @@ static bool take_word(const char **at, const char *word)
 static bool parse_rest(const char *at, shd_container_name *n)
 {
 	n->generation = 0;
-	if (!take_number(&at, &n->shard) || !take_word(&at, OF) || !take_number(&at, &n->count))
+	if (!container_shard_take_number(&at, &n->shard) || !container_shard_take_word(&at, OF) ||
+	    !container_shard_take_number(&at, &n->count))
 		return false;
 	if (at[0] == '.' && at[1] >= '1' && at[1] <= '9') {
 		at++;
-		if (!take_number(&at, &n->generation) || !n->shard)
+		if (!container_shard_take_number(&at, &n->generation) || !n->shard)
 			return false;
 	}
 	return strcmp(at, SHD_CONTAINER_SUFFIX) == 0 && n->count > 1 && n->shard < n->count;

@@ -47,7 +47,7 @@ int shd_rfdb_current_decode(const void *data, size_t len, shd_rfdb_current *out,
 
 /* ---- db_config.json */
 
-static int take_shards(shd_json *j, uint16_t *out, sherd_error *err)
+static int config_take_shards(shd_json *j, uint16_t *out, sherd_error *err)
 {
 	uint32_t v;
 	TRY(shd_json_u32(j, &v, err));
@@ -72,7 +72,7 @@ static int take_planner(shd_json *j, shd_rfdb_planner *out, sherd_error *err)
 static int take_config_member(shd_json *j, shd_str key, shd_rfdb_config *c, sherd_error *err)
 {
 	if (shd_str_is(key, "shard_count"))
-		return take_shards(j, &c->shards, err);
+		return config_take_shards(j, &c->shards, err);
 	if (shd_str_is(key, "planner"))
 		return take_planner(j, &c->planner, err);
 	/* In files of others it may be anything. */

@@ -61,7 +61,8 @@ static int take_shared(shd_rfdb_reading *r, shd_str key, shd_rfdb_manifest *m, u
 	return SHERD_OK;
 }
 
-static int take_member(shd_rfdb_reading *r, shd_str key, shd_rfdb_manifest *m, unsigned *has, sherd_error *err)
+static int rfdb_manifest_take_member(shd_rfdb_reading *r, shd_str key, shd_rfdb_manifest *m, unsigned *has,
+                                     sherd_error *err)
 {
 	bool known;
 	TRY(take_shared(r, key, m, has, &known, err));
@@ -101,7 +102,7 @@ int shd_rfdb_manifest_decode(const void *data, size_t len, const sherd_limits *l
 	shd_rfdb_reading r = {.json = json, .data = data, .len = len, .arena = arena};
 	TRY(shd_json_object(json, err));
 	while ((rc = shd_json_key(json, &key, err)) > 0)
-		TRY(take_member(&r, key, &m, &has, err));
+		TRY(rfdb_manifest_take_member(&r, key, &m, &has, err));
 	TRY(rc);
 	TRY(shd_json_end(json, err));
 	if ((has & MANIFEST_NEEDS) != MANIFEST_NEEDS)

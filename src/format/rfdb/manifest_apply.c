@@ -55,7 +55,7 @@ static void keep_news(heard *h, const shd_rfdb_ids *ids, shd_buf *out)
 }
 
 /* Moves what was collected into the arena. */
-static int settle(shd_buf *list, bool ok, shd_arena *arena, const void **items, sherd_error *err)
+static int manifest_apply_settle(shd_buf *list, bool ok, shd_arena *arena, const void **items, sherd_error *err)
 {
 	*items = NULL;
 	if (ok && !list->failed && list->len)
@@ -78,7 +78,7 @@ static int apply_nodes(const shd_rfdb_manifest *base, const shd_rfdb_edit *edits
 	shd_map_done(&h.map);
 	if (list.len)
 		qsort(list.data, list.len / sizeof(shd_u128), sizeof(shd_u128), compare_ids);
-	TRY(settle(&list, h.ok, arena, &items, err));
+	TRY(manifest_apply_settle(&list, h.ok, arena, &items, err));
 	*out = (shd_rfdb_ids){items, list.len / sizeof(shd_u128)};
 	return SHERD_OK;
 }
@@ -135,7 +135,7 @@ static int apply_edges(const shd_rfdb_manifest *base, const shd_rfdb_edit *edits
 		if (first && w[i].dead)
 			shd_buf_append(&list, &w[i].key, sizeof(w[i].key));
 	}
-	TRY(settle(&list, true, arena, &items, err));
+	TRY(manifest_apply_settle(&list, true, arena, &items, err));
 	*out = (shd_rfdb_edge_keys){items, list.len / sizeof(shd_rfdb_edge_key)};
 	return SHERD_OK;
 }
@@ -147,7 +147,7 @@ static const shd_rfdb_descriptors *added(const shd_rfdb_edit *e, shd_rfdb_kind k
 	return kind == SHD_RFDB_NODES ? &e->added_nodes : &e->added_edges;
 }
 
-static void mark(shd_buf *kept, const heard *removed, const shd_rfdb_descriptors *list)
+static void manifest_apply_mark(shd_buf *kept, const heard *removed, const shd_rfdb_descriptors *list)
 {
 	for (size_t i = list->count; i-- > 0;) {
 		const shd_rfdb_descriptor *d = &list->items[i];
@@ -165,11 +165,11 @@ static int apply_segments(const shd_rfdb_descriptors *base, const shd_rfdb_edit 
 	for (size_t i = count; i-- > 0;) {
 		const shd_rfdb_numbers *ids =
 			kind == SHD_RFDB_NODES ? &edits[i].removed_nodes : &edits[i].removed_edges;
-		mark(&kept, &removed, added(&edits[i], kind));
+		manifest_apply_mark(&kept, &removed, added(&edits[i], kind));
 		for (size_t k = 0; k < ids->count; k++)
 			(void)is_news(&removed, &ids->items[k], sizeof(ids->items[k]));
 	}
-	mark(&kept, &removed, base);
+	manifest_apply_mark(&kept, &removed, base);
 	shd_map_done(&removed.map);
 	size_t n = kept.len / sizeof(shd_rfdb_descriptor *);
 	shd_rfdb_descriptor *list = n ? shd_arena_alloc(arena, n, sizeof(*list)) : NULL;

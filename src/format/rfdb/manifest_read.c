@@ -145,7 +145,7 @@ static int take_kind(shd_rfdb_reading *r, shd_rfdb_kind want, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int take_shard(shd_rfdb_reading *r, uint32_t *out, sherd_error *err)
+static int manifest_read_take_shard(shd_rfdb_reading *r, uint32_t *out, sherd_error *err)
 {
 	int type = shd_json_peek(r->json, err);
 	if (type == SHD_JSON_NULL)
@@ -189,7 +189,7 @@ static int take_descriptor_member(shd_rfdb_reading *r, shd_str key, shd_rfdb_des
 		return shd_json_u64(j, &d->bytes, err);
 	}
 	if (shd_str_is(key, "shard_id"))
-		return take_shard(r, &d->shard, err);
+		return manifest_read_take_shard(r, &d->shard, err);
 	if (shd_str_is(key, d->kind == SHD_RFDB_NODES ? "node_types" : "edge_types"))
 		return take_texts(r, &d->types, err);
 	if (shd_str_is(key, "file_paths"))

@@ -1,12 +1,12 @@
 #include "format/rfdb/manifest.h"
 
-static void put_number(shd_json_writer *w, const char *key, uint64_t v)
+static void manifest_write_put_number(shd_json_writer *w, const char *key, uint64_t v)
 {
 	shd_json_put_key(w, key);
 	shd_json_put_u64(w, v);
 }
 
-static void put_text(shd_json_writer *w, const char *key, const char *text)
+static void manifest_write_put_text(shd_json_writer *w, const char *key, const char *text)
 {
 	shd_json_put_key(w, key);
 	shd_json_put_string(w, shd_str_of(text));
@@ -27,18 +27,18 @@ static void put_descriptor(shd_json_writer *w, const shd_rfdb_descriptor *d)
 {
 	bool nodes = d->kind == SHD_RFDB_NODES;
 	shd_json_put_object(w, false);
-	put_number(w, "segment_id", d->id);
-	put_text(w, "segment_type", nodes ? "Nodes" : "Edges");
+	manifest_write_put_number(w, "segment_id", d->id);
+	manifest_write_put_text(w, "segment_type", nodes ? "Nodes" : "Edges");
 	if (d->shard != SHD_RFDB_FLAT)
-		put_number(w, "shard_id", d->shard);
-	put_number(w, "record_count", d->rows);
-	put_number(w, "byte_size", d->bytes);
+		manifest_write_put_number(w, "shard_id", d->shard);
+	manifest_write_put_number(w, "record_count", d->rows);
+	manifest_write_put_number(w, "byte_size", d->bytes);
 	put_texts(w, nodes ? "node_types" : "edge_types", &d->types);
 	put_texts(w, "file_paths", &d->files);
 	if (d->has_sha256) {
 		char hex[SHD_SHA256_HEX + 1];
 		shd_hex(d->sha256, sizeof(d->sha256), hex);
-		put_text(w, "sha256", hex);
+		manifest_write_put_text(w, "sha256", hex);
 	}
 	shd_json_put_object_end(w);
 }
@@ -107,10 +107,10 @@ static void put_stats(shd_json_writer *w, const shd_rfdb_stats *s)
 {
 	shd_json_put_key(w, "stats");
 	shd_json_put_object(w, false);
-	put_number(w, "total_nodes", s->nodes);
-	put_number(w, "total_edges", s->edges);
-	put_number(w, "node_segment_count", s->node_segments);
-	put_number(w, "edge_segment_count", s->edge_segments);
+	manifest_write_put_number(w, "total_nodes", s->nodes);
+	manifest_write_put_number(w, "total_edges", s->edges);
+	manifest_write_put_number(w, "node_segment_count", s->node_segments);
+	manifest_write_put_number(w, "edge_segment_count", s->edge_segments);
 	shd_json_put_object_end(w);
 }
 
@@ -120,9 +120,9 @@ static void put_compaction(shd_json_writer *w, const shd_rfdb_compaction *c)
 		return;
 	shd_json_put_key(w, "last_compaction");
 	shd_json_put_object(w, false);
-	put_number(w, "manifest_version", c->version);
-	put_number(w, "timestamp_ms", c->time_ms);
-	put_number(w, "l0_segments_merged", c->merged);
+	manifest_write_put_number(w, "manifest_version", c->version);
+	manifest_write_put_number(w, "timestamp_ms", c->time_ms);
+	manifest_write_put_number(w, "l0_segments_merged", c->merged);
 	shd_json_put_object_end(w);
 }
 
@@ -152,7 +152,7 @@ static void put_counts(shd_json_writer *w, const shd_rfdb_counts *c)
 	shd_json_put_object_end(w);
 }
 
-static void begin(shd_json_writer *w, shd_buf *out)
+static void manifest_write_begin(shd_json_writer *w, shd_buf *out)
 {
 	shd_json_writer_init(w, out);
 	shd_json_put_object(w, false);
@@ -161,15 +161,15 @@ static void begin(shd_json_writer *w, shd_buf *out)
 void shd_rfdb_manifest_encode(const shd_rfdb_manifest *m, shd_buf *out)
 {
 	shd_json_writer w;
-	begin(&w, out);
-	put_number(&w, "version", m->version);
-	put_number(&w, "created_at", m->created_at);
+	manifest_write_begin(&w, out);
+	manifest_write_put_number(&w, "version", m->version);
+	manifest_write_put_number(&w, "created_at", m->created_at);
 	put_descriptors(&w, "node_segments", &m->nodes, true);
 	put_descriptors(&w, "edge_segments", &m->edges, true);
 	put_tags(&w, &m->tags);
 	put_stats(&w, &m->stats);
 	if (m->has_parent)
-		put_number(&w, "parent_version", m->parent);
+		manifest_write_put_number(&w, "parent_version", m->parent);
 	put_ids(&w, "tombstoned_node_ids", &m->dead_nodes);
 	put_edge_keys(&w, "tombstoned_edge_keys", &m->dead_edges);
 	put_descriptors(&w, "l1_node_segments", &m->l1_nodes, false);
@@ -183,11 +183,11 @@ void shd_rfdb_manifest_encode(const shd_rfdb_manifest *m, shd_buf *out)
 void shd_rfdb_edit_encode(const shd_rfdb_edit *e, shd_buf *out)
 {
 	shd_json_writer w;
-	begin(&w, out);
-	put_number(&w, "version", e->version);
-	put_number(&w, "parent_version", e->parent);
-	put_number(&w, "base_checkpoint", 0);
-	put_number(&w, "created_at", e->created_at);
+	manifest_write_begin(&w, out);
+	manifest_write_put_number(&w, "version", e->version);
+	manifest_write_put_number(&w, "parent_version", e->parent);
+	manifest_write_put_number(&w, "base_checkpoint", 0);
+	manifest_write_put_number(&w, "created_at", e->created_at);
 	put_descriptors(&w, "added_node_segments", &e->added_nodes, false);
 	put_descriptors(&w, "added_edge_segments", &e->added_edges, false);
 	put_numbers(&w, "removed_node_segment_ids", &e->removed_nodes, false);
@@ -211,10 +211,10 @@ void shd_rfdb_edit_encode(const shd_rfdb_edit *e, shd_buf *out)
 void shd_rfdb_current_encode(const shd_rfdb_current *current, shd_buf *out)
 {
 	shd_json_writer w;
-	begin(&w, out);
-	put_number(&w, "version", current->version);
+	manifest_write_begin(&w, out);
+	manifest_write_put_number(&w, "version", current->version);
 	if (current->fence)
-		put_number(&w, "fence", current->fence);
+		manifest_write_put_number(&w, "fence", current->fence);
 	if (current->making) {
 		shd_json_put_key(&w, "making");
 		shd_json_put_bool(&w, true);
@@ -225,19 +225,19 @@ void shd_rfdb_current_encode(const shd_rfdb_current *current, shd_buf *out)
 void shd_rfdb_config_encode(const shd_rfdb_config *config, shd_buf *out)
 {
 	shd_json_writer w;
-	begin(&w, out);
-	put_number(&w, "shard_count", config->shards);
-	put_number(&w, "version", 2);
-	put_number(&w, "created_at", config->created_at);
-	put_text(&w, "planner", config->planner == SHD_RFDB_DIRECTORY ? "directory" : "hash");
+	manifest_write_begin(&w, out);
+	manifest_write_put_number(&w, "shard_count", config->shards);
+	manifest_write_put_number(&w, "version", 2);
+	manifest_write_put_number(&w, "created_at", config->created_at);
+	manifest_write_put_text(&w, "planner", config->planner == SHD_RFDB_DIRECTORY ? "directory" : "hash");
 	shd_seal_put(&w);
 }
 
 static void put_snapshot(shd_json_writer *w, const shd_rfdb_snapshot *s)
 {
 	shd_json_put_object(w, false);
-	put_number(w, "version", s->version);
-	put_number(w, "created_at", s->created_at);
+	manifest_write_put_number(w, "version", s->version);
+	manifest_write_put_number(w, "created_at", s->created_at);
 	put_tags(w, &s->tags);
 	put_stats(w, &s->stats);
 	shd_json_put_object_end(w);
@@ -266,8 +266,8 @@ static void put_tag_index(shd_json_writer *w, const shd_rfdb_index *index)
 void shd_rfdb_index_encode(const shd_rfdb_index *index, shd_buf *out)
 {
 	shd_json_writer w;
-	begin(&w, out);
-	put_number(&w, "latest_version", index->latest);
+	manifest_write_begin(&w, out);
+	manifest_write_put_number(&w, "latest_version", index->latest);
 	shd_json_put_key(&w, "snapshots");
 	shd_json_put_array(&w, false);
 	for (size_t i = 0; i < index->count; i++)

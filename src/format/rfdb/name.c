@@ -43,7 +43,7 @@ void shd_rfdb_held_name(uint64_t version, uint64_t number, char out[SHD_RFDB_NAM
 
 /* ---- taking apart */
 
-static bool take(shd_str *s, const char *text)
+static bool rfdb_name_take(shd_str *s, const char *text)
 {
 	size_t n = strlen(text);
 	if (!shd_str_starts(*s, text))
@@ -52,7 +52,7 @@ static bool take(shd_str *s, const char *text)
 	return true;
 }
 
-static bool take_number(shd_str *s, uint64_t max, uint64_t *out)
+static bool rfdb_name_take_number(shd_str *s, uint64_t max, uint64_t *out)
 {
 	size_t n = 0;
 	uint64_t v = 0;
@@ -69,7 +69,7 @@ bool shd_rfdb_manifest_parse(shd_str name, uint64_t *version, bool *edit)
 	char made[SHD_RFDB_NAME_MAX];
 	shd_str s = name;
 	uint64_t v;
-	if (!take(&s, SHD_RFDB_MANIFESTS) || !take_number(&s, UINT64_MAX, &v))
+	if (!rfdb_name_take(&s, SHD_RFDB_MANIFESTS) || !rfdb_name_take_number(&s, UINT64_MAX, &v))
 		return false;
 	bool is_edit = shd_str_is(s, ".edit.json");
 	/* Numbers have one spelling, the one that is written. */
@@ -86,8 +86,8 @@ bool shd_rfdb_held_parse(shd_str name, uint64_t *version, uint64_t *number)
 	char made[SHD_RFDB_NAME_MAX];
 	shd_str s = name;
 	uint64_t v, n;
-	if (!take(&s, SHD_RFDB_MANIFESTS) || !take_number(&s, UINT64_MAX, &v) || !take(&s, ".held-") ||
-	    !take_number(&s, UINT64_MAX, &n))
+	if (!rfdb_name_take(&s, SHD_RFDB_MANIFESTS) || !rfdb_name_take_number(&s, UINT64_MAX, &v) ||
+	    !rfdb_name_take(&s, ".held-") || !rfdb_name_take_number(&s, UINT64_MAX, &n))
 		return false;
 	shd_rfdb_held_name(v, n, made);
 	if (!shd_str_is(name, made))
@@ -102,11 +102,11 @@ bool shd_rfdb_file_parse(shd_str name, shd_rfdb_file *out)
 	char made[SHD_RFDB_NAME_MAX];
 	shd_str s = name;
 	uint64_t shard = SHD_RFDB_FLAT, id;
-	if (!take(&s, SHD_RFDB_SEGMENTS))
+	if (!rfdb_name_take(&s, SHD_RFDB_SEGMENTS))
 		return false;
-	if (!shd_str_starts(s, "seg_") && (!take_number(&s, UINT16_MAX, &shard) || !take(&s, "/")))
+	if (!shd_str_starts(s, "seg_") && (!rfdb_name_take_number(&s, UINT16_MAX, &shard) || !rfdb_name_take(&s, "/")))
 		return false;
-	if (!take(&s, "seg_") || !take_number(&s, UINT64_MAX, &id) || !take(&s, "_"))
+	if (!rfdb_name_take(&s, "seg_") || !rfdb_name_take_number(&s, UINT64_MAX, &id) || !rfdb_name_take(&s, "_"))
 		return false;
 	shd_rfdb_file f = {.shard = (uint32_t)shard, .id = id, .is_sidecar = shd_str_ends(s, ".idx")};
 	f.kind = shd_str_starts(s, kinds[SHD_RFDB_EDGES]) ? SHD_RFDB_EDGES : SHD_RFDB_NODES;

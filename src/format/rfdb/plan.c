@@ -115,7 +115,7 @@ typedef struct planning {
 	size_t longest;
 } planning;
 
-static int note(planning *p, shd_str path, size_t *at, sherd_error *err)
+static int rfdb_plan_note(planning *p, shd_str path, size_t *at, sherd_error *err)
 {
 	bool ok;
 	fresh *list = with_room(p->list, &p->room, p->count, sizeof(*p->list));
@@ -157,7 +157,7 @@ static int note_files(planning *p, const shd_str *files, size_t count, sherd_err
 		if (!i || path.len != last.len || memcmp(path.ptr, last.ptr, path.len) != 0) {
 			at = NOWHERE;
 			if (shd_map_find(&p->plan->by_directory, path) == SHD_MAP_NONE)
-				TRY(note(p, path, &at, err));
+				TRY(rfdb_plan_note(p, path, &at, err));
 			last = path;
 		}
 		if (at != NOWHERE)
@@ -179,7 +179,7 @@ static int note_parents(planning *p, sherd_error *err)
 		if (place != SHD_MAP_NONE)
 			p->list[i].shard = p->plan->places[place].shard;
 		else
-			TRY(note(p, up, &parent, err));
+			TRY(rfdb_plan_note(p, up, &parent, err));
 		p->list[i].parent = parent;
 	}
 	return SHERD_OK;

@@ -25,7 +25,7 @@ static int take_format(shd_json *j, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int take_version(shd_json *j, sherd_error *err)
+static int plan_json_take_version(shd_json *j, sherd_error *err)
 {
 	uint64_t version;
 	TRY(shd_json_u64(j, &version, err));
@@ -43,7 +43,7 @@ static int take_min_files(shd_json *j, shd_rfdb_plan *plan, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int take_shard(shd_json *j, shd_rfdb_plan *plan, sherd_error *err)
+static int plan_json_take_shard(shd_json *j, shd_rfdb_plan *plan, sherd_error *err)
 {
 	shd_str s;
 	bool taken;
@@ -61,12 +61,12 @@ static int take_shard(shd_json *j, shd_rfdb_plan *plan, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int take_shards(shd_json *j, shd_rfdb_plan *plan, sherd_error *err)
+static int plan_json_take_shards(shd_json *j, shd_rfdb_plan *plan, sherd_error *err)
 {
 	int rc;
 	TRY(shd_json_array(j, err));
 	while ((rc = shd_json_item(j, err)) > 0)
-		TRY(take_shard(j, plan, err));
+		TRY(plan_json_take_shard(j, plan, err));
 	return rc;
 }
 
@@ -86,7 +86,7 @@ static int take_directories(shd_json *j, shd_rfdb_plan *plan, sherd_error *err)
 	return rc;
 }
 
-static int take_member(shd_json *j, shd_str key, shd_rfdb_plan *plan, unsigned *has, sherd_error *err)
+static int plan_json_take_member(shd_json *j, shd_str key, shd_rfdb_plan *plan, unsigned *has, sherd_error *err)
 {
 	if (shd_str_is(key, "format")) {
 		*has |= HAS_FORMAT;
@@ -94,7 +94,7 @@ static int take_member(shd_json *j, shd_str key, shd_rfdb_plan *plan, unsigned *
 	}
 	if (shd_str_is(key, "version")) {
 		*has |= HAS_VERSION;
-		return take_version(j, err);
+		return plan_json_take_version(j, err);
 	}
 	if (shd_str_is(key, "min_files")) {
 		*has |= HAS_MIN_FILES;
@@ -102,7 +102,7 @@ static int take_member(shd_json *j, shd_str key, shd_rfdb_plan *plan, unsigned *
 	}
 	if (shd_str_is(key, "shards")) {
 		*has |= HAS_SHARDS;
-		return take_shards(j, plan, err);
+		return plan_json_take_shards(j, plan, err);
 	}
 	if (shd_str_is(key, "directories")) {
 		*has |= HAS_DIRECTORIES;
@@ -111,7 +111,7 @@ static int take_member(shd_json *j, shd_str key, shd_rfdb_plan *plan, unsigned *
 	return shd_json_skip(j, err);
 }
 
-static int check(const shd_rfdb_plan *plan, unsigned has, sherd_error *err)
+static int plan_json_check(const shd_rfdb_plan *plan, unsigned has, sherd_error *err)
 {
 	if (has != HAS_ALL)
 		return shd_fail(err, SHERD_ECORRUPT, "missing-key",
@@ -136,15 +136,15 @@ int shd_rfdb_plan_decode(const void *data, size_t len, const sherd_limits *limit
 	TRY(shd_json_open(&j, data, len, limits, err));
 	TRY(shd_json_object(j, err));
 	while ((rc = shd_json_key(j, &key, err)) > 0)
-		TRY(take_member(j, key, plan, &has, err));
+		TRY(plan_json_take_member(j, key, plan, &has, err));
 	TRY(rc);
 	TRY(shd_json_end(j, err));
-	return check(plan, has, err);
+	return plan_json_check(plan, has, err);
 }
 
 /* ---- writing */
 
-static int compare(const void *a, const void *b)
+static int plan_json_compare(const void *a, const void *b)
 {
 	const struct shd_rfdb_plan_place *x = a, *y = b;
 	return shd_str_compare(x->directory, y->directory);
@@ -157,7 +157,7 @@ static void put_directories(const shd_rfdb_plan *plan, shd_json_writer *w)
 	w->buf->failed |= sorted.failed;
 	struct shd_rfdb_plan_place *places = (struct shd_rfdb_plan_place *)(void *)sorted.data;
 	if (places)
-		qsort(places, plan->place_count, sizeof(*places), compare);
+		qsort(places, plan->place_count, sizeof(*places), plan_json_compare);
 	shd_json_put_object(w, false);
 	for (size_t i = 0; places && i < plan->place_count; i++) {
 		shd_json_put_key_str(w, places[i].directory);

@@ -20,7 +20,7 @@ static int check_version(uint16_t version, sherd_error *err)
 	                   "version %" PRIu16 " of a segment, only 2 is known", version);
 }
 
-static int take_head(shd_cursor *c, shd_rfdb_segment *s, uint64_t *footer_at, sherd_error *err)
+static int rfdb_segment_take_head(shd_cursor *c, shd_rfdb_segment *s, uint64_t *footer_at, sherd_error *err)
 {
 	if (s->size < SHD_RFDB_HEAD + SHD_RFDB_FOOTER)
 		return shd_fail_at(err, SHERD_ECORRUPT, "truncated", s->size, "%zu bytes, a segment has at least %d",
@@ -115,7 +115,7 @@ int shd_rfdb_segment_open(const void *data, size_t size, shd_rfdb_segment *out, 
 	shd_cursor c = shd_cursor_over(data, size);
 	uint64_t footer_at = 0;
 	footer f;
-	TRY(take_head(&c, &s, &footer_at, err));
+	TRY(rfdb_segment_take_head(&c, &s, &footer_at, err));
 	TRY(take_footer(&s, footer_at, &f, err));
 	if (s.rows > size / (s.kind == SHD_RFDB_NODES ? NODE_BYTES : EDGE_BYTES))
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-count", 8, "%" PRIu64 " rows in %zu bytes", s.rows, size);
@@ -144,7 +144,8 @@ static int take_texts(const shd_rfdb_segment *s, int columns, uint64_t row, shd_
 	return SHERD_OK;
 }
 
-static int check_texts(const shd_rfdb_segment *s, int columns, uint64_t row, const shd_str *texts, sherd_error *err)
+static int rfdb_segment_check_texts(const shd_rfdb_segment *s, int columns, uint64_t row, const shd_str *texts,
+                                    sherd_error *err)
 {
 	size_t bad;
 	for (int c = 0; c < columns; c++)
@@ -194,7 +195,7 @@ int shd_rfdb_segment_node(const shd_rfdb_segment *s, uint64_t row, shd_rfdb_node
 	shd_rfdb_node n;
 	TRY(shd_rfdb_segment_peek_node(s, row, &n, err));
 	const shd_str texts[] = {n.semantic_id, n.type, n.name, n.file, n.metadata};
-	TRY(check_texts(s, SHD_RFDB_COLUMNS, row, texts, err));
+	TRY(rfdb_segment_check_texts(s, SHD_RFDB_COLUMNS, row, texts, err));
 	*out = n;
 	return SHERD_OK;
 }
@@ -204,7 +205,7 @@ int shd_rfdb_segment_edge(const shd_rfdb_segment *s, uint64_t row, shd_rfdb_edge
 	shd_rfdb_edge e;
 	TRY(shd_rfdb_segment_peek_edge(s, row, &e, err));
 	const shd_str texts[] = {e.type, e.metadata};
-	TRY(check_texts(s, SHD_RFDB_EDGE_METADATA + 1, row, texts, err));
+	TRY(rfdb_segment_check_texts(s, SHD_RFDB_EDGE_METADATA + 1, row, texts, err));
 	*out = e;
 	return SHERD_OK;
 }

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static int compare(const void *a, const void *b)
+static int segment_check_compare(const void *a, const void *b)
 {
 	return shd_str_compare(*(const shd_str *)a, *(const shd_str *)b);
 }
@@ -58,7 +58,7 @@ static int compare_zone(const shd_rfdb_segment *s, const shd_buf *values, uint8_
 			continue;
 		seen[index] = 1;
 		found++;
-		if (!count || !bsearch(&text, values->data, count, sizeof(text), compare))
+		if (!count || !bsearch(&text, values->data, count, sizeof(text), segment_check_compare))
 			return shd_fail_at(err, SHERD_ECORRUPT, "bad-index", at,
 			                   "the zone map does not have a value of row %" PRIu64, row);
 	}

@@ -18,7 +18,7 @@ static section section_of(const uint8_t *head, int index)
 	return (section){shd_get_u64(p), shd_get_u64(p + 8), shd_get_u32(p + 16)};
 }
 
-static int check_head(const uint8_t *p, size_t size, sherd_error *err)
+static int sidecar_check_head(const uint8_t *p, size_t size, sherd_error *err)
 {
 	if (size < SHD_RFDB_SIDECAR_HEAD)
 		return shd_fail_at(err, SHERD_ECORRUPT, "truncated", size, "%zu bytes, a sidecar has at least %d", size,
@@ -85,7 +85,7 @@ int shd_rfdb_sidecar_open(const void *data, size_t size, shd_rfdb_sidecar *out, 
 {
 	const uint8_t *p = data;
 	section none;
-	TRY(check_head(p, size, err));
+	TRY(sidecar_check_head(p, size, err));
 	shd_rfdb_sidecar x = {.data = p, .size = size, .kind = p[10], .sorted = p[11]};
 	x.quick = shd_get_u32(p + 12);
 	x.rows = shd_get_u64(p + 16);

@@ -60,7 +60,7 @@ static uint64_t first_bytes(shd_str s)
 	return v;
 }
 
-static int compare(const void *a, const void *b)
+static int sidecar_build_compare(const void *a, const void *b)
 {
 	const used *x = a, *y = b;
 	if (x->first != y->first)
@@ -101,7 +101,7 @@ static int count_strings(const shd_rfdb_segment *s, shd_rfdb_column column, grou
 	return SHERD_OK;
 }
 
-static int collect(const shd_rfdb_segment *s, grouping *g, size_t distinct, sherd_error *err)
+static int sidecar_build_collect(const shd_rfdb_segment *s, grouping *g, size_t distinct, sherd_error *err)
 {
 	size_t n = 0;
 	g->keys = malloc((distinct + 1) * sizeof(*g->keys));
@@ -119,7 +119,7 @@ static int collect(const shd_rfdb_segment *s, grouping *g, size_t distinct, sher
 			                   "string %" PRIu32 " is not within the text", i);
 		key->first = first_bytes(key->text);
 	}
-	qsort(g->keys, distinct, sizeof(*g->keys), compare);
+	qsort(g->keys, distinct, sizeof(*g->keys), sidecar_build_compare);
 	return SHERD_OK;
 }
 
@@ -164,7 +164,7 @@ static int put_groups(builder *b, int index, shd_rfdb_column column, sherd_error
 	size_t distinct = 0, from = b->out->len;
 	int rc = count_strings(b->s, column, &g, &distinct, err);
 	if (rc >= 0)
-		rc = collect(b->s, &g, distinct, err);
+		rc = sidecar_build_collect(b->s, &g, distinct, err);
 	if (rc >= 0) {
 		number_groups(&g, distinct);
 		put_grouping(b, column, &g);
@@ -176,7 +176,7 @@ static int put_groups(builder *b, int index, shd_rfdb_column column, sherd_error
 
 /* ---- all of it */
 
-static void put_head(builder *b, const uint8_t *sha256, bool sorted)
+static void sidecar_build_put_head(builder *b, const uint8_t *sha256, bool sorted)
 {
 	const shd_rfdb_segment *s = b->s;
 	shd_buf_zero(b->out, SHD_RFDB_SIDECAR_HEAD);
@@ -219,7 +219,7 @@ int shd_rfdb_sidecar_build(const shd_rfdb_segment *s, const uint8_t *sha256, shd
 		return shd_fail(err, SHERD_ELIMIT, "too-many-rows", "%" PRIu64 " rows are too many for a sidecar",
 		                s->rows);
 	bool sorted = shd_rfdb_segment_sorted(s);
-	put_head(&b, sha256, sorted);
+	sidecar_build_put_head(&b, sha256, sorted);
 	TRY(shd_buf_check(out, err));
 	TRY(put_sections(&b, sorted, err));
 	TRY(shd_buf_check(out, err));

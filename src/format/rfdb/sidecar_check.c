@@ -51,7 +51,7 @@ static int check_places(const shd_rfdb_sidecar *x, sherd_error *err)
 /* ---- against the segment */
 
 /* Marks a row; false when it is not there, or was marked before. */
-static bool mark(uint8_t *seen, uint64_t rows, uint32_t row)
+static bool sidecar_check_mark(uint8_t *seen, uint64_t rows, uint32_t row)
 {
 	if (row >= rows || (seen[row / 8] & 1u << row % 8))
 		return false;
@@ -70,7 +70,7 @@ static int check_order(const shd_rfdb_sidecar *x, shd_rfdb_rows order, const uin
 {
 	for (uint64_t i = 0; i < order.count; i++) {
 		uint32_t row = shd_rfdb_rows_at(order, i), last = i ? shd_rfdb_rows_at(order, i - 1) : 0;
-		bool good = mark(seen, order.count, row);
+		bool good = sidecar_check_mark(seen, order.count, row);
 		if (good && i) {
 			shd_u128 id = shd_get_u128(ids + 16 * (uint64_t)row),
 				 before = shd_get_u128(ids + 16 * (uint64_t)last);
@@ -88,7 +88,7 @@ static int check_group(const shd_rfdb_sidecar *x, const shd_rfdb_segment *s, con
 	for (uint64_t i = 0; i < rows.count; i++) {
 		uint32_t row = shd_rfdb_rows_at(rows, i);
 		shd_str text;
-		if (!mark(seen, g->rows.count, row) || !shd_rfdb_segment_text(s, g->column, row, &text) ||
+		if (!sidecar_check_mark(seen, g->rows.count, row) || !shd_rfdb_segment_text(s, g->column, row, &text) ||
 		    shd_str_compare(text, key) != 0 || (i && shd_rfdb_rows_at(rows, i - 1) > row))
 			return fail_order(x, rows.list + 4 * i, err);
 	}

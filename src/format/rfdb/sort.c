@@ -19,7 +19,7 @@ static inline bool before(const shd_rfdb_keyed *a, const shd_rfdb_keyed *b)
 	return a->low != b->low ? a->low < b->low : a->row < b->row;
 }
 
-static int compare(const void *a, const void *b)
+static int sort_compare(const void *a, const void *b)
 {
 	return before(b, a) - before(a, b);
 }
@@ -28,7 +28,7 @@ static void copy_sorted(const shd_rfdb_keyed *from, shd_rfdb_keyed *to, size_t c
 {
 	if (count > SMALL) {
 		memcpy(to, from, count * sizeof(*to));
-		qsort(to, count, sizeof(*to), compare);
+		qsort(to, count, sizeof(*to), sort_compare);
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -48,7 +48,7 @@ typedef struct buckets {
 } buckets;
 
 /* About BUCKET_SHARE keys for each, if they are spread evenly between the least and the greatest. */
-static buckets spread(buckets b, uint64_t greatest, size_t count)
+static buckets sort_spread(buckets b, uint64_t greatest, size_t count)
 {
 	if (!count)
 		b.least = 0;
@@ -58,7 +58,7 @@ static buckets spread(buckets b, uint64_t greatest, size_t count)
 	return b;
 }
 
-static buckets plan(const shd_rfdb_keyed *items, size_t count)
+static buckets sort_plan(const shd_rfdb_keyed *items, size_t count)
 {
 	buckets b = {.least = UINT64_MAX};
 	uint64_t greatest = 0;
@@ -66,7 +66,7 @@ static buckets plan(const shd_rfdb_keyed *items, size_t count)
 		b.least = items[i].high < b.least ? items[i].high : b.least;
 		greatest = items[i].high > greatest ? items[i].high : greatest;
 	}
-	return spread(b, greatest, count);
+	return sort_spread(b, greatest, count);
 }
 
 static void distribute(const shd_rfdb_keyed *items, shd_rfdb_keyed *copy, size_t count, const buckets *b)
@@ -86,10 +86,10 @@ int shd_rfdb_sort(shd_rfdb_keyed *items, size_t count, sherd_error *err)
 {
 	if (count <= 4 * BUCKET_SHARE) {
 		if (count)
-			qsort(items, count, sizeof(*items), compare);
+			qsort(items, count, sizeof(*items), sort_compare);
 		return SHERD_OK;
 	}
-	buckets b = plan(items, count);
+	buckets b = sort_plan(items, count);
 	shd_rfdb_keyed *copy = count > SIZE_MAX / sizeof(*copy) ? NULL : shd_large_alloc(count * sizeof(*copy));
 	b.ends = malloc((b.count + 1) * sizeof(*b.ends));
 	int rc = copy && b.ends ? SHERD_OK : shd_fail_nomem(err);
@@ -158,7 +158,7 @@ static buckets plan_column(const uint8_t *ids, uint32_t rows)
 		b.least = high < b.least ? high : b.least;
 		greatest = high > greatest ? high : greatest;
 	}
-	return spread(b, greatest, rows);
+	return sort_spread(b, greatest, rows);
 }
 
 static void distribute_column(const uint8_t *ids, uint32_t rows, ranked *out, const buckets *b)

@@ -65,7 +65,7 @@ shd_str shd_rfdb_intern_get(const shd_rfdb_intern *t, uint32_t index)
 	return (shd_str){text + shd_get_u32(e), shd_get_u32(e + 4)};
 }
 
-static bool grow(shd_rfdb_intern *t, size_t cap)
+static bool strings_grow(shd_rfdb_intern *t, size_t cap)
 {
 	struct shd_rfdb_slot *slots = shd_large_alloc(cap * sizeof(*slots));
 	if (!slots)
@@ -91,7 +91,7 @@ bool shd_rfdb_intern_reserve(shd_rfdb_intern *t, uint64_t strings)
 	size_t cap = t->cap ? t->cap : LEAST;
 	while (cap / 2 < strings && cap < SIZE_MAX / 64)
 		cap *= 2;
-	return cap == t->cap || grow(t, cap);
+	return cap == t->cap || strings_grow(t, cap);
 }
 
 static bool equal(const shd_rfdb_intern *t, uint32_t index, shd_str s)
@@ -100,7 +100,7 @@ static bool equal(const shd_rfdb_intern *t, uint32_t index, shd_str s)
 	return shd_get_u32(e + 4) == s.len && (!s.len || memcmp(t->text.data + shd_get_u32(e), s.ptr, s.len) == 0);
 }
 
-static int append(shd_rfdb_intern *t, shd_str s, sherd_error *err)
+static int strings_append(shd_rfdb_intern *t, shd_str s, sherd_error *err)
 {
 	if (t->count == UINT32_MAX || s.len > UINT32_MAX - t->text.len)
 		return shd_fail(err, SHERD_ELIMIT, "too-large", "the strings of a segment take more than 4 GiB");
@@ -114,7 +114,7 @@ static int append(shd_rfdb_intern *t, shd_str s, sherd_error *err)
 	return SHERD_OK;
 }
 
-static uint32_t hash_of(shd_rfdb_intern *t, shd_str s)
+static uint32_t strings_hash_of(shd_rfdb_intern *t, shd_str s)
 {
 	if (!t->seed)
 		t->seed = shd_hash_seed() | 1;
@@ -123,7 +123,7 @@ static uint32_t hash_of(shd_rfdb_intern *t, shd_str s)
 
 uint32_t shd_rfdb_intern_fetch(shd_rfdb_intern *t, shd_str s)
 {
-	uint32_t hash = hash_of(t, s);
+	uint32_t hash = strings_hash_of(t, s);
 	if (t->cap)
 		__builtin_prefetch(&t->slots[hash & (t->cap - 1)], 1);
 	return hash;
@@ -131,7 +131,7 @@ uint32_t shd_rfdb_intern_fetch(shd_rfdb_intern *t, shd_str s)
 
 int shd_rfdb_intern_add_hashed(shd_rfdb_intern *t, shd_str s, uint32_t hash, uint32_t *index, sherd_error *err)
 {
-	if (t->count >= t->cap / 2 && !grow(t, t->cap ? t->cap * 2 : LEAST))
+	if (t->count >= t->cap / 2 && !strings_grow(t, t->cap ? t->cap * 2 : LEAST))
 		return shd_fail_nomem(err);
 	size_t at = hash & (t->cap - 1);
 	for (; t->slots[at].string; at = (at + 1) & (t->cap - 1))
@@ -139,7 +139,7 @@ int shd_rfdb_intern_add_hashed(shd_rfdb_intern *t, shd_str s, uint32_t hash, uin
 			*index = t->slots[at].string - 1;
 			return SHERD_OK;
 		}
-	TRY(append(t, s, err));
+	TRY(strings_append(t, s, err));
 	*index = t->count++;
 	t->slots[at] = (struct shd_rfdb_slot){.hash = hash, .string = t->count};
 	return SHERD_OK;
@@ -147,5 +147,5 @@ int shd_rfdb_intern_add_hashed(shd_rfdb_intern *t, shd_str s, uint32_t hash, uin
 
 int shd_rfdb_intern_add(shd_rfdb_intern *t, shd_str s, uint32_t *index, sherd_error *err)
 {
-	return shd_rfdb_intern_add_hashed(t, s, hash_of(t, s), index, err);
+	return shd_rfdb_intern_add_hashed(t, s, strings_hash_of(t, s), index, err);
 }

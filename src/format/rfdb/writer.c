@@ -52,7 +52,7 @@ int shd_rfdb_writer_reserve(shd_rfdb_writer *w, uint64_t rows, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int make_room(shd_rfdb_writer *w, sherd_error *err)
+static int rfdb_writer_make_room(shd_rfdb_writer *w, sherd_error *err)
 {
 	return w->rows < w->room ? SHERD_OK : shd_rfdb_writer_reserve(w, w->room ? w->room + w->room / 2 : 64, err);
 }
@@ -64,7 +64,7 @@ static bool is_string(const shd_rfdb_writer *w, uint32_t index, shd_str s)
 }
 
 /* What stands in the row before, or was given from the same place before, need not be looked for. */
-static int put_text(shd_rfdb_writer *w, int column, shd_str s, sherd_error *err)
+static int rfdb_writer_put_text(shd_rfdb_writer *w, int column, shd_str s, sherd_error *err)
 {
 	uint32_t *last = &w->last[column];
 	size_t slot = ((uintptr_t)s.ptr >> 3 ^ s.len) % SHD_RFDB_RECENT;
@@ -105,15 +105,15 @@ static int note_value(shd_rfdb_writer *w, int field, uint32_t string, sherd_erro
 
 int shd_rfdb_writer_node(shd_rfdb_writer *w, const shd_rfdb_node *node, sherd_error *err)
 {
-	TRY(make_room(w, err));
+	TRY(rfdb_writer_make_room(w, err));
 	/* All are asked for before the first is waited for. */
 	uint32_t id = shd_rfdb_intern_fetch(&w->strings, node->semantic_id);
 	uint32_t name = shd_rfdb_intern_fetch(&w->strings, node->name);
 	uint32_t metadata = shd_rfdb_intern_fetch(&w->strings, node->metadata);
 	TRY(put_own(w, SHD_RFDB_SEMANTIC_ID, node->semantic_id, id, err));
-	TRY(put_text(w, SHD_RFDB_NODE_TYPE, node->type, err));
+	TRY(rfdb_writer_put_text(w, SHD_RFDB_NODE_TYPE, node->type, err));
 	TRY(put_own(w, SHD_RFDB_NAME, node->name, name, err));
-	TRY(put_text(w, SHD_RFDB_FILE, node->file, err));
+	TRY(rfdb_writer_put_text(w, SHD_RFDB_FILE, node->file, err));
 	TRY(put_own(w, SHD_RFDB_NODE_METADATA, node->metadata, metadata, err));
 	TRY(note_value(w, SHD_RFDB_ZONE_FILES, w->last[SHD_RFDB_FILE], err));
 	TRY(note_value(w, SHD_RFDB_ZONE_TYPES, w->last[SHD_RFDB_NODE_TYPE], err));
@@ -125,9 +125,9 @@ int shd_rfdb_writer_node(shd_rfdb_writer *w, const shd_rfdb_node *node, sherd_er
 
 int shd_rfdb_writer_edge(shd_rfdb_writer *w, const shd_rfdb_edge *edge, sherd_error *err)
 {
-	TRY(make_room(w, err));
-	TRY(put_text(w, SHD_RFDB_EDGE_TYPE, edge->type, err));
-	TRY(put_text(w, SHD_RFDB_EDGE_METADATA, edge->metadata, err));
+	TRY(rfdb_writer_make_room(w, err));
+	TRY(rfdb_writer_put_text(w, SHD_RFDB_EDGE_TYPE, edge->type, err));
+	TRY(rfdb_writer_put_text(w, SHD_RFDB_EDGE_METADATA, edge->metadata, err));
 	TRY(note_value(w, SHD_RFDB_ZONE_TYPES, w->last[SHD_RFDB_EDGE_TYPE], err));
 	shd_put_u128(w->ids + 16 * w->rows, edge->src);
 	shd_put_u128(w->dst + 16 * w->rows, edge->dst);
@@ -183,7 +183,7 @@ int shd_rfdb_writer_edges(shd_rfdb_writer *w, const shd_rfdb_edge *edges, const 
 
 /* ---- what came together */
 
-static int compare(const void *a, const void *b)
+static int rfdb_writer_compare(const void *a, const void *b)
 {
 	return shd_str_compare(*(const shd_str *)a, *(const shd_str *)b);
 }
@@ -197,7 +197,7 @@ int shd_rfdb_writer_values(const shd_rfdb_writer *w, int field, shd_str **out, s
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < n; i++)
 		list[i] = shd_rfdb_intern_get(&w->strings, strings[i]);
-	qsort(list, n, sizeof(*list), compare);
+	qsort(list, n, sizeof(*list), rfdb_writer_compare);
 	*out = list;
 	*count = n;
 	return SHERD_OK;
@@ -259,7 +259,7 @@ typedef struct output {
 	sherd_error *err;
 } output;
 
-static void emit(output *o, const void *data, size_t len)
+static void rfdb_writer_emit(output *o, const void *data, size_t len)
 {
 	if (o->rc >= 0 && len)
 		o->rc = o->sink(o->arg, data, len, o->err);
@@ -271,7 +271,7 @@ static void emit_bloom(output *o, const uint8_t *ids, uint64_t rows)
 	uint8_t *raw = o->rc >= 0 ? malloc(size) : NULL;
 	if (raw) {
 		shd_rfdb_bloom_encode(ids, rows, raw);
-		emit(o, raw, size);
+		rfdb_writer_emit(o, raw, size);
 	} else if (o->rc >= 0) {
 		o->rc = shd_fail_nomem(o->err);
 	}
@@ -283,7 +283,7 @@ static void emit_head(output *o, const shd_rfdb_writer *w, const layout *l)
 	uint8_t head[SHD_RFDB_HEAD] = {'S', 'G', 'V', '2', 2, 0, (uint8_t)w->kind};
 	shd_put_u64(head + 8, w->rows);
 	shd_put_u64(head + 16, l->footer);
-	emit(o, head, sizeof(head));
+	rfdb_writer_emit(o, head, sizeof(head));
 }
 
 static void emit_columns(output *o, const shd_rfdb_writer *w, const layout *l)
@@ -291,15 +291,15 @@ static void emit_columns(output *o, const shd_rfdb_writer *w, const layout *l)
 	static const uint8_t zeros[16];
 	bool nodes = w->kind == SHD_RFDB_NODES;
 	if (!nodes) {
-		emit(o, w->ids, 16 * w->rows);
-		emit(o, w->dst, 16 * w->rows);
+		rfdb_writer_emit(o, w->ids, 16 * w->rows);
+		rfdb_writer_emit(o, w->dst, 16 * w->rows);
 	}
 	for (int c = 0; c < columns(w); c++)
-		emit(o, w->text[c], 4 * w->rows);
+		rfdb_writer_emit(o, w->text[c], 4 * w->rows);
 	if (nodes) {
-		emit(o, zeros, l->pad);
-		emit(o, w->ids, 16 * w->rows);
-		emit(o, w->hashes, 8 * w->rows);
+		rfdb_writer_emit(o, zeros, l->pad);
+		rfdb_writer_emit(o, w->ids, 16 * w->rows);
+		rfdb_writer_emit(o, w->hashes, 8 * w->rows);
 	}
 	emit_bloom(o, w->ids, w->rows);
 	if (!nodes)
@@ -311,9 +311,9 @@ static void emit_strings(output *o, const shd_rfdb_intern *t)
 	uint8_t head[SHD_RFDB_STRINGS_HEAD];
 	shd_put_u32(head, t->count);
 	shd_put_u32(head + 4, (uint32_t)t->text.len);
-	emit(o, head, sizeof(head));
-	emit(o, t->entries.data, t->entries.len);
-	emit(o, t->text.data, t->text.len);
+	rfdb_writer_emit(o, head, sizeof(head));
+	rfdb_writer_emit(o, t->entries.data, t->entries.len);
+	rfdb_writer_emit(o, t->text.data, t->text.len);
 }
 
 static void emit_footer(output *o, const shd_rfdb_writer *w, const layout *l)
@@ -326,7 +326,7 @@ static void emit_footer(output *o, const shd_rfdb_writer *w, const layout *l)
 	shd_put_u64(footer + 32, l->data_end);
 	shd_put_u32(footer + 40, SHD_RFDB_FOOTER);
 	shd_put_u32(footer + 44, SHD_RFDB_FOOTER_MAGIC);
-	emit(o, footer, sizeof(footer));
+	rfdb_writer_emit(o, footer, sizeof(footer));
 }
 
 int shd_rfdb_writer_finish(shd_rfdb_writer *w, shd_rfdb_sink *sink, void *arg, uint64_t *size, sherd_error *err)
@@ -337,7 +337,7 @@ int shd_rfdb_writer_finish(shd_rfdb_writer *w, shd_rfdb_sink *sink, void *arg, u
 	layout l = layout_of(w, zone.len);
 	emit_head(&o, w, &l);
 	emit_columns(&o, w, &l);
-	emit(&o, zone.data, zone.len);
+	rfdb_writer_emit(&o, zone.data, zone.len);
 	emit_strings(&o, &w->strings);
 	emit_footer(&o, w, &l);
 	TRY(o.rc);

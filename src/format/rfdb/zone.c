@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-static shd_str take(shd_cursor *c)
+static shd_str zone_take(shd_cursor *c)
 {
 	uint16_t len = shd_cursor_u16(c);
 	const uint8_t *p = shd_cursor_bytes(c, len);
@@ -16,12 +16,12 @@ static int64_t enter(shd_cursor *c, const char *field)
 {
 	uint32_t fields = shd_cursor_u32(c);
 	for (uint32_t f = 0; f < fields && !c->failed; f++) {
-		shd_str name = take(c);
+		shd_str name = zone_take(c);
 		uint32_t values = shd_cursor_u32(c);
 		if (!c->failed && shd_str_is(name, field))
 			return values;
 		for (uint32_t v = 0; v < values && !c->failed; v++)
-			(void)take(c);
+			(void)zone_take(c);
 	}
 	return -1;
 }
@@ -33,7 +33,7 @@ shd_rfdb_answer shd_rfdb_zone_has(const shd_rfdb_zone *zone, const char *field, 
 	if (values < 0)
 		return SHD_RFDB_UNKNOWN;
 	for (int64_t v = 0; v < values; v++) {
-		shd_str s = take(&c);
+		shd_str s = zone_take(&c);
 		if (c.failed)
 			return SHD_RFDB_UNKNOWN;
 		if (shd_str_compare(s, value) == 0)
@@ -52,7 +52,7 @@ bool shd_rfdb_zone_next(const shd_rfdb_zone *zone, const char *field, shd_rfdb_z
 	}
 	if (!walk->left)
 		return false;
-	shd_str s = take(&walk->at);
+	shd_str s = zone_take(&walk->at);
 	walk->left = walk->at.failed ? 0 : walk->left - 1;
 	if (!walk->at.failed)
 		*value = s;
@@ -74,14 +74,14 @@ int shd_rfdb_zone_check(const shd_rfdb_zone *zone, sherd_error *err)
 	for (uint32_t f = 0; f < fields && !c.failed; f++) {
 		shd_str before = name;
 		size_t at = c.pos;
-		name = take(&c);
+		name = zone_take(&c);
 		uint32_t values = shd_cursor_u32(&c);
 		if (!c.failed)
 			TRY(check_ascent(before, name, f == 0, at, err));
 		for (uint32_t v = 0; v < values && !c.failed; v++) {
 			before = value;
 			at = c.pos;
-			value = take(&c);
+			value = zone_take(&c);
 			if (!c.failed)
 				TRY(check_ascent(before, value, v == 0, at, err));
 		}
@@ -96,7 +96,7 @@ static int compare_values(const void *a, const void *b)
 	return shd_str_compare(*(const shd_str *)a, *(const shd_str *)b);
 }
 
-static bool fits(shd_rfdb_zone_field *f)
+static bool zone_fits(shd_rfdb_zone_field *f)
 {
 	if (f->left_out || f->count > SHD_RFDB_ZONE_VALUES)
 		return false;
@@ -106,7 +106,7 @@ static bool fits(shd_rfdb_zone_field *f)
 	return true;
 }
 
-static void put(shd_buf *out, shd_str s)
+static void zone_put(shd_buf *out, shd_str s)
 {
 	shd_buf_u16(out, (uint16_t)s.len);
 	shd_buf_append(out, s.ptr, s.len);
@@ -116,17 +116,17 @@ void shd_rfdb_zone_encode(shd_rfdb_zone_field *fields, size_t count, shd_buf *ou
 {
 	uint32_t kept = 0;
 	for (size_t i = 0; i < count; i++)
-		kept += fits(&fields[i]);
+		kept += zone_fits(&fields[i]);
 	shd_buf_u32(out, kept);
 	for (size_t i = 0; i < count; i++) {
 		shd_rfdb_zone_field *f = &fields[i];
-		if (!fits(f))
+		if (!zone_fits(f))
 			continue;
 		if (f->count)
 			qsort(f->values, f->count, sizeof(*f->values), compare_values);
-		put(out, shd_str_of(f->name));
+		zone_put(out, shd_str_of(f->name));
 		shd_buf_u32(out, (uint32_t)f->count);
 		for (size_t v = 0; v < f->count; v++)
-			put(out, f->values[v]);
+			zone_put(out, f->values[v]);
 	}
 }

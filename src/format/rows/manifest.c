@@ -89,7 +89,7 @@ static bool is_plain_name(shd_str s)
 	       !shd_str_is(s, "..");
 }
 
-static int take_file(decoder *d, const char **out, sherd_error *err)
+static int rows_manifest_take_file(decoder *d, const char **out, sherd_error *err)
 {
 	shd_str s;
 	TRY(shd_json_string(d->json, &s, err));
@@ -138,7 +138,7 @@ static int take_shard_member(decoder *d, shd_str key, shd_rows_entry *e, unsigne
 {
 	if (shd_str_is(key, "file")) {
 		*has |= HAS_FILE;
-		return take_file(d, &e->file, err);
+		return rows_manifest_take_file(d, &e->file, err);
 	}
 	if (shd_str_is(key, "rows")) {
 		*has |= HAS_FILE_ROWS;
@@ -157,7 +157,7 @@ static int take_shard_member(decoder *d, shd_str key, shd_rows_entry *e, unsigne
 	return shd_json_skip(d->json, err);
 }
 
-static int take_shard(decoder *d, sherd_error *err)
+static int rows_manifest_take_shard(decoder *d, sherd_error *err)
 {
 	shd_rows_entry e = {0};
 	shd_str key;
@@ -179,12 +179,12 @@ static int take_shard(decoder *d, sherd_error *err)
 	return shd_buf_check(&d->shards, err);
 }
 
-static int take_shards(decoder *d, sherd_error *err)
+static int rows_manifest_take_shards(decoder *d, sherd_error *err)
 {
 	int rc;
 	TRY(shd_json_array(d->json, err));
 	while ((rc = shd_json_item(d->json, err)) > 0)
-		TRY(take_shard(d, err));
+		TRY(rows_manifest_take_shard(d, err));
 	return rc;
 }
 
@@ -200,7 +200,7 @@ static int expect_text(shd_json *j, const char *want, const char *reason, sherd_
 	return SHERD_OK;
 }
 
-static int take_version(decoder *d, sherd_error *err)
+static int rows_manifest_take_version(decoder *d, sherd_error *err)
 {
 	uint64_t version;
 	TRY(shd_json_u64(d->json, &version, err));
@@ -212,7 +212,7 @@ static int take_version(decoder *d, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int take_dtype(decoder *d, sherd_error *err)
+static int rows_manifest_take_dtype(decoder *d, sherd_error *err)
 {
 	shd_str s;
 	if (!d->d->ours) {
@@ -229,7 +229,7 @@ static int take_dtype(decoder *d, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int take_member(decoder *d, shd_str key, sherd_error *err)
+static int rows_manifest_take_member(decoder *d, shd_str key, sherd_error *err)
 {
 	shd_json *j = d->json;
 	if (shd_str_is(key, "format")) {
@@ -238,7 +238,7 @@ static int take_member(decoder *d, shd_str key, sherd_error *err)
 	}
 	if (shd_str_is(key, d->d->version)) {
 		d->has |= HAS_VERSION;
-		return take_version(d, err);
+		return rows_manifest_take_version(d, err);
 	}
 	if (shd_str_is(key, d->d->rows)) {
 		d->has |= HAS_ROWS;
@@ -250,11 +250,11 @@ static int take_member(decoder *d, shd_str key, sherd_error *err)
 	}
 	if (shd_str_is(key, "dtype")) {
 		d->has |= HAS_DTYPE;
-		return take_dtype(d, err);
+		return rows_manifest_take_dtype(d, err);
 	}
 	if (shd_str_is(key, "shards")) {
 		d->has |= HAS_SHARDS;
-		return take_shards(d, err);
+		return rows_manifest_take_shards(d, err);
 	}
 	if (d->d->ours && shd_str_is(key, "fence"))
 		return shd_json_u64(j, &d->m.fence, err);
@@ -263,7 +263,7 @@ static int take_member(decoder *d, shd_str key, sherd_error *err)
 	return shd_json_skip(j, err);
 }
 
-static int check_size(const decoder *d, const shd_rows_entry *e, sherd_error *err)
+static int rows_manifest_check_size(const decoder *d, const shd_rows_entry *e, sherd_error *err)
 {
 	const shd_rows_kind *kind = shd_rows_kind_of(d->m.dtype);
 	uint64_t payload, bytes;
@@ -284,8 +284,8 @@ static int check_size(const decoder *d, const shd_rows_entry *e, sherd_error *er
 }
 
 /* What holds for our own lists only. */
-static int check_entry(const decoder *d, const shd_rows_entry *e, const shd_rows_entry *before, shd_map *names,
-                       sherd_error *err)
+static int rows_manifest_check_entry(const decoder *d, const shd_rows_entry *e, const shd_rows_entry *before,
+                                     shd_map *names, sherd_error *err)
 {
 	const shd_rows_kind *kind = shd_rows_kind_of(d->m.dtype);
 	shd_str name = shd_str_of(e->file);
@@ -304,16 +304,16 @@ static int check_entry(const decoder *d, const shd_rows_entry *e, const shd_rows
 	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
-static int check_entries(const decoder *d, shd_map *names, sherd_error *err)
+static int rows_manifest_check_entries(const decoder *d, shd_map *names, sherd_error *err)
 {
 	const shd_rows_entry *list = (const shd_rows_entry *)(const void *)d->shards.data;
 	uint64_t rows = 0;
 	bool overflow = false;
 	for (size_t i = 0; i < d->shards.len / sizeof(*list); i++) {
-		TRY(check_size(d, &list[i], err));
+		TRY(rows_manifest_check_size(d, &list[i], err));
 		overflow |= __builtin_add_overflow(rows, list[i].rows, &rows);
 		if (d->d->ours)
-			TRY(check_entry(d, &list[i], i ? &list[i - 1] : NULL, names, err));
+			TRY(rows_manifest_check_entry(d, &list[i], i ? &list[i - 1] : NULL, names, err));
 	}
 	if (overflow || rows != d->m.rows)
 		return shd_fail(err, SHERD_ECORRUPT, "bad-count",
@@ -332,7 +332,7 @@ static int check_document(const decoder *d, sherd_error *err)
 	if (d->m.version == 1 && d->d->ours && d->m.dtype != SHERD_F32)
 		return shd_fail(err, SHERD_EUNSUPPORTED, "bad-dtype", "%s needs version 2",
 		                sherd_dtype_describe(d->m.dtype)->name);
-	int rc = check_entries(d, &names, err);
+	int rc = rows_manifest_check_entries(d, &names, err);
 	shd_map_done(&names);
 	return rc;
 }
@@ -343,7 +343,7 @@ static int decode_document(decoder *d, shd_rows_manifest *out, sherd_error *err)
 	int rc;
 	TRY(shd_json_object(d->json, err));
 	while ((rc = shd_json_key(d->json, &key, err)) > 0)
-		TRY(take_member(d, key, err));
+		TRY(rows_manifest_take_member(d, key, err));
 	TRY(rc);
 	TRY(shd_json_end(d->json, err));
 	TRY(check_document(d, err));
@@ -355,8 +355,8 @@ static int decode_document(decoder *d, shd_rows_manifest *out, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int decode(const dialect *as, const void *data, size_t len, const sherd_limits *limits, shd_arena *arena,
-                  shd_rows_manifest *out, sherd_error *err)
+static int rows_manifest_decode(const dialect *as, const void *data, size_t len, const sherd_limits *limits,
+                                shd_arena *arena, shd_rows_manifest *out, sherd_error *err)
 {
 	SHD_AUTO(shd_json, shd_json_close) json = NULL;
 	TRY(shd_json_open(&json, data, len, limits, err));
@@ -377,7 +377,7 @@ int shd_rows_manifest_decode(const void *data, size_t len, const sherd_limits *l
                              shd_rows_manifest *out, sherd_error *err)
 {
 	TRY(check_seal(data, len, err));
-	return decode(&own, data, len, limits, arena, out, err);
+	return rows_manifest_decode(&own, data, len, limits, arena, out, err);
 }
 
 int shd_rows_bf16_decode(const void *data, size_t len, const sherd_limits *limits, shd_arena *arena,
@@ -385,7 +385,7 @@ int shd_rows_bf16_decode(const void *data, size_t len, const sherd_limits *limit
 {
 	if (shd_seal_check(data, len) == SHD_SEAL_BROKEN)
 		return check_seal(data, len, err);
-	return decode(&bf16, data, len, limits, arena, out, err);
+	return rows_manifest_decode(&bf16, data, len, limits, arena, out, err);
 }
 
 int shd_rows_bf16_recognise(const void *data, size_t len, bool *out, sherd_error *err)
@@ -409,27 +409,27 @@ int shd_rows_bf16_recognise(const void *data, size_t len, bool *out, sherd_error
 
 /* ---- writing */
 
-static void put_text(shd_json_writer *w, const char *key, const char *text)
+static void rows_manifest_put_text(shd_json_writer *w, const char *key, const char *text)
 {
 	shd_json_put_key(w, key);
 	shd_json_put_string(w, shd_str_of(text));
 }
 
-static void put_number(shd_json_writer *w, const char *key, uint64_t v)
+static void rows_manifest_put_number(shd_json_writer *w, const char *key, uint64_t v)
 {
 	shd_json_put_key(w, key);
 	shd_json_put_u64(w, v);
 }
 
-static void put_entry(shd_json_writer *w, const shd_rows_entry *e, bool with_crcs)
+static void rows_manifest_put_entry(shd_json_writer *w, const shd_rows_entry *e, bool with_crcs)
 {
 	char hex[SHD_SHA256_HEX + 1];
 	shd_hex(e->sha256, sizeof(e->sha256), hex);
 	shd_json_put_object(w, true);
-	put_text(w, "file", e->file);
-	put_number(w, "rows", e->rows);
-	put_number(w, "bytes", e->bytes);
-	put_text(w, "sha256", hex);
+	rows_manifest_put_text(w, "file", e->file);
+	rows_manifest_put_number(w, "rows", e->rows);
+	rows_manifest_put_number(w, "bytes", e->bytes);
+	rows_manifest_put_text(w, "sha256", hex);
 	if (with_crcs && e->crcs) {
 		SHD_AUTO_BUF text = {0};
 		for (size_t i = 0; i < e->crc_count; i++)
@@ -446,17 +446,17 @@ void shd_rows_manifest_encode(const shd_rows_manifest *manifest, shd_buf *out)
 	shd_json_writer w;
 	shd_json_writer_init(&w, out);
 	shd_json_put_object(&w, false);
-	put_text(&w, "format", own.format);
-	put_number(&w, own.version, manifest->version);
-	put_number(&w, own.rows, manifest->rows);
-	put_number(&w, own.width, manifest->width);
-	put_text(&w, "dtype", sherd_dtype_describe(manifest->dtype)->name);
+	rows_manifest_put_text(&w, "format", own.format);
+	rows_manifest_put_number(&w, own.version, manifest->version);
+	rows_manifest_put_number(&w, own.rows, manifest->rows);
+	rows_manifest_put_number(&w, own.width, manifest->width);
+	rows_manifest_put_text(&w, "dtype", sherd_dtype_describe(manifest->dtype)->name);
 	if (manifest->version > 1 && manifest->fence)
-		put_number(&w, "fence", manifest->fence);
+		rows_manifest_put_number(&w, "fence", manifest->fence);
 	shd_json_put_key(&w, "shards");
 	shd_json_put_array(&w, false);
 	for (size_t i = 0; i < manifest->count; i++)
-		put_entry(&w, &manifest->shards[i], manifest->version > 1);
+		rows_manifest_put_entry(&w, &manifest->shards[i], manifest->version > 1);
 	shd_json_put_array_end(&w);
 	shd_seal_put(&w);
 }
@@ -476,20 +476,20 @@ void shd_rows_bf16_encode(const shd_rows_manifest *manifest, uint64_t rows_per_s
 	shd_json_writer w;
 	shd_json_writer_init(&w, out);
 	shd_json_put_object(&w, false);
-	put_text(&w, "format", bf16.format);
-	put_number(&w, bf16.version, 1);
-	put_text(&w, "dtype", BF16_DTYPE);
-	put_text(&w, "byte_order", "little");
-	put_number(&w, bf16.width, manifest->width);
-	put_number(&w, "rows_per_shard", rows_per_shard);
-	put_number(&w, bf16.rows, manifest->rows);
+	rows_manifest_put_text(&w, "format", bf16.format);
+	rows_manifest_put_number(&w, bf16.version, 1);
+	rows_manifest_put_text(&w, "dtype", BF16_DTYPE);
+	rows_manifest_put_text(&w, "byte_order", "little");
+	rows_manifest_put_number(&w, bf16.width, manifest->width);
+	rows_manifest_put_number(&w, "rows_per_shard", rows_per_shard);
+	rows_manifest_put_number(&w, bf16.rows, manifest->rows);
 	shd_json_put_key(&w, "shards");
 	shd_json_put_array(&w, false);
 	for (size_t i = 0; i < manifest->count; i++) {
 		shd_json_put_object(&w, true);
-		put_text(&w, "file", manifest->shards[i].file);
-		put_number(&w, "rows", manifest->shards[i].rows);
-		put_number(&w, "bytes", manifest->shards[i].bytes);
+		rows_manifest_put_text(&w, "file", manifest->shards[i].file);
+		rows_manifest_put_number(&w, "rows", manifest->shards[i].rows);
+		rows_manifest_put_number(&w, "bytes", manifest->shards[i].bytes);
 		shd_json_put_object_end(&w);
 	}
 	shd_json_put_array_end(&w);

@@ -10,7 +10,7 @@ SHD_AUTO_DEFINE(shd_json, shd_json_close)
 
 #define MARKER_FORMAT "sherd-rows-packing"
 
-static void put_text(shd_json_writer *w, const char *key, const char *text)
+static void marker_put_text(shd_json_writer *w, const char *key, const char *text)
 {
 	shd_json_put_key(w, key);
 	shd_json_put_string(w, shd_str_of(text));
@@ -23,11 +23,11 @@ void shd_rows_marker_encode(const shd_rows_marker *marker, shd_buf *out)
 	shd_time_format(marker->time_ns, when);
 	shd_json_writer_init(&w, out);
 	shd_json_put_object(&w, false);
-	put_text(&w, "format", MARKER_FORMAT);
+	marker_put_text(&w, "format", MARKER_FORMAT);
 	shd_json_put_key(&w, "version");
 	shd_json_put_u64(&w, 1);
-	put_text(&w, "timestamp", when);
-	put_text(&w, "host", marker->host);
+	marker_put_text(&w, "timestamp", when);
+	marker_put_text(&w, "host", marker->host);
 	shd_json_put_key(&w, "process");
 	shd_json_put_u64(&w, marker->process);
 	if (marker->has_first) {
@@ -57,7 +57,7 @@ static int expect_version_1(shd_json *j, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int take_member(shd_json *j, shd_str key, shd_rows_marker *m, bool *has_format, sherd_error *err)
+static int marker_take_member(shd_json *j, shd_str key, shd_rows_marker *m, bool *has_format, sherd_error *err)
 {
 	shd_str s;
 	if (shd_str_is(key, "format")) {
@@ -100,7 +100,7 @@ int shd_rows_marker_decode(const void *data, size_t len, shd_rows_marker *out, s
 	TRY(shd_json_open(&j, data, len, NULL, err));
 	TRY(shd_json_object(j, err));
 	while ((rc = shd_json_key(j, &key, err)) > 0)
-		TRY(take_member(j, key, &m, &has_format, err));
+		TRY(marker_take_member(j, key, &m, &has_format, err));
 	TRY(rc);
 	TRY(shd_json_end(j, err));
 	if (!has_format)

@@ -95,7 +95,7 @@ static void take_shape(shd_samediff_decoder *d, const shd_flat_table *t, uint8_t
 		fb->rc = shd_nd4j_shape_decode(info, v.count, v.at, d->limits, d->arena, a, &fb->error);
 }
 
-static void take(shd_samediff_decoder *d, const shd_flat_table *t, shd_nd4j_array *a)
+static void array_take(shd_samediff_decoder *d, const shd_flat_table *t, shd_nd4j_array *a)
 {
 	shd_flatbuf *fb = d->fb;
 	uint8_t number = shd_flat_u8(fb, t, SHD_FLAT_ARRAY_DTYPE, 0);
@@ -144,7 +144,7 @@ size_t shd_samediff_array(shd_samediff_decoder *d, const shd_flat_table *t)
 	shd_nd4j_array a = {0};
 	if (!t->pos || d->fb->rc < 0)
 		return SHERD_NO_ARRAY;
-	take(d, t, &a);
+	array_take(d, t, &a);
 	shd_buf_append(&d->arrays, &a, sizeof(a));
 	return d->arrays.len / sizeof(a) - 1;
 }

@@ -100,7 +100,7 @@ static void flatten(flattening *f, const shd_samediff_encoder *e)
 	shd_buf_zero(&f->bytes, (size_t)(e->size - pos));
 }
 
-static int keep(const flattening *f, shd_arena *arena, shd_samediff_encoding *out, sherd_error *err)
+static int encode_keep(const flattening *f, shd_arena *arena, shd_samediff_encoding *out, sherd_error *err)
 {
 	TRY(shd_buf_check(&f->bytes, err));
 	TRY(shd_buf_check(&f->pieces, err));
@@ -130,7 +130,7 @@ int shd_samediff_encode(const shd_samediff_source *source, shd_samediff_style st
 		flatten(&f, &e);
 		close_piece(&f, (shd_samediff_piece){.array = SHERD_NO_ARRAY});
 		made.size = e.size;
-		rc = keep(&f, arena, &made, err);
+		rc = encode_keep(&f, arena, &made, err);
 	}
 	shd_samediff_encoder_done(&e);
 	shd_buf_done(&f.bytes);

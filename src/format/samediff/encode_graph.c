@@ -2,7 +2,7 @@
 
 enum { GRAPH_ALIGN = 8 /* of a graph inside of a graph: its own parts are aligned to no more */ };
 
-static size_t field_of(const shd_samediff_encoder *e, size_t table, unsigned field)
+static size_t encode_graph_field_of(const shd_samediff_encoder *e, size_t table, unsigned field)
 {
 	return shd_flatbuf_build_field(&e->build, table, field);
 }
@@ -11,7 +11,7 @@ static void put_configuration(shd_samediff_encoder *e, size_t root, const sherd_
 {
 	if (!c->present)
 		return;
-	size_t from = field_of(e, root, SHD_FLAT_GRAPH_CONFIGURATION);
+	size_t from = encode_graph_field_of(e, root, SHD_FLAT_GRAPH_CONFIGURATION);
 	const char widths[SHD_FLAT_CONFIGURATION_FIELDS + 1] = "81111881";
 	size_t t = shd_flatbuf_build_table(&e->build, from, widths);
 	shd_samediff_put_i64(e, t, SHD_FLAT_CONFIGURATION_ID, c->id);
@@ -26,7 +26,7 @@ static void put_configuration(shd_samediff_encoder *e, size_t root, const sherd_
 
 static void put_variables(shd_samediff_encoder *e, size_t root, const sherd_model_graph *g)
 {
-	size_t from = field_of(e, root, SHD_FLAT_GRAPH_VARIABLES);
+	size_t from = encode_graph_field_of(e, root, SHD_FLAT_GRAPH_VARIABLES);
 	size_t at = shd_flatbuf_build_offsets(&e->build, from, g->variable_count);
 	for (size_t i = 0; i < g->variable_count && e->rc >= 0; i++)
 		shd_samediff_put_variable(e, at + 4 * i, &g->variables[i]);
@@ -34,7 +34,7 @@ static void put_variables(shd_samediff_encoder *e, size_t root, const sherd_mode
 
 static void put_operations(shd_samediff_encoder *e, size_t root, const sherd_model_graph *g)
 {
-	size_t from = field_of(e, root, SHD_FLAT_GRAPH_NODES);
+	size_t from = encode_graph_field_of(e, root, SHD_FLAT_GRAPH_NODES);
 	size_t at = shd_flatbuf_build_offsets(&e->build, from, g->operation_count);
 	for (size_t i = 0; i < g->operation_count && e->rc >= 0; i++)
 		shd_samediff_put_operation(e, at + 4 * i, &g->operations[i]);
@@ -42,7 +42,7 @@ static void put_operations(shd_samediff_encoder *e, size_t root, const sherd_mod
 
 static void put_updaters(shd_samediff_encoder *e, size_t root, const sherd_model_graph *g)
 {
-	size_t from = field_of(e, root, SHD_FLAT_GRAPH_UPDATERS);
+	size_t from = encode_graph_field_of(e, root, SHD_FLAT_GRAPH_UPDATERS);
 	size_t at = shd_flatbuf_build_offsets(&e->build, from, g->updater_count);
 	for (size_t i = 0; i < g->updater_count && e->rc >= 0; i++) {
 		const sherd_model_updater *u = &g->updaters[i];
@@ -60,7 +60,7 @@ static void put_updaters(shd_samediff_encoder *e, size_t root, const sherd_model
 
 static void put_sequences(shd_samediff_encoder *e, size_t root, const sherd_model_graph *g)
 {
-	size_t from = field_of(e, root, SHD_FLAT_GRAPH_SEQUENCES);
+	size_t from = encode_graph_field_of(e, root, SHD_FLAT_GRAPH_SEQUENCES);
 	size_t at = shd_flatbuf_build_offsets(&e->build, from, g->sequence_count);
 	for (size_t i = 0; i < g->sequence_count && e->rc >= 0; i++) {
 		const sherd_model_sequence *s = &g->sequences[i];
@@ -74,12 +74,12 @@ static void put_sequences(shd_samediff_encoder *e, size_t root, const sherd_mode
 	}
 }
 
-static void put_pairs(shd_samediff_encoder *e, size_t root)
+static void encode_graph_put_pairs(shd_samediff_encoder *e, size_t root)
 {
 	const shd_samediff_source *s = e->source;
-	size_t from = field_of(e, root, SHD_FLAT_GRAPH_SEQUENCES);
+	size_t from = encode_graph_field_of(e, root, SHD_FLAT_GRAPH_SEQUENCES);
 	size_t keys = shd_flatbuf_build_offsets(&e->build, from, s->pair_count);
-	from = field_of(e, root, SHD_FLAT_GRAPH_METADATA_VALUES);
+	from = encode_graph_field_of(e, root, SHD_FLAT_GRAPH_METADATA_VALUES);
 	size_t values = shd_flatbuf_build_offsets(&e->build, from, s->pair_count);
 	for (size_t i = 0; i < s->pair_count; i++) {
 		shd_flatbuf_build_text(&e->build, keys + 4 * i, s->pairs[i].key);
@@ -106,18 +106,19 @@ static void put_subgraph(shd_samediff_encoder *e, size_t from, const sherd_model
 	e->rc = shd_samediff_encode_graph(inner, s->graph, &e->error);
 	size_t t = shd_flatbuf_build_table(&e->build, from, widths);
 	shd_samediff_put_text(e, t, SHD_FLAT_SUBGRAPH_NAME, s->name);
-	shd_flatbuf_build_span(&e->build, field_of(e, t, SHD_FLAT_SUBGRAPH_BYTES), inner->size, GRAPH_ALIGN);
+	shd_flatbuf_build_span(&e->build, encode_graph_field_of(e, t, SHD_FLAT_SUBGRAPH_BYTES), inner->size,
+	                       GRAPH_ALIGN);
 }
 
 static void put_subgraphs(shd_samediff_encoder *e, size_t root, const sherd_model_graph *g)
 {
-	size_t from = field_of(e, root, SHD_FLAT_GRAPH_SUBGRAPHS);
+	size_t from = encode_graph_field_of(e, root, SHD_FLAT_GRAPH_SUBGRAPHS);
 	size_t at = shd_flatbuf_build_offsets(&e->build, from, g->subgraph_count);
 	for (size_t i = 0; i < g->subgraph_count && e->rc >= 0; i++)
 		put_subgraph(e, at + 4 * i, &g->subgraphs[i]);
 }
 
-static void check(shd_samediff_encoder *e, const sherd_model_graph *g)
+static void encode_graph_check(shd_samediff_encoder *e, const sherd_model_graph *g)
 {
 	if (e->style == SHD_SAMEDIFF_LEGACY && g->subgraph_count)
 		shd_samediff_refuse(e, "the graph inside of the graph, %.128s", g->subgraphs[0].name);
@@ -158,14 +159,14 @@ static void put_graph(shd_samediff_encoder *e, const sherd_model_graph *g)
 	if (sequences)
 		put_sequences(e, root, g);
 	if (pairs)
-		put_pairs(e, root);
+		encode_graph_put_pairs(e, root);
 	if (g->subgraph_count)
 		put_subgraphs(e, root, g);
 }
 
 int shd_samediff_encode_graph(shd_samediff_encoder *e, const sherd_model_graph *graph, sherd_error *err)
 {
-	check(e, graph);
+	encode_graph_check(e, graph);
 	if (e->rc >= 0)
 		put_graph(e, graph);
 	if (e->rc >= 0 && e->payloads.failed)

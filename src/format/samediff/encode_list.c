@@ -1,6 +1,6 @@
 #include "format/samediff/encoder.h"
 
-static size_t field_of(const shd_samediff_encoder *e, size_t table, unsigned field)
+static size_t encode_list_field_of(const shd_samediff_encoder *e, size_t table, unsigned field)
 {
 	return shd_flatbuf_build_field(&e->build, table, field);
 }
@@ -26,14 +26,14 @@ void shd_samediff_put_i64(shd_samediff_encoder *e, size_t table, unsigned field,
 void shd_samediff_put_text(shd_samediff_encoder *e, size_t table, unsigned field, const char *text)
 {
 	if (text)
-		shd_flatbuf_build_text(&e->build, field_of(e, table, field), text);
+		shd_flatbuf_build_text(&e->build, encode_list_field_of(e, table, field), text);
 }
 
 void shd_samediff_put_texts(shd_samediff_encoder *e, size_t table, unsigned field, sherd_model_texts list)
 {
 	if (!list.at)
 		return;
-	size_t at = shd_flatbuf_build_offsets(&e->build, field_of(e, table, field), list.count);
+	size_t at = shd_flatbuf_build_offsets(&e->build, encode_list_field_of(e, table, field), list.count);
 	for (size_t i = 0; i < list.count; i++)
 		if (list.at[i])
 			shd_flatbuf_build_text(&e->build, at + 4 * i, list.at[i]);
@@ -44,25 +44,25 @@ void shd_samediff_put_texts(shd_samediff_encoder *e, size_t table, unsigned fiel
 void shd_samediff_put_bytes(shd_samediff_encoder *e, size_t table, unsigned field, sherd_model_bytes list)
 {
 	if (list.at)
-		shd_flatbuf_build_bytes(&e->build, field_of(e, table, field), list.at, list.count);
+		shd_flatbuf_build_bytes(&e->build, encode_list_field_of(e, table, field), list.at, list.count);
 }
 
 void shd_samediff_put_ints(shd_samediff_encoder *e, size_t table, unsigned field, sherd_model_ints list)
 {
 	if (list.at)
-		shd_flatbuf_build_i32s(&e->build, field_of(e, table, field), list.at, list.count);
+		shd_flatbuf_build_i32s(&e->build, encode_list_field_of(e, table, field), list.at, list.count);
 }
 
 void shd_samediff_put_longs(shd_samediff_encoder *e, size_t table, unsigned field, sherd_model_longs list)
 {
 	if (list.at)
-		shd_flatbuf_build_i64s(&e->build, field_of(e, table, field), list.at, list.count);
+		shd_flatbuf_build_i64s(&e->build, encode_list_field_of(e, table, field), list.at, list.count);
 }
 
 void shd_samediff_put_reals(shd_samediff_encoder *e, size_t table, unsigned field, sherd_model_reals list)
 {
 	if (list.at)
-		shd_flatbuf_build_f64s(&e->build, field_of(e, table, field), list.at, list.count);
+		shd_flatbuf_build_f64s(&e->build, encode_list_field_of(e, table, field), list.at, list.count);
 }
 
 void shd_samediff_put_id(shd_samediff_encoder *e, size_t from, sherd_model_id id)
@@ -80,7 +80,7 @@ void shd_samediff_put_ids(shd_samediff_encoder *e, size_t table, unsigned field,
 {
 	if (!list.at)
 		return;
-	size_t at = shd_flatbuf_build_offsets(&e->build, field_of(e, table, field), list.count);
+	size_t at = shd_flatbuf_build_offsets(&e->build, encode_list_field_of(e, table, field), list.count);
 	for (size_t i = 0; i < list.count; i++)
 		shd_samediff_put_id(e, at + 4 * i, list.at[i]);
 }
@@ -89,7 +89,7 @@ void shd_samediff_put_arrays(shd_samediff_encoder *e, size_t table, unsigned fie
 {
 	if (!list.at)
 		return;
-	size_t at = shd_flatbuf_build_offsets(&e->build, field_of(e, table, field), list.count);
+	size_t at = shd_flatbuf_build_offsets(&e->build, encode_list_field_of(e, table, field), list.count);
 	for (size_t i = 0; i < list.count; i++)
 		shd_samediff_put_array(e, at + 4 * i, list.at[i]);
 }

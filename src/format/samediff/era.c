@@ -82,7 +82,7 @@ static shd_samediff_era by_operations(shd_flatbuf *fb, const shd_flat_table *roo
 	return SHD_SAMEDIFF_ERA_NOW;
 }
 
-static shd_samediff_era look(shd_flatbuf *fb, const shd_flat_table *root)
+static shd_samediff_era era_look(shd_flatbuf *fb, const shd_flat_table *root)
 {
 	if (has_short_id(fb, root))
 		return SHD_SAMEDIFF_ERA_BEFORE;
@@ -104,7 +104,7 @@ static shd_samediff_era look(shd_flatbuf *fb, const shd_flat_table *root)
 shd_samediff_era shd_samediff_era_of(shd_flatbuf *fb, const shd_flat_table *root)
 {
 	uint64_t budget = fb->budget, room = fb->room, misses = fb->misses;
-	shd_samediff_era era = look(fb, root);
+	shd_samediff_era era = era_look(fb, root);
 	fb->budget = budget;
 	fb->room = room;
 	fb->misses = misses;

@@ -195,8 +195,8 @@ static void take_graph(shd_samediff_decoder *d, const shd_flat_table *root, shd_
 }
 
 /* 1 for each array that is so; nothing when none is. */
-static int mark(const shd_nd4j_array *arrays, size_t count, bool hollow, shd_arena *arena, sherd_model_bytes *out,
-                sherd_error *err)
+static int samediff_graph_mark(const shd_nd4j_array *arrays, size_t count, bool hollow, shd_arena *arena,
+                               sherd_model_bytes *out, sherd_error *err)
 {
 	size_t first = 0;
 	while (first < count && !(hollow ? arrays[first].hollow : arrays[first].fortran))
@@ -216,8 +216,8 @@ static int mark(const shd_nd4j_array *arrays, size_t count, bool hollow, shd_are
 int shd_samediff_mark(sherd_model_graph *graph, const shd_nd4j_array *arrays, size_t count, shd_arena *arena,
                       sherd_error *err)
 {
-	TRY(mark(arrays, count, false, arena, &graph->fortran, err));
-	return mark(arrays, count, true, arena, &graph->hollow, err);
+	TRY(samediff_graph_mark(arrays, count, false, arena, &graph->fortran, err));
+	return samediff_graph_mark(arrays, count, true, arena, &graph->hollow, err);
 }
 
 static int keep_arrays(shd_samediff_decoder *d, shd_samediff_graph *g, sherd_error *err)

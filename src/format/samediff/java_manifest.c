@@ -197,7 +197,7 @@ static int take_map(parser *p, size_t *count)
 	return SHERD_OK;
 }
 
-static int take_end(parser *p)
+static int java_manifest_take_end(parser *p)
 {
 	size_t at = p->c.pos;
 	uint8_t end = shd_cursor_u8(&p->c), order = shd_cursor_u8(&p->c);
@@ -221,7 +221,7 @@ int shd_java_manifest_decode(const void *data, size_t len, const sherd_limits *l
 		rc = entries ? take_entries(&p, entries, n, &names) : shd_fail_nomem(err);
 	}
 	if (rc == SHERD_OK)
-		rc = take_end(&p);
+		rc = java_manifest_take_end(&p);
 	if (rc == SHERD_OK)
 		rc = shd_buf_check(&p.handles, err);
 	shd_map_done(&names);

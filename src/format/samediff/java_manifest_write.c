@@ -50,7 +50,7 @@ static void put_long(writer *w, uint64_t v)
 		w->small[v] = w->next - 1;
 }
 
-static int put_entry(writer *w, const shd_java_manifest_entry *e, sherd_error *err)
+static int java_manifest_write_put_entry(writer *w, const shd_java_manifest_entry *e, sherd_error *err)
 {
 	SHD_AUTO_BUF name = {0};
 	shd_java_text_encode(e->name, strlen(e->name), &name);
@@ -81,7 +81,7 @@ int shd_java_manifest_encode(shd_buf *out, const shd_java_manifest_entry *entrie
 	put_big(out, room, 4);
 	put_big(out, count, 4);
 	for (size_t i = 0; i < count; i++)
-		TRY(put_entry(&w, &entries[i], err));
+		TRY(java_manifest_write_put_entry(&w, &entries[i], err));
 	put_big(out, SHD_JAVA_END << 8, 2);
 	return shd_buf_check(out, err);
 }

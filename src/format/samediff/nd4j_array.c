@@ -42,7 +42,7 @@ uint8_t shd_nd4j_number(sherd_dtype dtype)
 	return 0;
 }
 
-static sherd_dtype by_name(shd_str name)
+static sherd_dtype nd4j_array_by_name(shd_str name)
 {
 	for (size_t i = 0; i < COUNT_OF(types); i++)
 		if (shd_str_is(name, types[i].name))
@@ -144,7 +144,8 @@ static int take_order(const int64_t *info, size_t rank, place p, shd_arena *aren
 	return SHERD_OK;
 }
 
-static int take_dims(const int64_t *dims, size_t rank, place p, shd_arena *arena, shd_nd4j_array *out, sherd_error *err)
+static int nd4j_array_take_dims(const int64_t *dims, size_t rank, place p, shd_arena *arena, shd_nd4j_array *out,
+                                sherd_error *err)
 {
 	bool zero = false;
 	uint64_t *shape = shd_arena_alloc(arena, rank + 1, sizeof(*shape));
@@ -189,7 +190,7 @@ static int decode_shape(const int64_t *info, size_t count, place p, const sherd_
 	size_t rank = (size_t)info[0];
 	TRY(check_rank(rank, p.at, limits, err));
 	out->empty = (info[2 * rank + 1] & EXTRA_EMPTY) != 0;
-	TRY(take_dims(info + 1, rank, (place){byte_of(p, 1), p.size}, arena, out, err));
+	TRY(nd4j_array_take_dims(info + 1, rank, (place){byte_of(p, 1), p.size}, arena, out, err));
 	return take_order(info, rank, p, arena, out, err);
 }
 
@@ -203,7 +204,7 @@ int shd_nd4j_dims_decode(const int64_t *dims, size_t rank, bool fortran, uint64_
                          shd_arena *arena, shd_nd4j_array *out, sherd_error *err)
 {
 	TRY(check_rank(rank, at, limits, err));
-	TRY(take_dims(dims, rank, (place){at, 8}, arena, out, err));
+	TRY(nd4j_array_take_dims(dims, rank, (place){at, 8}, arena, out, err));
 	out->fortran = fortran && rank > 1 && (out->bytes || out->dtype == SHERD_UTF8);
 	return SHERD_OK;
 }
@@ -254,7 +255,7 @@ int shd_nd4j_size_check(const shd_nd4j_array *array, uint64_t at, sherd_error *e
 /* ---- a file by itself */
 
 /* Text as Java's writeUTF() has it: a big-endian 16-bit length before it. */
-static shd_str take_text(shd_cursor *c)
+static shd_str nd4j_array_take_text(shd_cursor *c)
 {
 	const uint8_t *p = shd_cursor_bytes(c, 2);
 	size_t len = p ? (size_t)p[0] << 8 | p[1] : 0;
@@ -286,25 +287,25 @@ static const mode *mode_of(shd_str name)
 bool shd_nd4j_probe(const uint8_t *bytes, size_t len)
 {
 	shd_cursor c = shd_cursor_over(bytes, len);
-	shd_str name = take_text(&c);
+	shd_str name = nd4j_array_take_text(&c);
 	return !c.failed && mode_of(name);
 }
 
 /* How its numbers are stored, their count, their type. */
-static int take_part(shd_cursor *c, const mode **how, uint64_t *count, sherd_dtype *dtype, sherd_error *err)
+static int nd4j_array_take_part(shd_cursor *c, const mode **how, uint64_t *count, sherd_dtype *dtype, sherd_error *err)
 {
 	size_t at = c->pos;
-	shd_str name = take_text(c);
+	shd_str name = nd4j_array_take_text(c);
 	*how = c->failed ? &modes[0] : mode_of(name);
 	if (!*how)
 		return shd_fail_at(err, at ? SHERD_EUNSUPPORTED : SHERD_ECORRUPT, "bad-magic", at,
 		                   "a part of an array that is not stored as MIXED_DATA_TYPES, LONG_SHAPE or JAVACPP");
 	const uint8_t *p = shd_cursor_bytes(c, (*how)->wide ? 8 : 4);
 	size_t type_at = c->pos;
-	shd_str type = take_text(c);
+	shd_str type = nd4j_array_take_text(c);
 	TRY(shd_cursor_check(c, "the head of an array", err));
 	*count = (*how)->wide ? shd_nd4j_get_u64(p) : get_u32(p);
-	*dtype = by_name(type);
+	*dtype = nd4j_array_by_name(type);
 	if (!*dtype)
 		return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", type_at, "elements of type %.*s",
 		                   type.len < NAME_MOST ? (int)type.len : NAME_MOST, type.ptr);
@@ -324,7 +325,7 @@ static int take_info(shd_cursor *c, shape_info *info, sherd_error *err)
 	uint64_t n = 0;
 	sherd_dtype dtype = SHERD_DTYPE_NONE;
 	const mode *how;
-	TRY(take_part(c, &how, &n, &dtype, err));
+	TRY(nd4j_array_take_part(c, &how, &n, &dtype, err));
 	if ((dtype != SHERD_I64 && (how->wide || dtype != SHERD_I32)) || n > SHD_ND4J_INFO_MOST || n < 4)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-shape", 2 + strlen(how->name),
 		                   "%llu numbers, which are not a shape", (unsigned long long)n);
@@ -368,7 +369,7 @@ int shd_nd4j_array_decode(const void *head, size_t len, uint64_t file_size, cons
 		a.dtype = by_extras(info.at[info.count - 3]);
 	} else {
 		const mode *how;
-		TRY(take_part(&c, &how, &count, &a.dtype, err));
+		TRY(nd4j_array_take_part(&c, &how, &count, &a.dtype, err));
 	}
 	if (a.dtype == SHERD_DTYPE_NONE || a.dtype == SHERD_UTF8)
 		return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", at,

@@ -50,7 +50,7 @@ static void take_properties(shd_samediff_decoder *d, const shd_flat_table *t, sh
 }
 
 /* Fields up to inputPaired are the same in all versions. */
-static unsigned field_of(const shd_samediff_decoder *d, unsigned field)
+static unsigned operation_field_of(const shd_samediff_decoder *d, unsigned field)
 {
 	if (!d->beta3 || field <= SHD_FLAT_NODE_INPUT_PAIRED)
 		return field;
@@ -70,20 +70,21 @@ static unsigned field_of(const shd_samediff_decoder *d, unsigned field)
 
 static void take_lists(shd_samediff_decoder *d, const shd_flat_table *t, sherd_model_operation *out)
 {
-	out->inputs = shd_samediff_ints(d, t, field_of(d, SHD_FLAT_NODE_INPUT));
-	out->input_ids = shd_samediff_ids(d, t, field_of(d, SHD_FLAT_NODE_INPUT_PAIRED));
-	out->outputs = shd_samediff_ints(d, t, field_of(d, SHD_FLAT_NODE_OUTPUT));
-	out->output_names = shd_samediff_texts(d, t, field_of(d, SHD_FLAT_NODE_OUTPUT_NAMES));
-	out->output_types = shd_samediff_bytes(d, t, field_of(d, SHD_FLAT_NODE_OUTPUT_TYPES));
-	out->reals = shd_samediff_reals(d, t, field_of(d, SHD_FLAT_NODE_REALS));
-	out->longs = shd_samediff_longs(d, t, field_of(d, SHD_FLAT_NODE_LONGS));
-	out->bools = shd_samediff_bytes(d, t, field_of(d, SHD_FLAT_NODE_BOOLS));
-	out->types = shd_samediff_bytes(d, t, field_of(d, SHD_FLAT_NODE_TYPES));
-	out->texts = shd_samediff_texts(d, t, field_of(d, SHD_FLAT_NODE_TEXTS));
-	out->dimensions = shd_samediff_ints(d, t, field_of(d, SHD_FLAT_NODE_DIMENSIONS));
-	out->control_deps = shd_samediff_texts(d, t, field_of(d, SHD_FLAT_NODE_CONTROL_DEPS));
-	out->variable_control_deps = shd_samediff_texts(d, t, field_of(d, SHD_FLAT_NODE_VARIABLE_CONTROL_DEPS));
-	out->control_deps_for = shd_samediff_texts(d, t, field_of(d, SHD_FLAT_NODE_CONTROL_DEPS_FOR));
+	out->inputs = shd_samediff_ints(d, t, operation_field_of(d, SHD_FLAT_NODE_INPUT));
+	out->input_ids = shd_samediff_ids(d, t, operation_field_of(d, SHD_FLAT_NODE_INPUT_PAIRED));
+	out->outputs = shd_samediff_ints(d, t, operation_field_of(d, SHD_FLAT_NODE_OUTPUT));
+	out->output_names = shd_samediff_texts(d, t, operation_field_of(d, SHD_FLAT_NODE_OUTPUT_NAMES));
+	out->output_types = shd_samediff_bytes(d, t, operation_field_of(d, SHD_FLAT_NODE_OUTPUT_TYPES));
+	out->reals = shd_samediff_reals(d, t, operation_field_of(d, SHD_FLAT_NODE_REALS));
+	out->longs = shd_samediff_longs(d, t, operation_field_of(d, SHD_FLAT_NODE_LONGS));
+	out->bools = shd_samediff_bytes(d, t, operation_field_of(d, SHD_FLAT_NODE_BOOLS));
+	out->types = shd_samediff_bytes(d, t, operation_field_of(d, SHD_FLAT_NODE_TYPES));
+	out->texts = shd_samediff_texts(d, t, operation_field_of(d, SHD_FLAT_NODE_TEXTS));
+	out->dimensions = shd_samediff_ints(d, t, operation_field_of(d, SHD_FLAT_NODE_DIMENSIONS));
+	out->control_deps = shd_samediff_texts(d, t, operation_field_of(d, SHD_FLAT_NODE_CONTROL_DEPS));
+	out->variable_control_deps =
+		shd_samediff_texts(d, t, operation_field_of(d, SHD_FLAT_NODE_VARIABLE_CONTROL_DEPS));
+	out->control_deps_for = shd_samediff_texts(d, t, operation_field_of(d, SHD_FLAT_NODE_CONTROL_DEPS_FOR));
 }
 
 /* Types that later versions have are told by their numbers; the others, whose op numbers mean something else there, by
@@ -112,7 +113,7 @@ static void check_types(shd_samediff_decoder *d, const shd_flat_table *t, unsign
 	for (size_t i = 0; i < types.count; i++) {
 		if (shd_samediff_knows_type(d, types.at[i]))
 			continue;
-		shd_flat_vector v = shd_flat_list(d->fb, t, field_of(d, field), 1);
+		shd_flat_vector v = shd_flat_list(d->fb, t, operation_field_of(d, field), 1);
 		shd_samediff_check_type(d, types.at[i], v.at + i, what, op->name);
 	}
 }
@@ -147,15 +148,15 @@ static void check_numbers(shd_samediff_decoder *d, const shd_flat_table *t, cons
 void shd_samediff_operation(shd_samediff_decoder *d, const shd_flat_table *t, sherd_model_operation *out)
 {
 	shd_flatbuf *fb = d->fb;
-	shd_flat_table scalar = shd_flat_child(fb, t, field_of(d, SHD_FLAT_NODE_SCALAR));
-	out->id = shd_flat_i32(fb, t, field_of(d, SHD_FLAT_NODE_ID), 0);
-	out->name = shd_flat_text(fb, t, field_of(d, SHD_FLAT_NODE_NAME), d->arena);
-	out->op = shd_flat_text(fb, t, field_of(d, SHD_FLAT_NODE_OP_NAME), d->arena);
-	out->type = shd_flat_u8(fb, t, field_of(d, SHD_FLAT_NODE_TYPE), 0);
-	out->number = shd_flat_i64(fb, t, field_of(d, SHD_FLAT_NODE_NUMBER), 0);
-	out->device = shd_flat_i32(fb, t, field_of(d, SHD_FLAT_NODE_DEVICE), 0);
-	out->scope_id = shd_flat_i32(fb, t, field_of(d, SHD_FLAT_NODE_SCOPE_ID), 0);
-	out->scope_name = shd_flat_text(fb, t, field_of(d, SHD_FLAT_NODE_SCOPE_NAME), d->arena);
+	shd_flat_table scalar = shd_flat_child(fb, t, operation_field_of(d, SHD_FLAT_NODE_SCALAR));
+	out->id = shd_flat_i32(fb, t, operation_field_of(d, SHD_FLAT_NODE_ID), 0);
+	out->name = shd_flat_text(fb, t, operation_field_of(d, SHD_FLAT_NODE_NAME), d->arena);
+	out->op = shd_flat_text(fb, t, operation_field_of(d, SHD_FLAT_NODE_OP_NAME), d->arena);
+	out->type = shd_flat_u8(fb, t, operation_field_of(d, SHD_FLAT_NODE_TYPE), 0);
+	out->number = shd_flat_i64(fb, t, operation_field_of(d, SHD_FLAT_NODE_NUMBER), 0);
+	out->device = shd_flat_i32(fb, t, operation_field_of(d, SHD_FLAT_NODE_DEVICE), 0);
+	out->scope_id = shd_flat_i32(fb, t, operation_field_of(d, SHD_FLAT_NODE_SCOPE_ID), 0);
+	out->scope_name = shd_flat_text(fb, t, operation_field_of(d, SHD_FLAT_NODE_SCOPE_NAME), d->arena);
 	out->scalar = shd_samediff_array(d, &scalar);
 	take_properties(d, t, out);
 	take_lists(d, t, out);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static int check_names(const sherd_model_graph *g, sherd_error *err)
+static int resolve_check_names(const sherd_model_graph *g, sherd_error *err)
 {
 	shd_map names = {0};
 	int rc = SHERD_OK;
@@ -26,7 +26,7 @@ typedef struct known {
 	size_t variable;
 } known;
 
-static int compare(const void *a, const void *b)
+static int resolve_compare(const void *a, const void *b)
 {
 	const known *x = a, *y = b;
 	if (x->id.node != y->id.node)
@@ -43,7 +43,7 @@ static int resolve(const known *list, size_t count, shd_arena *arena, sherd_mode
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < op->input_ids.count; i++) {
 		const known wanted = {.id = op->input_ids.at[i]};
-		const known *k = count ? bsearch(&wanted, list, count, sizeof(*list), compare) : NULL;
+		const known *k = count ? bsearch(&wanted, list, count, sizeof(*list), resolve_compare) : NULL;
 		found[i] = k ? k->variable : SHERD_NO_VARIABLE;
 	}
 	op->input_variables = found;
@@ -55,7 +55,7 @@ int shd_samediff_resolve(const sherd_model_graph *g, sherd_model_operation *oper
 {
 	size_t count = 0;
 	int rc = SHERD_OK;
-	TRY(check_names(g, err));
+	TRY(resolve_check_names(g, err));
 	known *list = malloc((g->variable_count + 1) * sizeof(*list));
 	if (!list)
 		return shd_fail_nomem(err);
@@ -63,7 +63,7 @@ int shd_samediff_resolve(const sherd_model_graph *g, sherd_model_operation *oper
 		if (g->variables[i].has_id)
 			list[count++] = (known){g->variables[i].id, i};
 	if (count)
-		qsort(list, count, sizeof(*list), compare);
+		qsort(list, count, sizeof(*list), resolve_compare);
 	for (size_t i = 0; rc == SHERD_OK && i < g->operation_count; i++)
 		rc = resolve(list, count, arena, &operations[i], err);
 	free(list);

@@ -57,7 +57,7 @@ void shd_sdnb_head_encode(const shd_sdnb_head *head, uint8_t raw[SHD_SDNB_HEAD])
 	put_big(raw + AT_GRAPH, SHD_SDNB_HEAD, 8);
 }
 
-static int by_offset(const void *a, const void *b)
+static int sdnb_by_offset(const void *a, const void *b)
 {
 	const shd_java_manifest_entry *const *x = a, *const *y = b;
 	return (*x)->offset < (*y)->offset ? -1 : (*x)->offset > (*y)->offset;
@@ -73,7 +73,7 @@ int shd_sdnb_check_places(const shd_java_manifest_entry *entries, size_t count, 
 	for (size_t i = 0; i < count; i++)
 		order[i] = &entries[i];
 	if (count)
-		qsort(order, count, sizeof(*order), by_offset);
+		qsort(order, count, sizeof(*order), sdnb_by_offset);
 	for (size_t i = 0; rc == SHERD_OK && i < count; i++) {
 		const shd_java_manifest_entry *e = order[i];
 		uint64_t limit = i + 1 < count ? order[i + 1]->offset : head->manifest;
@@ -92,7 +92,7 @@ int shd_sdnb_check_places(const shd_java_manifest_entry *entries, size_t count, 
 }
 
 /* The number at the end of the text, which is cut off; false when there is none that fits. */
-static bool take_number(shd_str *text, uint32_t *out)
+static bool sdnb_take_number(shd_str *text, uint32_t *out)
 {
 	uint64_t v = 0, weight = 1;
 	size_t digits = 0;
@@ -105,7 +105,7 @@ static bool take_number(shd_str *text, uint32_t *out)
 	return digits && v <= UINT32_MAX && (digits == 1 || text->ptr[text->len] != '0');
 }
 
-static bool take_end(shd_str *text, const char *end)
+static bool sdnb_take_end(shd_str *text, const char *end)
 {
 	if (!shd_str_ends(*text, end))
 		return false;
@@ -115,9 +115,10 @@ static bool take_end(shd_str *text, const char *end)
 
 bool shd_sdnb_name_parse(shd_str name, shd_sdnb_name *out)
 {
-	(void)take_end(&name, SHD_SDNB_SUFFIX);
-	bool ok = take_number(&name, &out->count) && take_end(&name, "-of-") && take_number(&name, &out->index) &&
-	          take_end(&name, ".shard") && name.len && name.ptr[name.len - 1] != '/' && out->index < out->count;
+	(void)sdnb_take_end(&name, SHD_SDNB_SUFFIX);
+	bool ok = sdnb_take_number(&name, &out->count) && sdnb_take_end(&name, "-of-") &&
+	          sdnb_take_number(&name, &out->index) && sdnb_take_end(&name, ".shard") && name.len &&
+	          name.ptr[name.len - 1] != '/' && out->index < out->count;
 	out->base = name;
 	return ok;
 }

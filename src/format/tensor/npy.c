@@ -70,7 +70,7 @@ static char peek(parser *p)
 	return p->pos < p->len ? p->text[p->pos] : 0;
 }
 
-static bool take(parser *p, char want)
+static bool tensor_npy_take(parser *p, char want)
 {
 	if (peek(p) != want || p->pos == p->len)
 		return false;
@@ -80,7 +80,7 @@ static bool take(parser *p, char want)
 
 static int expect(parser *p, char want, const char *what, sherd_error *err)
 {
-	return take(p, want) ? SHERD_OK : bad_text(p, p->pos, what, err);
+	return tensor_npy_take(p, want) ? SHERD_OK : bad_text(p, p->pos, what, err);
 }
 
 static int parse_string(parser *p, shd_str *out, sherd_error *err)
@@ -121,7 +121,7 @@ static int parse_descr(parser *p, sherd_error *err)
 	return SHERD_OK;
 }
 
-static bool take_word(parser *p, const char *word)
+static bool tensor_npy_take_word(parser *p, const char *word)
 {
 	(void)peek(p);
 	if (!shd_str_starts((shd_str){p->text + p->pos, p->len - p->pos}, word))
@@ -132,8 +132,8 @@ static bool take_word(parser *p, const char *word)
 
 static int parse_fortran(parser *p, sherd_error *err)
 {
-	p->fortran = take_word(p, "True");
-	if (!p->fortran && !take_word(p, "False"))
+	p->fortran = tensor_npy_take_word(p, "True");
+	if (!p->fortran && !tensor_npy_take_word(p, "False"))
 		return bad_text(p, p->pos, "fortran_order is neither True nor False", err);
 	return SHERD_OK;
 }
@@ -169,14 +169,14 @@ static int parse_shape(parser *p, sherd_error *err)
 	uint32_t n = 0;
 	bool comma = true;
 	TRY(expect(p, '(', "shape is not a tuple", err));
-	while (!take(p, ')')) {
+	while (!tensor_npy_take(p, ')')) {
 		if (!comma)
 			return bad_text(p, p->pos, "a comma or ) is expected in shape", err);
 		if (n == p->max_dims)
 			return shd_fail_at(err, SHERD_ELIMIT, "too-many-dims", p->base + p->pos,
 			                   "more than %u dimensions", p->max_dims);
 		TRY(parse_dim(p, &p->out.shape[n++], err));
-		comma = take(p, ',');
+		comma = tensor_npy_take(p, ',');
 	}
 	if (n == 1 && !comma)
 		return bad_text(p, p->pos - 1, "shape is a number, not a tuple", err);
@@ -212,11 +212,11 @@ static int parse_dictionary(parser *p, sherd_error *err)
 	unsigned seen = 0;
 	bool comma = true;
 	TRY(expect(p, '{', "the head is not a dictionary", err));
-	while (!take(p, '}')) {
+	while (!tensor_npy_take(p, '}')) {
 		if (!comma)
 			return bad_text(p, p->pos, "a comma or } is expected", err);
 		TRY(parse_pair(p, &seen, err));
-		comma = take(p, ',');
+		comma = tensor_npy_take(p, ',');
 	}
 	if (seen != 7)
 		return shd_fail_at(err, SHERD_ECORRUPT, "missing-key", p->base + p->pos - 1, "the head has no %s",
@@ -228,7 +228,7 @@ static int parse_dictionary(parser *p, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int check_data(shd_npy *npy, uint64_t at, uint64_t file_size, sherd_error *err)
+static int tensor_npy_check_data(shd_npy *npy, uint64_t at, uint64_t file_size, sherd_error *err)
 {
 	if (!sherd_tensor_bytes(npy->dtype, npy->ndim, npy->shape, &npy->bytes))
 		return shd_fail_at(err, SHERD_ECORRUPT, "overflow", at, "the size of the array does not fit 64 bits");
@@ -269,13 +269,13 @@ int shd_npy_decode(const void *head, size_t len, uint64_t file_size, const sherd
 	            .max_dims = l.dims,
 	            .out = {.data = len, .version = (uint8_t)version}};
 	TRY(parse_dictionary(&p, err));
-	TRY(check_data(&p.out, p.base, file_size, err));
+	TRY(tensor_npy_check_data(&p.out, p.base, file_size, err));
 	p.out.fortran = p.fortran && p.out.ndim > 1;
 	*out = p.out;
 	return SHERD_OK;
 }
 
-static const char *name_of(sherd_dtype dtype)
+static const char *tensor_npy_name_of(sherd_dtype dtype)
 {
 	for (size_t i = 0; i < COUNT_OF(names); i++)
 		if (names[i].dtype == dtype)
@@ -284,7 +284,7 @@ static const char *name_of(sherd_dtype dtype)
 }
 
 /* NumPy leaves room for the first dimension to grow, so that files can be appended to in place. */
-static void put_text(shd_buf *out, const sherd_tensor *t, const char *name)
+static void tensor_npy_put_text(shd_buf *out, const sherd_tensor *t, const char *name)
 {
 	shd_buf_printf(out, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
 	               sherd_dtype_describe(t->dtype)->block_bytes > 1 ? '<' : '|', name);
@@ -305,7 +305,7 @@ static void put_text(shd_buf *out, const sherd_tensor *t, const char *name)
 int shd_npy_encode(const sherd_tensor *tensor, shd_buf *out, sherd_error *err)
 {
 	uint64_t bytes;
-	const char *name = name_of(tensor->dtype);
+	const char *name = tensor_npy_name_of(tensor->dtype);
 	if (!name) {
 		const sherd_dtype_info *info = sherd_dtype_describe(tensor->dtype);
 		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "npy cannot hold %.128s, which is %s",
@@ -316,7 +316,7 @@ int shd_npy_encode(const sherd_tensor *tensor, shd_buf *out, sherd_error *err)
 		return shd_fail(err, SHERD_EINVAL, "size-mismatch", "%.128s does not have the size its shape gives",
 		                tensor->name);
 	SHD_AUTO_BUF text = {0};
-	put_text(&text, tensor, name);
+	tensor_npy_put_text(&text, tensor, name);
 	/* A head that ends on the boundary already gets another 64 spaces, as NumPy does it. */
 	size_t fixed = SHD_NPY_MAGIC_BYTES + 4;
 	size_t pad = ALIGN - (fixed + text.len + 1) % ALIGN;

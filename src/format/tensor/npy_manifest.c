@@ -37,7 +37,7 @@ typedef struct decoder {
 	unsigned has;
 } decoder;
 
-static int take_text(decoder *d, const char **out, sherd_error *err)
+static int npy_manifest_take_text(decoder *d, const char **out, sherd_error *err)
 {
 	shd_str s;
 	TRY(shd_json_string(d->json, &s, err));
@@ -50,10 +50,10 @@ static int take_text(decoder *d, const char **out, sherd_error *err)
 	return *out ? SHERD_OK : shd_fail_nomem(err);
 }
 
-static int take_file(decoder *d, const char **out, sherd_error *err)
+static int npy_manifest_take_file(decoder *d, const char **out, sherd_error *err)
 {
 	bool ok;
-	TRY(take_text(d, out, err));
+	TRY(npy_manifest_take_text(d, out, err));
 	if (!*out)
 		return shd_fail_nomem(err);
 	shd_str s = shd_str_of(*out);
@@ -92,10 +92,10 @@ static int take_array(decoder *d, sherd_error *err)
 	while ((rc = shd_json_key(d->json, &key, err)) > 0) {
 		if (shd_str_is(key, "name")) {
 			has |= HAS_NAME;
-			TRY(take_text(d, &e.name, err));
+			TRY(npy_manifest_take_text(d, &e.name, err));
 		} else if (shd_str_is(key, "file")) {
 			has |= HAS_FILE;
-			TRY(take_file(d, &e.file, err));
+			TRY(npy_manifest_take_file(d, &e.file, err));
 		} else if (shd_str_is(key, "bytes")) {
 			has |= HAS_BYTES;
 			TRY(shd_json_u64(d->json, &e.bytes, err));
@@ -123,7 +123,7 @@ static int take_arrays(decoder *d, sherd_error *err)
 	return rc;
 }
 
-static int take_pairs(decoder *d, sherd_error *err)
+static int npy_manifest_take_pairs(decoder *d, sherd_error *err)
 {
 	shd_str key;
 	int rc;
@@ -146,7 +146,7 @@ static int take_pairs(decoder *d, sherd_error *err)
 	return shd_buf_check(&d->pairs, err);
 }
 
-static int take_member(decoder *d, shd_str key, sherd_error *err)
+static int npy_manifest_take_member(decoder *d, shd_str key, sherd_error *err)
 {
 	if (shd_str_is(key, "format")) {
 		shd_str s;
@@ -168,16 +168,16 @@ static int take_member(decoder *d, shd_str key, sherd_error *err)
 		d->has |= HAS_ARRAYS;
 		return take_arrays(d, err);
 	}
-	return shd_str_is(key, "metadata") ? take_pairs(d, err) : shd_json_skip(d->json, err);
+	return shd_str_is(key, "metadata") ? npy_manifest_take_pairs(d, err) : shd_json_skip(d->json, err);
 }
 
-static int decode(decoder *d, shd_npy_manifest *out, sherd_error *err)
+static int npy_manifest_decode(decoder *d, shd_npy_manifest *out, sherd_error *err)
 {
 	shd_str key;
 	int rc;
 	TRY(shd_json_object(d->json, err));
 	while ((rc = shd_json_key(d->json, &key, err)) > 0)
-		TRY(take_member(d, key, err));
+		TRY(npy_manifest_take_member(d, key, err));
 	TRY(rc);
 	TRY(shd_json_end(d->json, err));
 	if (d->has != HAS_ALL)
@@ -201,14 +201,14 @@ int shd_npy_manifest_decode(const void *data, size_t len, const sherd_limits *li
 		                "the manifest does not have the hash it must end with");
 	TRY(shd_json_open(&json, data, len, limits, err));
 	decoder d = {.json = json, .limits = shd_limits_or_default(limits), .arena = arena};
-	int rc = decode(&d, out, err);
+	int rc = npy_manifest_decode(&d, out, err);
 	shd_map_done(&d.files);
 	shd_buf_done(&d.arrays);
 	shd_buf_done(&d.pairs);
 	return rc;
 }
 
-static int check_text(const char *text, sherd_error *err)
+static int npy_manifest_check_text(const char *text, sherd_error *err)
 {
 	size_t bad;
 	if (!shd_utf8_valid(text, strlen(text), &bad))
@@ -216,7 +216,7 @@ static int check_text(const char *text, sherd_error *err)
 	return SHERD_OK;
 }
 
-static void put_entry(shd_json_writer *w, const shd_npy_entry *e)
+static void npy_manifest_put_entry(shd_json_writer *w, const shd_npy_entry *e)
 {
 	char crc[9];
 	uint8_t raw[4] = {(uint8_t)(e->crc32 >> 24), (uint8_t)(e->crc32 >> 16), (uint8_t)(e->crc32 >> 8),
@@ -238,10 +238,10 @@ int shd_npy_manifest_encode(const shd_npy_manifest *manifest, shd_buf *out, sher
 {
 	shd_json_writer w;
 	for (size_t i = 0; i < manifest->count; i++)
-		TRY(check_text(manifest->arrays[i].name, err));
+		TRY(npy_manifest_check_text(manifest->arrays[i].name, err));
 	for (size_t i = 0; i < manifest->pair_count; i++) {
-		TRY(check_text(manifest->pairs[i].key, err));
-		TRY(check_text(manifest->pairs[i].value, err));
+		TRY(npy_manifest_check_text(manifest->pairs[i].key, err));
+		TRY(npy_manifest_check_text(manifest->pairs[i].value, err));
 	}
 	shd_json_writer_init(&w, out);
 	shd_json_put_object(&w, false);
@@ -252,7 +252,7 @@ int shd_npy_manifest_encode(const shd_npy_manifest *manifest, shd_buf *out, sher
 	shd_json_put_key(&w, "arrays");
 	shd_json_put_array(&w, false);
 	for (size_t i = 0; i < manifest->count; i++)
-		put_entry(&w, &manifest->arrays[i]);
+		npy_manifest_put_entry(&w, &manifest->arrays[i]);
 	shd_json_put_array_end(&w);
 	shd_json_put_key(&w, "metadata");
 	shd_json_put_object(&w, false);

@@ -131,7 +131,7 @@ static int decode_offsets(decoder *d, found *f, sherd_error *err)
 }
 
 /* Type, shape and size must agree. */
-static int check_size(found *f, sherd_error *err)
+static int tensor_safetensors_check_size(found *f, sherd_error *err)
 {
 	sherd_tensor *t = &f->tensor;
 	if (!sherd_tensor_bytes(t->dtype, t->ndim, t->shape, &t->bytes))
@@ -172,7 +172,7 @@ static int decode_tensor(decoder *d, found *f, sherd_error *err)
 		                   !(seen & DTYPE)   ? "dtype"
 		                   : !(seen & SHAPE) ? "shape"
 		                                     : "data_offsets");
-	return check_size(f, err);
+	return tensor_safetensors_check_size(f, err);
 }
 
 static int decode_entry(decoder *d, shd_str name, sherd_error *err)
@@ -237,7 +237,8 @@ static int check_cover(const found *f, size_t count, uint64_t data, uint64_t fil
 	return SHERD_OK;
 }
 
-static int finish(decoder *d, uint64_t data, uint64_t file_size, shd_safetensors *out, sherd_error *err)
+static int tensor_safetensors_finish(decoder *d, uint64_t data, uint64_t file_size, shd_safetensors *out,
+                                     sherd_error *err)
 {
 	size_t count = d->found.len / sizeof(found);
 	found *f = (found *)(void *)d->found.data;
@@ -273,7 +274,7 @@ int shd_safetensors_decode(const void *header, size_t len, uint64_t file_size, c
 	decoder d = {.json = json, .limits = shd_limits_or_default(limits), .arena = arena};
 	int rc = shd_shift_offset(err, decode_header(&d, err), SHD_SAFETENSORS_HEAD);
 	if (rc >= 0)
-		rc = finish(&d, SHD_SAFETENSORS_HEAD + (uint64_t)len, file_size, out, err);
+		rc = tensor_safetensors_finish(&d, SHD_SAFETENSORS_HEAD + (uint64_t)len, file_size, out, err);
 	shd_buf_done(&d.found);
 	shd_buf_done(&d.pairs);
 	return rc;
@@ -293,7 +294,7 @@ static unsigned rank_of(sherd_dtype dtype)
 	return (unsigned)dtype < COUNT_OF(rank) ? rank[dtype] : 0;
 }
 
-static int by_place(const void *left, const void *right, void *arg)
+static int tensor_safetensors_by_place(const void *left, const void *right, void *arg)
 {
 	const sherd_tensor *tensors = arg, *a = &tensors[*(const size_t *)left], *b = &tensors[*(const size_t *)right];
 	unsigned ra = rank_of(a->dtype), rb = rank_of(b->dtype);
@@ -302,7 +303,7 @@ static int by_place(const void *left, const void *right, void *arg)
 	return strcmp(a->name, b->name);
 }
 
-static int check_text(const char *text, const char *what, sherd_error *err)
+static int tensor_safetensors_check_text(const char *text, const char *what, sherd_error *err)
 {
 	size_t bad;
 	if (!shd_utf8_valid(text, strlen(text), &bad))
@@ -319,7 +320,7 @@ static int check_tensor(const sherd_tensor *t, sherd_error *err)
 	if (strcmp(t->name, METADATA_KEY) == 0)
 		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
 		                "safetensors cannot hold a tensor named " METADATA_KEY);
-	TRY(check_text(t->name, "the name of a tensor", err));
+	TRY(tensor_safetensors_check_text(t->name, "the name of a tensor", err));
 	if (!sherd_tensor_bytes(t->dtype, t->ndim, t->shape, &bytes) || bytes != t->bytes)
 		return shd_fail(err, SHERD_EINVAL, "size-mismatch", "%.128s does not have the size its shape gives",
 		                t->name);
@@ -334,18 +335,18 @@ static int add_once(shd_map *seen, const char *text, size_t index, sherd_error *
 	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
-static int check_pairs(const sherd_pair *pairs, size_t count, sherd_error *err)
+static int tensor_safetensors_check_pairs(const sherd_pair *pairs, size_t count, sherd_error *err)
 {
 	__attribute__((cleanup(shd_map_done))) shd_map seen = {0};
 	for (size_t i = 0; i < count; i++) {
-		TRY(check_text(pairs[i].key, "a key of " METADATA_KEY, err));
-		TRY(check_text(pairs[i].value, "a value of " METADATA_KEY, err));
+		TRY(tensor_safetensors_check_text(pairs[i].key, "a key of " METADATA_KEY, err));
+		TRY(tensor_safetensors_check_text(pairs[i].value, "a value of " METADATA_KEY, err));
 		TRY(add_once(&seen, pairs[i].key, i, err));
 	}
 	return SHERD_OK;
 }
 
-static int check_tensors(const sherd_tensor *tensors, size_t count, sherd_error *err)
+static int tensor_safetensors_check_tensors(const sherd_tensor *tensors, size_t count, sherd_error *err)
 {
 	__attribute__((cleanup(shd_map_done))) shd_map seen = {0};
 	for (size_t i = 0; i < count; i++) {
@@ -356,29 +357,29 @@ static int check_tensors(const sherd_tensor *tensors, size_t count, sherd_error 
 }
 
 /* The text as a JSON string, with the fewest escapes. */
-static void put_text(shd_buf *out, const char *text)
+static void tensor_safetensors_put_text(shd_buf *out, const char *text)
 {
 	shd_json_writer w;
 	shd_json_writer_init(&w, out);
 	shd_json_put_string(&w, shd_str_of(text));
 }
 
-static void put_pairs(shd_buf *out, const sherd_pair *pairs, size_t count)
+static void tensor_safetensors_put_pairs(shd_buf *out, const sherd_pair *pairs, size_t count)
 {
 	shd_buf_str(out, "\"" METADATA_KEY "\":{");
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			shd_buf_u8(out, ',');
-		put_text(out, pairs[i].key);
+		tensor_safetensors_put_text(out, pairs[i].key);
 		shd_buf_u8(out, ':');
-		put_text(out, pairs[i].value);
+		tensor_safetensors_put_text(out, pairs[i].value);
 	}
 	shd_buf_u8(out, '}');
 }
 
 static void put_tensor(shd_buf *out, const sherd_tensor *t, uint64_t begin)
 {
-	put_text(out, t->name);
+	tensor_safetensors_put_text(out, t->name);
 	shd_buf_printf(out, ":{\"dtype\":\"%s\",\"shape\":[", sherd_dtype_describe(t->dtype)->name);
 	for (uint32_t i = 0; i < t->ndim; i++)
 		shd_buf_printf(out, "%s%llu", i ? "," : "", (unsigned long long)t->shape[i]);
@@ -394,7 +395,7 @@ static int put_header(shd_buf *out, const sherd_tensor *tensors, const size_t *o
 	uint64_t begin = 0;
 	shd_buf_u8(out, '{');
 	if (pair_count)
-		put_pairs(out, pairs, pair_count);
+		tensor_safetensors_put_pairs(out, pairs, pair_count);
 	for (size_t i = 0; i < count; i++) {
 		const sherd_tensor *t = &tensors[order[i]];
 		if (t->bytes > INT64_MAX - begin)
@@ -413,12 +414,12 @@ static int put_header(shd_buf *out, const sherd_tensor *tensors, const size_t *o
 int shd_safetensors_encode(const sherd_tensor *tensors, size_t count, const sherd_pair *pairs, size_t pair_count,
                            shd_buf *out, size_t *order, sherd_error *err)
 {
-	TRY(check_tensors(tensors, count, err));
-	TRY(check_pairs(pairs, pair_count, err));
+	TRY(tensor_safetensors_check_tensors(tensors, count, err));
+	TRY(tensor_safetensors_check_pairs(pairs, pair_count, err));
 	for (size_t i = 0; i < count; i++)
 		order[i] = i;
 	if (count)
-		qsort_r(order, count, sizeof(*order), by_place, (void *)(uintptr_t)tensors);
+		qsort_r(order, count, sizeof(*order), tensor_safetensors_by_place, (void *)(uintptr_t)tensors);
 
 	SHD_AUTO_BUF header = {0};
 	TRY(put_header(&header, tensors, order, count, pairs, pair_count, err));

@@ -177,7 +177,7 @@ static int decode_document(decoder *d, sherd_error *err)
 	return shd_buf_check(&d->pairs, err);
 }
 
-static int finish(decoder *d, shd_safetensors_index *out, sherd_error *err)
+static int tensor_safetensors_index_finish(decoder *d, shd_safetensors_index *out, sherd_error *err)
 {
 	shd_safetensors_index index = {
 		.count = d->entries.len / sizeof(shd_safetensors_index_entry),
@@ -208,7 +208,7 @@ int shd_safetensors_index_decode(const void *data, size_t len, const sherd_limit
 	decoder d = {.json = json, .limits = shd_limits_or_default(limits), .arena = arena};
 	int rc = decode_document(&d, err);
 	if (rc >= 0)
-		rc = finish(&d, out, err);
+		rc = tensor_safetensors_index_finish(&d, out, err);
 	if (rc >= 0)
 		out->sealed = seal == SHD_SEAL_GOOD;
 	shd_map_done(&d.file_ids);
@@ -219,13 +219,13 @@ int shd_safetensors_index_decode(const void *data, size_t len, const sherd_limit
 	return rc;
 }
 
-static int by_name(const void *left, const void *right)
+static int tensor_safetensors_index_by_name(const void *left, const void *right)
 {
 	const shd_safetensors_index_entry *const *a = left, *const *b = right;
 	return strcmp((*a)->name, (*b)->name);
 }
 
-static int check_text(const char *text, sherd_error *err)
+static int tensor_safetensors_index_check_text(const char *text, sherd_error *err)
 {
 	size_t bad;
 	if (!shd_utf8_valid(text, strlen(text), &bad))
@@ -233,48 +233,48 @@ static int check_text(const char *text, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int check_key(const char *key, shd_map *seen, sherd_error *err)
+static int tensor_safetensors_index_check_key(const char *key, shd_map *seen, sherd_error *err)
 {
 	bool ok;
-	TRY(check_text(key, err));
+	TRY(tensor_safetensors_index_check_text(key, err));
 	if (strcmp(key, "total_size") == 0 || shd_map_add(seen, shd_str_of(key), 0, &ok) != SHD_MAP_NONE)
 		return shd_fail(err, SHERD_EINVAL, "duplicate-key", "%.128s stands in metadata already", key);
 	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
 /* Keys of values are put into named, whose pairs are left out. */
-static int check_pairs(const shd_safetensors_index *index, shd_map *named, sherd_error *err)
+static int tensor_safetensors_index_check_pairs(const shd_safetensors_index *index, shd_map *named, sherd_error *err)
 {
 	__attribute__((cleanup(shd_map_done))) shd_map seen = {0};
 	for (size_t i = 0; i < index->value_count; i++) {
-		TRY(check_key(index->values[i].key, named, err));
+		TRY(tensor_safetensors_index_check_key(index->values[i].key, named, err));
 		TRY(shd_json_check(index->values[i].value, strlen(index->values[i].value), NULL, err));
 	}
 	for (size_t i = 0; i < index->pair_count; i++) {
-		TRY(check_key(index->pairs[i].key, &seen, err));
-		TRY(check_text(index->pairs[i].value, err));
+		TRY(tensor_safetensors_index_check_key(index->pairs[i].key, &seen, err));
+		TRY(tensor_safetensors_index_check_text(index->pairs[i].value, err));
 	}
 	return SHERD_OK;
 }
 
 /* Entries sorted by name, in sorted. */
-static int check_entries(const shd_safetensors_index *index, const shd_safetensors_index_entry **sorted,
-                         sherd_error *err)
+static int tensor_safetensors_index_check_entries(const shd_safetensors_index *index,
+                                                  const shd_safetensors_index_entry **sorted, sherd_error *err)
 {
 	for (uint32_t i = 0; i < index->file_count; i++) {
 		if (!plain_name(shd_str_of(index->files[i])))
 			return shd_fail(err, SHERD_EINVAL, "bad-path", "%.128s is not the plain name of a file",
 			                index->files[i]);
-		TRY(check_text(index->files[i], err));
+		TRY(tensor_safetensors_index_check_text(index->files[i], err));
 	}
 	for (size_t i = 0; i < index->count; i++) {
 		sorted[i] = &index->entries[i];
-		TRY(check_text(sorted[i]->name, err));
+		TRY(tensor_safetensors_index_check_text(sorted[i]->name, err));
 		if (sorted[i]->file >= index->file_count)
 			return shd_fail(err, SHERD_EINVAL, "bad-path", "%.128s is in no file", sorted[i]->name);
 	}
 	if (index->count)
-		qsort(sorted, index->count, sizeof(*sorted), by_name);
+		qsort(sorted, index->count, sizeof(*sorted), tensor_safetensors_index_by_name);
 	for (size_t i = 1; i < index->count; i++)
 		if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0)
 			return shd_fail(err, SHERD_EINVAL, "duplicate-key", "%.128s is given twice", sorted[i]->name);
@@ -321,8 +321,8 @@ int shd_safetensors_index_encode(const shd_safetensors_index *index, shd_buf *ou
 	if (!sorted)
 		return shd_fail_nomem(err);
 	__attribute__((cleanup(shd_map_done))) shd_map named = {0};
-	TRY(check_pairs(index, &named, err));
-	TRY(check_entries(index, sorted, err));
+	TRY(tensor_safetensors_index_check_pairs(index, &named, err));
+	TRY(tensor_safetensors_index_check_entries(index, sorted, err));
 	/* The seal covers the document from its first byte, so it is built apart from what out may hold. */
 	SHD_AUTO_BUF document = {0};
 	put_document(&document, index, sorted, &named);

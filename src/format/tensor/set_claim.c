@@ -50,7 +50,8 @@ static int take_endings(shd_json *j, shd_arena *arena, shd_buf *out, sherd_error
 	return shd_buf_check(out, err);
 }
 
-static int take_member(shd_json *j, shd_str key, shd_arena *arena, shd_buf *endings, unsigned *has, sherd_error *err)
+static int set_claim_take_member(shd_json *j, shd_str key, shd_arena *arena, shd_buf *endings, unsigned *has,
+                                 sherd_error *err)
 {
 	shd_str s;
 	uint64_t version;
@@ -77,7 +78,7 @@ static int take_member(shd_json *j, shd_str key, shd_arena *arena, shd_buf *endi
 	return shd_json_skip(j, err);
 }
 
-static int decode(const void *data, size_t len, shd_arena *arena, shd_buf *endings, sherd_error *err)
+static int set_claim_decode(const void *data, size_t len, shd_arena *arena, shd_buf *endings, sherd_error *err)
 {
 	SHD_AUTO(shd_json, shd_json_close) j = NULL;
 	unsigned has = 0;
@@ -88,7 +89,7 @@ static int decode(const void *data, size_t len, shd_arena *arena, shd_buf *endin
 	TRY(shd_json_open(&j, data, len, NULL, err));
 	TRY(shd_json_object(j, err));
 	while ((rc = shd_json_key(j, &key, err)) > 0)
-		TRY(take_member(j, key, arena, endings, &has, err));
+		TRY(set_claim_take_member(j, key, arena, endings, &has, err));
 	TRY(rc);
 	TRY(shd_json_end(j, err));
 	if (has != HAS_ALL)
@@ -99,7 +100,7 @@ static int decode(const void *data, size_t len, shd_arena *arena, shd_buf *endin
 int shd_set_claim_decode(const void *data, size_t len, shd_arena *arena, shd_set_claim *out, sherd_error *err)
 {
 	SHD_AUTO_BUF endings = {0}; /* of const char * */
-	TRY(decode(data, len, arena, &endings, err));
+	TRY(set_claim_decode(data, len, arena, &endings, err));
 	shd_set_claim claim = {.count = endings.len / sizeof(char *)};
 	if (claim.count) {
 		claim.endings = shd_arena_copy(arena, endings.data, endings.len);

@@ -44,7 +44,7 @@ bool shd_graph_buffer_reserve(graph_buffer *b, size_t nodes, size_t edges)
 	return shd_graph_ids_reserve(&b->by_id, b->by_id.count + nodes);
 }
 
-static bool copy(graph_buffer *b, shd_str *s)
+static bool buffer_copy(graph_buffer *b, shd_str *s)
 {
 	if (s->len == 0) {
 		*s = (shd_str){"", 0};
@@ -61,7 +61,7 @@ static bool share_by_map(graph_buffer *b, shd_str *s)
 		s->ptr = (const char *)found; /* values are addresses of the copies */
 		return true;
 	}
-	bool ok = copy(b, s);
+	bool ok = buffer_copy(b, s);
 	if (ok)
 		(void)shd_map_add(&b->texts, *s, (size_t)s->ptr, &ok);
 	return ok;
@@ -90,7 +90,7 @@ static bool share(graph_buffer *b, shd_str *s, shd_str before)
 
 bool shd_graph_buffer_copy_node(graph_buffer *b, shd_rfdb_node *node)
 {
-	return copy(b, &node->semantic_id) && copy(b, &node->name) && copy(b, &node->metadata);
+	return buffer_copy(b, &node->semantic_id) && buffer_copy(b, &node->name) && buffer_copy(b, &node->metadata);
 }
 
 /* They are put into chains again when asked for. */
@@ -164,7 +164,7 @@ bool shd_graph_buffer_put_edge(graph_buffer *b, const shd_rfdb_edge *edge)
 {
 	shd_str metadata = edge->metadata;
 	const shd_rfdb_edge_key key = {.src = edge->src, .dst = edge->dst, .type = edge->type};
-	return copy(b, &metadata) && log_edge(b, &key, metadata);
+	return buffer_copy(b, &metadata) && log_edge(b, &key, metadata);
 }
 
 bool shd_graph_buffer_kill_edge(graph_buffer *b, const shd_rfdb_edge_key *key)

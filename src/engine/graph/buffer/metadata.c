@@ -71,7 +71,7 @@ typedef struct pair {
 	const shd_buf *keys;
 } pair;
 
-static int compare(const void *left, const void *right)
+static int buffer_metadata_compare(const void *left, const void *right)
 {
 	const pair *a = left, *b = right;
 	size_t n = a->key_len < b->key_len ? a->key_len : b->key_len;
@@ -109,7 +109,7 @@ static int write_object(shd_json_writer *w, shd_json *j, int exported, sherd_err
 	pair *list = (pair *)(void *)pairs.data;
 	size_t count = pairs.len / sizeof(*list);
 	if (count)
-		qsort(list, count, sizeof(*list), compare);
+		qsort(list, count, sizeof(*list), buffer_metadata_compare);
 	shd_buf_str(w->buf, "{");
 	for (size_t i = 0; i < count; i++) {
 		if (i)

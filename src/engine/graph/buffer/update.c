@@ -17,7 +17,7 @@ typedef struct update {
 	sherd_graph_change change;
 } update;
 
-static void done(update *u)
+static void update_done(update *u)
 {
 	shd_graph_ids_done(&u->fresh);
 	shd_graph_ids_done(&u->old_set);
@@ -114,7 +114,7 @@ static int gather_fresh_contexts(update *u, sherd_error *err)
 }
 
 /* What the file has now: nodes, edges from them, edges to those that vanish, edges in its context. */
-static int gather(update *u, sherd_error *err)
+static int update_gather(update *u, sherd_error *err)
 {
 	const sherd_graph_query query = {.file = graph_text_out(u->file)};
 	TRY(shd_graph_settle(u->graph, err));
@@ -204,7 +204,7 @@ static int count_nodes(update *u, const sherd_graph_node *nodes, size_t count, s
 }
 
 /* Each edge that goes, once. */
-static int sift(update *u, sherd_error *err)
+static int update_sift(update *u, sherd_error *err)
 {
 	shd_rfdb_edge_key *list = (shd_rfdb_edge_key *)(void *)u->gone.data;
 	size_t kept = 0;
@@ -280,20 +280,20 @@ int sherd_graph_update_file(sherd_graph *g, sherd_graph_text file, const sherd_g
 	TRY(shd_graph_check_edges(g, edges, edge_count, err));
 	int rc = note_fresh(&u, nodes, node_count, err);
 	if (rc == SHERD_OK)
-		rc = gather(&u, err);
+		rc = update_gather(&u, err);
 	if (rc == SHERD_OK)
 		rc = check_sources(&u, edges, edge_count, err);
 	if (rc == SHERD_OK)
 		rc = count_nodes(&u, nodes, node_count, err);
 	if (rc == SHERD_OK)
-		rc = sift(&u, err);
+		rc = update_sift(&u, err);
 	if (rc == SHERD_OK)
 		rc = count_edges(&u, edges, edge_count, err);
 	if (rc == SHERD_OK)
 		rc = apply(&u, nodes, node_count, edges, edge_count, err);
 	if (rc == SHERD_OK && change)
 		*change = u.change;
-	done(&u);
+	update_done(&u);
 	return rc;
 }
 

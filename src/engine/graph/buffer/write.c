@@ -24,7 +24,7 @@ int shd_graph_break(sherd_graph *g, sherd_error *err)
 	return shd_fail_nomem(err);
 }
 
-static int check_text(sherd_graph_text text, const char *what, sherd_error *err)
+static int buffer_write_check_text(sherd_graph_text text, const char *what, sherd_error *err)
 {
 	size_t bad;
 	if (text.len > UINT32_MAX)
@@ -54,18 +54,18 @@ static int check_marked(sherd_graph_text json, sherd_error *err)
 
 static int check_node(const sherd_graph_node *n, sherd_error *err)
 {
-	TRY(check_text(n->semantic_id, "semantic id", err));
-	TRY(check_text(n->type, "type", err));
-	TRY(check_text(n->name, "name", err));
-	TRY(check_text(n->file, "file", err));
-	TRY(check_text(n->metadata, "metadata", err));
+	TRY(buffer_write_check_text(n->semantic_id, "semantic id", err));
+	TRY(buffer_write_check_text(n->type, "type", err));
+	TRY(buffer_write_check_text(n->name, "name", err));
+	TRY(buffer_write_check_text(n->file, "file", err));
+	TRY(buffer_write_check_text(n->metadata, "metadata", err));
 	return n->exported ? check_marked(n->metadata, err) : SHERD_OK;
 }
 
 static int check_edge(const sherd_graph_edge *e, sherd_error *err)
 {
-	TRY(check_text(e->type, "type", err));
-	return check_text(e->metadata, "metadata", err);
+	TRY(buffer_write_check_text(e->type, "type", err));
+	return buffer_write_check_text(e->metadata, "metadata", err);
 }
 
 /* Records of one call, which all workers look at, a part each. */
@@ -235,7 +235,7 @@ int sherd_graph_add_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t 
 	return shd_graph_put_edges(g, edges, count, err);
 }
 
-static bool collect(void *arg, const shd_rfdb_edge *edge)
+static bool buffer_write_collect(void *arg, const shd_rfdb_edge *edge)
 {
 	const shd_rfdb_edge_key key = {.src = edge->src, .dst = edge->dst, .type = edge->type};
 	shd_buf_append(arg, &key, sizeof(key));
@@ -244,7 +244,7 @@ static bool collect(void *arg, const shd_rfdb_edge *edge)
 
 int shd_graph_collect_edges(const sherd_graph *g, shd_u128 id, bool incoming, shd_buf *keys, sherd_error *err)
 {
-	TRY(shd_graph_each_edge(g, id, incoming, NULL, collect, keys, err));
+	TRY(shd_graph_each_edge(g, id, incoming, NULL, buffer_write_collect, keys, err));
 	return shd_buf_check(keys, err);
 }
 

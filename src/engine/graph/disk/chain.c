@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static void forget(graph_chain *c)
+static void chain_forget(graph_chain *c)
 {
 	char **texts = (char **)(void *)c->texts.data;
 	for (size_t i = 0; i < c->texts.len / sizeof(*texts); i++)
@@ -17,11 +17,11 @@ static void forget(graph_chain *c)
 
 void shd_graph_chain_done(graph_chain *c)
 {
-	forget(c);
+	chain_forget(c);
 	*c = (graph_chain){0};
 }
 
-static int fetch(graph_chain *c, const char *name, char **text, size_t *len, sherd_error *err)
+static int chain_fetch(graph_chain *c, const char *name, char **text, size_t *len, sherd_error *err)
 {
 	TRY(shd_graph_place_get(c->place, name, text, len, err));
 	shd_buf_append(&c->texts, text, sizeof(*text));
@@ -43,9 +43,9 @@ static int take_full(graph_chain *c, uint64_t version, sherd_error *err)
 {
 	char name[SHD_RFDB_NAME_MAX], *text;
 	size_t len;
-	forget(c);
+	chain_forget(c);
 	shd_rfdb_manifest_name(version, false, name);
-	TRY(fetch(c, name, &text, &len, err));
+	TRY(chain_fetch(c, name, &text, &len, err));
 	TRY(shd_rfdb_manifest_decode(text, len, &c->place->limits, &c->documents, &c->manifest, err));
 	TRY(check_version(c->manifest.version, version, err));
 	c->base = version;
@@ -67,7 +67,7 @@ static int take_edit(graph_chain *c, uint64_t version, const char *text, size_t 
 	return SHERD_OK;
 }
 
-static int take(graph_chain *c, const graph_manifest_file *file, bool follows, sherd_error *err)
+static int chain_take(graph_chain *c, const graph_manifest_file *file, bool follows, sherd_error *err)
 {
 	char name[SHD_RFDB_NAME_MAX], *text;
 	size_t len;
@@ -78,7 +78,7 @@ static int take(graph_chain *c, const graph_manifest_file *file, bool follows, s
 		return shd_fail(err, SHERD_ENOTFOUND, "no-version", "no manifest of version %" PRIu64,
 		                file->version - 1);
 	shd_rfdb_manifest_name(file->version, true, name);
-	int rc = fetch(c, name, &text, &len, &failure);
+	int rc = chain_fetch(c, name, &text, &len, &failure);
 	/* A version is written in full before its edit goes: since it was listed, perhaps. */
 	if (rc == SHERD_ENOTFOUND) {
 		rc = take_full(c, file->version, &failure);
@@ -102,7 +102,7 @@ int shd_graph_chain_step(graph_chain *c, const graph_manifest_file *file, sherd_
 	TRY(shd_graph_place_key(c->place, name, &key, err));
 	bool follows = c->whole && c->manifest.version + 1 == file->version;
 	c->whole = false;
-	int rc = take(c, file, follows, err);
+	int rc = chain_take(c, file, follows, err);
 	if (rc == SHERD_OK)
 		rc = shd_rfdb_manifest_check(&c->manifest, err);
 	TRY(shd_in_object(err, rc, key.text));

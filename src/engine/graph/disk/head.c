@@ -24,7 +24,7 @@ int shd_graph_head_judge(const graph_place *p, const graph_head *head, int rc, s
 	return shd_graph_head_fail(err);
 }
 
-static int look(const graph_place *p, graph_head *out, sherd_error *err)
+static int disk_head_look(const graph_place *p, graph_head *out, sherd_error *err)
 {
 	char *text;
 	size_t len;
@@ -39,7 +39,7 @@ int shd_graph_head_look(const graph_place *p, graph_head *out, sherd_error *err)
 	graph_head head = {0};
 	graph_key key;
 	TRY(shd_graph_place_key(p, SHD_RFDB_CURRENT, &key, err));
-	TRY(shd_in_object(err, look(p, &head, err), key.text));
+	TRY(shd_in_object(err, disk_head_look(p, &head, err), key.text));
 	*out = head;
 	return SHERD_OK;
 }
@@ -137,7 +137,7 @@ typedef struct removing {
 	sherd_error *err;
 } removing;
 
-static int remove_one(void *arg, const char *name, const char *identity)
+static int disk_head_remove_one(void *arg, const char *name, const char *identity)
 {
 	const removing *r = arg;
 	int rc = shd_graph_place_remove_if(r->place, name, identity, r->err);
@@ -147,5 +147,5 @@ static int remove_one(void *arg, const char *name, const char *identity)
 int shd_graph_remove_noted(const graph_place *p, const shd_buf *list, sherd_error *err)
 {
 	removing r = {p, err};
-	return shd_graph_noted(list, remove_one, &r);
+	return shd_graph_noted(list, disk_head_remove_one, &r);
 }

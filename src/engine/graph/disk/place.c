@@ -50,7 +50,8 @@ int shd_graph_place_key(const graph_place *p, const char *name, graph_key *out, 
 	return SHERD_OK;
 }
 
-static int fetch(const graph_place *p, const char *key, char **data, size_t *len, char *identity, sherd_error *err)
+static int disk_place_fetch(const graph_place *p, const char *key, char **data, size_t *len, char *identity,
+                            sherd_error *err)
 {
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	TRY(sherd_store_read(p->store, key, &reader, err));
@@ -75,7 +76,7 @@ int shd_graph_place_fetch(const graph_place *p, const char *name, char **data, s
 {
 	graph_key key;
 	TRY(shd_graph_place_key(p, name, &key, err));
-	return shd_in_object(err, fetch(p, key.text, data, len, identity, err), key.text);
+	return shd_in_object(err, disk_place_fetch(p, key.text, data, len, identity, err), key.text);
 }
 
 int shd_graph_place_get(const graph_place *p, const char *name, char **data, size_t *len, sherd_error *err)
@@ -83,8 +84,8 @@ int shd_graph_place_get(const graph_place *p, const char *name, char **data, siz
 	return shd_graph_place_fetch(p, name, data, len, NULL, err);
 }
 
-static int store(const graph_place *p, const char *key, const sherd_write_options *options, const shd_buf *text,
-                 sherd_error *err)
+static int disk_place_store(const graph_place *p, const char *key, const sherd_write_options *options,
+                            const shd_buf *text, sherd_error *err)
 {
 	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	TRY(sherd_store_write(p->store, key, options, &writer, err));
@@ -102,7 +103,7 @@ int shd_graph_place_write(const graph_place *p, const char *name, const sherd_wr
 	TRY(shd_graph_place_key(p, SHD_RFDB_CURRENT, &current, err));
 	if (o.mode == SHERD_WRITE_NEW)
 		o.like = current.text; /* who may use that may use this */
-	return shd_in_object(err, store(p, key.text, &o, text, err), key.text);
+	return shd_in_object(err, disk_place_store(p, key.text, &o, text, err), key.text);
 }
 
 int shd_graph_place_put(const graph_place *p, const char *name, sherd_write_mode mode, const shd_buf *text,

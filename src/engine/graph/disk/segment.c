@@ -35,7 +35,7 @@ static int bytes_of(const graph_place *place, const char *name, sherd_reader **r
 	return sherd_reader_at(*reader, 0, *copy, (size_t)size, err);
 }
 
-static int check_head(const graph_segment *s, const shd_rfdb_descriptor *about, sherd_error *err)
+static int disk_segment_check_head(const graph_segment *s, const shd_rfdb_descriptor *about, sherd_error *err)
 {
 	if (s->rows.kind != about->kind)
 		return shd_fail(err, SHERD_ECORRUPT, "bad-type", "the manifest says it holds the other kind of rows");
@@ -57,10 +57,10 @@ static int open_rows(graph_segment *s, const graph_place *place, sherd_error *er
 		return shd_fail(err, SHERD_ECORRUPT, "size-mismatch", "%" PRIu64 " bytes, the manifest says %" PRIu64,
 		                size, about->bytes);
 	TRY(shd_rfdb_segment_open(data, (size_t)size, &s->rows, err));
-	return check_head(s, about, err);
+	return disk_segment_check_head(s, about, err);
 }
 
-static bool fits(const graph_segment *s, const shd_rfdb_sidecar *x)
+static bool disk_segment_fits(const graph_segment *s, const shd_rfdb_sidecar *x)
 {
 	if (s->about.has_sha256 && memcmp(s->about.sha256, x->segment_sha256, SHD_SHA256_BYTES) != 0)
 		return false;
@@ -79,7 +79,7 @@ static int open_index(graph_segment *s, const graph_place *place, sherd_error *e
 		rc = shd_rfdb_sidecar_open(data, (size_t)sherd_reader_size(s->index_reader), &s->sidecar, &failure);
 	if (rc == SHERD_ENOMEM)
 		return shd_fail_nomem(err);
-	if (rc == SHERD_OK && fits(s, &s->sidecar)) {
+	if (rc == SHERD_OK && disk_segment_fits(s, &s->sidecar)) {
 		atomic_store(&s->index, &s->sidecar);
 		atomic_store(&s->ready, s->sidecar.sorted ? GRAPH_BY_ID : 0);
 	}
@@ -141,7 +141,7 @@ static const shd_rfdb_rows *part_of(const shd_rfdb_sidecar *x, unsigned part)
 }
 
 /* Is every part that is asked for whole? */
-static bool is_whole(const shd_rfdb_sidecar *x, unsigned parts)
+static bool disk_segment_is_whole(const shd_rfdb_sidecar *x, unsigned parts)
 {
 	for (unsigned part = 1; part <= GRAPH_BY_NAME; part <<= 1) {
 		if (!(parts & part) || (part == GRAPH_BY_ID && x->sorted))
@@ -212,7 +212,7 @@ static int make_fences(graph_segment *s, const shd_rfdb_sidecar *x, sherd_error 
 	return SHERD_OK;
 }
 
-static int build(graph_segment *s, sherd_error *err)
+static int disk_segment_build(graph_segment *s, sherd_error *err)
 {
 	static const uint8_t unknown[SHD_SHA256_BYTES];
 	const uint8_t *sha256 = s->about.has_sha256 ? s->about.sha256 : unknown;
@@ -226,11 +226,11 @@ static int build(graph_segment *s, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int prepare(graph_segment *s, unsigned ready, unsigned part, sherd_error *err)
+static int disk_segment_prepare(graph_segment *s, unsigned ready, unsigned part, sherd_error *err)
 {
 	const shd_rfdb_sidecar *x = atomic_load(&s->index);
-	if (!x || !is_whole(x, part & ~ready))
-		return build(s, err);
+	if (!x || !disk_segment_is_whole(x, part & ~ready))
+		return disk_segment_build(s, err);
 	if (part & ~ready & GRAPH_BY_DST)
 		TRY(make_fences(s, x, err));
 	atomic_store(&s->ready, ready | part);
@@ -243,7 +243,7 @@ int shd_graph_segment_prepare(graph_segment *s, unsigned part, sherd_error *err)
 	pthread_mutex_lock(&s->making);
 	unsigned ready = atomic_load(&s->ready);
 	if ((ready & part) != part)
-		rc = shd_graph_segment_blame(s, err, prepare(s, ready, part, err));
+		rc = shd_graph_segment_blame(s, err, disk_segment_prepare(s, ready, part, err));
 	pthread_mutex_unlock(&s->making);
 	return rc;
 }

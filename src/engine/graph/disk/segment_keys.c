@@ -16,7 +16,7 @@ struct graph_segment_keys {
 	uint32_t slots[];
 };
 
-static uint64_t hash_of(uint64_t seed, const shd_rfdb_edge_key *k)
+static uint64_t segment_keys_hash_of(uint64_t seed, const shd_rfdb_edge_key *k)
 {
 	uint64_t h = shd_graph_ids_hash(seed, k->src);
 	h ^= shd_graph_ids_hash(h | 1, k->dst);
@@ -32,9 +32,9 @@ static shd_rfdb_edge_key key_of(const graph_segment *s, uint64_t row)
 }
 
 /* The slot of the key, or the empty one where it belongs. */
-static size_t find(const graph_segment *s, const graph_segment_keys *t, const shd_rfdb_edge_key *key)
+static size_t segment_keys_find(const graph_segment *s, const graph_segment_keys *t, const shd_rfdb_edge_key *key)
 {
-	size_t at = (size_t)(hash_of(t->seed, key) >> 16) & t->mask;
+	size_t at = (size_t)(segment_keys_hash_of(t->seed, key) >> 16) & t->mask;
 	for (; t->slots[at]; at = (at + 1) & t->mask) {
 		const shd_rfdb_edge_key there = key_of(s, t->slots[at] - 1);
 		if (shd_rfdb_edge_key_compare(&there, key) == 0)
@@ -43,7 +43,7 @@ static size_t find(const graph_segment *s, const graph_segment_keys *t, const sh
 	return at;
 }
 
-static int build(graph_segment *s, sherd_error *err)
+static int segment_keys_build(graph_segment *s, sherd_error *err)
 {
 	size_t cap = 64;
 	while (cap / 2 < s->rows.rows)
@@ -56,7 +56,7 @@ static int build(graph_segment *s, sherd_error *err)
 	t->mask = cap - 1;
 	for (uint64_t row = 0; row < s->rows.rows; row++) {
 		const shd_rfdb_edge_key key = key_of(s, row);
-		t->slots[find(s, t, &key)] = (uint32_t)row + 1;
+		t->slots[segment_keys_find(s, t, &key)] = (uint32_t)row + 1;
 	}
 	atomic_store(&s->keys, t);
 	return SHERD_OK;
@@ -69,12 +69,12 @@ int shd_graph_segment_newest(const graph_segment *segment, const shd_rfdb_edge_k
 	graph_segment *s = (graph_segment *)(uintptr_t)segment;
 	if (!atomic_load_explicit(&s->keys, memory_order_acquire)) {
 		pthread_mutex_lock(&s->making);
-		int rc = atomic_load(&s->keys) ? SHERD_OK : build(s, err);
+		int rc = atomic_load(&s->keys) ? SHERD_OK : segment_keys_build(s, err);
 		pthread_mutex_unlock(&s->making);
 		TRY(rc);
 	}
 	const graph_segment_keys *t = atomic_load(&s->keys);
-	uint32_t found = t->slots[find(s, t, key)];
+	uint32_t found = t->slots[segment_keys_find(s, t, key)];
 	*row = (uint64_t)found - 1;
 	return found != 0;
 }

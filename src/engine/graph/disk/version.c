@@ -7,7 +7,8 @@
 enum { MOST_EDITS = 1 << 16 };
 
 /* The document, owned by v: 1, or 0 when there is none. */
-static int fetch(graph_version *v, const graph_place *p, const char *name, char **text, size_t *len, sherd_error *err)
+static int disk_version_fetch(graph_version *v, const graph_place *p, const char *name, char **text, size_t *len,
+                              sherd_error *err)
 {
 	sherd_error failure = {0};
 	int rc = shd_graph_place_fetch(p, name, text, len, v->base_identity, &failure);
@@ -33,7 +34,7 @@ static int load_full(graph_version *v, const graph_place *p, uint64_t version, s
 	graph_key key;
 	shd_rfdb_manifest_name(version, false, name);
 	TRY(shd_graph_place_key(p, name, &key, err));
-	int rc = fetch(v, p, name, &text, &len, err);
+	int rc = disk_version_fetch(v, p, name, &text, &len, err);
 	if (rc <= 0)
 		return rc;
 	rc = shd_rfdb_manifest_decode(text, len, &p->limits, &v->arena, out, err);
@@ -51,7 +52,7 @@ static int load_edit(graph_version *v, const graph_place *p, uint64_t version, s
 	graph_key key;
 	shd_rfdb_manifest_name(version, true, name);
 	TRY(shd_graph_place_key(p, name, &key, err));
-	int rc = fetch(v, p, name, &text, &len, err);
+	int rc = disk_version_fetch(v, p, name, &text, &len, err);
 	if (!rc)
 		rc = shd_fail(err, SHERD_ENOTFOUND, "no-version", "no manifest of version %" PRIu64, version);
 	if (rc > 0)
@@ -83,7 +84,7 @@ static int load_either(graph_version *v, const graph_place *p, uint64_t version,
 	return rc;
 }
 
-static int load(graph_version *v, const graph_place *p, uint64_t version, sherd_error *err)
+static int disk_version_load(graph_version *v, const graph_place *p, uint64_t version, sherd_error *err)
 {
 	SHD_AUTO_BUF edits = {0}; /* newest first */
 	shd_rfdb_manifest base;
@@ -117,7 +118,7 @@ int shd_graph_version_load(graph_version *out, const graph_place *p, uint64_t ve
 	graph_key key;
 	shd_rfdb_manifest_name(version, false, name);
 	TRY(shd_graph_place_key(p, name, &key, err));
-	int rc = shd_in_object(err, load(&v, p, version, err), key.text);
+	int rc = shd_in_object(err, disk_version_load(&v, p, version, err), key.text);
 	if (rc < 0)
 		shd_graph_version_done(&v);
 	else

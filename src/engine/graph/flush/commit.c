@@ -47,7 +47,7 @@ static int next_list(next *n, shd_rfdb_kind kind, sherd_error *err)
 }
 
 /* Oldest first. */
-static int describe(next *n, shd_rfdb_kind kind, sherd_error *err)
+static int commit_describe(next *n, shd_rfdb_kind kind, sherd_error *err)
 {
 	const graph_list *list = &n->view.lists[kind];
 	for (size_t i = list->count; i-- > 0;)
@@ -123,7 +123,7 @@ static int next_tombstones(next *n, sherd_error *err)
 	return shd_graph_view_bury(&n->view, &nodes, &edges, err);
 }
 
-static shd_rfdb_descriptors list_of(const shd_buf *b)
+static shd_rfdb_descriptors commit_list_of(const shd_buf *b)
 {
 	return (shd_rfdb_descriptors){(const shd_rfdb_descriptor *)(const void *)b->data,
 	                              b->len / sizeof(shd_rfdb_descriptor)};
@@ -142,7 +142,8 @@ static shd_rfdb_counts counts_of(const graph_flush *f)
 
 static shd_rfdb_stats stats_of(const next *n)
 {
-	shd_rfdb_descriptors nodes = list_of(&n->l0[SHD_RFDB_NODES]), edges = list_of(&n->l0[SHD_RFDB_EDGES]);
+	shd_rfdb_descriptors nodes = commit_list_of(&n->l0[SHD_RFDB_NODES]),
+			     edges = commit_list_of(&n->l0[SHD_RFDB_EDGES]);
 	return shd_rfdb_stats_of(nodes.items, nodes.count, edges.items, edges.count);
 }
 
@@ -165,10 +166,10 @@ static shd_rfdb_manifest full_of(const next *n)
 	                           .created_at = n->flush->time_ms / 1000,
 	                           .has_parent = true,
 	                           .parent = n->version - 1,
-	                           .nodes = list_of(&n->l0[SHD_RFDB_NODES]),
-	                           .edges = list_of(&n->l0[SHD_RFDB_EDGES]),
-	                           .l1_nodes = list_of(&n->l1[SHD_RFDB_NODES]),
-	                           .l1_edges = list_of(&n->l1[SHD_RFDB_EDGES]),
+	                           .nodes = commit_list_of(&n->l0[SHD_RFDB_NODES]),
+	                           .edges = commit_list_of(&n->l0[SHD_RFDB_EDGES]),
+	                           .l1_nodes = commit_list_of(&n->l1[SHD_RFDB_NODES]),
+	                           .l1_edges = commit_list_of(&n->l1[SHD_RFDB_EDGES]),
 	                           .dead_nodes = {v->dead_nodes, v->dead_node_count},
 	                           .dead_edges = {v->dead_edges, v->dead_edge_count},
 	                           .stats = stats_of(n),
@@ -225,8 +226,8 @@ static void encode_edit(const next *n, shd_buf *out)
 	const shd_rfdb_edit e = {.version = n->version,
 	                         .parent = n->version - 1,
 	                         .created_at = f->time_ms / 1000,
-	                         .added_nodes = list_of(&nodes.added),
-	                         .added_edges = list_of(&edges.added),
+	                         .added_nodes = commit_list_of(&nodes.added),
+	                         .added_edges = commit_list_of(&edges.added),
 	                         .removed_nodes = numbers_of(&nodes.removed),
 	                         .removed_edges = numbers_of(&edges.removed),
 	                         .dead_nodes = ids_of(&f->dead_nodes),
@@ -234,9 +235,9 @@ static void encode_edit(const next *n, shd_buf *out)
 	                         .dead_edges = keys_of(&f->dead_edges),
 	                         .undead_edges = keys_of(&f->undead_edges),
 	                         .has_l1_nodes = nodes.l1,
-	                         .l1_nodes = list_of(&n->l1[SHD_RFDB_NODES]),
+	                         .l1_nodes = commit_list_of(&n->l1[SHD_RFDB_NODES]),
 	                         .has_l1_edges = edges.l1,
-	                         .l1_edges = list_of(&n->l1[SHD_RFDB_EDGES]),
+	                         .l1_edges = commit_list_of(&n->l1[SHD_RFDB_EDGES]),
 	                         .stats = stats_of(n),
 	                         .counts = counts_of(f)};
 	shd_rfdb_edit_encode(&e, out);
@@ -249,7 +250,7 @@ static void encode_edit(const next *n, shd_buf *out)
 }
 
 /* full: the manifest, where it is to be written in full. */
-static int publish(const next *n, const shd_rfdb_manifest *full, sherd_error *err)
+static int commit_publish(const next *n, const shd_rfdb_manifest *full, sherd_error *err)
 {
 	SHD_AUTO_BUF text = {0};
 	sherd_graph *g = n->flush->graph;
@@ -324,13 +325,13 @@ void shd_graph_drop_spilled(sherd_graph *g, bool all)
 	g->spilled.len = 0;
 }
 
-static int commit(next *n, sherd_error *err)
+static int flush_commit(next *n, sherd_error *err)
 {
 	sherd_graph *g = n->flush->graph;
 	for (unsigned kind = 0; kind < 2; kind++) {
 		TRY(next_list(n, kind, err));
 		/* Without touching the segments, which the old view still uses. */
-		TRY(describe(n, kind, err));
+		TRY(commit_describe(n, kind, err));
 	}
 	TRY(next_tombstones(n, err));
 	if (g->spilling) {
@@ -345,7 +346,7 @@ static int commit(next *n, sherd_error *err)
 		shd_rfdb_manifest_encode(&m, &full);
 		TRY(shd_buf_check(&full, err));
 	}
-	TRY(publish(n, edit ? NULL : &m, err));
+	TRY(commit_publish(n, edit ? NULL : &m, err));
 	adopt(n);
 	shd_graph_drop_spilled(g, false);
 	if (!edit)
@@ -356,7 +357,7 @@ static int commit(next *n, sherd_error *err)
 int shd_graph_flush_commit(graph_flush *f, sherd_error *err)
 {
 	next n = {.flush = f, .version = f->graph->version + 1};
-	int rc = commit(&n, err);
+	int rc = flush_commit(&n, err);
 	next_done(&n);
 	return rc;
 }

@@ -43,7 +43,7 @@ typedef struct output {
 	shd_sha256 sha256;
 } output;
 
-static int put(void *arg, const void *data, size_t len, sherd_error *err)
+static int emit_put(void *arg, const void *data, size_t len, sherd_error *err)
 {
 	output *o = arg;
 	shd_sha256_add(&o->sha256, data, len);
@@ -98,7 +98,7 @@ static int store_segment(const graph_flush *f, graph_target *t, shd_rfdb_writer 
 	shd_sha256_init(&o.sha256);
 	TRY(shd_in_object(err, sherd_store_write(p->store, key.text, &options, &writer, err), key.text));
 	o.writer = writer;
-	TRY(shd_in_object(err, shd_rfdb_writer_finish(w, put, &o, &about->bytes, err), key.text));
+	TRY(shd_in_object(err, shd_rfdb_writer_finish(w, emit_put, &o, &about->bytes, err), key.text));
 	shd_sha256_finish(&o.sha256, about->sha256);
 	return check_free(shd_in_object(err, sherd_writer_commit(TAKE(writer), err), key.text), err);
 }

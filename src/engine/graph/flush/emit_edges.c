@@ -54,7 +54,7 @@ static void gather_segment(emission *e, uint64_t number)
 	}
 }
 
-static int gather(emission *e, sherd_error *err)
+static int emit_edges_gather(emission *e, sherd_error *err)
 {
 	const graph_buffer *b = &e->flush->graph->buffer;
 	const uint32_t *fresh = (const uint32_t *)(const void *)e->target->fresh.data;
@@ -121,7 +121,7 @@ static int take_merged(emission *e, uint64_t code, shd_u128 src, sherd_error *er
 	return SHERD_OK;
 }
 
-static int compare(const void *left, const void *right)
+static int emit_edges_compare(const void *left, const void *right)
 {
 	const candidate *a = left, *b = right;
 	if (a->edge.dst != b->edge.dst)
@@ -146,15 +146,15 @@ static void sort(candidate *list, size_t count)
 {
 	enum { FEW = 16 };
 	if (count > FEW) {
-		qsort(list, count, sizeof(*list), compare);
+		qsort(list, count, sizeof(*list), emit_edges_compare);
 		return;
 	}
 	for (size_t i = 1; i < count; i++) {
-		if (compare(&list[i - 1], &list[i]) < 0)
+		if (emit_edges_compare(&list[i - 1], &list[i]) < 0)
 			continue;
 		candidate c = list[i];
 		size_t at = i;
-		for (; at > 0 && compare(&list[at - 1], &c) > 0; at--)
+		for (; at > 0 && emit_edges_compare(&list[at - 1], &c) > 0; at--)
 			list[at] = list[at - 1];
 		list[at] = c;
 	}
@@ -278,7 +278,7 @@ static int write_source(emission *e, size_t from, size_t to, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int tell(emission *e, sherd_error *err)
+static int emit_edges_tell(emission *e, sherd_error *err)
 {
 	uint64_t rows = e->unmetered;
 	e->unmetered = 0;
@@ -295,16 +295,16 @@ static int write_sources(emission *e, sherd_error *err)
 			;
 		TRY(write_source(e, i, next, err));
 		if (e->unmetered >= OFTEN)
-			TRY(tell(e, err));
+			TRY(emit_edges_tell(e, err));
 	}
 	TRY(shd_buf_check(&e->target->dead_edges, err));
 	TRY(shd_buf_check(&e->target->undead_edges, err));
-	return tell(e, err);
+	return emit_edges_tell(e, err);
 }
 
-static int emit(emission *e, sherd_error *err)
+static int emit_edges_emit(emission *e, sherd_error *err)
 {
-	TRY(gather(e, err));
+	TRY(emit_edges_gather(e, err));
 	TRY(shd_rfdb_sort(e->runs, e->count, err));
 	TRY(shd_rfdb_writer_reserve(e->writer, e->target->rows, err));
 	return write_sources(e, err);
@@ -319,7 +319,7 @@ int shd_graph_emit_edges(graph_flush *f, graph_target *t, shd_rfdb_writer *w, sh
 	e.asks = calloc(t->merged.len / sizeof(size_t) + 1, sizeof(*e.asks));
 	e.others = shd_graph_emit_others(f, t, &e.other_count);
 	e.near = calloc(segments, sizeof(*e.near));
-	int rc = e.runs && e.asks && e.others && e.near ? emit(&e, err) : shd_fail_nomem(err);
+	int rc = e.runs && e.asks && e.others && e.near ? emit_edges_emit(&e, err) : shd_fail_nomem(err);
 	free(e.runs);
 	free(e.asks);
 	free(e.others);

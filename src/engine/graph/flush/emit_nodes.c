@@ -51,7 +51,7 @@ static int gather_segment(emission *e, uint64_t number, sherd_error *err)
 	return shd_meter_add(&e->flush->meter, taken, err);
 }
 
-static int gather(emission *e, sherd_error *err)
+static int emit_nodes_gather(emission *e, sherd_error *err)
 {
 	const graph_buffer *b = &e->flush->graph->buffer;
 	const uint32_t *fresh = (const uint32_t *)(const void *)e->target->fresh.data;
@@ -157,7 +157,7 @@ int shd_graph_emit_nodes(graph_flush *f, graph_target *t, shd_rfdb_writer *w, sh
 	emission e = {.flush = f, .target = t};
 	e.rows = shd_large_alloc((size_t)(t->rows + 1) * sizeof(*e.rows));
 	e.others = shd_graph_emit_others(f, t, &e.other_count);
-	int rc = e.rows && e.others ? gather(&e, err) : shd_fail_nomem(err);
+	int rc = e.rows && e.others ? emit_nodes_gather(&e, err) : shd_fail_nomem(err);
 	if (rc == SHERD_OK)
 		rc = shd_rfdb_sort(e.rows, e.count, err);
 	if (rc == SHERD_OK)

@@ -25,7 +25,7 @@ graph_target *shd_graph_flush_target(graph_flush *f, uint32_t shard, shd_rfdb_ki
 	return &f->targets[*slot - 1];
 }
 
-static int compare(const void *left, const void *right)
+static int flush_compare(const void *left, const void *right)
 {
 	const graph_target *a = left, *b = right;
 	if (a->shard != b->shard)
@@ -66,13 +66,13 @@ static int number_targets(graph_flush *f, sherd_error *err)
 	sherd_graph *g = f->graph;
 	TRY(know_next_segment(g, err));
 	if (f->count)
-		qsort(f->targets, f->count, sizeof(*f->targets), compare);
+		qsort(f->targets, f->count, sizeof(*f->targets), flush_compare);
 	for (size_t i = 0; i < f->count; i++)
 		f->targets[i].id = g->next_segment++;
 	return SHERD_OK;
 }
 
-static int emit(void *arg, size_t index, sherd_error *err)
+static int flush_emit(void *arg, size_t index, sherd_error *err)
 {
 	graph_flush *f = arg;
 	return shd_graph_flush_emit(f, f->by_size[index], err);
@@ -94,7 +94,7 @@ static int emit_all(graph_flush *f, sherd_error *err)
 	for (size_t i = 0; i < f->count; i++)
 		f->by_size[i] = &f->targets[i];
 	qsort(f->by_size, f->count, sizeof(graph_target *), compare_sizes);
-	return shd_pool_run(f->graph->pool, f->count, emit, f, err);
+	return shd_pool_run(f->graph->pool, f->count, flush_emit, f, err);
 }
 
 /* Folders, plan and number of shards are durable before anything uses them. */
@@ -125,7 +125,7 @@ static uint64_t work_of(const graph_flush *f)
 	return rows;
 }
 
-static int prepare(graph_flush *f, sherd_error *err)
+static int flush_prepare(graph_flush *f, sherd_error *err)
 {
 	if (f->graph->version == UINT64_MAX)
 		return shd_fail(err, SHERD_ELIMIT, "too-large", "the numbers of versions are used up");
@@ -135,9 +135,9 @@ static int prepare(graph_flush *f, sherd_error *err)
 	return extend_shards(f, err);
 }
 
-static int make(graph_flush *f, sherd_error *err)
+static int flush_make(graph_flush *f, sherd_error *err)
 {
-	TRY(prepare(f, err));
+	TRY(flush_prepare(f, err));
 	f->meter.total = work_of(f);
 	TRY(emit_all(f, err));
 	TRY(shd_graph_flush_count(f, err));
@@ -168,7 +168,7 @@ graph_written shd_graph_flush_written(const graph_target *t)
 }
 
 /* What was written for a version that did not come about. Numbers are looked for anew, in case others took them. */
-static void undo(graph_flush *f)
+static void flush_undo(graph_flush *f)
 {
 	for (size_t i = 0; i < f->count; i++) {
 		const graph_written w = shd_graph_flush_written(&f->targets[i]);
@@ -177,7 +177,7 @@ static void undo(graph_flush *f)
 	f->graph->next_segment = 0;
 }
 
-static void done(graph_flush *f)
+static void flush_done(graph_flush *f)
 {
 	for (size_t i = 0; i < f->count; i++) {
 		shd_buf_done(&f->targets[i].fresh);
@@ -212,14 +212,14 @@ int shd_graph_flush_run(sherd_graph *g, const graph_ids *moves, const sherd_grap
 	                 .moves = moves && moves->count ? moves : NULL,
 	                 .time_ms = commit->time_ms > 0 ? (uint64_t)commit->time_ms : 0};
 	shd_meter_init(&f.meter, commit->progress, 0);
-	int rc = make(&f, err);
+	int rc = flush_make(&f, err);
 	if (rc < 0)
 		rc = shd_graph_view_settle(&g->view, rc, err);
 	rc = shd_graph_head_judge(&g->place, &g->head, rc, err);
 	/* A broken graph may have been committed: its files stay for the next writer to judge. */
 	if (rc < 0 && !g->broken)
-		undo(&f);
-	done(&f);
+		flush_undo(&f);
+	flush_done(&f);
 	return rc;
 }
 

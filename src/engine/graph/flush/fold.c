@@ -12,7 +12,7 @@ enum { MANY_TOMBSTONES = 4096, SHARE_OF_TOMBSTONES = 8 };
  * as its texts have; this must not grow with the graph. */
 enum { MOST_MERGED = 1 << 20, MOST_MERGED_BYTES = 128 << 20 };
 
-static const graph_list *list_of(const graph_flush *f, shd_rfdb_kind kind)
+static const graph_list *fold_list_of(const graph_flush *f, shd_rfdb_kind kind)
 {
 	return &f->graph->view.lists[kind];
 }
@@ -22,7 +22,7 @@ static const graph_list *list_of(const graph_flush *f, shd_rfdb_kind kind)
 static bool waits(const graph_flush *f, const graph_target *t)
 {
 	enum { MANY_PIECES = 12 };
-	const graph_list *list = list_of(f, t->kind);
+	const graph_list *list = fold_list_of(f, t->kind);
 	graph_range r = shd_graph_list_shard(list, t->shard);
 	size_t pieces = 0;
 	for (size_t i = r.from; i < r.to; i++)
@@ -38,7 +38,7 @@ static int call_pieces(graph_flush *f, sherd_error *err)
 	const graph_written *list = (const graph_written *)(const void *)spilled->data;
 	for (size_t i = 0; i < spilled->len / sizeof(*list); i++) {
 		const shd_rfdb_file *file = &list[i].file;
-		graph_range r = shd_graph_list_shard(list_of(f, file->kind), file->shard);
+		graph_range r = shd_graph_list_shard(fold_list_of(f, file->kind), file->shard);
 		if (r.to - r.from > 1 && !shd_graph_flush_target(f, file->shard, file->kind))
 			return shd_fail_nomem(err);
 	}
@@ -49,7 +49,7 @@ static int call_pieces(graph_flush *f, sherd_error *err)
  * load have waited for this. What would become too large is left to compaction. */
 static void fold_shard(graph_flush *f, const graph_target *t)
 {
-	const graph_list *list = list_of(f, t->kind);
+	const graph_list *list = fold_list_of(f, t->kind);
 	graph_range r = shd_graph_list_shard(list, t->shard);
 	bool *merge = f->merge[t->kind], load = f->graph->spilling || f->graph->ahead;
 	uint64_t rows = t->fresh_rows, bytes = 0;
@@ -79,7 +79,7 @@ static void fold_shard(graph_flush *f, const graph_target *t)
 		merge[last] = false;
 }
 
-static uint64_t rows_of(const graph_list *list)
+static uint64_t fold_rows_of(const graph_list *list)
 {
 	uint64_t rows = 0;
 	for (size_t i = 0; i < list->count; i++)
@@ -91,7 +91,7 @@ static uint64_t rows_of(const graph_list *list)
 static int fold_buried(graph_flush *f, sherd_error *err)
 {
 	const graph_view *v = &f->graph->view;
-	const graph_list *nodes = list_of(f, SHD_RFDB_NODES), *edges = list_of(f, SHD_RFDB_EDGES);
+	const graph_list *nodes = fold_list_of(f, SHD_RFDB_NODES), *edges = fold_list_of(f, SHD_RFDB_EDGES);
 	for (size_t n = 0; n < v->dead_node_count; n++)
 		for (size_t i = 0; i < nodes->count; i++) {
 			int rc = f->merge[SHD_RFDB_NODES][i] ? 0
@@ -115,7 +115,7 @@ static int fold_buried(graph_flush *f, sherd_error *err)
 static bool has_many_tombstones(const graph_flush *f)
 {
 	const graph_view *v = &f->graph->view;
-	uint64_t rows = rows_of(list_of(f, SHD_RFDB_NODES)) + rows_of(list_of(f, SHD_RFDB_EDGES));
+	uint64_t rows = fold_rows_of(fold_list_of(f, SHD_RFDB_NODES)) + fold_rows_of(fold_list_of(f, SHD_RFDB_EDGES));
 	return v->dead_node_count + v->dead_edge_count > MANY_TOMBSTONES + rows / SHARE_OF_TOMBSTONES;
 }
 
@@ -134,9 +134,9 @@ static int hand_rows(graph_flush *f, shd_rfdb_kind kind, size_t place, uint32_t 
 }
 
 /* Row by row, since some go to other shards. */
-static int hand_out(graph_flush *f, shd_rfdb_kind kind, size_t place, sherd_error *err)
+static int fold_hand_out(graph_flush *f, shd_rfdb_kind kind, size_t place, sherd_error *err)
 {
-	const graph_segment *s = list_of(f, kind)->items[place];
+	const graph_segment *s = fold_list_of(f, kind)->items[place];
 	uint64_t begin = 0;
 	uint32_t last = s->shard;
 	for (uint64_t row = 0; row < s->rows.rows; row++) {
@@ -154,11 +154,12 @@ static int hand_out(graph_flush *f, shd_rfdb_kind kind, size_t place, sherd_erro
 /* Every merged segment becomes part of the target of its shard, but for what goes elsewhere. */
 static int hand_over(graph_flush *f, shd_rfdb_kind kind, sherd_error *err)
 {
-	const graph_list *list = list_of(f, kind);
+	const graph_list *list = fold_list_of(f, kind);
 	for (size_t i = 0; i < list->count; i++) {
 		const graph_segment *s = list->items[i];
 		if (f->merge[kind][i])
-			TRY(f->moves ? hand_out(f, kind, i, err) : hand_rows(f, kind, i, s->shard, s->rows.rows, err));
+			TRY(f->moves ? fold_hand_out(f, kind, i, err)
+			             : hand_rows(f, kind, i, s->shard, s->rows.rows, err));
 	}
 	return SHERD_OK;
 }
@@ -166,7 +167,7 @@ static int hand_over(graph_flush *f, shd_rfdb_kind kind, sherd_error *err)
 int shd_graph_flush_fold(graph_flush *f, sherd_error *err)
 {
 	for (unsigned kind = 0; kind < 2; kind++)
-		for (size_t i = 0; f->compact && i < list_of(f, kind)->count; i++)
+		for (size_t i = 0; f->compact && i < fold_list_of(f, kind)->count; i++)
 			f->merge[kind][i] = true;
 	if (!f->compact && has_many_tombstones(f))
 		TRY(fold_buried(f, err));

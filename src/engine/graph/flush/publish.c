@@ -119,7 +119,7 @@ int shd_graph_encode_as_edit(const sherd_graph *g, const shd_rfdb_manifest *full
 
 /* A manifest with the number may be there: we left it, or somebody who died, or who is about to commit it. */
 /* NOLINTNEXTLINE(readability-non-const-parameter): written through the options. */
-static int claim(sherd_graph *g, const char *name, const shd_buf *edit, char *identity, sherd_error *err)
+static int flush_publish_claim(sherd_graph *g, const char *name, const shd_buf *edit, char *identity, sherd_error *err)
 {
 	const sherd_write_options o = {.mode = SHERD_WRITE_NEW, .identity = identity};
 	sherd_error failure = {0};
@@ -140,7 +140,7 @@ int shd_graph_publish(sherd_graph *g, uint64_t version, const shd_buf *edit, she
 	char name[SHD_RFDB_NAME_MAX], identity[sizeof(((sherd_stat *)0)->identity)] = "";
 	bool unknown = false;
 	shd_rfdb_manifest_name(version, true, name);
-	int rc = claim(g, name, edit, identity, err);
+	int rc = flush_publish_claim(g, name, edit, identity, err);
 	if (rc == SHERD_OK)
 		rc = shd_graph_head_advance(&g->place, &g->head, version, &unknown, err);
 	g->broken = g->broken || unknown;

@@ -302,7 +302,7 @@ static int route_edges(graph_flush *f, sherd_error *err)
 }
 
 /* What another program left in two shards: the segments with the older row are merged, which leaves it out. */
-static int settle(graph_flush *f, shd_rfdb_kind kind, sherd_error *err)
+static int route_settle(graph_flush *f, shd_rfdb_kind kind, sherd_error *err)
 {
 	const graph_view *v = &f->graph->view;
 	for (size_t i = 0; i < v->lists[kind].count; i++) {
@@ -332,6 +332,6 @@ int shd_graph_flush_route(graph_flush *f, sherd_error *err)
 	TRY(route_edges(f, err));
 	if (f->graph->view.one_shard)
 		return SHERD_OK;
-	TRY(settle(f, SHD_RFDB_NODES, err));
-	return settle(f, SHD_RFDB_EDGES, err);
+	TRY(route_settle(f, SHD_RFDB_NODES, err));
+	return route_settle(f, SHD_RFDB_EDGES, err);
 }

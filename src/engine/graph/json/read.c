@@ -95,7 +95,7 @@ sherd_graph_text sherd_graph_lines_source(const sherd_graph_lines *l, size_t edg
 
 /* ---- values */
 
-static int keep(sherd_graph_lines *l, shd_str text, sherd_graph_text *out, sherd_error *err)
+static int json_read_keep(sherd_graph_lines *l, shd_str text, sherd_graph_text *out, sherd_error *err)
 {
 	const char *copy = text.len ? shd_arena_copy(&l->texts, text.ptr, text.len) : "";
 	if (!copy)
@@ -105,7 +105,7 @@ static int keep(sherd_graph_lines *l, shd_str text, sherd_graph_text *out, sherd
 }
 
 /* A number stands for its digits; one that does not fit is refused, where digits in quotes would be hashed. */
-static int take_id(sherd_graph_lines *l, shd_json *j, sherd_graph_text *out, sherd_error *err)
+static int json_read_take_id(sherd_graph_lines *l, shd_json *j, sherd_graph_text *out, sherd_error *err)
 {
 	shd_str text;
 	int type = shd_json_peek(j, err);
@@ -115,10 +115,10 @@ static int take_id(sherd_graph_lines *l, shd_json *j, sherd_graph_text *out, she
 		char digits[SHERD_GRAPH_ID_TEXT];
 		TRY(shd_json_u128(j, &value, err));
 		sherd_graph_id_format((sherd_graph_id){(uint64_t)value, (uint64_t)(value >> 64)}, digits);
-		return keep(l, shd_str_of(digits), out, err);
+		return json_read_keep(l, shd_str_of(digits), out, err);
 	}
 	TRY(shd_json_string(j, &text, err));
-	return keep(l, text, out, err);
+	return json_read_keep(l, text, out, err);
 }
 
 /* The metadata with its keys sorted, and marked or not. Errors point at the start of what was rewritten. */
@@ -132,7 +132,7 @@ static int rewrite(sherd_graph_lines *l, sherd_graph_text json, bool exported, u
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-metadata", at,
 		                   "metadata of an exported node must be a JSON object");
 	TRY(rc);
-	rc = keep(l, (shd_str){text, len}, out, err);
+	rc = json_read_keep(l, (shd_str){text, len}, out, err);
 	free(text);
 	return rc;
 }
@@ -150,7 +150,7 @@ static int take_metadata(sherd_graph_lines *l, shd_json *j, fields *f, sherd_err
 	}
 	TRY(shd_json_string(j, &text, err));
 	f->metadata_at = shd_json_offset(j);
-	return keep(l, text, &f->metadata, err);
+	return json_read_keep(l, text, &f->metadata, err);
 }
 
 static int take_value(sherd_graph_lines *l, shd_json *j, const struct field *field, fields *f, sherd_error *err)
@@ -162,14 +162,14 @@ static int take_value(sherd_graph_lines *l, shd_json *j, const struct field *fie
 	if (type == SHD_JSON_NULL)
 		return shd_json_null(j, err);
 	switch (field->kind) {
-	case ID: return take_id(l, j, where, err);
+	case ID: return json_read_take_id(l, j, where, err);
 	case METADATA: return take_metadata(l, j, f, err);
 	case FLAG: return shd_json_bool(j, where, err);
 	case NUMBER: return shd_json_u64(j, where, err);
 	case TEXT: break;
 	}
 	TRY(shd_json_string(j, &text, err));
-	return keep(l, text, where, err);
+	return json_read_keep(l, text, where, err);
 }
 
 static const struct field *field_of(shd_str key, sherd_graph_record what)
@@ -180,7 +180,8 @@ static const struct field *field_of(shd_str key, sherd_graph_record what)
 	return NULL;
 }
 
-static int take_fields(sherd_graph_lines *l, shd_json *j, sherd_graph_record what, fields *f, sherd_error *err)
+static int json_read_take_fields(sherd_graph_lines *l, shd_json *j, sherd_graph_record what, fields *f,
+                                 sherd_error *err)
 {
 	shd_str key;
 	int rc;
@@ -216,7 +217,7 @@ static int name_node(sherd_graph_lines *l, sherd_graph_node *n, sherd_error *err
 	shd_buf_str(&text, "@");
 	shd_buf_append(&text, n->file.ptr, n->file.len);
 	TRY(shd_buf_check(&text, err));
-	return keep(l, (shd_str){(const char *)text.data, text.len}, &n->semantic_id, err);
+	return json_read_keep(l, (shd_str){(const char *)text.data, text.len}, &n->semantic_id, err);
 }
 
 static int add_node(sherd_graph_lines *l, const fields *f, sherd_error *err)
@@ -265,7 +266,7 @@ int sherd_graph_lines_add(sherd_graph_lines *l, sherd_graph_record what, const c
 	if (!len || json_space_end(begin, begin + len) == begin + len)
 		return 0;
 	TRY(shd_json_open(&j, line, len, &l->limits, err));
-	TRY(take_fields(l, j, what, &f, err));
+	TRY(json_read_take_fields(l, j, what, &f, err));
 	if (what == SHERD_GRAPH_ANY)
 		what = f.src.ptr || f.dst.ptr ? SHERD_GRAPH_EDGE : SHERD_GRAPH_NODE;
 	return what == SHERD_GRAPH_EDGE ? add_edge(l, &f, err) : add_node(l, &f, err);

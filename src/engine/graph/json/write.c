@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static void put_text(shd_buf *b, const char *key, sherd_graph_text text)
+static void json_write_put_text(shd_buf *b, const char *key, sherd_graph_text text)
 {
 	shd_json_writer w;
 	shd_buf_str(b, key);
@@ -32,9 +32,9 @@ static int put_unmarked(shd_buf *b, sherd_graph_text metadata, sherd_error *err)
 	if (rc == SHERD_ENOMEM)
 		return rc;
 	if (rc < 0)
-		put_text(b, ",\"metadata\":", metadata);
+		json_write_put_text(b, ",\"metadata\":", metadata);
 	else if (len > strlen("{}"))
-		put_text(b, ",\"metadata\":", (sherd_graph_text){plain, len});
+		json_write_put_text(b, ",\"metadata\":", (sherd_graph_text){plain, len});
 	free(plain);
 	return SHERD_OK;
 }
@@ -46,7 +46,7 @@ static int put_metadata(shd_buf *b, const sherd_graph_node *node, sherd_error *e
 		return put_unmarked(b, node->metadata, err);
 	}
 	if (node->metadata.len)
-		put_text(b, ",\"metadata\":", node->metadata);
+		json_write_put_text(b, ",\"metadata\":", node->metadata);
 	return SHERD_OK;
 }
 
@@ -72,10 +72,10 @@ int sherd_graph_node_line(const sherd_graph_node *node, char **line, size_t *roo
 {
 	shd_buf b = borrow(line, room);
 	put_id(&b, "{\"id\":\"", node->id);
-	put_text(&b, ",\"semanticId\":", node->semantic_id);
-	put_text(&b, ",\"nodeType\":", node->type);
-	put_text(&b, ",\"name\":", node->name);
-	put_text(&b, ",\"file\":", node->file);
+	json_write_put_text(&b, ",\"semanticId\":", node->semantic_id);
+	json_write_put_text(&b, ",\"nodeType\":", node->type);
+	json_write_put_text(&b, ",\"name\":", node->name);
+	json_write_put_text(&b, ",\"file\":", node->file);
 	int rc = put_metadata(&b, node, err);
 	if (node->content_hash)
 		shd_buf_printf(&b, ",\"contentHash\":%llu", (unsigned long long)node->content_hash);
@@ -88,9 +88,9 @@ int sherd_graph_edge_line(const sherd_graph_edge *edge, char **line, size_t *roo
 	shd_buf b = borrow(line, room);
 	put_id(&b, "{\"src\":\"", edge->src);
 	put_id(&b, ",\"dst\":\"", edge->dst);
-	put_text(&b, ",\"edgeType\":", edge->type);
+	json_write_put_text(&b, ",\"edgeType\":", edge->type);
 	if (edge->metadata.len)
-		put_text(&b, ",\"metadata\":", edge->metadata);
+		json_write_put_text(&b, ",\"metadata\":", edge->metadata);
 	shd_buf_str(&b, "}");
 	return give_back(&b, line, room, len, SHERD_OK, err);
 }

@@ -85,7 +85,7 @@ static void keep_unknown(collection *c, uint64_t version)
 }
 
 /* The newest, the current one among them, and tagged ones. What cannot be opened any more is none of the newest. */
-static int choose(collection *c, sherd_error *err)
+static int gc_choose(collection *c, sherd_error *err)
 {
 	graph_snapshots s;
 	size_t keep = c->options->keep ? c->options->keep : 1;
@@ -237,7 +237,7 @@ static int remove_manifests(collection *c, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int compare(const void *left, const void *right)
+static int gc_compare(const void *left, const void *right)
 {
 	const uint64_t *a = left, *b = right;
 	return *a < *b ? -1 : *a > *b;
@@ -246,7 +246,7 @@ static int compare(const void *left, const void *right)
 static bool is_named(const collection *c, uint64_t id)
 {
 	return c->segments.len &&
-	       bsearch(&id, c->segments.data, c->segments.len / sizeof(id), sizeof(id), compare) != NULL;
+	       bsearch(&id, c->segments.data, c->segments.len / sizeof(id), sizeof(id), gc_compare) != NULL;
 }
 
 static bool see_file(void *arg, const char *name, const sherd_stat *stat)
@@ -265,7 +265,7 @@ static bool see_file(void *arg, const char *name, const sherd_stat *stat)
 static int note_files(collection *c, sherd_error *err)
 {
 	if (c->segments.len)
-		qsort(c->segments.data, c->segments.len / sizeof(uint64_t), sizeof(uint64_t), compare);
+		qsort(c->segments.data, c->segments.len / sizeof(uint64_t), sizeof(uint64_t), gc_compare);
 	TRY(shd_graph_place_list(&c->graph->place, SHD_RFDB_MAKING, see_file, c, err));
 	TRY(shd_graph_place_list(&c->graph->place, SHD_RFDB_SEGMENTS, see_file, c, err));
 	TRY(shd_graph_place_list(&c->graph->place, STAGING, see_file, c, err));
@@ -281,7 +281,7 @@ static int remove_file(void *arg, const char *name, const char *identity)
 
 /* They may belong to a writer who is about to commit them, or to a version that was just tagged. Whoever it is will be
  * refused after the fence, or was first: then it fails. */
-static int remove_files(collection *c, sherd_error *err)
+static int gc_remove_files(collection *c, sherd_error *err)
 {
 	c->meter.total = c->result.files;
 	c->err = err;
@@ -291,12 +291,12 @@ static int remove_files(collection *c, sherd_error *err)
 	return shd_graph_noted(&c->doomed, remove_file, c);
 }
 
-static int collect(collection *c, sherd_error *err)
+static int gc_collect(collection *c, sherd_error *err)
 {
 	bool dry_run = c->options->dry_run;
 	bool locks = !dry_run && sherd_store_caps(c->graph->place.store) & SHERD_CAP_LOCK;
 	TRY(list_versions(c, err));
-	TRY(choose(c, err));
+	TRY(gc_choose(c, err));
 	if (locks)
 		TRY(shd_graph_hold_list(&c->graph->place, keep_held, c, err));
 	for (size_t i = 0; locks && i < c->count; i++)
@@ -308,7 +308,7 @@ static int collect(collection *c, sherd_error *err)
 	if (dry_run)
 		return SHERD_OK;
 	(void)shd_graph_rewrite_index(c->graph, NULL);
-	return remove_files(c, err);
+	return gc_remove_files(c, err);
 }
 
 int sherd_graph_gc(sherd_graph *g, const sherd_graph_gc_options *options, sherd_graph_gc_result *result,
@@ -328,7 +328,7 @@ int sherd_graph_gc(sherd_graph *g, const sherd_graph_gc_options *options, sherd_
 		TRY(shd_graph_head_check(&g->place, &g->head, err));
 	}
 	shd_meter_init(&c.meter, c.options->progress, 0);
-	int rc = collect(&c, err);
+	int rc = gc_collect(&c, err);
 	if (!c.options->dry_run)
 		rc = shd_graph_head_judge(&g->place, &g->head, rc, err);
 	shd_meter_done(&c.meter);

@@ -8,7 +8,7 @@ typedef struct listing {
 	bool failed;
 } listing;
 
-static bool see(void *arg, const char *name, const sherd_stat *stat)
+static bool present_see(void *arg, const char *name, const sherd_stat *stat)
 {
 	listing *l = arg;
 	shd_rfdb_file file;
@@ -27,7 +27,7 @@ static bool see(void *arg, const char *name, const sherd_stat *stat)
 int shd_graph_list_present(const graph_place *p, graph_present *out, sherd_error *err)
 {
 	listing l = {.present = out};
-	TRY(shd_graph_place_list(p, SHD_RFDB_SEGMENTS, see, &l, err));
+	TRY(shd_graph_place_list(p, SHD_RFDB_SEGMENTS, present_see, &l, err));
 	return l.failed ? shd_fail_nomem(err) : SHERD_OK;
 }
 

@@ -22,7 +22,7 @@ typedef struct repairing {
 
 /* ---- what is lost */
 
-static void tell(const repairing *r, const sherd_error *what)
+static void keep_repair_tell(const repairing *r, const sherd_error *what)
 {
 	if (r->options->lost)
 		r->options->lost(r->options->arg, what);
@@ -42,7 +42,7 @@ static void tell_missing(const repairing *r, const shd_rfdb_descriptor *d)
 	int rc = shd_fail(&what, SHERD_ECORRUPT, "missing-segment", "it is gone, with %" PRIu64 " %s of %zu %s%s",
 	                  d->rows, nodes ? "nodes" : "edges", kinds, nodes ? "file" : "type", kinds == 1 ? "" : "s");
 	(void)shd_in_object(&what, rc, key.text);
-	tell(r, &what);
+	keep_repair_tell(r, &what);
 }
 
 /* Counts and tells. False when nothing is missing or damaged. */
@@ -116,7 +116,7 @@ static int read_shards(graph_checking *c, sherd_error *err)
 }
 
 /* 1, or 0; every byte of it is looked at. A damaged index loses nothing: it is never needed. */
-static int look_at(repairing *r, graph_checking *c, const shd_rfdb_manifest *m, bool told, sherd_error *err)
+static int keep_repair_look_at(repairing *r, graph_checking *c, const shd_rfdb_manifest *m, bool told, sherd_error *err)
 {
 	sherd_error found = {0};
 	TRY(read_shards(c, err));
@@ -127,11 +127,11 @@ static int look_at(repairing *r, graph_checking *c, const shd_rfdb_manifest *m, 
 	bad = bad || rc < 0;
 	TRY(shd_report_take(c->report, rc, &found, SHD_RFDB_MANIFESTS, err));
 	for (size_t i = 0; told && bad && i < sherd_report_errors(c->report); i++)
-		tell(r, sherd_report_error(c->report, i));
+		keep_repair_tell(r, sherd_report_error(c->report, i));
 	return !bad;
 }
 
-static int is_whole(repairing *r, uint64_t version, bool told, sherd_error *err)
+static int keep_repair_is_whole(repairing *r, uint64_t version, bool told, sherd_error *err)
 {
 	graph_version v;
 	sherd_error found = {0};
@@ -141,7 +141,7 @@ static int is_whole(repairing *r, uint64_t version, bool told, sherd_error *err)
 	int rc = shd_graph_version_load(&v, &r->place, version, &found);
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_ECORRUPT) {
 		if (told)
-			tell(r, &found);
+			keep_repair_tell(r, &found);
 		return 0;
 	}
 	if (rc < 0 && err)
@@ -149,7 +149,7 @@ static int is_whole(repairing *r, uint64_t version, bool told, sherd_error *err)
 	TRY(rc);
 	rc = shd_graph_place_copy(&c.place, &r->place, err);
 	if (rc == SHERD_OK)
-		rc = look_at(r, &c, &v.manifest, told, err);
+		rc = keep_repair_look_at(r, &c, &v.manifest, told, err);
 	if (told && (!r->known || version == r->result.found))
 		r->result.before = totals_of(&v.manifest);
 	if (rc > 0)
@@ -169,7 +169,7 @@ static int find_whole(repairing *r, sherd_error *err)
 	for (size_t i = r->files.len / sizeof(*list); i-- > 0;) {
 		if (list[i].version == last)
 			continue;
-		int rc = is_whole(r, list[i].version, last == UINT64_MAX, err);
+		int rc = keep_repair_is_whole(r, list[i].version, last == UINT64_MAX, err);
 		TRY(rc);
 		if (rc) {
 			r->result.whole = list[i].version;
@@ -213,7 +213,7 @@ static int write_head(repairing *r, uint64_t version, sherd_error *err)
 	return rc == SHERD_ECONFLICT || rc == SHERD_EEXIST ? shd_graph_head_fail(err) : rc;
 }
 
-static int compare(const void *left, const void *right)
+static int keep_repair_compare(const void *left, const void *right)
 {
 	const uint64_t *a = left, *b = right;
 	return *a < *b ? -1 : *a > *b;
@@ -236,7 +236,7 @@ static int add_given_up(const repairing *r, const shd_rfdb_manifest *m, shd_buf 
 	uint64_t *list = (uint64_t *)(void *)out->data;
 	size_t count = out->len / sizeof(*list), kept = 0;
 	if (count)
-		qsort(list, count, sizeof(*list), compare);
+		qsort(list, count, sizeof(*list), keep_repair_compare);
 	for (size_t i = 0; i < count; i++)
 		if (!kept || list[kept - 1] != list[i])
 			list[kept++] = list[i];
@@ -264,7 +264,7 @@ static int encode_again(const repairing *r, uint64_t version, shd_buf *out, sher
 	return rc < 0 ? rc : shd_buf_check(out, err);
 }
 
-static int publish(repairing *r, uint64_t version, sherd_error *err)
+static int keep_repair_publish(repairing *r, uint64_t version, sherd_error *err)
 {
 	SHD_AUTO_BUF text = {0};
 	char name[SHD_RFDB_NAME_MAX], identity[sizeof(((sherd_stat *)0)->identity)] = "";
@@ -283,7 +283,7 @@ static int publish(repairing *r, uint64_t version, sherd_error *err)
 
 /* ---- all of it */
 
-static int read_head(repairing *r, sherd_error *err)
+static int keep_repair_read_head(repairing *r, sherd_error *err)
 {
 	graph_key key;
 	sherd_stat stat;
@@ -295,7 +295,7 @@ static int read_head(repairing *r, sherd_error *err)
 	r->head = (graph_head){0};
 	bool absent = rc == SHERD_ENOTFOUND && strcmp(found.reason, "incomplete") != 0;
 	if (rc == SHERD_ECORRUPT) {
-		tell(r, &found);
+		keep_repair_tell(r, &found);
 		TRY(shd_graph_place_key(&r->place, SHD_RFDB_CURRENT, &key, err));
 		TRY(sherd_store_stat(r->place.store, key.text, &stat, err));
 		memcpy(r->head.identity, stat.identity, sizeof(stat.identity));
@@ -307,11 +307,11 @@ static int read_head(repairing *r, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int repair(repairing *r, sherd_error *err)
+static int keep_repair(repairing *r, sherd_error *err)
 {
 	SHD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
 	bool dry_run = r->options->dry_run;
-	TRY(read_head(r, err));
+	TRY(keep_repair_read_head(r, err));
 	r->result.found = r->known ? r->head.current.version : 0;
 	TRY(shd_graph_list_manifests(&r->place, r->known ? r->result.found : UINT64_MAX, &r->files, err));
 	const graph_manifest_file *list = (const graph_manifest_file *)(const void *)r->files.data;
@@ -333,7 +333,7 @@ static int repair(repairing *r, sherd_error *err)
 	if (r->known)
 		TRY(shd_graph_head_fence(&r->place, &r->head, err));
 	uint64_t last = r->result.found > newest ? r->result.found : newest;
-	return publish(r, last + 1, err);
+	return keep_repair_publish(r, last + 1, err);
 }
 
 int sherd_graph_repair(sherd_store *store, const char *folder, const sherd_graph_repair_options *options,
@@ -342,7 +342,7 @@ int sherd_graph_repair(sherd_store *store, const char *folder, const sherd_graph
 	static const sherd_graph_repair_options defaults = {0};
 	repairing r = {.options = options ? options : &defaults};
 	TRY(shd_graph_place_init(&r.place, store, folder, NULL, err));
-	int rc = shd_in_object(err, repair(&r, err), folder);
+	int rc = shd_in_object(err, keep_repair(&r, err), folder);
 	shd_buf_done(&r.files);
 	shd_buf_done(&r.bad);
 	shd_graph_place_done(&r.place);

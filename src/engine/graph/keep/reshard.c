@@ -84,7 +84,7 @@ static int plan_files(copying *c, const sherd_graph *from, sherd_error *err)
 	                            c->list.len / sizeof(shd_str), NULL, err);
 }
 
-static int copy(copying *c, const sherd_graph *from, int64_t time_ms, sherd_error *err)
+static int keep_reshard_copy(copying *c, const sherd_graph *from, int64_t time_ms, sherd_error *err)
 {
 	sherd_graph_totals totals;
 	const sherd_graph_commit commit = {.time_ms = time_ms};
@@ -100,13 +100,13 @@ static int copy(copying *c, const sherd_graph *from, int64_t time_ms, sherd_erro
 }
 
 /* Version 2, or 1 when there was nothing to copy. */
-static int fill(copying *c, graph_making *making, const sherd_graph *from, const sherd_graph_reshard_options *o,
-                sherd_error *err)
+static int keep_reshard_fill(copying *c, graph_making *making, const sherd_graph *from,
+                             const sherd_graph_reshard_options *o, sherd_error *err)
 {
 	TRY(shd_graph_open_making(&c->to, making->place, &making->head, o->pool, err));
 	c->to->loading = true;
 	shd_meter_init(&c->meter, o->progress, 0);
-	int rc = copy(c, from, o->time_ms, err);
+	int rc = keep_reshard_copy(c, from, o->time_ms, err);
 	shd_meter_done(&c->meter);
 	making->head = c->to->head;
 	if (rc == SHERD_OK && c->to->version == 1)
@@ -131,7 +131,7 @@ int sherd_graph_reshard(const sherd_graph *from, sherd_store *store, const char 
 	TRY(shd_graph_place_init(&place, store, folder, NULL, err));
 	int rc = shd_graph_making_begin(&making, &place, layout, o->time_ms, &failure);
 	if (rc == SHERD_OK) {
-		rc = fill(&c, &making, from, o, &failure);
+		rc = keep_reshard_fill(&c, &making, from, o, &failure);
 		rc = shd_graph_making_end(&making, shd_graph_head_judge(&place, &making.head, rc, &failure));
 	}
 	rc = shd_in_object(&failure, rc, folder);

@@ -9,7 +9,7 @@ typedef struct listing {
 	shd_buf *out;
 } listing;
 
-static bool see(void *arg, const char *name, const sherd_stat *stat)
+static bool snapshots_see(void *arg, const char *name, const sherd_stat *stat)
 {
 	const listing *l = arg;
 	graph_manifest_file file = {.size = stat->size};
@@ -19,7 +19,7 @@ static bool see(void *arg, const char *name, const sherd_stat *stat)
 	return !l->out->failed;
 }
 
-static int compare(const void *left, const void *right)
+static int snapshots_compare(const void *left, const void *right)
 {
 	const graph_manifest_file *a = left, *b = right;
 	if (a->version != b->version)
@@ -30,10 +30,11 @@ static int compare(const void *left, const void *right)
 int shd_graph_list_manifests(const graph_place *p, uint64_t up_to, shd_buf *out, sherd_error *err)
 {
 	listing l = {.up_to = up_to, .out = out};
-	TRY(shd_graph_place_list(p, SHD_RFDB_MANIFESTS, see, &l, err));
+	TRY(shd_graph_place_list(p, SHD_RFDB_MANIFESTS, snapshots_see, &l, err));
 	TRY(shd_buf_check(out, err));
 	if (out->len)
-		qsort(out->data, out->len / sizeof(graph_manifest_file), sizeof(graph_manifest_file), compare);
+		qsort(out->data, out->len / sizeof(graph_manifest_file), sizeof(graph_manifest_file),
+		      snapshots_compare);
 	return SHERD_OK;
 }
 
@@ -62,7 +63,7 @@ static void census_done(census *c)
 }
 
 /* Kept as long as the census, which borrows from it. */
-static int fetch(census *c, const char *name, char **text, size_t *len, sherd_error *err)
+static int snapshots_fetch(census *c, const char *name, char **text, size_t *len, sherd_error *err)
 {
 	TRY(shd_graph_place_get(c->place, name, text, len, err));
 	shd_buf_append(&c->documents, text, sizeof(*text));
@@ -77,7 +78,7 @@ static void read_old_index(census *c)
 {
 	char *text;
 	size_t len;
-	if (fetch(c, SHD_RFDB_INDEX, &text, &len, NULL) < 0 ||
+	if (snapshots_fetch(c, SHD_RFDB_INDEX, &text, &len, NULL) < 0 ||
 	    shd_rfdb_index_decode(text, len, &c->place->limits, &c->arena, &c->old, NULL) < 0)
 		c->old = (shd_rfdb_index){0};
 	shd_buf_append(&c->segments, c->old.segments.items, c->old.segments.count * sizeof(uint64_t));
@@ -151,7 +152,7 @@ static int read_file(census *c, const graph_manifest_file *file, bool trusted, s
 	}
 	shd_rfdb_manifest_name(file->version, file->edit, name);
 	TRY(shd_graph_place_key(c->place, name, &key, err));
-	TRY(fetch(c, name, &text, &len, err));
+	TRY(snapshots_fetch(c, name, &text, &len, err));
 	int rc = file->edit ? read_edit(c, text, len, err) : read_full(c, file->version, text, len, err);
 	return shd_in_object(err, rc, key.text);
 }

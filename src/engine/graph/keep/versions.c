@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 /* Tags as the public header has them, ended by NUL. */
-static int hand_out(const shd_rfdb_snapshot *s, sherd_graph_snapshot_fn *each, void *arg, bool *go_on, sherd_error *err)
+static int versions_hand_out(const shd_rfdb_snapshot *s, sherd_graph_snapshot_fn *each, void *arg, bool *go_on,
+                             sherd_error *err)
 {
 	shd_arena arena = {0};
 	sherd_graph_tag *tags = shd_arena_alloc(&arena, s->tags.count + 1, sizeof(*tags));
@@ -50,7 +51,7 @@ int sherd_graph_versions(const sherd_graph *g, sherd_graph_snapshot_fn *each, vo
 	int rc = SHERD_OK;
 	const shd_rfdb_snapshot *list = (const shd_rfdb_snapshot *)(const void *)s.list.data;
 	for (size_t i = 0; rc == SHERD_OK && go_on && i < s.list.len / sizeof(*list); i++)
-		rc = hand_out(&list[i], each, arg, &go_on, err);
+		rc = versions_hand_out(&list[i], each, arg, &go_on, err);
 	shd_graph_snapshots_done(&s);
 	return rc;
 }

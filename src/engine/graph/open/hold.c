@@ -103,7 +103,7 @@ int shd_graph_hold_replace(const graph_place *p, const shd_rfdb_manifest *m, con
 	return rc;
 }
 
-static bool see(void *arg, const char *name, const sherd_stat *stat)
+static bool hold_see(void *arg, const char *name, const sherd_stat *stat)
 {
 	(void)stat;
 	shd_buf *found = arg;
@@ -116,7 +116,7 @@ static bool see(void *arg, const char *name, const sherd_stat *stat)
 int shd_graph_hold_list(const graph_place *p, void (*each)(void *arg, uint64_t version), void *arg, sherd_error *err)
 {
 	SHD_AUTO_BUF found = {0};
-	TRY(shd_graph_place_list(p, SHD_RFDB_MANIFESTS, see, &found, err));
+	TRY(shd_graph_place_list(p, SHD_RFDB_MANIFESTS, hold_see, &found, err));
 	TRY(shd_buf_check(&found, err));
 	const held *list = (const held *)(const void *)found.data;
 	for (size_t i = 0; i < found.len / sizeof(*list); i++) {

@@ -63,7 +63,7 @@ static int note_parts(const graph_place *p, shd_buf *parts, sherd_error *err)
 }
 
 /* Was it there before? A folder alone is no object. */
-static bool has_folder(const graph_place *p)
+static bool making_has_folder(const graph_place *p)
 {
 	char name[SHERD_MAX_KEY + 1];
 	sherd_error found = {0};
@@ -102,7 +102,7 @@ static int remove_folder(const graph_place *p, sherd_error *err)
 /* What is there is ours as long as the head is: it is noted, then the head is taken so that nobody else can be about to
  * publish it, then it goes. graph.making and the head go last, so that what cannot be removed is known for what it is.
  * All that happens under the lock: who has it next makes the same folders. Who never had the claim has made none. */
-static int undo(graph_making *m, sherd_error *err)
+static int making_undo(graph_making *m, sherd_error *err)
 {
 	if (m->claimed) {
 		SHD_AUTO_BUF parts = {0};
@@ -150,7 +150,7 @@ static int write_first_version(const graph_place *p, uint64_t created_at, sherd_
 	return shd_graph_place_put(p, SHD_RFDB_INDEX, SHERD_WRITE_REPLACE, &index, err);
 }
 
-static int make(graph_making *m, const sherd_graph_layout *layout, uint64_t created_at, sherd_error *err)
+static int making_make(graph_making *m, const sherd_graph_layout *layout, uint64_t created_at, sherd_error *err)
 {
 	const graph_place *p = m->place;
 	bool hash = layout->planner == SHERD_GRAPH_HASH;
@@ -209,7 +209,7 @@ static int take_lock(graph_making *m, sherd_error *err)
 }
 
 /* The head becomes ours. Parts were noted before: whoever wrote them cannot publish them any more. */
-static int take_head(graph_making *m, bool there, bool parts, sherd_error *err)
+static int making_take_head(graph_making *m, bool there, bool parts, sherd_error *err)
 {
 	const graph_place *p = m->place;
 	const shd_buf nothing = {0};
@@ -237,13 +237,13 @@ static int take_head(graph_making *m, bool there, bool parts, sherd_error *err)
 }
 
 /* Whoever left a head without a version is dead, or will be refused. */
-static int claim(graph_making *m, sherd_error *err)
+static int making_claim(graph_making *m, sherd_error *err)
 {
 	SHD_AUTO_BUF parts = {0};
 	int there = check_absent(m->place, &m->head, err);
 	TRY(there);
 	TRY(note_parts(m->place, &parts, err));
-	TRY(take_head(m, there, parts.len, err));
+	TRY(making_take_head(m, there, parts.len, err));
 	m->claimed = true;
 	return shd_graph_remove_noted(m->place, &parts, err);
 }
@@ -256,13 +256,13 @@ int shd_graph_making_begin(graph_making *m, const graph_place *p, const sherd_gr
 	*m = (graph_making){.place = p};
 	TRY(check_layout(layout, err));
 	TRY(check_absent(p, &m->head, err));
-	m->made_folder = !has_folder(p);
+	m->made_folder = !making_has_folder(p);
 	int rc = take_lock(m, err);
 	if (rc == SHERD_OK)
-		rc = claim(m, err);
+		rc = making_claim(m, err);
 	if (rc == SHERD_OK)
-		rc = shd_graph_head_judge(p, &m->head, make(m, layout, time_ms > 0 ? (uint64_t)time_ms / 1000 : 0, err),
-		                          err);
+		rc = shd_graph_head_judge(p, &m->head,
+		                          making_make(m, layout, time_ms > 0 ? (uint64_t)time_ms / 1000 : 0, err), err);
 	return rc < 0 ? shd_graph_making_end(m, rc) : SHERD_OK;
 }
 
@@ -278,7 +278,7 @@ int shd_graph_making_end(graph_making *m, int rc)
 	if (rc == SHERD_OK)
 		(void)shd_graph_place_remove(m->place, SHD_RFDB_MAKING, NULL);
 	else
-		(void)undo(m, NULL);
+		(void)making_undo(m, NULL);
 	sherd_lock_release(TAKE(m->lock));
 	return rc;
 }

@@ -32,7 +32,7 @@ void shd_graph_tally_add(graph_tally *t, shd_str type, uint64_t by)
 	t->recent[slot].place = at;
 }
 
-static int compare(const void *left, const void *right)
+static int query_counts_compare(const void *left, const void *right)
 {
 	const shd_rfdb_count *a = left, *b = right;
 	size_t n = a->type.len < b->type.len ? a->type.len : b->type.len;
@@ -48,7 +48,7 @@ void shd_graph_tally_done(graph_tally *t)
 }
 
 /* Into the counts of a kind: ascending, without types that have none. */
-static int finish(graph_tally *t, graph_counts *out, shd_rfdb_kind kind, sherd_error *err)
+static int query_counts_finish(graph_tally *t, graph_counts *out, shd_rfdb_kind kind, sherd_error *err)
 {
 	shd_rfdb_count *list = (shd_rfdb_count *)(void *)t->list.data;
 	size_t count = t->list.len / sizeof(*list), kept = 0;
@@ -58,7 +58,7 @@ static int finish(graph_tally *t, graph_counts *out, shd_rfdb_kind kind, sherd_e
 		if (list[i].count)
 			list[kept++] = list[i];
 	if (kept)
-		qsort(list, kept, sizeof(*list), compare);
+		qsort(list, kept, sizeof(*list), query_counts_compare);
 	out->of[kind] = shd_arena_alloc(&out->arena, kept + 1, sizeof(*list));
 	if (!out->of[kind])
 		return shd_fail_nomem(err);
@@ -126,7 +126,7 @@ static int count_all(const graph_view *v, graph_counts *out, sherd_error *err)
 		graph_tally t = {0};
 		rc = count_view(&t, v, kind, err);
 		if (rc == SHERD_OK)
-			rc = finish(&t, &c, kind, err);
+			rc = query_counts_finish(&t, &c, kind, err);
 		shd_graph_tally_done(&t);
 	}
 	if (rc < 0)
@@ -234,7 +234,7 @@ static int count_ahead(const sherd_graph *g, const graph_flush *f, graph_counts 
 		add_counts(&t, now->of[kind], now->types[kind]);
 		rc = f ? add_targets(&t, f, kind, err) : add_buffer(&t, g, kind, err);
 		if (rc == SHERD_OK)
-			rc = finish(&t, &c, kind, err);
+			rc = query_counts_finish(&t, &c, kind, err);
 		shd_graph_tally_done(&t);
 	}
 	if (rc < 0)
@@ -264,7 +264,7 @@ int shd_graph_counts_take(graph_counts *c, const shd_rfdb_counts *from, sherd_er
 		size_t count = kind == SHD_RFDB_NODES ? from->node_types : from->edge_types;
 		graph_tally t = {0};
 		add_counts(&t, list, count);
-		rc = finish(&t, &mine, kind, err);
+		rc = query_counts_finish(&t, &mine, kind, err);
 		shd_graph_tally_done(&t);
 	}
 	if (rc < 0)

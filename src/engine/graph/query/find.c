@@ -20,14 +20,14 @@ typedef struct search {
 	bool stopped;
 } search;
 
-static void add(search *s, sherd_graph_text text, bool prefix, shd_rfdb_column column, unsigned part)
+static void find_add(search *s, sherd_graph_text text, bool prefix, shd_rfdb_column column, unsigned part)
 {
 	if (text.ptr && !(prefix && text.len == 0))
 		s->list[s->count++] =
 			(condition){.column = column, .part = part, .prefix = prefix, .text = {text.ptr, text.len}};
 }
 
-static bool fits(const condition *c, shd_str text)
+static bool find_fits(const condition *c, shd_str text)
 {
 	return (c->prefix ? text.len >= c->text.len : text.len == c->text.len) &&
 	       memcmp(text.ptr, c->text.ptr, c->text.len) == 0;
@@ -37,13 +37,14 @@ static bool fits_row(const search *s, const graph_segment *segment, uint64_t row
 {
 	for (size_t i = 0; i < s->count; i++) {
 		shd_str text;
-		if (!shd_rfdb_segment_text(&segment->rows, s->list[i].column, row, &text) || !fits(&s->list[i], text))
+		if (!shd_rfdb_segment_text(&segment->rows, s->list[i].column, row, &text) ||
+		    !find_fits(&s->list[i], text))
 			return false;
 	}
 	return true;
 }
 
-static void hand_out(search *s, const shd_rfdb_node *node)
+static void find_hand_out(search *s, const shd_rfdb_node *node)
 {
 	sherd_graph_node out;
 	shd_graph_node_out(node, &out);
@@ -66,7 +67,7 @@ static int try_row(search *s, size_t i, bool plain, uint64_t row, sherd_error *e
 			return rc;
 	}
 	TRY(shd_graph_segment_read_node(segment, row, &node, err));
-	hand_out(s, &node);
+	find_hand_out(s, &node);
 	return SHERD_OK;
 }
 
@@ -83,7 +84,7 @@ static const shd_rfdb_groups *groups_of(const shd_rfdb_sidecar *x, const conditi
 	return c->part == GRAPH_BY_TYPE ? &x->by_type : c->part == GRAPH_BY_FILE ? &x->by_file : &x->by_name;
 }
 
-static int compare(const void *left, const void *right)
+static int find_compare(const void *left, const void *right)
 {
 	const shd_str *a = left, *b = right;
 	size_t n = a->len < b->len ? a->len : b->len;
@@ -99,9 +100,9 @@ static bool is_excluded(const graph_segment *segment, const condition *c)
 	if (c->prefix || c->part == GRAPH_BY_NAME || !texts->count)
 		return false;
 	if (by_file ? segment->files_sorted : segment->types_sorted)
-		return !bsearch(&c->text, texts->items, texts->count, sizeof(c->text), compare);
+		return !bsearch(&c->text, texts->items, texts->count, sizeof(c->text), find_compare);
 	for (size_t i = 0; i < texts->count; i++)
-		if (compare(&c->text, &texts->items[i]) == 0)
+		if (find_compare(&c->text, &texts->items[i]) == 0)
 			return false;
 	return true;
 }
@@ -138,7 +139,7 @@ static int by_prefix(search *s, size_t i, sherd_error *err)
 	     n++) {
 		shd_str key;
 		shd_rfdb_rows rows;
-		if (!shd_rfdb_groups_at(groups, &segment->rows, n, &key, &rows) || !fits(c, key))
+		if (!shd_rfdb_groups_at(groups, &segment->rows, n, &key, &rows) || !find_fits(c, key))
 			break;
 		TRY(try_rows(s, i, &rows, err));
 	}
@@ -168,7 +169,7 @@ static bool fits_fresh(const search *s, const shd_rfdb_node *n)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		const condition *c = &s->list[i];
-		if (!fits(c, c->part == GRAPH_BY_TYPE ? n->type : c->part == GRAPH_BY_FILE ? n->file : n->name))
+		if (!find_fits(c, c->part == GRAPH_BY_TYPE ? n->type : c->part == GRAPH_BY_FILE ? n->file : n->name))
 			return false;
 	}
 	return true;
@@ -177,7 +178,7 @@ static bool fits_fresh(const search *s, const shd_rfdb_node *n)
 static void search_fresh(search *s, const graph_new_node *n)
 {
 	if (!n->dead && fits_fresh(s, &n->node))
-		hand_out(s, &n->node);
+		find_hand_out(s, &n->node);
 }
 
 static int search_buffer(search *s, const sherd_graph_query *query, sherd_error *err)
@@ -209,9 +210,9 @@ int sherd_graph_find(const sherd_graph *g, const sherd_graph_query *query, sherd
 {
 	search s = {.graph = g, .each = each, .arg = arg};
 	if (query) {
-		add(&s, query->name, query->name_prefix, SHD_RFDB_NAME, GRAPH_BY_NAME);
-		add(&s, query->file, query->file_prefix, SHD_RFDB_FILE, GRAPH_BY_FILE);
-		add(&s, query->type, query->type_prefix, SHD_RFDB_NODE_TYPE, GRAPH_BY_TYPE);
+		find_add(&s, query->name, query->name_prefix, SHD_RFDB_NAME, GRAPH_BY_NAME);
+		find_add(&s, query->file, query->file_prefix, SHD_RFDB_FILE, GRAPH_BY_FILE);
+		find_add(&s, query->type, query->type_prefix, SHD_RFDB_NODE_TYPE, GRAPH_BY_TYPE);
 	}
 	return shd_graph_view_settle(&g->view, search_all(&s, query, err), err);
 }

@@ -27,14 +27,14 @@ static void meet(walk *w, shd_u128 id)
 	w->failed = !ok || w->queue.failed;
 }
 
-static bool step(void *arg, const shd_rfdb_edge *edge)
+static bool query_walk_step(void *arg, const shd_rfdb_edge *edge)
 {
 	walk *w = arg;
 	meet(w, edge->src == w->at ? edge->dst : edge->src);
 	return !w->full && !w->failed;
 }
 
-static int check(const walk *w, sherd_error *err)
+static int query_walk_check(const walk *w, sherd_error *err)
 {
 	if (w->failed)
 		return shd_fail_nomem(err);
@@ -51,9 +51,9 @@ static int expand(walk *w, shd_u128 id, sherd_error *err)
 		bool wanted =
 			w->how->direction == SHERD_GRAPH_BOTH || w->how->direction == (sherd_graph_direction)incoming;
 		if (wanted)
-			TRY(shd_graph_each_edge(w->graph, id, incoming, w->how->types, step, w, err));
+			TRY(shd_graph_each_edge(w->graph, id, incoming, w->how->types, query_walk_step, w, err));
 	}
-	return check(w, err);
+	return query_walk_check(w, err);
 }
 
 static shd_u128 queued(const walk *w, size_t i)
@@ -78,7 +78,7 @@ static int breadth_first(walk *w, sherd_graph_visit_fn *each, void *arg, sherd_e
 	return SHERD_OK;
 }
 
-static void done(walk *w)
+static void query_walk_done(walk *w)
 {
 	shd_graph_ids_done(&w->seen);
 	shd_buf_done(&w->queue);
@@ -90,10 +90,10 @@ int sherd_graph_bfs(const sherd_graph *g, const sherd_graph_id *starts, size_t c
 	walk w = {.graph = g, .how = how, .most = how->most ? how->most : MOST_IDS};
 	for (size_t i = 0; i < count && !w.full && !w.failed; i++)
 		meet(&w, graph_id_in(starts[i]));
-	int rc = check(&w, err);
+	int rc = query_walk_check(&w, err);
 	if (rc == SHERD_OK)
 		rc = breadth_first(&w, each, arg, err);
-	done(&w);
+	query_walk_done(&w);
 	return rc;
 }
 
@@ -106,6 +106,6 @@ int sherd_graph_neighbours(const sherd_graph *g, sherd_graph_id id, const sherd_
 	for (size_t i = 0; rc == SHERD_OK && i < w.queue.len / sizeof(shd_u128); i++)
 		if (!each(arg, graph_id_out(queued(&w, i)), 1))
 			break;
-	done(&w);
+	query_walk_done(&w);
 	return rc;
 }

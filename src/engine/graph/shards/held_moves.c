@@ -58,7 +58,7 @@ static int each_file(search *s, graph_held_fn *each, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int plan(search *s, sherd_error *err)
+static int held_moves_plan(search *s, sherd_error *err)
 {
 	sherd_graph *g = s->graph;
 	if (g->config.planner != SHD_RFDB_DIRECTORY)
@@ -76,7 +76,7 @@ static int plan(search *s, sherd_error *err)
 int shd_graph_held_moves(sherd_graph *g, graph_ids *moves, sherd_error *err)
 {
 	search s = {.graph = g, .moves = moves};
-	int rc = plan(&s, err);
+	int rc = held_moves_plan(&s, err);
 	if (rc == SHERD_OK)
 		rc = each_file(&s, note_moves, err);
 	shd_buf_done(&s.files);

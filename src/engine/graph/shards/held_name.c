@@ -19,7 +19,7 @@ static bool is_known(const naming *n, shd_str file)
 	return shd_map_find(&n->known, shd_rfdb_path_parent(file)) != SHD_MAP_NONE;
 }
 
-static int note(naming *n, shd_str file, sherd_error *err)
+static int held_name_note(naming *n, shd_str file, sherd_error *err)
 {
 	bool ok;
 	shd_str directory = shd_rfdb_path_parent(file);
@@ -34,7 +34,7 @@ static int note_held(void *arg, const graph_held *held, sherd_error *err)
 	naming *n = arg;
 	uint64_t at = 0, row;
 	int rc = is_known(n, held->file) ? 0 : shd_graph_held_next(n->graph, held, &at, &row, err);
-	return rc > 0 ? note(n, held->file, err) : rc;
+	return rc > 0 ? held_name_note(n, held->file, err) : rc;
 }
 
 /* Where every row lives, the list of the manifest says it without a look at the segment. */
@@ -46,7 +46,7 @@ static int note_segment(naming *n, size_t place, sherd_error *err)
 		return shd_graph_held_each(g, place, note_held, n, err);
 	for (size_t i = 0; i < files->count; i++)
 		if (!is_known(n, files->items[i]))
-			TRY(note(n, files->items[i], err));
+			TRY(held_name_note(n, files->items[i], err));
 	return SHERD_OK;
 }
 
@@ -59,12 +59,12 @@ static int note_all(naming *n, sherd_error *err)
 	for (size_t i = 0; i < g->buffer.node_count; i++) {
 		const graph_new_node *fresh = &g->buffer.nodes[i];
 		if (!fresh->dead && !is_known(n, fresh->node.file) && shd_graph_belongs(g, fresh->node.file, n->shard))
-			TRY(note(n, fresh->node.file, err));
+			TRY(held_name_note(n, fresh->node.file, err));
 	}
 	return SHERD_OK;
 }
 
-static int compare(const void *left, const void *right)
+static int held_name_compare(const void *left, const void *right)
 {
 	return shd_str_compare(*(const shd_str *)left, *(const shd_str *)right);
 }
@@ -97,7 +97,7 @@ static void write_list(const naming *n, shd_buf *out)
 }
 
 /* Cuts off whole characters. */
-static void copy(char *name, size_t room, const char *text, size_t len)
+static void held_name_copy(char *name, size_t room, const char *text, size_t len)
 {
 	size_t kept = len < room ? len : room - 1;
 	while (kept && kept < len && ((unsigned char)text[kept] & 0xc0) == 0x80)
@@ -115,13 +115,13 @@ static int write_name(naming *n, char *name, size_t room, sherd_error *err)
 	if (!count)
 		return SHERD_OK;
 	if (planned && !n->others) {
-		copy(name, room, planned, strlen(planned));
+		held_name_copy(name, room, planned, strlen(planned));
 		return SHERD_OK;
 	}
-	qsort(n->list.data, count, sizeof(shd_str), compare);
+	qsort(n->list.data, count, sizeof(shd_str), held_name_compare);
 	write_list(n, &text);
 	TRY(shd_buf_check(&text, err));
-	copy(name, room, (const char *)text.data, text.len);
+	held_name_copy(name, room, (const char *)text.data, text.len);
 	return SHERD_OK;
 }
 

@@ -70,7 +70,7 @@ int shd_graph_checking_note(graph_checking *c, const shd_rfdb_descriptor *about,
 
 /* ---- their rows */
 
-static int hash_of(const graph_segment *s, sherd_error *err)
+static int verify_segment_hash_of(const graph_segment *s, sherd_error *err)
 {
 	uint8_t sha256[SHD_SHA256_BYTES];
 	if (!s->about.has_sha256)
@@ -147,7 +147,7 @@ static int check_rows(const graph_checking *c, const graph_segment *s, sherd_err
 {
 	if (c->options->quick)
 		return SHERD_OK;
-	TRY(hash_of(s, err));
+	TRY(verify_segment_hash_of(s, err));
 	TRY(shd_rfdb_segment_check(&s->rows, err));
 	return check_lists(s, err);
 }

@@ -351,8 +351,8 @@ int shd_graph_find_damaged(const graph_place *p, uint64_t current, const sherd_v
 }
 
 /* Once. *changed: others committed or collected meanwhile. */
-static int verify(sherd_report *r, sherd_store *store, const char *folder, const sherd_verify_options *options,
-                  bool *changed, sherd_error *err)
+static int verify_verify(sherd_report *r, sherd_store *store, const char *folder, const sherd_verify_options *options,
+                         bool *changed, sherd_error *err)
 {
 	graph_checking c = {.options = options, .report = r};
 	graph_head before, after;
@@ -374,7 +374,7 @@ static int verify_once(sherd_report *r, sherd_store *store, const char *folder, 
 	sherd_report found = {0};
 	sherd_error failure = {0};
 	bool changed = false;
-	int rc = verify(&found, store, folder, options, &changed, &failure);
+	int rc = verify_verify(&found, store, folder, options, &changed, &failure);
 	bool again = changed && (rc == SHERD_ENOTFOUND || (rc == SHERD_OK && sherd_report_errors(&found)));
 	if (rc < 0 && !again && err)
 		*err = failure;

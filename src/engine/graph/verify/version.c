@@ -5,7 +5,7 @@
 
 /* ---- the version, out of segments that are open already */
 
-static int open_once(const graph_checking *c, graph_checked *one, sherd_error *err)
+static int verify_version_open_once(const graph_checking *c, graph_checked *one, sherd_error *err)
 {
 	return one->segment ? SHERD_OK : shd_graph_segment_open(&one->segment, &c->place, &one->about, false, err);
 }
@@ -29,7 +29,7 @@ static int fill_list(graph_checking *c, graph_list *list, shd_rfdb_kind kind, co
 			                "segment %" PRIu64 " is in shard %" PRIu32 " of %" PRIu32, about->id, shard,
 			                c->shards);
 		graph_checked *one = graph_checked_at(c, place);
-		TRY(open_once(c, one, err));
+		TRY(verify_version_open_once(c, one, err));
 		one->proof.place = place;
 		one->segment->proof = &one->proof;
 		one->segment->level1 = level1;
@@ -41,7 +41,8 @@ static int fill_list(graph_checking *c, graph_list *list, shd_rfdb_kind kind, co
 	return SHERD_OK;
 }
 
-static int check_together(graph_checking *c, const graph_view *v, const shd_rfdb_counts *said, sherd_error *err)
+static int verify_version_check_together(graph_checking *c, const graph_view *v, const shd_rfdb_counts *said,
+                                         sherd_error *err)
 {
 	TRY(shd_graph_checking_apart(c, v, SHD_RFDB_NODES, err));
 	TRY(shd_graph_checking_apart(c, v, SHD_RFDB_EDGES, err));
@@ -50,20 +51,20 @@ static int check_together(graph_checking *c, const graph_view *v, const shd_rfdb
 	return shd_graph_checking_counts(c, v, said, err);
 }
 
-static int check(graph_checking *c, graph_view *v, const shd_rfdb_manifest *m, sherd_error *err)
+static int verify_version_check(graph_checking *c, graph_view *v, const shd_rfdb_manifest *m, sherd_error *err)
 {
 	TRY(fill_list(c, &v->lists[SHD_RFDB_NODES], SHD_RFDB_NODES, &m->nodes, &m->l1_nodes, err));
 	TRY(fill_list(c, &v->lists[SHD_RFDB_EDGES], SHD_RFDB_EDGES, &m->edges, &m->l1_edges, err));
 	v->one_shard = m->counts.known;
 	v->placed = m->counts.known && m->counts.placed;
 	TRY(shd_graph_view_bury(v, &m->dead_nodes, &m->dead_edges, err));
-	return m->counts.known && !c->options->quick ? check_together(c, v, &m->counts, err) : SHERD_OK;
+	return m->counts.known && !c->options->quick ? verify_version_check_together(c, v, &m->counts, err) : SHERD_OK;
 }
 
 int shd_graph_checking_version(graph_checking *c, const shd_rfdb_manifest *m, sherd_error *err)
 {
 	graph_view v = {0};
-	int rc = shd_graph_view_settle(&v, check(c, &v, m, err), err);
+	int rc = shd_graph_view_settle(&v, verify_version_check(c, &v, m, err), err);
 	shd_graph_view_done(&v, false);
 	return rc;
 }

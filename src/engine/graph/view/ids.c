@@ -11,22 +11,22 @@ struct graph_ids_slot {
 	uint32_t value;
 };
 
-static size_t home(const graph_ids *t, shd_u128 id)
+static size_t ids_home(const graph_ids *t, shd_u128 id)
 {
 	return (size_t)(shd_graph_ids_hash(t->seed, id) >> 20) & (t->cap - 1);
 }
 
-static struct graph_ids_slot *slot_of(const graph_ids *t, shd_u128 id)
+static struct graph_ids_slot *ids_slot_of(const graph_ids *t, shd_u128 id)
 {
 	size_t mask = t->cap - 1;
 	uint64_t lo = (uint64_t)id, hi = (uint64_t)(id >> 64);
-	size_t i = home(t, id);
+	size_t i = ids_home(t, id);
 	while (t->slots[i].used && (t->slots[i].lo != lo || t->slots[i].hi != hi))
 		i = (i + 1) & mask;
 	return &t->slots[i];
 }
 
-static bool grow(graph_ids *t, size_t cap)
+static bool ids_grow(graph_ids *t, size_t cap)
 {
 	graph_ids larger = {.cap = cap, .seed = t->seed ? t->seed : shd_hash_seed() | 1};
 	if (cap > SIZE_MAX / sizeof(*larger.slots))
@@ -38,7 +38,7 @@ static bool grow(graph_ids *t, size_t cap)
 	for (size_t i = 0; i < t->cap; i++) {
 		const struct graph_ids_slot *s = &t->slots[i];
 		if (s->used)
-			*slot_of(&larger, (shd_u128)s->hi << 64 | s->lo) = *s;
+			*ids_slot_of(&larger, (shd_u128)s->hi << 64 | s->lo) = *s;
 	}
 	larger.count = t->count;
 	free(t->slots);
@@ -56,7 +56,7 @@ bool shd_graph_ids_reserve(graph_ids *t, size_t count)
 			return false;
 		cap *= 2;
 	}
-	return grow(t, cap);
+	return ids_grow(t, cap);
 }
 
 uint32_t shd_graph_ids_add(graph_ids *t, shd_u128 id, uint32_t value, bool *ok)
@@ -64,7 +64,7 @@ uint32_t shd_graph_ids_add(graph_ids *t, shd_u128 id, uint32_t value, bool *ok)
 	*ok = shd_graph_ids_reserve(t, t->count + 1);
 	if (!*ok)
 		return GRAPH_IDS_NONE;
-	struct graph_ids_slot *s = slot_of(t, id);
+	struct graph_ids_slot *s = ids_slot_of(t, id);
 	if (s->used)
 		return s->value;
 	*s = (struct graph_ids_slot){.lo = (uint64_t)id, .hi = (uint64_t)(id >> 64), .used = 1, .value = value};
@@ -76,14 +76,14 @@ uint32_t shd_graph_ids_find(const graph_ids *t, shd_u128 id)
 {
 	if (!t->count)
 		return GRAPH_IDS_NONE;
-	const struct graph_ids_slot *s = slot_of(t, id);
+	const struct graph_ids_slot *s = ids_slot_of(t, id);
 	return s->used ? s->value : GRAPH_IDS_NONE;
 }
 
 void shd_graph_ids_fetch(const graph_ids *t, shd_u128 id)
 {
 	if (t->cap)
-		__builtin_prefetch(&t->slots[home(t, id)]);
+		__builtin_prefetch(&t->slots[ids_home(t, id)]);
 }
 
 void shd_graph_ids_done(graph_ids *t)

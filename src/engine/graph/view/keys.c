@@ -11,7 +11,7 @@ struct graph_keys_slot {
 	uint32_t place; /* plus one; 0 is empty */
 };
 
-static uint32_t hash_of(uint64_t seed, const shd_rfdb_edge_key *k)
+static uint32_t keys_hash_of(uint64_t seed, const shd_rfdb_edge_key *k)
 {
 	uint64_t h = shd_graph_ids_hash(seed, k->src);
 	h ^= shd_graph_ids_hash(h | 1, k->dst);
@@ -24,14 +24,14 @@ static bool same(const shd_rfdb_edge_key *a, const shd_rfdb_edge_key *b)
 	       (a->type.ptr == b->type.ptr || memcmp(a->type.ptr, b->type.ptr, a->type.len) == 0);
 }
 
-static size_t home(const graph_keys *t, uint32_t hash)
+static size_t keys_home(const graph_keys *t, uint32_t hash)
 {
 	return hash & (t->cap - 1);
 }
 
-static void put(graph_keys *t, uint32_t hash, uint32_t place)
+static void keys_put(graph_keys *t, uint32_t hash, uint32_t place)
 {
-	size_t i = home(t, hash);
+	size_t i = keys_home(t, hash);
 	while (t->slots[i].place)
 		i = (i + 1) & (t->cap - 1);
 	t->slots[i] = (struct graph_keys_slot){.hash = hash, .place = place};
@@ -58,17 +58,17 @@ bool shd_graph_keys_reserve(graph_keys *t, size_t count)
 	memset(larger.slots, 0, cap * sizeof(*t->slots));
 	for (size_t i = 0; i < t->cap; i++)
 		if (t->slots[i].place)
-			put(&larger, t->slots[i].hash, t->slots[i].place);
+			keys_put(&larger, t->slots[i].hash, t->slots[i].place);
 	free(t->slots);
 	*t = larger;
 	return true;
 }
 
 /* The slot of the key, or the empty one where it belongs. */
-static struct graph_keys_slot *slot_of(const graph_keys *t, const void *entries, const shd_rfdb_edge_key *key,
-                                       uint32_t hash)
+static struct graph_keys_slot *keys_slot_of(const graph_keys *t, const void *entries, const shd_rfdb_edge_key *key,
+                                            uint32_t hash)
 {
-	size_t i = home(t, hash);
+	size_t i = keys_home(t, hash);
 	for (; t->slots[i].place; i = (i + 1) & (t->cap - 1)) {
 		const void *entry = (const char *)entries + (size_t)(t->slots[i].place - 1) * t->stride;
 		if (t->slots[i].hash == hash && same((const shd_rfdb_edge_key *)entry, key))
@@ -81,7 +81,7 @@ uint32_t shd_graph_keys_find(const graph_keys *t, const void *entries, const shd
 {
 	if (!t->count)
 		return GRAPH_KEYS_NONE;
-	const struct graph_keys_slot *s = slot_of(t, entries, key, hash_of(t->seed, key));
+	const struct graph_keys_slot *s = keys_slot_of(t, entries, key, keys_hash_of(t->seed, key));
 	return s->place ? s->place - 1 : GRAPH_KEYS_NONE;
 }
 
@@ -90,8 +90,8 @@ uint32_t shd_graph_keys_add(graph_keys *t, const void *entries, const shd_rfdb_e
 	*ok = shd_graph_keys_reserve(t, t->count + 1);
 	if (!*ok)
 		return GRAPH_KEYS_NONE;
-	uint32_t hash = hash_of(t->seed, key);
-	struct graph_keys_slot *s = slot_of(t, entries, key, hash);
+	uint32_t hash = keys_hash_of(t->seed, key);
+	struct graph_keys_slot *s = keys_slot_of(t, entries, key, hash);
 	if (s->place)
 		return s->place - 1;
 	*s = (struct graph_keys_slot){.hash = hash, .place = place + 1};
@@ -102,7 +102,7 @@ uint32_t shd_graph_keys_add(graph_keys *t, const void *entries, const shd_rfdb_e
 void shd_graph_keys_fetch(const graph_keys *t, const shd_rfdb_edge_key *key)
 {
 	if (t->cap)
-		__builtin_prefetch(&t->slots[home(t, hash_of(t->seed, key))]);
+		__builtin_prefetch(&t->slots[keys_home(t, keys_hash_of(t->seed, key))]);
 }
 
 void shd_graph_keys_done(graph_keys *t)

@@ -26,7 +26,7 @@ typedef struct graph_places {
 	place *slots;
 } graph_places;
 
-static uint64_t rows_of(const graph_list *list)
+static uint64_t locate_rows_of(const graph_list *list)
 {
 	uint64_t rows = 0;
 	for (size_t i = 0; i < list->count; i++)
@@ -34,7 +34,7 @@ static uint64_t rows_of(const graph_list *list)
 	return rows;
 }
 
-static uint64_t home(const graph_places *p, uint64_t hash)
+static uint64_t locate_home(const graph_places *p, uint64_t hash)
 {
 	return (hash >> 32) * p->count >> 32;
 }
@@ -51,7 +51,7 @@ static place place_of(const shd_rfdb_segment *s, uint64_t row, size_t item, uint
 	return p;
 }
 
-static void fetch(const shd_rfdb_segment *s, const place *at)
+static void locate_fetch(const shd_rfdb_segment *s, const place *at)
 {
 	const char *text = s->strings.text + at->text;
 	__builtin_prefetch(s->strings.entries + 8 * (size_t)at->string);
@@ -63,28 +63,28 @@ static void fetch(const shd_rfdb_segment *s, const place *at)
 
 static bool stands_at(const graph_list *list, const place *at, shd_u128 id)
 {
-	fetch(&list->items[at->item - 1]->rows, at);
+	locate_fetch(&list->items[at->item - 1]->rows, at);
 	return shd_rfdb_segment_id(&list->items[at->item - 1]->rows, at->row) == id;
 }
 
 /* The slot of the id, or the empty one where it belongs. */
-static place *slot_of(const graph_places *p, const graph_list *list, shd_u128 id, uint64_t hash)
+static place *locate_slot_of(const graph_places *p, const graph_list *list, shd_u128 id, uint64_t hash)
 {
-	uint64_t i = home(p, hash);
+	uint64_t i = locate_home(p, hash);
 	while (p->slots[i].item && (p->slots[i].tag != (uint16_t)hash || !stands_at(list, &p->slots[i], id)))
 		i = i + 1 < p->count ? i + 1 : 0;
 	return &p->slots[i];
 }
 
 /* A shard's segments stand the newest first: of several rows with one id the first is the one that counts. */
-static void fill(const graph_places *p, const graph_list *list)
+static void locate_fill(const graph_places *p, const graph_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		const shd_rfdb_segment *s = &list->items[i]->rows;
 		for (uint64_t row = 0; row < s->rows; row++) {
 			shd_u128 id = shd_rfdb_segment_id(s, row);
 			uint64_t hash = shd_graph_ids_hash(p->seed, id);
-			place *slot = slot_of(p, list, id, hash);
+			place *slot = locate_slot_of(p, list, id, hash);
 			if (!slot->item)
 				*slot = place_of(s, row, i, hash);
 		}
@@ -99,7 +99,7 @@ static void places_free(graph_places *p)
 }
 
 /* NULL when memory is out: then it is done without. */
-static graph_places *make(const graph_list *list, uint64_t rows)
+static graph_places *locate_make(const graph_list *list, uint64_t rows)
 {
 	graph_places *p = calloc(1, sizeof(*p));
 	if (!p)
@@ -112,7 +112,7 @@ static graph_places *make(const graph_list *list, uint64_t rows)
 		return NULL;
 	}
 	memset(p->slots, 0, p->count * sizeof(*p->slots));
-	fill(p, list);
+	locate_fill(p, list);
 	return p;
 }
 
@@ -130,7 +130,7 @@ static bool suits(const graph_view *v, uint64_t rows)
 }
 
 /* Another thread may have been quicker. */
-static graph_places *publish(graph_locator *l, graph_places *p)
+static graph_places *locate_publish(graph_locator *l, graph_places *p)
 {
 	graph_places *there = NULL;
 	if (!p || atomic_compare_exchange_strong(&l->places, &there, p))
@@ -151,11 +151,11 @@ static graph_places *consider(const graph_view *v)
 	/* The rows are counted seldom. */
 	if (asked & (asked - 1))
 		return NULL;
-	uint64_t rows = rows_of(&v->lists[SHD_RFDB_NODES]);
+	uint64_t rows = locate_rows_of(&v->lists[SHD_RFDB_NODES]);
 	if (asked < rows / SHARE_ASKED)
 		return NULL;
 	if (suits(v, rows))
-		return publish(l, make(&v->lists[SHD_RFDB_NODES], rows));
+		return locate_publish(l, locate_make(&v->lists[SHD_RFDB_NODES], rows));
 	atomic_store_explicit(&l->asked, NEVER, memory_order_relaxed);
 	return NULL;
 }
@@ -166,7 +166,7 @@ int shd_graph_locate(const graph_view *v, shd_u128 id, graph_row *out)
 	if (!p && !(p = consider(v)))
 		return -1;
 	const graph_list *list = &v->lists[SHD_RFDB_NODES];
-	const place *slot = slot_of(p, list, id, shd_graph_ids_hash(p->seed, id));
+	const place *slot = locate_slot_of(p, list, id, shd_graph_ids_hash(p->seed, id));
 	if (!slot->item)
 		return 0;
 	*out = (graph_row){list->items[slot->item - 1], slot->row};

@@ -24,7 +24,7 @@ static uint64_t row_at(const lane *l, uint64_t at)
 }
 
 /* False when there are no rows any more. A number of a row that is not there is not ours to tell. */
-static bool look(lane *l)
+static bool strays_look(lane *l)
 {
 	while (l->at < l->segment->rows.rows && row_at(l, l->at) >= l->segment->rows.rows)
 		l->at++;
@@ -41,7 +41,7 @@ static void swap(lane *a, lane *b)
 	*b = kept;
 }
 
-static void push(walk *w)
+static void strays_push(walk *w)
 {
 	size_t i = w->heap++;
 	for (; i && w->lanes[i].id < w->lanes[(i - 1) / 2].id; i = (i - 1) / 2)
@@ -72,12 +72,12 @@ static int pass(const graph_view *v, lane *l, bool test, graph_row *out, sherd_e
 			*out = (graph_row){l->segment, row};
 			return rc;
 		}
-	} while (look(l) && l->id == id);
+	} while (strays_look(l) && l->id == id);
 	return 0;
 }
 
 /* Walks over all rows with the lowest id. */
-static int step(const graph_view *v, walk *w, graph_row *out, sherd_error *err)
+static int strays_step(const graph_view *v, walk *w, graph_row *out, sherd_error *err)
 {
 	const shd_u128 id = w->lanes[0].id;
 	const uint32_t shard = w->lanes[0].segment->shard;
@@ -91,7 +91,7 @@ static int step(const graph_view *v, walk *w, graph_row *out, sherd_error *err)
 		if (rc)
 			return rc;
 		if (w->lanes[w->heap].at < w->lanes[w->heap].segment->rows.rows)
-			push(w);
+			strays_push(w);
 		else
 			swap(&w->lanes[w->heap], &w->lanes[--w->count]);
 	}
@@ -107,13 +107,13 @@ int shd_graph_view_find_stray(const graph_view *v, shd_rfdb_kind kind, graph_row
 		lane *l = &w.lanes[w.count];
 		*l = (lane){.item = i, .segment = list->items[i]};
 		rc = shd_graph_segment_index(l->segment, GRAPH_BY_ID, &l->index, err);
-		if (rc == SHERD_OK && look(l)) {
+		if (rc == SHERD_OK && strays_look(l)) {
 			w.count++;
-			push(&w);
+			strays_push(&w);
 		}
 	}
 	while (rc == SHERD_OK && w.heap)
-		rc = step(v, &w, out, err);
+		rc = strays_step(v, &w, out, err);
 	free(w.lanes);
 	return rc;
 }

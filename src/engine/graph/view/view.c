@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static int compare(const void *left, const void *right)
+static int view_compare(const void *left, const void *right)
 {
 	const graph_segment *a = *(graph_segment *const *)left, *b = *(graph_segment *const *)right;
 	if (a->shard != b->shard)
@@ -27,7 +27,7 @@ int shd_graph_list_make(graph_list *list, size_t room, sherd_error *err)
 void shd_graph_list_sort(graph_list *list)
 {
 	if (list->count)
-		qsort(list->items, list->count, sizeof(graph_segment *), compare);
+		qsort(list->items, list->count, sizeof(graph_segment *), view_compare);
 }
 
 /* The first item of the shard or of a later one. */
@@ -187,7 +187,7 @@ int shd_graph_list_has_edge(const graph_list *list, size_t i, const shd_rfdb_edg
 }
 
 /* The newest row of each shard, and of these the one in the segment with the highest number. */
-static int find(const graph_view *v, const wanted *w, graph_row *out, sherd_error *err)
+static int view_find(const graph_view *v, const wanted *w, graph_row *out, sherd_error *err)
 {
 	const graph_list *list = &v->lists[w->kind];
 	graph_row best = {0};
@@ -214,14 +214,14 @@ int shd_graph_view_node(const graph_view *v, shd_u128 id, graph_row *out, sherd_
 	const wanted w = {.kind = SHD_RFDB_NODES, .id = id};
 	int rc = shd_graph_locate(v, id, out);
 	if (rc < 0)
-		rc = find(v, &w, out, err);
+		rc = view_find(v, &w, out, err);
 	return rc > 0 && node_is_dead(v, id) ? 0 : rc;
 }
 
 int shd_graph_view_edge(const graph_view *v, const shd_rfdb_edge_key *key, graph_row *out, sherd_error *err)
 {
 	const wanted w = {.kind = SHD_RFDB_EDGES, .id = key->src, .key = key};
-	int rc = find(v, &w, out, err);
+	int rc = view_find(v, &w, out, err);
 	return rc > 0 && edge_is_dead(v, key) ? 0 : rc;
 }
 
