@@ -142,7 +142,7 @@ static int work_on_manifests(sherd_error *err)
 
 TEST(manifests_report_lack_of_memory)
 {
-	every_allocation(work_on_manifests, 40);
+	every_allocation(work_on_manifests, 30);
 }
 
 /* ---- plans */

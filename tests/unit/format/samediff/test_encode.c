@@ -152,6 +152,16 @@ TEST(updaters_can_be_left_out)
 	assert_string_equal(g.graph.training, s->from.graph.training);
 }
 
+/* Arrays of sequences came last, and are gone: so are their marks. Where none is left, nothing is. */
+static void cut_marks(sherd_model_bytes *was, const sherd_model_bytes *is, size_t arrays)
+{
+	size_t marked = 0;
+	for (size_t i = 0; i < arrays && i < was->count; i++)
+		marked += was->at[i];
+	*was = marked ? (sherd_model_bytes){arrays, was->at} : (sherd_model_bytes){0};
+	assert_int_equal(is->count, was->count);
+}
+
 TEST(sdnb_keeps_all_but_the_sequences)
 {
 	static const sherd_pair pairs[] = {{"a", "1"}, {"b", ""}};
@@ -179,8 +189,8 @@ TEST(sdnb_keeps_all_but_the_sequences)
 			assert_int_equal(is->shape.at[d], s->arrays[was->array].shape[d]);
 		is->shape = was->shape; /* told here, and not in a legacy file */
 	}
-	g.graph.hollow.count = plain.hollow.count;
-	g.graph.fortran.count = plain.fortran.count;
+	cut_marks(&plain.hollow, &g.graph.hollow, g.array_count);
+	cut_marks(&plain.fortran, &g.graph.fortran, g.array_count);
 	check_same(&plain, &g.graph, "sdnb");
 }
 
