@@ -6,7 +6,7 @@
 #include "support/test.h"
 
 #include "base/error.h"
-#include "store/local.h"
+#include "store/local/local.h"
 
 #include <signal.h>
 #include <stdlib.h>

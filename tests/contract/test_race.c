@@ -1,6 +1,6 @@
 /* Of several threads or processes that commit one key at once exactly one wins, once per backend. */
 #include "base/error.h"
-#include "store/local.h"
+#include "store/local/local.h"
 #include "support/backends.h"
 
 #include <pthread.h>

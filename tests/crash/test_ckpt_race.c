@@ -5,7 +5,7 @@
 #include "support/test.h"
 
 #include "base/error.h"
-#include "store/local.h"
+#include "store/local/local.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

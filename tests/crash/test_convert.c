@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "format/tensor/safetensors.h"
-#include "store/local.h"
+#include "store/local/local.h"
 
 #include <sherd/convert.h>
 #include <sherd/verify.h>

@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "store/local.h"
+#include "store/local/local.h"
 
 #include <sherd/verify.h>
 

@@ -10,7 +10,7 @@
 #include "support/test.h"
 
 #include "base/error.h"
-#include "store/local.h"
+#include "store/local/local.h"
 
 #include <sherd/verify.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "format/tensor/safetensors.h"
-#include "store/local.h"
+#include "store/local/local.h"
 #include "support/fail_malloc.h"
 #include "support/fail_store.h"
 #include "support/fail_sys.h"

@@ -1,7 +1,7 @@
 /* An append, and an index, with the nth allocation, operation or system call failing, for every n. */
 #include "support/test.h"
 
-#include "store/local.h"
+#include "store/local/local.h"
 #include "support/fail_malloc.h"
 #include "support/fail_store.h"
 #include "support/fail_sys.h"

@@ -5,7 +5,7 @@
 #include "support/test.h"
 
 #include "format/tensor/safetensors.h"
-#include "store/local.h"
+#include "store/local/local.h"
 
 #include <sherd/convert.h>
 #include <sherd/verify.h>

@@ -4,7 +4,7 @@
 #include <sherd/store.h>
 
 #include "base/error.h"
-#include "store/local.h"
+#include "store/local/local.h"
 #include "support/fail_malloc.h"
 #include "support/fail_store.h"
 #include "support/fail_sys.h"

@@ -1,7 +1,7 @@
 #include "support/backends.h"
 
 #include "base/error.h"
-#include "store/local.h"
+#include "store/local/local.h"
 #include "support/fail_store.h"
 #include "support/scratch.h"
 

@@ -1,6 +1,6 @@
 /* tests/support/crash_sys.h - what a power loss may leave of a local store.
  *
- * A crash_sys is a table of system calls (store/sys.h) that passes every call
+ * A crash_sys is a table of system calls (store/local/sys.h) that passes every call
  * through to a real folder and keeps a log of those that change it: bytes
  * written to a file, names made, linked, renamed, removed, and syncs. Afterwards
  * it builds, for a power loss after any point of that log, the folders that a
@@ -38,7 +38,7 @@
 #ifndef SHD_TEST_CRASH_SYS_H
 #define SHD_TEST_CRASH_SYS_H
 
-#include "store/sys.h"
+#include "store/local/sys.h"
 
 #include <stdbool.h>
 

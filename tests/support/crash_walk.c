@@ -5,7 +5,7 @@
 #include "support/scratch.h"
 #include "support/test.h"
 
-#include "store/local.h"
+#include "store/local/local.h"
 
 #include <stdio.h>
 

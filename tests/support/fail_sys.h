@@ -4,7 +4,7 @@
 #ifndef SHD_TEST_FAIL_SYS_H
 #define SHD_TEST_FAIL_SYS_H
 
-#include "store/sys.h"
+#include "store/local/sys.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "support/scratch.h"
 
-#include "store/local.h"
+#include "store/local/local.h"
 
 #include <dirent.h>
 #include <ftw.h>

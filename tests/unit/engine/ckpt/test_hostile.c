@@ -9,7 +9,7 @@
 #include "codec/sha256.h"
 #include "format/ckpt/index.h"
 #include "format/ckpt/shard.h"
-#include "store/local.h"
+#include "store/local/local.h"
 
 #include <sherd/verify.h>
 

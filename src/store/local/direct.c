@@ -1,8 +1,8 @@
-/* store/local_direct.c - files past the page cache: a ring of pieces, all but one of them under way.
+/* store/local/direct.c - files past the page cache: a ring of pieces, all but one of them under way.
  *
  * Their bytes lie in a ring, too. A piece lies there in one stretch: where the end is too near, it begins at the front.
  */
-#include "store/local.h"
+#include "store/local/local.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,12 +1,12 @@
-/* store/sys.h - the system calls of the local store, as a table.
+/* store/local/sys.h - the system calls of the local store, as a table.
  *
  * What the local store promises about crashes is decided by the order of these
  * calls, so tests put their own table here: one that fails the nth call, one
  * that keeps a log of what a power loss may leave. Results and errno are those
  * of the system calls of the same name. A table must be usable from several
  * threads at once. */
-#ifndef SHD_STORE_SYS_H
-#define SHD_STORE_SYS_H
+#ifndef SHD_STORE_LOCAL_SYS_H
+#define SHD_STORE_LOCAL_SYS_H
 
 #include <stddef.h>
 #include <stdint.h>

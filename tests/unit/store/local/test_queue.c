@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "store/local.h"
+#include "store/local/local.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-/* store/local_read.c - reading files. A process may have few of them open, and a set may have thousands: a reader
+/* store/local/read.c - reading files. A process may have few of them open, and a set may have thousands: a reader
  * beyond most_descriptors keeps its file alive by a map of it instead, and opens it by its name for each read.
  * When the name is another file's by then, it reads through the map. */
 #include "store/guard.h"
-#include "store/local.h"
+#include "store/local/local.h"
 
 #include <fcntl.h>
 #include <stdio.h>

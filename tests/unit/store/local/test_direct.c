@@ -2,7 +2,7 @@
 
 #include <sherd/store.h>
 
-#include "store/local.h"
+#include "store/local/local.h"
 #include "support/fail_sys.h"
 #include "support/scratch.h"
 

@@ -3,7 +3,7 @@
 
 #include <sherd/store.h>
 
-#include "store/local.h"
+#include "store/local/local.h"
 #include "support/fail_sys.h"
 #include "support/scratch.h"
 
@@ -438,5 +438,5 @@ int main(void)
 		CASE(where_no_more_maps_are_given_small_files_are_copied),
 		CASE(a_file_that_shrinks_behind_its_map_is_an_error),
 	};
-	return cmocka_run_group_tests_name("unit/store/local", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("unit/store/local/files", tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 #include "support/test.h"
 
 #include "base/error.h"
-#include "store/local.h"
+#include "store/local/local.h"
 
 #include <sherd/store.h>
 

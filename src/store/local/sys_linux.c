@@ -1,4 +1,4 @@
-#include "store/sys.h"
+#include "store/local/sys.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* store/local_later.c - direct writes that the disk does while the caller goes on. */
-#include "store/local.h"
+/* store/local/later.c - direct writes that the disk does while the caller goes on. */
+#include "store/local/local.h"
 
 /* Waits for the oldest; others may come first. */
 static int await_oldest(shd_local *s, shd_local_later *l, sherd_error *err)

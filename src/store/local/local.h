@@ -1,14 +1,14 @@
-/* store/local.h - objects are files below a folder. Between the files of the local store only; tests use
+/* store/local/local.h - objects are files below a folder. Between the files of the local store only; tests use
  * shd_store_open_local_sys(). */
-#ifndef SHD_STORE_LOCAL_H
-#define SHD_STORE_LOCAL_H
+#ifndef SHD_STORE_LOCAL_LOCAL_H
+#define SHD_STORE_LOCAL_LOCAL_H
 
 #include <sherd/sys/backend.h>
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/map.h"
-#include "store/sys.h"
+#include "store/local/sys.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -69,23 +69,23 @@ void shd_local_stat_of(const struct stat *st, sherd_stat *out);
 int shd_local_check_kind(mode_t mode, sherd_error *err);
 int shd_local_sync_folder(const shd_sys *sys, int fd, sherd_error *err);
 
-/* local_read.c */
+/* read.c */
 int shd_local_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err);
 
 /* The reader's file for direct reads, which closes with it; -1: there is none. */
 int shd_local_direct(const sherd_reader *reader);
 
-/* local_direct.c */
+/* direct.c */
 int shd_local_queue(sherd_store *store, uint64_t ahead, sherd_queue **out, sherd_error *err);
 
-/* local_queue.c: for up to SHD_LOCAL_QUEUE reads or writes at a time. False where the system has none. */
+/* queue.c: for up to SHD_LOCAL_QUEUE reads or writes at a time. False where the system has none. */
 #define SHD_LOCAL_QUEUE 64
 bool shd_local_take_queue(shd_local *s, unsigned long *out);
 /* empty: nothing is under way any more; else it is closed, which waits for that. */
 void shd_local_give_queue(shd_local *s, unsigned long queue, bool empty);
 void shd_local_close_queues(shd_local *s);
 
-/* local_later.c: appends to one file that go on meanwhile. */
+/* later.c: appends to one file that go on meanwhile. */
 enum { SHD_LOCAL_LATER = 8 }; /* of them at most */
 typedef struct shd_local_later {
 	unsigned long queue;
@@ -110,14 +110,14 @@ int shd_local_later_settle(shd_local *s, shd_local_later *l, unsigned most, int 
 /* Waits for all, whatever becomes of them. */
 void shd_local_later_done(shd_local *s, shd_local_later *l);
 
-/* local_list.c */
+/* list.c */
 int shd_local_list(sherd_store *store, const char *prefix, const char *after, sherd_list_fn *each, void *arg,
                    sherd_error *err);
 /* Calls each() for the entries of an open folder, but for "." and ".."; it returns false to stop. type is a DT_. */
 typedef bool shd_local_entry_fn(const char *name, unsigned char type, void *arg);
 int shd_local_entries(const shd_sys *sys, int fd, shd_local_entry_fn *each, void *arg, sherd_error *err);
 
-/* local_mode.c: who may use a file */
+/* mode.c: who may use a file */
 typedef struct shd_local_mode {
 	bool known; /* else the system's default for this process */
 	mode_t mode;
@@ -129,7 +129,7 @@ void shd_local_mode_of(shd_local *s, const char *key, shd_local_mode *out);
 /* Gives it to the file. */
 int shd_local_mode_keep(const shd_sys *sys, int fd, const shd_local_mode *mode, sherd_error *err);
 
-/* local_temp.c: a file that is not an object yet */
+/* temp.c: a file that is not an object yet */
 typedef struct shd_local_temp {
 	int dir;       /* the folder it will stand in; -1 when there is nothing */
 	int fd;        /* open for reading and writing; -1 when there is nothing */
@@ -151,7 +151,7 @@ void shd_local_temp_done(shd_local *s, shd_local_temp *temp);
 void shd_local_sweep(shd_local *s, int dir);
 int shd_local_pwrite(const shd_sys *sys, int fd, const void *buf, size_t len, uint64_t offset, sherd_error *err);
 
-/* local_commit.c: temp becomes the object under key, durably. */
+/* commit.c: temp becomes the object under key, durably. */
 int shd_local_commit_new(shd_local *s, shd_local_temp *temp, const char *key, sherd_error *err);
 /* if_identity may be NULL. */
 int shd_local_commit_over(shd_local *s, shd_local_temp *temp, const char *key, const char *if_identity,
@@ -160,11 +160,11 @@ int shd_local_remove(sherd_store *store, const char *key, const char *if_identit
 int shd_local_rmdir(sherd_store *store, const char *key, sherd_error *err);
 int shd_local_link(sherd_store *store, const char *key, const char *second, sherd_error *err);
 
-/* local_write.c */
+/* write.c */
 int shd_local_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,
                     sherd_error *err);
 
-/* local_lock.c */
+/* lock.c */
 int shd_local_lock(sherd_store *store, const char *key, sherd_lock_mode mode, sherd_lock **out, sherd_error *err);
 int shd_local_create_locked(sherd_store *store, const char *key, const void *data, size_t len, sherd_lock_mode mode,
                             sherd_lock **out, sherd_error *err);

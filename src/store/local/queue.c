@@ -1,5 +1,5 @@
-/* store/local_queue.c - the queues of a store's reads and writes under way, kept for the next user. */
-#include "store/local.h"
+/* store/local/queue.c - the queues of a store's reads and writes under way, kept for the next user. */
+#include "store/local/local.h"
 
 bool shd_local_take_queue(shd_local *s, unsigned long *out)
 {

@@ -1,4 +1,4 @@
-/* store/memory.c - the contract in its plainest form: a sorted table of reference-counted bytes. */
+/* store/memory/memory.c - the contract in its plainest form: a sorted table of reference-counted bytes. */
 #include <sherd/sys/backend.h>
 
 #include "base/buf.h"

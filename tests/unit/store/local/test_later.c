@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "base/large.h"
-#include "store/local.h"
+#include "store/local/local.h"
 
 #include <stdlib.h>
 #include <string.h>

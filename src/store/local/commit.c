@@ -1,4 +1,4 @@
-/* store/local_commit.c - how a temporary file becomes an object, and how an object goes.
+/* store/local/commit.c - how a temporary file becomes an object, and how an object goes.
  *
  * 1. No name of an object ever points to bytes that are not durable: the file is synced before it gets the name.
  * 2. A name appears or changes in one step of the file system: link, rename.
@@ -6,7 +6,7 @@
  *    synced when it was first opened for writing.
  * 4. Replacing and removing happen under a lock on the folder, so that what a conditional replacement compared is
  *    still there when it renames. The folder is locked, not the object: locks on objects belong to the user. */
-#include "store/local.h"
+#include "store/local/local.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "store/local.h"
+#include "store/local/local.h"
 
 #include <fcntl.h>
 
