@@ -26,11 +26,12 @@ static bool split_entry(const uint8_t *data, const shd_zip_entry *e, form_pieces
 static bool split_zip(const uint8_t *data, size_t len, form_pieces *out)
 {
 	shd_arena arena = {0};
+	const shd_zip_limits limits = {0};
 	shd_zip_end end;
 	shd_zip_entry *entries = NULL;
 	size_t count = 0, tail = len < SHD_ZIP_TAIL ? len : SHD_ZIP_TAIL;
-	bool done = shd_zip_find_end(data + len - tail, tail, len, &end, NULL) == SHERD_OK &&
-	            shd_zip_decode_directory(data + end.at, &end, &arena, &entries, &count, NULL) == SHERD_OK;
+	bool done = shd_zip_find_end(data + len - tail, tail, len, &limits, &end, NULL) == SHERD_OK &&
+	            shd_zip_decode_directory(data + end.at, &end, &limits, &arena, &entries, &count, NULL) == SHERD_OK;
 	for (size_t i = 0; done && i < count; i++)
 		done = split_entry(data, &entries[i], out);
 	shd_arena_done(&arena);

@@ -14,7 +14,6 @@ enum {
 	CENTRAL_BYTES = 46,
 	EXTRA_ZIP64 = 1,
 	FLAG_ENCRYPTED = 1 << 0 | 1 << 6 | 1 << 13,
-	FLAG_DESCRIPTOR = 1 << 3, /* crc and sizes stand behind the bytes */
 	ONLY_DISK16 = 0xffff,
 	MOST_PART = 255
 };
@@ -76,7 +75,21 @@ static int take_record(const uint8_t *tail, size_t end, uint64_t base, shd_zip_e
 	return SHERD_OK;
 }
 
-int shd_zip_find_end(const void *tail, size_t len, uint64_t file_size, shd_zip_end *out, sherd_error *err)
+/* Before anything is allocated for them. */
+static int zip_check_count(const shd_zip_end *e, uint64_t most, uint64_t at, sherd_error *err)
+{
+	most = most && most < SHD_ZIP_MOST_ENTRIES ? most : SHD_ZIP_MOST_ENTRIES;
+	if (e->entries > most)
+		return shd_fail_at(err, SHERD_ELIMIT, "too-many-entries", at, "%llu entries, the limit is %llu",
+		                   (unsigned long long)e->entries, (unsigned long long)most);
+	if (e->entries > e->bytes / CENTRAL_BYTES)
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-index", at, "%llu entries in a directory of %llu bytes",
+		                   (unsigned long long)e->entries, (unsigned long long)e->bytes);
+	return SHERD_OK;
+}
+
+int shd_zip_find_end(const void *tail, size_t len, uint64_t file_size, const shd_zip_limits *limits, shd_zip_end *out,
+                     sherd_error *err)
 {
 	const uint8_t *bytes = tail;
 	uint64_t base = file_size - len;
@@ -101,24 +114,22 @@ int shd_zip_find_end(const void *tail, size_t len, uint64_t file_size, shd_zip_e
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", base + found,
 		                   "a directory of %llu bytes at %llu does not reach from there to its end",
 		                   (unsigned long long)e.bytes, (unsigned long long)e.at);
-	if (e.entries > SHD_ZIP_MOST_ENTRIES)
-		return shd_fail_at(err, SHERD_ELIMIT, "too-many-entries", base + found, "%llu entries, the limit is %d",
-		                   (unsigned long long)e.entries, SHD_ZIP_MOST_ENTRIES);
+	TRY(zip_check_count(&e, limits->entries, base + found, err));
 	*out = e;
 	return SHERD_OK;
 }
 
 /* Why a name is refused, or NULL. */
-static const char *name_fault(shd_str name)
+static const char *name_fault(shd_str name, const shd_zip_limits *limits)
 {
 	size_t bad;
 	if (!name.len)
 		return "is empty";
-	if (name.len > SHD_ZIP_MOST_NAME)
+	if (name.len > SHD_ZIP_MOST_NAME || (limits->name && name.len > limits->name))
 		return "is too long";
 	if (memchr(name.ptr, 0, name.len) || !shd_utf8_valid(name.ptr, name.len, &bad))
 		return "is not UTF-8 text";
-	if (memchr(name.ptr, '\\', name.len) || memchr(name.ptr, ':', name.len))
+	if (limits->paths && (memchr(name.ptr, '\\', name.len) || memchr(name.ptr, ':', name.len)))
 		return "has \\ or : in it";
 	for (size_t i = 0, part = 0; i <= name.len; i++) {
 		if (i < name.len && name.ptr[i] != '/')
@@ -126,7 +137,7 @@ static const char *name_fault(shd_str name)
 		shd_str p = {name.ptr + part, i - part};
 		if ((!p.len && i < name.len) || shd_str_is(p, ".") || shd_str_is(p, ".."))
 			return "leads out of the archive";
-		if (p.len > MOST_PART)
+		if (limits->paths && p.len > MOST_PART)
 			return "has a part of more than 255 bytes";
 		part = i + 1;
 	}
@@ -176,6 +187,7 @@ static int zip_check_entry(const shd_zip_entry *e, uint64_t at, sherd_error *err
 typedef struct directory {
 	shd_cursor c;
 	uint64_t at; /* where it lies in the archive */
+	const shd_zip_limits *limits;
 	shd_arena *arena;
 	uint64_t inflated; /* bytes of compressed entries so far */
 } directory;
@@ -193,7 +205,7 @@ static int take_entry(directory *d, shd_zip_entry *e, sherd_error *err)
 	const uint8_t *extra = shd_cursor_bytes(c, extra_len);
 	(void)shd_cursor_bytes(c, p ? zip_get_u16(p + 32) : 0);
 	TRY(shd_shift_offset(err, shd_cursor_check(c, "the directory", err), d->at));
-	const char *fault = name_fault((shd_str){name, name_len});
+	const char *fault = name_fault((shd_str){name, name_len}, d->limits);
 	if (fault)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-name", at + CENTRAL_BYTES, "the name of an entry %s",
 		                   fault);
@@ -215,10 +227,10 @@ static int take_entry(directory *d, shd_zip_entry *e, sherd_error *err)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", at, "%.128s lies outside", e->name);
 	if (e->method == SHD_ZIP_DEFLATED && __builtin_add_overflow(d->inflated, e->size, &d->inflated))
 		d->inflated = UINT64_MAX;
-	if (d->inflated > SHD_ZIP_MOST_TOTAL)
+	if (d->limits->inflated && d->inflated > d->limits->inflated)
 		return shd_fail_at(err, SHERD_ELIMIT, "too-large", at,
 		                   "the entries take more than %llu bytes when inflated",
-		                   (unsigned long long)SHD_ZIP_MOST_TOTAL);
+		                   (unsigned long long)d->limits->inflated);
 	return SHERD_OK;
 }
 
@@ -272,10 +284,10 @@ static bool is_folder(const shd_zip_entry *e)
 	return e->name[strlen(e->name) - 1] == '/';
 }
 
-int shd_zip_decode_directory(const void *data, const shd_zip_end *end, shd_arena *arena, shd_zip_entry **out,
-                             size_t *count, sherd_error *err)
+int shd_zip_decode_directory(const void *data, const shd_zip_end *end, const shd_zip_limits *limits, shd_arena *arena,
+                             shd_zip_entry **out, size_t *count, sherd_error *err)
 {
-	directory d = {.c = shd_cursor_over(data, (size_t)end->bytes), .at = end->at, .arena = arena};
+	directory d = {.c = shd_cursor_over(data, (size_t)end->bytes), .at = end->at, .limits = limits, .arena = arena};
 	shd_zip_entry *entries = shd_arena_alloc(arena, (size_t)end->entries + 1, sizeof(*entries));
 	size_t kept = 0;
 	if (!entries)
@@ -297,7 +309,7 @@ int shd_zip_decode_directory(const void *data, const shd_zip_end *end, shd_arena
 static bool sizes_agree(const uint8_t *raw, const shd_zip_entry *e)
 {
 	uint32_t crc = shd_get_u32(raw + 14), stored = shd_get_u32(raw + 18), size = shd_get_u32(raw + 22);
-	bool behind = e->flags & FLAG_DESCRIPTOR;
+	bool behind = e->flags & SHD_ZIP_DESCRIPTOR;
 	return (crc == e->crc || (behind && !crc)) &&
 	       (stored == e->stored || stored == ELSEWHERE || (behind && !stored)) &&
 	       (size == e->size || size == ELSEWHERE || (behind && !size));

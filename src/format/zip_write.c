@@ -21,40 +21,69 @@ static uint32_t small(uint64_t v)
 	return v < ELSEWHERE ? (uint32_t)v : ELSEWHERE;
 }
 
-static void put_start(shd_buf *out, const shd_zip_entry *e, bool zip64)
+/* Does its local head have the Zip64 field? Of what is compressed on the way, before its length is known: deflate adds
+ * less than a byte in 256. */
+static bool is_large(const shd_zip_entry *e)
+{
+	uint64_t grows = e->method == SHD_ZIP_STORED ? 0 : e->size / 256 + 4096;
+	return e->size >= ELSEWHERE || (e->flags & SHD_ZIP_DESCRIPTOR && e->size + grows >= ELSEWHERE) ||
+	       (!(e->flags & SHD_ZIP_DESCRIPTOR) && e->stored >= ELSEWHERE);
+}
+
+static void put_start(shd_buf *out, const shd_zip_entry *e, bool zip64, uint32_t crc)
 {
 	shd_buf_u16(out, zip64 ? VERSION_ZIP64 : VERSION);
 	shd_buf_u16(out, e->flags);
 	shd_buf_u16(out, e->method);
 	shd_buf_u16(out, 0);
 	shd_buf_u16(out, DATE);
-	shd_buf_u32(out, e->crc);
+	shd_buf_u32(out, crc);
+}
+
+/* An extra field that fills up to the alignment. */
+static void put_padding(shd_buf *out, uint32_t align, uint32_t pad)
+{
+	shd_buf_u16(out, EXTRA_ALIGN);
+	shd_buf_u16(out, (uint16_t)(2 + pad));
+	shd_buf_u16(out, (uint16_t)align);
+	shd_buf_zero(out, pad);
 }
 
 void shd_zip_put_local(shd_buf *out, const shd_zip_entry *e, uint32_t align)
 {
-	bool large = e->size >= ELSEWHERE;
+	bool large = is_large(e), later = e->flags & SHD_ZIP_DESCRIPTOR;
 	size_t name_len = strlen(e->name);
 	uint32_t extra = large ? EXTRA_HEAD + 16 : 0;
 	uint64_t least = e->head + SHD_ZIP_LOCAL + name_len + extra + EXTRA_HEAD + 2;
 	uint32_t pad = (uint32_t)(-least & (align - 1));
 	shd_buf_str(out, SHD_ZIP_MAGIC);
-	put_start(out, e, large);
-	shd_buf_u32(out, large ? ELSEWHERE : (uint32_t)e->stored);
-	shd_buf_u32(out, large ? ELSEWHERE : (uint32_t)e->size);
+	put_start(out, e, large, later ? 0 : e->crc);
+	shd_buf_u32(out, large ? ELSEWHERE : later ? 0 : (uint32_t)e->stored);
+	shd_buf_u32(out, large ? ELSEWHERE : later ? 0 : (uint32_t)e->size);
 	shd_buf_u16(out, (uint16_t)name_len);
-	shd_buf_u16(out, (uint16_t)(extra + EXTRA_HEAD + 2 + pad));
+	shd_buf_u16(out, (uint16_t)(extra + (align > 1 ? EXTRA_HEAD + 2 + pad : 0)));
 	shd_buf_str(out, e->name);
 	if (large) {
 		shd_buf_u16(out, EXTRA_ZIP64);
 		shd_buf_u16(out, 16);
-		shd_buf_u64(out, e->size);
-		shd_buf_u64(out, e->stored);
+		shd_buf_u64(out, later ? 0 : e->size);
+		shd_buf_u64(out, later ? 0 : e->stored);
 	}
-	shd_buf_u16(out, EXTRA_ALIGN);
-	shd_buf_u16(out, (uint16_t)(2 + pad));
-	shd_buf_u16(out, (uint16_t)align);
-	shd_buf_zero(out, pad);
+	if (align > 1)
+		put_padding(out, align, pad);
+}
+
+void shd_zip_put_descriptor(shd_buf *out, const shd_zip_entry *e)
+{
+	shd_buf_str(out, "PK\7\10");
+	shd_buf_u32(out, e->crc);
+	if (is_large(e)) {
+		shd_buf_u64(out, e->stored);
+		shd_buf_u64(out, e->size);
+	} else {
+		shd_buf_u32(out, (uint32_t)e->stored);
+		shd_buf_u32(out, (uint32_t)e->size);
+	}
 }
 
 static void put_central(shd_buf *out, const shd_zip_entry *e)
@@ -65,7 +94,7 @@ static void put_central(shd_buf *out, const shd_zip_entry *e)
 		extra = (uint16_t)(extra + (fields[i] >= ELSEWHERE ? 8 : 0));
 	shd_buf_str(out, "PK\1\2");
 	shd_buf_u16(out, MADE_ON_UNIX | VERSION_ZIP64);
-	put_start(out, e, e->size >= ELSEWHERE);
+	put_start(out, e, is_large(e), e->crc);
 	shd_buf_u32(out, small(e->stored));
 	shd_buf_u32(out, small(e->size));
 	shd_buf_u16(out, (uint16_t)strlen(e->name));

@@ -1,7 +1,7 @@
 #include "base/buf.h"
 #include "codec/crc32.h"
 #include "engine/model/sdnb_out.h"
-#include "format/zip.h"
+#include "engine/model/sdz.h"
 
 #include <sherd/sys/backend.h>
 
@@ -112,7 +112,7 @@ static int save_sdz_save(const sherd_model *model, sherd_store *store, const cha
 	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	shd_sdnb_out *files;
 	archive a = {.count = o->shards > 1 ? o->shards : 1};
-	if (a.count > SHD_ZIP_MOST_ENTRIES)
+	if (a.count > SHD_SDZ_MOST_ENTRIES)
 		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "an archive cannot hold %u shards", a.count);
 	TRY(shd_sdnb_lay_out(model, o, a.count, arena, &files, err));
 	a.files = files;
@@ -121,7 +121,7 @@ static int save_sdz_save(const sherd_model *model, sherd_store *store, const cha
 		return shd_fail_nomem(err);
 	TRY(name_entries(&a, arena, err));
 	const sherd_write_options options = {.mode = o->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
-	                                     .head = SHD_ZIP_LOCAL + SHD_ZIP_MOST_NAME + SHD_SDNB_ALIGN,
+	                                     .head = SHD_ZIP_LOCAL + SHD_SDZ_MOST_NAME + SHD_SDNB_ALIGN,
 	                                     .size_hint = files[0].size,
 	                                     .if_identity = o->replace ? o->if_identity : NULL};
 	TRY(sherd_store_write(store, key, &options, &writer, err));

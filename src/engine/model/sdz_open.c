@@ -34,9 +34,9 @@ static int begins_like_sdnb(shd_sdz_store *z, const shd_zip_entry *e, bool *out,
 static int sdz_open_choose(shd_sdz_store *z, const char **out, sherd_error *err)
 {
 	const char *shard = NULL, *only = NULL;
-	for (size_t i = 0; i < z->count; i++) {
+	for (size_t i = 0; i < z->archive.count; i++) {
 		shd_sdnb_name name;
-		shd_str entry = shd_str_of(z->entries[i]->name);
+		shd_str entry = shd_str_of(z->archive.by_name[i]->name);
 		if (shd_str_is(entry, "model") || shd_str_is(entry, "model" SHD_SDNB_SUFFIX)) {
 			*out = entry.ptr;
 			return SHERD_OK;
@@ -44,13 +44,14 @@ static int sdz_open_choose(shd_sdz_store *z, const char **out, sherd_error *err)
 		if (!shard && shd_sdnb_name_parse(entry, &name))
 			shard = entry.ptr;
 	}
-	for (size_t i = 0; !shard && i < z->count; i++) {
+	for (size_t i = 0; !shard && i < z->archive.count; i++) {
 		bool is;
-		TRY(begins_like_sdnb(z, z->entries[i], &is, err));
+		TRY(begins_like_sdnb(z, z->archive.by_name[i], &is, err));
 		if (is && only)
 			return shd_fail(err, SHERD_EUNSUPPORTED, "no-graph",
-			                "the archive has two models: %.100s and %.100s", only, z->entries[i]->name);
-		only = is ? z->entries[i]->name : only;
+			                "the archive has two models: %.100s and %.100s", only,
+			                z->archive.by_name[i]->name);
+		only = is ? z->archive.by_name[i]->name : only;
 	}
 	*out = shard ? shard : only;
 	return SHERD_OK;
@@ -78,13 +79,13 @@ int shd_sdz_has_model(sherd_store *store, const char *key, bool *out, sherd_erro
 
 /* Arrays of each file of the model that a compressed one keeps when it comes past them. */
 typedef struct small {
-	shd_sdz_part *parts; /* NULL: none yet */
+	shd_zip_part *parts; /* NULL: none yet */
 	size_t count, room;
 } small;
 
 static bool is_small(const shd_sdnb_model *m, size_t array)
 {
-	return m->arrays[array].stored && m->arrays[array].stored <= SHD_SDZ_KEPT_MOST;
+	return m->arrays[array].stored && m->arrays[array].stored <= SHD_ZIP_KEPT_MOST;
 }
 
 static int gather_small(const shd_sdnb_model *m, small *files, sherd_error *err)
@@ -97,7 +98,7 @@ static int gather_small(const shd_sdnb_model *m, small *files, sherd_error *err)
 			continue;
 		if (!f->parts && !(f->parts = calloc(f->room, sizeof(*f->parts))))
 			return shd_fail_nomem(err);
-		f->parts[f->count++] = (shd_sdz_part){.at = m->arrays[i].data, .len = (uint32_t)m->arrays[i].stored};
+		f->parts[f->count++] = (shd_zip_part){.at = m->arrays[i].data, .len = (uint32_t)m->arrays[i].stored};
 	}
 	return SHERD_OK;
 }
@@ -107,7 +108,7 @@ static int keep_small(const shd_sdnb_model *m, sherd_error *err)
 	small *files = calloc(m->reader_count + 1, sizeof(*files));
 	int rc = files ? gather_small(m, files, err) : shd_fail_nomem(err);
 	for (size_t i = 0; files && i < m->reader_count; i++)
-		shd_sdz_keep(m->readers[i], files[i].parts, files[i].count);
+		shd_archive_keep(m->readers[i], files[i].parts, files[i].count);
 	free(files);
 	return rc;
 }

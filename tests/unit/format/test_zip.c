@@ -107,6 +107,7 @@ TEST(what_is_written_is_read)
 /* Only heads and directory are made: the offsets in between are beyond 4 GiB. */
 TEST(large_entries_take_zip64)
 {
+	const shd_zip_limits limits = {0};
 	SHD_AUTO_BUF b = {0};
 	shd_zip_end end;
 	shd_zip_entry *got, entries[] = {{.name = "small", .size = 10, .crc = 1},
@@ -123,10 +124,10 @@ TEST(large_entries_take_zip64)
 	SHD_AUTO_BUF last = {0};
 	shd_zip_put_local(&last, &entries[N - 1], 64);
 	size += last.len + entries[N - 1].size + (b.len - directory);
-	assert_ok(shd_zip_find_end(b.data, b.len, size, &end, err));
+	assert_ok(shd_zip_find_end(b.data, b.len, size, &limits, &end, err));
 	assert_int_equal(end.entries, N);
 	assert_int_equal(end.at, size - (b.len - directory));
-	assert_ok(shd_zip_decode_directory(b.data + directory, &end, &arena, &got, &count, err));
+	assert_ok(shd_zip_decode_directory(b.data + directory, &end, &limits, &arena, &got, &count, err));
 	for (size_t i = 0; i < N; i++) {
 		SHD_AUTO_BUF head = {0};
 		uint64_t data;

@@ -1,50 +1,50 @@
-#include "engine/model/sdz_kept.h"
+#include "engine/tensors/zip_kept.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static int by_length(const void *left, const void *right)
 {
-	const shd_sdz_part *a = left, *b = right;
+	const shd_zip_part *a = left, *b = right;
 	return a->len < b->len ? -1 : a->len > b->len;
 }
 
-static int sdz_kept_by_place(const void *left, const void *right)
+static int zip_kept_by_place(const void *left, const void *right)
 {
-	const shd_sdz_part *a = left, *b = right;
+	const shd_zip_part *a = left, *b = right;
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
 /* The smallest ones first: they gain most. */
-void shd_sdz_kept_init(shd_sdz_kept *k, shd_sdz_part *parts, size_t count)
+void shd_zip_kept_init(shd_zip_kept *k, shd_zip_part *parts, size_t count)
 {
 	uint64_t total = 0;
 	size_t kept = 0;
-	*k = (shd_sdz_kept){.parts = parts};
+	*k = (shd_zip_kept){.parts = parts};
 	if (!count)
 		return;
 	qsort(parts, count, sizeof(*parts), by_length);
-	while (kept < count && parts[kept].len <= SHD_SDZ_KEPT_MOST && (total += parts[kept].len) <= SHD_SDZ_KEPT_TOTAL)
+	while (kept < count && parts[kept].len <= SHD_ZIP_KEPT_MOST && (total += parts[kept].len) <= SHD_ZIP_KEPT_TOTAL)
 		kept++;
 	if (kept)
-		qsort(parts, kept, sizeof(*parts), sdz_kept_by_place);
+		qsort(parts, kept, sizeof(*parts), zip_kept_by_place);
 	for (size_t i = 0; i < kept; i++) {
-		const shd_sdz_part *last = k->count ? &parts[k->count - 1] : NULL;
+		const shd_zip_part *last = k->count ? &parts[k->count - 1] : NULL;
 		if (parts[i].len && (!last || last->at + last->len <= parts[i].at))
 			parts[k->count++] = parts[i];
 	}
 }
 
-void shd_sdz_kept_done(shd_sdz_kept *k)
+void shd_zip_kept_done(shd_zip_kept *k)
 {
 	for (size_t i = 0; i < k->count; i++)
 		free(k->parts[i].bytes);
 	free(k->parts);
-	*k = (shd_sdz_kept){0};
+	*k = (shd_zip_kept){0};
 }
 
 /* The first part that ends behind this byte. */
-static size_t first_behind(const shd_sdz_kept *k, uint64_t at)
+static size_t first_behind(const shd_zip_kept *k, uint64_t at)
 {
 	size_t low = 0, high = k->count;
 	while (low < high) {
@@ -57,10 +57,10 @@ static size_t first_behind(const shd_sdz_kept *k, uint64_t at)
 	return low;
 }
 
-void shd_sdz_kept_pass(shd_sdz_kept *k, uint64_t at, const uint8_t *bytes, size_t len)
+void shd_zip_kept_pass(shd_zip_kept *k, uint64_t at, const uint8_t *bytes, size_t len)
 {
 	for (size_t i = first_behind(k, at); i < k->count && k->parts[i].at < at + len; i++) {
-		shd_sdz_part *p = &k->parts[i];
+		shd_zip_part *p = &k->parts[i];
 		uint64_t want = p->at + p->have, left = p->len - p->have;
 		if (!left || want < at || want >= at + len)
 			continue;
@@ -73,7 +73,7 @@ void shd_sdz_kept_pass(shd_sdz_kept *k, uint64_t at, const uint8_t *bytes, size_
 	}
 }
 
-bool shd_sdz_kept_give(const shd_sdz_kept *k, uint64_t at, void *out, size_t len)
+bool shd_zip_kept_give(const shd_zip_kept *k, uint64_t at, void *out, size_t len)
 {
 	size_t i = first_behind(k, at);
 	if (i == k->count || k->parts[i].at > at)

@@ -1,4 +1,4 @@
-#include "engine/model/sdz_stream.h"
+#include "engine/tensors/zip_stream.h"
 
 #include "codec/inflate.h"
 
@@ -13,15 +13,15 @@ typedef struct place {
 	uint64_t in, out; /* compressed bytes taken, bytes made */
 } place;
 
-struct shd_sdz_stream {
+struct shd_zip_stream {
 	const sherd_reader *archive;
 	uint64_t data, stored, size;
 	pthread_mutex_t lock;
 	place here;
-	place points[SHD_SDZ_POINTS]; /* passed before, by out */
+	place points[SHD_ZIP_POINTS]; /* passed before, by out */
 	size_t point_count;
 	uint64_t spacing;
-	shd_sdz_kept kept;
+	shd_zip_kept kept;
 	size_t have;        /* bytes of input that are read and not yet taken; they end with the buffer's */
 	size_t input_end;   /* of what was read */
 	uint64_t window_at; /* the byte of the entry that the window begins with */
@@ -30,10 +30,10 @@ struct shd_sdz_stream {
 	uint8_t window[WINDOW];
 };
 
-int shd_sdz_stream_open(shd_sdz_stream **out, const sherd_reader *archive, const shd_zip_entry *entry, uint64_t data,
+int shd_zip_stream_open(shd_zip_stream **out, const sherd_reader *archive, const shd_zip_entry *entry, uint64_t data,
                         sherd_error *err)
 {
-	shd_sdz_stream *s = calloc(1, sizeof(*s));
+	shd_zip_stream *s = calloc(1, sizeof(*s));
 	if (!s)
 		return shd_fail_nomem(err);
 	s->archive = archive;
@@ -49,20 +49,20 @@ int shd_sdz_stream_open(shd_sdz_stream **out, const sherd_reader *archive, const
 	return SHERD_OK;
 }
 
-void shd_sdz_stream_close(shd_sdz_stream *s)
+void shd_zip_stream_close(shd_zip_stream *s)
 {
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->point_count; i++)
 		shd_inflate_close(s->points[i].z);
 	shd_inflate_close(s->here.z);
-	shd_sdz_kept_done(&s->kept);
+	shd_zip_kept_done(&s->kept);
 	(void)pthread_mutex_destroy(&s->lock);
 	free(s);
 }
 
 /* Goes on from the last point at or before the offset, or from the start. */
-static int jump(shd_sdz_stream *s, uint64_t offset, sherd_error *err)
+static int jump(shd_zip_stream *s, uint64_t offset, sherd_error *err)
 {
 	place p = {0};
 	size_t i = s->point_count;
@@ -84,14 +84,14 @@ static int jump(shd_sdz_stream *s, uint64_t offset, sherd_error *err)
 }
 
 /* Keeps the place, and every other one only when there are too many. */
-static int sdz_stream_remember(shd_sdz_stream *s, sherd_error *err)
+static int zip_stream_remember(shd_zip_stream *s, sherd_error *err)
 {
 	uint64_t last = s->point_count ? s->points[s->point_count - 1].out : 0;
 	if (s->here.out < last + s->spacing)
 		return SHERD_OK;
-	if (s->point_count == SHD_SDZ_POINTS) {
+	if (s->point_count == SHD_ZIP_POINTS) {
 		size_t kept = 0;
-		for (size_t i = 0; i < SHD_SDZ_POINTS; i++) {
+		for (size_t i = 0; i < SHD_ZIP_POINTS; i++) {
 			if (i % 2)
 				s->points[kept++] = s->points[i];
 			else
@@ -106,7 +106,7 @@ static int sdz_stream_remember(shd_sdz_stream *s, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int read_input(shd_sdz_stream *s, sherd_error *err)
+static int read_input(shd_zip_stream *s, sherd_error *err)
 {
 	uint64_t left = s->stored - s->here.in;
 	size_t n = left < INPUT ? (size_t)left : INPUT;
@@ -117,7 +117,7 @@ static int read_input(shd_sdz_stream *s, sherd_error *err)
 }
 
 /* Inflates some bytes into the room, at least one unless the stream ended; *made tells how many. */
-static int inflate(shd_sdz_stream *s, shd_inflate_io *io, size_t *made, sherd_error *err)
+static int inflate(shd_zip_stream *s, shd_inflate_io *io, size_t *made, sherd_error *err)
 {
 	*made = 0;
 	while (!*made && !shd_inflate_ended(s->here.z)) {
@@ -144,7 +144,7 @@ static int inflate(shd_sdz_stream *s, shd_inflate_io *io, size_t *made, sherd_er
 }
 
 /* Fills the window with what comes next. */
-static int sdz_stream_step(shd_sdz_stream *s, sherd_error *err)
+static int zip_stream_step(shd_zip_stream *s, sherd_error *err)
 {
 	uint64_t left = s->size - s->here.out;
 	size_t want = left < WINDOW ? (size_t)left : WINDOW;
@@ -160,21 +160,21 @@ static int sdz_stream_step(shd_sdz_stream *s, sherd_error *err)
 			                   "the compressed data gives %llu bytes, not %llu",
 			                   (unsigned long long)s->here.out, (unsigned long long)s->size);
 	}
-	shd_sdz_kept_pass(&s->kept, s->window_at, s->window, s->window_len);
-	return sdz_stream_remember(s, err);
+	shd_zip_kept_pass(&s->kept, s->window_at, s->window, s->window_len);
+	return zip_stream_remember(s, err);
 }
 
-void shd_sdz_stream_keep(shd_sdz_stream *s, shd_sdz_part *parts, size_t count)
+void shd_zip_stream_keep(shd_zip_stream *s, shd_zip_part *parts, size_t count)
 {
 	(void)pthread_mutex_lock(&s->lock);
-	shd_sdz_kept_done(&s->kept);
-	shd_sdz_kept_init(&s->kept, parts, count);
+	shd_zip_kept_done(&s->kept);
+	shd_zip_kept_init(&s->kept, parts, count);
 	(void)pthread_mutex_unlock(&s->lock);
 }
 
-static int read_locked(shd_sdz_stream *s, uint64_t offset, uint8_t *buf, size_t len, sherd_error *err)
+static int read_locked(shd_zip_stream *s, uint64_t offset, uint8_t *buf, size_t len, sherd_error *err)
 {
-	if (len && shd_sdz_kept_give(&s->kept, offset, buf, len))
+	if (len && shd_zip_kept_give(&s->kept, offset, buf, len))
 		return SHERD_OK;
 	while (len) {
 		if (offset >= s->window_at && offset - s->window_at < s->window_len) {
@@ -188,7 +188,7 @@ static int read_locked(shd_sdz_stream *s, uint64_t offset, uint8_t *buf, size_t 
 		}
 		int rc = jump(s, offset, err);
 		if (rc == SHERD_OK)
-			rc = sdz_stream_step(s, err);
+			rc = zip_stream_step(s, err);
 		if (rc < 0) { /* what was half made is not gone on with */
 			shd_inflate_close(s->here.z);
 			s->here = (place){0};
@@ -200,7 +200,7 @@ static int read_locked(shd_sdz_stream *s, uint64_t offset, uint8_t *buf, size_t 
 	return SHERD_OK;
 }
 
-int shd_sdz_stream_at(shd_sdz_stream *s, uint64_t offset, void *buf, size_t len, sherd_error *err)
+int shd_zip_stream_at(shd_zip_stream *s, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	(void)pthread_mutex_lock(&s->lock);
 	int rc = read_locked(s, offset, buf, len, err);
@@ -208,13 +208,13 @@ int shd_sdz_stream_at(shd_sdz_stream *s, uint64_t offset, void *buf, size_t len,
 	return rc;
 }
 
-static int check_locked(shd_sdz_stream *s, sherd_error *err)
+static int check_locked(shd_zip_stream *s, sherd_error *err)
 {
 	uint8_t one;
 	size_t made = 0;
 	TRY(jump(s, s->size, err));
 	while (s->here.out < s->size)
-		TRY(sdz_stream_step(s, err));
+		TRY(zip_stream_step(s, err));
 	shd_inflate_io io = {.out = &one, .out_len = 1};
 	TRY(inflate(s, &io, &made, err));
 	if (made)
@@ -226,7 +226,7 @@ static int check_locked(shd_sdz_stream *s, sherd_error *err)
 	return SHERD_OK;
 }
 
-int shd_sdz_stream_check_end(shd_sdz_stream *s, sherd_error *err)
+int shd_zip_stream_check_end(shd_zip_stream *s, sherd_error *err)
 {
 	(void)pthread_mutex_lock(&s->lock);
 	int rc = check_locked(s, err);
