@@ -485,7 +485,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	game g = {.store = fresh_store(len ? data[0] : 0),
 	          .current = 1,
 	          .oldest = 1,
-	          .effort = is_long ? MOST_EFFORT : 1 + form_roll(&dice, USUAL_EFFORT)};
+	          .effort = is_long ? MOST_EFFORT : form_roll(&dice, USUAL_EFFORT + 1)};
 	open_writer(&g);
 	for (size_t i = 1; i <= steps; i++) {
 		play(&g, i < len ? data[i] : (uint8_t)form_roll(&dice, 256));

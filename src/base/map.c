@@ -61,7 +61,7 @@ uint64_t shd_hash_seed(void)
 {
 	/* Of the process: small tables are made by the hundred, and a system call for each would cost more than they
 	 * do. The time makes tables differ, or filling one in the order of another would take quadratic time. */
-	const uint8_t *secret = (const uint8_t *)getauxval(AT_RANDOM); // NOLINT(performance-no-int-to-ptr)
+	const uint8_t *secret = (const uint8_t *)getauxval(AT_RANDOM);
 	struct timespec now;
 	uint64_t words[2] = {0, (uintptr_t)&now};
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
