@@ -41,10 +41,12 @@ int shd_flatbuf_open(shd_flatbuf *fb, shd_flatbuf_fetch_fn *fetch, void *arg, ui
 	init(fb, size);
 	fb->fetch = fetch;
 	fb->arg = arg;
-	fb->pages = malloc(sizeof(page) * SETS * WAYS);
+	uint64_t wanted = size / PAGE / WAYS + 1; /* a small buffer gets no more pages than it has, or few */
+	fb->sets = wanted < SETS ? (uint32_t)wanted : SETS;
+	fb->pages = malloc(sizeof(page) * fb->sets * WAYS);
 	if (!fb->pages)
 		return shd_fail_nomem(err);
-	for (size_t i = 0; i < (size_t)SETS * WAYS; i++)
+	for (size_t i = 0; i < (size_t)fb->sets * WAYS; i++)
 		fb->pages[i].used = 0;
 	return SHERD_OK;
 }
@@ -84,7 +86,7 @@ static void fail_nomem(shd_flatbuf *fb)
 static const page *page_of(shd_flatbuf *fb, uint64_t pos)
 {
 	uint64_t number = pos / PAGE;
-	page *set = fb->pages + number % SETS * WAYS, *oldest = set;
+	page *set = fb->pages + number % fb->sets * WAYS, *oldest = set;
 	for (page *p = set; p < set + WAYS; p++) {
 		if (p->used && p->number == number) {
 			p->used = ++fb->tick;

@@ -26,6 +26,7 @@ typedef struct shd_flatbuf {
 	shd_flatbuf_fetch_fn *fetch;
 	void *arg;
 	struct shd_flatbuf_page *pages;
+	uint32_t sets; /* of pages, by number */
 	uint64_t tick;
 	uint8_t across[8]; /* bytes that lie on two pages */
 	int rc;            /* of the first failure */
