@@ -8,11 +8,8 @@
 
 typedef struct cli_place {
 	sherd_store *store;
-	char *key;    /* "" for a folder */
-	bool beside;  /* a folder of that name is there too */
-	char *folder; /* of the store, as the user wrote it, with '/' at its end; "" for the current one */
-	char *around; /* the folder around the thing, of which the last `made` parts were not there */
-	size_t made;
+	char *key;          /* "" for a folder */
+	bool beside;        /* a folder of that name is there too */
 	char **keys;        /* of several things that the user named by these paths, wherever they lie; else NULL */
 	char *const *paths; /* borrowed */
 	size_t count;
@@ -32,8 +29,8 @@ void cli_place_close(cli_place *place);
 /* A "file:" URI without what makes it one; only of those that the store has taken is the host known to be ours. */
 const char *cli_place_plain(const char *path);
 
-/* Makes the object of an error a path that the user can open: the folder of the open place whose store the error names,
- * or of this one, goes before it; a failure without an object gets the key. Mistakes in the usage have none, nor has
+/* Makes the object of an error a path that the user can open, in the store that the error names, which must be open, or
+ * in this one; a failure without an object gets the key. Mistakes in the usage have none, nor has
  * what was cancelled. */
 void cli_place_name(const cli_place *place, sherd_error *err);
 

@@ -35,7 +35,8 @@ static int open_newest(cli_source *s, cli_state *cli, const char *path, const sh
 		else
 			rc = cli_fail(err, SHERD_ENOTFOUND, "not-found", "no committed checkpoint is in this folder");
 		if (rc == SHERD_OK)
-			cli_out_note(&cli->out, "%s%s: the newest in %s", s->place.folder, newest->prefix, path);
+			cli_out_note(&cli->out, "%s%s: the newest in %s", sherd_store_label(s->place.store),
+			             newest->prefix, path);
 		sherd_ckpt_list_close(list);
 	}
 	(void)cli_place_blame(&s->place, rc, err);

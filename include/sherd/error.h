@@ -42,8 +42,8 @@ typedef struct sherd_error {
 	const char *reason; /* a stable short word ("bad-magic"), static storage, never NULL */
 	char object[256];   /* key of the object, "" when unknown; a longer key keeps its tail */
 	char message[256];  /* one line, no trailing newline or period */
-	/* Where the object lies, when it is known: a call may read from one store and write to another. Only to be
-	 * compared, since the store may be closed by then. */
+	/* Where the object lies, when it is known: a call may read from one store and write to another. One of those
+	 * that the caller opened; only to be compared once it is closed. */
 	const struct sherd_store *store;
 } sherd_error;
 

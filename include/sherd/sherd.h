@@ -14,6 +14,7 @@
 #include <sherd/limits.h>
 #include <sherd/model.h>
 #include <sherd/model_graph.h>
+#include <sherd/pair.h>
 #include <sherd/pool.h>
 #include <sherd/progress.h>
 #include <sherd/rows.h>

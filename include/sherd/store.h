@@ -14,6 +14,7 @@
 #define SHERD_STORE_H
 
 #include <sherd/error.h>
+#include <sherd/pair.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,20 +36,52 @@ typedef struct sherd_lock sherd_lock;
 #define SHERD_CAP_REMOTE (1u << 4)  /* bytes come over a network: better read than mapped */
 #define SHERD_CAP_HELD (1u << 5)    /* bytes are held in memory: no disk can fail under a map */
 
+struct sherd_scheme; /* sherd/sys/backend.h */
+
+typedef struct sherd_store_options {
+	bool create; /* make the folder around the thing, and its parents, durably; empty ones go again with close */
+	/* A folder that exists names what lies beside it: "dir/run" is then the key "run" in "dir", of which folder
+	 * "run/" and objects such as "run.json" are part. SHERD_ENOTFOUND, "is-folder", where nothing can ("." or
+	 * ".." or "/"). */
+	bool beside;
+	const sherd_pair *own; /* settings that only this kind of store knows; the last one of a name counts */
+	size_t own_count;
+	const struct sherd_scheme *const
+		*schemes; /* besides those that are built in, and before them; ends with NULL */
+} sherd_store_options;
+
+/* Opens the store that holds the thing named by a plain path or a URI, and hands
+ * out its key there (free() it); the key is "" when it is a folder that exists.
+ *
+ * "path" and "file:path", also with "//" and an empty or local host: files. A
+ * link that is named is followed, and so are those beside a ".safetensors.index.json"
+ * that is one. Setting: "follow-symlinks", "true" to trust links that lead out.
+ * "mem://key": a new store in memory, gone with its close. No settings.
+ *
+ * SHERD_EUNSUPPORTED, "unsupported-scheme", tells which there are; SHERD_EINVAL is
+ * "bad-setting", or "bad-path" of a name that is empty; SHERD_ENOTFOUND when the
+ * folder around the thing is not there. */
+SHERD_API int sherd_store_open(sherd_store **out, char **key, const char *uri, const sherd_store_options *options,
+                               sherd_error *err);
+
+/* What goes before a key to make a name that the user can open, as he wrote it:
+ * "dir/", "file:///data/", "" for the current folder. "" as well when the store was
+ * not opened by a name. Borrowed from the store. */
+SHERD_API const char *sherd_store_label(const sherd_store *store);
+/* Makes the object of an error such a name. It lies in the store that the error
+ * tells, which is open, else in this one; an error without an object is about
+ * key. To be called once. */
+SHERD_API void sherd_store_name_error(const sherd_store *store, const char *key, sherd_error *err);
+
+/* A store of one kind, without a name. */
+SHERD_API int sherd_store_open_memory(sherd_store **out, sherd_error *err);
 typedef struct sherd_local_options {
 	bool create;          /* make the folder, and its parents, durably */
 	bool follow_symlinks; /* trust links that lead out of the folder */
 } sherd_local_options;
-
-SHERD_API int sherd_store_open_memory(sherd_store **out, sherd_error *err);
 /* Objects are files below the folder. SHERD_ENOTFOUND when there is none. */
 SHERD_API int sherd_store_open_local(sherd_store **out, const char *folder, const sherd_local_options *options,
                                      sherd_error *err);
-/* Opens the store that holds the thing named by a plain path or "file:" URI, and
- * hands out its key there (free() it); the key is "" when the path is a folder
- * that exists. */
-SHERD_API int sherd_store_open_path(sherd_store **out, char **key, const char *path, const sherd_local_options *options,
-                                    sherd_error *err);
 SHERD_API void sherd_store_close(sherd_store *store); /* NULL is fine */
 SHERD_API unsigned sherd_store_caps(const sherd_store *store);
 

@@ -4,6 +4,7 @@
 
 #include <sherd/dtype.h>
 #include <sherd/error.h>
+#include <sherd/pair.h>
 
 #include <stdbool.h>
 
@@ -22,12 +23,6 @@ typedef struct sherd_tensor {
 /* The bytes that a tensor of this type and shape takes; false when that does not
  * fit 64 bits, is no whole number of blocks, or the type is UTF8. */
 SHERD_API bool sherd_tensor_bytes(sherd_dtype dtype, uint32_t ndim, const uint64_t *shape, uint64_t *out);
-
-/* A pair of text that a file carries beside its tensors; UTF-8, NUL-terminated. */
-typedef struct sherd_pair {
-	const char *key;
-	const char *value;
-} sherd_pair;
 
 SHERD_END_DECLS
 

@@ -1,5 +1,7 @@
 #include "base/error.h"
 
+#include <sherd/sys/backend.h>
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,6 +15,17 @@ static void error_fill(sherd_error *err, sherd_status code, const char *reason, 
 }
 
 int shd_fail(sherd_error *err, sherd_status code, const char *reason, const char *fmt, ...)
+{
+	if (err) {
+		va_list ap;
+		va_start(ap, fmt);
+		error_fill(err, code, reason, SHERD_NO_OFFSET, fmt, ap);
+		va_end(ap);
+	}
+	return code;
+}
+
+int sherd_fail(sherd_error *err, sherd_status code, const char *reason, const char *fmt, ...)
 {
 	if (err) {
 		va_list ap;
@@ -99,8 +112,11 @@ int shd_in_object(sherd_error *err, int rc, const char *key)
 
 int shd_in_store(sherd_error *err, int rc, const struct sherd_store *store)
 {
-	if (rc < 0 && err && !err->store)
-		err->store = store;
+	if (rc >= 0 || !err || err->store)
+		return rc;
+	while (store && store->around)
+		store = store->around;
+	err->store = store;
 	return rc;
 }
 

@@ -17,7 +17,8 @@ int shd_fail_nomem(sherd_error *err);
 
 /* Names the object an error belongs to, unless a deeper layer already did. */
 int shd_in_object(sherd_error *err, int rc, const char *key);
-/* Says in which store that object lies, unless a deeper layer already did. */
+/* Says in which store that object lies, unless a deeper layer already did: the one that the caller opened, where the
+ * store is made of another's objects. */
 int shd_in_store(sherd_error *err, int rc, const struct sherd_store *store);
 /* Moves an offset that counts from the start of a part to one that counts from the start of the object. */
 int shd_shift_offset(sherd_error *err, int rc, uint64_t base);

@@ -14,8 +14,6 @@ SHD_AUTO_DEFINE(void, free)
 /* Names the object of a failure, and the store that a caller knows. */
 static int blame(sherd_error *err, int rc, const sherd_store *store, const char *key)
 {
-	while (store->around)
-		store = store->around;
 	return shd_in_store(err, shd_in_object(err, rc, key), store);
 }
 
@@ -58,8 +56,10 @@ static int store_check_key(const char *key, sherd_error *err)
 
 void sherd_store_close(sherd_store *store)
 {
-	if (store)
-		store->ops->close(store);
+	if (!store)
+		return;
+	free(store->label);
+	store->ops->close(store);
 }
 
 unsigned sherd_store_caps(const sherd_store *store)

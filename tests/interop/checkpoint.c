@@ -141,7 +141,7 @@ int main(int argc, char **argv)
 		return 2;
 	if (strcmp(argv[1], "save") == 0)
 		return save(argv[2]);
-	if (sherd_store_open_path(&store, &prefix, argv[2], NULL, &err) < 0)
+	if (sherd_store_open(&store, &prefix, argv[2], NULL, &err) < 0)
 		return complain(&err);
 	int bad = strcmp(argv[1], "check") == 0 ? check_set(store, prefix) : 0;
 	if (!bad)

@@ -14,7 +14,27 @@ struct sherd_store {
 	const struct sherd_store_ops *ops;
 	/* For a store made of another one's objects: that one, which errors name as the place; else NULL. */
 	const sherd_store *around;
+	/* What sherd_store_label() gives; malloc(), and the front frees it. A scheme sets it where the name that it was
+	 * given does not end with the key; else it is NULL, and the front's. */
+	char *label;
 };
+
+/* Stores that are opened by "name://...". */
+typedef struct sherd_scheme {
+	const char *name;            /* lower case */
+	const char *const *settings; /* names of `own` in sherd_store_options; ends with NULL, or is NULL */
+	/* As sherd_store_open(), which has checked the settings. uri is as the caller wrote it, options never NULL. */
+	int (*open)(sherd_store **out, char **key, const char *uri, const sherd_store_options *options,
+	            sherd_error *err);
+} sherd_scheme;
+
+/* Those that are built in; ends with NULL. */
+SHERD_API const sherd_scheme *const *sherd_store_schemes(void);
+/* The value of a setting, or NULL. */
+SHERD_API const char *sherd_store_setting(const sherd_store_options *options, const char *name);
+/* Fills err, which may be NULL, and returns code. reason is a string literal. */
+SHERD_API int sherd_fail(sherd_error *err, sherd_status code, const char *reason, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 
 /* What stands behind identity is the front's: a backend leaves it zero and alone. */
 struct sherd_reader {

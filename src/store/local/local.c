@@ -220,6 +220,19 @@ static int local_mkdir(sherd_store *store, const char *key, sherd_error *err)
 	return make_way((shd_local *)store, path, err);
 }
 
+/* Removes so many of the last parts of a path, as far as they are empty; uses the path up. */
+static void remove_made(const shd_sys *sys, char *path, unsigned count)
+{
+	for (; count > 0 && sys->rmdir(sys, AT_FDCWD, path) == 0; count--) {
+		char *slash = strrchr(path, '/');
+		while (slash > path && slash[-1] == '/')
+			slash--;
+		if (!slash)
+			return;
+		*slash = 0;
+	}
+}
+
 static void local_close(sherd_store *store)
 {
 	shd_local *s = (shd_local *)store;
@@ -229,7 +242,17 @@ static void local_close(sherd_store *store)
 	shd_map_done(&s->ready);
 	shd_arena_done(&s->ready_names);
 	pthread_mutex_destroy(&s->mutex);
+	if (s->made_way)
+		remove_made(s->sys, s->made_way, s->made);
+	free(s->made_way);
 	free(s);
+}
+
+void shd_local_tidy(sherd_store *store, const char *folder)
+{
+	shd_local *s = (shd_local *)store;
+	if (s->made)
+		s->made_way = realpath(folder, NULL);
 }
 
 #define LOCAL_OPS(more_caps)                                                                                      \
@@ -285,23 +308,43 @@ static int sync_parent(const shd_sys *sys, const char *path, size_t len, sherd_e
 	return rc;
 }
 
-/* Makes the folder and its parents; only those that are new are synced, since the way above is not ours. */
-static int make_root(const shd_sys *sys, const char *folder, sherd_error *err)
+/* Makes one folder of the way to the root; *made counts those that are new, without a gap. */
+static int make_root_part(const shd_sys *sys, const char *path, unsigned *made, sherd_error *err)
+{
+	if (sys->mkdir(sys, AT_FDCWD, path, 0777) < 0) {
+		if (errno != EEXIST)
+			return shd_fail_os(err, errno, "cannot make the folder");
+		*made = 0;
+		return SHERD_OK;
+	}
+	int rc = sync_parent(sys, path, strlen(path), err);
+	if (rc == SHERD_OK)
+		++*made;
+	else
+		(void)sys->rmdir(sys, AT_FDCWD, path);
+	return rc;
+}
+
+/* Makes the folder and its parents; only those that are new are synced, since the way above is not ours. *made is how
+ * many of the last parts are new; those go again after a failure. */
+static int make_root(const shd_sys *sys, const char *folder, unsigned *made, sherd_error *err)
 {
 	char *path = strdup(folder);
 	if (!path)
 		return shd_fail_nomem(err);
 	int rc = SHERD_OK;
 	for (char *end = path; rc == SHERD_OK && *end;) {
+		char *before = end;
 		end += strspn(end, "/");
 		end += strcspn(end, "/");
 		char saved = *end;
 		*end = 0;
-		if (sys->mkdir(sys, AT_FDCWD, path, 0777) == 0)
-			rc = sync_parent(sys, path, (size_t)(end - path), err);
-		else if (errno != EEXIST)
-			rc = shd_fail_os(err, errno, "cannot make the folder");
+		rc = make_root_part(sys, path, made, err);
 		*end = saved;
+		if (rc < 0) {
+			*before = 0;
+			remove_made(sys, path, *made);
+		}
 	}
 	free(path);
 	return rc;
@@ -321,13 +364,15 @@ int shd_store_open_local_sys(sherd_store **out, const char *folder, const sherd_
 {
 	if (!folder || !*folder)
 		return shd_fail(err, SHERD_EINVAL, "bad-path", "the name of the folder is empty");
+	unsigned made = 0;
 	if (options && options->create)
-		TRY(shd_in_object(err, make_root(sys, folder, err), folder));
+		TRY(shd_in_object(err, make_root(sys, folder, &made, err), folder));
 	shd_local *s = calloc(1, sizeof(*s));
 	if (!s)
 		return shd_in_object(err, shd_fail_nomem(err), folder);
 	s->base.ops = &local_ops;
 	s->sys = sys;
+	s->made = made;
 	s->most_descriptors = most_descriptors();
 	s->follow = options && options->follow_symlinks;
 	pthread_mutex_init(&s->mutex, NULL);

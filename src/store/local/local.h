@@ -41,6 +41,8 @@ typedef struct shd_local {
 	shd_arena ready_names;
 	unsigned long queues[4]; /* idle: to close one takes as long as to read many megabytes */
 	unsigned queue_count;
+	unsigned made;  /* how many of the last parts of the way to the root this store made */
+	char *made_way; /* that way, absolute, if close is to remove what is empty of it; else NULL */
 } shd_local;
 
 /* Repeats a system call that a signal interrupted. */
@@ -55,6 +57,8 @@ typedef struct shd_local {
 
 /* local.c */
 
+/* Of the folders that were made to open this one, those that are empty go with close. */
+void shd_local_tidy(sherd_store *store, const char *folder);
 /* As shd_fail_os(), and tells when a link led out. */
 __attribute__((format(printf, 3, 4))) int shd_local_fail(sherd_error *err, int os_errno, const char *fmt, ...);
 /* Opens what lies at a path below the root ("" is the root itself) without leaving it; -1 and errno on failure. */

@@ -487,3 +487,20 @@ int sherd_store_open_memory(sherd_store **out, sherd_error *err)
 	*out = &s->base;
 	return SHERD_OK;
 }
+
+static int memory_open(sherd_store **out, char **key, const char *uri, const sherd_store_options *options,
+                       sherd_error *err)
+{
+	(void)options;
+	char *name = strdup(uri + strlen("mem://"));
+	if (!name)
+		return shd_fail_nomem(err);
+	int rc = sherd_store_open_memory(out, err);
+	if (rc == SHERD_OK)
+		*key = name;
+	else
+		free(name);
+	return rc;
+}
+
+const sherd_scheme shd_scheme_memory = {.name = "mem", .open = memory_open};

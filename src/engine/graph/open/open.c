@@ -335,6 +335,8 @@ int sherd_graph_open_ephemeral(sherd_graph **out, const sherd_graph_layout *layo
 	if (rc == SHERD_OK)
 		rc = sherd_graph_open(&g, store, "", &o, err);
 	if (rc < 0 || !g) {
+		if (err)
+			err->store = NULL; /* nobody knows it */
 		sherd_store_close(store);
 		return rc;
 	}
