@@ -15,10 +15,8 @@ typedef struct cli_clock {
 /* What time it really is, whatever SOURCE_DATE_EPOCH says: to be compared with, never to be written. */
 int64_t cli_clock_now(void);
 int cli_clock_read(cli_clock *clock, sherd_error *err);
-/* The id of a set that is about to be saved with these options: random, or with a fixed clock the one that the same
- * time, prefix, options and tensors, values included, always give. Two saves that differ never have the same: their
- * shards must not pass for one set. Another one while a set of that id is committed there, since no set replaces
- * itself. */
+/* The id of a set that is about to be saved with these options: random, or with a fixed clock the one that
+ * sherd_set_id_derive() gives. */
 int cli_clock_set_id(const cli_clock *clock, cli_state *cli, const cli_place *place, const sherd_bundle *bundle,
                      bool cut, const sherd_ckpt_save_options *options, sherd_set_id *out, sherd_error *err);
 

@@ -210,6 +210,12 @@ SHERD_API int sherd_ckpt_save(sherd_store *store, const char *prefix, const sher
 SHERD_API int sherd_ckpt_save_bundle(sherd_store *store, const char *prefix, const sherd_bundle *bundle, bool cut,
                                      const sherd_ckpt_save_options *options, sherd_error *err);
 
+/* An id for the set that sherd_ckpt_save_bundle() is about to save with these arguments, of which options->set_id does
+ * not count: the same time, prefix, options and tensors, values included, always give the same, others never; another
+ * one while a set of that id is committed there, since no set replaces itself. Reads every value. */
+SHERD_API int sherd_set_id_derive(sherd_set_id *out, sherd_store *store, const char *prefix, const sherd_bundle *bundle,
+                                  bool cut, const sherd_ckpt_save_options *options, sherd_error *err);
+
 /* ---- saving by ranks
  *
  * Several processes save one set, each its own shard, with the same world and set id. Whoever finds all shards there
