@@ -53,6 +53,11 @@ size_t shd_deflate_pack_parts(shd_deflate *d, const void *in, size_t len, size_t
 	return libdeflate_deflate_compress(d->good, in, len, out, room);
 }
 
+size_t shd_deflate_pack_piece(shd_deflate *d, const void *in, size_t len, void *out, size_t room)
+{
+	return shd_igzip_pack_piece(d->fast, in, len, out, room);
+}
+
 bool shd_deflate_plausible(uint64_t len, uint64_t raw)
 {
 	return raw / SHD_DEFLATE_RATIO <= len;

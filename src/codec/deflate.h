@@ -24,6 +24,12 @@ size_t shd_deflate_pack(shd_deflate *d, const void *in, size_t len, void *out, s
 /* The same of parts of part bytes each, which have little in common: level 1 goes quickly over those that are noise. */
 size_t shd_deflate_pack_parts(shd_deflate *d, const void *in, size_t len, size_t part, void *out, size_t room);
 
+/* A stream piece by piece, by level 1 alone; SHD_DEFLATE_END ends it. Never 0, where there is room for len + len / 256
+ * + 64 bytes. */
+size_t shd_deflate_pack_piece(shd_deflate *d, const void *in, size_t len, void *out, size_t room);
+#define SHD_DEFLATE_END "\3\0" /* a last block with nothing in it */
+#define SHD_DEFLATE_END_BYTES 2
+
 /* Could len packed bytes hold so many raw ones? Asked before anything is allocated for them. */
 bool shd_deflate_plausible(uint64_t len, uint64_t raw);
 /* Unpacks a piece, which must be one whole stream that fills out exactly: else SHERD_ECORRUPT, "bad-deflate". */

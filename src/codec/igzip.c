@@ -85,6 +85,17 @@ static size_t igzip_copy(const uint8_t *in, size_t len, bool last, uint8_t *out,
 	return made;
 }
 
+static size_t igzip_pack_part(shd_igzip *z, const uint8_t *in, size_t len, bool last, uint8_t *out, size_t room)
+{
+	return is_noise(in, len) ? igzip_copy(in, len, last, out, room) : igzip_pack(z, in, len, last, out, room);
+}
+
+size_t shd_igzip_pack_piece(shd_igzip *z, const void *in, size_t len, void *out, size_t room)
+{
+	size_t made = igzip_pack_part(z, in, len, false, out, room);
+	return made ? made : igzip_copy(in, len, false, out, room);
+}
+
 size_t shd_igzip_pack_parts(shd_igzip *z, const void *in, size_t len, size_t part, void *out, size_t room)
 {
 	const uint8_t *from = in;
@@ -93,8 +104,7 @@ size_t shd_igzip_pack_parts(shd_igzip *z, const void *in, size_t len, size_t par
 	for (size_t at = 0, n; at < len; at += n) {
 		n = len - at < part ? len - at : part;
 		bool last = at + n == len;
-		size_t more = is_noise(from + at, n) ? igzip_copy(from + at, n, last, to + made, room - made)
-		                                     : igzip_pack(z, from + at, n, last, to + made, room - made);
+		size_t more = igzip_pack_part(z, from + at, n, last, to + made, room - made);
 		if (!more)
 			return 0;
 		made += more;

@@ -117,7 +117,8 @@ int shd_archive_check(const shd_archive *a, const shd_zip_entry *e, uint8_t *buf
 		TRY(r->ops->at(r, at, buf, n, err));
 		crc = shd_crc32(crc, buf, n);
 		at += n;
-		TRY(shd_meter_add(meter, n, err));
+		if (meter)
+			TRY(shd_meter_add(meter, n, err));
 	}
 	if (crc != e->crc)
 		return shd_fail(err, SHERD_ECORRUPT, "bad-crc", "CRC-32 is %08x, not %08x", crc, e->crc);

@@ -38,7 +38,8 @@ void shd_archive_keep(sherd_reader *reader, shd_zip_part *parts, size_t count);
 
 #define SHD_ARCHIVE_CHUNK (1u << 20)
 
-/* All bytes of the entry against its CRC and its sizes; buf has SHD_ARCHIVE_CHUNK bytes. */
+/* All bytes of the entry against its CRC and its sizes; buf has SHD_ARCHIVE_CHUNK bytes, meter may be NULL.
+ */
 int shd_archive_check(const shd_archive *a, const shd_zip_entry *e, uint8_t *buf, shd_meter *meter, sherd_error *err);
 
 #endif

@@ -139,6 +139,89 @@ TEST(large_entries_take_zip64)
 	}
 }
 
+/* What is said before the bytes of an entry whose length follows them, as it is read again. */
+TEST(descriptors_are_as_wide_as_the_head_says)
+{
+	static const struct {
+		uint16_t method;
+		uint64_t size, stored;
+		size_t bytes;
+	} cases[] = {{SHD_ZIP_STORED, 100, 100, 16},
+	             {SHD_ZIP_STORED, UINT32_MAX - 1, UINT32_MAX - 1, 16},
+	             {SHD_ZIP_STORED, UINT32_MAX, UINT32_MAX, 24},
+	             {SHD_ZIP_DEFLATED, 100, 102, 16},
+	             {SHD_ZIP_DEFLATED, UINT32_MAX - 1, 5, 24}, /* it may have grown */
+	             {SHD_ZIP_DEFLATED, 5ull << 30, 5, 24}};
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		SHD_AUTO_BUF head = {0};
+		SHD_AUTO_BUF after = {0};
+		uint64_t data;
+		shd_zip_entry e = {
+			.name = "a.npy", .flags = SHD_ZIP_DESCRIPTOR, .method = cases[i].method, .size = cases[i].size};
+		shd_zip_put_local(&head, &e, 64);
+		e.crc = 0x12345678;
+		e.stored = cases[i].stored;
+		e.limit = UINT64_MAX;
+		shd_zip_put_descriptor(&after, &e);
+		assert_int_equal(after.len, cases[i].bytes);
+		assert_memory_equal(after.data, "PK\7\10\x78\x56\x34\x12", 8);
+		assert_ok(shd_zip_decode_local(head.data, &e, &data, err));
+		assert_int_equal(data, head.len);
+		assert_int_equal(data % 64, 0);
+	}
+}
+
+/* The count of the end record has 16 bits. Nothing lies before the directory: only names and places are looked at. */
+TEST(the_limit_of_entries_is_the_callers)
+{
+	enum { N = 70000 };
+	static char names[N][8];
+	shd_zip_entry *entries = calloc(N, sizeof(*entries)), *got;
+	const shd_zip_limits all = {0}, few = {.entries = N - 1};
+	SHD_AUTO_BUF b = {0};
+	shd_zip_end end;
+	size_t count;
+	for (size_t i = 0; i < N; i++) {
+		(void)snprintf(names[i], sizeof(names[i]), "%zu", i);
+		entries[i] = (shd_zip_entry){.name = names[i], .head = i * 40};
+	}
+	shd_zip_put_directory(&b, entries, N, N * 40);
+	size_t tail = SHD_ZIP_TAIL;
+	assert_ok(shd_zip_find_end(b.data + b.len - tail, tail, N * 40 + b.len, &all, &end, err));
+	assert_int_equal(end.entries, N);
+	assert_ok(shd_zip_decode_directory(b.data, &end, &all, &arena, &got, &count, err));
+	assert_int_equal(count, N);
+	assert_string_equal(got[N - 1].name, "69999");
+	assert_refused(SHERD_ELIMIT, "too-many-entries",
+	               shd_zip_find_end(b.data + b.len - tail, tail, N * 40 + b.len, &few, &end, err));
+	free(entries);
+}
+
+TEST(names_that_are_no_paths_are_the_callers_choice)
+{
+	static const char *const names[] = {"dense/kernel:0.npy", "a\\b"};
+	const shd_zip_limits any = {0}, paths = {.paths = true}, brief = {.name = 3};
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		SHD_AUTO_BUF b = {0};
+		const shd_zip_entry e = {.name = names[i]};
+		shd_zip_entry *got;
+		size_t count;
+		shd_zip_put_local(&b, &e, 1);
+		shd_zip_end end = {.entries = 1, .at = b.len};
+		SHD_AUTO_BUF directory = {0};
+		shd_zip_put_directory(&directory, &e, 1, b.len);
+		end.bytes = directory.len - 22;
+		assert_ok(shd_zip_decode_directory(directory.data, &end, &any, &arena, &got, &count, err));
+		assert_string_equal(got[0].name, names[i]);
+		assert_refused(SHERD_ECORRUPT, "bad-name",
+		               shd_zip_decode_directory(directory.data, &end, &paths, &arena, &got, &count, err));
+		if (i == 0)
+			assert_refused(
+				SHERD_ECORRUPT, "bad-name",
+				shd_zip_decode_directory(directory.data, &end, &brief, &arena, &got, &count, err));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +229,9 @@ int main(void)
 		cmocka_unit_test_teardown(refusals_tell_what_is_wrong, drop_arena),
 		cmocka_unit_test_teardown(what_is_written_is_read, drop_arena),
 		cmocka_unit_test_teardown(large_entries_take_zip64, drop_arena),
+		cmocka_unit_test_teardown(descriptors_are_as_wide_as_the_head_says, drop_arena),
+		cmocka_unit_test_teardown(the_limit_of_entries_is_the_callers, drop_arena),
+		cmocka_unit_test_teardown(names_that_are_no_paths_are_the_callers_choice, drop_arena),
 	};
 	return cmocka_run_group_tests_name("zip", tests, NULL, NULL);
 }
