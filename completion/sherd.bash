@@ -85,7 +85,7 @@ _sherd() {
 	esac
 	case $previous in
 	--format) mapfile -t COMPREPLY < <(compgen -W "text raw npy" -- "$current") && return ;;
-	--to) mapfile -t COMPREPLY < <(compgen -W "safetensors index npy npy-folder checkpoint sdc fb sdnb sdz rows rows-bf16 jsonl rfdb" -- "$current") && return ;;
+	--to) mapfile -t COMPREPLY < <(compgen -W "$(sherd convert --help | sed -n 's/^  \([^ -][^ ]*\)  *DST.*/\1/p') jsonl rfdb" -- "$current") && return ;;
 	--compress) mapfile -t COMPREPLY < <(compgen -W "none deflate deflate:6 deflate:12" -- "$current") && return ;;
 	--direction) mapfile -t COMPREPLY < <(compgen -W "out in both" -- "$current") && return ;;
 	--planner) mapfile -t COMPREPLY < <(compgen -W "hash directory" -- "$current") && return ;;

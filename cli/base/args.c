@@ -283,6 +283,12 @@ void cli_args_help(const cli_command *command, cli_out *out)
 	               command->summary);
 	if (command->details)
 		cli_out_printf(out, "\n%s", command->details);
+	if (command->list) {
+		cli_table list = {.columns = 3};
+		command->list(&list);
+		cli_out_printf(out, "\n");
+		(void)cli_table_print(&list, out, &ignored);
+	}
 	cli_out_printf(out, "\n");
 	add_options(&table, command->options);
 	add_options(&table, cli_common_options);

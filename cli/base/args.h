@@ -22,8 +22,9 @@ typedef struct cli_command {
 	const char *name; /* "info", "checkpoint save" */
 	const char *operands;
 	const char *summary;
-	const char *details; /* more lines for --help, or NULL */
-	int least, most;     /* how many operands */
+	const char *details;          /* more lines for --help, or NULL */
+	void (*list)(cli_table *out); /* of three columns, for --help below the details; or NULL */
+	int least, most;              /* how many operands */
 	cli_command_fn *run;
 	const cli_option *options; /* the last one has no name; NULL: none of its own */
 } cli_command;

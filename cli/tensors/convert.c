@@ -92,10 +92,10 @@ static int convert_run(cli_state *cli, const cli_args *args, sherd_error *err)
 
 static const cli_option options[] = {
 	{"partial", NULL, "of a checkpoint, leave out what is missing or damaged", 0},
-	{"to", "FORMAT", "of DST, see sherd-convert(1); else its extension decides", 0},
+	{"to", "FORMAT", "of DST; else its extension decides", 0},
 	{"shards", "N", "files of a sharded target (default: 1)", 0},
 	{"replace", NULL, "DST may exist and is replaced", 0},
-	{"compress", "HOW", "of a container: none, deflate or deflate:LEVEL, 1 to 12 (default: as it was)", 0},
+	{"compress", "HOW", "none, deflate or deflate:LEVEL, 1 to 12 (default: none; of a container, as it was)", 0},
 	{"drop-graph", NULL, "of a model, write the arrays and lose the graph", 0},
 	{"drop-metadata", NULL, "lose the pairs of text that the target has no place for", 0},
 	{"without-updater", NULL, "of a model, leave out what the updater remembers", 0},
@@ -108,11 +108,10 @@ const cli_command cli_command_convert = {
 	.name = "convert",
 	.operands = "SRC DST",
 	.summary = "Writes the tensors of a file or set in another format",
-	.details = "DST.safetensors is one file, DST.safetensors.index.json several and their index, DST.npy one\n"
-		   "array, DST/ a folder of NumPy files, DST.metadata.json a checkpoint of that prefix; DST.sdc is\n"
-		   "a container, DST.fb what SameDiff 1.0.0-M2.1 reads, DST.sdnb and DST.sdz what came after it.\n"
-		   "With --shards a DST.sdc becomes DST.shard0-of-N.sdc and so on, and is still opened as DST.sdc.\n"
+	.details = "The end of DST tells the format, or --to does: see the list below and sherd-convert(1). With\n"
+		   "--shards a DST.sdc becomes DST.shard0-of-N.sdc and so on, and is still opened as DST.sdc.\n"
 		   "Graphs go to DST.jsonl, nodes first, or to a database, DST.rfdb, which JSON Lines go to, too.\n",
+	.list = cli_target_list,
 	.least = 2,
 	.most = 2,
 	.run = convert_run,

@@ -55,6 +55,21 @@ static void list_formats(unsigned takes, const char *last, char *out, size_t roo
 		(void)snprintf(out + used, room - used, "%s%s", used ? last : "", word);
 }
 
+void cli_target_list(cli_table *out)
+{
+	for (size_t i = 0; sherd_format_at(i); i++) {
+		const sherd_format_info *info = sherd_format_at(i);
+		char cell[64];
+		if (!info->written)
+			continue;
+		(void)snprintf(cell, sizeof(cell), "  %s", info->short_name ? info->short_name : info->name);
+		cli_table_add(out, cell);
+		(void)snprintf(cell, sizeof(cell), "DST%s", info->endings[0].text ? info->endings[0].text : "");
+		cli_table_add(out, cell);
+		cli_table_add(out, info->noun);
+	}
+}
+
 /* What of the options the format has no use for is a mistake. */
 static int check_target(const cli_target *t, sherd_error *err)
 {

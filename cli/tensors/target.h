@@ -31,6 +31,8 @@ int cli_target_take(cli_target *target, const cli_args *args, const char *path, 
 int cli_target_refuse_missing(int rc, sherd_error *err);
 /* How many tensors of the bundle are written, and their bytes. */
 size_t cli_target_count(const sherd_bundle *bundle, bool without_updater, uint64_t *bytes);
+/* For --help: what --to takes, how a path ends that is meant so, and what it is. */
+void cli_target_list(cli_table *out);
 int cli_target_write(cli_state *cli, const cli_target *target, const sherd_bundle *bundle, sherd_error *err);
 
 #endif

@@ -10,7 +10,7 @@ typedef struct sherd_convert_options {
 	uint32_t shards;            /* files of a sharded target; 0: one */
 	bool replace;               /* an existing target may be replaced, in one step */
 	bool drop_graph;            /* a model's graph may be lost: the target holds tensors only */
-	sherd_compression compress; /* of models, where the format can */
+	sherd_compression compress; /* where the format can */
 	int level;                  /* 1 to 12, 0: 1 */
 	bool as_it_was;             /* from container to container: arrays stay cut and packed as they are */
 	bool without_updater;       /* of models, leave out what the updater remembers */
@@ -21,14 +21,15 @@ typedef struct sherd_convert_options {
 	const char *framework;      /* who writes it, for models; see sherd_model_save_options */
 	uint64_t *overflowed;       /* of rows, where to tell how many finite values were too large for the type of the
 	                             * set, and are stored as infinities; may be NULL */
-	uint64_t *written;          /* told when a model was written: bytes of all files together; may be NULL */
+	uint64_t *written;          /* told for models, and for what can be compressed: bytes of all files together;
+	                             * may be NULL */
 	sherd_pool *pool;
 	const sherd_progress *progress;
 	const sherd_limits *limits;
 } sherd_convert_options;
 
 /* Writes the bundle under the key as
- *   SAFETENSORS        one object;
+ *   SAFETENSORS        one object, as every format of tensors that is not named below;
  *   SAFETENSORS_INDEX  <key>.safetensors.index.json and its `shards` files, no more than there are tensors, the index
  *                      last;
  *   NPY                one object for the bundle's only tensor;
@@ -41,9 +42,10 @@ typedef struct sherd_convert_options {
  * nothing is written then. SHERD_EEXIST without replace; "cannot-replace" where replace does not help: shards of SDNB,
  * NumPy files that no manifest speaks of, an object that would hide a set of shards. SHERD_ECONFLICT when somebody else
  * is writing the same target. At every moment the old target or the new one is there, whole; on any failure,
- * cancelling included, what this call made is removed, and what stood there stays. A single NumPy file has no place for
- * pairs: they are left out. The bundle of a model is refused without drop_graph, see sherd_convert_check(); with
- * SHERD_EINCOMPLETE, without allow_missing, when arrays of it are missing. */
+ * cancelling included, what this call made is removed, and what stood there stays. Pairs are left
+ * out where a format of tensors has no place for them (sherd_format_describe()). The bundle of a model is refused
+ * without drop_graph, see sherd_convert_check(); with SHERD_EINCOMPLETE, without allow_missing, when arrays of it are
+ * missing. */
 SHERD_API int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key, sherd_format to,
                             const sherd_convert_options *options, sherd_error *err);
 /* SHERD_EUNSUPPORTED, "cannot-hold", when the bundle is a model's and the target has no place for its graph: the

@@ -14,9 +14,9 @@ SHERD_BEGIN_DECLS
  * named by its base, by that and
  * ".sdc" or ".sdnb", or by one of its shards. SHERD_ENOTFOUND
  * when nothing is there under the key; SHERD_EINCOMPLETE when the key is the prefix of shards or a claim without
- * metadata; SHERD_EUNSUPPORTED, "foreign-format", for what is known to be of another program (torch.save(), .npz,
- * HDF5, ...), with a sentence on what to do; "part", for a file of a graph database; "unknown-format", when nothing
- * fits the bytes; SHERD_ECORRUPT, "empty". */
+ * metadata; SHERD_EUNSUPPORTED, "foreign-format", for what is known to be of another program (torch.save(), HDF5,
+ * ...), with a sentence on what to do; "part", for a file of a graph database; "unknown-format", when nothing fits the
+ * bytes; SHERD_ECORRUPT, "empty". */
 SHERD_API int sherd_detect(sherd_store *store, const char *key, sherd_format *out, sherd_error *err);
 
 SHERD_END_DECLS

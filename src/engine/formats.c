@@ -52,7 +52,7 @@ const shd_format_entry *const shd_formats[] = {
 	FOREIGN("an Office document", NO_TENSORS, .zip_entry = "[Content_Types].xml"),
 	FOREIGN("a Java archive", NO_TENSORS, .zip_entry = "META-INF/MANIFEST.MF"),
 	FOREIGN("an OpenDocument or EPUB file", NO_TENSORS, .zip_entry = "mimetype"),
-	FOREIGN("a NumPy archive (.npz)", "save its arrays with numpy.save(), or unzip it", .probe = shd_probe_npz,
+	FOREIGN("a NumPy archive (.npz)", "save its arrays with numpy.save(), or unzip it", .zip_ending = ".npy",
                 ENDING(".npz")),
 	&shd_format_sdz, /* an archive that is nothing else may hold a model under any name */
 	FOREIGN("a ZIP archive with no model in it", UNPACK, MAGIC(SHD_ZIP_MAGIC)),

@@ -119,8 +119,7 @@ int shd_zip_find_end(const void *tail, size_t len, uint64_t file_size, const shd
 	return SHERD_OK;
 }
 
-/* Why a name is refused, or NULL. */
-static const char *name_fault(shd_str name, const shd_zip_limits *limits)
+const char *shd_zip_name_fault(shd_str name, const shd_zip_limits *limits)
 {
 	size_t bad;
 	if (!name.len)
@@ -205,7 +204,7 @@ static int take_entry(directory *d, shd_zip_entry *e, sherd_error *err)
 	const uint8_t *extra = shd_cursor_bytes(c, extra_len);
 	(void)shd_cursor_bytes(c, p ? zip_get_u16(p + 32) : 0);
 	TRY(shd_shift_offset(err, shd_cursor_check(c, "the directory", err), d->at));
-	const char *fault = name_fault((shd_str){name, name_len}, d->limits);
+	const char *fault = shd_zip_name_fault((shd_str){name, name_len}, d->limits);
 	if (fault)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-name", at + CENTRAL_BYTES, "the name of an entry %s",
 		                   fault);

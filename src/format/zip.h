@@ -50,6 +50,9 @@ typedef struct shd_zip_entry {
 	uint64_t limit;        /* where the next entry or the directory begins */
 } shd_zip_entry;
 
+/* Why a name is refused, for a sentence about it: "is empty", "leads out of the archive"; or NULL. */
+const char *shd_zip_name_fault(shd_str name, const shd_zip_limits *limits);
+
 /* tail is the end of the file, SHD_ZIP_TAIL bytes or all of it. */
 int shd_zip_find_end(const void *tail, size_t len, uint64_t file_size, const shd_zip_limits *limits, shd_zip_end *out,
                      sherd_error *err);

@@ -27,18 +27,27 @@ static int copy_tensor(shd_conversion *c, sherd_writer *writer, size_t tensor, v
 	return SHERD_OK;
 }
 
-static int write_object(shd_conversion *c, shd_conversion_object *o, sherd_write_mode mode, sherd_error *err)
+static int open_object(shd_conversion *c, const char *key, sherd_write_mode mode, uint64_t size_hint,
+                       sherd_writer **out, sherd_error *err)
 {
-	SHD_AUTO(void, free) buf = malloc(CHUNK_BYTES);
-	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
-	sherd_write_options options = {.mode = mode, .like = c->like};
-	if (!buf)
-		return shd_fail_nomem(err);
+	sherd_write_options options = {.mode = mode, .like = c->like, .size_hint = size_hint};
+	return sherd_store_write(c->store, key, &options, out, err);
+}
+
+static void count_bytes(const shd_conversion *c, shd_conversion_object *o)
+{
 	o->bytes = o->head.len;
 	for (size_t i = 0; i < o->count; i++)
 		o->bytes += sherd_bundle_tensor(c->from, o->tensors[i])->bytes;
-	options.size_hint = o->bytes;
-	TRY(sherd_store_write(c->store, o->key, &options, &writer, err));
+}
+
+/* Commits or aborts the writer. */
+static int write_object(shd_conversion *c, shd_conversion_object *o, sherd_writer *to, sherd_error *err)
+{
+	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = to;
+	SHD_AUTO(void, free) buf = malloc(CHUNK_BYTES);
+	if (!buf)
+		return shd_fail_nomem(err);
 	TRY(sherd_writer_append(writer, o->head.data, o->head.len, err));
 	if (o->summed)
 		o->crc32 = shd_crc32(0, o->head.data, o->head.len);
@@ -56,7 +65,10 @@ static int write_part(void *arg, size_t index, sherd_error *err)
 {
 	const batch *b = arg;
 	shd_conversion_object *o = &b->objects[index];
-	TRY(write_object(b->conversion, o, SHERD_WRITE_NEW, err));
+	sherd_writer *writer;
+	count_bytes(b->conversion, o);
+	TRY(open_object(b->conversion, o->key, SHERD_WRITE_NEW, o->bytes, &writer, err));
+	TRY(write_object(b->conversion, o, writer, err));
 	o->written = true;
 	return SHERD_OK;
 }
@@ -76,21 +88,30 @@ int shd_conversion_write(shd_conversion *c, shd_conversion_object *objects, size
 	return shd_pool_run(c->pool, count, write_part, &b, err);
 }
 
-int shd_conversion_write_one(shd_conversion *c, shd_conversion_object *object, sherd_error *err)
+int shd_conversion_open_one(shd_conversion *c, const char *key, uint64_t size_hint, sherd_writer **out,
+                            sherd_error *err)
 {
 	sherd_stat stat;
 	sherd_error failure;
-	int rc = sherd_store_stat(c->store, object->key, &stat, &failure);
+	int rc = sherd_store_stat(c->store, key, &stat, &failure);
 	if (rc == SHERD_ENOTFOUND && strcmp(failure.reason, "is-folder") == 0)
 		rc = shd_fail(&failure, SHERD_EEXIST, "is-folder", "a folder is in its place");
 	else if (rc == SHERD_ENOTFOUND || (rc == SHERD_OK && c->replace))
-		return write_object(c, object, c->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, err);
+		return open_object(c, key, c->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, size_hint, out, err);
 	else if (rc == SHERD_OK)
 		rc = shd_fail(&failure, SHERD_EEXIST, "exists", "it exists and may not be replaced");
-	rc = shd_in_object(&failure, rc, object->key);
+	rc = shd_in_object(&failure, rc, key);
 	if (err)
 		*err = failure;
 	return rc;
+}
+
+int shd_conversion_write_one(shd_conversion *c, shd_conversion_object *object, sherd_error *err)
+{
+	sherd_writer *writer;
+	count_bytes(c, object);
+	TRY(shd_conversion_open_one(c, object->key, object->bytes, &writer, err));
+	return write_object(c, object, writer, err);
 }
 
 /* Can the format hold each of the tensors? What its writer knows better, it refuses itself. */

@@ -39,6 +39,10 @@ typedef struct shd_conversion_object {
 int shd_conversion_write(shd_conversion *c, shd_conversion_object *objects, size_t count, sherd_error *err);
 /* Removes those that were written; false when one could not be. */
 bool shd_conversion_undo(shd_conversion *c, shd_conversion_object *objects, size_t count);
+/* Opens an object that is the whole target, for who writes it otherwise; without replace SHERD_EEXIST when it is there.
+ */
+int shd_conversion_open_one(shd_conversion *c, const char *key, uint64_t size_hint, sherd_writer **out,
+                            sherd_error *err);
 /* Writes an object that is the whole target; without replace SHERD_EEXIST when it is there. */
 int shd_conversion_write_one(shd_conversion *c, shd_conversion_object *object, sherd_error *err);
 

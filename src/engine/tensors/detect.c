@@ -18,11 +18,24 @@ static int has_zip_entry(shd_evidence *e, const char *entry, sherd_error *err)
 	return 0;
 }
 
+static int is_zip_of(shd_evidence *e, const char *ending, sherd_error *err)
+{
+	const shd_str *names;
+	size_t count;
+	TRY(shd_evidence_zip(e, &names, &count, err));
+	for (size_t i = 0; i < count; i++)
+		if (!shd_str_ends(names[i], ending))
+			return 0;
+	return count > 0;
+}
+
 static int fits_bytes(const shd_format_entry *f, shd_evidence *e, sherd_error *err)
 {
 	if (f->magic.len && e->first.len >= f->magic.len && memcmp(e->first.ptr, f->magic.ptr, f->magic.len) == 0)
 		return 1;
 	int found = f->zip_entry ? has_zip_entry(e, f->zip_entry, err) : 0;
+	if (found == 0 && f->zip_ending)
+		found = is_zip_of(e, f->zip_ending, err);
 	return found == 0 && f->probe ? f->probe(e, err) : found;
 }
 

@@ -10,18 +10,6 @@ static bool begins_with_word(shd_str s, const char *word)
 	return s.len - at >= n && strncasecmp(s.ptr + at, word, n) == 0;
 }
 
-/* Nothing but arrays is in the archive. */
-int shd_probe_npz(shd_evidence *e, sherd_error *err)
-{
-	const shd_str *names;
-	size_t count;
-	TRY(shd_evidence_zip(e, &names, &count, err));
-	for (size_t i = 0; i < count; i++)
-		if (!shd_str_ends(names[i], ".npy"))
-			return 0;
-	return count > 0;
-}
-
 /* The protocol, then an instruction that a pickle may begin with: a number alone would be a chance. */
 int shd_probe_pickle(shd_evidence *e, sherd_error *err)
 {

@@ -4,7 +4,6 @@
 
 #include "engine/tensors/format.h"
 
-shd_probe_fn shd_probe_npz;
 shd_probe_fn shd_probe_pickle;
 shd_probe_fn shd_probe_onnx;
 shd_probe_fn shd_probe_tflite;

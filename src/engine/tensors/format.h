@@ -21,9 +21,10 @@ typedef struct shd_format_entry {
 	sherd_format_info info;
 
 	/* How an object of it is known, each way enough by itself. By its bytes: */
-	shd_str magic;         /* that it begins with */
-	const char *zip_entry; /* a name in its ZIP directory; the end of one where it begins with '/' or '.' */
-	shd_probe_fn *probe;   /* e->reader is there */
+	shd_str magic;          /* that it begins with */
+	const char *zip_entry;  /* a name in its ZIP directory; the end of one where it begins with '/' or '.' */
+	const char *zip_ending; /* how all names in its ZIP directory end */
+	shd_probe_fn *probe;    /* e->reader is there */
 	/* Else by the keys of a JSON object, all of these: */
 	const char *keys[2];
 	/* Else by its name, damaged as it is; opening it tells where. */
