@@ -17,6 +17,7 @@ int cli_status(sherd_status code)
 	case SHERD_EEXIST:
 	case SHERD_ECONFLICT: return EXIT_MISSING;
 	case SHERD_EIO:
+	case SHERD_EUNKNOWN:
 	case SHERD_ENOMEM: return EXIT_SYSTEM;
 	case SHERD_ECANCELLED: return EXIT_INTERRUPTED;
 	}

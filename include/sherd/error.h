@@ -28,7 +28,10 @@ typedef enum sherd_status {
 	SHERD_ECONFLICT = -9,     /* somebody else is writing, or published first */
 	SHERD_EUNSUPPORTED = -10, /* this format, backend or build cannot do that */
 	SHERD_EINCOMPLETE = -11,  /* a set that was never committed */
-	SHERD_ECANCELLED = -12    /* the progress callback, or a cancel call, said stop */
+	SHERD_ECANCELLED = -12,   /* the progress callback, or a cancel call, said stop */
+	/* A write or removal got no answer: it has happened, or not, or will yet. Look before you do anything else, and
+	 * remove nothing that it may have published. */
+	SHERD_EUNKNOWN = -13
 } sherd_status;
 
 #define SHERD_NO_OFFSET UINT64_MAX

@@ -92,6 +92,9 @@ typedef struct sherd_stat {
 } sherd_stat;
 
 SHERD_API int sherd_store_stat(sherd_store *store, const char *key, sherd_stat *out, sherd_error *err);
+/* What time it is where mtime_ns comes from, so that the difference is an age whatever the clock of this machine says.
+ */
+SHERD_API int64_t sherd_store_now(sherd_store *store);
 
 /* Calls each() for every key that begins with prefix and sorts after `after`
  * ("" = from the first), in byte order. each() returns false to stop early. */
@@ -188,6 +191,7 @@ SHERD_API int sherd_store_write(sherd_store *store, const char *key, const sherd
 SHERD_API int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err);
 /* Changes bytes of the head that were appended before. */
 SHERD_API int sherd_writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, size_t len, sherd_error *err);
+/* After any failure but SHERD_EUNKNOWN nothing of it comes later. */
 SHERD_API int sherd_writer_commit(sherd_writer *writer, sherd_error *err);
 SHERD_API void sherd_writer_abort(sherd_writer *writer); /* NULL is fine */
 

@@ -143,6 +143,7 @@ const char *sherd_status_name(sherd_status code)
 	case SHERD_EUNSUPPORTED: return "not supported";
 	case SHERD_EINCOMPLETE: return "incomplete";
 	case SHERD_ECANCELLED: return "cancelled";
+	case SHERD_EUNKNOWN: return "outcome unknown";
 	}
 	return "unknown status";
 }

@@ -4,6 +4,7 @@
 #include "store/preread.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
@@ -60,6 +61,15 @@ void sherd_store_close(sherd_store *store)
 		return;
 	free(store->label);
 	store->ops->close(store);
+}
+
+int64_t sherd_store_now(sherd_store *store)
+{
+	struct timespec t = {0};
+	if (store->ops->now)
+		return store->ops->now(store);
+	(void)clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 unsigned sherd_store_caps(const sherd_store *store)

@@ -542,6 +542,17 @@ TEST(folders_can_be_made_where_there_are_any)
 	assert_lists(STORE, "", "", "x");
 }
 
+TEST(an_age_is_told_by_the_clock_of_the_store)
+{
+	sherd_stat stat;
+	int64_t before = sherd_store_now(STORE);
+	put(STORE, "k", "x");
+	assert_ok(sherd_store_stat(STORE, "k", &stat, err));
+	assert_true(before > 0);
+	assert_true(stat.mtime_ns >= before);
+	assert_true(sherd_store_now(STORE) >= stat.mtime_ns);
+}
+
 TEST(no_temporary_file_stays_behind)
 {
 	fixture *f = *state;
@@ -586,6 +597,7 @@ int main(void)
 		BACKEND_TEST(an_object_can_be_created_locked),
 		BACKEND_TEST(a_second_name_keeps_locks_in_sight),
 		BACKEND_TEST(folders_can_be_made_where_there_are_any),
+		BACKEND_TEST(an_age_is_told_by_the_clock_of_the_store),
 		BACKEND_TEST(no_temporary_file_stays_behind),
 	};
 	return run_for_backends(tests, COUNT_OF(tests));

@@ -211,6 +211,11 @@ static int store_link(sherd_store *store, const char *key, const char *second, s
 	return f->inner->ops->link(f->inner, key, second, err);
 }
 
+static int64_t store_now(sherd_store *store)
+{
+	return sherd_store_now(((fail_store *)store)->inner);
+}
+
 static void store_close(sherd_store *store)
 {
 	fail_store *f = (fail_store *)store;
@@ -239,6 +244,7 @@ sherd_store *fail_store_over(sherd_store *inner)
 		.lock = ops->lock ? store_lock : NULL,
 		.create_locked = ops->create_locked ? store_create_locked : NULL,
 		.link = ops->link ? store_link : NULL,
+		.now = store_now,
 	};
 	f->base.ops = &f->ops;
 	return &f->base;

@@ -90,6 +90,7 @@ struct sherd_store_ops {
 	/* Both are in one folder. Or NULL. */
 	int (*link)(sherd_store *, const char *key, const char *second, sherd_error *err);
 	int (*queue)(sherd_store *, uint64_t ahead, sherd_queue **out, sherd_error *err); /* or NULL */
+	int64_t (*now)(sherd_store *); /* or NULL: times are those of this machine */
 };
 
 /* Ranges were checked against size and are not empty. */

@@ -6,16 +6,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 SHD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
 
-static uint64_t age_of(int64_t mtime_ns)
+static uint64_t age_of(sherd_store *store, int64_t mtime_ns)
 {
-	struct timespec t;
-	if (!mtime_ns || clock_gettime(CLOCK_REALTIME, &t) != 0)
-		return 0;
-	int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	int64_t now = mtime_ns ? sherd_store_now(store) : 0;
 	return now > mtime_ns ? (uint64_t)now - (uint64_t)mtime_ns : 0;
 }
 
@@ -51,7 +47,7 @@ int shd_ckpt_waiting(sherd_store *store, const char *prefix, const shd_ckpt_clai
 		return SHERD_OK;
 	TRY(count_ranks(store, prefix, &claim->set_id, &out->ranks, &newest, err));
 	out->waiting = out->ranks != 0;
-	out->age_ns = age_of(newest);
+	out->age_ns = age_of(store, newest);
 	return SHERD_OK;
 }
 

@@ -8,6 +8,9 @@
 SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 SHD_AUTO_DEFINE(void, free)
 
+/* Of a write that gets no answer. */
+enum { MOST_WRITES = 4 };
+
 int shd_head_take(shd_head *out, const sherd_reader *reader, const sherd_limits *limits, sherd_error *err)
 {
 	uint64_t size = sherd_reader_size(reader), most = shd_limits_or_default(limits).metadata_bytes;
@@ -37,4 +40,89 @@ bool shd_head_changed(const shd_head *head, sherd_store *store, const char *key)
 {
 	sherd_stat now;
 	return sherd_store_stat(store, key, &now, NULL) == SHERD_OK && strcmp(now.identity, head->identity) != 0;
+}
+
+/* ---- publishing */
+
+/* What stands there after a write that failed. */
+typedef enum found {
+	IS_BASE = 0, /* as if nothing had been written */
+	IS_OURS,
+	IS_OTHER, /* on which our write cannot follow any more */
+	IS_UNREADABLE,
+} found;
+
+static bool has_base(const shd_publication *p)
+{
+	return p->base && *p->base;
+}
+
+static bool is_text(const shd_publication *p, const char *text, size_t len)
+{
+	return len == p->len && memcmp(text, p->text, len) == 0;
+}
+
+static found look_back(const shd_publication *p, char identity[sizeof(((shd_published *)0)->identity)])
+{
+	shd_head now;
+	int rc = shd_head_read(&now, p->store, p->key, NULL, NULL);
+	if (rc == SHERD_ENOTFOUND)
+		return has_base(p) ? IS_OTHER : IS_BASE;
+	if (rc < 0)
+		return IS_UNREADABLE;
+	bool ours = p->is_ours ? p->is_ours(p->arg, now.text, now.len) : is_text(p, now.text, now.len);
+	bool base = has_base(p) && strcmp(now.identity, p->base) == 0;
+	if (ours)
+		memcpy(identity, now.identity, sizeof(now.identity));
+	free(now.text);
+	return base ? IS_BASE : ours ? IS_OURS : IS_OTHER;
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): written through the options. */
+static int put_head(const shd_publication *p, char *identity, sherd_error *err)
+{
+	sherd_writer *writer;
+	const sherd_write_options options = {
+		.mode = has_base(p) ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
+		.if_identity = has_base(p) ? p->base : NULL,
+		.size_hint = p->len,
+		.identity = identity,
+	};
+	*identity = 0;
+	TRY(sherd_store_write(p->store, p->key, &options, &writer, err));
+	(void)sherd_writer_append(writer, p->text, p->len, NULL); /* which its commit tells */
+	return sherd_writer_commit(writer, err);
+}
+
+/* One write, and after a failure what is there. SHERD_EUNKNOWN: another one may help. *lost: some write got no answer.
+ */
+static int head_publish_once(const shd_publication *p, shd_published *out, bool *lost, sherd_error *err)
+{
+	int rc = put_head(p, out->identity, err);
+	bool refused = rc == SHERD_EEXIST || rc == SHERD_ECONFLICT;
+	out->kept = false;
+	if (rc == SHERD_OK || (refused && !*lost))
+		return rc;
+	found there = look_back(p, out->identity);
+	*lost = *lost || rc == SHERD_EUNKNOWN;
+	if (*lost && there == IS_OURS)
+		return SHERD_OK;
+	out->kept = there == IS_OURS || there == IS_UNREADABLE || (*lost && there == IS_BASE);
+	if (rc == SHERD_EUNKNOWN && there == IS_OTHER)
+		rc = shd_fail(err, has_base(p) ? SHERD_ECONFLICT : SHERD_EEXIST, "replaced", "somebody else was first");
+	return rc;
+}
+
+int shd_head_publish(const shd_publication *p, shd_published *out, sherd_error *err)
+{
+	bool lost = false;
+	sherd_error failure = {0}; /* some come on the way to success */
+	shd_published now = {0};   /* *out may be where the base is */
+	int rc = SHERD_EUNKNOWN;
+	for (int i = 0; i < MOST_WRITES && rc == SHERD_EUNKNOWN; i++)
+		rc = head_publish_once(p, &now, &lost, &failure);
+	*out = now;
+	if (rc < 0 && err)
+		*err = failure;
+	return rc;
 }

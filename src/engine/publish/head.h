@@ -17,6 +17,30 @@ typedef struct shd_head {
 int shd_head_read(shd_head *out, sherd_store *store, const char *key, const sherd_limits *limits, sherd_error *err);
 /* The same of an object that is open. */
 int shd_head_take(shd_head *out, const sherd_reader *reader, const sherd_limits *limits, sherd_error *err);
+/* One write of a head. */
+typedef struct shd_publication {
+	sherd_store *store;
+	const char *key;
+	const char *base; /* the identity that it takes the place of; NULL or "": there must be none */
+	const void *text;
+	size_t len;
+	/* Does this head name our parts, also one that came after ours? NULL: if it is this text. */
+	bool (*is_ours)(void *arg, const char *text, size_t len);
+	void *arg;
+} shd_publication;
+
+/* What follows from how publishing ended. */
+typedef struct shd_published {
+	char identity[sizeof(
+		((sherd_stat *)0)->identity)]; /* of the head that was written; "" when that is not known */
+	bool kept; /* it failed, and the head may be ours, now or later: nothing that it names may be removed */
+} shd_published;
+
+/* The moment from which a set counts. SHERD_EEXIST and SHERD_ECONFLICT: another one is there, which stays as it is.
+ * When the store does not answer, what is there tells; if that does not tell either, the write is repeated, and at last
+ * it is SHERD_EUNKNOWN. *out is set in any case. */
+int shd_head_publish(const shd_publication *p, shd_published *out, sherd_error *err);
+
 /* Does another object stand there now? Not when that cannot be told. */
 bool shd_head_changed(const shd_head *head, sherd_store *store, const char *key);
 

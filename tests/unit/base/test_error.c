@@ -95,9 +95,9 @@ TEST(offsets_move_to_the_start_of_the_object)
 
 TEST(every_status_has_a_name_of_its_own)
 {
-	for (int a = SHERD_OK; a >= SHERD_ECANCELLED; a--) {
+	for (int a = SHERD_OK; a >= SHERD_EUNKNOWN; a--) {
 		assert_string_not_equal(sherd_status_name((sherd_status)a), "unknown status");
-		for (int b = a - 1; b >= SHERD_ECANCELLED; b--)
+		for (int b = a - 1; b >= SHERD_EUNKNOWN; b--)
 			assert_string_not_equal(sherd_status_name((sherd_status)a), sherd_status_name((sherd_status)b));
 	}
 	assert_string_equal(sherd_status_name((sherd_status)-999), "unknown status");

@@ -1,0 +1,25 @@
+/* tests/support/late_store.h - a store as far away as a bucket: it cannot lock, has a clock of its own, and answers to
+ * commits get lost. */
+#ifndef SHD_TEST_LATE_STORE_H
+#define SHD_TEST_LATE_STORE_H
+
+#include <sherd/store.h>
+
+/* What becomes of a commit that gets no answer: SHERD_EUNKNOWN. */
+typedef enum late_fate {
+	LATE_ANSWERED = 0,
+	LATE_DONE,  /* it has happened */
+	LATE_NEVER, /* it was lost on its way */
+	LATE_LATER, /* it happens at late_store_deliver(), if its condition holds then */
+} late_fate;
+
+/* The inner store is not taken over. */
+sherd_store *late_store_over(sherd_store *inner);
+/* The next `times` commits of the key have this fate. */
+void late_store_lose(sherd_store *store, const char *key, late_fate fate, int times);
+/* Lets the commits that are on their way arrive; returns how many took effect. */
+int late_store_deliver(sherd_store *store);
+/* How much later it is there than here. */
+void late_store_set_ahead(sherd_store *store, int64_t ns);
+
+#endif
