@@ -1,63 +1,70 @@
-/* cli/commands.h - every command's table. */
+/* cli/commands.h - every command, in the order in which sherd help lists them.
+ *
+ * A command is a table, cli_command_<name>, in the file of its group; its line here makes it known. */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
 #include "base/args.h"
 
-extern const cli_command cli_command_info;
-extern const cli_command cli_command_verify;
-extern const cli_command cli_command_cat;
-extern const cli_command cli_command_convert;
-extern const cli_command cli_command_model_info;
-extern const cli_command cli_command_model_verify;
-extern const cli_command cli_command_model_cat;
-extern const cli_command cli_command_model_convert;
-extern const cli_command cli_command_model_graph;
-extern const cli_command cli_command_model_join;
-extern const cli_command cli_command_model_meta;
-extern const cli_command cli_command_model_split;
-extern const cli_command cli_command_checkpoint_info;
-extern const cli_command cli_command_checkpoint_cat;
-extern const cli_command cli_command_checkpoint_save;
-extern const cli_command cli_command_checkpoint_commit;
-extern const cli_command cli_command_checkpoint_wait;
-extern const cli_command cli_command_checkpoint_load;
-extern const cli_command cli_command_checkpoint_reshard;
-extern const cli_command cli_command_checkpoint_verify;
-extern const cli_command cli_command_checkpoint_list;
-extern const cli_command cli_command_checkpoint_prune;
-extern const cli_command cli_command_checkpoint_remove;
-extern const cli_command cli_command_checkpoint_repair;
-extern const cli_command cli_command_rows_pack;
-extern const cli_command cli_command_rows_append;
-extern const cli_command cli_command_rows_index;
-extern const cli_command cli_command_rows_info;
-extern const cli_command cli_command_rows_stream;
-extern const cli_command cli_command_rows_gather;
-extern const cli_command cli_command_rows_cat;
-extern const cli_command cli_command_rows_verify;
-extern const cli_command cli_command_graph_create;
-extern const cli_command cli_command_graph_import;
-extern const cli_command cli_command_graph_export;
-extern const cli_command cli_command_graph_node;
-extern const cli_command cli_command_graph_find;
-extern const cli_command cli_command_graph_out;
-extern const cli_command cli_command_graph_in;
-extern const cli_command cli_command_graph_neighbours;
-extern const cli_command cli_command_graph_walk;
-extern const cli_command cli_command_graph_plan;
-extern const cli_command cli_command_graph_update;
-extern const cli_command cli_command_graph_delete_file;
-extern const cli_command cli_command_graph_delete_node;
-extern const cli_command cli_command_graph_delete_edge;
-extern const cli_command cli_command_graph_stats;
-extern const cli_command cli_command_graph_compact;
-extern const cli_command cli_command_graph_gc;
-extern const cli_command cli_command_graph_repair;
-extern const cli_command cli_command_graph_reshard;
-extern const cli_command cli_command_graph_versions;
-extern const cli_command cli_command_graph_tag;
-extern const cli_command cli_command_graph_diff;
-extern const cli_command cli_command_graph_verify;
+#define CLI_COMMANDS(X)       \
+	X(info)               \
+	X(verify)             \
+	X(cat)                \
+	X(convert)            \
+	X(checkpoint_save)    \
+	X(checkpoint_commit)  \
+	X(checkpoint_wait)    \
+	X(checkpoint_load)    \
+	X(checkpoint_reshard) \
+	X(checkpoint_info)    \
+	X(checkpoint_cat)     \
+	X(checkpoint_verify)  \
+	X(checkpoint_list)    \
+	X(checkpoint_prune)   \
+	X(checkpoint_remove)  \
+	X(checkpoint_repair)  \
+	X(rows_pack)          \
+	X(rows_append)        \
+	X(rows_index)         \
+	X(rows_info)          \
+	X(rows_stream)        \
+	X(rows_gather)        \
+	X(rows_cat)           \
+	X(rows_verify)        \
+	X(graph_create)       \
+	X(graph_import)       \
+	X(graph_export)       \
+	X(graph_node)         \
+	X(graph_find)         \
+	X(graph_out)          \
+	X(graph_in)           \
+	X(graph_neighbours)   \
+	X(graph_walk)         \
+	X(graph_plan)         \
+	X(graph_update)       \
+	X(graph_delete_file)  \
+	X(graph_delete_node)  \
+	X(graph_delete_edge)  \
+	X(graph_stats)        \
+	X(graph_compact)      \
+	X(graph_gc)           \
+	X(graph_repair)       \
+	X(graph_reshard)      \
+	X(graph_versions)     \
+	X(graph_tag)          \
+	X(graph_diff)         \
+	X(graph_verify)       \
+	X(model_info)         \
+	X(model_verify)       \
+	X(model_cat)          \
+	X(model_convert)      \
+	X(model_graph)        \
+	X(model_meta)         \
+	X(model_split)        \
+	X(model_join)
+
+#define CLI_COMMAND_DECLARE(name) extern const cli_command cli_command_##name;
+CLI_COMMANDS(CLI_COMMAND_DECLARE)
+#undef CLI_COMMAND_DECLARE
 
 #endif

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "base/watch.h"
 
+#include <sherd/format.h>
 #include <sherd/guard.h>
 #include <sherd/version.h>
 
@@ -11,63 +12,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static const cli_command *const commands[] = {
-	&cli_command_info,
-	&cli_command_verify,
-	&cli_command_cat,
-	&cli_command_convert,
-	&cli_command_checkpoint_save,
-	&cli_command_checkpoint_commit,
-	&cli_command_checkpoint_wait,
-	&cli_command_checkpoint_load,
-	&cli_command_checkpoint_reshard,
-	&cli_command_checkpoint_info,
-	&cli_command_checkpoint_cat,
-	&cli_command_checkpoint_verify,
-	&cli_command_checkpoint_list,
-	&cli_command_checkpoint_prune,
-	&cli_command_checkpoint_remove,
-	&cli_command_checkpoint_repair,
-	&cli_command_rows_pack,
-	&cli_command_rows_append,
-	&cli_command_rows_index,
-	&cli_command_rows_info,
-	&cli_command_rows_stream,
-	&cli_command_rows_gather,
-	&cli_command_rows_cat,
-	&cli_command_rows_verify,
-	&cli_command_graph_create,
-	&cli_command_graph_import,
-	&cli_command_graph_export,
-	&cli_command_graph_node,
-	&cli_command_graph_find,
-	&cli_command_graph_out,
-	&cli_command_graph_in,
-	&cli_command_graph_neighbours,
-	&cli_command_graph_walk,
-	&cli_command_graph_plan,
-	&cli_command_graph_update,
-	&cli_command_graph_delete_file,
-	&cli_command_graph_delete_node,
-	&cli_command_graph_delete_edge,
-	&cli_command_graph_stats,
-	&cli_command_graph_compact,
-	&cli_command_graph_gc,
-	&cli_command_graph_repair,
-	&cli_command_graph_reshard,
-	&cli_command_graph_versions,
-	&cli_command_graph_tag,
-	&cli_command_graph_diff,
-	&cli_command_graph_verify,
-	&cli_command_model_info,
-	&cli_command_model_verify,
-	&cli_command_model_cat,
-	&cli_command_model_convert,
-	&cli_command_model_graph,
-	&cli_command_model_meta,
-	&cli_command_model_split,
-	&cli_command_model_join,
-};
+#define COMMAND_ADDRESS(name) &cli_command_##name,
+static const cli_command *const commands[] = {CLI_COMMANDS(COMMAND_ADDRESS)};
 
 /* A stream that is closed would hand its number to the next file that is opened. */
 static void fill_streams(void)
@@ -177,12 +123,36 @@ static void print_usual(cli_out *out)
 	cli_out_printf(out, "\nsherd help lists all of them, sherd help COMMAND tells more about one.\n");
 }
 
+/* What --to takes: "safetensors|index|...". */
+static void list_formats(char *out, size_t room)
+{
+	size_t used = 0;
+	*out = 0;
+	for (size_t i = 0; sherd_format_at(i); i++) {
+		const sherd_format_info *info = sherd_format_at(i);
+		bool graph = info->kind == SHERD_KIND_GRAPH || info->kind == SHERD_KIND_RECORDS;
+		if (info->written || graph)
+			used += (size_t)snprintf(out + used, room - used, "%s%s", used ? "|" : "",
+			                         info->short_name ? info->short_name : info->name);
+	}
+}
+
+static void print_list(cli_out *out)
+{
+	char formats[256];
+	list_formats(formats, sizeof(formats));
+	for (size_t i = 0; i < COUNT_OF(commands); i++)
+		cli_args_list(commands[i], formats, out);
+}
+
 /* "help", and perhaps the words of a command or a group behind it. */
 static int give_help(cli_out *out, int argc, char **argv, sherd_error *err)
 {
 	int words = 0;
 	const cli_command *command = main_find(argc, argv, &words);
-	if (command)
+	if (argc == 1 && strcmp(argv[0], "--list") == 0)
+		print_list(out);
+	else if (command)
 		cli_args_help(command, out);
 	else if (argc == 0 || (argc == 1 && words == 2))
 		print_help(out, argc ? argv[0] : "");

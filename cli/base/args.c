@@ -294,3 +294,22 @@ void cli_args_help(const cli_command *command, cli_out *out)
 	add_options(&table, cli_common_options);
 	(void)cli_table_print(&table, out, &ignored);
 }
+
+static void list_options(const cli_option *options, const char *formats, cli_out *out)
+{
+	for (const cli_option *o = options; o && o->name; o++) {
+		bool format = o->value && strcmp(o->value, "FORMAT") == 0;
+		cli_out_printf(out, "\t--%s%s%s", o->name, o->value ? "=" : "",
+		               !o->value ? ""
+		               : format  ? formats
+		                         : o->value);
+	}
+}
+
+void cli_args_list(const cli_command *command, const char *formats, cli_out *out)
+{
+	cli_out_printf(out, "%s", command->name);
+	list_options(command->options, formats, out);
+	list_options(cli_common_options, formats, out);
+	cli_out_printf(out, "\n");
+}

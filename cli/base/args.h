@@ -70,5 +70,8 @@ int cli_args_word(const cli_args *args, const char *name, const char *const *wor
 int cli_args_real(const cli_args *args, const char *name, double *out, sherd_error *err);
 
 void cli_args_help(const cli_command *command, cli_out *out);
+/* One line for programs, such as the completion of a shell: the name, then each option with "=" and the words or the
+ * name of its value, all behind tabs. formats are the words of the value FORMAT. */
+void cli_args_list(const cli_command *command, const char *formats, cli_out *out);
 
 #endif

@@ -76,7 +76,7 @@ static int checkpoint_reshard_run(cli_state *cli, const cli_args *args, sherd_er
 static const cli_option options[] = {
 	{"shards", "M", "how many shards the new checkpoint has", 0},
 	{"cut", NULL, "cut every tensor by rows instead of giving whole tensors to shards", 0},
-	{"layout", "LAYOUT", "sherd (default) or csharp (4-byte lengths, no checksums)", 0},
+	{"layout", "sherd|csharp", "sherd (default) or csharp: 4-byte lengths, no checksums", 0},
 	{"replace", NULL, "NEW may be committed already and is replaced, in one step", 0},
 	{NULL, NULL, NULL, 0},
 };

@@ -337,7 +337,7 @@ static const cli_option options[] = {
 	{"replace", NULL, "a committed checkpoint of that prefix may be replaced, in one step", 0},
 	{"take-over", NULL, "go ahead although another save holds the prefix", 0},
 	{"take-over-after", "AGE", "clear a set that has waited so long for its ranks: 90, 15m, 12h, 7d", 0},
-	{"layout", "LAYOUT", "sherd (default) or csharp (4-byte lengths, no checksums)", 0},
+	{"layout", "sherd|csharp", "sherd (default) or csharp: 4-byte lengths, no checksums", 0},
 	{"rank", "R", "save SRC, whole, as the shard of this rank; the last rank to finish commits", 0},
 	{"world", "W", "how many ranks save together", 0},
 	{"split", NULL, "all ranks have the same SRC: save this rank's share of it", 0},

@@ -63,11 +63,12 @@ static inline int cli_db_blame(const cli_db *db, int rc, sherd_error *err)
 		"wait", "TIME", "how long to wait while another writes (default: 0)", 0 \
 	}
 
-#define CLI_LAYOUT_OPTIONS                                                                                        \
-	{"shards", "N", "how many shards, from 1 to 65535 (default: 8)", 0},                                      \
-		{"planner", "PLANNER", "hash (default): by a hash of the directory; directory: a shard each", 0}, \
-	{                                                                                                         \
-		"min-files", "N", "directory: those with fewer files join their parent (default: 3)", 0           \
+#define CLI_LAYOUT_OPTIONS                                                                                           \
+	{"shards", "N", "how many shards, from 1 to 65535 (default: 8)", 0},                                         \
+		{"planner", "hash|directory", "hash (default): by a hash of the directory; directory: a shard each", \
+	         0},                                                                                                 \
+	{                                                                                                            \
+		"min-files", "N", "directory: those with fewer files join their parent (default: 3)", 0              \
 	}
 
 #define CLI_AT_OPTION                                                                   \

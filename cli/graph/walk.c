@@ -96,7 +96,7 @@ static int run_walk(cli_state *cli, const cli_args *args, sherd_error *err)
 }
 
 static const cli_option neighbour_options[] = {
-	{"direction", "WAY", "out, in or both (default: out)", 0},
+	{"direction", "out|in|both", "which edges to follow (default: out)", 0},
 	{"type", "TYPE", "only by edges of this type; may be repeated", 0},
 	{"limit", "N", "print at most so many", 0},
 	CLI_AT_OPTION,
@@ -114,7 +114,7 @@ const cli_command cli_command_graph_neighbours = {
 };
 
 static const cli_option walk_options[] = {
-	{"direction", "WAY", "out, in or both (default: out)", 0},
+	{"direction", "out|in|both", "which edges to follow (default: out)", 0},
 	{"depth", "N", "how many steps from the node (default: 1)", 0},
 	{"type", "TYPE", "only by edges of this type; may be repeated", 0},
 	{"limit", "N", "print at most so many", 0},

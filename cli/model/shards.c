@@ -97,7 +97,7 @@ static int split(cli_state *cli, const cli_args *args, sherd_error *err)
 
 static const cli_option options[] = {
 	{"shards", "N", "into so many files", 0},
-	{"compress", "HOW", "none, deflate or deflate:LEVEL, 1 to 12 (default: as it was)", 0},
+	{"compress", "none|deflate|deflate:LEVEL", "levels 1 to 12 (default: as it was)", 0},
 	{"replace", NULL, "what is there already is replaced, in one step", 0},
 	{"without-updater", NULL, "leave out what the updater remembers", 0},
 	{"allow-missing", NULL, "go on when arrays are missing, and leave them out", 0},

@@ -144,9 +144,9 @@ static int rows_gather_run(cli_state *cli, const cli_args *args, sherd_error *er
 static const cli_option options[] = {
 	{"ids", "LIST", "rows by their ids, such as 7,3,10:20; may be repeated", 0},
 	{"ids-from", "FILE", "the same from a file, or from standard input for -", 0},
-	{"dtype", "TYPE", "f64 (default), f32, f16 or bf16", 0},
+	{"dtype", "f64|f32|f16|bf16", "of what is handed out (default: f64)", 0},
 	{"verify", NULL, "check every part of the set before its rows are delivered", 0},
-	{"format", "FORMAT", "text (default; a line a row), raw (the bytes), npy (a NumPy file, with -o)", 0},
+	{"format", "text|raw|npy", "text (default; a line a row), raw (the bytes), npy (a NumPy file, with -o)", 0},
 	{"output", "FILE", "where the NumPy file goes", 'o'},
 	{"replace", NULL, "replace FILE if it is there", 0},
 	{NULL, NULL, NULL, 0},

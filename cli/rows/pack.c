@@ -207,8 +207,8 @@ static const cli_option pack_options[] = {
 	ROWS_PER_SHARD,
 	TENSOR,
 	DTYPE,
-	{"store", "TYPE", "f32, f16 or bf16 (default: f16 or bf16 if all tensors are that, else f32)", 0},
-	{"layout", "LAYOUT", "sherd (default) or residual_shard_bf16 (manifest.json and BF16)", 0},
+	{"store", "f32|f16|bf16", "as stored (default: f16 or bf16 if all tensors are that, else f32)", 0},
+	{"layout", "sherd|residual_shard_bf16", "sherd (default) or manifest.json and BF16", 0},
 	{NULL, NULL, NULL, 0},
 };
 

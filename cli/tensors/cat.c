@@ -140,7 +140,7 @@ static int cat_run(cli_state *cli, const cli_args *args, sherd_error *err)
 static const cli_option options[] = {
 	{"partial", NULL, "of a checkpoint, shards that do not hold the tensor may be missing", 0},
 	{"range", "A:B", "only rows A to B-1 of the first dimension; of a vector, elements", 0},
-	{"format", "FORMAT", "text (default), raw (the bytes), npy (a NumPy file)", 0},
+	{"format", "text|raw|npy", "text (default), raw (the bytes), npy (a NumPy file)", 0},
 	{NULL, NULL, NULL, 0},
 };
 
@@ -158,7 +158,7 @@ const cli_command cli_command_cat = {
 
 static const cli_option rows_options[] = {
 	{"range", "A:B", "only rows A to B-1", 0},
-	{"format", "FORMAT", "text (default), raw (the bytes), npy (a NumPy file)", 0},
+	{"format", "text|raw|npy", "text (default), raw (the bytes), npy (a NumPy file)", 0},
 	{NULL, NULL, NULL, 0},
 };
 

@@ -95,7 +95,7 @@ static const cli_option options[] = {
 	{"to", "FORMAT", "of DST; else its extension decides", 0},
 	{"shards", "N", "files of a sharded target (default: 1)", 0},
 	{"replace", NULL, "DST may exist and is replaced", 0},
-	{"compress", "HOW", "none, deflate or deflate:LEVEL, 1 to 12 (default: none; of a container, as it was)", 0},
+	{"compress", "none|deflate|deflate:LEVEL", "levels 1 to 12 (default: none; of a container, as it was)", 0},
 	{"drop-graph", NULL, "of a model, write the arrays and lose the graph", 0},
 	{"drop-metadata", NULL, "lose the pairs of text that the target has no place for", 0},
 	{"without-updater", NULL, "of a model, leave out what the updater remembers", 0},

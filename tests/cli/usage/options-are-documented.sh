@@ -7,11 +7,7 @@ completed() { # completed WORD... prints what the last word is completed to
 	printf '%s\n' "${COMPREPLY[@]}"
 }
 count=0
-verbs() { sherd $1 --help | grep -oE "^  $1 [a-z-]+" | cut -d' ' -f4; }
-commands=("" info verify cat convert)
-for group in checkpoint rows graph model; do
-	for verb in $(verbs $group); do commands+=("$group $verb"); done
-done
+mapfile -t commands < <(echo && sherd help --list | cut -f1)
 declare -A helps # what all commands of a page say
 for command in "${commands[@]}"; do
 	name=sherd${command:+-${command%% *}}
@@ -43,3 +39,6 @@ diff <(sherd model --help | grep -oE '^  model [a-z]+' | cut -d' ' -f4 | sort) <
 touch file-a file-b
 completed info file | sort
 completed cat x --format ""
+completed convert a b --to sd
+completed rows stream x --tail ""
+completed rows stream x --batch ""
