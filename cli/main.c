@@ -1,10 +1,10 @@
 #include "base/advice.h"
 #include "commands.h"
+#include "components.h"
 #include "base/watch.h"
 
 #include <sherd/format.h>
 #include <sherd/guard.h>
-#include <sherd/version.h>
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -206,8 +206,8 @@ static int dispatch(cli_state *cli, int argc, char **argv, sherd_error *err)
 	int before = leading(argc, argv, &asked, err), words = 0;
 	TRY(before);
 	if (asked == 'v')
-		cli_out_printf(&cli->out, "sherd %s\n", sherd_version());
-	else if (asked == 'h')
+		return cli_components_show(&cli->out, err);
+	if (asked == 'h')
 		print_help(&cli->out, "");
 	if (asked)
 		return EXIT_FINE;

@@ -28,6 +28,11 @@ endif()
 configure_file(cmake/sherd.pc.in sherd.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/sherd.pc DESTINATION ${pc_dir})
 
+get_property(components GLOBAL PROPERTY SHERD_COMPONENTS)
+foreach(name ${components})
+  component_install(${name})
+endforeach()
+
 install(DIRECTORY include/sherd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 if(TARGET sherd_command)
   file(RELATIVE_PATH bin_to_lib /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})

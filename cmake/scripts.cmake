@@ -44,6 +44,7 @@ elseif(SHERD_MAN_PAGES)
 endif()
 
 sherd_script_test(install/consumer ${PROJECT_SOURCE_DIR}/tests/install/consumer.sh)
+sherd_script_test(install/component ${PROJECT_SOURCE_DIR}/tests/install/component.sh)
 sherd_script_test(install/subproject ${PROJECT_SOURCE_DIR}/tests/install/subproject.sh)
 
 # A reader and a writer in Python, made from docs/formats alone, against the library.

@@ -2,11 +2,17 @@
 # Nothing is registered by hand.
 find_package(cmocka REQUIRED)
 
+# The component of docs/extending.md: its store runs the contract, and a command is linked with it.
+component(shelf FOLDER tests/component/shelf TEST)
+if(SHERD_COMMAND)
+  component_command(sherd_with_shelf shelf)
+endif()
+
 file(GLOB SHERD_TEST_SUPPORT CONFIGURE_DEPENDS tests/support/*.c)
 list(FILTER SHERD_TEST_SUPPORT EXCLUDE REGEX "(fail_malloc|no_wait)\\.c$")
 add_library(sherd_test_support STATIC ${SHERD_TEST_SUPPORT})
 target_include_directories(sherd_test_support PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
-target_link_libraries(sherd_test_support PUBLIC sherd_static cmocka PRIVATE sherd_flags)
+target_link_libraries(sherd_test_support PUBLIC sherd_shelf_static sherd_static cmocka PRIVATE sherd_flags)
 
 # Some 240 programs hold the whole library: a quick linker, where there is one, halves what linking them takes.
 include(CheckLinkerFlag)

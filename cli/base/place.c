@@ -1,4 +1,5 @@
 #include "base/place.h"
+#include "components.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +48,7 @@ static int refuse_unstable(const cli_place *place, const char *path, sherd_error
 
 int cli_place_open(cli_place *place, const char *path, bool create, sherd_error *err)
 {
-	sherd_store_options options = {.create = create};
+	sherd_store_options options = {.create = create, .schemes = cli_schemes()};
 	*place = (cli_place){0};
 	TRY(sherd_store_open(&place->store, &place->key, path, &options, err));
 	if (!*place->key) {
@@ -98,8 +99,9 @@ int cli_place_open_prefix(cli_place *place, const char *path, sherd_error *err)
 
 int cli_place_open_folder(cli_place *place, const char *path, sherd_error *err)
 {
+	sherd_store_options options = {.schemes = cli_schemes()};
 	*place = (cli_place){0};
-	TRY(sherd_store_open(&place->store, &place->key, path, NULL, err));
+	TRY(sherd_store_open(&place->store, &place->key, path, &options, err));
 	if (!*place->key)
 		return SHERD_OK;
 	sherd_stat stat;

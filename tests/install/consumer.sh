@@ -54,11 +54,23 @@ if ! needs "$scratch/c-shared" | grep -qx 'libsherd\.so\.0\.[0-9]*'; then
 	exit 1
 fi
 
+step "install a component" env DESTDIR="$scratch/dest" \
+	cmake --install "$SHERD_BUILD" --prefix /opt/sherd --component sherd_shelf
+if [ -e "$lib/libsherd_shelf.so" ]; then
+	echo "a component of the tests is installed with the rest"
+	exit 1
+fi
+cp -R "$scratch/dest/opt/sherd/." "$tree"
+# shellcheck disable=SC2046,SC2086
+step "component: C" ${CC:-cc} -std=c11 $strict "$here/component.c" -o "$scratch/c-component" \
+	$(pkg-config --cflags --libs sherd_shelf)
+step "component: run C" env LD_LIBRARY_PATH="$lib" "$scratch/c-component"
+
 step "CMake: configure" cmake -S "$here" -B "$scratch/cmake" -G Ninja "-DCMAKE_PREFIX_PATH=$tree" \
 	"-DCMAKE_C_COMPILER=${CC:-cc}" "-DCMAKE_CXX_COMPILER=${CXX:-c++}" \
 	"-DCMAKE_C_FLAGS=${SHERD_INSTRUMENT:-}" "-DCMAKE_CXX_FLAGS=${SHERD_INSTRUMENT:-}"
 step "CMake: build" cmake --build "$scratch/cmake"
-for program in c_sherd cxx_sherd c_sherd_static cxx_sherd_static; do
+for program in c_sherd cxx_sherd c_sherd_static cxx_sherd_static c_shelf; do
 	step "CMake: run $program" "$scratch/cmake/$program"
 done
 

@@ -5,6 +5,8 @@
 #include "support/fail_store.h"
 #include "support/scratch.h"
 
+#include <sherd/shelf.h>
+
 #include <stdlib.h>
 
 static const backend backends[] = {
@@ -19,14 +21,28 @@ static const backend backends[] = {
 	{.name = "local in small portions", .local = true, .stutter = true},
 	{.name = "local behind a decorator", .local = true, .wrapped = true},
 	{.name = "memory behind a decorator", .wrapped = true},
+	{.name = "without any capability", .bare = true},
+	{.name = "without any capability, behind a decorator", .bare = true, .wrapped = true},
 };
 
 static const backend *current;
 
+static sherd_store *open_bare(void)
+{
+	sherd_store *store = NULL;
+	char *key = NULL;
+	sherd_store_options options = {.schemes = sherd_shelf_component()->schemes};
+	assert_ok(sherd_store_open(&store, &key, "shelf://bare", &options, err));
+	free(key);
+	return store;
+}
+
 static sherd_store *open_store(fixture *f)
 {
 	sherd_store *store = NULL;
-	if (!current->local)
+	if (current->bare)
+		store = open_bare();
+	else if (!current->local)
 		assert_ok(sherd_store_open_memory(&store, err));
 	else
 		assert_ok(shd_store_open_local_sys(&store, f->folder, NULL, &f->sys.sys, err));

@@ -11,6 +11,7 @@
 typedef struct backend {
 	const char *name;
 	bool local, wrapped, stutter;
+	bool bare;       /* no maps, locks, folders, links or queues */
 	unsigned refuse; /* FAIL_SYS_NO_* */
 } backend;
 
@@ -30,5 +31,15 @@ int backend_end(void **state);
 #define BACKEND_TEST(name) cmocka_unit_test_setup_teardown(name, backend_begin, backend_end)
 
 #define STORE (((fixture *)*state)->store)
+
+/* Does the backend promise this? Every case runs on every backend; what needs a capability says so, and a store without
+ * it is asked to refuse instead. */
+#define CAN(cap) ((sherd_store_caps(STORE) & (cap)) != 0)
+/* The case is about nothing else. */
+#define NEEDS(cap)              \
+	do {                    \
+		if (!CAN(cap))  \
+			skip(); \
+	} while (0)
 
 #endif

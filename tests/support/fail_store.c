@@ -247,6 +247,7 @@ sherd_store *fail_store_over(sherd_store *inner)
 		.now = store_now,
 	};
 	f->base.ops = &f->ops;
+	inner->around = &f->base;
 	return &f->base;
 }
 

@@ -199,6 +199,7 @@ TEST(a_folder_with_shards_or_a_manifest_is_left_alone)
 
 TEST(what_a_dead_pack_left_is_removed_and_packing_starts_over)
 {
+	NEEDS(SHERD_CAP_LOCK);
 	put(STORE, "d/rows.packing", "whatever", 8);
 	put(STORE, "d/part-00000.shard", "old", 3);
 	put(STORE, "d/part-00017.shard", "old", 3);
@@ -211,6 +212,7 @@ TEST(what_a_dead_pack_left_is_removed_and_packing_starts_over)
 
 TEST(a_dead_marker_gives_no_right_to_what_no_pack_wrote)
 {
+	NEEDS(SHERD_CAP_LOCK);
 	put(STORE, "d/rows.packing", "", 0);
 	put(STORE, "d/part-00000.shard", "old", 3);
 	put(STORE, "d/part-0.shard", "mine", 4);
@@ -221,6 +223,7 @@ TEST(a_dead_marker_gives_no_right_to_what_no_pack_wrote)
 
 TEST(a_dead_marker_beside_a_manifest_is_all_that_goes)
 {
+	NEEDS(SHERD_CAP_LOCK);
 	assert_ok(pack(STORE, "d", 10, 10, err));
 	put(STORE, "d/rows.packing", "", 0);
 	assert_rows(STORE, "d", 10, WIDTH, NULL);

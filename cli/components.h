@@ -1,0 +1,19 @@
+/* cli/components.h - optional parts that the command was linked with. */
+#ifndef CLI_COMPONENTS_H
+#define CLI_COMPONENTS_H
+
+#include "base/out.h"
+
+#include <sherd/sys/component.h>
+
+/* Written by component_command() of cmake/components.cmake; ends with NULL. */
+typedef const sherd_component *cli_component_fn(void);
+extern cli_component_fn *const cli_component_list[];
+
+/* The schemes that they bring; ends with NULL. */
+const sherd_scheme *const *cli_schemes(void);
+
+/* The version, the stores and the components, line by line or as a document. */
+int cli_components_show(cli_out *out, sherd_error *err);
+
+#endif
