@@ -9,6 +9,7 @@
 #include "engine/rows/format.h"
 #include "engine/tensors/files.h"
 #include "engine/tensors/foreign.h"
+#include "engine/tensors/npz.h"
 #include "format/rfdb/name.h"
 #include "format/zip.h"
 
@@ -52,8 +53,7 @@ const shd_format_entry *const shd_formats[] = {
 	FOREIGN("an Office document", NO_TENSORS, .zip_entry = "[Content_Types].xml"),
 	FOREIGN("a Java archive", NO_TENSORS, .zip_entry = "META-INF/MANIFEST.MF"),
 	FOREIGN("an OpenDocument or EPUB file", NO_TENSORS, .zip_entry = "mimetype"),
-	FOREIGN("a NumPy archive (.npz)", "save its arrays with numpy.save(), or unzip it", .zip_ending = ".npy",
-                ENDING(".npz")),
+	&shd_format_npz,
 	&shd_format_sdz, /* an archive that is nothing else may hold a model under any name */
 	FOREIGN("a ZIP archive with no model in it", UNPACK, MAGIC(SHD_ZIP_MAGIC)),
 	FOREIGN("an empty ZIP archive", NO_TENSORS, MAGIC("PK\5\6")),

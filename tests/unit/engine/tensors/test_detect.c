@@ -197,7 +197,6 @@ TEST(archives_of_others_are_named)
 	} cases[] = {
 		{{"archive/data.pkl", "archive/data/0"}, "torch.save()"},
 		{{"archive/version", "archive/data.pkl"}, "torch.save()"},
-		{{"a.npy", "b.npy"}, ".npz"},
 		{{"configuration.json", "coefficients.bin"}, "Deeplearning4j"},
 		{{"[Content_Types].xml", "word/document.xml"}, "Office"},
 		{{"META-INF/MANIFEST.MF", "a.class"}, "Java archive"},
