@@ -43,6 +43,12 @@ static int late_append(sherd_writer *writer, const void *buf, size_t len, sherd_
 	return inner->ops->append(inner, buf, len, err);
 }
 
+static int late_fill(sherd_writer *writer, uint32_t offset, const void *buf, size_t len, sherd_error *err)
+{
+	sherd_writer *inner = ((late_writer *)writer)->inner;
+	return inner->ops->fill(inner, offset, buf, len, err);
+}
+
 static void late_abort(sherd_writer *writer)
 {
 	late_writer *w = (late_writer *)writer;
@@ -73,7 +79,7 @@ static int late_commit(sherd_writer *writer, sherd_error *err)
 }
 
 static const struct sherd_writer_ops late_writer_ops = {
-	.append = late_append, .commit = late_commit, .abort = late_abort};
+	.append = late_append, .fill = late_fill, .commit = late_commit, .abort = late_abort};
 
 static int late_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,
                       sherd_error *err)

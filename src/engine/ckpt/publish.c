@@ -6,14 +6,13 @@
 #include "engine/ckpt/ckpt.h"
 #include "engine/ckpt/content.h"
 #include "engine/ckpt/training.h"
+#include "engine/publish/head.h"
 #include "format/ckpt/about.h"
 #include "format/ckpt/meta.h"
 #include "format/ckpt/name.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
 
 /* Above this many tensors the metadata leaves them to the shards' indexes. */
 enum { MOST_LISTED = 1000000 };
@@ -218,20 +217,19 @@ static int ckpt_publish_build(publishing *g, shd_buf *out, sherd_error *err)
 	return shd_buf_check(out, err);
 }
 
+/* From the same set comes the same text, whoever publishes it. */
 static int ckpt_publish_commit(const ckpt_publication *p, const shd_buf *text, sherd_error *err)
 {
-	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	SHD_AUTO_BUF key = {0};
-	sherd_write_options options = {
-		.mode = p->replaces ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
-		.if_identity = p->replaces,
-		.size_hint = text->len,
-	};
+	shd_published now;
 	shd_ckpt_name_metadata(&key, p->prefix);
 	TRY(shd_buf_check(&key, err));
-	TRY(sherd_store_write(p->store, (const char *)key.data, &options, &writer, err));
-	TRY(sherd_writer_append(writer, text->data, text->len, err));
-	return sherd_writer_commit(TAKE(writer), err);
+	const shd_publication head = {.store = p->store,
+	                              .key = (const char *)key.data,
+	                              .base = p->replaces,
+	                              .text = text->data,
+	                              .len = text->len};
+	return shd_head_publish(&head, &now, err);
 }
 
 static int ckpt_publish(publishing *g, sherd_error *err)

@@ -20,7 +20,8 @@ typedef struct ckpt_publication {
 } ckpt_publication;
 
 /* The metadata does not depend on who publishes it. SHERD_EINCOMPLETE names the first missing rank;
- * SHERD_EEXIST or SHERD_ECONFLICT when another set was published first; SHERD_ECANCELLED: nothing was. */
+ * SHERD_EEXIST or SHERD_ECONFLICT when another set was published first; SHERD_ECANCELLED: nothing was; SHERD_EUNKNOWN:
+ * it may be, or become so, and its shards must stay. */
 int shd_ckpt_publish(const ckpt_publication *p, sherd_error *err);
 
 #endif

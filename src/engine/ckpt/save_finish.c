@@ -67,7 +67,7 @@ void sherd_ckpt_saver_abort(sherd_ckpt_saver *s)
 static bool may_be_published(const sherd_ckpt_saver *s, int rc)
 {
 	ckpt_committed now;
-	if (shd_ckpt_committed(s->store, s->prefix, &now, NULL) < 0)
+	if (rc == SHERD_EUNKNOWN || shd_ckpt_committed(s->store, s->prefix, &now, NULL) < 0)
 		return true;
 	/* The C# layout has no set id; but nothing was there before, and EEXIST would tell of another's. */
 	if (s->options.layout == SHERD_CKPT_LAYOUT_CSHARP)

@@ -109,7 +109,10 @@ static int head_publish_once(const shd_publication *p, shd_published *out, bool 
 		return SHERD_OK;
 	out->kept = there == IS_OURS || there == IS_UNREADABLE || (*lost && there == IS_BASE);
 	if (rc == SHERD_EUNKNOWN && there == IS_OTHER)
-		rc = shd_fail(err, has_base(p) ? SHERD_ECONFLICT : SHERD_EEXIST, "replaced", "somebody else was first");
+		return shd_fail(err, has_base(p) ? SHERD_ECONFLICT : SHERD_EEXIST, "replaced",
+		                "somebody else was first");
+	if (*lost && out->kept && rc != SHERD_EUNKNOWN)
+		return shd_fail(err, SHERD_EUNKNOWN, "unknown-outcome", "a write before this one got no answer");
 	return rc;
 }
 

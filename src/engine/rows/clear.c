@@ -65,7 +65,7 @@ static int fence(sherd_store *store, const char *folder, rows_head *head, shd_ro
 	m->version = 2;
 	m->fence++;
 	shd_rows_manifest_encode(m, &text);
-	return shd_rows_head_write(head, store, folder, SHD_ROWS_MANIFEST, &text, &uncertain, err);
+	return shd_rows_head_write(head, store, folder, SHD_ROWS_MANIFEST, &text, NULL, &uncertain, err);
 }
 
 static int name_all(const shd_rows_manifest *m, shd_map *named, sherd_error *err)

@@ -12,9 +12,10 @@ typedef struct rows_head {
 int shd_rows_head_read(rows_head *out, sherd_store *store, const char *folder, const sherd_limits *limits,
                        shd_arena *arena, shd_rows_manifest *manifest, sherd_error *err);
 /* Makes this text the manifest, under its name in the folder, or fails with SHERD_ECONFLICT when the one that is there
- * is another than the head, or there is one where none was. *uncertain when the failure may have come after the
- * manifest did. */
+ * is another than the head, or there is one where none was. part: the name of one that only a manifest of ours can
+ * have; NULL: none. *uncertain when it failed and the manifest may be ours nevertheless, or become it: the head has its
+ * identity then, "" when nobody knows it. */
 int shd_rows_head_write(rows_head *head, sherd_store *store, const char *folder, const char *name, const shd_buf *text,
-                        bool *uncertain, sherd_error *err);
+                        const char *part, bool *uncertain, sherd_error *err);
 
 #endif

@@ -315,7 +315,7 @@ static int rows_index_run(indexing *x, const char *const *names, size_t count, s
 	TRY(rc);
 	if (x->has_claim && (names || !x->has_old))
 		TRY(remove_marker(x, err));
-	return shd_rows_head_write(&x->head, x->store, x->folder, SHD_ROWS_MANIFEST, &text, &uncertain, err);
+	return shd_rows_head_write(&x->head, x->store, x->folder, SHD_ROWS_MANIFEST, &text, NULL, &uncertain, err);
 }
 
 int sherd_rows_index(sherd_store *store, const char *folder, const char *const *names, size_t count,

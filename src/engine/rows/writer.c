@@ -318,7 +318,8 @@ static int rows_writer_publish(sherd_rows_writer *w, sherd_error *err)
 		shd_rows_stats_encode(w->stats, &m, w->rows_per_shard, &text);
 	else
 		shd_rows_manifest_encode(&m, &text);
-	TRY(shd_rows_head_write(&w->head, w->store, w->folder, manifest_name(w), &text, &w->uncertain, err));
+	TRY(shd_rows_head_write(&w->head, w->store, w->folder, manifest_name(w), &text,
+	                        entries_of(w)[w->published].file, &w->uncertain, err));
 	w->published = m.count;
 	return SHERD_OK;
 }
@@ -338,15 +339,23 @@ static int remove_named(const sherd_rows_writer *w, const char *name)
 	return sherd_store_remove(w->store, (const char *)key.data, NULL);
 }
 
+/* Only the one that we wrote. */
+static int remove_manifest(const sherd_rows_writer *w)
+{
+	SHD_AUTO_BUF key = {0};
+	TRY(shd_folder_key(&key, w->folder, manifest_name(w), NULL));
+	return sherd_store_remove_if(w->store, (const char *)key.data, w->head.identity, NULL);
+}
+
 /* What is not published goes, once no manifest can name it any more. Of a set that was there before, a manifest that
  * may or may not be ours stays, and so does what it may name. */
 static int rows_writer_undo(sherd_rows_writer *w)
 {
 	shd_rows_shard_abort(&w->out);
-	if (w->uncertain && w->published)
+	if (w->uncertain && (w->published || !*w->head.identity))
 		return SHERD_ECONFLICT;
 	if (w->uncertain)
-		TRY(remove_named(w, manifest_name(w)));
+		TRY(remove_manifest(w));
 	for (size_t i = entry_count(w); i-- > w->published;)
 		TRY(remove_named(w, entries_of(w)[i].file));
 	return SHERD_OK;

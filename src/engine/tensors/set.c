@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
-
 enum { MOST_TRIES = 8 };
 
 /* What stood under the head's name when the writing began. */
@@ -264,28 +262,16 @@ static int set_begin(shd_conversion *c, shd_conversion_set *s, former *old, bool
 	return ready;
 }
 
-static int commit_head(const shd_conversion *c, const shd_conversion_set *s, const former *old, const shd_buf *text,
-                       sherd_error *err)
+/* The head names parts of this attempt, or such as it created: the same text is ours. */
+static int set_publish(const shd_conversion *c, const shd_conversion_set *s, const former *old, const shd_buf *text,
+                       bool *kept, sherd_error *err)
 {
-	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
-	const sherd_write_options options = {.mode = old->there ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
-	                                     .if_identity = old->there ? old->head.identity : NULL,
-	                                     .size_hint = text->len};
-	TRY(sherd_store_write(c->store, s->head, &options, &writer, err));
-	TRY(sherd_writer_append(writer, text->data, text->len, err));
-	return sherd_writer_commit(TAKE(writer), err);
-}
-
-/* After a commit that failed: can the head that is there be ours, so that the objects must stay? */
-static bool may_be_ours(const shd_conversion *c, const shd_conversion_set *s, const shd_buf *ours)
-{
-	shd_head now;
-	int rc = shd_head_read(&now, c->store, s->head, NULL, NULL);
-	if (rc < 0)
-		return rc != SHERD_ENOTFOUND;
-	bool same = now.len == ours->len && memcmp(now.text, ours->data, now.len) == 0;
-	free(now.text);
-	return same;
+	const shd_publication p = {
+		.store = c->store, .key = s->head, .base = old->head.identity, .text = text->data, .len = text->len};
+	shd_published now;
+	int rc = shd_head_publish(&p, &now, err);
+	*kept = now.kept;
+	return shd_in_object(err, rc, s->head);
 }
 
 /* Removes the parts of the former set; none of them has a name of the new one's. False: some could not be. */
@@ -303,21 +289,19 @@ static int set_write_all(shd_conversion *c, shd_conversion_set *s, const former 
                          bool *left, sherd_error *err)
 {
 	SHD_AUTO_BUF head = {0};
-	bool begun = false;
+	bool kept = false;
 	c->like = s->head;
 	int rc = shd_conversion_write(c, s->objects, s->count, err);
 	if (rc == SHERD_OK)
 		rc = s->ops->encode(c, s, &head, err);
 	if (rc == SHERD_OK)
 		rc = shd_claim_check(claim, err);
-	if (rc == SHERD_OK) {
-		begun = true;
-		rc = shd_in_object(err, commit_head(c, s, old, &head, err), s->head);
-	}
+	if (rc == SHERD_OK)
+		rc = set_publish(c, s, old, &head, &kept, err);
 	if (rc == SHERD_OK)
 		*left = !remove_former(c, s, old);
 	else
-		*left = (begun && may_be_ours(c, s, &head)) || !shd_conversion_undo(c, s->objects, s->count);
+		*left = kept || !shd_conversion_undo(c, s->objects, s->count);
 	return rc;
 }
 

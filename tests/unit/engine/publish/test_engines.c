@@ -1,0 +1,135 @@
+/* Each engine on a store without locks that loses the answer to the write of its head, or delivers it late: who is told
+ * that it succeeded has its set there, and who is told that nobody knows finds it whole when the write arrives. */
+#include "support/ckpt_sample.h"
+#include "support/late_store.h"
+#include "support/memory_store.h"
+#include "support/test.h"
+
+#include "base/error.h"
+#include "format/tensor/safetensors.h"
+
+#include <sherd/convert.h>
+#include <sherd/rows.h>
+#include <sherd/verify.h>
+
+#include <stdlib.h>
+
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
+
+/* ---- one small set each */
+
+static int save_rows(sherd_store *s, sherd_error *err)
+{
+	static const float values[] = {1, 2, 3, 4};
+	sherd_rows_writer *w;
+	TRY(sherd_rows_writer_open(&w, s, "r", 2, NULL, err));
+	int rc = sherd_rows_writer_append(w, SHERD_F32, values, 2, err);
+	if (rc == SHERD_OK)
+		return sherd_rows_writer_commit(w, err);
+	sherd_rows_writer_abort(w);
+	return rc;
+}
+
+static int save_ckpt(sherd_store *s, sherd_error *err)
+{
+	ckpt_sample *sample = ckpt_sample_small(1, 2);
+	int rc = ckpt_sample_save(sample, s, "c", err);
+	ckpt_sample_free(sample);
+	return rc;
+}
+
+static int save_index(sherd_store *s, sherd_error *err)
+{
+	static const uint64_t shape[] = {4};
+	static const sherd_tensor tensors[] = {{"a", SHERD_U8, 1, shape, 4}, {"b", SHERD_U8, 1, shape, 4}};
+	static const sherd_convert_options o = {.shards = 2};
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) source = NULL;
+	SHD_AUTO_BUF out = {0};
+	size_t order[2];
+	TRY(shd_safetensors_encode(tensors, 2, NULL, 0, &out, order, err));
+	shd_buf_append(&out, "abcdefgh", 8);
+	TRY(sherd_store_put(store, "source", SHERD_WRITE_REPLACE, out.data, out.len, err));
+	TRY(sherd_bundle_open(&source, store, "source", NULL, err));
+	return sherd_convert(source, s, "m", SHERD_FORMAT_SAFETENSORS_INDEX, &o, err);
+}
+
+typedef struct engine {
+	const char *name, *key, *head;
+	int (*save)(sherd_store *s, sherd_error *err);
+} engine;
+
+static const engine engines[] = {
+	{"rows", "r", "r/rows.manifest.json", save_rows},
+	{"checkpoints", "c", "c.metadata.json", save_ckpt},
+	{"indexed shards", "m", "m.safetensors.index.json", save_index},
+};
+
+/* ---- what is there */
+
+static void assert_whole(const engine *e)
+{
+	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
+	assert_ok(sherd_verify(&r, store, e->key, NULL, err));
+	if (sherd_report_errors(r))
+		fail_msg("%s: %s: %s", e->name, sherd_report_error(r, 0)->object, sherd_report_error(r, 0)->message);
+}
+
+static void with_each(void (*check)(const engine *e, sherd_store *far))
+{
+	for (size_t i = 0; i < COUNT_OF(engines); i++) {
+		void *state = NULL;
+		(void)memory_store_open(&state);
+		sherd_store *far = late_store_over(store);
+		check(&engines[i], far);
+		sherd_store_close(far);
+		(void)memory_store_close(&state);
+	}
+}
+
+static void lose_answer(const engine *e, sherd_store *far)
+{
+	late_store_lose(far, e->head, LATE_DONE, 1);
+	assert_ok(e->save(far, err));
+	assert_whole(e);
+}
+
+TEST(a_lost_answer_is_no_failure)
+{
+	with_each(lose_answer);
+}
+
+static void lose_write(const engine *e, sherd_store *far)
+{
+	late_store_lose(far, e->head, LATE_NEVER, 2);
+	assert_ok(e->save(far, err));
+	assert_whole(e);
+}
+
+TEST(a_lost_write_is_repeated)
+{
+	with_each(lose_write);
+}
+
+static void deliver_late(const engine *e, sherd_store *far)
+{
+	late_store_lose(far, e->head, LATE_LATER, 100);
+	assert_refused(SHERD_EUNKNOWN, "unknown-outcome", e->save(far, err));
+	assert_int_equal(late_store_deliver(far), 1);
+	assert_whole(e);
+}
+
+TEST(a_write_that_arrives_after_its_saver_gave_up_finds_all_its_parts)
+{
+	with_each(deliver_late);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_lost_answer_is_no_failure),
+		cmocka_unit_test(a_lost_write_is_repeated),
+		cmocka_unit_test(a_write_that_arrives_after_its_saver_gave_up_finds_all_its_parts),
+	};
+	return cmocka_run_group_tests_name("engines", tests, NULL, NULL);
+}
