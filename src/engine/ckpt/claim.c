@@ -2,6 +2,7 @@
 
 #include "engine/ckpt/clear.h"
 #include "engine/ckpt/files.h"
+#include "engine/publish/claim.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,11 +28,6 @@ static int claim_key(shd_buf *key, const char *prefix, sherd_error *err)
 {
 	shd_ckpt_name_claim(key, prefix);
 	return shd_buf_check(key, err);
-}
-
-static bool can_lock(sherd_store *store)
-{
-	return sherd_store_caps(store) & SHERD_CAP_LOCK;
 }
 
 int shd_ckpt_read_claim(sherd_store *store, const char *prefix, shd_ckpt_claim *out, bool *valid, sherd_error *err)
@@ -65,7 +61,7 @@ static int ckpt_claim_create(ckpt_hold *h, const char *key, sherd_error *err)
 	SHD_AUTO_BUF text = {0};
 	shd_ckpt_claim_encode(&h->claim, &text);
 	TRY(shd_buf_check(&text, err));
-	if (can_lock(h->store))
+	if (shd_can_lock(h->store))
 		return sherd_store_create_locked(h->store, key, text.data, text.len, SHERD_LOCK_SHARED, &h->lock, err);
 	return sherd_store_put(h->store, key, SHERD_WRITE_NEW, text.data, text.len, err);
 }
@@ -106,7 +102,7 @@ static int take_over(ckpt_hold *h, const char *key, const char *identity, sherd_
 {
 	h->claim.named_by_set = true;
 	TRY(replace(h, key, identity, err));
-	if (can_lock(h->store))
+	if (shd_can_lock(h->store))
 		TRY(sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &h->lock, err));
 	h->created = true;
 	h->took_over = true;
@@ -128,7 +124,7 @@ static int confirm(ckpt_hold *h, sherd_error *err)
 static int is_passing(ckpt_hold *h, const char *key, bool *yes, sherd_error *err)
 {
 	SHD_AUTO(sherd_lock, sherd_lock_release) shared = NULL;
-	int rc = can_lock(h->store) ? sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &shared, err) : SHERD_OK;
+	int rc = shd_can_lock(h->store) ? sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &shared, err) : SHERD_OK;
 	*yes = rc == SHERD_ECONFLICT || rc == SHERD_ENOTFOUND;
 	return *yes ? SHERD_OK : rc;
 }
@@ -155,7 +151,7 @@ static int ckpt_claim_check_same(const ckpt_hold *h, const shd_ckpt_claim *their
 static int try_join(ckpt_hold *h, const char *key, const shd_ckpt_claim *theirs, sherd_error *err)
 {
 	TRY(ckpt_claim_check_same(h, theirs, err));
-	int rc = can_lock(h->store) ? sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &h->lock, err) : SHERD_OK;
+	int rc = shd_can_lock(h->store) ? sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &h->lock, err) : SHERD_OK;
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_ECONFLICT)
 		return 0;
 	TRY(rc);
@@ -195,7 +191,7 @@ static int ckpt_claim_clear_dead(sherd_store *store, const char *prefix, uint64_
 	bool valid = false;
 	TRY(claim_key(&key, prefix, err));
 	const char *name = (const char *)key.data;
-	if (!can_lock(store))
+	if (!shd_can_lock(store))
 		return shd_fail(err, SHERD_ECONFLICT, "conflict", "nobody can tell whether the save lives");
 	int rc = sherd_store_stat(store, name, &seen, err);
 	if (rc == SHERD_OK)
@@ -230,8 +226,8 @@ static int try_to_pass(ckpt_hold *h, const char *key, const shd_ckpt_claim *thei
 {
 	ckpt_waiting waiting = {0};
 	uint64_t limit = force->take_over ? 1 : force->waiting_ns;
-	int rc = can_lock(h->store) ? ckpt_claim_clear_dead(h->store, h->prefix, limit, &waiting, meter, err)
-	                            : SHERD_ECONFLICT;
+	int rc = shd_can_lock(h->store) ? ckpt_claim_clear_dead(h->store, h->prefix, limit, &waiting, meter, err)
+	                                : SHERD_ECONFLICT;
 	if (rc != SHERD_ECONFLICT)
 		return rc;
 	if (waiting.waiting)
@@ -379,8 +375,8 @@ void shd_ckpt_forsake(ckpt_hold *hold, ckpt_take_back_fn *take_back, void *arg)
 	if (claim_key(&key, hold->prefix, NULL) < 0)
 		return;
 	/* Where nobody can lock, others may have joined a claim of ranks, but not the one of a single process. */
-	bool sure = can_lock(hold->store) ? lock_alone(hold->store, (const char *)key.data, &alone) == SHERD_OK
-	                                  : hold->created && !hold->claim.by_ranks;
+	bool sure = shd_can_lock(hold->store) ? lock_alone(hold->store, (const char *)key.data, &alone) == SHERD_OK
+	                                      : hold->created && !hold->claim.by_ranks;
 	if (shd_ckpt_claimed_by(hold->store, hold->prefix, &hold->claim.set_id, &ours, NULL) < 0)
 		return;
 	if (sure || !ours)

@@ -22,18 +22,24 @@ static int create_unlocked(shd_claim *c, shd_str text, sherd_error *err)
 	return sherd_writer_commit(writer, err);
 }
 
-static int publish_claim_create(shd_claim *c, shd_str text, sherd_error *err)
+/* Of the claim under our lock. */
+static int know_identity(shd_claim *c, sherd_error *err)
 {
 	sherd_stat stat;
-	if (!(sherd_store_caps(c->store) & SHERD_CAP_LOCK))
+	TRY(sherd_store_stat(c->store, publish_claim_name_of(c), &stat, err));
+	memcpy(c->identity, stat.identity, sizeof(c->identity));
+	return SHERD_OK;
+}
+
+static int publish_claim_create(shd_claim *c, shd_str text, sherd_error *err)
+{
+	if (!shd_can_lock(c->store))
 		return create_unlocked(c, text, err);
 	TRY(sherd_store_create_locked(c->store, publish_claim_name_of(c), text.ptr, text.len, SHERD_LOCK_EXCLUSIVE,
 	                              &c->lock, err));
-	int rc = sherd_store_stat(c->store, publish_claim_name_of(c), &stat, err);
-	if (rc == SHERD_OK) {
-		memcpy(c->identity, stat.identity, sizeof(c->identity));
-		return SHERD_OK;
-	}
+	int rc = know_identity(c, err);
+	if (rc == SHERD_OK)
+		return rc;
 	if (rc == SHERD_ENOTFOUND)
 		rc = shd_fail(err, SHERD_ECONFLICT, "conflict", "somebody removed this claim while it was held");
 	else
@@ -42,19 +48,26 @@ static int publish_claim_create(shd_claim *c, shd_str text, sherd_error *err)
 	return rc;
 }
 
+/* Whose lock can be had is dead. */
+static int lock_dead(const shd_claim *c, sherd_lock **out, sherd_error *err)
+{
+	if (!shd_can_lock(c->store))
+		return shd_fail(err, SHERD_ECONFLICT, "conflict",
+		                "somebody may be saving; remove this object if that is dead");
+	int rc = sherd_store_lock(c->store, publish_claim_name_of(c), SHERD_LOCK_EXCLUSIVE, out, err);
+	return rc == SHERD_ECONFLICT ? shd_fail(err, rc, "conflict", "somebody else is saving") : rc;
+}
+
 /* Under its lock, what the claim's save left goes, and then the claim. */
 static int publish_claim_clear_dead(const shd_claim *c, shd_claim_clear_fn *clear, void *arg, sherd_error *err)
 {
 	SHD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
 	char *text;
 	size_t len;
-	int rc = sherd_store_lock(c->store, publish_claim_name_of(c), SHERD_LOCK_EXCLUSIVE, &lock, err);
-	if (rc == SHERD_ECONFLICT)
-		return shd_fail(err, rc, "conflict", "somebody else is saving");
-	TRY(rc);
+	TRY(lock_dead(c, &lock, err));
 	if (clear) {
 		TRY(sherd_store_get(c->store, publish_claim_name_of(c), MOST_TEXT, &text, &len, err));
-		rc = clear(arg, text, len, err);
+		int rc = clear(arg, text, len, err);
 		free(text);
 		TRY(rc);
 	}
@@ -64,9 +77,6 @@ static int publish_claim_clear_dead(const shd_claim *c, shd_claim_clear_fn *clea
 /* A claim is there: it goes, or its save lives. */
 static int publish_claim_settle(const shd_claim *c, shd_claim_clear_fn *clear, void *arg, sherd_error *err)
 {
-	if (!(sherd_store_caps(c->store) & SHERD_CAP_LOCK))
-		return shd_fail(err, SHERD_ECONFLICT, "conflict",
-		                "somebody may be saving; remove this object if that is dead");
 	int rc = publish_claim_clear_dead(c, clear, arg, err);
 	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
 }
@@ -129,6 +139,22 @@ int shd_claim_clear(sherd_store *store, const char *key, shd_claim_clear_fn *cle
 	if (rc < 0 && err)
 		*err = failure;
 	return rc;
+}
+
+int shd_claim_take_over(shd_claim *out, sherd_store *store, const char *key, sherd_error *err)
+{
+	shd_claim c = {.store = store};
+	shd_buf_append(&c.key, key, strlen(key) + 1);
+	int rc = shd_buf_check(&c.key, err);
+	if (rc == SHERD_OK)
+		rc = lock_dead(&c, &c.lock, err);
+	if (rc == SHERD_OK)
+		rc = know_identity(&c, err);
+	if (rc == SHERD_OK)
+		*out = c;
+	else
+		shd_claim_leave(&c);
+	return shd_in_object(err, rc, key);
 }
 
 int shd_claim_check(const shd_claim *claim, sherd_error *err)

@@ -16,6 +16,12 @@ typedef struct shd_claim {
 	char identity[sizeof(((sherd_stat *)0)->identity)];
 } shd_claim;
 
+/* Can be told who is dead? */
+static inline bool shd_can_lock(const sherd_store *store)
+{
+	return sherd_store_caps(store) & SHERD_CAP_LOCK;
+}
+
 /* Clears what a dead save left, whose claim said this; called while nobody else can claim. */
 typedef int shd_claim_clear_fn(void *arg, const char *text, size_t len, sherd_error *err);
 
@@ -26,6 +32,9 @@ int shd_claim_take(shd_claim *out, sherd_store *store, const char *key, shd_str 
 /* What a dead save left goes, and its claim, if there is one; failures as above. A save that looks afterwards which of
  * its names are taken, and claims then, never claims what another has made. */
 int shd_claim_clear(sherd_store *store, const char *key, shd_claim_clear_fn *clear, void *arg, sherd_error *err);
+/* The claim of a save that died becomes ours as it is, with all that its save left. SHERD_ECONFLICT when that lives, or
+ * nobody can tell, SHERD_ENOTFOUND when there is none. */
+int shd_claim_take_over(shd_claim *out, sherd_store *store, const char *key, sherd_error *err);
 /* SHERD_ECONFLICT when the claim is not ours any more: somebody removed it, and perhaps made another. Asked right
  * before a set is published. */
 int shd_claim_check(const shd_claim *claim, sherd_error *err);

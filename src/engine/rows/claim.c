@@ -11,98 +11,44 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-SHD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
+enum { MOST_TRIES = 100, CLAIM_BYTES = 64 << 10 };
 
-enum { MOST_TRIES = 100, MARKER_BYTES = 64 << 10 };
-
-static bool can_lock(sherd_store *store)
-{
-	return sherd_store_caps(store) & SHERD_CAP_LOCK;
-}
-
-static shd_rows_marker marker_of_us(const rows_claim *c, int64_t time_ns)
+static int describe_us(const rows_claim *c, int64_t time_ns, shd_buf *out, sherd_error *err)
 {
 	shd_rows_marker m = {.time_ns = time_ns, .process = (uint64_t)getpid(), .has_first = true, .first = c->first};
 	size_t bad;
 	if (gethostname(m.host, sizeof(m.host) - 1) != 0 || !shd_utf8_valid(m.host, strlen(m.host), &bad))
 		m.host[0] = 0;
-	return m;
+	shd_rows_marker_encode(&m, out);
+	return shd_buf_check(out, err);
 }
 
-static void let_go(rows_claim *c)
-{
-	sherd_lock_release(TAKE(c->lock));
-}
-
-static int know_marker(rows_claim *c, sherd_error *err)
-{
-	sherd_stat stat;
-	TRY(sherd_store_stat(c->store, (const char *)c->key.data, &stat, err));
-	memcpy(c->identity, stat.identity, sizeof(c->identity));
-	return SHERD_OK;
-}
-
-static int put_marker(rows_claim *c, const shd_buf *text, sherd_error *err)
-{
-	sherd_writer *writer;
-	const sherd_write_options options = {.mode = SHERD_WRITE_NEW, .size_hint = text->len, .identity = c->identity};
-	TRY(sherd_store_write(c->store, (const char *)c->key.data, &options, &writer, err));
-	(void)sherd_writer_append(writer, text->data, text->len, NULL); /* which its commit tells */
-	return sherd_writer_commit(writer, err);
-}
-
-static int rows_claim_create(rows_claim *c, int64_t time_ns, sherd_error *err)
-{
-	SHD_AUTO_BUF text = {0};
-	const char *key = (const char *)c->key.data;
-	const shd_rows_marker m = marker_of_us(c, time_ns);
-	shd_rows_marker_encode(&m, &text);
-	TRY(shd_buf_check(&text, err));
-	if (!can_lock(c->store))
-		return put_marker(c, &text, err);
-	TRY(sherd_store_create_locked(c->store, key, text.data, text.len, SHERD_LOCK_EXCLUSIVE, &c->lock, err));
-	int rc = know_marker(c, err);
-	if (rc == SHERD_ENOTFOUND)
-		rc = shd_fail(err, SHERD_ECONFLICT, "conflict", "somebody removed this marker while it was held");
-	else if (rc < 0)
-		(void)sherd_store_remove(c->store, key, NULL);
-	if (rc < 0)
-		let_go(c);
-	return rc;
-}
-
-static int held_by_other(const rows_claim *c, sherd_error *err)
+/* Says who holds the claim, if that can be read. */
+static int name_holder(const rows_claim *c, sherd_error *err)
 {
 	shd_rows_marker m = {0};
 	char *text;
 	size_t len;
-	const char *key = (const char *)c->key.data;
-	if (sherd_store_get(c->store, key, MARKER_BYTES, &text, &len, NULL) == SHERD_OK) {
-		(void)shd_rows_marker_decode(text, len, &m, NULL);
-		free(text);
-	}
-	const char *host = m.host[0] ? m.host : "an unknown host";
-	if (!can_lock(c->store))
-		return shd_fail(err, SHERD_ECONFLICT, "conflict",
-		                "process %" PRIu64 " on %s may be writing; remove this file if it is dead", m.process,
-		                host);
-	return shd_fail(err, SHERD_ECONFLICT, "conflict", "process %" PRIu64 " on %s is writing", m.process, host);
+	if (sherd_store_get(c->store, (const char *)c->key.data, CLAIM_BYTES, &text, &len, NULL) < 0)
+		return SHERD_ECONFLICT;
+	(void)shd_rows_marker_decode(text, len, &m, NULL);
+	free(text);
+	return shd_fail(err, SHERD_ECONFLICT, "conflict", "process %" PRIu64 " on %s %s", m.process,
+	                m.host[0] ? m.host : "an unknown host",
+	                shd_can_lock(c->store) ? "is writing" : "may be writing; remove this file if it is dead");
 }
 
-/* Under the exclusive lock nobody writes. */
-static int rows_claim_clear_dead(const rows_claim *c, const sherd_limits *limits, sherd_error *err)
+typedef struct rows_clearing {
+	const rows_claim *claim;
+	const sherd_limits *limits;
+} rows_clearing;
+
+static int rows_claim_clear_dead(void *arg, const char *text, size_t len, sherd_error *err)
 {
-	SHD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
-	const char *key = (const char *)c->key.data;
-	int rc = can_lock(c->store) ? sherd_store_lock(c->store, key, SHERD_LOCK_EXCLUSIVE, &lock, err)
-	                            : SHERD_ECONFLICT;
-	if (rc == SHERD_ENOTFOUND)
-		return SHERD_OK;
-	if (rc == SHERD_ECONFLICT)
-		return held_by_other(c, err);
-	TRY(rc);
-	TRY(shd_rows_clear(c->store, c->folder, key, limits, err));
-	return sherd_store_remove(c->store, key, err);
+	const rows_clearing *k = arg;
+	const rows_claim *c = k->claim;
+	(void)text, (void)len;
+	return shd_rows_clear(c->store, c->folder, (const char *)c->key.data, k->limits, err);
 }
 
 /* ---- what must be there, and what must not */
@@ -153,15 +99,15 @@ static int next_number(const rows_files *files, uint32_t *out, sherd_error *err)
 	return SHERD_OK;
 }
 
-/* Looks at the folder: *marked when somebody else's marker has to go first, else it must be as the writer needs it.
+/* Looks at the folder: *claimed when somebody else's claim has to go first, else it must be as the writer needs it.
  * Where nobody can tell whether a pack lives, a manifest decides for those that want to begin a set. */
-static int rows_claim_look(const rows_claim *c, bool append, bool ours, bool *marked, uint32_t *next, sherd_error *err)
+static int rows_claim_look(const rows_claim *c, bool append, bool ours, bool *claimed, uint32_t *next, sherd_error *err)
 {
 	rows_files files;
 	TRY(shd_rows_files_open(&files, c->store, c->folder, NULL, err));
-	*marked = files.has_marker && !ours && (can_lock(c->store) || !files.has_manifest || append);
+	*claimed = files.has_marker && !ours && (shd_can_lock(c->store) || !files.has_manifest || append);
 	int rc = SHERD_OK;
-	if (!*marked)
+	if (!*claimed)
 		rc = append ? rows_claim_check_set(c, &files, err) : check_empty(c, &files, err);
 	if (rc == SHERD_OK)
 		rc = next_number(&files, next, err);
@@ -229,25 +175,26 @@ static void remove_made(const rows_claim *c)
 
 /* ---- the claim */
 
-/* 1 when the claim is ours, 0 when the state changed under us. The folder is looked at before the marker is made, so
- * that a foreign set is never marked, and again after, since another writer may have finished in between. */
+/* 1 when the claim is ours, 0 when the state changed under us. The folder is looked at before the claim is made, so
+ * that a foreign set is never claimed, and again after, since another writer may have finished in between. */
 static int try_claim(rows_claim *c, const rows_claim_options *o, sherd_error *err)
 {
-	bool marked;
+	SHD_AUTO_BUF text = {0};
+	rows_clearing k = {c, o->limits};
+	const char *key = (const char *)c->key.data;
+	bool claimed;
 	uint32_t next = 0;
-	TRY(rows_claim_look(c, o->append, false, &marked, &next, err));
-	if (marked)
-		return rows_claim_clear_dead(c, o->limits, err);
+	TRY(rows_claim_look(c, o->append, false, &claimed, &next, err));
+	if (claimed)
+		return shd_claim_clear(c->store, key, rows_claim_clear_dead, &k, err);
 	c->first = next;
-	int rc = rows_claim_create(c, o->time_ns, err);
-	if (rc == SHERD_EEXIST)
-		return 0;
-	TRY(rc);
-	rc = rows_claim_look(c, o->append, true, &marked, &next, err);
+	TRY(describe_us(c, o->time_ns, &text, err));
+	TRY(shd_claim_take(&c->claim, c->store, key, (shd_str){(const char *)text.data, text.len},
+	                   rows_claim_clear_dead, &k, err));
+	int rc = rows_claim_look(c, o->append, true, &claimed, &next, err);
 	if (rc == SHERD_OK && next == c->first)
 		return 1;
-	(void)sherd_store_remove_if(c->store, (const char *)c->key.data, c->identity, NULL);
-	let_go(c);
+	shd_claim_drop(&c->claim);
 	return rc;
 }
 
@@ -263,6 +210,8 @@ int shd_rows_claim_open(rows_claim *out, sherd_store *store, const char *folder,
 		rc = try_claim(&c, options, &failure);
 	if (rc == SHERD_OK)
 		rc = shd_fail(&failure, SHERD_ECONFLICT, "conflict", "other writers come and go too fast");
+	else if (rc == SHERD_ECONFLICT && strcmp(failure.object, (const char *)c.key.data) == 0)
+		rc = name_holder(&c, &failure);
 	if (rc > 0) {
 		*out = c;
 		return SHERD_OK;
@@ -279,33 +228,27 @@ int shd_rows_claim_take_over(rows_claim *out, sherd_store *store, const char *fo
 {
 	rows_claim c = {.store = store, .folder = folder};
 	int rc = shd_folder_key(&c.key, folder, SHD_ROWS_MARKER, err);
-	const char *key = (const char *)c.key.data;
 	if (rc == SHERD_OK)
-		rc = can_lock(store) ? sherd_store_lock(store, key, SHERD_LOCK_EXCLUSIVE, &c.lock, err)
-		                     : SHERD_ECONFLICT;
-	if (rc == SHERD_ECONFLICT)
-		rc = held_by_other(&c, err);
-	if (rc == SHERD_OK)
-		rc = know_marker(&c, err);
+		rc = shd_claim_take_over(&c.claim, store, (const char *)c.key.data, err);
 	if (rc == SHERD_OK) {
 		*out = c;
 		return rc;
 	}
-	rc = shd_in_object(err, rc, c.key.failed ? folder : key);
+	if (rc == SHERD_ECONFLICT)
+		rc = shd_in_object(err, name_holder(&c, err), (const char *)c.key.data);
 	shd_rows_claim_leave(&c);
 	return rc;
 }
 
 void shd_rows_claim_leave(rows_claim *claim)
 {
-	let_go(claim);
+	shd_claim_leave(&claim->claim);
 	shd_buf_done(&claim->key);
 }
 
 void shd_rows_claim_drop(rows_claim *claim)
 {
-	/* Somebody may have removed it by hand, and another writer made its own. */
-	(void)sherd_store_remove_if(claim->store, (const char *)claim->key.data, claim->identity, NULL);
+	shd_claim_drop(&claim->claim);
 	remove_made(claim);
-	shd_rows_claim_leave(claim);
+	shd_buf_done(&claim->key);
 }

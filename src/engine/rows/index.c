@@ -293,7 +293,7 @@ static int know_head(indexing *x, sherd_error *err)
 static int remove_marker(const indexing *x, sherd_error *err)
 {
 	const char *key = (const char *)x->claim.key.data;
-	return shd_in_object(err, sherd_store_remove_if(x->store, key, x->claim.identity, err), key);
+	return shd_in_object(err, sherd_store_remove_if(x->store, key, x->claim.claim.identity, err), key);
 }
 
 static int rows_index_run(indexing *x, const char *const *names, size_t count, sherd_error *err)
