@@ -1,5 +1,6 @@
 #include "engine/tensors/npz.h"
 
+#include "base/pool.h"
 #include "engine/tensors/archive.h"
 #include "engine/tensors/bundle.h"
 #include "engine/tensors/files.h"
@@ -53,6 +54,19 @@ static int npz_open_member(const shd_archive *a, const shd_zip_entry *e, sherd_r
 	return SHERD_OK;
 }
 
+/* Errors name the member. */
+static int npz_check_bytes(const shd_archive *a, const shd_zip_entry *e, uint8_t *buf, shd_meter *meter,
+                           sherd_error *err)
+{
+	SHD_AUTO_BUF key = {0};
+	int rc = shd_archive_check(a, e, buf, meter, err);
+	if (rc == SHERD_OK)
+		return rc;
+	shd_buf_printf(&key, "%s/%s", sherd_reader_key(a->reader), e->name);
+	shd_buf_u8(&key, 0);
+	return key.failed ? rc : shd_in_object(err, rc, (const char *)key.data);
+}
+
 /* The slot of the member, or else the one that was used longest ago and by nobody now; NULL when all are in use. */
 static slot *choose_slot(npz_bundle *b, size_t index)
 {
@@ -99,22 +113,46 @@ static void give_reader(npz_bundle *b, slot *s)
 
 /* Whoever copies an array makes new checksums of it, so a member is held against the directory before its first byte is
  * handed out. Two threads may do that, and find the same. */
-static int npz_check_once(const shd_archive *a, member *m, const sherd_reader *reader, sherd_error *err)
+static int npz_check_once(const npz_bundle *b, size_t index, shd_meter *meter, sherd_error *err)
 {
+	member *m = &b->members[index];
 	if (atomic_load_explicit(&m->checked, memory_order_acquire))
 		return SHERD_OK;
 	SHD_AUTO(void, free) buf = malloc(SHD_ARCHIVE_CHUNK);
 	if (!buf)
 		return shd_fail_nomem(err);
-	TRY(shd_in_object(err, shd_archive_check(a, m->entry, buf, NULL, err), sherd_reader_key(reader)));
+	TRY(npz_check_bytes(&b->archive, m->entry, buf, meter, err));
 	atomic_store_explicit(&m->checked, true, memory_order_release);
 	return SHERD_OK;
+}
+
+typedef struct preparation {
+	const npz_bundle *bundle;
+	const size_t *tensors;
+	shd_meter *meter;
+} preparation;
+
+static int prepare_member(void *arg, size_t index, sherd_error *err)
+{
+	const preparation *p = arg;
+	return npz_check_once(p->bundle, p->tensors[index], p->meter, err);
+}
+
+static int npz_prepare(const sherd_bundle *bundle, const size_t *tensors, size_t count, sherd_pool *pool,
+                       shd_meter *meter, sherd_error *err)
+{
+	preparation p = {.bundle = (const npz_bundle *)bundle, .tensors = tensors, .meter = meter};
+	for (size_t i = 0; i < count; i++) {
+		const member *m = &p.bundle->members[tensors[i]];
+		meter->total += atomic_load_explicit(&m->checked, memory_order_relaxed) ? 0 : m->entry->size;
+	}
+	return shd_pool_run(pool, count, prepare_member, &p, err);
 }
 
 static int npz_read_from(npz_bundle *b, size_t index, const sherd_reader *reader, uint64_t offset, void *buf,
                          size_t len, sherd_error *err)
 {
-	member *m = &b->members[index];
+	const member *m = &b->members[index];
 	const sherd_tensor *t = &b->base.tensors[index];
 	shd_npy head = {.dtype = t->dtype,
 	                .ndim = t->ndim,
@@ -123,7 +161,7 @@ static int npz_read_from(npz_bundle *b, size_t index, const sherd_reader *reader
 	                .swap = m->swap,
 	                .fortran = m->fortran};
 	memcpy(head.shape, t->shape, t->ndim * sizeof(head.shape[0]));
-	TRY(npz_check_once(&b->archive, m, reader, err));
+	TRY(npz_check_once(b, index, NULL, err));
 	return shd_npy_read(reader, &head, offset, buf, len, err);
 }
 
@@ -153,7 +191,7 @@ static int npz_map(const sherd_bundle *bundle, size_t index, const void **out, s
 		return shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "%.128s is %s", t->name,
 		                m->swap || m->fortran ? "stored in another order" : "compressed");
 	TRY(npz_open_member(&b->archive, m->entry, &reader, err));
-	TRY(npz_check_once(&b->archive, m, reader, err));
+	TRY(npz_check_once(b, index, NULL, err));
 	return sherd_reader_map(reader, m->data, (size_t)t->bytes, out, err);
 }
 
@@ -167,7 +205,8 @@ static void npz_close(sherd_bundle *bundle)
 		(void)pthread_mutex_destroy(&b->lock);
 }
 
-static const shd_bundle_ops npz_ops = {.read = npz_read_part, .map = npz_map, .close = npz_close};
+static const shd_bundle_ops npz_ops = {
+	.read = npz_read_part, .map = npz_map, .prepare = npz_prepare, .close = npz_close};
 
 /* ---- opening */
 
@@ -273,7 +312,7 @@ static int npz_check_member(const shd_archive *a, const shd_zip_entry *e, const 
 	shd_npy head;
 	TRY(npz_open_member(a, e, &reader, err));
 	if (!o->quick)
-		TRY(shd_in_object(err, shd_archive_check(a, e, buf, meter, err), sherd_reader_key(reader)));
+		TRY(npz_check_bytes(a, e, buf, meter, err));
 	return read_member_head(reader, shd_str_ends(shd_str_of(e->name), SHD_NPY_SUFFIX), o->limits, &head, err);
 }
 

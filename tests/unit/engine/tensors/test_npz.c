@@ -194,9 +194,36 @@ TEST(no_byte_of_a_damaged_member_is_handed_out)
 	assert_ok(sherd_bundle_open(&b, store, "d.npz", NULL, err));
 	assert_refused(SHERD_ECORRUPT, "bad-crc", sherd_bundle_read(b, 0, 0, &one, 1, err));
 	assert_refused(SHERD_ECORRUPT, "bad-crc", sherd_bundle_map(b, 0, &bytes, err));
+	assert_refused(SHERD_ECORRUPT, "bad-crc", sherd_bundle_prepare(b, NULL, 0, NULL, err));
 	assert_ok(sherd_bundle_read(b, 1, 0, &one, 1, err));
 	assert_ok(sherd_verify(&report, store, "d.npz", NULL, err));
 	assert_int_equal(sherd_report_errors(report), 1);
+}
+
+static bool stop_at_once(void *arg, uint64_t done, uint64_t total)
+{
+	uint64_t *told = arg;
+	*told = total;
+	return done == UINT64_MAX;
+}
+
+/* Members are checked on the way in, where it can be told and cancelled; then not again. */
+TEST(preparing_checks_members_and_can_be_cancelled)
+{
+	static const char *const names[] = {"a", "b"};
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) source = make_source(names, 2, 1000);
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	uint64_t told = 0;
+	const sherd_progress progress = {.update = stop_at_once, .arg = &told};
+	const sherd_bundle_options cancel = {.progress = &progress};
+	assert_ok(sherd_convert(source, store, "p.npz", SHERD_FORMAT_NPZ, NULL, err));
+	assert_ok(sherd_bundle_open(&b, store, "p.npz", NULL, err));
+	assert_refused(SHERD_ECANCELLED, "cancelled", sherd_bundle_prepare(b, NULL, 0, &cancel, err));
+	assert_int_equal(told, 2 * (1000 + 128));
+	assert_ok(sherd_bundle_prepare(b, NULL, 0, NULL, err));
+	told = 1;
+	assert_ok(sherd_bundle_prepare(b, NULL, 0, &cancel, err));
+	assert_int_equal(told, 1);
 }
 
 TEST(names_that_lead_out_are_not_written)
@@ -231,6 +258,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(stored_members_are_mapped_at_multiples_of_64, memory_store_open,
 	                                        memory_store_close),
 		cmocka_unit_test_setup_teardown(no_byte_of_a_damaged_member_is_handed_out, memory_store_open,
+	                                        memory_store_close),
+		cmocka_unit_test_setup_teardown(preparing_checks_members_and_can_be_cancelled, memory_store_open,
 	                                        memory_store_close),
 		cmocka_unit_test_setup_teardown(names_that_lead_out_are_not_written, memory_store_open,
 	                                        memory_store_close),
