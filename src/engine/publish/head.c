@@ -62,20 +62,30 @@ static bool is_text(const shd_publication *p, const char *text, size_t len)
 	return len == p->len && memcmp(text, p->text, len) == 0;
 }
 
+static found look_at(const shd_publication *p, const shd_head *now)
+{
+	if (has_base(p) && strcmp(now->identity, p->base) == 0)
+		return IS_BASE;
+	int ours = p->is_ours ? p->is_ours(p->arg, now->text, now->len) : is_text(p, now->text, now->len);
+	return ours < 0 ? IS_UNREADABLE : ours ? IS_OURS : IS_OTHER;
+}
+
+/* identity is that of our head as the store told it, or "". */
 static found look_back(const shd_publication *p, char identity[sizeof(((shd_published *)0)->identity)])
 {
 	shd_head now;
 	int rc = shd_head_read(&now, p->store, p->key, NULL, NULL);
+	if (rc < 0 && rc != SHERD_ENOTFOUND)
+		return IS_UNREADABLE;
+	*identity = 0;
 	if (rc == SHERD_ENOTFOUND)
 		return has_base(p) ? IS_OTHER : IS_BASE;
-	if (rc < 0)
-		return IS_UNREADABLE;
-	bool ours = p->is_ours ? p->is_ours(p->arg, now.text, now.len) : is_text(p, now.text, now.len);
-	bool base = has_base(p) && strcmp(now.identity, p->base) == 0;
-	if (ours)
+	found there = look_at(p, &now);
+	/* Who comes after us must not be replaced by us. */
+	if (there == IS_OURS && is_text(p, now.text, now.len))
 		memcpy(identity, now.identity, sizeof(now.identity));
 	free(now.text);
-	return base ? IS_BASE : ours ? IS_OURS : IS_OTHER;
+	return there;
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): written through the options. */

@@ -24,15 +24,16 @@ typedef struct shd_publication {
 	const char *base; /* the identity that it takes the place of; NULL or "": there must be none */
 	const void *text;
 	size_t len;
-	/* Does this head name our parts, also one that came after ours? NULL: if it is this text. */
-	bool (*is_ours)(void *arg, const char *text, size_t len);
+	/* Does this head name our parts, also one that came after ours? 1: yes, 0: no, < 0: nobody can tell. NULL: if
+	 * it is this text. */
+	int (*is_ours)(void *arg, const char *text, size_t len);
 	void *arg;
 } shd_publication;
 
 /* What follows from how publishing ended. */
 typedef struct shd_published {
 	char identity[sizeof(
-		((sherd_stat *)0)->identity)]; /* of the head that was written; "" when that is not known */
+		((sherd_stat *)0)->identity)]; /* of the head that we wrote, if that is what stands there; else "" */
 	bool kept; /* it failed, and the head may be ours, now or later: nothing that it names may be removed */
 } shd_published;
 

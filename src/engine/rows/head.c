@@ -14,7 +14,7 @@ int shd_rows_head_read(rows_head *out, sherd_store *store, const char *folder, c
 }
 
 /* Whose name is created exclusively. */
-static bool names_part(void *part, const char *text, size_t len)
+static int names_part(void *part, const char *text, size_t len)
 {
 	return memmem(text, len, part, strlen(part)) != NULL;
 }

@@ -1,5 +1,7 @@
 #include "engine/graph/disk/head.h"
 
+#include "engine/publish/head.h"
+
 #include <stdlib.h>
 
 int shd_graph_head_fail(sherd_error *err)
@@ -59,33 +61,63 @@ int shd_graph_head_read(const graph_place *p, graph_head *out, sherd_error *err)
 	return SHERD_OK;
 }
 
+typedef struct versioning {
+	const graph_place *place;
+	uint64_t version;
+	const graph_made *manifest;
+} versioning;
+
+/* Numbers come back when a version was never published, objects do not. */
+static int is_published(void *arg, const char *text, size_t len)
+{
+	const versioning *v = arg;
+	shd_rfdb_current now;
+	graph_key key;
+	sherd_stat stat;
+	if (shd_rfdb_current_decode(text, len, &now, NULL) < 0 ||
+	    shd_graph_place_key(v->place, v->manifest->name, &key, NULL) < 0)
+		return -1;
+	if (now.making || now.version < v->version)
+		return 0;
+	int rc = sherd_store_stat(v->place->store, key.text, &stat, NULL);
+	return rc < 0 ? -1 : strcmp(stat.identity, v->manifest->identity) == 0;
+}
+
 /* When it fails, and the object is there nevertheless, head says so. */
-static int replace(const graph_place *p, graph_head *head, const shd_rfdb_current *next, bool *unknown,
+static int replace(const graph_place *p, graph_head *head, const shd_rfdb_current *next, versioning *v, bool *unknown,
                    sherd_error *err)
 {
 	SHD_AUTO_BUF text = {0};
-	graph_head made = {.current = *next}, now = {0};
-	const sherd_write_options o = {
-		.mode = SHERD_WRITE_REPLACE, .if_identity = head->identity, .identity = made.identity};
+	graph_key key;
+	shd_published now;
+	*unknown = false;
 	shd_rfdb_current_encode(next, &text);
-	int rc = shd_graph_place_write(p, SHD_RFDB_CURRENT, &o, &text, err);
-	if (rc == SHERD_ECONFLICT)
-		return shd_graph_head_fail(err);
-	if (rc == SHERD_OK)
-		*head = made;
-	if (rc < 0 && (shd_graph_head_look(p, &now, NULL) < 0 || strcmp(now.identity, head->identity) != 0)) {
-		*unknown = true;
-		if (strcmp(now.identity, made.identity) == 0)
-			*head = made;
+	TRY(shd_buf_check(&text, err));
+	TRY(shd_graph_place_key(p, SHD_RFDB_CURRENT, &key, err));
+	const shd_publication w = {.store = p->store,
+	                           .key = key.text,
+	                           .base = head->identity,
+	                           .text = text.data,
+	                           .len = text.len,
+	                           .is_ours = v ? is_published : NULL,
+	                           .arg = v};
+	int rc = shd_head_publish(&w, &now, err);
+	*unknown = now.kept;
+	if (rc == SHERD_OK || *now.identity) {
+		head->current = *next;
+		memcpy(head->identity, now.identity, sizeof(head->identity));
 	}
-	return rc;
+	if (rc == SHERD_ECONFLICT || rc == SHERD_EEXIST)
+		return shd_graph_head_fail(err);
+	return shd_in_object(err, rc, key.text);
 }
 
-int shd_graph_head_advance(const graph_place *p, graph_head *head, uint64_t version, bool *unknown, sherd_error *err)
+int shd_graph_head_advance(const graph_place *p, graph_head *head, uint64_t version, const graph_made *manifest,
+                           bool *unknown, sherd_error *err)
 {
 	const shd_rfdb_current next = {.version = version};
-	*unknown = false;
-	return replace(p, head, &next, unknown, err);
+	versioning v = {p, version, manifest};
+	return replace(p, head, &next, &v, unknown, err);
 }
 
 int shd_graph_head_fence(const graph_place *p, graph_head *head, sherd_error *err)
@@ -93,24 +125,22 @@ int shd_graph_head_fence(const graph_place *p, graph_head *head, sherd_error *er
 	shd_rfdb_current next = head->current;
 	bool unknown;
 	next.fence++;
-	return replace(p, head, &next, &unknown, err);
+	return replace(p, head, &next, NULL, &unknown, err);
 }
 
 int shd_graph_head_vacate(const graph_place *p, graph_head *head, sherd_error *err)
 {
 	const shd_rfdb_current next = {.making = true, .fence = head->current.fence + 1};
 	bool unknown;
-	return replace(p, head, &next, &unknown, err);
+	return replace(p, head, &next, NULL, &unknown, err);
 }
 
 int shd_graph_head_create(const graph_place *p, graph_head *head, sherd_error *err)
 {
-	SHD_AUTO_BUF text = {0};
-	const sherd_write_options o = {.mode = SHERD_WRITE_NEW, .identity = head->identity};
-	head->current = (shd_rfdb_current){.making = true};
-	shd_rfdb_current_encode(&head->current, &text);
-	int rc = shd_graph_place_write(p, SHD_RFDB_CURRENT, &o, &text, err);
-	return rc == SHERD_EEXIST ? shd_graph_head_fail(err) : rc;
+	const shd_rfdb_current next = {.making = true};
+	bool unknown;
+	*head = (graph_head){0};
+	return replace(p, head, &next, NULL, &unknown, err);
 }
 
 /* ---- things to remove: name and identity of each, both ended by NUL */

@@ -20,8 +20,15 @@ int shd_graph_head_look(const graph_place *p, graph_head *out, sherd_error *err)
 /* The head of a database; SHERD_ENOTFOUND, "incomplete", where one is being made. */
 int shd_graph_head_read(const graph_place *p, graph_head *out, sherd_error *err);
 
-/* Makes the version current. *unknown: it failed, and may be current nevertheless. */
-int shd_graph_head_advance(const graph_place *p, graph_head *head, uint64_t version, bool *unknown, sherd_error *err);
+/* An object that we wrote. */
+typedef struct graph_made {
+	const char *name, *identity;
+} graph_made;
+
+/* Makes the version current, whose manifest we wrote. *unknown: it failed, and may be current nevertheless, or become
+ * so. */
+int shd_graph_head_advance(const graph_place *p, graph_head *head, uint64_t version, const graph_made *manifest,
+                           bool *unknown, sherd_error *err);
 /* The same version again: who began with the head before is refused from now on. */
 int shd_graph_head_fence(const graph_place *p, graph_head *head, sherd_error *err);
 /* The head of a database that is being made, where there is none; and in place of that of a database. */

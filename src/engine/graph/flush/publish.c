@@ -142,7 +142,7 @@ int shd_graph_publish(sherd_graph *g, uint64_t version, const shd_buf *edit, she
 	shd_rfdb_manifest_name(version, true, name);
 	int rc = flush_publish_claim(g, name, edit, identity, err);
 	if (rc == SHERD_OK)
-		rc = shd_graph_head_advance(&g->place, &g->head, version, &unknown, err);
+		rc = shd_graph_head_advance(&g->place, &g->head, version, &(graph_made){name, identity}, &unknown, err);
 	g->broken = g->broken || unknown;
 	if (rc < 0 && !unknown && *identity)
 		(void)shd_graph_place_remove_if(&g->place, name, identity, NULL);

@@ -198,21 +198,6 @@ static int find_bad(repairing *r, uint64_t current, sherd_error *err)
 
 /* ---- publishing */
 
-static int write_head(repairing *r, uint64_t version, sherd_error *err)
-{
-	SHD_AUTO_BUF text = {0};
-	const shd_rfdb_current next = {.version = version};
-	const char *identity = r->head.identity;
-	bool unknown;
-	if (r->known)
-		return shd_graph_head_advance(&r->place, &r->head, version, &unknown, err);
-	const sherd_write_options o = {.mode = *identity ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
-	                               .if_identity = *identity ? identity : NULL};
-	shd_rfdb_current_encode(&next, &text);
-	int rc = shd_graph_place_write(&r->place, SHD_RFDB_CURRENT, &o, &text, err);
-	return rc == SHERD_ECONFLICT || rc == SHERD_EEXIST ? shd_graph_head_fail(err) : rc;
-}
-
 static int keep_repair_compare(const void *left, const void *right)
 {
 	const uint64_t *a = left, *b = right;
@@ -269,10 +254,11 @@ static int keep_repair_publish(repairing *r, uint64_t version, sherd_error *err)
 	SHD_AUTO_BUF text = {0};
 	char name[SHD_RFDB_NAME_MAX], identity[sizeof(((sherd_stat *)0)->identity)] = "";
 	const sherd_write_options o = {.mode = SHERD_WRITE_NEW, .identity = identity};
+	bool unknown;
 	TRY(encode_again(r, version, &text, err));
 	shd_rfdb_manifest_name(version, false, name);
 	TRY(shd_graph_place_write(&r->place, name, &o, &text, err));
-	int rc = write_head(r, version, err);
+	int rc = shd_graph_head_advance(&r->place, &r->head, version, &(graph_made){name, identity}, &unknown, err);
 	if (rc == SHERD_ECONFLICT)
 		(void)shd_graph_place_remove_if(&r->place, name, identity, NULL);
 	TRY(rc);

@@ -132,7 +132,7 @@ static int write_empty_plan(graph_making *m, uint32_t min_files, sherd_error *er
 	return rc;
 }
 
-static int write_first_version(const graph_place *p, uint64_t created_at, sherd_error *err)
+static int write_first_version(graph_making *making, uint64_t created_at, sherd_error *err)
 {
 	SHD_AUTO_BUF manifest = {0};
 	SHD_AUTO_BUF index = {0};
@@ -140,14 +140,15 @@ static int write_first_version(const graph_place *p, uint64_t created_at, sherd_
 	const shd_rfdb_manifest m = {.version = 1, .created_at = created_at, .counts = {.known = true, .placed = true}};
 	const shd_rfdb_snapshot snapshot = {.version = 1, .created_at = created_at};
 	const shd_rfdb_index x = {.latest = 1, .snapshots = &snapshot, .count = 1};
+	const sherd_write_options o = {.mode = SHERD_WRITE_NEW, .identity = making->manifest_identity};
 	shd_rfdb_manifest_name(1, false, name);
 	shd_rfdb_manifest_encode(&m, &manifest);
 	shd_rfdb_index_encode(&x, &index);
-	int rc = shd_graph_place_put(p, name, SHERD_WRITE_NEW, &manifest, err);
+	int rc = shd_graph_place_write(making->place, name, &o, &manifest, err);
 	if (rc == SHERD_EEXIST)
 		return shd_graph_head_fail(err);
 	TRY(rc);
-	return shd_graph_place_put(p, SHD_RFDB_INDEX, SHERD_WRITE_REPLACE, &index, err);
+	return shd_graph_place_put(making->place, SHD_RFDB_INDEX, SHERD_WRITE_REPLACE, &index, err);
 }
 
 static int making_make(graph_making *m, const sherd_graph_layout *layout, uint64_t created_at, sherd_error *err)
@@ -163,7 +164,7 @@ static int making_make(graph_making *m, const sherd_graph_layout *layout, uint64
 	TRY(shd_graph_write_config(p, &config, m->config_identity, err));
 	if (!hash)
 		TRY(write_empty_plan(m, layout->min_files, err));
-	return write_first_version(p, created_at, err);
+	return write_first_version(m, created_at, err);
 }
 
 /* Is there a head? 1: of one that is being made; 0: no. Whatever else is there is not touched. */
@@ -268,8 +269,10 @@ int shd_graph_making_begin(graph_making *m, const graph_place *p, const sherd_gr
 
 int shd_graph_making_publish(graph_making *m, sherd_error *err)
 {
+	char name[SHD_RFDB_NAME_MAX];
 	bool unknown;
-	return shd_graph_head_advance(m->place, &m->head, 1, &unknown, err);
+	shd_rfdb_manifest_name(1, false, name);
+	return shd_graph_head_advance(m->place, &m->head, 1, &(graph_made){name, m->manifest_identity}, &unknown, err);
 }
 
 int shd_graph_making_end(graph_making *m, int rc)

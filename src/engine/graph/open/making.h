@@ -19,7 +19,7 @@ typedef struct graph_making {
 	bool marked;            /* graph.making is ours */
 	bool claimed;           /* the head was ours */
 	graph_head head;
-	char config_identity[72], plan_identity[72];
+	char config_identity[72], plan_identity[72], manifest_identity[72];
 	uint32_t shards; /* whose folders there may be */
 } graph_making;
 

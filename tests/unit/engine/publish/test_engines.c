@@ -1,6 +1,8 @@
 /* Each engine on a store without locks that loses the answer to the write of its head, or delivers it late: who is told
  * that it succeeded has its set there, and who is told that nobody knows finds it whole when the write arrives. */
 #include "support/ckpt_sample.h"
+#include "support/graph_auto.h"
+#include "support/graph_make.h"
 #include "support/late_store.h"
 #include "support/memory_store.h"
 #include "support/test.h"
@@ -54,6 +56,18 @@ static int save_index(sherd_store *s, sherd_error *err)
 	return sherd_convert(source, s, "m", SHERD_FORMAT_SAFETENSORS_INDEX, &o, err);
 }
 
+static int add_node(sherd_store *s, sherd_error *err)
+{
+	SCOPED_GRAPH g = NULL;
+	const sherd_graph_node n = graph_node("a", "F", "a", "a.js");
+	sherd_stat stat;
+	if (sherd_store_stat(store, "g/current.json", &stat, NULL) < 0)
+		TRY(sherd_graph_create(store, "g", NULL, 0, err));
+	TRY(sherd_graph_open(&g, s, "g", NULL, err));
+	TRY(sherd_graph_add_nodes(g, &n, 1, err));
+	return sherd_graph_flush(g, NULL, err);
+}
+
 typedef struct engine {
 	const char *name, *key, *head;
 	int (*save)(sherd_store *s, sherd_error *err);
@@ -63,6 +77,7 @@ static const engine engines[] = {
 	{"rows", "r", "r/rows.manifest.json", save_rows},
 	{"checkpoints", "c", "c.metadata.json", save_ckpt},
 	{"indexed shards", "m", "m.safetensors.index.json", save_index},
+	{"graphs", "g", "g/current.json", add_node},
 };
 
 /* ---- what is there */

@@ -127,7 +127,7 @@ TEST(a_lost_write_that_others_overtook_is_lost)
 }
 
 /* A head that came after ours still has our part in it. */
-static bool names_our_part(void *arg, const char *text, size_t len)
+static int names_our_part(void *arg, const char *text, size_t len)
 {
 	return memmem(text, len, arg, strlen(arg)) != NULL;
 }
@@ -160,6 +160,7 @@ TEST(who_won_and_was_followed_sees_its_parts_named)
 	late_store_lose(far, "head", LATE_NEVER, 1);
 	assert_ok(shd_head_publish(&p, &out, err));
 	assert_false(out.kept);
+	assert_string_equal(out.identity, ""); /* what came after is not ours to replace */
 	assert_head("a b c");
 }
 
