@@ -69,8 +69,8 @@ SHERD_API int sherd_store_open(sherd_store **out, char **key, const char *uri, c
  * not opened by a name. Borrowed from the store. */
 SHERD_API const char *sherd_store_label(const sherd_store *store);
 /* Makes the object of an error such a name. It lies in the store that the error
- * tells, which is open, else in this one; an error without an object is about
- * key. To be called once. */
+ * tells, which must still be open, else in this one (NULL: in none); an error without an
+ * object is about key. To be called once: the error tells no store any more. */
 SHERD_API void sherd_store_name_error(const sherd_store *store, const char *key, sherd_error *err);
 
 /* A store of one kind, without a name. */

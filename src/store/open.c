@@ -121,14 +121,16 @@ void sherd_store_name_error(const sherd_store *store, const char *key, sherd_err
 	char object[sizeof(err->object)];
 	const sherd_store *of = err->store ? err->store : store;
 	memcpy(object, err->object, sizeof(object));
-	const char *what = *object ? object : of == store ? key : "", *label = sherd_store_label(of);
+	const char *what = *object ? object : of == store && key ? key : "", *label = of ? sherd_store_label(of) : "";
 	size_t len = strlen(label);
 	/* A folder that is the whole store is named as the user did, without the '/'. */
 	bool whole = !*what || strcmp(what, ".") == 0;
+	bool slash = whole && len > 1 && label[len - 2] != '/';
 	char *name;
-	if (asprintf(&name, "%.*s%s", (int)(whole && len > 1 ? len - 1 : len), label, whole ? "" : what) < 0)
+	if (asprintf(&name, "%.*s%s", (int)(slash ? len - 1 : len), label, whole ? "" : what) < 0)
 		return;
 	err->object[0] = 0;
+	err->store = NULL;
 	(void)shd_in_object(err, SHERD_EINVAL, name);
 	free(name);
 }

@@ -11,8 +11,10 @@
 #include "support/scratch.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
@@ -272,6 +274,46 @@ static int fill_bytes(void **state)
 	return 0;
 }
 
+static char *named_root;
+
+/* Opens something in folders that are not there, and writes nothing: they are gone whatever happened. */
+static int open_by_name(sherd_error *err)
+{
+	char path[PATH_MAX];
+	sherd_store *s = NULL;
+	char *key = NULL;
+	(void)snprintf(path, sizeof(path), "file://%s/u/v/new", named_root);
+	int rc = sherd_store_open(&s, &key, path, &(sherd_store_options){.create = true}, err);
+	if (rc == SHERD_OK) {
+		free(key);
+		sherd_store_close(s);
+	} else {
+		assert_null(s);
+		assert_null(key);
+	}
+	(void)snprintf(path, sizeof(path), "%s/u", named_root);
+	assert_int_equal(access(path, F_OK), -1);
+	return rc;
+}
+
+static int open_in_memory(sherd_error *err)
+{
+	sherd_store *s = NULL;
+	char *key = NULL;
+	TRY(sherd_store_open(&s, &key, "mem://a/b", NULL, err));
+	free(key);
+	sherd_store_close(s);
+	return SHERD_OK;
+}
+
+TEST(every_failed_allocation_of_opening_by_name_is_reported_and_leaves_no_folder)
+{
+	named_root = scratch_make();
+	assert_true(fail_malloc_each(open_by_name) >= 4);
+	assert_true(fail_malloc_each(open_in_memory) >= 2);
+	scratch_remove(named_root);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +323,7 @@ int main(void)
 		cmocka_unit_test(every_failed_system_call_leaves_whole_objects),
 		cmocka_unit_test(so_it_is_on_a_poorer_file_system),
 		cmocka_unit_test(a_full_disk_is_named),
+		cmocka_unit_test(every_failed_allocation_of_opening_by_name_is_reported_and_leaves_no_folder),
 	};
 	return cmocka_run_group_tests_name("fault/store", tests, fill_bytes, NULL);
 }

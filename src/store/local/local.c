@@ -364,23 +364,26 @@ int shd_store_open_local_sys(sherd_store **out, const char *folder, const sherd_
 {
 	if (!folder || !*folder)
 		return shd_fail(err, SHERD_EINVAL, "bad-path", "the name of the folder is empty");
-	unsigned made = 0;
-	if (options && options->create)
-		TRY(shd_in_object(err, make_root(sys, folder, &made, err), folder));
 	shd_local *s = calloc(1, sizeof(*s));
 	if (!s)
 		return shd_in_object(err, shd_fail_nomem(err), folder);
 	s->base.ops = &local_ops;
 	s->sys = sys;
-	s->made = made;
+	s->root = -1;
 	s->most_descriptors = most_descriptors();
 	s->follow = options && options->follow_symlinks;
 	pthread_mutex_init(&s->mutex, NULL);
-	s->root = SHD_RETRY(sys->open(sys, AT_FDCWD, folder, FOLDER_FLAGS, 0, 0));
-	if (s->root < 0) {
-		int rc = shd_in_object(err, shd_fail_os(err, errno, "cannot open the folder"), folder);
+	int rc = options && options->create ? make_root(sys, folder, &s->made, err) : SHERD_OK;
+	if (rc == SHERD_OK) {
+		s->root = SHD_RETRY(sys->open(sys, AT_FDCWD, folder, FOLDER_FLAGS, 0, 0));
+		if (s->root < 0) {
+			rc = shd_fail_os(err, errno, "cannot open the folder");
+			shd_local_tidy(&s->base, folder);
+		}
+	}
+	if (rc < 0) {
 		local_close(&s->base);
-		return rc;
+		return shd_in_object(err, rc, folder);
 	}
 	if (is_remote(s->root))
 		s->base.ops = &network_ops;

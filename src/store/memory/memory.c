@@ -455,7 +455,7 @@ static int memory_link(sherd_store *store, const char *key, const char *second, 
 	int rc = !b                       ? not_found(err)
 	         : memory_find(s, second) ? shd_fail(err, SHERD_EEXIST, "exists", "the object exists")
 	                                  : insert(s, name, b, err);
-	if (rc == SHERD_OK)
+	if (b && rc == SHERD_OK)
 		b->refs++;
 	pthread_mutex_unlock(&s->mutex);
 	if (rc < 0)

@@ -102,6 +102,7 @@ static void assert_named(const sherd_store *of, const sherd_store *store, const 
 	(void)strcpy(e.object, object);
 	sherd_store_name_error(store, key, &e);
 	assert_string_equal(e.object, want);
+	assert_null(e.store); /* the object is no key any more, and the store may be closed from now on */
 }
 
 TEST(an_error_is_named_as_the_user_would)
@@ -114,8 +115,11 @@ TEST(an_error_is_named_as_the_user_would)
 	assert_named(a, a, key_a, "run.json", "mem://run.json");
 	assert_named(b, a, key_a, "other", "/other");
 	assert_named(b, a, key_a, "", "/");
+	assert_named(NULL, a, "", "", "mem://");
 	assert_named(a, b, key_b, "x/y", "mem://x/y");
 	assert_named(NULL, b, key_b, ".", "/");
+	assert_named(NULL, NULL, NULL, "x", "x");
+	assert_named(NULL, NULL, NULL, "", "");
 	char longer[256], want[256] = "...";
 	memset(longer, 'l', 255);
 	longer[255] = 0;
