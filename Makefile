@@ -94,6 +94,8 @@ lint:
 symbols:
 	tools/symbols > src/libsherd.sym.new
 	mv src/libsherd.sym.new src/libsherd.sym
+	for list in $(wildcard src/*/libsherd_*.sym tests/component/*/libsherd_*.sym); do \
+		tools/symbols "$$(dirname "$$list")" > "$$list.new" && mv "$$list.new" "$$list" || exit 1; done
 
 clean:
 	rm -rf build

@@ -1,12 +1,17 @@
 #!/bin/sh
-# Every public header compiles alone, as strict C11 and as C++17, without one warning.
+# Every public header, also of components, compiles alone, as strict C11 and as C++17, without one warning.
 set -eu
 cd "${SHERD_SOURCE:?}"
 failures=0
 count=0
-strict="-pedantic -Wall -Wextra -Werror -fsyntax-only -I include"
+folders=include
+for folder in src/*/include tests/component/*/include; do
+	[ ! -d "$folder" ] || folders="$folders $folder"
+done
+# shellcheck disable=SC2086
+strict="-pedantic -Wall -Wextra -Werror -fsyntax-only $(printf ' -I %s' $folders)"
 
-for header in $(cd include && find sherd -name '*.h' | sort); do
+for header in $(for folder in $folders; do (cd "$folder" && find sherd -name '*.h'); done | sort); do
 	count=$((count + 1))
 	# Twice: the second time must add nothing.
 	source="#include <$header>
