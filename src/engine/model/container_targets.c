@@ -130,6 +130,29 @@ static int put_kept(sherd_model_writer *w, container_out *out, sherd_error *err)
 	return SHERD_OK;
 }
 
+/* Is our first file there? 1, 0, or < 0 when nobody can tell. */
+static int has_first(sherd_model_writer *w)
+{
+	SHD_AUTO(container_file, shd_container_file_close) f = NULL;
+	int rc = shd_container_file_open(&f, w->store, w->targets[0].key, NULL, NULL);
+	if (rc < 0)
+		return rc == SHERD_ENOTFOUND ? 0 : rc;
+	const char *identity = sherd_reader_identity(f->reader);
+	bool ours = memcmp(f->head.set, w->set, sizeof(w->set)) == 0;
+	if (ours)
+		memcpy(w->new_identity, identity, strlen(identity) + 1);
+	return ours;
+}
+
+/* The bytes are gone with the writer, so a write that was lost is not repeated: what it would name stays. */
+static int settle_first(sherd_model_writer *w, int rc)
+{
+	if (rc != SHERD_EUNKNOWN)
+		return rc;
+	w->unknown = has_first(w) <= 0;
+	return w->unknown ? rc : SHERD_OK;
+}
+
 static int container_targets_finish(sherd_model_writer *w, uint32_t target, sherd_error *err)
 {
 	container_target *t = &w->targets[target];
@@ -150,7 +173,7 @@ static int container_targets_finish(sherd_model_writer *w, uint32_t target, sher
 	int rc = shd_container_out_finish(&t->out, w->set, &w->peers[target], err);
 	if (rc == SHERD_EEXIST && target)
 		rc = shd_fail(err, SHERD_ECONFLICT, "conflict", "somebody else writes a shard of this name");
-	TRY(rc);
+	TRY(target ? rc : settle_first(w, rc));
 	t->committed = true;
 	return SHERD_OK;
 }
@@ -229,16 +252,6 @@ int shd_container_targets_clear(sherd_model_writer *w, sherd_error *err)
 	return remove_old(w, true, err);
 }
 
-/* Can our first file be there although its commit failed, so that the others must stay? */
-static bool may_be_published(sherd_model_writer *w)
-{
-	SHD_AUTO(container_file, shd_container_file_close) f = NULL;
-	if (!w->publishing)
-		return false;
-	int rc = shd_container_file_open(&f, w->store, w->targets[0].key, NULL, NULL);
-	return rc == SHERD_OK ? memcmp(f->head.set, w->set, sizeof(w->set)) == 0 : rc != SHERD_ENOTFOUND;
-}
-
 void shd_container_targets_abort(sherd_model_writer *w)
 {
 	if (!w->targets)
@@ -248,7 +261,7 @@ void shd_container_targets_abort(sherd_model_writer *w)
 		shd_container_out_abort(&w->targets[i].out);
 		committed += w->targets[i].committed;
 	}
-	if (!committed || w->targets[0].committed || may_be_published(w))
+	if (!committed || w->targets[0].committed || w->unknown || (w->publishing && has_first(w)))
 		return;
 	for (uint32_t i = 1; i < count; i++)
 		if (w->targets[i].committed)

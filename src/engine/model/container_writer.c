@@ -311,7 +311,10 @@ void sherd_model_writer_abort(sherd_model_writer *writer)
 	if (!writer)
 		return;
 	shd_container_targets_abort(writer);
-	shd_claim_drop(&writer->claim);
+	if (writer->unknown)
+		shd_claim_leave(&writer->claim);
+	else
+		shd_claim_drop(&writer->claim);
 	shd_container_batch_done(&writer->batch);
 	if (writer->metered)
 		shd_meter_done(&writer->meter);

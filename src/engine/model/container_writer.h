@@ -51,6 +51,7 @@ struct sherd_model_writer {
 	shd_meter meter;
 	bool metered;
 	bool publishing; /* the commit of the first file has begun */
+	bool unknown;    /* it got no answer: the file may be there, or come yet */
 	int rc;          /* of the first failure */
 	sherd_error failure;
 };

@@ -219,7 +219,8 @@ static int save_set(const shd_sdnb_out *out, sherd_store *store, const char *key
 		rc = write_set(&s, out, meter, err);
 		if (rc == SHERD_OK)
 			rc = save_sdnb_check_alone(&s, arena, err);
-		left = rc < 0 && !remove_written(&s);
+		/* A first file without an answer may come yet. */
+		left = rc == SHERD_EUNKNOWN || (rc < 0 && !remove_written(&s));
 	}
 	if (left)
 		shd_claim_leave(&s.claim);
