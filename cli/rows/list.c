@@ -46,7 +46,7 @@ static int keep_names(cli_place *place, char *const *real, size_t common, char *
 	place->paths = paths;
 	place->count = count;
 	for (size_t i = 0; place->keys && i < count; i++)
-		if (!(place->keys[i] = strdup(real[i] + common)))
+		if (!real[i] || !(place->keys[i] = strdup(real[i] + common)))
 			return cli_no_memory(err);
 	return place->keys ? SHERD_OK : cli_no_memory(err);
 }

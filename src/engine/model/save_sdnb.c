@@ -8,7 +8,8 @@ SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
 #define CLAIM ".sdnb.saving" /* behind the base of a set */
 
 static int write_file(const shd_sdnb_out *out, sherd_store *store, const char *key, sherd_write_mode mode,
-                      char *identity, shd_meter *meter, sherd_error *err)
+                      char *identity, // NOLINT(readability-non-const-parameter): the store fills it in
+                      shd_meter *meter, sherd_error *err)
 {
 	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	const sherd_write_options options = {.mode = mode, .size_hint = out->size, .identity = identity};
