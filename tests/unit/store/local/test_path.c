@@ -217,6 +217,22 @@ TEST(folders_in_which_nothing_came_to_lie_go_with_the_store)
 	assert_int_equal(access("u", F_OK), -1);
 }
 
+TEST(who_finds_his_folder_gone_again_is_told)
+{
+	sherd_store *first = NULL, *second = NULL;
+	char *key = NULL, *other = NULL;
+	sherd_store_options create = {.create = true};
+	assert_ok(sherd_store_open(&first, &key, "z/one", &create, err));
+	assert_ok(sherd_store_open(&second, &other, "z/two", &create, err));
+	sherd_store_close(first);
+	/* Why depends on the file system. */
+	assert_true(sherd_store_put(second, other, SHERD_WRITE_NEW, "n", 1, NULL) < 0);
+	assert_true(sherd_store_put(second, other, SHERD_WRITE_REPLACE, "n", 1, NULL) < 0);
+	sherd_store_close(second);
+	free(key);
+	free(other);
+}
+
 TEST(an_index_that_is_a_link_stands_for_its_neighbours)
 {
 	sherd_store *s = NULL;
@@ -261,6 +277,7 @@ int main(void)
 		cmocka_unit_test(a_folder_can_name_what_lies_beside_it),
 		cmocka_unit_test(a_store_remembers_what_goes_before_its_keys),
 		cmocka_unit_test(folders_in_which_nothing_came_to_lie_go_with_the_store),
+		cmocka_unit_test(who_finds_his_folder_gone_again_is_told),
 		cmocka_unit_test(an_index_that_is_a_link_stands_for_its_neighbours),
 	};
 	return cmocka_run_group_tests_name("unit/store/local/path", tests, begin, end);
