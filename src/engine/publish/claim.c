@@ -1,5 +1,7 @@
 #include "engine/publish/claim.h"
 
+#include "engine/publish/head.h"
+
 #include <stdlib.h>
 
 SHD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
@@ -13,13 +15,25 @@ static const char *publish_claim_name_of(const shd_claim *c)
 	return (const char *)c->key.data;
 }
 
+static int cannot_tell(void *arg, const char *text, size_t len)
+{
+	(void)arg, (void)text, (void)len;
+	return -1;
+}
+
+/* What stands there after a lost answer is ours by its text, unless that says nothing. Should two write the same, both
+ * may try. */
 static int create_unlocked(shd_claim *c, shd_str text, sherd_error *err)
 {
-	sherd_writer *writer;
-	const sherd_write_options options = {.mode = SHERD_WRITE_NEW, .size_hint = text.len, .identity = c->identity};
-	TRY(sherd_store_write(c->store, publish_claim_name_of(c), &options, &writer, err));
-	(void)sherd_writer_append(writer, text.ptr, text.len, NULL); /* which its commit tells */
-	return sherd_writer_commit(writer, err);
+	const shd_publication p = {.store = c->store,
+	                           .key = publish_claim_name_of(c),
+	                           .text = text.ptr,
+	                           .len = text.len,
+	                           .is_ours = text.len ? NULL : cannot_tell};
+	shd_published now;
+	int rc = shd_head_publish(&p, &now, err);
+	memcpy(c->identity, now.identity, sizeof(c->identity));
+	return rc;
 }
 
 /* Of the claim under our lock. */

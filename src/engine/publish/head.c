@@ -73,7 +73,7 @@ static found look_at(const shd_publication *p, const shd_head *now)
 /* identity is that of our head as the store told it, or "". */
 static found look_back(const shd_publication *p, char identity[sizeof(((shd_published *)0)->identity)])
 {
-	shd_head now;
+	shd_head now = {0};
 	int rc = shd_head_read(&now, p->store, p->key, NULL, NULL);
 	if (rc < 0 && rc != SHERD_ENOTFOUND)
 		return IS_UNREADABLE;

@@ -86,17 +86,18 @@ static int add_node(sherd_store *s, sherd_error *err)
 typedef struct engine {
 	const char *name, *key, *head;
 	int (*save)(sherd_store *s, sherd_error *err);
-	bool once; /* its head is written in pieces, and cannot be written again */
-	bool mute; /* and does not tell whose it is */
+	bool once;         /* its head is written in pieces, and cannot be written again */
+	bool mute;         /* and does not tell whose it is */
+	const char *claim; /* NULL: none of the common ones, or one that says nothing */
 } engine;
 
 static const engine engines[] = {
-	{"rows", "r", "r/rows.manifest.json", save_rows, false, false},
-	{"checkpoints", "c", "c.metadata.json", save_ckpt, false, false},
-	{"indexed shards", "m", "m.safetensors.index.json", save_index, false, false},
-	{"graphs", "g", "g/current.json", add_node, false, false},
-	{"containers", "q.sdc", "q.shard0-of-2.sdc", save_container, true, false},
-	{"shards of SDNB", "d.sdnb", "d.shard0-of-2.sdnb", save_sdnb, true, true},
+	{"rows", "r", "r/rows.manifest.json", save_rows, false, false, "r/rows.packing"},
+	{"checkpoints", "c", "c.metadata.json", save_ckpt, false, false, NULL},
+	{"indexed shards", "m", "m.safetensors.index.json", save_index, false, false, "m.safetensors.saving"},
+	{"graphs", "g", "g/current.json", add_node, false, false, NULL},
+	{"containers", "q.sdc", "q.shard0-of-2.sdc", save_container, true, false, NULL},
+	{"shards of SDNB", "d.sdnb", "d.shard0-of-2.sdnb", save_sdnb, true, true, "d.sdnb.saving"},
 };
 
 /* ---- what is there */
@@ -163,11 +164,28 @@ TEST(a_write_that_arrives_after_its_saver_gave_up_finds_all_its_parts)
 	with_each(deliver_late);
 }
 
+static void lose_claim(const engine *e, sherd_store *far)
+{
+	if (!e->claim)
+		return;
+	late_store_lose(far, e->claim, LATE_DONE, 1);
+	assert_ok(e->save(far, err));
+	assert_whole(e);
+	sherd_stat stat;
+	assert_int_equal(sherd_store_stat(store, e->claim, &stat, NULL), SHERD_ENOTFOUND);
+}
+
+TEST(a_claim_whose_answer_was_lost_is_held_and_dropped)
+{
+	with_each(lose_claim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_lost_answer_is_no_failure),
 		cmocka_unit_test(a_lost_write_is_repeated),
+		cmocka_unit_test(a_claim_whose_answer_was_lost_is_held_and_dropped),
 		cmocka_unit_test(a_write_that_arrives_after_its_saver_gave_up_finds_all_its_parts),
 	};
 	return cmocka_run_group_tests_name("engines", tests, NULL, NULL);
