@@ -6,6 +6,11 @@
 
 #include "base/args.h"
 
+/* Those of a build that has more: -D'CLI_MORE_COMMANDS(X)=X(name)'. */
+#ifndef CLI_MORE_COMMANDS
+#define CLI_MORE_COMMANDS(X)
+#endif
+
 #define CLI_COMMANDS(X)       \
 	X(info)               \
 	X(verify)             \
@@ -61,10 +66,14 @@
 	X(model_graph)        \
 	X(model_meta)         \
 	X(model_split)        \
-	X(model_join)
+	X(model_join)         \
+	CLI_MORE_COMMANDS(X)
 
 #define CLI_COMMAND_DECLARE(name) extern const cli_command cli_command_##name;
 CLI_COMMANDS(CLI_COMMAND_DECLARE)
 #undef CLI_COMMAND_DECLARE
+
+/* All of them; NULL ends them. */
+extern const cli_command *const cli_commands[];
 
 #endif

@@ -12,9 +12,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define COMMAND_ADDRESS(name) &cli_command_##name,
-static const cli_command *const commands[] = {CLI_COMMANDS(COMMAND_ADDRESS)};
-
 /* A stream that is closed would hand its number to the next file that is opened. */
 static void fill_streams(void)
 {
@@ -60,9 +57,9 @@ static void print_help(cli_out *out, const char *group)
 	size_t len = strlen(group);
 	cli_out_printf(out, "Usage: sherd %s%sCOMMAND [OPTION]... OPERAND...\n", group, len ? " " : "");
 	cli_out_printf(out, "%s.\n\n", about(group));
-	for (size_t i = 0; i < COUNT_OF(commands); i++)
-		if (strncmp(commands[i]->name, group, len) == 0)
-			add_command(&table, commands[i]);
+	for (size_t i = 0; cli_commands[i]; i++)
+		if (strncmp(cli_commands[i]->name, group, len) == 0)
+			add_command(&table, cli_commands[i]);
 	if (!len) {
 		cli_table_add(&table, "  help [COMMAND]");
 		cli_table_add(&table, "Lists the commands, or tells more about one");
@@ -85,14 +82,14 @@ static void print_help(cli_out *out, const char *group)
 /* The command that argv begins with, and how many words its name has; NULL when there is none. */
 static const cli_command *main_find(int argc, char **argv, int *words)
 {
-	for (size_t i = 0; i < COUNT_OF(commands); i++) {
-		const char *name = commands[i]->name, *space = strchr(name, ' ');
+	for (size_t i = 0; cli_commands[i]; i++) {
+		const char *name = cli_commands[i]->name, *space = strchr(name, ' ');
 		size_t first = space ? (size_t)(space - name) : strlen(name);
 		if (argc < 1 || strlen(argv[0]) != first || strncmp(argv[0], name, first) != 0)
 			continue;
 		*words = space ? 2 : 1;
 		if (!space || (argc > 1 && strcmp(argv[1], space + 1) == 0))
-			return commands[i];
+			return cli_commands[i];
 	}
 	return NULL;
 }
@@ -141,8 +138,8 @@ static void print_list(cli_out *out)
 {
 	char formats[256];
 	list_formats(formats, sizeof(formats));
-	for (size_t i = 0; i < COUNT_OF(commands); i++)
-		cli_args_list(commands[i], formats, out);
+	for (size_t i = 0; cli_commands[i]; i++)
+		cli_args_list(cli_commands[i], formats, out);
 }
 
 /* "help", and perhaps the words of a command or a group behind it. */

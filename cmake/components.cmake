@@ -86,7 +86,8 @@ function(component_command target)
   endforeach()
   file(CONFIGURE OUTPUT ${target}_components.c @ONLY CONTENT
     "#include \"components.h\"\n\n@declared@\ncli_component_fn *const cli_component_list[] = {@listed@NULL};\n")
-  add_executable(${target} $<TARGET_OBJECTS:sherd_command_objects> ${CMAKE_CURRENT_BINARY_DIR}/${target}_components.c)
+  add_executable(${target} $<TARGET_OBJECTS:sherd_command_objects> ${PROJECT_SOURCE_DIR}/cli/commands.c
+    ${CMAKE_CURRENT_BINARY_DIR}/${target}_components.c)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cli)
   target_link_libraries(${target} PRIVATE ${libraries} sherd sherd_flags)
 endfunction()

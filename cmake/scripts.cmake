@@ -45,6 +45,7 @@ endif()
 
 sherd_script_test(install/consumer ${PROJECT_SOURCE_DIR}/tests/install/consumer.sh)
 sherd_script_test(install/component ${PROJECT_SOURCE_DIR}/tests/install/component.sh)
+sherd_script_test(component/command ${PROJECT_SOURCE_DIR}/tests/component/command.sh)
 sherd_script_test(install/subproject ${PROJECT_SOURCE_DIR}/tests/install/subproject.sh)
 
 # A reader and a writer in Python, made from docs/formats alone, against the library.

@@ -6,6 +6,10 @@ find_package(cmocka REQUIRED)
 component(shelf FOLDER tests/component/shelf TEST)
 if(SHERD_COMMAND)
   component_command(sherd_with_shelf shelf)
+  # The command of docs/extending.md: a file and a line.
+  component_command(sherd_with_count)
+  target_sources(sherd_with_count PRIVATE tests/component/count/count.c)
+  target_compile_options(sherd_with_count PRIVATE "-DCLI_MORE_COMMANDS(X)=X(count)")
 endif()
 
 file(GLOB SHERD_TEST_SUPPORT CONFIGURE_DEPENDS tests/support/*.c)
