@@ -573,7 +573,7 @@ TEST(cancelling_leaves_no_empty_folder)
 TEST(whichever_operation_fails_nothing_new_is_left)
 {
 	static const sherd_format formats[] = {SHERD_FORMAT_SAFETENSORS, SHERD_FORMAT_SAFETENSORS_INDEX,
-	                                       SHERD_FORMAT_NPY_FOLDER};
+	                                       SHERD_FORMAT_NPY_FOLDER, SHERD_FORMAT_NPZ};
 	sherd_bundle *b = open_model();
 	for (size_t i = 0; i < COUNT_OF(formats); i++) {
 		const char *key = formats[i] == SHERD_FORMAT_NPY_FOLDER ? "out/" : "out";
