@@ -4,6 +4,8 @@ find_package(cmocka REQUIRED)
 
 # The component of docs/extending.md: its store runs the contract, and a command is linked with it.
 component(shelf FOLDER tests/component/shelf TEST)
+add_executable(program_with_shelf tests/install/component.c)
+target_link_libraries(program_with_shelf PRIVATE sherd_shelf sherd_flags)
 if(SHERD_COMMAND)
   component_command(sherd_with_shelf shelf)
   # The command of docs/extending.md: a file and a line.

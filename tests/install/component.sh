@@ -14,6 +14,7 @@ same() {
 	echo "$1: fine"
 }
 
+same "a program" "shelf://top/book" "$("$SHERD_BUILD/program_with_shelf")"
 if [ -x "$SHERD_BUILD/sherd_with_shelf" ]; then
 	run() {
 		status=0
