@@ -18,7 +18,7 @@ SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
 SHD_AUTO_DEFINE(sherd_store, sherd_store_close)
 
 static sherd_store *base;
-static ckpt_sample *old, *newest, *left, *right, *ranks;
+static ckpt_sample *old, *newest, *left, *right, *ranks, *hand;
 
 /* ---- what they do */
 
@@ -40,6 +40,14 @@ static int take_over(sherd_store *store, void *arg, sherd_error *err)
 {
 	(void)arg;
 	return save(store, right, true, err);
+}
+
+/* As those have to who cannot lock, when they take a save for dead. */
+static int save_by_hand(sherd_store *store, void *arg, sherd_error *err)
+{
+	(void)arg;
+	TRY(sherd_store_remove(store, "m.saving", err));
+	return save(store, hand, false, err);
 }
 
 static int save_rank(sherd_store *store, uint32_t rank, sherd_error *err)
@@ -92,7 +100,7 @@ typedef struct deed {
 static const deed deeds[] = {
 	{"replace", save_left, &left}, {"take over", take_over, &right}, {"rank 0", save_rank_0, NULL},
 	{"rank 1", save_rank_1, NULL}, {"remove", remove_it, NULL},      {"prune", prune, NULL},
-	{"read", look, NULL},
+	{"read", look, NULL},          {"by hand", save_by_hand, &hand},
 };
 
 /* ---- what is there afterwards */
@@ -105,6 +113,7 @@ static int make_base(void **state)
 	left = ckpt_sample_small(3, 2);
 	right = ckpt_sample_small(4, 2);
 	ranks = ckpt_sample_small(5, 2);
+	hand = ckpt_sample_small(6, 2);
 	assert_ok(sherd_store_open_memory(&base, err));
 	sherd_ckpt_save_options o = ckpt_sample_options(old, 1);
 	assert_ok(sherd_ckpt_save(base, "m", old->shards, &o, err));
@@ -116,7 +125,7 @@ static int make_base(void **state)
 static int close_base(void **state)
 {
 	(void)state;
-	ckpt_sample *const all[] = {old, newest, left, right, ranks};
+	ckpt_sample *const all[] = {old, newest, left, right, ranks, hand};
 	for (size_t i = 0; i < COUNT_OF(all); i++)
 		ckpt_sample_free(all[i]);
 	sherd_store_close(base);
@@ -158,7 +167,7 @@ static bool is_there(sherd_store *store, const char *key)
 /* What stands under the prefix is one of those that were saved, whole. */
 static const ckpt_sample *find_whole(const order *o, sherd_store *store)
 {
-	const ckpt_sample *const all[] = {old, left, right, ranks};
+	const ckpt_sample *const all[] = {old, left, right, ranks, hand};
 	if (!is_there(store, "m.metadata.json"))
 		return NULL;
 	for (size_t i = 0; i < COUNT_OF(all); i++)

@@ -75,11 +75,13 @@ static found look_back(const shd_publication *p, char identity[sizeof(((shd_publ
 {
 	shd_head now = {0};
 	int rc = shd_head_read(&now, p->store, p->key, NULL, NULL);
-	if (rc < 0 && rc != SHERD_ENOTFOUND)
+	if (rc == SHERD_ENOTFOUND) {
+		*identity = 0;
+		return has_base(p) ? IS_OTHER : IS_BASE;
+	}
+	if (rc < 0 || !now.text)
 		return IS_UNREADABLE;
 	*identity = 0;
-	if (rc == SHERD_ENOTFOUND)
-		return has_base(p) ? IS_OTHER : IS_BASE;
 	found there = look_at(p, &now);
 	/* Who comes after us must not be replaced by us. */
 	if (there == IS_OURS && is_text(p, now.text, now.len))
