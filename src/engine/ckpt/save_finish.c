@@ -63,16 +63,20 @@ void sherd_ckpt_saver_abort(sherd_ckpt_saver *s)
 	shd_ckpt_saver_free(s);
 }
 
+typedef enum standing { IS_NOT_OURS, MAY_BE_OURS, IS_OURS } standing;
+
 /* Is our set what stands under the prefix? When nobody can tell, it may be. */
-static bool may_be_published(const sherd_ckpt_saver *s, int rc)
+static standing published_as(const sherd_ckpt_saver *s, int rc)
 {
 	ckpt_committed now;
 	if (rc == SHERD_EUNKNOWN || shd_ckpt_committed(s->store, s->prefix, &now, NULL) < 0)
-		return true;
+		return MAY_BE_OURS;
 	/* The C# layout has no set id; but nothing was there before, and EEXIST would tell of another's. */
 	if (s->options.layout == SHERD_CKPT_LAYOUT_CSHARP)
-		return now.there && rc != SHERD_EEXIST;
-	return now.there && (!now.readable || (now.has_set_id && shd_set_id_equal(&now.set_id, &s->set_id)));
+		return now.there && rc != SHERD_EEXIST ? MAY_BE_OURS : IS_NOT_OURS;
+	if (now.there && !now.readable)
+		return MAY_BE_OURS;
+	return now.there && now.has_set_id && shd_set_id_equal(&now.set_id, &s->set_id) ? IS_OURS : IS_NOT_OURS;
 }
 
 /* The set is committed: what follows is tidying, which the next save or prune would do as well. */
@@ -137,14 +141,14 @@ int shd_ckpt_saver_published(sherd_ckpt_saver *s, int rc, bool *committed, sherd
 		leave(s);
 		return SHERD_OK;
 	}
-	if (rc < 0 && may_be_published(s, rc)) {
-		/* Somebody else of the set was first, or the metadata is there but was not synced. Its shards must
-		 * stay. */
-		if (!refused) {
-			leave(s);
-			return rc;
-		}
-	} else if (rc < 0) {
+	standing now = rc < 0 ? published_as(s, rc) : IS_OURS;
+	/* The metadata is there but was not synced, or nobody can read whose it is. Our shards must stay. */
+	if (rc < 0 && (now == MAY_BE_OURS || (now == IS_OURS && !refused))) {
+		leave(s);
+		return rc;
+	}
+	/* Refused, and ours: somebody else of the set was first. */
+	if (now == IS_NOT_OURS) {
 		if (rc == SHERD_EEXIST)
 			rc = name_is_taken(s, err);
 		sherd_ckpt_saver_abort(s);

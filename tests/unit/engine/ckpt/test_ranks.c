@@ -143,6 +143,24 @@ TEST(ranks_that_disagree_about_a_shape_are_named)
 	assert_keys(STORE, "m.saving m_shard_0.shard m_shard_1.shard");
 }
 
+/* What stands there belongs to nobody who can be told: a rank that is refused must not take it for its own set. */
+TEST(a_rank_that_is_refused_over_unreadable_metadata_has_committed_nothing)
+{
+	const sherd_ckpt_about first = {.has_step = true, .step = 1}, second = {.has_step = true, .step = 2};
+	sherd_ckpt_save_options o = {.world = 2, .set_id = &set, .replace = true, .about = &first};
+	sherd_ckpt_saved saved = {0};
+	assert_ok(sherd_store_put(STORE, "m.metadata.json", SHERD_WRITE_NEW, "no JSON", 7, err));
+	assert_ok(sherd_ckpt_save_rank(STORE, "m", 0, mine, 2, &o, &saved, err));
+	assert_false(saved.committed);
+	o.about = &second;
+	assert_refused(SHERD_ECONFLICT, "ranks-disagree",
+	               sherd_ckpt_save_rank(STORE, "m", 1, theirs, 2, &o, &saved, err));
+	assert_false(saved.committed);
+	sherd_stat there;
+	assert_ok(sherd_store_stat(STORE, "m.metadata.json", &there, err));
+	assert_int_equal(there.size, 7);
+}
+
 TEST(a_rank_outside_the_world_is_refused)
 {
 	assert_refused(SHERD_EINVAL, "bad-argument", save(STORE, 2, mine, 2, 1, NULL, err));
@@ -255,6 +273,7 @@ int main(void)
 		CASE_ON_BOTH(replicas_with_other_bytes_are_refused_when_the_last_rank_comes),
 		CASE_ON_BOTH(a_whole_save_with_other_bytes_in_a_replica_leaves_nothing),
 		CASE_ON_BOTH(ranks_that_disagree_about_a_shape_are_named),
+		CASE_ON_BOTH(a_rank_that_is_refused_over_unreadable_metadata_has_committed_nothing),
 		CASE_ON_BOTH(a_rank_outside_the_world_is_refused),
 		CASE_ON_BOTH(one_can_wait_until_the_last_rank_has_come),
 		CASE_IN_MEMORY(waiting_can_be_cancelled),
