@@ -113,6 +113,8 @@ static int head_publish_once(const shd_publication *p, shd_published *out, bool 
 	int rc = put_head(p, out->identity, err);
 	bool refused = rc == SHERD_EEXIST || rc == SHERD_ECONFLICT;
 	out->kept = false;
+	if (refused) /* what the store says of an object that is none */
+		out->identity[0] = 0;
 	if (rc == SHERD_OK || (refused && !*lost))
 		return rc;
 	found there = look_back(p, out->identity);

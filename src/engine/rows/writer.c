@@ -318,6 +318,7 @@ static int rows_writer_publish(sherd_rows_writer *w, sherd_error *err)
 		shd_rows_stats_encode(w->stats, &m, w->rows_per_shard, &text);
 	else
 		shd_rows_manifest_encode(&m, &text);
+	TRY(shd_claim_check(&w->claim.claim, err));
 	TRY(shd_rows_head_write(&w->head, w->store, w->folder, manifest_name(w), &text,
 	                        entries_of(w)[w->published].file, &w->uncertain, err));
 	w->published = m.count;

@@ -27,10 +27,12 @@ static int copy_tensor(shd_conversion *c, sherd_writer *writer, size_t tensor, v
 	return SHERD_OK;
 }
 
+/* identity, which may be NULL, is told by the commit. */
 static int open_object(shd_conversion *c, const char *key, sherd_write_mode mode, uint64_t size_hint,
+                       char *identity, // NOLINT(readability-non-const-parameter): the store fills it in
                        sherd_writer **out, sherd_error *err)
 {
-	sherd_write_options options = {.mode = mode, .like = c->like, .size_hint = size_hint};
+	sherd_write_options options = {.mode = mode, .like = c->like, .size_hint = size_hint, .identity = identity};
 	return sherd_store_write(c->store, key, &options, out, err);
 }
 
@@ -67,18 +69,24 @@ static int write_part(void *arg, size_t index, sherd_error *err)
 	shd_conversion_object *o = &b->objects[index];
 	sherd_writer *writer;
 	count_bytes(b->conversion, o);
-	TRY(open_object(b->conversion, o->key, SHERD_WRITE_NEW, o->bytes, &writer, err));
-	TRY(write_object(b->conversion, o, writer, err));
-	o->written = true;
-	return SHERD_OK;
+	TRY(open_object(b->conversion, o->key, SHERD_WRITE_NEW, o->bytes, o->identity, &writer, err));
+	int rc = write_object(b->conversion, o, writer, err);
+	o->written = rc == SHERD_OK;
+	o->unknown = rc == SHERD_EUNKNOWN;
+	return rc;
 }
 
 bool shd_conversion_undo(shd_conversion *c, shd_conversion_object *objects, size_t count)
 {
 	bool all = true;
 	for (size_t i = 0; i < count; i++)
-		if (objects[i].written)
-			all &= sherd_store_remove(c->store, objects[i].key, NULL) == SHERD_OK;
+		if (objects[i].written) {
+			/* Another's under the same name, after somebody cleared ours, is not ours to remove. */
+			int rc = sherd_store_remove_if(c->store, objects[i].key, objects[i].identity, NULL);
+			all &= rc == SHERD_OK || rc == SHERD_ECONFLICT;
+		} else {
+			all &= !objects[i].unknown;
+		}
 	return all;
 }
 
@@ -97,7 +105,8 @@ int shd_conversion_open_one(shd_conversion *c, const char *key, uint64_t size_hi
 	if (rc == SHERD_ENOTFOUND && strcmp(failure.reason, "is-folder") == 0)
 		rc = shd_fail(&failure, SHERD_EEXIST, "is-folder", "a folder is in its place");
 	else if (rc == SHERD_ENOTFOUND || (rc == SHERD_OK && c->replace))
-		return open_object(c, key, c->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, size_hint, out, err);
+		return open_object(c, key, c->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, size_hint, NULL, out,
+		                   err);
 	else if (rc == SHERD_OK)
 		rc = shd_fail(&failure, SHERD_EEXIST, "exists", "it exists and may not be replaced");
 	rc = shd_in_object(&failure, rc, key);

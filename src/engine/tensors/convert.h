@@ -31,6 +31,8 @@ typedef struct shd_conversion_object {
 	bool summed; /* crc32 is wanted */
 	/* When it was written: */
 	bool written;
+	bool unknown; /* its commit got no answer: it may come yet */
+	char identity[sizeof(((sherd_stat *)0)->identity)];
 	uint64_t bytes;
 	uint32_t crc32; /* of all of it */
 } shd_conversion_object;
