@@ -1,6 +1,7 @@
 #include "base/advice.h"
 #include "commands.h"
 #include "components.h"
+#include "base/text.h"
 #include "base/watch.h"
 
 #include <sherd/format.h>
@@ -123,20 +124,18 @@ static void print_usual(cli_out *out)
 /* What --to takes: "safetensors|index|...". */
 static void list_formats(char *out, size_t room)
 {
-	size_t used = 0;
 	*out = 0;
 	for (size_t i = 0; sherd_format_at(i); i++) {
 		const sherd_format_info *info = sherd_format_at(i);
 		bool graph = info->kind == SHERD_KIND_GRAPH || info->kind == SHERD_KIND_RECORDS;
 		if (info->written || graph)
-			used += (size_t)snprintf(out + used, room - used, "%s%s", used ? "|" : "",
-			                         info->short_name ? info->short_name : info->name);
+			cli_text_join(out, room, "|", info->short_name ? info->short_name : info->name);
 	}
 }
 
 static void print_list(cli_out *out)
 {
-	char formats[256];
+	char formats[1024];
 	list_formats(formats, sizeof(formats));
 	for (size_t i = 0; cli_commands[i]; i++)
 		cli_args_list(cli_commands[i], formats, out);

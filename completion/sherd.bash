@@ -34,12 +34,16 @@ _sherd() {
 			command=${command:+$command }$word
 		fi
 	done
+	[[ $previous != --workers ]] || return
 	options=$(_sherd_line "$command" "$list")
 	if [[ $previous == --* && $options == *$'\t'"$previous="* ]]; then
 		value=${options#*$'\t'"$previous="}
 		value=${value%%$'\t'*}
 		case $value in
-		*'|'*) mapfile -t COMPREPLY < <(compgen -W "${value//|/ }" -- "$current") && return ;;
+		*'|'*) # a word that has a name in it, deflate:LEVEL, cannot be typed as it is
+			mapfile -t COMPREPLY < <(compgen -W "$(tr '|' '\n' <<<"$value" | grep -v '[A-Z]')" -- "$current")
+			return
+			;;
 		FILE | PATH | F | OUT | JSON) ;;
 		*) return ;;
 		esac

@@ -168,3 +168,9 @@ void cli_text_f32(float v, char out[CLI_TEXT_NUMBER])
 {
 	put_shortest((double)v, 9, true, out);
 }
+
+void cli_text_join(char *out, size_t room, const char *between, const char *text)
+{
+	size_t used = strlen(out);
+	(void)snprintf(out + used, room - used, "%s%s", used ? between : "", text);
+}

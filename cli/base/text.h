@@ -19,12 +19,16 @@ size_t cli_text_safe(const char *p, size_t len, size_t *taken, char out[CLI_TEXT
 #define CLI_TEXT_ESCAPE 13
 size_t cli_text_escape(const char *p, size_t n, char out[CLI_TEXT_ESCAPE]);
 
-/* Columns that the text takes on a terminal, a character counting as one. */
 /* A time as models tell it, decimal milliseconds since 1970, as a date; false: it is none. */
 #define CLI_TEXT_TIME 32
 bool cli_text_time(const char *milliseconds, char out[CLI_TEXT_TIME]);
 
+/* Columns that the text takes on a terminal, a character counting as one. */
 size_t cli_text_width(const char *text);
+
+/* Appends to the text in a buffer of so many bytes, with between before it unless it is the first; what does not fit is
+ * left out. */
+void cli_text_join(char *out, size_t room, const char *between, const char *text);
 
 /* What stands behind the word for that many: "" or "s". */
 const char *cli_text_plural(uint64_t count);

@@ -41,18 +41,17 @@ int cli_target_compression(const char *text, sherd_compression *compress, int *l
 static void list_formats(unsigned takes, const char *last, char *out, size_t room)
 {
 	const char *word = NULL;
-	size_t used = 0;
 	*out = 0;
 	for (size_t i = 0; sherd_format_at(i); i++) {
 		const sherd_format_info *info = sherd_format_at(i);
 		if (!info->written || (info->takes & takes) != takes)
 			continue;
 		if (word)
-			used += (size_t)snprintf(out + used, room - used, "%s%s", used ? ", " : "", word);
+			cli_text_join(out, room, ", ", word);
 		word = info->short_name ? info->short_name : info->name;
 	}
 	if (word)
-		(void)snprintf(out + used, room - used, "%s%s", used ? last : "", word);
+		cli_text_join(out, room, last, word);
 }
 
 void cli_target_list(cli_table *out)
@@ -73,7 +72,7 @@ void cli_target_list(cli_table *out)
 /* What of the options the format has no use for is a mistake. */
 static int check_target(const cli_target *t, sherd_error *err)
 {
-	char formats[256];
+	char formats[1024];
 	if (t->shards > 1 && !(t->info->takes & SHERD_TAKES_SHARDS)) {
 		list_formats(SHERD_TAKES_SHARDS, " and ", formats, sizeof(formats));
 		return cli_usage(err, "--shards goes with %s only", formats);
@@ -94,14 +93,12 @@ static bool ends_with(const char *text, const char *end)
 /* How a path may end: ".safetensors, .npy". */
 static void list_endings(bool graphs, char *out, size_t room)
 {
-	size_t used = 0;
 	*out = 0;
 	for (size_t i = 0; sherd_format_at(i); i++) {
 		const sherd_format_info *info = sherd_format_at(i);
 		bool graph = info->kind == SHERD_KIND_GRAPH || info->kind == SHERD_KIND_RECORDS;
 		for (size_t k = 0; (info->written || (graph && graphs)) && info->endings[k].text; k++)
-			used += (size_t)snprintf(out + used, room - used, "%s%s", used ? ", " : "",
-			                         info->endings[k].text);
+			cli_text_join(out, room, ", ", info->endings[k].text);
 	}
 }
 
@@ -119,7 +116,7 @@ static int refuse_format(const cli_args *args, const char *to, const char *path,
 {
 	bool graphs = strcmp(args->command->name, "convert") == 0;
 	const sherd_format_info *foreign = foreign_of(to, path);
-	char list[320];
+	char list[1024];
 	if (foreign)
 		return cli_usage(err, "%s is not written here; write .safetensors, which most programs read",
 		                 foreign->noun);

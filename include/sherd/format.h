@@ -77,7 +77,7 @@ typedef struct sherd_format_info {
 	const char *short_name;         /* "sdc"; or NULL */
 	const char *noun;               /* "a SameDiff container", for sentences */
 	const char *advice;             /* of foreign ones: what to do with it */
-	sherd_format_ending endings[3]; /* the first that has no text ends them */
+	sherd_format_ending endings[4]; /* at most three: the first that has no text ends them */
 	sherd_format several;           /* for one tensor only: what holds several of these; else UNKNOWN */
 	bool folder;                    /* it is a folder, and its head lies inside */
 	bool written;                   /* sherd_convert() writes it */

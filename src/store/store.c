@@ -196,12 +196,12 @@ static int check_range(const sherd_reader *reader, uint64_t offset, size_t len, 
 int sherd_reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	TRY(check_range(reader, offset, len, err));
+	if (len == 0)
+		return SHERD_OK;
 	if (offset < reader->first_len && len <= reader->first_len - offset) {
 		memcpy(buf, (const char *)reader->first + offset, len);
 		return SHERD_OK;
 	}
-	if (len == 0)
-		return SHERD_OK;
 	return blame(err, reader->ops->at(reader, offset, buf, len, err), reader->store, reader->key);
 }
 

@@ -108,6 +108,7 @@ static int open_as(sherd_bundle **out, sherd_store *store, const char *key, sher
 
 int shd_bundle_open_ckpt(sherd_bundle **out, shd_evidence *e, const sherd_bundle_options *options, sherd_error *err)
 {
+	shd_evidence_forget(e);
 	return open_as(out, e->store, e->key, SHERD_FORMAT_CHECKPOINT, options, err);
 }
 

@@ -33,13 +33,12 @@ static int graph_format_probe_folder(shd_evidence *e, sherd_error *err)
 }
 
 /* By the last part of its name: the folder may be the store. */
-static int probe_part(shd_evidence *e, sherd_error *err)
+static bool is_database_part(const shd_evidence *e)
 {
 	static const char *const documents[] = {SHD_RFDB_CURRENT, SHD_RFDB_CONFIG, SHD_RFDB_INDEX, SHD_RFDB_PLAN};
-	(void)err;
 	for (size_t i = 0; i < COUNT_OF(documents); i++)
 		if (strcmp(shd_str_leaf(e->key), documents[i]) == 0)
-			return 1;
+			return true;
 	char name[SHD_RFDB_NAME_MAX];
 	shd_rfdb_file file;
 	(void)snprintf(name, sizeof(name), SHD_RFDB_SEGMENTS "%s", shd_str_leaf(e->key));
@@ -67,7 +66,7 @@ const shd_format_entry shd_format_rfdb_segment = {
 
 const shd_format_entry shd_format_rfdb_part = {
 	.info = {.noun = "a part of a graph database", .advice = "name its folder"},
-	.probe = probe_part,
+	.is_damaged = is_database_part,
 	.refusal = SHERD_EUNSUPPORTED,
 	.reason = "part",
 };

@@ -49,10 +49,12 @@ static int find_by_bytes(shd_evidence *e, const shd_format_entry **out, sherd_er
 	return SHERD_OK;
 }
 
+enum { MOST_FORMATS = 128 }; /* unit/engine/tensors/formats holds the table against it */
+
 /* Marks the key as seen for each format that is told by it; the format that has seen all of its keys. */
 static const shd_format_entry *note_key(shd_str key, unsigned char *seen)
 {
-	for (size_t i = 0; shd_formats[i]; i++) {
+	for (size_t i = 0; shd_formats[i] && i < MOST_FORMATS; i++) {
 		const shd_format_entry *f = shd_formats[i];
 		unsigned all = 0;
 		for (unsigned k = 0; k < COUNT_OF(f->keys) && f->keys[k]; k++) {
@@ -64,8 +66,6 @@ static const shd_format_entry *note_key(shd_str key, unsigned char *seen)
 	}
 	return NULL;
 }
-
-enum { MOST_FORMATS = 128 };
 
 /* Goes by the keys of the outermost object, and stops where the document is damaged: what it was meant to be is told
  * by what stands before. Fails for lack of memory and when the store does. */

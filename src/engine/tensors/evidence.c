@@ -87,6 +87,12 @@ int shd_evidence_inside(const shd_evidence *e, const char *leaf, sherd_error *er
 	return evidence_exists(e->store, &name, err);
 }
 
+void shd_evidence_forget(shd_evidence *e)
+{
+	free(e->document.text);
+	e->document = (shd_head){0};
+}
+
 int shd_evidence_take_reader(shd_evidence *e, sherd_reader **out, sherd_error *err)
 {
 	if (!e->reader)

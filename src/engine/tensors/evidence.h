@@ -44,6 +44,8 @@ int shd_evidence_beside(const shd_evidence *e, const char *suffix, sherd_error *
 /* Is there an object of this name in the folder that the key names? */
 int shd_evidence_inside(const shd_evidence *e, const char *leaf, sherd_error *err);
 
+/* Gives back the text of the document: who goes on reads it by himself. */
+void shd_evidence_forget(shd_evidence *e);
 /* The reader, for who opens: the one that was asked, or a new one when that was taken. */
 int shd_evidence_take_reader(shd_evidence *e, sherd_reader **out, sherd_error *err);
 /* The head under this key, for who opens: what was read already when it is the object itself. free() its text. */

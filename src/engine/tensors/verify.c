@@ -32,8 +32,10 @@ static int tensors_verify(sherd_report *r, shd_evidence *e, const sherd_verify_o
 	const shd_format_entry *entry;
 	sherd_error found = {0};
 	TRY(shd_format_find(e, &entry, err));
-	if (entry && entry->verify)
+	if (entry && entry->verify) {
+		shd_evidence_forget(e);
 		return entry->verify(r, e->store, e->key, o, err);
+	}
 	int rc = shd_format_check(e, &found);
 	if (rc == SHERD_OK)
 		return verify_by_opening(r, e->store, e->key, o, err);

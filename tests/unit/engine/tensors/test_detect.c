@@ -67,6 +67,7 @@ TEST(content_decides_whatever_the_name)
 		{"a", BYTES("{\"weight_map\":{}}"), SHERD_FORMAT_SAFETENSORS_INDEX},
 		{"a", BYTES(" \r\n\t{\"metadata\":{},\"weight_map\":{}}"), SHERD_FORMAT_SAFETENSORS_INDEX},
 		{"a.metadata.json", BYTES("{\"weight_map\":{}}"), SHERD_FORMAT_SAFETENSORS_INDEX},
+		{"current.json", BYTES("{\"weight_map\":{}}"), SHERD_FORMAT_SAFETENSORS_INDEX},
 		{"a", BYTES("{\"version\":\"1.0.0\",\"worldSize\":2,\"shards\":[{}]}"), SHERD_FORMAT_CHECKPOINT},
 		{"a", BYTES("{\"shards\":[],\"worldSize\":2}"), SHERD_FORMAT_CHECKPOINT},
 	};

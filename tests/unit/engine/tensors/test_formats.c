@@ -32,6 +32,14 @@ TEST(each_format_stands_once_and_has_names_of_its_own)
 	assert_null(sherd_format_describe((sherd_format)1000));
 }
 
+TEST(detection_has_room_for_all_of_them)
+{
+	size_t count = 0;
+	while (shd_formats[count])
+		count++;
+	assert_true(count < 128);
+}
+
 TEST(an_ending_belongs_to_one_format)
 {
 	for (size_t i = 0; sherd_format_at(i); i++)
@@ -129,6 +137,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(each_format_stands_once_and_has_names_of_its_own),
+		CASE(detection_has_room_for_all_of_them),
 		CASE(an_ending_belongs_to_one_format),
 		CASE(what_is_written_says_so),
 		CASE(the_table_tells_which_types_a_format_holds),
