@@ -213,6 +213,25 @@ static bool is_rows(const cli_target *target)
 	return target->info->kind == SHERD_KIND_ROWS;
 }
 
+/* Pairs of text that the format has no place for. Models refuse them by themselves. */
+static size_t count_lost_pairs(const cli_target *target, const sherd_bundle *bundle)
+{
+	const sherd_pair *pairs;
+	bool holds = target->info->holds & SHERD_HOLDS_PAIRS || target->info->kind == SHERD_KIND_MODEL;
+	return holds ? 0 : sherd_bundle_pairs(bundle, &pairs);
+}
+
+static void warn_of_pairs(cli_state *cli, const cli_target *target, size_t lost)
+{
+	sherd_error warning = {.reason = "cannot-hold", .offset = SHERD_NO_OFFSET};
+	if (!lost || target->drop_pairs || cli->out.json || cli->out.quiet)
+		return;
+	(void)snprintf(warning.object, sizeof(warning.object), "%s", target->path);
+	(void)snprintf(warning.message, sizeof(warning.message), "%s has no place for metadata: %zu pair%s left out",
+	               target->info->name, lost, lost == 1 ? " is" : "s are");
+	cli_out_problem(&cli->out, &warning, true);
+}
+
 static int target_tell(cli_state *cli, const cli_target *target, const sherd_bundle *bundle,
                        const written_counts *written, sherd_error *err)
 {
@@ -229,6 +248,8 @@ static int target_tell(cli_state *cli, const cli_target *target, const sherd_bun
 	/* Rows become F32 unless all are of one smaller type, which can hold them. */
 	cli_rows_warn_of_overflow(cli, target->path, written->overflowed,
 	                          target->info->id == SHERD_FORMAT_ROWS_BF16 ? SHERD_BF16 : SHERD_F32);
+	size_t lost = count_lost_pairs(target, bundle);
+	warn_of_pairs(cli, target, lost);
 	cli_doc doc = cli_doc_begin(&cli->out);
 	cli_doc_put_text(&doc, "path", target->path);
 	cli_doc_put_text(&doc, "head", head);
@@ -236,6 +257,8 @@ static int target_tell(cli_state *cli, const cli_target *target, const sherd_bun
 	cli_doc_put_u64(&doc, "tensors", count);
 	cli_doc_put_u64(&doc, "bytes", bytes);
 	free(head);
+	if (lost)
+		cli_doc_put_u64(&doc, "lost_metadata", lost);
 	if (written->bytes)
 		cli_doc_put_u64(&doc, "written", written->bytes);
 	if (is_rows(target))
