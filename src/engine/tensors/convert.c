@@ -67,7 +67,7 @@ static int write_part(void *arg, size_t index, sherd_error *err)
 {
 	const batch *b = arg;
 	shd_conversion_object *o = &b->objects[index];
-	sherd_writer *writer;
+	sherd_writer *writer = NULL;
 	count_bytes(b->conversion, o);
 	TRY(open_object(b->conversion, o->key, SHERD_WRITE_NEW, o->bytes, o->identity, &writer, err));
 	int rc = write_object(b->conversion, o, writer, err);
@@ -117,7 +117,7 @@ int shd_conversion_open_one(shd_conversion *c, const char *key, uint64_t size_hi
 
 int shd_conversion_write_one(shd_conversion *c, shd_conversion_object *object, sherd_error *err)
 {
-	sherd_writer *writer;
+	sherd_writer *writer = NULL;
 	count_bytes(c, object);
 	TRY(shd_conversion_open_one(c, object->key, object->bytes, &writer, err));
 	return write_object(c, object, writer, err);
