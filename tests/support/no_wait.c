@@ -8,8 +8,8 @@ int fsync(int fd)
 	return fcntl(fd, F_GETFD) < 0 ? -1 : 0;
 }
 
-int sync_file_range(int fd, off64_t offset, off64_t len, unsigned flags)
+int sync_file_range(int fd, off64_t offset, off64_t count, unsigned flags)
 {
-	(void)offset, (void)len, (void)flags;
+	(void)offset, (void)count, (void)flags;
 	return fsync(fd);
 }
