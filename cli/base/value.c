@@ -85,7 +85,7 @@ size_t cli_value_text(sherd_dtype dtype, const uint8_t *raw, char out[CLI_VALUE_
 	case SHERD_U32:
 	case SHERD_U64:
 		return (size_t)snprintf(out, CLI_VALUE_TEXT, "%" PRIu64,
-		                        value_load(raw, sherd_dtype_describe(dtype)->block_bytes));
+		                        value_load(raw, sherd_dtype_element_bytes(dtype)));
 	case SHERD_I16: return (size_t)snprintf(out, CLI_VALUE_TEXT, "%d", (int16_t)value_load(raw, 2));
 	case SHERD_I32: return (size_t)snprintf(out, CLI_VALUE_TEXT, "%" PRId32, (int32_t)value_load(raw, 4));
 	case SHERD_I64: return (size_t)snprintf(out, CLI_VALUE_TEXT, "%" PRId64, (int64_t)value_load(raw, 8));

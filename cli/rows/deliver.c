@@ -29,7 +29,7 @@ static uint64_t rows_deliver_id_of(const sherd_rows_batch *b, size_t row)
 
 static uint32_t value_bytes(const sherd_rows_batch *b)
 {
-	return sherd_dtype_describe(b->dtype)->block_bytes;
+	return sherd_dtype_element_bytes(b->dtype);
 }
 
 static size_t batch_bytes(const sherd_rows_batch *b)

@@ -51,7 +51,7 @@ int cli_npy_begin(cli_npy_out *n, const char *path, bool replace, sherd_dtype dt
 
 int cli_npy_add(cli_npy_out *n, const void *data, size_t rows, sherd_error *err)
 {
-	size_t bytes = rows * (size_t)n->width * sherd_dtype_describe(n->dtype)->block_bytes;
+	size_t bytes = rows * (size_t)n->width * sherd_dtype_element_bytes(n->dtype);
 	n->rows += rows;
 	return cli_place_blame(&n->place, sherd_writer_append(n->writer, data, bytes, err), err);
 }

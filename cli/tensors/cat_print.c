@@ -53,7 +53,7 @@ int cli_cat_text(const cli_cat *cat, sherd_error *err)
 	if (dtype == SHERD_UTF8)
 		return cli_cat_strings(cat, print_string, out, err);
 	/* A part of a vector is one line too. */
-	printing p = {.out = out, .dtype = dtype, .size = sherd_dtype_describe(dtype)->block_bytes, .row = cat->row};
+	printing p = {.out = out, .dtype = dtype, .size = sherd_dtype_element_bytes(dtype), .row = cat->row};
 	if (cat->tensor->ndim <= 1)
 		p.row = cat->last - cat->first;
 	return cli_cat_elements(cat, print_elements, &p, err);
@@ -88,7 +88,7 @@ int cli_cat_json(const cli_cat *cat, sherd_error *err)
 {
 	const sherd_tensor *t = cat->tensor;
 	const sherd_dtype_info *info = sherd_dtype_describe(t->dtype);
-	listing l = {cli_doc_begin(&cat->cli->out), t->dtype, info->block_bytes};
+	listing l = {cli_doc_begin(&cat->cli->out), t->dtype, sherd_dtype_element_bytes(t->dtype)};
 	cli_doc_put_text(&l.doc, "name", t->name);
 	cli_doc_put_text(&l.doc, "dtype", info->name);
 	cli_doc_put_shape(&l.doc, "shape", t->shape, t->ndim);
@@ -117,7 +117,7 @@ static int copy_elements(void *arg, const uint8_t *raw, size_t count, sherd_erro
 
 static int cat_print_copy_all(const cli_cat *cat, sherd_error *err)
 {
-	copying c = {.out = &cat->cli->out, .size = sherd_dtype_describe(cat->tensor->dtype)->block_bytes};
+	copying c = {.out = &cat->cli->out, .size = sherd_dtype_element_bytes(cat->tensor->dtype)};
 	return cli_cat_elements(cat, copy_elements, &c, err);
 }
 

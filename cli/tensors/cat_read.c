@@ -9,7 +9,7 @@ enum { CHUNK = 1 << 20 };
 
 int cli_cat_elements(const cli_cat *cat, cli_cat_fn *each, void *arg, sherd_error *err)
 {
-	uint32_t size = sherd_dtype_describe(cat->tensor->dtype)->block_bytes;
+	uint32_t size = sherd_dtype_element_bytes(cat->tensor->dtype);
 	uint8_t *buf = malloc(CHUNK);
 	int rc = buf ? SHERD_OK : cli_no_memory(err);
 	for (uint64_t at = cat->first; rc == SHERD_OK && at < cat->last && !cli_out_failed();) {

@@ -42,6 +42,10 @@ typedef struct sherd_dtype_info {
 
 /* NULL for a value that names no type. */
 SHERD_API const sherd_dtype_info *sherd_dtype_describe(sherd_dtype dtype);
+/* Bytes of one element. 0 where no element stands by itself: UTF8, types that pack several elements into a block, and
+ * values that name no type. What slices, swaps or prints single elements asks this, and refuses a type that has none.
+ */
+SHERD_API uint32_t sherd_dtype_element_bytes(sherd_dtype dtype);
 /* SHERD_DTYPE_NONE for an unknown name; the name is exact ("F32", "F8_E4M3"). */
 SHERD_API sherd_dtype sherd_dtype_by_name(const char *name, size_t len);
 

@@ -1,36 +1,25 @@
 #include "base/dtype.h"
 
 #include "base/error.h"
+#include "base/str.h"
 
 #include <sherd/tensor.h>
 
-enum { NO_NUMBER = -1 };
-
 typedef struct dtype_row {
 	sherd_dtype_info info;
-	const char *csharp;
-	int number; /* in the C# enum */
 	uint32_t align;
 } dtype_row;
 
 static const dtype_row table[SHERD_DTYPE_COUNT] = {
-	[SHERD_BOOL] = {{"BOOL", 1, 1}, "Bool", 11, 1},
-	[SHERD_U8] = {{"U8", 1, 1}, "UInt8", 7, 1},
-	[SHERD_I8] = {{"I8", 1, 1}, "Int8", 3, 1},
-	[SHERD_U16] = {{"U16", 1, 2}, "UInt16", 8, 2},
-	[SHERD_I16] = {{"I16", 1, 2}, "Int16", 4, 2},
-	[SHERD_U32] = {{"U32", 1, 4}, "UInt32", 9, 4},
-	[SHERD_I32] = {{"I32", 1, 4}, "Int32", 5, 4},
-	[SHERD_U64] = {{"U64", 1, 8}, "UInt64", 10, 8},
-	[SHERD_I64] = {{"I64", 1, 8}, "Int64", 6, 8},
-	[SHERD_F16] = {{"F16", 1, 2}, "Float16", 0, 2},
-	[SHERD_BF16] = {{"BF16", 1, 2}, "BFloat16", 12, 2},
-	[SHERD_F32] = {{"F32", 1, 4}, "Float32", 1, 4},
-	[SHERD_F64] = {{"F64", 1, 8}, "Float64", 2, 8},
-	[SHERD_F8_E4M3] = {{"F8_E4M3", 1, 1}, "Float8E4M3", NO_NUMBER, 1},
-	[SHERD_F8_E5M2] = {{"F8_E5M2", 1, 1}, "Float8E5M2", NO_NUMBER, 1},
-	[SHERD_C64] = {{"C64", 1, 8}, "Complex64", NO_NUMBER, 4},
-	[SHERD_UTF8] = {{"UTF8", 1, 0}, "Utf8", NO_NUMBER, 8},
+	[SHERD_BOOL] = {{"BOOL", 1, 1}, 1},       [SHERD_U8] = {{"U8", 1, 1}, 1},
+	[SHERD_I8] = {{"I8", 1, 1}, 1},           [SHERD_U16] = {{"U16", 1, 2}, 2},
+	[SHERD_I16] = {{"I16", 1, 2}, 2},         [SHERD_U32] = {{"U32", 1, 4}, 4},
+	[SHERD_I32] = {{"I32", 1, 4}, 4},         [SHERD_U64] = {{"U64", 1, 8}, 8},
+	[SHERD_I64] = {{"I64", 1, 8}, 8},         [SHERD_F16] = {{"F16", 1, 2}, 2},
+	[SHERD_BF16] = {{"BF16", 1, 2}, 2},       [SHERD_F32] = {{"F32", 1, 4}, 4},
+	[SHERD_F64] = {{"F64", 1, 8}, 8},         [SHERD_F8_E4M3] = {{"F8_E4M3", 1, 1}, 1},
+	[SHERD_F8_E5M2] = {{"F8_E5M2", 1, 1}, 1}, [SHERD_C64] = {{"C64", 1, 8}, 4},
+	[SHERD_UTF8] = {{"UTF8", 1, 0}, 8},
 };
 
 /* NULL for a value that names no type. */
@@ -45,38 +34,16 @@ const sherd_dtype_info *sherd_dtype_describe(sherd_dtype dtype)
 	return row ? &row->info : NULL;
 }
 
+uint32_t sherd_dtype_element_bytes(sherd_dtype dtype)
+{
+	const sherd_dtype_info *info = sherd_dtype_describe(dtype);
+	return info && info->block_elements == 1 ? info->block_bytes : 0;
+}
+
 sherd_dtype sherd_dtype_by_name(const char *name, size_t len)
 {
 	for (unsigned i = SHERD_DTYPE_NONE + 1; i < COUNT_OF(table); i++)
 		if (shd_str_is((shd_str){name, len}, table[i].info.name))
-			return (sherd_dtype)i;
-	return SHERD_DTYPE_NONE;
-}
-
-const char *shd_dtype_csharp_name(sherd_dtype dtype)
-{
-	const dtype_row *row = row_of(dtype);
-	return row ? row->csharp : NULL;
-}
-
-sherd_dtype shd_dtype_by_csharp_name(shd_str name)
-{
-	for (unsigned i = SHERD_DTYPE_NONE + 1; i < COUNT_OF(table); i++)
-		if (shd_str_is(name, table[i].csharp))
-			return (sherd_dtype)i;
-	return SHERD_DTYPE_NONE;
-}
-
-int shd_dtype_csharp_number(sherd_dtype dtype)
-{
-	const dtype_row *row = row_of(dtype);
-	return row ? row->number : NO_NUMBER;
-}
-
-sherd_dtype shd_dtype_by_csharp_number(uint64_t number)
-{
-	for (unsigned i = SHERD_DTYPE_NONE + 1; i < COUNT_OF(table); i++)
-		if (table[i].number != NO_NUMBER && (uint64_t)table[i].number == number)
 			return (sherd_dtype)i;
 	return SHERD_DTYPE_NONE;
 }

@@ -144,7 +144,7 @@ static void from_f32(sherd_dtype to, const float *in, void *out, size_t count)
 static void by_floats(sherd_dtype from, const uint8_t *in, sherd_dtype to, uint8_t *out, size_t count)
 {
 	float some[1024];
-	size_t in_bytes = sherd_dtype_describe(from)->block_bytes, out_bytes = sherd_dtype_describe(to)->block_bytes;
+	size_t in_bytes = sherd_dtype_element_bytes(from), out_bytes = sherd_dtype_element_bytes(to);
 	for (size_t done = 0; done < count; done += COUNT_OF(some)) {
 		size_t n = count - done < COUNT_OF(some) ? count - done : COUNT_OF(some);
 		if (from == SHERD_F64)
@@ -158,7 +158,7 @@ static void by_floats(sherd_dtype from, const uint8_t *in, sherd_dtype to, uint8
 void shd_floats_convert(sherd_dtype from, const void *in, sherd_dtype to, void *out, size_t count)
 {
 	if (from == to)
-		memcpy(out, in, count * sherd_dtype_describe(from)->block_bytes);
+		memcpy(out, in, count * sherd_dtype_element_bytes(from));
 	else if (to == SHERD_F32)
 		to_f32(from, in, out, count);
 	else if (from == SHERD_F32)

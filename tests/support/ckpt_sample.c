@@ -114,7 +114,7 @@ static size_t add_text(ckpt_sample *s, const char *name, uint64_t n)
 void ckpt_sample_slice(const ckpt_sample *s, size_t tensor, const uint64_t *at, const uint64_t *shape, uint8_t *out)
 {
 	const sherd_tensor *t = &s->tensors[tensor];
-	uint64_t total = elements_of(t->ndim, shape), size = sherd_dtype_describe(t->dtype)->block_bytes;
+	uint64_t total = elements_of(t->ndim, shape), size = sherd_dtype_element_bytes(t->dtype);
 	for (uint64_t i = 0; i < total; i++) {
 		uint64_t rest = i, from = 0, step = 1;
 		for (uint32_t d = t->ndim; d-- > 0;) {

@@ -16,11 +16,6 @@
 /* What is hashed and then copied: small enough to be in the cache still. */
 enum { CACHED = 256 << 10 };
 
-static uint32_t element_bytes(const sherd_tensor *t)
-{
-	return sherd_dtype_describe(t->dtype)->block_bytes;
-}
-
 /* A box of elements as a box of bytes. UTF8 is one dimension of bytes. Returns the number of dimensions. */
 static uint32_t byte_box(const sherd_tensor *t, const uint64_t *at, const uint64_t *shape, box *out)
 {
@@ -34,7 +29,7 @@ static uint32_t byte_box(const sherd_tensor *t, const uint64_t *at, const uint64
 		out->shape[d] = shape[d];
 	}
 	out->at[t->ndim] = 0;
-	out->shape[t->ndim] = element_bytes(t);
+	out->shape[t->ndim] = sherd_dtype_element_bytes(t->dtype);
 	return t->ndim + 1;
 }
 

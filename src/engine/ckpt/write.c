@@ -3,13 +3,13 @@
 #include "engine/ckpt/write.h"
 
 #include "base/arena.h"
-#include "base/dtype.h"
 #include "base/limits.h"
 #include "base/map.h"
 #include "codec/crc32.h"
 #include "codec/json.h"
 #include "engine/ckpt/content.h"
 #include "format/ckpt/about.h"
+#include "format/ckpt/dtype.h"
 #include "format/ckpt/index.h"
 #include "format/ckpt/name.h"
 #include "format/ckpt/shard.h"
@@ -82,7 +82,7 @@ static int check_item(const sherd_ckpt_item *item, bool csharp, sherd_error *err
 		return invalid(item, "its size is not what type and shape need", err);
 	if (e.tensor.bytes && !item->data && !item->read)
 		return invalid(item, "no data", err);
-	if (csharp && (shd_dtype_csharp_number(t->dtype) < 0 || item->global_shape))
+	if (csharp && (shd_ckpt_dtype_number(t->dtype) < 0 || item->global_shape))
 		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "tensor '%.80s': the C# layout cannot hold %s",
 		                t->name, item->global_shape ? "a piece" : sherd_dtype_describe(t->dtype)->name);
 	return SHERD_OK;

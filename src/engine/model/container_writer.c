@@ -113,7 +113,7 @@ int shd_container_writer_open(sherd_model_writer **out, sherd_store *store, cons
 
 static uint8_t width_of(const shd_container_array *a)
 {
-	uint32_t width = sherd_dtype_describe(a->tensor.dtype)->block_bytes;
+	uint32_t width = sherd_dtype_element_bytes(a->tensor.dtype);
 	return width > 1 && width <= UINT8_MAX ? (uint8_t)width : 0;
 }
 

@@ -30,7 +30,7 @@ static int elements_append(const shd_model_elements *e, sherd_writer *writer, ui
                            shd_meter *meter, sherd_error *err)
 {
 	if (e->swap)
-		shd_reorder_turn(buf, len, sherd_dtype_describe(e->model->arrays[e->array].dtype)->block_bytes);
+		shd_reorder_turn(buf, len, sherd_dtype_element_bytes(e->model->arrays[e->array].dtype));
 	TRY(sherd_writer_append(writer, buf, len, err));
 	return shd_meter_add(meter, len, err);
 }
@@ -62,7 +62,7 @@ static int transpose(const shd_model_elements *e, sherd_writer *writer, shd_mete
 	SHD_AUTO(void, free) whole = malloc(most);
 	SHD_AUTO(void, free) chunk = t->bytes <= WHOLE ? malloc(CHUNK) : NULL;
 	shd_reorder order = {.bytes = t->bytes, .swap = 1, .ndim = t->ndim, .shape = shape};
-	order.element = sherd_dtype_describe(t->dtype)->block_bytes;
+	order.element = sherd_dtype_element_bytes(t->dtype);
 	for (uint32_t d = 0; d < t->ndim; d++)
 		shape[d] = t->shape[t->ndim - 1 - d];
 	if (!whole || (t->bytes <= WHOLE && !chunk))

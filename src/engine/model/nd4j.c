@@ -40,7 +40,7 @@ static int read_counted(const sherd_reader *reader, const shd_nd4j_array *a, uin
 
 static shd_reorder order_of(const sherd_reader *reader, const shd_nd4j_array *a)
 {
-	uint32_t element = sherd_dtype_describe(a->dtype)->block_bytes;
+	uint32_t element = sherd_dtype_element_bytes(a->dtype);
 	return (shd_reorder){
 		.reader = reader,
 		.data = a->data,

@@ -25,7 +25,7 @@ static void add_hash(uint8_t a[SHD_SHA256_BYTES], const uint8_t b[SHD_SHA256_BYT
 
 static size_t row_bytes(const sherd_rows_batch *batch)
 {
-	return (size_t)batch->width * sherd_dtype_describe(batch->dtype)->block_bytes;
+	return (size_t)batch->width * sherd_dtype_element_bytes(batch->dtype);
 }
 
 /* ---- rows apart */

@@ -78,7 +78,7 @@ int shd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_rows_
 		.pool = o->pool,
 		.shards = {.rows = rows, .map = may_map(rows, access)},
 	};
-	f->wanted = sherd_dtype_describe(f->dtype)->block_bytes;
+	f->wanted = sherd_dtype_element_bytes(f->dtype);
 	f->keep = f->window >= stored_bytes(rows);
 	f->queue = access == SHERD_ROWS_DIRECT || (access == SHERD_ROWS_AUTO && !f->keep);
 	f->pieces = (rows_pieces){.window = f->window, .probe = access == SHERD_ROWS_AUTO};

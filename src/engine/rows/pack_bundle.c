@@ -123,7 +123,7 @@ static int add_source(packing *p, const sherd_rows_source *s, const sherd_progre
 static int write_part(sherd_rows_writer *w, const part *p, uint64_t width, size_t *source, sherd_error *err)
 {
 	uint64_t each, bytes, most;
-	if (__builtin_mul_overflow(width, sherd_dtype_describe(p->dtype)->block_bytes, &each))
+	if (__builtin_mul_overflow(width, sherd_dtype_element_bytes(p->dtype), &each))
 		return shd_fail_nomem(err);
 	most = each < CHUNK ? CHUNK / each : 1;
 	most = most < p->rows ? most : p->rows;

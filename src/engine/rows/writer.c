@@ -246,7 +246,7 @@ static void convert_some(sherd_rows_writer *w, sherd_dtype dtype, const uint8_t 
 static int rows_writer_convert(sherd_rows_writer *w, sherd_dtype dtype, const uint8_t *values, uint64_t rows,
                                sherd_error *err)
 {
-	uint64_t each = w->width * sherd_dtype_describe(dtype)->block_bytes;
+	uint64_t each = w->width * sherd_dtype_element_bytes(dtype);
 	uint64_t most = w->row_bytes < CHUNK ? CHUNK / w->row_bytes : 1;
 	if (w->row_bytes > CHUNK) {
 		void *more = realloc(w->chunk, (size_t)w->row_bytes);

@@ -29,10 +29,10 @@ int shd_npy_read(const sherd_reader *reader, const shd_npy *head, uint64_t offse
 		.reader = reader,
 		.data = head->data,
 		.bytes = head->bytes,
-		.element = sherd_dtype_describe(head->dtype)->block_bytes,
+		.element = sherd_dtype_element_bytes(head->dtype),
 		.swap = !head->swap                ? 1
 	                : head->dtype == SHERD_C64 ? 4
-	                                           : sherd_dtype_describe(head->dtype)->block_bytes,
+	                                           : sherd_dtype_element_bytes(head->dtype),
 		.ndim = head->ndim,
 		.shape = head->shape,
 	};

@@ -1,10 +1,10 @@
 #include "format/ckpt/meta.h"
 
-#include "base/dtype.h"
 #include "base/limits.h"
 #include "base/time.h"
 #include "codec/sha256.h"
 #include "format/ckpt/about.h"
+#include "format/ckpt/dtype.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static int ckpt_meta_take_dtype(reader *r, sherd_dtype *out, sherd_error *err)
 	if (type == SHD_JSON_NUMBER) {
 		uint32_t number;
 		TRY(shd_json_u32(r->j, &number, err));
-		*out = shd_dtype_by_csharp_number(number);
+		*out = shd_ckpt_dtype_by_number(number);
 		if (*out == SHERD_DTYPE_NONE)
 			return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", shd_json_offset(r->j),
 			                   "dataType %" PRIu32 " is unknown", number);
@@ -60,7 +60,7 @@ static int ckpt_meta_take_dtype(reader *r, sherd_dtype *out, sherd_error *err)
 	}
 	shd_str name;
 	TRY(shd_json_string(r->j, &name, err));
-	*out = shd_dtype_by_csharp_name(name);
+	*out = shd_ckpt_dtype_by_name(name);
 	if (*out == SHERD_DTYPE_NONE)
 		return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", shd_json_offset(r->j),
 		                   "dataType '%.*s' is unknown", (int)(name.len < 40 ? name.len : 40), name.ptr);

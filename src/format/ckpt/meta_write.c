@@ -1,7 +1,7 @@
 #include "format/ckpt/meta.h"
 
-#include "base/dtype.h"
 #include "format/ckpt/about.h"
+#include "format/ckpt/dtype.h"
 
 static void put_dims(shd_json_writer *w, const char *key, const uint64_t *dims, uint32_t ndim)
 {
@@ -21,9 +21,9 @@ static void meta_write_put_entry(shd_json_writer *w, const shd_ckpt_entry *e, bo
 	put_dims(w, "shape", t->shape, t->ndim);
 	shd_json_put_key(w, "dataType");
 	if (csharp)
-		shd_json_put_i64(w, shd_dtype_csharp_number(t->dtype));
+		shd_json_put_i64(w, shd_ckpt_dtype_number(t->dtype));
 	else
-		shd_json_put_string(w, shd_str_of(shd_dtype_csharp_name(t->dtype)));
+		shd_json_put_string(w, shd_str_of(shd_ckpt_dtype_name(t->dtype)));
 	shd_json_put_key(w, "offset");
 	shd_json_put_u64(w, e->offset);
 	shd_json_put_key(w, "size");

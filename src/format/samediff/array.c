@@ -111,7 +111,7 @@ static void array_take(shd_samediff_decoder *d, const shd_flat_table *t, shd_nd4
 	take_shape(d, t, order, a);
 	take_buffer(d, t, a);
 	a->swap = d->style == SHD_SAMEDIFF_LEGACY && order == BIG_ENDIAN_BYTES && fb->rc >= 0 &&
-	          sherd_dtype_describe(a->dtype)->block_bytes > 1;
+	          sherd_dtype_element_bytes(a->dtype) > 1;
 }
 
 bool shd_samediff_knows_type(const shd_samediff_decoder *d, uint8_t number)

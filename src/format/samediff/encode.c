@@ -75,7 +75,7 @@ static void put_elements(flattening *f, const shd_samediff_encoder *e, size_t ar
 		.array = array,
 		.extra = t->bytes,
 		.fortran = shd_samediff_is_fortran(e, array),
-		.swap = e->style == SHD_SAMEDIFF_LEGACY && sherd_dtype_describe(t->dtype)->block_bytes > 1,
+		.swap = e->style == SHD_SAMEDIFF_LEGACY && sherd_dtype_element_bytes(t->dtype) > 1,
 	};
 	close_piece(f, piece);
 }

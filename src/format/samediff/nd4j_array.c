@@ -375,7 +375,7 @@ int shd_nd4j_array_decode(const void *head, size_t len, uint64_t file_size, cons
 		return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", at,
 		                   "elements of a type that has no size of its own");
 	TRY(decode_shape(info.at, info.count, info.p, limits, arena, &a, err));
-	uint32_t element = sherd_dtype_describe(a.dtype)->block_bytes;
+	uint32_t element = sherd_dtype_element_bytes(a.dtype);
 	if (__builtin_mul_overflow(count, (uint64_t)element, &a.stored))
 		return shd_fail_at(err, SHERD_ECORRUPT, "overflow", at, "%llu elements", (unsigned long long)count);
 	a.data = c.pos;

@@ -117,7 +117,7 @@ static int parse_descr(parser *p, sherd_error *err)
 	if (p->out.dtype == SHERD_DTYPE_NONE)
 		return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", p->base + at,
 		                   "element type '%.*s' is not supported", s.len > 64 ? 64 : (int)s.len, s.ptr);
-	p->out.swap = s.ptr[0] == '>' && sherd_dtype_describe(p->out.dtype)->block_bytes > 1;
+	p->out.swap = s.ptr[0] == '>' && sherd_dtype_element_bytes(p->out.dtype) > 1;
 	return SHERD_OK;
 }
 
@@ -287,7 +287,7 @@ static const char *tensor_npy_name_of(sherd_dtype dtype)
 static void tensor_npy_put_text(shd_buf *out, const sherd_tensor *t, const char *name)
 {
 	shd_buf_printf(out, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
-	               sherd_dtype_describe(t->dtype)->block_bytes > 1 ? '<' : '|', name);
+	               sherd_dtype_element_bytes(t->dtype) > 1 ? '<' : '|', name);
 	int digits = 0;
 	for (uint32_t i = 0; i < t->ndim; i++) {
 		size_t before = out->len;

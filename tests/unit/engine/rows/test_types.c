@@ -25,7 +25,7 @@ static const sherd_dtype stored[] = {SHERD_F32, SHERD_F16, SHERD_BF16},
 
 static size_t bytes_of(sherd_dtype dtype)
 {
-	return sherd_dtype_describe(dtype)->block_bytes;
+	return sherd_dtype_element_bytes(dtype);
 }
 
 /* The row as it must come. */

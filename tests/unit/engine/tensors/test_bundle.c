@@ -252,7 +252,7 @@ static uint8_t npy_expected(uint64_t i, uint32_t element, uint32_t swap, bool fo
 static void check_npy_range(const sherd_bundle *b, uint64_t offset, size_t len, uint32_t swap, bool fortran)
 {
 	const sherd_tensor *t = sherd_bundle_tensor(b, 0);
-	uint32_t element = sherd_dtype_describe(t->dtype)->block_bytes;
+	uint32_t element = sherd_dtype_element_bytes(t->dtype);
 	/* Exactly as long, so that a sanitizer sees a byte too many. */
 	uint8_t *got = malloc(len ? len : 1);
 	assert_non_null(got);

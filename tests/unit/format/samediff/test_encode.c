@@ -135,7 +135,7 @@ TEST(pieces_tell_how_elements_are_stored)
 		const sherd_tensor *t = &s->arrays[p->array];
 		assert_int_equal(p->extra, t->bytes);
 		assert_int_equal(p->fortran, s->from.arrays[p->array].fortran);
-		assert_int_equal(p->swap, sherd_dtype_describe(t->dtype)->block_bytes > 1);
+		assert_int_equal(p->swap, sherd_dtype_element_bytes(t->dtype) > 1);
 		seen += p->fortran;
 	}
 	assert_int_equal(seen, 2);

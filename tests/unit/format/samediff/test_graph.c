@@ -147,7 +147,7 @@ TEST(arrays_are_described_as_they_are_stored)
 		assert_int_equal(a->stored, row->len);
 		assert_int_equal(a->fortran, row->order == 'f');
 		assert_int_equal(a->empty, (row->extras & 8) != 0);
-		uint32_t size = sherd_dtype_describe(a->dtype)->block_bytes;
+		uint32_t size = sherd_dtype_element_bytes(a->dtype);
 		assert_int_equal(a->swap, row->big && size > 1);
 	}
 	assert_int_equal(g.arrays[g.variables[17].array].text, SHD_ND4J_TEXT_PLAIN);

@@ -42,7 +42,7 @@ TEST(every_type_is_read)
 	for (size_t i = 0; i < COUNT_OF(types); i++) {
 		SHD_AUTO_BUF b = {0};
 		shd_nd4j_array a;
-		uint32_t size = sherd_dtype_describe(types[i].dtype)->block_bytes;
+		uint32_t size = sherd_dtype_element_bytes(types[i].dtype);
 		nd4j_put_shape(&b, 2, (const int64_t[]){2, 3}, 'c', 0);
 		nd4j_put_part(&b, types[i].name, 6, data, size);
 		assert_ok(decode(&b, &a, err));
@@ -74,7 +74,7 @@ TEST(old_arrays_of_every_mode_and_type_are_read)
 		for (size_t i = 0; i < COUNT_OF(types); i++) {
 			SHD_AUTO_BUF b = {0};
 			shd_nd4j_array a;
-			uint32_t size = sherd_dtype_describe(types[i].dtype)->block_bytes;
+			uint32_t size = sherd_dtype_element_bytes(types[i].dtype);
 			nd4j_put_part_as(&b, modes[m], m ? "INT" : "LONG", 8, m ? (const void *)narrow : wide,
 			                 m ? 4 : 8);
 			nd4j_put_part_as(&b, modes[(m + i) % COUNT_OF(modes)], types[i].name, 6, data, size);
