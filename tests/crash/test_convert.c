@@ -7,15 +7,14 @@
 #include "support/environment.h"
 #include "support/kill.h"
 #include "support/scratch.h"
+#include "support/set_sample.h"
 #include "support/test.h"
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "format/tensor/safetensors.h"
 #include "store/local/local.h"
 
 #include <sherd/convert.h>
-#include <sherd/verify.h>
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -29,12 +28,11 @@
 
 SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 SHD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
 #define BUNDLE SHD_AUTO(sherd_bundle, sherd_bundle_close)
 #define STORE SHD_AUTO(sherd_store, sherd_store_close)
 
-enum { OLD = 1, NEW = 2, TENSORS = 6, BYTES = 300 };
+enum { OLD = 1, NEW = 2, TENSORS = 6 };
 
 typedef struct job {
 	const char *key; /* to open it by */
@@ -55,69 +53,18 @@ static const job jobs[] = {
 	{"c", "c", SHERD_FORMAT_CHECKPOINT, true, false},
 };
 
-/* Six tensors that all hold the same byte. */
-static sherd_bundle *source(sherd_store *memory, unsigned seed)
-{
-	static const uint64_t shape[] = {BYTES};
-	static const char *const names[TENSORS] = {"a", "b/c", "n", "d", "D", "e"};
-	SHD_AUTO_BUF out = {0};
-	sherd_tensor tensors[TENSORS];
-	size_t order[TENSORS];
-	sherd_bundle *b = NULL;
-	for (size_t i = 0; i < TENSORS; i++)
-		tensors[i] = (sherd_tensor){names[i], SHERD_U8, 1, shape, BYTES};
-	assert_ok(shd_safetensors_encode(tensors, TENSORS, NULL, 0, &out, order, err));
-	for (size_t i = 0; i < (size_t)TENSORS * BYTES; i++)
-		shd_buf_u8(&out, (uint8_t)seed);
-	assert_ok(sherd_store_put(memory, "s", SHERD_WRITE_REPLACE, out.data, out.len, err));
-	assert_ok(sherd_bundle_open(&b, memory, "s", NULL, err));
-	return b;
-}
-
 static int convert(sherd_store *store, const job *j, unsigned seed, bool replace, sherd_error *why)
 {
 	STORE memory = NULL;
 	assert_ok(sherd_store_open_memory(&memory, err));
-	BUNDLE b = source(memory, seed);
+	BUNDLE b = set_sample(memory, (uint8_t)seed, TENSORS);
 	const sherd_convert_options o = {.shards = seed == OLD ? 2 : 3, .replace = replace};
 	return sherd_convert(b, store, j->target, j->format, &o, why);
 }
 
-/* 0 when nothing is there; else the byte that all tensors hold. */
-static unsigned content(sherd_store *store, const char *key)
-{
-	BUNDLE b = NULL;
-	sherd_error e = {0};
-	int rc = sherd_bundle_open(&b, store, key, NULL, &e);
-	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
-		return 0;
-	if (rc < 0)
-		fail_msg("%s: %s: %s", e.object, e.reason, e.message);
-	unsigned first = 0;
-	assert_int_equal(sherd_bundle_count(b), TENSORS);
-	for (size_t i = 0; i < TENSORS; i++) {
-		uint8_t bytes[BYTES];
-		assert_ok(sherd_bundle_read(b, i, 0, bytes, BYTES, err));
-		first = i ? first : bytes[0];
-		for (size_t k = 0; k < BYTES; k++)
-			assert_int_equal(bytes[k], first);
-	}
-	return first;
-}
-
-static void assert_fine(sherd_store *store, const char *key)
-{
-	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
-	assert_ok(sherd_verify(&r, store, key, NULL, err));
-	if (sherd_report_errors(r))
-		fail_msg("%s: %s", sherd_report_error(r, 0)->object, sherd_report_error(r, 0)->message);
-	for (size_t i = 0; i < sherd_report_warnings(r); i++)
-		assert_string_equal(sherd_report_warning(r, i)->reason, "no-checksum");
-}
-
 static void check(sherd_store *store, const job *j, bool finished)
 {
-	unsigned got = content(store, j->key);
+	unsigned got = set_sample_content(store, j->key, TENSORS);
 	if (finished)
 		assert_int_equal(got, NEW);
 	else if (j->replace)
@@ -128,8 +75,8 @@ static void check(sherd_store *store, const job *j, bool finished)
 		return;
 	/* What a dead first conversion left is in nobody's way. */
 	assert_ok(convert(store, j, NEW, got != 0, err));
-	assert_int_equal(content(store, j->key), NEW);
-	assert_fine(store, j->key);
+	assert_int_equal(set_sample_content(store, j->key, TENSORS), NEW);
+	set_sample_assert_clean(store, j->key);
 }
 
 static void write_old(crash_walk *w, sherd_store *store)
@@ -252,25 +199,18 @@ TEST(a_kill_leaves_the_old_files_or_the_new_ones)
 
 /* ---- readers */
 
-/* Like content(), while another writes; 0 also when the set was replaced under the reader, who was told. */
+/* What is there while another writes; 0 also when the set was replaced under the reader, who was told. */
 static unsigned read_beside(sherd_store *store, const job *j)
 {
 	BUNDLE b = NULL;
-	unsigned first = 0;
+	sherd_error e = {0};
+	int rc;
 	assert_ok(sherd_bundle_open(&b, store, j->key, NULL, err));
-	for (size_t i = 0; i < TENSORS; i++) {
-		uint8_t bytes[BYTES];
-		sherd_error e = {0};
-		int rc = sherd_bundle_read(b, i, 0, bytes, BYTES, &e);
-		if (rc == SHERD_ECONFLICT)
-			return 0;
-		if (rc < 0)
-			fail_msg("%s: %s: %s", e.object, e.reason, e.message);
-		first = i ? first : bytes[0];
-		for (size_t k = 0; k < BYTES; k++)
-			assert_int_equal(bytes[k], first);
-	}
-	return first;
+	assert_int_equal(sherd_bundle_count(b), TENSORS);
+	unsigned byte = set_sample_byte(b, &rc, &e);
+	if (rc < 0 && rc != SHERD_ECONFLICT)
+		fail_msg("%s: %s: %s", e.object, e.reason, e.message);
+	return byte;
 }
 
 TEST(readers_see_one_set_while_it_is_replaced)
@@ -351,7 +291,7 @@ TEST(of_several_writers_at_once_one_wins_whole)
 		if (j->replace)
 			assert_ok(convert(store, j, OLD, false, err));
 		race(folder, all, j, j->replace);
-		unsigned got = content(store, j->key);
+		unsigned got = set_sample_content(store, j->key, TENSORS);
 		for (int i = 0; i < WRITERS; i++) {
 			int rc = all->rc[i];
 			winners += rc == SHERD_OK;
@@ -360,7 +300,7 @@ TEST(of_several_writers_at_once_one_wins_whole)
 		}
 		assert_true(winners >= 1 && (j->replace || winners == 1));
 		assert_true(got >= 10 && all->rc[got - 10] == SHERD_OK);
-		assert_fine(store, j->key);
+		set_sample_assert_clean(store, j->key);
 		scratch_remove(folder);
 	}
 	(void)munmap(all, sizeof(*all));

@@ -2,25 +2,21 @@
  * and the next try works. */
 #include "support/fail_sys.h"
 #include "support/scratch.h"
+#include "support/set_sample.h"
 #include "support/test.h"
 
-#include "format/tensor/safetensors.h"
 #include "store/local/local.h"
 
 #include <sherd/convert.h>
-#include <sherd/verify.h>
 
 #include <errno.h>
 #include <string.h>
 
-SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 SHD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
-#define BUNDLE SHD_AUTO(sherd_bundle, sherd_bundle_close)
 #define STORE SHD_AUTO(sherd_store, sherd_store_close)
 
-enum { OLD = 1, NEW, SEEDS, TENSORS = 2, BYTES = 8 };
+enum { OLD = 1, NEW, SEEDS, TENSORS = 2 };
 
 typedef struct kind {
 	const char *key, *target;
@@ -40,57 +36,15 @@ static sherd_bundle *sources[SEEDS];
 
 static void open_sources(void)
 {
-	static const uint64_t shape[] = {BYTES / 4, 2};
-	static const char *const names[TENSORS] = {"a", "b"};
 	assert_ok(sherd_store_open_memory(&memory, err));
-	for (unsigned seed = OLD; seed < SEEDS; seed++) {
-		SHD_AUTO_BUF out = {0};
-		sherd_tensor tensors[TENSORS];
-		size_t order[TENSORS];
-		const char key[] = {(char)('a' + (int)seed), 0};
-		for (size_t i = 0; i < TENSORS; i++)
-			tensors[i] = (sherd_tensor){names[i], SHERD_U16, 2, shape, BYTES};
-		assert_ok(shd_safetensors_encode(tensors, TENSORS, NULL, 0, &out, order, err));
-		for (size_t i = 0; i < (size_t)TENSORS * BYTES; i++)
-			shd_buf_u8(&out, (uint8_t)seed);
-		assert_ok(sherd_store_put(memory, key, SHERD_WRITE_NEW, out.data, out.len, err));
-		assert_ok(sherd_bundle_open(&sources[seed], memory, key, NULL, err));
-	}
+	for (unsigned seed = OLD; seed < SEEDS; seed++)
+		sources[seed] = set_sample(memory, (uint8_t)seed, TENSORS);
 }
 
 static int convert(sherd_store *s, const kind *k, unsigned seed, bool replace, sherd_error *err)
 {
 	const sherd_convert_options o = {.shards = 2, .replace = replace};
 	return sherd_convert(sources[seed], s, k->target, k->format, &o, err);
-}
-
-/* 0 when nothing is there; else the byte that all tensors hold. */
-static unsigned content(sherd_store *s, const char *key)
-{
-	BUNDLE b = NULL;
-	sherd_error e = {0};
-	int rc = sherd_bundle_open(&b, s, key, NULL, &e);
-	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
-		return 0;
-	if (rc < 0)
-		fail_msg("%s: %s: %s", e.object, e.reason, e.message);
-	uint8_t bytes[TENSORS][BYTES];
-	for (size_t i = 0; i < TENSORS; i++) {
-		assert_ok(sherd_bundle_read(b, i, 0, bytes[i], BYTES, err));
-		assert_int_equal(bytes[i][0], bytes[0][0]);
-		assert_int_equal(bytes[i][BYTES - 1], bytes[0][0]);
-	}
-	return bytes[0][0];
-}
-
-static void assert_clean(sherd_store *s, const char *key)
-{
-	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
-	assert_ok(sherd_verify(&r, s, key, NULL, err));
-	if (sherd_report_errors(r))
-		fail_msg("%s: %s", sherd_report_error(r, 0)->object, sherd_report_error(r, 0)->message);
-	for (size_t i = 0; i < sherd_report_warnings(r); i++)
-		assert_string_equal(sherd_report_warning(r, i)->reason, "no-checksum");
 }
 
 static bool one_fails(const kind *k, long n)
@@ -107,15 +61,15 @@ static bool one_fails(const kind *k, long n)
 	int rc = convert(s, k, NEW, k->replace, &e);
 	bool hit = atomic_load(&sys.hit);
 	fail_sys_at(&sys, 0, NULL, 0);
-	unsigned got = content(s, k->key);
+	unsigned got = set_sample_content(s, k->key, TENSORS);
 	if (rc == SHERD_OK ? got != NEW : !hit || (got != NEW && got != (k->replace ? OLD : 0)))
 		fail_msg("%s, call %ld: %d (%s: %s), and %u is there", k->key, n, rc, e.object, e.message, got);
 	if (rc < 0 && (!e.object[0] || !e.message[0]))
 		fail_msg("%s, call %ld: nothing is said of what failed", k->key, n);
 	if (!got || k->format != SHERD_FORMAT_SDNB)
 		assert_ok(convert(s, k, NEW, got != 0, err));
-	assert_int_equal(content(s, k->key), NEW);
-	assert_clean(s, k->key);
+	assert_int_equal(set_sample_content(s, k->key, TENSORS), NEW);
+	set_sample_assert_clean(s, k->key);
 	scratch_remove(folder);
 	return hit;
 }

@@ -3,27 +3,23 @@
  *
  * SHD_KILLS: every order instead of some. */
 #include "support/environment.h"
+#include "support/set_sample.h"
 #include "support/test.h"
 #include "support/turn_store.h"
 
 #include "base/error.h"
-#include "format/tensor/safetensors.h"
 
 #include <sherd/convert.h>
-#include <sherd/verify.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 SHD_AUTO_DEFINE(sherd_store, sherd_store_close)
-SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
-#define BUNDLE SHD_AUTO(sherd_bundle, sherd_bundle_close)
 #define STORE SHD_AUTO(sherd_store, sherd_store_close)
 
-enum { OLD = 1, FIRST, SECOND, LATER, SEEDS, TENSORS = 4, BYTES = 40, MOST_LEFT = 12 };
+enum { OLD = 1, FIRST, SECOND, LATER, SEEDS, TENSORS = 4, MOST_LEFT = 12 };
 
 typedef struct kind {
 	const char *key, *target, *claim;
@@ -47,23 +43,10 @@ static sherd_bundle *sources[SEEDS];
 
 static int open_sources(void **state)
 {
-	static const uint64_t shape[] = {BYTES};
-	static const char *const names[TENSORS] = {"a", "b", "c", "d"};
 	(void)state;
 	assert_ok(sherd_store_open_memory(&memory, err));
-	for (unsigned seed = OLD; seed < SEEDS; seed++) {
-		SHD_AUTO_BUF out = {0};
-		sherd_tensor tensors[TENSORS];
-		size_t order[TENSORS];
-		const char key[] = {(char)('a' + (int)seed), 0};
-		for (size_t i = 0; i < TENSORS; i++)
-			tensors[i] = (sherd_tensor){names[i], SHERD_U8, 1, shape, BYTES};
-		assert_ok(shd_safetensors_encode(tensors, TENSORS, NULL, 0, &out, order, err));
-		for (size_t i = 0; i < (size_t)TENSORS * BYTES; i++)
-			shd_buf_u8(&out, (uint8_t)seed);
-		assert_ok(sherd_store_put(memory, key, SHERD_WRITE_NEW, out.data, out.len, err));
-		assert_ok(sherd_bundle_open(&sources[seed], memory, key, NULL, err));
-	}
+	for (unsigned seed = OLD; seed < SEEDS; seed++)
+		sources[seed] = set_sample(memory, (uint8_t)seed, TENSORS);
 	return 0;
 }
 
@@ -102,39 +85,6 @@ static void begin(const kind *k, sherd_store **store)
 		assert_ok(sherd_convert(sources[OLD], *store, k->target, k->format, &o, err));
 }
 
-/* 0 when nothing is there; else the byte that all tensors hold. */
-static unsigned content(sherd_store *store, const char *key)
-{
-	BUNDLE b = NULL;
-	sherd_error e = {0};
-	int rc = sherd_bundle_open(&b, store, key, NULL, &e);
-	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
-		return 0;
-	if (rc < 0)
-		fail_msg("%s: %s: %s", e.object, e.reason, e.message);
-	unsigned first = 0;
-	assert_int_equal(sherd_bundle_count(b), TENSORS);
-	for (size_t i = 0; i < TENSORS; i++) {
-		uint8_t bytes[BYTES];
-		assert_ok(sherd_bundle_read(b, i, 0, bytes, BYTES, err));
-		first = i ? first : bytes[0];
-		for (size_t k = 0; k < BYTES; k++)
-			assert_int_equal(bytes[k], first);
-	}
-	return first;
-}
-
-/* Whole, and nothing beside it that somebody left. */
-static void assert_clean(sherd_store *store, const char *key)
-{
-	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
-	assert_ok(sherd_verify(&r, store, key, NULL, err));
-	if (sherd_report_errors(r))
-		fail_msg("%s: %s", sherd_report_error(r, 0)->object, sherd_report_error(r, 0)->message);
-	for (size_t i = 0; i < sherd_report_warnings(r); i++)
-		assert_string_equal(sherd_report_warning(r, i)->reason, "no-checksum");
-}
-
 static long stride(void)
 {
 	return environment_number("SHERD_KILLS", 0) ? 1 : 5;
@@ -157,7 +107,7 @@ static void in_many_orders(order_fn *run)
 
 static void check_two(const kind *k, sherd_store *store, const turn_actor actors[2], bool meddled, const char *order)
 {
-	unsigned got = content(store, k->key);
+	unsigned got = set_sample_content(store, k->key, TENSORS);
 	bool any = false;
 	for (unsigned i = 0; i < 2; i++) {
 		int rc = actors[i].rc;
@@ -174,7 +124,7 @@ static void check_two(const kind *k, sherd_store *store, const turn_actor actors
 	if (any && !k->replace && actors[0].rc == actors[1].rc)
 		fail_msg("%s: %s: both made a first set", order, k->key);
 	if (!meddled)
-		assert_clean(store, k->key);
+		set_sample_assert_clean(store, k->key);
 }
 
 static void run_two(const kind *k, bool locks, long first, long second, long steps[2], bool by_hand, uint32_t shards)
@@ -257,7 +207,7 @@ static void recover(const kind *k, sherd_store *store, bool locks)
 {
 	sherd_error e = {0};
 	sherd_stat stat;
-	unsigned before = content(store, k->key);
+	unsigned before = set_sample_content(store, k->key, TENSORS);
 	bool claimed = sherd_store_stat(store, k->claim, &stat, NULL) == SHERD_OK;
 	if (before && k->format == SHERD_FORMAT_SDNB)
 		return; /* never replaced */
@@ -265,7 +215,7 @@ static void recover(const kind *k, sherd_store *store, bool locks)
 	if (claimed && !locks) {
 		assert_int_equal(rc, SHERD_ECONFLICT);
 		assert_string_equal(e.object, k->claim);
-		assert_int_equal(content(store, k->key), before);
+		assert_int_equal(set_sample_content(store, k->key, TENSORS), before);
 		assert_ok(sherd_store_remove(store, k->claim, err));
 		rc = save_later(k, store, locks, before != 0, &e);
 		for (int left = 0; rc == SHERD_EEXIST && left < MOST_LEFT; left++) {
@@ -275,9 +225,9 @@ static void recover(const kind *k, sherd_store *store, bool locks)
 	}
 	if (rc < 0)
 		fail_msg("%s: %s: %s", k->key, e.object, e.message);
-	assert_int_equal(content(store, k->key), LATER);
+	assert_int_equal(set_sample_content(store, k->key, TENSORS), LATER);
 	if (locks)
-		assert_clean(store, k->key);
+		set_sample_assert_clean(store, k->key);
 }
 
 static void a_death(const kind *k, bool locks, long first, long second, long steps[2])
@@ -292,7 +242,7 @@ static void a_death(const kind *k, bool locks, long first, long second, long ste
 	turn_actor actors[2] = {{.act = act, .arg = &deeds[0]}, {.act = take_snapshot, .arg = &deeds[1]}};
 	turn_run(store, locks, actors, first, 1000000);
 	assert_int_equal(actors[0].rc, SHERD_OK);
-	unsigned got = content(snapshot, k->key);
+	unsigned got = set_sample_content(snapshot, k->key, TENSORS);
 	assert_true(got == FIRST || got == (k->replace ? OLD : 0));
 	recover(k, snapshot, locks);
 	steps[0] = actors[0].steps;

@@ -72,8 +72,8 @@ int shd_sdz_has_model(sherd_store *store, const char *key, bool *out, sherd_erro
 			*err = failure;
 		return rc;
 	}
-	*out = name || rc == SHERD_ECORRUPT ||
-	       (rc < 0 && (strcmp(failure.reason, "no-graph") == 0 || shd_str_ends(shd_str_of(key), ".sdz")));
+	/* What our rules refuse of an archive without a model's entries is no damage of a model. */
+	*out = name || (rc < 0 && (strcmp(failure.reason, "no-graph") == 0 || shd_str_ends(shd_str_of(key), ".sdz")));
 	return SHERD_OK;
 }
 

@@ -206,6 +206,9 @@ TEST(archives_of_others_are_named)
 		{{"x.npy", "y.txt"}, "no model in it"},
 		{{"readme.txt", "run.shard0-of-2.sdnb"}, NULL},
 		{{"readme.txt", "data.bin"}, "no model in it"},
+		{{"gr\x81\xe1.txt", "data.bin"}, "no model in it"}, /* names in CP437 are no damage of a model */
+		{{"../up.txt", "data.bin"}, "no model in it"},
+		{{"gr\x81\xe1.txt", "model"}, NULL},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		sherd_format format = SHERD_FORMAT_UNKNOWN;

@@ -1,6 +1,7 @@
 /* Archives of NumPy arrays: what is read of them, and what is written. */
 #include "support/corpus.h"
 #include "support/memory_store.h"
+#include "support/sdnb_make.h"
 #include "support/source_file.h"
 #include "support/test.h"
 
@@ -245,6 +246,37 @@ TEST(names_that_lead_out_are_not_written)
 		assert_int_not_equal(sherd_bundle_find(b, good[i]), SHERD_NO_TENSOR);
 }
 
+/* Packed, 40 KiB of spaces take a hundred bytes: a head is believed as far as what lies there may have made it. */
+TEST(a_packed_head_may_not_claim_much_more_than_lies_there)
+{
+	static const struct {
+		size_t spaces;
+		bool taken;
+	} cases[] = {{40 << 10, true}, {100 << 10, false}};
+	static const char text[] = "{'descr': '|u1', 'fortran_order': False, 'shape': (1,), }";
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+		SHD_AUTO(sherd_report, sherd_report_close) report = NULL;
+		SHD_AUTO_BUF head = {0};
+		SHD_AUTO_BUF packed = {0};
+		shd_buf_append(&head, "\x93NUMPY\2\0", 8);
+		shd_buf_u32(&head, (uint32_t)(sizeof(text) - 1 + cases[i].spaces));
+		shd_buf_append(&head, text, sizeof(text) - 1);
+		for (size_t k = 0; k < cases[i].spaces; k++)
+			shd_buf_u8(&head, k + 1 < cases[i].spaces ? ' ' : '\n');
+		shd_buf_u8(&head, 7);
+		sdnb_put_deflated(&packed, "a.npy", head.data, head.len);
+		assert_true(packed.len < 1000);
+		assert_ok(sherd_store_put(store, "h.npz", SHERD_WRITE_REPLACE, packed.data, packed.len, err));
+		if (cases[i].taken)
+			assert_ok(sherd_bundle_open(&b, store, "h.npz", NULL, err));
+		else
+			assert_refused(SHERD_ELIMIT, "too-long", sherd_bundle_open(&b, store, "h.npz", NULL, err));
+		assert_ok(sherd_verify(&report, store, "h.npz", NULL, err));
+		assert_int_equal(sherd_report_errors(report), !cases[i].taken);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +293,8 @@ int main(void)
 	                                        memory_store_close),
 		cmocka_unit_test_setup_teardown(preparing_checks_members_and_can_be_cancelled, memory_store_open,
 	                                        memory_store_close),
+		cmocka_unit_test_setup_teardown(a_packed_head_may_not_claim_much_more_than_lies_there,
+	                                        memory_store_open, memory_store_close),
 		cmocka_unit_test_setup_teardown(names_that_lead_out_are_not_written, memory_store_open,
 	                                        memory_store_close),
 	};
