@@ -59,7 +59,7 @@ int main(void)
 	bench_begin("ckpt_open");
 	sherd_store *store = bench_store();
 	(void)bench_in_child(prepare, NULL);
-	if (sherd_store_stat(store, "many.metadata.json", &stat, &err) < 0)
+	if (sherd_store_stat(&stat, store, "many.metadata.json", &err) < 0)
 		bench_fail("%s", err.message);
 	for (int i = 0; i < bench_pairs(); i++) {
 		bench_add(&alone, bench_in_child(open_once, &(opening){0}));

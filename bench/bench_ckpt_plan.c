@@ -35,7 +35,7 @@ static double plan(const sized *s, bool cut)
 		bench_fail("%s", err.message);
 	double seconds = bench_now() - start;
 	for (uint32_t r = 0; r < NEW_RANKS; r++)
-		total += sherd_ckpt_plan_copies(p, r, &copies);
+		total += sherd_ckpt_plan_copies(&copies, p, r);
 	if (total != sherd_ckpt_count(s->ckpt) * (cut ? NEW_RANKS : RANKS))
 		bench_fail("a plan of %zu copies", total);
 	sherd_ckpt_plan_close(p);

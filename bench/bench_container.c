@@ -103,7 +103,7 @@ static double write_once(const bench_model *m, sherd_store *store, const uint8_t
 	sherd_model_save_options o = {.compress = SHERD_COMPRESS_DEFLATE, .pool = pool};
 	sherd_stat stat;
 	double seconds = bench_model_write(m, store, "packed.sdc", weights, &o);
-	if (sherd_store_stat(store, "packed.sdc", &stat, NULL) < 0)
+	if (sherd_store_stat(&stat, store, "packed.sdc", NULL) < 0)
 		bench_fail("packed.sdc is not there");
 	*ratio = (double)bytes / (double)stat.size;
 	(void)sherd_store_remove(store, "packed.sdc", NULL);

@@ -233,7 +233,7 @@ static void bench_segments(void)
 		GRAPH_OR_FAIL(sherd_graph_add_edges(o.graph, f->edges, f->edge_count, err));
 	}
 	graph_ours_flush(&o);
-	GRAPH_OR_FAIL(sherd_graph_stats(o.graph, &totals, err));
+	GRAPH_OR_FAIL(sherd_graph_stats(&totals, o.graph, err));
 	for (int i = 0; i < bench_pairs(); i++)
 		bench_add(&ms, commit_file(&o, f, (uint64_t)i * 20, size, 1));
 	bench_note("%llu segments", (unsigned long long)totals.segments);

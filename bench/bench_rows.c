@@ -57,7 +57,7 @@ static double stream(const sherd_rows_stream *o, double *sum)
 	opened s = open_set(files.folder, o);
 	sherd_rows_batch b;
 	int rc;
-	while ((rc = sherd_rows_next(s.cursor, &b, NULL)) > 0)
+	while ((rc = sherd_rows_next(&b, s.cursor, NULL)) > 0)
 		all += b.dtype == SHERD_F64 ? ((const double *)b.data)[b.first_id % files.rows_each % ROWS_WIDTH] : 0;
 	if (rc < 0)
 		bench_fail("a stream failed");
@@ -234,7 +234,7 @@ static void stream_sparse(void *arg, double *result)
 	double sum = 0;
 	bench_reset_peak();
 	opened s = open_set(c->folder, &c->options);
-	while (sherd_rows_next(s.cursor, &b, NULL) > 0)
+	while (sherd_rows_next(&b, s.cursor, NULL) > 0)
 		for (size_t i = 0; i < b.rows * b.width; i += 512)
 			sum += b.dtype == SHERD_F64 ? ((const double *)b.data)[i] : (double)((const float *)b.data)[i];
 	close_set(&s);

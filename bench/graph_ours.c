@@ -75,7 +75,7 @@ void graph_ours_stream(graph_ours *o, graph_size size, uint64_t from, uint64_t t
 uint64_t graph_ours_get(const graph_ours *o, sherd_graph_id id)
 {
 	sherd_graph_node node;
-	return sherd_graph_get(o->graph, id, &node, NULL) == 1 ? graph_see_node(&node) : 0;
+	return sherd_graph_get(&node, o->graph, id, NULL) == 1 ? graph_see_node(&node) : 0;
 }
 
 static bool see_edge(void *arg, const sherd_graph_edge *edge)

@@ -16,7 +16,7 @@ static const char program[] = "build/rfdb-server/rfdb-server";
 static void put_id(shd_json_writer *w, const char *key, sherd_graph_id id)
 {
 	char text[SHERD_GRAPH_ID_TEXT];
-	sherd_graph_id_format(id, text);
+	sherd_graph_id_format(text, id);
 	shd_json_put_key(w, key);
 	shd_json_put_string(w, shd_str_of(text));
 }

@@ -195,11 +195,11 @@ static int read_queued(sherd_queue *queue, const sherd_reader *reader)
 	int rc;
 	do {
 		do {
-			rc = sherd_queue_ask(queue, reader, asked, (size_t)(size - asked), &taken, NULL);
+			rc = sherd_queue_ask(&taken, queue, reader, asked, (size_t)(size - asked), NULL);
 			asked += taken;
 		} while (rc == SHERD_OK && taken);
 		if (rc == SHERD_OK)
-			rc = sherd_queue_next(queue, &data, &len, NULL);
+			rc = sherd_queue_next(&data, &len, queue, NULL);
 	} while (rc > 0);
 	return rc;
 }
@@ -210,11 +210,11 @@ double rows_queued(const rows_files *f)
 	sherd_queue *queue = NULL;
 	double start = bench_now();
 	if (sherd_store_open_local(&store, f->folder, NULL, NULL) < 0 ||
-	    sherd_store_queue(store, DIRECT_STEP, &queue, NULL) < 0)
+	    sherd_store_queue(&queue, store, DIRECT_STEP, NULL) < 0)
 		bench_fail("%s: no direct reads", f->folder);
 	for (int i = 0; i < ROWS_SHARDS; i++) {
 		sherd_reader *reader = NULL;
-		if (sherd_store_read(store, strrchr(f->paths[i], '/') + 1, &reader, NULL) < 0 ||
+		if (sherd_store_read(&reader, store, strrchr(f->paths[i], '/') + 1, NULL) < 0 ||
 		    read_queued(queue, reader) < 0)
 			bench_fail("%s cannot be read", f->paths[i]);
 		sherd_reader_close(reader);

@@ -28,7 +28,7 @@ static int count_rows(sherd_store *store, uint64_t *out, sherd_error *err)
 	sherd_rows *rows;
 	sherd_format format;
 	*out = 0;
-	if (sherd_detect(store, "", &format, NULL) < 0)
+	if (sherd_detect(&format, store, "", NULL) < 0)
 		return SHERD_OK;
 	int rc = sherd_rows_open_folder(&rows, store, "", NULL, err);
 	if (rc == SHERD_EINCOMPLETE) /* a run that died before its first flush: the next one starts over */

@@ -88,13 +88,13 @@ static int pass(const sherd_rows *rows, const char *resume, double until, moment
 	int rc = sherd_rows_cursor_open(&cursor, rows, &(sherd_rows_stream){.resume = resume}, err);
 	if (rc < 0)
 		return rc;
-	while (m->count < until && (rc = sherd_rows_next(cursor, &batch, err)) > 0) {
+	while (m->count < until && (rc = sherd_rows_next(&batch, cursor, err)) > 0) {
 		const double *values = batch.data;
 		for (size_t i = 0; i < batch.rows; i++)
 			moments_add(m, values + i * m->width);
 	}
 	if (rc >= 0)
-		rc = sherd_rows_tell(cursor, position, err);
+		rc = sherd_rows_tell(position, cursor, err);
 	sherd_rows_cursor_close(cursor);
 	return rc;
 }

@@ -63,7 +63,7 @@ static bool show_caller(void *arg, const sherd_graph_edge *edge)
 	callers *c = arg;
 	sherd_graph_node node;
 	c->count++;
-	if (sherd_graph_get(c->graph, edge->src, &node, NULL) > 0)
+	if (sherd_graph_get(&node, c->graph, edge->src, NULL) > 0)
 		(void)printf("  called by %.*s in %.*s\n", (int)node.name.len, node.name.ptr, (int)node.file.len,
 		             node.file.ptr);
 	return true;

@@ -27,7 +27,7 @@ static void try(const uint8_t *data, size_t len)
 	    sherd_verify(&report, store, "m.sdc", NULL, NULL) == SHERD_OK) {
 		sherd_format format;
 		int rc = sherd_bundle_open(&bundle, store, "m.sdc", NULL, NULL);
-		bool container = sherd_detect(store, "m.sdc", &format, NULL) == SHERD_OK &&
+		bool container = sherd_detect(&format, store, "m.sdc", NULL) == SHERD_OK &&
 		                 format == SHERD_FORMAT_SAMEDIFF_CONTAINER;
 		bool sound = container && !sherd_report_errors(report);
 		must(rc == SHERD_OK || !sound);

@@ -17,8 +17,8 @@ static void write_line(const sherd_graph_lines *lines, int what, char **line, si
 	size_t count;
 	const sherd_graph_node *node = sherd_graph_lines_nodes(lines, &count);
 	const sherd_graph_edge *edge = sherd_graph_lines_edges(lines, &count);
-	int rc = what == SHERD_GRAPH_NODE ? sherd_graph_node_line(node, line, room, len, NULL)
-	                                  : sherd_graph_edge_line(edge, line, room, len, NULL);
+	int rc = what == SHERD_GRAPH_NODE ? sherd_graph_node_line(line, room, len, node, NULL)
+	                                  : sherd_graph_edge_line(line, room, len, edge, NULL);
 	if (rc < 0)
 		abort();
 }

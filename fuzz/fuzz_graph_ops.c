@@ -83,13 +83,13 @@ static void count_input(unsigned steps)
 
 /* ---- a database to begin with, made once for each layout */
 
-static bool copy_object(const char *key, const sherd_stat *stat, void *arg)
+static bool copy_object(void *arg, const char *key, const sherd_stat *stat)
 {
 	sherd_store *const *stores = arg;
 	char *data = NULL;
 	size_t len = 0;
 	(void)stat;
-	must_ok(sherd_store_get(stores[0], key, 1 << 20, &data, &len, err));
+	must_ok(sherd_store_get(&data, &len, stores[0], key, 1 << 20, err));
 	must_ok(sherd_store_put(stores[1], key, SHERD_WRITE_NEW, data, len, err));
 	free(data);
 	return true;
@@ -289,7 +289,7 @@ static void list_versions(game *g, unsigned arg)
 	must(l.last == g->current && l.count == g->current - g->oldest + 1);
 	while (want && !g->tagged[want])
 		want--;
-	int rc = sherd_graph_find_tag(g->graph, "k", NULL, &found, NULL);
+	int rc = sherd_graph_find_tag(&found, g->graph, "k", NULL, NULL);
 	/* A tagged version may be the damaged one. */
 	bool gone = g->damaged && want < g->oldest && (rc == SHERD_ENOTFOUND || (rc == SHERD_OK && found < want));
 	must(gone || (rc == (want ? SHERD_OK : SHERD_ENOTFOUND) && (rc < 0 || found == want)));
@@ -319,7 +319,7 @@ typedef struct target {
 	char key[SHERD_MAX_KEY + 1];
 } target;
 
-static bool choose_object(const char *key, const sherd_stat *stat, void *arg)
+static bool choose_object(void *arg, const char *key, const sherd_stat *stat)
 {
 	target *t = arg;
 	bool one = strncmp(key, "manifests/", 10) == 0 || strncmp(key, "segments/", 9) == 0;
@@ -339,7 +339,7 @@ static bool damage(const game *g, unsigned arg)
 	if (g->step % 2) {
 		must_ok(sherd_store_remove(g->store, t.key, err));
 	} else {
-		must_ok(sherd_store_get(g->store, t.key, 1 << 20, &data, &len, err));
+		must_ok(sherd_store_get(&data, &len, g->store, t.key, 1 << 20, err));
 		data[(arg * 37 + g->step) % len] ^= 4;
 		must_ok(sherd_store_put(g->store, t.key, SHERD_WRITE_REPLACE, data, len, err));
 		free(data);

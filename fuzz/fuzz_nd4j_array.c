@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	uint64_t bytes = 0;
 	size_t head = len < SHD_ND4J_HEAD ? len : SHD_ND4J_HEAD;
 	if (shd_nd4j_array_decode(data, head, len, NULL, &arena, &a, NULL) == SHERD_OK) {
-		must(a.ndim <= SHERD_MAX_DIMS && sherd_tensor_bytes(a.dtype, a.ndim, a.shape, &bytes));
+		must(a.ndim <= SHERD_MAX_DIMS && sherd_tensor_bytes(&bytes, a.dtype, a.ndim, a.shape));
 		must(bytes == a.bytes && a.stored == a.bytes && a.data + a.bytes == len);
 	}
 	shd_arena_done(&arena);

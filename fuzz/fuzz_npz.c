@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	sherd_format format = SHERD_FORMAT_UNKNOWN;
 	must(sherd_store_open_memory(&store, NULL) == SHERD_OK);
 	must(sherd_store_put(store, "x.npz", SHERD_WRITE_NEW, data, len, NULL) == SHERD_OK);
-	if (sherd_detect(store, "x.npz", &format, NULL) == SHERD_OK && format == SHERD_FORMAT_NPZ) {
+	if (sherd_detect(&format, store, "x.npz", NULL) == SHERD_OK && format == SHERD_FORMAT_NPZ) {
 		bool whole = sherd_bundle_open(&b, store, "x.npz", NULL, NULL) == SHERD_OK && !read_ends(b);
 		must(sherd_verify(&r, store, "x.npz", NULL, NULL) == SHERD_OK);
 		must(whole || sherd_report_errors(r) > 0);

@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		read_all(b);
 	sherd_bundle_close(b);
 	/* A shard without an index may be fine, and says nothing of its tensors. */
-	bool alone = sherd_detect(store, "x", &format, NULL) == SHERD_OK && format == SHERD_FORMAT_CHECKPOINT_SHARD;
+	bool alone = sherd_detect(&format, store, "x", NULL) == SHERD_OK && format == SHERD_FORMAT_CHECKPOINT_SHARD;
 	if (sherd_verify(&r, store, "x", NULL, NULL) == SHERD_OK)
 		must(rc == SHERD_OK || sherd_report_errors(r) > 0 || alone);
 	sherd_report_close(r);

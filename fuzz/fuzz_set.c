@@ -72,7 +72,7 @@ static void read_rows(sherd_store *store, const char *key, bool sound)
 	if (rc < 0)
 		return;
 	must(sherd_rows_cursor_open(&cursor, rows, NULL, NULL) == SHERD_OK);
-	while ((rc = sherd_rows_next(cursor, &batch, NULL)) > 0)
+	while ((rc = sherd_rows_next(&batch, cursor, NULL)) > 0)
 		continue;
 	must(rc == SHERD_OK || !sound);
 	sherd_rows_cursor_close(cursor);
@@ -98,7 +98,7 @@ static bool ask_node(void *arg, const sherd_graph_node *node)
 	asked a = {.graph = arg, .id = node->id};
 	const sherd_graph_query ways[] = {{.type = node->type}, {.file = node->file}, {.name = node->name}};
 	sherd_graph_node got;
-	must(sherd_graph_get(a.graph, node->id, &got, NULL) == 1);
+	must(sherd_graph_get(&got, a.graph, node->id, NULL) == 1);
 	for (size_t i = 0; i < 3; i++) {
 		a.found = 0;
 		must(sherd_graph_find(a.graph, &ways[i], count_id, &a, NULL) == SHERD_OK && a.found == 1);
@@ -155,7 +155,7 @@ static void read_graph(sherd_store *store, const char *key, bool sound)
 	must(rc == SHERD_OK || !sound);
 	rc = sherd_graph_edges(g, NULL, sound ? ask_edge : pass_edge, &e, NULL);
 	must(rc == SHERD_OK || !sound);
-	rc = sherd_graph_stats(g, &totals, NULL);
+	rc = sherd_graph_stats(&totals, g, NULL);
 	must(!sound || (rc == SHERD_OK && totals.edges == e.seen));
 	sherd_graph_close(g);
 }
@@ -181,7 +181,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	put_objects(store, data, len);
 	bool sound = sherd_verify(&report, store, key, NULL, NULL) == SHERD_OK && !sherd_report_errors(report);
 	/* A shard without an index may be fine, and says nothing of its tensors. */
-	if (sherd_detect(store, key, &format, NULL) == SHERD_OK)
+	if (sherd_detect(&format, store, key, NULL) == SHERD_OK)
 		read_set(store, key, format, sound && format != SHERD_FORMAT_CHECKPOINT_SHARD);
 	if (fuzz_is_salvaged(data, len))
 		fuzz_salvage(store, key, sound && format == SHERD_FORMAT_SAMEDIFF_CONTAINER);

@@ -73,7 +73,7 @@ static void check_node(const ops_model *m, const sherd_graph *g, unsigned id)
 {
 	sherd_graph_node n;
 	ops_record r;
-	int rc = sherd_graph_get(g, ops_id(id), &n, NULL);
+	int rc = sherd_graph_get(&n, g, ops_id(id), NULL);
 	must(rc == (m->nodes[id] != 0));
 	ops_make_node(id, m->files[id], m->nodes[id], &r);
 	must(!rc || (same(n.name, r.node.name) && same(n.file, r.node.file)));
@@ -99,7 +99,7 @@ void ops_check(const ops_model *m, const sherd_graph *g)
 	must_ok(sherd_graph_edges(g, NULL, see_edge, &all, err));
 	must(memcmp(&out, &want, sizeof(want)) == 0 && memcmp(&in, &want, sizeof(want)) == 0);
 	must(memcmp(&all, &want, sizeof(want)) == 0);
-	must_ok(sherd_graph_stats(g, &totals, err));
+	must_ok(sherd_graph_stats(&totals, g, err));
 	must(totals.nodes == nodes && totals.edges == edges);
 }
 

@@ -105,7 +105,7 @@ int cli_place_open_folder(cli_place *place, const char *path, sherd_error *err)
 	if (!*place->key)
 		return SHERD_OK;
 	sherd_stat stat;
-	int rc = sherd_store_stat(place->store, place->key, &stat, err);
+	int rc = sherd_store_stat(&stat, place->store, place->key, err);
 	if (rc == SHERD_OK)
 		rc = cli_fail(err, SHERD_EINVAL, "not-a-folder", "this is not a folder");
 	name_path(err, path);

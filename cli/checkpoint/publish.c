@@ -61,7 +61,7 @@ static int wait(cli_state *cli, const cli_args *args, sherd_error *err)
 	uint64_t timeout = UINT64_MAX;
 	sherd_set_id want;
 	cli_place place;
-	if (wanted && sherd_set_id_parse(wanted, &want, err) < 0)
+	if (wanted && sherd_set_id_parse(&want, wanted, err) < 0)
 		return cli_usage(err, "--set-id must be 32 lower-case hexadecimal digits");
 	TRY(cli_args_span(args, "timeout", &timeout, err));
 	TRY(open_in_time(&place, path, timeout, err));
@@ -96,7 +96,7 @@ static int checkpoint_publish_repair(cli_state *cli, const cli_args *args, sherd
 		.replace = cli_args_has(args, "replace"), .pool = cli->pool, .progress = &cli->progress};
 	sherd_set_id want, repaired;
 	cli_place place;
-	if (wanted && sherd_set_id_parse(wanted, &want, err) < 0)
+	if (wanted && sherd_set_id_parse(&want, wanted, err) < 0)
 		return cli_usage(err, "--set-id must be 32 lower-case hexadecimal digits");
 	options.set_id = wanted ? &want : NULL;
 	TRY(cli_place_open_prefix(&place, path, err));
@@ -104,7 +104,7 @@ static int checkpoint_publish_repair(cli_state *cli, const cli_args *args, sherd
 	cli_place_close(&place);
 	TRY(rc);
 	char id[SHERD_SET_ID_TEXT];
-	sherd_set_id_format(&repaired, id);
+	sherd_set_id_format(id, &repaired);
 	cli_out_note(&cli->out, "%s: metadata written for set %s, which may never have been committed before", path,
 	             id);
 	return checkpoint_publish_tell(cli, path, id, "repaired", err);

@@ -12,7 +12,7 @@ static int checkpoint_reshard_tell(cli_state *cli, const char *path, const sherd
 	char id[SHERD_SET_ID_TEXT] = ""; /* which files of the C# layout do not hold */
 	size_t count = sherd_ckpt_count(ckpt);
 	if (o->layout != SHERD_CKPT_LAYOUT_CSHARP)
-		sherd_set_id_format(o->set_id, id);
+		sherd_set_id_format(id, o->set_id);
 	cli_out_note(&cli->out, "%s: %zu tensor%s of %zu shard%s in %" PRIu32 " shard%s%s%s", path, count,
 	             cli_text_plural(count), sherd_ckpt_shards(ckpt), cli_text_plural(sherd_ckpt_shards(ckpt)),
 	             o->world, cli_text_plural(o->world), *id ? ", set " : "", id);

@@ -162,7 +162,7 @@ static int checkpoint_save_take_fields(saving *s, const cli_args *args, const sh
 {
 	const sherd_pair *pairs;
 	const char *text;
-	size_t count = sherd_bundle_pairs(bundle, &pairs), bytes = 0, next = 0;
+	size_t count = sherd_bundle_pairs(&pairs, bundle), bytes = 0, next = 0;
 	while ((text = cli_args_each(args, "field", &next)))
 		bytes += strlen(text) + 1;
 	s->fields = calloc(count + args->given_count + 1, sizeof(*s->fields));
@@ -198,7 +198,7 @@ static int take_set_id(saving *s, cli_state *cli, const cli_args *args, const cl
 	s->options.time_ns = clock.time_ns;
 	s->options.set_id = &s->set_id;
 	if (text)
-		return sherd_set_id_parse(text, &s->set_id, err) < 0
+		return sherd_set_id_parse(&s->set_id, text, err) < 0
 		               ? cli_usage(err, "--set-id must be 32 lower-case hexadecimal digits")
 		               : SHERD_OK;
 	if (s->alone)
@@ -231,7 +231,7 @@ static int checkpoint_save_tell(cli_state *cli, const char *path, const saving *
 {
 	char id[SHERD_SET_ID_TEXT] = ""; /* which files of the C# layout do not hold */
 	if (s->options.layout != SHERD_CKPT_LAYOUT_CSHARP)
-		sherd_set_id_format(&s->set_id, id);
+		sherd_set_id_format(id, &s->set_id);
 	checkpoint_save_note(cli, path, s, saved, id);
 	cli_doc doc = cli_doc_begin(&cli->out);
 	cli_doc_put_text(&doc, "prefix", path);

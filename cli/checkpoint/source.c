@@ -10,7 +10,7 @@
 static bool is_shard(const cli_place *place)
 {
 	sherd_format format;
-	return sherd_detect(place->store, place->key, &format, NULL) == SHERD_OK &&
+	return sherd_detect(&format, place->store, place->key, NULL) == SHERD_OK &&
 	       format == SHERD_FORMAT_CHECKPOINT_SHARD;
 }
 

@@ -49,7 +49,7 @@ static int source_of(const char *path, side to, side *out, sherd_error *err)
 	if (strcmp(path, "-") == 0 && to == DATABASE)
 		return SHERD_OK;
 	TRY(cli_place_open_any(&place, path, false, err));
-	int rc = cli_place_blame(&place, sherd_detect(place.store, place.key, &format, err), err);
+	int rc = cli_place_blame(&place, sherd_detect(&format, place.store, place.key, err), err);
 	cli_place_close(&place);
 	if (rc == SHERD_EUNSUPPORTED && to == DATABASE)
 		return SHERD_OK;

@@ -74,7 +74,7 @@ static int version_of(const cli_db *db, const char *text, uint64_t *out, sherd_e
 	char *key = strndup(text, (size_t)(equals - text));
 	if (!key)
 		return cli_no_memory(err);
-	int rc = sherd_graph_find_tag(db->graph, key, equals + 1, out, err);
+	int rc = sherd_graph_find_tag(out, db->graph, key, equals + 1, err);
 	free(key);
 	return rc;
 }
@@ -208,7 +208,7 @@ typedef struct weighing {
 	size_t folder; /* length of the folder's name and its slash */
 } weighing;
 
-static bool weigh_one(const char *key, const sherd_stat *stat, void *arg)
+static bool weigh_one(void *arg, const char *key, const sherd_stat *stat)
 {
 	static const char pins[] = "derive_pins/";
 	weighing *w = arg;

@@ -23,10 +23,10 @@ static int target_open(target *t, bool replace, sherd_error *err)
 	TRY(cli_place_open(&t->place, t->path, true, err));
 	/* Found out before the work, and once more by the commit. */
 	int rc = SHERD_OK;
-	if (!replace && sherd_store_stat(t->place.store, t->place.key, &stat, NULL) == SHERD_OK)
+	if (!replace && sherd_store_stat(&stat, t->place.store, t->place.key, NULL) == SHERD_OK)
 		rc = cli_fail(err, SHERD_EEXIST, "exists", "it exists (--replace replaces it)");
 	if (rc == SHERD_OK)
-		rc = sherd_store_write(t->place.store, t->place.key, &options, &t->writer, err);
+		rc = sherd_store_write(&t->writer, t->place.store, t->place.key, &options, err);
 	return cli_place_blame(&t->place, rc, err);
 }
 
@@ -70,8 +70,8 @@ static int check_different(const target *nodes, const target *edges, sherd_error
 {
 	sherd_stat a, b;
 	if (!nodes->place.store || !edges->writer ||
-	    sherd_store_stat(nodes->place.store, nodes->place.key, &a, NULL) < 0 ||
-	    sherd_store_stat(edges->place.store, edges->place.key, &b, NULL) < 0 || strcmp(a.identity, b.identity) != 0)
+	    sherd_store_stat(&a, nodes->place.store, nodes->place.key, NULL) < 0 ||
+	    sherd_store_stat(&b, edges->place.store, edges->place.key, NULL) < 0 || strcmp(a.identity, b.identity) != 0)
 		return SHERD_OK;
 	return cli_place_blame(&edges->place, cli_usage(err, "--nodes and --edges lead to one file by different names"),
 	                       err);

@@ -111,7 +111,7 @@ static int graph_plan_run(cli_state *cli, const cli_args *args, sherd_error *err
 	if (args->count < 2)
 		return cli_usage(err, "which files? DB FILE..., or --planner PLANNER FILE... without a database");
 	TRY(cli_db_open_reader(&db, cli, args, err));
-	int rc = cli_db_blame(&db, sherd_graph_stats(db.graph, &totals, err), err);
+	int rc = cli_db_blame(&db, sherd_graph_stats(&totals, db.graph, err), err);
 	if (rc == SHERD_OK) {
 		const planner p = {.graph = db.graph, .shards = totals.shards};
 		rc = graph_plan_tell(cli, &p, args->operands + 1, args->count - 1, err);

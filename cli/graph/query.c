@@ -22,7 +22,7 @@ static int print_node(cli_state *cli, const cli_db *db, const char *id, sherd_er
 {
 	sherd_graph_node node;
 	cli_records r = {.cli = cli, .err = err};
-	int found = cli_db_blame(db, sherd_graph_get(db->graph, graph_query_id_of(id), &node, err), err);
+	int found = cli_db_blame(db, sherd_graph_get(&node, db->graph, graph_query_id_of(id), err), err);
 	TRY(found);
 	if (!found)
 		return fail_unknown(db, id, err);

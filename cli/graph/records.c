@@ -91,10 +91,10 @@ static int add_node(cli_records *r, const sherd_graph_edge *edge, size_t *len)
 	sherd_graph_node node;
 	char *text = NULL;
 	size_t room = 0, text_len = 0;
-	int rc = sherd_graph_get(r->graph, same_id(edge->src, r->from) ? edge->dst : edge->src, &node, r->err);
+	int rc = sherd_graph_get(&node, r->graph, same_id(edge->src, r->from) ? edge->dst : edge->src, r->err);
 	if (rc <= 0)
 		return rc;
-	rc = sherd_graph_node_line(&node, &text, &room, &text_len, r->err);
+	rc = sherd_graph_node_line(&text, &room, &text_len, &node, r->err);
 	size_t all = *len + text_len + sizeof(",\"node\":}");
 	char *larger = rc == SHERD_OK ? realloc(r->line, all) : NULL;
 	if (larger) {
@@ -112,7 +112,7 @@ bool cli_records_node(void *arg, const sherd_graph_node *node)
 {
 	cli_records *r = arg;
 	size_t len = 0;
-	r->rc = sherd_graph_node_line(node, &r->line, &r->room, &len, r->err);
+	r->rc = sherd_graph_node_line(&r->line, &r->room, &len, node, r->err);
 	r->nodes++;
 	return graph_records_deliver(r, "node", len);
 }
@@ -121,7 +121,7 @@ bool cli_records_edge(void *arg, const sherd_graph_edge *edge)
 {
 	cli_records *r = arg;
 	size_t len = 0;
-	r->rc = sherd_graph_edge_line(edge, &r->line, &r->room, &len, r->err);
+	r->rc = sherd_graph_edge_line(&r->line, &r->room, &len, edge, r->err);
 	if (r->rc == SHERD_OK && r->graph && !r->count)
 		r->rc = add_node(r, edge, &len);
 	r->edges++;

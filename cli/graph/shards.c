@@ -17,7 +17,7 @@ typedef struct shard {
 
 static int graph_shards_look_at(const cli_db *db, uint32_t index, shard *out, sherd_error *err)
 {
-	TRY(cli_db_blame(db, sherd_graph_shard_stats(db->graph, index, &out->stats, err), err));
+	TRY(cli_db_blame(db, sherd_graph_shard_stats(&out->stats, db->graph, index, err), err));
 	if (*out->stats.name)
 		(void)snprintf(out->name, sizeof(out->name), "%s", out->stats.name);
 	else

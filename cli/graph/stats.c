@@ -87,7 +87,7 @@ static int graph_stats_show(cli_state *cli, const cli_db *db, sherd_error *err)
 {
 	sherd_graph_totals totals;
 	disk d;
-	TRY(cli_db_blame(db, sherd_graph_stats(db->graph, &totals, err), err));
+	TRY(cli_db_blame(db, sherd_graph_stats(&totals, db->graph, err), err));
 	TRY(cli_db_blame(db, look_at_disk(db, &d, err), err));
 	if (cli->out.json)
 		return show_json(cli, db, &totals, &d, err);
@@ -200,7 +200,7 @@ static int put_stats(cli_doc *doc, const cli_db *db, const sherd_graph_totals *t
 static int stats(cli_state *cli, const cli_db *db, sherd_error *err)
 {
 	sherd_graph_totals totals;
-	TRY(cli_db_blame(db, sherd_graph_stats(db->graph, &totals, err), err));
+	TRY(cli_db_blame(db, sherd_graph_stats(&totals, db->graph, err), err));
 	if (!cli->out.json)
 		return print_stats(cli, db, &totals, err);
 	cli_doc doc = cli_doc_begin(&cli->out);

@@ -24,7 +24,7 @@ static bool visit(void *arg, sherd_graph_id id, uint32_t depth)
 	sherd_graph_node node = {.id = id};
 	if (!depth && (!w->starts || !w->known))
 		return true;
-	int rc = sherd_graph_get(w->db->graph, id, &node, w->records.err);
+	int rc = sherd_graph_get(&node, w->db->graph, id, w->records.err);
 	if (rc < 0) {
 		w->records.rc = rc;
 		return false;

@@ -60,7 +60,7 @@ static int count_layout(const sherd_model *model, const sherd_bundle *bundle, co
 	}
 	for (size_t i = 0; i < sherd_bundle_count(bundle); i++) {
 		sherd_model_stored s;
-		TRY(sherd_model_stored_of(model, i, &s, err));
+		TRY(sherd_model_stored_of(&s, model, i, err));
 		*packed += s.packed != 0;
 		*known += s.there;
 	}
@@ -92,7 +92,7 @@ static int print_layout(cli_state *cli, const sherd_model *model, const sherd_bu
 	char size[CLI_TEXT_SIZE];
 	uint64_t bytes;
 	size_t packed, known;
-	if (!sherd_model_layout_of(model, &layout))
+	if (!sherd_model_layout_of(&layout, model))
 		return SHERD_OK;
 	TRY(count_layout(model, bundle, &layout, &bytes, &packed, &known, err));
 	cli_text_size(bytes, size);

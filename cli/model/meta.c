@@ -96,7 +96,7 @@ static int show_table(cli_state *cli, const sherd_pair *pairs, size_t count, con
 static int model_meta_show(cli_state *cli, const sherd_model *model, const request *r, sherd_error *err)
 {
 	const sherd_pair *pairs;
-	size_t count = sherd_model_pairs(model, &pairs);
+	size_t count = sherd_model_pairs(&pairs, model);
 	for (size_t i = 0; i < r->show_count; i++)
 		if (!value_of(pairs, count, r->show[i]))
 			return cli_fail(err, SHERD_ENOTFOUND, "no-key", "there is no key %.128s", r->show[i]);

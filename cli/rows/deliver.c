@@ -143,7 +143,7 @@ static int rows_deliver_gather(delivering *d, sherd_rows_cursor *cursor, sherd_r
 static int next_batch(delivering *d, sherd_rows_cursor *cursor, sherd_rows_batch *out, sherd_error *err)
 {
 	TRY(cli_watch_check(err));
-	int rc = d->s->gather ? rows_deliver_gather(d, cursor, out, err) : sherd_rows_next(cursor, out, err);
+	int rc = d->s->gather ? rows_deliver_gather(d, cursor, out, err) : sherd_rows_next(out, cursor, err);
 	return cli_place_blame(d->place, rc, err);
 }
 
@@ -200,8 +200,8 @@ static int deliver_digest(delivering *d, sherd_rows_cursor *cursor, sherd_error 
 	sherd_rows_digest_options options = {
 		.batches = d->s->limit, .pool = d->cli->pool, .progress = &d->cli->progress};
 	char text[2 * SHERD_ROWS_DIGEST_BYTES + 1];
-	int rc = set ? sherd_rows_digest_set(cursor, &options, &digest, err)
-	             : sherd_rows_digest_values(cursor, &options, &digest, err);
+	int rc = set ? sherd_rows_digest_set(&digest, cursor, &options, err)
+	             : sherd_rows_digest_values(&digest, cursor, &options, err);
 	cli_out_clear_bar(&d->cli->out);
 	TRY(cli_place_blame(d->place, rc, err));
 	for (size_t i = 0; i < SHERD_ROWS_DIGEST_BYTES; i++)
@@ -217,7 +217,7 @@ static int deliver_digest(delivering *d, sherd_rows_cursor *cursor, sherd_error 
 static int tell_cursor(delivering *d, const sherd_rows_cursor *cursor, sherd_error *err)
 {
 	char text[SHERD_ROWS_CURSOR_TEXT];
-	TRY(sherd_rows_tell(cursor, text, err));
+	TRY(sherd_rows_tell(text, cursor, err));
 	cli_doc_put_text(&d->doc, "cursor", text);
 	if (!d->cli->out.json)
 		cli_out_aside(&d->cli->out, text);

@@ -23,7 +23,7 @@ static const char *name_in(const char *folder, const char *path)
 static void warn_of_left_out(cli_state *cli, const cli_place *place, const sherd_rows *rows)
 {
 	const char *const *keys;
-	size_t count = sherd_rows_left_out(rows, &keys);
+	size_t count = sherd_rows_left_out(&keys, rows);
 	for (size_t i = 0; i < count && !cli->out.json && !cli->out.quiet; i++) {
 		sherd_error warning = {.code = SHERD_ENOTFOUND, .reason = "orphans", .offset = SHERD_NO_OFFSET};
 		(void)snprintf(warning.object, sizeof(warning.object), "%s", keys[i]);
@@ -37,7 +37,7 @@ static void warn_of_left_out(cli_state *cli, const cli_place *place, const sherd
 static void put_left_out(cli_doc *doc, const sherd_rows *rows)
 {
 	const char *const *keys;
-	size_t count = sherd_rows_left_out(rows, &keys);
+	size_t count = sherd_rows_left_out(&keys, rows);
 	cli_doc_put_open(doc, "left_out", '[');
 	for (size_t i = 0; i < count; i++) {
 		const char *slash = strrchr(keys[i], '/');

@@ -69,7 +69,7 @@ static int rows_info_describe(cli_state *cli, const char *path, const cli_place 
                               sherd_error *err)
 {
 	const char *const *left_out;
-	size_t count = sherd_rows_left_out(rows, &left_out);
+	size_t count = sherd_rows_left_out(&left_out, rows);
 	print_head(cli, path, rows);
 	TRY(print_shards(cli, place, rows, err));
 	if (count)
@@ -101,7 +101,7 @@ static void put_shards(cli_doc *doc, const cli_place *place, const sherd_rows *r
 static int describe_json(cli_state *cli, const cli_place *place, const sherd_rows *rows, sherd_error *err)
 {
 	const char *const *left_out;
-	size_t count = sherd_rows_left_out(rows, &left_out);
+	size_t count = sherd_rows_left_out(&left_out, rows);
 	cli_doc doc = cli_doc_begin(&cli->out);
 	cli_doc_put_text(&doc, "format", format_of(rows));
 	cli_doc_put_u64(&doc, "rows", sherd_rows_total(rows));

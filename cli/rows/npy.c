@@ -28,7 +28,7 @@ static int rows_npy_begin(cli_npy_out *n, bool replace, sherd_error *err)
 	char head[HEAD + 1];
 	const sherd_write_options options = {.mode = replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, .head = HEAD};
 	make_head(n, head);
-	TRY(sherd_store_write(n->place.store, n->place.key, &options, &n->writer, err));
+	TRY(sherd_store_write(&n->writer, n->place.store, n->place.key, &options, err));
 	return sherd_writer_append(n->writer, head, HEAD, err);
 }
 
@@ -40,7 +40,7 @@ int cli_npy_begin(cli_npy_out *n, const char *path, bool replace, sherd_dtype dt
 		return cli_usage(err, "NumPy has no bfloat16: --format npy goes with --dtype f64, f32 or f16");
 	TRY(cli_place_open(&n->place, path, true, err));
 	int rc = SHERD_OK;
-	if (!replace && sherd_store_stat(n->place.store, n->place.key, &stat, NULL) == SHERD_OK)
+	if (!replace && sherd_store_stat(&stat, n->place.store, n->place.key, NULL) == SHERD_OK)
 		rc = cli_fail(err, SHERD_EEXIST, "exists", "it is there already: --replace replaces it");
 	if (rc == SHERD_OK)
 		rc = rows_npy_begin(n, replace, err);

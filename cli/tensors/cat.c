@@ -120,7 +120,7 @@ static int cat_place(cli_state *cli, const cli_args *args, const cli_place *plac
 static bool is_graph(const cli_place *place)
 {
 	sherd_format format;
-	return sherd_detect(place->store, place->key, &format, NULL) == SHERD_OK &&
+	return sherd_detect(&format, place->store, place->key, NULL) == SHERD_OK &&
 	       sherd_format_describe(format)->kind == SHERD_KIND_GRAPH;
 }
 

@@ -54,7 +54,7 @@ static int add_stored(cli_table *table, const sherd_model *model, size_t array, 
 {
 	sherd_model_stored s;
 	char text[CLI_TEXT_SIZE + 16];
-	TRY(sherd_model_stored_of(model, array, &s, err));
+	TRY(sherd_model_stored_of(&s, model, array, err));
 	if (s.there)
 		cli_text_size(s.bytes, text);
 	cli_table_add(table, s.there ? text : "missing");
@@ -70,11 +70,11 @@ int cli_describe_bundle(cli_state *cli, const char *path, const sherd_bundle *bu
 {
 	static const char *const heads[] = {"tensor", "dtype", "shape", "size", "stored", "shard"};
 	sherd_model_layout layout;
-	bool container = model && sherd_model_layout_of(model, &layout), shards = container && layout.files > 1;
+	bool container = model && sherd_model_layout_of(&layout, model), shards = container && layout.files > 1;
 	cli_table table = {.columns = 4u + container + shards, .right = 7u << 3};
 	int rc = SHERD_OK;
 	const sherd_pair *pairs;
-	size_t count = sherd_bundle_count(bundle), pair_count = sherd_bundle_pairs(bundle, &pairs);
+	size_t count = sherd_bundle_count(bundle), pair_count = sherd_bundle_pairs(&pairs, bundle);
 	uint64_t bytes = 0;
 	cli_table_add_row(&table, heads);
 	for (size_t i = 0; i < count; i++) {
@@ -162,7 +162,7 @@ static void print_about(cli_state *cli, const sherd_ckpt *ckpt, sherd_format for
 	cli_out_name(&cli->out, info->timestamp ? info->timestamp : "");
 	cli_out_printf(&cli->out, " by %" PRIu32 " rank%s\n", info->world, cli_text_plural(info->world));
 	if (info->has_set_id)
-		sherd_set_id_format(&info->set_id, id);
+		sherd_set_id_format(id, &info->set_id);
 	cli_out_printf(&cli->out, "set id    %s\n", id);
 	if (cli_describe_has_about(ckpt, format))
 		print_sharding(cli, &info->about);
@@ -194,7 +194,7 @@ static int print_shards(cli_state *cli, const sherd_ckpt *ckpt, sherd_error *err
 static void add_place(cli_table *table, const sherd_ckpt *ckpt, size_t tensor)
 {
 	const sherd_ckpt_piece *pieces;
-	size_t count = sherd_ckpt_pieces(ckpt, tensor, &pieces);
+	size_t count = sherd_ckpt_pieces(&pieces, ckpt, tensor);
 	uint32_t low = UINT32_MAX, high = 0;
 	char text[64];
 	for (size_t i = 0; i < count; i++) {

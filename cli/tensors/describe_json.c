@@ -21,7 +21,7 @@ static void describe_json_put_pairs(cli_doc *doc, const sherd_pair *pairs, size_
 static int put_stored(cli_doc *doc, const sherd_model *container, size_t array, sherd_error *err)
 {
 	sherd_model_stored s;
-	TRY(sherd_model_stored_of(container, array, &s, err));
+	TRY(sherd_model_stored_of(&s, container, array, err));
 	cli_doc_put_u64(doc, "shard", s.file);
 	if (!s.there) {
 		cli_doc_put_bool(doc, "missing", true);
@@ -57,7 +57,7 @@ static void put_layout(cli_doc *doc, const sherd_model *model, const sherd_model
 static int put_bundle(cli_doc *doc, const sherd_bundle *bundle, const sherd_model *container, sherd_error *err)
 {
 	const sherd_pair *pairs;
-	size_t pair_count = sherd_bundle_pairs(bundle, &pairs);
+	size_t pair_count = sherd_bundle_pairs(&pairs, bundle);
 	cli_doc_put_text(doc, "format", sherd_format_name(sherd_bundle_format(bundle)));
 	cli_doc_put_open(doc, "tensors", '[');
 	for (size_t i = 0; i < sherd_bundle_count(bundle); i++) {
@@ -90,7 +90,7 @@ int cli_describe_model_json(cli_state *cli, const sherd_model *model, const sher
 {
 	const sherd_model_graph *g = sherd_model_describe(model);
 	sherd_model_layout layout;
-	bool container = sherd_model_layout_of(model, &layout);
+	bool container = sherd_model_layout_of(&layout, model);
 	cli_doc doc = cli_doc_begin(&cli->out);
 	int rc = put_bundle(&doc, bundle, container ? model : NULL, err);
 	if (rc < 0)
@@ -133,7 +133,7 @@ static void put_tensors(cli_doc *doc, const sherd_ckpt *ckpt)
 	for (size_t i = 0; i < sherd_ckpt_count(ckpt); i++) {
 		const sherd_tensor *t = sherd_ckpt_tensor(ckpt, i);
 		const sherd_ckpt_piece *pieces;
-		size_t count = sherd_ckpt_pieces(ckpt, i, &pieces);
+		size_t count = sherd_ckpt_pieces(&pieces, ckpt, i);
 		cli_doc_open(doc, '{');
 		describe_json_put_head(doc, t);
 		if (count == 1 && !pieces[0].at) {
@@ -218,7 +218,7 @@ int cli_describe_ckpt_json(cli_state *cli, const sherd_ckpt *ckpt, sherd_format 
 	put_text_or_none(&doc, "timestamp", info->timestamp);
 	cli_doc_put_u64(&doc, "worldSize", info->world);
 	if (info->has_set_id) {
-		sherd_set_id_format(&info->set_id, id);
+		sherd_set_id_format(id, &info->set_id);
 		cli_doc_put_text(&doc, "setId", id);
 	}
 	put_shards(&doc, ckpt);

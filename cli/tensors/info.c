@@ -73,7 +73,7 @@ static int info_run(cli_state *cli, const cli_args *args, sherd_error *err)
 	cli_place place;
 	sherd_format format;
 	TRY(cli_place_open_any(&place, path, false, err));
-	int rc = cli_place_blame(&place, sherd_detect(place.store, place.key, &format, err), err);
+	int rc = cli_place_blame(&place, sherd_detect(&format, place.store, place.key, err), err);
 	if (rc == SHERD_OK)
 		rc = info_show(cli, path, &place, format, cli_args_has(args, "partial"), err);
 	cli_place_close(&place);

@@ -218,7 +218,7 @@ static size_t count_lost_pairs(const cli_target *target, const sherd_bundle *bun
 {
 	const sherd_pair *pairs;
 	bool holds = target->info->holds & SHERD_HOLDS_PAIRS || target->info->kind == SHERD_KIND_MODEL;
-	return holds ? 0 : sherd_bundle_pairs(bundle, &pairs);
+	return holds ? 0 : sherd_bundle_pairs(&pairs, bundle);
 }
 
 static void warn_of_pairs(cli_state *cli, const cli_target *target, size_t lost)

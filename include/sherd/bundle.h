@@ -53,10 +53,10 @@ SHERD_API int sherd_bundle_prepare(const sherd_bundle *bundle, const size_t *ten
                                    const sherd_bundle_options *options, sherd_error *err);
 /* Borrows all bytes of the tensor, aligned for its type; SHERD_EUNSUPPORTED when the file does not hold them so. As for
  * every map: open a guard, and ask sherd_guard_check() after use. */
-SHERD_API int sherd_bundle_map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err);
+SHERD_API int sherd_bundle_map(const void **out, const sherd_bundle *bundle, size_t index, sherd_error *err);
 
 /* Pairs of text that the file carries: safetensors' __metadata__, a checkpoint's customFields. */
-SHERD_API size_t sherd_bundle_pairs(const sherd_bundle *bundle, const sherd_pair **out);
+SHERD_API size_t sherd_bundle_pairs(const sherd_pair **out, const sherd_bundle *bundle);
 
 /* A selection of another bundle, which must outlive it. */
 typedef struct sherd_bundle_selection {

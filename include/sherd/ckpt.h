@@ -28,9 +28,9 @@ typedef struct sherd_set_id {
 
 SHERD_API int sherd_set_id_random(sherd_set_id *out, sherd_error *err);
 /* 32 lower-case hexadecimal digits and a NUL. */
-SHERD_API void sherd_set_id_format(const sherd_set_id *id, char out[SHERD_SET_ID_TEXT]);
+SHERD_API void sherd_set_id_format(char out[SHERD_SET_ID_TEXT], const sherd_set_id *id);
 /* SHERD_EINVAL unless the text is exactly that. */
-SHERD_API int sherd_set_id_parse(const char *text, sherd_set_id *out, sherd_error *err);
+SHERD_API int sherd_set_id_parse(sherd_set_id *out, const char *text, sherd_error *err);
 
 /* What a checkpoint says about itself beside its tensors. What nobody said is absent, and neither written nor shown:
  * NULL texts, and numbers without their has_. JSON texts are kept verbatim. */
@@ -117,7 +117,7 @@ SHERD_API size_t sherd_ckpt_count(const sherd_ckpt *ckpt);
 SHERD_API const sherd_tensor *sherd_ckpt_tensor(const sherd_ckpt *ckpt, size_t index); /* NULL past the end */
 SHERD_API size_t sherd_ckpt_find(const sherd_ckpt *ckpt, const char *name);            /* or SHERD_NO_TENSOR */
 /* The pieces that make the tensor up, lowest position first; replicas left out. Returns how many. */
-SHERD_API size_t sherd_ckpt_pieces(const sherd_ckpt *ckpt, size_t tensor, const sherd_ckpt_piece **out);
+SHERD_API size_t sherd_ckpt_pieces(const sherd_ckpt_piece **out, const sherd_ckpt *ckpt, size_t tensor);
 
 /* Copies bytes [offset, offset+len) of the whole tensor, unverified. */
 SHERD_API int sherd_ckpt_read(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void *buf, size_t len,
@@ -126,7 +126,7 @@ SHERD_API int sherd_ckpt_read(const sherd_ckpt *ckpt, size_t tensor, uint64_t of
 SHERD_API int sherd_ckpt_read_slice(const sherd_ckpt *ckpt, size_t tensor, const uint64_t *at, const uint64_t *shape,
                                     void *buf, sherd_error *err);
 /* Borrows the whole tensor, aligned for its type; SHERD_EUNSUPPORTED when it is cut, misaligned or cannot be mapped. */
-SHERD_API int sherd_ckpt_map(const sherd_ckpt *ckpt, size_t tensor, const void **out, sherd_error *err);
+SHERD_API int sherd_ckpt_map(const void **out, const sherd_ckpt *ckpt, size_t tensor, sherd_error *err);
 
 typedef enum sherd_ckpt_check {
 	SHERD_CHECK_CRC = 0, /* the blocks that are touched, where the shard records them */
@@ -325,7 +325,7 @@ SHERD_API void sherd_ckpt_job_close(sherd_ckpt_job *job);
 
 /* Gives every thing of this many bytes to one of world ranks: largest first, each to the emptiest rank.
  * Deterministic: ties go to the lower index and the lower rank. */
-SHERD_API int sherd_plan_whole(const uint64_t *bytes, size_t count, uint32_t world, uint32_t *rank_of,
+SHERD_API int sherd_plan_whole(uint32_t *rank_of, const uint64_t *bytes, size_t count, uint32_t world,
                                sherd_error *err);
 
 /* One copy of a plan: these bytes of that shard's data belong to this tensor's part on that rank. */
@@ -340,7 +340,7 @@ typedef struct sherd_ckpt_plan sherd_ckpt_plan;
 SHERD_API int sherd_ckpt_plan_open(sherd_ckpt_plan **out, const sherd_ckpt *ckpt, uint32_t world, bool cut,
                                    sherd_error *err);
 /* The copies of one rank, in the order of tensors and positions. Returns how many. */
-SHERD_API size_t sherd_ckpt_plan_copies(const sherd_ckpt_plan *plan, uint32_t rank, const sherd_ckpt_copy **out);
+SHERD_API size_t sherd_ckpt_plan_copies(const sherd_ckpt_copy **out, const sherd_ckpt_plan *plan, uint32_t rank);
 SHERD_API void sherd_ckpt_plan_close(sherd_ckpt_plan *plan); /* NULL is fine */
 
 /* Writes the checkpoint anew as options->world shards under another prefix, with bounded memory. */

@@ -17,7 +17,7 @@ SHERD_BEGIN_DECLS
  * metadata; SHERD_EUNSUPPORTED, "foreign-format", for what is known to be of another program (torch.save(), HDF5,
  * ...), with a sentence on what to do; "part", for a file of a graph database; "unknown-format", when nothing fits the
  * bytes; SHERD_ECORRUPT, "empty". */
-SHERD_API int sherd_detect(sherd_store *store, const char *key, sherd_format *out, sherd_error *err);
+SHERD_API int sherd_detect(sherd_format *out, sherd_store *store, const char *key, sherd_error *err);
 
 SHERD_END_DECLS
 

@@ -47,7 +47,7 @@ static inline sherd_graph_text sherd_graph_text_of(const char *text)
 SHERD_API sherd_graph_id sherd_graph_id_of(const char *text, size_t len);
 #define SHERD_GRAPH_ID_TEXT 40
 /* Decimal, NUL-terminated. */
-SHERD_API void sherd_graph_id_format(sherd_graph_id id, char out[SHERD_GRAPH_ID_TEXT]);
+SHERD_API void sherd_graph_id_format(char out[SHERD_GRAPH_ID_TEXT], sherd_graph_id id);
 
 typedef struct sherd_graph_node {
 	sherd_graph_id id;
@@ -65,7 +65,7 @@ typedef struct sherd_graph_edge {
 
 /* Rewrites a JSON object compactly with sorted keys and sets or removes the mark of exported nodes; "" counts as {}
  * and stays "" when nothing is in it. free() the result, NUL-terminated. */
-SHERD_API int sherd_graph_metadata(sherd_graph_text json, bool exported, char **out, size_t *len, sherd_error *err);
+SHERD_API int sherd_graph_metadata(char **out, size_t *len, sherd_graph_text json, bool exported, sherd_error *err);
 
 /* ---- planners */
 
@@ -178,7 +178,7 @@ SHERD_API uint64_t sherd_graph_pending(const sherd_graph *graph);
 /* ---- reading */
 
 /* 1 and the node, or 0. */
-SHERD_API int sherd_graph_get(const sherd_graph *graph, sherd_graph_id id, sherd_graph_node *out, sherd_error *err);
+SHERD_API int sherd_graph_get(sherd_graph_node *out, const sherd_graph *graph, sherd_graph_id id, sherd_error *err);
 SHERD_API int sherd_graph_exists(const sherd_graph *graph, sherd_graph_id id, sherd_error *err);
 
 /* All that are given must match; a text matches whole, or as a prefix where that is said. */
@@ -254,9 +254,9 @@ typedef struct sherd_graph_shard {
 
 /* Counts are kept by every commit of ours. After one by another program they are counted anew, once, when they are
  * asked for. What is in a writer's buffer is counted too. */
-SHERD_API int sherd_graph_stats(const sherd_graph *graph, sherd_graph_totals *out, sherd_error *err);
+SHERD_API int sherd_graph_stats(sherd_graph_totals *out, const sherd_graph *graph, sherd_error *err);
 /* shard < totals.shards. */
-SHERD_API int sherd_graph_shard_stats(const sherd_graph *graph, uint32_t shard, sherd_graph_shard *out,
+SHERD_API int sherd_graph_shard_stats(sherd_graph_shard *out, const sherd_graph *graph, uint32_t shard,
                                       sherd_error *err);
 /* The planner's name of a shard, whatever it holds; "" under HASH, and past the last. Valid until the graph is closed.
  */
@@ -289,7 +289,7 @@ SHERD_API int sherd_graph_versions(const sherd_graph *graph, sherd_graph_snapsho
 SHERD_API int sherd_graph_set_tag(sherd_graph *graph, uint64_t version, const char *key, const char *value,
                                   sherd_error *err);
 /* The newest version that has the tag; value NULL: any. SHERD_ENOTFOUND, "no-tag". */
-SHERD_API int sherd_graph_find_tag(const sherd_graph *graph, const char *key, const char *value, uint64_t *version,
+SHERD_API int sherd_graph_find_tag(uint64_t *version, const sherd_graph *graph, const char *key, const char *value,
                                    sherd_error *err);
 
 typedef enum sherd_graph_difference {

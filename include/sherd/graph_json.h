@@ -39,9 +39,9 @@ SHERD_API void sherd_graph_lines_clear(sherd_graph_lines *lines);
 /* One line, without its end, that reads back as the same record: ids are decimal texts; of an exported node the
  * metadata comes without the mark and with sorted keys; what is empty is left out. As with getline(), *line
  * (malloc'ed, or NULL with *room 0) is used again and grows; the caller frees it. NUL-terminated. */
-SHERD_API int sherd_graph_node_line(const sherd_graph_node *node, char **line, size_t *room, size_t *len,
+SHERD_API int sherd_graph_node_line(char **line, size_t *room, size_t *len, const sherd_graph_node *node,
                                     sherd_error *err);
-SHERD_API int sherd_graph_edge_line(const sherd_graph_edge *edge, char **line, size_t *room, size_t *len,
+SHERD_API int sherd_graph_edge_line(char **line, size_t *room, size_t *len, const sherd_graph_edge *edge,
                                     sherd_error *err);
 
 SHERD_END_DECLS

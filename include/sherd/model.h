@@ -31,7 +31,7 @@ SHERD_API void sherd_model_close(sherd_model *model); /* NULL is fine */
 
 SHERD_API sherd_format sherd_model_format(const sherd_model *model);
 SHERD_API const sherd_model_graph *sherd_model_describe(const sherd_model *model);
-SHERD_API size_t sherd_model_pairs(const sherd_model *model, const sherd_pair **out);
+SHERD_API size_t sherd_model_pairs(const sherd_pair **out, const sherd_model *model);
 /* The index of the variable of that name, or SHERD_NO_VARIABLE. */
 SHERD_API size_t sherd_model_find(const sherd_model *model, const char *variable);
 
@@ -42,7 +42,7 @@ typedef struct sherd_model_layout {
 	uint32_t generation;
 	uint64_t features; /* compatible ones */
 } sherd_model_layout;
-SHERD_API bool sherd_model_layout_of(const sherd_model *model, sherd_model_layout *out);
+SHERD_API bool sherd_model_layout_of(sherd_model_layout *out, const sherd_model *model);
 typedef struct sherd_model_file {
 	const char *key;
 	uint64_t bytes; /* of one that is not there: what it should have */
@@ -58,7 +58,7 @@ typedef struct sherd_model_stored {
 	uint32_t chunk_bytes;
 } sherd_model_stored;
 /* An array of a container, by its index in the bundle; SHERD_EUNSUPPORTED of other models. Reads the index. */
-SHERD_API int sherd_model_stored_of(const sherd_model *model, size_t array, sherd_model_stored *out, sherd_error *err);
+SHERD_API int sherd_model_stored_of(sherd_model_stored *out, const sherd_model *model, size_t array, sherd_error *err);
 
 /* SHERD_EINCOMPLETE, "no-data", with their names, when variables or constants of a FlatBuffers file have no array,
  * neither in the file nor beside it: a model without weights. Other formats hold what they were given. */

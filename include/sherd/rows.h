@@ -62,7 +62,7 @@ SHERD_API size_t sherd_rows_shards(const sherd_rows *rows);
 SHERD_API const sherd_rows_shard *sherd_rows_shard_at(const sherd_rows *rows, size_t index); /* NULL past the end */
 /* Files of a folder that look like shards and were left out: those that its manifest does not name; without a manifest
  * shards of a checkpoint. Returns how many. */
-SHERD_API size_t sherd_rows_left_out(const sherd_rows *rows, const char *const **keys);
+SHERD_API size_t sherd_rows_left_out(const char *const **keys, const sherd_rows *rows);
 SHERD_API bool sherd_rows_has_manifest(const sherd_rows *rows);
 
 /* ---- streams */
@@ -133,7 +133,7 @@ SHERD_API int sherd_rows_cursor_open(sherd_rows_cursor **out, const sherd_rows *
 SHERD_API void sherd_rows_cursor_close(sherd_rows_cursor *cursor); /* NULL is fine */
 /* 1 and a batch, or 0 at the end. A batch may be a view of a map: when its file fails under it, which reads as zeros
  * where a guard is open, the next call says so, and the end is only told when all that was delivered was whole. */
-SHERD_API int sherd_rows_next(sherd_rows_cursor *cursor, sherd_rows_batch *out, sherd_error *err);
+SHERD_API int sherd_rows_next(sherd_rows_batch *out, sherd_rows_cursor *cursor, sherd_error *err);
 /* Back to the first batch of the epoch: to the row `from`, in whatever way the stream came to where it stands. */
 SHERD_API void sherd_rows_reset(sherd_rows_cursor *cursor);
 /* To the first batch of any epoch, of all rows of the set. */
@@ -148,10 +148,10 @@ SHERD_API uint64_t sherd_rows_batch_rows(const sherd_rows_cursor *cursor);
  * the epoch then goes on with the rows that it began with, and the next one has all. SHERD_EINVAL, "bad-cursor", when
  * the text is of another set (as far as there is a manifest to tell), order or sample. */
 #define SHERD_ROWS_CURSOR_TEXT 320
-SHERD_API int sherd_rows_tell(const sherd_rows_cursor *cursor, char out[SHERD_ROWS_CURSOR_TEXT], sherd_error *err);
+SHERD_API int sherd_rows_tell(char out[SHERD_ROWS_CURSOR_TEXT], const sherd_rows_cursor *cursor, sherd_error *err);
 
-/* Copies rows by id, in the order given, into out: count * width values of the type. */
-SHERD_API int sherd_rows_gather(sherd_rows_cursor *cursor, const uint64_t *ids, size_t count, void *out,
+/* Copies rows by id, in the order given, into buf: count * width values of the type. */
+SHERD_API int sherd_rows_gather(sherd_rows_cursor *cursor, const uint64_t *ids, size_t count, void *buf,
                                 sherd_error *err);
 
 /* Batches for several threads, each numbered and in the order of the stream. */
@@ -164,11 +164,11 @@ SHERD_API int sherd_rows_slot_open(sherd_rows_slot **out, sherd_rows_dispenser *
 SHERD_API void sherd_rows_slot_close(sherd_rows_slot *slot); /* NULL is fine */
 /* The next batch that no slot has had: 1 and a batch, or 0 at the end. One that could not be brought is due: this slot
  * gets it at its next call, or any other after this one was closed. */
-SHERD_API int sherd_rows_slot_next(sherd_rows_slot *slot, sherd_rows_batch *out, sherd_error *err);
+SHERD_API int sherd_rows_slot_next(sherd_rows_batch *out, sherd_rows_slot *slot, sherd_error *err);
 /* Any thread may call these three while slots are asked. */
 /* As sherd_rows_tell(), of the last place before which every batch was handed out: who resumes there misses none, and
  * may get those again that other slots had before one that is still under way. */
-SHERD_API int sherd_rows_dispenser_tell(sherd_rows_dispenser *dispenser, char out[SHERD_ROWS_CURSOR_TEXT],
+SHERD_API int sherd_rows_dispenser_tell(char out[SHERD_ROWS_CURSOR_TEXT], sherd_rows_dispenser *dispenser,
                                         sherd_error *err);
 /* As sherd_rows_reset() and sherd_rows_begin_epoch(). A slot that is being asked meanwhile may still hand out a batch
  * of before; what is due from before is forgotten. */
@@ -192,13 +192,13 @@ typedef struct sherd_rows_digest {
 
 /* SHA-256 of the values that the cursor delivers from here on, little-endian, without ids: two streams are the same
  * rows in the same order when it is the same, whatever their batches, windows and ways of access. */
-SHERD_API int sherd_rows_digest_values(sherd_rows_cursor *cursor, const sherd_rows_digest_options *options,
-                                       sherd_rows_digest *out, sherd_error *err);
+SHERD_API int sherd_rows_digest_values(sherd_rows_digest *out, sherd_rows_cursor *cursor,
+                                       const sherd_rows_digest_options *options, sherd_error *err);
 /* Sum modulo 2^256 (big-endian, as hashes are written) of SHA-256 of every row: its id as 64 bits, little-endian, then
  * its values as delivered. Does not depend on the order, and those of all ranks add up to that of the whole: padding
  * is left out. */
-SHERD_API int sherd_rows_digest_set(sherd_rows_cursor *cursor, const sherd_rows_digest_options *options,
-                                    sherd_rows_digest *out, sherd_error *err);
+SHERD_API int sherd_rows_digest_set(sherd_rows_digest *out, sherd_rows_cursor *cursor,
+                                    const sherd_rows_digest_options *options, sherd_error *err);
 
 /* The hash that sampling uses: the SplitMix64 finaliser of the row id. */
 SHERD_API uint64_t sherd_rows_hash(uint64_t id);
@@ -247,8 +247,8 @@ SHERD_API void sherd_rows_writer_abort(sherd_rows_writer *writer); /* NULL is fi
 
 /* ---- packing */
 
-/* Fills out with rows [first, first+count), count * width floats. Called in ascending order. */
-typedef int sherd_rows_read_fn(void *arg, uint64_t first, size_t count, float *out, sherd_error *err);
+/* Fills buf with rows [first, first+count), count * width floats. Called in ascending order. */
+typedef int sherd_rows_read_fn(void *arg, uint64_t first, size_t count, float *buf, sherd_error *err);
 
 typedef struct sherd_rows_pack_options {
 	uint64_t rows_per_shard; /* 0: 131072 */
@@ -308,7 +308,7 @@ SHERD_API int sherd_rows_index(sherd_store *store, const char *folder, const cha
 /* One shard as bytes on a store, from double-precision rows, each rounded to the nearest float. *overflowed, once it is
  * written: how many finite values were too large for a float, and are stored as infinities. Both may be NULL. */
 SHERD_API int sherd_rows_write_shard(sherd_store *store, const char *key, const double *values, uint64_t rows,
-                                     uint64_t width, uint64_t *overflowed, const sherd_progress *progress,
+                                     uint64_t width, const sherd_progress *progress, uint64_t *overflowed,
                                      sherd_error *err);
 
 SHERD_END_DECLS

@@ -1,4 +1,8 @@
-/* sherd/sherd.h - everything, and the version. */
+/* sherd/sherd.h - everything, and the version.
+ *
+ * What a call is made for, its outputs, comes first and is never NULL; then what it works on, its arguments, options, a
+ * callback and its arg, results told besides (which may be NULL), and err. Bytes are read into `buf` where pread() has
+ * it; callbacks take their arg first; times are nanoseconds since 1970 UTC. */
 #ifndef SHERD_SHERD_H
 #define SHERD_SHERD_H
 

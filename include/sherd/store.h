@@ -91,14 +91,14 @@ typedef struct sherd_stat {
 	char identity[72]; /* differs whenever the object was replaced */
 } sherd_stat;
 
-SHERD_API int sherd_store_stat(sherd_store *store, const char *key, sherd_stat *out, sherd_error *err);
+SHERD_API int sherd_store_stat(sherd_stat *out, sherd_store *store, const char *key, sherd_error *err);
 /* What time it is where mtime_ns comes from, so that the difference is an age whatever the clock of this machine says.
  */
 SHERD_API int64_t sherd_store_now(sherd_store *store);
 
 /* Calls each() for every key that begins with prefix and sorts after `after`
  * ("" = from the first), in byte order. each() returns false to stop early. */
-typedef bool sherd_list_fn(const char *key, const sherd_stat *stat, void *arg);
+typedef bool sherd_list_fn(void *arg, const char *key, const sherd_stat *stat);
 SHERD_API int sherd_store_list(sherd_store *store, const char *prefix, const char *after, sherd_list_fn *each,
                                void *arg, sherd_error *err);
 
@@ -113,7 +113,7 @@ SHERD_API int sherd_store_mkdir(sherd_store *store, const char *key, sherd_error
 SHERD_API int sherd_store_rmdir(sherd_store *store, const char *key, sherd_error *err);
 
 /* Reading. An open reader survives the removal of its object, or fails; it never gives wrong bytes. */
-SHERD_API int sherd_store_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err);
+SHERD_API int sherd_store_read(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err);
 SHERD_API void sherd_reader_close(sherd_reader *reader); /* NULL is fine */
 SHERD_API uint64_t sherd_reader_size(const sherd_reader *reader);
 SHERD_API const char *sherd_reader_key(const sherd_reader *reader);
@@ -124,11 +124,11 @@ SHERD_API int sherd_reader_at(const sherd_reader *reader, uint64_t offset, void 
 /* Borrows the bytes themselves, until the reader is closed. SHERD_EUNSUPPORTED without SHERD_CAP_MAP.
  * A file that is cut off, or a disk that fails, raises SIGBUS where a map is touched, unless a guard is open
  * (sherd/guard.h); then it reads as zeros, and sherd_reader_check() tells. */
-SHERD_API int sherd_reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out,
+SHERD_API int sherd_reader_map(const void **out, const sherd_reader *reader, uint64_t offset, size_t len,
                                sherd_error *err);
 /* Borrows the bytes, until the reader is closed, if they are in memory already and no signal can come of it: a guard is
  * open, or there is no map. False: read them. Give back what was used with SHERD_ADVICE_DONE, and check. */
-SHERD_API bool sherd_reader_peek(const sherd_reader *reader, uint64_t offset, size_t len, const void **out);
+SHERD_API bool sherd_reader_peek(const void **out, const sherd_reader *reader, uint64_t offset, size_t len);
 /* Is what was borrowed what the object holds? To be asked after it was used, and before what was made of it is trusted:
  * SHERD_ECORRUPT, "truncated", or SHERD_EIO, with the byte from which on it is not. May ask the system for the size. */
 SHERD_API int sherd_reader_check(const sherd_reader *reader, sherd_error *err);
@@ -151,14 +151,14 @@ SHERD_API bool sherd_reader_cached(const sherd_reader *reader, uint64_t offset, 
 typedef struct sherd_queue sherd_queue;
 /* ahead: bytes that may be under way, and memory that it takes; about. SHERD_EUNSUPPORTED, "no-direct", where the
  * store cannot. */
-SHERD_API int sherd_store_queue(sherd_store *store, uint64_t ahead, sherd_queue **out, sherd_error *err);
+SHERD_API int sherd_store_queue(sherd_queue **out, sherd_store *store, uint64_t ahead, sherd_error *err);
 /* Begins to read a range, or its first bytes: a piece ends with it or at a multiple of 64 of the object. Takes none
  * when the queue is full. SHERD_EUNSUPPORTED, "no-direct", where this object cannot be read so. */
-SHERD_API int sherd_queue_ask(sherd_queue *queue, const sherd_reader *reader, uint64_t offset, size_t len,
-                              size_t *taken, sherd_error *err);
+SHERD_API int sherd_queue_ask(size_t *taken, sherd_queue *queue, const sherd_reader *reader, uint64_t offset,
+                              size_t len, sherd_error *err);
 /* 1 and the oldest piece that was asked for, valid until the next call of this; 0 when there is none. Nothing but
  * close after a failure. */
-SHERD_API int sherd_queue_next(sherd_queue *queue, const void **data, size_t *len, sherd_error *err);
+SHERD_API int sherd_queue_next(const void **data, size_t *len, sherd_queue *queue, sherd_error *err);
 SHERD_API void sherd_queue_close(sherd_queue *queue); /* NULL is fine */
 
 /* Writing. A writer is gone after commit or abort, whatever commit returns. */
@@ -184,8 +184,8 @@ typedef struct sherd_write_options {
 
 #define SHERD_MAX_HEAD (1u << 20)
 
-SHERD_API int sherd_store_write(sherd_store *store, const char *key, const sherd_write_options *options,
-                                sherd_writer **out, sherd_error *err);
+SHERD_API int sherd_store_write(sherd_writer **out, sherd_store *store, const char *key,
+                                const sherd_write_options *options, sherd_error *err);
 /* The first failed append or fill is remembered: later calls and commit then fail with the same error, and
  * nothing is left behind. */
 SHERD_API int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err);
@@ -199,7 +199,7 @@ SHERD_API void sherd_writer_abort(sherd_writer *writer); /* NULL is fine */
 SHERD_API int sherd_store_put(sherd_store *store, const char *key, sherd_write_mode mode, const void *data, size_t len,
                               sherd_error *err);
 /* Reads at most max bytes (SHERD_ELIMIT above), NUL-terminated behind the last; free() the result. */
-SHERD_API int sherd_store_get(sherd_store *store, const char *key, uint64_t max, char **data, size_t *len,
+SHERD_API int sherd_store_get(char **data, size_t *len, sherd_store *store, const char *key, uint64_t max,
                               sherd_error *err);
 
 /* Locks live on objects and end with the process that holds them. Never waits:
@@ -207,11 +207,11 @@ SHERD_API int sherd_store_get(sherd_store *store, const char *key, uint64_t max,
 typedef enum sherd_lock_mode { SHERD_LOCK_SHARED = 0, SHERD_LOCK_EXCLUSIVE = 1 } sherd_lock_mode;
 
 /* Locks an object that exists (SHERD_ENOTFOUND if not). */
-SHERD_API int sherd_store_lock(sherd_store *store, const char *key, sherd_lock_mode mode, sherd_lock **out,
+SHERD_API int sherd_store_lock(sherd_lock **out, sherd_store *store, const char *key, sherd_lock_mode mode,
                                sherd_error *err);
 /* Creates an object that is locked from the moment it can be seen; SHERD_EEXIST when the key is taken. */
-SHERD_API int sherd_store_create_locked(sherd_store *store, const char *key, const void *data, size_t len,
-                                        sherd_lock_mode mode, sherd_lock **out, sherd_error *err);
+SHERD_API int sherd_store_create_locked(sherd_lock **out, sherd_store *store, const char *key, const void *data,
+                                        size_t len, sherd_lock_mode mode, sherd_error *err);
 SHERD_API void sherd_lock_release(sherd_lock *lock); /* NULL is fine */
 /* Gives an object a second name in its folder, durably, so that locks on it can still be seen after the first one was
  * replaced or removed. SHERD_EEXIST when the name is taken, SHERD_EUNSUPPORTED, "no-link", where objects have one. */

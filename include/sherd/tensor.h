@@ -22,7 +22,7 @@ typedef struct sherd_tensor {
 
 /* The bytes that a tensor of this type and shape takes; false when that does not
  * fit 64 bits, is no whole number of blocks, or the type is UTF8. */
-SHERD_API bool sherd_tensor_bytes(sherd_dtype dtype, uint32_t ndim, const uint64_t *shape, uint64_t *out);
+SHERD_API bool sherd_tensor_bytes(uint64_t *out, sherd_dtype dtype, uint32_t ndim, const uint64_t *shape);
 
 SHERD_END_DECLS
 

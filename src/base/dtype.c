@@ -67,7 +67,7 @@ static bool count_elements(uint32_t ndim, const uint64_t *shape, uint64_t *out)
 	return empty || !overflow;
 }
 
-bool sherd_tensor_bytes(sherd_dtype dtype, uint32_t ndim, const uint64_t *shape, uint64_t *out)
+bool sherd_tensor_bytes(uint64_t *out, sherd_dtype dtype, uint32_t ndim, const uint64_t *shape)
 {
 	const sherd_dtype_info *info = sherd_dtype_describe(dtype);
 	uint64_t elements, bytes;

@@ -77,11 +77,11 @@ unsigned sherd_store_caps(const sherd_store *store)
 	return store->ops->caps;
 }
 
-int sherd_store_stat(sherd_store *store, const char *key, sherd_stat *out, sherd_error *err)
+int sherd_store_stat(sherd_stat *out, sherd_store *store, const char *key, sherd_error *err)
 {
 	TRY(store_check_key(key, err));
 	sherd_stat stat = {0};
-	TRY(blame(err, store->ops->stat(store, key, &stat, err), store, key));
+	TRY(blame(err, store->ops->stat(&stat, store, key, err), store, key));
 	*out = stat;
 	return SHERD_OK;
 }
@@ -137,14 +137,14 @@ int sherd_store_rmdir(sherd_store *store, const char *key, sherd_error *err)
 
 /* Reading */
 
-int sherd_store_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err)
+int sherd_store_read(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err)
 {
 	TRY(store_check_key(key, err));
 	SHD_AUTO(void, free) copy = strdup(key);
 	if (!copy)
 		return shd_in_object(err, shd_fail_nomem(err), key);
 	sherd_reader *reader = NULL;
-	TRY(blame(err, store->ops->read(store, key, &reader, err), store, key));
+	TRY(blame(err, store->ops->read(&reader, store, key, err), store, key));
 	reader->key = TAKE(copy);
 	reader->store = store;
 	*out = reader;
@@ -218,11 +218,11 @@ int shd_reader_preread(sherd_reader *reader, size_t len, shd_str *out, sherd_err
 	return SHERD_OK;
 }
 
-bool sherd_reader_peek(const sherd_reader *reader, uint64_t offset, size_t len, const void **out)
+bool sherd_reader_peek(const void **out, const sherd_reader *reader, uint64_t offset, size_t len)
 {
 	if (!reader->ops->peek || !len || offset > reader->size || len > reader->size - offset)
 		return false;
-	return reader->ops->peek(reader, offset, len, out);
+	return reader->ops->peek(out, reader, offset, len);
 }
 
 int sherd_reader_check(const sherd_reader *reader, sherd_error *err)
@@ -246,26 +246,26 @@ bool sherd_reader_cached(const sherd_reader *reader, uint64_t offset, uint64_t l
 	return reader->ops->cached(reader, offset, len < room ? len : room);
 }
 
-int sherd_store_queue(sherd_store *store, uint64_t ahead, sherd_queue **out, sherd_error *err)
+int sherd_store_queue(sherd_queue **out, sherd_store *store, uint64_t ahead, sherd_error *err)
 {
 	if (!store->ops->queue)
 		return shd_fail(err, SHERD_EUNSUPPORTED, "no-direct", "this store has no queues");
-	return store->ops->queue(store, ahead, out, err);
+	return store->ops->queue(out, store, ahead, err);
 }
 
-int sherd_queue_ask(sherd_queue *queue, const sherd_reader *reader, uint64_t offset, size_t len, size_t *taken,
+int sherd_queue_ask(size_t *taken, sherd_queue *queue, const sherd_reader *reader, uint64_t offset, size_t len,
                     sherd_error *err)
 {
 	TRY(check_range(reader, offset, len, err));
 	*taken = 0;
 	if (len == 0)
 		return SHERD_OK;
-	return blame(err, queue->ops->ask(queue, reader, offset, len, taken, err), reader->store, reader->key);
+	return blame(err, queue->ops->ask(taken, queue, reader, offset, len, err), reader->store, reader->key);
 }
 
-int sherd_queue_next(sherd_queue *queue, const void **data, size_t *len, sherd_error *err)
+int sherd_queue_next(const void **data, size_t *len, sherd_queue *queue, sherd_error *err)
 {
-	int rc = queue->ops->next(queue, data, len, err);
+	int rc = queue->ops->next(data, len, queue, err);
 	return rc < 0 ? blame(err, rc, queue->reader->store, queue->reader->key) : rc;
 }
 
@@ -275,7 +275,7 @@ void sherd_queue_close(sherd_queue *queue)
 		queue->ops->close(queue);
 }
 
-int sherd_reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out, sherd_error *err)
+int sherd_reader_map(const void **out, const sherd_reader *reader, uint64_t offset, size_t len, sherd_error *err)
 {
 	if (!reader->ops->map)
 		return blame(err, shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "this store cannot map"), reader->store,
@@ -286,7 +286,7 @@ int sherd_reader_map(const sherd_reader *reader, uint64_t offset, size_t len, co
 		return SHERD_OK;
 	}
 	const void *bytes = NULL;
-	TRY(blame(err, reader->ops->map(reader, offset, len, &bytes, err), reader->store, reader->key));
+	TRY(blame(err, reader->ops->map(&bytes, reader, offset, len, err), reader->store, reader->key));
 	*out = bytes;
 	return SHERD_OK;
 }
@@ -309,7 +309,7 @@ static int store_check_options(const sherd_write_options *options, sherd_error *
 	return check_identity(options->if_identity, err);
 }
 
-int sherd_store_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,
+int sherd_store_write(sherd_writer **out, sherd_store *store, const char *key, const sherd_write_options *options,
                       sherd_error *err)
 {
 	static const sherd_write_options defaults;
@@ -320,7 +320,7 @@ int sherd_store_write(sherd_store *store, const char *key, const sherd_write_opt
 	if (!copy)
 		return shd_in_object(err, shd_fail_nomem(err), key);
 	sherd_writer *writer = NULL;
-	TRY(blame(err, store->ops->write(store, key, options, &writer, err), store, key));
+	TRY(blame(err, store->ops->write(&writer, store, key, options, err), store, key));
 	writer->key = TAKE(copy);
 	writer->store = store;
 	writer->length = 0;
@@ -402,15 +402,15 @@ int sherd_store_put(sherd_store *store, const char *key, sherd_write_mode mode, 
                     sherd_error *err)
 {
 	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
-	TRY(sherd_store_write(store, key, &(sherd_write_options){.mode = mode, .size_hint = len}, &writer, err));
+	TRY(sherd_store_write(&writer, store, key, &(sherd_write_options){.mode = mode, .size_hint = len}, err));
 	TRY(sherd_writer_append(writer, data, len, err));
 	return sherd_writer_commit(TAKE(writer), err);
 }
 
-int sherd_store_get(sherd_store *store, const char *key, uint64_t max, char **data, size_t *len, sherd_error *err)
+int sherd_store_get(char **data, size_t *len, sherd_store *store, const char *key, uint64_t max, sherd_error *err)
 {
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
-	TRY(sherd_store_read(store, key, &reader, err));
+	TRY(sherd_store_read(&reader, store, key, err));
 	if (reader->size > max || reader->size >= SIZE_MAX)
 		return blame(err,
 		             shd_fail(err, SHERD_ELIMIT, "too-large", "%llu bytes, the limit is %llu",
@@ -439,21 +439,21 @@ static int check_lock(const sherd_store *store, const char *key, sherd_lock_mode
 	return SHERD_OK;
 }
 
-int sherd_store_lock(sherd_store *store, const char *key, sherd_lock_mode mode, sherd_lock **out, sherd_error *err)
+int sherd_store_lock(sherd_lock **out, sherd_store *store, const char *key, sherd_lock_mode mode, sherd_error *err)
 {
 	TRY(check_lock(store, key, mode, err));
 	sherd_lock *lock = NULL;
-	TRY(blame(err, store->ops->lock(store, key, mode, &lock, err), store, key));
+	TRY(blame(err, store->ops->lock(&lock, store, key, mode, err), store, key));
 	*out = lock;
 	return SHERD_OK;
 }
 
-int sherd_store_create_locked(sherd_store *store, const char *key, const void *data, size_t len, sherd_lock_mode mode,
-                              sherd_lock **out, sherd_error *err)
+int sherd_store_create_locked(sherd_lock **out, sherd_store *store, const char *key, const void *data, size_t len,
+                              sherd_lock_mode mode, sherd_error *err)
 {
 	TRY(check_lock(store, key, mode, err));
 	sherd_lock *lock = NULL;
-	TRY(blame(err, store->ops->create_locked(store, key, data, len, mode, &lock, err), store, key));
+	TRY(blame(err, store->ops->create_locked(&lock, store, key, data, len, mode, err), store, key));
 	*out = lock;
 	return SHERD_OK;
 }

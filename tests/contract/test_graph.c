@@ -179,7 +179,7 @@ TEST(a_reader_of_the_current_version_keeps_it)
 	let_go(h);
 }
 
-static bool count_held(const char *key, const sherd_stat *stat, void *arg)
+static bool count_held(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	*(size_t *)arg += strstr(key, ".held-") != NULL;

@@ -75,7 +75,7 @@ static void assert_saved_by(sherd_store *store, int winner)
 	const char *racer = "nobody";
 	char want[16];
 	assert_ok(sherd_model_open(&m, store, "m", NULL, err));
-	size_t count = sherd_model_pairs(m, &pairs);
+	size_t count = sherd_model_pairs(&pairs, m);
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(pairs[i].key, "racer") == 0)
 			racer = pairs[i].value;

@@ -26,7 +26,7 @@ static int race_once(const racer *r)
 	sherd_write_options options = {.mode = r->identity ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
 	                               .if_identity = r->identity};
 	sherd_writer *w = NULL;
-	int rc = sherd_store_write(r->store, r->key, &options, &w, NULL);
+	int rc = sherd_store_write(&w, r->store, r->key, &options, NULL);
 	if (rc == SHERD_OK)
 		rc = sherd_writer_append(w, bytes, sizeof(bytes), NULL);
 	if (r->start)
@@ -45,7 +45,7 @@ static void assert_whole_from(sherd_store *s, const char *key, int winner)
 {
 	char *data = NULL;
 	size_t len = 0;
-	assert_ok(sherd_store_get(s, key, RACE_SIZE, &data, &len, err));
+	assert_ok(sherd_store_get(&data, &len, s, key, RACE_SIZE, err));
 	assert_int_equal(len, RACE_SIZE);
 	for (size_t i = 0; i < len; i++)
 		assert_int_equal(data[i], 'a' + winner);
@@ -92,7 +92,7 @@ TEST(of_threads_that_replace_one_identity_exactly_one_wins)
 	assert_ok(sherd_store_put(STORE, "x", SHERD_WRITE_NEW, "one", 3, err));
 	for (int round = 0; round < ROUNDS; round++) {
 		sherd_stat stat;
-		assert_ok(sherd_store_stat(STORE, "x", &stat, err));
+		assert_ok(sherd_store_stat(&stat, STORE, "x", err));
 		race_threads(STORE, "x", stat.identity, SHERD_ECONFLICT);
 	}
 }
@@ -156,7 +156,7 @@ TEST(of_processes_that_replace_one_identity_exactly_one_wins)
 	assert_ok(sherd_store_put(STORE, "x", SHERD_WRITE_NEW, "one", 3, err));
 	for (int round = 0; round < ROUNDS; round++) {
 		sherd_stat stat;
-		assert_ok(sherd_store_stat(STORE, "x", &stat, err));
+		assert_ok(sherd_store_stat(&stat, STORE, "x", err));
 		race_processes(*state, "x", stat.identity, SHERD_ECONFLICT);
 	}
 }

@@ -18,7 +18,7 @@ static void assert_holds(sherd_store *s, const char *key, const char *text)
 {
 	char *data = NULL;
 	size_t len = 0;
-	assert_ok(sherd_store_get(s, key, 1 << 20, &data, &len, err));
+	assert_ok(sherd_store_get(&data, &len, s, key, 1 << 20, err));
 	assert_int_equal(len, strlen(text));
 	assert_string_equal(data, text);
 	free(data);
@@ -28,8 +28,8 @@ static void assert_absent(sherd_store *s, const char *key)
 {
 	sherd_stat stat;
 	sherd_reader *r = NULL;
-	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(s, key, &stat, err));
-	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_read(s, key, &r, err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(&stat, s, key, err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_read(&r, s, key, err));
 }
 
 /* Keys joined by '|', as list() gives them. */
@@ -38,7 +38,7 @@ typedef struct keys {
 	size_t count, stop_at;
 } keys;
 
-static bool add_key(const char *key, const sherd_stat *stat, void *arg)
+static bool add_key(void *arg, const char *key, const sherd_stat *stat)
 {
 	keys *k = arg;
 	assert_true(stat->identity[0] != 0);
@@ -56,7 +56,7 @@ static void assert_lists(sherd_store *s, const char *prefix, const char *after, 
 static sherd_writer *writer_of(sherd_store *s, const char *key, const sherd_write_options *options)
 {
 	sherd_writer *w = NULL;
-	assert_ok(sherd_store_write(s, key, options, &w, err));
+	assert_ok(sherd_store_write(&w, s, key, options, err));
 	return w;
 }
 
@@ -87,9 +87,9 @@ TEST(a_new_object_does_not_replace)
 {
 	put(STORE, "x", "one");
 	sherd_stat before, after;
-	assert_ok(sherd_store_stat(STORE, "x", &before, err));
+	assert_ok(sherd_store_stat(&before, STORE, "x", err));
 	assert_refused(SHERD_EEXIST, "exists", sherd_store_put(STORE, "x", SHERD_WRITE_NEW, "two", 3, err));
-	assert_ok(sherd_store_stat(STORE, "x", &after, err));
+	assert_ok(sherd_store_stat(&after, STORE, "x", err));
 	assert_string_equal(before.identity, after.identity);
 	assert_holds(STORE, "x", "one");
 	assert_lists(STORE, "", "", "x");
@@ -104,7 +104,7 @@ TEST(a_replacement_changes_content_and_identity)
 		assert_ok(sherd_store_put(STORE, "x", SHERD_WRITE_REPLACE, text, 7, err));
 		assert_holds(STORE, "x", text);
 		sherd_stat stat;
-		assert_ok(sherd_store_stat(STORE, "x", &stat, err));
+		assert_ok(sherd_store_stat(&stat, STORE, "x", err));
 		assert_int_equal(stat.size, 7);
 		assert_true(stat.mtime_ns > 0);
 		memcpy(seen[i], stat.identity, sizeof(seen[i]));
@@ -118,7 +118,7 @@ TEST(a_conditional_replacement_needs_the_identity)
 {
 	put(STORE, "x", "one");
 	sherd_stat first;
-	assert_ok(sherd_store_stat(STORE, "x", &first, err));
+	assert_ok(sherd_store_stat(&first, STORE, "x", err));
 	sherd_write_options options = {.mode = SHERD_WRITE_REPLACE, .if_identity = first.identity};
 	sherd_writer *a = writer_of(STORE, "x", &options), *b = writer_of(STORE, "x", &options);
 	assert_ok(sherd_writer_append(a, "two", 3, err));
@@ -137,7 +137,7 @@ TEST(a_commit_tells_the_identity_and_only_that_is_removed_by_it)
 	sherd_write_options options = {.mode = SHERD_WRITE_REPLACE, .identity = first};
 	sherd_stat stat;
 	assert_ok(sherd_writer_commit(writer_of(STORE, "d/x", &options), err));
-	assert_ok(sherd_store_stat(STORE, "d/x", &stat, err));
+	assert_ok(sherd_store_stat(&stat, STORE, "d/x", err));
 	assert_string_equal(first, stat.identity);
 	options = (sherd_write_options){.mode = SHERD_WRITE_REPLACE, .if_identity = first, .identity = second};
 	assert_ok(sherd_writer_commit(writer_of(STORE, "d/x", &options), err));
@@ -150,7 +150,7 @@ TEST(a_commit_tells_the_identity_and_only_that_is_removed_by_it)
 	assert_ok(sherd_store_remove_if(STORE, "no/such/folder", second, err));
 	options = (sherd_write_options){.identity = first};
 	assert_ok(sherd_writer_commit(writer_of(STORE, "d/x", &options), err));
-	assert_ok(sherd_store_stat(STORE, "d/x", &stat, err));
+	assert_ok(sherd_store_stat(&stat, STORE, "d/x", err));
 	assert_string_equal(first, stat.identity);
 }
 
@@ -159,7 +159,7 @@ TEST(reads_give_all_bytes_or_fail_with_the_offset)
 	put(STORE, "x", "0123456789");
 	sherd_reader *r = NULL;
 	char buf[16];
-	assert_ok(sherd_store_read(STORE, "x", &r, err));
+	assert_ok(sherd_store_read(&r, STORE, "x", err));
 	assert_int_equal(sherd_reader_size(r), 10);
 	assert_string_equal(sherd_reader_key(r), "x");
 	assert_ok(sherd_reader_at(r, 3, buf, 7, err));
@@ -186,20 +186,20 @@ TEST(what_is_in_memory_already_can_be_peeked_at)
 	assert_ok(sherd_store_put(STORE, "x", SHERD_WRITE_NEW, text, size, err));
 	sherd_reader *r = NULL;
 	const void *p = NULL;
-	assert_ok(sherd_store_read(STORE, "x", &r, err));
+	assert_ok(sherd_store_read(&r, STORE, "x", err));
 	char *copy = malloc(size);
 	assert_non_null(copy);
 	assert_ok(sherd_reader_at(r, 0, copy, size, err));
 	/* A store may always say no; what it shows is right. */
 	for (size_t at = 0; at < size; at += size / 7)
-		if (sherd_reader_peek(r, at, size - at, &p)) {
+		if (sherd_reader_peek(&p, r, at, size - at)) {
 			assert_memory_equal(p, text + at, size - at);
 			sherd_reader_advise(r, at, size - at, SHERD_ADVICE_DONE);
 			assert_memory_equal(p, text + at, size - at);
 		}
-	assert_false(sherd_reader_peek(r, 0, 0, &p));
-	assert_false(sherd_reader_peek(r, 1, size, &p));
-	assert_false(sherd_reader_peek(r, size + 1, 1, &p));
+	assert_false(sherd_reader_peek(&p, r, 0, 0));
+	assert_false(sherd_reader_peek(&p, r, 1, size));
+	assert_false(sherd_reader_peek(&p, r, size + 1, 1));
 	sherd_reader_close(r);
 	free(copy);
 	free(text);
@@ -211,12 +211,12 @@ TEST(a_map_shows_the_same_bytes)
 	put(STORE, "x", "0123456789");
 	sherd_reader *r = NULL;
 	const void *a = NULL, *b = NULL;
-	assert_ok(sherd_store_read(STORE, "x", &r, err));
-	assert_ok(sherd_reader_map(r, 2, 8, &a, err));
-	assert_ok(sherd_reader_map(r, 10, 0, &b, err));
+	assert_ok(sherd_store_read(&r, STORE, "x", err));
+	assert_ok(sherd_reader_map(&a, r, 2, 8, err));
+	assert_ok(sherd_reader_map(&b, r, 10, 0, err));
 	assert_memory_equal(a, "23456789", 8);
 	assert_non_null(b);
-	assert_fails(SHERD_ECORRUPT, 2, sherd_reader_map(r, 2, 9, &a, err));
+	assert_fails(SHERD_ECORRUPT, 2, sherd_reader_map(&a, r, 2, 9, err));
 	sherd_reader_close(r);
 }
 
@@ -226,11 +226,11 @@ TEST(an_open_reader_survives_removal_and_replacement)
 	sherd_reader *r = NULL, *s = NULL;
 	const void *map = NULL;
 	char buf[3];
-	assert_ok(sherd_store_read(STORE, "x", &r, err));
+	assert_ok(sherd_store_read(&r, STORE, "x", err));
 	if (CAN(SHERD_CAP_MAP))
-		assert_ok(sherd_reader_map(r, 0, 3, &map, err));
+		assert_ok(sherd_reader_map(&map, r, 0, 3, err));
 	assert_ok(sherd_store_put(STORE, "x", SHERD_WRITE_REPLACE, "two", 3, err));
-	assert_ok(sherd_store_read(STORE, "x", &s, err));
+	assert_ok(sherd_store_read(&s, STORE, "x", err));
 	assert_ok(sherd_store_remove(STORE, "x", err));
 	assert_ok(sherd_reader_at(r, 0, buf, 3, err));
 	assert_memory_equal(buf, "one", 3);
@@ -279,7 +279,7 @@ TEST(the_head_can_be_filled_before_commit)
 	assert_ok(sherd_writer_commit(w, err));
 	char *data = NULL;
 	size_t len = 0;
-	assert_ok(sherd_store_get(STORE, "x", 1 << 20, &data, &len, err));
+	assert_ok(sherd_store_get(&data, &len, STORE, "x", 1 << 20, err));
 	assert_int_equal(len, HEAD + 4);
 	assert_memory_equal(data, "AB\0", 3);
 	assert_int_equal(data[249999], 0);
@@ -294,11 +294,11 @@ TEST(options_are_checked)
 {
 	sherd_writer *w = NULL;
 	assert_refused(SHERD_EINVAL, "bad-head",
-	               sherd_store_write(STORE, "x", &(sherd_write_options){.head = SHERD_MAX_HEAD + 1}, &w, err));
+	               sherd_store_write(&w, STORE, "x", &(sherd_write_options){.head = SHERD_MAX_HEAD + 1}, err));
 	assert_refused(SHERD_EINVAL, "bad-mode",
-	               sherd_store_write(STORE, "x", &(sherd_write_options){.mode = 7}, &w, err));
+	               sherd_store_write(&w, STORE, "x", &(sherd_write_options){.mode = 7}, err));
 	assert_refused(SHERD_EINVAL, "bad-mode",
-	               sherd_store_write(STORE, "x", &(sherd_write_options){.if_identity = "a"}, &w, err));
+	               sherd_store_write(&w, STORE, "x", &(sherd_write_options){.if_identity = "a"}, err));
 	assert_refused(SHERD_EINVAL, "no-writer", sherd_writer_commit(NULL, err));
 }
 
@@ -318,17 +318,17 @@ TEST(bad_keys_are_refused_by_every_verb)
 		sherd_reader *r = NULL;
 		sherd_writer *w = NULL;
 		sherd_lock *l = NULL;
-		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_stat(STORE, bad[i], &stat, err));
-		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_read(STORE, bad[i], &r, err));
-		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_write(STORE, bad[i], NULL, &w, err));
+		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_stat(&stat, STORE, bad[i], err));
+		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_read(&r, STORE, bad[i], err));
+		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_write(&w, STORE, bad[i], NULL, err));
 		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_remove(STORE, bad[i], err));
 		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_mkdir(STORE, bad[i], err));
 		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_rmdir(STORE, bad[i], err));
-		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_lock(STORE, bad[i], SHERD_LOCK_SHARED, &l, err));
+		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_lock(&l, STORE, bad[i], SHERD_LOCK_SHARED, err));
 		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_link(STORE, bad[i], "x", err));
 		assert_refused(SHERD_EINVAL, "bad-key", sherd_store_link(STORE, "x", bad[i], err));
 		assert_refused(SHERD_EINVAL, "bad-key",
-		               sherd_store_create_locked(STORE, bad[i], "", 0, SHERD_LOCK_SHARED, &l, err));
+		               sherd_store_create_locked(&l, STORE, bad[i], "", 0, SHERD_LOCK_SHARED, err));
 	}
 	keys k = {.text = ""};
 	assert_refused(SHERD_EINVAL, "bad-key", sherd_store_list(STORE, "../", "", add_key, &k, err));
@@ -383,9 +383,9 @@ TEST(list_tells_what_stat_tells)
 {
 	put(STORE, "x", "12345");
 	sherd_stat stat;
-	assert_ok(sherd_store_stat(STORE, "x", &stat, err));
+	assert_ok(sherd_store_stat(&stat, STORE, "x", err));
 	sherd_reader *r = NULL;
-	assert_ok(sherd_store_read(STORE, "x", &r, err));
+	assert_ok(sherd_store_read(&r, STORE, "x", err));
 	assert_string_equal(stat.identity, sherd_reader_identity(r));
 	assert_int_equal(stat.size, 5);
 	sherd_reader_close(r);
@@ -411,9 +411,9 @@ TEST(an_object_may_be_empty)
 	assert_holds(STORE, "x", "");
 	sherd_reader *r = NULL;
 	const void *map = NULL;
-	assert_ok(sherd_store_read(STORE, "x", &r, err));
+	assert_ok(sherd_store_read(&r, STORE, "x", err));
 	if (CAN(SHERD_CAP_MAP))
-		assert_ok(sherd_reader_map(r, 0, 0, &map, err));
+		assert_ok(sherd_reader_map(&map, r, 0, 0, err));
 	sherd_reader_close(r);
 }
 
@@ -434,11 +434,11 @@ TEST(a_large_object_keeps_every_byte_of_odd_appends)
 		at += n;
 	}
 	assert_ok(sherd_writer_commit(w, err));
-	assert_ok(sherd_store_get(STORE, "big", BIG, &back, &len, err));
+	assert_ok(sherd_store_get(&back, &len, STORE, "big", BIG, err));
 	assert_int_equal(len, BIG);
 	assert_memory_equal(back, bytes, BIG);
 	free(back);
-	assert_refused(SHERD_ELIMIT, "too-large", sherd_store_get(STORE, "big", BIG - 1, &back, &len, err));
+	assert_refused(SHERD_ELIMIT, "too-large", sherd_store_get(&back, &len, STORE, "big", BIG - 1, err));
 	free(bytes);
 }
 
@@ -446,20 +446,20 @@ TEST(locks_exclude_and_end)
 {
 	NEEDS(SHERD_CAP_LOCK);
 	sherd_lock *a = NULL, *b = NULL, *c = NULL;
-	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_lock(STORE, "x", SHERD_LOCK_SHARED, &a, err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_lock(&a, STORE, "x", SHERD_LOCK_SHARED, err));
 	put(STORE, "x", "one");
-	assert_ok(sherd_store_lock(STORE, "x", SHERD_LOCK_SHARED, &a, err));
-	assert_ok(sherd_store_lock(STORE, "x", SHERD_LOCK_SHARED, &b, err));
-	assert_refused(SHERD_ECONFLICT, "locked", sherd_store_lock(STORE, "x", SHERD_LOCK_EXCLUSIVE, &c, err));
+	assert_ok(sherd_store_lock(&a, STORE, "x", SHERD_LOCK_SHARED, err));
+	assert_ok(sherd_store_lock(&b, STORE, "x", SHERD_LOCK_SHARED, err));
+	assert_refused(SHERD_ECONFLICT, "locked", sherd_store_lock(&c, STORE, "x", SHERD_LOCK_EXCLUSIVE, err));
 	sherd_lock_release(a);
-	assert_refused(SHERD_ECONFLICT, "locked", sherd_store_lock(STORE, "x", SHERD_LOCK_EXCLUSIVE, &c, err));
+	assert_refused(SHERD_ECONFLICT, "locked", sherd_store_lock(&c, STORE, "x", SHERD_LOCK_EXCLUSIVE, err));
 	sherd_lock_release(b);
-	assert_ok(sherd_store_lock(STORE, "x", SHERD_LOCK_EXCLUSIVE, &c, err));
-	assert_refused(SHERD_ECONFLICT, "locked", sherd_store_lock(STORE, "x", SHERD_LOCK_SHARED, &a, err));
+	assert_ok(sherd_store_lock(&c, STORE, "x", SHERD_LOCK_EXCLUSIVE, err));
+	assert_refused(SHERD_ECONFLICT, "locked", sherd_store_lock(&a, STORE, "x", SHERD_LOCK_SHARED, err));
 	assert_holds(STORE, "x", "one");
 	/* a lock belongs to the object, not to what comes after it */
 	assert_ok(sherd_store_put(STORE, "x", SHERD_WRITE_REPLACE, "two", 3, err));
-	assert_ok(sherd_store_lock(STORE, "x", SHERD_LOCK_EXCLUSIVE, &a, err));
+	assert_ok(sherd_store_lock(&a, STORE, "x", SHERD_LOCK_EXCLUSIVE, err));
 	sherd_lock_release(a);
 	sherd_lock_release(c);
 	sherd_lock_release(NULL);
@@ -469,17 +469,17 @@ TEST(an_object_can_be_created_locked)
 {
 	NEEDS(SHERD_CAP_LOCK);
 	sherd_lock *a = NULL, *b = NULL;
-	assert_ok(sherd_store_create_locked(STORE, "d/x", "one", 3, SHERD_LOCK_EXCLUSIVE, &a, err));
+	assert_ok(sherd_store_create_locked(&a, STORE, "d/x", "one", 3, SHERD_LOCK_EXCLUSIVE, err));
 	assert_holds(STORE, "d/x", "one");
-	assert_refused(SHERD_ECONFLICT, "locked", sherd_store_lock(STORE, "d/x", SHERD_LOCK_SHARED, &b, err));
+	assert_refused(SHERD_ECONFLICT, "locked", sherd_store_lock(&b, STORE, "d/x", SHERD_LOCK_SHARED, err));
 	assert_refused(SHERD_EEXIST, "exists",
-	               sherd_store_create_locked(STORE, "d/x", "two", 3, SHERD_LOCK_EXCLUSIVE, &b, err));
+	               sherd_store_create_locked(&b, STORE, "d/x", "two", 3, SHERD_LOCK_EXCLUSIVE, err));
 	sherd_lock_release(a);
-	assert_ok(sherd_store_lock(STORE, "d/x", SHERD_LOCK_EXCLUSIVE, &b, err));
+	assert_ok(sherd_store_lock(&b, STORE, "d/x", SHERD_LOCK_EXCLUSIVE, err));
 	assert_ok(sherd_store_remove(STORE, "d/x", err));
-	assert_ok(sherd_store_create_locked(STORE, "d/x", "two", 3, SHERD_LOCK_EXCLUSIVE, &a, err));
+	assert_ok(sherd_store_create_locked(&a, STORE, "d/x", "two", 3, SHERD_LOCK_EXCLUSIVE, err));
 	sherd_lock_release(b);
-	assert_refused(SHERD_ECONFLICT, "locked", sherd_store_lock(STORE, "d/x", SHERD_LOCK_SHARED, &b, err));
+	assert_refused(SHERD_ECONFLICT, "locked", sherd_store_lock(&b, STORE, "d/x", SHERD_LOCK_SHARED, err));
 	sherd_lock_release(a);
 	assert_lists(STORE, "", "", "d/x");
 }
@@ -496,7 +496,7 @@ TEST(a_second_name_keeps_locks_in_sight)
 	assert_ok(sherd_store_remove(STORE, "d/y", err));
 	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_link(STORE, "d/y", "d/x", err));
 	put(STORE, "d/z", "other");
-	assert_ok(sherd_store_lock(STORE, "d/x", SHERD_LOCK_SHARED, &a, err));
+	assert_ok(sherd_store_lock(&a, STORE, "d/x", SHERD_LOCK_SHARED, err));
 	assert_refused(SHERD_EEXIST, "exists", sherd_store_link(STORE, "d/x", "d/z", err));
 	assert_refused(SHERD_EINVAL, "bad-key", sherd_store_link(STORE, "d/x", "y", err));
 	assert_refused(SHERD_EINVAL, "bad-key", sherd_store_link(STORE, "d/x", "d/e/y", err));
@@ -504,11 +504,11 @@ TEST(a_second_name_keeps_locks_in_sight)
 	assert_ok(sherd_store_put(STORE, "d/x", SHERD_WRITE_REPLACE, "two", 3, err));
 	assert_holds(STORE, "d/x", "two");
 	assert_holds(STORE, "d/y", "one");
-	assert_refused(SHERD_ECONFLICT, "locked", sherd_store_lock(STORE, "d/y", SHERD_LOCK_EXCLUSIVE, &b, err));
-	assert_ok(sherd_store_lock(STORE, "d/x", SHERD_LOCK_EXCLUSIVE, &b, err));
+	assert_refused(SHERD_ECONFLICT, "locked", sherd_store_lock(&b, STORE, "d/y", SHERD_LOCK_EXCLUSIVE, err));
+	assert_ok(sherd_store_lock(&b, STORE, "d/x", SHERD_LOCK_EXCLUSIVE, err));
 	sherd_lock_release(b);
 	sherd_lock_release(a);
-	assert_ok(sherd_store_lock(STORE, "d/y", SHERD_LOCK_EXCLUSIVE, &b, err));
+	assert_ok(sherd_store_lock(&b, STORE, "d/y", SHERD_LOCK_EXCLUSIVE, err));
 	sherd_lock_release(b);
 	assert_ok(sherd_store_remove(STORE, "d/y", err));
 	assert_lists(STORE, "", "", "d/x|d/z");
@@ -520,21 +520,21 @@ TEST(what_a_store_cannot_is_refused)
 	sherd_lock *l = NULL;
 	const void *p = NULL;
 	put(STORE, "a/b", "one");
-	assert_ok(sherd_store_read(STORE, "a/b", &r, err));
+	assert_ok(sherd_store_read(&r, STORE, "a/b", err));
 	if (!CAN(SHERD_CAP_MAP))
-		assert_refused(SHERD_EUNSUPPORTED, "no-map", sherd_reader_map(r, 0, 3, &p, err));
+		assert_refused(SHERD_EUNSUPPORTED, "no-map", sherd_reader_map(&p, r, 0, 3, err));
 	if (!CAN(SHERD_CAP_LOCK)) {
 		assert_refused(SHERD_EUNSUPPORTED, "no-lock",
-		               sherd_store_lock(STORE, "a/b", SHERD_LOCK_SHARED, &l, err));
+		               sherd_store_lock(&l, STORE, "a/b", SHERD_LOCK_SHARED, err));
 		assert_refused(SHERD_EUNSUPPORTED, "no-lock",
-		               sherd_store_create_locked(STORE, "a/c", "", 0, SHERD_LOCK_EXCLUSIVE, &l, err));
+		               sherd_store_create_locked(&l, STORE, "a/c", "", 0, SHERD_LOCK_EXCLUSIVE, err));
 	}
 	if (!CAN(SHERD_CAP_MKDIR)) {
 		assert_refused(SHERD_EUNSUPPORTED, "no-folders", sherd_store_mkdir(STORE, "a/b", err));
 		assert_refused(SHERD_EUNSUPPORTED, "no-folders", sherd_store_rmdir(STORE, "a/b", err));
 	}
 	sherd_queue *q = NULL;
-	int rc = sherd_store_queue(STORE, 1 << 20, &q, NULL);
+	int rc = sherd_store_queue(&q, STORE, 1 << 20, NULL);
 	assert_true(rc == SHERD_OK || rc == SHERD_EUNSUPPORTED);
 	sherd_queue_close(q);
 	sherd_reader_close(r);
@@ -545,7 +545,7 @@ TEST(an_error_names_the_store_that_the_caller_opened)
 {
 	sherd_reader *r = NULL;
 	sherd_error e = {0};
-	assert_int_equal(sherd_store_read(STORE, "d/x", &r, &e), SHERD_ENOTFOUND);
+	assert_int_equal(sherd_store_read(&r, STORE, "d/x", &e), SHERD_ENOTFOUND);
 	assert_string_equal(e.object, "d/x");
 	assert_ptr_equal(e.store, STORE);
 }
@@ -557,7 +557,7 @@ TEST(folders_can_be_made_where_there_are_any)
 	assert_ok(sherd_store_mkdir(STORE, "a/b", err));
 	assert_lists(STORE, "", "", "");
 	sherd_reader *r = NULL;
-	assert_refused(SHERD_ENOTFOUND, "is-folder", sherd_store_read(STORE, "a/b", &r, err));
+	assert_refused(SHERD_ENOTFOUND, "is-folder", sherd_store_read(&r, STORE, "a/b", err));
 	put(STORE, "x", "one");
 	assert_refused(SHERD_EEXIST, "not-a-folder", sherd_store_mkdir(STORE, "x/y", err));
 	/* Only what is empty goes, and is made again by who needs it. */
@@ -570,7 +570,7 @@ TEST(folders_can_be_made_where_there_are_any)
 	assert_ok(sherd_store_rmdir(STORE, "a/b/c", err));
 	assert_ok(sherd_store_rmdir(STORE, "a/b/c", err));
 	assert_ok(sherd_store_rmdir(STORE, "no/where", err));
-	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_read(STORE, "a/b/c", &r, err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_read(&r, STORE, "a/b/c", err));
 	put(STORE, "a/b/c/x", "two");
 	assert_ok(sherd_store_remove(STORE, "a/b/c/x", err));
 	assert_refused(SHERD_EEXIST, "not-a-folder", sherd_store_put(STORE, "x/y", SHERD_WRITE_NEW, "", 0, err));
@@ -584,7 +584,7 @@ TEST(an_age_is_told_by_the_clock_of_the_store)
 	sherd_stat stat;
 	int64_t before = sherd_store_now(STORE);
 	put(STORE, "k", "x");
-	assert_ok(sherd_store_stat(STORE, "k", &stat, err));
+	assert_ok(sherd_store_stat(&stat, STORE, "k", err));
 	assert_true(before > 0);
 	assert_true(stat.mtime_ns >= before);
 	assert_true(sherd_store_now(STORE) >= stat.mtime_ns);

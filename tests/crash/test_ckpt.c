@@ -179,7 +179,7 @@ static void check_next_writer(crash_walk *w, sherd_store *store)
 	(void)sherd_store_remove(store, "n.metadata.json", NULL);
 	(void)sherd_store_remove(store, "n_shard_0.shard", NULL);
 	char *keys = object_keys(store);
-	sherd_set_id_format(&later->set_id, id);
+	sherd_set_id_format(id, &later->set_id);
 	(void)snprintf(want, sizeof(want), "m.metadata.json m_shard_0.%s.shard", id);
 	if (strcmp(keys, want) != 0 && strcmp(keys, "m.metadata.json m_shard_0.shard") != 0)
 		crash_walk_complain(w, "the next save left: %s", keys);

@@ -105,7 +105,7 @@ static uint64_t check_after_kill(sherd_store *store, uint64_t least)
 	return newest;
 }
 
-static bool claims_stay(const char *key, const sherd_stat *stat, void *arg)
+static bool claims_stay(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	size_t n = strlen(key);
@@ -114,7 +114,7 @@ static bool claims_stay(const char *key, const sherd_stat *stat, void *arg)
 	return true;
 }
 
-static bool count_shards(const char *key, const sherd_stat *stat, void *arg)
+static bool count_shards(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	*(size_t *)arg += strstr(key, "_shard_") != NULL;

@@ -44,7 +44,7 @@ static void write_rank(sherd_ckpt_saver *saver, const ckpt_sample *s, uint32_t r
 static void assert_no_hole(sherd_store *store, const ckpt_sample *s, const char *what, long nth)
 {
 	sherd_stat stat;
-	if (sherd_store_stat(store, "m.metadata.json", &stat, NULL) < 0)
+	if (sherd_store_stat(&stat, store, "m.metadata.json", NULL) < 0)
 		return;
 	const char *missing = ckpt_sample_missing(s, store, "m");
 	char *keys = object_keys(store);
@@ -234,7 +234,7 @@ static void a_victim_lives(meeting *m, sherd_store *store)
 	SAMPLE old = ckpt_sample_small(7, 2);
 	sherd_ckpt_save_options o = ckpt_sample_options(m->first, 0);
 	assert_ok(ckpt_sample_save(old, store, "m", err));
-	assert_ok(sherd_store_stat(store, "m.metadata.json", &m->seen, err));
+	assert_ok(sherd_store_stat(&m->seen, store, "m.metadata.json", err));
 	o.replace = true;
 	assert_ok(shd_ckpt_saver_begin(&m->a, store, "m", &o, false, NULL, err));
 	write_rank(m->a, m->first, 0);

@@ -159,7 +159,7 @@ TEST(sixteen_replacements_leave_one_whole_set)
 		assert_int_equal(scratch_temporaries(folder), 0);
 		size_t claims = 0;
 		sherd_stat stat;
-		claims += sherd_store_stat(store, "m.saving", &stat, NULL) == SHERD_OK;
+		claims += sherd_store_stat(&stat, store, "m.saving", NULL) == SHERD_OK;
 		assert_int_equal(claims, 0);
 	}
 	sherd_store_close(store);

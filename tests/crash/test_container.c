@@ -35,7 +35,7 @@ static verdict look(sherd_store *store)
 		return ABSENT;
 	if (rc < 0 || container_verify(store, "m", NULL) != 0 || !bytes_are_right(m))
 		return WRONG;
-	for (size_t i = sherd_model_pairs(m, &pairs); i-- > 0;)
+	for (size_t i = sherd_model_pairs(&pairs, m); i-- > 0;)
 		if (strcmp(pairs[i].key, "which") == 0)
 			return strcmp(pairs[i].value, "new") == 0 ? NEW : OLD;
 	return WRONG;

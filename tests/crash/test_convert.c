@@ -140,7 +140,7 @@ static void check_bystander(crash_walk *w, sherd_store *store)
 	char *text;
 	size_t len;
 	be_refused(w, store);
-	assert_ok(sherd_store_get(store, b->file, 100, &text, &len, err));
+	assert_ok(sherd_store_get(&text, &len, store, b->file, 100, err));
 	assert_true(len == 4 && memcmp(text, "mine", 4) == 0);
 	free(text);
 }

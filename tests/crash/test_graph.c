@@ -149,7 +149,7 @@ static void repair(sherd_store *store)
 	assert_ok(sherd_graph_repair(store, "db", NULL, NULL, err));
 }
 
-static bool note_segment(const char *key, const sherd_stat *stat, void *arg)
+static bool note_segment(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	char *newest = arg;
@@ -312,7 +312,7 @@ static void check_next_writer(crash_walk *w, sherd_store *store)
 	graph_flush(g);
 	assert_int_equal(sherd_graph_exists(g, graph_id("z"), NULL), 1);
 	assert_ok(sherd_graph_gc(g, &(sherd_graph_gc_options){.untag = true}, NULL, err));
-	assert_ok(sherd_graph_stats(g, &totals, err));
+	assert_ok(sherd_graph_stats(&totals, g, err));
 	sherd_graph_close(g);
 	verify(w, store, "after the next writer");
 	size_t segments = object_count(store, "db/segments/");

@@ -141,7 +141,7 @@ static void check_content(const sherd_graph *g, uint64_t version)
 		assert_ok(sherd_graph_outgoing(g, graph_id(n.id), NULL, see_edge, &n, err));
 		nodes++;
 	}
-	assert_ok(sherd_graph_stats(g, &totals, err));
+	assert_ok(sherd_graph_stats(&totals, g, err));
 	assert_int_equal(totals.nodes, nodes);
 	assert_int_equal(totals.edges, nodes);
 }
@@ -179,7 +179,7 @@ static void check_nothing_is_left(sherd_store *store, const char *folder)
 	sherd_graph_totals totals;
 	sherd_graph *g = graph_open(store, "db", NULL);
 	assert_ok(sherd_graph_gc(g, NULL, NULL, err));
-	assert_ok(sherd_graph_stats(g, &totals, err));
+	assert_ok(sherd_graph_stats(&totals, g, err));
 	sherd_graph_close(g);
 	size_t segments = object_count(store, "db/segments/");
 	size_t manifests = object_count(store, "db/manifests/");
@@ -256,7 +256,7 @@ static void kill_copying(const char *folder, const sherd_graph_layout *layout, l
 	assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
 }
 
-static bool remove_file(const char *key, const sherd_stat *stat, void *arg)
+static bool remove_file(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	assert_ok(sherd_store_remove(arg, key, err));

@@ -41,7 +41,7 @@ static bool rows_are_right(sherd_rows *set, uint64_t rows)
 	uint64_t seen = 0;
 	bool right = sherd_rows_total(set) == rows;
 	assert_ok(sherd_rows_cursor_open(&cursor, set, &(sherd_rows_stream){.dtype = SHERD_F32}, err));
-	while (sherd_rows_next(cursor, &b, NULL) > 0)
+	while (sherd_rows_next(&b, cursor, NULL) > 0)
 		for (size_t i = 0; i < b.rows * WIDTH; i++)
 			right &= ((const float *)b.data)[i] == (float)seen++;
 	sherd_rows_cursor_close(cursor);
@@ -54,7 +54,7 @@ static verdict look(sherd_store *store, const char *folder, uint64_t rows)
 	sherd_rows *set = NULL;
 	sherd_report *report = NULL;
 	sherd_format format;
-	if (sherd_detect(store, folder, &format, NULL) < 0)
+	if (sherd_detect(&format, store, folder, NULL) < 0)
 		return ABSENT;
 	assert_int_equal(format, SHERD_FORMAT_ROWS);
 	assert_ok(sherd_verify(&report, store, folder, NULL, err));

@@ -47,11 +47,11 @@ static int put_over(sherd_store *store, const char *key)
 static int put_if(sherd_store *store, const char *key)
 {
 	sherd_stat stat;
-	TRY(sherd_store_stat(store, key, &stat, NULL));
+	TRY(sherd_store_stat(&stat, store, key, NULL));
 	sherd_write_options options = {.mode = SHERD_WRITE_REPLACE, .if_identity = stat.identity, .head = 100};
 	sherd_writer *w = NULL;
 	char zero[100] = {0};
-	TRY(sherd_store_write(store, key, &options, &w, NULL));
+	TRY(sherd_store_write(&w, store, key, &options, NULL));
 	(void)sherd_writer_append(w, zero, sizeof(zero), NULL);
 	(void)sherd_writer_append(w, bytes_of(NEW) + 100, NEW_SIZE - 100, NULL);
 	(void)sherd_writer_fill(w, 0, bytes_of(NEW), 100, NULL);
@@ -72,7 +72,7 @@ static int make_and_put(sherd_store *store, const char *key)
 static int create_locked(sherd_store *store, const char *key)
 {
 	sherd_lock *lock = NULL;
-	TRY(sherd_store_create_locked(store, key, bytes_of(NEW), NEW_SIZE, SHERD_LOCK_EXCLUSIVE, &lock, NULL));
+	TRY(sherd_store_create_locked(&lock, store, key, bytes_of(NEW), NEW_SIZE, SHERD_LOCK_EXCLUSIVE, NULL));
 	sherd_lock_release(lock);
 	return SHERD_OK;
 }
@@ -100,7 +100,7 @@ static content read_content(sherd_store *store, const char *key)
 {
 	char *data = NULL;
 	size_t len = 0;
-	int rc = sherd_store_get(store, key, 1 << 20, &data, &len, NULL);
+	int rc = sherd_store_get(&data, &len, store, key, 1 << 20, NULL);
 	if (rc == SHERD_ENOTFOUND)
 		return NOTHING;
 	content c = WRONG;
@@ -112,7 +112,7 @@ static content read_content(sherd_store *store, const char *key)
 	return c;
 }
 
-static bool find_foreign(const char *key, const sherd_stat *stat, void *arg)
+static bool find_foreign(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	crash_walk *w = arg;

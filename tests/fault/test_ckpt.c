@@ -90,7 +90,7 @@ static int die_before_publishing(sherd_store *store, sherd_error *err)
 			TRY(sherd_ckpt_saver_finish(saver, NULL, err));
 			continue;
 		}
-		TRY(sherd_store_get(store, "m_shard_1.shard", 1 << 20, &shard, &len, err));
+		TRY(sherd_store_get(&shard, &len, store, "m_shard_1.shard", 1 << 20, err));
 		sherd_ckpt_saver_abort(saver); /* which takes its shard along */
 		int rc = sherd_store_put(store, "m_shard_1.shard", SHERD_WRITE_NEW, shard, len, err);
 		free(shard);

@@ -54,7 +54,7 @@ typedef struct copying {
 	sherd_store *from, *to;
 } copying;
 
-static bool copy_one(const char *key, const sherd_stat *stat, void *arg)
+static bool copy_one(void *arg, const char *key, const sherd_stat *stat)
 {
 	const copying *c = arg;
 	(void)stat;
@@ -198,8 +198,8 @@ static int read_all(sherd_graph *g, sherd_error *err)
 	TRY(sherd_graph_neighbours(g, b, &walk, count_id, &n, err));
 	TRY(sherd_graph_count_nodes(g, count_type, &n, err));
 	TRY(sherd_graph_count_edges(g, count_type, &n, err));
-	TRY(sherd_graph_stats(g, &totals, err));
-	TRY(sherd_graph_shard_stats(g, 1, &shard, err));
+	TRY(sherd_graph_stats(&totals, g, err));
+	TRY(sherd_graph_shard_stats(&shard, g, 1, err));
 	TRY(sherd_graph_versions(g, count_version, &n, err));
 	assert_true(n > 10);
 	return SHERD_OK;
@@ -477,7 +477,7 @@ static int create(sherd_error *err)
 	return sherd_graph_create(target, "db", &layouts[1], 1, err);
 }
 
-static bool count_object(const char *key, const sherd_stat *stat, void *arg)
+static bool count_object(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)key;
 	(void)stat;
@@ -566,7 +566,7 @@ TEST(a_copy_that_fails_leaves_nothing)
 				hit = fail_to_copy(from, local, memory, n);
 				(void)snprintf(path, sizeof(path), "%s/new", folder);
 				sherd_stat stat;
-				if (sherd_store_stat(target, "new/current.json", &stat, NULL) < 0) {
+				if (sherd_store_stat(&stat, target, "new/current.json", NULL) < 0) {
 					failed++;
 					assert_int_equal(count_objects(target), before);
 					assert_int_equal(access(path, F_OK), before ? 0 : -1);
@@ -602,7 +602,7 @@ TEST(every_allocation_of_opening_and_verifying_may_fail)
 
 /* ---- repair */
 
-static bool note_segment(const char *key, const sherd_stat *stat, void *arg)
+static bool note_segment(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	char *newest = arg;

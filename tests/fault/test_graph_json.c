@@ -33,9 +33,9 @@ static int write_lines(const sherd_graph_lines *lines, sherd_error *err)
 	const sherd_graph_edge *e = sherd_graph_lines_edges(lines, &edges);
 	int rc = SHERD_OK;
 	for (size_t i = 0; rc == SHERD_OK && i < nodes; i++)
-		rc = sherd_graph_node_line(&n[i], &line, &room, &len, err);
+		rc = sherd_graph_node_line(&line, &room, &len, &n[i], err);
 	for (size_t i = 0; rc == SHERD_OK && i < edges; i++)
-		rc = sherd_graph_edge_line(&e[i], &line, &room, &len, err);
+		rc = sherd_graph_edge_line(&line, &room, &len, &e[i], err);
 	free(line);
 	return rc;
 }

@@ -175,7 +175,7 @@ TEST(every_operation_of_saving_may_fail)
 		hit = fail_store_hit(store);
 		fail_store_at(store, 0);
 		assert_int_equal(rc, hit ? SHERD_EIO : SHERD_OK);
-		assert_ok(sherd_store_get(store, "saved.fb", 1 << 20, &data, &len, err));
+		assert_ok(sherd_store_get(&data, &len, store, "saved.fb", 1 << 20, err));
 		assert_int_equal(len == 3, hit);
 		free(data);
 	} while (hit);

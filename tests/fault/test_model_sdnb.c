@@ -25,7 +25,7 @@ static void put_archive(void)
 	SHD_AUTO_BUF packed = {0};
 	assert_ok(sherd_model_save(sample, store, "plain", &(sherd_model_save_options){.format = SHERD_FORMAT_SDNB},
 	                           err));
-	assert_ok(sherd_store_get(store, "plain", 1 << 30, &data, &len, err));
+	assert_ok(sherd_store_get(&data, &len, store, "plain", 1 << 30, err));
 	sdnb_put_deflated(&packed, "model", (const uint8_t *)data, len);
 	assert_ok(sherd_store_put(store, "deflated.sdz", SHERD_WRITE_NEW, packed.data, packed.len, err));
 	free(data);

@@ -63,7 +63,7 @@ static int stream_all(const sherd_rows *rows, const sherd_rows_stream *o, sherd_
 	tally t = {.count = 0};
 	int rc, failed = SHERD_OK;
 	TRY(sherd_rows_cursor_open(&c, rows, o, err));
-	while ((rc = sherd_rows_next(c, &b, failed ? NULL : err)) != 0)
+	while ((rc = sherd_rows_next(&b, c, failed ? NULL : err)) != 0)
 		if (rc > 0)
 			take(&t, &b);
 		else
@@ -97,7 +97,7 @@ static int dispense_all(const sherd_rows *rows, const sherd_rows_stream *o, sher
 	TRY(sherd_rows_slot_open(&one, d, err));
 	TRY(sherd_rows_slot_open(&two, d, err));
 	for (int turn = 0, ended = 0; ended < 2; turn ^= 1) {
-		int rc = sherd_rows_slot_next(turn ? one : two, &b, failed ? NULL : err);
+		int rc = sherd_rows_slot_next(&b, turn ? one : two, failed ? NULL : err);
 		ended = rc == 0 ? ended + 1 : 0;
 		if (rc > 0)
 			take(&t, &b);

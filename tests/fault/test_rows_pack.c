@@ -83,7 +83,7 @@ static void check_after(sherd_store *s, const char *folder, int rc, int (*again)
 		assert_true(opened == SHERD_EINCOMPLETE || opened == SHERD_ECORRUPT);
 		sherd_format format;
 		if (opened == SHERD_ECORRUPT) /* empty: nothing is left in it */
-			assert_int_equal(sherd_detect(s, folder, &format, NULL), SHERD_ENOTFOUND);
+			assert_int_equal(sherd_detect(&format, s, folder, NULL), SHERD_ENOTFOUND);
 		assert_ok(again(s, err));
 	} else {
 		sherd_rows_close(set);

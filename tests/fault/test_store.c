@@ -28,7 +28,7 @@ static int write_all(sherd_store *s, const char *key, const sherd_write_options 
                      sherd_error *err)
 {
 	SHD_AUTO(sherd_writer, sherd_writer_abort) w = NULL;
-	TRY(sherd_store_write(s, key, options, &w, err));
+	TRY(sherd_store_write(&w, s, key, options, err));
 	TRY(sherd_writer_append(w, from, 10, err));
 	TRY(sherd_writer_append(w, from + 10, SIZE - 110, err));
 	TRY(sherd_writer_append(w, from + SIZE - 100, 100, err));
@@ -36,7 +36,7 @@ static int write_all(sherd_store *s, const char *key, const sherd_write_options 
 	return sherd_writer_commit(TAKE(w), err);
 }
 
-static bool stop_never(const char *key, const sherd_stat *stat, void *arg)
+static bool stop_never(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)key, (void)stat, (void)arg;
 	return true;
@@ -47,9 +47,9 @@ static int read_all(sherd_store *s, const char *key, sherd_error *err)
 	SHD_AUTO(sherd_reader, sherd_reader_close) r = NULL;
 	const void *map;
 	char buf[100];
-	TRY(sherd_store_read(s, key, &r, err));
+	TRY(sherd_store_read(&r, s, key, err));
 	TRY(sherd_reader_at(r, 1000, buf, sizeof(buf), err));
-	TRY(sherd_reader_map(r, 1000, sizeof(buf), &map, err));
+	TRY(sherd_reader_map(&map, r, 1000, sizeof(buf), err));
 	assert_memory_equal(buf, map, sizeof(buf));
 	return SHERD_OK;
 }
@@ -61,13 +61,13 @@ static int round_trip(sherd_store *s, sherd_error *err)
 	SHD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
 	SHD_AUTO(sherd_lock, sherd_lock_release) claim = NULL;
 	TRY(write_all(s, "d/e/new", &(sherd_write_options){.head = 8}, bytes[1], err));
-	TRY(sherd_store_stat(s, "old", &stat, err));
+	TRY(sherd_store_stat(&stat, s, "old", err));
 	sherd_write_options over = {.mode = SHERD_WRITE_REPLACE, .head = 8, .if_identity = stat.identity};
 	TRY(write_all(s, "old", &over, bytes[1], err));
 	TRY(read_all(s, "old", err));
 	TRY(sherd_store_list(s, "", "", stop_never, NULL, err));
-	TRY(sherd_store_lock(s, "old", SHERD_LOCK_SHARED, &lock, err));
-	TRY(sherd_store_create_locked(s, "claim", "me", 2, SHERD_LOCK_EXCLUSIVE, &claim, err));
+	TRY(sherd_store_lock(&lock, s, "old", SHERD_LOCK_SHARED, err));
+	TRY(sherd_store_create_locked(&claim, s, "claim", "me", 2, SHERD_LOCK_EXCLUSIVE, err));
 	int linked = sherd_store_link(s, "claim", "claim too", err);
 	if (linked != SHERD_EUNSUPPORTED)
 		TRY(linked);
@@ -95,7 +95,7 @@ static int whole(sherd_store *s, const char *key)
 {
 	char *data = NULL;
 	size_t len = 0;
-	int rc = sherd_store_get(s, key, SIZE, &data, &len, NULL);
+	int rc = sherd_store_get(&data, &len, s, key, SIZE, NULL);
 	if (rc == SHERD_ENOTFOUND)
 		return -1;
 	assert_int_equal(rc, SHERD_OK);
@@ -106,7 +106,7 @@ static int whole(sherd_store *s, const char *key)
 	return which;
 }
 
-static bool is_expected(const char *key, const sherd_stat *stat, void *arg)
+static bool is_expected(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat, (void)arg;
 	assert_true(strcmp(key, "old") == 0 || strcmp(key, "d/e/new") == 0 || strncmp(key, "claim", 5) == 0);
@@ -259,7 +259,7 @@ TEST(a_full_disk_is_named)
 	fail_sys_at(&r.sys, 1, "pread", EIO);
 	char *data = NULL;
 	size_t len = 0;
-	assert_fails(SHERD_EIO, 0, sherd_store_get(r.store, "old", SIZE, &data, &len, err));
+	assert_fails(SHERD_EIO, 0, sherd_store_get(&data, &len, r.store, "old", SIZE, err));
 	sherd_store_close(r.store);
 	scratch_remove(r.folder);
 }

@@ -118,13 +118,13 @@ typedef struct comparing {
 	size_t count;
 } comparing;
 
-static bool compare_with_file(const char *key, const sherd_stat *stat, void *arg)
+static bool compare_with_file(void *arg, const char *key, const sherd_stat *stat)
 {
 	comparing *g = arg;
 	char path[256], *data;
 	size_t len, want_len;
 	(void)stat;
-	assert_ok(sherd_store_get(g->store, key, 1 << 20, &data, &len, err));
+	assert_ok(sherd_store_get(&data, &len, g->store, key, 1 << 20, err));
 	(void)snprintf(path, sizeof(path), FOLDER "/%s", key);
 	uint8_t *want = source_file_read(path, &want_len);
 	if (len != want_len || memcmp(data, want, len) != 0)
@@ -246,7 +246,7 @@ TEST(every_tensor_begins_at_a_multiple_of_64)
 	open_golden(&store, &c, "small");
 	for (size_t i = 0; i < sherd_ckpt_count(c); i++) {
 		const sherd_ckpt_piece *p;
-		size_t n = sherd_ckpt_pieces(c, i, &p);
+		size_t n = sherd_ckpt_pieces(&p, c, i);
 		for (size_t k = 0; k < n; k++, seen++)
 			if (p[k].bytes)
 				assert_int_equal((sherd_ckpt_shard_at(c, p[k].shard)->data_offset + p[k].offset) % 64,

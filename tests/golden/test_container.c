@@ -54,13 +54,13 @@ static int write_all(void **state)
 	return 0;
 }
 
-static bool write_out(const char *key, const sherd_stat *stat, void *arg)
+static bool write_out(void *arg, const char *key, const sherd_stat *stat)
 {
 	char path[1024], *raw;
 	size_t len;
 	(void)stat;
 	(void)snprintf(path, sizeof(path), "%s/%s", (const char *)arg, key);
-	assert_ok(sherd_store_get(store, key, 1 << 20, &raw, &len, err));
+	assert_ok(sherd_store_get(&raw, &len, store, key, 1 << 20, err));
 	FILE *file = fopen(path, "wb");
 	assert_non_null(file);
 	assert_int_equal(fwrite(raw, 1, len, file), len);
@@ -73,13 +73,13 @@ static void compare(const char *name, const uint8_t *data, size_t len)
 {
 	char *raw;
 	size_t raw_len;
-	assert_ok(sherd_store_get(store, name, 1 << 20, &raw, &raw_len, err));
+	assert_ok(sherd_store_get(&raw, &raw_len, store, name, 1 << 20, err));
 	if (raw_len != len || memcmp(raw, data, len) != 0)
 		fail_msg("%s is not written as it was", name);
 	free(raw);
 }
 
-static bool count(const char *key, const sherd_stat *stat, void *arg)
+static bool count(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)key, (void)stat;
 	++*(size_t *)arg;

@@ -49,13 +49,13 @@ static void write_set(sherd_store *store, const struct golden *g)
 	assert_ok(sherd_rows_writer_commit(w, err));
 }
 
-static bool compare(const char *key, const sherd_stat *stat, void *arg)
+static bool compare(void *arg, const char *key, const sherd_stat *stat)
 {
 	char path[512], *data;
 	size_t len, want;
 	(void)stat;
 	(void)snprintf(path, sizeof(path), FOLDER "/%s", key);
-	assert_ok(sherd_store_get(arg, key, 1 << 20, &data, &len, err));
+	assert_ok(sherd_store_get(&data, &len, arg, key, 1 << 20, err));
 	uint8_t *golden = source_file_read(path, &want);
 	if (len != want || memcmp(data, golden, len) != 0)
 		fail_msg("%s is not what it was", key);
@@ -91,7 +91,7 @@ static void assert_rows(sherd_store *store, const char *name)
 	assert_ok(sherd_rows_open_any(&set, store, name, NULL, err));
 	assert_int_equal(sherd_rows_total(set), ROWS);
 	assert_ok(sherd_rows_cursor_open(&cursor, set, NULL, err));
-	while (sherd_rows_next(cursor, &b, NULL) > 0) {
+	while (sherd_rows_next(&b, cursor, NULL) > 0) {
 		for (size_t i = 0; i < b.rows * WIDTH; i++, seen++) {
 			double want = values[seen];
 			if (sherd_rows_dtype(set) == SHERD_BF16 && want == 65504)

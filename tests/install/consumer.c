@@ -13,7 +13,7 @@ static int round_trip(sherd_store *store, sherd_error *err)
 	size_t len = 0;
 	int rc = sherd_store_put(store, "folder/key", SHERD_WRITE_NEW, text, sizeof(text), err);
 	if (rc == SHERD_OK)
-		rc = sherd_store_get(store, "folder/key", 1024, &back, &len, err);
+		rc = sherd_store_get(&back, &len, store, "folder/key", 1024, err);
 	if (rc == SHERD_OK && (len != sizeof(text) || memcmp(back, text, len) != 0)) {
 		fprintf(stderr, "consumer: the bytes came back changed\n");
 		rc = 1;

@@ -20,7 +20,7 @@ int main()
 	}
 	std::unique_ptr<sherd_store, void (*)(sherd_store *)> store(opened, sherd_store_close);
 	sherd_stat stat{};
-	if (sherd_store_stat(store.get(), "nothing", &stat, &err) != SHERD_ENOTFOUND || err.code != SHERD_ENOTFOUND) {
+	if (sherd_store_stat(&stat, store.get(), "nothing", &err) != SHERD_ENOTFOUND || err.code != SHERD_ENOTFOUND) {
 		std::cerr << "consumer: an empty store has something in it\n";
 		return 1;
 	}

@@ -104,7 +104,7 @@ TEST(the_reader_notices_a_missing_and_a_foreign_shard)
 	size_t len;
 	container_write(store, "m", false, &set, 0);
 	container_write(store, "n", true, &set, 0);
-	assert_ok(sherd_store_get(store, "n.shard1-of-2.sdc", 1 << 24, &raw, &len, err));
+	assert_ok(sherd_store_get(&raw, &len, store, "n.shard1-of-2.sdc", 1 << 24, err));
 	assert_ok(sherd_store_put(store, "m.shard1-of-2.sdc", SHERD_WRITE_REPLACE, raw, len, err));
 	assert_null(ask_reader("m"));
 	assert_ok(sherd_store_remove(store, "n.shard1-of-2.sdc", err));

@@ -106,10 +106,10 @@ static char *stream_text(const sherd_rows *set, const sherd_rows_stream *options
 	int rc;
 	shd_sha256_init(&d.stream);
 	assert_ok(sherd_rows_cursor_open(&cursor, set, options, err));
-	while ((rc = sherd_rows_next(cursor, &batch, &e)) > 0) {
+	while ((rc = sherd_rows_next(&batch, cursor, &e)) > 0) {
 		char text[SHERD_ROWS_CURSOR_TEXT];
 		put_batch(&out, &batch, &d);
-		assert_ok(sherd_rows_tell(cursor, text, err));
+		assert_ok(sherd_rows_tell(text, cursor, err));
 		shd_buf_printf(&out, "cursor %s\n", text);
 	}
 	assert_int_equal(rc, 0);
@@ -233,8 +233,8 @@ TEST(cursors_of_all_sorts_go_on_in_other_worlds)
 		char text[SHERD_ROWS_CURSOR_TEXT];
 		wish w = random_wish(&seed, 40), other = random_wish(&seed, 40);
 		assert_ok(sherd_rows_cursor_open(&cursor, set, &w.stream, err));
-		assert_true(sherd_rows_next(cursor, &(sherd_rows_batch){0}, NULL) >= 0);
-		assert_ok(sherd_rows_tell(cursor, text, err));
+		assert_true(sherd_rows_next(&(sherd_rows_batch){0}, cursor, NULL) >= 0);
+		assert_ok(sherd_rows_tell(text, cursor, err));
 		sherd_rows_cursor_close(cursor);
 		wish_resume(&w, text, &other);
 		assert_same_stream(set, "s", &w);
@@ -255,8 +255,8 @@ TEST(cursors_go_on_over_a_set_that_has_grown)
 		rows_set_make_listed(store, "g", i % 2 ? SHERD_F16 : SHERD_F32, 2, sizes, 3, 2);
 		assert_ok(sherd_rows_open_folder(&set, store, "g", NULL, err));
 		assert_ok(sherd_rows_cursor_open(&cursor, set, &w.stream, err));
-		assert_true(sherd_rows_next(cursor, &(sherd_rows_batch){0}, NULL) >= 0);
-		assert_ok(sherd_rows_tell(cursor, text, err));
+		assert_true(sherd_rows_next(&(sherd_rows_batch){0}, cursor, NULL) >= 0);
+		assert_ok(sherd_rows_tell(text, cursor, err));
 		sherd_rows_cursor_close(cursor);
 		sherd_rows_close(set);
 		rows_set_make_listed(store, "g", i % 2 ? SHERD_F16 : SHERD_F32, 2, sizes, COUNT_OF(sizes), 2);
@@ -279,8 +279,8 @@ TEST(a_cursor_goes_on_in_another_world)
 	const sherd_rows_stream two = {.batch_rows = 3, .world = 2, .rank = 1, .shuffle = true, .seed = 9};
 	assert_ok(sherd_rows_cursor_open(&cursor, set, &two, err));
 	for (int i = 0; i < 3; i++)
-		assert_ok(sherd_rows_next(cursor, &batch, err));
-	assert_ok(sherd_rows_tell(cursor, text, err));
+		assert_ok(sherd_rows_next(&batch, cursor, err));
+	assert_ok(sherd_rows_tell(text, cursor, err));
 	sherd_rows_cursor_close(cursor);
 	wish w = {.stream = {.world = 3, .rank = 2, .shuffle = true, .seed = 9, .resume = text}};
 	(void)snprintf(w.arguments, sizeof(w.arguments), "world=3 rank=2 shuffle=9 resume=%s", text);
@@ -348,7 +348,7 @@ static void change(const char *key, size_t offset)
 {
 	char *data;
 	size_t len;
-	assert_ok(sherd_store_get(store, key, 1 << 20, &data, &len, err));
+	assert_ok(sherd_store_get(&data, &len, store, key, 1 << 20, err));
 	data[offset] = (char)(data[offset] ^ 1);
 	put(key, data, len);
 	free(data);

@@ -301,14 +301,14 @@ static void do_lose_metadata(model *m, place *p)
 	p->committed = 0;
 }
 
-static bool remove_key(const char *key, const sherd_stat *stat, void *arg)
+static bool remove_key(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	assert_ok(sherd_store_remove(arg, key, err));
 	return true;
 }
 
-static bool note_key(const char *key, const sherd_stat *stat, void *arg)
+static bool note_key(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	char(*keys)[64] = arg;
@@ -329,7 +329,7 @@ static void do_lose_orphan(model *m, place *p)
 	(void)snprintf(begin, sizeof(begin), "%s_shard_", p->prefix);
 	assert_ok(sherd_store_list(m->store, begin, "", note_key, keys, err));
 	for (size_t i = 0; i < 8 && keys[i][0]; i++)
-		(void)remove_key(keys[i], NULL, m->store);
+		(void)remove_key(m->store, keys[i], NULL);
 	p->orphan = 0;
 }
 

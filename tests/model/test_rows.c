@@ -62,7 +62,7 @@ static void write_plainly(set *s, size_t count, bool manifest)
 		else
 			(void)snprintf(key, sizeof(key), "rows.manifest.json");
 		(void)snprintf(path, sizeof(path), "%s/%s", s->folder, key);
-		assert_ok(sherd_store_get(s->stores[1], key, 1 << 24, &data, &len, err));
+		assert_ok(sherd_store_get(&data, &len, s->stores[1], key, 1 << 24, err));
 		FILE *f = fopen(path, "wb");
 		assert_non_null(f);
 		assert_int_equal(fwrite(data, 1, len, f), len);
@@ -216,7 +216,7 @@ static void assert_step(const run *r, sherd_rows_cursor *c, uint32_t rank, uint3
 {
 	size_t n = number_of(r, rank, world, step);
 	sherd_rows_batch b;
-	assert_int_equal(sherd_rows_next(c, &b, NULL), 1);
+	assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
 	assert_int_equal(b.number, n);
 	assert_int_equal(b.epoch, r->options.epoch);
 	assert_int_equal(b.padding, n >= r->plan->batches);
@@ -240,7 +240,7 @@ static void walk_from_start(run r, sherd_rows_cursor *c, uint32_t rank, uint32_t
 	for (size_t i = 0; i < steps && i < 5; i++)
 		assert_step(&r, c, rank, world, i);
 	if (steps <= 5)
-		assert_int_equal(sherd_rows_next(c, &(sherd_rows_batch){0}, NULL), 0);
+		assert_int_equal(sherd_rows_next(&(sherd_rows_batch){0}, c, NULL), 0);
 }
 
 /* A stream that was resumed, and sought another row, goes back to where it began, and to any other epoch. */
@@ -253,7 +253,7 @@ static void walk_again(const run *r, uint32_t rank, uint32_t world, sherd_rows_t
 	if (luck(2))
 		assert_ok(sherd_rows_seek(c, luck(r->set->total + 1), err));
 	for (uint64_t i = luck(3); i > 0; i--)
-		assert_true(sherd_rows_next(c, &(sherd_rows_batch){0}, NULL) >= 0);
+		assert_true(sherd_rows_next(&(sherd_rows_batch){0}, c, NULL) >= 0);
 	sherd_rows_reset(c);
 	walk_from_start(next, c, rank, world, tail);
 	next.plan = &other;
@@ -276,8 +276,8 @@ static void walk(const run *r, uint32_t rank, uint32_t world, sherd_rows_tail ta
 	for (size_t i = 0; i < steps; i++)
 		assert_step(r, c, rank, world, i);
 	if (end)
-		assert_int_equal(sherd_rows_next(c, &(sherd_rows_batch){0}, NULL), 0);
-	assert_ok(sherd_rows_tell(c, text, err));
+		assert_int_equal(sherd_rows_next(&(sherd_rows_batch){0}, c, NULL), 0);
+	assert_ok(sherd_rows_tell(text, c, err));
 }
 
 /* One world runs for some rounds, or to the end; then the next may go on from what any of its ranks tells. */

@@ -39,7 +39,7 @@ int ckpt_place_done(void **state)
 	return 0;
 }
 
-static bool join_key(const char *key, const sherd_stat *stat, void *arg)
+static bool join_key(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	shd_buf *all = arg;
@@ -47,7 +47,7 @@ static bool join_key(const char *key, const sherd_stat *stat, void *arg)
 	return true;
 }
 
-static bool count_key(const char *key, const sherd_stat *stat, void *arg)
+static bool count_key(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)key, (void)stat;
 	++*(size_t *)arg;
@@ -82,7 +82,7 @@ void assert_keys(sherd_store *store, const char *keys)
 char *object_get(sherd_store *store, const char *key, size_t *len)
 {
 	char *data = NULL;
-	assert_ok(sherd_store_get(store, key, 1u << 30, &data, len, err));
+	assert_ok(sherd_store_get(&data, len, store, key, 1u << 30, err));
 	return data;
 }
 

@@ -83,7 +83,7 @@ static size_t add_tensor(ckpt_sample *s, const char *name, sherd_dtype dtype, ui
 		memcpy(dims, shape, ndim * sizeof(*dims));
 	*t = (sherd_tensor){.name = shd_arena_str(&s->arena, shd_str_of(name)), .dtype = dtype, .ndim = ndim};
 	t->shape = dims;
-	if (!sherd_tensor_bytes(dtype, ndim, dims, &t->bytes))
+	if (!sherd_tensor_bytes(&t->bytes, dtype, ndim, dims))
 		abort();
 	s->bytes[s->count] = make(s, (size_t)t->bytes, 1);
 	for (uint64_t i = 0; i < t->bytes; i++)
@@ -148,7 +148,7 @@ static void put_piece(ckpt_sample *s, size_t tensor, uint32_t rank, const uint64
 	memcpy(offset, at, t->ndim * sizeof(*offset));
 	item->tensor = *t;
 	item->tensor.shape = dims;
-	if (!sherd_tensor_bytes(t->dtype, t->ndim, dims, &item->tensor.bytes))
+	if (!sherd_tensor_bytes(&item->tensor.bytes, t->dtype, t->ndim, dims))
 		abort();
 	uint8_t *bytes = make(s, (size_t)item->tensor.bytes, 1);
 	ckpt_sample_slice(s, tensor, at, shape, bytes);

@@ -54,11 +54,11 @@ static int reader_at(const sherd_reader *reader, uint64_t offset, void *buf, siz
 	return r->inner->ops->at(r->inner, offset, buf, len, err);
 }
 
-static int reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out, sherd_error *err)
+static int reader_map(const void **out, const sherd_reader *reader, uint64_t offset, size_t len, sherd_error *err)
 {
 	const fail_reader *r = (const fail_reader *)reader;
 	TRY(count(r->store, "map", err));
-	return r->inner->ops->map(r->inner, offset, len, out, err);
+	return r->inner->ops->map(out, r->inner, offset, len, err);
 }
 
 static int reader_check(const sherd_reader *reader, sherd_error *err)
@@ -75,7 +75,7 @@ static void reader_close(sherd_reader *reader)
 	free(r);
 }
 
-static int store_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err)
+static int store_read(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err)
 {
 	fail_store *f = (fail_store *)store;
 	TRY(count(f, "read", err));
@@ -83,7 +83,7 @@ static int store_read(sherd_store *store, const char *key, sherd_reader **out, s
 	if (!r)
 		return shd_fail_nomem(err);
 	r->store = f;
-	int rc = f->inner->ops->read(f->inner, key, &r->inner, err);
+	int rc = f->inner->ops->read(&r->inner, f->inner, key, err);
 	if (rc < 0) {
 		reader_close(&r->base);
 		return rc;
@@ -135,7 +135,7 @@ static void writer_abort(sherd_writer *writer)
 static const struct sherd_writer_ops writer_ops = {
 	.append = writer_append, .fill = writer_fill, .commit = writer_commit, .abort = writer_abort};
 
-static int store_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,
+static int store_write(sherd_writer **out, sherd_store *store, const char *key, const sherd_write_options *options,
                        sherd_error *err)
 {
 	fail_store *f = (fail_store *)store;
@@ -145,7 +145,7 @@ static int store_write(sherd_store *store, const char *key, const sherd_write_op
 		return shd_fail_nomem(err);
 	w->base.ops = &writer_ops;
 	w->store = f;
-	int rc = f->inner->ops->write(f->inner, key, options, &w->inner, err);
+	int rc = f->inner->ops->write(&w->inner, f->inner, key, options, err);
 	if (rc < 0)
 		free(w);
 	else
@@ -161,11 +161,11 @@ static int store_list(sherd_store *store, const char *prefix, const char *after,
 	return f->inner->ops->list(f->inner, prefix, after, each, arg, err);
 }
 
-static int store_stat(sherd_store *store, const char *key, sherd_stat *out, sherd_error *err)
+static int store_stat(sherd_stat *out, sherd_store *store, const char *key, sherd_error *err)
 {
 	fail_store *f = (fail_store *)store;
 	TRY(count(f, "stat", err));
-	return f->inner->ops->stat(f->inner, key, out, err);
+	return f->inner->ops->stat(out, f->inner, key, err);
 }
 
 static int store_remove(sherd_store *store, const char *key, const char *if_identity, sherd_error *err)
@@ -189,19 +189,19 @@ static int store_rmdir(sherd_store *store, const char *key, sherd_error *err)
 	return f->inner->ops->rmdir(f->inner, key, err);
 }
 
-static int store_lock(sherd_store *store, const char *key, sherd_lock_mode mode, sherd_lock **out, sherd_error *err)
+static int store_lock(sherd_lock **out, sherd_store *store, const char *key, sherd_lock_mode mode, sherd_error *err)
 {
 	fail_store *f = (fail_store *)store;
 	TRY(count(f, "lock", err));
-	return f->inner->ops->lock(f->inner, key, mode, out, err);
+	return f->inner->ops->lock(out, f->inner, key, mode, err);
 }
 
-static int store_create_locked(sherd_store *store, const char *key, const void *data, size_t len, sherd_lock_mode mode,
-                               sherd_lock **out, sherd_error *err)
+static int store_create_locked(sherd_lock **out, sherd_store *store, const char *key, const void *data, size_t len,
+                               sherd_lock_mode mode, sherd_error *err)
 {
 	fail_store *f = (fail_store *)store;
 	TRY(count(f, "create_locked", err));
-	return f->inner->ops->create_locked(f->inner, key, data, len, mode, out, err);
+	return f->inner->ops->create_locked(out, f->inner, key, data, len, mode, err);
 }
 
 static int store_link(sherd_store *store, const char *key, const char *second, sherd_error *err)

@@ -99,7 +99,7 @@ static bool put(lines *l, char *line)
 static bool put_node(void *arg, const sherd_graph_node *n)
 {
 	char id[SHERD_GRAPH_ID_TEXT], *line = NULL;
-	sherd_graph_id_format(n->id, id);
+	sherd_graph_id_format(id, n->id);
 	if (asprintf(&line, "N %s|%.*s|%.*s|%.*s|%.*s|%.*s|%llu|%d\n", id, (int)n->semantic_id.len, n->semantic_id.ptr,
 	             (int)n->type.len, n->type.ptr, (int)n->name.len, n->name.ptr, (int)n->file.len, n->file.ptr,
 	             (int)n->metadata.len, n->metadata.ptr, (unsigned long long)n->content_hash, n->exported) < 0)
@@ -110,8 +110,8 @@ static bool put_node(void *arg, const sherd_graph_node *n)
 static bool put_edge(void *arg, const sherd_graph_edge *e)
 {
 	char src[SHERD_GRAPH_ID_TEXT], dst[SHERD_GRAPH_ID_TEXT], *line = NULL;
-	sherd_graph_id_format(e->src, src);
-	sherd_graph_id_format(e->dst, dst);
+	sherd_graph_id_format(src, e->src);
+	sherd_graph_id_format(dst, e->dst);
 	if (asprintf(&line, "E %s|%s|%.*s|%.*s\n", src, dst, (int)e->type.len, e->type.ptr, (int)e->metadata.len,
 	             e->metadata.ptr) < 0)
 		abort();
@@ -168,7 +168,7 @@ static bool check_node(void *arg, const sherd_graph_node *n)
 	checking *c = arg;
 	lines alone = {0}, again = {0};
 	sherd_graph_node got;
-	assert_ok(sherd_graph_get(c->graph, n->id, &got, err));
+	assert_ok(sherd_graph_get(&got, c->graph, n->id, err));
 	(void)put_node(&alone, n);
 	(void)put_node(&again, &got);
 	char *a = join(&alone), *b = join(&again);
@@ -215,14 +215,14 @@ void assert_consistent(const sherd_graph *g)
 	free(every);
 	free(out);
 	free(in);
-	assert_ok(sherd_graph_stats(g, &totals, err));
+	assert_ok(sherd_graph_stats(&totals, g, err));
 	assert_int_equal(totals.nodes, c.nodes);
 	assert_int_equal(totals.edges, edges);
 	assert_ok(sherd_graph_count_nodes(g, count_types, &by_type, err));
 	assert_int_equal(by_type, c.nodes);
 	for (uint32_t i = 0; i < totals.shards; i++) {
 		sherd_graph_shard s;
-		assert_ok(sherd_graph_shard_stats(g, i, &s, err));
+		assert_ok(sherd_graph_shard_stats(&s, g, i, err));
 		in_shards += s.nodes;
 	}
 	if (!sherd_graph_pending(g))

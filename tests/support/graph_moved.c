@@ -8,7 +8,7 @@ static char *get(sherd_store *store, const char *folder, const char *name, char 
 {
 	char *data = NULL;
 	(void)snprintf(key, SHERD_MAX_KEY + 1, "%s/%s", folder, name);
-	must_ok(sherd_store_get(store, key, 1 << 20, &data, len, err));
+	must_ok(sherd_store_get(&data, len, store, key, 1 << 20, err));
 	return data;
 }
 

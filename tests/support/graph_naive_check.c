@@ -248,11 +248,11 @@ static void check_counts(const graph_naive *m, const sherd_graph *g)
 	must_ok(sherd_graph_count_nodes(g, see_count, &nodes, err));
 	must_ok(sherd_graph_count_edges(g, see_count, &edges, err));
 	must(nodes.all == all.nodes_added && edges.all == all.edges_added);
-	must_ok(sherd_graph_stats(g, &totals, err));
+	must_ok(sherd_graph_stats(&totals, g, err));
 	must(totals.nodes == all.nodes_added && totals.edges == all.edges_added);
 	for (uint32_t i = 0; i < totals.shards; i++) {
 		sherd_graph_shard s;
-		must_ok(sherd_graph_shard_stats(g, i, &s, err));
+		must_ok(sherd_graph_shard_stats(&s, g, i, err));
 		must(s.shard == i);
 		shard_nodes += s.nodes;
 		shard_edges += s.edges;
@@ -269,7 +269,7 @@ void naive_check(const graph_naive *m, const sherd_graph *g, unsigned dice)
 {
 	for (unsigned id = 0; id < NAIVE_IDS; id++) {
 		sherd_graph_node n;
-		int rc = sherd_graph_get(g, naive_id(id), &n, NULL);
+		int rc = sherd_graph_get(&n, g, naive_id(id), NULL);
 		must(rc == (m->nodes[id].stamp ? 1 : 0));
 		must(sherd_graph_exists(g, naive_id(id), NULL) == rc);
 		if (rc)

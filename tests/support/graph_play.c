@@ -85,7 +85,7 @@ static void compact(graph_play *p)
 	must_ok(sherd_graph_compact(p->graph, NULL, err));
 	p->spilled = false;
 	note_version(p);
-	must_ok(sherd_graph_stats(p->graph, &totals, err));
+	must_ok(sherd_graph_stats(&totals, p->graph, err));
 	must(totals.tombstones == 0);
 	must(totals.segments <= 2 * totals.shards);
 	graph_check_placed(p->graph);
@@ -361,7 +361,7 @@ static void check_versions(const graph_play *p)
 		uint64_t newest = 0, found = 0;
 		for (size_t i = 0; i < p->version_count; i++)
 			newest = p->versions[i].tags[key] ? p->versions[i].number : newest;
-		int rc = sherd_graph_find_tag(p->graph, tag_key(key), NULL, &found, NULL);
+		int rc = sherd_graph_find_tag(&found, p->graph, tag_key(key), NULL, NULL);
 		must(rc == (newest ? SHERD_OK : SHERD_ENOTFOUND) && found == newest);
 	}
 }

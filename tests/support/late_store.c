@@ -81,7 +81,7 @@ static int late_commit(sherd_writer *writer, sherd_error *err)
 static const struct sherd_writer_ops late_writer_ops = {
 	.append = late_append, .fill = late_fill, .commit = late_commit, .abort = late_abort};
 
-static int late_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,
+static int late_write(sherd_writer **out, sherd_store *store, const char *key, const sherd_write_options *options,
                       sherd_error *err)
 {
 	late_store *s = (late_store *)store;
@@ -96,7 +96,7 @@ static int late_write(sherd_store *store, const char *key, const sherd_write_opt
 		s->times--;
 		w->fate = s->fate;
 	}
-	int rc = s->inner->ops->write(s->inner, key, &o, &w->inner, err);
+	int rc = s->inner->ops->write(&w->inner, s->inner, key, &o, err);
 	if (rc < 0)
 		free(w);
 	else
@@ -104,10 +104,10 @@ static int late_write(sherd_store *store, const char *key, const sherd_write_opt
 	return rc;
 }
 
-static int late_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err)
+static int late_read(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err)
 {
 	sherd_store *inner = ((late_store *)store)->inner;
-	return inner->ops->read(inner, key, out, err);
+	return inner->ops->read(out, inner, key, err);
 }
 
 static int late_list(sherd_store *store, const char *prefix, const char *after, sherd_list_fn *each, void *arg,
@@ -117,10 +117,10 @@ static int late_list(sherd_store *store, const char *prefix, const char *after, 
 	return inner->ops->list(inner, prefix, after, each, arg, err);
 }
 
-static int late_stat(sherd_store *store, const char *key, sherd_stat *out, sherd_error *err)
+static int late_stat(sherd_stat *out, sherd_store *store, const char *key, sherd_error *err)
 {
 	sherd_store *inner = ((late_store *)store)->inner;
-	return inner->ops->stat(inner, key, out, err);
+	return inner->ops->stat(out, inner, key, err);
 }
 
 static int late_remove(sherd_store *store, const char *key, const char *if_identity, sherd_error *err)

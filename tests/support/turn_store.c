@@ -93,7 +93,7 @@ static void writer_abort(sherd_writer *writer)
 static const struct sherd_writer_ops writer_ops = {
 	.append = writer_append, .fill = writer_fill, .commit = writer_commit, .abort = writer_abort};
 
-static int store_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,
+static int store_write(sherd_writer **out, sherd_store *store, const char *key, const sherd_write_options *options,
                        sherd_error *err)
 {
 	turn_store *s = (turn_store *)store;
@@ -102,7 +102,7 @@ static int store_write(sherd_store *store, const char *key, const sherd_write_op
 		return shd_fail_nomem(err);
 	w->base.ops = &writer_ops;
 	w->store = s;
-	int rc = s->inner->ops->write(s->inner, key, options, &w->inner, err);
+	int rc = s->inner->ops->write(&w->inner, s->inner, key, options, err);
 	if (rc < 0)
 		free(w);
 	else
@@ -110,11 +110,11 @@ static int store_write(sherd_store *store, const char *key, const sherd_write_op
 	return rc;
 }
 
-static int store_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err)
+static int store_read(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err)
 {
 	turn_store *s = (turn_store *)store;
 	step(s);
-	return s->inner->ops->read(s->inner, key, out, err);
+	return s->inner->ops->read(out, s->inner, key, err);
 }
 
 static int store_list(sherd_store *store, const char *prefix, const char *after, sherd_list_fn *each, void *arg,
@@ -125,11 +125,11 @@ static int store_list(sherd_store *store, const char *prefix, const char *after,
 	return s->inner->ops->list(s->inner, prefix, after, each, arg, err);
 }
 
-static int store_stat(sherd_store *store, const char *key, sherd_stat *out, sherd_error *err)
+static int store_stat(sherd_stat *out, sherd_store *store, const char *key, sherd_error *err)
 {
 	turn_store *s = (turn_store *)store;
 	step(s);
-	return s->inner->ops->stat(s->inner, key, out, err);
+	return s->inner->ops->stat(out, s->inner, key, err);
 }
 
 static int store_remove(sherd_store *store, const char *key, const char *if_identity, sherd_error *err)
@@ -152,19 +152,19 @@ static int store_rmdir(sherd_store *store, const char *key, sherd_error *err)
 	return s->inner->ops->rmdir(s->inner, key, err);
 }
 
-static int store_lock(sherd_store *store, const char *key, sherd_lock_mode mode, sherd_lock **out, sherd_error *err)
+static int store_lock(sherd_lock **out, sherd_store *store, const char *key, sherd_lock_mode mode, sherd_error *err)
 {
 	turn_store *s = (turn_store *)store;
 	step(s);
-	return s->inner->ops->lock(s->inner, key, mode, out, err);
+	return s->inner->ops->lock(out, s->inner, key, mode, err);
 }
 
-static int store_create_locked(sherd_store *store, const char *key, const void *data, size_t len, sherd_lock_mode mode,
-                               sherd_lock **out, sherd_error *err)
+static int store_create_locked(sherd_lock **out, sherd_store *store, const char *key, const void *data, size_t len,
+                               sherd_lock_mode mode, sherd_error *err)
 {
 	turn_store *s = (turn_store *)store;
 	step(s);
-	return s->inner->ops->create_locked(s->inner, key, data, len, mode, out, err);
+	return s->inner->ops->create_locked(out, s->inner, key, data, len, mode, err);
 }
 
 static int store_link(sherd_store *store, const char *key, const char *second, sherd_error *err)

@@ -132,7 +132,7 @@ static int close_base(void **state)
 	return 0;
 }
 
-static bool copy_one(const char *key, const sherd_stat *stat, void *arg)
+static bool copy_one(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	object_copy(base, arg, key);
@@ -161,7 +161,7 @@ static bool has(const order *o, turn_fn *act)
 static bool is_there(sherd_store *store, const char *key)
 {
 	sherd_stat stat;
-	return sherd_store_stat(store, key, &stat, NULL) == SHERD_OK;
+	return sherd_store_stat(&stat, store, key, NULL) == SHERD_OK;
 }
 
 /* What stands under the prefix is one of those that were saved, whole. */

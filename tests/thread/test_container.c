@@ -17,7 +17,7 @@ enum { THREADS = 4, WORKERS = 5 };
 
 static void get(sherd_store *store, const char *key, char **out, size_t *len)
 {
-	assert_ok(sherd_store_get(store, key, 1 << 26, out, len, err));
+	assert_ok(sherd_store_get(out, len, store, key, 1 << 26, err));
 }
 
 static void assert_same(sherd_store *store, const char *left, const char *right)

@@ -75,7 +75,7 @@ static void write_history(sherd_store *store, const sherd_graph_layout *layout, 
 	sherd_graph_close(g);
 }
 
-static bool compare_object(const char *key, const sherd_stat *stat, void *arg)
+static bool compare_object(void *arg, const char *key, const sherd_stat *stat)
 {
 	sherd_store **stores = arg;
 	size_t an, bn;
@@ -183,7 +183,7 @@ static void *read_on(void *arg)
 	return NULL;
 }
 
-static bool remove_index(const char *key, const sherd_stat *stat, void *arg)
+static bool remove_index(void *arg, const char *key, const sherd_stat *stat)
 {
 	size_t n = strlen(key);
 	(void)stat;

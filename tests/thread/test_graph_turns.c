@@ -161,12 +161,12 @@ static int close_base(void **state)
 	return 0;
 }
 
-static bool copy_one(const char *key, const sherd_stat *stat, void *arg)
+static bool copy_one(void *arg, const char *key, const sherd_stat *stat)
 {
 	char *data = NULL;
 	size_t len;
 	(void)stat;
-	assert_ok(sherd_store_get(base, key, 1 << 20, &data, &len, err));
+	assert_ok(sherd_store_get(&data, &len, base, key, 1 << 20, err));
 	assert_ok(sherd_store_put(arg, key, SHERD_WRITE_NEW, data, len, err));
 	free(data);
 	return true;
@@ -202,7 +202,7 @@ static void check(const order *o, sherd_store *store, const turn_actor actors[2]
 		if (d->adds && (sherd_graph_exists(g, graph_id(d->adds), NULL) == 1) != (actors[i].rc == SHERD_OK))
 			complain(o, actors[i].rc ? "what was refused is there" : "what was committed is lost");
 		if (d->act == tag && actors[i].rc == SHERD_OK &&
-		    sherd_graph_find_tag(g, "kept", NULL, &version, &e) < 0)
+		    sherd_graph_find_tag(&version, g, "kept", NULL, &e) < 0)
 			complain(o, "the tag is lost");
 	}
 	if (graph_count(g, NULL, NULL, "base") != 1 || graph_count(g, NULL, NULL, "gone") != 0)

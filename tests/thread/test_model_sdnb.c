@@ -49,7 +49,7 @@ TEST(threads_read_one_archive_at_once)
 	                           err));
 	assert_ok(sherd_model_save(sample, store, "m.sdz",
 	                           &(sherd_model_save_options){.format = SHERD_FORMAT_SDZ, .shards = 3}, err));
-	assert_ok(sherd_store_get(store, "m.sdnb", 1 << 30, &data, &len, err));
+	assert_ok(sherd_store_get(&data, &len, store, "m.sdnb", 1 << 30, err));
 	sdnb_put_deflated(&packed, "model", (const uint8_t *)data, len);
 	assert_ok(sherd_store_put(store, "deflated.sdz", SHERD_WRITE_NEW, packed.data, packed.len, err));
 	share(store, "m.sdz", 3);

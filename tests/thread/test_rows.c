@@ -63,7 +63,7 @@ static void *pull(void *arg)
 		return NULL;
 	}
 	int rc;
-	while ((rc = sherd_rows_slot_next(slot, &b, NULL)) > 0) {
+	while ((rc = sherd_rows_slot_next(&b, slot, NULL)) > 0) {
 		bool fine = (int64_t)b.number > last && b.number < TOTAL;
 		last = (int64_t)b.number;
 		for (size_t i = 0; fine && i < b.rows; i++) {
@@ -137,7 +137,7 @@ static void *stream(void *arg)
 		atomic_fetch_add(l->wrong, 1);
 		return NULL;
 	}
-	while (sherd_rows_next(c, &b, NULL) > 0) {
+	while (sherd_rows_next(&b, c, NULL) > 0) {
 		for (size_t i = 0; i < b.rows; i++)
 			if (!rows_set_is_row(&b, i, b.first_id + i))
 				atomic_fetch_add(l->wrong, 1);
@@ -189,7 +189,7 @@ static void *pull_for_ever(void *arg)
 			return NULL;
 		}
 		for (int i = 0; i < 20 && !atomic_load(&r->done); i++) {
-			int rc = sherd_rows_slot_next(slot, &b, NULL);
+			int rc = sherd_rows_slot_next(&b, slot, NULL);
 			bool fine = rc == 0 || (rc > 0 && rows_set_is_row(&b, 0, rows_batch_id(&b, 0)));
 			if (!fine)
 				atomic_fetch_add(&r->wrong, 1);
@@ -221,7 +221,7 @@ TEST(a_dispenser_is_told_and_begun_anew_while_threads_pull)
 				sherd_rows_dispenser_reset(r.dispenser);
 			for (uint64_t until = atomic_load(&r.handed) + 3; atomic_load(&r.handed) < until;)
 				(void)sched_yield();
-			assert_ok(sherd_rows_dispenser_tell(r.dispenser, text, err));
+			assert_ok(sherd_rows_dispenser_tell(text, r.dispenser, err));
 			from.resume = text;
 			assert_ok(sherd_rows_cursor_open(&c, sets[i], &from, err));
 			assert_int_equal(sherd_rows_epoch(c), epoch % 4 ? epoch : epoch - 1);

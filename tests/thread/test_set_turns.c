@@ -166,12 +166,12 @@ TEST(a_claim_removed_by_hand_mixes_no_two_sets)
 
 /* ---- one that dies */
 
-static bool copy_one(const char *key, const sherd_stat *stat, void *arg)
+static bool copy_one(void *arg, const char *key, const sherd_stat *stat)
 {
 	sherd_store *const *stores = arg;
 	char *text;
 	size_t len;
-	assert_ok(sherd_store_get(stores[0], key, stat->size, &text, &len, err));
+	assert_ok(sherd_store_get(&text, &len, stores[0], key, stat->size, err));
 	assert_ok(sherd_store_put(stores[1], key, SHERD_WRITE_NEW, text, len, err));
 	free(text);
 	return true;
@@ -208,7 +208,7 @@ static void recover(const kind *k, sherd_store *store, bool locks)
 	sherd_error e = {0};
 	sherd_stat stat;
 	unsigned before = set_sample_content(store, k->key, TENSORS);
-	bool claimed = sherd_store_stat(store, k->claim, &stat, NULL) == SHERD_OK;
+	bool claimed = sherd_store_stat(&stat, store, k->claim, NULL) == SHERD_OK;
 	if (before && k->format == SHERD_FORMAT_SDNB)
 		return; /* never replaced */
 	int rc = save_later(k, store, locks, before != 0, &e);

@@ -21,7 +21,7 @@ typedef struct worker {
 	const sherd_reader *shared;
 } worker;
 
-static bool count_key(const char *key, const sherd_stat *stat, void *arg)
+static bool count_key(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)key, (void)stat;
 	++*(size_t *)arg;
@@ -33,7 +33,7 @@ static void read_whole(const worker *w, const char *key)
 {
 	char *data = NULL;
 	size_t len = 0;
-	int rc = sherd_store_get(w->store, key, SIZE, &data, &len, NULL);
+	int rc = sherd_store_get(&data, &len, w->store, key, SIZE, NULL);
 	bool fine = rc == SHERD_ENOTFOUND || (rc == SHERD_OK && len == SIZE);
 	for (size_t i = 1; fine && rc == SHERD_OK && i < len; i++)
 		fine = data[i] == data[0];
@@ -45,11 +45,11 @@ static void read_whole(const worker *w, const char *key)
 static void use_locks(const worker *w)
 {
 	sherd_lock *lock = NULL;
-	int rc = sherd_store_create_locked(w->store, "claim", "", 0, SHERD_LOCK_EXCLUSIVE, &lock, NULL);
+	int rc = sherd_store_create_locked(&lock, w->store, "claim", "", 0, SHERD_LOCK_EXCLUSIVE, NULL);
 	if (rc == SHERD_OK) {
 		/* while it is held nobody else gets it */
 		sherd_lock *other = NULL;
-		if (sherd_store_lock(w->store, "claim", SHERD_LOCK_SHARED, &other, NULL) != SHERD_ECONFLICT)
+		if (sherd_store_lock(&other, w->store, "claim", SHERD_LOCK_SHARED, NULL) != SHERD_ECONFLICT)
 			atomic_fetch_add(w->wrong, 1);
 		if (sherd_store_remove(w->store, "claim", NULL) != SHERD_OK)
 			atomic_fetch_add(w->wrong, 1);
@@ -73,7 +73,7 @@ static void *work(void *arg)
 		size_t keys = 0;
 		rc |= sherd_store_list(w->store, "own/", "", count_key, &keys, NULL);
 		const void *map = NULL;
-		rc |= sherd_reader_map(w->shared, (uint64_t)turn, sizeof(buf), &map, NULL);
+		rc |= sherd_reader_map(&map, w->shared, (uint64_t)turn, sizeof(buf), NULL);
 		rc |= sherd_reader_at(w->shared, (uint64_t)turn, buf, sizeof(buf), NULL);
 		if (rc != SHERD_OK || keys == 0 || memcmp(map, buf, sizeof(buf)) != 0)
 			atomic_fetch_add(w->wrong, 1);
@@ -90,7 +90,7 @@ static void work_together(sherd_store *store)
 	memset(bytes, 's', sizeof(bytes));
 	assert_ok(sherd_store_put(store, "shared", SHERD_WRITE_NEW, bytes, sizeof(bytes), err));
 	sherd_reader *shared = NULL;
-	assert_ok(sherd_store_read(store, "shared", &shared, err));
+	assert_ok(sherd_store_read(&shared, store, "shared", err));
 	_Atomic int wrong = 0;
 	worker workers[THREADS];
 	pthread_t threads[THREADS];

@@ -70,13 +70,13 @@ struct sherd_lock {
 struct sherd_store_ops {
 	const char *scheme; /* "file", "mem", "s3" */
 	unsigned caps;      /* SHERD_CAP_*: engines choose by these, never by scheme */
-	int (*read)(sherd_store *, const char *key, sherd_reader **out, sherd_error *err);
+	int (*read)(sherd_reader **out, sherd_store *, const char *key, sherd_error *err);
 	/* options is never NULL, and gone when the call returns */
-	int (*write)(sherd_store *, const char *key, const sherd_write_options *options, sherd_writer **out,
+	int (*write)(sherd_writer **out, sherd_store *, const char *key, const sherd_write_options *options,
 	             sherd_error *err);
 	int (*list)(sherd_store *, const char *prefix, const char *after, sherd_list_fn *each, void *arg,
 	            sherd_error *err);
-	int (*stat)(sherd_store *, const char *key, sherd_stat *out, sherd_error *err);
+	int (*stat)(sherd_stat *out, sherd_store *, const char *key, sherd_error *err);
 	/* if_identity NULL: whatever is there */
 	int (*remove)(sherd_store *, const char *key, const char *if_identity, sherd_error *err);
 	void (*close)(sherd_store *);
@@ -84,20 +84,20 @@ struct sherd_store_ops {
 	int (*mkdir)(sherd_store *, const char *key, sherd_error *err);
 	int (*rmdir)(sherd_store *, const char *key, sherd_error *err);
 	/* With SHERD_CAP_LOCK, else NULL. */
-	int (*lock)(sherd_store *, const char *key, sherd_lock_mode mode, sherd_lock **out, sherd_error *err);
-	int (*create_locked)(sherd_store *, const char *key, const void *data, size_t len, sherd_lock_mode mode,
-	                     sherd_lock **out, sherd_error *err);
+	int (*lock)(sherd_lock **out, sherd_store *, const char *key, sherd_lock_mode mode, sherd_error *err);
+	int (*create_locked)(sherd_lock **out, sherd_store *, const char *key, const void *data, size_t len,
+	                     sherd_lock_mode mode, sherd_error *err);
 	/* Both are in one folder. Or NULL. */
 	int (*link)(sherd_store *, const char *key, const char *second, sherd_error *err);
-	int (*queue)(sherd_store *, uint64_t ahead, sherd_queue **out, sherd_error *err); /* or NULL */
+	int (*queue)(sherd_queue **out, sherd_store *, uint64_t ahead, sherd_error *err); /* or NULL */
 	int64_t (*now)(sherd_store *); /* or NULL: times are those of this machine */
 };
 
 /* Ranges were checked against size and are not empty. */
 struct sherd_reader_ops {
 	int (*at)(const sherd_reader *, uint64_t offset, void *buf, size_t len, sherd_error *err);
-	int (*map)(const sherd_reader *, uint64_t offset, size_t len, const void **out, sherd_error *err); /* or NULL */
-	bool (*peek)(const sherd_reader *, uint64_t offset, size_t len, const void **out);                 /* or NULL */
+	int (*map)(const void **out, const sherd_reader *, uint64_t offset, size_t len, sherd_error *err); /* or NULL */
+	bool (*peek)(const void **out, const sherd_reader *, uint64_t offset, size_t len);                 /* or NULL */
 	void (*close)(sherd_reader *);
 	void (*advise)(const sherd_reader *, uint64_t offset, uint64_t len, sherd_advice advice); /* or NULL */
 	bool (*cached)(const sherd_reader *, uint64_t offset, uint64_t len);                      /* or NULL */
@@ -105,8 +105,8 @@ struct sherd_reader_ops {
 };
 
 struct sherd_queue_ops {
-	int (*ask)(sherd_queue *, const sherd_reader *, uint64_t offset, size_t len, size_t *taken, sherd_error *err);
-	int (*next)(sherd_queue *, const void **data, size_t *len, sherd_error *err);
+	int (*ask)(size_t *taken, sherd_queue *, const sherd_reader *, uint64_t offset, size_t len, sherd_error *err);
+	int (*next)(const void **data, size_t *len, sherd_queue *, sherd_error *err);
 	void (*close)(sherd_queue *);
 };
 

@@ -16,13 +16,13 @@ static int ckpt_bundle_read_tensor(const sherd_bundle *base, size_t index, uint6
 	return shd_ckpt_read_proven(((const ckpt_bundle *)base)->ckpt, index, offset, buf, len, err);
 }
 
-static int map_tensor(const sherd_bundle *base, size_t index, const void **out, sherd_error *err)
+static int map_tensor(const void **out, const sherd_bundle *base, size_t index, sherd_error *err)
 {
 	const sherd_ckpt *ckpt = ((const ckpt_bundle *)base)->ckpt;
 	const sherd_ckpt_piece *piece;
 	const void *bytes;
-	TRY(sherd_ckpt_map(ckpt, index, &bytes, err));
-	(void)sherd_ckpt_pieces(ckpt, index, &piece);
+	TRY(sherd_ckpt_map(&bytes, ckpt, index, err));
+	(void)sherd_ckpt_pieces(&piece, ckpt, index);
 	TRY(shd_ckpt_prove(ckpt, piece, 0, piece->bytes, err));
 	*out = bytes;
 	return SHERD_OK;

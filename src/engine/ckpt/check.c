@@ -204,7 +204,7 @@ static int prove_wanted(void *arg, size_t shard, sherd_error *err)
 static int want(proving *g, size_t tensor, sherd_error *err)
 {
 	const sherd_ckpt_piece *pieces;
-	size_t count = sherd_ckpt_pieces(g->ckpt, tensor, &pieces);
+	size_t count = sherd_ckpt_pieces(&pieces, g->ckpt, tensor);
 	for (size_t i = 0; i < count; i++) {
 		const ckpt_shard *f = &g->ckpt->files[pieces[i].shard];
 		bool indexed;

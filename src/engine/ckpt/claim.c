@@ -36,7 +36,7 @@ int shd_ckpt_read_claim(sherd_store *store, const char *prefix, shd_ckpt_claim *
 	char *text;
 	size_t len;
 	TRY(claim_key(&key, prefix, err));
-	int rc = sherd_store_get(store, (const char *)key.data, CLAIM_BYTES, &text, &len, err);
+	int rc = sherd_store_get(&text, &len, store, (const char *)key.data, CLAIM_BYTES, err);
 	*valid = false;
 	if (rc == SHERD_ELIMIT)
 		return SHERD_OK;
@@ -62,7 +62,7 @@ static int ckpt_claim_create(ckpt_hold *h, const char *key, sherd_error *err)
 	shd_ckpt_claim_encode(&h->claim, &text);
 	TRY(shd_buf_check(&text, err));
 	if (shd_can_lock(h->store))
-		return sherd_store_create_locked(h->store, key, text.data, text.len, SHERD_LOCK_SHARED, &h->lock, err);
+		return sherd_store_create_locked(&h->lock, h->store, key, text.data, text.len, SHERD_LOCK_SHARED, err);
 	return sherd_store_put(h->store, key, SHERD_WRITE_NEW, text.data, text.len, err);
 }
 
@@ -74,7 +74,7 @@ static int replace(const ckpt_hold *h, const char *key, const char *identity, sh
 	sherd_write_options options = {.mode = SHERD_WRITE_REPLACE, .if_identity = identity};
 	shd_ckpt_claim_encode(&h->claim, &text);
 	TRY(shd_buf_check(&text, err));
-	TRY(sherd_store_write(h->store, key, &options, &writer, err));
+	TRY(sherd_store_write(&writer, h->store, key, &options, err));
 	TRY(sherd_writer_append(writer, text.data, text.len, err));
 	return sherd_writer_commit(TAKE(writer), err);
 }
@@ -83,7 +83,7 @@ static int held_by_other(const shd_ckpt_claim *c, bool valid, sherd_error *err)
 {
 	char id[SHERD_SET_ID_TEXT] = "unknown";
 	if (valid)
-		sherd_set_id_format(&c->set_id, id);
+		sherd_set_id_format(id, &c->set_id);
 	return shd_fail(err, SHERD_ECONFLICT, "conflict", "held by %s of set %s (process %" PRIu64 " on %s)",
 	                valid && c->removing ? "a removal" : "another save", id, valid ? c->process : 0,
 	                valid && c->host[0] ? c->host : "an unknown host");
@@ -92,7 +92,7 @@ static int held_by_other(const shd_ckpt_claim *c, bool valid, sherd_error *err)
 static int still_waiting(const shd_ckpt_claim *c, const ckpt_waiting *w, sherd_error *err)
 {
 	char id[SHERD_SET_ID_TEXT], text[SHD_CKPT_WAITING_TEXT];
-	sherd_set_id_format(&c->set_id, id);
+	sherd_set_id_format(id, &c->set_id);
 	shd_ckpt_waiting_text(w, c->world, text);
 	return shd_fail(err, SHERD_ECONFLICT, "waiting", "set %s waits: %s", id, text);
 }
@@ -103,7 +103,7 @@ static int take_over(ckpt_hold *h, const char *key, const char *identity, sherd_
 	h->claim.named_by_set = true;
 	TRY(replace(h, key, identity, err));
 	if (shd_can_lock(h->store))
-		TRY(sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &h->lock, err));
+		TRY(sherd_store_lock(&h->lock, h->store, key, SHERD_LOCK_SHARED, err));
 	h->created = true;
 	h->took_over = true;
 	return SHERD_OK;
@@ -124,7 +124,7 @@ static int confirm(ckpt_hold *h, sherd_error *err)
 static int is_passing(ckpt_hold *h, const char *key, bool *yes, sherd_error *err)
 {
 	SHD_AUTO(sherd_lock, sherd_lock_release) shared = NULL;
-	int rc = shd_can_lock(h->store) ? sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &shared, err) : SHERD_OK;
+	int rc = shd_can_lock(h->store) ? sherd_store_lock(&shared, h->store, key, SHERD_LOCK_SHARED, err) : SHERD_OK;
 	*yes = rc == SHERD_ECONFLICT || rc == SHERD_ENOTFOUND;
 	return *yes ? SHERD_OK : rc;
 }
@@ -151,7 +151,7 @@ static int ckpt_claim_check_same(const ckpt_hold *h, const shd_ckpt_claim *their
 static int try_join(ckpt_hold *h, const char *key, const shd_ckpt_claim *theirs, sherd_error *err)
 {
 	TRY(ckpt_claim_check_same(h, theirs, err));
-	int rc = shd_can_lock(h->store) ? sherd_store_lock(h->store, key, SHERD_LOCK_SHARED, &h->lock, err) : SHERD_OK;
+	int rc = shd_can_lock(h->store) ? sherd_store_lock(&h->lock, h->store, key, SHERD_LOCK_SHARED, err) : SHERD_OK;
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_ECONFLICT)
 		return 0;
 	TRY(rc);
@@ -168,7 +168,7 @@ static int read_locked(sherd_store *store, const char *prefix, const char *key, 
 {
 	sherd_stat now;
 	TRY(shd_ckpt_read_claim(store, prefix, out, valid, err));
-	TRY(sherd_store_stat(store, key, &now, err));
+	TRY(sherd_store_stat(&now, store, key, err));
 	if (strcmp(now.identity, identity) != 0)
 		return shd_fail(err, SHERD_ECONFLICT, "conflict", "the claim was just taken over");
 	return SHERD_OK;
@@ -193,9 +193,9 @@ static int ckpt_claim_clear_dead(sherd_store *store, const char *prefix, uint64_
 	const char *name = (const char *)key.data;
 	if (!shd_can_lock(store))
 		return shd_fail(err, SHERD_ECONFLICT, "conflict", "nobody can tell whether the save lives");
-	int rc = sherd_store_stat(store, name, &seen, err);
+	int rc = sherd_store_stat(&seen, store, name, err);
 	if (rc == SHERD_OK)
-		rc = sherd_store_lock(store, name, SHERD_LOCK_EXCLUSIVE, &lock, err);
+		rc = sherd_store_lock(&lock, store, name, SHERD_LOCK_EXCLUSIVE, err);
 	if (rc == SHERD_OK)
 		rc = read_locked(store, prefix, name, seen.identity, &claim, &valid, err);
 	if (rc == SHERD_ENOTFOUND)
@@ -256,7 +256,7 @@ static int try_hold(ckpt_hold *h, const char *key, const ckpt_force *force, bool
 	}
 	if (rc != SHERD_EEXIST)
 		return rc;
-	rc = sherd_store_stat(h->store, key, &seen, err);
+	rc = sherd_store_stat(&seen, h->store, key, err);
 	if (rc == SHERD_OK)
 		rc = shd_ckpt_read_claim(h->store, h->prefix, &theirs, &valid, err);
 	if (rc == SHERD_ENOTFOUND)
@@ -282,7 +282,7 @@ static void pause_after(int tries)
 static int never_free(sherd_store *store, const char *key, sherd_error *err)
 {
 	sherd_stat stat;
-	bool object = sherd_store_stat(store, key, &stat, NULL) == SHERD_OK;
+	bool object = sherd_store_stat(&stat, store, key, NULL) == SHERD_OK;
 	return shd_fail(err, SHERD_ECONFLICT, "conflict", "%s",
 	                object ? "other saves come and go too fast, or somebody keeps it locked: taking over "
 	                         "goes past that"
@@ -320,7 +320,7 @@ static int remove_ours(const ckpt_hold *hold, const char *key, sherd_error *err)
 	shd_ckpt_claim now;
 	sherd_stat seen;
 	bool valid = false;
-	int rc = sherd_store_stat(hold->store, key, &seen, err);
+	int rc = sherd_store_stat(&seen, hold->store, key, err);
 	if (rc == SHERD_OK)
 		rc = shd_ckpt_read_claim(hold->store, hold->prefix, &now, &valid, err);
 	if (rc == SHERD_OK && valid && now.removing == hold->claim.removing &&
@@ -346,7 +346,7 @@ static int lock_alone(sherd_store *store, const char *key, sherd_lock **out)
 	int rc = SHERD_ECONFLICT;
 	for (int tries = 0; rc == SHERD_ECONFLICT && tries < 8; tries++) {
 		pause_after(tries);
-		rc = sherd_store_lock(store, key, SHERD_LOCK_EXCLUSIVE, out, NULL);
+		rc = sherd_store_lock(out, store, key, SHERD_LOCK_EXCLUSIVE, NULL);
 	}
 	return rc;
 }

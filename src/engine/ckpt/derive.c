@@ -132,7 +132,7 @@ int sherd_set_id_derive(sherd_set_id *out, sherd_store *store, const char *prefi
 	hash_number(&h, about != NULL);
 	if (about)
 		hash_about(&h, about);
-	size_t count = sherd_bundle_pairs(bundle, &pairs);
+	size_t count = sherd_bundle_pairs(&pairs, bundle);
 	hash_pairs(&h, pairs, count);
 	shd_meter_init(&meter, options->progress, count_bytes(bundle));
 	int rc = hash_tensors(&h, bundle, &meter, err);

@@ -11,7 +11,7 @@ typedef struct gathering {
 	bool nomem;
 } gathering;
 
-static bool ckpt_files_gather(const char *key, const sherd_stat *stat, void *arg)
+static bool ckpt_files_gather(void *arg, const char *key, const sherd_stat *stat)
 {
 	gathering *g = arg;
 	shd_ckpt_name name = shd_ckpt_name_parse(key);

@@ -23,7 +23,7 @@ typedef struct shard_search {
 } shard_search;
 
 /* "<key>_shard_<rank>.shard" or "<key>_shard_<rank>.<set>.shard" */
-static bool see_shard(const char *key, const sherd_stat *stat, void *arg)
+static bool see_shard(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	shard_search *s = arg;

@@ -30,7 +30,7 @@ static bool skip_folder(asking *g, const char *key, const char *slash)
 	return false;
 }
 
-static bool lent_look(const char *key, const sherd_stat *stat, void *arg)
+static bool lent_look(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	asking *g = arg;
@@ -106,7 +106,7 @@ static int ask_one(asking *g, const char *prefix, sherd_error *err)
 	shd_ckpt_name_metadata(&key, prefix);
 	TRY(shd_buf_check(&key, err));
 	TRY(shd_meter_ask(g->meter, err));
-	int rc = sherd_store_get(g->store, (const char *)key.data, g->limits.metadata_bytes, &text, &len, &found);
+	int rc = sherd_store_get(&text, &len, g->store, (const char *)key.data, g->limits.metadata_bytes, &found);
 	if (rc == SHERD_ENOMEM)
 		return shd_fail_nomem(err);
 	if (rc < 0 && rc != SHERD_ENOTFOUND && !shd_ckpt_is_no_object(rc, &found))

@@ -83,7 +83,7 @@ static seen *seen_of(looking *g, shd_str prefix)
 	return g->nomem ? NULL : (seen *)(void *)g->seen.data + at;
 }
 
-static bool ckpt_list_look(const char *key, const sherd_stat *stat, void *arg)
+static bool ckpt_list_look(void *arg, const char *key, const sherd_stat *stat)
 {
 	looking *g = arg;
 	shd_ckpt_name name = shd_ckpt_name_parse(key);

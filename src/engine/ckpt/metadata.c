@@ -34,7 +34,7 @@ int shd_ckpt_metadata_read(sherd_store *store, const char *prefix, const sherd_l
 	SHD_AUTO_BUF key = {0};
 	shd_ckpt_name_metadata(&key, prefix);
 	TRY(shd_buf_check(&key, err));
-	TRY(sherd_store_read(store, (const char *)key.data, &reader, err));
+	TRY(sherd_store_read(&reader, store, (const char *)key.data, err));
 	memcpy(identity, sherd_reader_identity(reader), 72);
 	return shd_in_object(err, read_open(reader, limits, arena, out, err), (const char *)key.data);
 }
@@ -46,7 +46,7 @@ bool shd_ckpt_metadata_changed(sherd_store *store, const char *prefix, const cha
 	shd_ckpt_name_metadata(&key, prefix);
 	if (key.failed || !identity[0])
 		return false;
-	int rc = sherd_store_stat(store, (const char *)key.data, &now, NULL);
+	int rc = sherd_store_stat(&now, store, (const char *)key.data, NULL);
 	return rc == SHERD_ENOTFOUND || (rc == SHERD_OK && strcmp(now.identity, identity) != 0);
 }
 

@@ -33,7 +33,7 @@ typedef struct shard_search {
 	bool found;
 } shard_search;
 
-static bool stop_at_first(const char *key, const sherd_stat *stat, void *arg)
+static bool stop_at_first(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	shard_search *s = arg;
@@ -51,7 +51,7 @@ static int nothing_committed(const opening *o, sherd_error *err)
 	shd_ckpt_name_claim(&key, o->prefix);
 	TRY(shd_buf_check(&key, err));
 	sherd_error found = {0};
-	int claimed = sherd_store_stat(o->store, (const char *)key.data, &stat, &found);
+	int claimed = sherd_store_stat(&stat, o->store, (const char *)key.data, &found);
 	if (claimed < 0 && claimed != SHERD_ENOTFOUND && !shd_ckpt_is_no_object(claimed, &found)) {
 		if (err)
 			*err = found;
@@ -480,7 +480,7 @@ size_t sherd_ckpt_find(const sherd_ckpt *ckpt, const char *name)
 	return at == SHD_MAP_NONE ? SHERD_NO_TENSOR : at;
 }
 
-size_t sherd_ckpt_pieces(const sherd_ckpt *ckpt, size_t tensor, const sherd_ckpt_piece **out)
+size_t sherd_ckpt_pieces(const sherd_ckpt_piece **out, const sherd_ckpt *ckpt, size_t tensor)
 {
 	if (tensor >= ckpt->count)
 		return 0;

@@ -59,7 +59,7 @@ static void plan_tensor(planning *g, size_t i)
 	const sherd_ckpt *c = g->ckpt;
 	const sherd_tensor *t = &c->tensors[i];
 	const sherd_ckpt_piece *pieces;
-	size_t count = sherd_ckpt_pieces(c, i, &pieces);
+	size_t count = sherd_ckpt_pieces(&pieces, c, i);
 	bool cuttable = !g->rank_of && t->ndim && t->dtype != SHERD_UTF8;
 	for (uint32_t p = 0; p < count; p++) {
 		uint64_t at = t->ndim && pieces[p].at ? pieces[p].at[0] : 0;
@@ -84,7 +84,7 @@ static int ckpt_plan_spread(planning *g, uint32_t *rank_of, sherd_error *err)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < c->count; i++)
 		bytes[i] = c->tensors[i].bytes;
-	int rc = sherd_plan_whole(bytes, c->count, g->plan->world, rank_of, err);
+	int rc = sherd_plan_whole(rank_of, bytes, c->count, g->plan->world, err);
 	free(bytes);
 	g->rank_of = rank_of;
 	return rc;
@@ -144,7 +144,7 @@ int sherd_ckpt_plan_open(sherd_ckpt_plan **out, const sherd_ckpt *ckpt, uint32_t
 	return rc;
 }
 
-size_t sherd_ckpt_plan_copies(const sherd_ckpt_plan *plan, uint32_t rank, const sherd_ckpt_copy **out)
+size_t sherd_ckpt_plan_copies(const sherd_ckpt_copy **out, const sherd_ckpt_plan *plan, uint32_t rank)
 {
 	if (rank >= plan->world)
 		return 0;

@@ -203,7 +203,7 @@ int shd_ckpt_read_proven(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset,
 	return read_bytes(ckpt, tensor, offset, true, buf, len, err);
 }
 
-int sherd_ckpt_map(const sherd_ckpt *ckpt, size_t tensor, const void **out, sherd_error *err)
+int sherd_ckpt_map(const void **out, const sherd_ckpt *ckpt, size_t tensor, sherd_error *err)
 {
 	if (tensor >= ckpt->count)
 		return no_such_tensor(tensor, err);
@@ -213,7 +213,7 @@ int sherd_ckpt_map(const sherd_ckpt *ckpt, size_t tensor, const void **out, sher
 		return shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "tensor '%.80s' is empty or cut", t->name);
 	const ckpt_shard *f = &ckpt->files[piece->shard];
 	const void *p;
-	TRY(sherd_reader_map(f->reader, f->data_offset + piece->offset, t->bytes, &p, err));
+	TRY(sherd_reader_map(&p, f->reader, f->data_offset + piece->offset, t->bytes, err));
 	if ((uintptr_t)p % shd_dtype_align(t->dtype))
 		return shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "tensor '%.80s' is not aligned in its file",
 		                t->name);
@@ -264,7 +264,7 @@ static int add_want(load *l, const sherd_ckpt_want *w, sherd_error *err)
 		TRY(check_slice(t, w->at, w->shape, err));
 	uint32_t ndim = byte_box(t, w->at, w->at ? w->shape : t->shape, &target);
 	const sherd_ckpt_piece *pieces;
-	size_t count = sherd_ckpt_pieces(c, w->tensor, &pieces);
+	size_t count = sherd_ckpt_pieces(&pieces, c, w->tensor);
 	for (size_t i = 0; i < count; i++) {
 		part p;
 		if (share_of(t, &pieces[i], &target, ndim, w->buf, &p)) {

@@ -114,7 +114,7 @@ static int none_complete(const repairing *g, sherd_error *err)
 	for (uint32_t r = 0; r < best->world && used + 16 < sizeof(ranks); r++)
 		if (!has_rank(g, &best->set_id, r))
 			used += (size_t)snprintf(ranks + used, sizeof(ranks) - used, "%s%" PRIu32, used ? ", " : "", r);
-	sherd_set_id_format(&best->set_id, id);
+	sherd_set_id_format(id, &best->set_id);
 	return shd_fail(err, SHERD_EINCOMPLETE, "incomplete",
 	                "of set %s %" PRIu32 " of %" PRIu32 " shards are missing or damaged, of ranks %s%s", id,
 	                best->world - best->shards, best->world, ranks, used + 16 < sizeof(ranks) ? "" : "...");
@@ -131,8 +131,8 @@ static int ckpt_repair_choose(const repairing *g, candidate *out, sherd_error *e
 		if (whole && (asked || !g->options.set_id)) {
 			if (complete++) {
 				char a[SHERD_SET_ID_TEXT], b[SHERD_SET_ID_TEXT];
-				sherd_set_id_format(&best->set_id, a);
-				sherd_set_id_format(&list[i].set_id, b);
+				sherd_set_id_format(a, &best->set_id);
+				sherd_set_id_format(b, &list[i].set_id);
 				return shd_fail(err, SHERD_ECONFLICT, "two-sets",
 				                "two complete sets are there, %s and %s", a, b);
 			}
@@ -216,7 +216,7 @@ static int check_members(repairing *g, const candidate *c, sherd_error *err)
 		const member *m = (const member *)(const void *)g->members.data + i;
 		sherd_stat stat;
 		if (shd_set_id_equal(&m->set_id, &g->chosen) &&
-		    sherd_store_stat(g->store, m->key, &stat, NULL) == SHERD_OK)
+		    sherd_store_stat(&stat, g->store, m->key, NULL) == SHERD_OK)
 			g->meter.total += stat.size;
 	}
 	return shd_pool_run(g->options.pool, n, check_member, g, err);

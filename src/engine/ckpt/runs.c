@@ -78,7 +78,7 @@ int shd_runs_fetch(const sherd_reader *reader, uint64_t at, size_t len, uint8_t 
                    sherd_error *err)
 {
 	const void *held;
-	if (len > SMALL && sherd_reader_peek(reader, at, len, &held)) {
+	if (len > SMALL && sherd_reader_peek(&held, reader, at, len)) {
 		*bytes = held;
 		return SHERD_OK;
 	}

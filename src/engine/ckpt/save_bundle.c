@@ -127,7 +127,7 @@ static int save_bundle_spread(spreading *g, bool cut, sherd_error *err)
 			return shd_fail_nomem(err);
 		for (size_t i = 0; i < count; i++)
 			bytes[i] = sherd_bundle_tensor(g->bundle, i)->bytes;
-		TRY(sherd_plan_whole(bytes, count, g->world, rank_of, err));
+		TRY(sherd_plan_whole(rank_of, bytes, count, g->world, err));
 	}
 	TRY(save_bundle_make_room(g, rank_of, count, err));
 	for (size_t i = 0; i < count; i++)
@@ -160,7 +160,7 @@ static sherd_ckpt_save_options complete(const sherd_ckpt_save_options *options, 
 	const sherd_ckpt_about *said = o.about ? o.about : sherd_bundle_about(bundle);
 	*about = said ? *said : (sherd_ckpt_about){0};
 	if (!about->field_count)
-		about->field_count = sherd_bundle_pairs(bundle, &about->fields);
+		about->field_count = sherd_bundle_pairs(&about->fields, bundle);
 	o.about = about;
 	o.world = o.world ? o.world : 1;
 	return o;

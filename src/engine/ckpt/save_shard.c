@@ -174,7 +174,7 @@ static int find_wreck(const sherd_ckpt_saver *s, const char *key, char identity[
 	ckpt_shard shard;
 	sherd_stat stat;
 	bool has_index;
-	TRY(sherd_store_stat(s->store, key, &stat, err));
+	TRY(sherd_store_stat(&stat, s->store, key, err));
 	sherd_error found = {0};
 	int rc = shd_ckpt_shard_open(&shard, s->store, key, 0, &found);
 	if (rc == SHERD_OK) {

@@ -104,7 +104,7 @@ static int understand(ckpt_shard *s, uint64_t want_size, sherd_error *err)
 int shd_ckpt_shard_open(ckpt_shard *out, sherd_store *store, const char *key, uint64_t want_size, sherd_error *err)
 {
 	ckpt_shard s = {0};
-	TRY(sherd_store_read(store, key, &s.reader, err));
+	TRY(sherd_store_read(&s.reader, store, key, err));
 	int rc = shd_in_object(err, understand(&s, want_size, err), key);
 	if (rc < 0)
 		shd_ckpt_shard_done(&s);

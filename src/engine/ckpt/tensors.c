@@ -92,7 +92,7 @@ static int describe_tensors(grouping *g, sherd_error *err)
 		*t = e->tensor; /* NOLINT(clang-analyzer-core.NullDereference) */
 		t->shape = whole_shape(e);
 		if (e->global_shape)
-			(void)sherd_tensor_bytes(t->dtype, t->ndim, t->shape, &t->bytes); /* checked with the entry */
+			(void)sherd_tensor_bytes(&t->bytes, t->dtype, t->ndim, t->shape); /* checked with the entry */
 		c->first_piece[i] = at;
 		at += g->groups[i].pieces;
 	}

@@ -47,8 +47,8 @@ static const char *meta_key(const checking *g)
 static int different_set(const checking *g, const shd_ckpt_index *index, sherd_error *err)
 {
 	char have[SHERD_SET_ID_TEXT], want[SHERD_SET_ID_TEXT];
-	sherd_set_id_format(&index->set_id, have);
-	sherd_set_id_format(&g->meta.set_id, want);
+	sherd_set_id_format(have, &index->set_id);
+	sherd_set_id_format(want, &g->meta.set_id);
 	return shd_fail(err, SHERD_ECORRUPT, "other-set", "the shard is of set %s, the metadata of set %s", have, want);
 }
 
@@ -245,7 +245,7 @@ static int warn_about_strays(checking *g, sherd_error *err)
 	shd_ckpt_name_claim(&claim, g->prefix);
 	TRY(shd_buf_check(&claim, err));
 	sherd_error found = {0};
-	int claimed = sherd_store_stat(g->store, (const char *)claim.data, &stat, &found);
+	int claimed = sherd_store_stat(&stat, g->store, (const char *)claim.data, &found);
 	bool other = shd_ckpt_is_no_object(claimed, &found);
 	if (claimed < 0 && claimed != SHERD_ENOTFOUND && !other) {
 		if (err)
@@ -310,7 +310,7 @@ static int check_metadata(checking *g, sherd_error *err)
 	TRY(shd_report_take(g->report, rc, &found, meta_key(g), err));
 	if (rc < 0)
 		return SHERD_OK;
-	rc = sherd_store_stat(g->store, meta_key(g), &stat, err);
+	rc = sherd_store_stat(&stat, g->store, meta_key(g), err);
 	if (rc != SHERD_ENOTFOUND) /* removed while we read it */
 		TRY(rc);
 	if (rc == SHERD_OK)

@@ -75,7 +75,7 @@ int shd_ckpt_verify_shard(sherd_report *r, sherd_store *store, const char *key, 
 {
 	shd_meter meter;
 	sherd_stat stat;
-	TRY(sherd_store_stat(store, key, &stat, err));
+	TRY(sherd_store_stat(&stat, store, key, err));
 	shd_meter_init(&meter, options->progress, stat.size);
 	int rc = verify_alone_check_key(r, store, key, options, &meter, err);
 	shd_meter_done(&meter);

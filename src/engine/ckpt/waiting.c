@@ -75,7 +75,7 @@ int shd_ckpt_claim_look(sherd_store *store, const char *prefix, ckpt_claim_look 
 	TRY(shd_buf_check(&key, err));
 	int rc = SHERD_ECONFLICT;
 	if (sherd_store_caps(store) & SHERD_CAP_LOCK)
-		rc = sherd_store_lock(store, (const char *)key.data, SHERD_LOCK_EXCLUSIVE, &lock, err);
+		rc = sherd_store_lock(&lock, store, (const char *)key.data, SHERD_LOCK_EXCLUSIVE, err);
 	look.lives = rc == SHERD_ECONFLICT;
 	if (rc == SHERD_OK || look.lives)
 		rc = shd_ckpt_read_claim(store, prefix, &look.claim, &look.valid, err);

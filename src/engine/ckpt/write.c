@@ -38,7 +38,7 @@ uint64_t shd_ckpt_item_bytes(const sherd_ckpt_item *item)
 {
 	uint64_t bytes = item->tensor.bytes;
 	if (item->tensor.dtype != SHERD_UTF8)
-		(void)sherd_tensor_bytes(item->tensor.dtype, item->tensor.ndim, item->tensor.shape, &bytes);
+		(void)sherd_tensor_bytes(&bytes, item->tensor.dtype, item->tensor.ndim, item->tensor.shape);
 	return bytes;
 }
 
@@ -299,7 +299,7 @@ int shd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt_w
 	TRY(name_replaced(spec->key, &like, err));
 	options.like = like.data ? (const char *)like.data : NULL;
 	if (!spec->dry)
-		TRY(sherd_store_write(store, spec->key, &options, &writer, err));
+		TRY(sherd_store_write(&writer, store, spec->key, &options, err));
 	shard_writer w = {.spec = spec, .writer = writer};
 	int rc = ckpt_write_write_all(&w, out, err);
 	free(w.scratch);

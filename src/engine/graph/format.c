@@ -7,7 +7,7 @@
 
 #define SEGMENT_MAGIC "SGV2"
 
-static bool stop(const char *key, const sherd_stat *stat, void *arg)
+static bool stop(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)key, (void)stat;
 	*(bool *)arg = true;

@@ -13,9 +13,9 @@ static int model_bundle_read_tensor(const sherd_bundle *b, size_t index, uint64_
 	return b->model->ops->read(b->model, index, offset, buf, len, err);
 }
 
-static int map_tensor(const sherd_bundle *b, size_t index, const void **out, sherd_error *err)
+static int map_tensor(const void **out, const sherd_bundle *b, size_t index, sherd_error *err)
 {
-	return b->model->ops->map(b->model, index, out, err);
+	return b->model->ops->map(out, b->model, index, err);
 }
 
 static void close_model(sherd_bundle *b)

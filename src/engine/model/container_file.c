@@ -57,7 +57,7 @@ int shd_container_file_open(container_file **out, sherd_store *store, const char
 {
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	container_file *f;
-	TRY(sherd_store_read(store, key, &reader, err));
+	TRY(sherd_store_read(&reader, store, key, err));
 	TRY(shd_container_file_over(&f, reader, limits, err));
 	reader = NULL;
 	f->lent = false;

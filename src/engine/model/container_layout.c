@@ -2,7 +2,7 @@
 
 SHD_AUTO_DEFINE(container_record, shd_container_record_close)
 
-bool sherd_model_layout_of(const sherd_model *model, sherd_model_layout *out)
+bool sherd_model_layout_of(sherd_model_layout *out, const sherd_model *model)
 {
 	const shd_container_model *m = shd_container_of(model);
 	if (!m)
@@ -24,7 +24,7 @@ sherd_model_file sherd_model_file_of(const sherd_model *model, uint32_t file)
 	                          reader ? sherd_reader_size(reader) : m->shards.peers[file - 1].size, reader != NULL};
 }
 
-int sherd_model_stored_of(const sherd_model *model, size_t array, sherd_model_stored *out, sherd_error *err)
+int sherd_model_stored_of(sherd_model_stored *out, const sherd_model *model, size_t array, sherd_error *err)
 {
 	const shd_container_model *m = shd_container_of(model);
 	SHD_AUTO(container_record, shd_container_record_close) told = NULL;

@@ -82,7 +82,7 @@ static int container_open_read_array(const sherd_model *model, size_t array, uin
 	return shd_container_read(r, offset, buf, len, m->cache, model->pool, err);
 }
 
-static int container_open_map_array(const sherd_model *model, size_t array, const void **out, sherd_error *err)
+static int container_open_map_array(const void **out, const sherd_model *model, size_t array, sherd_error *err)
 {
 	const container_record *r;
 	TRY(shd_container_model_record((const shd_container_model *)model, array, &r, err));

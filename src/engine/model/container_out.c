@@ -23,7 +23,7 @@ int shd_container_out_begin(container_out *o, sherd_store *store, const char *ke
 	sherd_write_options with_head = *options;
 	with_head.head = HEAD;
 	*o = (container_out){0};
-	TRY(sherd_store_write(store, key, &with_head, &o->writer, err));
+	TRY(sherd_store_write(&o->writer, store, key, &with_head, err));
 	return shd_container_out_append(o, zeros, sizeof(zeros), err);
 }
 

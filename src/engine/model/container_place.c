@@ -107,7 +107,7 @@ static int find_file(sherd_model_writer *w, sherd_error *err)
 {
 	sherd_stat stat;
 	sherd_error failure = {0};
-	int rc = sherd_store_stat(w->store, w->key, &stat, &failure);
+	int rc = sherd_store_stat(&stat, w->store, w->key, &failure);
 	if (rc == SHERD_ENOTFOUND)
 		return 0;
 	if (rc == SHERD_OK && !w->replace)

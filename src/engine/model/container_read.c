@@ -158,5 +158,5 @@ int shd_container_map(const container_record *r, const void **out, sherd_error *
 			return shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "%.128s is packed", a->tensor.name);
 		at += c->stored;
 	}
-	return sherd_reader_map(r->file->reader, a->chunks[0].offset, (size_t)a->tensor.bytes, out, err);
+	return sherd_reader_map(out, r->file->reader, a->chunks[0].offset, (size_t)a->tensor.bytes, err);
 }

@@ -13,7 +13,7 @@ typedef struct listing {
 	bool failed;
 } listing;
 
-static bool container_set_see(const char *key, const sherd_stat *stat, void *arg)
+static bool container_set_see(void *arg, const char *key, const sherd_stat *stat)
 {
 	listing *l = arg;
 	container_listed file = {0};
@@ -149,7 +149,7 @@ int shd_container_find_set(sherd_store *store, const char *base, shd_arena *aren
 	return SHERD_OK;
 }
 
-static bool add_print(const char *key, const sherd_stat *stat, void *arg)
+static bool add_print(void *arg, const char *key, const sherd_stat *stat)
 {
 	shd_container_name name;
 	if (shd_container_name_parse(key, &name)) {
@@ -176,7 +176,7 @@ int shd_container_fingerprint(sherd_store *store, const char *key, uint8_t out[S
 	shd_sha256 sha;
 	const char *base;
 	shd_sha256_init(&sha);
-	int there = sherd_store_stat(store, key, &stat, err);
+	int there = sherd_store_stat(&stat, store, key, err);
 	if (there == SHERD_OK)
 		shd_sha256_add(&sha, stat.identity, strlen(stat.identity) + 1);
 	else if (there == SHERD_ENOMEM || there == SHERD_EIO)

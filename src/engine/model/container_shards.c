@@ -95,7 +95,7 @@ static int hold_shards(shd_container_model *m, bool *whole, sherd_error *err)
 		m->keys[i - 1] = shd_arena_str(&m->base.arena, shd_str_of((const char *)key.data));
 		if (!m->keys[i - 1])
 			return shd_fail_nomem(err);
-		int rc = sherd_store_read(m->store, (const char *)key.data, &m->readers[i - 1], &failure);
+		int rc = sherd_store_read(&m->readers[i - 1], m->store, (const char *)key.data, &failure);
 		if (rc == SHERD_ENOMEM || (rc == SHERD_EIO && failure.os_errno != EACCES)) {
 			if (err)
 				*err = failure;
@@ -147,7 +147,7 @@ int shd_container_model_open_files(shd_container_model *m, const char *key, cons
 {
 	sherd_stat stat;
 	sherd_error failure;
-	int rc = sherd_store_stat(m->store, key, &stat, &failure);
+	int rc = sherd_store_stat(&stat, m->store, key, &failure);
 	if (rc == SHERD_ENOTFOUND) {
 		TRY(shd_container_base(m->store, key, &m->base.arena, &key, err));
 		TRY(shd_container_find_set(m->store, key, &m->base.arena, &key, err));

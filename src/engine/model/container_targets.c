@@ -36,7 +36,7 @@ static int container_targets_spread(sherd_model_writer *w, uint32_t targets, she
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
 		bytes[i] = w->parts.list[i].a.tensor.bytes;
-	TRY(sherd_plan_whole(bytes, count, targets, w->target_of, err));
+	TRY(sherd_plan_whole(w->target_of, bytes, count, targets, err));
 	for (size_t i = 0; i < count; i++) {
 		container_target *t = &w->targets[w->target_of[i]];
 		w->parts.list[i].a.shard = w->target_of[i];

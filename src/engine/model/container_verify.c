@@ -341,7 +341,7 @@ static int warn_of_strays(sherd_report *r, const shd_container_model *m, const c
 static int stat_of(const shd_container_model *m, const char *key, bool *there, sherd_stat *stat, sherd_error *err)
 {
 	sherd_error failure = {0};
-	int rc = sherd_store_stat(m->store, key, stat, &failure);
+	int rc = sherd_store_stat(stat, m->store, key, &failure);
 	*there = rc == SHERD_OK;
 	if (rc != SHERD_ENOMEM && rc != SHERD_EIO)
 		return SHERD_OK;

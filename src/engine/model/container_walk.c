@@ -70,7 +70,7 @@ int shd_container_file_rescue(container_file **out, sherd_store *store, const ch
 	if (!f)
 		return shd_fail_nomem(err);
 	f->limits = shd_limits_or_default(limits);
-	TRY(sherd_store_read(store, key, &f->reader, err));
+	TRY(sherd_store_read(&f->reader, store, key, err));
 	TRY(shd_in_object(err, walk(f, err), key));
 	*out = TAKE(f);
 	return SHERD_OK;

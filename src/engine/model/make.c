@@ -21,7 +21,7 @@ static int make_read_array(const sherd_model *model, size_t array, uint64_t offs
 	return m->read(m->arg, array, offset, buf, len, err);
 }
 
-static int make_map_array(const sherd_model *model, size_t array, const void **out, sherd_error *err)
+static int make_map_array(const void **out, const sherd_model *model, size_t array, sherd_error *err)
 {
 	(void)model;
 	(void)out;
@@ -113,7 +113,7 @@ static int copy_arrays(sherd_model *m, const sherd_model_parts *parts, sherd_err
 		uint64_t bytes = t->bytes;
 		if (!sherd_dtype_describe(t->dtype) || t->ndim > SHERD_MAX_DIMS || (t->ndim && !t->shape))
 			return mistake(err, "no type or no shape of array", i);
-		if (t->dtype == SHERD_UTF8 ? bytes < 8 : !sherd_tensor_bytes(t->dtype, t->ndim, t->shape, &bytes))
+		if (t->dtype == SHERD_UTF8 ? bytes < 8 : !sherd_tensor_bytes(&bytes, t->dtype, t->ndim, t->shape))
 			return mistake(err, "no size of array", i);
 		uint64_t *shape = shd_arena_alloc(&m->arena, (size_t)t->ndim + 1, sizeof(*shape));
 		if (!shape)

@@ -44,7 +44,7 @@ const sherd_model_graph *sherd_model_describe(const sherd_model *model)
 	return &model->graph;
 }
 
-size_t sherd_model_pairs(const sherd_model *model, const sherd_pair **out)
+size_t sherd_model_pairs(const sherd_pair **out, const sherd_model *model)
 {
 	*out = model->pairs;
 	return model->pair_count;

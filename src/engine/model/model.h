@@ -20,7 +20,7 @@ typedef struct shd_model_ops {
 	int (*read_fortran)(const sherd_model *, size_t array, uint64_t offset, void *buf, size_t len,
 	                    sherd_error *err);
 	/* All bytes of an array that has some, wherever they lie. */
-	int (*map)(const sherd_model *, size_t array, const void **out, sherd_error *err);
+	int (*map)(const void **out, const sherd_model *, size_t array, sherd_error *err);
 	/* Frees what the embedding struct owns outside the arena, also when it is half-built. */
 	void (*close)(sherd_model *);
 } shd_model_ops;

@@ -11,7 +11,7 @@ int shd_nd4j_open(sherd_reader **out, sherd_store *store, const char *key, const
 {
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	uint8_t head[SHD_ND4J_HEAD];
-	TRY(sherd_store_read(store, key, &reader, err));
+	TRY(sherd_store_read(&reader, store, key, err));
 	uint64_t size = sherd_reader_size(reader);
 	size_t have = size < sizeof(head) ? (size_t)size : sizeof(head);
 	TRY(sherd_reader_at(reader, 0, head, have, err));
@@ -25,7 +25,7 @@ static int read_counted(const sherd_reader *reader, const shd_nd4j_array *a, uin
                         sherd_error *err)
 {
 	uint64_t texts = 0;
-	(void)sherd_tensor_bytes(SHERD_U8, a->ndim, a->shape, &texts);
+	(void)sherd_tensor_bytes(&texts, SHERD_U8, a->ndim, a->shape);
 	uint64_t table = 8 * (texts + 1);
 	const shd_reorder order = {.reader = reader, .data = a->data + 8, .bytes = table, .element = 8, .swap = 8};
 	if (offset < table) {
@@ -76,9 +76,9 @@ int shd_nd4j_read(const sherd_reader *reader, const shd_nd4j_array *a, uint64_t 
 	return shd_reorder_bytes(&order, offset, buf, len, err);
 }
 
-int shd_nd4j_map(const sherd_reader *reader, const shd_nd4j_array *a, const void **out, sherd_error *err)
+int shd_nd4j_map(const void **out, const sherd_reader *reader, const shd_nd4j_array *a, sherd_error *err)
 {
 	if (a->swap || a->fortran || a->strides || a->text != SHD_ND4J_TEXT_PLAIN || !a->stored)
 		return shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "the array is stored in another order");
-	return sherd_reader_map(reader, a->data, (size_t)a->bytes, out, err);
+	return sherd_reader_map(out, reader, a->data, (size_t)a->bytes, err);
 }

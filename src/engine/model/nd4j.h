@@ -16,6 +16,6 @@ int shd_nd4j_read(const sherd_reader *reader, const shd_nd4j_array *array, uint6
 int shd_nd4j_read_fortran(const sherd_reader *reader, const shd_nd4j_array *array, uint64_t offset, void *buf,
                           size_t len, sherd_error *err);
 /* SHERD_EUNSUPPORTED, "no-map", when the file holds them otherwise. */
-int shd_nd4j_map(const sherd_reader *reader, const shd_nd4j_array *array, const void **out, sherd_error *err);
+int shd_nd4j_map(const void **out, const sherd_reader *reader, const shd_nd4j_array *array, sherd_error *err);
 
 #endif

@@ -17,11 +17,11 @@ static int nd4j_bundle_read_part(const sherd_bundle *bundle, size_t index, uint6
 	return shd_nd4j_read(n->reader, &n->array, offset, buf, len, err);
 }
 
-static int nd4j_bundle_map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
+static int nd4j_bundle_map(const void **out, const sherd_bundle *bundle, size_t index, sherd_error *err)
 {
 	(void)index;
 	const nd4j_bundle *n = (const nd4j_bundle *)bundle;
-	return shd_nd4j_map(n->reader, &n->array, out, err);
+	return shd_nd4j_map(out, n->reader, &n->array, err);
 }
 
 static void nd4j_bundle_done(sherd_bundle *bundle)

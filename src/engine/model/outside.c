@@ -30,7 +30,7 @@ typedef struct search {
 	bool failed;
 } search;
 
-static bool outside_see(const char *key, const sherd_stat *stat, void *arg)
+static bool outside_see(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	search *s = arg;
@@ -94,7 +94,7 @@ static int look_where_it_should_be(shd_samediff_model *m, sherd_store *store, co
 	shd_buf_printf(&key, "%.*s%s" SUFFIX, (int)folder->len, (const char *)folder->data, name);
 	shd_buf_u8(&key, 0);
 	TRY(shd_buf_check(&key, err));
-	int rc = sherd_store_stat(store, (const char *)key.data, &stat, &failure);
+	int rc = sherd_store_stat(&stat, store, (const char *)key.data, &failure);
 	if (rc == SHERD_EIO || rc == SHERD_ENOMEM) {
 		if (err)
 			*err = failure;

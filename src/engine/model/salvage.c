@@ -153,7 +153,7 @@ static int gather_files(rescue *r, const char *key)
 	sherd_stat stat;
 	sherd_error failure = {0};
 	const char *base;
-	int rc = sherd_store_stat(r->store, key, &stat, &failure);
+	int rc = sherd_store_stat(&stat, r->store, key, &failure);
 	if (rc == SHERD_OK && shd_container_name_parse(key, &name)) {
 		base = shd_arena_str(arena, (shd_str){key, name.base});
 		return base ? gather_set(r, base, key) : shd_fail_nomem(r->err);

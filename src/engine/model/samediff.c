@@ -25,10 +25,10 @@ static int read_fortran(const sherd_model *model, size_t array, uint64_t offset,
 	return a->fortran ? shd_nd4j_read_fortran(reader_of(m, array), a, offset, buf, len, err) : SHERD_EUNSUPPORTED;
 }
 
-static int samediff_map_array(const sherd_model *model, size_t array, const void **out, sherd_error *err)
+static int samediff_map_array(const void **out, const sherd_model *model, size_t array, sherd_error *err)
 {
 	const shd_samediff_model *m = (const shd_samediff_model *)model;
-	return shd_nd4j_map(reader_of(m, array), &m->arrays[array], out, err);
+	return shd_nd4j_map(out, reader_of(m, array), &m->arrays[array], err);
 }
 
 static void samediff_done(sherd_model *model)

@@ -50,7 +50,7 @@ int sherd_model_set_pairs(sherd_store *store, const char *key, const sherd_pair 
 {
 	SHD_AUTO(sherd_model, sherd_model_close) model = NULL;
 	sherd_stat before = {0};
-	(void)sherd_store_stat(store, key, &before, NULL); /* what is there is opened, or not */
+	(void)sherd_store_stat(&before, store, key, NULL); /* what is there is opened, or not */
 	TRY(sherd_model_open(&model, store, key, NULL, err));
 	if (shd_sdnb_of(model) && model->files > 1)
 		return shd_in_object(err,

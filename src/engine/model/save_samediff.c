@@ -36,7 +36,7 @@ static int refuse_existing(sherd_store *store, const char *key, sherd_error *err
 {
 	sherd_stat stat;
 	sherd_error failure;
-	int rc = sherd_store_stat(store, key, &stat, &failure);
+	int rc = sherd_store_stat(&stat, store, key, &failure);
 	if (rc == SHERD_OK)
 		return shd_fail(err, SHERD_EEXIST, "exists", "it exists and may not be replaced");
 	if (rc != SHERD_ENOTFOUND && err)
@@ -76,7 +76,7 @@ static int save_samediff_save(const sherd_model *model, sherd_store *store, cons
 	const sherd_write_options options = {.mode = o->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
 	                                     .size_hint = made.size,
 	                                     .if_identity = o->replace ? o->if_identity : NULL};
-	TRY(sherd_store_write(store, key, &options, &writer, err));
+	TRY(sherd_store_write(&writer, store, key, &options, err));
 	shd_meter_init(&meter, o->progress, made.size);
 	int rc = save_samediff_write_all(model, &made, writer, &meter, err);
 	shd_meter_done(&meter);

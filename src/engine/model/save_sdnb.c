@@ -13,7 +13,7 @@ static int write_file(const shd_sdnb_out *out, sherd_store *store, const char *k
 {
 	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	const sherd_write_options options = {.mode = mode, .size_hint = out->size, .identity = identity};
-	TRY(sherd_store_write(store, key, &options, &writer, err));
+	TRY(sherd_store_write(&writer, store, key, &options, err));
 	TRY(shd_sdnb_write(out, writer, meter, err));
 	return sherd_writer_commit(TAKE(writer), err);
 }
@@ -42,7 +42,7 @@ static int save_sdnb_exists(set *s, const char *key, bool *out, sherd_error *err
 {
 	sherd_stat stat;
 	sherd_error failure;
-	int rc = sherd_store_stat(s->store, key, &stat, &failure);
+	int rc = sherd_store_stat(&stat, s->store, key, &failure);
 	*out = rc == SHERD_OK;
 	if (rc < 0 && rc != SHERD_ENOTFOUND && err)
 		*err = failure;

@@ -124,7 +124,7 @@ static int save_sdz_save(const sherd_model *model, sherd_store *store, const cha
 	                                     .head = SHD_ZIP_LOCAL + SHD_SDZ_MOST_NAME + SHD_SDNB_ALIGN,
 	                                     .size_hint = files[0].size,
 	                                     .if_identity = o->replace ? o->if_identity : NULL};
-	TRY(sherd_store_write(store, key, &options, &writer, err));
+	TRY(sherd_store_write(&writer, store, key, &options, err));
 	a.writer = writer;
 	shd_meter_init(&a.meter, o->progress, count_work(&a));
 	int rc = write_entries(&a, err);

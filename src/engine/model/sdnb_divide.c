@@ -74,7 +74,7 @@ static int weigh(division *d)
 		for (size_t k = 0; k < u->arrays.count; k++)
 			d->bytes[v] += d->model->arrays[u->arrays.at[k]].bytes;
 	}
-	return sherd_plan_whole(d->bytes, g->variable_count, d->shards, d->shard_of, d->err);
+	return sherd_plan_whole(d->shard_of, d->bytes, g->variable_count, d->shards, d->err);
 }
 
 /* The graph without arrays of variables; their shapes stay known. */

@@ -20,7 +20,7 @@ typedef struct search {
 	bool failed, too_many;
 } search;
 
-static bool sdnb_find_see(const char *key, const sherd_stat *stat, void *arg)
+static bool sdnb_find_see(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	search *s = arg;
@@ -135,7 +135,7 @@ static shd_str base_of(const char *key)
 static int find_file(sherd_store *store, const char *key, shd_arena *arena, shd_sdnb_files *out, sherd_error *err)
 {
 	sherd_stat stat;
-	TRY(sherd_store_stat(store, key, &stat, err));
+	TRY(sherd_store_stat(&stat, store, key, err));
 	const char **keys = shd_arena_alloc(arena, 1, sizeof(*keys));
 	if (!keys || !(keys[0] = shd_arena_str(arena, shd_str_of(key))))
 		return shd_fail_nomem(err);

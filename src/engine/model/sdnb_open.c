@@ -23,10 +23,10 @@ static int read_fortran(const sherd_model *model, size_t array, uint64_t offset,
 	return shd_nd4j_read_fortran(m->readers[m->files[array]], a, offset, buf, len, err);
 }
 
-static int sdnb_open_map_array(const sherd_model *model, size_t array, const void **out, sherd_error *err)
+static int sdnb_open_map_array(const void **out, const sherd_model *model, size_t array, sherd_error *err)
 {
 	const shd_sdnb_model *m = (const shd_sdnb_model *)model;
-	return shd_nd4j_map(m->readers[m->files[array]], &m->arrays[array], out, err);
+	return shd_nd4j_map(out, m->readers[m->files[array]], &m->arrays[array], err);
 }
 
 static void sdnb_open_done(sherd_model *model)
@@ -106,7 +106,7 @@ static int sdnb_open_describe(gathering *g, const sherd_model_variable *v, const
 		return shd_fail_at(g->err, SHERD_ECORRUPT, "bad-shape", e->offset,
 		                   "type and shape of the array of %.128s are not told", v->name);
 	uint32_t ndim = (uint32_t)v->shape.count;
-	if (!sherd_tensor_bytes(v->dtype, ndim, shape, &bytes) || bytes != e->length)
+	if (!sherd_tensor_bytes(&bytes, v->dtype, ndim, shape) || bytes != e->length)
 		return shd_fail_at(g->err, SHERD_ECORRUPT, "size-mismatch", e->offset,
 		                   "the array of %.128s has %llu bytes, its shape asks for %llu", v->name,
 		                   (unsigned long long)e->length, (unsigned long long)bytes);
@@ -291,7 +291,7 @@ static int open_parts(shd_sdnb_model *m, sherd_store *store, const shd_sdnb_file
                       shd_sdnb_part *parts, sherd_error *err)
 {
 	for (size_t i = 0; i < files->count; i++) {
-		TRY(sherd_store_read(store, files->keys[i], &m->readers[i], err));
+		TRY(sherd_store_read(&m->readers[i], store, files->keys[i], err));
 		m->reader_count++;
 		TRY(shd_sdnb_part_open(m->readers[i], limits, &m->base.arena, &parts[i], err));
 		m->trailing += parts[i].trailing;

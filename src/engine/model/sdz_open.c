@@ -24,7 +24,7 @@ static int begins_like_sdnb(shd_sdz_store *z, const shd_zip_entry *e, bool *out,
 	if (e->size < sizeof(magic))
 		return SHERD_OK;
 	TRY(put_key(z, e->name, &key, err));
-	TRY(sherd_store_read(&z->base, (const char *)key.data, &reader, err));
+	TRY(sherd_store_read(&reader, &z->base, (const char *)key.data, err));
 	TRY(sherd_reader_at(reader, 0, magic, sizeof(magic), err));
 	*out = memcmp(magic, SHD_SDNB_MAGIC, sizeof(magic)) == 0;
 	return SHERD_OK;

@@ -11,7 +11,7 @@ static int sdz_store_refuse(sherd_error *err)
 	return shd_fail(err, SHERD_EUNSUPPORTED, "read-only", "an archive that was opened for reading");
 }
 
-static int refuse_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,
+static int refuse_write(sherd_writer **out, sherd_store *store, const char *key, const sherd_write_options *options,
                         sherd_error *err)
 {
 	(void)store, (void)key, (void)options, (void)out;
@@ -30,7 +30,7 @@ static const shd_zip_entry *sdz_store_find(const shd_sdz_store *z, const char *k
 	return strncmp(key, z->prefix, prefix) == 0 ? shd_archive_find(&z->archive, key + prefix) : NULL;
 }
 
-static int open_entry(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err)
+static int open_entry(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err)
 {
 	const shd_sdz_store *z = (const shd_sdz_store *)store;
 	const shd_zip_entry *e = sdz_store_find(z, key);
@@ -45,7 +45,7 @@ static void sdz_store_describe(const shd_sdz_store *z, const shd_zip_entry *e, s
 	(void)snprintf(out->identity, sizeof(out->identity), "%s", sherd_reader_identity(z->archive.reader));
 }
 
-static int stat_entry(sherd_store *store, const char *key, sherd_stat *out, sherd_error *err)
+static int stat_entry(sherd_stat *out, sherd_store *store, const char *key, sherd_error *err)
 {
 	const shd_sdz_store *z = (const shd_sdz_store *)store;
 	const shd_zip_entry *e = sdz_store_find(z, key);
@@ -67,7 +67,7 @@ static int list_entries(sherd_store *store, const char *prefix, const char *afte
 		if (strncmp(key, prefix, strlen(prefix)) != 0 || strcmp(key, after) <= 0)
 			continue;
 		sdz_store_describe(z, z->archive.by_name[i], &stat);
-		if (!each(key, &stat, arg))
+		if (!each(arg, key, &stat))
 			break;
 	}
 	return SHERD_OK;
@@ -106,7 +106,7 @@ static int sdz_store_fill(shd_sdz_store *z, sherd_store *store, const char *key,
                           sherd_error *err)
 {
 	sherd_reader *reader;
-	TRY(sherd_store_read(store, key, &reader, err));
+	TRY(sherd_store_read(&reader, store, key, err));
 	TRY(shd_archive_open(&z->archive, reader, &sdz_rules, limits, err));
 	z->prefix = prefix_of(z, key);
 	return z->prefix ? SHERD_OK : shd_fail_nomem(err);

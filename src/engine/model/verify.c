@@ -25,7 +25,7 @@ static int check_offsets(const sherd_bundle *b, size_t index, sherd_error *err)
 	const sherd_tensor *t = sherd_bundle_tensor(b, index);
 	uint64_t texts = 0, before = 0, end = 0;
 	uint8_t raw[512 * 8];
-	(void)sherd_tensor_bytes(SHERD_U8, t->ndim, t->shape, &texts);
+	(void)sherd_tensor_bytes(&texts, SHERD_U8, t->ndim, t->shape);
 	end = t->bytes - 8 * (texts + 1);
 	for (uint64_t i = 0; i <= texts;) {
 		uint64_t n = texts + 1 - i < sizeof(raw) / 8 ? texts + 1 - i : sizeof(raw) / 8;

@@ -40,7 +40,7 @@ static int create_unlocked(shd_claim *c, shd_str text, sherd_error *err)
 static int know_identity(shd_claim *c, sherd_error *err)
 {
 	sherd_stat stat;
-	TRY(sherd_store_stat(c->store, publish_claim_name_of(c), &stat, err));
+	TRY(sherd_store_stat(&stat, c->store, publish_claim_name_of(c), err));
 	memcpy(c->identity, stat.identity, sizeof(c->identity));
 	return SHERD_OK;
 }
@@ -49,8 +49,8 @@ static int publish_claim_create(shd_claim *c, shd_str text, sherd_error *err)
 {
 	if (!shd_can_lock(c->store))
 		return create_unlocked(c, text, err);
-	TRY(sherd_store_create_locked(c->store, publish_claim_name_of(c), text.ptr, text.len, SHERD_LOCK_EXCLUSIVE,
-	                              &c->lock, err));
+	TRY(sherd_store_create_locked(&c->lock, c->store, publish_claim_name_of(c), text.ptr, text.len,
+	                              SHERD_LOCK_EXCLUSIVE, err));
 	int rc = know_identity(c, err);
 	if (rc == SHERD_OK)
 		return rc;
@@ -68,7 +68,7 @@ static int lock_dead(const shd_claim *c, sherd_lock **out, sherd_error *err)
 	if (!shd_can_lock(c->store))
 		return shd_fail(err, SHERD_ECONFLICT, "conflict",
 		                "somebody may be saving; remove this object if that is dead");
-	int rc = sherd_store_lock(c->store, publish_claim_name_of(c), SHERD_LOCK_EXCLUSIVE, out, err);
+	int rc = sherd_store_lock(out, c->store, publish_claim_name_of(c), SHERD_LOCK_EXCLUSIVE, err);
 	return rc == SHERD_ECONFLICT ? shd_fail(err, rc, "conflict", "somebody else is saving") : rc;
 }
 
@@ -80,7 +80,7 @@ static int publish_claim_clear_dead(const shd_claim *c, shd_claim_clear_fn *clea
 	size_t len;
 	TRY(lock_dead(c, &lock, err));
 	if (clear) {
-		TRY(sherd_store_get(c->store, publish_claim_name_of(c), MOST_TEXT, &text, &len, err));
+		TRY(sherd_store_get(&text, &len, c->store, publish_claim_name_of(c), MOST_TEXT, err));
 		int rc = clear(arg, text, len, err);
 		free(text);
 		TRY(rc);
@@ -108,7 +108,7 @@ static int try_take(shd_claim *c, shd_str text, shd_claim_clear_fn *clear, void 
 static int never_free(const shd_claim *c, sherd_error *err)
 {
 	sherd_stat stat;
-	if (sherd_store_stat(c->store, publish_claim_name_of(c), &stat, NULL) == SHERD_OK)
+	if (sherd_store_stat(&stat, c->store, publish_claim_name_of(c), NULL) == SHERD_OK)
 		return shd_fail(err, SHERD_ECONFLICT, "conflict", "other saves come and go too fast");
 	return shd_fail(err, SHERD_EEXIST, "cannot-replace", "something that is no file of ours is in its way");
 }
@@ -143,7 +143,7 @@ int shd_claim_clear(sherd_store *store, const char *key, shd_claim_clear_fn *cle
 	shd_buf_append(&c.key, key, strlen(key) + 1);
 	int rc = shd_buf_check(&c.key, &failure);
 	if (rc == SHERD_OK)
-		rc = sherd_store_stat(store, key, &stat, &failure);
+		rc = sherd_store_stat(&stat, store, key, &failure);
 	if (rc == SHERD_OK)
 		rc = publish_claim_settle(&c, clear, arg, &failure);
 	else if (rc == SHERD_ENOTFOUND)
@@ -174,7 +174,7 @@ int shd_claim_take_over(shd_claim *out, sherd_store *store, const char *key, she
 int shd_claim_check(const shd_claim *claim, sherd_error *err)
 {
 	sherd_stat now;
-	int rc = sherd_store_stat(claim->store, publish_claim_name_of(claim), &now, err);
+	int rc = sherd_store_stat(&now, claim->store, publish_claim_name_of(claim), err);
 	if (rc == SHERD_OK && strcmp(now.identity, claim->identity) == 0)
 		return SHERD_OK;
 	if (rc == SHERD_OK || rc == SHERD_ENOTFOUND)

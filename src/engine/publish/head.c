@@ -32,14 +32,14 @@ int shd_head_take(shd_head *out, const sherd_reader *reader, const sherd_limits 
 int shd_head_read(shd_head *out, sherd_store *store, const char *key, const sherd_limits *limits, sherd_error *err)
 {
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
-	TRY(sherd_store_read(store, key, &reader, err));
+	TRY(sherd_store_read(&reader, store, key, err));
 	return shd_in_object(err, shd_head_take(out, reader, limits, err), key);
 }
 
 bool shd_head_changed(const shd_head *head, sherd_store *store, const char *key)
 {
 	sherd_stat now;
-	return sherd_store_stat(store, key, &now, NULL) == SHERD_OK && strcmp(now.identity, head->identity) != 0;
+	return sherd_store_stat(&now, store, key, NULL) == SHERD_OK && strcmp(now.identity, head->identity) != 0;
 }
 
 /* ---- publishing */
@@ -101,7 +101,7 @@ static int put_head(const shd_publication *p, char *identity, sherd_error *err)
 		.identity = identity,
 	};
 	*identity = 0;
-	TRY(sherd_store_write(p->store, p->key, &options, &writer, err));
+	TRY(sherd_store_write(&writer, p->store, p->key, &options, err));
 	(void)sherd_writer_append(writer, p->text, p->len, NULL); /* which its commit tells */
 	return sherd_writer_commit(writer, err);
 }

@@ -14,7 +14,7 @@ int shd_rows_bf16_read(sherd_store *store, const char *folder, const sherd_limit
 	size_t len;
 	TRY(shd_folder_key(&key, folder, SHD_ROWS_BF16_MANIFEST, err));
 	const char *name = (const char *)key.data;
-	TRY(sherd_store_get(store, name, shd_limits_or_default(limits).metadata_bytes, &text, &len, err));
+	TRY(sherd_store_get(&text, &len, store, name, shd_limits_or_default(limits).metadata_bytes, err));
 	int rc = shd_rows_bf16_decode(text, len, limits, arena, out, err);
 	free(text);
 	return shd_in_object(err, rc, name);
@@ -42,7 +42,7 @@ int shd_rows_bf16_check(sherd_store *store, const char *folder, const shd_rows_e
 	sherd_stat stat;
 	TRY(shd_folder_key(&key, folder, entry->file, err));
 	const char *name = (const char *)key.data;
-	int rc = sherd_store_stat(store, name, &stat, err);
+	int rc = sherd_store_stat(&stat, store, name, err);
 	if (rc == SHERD_ENOTFOUND)
 		rc = shd_rows_missing(err);
 	else if (rc == SHERD_OK)

@@ -20,7 +20,7 @@ static int read_shard(const rows_bundle *b, size_t shard, uint64_t offset, void 
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	const sherd_rows *r = b->rows;
 	const sherd_rows_shard *s = &r->shards[shard];
-	TRY(sherd_store_read(r->store, s->key, &reader, err));
+	TRY(sherd_store_read(&reader, r->store, s->key, err));
 	TRY(shd_in_object(err, shd_rows_check_size(reader, s, err), s->key));
 	const rows_open_shard open = {.reader = reader, .shard = shard};
 	if (b->checked)

@@ -29,7 +29,7 @@ static int name_holder(const rows_claim *c, sherd_error *err)
 	shd_rows_marker m = {0};
 	char *text;
 	size_t len;
-	if (sherd_store_get(c->store, (const char *)c->key.data, CLAIM_BYTES, &text, &len, NULL) < 0)
+	if (sherd_store_get(&text, &len, c->store, (const char *)c->key.data, CLAIM_BYTES, NULL) < 0)
 		return SHERD_ECONFLICT;
 	(void)shd_rows_marker_decode(text, len, &m, NULL);
 	free(text);
@@ -127,7 +127,7 @@ static int rows_claim_has_folder(sherd_store *store, const char *path, size_t le
 		return 1;
 	memcpy(key, path, len);
 	key[len] = 0;
-	int rc = sherd_store_stat(store, key, &stat, &found);
+	int rc = sherd_store_stat(&stat, store, key, &found);
 	if (rc == SHERD_OK)
 		return shd_in_object(
 			err,

@@ -32,7 +32,7 @@ uint32_t shd_rows_first_left(sherd_store *store, const char *marker, bool has_ma
 	shd_rows_marker m = {.first = has_manifest ? UINT32_MAX : 0};
 	char *text;
 	size_t len;
-	if (sherd_store_get(store, marker, MARKER_BYTES, &text, &len, NULL) == SHERD_OK) {
+	if (sherd_store_get(&text, &len, store, marker, MARKER_BYTES, NULL) == SHERD_OK) {
 		shd_rows_marker read;
 		if (shd_rows_marker_decode(text, len, &read, NULL) == SHERD_OK && read.has_first)
 			m = read;
@@ -84,7 +84,7 @@ static int name_foreign(sherd_store *store, const char *folder, const sherd_limi
 	sherd_format format;
 	SHD_AUTO_BUF key = {0};
 	TRY(shd_folder_key(&key, folder, SHD_ROWS_BF16_MANIFEST, err));
-	int rc = sherd_detect(store, (const char *)key.data, &format, err);
+	int rc = sherd_detect(&format, store, (const char *)key.data, err);
 	if (rc == SHERD_EUNSUPPORTED || (rc == SHERD_OK && format != SHERD_FORMAT_ROWS_BF16))
 		return SHERD_OK;
 	TRY(rc);

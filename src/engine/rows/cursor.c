@@ -49,7 +49,7 @@ static void look_ahead(sherd_rows_cursor *c, const rows_sequence *before)
 	shd_rows_fetch_ahead(&c->fetch, &c->hints);
 }
 
-int sherd_rows_next(sherd_rows_cursor *c, sherd_rows_batch *out, sherd_error *err)
+int sherd_rows_next(sherd_rows_batch *out, sherd_rows_cursor *c, sherd_error *err)
 {
 	rows_sequence before = c->sequence;
 	int rc = shd_rows_sequence_next(&c->sequence, &c->pick, err);
@@ -101,14 +101,14 @@ uint64_t sherd_rows_batch_rows(const sherd_rows_cursor *c)
 	return c->sequence.batch_rows;
 }
 
-int sherd_rows_tell(const sherd_rows_cursor *c, char out[SHERD_ROWS_CURSOR_TEXT], sherd_error *err)
+int sherd_rows_tell(char out[SHERD_ROWS_CURSOR_TEXT], const sherd_rows_cursor *c, sherd_error *err)
 {
 	(void)err;
 	shd_rows_text_write(&c->sequence, &c->sequence.now, out);
 	return SHERD_OK;
 }
 
-int sherd_rows_gather(sherd_rows_cursor *c, const uint64_t *ids, size_t count, void *out, sherd_error *err)
+int sherd_rows_gather(sherd_rows_cursor *c, const uint64_t *ids, size_t count, void *buf, sherd_error *err)
 {
-	return shd_rows_fetch_ids(&c->fetch, ids, count, out, err);
+	return shd_rows_fetch_ids(&c->fetch, ids, count, buf, err);
 }

@@ -93,7 +93,7 @@ static int digest_take(digesting *d, sherd_rows_batch *batch, sherd_error *err)
 	uint64_t before = s->now.position;
 	if (d->options->batches && d->batches == d->options->batches)
 		return 0;
-	int rc = sherd_rows_next(d->cursor, batch, err);
+	int rc = sherd_rows_next(batch, d->cursor, err);
 	if (rc <= 0)
 		return rc;
 	TRY(shd_meter_add(&d->meter, (s->now.position - before) * s->rows->row_bytes, err));
@@ -108,8 +108,8 @@ static void digest_fill(const digesting *d, sherd_rows_digest *out)
 	out->rows = d->rows;
 }
 
-int sherd_rows_digest_values(sherd_rows_cursor *cursor, const sherd_rows_digest_options *options,
-                             sherd_rows_digest *out, sherd_error *err)
+int sherd_rows_digest_values(sherd_rows_digest *out, sherd_rows_cursor *cursor,
+                             const sherd_rows_digest_options *options, sherd_error *err)
 {
 	digesting d;
 	sherd_rows_batch batch;
@@ -127,7 +127,7 @@ int sherd_rows_digest_values(sherd_rows_cursor *cursor, const sherd_rows_digest_
 	return SHERD_OK;
 }
 
-int sherd_rows_digest_set(sherd_rows_cursor *cursor, const sherd_rows_digest_options *options, sherd_rows_digest *out,
+int sherd_rows_digest_set(sherd_rows_digest *out, sherd_rows_cursor *cursor, const sherd_rows_digest_options *options,
                           sherd_error *err)
 {
 	digesting d;

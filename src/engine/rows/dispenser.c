@@ -177,7 +177,7 @@ static int decide(sherd_rows_slot *s, sherd_error *err)
 	return 1;
 }
 
-int sherd_rows_slot_next(sherd_rows_slot *s, sherd_rows_batch *out, sherd_error *err)
+int sherd_rows_slot_next(sherd_rows_batch *out, sherd_rows_slot *s, sherd_error *err)
 {
 	sherd_rows_dispenser *d = s->dispenser;
 	(void)pthread_mutex_lock(&d->lock);
@@ -204,7 +204,7 @@ static void step_back(rows_state *at, const sherd_rows_slot *list)
 			*at = s->before;
 }
 
-int sherd_rows_dispenser_tell(sherd_rows_dispenser *d, char out[SHERD_ROWS_CURSOR_TEXT], sherd_error *err)
+int sherd_rows_dispenser_tell(char out[SHERD_ROWS_CURSOR_TEXT], sherd_rows_dispenser *d, sherd_error *err)
 {
 	(void)err;
 	(void)pthread_mutex_lock(&d->lock);

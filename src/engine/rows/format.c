@@ -25,7 +25,7 @@ static int has_shards(sherd_store *store, const rows_files *files, sherd_error *
 	for (size_t i = 0; i < files->count && !found; i++) {
 		char magic[sizeof(SHD_ROWS_MAGIC) - 1];
 		SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
-		int rc = sherd_store_read(store, files->list[i].key, &reader, err);
+		int rc = sherd_store_read(&reader, store, files->list[i].key, err);
 		if (rc == SHERD_ENOTFOUND)
 			continue;
 		TRY(rc);
@@ -61,7 +61,7 @@ static int is_bf16(sherd_store *store, const char *folder, sherd_error *err)
 	sherd_error failure = {0};
 	TRY(shd_folder_key(&key, folder, SHD_ROWS_BF16_MANIFEST, err));
 	uint64_t most = shd_limits_or_default(NULL).metadata_bytes;
-	int rc = sherd_store_get(store, (const char *)key.data, most, &text, &len, &failure);
+	int rc = sherd_store_get(&text, &len, store, (const char *)key.data, most, &failure);
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_ELIMIT)
 		return 0;
 	if (rc < 0) {

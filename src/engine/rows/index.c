@@ -75,7 +75,7 @@ static int is_checkpoint(sherd_store *store, const char *key, bool *out, sherd_e
 {
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	uint8_t raw[4] = {0};
-	TRY(sherd_store_read(store, key, &reader, err));
+	TRY(sherd_store_read(&reader, store, key, err));
 	uint64_t size = sherd_reader_size(reader);
 	TRY(sherd_reader_at(reader, 0, raw, size < sizeof(raw) ? (size_t)size : sizeof(raw), err));
 	*out = size >= sizeof(raw) && shd_get_u32(raw) == SHD_CKPT_SHARD_MAGIC;
@@ -205,7 +205,7 @@ static int read_one(void *arg, size_t index, sherd_error *err)
 	indexing *x = arg;
 	listed *l = &rows_index_list_of(x)[index];
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
-	TRY(sherd_store_read(x->store, l->key, &reader, err));
+	TRY(sherd_store_read(&reader, x->store, l->key, err));
 	return shd_in_object(err, read_shard(l, reader, &x->meter, err), l->key);
 }
 
@@ -214,7 +214,7 @@ static uint64_t bytes_to_read(const indexing *x)
 	uint64_t sum = 0;
 	sherd_stat stat;
 	for (size_t i = 0; i < count_of(x); i++)
-		if (sherd_store_stat(x->store, rows_index_list_of(x)[i].key, &stat, NULL) < 0 ||
+		if (sherd_store_stat(&stat, x->store, rows_index_list_of(x)[i].key, NULL) < 0 ||
 		    __builtin_add_overflow(sum, stat.size, &sum))
 			return 0;
 	return sum;
@@ -278,7 +278,7 @@ static int know_head(indexing *x, sherd_error *err)
 	sherd_stat stat;
 	sherd_error found;
 	TRY(shd_folder_key(&key, x->folder, SHD_ROWS_MANIFEST, err));
-	int rc = sherd_store_stat(x->store, (const char *)key.data, &stat, &found);
+	int rc = sherd_store_stat(&stat, x->store, (const char *)key.data, &found);
 	if (rc == SHERD_ENOTFOUND)
 		return SHERD_OK;
 	if (rc < 0 && err)

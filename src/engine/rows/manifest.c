@@ -16,7 +16,7 @@ static int rows_manifest_read_all(sherd_store *store, const char *key, const she
 {
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	uint64_t most = shd_limits_or_default(limits).metadata_bytes;
-	TRY(sherd_store_read(store, key, &reader, err));
+	TRY(sherd_store_read(&reader, store, key, err));
 	uint64_t size = sherd_reader_size(reader);
 	if (size > most)
 		return shd_fail(err, SHERD_ELIMIT, "too-large", "%" PRIu64 " bytes, the limit is %" PRIu64, size, most);

@@ -82,7 +82,7 @@ static int rows_open_take_shard(opening *o, const char *key, bool in_folder, con
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	uint8_t raw[SHD_ROWS_HEAD_SIZE] = {0};
 	shd_rows_head head;
-	int rc = sherd_store_read(o->rows->store, key, &reader, err);
+	int rc = sherd_store_read(&reader, o->rows->store, key, err);
 	if (rc == SHERD_ENOTFOUND && entry)
 		rc = shd_in_object(err, shd_rows_missing(err), key);
 	TRY(rc);
@@ -300,7 +300,7 @@ const sherd_rows_shard *sherd_rows_shard_at(const sherd_rows *rows, size_t index
 	return index < rows->count ? &rows->shards[index] : NULL;
 }
 
-size_t sherd_rows_left_out(const sherd_rows *rows, const char *const **keys)
+size_t sherd_rows_left_out(const char *const **keys, const sherd_rows *rows)
 {
 	*keys = rows->left_out;
 	return rows->left_out_count;

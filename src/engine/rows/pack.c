@@ -49,7 +49,7 @@ static int put_doubles(rows_shard_out *s, const double *values, uint64_t count, 
 }
 
 int sherd_rows_write_shard(sherd_store *store, const char *key, const double *values, uint64_t rows, uint64_t width,
-                           uint64_t *overflowed, const sherd_progress *progress, sherd_error *err)
+                           const sherd_progress *progress, uint64_t *overflowed, sherd_error *err)
 {
 	rows_shard_out s;
 	shd_meter meter;

@@ -49,9 +49,9 @@ static bool ask(rows_pieces *p, rows_shards *shards, size_t *taken)
 	p->run.reader = NULL;
 	if (shd_rows_shards_find(shards, row, &s, &offset, NULL) < 0 ||
 	    (p->probe && sherd_reader_cached(s->reader, at, len)) ||
-	    (!p->queue && sherd_store_queue(shards->rows->store, p->window, &p->queue, NULL) < 0))
+	    (!p->queue && sherd_store_queue(&p->queue, shards->rows->store, p->window, NULL) < 0))
 		return true;
-	if (sherd_queue_ask(p->queue, s->reader, at, len, taken, NULL) == SHERD_OK)
+	if (sherd_queue_ask(taken, p->queue, s->reader, at, len, NULL) == SHERD_OK)
 		p->run.reader = s->reader;
 	else
 		*taken = len;
@@ -110,7 +110,7 @@ int shd_rows_pieces_front(rows_pieces *p, rows_shards *shards, rows_scout *scout
 	if (front && front->reader && !p->data) {
 		size_t len;
 		const void *bytes;
-		TRY(sherd_queue_next(p->queue, &bytes, &len, err));
+		TRY(sherd_queue_next(&bytes, &len, p->queue, err));
 		p->data = bytes;
 	}
 	p->lost = p->lost || !front;

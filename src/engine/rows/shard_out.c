@@ -27,7 +27,7 @@ int shd_rows_shard_begin(rows_shard_out *out, sherd_store *store, const char *ke
 		.head = (uint32_t)s.kind->head,
 		.size_hint = s.kind->head + expected * s.row_bytes,
 	};
-	TRY(sherd_store_write(store, key, &options, &s.writer, err));
+	TRY(sherd_store_write(&s.writer, store, key, &options, err));
 	shd_rows_sums_init(&s.sums, s.kind->head);
 	int rc = shard_out_put_head(&s, err);
 	if (rc < 0)
@@ -50,7 +50,7 @@ static int hash_again(const rows_shard_out *s, shd_rows_entry *e, sherd_error *e
 {
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	rows_sums again;
-	TRY(sherd_store_read(s->store, s->key, &reader, err));
+	TRY(sherd_store_read(&reader, s->store, s->key, err));
 	TRY(shd_rows_sums_read(&again, reader, s->kind->head, e->bytes, NULL, err));
 	bool same = shd_rows_sums_differ(&again, e) == SIZE_MAX;
 	memcpy(e->sha256, again.sha256, sizeof(e->sha256));

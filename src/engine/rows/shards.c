@@ -62,10 +62,10 @@ static int open_shard(rows_shards *s, size_t shard, rows_open_shard *slot, sherd
 	TRY(check_lent(slot, err));
 	s->closed += slot->reader != NULL;
 	sherd_reader_close(TAKE(slot->reader));
-	TRY(sherd_store_read(rows->store, want->key, &slot->reader, err));
+	TRY(sherd_store_read(&slot->reader, rows->store, want->key, err));
 	int rc = rows_shards_check_same(rows, slot->reader, want, err);
 	if (rc == SHERD_OK && s->map && want->rows)
-		rc = sherd_reader_map(slot->reader, rows->head_bytes, (size_t)(want->rows * rows->row_bytes), &map,
+		rc = sherd_reader_map(&map, slot->reader, rows->head_bytes, (size_t)(want->rows * rows->row_bytes),
 		                      err);
 	if (rc < 0)
 		sherd_reader_close(TAKE(slot->reader));

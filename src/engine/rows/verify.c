@@ -171,7 +171,7 @@ static int rows_verify_check_one(void *arg, size_t index, sherd_error *err)
 	checked *c = &g->list[index];
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	sherd_error found = {0};
-	int rc = sherd_store_read(g->store, c->key, &reader, &found);
+	int rc = sherd_store_read(&reader, g->store, c->key, &found);
 	if (rc == SHERD_ENOTFOUND && c->entry)
 		rc = shd_rows_missing(&found);
 	else if (rc == SHERD_ENOTFOUND && g->listed) /* a writer that gave up has removed it */
@@ -332,7 +332,7 @@ static int verify_shard(sherd_report *r, sherd_store *store, const char *key, co
 	const checking g = {.store = store, .folder = "", .options = options};
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	checked c = {.key = key};
-	TRY(sherd_store_read(store, key, &reader, err));
+	TRY(sherd_store_read(&reader, store, key, err));
 	int rc = rows_verify_check_head(&g, &c, reader, err);
 	if (rc == SHERD_OK)
 		rc = shd_report_merge(r, &c.report, err);
@@ -348,7 +348,7 @@ int shd_rows_verify(sherd_report *r, sherd_store *store, const char *key, const 
 {
 	sherd_stat stat;
 	sherd_error found;
-	int rc = *key ? sherd_store_stat(store, key, &stat, &found) : SHERD_ENOTFOUND;
+	int rc = *key ? sherd_store_stat(&stat, store, key, &found) : SHERD_ENOTFOUND;
 	if (rc == SHERD_ENOTFOUND)
 		return verify_folder(r, store, key, options, err);
 	if (rc < 0 && err)

@@ -59,7 +59,7 @@ int shd_rows_verify_bf16(sherd_report *r, sherd_store *store, const char *key, c
 {
 	sherd_stat stat;
 	SHD_AUTO_BUF folder = {0};
-	if (!*key || !shd_rows_is_manifest(key) || sherd_store_stat(store, key, &stat, NULL) < 0)
+	if (!*key || !shd_rows_is_manifest(key) || sherd_store_stat(&stat, store, key, NULL) < 0)
 		return verify_folder(r, store, key, options, err);
 	TRY(shd_folder_of(&folder, key, err));
 	return verify_folder(r, store, (const char *)folder.data, options, err);

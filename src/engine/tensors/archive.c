@@ -28,10 +28,10 @@ static int read_stored(const sherd_reader *reader, uint64_t offset, void *buf, s
 	return sherd_reader_at(r->archive, r->data + offset, buf, len, err);
 }
 
-static int map_stored(const sherd_reader *reader, uint64_t offset, size_t len, const void **out, sherd_error *err)
+static int map_stored(const void **out, const sherd_reader *reader, uint64_t offset, size_t len, sherd_error *err)
 {
 	const entry_reader *r = (const entry_reader *)reader;
-	return sherd_reader_map(r->archive, r->data + offset, len, out, err);
+	return sherd_reader_map(out, r->archive, r->data + offset, len, err);
 }
 
 static void advise_stored(const sherd_reader *reader, uint64_t offset, uint64_t len, sherd_advice advice)

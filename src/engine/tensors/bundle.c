@@ -76,7 +76,7 @@ size_t sherd_bundle_find(const sherd_bundle *bundle, const char *name)
 	return index == SHD_MAP_NONE ? SHERD_NO_TENSOR : index;
 }
 
-size_t sherd_bundle_pairs(const sherd_bundle *bundle, const sherd_pair **out)
+size_t sherd_bundle_pairs(const sherd_pair **out, const sherd_bundle *bundle)
 {
 	*out = bundle->pairs;
 	return bundle->pair_count;
@@ -135,7 +135,7 @@ int sherd_bundle_prepare(const sherd_bundle *bundle, const size_t *tensors, size
 	return rc;
 }
 
-int sherd_bundle_map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
+int sherd_bundle_map(const void **out, const sherd_bundle *bundle, size_t index, sherd_error *err)
 {
 	static const alignas(16) char nothing[16];
 	const void *bytes = nothing;
@@ -144,7 +144,7 @@ int sherd_bundle_map(const sherd_bundle *bundle, size_t index, const void **out,
 	if (t->bytes) {
 		if (!bundle->ops->map)
 			return shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "%.128s cannot be mapped", t->name);
-		TRY(from_source(bundle, bundle->ops->map(bundle, index, &bytes, err), err));
+		TRY(from_source(bundle, bundle->ops->map(&bytes, bundle, index, err), err));
 	}
 	uint32_t align = shd_dtype_align(t->dtype);
 	if (align && (uintptr_t)bytes % align)

@@ -33,7 +33,7 @@ static int open_object(shd_conversion *c, const char *key, sherd_write_mode mode
                        sherd_writer **out, sherd_error *err)
 {
 	sherd_write_options options = {.mode = mode, .like = c->like, .size_hint = size_hint, .identity = identity};
-	return sherd_store_write(c->store, key, &options, out, err);
+	return sherd_store_write(out, c->store, key, &options, err);
 }
 
 static void count_bytes(const shd_conversion *c, shd_conversion_object *o)
@@ -101,7 +101,7 @@ int shd_conversion_open_one(shd_conversion *c, const char *key, uint64_t size_hi
 {
 	sherd_stat stat;
 	sherd_error failure;
-	int rc = sherd_store_stat(c->store, key, &stat, &failure);
+	int rc = sherd_store_stat(&stat, c->store, key, &failure);
 	if (rc == SHERD_ENOTFOUND && strcmp(failure.reason, "is-folder") == 0)
 		rc = shd_fail(&failure, SHERD_EEXIST, "is-folder", "a folder is in its place");
 	else if (rc == SHERD_ENOTFOUND || (rc == SHERD_OK && c->replace))

@@ -173,7 +173,7 @@ int shd_format_require(shd_evidence *e, const shd_format_entry **out, sherd_erro
 	return SHERD_OK;
 }
 
-int sherd_detect(sherd_store *store, const char *key, sherd_format *out, sherd_error *err)
+int sherd_detect(sherd_format *out, sherd_store *store, const char *key, sherd_error *err)
 {
 	shd_evidence e;
 	const shd_format_entry *entry;

@@ -15,7 +15,7 @@ int shd_evidence_open(shd_evidence *e, sherd_store *store, const char *key, sher
 	*e = (shd_evidence){.store = store, .key = key};
 	if (!*key)
 		return SHERD_OK;
-	int rc = sherd_store_read(store, key, &e->reader, &failure);
+	int rc = sherd_store_read(&e->reader, store, key, &failure);
 	if (rc == SHERD_ENOTFOUND)
 		return SHERD_OK;
 	if (rc < 0) {
@@ -61,7 +61,7 @@ static int evidence_exists(sherd_store *store, const shd_buf *name, sherd_error 
 	sherd_stat stat;
 	sherd_error failure;
 	TRY(shd_buf_check(name, err));
-	int rc = sherd_store_stat(store, (const char *)name->data, &stat, &failure);
+	int rc = sherd_store_stat(&stat, store, (const char *)name->data, &failure);
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINVAL || rc == SHERD_EUNSUPPORTED) /* a special file is no object */
 		return 0;
 	if (rc < 0 && err)
@@ -96,7 +96,7 @@ void shd_evidence_forget(shd_evidence *e)
 int shd_evidence_take_reader(shd_evidence *e, sherd_reader **out, sherd_error *err)
 {
 	if (!e->reader)
-		return sherd_store_read(e->store, e->key, out, err);
+		return sherd_store_read(out, e->store, e->key, err);
 	*out = TAKE(e->reader);
 	e->first = (shd_str){0}; /* it goes with its reader */
 	return SHERD_OK;

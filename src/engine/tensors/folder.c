@@ -38,7 +38,7 @@ static bool add_file(gathering *g, const char *key, const char *name, uint64_t s
 	return true;
 }
 
-static bool gather_file(const char *key, const sherd_stat *stat, void *arg)
+static bool gather_file(void *arg, const char *key, const sherd_stat *stat)
 {
 	gathering *g = arg;
 	const char *name = key + g->base;

@@ -45,7 +45,7 @@ typedef struct search {
 	sherd_error *err;
 } search;
 
-static bool index_verify_see(const char *key, const sherd_stat *stat, void *arg)
+static bool index_verify_see(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	search *s = arg;
@@ -84,7 +84,7 @@ static int warn_of_claim(sherd_report *r, sherd_store *store, shd_str base, sher
 	shd_buf_append(&claim, base.ptr, base.len);
 	shd_buf_append(&claim, SHD_SAFETENSORS_CLAIM_SUFFIX, sizeof(SHD_SAFETENSORS_CLAIM_SUFFIX));
 	TRY(shd_buf_check(&claim, err));
-	if (sherd_store_stat(store, (const char *)claim.data, &stat, NULL) != SHERD_OK)
+	if (sherd_store_stat(&stat, store, (const char *)claim.data, NULL) != SHERD_OK)
 		return SHERD_OK;
 	return shd_report_warn(r, (const char *)claim.data, "claimed", err,
 	                       "a conversion is going on, or died: the next one to this name clears it");

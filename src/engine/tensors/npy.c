@@ -50,13 +50,13 @@ static int tensors_npy_read_part(const sherd_bundle *bundle, size_t index, uint6
 	return shd_npy_read(self(bundle)->reader, &self(bundle)->head, offset, buf, len, err);
 }
 
-static int tensors_npy_map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
+static int tensors_npy_map(const void **out, const sherd_bundle *bundle, size_t index, sherd_error *err)
 {
 	(void)index;
 	const npy_bundle *n = self(bundle);
 	if (n->head.swap || n->head.fortran)
 		return shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "%.128s is stored in another order", n->tensor.name);
-	return sherd_reader_map(n->reader, n->head.data, (size_t)n->head.bytes, out, err);
+	return sherd_reader_map(out, n->reader, n->head.data, (size_t)n->head.bytes, err);
 }
 
 static void tensors_npy_done(sherd_bundle *bundle)

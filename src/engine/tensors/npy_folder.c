@@ -86,7 +86,7 @@ static int npy_folder_read_part(const sherd_bundle *bundle, size_t index, uint64
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	const folder_bundle *b = (const folder_bundle *)bundle;
 	array *a = &b->arrays[index];
-	int rc = sherd_store_read(b->store, a->key, &reader, err);
+	int rc = sherd_store_read(&reader, b->store, a->key, err);
 	if (rc < 0 && rc != SHERD_ENOTFOUND)
 		return rc;
 	if (rc == SHERD_OK)
@@ -105,7 +105,7 @@ static int npy_folder_open_file(sherd_store *store, const char *key, const shd_n
                                 sherd_error *err)
 {
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
-	int rc = sherd_store_read(store, key, &reader, err);
+	int rc = sherd_store_read(&reader, store, key, err);
 	if (rc == SHERD_ENOTFOUND)
 		rc = shd_fail(err, SHERD_EINCOMPLETE, "missing-shard",
 		              "the manifest names this file and it is not there");
@@ -257,7 +257,7 @@ static int check_beside(sherd_report *r, sherd_store *store, const char *key, co
 	if (!ok)
 		return shd_fail_nomem(err);
 	TRY(shd_npy_folder_key(&claim, key, SHD_NPY_SAVING, err));
-	if (sherd_store_stat(store, (const char *)claim.data, &stat, NULL) == SHERD_OK)
+	if (sherd_store_stat(&stat, store, (const char *)claim.data, NULL) == SHERD_OK)
 		TRY(shd_report_warn(r, (const char *)claim.data, "claimed", err,
 		                    "a conversion is going on, or died: the next one to this folder clears it"));
 	TRY(shd_folder_of(&folder, (const char *)claim.data, err));

@@ -66,7 +66,7 @@ static int encode_manifest(shd_conversion *c, const shd_conversion_set *set, shd
 		                             .file = set->objects[i].key + strlen(set->prefix),
 		                             .bytes = set->objects[i].bytes,
 		                             .crc32 = set->objects[i].crc32};
-	manifest.pair_count = sherd_bundle_pairs(c->from, &manifest.pairs);
+	manifest.pair_count = sherd_bundle_pairs(&manifest.pairs, c->from);
 	return shd_npy_manifest_encode(&manifest, out, err);
 }
 
@@ -109,7 +109,7 @@ static bool npy_write_has_folder(sherd_store *store, const char *folder)
 	sherd_error found = {0};
 	sherd_stat stat;
 	return !(sherd_store_caps(store) & SHERD_CAP_MKDIR) ||
-	       sherd_store_stat(store, folder, &stat, &found) != SHERD_ENOTFOUND ||
+	       sherd_store_stat(&stat, store, folder, &found) != SHERD_ENOTFOUND ||
 	       strcmp(found.reason, "not-found") != 0;
 }
 
@@ -118,7 +118,7 @@ static int npy_write_check_folder(const shd_conversion *c, const char *folder, s
 {
 	sherd_error failure = {0};
 	sherd_format format;
-	int rc = sherd_detect(c->store, folder, &format, &failure);
+	int rc = sherd_detect(&format, c->store, folder, &failure);
 	if (rc == SHERD_EIO || rc == SHERD_ENOMEM) {
 		if (err)
 			*err = failure;

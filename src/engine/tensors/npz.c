@@ -182,7 +182,7 @@ static int npz_read_part(const sherd_bundle *bundle, size_t index, uint64_t offs
 	return npz_read_from(b, index, reader, offset, buf, len, err);
 }
 
-static int npz_map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
+static int npz_map(const void **out, const sherd_bundle *bundle, size_t index, sherd_error *err)
 {
 	const npz_bundle *b = (const npz_bundle *)bundle;
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
@@ -193,7 +193,7 @@ static int npz_map(const sherd_bundle *bundle, size_t index, const void **out, s
 		                m->swap || m->fortran ? "stored in another order" : "compressed");
 	TRY(npz_open_member(&b->archive, m->entry, &reader, err));
 	TRY(npz_check_once(b, index, NULL, err));
-	return sherd_reader_map(reader, m->data, (size_t)t->bytes, out, err);
+	return sherd_reader_map(out, reader, m->data, (size_t)t->bytes, err);
 }
 
 static void npz_close(sherd_bundle *bundle)

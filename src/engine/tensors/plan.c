@@ -41,7 +41,7 @@ static int by_size(const void *left, const void *right, void *arg)
 	return a < b ? -1 : 1;
 }
 
-int sherd_plan_whole(const uint64_t *bytes, size_t n, uint32_t world, uint32_t *rank_of, sherd_error *err)
+int sherd_plan_whole(uint32_t *rank_of, const uint64_t *bytes, size_t n, uint32_t world, sherd_error *err)
 {
 	if (!world)
 		return shd_fail(err, SHERD_EINVAL, "bad-world", "a plan for no ranks");

@@ -25,10 +25,10 @@ static int tensors_safetensors_read_part(const sherd_bundle *bundle, size_t inde
 	return sherd_reader_at(self(bundle)->reader, self(bundle)->entries[index].offset + offset, buf, len, err);
 }
 
-static int tensors_safetensors_map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
+static int tensors_safetensors_map(const void **out, const sherd_bundle *bundle, size_t index, sherd_error *err)
 {
 	const shd_safetensors_entry *e = &self(bundle)->entries[index];
-	return sherd_reader_map(self(bundle)->reader, e->offset, (size_t)e->tensor.bytes, out, err);
+	return sherd_reader_map(out, self(bundle)->reader, e->offset, (size_t)e->tensor.bytes, err);
 }
 
 static void tensors_safetensors_done(sherd_bundle *bundle)

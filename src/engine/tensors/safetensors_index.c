@@ -47,11 +47,11 @@ static int tensors_safetensors_index_read_part(const sherd_bundle *bundle, size_
 	return sherd_reader_at(reader, start + offset, buf, len, err);
 }
 
-static int tensors_safetensors_index_map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
+static int tensors_safetensors_index_map(const void **out, const sherd_bundle *bundle, size_t index, sherd_error *err)
 {
 	uint64_t start;
 	const sherd_reader *reader = reader_of(bundle, index, &start);
-	return sherd_reader_map(reader, start, (size_t)bundle->tensors[index].bytes, out, err);
+	return sherd_reader_map(out, reader, start, (size_t)bundle->tensors[index].bytes, err);
 }
 
 static void tensors_safetensors_index_done(sherd_bundle *bundle)
@@ -88,7 +88,7 @@ static int tensors_safetensors_index_decode(index_bundle *b, const shd_head *hea
 int shd_bundle_open_named(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err)
 {
 	sherd_error failure;
-	int rc = sherd_store_read(store, key, out, &failure);
+	int rc = sherd_store_read(out, store, key, &failure);
 	if (rc == SHERD_ENOTFOUND)
 		return shd_fail(err, SHERD_EINCOMPLETE, "missing-shard",
 		                "the index names this file and it is not there");
@@ -242,7 +242,7 @@ int shd_bundle_name_index(sherd_store *store, const char *key, shd_buf *out, she
 {
 	sherd_stat stat;
 	sherd_error failure;
-	int rc = sherd_store_stat(store, key, &stat, &failure);
+	int rc = sherd_store_stat(&stat, store, key, &failure);
 	if (rc < 0 && rc != SHERD_ENOTFOUND) {
 		if (err)
 			*err = failure;

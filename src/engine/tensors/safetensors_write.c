@@ -21,7 +21,7 @@ static int safetensors_write_prepare(shd_conversion *c, shd_conversion_object *o
                                      bool part, sherd_error *err)
 {
 	const sherd_pair *pairs;
-	size_t pair_count = sherd_bundle_pairs(c->from, &pairs);
+	size_t pair_count = sherd_bundle_pairs(&pairs, c->from);
 	if (part && c->from->index) {
 		pairs = c->from->index->pairs;
 		pair_count = c->from->index->pair_count;
@@ -81,7 +81,7 @@ static int safetensors_write_plan(shd_conversion *c, spread *s, sherd_error *err
 		uint64_t size = sherd_bundle_tensor(c->from, i)->bytes;
 		bytes[i] = size ? size : 1;
 	}
-	return sherd_plan_whole(bytes, count, s->files, s->file_of, err);
+	return sherd_plan_whole(s->file_of, bytes, count, s->files, err);
 }
 
 static int prepare_files(shd_conversion *c, spread *s, sherd_error *err)
@@ -140,7 +140,7 @@ static int encode_index(shd_conversion *c, const shd_conversion_set *set, shd_bu
 		index.values = c->from->index->values;
 		index.value_count = c->from->index->value_count;
 	} else {
-		index.pair_count = sherd_bundle_pairs(c->from, &index.pairs);
+		index.pair_count = sherd_bundle_pairs(&index.pairs, c->from);
 	}
 	return shd_safetensors_index_encode(&index, out, err);
 }

@@ -25,11 +25,11 @@ static int select_read_part(const sherd_bundle *bundle, size_t index, uint64_t o
 	return sherd_bundle_read(s->from, s->sources[index].index, s->sources[index].offset + offset, buf, len, err);
 }
 
-static int select_map(const sherd_bundle *bundle, size_t index, const void **out, sherd_error *err)
+static int select_map(const void **out, const sherd_bundle *bundle, size_t index, sherd_error *err)
 {
 	const select_bundle *s = (const select_bundle *)bundle;
 	const void *whole;
-	TRY(sherd_bundle_map(s->from, s->sources[index].index, &whole, err));
+	TRY(sherd_bundle_map(&whole, s->from, s->sources[index].index, err));
 	*out = (const uint8_t *)whole + s->sources[index].offset;
 	return SHERD_OK;
 }
@@ -88,7 +88,7 @@ static int keep_planned(const sherd_bundle *from, uint32_t rank, uint32_t world,
 	for (size_t i = 0; i < from->count; i++)
 		if (taken[i])
 			sizes[n++] = from->tensors[i].bytes;
-	TRY(sherd_plan_whole(sizes, n, world, ranks, err));
+	TRY(sherd_plan_whole(ranks, sizes, n, world, err));
 	n = 0;
 	for (size_t i = 0; i < from->count; i++)
 		if (taken[i])

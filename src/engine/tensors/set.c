@@ -67,7 +67,7 @@ static int set_exists(const shd_conversion *c, const char *key, sherd_error *err
 {
 	sherd_stat stat;
 	sherd_error failure;
-	int rc = sherd_store_stat(c->store, key, &stat, &failure);
+	int rc = sherd_store_stat(&stat, c->store, key, &failure);
 	if (rc < 0 && rc != SHERD_ENOTFOUND && err)
 		*err = failure;
 	return rc == SHERD_ENOTFOUND ? 0 : rc < 0 ? rc : 1;
@@ -212,7 +212,7 @@ static int is_as_it_was(const shd_conversion *c, const shd_conversion_set *s, co
 {
 	sherd_error failure;
 	sherd_stat now;
-	int rc = sherd_store_stat(c->store, s->head, &now, &failure);
+	int rc = sherd_store_stat(&now, c->store, s->head, &failure);
 	if (rc == SHERD_OK)
 		return old->there && strcmp(now.identity, old->head.identity) == 0;
 	if (rc != SHERD_ENOTFOUND && err)

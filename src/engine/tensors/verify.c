@@ -16,7 +16,7 @@ static int verify_by_opening(sherd_report *r, sherd_store *store, const char *ke
 	TRY(shd_report_take(r, rc, &found, key, err));
 	if (rc < 0)
 		return SHERD_OK;
-	if (sherd_store_stat(store, key, &stat, NULL) == SHERD_OK) {
+	if (sherd_store_stat(&stat, store, key, NULL) == SHERD_OK) {
 		uint64_t data = 0;
 		for (size_t i = 0; i < sherd_bundle_count(bundle); i++)
 			data += sherd_bundle_tensor(bundle, i)->bytes;

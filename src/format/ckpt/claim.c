@@ -8,7 +8,7 @@ void shd_ckpt_claim_encode(const shd_ckpt_claim *claim, shd_buf *out)
 {
 	char id[SHERD_SET_ID_TEXT], when[SHD_TIME_TEXT];
 	shd_json_writer w;
-	sherd_set_id_format(&claim->set_id, id);
+	sherd_set_id_format(id, &claim->set_id);
 	shd_time_format(claim->time_ns, when);
 	shd_json_writer_init(&w, out);
 	shd_json_put_object(&w, false);

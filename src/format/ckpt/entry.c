@@ -19,7 +19,7 @@ static int entry_check_size(const shd_ckpt_entry *e, sherd_error *err)
 			                   t->name, t->bytes);
 		return SHERD_OK;
 	}
-	if (!sherd_tensor_bytes(t->dtype, t->ndim, t->shape, &bytes))
+	if (!sherd_tensor_bytes(&bytes, t->dtype, t->ndim, t->shape))
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-shape", e->where,
 		                   "tensor '%.80s': its shape does not fit 64 bits", t->name);
 	if (bytes != t->bytes)
@@ -45,7 +45,7 @@ int shd_ckpt_entry_check(const shd_ckpt_entry *e, sherd_error *err)
 			                   "tensor '%.80s': piece leaves its whole in dimension %" PRIu32, t->name, d);
 	}
 	uint64_t bytes;
-	if (!sherd_tensor_bytes(t->dtype, t->ndim, e->global_shape, &bytes))
+	if (!sherd_tensor_bytes(&bytes, t->dtype, t->ndim, e->global_shape))
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-shape", e->where,
 		                   "tensor '%.80s': its global shape does not fit 64 bits", t->name);
 	return SHERD_OK;

@@ -85,7 +85,7 @@ void shd_ckpt_meta_encode(const shd_ckpt_meta *meta, bool csharp, shd_buf *out)
 	shd_ckpt_about_put_back(&meta->about, &w);
 	if (meta->has_set_id) {
 		char id[SHERD_SET_ID_TEXT];
-		sherd_set_id_format(&meta->set_id, id);
+		sherd_set_id_format(id, &meta->set_id);
 		shd_json_put_key(&w, "setId");
 		shd_json_put_string(&w, shd_str_of(id));
 	}

@@ -7,12 +7,12 @@
 #define SHARD_MARK "_shard_"
 #define SHARD_SUFFIX ".shard"
 
-void sherd_set_id_format(const sherd_set_id *id, char out[SHERD_SET_ID_TEXT])
+void sherd_set_id_format(char out[SHERD_SET_ID_TEXT], const sherd_set_id *id)
 {
 	shd_hex(id->bytes, sizeof(id->bytes), out);
 }
 
-int sherd_set_id_parse(const char *text, sherd_set_id *out, sherd_error *err)
+int sherd_set_id_parse(sherd_set_id *out, const char *text, sherd_error *err)
 {
 	sherd_set_id id;
 	if (!shd_unhex(text, strlen(text), id.bytes, sizeof(id.bytes)))
@@ -111,7 +111,7 @@ void shd_ckpt_name_shard(shd_buf *out, const char *prefix, uint32_t rank, const 
 	shd_buf_printf(out, "%s" SHARD_MARK "%" PRIu32, prefix, rank);
 	if (set_id) {
 		char hex[SHERD_SET_ID_TEXT];
-		sherd_set_id_format(set_id, hex);
+		sherd_set_id_format(hex, set_id);
 		shd_buf_printf(out, ".%s", hex);
 	}
 	shd_buf_str(out, SHARD_SUFFIX);

@@ -189,8 +189,8 @@ static int take_shape(record *r, sherd_error *err)
 		shape[i] = shd_cursor_u64(&r->c);
 	t->shape = shape;
 	bool sized = t->dtype == SHERD_UTF8
-	                     ? sherd_tensor_bytes(SHERD_U8, t->ndim, shape, &texts) && texts < t->bytes / 8
-	                     : sherd_tensor_bytes(t->dtype, t->ndim, shape, &need) && need == t->bytes;
+	                     ? sherd_tensor_bytes(&texts, SHERD_U8, t->ndim, shape) && texts < t->bytes / 8
+	                     : sherd_tensor_bytes(&need, t->dtype, t->ndim, shape) && need == t->bytes;
 	if (!sized)
 		return bad(r, 8, SHERD_ECORRUPT, "size-mismatch", "its size is not what type and shape need", err);
 	return SHERD_OK;

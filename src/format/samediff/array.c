@@ -7,7 +7,7 @@ enum { BIG_ENDIAN_BYTES = 1, FORTRAN_ORDER = 1 };
 /* How many texts there are; false when that does not fit 64 bits. */
 static bool count_texts(const shd_nd4j_array *a, uint64_t *out)
 {
-	return sherd_tensor_bytes(SHERD_U8, a->ndim, a->shape, out);
+	return sherd_tensor_bytes(out, SHERD_U8, a->ndim, a->shape);
 }
 
 static uint64_t read_u64(shd_flatbuf *fb, uint64_t pos, bool big)

@@ -167,7 +167,7 @@ static int nd4j_array_take_dims(const int64_t *dims, size_t rank, place p, shd_a
 	}
 	if (out->dtype == SHERD_UTF8)
 		return SHERD_OK;
-	if (!sherd_tensor_bytes(out->dtype, out->ndim, shape, &out->bytes))
+	if (!sherd_tensor_bytes(&out->bytes, out->dtype, out->ndim, shape))
 		return shd_fail_at(err, SHERD_ECORRUPT, "overflow", p.at, "the size of the array does not fit 64 bits");
 	return SHERD_OK;
 }

@@ -230,7 +230,7 @@ static int parse_dictionary(parser *p, sherd_error *err)
 
 static int tensor_npy_check_data(shd_npy *npy, uint64_t at, uint64_t file_size, sherd_error *err)
 {
-	if (!sherd_tensor_bytes(npy->dtype, npy->ndim, npy->shape, &npy->bytes))
+	if (!sherd_tensor_bytes(&npy->bytes, npy->dtype, npy->ndim, npy->shape))
 		return shd_fail_at(err, SHERD_ECORRUPT, "overflow", at, "the size of the array does not fit 64 bits");
 	uint64_t have = file_size - npy->data;
 	if (npy->bytes > have)
@@ -311,7 +311,7 @@ int shd_npy_encode(const sherd_tensor *tensor, shd_buf *out, sherd_error *err)
 		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "npy cannot hold %.128s, which is %s",
 		                tensor->name, info ? info->name : "of an unknown type");
 	}
-	if (tensor->ndim > SHERD_MAX_DIMS || !sherd_tensor_bytes(tensor->dtype, tensor->ndim, tensor->shape, &bytes) ||
+	if (tensor->ndim > SHERD_MAX_DIMS || !sherd_tensor_bytes(&bytes, tensor->dtype, tensor->ndim, tensor->shape) ||
 	    bytes != tensor->bytes)
 		return shd_fail(err, SHERD_EINVAL, "size-mismatch", "%.128s does not have the size its shape gives",
 		                tensor->name);

@@ -134,7 +134,7 @@ static int decode_offsets(decoder *d, found *f, sherd_error *err)
 static int tensor_safetensors_check_size(found *f, sherd_error *err)
 {
 	sherd_tensor *t = &f->tensor;
-	if (!sherd_tensor_bytes(t->dtype, t->ndim, t->shape, &t->bytes))
+	if (!sherd_tensor_bytes(&t->bytes, t->dtype, t->ndim, t->shape))
 		return shd_fail_at(err, SHERD_ECORRUPT, "overflow", f->at, "the size of %.128s does not fit 64 bits",
 		                   t->name);
 	if (t->bytes != f->end - f->begin)
@@ -321,7 +321,7 @@ static int check_tensor(const sherd_tensor *t, sherd_error *err)
 		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
 		                "safetensors cannot hold a tensor named " METADATA_KEY);
 	TRY(tensor_safetensors_check_text(t->name, "the name of a tensor", err));
-	if (!sherd_tensor_bytes(t->dtype, t->ndim, t->shape, &bytes) || bytes != t->bytes)
+	if (!sherd_tensor_bytes(&bytes, t->dtype, t->ndim, t->shape) || bytes != t->bytes)
 		return shd_fail(err, SHERD_EINVAL, "size-mismatch", "%.128s does not have the size its shape gives",
 		                t->name);
 	return SHERD_OK;

@@ -115,7 +115,7 @@ int shd_local_commit_new(shd_local *s, shd_local_temp *temp, const char *key, sh
 static int check_identity(shd_local *s, const char *key, const char *identity, sherd_error *err)
 {
 	sherd_stat stat;
-	int rc = shd_local_stat(s, key, &stat, err);
+	int rc = shd_local_stat(&stat, s, key, err);
 	if (rc == SHERD_ENOTFOUND)
 		return shd_fail(err, SHERD_ECONFLICT, "replaced", "the object was removed");
 	TRY(rc);
@@ -163,7 +163,7 @@ static int check_still(shd_local *s, const char *key, const char *identity, sher
 {
 	sherd_stat stat;
 	sherd_error failure = {0};
-	int rc = shd_local_stat(s, key, &stat, &failure);
+	int rc = shd_local_stat(&stat, s, key, &failure);
 	if (rc == SHERD_ENOTFOUND)
 		return SHERD_OK;
 	if (rc < 0 && err)

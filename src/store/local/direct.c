@@ -54,7 +54,7 @@ static bool place(local_queue *q, piece *p)
 }
 
 /* Pieces end at multiples of their greatest size in the file, so that those which follow each other share no block. */
-static int queue_ask(sherd_queue *queue, const sherd_reader *reader, uint64_t offset, size_t len, size_t *taken,
+static int queue_ask(size_t *taken, sherd_queue *queue, const sherd_reader *reader, uint64_t offset, size_t len,
                      sherd_error *err)
 {
 	local_queue *q = (local_queue *)queue;
@@ -103,7 +103,7 @@ static int complete(local_queue *q, piece *p, sherd_error *err)
 	return p->reader->ops->at(p->reader, p->offset + got, buf + p->skip + got, p->len - got, err);
 }
 
-static int queue_next(sherd_queue *queue, const void **data, size_t *len, sherd_error *err)
+static int queue_next(const void **data, size_t *len, sherd_queue *queue, sherd_error *err)
 {
 	local_queue *q = (local_queue *)queue;
 	q->used -= q->held;
@@ -151,7 +151,7 @@ static void shape(local_queue *q, uint64_t ahead)
 	q->size = (size_t)(most * count);
 }
 
-int shd_local_queue(sherd_store *store, uint64_t ahead, sherd_queue **out, sherd_error *err)
+int shd_local_queue(sherd_queue **out, sherd_store *store, uint64_t ahead, sherd_error *err)
 {
 	static const struct sherd_queue_ops ops = {.ask = queue_ask, .next = queue_next, .close = queue_close};
 	local_queue *q = calloc(1, sizeof(*q));

@@ -128,7 +128,7 @@ static int local_list_emit(listing *list)
 {
 	sherd_stat stat;
 	sherd_error why = {0};
-	int rc = shd_local_stat(list->store, list->key, &stat, &why);
+	int rc = shd_local_stat(&stat, list->store, list->key, &why);
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_EUNSUPPORTED)
 		return SHERD_OK;
 	if (rc < 0) {
@@ -136,7 +136,7 @@ static int local_list_emit(listing *list)
 			*list->err = why;
 		return rc;
 	}
-	list->stopped = !list->each(list->key, &stat, list->arg);
+	list->stopped = !list->each(list->arg, list->key, &stat);
 	return SHERD_OK;
 }
 

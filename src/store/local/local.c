@@ -103,7 +103,7 @@ void shd_local_stat_of(const struct stat *st, sherd_stat *out)
 	               (uint64_t)st->st_dev, (uint64_t)st->st_ino, out->size, ns);
 }
 
-int shd_local_stat(shd_local *s, const char *key, sherd_stat *out, sherd_error *err)
+int shd_local_stat(sherd_stat *out, shd_local *s, const char *key, sherd_error *err)
 {
 	int fd = shd_local_open(s, key, O_PATH | O_CLOEXEC);
 	if (fd < 0)
@@ -119,9 +119,9 @@ int shd_local_stat(shd_local *s, const char *key, sherd_stat *out, sherd_error *
 	return SHERD_OK;
 }
 
-static int local_stat(sherd_store *store, const char *key, sherd_stat *out, sherd_error *err)
+static int local_stat(sherd_stat *out, sherd_store *store, const char *key, sherd_error *err)
 {
-	return shd_local_stat((shd_local *)store, key, out, err);
+	return shd_local_stat(out, (shd_local *)store, key, err);
 }
 
 /* EINVAL: a file system whose folders need no sync. */

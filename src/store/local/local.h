@@ -67,20 +67,20 @@ int shd_local_open(shd_local *s, const char *path, int flags);
  * Missing folders are made. The first time a folder is asked for here, the way to it is synced and what dead
  * writers left in it is swept. */
 int shd_local_open_folder(shd_local *s, const char *key, int *fd, sherd_error *err);
-int shd_local_stat(shd_local *s, const char *key, sherd_stat *out, sherd_error *err);
+int shd_local_stat(sherd_stat *out, shd_local *s, const char *key, sherd_error *err);
 void shd_local_stat_of(const struct stat *st, sherd_stat *out);
 /* SHERD_OK when it is a plain file. */
 int shd_local_check_kind(mode_t mode, sherd_error *err);
 int shd_local_sync_folder(const shd_sys *sys, int fd, sherd_error *err);
 
 /* read.c */
-int shd_local_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err);
+int shd_local_read(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err);
 
 /* The reader's file for direct reads, which closes with it; -1: there is none. */
 int shd_local_direct(const sherd_reader *reader);
 
 /* direct.c */
-int shd_local_queue(sherd_store *store, uint64_t ahead, sherd_queue **out, sherd_error *err);
+int shd_local_queue(sherd_queue **out, sherd_store *store, uint64_t ahead, sherd_error *err);
 
 /* queue.c: for up to SHD_LOCAL_QUEUE reads or writes at a time. False where the system has none. */
 #define SHD_LOCAL_QUEUE 64
@@ -165,12 +165,12 @@ int shd_local_rmdir(sherd_store *store, const char *key, sherd_error *err);
 int shd_local_link(sherd_store *store, const char *key, const char *second, sherd_error *err);
 
 /* write.c */
-int shd_local_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,
+int shd_local_write(sherd_writer **out, sherd_store *store, const char *key, const sherd_write_options *options,
                     sherd_error *err);
 
 /* lock.c */
-int shd_local_lock(sherd_store *store, const char *key, sherd_lock_mode mode, sherd_lock **out, sherd_error *err);
-int shd_local_create_locked(sherd_store *store, const char *key, const void *data, size_t len, sherd_lock_mode mode,
-                            sherd_lock **out, sherd_error *err);
+int shd_local_lock(sherd_lock **out, sherd_store *store, const char *key, sherd_lock_mode mode, sherd_error *err);
+int shd_local_create_locked(sherd_lock **out, sherd_store *store, const char *key, const void *data, size_t len,
+                            sherd_lock_mode mode, sherd_error *err);
 
 #endif

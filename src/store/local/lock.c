@@ -44,11 +44,11 @@ static int lock_open(shd_local *s, int fd, const char *key, sherd_lock_mode mode
 		                            : shd_fail_os(err, errno, "cannot lock");
 	sherd_stat ours, there;
 	shd_local_stat_of(&st, &ours);
-	TRY(shd_local_stat(s, key, &there, err));
+	TRY(shd_local_stat(&there, s, key, err));
 	return strcmp(ours.identity, there.identity) == 0 ? SHERD_OK : 1;
 }
 
-int shd_local_lock(sherd_store *store, const char *key, sherd_lock_mode mode, sherd_lock **out, sherd_error *err)
+int shd_local_lock(sherd_lock **out, sherd_store *store, const char *key, sherd_lock_mode mode, sherd_error *err)
 {
 	shd_local *s = (shd_local *)store;
 	local_lock *l = lock_make(s->sys);
@@ -70,8 +70,8 @@ int shd_local_lock(sherd_store *store, const char *key, sherd_lock_mode mode, sh
 }
 
 /* The file is locked before it gets its name. */
-int shd_local_create_locked(sherd_store *store, const char *key, const void *data, size_t len, sherd_lock_mode mode,
-                            sherd_lock **out, sherd_error *err)
+int shd_local_create_locked(sherd_lock **out, sherd_store *store, const char *key, const void *data, size_t len,
+                            sherd_lock_mode mode, sherd_error *err)
 {
 	shd_local *s = (shd_local *)store;
 	local_lock *l = lock_make(s->sys);

@@ -176,7 +176,7 @@ static int reader_check(const sherd_reader *reader, sherd_error *err)
 	return rc;
 }
 
-static int reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out, sherd_error *err)
+static int reader_map(const void **out, const sherd_reader *reader, uint64_t offset, size_t len, sherd_error *err)
 {
 	(void)len;
 	/* The map is a cache: making it changes nothing that a caller can see. */
@@ -196,12 +196,12 @@ static int reader_map(const sherd_reader *reader, uint64_t offset, size_t len, c
 }
 
 /* Asks the kernel which pages its cache holds, and puts them into the map. */
-static bool reader_peek(const sherd_reader *reader, uint64_t offset, size_t len, const void **out)
+static bool reader_peek(const void **out, const sherd_reader *reader, uint64_t offset, size_t len)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = offset & ~(page - 1);
 	unsigned char held[PEEK_PAGES];
 	const void *start = NULL;
-	if (reader_map(reader, from, len, &start, NULL) < 0)
+	if (reader_map(&start, reader, from, len, NULL) < 0)
 		return false;
 	if (((const local_reader *)reader)->copied) {
 		*out = (const uint8_t *)start + (offset - from);
@@ -403,7 +403,7 @@ static void give_back(local_reader *r, const char *key)
 	if (atomic_load(&r->store->descriptors) <= r->store->most_descriptors)
 		return;
 	r->name = strdup(key);
-	if (r->name && (!r->base.size || reader_map(&r->base, 0, (size_t)r->base.size, &map, NULL) == SHERD_OK))
+	if (r->name && (!r->base.size || reader_map(&map, &r->base, 0, (size_t)r->base.size, NULL) == SHERD_OK))
 		close_file(r);
 }
 
@@ -428,7 +428,7 @@ static int open_object(shd_local *s, const char *key, local_reader *r, sherd_err
 	return SHERD_OK;
 }
 
-int shd_local_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err)
+int shd_local_read(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err)
 {
 	shd_local *s = (shd_local *)store;
 	local_reader *r = calloc(1, sizeof(*r));

@@ -260,7 +260,7 @@ static int local_write_begin(local_writer *w, const char *key, const sherd_write
 	return shd_local_temp_open(w->store, key, options->mode == SHERD_WRITE_REPLACE, 0, &mode, &w->temp, err);
 }
 
-int shd_local_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,
+int shd_local_write(sherd_writer **out, sherd_store *store, const char *key, const sherd_write_options *options,
                     sherd_error *err)
 {
 	local_writer *w = calloc(1, sizeof(*w));

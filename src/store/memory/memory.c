@@ -88,7 +88,7 @@ static int not_found(sherd_error *err)
 	return shd_fail(err, SHERD_ENOTFOUND, "not-found", "no such object");
 }
 
-static int memory_stat(sherd_store *store, const char *key, sherd_stat *out, sherd_error *err)
+static int memory_stat(sherd_stat *out, sherd_store *store, const char *key, sherd_error *err)
 {
 	memory_store *s = (memory_store *)store;
 	pthread_mutex_lock(&s->mutex);
@@ -125,7 +125,7 @@ static int memory_list(sherd_store *store, const char *prefix, const char *after
 	char key[2][SHERD_MAX_KEY + 1];
 	sherd_stat stat;
 	for (unsigned turn = 0; next_entry((memory_store *)store, prefix, after, key[turn], &stat); turn ^= 1) {
-		if (!each(key[turn], &stat, arg))
+		if (!each(arg, key[turn], &stat))
 			break;
 		after = key[turn];
 	}
@@ -169,7 +169,7 @@ static int reader_at(const sherd_reader *reader, uint64_t offset, void *buf, siz
 	return SHERD_OK;
 }
 
-static int reader_map(const sherd_reader *reader, uint64_t offset, size_t len, const void **out, sherd_error *err)
+static int reader_map(const void **out, const sherd_reader *reader, uint64_t offset, size_t len, sherd_error *err)
 {
 	(void)len, (void)err;
 	*out = ((const memory_reader *)reader)->blob->data + offset;
@@ -190,9 +190,9 @@ static void reader_close(sherd_reader *reader)
 	free(r);
 }
 
-static bool reader_peek(const sherd_reader *reader, uint64_t offset, size_t len, const void **out)
+static bool reader_peek(const void **out, const sherd_reader *reader, uint64_t offset, size_t len)
 {
-	return reader_map(reader, offset, len, out, NULL) == SHERD_OK;
+	return reader_map(out, reader, offset, len, NULL) == SHERD_OK;
 }
 
 static const struct sherd_reader_ops reader_ops = {
@@ -210,7 +210,7 @@ static blob *blob_of(memory_store *s, const char *key)
 	return b;
 }
 
-static int memory_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err)
+static int memory_read(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err)
 {
 	memory_store *s = (memory_store *)store;
 	memory_reader *r = calloc(1, sizeof(*r));
@@ -347,7 +347,7 @@ static memory_writer *writer_make(memory_store *s, const char *key, const sherd_
 	return w;
 }
 
-static int memory_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,
+static int memory_write(sherd_writer **out, sherd_store *store, const char *key, const sherd_write_options *options,
                         sherd_error *err)
 {
 	memory_writer *w = writer_make((memory_store *)store, key, options);
@@ -394,7 +394,7 @@ static memory_lock *lock_make(memory_store *s, sherd_lock_mode mode)
 	return l;
 }
 
-static int memory_lock_object(sherd_store *store, const char *key, sherd_lock_mode mode, sherd_lock **out,
+static int memory_lock_object(sherd_lock **out, sherd_store *store, const char *key, sherd_lock_mode mode,
                               sherd_error *err)
 {
 	memory_store *s = (memory_store *)store;
@@ -413,8 +413,8 @@ static int memory_lock_object(sherd_store *store, const char *key, sherd_lock_mo
 	return e ? shd_fail(err, SHERD_ECONFLICT, "locked", "somebody holds a lock") : not_found(err);
 }
 
-static int memory_create_locked(sherd_store *store, const char *key, const void *data, size_t len, sherd_lock_mode mode,
-                                sherd_lock **out, sherd_error *err)
+static int memory_create_locked(sherd_lock **out, sherd_store *store, const char *key, const void *data, size_t len,
+                                sherd_lock_mode mode, sherd_error *err)
 {
 	memory_store *s = (memory_store *)store;
 	memory_lock *l = lock_make(s, mode);

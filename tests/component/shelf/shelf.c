@@ -42,12 +42,12 @@ static void shelf_close_reader(sherd_reader *reader)
 
 static const struct sherd_reader_ops shelf_reader_ops = {.at = shelf_at, .close = shelf_close_reader};
 
-static int shelf_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err)
+static int shelf_read(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err)
 {
 	shelf_reader *r = calloc(1, sizeof(*r));
 	if (!r)
 		return shelf_no_memory(err);
-	int rc = sherd_store_read(((shelf *)store)->inner, key, &r->inner, err);
+	int rc = sherd_store_read(&r->inner, ((shelf *)store)->inner, key, err);
 	if (rc < 0) {
 		free(r);
 		return rc;
@@ -88,13 +88,13 @@ static const struct sherd_writer_ops shelf_writer_ops = {
 	.append = shelf_append, .fill = shelf_fill, .commit = shelf_commit, .abort = shelf_abort};
 
 /* A commit holds to mode and if_identity in one step, and tells the new identity. */
-static int shelf_write(sherd_store *store, const char *key, const sherd_write_options *options, sherd_writer **out,
+static int shelf_write(sherd_writer **out, sherd_store *store, const char *key, const sherd_write_options *options,
                        sherd_error *err)
 {
 	shelf_writer *w = calloc(1, sizeof(*w));
 	if (!w)
 		return shelf_no_memory(err);
-	int rc = sherd_store_write(((shelf *)store)->inner, key, options, &w->inner, err);
+	int rc = sherd_store_write(&w->inner, ((shelf *)store)->inner, key, options, err);
 	if (rc < 0) {
 		free(w);
 		return rc;
@@ -106,9 +106,9 @@ static int shelf_write(sherd_store *store, const char *key, const sherd_write_op
 
 /* The store: keys were checked. */
 
-static int shelf_stat(sherd_store *store, const char *key, sherd_stat *out, sherd_error *err)
+static int shelf_stat(sherd_stat *out, sherd_store *store, const char *key, sherd_error *err)
 {
-	return sherd_store_stat(((shelf *)store)->inner, key, out, err);
+	return sherd_store_stat(out, ((shelf *)store)->inner, key, err);
 }
 
 static int shelf_list(sherd_store *store, const char *prefix, const char *after, sherd_list_fn *each, void *arg,

@@ -52,37 +52,37 @@ TEST(values_outside_the_table_name_no_type)
 		assert_int_equal(sherd_dtype_element_bytes(outside[i]), 0);
 		assert_int_equal(shd_dtype_align(outside[i]), 0);
 		uint64_t bytes;
-		assert_false(sherd_tensor_bytes(outside[i], 0, NULL, &bytes));
+		assert_false(sherd_tensor_bytes(&bytes, outside[i], 0, NULL));
 	}
 }
 
 TEST(the_size_of_a_tensor_follows_from_type_and_shape)
 {
 	uint64_t bytes;
-	assert_true(sherd_tensor_bytes(SHERD_F32, 0, NULL, &bytes));
+	assert_true(sherd_tensor_bytes(&bytes, SHERD_F32, 0, NULL));
 	assert_int_equal(bytes, 4);
-	assert_true(sherd_tensor_bytes(SHERD_C64, 3, (uint64_t[]){2, 3, 4}, &bytes));
+	assert_true(sherd_tensor_bytes(&bytes, SHERD_C64, 3, (uint64_t[]){2, 3, 4}));
 	assert_int_equal(bytes, 192);
-	assert_true(sherd_tensor_bytes(SHERD_U8, 1, (uint64_t[]){UINT64_MAX}, &bytes));
+	assert_true(sherd_tensor_bytes(&bytes, SHERD_U8, 1, (uint64_t[]){UINT64_MAX}));
 	assert_true(bytes == UINT64_MAX);
-	assert_false(sherd_tensor_bytes(SHERD_UTF8, 1, (uint64_t[]){3}, &bytes));
+	assert_false(sherd_tensor_bytes(&bytes, SHERD_UTF8, 1, (uint64_t[]){3}));
 }
 
 TEST(a_size_that_does_not_fit_is_no_size)
 {
 	uint64_t bytes = 77;
-	assert_false(sherd_tensor_bytes(SHERD_U16, 1, (uint64_t[]){UINT64_MAX}, &bytes));
-	assert_false(sherd_tensor_bytes(SHERD_U8, 2, (uint64_t[]){UINT64_C(1) << 32, UINT64_C(1) << 32}, &bytes));
-	assert_false(sherd_tensor_bytes(SHERD_F64, 1, (uint64_t[]){UINT64_C(1) << 61}, &bytes));
+	assert_false(sherd_tensor_bytes(&bytes, SHERD_U16, 1, (uint64_t[]){UINT64_MAX}));
+	assert_false(sherd_tensor_bytes(&bytes, SHERD_U8, 2, (uint64_t[]){UINT64_C(1) << 32, UINT64_C(1) << 32}));
+	assert_false(sherd_tensor_bytes(&bytes, SHERD_F64, 1, (uint64_t[]){UINT64_C(1) << 61}));
 	assert_int_equal(bytes, 77);
 }
 
 TEST(a_dimension_of_zero_makes_an_empty_tensor_whatever_the_others)
 {
 	uint64_t bytes;
-	assert_true(sherd_tensor_bytes(SHERD_F64, 3, (uint64_t[]){UINT64_MAX, UINT64_MAX, 0}, &bytes));
+	assert_true(sherd_tensor_bytes(&bytes, SHERD_F64, 3, (uint64_t[]){UINT64_MAX, UINT64_MAX, 0}));
 	assert_int_equal(bytes, 0);
-	assert_true(sherd_tensor_bytes(SHERD_F64, 3, (uint64_t[]){0, UINT64_MAX, UINT64_MAX}, &bytes));
+	assert_true(sherd_tensor_bytes(&bytes, SHERD_F64, 3, (uint64_t[]){0, UINT64_MAX, UINT64_MAX}));
 	assert_int_equal(bytes, 0);
 }
 

@@ -62,8 +62,8 @@ static const volatile uint8_t *map_sevens(fixture *f, const char *key, sherd_rea
 	const void *map;
 	memset(bytes, 7, sizeof(bytes));
 	assert_ok(sherd_store_put(f->store, key, SHERD_WRITE_REPLACE, bytes, sizeof(bytes), err));
-	assert_ok(sherd_store_read(f->store, key, reader, err));
-	assert_ok(sherd_reader_map(*reader, 0, SIZE, &map, err));
+	assert_ok(sherd_store_read(reader, f->store, key, err));
+	assert_ok(sherd_reader_map(&map, *reader, 0, SIZE, err));
 	return map;
 }
 
@@ -100,8 +100,8 @@ TEST(what_is_cut_off_reads_as_zeros_and_is_told)
 	/* Nobody gets such a map again; who reads is told too. */
 	const void *again;
 	uint8_t buf[8];
-	assert_refused(SHERD_ECORRUPT, "truncated", sherd_reader_map(r, 0, 1, &again, err));
-	assert_false(sherd_reader_peek(r, 0, 1, &again));
+	assert_refused(SHERD_ECORRUPT, "truncated", sherd_reader_map(&again, r, 0, 1, err));
+	assert_false(sherd_reader_peek(&again, r, 0, 1));
 	assert_refused(SHERD_ECORRUPT, "truncated", sherd_reader_at(r, 10 * PAGE, buf, sizeof(buf), err));
 	sherd_reader_close(TAKE(r));
 	assert_ok(sherd_guard_check((const void *)(uintptr_t)whole, SIZE, err));
@@ -240,9 +240,9 @@ TEST(nothing_is_borrowed_from_a_map_unless_a_guard_is_open)
 	READER r = NULL;
 	const void *p;
 	(void)map_sevens(f, "a", &r);
-	assert_false(sherd_reader_peek(r, 0, SIZE, &p));
+	assert_false(sherd_reader_peek(&p, r, 0, SIZE));
 	assert_ok(sherd_guard_open(err));
-	bool lent = sherd_reader_peek(r, 0, SIZE, &p);
+	bool lent = sherd_reader_peek(&p, r, 0, SIZE);
 	if (lent)
 		assert_int_equal(*(const uint8_t *)p, 7);
 	sherd_guard_close();
@@ -281,8 +281,8 @@ TEST(many_maps_fail_under_many_threads)
 			map = map_sevens(f, key, &readers[i]);
 		} else {
 			const void *p;
-			assert_ok(sherd_store_read(f->store, key, &readers[i], err));
-			assert_ok(sherd_reader_map(readers[i], 0, SIZE, &p, err));
+			assert_ok(sherd_store_read(&readers[i], f->store, key, err));
+			assert_ok(sherd_reader_map(&p, readers[i], 0, SIZE, err));
 			map = p;
 		}
 		for (size_t t = 0; t < THREADS; t++)

@@ -155,7 +155,7 @@ static int write_value(shd_json_writer *w, shd_str text, sherd_error *err)
 	return *text.ptr == '{' ? write_object(w, j, -1, err) : write_array(w, j, err);
 }
 
-int sherd_graph_metadata(sherd_graph_text json, bool exported, char **out, size_t *len, sherd_error *err)
+int sherd_graph_metadata(char **out, size_t *len, sherd_graph_text json, bool exported, sherd_error *err)
 {
 	SHD_AUTO_BUF text = {0};
 	SHD_AUTO(shd_json, shd_json_close) j = NULL;

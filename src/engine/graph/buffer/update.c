@@ -159,9 +159,9 @@ static int is_same_metadata(sherd_graph_text a, sherd_graph_text b, sherd_error 
 		return 1;
 	if (shd_graph_is_exported(graph_text_in(a)) != shd_graph_is_exported(graph_text_in(b)))
 		return 0;
-	int rc = sherd_graph_metadata(a, false, &texts[0], &lens[0], NULL);
+	int rc = sherd_graph_metadata(&texts[0], &lens[0], a, false, NULL);
 	if (rc == SHERD_OK)
-		rc = sherd_graph_metadata(b, false, &texts[1], &lens[1], NULL);
+		rc = sherd_graph_metadata(&texts[1], &lens[1], b, false, NULL);
 	bool same = rc == SHERD_OK && lens[0] == lens[1] && memcmp(texts[0], texts[1], lens[0]) == 0;
 	free(texts[0]);
 	free(texts[1]);
@@ -191,7 +191,7 @@ static int count_nodes(update *u, const sherd_graph_node *nodes, size_t count, s
 		sherd_graph_node before;
 		if (shd_graph_ids_find(&u->fresh, graph_id_in(nodes[i].id)) != i)
 			continue; /* the same id again */
-		int rc = sherd_graph_get(u->graph, nodes[i].id, &before, err);
+		int rc = sherd_graph_get(&before, u->graph, nodes[i].id, err);
 		TRY(rc);
 		u->change.nodes_added += !rc;
 		if (!rc)

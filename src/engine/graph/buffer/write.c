@@ -120,7 +120,7 @@ int shd_graph_stored_metadata(const sherd_graph_node *n, char **owned, shd_str *
 	*out = graph_text_in(n->metadata);
 	if (!n->exported || shd_graph_is_exported(*out))
 		return SHERD_OK;
-	TRY(sherd_graph_metadata(n->metadata, true, owned, &out->len, err));
+	TRY(sherd_graph_metadata(owned, &out->len, n->metadata, true, err));
 	out->ptr = *owned;
 	return SHERD_OK;
 }

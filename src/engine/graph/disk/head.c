@@ -79,7 +79,7 @@ static int is_published(void *arg, const char *text, size_t len)
 		return -1;
 	if (now.making || now.version < v->version)
 		return 0;
-	int rc = sherd_store_stat(v->place->store, key.text, &stat, NULL);
+	int rc = sherd_store_stat(&stat, v->place->store, key.text, NULL);
 	return rc < 0 ? -1 : strcmp(stat.identity, v->manifest->identity) == 0;
 }
 

@@ -54,7 +54,7 @@ static int disk_place_fetch(const graph_place *p, const char *key, char **data, 
                             sherd_error *err)
 {
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
-	TRY(sherd_store_read(p->store, key, &reader, err));
+	TRY(sherd_store_read(&reader, p->store, key, err));
 	uint64_t size = sherd_reader_size(reader);
 	if (size > p->limits.metadata_bytes || size >= SIZE_MAX)
 		return shd_fail(err, SHERD_ELIMIT, "too-large", "%" PRIu64 " bytes, the limit is %" PRIu64, size,
@@ -88,7 +88,7 @@ static int disk_place_store(const graph_place *p, const char *key, const sherd_w
                             const shd_buf *text, sherd_error *err)
 {
 	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
-	TRY(sherd_store_write(p->store, key, options, &writer, err));
+	TRY(sherd_store_write(&writer, p->store, key, options, err));
 	TRY(sherd_writer_append(writer, text->data, text->len, err));
 	return sherd_writer_commit(TAKE(writer), err);
 }
@@ -157,7 +157,7 @@ int shd_graph_place_has(const graph_place *p, const char *name, sherd_error *err
 	sherd_stat stat;
 	sherd_error found = {0};
 	TRY(shd_graph_place_key(p, name, &key, err));
-	int rc = sherd_store_stat(p->store, key.text, &stat, &found);
+	int rc = sherd_store_stat(&stat, p->store, key.text, &found);
 	if (rc == SHERD_ENOTFOUND)
 		return 0;
 	if (rc == SHERD_OK)
@@ -173,7 +173,7 @@ typedef struct listing {
 	void *arg;
 } listing;
 
-static bool hand_on(const char *key, const sherd_stat *stat, void *arg)
+static bool hand_on(void *arg, const char *key, const sherd_stat *stat)
 {
 	const listing *l = arg;
 	return l->each(l->arg, key + l->base, stat);

@@ -19,7 +19,7 @@ static int bytes_of(const graph_place *place, const char *name, sherd_reader **r
 {
 	graph_key key;
 	TRY(shd_graph_place_key(place, name, &key, err));
-	TRY(shd_in_object(err, sherd_store_read(place->store, key.text, reader, err), key.text));
+	TRY(shd_in_object(err, sherd_store_read(reader, place->store, key.text, err), key.text));
 	uint64_t size = sherd_reader_size(*reader);
 	*data = "";
 	if (size > SIZE_MAX)
@@ -27,7 +27,7 @@ static int bytes_of(const graph_place *place, const char *name, sherd_reader **r
 	if (!size)
 		return SHERD_OK;
 	if (sherd_store_caps(place->store) & SHERD_CAP_MAP)
-		return sherd_reader_map(*reader, 0, (size_t)size, data, err);
+		return sherd_reader_map(data, *reader, 0, (size_t)size, err);
 	*copy = malloc((size_t)size);
 	if (!*copy)
 		return shd_fail_nomem(err);

@@ -96,7 +96,7 @@ static int store_segment(const graph_flush *f, graph_target *t, shd_rfdb_writer 
 	shd_rfdb_segment_name(about->shard, about->id, about->kind, name);
 	TRY(shd_graph_place_key(p, name, &key, err));
 	shd_sha256_init(&o.sha256);
-	TRY(shd_in_object(err, sherd_store_write(p->store, key.text, &options, &writer, err), key.text));
+	TRY(shd_in_object(err, sherd_store_write(&writer, p->store, key.text, &options, err), key.text));
 	o.writer = writer;
 	TRY(shd_in_object(err, shd_rfdb_writer_finish(w, emit_put, &o, &about->bytes, err), key.text));
 	shd_sha256_finish(&o.sha256, about->sha256);

@@ -158,7 +158,7 @@ static void drop_edit(const graph_place *p, uint64_t version)
 	shd_rfdb_manifest_name(version, true, name);
 	bool locks = sherd_store_caps(p->store) & SHERD_CAP_LOCK;
 	if (locks && (shd_graph_place_key(p, name, &key, NULL) < 0 ||
-	              sherd_store_lock(p->store, key.text, SHERD_LOCK_EXCLUSIVE, &lock, NULL) < 0))
+	              sherd_store_lock(&lock, p->store, key.text, SHERD_LOCK_EXCLUSIVE, NULL) < 0))
 		return;
 	(void)shd_graph_place_remove(p, name, NULL);
 	sherd_lock_release(lock);

@@ -114,7 +114,7 @@ static int json_read_take_id(sherd_graph_lines *l, shd_json *j, sherd_graph_text
 		unsigned __int128 value;
 		char digits[SHERD_GRAPH_ID_TEXT];
 		TRY(shd_json_u128(j, &value, err));
-		sherd_graph_id_format((sherd_graph_id){(uint64_t)value, (uint64_t)(value >> 64)}, digits);
+		sherd_graph_id_format(digits, (sherd_graph_id){(uint64_t)value, (uint64_t)(value >> 64)});
 		return json_read_keep(l, shd_str_of(digits), out, err);
 	}
 	TRY(shd_json_string(j, &text, err));
@@ -127,7 +127,7 @@ static int rewrite(sherd_graph_lines *l, sherd_graph_text json, bool exported, u
 {
 	char *text;
 	size_t len;
-	int rc = sherd_graph_metadata(json, exported, &text, &len, err);
+	int rc = sherd_graph_metadata(&text, &len, json, exported, err);
 	if (rc < 0 && rc != SHERD_ENOMEM)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-metadata", at,
 		                   "metadata of an exported node must be a JSON object");

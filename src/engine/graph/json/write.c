@@ -16,7 +16,7 @@ static void json_write_put_text(shd_buf *b, const char *key, sherd_graph_text te
 static void put_id(shd_buf *b, const char *key, sherd_graph_id id)
 {
 	char digits[SHERD_GRAPH_ID_TEXT];
-	sherd_graph_id_format(id, digits);
+	sherd_graph_id_format(digits, id);
 	shd_buf_str(b, key);
 	shd_buf_str(b, digits);
 	shd_buf_str(b, "\"");
@@ -28,7 +28,7 @@ static int put_unmarked(shd_buf *b, sherd_graph_text metadata, sherd_error *err)
 {
 	char *plain = NULL;
 	size_t len;
-	int rc = sherd_graph_metadata(metadata, false, &plain, &len, err);
+	int rc = sherd_graph_metadata(&plain, &len, metadata, false, err);
 	if (rc == SHERD_ENOMEM)
 		return rc;
 	if (rc < 0)
@@ -68,7 +68,7 @@ static int give_back(shd_buf *b, char **line, size_t *room, size_t *len, int rc,
 	return SHERD_OK;
 }
 
-int sherd_graph_node_line(const sherd_graph_node *node, char **line, size_t *room, size_t *len, sherd_error *err)
+int sherd_graph_node_line(char **line, size_t *room, size_t *len, const sherd_graph_node *node, sherd_error *err)
 {
 	shd_buf b = borrow(line, room);
 	put_id(&b, "{\"id\":\"", node->id);
@@ -83,7 +83,7 @@ int sherd_graph_node_line(const sherd_graph_node *node, char **line, size_t *roo
 	return give_back(&b, line, room, len, rc, err);
 }
 
-int sherd_graph_edge_line(const sherd_graph_edge *edge, char **line, size_t *room, size_t *len, sherd_error *err)
+int sherd_graph_edge_line(char **line, size_t *room, size_t *len, const sherd_graph_edge *edge, sherd_error *err)
 {
 	shd_buf b = borrow(line, room);
 	put_id(&b, "{\"src\":\"", edge->src);

@@ -26,7 +26,7 @@ static bool compare_node(void *arg, const sherd_graph_node *node)
 {
 	comparison *c = arg;
 	sherd_graph_node there;
-	c->rc = sherd_graph_get(c->other, node->id, &there, c->err);
+	c->rc = sherd_graph_get(&there, c->other, node->id, c->err);
 	if (c->rc < 0)
 		return false;
 	if (!c->rc)

@@ -125,7 +125,7 @@ static int lock_doomed(collection *c, verdict *v, sherd_error *err)
 		sherd_error failure = {0};
 		shd_rfdb_manifest_name(v->version, edit, name);
 		TRY(shd_graph_place_key(&c->graph->place, name, &key, err));
-		int rc = sherd_store_lock(c->graph->place.store, key.text, SHERD_LOCK_EXCLUSIVE, &v->locks[edit],
+		int rc = sherd_store_lock(&v->locks[edit], c->graph->place.store, key.text, SHERD_LOCK_EXCLUSIVE,
 		                          &failure);
 		if (rc == SHERD_ECONFLICT)
 			keep_held(c, v->version);
@@ -167,7 +167,7 @@ static int drop_edit(collection *c, const graph_manifest_file *file, sherd_error
 	TRY(shd_graph_place_key(p, name, &key, err));
 	if (!c->options->dry_run) {
 		if ((sherd_store_caps(p->store) & SHERD_CAP_LOCK) &&
-		    sherd_store_lock(p->store, key.text, SHERD_LOCK_EXCLUSIVE, &lock, NULL) < 0)
+		    sherd_store_lock(&lock, p->store, key.text, SHERD_LOCK_EXCLUSIVE, NULL) < 0)
 			return SHERD_OK;
 		TRY(shd_graph_place_remove_if(p, name, file->identity, err));
 	}

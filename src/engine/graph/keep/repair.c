@@ -283,7 +283,7 @@ static int keep_repair_read_head(repairing *r, sherd_error *err)
 	if (rc == SHERD_ECORRUPT) {
 		keep_repair_tell(r, &found);
 		TRY(shd_graph_place_key(&r->place, SHD_RFDB_CURRENT, &key, err));
-		TRY(sherd_store_stat(r->place.store, key.text, &stat, err));
+		TRY(sherd_store_stat(&stat, r->place.store, key.text, err));
 		memcpy(r->head.identity, stat.identity, sizeof(stat.identity));
 	} else if (!absent) {
 		if (err)

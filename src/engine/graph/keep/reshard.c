@@ -88,7 +88,7 @@ static int keep_reshard_copy(copying *c, const sherd_graph *from, int64_t time_m
 {
 	sherd_graph_totals totals;
 	const sherd_graph_commit commit = {.time_ms = time_ms};
-	TRY(sherd_graph_stats(from, &totals, err));
+	TRY(sherd_graph_stats(&totals, from, err));
 	c->meter.total = totals.nodes + totals.edges;
 	TRY(plan_files(c, from, err));
 	TRY(sherd_graph_find(from, NULL, copy_node, c, err));

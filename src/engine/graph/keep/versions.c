@@ -64,7 +64,7 @@ static bool has_tag(const shd_rfdb_tags *tags, const char *key, const char *valu
 	return false;
 }
 
-int sherd_graph_find_tag(const sherd_graph *g, const char *key, const char *value, uint64_t *version, sherd_error *err)
+int sherd_graph_find_tag(uint64_t *version, const sherd_graph *g, const char *key, const char *value, sherd_error *err)
 {
 	graph_snapshots s;
 	size_t i;

@@ -16,7 +16,7 @@ int shd_graph_hold_version(const graph_place *p, uint64_t version, sherd_lock **
 		graph_key key;
 		shd_rfdb_manifest_name(version, edit, name);
 		TRY(shd_graph_place_key(p, name, &key, err));
-		rc = shd_in_object(&failure, sherd_store_lock(p->store, key.text, SHERD_LOCK_SHARED, out, &failure),
+		rc = shd_in_object(&failure, sherd_store_lock(out, p->store, key.text, SHERD_LOCK_SHARED, &failure),
 		                   key.text);
 	}
 	if (rc < 0 && err)
@@ -37,7 +37,7 @@ static int drop(const graph_place *p, const held *h, sherd_error *err)
 	sherd_error failure = {0};
 	shd_rfdb_held_name(h->version, h->number, name);
 	TRY(shd_graph_place_key(p, name, &key, err));
-	int rc = sherd_store_lock(p->store, key.text, SHERD_LOCK_EXCLUSIVE, &lock, &failure);
+	int rc = sherd_store_lock(&lock, p->store, key.text, SHERD_LOCK_EXCLUSIVE, &failure);
 	if (rc == SHERD_ECONFLICT)
 		return 1;
 	if (rc == SHERD_OK)
@@ -90,7 +90,7 @@ int shd_graph_hold_replace(const graph_place *p, const shd_rfdb_manifest *m, con
 		rc = give_second_name(p, &key, &h, &failure);
 	bool named = rc == SHERD_OK;
 	if (rc == SHERD_EUNSUPPORTED)
-		rc = sherd_store_lock(p->store, key.text, SHERD_LOCK_EXCLUSIVE, &lock, &failure);
+		rc = sherd_store_lock(&lock, p->store, key.text, SHERD_LOCK_EXCLUSIVE, &failure);
 	if (rc < 0 && rc != SHERD_ENOTFOUND) {
 		if (err)
 			*err = failure;

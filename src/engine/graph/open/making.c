@@ -44,7 +44,7 @@ static int note_document(const graph_place *p, const char *name, shd_buf *parts,
 	sherd_stat stat;
 	sherd_error failure = {0};
 	TRY(shd_graph_place_key(p, name, &key, err));
-	int rc = sherd_store_stat(p->store, key.text, &stat, &failure);
+	int rc = sherd_store_stat(&stat, p->store, key.text, &failure);
 	if (rc == SHERD_OK)
 		shd_graph_note(parts, name, &stat);
 	else if (rc != SHERD_ENOTFOUND && err)
@@ -73,7 +73,7 @@ static bool making_has_folder(const graph_place *p)
 		return true;
 	memcpy(name, p->folder, len);
 	name[len - 1] = 0;
-	return sherd_store_stat(p->store, name, &stat, &found) != SHERD_ENOTFOUND ||
+	return sherd_store_stat(&stat, p->store, name, &found) != SHERD_ENOTFOUND ||
 	       strcmp(found.reason, "not-found") != 0;
 }
 
@@ -186,7 +186,7 @@ static int create_lock(graph_making *m, const char *key, sherd_error *err)
 {
 	int rc = SHERD_ENOTFOUND;
 	for (int tries = 0; rc == SHERD_ENOTFOUND && tries < MOST_TRIES; tries++)
-		rc = sherd_store_create_locked(m->place->store, key, "", 0, SHERD_LOCK_EXCLUSIVE, &m->lock, err);
+		rc = sherd_store_create_locked(&m->lock, m->place->store, key, "", 0, SHERD_LOCK_EXCLUSIVE, err);
 	return rc;
 }
 
@@ -202,7 +202,7 @@ static int take_lock(graph_making *m, sherd_error *err)
 	int rc = create_lock(m, key.text, &failure);
 	if (rc == SHERD_EEXIST)
 		return shd_graph_lock_writer(m->place, &m->lock, err);
-	if (rc == SHERD_OK && sherd_store_stat(m->place->store, key.text, &stat, NULL) == SHERD_OK)
+	if (rc == SHERD_OK && sherd_store_stat(&stat, m->place->store, key.text, NULL) == SHERD_OK)
 		memcpy(m->lock_identity, stat.identity, sizeof(m->lock_identity));
 	if (rc < 0 && err)
 		*err = failure;

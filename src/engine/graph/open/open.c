@@ -213,11 +213,11 @@ int shd_graph_lock_writer(const graph_place *p, sherd_lock **out, sherd_error *e
 		return SHERD_OK;
 	TRY(shd_graph_place_key(p, SHD_RFDB_LOCK, &key, err));
 	sherd_error failure = {0};
-	int rc = sherd_store_lock(p->store, key.text, SHERD_LOCK_EXCLUSIVE, out, &failure);
+	int rc = sherd_store_lock(out, p->store, key.text, SHERD_LOCK_EXCLUSIVE, &failure);
 	if (rc == SHERD_ENOTFOUND) {
 		rc = sherd_store_put(p->store, key.text, SHERD_WRITE_NEW, "", 0, &failure);
 		if (rc == SHERD_OK || rc == SHERD_EEXIST)
-			rc = sherd_store_lock(p->store, key.text, SHERD_LOCK_EXCLUSIVE, out, &failure);
+			rc = sherd_store_lock(out, p->store, key.text, SHERD_LOCK_EXCLUSIVE, &failure);
 	}
 	if (rc < 0 && err)
 		*err = failure;

@@ -8,7 +8,7 @@ sherd_graph_id sherd_graph_id_of(const char *text, size_t len)
 	return graph_id_out(shd_rfdb_id_of((shd_str){text, len}));
 }
 
-void sherd_graph_id_format(sherd_graph_id id, char out[SHERD_GRAPH_ID_TEXT])
+void sherd_graph_id_format(char out[SHERD_GRAPH_ID_TEXT], sherd_graph_id id)
 {
 	shd_rfdb_id_format(graph_id_in(id), out);
 }
@@ -41,7 +41,7 @@ static int read_row(const graph_row *at, sherd_graph_node *out, sherd_error *err
 	return 1;
 }
 
-int sherd_graph_get(const sherd_graph *g, sherd_graph_id id, sherd_graph_node *out, sherd_error *err)
+int sherd_graph_get(sherd_graph_node *out, const sherd_graph *g, sherd_graph_id id, sherd_error *err)
 {
 	graph_row found;
 	const graph_new_node *fresh = shd_graph_buffer_node(&g->buffer, graph_id_in(id));

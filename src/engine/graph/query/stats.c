@@ -39,7 +39,7 @@ static int take_totals(const graph_counts *c, void *arg)
 	return SHERD_OK;
 }
 
-int sherd_graph_stats(const sherd_graph *g, sherd_graph_totals *out, sherd_error *err)
+int sherd_graph_stats(sherd_graph_totals *out, const sherd_graph *g, sherd_error *err)
 {
 	sherd_graph_totals t = {.shards = g->config.shards,
 	                        .tombstones = (uint64_t)g->view.dead_node_count + g->view.dead_edge_count};
@@ -115,7 +115,7 @@ const char *sherd_graph_shard_name(const sherd_graph *g, uint32_t shard)
 	return name ? name : "";
 }
 
-int sherd_graph_shard_stats(const sherd_graph *g, uint32_t shard, sherd_graph_shard *out, sherd_error *err)
+int sherd_graph_shard_stats(sherd_graph_shard *out, const sherd_graph *g, uint32_t shard, sherd_error *err)
 {
 	sherd_graph_shard s = {.shard = shard};
 	if (shard >= g->config.shards)

@@ -232,7 +232,7 @@ static void dead_save_or_less(sherd_store *store)
 	sherd_stat stat;
 	sherd_ckpt *c;
 	/* What died is still known as dead, so that the next one clears the rest of it. */
-	assert_ok(sherd_store_stat(store, "m.saving", &stat, err));
+	assert_ok(sherd_store_stat(&stat, store, "m.saving", err));
 	assert_refused(SHERD_EINCOMPLETE, "incomplete", sherd_ckpt_open(&c, store, "m", NULL, err));
 }
 
@@ -279,7 +279,7 @@ TEST(a_cancelled_prune_leaves_every_set_whole_or_gone)
 			sherd_stat stat;
 			char key[32];
 			(void)snprintf(key, sizeof(key), "%s.metadata.json", pruned[i]);
-			if (sherd_store_stat(STORE, key, &stat, NULL) < 0)
+			if (sherd_store_stat(&stat, STORE, key, NULL) < 0)
 				save_as(STORE, s, pruned[i], 100 - (int64_t)i);
 		}
 		sherd_ckpt_prune_options o = {.keep = 1, .progress = &progress};
@@ -414,7 +414,7 @@ enum { MANY_DOUBLES = 600 << 10 };
 
 static int write_rows(sherd_store *store, const sherd_progress *progress, sherd_error *err)
 {
-	return sherd_rows_write_shard(store, "d.shard", doubles, MANY_DOUBLES, 1, NULL, progress, err);
+	return sherd_rows_write_shard(store, "d.shard", doubles, MANY_DOUBLES, 1, progress, NULL, err);
 }
 
 TEST(opening_and_writing_rows_can_be_cancelled)

@@ -59,7 +59,7 @@ static void assert_only_replacement(const ckpt_sample *s, sherd_store *store)
 {
 	SHD_AUTO_BUF keys = {0};
 	char id[SHERD_SET_ID_TEXT];
-	sherd_set_id_format(&s->set_id, id);
+	sherd_set_id_format(id, &s->set_id);
 	shd_buf_str(&keys, "m.metadata.json");
 	for (uint32_t r = 0; r < s->world; r++)
 		shd_buf_printf(&keys, " m_shard_%u.%s.shard", r, id);
@@ -420,7 +420,7 @@ static void *look_a_while(void *arg)
 /* Whoever lists or prunes holds the exclusive lock of a claim for a moment. */
 static void begin_to_look(sherd_store *store, looker *l)
 {
-	assert_ok(sherd_store_lock(store, "m.saving", SHERD_LOCK_EXCLUSIVE, &l->lock, err));
+	assert_ok(sherd_store_lock(&l->lock, store, "m.saving", SHERD_LOCK_EXCLUSIVE, err));
 	assert_int_equal(pthread_create(&l->thread, NULL, look_a_while, l), 0);
 }
 
@@ -584,7 +584,7 @@ TEST(a_stranger_who_keeps_a_claim_locked_is_passed_by_taking_over)
 	sherd_ckpt_save_options o = ckpt_sample_options(s, 0);
 	assert_ok(ckpt_sample_save(old, STORE, "m", err));
 	object_put(STORE, "m.saving", "{}", 2);
-	assert_ok(sherd_store_lock(STORE, "m.saving", SHERD_LOCK_EXCLUSIVE, &lock, err));
+	assert_ok(sherd_store_lock(&lock, STORE, "m.saving", SHERD_LOCK_EXCLUSIVE, err));
 	assert_ok(sherd_ckpt_open(&ckpt, STORE, "m", NULL, err));
 	sherd_ckpt_close(ckpt);
 	o.replace = true;
@@ -598,7 +598,7 @@ TEST(a_stranger_who_keeps_a_claim_locked_is_passed_by_taking_over)
 	sherd_ckpt_saver *saver = begin(STORE, old, true, false);
 	write_shard(saver, old, 0);
 	finish(saver, false);
-	assert_ok(sherd_store_lock(STORE, "m.saving", SHERD_LOCK_EXCLUSIVE, &lock, err));
+	assert_ok(sherd_store_lock(&lock, STORE, "m.saving", SHERD_LOCK_EXCLUSIVE, err));
 	saver = begin(STORE, old, true, true);
 	write_shard(saver, old, 1);
 	finish(saver, true);

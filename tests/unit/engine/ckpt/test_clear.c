@@ -43,7 +43,7 @@ static void put_claim(sherd_store *store, shd_ckpt_claim claim)
 	assert_ok(sherd_store_put(store, "a.saving", SHERD_WRITE_REPLACE, text.data, text.len, err));
 }
 
-static bool count_one(const char *key, const sherd_stat *stat, void *arg)
+static bool count_one(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)key;
 	(void)stat;
@@ -63,7 +63,7 @@ static void copy(sherd_store *store, const char *from, const char *to)
 {
 	char *data;
 	size_t len;
-	assert_ok(sherd_store_get(store, from, 1 << 20, &data, &len, err));
+	assert_ok(sherd_store_get(&data, &len, store, from, 1 << 20, err));
 	assert_ok(sherd_store_put(store, to, SHERD_WRITE_NEW, data, len, err));
 	free(data);
 }
@@ -222,7 +222,7 @@ TEST(a_checked_load_fails_when_the_index_is_lost)
 	size_t len;
 	float got[4];
 	save(store, "a", &id_x, false);
-	assert_ok(sherd_store_get(store, "a_shard_0.shard", 1 << 20, &data, &len, err));
+	assert_ok(sherd_store_get(&data, &len, store, "a_shard_0.shard", 1 << 20, err));
 	data[len - 8] ^= 1;
 	assert_ok(sherd_store_put(store, "a_shard_0.shard", SHERD_WRITE_REPLACE, data, len, err));
 	free(data);

@@ -70,7 +70,7 @@ TEST(the_set_is_small_and_good)
 	save(STORE);
 	for (size_t i = 0; i < COUNT_OF(files); i++) {
 		sherd_stat stat;
-		assert_ok(sherd_store_stat(STORE, files[i], &stat, err));
+		assert_ok(sherd_store_stat(&stat, STORE, files[i], err));
 		total += stat.size;
 	}
 	assert_true(total < 4096);

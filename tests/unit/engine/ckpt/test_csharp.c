@@ -186,7 +186,7 @@ TEST(the_eight_byte_fixture_is_read)
 			sherd_ckpt_want want = {.tensor = i, .buf = got};
 			assert_ok(sherd_ckpt_load(c, &want, 1,
 			                          &(sherd_ckpt_load_options){SHERD_CHECK_SHA256, NULL, NULL}, err));
-			assert_int_equal(sherd_ckpt_pieces(c, i, &piece), 1);
+			assert_int_equal(sherd_ckpt_pieces(&piece, c, i), 1);
 			char *raw = object_get(store, sherd_ckpt_shard_at(c, piece->shard)->file, &len);
 			assert_memory_equal(got, raw + 88 + piece->offset, t->bytes);
 			free(raw);

@@ -68,7 +68,7 @@ TEST(the_same_input_gives_the_same_id_and_any_other_another)
 	for (size_t i = 0; i < COUNT_OF(ids); i++)
 		for (size_t k = 0; k < i; k++)
 			assert_memory_not_equal(&ids[i], &ids[k], sizeof(ids[i]));
-	sherd_set_id_format(&ids[0], text);
+	sherd_set_id_format(text, &ids[0]);
 	assert_string_equal(text, "6e2c4e7b99603510a0d811ee9a1b8fe1"); /* bytes of files rest on it */
 	for (size_t i = 0; i < COUNT_OF(b); i++)
 		sherd_bundle_close(b[i]);

@@ -123,9 +123,9 @@ TEST(bytes_are_those_of_metadata_and_shards)
 	sherd_stat a, b, m;
 	LIST list = NULL;
 	assert_ok(ckpt_sample_save(s, STORE, "m", err));
-	assert_ok(sherd_store_stat(STORE, "m_shard_0.shard", &a, err));
-	assert_ok(sherd_store_stat(STORE, "m_shard_1.shard", &b, err));
-	assert_ok(sherd_store_stat(STORE, "m.metadata.json", &m, err));
+	assert_ok(sherd_store_stat(&a, STORE, "m_shard_0.shard", err));
+	assert_ok(sherd_store_stat(&b, STORE, "m_shard_1.shard", err));
+	assert_ok(sherd_store_stat(&m, STORE, "m.metadata.json", err));
 	assert_ok(sherd_ckpt_list_open(&list, STORE, "", NULL, err));
 	assert_int_equal(sherd_ckpt_list_at(list, 0)->bytes, a.size + b.size + m.size);
 }

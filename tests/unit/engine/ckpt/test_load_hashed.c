@@ -144,7 +144,7 @@ static void flip(sherd_store *store, const char *key, uint64_t at)
 {
 	char *data;
 	size_t len;
-	assert_ok(sherd_store_get(store, key, 1u << 30, &data, &len, err));
+	assert_ok(sherd_store_get(&data, &len, store, key, 1u << 30, err));
 	data[at] ^= 1;
 	assert_ok(sherd_store_put(store, key, SHERD_WRITE_REPLACE, data, len, err));
 	free(data);

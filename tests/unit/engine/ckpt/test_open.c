@@ -112,7 +112,7 @@ TEST(shards_and_pieces_are_described)
 	assert_null(sherd_ckpt_shard_at(c, 4));
 	assert_null(sherd_ckpt_tensor(c, s->count));
 	assert_true(sherd_ckpt_find(c, "nobody") == SHERD_NO_TENSOR);
-	assert_int_equal(sherd_ckpt_pieces(c, s->count, &pieces), 0);
+	assert_int_equal(sherd_ckpt_pieces(&pieces, c, s->count), 0);
 	for (uint32_t r = 0; r < 4; r++) {
 		const sherd_ckpt_shard *shard = sherd_ckpt_shard_at(c, r);
 		assert_int_equal(shard->rank, r);
@@ -123,7 +123,7 @@ TEST(shards_and_pieces_are_described)
 	}
 	for (size_t i = 0; i < s->count; i++) {
 		uint64_t sum = 0;
-		size_t n = sherd_ckpt_pieces(c, i, &pieces);
+		size_t n = sherd_ckpt_pieces(&pieces, c, i);
 		for (size_t k = 0; k < n; k++) {
 			sum += pieces[k].bytes;
 			if (pieces[k].bytes)
@@ -186,7 +186,7 @@ TEST(metadata_may_leave_file_paths_and_tensors_to_the_shards)
 	size_t len;
 	assert_ok(ckpt_sample_save(s, STORE, "m", err));
 	assert_ok(sherd_ckpt_open(&c, STORE, "m", NULL, err));
-	assert_ok(sherd_store_stat(STORE, "m_shard_0.shard", &stat, err));
+	assert_ok(sherd_store_stat(&stat, STORE, "m_shard_0.shard", err));
 	len = (size_t)snprintf(text, sizeof(text),
 	                       "{\"version\": \"1.0.0\", \"worldSize\": 1, \"shards\": [{\"rank\": 0, "
 	                       "\"fileSize\": %u, \"checksum\": \"%s\"}]}",

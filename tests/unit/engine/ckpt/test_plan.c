@@ -32,10 +32,10 @@ static void count_copies(const sherd_ckpt *c, const sherd_ckpt_plan *plan, uint3
 {
 	const sherd_tensor *whole = sherd_ckpt_tensor(c, tensor);
 	const sherd_ckpt_piece *pieces = NULL;
-	size_t n = sherd_ckpt_pieces(c, tensor, &pieces);
+	size_t n = sherd_ckpt_pieces(&pieces, c, tensor);
 	for (uint32_t r = 0; r < world; r++) {
 		const sherd_ckpt_copy *copies = NULL;
-		size_t count = sherd_ckpt_plan_copies(plan, r, &copies), last = 0;
+		size_t count = sherd_ckpt_plan_copies(&copies, plan, r), last = 0;
 		for (size_t i = 0; i < count; i++) {
 			assert_int_equal(copies[i].rank, r);
 			assert_true(copies[i].tensor >= last);
@@ -61,7 +61,7 @@ static void check_tensor(const sherd_ckpt *c, const sherd_ckpt_plan *plan, uint3
 {
 	const sherd_tensor *whole = sherd_ckpt_tensor(c, tensor);
 	const sherd_ckpt_piece *pieces = NULL;
-	size_t n = sherd_ckpt_pieces(c, tensor, &pieces);
+	size_t n = sherd_ckpt_pieces(&pieces, c, tensor);
 	tally t = {.most_rows = whole->ndim ? (size_t)whole->shape[0] : 1};
 	t.rows = calloc(n * t.most_rows + 1, sizeof(*t.rows));
 	count_copies(c, plan, world, cut, tensor, &t);
@@ -104,11 +104,11 @@ TEST(whole_tensors_go_to_one_rank_each_by_size)
 	assert_ok(sherd_ckpt_open(&c, STORE, "m", NULL, err));
 	for (size_t i = 0; i < s->count; i++)
 		bytes[i] = sherd_ckpt_tensor(c, i)->bytes;
-	assert_ok(sherd_plan_whole(bytes, s->count, 4, rank_of, err));
+	assert_ok(sherd_plan_whole(rank_of, bytes, s->count, 4, err));
 	assert_ok(sherd_ckpt_plan_open(&plan, c, 4, false, err));
 	for (uint32_t r = 0; r < 4; r++) {
 		const sherd_ckpt_copy *copies = NULL;
-		size_t n = sherd_ckpt_plan_copies(plan, r, &copies);
+		size_t n = sherd_ckpt_plan_copies(&copies, plan, r);
 		for (size_t i = 0; i < n; i++)
 			assert_int_equal(rank_of[copies[i].tensor], r);
 	}
@@ -132,7 +132,7 @@ TEST(bad_worlds_and_ranks_are_refused)
 	assert_refused(SHERD_EINVAL, "bad-argument", sherd_ckpt_plan_open(&plan, c, 0, false, err));
 	assert_refused(SHERD_EINVAL, "bad-argument", sherd_ckpt_plan_open(&plan, c, UINT32_MAX, true, err));
 	assert_ok(sherd_ckpt_plan_open(&plan, c, 2, true, err));
-	assert_int_equal(sherd_ckpt_plan_copies(plan, 2, &copies), 0);
+	assert_int_equal(sherd_ckpt_plan_copies(&copies, plan, 2), 0);
 	sherd_ckpt_plan_close(NULL);
 }
 

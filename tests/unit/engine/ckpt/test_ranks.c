@@ -157,7 +157,7 @@ TEST(a_rank_that_is_refused_over_unreadable_metadata_has_committed_nothing)
 	               sherd_ckpt_save_rank(STORE, "m", 1, theirs, 2, &o, &saved, err));
 	assert_false(saved.committed);
 	sherd_stat there;
-	assert_ok(sherd_store_stat(STORE, "m.metadata.json", &there, err));
+	assert_ok(sherd_store_stat(&there, STORE, "m.metadata.json", err));
 	assert_int_equal(there.size, 7);
 }
 

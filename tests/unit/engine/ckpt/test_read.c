@@ -58,7 +58,7 @@ static void random_box(ckpt_sample *s, const sherd_tensor *t, uint64_t *at, uint
 static uint64_t box_bytes(const sherd_tensor *t, const uint64_t *shape)
 {
 	uint64_t n = 0;
-	assert_true(sherd_tensor_bytes(t->dtype, t->ndim, shape, &n));
+	assert_true(sherd_tensor_bytes(&n, t->dtype, t->ndim, shape));
 	return n;
 }
 
@@ -133,8 +133,8 @@ TEST(whole_tensors_are_mapped_aligned_and_others_are_not)
 	for (size_t i = 0; i < s->count; i++) {
 		const sherd_ckpt_piece *pieces = NULL;
 		const void *p = NULL;
-		size_t t = find(c, s, i), n = sherd_ckpt_pieces(c, t, &pieces);
-		int rc = sherd_ckpt_map(c, t, &p, NULL);
+		size_t t = find(c, s, i), n = sherd_ckpt_pieces(&pieces, c, t);
+		int rc = sherd_ckpt_map(&p, c, t, NULL);
 		if (!s->tensors[i].bytes || n > 1) {
 			assert_int_equal(rc, SHERD_EUNSUPPORTED);
 			continue;
@@ -165,7 +165,7 @@ TEST(what_leaves_a_tensor_is_refused)
 	assert_refused(SHERD_EINVAL, "bad-argument", sherd_ckpt_read_slice(c, grid, at, shape, got, err));
 	assert_refused(SHERD_EINVAL, "bad-argument", sherd_ckpt_read_slice(c, grid, shape, huge, got, err));
 	assert_refused(SHERD_EINVAL, "bad-argument", sherd_ckpt_read_slice(c, text, zero, zero, got, err));
-	assert_refused(SHERD_EINVAL, "bad-argument", sherd_ckpt_map(c, s->count, &p, err));
+	assert_refused(SHERD_EINVAL, "bad-argument", sherd_ckpt_map(&p, c, s->count, err));
 	assert_refused(SHERD_EINVAL, "bad-argument", sherd_ckpt_load(c, &want, 1, NULL, err));
 }
 
@@ -175,7 +175,7 @@ static void damage(sherd_store *store, const sherd_ckpt *c, const char *name)
 	const sherd_ckpt_piece *piece = NULL;
 	size_t len;
 	char key[64];
-	assert_int_not_equal(sherd_ckpt_pieces(c, sherd_ckpt_find(c, name), &piece), 0);
+	assert_int_not_equal(sherd_ckpt_pieces(&piece, c, sherd_ckpt_find(c, name)), 0);
 	const sherd_ckpt_shard *shard = sherd_ckpt_shard_at(c, piece->shard);
 	(void)snprintf(key, sizeof(key), "%s", shard->file);
 	char *data = object_get(store, key, &len);
@@ -197,7 +197,7 @@ TEST(a_checked_load_notices_damage_where_it_lies)
 	sherd_ckpt_want bad = {.tensor = sherd_ckpt_find(c, "deep"), .buf = got};
 	sherd_ckpt_want good = {.tensor = sherd_ckpt_find(c, "grid"), .buf = got};
 	const sherd_ckpt_piece *piece = NULL;
-	assert_int_equal(sherd_ckpt_pieces(c, bad.tensor, &piece), 1);
+	assert_int_equal(sherd_ckpt_pieces(&piece, c, bad.tensor), 1);
 	assert_refused(SHERD_ECORRUPT, "bad-crc", sherd_ckpt_load(c, &bad, 1, NULL, err));
 	assert_fails(SHERD_ECORRUPT, 88 + piece->offset, sherd_ckpt_load(c, &bad, 1, NULL, err));
 	assert_ok(sherd_ckpt_load(c, &good, 1, NULL, err));
@@ -249,7 +249,7 @@ TEST(hashing_whole_shards_is_work_that_shows_and_can_be_cancelled)
 	assert_ok(sherd_ckpt_load(c, &want, 1, &o, err));
 	const sherd_ckpt_piece *pieces;
 	uint64_t bytes = 0;
-	for (size_t i = 0, n = sherd_ckpt_pieces(c, 0, &pieces); i < n; i++) /* each in a shard of its own */
+	for (size_t i = 0, n = sherd_ckpt_pieces(&pieces, c, 0); i < n; i++) /* each in a shard of its own */
 		bytes += sherd_ckpt_shard_at(c, pieces[i].shard)->data_size;
 	assert_int_equal(seen.done, seen.total);
 	assert_int_equal(seen.total, bytes);

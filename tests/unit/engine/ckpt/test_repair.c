@@ -81,7 +81,7 @@ TEST(a_shard_whose_blocks_fail_is_not_published)
 	size_t len;
 	assert_ok(ckpt_sample_save(s, STORE, "m", err));
 	assert_ok(sherd_ckpt_open(&ckpt, STORE, "m", NULL, err));
-	assert_true(sherd_ckpt_pieces(ckpt, 0, &piece) > 0);
+	assert_true(sherd_ckpt_pieces(&piece, ckpt, 0) > 0);
 	const sherd_ckpt_shard *shard = sherd_ckpt_shard_at(ckpt, piece->shard);
 	char key[64];
 	(void)snprintf(key, sizeof(key), "%s", shard->file);

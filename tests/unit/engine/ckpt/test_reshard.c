@@ -141,7 +141,7 @@ TEST(a_damaged_source_is_not_passed_on)
 	assert_ok(sherd_ckpt_open(&c, STORE, "a", NULL, err));
 	for (size_t i = 0; i < sherd_ckpt_count(c); i++) {
 		const sherd_ckpt_piece *pieces = NULL;
-		size_t n = sherd_ckpt_pieces(c, i, &pieces);
+		size_t n = sherd_ckpt_pieces(&pieces, c, i);
 		for (size_t k = 0; k < n; k++) {
 			CKPT from = NULL;
 			size_t len;
@@ -193,7 +193,7 @@ TEST(an_error_says_in_which_store_its_object_lies)
 	assert_int_equal(sherd_store_remove(other, "..", &e), SHERD_EINVAL);
 	assert_ptr_equal(e.store, NULL);
 	sherd_stat stat;
-	assert_int_equal(sherd_store_stat(other, "none", &stat, &e), SHERD_ENOTFOUND);
+	assert_int_equal(sherd_store_stat(&stat, other, "none", &e), SHERD_ENOTFOUND);
 	assert_ptr_equal(e.store, other);
 	sherd_store_close(other);
 }

@@ -69,7 +69,7 @@ TEST(a_good_set_has_no_errors_and_no_warnings)
 	}
 	static const char *const files[] = {"m.metadata.json", "m_shard_0.shard", "m_shard_1.shard", "m_shard_2.shard"};
 	for (size_t i = 0; i < COUNT_OF(files); i++) {
-		assert_ok(sherd_store_stat(STORE, files[i], &stat, err));
+		assert_ok(sherd_store_stat(&stat, STORE, files[i], err));
 		bytes += stat.size;
 	}
 	REPORT r = verify(STORE, "m");
@@ -228,7 +228,7 @@ TEST(a_border_within_a_character_is_found_among_many)
 	assert_int_equal(sherd_report_errors(r), 1);
 	assert_error(r, 0, "m_shard_0.shard", "bad-utf8");
 	const sherd_ckpt_piece *piece;
-	assert_int_equal(sherd_ckpt_pieces(c, 0, &piece), 1);
+	assert_int_equal(sherd_ckpt_pieces(&piece, c, 0), 1);
 	assert_int_equal(sherd_report_error(r, 0)->offset,
 	                 sherd_ckpt_shard_at(c, 0)->data_offset + piece->offset + HEAD + BAD * EACH + 1);
 	free(data);

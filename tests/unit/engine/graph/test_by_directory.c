@@ -131,10 +131,10 @@ static sherd_graph *three_directories(sherd_store *store, sherd_pool *pool)
 static sherd_graph_shard shard_named(const sherd_graph *g, const char *name)
 {
 	sherd_graph_totals totals;
-	assert_ok(sherd_graph_stats(g, &totals, err));
+	assert_ok(sherd_graph_stats(&totals, g, err));
 	for (uint32_t i = 0; i < totals.shards; i++) {
 		sherd_graph_shard s;
-		assert_ok(sherd_graph_shard_stats(g, i, &s, err));
+		assert_ok(sherd_graph_shard_stats(&s, g, i, err));
 		if (strcmp(s.name, name) == 0)
 			return s;
 	}
@@ -230,13 +230,13 @@ typedef struct files {
 	shd_buf text;
 } files;
 
-static bool note_file(const char *key, const sherd_stat *stat, void *arg)
+static bool note_file(void *arg, const char *key, const sherd_stat *stat)
 {
 	files *f = arg;
 	char *data;
 	size_t len;
 	(void)stat;
-	assert_ok(sherd_store_get(f->store, key, 1 << 28, &data, &len, err));
+	assert_ok(sherd_store_get(&data, &len, f->store, key, 1 << 28, err));
 	shd_buf_printf(&f->text, "\n%s %zu\n", key, len);
 	shd_buf_append(&f->text, data, len);
 	free(data);
@@ -287,7 +287,7 @@ TEST(parallel_flush_correct)
 	free(after);
 }
 
-static bool count_manifest(const char *key, const sherd_stat *stat, void *arg)
+static bool count_manifest(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)key, (void)stat;
 	++*(size_t *)arg;
@@ -387,13 +387,13 @@ TEST(empty_shard)
 	assert_int_equal(graph_count(g, NULL, "b/1", NULL), 0);
 	sherd_graph_shard b;
 	assert_string_equal(sherd_graph_shard_name(g, 1), "b");
-	assert_ok(sherd_graph_shard_stats(g, 1, &b, err));
+	assert_ok(sherd_graph_shard_stats(&b, g, 1, err));
 	assert_int_equal(b.nodes, 0);
 	assert_string_equal(b.name, "");
 	assert_int_equal(graph_count_out(g, "a1", NULL), 0);
 	assert_consistent(g);
 	assert_ok(sherd_graph_compact(g, NULL, err));
-	assert_ok(sherd_graph_shard_stats(g, 1, &b, err));
+	assert_ok(sherd_graph_shard_stats(&b, g, 1, err));
 	assert_int_equal(b.segments, 0);
 	assert_consistent(g);
 }
@@ -406,7 +406,7 @@ TEST(single_file_project)
 	graph_add_edge(g, "m", "m", "SELF", "");
 	graph_flush(g);
 	sherd_graph_totals totals;
-	assert_ok(sherd_graph_stats(g, &totals, err));
+	assert_ok(sherd_graph_stats(&totals, g, err));
 	assert_int_equal(totals.shards, 1);
 	assert_int_equal(shard_named(g, "_root").nodes, 1);
 	assert_consistent(g);

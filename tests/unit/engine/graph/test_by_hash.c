@@ -96,7 +96,7 @@ TEST(test_config_roundtrip)
 	assert_int_equal(layout.shards, 8);
 	char *text;
 	size_t len;
-	assert_ok(sherd_store_get(store, "db/db_config.json", 4096, &text, &len, err));
+	assert_ok(sherd_store_get(&text, &len, store, "db/db_config.json", 4096, err));
 	assert_non_null(strstr(text, "\"shard_count\": 8"));
 	assert_non_null(strstr(text, "1700000000"));
 	free(text);
@@ -111,7 +111,7 @@ TEST(test_config_read_nonexistent)
 	assert_null(g);
 }
 
-static bool is_plain(const char *key, const sherd_stat *stat, void *arg)
+static bool is_plain(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	assert_null(strstr(key, "tmp"));
@@ -176,7 +176,7 @@ static sherd_graph_shard stats_of(const sherd_graph *g, const char *file)
 {
 	sherd_graph_shard s;
 	uint32_t shard = sherd_graph_shard_of(g, sherd_graph_text_of(file));
-	assert_ok(sherd_graph_shard_stats(g, shard, &s, err));
+	assert_ok(sherd_graph_shard_stats(&s, g, shard, err));
 	return s;
 }
 
@@ -197,7 +197,7 @@ TEST(test_add_nodes_distributes_by_directory)
 	for (int flushed = 0; flushed < 2; flushed++) {
 		for (uint32_t i = 0; i < 8; i++) {
 			sherd_graph_shard s;
-			assert_ok(sherd_graph_shard_stats(g, i, &s, err));
+			assert_ok(sherd_graph_shard_stats(&s, g, i, err));
 			assert_int_equal(s.nodes, expected[i]);
 		}
 		graph_flush(g);
@@ -224,7 +224,7 @@ TEST(test_add_edges_src_not_found_error)
 	graph_add_node(g, "B", "F", "b", "lib/b.js");
 	const sherd_graph_edge edges[] = {graph_edge("B", "B", "CALLS", ""), graph_edge("A", "B", "CALLS", "")};
 	char id[SHERD_GRAPH_ID_TEXT];
-	sherd_graph_id_format(graph_id("A"), id);
+	sherd_graph_id_format(id, graph_id("A"));
 	sherd_error e = {0};
 	assert_int_equal(sherd_graph_add_edges(g, edges, 2, &e), SHERD_EINVAL);
 	assert_string_equal(e.reason, "unknown-source");
@@ -238,7 +238,7 @@ static void assert_shards_written(sherd_graph *g, unsigned shards)
 	unsigned written = 0;
 	for (uint32_t i = 0; i < 8; i++) {
 		sherd_graph_shard s;
-		assert_ok(sherd_graph_shard_stats(g, i, &s, err));
+		assert_ok(sherd_graph_shard_stats(&s, g, i, err));
 		assert_int_equal(s.segments != 0, s.nodes != 0);
 		written += s.segments != 0;
 	}
@@ -256,7 +256,7 @@ TEST(test_flush_all_commits_manifest)
 	assert_int_equal(sherd_graph_version(g), 2);
 	char *text;
 	size_t len;
-	assert_ok(sherd_store_get(store, "manifests/000002.json", 1 << 20, &text, &len, err));
+	assert_ok(sherd_store_get(&text, &len, store, "manifests/000002.json", 1 << 20, err));
 	assert_non_null(strstr(text, "\"shard_id\": 2"));
 	assert_non_null(strstr(text, "\"shard_id\": 5"));
 	assert_non_null(strstr(text, "\"shard_id\": 7"));
@@ -313,7 +313,7 @@ TEST(test_get_node_finds_across_shards)
 		char id[32];
 		sherd_graph_node n;
 		(void)snprintf(id, sizeof(id), "id%d", i);
-		assert_int_equal(sherd_graph_get(g, graph_id(id), &n, NULL), 1);
+		assert_int_equal(sherd_graph_get(&n, g, graph_id(id), NULL), 1);
 		assert_int_equal(n.name.len, strlen(id));
 		assert_memory_equal(n.name.ptr, id, n.name.len);
 	}

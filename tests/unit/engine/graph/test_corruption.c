@@ -93,7 +93,7 @@ static bool read_all(const sherd_graph *g)
 	const sherd_graph_query file = {.file = sherd_graph_text_of("s/"), .file_prefix = true},
 				name = {.name = sherd_graph_text_of("b")}, type = {.type = sherd_graph_text_of("F")};
 	const sherd_graph_walk walk = {.direction = SHERD_GRAPH_BOTH, .depth = 2};
-	int rcs[] = {sherd_graph_get(g, id, &node, NULL),
+	int rcs[] = {sherd_graph_get(&node, g, id, NULL),
 	             sherd_graph_find(g, NULL, see_node, &n, NULL),
 	             sherd_graph_find(g, &file, see_node, &n, NULL),
 	             sherd_graph_find(g, &name, see_node, &n, NULL),
@@ -103,7 +103,7 @@ static bool read_all(const sherd_graph *g)
 	             sherd_graph_incoming(g, id, NULL, see_edge, &n, NULL),
 	             sherd_graph_neighbours(g, id, &walk, see_id, &n, NULL),
 	             sherd_graph_count_nodes(g, see_count, &n, NULL),
-	             sherd_graph_stats(g, &totals, NULL)};
+	             sherd_graph_stats(&totals, g, NULL)};
 	for (size_t i = 0; i < COUNT_OF(rcs); i++)
 		if (rcs[i] < 0)
 			return false;
@@ -163,7 +163,7 @@ static void assert_noticed(matrix *m, const char *key, const char *what, size_t 
 		read_damaged(m, key, m->older);
 }
 
-static bool damage(const char *key, const sherd_stat *stat, void *arg)
+static bool damage(void *arg, const char *key, const sherd_stat *stat)
 {
 	matrix *m = arg;
 	size_t len;
@@ -219,7 +219,7 @@ TEST(so_it_is_after_compaction)
 }
 
 /* An index that is gone is built again, and said to be gone; a plan is needed by writers alone. */
-static bool lose(const char *key, const sherd_stat *stat, void *arg)
+static bool lose(void *arg, const char *key, const sherd_stat *stat)
 {
 	matrix *m = arg;
 	size_t len, warnings;

@@ -65,7 +65,7 @@ TEST(of_an_edge_in_two_segments_the_newest_metadata_counts)
 	graph_add_edge(g, "a", "n1", "CALLS", "{\"v\":2}");
 	graph_flush(g);
 	sherd_graph_shard s;
-	assert_ok(sherd_graph_shard_stats(g, 0, &s, err));
+	assert_ok(sherd_graph_shard_stats(&s, g, 0, err));
 	assert_int_equal(s.segments, 3);
 	for (int i = 0; i < 2; i++) {
 		char text[64] = "";
@@ -107,7 +107,7 @@ typedef struct sizes {
 	uint64_t largest_edit, files;
 } sizes;
 
-static bool see(const char *key, const sherd_stat *stat, void *arg)
+static bool see(void *arg, const char *key, const sherd_stat *stat)
 {
 	sizes *s = arg;
 	if (strstr(key, ".edit.json") && stat->size > s->largest_edit)
@@ -136,7 +136,7 @@ TEST(committing_one_file_again_and_again_stays_small)
 		if (turn > 20)
 			assert_true(s.largest_edit < early + early / 4 + 1024);
 		sherd_graph_totals totals;
-		assert_ok(sherd_graph_stats(g, &totals, err));
+		assert_ok(sherd_graph_stats(&totals, g, err));
 		assert_true(totals.segments <= 6);
 		assert_true(totals.tombstones <= 20);
 	}
@@ -168,8 +168,8 @@ TEST(a_node_that_moves_is_not_found_where_it_was)
 			assert_ok(sherd_graph_compact(g, NULL, err));
 	}
 	sherd_graph_shard old, now;
-	assert_ok(sherd_graph_shard_stats(g, 5, &old, err));
-	assert_ok(sherd_graph_shard_stats(g, 2, &now, err));
+	assert_ok(sherd_graph_shard_stats(&old, g, 5, err));
+	assert_ok(sherd_graph_shard_stats(&now, g, 2, err));
 	assert_int_equal(old.nodes, 1);
 	assert_int_equal(now.nodes, 1);
 	assert_int_equal(now.edges, 1); /* its edge went with it */

@@ -41,7 +41,7 @@ static void take_away(const sherd_reader *r)
 	const void *bytes;
 	if (!r || !sherd_reader_size(r))
 		return;
-	assert_ok(sherd_reader_map(r, 0, (size_t)sherd_reader_size(r), &bytes, err));
+	assert_ok(sherd_reader_map(&bytes, r, 0, (size_t)sherd_reader_size(r), err));
 	assert_int_equal(mprotect((void *)(uintptr_t)bytes, (size_t)sherd_reader_size(r), PROT_NONE), 0);
 }
 

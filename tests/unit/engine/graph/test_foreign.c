@@ -234,9 +234,9 @@ TEST(versions_and_tags_of_the_history_are_listed)
 	uint64_t count = 0, found = 0;
 	assert_ok(sherd_graph_versions(g, count_version, &count, err));
 	assert_int_equal(count, 9);
-	assert_ok(sherd_graph_find_tag(g, "commit_sha", "abc123", &found, err));
+	assert_ok(sherd_graph_find_tag(&found, g, "commit_sha", "abc123", err));
 	assert_int_equal(found, 4);
-	assert_refused(SHERD_ENOTFOUND, "no-tag", sherd_graph_find_tag(g, "commit_sha", "x", &found, err));
+	assert_refused(SHERD_ENOTFOUND, "no-tag", sherd_graph_find_tag(&found, g, "commit_sha", "x", err));
 	scratch_remove(folder);
 }
 

@@ -132,7 +132,7 @@ static void make_history(sherd_store *store)
 	}
 }
 
-static bool add_up(const char *key, const sherd_stat *stat, void *arg)
+static bool add_up(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)key;
 	*(uint64_t *)arg += stat->size;
@@ -184,12 +184,12 @@ TEST(an_edit_beside_its_full_manifest_is_collected_unless_somebody_reads_by_it)
 	sherd_graph *reader = graph_open(store, "db", &(sherd_graph_options){.read_only = true});
 	assert_ok(sherd_graph_set_tag(g, 2, "key", "value", err));
 	assert_ok(sherd_graph_gc(g, NULL, NULL, err));
-	assert_ok(sherd_store_stat(store, edit, &stat, err));
+	assert_ok(sherd_store_stat(&stat, store, edit, err));
 	sherd_graph_close(reader);
 	assert_ok(sherd_graph_gc(g, NULL, &result, err));
 	assert_int_equal(result.files, 1);
 	assert_int_equal(result.bytes, stat.size);
-	assert_int_equal(sherd_store_stat(store, edit, &stat, NULL), SHERD_ENOTFOUND);
+	assert_int_equal(sherd_store_stat(&stat, store, edit, NULL), SHERD_ENOTFOUND);
 	SCOPED_GRAPH again = graph_open(store, "db", &(sherd_graph_options){.read_only = true});
 	assert_same_graph(g, again);
 }
@@ -324,7 +324,7 @@ TEST(edges_of_a_hub_in_no_order_are_looked_at_once)
 	assert_ok(sherd_graph_outgoing(g, hub, NULL, count_edge, &found, err));
 	assert_int_equal(found, EDGES / 2);
 	sherd_graph_totals totals;
-	assert_ok(sherd_graph_stats(g, &totals, err));
+	assert_ok(sherd_graph_stats(&totals, g, err));
 	assert_int_equal(totals.edges, EDGES / 2);
 }
 
@@ -382,12 +382,12 @@ TEST(a_tagged_version_stays_with_what_is_left_of_it)
 	assert_ok(sherd_graph_gc(g, NULL, &result, err));
 	assert_int_equal(result.versions, 2);
 	assert_int_equal(result.damaged, 1);
-	assert_ok(sherd_store_stat(store, "db/manifests/000003.json", &stat, err));
-	assert_ok(sherd_store_stat(store, "db/segments/00/seg_000003_nodes.seg", &stat, err));
+	assert_ok(sherd_store_stat(&stat, store, "db/manifests/000003.json", err));
+	assert_ok(sherd_store_stat(&stat, store, "db/segments/00/seg_000003_nodes.seg", err));
 	assert_ok(sherd_graph_set_tag(g, 3, "release", NULL, err));
 	assert_ok(sherd_graph_gc(g, NULL, &result, err));
 	assert_int_equal(result.damaged, 0);
-	assert_int_equal(sherd_store_stat(store, "db/segments/00/seg_000003_nodes.seg", &stat, NULL), SHERD_ENOTFOUND);
+	assert_int_equal(sherd_store_stat(&stat, store, "db/segments/00/seg_000003_nodes.seg", NULL), SHERD_ENOTFOUND);
 }
 
 TEST(a_manifest_that_cannot_be_read_keeps_what_it_may_name)
@@ -401,11 +401,11 @@ TEST(a_manifest_that_cannot_be_read_keeps_what_it_may_name)
 	assert_ok(sherd_graph_gc(g, NULL, &result, err));
 	assert_int_equal(result.versions, 1);
 	assert_int_equal(result.damaged, 1);
-	assert_ok(sherd_store_stat(store, "db/manifests/000002.json", &stat, err));
-	assert_ok(sherd_store_stat(store, "db/segments/00/seg_000001_nodes.seg", &stat, err));
+	assert_ok(sherd_store_stat(&stat, store, "db/manifests/000002.json", err));
+	assert_ok(sherd_store_stat(&stat, store, "db/segments/00/seg_000001_nodes.seg", err));
 	assert_ok(sherd_graph_gc(g, &(sherd_graph_gc_options){.untag = true}, &result, err));
 	assert_int_equal(result.versions, 1);
-	assert_int_equal(sherd_store_stat(store, "db/segments/00/seg_000001_nodes.seg", &stat, NULL), SHERD_ENOTFOUND);
+	assert_int_equal(sherd_store_stat(&stat, store, "db/segments/00/seg_000001_nodes.seg", NULL), SHERD_ENOTFOUND);
 }
 
 TEST(the_current_version_must_have_its_segments)

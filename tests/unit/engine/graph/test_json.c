@@ -56,7 +56,7 @@ static void assert_text(sherd_graph_text text, const char *want)
 static void assert_id(sherd_graph_id id, const char *want)
 {
 	char text[SHERD_GRAPH_ID_TEXT];
-	sherd_graph_id_format(id, text);
+	sherd_graph_id_format(text, id);
 	assert_string_equal(text, want);
 }
 
@@ -64,7 +64,7 @@ static void assert_node_line(const sherd_graph_node *node, const char *want)
 {
 	char *line = NULL;
 	size_t room = 0, len;
-	assert_ok(sherd_graph_node_line(node, &line, &room, &len, err));
+	assert_ok(sherd_graph_node_line(&line, &room, &len, node, err));
 	assert_int_equal(len, strlen(want));
 	assert_memory_equal(line, want, len);
 	free(line);
@@ -227,14 +227,14 @@ TEST(edges_and_long_lines_use_the_callers_memory_again)
 	char *line = NULL;
 	size_t room = 0, len;
 	sherd_graph_edge e = edge_of("{\"src\":1,\"dst\":\"2\",\"edgeType\":\"CALLS\",\"metadata\":{\"k\":1}}");
-	assert_ok(sherd_graph_edge_line(&e, &line, &room, &len, err));
+	assert_ok(sherd_graph_edge_line(&line, &room, &len, &e, err));
 	assert_int_equal(len, strlen("{'src':'1','dst':'2','edgeType':'CALLS','metadata':'{_'k_':1}'}"));
 	assert_memory_equal(line, "{\"src\":\"1\",\"dst\":\"2\",\"edgeType\":\"CALLS\",\"metadata\":\"{\\\"k\\\":1}\"}",
 	                    len);
 	size_t before = room;
 	char *kept = line;
 	e.metadata.len = 0;
-	assert_ok(sherd_graph_edge_line(&e, &line, &room, &len, err));
+	assert_ok(sherd_graph_edge_line(&line, &room, &len, &e, err));
 	assert_ptr_equal(line, kept);
 	assert_int_equal(room, before);
 	assert_memory_equal(line, "{\"src\":\"1\",\"dst\":\"2\",\"edgeType\":\"CALLS\"}", len);

@@ -16,7 +16,7 @@
 static uint64_t edges_in(const sherd_graph *g)
 {
 	sherd_graph_totals totals;
-	assert_ok(sherd_graph_stats(g, &totals, err));
+	assert_ok(sherd_graph_stats(&totals, g, err));
 	return totals.edges;
 }
 
@@ -138,7 +138,7 @@ TEST(a_row_under_a_tombstone_does_not_come_back_when_its_source_moves)
 	add_numbered(g, "y", 8, "d0/x.js");
 	graph_flush(g);
 	sherd_graph_totals totals;
-	assert_ok(sherd_graph_stats(g, &totals, err));
+	assert_ok(sherd_graph_stats(&totals, g, err));
 	assert_int_equal(totals.tombstones, 1); /* of the edge alone: else this test shows nothing */
 	graph_add_node(g, "x0", "F", "x0", elsewhere);
 	graph_add_edge(g, "x0", "x1", "CALLS", "new");
@@ -224,14 +224,14 @@ TEST(pieces_of_a_load_become_few_segments_and_the_same_graph)
 	assert_same_graph(g, at_once);
 	assert_stored(store, g);
 	sherd_graph_totals totals;
-	assert_ok(sherd_graph_stats(g, &totals, err));
+	assert_ok(sherd_graph_stats(&totals, g, err));
 	assert_true(totals.segments <= 2 * 2 * 2);
 }
 
 static uint64_t segments_in(const sherd_graph *g)
 {
 	sherd_graph_totals totals;
-	assert_ok(sherd_graph_stats(g, &totals, err));
+	assert_ok(sherd_graph_stats(&totals, g, err));
 	return totals.segments;
 }
 
@@ -319,7 +319,7 @@ TEST(a_tombstone_that_goes_after_a_spill_goes_in_the_edit_too)
 		int rc = sherd_graph_flush(g, NULL, NULL);
 		hit = fail_store_hit(store);
 		fail_store_at(store, 0);
-		if (rc < 0 || sherd_store_stat(store, "manifests/000004.json", &stat, NULL) == SHERD_OK)
+		if (rc < 0 || sherd_store_stat(&stat, store, "manifests/000004.json", NULL) == SHERD_OK)
 			continue;
 		edits++;
 		assert_stored(store, g);

@@ -23,7 +23,7 @@ static void put(sherd_store *store, const char *key)
 static bool is_there(sherd_store *store, const char *key)
 {
 	sherd_stat stat;
-	return sherd_store_stat(store, key, &stat, NULL) == SHERD_OK;
+	return sherd_store_stat(&stat, store, key, NULL) == SHERD_OK;
 }
 
 TEST(what_was_not_finished_is_no_database_and_is_cleared_by_the_next)
@@ -160,8 +160,8 @@ static racing race_of; /* the table of a store has no place for an argument */
 static sherd_lock *winner;
 static int vanishings;
 
-static void race_begin(int (*create_locked)(sherd_store *, const char *, const void *, size_t, sherd_lock_mode,
-                                            sherd_lock **, sherd_error *))
+static void race_begin(int (*create_locked)(sherd_lock **, sherd_store *, const char *, const void *, size_t,
+                                            sherd_lock_mode, sherd_error *))
 {
 	racing *r = &race_of;
 	r->folder = scratch_make();
@@ -188,13 +188,13 @@ static bool has_folder(const char *name)
 }
 
 /* Another one is first, and has come as far as its folders. */
-static int come_second(sherd_store *store, const char *key, const void *data, size_t len, sherd_lock_mode mode,
-                       sherd_lock **out, sherd_error *e)
+static int come_second(sherd_lock **out, sherd_store *store, const char *key, const void *data, size_t len,
+                       sherd_lock_mode mode, sherd_error *e)
 {
-	assert_ok(race_of.genuine->create_locked(store, key, "", 0, SHERD_LOCK_EXCLUSIVE, &winner, err));
+	assert_ok(race_of.genuine->create_locked(&winner, store, key, "", 0, SHERD_LOCK_EXCLUSIVE, err));
 	assert_ok(sherd_store_mkdir(store, "db/manifests", err));
 	assert_ok(sherd_store_mkdir(store, "db/segments", err));
-	return race_of.genuine->create_locked(store, key, data, len, mode, out, e);
+	return race_of.genuine->create_locked(out, store, key, data, len, mode, e);
 }
 
 TEST(who_is_refused_leaves_the_folders_of_who_makes_the_database)
@@ -211,12 +211,12 @@ TEST(who_is_refused_leaves_the_folders_of_who_makes_the_database)
 }
 
 /* Another one has given up and removed the folder that LOCK was about to lie in. */
-static int find_no_folder(sherd_store *store, const char *key, const void *data, size_t len, sherd_lock_mode mode,
-                          sherd_lock **out, sherd_error *e)
+static int find_no_folder(sherd_lock **out, sherd_store *store, const char *key, const void *data, size_t len,
+                          sherd_lock_mode mode, sherd_error *e)
 {
 	if (vanishings-- > 0)
 		return shd_fail_os(e, ENOENT, "cannot open the folder db");
-	return race_of.genuine->create_locked(store, key, data, len, mode, out, e);
+	return race_of.genuine->create_locked(out, store, key, data, len, mode, e);
 }
 
 TEST(a_folder_that_somebody_else_gave_up_is_made_again)

@@ -205,7 +205,7 @@ TEST(compaction_without_need_costs_the_lists_of_files)
 static void assert_name(const sherd_graph *g, uint32_t shard, const char *want)
 {
 	sherd_graph_shard s;
-	assert_ok(sherd_graph_shard_stats(g, shard, &s, err));
+	assert_ok(sherd_graph_shard_stats(&s, g, shard, err));
 	assert_string_equal(s.name, want);
 }
 

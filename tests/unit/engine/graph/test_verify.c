@@ -37,10 +37,10 @@ TEST(a_database_is_recognised_by_its_folder)
 {
 	SCOPED_STORE store = sample();
 	sherd_format format;
-	assert_ok(sherd_detect(store, "db", &format, err));
+	assert_ok(sherd_detect(&format, store, "db", err));
 	assert_int_equal(format, SHERD_FORMAT_RFDB);
 	assert_ok(sherd_store_remove(store, "db/current.json", err));
-	assert_ok(sherd_detect(store, "db", &format, err));
+	assert_ok(sherd_detect(&format, store, "db", err));
 	assert_int_equal(format, SHERD_FORMAT_RFDB);
 }
 
@@ -70,13 +70,13 @@ typedef struct flipping {
 	size_t files;
 } flipping;
 
-static bool flip(const char *key, const sherd_stat *stat, void *arg)
+static bool flip(void *arg, const char *key, const sherd_stat *stat)
 {
 	flipping *f = arg;
 	char *data;
 	size_t len;
 	(void)stat;
-	assert_ok(sherd_store_get(f->store, key, 1 << 20, &data, &len, err));
+	assert_ok(sherd_store_get(&data, &len, f->store, key, 1 << 20, err));
 	for (size_t at = 0; at < len; at++) {
 		data[at] = (char)(data[at] ^ (1 << (at % 8)));
 		assert_ok(sherd_store_put(f->store, key, SHERD_WRITE_REPLACE, data, len, err));

@@ -88,12 +88,12 @@ TEST(tagged_versions_stay_and_are_found)
 	uint64_t found;
 	assert_ok(sherd_graph_set_tag(g, 3, "release", "1.0", err));
 	assert_ok(sherd_graph_set_tag(g, 4, "release", "1.1", err));
-	assert_ok(sherd_graph_find_tag(g, "release", NULL, &found, err));
+	assert_ok(sherd_graph_find_tag(&found, g, "release", NULL, err));
 	assert_int_equal(found, 4);
-	assert_ok(sherd_graph_find_tag(g, "release", "1.0", &found, err));
+	assert_ok(sherd_graph_find_tag(&found, g, "release", "1.0", err));
 	assert_int_equal(found, 3);
 	assert_ok(sherd_graph_set_tag(g, 4, "release", NULL, err));
-	assert_ok(sherd_graph_find_tag(g, "release", NULL, &found, err));
+	assert_ok(sherd_graph_find_tag(&found, g, "release", NULL, err));
 	assert_int_equal(found, 3);
 	assert_refused(SHERD_ENOTFOUND, "no-version", sherd_graph_set_tag(g, 9, "a", "b", err));
 	assert_ok(sherd_graph_gc(g, NULL, NULL, err));
@@ -185,7 +185,7 @@ typedef struct keys {
 	size_t count;
 } keys;
 
-static bool note_index(const char *key, const sherd_stat *stat, void *arg)
+static bool note_index(void *arg, const char *key, const sherd_stat *stat)
 {
 	keys *k = arg;
 	(void)stat;
@@ -209,7 +209,7 @@ TEST(a_sidecar_that_is_lost_or_wrong_is_built_anew)
 		char *data;
 		size_t len;
 		assert_ok(
-			sherd_store_get(store, k.list[i % 3 == 1 ? (i + 1) % k.count : i], 1 << 20, &data, &len, err));
+			sherd_store_get(&data, &len, store, k.list[i % 3 == 1 ? (i + 1) % k.count : i], 1 << 20, err));
 		if (i % 3 == 0)
 			assert_ok(sherd_store_remove(store, k.list[i], err));
 		if (i % 3 == 2)
@@ -231,7 +231,7 @@ TEST(what_a_dead_writer_left_does_not_become_part_of_a_version)
 	SCOPED_STORE store = local(&folder);
 	sherd_graph *g = graph_create(store, "", NULL, NULL);
 	add_turn(g, 0);
-	assert_ok(sherd_store_get(store, "manifests/000001.json", 1 << 20, &text, &len, err));
+	assert_ok(sherd_store_get(&text, &len, store, "manifests/000001.json", 1 << 20, err));
 	sherd_graph_close(g);
 	assert_ok(sherd_store_put(store, "manifests/000003.json", SHERD_WRITE_NEW, text, len, err));
 	assert_ok(sherd_store_put(store, "segments/00/seg_000077_nodes.seg", SHERD_WRITE_NEW, text, len, err));
@@ -245,7 +245,7 @@ TEST(what_a_dead_writer_left_does_not_become_part_of_a_version)
 	assert_int_equal(graph_count(reader, NULL, NULL, "again"), 1);
 	sherd_graph_gc_result gone;
 	assert_ok(sherd_graph_gc(g, NULL, &gone, err));
-	assert_int_equal(sherd_store_stat(store, "segments/00/seg_000077_nodes.seg", &(sherd_stat){0}, NULL),
+	assert_int_equal(sherd_store_stat(&(sherd_stat){0}, store, "segments/00/seg_000077_nodes.seg", NULL),
 	                 SHERD_ENOTFOUND);
 	sherd_graph_close(g);
 	scratch_remove(folder);

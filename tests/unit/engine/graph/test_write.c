@@ -44,7 +44,7 @@ TEST(what_was_deleted_can_be_added_again)
 	assert_ok(sherd_graph_delete_nodes(g, &id, 1, NULL, err));
 	graph_flush(g);
 	sherd_graph_totals totals;
-	assert_ok(sherd_graph_stats(g, &totals, err));
+	assert_ok(sherd_graph_stats(&totals, g, err));
 	assert_int_equal(totals.nodes, 59);
 	assert_true(totals.tombstones > 1);
 	graph_add_node(g, "n1", "NEW", "new", "elsewhere/x.js");
@@ -56,7 +56,7 @@ TEST(what_was_deleted_can_be_added_again)
 	assert_consistent(g);
 	assert_stored(store, g);
 	assert_ok(sherd_graph_compact(g, NULL, err));
-	assert_ok(sherd_graph_stats(g, &totals, err));
+	assert_ok(sherd_graph_stats(&totals, g, err));
 	assert_int_equal(totals.tombstones, 0);
 	assert_int_equal(totals.segments, 2);
 	assert_stored(store, g);
@@ -169,7 +169,7 @@ TEST(updates_write_edits_and_every_thirty_second_version_in_full)
 		graph_flush(g);
 		assert_int_equal(sherd_graph_version(g), turn);
 		(void)snprintf(key, sizeof(key), turn % 32 ? "manifests/%06u.edit.json" : "manifests/%06u.json", turn);
-		assert_ok(sherd_store_stat(store, key, &stat, err));
+		assert_ok(sherd_store_stat(&stat, store, key, err));
 	}
 	assert_stored(store, g);
 	const sherd_graph_options old = {.version = 45};
@@ -187,21 +187,21 @@ TEST(exported_nodes_are_marked_in_their_metadata)
 	n.exported = true;
 	assert_ok(sherd_graph_add_nodes(g, &n, 1, err));
 	graph_flush(g);
-	assert_int_equal(sherd_graph_get(g, n.id, &got, NULL), 1);
+	assert_int_equal(sherd_graph_get(&got, g, n.id, NULL), 1);
 	const char *expected = "{\"__exported\":true,\"b\":\"x\",\"z\":[1,{\"a\":null,\"y\":2}]}";
 	assert_true(got.exported);
 	assert_int_equal(got.metadata.len, strlen(expected));
 	assert_memory_equal(got.metadata.ptr, expected, got.metadata.len);
 	char *plain;
 	size_t len;
-	assert_ok(sherd_graph_metadata(got.metadata, false, &plain, &len, err));
+	assert_ok(sherd_graph_metadata(&plain, &len, got.metadata, false, err));
 	assert_string_equal(plain, "{\"b\":\"x\",\"z\":[1,{\"a\":null,\"y\":2}]}");
 	free(plain);
 	n.metadata = sherd_graph_text_of("[]");
 	assert_int_equal(sherd_graph_add_nodes(g, &n, 1, NULL), SHERD_EINVAL);
 }
 
-static bool count_file(const char *key, const sherd_stat *stat, void *arg)
+static bool count_file(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	*(size_t *)arg += strstr(key, ".seg") != NULL;

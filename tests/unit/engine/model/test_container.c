@@ -21,7 +21,7 @@ TEST(a_container_comes_back)
 	sherd_format format;
 	container_write(store, "m.sdc", true, NULL, 0);
 	container_assert(store, "m.sdc", true, true);
-	assert_ok(sherd_detect(store, "m.sdc", &format, err));
+	assert_ok(sherd_detect(&format, store, "m.sdc", err));
 	assert_int_equal(format, SHERD_FORMAT_SAMEDIFF_CONTAINER);
 	assert_int_equal(container_verify(store, "m.sdc", NULL), 0);
 }
@@ -30,13 +30,13 @@ TEST(every_level_comes_back_and_is_smaller)
 {
 	sherd_stat plain, small;
 	container_write(store, "plain", true, NULL, 0);
-	assert_ok(sherd_store_stat(store, "plain", &plain, err));
+	assert_ok(sherd_store_stat(&plain, store, "plain", err));
 	for (int level = 0; level <= 12; level += 3) {
 		sherd_model_save_options o = {.compress = SHERD_COMPRESS_DEFLATE, .level = level, .replace = true};
 		container_write(store, "m", true, &o, 0);
 		container_assert(store, "m", true, true);
 		assert_int_equal(container_verify(store, "m", NULL), 0);
-		assert_ok(sherd_store_stat(store, "m", &small, err));
+		assert_ok(sherd_store_stat(&small, store, "m", err));
 		assert_true(small.size < plain.size * 3 / 4);
 	}
 }
@@ -47,11 +47,11 @@ TEST(pieces_of_any_size_give_the_same_bytes)
 	char *want, *got;
 	size_t want_len, len;
 	container_write(store, "m", true, NULL, 0);
-	assert_ok(sherd_store_get(store, "m", 1 << 24, &want, &want_len, err));
+	assert_ok(sherd_store_get(&want, &want_len, store, "m", 1 << 24, err));
 	for (size_t i = 0; i < COUNT_OF(pieces); i++) {
 		sherd_model_save_options o = {.replace = true};
 		container_write(store, "m", true, &o, pieces[i]);
-		assert_ok(sherd_store_get(store, "m", 1 << 24, &got, &len, err));
+		assert_ok(sherd_store_get(&got, &len, store, "m", 1 << 24, err));
 		assert_int_equal(len, want_len);
 		assert_memory_equal(got, want, len);
 		free(got);
@@ -114,7 +114,7 @@ TEST(arrays_that_are_not_packed_are_mapped_at_multiples_of_64)
 		const uint8_t *bytes = NULL;
 		uint8_t want[4];
 		const container_record *r;
-		assert_ok(sherd_bundle_map(b, i, (const void **)&bytes, err));
+		assert_ok(sherd_bundle_map((const void **)&bytes, b, i, err));
 		assert_ok(shd_container_model_record((const shd_container_model *)b->model, i, &r, err));
 		assert_int_equal(r->array.chunks[0].offset % 64, 0);
 		(void)container_read(NULL, i, 0, want, sizeof(want), NULL);
@@ -122,7 +122,7 @@ TEST(arrays_that_are_not_packed_are_mapped_at_multiples_of_64)
 	}
 	const void *none;
 	assert_ok(sherd_bundle_open(&p, store, "packed", NULL, err));
-	assert_refused(SHERD_EUNSUPPORTED, "no-map", sherd_bundle_map(p, CONTAINER_LARGE, &none, err));
+	assert_refused(SHERD_EUNSUPPORTED, "no-map", sherd_bundle_map(&none, p, CONTAINER_LARGE, err));
 }
 
 TEST(a_container_may_leave_out_the_updater)
@@ -136,7 +136,7 @@ TEST(a_container_may_leave_out_the_updater)
 static const char *value_of(const sherd_model *m, const char *key)
 {
 	const sherd_pair *pairs;
-	size_t count = sherd_model_pairs(m, &pairs);
+	size_t count = sherd_model_pairs(&pairs, m);
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(pairs[i].key, key) == 0)
 			return pairs[i].value;
@@ -168,8 +168,8 @@ TEST(saving_what_was_opened_gives_the_same_bytes)
 	container_write(store, "m", true, NULL, 0);
 	assert_ok(sherd_model_open(&m, store, "m", NULL, err));
 	assert_ok(sherd_model_save(m, store, "copy", NULL, err));
-	assert_ok(sherd_store_get(store, "m", 1 << 24, &a, &len, err));
-	assert_ok(sherd_store_get(store, "copy", 1 << 24, &b, &len_b, err));
+	assert_ok(sherd_store_get(&a, &len, store, "m", 1 << 24, err));
+	assert_ok(sherd_store_get(&b, &len_b, store, "copy", 1 << 24, err));
 	assert_int_equal(len, len_b);
 	assert_memory_equal(a, b, len);
 	free(a);
@@ -209,7 +209,7 @@ static void add_section(const char *key)
 	uint8_t front[SHD_CONTAINER_FRONT];
 	shd_container_head h = {0};
 	SHD_AUTO_BUF out = {0};
-	assert_ok(sherd_store_get(store, key, 1 << 20, &raw, &len, err));
+	assert_ok(sherd_store_get(&raw, &len, store, key, 1 << 20, err));
 	assert_ok(shd_container_head_decode((uint8_t *)raw, SHD_CONTAINER_FRONT, len, &h, err));
 	h.sections[h.count++] = (shd_container_section){
 		.type = 77, .flags = SHD_SECTION_HAS_CRC | 2, .offset = len, .stored = 5, .raw = 500};
@@ -243,7 +243,7 @@ TEST(unknown_sections_are_skipped_checked_and_kept)
 	assert_ok(sherd_model_save(m, store, "set", &(sherd_model_save_options){.shards = 2}, err));
 	for (size_t i = 0; i < COUNT_OF(keys); i++) {
 		assert_int_equal(container_verify(store, keys[i], NULL), 0);
-		assert_ok(sherd_store_get(store, keys[i], 1 << 20, &raw, &len, err));
+		assert_ok(sherd_store_get(&raw, &len, store, keys[i], 1 << 20, err));
 		assert_non_null(at = memmem(raw, len, "M\5\0\0\0\0\0\0\0\x12hello", 15));
 		at[10] ^= 1;
 		assert_ok(sherd_store_put(store, keys[i], SHERD_WRITE_REPLACE, raw, len, err));
@@ -284,7 +284,7 @@ TEST(a_writer_is_told_what_it_did_wrong)
 	assert_ok(sherd_model_writer_open(&w, store, "m", p, NULL, err));
 	assert_ok(sherd_model_writer_append(w, 0, zeros, 24, err));
 	assert_refused(SHERD_EINVAL, "incomplete", sherd_model_writer_commit(w, err));
-	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(store, "m", &stat, err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(&stat, store, "m", err));
 	sherd_model_writer_abort(NULL);
 }
 
@@ -317,8 +317,8 @@ TEST(a_save_can_be_cancelled_and_leaves_nothing)
 	assert_ok(sherd_model_open(&m, store, "m", NULL, err));
 	assert_refused(SHERD_ECANCELLED, "cancelled", sherd_model_save(m, store, "n", &o, err));
 	assert_true(done > 0);
-	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(store, "n.shard1-of-2.sdc", &stat, err));
-	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(store, "n.shard.saving", &stat, err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(&stat, store, "n.shard1-of-2.sdc", err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(&stat, store, "n.shard.saving", err));
 }
 
 int main(void)

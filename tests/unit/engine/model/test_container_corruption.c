@@ -50,7 +50,7 @@ static void damage(const char *whole, const char *part)
 {
 	char *raw;
 	size_t len;
-	assert_ok(sherd_store_get(store, part, 1 << 20, &raw, &len, err));
+	assert_ok(sherd_store_get(&raw, &len, store, part, 1 << 20, err));
 	assert_int_equal(container_verify(store, whole, NULL), 0);
 	for (size_t bit = 0; bit < 8 * len; bit++) {
 		raw[bit / 8] ^= (char)(1 << bit % 8);

@@ -20,8 +20,8 @@ static void assert_same(const char *left, const char *right)
 {
 	char *a, *b;
 	size_t len_a, len_b;
-	assert_ok(sherd_store_get(store, left, 1 << 26, &a, &len_a, err));
-	assert_ok(sherd_store_get(store, right, 1 << 26, &b, &len_b, err));
+	assert_ok(sherd_store_get(&a, &len_a, store, left, 1 << 26, err));
+	assert_ok(sherd_store_get(&b, &len_b, store, right, 1 << 26, err));
 	assert_int_equal(len_a, len_b);
 	assert_memory_equal(a, b, len_a);
 	free(a);

@@ -161,7 +161,7 @@ static const char *value_of(const char *key, const char *pair)
 	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	const sherd_pair *pairs;
 	assert_ok(sherd_model_open(&m, store, key, NULL, err));
-	for (size_t i = sherd_model_pairs(m, &pairs); i-- > 0;)
+	for (size_t i = sherd_model_pairs(&pairs, m); i-- > 0;)
 		if (strcmp(pairs[i].key, pair) == 0)
 			return strncpy(value, pairs[i].value, sizeof(value) - 1);
 	return NULL;
@@ -195,7 +195,7 @@ TEST(what_is_written_and_checked_is_what_lies_there)
 		sherd_model_save_options o = {.format = formats[i], .replace = true, .written = &written};
 		o.compress = i ? SHERD_COMPRESS_NONE : SHERD_COMPRESS_DEFLATE;
 		assert_ok(sherd_model_save(m, store, "m", &o, err));
-		assert_ok(sherd_store_stat(store, "m", &stat, err));
+		assert_ok(sherd_store_stat(&stat, store, "m", err));
 		assert_int_equal(written, stat.size);
 		assert_ok(sherd_verify(&report, store, "m", NULL, err));
 		if (i < 2) /* the others have no checksums */

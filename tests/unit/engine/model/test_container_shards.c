@@ -19,7 +19,7 @@ static void rename_object(const char *from, const char *to)
 {
 	char *raw;
 	size_t len;
-	assert_ok(sherd_store_get(store, from, 1 << 26, &raw, &len, err));
+	assert_ok(sherd_store_get(&raw, &len, store, from, 1 << 26, err));
 	assert_ok(sherd_store_put(store, to, SHERD_WRITE_REPLACE, raw, len, err));
 	free(raw);
 }
@@ -27,11 +27,11 @@ static void rename_object(const char *from, const char *to)
 static bool there(const char *key)
 {
 	sherd_stat stat;
-	return sherd_store_stat(store, key, &stat, NULL) == SHERD_OK;
+	return sherd_store_stat(&stat, store, key, NULL) == SHERD_OK;
 }
 
 /* The keys of the store, separated by spaces. */
-static bool append_key(const char *key, const sherd_stat *stat, void *arg)
+static bool append_key(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	shd_buf_printf(arg, "%s ", key);
@@ -63,7 +63,7 @@ TEST(a_set_comes_back_by_its_base_and_by_each_shard)
 		sherd_format format;
 		container_assert(store, keys[i], true, true);
 		assert_int_equal(container_verify(store, keys[i], NULL), 0);
-		assert_ok(sherd_detect(store, keys[i], &format, err));
+		assert_ok(sherd_detect(&format, store, keys[i], err));
 		assert_int_equal(format, SHERD_FORMAT_SAMEDIFF_CONTAINER);
 	}
 	container_write(store, "p", true, &packed, 1000);
@@ -160,7 +160,7 @@ TEST(a_model_that_takes_turns_with_itself_is_told_from_what_it_replaced)
 	for (uint32_t turn = 0; turn < 4; turn++) {
 		const sherd_model_save_options o = {.shards = turn % 2 ? 4 : 2, .replace = true, .time_ms = 1};
 		if (turn)
-			assert_ok(sherd_store_get(store, first_of[!(turn % 2)], 1 << 20, &old, &len, err));
+			assert_ok(sherd_store_get(&old, &len, store, first_of[!(turn % 2)], 1 << 20, err));
 		container_write(store, "m", false, &o, 0);
 		if (turn)
 			put_back(first_of[!(turn % 2)], old, len);
@@ -311,8 +311,8 @@ TEST(a_set_becomes_one_file_and_one_file_a_set)
 	assert_ok(sherd_model_save(s, store, "back.sdc", NULL, err));
 	char *a, *b;
 	size_t len, len_b;
-	assert_ok(sherd_store_get(store, "one.sdc", 1 << 26, &a, &len, err));
-	assert_ok(sherd_store_get(store, "back.sdc", 1 << 26, &b, &len_b, err));
+	assert_ok(sherd_store_get(&a, &len, store, "one.sdc", 1 << 26, err));
+	assert_ok(sherd_store_get(&b, &len_b, store, "back.sdc", 1 << 26, err));
 	assert_int_equal(len, len_b);
 	assert_memory_equal(a, b, len);
 	free(a);
@@ -384,8 +384,8 @@ TEST(only_what_was_seen_is_replaced)
 	sherd_stat file, first;
 	container_write(store, "f", false, NULL, 0);
 	container_write(store, "m", false, &two, 0);
-	assert_ok(sherd_store_stat(store, "f", &file, err));
-	assert_ok(sherd_store_stat(store, "m.shard0-of-2.sdc", &first, err));
+	assert_ok(sherd_store_stat(&file, store, "f", err));
+	assert_ok(sherd_store_stat(&first, store, "m.shard0-of-2.sdc", err));
 	sherd_model *m = NULL;
 	assert_ok(sherd_model_open(&m, store, "f", NULL, err));
 	sherd_model_save_options o = {.replace = true, .if_identity = first.identity};

@@ -18,7 +18,7 @@ static uint8_t *load(size_t *len)
 {
 	char *raw;
 	container_write(store, "m", false, &(sherd_model_save_options){.replace = true}, 0);
-	assert_ok(sherd_store_get(store, "m", 1 << 20, &raw, len, err));
+	assert_ok(sherd_store_get(&raw, len, store, "m", 1 << 20, err));
 	return (uint8_t *)raw;
 }
 
@@ -162,7 +162,7 @@ TEST(keys_may_be_empty)
 	container_write(store, "m", false, &o, 0);
 	assert_int_equal(container_verify(store, "m", NULL), 0);
 	assert_ok(sherd_model_open(&m, store, "m", NULL, err));
-	assert_int_equal(sherd_model_pairs(m, &pairs), 3);
+	assert_int_equal(sherd_model_pairs(&pairs, m), 3);
 	assert_string_equal(pairs[0].key, "");
 	sherd_model_close(m);
 }
@@ -205,7 +205,7 @@ static void rename_object(const char *from, const char *to)
 {
 	char *raw;
 	size_t len;
-	assert_ok(sherd_store_get(store, from, 1 << 20, &raw, &len, err));
+	assert_ok(sherd_store_get(&raw, &len, store, from, 1 << 20, err));
 	assert_ok(sherd_store_put(store, to, SHERD_WRITE_REPLACE, raw, len, err));
 	assert_ok(sherd_store_remove(store, from, err));
 	free(raw);
@@ -226,7 +226,7 @@ TEST(of_three_sets_the_one_that_no_other_stands_for_is_opened)
 		if (i < 2) {
 			char *raw;
 			size_t len;
-			assert_ok(sherd_store_get(store, firsts[i], 1 << 20, &raw, &len, err));
+			assert_ok(sherd_store_get(&raw, &len, store, firsts[i], 1 << 20, err));
 			assert_ok(sherd_store_put(store, kept[i], SHERD_WRITE_NEW, raw, len, err));
 			free(raw);
 		}

@@ -69,7 +69,7 @@ TEST(graph_and_elements_are_the_same_in_what_is_saved)
 static char *fetch(const char *key, size_t *len)
 {
 	char *data;
-	assert_ok(sherd_store_get(store, key, 1 << 20, &data, len, err));
+	assert_ok(sherd_store_get(&data, len, store, key, 1 << 20, err));
 	return data;
 }
 
@@ -144,12 +144,12 @@ TEST(progress_counts_the_bytes_of_the_file_and_can_stop_it)
 	sherd_stat stat;
 	options.progress = &progress;
 	assert_ok(save("full.fb", "watched.fb", &options, err));
-	assert_ok(sherd_store_stat(store, "watched.fb", &stat, err));
+	assert_ok(sherd_store_stat(&stat, store, "watched.fb", err));
 	assert_int_equal(w.done, stat.size);
 	assert_int_equal(w.total, stat.size);
 	w.stop = true;
 	assert_refused(SHERD_ECANCELLED, "cancelled", save("full.fb", "stopped.fb", &options, err));
-	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(store, "stopped.fb", &stat, err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(&stat, store, "stopped.fb", err));
 }
 
 TEST(other_formats_and_bad_calls_are_refused)
@@ -241,8 +241,8 @@ TEST(fortran_order_of_a_large_array_is_written)
 	assert_true(memcmp(got, want, bytes) == 0);
 	assert_ok(save("large.fb", "large2.fb", &legacy, err)); /* from where it is stored so already */
 	sherd_stat one, other;
-	assert_ok(sherd_store_stat(store, "large.fb", &one, err));
-	assert_ok(sherd_store_stat(store, "large2.fb", &other, err));
+	assert_ok(sherd_store_stat(&one, store, "large.fb", err));
+	assert_ok(sherd_store_stat(&other, store, "large2.fb", err));
 	assert_int_equal(one.size, other.size);
 	assert_ok(sherd_store_remove(store, "large.fb", err));
 	assert_ok(sherd_store_remove(store, "large2.fb", err));
@@ -275,7 +275,7 @@ TEST(more_than_two_gibibytes_are_refused_before_anything_is_written)
 	SHD_AUTO(sherd_model, sherd_model_close) m = counting(1, shape, NULL, 0);
 	sherd_stat stat;
 	assert_refused(SHERD_EUNSUPPORTED, "too-large", sherd_model_save(m, store, "huge.fb", &legacy, err));
-	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(store, "huge.fb", &stat, err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(&stat, store, "huge.fb", err));
 }
 
 int main(void)

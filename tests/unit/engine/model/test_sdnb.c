@@ -50,7 +50,7 @@ static void rename_object(const char *from, const char *to)
 {
 	char *data;
 	size_t len;
-	assert_ok(sherd_store_get(store, from, 1 << 30, &data, &len, err));
+	assert_ok(sherd_store_get(&data, &len, store, from, 1 << 30, err));
 	assert_ok(sherd_store_put(store, to, SHERD_WRITE_REPLACE, data, len, err));
 	assert_ok(sherd_store_remove(store, from, err));
 	free(data);
@@ -72,7 +72,7 @@ TEST(a_file_tells_what_it_is)
 	const sherd_pair *pairs;
 	assert_ok(save("m.sdnb", 1, SHERD_FORMAT_SDNB, 0, err));
 	assert_ok(sherd_model_open(&m, store, "m.sdnb", NULL, err));
-	assert_int_equal(sherd_model_pairs(m, &pairs), 4);
+	assert_int_equal(sherd_model_pairs(&pairs, m), 4);
 	assert_string_equal(pairs[0].key, "creation.time");
 	assert_string_equal(pairs[0].value, "1700000000000");
 	assert_string_equal(pairs[1].key, "model.name");
@@ -93,11 +93,11 @@ TEST(large_arrays_can_be_mapped)
 		uint8_t first[64];
 		assert_ok(sherd_bundle_open(&b, store, keys[i], NULL, err));
 		size_t big = sherd_bundle_find(b, "big");
-		assert_ok(sherd_bundle_map(b, big, &bytes, err));
+		assert_ok(sherd_bundle_map(&bytes, b, big, err));
 		assert_ok(sherd_bundle_read(b, big, 0, first, sizeof(first), err));
 		assert_memory_equal(bytes, first, sizeof(first));
 		assert_refused(SHERD_EUNSUPPORTED, "no-map",
-		               sherd_bundle_map(b, sherd_bundle_find(b, "f"), &bytes, err));
+		               sherd_bundle_map(&bytes, b, sherd_bundle_find(b, "f"), err));
 	}
 }
 
@@ -212,7 +212,7 @@ TEST(a_claim_never_clears_files_of_a_set)
 		assert_refused(SHERD_EEXIST, "cannot-replace", save("m", 2, SHERD_FORMAT_SDNB, 4, err));
 		assert_sample("m", 1, SHERD_FORMAT_SDNB);
 		sherd_stat stat;
-		assert_int_equal(sherd_store_stat(store, "m.sdnb.saving", &stat, NULL), SHERD_ENOTFOUND);
+		assert_int_equal(sherd_store_stat(&stat, store, "m.sdnb.saving", NULL), SHERD_ENOTFOUND);
 	}
 }
 
@@ -226,7 +226,7 @@ TEST(a_file_that_would_hide_the_set_is_refused)
 TEST(a_second_saver_of_one_set_is_refused_while_the_first_lives)
 {
 	sherd_lock *lock = NULL;
-	assert_ok(sherd_store_create_locked(store, "m.sdnb.saving", "", 0, SHERD_LOCK_EXCLUSIVE, &lock, err));
+	assert_ok(sherd_store_create_locked(&lock, store, "m.sdnb.saving", "", 0, SHERD_LOCK_EXCLUSIVE, err));
 	assert_refused(SHERD_ECONFLICT, "conflict", save("m", 1, SHERD_FORMAT_SDNB, 3, err));
 	sherd_lock_release(lock);
 	assert_ok(save("m", 1, SHERD_FORMAT_SDNB, 3, err));
@@ -289,7 +289,7 @@ static uint8_t *saved(sherd_format format, uint32_t shards, bool small, size_t *
 	char *data;
 	const sherd_model_save_options o = {.format = format, .shards = shards, .replace = true};
 	assert_ok(sherd_model_save(m, store, "saved", &o, err));
-	assert_ok(sherd_store_get(store, "saved", 1 << 30, &data, len, err));
+	assert_ok(sherd_store_get(&data, len, store, "saved", 1 << 30, err));
 	return (uint8_t *)data;
 }
 
@@ -367,7 +367,7 @@ static uint8_t *saved_small(sherd_format format, size_t *len)
 	assert_ok(sherd_model_open(&m, store, "small.fb", NULL, err));
 	assert_ok(sherd_model_save(m, store, "small", &(sherd_model_save_options){.format = format, .replace = true},
 	                           err));
-	assert_ok(sherd_store_get(store, "small", 1 << 20, &data, len, err));
+	assert_ok(sherd_store_get(&data, len, store, "small", 1 << 20, err));
 	return (uint8_t *)data;
 }
 

@@ -48,7 +48,7 @@ static char *make_sdnb(size_t *len)
 	assert_ok(sherd_store_open_memory(&store, err));
 	assert_ok(sherd_model_make(&m, &parts, err));
 	assert_ok(sherd_model_save(m, store, "m", &(sherd_model_save_options){.format = SHERD_FORMAT_SDNB}, err));
-	assert_ok(sherd_store_get(store, "m", UINT64_MAX, &raw, len, err));
+	assert_ok(sherd_store_get(&raw, len, store, "m", UINT64_MAX, err));
 	sherd_store_close(store);
 	return raw;
 }

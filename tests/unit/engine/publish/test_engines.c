@@ -76,7 +76,7 @@ static int add_node(sherd_store *s, sherd_error *err)
 	SCOPED_GRAPH g = NULL;
 	const sherd_graph_node n = graph_node("a", "F", "a", "a.js");
 	sherd_stat stat;
-	if (sherd_store_stat(store, "g/current.json", &stat, NULL) < 0)
+	if (sherd_store_stat(&stat, store, "g/current.json", NULL) < 0)
 		TRY(sherd_graph_create(store, "g", NULL, 0, err));
 	TRY(sherd_graph_open(&g, s, "g", NULL, err));
 	TRY(sherd_graph_add_nodes(g, &n, 1, err));
@@ -172,7 +172,7 @@ static void lose_claim(const engine *e, sherd_store *far)
 	assert_ok(e->save(far, err));
 	assert_whole(e);
 	sherd_stat stat;
-	assert_int_equal(sherd_store_stat(store, e->claim, &stat, NULL), SHERD_ENOTFOUND);
+	assert_int_equal(sherd_store_stat(&stat, store, e->claim, NULL), SHERD_ENOTFOUND);
 }
 
 TEST(a_claim_whose_answer_was_lost_is_held_and_dropped)

@@ -65,7 +65,7 @@ TEST(a_write_whose_answer_was_lost_has_succeeded)
 	late_store_lose(far, "head", LATE_DONE, 1);
 	assert_ok(publish(first.identity, "second", &out, err));
 	assert_false(out.kept);
-	assert_ok(sherd_store_stat(store, "head", &stat, err));
+	assert_ok(sherd_store_stat(&stat, store, "head", err));
 	assert_string_equal(out.identity, stat.identity);
 }
 
@@ -147,7 +147,7 @@ TEST(who_won_and_was_followed_sees_its_parts_named)
 	put_first(&first);
 	late_store_lose(far, "head", LATE_DONE, 1);
 	assert_ok(publish(first.identity, "a b", &out, err));
-	assert_ok(sherd_store_stat(store, "head", &stat, err));
+	assert_ok(sherd_store_stat(&stat, store, "head", err));
 	come_after(stat.identity);
 	/* It looks only now. */
 	const shd_publication p = {.store = far,
@@ -171,7 +171,7 @@ TEST(an_age_goes_by_the_clock_of_the_store)
 	shd_published first;
 	put_first(&first);
 	late_store_set_ahead(far, hour);
-	assert_ok(sherd_store_stat(far, "head", &stat, err));
+	assert_ok(sherd_store_stat(&stat, far, "head", err));
 	assert_true(sherd_store_now(far) - stat.mtime_ns >= hour);
 }
 

@@ -90,7 +90,7 @@ static sherd_rows_cursor *stream(const sherd_rows_stream *o)
 static size_t take(sherd_rows_cursor *c, uint64_t first, size_t count)
 {
 	sherd_rows_batch b;
-	assert_int_equal(sherd_rows_next(c, &b, NULL), 1);
+	assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
 	assert_rows(&b, NULL, first, count);
 	return b.rows;
 }
@@ -100,7 +100,7 @@ static void take_all(sherd_rows_cursor *c, size_t batch)
 	sherd_rows_batch b;
 	for (uint64_t at = 0; at < TOTAL; at += batch)
 		(void)take(c, at, batch);
-	assert_int_equal(sherd_rows_next(c, &b, NULL), 0);
+	assert_int_equal(sherd_rows_next(&b, c, NULL), 0);
 }
 
 /* Out of the page cache with them; false where the file system keeps everything in memory. */
@@ -115,7 +115,7 @@ static bool cool(void)
 		assert_true(fd >= 0);
 		(void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 		assert_int_equal(close(fd), 0);
-		assert_ok(sherd_store_read(store, strrchr(path, '/') + 1, &r, err));
+		assert_ok(sherd_store_read(&r, store, strrchr(path, '/') + 1, err));
 		cold = cold && !sherd_reader_cached(r, 0, sherd_reader_size(r));
 	}
 	return cold;
@@ -126,7 +126,7 @@ static void warm(void)
 	static uint8_t some[32 + SHARD];
 	for (size_t i = 0; i < SHARDS; i++) {
 		READER r = NULL;
-		assert_ok(sherd_store_read(store, sherd_rows_shard_at(rows, i)->key, &r, err));
+		assert_ok(sherd_store_read(&r, store, sherd_rows_shard_at(rows, i)->key, err));
 		assert_ok(sherd_reader_at(r, 0, some, sizeof(some), err));
 	}
 }
@@ -238,7 +238,7 @@ TEST(shards_in_memory_and_others_take_turns)
 		bool cold = cool();
 		for (size_t i = 0; i < SHARDS; i += 2) {
 			READER r = NULL;
-			assert_ok(sherd_store_read(store, sherd_rows_shard_at(rows, i)->key, &r, err));
+			assert_ok(sherd_store_read(&r, store, sherd_rows_shard_at(rows, i)->key, err));
 			assert_ok(sherd_reader_at(r, 0, some, sizeof(some), err));
 		}
 		clear();
@@ -253,7 +253,7 @@ TEST(shards_in_memory_and_others_take_turns)
 static bool in_memory(uint64_t row)
 {
 	READER r = NULL;
-	assert_ok(sherd_store_read(store, sherd_rows_shard_at(rows, row / EACH)->key, &r, err));
+	assert_ok(sherd_store_read(&r, store, sherd_rows_shard_at(rows, row / EACH)->key, err));
 	return sherd_reader_cached(r, 32 + row % EACH * ROW, ROW);
 }
 
@@ -270,12 +270,12 @@ TEST(shuffled_rows_are_on_their_way_before_they_are_asked_for)
 	sherd_rows_batch b;
 	CURSOR before = stream(&o);
 	for (size_t i = 0; i < TOTAL; i++) {
-		assert_int_equal(sherd_rows_next(before, &b, NULL), 1);
+		assert_int_equal(sherd_rows_next(&b, before, NULL), 1);
 		order[i] = b.ids[0];
 	}
 	bool cold = cool();
 	CURSOR c = stream(&o);
-	assert_int_equal(sherd_rows_next(c, &b, NULL), 1);
+	assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
 	size_t there = 0, far = 0;
 	for (size_t i = 1; i <= AHEAD; i++)
 		there += in_memory(order[i]);
@@ -295,7 +295,7 @@ static size_t take_all_at_last(sherd_rows_cursor *c, int os_errno)
 	for (uint64_t at = 0; at < TOTAL;) {
 		sherd_rows_batch b;
 		sherd_error e;
-		int rc = sherd_rows_next(c, &b, &e);
+		int rc = sherd_rows_next(&b, c, &e);
 		if (rc < 0) {
 			assert_int_equal(e.os_errno, os_errno);
 			assert_true(++failures < 3);

@@ -52,7 +52,7 @@ static uint64_t deliver(sherd_rows_cursor *c, int *rc, sherd_error *e)
 {
 	sherd_rows_batch b;
 	uint64_t rows = 0;
-	while ((*rc = sherd_rows_next(c, &b, e)) > 0) {
+	while ((*rc = sherd_rows_next(&b, c, e)) > 0) {
 		for (size_t i = 0; i < b.rows; i++)
 			assert_true(rows_set_is_row(&b, i, rows_batch_id(&b, i)));
 		rows += b.rows;
@@ -82,7 +82,7 @@ TEST(a_damaged_block_is_told_before_its_first_row_is_delivered)
 			assert_string_equal(e.reason, "bad-crc");
 			assert_string_equal(e.object, "d/part-00001.shard");
 			assert_int_equal(e.offset, 32 + SHD_ROWS_BLOCK);
-			rc = sherd_rows_next(c, &(sherd_rows_batch){0}, &e);
+			rc = sherd_rows_next(&(sherd_rows_batch){0}, c, &e);
 		}
 		/* Rows elsewhere can be had. */
 		static double room[2 * WIDTH];
@@ -109,7 +109,7 @@ TEST(shuffled_rows_are_verified_too_and_who_does_not_ask_gets_what_is_there)
 	CURSOR plain = NULL;
 	sherd_rows_batch b;
 	assert_ok(sherd_rows_cursor_open(&plain, rows, NULL, err));
-	while ((rc = sherd_rows_next(plain, &b, NULL)) > 0)
+	while ((rc = sherd_rows_next(&b, plain, NULL)) > 0)
 		;
 	assert_int_equal(rc, 0);
 }
@@ -178,9 +178,9 @@ TEST(slots_share_what_was_verified)
 	assert_ok(sherd_rows_dispenser_open(&d, rows, &(sherd_rows_stream){.verify = true, .batch_rows = 8}, err));
 	assert_ok(sherd_rows_slot_open(&a, d, err));
 	assert_ok(sherd_rows_slot_open(&b, d, err));
-	assert_int_equal(sherd_rows_slot_next(a, &batch, NULL), 1);
-	assert_refused(SHERD_ECORRUPT, "bad-crc", sherd_rows_slot_next(b, &batch, err));
-	assert_refused(SHERD_ECORRUPT, "bad-crc", sherd_rows_slot_next(a, &batch, err));
+	assert_int_equal(sherd_rows_slot_next(&batch, a, NULL), 1);
+	assert_refused(SHERD_ECORRUPT, "bad-crc", sherd_rows_slot_next(&batch, b, err));
+	assert_refused(SHERD_ECORRUPT, "bad-crc", sherd_rows_slot_next(&batch, a, err));
 }
 
 int main(void)

@@ -40,7 +40,7 @@ static sherd_rows_cursor *stream(const sherd_rows *rows, sherd_rows_stream optio
 static void assert_next(sherd_rows_cursor *c, uint64_t number, uint64_t first, size_t count)
 {
 	sherd_rows_batch b;
-	assert_int_equal(sherd_rows_next(c, &b, NULL), 1);
+	assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
 	assert_int_equal(b.number, number);
 	assert_rows(&b, NULL, first, count);
 }
@@ -48,8 +48,8 @@ static void assert_next(sherd_rows_cursor *c, uint64_t number, uint64_t first, s
 static void assert_end(sherd_rows_cursor *c)
 {
 	sherd_rows_batch b;
-	assert_int_equal(sherd_rows_next(c, &b, NULL), 0);
-	assert_int_equal(sherd_rows_next(c, &b, NULL), 0);
+	assert_int_equal(sherd_rows_next(&b, c, NULL), 0);
+	assert_int_equal(sherd_rows_next(&b, c, NULL), 0);
 }
 
 TEST(one_shard_comes_back_as_it_was_written)
@@ -62,7 +62,7 @@ TEST(one_shard_comes_back_as_it_was_written)
 	CURSOR c = NULL;
 	assert_ok(sherd_rows_cursor_open(&c, rows, NULL, err));
 	assert_int_equal(sherd_rows_batch_rows(c), 3);
-	assert_int_equal(sherd_rows_next(c, &b, NULL), 1);
+	assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
 	assert_int_equal(b.width, 4);
 	assert_int_equal(b.dtype, SHERD_F64);
 	assert_int_equal(b.first_id, 0);
@@ -115,13 +115,13 @@ TEST(floats_are_views_into_the_map)
 	const void *map;
 	CURSOR c = stream(rows, (sherd_rows_stream){.dtype = SHERD_F32, .batch_rows = 2, .access = SHERD_ROWS_MAP});
 	sherd_rows_batch a, b;
-	assert_int_equal(sherd_rows_next(c, &a, NULL), 1);
-	assert_int_equal(sherd_rows_next(c, &b, NULL), 1);
+	assert_int_equal(sherd_rows_next(&a, c, NULL), 1);
+	assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
 	assert_ptr_equal((const float *)a.data + 2 * WIDTH, b.data);
 	if (!FOLDER) {
 		/* In memory there is but one copy. */
-		assert_ok(sherd_store_read(STORE, "d/part-00000.shard", &reader, err));
-		assert_ok(sherd_reader_map(reader, 32, 4, &map, err));
+		assert_ok(sherd_store_read(&reader, STORE, "d/part-00000.shard", err));
+		assert_ok(sherd_reader_map(&map, reader, 32, 4, err));
 		assert_ptr_equal(a.data, map);
 		sherd_reader_close(reader);
 	}
@@ -154,7 +154,7 @@ TEST(a_reset_goes_to_the_row_where_the_stream_begins)
 	CURSOR c = stream(rows, (sherd_rows_stream){.batch_rows = 4, .from = 3});
 	assert_next(c, 0, 3, 2);
 	assert_next(c, 1, 5, 1);
-	assert_ok(sherd_rows_tell(c, text, err));
+	assert_ok(sherd_rows_tell(text, c, err));
 	assert_ok(sherd_rows_seek(c, TOTAL, err));
 	assert_end(c);
 	sherd_rows_reset(c);
@@ -180,12 +180,12 @@ TEST(padding_is_the_same_after_a_resume)
 		sherd_rows_stream o = {
 			.batch_rows = 4, .world = 4, .rank = rank, .tail = SHERD_ROWS_TAIL_PAD, .from = 0};
 		CURSOR c = stream(rows, o);
-		assert_int_equal(sherd_rows_next(c, &b, NULL), 1);
-		assert_ok(sherd_rows_tell(c, text, err));
+		assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
+		assert_ok(sherd_rows_tell(text, c, err));
 		o.resume = text;
 		CURSOR again = stream(rows, o);
 		for (int i = 0; i < 2; i++) {
-			assert_int_equal(sherd_rows_next(i ? again : c, &b, NULL), 1);
+			assert_int_equal(sherd_rows_next(&b, i ? again : c, NULL), 1);
 			assert_true(b.padding);
 			assert_rows(&b, NULL, rank == 2 ? 0 : 4, rank == 2 ? 4 : 1);
 			assert_end(i ? again : c);
@@ -198,7 +198,7 @@ TEST(padding_is_the_same_after_a_resume)
 			      .batch_rows = 4, .world = 3, .rank = 2, .tail = SHERD_ROWS_TAIL_PAD, .from = TOTAL});
 	assert_end(late);
 	assert_ok(sherd_rows_seek(late, 16, err));
-	assert_int_equal(sherd_rows_next(late, &b, NULL), 1);
+	assert_int_equal(sherd_rows_next(&b, late, NULL), 1);
 	assert_true(b.padding);
 	assert_rows(&b, NULL, 4, 1);
 }
@@ -221,12 +221,12 @@ TEST(every_epoch_has_its_own_order)
 		sherd_rows_begin_epoch(all, epoch);
 		for (size_t at = 0; at < 10; at += 4) {
 			for (int i = 0; i < 2; i++) {
-				assert_int_equal(sherd_rows_next(i ? all : one, &b, NULL), 1);
+				assert_int_equal(sherd_rows_next(&b, i ? all : one, NULL), 1);
 				assert_int_equal(b.epoch, epoch);
 				assert_rows(&b, orders[epoch] + at, 0, at < 8 ? 4 : 2);
 			}
 			if (at == 0)
-				assert_ok(sherd_rows_tell(one, text, err));
+				assert_ok(sherd_rows_tell(text, one, err));
 		}
 		assert_end(all);
 		/* The text knows the epoch. */
@@ -234,7 +234,7 @@ TEST(every_epoch_has_its_own_order)
 		o.resume = text;
 		CURSOR again = stream(rows, o);
 		assert_int_equal(sherd_rows_epoch(again), epoch);
-		assert_int_equal(sherd_rows_next(again, &b, NULL), 1);
+		assert_int_equal(sherd_rows_next(&b, again, NULL), 1);
 		assert_rows(&b, orders[epoch] + 4, 0, 4);
 	}
 }
@@ -253,7 +253,7 @@ TEST(sampled_and_shuffled_batches_span_shards_and_tell_their_ids)
 	sherd_rows_batch b;
 	ROWS rows = make(STORE);
 	CURSOR c = stream(rows, (sherd_rows_stream){.sample = true, .fraction = 0.25, .batch_rows = 100});
-	assert_int_equal(sherd_rows_next(c, &b, NULL), 1);
+	assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
 	assert_rows(&b, sample, 0, 2);
 	assert_int_equal(b.first_id, 3);
 	assert_end(c);
@@ -265,9 +265,9 @@ TEST(sampled_and_shuffled_batches_span_shards_and_tell_their_ids)
 			small,
 			(sherd_rows_stream){
 				.shuffle = true, .seed = 42, .shuffle_window = 4, .batch_rows = 8, .access = access});
-		assert_int_equal(sherd_rows_next(s, &b, NULL), 1);
+		assert_int_equal(sherd_rows_next(&b, s, NULL), 1);
 		assert_rows(&b, mixed, 0, 8);
-		assert_int_equal(sherd_rows_next(s, &b, NULL), 1);
+		assert_int_equal(sherd_rows_next(&b, s, NULL), 1);
 		assert_int_equal(b.rows, 2);
 		assert_end(s);
 	}
@@ -280,11 +280,11 @@ TEST(a_position_is_a_short_text_that_stays_the_same)
 	ROWS rows = make(STORE);
 	char text[SHERD_ROWS_CURSOR_TEXT], body[SHERD_ROWS_CURSOR_TEXT], want[SHERD_ROWS_CURSOR_TEXT + 16];
 	CURSOR c = stream(rows, (sherd_rows_stream){.batch_rows = 4});
-	assert_ok(sherd_rows_tell(c, text, err));
+	assert_ok(sherd_rows_tell(text, c, err));
 	assert_memory_equal(text, "rows2:0:0:0:0:4:17:3:-:-:-:", 27);
 	assert_next(c, 0, 0, 4);
 	assert_next(c, 1, 4, 1);
-	assert_ok(sherd_rows_tell(c, text, err));
+	assert_ok(sherd_rows_tell(text, c, err));
 	(void)snprintf(body, sizeof(body), "rows2:0:0:5:2:4:17:3:-:-:-");
 	(void)snprintf(want, sizeof(want), "%s:%08" PRIx32, body, shd_crc32(0, body, strlen(body)));
 	assert_string_equal(text, want);
@@ -296,7 +296,7 @@ TEST(a_position_is_a_short_text_that_stays_the_same)
 	                                            .shuffle_window = UINT64_MAX,
 	                                            .sample = true,
 	                                            .fraction = 0.25});
-	assert_ok(sherd_rows_tell(s, text, err));
+	assert_ok(sherd_rows_tell(text, s, err));
 	const char *head =
 		"rows2:18446744073709551615:2:2:0:4:17:3:-:ffffffffffffffff/ffffffffffffffff:4000000000000000:";
 	assert_memory_equal(text, head, strlen(head));
@@ -308,7 +308,7 @@ TEST(a_text_resumes_where_it_was_told)
 	char text[SHERD_ROWS_CURSOR_TEXT];
 	CURSOR c = stream(rows, (sherd_rows_stream){.batch_rows = 4});
 	assert_next(c, 0, 0, 4);
-	assert_ok(sherd_rows_tell(c, text, err));
+	assert_ok(sherd_rows_tell(text, c, err));
 	CURSOR again = stream(rows, (sherd_rows_stream){.resume = text});
 	assert_int_equal(sherd_rows_batch_rows(again), 4);
 	memset(text, 'x', sizeof(text) - 1); /* it need not live on */
@@ -318,9 +318,9 @@ TEST(a_text_resumes_where_it_was_told)
 	sherd_rows_reset(again);
 	assert_next(again, 0, 0, 4);
 	/* At the end there is nothing more. */
-	while (sherd_rows_next(again, &(sherd_rows_batch){0}, NULL) > 0)
+	while (sherd_rows_next(&(sherd_rows_batch){0}, again, NULL) > 0)
 		;
-	assert_ok(sherd_rows_tell(again, text, err));
+	assert_ok(sherd_rows_tell(text, again, err));
 	CURSOR done = stream(rows, (sherd_rows_stream){.resume = text});
 	assert_end(done);
 }
@@ -354,7 +354,7 @@ TEST(a_text_of_something_else_is_refused)
 	ROWS other = NULL;
 	char text[SHERD_ROWS_CURSOR_TEXT], long_text[SHERD_ROWS_CURSOR_TEXT + 100];
 	CURSOR c = stream(rows, (sherd_rows_stream){.batch_rows = 4, .shuffle = true, .seed = 1});
-	assert_ok(sherd_rows_tell(c, text, err));
+	assert_ok(sherd_rows_tell(text, c, err));
 	const char *order = "the cursor is of another shuffle or sample";
 	assert_no_resume(rows, text, (sherd_rows_stream){0}, order);
 	assert_no_resume(rows, text, (sherd_rows_stream){.shuffle = true, .seed = 2}, order);
@@ -383,7 +383,7 @@ TEST(no_changed_byte_of_a_text_passes)
 	char text[SHERD_ROWS_CURSOR_TEXT];
 	sherd_rows_stream o = {.batch_rows = 4, .shuffle = true, .seed = 77, .sample = true, .fraction = 0.5};
 	CURSOR c = stream(rows, o);
-	assert_ok(sherd_rows_tell(c, text, err));
+	assert_ok(sherd_rows_tell(text, c, err));
 	size_t len = strlen(text);
 	for (size_t i = 0; i < len; i++)
 		for (int bit = 0; bit < 8; bit++) {
@@ -442,11 +442,11 @@ TEST(a_batch_that_failed_is_delivered_when_it_is_asked_for_again)
 		sherd_rows_batch a, b;
 		for (bool more = true; more;) {
 			fail_store_at(store, 0);
-			more = sherd_rows_next(want, &a, NULL) > 0;
+			more = sherd_rows_next(&a, want, NULL) > 0;
 			int rc = SHERD_EIO, tries = 0;
 			while (rc < 0 && tries < 50) {
 				fail_store_at(store, ++tries);
-				rc = sherd_rows_next(c, &b, NULL);
+				rc = sherd_rows_next(&b, c, NULL);
 			}
 			assert_int_equal(rc, more);
 			if (more) {
@@ -467,18 +467,18 @@ TEST(a_shard_that_was_exchanged_is_noticed)
 	rows_set_put(STORE, "d/part-00003.shard", 6, 12, WIDTH, 0);
 	assert_next(c, 1, 5, 1);
 	sherd_error e;
-	assert_int_equal(sherd_rows_next(c, &b, &e), SHERD_ECONFLICT);
+	assert_int_equal(sherd_rows_next(&b, c, &e), SHERD_ECONFLICT);
 	assert_string_equal(e.reason, "changed");
 	assert_string_equal(e.object, "d/part-00003.shard");
 	/* As long as before, with other numbers in its head. */
 	rows_set_put_head(STORE, "d/part-00003.shard", 10, WIDTH, 0, 0, 11 * WIDTH * 4);
-	assert_refused(SHERD_ECONFLICT, "changed", sherd_rows_next(c, &b, err));
+	assert_refused(SHERD_ECONFLICT, "changed", sherd_rows_next(&b, c, err));
 	/* What comes ahead cannot be opened: no failure until it is due. */
 	assert_ok(sherd_store_remove(STORE, "d/part-00003.shard", err));
 	CURSOR ahead = stream(rows, (sherd_rows_stream){.window_bytes = 1 << 20});
 	assert_next(ahead, 0, 0, 5);
 	assert_next(ahead, 1, 5, 1);
-	assert_int_equal(sherd_rows_next(ahead, &b, NULL), SHERD_ENOTFOUND);
+	assert_int_equal(sherd_rows_next(&b, ahead, NULL), SHERD_ENOTFOUND);
 }
 
 TEST(many_small_shards_are_not_all_open_at_once)
@@ -519,7 +519,7 @@ TEST(the_golden_shard_reads_as_one_to_nine)
 	sherd_rows_batch b;
 	assert_ok(sherd_rows_open(&rows, store, &key, 1, NULL, err));
 	CURSOR c = stream(rows, (sherd_rows_stream){0});
-	assert_int_equal(sherd_rows_next(c, &b, NULL), 1);
+	assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
 	assert_int_equal(b.rows, 3);
 	for (int i = 0; i < 9; i++)
 		assert_true(((const double *)b.data)[i] == i + 1);
@@ -541,7 +541,7 @@ TEST(the_fixture_streams_as_expected)
 		char hex[SHD_SHA256_HEX + 1];
 		shd_sha256_init(&hash);
 		for (size_t i = 0; i < COUNT_OF(want); i++) {
-			assert_int_equal(sherd_rows_next(c, &b, NULL), 1);
+			assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
 			assert_int_equal(b.rows, want[i]);
 			shd_sha256_add(&hash, b.data, b.rows * 4 * sizeof(double));
 			if (i == 0)

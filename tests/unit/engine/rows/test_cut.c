@@ -46,7 +46,7 @@ static int drain(sherd_rows_cursor *c, size_t *good, sherd_error *e)
 {
 	sherd_rows_batch b;
 	int rc;
-	while ((rc = sherd_rows_next(c, &b, e)) > 0)
+	while ((rc = sherd_rows_next(&b, c, e)) > 0)
 		for (size_t i = 0; i < b.rows; i++)
 			*good += rows_set_is_row(&b, i, rows_batch_id(&b, i));
 	return rc;
@@ -59,7 +59,7 @@ static void assert_cut(const sherd_rows *rows, const char *folder, const sherd_r
 	sherd_error e = {0};
 	size_t good = 0;
 	assert_ok(sherd_rows_cursor_open(&c, rows, o, err));
-	assert_int_equal(sherd_rows_next(c, &b, NULL), 1);
+	assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
 	cut(folder, "part-00000.shard", KEPT);
 	if (drain(c, &good, &e) == 0) {
 		/* Direct reads had it all before. */
@@ -108,7 +108,7 @@ TEST(a_shard_that_loses_its_last_bytes_is_noticed_at_the_end)
 	assert_ok(sherd_rows_cursor_open(
 		&c, rows, &(sherd_rows_stream){.batch_rows = BATCH, .access = SHERD_ROWS_MAP, .dtype = SHERD_F32},
 		err));
-	assert_int_equal(sherd_rows_next(c, &(sherd_rows_batch){0}, NULL), 1);
+	assert_int_equal(sherd_rows_next(&(sherd_rows_batch){0}, c, NULL), 1);
 	cut(FOLDER, "part-00001.shard", 32 + ROWS_A_SHARD * 4000 - 1);
 	assert_int_equal(drain(c, &good, &e), SHERD_ECORRUPT);
 	assert_string_equal(e.object, "d/part-00001.shard");
@@ -125,11 +125,11 @@ TEST(digests_of_what_was_cut_off_are_none)
 	assert_ok(sherd_rows_cursor_open(
 		&c, rows, &(sherd_rows_stream){.batch_rows = BATCH, .access = SHERD_ROWS_MAP, .dtype = SHERD_F32},
 		err));
-	assert_int_equal(sherd_rows_next(c, &(sherd_rows_batch){0}, NULL), 1);
+	assert_int_equal(sherd_rows_next(&(sherd_rows_batch){0}, c, NULL), 1);
 	cut(FOLDER, "part-00000.shard", KEPT);
 	assert_refused(SHERD_ECORRUPT, "truncated",
-	               sherd_rows_digest_values(c, &(sherd_rows_digest_options){.batches = 4}, &digest, err));
-	assert_refused(SHERD_ECORRUPT, "truncated", sherd_rows_digest_set(c, NULL, &digest, err));
+	               sherd_rows_digest_values(&digest, c, &(sherd_rows_digest_options){.batches = 4}, err));
+	assert_refused(SHERD_ECORRUPT, "truncated", sherd_rows_digest_set(&digest, c, NULL, err));
 	sherd_guard_close();
 }
 
@@ -146,9 +146,9 @@ TEST(slots_of_a_dispenser_tell_too)
 		&d, rows, &(sherd_rows_stream){.batch_rows = BATCH, .access = SHERD_ROWS_MAP, .dtype = SHERD_F32},
 		err));
 	assert_ok(sherd_rows_slot_open(&s, d, err));
-	assert_int_equal(sherd_rows_slot_next(s, &b, NULL), 1);
+	assert_int_equal(sherd_rows_slot_next(&b, s, NULL), 1);
 	cut(FOLDER, "part-00000.shard", KEPT);
-	while ((rc = sherd_rows_slot_next(s, &b, &e)) > 0)
+	while ((rc = sherd_rows_slot_next(&b, s, &e)) > 0)
 		(void)rows_set_is_row(&b, b.rows - 1, rows_batch_id(&b, b.rows - 1));
 	assert_int_equal(rc, SHERD_ECORRUPT);
 	assert_string_equal(e.reason, "truncated");

@@ -51,9 +51,9 @@ static sherd_rows_digest digest_of(const sherd_rows_stream *stream, bool set, sh
 	sherd_rows_digest_options options = {.pool = with, .batches = batches};
 	sherd_rows_cursor *cursor = cursor_over(stream);
 	if (set)
-		assert_ok(sherd_rows_digest_set(cursor, &options, &digest, err));
+		assert_ok(sherd_rows_digest_set(&digest, cursor, &options, err));
 	else
-		assert_ok(sherd_rows_digest_values(cursor, &options, &digest, err));
+		assert_ok(sherd_rows_digest_values(&digest, cursor, &options, err));
 	sherd_rows_cursor_close(cursor);
 	return digest;
 }
@@ -138,15 +138,15 @@ TEST(a_digest_goes_on_where_the_cursor_stands_and_stops_when_told)
 	sherd_rows_cursor *cursor = cursor_over(&(sherd_rows_stream){.batch_rows = 10});
 	sherd_rows_digest first, rest, none;
 	uint8_t want[SHERD_ROWS_DIGEST_BYTES];
-	assert_ok(sherd_rows_digest_values(cursor, &(sherd_rows_digest_options){.batches = 3}, &first, err));
+	assert_ok(sherd_rows_digest_values(&first, cursor, &(sherd_rows_digest_options){.batches = 3}, err));
 	assert_int_equal(first.batches, 3);
 	assert_int_equal(first.rows, 30);
 	shd_sha256_of(values, 30 * WIDTH * 8, want);
 	assert_memory_equal(first.hash, want, sizeof(want));
-	assert_ok(sherd_rows_digest_values(cursor, NULL, &rest, err));
+	assert_ok(sherd_rows_digest_values(&rest, cursor, NULL, err));
 	shd_sha256_of(values + 30 * WIDTH, 20 * WIDTH * 8, want);
 	assert_memory_equal(rest.hash, want, sizeof(want));
-	assert_ok(sherd_rows_digest_set(cursor, NULL, &none, err));
+	assert_ok(sherd_rows_digest_set(&none, cursor, NULL, err));
 	assert_int_equal(none.rows, 0);
 	memset(want, 0, sizeof(want));
 	assert_memory_equal(none.hash, want, sizeof(want));
@@ -175,15 +175,15 @@ TEST(progress_counts_what_was_passed_and_can_cancel)
 		sherd_rows_digest digest;
 		sherd_rows_stream stream = {.batch_rows = 5, .from = 10, .sample = true, .fraction = 0.5};
 		sherd_rows_cursor *cursor = cursor_over(&stream);
-		assert_ok(set ? sherd_rows_digest_set(cursor, &options, &digest, err)
-		              : sherd_rows_digest_values(cursor, &options, &digest, err));
+		assert_ok(set ? sherd_rows_digest_set(&digest, cursor, &options, err)
+		              : sherd_rows_digest_values(&digest, cursor, &options, err));
 		assert_int_equal(w.total, 40 * WIDTH * 4);
 		assert_true(w.calls > 1);
 		sherd_rows_reset(cursor);
 		w = (watching){.stop_after = 2};
 		assert_refused(SHERD_ECANCELLED, "cancelled",
-		               set ? sherd_rows_digest_set(cursor, &options, &digest, err)
-		                   : sherd_rows_digest_values(cursor, &options, &digest, err));
+		               set ? sherd_rows_digest_set(&digest, cursor, &options, err)
+		                   : sherd_rows_digest_values(&digest, cursor, &options, err));
 		sherd_rows_cursor_close(cursor);
 	}
 }
@@ -241,15 +241,15 @@ TEST(bfloat16_rows_are_delivered_in_the_order_of_their_manifest)
 		float out[2][2];
 		assert_ok(sherd_rows_cursor_open(&cursor, got, &(sherd_rows_stream){.access = access}, err));
 		for (int i = 0; i < 2; i++) {
-			assert_int_equal(sherd_rows_next(cursor, &b, NULL), 1);
+			assert_int_equal(sherd_rows_next(&b, cursor, NULL), 1);
 			assert_int_equal(b.first_id, i);
 			assert_memory_equal(b.data, want[i], sizeof(want[i]));
 		}
-		assert_int_equal(sherd_rows_next(cursor, &b, NULL), 0);
+		assert_int_equal(sherd_rows_next(&b, cursor, NULL), 0);
 		sherd_rows_cursor_close(cursor);
 		assert_ok(sherd_rows_cursor_open(&cursor, got,
 		                                 &(sherd_rows_stream){.access = access, .dtype = SHERD_F32}, err));
-		assert_int_equal(sherd_rows_next(cursor, &b, NULL), 1);
+		assert_int_equal(sherd_rows_next(&b, cursor, NULL), 1);
 		assert_true(((const float *)b.data)[0] == 1 && ((const float *)b.data)[1] == -2);
 		assert_ok(sherd_rows_gather(cursor, last_first, 2, out, err));
 		assert_true(out[0][0] == 2 && out[0][1] == 3 && out[1][0] == 1 && out[1][1] == -2);

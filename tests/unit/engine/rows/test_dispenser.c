@@ -40,8 +40,8 @@ static void assert_dispenses(const sherd_rows *rows, const sherd_rows_stream *o)
 	assert_ok(sherd_rows_slot_open(&odd, d, err));
 	sherd_rows_batch want, got[2] = {0};
 	for (int turn = 0;; turn ^= 1) {
-		int more = sherd_rows_next(c, &want, NULL);
-		assert_int_equal(sherd_rows_slot_next(turn ? odd : even, &got[turn], NULL), more);
+		int more = sherd_rows_next(&want, c, NULL);
+		assert_int_equal(sherd_rows_slot_next(&got[turn], turn ? odd : even, NULL), more);
 		if (!more)
 			break;
 		assert_int_equal(got[turn].number, want.number);
@@ -52,8 +52,8 @@ static void assert_dispenses(const sherd_rows *rows, const sherd_rows_stream *o)
 		if (got[turn ^ 1].rows)
 			assert_true(rows_set_is_row(&got[turn ^ 1], 0, rows_batch_id(&got[turn ^ 1], 0)));
 	}
-	assert_int_equal(sherd_rows_slot_next(even, &got[0], NULL), 0);
-	assert_int_equal(sherd_rows_slot_next(odd, &got[0], NULL), 0);
+	assert_int_equal(sherd_rows_slot_next(&got[0], even, NULL), 0);
+	assert_int_equal(sherd_rows_slot_next(&got[0], odd, NULL), 0);
 }
 
 TEST(slots_share_the_batches_of_one_stream)
@@ -81,12 +81,12 @@ TEST(a_dispenser_resumes_too)
 	SLOT s = NULL;
 	sherd_rows_batch b;
 	assert_ok(sherd_rows_cursor_open(&c, rows, &(sherd_rows_stream){.batch_rows = 2}, err));
-	assert_int_equal(sherd_rows_next(c, &b, NULL), 1);
-	assert_ok(sherd_rows_tell(c, text, err));
+	assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
+	assert_ok(sherd_rows_tell(text, c, err));
 	assert_ok(sherd_rows_dispenser_open(&d, rows, &(sherd_rows_stream){.resume = text}, err));
 	memset(text, 'x', sizeof(text) - 1);
 	assert_ok(sherd_rows_slot_open(&s, d, err));
-	assert_int_equal(sherd_rows_slot_next(s, &b, NULL), 1);
+	assert_int_equal(sherd_rows_slot_next(&b, s, NULL), 1);
 	assert_int_equal(b.number, 1);
 	assert_rows(&b, NULL, 2, 2);
 	sherd_rows_dispenser *none = NULL;
@@ -110,23 +110,23 @@ TEST(a_slot_that_failed_owes_its_batch)
 	assert_ok(sherd_rows_dispenser_open(&d, rows, &o, err));
 	assert_ok(sherd_rows_slot_open(&unlucky, d, err));
 	assert_ok(sherd_rows_slot_open(&lucky, d, err));
-	assert_int_equal(sherd_rows_slot_next(unlucky, &b, NULL), 1);
+	assert_int_equal(sherd_rows_slot_next(&b, unlucky, NULL), 1);
 	fail_store_at(store, 1);
-	assert_int_equal(sherd_rows_slot_next(unlucky, &b, NULL), SHERD_EIO);
-	assert_int_equal(sherd_rows_slot_next(lucky, &b, NULL), 1);
+	assert_int_equal(sherd_rows_slot_next(&b, unlucky, NULL), SHERD_EIO);
+	assert_int_equal(sherd_rows_slot_next(&b, lucky, NULL), 1);
 	assert_int_equal(b.number, 2);
 	assert_rows(&b, NULL, 5, 1);
-	assert_int_equal(sherd_rows_slot_next(unlucky, &b, NULL), 1);
+	assert_int_equal(sherd_rows_slot_next(&b, unlucky, NULL), 1);
 	assert_int_equal(b.number, 1);
 	assert_rows(&b, NULL, 4, 1);
-	assert_int_equal(sherd_rows_slot_next(unlucky, &b, NULL), 1);
+	assert_int_equal(sherd_rows_slot_next(&b, unlucky, NULL), 1);
 	assert_int_equal(b.number, 3);
 }
 
 static void assert_slot(sherd_rows_slot *s, uint64_t number, uint64_t first, size_t count)
 {
 	sherd_rows_batch b;
-	assert_int_equal(sherd_rows_slot_next(s, &b, NULL), 1);
+	assert_int_equal(sherd_rows_slot_next(&b, s, NULL), 1);
 	assert_int_equal(b.number, number);
 	assert_rows(&b, NULL, first, count);
 }
@@ -147,7 +147,7 @@ TEST(a_dispenser_tells_resets_and_begins_epochs)
 	assert_slot(a, 0, 0, 4);
 	assert_slot(b, 1, 4, 1);
 	assert_slot(b, 2, 5, 1);
-	assert_ok(sherd_rows_dispenser_tell(d, text, err));
+	assert_ok(sherd_rows_dispenser_tell(text, d, err));
 	assert_ok(sherd_rows_dispenser_open(&on, rows, &(sherd_rows_stream){.resume = text}, err));
 	assert_ok(sherd_rows_slot_open(&c, on, err));
 	assert_slot(c, 3, 6, 4);
@@ -157,10 +157,10 @@ TEST(a_dispenser_tells_resets_and_begins_epochs)
 	assert_slot(b, 0, 0, 4);
 	sherd_rows_dispenser_begin_epoch(d, 7);
 	sherd_rows_batch batch;
-	assert_int_equal(sherd_rows_slot_next(a, &batch, NULL), 1);
+	assert_int_equal(sherd_rows_slot_next(&batch, a, NULL), 1);
 	assert_int_equal(batch.epoch, 7);
 	assert_int_equal(batch.number, 0);
-	assert_ok(sherd_rows_dispenser_tell(d, text, err));
+	assert_ok(sherd_rows_dispenser_tell(text, d, err));
 	assert_memory_equal(text, "rows2:7:0:4:1:4:17:3:", 21);
 }
 
@@ -182,10 +182,10 @@ TEST(what_a_slot_owes_is_told_and_goes_to_others)
 		assert_ok(sherd_rows_slot_open(&lucky, d, err));
 		assert_slot(lucky, 0, 0, 4);
 		fail_store_at(store, 1);
-		assert_int_equal(sherd_rows_slot_next(unlucky, &(sherd_rows_batch){0}, NULL), SHERD_EIO);
+		assert_int_equal(sherd_rows_slot_next(&(sherd_rows_batch){0}, unlucky, NULL), SHERD_EIO);
 		assert_slot(lucky, 2, 5, 1);
 		for (int closed = 0; closed < 2; closed++) {
-			assert_ok(sherd_rows_dispenser_tell(d, text, err));
+			assert_ok(sherd_rows_dispenser_tell(text, d, err));
 			assert_memory_equal(text, "rows2:0:0:4:1:4:17:3:", 21);
 			if (closed == 0)
 				sherd_rows_slot_close(unlucky);
@@ -212,9 +212,9 @@ TEST(a_reset_forgets_what_is_owed)
 	assert_ok(sherd_rows_slot_open(&s, d, err));
 	assert_slot(s, 0, 5, 1);
 	fail_store_at(store, 1);
-	assert_int_equal(sherd_rows_slot_next(s, &(sherd_rows_batch){0}, NULL), SHERD_EIO);
+	assert_int_equal(sherd_rows_slot_next(&(sherd_rows_batch){0}, s, NULL), SHERD_EIO);
 	sherd_rows_dispenser_reset(d);
-	assert_ok(sherd_rows_dispenser_tell(d, text, err));
+	assert_ok(sherd_rows_dispenser_tell(text, d, err));
 	assert_memory_equal(text, "rows2:0:5:5:0:4:17:3:", 21);
 	assert_slot(s, 0, 5, 1);
 }

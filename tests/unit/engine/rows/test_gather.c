@@ -83,9 +83,9 @@ TEST(a_stream_goes_on_after_a_gather)
 	for (size_t i = 0; i < COUNT_OF(ways); i++) {
 		CURSOR c = open_way(rows, &ways[i]);
 		sherd_rows_batch b;
-		assert_int_equal(sherd_rows_next(c, &b, NULL), 1);
+		assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
 		assert_gathers(c, ways[i].dtype, 3, ids, 2);
-		assert_int_equal(sherd_rows_next(c, &b, NULL), 1);
+		assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
 		assert_rows(&b, NULL, 5, 70);
 	}
 }

@@ -32,8 +32,8 @@ static void tell_after(const sherd_rows *rows, sherd_rows_stream o, int batches,
 	CURSOR c = NULL;
 	assert_ok(sherd_rows_cursor_open(&c, rows, &o, err));
 	for (int i = 0; i < batches; i++)
-		assert_int_equal(sherd_rows_next(c, &(sherd_rows_batch){0}, NULL), 1);
-	assert_ok(sherd_rows_tell(c, text, err));
+		assert_int_equal(sherd_rows_next(&(sherd_rows_batch){0}, c, NULL), 1);
+	assert_ok(sherd_rows_tell(text, c, err));
 }
 
 /* The epoch goes on over the 12 rows that it began with, in their order; the next one has all 25. */
@@ -47,17 +47,17 @@ static void assert_goes_on(const sherd_rows *grown, const char *text, sherd_rows
 	o.resume = text;
 	assert_ok(sherd_rows_cursor_open(&c, grown, &o, err));
 	assert_int_equal(sherd_rows_epoch(c), 3);
-	while (sherd_rows_next(c, &b, NULL) > 0)
+	while (sherd_rows_next(&b, c, NULL) > 0)
 		for (size_t i = 0; i < b.rows; i++)
 			assert_int_equal(rows_batch_id(&b, i), shd_rows_order_at(&order, at++));
 	assert_int_equal(at, 12);
 	/* Again, from its beginning. */
 	sherd_rows_reset(c);
-	for (at = 0; sherd_rows_next(c, &b, NULL) > 0; at += b.rows)
+	for (at = 0; sherd_rows_next(&b, c, NULL) > 0; at += b.rows)
 		assert_int_equal(rows_batch_id(&b, 0), shd_rows_order_at(&order, at));
 	assert_int_equal(at, 12);
 	sherd_rows_begin_epoch(c, 4);
-	while (sherd_rows_next(c, &b, NULL) > 0)
+	while (sherd_rows_next(&b, c, NULL) > 0)
 		seen += b.rows;
 	assert_int_equal(seen, 25);
 }

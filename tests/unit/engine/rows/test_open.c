@@ -222,7 +222,7 @@ TEST(shards_of_checkpoints_are_left_out_and_reported)
 	object_put(STORE, "d/c.shard", "RAHS", 4);
 	assert_ok(sherd_rows_open_folder(&rows, STORE, "d", NULL, err));
 	assert_int_equal(sherd_rows_total(rows), 2);
-	assert_int_equal(sherd_rows_left_out(rows, &left), 2);
+	assert_int_equal(sherd_rows_left_out(&left, rows), 2);
 	assert_string_equal(left[0], "d/b.shard");
 	assert_string_equal(left[1], "d/c.shard");
 	/* Who lists it means it. */
@@ -306,7 +306,7 @@ static void huge_close(sherd_reader *r)
 	free(r);
 }
 
-static int huge_read(sherd_store *store, const char *key, sherd_reader **out, sherd_error *err)
+static int huge_read(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err)
 {
 	static const struct sherd_reader_ops ops = {.at = huge_at, .close = huge_close};
 	(void)store, (void)key;

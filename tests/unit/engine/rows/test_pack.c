@@ -50,7 +50,7 @@ static int pack(sherd_store *store, const char *folder, uint64_t rows, uint64_t 
 
 /* ---- looking at what is there */
 
-static bool append_key(const char *key, const sherd_stat *stat, void *arg)
+static bool append_key(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	shd_buf_printf(arg, "%s ", key);
@@ -86,7 +86,7 @@ static void assert_rows(sherd_store *store, const char *folder, uint64_t rows, u
 	assert_int_equal(sherd_rows_width(set), width);
 	assert_true(sherd_rows_has_manifest(set));
 	assert_ok(sherd_rows_cursor_open(&cursor, set, &(sherd_rows_stream){.dtype = SHERD_F32}, err));
-	while ((rc = sherd_rows_next(cursor, &b, &e)) > 0)
+	while ((rc = sherd_rows_next(&b, cursor, &e)) > 0)
 		for (size_t i = 0; i < b.rows; i++, seen++)
 			for (uint64_t c = 0; c < width; c++) {
 				float w = want ? want(seen, c) : value(seen, c);
@@ -106,7 +106,7 @@ TEST(a_set_is_shards_and_a_manifest_and_no_marker)
 	assert_keys(STORE, "a/b/part-00000.shard a/b/part-00001.shard a/b/part-00002.shard a/b/rows.manifest.json ");
 	assert_rows(STORE, "a/b", 10, WIDTH, NULL);
 	sherd_stat stat;
-	assert_ok(sherd_store_stat(STORE, "a/b/part-00002.shard", &stat, err));
+	assert_ok(sherd_store_stat(&stat, STORE, "a/b/part-00002.shard", err));
 	assert_int_equal(stat.size, 32 + 2 * 12);
 }
 
@@ -124,7 +124,7 @@ TEST(the_manifest_tells_rows_sizes_and_hashes)
 	char *text, *shard;
 	size_t len;
 	assert_ok(pack(STORE, "d", 10, 4, err));
-	assert_ok(sherd_store_get(STORE, "d/rows.manifest.json", 1 << 20, &text, &len, err));
+	assert_ok(sherd_store_get(&text, &len, STORE, "d/rows.manifest.json", 1 << 20, err));
 	assert_ok(shd_rows_manifest_decode(text, len, NULL, &arena, &m, err));
 	free(text);
 	assert_int_equal(m.rows, 10);
@@ -134,7 +134,7 @@ TEST(the_manifest_tells_rows_sizes_and_hashes)
 		char key[64];
 		uint8_t hash[SHD_SHA256_BYTES];
 		(void)snprintf(key, sizeof(key), "d/%s", m.shards[i].file);
-		assert_ok(sherd_store_get(STORE, key, 1 << 20, &shard, &len, err));
+		assert_ok(sherd_store_get(&shard, &len, STORE, key, 1 << 20, err));
 		assert_int_equal(len, m.shards[i].bytes);
 		shd_sha256_of(shard, len, hash);
 		assert_memory_equal(hash, m.shards[i].sha256, sizeof(hash));
@@ -149,8 +149,8 @@ TEST(the_same_rows_give_the_same_bytes)
 	size_t a_len, b_len;
 	assert_ok(pack(STORE, "a", 10, 4, err));
 	assert_ok(pack(STORE, "b", 10, 4, err));
-	assert_ok(sherd_store_get(STORE, "a/rows.manifest.json", 1 << 20, &a, &a_len, err));
-	assert_ok(sherd_store_get(STORE, "b/rows.manifest.json", 1 << 20, &b, &b_len, err));
+	assert_ok(sherd_store_get(&a, &a_len, STORE, "a/rows.manifest.json", 1 << 20, err));
+	assert_ok(sherd_store_get(&b, &b_len, STORE, "b/rows.manifest.json", 1 << 20, err));
 	assert_int_equal(a_len, b_len);
 	assert_memory_equal(a, b, a_len);
 	free(a);
@@ -315,7 +315,7 @@ TEST(a_shard_from_doubles_has_the_bytes_of_the_original)
 	char hex[SHD_SHA256_HEX + 1], *bytes;
 	size_t len;
 	assert_ok(sherd_rows_write_shard(STORE, "g.shard", values, 3, 3, NULL, NULL, err));
-	assert_ok(sherd_store_get(STORE, "g.shard", 1000, &bytes, &len, err));
+	assert_ok(sherd_store_get(&bytes, &len, STORE, "g.shard", 1000, err));
 	shd_sha256_of(bytes, len, hash);
 	shd_hex(hash, sizeof(hash), hex);
 	assert_string_equal(hex, "6aa544422eda59a26e5e4c6f65b5479d02da8528e5c09ce71623ab256eb8ace2");
@@ -326,12 +326,12 @@ TEST(a_shard_from_doubles_has_the_bytes_of_the_original)
 	assert_ok(sherd_rows_write_shard(STORE, "z.shard", NULL, 0, 5, NULL, NULL, err));
 	static const double large[] = {1e300, INFINITY, -1e300, 3};
 	uint64_t overflowed = 9;
-	assert_ok(sherd_rows_write_shard(STORE, "l.shard", large, 2, 2, &overflowed, NULL, err));
+	assert_ok(sherd_rows_write_shard(STORE, "l.shard", large, 2, 2, NULL, &overflowed, err));
 	assert_int_equal(overflowed, 2);
-	assert_ok(sherd_rows_write_shard(STORE, "m.shard", large + 1, 1, 1, &overflowed, NULL, err));
+	assert_ok(sherd_rows_write_shard(STORE, "m.shard", large + 1, 1, 1, NULL, &overflowed, err));
 	assert_int_equal(overflowed, 0);
 	sherd_stat stat;
-	assert_ok(sherd_store_stat(STORE, "z.shard", &stat, err));
+	assert_ok(sherd_store_stat(&stat, STORE, "z.shard", err));
 	assert_int_equal(stat.size, 32);
 }
 
@@ -345,7 +345,7 @@ TEST(a_long_shard_from_doubles_is_written_whole)
 	assert_ok(sherd_rows_write_shard(STORE, "a.shard", values, MANY, 1, NULL, NULL, err));
 	char *bytes;
 	size_t len;
-	assert_ok(sherd_store_get(STORE, "a.shard", 1 << 24, &bytes, &len, err));
+	assert_ok(sherd_store_get(&bytes, &len, STORE, "a.shard", 1 << 24, err));
 	assert_int_equal(len, 32 + 4 * MANY);
 	for (size_t i = 0; i < MANY; i++) {
 		float want = (float)values[i];

@@ -110,7 +110,7 @@ static int stream_all(const sherd_rows_stream *o, uint64_t *most, uint64_t *rows
 	TRY(sherd_rows_cursor_open(&c, rows, &with, NULL));
 	uint64_t steps = 0, sum = 0;
 	int rc;
-	while ((rc = sherd_rows_next(c, &b, NULL)) > 0) {
+	while ((rc = sherd_rows_next(&b, c, NULL)) > 0) {
 		const uint8_t *data = b.data;
 		size_t bytes = b.rows * (size_t)b.width * (b.dtype == SHERD_F64 ? 8 : 4);
 		for (size_t i = 0; i < bytes; i += 512)

@@ -69,7 +69,7 @@ TEST(every_stored_type_comes_as_every_type)
 			sherd_rows_batch b;
 			size_t total = 0;
 			assert_ok(sherd_rows_cursor_open(&c, rows, &o, err));
-			while (sherd_rows_next(c, &b, NULL) > 0) {
+			while (sherd_rows_next(&b, c, NULL) > 0) {
 				assert_int_equal(b.dtype, o.dtype);
 				assert_values(&b, stored[i]);
 				total += b.rows;
@@ -101,14 +101,14 @@ TEST(the_stored_type_is_a_view_of_the_map)
 		assert_ok(sherd_rows_open_folder(&rows, STORE, folder, NULL, err));
 		assert_ok(sherd_rows_cursor_open(&c, rows, &(sherd_rows_stream){.batch_rows = 4, .dtype = stored[i]},
 		                                 err));
-		assert_int_equal(sherd_rows_next(c, &a, NULL), 1);
-		assert_int_equal(sherd_rows_next(c, &b, NULL), 1);
+		assert_int_equal(sherd_rows_next(&a, c, NULL), 1);
+		assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
 		assert_ptr_equal((const uint8_t *)a.data + 4 * WIDTH * bytes_of(stored[i]), b.data);
 		/* The memory store maps its own bytes. */
 		SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 		const void *map;
-		assert_ok(sherd_store_read(STORE, key, &reader, err));
-		assert_ok(sherd_reader_map(reader, i ? 0 : 32, 4, &map, err));
+		assert_ok(sherd_store_read(&reader, STORE, key, err));
+		assert_ok(sherd_reader_map(&map, reader, i ? 0 : 32, 4, err));
 		if (!FOLDER)
 			assert_ptr_equal(a.data, map);
 	}

@@ -47,7 +47,7 @@ static void change(const char *key, size_t offset, uint8_t bits)
 {
 	char *data;
 	size_t len;
-	assert_ok(sherd_store_get(store, key, 1 << 20, &data, &len, err));
+	assert_ok(sherd_store_get(&data, &len, store, key, 1 << 20, err));
 	data[offset] = (char)(data[offset] ^ bits);
 	put(key, data, len);
 	free(data);
@@ -57,7 +57,7 @@ static void cut(const char *key, size_t by)
 {
 	char *data;
 	size_t len;
-	assert_ok(sherd_store_get(store, key, 1 << 20, &data, &len, err));
+	assert_ok(sherd_store_get(&data, &len, store, key, 1 << 20, err));
 	put(key, data, len - by);
 	free(data);
 }
@@ -89,7 +89,7 @@ TEST(a_packed_set_is_good_and_all_of_it_is_read)
 	sherd_report *r;
 	sherd_stat manifest;
 	assert_findings("d", NULL, "|");
-	assert_ok(sherd_store_stat(store, "d/rows.manifest.json", &manifest, err));
+	assert_ok(sherd_store_stat(&manifest, store, "d/rows.manifest.json", err));
 	assert_ok(sherd_verify(&r, store, "d", NULL, err));
 	assert_int_equal(sherd_report_checked_bytes(r), manifest.size + 96 + 120);
 	sherd_report_close(r);

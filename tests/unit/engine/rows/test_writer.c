@@ -37,7 +37,7 @@ static int append(sherd_rows_writer *w, uint64_t first, uint64_t count, sherd_er
 static const sherd_rows_writer_options fresh = {.rows_per_shard = 4, .time_ns = 1};
 static const sherd_rows_writer_options more = {.append = true, .rows_per_shard = 4, .time_ns = 1};
 
-static bool append_key(const char *key, const sherd_stat *stat, void *arg)
+static bool append_key(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	shd_buf_printf(arg, "%s ", key);
@@ -66,7 +66,7 @@ static void assert_rows(sherd_store *store, const char *folder, uint64_t rows)
 	assert_ok(sherd_rows_open_folder(&set, store, folder, NULL, err));
 	assert_int_equal(sherd_rows_total(set), rows);
 	assert_ok(sherd_rows_cursor_open(&cursor, set, NULL, err));
-	while (sherd_rows_next(cursor, &b, NULL) > 0)
+	while (sherd_rows_next(&b, cursor, NULL) > 0)
 		for (size_t i = 0; i < b.rows; i++, seen++)
 			for (uint64_t c = 0; c < WIDTH; c++)
 				assert_true(((const double *)b.data)[i * WIDTH + c] == (double)value(seen, c));
@@ -127,14 +127,14 @@ TEST(rows_are_appended_while_somebody_reads)
 	write_set(STORE, "d", 6);
 	assert_ok(sherd_rows_open_folder(&before, STORE, "d", NULL, err));
 	assert_ok(sherd_rows_cursor_open(&cursor, before, &(sherd_rows_stream){.batch_rows = 1}, err));
-	assert_int_equal(sherd_rows_next(cursor, &b, NULL), 1);
+	assert_int_equal(sherd_rows_next(&b, cursor, NULL), 1);
 	assert_ok(sherd_rows_writer_open(&w, STORE, "d", 0, &more, err));
 	assert_int_equal(sherd_rows_writer_width(w), WIDTH);
 	assert_int_equal(sherd_rows_writer_dtype(w), SHERD_F32);
 	assert_ok(append(w, 6, 7, err));
 	assert_rows(STORE, "d", 6);
 	assert_ok(sherd_rows_writer_commit(w, err));
-	for (seen = b.rows; sherd_rows_next(cursor, &b, NULL) > 0; seen += b.rows)
+	for (seen = b.rows; sherd_rows_next(&b, cursor, NULL) > 0; seen += b.rows)
 		;
 	assert_int_equal(seen, 6);
 	sherd_rows_cursor_close(cursor);
@@ -237,7 +237,7 @@ TEST(a_set_of_version_1_grows_and_keeps_its_shards)
 	size_t len, after_len;
 	sherd_rows_writer *w;
 	write_set(STORE, "d", 4);
-	assert_ok(sherd_store_get(STORE, "d/part-00000.shard", 1000, &shard, &len, err));
+	assert_ok(sherd_store_get(&shard, &len, STORE, "d/part-00000.shard", 1000, err));
 	shd_sha256_of(shard, len, hash);
 	shd_hex(hash, sizeof(hash), hex);
 	shd_buf_printf(&text, v1, hex);
@@ -250,7 +250,7 @@ TEST(a_set_of_version_1_grows_and_keeps_its_shards)
 	assert_ok(append(w, 4, 4, err));
 	assert_ok(sherd_rows_writer_commit(w, err));
 	assert_rows(STORE, "d", 8);
-	assert_ok(sherd_store_get(STORE, "d/part-00000.shard", 1000, &after, &after_len, err));
+	assert_ok(sherd_store_get(&after, &after_len, STORE, "d/part-00000.shard", 1000, err));
 	assert_int_equal(len, after_len);
 	assert_memory_equal(shard, after, len);
 	free(shard);
@@ -565,7 +565,7 @@ TEST(what_cannot_be_listed_is_refused)
 	assert_refused(SHERD_ECORRUPT, "width-mismatch", sherd_rows_index(STORE, "d", NULL, 0, NULL, err));
 	char *data;
 	size_t len;
-	assert_ok(sherd_store_get(STORE, "d/a.shard", 1000, &data, &len, err));
+	assert_ok(sherd_store_get(&data, &len, STORE, "d/a.shard", 1000, err));
 	assert_ok(sherd_store_put(STORE, "d/b.shard", SHERD_WRITE_REPLACE, data, len - 1, err));
 	assert_refused(SHERD_ECORRUPT, "truncated", sherd_rows_index(STORE, "d", NULL, 0, NULL, err));
 	assert_ok(sherd_store_put(STORE, "d/b.shard", SHERD_WRITE_REPLACE, data, len + 1, err));

@@ -91,11 +91,11 @@ static void assert_model(const char *key)
 		assert_content(b, at, model[i].name[0]);
 	}
 	const sherd_pair *got;
-	assert_int_equal(sherd_bundle_pairs(b, &got), COUNT_OF(pairs));
+	assert_int_equal(sherd_bundle_pairs(&got, b), COUNT_OF(pairs));
 	sherd_bundle_close(b);
 }
 
-static bool count_one(const char *key, const sherd_stat *stat, void *arg)
+static bool count_one(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)key, (void)stat;
 	++*(size_t *)arg;
@@ -112,7 +112,7 @@ static size_t objects(void)
 static bool is_there(const char *key)
 {
 	sherd_stat stat;
-	return sherd_store_stat(store, key, &stat, NULL) == SHERD_OK;
+	return sherd_store_stat(&stat, store, key, NULL) == SHERD_OK;
 }
 
 TEST(one_file_has_the_bytes_of_the_reference_order)
@@ -122,8 +122,8 @@ TEST(one_file_has_the_bytes_of_the_reference_order)
 	assert_model("out.safetensors");
 	char *want, *got;
 	size_t want_len, got_len;
-	assert_ok(sherd_store_get(store, "source.safetensors", 1 << 20, &want, &want_len, err));
-	assert_ok(sherd_store_get(store, "out.safetensors", 1 << 20, &got, &got_len, err));
+	assert_ok(sherd_store_get(&want, &want_len, store, "source.safetensors", 1 << 20, err));
+	assert_ok(sherd_store_get(&got, &got_len, store, "out.safetensors", 1 << 20, err));
 	assert_int_equal(got_len, want_len);
 	assert_memory_equal(got, want, want_len);
 	free(want);
@@ -218,7 +218,7 @@ TEST(what_cannot_be_held_is_refused_before_anything_is_written)
 	sherd_bundle_close(b);
 }
 
-static bool is_visible(const char *key, const sherd_stat *stat, void *arg)
+static bool is_visible(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat, (void)arg;
 	assert_int_not_equal(shd_str_leaf(key)[0], '.');
@@ -246,7 +246,7 @@ TEST(a_folder_of_numpy_files_keeps_every_name)
 		b = open_bundle(keys[k]);
 		assert_int_equal(sherd_bundle_format(b), SHERD_FORMAT_NPY_FOLDER);
 		assert_int_equal(sherd_bundle_count(b), COUNT_OF(tensors));
-		assert_int_equal(sherd_bundle_pairs(b, &got), COUNT_OF(pairs));
+		assert_int_equal(sherd_bundle_pairs(&got, b), COUNT_OF(pairs));
 		assert_string_equal(got[1].value, "demo");
 		for (size_t i = 0; i < COUNT_OF(tensors); i++) {
 			size_t at = sherd_bundle_find(b, tensors[i].name);
@@ -290,20 +290,20 @@ TEST(metadata_of_an_index_keeps_its_types)
 	put_model("part", model, 1);
 	assert_ok(sherd_store_put(store, "i.safetensors.index.json", SHERD_WRITE_NEW, text, strlen(text), err));
 	sherd_bundle *b = open_bundle("i.safetensors.index.json");
-	assert_int_equal(sherd_bundle_pairs(b, &got), 4);
+	assert_int_equal(sherd_bundle_pairs(&got, b), 4);
 	assert_ok(sherd_convert(b, store, "o", SHERD_FORMAT_SAFETENSORS_INDEX, NULL, err));
 	sherd_bundle_close(b);
-	assert_ok(sherd_store_get(store, "o.safetensors.index.json", 1 << 20, &index, &len, err));
+	assert_ok(sherd_store_get(&index, &len, store, "o.safetensors.index.json", 1 << 20, err));
 	assert_non_null(strstr(index, "\"total_parameters\": 32345344,"));
 	assert_non_null(strstr(index, "\"nested\": {\"a\": [1, null]},"));
 	assert_null(strstr(index, "demo"));
 	free(index);
 	b = open_bundle("o-00001-of-00001.safetensors");
-	assert_int_equal(sherd_bundle_pairs(b, &got), COUNT_OF(pairs));
+	assert_int_equal(sherd_bundle_pairs(&got, b), COUNT_OF(pairs));
 	assert_string_equal(got[0].key, "format");
 	sherd_bundle_close(b);
 	b = open_bundle("o.safetensors.index.json");
-	assert_int_equal(sherd_bundle_pairs(b, &got), 4);
+	assert_int_equal(sherd_bundle_pairs(&got, b), 4);
 	sherd_bundle_close(b);
 }
 
@@ -323,7 +323,7 @@ static bool is_part_of_first_write(const char *key)
 	return strlen(shd_str_leaf(key)) == strlen("t-00001-of-00002.safetensors");
 }
 
-static bool count_plain(const char *key, const sherd_stat *stat, void *arg)
+static bool count_plain(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat;
 	*(size_t *)arg += is_part_of_first_write(key);
@@ -422,7 +422,7 @@ static bool copy_claim(void *arg, uint64_t done, uint64_t total)
 	(void)done, (void)total;
 	char *text;
 	size_t len;
-	assert_ok(sherd_store_get(store, "t.safetensors.saving", 1 << 20, &text, &len, err));
+	assert_ok(sherd_store_get(&text, &len, store, "t.safetensors.saving", 1 << 20, err));
 	assert_ok(sherd_store_put(store, arg, SHERD_WRITE_REPLACE, text, len, err));
 	free(text);
 	claims_seen++;
@@ -448,7 +448,7 @@ TEST(a_former_file_with_a_line_break_in_its_name_is_cleared_as_one)
 	assert_true(claims_seen > 0);
 	/* Killed right after its head: the old files are nobody's, and the next one clears them. */
 	assert_ok(sherd_store_remove(store, "t.safetensors.index.json", err));
-	assert_ok(sherd_store_get(store, "kept", 1 << 20, &text, &len, err));
+	assert_ok(sherd_store_get(&text, &len, store, "kept", 1 << 20, err));
 	assert_ok(sherd_store_put(store, "t.safetensors.saving", SHERD_WRITE_NEW, text, len, err));
 	free(text);
 	options.progress = NULL;
@@ -465,11 +465,11 @@ TEST(a_second_conversion_is_refused_while_the_first_lives)
 	sherd_bundle *b = open_model();
 	sherd_lock *lock = NULL;
 	sherd_convert_options options = {.replace = true};
-	assert_ok(sherd_store_create_locked(store, "t.safetensors.saving", "", 0, SHERD_LOCK_EXCLUSIVE, &lock, err));
+	assert_ok(sherd_store_create_locked(&lock, store, "t.safetensors.saving", "", 0, SHERD_LOCK_EXCLUSIVE, err));
 	assert_refused(SHERD_ECONFLICT, "conflict",
 	               sherd_convert(b, store, "t", SHERD_FORMAT_SAFETENSORS_INDEX, &options, err));
 	sherd_lock_release(lock);
-	assert_ok(sherd_store_create_locked(store, "a/npy.saving", "", 0, SHERD_LOCK_EXCLUSIVE, &lock, err));
+	assert_ok(sherd_store_create_locked(&lock, store, "a/npy.saving", "", 0, SHERD_LOCK_EXCLUSIVE, err));
 	assert_refused(SHERD_ECONFLICT, "conflict",
 	               sherd_convert(b, store, "a/", SHERD_FORMAT_NPY_FOLDER, &options, err));
 	sherd_lock_release(lock);
@@ -560,11 +560,11 @@ TEST(cancelling_leaves_no_empty_folder)
 	assert_ok(sherd_store_open_local(&local, folder, NULL, err));
 	assert_refused(SHERD_ECANCELLED, "cancelled",
 	               sherd_convert(b, local, "a", SHERD_FORMAT_NPY_FOLDER, &options, err));
-	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(local, "a", &stat, err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(&stat, local, "a", err));
 	assert_ok(sherd_store_mkdir(local, "a", err));
 	assert_refused(SHERD_ECANCELLED, "cancelled",
 	               sherd_convert(b, local, "a", SHERD_FORMAT_NPY_FOLDER, &options, err));
-	assert_refused(SHERD_ENOTFOUND, "is-folder", sherd_store_stat(local, "a", &stat, err));
+	assert_refused(SHERD_ENOTFOUND, "is-folder", sherd_store_stat(&stat, local, "a", err));
 	sherd_bundle_close(b);
 	sherd_store_close(local);
 	scratch_remove(folder);

@@ -18,7 +18,7 @@ static void put(const char *key, const void *data, size_t len)
 static sherd_format format_of(sherd_store *s, const char *key)
 {
 	sherd_format format;
-	assert_ok(sherd_detect(s, key, &format, err));
+	assert_ok(sherd_detect(&format, s, key, err));
 	return format;
 }
 
@@ -74,7 +74,7 @@ TEST(content_decides_whatever_the_name)
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		sherd_format format;
 		put(cases[i].key, cases[i].data, cases[i].len);
-		assert_ok(sherd_detect(store, cases[i].key, &format, err));
+		assert_ok(sherd_detect(&format, store, cases[i].key, err));
 		assert_int_equal(format, cases[i].format);
 	}
 }
@@ -95,7 +95,7 @@ TEST(a_damaged_document_is_still_what_it_was_meant_to_be)
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		sherd_format format;
 		put(cases[i].key, cases[i].data, strlen(cases[i].data));
-		assert_ok(sherd_detect(store, cases[i].key, &format, err));
+		assert_ok(sherd_detect(&format, store, cases[i].key, err));
 		assert_int_equal(format, cases[i].format);
 	}
 }
@@ -122,14 +122,14 @@ TEST(what_fits_no_format_is_refused)
 		sherd_format format;
 		sherd_error e = {0};
 		put(cases[i].key, cases[i].data, cases[i].len);
-		assert_int_equal(sherd_detect(store, cases[i].key, &format, &e), SHERD_EUNSUPPORTED);
+		assert_int_equal(sherd_detect(&format, store, cases[i].key, &e), SHERD_EUNSUPPORTED);
 		assert_string_equal(e.reason, "unknown-format");
 		assert_string_equal(e.object, cases[i].key);
 	}
 	sherd_format format;
-	assert_refused(SHERD_ENOTFOUND, "is-folder", sherd_detect(store, "", &format, err));
+	assert_refused(SHERD_ENOTFOUND, "is-folder", sherd_detect(&format, store, "", err));
 	assert_ok(sherd_store_remove(store, "a.safetensors.index.json", err));
-	assert_refused(SHERD_EUNSUPPORTED, "unknown-format", sherd_detect(store, "", &format, err));
+	assert_refused(SHERD_EUNSUPPORTED, "unknown-format", sherd_detect(&format, store, "", err));
 }
 
 /* T-1: what others write is named, whatever it is called, and is not said to be damaged. */
@@ -162,7 +162,7 @@ TEST(formats_of_others_are_named)
 			sherd_format format;
 			sherd_error e = {0};
 			put(keys[k], cases[i].data, cases[i].len);
-			assert_int_equal(sherd_detect(store, keys[k], &format, &e), SHERD_EUNSUPPORTED);
+			assert_int_equal(sherd_detect(&format, store, keys[k], &e), SHERD_EUNSUPPORTED);
 			assert_string_equal(e.reason, "foreign-format");
 			assert_string_equal(e.object, keys[k]);
 			assert_non_null(strstr(e.message, cases[i].word));
@@ -170,12 +170,12 @@ TEST(formats_of_others_are_named)
 	}
 	sherd_format format;
 	put("e.safetensors", "", 0);
-	assert_refused(SHERD_ECORRUPT, "empty", sherd_detect(store, "e.safetensors", &format, err));
+	assert_refused(SHERD_ECORRUPT, "empty", sherd_detect(&format, store, "e.safetensors", err));
 	/* A graph that was cut and begins so by chance is no pickle. */
 	put("g.fb", BYTES("\x80\x02\0\0\0\0\0\0"));
 	assert_int_equal(format_of(store, "g.fb"), SHERD_FORMAT_SAMEDIFF_FLATBUFFERS);
 	put("z/.zgroup", "{}", 2);
-	assert_refused(SHERD_EUNSUPPORTED, "foreign-format", sherd_detect(store, "z", &format, err));
+	assert_refused(SHERD_EUNSUPPORTED, "foreign-format", sherd_detect(&format, store, "z", err));
 }
 
 static void put_archive(const char *const *entries, size_t count, size_t keep)
@@ -214,7 +214,7 @@ TEST(archives_of_others_are_named)
 		sherd_format format = SHERD_FORMAT_UNKNOWN;
 		sherd_error e = {0};
 		put_archive(cases[i].entries, 2, SIZE_MAX);
-		int rc = sherd_detect(store, "a.zip", &format, &e);
+		int rc = sherd_detect(&format, store, "a.zip", &e);
 		if (!cases[i].word) {
 			assert_int_equal(rc, SHERD_OK);
 			assert_int_equal(format, SHERD_FORMAT_SDZ);
@@ -228,7 +228,7 @@ TEST(archives_of_others_are_named)
 	for (size_t keep = 4; keep < 200; keep++) {
 		sherd_format format;
 		put_archive(cases[0].entries, 2, keep);
-		int rc = sherd_detect(store, "a.zip", &format, NULL);
+		int rc = sherd_detect(&format, store, "a.zip", NULL);
 		assert_true(rc == SHERD_OK || rc == SHERD_EUNSUPPORTED);
 	}
 }
@@ -237,27 +237,27 @@ TEST(a_prefix_is_a_checkpoint_once_its_metadata_is_there)
 {
 	sherd_format format;
 	sherd_error e = {.code = SHERD_OK};
-	assert_int_equal(sherd_detect(store, "run/step", &format, &e), SHERD_ENOTFOUND);
+	assert_int_equal(sherd_detect(&format, store, "run/step", &e), SHERD_ENOTFOUND);
 	assert_string_equal(e.object, "run/step");
 	put("run/step_shard_x.shard", "x", 1);
 	put("run/step_shard_0/1.shard", "x", 1);
 	put("run/step_shard_0.txt", "x", 1);
 	put("run/stepping_shard_0.shard", "x", 1);
-	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_detect(store, "run/step", &format, err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_detect(&format, store, "run/step", err));
 	put("run/step_shard_0.shard", "x", 1);
-	assert_refused(SHERD_EINCOMPLETE, "incomplete", sherd_detect(store, "run/step", &format, err));
+	assert_refused(SHERD_EINCOMPLETE, "incomplete", sherd_detect(&format, store, "run/step", err));
 	assert_ok(sherd_store_remove(store, "run/step_shard_0.shard", err));
 	put("run/step_shard_12.00ff.shard", "x", 1);
-	assert_refused(SHERD_EINCOMPLETE, "incomplete", sherd_detect(store, "run/step", &format, err));
+	assert_refused(SHERD_EINCOMPLETE, "incomplete", sherd_detect(&format, store, "run/step", err));
 	put("run/other.saving", "x", 1);
-	assert_refused(SHERD_EINCOMPLETE, "incomplete", sherd_detect(store, "run/other", &format, err));
+	assert_refused(SHERD_EINCOMPLETE, "incomplete", sherd_detect(&format, store, "run/other", err));
 	put("run/other.metadata.json", "{}", 2);
 	put("run/step.metadata.json", "{}", 2);
 	e = (sherd_error){.code = SHERD_OK};
-	assert_int_equal(sherd_detect(store, "run/step", &format, &e), SHERD_OK);
+	assert_int_equal(sherd_detect(&format, store, "run/step", &e), SHERD_OK);
 	assert_int_equal(e.code, SHERD_OK);
 	assert_int_equal(format, SHERD_FORMAT_CHECKPOINT);
-	assert_ok(sherd_detect(store, "run/other", &format, err));
+	assert_ok(sherd_detect(&format, store, "run/other", err));
 	assert_int_equal(format, SHERD_FORMAT_CHECKPOINT);
 }
 
@@ -267,8 +267,8 @@ TEST(a_key_whose_metadata_could_have_no_name_is_not_found)
 	sherd_format format;
 	memset(key, 'k', 255);
 	key[255] = 0;
-	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_detect(store, key, &format, err));
-	assert_int_equal(sherd_detect(store, "a/../b", &format, NULL), SHERD_EINVAL);
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_detect(&format, store, key, err));
+	assert_int_equal(sherd_detect(&format, store, "a/../b", NULL), SHERD_EINVAL);
 }
 
 TEST(a_folder_of_a_local_store_can_share_its_name_with_a_prefix)
@@ -278,10 +278,10 @@ TEST(a_folder_of_a_local_store_can_share_its_name_with_a_prefix)
 	sherd_format format;
 	assert_ok(sherd_store_open_local(&local, folder, NULL, err));
 	assert_ok(sherd_store_put(local, "step/x", SHERD_WRITE_NEW, "x", 1, err));
-	assert_int_equal(sherd_detect(local, "absent", &format, NULL), SHERD_ENOTFOUND);
-	assert_int_equal(sherd_detect(local, "step", &format, NULL), SHERD_ENOTFOUND);
+	assert_int_equal(sherd_detect(&format, local, "absent", NULL), SHERD_ENOTFOUND);
+	assert_int_equal(sherd_detect(&format, local, "step", NULL), SHERD_ENOTFOUND);
 	assert_ok(sherd_store_put(local, "step.metadata.json", SHERD_WRITE_NEW, "{}", 2, err));
-	assert_ok(sherd_detect(local, "step", &format, err));
+	assert_ok(sherd_detect(&format, local, "step", err));
 	assert_int_equal(format, SHERD_FORMAT_CHECKPOINT);
 	sherd_store_close(local);
 	scratch_remove(folder);
@@ -295,15 +295,15 @@ TEST(a_folder_of_rows_is_told_by_its_shards_manifest_or_marker)
 	put("d/short.shard", "GAM", 3);
 	put("d/step_shard_0.shard", "RAHS", 4);
 	sherd_format format;
-	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_detect(store, "d", &format, err));
-	assert_refused(SHERD_EUNSUPPORTED, "unknown-format", sherd_detect(store, "", &format, err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_detect(&format, store, "d", err));
+	assert_refused(SHERD_EUNSUPPORTED, "unknown-format", sherd_detect(&format, store, "", err));
 	put("d/x.shard", "GAMSAE01", 8);
 	assert_int_equal(format_of(store, "d"), SHERD_FORMAT_ROWS);
 	put("e/f/rows.manifest.json", "", 0);
 	put("g/rows.packing", "", 0);
 	assert_int_equal(format_of(store, "e/f"), SHERD_FORMAT_ROWS);
 	assert_int_equal(format_of(store, "g"), SHERD_FORMAT_ROWS);
-	assert_refused(SHERD_EUNSUPPORTED, "unknown-format", sherd_detect(store, "", &format, err));
+	assert_refused(SHERD_EUNSUPPORTED, "unknown-format", sherd_detect(&format, store, "", err));
 	put("z.shard", "GAMSAE01", 8);
 	assert_int_equal(format_of(store, ""), SHERD_FORMAT_ROWS);
 }
@@ -316,7 +316,7 @@ TEST(a_foreign_folder_is_told_by_what_its_manifest_says)
 	sherd_format format;
 	for (size_t i = 0; i < COUNT_OF(no); i++) {
 		put("d/manifest.json", no[i], strlen(no[i]));
-		assert_refused(SHERD_ENOTFOUND, "not-found", sherd_detect(store, "d", &format, err));
+		assert_refused(SHERD_ENOTFOUND, "not-found", sherd_detect(&format, store, "d", err));
 	}
 	for (size_t i = 0; i < COUNT_OF(yes); i++) {
 		put("d/manifest.json", yes[i], strlen(yes[i]));
@@ -338,8 +338,8 @@ TEST(a_folder_of_rows_hides_no_committed_checkpoint)
 	put("step.metadata.json", "{}", 2);
 	assert_int_equal(format_of(store, "step"), SHERD_FORMAT_CHECKPOINT);
 	put("run/x_shard_0.shard", "RAHS", 4);
-	assert_refused(SHERD_EINCOMPLETE, "incomplete", sherd_detect(store, "run/x", &format, err));
-	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_detect(store, "run", &format, err));
+	assert_refused(SHERD_EINCOMPLETE, "incomplete", sherd_detect(&format, store, "run/x", err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_detect(&format, store, "run", err));
 }
 
 TEST(a_large_tree_below_a_folder_is_passed_by)
@@ -354,7 +354,7 @@ TEST(a_large_tree_below_a_folder_is_passed_by)
 		(void)snprintf(key, sizeof(key), "d/b/\xff\xff%05u.shard", i);
 		put(key, "GAMSAE01", 8);
 	}
-	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_detect(store, "d", &format, err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_detect(&format, store, "d", err));
 	put("d/n.shard", "GAMSAE01", 8);
 	assert_int_equal(format_of(store, "d"), SHERD_FORMAT_ROWS);
 	assert_ok(sherd_store_remove(store, "d/n.shard", err));

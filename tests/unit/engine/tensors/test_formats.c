@@ -80,7 +80,7 @@ static sherd_bundle *bundle_of(sherd_store *from, const char *name, sherd_dtype 
 	if (dtype == SHERD_UTF8)
 		t.bytes = 24;
 	else
-		assert_true(sherd_tensor_bytes(dtype, ndim, shape, &t.bytes));
+		assert_true(sherd_tensor_bytes(&t.bytes, dtype, ndim, shape));
 	item.tensor = t;
 	sherd_ckpt_save_options options = {.world = 1, .replace = true};
 	const sherd_ckpt_shard_items shard = {&item, 1};

@@ -49,16 +49,16 @@ TEST(an_archive_of_arrays_is_known_whatever_its_name)
 {
 	sherd_format format;
 	put_corpus("y_two_deflated", "a.zip");
-	assert_ok(sherd_detect(store, "a.zip", &format, err));
+	assert_ok(sherd_detect(&format, store, "a.zip", err));
 	assert_int_equal(format, SHERD_FORMAT_NPZ);
 	put_corpus("n_half", "a.zip");
-	assert_ok(sherd_detect(store, "a.zip", &format, err));
+	assert_ok(sherd_detect(&format, store, "a.zip", err));
 	assert_int_equal(format, SHERD_FORMAT_NPZ);
 	/* With other things in it, and when there is nothing in it, its name tells. */
 	put_corpus("y_bytes_beside", "a.zip");
-	assert_refused(SHERD_EUNSUPPORTED, "foreign-format", sherd_detect(store, "a.zip", &format, err));
+	assert_refused(SHERD_EUNSUPPORTED, "foreign-format", sherd_detect(&format, store, "a.zip", err));
 	put_corpus("y_none", "a.zip");
-	assert_refused(SHERD_EUNSUPPORTED, "foreign-format", sherd_detect(store, "a.zip", &format, err));
+	assert_refused(SHERD_EUNSUPPORTED, "foreign-format", sherd_detect(&format, store, "a.zip", err));
 }
 
 TEST(what_is_no_array_is_bytes)
@@ -166,14 +166,14 @@ TEST(stored_members_are_mapped_at_multiples_of_64)
 	assert_ok(sherd_convert(source, store, "a.npz", SHERD_FORMAT_NPZ, NULL, err));
 	assert_ok(sherd_bundle_open(&b, store, "a.npz", NULL, err));
 	for (size_t i = 0; i < 3; i++) {
-		assert_ok(sherd_bundle_map(b, i, &bytes, err));
+		assert_ok(sherd_bundle_map(&bytes, b, i, err));
 		base = base ? base : bytes;
 		assert_int_equal(((const char *)bytes - base) % 64, 0);
 		assert_int_equal(((const uint8_t *)bytes)[1000], byte_of(i, 1000));
 	}
 	assert_ok(sherd_convert(source, store, "a.npz", SHERD_FORMAT_NPZ, &packed, err));
 	assert_ok(sherd_bundle_open(&c, store, "a.npz", NULL, err));
-	assert_refused(SHERD_EUNSUPPORTED, "no-map", sherd_bundle_map(c, 0, &bytes, err));
+	assert_refused(SHERD_EUNSUPPORTED, "no-map", sherd_bundle_map(&bytes, c, 0, err));
 }
 
 /* Whoever copies damaged bytes makes good checksums of them. */
@@ -188,13 +188,13 @@ TEST(no_byte_of_a_damaged_member_is_handed_out)
 	char *raw;
 	size_t len;
 	assert_ok(sherd_convert(source, store, "d.npz", SHERD_FORMAT_NPZ, NULL, err));
-	assert_ok(sherd_store_get(store, "d.npz", UINT64_MAX, &raw, &len, err));
+	assert_ok(sherd_store_get(&raw, &len, store, "d.npz", UINT64_MAX, err));
 	raw[800] = (char)(raw[800] ^ 1);
 	assert_ok(sherd_store_put(store, "d.npz", SHERD_WRITE_REPLACE, raw, len, err));
 	free(raw);
 	assert_ok(sherd_bundle_open(&b, store, "d.npz", NULL, err));
 	assert_refused(SHERD_ECORRUPT, "bad-crc", sherd_bundle_read(b, 0, 0, &one, 1, err));
-	assert_refused(SHERD_ECORRUPT, "bad-crc", sherd_bundle_map(b, 0, &bytes, err));
+	assert_refused(SHERD_ECORRUPT, "bad-crc", sherd_bundle_map(&bytes, b, 0, err));
 	assert_refused(SHERD_ECORRUPT, "bad-crc", sherd_bundle_prepare(b, NULL, 0, NULL, err));
 	assert_ok(sherd_bundle_read(b, 1, 0, &one, 1, err));
 	assert_ok(sherd_verify(&report, store, "d.npz", NULL, err));
@@ -236,7 +236,7 @@ TEST(names_that_lead_out_are_not_written)
 		sherd_stat stat;
 		assert_refused(SHERD_EUNSUPPORTED, "cannot-hold",
 		               sherd_convert(source, store, "n.npz", SHERD_FORMAT_NPZ, NULL, err));
-		assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(store, "n.npz", &stat, err));
+		assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(&stat, store, "n.npz", err));
 	}
 	SHD_AUTO(sherd_bundle, sherd_bundle_close) source = make_source(good, COUNT_OF(good), 8);
 	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;

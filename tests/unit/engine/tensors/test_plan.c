@@ -35,7 +35,7 @@ TEST(the_largest_goes_first_to_the_emptiest)
 	const uint64_t bytes[] = {3, 9, 4, 4, 1};
 	const uint32_t want[] = {1, 0, 1, 2, 2};
 	uint32_t got[5];
-	assert_ok(sherd_plan_whole(bytes, 5, 3, got, err));
+	assert_ok(sherd_plan_whole(got, bytes, 5, 3, err));
 	/* 9 to rank 0, 4 to 1, 4 to 2, 3 to 1 (the lower of two equals), 1 to 2 */
 	assert_memory_equal(got, want, sizeof(want));
 }
@@ -45,7 +45,7 @@ TEST(equals_go_to_the_lower_index_and_the_lower_rank_first)
 	const uint64_t bytes[] = {5, 5, 5, 5, 0, 0};
 	const uint32_t want[] = {0, 1, 2, 0, 1, 1};
 	uint32_t got[6];
-	assert_ok(sherd_plan_whole(bytes, 6, 3, got, err));
+	assert_ok(sherd_plan_whole(got, bytes, 6, 3, err));
 	assert_memory_equal(got, want, sizeof(want));
 }
 
@@ -54,10 +54,10 @@ TEST(more_ranks_than_things_leave_the_last_ranks_empty)
 	const uint64_t bytes[] = {1, 2};
 	const uint32_t want[] = {1, 0};
 	uint32_t got[2];
-	assert_ok(sherd_plan_whole(bytes, 2, UINT32_MAX, got, err));
+	assert_ok(sherd_plan_whole(got, bytes, 2, UINT32_MAX, err));
 	assert_memory_equal(got, want, sizeof(want));
-	assert_ok(sherd_plan_whole(NULL, 0, 7, NULL, err));
-	assert_refused(SHERD_EINVAL, "bad-world", sherd_plan_whole(bytes, 2, 0, got, err));
+	assert_ok(sherd_plan_whole(NULL, NULL, 0, 7, err));
+	assert_refused(SHERD_EINVAL, "bad-world", sherd_plan_whole(got, bytes, 2, 0, err));
 }
 
 TEST(sizes_that_overflow_a_sum_still_give_a_plan)
@@ -65,7 +65,7 @@ TEST(sizes_that_overflow_a_sum_still_give_a_plan)
 	const uint64_t bytes[] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, 1};
 	const uint32_t want[] = {0, 1, 0, 0};
 	uint32_t got[4];
-	assert_ok(sherd_plan_whole(bytes, 4, 2, got, err));
+	assert_ok(sherd_plan_whole(got, bytes, 4, 2, err));
 	assert_memory_equal(got, want, sizeof(want));
 }
 
@@ -82,7 +82,7 @@ TEST(the_plan_is_the_naive_one)
 			seed = seed * 6364136223846793005u + 1442695040888963407u;
 			bytes[i] = (seed >> 40) % (round % 2 ? 10 : 100000);
 		}
-		assert_ok(sherd_plan_whole(bytes, n, world, got, err));
+		assert_ok(sherd_plan_whole(got, bytes, n, world, err));
 		plan_naively(bytes, n, world, want);
 		assert_memory_equal(got, want, n * sizeof(got[0]));
 	}

@@ -249,7 +249,7 @@ TEST(every_type_comes_back)
 	for (int dtype = SHERD_BOOL; dtype < SHERD_DTYPE_COUNT; dtype++) {
 		uint64_t bytes = 24;
 		const uint64_t shape[] = {2};
-		(void)sherd_tensor_bytes((sherd_dtype)dtype, 1, shape, &bytes);
+		(void)sherd_tensor_bytes(&bytes, (sherd_dtype)dtype, 1, shape);
 		shd_ckpt_entry e = {.tensor = {"t", (sherd_dtype)dtype, 1, shape, bytes}, .crcs = crcs};
 		assert_ok(decode_one(&e, NULL, err));
 	}

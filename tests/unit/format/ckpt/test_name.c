@@ -79,7 +79,7 @@ TEST(what_only_resembles_them_is_something_else)
 TEST(names_are_made_as_they_are_parsed)
 {
 	sherd_set_id id;
-	assert_ok(sherd_set_id_parse(ID, &id, err));
+	assert_ok(sherd_set_id_parse(&id, ID, err));
 	SHD_AUTO_BUF key = {0};
 	shd_ckpt_name_metadata(&key, "a/run");
 	assert_string_equal((const char *)key.data, "a/run.metadata.json");
@@ -115,13 +115,13 @@ TEST(a_set_id_is_32_lower_case_digits)
 	                                  "g0112233445566778899aabbccddeeff"};
 	sherd_set_id id;
 	char text[SHERD_SET_ID_TEXT];
-	assert_ok(sherd_set_id_parse(ID, &id, err));
+	assert_ok(sherd_set_id_parse(&id, ID, err));
 	assert_int_equal(id.bytes[0], 0);
 	assert_int_equal(id.bytes[15], 0xff);
-	sherd_set_id_format(&id, text);
+	sherd_set_id_format(text, &id);
 	assert_string_equal(text, ID);
 	for (size_t i = 0; i < COUNT_OF(bad); i++)
-		assert_refused(SHERD_EINVAL, "bad-set-id", sherd_set_id_parse(bad[i], &id, err));
+		assert_refused(SHERD_EINVAL, "bad-set-id", sherd_set_id_parse(&id, bad[i], err));
 }
 
 int main(void)

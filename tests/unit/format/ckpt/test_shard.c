@@ -113,7 +113,7 @@ static void make_example(shd_buf *out)
 	shd_ckpt_entry e = {.tensor = {"w", SHERD_F32, 1, (uint64_t[]){2}, 8}, .offset = 40, .crcs = &crc};
 	shd_ckpt_index index = {.world = 1, .time_ns = INT64_C(1767960000000000000), .entries = &e, .count = 1};
 	SHD_AUTO_BUF data = {0};
-	assert_ok(sherd_set_id_parse("00112233445566778899aabbccddeeff", &index.set_id, err));
+	assert_ok(sherd_set_id_parse(&index.set_id, "00112233445566778899aabbccddeeff", err));
 	shd_buf_zero(&data, 40);
 	shd_buf_append(&data, w, 8);
 	shd_ckpt_index_encode(&index, &data);

@@ -294,7 +294,7 @@ TEST(types_that_samediff_lacks_fit_a_container_only)
 	static const uint64_t shape[] = {3};
 	for (size_t i = 0; i < COUNT_OF(ours); i++) {
 		sherd_tensor array = {"x", ours[i], 1, shape, 0};
-		assert_true(sherd_tensor_bytes(ours[i], 1, shape, &array.bytes));
+		assert_true(sherd_tensor_bytes(&array.bytes, ours[i], 1, shape));
 		const sherd_model_variable v = {.name = "x", .dtype = ours[i], .array = 0};
 		const sherd_model_graph graph = {.variable_count = 1, .variables = &v};
 		const shd_samediff_source source = {.graph = &graph, .arrays = &array, .array_count = 1};

@@ -68,8 +68,8 @@ static int write_object_of(fixture *f, size_t first, uint64_t hint, sherd_error 
 {
 	sherd_writer *w;
 	int rc = SHERD_OK;
-	TRY(sherd_store_write(f->store, "o",
-	                      &(sherd_write_options){.mode = SHERD_WRITE_REPLACE, .head = 100, .size_hint = hint}, &w,
+	TRY(sherd_store_write(&w, f->store, "o",
+	                      &(sherd_write_options){.mode = SHERD_WRITE_REPLACE, .head = 100, .size_hint = hint},
 	                      err));
 	if (first)
 		rc = sherd_writer_append(w, f->bytes, first, err);
@@ -94,7 +94,7 @@ static void check(fixture *f, size_t first)
 {
 	char *data;
 	size_t len, at = first;
-	assert_ok(sherd_store_get(f->store, "o", 1u << 30, &data, &len, err));
+	assert_ok(sherd_store_get(&data, &len, f->store, "o", 1u << 30, err));
 	assert_int_equal(len, first + PIECES * PIECE + TAIL);
 	assert_memory_equal(data + 3, "head", 4);
 	memcpy(data + 3, f->bytes + 3, 4);
@@ -149,7 +149,7 @@ TEST(a_disk_that_fails_is_reported)
 		assert_refused(SHERD_EIO, "no-space", write_object(f, 0, err));
 	}
 	sherd_stat stat;
-	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(f->store, "o", &stat, err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(&stat, f->store, "o", err));
 }
 
 int main(void)

@@ -76,7 +76,7 @@ static int get(fixture *f, const char *key)
 {
 	char *data = NULL;
 	size_t len;
-	int rc = sherd_store_get(f->store, key, 100, &data, &len, NULL);
+	int rc = sherd_store_get(&data, &len, f->store, key, 100, NULL);
 	free(data);
 	return rc;
 }
@@ -97,15 +97,15 @@ TEST(links_do_not_lead_out)
 		sherd_stat stat;
 		sherd_reader *r = NULL;
 		sherd_lock *l = NULL;
-		assert_refused(SHERD_EUNSUPPORTED, "symlink", sherd_store_read(f->store, "file", &r, err));
-		assert_refused(SHERD_EUNSUPPORTED, "symlink", sherd_store_stat(f->store, "file", &stat, err));
-		assert_refused(SHERD_EUNSUPPORTED, "symlink", sherd_store_read(f->store, "dir/secret", &r, err));
+		assert_refused(SHERD_EUNSUPPORTED, "symlink", sherd_store_read(&r, f->store, "file", err));
+		assert_refused(SHERD_EUNSUPPORTED, "symlink", sherd_store_stat(&stat, f->store, "file", err));
+		assert_refused(SHERD_EUNSUPPORTED, "symlink", sherd_store_read(&r, f->store, "dir/secret", err));
 		assert_refused(SHERD_EUNSUPPORTED, "symlink",
 		               sherd_store_put(f->store, "dir/new", SHERD_WRITE_NEW, "", 0, err));
 		assert_refused(SHERD_EUNSUPPORTED, "symlink", sherd_store_remove(f->store, "dir/secret", err));
 		assert_refused(SHERD_EUNSUPPORTED, "symlink", sherd_store_mkdir(f->store, "dir/new", err));
 		assert_refused(SHERD_EUNSUPPORTED, "symlink",
-		               sherd_store_lock(f->store, "file", SHERD_LOCK_SHARED, &l, err));
+		               sherd_store_lock(&l, f->store, "file", SHERD_LOCK_SHARED, err));
 		/* a link that stays inside is followed where the kernel can watch it */
 		assert_int_equal(get(f, "near"), round ? SHERD_EUNSUPPORTED : SHERD_OK);
 		assert_int_equal(object_count(f->store, ""), round ? 1 : 2);
@@ -128,10 +128,10 @@ TEST(special_files_are_refused_without_waiting)
 	sherd_reader *r = NULL;
 	sherd_stat stat;
 	sherd_lock *l = NULL;
-	assert_refused(SHERD_EUNSUPPORTED, "not-a-file", sherd_store_read(f->store, "pipe", &r, err));
-	assert_refused(SHERD_EUNSUPPORTED, "not-a-file", sherd_store_stat(f->store, "pipe", &stat, err));
+	assert_refused(SHERD_EUNSUPPORTED, "not-a-file", sherd_store_read(&r, f->store, "pipe", err));
+	assert_refused(SHERD_EUNSUPPORTED, "not-a-file", sherd_store_stat(&stat, f->store, "pipe", err));
 	assert_refused(SHERD_EUNSUPPORTED, "not-a-file",
-	               sherd_store_lock(f->store, "pipe", SHERD_LOCK_SHARED, &l, err));
+	               sherd_store_lock(&l, f->store, "pipe", SHERD_LOCK_SHARED, err));
 	assert_refused(SHERD_EUNSUPPORTED, "not-a-file",
 	               sherd_store_put(f->store, "pipe", SHERD_WRITE_REPLACE, "x", 1, err));
 	assert_refused(SHERD_EEXIST, "exists", sherd_store_put(f->store, "pipe", SHERD_WRITE_NEW, "x", 1, err));
@@ -150,7 +150,7 @@ TEST(a_file_that_became_shorter_is_truncated)
 	make_file(path_in(f, "x"), "0123456789");
 	sherd_reader *r = NULL;
 	char buf[10];
-	assert_ok(sherd_store_read(f->store, "x", &r, err));
+	assert_ok(sherd_store_read(&r, f->store, "x", err));
 	assert_int_equal(truncate(path_in(f, "x"), 4), 0);
 	assert_fails(SHERD_ECORRUPT, 4, sherd_reader_at(r, 2, buf, 5, err));
 	sherd_reader_close(r);
@@ -180,7 +180,7 @@ TEST(a_writer_in_another_process_is_not_swept)
 {
 	fixture *f = *state;
 	sherd_writer *w = NULL;
-	assert_ok(sherd_store_write(f->store, "x", &(sherd_write_options){.mode = SHERD_WRITE_REPLACE}, &w, err));
+	assert_ok(sherd_store_write(&w, f->store, "x", &(sherd_write_options){.mode = SHERD_WRITE_REPLACE}, err));
 	pid_t pid = fork();
 	if (pid == 0) {
 		sherd_store *other = NULL;
@@ -208,7 +208,7 @@ TEST(a_lock_ends_with_its_process)
 		sherd_store *other = NULL;
 		sherd_lock *lock = NULL;
 		(void)sherd_store_open_local(&other, f->folder, NULL, NULL);
-		int rc = sherd_store_create_locked(other, "claim", "", 0, SHERD_LOCK_EXCLUSIVE, &lock, NULL);
+		int rc = sherd_store_create_locked(&lock, other, "claim", "", 0, SHERD_LOCK_EXCLUSIVE, NULL);
 		_exit(rc == SHERD_OK && write(ready[1], "x", 1) == 1 ? pause() : 1);
 	}
 	close(ready[1]);
@@ -216,10 +216,10 @@ TEST(a_lock_ends_with_its_process)
 	close(ready[0]);
 	sherd_lock *lock = NULL;
 	assert_refused(SHERD_ECONFLICT, "locked",
-	               sherd_store_lock(f->store, "claim", SHERD_LOCK_EXCLUSIVE, &lock, err));
+	               sherd_store_lock(&lock, f->store, "claim", SHERD_LOCK_EXCLUSIVE, err));
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_ok(sherd_store_lock(f->store, "claim", SHERD_LOCK_EXCLUSIVE, &lock, err));
+	assert_ok(sherd_store_lock(&lock, f->store, "claim", SHERD_LOCK_EXCLUSIVE, err));
 	sherd_lock_release(lock);
 }
 
@@ -242,12 +242,12 @@ TEST(without_file_locks_all_but_locking_works)
 	sherd_stat stat;
 	sherd_writer *w = NULL;
 	sherd_lock *l = NULL;
-	assert_ok(sherd_store_stat(f->store, "x", &stat, err));
+	assert_ok(sherd_store_stat(&stat, f->store, "x", err));
 	sherd_write_options options = {.mode = SHERD_WRITE_REPLACE, .if_identity = stat.identity};
-	assert_ok(sherd_store_write(f->store, "x", &options, &w, err));
+	assert_ok(sherd_store_write(&w, f->store, "x", &options, err));
 	assert_refused(SHERD_EUNSUPPORTED, "no-lock", sherd_writer_commit(w, err));
-	assert_int_equal(sherd_store_lock(f->store, "x", SHERD_LOCK_SHARED, &l, NULL), SHERD_EIO);
-	assert_int_equal(sherd_store_create_locked(f->store, "y", "", 0, SHERD_LOCK_SHARED, &l, NULL), SHERD_EIO);
+	assert_int_equal(sherd_store_lock(&l, f->store, "x", SHERD_LOCK_SHARED, NULL), SHERD_EIO);
+	assert_int_equal(sherd_store_create_locked(&l, f->store, "y", "", 0, SHERD_LOCK_SHARED, NULL), SHERD_EIO);
 	assert_ok(sherd_store_remove(f->store, "x", err));
 	assert_int_equal(object_count(f->store, ""), 0);
 }
@@ -271,7 +271,7 @@ TEST(the_folder_is_made_when_asked)
 static void object_is_empty(sherd_store *store, sherd_reader **out)
 {
 	assert_ok(sherd_store_put(store, "empty", SHERD_WRITE_NEW, "", 0, err));
-	assert_ok(sherd_store_read(store, "empty", out, err));
+	assert_ok(sherd_store_read(out, store, "empty", err));
 	assert_ok(sherd_reader_at(*out, 0, NULL, 0, err));
 }
 
@@ -305,7 +305,7 @@ static void assert_number(const sherd_reader *r, unsigned number)
 		assert_int_equal(got[k], number);
 	assert_ok(sherd_reader_at(r, sizeof(got) - 4, got, 4, err));
 	assert_int_equal(got[0], number);
-	assert_ok(sherd_reader_map(r, 0, sizeof(got), &map, err));
+	assert_ok(sherd_reader_map(&map, r, 0, sizeof(got), err));
 	assert_int_equal(((const unsigned *)map)[999], number);
 	sherd_reader_advise(r, 0, sizeof(got), SHERD_ADVICE_SOON);
 	sherd_reader_advise(r, 0, sizeof(got), SHERD_ADVICE_DONE);
@@ -322,7 +322,7 @@ TEST(readers_hold_a_bounded_number_of_descriptors_and_their_objects)
 		char key[16];
 		(void)snprintf(key, sizeof(key), "o%u", i);
 		put_number(f, key, i);
-		assert_ok(sherd_store_read(f->store, key, &readers[i], err));
+		assert_ok(sherd_store_read(&readers[i], f->store, key, err));
 	}
 	object_is_empty(f->store, &readers[MANY]);
 	assert_true(count_descriptors() - before <= SHD_LOCAL_DESCRIPTORS);
@@ -359,7 +359,7 @@ TEST(readers_leave_room_below_the_limit_of_the_process)
 		char key[16];
 		(void)snprintf(key, sizeof(key), "o%u", i);
 		put_number(f, key, i);
-		assert_ok(sherd_store_read(f->store, key, &readers[i], err));
+		assert_ok(sherd_store_read(&readers[i], f->store, key, err));
 	}
 	assert_true(count_descriptors() - before <= (before + 64) / 4);
 	for (unsigned i = 0; i < MANY; i++) {
@@ -384,17 +384,17 @@ TEST(where_no_more_maps_are_given_small_files_are_copied)
 	reopen(f, FAIL_SYS_NO_MAP, false);
 	unsigned before = count_descriptors();
 	for (unsigned i = 0; i < MANY; i++)
-		assert_ok(sherd_store_read(f->store, "x", &readers[i], err));
+		assert_ok(sherd_store_read(&readers[i], f->store, "x", err));
 	assert_true(count_descriptors() - before <= SHD_LOCAL_DESCRIPTORS);
 	put_number(f, "x", 8);
 	for (unsigned i = 0; i < MANY; i++) {
 		assert_number(readers[i], 7);
-		assert_true(sherd_reader_peek(readers[i], 4, 8, &map));
+		assert_true(sherd_reader_peek(&map, readers[i], 4, 8));
 		assert_int_equal(*(const unsigned *)map, 7);
 		sherd_reader_close(readers[i]);
 	}
-	assert_ok(sherd_store_read(f->store, "large", &large, err));
-	assert_refused(SHERD_ENOMEM, "no-memory", sherd_reader_map(large, 0, 1, &map, err));
+	assert_ok(sherd_store_read(&large, f->store, "large", err));
+	assert_refused(SHERD_ENOMEM, "no-memory", sherd_reader_map(&map, large, 0, 1, err));
 	sherd_reader_close(large);
 }
 
@@ -407,7 +407,7 @@ TEST(a_file_that_shrinks_behind_its_map_is_an_error)
 	char *large = calloc(1, LARGE);
 	assert_ok(sherd_store_put(f->store, "large", SHERD_WRITE_NEW, large, LARGE, err));
 	for (unsigned i = 0; i < MANY; i++)
-		assert_ok(sherd_store_read(f->store, "large", &readers[i], err));
+		assert_ok(sherd_store_read(&readers[i], f->store, "large", err));
 	int fd = open(path_in(f, "large"), O_RDWR);
 	assert_true(fd >= 0);
 	assert_ok(sherd_store_remove(f->store, "large", err));

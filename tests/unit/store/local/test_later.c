@@ -71,7 +71,7 @@ static void init(faulty_sys *f, fault what)
 static int write_all(sherd_store *store, uint8_t *bytes, uint64_t hint, sherd_error *err)
 {
 	sherd_writer *w;
-	TRY(sherd_store_write(store, "o", &(sherd_write_options){.head = 100, .size_hint = hint}, &w, err));
+	TRY(sherd_store_write(&w, store, "o", &(sherd_write_options){.head = 100, .size_hint = hint}, err));
 	int rc = SHERD_OK;
 	for (size_t i = 0; i < PIECES && rc == SHERD_OK; i++)
 		rc = sherd_writer_append(w, bytes + i * PIECE, PIECE, err);
@@ -103,10 +103,10 @@ static void check_fault(fault what, uint64_t hint)
 	int rc = write_all(store, bytes, hint, &failure);
 	if (what == BROKEN && f.queued) {
 		assert_int_equal(rc, SHERD_EIO);
-		assert_int_equal(sherd_store_get(store, "o", size, &data, &len, NULL), SHERD_ENOTFOUND);
+		assert_int_equal(sherd_store_get(&data, &len, store, "o", size, NULL), SHERD_ENOTFOUND);
 	} else {
 		assert_int_equal(rc, SHERD_OK);
-		assert_ok(sherd_store_get(store, "o", 2 * size, &data, &len, err));
+		assert_ok(sherd_store_get(&data, &len, store, "o", 2 * size, err));
 		assert_int_equal(len, size);
 		assert_memory_equal(data, bytes, size);
 		free(data);
@@ -143,7 +143,7 @@ TEST(a_writer_may_be_dropped_with_appends_under_way)
 	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
 	for (int n = 0; n < 12; n++) {
 		sherd_writer *w;
-		assert_ok(sherd_store_write(store, "o", &(sherd_write_options){.size_hint = 12 * (uint64_t)PIECE}, &w,
+		assert_ok(sherd_store_write(&w, store, "o", &(sherd_write_options){.size_hint = 12 * (uint64_t)PIECE},
 		                            err));
 		for (int i = 0; i < n; i++)
 			assert_ok(sherd_writer_append(w, bytes, PIECE, err));

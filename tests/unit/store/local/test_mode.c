@@ -79,7 +79,7 @@ static void write_like(const char *key, const char *like, sherd_write_mode mode)
 {
 	sherd_writer *w;
 	const sherd_write_options options = {.mode = mode, .like = like};
-	assert_ok(sherd_store_write(store, key, &options, &w, err));
+	assert_ok(sherd_store_write(&w, store, key, &options, err));
 	assert_ok(sherd_writer_append(w, "abc", 3, err));
 	assert_ok(sherd_writer_commit(w, err));
 }
@@ -98,7 +98,7 @@ TEST(a_new_object_takes_the_mode_of_the_one_whose_place_it_takes)
 	assert_int_equal(mode_of("e"), 0600);
 	assert_refused(
 		SHERD_EINVAL, "bad-key",
-		sherd_store_write(store, "f", &(sherd_write_options){.like = "../x"}, &(sherd_writer *){0}, err));
+		sherd_store_write(&(sherd_writer *){0}, store, "f", &(sherd_write_options){.like = "../x"}, err));
 }
 
 static bool see(const char *name, unsigned char type, void *arg)
@@ -115,7 +115,7 @@ TEST(a_file_on_its_way_is_never_open_to_more_than_the_object)
 	unsigned seen = 0;
 	const sherd_write_options options = {.mode = SHERD_WRITE_REPLACE};
 	put("x", 0640);
-	assert_ok(sherd_store_write(store, "x", &options, &w, err));
+	assert_ok(sherd_store_write(&w, store, "x", &options, err));
 	assert_ok(shd_local_entries(&shd_sys_linux, dir, see, &seen, err));
 	assert_int_equal(seen, 0600);
 	assert_int_equal(fchmodat(dir, "x", 0600, 0), 0); /* which counts: it is what is replaced */
@@ -127,7 +127,7 @@ TEST(an_object_that_went_meanwhile_still_counts)
 {
 	sherd_writer *w;
 	put("x", 0600);
-	assert_ok(sherd_store_write(store, "x", &(sherd_write_options){.mode = SHERD_WRITE_REPLACE}, &w, err));
+	assert_ok(sherd_store_write(&w, store, "x", &(sherd_write_options){.mode = SHERD_WRITE_REPLACE}, err));
 	assert_ok(sherd_store_remove(store, "x", err));
 	assert_ok(sherd_writer_commit(w, err));
 	assert_int_equal(mode_of("x"), 0600);

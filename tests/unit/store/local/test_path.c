@@ -48,11 +48,11 @@ static void assert_opens(const char *path, const char *want_key, const char *tex
 	assert_ok(sherd_store_open(&s, &key, path, NULL, err));
 	assert_string_equal(key, want_key);
 	if (text) {
-		assert_ok(sherd_store_get(s, *key ? key : "real", 10, &data, &len, err));
+		assert_ok(sherd_store_get(&data, &len, s, *key ? key : "real", 10, err));
 		assert_string_equal(data, text);
 		free(data);
 	} else {
-		assert_int_equal(sherd_store_get(s, key, 10, &data, &len, NULL), SHERD_ENOTFOUND);
+		assert_int_equal(sherd_store_get(&data, &len, s, key, 10, NULL), SHERD_ENOTFOUND);
 	}
 	free(key);
 	sherd_store_close(s);
@@ -248,7 +248,7 @@ TEST(an_index_that_is_a_link_stands_for_its_neighbours)
 	                 0);
 	assert_ok(sherd_store_open(&s, &key, "cache/names/m.safetensors.index.json", NULL, err));
 	assert_string_equal(key, "m.safetensors.index.json");
-	assert_ok(sherd_store_get(s, "m-1.safetensors", 10, &data, &len, err));
+	assert_ok(sherd_store_get(&data, &len, s, "m-1.safetensors", 10, err));
 	free(data);
 	free(key);
 	sherd_store_close(s);
@@ -258,7 +258,7 @@ TEST(an_index_that_is_a_link_stands_for_its_neighbours)
 		sherd_store_options options = {.own = &follow, .own_count = (size_t)i};
 		assert_ok(sherd_store_open(&s, &key, "cache/names", &options, err));
 		data = NULL;
-		assert_int_equal(sherd_store_get(s, "m-1.safetensors", 10, &data, &len, NULL),
+		assert_int_equal(sherd_store_get(&data, &len, s, "m-1.safetensors", 10, NULL),
 		                 i ? SHERD_OK : SHERD_EUNSUPPORTED);
 		free(data);
 		free(key);

@@ -56,13 +56,13 @@ static int read_all(sherd_store *store, const sherd_reader *reader, uint64_t off
 	size_t len, taken;
 	int rc;
 	uint64_t at = offset, asked = offset, size = sherd_reader_size(reader);
-	TRY(sherd_store_queue(store, ahead, &q, err));
+	TRY(sherd_store_queue(&q, store, ahead, err));
 	do {
 		do {
-			TRY(sherd_queue_ask(q, reader, asked, (size_t)(size - asked), &taken, err));
+			TRY(sherd_queue_ask(&taken, q, reader, asked, (size_t)(size - asked), err));
 			asked += taken;
 		} while (taken);
-		rc = sherd_queue_next(q, &data, &len, err);
+		rc = sherd_queue_next(&data, &len, q, err);
 		if (rc > 0) {
 			assert_true(len > 0 && len <= size - at);
 			assert_memory_equal(data, bytes + at, len);
@@ -71,7 +71,7 @@ static int read_all(sherd_store *store, const sherd_reader *reader, uint64_t off
 	} while (rc > 0);
 	TRY(rc);
 	assert_int_equal(at, size);
-	return sherd_queue_next(q, &data, &len, err);
+	return sherd_queue_next(&data, &len, q, err);
 }
 
 static void read_sizes(sherd_store *store)
@@ -81,7 +81,7 @@ static void read_sizes(sherd_store *store)
 	for (size_t i = 0; i < COUNT_OF(sizes); i++) {
 		READER r = NULL;
 		assert_ok(sherd_store_put(store, "a", SHERD_WRITE_REPLACE, bytes, sizes[i], err));
-		assert_ok(sherd_store_read(store, "a", &r, err));
+		assert_ok(sherd_store_read(&r, store, "a", err));
 		const uint64_t offsets[] = {0, 1, 32, 4096, 5000, sizes[i] / 2, sizes[i]};
 		for (size_t o = 0; o < COUNT_OF(offsets); o++)
 			for (size_t a = 0; a < COUNT_OF(aheads); a++)
@@ -89,8 +89,8 @@ static void read_sizes(sherd_store *store)
 					assert_ok(read_all(store, r, offsets[o], aheads[a], err));
 		QUEUE q = NULL;
 		size_t taken;
-		assert_ok(sherd_store_queue(store, 0, &q, err));
-		assert_refused(SHERD_ECORRUPT, "truncated", sherd_queue_ask(q, r, sizes[i], 1, &taken, err));
+		assert_ok(sherd_store_queue(&q, store, 0, err));
+		assert_refused(SHERD_ECORRUPT, "truncated", sherd_queue_ask(&taken, q, r, sizes[i], 1, err));
 	}
 }
 
@@ -156,18 +156,18 @@ TEST(a_queue_may_be_left_in_the_middle)
 	STORE store = open_with(&shd_sys_linux);
 	READER r = NULL;
 	assert_ok(sherd_store_put(store, "a", SHERD_WRITE_REPLACE, bytes, SIZE, err));
-	assert_ok(sherd_store_read(store, "a", &r, err));
+	assert_ok(sherd_store_read(&r, store, "a", err));
 	for (int steps = 0; steps < 4; steps++) {
 		QUEUE q = NULL;
 		const void *data;
 		size_t len, taken;
-		assert_ok(sherd_store_queue(store, 1 << 20, &q, err));
+		assert_ok(sherd_store_queue(&q, store, 1 << 20, err));
 		for (int i = 0; i < 3; i++) {
-			assert_ok(sherd_queue_ask(q, r, (uint64_t)i * 90000, 90000, &taken, err));
+			assert_ok(sherd_queue_ask(&taken, q, r, (uint64_t)i * 90000, 90000, err));
 			assert_true(taken > 0);
 		}
 		for (int i = 0; i < steps; i++)
-			assert_int_equal(sherd_queue_next(q, &data, &len, NULL), i < 3);
+			assert_int_equal(sherd_queue_next(&data, &len, q, NULL), i < 3);
 	}
 }
 
@@ -186,20 +186,20 @@ TEST(pieces_of_several_objects_come_in_the_order_in_which_they_were_asked_for)
 	for (size_t i = 0; i < OBJECTS; i++) {
 		char key[2] = {(char)('a' + i), 0};
 		assert_ok(sherd_store_put(store, key, SHERD_WRITE_REPLACE, bytes + 1000 * i, SIZE - 1000 * i, err));
-		assert_ok(sherd_store_read(store, key, &readers[i], err));
+		assert_ok(sherd_store_read(&readers[i], store, key, err));
 	}
-	assert_ok(sherd_store_queue(store, 64 << 10, &q, err));
+	assert_ok(sherd_store_queue(&q, store, 64 << 10, err));
 	while (came < TURNS) {
 		size_t taken = count < TURNS;
 		while (taken && count < TURNS) {
 			uint64_t which = shd_splitmix64(count) % OBJECTS, at = shd_splitmix64(count + 7) % 250000;
-			assert_ok(sherd_queue_ask(q, readers[which], at, 1 + shd_splitmix64(count + 9) % 20000, &taken,
+			assert_ok(sherd_queue_ask(&taken, q, readers[which], at, 1 + shd_splitmix64(count + 9) % 20000,
 			                          err));
 			asked[count].at = 1000 * which + at;
 			asked[count].len = taken;
 			count += taken > 0;
 		}
-		assert_int_equal(sherd_queue_next(q, &data, &len, NULL), 1);
+		assert_int_equal(sherd_queue_next(&data, &len, q, NULL), 1);
 		assert_int_equal(len, asked[came].len);
 		assert_memory_equal(data, bytes + asked[came].at, len);
 		came++;
@@ -215,7 +215,7 @@ TEST(what_was_just_read_is_in_memory)
 	READER r = NULL;
 	static uint8_t back[SIZE];
 	assert_ok(sherd_store_put(store, "a", SHERD_WRITE_REPLACE, bytes, SIZE, err));
-	assert_ok(sherd_store_read(store, "a", &r, err));
+	assert_ok(sherd_store_read(&r, store, "a", err));
 	assert_ok(sherd_reader_at(r, 0, back, SIZE, err));
 	assert_true(sherd_reader_cached(r, 0, SIZE));
 	assert_true(sherd_reader_cached(r, 4095, 2));
@@ -233,7 +233,7 @@ TEST(every_system_call_of_a_queue_may_fail)
 	do {
 		READER r = NULL;
 		sherd_error e = {0};
-		assert_ok(sherd_store_read(store, "a", &r, err));
+		assert_ok(sherd_store_read(&r, store, "a", err));
 		fail_sys_at(&sys, ++nth, NULL, EIO);
 		int rc = read_all(store, r, 0, 40000, &e);
 		/* A failed direct read is tried the usual way. */
@@ -249,7 +249,7 @@ TEST(a_file_that_became_shorter_is_truncated)
 	READER r = NULL;
 	char path[4096];
 	assert_ok(sherd_store_put(store, "a", SHERD_WRITE_REPLACE, bytes, SIZE, err));
-	assert_ok(sherd_store_read(store, "a", &r, err));
+	assert_ok(sherd_store_read(&r, store, "a", err));
 	(void)snprintf(path, sizeof(path), "%s/a", folder);
 	assert_int_equal(truncate(path, 100001), 0);
 	assert_fails(SHERD_ECORRUPT, 100001, read_all(store, r, 0, 1 << 20, err));
@@ -264,10 +264,10 @@ TEST(a_store_without_queues_says_so_and_its_readers_are_refused)
 	size_t taken;
 	assert_ok(sherd_store_open_memory(&store, err));
 	assert_ok(sherd_store_put(store, "a", SHERD_WRITE_NEW, "x", 1, err));
-	assert_ok(sherd_store_read(store, "a", &r, err));
-	assert_refused(SHERD_EUNSUPPORTED, "no-direct", sherd_store_queue(store, 0, &q, err));
-	assert_ok(sherd_store_queue(local, 0, &q, err));
-	assert_refused(SHERD_EUNSUPPORTED, "no-direct", sherd_queue_ask(q, r, 0, 1, &taken, err));
+	assert_ok(sherd_store_read(&r, store, "a", err));
+	assert_refused(SHERD_EUNSUPPORTED, "no-direct", sherd_store_queue(&q, store, 0, err));
+	assert_ok(sherd_store_queue(&q, local, 0, err));
+	assert_refused(SHERD_EUNSUPPORTED, "no-direct", sherd_queue_ask(&taken, q, r, 0, 1, err));
 	assert_true(sherd_reader_cached(r, 0, 1));
 	sherd_queue_close(NULL);
 }
