@@ -1,9 +1,8 @@
 #include "base/buf.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
-enum { SMALLEST = 256, LARGE = 4096 };
+enum { PRINTED = 256 }; /* bytes that a formatted text mostly fits in */
 
 void shd_buf_done(shd_buf *b)
 {
@@ -13,23 +12,8 @@ void shd_buf_done(shd_buf *b)
 
 bool shd_buf_reserve(shd_buf *b, size_t more)
 {
-	if (b->failed)
-		return false;
-	if (more <= b->cap - b->len)
-		return true;
-	/* A short text grows a few times only, a long one wastes little. */
-	size_t need, cap = b->cap < SMALLEST ? SMALLEST : b->cap < LARGE ? 4 * b->cap : b->cap + b->cap / 2;
-	b->failed = __builtin_add_overflow(b->len, more, &need);
-	if (cap < need)
-		cap = need;
-	uint8_t *data = b->failed ? NULL : realloc(b->data, cap);
-	if (!data) {
-		b->failed = true;
-		return false;
-	}
-	b->data = data;
-	b->cap = cap;
-	return true;
+	return (!b->failed && more <= b->cap - b->len) ||
+	       shd_vec_grow(&b->data, sizeof(*b->data), b->len, &b->cap, &b->failed, more);
 }
 
 void shd_buf_append(shd_buf *b, const void *data, size_t len)
@@ -51,7 +35,7 @@ void shd_buf_zero(shd_buf *b, size_t len)
 void shd_buf_printf(shd_buf *b, const char *fmt, ...)
 {
 	va_list ap, again;
-	if (!shd_buf_reserve(b, SMALLEST))
+	if (!shd_buf_reserve(b, PRINTED))
 		return;
 	size_t room = b->cap - b->len;
 	va_start(ap, fmt);

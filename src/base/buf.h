@@ -5,8 +5,8 @@
 #ifndef SHD_BASE_BUF_H
 #define SHD_BASE_BUF_H
 
-#include "base/error.h"
 #include "base/str.h"
+#include "base/vec.h"
 
 #include <stdarg.h>
 #include <stdint.h>

@@ -49,11 +49,11 @@ struct sherd_graph {
 	bool only_updates;     /* the buffer holds replacements of files and nothing else */
 	uint64_t next_segment; /* a number that no file has; 0: not known yet */
 	uint64_t next_age;
-	size_t plan_written; /* assignments that are on disk */
-	bool loading;        /* segments are not merged: memory must not grow with them */
-	bool spilling;       /* segments are written, no version is made */
-	bool ahead;          /* the view is not that of the version: something was spilled */
-	shd_buf spilled;     /* of graph_written: since the version, and not part of it */
+	size_t plan_written;            /* assignments that are on disk */
+	bool loading;                   /* segments are not merged: memory must not grow with them */
+	bool spilling;                  /* segments are written, no version is made */
+	bool ahead;                     /* the view is not that of the version: something was spilled */
+	SHD_VEC(graph_written) spilled; /* since the version, and not part of it */
 };
 
 static inline shd_u128 graph_id_in(sherd_graph_id id)

@@ -58,6 +58,12 @@ typedef struct shd_rfdb_numbers {
 	size_t count;
 } shd_rfdb_numbers;
 
+/* The same while they are gathered. */
+typedef SHD_VEC(shd_rfdb_descriptor) shd_rfdb_descriptor_vec;
+typedef SHD_VEC(shd_u128) shd_rfdb_id_vec;
+typedef SHD_VEC(shd_rfdb_edge_key) shd_rfdb_edge_key_vec;
+typedef SHD_VEC(uint64_t) shd_rfdb_number_vec;
+
 typedef struct shd_rfdb_tag {
 	shd_str key, value;
 } shd_rfdb_tag;

@@ -97,8 +97,8 @@ bool shd_graph_buffer_copy_node(graph_buffer *b, shd_rfdb_node *node)
 static void forget_files(graph_buffer *b)
 {
 	shd_map_done(&b->by_file);
-	shd_buf_done(&b->file_ends);
-	shd_buf_done(&b->file_links);
+	shd_vec_done(&b->file_ends);
+	shd_vec_done(&b->file_links);
 	b->filed = 0;
 }
 
@@ -181,7 +181,7 @@ static bool settle_edge(graph_buffer *b, size_t from)
 	bool ok;
 	uint32_t at = (uint32_t)b->settled;
 	const graph_new_edge edge = b->edges[from];
-	if (shd_graph_may_name_file(edge.metadata) && !shd_buf_reserve(&b->contexts, sizeof(at))) {
+	if (shd_graph_may_name_file(edge.metadata) && !shd_vec_reserve(&b->contexts, 1)) {
 		b->contexts.failed = false; /* what is in it stays */
 		return false;
 	}
@@ -194,7 +194,7 @@ static bool settle_edge(graph_buffer *b, size_t from)
 		at = found;
 	b->edges[at] = edge;
 	if (shd_graph_may_name_file(edge.metadata))
-		shd_buf_append(&b->contexts, &at, sizeof(at));
+		shd_vec_push(&b->contexts, at);
 	return true;
 }
 
@@ -234,13 +234,13 @@ const graph_new_edge *shd_graph_buffer_edge(const graph_buffer *b, const shd_rfd
 static void link_edge(graph_buffer *b, graph_ids *heads, shd_u128 id, uint32_t entry, uint32_t *next)
 {
 	bool ok;
-	uint32_t place = (uint32_t)(b->heads.len / sizeof(uint32_t));
+	uint32_t place = (uint32_t)(b->heads.count);
 	uint32_t found = shd_graph_ids_add(heads, id, place, &ok);
 	if (found == GRAPH_IDS_NONE) {
-		shd_buf_append(&b->heads, &entry, sizeof(entry));
+		shd_vec_push(&b->heads, entry);
 		return;
 	}
-	uint32_t *head = (uint32_t *)(void *)b->heads.data + found;
+	uint32_t *head = b->heads.items + found;
 	*next = *head;
 	*head = entry;
 }
@@ -249,8 +249,8 @@ static void link_edge(graph_buffer *b, graph_ids *heads, shd_u128 id, uint32_t e
 static bool reserve_links(graph_buffer *b)
 {
 	bool ok = shd_graph_ids_reserve(&b->by_src, b->by_src.count + 1) &&
-	          shd_graph_ids_reserve(&b->by_dst, b->by_dst.count + 1) &&
-	          shd_buf_reserve(&b->heads, 2 * sizeof(uint32_t)) && shd_buf_reserve(&b->links, sizeof(graph_links));
+	          shd_graph_ids_reserve(&b->by_dst, b->by_dst.count + 1) && shd_vec_reserve(&b->heads, 2) &&
+	          shd_vec_reserve(&b->links, 1);
 	b->heads.failed = b->links.failed = false; /* what is in them stays */
 	return ok;
 }
@@ -267,7 +267,7 @@ bool shd_graph_buffer_chain(graph_buffer *b)
 			return false;
 		link_edge(b, &b->by_src, e->key.src, at, &links.next_out);
 		link_edge(b, &b->by_dst, e->key.dst, at, &links.next_in);
-		shd_buf_append(&b->links, &links, sizeof(links));
+		shd_vec_push(&b->links, links);
 	}
 	return true;
 }
@@ -275,12 +275,12 @@ bool shd_graph_buffer_chain(graph_buffer *b)
 uint32_t shd_graph_buffer_first(const graph_buffer *b, shd_u128 id, bool incoming)
 {
 	uint32_t place = shd_graph_ids_find(incoming ? &b->by_dst : &b->by_src, id);
-	return place == GRAPH_IDS_NONE ? GRAPH_IDS_NONE : ((const uint32_t *)(const void *)b->heads.data)[place];
+	return place == GRAPH_IDS_NONE ? GRAPH_IDS_NONE : b->heads.items[place];
 }
 
 uint32_t shd_graph_buffer_next(const graph_buffer *b, uint32_t entry, bool incoming)
 {
-	const graph_links *links = (const graph_links *)(const void *)b->links.data + entry;
+	const graph_links *links = b->links.items + entry;
 	return incoming ? links->next_in : links->next_out;
 }
 
@@ -288,16 +288,16 @@ uint32_t shd_graph_buffer_next(const graph_buffer *b, uint32_t entry, bool incom
 static size_t place_of_file(graph_buffer *b, shd_str file)
 {
 	bool ok;
-	size_t place = b->file_ends.len / sizeof(graph_ends);
+	size_t place = b->file_ends.count;
 	const graph_ends none = {GRAPH_IDS_NONE, GRAPH_IDS_NONE};
-	if (!shd_buf_reserve(&b->file_ends, sizeof(none))) {
+	if (!shd_vec_reserve(&b->file_ends, 1)) {
 		b->file_ends.failed = false; /* what is in it stays */
 		return SHD_MAP_NONE;
 	}
 	size_t found = shd_map_add(&b->by_file, file, place, &ok);
 	if (!ok || found != SHD_MAP_NONE)
 		return found;
-	shd_buf_append(&b->file_ends, &none, sizeof(none));
+	shd_vec_push(&b->file_ends, none);
 	return place;
 }
 
@@ -309,16 +309,16 @@ bool shd_graph_buffer_file(graph_buffer *b)
 		size_t place = place_of_file(b, b->nodes[at].node.file);
 		if (place == SHD_MAP_NONE)
 			return false;
-		if (!shd_buf_reserve(&b->file_links, sizeof(none))) {
+		if (!shd_vec_reserve(&b->file_links, 1)) {
 			b->file_links.failed = false;
 			return false;
 		}
-		shd_buf_append(&b->file_links, &none, sizeof(none));
-		graph_ends *ends = (graph_ends *)(void *)b->file_ends.data + place;
+		shd_vec_push(&b->file_links, none);
+		graph_ends *ends = b->file_ends.items + place;
 		if (ends->first == GRAPH_IDS_NONE)
 			ends->first = at;
 		else
-			((uint32_t *)(void *)b->file_links.data)[ends->last] = at;
+			b->file_links.items[ends->last] = at;
 		ends->last = at;
 	}
 	return true;
@@ -327,13 +327,12 @@ bool shd_graph_buffer_file(graph_buffer *b)
 uint32_t shd_graph_buffer_first_of(const graph_buffer *b, shd_str file)
 {
 	size_t place = shd_map_find(&b->by_file, file);
-	return place == SHD_MAP_NONE ? GRAPH_IDS_NONE
-	                             : ((const graph_ends *)(const void *)b->file_ends.data)[place].first;
+	return place == SHD_MAP_NONE ? GRAPH_IDS_NONE : b->file_ends.items[place].first;
 }
 
 uint32_t shd_graph_buffer_next_of(const graph_buffer *b, uint32_t entry)
 {
-	return ((const uint32_t *)(const void *)b->file_links.data)[entry];
+	return b->file_links.items[entry];
 }
 
 void shd_graph_buffer_done(graph_buffer *b)
@@ -345,9 +344,9 @@ void shd_graph_buffer_done(graph_buffer *b)
 	shd_graph_keys_done(&b->by_key);
 	shd_graph_ids_done(&b->by_src);
 	shd_graph_ids_done(&b->by_dst);
-	shd_buf_done(&b->heads);
-	shd_buf_done(&b->links);
-	shd_buf_done(&b->contexts);
+	shd_vec_done(&b->heads);
+	shd_vec_done(&b->links);
+	shd_vec_done(&b->contexts);
 	shd_arena_done(&b->arena);
 	shd_map_done(&b->texts);
 	*b = (graph_buffer){0};

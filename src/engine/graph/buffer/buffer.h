@@ -54,17 +54,17 @@ typedef struct graph_buffer {
 	/* Made when first asked for, for the entries below `settled`: edges by key, and which of them may speak of a
 	 * file in their metadata. */
 	graph_keys by_key;
-	shd_buf contexts; /* of uint32_t */
+	SHD_VEC(uint32_t) contexts;
 	size_t settled;
 	/* The same, below `chained`, which is not above `settled`: the edges from and to an id. */
-	graph_ids by_src, by_dst; /* to places in heads */
-	shd_buf heads;            /* of uint32_t: the first entry of a chain */
-	shd_buf links;            /* of graph_links, for each entry that is chained */
+	graph_ids by_src, by_dst;   /* to places in heads */
+	SHD_VEC(uint32_t) heads;    /* the first entry of a chain */
+	SHD_VEC(graph_links) links; /* for each entry that is chained */
 	size_t chained;
 	/* The same, below `filed`: the nodes of a file, in the order in which they came. */
-	shd_map by_file;    /* to places in file_ends */
-	shd_buf file_ends;  /* of graph_ends */
-	shd_buf file_links; /* of uint32_t: the next one of the file, for each node that is filed */
+	shd_map by_file; /* to places in file_ends */
+	SHD_VEC(graph_ends) file_ends;
+	SHD_VEC(uint32_t) file_links; /* the next one of the file, for each node that is filed */
 	size_t filed;
 } graph_buffer;
 

@@ -85,7 +85,7 @@ static int write_value(shd_json_writer *w, shd_str text, sherd_error *err);
 static int write_object(shd_json_writer *w, shd_json *j, int exported, sherd_error *err)
 {
 	SHD_AUTO_BUF keys = {0};
-	SHD_AUTO_BUF pairs = {0};
+	SHD_AUTO_VEC SHD_VEC(pair) pairs = {0};
 	shd_str key;
 	int rc;
 	(void)shd_buf_reserve(&keys, 1); /* data must not be NULL where the only key is "" */
@@ -96,18 +96,18 @@ static int write_object(shd_json_writer *w, shd_json *j, int exported, sherd_err
 		shd_buf_append(&keys, key.ptr, key.len);
 		TRY(shd_json_raw(j, &p.value, err));
 		if (!mark)
-			shd_buf_append(&pairs, &p, sizeof(p));
+			shd_vec_push(&pairs, p);
 	}
 	TRY(rc);
 	if (exported > 0) {
 		pair p = {.key = keys.len, .key_len = strlen(EXPORTED), .keys = &keys, .value = SHD_STR("true")};
 		shd_buf_str(&keys, EXPORTED);
-		shd_buf_append(&pairs, &p, sizeof(p));
+		shd_vec_push(&pairs, p);
 	}
 	TRY(shd_buf_check(&keys, err));
-	TRY(shd_buf_check(&pairs, err));
-	pair *list = (pair *)(void *)pairs.data;
-	size_t count = pairs.len / sizeof(*list);
+	TRY(shd_vec_check(&pairs, err));
+	pair *list = pairs.items;
+	size_t count = pairs.count;
 	if (count)
 		qsort(list, count, sizeof(*list), buffer_metadata_compare);
 	shd_buf_str(w->buf, "{");

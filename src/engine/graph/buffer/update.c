@@ -9,11 +9,11 @@
 typedef struct update {
 	sherd_graph *graph;
 	shd_str file;
-	graph_ids fresh;     /* ids of the new nodes */
-	shd_buf old;         /* of shd_u128: live nodes of the file */
-	graph_ids old_set;   /* the same */
-	shd_buf gone;        /* of shd_rfdb_edge_key: live edges that belong to the file; some twice */
-	graph_keys gone_set; /* the same */
+	graph_ids fresh;            /* ids of the new nodes */
+	SHD_VEC(shd_u128) old;      /* live nodes of the file */
+	graph_ids old_set;          /* the same */
+	shd_rfdb_edge_key_vec gone; /* live edges that belong to the file; some twice */
+	graph_keys gone_set;        /* the same */
 	sherd_graph_change change;
 } update;
 
@@ -22,8 +22,8 @@ static void update_done(update *u)
 	shd_graph_ids_done(&u->fresh);
 	shd_graph_ids_done(&u->old_set);
 	shd_graph_keys_done(&u->gone_set);
-	shd_buf_done(&u->old);
-	shd_buf_done(&u->gone);
+	shd_vec_done(&u->old);
+	shd_vec_done(&u->gone);
 }
 
 static int note_fresh(update *u, const sherd_graph_node *nodes, size_t count, sherd_error *err)
@@ -48,7 +48,7 @@ static bool note_old(void *arg, const sherd_graph_node *node)
 	update *u = arg;
 	bool ok;
 	shd_u128 id = graph_id_in(node->id);
-	shd_buf_append(&u->old, &id, sizeof(id));
+	shd_vec_push(&u->old, id);
 	(void)shd_graph_ids_add(&u->old_set, id, 0, &ok);
 	u->old.failed = u->old.failed || !ok;
 	return !u->old.failed;
@@ -69,11 +69,11 @@ static int contexts_of(graph_segment *s, sherd_error *err)
 		shd_str text;
 		if (shd_rfdb_segment_text(&s->rows, SHD_RFDB_EDGE_METADATA, row, &text) &&
 		    shd_graph_may_name_file(text))
-			shd_buf_append(&s->contexts, &row, sizeof(row));
+			shd_vec_push(&s->contexts, row);
 	}
 	s->contexts_known = !s->contexts.failed;
 	if (!s->contexts_known) {
-		shd_buf_done(&s->contexts);
+		shd_vec_done(&s->contexts);
 		return shd_fail_nomem(err);
 	}
 	return SHERD_OK;
@@ -84,33 +84,31 @@ static int gather_contexts(update *u, size_t i, sherd_error *err)
 	const graph_view *v = &u->graph->view;
 	graph_segment *s = v->lists[SHD_RFDB_EDGES].items[i];
 	TRY(contexts_of(s, err));
-	const uint64_t *rows = (const uint64_t *)(const void *)s->contexts.data;
-	for (size_t k = 0; k < s->contexts.len / sizeof(*rows); k++) {
+	for (size_t k = 0; k < s->contexts.count; k++) {
 		shd_rfdb_edge edge;
-		TRY(shd_graph_segment_read_edge(s, rows[k], &edge, err));
+		TRY(shd_graph_segment_read_edge(s, s->contexts.items[k], &edge, err));
 		if (!shd_graph_names_file(edge.metadata, u->file))
 			continue;
 		const shd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
 		int rc = 0;
 		if (!shd_graph_buffer_edge(&u->graph->buffer, &key))
-			rc = shd_graph_view_edge_lives(v, i, rows[k], &key, err);
+			rc = shd_graph_view_edge_lives(v, i, s->contexts.items[k], &key, err);
 		TRY(rc);
 		if (rc)
-			shd_buf_append(&u->gone, &key, sizeof(key));
+			shd_vec_push(&u->gone, key);
 	}
-	return shd_buf_check(&u->gone, err);
+	return shd_vec_check(&u->gone, err);
 }
 
 static int gather_fresh_contexts(update *u, sherd_error *err)
 {
 	const graph_buffer *b = &u->graph->buffer;
-	const uint32_t *list = (const uint32_t *)(const void *)b->contexts.data;
-	for (size_t i = 0; i < b->contexts.len / sizeof(*list); i++) {
-		const graph_new_edge *e = &b->edges[list[i]];
+	for (size_t i = 0; i < b->contexts.count; i++) {
+		const graph_new_edge *e = &b->edges[b->contexts.items[i]];
 		if (!graph_edge_is_dead(e) && shd_graph_names_file(e->metadata, u->file))
-			shd_buf_append(&u->gone, &e->key, sizeof(e->key));
+			shd_vec_push(&u->gone, e->key);
 	}
-	return shd_buf_check(&u->gone, err);
+	return shd_vec_check(&u->gone, err);
 }
 
 /* What the file has now: nodes, edges from them, edges to those that vanish, edges in its context. */
@@ -119,9 +117,9 @@ static int update_gather(update *u, sherd_error *err)
 	const sherd_graph_query query = {.file = graph_text_out(u->file)};
 	TRY(shd_graph_settle(u->graph, err));
 	TRY(sherd_graph_find(u->graph, &query, note_old, u, err));
-	TRY(shd_buf_check(&u->old, err));
-	const shd_u128 *old = (const shd_u128 *)(const void *)u->old.data;
-	for (size_t i = 0; i < u->old.len / sizeof(*old); i++) {
+	TRY(shd_vec_check(&u->old, err));
+	const shd_u128 *old = u->old.items;
+	for (size_t i = 0; i < u->old.count; i++) {
 		TRY(shd_graph_collect_edges(u->graph, old[i], false, &u->gone, err));
 		if (!survives(u, old[i]))
 			TRY(shd_graph_collect_edges(u->graph, old[i], true, &u->gone, err));
@@ -184,9 +182,8 @@ static int is_same_node(const sherd_graph_node *before, const sherd_graph_node *
 
 static int count_nodes(update *u, const sherd_graph_node *nodes, size_t count, sherd_error *err)
 {
-	const shd_u128 *old = (const shd_u128 *)(const void *)u->old.data;
-	for (size_t i = 0; i < u->old.len / sizeof(*old); i++)
-		u->change.nodes_removed += !survives(u, old[i]);
+	for (size_t i = 0; i < u->old.count; i++)
+		u->change.nodes_removed += !survives(u, u->old.items[i]);
 	for (size_t i = 0; i < count; i++) {
 		sherd_graph_node before;
 		if (shd_graph_ids_find(&u->fresh, graph_id_in(nodes[i].id)) != i)
@@ -206,17 +203,17 @@ static int count_nodes(update *u, const sherd_graph_node *nodes, size_t count, s
 /* Each edge that goes, once. */
 static int update_sift(update *u, sherd_error *err)
 {
-	shd_rfdb_edge_key *list = (shd_rfdb_edge_key *)(void *)u->gone.data;
+	shd_rfdb_edge_key *list = u->gone.items;
 	size_t kept = 0;
 	u->gone_set.stride = sizeof(*list);
-	for (size_t i = 0; i < u->gone.len / sizeof(*list); i++) {
+	for (size_t i = 0; i < u->gone.count; i++) {
 		bool ok;
 		if (shd_graph_keys_add(&u->gone_set, list, &list[i], (uint32_t)kept, &ok) == GRAPH_KEYS_NONE)
 			list[kept++] = list[i];
 		if (!ok)
 			return shd_fail_nomem(err);
 	}
-	u->gone.len = kept * sizeof(*list);
+	u->gone.count = kept;
 	return SHERD_OK;
 }
 
@@ -224,8 +221,8 @@ static int count_edges(update *u, const sherd_graph_edge *edges, size_t count, s
 {
 	graph_keys seen = {.stride = sizeof(shd_rfdb_edge_key)};
 	shd_rfdb_edge_key *list = malloc((count + 1) * sizeof(*list));
-	int rc = list && u->gone.len / sizeof(*list) < UINT32_MAX ? SHERD_OK : shd_fail_nomem(err);
-	u->change.edges_removed = u->gone.len / sizeof(*list);
+	int rc = list && u->gone.count < UINT32_MAX ? SHERD_OK : shd_fail_nomem(err);
+	u->change.edges_removed = u->gone.count;
 	for (size_t i = 0, kept = 0; rc >= 0 && i < count; i++) {
 		list[kept] = (shd_rfdb_edge_key){.src = graph_id_in(edges[i].src),
 		                                 .dst = graph_id_in(edges[i].dst),
@@ -237,7 +234,7 @@ static int count_edges(update *u, const sherd_graph_edge *edges, size_t count, s
 			rc = shd_fail_nomem(err);
 			break;
 		}
-		if (shd_graph_keys_find(&u->gone_set, u->gone.data, &list[kept]) != GRAPH_KEYS_NONE)
+		if (shd_graph_keys_find(&u->gone_set, u->gone.items, &list[kept]) != GRAPH_KEYS_NONE)
 			u->change.edges_removed--;
 		else if ((rc = shd_graph_edge_lives(u->graph, &list[kept], err)) == 0)
 			u->change.edges_added++;
@@ -252,15 +249,13 @@ static int apply(update *u, const sherd_graph_node *nodes, size_t node_count, co
                  size_t edge_count, sherd_error *err)
 {
 	sherd_graph *g = u->graph;
-	const shd_rfdb_edge_key *gone = (const shd_rfdb_edge_key *)(const void *)u->gone.data;
-	const shd_u128 *old = (const shd_u128 *)(const void *)u->old.data;
 	if (!graph_is_dirty(g))
 		g->only_updates = true;
-	for (size_t i = 0; i < u->gone.len / sizeof(*gone); i++)
-		if (!shd_graph_buffer_kill_edge(&g->buffer, &gone[i]))
+	for (size_t i = 0; i < u->gone.count; i++)
+		if (!shd_graph_buffer_kill_edge(&g->buffer, &u->gone.items[i]))
 			return shd_graph_break(g, err);
-	for (size_t i = 0; i < u->old.len / sizeof(*old); i++)
-		if (!survives(u, old[i]) && !shd_graph_buffer_kill_node(&g->buffer, old[i]))
+	for (size_t i = 0; i < u->old.count; i++)
+		if (!survives(u, u->old.items[i]) && !shd_graph_buffer_kill_node(&g->buffer, u->old.items[i]))
 			return shd_graph_break(g, err);
 	int rc = shd_graph_put_nodes(g, nodes, node_count, err);
 	if (rc == SHERD_OK)

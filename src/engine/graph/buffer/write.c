@@ -237,21 +237,22 @@ int sherd_graph_add_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t 
 
 static bool buffer_write_collect(void *arg, const shd_rfdb_edge *edge)
 {
-	const shd_rfdb_edge_key key = {.src = edge->src, .dst = edge->dst, .type = edge->type};
-	shd_buf_append(arg, &key, sizeof(key));
+	shd_rfdb_edge_key_vec *keys = arg;
+	shd_vec_push(keys, (shd_rfdb_edge_key){.src = edge->src, .dst = edge->dst, .type = edge->type});
 	return true;
 }
 
-int shd_graph_collect_edges(const sherd_graph *g, shd_u128 id, bool incoming, shd_buf *keys, sherd_error *err)
+int shd_graph_collect_edges(const sherd_graph *g, shd_u128 id, bool incoming, shd_rfdb_edge_key_vec *keys,
+                            sherd_error *err)
 {
 	TRY(shd_graph_each_edge(g, id, incoming, NULL, buffer_write_collect, keys, err));
-	return shd_buf_check(keys, err);
+	return shd_vec_check(keys, err);
 }
 
 int sherd_graph_delete_nodes(sherd_graph *g, const sherd_graph_id *ids, size_t count, uint64_t *deleted,
                              sherd_error *err)
 {
-	SHD_AUTO_BUF keys = {0};
+	SHD_AUTO_VEC shd_rfdb_edge_key_vec keys = {0};
 	uint64_t live = 0;
 	TRY(shd_graph_check_writable(g, err));
 	/* All that can fail but for memory goes first: edges of all, then the deeds. */
@@ -261,9 +262,8 @@ int sherd_graph_delete_nodes(sherd_graph *g, const sherd_graph_id *ids, size_t c
 		for (int incoming = 0; rc && incoming < 2; incoming++)
 			TRY(shd_graph_collect_edges(g, graph_id_in(ids[i]), incoming, &keys, err));
 	}
-	const shd_rfdb_edge_key *list = (const shd_rfdb_edge_key *)(const void *)keys.data;
-	for (size_t i = 0; i < keys.len / sizeof(*list); i++)
-		if (!shd_graph_buffer_kill_edge(&g->buffer, &list[i]))
+	for (size_t i = 0; i < keys.count; i++)
+		if (!shd_graph_buffer_kill_edge(&g->buffer, &keys.items[i]))
 			return shd_graph_break(g, err);
 	for (size_t i = 0; i < count; i++) {
 		if (sherd_graph_exists(g, ids[i], NULL) <= 0)

@@ -20,7 +20,8 @@ int shd_graph_settle(const sherd_graph *g, sherd_error *err);
 int shd_graph_fail_source(shd_u128 src, sherd_error *err);
 
 /* Appends the keys of the live edges from (to) an id. */
-int shd_graph_collect_edges(const sherd_graph *g, shd_u128 id, bool incoming, shd_buf *keys, sherd_error *err);
+int shd_graph_collect_edges(const sherd_graph *g, shd_u128 id, bool incoming, shd_rfdb_edge_key_vec *keys,
+                            sherd_error *err);
 /* 1, or 0. */
 int shd_graph_edge_lives(const sherd_graph *g, const shd_rfdb_edge_key *key, sherd_error *err);
 

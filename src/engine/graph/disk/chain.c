@@ -5,10 +5,9 @@
 
 static void chain_forget(graph_chain *c)
 {
-	char **texts = (char **)(void *)c->texts.data;
-	for (size_t i = 0; i < c->texts.len / sizeof(*texts); i++)
-		free(texts[i]);
-	shd_buf_done(&c->texts);
+	for (size_t i = 0; i < c->texts.count; i++)
+		free(c->texts.items[i]);
+	shd_vec_done(&c->texts);
 	shd_arena_done(&c->documents);
 	shd_arena_done(&c->lists[0]);
 	shd_arena_done(&c->lists[1]);
@@ -24,7 +23,7 @@ void shd_graph_chain_done(graph_chain *c)
 static int chain_fetch(graph_chain *c, const char *name, char **text, size_t *len, sherd_error *err)
 {
 	TRY(shd_graph_place_get(c->place, name, text, len, err));
-	shd_buf_append(&c->texts, text, sizeof(*text));
+	shd_vec_push(&c->texts, *text);
 	if (!c->texts.failed)
 		return SHERD_OK;
 	free(*text);

@@ -123,7 +123,7 @@ void shd_graph_segment_close(graph_segment *s)
 	free(s->fences);
 	free(s->keys);
 	shd_buf_done(&s->built);
-	shd_buf_done(&s->contexts);
+	shd_vec_done(&s->contexts);
 	shd_arena_done(&s->arena);
 	pthread_mutex_destroy(&s->making);
 	free(s);

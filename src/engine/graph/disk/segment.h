@@ -47,7 +47,7 @@ typedef struct graph_segment {
 	_Atomic(graph_segment_keys *) keys; /* of an unsorted one, when it was first asked for */
 
 	bool contexts_known;
-	shd_buf contexts; /* of uint64_t: rows of edges whose metadata speaks of a file; for a writer alone */
+	SHD_VEC(uint64_t) contexts; /* rows of edges whose metadata speaks of a file; for a writer alone */
 
 	struct graph_proof *proof; /* for verify alone: what it knows of the segment from versions before */
 } graph_segment;

@@ -19,7 +19,7 @@ static int disk_version_fetch(graph_version *v, const graph_place *p, const char
 			*err = failure;
 		return rc;
 	}
-	shd_buf_append(&v->documents, text, sizeof(*text));
+	shd_vec_push(&v->documents, *text);
 	if (v->documents.failed) {
 		free(*text);
 		return shd_fail_nomem(err);
@@ -86,22 +86,22 @@ static int load_either(graph_version *v, const graph_place *p, uint64_t version,
 
 static int disk_version_load(graph_version *v, const graph_place *p, uint64_t version, sherd_error *err)
 {
-	SHD_AUTO_BUF edits = {0}; /* newest first */
+	SHD_AUTO_VEC SHD_VEC(shd_rfdb_edit) edits = {0}; /* newest first */
 	shd_rfdb_manifest base;
 	shd_rfdb_edit edit;
 	uint64_t at = version;
 	int rc;
 	while ((rc = load_either(v, p, at, &base, &edit, err)) == 0) {
-		shd_buf_append(&edits, &edit, sizeof(edit));
+		shd_vec_push(&edits, edit);
 		if (at-- == 0 || version - at > MOST_EDITS)
 			return shd_fail(err, SHERD_ECORRUPT, "bad-version", "no full manifest below version %" PRIu64,
 			                version);
 	}
 	TRY(rc);
-	TRY(shd_buf_check(&edits, err));
+	TRY(shd_vec_check(&edits, err));
 	v->base = at;
-	shd_rfdb_edit *list = (shd_rfdb_edit *)(void *)edits.data;
-	size_t count = edits.len / sizeof(*list);
+	shd_rfdb_edit *list = edits.items;
+	size_t count = edits.count;
 	for (size_t i = 0; i < count / 2; i++) {
 		shd_rfdb_edit other = list[i];
 		list[i] = list[count - 1 - i];
@@ -128,10 +128,9 @@ int shd_graph_version_load(graph_version *out, const graph_place *p, uint64_t ve
 
 void shd_graph_version_done(graph_version *v)
 {
-	char **texts = (char **)(void *)v->documents.data;
-	for (size_t i = 0; i < v->documents.len / sizeof(*texts); i++)
-		free(texts[i]);
-	shd_buf_done(&v->documents);
+	for (size_t i = 0; i < v->documents.count; i++)
+		free(v->documents.items[i]);
+	shd_vec_done(&v->documents);
 	shd_arena_done(&v->arena);
 	*v = (graph_version){0};
 }

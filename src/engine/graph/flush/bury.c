@@ -41,13 +41,13 @@ static int bury_nodes(graph_flush *f, sherd_error *err)
 		bool buried = is_dead_node(v, id);
 		if (!b->nodes[i].dead) {
 			if (buried)
-				shd_buf_append(&f->undead_nodes, &id, sizeof(id));
+				shd_vec_push(&f->undead_nodes, id);
 			continue;
 		}
 		int rc = buried ? 0 : shd_graph_flush_has_node(f, id, err);
 		TRY(rc);
 		if (rc)
-			shd_buf_append(&f->dead_nodes, &id, sizeof(id));
+			shd_vec_push(&f->dead_nodes, id);
 	}
 	return SHERD_OK;
 }
@@ -57,13 +57,13 @@ static int bury_nodes(graph_flush *f, sherd_error *err)
 static int exhume_nodes(graph_flush *f, const graph_target *t, sherd_error *err)
 {
 	const graph_buffer *b = &f->graph->buffer;
-	const shd_u128 *ids = (const shd_u128 *)(const void *)t->unburied_nodes.data;
-	for (size_t i = 0; i < t->unburied_nodes.len / sizeof(*ids); i++) {
+	const shd_u128 *ids = t->unburied_nodes.items;
+	for (size_t i = 0; i < t->unburied_nodes.count; i++) {
 		const graph_new_node *fresh = shd_graph_buffer_node(b, ids[i]);
 		int rc = fresh && !fresh->dead ? 1 : shd_graph_flush_has_node(f, ids[i], err);
 		TRY(rc);
 		if (!rc)
-			shd_buf_append(&f->undead_nodes, &ids[i], sizeof(ids[i]));
+			shd_vec_push(&f->undead_nodes, ids[i]);
 	}
 	return SHERD_OK;
 }
@@ -72,8 +72,8 @@ static int exhume_nodes(graph_flush *f, const graph_target *t, sherd_error *err)
 static void clear_all(graph_flush *f)
 {
 	const graph_view *v = &f->graph->view;
-	shd_buf_append(&f->undead_nodes, v->dead_nodes, v->dead_node_count * sizeof(*v->dead_nodes));
-	shd_buf_append(&f->undead_edges, v->dead_edges, v->dead_edge_count * sizeof(*v->dead_edges));
+	shd_vec_append(&f->undead_nodes, v->dead_nodes, v->dead_node_count);
+	shd_vec_append(&f->undead_edges, v->dead_edges, v->dead_edge_count);
 }
 
 int shd_graph_flush_bury(graph_flush *f, sherd_error *err)
@@ -85,12 +85,12 @@ int shd_graph_flush_bury(graph_flush *f, sherd_error *err)
 		for (size_t i = 0; i < f->count; i++) {
 			const graph_target *t = &f->targets[i];
 			TRY(exhume_nodes(f, t, err));
-			shd_buf_append(&f->dead_edges, t->dead_edges.data, t->dead_edges.len);
-			shd_buf_append(&f->undead_edges, t->undead_edges.data, t->undead_edges.len);
+			shd_vec_append(&f->dead_edges, t->dead_edges.items, t->dead_edges.count);
+			shd_vec_append(&f->undead_edges, t->undead_edges.items, t->undead_edges.count);
 		}
 	}
-	TRY(shd_buf_check(&f->dead_nodes, err));
-	TRY(shd_buf_check(&f->undead_nodes, err));
-	TRY(shd_buf_check(&f->dead_edges, err));
-	return shd_buf_check(&f->undead_edges, err);
+	TRY(shd_vec_check(&f->dead_nodes, err));
+	TRY(shd_vec_check(&f->undead_nodes, err));
+	TRY(shd_vec_check(&f->dead_edges, err));
+	return shd_vec_check(&f->undead_edges, err);
 }

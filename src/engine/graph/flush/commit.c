@@ -13,15 +13,15 @@ typedef struct next {
 	graph_flush *flush;
 	uint64_t version;
 	graph_view view;
-	shd_buf l0[2], l1[2]; /* of shd_rfdb_descriptor */
+	shd_rfdb_descriptor_vec l0[2], l1[2];
 } next;
 
 static void next_done(next *n)
 {
 	shd_graph_view_done(&n->view, false);
 	for (unsigned kind = 0; kind < 2; kind++) {
-		shd_buf_done(&n->l0[kind]);
-		shd_buf_done(&n->l1[kind]);
+		shd_vec_done(&n->l0[kind]);
+		shd_vec_done(&n->l1[kind]);
 	}
 }
 
@@ -50,11 +50,12 @@ static int next_list(next *n, shd_rfdb_kind kind, sherd_error *err)
 static int commit_describe(next *n, shd_rfdb_kind kind, sherd_error *err)
 {
 	const graph_list *list = &n->view.lists[kind];
-	for (size_t i = list->count; i-- > 0;)
-		shd_buf_append(list->items[i]->level1 ? &n->l1[kind] : &n->l0[kind], &list->items[i]->about,
-		               sizeof(list->items[i]->about));
-	TRY(shd_buf_check(&n->l0[kind], err));
-	return shd_buf_check(&n->l1[kind], err);
+	for (size_t i = list->count; i-- > 0;) {
+		shd_rfdb_descriptor_vec *level = list->items[i]->level1 ? &n->l1[kind] : &n->l0[kind];
+		shd_vec_push(level, list->items[i]->about);
+	}
+	TRY(shd_vec_check(&n->l0[kind], err));
+	return shd_vec_check(&n->l1[kind], err);
 }
 
 static int compare_ids(const void *left, const void *right)
@@ -69,64 +70,61 @@ static int compare_keys(const void *left, const void *right)
 }
 
 /* Tombstones: those before and the new ones, less those that went. */
-static int next_dead_nodes(const graph_flush *f, shd_buf *out, sherd_error *err)
+static int next_dead_nodes(const graph_flush *f, shd_rfdb_id_vec *out, sherd_error *err)
 {
 	const graph_view *v = &f->graph->view;
-	const shd_u128 *undead = (const shd_u128 *)(const void *)f->undead_nodes.data;
 	graph_ids gone = {0};
 	bool ok = true;
-	for (size_t i = 0; ok && i < f->undead_nodes.len / sizeof(*undead); i++)
-		(void)shd_graph_ids_add(&gone, undead[i], 0, &ok);
+	for (size_t i = 0; ok && i < f->undead_nodes.count; i++)
+		(void)shd_graph_ids_add(&gone, f->undead_nodes.items[i], 0, &ok);
 	for (size_t i = 0; i < v->dead_node_count; i++)
 		if (shd_graph_ids_find(&gone, v->dead_nodes[i]) == GRAPH_IDS_NONE)
-			shd_buf_append(out, &v->dead_nodes[i], sizeof(v->dead_nodes[i]));
+			shd_vec_push(out, v->dead_nodes[i]);
 	shd_graph_ids_done(&gone);
-	shd_buf_append(out, f->dead_nodes.data, f->dead_nodes.len);
+	shd_vec_append(out, f->dead_nodes.items, f->dead_nodes.count);
 	if (!ok)
 		return shd_fail_nomem(err);
-	TRY(shd_buf_check(out, err));
-	if (out->len)
-		qsort(out->data, out->len / sizeof(shd_u128), sizeof(shd_u128), compare_ids);
+	TRY(shd_vec_check(out, err));
+	if (out->count)
+		qsort(out->items, out->count, sizeof(*out->items), compare_ids);
 	return SHERD_OK;
 }
 
-static int next_dead_edges(const graph_flush *f, shd_buf *out, sherd_error *err)
+static int next_dead_edges(const graph_flush *f, shd_rfdb_edge_key_vec *out, sherd_error *err)
 {
 	const graph_view *v = &f->graph->view;
-	const shd_rfdb_edge_key *undead = (const shd_rfdb_edge_key *)(const void *)f->undead_edges.data;
+	const shd_rfdb_edge_key *undead = f->undead_edges.items;
 	graph_keys gone = {.stride = sizeof(*undead)};
 	bool ok = true;
-	for (size_t i = 0; ok && i < f->undead_edges.len / sizeof(*undead); i++)
+	for (size_t i = 0; ok && i < f->undead_edges.count; i++)
 		(void)shd_graph_keys_add(&gone, undead, &undead[i], (uint32_t)i, &ok);
 	for (size_t i = 0; i < v->dead_edge_count; i++)
 		if (shd_graph_keys_find(&gone, undead, &v->dead_edges[i]) == GRAPH_KEYS_NONE)
-			shd_buf_append(out, &v->dead_edges[i], sizeof(v->dead_edges[i]));
+			shd_vec_push(out, v->dead_edges[i]);
 	shd_graph_keys_done(&gone);
-	shd_buf_append(out, f->dead_edges.data, f->dead_edges.len);
+	shd_vec_append(out, f->dead_edges.items, f->dead_edges.count);
 	if (!ok)
 		return shd_fail_nomem(err);
-	TRY(shd_buf_check(out, err));
-	if (out->len)
-		qsort(out->data, out->len / sizeof(*undead), sizeof(*undead), compare_keys);
+	TRY(shd_vec_check(out, err));
+	if (out->count)
+		qsort(out->items, out->count, sizeof(*out->items), compare_keys);
 	return SHERD_OK;
 }
 
 static int next_tombstones(next *n, sherd_error *err)
 {
-	SHD_AUTO_BUF ids = {0};
-	SHD_AUTO_BUF keys = {0};
+	SHD_AUTO_VEC shd_rfdb_id_vec ids = {0};
+	SHD_AUTO_VEC shd_rfdb_edge_key_vec keys = {0};
 	TRY(next_dead_nodes(n->flush, &ids, err));
 	TRY(next_dead_edges(n->flush, &keys, err));
-	const shd_rfdb_ids nodes = {(const shd_u128 *)(const void *)ids.data, ids.len / sizeof(shd_u128)};
-	const shd_rfdb_edge_keys edges = {(const shd_rfdb_edge_key *)(const void *)keys.data,
-	                                  keys.len / sizeof(shd_rfdb_edge_key)};
+	const shd_rfdb_ids nodes = {ids.items, ids.count};
+	const shd_rfdb_edge_keys edges = {keys.items, keys.count};
 	return shd_graph_view_bury(&n->view, &nodes, &edges, err);
 }
 
-static shd_rfdb_descriptors commit_list_of(const shd_buf *b)
+static shd_rfdb_descriptors commit_list_of(const shd_rfdb_descriptor_vec *v)
 {
-	return (shd_rfdb_descriptors){(const shd_rfdb_descriptor *)(const void *)b->data,
-	                              b->len / sizeof(shd_rfdb_descriptor)};
+	return (shd_rfdb_descriptors){v->items, v->count};
 }
 
 static shd_rfdb_counts counts_of(const graph_flush *f)
@@ -180,8 +178,8 @@ static shd_rfdb_manifest full_of(const next *n)
 
 /* What comes and goes in the lists of one kind; *l1 when one of L1 goes. */
 typedef struct list_change {
-	shd_buf added;   /* of shd_rfdb_descriptor */
-	shd_buf removed; /* of uint64_t */
+	shd_rfdb_descriptor_vec added;
+	shd_rfdb_number_vec removed;
 	bool l1;
 } list_change;
 
@@ -194,27 +192,11 @@ static void change_of(const graph_flush *f, shd_rfdb_kind kind, list_change *c)
 		if (old->items[i]->level1)
 			c->l1 = true;
 		else
-			shd_buf_append(&c->removed, &old->items[i]->about.id, sizeof(uint64_t));
+			shd_vec_push(&c->removed, old->items[i]->about.id);
 	}
 	for (size_t i = 0; i < f->count; i++)
 		if (f->targets[i].kind == kind && f->targets[i].made)
-			shd_buf_append(&c->added, &f->targets[i].made->about, sizeof(shd_rfdb_descriptor));
-}
-
-static shd_rfdb_numbers numbers_of(const shd_buf *b)
-{
-	return (shd_rfdb_numbers){(const uint64_t *)(const void *)b->data, b->len / sizeof(uint64_t)};
-}
-
-static shd_rfdb_ids ids_of(const shd_buf *b)
-{
-	return (shd_rfdb_ids){(const shd_u128 *)(const void *)b->data, b->len / sizeof(shd_u128)};
-}
-
-static shd_rfdb_edge_keys keys_of(const shd_buf *b)
-{
-	return (shd_rfdb_edge_keys){(const shd_rfdb_edge_key *)(const void *)b->data,
-	                            b->len / sizeof(shd_rfdb_edge_key)};
+			shd_vec_push(&c->added, f->targets[i].made->about);
 }
 
 static void encode_edit(const next *n, shd_buf *out)
@@ -228,12 +210,12 @@ static void encode_edit(const next *n, shd_buf *out)
 	                         .created_at = f->time_ms / 1000,
 	                         .added_nodes = commit_list_of(&nodes.added),
 	                         .added_edges = commit_list_of(&edges.added),
-	                         .removed_nodes = numbers_of(&nodes.removed),
-	                         .removed_edges = numbers_of(&edges.removed),
-	                         .dead_nodes = ids_of(&f->dead_nodes),
-	                         .undead_nodes = ids_of(&f->undead_nodes),
-	                         .dead_edges = keys_of(&f->dead_edges),
-	                         .undead_edges = keys_of(&f->undead_edges),
+	                         .removed_nodes = {nodes.removed.items, nodes.removed.count},
+	                         .removed_edges = {edges.removed.items, edges.removed.count},
+	                         .dead_nodes = {f->dead_nodes.items, f->dead_nodes.count},
+	                         .undead_nodes = {f->undead_nodes.items, f->undead_nodes.count},
+	                         .dead_edges = {f->dead_edges.items, f->dead_edges.count},
+	                         .undead_edges = {f->undead_edges.items, f->undead_edges.count},
 	                         .has_l1_nodes = nodes.l1,
 	                         .l1_nodes = commit_list_of(&n->l1[SHD_RFDB_NODES]),
 	                         .has_l1_edges = edges.l1,
@@ -243,10 +225,10 @@ static void encode_edit(const next *n, shd_buf *out)
 	shd_rfdb_edit_encode(&e, out);
 	out->failed =
 		out->failed || nodes.added.failed || nodes.removed.failed || edges.added.failed || edges.removed.failed;
-	shd_buf_done(&nodes.added);
-	shd_buf_done(&nodes.removed);
-	shd_buf_done(&edges.added);
-	shd_buf_done(&edges.removed);
+	shd_vec_done(&nodes.added);
+	shd_vec_done(&nodes.removed);
+	shd_vec_done(&edges.added);
+	shd_vec_done(&edges.removed);
 }
 
 /* full: the manifest, where it is to be written in full. */
@@ -295,14 +277,14 @@ static void adopt(next *n)
 static int note_spilled(const graph_flush *f, sherd_error *err)
 {
 	sherd_graph *g = f->graph;
-	if (!shd_buf_reserve(&g->spilled, f->count * sizeof(graph_written))) {
+	if (!shd_vec_reserve(&g->spilled, f->count)) {
 		g->spilled.failed = false; /* what is in it stays, and it can be tried again */
 		return shd_fail_nomem(err);
 	}
 	for (size_t i = 0; i < f->count; i++) {
 		const graph_written w = shd_graph_flush_written(&f->targets[i]);
 		if (f->targets[i].made)
-			shd_buf_append(&g->spilled, &w, sizeof(w));
+			shd_vec_push(&g->spilled, w);
 	}
 	return SHERD_OK;
 }
@@ -318,11 +300,10 @@ static bool is_in_view(const sherd_graph *g, const shd_rfdb_file *file)
 
 void shd_graph_drop_spilled(sherd_graph *g, bool all)
 {
-	const graph_written *list = (const graph_written *)(const void *)g->spilled.data;
-	for (size_t i = 0; i < g->spilled.len / sizeof(*list) && !g->broken; i++)
-		if (all || !is_in_view(g, &list[i].file))
-			shd_graph_remove_written(&g->place, &list[i]);
-	g->spilled.len = 0;
+	for (size_t i = 0; i < g->spilled.count && !g->broken; i++)
+		if (all || !is_in_view(g, &g->spilled.items[i].file))
+			shd_graph_remove_written(&g->place, &g->spilled.items[i]);
+	g->spilled.count = 0;
 }
 
 static int flush_commit(next *n, sherd_error *err)

@@ -10,7 +10,7 @@ SHD_AUTO_DEFINE(void, free)
 
 const graph_segment *shd_graph_emit_merged(const graph_flush *f, const graph_target *t, uint64_t number, size_t *place)
 {
-	*place = ((const size_t *)(const void *)t->merged.data)[number - 1];
+	*place = t->merged.items[number - 1];
 	return f->graph->view.lists[t->kind].items[*place];
 }
 

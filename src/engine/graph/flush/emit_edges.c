@@ -25,7 +25,7 @@ typedef struct emission {
 	size_t *others; /* places of the shard's segments that stay */
 	size_t *near;   /* of those that may have edges of the source at hand */
 	size_t other_count, near_count;
-	shd_buf candidates;
+	SHD_VEC(candidate) candidates;
 	uint64_t unmetered; /* rows since progress was told */
 } emission;
 
@@ -57,10 +57,11 @@ static void gather_segment(emission *e, uint64_t number)
 static int emit_edges_gather(emission *e, sherd_error *err)
 {
 	const graph_buffer *b = &e->flush->graph->buffer;
-	const uint32_t *fresh = (const uint32_t *)(const void *)e->target->fresh.data;
-	for (size_t i = 0; i < e->target->fresh.len / sizeof(*fresh); i++)
-		e->runs[e->count++] = shd_rfdb_keyed_of(b->edges[fresh[i]].key.src, fresh[i]);
-	for (uint64_t n = 1; n <= e->target->merged.len / sizeof(size_t); n++) {
+	for (size_t i = 0; i < e->target->fresh.count; i++) {
+		uint32_t at = e->target->fresh.items[i];
+		e->runs[e->count++] = shd_rfdb_keyed_of(b->edges[at].key.src, at);
+	}
+	for (uint64_t n = 1; n <= e->target->merged.count; n++) {
 		int asks = shd_graph_emit_asks(e->flush, e->target, n, err);
 		TRY(asks);
 		e->asks[n - 1] = asks;
@@ -79,7 +80,7 @@ static void take_fresh(emission *e, uint64_t at, shd_u128 src)
 		const candidate c = {
 			.edge = {.src = src, .dst = n->key.dst, .type = n->key.type, .metadata = n->metadata},
 			.age = UINT32_MAX - at};
-		shd_buf_append(&e->candidates, &c, sizeof(c));
+		shd_vec_push(&e->candidates, c);
 		e->unmetered++;
 	}
 }
@@ -115,7 +116,7 @@ static int take_merged(emission *e, uint64_t code, shd_u128 src, sherd_error *er
 		int rc = competes(e, &c, place, row, e->asks[number - 1], err);
 		TRY(rc);
 		if (rc)
-			shd_buf_append(&e->candidates, &c, sizeof(c));
+			shd_vec_push(&e->candidates, c);
 		e->unmetered++;
 	}
 	return SHERD_OK;
@@ -186,7 +187,7 @@ static int exhume(emission *e, const shd_rfdb_edge_key *key, sherd_error *err)
 	int rc = stands_elsewhere(e, key, err);
 	TRY(rc);
 	if (!rc)
-		shd_buf_append(&e->target->undead_edges, key, sizeof(*key));
+		shd_vec_push(&e->target->undead_edges, *key);
 	return SHERD_OK;
 }
 
@@ -212,9 +213,9 @@ static int settle_fresh(emission *e, const candidate *list, size_t count, sherd_
 	if (!dead)
 		shd_graph_tally_add(&t->counts, key.type, 1);
 	if (dead && !buried && elsewhere)
-		shd_buf_append(&t->dead_edges, &key, sizeof(key));
+		shd_vec_push(&t->dead_edges, key);
 	if (!dead && buried)
-		shd_buf_append(&t->undead_edges, &key, sizeof(key));
+		shd_vec_push(&t->undead_edges, key);
 	return dead && buried ? exhume(e, &key, err) : SHERD_OK;
 }
 
@@ -256,7 +257,7 @@ static void fetch_ahead(const emission *e, size_t i)
 static int write_source(emission *e, size_t from, size_t to, sherd_error *err)
 {
 	shd_u128 src = (shd_u128)e->runs[from].high << 64 | e->runs[from].low;
-	e->candidates.len = 0;
+	e->candidates.count = 0;
 	for (size_t i = from; i < to; i++) {
 		fetch_ahead(e, i);
 		if (e->runs[i].row >> GRAPH_ROW_BITS)
@@ -264,9 +265,9 @@ static int write_source(emission *e, size_t from, size_t to, sherd_error *err)
 		else
 			take_fresh(e, e->runs[i].row, src);
 	}
-	TRY(shd_buf_check(&e->candidates, err));
-	candidate *list = (candidate *)(void *)e->candidates.data;
-	size_t count = e->candidates.len / sizeof(*list);
+	TRY(shd_vec_check(&e->candidates, err));
+	candidate *list = e->candidates.items;
+	size_t count = e->candidates.count;
 	if (count > 1)
 		sort(list, count);
 	find_near(e, src);
@@ -297,8 +298,8 @@ static int write_sources(emission *e, sherd_error *err)
 		if (e->unmetered >= OFTEN)
 			TRY(emit_edges_tell(e, err));
 	}
-	TRY(shd_buf_check(&e->target->dead_edges, err));
-	TRY(shd_buf_check(&e->target->undead_edges, err));
+	TRY(shd_vec_check(&e->target->dead_edges, err));
+	TRY(shd_vec_check(&e->target->undead_edges, err));
 	return emit_edges_tell(e, err);
 }
 
@@ -316,7 +317,7 @@ int shd_graph_emit_edges(graph_flush *f, graph_target *t, shd_rfdb_writer *w, sh
 	size_t segments = r.to - r.from + 1;
 	emission e = {.flush = f, .target = t, .writer = w};
 	e.runs = shd_large_alloc((size_t)(t->rows + 1) * sizeof(*e.runs));
-	e.asks = calloc(t->merged.len / sizeof(size_t) + 1, sizeof(*e.asks));
+	e.asks = calloc(t->merged.count + 1, sizeof(*e.asks));
 	e.others = shd_graph_emit_others(f, t, &e.other_count);
 	e.near = calloc(segments, sizeof(*e.near));
 	int rc = e.runs && e.asks && e.others && e.near ? emit_edges_emit(&e, err) : shd_fail_nomem(err);
@@ -324,6 +325,6 @@ int shd_graph_emit_edges(graph_flush *f, graph_target *t, shd_rfdb_writer *w, sh
 	free(e.asks);
 	free(e.others);
 	free(e.near);
-	shd_buf_done(&e.candidates);
+	shd_vec_done(&e.candidates);
 	return rc;
 }

@@ -21,7 +21,7 @@ static int competes(const emission *e, size_t place, uint64_t row, shd_u128 id, 
 	const sherd_graph *g = e->flush->graph;
 	bool buried = g->view.dead_node_count && shd_graph_ids_find(&g->view.dead_node_set, id) != GRAPH_IDS_NONE;
 	if (buried) {
-		shd_buf_append(&e->target->unburied_nodes, &id, sizeof(id));
+		shd_vec_push(&e->target->unburied_nodes, id);
 		return 0;
 	}
 	const graph_new_node *fresh = shd_graph_buffer_node(&g->buffer, id);
@@ -47,17 +47,18 @@ static int gather_segment(emission *e, uint64_t number, sherd_error *err)
 		if (rc)
 			e->rows[e->count++] = shd_rfdb_keyed_of(id, number << GRAPH_ROW_BITS | row);
 	}
-	TRY(shd_buf_check(&e->target->unburied_nodes, err));
+	TRY(shd_vec_check(&e->target->unburied_nodes, err));
 	return shd_meter_add(&e->flush->meter, taken, err);
 }
 
 static int emit_nodes_gather(emission *e, sherd_error *err)
 {
 	const graph_buffer *b = &e->flush->graph->buffer;
-	const uint32_t *fresh = (const uint32_t *)(const void *)e->target->fresh.data;
-	for (size_t i = 0; i < e->target->fresh.len / sizeof(*fresh); i++)
-		e->rows[e->count++] = shd_rfdb_keyed_of(b->nodes[fresh[i]].node.id, fresh[i]);
-	for (uint64_t n = 1; n <= e->target->merged.len / sizeof(size_t); n++)
+	for (size_t i = 0; i < e->target->fresh.count; i++) {
+		uint32_t at = e->target->fresh.items[i];
+		e->rows[e->count++] = shd_rfdb_keyed_of(b->nodes[at].node.id, at);
+	}
+	for (uint64_t n = 1; n <= e->target->merged.count; n++)
 		TRY(gather_segment(e, n, err));
 	return SHERD_OK;
 }

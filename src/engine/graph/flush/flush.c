@@ -180,11 +180,11 @@ static void flush_undo(graph_flush *f)
 static void flush_done(graph_flush *f)
 {
 	for (size_t i = 0; i < f->count; i++) {
-		shd_buf_done(&f->targets[i].fresh);
-		shd_buf_done(&f->targets[i].merged);
-		shd_buf_done(&f->targets[i].unburied_nodes);
-		shd_buf_done(&f->targets[i].dead_edges);
-		shd_buf_done(&f->targets[i].undead_edges);
+		shd_vec_done(&f->targets[i].fresh);
+		shd_vec_done(&f->targets[i].merged);
+		shd_vec_done(&f->targets[i].unburied_nodes);
+		shd_vec_done(&f->targets[i].dead_edges);
+		shd_vec_done(&f->targets[i].undead_edges);
 		shd_graph_tally_done(&f->targets[i].counts);
 		shd_graph_segment_close(f->targets[i].made);
 	}
@@ -194,10 +194,10 @@ static void flush_done(graph_flush *f)
 	free(f->merge[0]);
 	free(f->merge[1]);
 	free(f->node_shards);
-	shd_buf_done(&f->dead_nodes);
-	shd_buf_done(&f->undead_nodes);
-	shd_buf_done(&f->dead_edges);
-	shd_buf_done(&f->undead_edges);
+	shd_vec_done(&f->dead_nodes);
+	shd_vec_done(&f->undead_nodes);
+	shd_vec_done(&f->dead_edges);
+	shd_vec_done(&f->undead_edges);
 	shd_graph_counts_done(&f->counts);
 	shd_meter_done(&f->meter);
 }

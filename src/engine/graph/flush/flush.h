@@ -12,16 +12,16 @@
 typedef struct graph_target {
 	uint32_t shard;
 	shd_rfdb_kind kind;
-	uint64_t id;                      /* of the segment */
-	char segment[72], sidecar[72];    /* identities of what was written; "" when nothing was */
-	shd_buf fresh;                    /* of uint32_t: live nodes of the buffer; the first of each run of edges */
-	uint64_t fresh_rows;              /* entries of the buffer in all */
-	shd_buf merged;                   /* of size_t: places in the list of the view, ascending */
-	uint64_t rows;                    /* at most so many */
-	shd_buf unburied_nodes;           /* of shd_u128: keys with tombstones whose rows were left out */
-	graph_segment *made;              /* NULL when nothing was left to write */
-	graph_tally counts;               /* how the numbers of live records change; without nodes that are deleted */
-	shd_buf dead_edges, undead_edges; /* of shd_rfdb_edge_key: tombstones that come and go */
+	uint64_t id;                    /* of the segment */
+	char segment[72], sidecar[72];  /* identities of what was written; "" when nothing was */
+	SHD_VEC(uint32_t) fresh;        /* live nodes of the buffer; the first of each run of edges */
+	uint64_t fresh_rows;            /* entries of the buffer in all */
+	SHD_VEC(size_t) merged;         /* places in the list of the view, ascending */
+	uint64_t rows;                  /* at most so many */
+	shd_rfdb_id_vec unburied_nodes; /* keys with tombstones whose rows were left out */
+	graph_segment *made;            /* NULL when nothing was left to write */
+	graph_tally counts;             /* how the numbers of live records change; without nodes that are deleted */
+	shd_rfdb_edge_key_vec dead_edges, undead_edges; /* tombstones that come and go */
 } graph_target;
 
 typedef struct graph_flush {
@@ -38,8 +38,8 @@ typedef struct graph_flush {
 	bool compact;   /* all segments are merged, into L1 */
 	const graph_ids *moves; /* compact: nodes that go to another shard with the edges from them, and to which */
 	graph_counts counts;    /* of the version to come */
-	shd_buf dead_nodes, undead_nodes; /* of shd_u128: tombstones that come and go */
-	shd_buf dead_edges, undead_edges; /* of shd_rfdb_edge_key */
+	shd_rfdb_id_vec dead_nodes, undead_nodes; /* tombstones that come and go */
+	shd_rfdb_edge_key_vec dead_edges, undead_edges;
 	shd_meter meter;
 	uint64_t time_ms;
 } graph_flush;

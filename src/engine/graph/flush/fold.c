@@ -34,10 +34,8 @@ static bool waits(const graph_flush *f, const graph_target *t)
 /* The flush after a load: shards that it has pieces for, but no records any more, are looked at too. */
 static int call_pieces(graph_flush *f, sherd_error *err)
 {
-	const shd_buf *spilled = &f->graph->spilled;
-	const graph_written *list = (const graph_written *)(const void *)spilled->data;
-	for (size_t i = 0; i < spilled->len / sizeof(*list); i++) {
-		const shd_rfdb_file *file = &list[i].file;
+	for (size_t i = 0; i < f->graph->spilled.count; i++) {
+		const shd_rfdb_file *file = &f->graph->spilled.items[i].file;
 		graph_range r = shd_graph_list_shard(fold_list_of(f, file->kind), file->shard);
 		if (r.to - r.from > 1 && !shd_graph_flush_target(f, file->shard, file->kind))
 			return shd_fail_nomem(err);
@@ -125,12 +123,11 @@ static int hand_rows(graph_flush *f, shd_rfdb_kind kind, size_t place, uint32_t 
 	graph_target *t = shd_graph_flush_target(f, shard, kind);
 	if (!t)
 		return shd_fail_nomem(err);
-	const size_t *merged = (const size_t *)(const void *)t->merged.data;
-	size_t count = t->merged.len / sizeof(*merged);
-	if (!count || merged[count - 1] != place)
-		shd_buf_append(&t->merged, &place, sizeof(place));
+	size_t count = t->merged.count;
+	if (!count || t->merged.items[count - 1] != place)
+		shd_vec_push(&t->merged, place);
 	t->rows += rows;
-	return shd_buf_check(&t->merged, err);
+	return shd_vec_check(&t->merged, err);
 }
 
 /* Row by row, since some go to other shards. */
@@ -178,7 +175,7 @@ int shd_graph_flush_fold(graph_flush *f, sherd_error *err)
 	TRY(hand_over(f, SHD_RFDB_NODES, err));
 	TRY(hand_over(f, SHD_RFDB_EDGES, err));
 	for (size_t i = 0; i < f->count; i++) {
-		TRY(shd_buf_check(&f->targets[i].fresh, err));
+		TRY(shd_vec_check(&f->targets[i].fresh, err));
 		f->targets[i].rows += f->targets[i].fresh_rows;
 	}
 	return SHERD_OK;

@@ -7,71 +7,69 @@
 
 /* ---- a whole version as the change of the one before: its lists take the place of those */
 
-static void put_segments(const shd_rfdb_descriptors *list, shd_buf *out)
+static void put_segments(const shd_rfdb_descriptors *list, shd_rfdb_number_vec *out)
 {
 	for (size_t i = 0; i < list->count; i++)
-		shd_buf_append(out, &list->items[i].id, sizeof(uint64_t));
+		shd_vec_push(out, list->items[i].id);
 }
 
-static void put_listed(const graph_list *list, shd_buf *out)
+static void put_listed(const graph_list *list, shd_rfdb_number_vec *out)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (!list->items[i]->level1)
-			shd_buf_append(out, &list->items[i]->about.id, sizeof(uint64_t));
+			shd_vec_push(out, list->items[i]->about.id);
 }
 
 /* Both ascend. */
-static void put_undead_nodes(const shd_rfdb_ids *old, const shd_rfdb_ids *now, shd_buf *out)
+static void put_undead_nodes(const shd_rfdb_ids *old, const shd_rfdb_ids *now, shd_rfdb_id_vec *out)
 {
 	size_t at = 0;
 	for (size_t i = 0; i < old->count; i++) {
 		while (at < now->count && now->items[at] < old->items[i])
 			at++;
 		if (at == now->count || now->items[at] != old->items[i])
-			shd_buf_append(out, &old->items[i], sizeof(old->items[i]));
+			shd_vec_push(out, old->items[i]);
 	}
 }
 
-static void put_undead_edges(const shd_rfdb_edge_keys *old, const shd_rfdb_edge_keys *now, shd_buf *out)
+static void put_undead_edges(const shd_rfdb_edge_keys *old, const shd_rfdb_edge_keys *now, shd_rfdb_edge_key_vec *out)
 {
 	size_t at = 0;
 	for (size_t i = 0; i < old->count; i++) {
 		while (at < now->count && shd_rfdb_edge_key_compare(&now->items[at], &old->items[i]) < 0)
 			at++;
 		if (at == now->count || shd_rfdb_edge_key_compare(&now->items[at], &old->items[i]) != 0)
-			shd_buf_append(out, &old->items[i], sizeof(old->items[i]));
+			shd_vec_push(out, old->items[i]);
 	}
 }
 
 typedef struct change {
-	shd_buf nodes, edges;               /* of uint64_t: segments that go */
-	shd_buf undead_nodes, undead_edges; /* of shd_u128, of shd_rfdb_edge_key */
+	shd_rfdb_number_vec nodes, edges; /* segments that go */
+	shd_rfdb_id_vec undead_nodes;
+	shd_rfdb_edge_key_vec undead_edges;
 } change;
 
 static void encode(const shd_rfdb_manifest *m, const change *c, shd_buf *out)
 {
-	const shd_rfdb_edit e = {
-		.version = m->version,
-		.parent = m->parent,
-		.created_at = m->created_at,
-		.added_nodes = m->nodes,
-		.added_edges = m->edges,
-		.removed_nodes = {(const uint64_t *)(const void *)c->nodes.data, c->nodes.len / sizeof(uint64_t)},
-		.removed_edges = {(const uint64_t *)(const void *)c->edges.data, c->edges.len / sizeof(uint64_t)},
-		.dead_nodes = m->dead_nodes,
-		.dead_edges = m->dead_edges,
-		.undead_nodes = {(const shd_u128 *)(const void *)c->undead_nodes.data,
-	                         c->undead_nodes.len / sizeof(shd_u128)},
-		.undead_edges = {(const shd_rfdb_edge_key *)(const void *)c->undead_edges.data,
-	                         c->undead_edges.len / sizeof(shd_rfdb_edge_key)},
-		.has_l1_nodes = true,
-		.l1_nodes = m->l1_nodes,
-		.has_l1_edges = true,
-		.l1_edges = m->l1_edges,
-		.tags = m->tags,
-		.stats = m->stats,
-		.compaction = m->compaction,
-		.counts = m->counts};
+	const shd_rfdb_edit e = {.version = m->version,
+	                         .parent = m->parent,
+	                         .created_at = m->created_at,
+	                         .added_nodes = m->nodes,
+	                         .added_edges = m->edges,
+	                         .removed_nodes = {c->nodes.items, c->nodes.count},
+	                         .removed_edges = {c->edges.items, c->edges.count},
+	                         .dead_nodes = m->dead_nodes,
+	                         .dead_edges = m->dead_edges,
+	                         .undead_nodes = {c->undead_nodes.items, c->undead_nodes.count},
+	                         .undead_edges = {c->undead_edges.items, c->undead_edges.count},
+	                         .has_l1_nodes = true,
+	                         .l1_nodes = m->l1_nodes,
+	                         .has_l1_edges = true,
+	                         .l1_edges = m->l1_edges,
+	                         .tags = m->tags,
+	                         .stats = m->stats,
+	                         .compaction = m->compaction,
+	                         .counts = m->counts};
 	shd_rfdb_edit_encode(&e, out);
 }
 
@@ -107,10 +105,10 @@ int shd_graph_encode_as_edit(const sherd_graph *g, const shd_rfdb_manifest *full
 	put_undead_edges(&edges, &full->dead_edges, &c.undead_edges);
 	encode(full, &c, out);
 	out->failed = out->failed || c.nodes.failed || c.edges.failed || c.undead_nodes.failed || c.undead_edges.failed;
-	shd_buf_done(&c.nodes);
-	shd_buf_done(&c.edges);
-	shd_buf_done(&c.undead_nodes);
-	shd_buf_done(&c.undead_edges);
+	shd_vec_done(&c.nodes);
+	shd_vec_done(&c.edges);
+	shd_vec_done(&c.undead_nodes);
+	shd_vec_done(&c.undead_edges);
 	shd_graph_version_done(&base);
 	return shd_buf_check(out, err);
 }

@@ -15,8 +15,10 @@ uint32_t sherd_graph_shard_of(const sherd_graph *g, sherd_graph_text file)
 	return shd_rfdb_plan_find(&g->plan, name, &shard) ? shard : g->plan.shard_count;
 }
 
+typedef SHD_VEC(shd_str) file_vec;
+
 /* The distinct files of the buffer, each with its number among them; numbers[i] is that of node i. */
-static int distinct_files(const graph_buffer *b, shd_buf *files, uint32_t *numbers, sherd_error *err)
+static int distinct_files(const graph_buffer *b, file_vec *files, uint32_t *numbers, sherd_error *err)
 {
 	shd_map map = {0};
 	bool ok = true;
@@ -29,14 +31,14 @@ static int distinct_files(const graph_buffer *b, shd_buf *files, uint32_t *numbe
 			numbers[i] = numbers[i - 1];
 			continue;
 		}
-		size_t count = files->len / sizeof(file);
+		size_t count = files->count;
 		size_t found = shd_map_add(&map, file, count, &ok);
 		numbers[i] = (uint32_t)(found == SHD_MAP_NONE ? count : found);
 		if (found == SHD_MAP_NONE)
-			shd_buf_append(files, &file, sizeof(file));
+			shd_vec_push(files, file);
 	}
 	shd_map_done(&map);
-	return ok ? shd_buf_check(files, err) : shd_fail_nomem(err);
+	return ok ? shd_vec_check(files, err) : shd_fail_nomem(err);
 }
 
 static int shards_of_files(sherd_graph *g, const shd_str *files, size_t count, uint16_t *shards, sherd_error *err)
@@ -54,17 +56,17 @@ static int shards_of_files(sherd_graph *g, const shd_str *files, size_t count, u
 
 static int place_nodes(graph_flush *f, sherd_error *err)
 {
-	SHD_AUTO_BUF files = {0};
+	SHD_AUTO_VEC file_vec files = {0};
 	const graph_buffer *b = &f->graph->buffer;
 	uint32_t *numbers = calloc(b->node_count + 1, sizeof(*numbers));
 	uint16_t *shards = NULL;
 	f->node_shards = calloc(b->node_count + 1, sizeof(*f->node_shards));
 	int rc = numbers && f->node_shards ? distinct_files(b, &files, numbers, err) : shd_fail_nomem(err);
-	size_t count = files.len / sizeof(shd_str);
+	size_t count = files.count;
 	if (rc == SHERD_OK && !(shards = calloc(count + 1, sizeof(*shards))))
 		rc = shd_fail_nomem(err);
 	if (rc == SHERD_OK)
-		rc = shards_of_files(f->graph, (const shd_str *)(const void *)files.data, count, shards, err);
+		rc = shards_of_files(f->graph, files.items, count, shards, err);
 	for (size_t i = 0; rc == SHERD_OK && i < b->node_count; i++)
 		f->node_shards[i] = b->nodes[i].dead ? 0 : shards[numbers[i]];
 	free(numbers);
@@ -127,7 +129,7 @@ static int evict_edge(graph_flush *f, const shd_rfdb_edge_key *key, uint32_t sha
 
 typedef struct carrying {
 	const graph_buffer *buffer;
-	shd_buf edges; /* of shd_rfdb_edge */
+	SHD_VEC(shd_rfdb_edge) edges;
 } carrying;
 
 static bool note_edge(void *arg, const shd_rfdb_edge *edge)
@@ -135,7 +137,7 @@ static bool note_edge(void *arg, const shd_rfdb_edge *edge)
 	carrying *c = arg;
 	const shd_rfdb_edge_key key = {.src = edge->src, .dst = edge->dst, .type = edge->type};
 	if (!shd_graph_buffer_edge(c->buffer, &key))
-		shd_buf_append(&c->edges, edge, sizeof(*edge));
+		shd_vec_push(&c->edges, *edge);
 	return !c->edges.failed;
 }
 
@@ -145,12 +147,11 @@ static int carry_edges(sherd_graph *g, shd_u128 id, sherd_error *err)
 	carrying c = {.buffer = &g->buffer};
 	int rc = shd_graph_each_edge(g, id, false, NULL, note_edge, &c, err);
 	if (rc == SHERD_OK)
-		rc = shd_buf_check(&c.edges, err);
-	const shd_rfdb_edge *list = (const shd_rfdb_edge *)(const void *)c.edges.data;
-	for (size_t i = 0; rc == SHERD_OK && i < c.edges.len / sizeof(*list); i++)
-		if (!shd_graph_buffer_put_edge(&g->buffer, &list[i]))
+		rc = shd_vec_check(&c.edges, err);
+	for (size_t i = 0; rc == SHERD_OK && i < c.edges.count; i++)
+		if (!shd_graph_buffer_put_edge(&g->buffer, &c.edges.items[i]))
 			rc = shd_graph_break(g, err);
-	shd_buf_done(&c.edges);
+	shd_vec_done(&c.edges);
 	return rc;
 }
 
@@ -162,7 +163,7 @@ static int route_node(graph_flush *f, size_t i, bool moved, sherd_error *err)
 	graph_target *t = shd_graph_flush_target(f, f->node_shards[i], SHD_RFDB_NODES);
 	if (!t)
 		return shd_fail_nomem(err);
-	shd_buf_append(&t->fresh, &at, sizeof(at));
+	shd_vec_push(&t->fresh, at);
 	t->fresh_rows++;
 	if (!moved)
 		return SHERD_OK;
@@ -257,7 +258,7 @@ static int route_run(graph_flush *f, size_t from, size_t to, sherd_error *err)
 	graph_target *t = shd_graph_flush_target(f, shard, SHD_RFDB_EDGES);
 	if (!t)
 		return shd_fail_nomem(err);
-	shd_buf_append(&t->fresh, &at, sizeof(at));
+	shd_vec_push(&t->fresh, at);
 	t->fresh_rows += to - from;
 	if (!f->scattered) {
 		int strays = has_stray_edges(f, from, to, shard, err);
@@ -275,7 +276,7 @@ static int begin_settled(graph_flush *f, sherd_error *err)
 	for (size_t i = 0; i < f->count; i++) {
 		if (f->targets[i].kind != SHD_RFDB_EDGES)
 			continue;
-		f->targets[i].fresh.len = 0;
+		f->targets[i].fresh.count = 0;
 		f->targets[i].fresh_rows = 0;
 	}
 	return shd_graph_settle(f->graph, err);

@@ -14,8 +14,9 @@ SHD_AUTO_DEFINE(shd_json, shd_json_close)
 struct sherd_graph_lines {
 	sherd_limits limits;
 	shd_arena texts;
-	shd_buf nodes, edges; /* arrays of records */
-	shd_buf sources;      /* of sherd_graph_text, as edges */
+	SHD_VEC(sherd_graph_node) nodes;
+	SHD_VEC(sherd_graph_edge) edges;
+	SHD_VEC(sherd_graph_text) sources; /* as edges */
 };
 
 /* Of a key that was absent or null, ptr is NULL. */
@@ -64,33 +65,33 @@ void sherd_graph_lines_close(sherd_graph_lines *l)
 	if (!l)
 		return;
 	shd_arena_done(&l->texts);
-	shd_buf_done(&l->nodes);
-	shd_buf_done(&l->edges);
-	shd_buf_done(&l->sources);
+	shd_vec_done(&l->nodes);
+	shd_vec_done(&l->edges);
+	shd_vec_done(&l->sources);
 	free(l);
 }
 
 void sherd_graph_lines_clear(sherd_graph_lines *l)
 {
 	shd_arena_done(&l->texts);
-	l->nodes.len = l->edges.len = l->sources.len = 0;
+	l->nodes.count = l->edges.count = l->sources.count = 0;
 }
 
 const sherd_graph_node *sherd_graph_lines_nodes(const sherd_graph_lines *l, size_t *count)
 {
-	*count = l->nodes.len / sizeof(sherd_graph_node);
-	return (const sherd_graph_node *)(const void *)l->nodes.data;
+	*count = l->nodes.count;
+	return l->nodes.items;
 }
 
 const sherd_graph_edge *sherd_graph_lines_edges(const sherd_graph_lines *l, size_t *count)
 {
-	*count = l->edges.len / sizeof(sherd_graph_edge);
-	return (const sherd_graph_edge *)(const void *)l->edges.data;
+	*count = l->edges.count;
+	return l->edges.items;
 }
 
 sherd_graph_text sherd_graph_lines_source(const sherd_graph_lines *l, size_t edge)
 {
-	return ((const sherd_graph_text *)(const void *)l->sources.data)[edge];
+	return l->sources.items[edge];
 }
 
 /* ---- values */
@@ -238,8 +239,8 @@ static int add_node(sherd_graph_lines *l, const fields *f, sherd_error *err)
 		if (n.exported)
 			TRY(rewrite(l, n.metadata, true, f->metadata_at, &n.metadata, err));
 	}
-	shd_buf_append(&l->nodes, &n, sizeof(n));
-	TRY(shd_buf_check(&l->nodes, err));
+	shd_vec_push(&l->nodes, n);
+	TRY(shd_vec_check(&l->nodes, err));
 	return SHERD_GRAPH_NODE;
 }
 
@@ -251,10 +252,10 @@ static int add_edge(sherd_graph_lines *l, const fields *f, sherd_error *err)
 	                            .dst = sherd_graph_id_of(f->dst.ptr, f->dst.len),
 	                            .type = or_text(f->edge_type, "UNKNOWN"),
 	                            .metadata = or_text(f->metadata, "")};
-	shd_buf_append(&l->sources, &f->src, sizeof(f->src));
-	TRY(shd_buf_check(&l->sources, err));
-	shd_buf_append(&l->edges, &e, sizeof(e));
-	TRY(shd_buf_check(&l->edges, err));
+	shd_vec_push(&l->sources, f->src);
+	TRY(shd_vec_check(&l->sources, err));
+	shd_vec_push(&l->edges, e);
+	TRY(shd_vec_check(&l->edges, err));
 	return SHERD_GRAPH_EDGE;
 }
 

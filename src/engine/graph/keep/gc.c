@@ -23,12 +23,12 @@ typedef struct collection {
 	uint64_t version; /* the current one */
 	const sherd_graph_gc_options *options;
 	sherd_graph_gc_result result;
-	shd_buf files;     /* of graph_manifest_file */
+	graph_manifest_vec files;
 	verdict *verdicts; /* by version, one each */
 	size_t count;
-	shd_buf segments; /* of uint64_t, ascending: named by what stays */
-	bool unknown;     /* what stays names others besides, nobody knows which */
-	shd_buf doomed;   /* noted */
+	SHD_VEC(uint64_t) segments; /* ascending: named by what stays */
+	bool unknown;               /* what stays names others besides, nobody knows which */
+	shd_buf doomed;             /* noted */
 	shd_meter meter;
 	sherd_error *err;
 } collection;
@@ -48,8 +48,8 @@ static verdict *verdict_of(const collection *c, uint64_t version)
 static int list_versions(collection *c, sherd_error *err)
 {
 	TRY(shd_graph_list_manifests(&c->graph->place, c->version, &c->files, err));
-	const graph_manifest_file *files = (const graph_manifest_file *)(const void *)c->files.data;
-	size_t count = c->files.len / sizeof(*files);
+	const graph_manifest_file *files = c->files.items;
+	size_t count = c->files.count;
 	c->verdicts = calloc(count + 1, sizeof(*c->verdicts));
 	if (!c->verdicts)
 		return shd_fail_nomem(err);
@@ -63,9 +63,8 @@ static int list_versions(collection *c, sherd_error *err)
  */
 static void keep_damaged(collection *c, const graph_snapshots *s)
 {
-	const shd_rfdb_snapshot *tagged = (const shd_rfdb_snapshot *)(const void *)s->tagged.data;
-	for (size_t i = 0; !c->options->untag && i < s->tagged.len / sizeof(*tagged); i++) {
-		verdict *v = verdict_of(c, tagged[i].version);
+	for (size_t i = 0; !c->options->untag && i < s->tagged.count; i++) {
+		verdict *v = verdict_of(c, s->tagged.items[i].version);
 		if (!v || v->stays)
 			continue;
 		v->stays = true;
@@ -90,11 +89,10 @@ static int gc_choose(collection *c, sherd_error *err)
 	graph_snapshots s;
 	size_t keep = c->options->keep ? c->options->keep : 1;
 	TRY(shd_graph_take_snapshots(&c->graph->place, c->version, &s, err));
-	const shd_rfdb_snapshot *list = (const shd_rfdb_snapshot *)(const void *)s.list.data;
-	size_t count = s.list.len / sizeof(*list);
+	size_t count = s.list.count;
 	for (size_t i = 0; i < count; i++) {
-		bool tagged = list[i].tags.count && !c->options->untag;
-		verdict *v = verdict_of(c, list[i].version);
+		bool tagged = s.list.items[i].tags.count && !c->options->untag;
+		verdict *v = verdict_of(c, s.list.items[i].version);
 		if (v)
 			v->stays = tagged || count - i <= keep;
 	}
@@ -143,8 +141,8 @@ static int name_segments(collection *c, const shd_rfdb_manifest *m, sherd_error 
 	const shd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
 	for (size_t l = 0; l < COUNT_OF(lists); l++)
 		for (size_t i = 0; i < lists[l]->count; i++)
-			shd_buf_append(&c->segments, &lists[l]->items[i].id, sizeof(uint64_t));
-	return shd_buf_check(&c->segments, err);
+			shd_vec_push(&c->segments, lists[l]->items[i].id);
+	return shd_vec_check(&c->segments, err);
 }
 
 /* Does any version go of those that this one is read from? */
@@ -191,11 +189,11 @@ static int secure(collection *c, const graph_chain *chain, const graph_manifest_
  * of ours any more. */
 static int secure_all(collection *c, sherd_error *err)
 {
-	const graph_manifest_file *files = (const graph_manifest_file *)(const void *)c->files.data;
+	const graph_manifest_file *files = c->files.items;
 	graph_chain chain = {.place = &c->graph->place};
 	uint64_t full = 0; /* the last version that was read from a full manifest */
 	int rc = SHERD_OK;
-	for (size_t i = 0; rc == SHERD_OK && i < c->files.len / sizeof(*files); i++) {
+	for (size_t i = 0; rc == SHERD_OK && i < c->files.count; i++) {
 		bool current = files[i].version == c->version;
 		bool stays = verdict_of(c, files[i].version)->stays;
 		sherd_error failure = {0};
@@ -220,8 +218,8 @@ static int secure_all(collection *c, sherd_error *err)
 
 static int remove_manifests(collection *c, sherd_error *err)
 {
-	const graph_manifest_file *files = (const graph_manifest_file *)(const void *)c->files.data;
-	for (size_t i = c->files.len / sizeof(*files); i-- > 0;) {
+	const graph_manifest_file *files = c->files.items;
+	for (size_t i = c->files.count; i-- > 0;) {
 		char name[SHD_RFDB_NAME_MAX];
 		if (verdict_of(c, files[i].version)->stays)
 			continue;
@@ -245,8 +243,7 @@ static int gc_compare(const void *left, const void *right)
 
 static bool is_named(const collection *c, uint64_t id)
 {
-	return c->segments.len &&
-	       bsearch(&id, c->segments.data, c->segments.len / sizeof(id), sizeof(id), gc_compare) != NULL;
+	return c->segments.count && bsearch(&id, c->segments.items, c->segments.count, sizeof(id), gc_compare) != NULL;
 }
 
 static bool see_file(void *arg, const char *name, const sherd_stat *stat)
@@ -264,8 +261,8 @@ static bool see_file(void *arg, const char *name, const sherd_stat *stat)
 
 static int note_files(collection *c, sherd_error *err)
 {
-	if (c->segments.len)
-		qsort(c->segments.data, c->segments.len / sizeof(uint64_t), sizeof(uint64_t), gc_compare);
+	if (c->segments.count)
+		qsort(c->segments.items, c->segments.count, sizeof(uint64_t), gc_compare);
 	TRY(shd_graph_place_list(&c->graph->place, SHD_RFDB_MAKING, see_file, c, err));
 	TRY(shd_graph_place_list(&c->graph->place, SHD_RFDB_SEGMENTS, see_file, c, err));
 	TRY(shd_graph_place_list(&c->graph->place, STAGING, see_file, c, err));
@@ -337,8 +334,8 @@ int sherd_graph_gc(sherd_graph *g, const sherd_graph_gc_options *options, sherd_
 		sherd_lock_release(c.verdicts[i].locks[1]);
 	}
 	free(c.verdicts);
-	shd_buf_done(&c.files);
-	shd_buf_done(&c.segments);
+	shd_vec_done(&c.files);
+	shd_vec_done(&c.segments);
 	shd_buf_done(&c.doomed);
 	if (rc == SHERD_OK && result)
 		*result = c.result;

@@ -72,21 +72,20 @@ static int keep_tags(graph_snapshots *s, const shd_rfdb_tags *from, shd_rfdb_tag
 	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
-static int take_one(graph_snapshots *s, shd_buf *list, const shd_rfdb_manifest *m, sherd_error *err)
+static int take_one(graph_snapshots *s, graph_snapshot_vec *list, const shd_rfdb_manifest *m, sherd_error *err)
 {
 	shd_rfdb_snapshot one = {.version = m->version, .created_at = m->created_at, .stats = m->stats};
 	TRY(keep_tags(s, &m->tags, &one.tags, err));
-	shd_buf_append(list, &one, sizeof(one));
-	return shd_buf_check(list, err);
+	shd_vec_push(list, one);
+	return shd_vec_check(list, err);
 }
 
-static int take_all(graph_snapshots *s, graph_chain *chain, const graph_present *present, const shd_buf *files,
-                    sherd_error *err)
+static int take_all(graph_snapshots *s, graph_chain *chain, const graph_present *present,
+                    const graph_manifest_vec *files, sherd_error *err)
 {
-	const graph_manifest_file *list = (const graph_manifest_file *)(const void *)files->data;
-	for (size_t i = 0; i < files->len / sizeof(*list); i++) {
+	for (size_t i = 0; i < files->count; i++) {
 		sherd_error failure = {0};
-		int rc = shd_graph_chain_step(chain, &list[i], &failure);
+		int rc = shd_graph_chain_step(chain, &files->items[i], &failure);
 		if (is_fatal(rc)) {
 			if (err)
 				*err = failure;
@@ -104,7 +103,7 @@ static int take_all(graph_snapshots *s, graph_chain *chain, const graph_present 
 
 int shd_graph_take_snapshots(const graph_place *p, uint64_t up_to, graph_snapshots *out, sherd_error *err)
 {
-	SHD_AUTO_BUF files = {0};
+	SHD_AUTO_VEC graph_manifest_vec files = {0};
 	graph_present present = {0};
 	graph_chain chain = {.place = p};
 	*out = (graph_snapshots){0};
@@ -122,7 +121,7 @@ int shd_graph_take_snapshots(const graph_place *p, uint64_t up_to, graph_snapsho
 
 void shd_graph_snapshots_done(graph_snapshots *s)
 {
-	shd_buf_done(&s->list);
-	shd_buf_done(&s->tagged);
+	shd_vec_done(&s->list);
+	shd_vec_done(&s->tagged);
 	shd_arena_done(&s->arena);
 }

@@ -15,8 +15,8 @@ typedef struct repairing {
 	const sherd_graph_repair_options *options;
 	graph_head head; /* identity "": there is none */
 	bool known;      /* the head says which version was current */
-	shd_buf files;   /* of graph_manifest_file */
-	shd_buf bad;     /* of uint64_t: versions that are damaged, and were not given up before */
+	graph_manifest_vec files;
+	shd_rfdb_number_vec bad; /* versions that are damaged, and were not given up before */
 	sherd_graph_repair_result result;
 } repairing;
 
@@ -49,7 +49,7 @@ static void tell_missing(const repairing *r, const shd_rfdb_descriptor *d)
 static bool tell_segments(repairing *r, const graph_checking *c, bool told)
 {
 	bool bad = false;
-	for (size_t i = 0; i < c->descriptors.len / sizeof(graph_checked); i++) {
+	for (size_t i = 0; i < c->descriptors.count; i++) {
 		const graph_checked *one = graph_checked_at(c, i);
 		if (!one->missing && !one->damaged)
 			continue;
@@ -164,9 +164,9 @@ static int keep_repair_is_whole(repairing *r, uint64_t version, bool told, sherd
 /* From the newest down; what is wrong is told of the newest. */
 static int find_whole(repairing *r, sherd_error *err)
 {
-	const graph_manifest_file *list = (const graph_manifest_file *)(const void *)r->files.data;
+	const graph_manifest_file *list = r->files.items;
 	uint64_t last = UINT64_MAX;
-	for (size_t i = r->files.len / sizeof(*list); i-- > 0;) {
+	for (size_t i = r->files.count; i-- > 0;) {
 		if (list[i].version == last)
 			continue;
 		int rc = keep_repair_is_whole(r, list[i].version, last == UINT64_MAX, err);
@@ -186,8 +186,8 @@ static int find_bad(repairing *r, uint64_t current, sherd_error *err)
 {
 	const sherd_verify_options options = {.pool = r->options->pool, .progress = r->options->progress};
 	TRY(shd_graph_find_damaged(&r->place, current, &options, &r->bad, err));
-	const uint64_t *list = (const uint64_t *)(const void *)r->bad.data;
-	for (size_t i = 0; i < r->bad.len / sizeof(*list); i++) {
+	const uint64_t *list = r->bad.items;
+	for (size_t i = 0; i < r->bad.count; i++) {
 		bool again = false;
 		for (size_t k = 0; k < i; k++)
 			again = again || list[k] == list[i];
@@ -205,39 +205,39 @@ static int keep_repair_compare(const void *left, const void *right)
 }
 
 /* What was given up before, as the whole version and the one that was current say, and now. */
-static int add_given_up(const repairing *r, const shd_rfdb_manifest *m, shd_buf *out, sherd_error *err)
+static int add_given_up(const repairing *r, const shd_rfdb_manifest *m, shd_rfdb_number_vec *out, sherd_error *err)
 {
 	graph_version found;
-	shd_buf_append(out, r->bad.data, r->bad.len);
-	shd_buf_append(out, m->given_up.items, m->given_up.count * sizeof(uint64_t));
+	shd_vec_append(out, r->bad.items, r->bad.count);
+	shd_vec_append(out, m->given_up.items, m->given_up.count);
 	int rc = r->known ? shd_graph_version_load(&found, &r->place, r->result.found, NULL) : SHERD_ENOTFOUND;
 	if (rc == SHERD_OK) {
-		shd_buf_append(out, found.manifest.given_up.items, found.manifest.given_up.count * sizeof(uint64_t));
+		shd_vec_append(out, found.manifest.given_up.items, found.manifest.given_up.count);
 		shd_graph_version_done(&found);
 	}
 	if (rc == SHERD_ENOMEM)
 		return shd_fail_nomem(err);
-	TRY(shd_buf_check(out, err));
-	uint64_t *list = (uint64_t *)(void *)out->data;
-	size_t count = out->len / sizeof(*list), kept = 0;
+	TRY(shd_vec_check(out, err));
+	uint64_t *list = out->items;
+	size_t count = out->count, kept = 0;
 	if (count)
 		qsort(list, count, sizeof(*list), keep_repair_compare);
 	for (size_t i = 0; i < count; i++)
 		if (!kept || list[kept - 1] != list[i])
 			list[kept++] = list[i];
-	out->len = kept * sizeof(*list);
+	out->count = kept;
 	return SHERD_OK;
 }
 
 /* The whole version once more, as a manifest of another number. */
 static int encode_again(const repairing *r, uint64_t version, shd_buf *out, sherd_error *err)
 {
-	SHD_AUTO_BUF given_up = {0};
+	SHD_AUTO_VEC shd_rfdb_number_vec given_up = {0};
 	graph_version v;
 	TRY(shd_graph_version_load(&v, &r->place, r->result.whole, err));
 	shd_rfdb_manifest m = v.manifest;
 	int rc = add_given_up(r, &v.manifest, &given_up, err);
-	m.given_up = (shd_rfdb_numbers){(const uint64_t *)(const void *)given_up.data, given_up.len / sizeof(uint64_t)};
+	m.given_up = (shd_rfdb_numbers){given_up.items, given_up.count};
 	m.version = version;
 	m.parent = r->result.whole;
 	m.has_parent = true;
@@ -300,21 +300,20 @@ static int keep_repair(repairing *r, sherd_error *err)
 	TRY(keep_repair_read_head(r, err));
 	r->result.found = r->known ? r->head.current.version : 0;
 	TRY(shd_graph_list_manifests(&r->place, r->known ? r->result.found : UINT64_MAX, &r->files, err));
-	const graph_manifest_file *list = (const graph_manifest_file *)(const void *)r->files.data;
-	size_t count = r->files.len / sizeof(*list);
+	size_t count = r->files.count;
 	if (!count)
 		return shd_fail(err, SHERD_ENOTFOUND, "not-found", "there is no graph database");
 	if (!dry_run)
 		TRY(shd_graph_lock_writer(&r->place, &lock, err));
 	if (r->known && !dry_run)
 		TRY(shd_graph_clear_uncommitted(&r->place, &r->head, err));
-	uint64_t newest = list[count - 1].version;
+	uint64_t newest = r->files.items[count - 1].version;
 	if (r->known && newest != r->result.found)
 		r->result.versions++; /* its manifest is gone */
 	TRY(find_whole(r, err));
 	TRY(find_bad(r, r->known ? r->result.found : newest, err));
 	r->result.version = r->result.found;
-	if ((r->result.whole == r->result.found && !r->bad.len) || dry_run)
+	if ((r->result.whole == r->result.found && !r->bad.count) || dry_run)
 		return SHERD_OK;
 	if (r->known)
 		TRY(shd_graph_head_fence(&r->place, &r->head, err));
@@ -329,8 +328,8 @@ int sherd_graph_repair(sherd_store *store, const char *folder, const sherd_graph
 	repairing r = {.options = options ? options : &defaults};
 	TRY(shd_graph_place_init(&r.place, store, folder, NULL, err));
 	int rc = shd_in_object(err, keep_repair(&r, err), folder);
-	shd_buf_done(&r.files);
-	shd_buf_done(&r.bad);
+	shd_vec_done(&r.files);
+	shd_vec_done(&r.bad);
 	shd_graph_place_done(&r.place);
 	if (rc == SHERD_OK && result)
 		*result = r.result;

@@ -20,7 +20,7 @@ typedef struct copying {
 	int rc;
 	shd_map files; /* DIRECTORY: all files, planned at once */
 	shd_arena arena;
-	shd_buf list; /* of shd_str */
+	SHD_VEC(shd_str) list;
 } copying;
 
 /* false stops the walk; rc says whether that is a failure. */
@@ -68,7 +68,7 @@ static bool note_file(void *arg, const sherd_graph_node *node)
 	file.ptr = shd_arena_str(&c->arena, file);
 	if (file.ptr)
 		(void)shd_map_add(&c->files, file, 0, &ok);
-	shd_buf_append(&c->list, &file, sizeof(file));
+	shd_vec_push(&c->list, file);
 	c->rc = file.ptr && ok && !c->list.failed ? SHERD_OK : shd_fail_nomem(c->err);
 	return c->rc == SHERD_OK;
 }
@@ -80,8 +80,7 @@ static int plan_files(copying *c, const sherd_graph *from, sherd_error *err)
 		return SHERD_OK;
 	TRY(sherd_graph_find(from, NULL, note_file, c, err));
 	TRY(c->rc);
-	return shd_rfdb_plan_extend(&c->to->plan, (const shd_str *)(const void *)c->list.data,
-	                            c->list.len / sizeof(shd_str), NULL, err);
+	return shd_rfdb_plan_extend(&c->to->plan, c->list.items, c->list.count, NULL, err);
 }
 
 static int keep_reshard_copy(copying *c, const sherd_graph *from, int64_t time_ms, sherd_error *err)
@@ -138,7 +137,7 @@ int sherd_graph_reshard(const sherd_graph *from, sherd_store *store, const char 
 	shd_graph_place_done(&place);
 	shd_map_done(&c.files);
 	shd_arena_done(&c.arena);
-	shd_buf_done(&c.list);
+	shd_vec_done(&c.list);
 	if (rc < 0 && err)
 		*err = failure;
 	if (rc == SHERD_OK && result)

@@ -6,7 +6,7 @@ enum { MOST_TRIES = 100 };
 
 typedef struct listing {
 	uint64_t up_to;
-	shd_buf *out;
+	graph_manifest_vec *out;
 } listing;
 
 static bool snapshots_see(void *arg, const char *name, const sherd_stat *stat)
@@ -15,7 +15,7 @@ static bool snapshots_see(void *arg, const char *name, const sherd_stat *stat)
 	graph_manifest_file file = {.size = stat->size};
 	memcpy(file.identity, stat->identity, sizeof(file.identity));
 	if (shd_rfdb_manifest_parse(shd_str_of(name), &file.version, &file.edit) && file.version <= l->up_to)
-		shd_buf_append(l->out, &file, sizeof(file));
+		shd_vec_push(l->out, file);
 	return !l->out->failed;
 }
 
@@ -27,14 +27,13 @@ static int snapshots_compare(const void *left, const void *right)
 	return (int)a->edit - (int)b->edit;
 }
 
-int shd_graph_list_manifests(const graph_place *p, uint64_t up_to, shd_buf *out, sherd_error *err)
+int shd_graph_list_manifests(const graph_place *p, uint64_t up_to, graph_manifest_vec *out, sherd_error *err)
 {
 	listing l = {.up_to = up_to, .out = out};
 	TRY(shd_graph_place_list(p, SHD_RFDB_MANIFESTS, snapshots_see, &l, err));
-	TRY(shd_buf_check(out, err));
-	if (out->len)
-		qsort(out->data, out->len / sizeof(graph_manifest_file), sizeof(graph_manifest_file),
-		      snapshots_compare);
+	TRY(shd_vec_check(out, err));
+	if (out->count)
+		qsort(out->items, out->count, sizeof(*out->items), snapshots_compare);
 	return SHERD_OK;
 }
 
@@ -43,22 +42,21 @@ typedef struct census {
 	const graph_place *place;
 	const shd_rfdb_manifest *written; /* in full, a moment ago; or NULL */
 	shd_arena arena;
-	shd_buf documents; /* of char * */
-	shd_buf files;     /* of graph_manifest_file */
+	SHD_VEC(char *) documents;
+	graph_manifest_vec files;
 	shd_rfdb_index old;
-	shd_buf snapshots; /* of shd_rfdb_snapshot: of full manifests */
-	shd_buf segments;  /* of uint64_t */
+	SHD_VEC(shd_rfdb_snapshot) snapshots; /* of full manifests */
+	shd_rfdb_number_vec segments;
 } census;
 
 static void census_done(census *c)
 {
-	char **texts = (char **)(void *)c->documents.data;
-	for (size_t i = 0; i < c->documents.len / sizeof(*texts); i++)
-		free(texts[i]);
-	shd_buf_done(&c->documents);
-	shd_buf_done(&c->files);
-	shd_buf_done(&c->snapshots);
-	shd_buf_done(&c->segments);
+	for (size_t i = 0; i < c->documents.count; i++)
+		free(c->documents.items[i]);
+	shd_vec_done(&c->documents);
+	shd_vec_done(&c->files);
+	shd_vec_done(&c->snapshots);
+	shd_vec_done(&c->segments);
 	shd_arena_done(&c->arena);
 }
 
@@ -66,7 +64,7 @@ static void census_done(census *c)
 static int snapshots_fetch(census *c, const char *name, char **text, size_t *len, sherd_error *err)
 {
 	TRY(shd_graph_place_get(c->place, name, text, len, err));
-	shd_buf_append(&c->documents, text, sizeof(*text));
+	shd_vec_push(&c->documents, *text);
 	if (!c->documents.failed)
 		return SHERD_OK;
 	free(*text);
@@ -81,7 +79,7 @@ static void read_old_index(census *c)
 	if (snapshots_fetch(c, SHD_RFDB_INDEX, &text, &len, NULL) < 0 ||
 	    shd_rfdb_index_decode(text, len, &c->place->limits, &c->arena, &c->old, NULL) < 0)
 		c->old = (shd_rfdb_index){0};
-	shd_buf_append(&c->segments, c->old.segments.items, c->old.segments.count * sizeof(uint64_t));
+	shd_vec_append(&c->segments, c->old.segments.items, c->old.segments.count);
 }
 
 static const shd_rfdb_snapshot *old_snapshot(const census *c, uint64_t version)
@@ -95,14 +93,14 @@ static const shd_rfdb_snapshot *old_snapshot(const census *c, uint64_t version)
 static void add_segments(census *c, const shd_rfdb_descriptors *list)
 {
 	for (size_t i = 0; i < list->count; i++)
-		shd_buf_append(&c->segments, &list->items[i].id, sizeof(uint64_t));
+		shd_vec_push(&c->segments, list->items[i].id);
 }
 
 static void add_snapshot(census *c, uint64_t version, uint64_t created_at, const shd_rfdb_tags *tags,
                          const shd_rfdb_stats *stats)
 {
 	const shd_rfdb_snapshot s = {.version = version, .created_at = created_at, .tags = *tags, .stats = *stats};
-	shd_buf_append(&c->snapshots, &s, sizeof(s));
+	shd_vec_push(&c->snapshots, s);
 }
 
 static void add_full(census *c, uint64_t version, const shd_rfdb_manifest *m)
@@ -141,7 +139,7 @@ static int read_file(census *c, const graph_manifest_file *file, bool trusted, s
 	graph_key key;
 	const shd_rfdb_snapshot *known = trusted && !file->edit ? old_snapshot(c, file->version) : NULL;
 	if (known) {
-		shd_buf_append(&c->snapshots, known, sizeof(*known));
+		shd_vec_push(&c->snapshots, *known);
 		return SHERD_OK;
 	}
 	if (trusted && file->edit && file->version <= c->old.latest)
@@ -163,9 +161,9 @@ static int count_all(census *c, uint64_t up_to, bool trusted, sherd_error *err)
 	TRY(shd_graph_list_manifests(c->place, up_to, &c->files, err));
 	if (trusted)
 		read_old_index(c);
-	const graph_manifest_file *files = (const graph_manifest_file *)(const void *)c->files.data;
+	const graph_manifest_file *files = c->files.items;
 	uint64_t reached = UINT64_MAX; /* the last version that can be opened */
-	for (size_t i = 0; i < c->files.len / sizeof(*files); i++) {
+	for (size_t i = 0; i < c->files.count; i++) {
 		if (files[i].version == reached)
 			continue;
 		if (files[i].edit && files[i].version != reached + 1)
@@ -179,8 +177,8 @@ static int count_all(census *c, uint64_t up_to, bool trusted, sherd_error *err)
 		TRY(rc);
 		reached = files[i].version;
 	}
-	TRY(shd_buf_check(&c->segments, err));
-	return shd_buf_check(&c->snapshots, err);
+	TRY(shd_vec_check(&c->segments, err));
+	return shd_vec_check(&c->snapshots, err);
 }
 
 /* Begins again when a file went between being listed and being read: an edit goes when its version is there in full. */
@@ -205,16 +203,16 @@ static int compare_numbers(const void *left, const void *right)
 	return *a < *b ? -1 : *a > *b;
 }
 
-static void sort_once(shd_buf *numbers)
+static void sort_once(shd_rfdb_number_vec *numbers)
 {
-	uint64_t *list = (uint64_t *)(void *)numbers->data;
-	size_t count = numbers->len / sizeof(*list), kept = 0;
+	uint64_t *list = numbers->items;
+	size_t count = numbers->count, kept = 0;
 	if (count)
 		qsort(list, count, sizeof(*list), compare_numbers);
 	for (size_t i = 0; i < count; i++)
 		if (i == 0 || list[i] != list[i - 1])
 			list[kept++] = list[i];
-	numbers->len = kept * sizeof(*list);
+	numbers->count = kept;
 }
 
 static int compare_tagged(const void *left, const void *right)
@@ -225,25 +223,25 @@ static int compare_tagged(const void *left, const void *right)
 	return order ? order : (a->version > b->version) - (a->version < b->version);
 }
 
-int shd_graph_index_tags(const shd_rfdb_snapshot *list, size_t count, shd_buf *out, sherd_error *err)
+int shd_graph_index_tags(const shd_rfdb_snapshot *list, size_t count, graph_tagged_vec *out, sherd_error *err)
 {
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < list[i].tags.count; k++) {
 			const struct shd_rfdb_tagged t = {.key = list[i].tags.items[k].key,
 			                                  .value = list[i].tags.items[k].value,
 			                                  .version = list[i].version};
-			shd_buf_append(out, &t, sizeof(t));
+			shd_vec_push(out, t);
 		}
-	TRY(shd_buf_check(out, err));
-	struct shd_rfdb_tagged *all = (struct shd_rfdb_tagged *)(void *)out->data;
-	size_t found = out->len / sizeof(*all), kept = 0;
+	TRY(shd_vec_check(out, err));
+	struct shd_rfdb_tagged *all = out->items;
+	size_t found = out->count, kept = 0;
 	if (found)
 		qsort(all, found, sizeof(*all), compare_tagged);
 	for (size_t i = 0; i < found; i++)
 		if (i + 1 == found || shd_str_compare(all[i].key, all[i + 1].key) != 0 ||
 		    shd_str_compare(all[i].value, all[i + 1].value) != 0)
 			all[kept++] = all[i];
-	out->len = kept * sizeof(*all);
+	out->count = kept;
 	return SHERD_OK;
 }
 
@@ -252,20 +250,18 @@ static int write_index(const graph_place *p, uint64_t latest, bool trusted, cons
 {
 	census c = {.place = p, .written = written};
 	SHD_AUTO_BUF text = {0};
-	SHD_AUTO_BUF tagged = {0};
+	SHD_AUTO_VEC graph_tagged_vec tagged = {0};
 	int rc = take_census(&c, latest, trusted, err);
 	if (rc == SHERD_OK)
-		rc = shd_graph_index_tags((const shd_rfdb_snapshot *)(const void *)c.snapshots.data,
-		                          c.snapshots.len / sizeof(shd_rfdb_snapshot), &tagged, err);
+		rc = shd_graph_index_tags(c.snapshots.items, c.snapshots.count, &tagged, err);
 	if (rc == SHERD_OK) {
 		sort_once(&c.segments);
 		const shd_rfdb_index x = {.latest = latest,
-		                          .tagged = (const struct shd_rfdb_tagged *)(const void *)tagged.data,
-		                          .tagged_count = tagged.len / sizeof(struct shd_rfdb_tagged),
-		                          .snapshots = (const shd_rfdb_snapshot *)(const void *)c.snapshots.data,
-		                          .count = c.snapshots.len / sizeof(shd_rfdb_snapshot),
-		                          .segments = {(const uint64_t *)(const void *)c.segments.data,
-		                                       c.segments.len / sizeof(uint64_t)}};
+		                          .tagged = tagged.items,
+		                          .tagged_count = tagged.count,
+		                          .snapshots = c.snapshots.items,
+		                          .count = c.snapshots.count,
+		                          .segments = {c.segments.items, c.segments.count}};
 		shd_rfdb_index_encode(&x, &text);
 		rc = shd_graph_place_put(p, SHD_RFDB_INDEX, SHERD_WRITE_REPLACE, &text, err);
 	}

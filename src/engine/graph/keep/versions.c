@@ -49,9 +49,8 @@ int sherd_graph_versions(const sherd_graph *g, sherd_graph_snapshot_fn *each, vo
 	bool go_on = true;
 	TRY(snapshots_of(g, &s, err));
 	int rc = SHERD_OK;
-	const shd_rfdb_snapshot *list = (const shd_rfdb_snapshot *)(const void *)s.list.data;
-	for (size_t i = 0; rc == SHERD_OK && go_on && i < s.list.len / sizeof(*list); i++)
-		rc = versions_hand_out(&list[i], each, arg, &go_on, err);
+	for (size_t i = 0; rc == SHERD_OK && go_on && i < s.list.count; i++)
+		rc = versions_hand_out(&s.list.items[i], each, arg, &go_on, err);
 	shd_graph_snapshots_done(&s);
 	return rc;
 }
@@ -69,35 +68,34 @@ int sherd_graph_find_tag(uint64_t *version, const sherd_graph *g, const char *ke
 	graph_snapshots s;
 	size_t i;
 	TRY(snapshots_of(g, &s, err));
-	const shd_rfdb_snapshot *list = (const shd_rfdb_snapshot *)(const void *)s.list.data;
-	for (i = s.list.len / sizeof(*list); i > 0 && !has_tag(&list[i - 1].tags, key, value); i--)
+	for (i = s.list.count; i > 0 && !has_tag(&s.list.items[i - 1].tags, key, value); i--)
 		;
 	if (i > 0)
-		*version = list[i - 1].version;
+		*version = s.list.items[i - 1].version;
 	shd_graph_snapshots_done(&s);
 	return i > 0 ? SHERD_OK : shd_fail(err, SHERD_ENOTFOUND, "no-tag", "no version has the tag \"%s\"", key);
 }
 
+typedef SHD_VEC(shd_rfdb_tag) tag_vec;
+
 /* The tags with one more, one replaced, or one less. */
-static int change_tags(const shd_rfdb_tags *old, const char *key, const char *value, shd_buf *out, sherd_error *err)
+static int change_tags(const shd_rfdb_tags *old, const char *key, const char *value, tag_vec *out, sherd_error *err)
 {
 	for (size_t i = 0; i < old->count; i++)
 		if (!shd_str_is(old->items[i].key, key))
-			shd_buf_append(out, &old->items[i], sizeof(old->items[i]));
-	if (value) {
-		const shd_rfdb_tag t = {.key = shd_str_of(key), .value = shd_str_of(value)};
-		shd_buf_append(out, &t, sizeof(t));
-	}
-	return shd_buf_check(out, err);
+			shd_vec_push(out, old->items[i]);
+	if (value)
+		shd_vec_push(out, (shd_rfdb_tag){.key = shd_str_of(key), .value = shd_str_of(value)});
+	return shd_vec_check(out, err);
 }
 
 /* A version with tags is one in full, as it was or in place of its edit: the same graph either way. */
 static int tag(sherd_graph *g, graph_version *v, const char *key, const char *value, sherd_error *err)
 {
-	SHD_AUTO_BUF tags = {0};
+	SHD_AUTO_VEC tag_vec tags = {0};
 	shd_rfdb_manifest m = v->manifest;
 	TRY(change_tags(&m.tags, key, value, &tags, err));
-	m.tags = (shd_rfdb_tags){(const shd_rfdb_tag *)(const void *)tags.data, tags.len / sizeof(shd_rfdb_tag)};
+	m.tags = (shd_rfdb_tags){tags.items, tags.count};
 	TRY(shd_graph_hold_replace(&g->place, &m, v->base == m.version ? v->base_identity : "", err));
 	/* From here on nobody collects the version who did not see the tag. */
 	TRY(shd_graph_head_fence(&g->place, &g->head, err));

@@ -27,6 +27,7 @@ int shd_graph_hold_version(const graph_place *p, uint64_t version, sherd_lock **
 typedef struct held {
 	uint64_t version, number;
 } held;
+typedef SHD_VEC(held) held_vec;
 
 /* Removes the second name: 0, or 1 when somebody holds the manifest. */
 static int drop(const graph_place *p, const held *h, sherd_error *err)
@@ -106,24 +107,23 @@ int shd_graph_hold_replace(const graph_place *p, const shd_rfdb_manifest *m, con
 static bool hold_see(void *arg, const char *name, const sherd_stat *stat)
 {
 	(void)stat;
-	shd_buf *found = arg;
+	held_vec *found = arg;
 	held h;
 	if (shd_rfdb_held_parse(shd_str_of(name), &h.version, &h.number))
-		shd_buf_append(found, &h, sizeof(h));
+		shd_vec_push(found, h);
 	return !found->failed;
 }
 
 int shd_graph_hold_list(const graph_place *p, void (*each)(void *arg, uint64_t version), void *arg, sherd_error *err)
 {
-	SHD_AUTO_BUF found = {0};
+	SHD_AUTO_VEC held_vec found = {0};
 	TRY(shd_graph_place_list(p, SHD_RFDB_MANIFESTS, hold_see, &found, err));
-	TRY(shd_buf_check(&found, err));
-	const held *list = (const held *)(const void *)found.data;
-	for (size_t i = 0; i < found.len / sizeof(*list); i++) {
-		int rc = drop(p, &list[i], err);
+	TRY(shd_vec_check(&found, err));
+	for (size_t i = 0; i < found.count; i++) {
+		int rc = drop(p, &found.items[i], err);
 		TRY(rc);
 		if (rc)
-			each(arg, list[i].version);
+			each(arg, found.items[i].version);
 	}
 	return SHERD_OK;
 }

@@ -193,9 +193,8 @@ static int open_whole(sherd_graph *g, sherd_error *err)
 	}
 	forget_version(g);
 	TRY(shd_graph_take_snapshots(&g->place, UINT64_MAX, &s, err));
-	const shd_rfdb_snapshot *list = (const shd_rfdb_snapshot *)(const void *)s.list.data;
-	for (size_t i = s.list.len / sizeof(*list); rc < 0 && i-- > 0;) {
-		rc = open_reader(g, list[i].version, NULL);
+	for (size_t i = s.list.count; rc < 0 && i-- > 0;) {
+		rc = open_reader(g, s.list.items[i].version, NULL);
 		if (rc < 0)
 			forget_version(g);
 	}
@@ -353,7 +352,7 @@ void sherd_graph_close(sherd_graph *g)
 	shd_graph_buffer_done(&g->buffer);
 	shd_graph_drop_spilled(g, true);
 	forget_version(g);
-	shd_buf_done(&g->spilled);
+	shd_vec_done(&g->spilled);
 	shd_rfdb_plan_done(&g->plan);
 	shd_graph_place_done(&g->place);
 	pthread_mutex_destroy(&g->counting);

@@ -15,9 +15,9 @@ void shd_graph_tally_add(graph_tally *t, shd_str type, uint64_t by)
 	if (at == SHD_MAP_NONE) {
 		bool ok;
 		shd_rfdb_count c = {.type = {shd_arena_str(&t->arena, type), type.len}};
-		at = t->list.len / sizeof(c);
+		at = t->list.count;
 		if (c.type.ptr)
-			shd_buf_append(&t->list, &c, sizeof(c));
+			shd_vec_push(&t->list, c);
 		if (!c.type.ptr || t->list.failed) {
 			t->failed = true;
 			return;
@@ -25,9 +25,8 @@ void shd_graph_tally_add(graph_tally *t, shd_str type, uint64_t by)
 		(void)shd_map_add(&t->map, c.type, at, &ok);
 		t->failed = t->failed || !ok;
 	}
-	shd_rfdb_count *list = (shd_rfdb_count *)(void *)t->list.data;
-	if (list)
-		list[at].count += by;
+	if (t->list.items)
+		t->list.items[at].count += by;
 	t->recent[slot].type = type;
 	t->recent[slot].place = at;
 }
@@ -43,15 +42,15 @@ static int query_counts_compare(const void *left, const void *right)
 void shd_graph_tally_done(graph_tally *t)
 {
 	shd_map_done(&t->map);
-	shd_buf_done(&t->list);
+	shd_vec_done(&t->list);
 	shd_arena_done(&t->arena);
 }
 
 /* Into the counts of a kind: ascending, without types that have none. */
 static int query_counts_finish(graph_tally *t, graph_counts *out, shd_rfdb_kind kind, sherd_error *err)
 {
-	shd_rfdb_count *list = (shd_rfdb_count *)(void *)t->list.data;
-	size_t count = t->list.len / sizeof(*list), kept = 0;
+	shd_rfdb_count *list = t->list.items;
+	size_t count = t->list.count, kept = 0;
 	if (t->failed)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
@@ -200,7 +199,7 @@ static void add_counts(graph_tally *t, const shd_rfdb_count *list, size_t count)
 
 static void add_tally(graph_tally *t, const graph_tally *more)
 {
-	add_counts(t, (const shd_rfdb_count *)(const void *)more->list.data, more->list.len / sizeof(shd_rfdb_count));
+	add_counts(t, more->list.items, more->list.count);
 	t->failed = t->failed || more->failed;
 }
 

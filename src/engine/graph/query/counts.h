@@ -8,10 +8,10 @@
 enum { GRAPH_TALLY_RECENT = 16 };
 
 typedef struct graph_tally {
-	shd_map map;     /* from types to places */
-	shd_buf list;    /* of shd_rfdb_count; below zero wraps around until all is added */
-	shd_arena arena; /* of the types */
-	bool failed;     /* memory was out: it counts no more */
+	shd_map map;                  /* from types to places */
+	SHD_VEC(shd_rfdb_count) list; /* below zero wraps around until all is added */
+	shd_arena arena;              /* of the types */
+	bool failed;                  /* memory was out: it counts no more */
 	/* Places by the addresses of types: in the buffer they are shared, and come again and again. */
 	struct {
 		shd_str type;

@@ -10,8 +10,8 @@ typedef struct walk {
 	const sherd_graph_walk *how;
 	size_t most;
 	graph_ids seen;
-	shd_buf queue; /* of shd_u128, in the order of visits */
-	shd_u128 at;   /* the node whose edges are walked */
+	SHD_VEC(shd_u128) queue; /* in the order of visits */
+	shd_u128 at;             /* the node whose edges are walked */
 	bool full, failed;
 } walk;
 
@@ -23,7 +23,7 @@ static void meet(walk *w, shd_u128 id)
 		return;
 	}
 	if (shd_graph_ids_add(&w->seen, id, 0, &ok) == GRAPH_IDS_NONE && ok)
-		shd_buf_append(&w->queue, &id, sizeof(id));
+		shd_vec_push(&w->queue, id);
 	w->failed = !ok || w->queue.failed;
 }
 
@@ -58,17 +58,17 @@ static int expand(walk *w, shd_u128 id, sherd_error *err)
 
 static shd_u128 queued(const walk *w, size_t i)
 {
-	return ((const shd_u128 *)(const void *)w->queue.data)[i];
+	return w->queue.items[i];
 }
 
 static int breadth_first(walk *w, sherd_graph_visit_fn *each, void *arg, sherd_error *err)
 {
-	size_t level_end = w->queue.len / sizeof(shd_u128);
+	size_t level_end = w->queue.count;
 	uint32_t depth = 0;
-	for (size_t i = 0; i < w->queue.len / sizeof(shd_u128); i++) {
+	for (size_t i = 0; i < w->queue.count; i++) {
 		if (i == level_end) {
 			depth++;
-			level_end = w->queue.len / sizeof(shd_u128);
+			level_end = w->queue.count;
 		}
 		if (!each(arg, graph_id_out(queued(w, i)), depth))
 			return SHERD_OK;
@@ -81,7 +81,7 @@ static int breadth_first(walk *w, sherd_graph_visit_fn *each, void *arg, sherd_e
 static void query_walk_done(walk *w)
 {
 	shd_graph_ids_done(&w->seen);
-	shd_buf_done(&w->queue);
+	shd_vec_done(&w->queue);
 }
 
 int sherd_graph_bfs(const sherd_graph *g, const sherd_graph_id *starts, size_t count, const sherd_graph_walk *how,
@@ -103,7 +103,7 @@ int sherd_graph_neighbours(const sherd_graph *g, sherd_graph_id id, const sherd_
 	static const sherd_graph_walk all = {.direction = SHERD_GRAPH_BOTH};
 	walk w = {.graph = g, .how = how ? how : &all, .most = SIZE_MAX};
 	int rc = expand(&w, graph_id_in(id), err);
-	for (size_t i = 0; rc == SHERD_OK && i < w.queue.len / sizeof(shd_u128); i++)
+	for (size_t i = 0; rc == SHERD_OK && i < w.queue.count; i++)
 		if (!each(arg, graph_id_out(queued(&w, i)), 1))
 			break;
 	query_walk_done(&w);

@@ -4,7 +4,7 @@
 
 typedef struct search {
 	sherd_graph *graph;
-	shd_buf files; /* of shd_str: with live nodes, in directories that have no shard */
+	SHD_VEC(shd_str) files; /* with live nodes, in directories that have no shard */
 	graph_ids *moves;
 } search;
 
@@ -32,8 +32,8 @@ static int note_unplanned(void *arg, const graph_held *held, sherd_error *err)
 		return rc;
 	/* Its texts are looked at before the plan takes them. */
 	TRY(shd_graph_segment_read_node(g->view.lists[SHD_RFDB_NODES].items[held->place], row, &node, err));
-	shd_buf_append(&s->files, &node.file, sizeof(node.file));
-	return shd_buf_check(&s->files, err);
+	shd_vec_push(&s->files, node.file);
+	return shd_vec_check(&s->files, err);
 }
 
 static int note_moves(void *arg, const graph_held *held, sherd_error *err)
@@ -64,10 +64,9 @@ static int held_moves_plan(search *s, sherd_error *err)
 	if (g->config.planner != SHD_RFDB_DIRECTORY)
 		return SHERD_OK;
 	TRY(each_file(s, note_unplanned, err));
-	if (!s->files.len)
+	if (!s->files.count)
 		return SHERD_OK;
-	int rc = shd_rfdb_plan_extend(&g->plan, (const shd_str *)(const void *)s->files.data,
-	                              s->files.len / sizeof(shd_str), NULL, err);
+	int rc = shd_rfdb_plan_extend(&g->plan, s->files.items, s->files.count, NULL, err);
 	if (rc < 0)
 		g->broken = true;
 	return rc;
@@ -79,6 +78,6 @@ int shd_graph_held_moves(sherd_graph *g, graph_ids *moves, sherd_error *err)
 	int rc = held_moves_plan(&s, err);
 	if (rc == SHERD_OK)
 		rc = each_file(&s, note_moves, err);
-	shd_buf_done(&s.files);
+	shd_vec_done(&s.files);
 	return rc;
 }

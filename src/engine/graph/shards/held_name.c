@@ -9,9 +9,9 @@
 typedef struct naming {
 	const sherd_graph *graph;
 	uint32_t shard;
-	shd_map known; /* directories of live nodes */
-	shd_buf list;  /* of shd_str: the same */
-	bool others;   /* some that the planner puts elsewhere */
+	shd_map known;         /* directories of live nodes */
+	SHD_VEC(shd_str) list; /* the same */
+	bool others;           /* some that the planner puts elsewhere */
 } naming;
 
 static bool is_known(const naming *n, shd_str file)
@@ -24,9 +24,9 @@ static int held_name_note(naming *n, shd_str file, sherd_error *err)
 	bool ok;
 	shd_str directory = shd_rfdb_path_parent(file);
 	if (shd_map_add(&n->known, directory, 0, &ok) == SHD_MAP_NONE && ok)
-		shd_buf_append(&n->list, &directory, sizeof(directory));
+		shd_vec_push(&n->list, directory);
 	n->others = n->others || !shd_graph_belongs(n->graph, file, n->shard);
-	return ok ? shd_buf_check(&n->list, err) : shd_fail_nomem(err);
+	return ok ? shd_vec_check(&n->list, err) : shd_fail_nomem(err);
 }
 
 static int note_held(void *arg, const graph_held *held, sherd_error *err)
@@ -85,12 +85,11 @@ static void write_directory(shd_buf *out, shd_str directory)
 static void write_list(const naming *n, shd_buf *out)
 {
 	enum { MOST = 3 };
-	const shd_str *list = (const shd_str *)(const void *)n->list.data;
-	size_t count = n->list.len / sizeof(*list);
+	size_t count = n->list.count;
 	for (size_t i = 0; i < count && i < MOST; i++) {
 		if (i)
 			shd_buf_append(out, ", ", 2);
-		write_directory(out, list[i]);
+		write_directory(out, n->list.items[i]);
 	}
 	if (count > MOST)
 		shd_buf_printf(out, " and %zu more", count - MOST);
@@ -110,7 +109,7 @@ static int write_name(naming *n, char *name, size_t room, sherd_error *err)
 {
 	SHD_AUTO_BUF text = {0};
 	const char *planned = shd_rfdb_plan_name(&n->graph->plan, n->shard);
-	size_t count = n->list.len / sizeof(shd_str);
+	size_t count = n->list.count;
 	*name = 0;
 	if (!count)
 		return SHERD_OK;
@@ -118,7 +117,7 @@ static int write_name(naming *n, char *name, size_t room, sherd_error *err)
 		held_name_copy(name, room, planned, strlen(planned));
 		return SHERD_OK;
 	}
-	qsort(n->list.data, count, sizeof(shd_str), held_name_compare);
+	qsort(n->list.items, count, sizeof(shd_str), held_name_compare);
 	write_list(n, &text);
 	TRY(shd_buf_check(&text, err));
 	held_name_copy(name, room, (const char *)text.data, text.len);
@@ -135,6 +134,6 @@ int shd_graph_held_name(const sherd_graph *g, uint32_t shard, char *name, size_t
 	if (rc == SHERD_OK)
 		rc = write_name(&n, name, room, err);
 	shd_map_done(&n.known);
-	shd_buf_done(&n.list);
+	shd_vec_done(&n.list);
 	return rc;
 }

@@ -10,11 +10,11 @@
 /* What a version before has shown of a segment. Versions share most of their segments: what was seen once is not looked
  * at again for each of them. */
 typedef struct graph_proof {
-	size_t place;       /* of its description */
-	uint64_t apart;     /* the last round in which it shared no key with segments of other shards; 0: none */
-	bool sources_known; /* of edges: what follows is known */
-	shd_buf witnesses;  /* of size_t: descriptions of segments of nodes that hold the sources of all runs but for */
-	shd_buf loose;      /* of uint64_t: the first rows of runs whose source none of its shard held then */
+	size_t place;              /* of its description */
+	uint64_t apart;            /* the last round in which it shared no key with segments of other shards; 0: none */
+	bool sources_known;        /* of edges: what follows is known */
+	SHD_VEC(size_t) witnesses; /* descriptions of segments of nodes that hold the sources of all runs but for */
+	SHD_VEC(uint64_t) loose;   /* the first rows of runs whose source none of its shard held then */
 } graph_proof;
 
 /* A segment as a version describes it. */
@@ -34,22 +34,22 @@ typedef struct graph_checking {
 	sherd_report *report;
 	graph_head head;
 	uint32_t shards;
-	bool planned;        /* writers need the plan */
-	shd_buf files;       /* of graph_manifest_file */
-	graph_version now;   /* the current one, where it can be read: it says what was given up */
-	shd_buf bad;         /* of uint64_t: versions that are damaged, and were not given up */
-	shd_buf descriptors; /* of graph_checked, each description once */
-	shd_map seen;        /* from digests of descriptions to places */
+	bool planned; /* writers need the plan */
+	graph_manifest_vec files;
+	graph_version now;                  /* the current one, where it can be read: it says what was given up */
+	shd_rfdb_number_vec bad;            /* versions that are damaged, and were not given up */
+	SHD_VEC(graph_checked) descriptors; /* each description once */
+	shd_map seen;                       /* from digests of descriptions to places */
 	shd_arena arena;
 	shd_meter meter;
 	uint64_t rounds[2]; /* of proofs that segments are apart, by kind */
 	shd_map tails;      /* from descriptions of a shard's segments, the oldest first, to places in tallies */
-	shd_buf tallies;    /* of graph_tally *: newest rows by type, tombstones aside */
+	SHD_VEC(graph_tally *) tallies; /* newest rows by type, tombstones aside */
 } graph_checking;
 
 static inline graph_checked *graph_checked_at(const graph_checking *c, size_t place)
 {
-	return (graph_checked *)(void *)c->descriptors.data + place;
+	return c->descriptors.items + place;
 }
 
 /* Where a description stands; SIZE_MAX when it was not noted. */
@@ -73,6 +73,6 @@ int shd_graph_checking_version(graph_checking *c, const shd_rfdb_manifest *m, sh
 /* Looks at every byte of every version up to the current one, and appends the numbers of those that are damaged and
  * were not given up yet. */
 int shd_graph_find_damaged(const graph_place *p, uint64_t current, const sherd_verify_options *options,
-                           shd_buf *versions, sherd_error *err);
+                           shd_rfdb_number_vec *versions, sherd_error *err);
 
 #endif

@@ -9,24 +9,23 @@
 
 static graph_tally *tally_at(const graph_checking *c, size_t place)
 {
-	return ((graph_tally **)(void *)c->tallies.data)[place];
+	return c->tallies.items[place];
 }
 
 void shd_graph_checking_forget_counts(graph_checking *c)
 {
-	for (size_t i = 0; i < c->tallies.len / sizeof(graph_tally *); i++) {
+	for (size_t i = 0; i < c->tallies.count; i++) {
 		shd_graph_tally_done(tally_at(c, i));
 		free(tally_at(c, i));
 	}
-	shd_buf_done(&c->tallies);
+	shd_vec_done(&c->tallies);
 	shd_map_done(&c->tails);
 }
 
 static void add_tally(graph_tally *t, const graph_tally *more)
 {
-	const shd_rfdb_count *list = (const shd_rfdb_count *)(const void *)more->list.data;
-	for (size_t i = 0; i < more->list.len / sizeof(*list); i++)
-		shd_graph_tally_add(t, list[i].type, list[i].count);
+	for (size_t i = 0; i < more->list.count; i++)
+		shd_graph_tally_add(t, more->list.items[i].type, more->list.items[i].count);
 	t->failed = t->failed || more->failed;
 }
 
@@ -116,11 +115,11 @@ static int keep_tail(graph_checking *c, const shd_buf *key, graph_tally *t, sher
 {
 	bool ok = false;
 	const char *kept = shd_arena_copy(&c->arena, key->data, key->len);
-	if (kept && shd_buf_reserve(&c->tallies, sizeof(t)))
-		(void)shd_map_add(&c->tails, (shd_str){kept, key->len}, c->tallies.len / sizeof(t), &ok);
+	if (kept && shd_vec_reserve(&c->tallies, 1))
+		(void)shd_map_add(&c->tails, (shd_str){kept, key->len}, c->tallies.count, &ok);
 	if (!ok)
 		return shd_fail_nomem(err);
-	shd_buf_append(&c->tallies, &t, sizeof(t));
+	shd_vec_push(&c->tallies, t);
 	return SHERD_OK;
 }
 
@@ -189,9 +188,8 @@ static int check_kind(graph_checking *c, const graph_view *v, shd_rfdb_kind kind
 	TRY(count_buried(v, kind, total, err));
 	if (total->failed)
 		return shd_fail_nomem(err);
-	const shd_rfdb_count *left = (const shd_rfdb_count *)(const void *)total->list.data;
-	for (size_t i = 0; i < total->list.len / sizeof(*left); i++)
-		if (left[i].count)
+	for (size_t i = 0; i < total->list.count; i++)
+		if (total->list.items[i].count)
 			return shd_fail(err, SHERD_ECORRUPT, "bad-count",
 			                "the manifest counts other records than live");
 	return SHERD_OK;

@@ -73,9 +73,8 @@ int shd_graph_checking_apart(graph_checking *c, const graph_view *v, shd_rfdb_ki
 
 static bool has_witness(const graph_proof *p, size_t place)
 {
-	const size_t *list = (const size_t *)(const void *)p->witnesses.data;
-	for (size_t i = 0; i < p->witnesses.len / sizeof(*list); i++)
-		if (list[i] == place)
+	for (size_t i = 0; i < p->witnesses.count; i++)
+		if (p->witnesses.items[i] == place)
 			return true;
 	return false;
 }
@@ -86,7 +85,7 @@ static bool are_witnesses_there(const graph_list *nodes, graph_range r, const gr
 	size_t found = 0;
 	for (size_t i = r.from; i < r.to; i++)
 		found += has_witness(p, nodes->items[i]->proof->place);
-	return found == p->witnesses.len / sizeof(size_t);
+	return found == p->witnesses.count;
 }
 
 /* The oldest segment of the shard with a row of the node, since that one stays longest: 1, or 0. */
@@ -109,7 +108,7 @@ static int know_sources(const graph_view *v, const graph_segment *s, sherd_error
 	if (p->sources_known && are_witnesses_there(nodes, r, p))
 		return SHERD_OK;
 	p->sources_known = false;
-	p->witnesses.len = p->loose.len = 0;
+	p->witnesses.count = p->loose.count = 0;
 	for (uint64_t row = 0; row < s->rows.rows; row++) {
 		size_t place;
 		shd_u128 src = shd_rfdb_segment_id(&s->rows, row);
@@ -119,12 +118,12 @@ static int know_sources(const graph_view *v, const graph_segment *s, sherd_error
 		int rc = find_witness(nodes, r, src, &place, err);
 		TRY(rc);
 		if (!rc)
-			shd_buf_append(&p->loose, &row, sizeof(row));
+			shd_vec_push(&p->loose, row);
 		else if (!has_witness(p, place))
-			shd_buf_append(&p->witnesses, &place, sizeof(place));
+			shd_vec_push(&p->witnesses, place);
 	}
-	TRY(shd_buf_check(&p->witnesses, err));
-	TRY(shd_buf_check(&p->loose, err));
+	TRY(shd_vec_check(&p->witnesses, err));
+	TRY(shd_vec_check(&p->loose, err));
 	p->sources_known = true;
 	return SHERD_OK;
 }
@@ -149,14 +148,13 @@ static int check_loose(const graph_view *v, size_t i, sherd_error *err)
 	const graph_segment *s = v->lists[SHD_RFDB_EDGES].items[i];
 	const graph_list *nodes = &v->lists[SHD_RFDB_NODES];
 	graph_range r = shd_graph_list_shard(nodes, s->shard);
-	const uint64_t *loose = (const uint64_t *)(const void *)s->proof->loose.data;
-	for (size_t k = 0; k < s->proof->loose.len / sizeof(*loose); k++) {
+	for (size_t k = 0; k < s->proof->loose.count; k++) {
 		size_t place;
-		shd_u128 src = shd_rfdb_segment_id(&s->rows, loose[k]);
+		shd_u128 src = shd_rfdb_segment_id(&s->rows, s->proof->loose.items[k]);
 		int rc = find_witness(nodes, r, src, &place, err);
 		TRY(rc);
-		for (uint64_t row = loose[k]; !rc && row < s->rows.rows && shd_rfdb_segment_id(&s->rows, row) == src;
-		     row++)
+		for (uint64_t row = s->proof->loose.items[k];
+		     !rc && row < s->rows.rows && shd_rfdb_segment_id(&s->rows, row) == src; row++)
 			TRY(check_dead(v, i, row, err));
 	}
 	return SHERD_OK;

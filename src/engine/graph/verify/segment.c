@@ -63,9 +63,9 @@ int shd_graph_checking_note(graph_checking *c, const shd_rfdb_descriptor *about,
 	TRY(copy_texts(&c->arena, &one.about.types, err));
 	TRY(copy_texts(&c->arena, &one.about.files, err));
 	if (key)
-		(void)shd_map_add(&c->seen, (shd_str){key, sizeof(digest)}, c->descriptors.len / sizeof(one), &ok);
-	shd_buf_append(&c->descriptors, &one, sizeof(one));
-	return ok ? shd_buf_check(&c->descriptors, err) : shd_fail_nomem(err);
+		(void)shd_map_add(&c->seen, (shd_str){key, sizeof(digest)}, c->descriptors.count, &ok);
+	shd_vec_push(&c->descriptors, one);
+	return ok ? shd_vec_check(&c->descriptors, err) : shd_fail_nomem(err);
 }
 
 /* ---- their rows */
@@ -207,7 +207,7 @@ int shd_graph_checking_tell(graph_checking *c, sherd_report *found, bool given_u
 
 int shd_graph_checking_segments(graph_checking *c, sherd_error *err)
 {
-	size_t count = c->descriptors.len / sizeof(graph_checked);
+	size_t count = c->descriptors.count;
 	uint64_t bytes = 0;
 	graph_ids told = {0};
 	bool ok = true;
@@ -230,18 +230,18 @@ int shd_graph_checking_segments(graph_checking *c, sherd_error *err)
 
 void shd_graph_checking_done(graph_checking *c)
 {
-	for (size_t i = 0; i < c->descriptors.len / sizeof(graph_checked); i++) {
+	for (size_t i = 0; i < c->descriptors.count; i++) {
 		graph_checked *one = graph_checked_at(c, i);
 		shd_buf_done(&one->report.errors);
 		shd_buf_done(&one->report.warnings);
-		shd_buf_done(&one->proof.witnesses);
-		shd_buf_done(&one->proof.loose);
+		shd_vec_done(&one->proof.witnesses);
+		shd_vec_done(&one->proof.loose);
 		shd_graph_segment_close(one->segment);
 	}
 	shd_graph_checking_forget_counts(c);
-	shd_buf_done(&c->descriptors);
-	shd_buf_done(&c->files);
-	shd_buf_done(&c->bad);
+	shd_vec_done(&c->descriptors);
+	shd_vec_done(&c->files);
+	shd_vec_done(&c->bad);
 	shd_graph_version_done(&c->now);
 	shd_map_done(&c->seen);
 	shd_arena_done(&c->arena);

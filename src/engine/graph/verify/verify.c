@@ -93,23 +93,21 @@ static bool same_tag(const struct shd_rfdb_tagged *a, const struct shd_rfdb_tagg
 /* The index counts while it is of the current version. Before tag_index was written, Sherd left it empty. */
 static int judge_tags(graph_checking *c, const shd_rfdb_index *x, const char *key, sherd_error *err)
 {
-	SHD_AUTO_BUF wanted = {0};
+	SHD_AUTO_VEC graph_tagged_vec wanted = {0};
 	graph_snapshots s;
 	if (x->latest != c->head.current.version)
 		return SHERD_OK;
 	TRY(shd_graph_take_snapshots(&c->place, x->latest, &s, err));
 	/* The index is of manifests, whatever became of their segments. */
-	shd_buf_append(&s.list, s.tagged.data, s.tagged.len);
-	int rc = shd_buf_check(&s.list, err);
+	shd_vec_append(&s.list, s.tagged.items, s.tagged.count);
+	int rc = shd_vec_check(&s.list, err);
 	if (rc == SHERD_OK)
-		rc = shd_graph_index_tags((const shd_rfdb_snapshot *)(const void *)s.list.data,
-		                          s.list.len / sizeof(shd_rfdb_snapshot), &wanted, err);
-	const struct shd_rfdb_tagged *list = (const struct shd_rfdb_tagged *)(const void *)wanted.data;
-	size_t count = wanted.len / sizeof(*list);
+		rc = shd_graph_index_tags(s.list.items, s.list.count, &wanted, err);
+	size_t count = wanted.count;
 	sherd_error found = {0};
 	for (size_t i = 0; rc == SHERD_OK && i < x->tagged_count && !found.code; i++) {
 		size_t k = 0;
-		while (k < count && !same_tag(&list[k], &x->tagged[i]))
+		while (k < count && !same_tag(&wanted.items[k], &x->tagged[i]))
 			k++;
 		if (k == count)
 			(void)shd_fail(&found, SHERD_ECORRUPT, "bad-index",
@@ -177,12 +175,12 @@ static int tell_bad(graph_checking *c, uint64_t version, int rc, const sherd_err
 	bool given_up = is_given_up(c, version);
 	rc = shd_report_take(&one, rc, found, key, err);
 	if (rc == SHERD_OK && sherd_report_errors(&one) && !given_up)
-		shd_buf_append(&c->bad, &version, sizeof(version));
+		shd_vec_push(&c->bad, version);
 	if (rc == SHERD_OK)
 		rc = shd_graph_checking_tell(c, &one, given_up, err);
 	shd_buf_done(&one.errors);
 	shd_buf_done(&one.warnings);
-	return rc < 0 ? rc : shd_buf_check(&c->bad, err);
+	return rc < 0 ? rc : shd_vec_check(&c->bad, err);
 }
 
 static int note_version(graph_checking *c, const shd_rfdb_manifest *m, const char *key, sherd_error *err)
@@ -220,10 +218,10 @@ static int tell_version(graph_checking *c, const graph_chain *chain, const graph
 
 static int each_version(graph_checking *c, bool tell, version_fn *each, sherd_error *err)
 {
-	const graph_manifest_file *list = (const graph_manifest_file *)(const void *)c->files.data;
+	const graph_manifest_file *list = c->files.items;
 	graph_chain chain = {.place = &c->place};
 	int rc = SHERD_OK;
-	for (size_t i = 0; rc == SHERD_OK && i < c->files.len / sizeof(*list); i++) {
+	for (size_t i = 0; rc == SHERD_OK && i < c->files.count; i++) {
 		char name[SHD_RFDB_NAME_MAX];
 		graph_key key;
 		sherd_error found = {0};
@@ -277,8 +275,8 @@ static int judge_version(graph_checking *c, const shd_rfdb_manifest *m, const ch
 	if (find_bad(c, m, true)) {
 		/* The segment was told of. */
 		if (!is_given_up(c, m->version))
-			shd_buf_append(&c->bad, &m->version, sizeof(m->version));
-		return shd_buf_check(&c->bad, err);
+			shd_vec_push(&c->bad, m->version);
+		return shd_vec_check(&c->bad, err);
 	}
 	int rc = shd_graph_checking_version(c, m, &found);
 	return tell_bad(c, m->version, rc, &found, key, err);
@@ -286,9 +284,8 @@ static int judge_version(graph_checking *c, const shd_rfdb_manifest *m, const ch
 
 static int check_current(const graph_checking *c, sherd_error *err)
 {
-	const graph_manifest_file *list = (const graph_manifest_file *)(const void *)c->files.data;
-	size_t count = c->files.len / sizeof(*list);
-	if (!count || list[count - 1].version != c->head.current.version)
+	size_t count = c->files.count;
+	if (!count || c->files.items[count - 1].version != c->head.current.version)
 		return shd_fail(err, SHERD_ECORRUPT, "no-version", "no manifest of the current version %" PRIu64,
 		                c->head.current.version);
 	return SHERD_OK;
@@ -337,17 +334,17 @@ static int find_damaged(graph_checking *c, sherd_error *err)
 }
 
 int shd_graph_find_damaged(const graph_place *p, uint64_t current, const sherd_verify_options *options,
-                           shd_buf *versions, sherd_error *err)
+                           shd_rfdb_number_vec *versions, sherd_error *err)
 {
 	sherd_report report = {0};
 	graph_checking c = {.options = options, .report = &report, .head.current.version = current};
 	TRY(shd_graph_place_copy(&c.place, p, err));
 	int rc = find_damaged(&c, err);
-	shd_buf_append(versions, c.bad.data, c.bad.len);
+	shd_vec_append(versions, c.bad.items, c.bad.count);
 	shd_graph_checking_done(&c);
 	shd_buf_done(&report.errors);
 	shd_buf_done(&report.warnings);
-	return rc < 0 ? rc : shd_buf_check(versions, err);
+	return rc < 0 ? rc : shd_vec_check(versions, err);
 }
 
 /* Once. *changed: others committed or collected meanwhile. */
