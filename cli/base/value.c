@@ -7,21 +7,44 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A number of up to 16 bits: sign, exponent, mantissa, as wide as told. finite: there are no infinities, and the one
- * NaN has all bits set (F8_E4M3 of the Open Compute Project). */
-static float narrow(uint32_t bits, int exponent_bits, int mantissa_bits, bool finite)
+/* How a number of up to 16 bits is made of sign, exponent and mantissa, and which bits are no number. */
+typedef struct narrow_form {
+	int exponent_bits, mantissa_bits, bias;
+	enum {
+		IEEE,      /* the highest exponent is infinity, or NaN */
+		ONE_NAN,   /* no infinities, and NaN is all bits set but the sign */
+		MINUS_NAN, /* no infinities, and NaN is minus zero */
+		NO_NAN
+	} rule;
+} narrow_form;
+
+static const narrow_form forms[SHERD_DTYPE_COUNT] = {
+	[SHERD_F16] = {5, 10, 15, IEEE},
+	[SHERD_F8_E4M3] = {4, 3, 7, ONE_NAN},
+	[SHERD_F8_E5M2] = {5, 2, 15, IEEE},
+	[SHERD_F8_E4M3FNUZ] = {4, 3, 8, MINUS_NAN},
+	[SHERD_F8_E5M2FNUZ] = {5, 2, 16, MINUS_NAN},
+	[SHERD_F6_E2M3] = {2, 3, 1, NO_NAN},
+	[SHERD_F6_E3M2] = {3, 2, 3, NO_NAN},
+	[SHERD_F4] = {2, 1, 1, NO_NAN},
+};
+
+static float narrow(uint32_t bits, const narrow_form *form)
 {
-	uint32_t mantissa = bits & ((1u << mantissa_bits) - 1), all = (1u << exponent_bits) - 1;
-	uint32_t exponent = bits >> mantissa_bits & all;
-	int bias = (1 << (exponent_bits - 1)) - 1;
-	float sign = bits >> (exponent_bits + mantissa_bits) & 1 ? -1.0f : 1.0f;
-	if (finite && exponent == all && mantissa == (1u << mantissa_bits) - 1)
+	uint32_t mantissa = bits & ((1u << form->mantissa_bits) - 1), all = (1u << form->exponent_bits) - 1;
+	uint32_t exponent = bits >> form->mantissa_bits & all;
+	bool minus = bits >> (form->exponent_bits + form->mantissa_bits) & 1;
+	float sign = minus ? -1.0f : 1.0f;
+	if (form->rule == ONE_NAN && exponent == all && mantissa == (1u << form->mantissa_bits) - 1)
 		return NAN;
-	if (!finite && exponent == all)
+	if (form->rule == MINUS_NAN && minus && !exponent && !mantissa)
+		return NAN;
+	if (form->rule == IEEE && exponent == all)
 		return mantissa ? NAN : sign * INFINITY;
 	if (!exponent)
-		return sign * ldexpf((float)mantissa, 1 - bias - mantissa_bits);
-	return sign * ldexpf((float)(mantissa | 1u << mantissa_bits), (int)exponent - bias - mantissa_bits);
+		return sign * ldexpf((float)mantissa, 1 - form->bias - form->mantissa_bits);
+	return sign *
+	       ldexpf((float)(mantissa | 1u << form->mantissa_bits), (int)exponent - form->bias - form->mantissa_bits);
 }
 
 static uint64_t value_load(const uint8_t *raw, size_t bytes)
@@ -59,12 +82,17 @@ static float load_bf16(const uint8_t *raw)
 static float load_f32_or_less(sherd_dtype dtype, const uint8_t *raw)
 {
 	switch (dtype) {
-	case SHERD_F16: return narrow((uint32_t)value_load(raw, 2), 5, 10, false);
+	case SHERD_F32: return load_f32(raw);
 	case SHERD_BF16: return load_bf16(raw);
-	case SHERD_F8_E4M3: return narrow(raw[0], 4, 3, true);
-	case SHERD_F8_E5M2: return narrow(raw[0], 5, 2, false);
-	default: return load_f32(raw);
+	case SHERD_F8_E8M0: return raw[0] == UINT8_MAX ? NAN : ldexpf(1, raw[0] - 127);
+	default: return narrow((uint32_t)value_load(raw, dtype == SHERD_F16 ? 2 : 1), &forms[dtype]);
 	}
+}
+
+uint8_t cli_value_unpack(const sherd_dtype_info *type, const uint8_t *block, uint32_t element)
+{
+	uint32_t bits = 8 * type->block_bytes / type->block_elements;
+	return (uint8_t)(value_load(block, type->block_bytes) >> element * bits & ((1u << bits) - 1));
 }
 
 static size_t complex_text(const uint8_t *raw, char out[CLI_VALUE_TEXT])
@@ -114,7 +142,13 @@ void cli_value_json(sherd_dtype dtype, const uint8_t *raw, cli_doc *doc)
 	case SHERD_F16:
 	case SHERD_BF16:
 	case SHERD_F8_E4M3:
-	case SHERD_F8_E5M2: f32_json(load_f32_or_less(dtype, raw), doc); break;
+	case SHERD_F8_E5M2:
+	case SHERD_F8_E8M0:
+	case SHERD_F8_E4M3FNUZ:
+	case SHERD_F8_E5M2FNUZ:
+	case SHERD_F4:
+	case SHERD_F6_E2M3:
+	case SHERD_F6_E3M2: f32_json(load_f32_or_less(dtype, raw), doc); break;
 	case SHERD_C64:
 		cli_doc_open(doc, '[');
 		f32_json(load_f32(raw), doc);

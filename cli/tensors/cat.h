@@ -19,9 +19,13 @@ typedef struct cli_cat {
 	const char *format; /* "text", "raw", "npy" */
 } cli_cat;
 
-/* Calls each() with runs of whole elements, in order, until all have come. */
+/* Calls each() with runs of whole blocks, which are elements for most types, in order, until all have come.
+ * SHERD_EUNSUPPORTED, "inside-block", when the range cuts one. */
 typedef int cli_cat_fn(void *arg, const uint8_t *raw, size_t count, sherd_error *err);
-int cli_cat_elements(const cli_cat *cat, cli_cat_fn *each, void *arg, sherd_error *err);
+int cli_cat_blocks(const cli_cat *cat, cli_cat_fn *each, void *arg, sherd_error *err);
+/* Calls each() with every element of the range; one that shares its bytes with others is unpacked. */
+typedef void cli_cat_value_fn(void *arg, const uint8_t *raw);
+int cli_cat_values(const cli_cat *cat, cli_cat_value_fn *each, void *arg, sherd_error *err);
 
 /* Calls each() with every string of a UTF8 tensor in the range. Offsets that contradict each other or the size of the
  * tensor are SHERD_ECORRUPT. */

@@ -12,24 +12,19 @@
 typedef struct printing {
 	cli_out *out;
 	sherd_dtype dtype;
-	uint32_t size; /* of an element */
-	uint64_t row;  /* elements a line */
+	uint64_t row; /* elements a line */
 	uint64_t column;
 } printing;
 
-static int print_elements(void *arg, const uint8_t *raw, size_t count, sherd_error *err)
+static void print_value(void *arg, const uint8_t *raw)
 {
 	printing *p = arg;
-	(void)err;
-	for (size_t i = 0; i < count; i++) {
-		char text[CLI_VALUE_TEXT + 1];
-		size_t len = cli_value_text(p->dtype, raw + i * p->size, text);
-		text[len++] = ++p->column == p->row ? '\n' : ' ';
-		if (p->column == p->row)
-			p->column = 0;
-		cli_out_bytes(p->out, text, len);
-	}
-	return SHERD_OK;
+	char text[CLI_VALUE_TEXT + 1];
+	size_t len = cli_value_text(p->dtype, raw, text);
+	text[len++] = ++p->column == p->row ? '\n' : ' ';
+	if (p->column == p->row)
+		p->column = 0;
+	cli_out_bytes(p->out, text, len);
 }
 
 static int print_string(void *arg, const char *text, size_t len, sherd_error *err)
@@ -53,10 +48,10 @@ int cli_cat_text(const cli_cat *cat, sherd_error *err)
 	if (dtype == SHERD_UTF8)
 		return cli_cat_strings(cat, print_string, out, err);
 	/* A part of a vector is one line too. */
-	printing p = {.out = out, .dtype = dtype, .size = sherd_dtype_element_bytes(dtype), .row = cat->row};
+	printing p = {.out = out, .dtype = dtype, .row = cat->row};
 	if (cat->tensor->ndim <= 1)
 		p.row = cat->last - cat->first;
-	return cli_cat_elements(cat, print_elements, &p, err);
+	return cli_cat_values(cat, print_value, &p, err);
 }
 
 /* ---- JSON */
@@ -64,16 +59,12 @@ int cli_cat_text(const cli_cat *cat, sherd_error *err)
 typedef struct listing {
 	cli_doc doc;
 	sherd_dtype dtype;
-	uint32_t size;
 } listing;
 
-static int list_elements(void *arg, const uint8_t *raw, size_t count, sherd_error *err)
+static void list_value(void *arg, const uint8_t *raw)
 {
 	listing *l = arg;
-	(void)err;
-	for (size_t i = 0; i < count; i++)
-		cli_value_json(l->dtype, raw + i * l->size, &l->doc);
-	return SHERD_OK;
+	cli_value_json(l->dtype, raw, &l->doc);
 }
 
 static int list_string(void *arg, const char *text, size_t len, sherd_error *err)
@@ -88,14 +79,14 @@ int cli_cat_json(const cli_cat *cat, sherd_error *err)
 {
 	const sherd_tensor *t = cat->tensor;
 	const sherd_dtype_info *info = sherd_dtype_describe(t->dtype);
-	listing l = {cli_doc_begin(&cat->cli->out), t->dtype, sherd_dtype_element_bytes(t->dtype)};
+	listing l = {cli_doc_begin(&cat->cli->out), t->dtype};
 	cli_doc_put_text(&l.doc, "name", t->name);
 	cli_doc_put_text(&l.doc, "dtype", info->name);
 	cli_doc_put_shape(&l.doc, "shape", t->shape, t->ndim);
 	cli_doc_put_shape(&l.doc, "range", cat->rows, 2);
 	cli_doc_put_open(&l.doc, "values", '[');
 	int rc = t->dtype == SHERD_UTF8 ? cli_cat_strings(cat, list_string, &l, err)
-	                                : cli_cat_elements(cat, list_elements, &l, err);
+	                                : cli_cat_values(cat, list_value, &l, err);
 	cli_doc_close(&l.doc, ']');
 	return cli_doc_end(&l.doc, rc, err);
 }
@@ -104,10 +95,10 @@ int cli_cat_json(const cli_cat *cat, sherd_error *err)
 
 typedef struct copying {
 	cli_out *out;
-	uint32_t size;
+	uint32_t size; /* of a block */
 } copying;
 
-static int copy_elements(void *arg, const uint8_t *raw, size_t count, sherd_error *err)
+static int copy_blocks(void *arg, const uint8_t *raw, size_t count, sherd_error *err)
 {
 	const copying *c = arg;
 	(void)err;
@@ -117,8 +108,8 @@ static int copy_elements(void *arg, const uint8_t *raw, size_t count, sherd_erro
 
 static int cat_print_copy_all(const cli_cat *cat, sherd_error *err)
 {
-	copying c = {.out = &cat->cli->out, .size = sherd_dtype_element_bytes(cat->tensor->dtype)};
-	return cli_cat_elements(cat, copy_elements, &c, err);
+	copying c = {.out = &cat->cli->out, .size = sherd_dtype_describe(cat->tensor->dtype)->block_bytes};
+	return cli_cat_blocks(cat, copy_blocks, &c, err);
 }
 
 /* The offsets, then the text: the tensor as stored. */
@@ -134,7 +125,7 @@ static int copy_strings(const cli_cat *cat, sherd_error *err)
 	bytes.tensor = &as_bytes;
 	bytes.first = 0;
 	bytes.last = as_bytes.bytes;
-	return cli_cat_elements(&bytes, copy_elements, &c, err);
+	return cli_cat_blocks(&bytes, copy_blocks, &c, err);
 }
 
 int cli_cat_raw(const cli_cat *cat, sherd_error *err)

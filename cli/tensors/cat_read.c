@@ -1,5 +1,6 @@
 #include "tensors/cat.h"
 
+#include "base/value.h"
 #include "base/watch.h"
 
 #include <inttypes.h>
@@ -7,13 +8,18 @@
 
 enum { CHUNK = 1 << 20 };
 
-int cli_cat_elements(const cli_cat *cat, cli_cat_fn *each, void *arg, sherd_error *err)
+int cli_cat_blocks(const cli_cat *cat, cli_cat_fn *each, void *arg, sherd_error *err)
 {
-	uint32_t size = sherd_dtype_element_bytes(cat->tensor->dtype);
+	const sherd_dtype_info *type = sherd_dtype_describe(cat->tensor->dtype);
+	uint32_t size = type->block_bytes, per = type->block_elements;
+	if (cat->first % per || cat->last % per)
+		return cli_fail(err, SHERD_EUNSUPPORTED, "inside-block",
+		                "%.100s is %s: --range must begin and end at multiples of %" PRIu32 " elements",
+		                cat->tensor->name, type->name, per);
 	uint8_t *buf = malloc(CHUNK);
 	int rc = buf ? SHERD_OK : cli_no_memory(err);
-	for (uint64_t at = cat->first; rc == SHERD_OK && at < cat->last && !cli_out_failed();) {
-		uint64_t left = cat->last - at, most = CHUNK / size;
+	for (uint64_t at = cat->first / per; rc == SHERD_OK && at < cat->last / per && !cli_out_failed();) {
+		uint64_t left = cat->last / per - at, most = CHUNK / size;
 		size_t n = (size_t)(left < most ? left : most);
 		rc = cli_watch_check(err);
 		if (rc == SHERD_OK)
@@ -24,6 +30,40 @@ int cli_cat_elements(const cli_cat *cat, cli_cat_fn *each, void *arg, sherd_erro
 	}
 	free(buf);
 	return rc;
+}
+
+typedef struct splitting {
+	const cli_cat *cat;
+	cli_cat_value_fn *each;
+	void *arg;
+	uint64_t at; /* the next element of the tensor */
+} splitting;
+
+static int cat_read_split(void *arg, const uint8_t *raw, size_t count, sherd_error *err)
+{
+	splitting *s = arg;
+	const sherd_dtype_info *type = sherd_dtype_describe(s->cat->tensor->dtype);
+	(void)err;
+	for (size_t i = 0; i < count; i++, raw += type->block_bytes)
+		for (uint32_t k = 0; k < type->block_elements; k++, s->at++) {
+			uint8_t bits = type->block_elements > 1 ? cli_value_unpack(type, raw, k) : 0;
+			if (s->at >= s->cat->first && s->at < s->cat->last)
+				s->each(s->arg, type->block_elements > 1 ? &bits : raw);
+		}
+	return SHERD_OK;
+}
+
+int cli_cat_values(const cli_cat *cat, cli_cat_value_fn *each, void *arg, sherd_error *err)
+{
+	cli_cat blocks = *cat;
+	uint32_t per = sherd_dtype_describe(cat->tensor->dtype)->block_elements;
+	blocks.first -= cat->first % per;
+	if (cat->first < cat->last && cat->last % per)
+		blocks.last += per - cat->last % per;
+	else if (cat->first == cat->last)
+		blocks.last = blocks.first;
+	splitting s = {cat, each, arg, blocks.first};
+	return cli_cat_blocks(&blocks, cat_read_split, &s, err);
 }
 
 static uint64_t get_u64(const uint8_t *p)

@@ -63,8 +63,9 @@ typedef struct sherd_bundle_selection {
 	const char *const *names; /* only these, SHERD_ENOTFOUND when one is missing; NULL: all */
 	size_t name_count;
 	uint32_t rank, world; /* world 0 or 1: all of it */
-	bool cut;             /* rows [rank*d/world, (rank+1)*d/world) of dimension 0 of every tensor, scalars and UTF8
-	                       * whole; else the whole tensors that the size plan gives the rank */
+	bool cut;             /* rows [rank*d/world, (rank+1)*d/world) of dimension 0 of every tensor; whole where no
+	                       * row stands by itself: scalars, UTF8, vectors of blocks; else the whole tensors that the size plan
+	                       * gives the rank */
 } sherd_bundle_selection;
 SHERD_API int sherd_bundle_select(sherd_bundle **out, const sherd_bundle *from, const sherd_bundle_selection *selection,
                                   sherd_error *err);

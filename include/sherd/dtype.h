@@ -27,13 +27,20 @@ typedef enum sherd_dtype {
 	SHERD_F64 = 13,
 	SHERD_F8_E4M3 = 14,
 	SHERD_F8_E5M2 = 15,
-	SHERD_C64 = 16, /* two F32: real, imaginary */
-	SHERD_UTF8 = 17 /* n+1 64-bit offsets from 0, then the text of n strings */
+	SHERD_C64 = 16,     /* two F32: real, imaginary */
+	SHERD_UTF8 = 17,    /* n+1 64-bit offsets from 0, then the text of n strings */
+	SHERD_F8_E8M0 = 18, /* a power of two */
+	SHERD_F8_E4M3FNUZ = 19,
+	SHERD_F8_E5M2FNUZ = 20,
+	SHERD_F4 = 21,      /* two in a byte */
+	SHERD_F6_E2M3 = 22, /* four in three bytes */
+	SHERD_F6_E3M2 = 23
 } sherd_dtype;
 
-#define SHERD_DTYPE_COUNT 18
+#define SHERD_DTYPE_COUNT 24
 
-/* A type is stored in blocks of a fixed number of elements and bytes. */
+/* A type is stored in blocks of a fixed number of elements and bytes. The elements of a block follow each other in the
+ * last dimension; a tensor is cut, and a slice begins and ends, between blocks only. */
 typedef struct sherd_dtype_info {
 	const char *name;        /* "F32" */
 	uint32_t block_elements; /* 1 for all plain types */

@@ -11,15 +11,29 @@ typedef struct dtype_row {
 } dtype_row;
 
 static const dtype_row table[SHERD_DTYPE_COUNT] = {
-	[SHERD_BOOL] = {{"BOOL", 1, 1}, 1},       [SHERD_U8] = {{"U8", 1, 1}, 1},
-	[SHERD_I8] = {{"I8", 1, 1}, 1},           [SHERD_U16] = {{"U16", 1, 2}, 2},
-	[SHERD_I16] = {{"I16", 1, 2}, 2},         [SHERD_U32] = {{"U32", 1, 4}, 4},
-	[SHERD_I32] = {{"I32", 1, 4}, 4},         [SHERD_U64] = {{"U64", 1, 8}, 8},
-	[SHERD_I64] = {{"I64", 1, 8}, 8},         [SHERD_F16] = {{"F16", 1, 2}, 2},
-	[SHERD_BF16] = {{"BF16", 1, 2}, 2},       [SHERD_F32] = {{"F32", 1, 4}, 4},
-	[SHERD_F64] = {{"F64", 1, 8}, 8},         [SHERD_F8_E4M3] = {{"F8_E4M3", 1, 1}, 1},
-	[SHERD_F8_E5M2] = {{"F8_E5M2", 1, 1}, 1}, [SHERD_C64] = {{"C64", 1, 8}, 4},
+	[SHERD_BOOL] = {{"BOOL", 1, 1}, 1},
+	[SHERD_U8] = {{"U8", 1, 1}, 1},
+	[SHERD_I8] = {{"I8", 1, 1}, 1},
+	[SHERD_U16] = {{"U16", 1, 2}, 2},
+	[SHERD_I16] = {{"I16", 1, 2}, 2},
+	[SHERD_U32] = {{"U32", 1, 4}, 4},
+	[SHERD_I32] = {{"I32", 1, 4}, 4},
+	[SHERD_U64] = {{"U64", 1, 8}, 8},
+	[SHERD_I64] = {{"I64", 1, 8}, 8},
+	[SHERD_F16] = {{"F16", 1, 2}, 2},
+	[SHERD_BF16] = {{"BF16", 1, 2}, 2},
+	[SHERD_F32] = {{"F32", 1, 4}, 4},
+	[SHERD_F64] = {{"F64", 1, 8}, 8},
+	[SHERD_F8_E4M3] = {{"F8_E4M3", 1, 1}, 1},
+	[SHERD_F8_E5M2] = {{"F8_E5M2", 1, 1}, 1},
+	[SHERD_C64] = {{"C64", 1, 8}, 4},
 	[SHERD_UTF8] = {{"UTF8", 1, 0}, 8},
+	[SHERD_F8_E8M0] = {{"F8_E8M0", 1, 1}, 1},
+	[SHERD_F8_E4M3FNUZ] = {{"F8_E4M3FNUZ", 1, 1}, 1},
+	[SHERD_F8_E5M2FNUZ] = {{"F8_E5M2FNUZ", 1, 1}, 1},
+	[SHERD_F4] = {{"F4", 2, 1}, 1},
+	[SHERD_F6_E2M3] = {{"F6_E2M3", 4, 3}, 1},
+	[SHERD_F6_E3M2] = {{"F6_E3M2", 4, 3}, 1},
 };
 
 /* NULL for a value that names no type. */
@@ -77,4 +91,22 @@ bool sherd_tensor_bytes(uint64_t *out, sherd_dtype dtype, uint32_t ndim, const u
 		return false;
 	*out = bytes;
 	return true;
+}
+
+bool shd_dtype_is_sized(sherd_dtype dtype)
+{
+	const sherd_dtype_info *info = sherd_dtype_describe(dtype);
+	return info && info->block_bytes;
+}
+
+bool shd_dtype_box_fits(sherd_dtype dtype, uint32_t ndim, const uint64_t *box)
+{
+	const sherd_dtype_info *info = sherd_dtype_describe(dtype);
+	return shd_dtype_is_sized(dtype) && (!ndim || box[ndim - 1] % info->block_elements == 0);
+}
+
+bool shd_tensor_has_rows(const sherd_tensor *t)
+{
+	return t->ndim && shd_dtype_box_fits(t->dtype, t->ndim, t->shape) &&
+	       (t->ndim > 1 || sherd_dtype_element_bytes(t->dtype));
 }

@@ -2,6 +2,8 @@
 #include "engine/ckpt/ckpt.h"
 #include "engine/ckpt/save.h"
 
+#include "base/dtype.h"
+
 #include <stdlib.h>
 
 struct sherd_ckpt_plan {
@@ -60,7 +62,7 @@ static void plan_tensor(planning *g, size_t i)
 	const sherd_tensor *t = &c->tensors[i];
 	const sherd_ckpt_piece *pieces;
 	size_t count = sherd_ckpt_pieces(&pieces, c, i);
-	bool cuttable = !g->rank_of && t->ndim && t->dtype != SHERD_UTF8;
+	bool cuttable = !g->rank_of && shd_tensor_has_rows(t);
 	for (uint32_t p = 0; p < count; p++) {
 		uint64_t at = t->ndim && pieces[p].at ? pieces[p].at[0] : 0;
 		uint64_t rows = t->ndim ? pieces[p].shape[0] : 1;
@@ -68,7 +70,7 @@ static void plan_tensor(planning *g, size_t i)
 			cut_piece(g, i, p, at, rows, t->shape[0]);
 			continue;
 		}
-		/* Scalars and text go whole: to their rank, or when all else is cut to every rank. */
+		/* What has no rows goes whole: to their rank, or when all else is cut to every rank. */
 		uint32_t first = g->rank_of ? g->rank_of[i] : 0, last = g->rank_of ? first : g->plan->world - 1;
 		for (uint32_t r = first; r <= last; r++)
 			ckpt_plan_add(g,

@@ -16,10 +16,11 @@
 /* What is hashed and then copied: small enough to be in the cache still. */
 enum { CACHED = 256 << 10 };
 
-/* A box of elements as a box of bytes. UTF8 is one dimension of bytes. Returns the number of dimensions. */
+/* A box of elements as a box of bytes: the last dimension counts blocks, and one more their bytes. What cannot be cut
+ * is one dimension of bytes. Returns the number of dimensions. */
 static uint32_t byte_box(const sherd_tensor *t, const uint64_t *at, const uint64_t *shape, box *out)
 {
-	if (t->dtype == SHERD_UTF8) {
+	if (!shd_dtype_box_fits(t->dtype, t->ndim, t->shape)) {
 		out->at[0] = 0;
 		out->shape[0] = t->bytes;
 		return 1;
@@ -28,8 +29,13 @@ static uint32_t byte_box(const sherd_tensor *t, const uint64_t *at, const uint64
 		out->at[d] = at ? at[d] : 0;
 		out->shape[d] = shape[d];
 	}
+	const sherd_dtype_info *type = sherd_dtype_describe(t->dtype);
+	if (t->ndim) {
+		out->at[t->ndim - 1] /= type->block_elements;
+		out->shape[t->ndim - 1] /= type->block_elements;
+	}
 	out->at[t->ndim] = 0;
-	out->shape[t->ndim] = sherd_dtype_element_bytes(t->dtype);
+	out->shape[t->ndim] = type->block_bytes;
 	return t->ndim + 1;
 }
 
@@ -101,13 +107,17 @@ static int no_such_tensor(size_t tensor, sherd_error *err)
 
 static int check_slice(const sherd_tensor *t, const uint64_t *at, const uint64_t *shape, sherd_error *err)
 {
-	if (t->dtype == SHERD_UTF8)
-		return shd_fail(err, SHERD_EINVAL, "bad-argument", "tensor '%.80s' is text and cannot be sliced",
-		                t->name);
+	if (!shd_dtype_box_fits(t->dtype, t->ndim, t->shape))
+		return shd_fail(err, SHERD_EUNSUPPORTED, "no-elements", "tensor '%.80s' is %s and cannot be sliced",
+		                t->name, sherd_dtype_describe(t->dtype)->name);
 	for (uint32_t d = 0; d < t->ndim; d++)
 		if (at[d] > t->shape[d] || shape[d] > t->shape[d] - at[d])
 			return shd_fail(err, SHERD_EINVAL, "bad-argument",
 			                "tensor '%.80s': the slice leaves it in dimension %" PRIu32, t->name, d);
+	if (!shd_dtype_box_fits(t->dtype, t->ndim, at) || !shd_dtype_box_fits(t->dtype, t->ndim, shape))
+		return shd_fail(err, SHERD_EUNSUPPORTED, "inside-block",
+		                "tensor '%.80s': the slice cuts a block of %" PRIu32 " elements", t->name,
+		                sherd_dtype_describe(t->dtype)->block_elements);
 	return SHERD_OK;
 }
 

@@ -1,5 +1,6 @@
 /* engine/ckpt/save_bundle.c - the tensors of any file, spread over the shards of a new set. */
 #include "base/arena.h"
+#include "base/dtype.h"
 #include "base/error.h"
 #include "engine/ckpt/save.h"
 #include "format/ckpt/claim.h"
@@ -57,7 +58,7 @@ static int save_bundle_add(spreading *g, uint32_t rank, size_t tensor, const uin
 
 static bool can_cut(const sherd_tensor *t)
 {
-	return t->ndim && t->bytes && t->dtype != SHERD_UTF8;
+	return t->bytes && shd_tensor_has_rows(t);
 }
 
 /* Rows [r*d/w, (r+1)*d/w) without overflow. */

@@ -3,6 +3,7 @@
 #include "engine/ckpt/write.h"
 
 #include "base/arena.h"
+#include "base/dtype.h"
 #include "base/limits.h"
 #include "base/map.h"
 #include "codec/crc32.h"
@@ -37,7 +38,7 @@ typedef struct shard_writer {
 uint64_t shd_ckpt_item_bytes(const sherd_ckpt_item *item)
 {
 	uint64_t bytes = item->tensor.bytes;
-	if (item->tensor.dtype != SHERD_UTF8)
+	if (shd_dtype_is_sized(item->tensor.dtype))
 		(void)sherd_tensor_bytes(&bytes, item->tensor.dtype, item->tensor.ndim, item->tensor.shape);
 	return bytes;
 }

@@ -97,10 +97,8 @@ static int probe_nd4j(shd_evidence *e, sherd_error *err)
 
 /* ---- entries */
 
-/* Java knows neither 8-bit floats nor complex numbers. */
-#define GRAPH_DTYPES      \
-	(SHD_DTYPES_ALL & \
-	 ~(SHERD_DTYPE_BIT(SHERD_F8_E4M3) | SHERD_DTYPE_BIT(SHERD_F8_E5M2) | SHERD_DTYPE_BIT(SHERD_C64)))
+/* Java knows neither floats of 8 bits or fewer nor complex numbers. */
+#define GRAPH_DTYPES (SHD_DTYPES_ALL & ~(SHD_DTYPES_NARROW | SHERD_DTYPE_BIT(SHERD_C64)))
 #define SDNB_DTYPES (GRAPH_DTYPES & ~SHERD_DTYPE_BIT(SHERD_UTF8))
 
 #define HOLDS (SHERD_HOLDS_GRAPH | SHERD_HOLDS_TRAINING | SHERD_HOLDS_MANY)

@@ -5,9 +5,8 @@
 #include "engine/tensors/format.h"
 
 #define SHD_SAFETENSORS_DTYPES (SHD_DTYPES_ALL & ~SHERD_DTYPE_BIT(SHERD_UTF8))
-#define SHD_NPY_DTYPES                                                                  \
-	(SHD_DTYPES_ALL & ~(SHERD_DTYPE_BIT(SHERD_UTF8) | SHERD_DTYPE_BIT(SHERD_BF16) | \
-	                    SHERD_DTYPE_BIT(SHERD_F8_E4M3) | SHERD_DTYPE_BIT(SHERD_F8_E5M2)))
+#define SHD_NPY_DTYPES \
+	(SHD_DTYPES_ALL & ~(SHD_DTYPES_NARROW | SHERD_DTYPE_BIT(SHERD_UTF8) | SHERD_DTYPE_BIT(SHERD_BF16)))
 
 extern const shd_format_entry shd_format_safetensors;
 extern const shd_format_entry shd_format_safetensors_index;

@@ -57,6 +57,11 @@ extern const shd_format_entry *const shd_formats[];
 
 /* Every type of elements. */
 #define SHD_DTYPES_ALL ((SHERD_DTYPE_BIT(SHERD_DTYPE_COUNT) - 1) & ~SHERD_DTYPE_BIT(SHERD_DTYPE_NONE))
+/* Floats of 8 bits or fewer, which NumPy and Java do not know. */
+#define SHD_DTYPES_NARROW                                                                                      \
+	(SHERD_DTYPE_BIT(SHERD_F8_E4M3) | SHERD_DTYPE_BIT(SHERD_F8_E5M2) | SHERD_DTYPE_BIT(SHERD_F8_E8M0) |    \
+	 SHERD_DTYPE_BIT(SHERD_F8_E4M3FNUZ) | SHERD_DTYPE_BIT(SHERD_F8_E5M2FNUZ) | SHERD_DTYPE_BIT(SHERD_F4) | \
+	 SHERD_DTYPE_BIT(SHERD_F6_E2M3) | SHERD_DTYPE_BIT(SHERD_F6_E3M2))
 
 /* NULL for a value that names no format. */
 const shd_format_entry *shd_format_entry_of(sherd_format format);

@@ -1,5 +1,7 @@
 #include "engine/tensors/bundle.h"
 
+#include "base/dtype.h"
+
 #include <sherd/ckpt.h>
 
 #include <stdlib.h>
@@ -99,7 +101,7 @@ static int keep_planned(const sherd_bundle *from, uint32_t rank, uint32_t world,
 /* Cuts a tensor down to the rank's rows of its first dimension. */
 static int cut(shd_arena *arena, sherd_tensor *t, source *s, uint32_t rank, uint32_t world, sherd_error *err)
 {
-	if (!t->ndim || t->dtype == SHERD_UTF8)
+	if (!shd_tensor_has_rows(t))
 		return SHERD_OK;
 	uint64_t rows = t->shape[0];
 	uint64_t begin = (uint64_t)((unsigned __int128)rows * rank / world);

@@ -25,6 +25,12 @@ static const struct {
 	[SHERD_F8_E5M2] = {"Float8E5M2", NO_NUMBER},
 	[SHERD_C64] = {"Complex64", NO_NUMBER},
 	[SHERD_UTF8] = {"Utf8", NO_NUMBER},
+	[SHERD_F8_E8M0] = {"Float8E8M0", NO_NUMBER},
+	[SHERD_F8_E4M3FNUZ] = {"Float8E4M3FNUZ", NO_NUMBER},
+	[SHERD_F8_E5M2FNUZ] = {"Float8E5M2FNUZ", NO_NUMBER},
+	[SHERD_F4] = {"Float4E2M1", NO_NUMBER},
+	[SHERD_F6_E2M3] = {"Float6E2M3", NO_NUMBER},
+	[SHERD_F6_E3M2] = {"Float6E3M2", NO_NUMBER},
 };
 
 const char *shd_ckpt_dtype_name(sherd_dtype dtype)

@@ -1,5 +1,7 @@
 #include "format/ckpt/entry.h"
 
+#include "base/dtype.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -21,7 +23,8 @@ static int entry_check_size(const shd_ckpt_entry *e, sherd_error *err)
 	}
 	if (!sherd_tensor_bytes(&bytes, t->dtype, t->ndim, t->shape))
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-shape", e->where,
-		                   "tensor '%.80s': its shape does not fit 64 bits", t->name);
+		                   "tensor '%.80s': its shape is no whole number of blocks, or does not fit 64 bits",
+		                   t->name);
 	if (bytes != t->bytes)
 		return shd_fail_at(err, SHERD_ECORRUPT, "size-mismatch", e->where,
 		                   "tensor '%.80s': size is %" PRIu64 ", shape and type need %" PRIu64, t->name,
@@ -35,9 +38,13 @@ int shd_ckpt_entry_check(const shd_ckpt_entry *e, sherd_error *err)
 	TRY(entry_check_size(e, err));
 	if (!e->global_shape)
 		return SHERD_OK;
-	if (t->dtype == SHERD_UTF8)
-		return shd_fail_at(err, SHERD_ECORRUPT, "bad-piece", e->where, "tensor '%.80s': text is never cut",
-		                   t->name);
+	const uint64_t *const boxes[] = {t->shape, e->global_shape, e->global_offset};
+	for (size_t i = 0; i < COUNT_OF(boxes); i++)
+		if (!shd_dtype_box_fits(t->dtype, t->ndim, boxes[i]))
+			return shd_fail_at(err, SHERD_ECORRUPT, "bad-piece", e->where,
+			                   "tensor '%.80s': %s is never cut%s", t->name,
+			                   sherd_dtype_describe(t->dtype)->name,
+			                   shd_dtype_is_sized(t->dtype) ? " inside a block" : "");
 	for (uint32_t d = 0; d < t->ndim; d++) {
 		uint64_t whole = e->global_shape[d], at = e->global_offset[d];
 		if (at > whole || t->shape[d] > whole - at)

@@ -61,7 +61,7 @@ static void take_buffer(shd_samediff_decoder *d, const shd_flat_table *t, shd_nd
 		if (buffer.at)
 			shd_flatbuf_fail(d->fb, SHERD_ECORRUPT, "size-mismatch", buffer.at - 4,
 			                 "an array with its elements inside of the graph");
-		if ((a->dtype == SHERD_UTF8 && a->fortran) || a->strides)
+		if ((a->fortran && !sherd_dtype_element_bytes(a->dtype)) || a->strides)
 			shd_flatbuf_fail(d->fb, SHERD_EUNSUPPORTED, "bad-strides", t->pos,
 			                 "an array in an order that containers do not have");
 		return;

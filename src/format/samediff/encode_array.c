@@ -17,7 +17,7 @@ static bool is_marked(sherd_model_bytes marks, size_t array)
 bool shd_samediff_is_fortran(const shd_samediff_encoder *e, size_t array)
 {
 	const sherd_tensor *t = &e->source->arrays[array];
-	return is_marked(e->source->graph->fortran, array) && t->ndim > 1 && t->dtype != SHERD_UTF8 &&
+	return is_marked(e->source->graph->fortran, array) && t->ndim > 1 && sherd_dtype_element_bytes(t->dtype) &&
 	       !shd_nd4j_is_empty(t);
 }
 

@@ -134,8 +134,13 @@ static int decode_offsets(decoder *d, found *f, sherd_error *err)
 static int tensor_safetensors_check_size(found *f, sherd_error *err)
 {
 	sherd_tensor *t = &f->tensor;
-	if (!sherd_tensor_bytes(&t->bytes, t->dtype, t->ndim, t->shape))
+	bool sized = sherd_tensor_bytes(&t->bytes, t->dtype, t->ndim, t->shape);
+	if (!sized && sherd_dtype_element_bytes(t->dtype))
 		return shd_fail_at(err, SHERD_ECORRUPT, "overflow", f->at, "the size of %.128s does not fit 64 bits",
+		                   t->name);
+	if (!sized)
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-shape", f->at,
+		                   "the elements of %.128s are no whole number of bytes, or do not fit 64 bits",
 		                   t->name);
 	if (t->bytes != f->end - f->begin)
 		return shd_fail_at(err, SHERD_ECORRUPT, "size-mismatch", f->at,
@@ -286,10 +291,12 @@ int shd_safetensors_decode(const void *header, size_t len, uint64_t file_size, c
 static unsigned rank_of(sherd_dtype dtype)
 {
 	static const uint8_t rank[SHERD_DTYPE_COUNT] = {
-		[SHERD_BOOL] = 1,    [SHERD_U8] = 2,   [SHERD_I8] = 3,   [SHERD_F8_E5M2] = 4,
-		[SHERD_F8_E4M3] = 5, [SHERD_I16] = 6,  [SHERD_U16] = 7,  [SHERD_F16] = 8,
-		[SHERD_BF16] = 9,    [SHERD_I32] = 10, [SHERD_U32] = 11, [SHERD_F32] = 12,
-		[SHERD_C64] = 13,    [SHERD_F64] = 14, [SHERD_I64] = 15, [SHERD_U64] = 16,
+		[SHERD_BOOL] = 1,    [SHERD_F4] = 2,           [SHERD_F6_E2M3] = 3,      [SHERD_F6_E3M2] = 4,
+		[SHERD_U8] = 5,      [SHERD_I8] = 6,           [SHERD_F8_E5M2] = 7,      [SHERD_F8_E4M3] = 8,
+		[SHERD_F8_E8M0] = 9, [SHERD_F8_E4M3FNUZ] = 10, [SHERD_F8_E5M2FNUZ] = 11, [SHERD_I16] = 12,
+		[SHERD_U16] = 13,    [SHERD_F16] = 14,         [SHERD_BF16] = 15,        [SHERD_I32] = 16,
+		[SHERD_U32] = 17,    [SHERD_F32] = 18,         [SHERD_C64] = 19,         [SHERD_F64] = 20,
+		[SHERD_I64] = 21,    [SHERD_U64] = 22,
 	};
 	return (unsigned)dtype < COUNT_OF(rank) ? rank[dtype] : 0;
 }

@@ -10,14 +10,31 @@
 static const struct {
 	const char *name;
 	sherd_dtype dtype;
-	uint32_t bytes, align;
+	uint32_t elements, bytes, align;
 } all[] = {
-	{"BOOL", SHERD_BOOL, 1, 1}, {"U8", SHERD_U8, 1, 1},           {"I8", SHERD_I8, 1, 1},
-	{"U16", SHERD_U16, 2, 2},   {"I16", SHERD_I16, 2, 2},         {"U32", SHERD_U32, 4, 4},
-	{"I32", SHERD_I32, 4, 4},   {"U64", SHERD_U64, 8, 8},         {"I64", SHERD_I64, 8, 8},
-	{"F16", SHERD_F16, 2, 2},   {"BF16", SHERD_BF16, 2, 2},       {"F32", SHERD_F32, 4, 4},
-	{"F64", SHERD_F64, 8, 8},   {"F8_E4M3", SHERD_F8_E4M3, 1, 1}, {"F8_E5M2", SHERD_F8_E5M2, 1, 1},
-	{"C64", SHERD_C64, 8, 4},   {"UTF8", SHERD_UTF8, 0, 8},
+	{"BOOL", SHERD_BOOL, 1, 1, 1},
+	{"U8", SHERD_U8, 1, 1, 1},
+	{"I8", SHERD_I8, 1, 1, 1},
+	{"U16", SHERD_U16, 1, 2, 2},
+	{"I16", SHERD_I16, 1, 2, 2},
+	{"U32", SHERD_U32, 1, 4, 4},
+	{"I32", SHERD_I32, 1, 4, 4},
+	{"U64", SHERD_U64, 1, 8, 8},
+	{"I64", SHERD_I64, 1, 8, 8},
+	{"F16", SHERD_F16, 1, 2, 2},
+	{"BF16", SHERD_BF16, 1, 2, 2},
+	{"F32", SHERD_F32, 1, 4, 4},
+	{"F64", SHERD_F64, 1, 8, 8},
+	{"F8_E4M3", SHERD_F8_E4M3, 1, 1, 1},
+	{"F8_E5M2", SHERD_F8_E5M2, 1, 1, 1},
+	{"C64", SHERD_C64, 1, 8, 4},
+	{"UTF8", SHERD_UTF8, 1, 0, 8},
+	{"F8_E8M0", SHERD_F8_E8M0, 1, 1, 1},
+	{"F8_E4M3FNUZ", SHERD_F8_E4M3FNUZ, 1, 1, 1},
+	{"F8_E5M2FNUZ", SHERD_F8_E5M2FNUZ, 1, 1, 1},
+	{"F4", SHERD_F4, 2, 1, 1},
+	{"F6_E2M3", SHERD_F6_E2M3, 4, 3, 1},
+	{"F6_E3M2", SHERD_F6_E3M2, 4, 3, 1},
 };
 
 TEST(every_type_is_found_under_its_name)
@@ -26,18 +43,19 @@ TEST(every_type_is_found_under_its_name)
 	for (size_t i = 0; i < COUNT_OF(all); i++) {
 		const sherd_dtype_info *info = sherd_dtype_describe(all[i].dtype);
 		assert_non_null(info);
+		assert_int_equal(all[i].dtype, i + 1);
 		assert_string_equal(info->name, all[i].name);
-		assert_int_equal(info->block_elements, 1);
+		assert_int_equal(info->block_elements, all[i].elements);
 		assert_int_equal(info->block_bytes, all[i].bytes);
 		assert_int_equal(sherd_dtype_by_name(all[i].name, strlen(all[i].name)), all[i].dtype);
-		assert_int_equal(sherd_dtype_element_bytes(all[i].dtype), all[i].bytes);
+		assert_int_equal(sherd_dtype_element_bytes(all[i].dtype), all[i].elements > 1 ? 0 : all[i].bytes);
 		assert_int_equal(shd_dtype_align(all[i].dtype), all[i].align);
 	}
 }
 
 TEST(names_are_exact)
 {
-	static const char *const wrong[] = {"", "f32", "F3", "F322", "F8", "F8_E4M3FNUZ", "F4", "NONE"};
+	static const char *const wrong[] = {"", "f32", "F3", "F322", "F8", "F8_E4M3FNU", "F6", "NONE"};
 	for (size_t i = 0; i < COUNT_OF(wrong); i++)
 		assert_int_equal(sherd_dtype_by_name(wrong[i], strlen(wrong[i])), SHERD_DTYPE_NONE);
 	assert_int_equal(sherd_dtype_by_name("F32\0", 4), SHERD_DTYPE_NONE);
@@ -68,6 +86,38 @@ TEST(the_size_of_a_tensor_follows_from_type_and_shape)
 	assert_false(sherd_tensor_bytes(&bytes, SHERD_UTF8, 1, (uint64_t[]){3}));
 }
 
+TEST(elements_that_share_bytes_come_in_whole_blocks)
+{
+	uint64_t bytes;
+	assert_true(sherd_tensor_bytes(&bytes, SHERD_F4, 2, (uint64_t[]){3, 6}));
+	assert_int_equal(bytes, 9);
+	assert_true(sherd_tensor_bytes(&bytes, SHERD_F6_E3M2, 2, (uint64_t[]){2, 6}));
+	assert_int_equal(bytes, 9);
+	assert_false(sherd_tensor_bytes(&bytes, SHERD_F4, 1, (uint64_t[]){3}));
+	assert_false(sherd_tensor_bytes(&bytes, SHERD_F6_E2M3, 1, (uint64_t[]){6}));
+	assert_false(sherd_tensor_bytes(&bytes, SHERD_F4, 0, NULL));
+	assert_true(sherd_tensor_bytes(&bytes, SHERD_F4, 2, (uint64_t[]){UINT64_MAX, 0}));
+	assert_int_equal(bytes, 0);
+}
+
+TEST(rows_can_be_taken_alone_where_they_end_between_blocks)
+{
+	const struct {
+		sherd_tensor t;
+		bool has_rows;
+	} cases[] = {
+		{{"", SHERD_F32, 1, (uint64_t[]){3}, 12}, true},
+		{{"", SHERD_F32, 0, NULL, 4}, false},
+		{{"", SHERD_UTF8, 1, (uint64_t[]){3}, 40}, false},
+		{{"", SHERD_F4, 1, (uint64_t[]){4}, 2}, false},
+		{{"", SHERD_F4, 2, (uint64_t[]){3, 4}, 6}, true},
+		{{"", SHERD_F4, 2, (uint64_t[]){4, 3}, 6}, false},
+		{{"", SHERD_F6_E2M3, 3, (uint64_t[]){3, 5, 8}, 90}, true},
+	};
+	for (size_t i = 0; i < COUNT_OF(cases); i++)
+		assert_int_equal(shd_tensor_has_rows(&cases[i].t), cases[i].has_rows);
+}
+
 TEST(a_size_that_does_not_fit_is_no_size)
 {
 	uint64_t bytes = 77;
@@ -93,6 +143,8 @@ int main(void)
 		cmocka_unit_test(names_are_exact),
 		cmocka_unit_test(values_outside_the_table_name_no_type),
 		cmocka_unit_test(the_size_of_a_tensor_follows_from_type_and_shape),
+		cmocka_unit_test(elements_that_share_bytes_come_in_whole_blocks),
+		cmocka_unit_test(rows_can_be_taken_alone_where_they_end_between_blocks),
 		cmocka_unit_test(a_size_that_does_not_fit_is_no_size),
 		cmocka_unit_test(a_dimension_of_zero_makes_an_empty_tensor_whatever_the_others),
 	};

@@ -68,17 +68,18 @@ TEST(what_is_written_says_so)
 	}
 }
 
-/* A bundle of one tensor of two elements, by way of a checkpoint, which holds everything. */
+/* A bundle of one tensor of 256 elements, by way of a checkpoint, which holds everything. */
 static sherd_bundle *bundle_of(sherd_store *from, const char *name, sherd_dtype dtype, uint32_t ndim)
 {
-	static const uint8_t zeros[64];
-	static const uint64_t shape[SHERD_MAX_DIMS + 1] = {2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-	                                                   1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+	static const uint8_t zeros[8 * 257];
+	uint64_t shape[SHERD_MAX_DIMS];
+	for (uint32_t i = 0; i < ndim; i++)
+		shape[i] = i + 1 < ndim ? 1 : 256;
 	sherd_tensor t = {.name = name, .dtype = dtype, .ndim = ndim, .shape = shape};
 	sherd_ckpt_item item = {.data = zeros};
 	sherd_bundle *out;
 	if (dtype == SHERD_UTF8)
-		t.bytes = 24;
+		t.bytes = sizeof(zeros);
 	else
 		assert_true(sherd_tensor_bytes(&t.bytes, dtype, ndim, shape));
 	item.tensor = t;

@@ -25,6 +25,12 @@ static const struct {
 	{"Float8E5M2", SHERD_F8_E5M2, -1},
 	{"Complex64", SHERD_C64, -1},
 	{"Utf8", SHERD_UTF8, -1},
+	{"Float8E8M0", SHERD_F8_E8M0, -1},
+	{"Float8E4M3FNUZ", SHERD_F8_E4M3FNUZ, -1},
+	{"Float8E5M2FNUZ", SHERD_F8_E5M2FNUZ, -1},
+	{"Float4E2M1", SHERD_F4, -1},
+	{"Float6E2M3", SHERD_F6_E2M3, -1},
+	{"Float6E3M2", SHERD_F6_E3M2, -1},
 };
 
 TEST(every_type_is_found_by_the_name_and_number_of_the_metadata)
