@@ -34,7 +34,7 @@ typedef struct opened {
 	sherd_rows_cursor *cursor;
 } opened;
 
-static opened open_set(const char *folder, const sherd_rows_stream *o)
+static opened open_set(const char *folder, const sherd_rows_stream_options *o)
 {
 	opened s = {0};
 	TRY_OR_FAIL(sherd_store_open_local(&s.store, folder, NULL, err));
@@ -51,7 +51,7 @@ static void close_set(opened *s)
 }
 
 /* Seconds of one pass over all rows, opening included. */
-static double stream(const sherd_rows_stream *o, double *sum)
+static double stream(const sherd_rows_stream_options *o, double *sum)
 {
 	double start = bench_now(), all = 0;
 	opened s = open_set(files.folder, o);
@@ -91,7 +91,7 @@ static void bench_warm(sherd_rows_access access, unsigned workers, const char *w
 {
 	sherd_pool *pool = open_pool(workers);
 	bench_series ours = {.count = 0}, bare = {.count = 0}, fresh = {.count = 0};
-	const sherd_rows_stream o = {.access = access, .batch_rows = ROWS_BATCH, .pool = pool};
+	const sherd_rows_stream_options o = {.access = access, .batch_rows = ROWS_BATCH, .pool = pool};
 	double a, b;
 	rows_files_warm(&files);
 	(void)stream(&o, &a);
@@ -112,7 +112,7 @@ static void bench_hdf5(unsigned workers, const char *what)
 {
 	bench_series ours = {.count = 0}, hdf5 = {.count = 0};
 	sherd_pool *pool = open_pool(workers);
-	const sherd_rows_stream o = {.batch_rows = ROWS_BATCH, .pool = pool};
+	const sherd_rows_stream_options o = {.batch_rows = ROWS_BATCH, .pool = pool};
 	double a, b;
 	(void)rows_hdf5(&files, &b);
 	for (int i = 0; i < bench_pairs(); i++) {
@@ -127,7 +127,7 @@ static void bench_hdf5(unsigned workers, const char *what)
 static void bench_peers(void)
 {
 	bench_series ours = {.count = 0}, numpy = {.count = 0};
-	const sherd_rows_stream o = {.batch_rows = ROWS_BATCH};
+	const sherd_rows_stream_options o = {.batch_rows = ROWS_BATCH};
 	double a;
 	if (rows_hdf5_start(&files)) {
 		rows_files_warm(&files);
@@ -155,7 +155,7 @@ static void bench_peers(void)
 static void bench_cold(sherd_rows_access access, const char *what, uint64_t window, bool target)
 {
 	bench_series ours = {.count = 0}, direct = {.count = 0}, scan = {.count = 0};
-	const sherd_rows_stream o = {.access = access, .batch_rows = ROWS_BATCH, .window_bytes = window};
+	const sherd_rows_stream_options o = {.access = access, .batch_rows = ROWS_BATCH, .window_bytes = window};
 	double sum;
 	for (int i = 0; i < bench_pairs(); i++) {
 		rows_files_cool(&files);
@@ -209,7 +209,7 @@ static void bench_gather(uint64_t window, const char *what)
 {
 	bench_series ours = {.count = 0}, copy = {.count = 0};
 	const double bytes = (double)GATHERS * ROWS_BATCH * ROWS_WIDTH * 4 / 1e9;
-	opened s = open_set(files.folder, &(sherd_rows_stream){.dtype = SHERD_F32, .window_bytes = window});
+	opened s = open_set(files.folder, &(sherd_rows_stream_options){.dtype = SHERD_F32, .window_bytes = window});
 	rows_files_warm(&files);
 	(void)gather(s.cursor);
 	for (int i = 0; i < bench_pairs(); i++) {
@@ -224,7 +224,7 @@ static void bench_gather(uint64_t window, const char *what)
 
 typedef struct resident_case {
 	const char *folder;
-	sherd_rows_stream options;
+	sherd_rows_stream_options options;
 } resident_case;
 
 static void stream_sparse(void *arg, double *result)

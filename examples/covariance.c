@@ -85,7 +85,7 @@ static int pass(const sherd_rows *rows, const char *resume, double until, moment
 {
 	sherd_rows_cursor *cursor = NULL;
 	sherd_rows_batch batch;
-	int rc = sherd_rows_cursor_open(&cursor, rows, &(sherd_rows_stream){.resume = resume}, err);
+	int rc = sherd_rows_cursor_open(&cursor, rows, &(sherd_rows_stream_options){.resume = resume}, err);
 	if (rc < 0)
 		return rc;
 	while (m->count < until && (rc = sherd_rows_next(&batch, cursor, err)) > 0) {

@@ -19,9 +19,9 @@ static sherd_graph_id id(const char *text)
 	return sherd_graph_id_of(text, strlen(text));
 }
 
-static sherd_graph_commit now(void)
+static sherd_graph_commit_options now(void)
 {
-	sherd_graph_commit commit = {.time_ms = (int64_t)time(NULL) * 1000};
+	sherd_graph_commit_options commit = {.time_ns = (int64_t)time(NULL) * 1000000000};
 	return commit;
 }
 
@@ -41,7 +41,7 @@ static int add_records(sherd_graph *graph, const sherd_graph_lines *records, she
 static int import(sherd_graph *graph, sherd_error *err)
 {
 	sherd_graph_lines *records = NULL;
-	sherd_graph_commit commit = now();
+	sherd_graph_commit_options commit = now();
 	int rc = sherd_graph_lines_open(&records, NULL, err);
 	for (size_t i = 0; rc >= 0 && i < sizeof(lines) / sizeof(lines[0]); i++)
 		rc = sherd_graph_lines_add(records, SHERD_GRAPH_ANY, lines[i], strlen(lines[i]), err);
@@ -86,8 +86,8 @@ static int replace_file(sherd_graph *graph, sherd_error *err)
 	sherd_graph_text file = sherd_graph_text_of("src/auth/login.ts");
 	sherd_graph_node nodes[] = {{.id = id("login"), .file = file}, {.id = id("audit"), .file = file}};
 	sherd_graph_edge edge = {.src = id("login"), .dst = id("audit"), .type = sherd_graph_text_of("CALLS")};
-	sherd_graph_change change;
-	sherd_graph_commit commit = now();
+	sherd_graph_update_result change;
+	sherd_graph_commit_options commit = now();
 	for (size_t i = 0; i < 2; i++)
 		nodes[i].type = sherd_graph_text_of("FUNCTION");
 	nodes[0].name = nodes[0].semantic_id = sherd_graph_text_of("login");
@@ -103,9 +103,9 @@ static int replace_file(sherd_graph *graph, sherd_error *err)
 
 static int work(sherd_store *store, sherd_graph **graph, sherd_error *err)
 {
-	sherd_graph_commit commit = now();
+	sherd_graph_commit_options commit = now();
 	sherd_graph_gc_result collected;
-	int rc = sherd_graph_create(store, "code.rfdb", NULL, commit.time_ms, err);
+	int rc = sherd_graph_create(store, "code.rfdb", NULL, commit.time_ns, err);
 	if (rc == SHERD_OK)
 		rc = sherd_graph_open(graph, store, "code.rfdb", NULL, err);
 	if (rc == SHERD_OK)

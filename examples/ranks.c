@@ -30,7 +30,7 @@ static int save(const char *folder, const sherd_set_id *id, uint32_t rank, sherd
 	int rc = sherd_store_open_local(&store, folder, NULL, err);
 	if (rc < 0)
 		return rc;
-	sherd_ckpt_saved saved;
+	sherd_ckpt_save_result saved;
 	rc = sherd_ckpt_save_rank(store, "step-1", rank, items, 3, &options, &saved, err);
 	if (rc == SHERD_OK)
 		(void)printf("rank %u: %zu tensors saved\n", (unsigned)rank, saved.tensors);

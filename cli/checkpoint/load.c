@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static int checkpoint_load_take_ranks(sherd_bundle_selection *want, const cli_args *args, sherd_error *err)
+static int checkpoint_load_take_ranks(sherd_bundle_select_options *want, const cli_args *args, sherd_error *err)
 {
 	TRY(cli_args_count(args, "world", 1, &want->world, err));
 	TRY(cli_args_count(args, "rank", 0, &want->rank, err));
@@ -20,7 +20,7 @@ static int checkpoint_load_take_ranks(sherd_bundle_selection *want, const cli_ar
 }
 
 static int checkpoint_load(cli_state *cli, cli_source *from, const cli_target *target,
-                           const sherd_bundle_selection *want, bool partial, sherd_error *err)
+                           const sherd_bundle_select_options *want, bool partial, sherd_error *err)
 {
 	sherd_bundle *bundle = NULL, *selected = NULL, *whole = NULL;
 	int rc = sherd_bundle_of_ckpt(&bundle, from->ckpt, err);
@@ -45,7 +45,7 @@ static int checkpoint_load_run(cli_state *cli, const cli_args *args, sherd_error
 	const char *out = cli_args_text(args, "output"), *name;
 	cli_target target;
 	cli_source from;
-	sherd_bundle_selection want = {0};
+	sherd_bundle_select_options want = {0};
 	size_t next = 0;
 	if (!out)
 		return cli_usage(err, "-o OUT is missing");

@@ -206,7 +206,7 @@ static int take_set_id(saving *s, cli_state *cli, const cli_args *args, const cl
 	return cli_clock_set_id(&clock, cli, to, bundle, s->cut, &s->options, &s->set_id, err);
 }
 
-static void checkpoint_save_note(cli_state *cli, const char *path, const saving *s, const sherd_ckpt_saved *saved,
+static void checkpoint_save_note(cli_state *cli, const char *path, const saving *s, const sherd_ckpt_save_result *saved,
                                  const char *id)
 {
 	char size[CLI_TEXT_SIZE];
@@ -226,7 +226,7 @@ static void checkpoint_save_note(cli_state *cli, const char *path, const saving 
 		             id);
 }
 
-static int checkpoint_save_tell(cli_state *cli, const char *path, const saving *s, const sherd_ckpt_saved *saved,
+static int checkpoint_save_tell(cli_state *cli, const char *path, const saving *s, const sherd_ckpt_save_result *saved,
                                 sherd_error *err)
 {
 	char id[SHERD_SET_ID_TEXT] = ""; /* which files of the C# layout do not hold */
@@ -250,7 +250,7 @@ static int checkpoint_save_tell(cli_state *cli, const char *path, const saving *
 	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-static int save_to(const cli_place *to, const saving *s, const sherd_bundle *bundle, sherd_ckpt_saved *saved,
+static int save_to(const cli_place *to, const saving *s, const sherd_bundle *bundle, sherd_ckpt_save_result *saved,
                    sherd_error *err)
 {
 	if (s->alone && s->split)
@@ -259,7 +259,7 @@ static int save_to(const cli_place *to, const saving *s, const sherd_bundle *bun
 	if (s->alone)
 		return sherd_ckpt_save_bundle_rank(to->store, to->key, bundle, s->rank, s->parts, s->part_count,
 		                                   &s->options, saved, err);
-	*saved = (sherd_ckpt_saved){.committed = true, .tensors = sherd_bundle_count(bundle)};
+	*saved = (sherd_ckpt_save_result){.committed = true, .tensors = sherd_bundle_count(bundle)};
 	for (size_t i = 0; i < saved->tensors; i++)
 		saved->bytes += sherd_bundle_tensor(bundle, i)->bytes;
 	return sherd_ckpt_save_bundle(to->store, to->key, bundle, s->cut, &s->options, err);
@@ -269,7 +269,7 @@ static int checkpoint_save(cli_state *cli, const cli_args *args, saving *s, cons
                            sherd_error *err)
 {
 	const char *path = args->operands[1];
-	sherd_ckpt_saved saved = {0};
+	sherd_ckpt_save_result saved = {0};
 	cli_place to;
 	/* What a checkpoint says about itself is kept where the options say nothing else. */
 	if (sherd_bundle_about(bundle)) {

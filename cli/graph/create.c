@@ -44,11 +44,11 @@ static int run_create(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	sherd_graph_layout layout;
 	cli_place place;
-	int64_t time_ms;
+	int64_t time_ns;
 	TRY(cli_db_take_layout(args, &layout, err));
-	TRY(cli_db_time(&time_ms, err));
+	TRY(cli_db_time(&time_ns, err));
 	TRY(cli_place_open_any(&place, args->operands[0], true, err));
-	int rc = cli_place_blame(&place, sherd_graph_create(place.store, place.key, &layout, time_ms, err), err);
+	int rc = cli_place_blame(&place, sherd_graph_create(place.store, place.key, &layout, time_ns, err), err);
 	cli_place_close(&place);
 	return rc < 0 ? rc : tell_created(cli, args->operands[0], &layout, err);
 }
@@ -111,7 +111,7 @@ int cli_db_reshard(cli_state *cli, const sherd_graph *from, const char *path, co
 {
 	sherd_graph_reshard_options options = {.pool = cli->pool, .progress = &cli->progress};
 	cli_place to;
-	TRY(cli_db_time(&options.time_ms, err));
+	TRY(cli_db_time(&options.time_ns, err));
 	TRY(cli_place_open_any(&to, path, true, err));
 	int rc = cli_place_blame(&to, sherd_graph_reshard(from, to.store, to.key, layout, &options, result, err), err);
 	cli_place_close(&to);

@@ -74,7 +74,7 @@ const cli_command cli_command_graph_import = {
 
 /* ---- update, delete-file */
 
-static int tell_changed(cli_state *cli, const cli_db *db, const char *file, const sherd_graph_change *c,
+static int tell_changed(cli_state *cli, const cli_db *db, const char *file, const sherd_graph_update_result *c,
                         sherd_error *err)
 {
 	uint64_t version = sherd_graph_version(db->graph);
@@ -102,7 +102,7 @@ typedef struct updating {
 	const sherd_graph_edge *edges;
 	size_t node_count, edge_count;
 	cli_batch batch;
-	sherd_graph_change change;
+	sherd_graph_update_result change;
 } updating;
 
 static int apply(updating *u, size_t nodes, size_t edges, sherd_error *err)
@@ -184,7 +184,7 @@ const cli_command cli_command_graph_update = {
 static int run_delete(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_db db;
-	sherd_graph_change change = {0};
+	sherd_graph_update_result change = {0};
 	const char *file = args->operands[1];
 	TRY(cli_db_open_writer(&db, cli, args, err));
 	int rc = cli_db_blame(&db, sherd_graph_delete_file(db.graph, sherd_graph_text_of(file), &change, err), err);

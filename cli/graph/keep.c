@@ -28,8 +28,8 @@ static int tell_compacted(cli_state *cli, const cli_db *db, uint64_t before, she
 static int run_compact(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_db db;
-	sherd_graph_commit commit = {.progress = &cli->progress};
-	TRY(cli_db_time(&commit.time_ms, err));
+	sherd_graph_commit_options commit = {.progress = &cli->progress};
+	TRY(cli_db_time(&commit.time_ns, err));
 	TRY(cli_db_open_writer(&db, cli, args, err));
 	uint64_t before = sherd_graph_version(db.graph);
 	int rc = cli_db_blame(&db, sherd_graph_compact(db.graph, &commit, err), err);
@@ -125,12 +125,12 @@ typedef struct listing {
 	uint64_t current;
 } listing;
 
-static void format_time(uint64_t seconds, char *out, size_t room)
+static void format_time(int64_t time_ns, char *out, size_t room)
 {
 	struct tm tm;
-	time_t t = (time_t)seconds;
-	if (seconds > INT32_MAX * 1000ull || !gmtime_r(&t, &tm) || !strftime(out, room, "%Y-%m-%dT%H:%M:%SZ", &tm))
-		(void)snprintf(out, room, "%" PRIu64, seconds);
+	time_t t = (time_t)(time_ns / 1000000000);
+	if (!gmtime_r(&t, &tm) || !strftime(out, room, "%Y-%m-%dT%H:%M:%SZ", &tm))
+		*out = '\0';
 }
 
 static void add_tags(cli_table *table, const sherd_graph_snapshot *s)
@@ -151,7 +151,7 @@ static bool list_version(void *arg, const sherd_graph_snapshot *s)
 {
 	listing *l = arg;
 	char number[24], when[40];
-	format_time(s->created_s, when, sizeof(when));
+	format_time(s->time_ns, when, sizeof(when));
 	if (l->table) {
 		(void)snprintf(number, sizeof(number), "%" PRIu64, s->version);
 		cli_table_add(l->table, number);

@@ -12,7 +12,7 @@ typedef struct walking {
 	const cli_db *db;
 	cli_records records;
 	sherd_graph_types types;
-	sherd_graph_walk walk;
+	sherd_graph_walk_options walk;
 	bool starts; /* what lies at depth 0 is printed too */
 	bool known;  /* it is a node */
 } walking;
@@ -40,7 +40,7 @@ static int graph_walk_take(const cli_args *args, walking *w, sherd_graph_text *l
 	while ((type = cli_args_each(args, "type", &next)))
 		list[w->types.count++] = sherd_graph_text_of(type);
 	w->types.list = list;
-	w->walk = (sherd_graph_walk){.types = &w->types, .depth = 1};
+	w->walk = (sherd_graph_walk_options){.types = &w->types, .depth = 1};
 	TRY(cli_args_word(args, "direction", directions, &direction, err));
 	TRY(cli_args_count(args, "depth", 0, &w->walk.depth, err));
 	w->walk.direction = (sherd_graph_direction)direction;

@@ -58,7 +58,7 @@ static int model_shards_take(cli_state *cli, rewrite *r, const cli_args *args, s
 	                                        .replace = cli_args_has(args, "replace"),
 	                                        .without_updater = cli_args_has(args, "without-updater"),
 	                                        .allow_missing = cli_args_has(args, "allow-missing"),
-	                                        .time_ms = clock.time_ns / 1000000,
+	                                        .time_ns = clock.time_ns,
 	                                        .timed = true,
 	                                        .framework = CLI_FRAMEWORK,
 	                                        .written = &r->written,

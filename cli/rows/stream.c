@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static int rows_stream_take_ranks(sherd_rows_stream *o, const cli_args *args, sherd_error *err)
+static int rows_stream_take_ranks(sherd_rows_stream_options *o, const cli_args *args, sherd_error *err)
 {
 	static const char *const tails[] = {"keep", "drop", "pad", NULL};
 	unsigned tail = SHERD_ROWS_TAIL_KEEP;
@@ -24,7 +24,7 @@ static int rows_stream_take_ranks(sherd_rows_stream *o, const cli_args *args, sh
 	return SHERD_OK;
 }
 
-static int take_order(sherd_rows_stream *o, const cli_args *args, sherd_error *err)
+static int take_order(sherd_rows_stream_options *o, const cli_args *args, sherd_error *err)
 {
 	o->shuffle = cli_args_has(args, "shuffle");
 	o->sample = cli_args_has(args, "sample");
@@ -39,7 +39,7 @@ static int take_order(sherd_rows_stream *o, const cli_args *args, sherd_error *e
 	return SHERD_OK;
 }
 
-static int take_start(sherd_rows_stream *o, const cli_args *args, sherd_error *err)
+static int take_start(sherd_rows_stream_options *o, const cli_args *args, sherd_error *err)
 {
 	o->resume = cli_args_text(args, "resume");
 	TRY(cli_args_u64(args, "from", 0, &o->from, err));
@@ -52,7 +52,7 @@ static int take_start(sherd_rows_stream *o, const cli_args *args, sherd_error *e
 	return SHERD_OK;
 }
 
-static int rows_stream_take_dtype(sherd_rows_stream *o, const cli_args *args, sherd_error *err)
+static int rows_stream_take_dtype(sherd_rows_stream_options *o, const cli_args *args, sherd_error *err)
 {
 	static const char *const names[] = {"f64", "f32", "f16", "bf16", NULL};
 	static const sherd_dtype dtypes[] = {SHERD_F64, SHERD_F32, SHERD_F16, SHERD_BF16};
@@ -63,7 +63,7 @@ static int rows_stream_take_dtype(sherd_rows_stream *o, const cli_args *args, sh
 	return SHERD_OK;
 }
 
-static int take_reading(sherd_rows_stream *o, const cli_args *args, sherd_error *err)
+static int take_reading(sherd_rows_stream_options *o, const cli_args *args, sherd_error *err)
 {
 	static const char *const ways[] = {"auto", "map", "read", "direct", NULL};
 	unsigned way = SHERD_ROWS_AUTO;
@@ -136,7 +136,7 @@ int cli_streaming_take(cli_streaming *s, const cli_args *args, sherd_error *err)
 static int stream(cli_state *cli, cli_streaming *s, const cli_place *place, const sherd_rows *rows, sherd_error *err)
 {
 	sherd_rows_cursor *cursor = NULL;
-	sherd_rows_stream options = s->stream;
+	sherd_rows_stream_options options = s->stream;
 	options.pool = cli->pool;
 	s->width = sherd_rows_width(rows);
 	int rc = cli_place_blame(place, sherd_rows_cursor_open(&cursor, rows, &options, err), err);

@@ -17,7 +17,7 @@ typedef enum cli_streaming_as {
 } cli_streaming_as;
 
 typedef struct cli_streaming {
-	sherd_rows_stream stream;
+	sherd_rows_stream_options stream;
 	cli_streaming_as as;
 	uint64_t limit;     /* of batches; 0: none */
 	bool ids;           /* before the values of every row */

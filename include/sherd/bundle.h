@@ -59,16 +59,16 @@ SHERD_API int sherd_bundle_map(const void **out, const sherd_bundle *bundle, siz
 SHERD_API size_t sherd_bundle_pairs(const sherd_pair **out, const sherd_bundle *bundle);
 
 /* A selection of another bundle, which must outlive it. */
-typedef struct sherd_bundle_selection {
+typedef struct sherd_bundle_select_options {
 	const char *const *names; /* only these, SHERD_ENOTFOUND when one is missing; NULL: all */
 	size_t name_count;
 	uint32_t rank, world; /* world 0 or 1: all of it */
 	bool cut;             /* rows [rank*d/world, (rank+1)*d/world) of dimension 0 of every tensor; whole where no
-	                       * row stands by itself: scalars, UTF8, vectors of blocks; else the whole tensors that the size plan
-	                       * gives the rank */
-} sherd_bundle_selection;
-SHERD_API int sherd_bundle_select(sherd_bundle **out, const sherd_bundle *from, const sherd_bundle_selection *selection,
-                                  sherd_error *err);
+	                       * row stands by itself: scalars, UTF8, vectors of blocks; else the whole tensors that
+	                       * the size plan gives the rank */
+} sherd_bundle_select_options;
+SHERD_API int sherd_bundle_select(sherd_bundle **out, const sherd_bundle *from,
+                                  const sherd_bundle_select_options *options, sherd_error *err);
 
 /* What of another bundle, which must outlive it, is as it was written: reads all of its tensors, and leaves out those
  * that differ from the checksums which their format records, or cannot be read. options->lost() is told of each damage,

@@ -228,19 +228,19 @@ SHERD_API int sherd_set_id_derive(sherd_set_id *out, sherd_store *store, const c
  * nothing contradicts nobody, but of rank 0 what others say. */
 
 /* What saving one rank came to. */
-typedef struct sherd_ckpt_saved {
+typedef struct sherd_ckpt_save_result {
 	bool committed; /* the set is */
 	bool repeated;  /* this rank had saved the same before, and nothing was written */
 	bool rewritten; /* it had, but the bytes that lie there were damaged: they were written anew */
 	size_t tensors; /* of this rank */
 	uint64_t bytes;
-} sherd_ckpt_saved;
+} sherd_ckpt_save_result;
 
 /* Saves what this rank holds: wholes, pieces (items with global_shape and global_offset) and replicas. Saving the same
  * again is fine, also when the set is committed: what is there is read, and written anew if it is damaged. Other
- * bytes, or another description, are SHERD_ECONFLICT. saved, here and below, may be NULL. */
+ * bytes, or another description, are SHERD_ECONFLICT. result, here and below, may be NULL. */
 SHERD_API int sherd_ckpt_save_rank(sherd_store *store, const char *prefix, uint32_t rank, const sherd_ckpt_item *items,
-                                   size_t count, const sherd_ckpt_save_options *options, sherd_ckpt_saved *saved,
+                                   size_t count, const sherd_ckpt_save_options *options, sherd_ckpt_save_result *result,
                                    sherd_error *err);
 
 /* The tensor of this name is a piece of a larger one, with as many dimensions. */
@@ -253,14 +253,14 @@ typedef struct sherd_ckpt_part {
  * rank 0's are kept. */
 SHERD_API int sherd_ckpt_save_bundle_rank(sherd_store *store, const char *prefix, const sherd_bundle *bundle,
                                           uint32_t rank, const sherd_ckpt_part *parts, size_t part_count,
-                                          const sherd_ckpt_save_options *options, sherd_ckpt_saved *saved,
+                                          const sherd_ckpt_save_options *options, sherd_ckpt_save_result *result,
                                           sherd_error *err);
 /* All ranks have the same bundle: this one saves its share of it, as sherd_ckpt_save_bundle() would give it. The claim
  * holds a digest of names, types, shapes and the bundle's set id (or else all values, which are read for it);
  * SHERD_ECONFLICT, "other-source", when this rank's is another one. */
 SHERD_API int sherd_ckpt_split_bundle_rank(sherd_store *store, const char *prefix, const sherd_bundle *bundle,
                                            uint32_t rank, bool cut, const sherd_ckpt_save_options *options,
-                                           sherd_ckpt_saved *saved, sherd_error *err);
+                                           sherd_ckpt_save_result *result, sherd_error *err);
 
 /* Waits until the set is committed: this one, or with set_id NULL any. SHERD_EINCOMPLETE, "timed-out", says how far it
  * is; UINT64_MAX waits for ever. What waiting cannot mend is told without waiting: SHERD_ECORRUPT for a committed set
@@ -317,7 +317,7 @@ SHERD_API void sherd_ckpt_job_cancel(sherd_ckpt_job *job);
 /* Waits for the end and gives its outcome; SHERD_ECANCELLED when it was cancelled in time. */
 SHERD_API int sherd_ckpt_job_wait(sherd_ckpt_job *job, sherd_error *err);
 /* What it came to; NULL unless it is finished, and well. Valid until it is closed. */
-SHERD_API const sherd_ckpt_saved *sherd_ckpt_job_saved(const sherd_ckpt_job *job);
+SHERD_API const sherd_ckpt_save_result *sherd_ckpt_job_result(const sherd_ckpt_job *job);
 /* Waits, then frees. NULL is fine. */
 SHERD_API void sherd_ckpt_job_close(sherd_ckpt_job *job);
 

@@ -101,7 +101,7 @@ typedef struct sherd_graph sherd_graph;
  * parts of one are there ("leftovers"). Durable when it returns; when it fails, or the process dies, there is none.
  * NULL layout: 8 shards by hash. */
 SHERD_API int sherd_graph_create(sherd_store *store, const char *folder, const sherd_graph_layout *layout,
-                                 int64_t time_ms, sherd_error *err);
+                                 int64_t time_ns, sherd_error *err);
 
 typedef struct sherd_graph_options {
 	bool read_only;   /* else SHERD_ECONFLICT, "locked", while somebody else writes */
@@ -141,26 +141,26 @@ SHERD_API int sherd_graph_delete_nodes(sherd_graph *graph, const sherd_graph_id 
 SHERD_API int sherd_graph_delete_edges(sherd_graph *graph, const sherd_graph_edge *edges, size_t count,
                                        uint64_t *deleted, sherd_error *err);
 
-typedef struct sherd_graph_change {
+typedef struct sherd_graph_update_result {
 	uint64_t nodes_removed, edges_removed; /* that were live before and are not any more */
 	uint64_t nodes_added, edges_added;     /* that were not live before */
 	uint64_t nodes_changed;                /* replaced by other content */
-} sherd_graph_change;
+} sherd_graph_update_result;
 
 /* Replaces everything that belongs to one file: its nodes, the edges from them, and edges whose metadata names it as
  * their __file_context. Edges from elsewhere to nodes that survive stay; to nodes that vanish they go. All nodes must
- * be of the file ("other-file" if not), all sources known. change may be NULL. */
+ * be of the file ("other-file" if not), all sources known. result may be NULL. */
 SHERD_API int sherd_graph_update_file(sherd_graph *graph, sherd_graph_text file, const sherd_graph_node *nodes,
                                       size_t node_count, const sherd_graph_edge *edges, size_t edge_count,
-                                      sherd_graph_change *change, sherd_error *err);
+                                      sherd_graph_update_result *result, sherd_error *err);
 /* The same with nothing in its place. */
-SHERD_API int sherd_graph_delete_file(sherd_graph *graph, sherd_graph_text file, sherd_graph_change *change,
+SHERD_API int sherd_graph_delete_file(sherd_graph *graph, sherd_graph_text file, sherd_graph_update_result *result,
                                       sherd_error *err);
 
-typedef struct sherd_graph_commit {
-	int64_t time_ms; /* since 1970 UTC */
+typedef struct sherd_graph_commit_options {
+	int64_t time_ns; /* since 1970 UTC; stored in seconds, of a compaction in milliseconds */
 	const sherd_progress *progress;
-} sherd_graph_commit;
+} sherd_graph_commit_options;
 
 /* Makes the buffer the next version, durably; nothing when it is empty. The bytes do not depend on the pool. When it
  * fails the database is as it was, and the buffer says what it said: it can be tried again. Two exceptions leave only
@@ -168,7 +168,7 @@ typedef struct sherd_graph_commit {
  * version counts, who opens next finds out. SHERD_ECONFLICT, "changed": somebody else wrote to the database since this
  * writer was opened, where there are no locks or LOCK was deleted. What they committed stays as it is; the buffer can
  * still be read, but it will never be flushed: open again, and change again. compact, set_tag and gc fail likewise. */
-SHERD_API int sherd_graph_flush(sherd_graph *graph, const sherd_graph_commit *commit, sherd_error *err);
+SHERD_API int sherd_graph_flush(sherd_graph *graph, const sherd_graph_commit_options *options, sherd_error *err);
 /* Makes room in memory: writes the buffer into segments of which the next flush makes a version. Nobody else sees
  * them before; closing without a flush removes them. */
 SHERD_API int sherd_graph_spill(sherd_graph *graph, sherd_error *err);
@@ -217,21 +217,23 @@ typedef enum sherd_graph_direction {
 	SHERD_GRAPH_BOTH = 2
 } sherd_graph_direction;
 
-typedef struct sherd_graph_walk {
+typedef struct sherd_graph_walk_options {
 	sherd_graph_direction direction;
 	const sherd_graph_types *types; /* NULL: all */
 	uint32_t depth;                 /* steps from the start; 0: only the starts */
 	size_t most;                    /* ids to visit, which bounds the memory; 0: 1,000,000 */
-} sherd_graph_walk;
+} sherd_graph_walk_options;
 
 /* depth counts steps from the nearest start. Ids without a node are visited too: an edge may lead to one. */
 typedef bool sherd_graph_visit_fn(void *arg, sherd_graph_id id, uint32_t depth);
 /* Breadth first, every id once. SHERD_ELIMIT, "too-many-nodes", when there are more than `most`. */
 SHERD_API int sherd_graph_bfs(const sherd_graph *graph, const sherd_graph_id *starts, size_t count,
-                              const sherd_graph_walk *walk, sherd_graph_visit_fn *each, void *arg, sherd_error *err);
-/* Every other end of the node's edges, once. walk's depth and most are not looked at. */
-SHERD_API int sherd_graph_neighbours(const sherd_graph *graph, sherd_graph_id id, const sherd_graph_walk *walk,
-                                     sherd_graph_visit_fn *each, void *arg, sherd_error *err);
+                              const sherd_graph_walk_options *options, sherd_graph_visit_fn *each, void *arg,
+                              sherd_error *err);
+/* Every other end of the node's edges, once. options->depth and most are not looked at. */
+SHERD_API int sherd_graph_neighbours(const sherd_graph *graph, sherd_graph_id id,
+                                     const sherd_graph_walk_options *options, sherd_graph_visit_fn *each, void *arg,
+                                     sherd_error *err);
 
 /* ---- statistics */
 
@@ -276,7 +278,8 @@ typedef struct sherd_graph_tag {
 
 typedef struct sherd_graph_snapshot {
 	uint64_t version;
-	uint64_t created_s; /* since 1970 UTC */
+	int64_t time_ns; /* when it was made, in whole seconds since 1970 UTC; the last second that fits for a later one
+	                  */
 	const sherd_graph_tag *tags;
 	size_t tag_count;
 } sherd_graph_snapshot;
@@ -313,7 +316,7 @@ SHERD_API int sherd_graph_diff(const sherd_graph *from, const sherd_graph *to, c
  * another program put into another shard than the planner says go to theirs, with the edges from them. Nothing when
  * there is nothing to gain. Needs memory for the largest shard times the workers of the pool, and about 40 bytes for
  * each node that moves. */
-SHERD_API int sherd_graph_compact(sherd_graph *graph, const sherd_graph_commit *commit, sherd_error *err);
+SHERD_API int sherd_graph_compact(sherd_graph *graph, const sherd_graph_commit_options *options, sherd_error *err);
 
 typedef struct sherd_graph_gc_options {
 	uint32_t keep; /* newest versions that stay; 0: 1. Tagged ones, readable or not, and those that readers hold too
@@ -336,7 +339,7 @@ SHERD_API int sherd_graph_gc(sherd_graph *graph, const sherd_graph_gc_options *o
 
 typedef struct sherd_graph_repair_options {
 	bool dry_run;    /* only look */
-	int64_t time_ms; /* of the version that is made */
+	int64_t time_ns; /* of the version that is made */
 	sherd_pool *pool;
 	const sherd_progress *progress;
 	/* Told of everything that is missing or damaged in the newest version, by its object. May be NULL. */
@@ -372,7 +375,7 @@ SHERD_API int sherd_graph_repair(sherd_store *store, const char *folder, const s
 typedef struct sherd_graph_reshard_options {
 	uint64_t memory;
 	sherd_pool *pool;
-	int64_t time_ms;
+	int64_t time_ns;
 	const sherd_progress *progress; /* counts records */
 } sherd_graph_reshard_options;
 

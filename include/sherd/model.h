@@ -110,7 +110,8 @@ typedef struct sherd_model_save_options {
 	size_t pair_count;
 	bool drop_pairs;    /* where the format has no place for pairs, they are left out instead of refused */
 	bool allow_missing; /* go on where sherd_model_missing() finds arrays missing, instead of failing as it does */
-	int64_t time_ms;    /* when, since 1970 UTC, for creation.time of a model that has none; 0: it is left out, */
+	int64_t time_ns;    /* when, since 1970 UTC, for creation.time (milliseconds) of a model that has none; 0: left
+	                       out, */
 	bool timed;         /* unless this says that 0 is the time */
 	const char *framework; /* who writes it, for framework.version of a model that has none; NULL: it is left out */
 	uint64_t *written;     /* told on success: bytes of all files together; may be NULL */

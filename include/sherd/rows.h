@@ -86,7 +86,7 @@ typedef enum sherd_rows_tail {
 	SHERD_ROWS_TAIL_PAD = 2   /* the higher ranks get the first batches of the epoch again, marked as padding */
 } sherd_rows_tail;
 
-typedef struct sherd_rows_stream {
+typedef struct sherd_rows_stream_options {
 	uint64_t batch_rows;   /* 0: 1024, or what batch_bytes gives */
 	uint64_t batch_bytes;  /* of stored rows; 0: batch_rows counts. At least one row */
 	uint64_t from;         /* first row of every epoch, in delivery order */
@@ -110,7 +110,7 @@ typedef struct sherd_rows_stream {
 	bool verify;
 	sherd_pool *pool;   /* converts what is mapped; NULL: the caller's thread does. Outlives the stream */
 	const char *resume; /* the text of sherd_rows_tell(): goes on after it; from and epoch must be 0 */
-} sherd_rows_stream;
+} sherd_rows_stream_options;
 
 /* Valid until the next call on its cursor or slot. */
 typedef struct sherd_rows_batch {
@@ -128,8 +128,8 @@ typedef struct sherd_rows_batch {
 typedef struct sherd_rows_cursor sherd_rows_cursor;
 
 /* Batches of a stream that is neither shuffled nor sampled never cross a shard. NULL options: all rows, in order. */
-SHERD_API int sherd_rows_cursor_open(sherd_rows_cursor **out, const sherd_rows *rows, const sherd_rows_stream *options,
-                                     sherd_error *err);
+SHERD_API int sherd_rows_cursor_open(sherd_rows_cursor **out, const sherd_rows *rows,
+                                     const sherd_rows_stream_options *options, sherd_error *err);
 SHERD_API void sherd_rows_cursor_close(sherd_rows_cursor *cursor); /* NULL is fine */
 /* 1 and a batch, or 0 at the end. A batch may be a view of a map: when its file fails under it, which reads as zeros
  * where a guard is open, the next call says so, and the end is only told when all that was delivered was whole. */
@@ -158,7 +158,7 @@ SHERD_API int sherd_rows_gather(sherd_rows_cursor *cursor, const uint64_t *ids, 
 typedef struct sherd_rows_dispenser sherd_rows_dispenser;
 typedef struct sherd_rows_slot sherd_rows_slot; /* one a thread */
 SHERD_API int sherd_rows_dispenser_open(sherd_rows_dispenser **out, const sherd_rows *rows,
-                                        const sherd_rows_stream *options, sherd_error *err);
+                                        const sherd_rows_stream_options *options, sherd_error *err);
 SHERD_API void sherd_rows_dispenser_close(sherd_rows_dispenser *dispenser); /* after its slots; NULL is fine */
 SHERD_API int sherd_rows_slot_open(sherd_rows_slot **out, sherd_rows_dispenser *dispenser, sherd_error *err);
 SHERD_API void sherd_rows_slot_close(sherd_rows_slot *slot); /* NULL is fine */

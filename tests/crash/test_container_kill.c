@@ -24,7 +24,7 @@ static int save(sherd_store *store, const char *key, uint32_t shards, uint64_t s
 	const sherd_model_save_options o = {.shards = shards,
 	                                    .replace = true,
 	                                    .compress = step % 2 ? SHERD_COMPRESS_DEFLATE : SHERD_COMPRESS_NONE,
-	                                    .time_ms = (int64_t)step + 1};
+	                                    .time_ns = ((int64_t)step + 1) * 1000000};
 	TRY(sherd_model_make(&m, container_parts(false), err));
 	int rc = sherd_model_save(m, store, key, &o, err);
 	sherd_model_close(m);

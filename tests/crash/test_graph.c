@@ -29,7 +29,7 @@ static bool thorough;
 
 static void create(sherd_store *store)
 {
-	assert_ok(sherd_graph_create(store, "db", &layout, 1000, err));
+	assert_ok(sherd_graph_create(store, "db", &layout, 1000000000, err));
 }
 
 static void update(sherd_graph *g, const char *file, const char *id, const char *name)

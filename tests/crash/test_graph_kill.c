@@ -196,7 +196,7 @@ static void kill_many(uint64_t kills, const sherd_graph_layout *layout, long lon
 	sherd_store *store = NULL;
 	print_message("SHERD_SEED=%llu\n", (unsigned long long)seed);
 	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
-	assert_ok(sherd_graph_create(store, "db", layout, 1000, err));
+	assert_ok(sherd_graph_create(store, "db", layout, 1000000000, err));
 	for (uint64_t i = 0; i < kills; i++) {
 		dice = shd_splitmix64(dice);
 		uint64_t told = kill_one(folder, dice % 3, (long)(dice >> 20) % longest);

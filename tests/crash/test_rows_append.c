@@ -48,7 +48,7 @@ static int look(sherd_store *store)
 	assert_ok(sherd_verify(&report, store, "d", NULL, err));
 	right = sherd_report_errors(report) == 0;
 	sherd_report_close(report);
-	assert_ok(sherd_rows_cursor_open(&cursor, set, &(sherd_rows_stream){.dtype = SHERD_F32}, err));
+	assert_ok(sherd_rows_cursor_open(&cursor, set, &(sherd_rows_stream_options){.dtype = SHERD_F32}, err));
 	while (sherd_rows_next(&b, cursor, NULL) > 0)
 		for (size_t i = 0; i < b.rows * WIDTH; i++)
 			right &= ((const float *)b.data)[i] == (float)seen++;

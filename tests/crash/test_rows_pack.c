@@ -40,7 +40,7 @@ static bool rows_are_right(sherd_rows *set, uint64_t rows)
 	sherd_rows_batch b;
 	uint64_t seen = 0;
 	bool right = sherd_rows_total(set) == rows;
-	assert_ok(sherd_rows_cursor_open(&cursor, set, &(sherd_rows_stream){.dtype = SHERD_F32}, err));
+	assert_ok(sherd_rows_cursor_open(&cursor, set, &(sherd_rows_stream_options){.dtype = SHERD_F32}, err));
 	while (sherd_rows_next(&b, cursor, NULL) > 0)
 		for (size_t i = 0; i < b.rows * WIDTH; i++)
 			right &= ((const float *)b.data)[i] == (float)seen++;

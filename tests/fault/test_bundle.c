@@ -53,8 +53,8 @@ static int open_and_read(sherd_store *store, const char *key, sherd_error *err)
 	SHD_AUTO(sherd_bundle, sherd_bundle_close) rows = NULL;
 	TRY(sherd_bundle_open(&whole, store, key, NULL, err));
 	TRY(read_all(whole, err));
-	TRY(sherd_bundle_select(&part, whole, &(sherd_bundle_selection){.world = 2}, err));
-	TRY(sherd_bundle_select(&rows, whole, &(sherd_bundle_selection){.world = 2, .rank = 1, .cut = true}, err));
+	TRY(sherd_bundle_select(&part, whole, &(sherd_bundle_select_options){.world = 2}, err));
+	TRY(sherd_bundle_select(&rows, whole, &(sherd_bundle_select_options){.world = 2, .rank = 1, .cut = true}, err));
 	return read_all(rows, err);
 }
 

@@ -185,7 +185,7 @@ static int read_all(sherd_graph *g, sherd_error *err)
 {
 	size_t n = 0;
 	const sherd_graph_query q = {.type = sherd_graph_text_of("F"), .name = sherd_graph_text_of("again")};
-	const sherd_graph_walk walk = {.direction = SHERD_GRAPH_BOTH, .depth = 3};
+	const sherd_graph_walk_options walk = {.direction = SHERD_GRAPH_BOTH, .depth = 3};
 	const sherd_graph_id b = graph_id("b");
 	sherd_graph_totals totals;
 	sherd_graph_shard shard;

@@ -56,7 +56,7 @@ static void take(tally *t, const sherd_rows_batch *b)
 }
 
 /* Goes on after a failure, and hands it on at the end. */
-static int stream_all(const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
+static int stream_all(const sherd_rows *rows, const sherd_rows_stream_options *o, sherd_error *err)
 {
 	SHD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close) c = NULL;
 	sherd_rows_batch b;
@@ -72,7 +72,7 @@ static int stream_all(const sherd_rows *rows, const sherd_rows_stream *o, sherd_
 	return failed;
 }
 
-static int gather_some(const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
+static int gather_some(const sherd_rows *rows, const sherd_rows_stream_options *o, sherd_error *err)
 {
 	SHD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close) c = NULL;
 	static const uint64_t ids[] = {18, 0, 6, 7, 1, 2};
@@ -85,7 +85,7 @@ static int gather_some(const sherd_rows *rows, const sherd_rows_stream *o, sherd
 	return SHERD_OK;
 }
 
-static int dispense_all(const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
+static int dispense_all(const sherd_rows *rows, const sherd_rows_stream_options *o, sherd_error *err)
 {
 	SHD_AUTO(sherd_rows_dispenser, sherd_rows_dispenser_close) d = NULL;
 	SHD_AUTO(sherd_rows_slot, sherd_rows_slot_close) one = NULL;
@@ -111,7 +111,7 @@ static int dispense_all(const sherd_rows *rows, const sherd_rows_stream *o, sher
 static int verify_all(sherd_rows_access access, sherd_error *err)
 {
 	SHD_AUTO(sherd_rows, sherd_rows_close) rows = NULL;
-	sherd_rows_stream o = {.batch_rows = 4, .access = access, .verify = true};
+	sherd_rows_stream_options o = {.batch_rows = 4, .access = access, .verify = true};
 	TRY(sherd_rows_open_folder(&rows, store, "v", NULL, err));
 	TRY(stream_all(rows, &o, err));
 	TRY(gather_some(rows, &o, err));
@@ -124,7 +124,8 @@ static int do_all(sherd_rows_access access, sherd_error *err)
 	static const sherd_dtype types[] = {SHERD_F64, SHERD_F32};
 	TRY(sherd_rows_open_folder(&rows, store, "d", NULL, err));
 	for (size_t i = 0; i < COUNT_OF(types); i++) {
-		sherd_rows_stream o = {.batch_rows = 4, .access = access, .dtype = types[i], .window_bytes = 40};
+		sherd_rows_stream_options o = {
+			.batch_rows = 4, .access = access, .dtype = types[i], .window_bytes = 40};
 		TRY(stream_all(rows, &o, err));
 		TRY(gather_some(rows, &o, err));
 		TRY(dispense_all(rows, &o, err));

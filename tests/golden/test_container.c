@@ -40,7 +40,7 @@ static void write_tiny(const char *key)
 
 static int write_all(void **state)
 {
-	const sherd_model_save_options two = {.shards = 2, .time_ms = 1767960000250};
+	const sherd_model_save_options two = {.shards = 2, .time_ns = 1767960000250000000};
 	const sherd_model_save_options again = {.shards = 2, .replace = true, .without_updater = true};
 	TRY(memory_store_open(state));
 	inside_sample inside;

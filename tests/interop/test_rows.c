@@ -95,7 +95,7 @@ static void put_batch(shd_buf *out, const sherd_rows_batch *b, digests *d)
 }
 
 /* The same text as the other reader's, by the library. */
-static char *stream_text(const sherd_rows *set, const sherd_rows_stream *options)
+static char *stream_text(const sherd_rows *set, const sherd_rows_stream_options *options)
 {
 	SHD_AUTO_BUF out = {0};
 	sherd_rows_cursor *cursor;
@@ -125,7 +125,7 @@ static char *stream_text(const sherd_rows *set, const sherd_rows_stream *options
 
 /* Options of a stream, and the same as arguments. */
 typedef struct wish {
-	sherd_rows_stream stream;
+	sherd_rows_stream_options stream;
 	char arguments[1024];
 } wish;
 
@@ -139,7 +139,7 @@ static wish random_wish(uint64_t *seed, uint64_t total)
 {
 	static const char *const tails[] = {"keep", "drop", "pad"};
 	wish w = {0};
-	sherd_rows_stream *s = &w.stream;
+	sherd_rows_stream_options *s = &w.stream;
 #define RANDOM(n) (shd_splitmix64((*seed)++) % (n))
 	wish_argument(&w, "batch", s->batch_rows = 1 + RANDOM(9));
 	wish_argument(&w, "world", s->world = (uint32_t)(1 + RANDOM(4)));
@@ -276,7 +276,7 @@ TEST(a_cursor_goes_on_in_another_world)
 	char text[SHERD_ROWS_CURSOR_TEXT];
 	write_set("s");
 	assert_ok(sherd_rows_open_folder(&set, store, "s", NULL, err));
-	const sherd_rows_stream two = {.batch_rows = 3, .world = 2, .rank = 1, .shuffle = true, .seed = 9};
+	const sherd_rows_stream_options two = {.batch_rows = 3, .world = 2, .rank = 1, .shuffle = true, .seed = 9};
 	assert_ok(sherd_rows_cursor_open(&cursor, set, &two, err));
 	for (int i = 0; i < 3; i++)
 		assert_ok(sherd_rows_next(&batch, cursor, err));

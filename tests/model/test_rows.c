@@ -139,7 +139,7 @@ static uint64_t shard_end(const set *s, uint64_t row)
 	return end;
 }
 
-static void plan_make(plan *p, const set *s, uint64_t total, const sherd_rows_stream *o)
+static void plan_make(plan *p, const set *s, uint64_t total, const sherd_rows_stream_options *o)
 {
 	rows_order order = {
 		.total = total, .shuffle = o->shuffle, .seed = o->seed, .window = o->shuffle_window, .epoch = o->epoch};
@@ -172,7 +172,7 @@ static void assert_batch(const plan *p, size_t which, const sherd_rows_batch *b)
 typedef struct run {
 	const set *set;
 	const plan *plan;
-	sherd_rows_stream options; /* of the first stream */
+	sherd_rows_stream_options options; /* of the first stream */
 	char text[SHERD_ROWS_CURSOR_TEXT];
 	size_t done; /* batches that all ranks together have had */
 	bool resumed;
@@ -183,7 +183,7 @@ static sherd_rows_cursor *open_rank(const run *r, uint32_t rank, uint32_t world,
 {
 	static const sherd_rows_access ways[] = {SHERD_ROWS_MAP, SHERD_ROWS_READ, SHERD_ROWS_AUTO, SHERD_ROWS_DIRECT};
 	static const uint64_t windows[] = {0, 1, 100, 5000, UINT64_MAX};
-	sherd_rows_stream o = r->options;
+	sherd_rows_stream_options o = r->options;
 	sherd_rows_cursor *c = NULL;
 	o.rank = rank;
 	o.world = world;
@@ -297,10 +297,10 @@ static void run_world(run *r, bool to_end, sherd_rows_tail tail)
 	r->done += to_end && tail != SHERD_ROWS_TAIL_DROP ? left : to_end ? left / world * world : rounds * world;
 }
 
-static sherd_rows_stream any_stream(const set *s)
+static sherd_rows_stream_options any_stream(const set *s)
 {
 	static const double fractions[] = {0, 0.05, 0.3, 0.9, 1};
-	sherd_rows_stream o = {.batch_rows = luck(8) ? 1 + luck(luck(2) ? 7 : 80) : 0};
+	sherd_rows_stream_options o = {.batch_rows = luck(8) ? 1 + luck(luck(2) ? 7 : 80) : 0};
 	o.shuffle = luck(2);
 	o.seed = o.shuffle ? luck(UINT64_MAX) : 0;
 	o.shuffle_window = luck(2) ? 0 : 1 + luck(s->total + 5);

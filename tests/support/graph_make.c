@@ -75,13 +75,13 @@ sherd_graph *graph_open(sherd_store *store, const char *folder, const sherd_grap
 sherd_graph *graph_create(sherd_store *store, const char *folder, const sherd_graph_layout *layout, sherd_pool *pool)
 {
 	const sherd_graph_options o = {.pool = pool};
-	assert_ok(sherd_graph_create(store, folder, layout, 1700000000000, err));
+	assert_ok(sherd_graph_create(store, folder, layout, 1700000000000000000, err));
 	return graph_open(store, folder, &o);
 }
 
 void graph_flush(sherd_graph *g)
 {
-	const sherd_graph_commit c = {.time_ms = 1700000001000};
+	const sherd_graph_commit_options c = {.time_ns = 1700000001000000000};
 	assert_ok(sherd_graph_flush(g, &c, err));
 	assert_int_equal(sherd_graph_pending(g), 0);
 }

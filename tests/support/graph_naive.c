@@ -103,9 +103,9 @@ void naive_forget_file(graph_naive *m, int file, const bool stays[NAIVE_IDS])
 					m->edges[i][j][t] = (naive_edge){0};
 }
 
-sherd_graph_change naive_compare(const graph_naive *before, const graph_naive *after)
+sherd_graph_update_result naive_compare(const graph_naive *before, const graph_naive *after)
 {
-	sherd_graph_change c = {0};
+	sherd_graph_update_result c = {0};
 	for (unsigned i = 0; i < NAIVE_IDS; i++) {
 		const naive_node *a = &before->nodes[i], *b = &after->nodes[i];
 		c.nodes_removed += a->stamp && !b->stamp;

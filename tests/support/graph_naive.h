@@ -44,7 +44,7 @@ void naive_make_edge(unsigned src, unsigned dst, unsigned type, naive_edge edge,
 void naive_remove_node(graph_naive *m, unsigned id);
 /* Everything that belongs to a file; nodes that stay keep the edges to them. */
 void naive_forget_file(graph_naive *m, int file, const bool stays[NAIVE_IDS]);
-sherd_graph_change naive_compare(const graph_naive *before, const graph_naive *after);
+sherd_graph_update_result naive_compare(const graph_naive *before, const graph_naive *after);
 
 /* Does every kind of read give what the naive graph holds? `dice` chooses among combinations. */
 void naive_check(const graph_naive *m, const sherd_graph *g, unsigned dice);

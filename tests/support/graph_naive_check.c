@@ -182,7 +182,7 @@ static bool joined(const graph_naive *m, unsigned from, unsigned to, sherd_graph
 
 static void check_walk(const graph_naive *m, const sherd_graph *g, unsigned dice)
 {
-	const sherd_graph_walk walk = {.direction = (sherd_graph_direction)(dice % 3), .depth = dice / 3 % 5};
+	const sherd_graph_walk_options walk = {.direction = (sherd_graph_direction)(dice % 3), .depth = dice / 3 % 5};
 	unsigned start = dice / 15 % NAIVE_IDS;
 	const sherd_graph_id id = naive_id(start);
 	unsigned want[NAIVE_IDS] = {0};
@@ -242,7 +242,7 @@ static void check_counts(const graph_naive *m, const sherd_graph *g)
 {
 	static const graph_naive nothing;
 	counted nodes = {.model = m}, edges = {.model = m, .edges = true};
-	sherd_graph_change all = naive_compare(&nothing, m);
+	sherd_graph_update_result all = naive_compare(&nothing, m);
 	sherd_graph_totals totals;
 	uint64_t shard_nodes = 0, shard_edges = 0, segments = 0, bytes = 0;
 	must_ok(sherd_graph_count_nodes(g, see_count, &nodes, err));
@@ -290,7 +290,7 @@ void naive_check(const graph_naive *m, const sherd_graph *g, unsigned dice)
 typedef struct differing {
 	const graph_naive *from, *to;
 	seen seen; /* of what is in `to`, or was in `from` */
-	sherd_graph_change change;
+	sherd_graph_update_result change;
 	uint64_t edges_changed;
 } differing;
 
@@ -334,7 +334,7 @@ void naive_check_diff(const graph_naive *from, const graph_naive *to, const sher
 {
 	differing d = {.from = from, .to = to};
 	const sherd_graph_diff_fns fns = {see_node_change, see_edge_change, &d};
-	sherd_graph_change want = naive_compare(from, to);
+	sherd_graph_update_result want = naive_compare(from, to);
 	must_ok(sherd_graph_diff(a, b, &fns, err));
 	must(memcmp(&d.change, &want, sizeof(want)) == 0);
 	must(d.edges_changed == count_changed_edges(from, to));

@@ -64,7 +64,7 @@ static void flush(graph_play *p)
 {
 	uint64_t before = sherd_graph_version(p->graph);
 	bool dirty = sherd_graph_pending(p->graph) || p->spilled;
-	const sherd_graph_commit commit = {.time_ms = 1000 * (int64_t)p->turn};
+	const sherd_graph_commit_options commit = {.time_ns = 1000000000 * (int64_t)p->turn};
 	must_ok(sherd_graph_flush(p->graph, &commit, err));
 	must(sherd_graph_version(p->graph) == before + dirty);
 	must(sherd_graph_pending(p->graph) == 0);
@@ -276,7 +276,7 @@ static void update_file(graph_play *p)
 	bool stays[NAIVE_IDS] = {0}, known = true;
 	unsigned count = pick(p, UPDATE), edge_count = pick(p, UPDATE);
 	int file = (int)pick(p, NAIVE_FILES);
-	sherd_graph_change change, want;
+	sherd_graph_update_result change, want;
 	for (unsigned i = 0; i < count; i++) {
 		unsigned id = pick(p, NAIVE_IDS);
 		/* Sometimes as it was. */
@@ -312,7 +312,7 @@ static void delete_file(graph_play *p)
 	static const bool none[NAIVE_IDS];
 	int file = (int)pick(p, NAIVE_FILES);
 	graph_naive before = p->model;
-	sherd_graph_change change, want;
+	sherd_graph_update_result change, want;
 	naive_forget_file(&p->model, file, none);
 	want = naive_compare(&before, &p->model);
 	must_ok(sherd_graph_delete_file(p->graph, sherd_graph_text_of(naive_file(file)), &change, err));

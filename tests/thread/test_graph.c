@@ -67,7 +67,7 @@ static void write_history(sherd_store *store, const sherd_graph_layout *layout, 
 	assert_ok(sherd_graph_delete_nodes(g, gone, 3, NULL, err));
 	graph_flush(g);
 	assert_ok(sherd_graph_set_tag(g, 3, "k", "v", err));
-	assert_ok(sherd_graph_compact(g, &(sherd_graph_commit){.time_ms = 5000}, err));
+	assert_ok(sherd_graph_compact(g, &(sherd_graph_commit_options){.time_ns = 5000000000}, err));
 	graph_add_random(g, 30, 30, 4, 4);
 	graph_flush(g);
 	add_many(g, 1);

@@ -83,7 +83,7 @@ static void *pull(void *arg)
 	return NULL;
 }
 
-static void run_crowd(const sherd_rows *rows, const sherd_rows_stream *o, unsigned threads)
+static void run_crowd(const sherd_rows *rows, const sherd_rows_stream_options *o, unsigned threads)
 {
 	crowd *w = calloc(1, sizeof(*w));
 	pthread_t ids[MOST_THREADS];
@@ -110,7 +110,7 @@ TEST(threads_get_every_batch_once)
 	for (unsigned threads = 1; threads <= MOST_THREADS; threads++)
 		for (int i = 0; i < 2; i++)
 			for (sherd_rows_access access = SHERD_ROWS_MAP; access <= SHERD_ROWS_DIRECT; access++) {
-				sherd_rows_stream o = {.batch_rows = 7, .access = access, .window_bytes = 2000};
+				sherd_rows_stream_options o = {.batch_rows = 7, .access = access, .window_bytes = 2000};
 				o.dtype = threads % 2 ? SHERD_F64 : SHERD_F32;
 				run_crowd(sets[i], &o, threads);
 				o.shuffle = true;
@@ -132,7 +132,7 @@ static void *stream(void *arg)
 	sherd_rows_cursor *c = NULL;
 	sherd_rows_batch b;
 	double row[WIDTH];
-	const sherd_rows_stream o = {.batch_rows = 10, .rank = l->rank, .world = MOST_THREADS};
+	const sherd_rows_stream_options o = {.batch_rows = 10, .rank = l->rank, .world = MOST_THREADS};
 	if (sherd_rows_cursor_open(&c, l->rows, &o, NULL) < 0) {
 		atomic_fetch_add(l->wrong, 1);
 		return NULL;
@@ -207,14 +207,14 @@ TEST(a_dispenser_is_told_and_begun_anew_while_threads_pull)
 	for (int i = 0; i < 2; i++) {
 		relay r = {0};
 		pthread_t ids[4];
-		const sherd_rows_stream o = {.batch_rows = 11, .shuffle = true, .seed = 3};
+		const sherd_rows_stream_options o = {.batch_rows = 11, .shuffle = true, .seed = 3};
 		assert_ok(sherd_rows_dispenser_open(&r.dispenser, sets[i], &o, err));
 		for (size_t t = 0; t < COUNT_OF(ids); t++)
 			assert_int_equal(pthread_create(&ids[t], NULL, pull_for_ever, &r), 0);
 		for (uint64_t epoch = 1; epoch <= 40; epoch++) {
 			char text[SHERD_ROWS_CURSOR_TEXT];
 			sherd_rows_cursor *c = NULL;
-			sherd_rows_stream from = o;
+			sherd_rows_stream_options from = o;
 			if (epoch % 4)
 				sherd_rows_dispenser_begin_epoch(r.dispenser, epoch);
 			else

@@ -58,7 +58,7 @@ static bool read_rows(sherd_store *store, uint64_t least)
 	int rc = -1;
 	if (sherd_rows_open_folder(&set, store, "d", NULL, NULL) < 0)
 		return false;
-	if (sherd_rows_cursor_open(&cursor, set, &(sherd_rows_stream){.dtype = SHERD_F32}, NULL) == SHERD_OK)
+	if (sherd_rows_cursor_open(&cursor, set, &(sherd_rows_stream_options){.dtype = SHERD_F32}, NULL) == SHERD_OK)
 		while ((rc = sherd_rows_next(&b, cursor, NULL)) > 0)
 			for (size_t i = 0; i < b.rows * WIDTH; i++, seen++)
 				right &= ((const float *)b.data)[i] == (float)seen;

@@ -19,7 +19,7 @@ struct sherd_ckpt_job {
 	sherd_ckpt_shard_items *shards;
 	bool alone; /* the shard of this rank only */
 	uint32_t rank;
-	sherd_ckpt_saved saved;
+	sherd_ckpt_save_result saved;
 	shd_arena arena;             /* descriptions */
 	sherd_ckpt_staging *staging; /* in copy mode: has the bytes */
 	sherd_ckpt_staging *own_staging;
@@ -180,7 +180,7 @@ static int job_prepare(sherd_ckpt_job *j, const char *prefix, const sherd_ckpt_s
 		j->options.set_id = &j->set_id;
 	}
 	j->meter.total = shd_ckpt_total_bytes(shards, shard_count);
-	j->saved = (sherd_ckpt_saved){.committed = !j->alone, .bytes = j->meter.total};
+	j->saved = (sherd_ckpt_save_result){.committed = !j->alone, .bytes = j->meter.total};
 	for (uint32_t r = 0; r < shard_count; r++)
 		j->saved.tensors += shards[r].count;
 	return keep_shards(j, shards, shard_count, mode == SHERD_JOB_COPY, err);
@@ -262,7 +262,7 @@ int sherd_ckpt_job_wait(sherd_ckpt_job *j, sherd_error *err)
 	return rc;
 }
 
-const sherd_ckpt_saved *sherd_ckpt_job_saved(const sherd_ckpt_job *job)
+const sherd_ckpt_save_result *sherd_ckpt_job_result(const sherd_ckpt_job *job)
 {
 	sherd_ckpt_job *j = (sherd_ckpt_job *)job; /* only its lock is changed */
 	(void)pthread_mutex_lock(&j->lock);

@@ -44,7 +44,7 @@ uint64_t shd_ckpt_total_bytes(const sherd_ckpt_shard_items *shards, uint32_t wor
 /* One rank of a set with a meter of the caller's, or NULL; source as in ckpt_manner. */
 int shd_ckpt_save_rank_metered(sherd_store *store, const char *prefix, uint32_t rank,
                                const sherd_ckpt_shard_items *shard, const char *source,
-                               const sherd_ckpt_save_options *options, shd_meter *meter, sherd_ckpt_saved *saved,
+                               const sherd_ckpt_save_options *options, shd_meter *meter, sherd_ckpt_save_result *saved,
                                sherd_error *err);
 
 /* sherd_ckpt_save_bundle() with further members of each tensor; extras, by tensor, may be NULL. */

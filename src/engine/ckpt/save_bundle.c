@@ -232,7 +232,7 @@ static int check_rank(uint32_t rank, uint32_t world, sherd_error *err)
 
 int sherd_ckpt_save_bundle_rank(sherd_store *store, const char *prefix, const sherd_bundle *bundle, uint32_t rank,
                                 const sherd_ckpt_part *parts, size_t part_count, const sherd_ckpt_save_options *options,
-                                sherd_ckpt_saved *saved, sherd_error *err)
+                                sherd_ckpt_save_result *saved, sherd_error *err)
 {
 	sherd_ckpt_about about;
 	sherd_ckpt_save_options o = complete(options, bundle, &about);
@@ -250,7 +250,7 @@ int sherd_ckpt_save_bundle_rank(sherd_store *store, const char *prefix, const sh
 }
 
 int sherd_ckpt_split_bundle_rank(sherd_store *store, const char *prefix, const sherd_bundle *bundle, uint32_t rank,
-                                 bool cut, const sherd_ckpt_save_options *options, sherd_ckpt_saved *saved,
+                                 bool cut, const sherd_ckpt_save_options *options, sherd_ckpt_save_result *saved,
                                  sherd_error *err)
 {
 	sherd_ckpt_about about;

@@ -5,7 +5,7 @@
 #include "engine/ckpt/write.h"
 
 static int save_rank_finish(sherd_ckpt_saver *saver, uint32_t rank, const sherd_ckpt_shard_items *shard,
-                            sherd_ckpt_saved *out, sherd_error *err)
+                            sherd_ckpt_save_result *out, sherd_error *err)
 {
 	ckpt_found found = CKPT_FOUND_NONE;
 	int rc = shd_ckpt_saver_write(saver, rank, shard->items, shard->count, NULL, &found, err);
@@ -20,11 +20,11 @@ static int save_rank_finish(sherd_ckpt_saver *saver, uint32_t rank, const sherd_
 
 int shd_ckpt_save_rank_metered(sherd_store *store, const char *prefix, uint32_t rank,
                                const sherd_ckpt_shard_items *shard, const char *source,
-                               const sherd_ckpt_save_options *options, shd_meter *meter, sherd_ckpt_saved *saved,
+                               const sherd_ckpt_save_options *options, shd_meter *meter, sherd_ckpt_save_result *saved,
                                sherd_error *err)
 {
 	ckpt_manner manner = {.by_ranks = true, .may_repeat = true, .source = source};
-	sherd_ckpt_saved out = {.tensors = shard->count};
+	sherd_ckpt_save_result out = {.tensors = shard->count};
 	sherd_ckpt_saver *saver;
 	shd_meter own;
 	if (options->layout == SHERD_CKPT_LAYOUT_CSHARP)
@@ -45,7 +45,7 @@ int shd_ckpt_save_rank_metered(sherd_store *store, const char *prefix, uint32_t 
 }
 
 int sherd_ckpt_save_rank(sherd_store *store, const char *prefix, uint32_t rank, const sherd_ckpt_item *items,
-                         size_t count, const sherd_ckpt_save_options *options, sherd_ckpt_saved *saved,
+                         size_t count, const sherd_ckpt_save_options *options, sherd_ckpt_save_result *saved,
                          sherd_error *err)
 {
 	sherd_ckpt_save_options o = options ? *options : (sherd_ckpt_save_options){0};

@@ -70,7 +70,7 @@ int shd_write_model(shd_conversion *c, sherd_error *err)
 	                                    .drop_pairs = o->drop_pairs,
 	                                    .as_it_was = o->as_it_was,
 	                                    .allow_missing = o->allow_missing,
-	                                    .time_ms = o->time_ns / 1000000,
+	                                    .time_ns = o->time_ns,
 	                                    .timed = o->timed,
 	                                    .framework = o->framework,
 	                                    .written = o->written,

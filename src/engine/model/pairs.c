@@ -47,9 +47,9 @@ static int take_own(given *list, size_t *n, const sherd_model_save_options *o, s
 		TRY(model_pairs_check_text(o->framework, err));
 		list[(*n)++] = (given){{SHD_PAIR_FRAMEWORK, o->framework}, 0};
 	}
-	if (!o->time_ms && !o->timed)
+	if (!o->time_ns && !o->timed)
 		return SHERD_OK;
-	shd_buf_printf(&text, "%" PRId64, o->time_ms);
+	shd_buf_printf(&text, "%" PRId64, o->time_ns / 1000000);
 	TRY(shd_buf_check(&text, err));
 	const char *value = shd_arena_str(arena, (shd_str){(const char *)text.data, text.len});
 	if (!value)

@@ -7,11 +7,11 @@
 
 SHD_AUTO_DEFINE(sherd_rows_cursor, sherd_rows_cursor_close)
 
-int sherd_rows_cursor_open(sherd_rows_cursor **out, const sherd_rows *rows, const sherd_rows_stream *options,
+int sherd_rows_cursor_open(sherd_rows_cursor **out, const sherd_rows *rows, const sherd_rows_stream_options *options,
                            sherd_error *err)
 {
-	static const sherd_rows_stream defaults = {0};
-	const sherd_rows_stream *o = options ? options : &defaults;
+	static const sherd_rows_stream_options defaults = {0};
+	const sherd_rows_stream_options *o = options ? options : &defaults;
 	SHD_AUTO(sherd_rows_cursor, sherd_rows_cursor_close) c = calloc(1, sizeof(*c));
 	if (!c)
 		return shd_fail_nomem(err);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 struct sherd_rows_dispenser {
-	sherd_rows_stream options;
+	sherd_rows_stream_options options;
 	const sherd_rows *rows;
 	rows_checked *checked; /* or NULL */
 	pthread_mutex_t lock;  /* of all that follows, and of what slots owe */
@@ -48,8 +48,8 @@ static int dispenser_init(sherd_rows_dispenser *d, const sherd_rows *rows, sherd
 	return SHERD_OK;
 }
 
-int sherd_rows_dispenser_open(sherd_rows_dispenser **out, const sherd_rows *rows, const sherd_rows_stream *options,
-                              sherd_error *err)
+int sherd_rows_dispenser_open(sherd_rows_dispenser **out, const sherd_rows *rows,
+                              const sherd_rows_stream_options *options, sherd_error *err)
 {
 	sherd_rows_dispenser *d = calloc(1, sizeof(*d));
 	if (!d)

@@ -64,7 +64,7 @@ static bool may_map(const sherd_rows *rows, sherd_rows_access access)
 	return access == SHERD_ROWS_MAP;
 }
 
-int shd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
+int shd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_rows_stream_options *o, sherd_error *err)
 {
 	sherd_rows_access access = choose_access(rows, o->access);
 	if (access == SHERD_ROWS_MAP && !(sherd_store_caps(rows->store) & SHERD_CAP_MAP))

@@ -40,7 +40,8 @@ typedef struct rows_fetch {
 } rows_fetch;
 
 /* Fails when the options ask for maps and the store has none. */
-int shd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_rows_stream *options, sherd_error *err);
+int shd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_rows_stream_options *options,
+                        sherd_error *err);
 void shd_rows_fetch_done(rows_fetch *f);
 /* From now on what is delivered was verified before. */
 void shd_rows_fetch_verify(rows_fetch *f, rows_checked *checked);

@@ -161,7 +161,7 @@ int shd_rows_sequence_seek(rows_sequence *s, uint64_t position, sherd_error *err
 	return SHERD_OK;
 }
 
-static uint64_t batch_size(const sherd_rows *rows, const sherd_rows_stream *o)
+static uint64_t batch_size(const sherd_rows *rows, const sherd_rows_stream_options *o)
 {
 	uint64_t n = o->batch_rows;
 	if (!n && o->batch_bytes) {
@@ -172,7 +172,7 @@ static uint64_t batch_size(const sherd_rows *rows, const sherd_rows_stream *o)
 	return n < rows->total ? n : rows->total;
 }
 
-static int sequence_check_options(const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
+static int sequence_check_options(const sherd_rows *rows, const sherd_rows_stream_options *o, sherd_error *err)
 {
 	uint32_t world = o->world ? o->world : 1;
 	if (o->rank >= world)
@@ -192,7 +192,8 @@ static int sequence_check_options(const sherd_rows *rows, const sherd_rows_strea
 	return SHERD_OK;
 }
 
-int shd_rows_sequence_init(rows_sequence *s, const sherd_rows *rows, const sherd_rows_stream *o, sherd_error *err)
+int shd_rows_sequence_init(rows_sequence *s, const sherd_rows *rows, const sherd_rows_stream_options *o,
+                           sherd_error *err)
 {
 	TRY(sequence_check_options(rows, o, err));
 	*s = (rows_sequence){

@@ -39,7 +39,7 @@ typedef struct rows_pick {
 } rows_pick;
 
 /* Fills in batch size, order, rank and place from the options of a stream. */
-int shd_rows_sequence_init(rows_sequence *s, const sherd_rows *rows, const sherd_rows_stream *options,
+int shd_rows_sequence_init(rows_sequence *s, const sherd_rows *rows, const sherd_rows_stream_options *options,
                            sherd_error *err);
 /* 1 and this rank's batch of the next round, or 0 at the end. */
 int shd_rows_sequence_next(rows_sequence *s, rows_pick *out, sherd_error *err);

@@ -64,7 +64,7 @@ static const shd_bundle_ops ops = {
 	.read = select_read_part, .map = select_map, .prepare = select_prepare, .check = select_check};
 
 /* Marks the tensors whose names are asked for. */
-static int mark_names(const sherd_bundle *from, const sherd_bundle_selection *want, bool *taken, sherd_error *err)
+static int mark_names(const sherd_bundle *from, const sherd_bundle_select_options *want, bool *taken, sherd_error *err)
 {
 	for (size_t i = 0; !want->names && i < from->count; i++)
 		taken[i] = true;
@@ -117,7 +117,7 @@ static int cut(shd_arena *arena, sherd_tensor *t, source *s, uint32_t rank, uint
 	return SHERD_OK;
 }
 
-static int take_marked(select_bundle *s, const bool *taken, const sherd_bundle_selection *want, sherd_error *err)
+static int take_marked(select_bundle *s, const bool *taken, const sherd_bundle_select_options *want, sherd_error *err)
 {
 	sherd_bundle *b = &s->base;
 	size_t n = 0;
@@ -146,11 +146,11 @@ static int take_marked(select_bundle *s, const bool *taken, const sherd_bundle_s
 	return shd_bundle_finish(b, err);
 }
 
-int sherd_bundle_select(sherd_bundle **out, const sherd_bundle *from, const sherd_bundle_selection *selection,
+int sherd_bundle_select(sherd_bundle **out, const sherd_bundle *from, const sherd_bundle_select_options *selection,
                         sherd_error *err)
 {
-	static const sherd_bundle_selection everything;
-	const sherd_bundle_selection *want = selection ? selection : &everything;
+	static const sherd_bundle_select_options everything;
+	const sherd_bundle_select_options *want = selection ? selection : &everything;
 	if (want->rank && want->rank >= want->world)
 		return shd_fail(err, SHERD_EINVAL, "bad-rank", "rank %u of %u", want->rank, want->world);
 	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;

@@ -49,7 +49,7 @@ static void sift_tell(const sifting *g, const sherd_bundle_options *options)
 
 static int take_whole(const sifting *g, const char **names, sherd_bundle **out, sherd_error *err)
 {
-	sherd_bundle_selection want = {.names = names};
+	sherd_bundle_select_options want = {.names = names};
 	for (size_t i = 0; i < g->from->count; i++)
 		if (g->whole[i])
 			names[want.name_count++] = g->from->tensors[i].name;

@@ -14,7 +14,7 @@ typedef struct update {
 	graph_ids old_set;          /* the same */
 	shd_rfdb_edge_key_vec gone; /* live edges that belong to the file; some twice */
 	graph_keys gone_set;        /* the same */
-	sherd_graph_change change;
+	sherd_graph_update_result change;
 } update;
 
 static void update_done(update *u)
@@ -266,7 +266,7 @@ static int apply(update *u, const sherd_graph_node *nodes, size_t node_count, co
 }
 
 int sherd_graph_update_file(sherd_graph *g, sherd_graph_text file, const sherd_graph_node *nodes, size_t node_count,
-                            const sherd_graph_edge *edges, size_t edge_count, sherd_graph_change *change,
+                            const sherd_graph_edge *edges, size_t edge_count, sherd_graph_update_result *change,
                             sherd_error *err)
 {
 	update u = {.graph = g, .file = graph_text_in(file)};
@@ -292,7 +292,7 @@ int sherd_graph_update_file(sherd_graph *g, sherd_graph_text file, const sherd_g
 	return rc;
 }
 
-int sherd_graph_delete_file(sherd_graph *g, sherd_graph_text file, sherd_graph_change *change, sherd_error *err)
+int sherd_graph_delete_file(sherd_graph *g, sherd_graph_text file, sherd_graph_update_result *change, sherd_error *err)
 {
 	return sherd_graph_update_file(g, file, NULL, 0, NULL, 0, change, err);
 }

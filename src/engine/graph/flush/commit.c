@@ -150,7 +150,7 @@ static shd_rfdb_compaction compaction_of(const next *n)
 	const graph_flush *f = n->flush;
 	shd_rfdb_compaction c = f->graph->compaction;
 	if (f->compact) {
-		c = (shd_rfdb_compaction){.version = n->version, .time_ms = f->time_ms};
+		c = (shd_rfdb_compaction){.version = n->version, .time_ms = f->time_ns / 1000000};
 		for (size_t i = 0; i < f->count; i++)
 			c.merged += i == 0 || f->targets[i].shard != f->targets[i - 1].shard;
 	}
@@ -161,7 +161,7 @@ static shd_rfdb_manifest full_of(const next *n)
 {
 	const graph_view *v = &n->view;
 	return (shd_rfdb_manifest){.version = n->version,
-	                           .created_at = n->flush->time_ms / 1000,
+	                           .created_at = n->flush->time_ns / 1000000000,
 	                           .has_parent = true,
 	                           .parent = n->version - 1,
 	                           .nodes = commit_list_of(&n->l0[SHD_RFDB_NODES]),
@@ -207,7 +207,7 @@ static void encode_edit(const next *n, shd_buf *out)
 	change_of(f, SHD_RFDB_EDGES, &edges);
 	const shd_rfdb_edit e = {.version = n->version,
 	                         .parent = n->version - 1,
-	                         .created_at = f->time_ms / 1000,
+	                         .created_at = f->time_ns / 1000000000,
 	                         .added_nodes = commit_list_of(&nodes.added),
 	                         .added_edges = commit_list_of(&edges.added),
 	                         .removed_nodes = {nodes.removed.items, nodes.removed.count},

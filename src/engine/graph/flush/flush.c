@@ -202,15 +202,16 @@ static void flush_done(graph_flush *f)
 	shd_meter_done(&f->meter);
 }
 
-int shd_graph_flush_run(sherd_graph *g, const graph_ids *moves, const sherd_graph_commit *commit, sherd_error *err)
+int shd_graph_flush_run(sherd_graph *g, const graph_ids *moves, const sherd_graph_commit_options *commit,
+                        sherd_error *err)
 {
-	static const sherd_graph_commit defaults = {0};
+	static const sherd_graph_commit_options defaults = {0};
 	if (!commit)
 		commit = &defaults;
 	graph_flush f = {.graph = g,
 	                 .compact = moves != NULL,
 	                 .moves = moves && moves->count ? moves : NULL,
-	                 .time_ms = commit->time_ms > 0 ? (uint64_t)commit->time_ms : 0};
+	                 .time_ns = commit->time_ns > 0 ? (uint64_t)commit->time_ns : 0};
 	shd_meter_init(&f.meter, commit->progress, 0);
 	int rc = flush_make(&f, err);
 	if (rc < 0)
@@ -223,7 +224,7 @@ int shd_graph_flush_run(sherd_graph *g, const graph_ids *moves, const sherd_grap
 	return rc;
 }
 
-int sherd_graph_flush(sherd_graph *g, const sherd_graph_commit *commit, sherd_error *err)
+int sherd_graph_flush(sherd_graph *g, const sherd_graph_commit_options *commit, sherd_error *err)
 {
 	TRY(shd_graph_check_writable(g, err));
 	return graph_is_dirty(g) || g->ahead ? shd_graph_flush_run(g, NULL, commit, err) : SHERD_OK;

@@ -41,7 +41,7 @@ typedef struct graph_flush {
 	shd_rfdb_id_vec dead_nodes, undead_nodes; /* tombstones that come and go */
 	shd_rfdb_edge_key_vec dead_edges, undead_edges;
 	shd_meter meter;
-	uint64_t time_ms;
+	uint64_t time_ns;
 } graph_flush;
 
 /* The target of a shard, made if there is none; NULL when memory is out. */
@@ -77,6 +77,7 @@ void shd_graph_remove_written(const graph_place *p, const graph_written *w);
 void shd_graph_drop_spilled(sherd_graph *g, bool all);
 
 /* The whole of it. moves: merge everything, and put these nodes elsewhere; else NULL. */
-int shd_graph_flush_run(sherd_graph *g, const graph_ids *moves, const sherd_graph_commit *commit, sherd_error *err);
+int shd_graph_flush_run(sherd_graph *g, const graph_ids *moves, const sherd_graph_commit_options *commit,
+                        sherd_error *err);
 
 #endif

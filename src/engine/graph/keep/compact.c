@@ -15,7 +15,7 @@ static bool has_gain(const sherd_graph *g)
 	return false;
 }
 
-int sherd_graph_compact(sherd_graph *g, const sherd_graph_commit *commit, sherd_error *err)
+int sherd_graph_compact(sherd_graph *g, const sherd_graph_commit_options *commit, sherd_error *err)
 {
 	graph_ids moves = {0};
 	TRY(shd_graph_check_writable(g, err));

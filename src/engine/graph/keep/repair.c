@@ -242,7 +242,7 @@ static int encode_again(const repairing *r, uint64_t version, shd_buf *out, sher
 	m.parent = r->result.whole;
 	m.has_parent = true;
 	m.tags = (shd_rfdb_tags){0};
-	m.created_at = r->options->time_ms > 0 ? (uint64_t)r->options->time_ms / 1000 : 0;
+	m.created_at = r->options->time_ns > 0 ? (uint64_t)r->options->time_ns / 1000000000 : 0;
 	if (rc == SHERD_OK)
 		shd_rfdb_manifest_encode(&m, out);
 	shd_graph_version_done(&v);

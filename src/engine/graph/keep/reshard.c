@@ -83,10 +83,10 @@ static int plan_files(copying *c, const sherd_graph *from, sherd_error *err)
 	return shd_rfdb_plan_extend(&c->to->plan, c->list.items, c->list.count, NULL, err);
 }
 
-static int keep_reshard_copy(copying *c, const sherd_graph *from, int64_t time_ms, sherd_error *err)
+static int keep_reshard_copy(copying *c, const sherd_graph *from, int64_t time_ns, sherd_error *err)
 {
 	sherd_graph_totals totals;
-	const sherd_graph_commit commit = {.time_ms = time_ms};
+	const sherd_graph_commit_options commit = {.time_ns = time_ns};
 	TRY(sherd_graph_stats(&totals, from, err));
 	c->meter.total = totals.nodes + totals.edges;
 	TRY(plan_files(c, from, err));
@@ -105,7 +105,7 @@ static int keep_reshard_fill(copying *c, graph_making *making, const sherd_graph
 	TRY(shd_graph_open_making(&c->to, making->place, &making->head, o->pool, err));
 	c->to->loading = true;
 	shd_meter_init(&c->meter, o->progress, 0);
-	int rc = keep_reshard_copy(c, from, o->time_ms, err);
+	int rc = keep_reshard_copy(c, from, o->time_ns, err);
 	shd_meter_done(&c->meter);
 	making->head = c->to->head;
 	if (rc == SHERD_OK && c->to->version == 1)
@@ -128,7 +128,7 @@ int sherd_graph_reshard(const sherd_graph *from, sherd_store *store, const char 
 	graph_place place;
 	graph_making making;
 	TRY(shd_graph_place_init(&place, store, folder, NULL, err));
-	int rc = shd_graph_making_begin(&making, &place, layout, o->time_ms, &failure);
+	int rc = shd_graph_making_begin(&making, &place, layout, o->time_ns, &failure);
 	if (rc == SHERD_OK) {
 		rc = keep_reshard_fill(&c, &making, from, o, &failure);
 		rc = shd_graph_making_end(&making, shd_graph_head_judge(&place, &making.head, rc, &failure));

@@ -19,8 +19,11 @@ static int versions_hand_out(const shd_rfdb_snapshot *s, sherd_graph_snapshot_fn
 		ok = tags[i].key && tags[i].value;
 	}
 	if (ok) {
-		const sherd_graph_snapshot out = {
-			.version = s->version, .created_s = s->created_at, .tags = tags, .tag_count = s->tags.count};
+		const uint64_t most = INT64_MAX / 1000000000, seconds = s->created_at < most ? s->created_at : most;
+		const sherd_graph_snapshot out = {.version = s->version,
+		                                  .time_ns = (int64_t)seconds * 1000000000,
+		                                  .tags = tags,
+		                                  .tag_count = s->tags.count};
 		*go_on = each(arg, &out);
 	}
 	shd_arena_done(&arena);

@@ -40,13 +40,13 @@ int shd_graph_write_plan(const graph_place *p, const shd_rfdb_plan *plan, char *
 	return write(p, SHD_RFDB_PLAN, &text, identity, err);
 }
 
-int sherd_graph_create(sherd_store *store, const char *folder, const sherd_graph_layout *layout, int64_t time_ms,
+int sherd_graph_create(sherd_store *store, const char *folder, const sherd_graph_layout *layout, int64_t time_ns,
                        sherd_error *err)
 {
 	graph_place place;
 	graph_making making;
 	TRY(shd_graph_place_init(&place, store, folder, NULL, err));
-	int rc = shd_graph_making_begin(&making, &place, layout, time_ms, err);
+	int rc = shd_graph_making_begin(&making, &place, layout, time_ns, err);
 	if (rc == SHERD_OK)
 		rc = shd_graph_making_end(&making, shd_graph_making_publish(&making, err));
 	shd_graph_place_done(&place);

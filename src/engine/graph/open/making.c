@@ -249,7 +249,7 @@ static int making_claim(graph_making *m, sherd_error *err)
 	return shd_graph_remove_noted(m->place, &parts, err);
 }
 
-int shd_graph_making_begin(graph_making *m, const graph_place *p, const sherd_graph_layout *layout, int64_t time_ms,
+int shd_graph_making_begin(graph_making *m, const graph_place *p, const sherd_graph_layout *layout, int64_t time_ns,
                            sherd_error *err)
 {
 	static const sherd_graph_layout defaults = {0};
@@ -263,7 +263,8 @@ int shd_graph_making_begin(graph_making *m, const graph_place *p, const sherd_gr
 		rc = making_claim(m, err);
 	if (rc == SHERD_OK)
 		rc = shd_graph_head_judge(p, &m->head,
-		                          making_make(m, layout, time_ms > 0 ? (uint64_t)time_ms / 1000 : 0, err), err);
+		                          making_make(m, layout, time_ns > 0 ? (uint64_t)time_ns / 1000000000 : 0, err),
+		                          err);
 	return rc < 0 ? shd_graph_making_end(m, rc) : SHERD_OK;
 }
 

@@ -25,7 +25,7 @@ typedef struct graph_making {
 
 /* Everything of an empty version 1 but current.json. SHERD_EEXIST when a database is there ("exists"), or what is left
  * of one ("leftovers"). After a failure all is as before. NULL layout: defaults. */
-int shd_graph_making_begin(graph_making *m, const graph_place *p, const sherd_graph_layout *layout, int64_t time_ms,
+int shd_graph_making_begin(graph_making *m, const graph_place *p, const sherd_graph_layout *layout, int64_t time_ns,
                            sherd_error *err);
 /* Makes version 1 current. */
 int shd_graph_making_publish(graph_making *m, sherd_error *err);

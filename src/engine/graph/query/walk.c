@@ -7,7 +7,7 @@ enum { MOST_IDS = 1000000 };
 
 typedef struct walk {
 	const sherd_graph *graph;
-	const sherd_graph_walk *how;
+	const sherd_graph_walk_options *how;
 	size_t most;
 	graph_ids seen;
 	SHD_VEC(shd_u128) queue; /* in the order of visits */
@@ -84,8 +84,8 @@ static void query_walk_done(walk *w)
 	shd_vec_done(&w->queue);
 }
 
-int sherd_graph_bfs(const sherd_graph *g, const sherd_graph_id *starts, size_t count, const sherd_graph_walk *how,
-                    sherd_graph_visit_fn *each, void *arg, sherd_error *err)
+int sherd_graph_bfs(const sherd_graph *g, const sherd_graph_id *starts, size_t count,
+                    const sherd_graph_walk_options *how, sherd_graph_visit_fn *each, void *arg, sherd_error *err)
 {
 	walk w = {.graph = g, .how = how, .most = how->most ? how->most : MOST_IDS};
 	for (size_t i = 0; i < count && !w.full && !w.failed; i++)
@@ -97,10 +97,10 @@ int sherd_graph_bfs(const sherd_graph *g, const sherd_graph_id *starts, size_t c
 	return rc;
 }
 
-int sherd_graph_neighbours(const sherd_graph *g, sherd_graph_id id, const sherd_graph_walk *how,
+int sherd_graph_neighbours(const sherd_graph *g, sherd_graph_id id, const sherd_graph_walk_options *how,
                            sherd_graph_visit_fn *each, void *arg, sherd_error *err)
 {
-	static const sherd_graph_walk all = {.direction = SHERD_GRAPH_BOTH};
+	static const sherd_graph_walk_options all = {.direction = SHERD_GRAPH_BOTH};
 	walk w = {.graph = g, .how = how ? how : &all, .most = SIZE_MAX};
 	int rc = expand(&w, graph_id_in(id), err);
 	for (size_t i = 0; rc == SHERD_OK && i < w.queue.count; i++)

@@ -113,7 +113,8 @@ TEST(a_rank_gets_rows_or_the_whole)
 	uint8_t got[MOST];
 	save("one", 1);
 	assert_ok(sherd_bundle_open(&b, store, "one", NULL, err));
-	assert_ok(sherd_bundle_select(&part, b, &(sherd_bundle_selection){.rank = 1, .world = 2, .cut = true}, err));
+	assert_ok(
+		sherd_bundle_select(&part, b, &(sherd_bundle_select_options){.rank = 1, .world = 2, .cut = true}, err));
 	static const uint64_t bytes[] = {9, 24, 4, 9, 3}, from[] = {6, 12, 0, 0, 2};
 	for (size_t i = 0; i < COUNT_OF(items); i++) {
 		assert_int_equal(sherd_bundle_tensor(part, i)->bytes, bytes[i]);

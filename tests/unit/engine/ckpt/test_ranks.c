@@ -19,7 +19,7 @@ SHD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
 static const sherd_set_id set = {{1, 2, 3}}, other_set = {{9}};
 
 static int save(sherd_store *store, uint32_t rank, const sherd_ckpt_item *items, size_t count, int64_t time_ns,
-                sherd_ckpt_saved *saved, sherd_error *err)
+                sherd_ckpt_save_result *saved, sherd_error *err)
 {
 	sherd_ckpt_save_options o = {.world = 2, .set_id = &set, .time_ns = time_ns};
 	return sherd_ckpt_save_rank(store, "m", rank, items, count, &o, saved, err);
@@ -46,7 +46,7 @@ static void assert_value(const sherd_ckpt *c, const char *name, const char *want
 TEST(every_rank_saves_what_it_holds)
 {
 	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
-	sherd_ckpt_saved saved;
+	sherd_ckpt_save_result saved;
 	assert_ok(save(STORE, 1, theirs, 2, 5, &saved, err));
 	assert_true(!saved.committed && !saved.repeated && saved.tensors == 2 && saved.bytes == 8);
 	assert_ok(save(STORE, 0, mine, 2, 7, &saved, err));
@@ -61,7 +61,7 @@ TEST(every_rank_saves_what_it_holds)
 /* A rank that was killed and is started again, before the commit and after it, at another time of the day. */
 TEST(a_rank_may_save_the_same_again)
 {
-	sherd_ckpt_saved saved;
+	sherd_ckpt_save_result saved;
 	assert_ok(save(STORE, 0, mine, 2, 1, NULL, err));
 	assert_ok(save(STORE, 0, mine, 2, 2, &saved, err));
 	assert_true(saved.repeated && !saved.committed);
@@ -90,7 +90,7 @@ TEST(a_rank_that_saves_something_else_again_is_refused)
 TEST(a_rank_of_a_replacement_may_come_again)
 {
 	sherd_ckpt_save_options o = {.world = 2, .set_id = &other_set, .replace = true};
-	sherd_ckpt_saved saved;
+	sherd_ckpt_save_result saved;
 	assert_ok(save(STORE, 0, mine, 2, 1, NULL, err));
 	assert_ok(save(STORE, 1, theirs, 2, 1, NULL, err));
 	for (int again = 0; again < 2; again++)
@@ -148,7 +148,7 @@ TEST(a_rank_that_is_refused_over_unreadable_metadata_has_committed_nothing)
 {
 	const sherd_ckpt_about first = {.has_step = true, .step = 1}, second = {.has_step = true, .step = 2};
 	sherd_ckpt_save_options o = {.world = 2, .set_id = &set, .replace = true, .about = &first};
-	sherd_ckpt_saved saved = {0};
+	sherd_ckpt_save_result saved = {0};
 	assert_ok(sherd_store_put(STORE, "m.metadata.json", SHERD_WRITE_NEW, "no JSON", 7, err));
 	assert_ok(sherd_ckpt_save_rank(STORE, "m", 0, mine, 2, &o, &saved, err));
 	assert_false(saved.committed);
@@ -218,13 +218,13 @@ TEST(waiting_can_be_cancelled)
 
 /* ---- in the background */
 
-static const sherd_ckpt_saved *run_job(sherd_store *store, sherd_pool *pool, uint32_t rank, sherd_ckpt_job_mode mode,
-                                       sherd_ckpt_job **job)
+static const sherd_ckpt_save_result *run_job(sherd_store *store, sherd_pool *pool, uint32_t rank,
+                                             sherd_ckpt_job_mode mode, sherd_ckpt_job **job)
 {
 	sherd_ckpt_save_options o = {.world = 2, .set_id = &set, .pool = pool};
 	assert_ok(sherd_ckpt_save_rank_start(job, store, "m", rank, rank ? theirs : mine, 2, mode, &o, err));
 	assert_ok(sherd_ckpt_job_wait(*job, err));
-	return sherd_ckpt_job_saved(*job);
+	return sherd_ckpt_job_result(*job);
 }
 
 TEST(a_rank_saves_in_the_background)
@@ -233,7 +233,7 @@ TEST(a_rank_saves_in_the_background)
 	POOL pool = NULL;
 	sherd_ckpt_job *job = NULL;
 	assert_ok(sherd_pool_open(&pool, 2, err));
-	const sherd_ckpt_saved *saved = run_job(STORE, pool, 0, SHERD_JOB_COPY, &job);
+	const sherd_ckpt_save_result *saved = run_job(STORE, pool, 0, SHERD_JOB_COPY, &job);
 	assert_true(saved && !saved->committed && saved->tensors == 2 && saved->bytes == 8);
 	sherd_ckpt_job_close(job);
 	saved = run_job(STORE, pool, 1, SHERD_JOB_BORROW, &job);
@@ -259,7 +259,7 @@ TEST(a_rank_that_fails_in_the_background_tells)
 	assert_ok(save(STORE, 0, mine, 2, 1, NULL, err));
 	assert_ok(sherd_ckpt_save_rank_start(&job, STORE, "m", 0, theirs, 2, SHERD_JOB_COPY, &o, err));
 	assert_refused(SHERD_ECONFLICT, "conflict", sherd_ckpt_job_wait(job, err));
-	assert_null(sherd_ckpt_job_saved(job));
+	assert_null(sherd_ckpt_job_result(job));
 	sherd_ckpt_job_close(job);
 }
 

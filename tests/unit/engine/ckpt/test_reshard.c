@@ -264,7 +264,7 @@ TEST(a_bundle_is_saved_whole_or_rank_by_rank_alike)
 	for (int cut = 0; cut < 2; cut++) {
 		sherd_ckpt_save_options o = {.world = 3, .set_id = &s->set_id};
 		const char *whole = cut ? "whole-cut" : "whole", *parts = cut ? "parts-cut" : "parts";
-		sherd_ckpt_saved saved = {0};
+		sherd_ckpt_save_result saved = {0};
 		assert_ok(sherd_ckpt_save_bundle(STORE, whole, bundle, cut, &o, err));
 		for (uint32_t r = 0; r < 3; r++) {
 			assert_ok(sherd_ckpt_split_bundle_rank(STORE, parts, bundle, 2 - r, cut, &o, &saved, err));

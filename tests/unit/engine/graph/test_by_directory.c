@@ -263,7 +263,7 @@ static sherd_store *written_with(unsigned workers, const sherd_graph_layout *lay
 		graph_add_random(g, 500, 2000, 30, round);
 		graph_flush(g);
 	}
-	const sherd_graph_commit commit = {.time_ms = 1700000002000};
+	const sherd_graph_commit_options commit = {.time_ns = 1700000002000000000};
 	assert_ok(sherd_graph_compact(g, &commit, err));
 	assert_consistent(g);
 	return store;

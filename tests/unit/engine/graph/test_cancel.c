@@ -22,13 +22,13 @@ typedef int action(sherd_graph *g, sherd_store *store, const sherd_progress *pro
 static int flush(sherd_graph *g, sherd_store *store, const sherd_progress *progress, sherd_error *err)
 {
 	(void)store;
-	return sherd_graph_flush(g, &(sherd_graph_commit){.progress = progress}, err);
+	return sherd_graph_flush(g, &(sherd_graph_commit_options){.progress = progress}, err);
 }
 
 static int compact(sherd_graph *g, sherd_store *store, const sherd_progress *progress, sherd_error *err)
 {
 	(void)store;
-	return sherd_graph_compact(g, &(sherd_graph_commit){.progress = progress}, err);
+	return sherd_graph_compact(g, &(sherd_graph_commit_options){.progress = progress}, err);
 }
 
 static int reshard(sherd_graph *g, sherd_store *store, const sherd_progress *progress, sherd_error *err)

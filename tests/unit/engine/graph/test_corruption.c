@@ -92,7 +92,7 @@ static bool read_all(const sherd_graph *g)
 	const sherd_graph_id id = graph_id("1");
 	const sherd_graph_query file = {.file = sherd_graph_text_of("s/"), .file_prefix = true},
 				name = {.name = sherd_graph_text_of("b")}, type = {.type = sherd_graph_text_of("F")};
-	const sherd_graph_walk walk = {.direction = SHERD_GRAPH_BOTH, .depth = 2};
+	const sherd_graph_walk_options walk = {.direction = SHERD_GRAPH_BOTH, .depth = 2};
 	int rcs[] = {sherd_graph_get(&node, g, id, NULL),
 	             sherd_graph_find(g, NULL, see_node, &n, NULL),
 	             sherd_graph_find(g, &file, see_node, &n, NULL),

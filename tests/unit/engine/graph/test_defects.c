@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 static void update(sherd_graph *g, const char *file, unsigned nodes, unsigned edges, unsigned turn,
-                   sherd_graph_change *change)
+                   sherd_graph_update_result *change)
 {
 	sherd_graph_node list[64];
 	sherd_graph_edge links[256];
@@ -93,7 +93,7 @@ TEST(a_file_among_more_than_ten_thousand_is_found_and_removed)
 		graph_add_node(g, id, "F", id, file);
 	}
 	graph_flush(g);
-	sherd_graph_change change;
+	sherd_graph_update_result change;
 	assert_int_equal(graph_count(g, NULL, "src/f7000.js", NULL), 1);
 	assert_ok(sherd_graph_delete_file(g, sherd_graph_text_of("src/f7000.js"), &change, err));
 	assert_int_equal(change.nodes_removed, 1);
@@ -180,7 +180,7 @@ TEST(what_an_update_removes_is_counted_once)
 {
 	SCOPED_STORE store = memory();
 	SCOPED_GRAPH g = graph_create(store, "", NULL, NULL);
-	sherd_graph_change change;
+	sherd_graph_update_result change;
 	update(g, "src/a.js", 10, 20, 0, &change);
 	assert_int_equal(change.nodes_added, 10);
 	graph_flush(g);

@@ -220,7 +220,7 @@ static bool count_version(void *arg, const sherd_graph_snapshot *s)
 {
 	uint64_t *n = arg;
 	assert_int_equal(s->version, ++*n);
-	assert_int_equal(s->created_s, 1794725537);
+	assert_int_equal(s->time_ns, 1794725537 * INT64_C(1000000000));
 	assert_int_equal(s->tag_count, s->version == 4);
 	return true;
 }

@@ -437,7 +437,7 @@ TEST(an_update_that_says_the_same_in_other_words_changes_nothing)
 {
 	SCOPED_STORE store = memory();
 	SCOPED_GRAPH g = graph_create(store, "db", NULL, NULL);
-	sherd_graph_change change;
+	sherd_graph_update_result change;
 	sherd_graph_node n = graph_node("a", "F", "a", "a.js");
 	n.metadata = sherd_graph_text_of("{\"line\":3,\"async\":true,\"__exported\":true}");
 	assert_ok(sherd_graph_add_nodes(g, &n, 1, err));

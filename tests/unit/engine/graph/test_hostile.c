@@ -446,7 +446,7 @@ TEST(an_exported_node_that_stays_as_it_was_is_not_changed)
 {
 	SCOPED_STORE store = sample();
 	SCOPED_GRAPH g = graph_open(store, "db", NULL);
-	sherd_graph_change change;
+	sherd_graph_update_result change;
 	sherd_graph_node n = graph_node("a", "F", "a", "src/a.js");
 	n.exported = true;
 	n.metadata = sherd_graph_text_of("{ \"z\": 1, \"a\": 2 }");

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 static const sherd_graph_options reading = {.read_only = true};
@@ -126,6 +127,32 @@ static bool see_edge(void *arg, sherd_graph_difference what, const sherd_graph_e
 	return true;
 }
 
+static bool take_time(void *arg, const sherd_graph_snapshot *s)
+{
+	*(int64_t *)arg = s->time_ns;
+	return true;
+}
+
+TEST(times_are_nanoseconds_and_stored_in_seconds_or_milliseconds)
+{
+	SCOPED_STORE store = memory();
+	SCOPED_GRAPH g = graph_create(store, "", NULL, NULL);
+	graph_add_node(g, "a", "F", "a", "a.js");
+	const sherd_graph_commit_options when = {.time_ns = 1700000001999999999};
+	assert_ok(sherd_graph_flush(g, &when, err));
+	graph_add_node(g, "b", "F", "b", "a.js");
+	assert_ok(sherd_graph_compact(g, &when, err));
+	int64_t at = 0;
+	assert_ok(sherd_graph_versions(g, take_time, &at, err));
+	assert_int_equal(at, INT64_C(1700000001000000000));
+	char *text;
+	size_t len;
+	assert_ok(sherd_store_get(&text, &len, store, "manifests/000003.json", 1 << 20, err));
+	assert_non_null(strstr(text, "\"created_at\": 1700000001,"));
+	assert_non_null(strstr(text, "\"timestamp_ms\": 1700000001999,"));
+	free(text);
+}
+
 TEST(a_difference_tells_what_was_added_removed_and_changed)
 {
 	char *folder;
@@ -168,7 +195,7 @@ TEST(a_graph_is_copied_into_any_layout_in_small_pieces)
 	for (size_t i = 0; i < COUNT_OF(layouts); i++) {
 		char name[16];
 		(void)snprintf(name, sizeof(name), "to%zu", i);
-		const sherd_graph_reshard_options o = {.memory = 40000, .time_ms = 5000};
+		const sherd_graph_reshard_options o = {.memory = 40000, .time_ns = 5000000000};
 		assert_ok(sherd_graph_reshard(g, store, name, &layouts[i], &o, NULL, err));
 		SCOPED_GRAPH to = graph_open(store, name, NULL);
 		assert_int_equal(sherd_graph_version(to), 2);
@@ -304,6 +331,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_reader_keeps_its_version_while_others_commit_compact_and_collect),
 		cmocka_unit_test(tagged_versions_stay_and_are_found),
+		cmocka_unit_test(times_are_nanoseconds_and_stored_in_seconds_or_milliseconds),
 		cmocka_unit_test(a_difference_tells_what_was_added_removed_and_changed),
 		cmocka_unit_test(a_graph_is_copied_into_any_layout_in_small_pieces),
 		cmocka_unit_test(a_sidecar_that_is_lost_or_wrong_is_built_anew),

@@ -107,7 +107,7 @@ TEST(an_update_replaces_what_belongs_to_the_file_and_nothing_else)
 		const sherd_graph_node nodes[] = {graph_node("x1", "F", "x1 again", "src/x.js"),
 		                                  graph_node("x3", "F", "x3", "src/x.js")};
 		const sherd_graph_edge edges[] = {graph_edge("x3", "y1", "CALLS", "")};
-		sherd_graph_change change;
+		sherd_graph_update_result change;
 		assert_ok(sherd_graph_update_file(g, nodes[0].file, nodes, 2, edges, 1, &change, err));
 		assert_int_equal(change.nodes_added, 1);
 		assert_int_equal(change.nodes_changed, 1);
@@ -303,11 +303,11 @@ TEST(walks_visit_every_id_once_by_distance)
 	for (int flushed = 0; flushed < 2; flushed++) {
 		const sherd_graph_id start = graph_id("c0"), last = graph_id("c19");
 		uint64_t sum[2] = {0};
-		sherd_graph_walk walk = {.depth = 5};
+		sherd_graph_walk_options walk = {.depth = 5};
 		assert_ok(sherd_graph_bfs(g, &start, 1, &walk, take_id, sum, err));
 		assert_int_equal(sum[0], 6);
 		assert_int_equal(sum[1], 15);
-		walk = (sherd_graph_walk){.depth = 100, .direction = SHERD_GRAPH_IN};
+		walk = (sherd_graph_walk_options){.depth = 100, .direction = SHERD_GRAPH_IN};
 		sum[0] = 0;
 		assert_ok(sherd_graph_bfs(g, &last, 1, &walk, take_id, sum, err));
 		assert_int_equal(sum[0], 20);

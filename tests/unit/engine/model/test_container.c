@@ -146,7 +146,8 @@ static const char *value_of(const sherd_model *m, const char *key)
 TEST(pairs_are_joined_changed_and_taken_away)
 {
 	const sherd_pair changes[] = {{"author", NULL}, {"model.name", "another"}, {"new", "\xe2\x82\xac"}};
-	sherd_model_save_options o = {.pairs = changes, .pair_count = COUNT_OF(changes), .time_ms = 1700000000123};
+	sherd_model_save_options o = {
+		.pairs = changes, .pair_count = COUNT_OF(changes), .time_ns = 1700000000123999999};
 	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
 	SHD_AUTO(sherd_model, sherd_model_close) again = NULL;
 	container_write(store, "m", false, &o, 0);
@@ -155,7 +156,7 @@ TEST(pairs_are_joined_changed_and_taken_away)
 	assert_string_equal(value_of(m, "model.name"), "another");
 	assert_string_equal(value_of(m, "new"), "\xe2\x82\xac");
 	assert_string_equal(value_of(m, "creation.time"), "1700000000123");
-	assert_ok(sherd_model_save(m, store, "again", &(sherd_model_save_options){.time_ms = 5}, err));
+	assert_ok(sherd_model_save(m, store, "again", &(sherd_model_save_options){.time_ns = 5000000}, err));
 	assert_ok(sherd_model_open(&again, store, "again", NULL, err));
 	assert_string_equal(value_of(again, "creation.time"), "1700000000123");
 }

@@ -177,7 +177,7 @@ TEST(a_container_tells_who_wrote_it_and_when_and_no_layout_of_other_files)
 	assert_string_equal(value_of("m.sdc", "who"), "I");
 	assert_null(value_of("m.sdc", "nd4j.format.type"));
 	SHD_AUTO(sherd_model, sherd_model_close) again = NULL;
-	o = (sherd_model_save_options){.time_ms = 5, .framework = "other 3"};
+	o = (sherd_model_save_options){.time_ns = 5000000, .framework = "other 3"};
 	assert_ok(sherd_model_open(&again, store, "m.sdc", NULL, err));
 	assert_ok(sherd_model_save(again, store, "n.sdc", &o, err));
 	assert_string_equal(value_of("n.sdc", "creation.time"), "0");

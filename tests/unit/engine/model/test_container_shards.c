@@ -158,7 +158,7 @@ TEST(a_model_that_takes_turns_with_itself_is_told_from_what_it_replaced)
 	char *old = NULL;
 	size_t len = 0;
 	for (uint32_t turn = 0; turn < 4; turn++) {
-		const sherd_model_save_options o = {.shards = turn % 2 ? 4 : 2, .replace = true, .time_ms = 1};
+		const sherd_model_save_options o = {.shards = turn % 2 ? 4 : 2, .replace = true, .time_ns = 1000000};
 		if (turn)
 			assert_ok(sherd_store_get(&old, &len, store, first_of[!(turn % 2)], 1 << 20, err));
 		container_write(store, "m", false, &o, 0);

@@ -23,7 +23,7 @@ SHD_AUTO_DEFINE(void, free)
 static int save(const char *key, unsigned seed, sherd_format format, uint32_t shards, sherd_error *err)
 {
 	MODEL m = sdnb_sample(seed, false);
-	const sherd_model_save_options o = {.format = format, .shards = shards, .time_ms = 1700000000000};
+	const sherd_model_save_options o = {.format = format, .shards = shards, .time_ns = 1700000000000000000};
 	return sherd_model_save(m, store, key, &o, err);
 }
 

@@ -80,7 +80,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static sherd_rows_cursor *stream(const sherd_rows_stream *o)
+static sherd_rows_cursor *stream(const sherd_rows_stream_options *o)
 {
 	sherd_rows_cursor *c = NULL;
 	assert_ok(sherd_rows_cursor_open(&c, rows, o, err));
@@ -136,7 +136,8 @@ static void warm(void)
 TEST(reading_ahead_crosses_shards_and_keeps_to_the_window)
 {
 	enum { WINDOW = 4 * SHARD };
-	CURSOR c = stream(&(sherd_rows_stream){.access = SHERD_ROWS_DIRECT, .batch_rows = 2, .window_bytes = WINDOW});
+	CURSOR c = stream(
+		&(sherd_rows_stream_options){.access = SHERD_ROWS_DIRECT, .batch_rows = 2, .window_bytes = WINDOW});
 	uint64_t had = take(c, 0, 2);
 	assert_in_range(files, 3, 5);
 	assert_in_range(asked_bytes, WINDOW - SHARD, WINDOW + SHARD);
@@ -149,7 +150,8 @@ TEST(reading_ahead_crosses_shards_and_keeps_to_the_window)
 
 TEST(batches_of_one_row_are_not_read_one_by_one)
 {
-	CURSOR c = stream(&(sherd_rows_stream){.access = SHERD_ROWS_DIRECT, .batch_rows = 1, .window_bytes = 1 << 20});
+	CURSOR c = stream(
+		&(sherd_rows_stream_options){.access = SHERD_ROWS_DIRECT, .batch_rows = 1, .window_bytes = 1 << 20});
 	take_all(c, 1);
 	assert_in_range(asked, SHARDS, 3 * SHARDS);
 }
@@ -157,11 +159,11 @@ TEST(batches_of_one_row_are_not_read_one_by_one)
 TEST(a_rank_reads_its_own_batches_ahead_and_no_others)
 {
 	for (uint32_t rank = 0; rank < 3; rank++) {
-		const sherd_rows_stream o = {.access = SHERD_ROWS_DIRECT,
-		                             .batch_rows = 4,
-		                             .window_bytes = 8 * SHARD,
-		                             .rank = rank,
-		                             .world = 3};
+		const sherd_rows_stream_options o = {.access = SHERD_ROWS_DIRECT,
+		                                     .batch_rows = 4,
+		                                     .window_bytes = 8 * SHARD,
+		                                     .rank = rank,
+		                                     .world = 3};
 		CURSOR c = stream(&o);
 		clear();
 		(void)take(c, 4 * rank, 4);
@@ -185,7 +187,7 @@ TEST(a_gather_that_closes_shards_does_not_disturb_the_stream)
 	}
 	rows_set_make(store, "many", ones, MANY, 3);
 	assert_ok(sherd_rows_open_folder(&many, store, "many", NULL, err));
-	const sherd_rows_stream o = {.access = SHERD_ROWS_DIRECT, .dtype = SHERD_F32, .window_bytes = 100};
+	const sherd_rows_stream_options o = {.access = SHERD_ROWS_DIRECT, .dtype = SHERD_F32, .window_bytes = 100};
 	sherd_rows_cursor *c = NULL;
 	assert_ok(sherd_rows_cursor_open(&c, many, &o, err));
 	for (uint64_t at = 0; at < MANY; at++) {
@@ -204,7 +206,7 @@ TEST(a_gather_that_closes_shards_does_not_disturb_the_stream)
 TEST(what_is_in_memory_is_not_read_past_it)
 {
 	for (int wide = 0; wide < 2; wide++) {
-		CURSOR c = stream(&(sherd_rows_stream){
+		CURSOR c = stream(&(sherd_rows_stream_options){
 			.batch_rows = 8, .window_bytes = SHARD, .dtype = wide ? SHERD_F64 : SHERD_F32});
 		warm();
 		clear();
@@ -216,7 +218,7 @@ TEST(what_is_in_memory_is_not_read_past_it)
 TEST(what_is_not_in_memory_is_read_past_it_on_a_first_pass)
 {
 	for (int wide = 0; wide < 2; wide++) {
-		CURSOR c = stream(&(sherd_rows_stream){
+		CURSOR c = stream(&(sherd_rows_stream_options){
 			.batch_rows = 8, .window_bytes = SHARD, .dtype = wide ? SHERD_F64 : SHERD_F32});
 		if (!cool())
 			return;
@@ -242,7 +244,7 @@ TEST(shards_in_memory_and_others_take_turns)
 			assert_ok(sherd_reader_at(r, 0, some, sizeof(some), err));
 		}
 		clear();
-		CURSOR c = stream(&(sherd_rows_stream){
+		CURSOR c = stream(&(sherd_rows_stream_options){
 			.batch_rows = 4, .window_bytes = 3 * SHARD, .dtype = wide ? SHERD_F64 : SHERD_F32});
 		take_all(c, 4);
 		if (cold)
@@ -261,11 +263,11 @@ static bool in_memory(uint64_t row)
 TEST(shuffled_rows_are_on_their_way_before_they_are_asked_for)
 {
 	enum { AHEAD = 8 };
-	const sherd_rows_stream o = {.batch_rows = 1,
-	                             .shuffle = true,
-	                             .seed = 3,
-	                             .access = SHERD_ROWS_READ,
-	                             .window_bytes = (uint64_t)AHEAD * ROW};
+	const sherd_rows_stream_options o = {.batch_rows = 1,
+	                                     .shuffle = true,
+	                                     .seed = 3,
+	                                     .access = SHERD_ROWS_READ,
+	                                     .window_bytes = (uint64_t)AHEAD * ROW};
 	uint64_t order[TOTAL];
 	sherd_rows_batch b;
 	CURSOR before = stream(&o);
@@ -321,7 +323,8 @@ TEST(every_system_call_may_fail_and_what_failed_comes_when_it_is_asked_for_again
 		assert_ok(shd_store_open_local_sys(&failing, folder, NULL, &sys.sys, err));
 		assert_ok(sherd_rows_open_folder(&set, failing, "", NULL, err));
 		do {
-			const sherd_rows_stream o = {.access = access, .batch_rows = 8, .window_bytes = 2 * SHARD};
+			const sherd_rows_stream_options o = {
+				.access = access, .batch_rows = 8, .window_bytes = 2 * SHARD};
 			sherd_rows_cursor *c = NULL;
 			(void)cool();
 			assert_ok(sherd_rows_cursor_open(&c, set, &o, err));
@@ -348,7 +351,7 @@ TEST(large_batches_are_the_same_whoever_converts_them)
 	assert_ok(sherd_rows_open_folder(&large, store, "large", NULL, err));
 	for (unsigned workers = 0; workers < 6; workers = 2 * workers + 1)
 		for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_DIRECT; access++) {
-			sherd_rows_stream o = {.access = access, .batch_rows = batch, .window_bytes = 3 << 20};
+			sherd_rows_stream_options o = {.access = access, .batch_rows = batch, .window_bytes = 3 << 20};
 			sherd_rows_cursor *c = NULL;
 			if (workers)
 				assert_ok(sherd_pool_open(&o.pool, workers, err));

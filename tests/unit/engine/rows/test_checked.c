@@ -71,10 +71,10 @@ TEST(a_damaged_block_is_told_before_its_first_row_is_delivered)
 		int rc;
 		CURSOR c = NULL;
 		assert_ok(sherd_rows_cursor_open(&c, rows,
-		                                 &(sherd_rows_stream){.verify = true,
-		                                                      .batch_rows = 32,
-		                                                      .access = (sherd_rows_access)(k % 4),
-		                                                      .dtype = k / 4 ? SHERD_F32 : SHERD_F64},
+		                                 &(sherd_rows_stream_options){.verify = true,
+		                                                              .batch_rows = 32,
+		                                                              .access = (sherd_rows_access)(k % 4),
+		                                                              .dtype = k / 4 ? SHERD_F32 : SHERD_F64},
 		                                 err));
 		assert_int_equal(deliver(c, &rc, &e), 3 + BLOCK_ROWS);
 		for (int again = 0; again < 2; again++) {
@@ -102,7 +102,8 @@ TEST(shuffled_rows_are_verified_too_and_who_does_not_ask_gets_what_is_there)
 	int rc;
 	CURSOR c = NULL;
 	assert_ok(sherd_rows_cursor_open(
-		&c, rows, &(sherd_rows_stream){.verify = true, .batch_rows = 16, .shuffle = true, .seed = 4}, err));
+		&c, rows, &(sherd_rows_stream_options){.verify = true, .batch_rows = 16, .shuffle = true, .seed = 4},
+		err));
 	(void)deliver(c, &rc, &e);
 	assert_int_equal(rc, SHERD_ECORRUPT);
 	assert_string_equal(e.object, "d/part-00002.shard");
@@ -123,7 +124,7 @@ TEST(shards_without_blocks_are_verified_whole)
 	sherd_error e = {0};
 	int rc;
 	CURSOR c = NULL;
-	assert_ok(sherd_rows_cursor_open(&c, rows, &(sherd_rows_stream){.verify = true}, err));
+	assert_ok(sherd_rows_cursor_open(&c, rows, &(sherd_rows_stream_options){.verify = true}, err));
 	assert_int_equal(deliver(c, &rc, &e), 3);
 	assert_int_equal(rc, SHERD_ECORRUPT);
 	assert_string_equal(e.reason, "bad-checksum");
@@ -137,7 +138,7 @@ TEST(without_checksums_there_is_nothing_to_verify)
 	ROWS rows = open_set(STORE);
 	sherd_rows_cursor *c = NULL;
 	sherd_rows_dispenser *d = NULL;
-	const sherd_rows_stream o = {.verify = true};
+	const sherd_rows_stream_options o = {.verify = true};
 	assert_refused(SHERD_EUNSUPPORTED, "no-checksum", sherd_rows_cursor_open(&c, rows, &o, err));
 	assert_refused(SHERD_EUNSUPPORTED, "no-checksum", sherd_rows_dispenser_open(&d, rows, &o, err));
 }
@@ -155,7 +156,8 @@ TEST(a_block_is_verified_once)
 	int rc;
 	CURSOR c = NULL;
 	assert_ok(sherd_rows_cursor_open(
-		&c, rows, &(sherd_rows_stream){.verify = true, .batch_rows = 10, .access = SHERD_ROWS_READ}, err));
+		&c, rows, &(sherd_rows_stream_options){.verify = true, .batch_rows = 10, .access = SHERD_ROWS_READ},
+		err));
 	for (uint64_t pass = 1; pass <= 2; pass++) {
 		uint64_t before = fail_store_read_bytes(store);
 		assert_int_equal(deliver(c, &rc, &e), 3 + BLOCK_ROWS + 128 + 5);
@@ -175,7 +177,8 @@ TEST(slots_share_what_was_verified)
 	SLOT a = NULL;
 	SLOT b = NULL;
 	sherd_rows_batch batch;
-	assert_ok(sherd_rows_dispenser_open(&d, rows, &(sherd_rows_stream){.verify = true, .batch_rows = 8}, err));
+	assert_ok(sherd_rows_dispenser_open(&d, rows, &(sherd_rows_stream_options){.verify = true, .batch_rows = 8},
+	                                    err));
 	assert_ok(sherd_rows_slot_open(&a, d, err));
 	assert_ok(sherd_rows_slot_open(&b, d, err));
 	assert_int_equal(sherd_rows_slot_next(&batch, a, NULL), 1);

@@ -30,7 +30,7 @@ static sherd_rows *make(sherd_store *store)
 	return rows;
 }
 
-static sherd_rows_cursor *stream(const sherd_rows *rows, sherd_rows_stream options)
+static sherd_rows_cursor *stream(const sherd_rows *rows, sherd_rows_stream_options options)
 {
 	sherd_rows_cursor *c = NULL;
 	assert_ok(sherd_rows_cursor_open(&c, rows, &options, err));
@@ -78,9 +78,9 @@ TEST(ids_go_on_from_shard_to_shard_and_a_reset_replays)
 	ROWS rows = make(STORE);
 	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_DIRECT; access++)
 		for (int wide = 0; wide < 2; wide++) {
-			CURSOR c = stream(rows, (sherd_rows_stream){.batch_rows = 6,
-			                                            .access = access,
-			                                            .dtype = wide ? SHERD_F64 : SHERD_F32});
+			CURSOR c = stream(rows, (sherd_rows_stream_options){.batch_rows = 6,
+			                                                    .access = access,
+			                                                    .dtype = wide ? SHERD_F64 : SHERD_F32});
 			for (int turn = 0; turn < 3; turn++) {
 				assert_next(c, 0, 0, 5);
 				assert_next(c, 1, 5, 1);
@@ -100,7 +100,7 @@ TEST(the_default_batch_has_1024_rows)
 	ROWS rows = NULL;
 	rows_set_make(STORE, "b", big, 2, 1);
 	assert_ok(sherd_rows_open_folder(&rows, STORE, "b", NULL, err));
-	CURSOR c = stream(rows, (sherd_rows_stream){0});
+	CURSOR c = stream(rows, (sherd_rows_stream_options){0});
 	assert_int_equal(sherd_rows_batch_rows(c), 1024);
 	assert_next(c, 0, 0, 1024);
 	assert_next(c, 1, 1024, 476);
@@ -113,7 +113,8 @@ TEST(floats_are_views_into_the_map)
 	ROWS rows = make(STORE);
 	sherd_reader *reader = NULL;
 	const void *map;
-	CURSOR c = stream(rows, (sherd_rows_stream){.dtype = SHERD_F32, .batch_rows = 2, .access = SHERD_ROWS_MAP});
+	CURSOR c = stream(rows,
+	                  (sherd_rows_stream_options){.dtype = SHERD_F32, .batch_rows = 2, .access = SHERD_ROWS_MAP});
 	sherd_rows_batch a, b;
 	assert_int_equal(sherd_rows_next(&a, c, NULL), 1);
 	assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
@@ -130,7 +131,7 @@ TEST(floats_are_views_into_the_map)
 TEST(a_cursor_seeks_to_any_row)
 {
 	ROWS rows = make(STORE);
-	CURSOR c = stream(rows, (sherd_rows_stream){.batch_rows = 4});
+	CURSOR c = stream(rows, (sherd_rows_stream_options){.batch_rows = 4});
 	for (uint64_t row = 0; row < TOTAL; row++) {
 		uint64_t end = row < 5 ? 5 : row < 6 ? 6 : 17;
 		assert_ok(sherd_rows_seek(c, row, err));
@@ -151,7 +152,7 @@ TEST(a_reset_goes_to_the_row_where_the_stream_begins)
 {
 	ROWS rows = make(STORE);
 	char text[SHERD_ROWS_CURSOR_TEXT];
-	CURSOR c = stream(rows, (sherd_rows_stream){.batch_rows = 4, .from = 3});
+	CURSOR c = stream(rows, (sherd_rows_stream_options){.batch_rows = 4, .from = 3});
 	assert_next(c, 0, 3, 2);
 	assert_next(c, 1, 5, 1);
 	assert_ok(sherd_rows_tell(text, c, err));
@@ -159,7 +160,7 @@ TEST(a_reset_goes_to_the_row_where_the_stream_begins)
 	assert_end(c);
 	sherd_rows_reset(c);
 	assert_next(c, 0, 3, 2);
-	CURSOR again = stream(rows, (sherd_rows_stream){.resume = text});
+	CURSOR again = stream(rows, (sherd_rows_stream_options){.resume = text});
 	assert_next(again, 2, 6, 4);
 	sherd_rows_reset(again);
 	assert_next(again, 0, 3, 2);
@@ -177,7 +178,7 @@ TEST(padding_is_the_same_after_a_resume)
 	for (uint32_t rank = 2; rank < 4; rank++) {
 		char text[SHERD_ROWS_CURSOR_TEXT];
 		sherd_rows_batch b;
-		sherd_rows_stream o = {
+		sherd_rows_stream_options o = {
 			.batch_rows = 4, .world = 4, .rank = rank, .tail = SHERD_ROWS_TAIL_PAD, .from = 0};
 		CURSOR c = stream(rows, o);
 		assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
@@ -194,7 +195,7 @@ TEST(padding_is_the_same_after_a_resume)
 	/* Who sought a row of a stream that begins at its end still gets as many batches as the others. */
 	sherd_rows_batch b;
 	CURSOR late = stream(
-		rows, (sherd_rows_stream){
+		rows, (sherd_rows_stream_options){
 			      .batch_rows = 4, .world = 3, .rank = 2, .tail = SHERD_ROWS_TAIL_PAD, .from = TOTAL});
 	assert_end(late);
 	assert_ok(sherd_rows_seek(late, 16, err));
@@ -214,9 +215,9 @@ TEST(every_epoch_has_its_own_order)
 	sherd_rows_batch b;
 	rows_set_make(STORE, "e", ten, COUNT_OF(ten), 2);
 	assert_ok(sherd_rows_open_folder(&rows, STORE, "e", NULL, err));
-	CURSOR all = stream(rows, (sherd_rows_stream){.shuffle = true, .seed = 42, .batch_rows = 4});
+	CURSOR all = stream(rows, (sherd_rows_stream_options){.shuffle = true, .seed = 42, .batch_rows = 4});
 	for (uint64_t epoch = 0; epoch < 3; epoch++) {
-		sherd_rows_stream o = {.shuffle = true, .seed = 42, .batch_rows = 4, .epoch = epoch};
+		sherd_rows_stream_options o = {.shuffle = true, .seed = 42, .batch_rows = 4, .epoch = epoch};
 		CURSOR one = stream(rows, o);
 		sherd_rows_begin_epoch(all, epoch);
 		for (size_t at = 0; at < 10; at += 4) {
@@ -242,7 +243,7 @@ TEST(every_epoch_has_its_own_order)
 TEST(a_sample_that_takes_nothing_is_an_empty_stream)
 {
 	ROWS rows = make(STORE);
-	CURSOR c = stream(rows, (sherd_rows_stream){.sample = true});
+	CURSOR c = stream(rows, (sherd_rows_stream_options){.sample = true});
 	assert_end(c);
 }
 
@@ -252,7 +253,7 @@ TEST(sampled_and_shuffled_batches_span_shards_and_tell_their_ids)
 	static const uint64_t ten[] = {5, 2, 3};
 	sherd_rows_batch b;
 	ROWS rows = make(STORE);
-	CURSOR c = stream(rows, (sherd_rows_stream){.sample = true, .fraction = 0.25, .batch_rows = 100});
+	CURSOR c = stream(rows, (sherd_rows_stream_options){.sample = true, .fraction = 0.25, .batch_rows = 100});
 	assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
 	assert_rows(&b, sample, 0, 2);
 	assert_int_equal(b.first_id, 3);
@@ -263,7 +264,7 @@ TEST(sampled_and_shuffled_batches_span_shards_and_tell_their_ids)
 	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_DIRECT; access++) {
 		CURSOR s = stream(
 			small,
-			(sherd_rows_stream){
+			(sherd_rows_stream_options){
 				.shuffle = true, .seed = 42, .shuffle_window = 4, .batch_rows = 8, .access = access});
 		assert_int_equal(sherd_rows_next(&b, s, NULL), 1);
 		assert_rows(&b, mixed, 0, 8);
@@ -279,7 +280,7 @@ TEST(a_position_is_a_short_text_that_stays_the_same)
 {
 	ROWS rows = make(STORE);
 	char text[SHERD_ROWS_CURSOR_TEXT], body[SHERD_ROWS_CURSOR_TEXT], want[SHERD_ROWS_CURSOR_TEXT + 16];
-	CURSOR c = stream(rows, (sherd_rows_stream){.batch_rows = 4});
+	CURSOR c = stream(rows, (sherd_rows_stream_options){.batch_rows = 4});
 	assert_ok(sherd_rows_tell(text, c, err));
 	assert_memory_equal(text, "rows2:0:0:0:0:4:17:3:-:-:-:", 27);
 	assert_next(c, 0, 0, 4);
@@ -288,14 +289,14 @@ TEST(a_position_is_a_short_text_that_stays_the_same)
 	(void)snprintf(body, sizeof(body), "rows2:0:0:5:2:4:17:3:-:-:-");
 	(void)snprintf(want, sizeof(want), "%s:%08" PRIx32, body, shd_crc32(0, body, strlen(body)));
 	assert_string_equal(text, want);
-	CURSOR s = stream(rows, (sherd_rows_stream){.batch_rows = 4,
-	                                            .shuffle = true,
-	                                            .seed = UINT64_MAX,
-	                                            .epoch = UINT64_MAX,
-	                                            .from = 2,
-	                                            .shuffle_window = UINT64_MAX,
-	                                            .sample = true,
-	                                            .fraction = 0.25});
+	CURSOR s = stream(rows, (sherd_rows_stream_options){.batch_rows = 4,
+	                                                    .shuffle = true,
+	                                                    .seed = UINT64_MAX,
+	                                                    .epoch = UINT64_MAX,
+	                                                    .from = 2,
+	                                                    .shuffle_window = UINT64_MAX,
+	                                                    .sample = true,
+	                                                    .fraction = 0.25});
 	assert_ok(sherd_rows_tell(text, s, err));
 	const char *head =
 		"rows2:18446744073709551615:2:2:0:4:17:3:-:ffffffffffffffff/ffffffffffffffff:4000000000000000:";
@@ -306,10 +307,10 @@ TEST(a_text_resumes_where_it_was_told)
 {
 	ROWS rows = make(STORE);
 	char text[SHERD_ROWS_CURSOR_TEXT];
-	CURSOR c = stream(rows, (sherd_rows_stream){.batch_rows = 4});
+	CURSOR c = stream(rows, (sherd_rows_stream_options){.batch_rows = 4});
 	assert_next(c, 0, 0, 4);
 	assert_ok(sherd_rows_tell(text, c, err));
-	CURSOR again = stream(rows, (sherd_rows_stream){.resume = text});
+	CURSOR again = stream(rows, (sherd_rows_stream_options){.resume = text});
 	assert_int_equal(sherd_rows_batch_rows(again), 4);
 	memset(text, 'x', sizeof(text) - 1); /* it need not live on */
 	assert_next(again, 1, 4, 1);
@@ -321,7 +322,7 @@ TEST(a_text_resumes_where_it_was_told)
 	while (sherd_rows_next(&(sherd_rows_batch){0}, again, NULL) > 0)
 		;
 	assert_ok(sherd_rows_tell(text, again, err));
-	CURSOR done = stream(rows, (sherd_rows_stream){.resume = text});
+	CURSOR done = stream(rows, (sherd_rows_stream_options){.resume = text});
 	assert_end(done);
 }
 
@@ -329,14 +330,14 @@ TEST(a_text_resumes_where_it_was_told)
 TEST(texts_of_version_1_resume)
 {
 	ROWS rows = make(STORE);
-	CURSOR c = stream(rows, (sherd_rows_stream){.resume = "rows1:5:2:4:17:3:-:-:9b4faaa0"});
+	CURSOR c = stream(rows, (sherd_rows_stream_options){.resume = "rows1:5:2:4:17:3:-:-:9b4faaa0"});
 	assert_next(c, 2, 5, 1);
 	assert_next(c, 3, 6, 4);
 	sherd_rows_reset(c);
 	assert_next(c, 0, 0, 4);
 }
 
-static void assert_no_resume(const sherd_rows *rows, const char *text, sherd_rows_stream o, const char *message)
+static void assert_no_resume(const sherd_rows *rows, const char *text, sherd_rows_stream_options o, const char *message)
 {
 	sherd_error e = {0};
 	sherd_rows_cursor *c = NULL;
@@ -353,15 +354,16 @@ TEST(a_text_of_something_else_is_refused)
 	ROWS rows = make(STORE);
 	ROWS other = NULL;
 	char text[SHERD_ROWS_CURSOR_TEXT], long_text[SHERD_ROWS_CURSOR_TEXT + 100];
-	CURSOR c = stream(rows, (sherd_rows_stream){.batch_rows = 4, .shuffle = true, .seed = 1});
+	CURSOR c = stream(rows, (sherd_rows_stream_options){.batch_rows = 4, .shuffle = true, .seed = 1});
 	assert_ok(sherd_rows_tell(text, c, err));
 	const char *order = "the cursor is of another shuffle or sample";
-	assert_no_resume(rows, text, (sherd_rows_stream){0}, order);
-	assert_no_resume(rows, text, (sherd_rows_stream){.shuffle = true, .seed = 2}, order);
-	assert_no_resume(rows, text, (sherd_rows_stream){.shuffle = true, .seed = 1, .shuffle_window = 5}, order);
-	assert_no_resume(rows, text, (sherd_rows_stream){.shuffle = true, .seed = 1, .sample = true, .fraction = 1},
+	assert_no_resume(rows, text, (sherd_rows_stream_options){0}, order);
+	assert_no_resume(rows, text, (sherd_rows_stream_options){.shuffle = true, .seed = 2}, order);
+	assert_no_resume(rows, text, (sherd_rows_stream_options){.shuffle = true, .seed = 1, .shuffle_window = 5},
 	                 order);
-	sherd_rows_stream same = {.shuffle = true, .seed = 1};
+	assert_no_resume(rows, text,
+	                 (sherd_rows_stream_options){.shuffle = true, .seed = 1, .sample = true, .fraction = 1}, order);
+	sherd_rows_stream_options same = {.shuffle = true, .seed = 1};
 	same.batch_rows = 5;
 	assert_no_resume(rows, text, same, "the cursor is of another batch size");
 	rows_set_make(STORE, "o", more, 2, WIDTH);
@@ -381,7 +383,7 @@ TEST(no_changed_byte_of_a_text_passes)
 {
 	ROWS rows = make(STORE);
 	char text[SHERD_ROWS_CURSOR_TEXT];
-	sherd_rows_stream o = {.batch_rows = 4, .shuffle = true, .seed = 77, .sample = true, .fraction = 0.5};
+	sherd_rows_stream_options o = {.batch_rows = 4, .shuffle = true, .seed = 77, .sample = true, .fraction = 0.5};
 	CURSOR c = stream(rows, o);
 	assert_ok(sherd_rows_tell(text, c, err));
 	size_t len = strlen(text);
@@ -421,7 +423,7 @@ TEST(a_text_that_was_made_up_is_refused)
 		(void)snprintf(text, sizeof(text), "%s:%08" PRIx32, bodies[i],
 		               shd_crc32(0, bodies[i], strlen(bodies[i])));
 		assert_refused(SHERD_EINVAL, "bad-cursor",
-		               sherd_rows_cursor_open(&none, rows, &(sherd_rows_stream){.resume = text}, err));
+		               sherd_rows_cursor_open(&none, rows, &(sherd_rows_stream_options){.resume = text}, err));
 	}
 }
 
@@ -434,11 +436,11 @@ TEST(a_batch_that_failed_is_delivered_when_it_is_asked_for_again)
 	SHD_AUTO(sherd_store, sherd_store_close) store = fail_store_over(inner);
 	ROWS rows = make(store);
 	for (int shuffle = 0; shuffle < 2; shuffle++) {
-		CURSOR c = stream(rows, (sherd_rows_stream){.batch_rows = 4,
-		                                            .access = SHERD_ROWS_READ,
-		                                            .window_bytes = 1,
-		                                            .shuffle = shuffle != 0});
-		CURSOR want = stream(rows, (sherd_rows_stream){.batch_rows = 4, .shuffle = shuffle != 0});
+		CURSOR c = stream(rows, (sherd_rows_stream_options){.batch_rows = 4,
+		                                                    .access = SHERD_ROWS_READ,
+		                                                    .window_bytes = 1,
+		                                                    .shuffle = shuffle != 0});
+		CURSOR want = stream(rows, (sherd_rows_stream_options){.batch_rows = 4, .shuffle = shuffle != 0});
 		sherd_rows_batch a, b;
 		for (bool more = true; more;) {
 			fail_store_at(store, 0);
@@ -461,7 +463,7 @@ TEST(a_batch_that_failed_is_delivered_when_it_is_asked_for_again)
 TEST(a_shard_that_was_exchanged_is_noticed)
 {
 	ROWS rows = make(STORE);
-	CURSOR c = stream(rows, (sherd_rows_stream){.window_bytes = 1});
+	CURSOR c = stream(rows, (sherd_rows_stream_options){.window_bytes = 1});
 	sherd_rows_batch b;
 	assert_next(c, 0, 0, 5);
 	rows_set_put(STORE, "d/part-00003.shard", 6, 12, WIDTH, 0);
@@ -475,7 +477,7 @@ TEST(a_shard_that_was_exchanged_is_noticed)
 	assert_refused(SHERD_ECONFLICT, "changed", sherd_rows_next(&b, c, err));
 	/* What comes ahead cannot be opened: no failure until it is due. */
 	assert_ok(sherd_store_remove(STORE, "d/part-00003.shard", err));
-	CURSOR ahead = stream(rows, (sherd_rows_stream){.window_bytes = 1 << 20});
+	CURSOR ahead = stream(rows, (sherd_rows_stream_options){.window_bytes = 1 << 20});
 	assert_next(ahead, 0, 0, 5);
 	assert_next(ahead, 1, 5, 1);
 	assert_int_equal(sherd_rows_next(&b, ahead, NULL), SHERD_ENOTFOUND);
@@ -491,7 +493,7 @@ TEST(many_small_shards_are_not_all_open_at_once)
 	rows_set_make(STORE, "m", many, MANY, 2);
 	assert_ok(sherd_rows_open_folder(&rows, STORE, "m", NULL, err));
 	for (int read = 0; read < 2; read++) {
-		CURSOR c = stream(rows, (sherd_rows_stream){.access = read ? SHERD_ROWS_READ : SHERD_ROWS_MAP});
+		CURSOR c = stream(rows, (sherd_rows_stream_options){.access = read ? SHERD_ROWS_READ : SHERD_ROWS_MAP});
 		uint64_t at = 0, number = 0;
 		for (size_t i = 0; i < MANY; at += many[i++])
 			if (many[i])
@@ -518,7 +520,7 @@ TEST(the_golden_shard_reads_as_one_to_nine)
 	const char *key = "golden-3x3.shard";
 	sherd_rows_batch b;
 	assert_ok(sherd_rows_open(&rows, store, &key, 1, NULL, err));
-	CURSOR c = stream(rows, (sherd_rows_stream){0});
+	CURSOR c = stream(rows, (sherd_rows_stream_options){0});
 	assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
 	assert_int_equal(b.rows, 3);
 	for (int i = 0; i < 9; i++)
@@ -534,7 +536,7 @@ TEST(the_fixture_streams_as_expected)
 	assert_int_equal(sherd_rows_total(rows), 1036);
 	assert_int_equal(sherd_rows_width(rows), 4);
 	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_DIRECT; access++) {
-		CURSOR c = stream(rows, (sherd_rows_stream){.access = access});
+		CURSOR c = stream(rows, (sherd_rows_stream_options){.access = access});
 		sherd_rows_batch b;
 		shd_sha256 hash;
 		uint8_t sum[SHD_SHA256_BYTES];

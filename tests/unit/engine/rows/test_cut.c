@@ -52,7 +52,7 @@ static int drain(sherd_rows_cursor *c, size_t *good, sherd_error *e)
 	return rc;
 }
 
-static void assert_cut(const sherd_rows *rows, const char *folder, const sherd_rows_stream *o)
+static void assert_cut(const sherd_rows *rows, const char *folder, const sherd_rows_stream_options *o)
 {
 	CURSOR c = NULL;
 	sherd_rows_batch b;
@@ -87,11 +87,11 @@ TEST(a_shard_that_is_cut_off_is_an_error_in_every_way_of_reading)
 				if (guarded)
 					assert_ok(sherd_guard_open(err));
 				assert_cut(rows, FOLDER,
-				           &(sherd_rows_stream){.batch_rows = BATCH,
-				                                .access = (sherd_rows_access)access,
-				                                .dtype = k % 2 ? SHERD_F32 : SHERD_F64,
-				                                .shuffle = k / 2 % 2,
-				                                .window_bytes = windows[k / 4]});
+				           &(sherd_rows_stream_options){.batch_rows = BATCH,
+				                                        .access = (sherd_rows_access)access,
+				                                        .dtype = k % 2 ? SHERD_F32 : SHERD_F64,
+				                                        .shuffle = k / 2 % 2,
+				                                        .window_bytes = windows[k / 4]});
 				if (guarded)
 					sherd_guard_close();
 			}
@@ -106,8 +106,8 @@ TEST(a_shard_that_loses_its_last_bytes_is_noticed_at_the_end)
 	size_t good = 0;
 	assert_ok(sherd_guard_open(err));
 	assert_ok(sherd_rows_cursor_open(
-		&c, rows, &(sherd_rows_stream){.batch_rows = BATCH, .access = SHERD_ROWS_MAP, .dtype = SHERD_F32},
-		err));
+		&c, rows,
+		&(sherd_rows_stream_options){.batch_rows = BATCH, .access = SHERD_ROWS_MAP, .dtype = SHERD_F32}, err));
 	assert_int_equal(sherd_rows_next(&(sherd_rows_batch){0}, c, NULL), 1);
 	cut(FOLDER, "part-00001.shard", 32 + ROWS_A_SHARD * 4000 - 1);
 	assert_int_equal(drain(c, &good, &e), SHERD_ECORRUPT);
@@ -123,8 +123,8 @@ TEST(digests_of_what_was_cut_off_are_none)
 	sherd_rows_digest digest;
 	assert_ok(sherd_guard_open(err));
 	assert_ok(sherd_rows_cursor_open(
-		&c, rows, &(sherd_rows_stream){.batch_rows = BATCH, .access = SHERD_ROWS_MAP, .dtype = SHERD_F32},
-		err));
+		&c, rows,
+		&(sherd_rows_stream_options){.batch_rows = BATCH, .access = SHERD_ROWS_MAP, .dtype = SHERD_F32}, err));
 	assert_int_equal(sherd_rows_next(&(sherd_rows_batch){0}, c, NULL), 1);
 	cut(FOLDER, "part-00000.shard", KEPT);
 	assert_refused(SHERD_ECORRUPT, "truncated",
@@ -143,8 +143,8 @@ TEST(slots_of_a_dispenser_tell_too)
 	int rc;
 	assert_ok(sherd_guard_open(err));
 	assert_ok(sherd_rows_dispenser_open(
-		&d, rows, &(sherd_rows_stream){.batch_rows = BATCH, .access = SHERD_ROWS_MAP, .dtype = SHERD_F32},
-		err));
+		&d, rows,
+		&(sherd_rows_stream_options){.batch_rows = BATCH, .access = SHERD_ROWS_MAP, .dtype = SHERD_F32}, err));
 	assert_ok(sherd_rows_slot_open(&s, d, err));
 	assert_int_equal(sherd_rows_slot_next(&b, s, NULL), 1);
 	cut(FOLDER, "part-00000.shard", KEPT);

@@ -38,14 +38,15 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static sherd_rows_cursor *cursor_over(const sherd_rows_stream *stream)
+static sherd_rows_cursor *cursor_over(const sherd_rows_stream_options *stream)
 {
 	sherd_rows_cursor *cursor = NULL;
 	assert_ok(sherd_rows_cursor_open(&cursor, rows, stream, err));
 	return cursor;
 }
 
-static sherd_rows_digest digest_of(const sherd_rows_stream *stream, bool set, sherd_pool *with, uint64_t batches)
+static sherd_rows_digest digest_of(const sherd_rows_stream_options *stream, bool set, sherd_pool *with,
+                                   uint64_t batches)
 {
 	sherd_rows_digest digest = {0};
 	sherd_rows_digest_options options = {.pool = with, .batches = batches};
@@ -86,7 +87,7 @@ TEST(the_digest_of_values_is_their_sha_256)
 	uint8_t want[SHERD_ROWS_DIGEST_BYTES];
 	shd_sha256_of(values, sizeof(values), want);
 	for (uint64_t batch = 1; batch < 60; batch += 7) {
-		sherd_rows_digest got = digest_of(&(sherd_rows_stream){.batch_rows = batch}, false, NULL, 0);
+		sherd_rows_digest got = digest_of(&(sherd_rows_stream_options){.batch_rows = batch}, false, NULL, 0);
 		assert_memory_equal(got.hash, want, sizeof(want));
 		assert_int_equal(got.rows, ROWS);
 	}
@@ -94,7 +95,7 @@ TEST(the_digest_of_values_is_their_sha_256)
 	for (size_t i = 0; i < COUNT_OF(values); i++)
 		narrow[i] = (float)values[i];
 	shd_sha256_of(narrow, sizeof(narrow), want);
-	sherd_rows_digest got = digest_of(&(sherd_rows_stream){.dtype = SHERD_F32}, false, NULL, 0);
+	sherd_rows_digest got = digest_of(&(sherd_rows_stream_options){.dtype = SHERD_F32}, false, NULL, 0);
 	assert_memory_equal(got.hash, want, sizeof(want));
 	assert_int_equal(got.batches, 2);
 }
@@ -104,10 +105,10 @@ TEST(the_set_digest_knows_no_order_and_no_workers)
 	uint8_t want[SHERD_ROWS_DIGEST_BYTES];
 	expected_set(want);
 	for (uint64_t batch = 1; batch < 60; batch += 7) {
-		sherd_rows_digest got = digest_of(&(sherd_rows_stream){.batch_rows = batch}, true, NULL, 0);
+		sherd_rows_digest got = digest_of(&(sherd_rows_stream_options){.batch_rows = batch}, true, NULL, 0);
 		assert_memory_equal(got.hash, want, sizeof(want));
-		got = digest_of(&(sherd_rows_stream){.batch_rows = batch, .shuffle = true, .seed = batch}, true, pool,
-		                0);
+		got = digest_of(&(sherd_rows_stream_options){.batch_rows = batch, .shuffle = true, .seed = batch}, true,
+		                pool, 0);
 		assert_memory_equal(got.hash, want, sizeof(want));
 		assert_int_equal(got.rows, ROWS);
 	}
@@ -122,7 +123,7 @@ TEST(the_set_digests_of_ranks_add_up_and_padding_is_left_out)
 		uint64_t delivered = 0;
 		for (uint32_t rank = 0; rank < world; rank++) {
 			sherd_rows_digest part = digest_of(
-				&(sherd_rows_stream){
+				&(sherd_rows_stream_options){
 					.batch_rows = 4, .rank = rank, .world = world, .tail = SHERD_ROWS_TAIL_PAD},
 				true, pool, 0);
 			add(sum, part.hash);
@@ -135,7 +136,7 @@ TEST(the_set_digests_of_ranks_add_up_and_padding_is_left_out)
 
 TEST(a_digest_goes_on_where_the_cursor_stands_and_stops_when_told)
 {
-	sherd_rows_cursor *cursor = cursor_over(&(sherd_rows_stream){.batch_rows = 10});
+	sherd_rows_cursor *cursor = cursor_over(&(sherd_rows_stream_options){.batch_rows = 10});
 	sherd_rows_digest first, rest, none;
 	uint8_t want[SHERD_ROWS_DIGEST_BYTES];
 	assert_ok(sherd_rows_digest_values(&first, cursor, &(sherd_rows_digest_options){.batches = 3}, err));
@@ -173,7 +174,7 @@ TEST(progress_counts_what_was_passed_and_can_cancel)
 		sherd_progress progress = {watch, &w};
 		sherd_rows_digest_options options = {.progress = &progress};
 		sherd_rows_digest digest;
-		sherd_rows_stream stream = {.batch_rows = 5, .from = 10, .sample = true, .fraction = 0.5};
+		sherd_rows_stream_options stream = {.batch_rows = 5, .from = 10, .sample = true, .fraction = 0.5};
 		sherd_rows_cursor *cursor = cursor_over(&stream);
 		assert_ok(set ? sherd_rows_digest_set(&digest, cursor, &options, err)
 		              : sherd_rows_digest_values(&digest, cursor, &options, err));
@@ -239,7 +240,7 @@ TEST(bfloat16_rows_are_delivered_in_the_order_of_their_manifest)
 	assert_true(sherd_rows_has_manifest(got));
 	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_DIRECT; access++) {
 		float out[2][2];
-		assert_ok(sherd_rows_cursor_open(&cursor, got, &(sherd_rows_stream){.access = access}, err));
+		assert_ok(sherd_rows_cursor_open(&cursor, got, &(sherd_rows_stream_options){.access = access}, err));
 		for (int i = 0; i < 2; i++) {
 			assert_int_equal(sherd_rows_next(&b, cursor, NULL), 1);
 			assert_int_equal(b.first_id, i);
@@ -247,8 +248,8 @@ TEST(bfloat16_rows_are_delivered_in_the_order_of_their_manifest)
 		}
 		assert_int_equal(sherd_rows_next(&b, cursor, NULL), 0);
 		sherd_rows_cursor_close(cursor);
-		assert_ok(sherd_rows_cursor_open(&cursor, got,
-		                                 &(sherd_rows_stream){.access = access, .dtype = SHERD_F32}, err));
+		assert_ok(sherd_rows_cursor_open(
+			&cursor, got, &(sherd_rows_stream_options){.access = access, .dtype = SHERD_F32}, err));
 		assert_int_equal(sherd_rows_next(&b, cursor, NULL), 1);
 		assert_true(((const float *)b.data)[0] == 1 && ((const float *)b.data)[1] == -2);
 		assert_ok(sherd_rows_gather(cursor, last_first, 2, out, err));

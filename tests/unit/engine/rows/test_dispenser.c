@@ -28,7 +28,7 @@ static sherd_rows *make(sherd_store *store)
 }
 
 /* Two slots in turn get what one cursor gets. */
-static void assert_dispenses(const sherd_rows *rows, const sherd_rows_stream *o)
+static void assert_dispenses(const sherd_rows *rows, const sherd_rows_stream_options *o)
 {
 	CURSOR c = NULL;
 	DISPENSER d = NULL;
@@ -61,13 +61,14 @@ TEST(slots_share_the_batches_of_one_stream)
 	ROWS rows = make(STORE);
 	assert_dispenses(rows, NULL);
 	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_DIRECT; access++) {
-		assert_dispenses(rows, &(sherd_rows_stream){.batch_rows = 2, .access = access});
-		assert_dispenses(
-			rows, &(sherd_rows_stream){.batch_rows = 2, .access = access, .dtype = SHERD_F32, .from = 3});
-		assert_dispenses(rows, &(sherd_rows_stream){.batch_rows = 3, .access = access, .shuffle = true});
+		assert_dispenses(rows, &(sherd_rows_stream_options){.batch_rows = 2, .access = access});
+		assert_dispenses(rows, &(sherd_rows_stream_options){
+					       .batch_rows = 2, .access = access, .dtype = SHERD_F32, .from = 3});
+		assert_dispenses(rows,
+		                 &(sherd_rows_stream_options){.batch_rows = 3, .access = access, .shuffle = true});
 		assert_dispenses(
 			rows,
-			&(sherd_rows_stream){
+			&(sherd_rows_stream_options){
 				.batch_rows = 1, .access = access, .world = 4, .rank = 3, .tail = SHERD_ROWS_TAIL_PAD});
 	}
 }
@@ -80,10 +81,10 @@ TEST(a_dispenser_resumes_too)
 	DISPENSER d = NULL;
 	SLOT s = NULL;
 	sherd_rows_batch b;
-	assert_ok(sherd_rows_cursor_open(&c, rows, &(sherd_rows_stream){.batch_rows = 2}, err));
+	assert_ok(sherd_rows_cursor_open(&c, rows, &(sherd_rows_stream_options){.batch_rows = 2}, err));
 	assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
 	assert_ok(sherd_rows_tell(text, c, err));
-	assert_ok(sherd_rows_dispenser_open(&d, rows, &(sherd_rows_stream){.resume = text}, err));
+	assert_ok(sherd_rows_dispenser_open(&d, rows, &(sherd_rows_stream_options){.resume = text}, err));
 	memset(text, 'x', sizeof(text) - 1);
 	assert_ok(sherd_rows_slot_open(&s, d, err));
 	assert_int_equal(sherd_rows_slot_next(&b, s, NULL), 1);
@@ -91,9 +92,9 @@ TEST(a_dispenser_resumes_too)
 	assert_rows(&b, NULL, 2, 2);
 	sherd_rows_dispenser *none = NULL;
 	assert_refused(SHERD_EINVAL, "bad-cursor",
-	               sherd_rows_dispenser_open(&none, rows, &(sherd_rows_stream){.resume = text}, err));
+	               sherd_rows_dispenser_open(&none, rows, &(sherd_rows_stream_options){.resume = text}, err));
 	assert_refused(SHERD_EINVAL, "bad-argument",
-	               sherd_rows_dispenser_open(&none, rows, &(sherd_rows_stream){.rank = 1}, err));
+	               sherd_rows_dispenser_open(&none, rows, &(sherd_rows_stream_options){.rank = 1}, err));
 }
 
 TEST(a_slot_that_failed_owes_its_batch)
@@ -106,7 +107,7 @@ TEST(a_slot_that_failed_owes_its_batch)
 	SLOT unlucky = NULL;
 	SLOT lucky = NULL;
 	sherd_rows_batch b;
-	sherd_rows_stream o = {.batch_rows = 4, .access = SHERD_ROWS_READ};
+	sherd_rows_stream_options o = {.batch_rows = 4, .access = SHERD_ROWS_READ};
 	assert_ok(sherd_rows_dispenser_open(&d, rows, &o, err));
 	assert_ok(sherd_rows_slot_open(&unlucky, d, err));
 	assert_ok(sherd_rows_slot_open(&lucky, d, err));
@@ -141,14 +142,14 @@ TEST(a_dispenser_tells_resets_and_begins_epochs)
 	SLOT a = NULL;
 	SLOT b = NULL;
 	SLOT c = NULL;
-	assert_ok(sherd_rows_dispenser_open(&d, rows, &(sherd_rows_stream){.batch_rows = 4}, err));
+	assert_ok(sherd_rows_dispenser_open(&d, rows, &(sherd_rows_stream_options){.batch_rows = 4}, err));
 	assert_ok(sherd_rows_slot_open(&a, d, err));
 	assert_ok(sherd_rows_slot_open(&b, d, err));
 	assert_slot(a, 0, 0, 4);
 	assert_slot(b, 1, 4, 1);
 	assert_slot(b, 2, 5, 1);
 	assert_ok(sherd_rows_dispenser_tell(text, d, err));
-	assert_ok(sherd_rows_dispenser_open(&on, rows, &(sherd_rows_stream){.resume = text}, err));
+	assert_ok(sherd_rows_dispenser_open(&on, rows, &(sherd_rows_stream_options){.resume = text}, err));
 	assert_ok(sherd_rows_slot_open(&c, on, err));
 	assert_slot(c, 3, 6, 4);
 	sherd_rows_dispenser_reset(on);
@@ -176,7 +177,7 @@ TEST(what_a_slot_owes_is_told_and_goes_to_others)
 		DISPENSER d = NULL;
 		sherd_rows_slot *unlucky = NULL;
 		SLOT lucky = NULL;
-		sherd_rows_stream o = {.batch_rows = 4, .access = SHERD_ROWS_READ};
+		sherd_rows_stream_options o = {.batch_rows = 4, .access = SHERD_ROWS_READ};
 		assert_ok(sherd_rows_dispenser_open(&d, rows, &o, err));
 		assert_ok(sherd_rows_slot_open(&unlucky, d, err));
 		assert_ok(sherd_rows_slot_open(&lucky, d, err));
@@ -207,7 +208,7 @@ TEST(a_reset_forgets_what_is_owed)
 	DISPENSER d = NULL;
 	SLOT s = NULL;
 	char text[SHERD_ROWS_CURSOR_TEXT];
-	sherd_rows_stream o = {.batch_rows = 4, .access = SHERD_ROWS_READ, .from = 5};
+	sherd_rows_stream_options o = {.batch_rows = 4, .access = SHERD_ROWS_READ, .from = 5};
 	assert_ok(sherd_rows_dispenser_open(&d, rows, &o, err));
 	assert_ok(sherd_rows_slot_open(&s, d, err));
 	assert_slot(s, 0, 5, 1);

@@ -40,7 +40,7 @@ static const way ways[] = {
 static sherd_rows_cursor *open_way(const sherd_rows *rows, const way *w)
 {
 	sherd_rows_cursor *c = NULL;
-	sherd_rows_stream o = {.access = w->access, .dtype = w->dtype, .window_bytes = w->window};
+	sherd_rows_stream_options o = {.access = w->access, .dtype = w->dtype, .window_bytes = w->window};
 	assert_ok(sherd_rows_cursor_open(&c, rows, &o, err));
 	return c;
 }

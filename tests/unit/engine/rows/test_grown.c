@@ -27,7 +27,8 @@ static sherd_rows *make(sherd_store *store, const char *folder, unsigned version
 }
 
 /* Takes some batches and tells. */
-static void tell_after(const sherd_rows *rows, sherd_rows_stream o, int batches, char text[SHERD_ROWS_CURSOR_TEXT])
+static void tell_after(const sherd_rows *rows, sherd_rows_stream_options o, int batches,
+                       char text[SHERD_ROWS_CURSOR_TEXT])
 {
 	CURSOR c = NULL;
 	assert_ok(sherd_rows_cursor_open(&c, rows, &o, err));
@@ -37,7 +38,7 @@ static void tell_after(const sherd_rows *rows, sherd_rows_stream o, int batches,
 }
 
 /* The epoch goes on over the 12 rows that it began with, in their order; the next one has all 25. */
-static void assert_goes_on(const sherd_rows *grown, const char *text, sherd_rows_stream o)
+static void assert_goes_on(const sherd_rows *grown, const char *text, sherd_rows_stream_options o)
 {
 	CURSOR c = NULL;
 	sherd_rows_batch b;
@@ -67,11 +68,11 @@ TEST(an_epoch_goes_on_over_a_set_that_has_grown)
 	for (unsigned version = 1; version <= 2; version++)
 		for (int k = 0; k < 3; k++) {
 			char text[SHERD_ROWS_CURSOR_TEXT], folder[8];
-			const sherd_rows_stream o = {.batch_rows = 2,
-			                             .shuffle = k > 0,
-			                             .seed = 8,
-			                             .shuffle_window = k > 1 ? 5 : 0,
-			                             .epoch = 3};
+			const sherd_rows_stream_options o = {.batch_rows = 2,
+			                                     .shuffle = k > 0,
+			                                     .seed = 8,
+			                                     .shuffle_window = k > 1 ? 5 : 0,
+			                                     .epoch = 3};
 			(void)snprintf(folder, sizeof(folder), "d%u%d", version, k);
 			ROWS small = make(STORE, folder, version, 3);
 			tell_after(small, o, 2, text);
@@ -80,13 +81,14 @@ TEST(an_epoch_goes_on_over_a_set_that_has_grown)
 			/* Not the other way round. */
 			tell_after(grown, o, 2, text);
 			sherd_rows_cursor *none = NULL;
-			assert_refused(SHERD_EINVAL, "bad-cursor",
-			               sherd_rows_cursor_open(&none, small,
-			                                      &(sherd_rows_stream){.shuffle = o.shuffle,
-			                                                           .seed = o.seed,
-			                                                           .shuffle_window = o.shuffle_window,
-			                                                           .resume = text},
-			                                      err));
+			assert_refused(
+				SHERD_EINVAL, "bad-cursor",
+				sherd_rows_cursor_open(&none, small,
+			                               &(sherd_rows_stream_options){.shuffle = o.shuffle,
+			                                                            .seed = o.seed,
+			                                                            .shuffle_window = o.shuffle_window,
+			                                                            .resume = text},
+			                               err));
 		}
 }
 
@@ -94,7 +96,8 @@ static void assert_other(const sherd_rows *rows, const char *text, const char *m
 {
 	sherd_rows_cursor *none = NULL;
 	sherd_error e = {0};
-	assert_int_equal(sherd_rows_cursor_open(&none, rows, &(sherd_rows_stream){.resume = text}, &e), SHERD_EINVAL);
+	assert_int_equal(sherd_rows_cursor_open(&none, rows, &(sherd_rows_stream_options){.resume = text}, &e),
+	                 SHERD_EINVAL);
 	assert_string_equal(e.reason, "bad-cursor");
 	assert_string_equal(e.message, message);
 }
@@ -104,7 +107,7 @@ TEST(another_set_of_the_same_size_is_refused)
 	static const uint64_t other_sizes[] = {6, 6, 4, 9}, inside[] = {5, 10};
 	char text[SHERD_ROWS_CURSOR_TEXT];
 	ROWS rows = make(STORE, "a", 2, 3);
-	tell_after(rows, (sherd_rows_stream){.batch_rows = 2}, 1, text);
+	tell_after(rows, (sherd_rows_stream_options){.batch_rows = 2}, 1, text);
 	/* The same values, cut otherwise; and of a set in which no shard ends there. */
 	const char *differs = "the cursor is of another set: it does not begin with the same shards";
 	rows_set_make_listed(STORE, "b", SHERD_F32, 2, other_sizes, COUNT_OF(other_sizes), WIDTH);
@@ -121,10 +124,10 @@ TEST(another_set_of_the_same_size_is_refused)
 	assert_ok(sherd_rows_open_folder(&bare, STORE, "a", NULL, err));
 	assert_other(bare, text, "the cursor knows its set by a manifest, and there is none to compare with");
 	/* Who knows nothing of the set takes one of as many rows, and no other. */
-	tell_after(bare, (sherd_rows_stream){.batch_rows = 2}, 1, text);
+	tell_after(bare, (sherd_rows_stream_options){.batch_rows = 2}, 1, text);
 	ROWS again = make(STORE, "a", 2, 3);
 	CURSOR c = NULL;
-	assert_ok(sherd_rows_cursor_open(&c, again, &(sherd_rows_stream){.resume = text}, err));
+	assert_ok(sherd_rows_cursor_open(&c, again, &(sherd_rows_stream_options){.resume = text}, err));
 	assert_other(longer, text, "the cursor is of another set: rows or width differ");
 }
 

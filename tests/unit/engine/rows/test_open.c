@@ -331,10 +331,11 @@ TEST(more_rows_than_64_bits_count_are_refused)
 	/* No maps here, and nothing is allocated for what the heads say. */
 	sherd_rows_cursor *c = NULL;
 	assert_refused(SHERD_EUNSUPPORTED, "no-map",
-	               sherd_rows_cursor_open(&c, rows, &(sherd_rows_stream){.access = SHERD_ROWS_MAP}, err));
+	               sherd_rows_cursor_open(&c, rows, &(sherd_rows_stream_options){.access = SHERD_ROWS_MAP}, err));
 	sherd_rows_dispenser *d = NULL;
-	assert_refused(SHERD_EUNSUPPORTED, "no-map",
-	               sherd_rows_dispenser_open(&d, rows, &(sherd_rows_stream){.access = SHERD_ROWS_MAP}, err));
+	assert_refused(
+		SHERD_EUNSUPPORTED, "no-map",
+		sherd_rows_dispenser_open(&d, rows, &(sherd_rows_stream_options){.access = SHERD_ROWS_MAP}, err));
 	sherd_rows_close(rows);
 }
 

@@ -85,7 +85,7 @@ static void assert_rows(sherd_store *store, const char *folder, uint64_t rows, u
 	assert_int_equal(sherd_rows_total(set), rows);
 	assert_int_equal(sherd_rows_width(set), width);
 	assert_true(sherd_rows_has_manifest(set));
-	assert_ok(sherd_rows_cursor_open(&cursor, set, &(sherd_rows_stream){.dtype = SHERD_F32}, err));
+	assert_ok(sherd_rows_cursor_open(&cursor, set, &(sherd_rows_stream_options){.dtype = SHERD_F32}, err));
 	while ((rc = sherd_rows_next(&b, cursor, &e)) > 0)
 		for (size_t i = 0; i < b.rows; i++, seen++)
 			for (uint64_t c = 0; c < width; c++) {

@@ -31,7 +31,7 @@ static unsigned open_shards(const rows_shards *s)
 }
 
 /* What is in the ring when the first piece of the stream is asked for. */
-static void assert_ring(const sherd_rows *rows, const sherd_rows_stream *o, unsigned pieces, unsigned shards)
+static void assert_ring(const sherd_rows *rows, const sherd_rows_stream_options *o, unsigned pieces, unsigned shards)
 {
 	rows_sequence sequence;
 	rows_scout scout = {0};
@@ -61,14 +61,14 @@ static void assert_ring(const sherd_rows *rows, const sherd_rows_stream *o, unsi
 TEST(a_bounded_number_of_shards_is_open_ahead)
 {
 	ROWS rows = make(STORE, "one", 1, MANY);
-	assert_ring(rows, &(sherd_rows_stream){.batch_rows = 1}, ROWS_OPEN_AHEAD, ROWS_OPEN_AHEAD);
+	assert_ring(rows, &(sherd_rows_stream_options){.batch_rows = 1}, ROWS_OPEN_AHEAD, ROWS_OPEN_AHEAD);
 }
 
 /* This rank's batches lie apart: three pieces of every shard. */
 TEST(pieces_of_one_shard_count_once)
 {
 	ROWS rows = make(STORE, "six", 6, MANY);
-	sherd_rows_stream every_other = {.batch_rows = 1, .world = 2};
+	sherd_rows_stream_options every_other = {.batch_rows = 1, .world = 2};
 	assert_ring(rows, &every_other, 3 * ROWS_OPEN_AHEAD, ROWS_OPEN_AHEAD);
 	ROWS one = make(STORE, "large", 1000, 1);
 	assert_ring(one, &every_other, ROWS_PIECES, 1);

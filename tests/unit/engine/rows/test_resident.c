@@ -96,13 +96,13 @@ static uint64_t resident(void)
 
 /* Streams everything, looking at what is resident after every batch, while the caller has it. Reading every value
  * makes views resident too. */
-static int stream_all(const sherd_rows_stream *o, uint64_t *most, uint64_t *rows_had)
+static int stream_all(const sherd_rows_stream_options *o, uint64_t *most, uint64_t *rows_had)
 {
 	sherd_store *store = NULL;
 	sherd_rows *rows = NULL;
 	sherd_rows_cursor *c = NULL;
 	sherd_rows_batch b;
-	sherd_rows_stream with = *o;
+	sherd_rows_stream_options with = *o;
 	if (lend)
 		TRY(sherd_pool_open(&with.pool, lend, NULL));
 	TRY(sherd_store_open_local(&store, folder, NULL, NULL));
@@ -129,7 +129,7 @@ static int stream_all(const sherd_rows_stream *o, uint64_t *most, uint64_t *rows
 }
 
 /* In a process of its own, so that nothing else is counted. */
-static void assert_bounded(const sherd_rows_stream *o, uint64_t handed)
+static void assert_bounded(const sherd_rows_stream_options *o, uint64_t handed)
 {
 	int pipes[2];
 	assert_int_equal(pipe(pipes), 0);
@@ -157,7 +157,7 @@ static void assert_bounded(const sherd_rows_stream *o, uint64_t handed)
 		         (double)bound / (double)MIB);
 }
 
-static void assert_all_bounded(sherd_rows_stream o, uint64_t batch)
+static void assert_all_bounded(sherd_rows_stream_options o, uint64_t batch)
 {
 	static const uint64_t windows[] = {0, 64 * MIB};
 	for (size_t w = 0; w < COUNT_OF(windows); w++)
@@ -173,17 +173,17 @@ static void assert_all_bounded(sherd_rows_stream o, uint64_t batch)
 
 TEST(a_stream_stays_within_its_bound)
 {
-	assert_all_bounded((sherd_rows_stream){0}, 1024);
+	assert_all_bounded((sherd_rows_stream_options){0}, 1024);
 }
 
 TEST(so_does_one_with_large_batches)
 {
-	assert_all_bounded((sherd_rows_stream){0}, 10000);
+	assert_all_bounded((sherd_rows_stream_options){0}, 10000);
 }
 
 TEST(so_does_one_with_small_batches)
 {
-	assert_all_bounded((sherd_rows_stream){0}, 1);
+	assert_all_bounded((sherd_rows_stream_options){0}, 1);
 }
 
 TEST(so_do_ranks)
@@ -191,11 +191,11 @@ TEST(so_do_ranks)
 	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_DIRECT; access++)
 		for (uint32_t rank = 0; rank < 2; rank++)
 			for (int wide = 0; wide < 2; wide++) {
-				sherd_rows_stream o = {.batch_rows = 40,
-				                       .world = 2,
-				                       .rank = rank,
-				                       .access = access,
-				                       .dtype = wide ? SHERD_F64 : SHERD_F32};
+				sherd_rows_stream_options o = {.batch_rows = 40,
+				                               .world = 2,
+				                               .rank = rank,
+				                               .access = access,
+				                               .dtype = wide ? SHERD_F64 : SHERD_F32};
 				assert_bounded(&o, 40 * WIDTH * 8);
 			}
 }
@@ -221,7 +221,7 @@ TEST(so_does_one_that_is_in_memory_and_whose_rows_many_convert)
 	warm_up();
 	for (unsigned workers = 1; workers <= MANY; workers += MANY - 1)
 		for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_MAP; access++) {
-			sherd_rows_stream o = {.batch_rows = 10000, .access = access};
+			sherd_rows_stream_options o = {.batch_rows = 10000, .access = access};
 			lend = workers;
 			assert_bounded(&o, 10000 * WIDTH * 8);
 			lend = 0;
@@ -231,7 +231,7 @@ TEST(so_does_one_that_is_in_memory_and_whose_rows_many_convert)
 TEST(so_do_shuffles_and_samples)
 {
 	for (sherd_rows_access access = SHERD_ROWS_AUTO; access <= SHERD_ROWS_DIRECT; access++) {
-		sherd_rows_stream o = {.batch_rows = 1024, .access = access, .shuffle = true, .seed = 5};
+		sherd_rows_stream_options o = {.batch_rows = 1024, .access = access, .shuffle = true, .seed = 5};
 		assert_bounded(&o, 1024 * WIDTH * 8);
 		o.shuffle_window = 5000;
 		assert_bounded(&o, 1024 * WIDTH * 8);
@@ -244,7 +244,7 @@ TEST(so_do_shuffles_and_samples)
 
 TEST(the_size_of_the_set_does_not_matter)
 {
-	sherd_rows_stream o = {.batch_rows = 1024};
+	sherd_rows_stream_options o = {.batch_rows = 1024};
 	assert_bounded(&o, 1024 * WIDTH * 8);
 	o.window_bytes = 64 * MIB;
 	assert_bounded(&o, 1024 * WIDTH * 8);

@@ -25,7 +25,7 @@ static sherd_rows *make(void **state)
 }
 
 /* The batches of one rank as text: number[first+count], padding in round brackets. */
-static void assert_sequence(const sherd_rows *rows, const sherd_rows_stream *options, const char *want)
+static void assert_sequence(const sherd_rows *rows, const sherd_rows_stream_options *options, const char *want)
 {
 	rows_sequence s;
 	rows_pick pick = {0};
@@ -47,44 +47,47 @@ static void assert_sequence(const sherd_rows *rows, const sherd_rows_stream *opt
 TEST(batches_end_where_shards_end)
 {
 	ROWS rows = make(state);
-	assert_sequence(rows, &(sherd_rows_stream){.batch_rows = 4}, "0[0+4] 1[4+1] 2[5+1] 3[6+4] 4[10+4] 5[14+3]");
-	assert_sequence(rows, &(sherd_rows_stream){0}, "0[0+5] 1[5+1] 2[6+11]");
-	assert_sequence(rows, &(sherd_rows_stream){.batch_rows = UINT64_MAX}, "0[0+5] 1[5+1] 2[6+11]");
+	assert_sequence(rows, &(sherd_rows_stream_options){.batch_rows = 4},
+	                "0[0+4] 1[4+1] 2[5+1] 3[6+4] 4[10+4] 5[14+3]");
+	assert_sequence(rows, &(sherd_rows_stream_options){0}, "0[0+5] 1[5+1] 2[6+11]");
+	assert_sequence(rows, &(sherd_rows_stream_options){.batch_rows = UINT64_MAX}, "0[0+5] 1[5+1] 2[6+11]");
 }
 
 TEST(a_stream_may_begin_anywhere)
 {
 	ROWS rows = make(state);
-	assert_sequence(rows, &(sherd_rows_stream){.batch_rows = 4, .from = 3}, "0[3+2] 1[5+1] 2[6+4] 3[10+4] 4[14+3]");
-	assert_sequence(rows, &(sherd_rows_stream){.batch_rows = 4, .from = 16}, "0[16+1]");
-	assert_sequence(rows, &(sherd_rows_stream){.batch_rows = 4, .from = TOTAL}, "");
+	assert_sequence(rows, &(sherd_rows_stream_options){.batch_rows = 4, .from = 3},
+	                "0[3+2] 1[5+1] 2[6+4] 3[10+4] 4[14+3]");
+	assert_sequence(rows, &(sherd_rows_stream_options){.batch_rows = 4, .from = 16}, "0[16+1]");
+	assert_sequence(rows, &(sherd_rows_stream_options){.batch_rows = 4, .from = TOTAL}, "");
 }
 
 TEST(batches_may_be_counted_in_bytes)
 {
 	ROWS rows = make(state);
 	const char *fours = "0[0+4] 1[4+1] 2[5+1] 3[6+4] 4[10+4] 5[14+3]";
-	assert_sequence(rows, &(sherd_rows_stream){.batch_bytes = 48}, fours);
-	assert_sequence(rows, &(sherd_rows_stream){.batch_bytes = 59}, fours);
-	assert_sequence(rows, &(sherd_rows_stream){.batch_bytes = 1, .from = 14}, "0[14+1] 1[15+1] 2[16+1]");
-	assert_sequence(rows, &(sherd_rows_stream){.batch_bytes = 1, .batch_rows = 2, .from = 14}, "0[14+2] 1[16+1]");
+	assert_sequence(rows, &(sherd_rows_stream_options){.batch_bytes = 48}, fours);
+	assert_sequence(rows, &(sherd_rows_stream_options){.batch_bytes = 59}, fours);
+	assert_sequence(rows, &(sherd_rows_stream_options){.batch_bytes = 1, .from = 14}, "0[14+1] 1[15+1] 2[16+1]");
+	assert_sequence(rows, &(sherd_rows_stream_options){.batch_bytes = 1, .batch_rows = 2, .from = 14},
+	                "0[14+2] 1[16+1]");
 }
 
 TEST(a_batch_belongs_to_the_rank_of_its_number)
 {
 	ROWS rows = make(state);
-	assert_sequence(rows, &(sherd_rows_stream){.batch_rows = 4, .world = 4}, "0[0+4] 4[10+4]");
-	assert_sequence(rows, &(sherd_rows_stream){.batch_rows = 4, .world = 4, .rank = 1}, "1[4+1] 5[14+3]");
-	assert_sequence(rows, &(sherd_rows_stream){.batch_rows = 4, .world = 4, .rank = 2}, "2[5+1]");
-	assert_sequence(rows, &(sherd_rows_stream){.batch_rows = 4, .world = 4, .rank = 3}, "3[6+4]");
-	assert_sequence(rows, &(sherd_rows_stream){.batch_rows = 4, .world = UINT32_MAX, .rank = 5}, "5[14+3]");
-	assert_sequence(rows, &(sherd_rows_stream){.batch_rows = 4, .world = UINT32_MAX, .rank = 6}, "");
+	assert_sequence(rows, &(sherd_rows_stream_options){.batch_rows = 4, .world = 4}, "0[0+4] 4[10+4]");
+	assert_sequence(rows, &(sherd_rows_stream_options){.batch_rows = 4, .world = 4, .rank = 1}, "1[4+1] 5[14+3]");
+	assert_sequence(rows, &(sherd_rows_stream_options){.batch_rows = 4, .world = 4, .rank = 2}, "2[5+1]");
+	assert_sequence(rows, &(sherd_rows_stream_options){.batch_rows = 4, .world = 4, .rank = 3}, "3[6+4]");
+	assert_sequence(rows, &(sherd_rows_stream_options){.batch_rows = 4, .world = UINT32_MAX, .rank = 5}, "5[14+3]");
+	assert_sequence(rows, &(sherd_rows_stream_options){.batch_rows = 4, .world = UINT32_MAX, .rank = 6}, "");
 }
 
 TEST(tails_make_step_counts_equal)
 {
 	ROWS rows = make(state);
-	sherd_rows_stream o = {.batch_rows = 4, .world = 4, .tail = SHERD_ROWS_TAIL_DROP};
+	sherd_rows_stream_options o = {.batch_rows = 4, .world = 4, .tail = SHERD_ROWS_TAIL_DROP};
 	assert_sequence(rows, &o, "0[0+4]");
 	o.rank = 3;
 	assert_sequence(rows, &o, "3[6+4]");
@@ -106,7 +109,8 @@ TEST(whole_rounds_have_no_tail)
 {
 	ROWS rows = make(state);
 	for (sherd_rows_tail tail = SHERD_ROWS_TAIL_KEEP; tail <= SHERD_ROWS_TAIL_PAD; tail++)
-		assert_sequence(rows, &(sherd_rows_stream){.batch_rows = 4, .world = 3, .rank = 2, .tail = tail},
+		assert_sequence(rows,
+		                &(sherd_rows_stream_options){.batch_rows = 4, .world = 3, .rank = 2, .tail = tail},
 		                "2[5+1] 5[14+3]");
 }
 
@@ -114,7 +118,7 @@ TEST(bad_options_are_refused)
 {
 	ROWS rows = make(state);
 	rows_sequence s;
-	static const sherd_rows_stream bad[] = {
+	static const sherd_rows_stream_options bad[] = {
 		{.rank = 1},
 		{.rank = 4, .world = 4},
 		{.from = TOTAL + 1},
@@ -131,7 +135,7 @@ TEST(bad_options_are_refused)
 }
 
 /* What the scout hints at when batches are taken one after the other: each call's ranges, joined by "|". */
-static void assert_hints(const sherd_rows *rows, const sherd_rows_stream *o, uint64_t window, const char *want)
+static void assert_hints(const sherd_rows *rows, const sherd_rows_stream_options *o, uint64_t window, const char *want)
 {
 	rows_sequence s;
 	rows_scout scout = {0};
@@ -158,17 +162,17 @@ TEST(the_window_runs_ahead_of_the_batch)
 {
 	ROWS rows = make(state);
 	/* 12 bytes a row; the first batch, and five rows more */
-	assert_hints(rows, &(sherd_rows_stream){.batch_rows = 2}, 60, "0+7||7+3||10+3||13+4||||");
+	assert_hints(rows, &(sherd_rows_stream_options){.batch_rows = 2}, 60, "0+7||7+3||10+3||13+4||||");
 	/* batches that are larger than the window */
-	assert_hints(rows, &(sherd_rows_stream){.batch_rows = 5}, 24, "0+7|7+1|8+5|13+4||");
+	assert_hints(rows, &(sherd_rows_stream_options){.batch_rows = 5}, 24, "0+7|7+1|8+5|13+4||");
 	/* a window of nothing still says what is needed now */
-	assert_hints(rows, &(sherd_rows_stream){.batch_rows = 5}, 1, "0+5|5+1|6+5|11+5|16+1|");
+	assert_hints(rows, &(sherd_rows_stream_options){.batch_rows = 5}, 1, "0+5|5+1|6+5|11+5|16+1|");
 	/* only what this rank gets */
-	assert_hints(rows, &(sherd_rows_stream){.batch_rows = 2, .world = 3, .rank = 1}, 24, "2+2 6+2|12+2||");
+	assert_hints(rows, &(sherd_rows_stream_options){.batch_rows = 2, .world = 3, .rank = 1}, 24, "2+2 6+2|12+2||");
 }
 
 /* Every row is hinted at before or when it is taken, once, and no more rows than the window holds are ahead. */
-static void assert_hinted_once(const sherd_rows *rows, const sherd_rows_stream *o, uint64_t window)
+static void assert_hinted_once(const sherd_rows *rows, const sherd_rows_stream_options *o, uint64_t window)
 {
 	rows_sequence s;
 	rows_scout scout = {0};
@@ -206,7 +210,7 @@ TEST(shuffled_and_sampled_rows_are_hinted_at_in_time)
 	for (uint64_t window = 0; window < 20; window++)
 		for (uint64_t batch = 1; batch < 8; batch += 2)
 			for (uint32_t world = 1; world < 4; world++) {
-				sherd_rows_stream o = {
+				sherd_rows_stream_options o = {
 					.batch_rows = batch, .world = world, .shuffle = true, .seed = batch};
 				assert_hinted_once(rows, &o, window);
 				o.shuffle_window = 4;
@@ -224,7 +228,7 @@ TEST(to_look_for_rows_of_a_thin_sample_twice_is_not_worth_it)
 	ROWS rows = make(state);
 	rows_sequence s;
 	rows_scout scout = {0};
-	sherd_rows_stream o = {.sample = true, .fraction = 0x1p-15};
+	sherd_rows_stream_options o = {.sample = true, .fraction = 0x1p-15};
 	assert_ok(shd_rows_sequence_init(&s, rows, &o, err));
 	shd_rows_scout_init(&scout, &s, 1000);
 	assert_false(scout.idle);
@@ -241,7 +245,7 @@ TEST(a_scout_runs_through_all_rows_of_its_rank)
 	for (uint64_t most = 1; most < 7; most++)
 		for (uint32_t world = 1; world < 4; world++)
 			for (uint32_t rank = 0; rank < world; rank++) {
-				sherd_rows_stream o = {.batch_rows = 2, .world = world, .rank = rank};
+				sherd_rows_stream_options o = {.batch_rows = 2, .world = world, .rank = rank};
 				rows_sequence s;
 				rows_scout scout = {0};
 				rows_pick pick = {0};
@@ -282,7 +286,7 @@ TEST(the_window_looks_into_few_shards)
 		many[i] = 1;
 	rows_set_make(STORE, "m", many, COUNT_OF(many), 1);
 	assert_ok(sherd_rows_open_folder(&rows, STORE, "m", NULL, err));
-	assert_ok(shd_rows_sequence_init(&s, rows, &(sherd_rows_stream){0}, err));
+	assert_ok(shd_rows_sequence_init(&s, rows, &(sherd_rows_stream_options){0}, err));
 	shd_rows_scout_init(&scout, &s, 1 << 20);
 	uint64_t hinted = 0;
 	while (shd_rows_sequence_next(&s, &pick, NULL) > 0) {

@@ -60,11 +60,11 @@ TEST(every_stored_type_comes_as_every_type)
 		assert_ok(sherd_rows_open_folder(&rows, STORE, folder, NULL, err));
 		assert_int_equal(sherd_rows_dtype(rows), stored[i]);
 		for (unsigned k = 0; k < 4 * 4 * 2; k++) {
-			sherd_rows_stream o = {.batch_rows = 4,
-			                       .dtype = delivered[k % 4],
-			                       .access = (sherd_rows_access)(k / 4 % 4),
-			                       .shuffle = k / 16,
-			                       .verify = k % 3 == 0};
+			sherd_rows_stream_options o = {.batch_rows = 4,
+			                               .dtype = delivered[k % 4],
+			                               .access = (sherd_rows_access)(k / 4 % 4),
+			                               .shuffle = k / 16,
+			                               .verify = k % 3 == 0};
 			CURSOR c = NULL;
 			sherd_rows_batch b;
 			size_t total = 0;
@@ -99,8 +99,8 @@ TEST(the_stored_type_is_a_view_of_the_map)
 		CURSOR c = NULL;
 		sherd_rows_batch a, b;
 		assert_ok(sherd_rows_open_folder(&rows, STORE, folder, NULL, err));
-		assert_ok(sherd_rows_cursor_open(&c, rows, &(sherd_rows_stream){.batch_rows = 4, .dtype = stored[i]},
-		                                 err));
+		assert_ok(sherd_rows_cursor_open(
+			&c, rows, &(sherd_rows_stream_options){.batch_rows = 4, .dtype = stored[i]}, err));
 		assert_int_equal(sherd_rows_next(&a, c, NULL), 1);
 		assert_int_equal(sherd_rows_next(&b, c, NULL), 1);
 		assert_ptr_equal((const uint8_t *)a.data + 4 * WIDTH * bytes_of(stored[i]), b.data);

@@ -126,7 +126,7 @@ TEST(rows_are_appended_while_somebody_reads)
 	uint64_t seen = 0;
 	write_set(STORE, "d", 6);
 	assert_ok(sherd_rows_open_folder(&before, STORE, "d", NULL, err));
-	assert_ok(sherd_rows_cursor_open(&cursor, before, &(sherd_rows_stream){.batch_rows = 1}, err));
+	assert_ok(sherd_rows_cursor_open(&cursor, before, &(sherd_rows_stream_options){.batch_rows = 1}, err));
 	assert_int_equal(sherd_rows_next(&b, cursor, NULL), 1);
 	assert_ok(sherd_rows_writer_open(&w, STORE, "d", 0, &more, err));
 	assert_int_equal(sherd_rows_writer_width(w), WIDTH);

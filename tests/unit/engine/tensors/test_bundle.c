@@ -338,7 +338,7 @@ TEST(a_selection_by_name_keeps_the_stored_order)
 	put_safetensors("m", sample, 4, sample_pairs, 2);
 	assert_ok(sherd_bundle_open(&b, store, "m", NULL, err));
 	const char *names[] = {"a", "c", "a"};
-	sherd_bundle_selection want = {.names = names, .name_count = 3};
+	sherd_bundle_select_options want = {.names = names, .name_count = 3};
 	assert_ok(sherd_bundle_select(&s, b, &want, err));
 	assert_int_equal(sherd_bundle_count(s), 2);
 	assert_string_equal(sherd_bundle_tensor(s, 0)->name, "c");
@@ -367,7 +367,7 @@ TEST(ranks_share_whole_tensors_by_size)
 	put_safetensors("m", sample, 4, NULL, 0);
 	assert_ok(sherd_bundle_open(&b, store, "m", NULL, err));
 	/* b has 16 bytes and goes to rank 0; c with 8, a with 6 to rank 1; e, empty, to rank 1, which has less. */
-	sherd_bundle_selection want = {.world = 2};
+	sherd_bundle_select_options want = {.world = 2};
 	assert_ok(sherd_bundle_select(&s, b, &want, err));
 	assert_int_equal(sherd_bundle_count(s), 1);
 	assert_string_equal(sherd_bundle_tensor(s, 0)->name, "b");
@@ -381,7 +381,7 @@ TEST(ranks_share_whole_tensors_by_size)
 	sherd_bundle_close(s);
 	want.rank = 2;
 	assert_refused(SHERD_EINVAL, "bad-rank", sherd_bundle_select(&s, b, &want, err));
-	want = (sherd_bundle_selection){.rank = 1};
+	want = (sherd_bundle_select_options){.rank = 1};
 	assert_refused(SHERD_EINVAL, "bad-rank", sherd_bundle_select(&s, b, &want, err));
 	sherd_bundle_close(b);
 }
@@ -395,7 +395,7 @@ TEST(a_cut_gives_every_rank_its_rows_and_all_rows_once)
 		uint64_t next = 0;
 		for (uint32_t rank = 0; rank < world; rank++) {
 			sherd_bundle *s;
-			const sherd_bundle_selection want = {.rank = rank, .world = world, .cut = true};
+			const sherd_bundle_select_options want = {.rank = rank, .world = world, .cut = true};
 			assert_ok(sherd_bundle_select(&s, b, &want, err));
 			assert_int_equal(sherd_bundle_count(s), 4);
 			size_t a = sherd_bundle_find(s, "a"), c = sherd_bundle_find(s, "c");
