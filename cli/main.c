@@ -3,8 +3,8 @@
 #include "components.h"
 #include "base/text.h"
 #include "base/watch.h"
+#include "tensors/target.h"
 
-#include <sherd/format.h>
 #include <sherd/guard.h>
 
 #include <fcntl.h>
@@ -121,22 +121,10 @@ static void print_usual(cli_out *out)
 	cli_out_printf(out, "\nsherd help lists all of them, sherd help COMMAND tells more about one.\n");
 }
 
-/* What --to takes: "safetensors|index|...". */
-static void list_formats(char *out, size_t room)
-{
-	*out = 0;
-	for (size_t i = 0; sherd_format_at(i); i++) {
-		const sherd_format_info *info = sherd_format_at(i);
-		bool graph = info->kind == SHERD_KIND_GRAPH || info->kind == SHERD_KIND_RECORDS;
-		if (info->written || graph)
-			cli_text_join(out, room, "|", info->short_name ? info->short_name : info->name);
-	}
-}
-
 static void print_list(cli_out *out)
 {
 	char formats[1024];
-	list_formats(formats, sizeof(formats));
+	cli_target_formats(0, true, "|", "|", formats, sizeof(formats));
 	for (size_t i = 0; cli_commands[i]; i++)
 		cli_args_list(cli_commands[i], formats, out);
 }

@@ -21,6 +21,7 @@ static const struct advice {
 	{"exists", "the set has a manifest", "replace", "--replace makes a new one"},
 	{"bad-dtype", "is U16", "dtype", "--dtype bf16 takes its bits as BF16"},
 	{"exists", "nothing to repair", NULL, NULL},
+	{"given-up", NULL, ELSEWHERE, "sherd graph gc removes it, or gc --untag where it may be tagged"},
 	{"exists", NULL, "replace", "--replace replaces it"},
 	{"conflict", "held by", "take-over", "--take-over goes ahead all the same"},
 	{"conflict", "taking over", "take-over", "--take-over"},

@@ -133,6 +133,17 @@ static int from_lines(cli_state *cli, const cli_args *args, sherd_error *err)
 	return rc;
 }
 
+/* Options of convert that are about tensors and models. */
+static int graph_convert_check_options(const cli_args *args, sherd_error *err)
+{
+	static const char *const others[] = {"compress", "drop-graph", "drop-metadata", "without-updater",
+	                                     "salvage",  "partial",    "allow-missing"};
+	for (size_t i = 0; i < COUNT_OF(others); i++)
+		if (cli_args_has(args, others[i]))
+			return cli_usage(err, "--%s does not go with a graph", others[i]);
+	return SHERD_OK;
+}
+
 int cli_graph_convert_any(cli_state *cli, const cli_args *args, bool *done, sherd_error *err)
 {
 	side to, from;
@@ -149,6 +160,7 @@ int cli_graph_convert_any(cli_state *cli, const cli_args *args, bool *done, sher
 	if (from == OTHER)
 		return graph_convert_refuse(args->operands[0], "this is no graph, which JSON Lines and databases hold",
 		                            err);
+	TRY(graph_convert_check_options(args, err));
 	if (to == LINES)
 		return to_lines(cli, args, err);
 	return from == LINES ? from_lines(cli, args, err) : from_database(cli, args, err);

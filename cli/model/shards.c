@@ -19,12 +19,14 @@ static int model_shards_tell(cli_state *cli, const rewrite *r, const sherd_model
 {
 	sherd_bundle *bundle;
 	char size[CLI_TEXT_SIZE];
+	size_t count;
 	uint64_t bytes;
 	const uint64_t *written = r->options.written;
 	uint32_t files = r->options.shards ? r->options.shards : 1;
 	TRY(sherd_bundle_of_model(&bundle, model, err));
-	size_t count = cli_target_count(bundle, r->options.without_updater, &bytes);
+	int rc = cli_target_count(bundle, r->options.without_updater, &count, &bytes, err);
 	sherd_bundle_close(bundle);
+	TRY(rc);
 	cli_text_size(*written, size);
 	cli_out_note(&cli->out, "%s: %zu array%s, %s written to %" PRIu32 " file%s", r->to, count,
 	             cli_text_plural(count), size, files, cli_text_plural(files));

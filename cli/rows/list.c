@@ -22,7 +22,9 @@ static int find_common(char **real, char *const *paths, size_t count, size_t *co
 {
 	for (size_t i = 0; i < count; i++) {
 		struct stat st;
-		real[i] = realpath(paths[i], NULL);
+		const char *plain = cli_place_plain(paths[i]);
+		bool other_host = strncmp(paths[i], "file://", 7) == 0 && *plain != '/';
+		real[i] = other_host ? NULL : realpath(plain, NULL);
 		bool folder = real[i] && stat(real[i], &st) == 0 && S_ISDIR(st.st_mode);
 		if (!real[i])
 			(void)cli_fail(err, SHERD_ENOTFOUND, "not-found", "nothing is there");
@@ -38,56 +40,82 @@ static int find_common(char **real, char *const *paths, size_t count, size_t *co
 	return SHERD_OK;
 }
 
+static int open_files(cli_place *place, char **real, char *const *paths, size_t count, size_t *common, sherd_error *err)
+{
+	TRY(find_common(real, paths, count, common, err));
+	char *folder = strndup(real[0], *common);
+	int rc = folder ? cli_place_open_folder(place, folder, err) : cli_no_memory(err);
+	free(folder);
+	return rc;
+}
+
+static bool is_elsewhere(const char *path)
+{
+	return strstr(cli_place_plain(path), "://") != NULL;
+}
+
+/* In the store of the first one, whose name is the front of each URI. */
+static int open_elsewhere(cli_place *place, char **uris, char *const *paths, size_t count, size_t *common,
+                          sherd_error *err)
+{
+	TRY(cli_place_open(place, paths[0], false, err));
+	*common = strlen(sherd_store_label(place->store));
+	for (size_t i = 0; i < count; i++) {
+		if (strncmp(paths[i], sherd_store_label(place->store), *common) != 0)
+			return cli_usage(err, "%.128s and %.128s lie in different stores: a list is of one", paths[0],
+			                 paths[i]);
+		uris[i] = strdup(paths[i]);
+		if (!uris[i])
+			return cli_no_memory(err);
+	}
+	return SHERD_OK;
+}
+
 /* The place knows what the user called them. */
-static int keep_names(cli_place *place, char *const *real, size_t common, char *const *paths, size_t count,
+static int keep_names(cli_place *place, char *const *names, size_t common, char *const *paths, size_t count,
                       sherd_error *err)
 {
 	place->keys = calloc(count, sizeof(*place->keys));
 	place->paths = paths;
 	place->count = count;
 	for (size_t i = 0; place->keys && i < count; i++)
-		if (!real[i] || !(place->keys[i] = strdup(real[i] + common)))
+		if (!(place->keys[i] = strdup(names[i] + common)))
 			return cli_no_memory(err);
 	return place->keys ? SHERD_OK : cli_no_memory(err);
 }
 
-static int open_list(sherd_rows **out, cli_state *cli, cli_place *place, char *const *real, size_t common,
-                     char *const *paths, size_t count, sherd_error *err)
+/* names: room for what each is called in full. */
+static int open_list(sherd_rows **out, cli_state *cli, cli_place *place, char **names, char *const *paths, size_t count,
+                     sherd_error *err)
 {
 	const sherd_rows_options options = {.progress = &cli->waiting};
-	char *folder = real[0] ? strndup(real[0], common) : NULL;
-	int rc = folder ? cli_place_open_folder(place, folder, err) : cli_no_memory(err);
-	free(folder);
-	if (rc < 0)
-		return rc;
-	rc = keep_names(place, real, common, paths, count, err);
-	if (rc == SHERD_OK)
-		rc = sherd_rows_open(out, place->store, (const char *const *)place->keys, count, &options, err);
-	(void)cli_place_blame(place, rc, err);
-	if (rc < 0)
-		cli_place_close(place);
-	return rc;
+	size_t common = 0, elsewhere = 0;
+	for (size_t i = 0; i < count; i++)
+		elsewhere += is_elsewhere(paths[i]);
+	if (elsewhere && elsewhere < count)
+		return cli_usage(err, "a list names files or objects of one store, not both");
+	TRY((elsewhere ? open_elsewhere : open_files)(place, names, paths, count, &common, err));
+	TRY(keep_names(place, names, common, paths, count, err));
+	return cli_place_blame(
+		place, sherd_rows_open(out, place->store, (const char *const *)place->keys, count, &options, err), err);
 }
 
 int cli_rows_open_paths(sherd_rows **out, cli_state *cli, cli_place *place, char *const *paths, int count,
                         bool incomplete, sherd_error *err)
 {
-	size_t common = 0;
+	int rc;
+	*place = (cli_place){0};
 	if (count == 1) {
 		TRY(cli_place_open_any(place, paths[0], false, err));
-		int rc = cli_rows_open_place(out, cli, place, incomplete, err);
-		if (rc < 0)
-			cli_place_close(place);
-		return rc;
+		rc = cli_rows_open_place(out, cli, place, incomplete, err);
+	} else {
+		char **names = calloc((size_t)count, sizeof(*names));
+		rc = names ? open_list(out, cli, place, names, paths, (size_t)count, err) : cli_no_memory(err);
+		for (int i = 0; names && i < count; i++)
+			free(names[i]);
+		free(names);
 	}
-	char **real = calloc((size_t)count, sizeof(*real));
-	if (!real)
-		return cli_no_memory(err);
-	int rc = find_common(real, paths, (size_t)count, &common, err);
-	if (rc == SHERD_OK)
-		rc = open_list(out, cli, place, real, common, paths, (size_t)count, err);
-	for (int i = 0; i < count; i++)
-		free(real[i]);
-	free(real);
+	if (rc < 0)
+		cli_place_close(place);
 	return rc;
 }

@@ -59,6 +59,8 @@ static int convert_run(cli_state *cli, const cli_args *args, sherd_error *err)
 	if (done)
 		return graph;
 	TRY(cli_target_take(&target, args, args->operands[1], err));
+	if (cli_args_has(args, "salvage") && target.without_updater)
+		return cli_usage(err, "--without-updater does not go with --salvage, which knows no graph");
 	TRY(cli_place_open(&from, args->operands[0], false, err));
 	if (cli_args_has(args, "salvage")) {
 		int saved = salvage(cli, &from, args->operands[0], &target, err);

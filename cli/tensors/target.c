@@ -37,17 +37,22 @@ int cli_target_compression(const char *text, sherd_compression *compress, int *l
 	return cli_usage(err, "--compress must be none, deflate or deflate:LEVEL with a level from 1 to 12");
 }
 
-/* The formats that are written and take this, as --to names them: "checkpoint, index and sdc". */
-static void list_formats(unsigned takes, const char *last, char *out, size_t room)
+/* Those of graphs are written by the commands for graphs. */
+static bool is_target(const sherd_format_info *info, bool graphs)
+{
+	return info->written || (graphs && (info->kind == SHERD_KIND_GRAPH || info->kind == SHERD_KIND_RECORDS));
+}
+
+void cli_target_formats(unsigned takes, bool graphs, const char *between, const char *last, char *out, size_t room)
 {
 	const char *word = NULL;
 	*out = 0;
 	for (size_t i = 0; sherd_format_at(i); i++) {
 		const sherd_format_info *info = sherd_format_at(i);
-		if (!info->written || (info->takes & takes) != takes)
+		if (!is_target(info, graphs) || (info->takes & takes) != takes)
 			continue;
 		if (word)
-			cli_text_join(out, room, ", ", word);
+			cli_text_join(out, room, between, word);
 		word = info->short_name ? info->short_name : info->name;
 	}
 	if (word)
@@ -74,11 +79,11 @@ static int check_target(const cli_target *t, sherd_error *err)
 {
 	char formats[1024];
 	if (t->shards > 1 && !(t->info->takes & SHERD_TAKES_SHARDS)) {
-		list_formats(SHERD_TAKES_SHARDS, " and ", formats, sizeof(formats));
+		cli_target_formats(SHERD_TAKES_SHARDS, false, ", ", " and ", formats, sizeof(formats));
 		return cli_usage(err, "--shards goes with %s only", formats);
 	}
 	if (t->compress && !(t->info->takes & SHERD_TAKES_COMPRESSION)) {
-		list_formats(SHERD_TAKES_COMPRESSION, " and ", formats, sizeof(formats));
+		cli_target_formats(SHERD_TAKES_COMPRESSION, false, ", ", " and ", formats, sizeof(formats));
 		return cli_usage(err, "--compress goes with %s only", formats);
 	}
 	return SHERD_OK;
@@ -96,8 +101,7 @@ static void list_endings(bool graphs, char *out, size_t room)
 	*out = 0;
 	for (size_t i = 0; sherd_format_at(i); i++) {
 		const sherd_format_info *info = sherd_format_at(i);
-		bool graph = info->kind == SHERD_KIND_GRAPH || info->kind == SHERD_KIND_RECORDS;
-		for (size_t k = 0; (info->written || (graph && graphs)) && info->endings[k].text; k++)
+		for (size_t k = 0; is_target(info, graphs) && info->endings[k].text; k++)
 			cli_text_join(out, room, ", ", info->endings[k].text);
 	}
 }
@@ -121,8 +125,8 @@ static int refuse_format(const cli_args *args, const char *to, const char *path,
 		return cli_usage(err, "%s is not written here; write .safetensors, which most programs read",
 		                 foreign->noun);
 	if (to) {
-		list_formats(0, graphs ? ", " : " or ", list, sizeof(list));
-		return cli_usage(err, "--to must be %s%s", list, graphs ? ", jsonl or rfdb" : "");
+		cli_target_formats(0, graphs, ", ", " or ", list, sizeof(list));
+		return cli_usage(err, "--to must be %s", list);
 	}
 	list_endings(graphs, list, sizeof(list));
 	return cli_usage(err, "%.128s does not tell the format: it ends in none of %s%s", path, list,
@@ -187,19 +191,17 @@ static char *head_of(const cli_target *target)
 	return n < 0 ? NULL : head;
 }
 
-size_t cli_target_count(const sherd_bundle *bundle, bool without_updater, uint64_t *bytes)
+int cli_target_count(const sherd_bundle *bundle, bool without_updater, size_t *count, uint64_t *bytes, sherd_error *err)
 {
-	static const char updater[] = "@updater/";
-	size_t count = 0;
+	const sherd_bundle_select_options want = {.without_updater = without_updater};
+	sherd_bundle *written;
+	TRY(sherd_bundle_select(&written, bundle, &want, err));
+	*count = sherd_bundle_count(written);
 	*bytes = 0;
-	for (size_t i = 0; i < sherd_bundle_count(bundle); i++) {
-		const sherd_tensor *t = sherd_bundle_tensor(bundle, i);
-		if (without_updater && strncmp(t->name, updater, sizeof(updater) - 1) == 0)
-			continue;
-		*bytes += t->bytes;
-		count++;
-	}
-	return count;
+	for (size_t i = 0; i < *count; i++)
+		*bytes += sherd_bundle_tensor(written, i)->bytes;
+	sherd_bundle_close(written);
+	return SHERD_OK;
 }
 
 /* What the library told of a target. */
@@ -236,8 +238,9 @@ static int target_tell(cli_state *cli, const cli_target *target, const sherd_bun
                        const written_counts *written, sherd_error *err)
 {
 	uint64_t bytes;
-	size_t count = cli_target_count(bundle, target->without_updater, &bytes);
+	size_t count;
 	char size[CLI_TEXT_SIZE];
+	TRY(cli_target_count(bundle, target->without_updater, &count, &bytes, err));
 	char *head = head_of(target);
 	if (!head)
 		return cli_no_memory(err);
@@ -293,14 +296,22 @@ static int target_save(cli_state *cli, const cli_target *target, const sherd_bun
                        const cli_clock *clock, sherd_error *err)
 {
 	sherd_set_id id;
+	sherd_bundle *without = NULL;
 	sherd_ckpt_save_options options = {.world = target->shards ? target->shards : 1,
 	                                   .time_ns = clock->time_ns,
 	                                   .replace = target->replace,
 	                                   .pool = cli->pool,
 	                                   .progress = &cli->progress};
-	TRY(cli_clock_set_id(clock, cli, place, bundle, false, &options, &id, err));
+	if (target->without_updater)
+		TRY(sherd_bundle_select(&without, bundle, &(sherd_bundle_select_options){.without_updater = true},
+		                        err));
+	const sherd_bundle *from = without ? without : bundle;
+	int rc = cli_clock_set_id(clock, cli, place, from, false, &options, &id, err);
 	options.set_id = &id;
-	return sherd_ckpt_save_bundle(place->store, place->key, bundle, false, &options, err);
+	if (rc == SHERD_OK)
+		rc = sherd_ckpt_save_bundle(place->store, place->key, from, false, &options, err);
+	sherd_bundle_close(without);
+	return rc;
 }
 
 int cli_target_write(cli_state *cli, const cli_target *target, const sherd_bundle *bundle, sherd_error *err)

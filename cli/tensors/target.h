@@ -30,7 +30,11 @@ int cli_target_take(cli_target *target, const cli_args *args, const char *path, 
  * has. */
 int cli_target_refuse_missing(int rc, sherd_error *err);
 /* How many tensors of the bundle are written, and their bytes. */
-size_t cli_target_count(const sherd_bundle *bundle, bool without_updater, uint64_t *bytes);
+int cli_target_count(const sherd_bundle *bundle, bool without_updater, size_t *count, uint64_t *bytes,
+                     sherd_error *err);
+/* The formats that are written and take this, as --to names them, with one text between them and another before the
+ * last; graphs: those of graphs, too. */
+void cli_target_formats(unsigned takes, bool graphs, const char *between, const char *last, char *out, size_t room);
 /* For --help: what --to takes, how a path ends that is meant so, and what it is. */
 void cli_target_list(cli_table *out);
 int cli_target_write(cli_state *cli, const cli_target *target, const sherd_bundle *bundle, sherd_error *err);

@@ -1,3 +1,4 @@
+#include "base/advice.h"
 #include "commands.h"
 #include "base/doc.h"
 #include "base/place.h"
@@ -12,6 +13,7 @@
 
 /* What all paths together gave. */
 typedef struct finding {
+	const cli_args *args;
 	uint64_t checked;
 	size_t errors;
 	int failure;                /* of the first path that could not be looked at */
@@ -72,6 +74,7 @@ static size_t fold(folded *list, size_t count)
 static void keep_warning(cli_state *cli, const cli_place *place, finding *f, const folded *warning)
 {
 	sherd_error named = *warning->first;
+	cli_advise(f->args, &named);
 	size_t len = strlen(named.message);
 	cli_place_name(place, &named);
 	if (cli->out.json) {
@@ -121,12 +124,12 @@ static int add_report(cli_state *cli, const char *path, const cli_place *place, 
 	return SHERD_OK;
 }
 
-static int verify_check(cli_state *cli, const cli_args *args, const char *path, finding *f, sherd_error *err)
+static int verify_check(cli_state *cli, const char *path, finding *f, sherd_error *err)
 {
 	cli_place place;
 	sherd_report *report;
 	sherd_verify_options options = {
-		.quick = cli_args_has(args, "quick"), .pool = cli->pool, .progress = &cli->progress};
+		.quick = cli_args_has(f->args, "quick"), .pool = cli->pool, .progress = &cli->progress};
 	TRY(cli_place_open_any(&place, path, false, err));
 	int rc = sherd_verify(&report, place.store, place.key, &options, err);
 	(void)cli_place_blame(&place, rc, err);
@@ -165,12 +168,12 @@ static int print_document(cli_state *cli, finding *f, sherd_error *err)
 
 static int verify_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	finding f = {0};
+	finding f = {.args = args};
 	int rc = SHERD_OK;
 	cli_doc_open(&f.problems, '[');
 	cli_doc_open(&f.warnings, '[');
 	for (int i = 0; rc == SHERD_OK && i < args->count; i++) {
-		rc = verify_check(cli, args, args->operands[i], &f, err);
+		rc = verify_check(cli, args->operands[i], &f, err);
 		if (rc < 0 && args->count > 1 && rc != SHERD_ECANCELLED && rc != SHERD_ENOMEM) {
 			pass_over(cli, &f, err);
 			rc = SHERD_OK;

@@ -66,6 +66,7 @@ typedef struct sherd_bundle_select_options {
 	bool cut;             /* rows [rank*d/world, (rank+1)*d/world) of dimension 0 of every tensor; whole where no
 	                       * row stands by itself: scalars, UTF8, vectors of blocks; else the whole tensors that
 	                       * the size plan gives the rank */
+	bool without_updater; /* of a model, nothing of what its updater remembers */
 } sherd_bundle_select_options;
 SHERD_API int sherd_bundle_select(sherd_bundle **out, const sherd_bundle *from,
                                   const sherd_bundle_select_options *options, sherd_error *err);

@@ -13,7 +13,7 @@ typedef struct sherd_convert_options {
 	sherd_compression compress; /* where the format can */
 	int level;                  /* 1 to 12, 0: 1 */
 	bool as_it_was;             /* from container to container: arrays stay cut and packed as they are */
-	bool without_updater;       /* of models, leave out what the updater remembers */
+	bool without_updater;       /* of a model, leave out what the updater remembers */
 	bool drop_pairs;            /* a model's pairs may be lost where the format has no place for them */
 	bool allow_missing;         /* go on where sherd_bundle_missing() finds arrays missing */
 	int64_t time_ns;            /* when, for targets that record it; since 1970 UTC */

@@ -10,6 +10,7 @@
 
 SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
 SHD_AUTO_DEFINE(void, free)
+SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 
 static int copy_tensor(shd_conversion *c, sherd_writer *writer, size_t tensor, void *buf, uint32_t *crc,
                        sherd_error *err)
@@ -177,6 +178,11 @@ int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key,
 		TRY(sherd_convert_check(from, to, err));
 	if (!o->allow_missing)
 		TRY(sherd_bundle_missing(from, err));
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) without = NULL;
+	if (o->without_updater && !entry->save_model) {
+		TRY(sherd_bundle_select(&without, from, &(sherd_bundle_select_options){.without_updater = true}, err));
+		from = without;
+	}
 	TRY(shd_in_object(err, tensors_convert_check_tensors(from, &entry->info, err), key));
 	shd_conversion c = {.from = from,
 	                    .store = store,

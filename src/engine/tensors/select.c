@@ -3,6 +3,7 @@
 #include "base/dtype.h"
 
 #include <sherd/ckpt.h>
+#include <sherd/model.h>
 
 #include <stdlib.h>
 
@@ -75,6 +76,16 @@ static int mark_names(const sherd_bundle *from, const sherd_bundle_select_option
 		taken[index] = true;
 	}
 	return SHERD_OK;
+}
+
+static void drop_updaters(const sherd_model_graph *g, bool *taken)
+{
+	for (size_t i = 0; i < g->updater_count; i++)
+		for (size_t k = 0; k < g->updaters[i].arrays.count; k++)
+			if (g->updaters[i].arrays.at[k] != SHERD_NO_ARRAY)
+				taken[g->updaters[i].arrays.at[k]] = false;
+	for (size_t i = 0; i < g->subgraph_count; i++)
+		drop_updaters(g->subgraphs[i].graph, taken);
 }
 
 /* Of the marked tensors, leaves those marked that the size plan gives the rank. */
@@ -162,6 +173,8 @@ int sherd_bundle_select(sherd_bundle **out, const sherd_bundle *from, const sher
 	if (!taken)
 		return shd_fail_nomem(err);
 	TRY(mark_names(from, want, taken, err));
+	if (want->without_updater && from->model)
+		drop_updaters(sherd_model_describe(from->model), taken);
 	if (want->world > 1 && !want->cut)
 		TRY(keep_planned(from, want->rank, want->world, taken, err));
 	TRY(take_marked(s, taken, want, err));

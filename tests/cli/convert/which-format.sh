@@ -17,3 +17,4 @@ sherd checkpoint load c -o x.pt
 echo $?
 sherd checkpoint load c -o x
 echo $?
+sherd convert m.safetensors x --to nonsense

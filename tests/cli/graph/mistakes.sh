@@ -11,3 +11,5 @@ try import absent --nodes x
 try export db --nodes both --edges ./both --replace; mkfifo pipe; try export db --nodes pipe --replace
 [ -p pipe ] && rm pipe
 ls
+for option in without-updater salvage drop-graph allow-missing; do sherd convert db x.jsonl --$option; echo $?; done
+ls x.jsonl

@@ -16,6 +16,13 @@ for name in $(sherd info --json full.fb | field '" ".join(t["name"] for t in d["
 	done
 done
 sherd convert full.sdc bare.sdc --without-updater && sherd info --json bare.sdc | field '[t["name"] for t in d["tensors"] if t["name"].startswith("@updater")]'
+# What is told is what was written, whatever the target.
+for to in sdc checkpoint; do
+	sherd --json convert full.fb bare-$to --to $to --drop-graph --without-updater | field 'd["tensors"]'
+	sherd info --json bare-$to | field 'len(d["tensors"])'
+done
+sherd convert full.sdc x.safetensors --salvage --without-updater
+echo "exit $?"
 for how in deflate:0 deflate:13 deflate:x deflate: zstd; do
 	sherd convert full.fb x.sdc --compress $how
 	echo "exit $?"

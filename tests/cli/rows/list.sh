@@ -18,3 +18,12 @@ sherd rows stream a b
 echo $?
 truncate -s 33 c/y.shard
 sherd rows info b/y.shard c/y.shard --json | field 'd["error"]["object"]'
+# A URI means the same as the path.
+sherd rows stream "file://$PWD/b/y.shard" file:here.shard ./a/deep/x.shard --format text
+sherd rows info file:b/y.shard here.shard --json | field '[s["file"] for s in d["shards"]]'
+sherd rows stream file:nowhere.shard here.shard
+mkdir other && cp here.shard other && sherd rows stream file://other/here.shard here.shard
+sherd rows stream mem://a mem://b
+sherd rows stream mem://a here.shard
+echo $?
+sherd rows stream s3://bucket/a s3://bucket/b

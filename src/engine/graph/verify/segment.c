@@ -195,10 +195,7 @@ int shd_graph_checking_tell(graph_checking *c, sherd_report *found, bool given_u
 {
 	for (size_t i = 0; given_up && i < sherd_report_errors(found); i++) {
 		const sherd_error *e = sherd_report_error(found, i);
-		TRY(shd_report_warn(c->report, e->object, "given-up", err,
-		                    "%s; sherd graph repair gave it up: sherd graph gc removes it, or gc --untag where "
-		                    "it may be tagged",
-		                    e->message));
+		TRY(shd_report_warn(c->report, e->object, "given-up", err, "%s; a repair gave it up", e->message));
 	}
 	if (given_up)
 		found->errors.len = 0;

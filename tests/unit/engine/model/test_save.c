@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "format/samediff/graph.h"
 
-#include <sherd/model.h>
+#include <sherd/convert.h>
 
 #include <stdlib.h>
 
@@ -278,6 +278,25 @@ TEST(more_than_two_gibibytes_are_refused_before_anything_is_written)
 	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(&stat, store, "huge.fb", err));
 }
 
+/* Also where the target is no model. */
+TEST(what_becomes_tensors_is_without_its_updater_when_asked)
+{
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) model = NULL;
+	const sherd_convert_options how[] = {{.drop_graph = true}, {.drop_graph = true, .without_updater = true}};
+	assert_ok(sherd_bundle_open(&model, store, "full.fb", NULL, err));
+	for (size_t i = 0; i < COUNT_OF(how); i++) {
+		SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+		const char *key = i ? "bare" : "whole";
+		size_t states = 0;
+		assert_ok(sherd_convert(model, store, key, SHERD_FORMAT_CHECKPOINT, &how[i], err));
+		assert_ok(sherd_bundle_open(&b, store, key, NULL, err));
+		for (size_t k = 0; k < sherd_bundle_count(b); k++)
+			states += strstr(sherd_bundle_tensor(b, k)->name, "updater/") != NULL;
+		assert_int_equal(states, i ? 0 : 2);
+		assert_int_equal(sherd_bundle_count(b), sherd_bundle_count(model) - (i ? 2 : 0));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,6 +304,7 @@ int main(void)
 		cmocka_unit_test(buffers_have_the_same_bytes_in_the_file),
 		cmocka_unit_test(what_is_there_is_replaced_only_when_asked),
 		cmocka_unit_test(an_updater_is_left_out_when_asked),
+		cmocka_unit_test(what_becomes_tensors_is_without_its_updater_when_asked),
 		cmocka_unit_test(progress_counts_the_bytes_of_the_file_and_can_stop_it),
 		cmocka_unit_test(other_formats_and_bad_calls_are_refused),
 		cmocka_unit_test(fortran_order_is_written_where_it_was),
